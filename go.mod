@@ -1,0 +1,3 @@
+module github.com/filch-go/filch
+
+go 1.26
