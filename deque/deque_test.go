@@ -1,0 +1,328 @@
+package deque
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"weak"
+)
+
+// makers are the deques that must keep the contract, each with its indices
+// starting low, and close to where 32 bits end.
+var makers = []struct {
+	name string
+	make func(start int64) (*Owner[int], *Thief[int])
+}{
+	{"ChaseLev", newChaseLev[int]},
+}
+
+func eachDeque(t *testing.T, f func(t *testing.T, o *Owner[int], th *Thief[int])) {
+	for _, m := range makers {
+		for _, start := range []int64{0, math.MaxInt32 - 20, math.MaxUint32 - 20, 1 << 62} {
+			t.Run(fmt.Sprintf("%s from %d", m.name, start), func(t *testing.T) {
+				o, th := m.make(start)
+				f(t, o, th)
+			})
+		}
+	}
+}
+
+func wantPop(t *testing.T, o *Owner[int], want int) {
+	t.Helper()
+	if v, ok := o.Pop(); !ok || v != want {
+		t.Fatalf("Pop() = %v, %v; want %v", v, ok, want)
+	}
+}
+
+func wantSteal(t *testing.T, th *Thief[int], want int) {
+	t.Helper()
+	if v, r := th.Steal(); r != Success || v != want {
+		t.Fatalf("Steal() = %v, %v; want %v", v, r, want)
+	}
+}
+
+func wantEmpty(t *testing.T, o *Owner[int], th *Thief[int]) {
+	t.Helper()
+	if v, r := th.Steal(); r != Empty || v != 0 {
+		t.Fatalf("Steal() = %v, %v from an empty deque", v, r)
+	}
+	if v, ok := o.Pop(); ok || v != 0 {
+		t.Fatalf("Pop() = %v, %v from an empty deque", v, ok)
+	}
+	if o.Len() != 0 || th.Len() != 0 {
+		t.Fatalf("Len() = %d, %d of an empty deque", o.Len(), th.Len())
+	}
+}
+
+func TestOwnerIsLIFOThiefIsFIFO(t *testing.T) {
+	eachDeque(t, func(t *testing.T, o *Owner[int], th *Thief[int]) {
+		wantEmpty(t, o, th)
+		for i := range 10 {
+			o.Push(i)
+		}
+		if o.Len() != 10 || th.Len() != 10 {
+			t.Fatalf("Len() = %d, %d; want 10", o.Len(), th.Len())
+		}
+		wantPop(t, o, 9)
+		wantSteal(t, th, 0)
+		wantSteal(t, th, 1)
+		wantPop(t, o, 8)
+		for i := 2; i < 8; i++ {
+			wantSteal(t, th, i)
+		}
+		wantEmpty(t, o, th)
+		o.Push(42)
+		wantPop(t, o, 42)
+		o.Push(43)
+		wantSteal(t, th, 43)
+		wantEmpty(t, o, th)
+	})
+}
+
+// The values move round the ring many times without it growing.
+func TestWraparound(t *testing.T) {
+	eachDeque(t, func(t *testing.T, o *Owner[int], th *Thief[int]) {
+		next, oldest := 0, 0
+		for range 1000 {
+			for o.Len() < minRing-1 {
+				o.Push(next)
+				next++
+			}
+			for range minRing / 2 {
+				wantSteal(t, th, oldest)
+				oldest++
+			}
+		}
+		if n := len(o.ring.slots); n != minRing {
+			t.Errorf("the ring has %d slots", n)
+		}
+	})
+}
+
+func TestGrowthAndShrinkKeepOrder(t *testing.T) {
+	eachDeque(t, func(t *testing.T, o *Owner[int], th *Thief[int]) {
+		const n = 10_000
+		for i := range n {
+			o.Push(i)
+			if i%3 == 0 {
+				wantSteal(t, th, i/3)
+			}
+		}
+		stolen := (n + 2) / 3
+		for i := n - 1; i >= stolen; i-- {
+			wantPop(t, o, i)
+		}
+		wantEmpty(t, o, th)
+		if n := len(o.ring.slots); n != minRing {
+			t.Errorf("the empty deque's ring has %d slots", n)
+		}
+	})
+}
+
+// After a burst that thieves have drained, the owner's next look gives the
+// memory back.
+func TestMemoryOfABurstIsGivenBack(t *testing.T) {
+	eachDeque(t, func(t *testing.T, o *Owner[int], th *Thief[int]) {
+		for i := range 100_000 {
+			o.Push(i)
+		}
+		for i := range 100_000 {
+			wantSteal(t, th, i)
+		}
+		wantEmpty(t, o, th)
+		if n := len(o.ring.slots); n != minRing {
+			t.Errorf("the ring has %d slots", n)
+		}
+	})
+}
+
+func TestNothingIsRetained(t *testing.T) {
+	type big struct{ _ [1 << 10]byte }
+	o, th := NewChaseLev[*big]()
+	var weaks []weak.Pointer[big]
+	for range 100 {
+		b := new(big)
+		weaks = append(weaks, weak.Make(b))
+		o.Push(b)
+	}
+	for i := range 100 {
+		if i%2 == 0 {
+			th.Steal()
+		} else {
+			o.Pop()
+		}
+	}
+	runtime.GC()
+	runtime.GC()
+	for i, w := range weaks {
+		if w.Value() != nil {
+			t.Fatalf("value %d is still held", i)
+		}
+	}
+	runtime.KeepAlive(o)
+}
+
+func TestAnySizeOfValue(t *testing.T) {
+	zero, zeroThief := NewChaseLev[struct{}]()
+	for range 100 {
+		zero.Push(struct{}{})
+	}
+	for range 50 {
+		if _, ok := zero.Pop(); !ok {
+			t.Fatal("Pop failed")
+		}
+		if _, r := zeroThief.Steal(); r != Success {
+			t.Fatal(r)
+		}
+	}
+	if _, ok := zero.Pop(); ok {
+		t.Fatal("Pop from an empty deque")
+	}
+
+	type rich struct {
+		s string
+		p *int
+		m map[string]int
+		e any
+		a [9]int
+	}
+	o, th := NewChaseLev[rich]()
+	for i := range 100 {
+		o.Push(rich{s: fmt.Sprint(i), p: &i, e: i, a: [9]int{8: i}})
+	}
+	v, _ := o.Pop()
+	w, _ := th.Steal()
+	if v.s != "99" || *v.p != 99 || v.e != 99 || v.a[8] != 99 || w.s != "0" || w.a[8] != 0 {
+		t.Errorf("got %v and %v", v, w)
+	}
+}
+
+// One owner pushes and pops at random while thieves steal: every value comes
+// out exactly once, and to one thief in the order it was pushed.
+func TestEachValueIsTakenExactlyOnce(t *testing.T) {
+	n := 300_000
+	if testing.Short() {
+		n /= 10
+	}
+	for _, thieves := range []int{1, 2, 7} {
+		for _, m := range makers {
+			t.Run(fmt.Sprintf("%s with %d thieves", m.name, thieves), func(t *testing.T) {
+				seed := rand.Uint64()
+				rng := rand.New(rand.NewPCG(seed, 0))
+				o, th := m.make(rng.Int64N(1 << 40))
+				taken := make([][]int, thieves+1)
+				done := make(chan bool)
+				var wg sync.WaitGroup
+				for i := range thieves {
+					wg.Go(func() {
+						for {
+							v, r := th.Steal()
+							if r == Success {
+								taken[i] = append(taken[i], v)
+								continue
+							}
+							select {
+							case <-done:
+								if r == Empty {
+									return
+								}
+							default:
+								runtime.Gosched()
+							}
+						}
+					})
+				}
+				pop := func() {
+					if v, ok := o.Pop(); ok {
+						taken[thieves] = append(taken[thieves], v)
+					}
+				}
+				for next := 0; next < n; {
+					// Bursts make the ring grow and shrink while it is robbed.
+					for range rng.IntN(1 << rng.IntN(12)) {
+						o.Push(next)
+						next++
+					}
+					for range rng.IntN(1 << rng.IntN(12)) {
+						pop()
+					}
+					if rng.IntN(4) == 0 {
+						runtime.Gosched()
+					}
+					n = max(n, next)
+				}
+				for o.Len() > 0 {
+					pop()
+				}
+				close(done)
+				wg.Wait()
+				times := make([]int8, n)
+				for i, vs := range taken {
+					last := -1
+					for _, v := range vs {
+						times[v]++
+						if i < thieves && v < last {
+							t.Fatalf("seed %d: thief %d got %d after %d", seed, i, v, last)
+						}
+						last = v
+					}
+				}
+				for v, k := range times {
+					if k != 1 {
+						t.Fatalf("seed %d: value %d was taken %d times", seed, v, k)
+					}
+				}
+			})
+		}
+	}
+}
+
+// FuzzAgainstASlice compares with the simplest model there is.
+func FuzzAgainstASlice(f *testing.F) {
+	f.Add([]byte{0, 0, 1, 2, 0, 1})
+	f.Add([]byte{200, 200, 200, 201, 202, 1, 1, 2, 2})
+	f.Fuzz(func(t *testing.T, ops []byte) {
+		for _, m := range makers {
+			o, th := m.make(math.MaxUint32 - 7)
+			var model []int
+			next := 0
+			push := func() {
+				o.Push(next)
+				model = append(model, next)
+				next++
+			}
+			for _, op := range ops {
+				switch op % 4 {
+				case 0:
+					push()
+				case 1:
+					v, ok := o.Pop()
+					if ok != (len(model) > 0) || ok && v != model[len(model)-1] {
+						t.Fatalf("%s: Pop() = %v, %v with %v", m.name, v, ok, model)
+					}
+					if ok {
+						model = model[:len(model)-1]
+					}
+				case 2:
+					v, r := th.Steal()
+					if (r == Success) != (len(model) > 0) || r == Success && v != model[0] {
+						t.Fatalf("%s: Steal() = %v, %v with %v", m.name, v, r, model)
+					}
+					if r == Success {
+						model = model[1:]
+					}
+				case 3:
+					for range op / 2 {
+						push()
+					}
+				}
+				if o.Len() != len(model) || th.Len() != len(model) {
+					t.Fatalf("%s: Len() = %d, %d with %v", m.name, o.Len(), th.Len(), model)
+				}
+			}
+		}
+	})
+}
