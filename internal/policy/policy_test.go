@@ -1,0 +1,122 @@
+package policy_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/filch-go/filch/internal/policy"
+)
+
+func TestAPassSeesEveryOtherWorkerOnce(t *testing.T) {
+	for _, v := range []policy.Victims{policy.RoundRobin(), policy.RandomStart(1), policy.RandomStart(0)} {
+		for n := 1; n <= 9; n++ {
+			for self := range n {
+				for range 20 {
+					p := v.Pass(self, n)
+					seen := map[int]bool{self: true}
+					for i := range n - 1 {
+						seen[p.At(i)] = true
+					}
+					if len(seen) != n || seen[-1] || seen[n] {
+						t.Fatalf("%d of %d saw %v", self, n, seen)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestRoundRobinBeginsWithTheNext(t *testing.T) {
+	v := policy.RoundRobin()
+	for self := range 5 {
+		p := v.Pass(self, 5)
+		for j := range 4 {
+			if got, want := p.At(j), (self+j+1)%5; got != want {
+				t.Errorf("victim %d of %d is %d, not %d", j, self, got, want)
+			}
+		}
+	}
+}
+
+func TestRandomStartIsFairAndRepeats(t *testing.T) {
+	const n, passes = 8, 70_000
+	v, again := policy.RandomStart(42), policy.RandomStart(42)
+	var first [n]int
+	for range passes {
+		i := v.Pass(3, n)
+		if i != again.Pass(3, n) {
+			t.Fatal("the same seed gave two orders")
+		}
+		first[i.At(0)]++
+	}
+	for i, k := range first {
+		want := passes / (n - 1)
+		if i == 3 {
+			want = 0
+		}
+		if k < want*9/10 || k > want*11/10 {
+			t.Errorf("worker %d came first %d times of %d", i, k, passes)
+		}
+	}
+}
+
+func TestWakeThresholds(t *testing.T) {
+	for _, c := range []struct {
+		active, searching, limit, procs int
+		wake, search                    bool
+	}{
+		{0, 0, 1, 1, true, true},
+		{1, 0, 1, 1, false, true},
+		{1, 0, 2, 2, true, true},
+		{2, 1, 8, 8, false, true},
+		{2, 0, 8, 8, true, true},
+		{8, 0, 8, 8, false, true},
+		{8, 3, 8, 8, false, true},
+		{8, 4, 8, 8, false, false},
+		{8, 1, 8, 2, false, false},
+		{1005, 0, 8, 8, false, true},
+	} {
+		k := policy.Counts{Active: c.active, Searching: c.searching, Limit: c.limit, Procs: c.procs}
+		if k.Wake() != c.wake || k.MaySearch() != c.search {
+			t.Errorf("%+v: wake %v, search %v", k, k.Wake(), k.MaySearch())
+		}
+	}
+}
+
+func TestCreditIsEarnedByTime(t *testing.T) {
+	const us = 1000
+	var c policy.Credit
+	c.Start(1_000_000*us, 8)
+	if c.Left() != 14 {
+		t.Errorf("after a rest: %d, want two for each other worker", c.Left())
+	}
+	c.Spend(20)
+	if c.Left() != 0 {
+		t.Errorf("after spending it: %d", c.Left())
+	}
+	now := int64(1_000_000 * us)
+	for range 1000 {
+		now += policy.Price / 10
+		c.Earn(now)
+	}
+	if c.Left() != 100 {
+		t.Errorf("earned %d in small steps, want 100", c.Left())
+	}
+	c.Earn(now + policy.MaxCredit*policy.Price*10)
+	if c.Left() != policy.MaxCredit {
+		t.Errorf("saved up %d", c.Left())
+	}
+	c.Start(now, 1)
+	if c.Left() != 0 {
+		t.Errorf("with one worker: %d", c.Left())
+	}
+}
+
+func ExampleVictims_Pass() {
+	v := policy.RoundRobin()
+	p := v.Pass(2, 4)
+	for i := range 3 {
+		fmt.Print(p.At(i), " ")
+	}
+	// Output: 3 0 1
+}
