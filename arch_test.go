@@ -1,0 +1,141 @@
+package filch_test
+
+import (
+	gobuild "go/build"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/filch-go/filch"
+
+// mayImport is the order of the packages: what each may import of ours.
+var mayImport = map[string][]string{
+	"deque":             {},
+	"internal/policy":   {},
+	"":                  {"deque", "internal/policy"},
+	"basic":             {},
+	"internal/conform":  {},
+	"internal/workload": {"", "basic"},
+}
+
+func TestArrowsPointOneWay(t *testing.T) {
+	for dir, pkg := range packages(t) {
+		allowed, known := mayImport[dir]
+		if !known {
+			t.Errorf("package %q has no place in the order of the packages", dir)
+			continue
+		}
+		for _, path := range pkg.Imports {
+			ours, ok := strings.CutPrefix(path, module)
+			if !ok {
+				continue
+			}
+			if ours = strings.TrimPrefix(ours, "/"); !slices.Contains(allowed, ours) {
+				t.Errorf("package %q must not import %q", dir, ours)
+			}
+		}
+	}
+}
+
+// The root module requires nothing, in its tests neither.
+func TestStandardLibraryOnly(t *testing.T) {
+	b, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(b), "require") {
+		t.Errorf("go.mod requires something:\n%s", b)
+	}
+	for dir, pkg := range packages(t) {
+		for _, path := range slices.Concat(pkg.Imports, pkg.TestImports, pkg.XTestImports) {
+			first, _, _ := strings.Cut(path, "/")
+			if strings.Contains(first, ".") && path != module && !strings.HasPrefix(path, module+"/") {
+				t.Errorf("package %q imports %s", dir, path)
+			}
+		}
+	}
+}
+
+// packages returns the packages of the root module by folder.
+func packages(t *testing.T) map[string]*gobuild.Package {
+	t.Helper()
+	pkgs := map[string]*gobuild.Package{}
+	err := filepath.WalkDir(".", func(dir string, d os.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if dir != "." {
+			if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || d.Name()[0] == '.' || d.Name() == "testdata" {
+				return filepath.SkipDir
+			}
+		}
+		pkg, err := gobuild.ImportDir(dir, 0)
+		if _, none := err.(*gobuild.NoGoError); none {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(dir)
+		if name == "." {
+			name = ""
+		}
+		pkgs[name] = pkg
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pkgs
+}
+
+// Each write that an ordering argument rests on is labelled (Wn) in a comment,
+// and the read that it pairs with (Rn); a pair must not lose its half.
+func TestOrderingLabelsComeInPairs(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, _ := filepath.Glob("*/*.go")
+	for dir, labels := range labelsByDir(t, append(files, more...)) {
+		for l := range labels {
+			other := map[byte]string{'W': "R", 'R': "W"}[l[0]] + l[1:]
+			if !labels[other] {
+				t.Errorf("%s: (%s) has no (%s)", dir, l, other)
+			}
+		}
+	}
+}
+
+func labelsByDir(t *testing.T, files []string) map[string]map[string]bool {
+	t.Helper()
+	found := map[string]map[string]bool{}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Dir(f)
+		if found[dir] == nil {
+			found[dir] = map[string]bool{}
+		}
+		for line := range strings.Lines(string(b)) {
+			_, comment, ok := strings.Cut(line, "//")
+			for ok && comment != "" {
+				var label string
+				_, comment, ok = strings.Cut(comment, "(")
+				if label, comment, _ = strings.Cut(comment, ")"); isLabel(label) {
+					found[dir][label] = true
+				}
+			}
+		}
+	}
+	return found
+}
+
+func isLabel(s string) bool {
+	return len(s) > 1 && (s[0] == 'W' || s[0] == 'R') && strings.Trim(s[1:], "0123456789") == ""
+}

@@ -1,0 +1,267 @@
+package filch
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Chain is a fork-join function from A to R in its cheapest form: a fork that
+// nobody takes costs a fraction of a nanosecond more than the call. For that,
+// the caller makes the call itself when the fork is still its own, and passes
+// on frames one by one, each good for one open fork:
+//
+//	func fib(l *filch.Link[int, int], n int) int {
+//		if n < 2 {
+//			return n
+//		}
+//		l.Fork(n - 1)
+//		b := fib(l.Next(), n-2)
+//		if l.TakeBack() {
+//			return fib(l, n-1) + b
+//		}
+//		return l.Join() + b
+//	}
+//
+// Make one with [NewChain] and keep it; it is immutable, and may be called
+// from any number of goroutines and pools at once. [Func] is easier to use, and
+// allows any number of forks at a time.
+//
+// The caller's own call in place of a fork that was not stolen is the direct
+// task stack of Wool (Faxén, "Efficient Work Stealing for Fine Grained
+// Parallelism", ICPP 2010).
+type Chain[A, R any] struct {
+	body  func(l *Link[A, R], arg A) R
+	spare sync.Pool // of *links[A, R]
+}
+
+// NewChain returns a Chain with the given body. It panics if body is nil.
+func NewChain[A, R any](body func(l *Link[A, R], arg A) R) *Chain[A, R] {
+	if body == nil {
+		panic("filch: NewChain: body is nil")
+	}
+	return &Chain[A, R]{body: body}
+}
+
+// Call runs the function with arg in the scope s, a *Pool or a *Worker, and
+// returns its result when all is done. It panics with a [*PanicError] if the
+// body panics, here or on another worker.
+func (c *Chain[A, R]) Call(s Scope, arg A) R { return call(s, c, arg) }
+
+func (c *Chain[A, R]) run(w *Worker, arg A) R {
+	ls := c.enter(w)
+	r := c.body(ls.base, arg)
+	ls.leave()
+	return r
+}
+
+func (c *Chain[A, R]) enter(w *Worker) *links[A, R] {
+	ls, _ := c.spare.Get().(*links[A, R])
+	if ls == nil {
+		ls = &links[A, R]{fn: c, n: 1}
+		ls.base = &Link[A, R]{links: ls, w: &endOfChain}
+		ls.private = ls.base
+		ls.grow(ls.base)
+	}
+	if ls.w != w {
+		ls.w = w
+		for l := ls.base; l.next != nil; l = l.next {
+			l.w = w
+		}
+	}
+	ls.outer = w.joins
+	w.joins = nil
+	w.push(ls)
+	return ls
+}
+
+// Link is one frame of a [Chain]: it holds one open fork, or none. It must be
+// used only by the call it was passed to, and not after that returns.
+type Link[A, R any] struct {
+	w     *Worker // who is asked for demand: the owner, or endOfChain
+	next  *Link[A, R]
+	arg   A
+	state uint32
+	links *links[A, R]
+}
+
+// The states of a link. Those that are not clean make up the start of the
+// chain, and of these the first ones are public.
+const (
+	linkClean  = iota // not forked on since the activation began
+	linkOpen          // holds a fork
+	linkClosed        // its fork was joined
+	linkPublic        // holds a fork that was published
+)
+
+// endOfChain is the worker of the last link of a chain. Its demand never ends,
+// so that the check for demand also finds the end.
+var endOfChain = Worker{demand: 1}
+
+// Fork offers the call of the function with arg to the other workers, and
+// returns at once. Until the fork is taken back or joined, other calls of the
+// function must be passed [Link.Next] and not this link, which holds one fork
+// at a time. Fork does not allocate, and unless another worker has asked for
+// work it touches no memory that others do.
+//
+// The fork synchronizes before the start of the call.
+func (l *Link[A, R]) Fork(arg A) {
+	// This is inlined only as long as it stays about as cheap as it is.
+	l.arg = arg
+	l.state = linkOpen
+	if atomic.LoadUint32(&l.w.demand) != 0 {
+		l.demanded()
+	}
+}
+
+// Next returns the link for calls made while this link holds a fork.
+func (l *Link[A, R]) Next() *Link[A, R] { return l.next }
+
+// TakeBack reports whether the fork is still the caller's alone. If so it is
+// undone, and the caller must make the call itself, passing this link. If not,
+// the caller must call [Link.Join].
+func (l *Link[A, R]) TakeBack() bool {
+	if l.state != linkOpen {
+		return false
+	}
+	l.state = linkClosed
+	return true
+}
+
+// Join returns the result of the fork. It runs the call itself unless another
+// worker has taken it; then it waits, and meanwhile helps with that worker's
+// forks, or gives its place to another goroutine. Join panics if the link holds
+// no fork, or a link after it still does, and with a [*PanicError] if the call
+// panicked on another worker.
+//
+// The end of the call synchronizes before the return from Join.
+func (l *Link[A, R]) Join() R {
+	ls := l.links
+	if l.TakeBack() {
+		ls.w.Poll()
+		return ls.fn.body(l, l.arg)
+	}
+	if l.state != linkPublic {
+		panic("filch: Join on a Link without a fork: was it forked on twice, or passed on in place of Next?")
+	}
+	if n := len(ls.public) - 1; ls.public[n] != l {
+		panic("filch: Join of a fork out of order: a later link still holds a fork")
+	}
+	here := ls.jobs.takeBack(ls.w)
+	ls.unpublish()
+	if !here {
+		return ls.jobs.collect()
+	}
+	ls.w.Poll()
+	return ls.fn.body(l, l.arg)
+}
+
+// Worker returns the worker that runs this activation.
+func (l *Link[A, R]) Worker() *Worker { return l.links.w }
+
+// demanded is the rest of Fork, if other workers ask for forks or the chain
+// ends here.
+//
+//go:noinline
+func (l *Link[A, R]) demanded() {
+	if l.next == nil {
+		l.links.grow(l)
+		l.w = l.links.w
+	}
+	l.w.Poll()
+}
+
+// links is an activation of a Chain.
+type links[A, R any] struct {
+	w       *Worker
+	fn      *Chain[A, R]
+	base    *Link[A, R]
+	n       int           // links in the chain
+	private *Link[A, R]   // the first link that is not public
+	public  []*Link[A, R] // those before it, whose jobs are in jobs
+	jobs    published[A, R]
+	outer   *joinFrame // to restore w.joins
+}
+
+// grow doubles the chain, which ends with l.
+func (ls *links[A, R]) grow(l *Link[A, R]) {
+	chunk := make([]Link[A, R], max(31, ls.n))
+	for i := range chunk {
+		l.next = &chunk[i]
+		l.w = ls.w
+		l = l.next
+		l.links = ls
+	}
+	l.w = &endOfChain
+	ls.n += len(chunk)
+}
+
+// leave ends the activation, which is w's newest.
+func (ls *links[A, R]) leave() {
+	n := 0
+	for l := ls.base; l != nil && l.state != linkClean; l = l.next {
+		if l.state != linkClosed {
+			n++
+		}
+	}
+	if n > 0 {
+		panic(fmt.Sprintf("filch: a function returned with %d of its forks not joined", n))
+	}
+	ls.w.pop()
+	ls.close()
+}
+
+// unpublish closes the last public link.
+func (ls *links[A, R]) unpublish() {
+	n := len(ls.public) - 1
+	ls.private = ls.public[n]
+	ls.private.state = linkClosed
+	ls.public[n] = nil
+	ls.public = ls.public[:n]
+}
+
+func (ls *links[A, R]) publish() *job {
+	l := ls.private
+	if l.state != linkOpen {
+		return nil
+	}
+	l.state = linkPublic
+	ls.public = append(ls.public, l)
+	ls.private = l.next
+	return ls.jobs.add(ls.fn, l.arg)
+}
+
+func (ls *links[A, R]) mark() int {
+	n := len(ls.public)
+	for l := ls.private; l != nil && l.state == linkOpen; l = l.next {
+		n++
+	}
+	return n
+}
+
+func (ls *links[A, R]) drop(mark int) {
+	i := len(ls.public)
+	for l := ls.private; l != nil && l.state != linkClean; l = l.next {
+		if i >= mark {
+			l.state = linkClosed
+		}
+		i++
+	}
+	for len(ls.public) > mark {
+		ls.jobs.forget(ls.w)
+		ls.unpublish()
+	}
+}
+
+func (ls *links[A, R]) close() {
+	ls.w.joins, ls.outer = ls.outer, nil
+	if ls.n > maxKept {
+		return
+	}
+	var zero A
+	for l := ls.base; l != nil && l.state != linkClean; l = l.next {
+		l.arg, l.state = zero, linkClean
+	}
+	ls.jobs.trim()
+	ls.fn.spare.Put(ls)
+}

@@ -1,0 +1,94 @@
+package filch_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+const leaf = 10 * time.Millisecond
+
+// naps forks n leaves that sleep, in one loop, and joins them.
+func naps(n int) func(f *filch.Frame[int, int], arg int) int {
+	return func(f *filch.Frame[int, int], arg int) int {
+		if arg < 0 {
+			time.Sleep(leaf)
+			return 1
+		}
+		hs := make([]filch.Fork, n)
+		for i := range hs {
+			hs[i] = f.Fork(-1)
+		}
+		sum := 0
+		for i := n - 1; i >= 0; i-- {
+			sum += f.Join(hs[i])
+		}
+		return sum
+	}
+}
+
+// In a bubble of synctest the clock moves only when all goroutines sleep, so
+// what is measured is the schedule and nothing else.
+
+func TestCoarseForksOverlap(t *testing.T) {
+	for _, c := range []struct {
+		workers, forks int
+		leaves         float64
+	}{
+		{1, 8, 8}, {2, 2, 1}, {2, 64, 32}, {3, 64, 22}, {8, 8, 1}, {8, 9, 2}, {8, 64, 8}, {64, 64, 1}, {64, 1000, 16}, {8, 10000, 1250},
+	} {
+		t.Run(fmt.Sprintf("%d forks on %d workers", c.forks, c.workers), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(c.workers))
+				fn := filch.NewFunc(naps(c.forks))
+				for range 3 {
+					start := time.Now()
+					if n := fn.Call(p, 0); n != c.forks {
+						t.Fatalf("%d leaves ran, not %d", n, c.forks)
+					}
+					took := float64(time.Since(start)) / float64(leaf)
+					if took > 1.1*c.leaves {
+						t.Errorf("took the time of %.2f leaves, not of %v; %+v", took, c.leaves, p.Stats())
+					}
+				}
+			})
+		})
+	}
+}
+
+// The workers are busy when the forks are made, and fall idle while the owner
+// is in a leaf that never forks.
+func TestCoarseForksReachWorkersThatFallIdleLater(t *testing.T) {
+	const workers, forks = 8, 64
+	for _, busy := range []time.Duration{leaf / 10, leaf / 2, leaf * 9 / 10, 3 * leaf / 2} {
+		t.Run(fmt.Sprint(busy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(workers))
+				fn := filch.NewFunc(naps(forks))
+				var took time.Duration
+				var wg sync.WaitGroup
+				for range workers - 1 {
+					wg.Go(func() {
+						p.Do(func(*filch.Worker) { time.Sleep(busy) })
+					})
+				}
+				synctest.Wait()
+				start := time.Now()
+				fn.Call(p, 0)
+				took = time.Since(start)
+				wg.Wait()
+				work := forks*leaf + (workers-1)*busy
+				ideal := float64(work) / workers / float64(leaf)
+				got := float64(took) / float64(leaf)
+				t.Logf("%.2f leaves; the work would fill %.2f on %d workers", got, ideal, workers)
+				if got > ideal+1 {
+					t.Errorf("took the time of %.2f leaves, more than one above %.2f", got, ideal)
+				}
+			})
+		})
+	}
+}

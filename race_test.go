@@ -1,0 +1,5 @@
+//go:build race
+
+package filch_test
+
+const raceEnabled = true

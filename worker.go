@@ -1,0 +1,317 @@
+package filch
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/filch-go/filch/deque"
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// Worker is one of the places of a pool at work. Fork-join functions are
+// handed the worker that runs them, and pass it on to what they call. A Worker
+// must be used only by the call it was handed to, on the goroutine of that
+// call, until the call returns.
+type Worker struct {
+	_ [64]byte
+
+	// demand is up when another worker has found too little to steal. The owner
+	// looks at each fork and join, and then publishes; see answer. Thieves
+	// raise it, the owner lowers it; nothing else shares its cache line. It is no
+	// atomic.Uint32 because that type's methods cost the inliner more.
+	demand uint32
+	_      [60]byte
+
+	// Only the owner touches these.
+	pool      *Pool
+	own       *deque.Owner[*job]
+	acts      []activation // what runs here, the oldest first
+	first     int          // no activation below it has private forks
+	joins     *joinFrame   // the newest activation, if it is of joins
+	placed    bool         // counted among the places
+	searching bool         // counted as searching
+	unwinding bool         // dropping forks after a panic or Goexit
+	lastSteal int64
+	fresh     bool // nothing was published yet for what runs here
+	credit    policy.Credit
+	victims   policy.Victims
+	count     counters
+
+	// Others use these as well.
+	thief  *deque.Thief[*job]
+	wakeup chan struct{} // a place, passed on by who finished the awaited job
+	stats  stats
+}
+
+func newWorker(p *Pool, id int) *Worker {
+	w := &Worker{pool: p, victims: policy.RandomStart(uint64(id)), wakeup: make(chan struct{}, 1)}
+	w.own, w.thief = deque.NewChaseLev[*job]()
+	return w
+}
+
+// Do calls f, as [Pool.Do] does, on this worker. It lets a function that takes
+// a [Scope] be called from inside fork-join work.
+func (w *Worker) Do(f func(w *Worker)) {
+	if f == nil {
+		panic("filch: Do: f is nil")
+	}
+	if err := w.try(f); err != nil {
+		panic(err)
+	}
+}
+
+// Poll lets a long computation that does not fork answer the demand of idle
+// workers for the forks that were made before it. It costs an atomic load when
+// nobody asks.
+func (w *Worker) Poll() {
+	if atomic.LoadUint32(&w.demand) != none {
+		w.answer()
+	}
+}
+
+// start is called before something new runs on w. Demand from before, when
+// there was nothing to publish, is replaced by what there is now.
+func (w *Worker) start() {
+	w.fresh = true
+	p := w.pool
+	switch {
+	case p.limit.Load() == 1:
+	case p.idlers() > 0:
+		w.raise(hunger)
+	case atomic.LoadUint32(&w.demand) != supply:
+		atomic.StoreUint32(&w.demand, supply)
+		if p.idlers() > 0 { // (R10) again, or a (W12) just before the store would be lost
+			w.raise(hunger)
+		}
+	}
+}
+
+// The levels of demand.
+const (
+	none   = iota
+	supply // nobody waits, but nothing is public either
+	hunger // a worker searches, or a place is free
+)
+
+// raise asks w to publish forks. It is cheap to repeat.
+func (w *Worker) raise(level uint32) {
+	if atomic.LoadUint32(&w.demand) < level {
+		atomic.StoreUint32(&w.demand, level)
+	}
+}
+
+// An activation is a run of forks of one function on one worker. Forks of
+// different activations never mix in age: those of a newer activation are all
+// younger.
+type activation interface {
+	// publish makes a job of the oldest private fork; nil if there is none.
+	publish() *job
+	// mark returns the number of open forks.
+	mark() int
+	// drop forgets the forks above mark: it clears private ones, and takes
+	// back published ones or waits for them.
+	drop(mark int)
+	// close lets go of an activation without open forks.
+	close()
+}
+
+func (w *Worker) push(a activation) { w.acts = append(w.acts, a) }
+
+func (w *Worker) pop() {
+	n := len(w.acts) - 1
+	w.acts[n] = nil
+	w.acts = w.acts[:n]
+	w.first = max(0, min(w.first, n-1))
+}
+
+// answer meets demand by publishing forks, oldest first: until there are as many
+// public as there are workers searching and places free, and beyond that as
+// many as the worker has credit for, since that costs little next to the work
+// it has been doing, and serves workers that fall idle later.
+//
+//go:noinline
+func (w *Worker) answer() {
+	p := w.pool
+	level := atomic.LoadUint32(&w.demand) // (R12)
+	if w.fresh {
+		w.fresh = false
+		w.credit.Start(now(), int(p.limit.Load()))
+	} else {
+		w.credit.Earn(now())
+	}
+	n := max(w.credit.Left(), p.idlers()-w.own.Len())
+	if level == hunger {
+		n = max(n, 1)
+	}
+	moved := w.publish(n)
+	w.credit.Spend(moved)
+	// If demand rises from supply to hunger meanwhile, it stays up. If it was
+	// hunger, something was published, and wake sees what has become free, or
+	// nothing was, and it is raised again.
+	atomic.CompareAndSwapUint32(&w.demand, level, none)
+	if moved > 0 {
+		p.wake() // (R10)
+	}
+	if moved < n {
+		w.raise(level) // for the next fork
+	}
+}
+
+// publish moves up to n of the oldest private forks to the deque and returns
+// how many it moved.
+func (w *Worker) publish(n int) (moved int) {
+	for moved < n && w.first < len(w.acts) {
+		j := w.acts[w.first].publish()
+		switch {
+		case j != nil:
+			j.owner = w
+			w.own.Push(j) // (W10)
+			moved++
+		case w.first < len(w.acts)-1:
+			w.first++
+		default:
+			n = moved
+		}
+	}
+	w.count.published += moved
+	return moved
+}
+
+// run is the life of a goroutine that fills a place: it looks for work and does
+// it until there is none.
+func (w *Worker) run() {
+	left := false
+	defer func() {
+		if !left { // a job ended in runtime.Goexit: another goroutine goes on
+			go w.run()
+		}
+	}()
+	for w.placed || w.regain() {
+		j := w.find()
+		if j == nil {
+			left = true
+			return
+		}
+		w.start()
+		w.execute(j)
+	}
+	left = true
+	w.pool.fire(w)
+}
+
+// spinTime is how long an idle worker looks for work before it leaves, and a
+// waiting one for its result before it blocks: about what it takes to wake
+// another, so that neither costs more than twice what foresight would.
+const spinTime = 100 * time.Microsecond
+
+// find returns a job, or nil when there is none: then w and its place are given
+// back.
+func (w *Worker) find() *job {
+	if j := w.look(false); j != nil {
+		w.found()
+		return j
+	}
+	p := w.pool
+	if w.searching || w.startSearching() {
+		for s := (spin{}); s.next(); {
+			if j := w.look(true); j != nil {
+				w.found()
+				return j
+			}
+			if s.turns%16 == 0 {
+				if c := p.counts(p.state.Load()); c.Active > c.Limit {
+					break
+				}
+			}
+		}
+	}
+	d := minus(onePlace)
+	if w.searching {
+		d = minus(onePlace + oneSearching)
+	}
+	w.searching = false
+	p.fire(w)
+	p.release(d)
+	return nil
+}
+
+func (w *Worker) found() {
+	if w.searching {
+		w.stopSearching()
+	}
+}
+
+// look goes once through the deques of the others. If ask is set, it asks those
+// who have nothing public to publish.
+func (w *Worker) look(ask bool) *job {
+	all := *w.pool.workers.Load()
+	self := 0
+	for i, v := range all {
+		if v == w {
+			self = i
+		}
+	}
+	pass := w.victims.Pass(self, len(all))
+	for i := range len(all) - 1 {
+		v := all[pass.At(i)]
+		if j := w.steal(v); j != nil {
+			return j
+		}
+		if ask {
+			v.raise(hunger)
+		}
+	}
+	return nil
+}
+
+// steal takes the oldest public fork of v. If it leaves none, it asks v to keep
+// one public.
+func (w *Worker) steal(v *Worker) *job {
+	w.count.attempts++
+	j, r := v.thief.Steal()
+	if r != deque.Success {
+		return nil
+	}
+	w.count.steals++
+	t := now()
+	if t-w.lastSteal >= policy.Price && v.thief.Len() == 0 {
+		v.raise(supply)
+	}
+	w.lastSteal = t
+	return j
+}
+
+// spin is a wait of spinTime, in turns of about a tenth of a microsecond. Now
+// and then it lets other goroutines have the processor. The turns are limited
+// too, for when the clock stands still, as it does in testing/synctest.
+type spin struct {
+	turns int
+	until int64
+}
+
+const maxTurns = 1 << 13
+
+func (s *spin) next() bool {
+	s.turns++
+	pause()
+	if s.turns%16 != 0 {
+		return true
+	}
+	if s.until == 0 {
+		s.until = now() + int64(spinTime)
+	}
+	runtime.Gosched()
+	return s.turns < maxTurns && now() < s.until
+}
+
+// pause takes some tens of nanoseconds and touches no memory. Polling with less
+// in between takes cache lines from the workers that write them.
+//
+//go:noinline
+func pause() (n int) {
+	for i := range 64 {
+		n ^= i
+	}
+	return n
+}
