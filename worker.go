@@ -265,8 +265,8 @@ func (w *Worker) look(ask bool) *job {
 	return nil
 }
 
-// steal takes the oldest public fork of v. If it leaves none, it asks v to keep
-// one public.
+// steal takes the oldest public fork of v. If steals come seldom, so that forks
+// are coarse, it also asks v to keep enough public for everybody.
 func (w *Worker) steal(v *Worker) *job {
 	w.count.attempts++
 	j, r := v.thief.Steal()
@@ -275,7 +275,7 @@ func (w *Worker) steal(v *Worker) *job {
 	}
 	w.count.steals++
 	t := now()
-	if t-w.lastSteal >= policy.Price && v.thief.Len() == 0 {
+	if t-w.lastSteal >= policy.Price && v.thief.Len() < int(w.pool.limit.Load()) {
 		v.raise(supply)
 	}
 	w.lastSteal = t

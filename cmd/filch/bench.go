@@ -1,0 +1,230 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/filch-go/filch/internal/workload"
+)
+
+// options are the flags of filch bench.
+type options struct {
+	executors []string
+	workers   []int
+	runs      int
+	sizes     []string
+	input     string
+	json      string
+	list      bool
+}
+
+func benchCommand() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "bench [workload ...]",
+		Short: "Measure workloads on filch and on its rivals",
+		Long: `Bench runs workloads on several executors, checks every answer, and prints a
+table. Within a run the executors take turns, so that ratios hold even when the
+machine's speed does not. Without arguments all workloads are measured, each in
+a size that takes a moment; --list names them and their sizes.`,
+		Example: `  filch bench
+  filch bench fib --size 40 --executors serial,filch,filch-chain --workers 1,2,4
+  filch bench goparse --input ~/src --json goparse.json
+  filch bench --size fib=35 --size uts=T1L fib uts`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.list {
+				return list(cmd.OutOrStdout())
+			}
+			return bench(cmd.OutOrStdout(), cmd.ErrOrStderr(), args, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&o.executors, "executors", nil, "executors to measure (default all; serial always)")
+	f.IntSliceVar(&o.workers, "workers", []int{1, 2}, "numbers of workers")
+	f.IntVar(&o.runs, "runs", 5, "measured runs of each; the median is shown")
+	f.StringSliceVar(&o.sizes, "size", nil, "size, as workload=size, or just the size if there is one workload")
+	f.StringVar(&o.input, "input", "", "folder that goparse reads (default the Go installation's src)")
+	f.StringVar(&o.json, "json", "", "write the figures to this file as well")
+	f.BoolVar(&o.list, "list", false, "list workloads, sizes and executors")
+	return cmd
+}
+
+func list(out io.Writer) error {
+	fmt.Fprintln(out, "Workloads, with sizes:")
+	for _, w := range workload.All {
+		fmt.Fprintf(out, "  %-10s %s\n             %s\n", w.Name, w.About, strings.Join(w.Sizes, ", "))
+	}
+	fmt.Fprintln(out, "Executors:")
+	for _, e := range workload.Executors {
+		fmt.Fprintf(out, "  %-12s %s\n", e.Name, e.About)
+	}
+	return nil
+}
+
+func bench(stdout, stderr io.Writer, names []string, o options) error {
+	plan, err := newPlan(names, o)
+	if err != nil {
+		return err
+	}
+	// Open it now, so that a path that cannot be written is known at once; what
+	// was there stays until all is measured.
+	var file *reportFile
+	if o.json != "" {
+		if file, err = createReport(o.json); err != nil {
+			return err
+		}
+		defer file.discard()
+	}
+	bar := newProgress(stderr, plan.steps())
+	rows := plan.measure(bar.step)
+	bar.done()
+	r := report{Machine: thisMachine(), Rows: rows, Bars: bars(rows)}
+	colour := isTerminal(stdout)
+	printTable(stdout, r, colour)
+	printBars(stdout, r.Bars, colour)
+	bad := printNotes(stdout, stderr, rows)
+	if file != nil {
+		if err := file.write(r); err != nil {
+			return err
+		}
+	}
+	if bad {
+		return errFailed
+	}
+	return nil
+}
+
+// printNotes prints what does not fit into the table, and wrong answers. It
+// reports whether there were any.
+func printNotes(stdout, stderr io.Writer, rows []*row) (bad bool) {
+	said := map[string]bool{}
+	for _, r := range rows {
+		if !r.OK && r.Runs > 0 {
+			fmt.Fprintf(stderr, "filch: WRONG ANSWER: %s %s, %s on %d workers: %s\n", r.Workload, r.Size, r.Executor, r.Workers, r.Answer)
+			bad = true
+		}
+		key := r.Workload + r.Executor + r.Note
+		if r.Note == "" || said[key] {
+			continue
+		}
+		said[key] = true
+		if r.Runs == 0 {
+			fmt.Fprintf(stdout, "%s on %s: %s\n", r.Workload, r.Executor, r.Note)
+		} else if r.Executor == "serial" {
+			fmt.Fprintf(stderr, "%s: %s\n", r.Workload, shorten(r.Note))
+		}
+	}
+	return bad
+}
+
+// shorten cuts a long list of names.
+func shorten(s string) string {
+	names := strings.Split(s, ", ")
+	if len(names) > 12 {
+		return fmt.Sprintf("%s, and %d more (all with --json)", strings.Join(names[:10], ", "), len(names)-10)
+	}
+	return s
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// newPlan checks the options and lists what to measure.
+func newPlan(names []string, o options) (*plan, error) {
+	env := workload.Env{Input: o.input}
+	p := &plan{runs: o.runs, workers: o.workers}
+	if o.runs < 1 {
+		return nil, fmt.Errorf("--runs %d: there must be a run", o.runs)
+	}
+	if len(o.workers) == 0 {
+		return nil, errors.New("--workers: there must be a number")
+	}
+	for _, n := range o.workers {
+		if n < 1 || n > 10_000 {
+			return nil, fmt.Errorf("--workers %d: the number of workers must be from 1 to 10000", n)
+		}
+	}
+	if o.input != "" {
+		if _, err := os.ReadDir(o.input); err != nil {
+			return nil, fmt.Errorf("--input: %w", err)
+		}
+	}
+	workloads := workload.All
+	if len(names) > 0 {
+		workloads = nil
+		for _, name := range names {
+			w, err := workload.Find(name)
+			if err != nil {
+				return nil, err
+			}
+			workloads = append(workloads, w)
+		}
+	}
+	p.executors = workload.Executors
+	if len(o.executors) > 0 {
+		p.executors = []*workload.Executor{workload.Executors[0]}
+		for _, name := range o.executors {
+			e, err := workload.FindExecutor(name)
+			if err != nil {
+				return nil, err
+			}
+			if e != workload.Executors[0] {
+				p.executors = append(p.executors, e)
+			}
+		}
+	}
+	sizes, err := parseSizes(o.sizes, workloads)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range workloads {
+		if asked := sizes[w.Name]; len(asked) > 0 {
+			for _, size := range asked {
+				p.groups = append(p.groups, group{workload: w, size: size})
+			}
+			continue
+		}
+		for _, d := range w.Default {
+			p.groups = append(p.groups, group{workload: w, size: d.Size, heavy: d.Heavy})
+		}
+	}
+	// A size or input that is wrong is said before anything is measured.
+	for i, g := range p.groups {
+		if p.groups[i].job, err = g.workload.Prepare(g.size, env); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// parseSizes reads the values of --size.
+func parseSizes(values []string, workloads []*workload.Workload) (map[string][]string, error) {
+	sizes := map[string][]string{}
+	for _, v := range values {
+		name, size, ok := strings.Cut(v, "=")
+		if !ok {
+			if len(workloads) != 1 {
+				return nil, fmt.Errorf("--size %s: which workload's? Write workload=%s", v, v)
+			}
+			name, size = workloads[0].Name, v
+		}
+		known := false
+		for _, w := range workloads {
+			known = known || w.Name == name
+		}
+		if !known {
+			return nil, fmt.Errorf("--size %s: workload %s is not measured", v, strconv.Quote(name))
+		}
+		sizes[name] = append(sizes[name], size)
+	}
+	return sizes, nil
+}

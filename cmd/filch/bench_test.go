@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func invoke(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	status = run(args, &out, &err)
+	return status, out.String(), err.String()
+}
+
+func TestBenchMeasuresAndChecks(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out.json")
+	status, stdout, stderr := invoke(t, "bench", "fib", "pizza", "--size", "fib=15", "--size", "pizza=1/100",
+		"--executors", "basic,filch,filch-chain", "--workers", "1,3", "--runs", "2", "--json", file)
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	for _, want := range []string{"fib", "deadlocks", "speed-up", "medians of 2 runs", "too coarse"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	if strings.Contains(stdout, "\x1b") {
+		t.Error("colour, though it is no terminal")
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Machine map[string]any
+		Rows    []map[string]any
+	}
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Machine["go"] == nil || got.Machine["cpus"] == nil {
+		t.Errorf("machine: %v", got.Machine)
+	}
+	if len(got.Rows) != 2*(1+3*2) {
+		t.Errorf("%d rows", len(got.Rows))
+	}
+	for _, r := range got.Rows {
+		for _, key := range []string{"workload", "size", "executor", "workers", "runs", "median_ns", "min_ns", "max_ns",
+			"serial_ns", "overhead", "speedup", "allocs", "bytes", "cpu_ns", "max_rss_bytes", "steals", "answer", "ok", "note"} {
+			if _, ok := r[key]; !ok {
+				t.Errorf("a row without %q: %v", key, r)
+			}
+		}
+		switch {
+		case r["runs"] == 0.0:
+			if r["note"] == "" || r["ok"] == true {
+				t.Errorf("a row without runs does not say why: %v", r)
+			}
+		case r["ok"] != true || r["median_ns"].(float64) <= 0 || r["speedup"].(float64) <= 0 || r["overhead"].(float64) <= 0:
+			t.Errorf("%v", r)
+		case r["workload"] == "fib" && (r["answer"] != "610" || r["forks"] != 986.0 || r["ns_per_fork"].(float64) <= 0):
+			t.Errorf("%v", r)
+		}
+	}
+}
+
+func TestBenchParsesAFolder(t *testing.T) {
+	dir := t.TempDir()
+	for name, src := range map[string]string{"a.go": "package a\n\nvar x, y int\n", "b.go": "package {", "c.txt": "no Go"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(src), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status, _, stderr := invoke(t, "bench", "goparse", "--input", dir, "--size", "all", "--runs", "1", "--executors", "filch", "--workers", "2")
+	if status != 0 || !strings.Contains(stderr, "1 files do not parse: "+filepath.Join(dir, "b.go")) {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// A mistake is told in one line, and nothing is measured or written.
+func TestBenchMistakes(t *testing.T) {
+	dir := t.TempDir()
+	kept := filepath.Join(dir, "kept.json")
+	if err := os.WriteFile(kept, []byte("as it was"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{`unknown workload "fob"; there are fib,`, []string{"fob", "--json", kept}},
+		{`unknown executor "filsh"; there are serial,`, []string{"fib", "--executors", "filsh", "--json", kept}},
+		{`fib: size "x" is not a number`, []string{"fib", "--size", "x", "--json", kept}},
+		{`which workload's?`, []string{"fib", "uts", "--size", "20"}},
+		{`workload "uts" is not measured`, []string{"fib", "--size", "uts=T1"}},
+		{`--runs 0: there must be a run`, []string{"fib", "--runs", "0"}},
+		{`--workers 0: the number of workers must be from 1`, []string{"fib", "--workers", "0"}},
+		{`invalid syntax`, []string{"fib", "--workers", "many"}},
+		{`no/such/folder`, []string{"goparse", "--input", "no/such/folder", "--json", kept}},
+		{`no .go file`, []string{"goparse", "--input", t.TempDir()}},
+		{`no/such/file.json`, []string{"fib", "--json", filepath.Join(dir, "no/such/file.json")}},
+		{`is a folder`, []string{"fib", "--json", dir}},
+		{`unknown flag: --rums`, []string{"fib", "--rums", "3"}},
+	} {
+		status, stdout, stderr := invoke(t, append([]string{"bench"}, c.args...)...)
+		if status != 2 || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: status %d, stdout %q, stderr %q; want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+	if b, err := os.ReadFile(kept); err != nil || string(b) != "as it was" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestList(t *testing.T) {
+	status, stdout, _ := invoke(t, "bench", "--list")
+	if status != 0 {
+		t.Fatal(status)
+	}
+	for _, want := range []string{"fib", "nqueens", "skynet", "treesum", "integrate", "quicksort", "mergesort", "matmul", "uts", "goparse", "pizza",
+		"serial", "goroutine", "semaphore", "basic", "filch", "filch-chain", "filch-join"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+}
+
+// A wrong answer is not kept quiet.
+func TestWrongAnswersAreTold(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	r := &row{Workload: "fib", Size: "1", Executor: "filch", Workers: 2}
+	c := &candidate{row: r}
+	c.check("1", "1")
+	c.check("2", "1")
+	c.check("1", "1")
+	if r.OK || !printNotes(&stdout, &stderr, []*row{r}) || !strings.Contains(stderr.String(), "WRONG ANSWER: fib 1, filch on 2 workers: 2; want 1") {
+		t.Errorf("ok %v: %s", r.OK, stderr.String())
+	}
+	printTable(&stdout, report{Rows: []*row{r}}, false)
+	if !strings.Contains(stdout.String(), "filch WRONG") {
+		t.Error(stdout.String())
+	}
+}
+
+func TestDigits(t *testing.T) {
+	for want, got := range map[string]string{
+		"999 ns": duration(999), "1.00 us": duration(1000), "12.3 us": duration(12_345), "1.00 ms": duration(999_999), "75.0 s": duration(75e9),
+		"9999": count(9999), "10.0k": count(10_000), "1.50M": count(1_500_000), "2.00G": count(2e9),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if m := median([]int64{4, 1, 3, 2}); m != 2 {
+		t.Errorf("median of 1 to 4: %d", m)
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+// report is what --json writes.
+type report struct {
+	Machine machine `json:"machine"`
+	Rows    []*row  `json:"rows"`
+	Bars    []bar   `json:"bars,omitempty"`
+}
+
+// machine is where the figures come from.
+type machine struct {
+	OS         string    `json:"os"`
+	Arch       string    `json:"arch"`
+	CPU        string    `json:"cpu"`
+	CPUs       int       `json:"cpus"`
+	GOMAXPROCS int       `json:"gomaxprocs"`
+	Go         string    `json:"go"`
+	Revision   string    `json:"revision,omitempty"`
+	Time       time.Time `json:"time"`
+}
+
+func thisMachine() machine {
+	m := machine{
+		OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuid.CPU.BrandName, CPUs: runtime.NumCPU(),
+		GOMAXPROCS: runtime.GOMAXPROCS(0), Go: runtime.Version(), Time: time.Now().UTC().Truncate(time.Second),
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				m.Revision = s.Value
+			}
+		}
+	}
+	return m
+}
+
+// row is one executor on one workload. Times are those of one call.
+type row struct {
+	Workload  string        `json:"workload"`
+	Size      string        `json:"size"`
+	Executor  string        `json:"executor"`
+	Workers   int           `json:"workers"`
+	Runs      int           `json:"runs"` // 0 if the executor cannot; Note says why
+	Median    time.Duration `json:"median_ns"`
+	Min       time.Duration `json:"min_ns"`
+	Max       time.Duration `json:"max_ns"`
+	Serial    time.Duration `json:"serial_ns"`
+	Overhead  float64       `json:"overhead"` // T_1/T_s; 0 if one worker was not measured
+	Speedup   float64       `json:"speedup"`  // T_s/T_P
+	Allocs    int64         `json:"allocs"`
+	Bytes     int64         `json:"bytes"`
+	CPU       time.Duration `json:"cpu_ns"`
+	MaxRSS    int64         `json:"max_rss_bytes"`
+	Steals    int64         `json:"steals"`
+	Answer    string        `json:"answer"`
+	OK        bool          `json:"ok"`
+	Note      string        `json:"note"`
+	Forks     int64         `json:"forks,omitempty"`
+	NsPerFork float64       `json:"ns_per_fork,omitempty"`
+}
+
+// reportFile is a file that appears when it is complete.
+type reportFile struct {
+	path string
+	tmp  *os.File
+}
+
+func createReport(path string) (*reportFile, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("--json %s: is a folder", path)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return nil, fmt.Errorf("--json %s: %w", path, err)
+	}
+	return &reportFile{path, tmp}, nil
+}
+
+func (f *reportFile) write(r report) error {
+	e := json.NewEncoder(f.tmp)
+	e.SetIndent("", "  ")
+	err := e.Encode(r)
+	if err == nil {
+		err = f.tmp.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.tmp.Close()
+	}
+	if err == nil {
+		err = os.Rename(f.tmp.Name(), f.path)
+	}
+	if err != nil {
+		return fmt.Errorf("--json %s: %w", f.path, err)
+	}
+	return nil
+}
+
+// discard removes what has not been written.
+func (f *reportFile) discard() {
+	f.tmp.Close()
+	os.Remove(f.tmp.Name())
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/schollz/progressbar/v3"
+)
+
+// progress is a bar on a terminal, and nothing elsewhere.
+type progress struct{ bar *progressbar.ProgressBar }
+
+func newProgress(w io.Writer, steps int) progress {
+	if !isTerminal(w) {
+		return progress{}
+	}
+	return progress{progressbar.NewOptions(steps,
+		progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30), progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())}
+}
+
+// step moves on by n, and says what comes next, if it is not empty.
+func (p progress) step(what string, n int) {
+	if p.bar == nil {
+		return
+	}
+	if what != "" {
+		p.bar.Describe(fmt.Sprintf("%-20s", what))
+	}
+	p.bar.Add(n)
+}
+
+func (p progress) done() {
+	if p.bar != nil {
+		p.bar.Finish()
+	}
+}
+
+func newTable(out io.Writer, colour bool) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(out)
+	style := table.StyleLight
+	style.Options.DrawBorder = false
+	style.Options.SeparateColumns = false
+	style.Format.Header = text.FormatDefault
+	if colour {
+		style.Color.Header = text.Colors{text.Bold}
+	}
+	t.SetStyle(style)
+	return t
+}
+
+func printTable(out io.Writer, r report, colour bool) {
+	t := newTable(out, colour)
+	t.AppendHeader(table.Row{"workload", "size", "executor", "workers", "time", "spread", "T1/Ts", "speed-up", "", "ns/fork", "allocs", "cpu", "peak", "steals"})
+	var configs []table.ColumnConfig
+	for _, n := range []int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14} {
+		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(configs)
+	last := ""
+	for _, x := range r.Rows {
+		name, size := x.Workload, x.Size
+		if group := name + size; group != last {
+			if last != "" {
+				t.AppendSeparator()
+			}
+			last = group
+		} else {
+			name, size = "", ""
+		}
+		if x.Runs == 0 {
+			t.AppendRow(table.Row{name, size, x.Executor, x.Workers, "-", "", "", "", shortReason(x.Note)})
+			continue
+		}
+		executor := x.Executor
+		if !x.OK {
+			executor += " WRONG"
+		}
+		t.AppendRow(table.Row{name, size, executor, x.Workers, duration(x.Median), spread(x),
+			ratio(x.Overhead), ratio(x.Speedup), speedBar(x, colour), perFork(x),
+			count(x.Allocs), duration(x.CPU), megabytes(x.MaxRSS), stealsOf(x)})
+	}
+	t.Render()
+	m := r.Machine
+	fmt.Fprintf(out, "\n%s, %d CPUs, %s/%s, %s; medians of %d runs, executors in turn\n", m.CPU, m.CPUs, m.OS, m.Arch, m.Go, runsOf(r.Rows))
+}
+
+func printBars(out io.Writer, bs []bar, colour bool) {
+	if len(bs) == 0 {
+		return
+	}
+	fmt.Fprintln(out)
+	t := newTable(out, colour)
+	t.AppendHeader(table.Row{"bar", "measured", "goal", ""})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}})
+	for _, b := range bs {
+		goal, verdict, paint := "at least", "met", text.FgGreen
+		if b.Most {
+			goal = "at most"
+		}
+		if !b.met() {
+			verdict, paint = "missed", text.FgRed
+		}
+		if colour {
+			verdict = paint.Sprint(verdict)
+		}
+		t.AppendRow(table.Row{b.What, strings.TrimSpace(fmt.Sprintf("%.3g %s", b.Got, b.Unit)), strings.TrimSpace(fmt.Sprintf("%s %.3g %s", goal, b.Goal, b.Unit)), verdict})
+	}
+	t.Render()
+}
+
+// shortReason is the first word of why an executor cannot run a workload.
+func shortReason(note string) string {
+	word, _, _ := strings.Cut(note, ":")
+	return word
+}
+
+func runsOf(rows []*row) (n int) {
+	for _, r := range rows {
+		n = max(n, r.Runs)
+	}
+	return n
+}
+
+// duration shows three digits.
+func duration(d time.Duration) string {
+	x, unit := float64(d), "ns"
+	for _, u := range []string{"us", "ms", "s"} {
+		if x < 999.5 {
+			break
+		}
+		x, unit = x/1000, u
+	}
+	return digits(x) + " " + unit
+}
+
+func digits(x float64) string {
+	switch {
+	case x >= 99.95:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 9.995:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+func ratio(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return digits(x)
+}
+
+// spread is how far the runs lie apart, in percent of the median.
+func spread(r *row) string {
+	if r.Median == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%%", 100*float64(r.Max-r.Min)/float64(r.Median))
+}
+
+// speedBar draws the speed-up, eight columns for a worker's worth.
+func speedBar(r *row, colour bool) string {
+	const unit = 8
+	n := int(math.Round(r.Speedup * unit))
+	s := strings.Repeat("█", min(n, 4*unit))
+	if n > 4*unit {
+		s += "…"
+	}
+	if n == 0 {
+		s = "▏"
+	}
+	if colour && strings.HasPrefix(r.Executor, "filch") {
+		s = text.FgCyan.Sprint(s)
+	}
+	return s
+}
+
+func perFork(r *row) string {
+	if r.NsPerFork == 0 {
+		return ""
+	}
+	return digits(r.NsPerFork)
+}
+
+func stealsOf(r *row) string {
+	if !strings.HasPrefix(r.Executor, "filch") {
+		return ""
+	}
+	return count(r.Steals)
+}
+
+func count(n int64) string {
+	switch {
+	case n >= 1e9:
+		return digits(float64(n)/1e9) + "G"
+	case n >= 1e6:
+		return digits(float64(n)/1e6) + "M"
+	case n >= 1e4:
+		return digits(float64(n)/1e3) + "k"
+	}
+	return fmt.Sprint(n)
+}
+
+func megabytes(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return digits(float64(n)/(1<<20)) + " MB"
+}

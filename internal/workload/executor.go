@@ -1,0 +1,200 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/basic"
+)
+
+// Executor is a way to run a job on a number of workers.
+type Executor struct {
+	Name  string
+	About string
+	// Cheap says that a fork costs nanoseconds, so that heavy sizes can be run.
+	Cheap bool
+	// start returns what runs j once; or an error that says why it cannot.
+	start func(j *Job, workers int) (*Runner, error)
+}
+
+// Runner runs a job on an executor.
+type Runner struct {
+	Run   func() string
+	Close func()
+	Stats func() filch.Stats // zero where there is no filch pool
+}
+
+// Executors are all of them, the serial one first.
+var Executors = []*Executor{
+	{Name: "serial", About: "plain recursion, no forks", Cheap: true, start: startSerial},
+	{Name: "goroutine", About: "a goroutine and a WaitGroup for each fork", start: startGoroutine},
+	{Name: "semaphore", About: "a goroutine for a fork while fewer run than there are workers, else a call", start: startSemaphore},
+	{Name: "basic", About: "fixed workers on one locked queue", start: startBasic},
+	{Name: "filch", About: "filch.Func: Frame.Fork and Frame.Join", Cheap: true, start: startFunc},
+	{Name: "filch-chain", About: "filch.Chain: Link.Fork and Link.TakeBack", Cheap: true, start: startChain},
+	{Name: "filch-join", About: "Worker.Join of two closures", start: startJoin},
+}
+
+// FindExecutor returns the executor of that name.
+func FindExecutor(name string) (*Executor, error) {
+	var names []string
+	for _, e := range Executors {
+		if e.Name == name {
+			return e, nil
+		}
+		names = append(names, e.Name)
+	}
+	return nil, fmt.Errorf("unknown executor %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// Start makes e ready to run j. The error says why e cannot run it.
+func (e *Executor) Start(j *Job, workers int) (*Runner, error) {
+	r, err := e.start(j, workers)
+	if err != nil {
+		return nil, err
+	}
+	if r.Close == nil {
+		r.Close = func() {}
+	}
+	if r.Stats == nil {
+		r.Stats = func() filch.Stats { return filch.Stats{} }
+	}
+	return r, nil
+}
+
+func startSerial(j *Job, workers int) (*Runner, error) {
+	return &Runner{Run: j.Serial}, nil
+}
+
+func startGoroutine(j *Job, workers int) (*Runner, error) {
+	run := func() string {
+		if j.Closures == nil {
+			var wg sync.WaitGroup
+			for _, f := range j.Tasks {
+				wg.Go(f)
+			}
+			wg.Wait()
+			return ""
+		}
+		return j.Closures(nil, func(_ *filch.Worker, a, b func(w *filch.Worker)) {
+			var wg sync.WaitGroup
+			wg.Go(func() { b(nil) })
+			a(nil)
+			wg.Wait()
+		})
+	}
+	// What limits goroutines to so many at a time is GOMAXPROCS.
+	return &Runner{Run: func() string {
+		if procs := runtime.GOMAXPROCS(0); procs != workers {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
+		}
+		return run()
+	}}, nil
+}
+
+func startSemaphore(j *Job, workers int) (*Runner, error) {
+	if j.Closures == nil {
+		return &Runner{Run: func() string {
+			places := make(chan bool, workers)
+			var wg sync.WaitGroup
+			for _, f := range j.Tasks {
+				places <- true
+				wg.Go(func() {
+					f()
+					<-places
+				})
+			}
+			wg.Wait()
+			return ""
+		}}, nil
+	}
+	// The caller is one of the workers.
+	places := make(chan bool, workers-1)
+	return &Runner{Run: func() string {
+		return j.Closures(nil, func(_ *filch.Worker, a, b func(w *filch.Worker)) {
+			select {
+			case places <- true:
+			default:
+				a(nil)
+				b(nil)
+				return
+			}
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				b(nil)
+				<-places
+			})
+			a(nil)
+			wg.Wait()
+		})
+	}}, nil
+}
+
+func startBasic(j *Job, workers int) (*Runner, error) {
+	if j.Tasks == nil {
+		return nil, errors.New("deadlocks: its functions wait for others, and hold their workers meanwhile")
+	}
+	p := basic.New(workers)
+	return &Runner{
+		Run:   func() string { p.Run(j.Tasks...); return "" },
+		Close: p.Close,
+	}, nil
+}
+
+func startPool(workers int, run func(p *filch.Pool) string) *Runner {
+	p := filch.New(filch.WithWorkers(workers))
+	return &Runner{
+		Run:   func() string { return run(p) },
+		Close: func() { p.Close() },
+		Stats: p.Stats,
+	}
+}
+
+func startFunc(j *Job, workers int) (*Runner, error) {
+	run := j.Func
+	if run == nil {
+		run = func(p *filch.Pool) string { runTasks.Call(p, j.Tasks); return "" }
+	}
+	return startPool(workers, run), nil
+}
+
+// runTasks halves until there is one left.
+var runTasks = filch.NewFunc(runTasksBody)
+
+func runTasksBody(f *filch.Frame[[]func(), struct{}], tasks []func()) struct{} {
+	if len(tasks) > 1 {
+		n := len(tasks) / 2
+		h := f.Fork(tasks[n:])
+		runTasksBody(f, tasks[:n])
+		return f.Join(h)
+	}
+	for _, task := range tasks {
+		task()
+	}
+	return struct{}{}
+}
+
+func startChain(j *Job, workers int) (*Runner, error) {
+	if j.Chain == nil {
+		return nil, errors.New("too coarse for the difference to show")
+	}
+	return startPool(workers, j.Chain), nil
+}
+
+func startJoin(j *Job, workers int) (*Runner, error) {
+	both := func(w *filch.Worker, a, b func(w *filch.Worker)) { w.Join(a, b) }
+	return startPool(workers, func(p *filch.Pool) (answer string) {
+		p.Do(func(w *filch.Worker) {
+			if j.Closures != nil {
+				answer = j.Closures(w, both)
+				return
+			}
+			split(w, both, 0, len(j.Tasks), func(_ *filch.Worker, i int) { j.Tasks[i]() })
+		})
+		return answer
+	}), nil
+}

@@ -1,0 +1,73 @@
+package workload
+
+import "github.com/filch-go/filch"
+
+var fib = &Workload{
+	Name:    "fib",
+	About:   "Fibonacci numbers by the naive recursion: nothing but forks",
+	Sizes:   []string{"24", "27", "30", "35", "38", "40"},
+	Default: []Default{{Size: "24"}, {Size: "38", Heavy: true}},
+	Prepare: func(size string, _ Env) (*Job, error) {
+		n, err := number("fib", size, 0, 50)
+		if err != nil {
+			return nil, err
+		}
+		a, b := 0, 1
+		for range n {
+			a, b = b, a+b
+		}
+		return &Job{
+			Want:   itoa(a),
+			Forks:  int64(b - 1),
+			Serial: func() string { return itoa(serialFib(n)) },
+			Func:   func(p *filch.Pool) string { return itoa(fibFunc.Call(p, n)) },
+			Chain:  func(p *filch.Pool) string { return itoa(fibChain.Call(p, n)) },
+			Closures: func(w *filch.Worker, both Both) string {
+				return itoa(closureFib(w, both, n))
+			},
+		}, nil
+	},
+}
+
+func serialFib(n int) int {
+	if n < 2 {
+		return n
+	}
+	return serialFib(n-1) + serialFib(n-2)
+}
+
+var fibFunc = filch.NewFunc(fibBody)
+
+func fibBody(f *filch.Frame[int, int], n int) int {
+	if n < 2 {
+		return n
+	}
+	h := f.Fork(n - 1)
+	b := fibBody(f, n-2)
+	return f.Join(h) + b
+}
+
+var fibChain = filch.NewChain(fibLink)
+
+func fibLink(l *filch.Link[int, int], n int) int {
+	if n < 2 {
+		return n
+	}
+	l.Fork(n - 1)
+	b := fibLink(l.Next(), n-2)
+	if l.TakeBack() {
+		return fibLink(l, n-1) + b
+	}
+	return l.Join() + b
+}
+
+func closureFib(w *filch.Worker, both Both, n int) int {
+	if n < 2 {
+		return n
+	}
+	var a, b int
+	both(w,
+		func(w *filch.Worker) { b = closureFib(w, both, n-2) },
+		func(w *filch.Worker) { a = closureFib(w, both, n-1) })
+	return a + b
+}

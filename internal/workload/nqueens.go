@@ -1,0 +1,125 @@
+package workload
+
+import "github.com/filch-go/filch"
+
+// solutions is the number of ways to place n queens: OEIS A000170.
+var solutions = [...]int{1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512}
+
+var nqueens = &Workload{
+	Name:    "nqueens",
+	About:   "count all ways to place n queens: an irregular tree",
+	Sizes:   []string{"10", "11", "12", "13", "14"},
+	Default: []Default{{Size: "10"}, {Size: "12", Heavy: true}},
+	Prepare: func(size string, _ Env) (*Job, error) {
+		n, err := number("nqueens", size, 1, len(solutions)-1)
+		if err != nil {
+			return nil, err
+		}
+		all := uint32(1)<<n - 1
+		root := queens{free: all, todo: all}
+		return &Job{
+			Want:   itoa(solutions[n]),
+			Serial: func() string { return itoa(serialQueens(all, 0, 0)) },
+			Func:   func(p *filch.Pool) string { return itoa(queensFunc.Call(p, root)) },
+			Chain:  func(p *filch.Pool) string { return itoa(queensChain.Call(p, root)) },
+			Closures: func(w *filch.Worker, both Both) string {
+				return itoa(closureQueens(w, both, root))
+			},
+		}, nil
+	},
+}
+
+// serialQueens counts the ways to go on when the columns in free are free, and
+// the diagonals in left and right are taken in the next row.
+func serialQueens(free, left, right uint32) int {
+	if free == 0 {
+		return 1
+	}
+	n := 0
+	for todo := free &^ (left | right); todo != 0; todo &= todo - 1 {
+		q := todo & -todo
+		n += serialQueens(free^q, (left|q)<<1, (right|q)>>1)
+	}
+	return n
+}
+
+// queens is a board, of whose next row only the places in todo are to be tried.
+type queens struct{ free, left, right, todo uint32 }
+
+// place returns the board with a queen at the first place to try.
+func (b queens) place() queens {
+	q := b.todo & -b.todo
+	free, left, right := b.free^q, (b.left|q)<<1, (b.right|q)>>1
+	return queens{free, left, right, free &^ (left | right)}
+}
+
+// skip returns the board without the first place to try.
+func (b queens) skip() queens {
+	b.todo &= b.todo - 1
+	return b
+}
+
+// ended reports whether there is nothing to try, and the number of solutions
+// that this makes.
+func (b queens) ended() (n int, ended bool) {
+	if b.free == 0 {
+		return 1, true
+	}
+	return 0, b.todo == 0
+}
+
+var queensFunc = filch.NewFunc(queensBody)
+
+func queensBody(f *filch.Frame[queens, int], b queens) int {
+	if n, ended := b.ended(); ended {
+		return n
+	}
+	var hs [32]filch.Fork
+	k := 0
+	for rest := b.skip(); rest.todo != 0; rest = rest.skip() {
+		hs[k] = f.Fork(rest.place())
+		k++
+	}
+	n := queensBody(f, b.place())
+	for k > 0 {
+		k--
+		n += f.Join(hs[k])
+	}
+	return n
+}
+
+var queensChain = filch.NewChain(queensLink)
+
+func queensLink(l *filch.Link[queens, int], b queens) int {
+	if n, ended := b.ended(); ended {
+		return n
+	}
+	n := 0
+	for {
+		rest := b.skip()
+		if rest.todo == 0 {
+			return n + queensLink(l, b.place())
+		}
+		l.Fork(rest)
+		n += queensLink(l.Next(), b.place())
+		if !l.TakeBack() {
+			return n + l.Join()
+		}
+		b = rest
+	}
+}
+
+func closureQueens(w *filch.Worker, both Both, b queens) int {
+	if n, ended := b.ended(); ended {
+		return n
+	}
+	rest := b.skip()
+	if rest.todo == 0 {
+		return closureQueens(w, both, b.place())
+	}
+	var x, y int
+	both(w,
+		func(w *filch.Worker) { x = closureQueens(w, both, b.place()) },
+		func(w *filch.Worker) { y = closureQueens(w, both, rest) })
+	return x + y
+}

@@ -1,0 +1,106 @@
+package workload
+
+import (
+	"fmt"
+
+	"github.com/filch-go/filch"
+)
+
+var skynet = &Workload{
+	Name:    "skynet",
+	About:   "a tree with ten children a node; the leaves' numbers are summed",
+	Sizes:   []string{"10000", "100000", "1000000"},
+	Default: []Default{{Size: "10000"}, {Size: "1000000", Heavy: true}},
+	Prepare: func(size string, _ Env) (*Job, error) {
+		n, err := number("skynet", size, 1, 1e9)
+		if err != nil {
+			return nil, err
+		}
+		for k := n; k > 1; k /= 10 {
+			if k%10 != 0 {
+				return nil, fmt.Errorf("skynet: size %q is not a power of ten", size)
+			}
+		}
+		root := sky{size: n}
+		return &Job{
+			Want:   itoa(n * (n - 1) / 2),
+			Forks:  int64(n - 1),
+			Serial: func() string { return itoa(serialSky(0, n)) },
+			Func:   func(p *filch.Pool) string { return itoa(skyFunc.Call(p, root)) },
+			Chain:  func(p *filch.Pool) string { return itoa(skyChain.Call(p, root)) },
+			Closures: func(w *filch.Worker, both Both) string {
+				return itoa(closureSky(w, both, 0, n))
+			},
+		}, nil
+	},
+}
+
+func serialSky(first, size int) int {
+	if size == 1 {
+		return first
+	}
+	sum := 0
+	for i := range 10 {
+		sum += serialSky(first+i*(size/10), size/10)
+	}
+	return sum
+}
+
+// sky is a node with size leaves, numbered from first, of whose children the
+// first few are left out.
+type sky struct{ first, size, without int }
+
+func (s sky) child(i int) sky { return sky{first: s.first + i*(s.size/10), size: s.size / 10} }
+
+var skyFunc = filch.NewFunc(skyBody)
+
+func skyBody(f *filch.Frame[sky, int], s sky) int {
+	if s.size == 1 {
+		return s.first
+	}
+	var hs [9]filch.Fork
+	for i := range hs {
+		hs[i] = f.Fork(s.child(i + 1))
+	}
+	sum := skyBody(f, s.child(0))
+	for i := len(hs) - 1; i >= 0; i-- {
+		sum += f.Join(hs[i])
+	}
+	return sum
+}
+
+var skyChain = filch.NewChain(skyLink)
+
+func skyLink(l *filch.Link[sky, int], s sky) int {
+	if s.size == 1 {
+		return s.first
+	}
+	sum := 0
+	for {
+		child := s.child(s.without)
+		s.without++
+		if s.without == 10 {
+			return sum + skyLink(l, child)
+		}
+		l.Fork(s)
+		sum += skyLink(l.Next(), child)
+		if !l.TakeBack() {
+			return sum + l.Join()
+		}
+	}
+}
+
+func closureSky(w *filch.Worker, both Both, first, size int) int {
+	if size == 1 {
+		return first
+	}
+	var sums [10]int
+	split(w, both, 0, 10, func(w *filch.Worker, i int) {
+		sums[i] = closureSky(w, both, first+i*(size/10), size/10)
+	})
+	sum := 0
+	for _, s := range sums {
+		sum += s
+	}
+	return sum
+}

@@ -1,0 +1,249 @@
+package workload
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/filch-go/filch"
+)
+
+var quicksort = &Workload{
+	Name:    "quicksort",
+	About:   "random int64, in place; 16 and fewer by insertion",
+	Sizes:   []string{"300000", "1000000", "10000000"},
+	Default: []Default{{Size: "300000"}},
+	Prepare: func(size string, _ Env) (*Job, error) {
+		j, s, err := sortJob("quicksort", size)
+		if err != nil {
+			return nil, err
+		}
+		j.Serial = func() string { serialQuick(s.a); return "" }
+		j.Func = func(p *filch.Pool) string { quickFunc.Call(p, s.a); return "" }
+		j.Closures = func(w *filch.Worker, both Both) string { closureQuick(w, both, s.a); return "" }
+		return j, nil
+	},
+}
+
+var mergesort = &Workload{
+	Name:    "mergesort",
+	About:   "random int64, merges in parallel too; 16 and fewer by insertion",
+	Sizes:   []string{"300000", "1000000", "10000000"},
+	Default: []Default{{Size: "300000"}},
+	Prepare: func(size string, _ Env) (*Job, error) {
+		j, s, err := sortJob("mergesort", size)
+		if err != nil {
+			return nil, err
+		}
+		j.Serial = func() string { serialMergeSort(s.a, s.tmp); return "" }
+		j.Func = func(p *filch.Pool) string { mergeSortFunc.Call(p, *s); return "" }
+		j.Closures = func(w *filch.Worker, both Both) string { closureMergeSort(w, both, s.a, s.tmp); return "" }
+		return j, nil
+	},
+}
+
+// toSort is what to sort, and as much memory again.
+type toSort struct{ a, tmp []int64 }
+
+// sortJob makes a job of sorting s.
+func sortJob(name, size string) (j *Job, s *toSort, err error) {
+	n, err := number(name, size, 0, 1<<28)
+	if err != nil {
+		return nil, nil, err
+	}
+	s = &toSort{}
+	var input, sorted []int64
+	j = &Job{Want: fmt.Sprintf("%d, as slices.Sort has them", n)}
+	j.Load = func() {
+		rng := rand.New(rand.NewPCG(1, 2))
+		input = make([]int64, n)
+		for i := range input {
+			input[i] = int64(rng.Uint64())
+		}
+		sorted = slices.Clone(input)
+		slices.Sort(sorted)
+		s.a, s.tmp = make([]int64, n), make([]int64, n)
+	}
+	j.Reset = func() { copy(s.a, input) }
+	j.Answer = func() string {
+		for i, v := range s.a {
+			if v != sorted[i] {
+				return fmt.Sprintf("number %d is %d, not %d", i, v, sorted[i])
+			}
+		}
+		return j.Want
+	}
+	return j, s, nil
+}
+
+const fewToSort = 16
+
+func insertionSort(a []int64) {
+	for i := 1; i < len(a); i++ {
+		v, j := a[i], i
+		for ; j > 0 && a[j-1] > v; j-- {
+			a[j] = a[j-1]
+		}
+		a[j] = v
+	}
+}
+
+// partition puts small values first and returns both parts, neither of them
+// the whole. This is Hoare's scheme with the median of three as the pivot.
+func partition(a []int64) (lo, hi []int64) {
+	n := len(a)
+	x, y, z := a[0], a[n/2], a[n-1]
+	pivot := max(min(x, y), min(max(x, y), z))
+	i, j := 0, n-1
+	for {
+		for a[i] < pivot {
+			i++
+		}
+		for a[j] > pivot {
+			j--
+		}
+		if i >= j {
+			break
+		}
+		a[i], a[j] = a[j], a[i]
+		i++
+		j--
+	}
+	if i == 0 {
+		i = 1
+	}
+	return a[:i], a[i:]
+}
+
+func serialQuick(a []int64) {
+	if len(a) <= fewToSort {
+		insertionSort(a)
+		return
+	}
+	lo, hi := partition(a)
+	serialQuick(lo)
+	serialQuick(hi)
+}
+
+var quickFunc = filch.NewFunc(quickBody)
+
+func quickBody(f *filch.Frame[[]int64, struct{}], a []int64) struct{} {
+	if len(a) <= fewToSort {
+		insertionSort(a)
+		return struct{}{}
+	}
+	lo, hi := partition(a)
+	h := f.Fork(hi)
+	quickBody(f, lo)
+	return f.Join(h)
+}
+
+func closureQuick(w *filch.Worker, both Both, a []int64) {
+	if len(a) <= fewToSort {
+		insertionSort(a)
+		return
+	}
+	lo, hi := partition(a)
+	both(w,
+		func(w *filch.Worker) { closureQuick(w, both, lo) },
+		func(w *filch.Worker) { closureQuick(w, both, hi) })
+}
+
+// merge merges a and b, which are sorted, into to.
+func merge(to, a, b []int64) {
+	for len(a) > 0 && len(b) > 0 {
+		if b[0] < a[0] {
+			to[0], b = b[0], b[1:]
+		} else {
+			to[0], a = a[0], a[1:]
+		}
+		to = to[1:]
+	}
+	copy(to[copy(to, a):], b)
+}
+
+func serialMergeSort(a, tmp []int64) {
+	if len(a) <= fewToSort {
+		insertionSort(a)
+		return
+	}
+	n := len(a) / 2
+	serialMergeSort(a[:n], tmp[:n])
+	serialMergeSort(a[n:], tmp[n:])
+	copy(tmp, a)
+	merge(a, tmp[:n], tmp[n:])
+}
+
+var mergeSortFunc = filch.NewFunc(mergeSortBody)
+
+func mergeSortBody(f *filch.Frame[toSort, struct{}], s toSort) struct{} {
+	a, tmp := s.a, s.tmp
+	if len(a) <= fewToSort {
+		insertionSort(a)
+		return struct{}{}
+	}
+	n := len(a) / 2
+	h := f.Fork(toSort{a[n:], tmp[n:]})
+	mergeSortBody(f, toSort{a[:n], tmp[:n]})
+	f.Join(h)
+	copy(tmp, a)
+	if len(a) <= fewToMerge {
+		merge(a, tmp[:n], tmp[n:])
+		return struct{}{}
+	}
+	return mergeFunc.Call(f.Worker(), toMerge{a, tmp[:n], tmp[n:]})
+}
+
+// fewToMerge is what is merged serially: below it, finding where to cut costs
+// more than it gains.
+const fewToMerge = 4096
+
+type toMerge struct{ to, a, b []int64 }
+
+// cut divides a merge into two, around the middle of its longer input.
+func (m toMerge) cut() (lo, hi toMerge) {
+	a, b := m.a, m.b
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	i := len(a) / 2
+	j, _ := slices.BinarySearch(b, a[i])
+	return toMerge{m.to[:i+j], a[:i], b[:j]}, toMerge{m.to[i+j:], a[i:], b[j:]}
+}
+
+var mergeFunc = filch.NewFunc(mergeBody)
+
+func mergeBody(f *filch.Frame[toMerge, struct{}], m toMerge) struct{} {
+	if len(m.to) <= fewToMerge {
+		merge(m.to, m.a, m.b)
+		return struct{}{}
+	}
+	lo, hi := m.cut()
+	h := f.Fork(hi)
+	mergeBody(f, lo)
+	return f.Join(h)
+}
+
+func closureMergeSort(w *filch.Worker, both Both, a, tmp []int64) {
+	if len(a) <= fewToSort {
+		insertionSort(a)
+		return
+	}
+	n := len(a) / 2
+	both(w,
+		func(w *filch.Worker) { closureMergeSort(w, both, a[:n], tmp[:n]) },
+		func(w *filch.Worker) { closureMergeSort(w, both, a[n:], tmp[n:]) })
+	copy(tmp, a)
+	closureMerge(w, both, toMerge{a, tmp[:n], tmp[n:]})
+}
+
+func closureMerge(w *filch.Worker, both Both, m toMerge) {
+	if len(m.to) <= fewToMerge {
+		merge(m.to, m.a, m.b)
+		return
+	}
+	lo, hi := m.cut()
+	both(w,
+		func(w *filch.Worker) { closureMerge(w, both, lo) },
+		func(w *filch.Worker) { closureMerge(w, both, hi) })
+}

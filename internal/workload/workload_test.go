@@ -1,0 +1,174 @@
+package workload
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// small are sizes to test with.
+var small = map[string][]string{
+	"fib":       {"0", "1", "2", "18"},
+	"nqueens":   {"1", "2", "3", "4", "7"},
+	"skynet":    {"1", "10", "1000"},
+	"treesum":   {"1", "127"},
+	"integrate": {"1", "5"},
+	"quicksort": {"0", "1", "2", "20000"},
+	"mergesort": {"0", "1", "2", "20000"},
+	"matmul":    {"1", "63", "130"},
+	"uts":       {"T1/5"},
+	"goparse":   {"all", "sample"},
+	"pizza":     {"1/10"},
+}
+
+// Every workload gives the right answer on every executor that can run it.
+func TestAnswers(t *testing.T) {
+	for _, w := range All {
+		for _, size := range small[w.Name] {
+			t.Run(w.Name+" "+size, func(t *testing.T) {
+				if w.Name == "pizza" {
+					synctest.Test(t, func(t *testing.T) { testAnswers(t, w, size) })
+				} else {
+					testAnswers(t, w, size)
+				}
+			})
+		}
+	}
+}
+
+func testAnswers(t *testing.T, w *Workload, size string) {
+	j, err := w.Prepare(size, Env{Input: sources(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Load != nil {
+		j.Load()
+	}
+	want := j.Want
+	for _, e := range Executors {
+		for _, workers := range []int{1, 2, 3, 8, 64} {
+			if e.Name == "serial" && workers > 1 {
+				continue
+			}
+			r, err := e.Start(j, workers)
+			if err != nil {
+				continue
+			}
+			for range 2 {
+				if j.Reset != nil {
+					j.Reset()
+				}
+				start := time.Now()
+				got := r.Run()
+				took := time.Since(start)
+				if j.Answer != nil {
+					got = j.Answer()
+				}
+				if want == "" {
+					want = got
+				}
+				if got != want {
+					t.Errorf("%s on %d workers: %s; want %s", e.Name, workers, got, want)
+				}
+				if j.Note != nil {
+					note := j.Note(workers, took)
+					var share float64
+					if _, err := fmt.Sscanf(note, "%f of the greedy bound", &share); w.Name == "pizza" && e.Name != "goroutine" && (err != nil || share > 1.001) {
+						t.Errorf("%s on %d workers: %s", e.Name, workers, note)
+					}
+				}
+			}
+			r.Close()
+		}
+	}
+	if w.Name == "goparse" && size == "all" && want != "8 declarations in 2 files, 1 more do not parse" {
+		t.Error(want)
+	}
+}
+
+// sources returns a folder with two good files and a bad one.
+func sources(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "src"))); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(dir, "deep", "bad.go")
+	if err := os.Rename(bad+".txt", bad); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestKnownAnswers(t *testing.T) {
+	for _, c := range []struct{ workload, size, want string }{
+		{"fib", "35", "9227465"}, {"fib", "38", "39088169"}, {"fib", "40", "102334155"},
+		{"nqueens", "12", "14200"}, {"nqueens", "13", "73712"}, {"nqueens", "14", "365596"},
+		{"skynet", "1000000", "499999500000"},
+		{"integrate", "100", "25005000"},
+		{"uts", "T1", "4130071 nodes, 3305118 leaves, depth 10"},
+		{"uts", "T3", "4112897 nodes, 3599034 leaves, depth 1572"},
+		{"uts", "T1L", "102181082 nodes, 81746377 leaves, depth 13"},
+	} {
+		w, err := Find(c.workload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := w.Prepare(c.size, Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Want != c.want {
+			t.Errorf("%s %s: %s, not %s", c.workload, c.size, j.Want, c.want)
+		}
+		if c.workload == "fib" && j.Forks != map[string]int64{"35": 14930351, "38": 63245985, "40": 165580140}[c.size] {
+			t.Errorf("fib %s: %d forks", c.size, j.Forks)
+		}
+	}
+}
+
+func TestBadSizes(t *testing.T) {
+	for _, c := range []struct{ workload, size, input, want string }{
+		{"fib", "x", "", `fib: size "x" is not a number from 0 to 50`},
+		{"fib", "51", "", "not a number from 0 to 50"},
+		{"nqueens", "0", "", "nqueens: size"},
+		{"skynet", "500", "", "not a power of ten"},
+		{"treesum", "1024", "", "not one less than a power of two"},
+		{"integrate", "-1", "", "integrate: size"},
+		{"quicksort", "many", "", "quicksort: size"},
+		{"mergesort", "", "", "mergesort: size"},
+		{"matmul", "0", "", "matmul: size"},
+		{"uts", "T9", "", `uts: unknown size "T9"; there are [T1 T1/5 T1/7 T1/9 T1L T3]`},
+		{"goparse", "some", "", "goparse: unknown size"},
+		{"goparse", "all", "no/such/folder", "no/such/folder"},
+		{"goparse", "all", t.TempDir(), "no .go file"},
+		{"pizza", "2", "", "pizza: unknown size"},
+	} {
+		w, err := Find(c.workload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Prepare(c.size, Env{Input: c.input}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q: %v", c.workload, c.size, err)
+		}
+	}
+	if _, err := Find("fob"); err == nil || !strings.Contains(err.Error(), `"fob"; there are fib, nqueens`) {
+		t.Error(err)
+	}
+	if _, err := FindExecutor("filsh"); err == nil || !strings.Contains(err.Error(), `"filsh"; there are serial, goroutine`) {
+		t.Error(err)
+	}
+}
+
+// The sizes that are offered, and measured by default, can be prepared.
+func TestDefaultSizes(t *testing.T) {
+	for _, w := range All {
+		if len(w.Sizes) == 0 || len(w.Default) == 0 || small[w.Name] == nil {
+			t.Errorf("%s: no sizes", w.Name)
+		}
+	}
+}
