@@ -22,11 +22,6 @@ type form struct {
 
 type step = func(w *filch.Worker)
 
-var stepFunc = filch.NewFunc(func(f *filch.Frame[step, struct{}], s step) struct{} {
-	s(f.Worker())
-	return struct{}{}
-})
-
 // pairFunc forks the second of two steps and runs the first.
 var pairFunc = filch.NewFunc(func(f *filch.Frame[[]step, struct{}], s []step) struct{} {
 	if len(s) == 1 {
@@ -158,8 +153,7 @@ func TestManyForksInOneFrame(t *testing.T) {
 // Nested calls of several functions share a worker, and their forks stay in
 // order of age.
 func TestFunctionsNest(t *testing.T) {
-	var inner *filch.Func[int, int]
-	inner = filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+	inner := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 		if n <= 1 {
 			return n
 		}

@@ -199,7 +199,7 @@ func (p *published[A, R]) takeBack(w *Worker) bool {
 	w.count.takenBack++
 	p.recycle()
 	// What was public is used up: if work is coarse, publish what comes next.
-	if w.credit.Earn(now()) > 0 {
+	if w.earn() > 0 {
 		w.raise(supply)
 	}
 	return true

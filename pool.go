@@ -1,6 +1,7 @@
 package filch
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -60,15 +61,21 @@ func New(opts ...Option) *Pool {
 	return p
 }
 
-var shared = sync.OnceValue(func() *Pool { return New() })
+var defaultPool atomic.Pointer[Pool]
 
 // Default returns the pool that is shared by all who ask for none of their
-// own. It is made on first use and follows GOMAXPROCS. It must not be closed.
-func Default() *Pool { return shared() }
+// own. It is made on first use and follows GOMAXPROCS. It cannot be closed.
+func Default() *Pool {
+	if p := defaultPool.Load(); p != nil {
+		return p
+	}
+	defaultPool.CompareAndSwap(nil, New())
+	return defaultPool.Load()
+}
 
 // follow takes over the limit from GOMAXPROCS, unless it is fixed, and returns
-// GOMAXPROCS. It is called when a worker begins to search, and by whoever could
-// not call others in because there was one place.
+// GOMAXPROCS. It is called when a worker begins to search, by whoever could not
+// call others in because there was one place, and when somebody asks.
 func (p *Pool) follow() int {
 	procs := runtime.GOMAXPROCS(0)
 	if n := int32(min(procs, maxPlaces)); !p.fixed && p.limit.Load() != n && p.limit.Swap(n) < n {
@@ -131,7 +138,11 @@ func (p *Pool) exit(w *Worker) {
 // Close makes further use of the pool panic, waits for the calls to Do that
 // are under way, and returns nil. It may be called more than once and from
 // several goroutines, but not from inside Do, where it would wait for itself.
+// The default pool is everybody's: Close leaves it alone and returns an error.
 func (p *Pool) Close() error {
+	if p == defaultPool.Load() {
+		return errors.New("filch: Close: the default pool cannot be closed")
+	}
 	p.mu.Lock()
 	if p.closed == nil {
 		p.closed = make(chan struct{})

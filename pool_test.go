@@ -127,6 +127,15 @@ func TestClose(t *testing.T) {
 	})
 }
 
+func TestDefaultPoolCannotBeClosed(t *testing.T) {
+	if err := filch.Default().Close(); err == nil {
+		t.Error("no error")
+	}
+	if got := fibFunc.Call(filch.Default(), 10); got != 55 {
+		t.Error(got)
+	}
+}
+
 func TestOptionMisusePanics(t *testing.T) {
 	mustPanic(t, "WithWorkers(0)", func() { filch.New(filch.WithWorkers(0)) })
 	mustPanic(t, "WithWorkers(-3)", func() { filch.New(filch.WithWorkers(-3)) })

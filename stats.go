@@ -61,6 +61,7 @@ func (s *stats) addTo(t *Stats) {
 
 // Stats returns what the pool has done so far. It may be called at any time.
 func (p *Pool) Stats() Stats {
+	p.follow()
 	if w := p.spare.Swap(nil); w != nil {
 		w.flush()
 		p.fire(w)

@@ -18,10 +18,12 @@ type Worker struct {
 
 	// demand is up when another worker has found too little to steal. The owner
 	// looks at each fork and join, and then publishes; see answer. Thieves
-	// raise it, the owner lowers it; nothing else shares its cache line. It is no
+	// raise it, the owner lowers it; nothing that is written often shares its
+	// cache line. It is no
 	// atomic.Uint32 because that type's methods cost the inliner more.
 	demand uint32
-	_      [60]byte
+	thief  *deque.Thief[*job] // never written again; others find it beside demand
+	_      [56]byte
 
 	// Only the owner touches these.
 	pool      *Pool
@@ -38,10 +40,8 @@ type Worker struct {
 	victims   policy.Victims
 	count     counters
 
-	// Others use these as well.
-	thief  *deque.Thief[*job]
 	wakeup chan struct{} // a place, passed on by who finished the awaited job
-	stats  stats
+	stats  stats         // the owner writes, anybody loads
 }
 
 func newWorker(p *Pool, id int) *Worker {
@@ -134,15 +134,11 @@ func (w *Worker) pop() {
 func (w *Worker) answer() {
 	p := w.pool
 	level := atomic.LoadUint32(&w.demand) // (R12)
-	if w.fresh {
-		w.fresh = false
-		w.credit.Start(now(), int(p.limit.Load()))
-	} else {
-		w.credit.Earn(now())
-	}
-	n := max(w.credit.Left(), p.idlers()-w.own.Len())
-	if level == hunger {
-		n = max(n, 1)
+	n := p.idlers() - w.own.Len()
+	if n <= 0 {
+		if n = w.earn(); level == hunger {
+			n = max(n, 1)
+		}
 	}
 	moved := w.publish(n)
 	w.credit.Spend(moved)
@@ -155,7 +151,18 @@ func (w *Worker) answer() {
 	}
 	if moved < n {
 		w.raise(level) // for the next fork
+	} else if w.fresh {
+		w.raise(supply) // for the credit, which has not been counted yet
 	}
+}
+
+// earn counts the credit.
+func (w *Worker) earn() int {
+	if w.fresh {
+		w.fresh = false
+		return w.credit.Start(now(), int(w.pool.limit.Load()))
+	}
+	return w.credit.Earn(now())
 }
 
 // publish moves up to n of the oldest private forks to the deque and returns
@@ -288,13 +295,14 @@ func (w *Worker) steal(v *Worker) *job {
 type spin struct {
 	turns int
 	until int64
+	noise int // so that the pause is not optimized away
 }
 
 const maxTurns = 1 << 13
 
 func (s *spin) next() bool {
 	s.turns++
-	pause()
+	s.pause()
 	if s.turns%16 != 0 {
 		return true
 	}
@@ -305,13 +313,10 @@ func (s *spin) next() bool {
 	return s.turns < maxTurns && now() < s.until
 }
 
-// pause takes some tens of nanoseconds and touches no memory. Polling with less
-// in between takes cache lines from the workers that write them.
-//
-//go:noinline
-func pause() (n int) {
+// pause takes some tens of nanoseconds. Polling with less in between takes the
+// cache lines from the workers that write them.
+func (s *spin) pause() {
 	for i := range 64 {
-		n ^= i
+		s.noise ^= i
 	}
-	return n
 }

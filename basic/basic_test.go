@@ -79,3 +79,38 @@ func ExamplePool_Go() {
 	// first
 	// second
 }
+
+func ExamplePool() {
+	p := basic.New(1) // one worker: first come, first served
+	defer p.Close()
+	p.Run(
+		func() { fmt.Println("first") },
+		func() { fmt.Println("second") })
+	// Output:
+	// first
+	// second
+}
+
+func ExamplePool_Run() {
+	p := basic.New(4)
+	defer p.Close()
+	squares := make([]int, 5)
+	var fs []func()
+	for i := range squares {
+		fs = append(fs, func() { squares[i] = i * i })
+	}
+	p.Run(fs...)
+	fmt.Println(squares)
+	// Output: [0 1 4 9 16]
+}
+
+func ExamplePool_Close() {
+	p := basic.New(2)
+	done := make([]bool, 3)
+	for i := range done {
+		p.Go(func() { done[i] = true })
+	}
+	p.Close()
+	fmt.Println(done)
+	// Output: [true true true]
+}

@@ -195,7 +195,7 @@ func TestAnySizeOfValue(t *testing.T) {
 	}
 	v, _ := o.Pop()
 	w, _ := th.Steal()
-	if v.s != "99" || *v.p != 99 || v.e != 99 || v.a[8] != 99 || w.s != "0" || w.a[8] != 0 {
+	if v.m != nil || v.s != "99" || *v.p != 99 || v.e != 99 || v.a[8] != 99 || w.s != "0" || w.a[8] != 0 {
 		t.Errorf("got %v and %v", v, w)
 	}
 }

@@ -54,3 +54,60 @@ func ExampleResult() {
 	}
 	// Output: nothing here
 }
+
+func ExampleOwner_Push() {
+	owner, thief := deque.NewChaseLev[string]()
+	owner.Push("a")
+	owner.Push("b")
+	fmt.Println(thief.Steal())
+	// Output: a Success
+}
+
+func ExampleOwner_Pop() {
+	owner, _ := deque.NewChaseLev[string]()
+	owner.Push("a")
+	owner.Push("b")
+	fmt.Println(owner.Pop())
+	// Output: b true
+}
+
+func ExampleOwner_Len() {
+	owner, thief := deque.NewChaseLev[int]()
+	owner.Push(1)
+	owner.Push(2)
+	thief.Steal()
+	fmt.Println(owner.Len())
+	// Output: 1
+}
+
+func ExampleThief_Steal() {
+	owner, thief := deque.NewChaseLev[int]()
+	for i := range 3 {
+		owner.Push(i)
+	}
+	for {
+		v, r := thief.Steal()
+		if r == deque.Empty {
+			break
+		}
+		if r == deque.Success { // and not Retry
+			fmt.Println(v)
+		}
+	}
+	// Output:
+	// 0
+	// 1
+	// 2
+}
+
+func ExampleThief_Len() {
+	owner, thief := deque.NewChaseLev[int]()
+	owner.Push(1)
+	fmt.Println(thief.Len())
+	// Output: 1
+}
+
+func ExampleResult_String() {
+	fmt.Println(deque.Success, deque.Empty, deque.Retry)
+	// Output: Success Empty Retry
+}

@@ -87,11 +87,15 @@ func join() (ns, allocs float64) {
 			p.Do(func(w *filch.Worker) { joinFib(w, n) })
 		}
 	})
+	sum := 0
 	s := testing.Benchmark(func(b *testing.B) {
 		for b.Loop() {
-			serialFib(n)
+			sum += serialFib(n)
 		}
 	})
+	if sum == 0 {
+		panic("fib is wrong")
+	}
 	return float64(r.NsPerOp()-s.NsPerOp()) / joins, float64(r.AllocsPerOp()) / joins
 }
 

@@ -102,13 +102,13 @@ const (
 	MaxCredit = 1 << 12
 )
 
-// Start sets the credit with which a computation begins at time now: at most
+// Start sets and returns the credit with which a computation begins at time now: at most
 // two publications for each other worker, so that they have something to take
 // now and again when that is done, before the owner looks up from its leaf.
 // Time since the last computation counts, but not for more than that.
-func (c *Credit) Start(now int64, limit int) {
-	c.Earn(now)
-	c.left = min(c.left, 2*(limit-1))
+func (c *Credit) Start(now int64, limit int) int {
+	c.left = min(c.Earn(now), 2*(limit-1))
+	return c.left
 }
 
 // Earn counts the time up to now and returns the credit.
@@ -122,9 +122,6 @@ func (c *Credit) Earn(now int64) int {
 	c.last += n * Price
 	return c.left
 }
-
-// Left returns the credit as last counted.
-func (c *Credit) Left() int { return c.left }
 
 // Spend takes n from the credit, which does not go below zero.
 func (c *Credit) Spend(n int) { c.left = max(0, c.left-n) }

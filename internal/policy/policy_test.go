@@ -86,29 +86,27 @@ func TestWakeThresholds(t *testing.T) {
 func TestCreditIsEarnedByTime(t *testing.T) {
 	const us = 1000
 	var c policy.Credit
-	c.Start(1_000_000*us, 8)
-	if c.Left() != 14 {
-		t.Errorf("after a rest: %d, want two for each other worker", c.Left())
+	now := int64(1_000_000 * us)
+	if n := c.Start(now, 8); n != 14 {
+		t.Errorf("after a rest: %d, want two for each other worker", n)
 	}
 	c.Spend(20)
-	if c.Left() != 0 {
-		t.Errorf("after spending it: %d", c.Left())
+	if n := c.Earn(now); n != 0 {
+		t.Errorf("after spending it: %d", n)
 	}
-	now := int64(1_000_000 * us)
+	n := 0
 	for range 1000 {
 		now += policy.Price / 10
-		c.Earn(now)
+		n = c.Earn(now)
 	}
-	if c.Left() != 100 {
-		t.Errorf("earned %d in small steps, want 100", c.Left())
+	if n != 100 {
+		t.Errorf("earned %d in small steps, want 100", n)
 	}
-	c.Earn(now + policy.MaxCredit*policy.Price*10)
-	if c.Left() != policy.MaxCredit {
-		t.Errorf("saved up %d", c.Left())
+	if n := c.Earn(now + policy.MaxCredit*policy.Price*10); n != policy.MaxCredit {
+		t.Errorf("saved up %d", n)
 	}
-	c.Start(now, 1)
-	if c.Left() != 0 {
-		t.Errorf("with one worker: %d", c.Left())
+	if n := c.Start(now, 1); n != 0 {
+		t.Errorf("with one worker: %d", n)
 	}
 }
 

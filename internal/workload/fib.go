@@ -8,17 +8,17 @@ var fib = &Workload{
 	Sizes:   []string{"24", "27", "30", "35", "38", "40"},
 	Default: []Default{{Size: "24"}, {Size: "38", Heavy: true}},
 	Prepare: func(size string, _ Env) (*Job, error) {
-		n, err := number("fib", size, 0, 50)
+		steps, err := number("fib", size, 0, 50)
 		if err != nil {
 			return nil, err
 		}
-		a, b := 0, 1
-		for range n {
+		n, a, b := int64(steps), int64(0), int64(1)
+		for range steps {
 			a, b = b, a+b
 		}
 		return &Job{
 			Want:   itoa(a),
-			Forks:  int64(b - 1),
+			Forks:  b - 1,
 			Serial: func() string { return itoa(serialFib(n)) },
 			Func:   func(p *filch.Pool) string { return itoa(fibFunc.Call(p, n)) },
 			Chain:  func(p *filch.Pool) string { return itoa(fibChain.Call(p, n)) },
@@ -29,7 +29,7 @@ var fib = &Workload{
 	},
 }
 
-func serialFib(n int) int {
+func serialFib(n int64) int64 {
 	if n < 2 {
 		return n
 	}
@@ -38,7 +38,7 @@ func serialFib(n int) int {
 
 var fibFunc = filch.NewFunc(fibBody)
 
-func fibBody(f *filch.Frame[int, int], n int) int {
+func fibBody(f *filch.Frame[int64, int64], n int64) int64 {
 	if n < 2 {
 		return n
 	}
@@ -49,7 +49,7 @@ func fibBody(f *filch.Frame[int, int], n int) int {
 
 var fibChain = filch.NewChain(fibLink)
 
-func fibLink(l *filch.Link[int, int], n int) int {
+func fibLink(l *filch.Link[int64, int64], n int64) int64 {
 	if n < 2 {
 		return n
 	}
@@ -61,11 +61,11 @@ func fibLink(l *filch.Link[int, int], n int) int {
 	return l.Join() + b
 }
 
-func closureFib(w *filch.Worker, both Both, n int) int {
+func closureFib(w *filch.Worker, both Both, n int64) int64 {
 	if n < 2 {
 		return n
 	}
-	var a, b int
+	var a, b int64
 	both(w,
 		func(w *filch.Worker) { b = closureFib(w, both, n-2) },
 		func(w *filch.Worker) { a = closureFib(w, both, n-1) })

@@ -7,8 +7,8 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -26,7 +26,11 @@ var goparse = &Workload{
 		}
 		root := env.Input
 		if root == "" {
-			root = filepath.Join(runtime.GOROOT(), "src")
+			out, err := exec.Command("go", "env", "GOROOT").Output()
+			if err != nil {
+				return nil, fmt.Errorf("goparse: where is the Go installation? go env GOROOT: %w", err)
+			}
+			root = filepath.Join(strings.TrimSpace(string(out)), "src")
 		}
 		files, err := goFiles(root)
 		if err != nil {

@@ -23,7 +23,7 @@ var skynet = &Workload{
 		}
 		root := sky{size: n}
 		return &Job{
-			Want:   itoa(n * (n - 1) / 2),
+			Want:   itoa(int64(n) * int64(n-1) / 2),
 			Forks:  int64(n - 1),
 			Serial: func() string { return itoa(serialSky(0, n)) },
 			Func:   func(p *filch.Pool) string { return itoa(skyFunc.Call(p, root)) },
@@ -35,11 +35,11 @@ var skynet = &Workload{
 	},
 }
 
-func serialSky(first, size int) int {
+func serialSky(first, size int) int64 {
 	if size == 1 {
-		return first
+		return int64(first)
 	}
-	sum := 0
+	sum := int64(0)
 	for i := range 10 {
 		sum += serialSky(first+i*(size/10), size/10)
 	}
@@ -54,9 +54,9 @@ func (s sky) child(i int) sky { return sky{first: s.first + i*(s.size/10), size:
 
 var skyFunc = filch.NewFunc(skyBody)
 
-func skyBody(f *filch.Frame[sky, int], s sky) int {
+func skyBody(f *filch.Frame[sky, int64], s sky) int64 {
 	if s.size == 1 {
-		return s.first
+		return int64(s.first)
 	}
 	var hs [9]filch.Fork
 	for i := range hs {
@@ -71,11 +71,11 @@ func skyBody(f *filch.Frame[sky, int], s sky) int {
 
 var skyChain = filch.NewChain(skyLink)
 
-func skyLink(l *filch.Link[sky, int], s sky) int {
+func skyLink(l *filch.Link[sky, int64], s sky) int64 {
 	if s.size == 1 {
-		return s.first
+		return int64(s.first)
 	}
-	sum := 0
+	sum := int64(0)
 	for {
 		child := s.child(s.without)
 		s.without++
@@ -90,15 +90,15 @@ func skyLink(l *filch.Link[sky, int], s sky) int {
 	}
 }
 
-func closureSky(w *filch.Worker, both Both, first, size int) int {
+func closureSky(w *filch.Worker, both Both, first, size int) int64 {
 	if size == 1 {
-		return first
+		return int64(first)
 	}
-	var sums [10]int
+	var sums [10]int64
 	split(w, both, 0, 10, func(w *filch.Worker, i int) {
 		sums[i] = closureSky(w, both, first+i*(size/10), size/10)
 	})
-	sum := 0
+	sum := int64(0)
 	for _, s := range sums {
 		sum += s
 	}

@@ -23,7 +23,7 @@ var treesum = &Workload{
 		}
 		// A small tree takes too little time to measure alone.
 		times := min(max(1, 1<<20/n), 512)
-		repeat := func(f func() int) string {
+		repeat := func(f func() int64) string {
 			sum := f()
 			for range times - 1 {
 				if f() != sum {
@@ -35,21 +35,21 @@ var treesum = &Workload{
 		var root *tree
 		return &Job{
 			Load: func() {
-				next := 0
+				next := int64(0)
 				root = grow(depth, &next)
 			},
-			Want:   itoa(n * (n + 1) / 2),
+			Want:   itoa(int64(n) * int64(n+1) / 2),
 			Times:  times,
 			Forks:  int64(n / 2),
-			Serial: func() string { return repeat(func() int { return serialSum(root) }) },
+			Serial: func() string { return repeat(func() int64 { return serialSum(root) }) },
 			Func: func(p *filch.Pool) string {
-				return repeat(func() int { return sumFunc.Call(p, root) })
+				return repeat(func() int64 { return sumFunc.Call(p, root) })
 			},
 			Chain: func(p *filch.Pool) string {
-				return repeat(func() int { return sumChain.Call(p, root) })
+				return repeat(func() int64 { return sumChain.Call(p, root) })
 			},
 			Closures: func(w *filch.Worker, both Both) string {
-				return repeat(func() int { return closureSum(w, both, root) })
+				return repeat(func() int64 { return closureSum(w, both, root) })
 			},
 		}, nil
 	},
@@ -58,10 +58,10 @@ var treesum = &Workload{
 // tree is a node of a complete binary tree: it has two children or none.
 type tree struct {
 	left, right *tree
-	value       int
+	value       int64
 }
 
-func grow(depth int, next *int) *tree {
+func grow(depth int, next *int64) *tree {
 	*next++
 	t := &tree{value: *next}
 	if depth > 1 {
@@ -71,7 +71,7 @@ func grow(depth int, next *int) *tree {
 	return t
 }
 
-func serialSum(t *tree) int {
+func serialSum(t *tree) int64 {
 	if t.left == nil {
 		return t.value
 	}
@@ -80,7 +80,7 @@ func serialSum(t *tree) int {
 
 var sumFunc = filch.NewFunc(sumBody)
 
-func sumBody(f *filch.Frame[*tree, int], t *tree) int {
+func sumBody(f *filch.Frame[*tree, int64], t *tree) int64 {
 	if t.left == nil {
 		return t.value
 	}
@@ -91,7 +91,7 @@ func sumBody(f *filch.Frame[*tree, int], t *tree) int {
 
 var sumChain = filch.NewChain(sumLink)
 
-func sumLink(l *filch.Link[*tree, int], t *tree) int {
+func sumLink(l *filch.Link[*tree, int64], t *tree) int64 {
 	if t.left == nil {
 		return t.value
 	}
@@ -103,11 +103,11 @@ func sumLink(l *filch.Link[*tree, int], t *tree) int {
 	return sum + l.Join()
 }
 
-func closureSum(w *filch.Worker, both Both, t *tree) int {
+func closureSum(w *filch.Worker, both Both, t *tree) int64 {
 	if t.left == nil {
 		return t.value
 	}
-	var x, y int
+	var x, y int64
 	both(w,
 		func(w *filch.Worker) { x = closureSum(w, both, t.left) },
 		func(w *filch.Worker) { y = closureSum(w, both, t.right) })

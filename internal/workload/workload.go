@@ -92,7 +92,7 @@ func number(workload, size string, lo, hi int) (int, error) {
 	return n, nil
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
+func itoa[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
 // split calls f for 0 to n-1 through both, without a cutoff.
 func split(w *filch.Worker, both Both, lo, hi int, f func(w *filch.Worker, i int)) {

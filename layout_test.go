@@ -1,0 +1,28 @@
+package filch
+
+import (
+	"unsafe"
+
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// What does not hold here does not compile: the length of an array must not be
+// negative.
+type (
+	// The owner reads demand at each fork, and writes what follows at its leisure.
+	_ [unsafe.Offsetof(Worker{}.pool) - unsafe.Offsetof(Worker{}.demand) - 64]byte
+	_ [unsafe.Offsetof(Worker{}.demand) - 64]byte
+
+	// Each Do writes the idle word, and takes and gives back the spare worker.
+	_ [unsafe.Offsetof(Pool{}.limit) - unsafe.Offsetof(Pool{}.state) - 128]byte
+	_ [unsafe.Offsetof(Pool{}.spare) - unsafe.Offsetof(Pool{}.workers) - 128]byte
+	_ [unsafe.Offsetof(Pool{}.mu) - unsafe.Offsetof(Pool{}.spare) - 120]byte
+
+	// The fields of the idle word do not overlap, and leave the sign alone.
+	_ [maxPlaces + 1 - oneSearching]byte
+	_ [oneSearching*(maxPlaces+1) - oneBlocked]byte
+	_ [1<<63 - uint64(oneBlocked*(maxPlaces+1))]byte
+
+	// A credit that was saved up pays for a few milliseconds of work at most.
+	_ [100_000_000 - policy.MaxCredit*policy.Price]byte
+)
