@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ type options struct {
 	sizes     []string
 	input     string
 	json      string
+	markdown  bool
 	list      bool
 }
 
@@ -50,8 +52,9 @@ a size that takes a moment; --list names them and their sizes.`,
 	f.IntSliceVar(&o.workers, "workers", []int{1, 2}, "numbers of workers")
 	f.IntVar(&o.runs, "runs", 5, "measured runs of each; the median is shown")
 	f.StringSliceVar(&o.sizes, "size", nil, "size, as workload=size, or just the size if there is one workload")
-	f.StringVar(&o.input, "input", "", "folder that goparse reads (default the Go installation's src)")
+	f.StringVar(&o.input, "input", "", "folder that goparse reads, all of it unless --size says otherwise (default the Go installation's src)")
 	f.StringVar(&o.json, "json", "", "write the figures to this file as well")
+	f.BoolVar(&o.markdown, "markdown", false, "print a summary in Markdown instead of the table")
 	f.BoolVar(&o.list, "list", false, "list workloads, sizes and executors")
 	return cmd
 }
@@ -86,42 +89,62 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 	rows := plan.measure(bar.step)
 	bar.done()
 	r := report{Machine: thisMachine(), Rows: rows, Bars: bars(rows)}
-	colour := isTerminal(stdout)
-	printTable(stdout, r, colour)
-	printBars(stdout, r.Bars, colour)
-	bad := printNotes(stdout, stderr, rows)
+	if o.markdown {
+		printSummary(stdout, r)
+	} else {
+		colour := isTerminal(stdout)
+		printTable(stdout, r, colour)
+		printBars(stdout, r.Bars, colour)
+	}
+	wrong := printNotes(stdout, stderr, rows, o.markdown)
 	if file != nil {
 		if err := file.write(r); err != nil {
 			return err
 		}
 	}
-	if bad {
+	if wrong {
 		return errFailed
+	}
+	if o.input != "" {
+		return unreadable(rows)
+	}
+	return nil
+}
+
+// unreadable returns an error if part of the input could not be used: the rest
+// was, but who gave the input must know.
+func unreadable(rows []*row) error {
+	for _, r := range rows {
+		if r.Workload == "goparse" && r.Runs > 0 && r.Note != "" {
+			return fmt.Errorf("--input: %s", shorten(r.Note))
+		}
 	}
 	return nil
 }
 
 // printNotes prints what does not fit into the table, and wrong answers. It
-// reports whether there were any.
-func printNotes(stdout, stderr io.Writer, rows []*row) (bad bool) {
+// reports whether there were any of these.
+func printNotes(stdout, stderr io.Writer, rows []*row, brief bool) (wrong bool) {
 	said := map[string]bool{}
 	for _, r := range rows {
 		if !r.OK && r.Runs > 0 {
 			fmt.Fprintf(stderr, "filch: WRONG ANSWER: %s %s, %s on %d workers: %s\n", r.Workload, r.Size, r.Executor, r.Workers, r.Answer)
-			bad = true
+			wrong = true
 		}
 		key := r.Workload + r.Executor + r.Note
 		if r.Note == "" || said[key] {
 			continue
 		}
 		said[key] = true
-		if r.Runs == 0 {
+		switch {
+		case brief:
+		case r.Runs == 0:
 			fmt.Fprintf(stdout, "%s on %s: %s\n", r.Workload, r.Executor, r.Note)
-		} else if r.Executor == "serial" {
-			fmt.Fprintf(stderr, "%s: %s\n", r.Workload, shorten(r.Note))
+		case r.Executor == "serial":
+			fmt.Fprintf(stdout, "%s: %s\n", r.Workload, shorten(r.Note))
 		}
 	}
-	return bad
+	return wrong
 }
 
 // shorten cuts a long list of names.
@@ -169,6 +192,9 @@ func newPlan(names []string, o options) (*plan, error) {
 			workloads = append(workloads, w)
 		}
 	}
+	if o.input != "" && !slices.ContainsFunc(workloads, func(w *workload.Workload) bool { return w.Name == "goparse" }) {
+		return nil, errors.New("--input: only goparse reads a folder, and it is not measured")
+	}
 	p.executors = workload.Executors
 	if len(o.executors) > 0 {
 		p.executors = []*workload.Executor{workload.Executors[0]}
@@ -191,6 +217,10 @@ func newPlan(names []string, o options) (*plan, error) {
 			for _, size := range asked {
 				p.groups = append(p.groups, group{workload: w, size: size})
 			}
+			continue
+		}
+		if w.Name == "goparse" && o.input != "" {
+			p.groups = append(p.groups, group{workload: w, size: "all"})
 			continue
 		}
 		for _, d := range w.Default {
@@ -217,11 +247,7 @@ func parseSizes(values []string, workloads []*workload.Workload) (map[string][]s
 			}
 			name, size = workloads[0].Name, v
 		}
-		known := false
-		for _, w := range workloads {
-			known = known || w.Name == name
-		}
-		if !known {
+		if !slices.ContainsFunc(workloads, func(w *workload.Workload) bool { return w.Name == name }) {
 			return nil, fmt.Errorf("--size %s: workload %s is not measured", v, strconv.Quote(name))
 		}
 		sizes[name] = append(sizes[name], size)

@@ -75,9 +75,36 @@ func TestBenchParsesAFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	status, _, stderr := invoke(t, "bench", "goparse", "--input", dir, "--size", "all", "--runs", "1", "--executors", "filch", "--workers", "2")
-	if status != 0 || !strings.Contains(stderr, "1 files do not parse: "+filepath.Join(dir, "b.go")) {
+	file := filepath.Join(t.TempDir(), "out.json")
+	args := []string{"bench", "goparse", "--input", dir, "--runs", "1", "--executors", "filch", "--workers", "2", "--json", file}
+	status, stdout, stderr := invoke(t, args...)
+	if want := "filch: --input: 1 of 2 files do not parse: " + filepath.Join(dir, "b.go") + "\n"; status != 2 || stderr != want {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+	if !strings.Contains(stdout, "goparse") {
+		t.Errorf("no figures of the file that does parse:\n%s", stdout)
+	}
+	if b, err := os.ReadFile(file); err != nil || !bytes.Contains(b, []byte(`"1 declarations in 1 files, 1 more do not parse"`)) {
+		t.Errorf("%s, %v", b, err)
+	}
+	if err := os.Remove(filepath.Join(dir, "b.go")); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, stderr := invoke(t, args...); status != 0 {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+func TestSummaryIsATable(t *testing.T) {
+	status, stdout, stderr := invoke(t, "bench", "fib", "treesum", "--size", "fib=15", "--size", "treesum=1023", "--runs", "1", "--executors", "basic,filch", "--markdown")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	lines := strings.Split(stdout, "\n")
+	if len(lines) < 6 || lines[0] != "| workload | serial | basic | filch |" || lines[4] != "" ||
+		!strings.HasPrefix(lines[2], "| fib 15 |") || !strings.Contains(lines[2], "| deadlocks |") ||
+		!strings.Contains(lines[5], "Speed-up over serial with 2 workers") {
+		t.Error(stdout)
 	}
 }
 
@@ -101,6 +128,7 @@ func TestBenchMistakes(t *testing.T) {
 		{`--workers 0: the number of workers must be from 1`, []string{"fib", "--workers", "0"}},
 		{`invalid syntax`, []string{"fib", "--workers", "many"}},
 		{`no/such/folder`, []string{"goparse", "--input", "no/such/folder", "--json", kept}},
+		{`only goparse reads`, []string{"fib", "--input", dir}},
 		{`no .go file`, []string{"goparse", "--input", t.TempDir()}},
 		{`no/such/file.json`, []string{"fib", "--json", filepath.Join(dir, "no/such/file.json")}},
 		{`is a folder`, []string{"fib", "--json", dir}},
@@ -140,7 +168,7 @@ func TestWrongAnswersAreTold(t *testing.T) {
 	c.check("1", "1")
 	c.check("2", "1")
 	c.check("1", "1")
-	if r.OK || !printNotes(&stdout, &stderr, []*row{r}) || !strings.Contains(stderr.String(), "WRONG ANSWER: fib 1, filch on 2 workers: 2; want 1") {
+	if r.OK || !printNotes(&stdout, &stderr, []*row{r}, false) || !strings.Contains(stderr.String(), "WRONG ANSWER: fib 1, filch on 2 workers: 2; want 1") {
 		t.Errorf("ok %v: %s", r.OK, stderr.String())
 	}
 	printTable(&stdout, report{Rows: []*row{r}}, false)

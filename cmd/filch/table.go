@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,6 +114,52 @@ func printBars(out io.Writer, bs []bar, colour bool) {
 		t.AppendRow(table.Row{b.What, strings.TrimSpace(fmt.Sprintf("%.3g %s", b.Got, b.Unit)), strings.TrimSpace(fmt.Sprintf("%s %.3g %s", goal, b.Goal, b.Unit)), verdict})
 	}
 	t.Render()
+}
+
+// printSummary prints, in Markdown, a line for each workload with the speed-up
+// over serial of each executor at the most workers measured.
+func printSummary(out io.Writer, r report) {
+	most := 0
+	var executors []string
+	for _, x := range r.Rows {
+		most = max(most, x.Workers)
+		if x.Executor != "serial" && !slices.Contains(executors, x.Executor) {
+			executors = append(executors, x.Executor)
+		}
+	}
+	t := table.NewWriter()
+	header := table.Row{"workload", "serial"}
+	configs := []table.ColumnConfig{{Number: 2, Align: text.AlignRight}}
+	for i, e := range executors {
+		header = append(header, e)
+		configs = append(configs, table.ColumnConfig{Number: 3 + i, Align: text.AlignRight})
+	}
+	t.AppendHeader(header)
+	t.SetColumnConfigs(configs)
+	var line table.Row
+	for _, x := range r.Rows {
+		if x.Executor == "serial" {
+			if line != nil {
+				t.AppendRow(line)
+			}
+			line = make(table.Row, len(header))
+			line[0], line[1] = x.Workload+" "+x.Size, duration(x.Median)
+			continue
+		}
+		if x.Workers != most {
+			continue
+		}
+		cell := ratio(x.Speedup)
+		if x.Runs == 0 {
+			cell = shortReason(x.Note)
+		}
+		line[2+slices.Index(executors, x.Executor)] = cell
+	}
+	t.AppendRow(line)
+	fmt.Fprintln(out, t.RenderMarkdown())
+	m := r.Machine
+	fmt.Fprintf(out, "\nSpeed-up over serial with %d workers. %s, %d CPUs, %s; medians of %d runs, executors in turn.\n",
+		most, m.CPU, m.CPUs, m.Go, runsOf(r.Rows))
 }
 
 // shortReason is the first word of why an executor cannot run a workload.

@@ -74,7 +74,7 @@ var goparse = &Workload{
 				if bad == nil {
 					return ""
 				}
-				return fmt.Sprintf("%d files do not parse: %s", len(bad), strings.Join(bad, ", "))
+				return fmt.Sprintf("%d of %d files do not parse: %s", len(bad), len(files), strings.Join(bad, ", "))
 			},
 		}
 		for i, file := range files {
