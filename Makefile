@@ -1,10 +1,14 @@
 # What takes more than one command.
 
-# The figures in README.md and docs/bench. The machine should be idle.
+# The figures in README.md and docs/bench, from this machine, which should be idle.
 figures:
 	mkdir -p docs/bench
 	go run ./cmd/filch bench --json docs/bench/all.json > docs/bench/all.txt
-	go run ./cmd/filch bench fib --size 30 --json docs/bench/fib.json > docs/bench/fib.txt
-	go run ./cmd/filch readme docs/bench/fib.json README.md
+	go run ./cmd/filch bench fib nqueens skynet integrate treesum uts quicksort mergesort matmul goparse pizza \
+		--size fib=27,nqueens=11,skynet=100000,integrate=25,treesum=131071,uts=T1/7 \
+		--size quicksort=1000000,mergesort=1000000,matmul=512,goparse=sample,pizza=1/10 \
+		--executors goroutine,semaphore,basic,filch-join,filch,filch-chain --workers 2 --runs 9 \
+		--markdown --json docs/bench/summary.json > docs/bench/summary.md
+	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/summary.md' README.md
 
 .PHONY: figures

@@ -31,7 +31,13 @@ func (w *Worker) Join(a, b func(w *Worker)) {
 	if b == nil {
 		panic("filch: Join: b is nil")
 	}
-	w.join(a, plainFork(b), b)
+	j := w.openJoin(plainFork(b))
+	defer j.end()
+	a(w)
+	if here, _ := j.takeBack(); here {
+		b(w)
+	}
+	j.returned = true
 }
 
 // Join calls a and b, perhaps at the same time, and returns their results when
@@ -46,42 +52,60 @@ func Join[A, B any](w *Worker, a func(w *Worker) A, b func(w *Worker) B) (ra A, 
 	if b == nil {
 		panic("filch: Join: b is nil")
 	}
-	r, elsewhere := w.join(
-		func(w *Worker) { ra = a(w) },
-		valueFork[B](b),
-		func(w *Worker) { rb = b(w) },
-	)
-	if elsewhere {
+	j := w.openJoin(valueFork[B](b))
+	defer j.end()
+	ra = a(w)
+	if here, r := j.takeBack(); here {
+		rb = b(w)
+	} else {
 		rb, _ = r.(B)
 	}
+	j.returned = true
 	return ra, rb
 }
 
-// join runs a while fork is open. Then it runs here, unless another worker has
-// taken the fork; if so it returns the result of that.
-func (w *Worker) join(a func(w *Worker), fork forked, here func(w *Worker)) (r any, elsewhere bool) {
-	err := w.try(func(w *Worker) {
-		f := w.joins
-		first := f == nil
-		if first {
-			f = joinFunc.enter(w)
-			w.joins = f
-		}
-		f.Fork(fork)
-		a(w)
-		_, mine, result := f.takeBack()
-		if mine {
-			w.Poll()
-			here(w)
-		} else {
-			r, elsewhere = result, true
-		}
-		if first {
-			f.leave()
-		}
-	})
-	if err != nil {
-		panic(err)
+// joining is a Join under way. Its end is the boundary of both functions.
+type joining struct {
+	w        *Worker
+	frame    *joinFrame
+	before   mark
+	first    bool // the frame is this Join's to leave
+	returned bool // both functions have
+}
+
+// openJoin forks b, on the frame of the Join around this one if that is the
+// newest activation.
+func (w *Worker) openJoin(b forked) joining {
+	j := joining{w: w, frame: w.joins}
+	if j.frame == nil {
+		j.first = true
+		j.before = w.mark()
+		j.frame = joinFunc.enter(w)
+		w.joins = j.frame
+	} else {
+		j.before = mark{len(w.acts), len(j.frame.args)}
 	}
-	return r, elsewhere
+	j.frame.Fork(b)
+	return j
+}
+
+// takeBack ends the fork: it must run here, or has run on another worker with
+// the result r.
+func (j *joining) takeBack() (here bool, r any) {
+	_, here, r = j.frame.takeBack()
+	if here {
+		j.w.Poll()
+	}
+	return here, r
+}
+
+// end is deferred.
+func (j *joining) end() {
+	if !j.returned {
+		if err := j.w.caught(j.before, recover()); err != nil {
+			panic(err)
+		}
+	} else if j.first {
+		j.frame.leave()
+	}
 }

@@ -19,8 +19,8 @@ type Worker struct {
 	// demand is up when another worker has found too little to steal. The owner
 	// looks at each fork and join, and then publishes; see answer. Thieves
 	// raise it, the owner lowers it; nothing that is written often shares its
-	// cache line. It is no
-	// atomic.Uint32 because that type's methods cost the inliner more.
+	// cache line. It is no atomic.Uint32 because that type's methods cost the
+	// inliner more.
 	demand uint32
 	thief  *deque.Thief[*job] // never written again; others find it beside demand
 	_      [56]byte

@@ -180,7 +180,7 @@ func runTasksBody(f *filch.Frame[[]func(), struct{}], tasks []func()) struct{} {
 
 func startChain(j *Job, workers int) (*Runner, error) {
 	if j.Chain == nil {
-		return nil, errors.New("too coarse for the difference to show")
+		return nil, errors.New("not run: forks too coarse for a difference from filch to show")
 	}
 	return startPool(workers, j.Chain), nil
 }

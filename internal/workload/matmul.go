@@ -58,15 +58,23 @@ func newMatrix(n int) matrix { return matrix{n, make([]float64, n*n)} }
 func (m matrix) row(i int) []float64 { return m.v[i*m.n : (i+1)*m.n] }
 
 // multiplyTile adds the part of a times b that belongs to the tile of c at row
-// i0, column j0.
+// i0, column j0. Blocks of b are copied together first: in place, the rows of a
+// matrix whose side is a power of two compete for the same lines of the cache.
 func multiplyTile(c, a, b matrix, i0, j0 int) {
 	i1, j1 := min(i0+tile, c.n), min(j0+tile, c.n)
-	for i := i0; i < i1; i++ {
-		to := c.row(i)[j0:j1]
-		for k, x := range a.row(i) {
-			from := b.row(k)[j0:j1]
-			for j := range to {
-				to[j] += x * from[j]
+	var block [tile][tile]float64
+	for k0 := 0; k0 < c.n; k0 += tile {
+		k1 := min(k0+tile, c.n)
+		for k := k0; k < k1; k++ {
+			copy(block[k-k0][:], b.row(k)[j0:j1])
+		}
+		for i := i0; i < i1; i++ {
+			to := c.row(i)[j0:j1]
+			for k, x := range a.row(i)[k0:k1] {
+				from := block[k][:len(to)]
+				for j := range to {
+					to[j] += x * from[j]
+				}
 			}
 		}
 	}
