@@ -25,7 +25,10 @@ func (b bar) met() bool {
 	return b.Got >= b.Goal
 }
 
-// bars works out the goals that the rows have figures for.
+// bars works out the goals that the rows have figures for. What compares two
+// rows is the median of what their runs give one by one: those of a run were
+// made shortly after each other, so that a machine that is slower for a while
+// slows both.
 func bars(rows []*row) (bs []bar) {
 	find := func(workload, size, executor string, workers int) *row {
 		for _, r := range rows {
@@ -35,7 +38,8 @@ func bars(rows []*row) (bs []bar) {
 		}
 		return nil
 	}
-	perFork := func(r *row) float64 { return float64(r.Median-r.Serial) / float64(r.Forks) }
+	serial := func(r *row) *row { return find(r.Workload, r.Size, "serial", 1) }
+	perFork := func(r *row) float64 { return (over(r, serial(r)) - 1) * float64(r.Serial) / float64(r.Forks) }
 	if r := find("fib", "38", "filch", 1); r != nil {
 		bs = append(bs, bar{"a fork and join more than a call, fib 38", perFork(r), 2, "ns", true})
 		bs = append(bs, bar{"allocations a fork, fib 38", float64(r.Allocs) / float64(r.Forks), 0.00001, "", true})
@@ -57,13 +61,13 @@ func bars(rows []*row) (bs []bar) {
 		}
 		if one := find(r.Workload, r.Size, r.Executor, 1); one != nil {
 			what := fmt.Sprintf("two workers against one, %s %s, %s", r.Workload, r.Size, r.Executor)
-			bs = append(bs, bar{what, float64(one.Median) / float64(r.Median), 1.95, "x", false})
+			bs = append(bs, bar{what, over(one, r), 1.95, "x", false})
 		}
 	}
 	for _, r := range rows {
 		if r.Workload == "treesum" && r.Size == "1023" && r.Executor == "filch-chain" && r.Runs > 0 {
 			what := fmt.Sprintf("a tree of 1,023 nodes against serial, %d workers", r.Workers)
-			bs = append(bs, bar{what, float64(r.Median) / float64(r.Serial), 1.35, "x", true})
+			bs = append(bs, bar{what, over(r, serial(r)), 1.35, "x", true})
 		}
 	}
 	if len(bs) > 0 {
@@ -125,4 +129,13 @@ func emptyDo() float64 {
 		}
 	})
 	return float64(r.T.Nanoseconds()) / float64(r.N)
+}
+
+// over returns how many times as long a took as b.
+func over(a, b *row) float64 {
+	ratios := make([]float64, len(a.times))
+	for i := range ratios {
+		ratios[i] = float64(a.times[i]) / float64(b.times[i])
+	}
+	return median(ratios)
 }

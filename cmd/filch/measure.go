@@ -69,9 +69,9 @@ func (p *plan) measure(step func(what string, n int)) (rows []*row) {
 // candidate is an entry that is being measured.
 type candidate struct {
 	*row
+	reps    int // how often once runs it
 	run     *workload.Runner
 	job     *workload.Job
-	times   []time.Duration
 	samples []sample
 }
 
@@ -135,24 +135,38 @@ func (c *candidate) check(got, want string) {
 	}
 }
 
-// once makes one run and returns the answer.
+// enough is how long a measured run should take at least.
+const enough = 10 * time.Millisecond
+
+// once makes one run, of several repetitions, and returns the answer. The first
+// is to warm up, and tells how often to repeat what takes little time; what must
+// be reset between runs is not repeated.
 func (c *candidate) once() (answer string) {
 	if c.job.Reset != nil {
 		c.job.Reset()
 	}
-	n := max(1, c.job.Times)
+	reps := max(1, c.reps)
+	n := reps * max(1, c.job.Times)
 	runtime.GC()
 	before := takeSample(c.run.Stats().Steals)
 	start := time.Now()
-	answer = c.run.Run()
+	for range reps {
+		if a := c.run.Run(); answer == "" || answer == a {
+			answer = a
+		} else {
+			answer = "not always the same"
+		}
+	}
 	took := time.Since(start)
 	after := takeSample(c.run.Stats().Steals)
 	if c.job.Answer != nil {
 		answer = c.job.Answer()
 	}
-	if c.Runs > 0 { // not the first one, to warm up
+	if c.Runs > 0 {
 		c.times = append(c.times, took/time.Duration(n))
 		c.samples = append(c.samples, after.minus(before).over(n))
+	} else if c.job.Reset == nil {
+		c.reps = int(min(enough/max(took, 1), 1000))
 	}
 	return answer
 }
@@ -160,9 +174,7 @@ func (c *candidate) once() (answer string) {
 // summarize fills in the row.
 func (c *candidate) summarize() {
 	c.Runs--
-	slices.Sort(c.times)
-	c.Median = median(c.times)
-	c.Min, c.Max = c.times[0], c.times[len(c.times)-1]
+	c.Median, c.Min, c.Max = median(c.times), slices.Min(c.times), slices.Max(c.times)
 	c.CPU = median(each(c.samples, func(s sample) time.Duration { return s.cpu }))
 	c.Allocs = median(each(c.samples, func(s sample) int64 { return s.allocs }))
 	c.Bytes = median(each(c.samples, func(s sample) int64 { return s.bytes }))
@@ -222,7 +234,7 @@ func each[T, U any](xs []T, f func(T) U) []U {
 	return us
 }
 
-func median[T ~int64](xs []T) T {
+func median[T ~int64 | ~float64](xs []T) T {
 	xs = slices.Sorted(slices.Values(xs))
 	n := len(xs)
 	return (xs[(n-1)/2] + xs[n/2]) / 2

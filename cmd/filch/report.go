@@ -69,6 +69,8 @@ type row struct {
 	Note      string        `json:"note"`
 	Forks     int64         `json:"forks,omitempty"`
 	NsPerFork float64       `json:"ns_per_fork,omitempty"`
+
+	times []time.Duration // of each run
 }
 
 // reportFile is a file that appears when it is complete.
