@@ -2,6 +2,7 @@ package filch
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 )
@@ -32,6 +33,7 @@ import (
 // Parallelism", ICPP 2010).
 type Chain[A, R any] struct {
 	body  func(l *Link[A, R], arg A) R
+	size  int       // of A, in bytes
 	spare sync.Pool // of *links[A, R]
 }
 
@@ -40,7 +42,7 @@ func NewChain[A, R any](body func(l *Link[A, R], arg A) R) *Chain[A, R] {
 	if body == nil {
 		panic("filch: NewChain: body is nil")
 	}
-	return &Chain[A, R]{body: body}
+	return &Chain[A, R]{body: body, size: sizeOf[A]()}
 }
 
 // Call runs the function with arg in the scope s, a *Pool or a *Worker, and
@@ -86,13 +88,17 @@ type Link[A, R any] struct {
 }
 
 // The states of a link. Those that are not clean make up the start of the
-// chain, and of these the first ones are public.
+// chain, and of these the first ones are public. Fork adds linkOpen, so that a
+// link that was forked on twice is in none of them.
 const (
-	linkClean  = iota // not forked on since the activation began
-	linkOpen          // holds a fork
-	linkClosed        // its fork was joined
-	linkPublic        // holds a fork that was published
+	linkClean    = 0                     // not forked on since the activation began
+	linkOpen     = 1                     // holds a fork
+	linkClosed   = 4                     // its fork was joined
+	linkReopened = linkClosed + linkOpen // holds another fork
+	linkPublic   = 16                    // holds a fork that was published
 )
+
+func (l *Link[A, R]) isOpen() bool { return l.state|linkClosed == linkReopened }
 
 // endOfChain is the worker of the last link of a chain. Its demand never ends,
 // so that the check for demand also finds the end.
@@ -108,20 +114,21 @@ var endOfChain = Worker{demand: 1}
 func (l *Link[A, R]) Fork(arg A) {
 	// This is inlined only as long as it stays about as cheap as it is.
 	l.arg = arg
-	l.state = linkOpen
+	l.state += linkOpen
 	if atomic.LoadUint32(&l.w.demand) != 0 {
 		l.demanded()
 	}
 }
 
-// Next returns the link for calls made while this link holds a fork.
+// Next returns the link for calls made while this link holds a fork. It must be
+// called after Fork, which makes it if need be.
 func (l *Link[A, R]) Next() *Link[A, R] { return l.next }
 
 // TakeBack reports whether the fork is still the caller's alone. If so it is
 // undone, and the caller must make the call itself, passing this link. If not,
 // the caller must call [Link.Join].
 func (l *Link[A, R]) TakeBack() bool {
-	if l.state != linkOpen {
+	if l.state|linkClosed != linkReopened { // isOpen, spelt out for the inliner
 		return false
 	}
 	l.state = linkClosed
@@ -185,7 +192,7 @@ type links[A, R any] struct {
 
 // grow doubles the chain, which ends with l.
 func (ls *links[A, R]) grow(l *Link[A, R]) {
-	chunk := make([]Link[A, R], max(31, ls.n))
+	chunk := make([]Link[A, R], max(atFirst(ls.fn.size)-1, ls.n))
 	for i := range chunk {
 		l.next = &chunk[i]
 		l.w = ls.w
@@ -198,8 +205,8 @@ func (ls *links[A, R]) grow(l *Link[A, R]) {
 
 // leave ends the activation, which is w's newest.
 func (ls *links[A, R]) leave() {
-	n := 0
-	for l := ls.base; l != nil && l.state != linkClean; l = l.next {
+	n := len(ls.public)
+	for l := ls.private; l != nil && l.state != linkClean; l = l.next {
 		if l.state != linkClosed {
 			n++
 		}
@@ -222,7 +229,7 @@ func (ls *links[A, R]) unpublish() {
 
 func (ls *links[A, R]) publish() *job {
 	l := ls.private
-	if l.state != linkOpen {
+	if l == nil || !l.isOpen() {
 		return nil
 	}
 	l.state = linkPublic
@@ -231,31 +238,24 @@ func (ls *links[A, R]) publish() *job {
 	return ls.jobs.add(ls.fn, l.arg)
 }
 
-func (ls *links[A, R]) mark() int {
-	n := len(ls.public)
-	for l := ls.private; l != nil && l.state == linkOpen; l = l.next {
-		n++
-	}
-	return n
-}
+// mark does not count the forks, which would take a look at every link: those
+// made above it are left to leave, which finds them not joined.
+func (ls *links[A, R]) mark() int { return math.MaxInt }
 
 func (ls *links[A, R]) drop(mark int) {
-	i := len(ls.public)
-	for l := ls.private; l != nil && l.state != linkClean; l = l.next {
-		if i >= mark {
-			l.state = linkClosed
-		}
-		i++
+	if mark == math.MaxInt {
+		return
 	}
-	for len(ls.public) > mark {
+	for len(ls.public) > 0 {
 		ls.jobs.forget(ls.w)
 		ls.unpublish()
 	}
+	ls.n = math.MaxInt // not to be used again: who knows where a panic left it
 }
 
 func (ls *links[A, R]) close() {
 	ls.w.joins, ls.outer = ls.outer, nil
-	if ls.n > maxKept {
+	if ls.n > keep(ls.fn.size) {
 		return
 	}
 	var zero A

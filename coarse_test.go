@@ -63,9 +63,15 @@ func TestCoarseForksOverlap(t *testing.T) {
 // The workers are busy when the forks are made, and fall idle while the owner
 // is in a leaf that never forks.
 func TestCoarseForksReachWorkersThatFallIdleLater(t *testing.T) {
-	const workers, forks = 8, 64
-	for _, busy := range []time.Duration{leaf / 10, leaf / 2, leaf * 9 / 10, 3 * leaf / 2} {
-		t.Run(fmt.Sprint(busy), func(t *testing.T) {
+	for _, c := range []struct {
+		workers, forks int
+		busy           time.Duration
+	}{
+		{8, 64, leaf / 10}, {8, 64, leaf / 2}, {8, 64, leaf * 9 / 10}, {8, 64, 3 * leaf / 2},
+		{8, 1000, leaf}, {8, 1000, 2 * leaf}, {8, 1000, 6 * leaf}, {4, 100, leaf}, {4, 100, 4 * leaf}, {3, 64, leaf}, {2, 30, 3 * leaf},
+	} {
+		workers, forks, busy := c.workers, c.forks, c.busy
+		t.Run(fmt.Sprintf("%d forks on %d workers busy for %v", forks, workers, busy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := filch.New(filch.WithWorkers(workers))
 				fn := filch.NewFunc(naps(forks))
@@ -81,8 +87,8 @@ func TestCoarseForksReachWorkersThatFallIdleLater(t *testing.T) {
 				fn.Call(p, 0)
 				took = time.Since(start)
 				wg.Wait()
-				work := forks*leaf + (workers-1)*busy
-				ideal := float64(work) / workers / float64(leaf)
+				work := time.Duration(forks)*leaf + time.Duration(workers-1)*busy
+				ideal := float64(work) / float64(workers) / float64(leaf)
 				got := float64(took) / float64(leaf)
 				t.Logf("%.2f leaves; the work would fill %.2f on %d workers", got, ideal, workers)
 				if got > ideal+1 {
@@ -90,5 +96,26 @@ func TestCoarseForksReachWorkersThatFallIdleLater(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Forks that a fine-grained recursion leaves behind unanswered demand for do not
+// hide a coarse one that comes next.
+func TestCoarseForkAfterFineOnes(t *testing.T) {
+	for _, workers := range []int{2, 4, 8} {
+		for n := range 13 {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(workers))
+				p.Do(func(w *filch.Worker) {
+					fibFunc.Call(w, n)
+					start := time.Now()
+					nap := func(*filch.Worker) { time.Sleep(leaf) }
+					w.Join(nap, nap)
+					if took := time.Since(start); took > leaf {
+						t.Errorf("%d workers, after fib %d: two naps of %v took %v", workers, n, leaf, took)
+					}
+				})
+			})
+		}
 	}
 }

@@ -2,6 +2,7 @@ package filch
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 )
@@ -11,6 +12,7 @@ import (
 // may be called from any number of goroutines and pools at once.
 type Func[A, R any] struct {
 	body   func(f *Frame[A, R], arg A) R
+	size   int       // of A, in bytes
 	frames sync.Pool // of *Frame[A, R], so that memory is given back in time
 }
 
@@ -26,7 +28,7 @@ func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 	if body == nil {
 		panic("filch: NewFunc: body is nil")
 	}
-	return &Func[A, R]{body: body}
+	return &Func[A, R]{body: body, size: sizeOf[A]()}
 }
 
 // Call runs the function with arg in the scope s, a *Pool or a *Worker, and
@@ -45,8 +47,12 @@ func (fn *Func[A, R]) run(w *Worker, arg A) R {
 func (fn *Func[A, R]) enter(w *Worker) *Frame[A, R] {
 	f, _ := fn.frames.Get().(*Frame[A, R])
 	if f == nil {
-		f = &Frame[A, R]{fn: fn, body: fn.body, args: make([]A, 0, 64)}
+		f = &Frame[A, R]{fn: fn, body: fn.body}
 	}
+	if f.args == nil {
+		f.args = make([]A, 0, atFirst(fn.size))
+	}
+	f.args = f.args[:0] // whatever was forked on it after its function returned
 	f.w, f.outer = w, w.joins
 	w.joins = nil
 	w.push(f)
@@ -104,8 +110,6 @@ func (f *Frame[A, R]) Fork(arg A) Fork {
 // [*PanicError] if the call panicked on another worker.
 //
 // The end of the call synchronizes before the return from Join.
-//
-//go:nosplit
 func (f *Frame[A, R]) Join(h Fork) R {
 	n := int(h)
 	if n == len(f.args) && f.public < n && atomic.LoadUint32(&f.w.demand) == 0 {
@@ -181,16 +185,24 @@ func (f *Frame[A, R]) drop(mark int) {
 	f.args = f.args[:mark]
 }
 
-// maxKept is the number of forks an activation may hold memory for while it is
-// out of use.
-const maxKept = 1024
-
 func (f *Frame[A, R]) close() {
-	f.w.joins = f.outer
-	f.w, f.outer = nil, nil
-	if cap(f.args) > maxKept {
-		f.args = make([]A, 0, 64)
+	f.w.joins, f.outer = f.outer, nil
+	f.w = &noWorker
+	if cap(f.args) > keep(f.fn.size) {
+		f.args = nil
 	}
 	f.jobs.trim()
 	f.fn.frames.Put(f)
 }
+
+// noWorker is the worker of a Frame whose function has returned. Its demand
+// never ends, so that Fork comes upon it.
+var noWorker = Worker{demand: hunger}
+
+// atFirst returns for how many forks an activation has room at first, and keep
+// for how many it may hold memory while it is out of use, if an argument takes
+// size bytes.
+func atFirst(size int) int { return max(4, min(64, 4096/max(1, size))) }
+func keep(size int) int    { return max(16, min(1024, 1<<16/max(1, size))) }
+
+func sizeOf[A any]() int { return int(reflect.TypeFor[A]().Size()) }

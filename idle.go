@@ -49,11 +49,11 @@ type idle struct {
 	_     [120]byte
 }
 
-func (d *Pool) counts(s uint64) policy.Counts {
+func (p *Pool) counts(s uint64) policy.Counts {
 	return policy.Counts{
 		Active:    int(s & maxPlaces),
 		Searching: int(s / oneSearching & maxPlaces),
-		Limit:     int(d.limit.Load()),
+		Limit:     int(p.limit.Load()),
 	}
 }
 
@@ -141,6 +141,10 @@ func (p *Pool) release(d uint64) {
 
 // offer sees to it that whatever work there is finds the free place.
 func (p *Pool) offer() {
+	if p.global.n.Load() > 0 { // (R11)
+		p.wake()
+		return
+	}
 	for _, w := range *p.workers.Load() {
 		if w.thief.Len() > 0 { // (R11)
 			p.wake()

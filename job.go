@@ -2,6 +2,8 @@ package filch
 
 import (
 	"runtime"
+	"slices"
+	"sync"
 	"sync/atomic"
 )
 
@@ -19,9 +21,9 @@ type job struct {
 // The states of a job.
 const (
 	jobOpen     = iota // not done
+	jobReturned        // not begun, and in the global queue; see handOn
 	jobAwaited         // not done, and its owner has given up its place to wait
-	jobDone            // by the thief
-	jobReturned        // to the owner, by a thief that could not run it
+	jobDone
 )
 
 // execute runs j on w, which has taken it.
@@ -45,12 +47,15 @@ func (w *Worker) execute(j *job) {
 func (w *Worker) finish(j *job) {
 	owner := j.owner
 	if j.state.Swap(jobDone) == jobAwaited { // (W20) the result; pairs with (R20)
+		if w.helping > 0 { // it has a wait of its own to go on with
+			w.pool.state.Add(oneBlocked)
+		}
 		w.placed = false
-		owner.wakeup <- struct{}{}
+		close(owner.wakeup)
 	}
 }
 
-// await returns when j, which was stolen from w, is done, or returned.
+// await returns when j, which was stolen from w, is done.
 //
 // While it waits, w helps the thief: it steals back from it, and from nobody
 // else. As long as j is not done, whatever lies in the thief's deque descends
@@ -64,56 +69,72 @@ func (w *Worker) finish(j *job) {
 //
 // If there is nothing to help with for about the time of a wake-up, w blocks,
 // and another goroutine has its place until j is done.
-func (w *Worker) await(j *job) {
-	if !w.watch(j) && j.state.CompareAndSwap(jobOpen, jobAwaited) { // (R20)
-		w.block()
+//
+// It reports false if j turns out not to be stolen after all.
+func (w *Worker) await(j *job) bool {
+	for !w.watch(j) {
+		if j.state.Load() == jobReturned && w.pool.global.remove(j) {
+			w.replace()
+			return false
+		}
+		// A channel belongs to the synctest bubble that it is made in, so it is
+		// made anew.
+		w.wakeup = make(chan struct{})
+		if j.state.CompareAndSwap(jobOpen, jobAwaited) { // (R20)
+			w.block()
+			return true
+		}
 	}
+	w.replace()
+	return true
+}
+
+// replace takes a place for w if it passed its own on while it helped: an extra
+// one, until the next worker to look for work gives up its own.
+func (w *Worker) replace() {
 	if !w.placed {
-		// w passed its place on while it helped, and j was over before it could
-		// block. It goes on with an extra one, until the next worker to look for
-		// work gives up its own.
-		w.pool.state.Add(onePlace)
+		w.pool.state.Add(onePlace + minus(oneBlocked))
 		w.placed = true
 	}
 }
 
 // watch waits for j, and helps with it, for as long as that may be cheaper than
-// to block. It reports whether the wait is over.
+// to block. It reports whether j is done.
 func (w *Worker) watch(j *job) bool {
 	// A result that is about to come is not worth disturbing the thief for.
 	for range 2000 {
-		if j.over() { // (R20)
+		if j.done() { // (R20)
 			return true
 		}
 	}
 	for s := (spin{}); w.placed && s.next(); {
-		if j.over() { // (R20)
+		switch j.state.Load() { // (R20)
+		case jobDone:
 			return true
+		case jobReturned:
+			return false
 		}
 		// A job that ends in Goexit would end the unwinding as well, half done.
 		if !w.unwinding && w.help(j) {
 			s = spin{}
 		}
 	}
-	return false
+	return j.done()
 }
 
-// block gives up w's place, if it still has one, and waits for another.
+// block gives up w's place, if it has one, and waits for another.
 func (w *Worker) block() {
 	w.count.waits++
-	d := uint64(oneBlocked)
 	if w.placed {
-		d += minus(onePlace)
+		w.placed = false
+		w.pool.release(minus(onePlace) + oneBlocked)
 	}
-	w.placed = false
-	w.pool.release(d)
 	<-w.wakeup
 	w.placed = true
 	w.pool.state.Add(minus(oneBlocked))
 }
 
-// over reports whether the wait for j is over.
-func (j *job) over() bool { return j.state.Load() >= jobDone }
+func (j *job) done() bool { return j.state.Load() == jobDone }
 
 // help does one job of the worker that has stolen j, and reports whether it
 // did.
@@ -127,25 +148,71 @@ func (w *Worker) help(j *job) bool {
 		thief.raise(hunger)
 		return false
 	}
-	if j.over() {
+	if j.done() {
 		// Too late to know that h descends from j.
-		w.giveBack(h)
+		w.handOn(h)
 		return false
 	}
 	w.count.helped++
+	w.helping++
 	w.execute(h)
+	w.helping--
 	return true
 }
 
-// giveBack returns j, which w has stolen but must not run, to its owner, who
-// runs it when it comes to the join. If it is there already, and blocked, it
-// goes on with an extra place.
-func (w *Worker) giveBack(j *job) {
-	owner := j.owner
-	if j.state.Swap(jobReturned) == jobAwaited { // (W20)
-		w.pool.state.Add(onePlace)
-		owner.wakeup <- struct{}{}
+// handOn puts j, which w has stolen but must not run, into the global queue,
+// for any worker that looks for work, or for j's owner when it comes to the
+// join. Just to give it back would not do: the owner may be in a long leaf.
+func (w *Worker) handOn(j *job) {
+	w.pool.global.add(j)
+	w.pool.wake() // (R10)
+}
+
+// jobQueue holds jobs that were handed on. There are hardly ever any.
+type jobQueue struct {
+	n    atomic.Int32 // as len(jobs); written under mu
+	mu   sync.Mutex
+	jobs []*job
+}
+
+func (q *jobQueue) add(j *job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	j.state.CompareAndSwap(jobOpen, jobReturned) // or it is awaited already
+	q.jobs = append(q.jobs, j)
+	q.n.Store(int32(len(q.jobs))) // (W10)
+}
+
+// take removes and returns a job, or nil.
+func (q *jobQueue) take() *job {
+	if q.n.Load() == 0 {
+		return nil
 	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.jobs) == 0 {
+		return nil
+	}
+	j := q.jobs[0]
+	q.delete(0)
+	return j
+}
+
+// remove removes j, and reports false if somebody has taken it.
+func (q *jobQueue) remove(j *job) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.jobs, j)
+	if i >= 0 {
+		q.delete(i)
+	}
+	return i >= 0
+}
+
+func (q *jobQueue) delete(i int) {
+	q.jobs[i].state.CompareAndSwap(jobReturned, jobOpen)
+	q.jobs = slices.Delete(q.jobs, i, i+1)
+	q.n.Store(int32(len(q.jobs)))
 }
 
 // typedJob is a job of a function from A to R.
@@ -189,20 +256,29 @@ func (p *published[A, R]) newest() *typedJob[A, R] { return p.open[len(p.open)-1
 // waits until it is done, and reports false.
 func (p *published[A, R]) takeBack(w *Worker) bool {
 	newest := &p.newest().job
-	if j, ok := w.own.Pop(); !ok {
-		if w.await(newest); newest.state.Load() == jobDone {
-			return false
-		}
-	} else if j != newest {
-		panic("filch: internal error: the newest public fork is another")
+	if !w.remove(newest) && w.await(newest) {
+		return false
 	}
 	w.count.takenBack++
 	p.recycle()
-	// What was public is used up: if work is coarse, publish what comes next.
+	// What was public is used up: publish what comes next, if that is not too
+	// much to pay.
 	if w.earn() > 0 {
 		w.raise(supply)
 	}
 	return true
+}
+
+// remove takes j out of w's deque and reports false if it was stolen. It is the
+// newest there, unless a Frame was used in a call that it was not passed to.
+func (w *Worker) remove(j *job) bool {
+	top, ok := w.own.Pop()
+	if !ok || top == j {
+		return ok
+	}
+	found := w.remove(j)
+	w.own.Push(top)
+	return found
 }
 
 // collect removes the newest job, which is done, and returns its result, or
@@ -245,7 +321,7 @@ func (p *published[A, R]) recycle() {
 }
 
 func (p *published[A, R]) trim() {
-	if cap(p.spare) > maxKept {
+	if cap(p.spare) > 1024 {
 		p.spare, p.open = nil, nil
 	}
 }

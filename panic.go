@@ -58,7 +58,9 @@ func (w *Worker) caught(m mark, v any) *PanicError {
 	switch v := v.(type) {
 	case nil:
 	case *PanicError:
-		err = v
+		if err = v; err == nil { // somebody did panic with that
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
 	default:
 		err = &PanicError{Value: v, Stack: debug.Stack()}
 	}

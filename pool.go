@@ -21,6 +21,8 @@ type Pool struct {
 	workers atomic.Pointer[[]*Worker]
 	_       [128]byte
 
+	global jobQueue
+
 	spare atomic.Pointer[Worker] // a cache of one for free
 	_     [120]byte
 
@@ -177,7 +179,7 @@ func (p *Pool) hireSlow() *Worker {
 	}
 	old := *p.workers.Load()
 	w := newWorker(p, len(old))
-	all := append(old[:len(old):len(old)], w)
+	all := append(old, w) // those who have the old list do not see what is beyond it
 	p.workers.Store(&all)
 	return w
 }
@@ -205,6 +207,7 @@ func (p *Pool) trim() {
 	gone := map[*Worker]bool{}
 	for _, w := range p.free[keep/2:] {
 		gone[w] = true
+		w.flush()
 		w.stats.addTo(&p.retired)
 	}
 	clear(p.free[keep/2:])

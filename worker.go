@@ -32,20 +32,22 @@ type Worker struct {
 	first     int          // no activation below it has private forks
 	joins     *joinFrame   // the newest activation, if it is of joins
 	placed    bool         // counted among the places
+	helping   int          // jobs that run on top of a wait
 	searching bool         // counted as searching
 	unwinding bool         // dropping forks after a panic or Goexit
 	lastSteal int64
-	fresh     bool // nothing was published yet for what runs here
+	fresh     bool // the credit was not counted yet for what runs here
+	owed      int  // forks to publish, whatever the credit
 	credit    policy.Credit
 	victims   policy.Victims
 	count     counters
 
-	wakeup chan struct{} // a place, passed on by who finished the awaited job
+	wakeup chan struct{} // closed by who finished the awaited job, and has seen to a place for w
 	stats  stats         // the owner writes, anybody loads
 }
 
 func newWorker(p *Pool, id int) *Worker {
-	w := &Worker{pool: p, victims: policy.RandomStart(uint64(id)), wakeup: make(chan struct{}, 1)}
+	w := &Worker{pool: p, victims: policy.RandomStart(uint64(id))}
 	w.own, w.thief = deque.NewChaseLev[*job]()
 	return w
 }
@@ -74,12 +76,18 @@ func (w *Worker) Poll() {
 // there was nothing to publish, is replaced by what there is now.
 func (w *Worker) start() {
 	w.fresh = true
+	w.owed = 0
 	p := w.pool
-	switch {
-	case p.limit.Load() == 1:
-	case p.idlers() > 0:
+	limit := p.limit.Load()
+	if limit == 1 {
+		return
+	}
+	if p.idlers() > 0 {
 		w.raise(hunger)
-	case atomic.LoadUint32(&w.demand) != supply:
+		return
+	}
+	w.owed = int(limit) - 1 // nobody waits, but everybody will be idle some time
+	if atomic.LoadUint32(&w.demand) != supply {
 		atomic.StoreUint32(&w.demand, supply)
 		if p.idlers() > 0 { // (R10) again, or a (W12) just before the store would be lost
 			w.raise(hunger)
@@ -96,8 +104,12 @@ const (
 
 // raise asks w to publish forks. It is cheap to repeat.
 func (w *Worker) raise(level uint32) {
-	if atomic.LoadUint32(&w.demand) < level {
-		atomic.StoreUint32(&w.demand, level)
+	switch {
+	case atomic.LoadUint32(&w.demand) >= level:
+	case level == hunger:
+		atomic.StoreUint32(&w.demand, hunger)
+	default: // must not overwrite hunger that is raised meanwhile
+		atomic.CompareAndSwapUint32(&w.demand, none, level)
 	}
 }
 
@@ -107,10 +119,10 @@ func (w *Worker) raise(level uint32) {
 type activation interface {
 	// publish makes a job of the oldest private fork; nil if there is none.
 	publish() *job
-	// mark returns the number of open forks.
+	// mark returns what drop takes to leave the forks alone that are open now.
 	mark() int
-	// drop forgets the forks above mark: it clears private ones, and takes
-	// back published ones or waits for them.
+	// drop forgets the forks above mark, all if it is 0: it clears private ones,
+	// and takes back published ones or waits for them.
 	drop(mark int)
 	// close lets go of an activation without open forks.
 	close()
@@ -125,23 +137,27 @@ func (w *Worker) pop() {
 	w.first = max(0, min(w.first, n-1))
 }
 
-// answer meets demand by publishing forks, oldest first: until there are as many
-// public as there are workers searching and places free, and beyond that as
-// many as the worker has credit for, since that costs little next to the work
-// it has been doing, and serves workers that fall idle later.
+// answer meets demand by publishing forks, oldest first: as many as the worker
+// has credit for, since that costs little next to the work it has been doing,
+// and serves workers that fall idle later; and on hunger at least until there
+// are as many public as there are workers searching and places free.
 //
 //go:noinline
 func (w *Worker) answer() {
 	p := w.pool
-	level := atomic.LoadUint32(&w.demand) // (R12)
-	n := p.idlers() - w.own.Len()
-	if n <= 0 {
-		if n = w.earn(); level == hunger {
-			n = max(n, 1)
-		}
+	if p == nil {
+		panic("filch: Fork on a Frame after its function has returned")
 	}
+	level := atomic.LoadUint32(&w.demand) // (R12)
+	w.earn()
+	asked := w.owed
+	if level == hunger {
+		asked = max(asked, p.idlers()-w.own.Len(), 1)
+	}
+	n := max(asked, w.credit.Worth())
 	moved := w.publish(n)
-	w.credit.Spend(moved)
+	w.credit.Spend(moved - asked)
+	w.owed = max(0, asked-moved)
 	// If demand rises from supply to hunger meanwhile, it stays up. If it was
 	// hunger, something was published, and wake sees what has become free, or
 	// nothing was, and it is raised again.
@@ -149,10 +165,11 @@ func (w *Worker) answer() {
 	if moved > 0 {
 		p.wake() // (R10)
 	}
-	if moved < n {
-		w.raise(level) // for the next fork
-	} else if w.fresh {
-		w.raise(supply) // for the credit, which has not been counted yet
+	switch { // for the next fork
+	case moved < asked:
+		w.raise(level)
+	case moved < n:
+		w.raise(supply)
 	}
 }
 
@@ -249,9 +266,12 @@ func (w *Worker) found() {
 	}
 }
 
-// look goes once through the deques of the others. If ask is set, it asks those
-// who have nothing public to publish.
+// look goes once through the global queue and the deques of the others. If ask
+// is set, it asks those who have nothing public to publish.
 func (w *Worker) look(ask bool) *job {
+	if j := w.pool.global.take(); j != nil {
+		return j
+	}
 	all := *w.pool.workers.Load()
 	self := 0
 	for i, v := range all {

@@ -118,7 +118,7 @@ func (o *Owner[T]) Pop() (v T, ok bool) {
 		o.bottom = b
 		v = o.ring.take(b)
 		if n := len(o.ring.slots); n > minRing && int(b-t) <= n/8 {
-			o.move(n / 4)
+			o.move(max(minRing, n/4))
 		}
 		return v, true
 	}
@@ -202,11 +202,13 @@ func (th *Thief[T]) Steal() (v T, r Result) {
 	return v, Success
 }
 
-// Len returns about how many values there are.
+// Len returns about how many values there are: at least 1 unless it is sure
+// that there is none.
 func (th *Thief[T]) Len() int {
 	t := th.s.top.Load()
-	if b := th.s.bottom.Load(); b > t { // not frozen
-		return int(b - t)
+	b := th.s.bottom.Load()
+	if b == frozen {
+		return 1
 	}
-	return 0
+	return max(0, int(b-t))
 }

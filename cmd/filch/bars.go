@@ -65,8 +65,8 @@ func bars(rows []*row) (bs []bar) {
 		}
 	}
 	for _, r := range rows {
-		if r.Workload == "treesum" && r.Size == "1023" && r.Executor == "filch-chain" && r.Runs > 0 {
-			what := fmt.Sprintf("a tree of 1,023 nodes against serial, %d workers", r.Workers)
+		if r.Workload == "treesum" && r.Size == "1023" && (r.Executor == "filch" || r.Executor == "filch-chain") && r.Runs > 0 {
+			what := fmt.Sprintf("a tree of 1,023 nodes against serial, %s, workers %d", r.Executor, r.Workers)
 			bs = append(bs, bar{what, over(r, serial(r)), 1.35, "x", true})
 		}
 	}

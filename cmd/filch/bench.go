@@ -76,14 +76,13 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 	if err != nil {
 		return err
 	}
-	// Open it now, so that a path that cannot be written is known at once; what
-	// was there stays until all is measured.
-	var file *reportFile
+	// A path that cannot be written is known at once; what was there stays until
+	// all is measured.
+	var file reportFile
 	if o.json != "" {
-		if file, err = createReport(o.json); err != nil {
+		if file, err = newReportFile(o.json); err != nil {
 			return err
 		}
-		defer file.discard()
 	}
 	bar := newProgress(stderr, plan.steps())
 	rows := plan.measure(bar.step)
@@ -97,7 +96,7 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 		printBars(stdout, r.Bars, colour)
 	}
 	wrong := printNotes(stdout, stderr, rows, o.markdown)
-	if file != nil {
+	if o.json != "" {
 		if err := file.write(r); err != nil {
 			return err
 		}
@@ -149,9 +148,8 @@ func printNotes(stdout, stderr io.Writer, rows []*row, brief bool) (wrong bool) 
 
 // shorten cuts a long list of names.
 func shorten(s string) string {
-	names := strings.Split(s, ", ")
-	if len(names) > 12 {
-		return fmt.Sprintf("%s, and %d more (all with --json)", strings.Join(names[:10], ", "), len(names)-10)
+	if names := strings.Split(s, ", "); len(names) > 12 {
+		return fmt.Sprintf("%s, and more (all with --json)", strings.Join(names[:10], ", "))
 	}
 	return s
 }
@@ -171,7 +169,10 @@ func newPlan(names []string, o options) (*plan, error) {
 	if len(o.workers) == 0 {
 		return nil, errors.New("--workers: there must be a number")
 	}
-	for _, n := range o.workers {
+	for i, n := range o.workers {
+		if slices.Contains(o.workers[:i], n) {
+			return nil, fmt.Errorf("--workers: %d is there twice", n)
+		}
 		if n < 1 || n > 10_000 {
 			return nil, fmt.Errorf("--workers %d: the number of workers must be from 1 to 10000", n)
 		}
@@ -189,6 +190,9 @@ func newPlan(names []string, o options) (*plan, error) {
 			if err != nil {
 				return nil, err
 			}
+			if slices.Contains(workloads, w) {
+				return nil, fmt.Errorf("workload %s is there twice", name)
+			}
 			workloads = append(workloads, w)
 		}
 	}
@@ -202,6 +206,9 @@ func newPlan(names []string, o options) (*plan, error) {
 			e, err := workload.FindExecutor(name)
 			if err != nil {
 				return nil, err
+			}
+			if slices.Contains(p.executors[1:], e) {
+				return nil, fmt.Errorf("--executors: %s is there twice", name)
 			}
 			if e != workload.Executors[0] {
 				p.executors = append(p.executors, e)
@@ -243,7 +250,7 @@ func parseSizes(values []string, workloads []*workload.Workload) (map[string][]s
 		name, size, ok := strings.Cut(v, "=")
 		if !ok {
 			if len(workloads) != 1 {
-				return nil, fmt.Errorf("--size %s: which workload's? Write workload=%s", v, v)
+				return nil, fmt.Errorf("--size %s: which workload's? Write, say, %s=%s", v, workloads[0].Name, v)
 			}
 			name, size = workloads[0].Name, v
 		}

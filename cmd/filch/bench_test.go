@@ -122,7 +122,10 @@ func TestBenchMistakes(t *testing.T) {
 		{`unknown workload "fob"; there are fib,`, []string{"fob", "--json", kept}},
 		{`unknown executor "filsh"; there are serial,`, []string{"fib", "--executors", "filsh", "--json", kept}},
 		{`fib: size "x" is not a number`, []string{"fib", "--size", "x", "--json", kept}},
-		{`which workload's?`, []string{"fib", "uts", "--size", "20"}},
+		{`workload fib is there twice`, []string{"fib", "fib"}},
+		{`--workers: 2 is there twice`, []string{"fib", "--workers", "2,1,2"}},
+		{`--executors: filch is there twice`, []string{"fib", "--executors", "filch,filch"}},
+		{`which workload's? Write, say, fib=20`, []string{"fib", "uts", "--size", "20"}},
 		{`workload "uts" is not measured`, []string{"fib", "--size", "uts=T1"}},
 		{`--runs 0: there must be a run`, []string{"fib", "--runs", "0"}},
 		{`--workers 0: the number of workers must be from 1`, []string{"fib", "--workers", "0"}},
@@ -143,6 +146,39 @@ func TestBenchMistakes(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// What a link leads to is replaced, not the link; and a device is written to.
+func TestReportKeepsLinksAndDevices(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file.json"), filepath.Join(dir, "link.json")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip(err)
+	}
+	for _, target := range []string{link, os.DevNull} {
+		f, err := newReportFile(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.write(report{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("%v, %v: no link any more", info, err)
+	}
+	if b, err := os.ReadFile(file); err != nil || len(b) == 0 {
+		t.Errorf("%q, %v", b, err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%v, %v: no device any more", info, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.tmp")); left != nil {
 		t.Errorf("left behind: %v", left)
 	}
 }

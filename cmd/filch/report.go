@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,43 +75,63 @@ type row struct {
 }
 
 // reportFile is a file that appears when it is complete.
-type reportFile struct {
-	path string
-	tmp  *os.File
-}
+type reportFile struct{ path string }
 
-func createReport(path string) (*reportFile, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("--json %s: is a folder", path)
+// newReportFile checks that the file can be written, and leaves it as it is.
+func newReportFile(path string) (reportFile, error) {
+	f := reportFile{path}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		return f, fmt.Errorf("--json %s: is a folder", path)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err == nil {
+		// A link stays one: what it leads to is replaced.
+		if f.path, err = filepath.EvalSymlinks(path); err != nil {
+			return f, fmt.Errorf("--json: %w", err)
+		}
+		if !info.Mode().IsRegular() {
+			return f, nil
+		}
+	}
+	tmp, err := f.create()
 	if err != nil {
-		return nil, fmt.Errorf("--json %s: %w", path, err)
+		return f, err
 	}
-	return &reportFile{path, tmp}, nil
+	tmp.Close()
+	return f, os.Remove(tmp.Name())
 }
 
-func (f *reportFile) write(r report) error {
-	e := json.NewEncoder(f.tmp)
-	e.SetIndent("", "  ")
-	err := e.Encode(r)
-	if err == nil {
-		err = f.tmp.Chmod(0o644)
+func (f reportFile) create() (*os.File, error) {
+	tmp, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".*.tmp")
+	if err != nil {
+		return nil, fmt.Errorf("--json %s: %w", f.path, err)
 	}
-	if err == nil {
-		err = f.tmp.Close()
+	return tmp, nil
+}
+
+func (f reportFile) write(r report) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("--json: %w", err)
 	}
+	b = append(b, '\n')
+	if info, err := os.Stat(f.path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(f.path, b, 0o644) // a device or a pipe: it cannot be replaced
+	}
+	tmp, err := f.create()
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // unless it was renamed
+	_, err = tmp.Write(b)
 	if err == nil {
-		err = os.Rename(f.tmp.Name(), f.path)
+		err = tmp.Chmod(0o644)
+	}
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), f.path)
 	}
 	if err != nil {
 		return fmt.Errorf("--json %s: %w", f.path, err)
 	}
 	return nil
-}
-
-// discard removes what has not been written.
-func (f *reportFile) discard() {
-	f.tmp.Close()
-	os.Remove(f.tmp.Name())
 }

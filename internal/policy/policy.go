@@ -97,19 +97,27 @@ type Credit struct {
 const (
 	// Price is the running time, in nanoseconds, that pays for publishing one
 	// fork, which costs about a fortieth of it.
-	Price = 16000
+	Price = 4000
 	// MaxCredit is what can be saved up.
 	MaxCredit = 1 << 12
+	// reserve is the credit that is not spent on more than one publication at a
+	// time. It is about how often a fork must be published to keep one public all
+	// through a fine-grained recursion, its depth, so that one is public
+	// at its end as well, where coarse forks may follow.
+	reserve = 48
 )
 
-// Start sets and returns the credit with which a computation begins at time now: at most
-// two publications for each other worker, so that they have something to take
-// now and again when that is done, before the owner looks up from its leaf.
-// Time since the last computation counts, but not for more than that.
+// Start sets and returns the credit with which a computation begins at time
+// now. Time since the last computation counts, but not for more than the reserve
+// and two publications for each other worker, so that they have something to
+// take now and again when that is done, before the owner looks up from its leaf.
 func (c *Credit) Start(now int64, limit int) int {
-	c.left = min(c.Earn(now), 2*(limit-1))
+	c.left = min(c.Earn(now), 2*(limit-1)+reserve)
 	return c.left
 }
+
+// Worth returns how many forks to publish now, if nobody waits for them.
+func (c *Credit) Worth() int { return max(min(c.left, 1), c.left-reserve) }
 
 // Earn counts the time up to now and returns the credit.
 func (c *Credit) Earn(now int64) int {
@@ -123,5 +131,6 @@ func (c *Credit) Earn(now int64) int {
 	return c.left
 }
 
-// Spend takes n from the credit, which does not go below zero.
-func (c *Credit) Spend(n int) { c.left = max(0, c.left-n) }
+// Spend takes n, if it is positive, from the credit, which does not go below
+// zero.
+func (c *Credit) Spend(n int) { c.left = max(0, c.left-max(0, n)) }

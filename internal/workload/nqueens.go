@@ -9,7 +9,7 @@ var nqueens = &Workload{
 	Name:    "nqueens",
 	About:   "count all ways to place n queens: an irregular tree",
 	Sizes:   []string{"10", "11", "12", "13", "14"},
-	Default: []Default{{Size: "10"}, {Size: "12", Heavy: true}},
+	Default: []Default{{Size: "10"}, {Size: "13", Heavy: true}},
 	Prepare: func(size string, _ Env) (*Job, error) {
 		n, err := number("nqueens", size, 1, len(solutions)-1)
 		if err != nil {

@@ -51,10 +51,11 @@ var utsTrees = map[string]*utsTree{
 	"T1":  {b0: 4, depth: 10, seed: 19, want: utsCount{4130071, 3305118, 10}},
 	"T1L": {b0: 4, depth: 13, seed: 29, want: utsCount{102181082, 81746377, 13}},
 	"T3":  {b0: 2000, q: 0.124875, m: 8, seed: 42, want: utsCount{4112897, 3599034, 1572}},
-	// T1 cut off earlier, for a quick look.
-	"T1/5": {b0: 4, depth: 5, seed: 19, want: utsCount{3987, 3232, 5}},
-	"T1/7": {b0: 4, depth: 7, seed: 19, want: utsCount{63914, 51124, 7}},
-	"T1/9": {b0: 4, depth: 9, seed: 19, want: utsCount{1031269, 825408, 9}},
+	// T3 with fewer children of the root, and T1 cut off earlier, for a quick look.
+	"T3/99": {b0: 20, q: 0.124875, m: 8, seed: 42, want: utsCount{6213, 5438, 67}},
+	"T1/5":  {b0: 4, depth: 5, seed: 19, want: utsCount{3987, 3232, 5}},
+	"T1/7":  {b0: 4, depth: 7, seed: 19, want: utsCount{63914, 51124, 7}},
+	"T1/9":  {b0: 4, depth: 9, seed: 19, want: utsCount{1031269, 825408, 9}},
 }
 
 type utsState [sha1.Size]byte

@@ -1,0 +1,280 @@
+package filch_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+// recovered returns what f panics with, as text.
+func recovered(f func()) (s string) {
+	defer func() {
+		if r := recover(); r != nil {
+			s = fmt.Sprint(r)
+		}
+	}()
+	f()
+	return ""
+}
+
+// Whatever is wrong is told, and the next call is none the worse for it.
+func TestMisuseIsToldAndLeavesNoTrace(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	var leaked *filch.Frame[int, int]
+	leak := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n == 1 {
+			leaked = f
+		}
+		return n
+	})
+	leak.Call(p, 1)
+	for _, c := range []struct {
+		what, want string
+		do         func() int
+	}{
+		{"a link forked on twice", "forked on twice", func() int {
+			return filch.NewChain(func(l *filch.Link[int, int], n int) int {
+				if n == 0 {
+					return 0
+				}
+				l.Fork(0)
+				l.Fork(0)
+				if l.TakeBack() {
+					return 1
+				}
+				return l.Join()
+			}).Call(p, 1)
+		}},
+		{"a link forked on twice and left", "not joined", func() int {
+			return filch.NewChain(func(l *filch.Link[int, int], n int) int {
+				if n > 0 {
+					l.Fork(0)
+					l.Fork(0)
+				}
+				return n
+			}).Call(p, 1)
+		}},
+		{"a Frame after its function returned", "after its function has returned", func() int {
+			return int(leaked.Fork(1))
+		}},
+	} {
+		if got := recovered(func() { c.do() }); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+	if n := leak.Call(p, 2); n != 2 {
+		t.Errorf("the next call: %d", n)
+	}
+}
+
+// A link that was not forked on may be passed by: a panic beyond it must not
+// spoil the chain for the next call.
+func TestPanicBeyondACleanLink(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	var fn *filch.Chain[int, int]
+	bad := true
+	var body func(l *filch.Link[int, int], n int) int
+	body = func(l *filch.Link[int, int], n int) int {
+		if n < 2 {
+			if bad {
+				panic("bad")
+			}
+			return n
+		}
+		if bad && n == 10 {
+			return body(l.Next(), n-1)
+		}
+		l.Fork(n - 1)
+		b := body(l.Next(), n-2)
+		if l.TakeBack() {
+			return body(l, n-1) + b
+		}
+		return l.Join() + b
+	}
+	fn = filch.NewChain(body)
+	if got := recovered(func() { fn.Call(p, 10) }); !strings.Contains(got, "bad") {
+		t.Error(got)
+	}
+	bad = false
+	if n := fn.Call(p, 10); n != 55 {
+		t.Error(n)
+	}
+}
+
+// A Frame may be used by what its call calls on the same goroutine, the arms of
+// a Join included, where nobody steals them.
+func TestAFrameInsideAJoin(t *testing.T) {
+	p := filch.New(filch.WithWorkers(4))
+	var fn *filch.Func[int, int]
+	fn = filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n < 2 {
+			return n
+		}
+		a, b := filch.Join(f.Worker(),
+			func(*filch.Worker) int {
+				h := f.Fork(n - 1)
+				return f.Join(h)
+			},
+			func(w *filch.Worker) int { return fn.Call(w, n-2) })
+		return a + b
+	})
+	for range 20 {
+		if n := fn.Call(p, 15); n != 610 {
+			t.Fatal(n)
+		}
+	}
+}
+
+func TestNilPanicErrorIsAPanic(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	if got := recovered(func() { p.Do(func(*filch.Worker) { panic((*filch.PanicError)(nil)) }) }); !strings.Contains(got, "panic in fork-join work") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Large arguments and results link and work.
+func TestLargeArguments(t *testing.T) {
+	type large [4096]byte
+	p := filch.New(filch.WithWorkers(2))
+	fn := filch.NewFunc(func(f *filch.Frame[large, large], a large) large {
+		if a[0] == 0 {
+			return a
+		}
+		a[0]--
+		h := f.Fork(a)
+		b := f.Call(a)
+		c := f.Join(h)
+		a[1] = b[1] + c[1] + 1
+		return a
+	})
+	if r := fn.Call(p, large{6}); r[1] != 63 {
+		t.Errorf("%d", r[1])
+	}
+}
+
+// A pool may be used inside a bubble of synctest and outside, one after the
+// other, when it rests in between.
+func TestPoolSurvivesABubble(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	blocks := func() {
+		p.Do(func(w *filch.Worker) {
+			started := make(chan bool)
+			w.Join(
+				func(*filch.Worker) { <-started },
+				func(*filch.Worker) {
+					close(started)
+					time.Sleep(20 * time.Millisecond)
+				})
+		})
+	}
+	for range 3 {
+		synctest.Test(t, func(t *testing.T) { blocks() })
+		blocks()
+		for p.Stats().Active > 0 {
+			runtime.Gosched()
+		}
+	}
+	if p.Stats().Waits == 0 {
+		t.Error("nobody blocked: the test shows nothing")
+	}
+}
+
+// A mutex, here one that synctest knows, is held around joins long enough for
+// waiting workers to look for something else to do.
+func TestMutexAroundLongJoins(t *testing.T) {
+	for _, workers := range []int{2, 3, 8} {
+		eachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(workers))
+				mutex := make(chan bool, 1)
+				total := 0
+				nap := func(d time.Duration) step { return func(*filch.Worker) { time.Sleep(d) } }
+				var work func(depth int) step
+				work = func(depth int) step {
+					return func(w *filch.Worker) {
+						if depth > 0 {
+							both(w, work(depth-1), work(depth-1))
+							return
+						}
+						mutex <- true
+						both(w, nap(time.Microsecond), func(w *filch.Worker) { both(w, nap(time.Millisecond), nap(time.Millisecond)) })
+						total++
+						<-mutex
+					}
+				}
+				p.Do(work(7))
+				if total != 1<<7 {
+					t.Errorf("%d workers: %d", workers, total)
+				}
+			})
+		})
+	}
+}
+
+// Waiting workers do help: without it, only places that are given up would go
+// to others.
+func TestWaitingHelps(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	for start := time.Now(); p.Stats().Helped == 0; {
+		fibChain.Call(p, 25)
+		if time.Since(start) > 30*time.Second {
+			t.Fatalf("%+v", p.Stats())
+		}
+	}
+}
+
+// Workers leave by themselves, without the clock moving on: nothing is left to
+// sleep on when the work is done.
+func TestIdleWorkersLeaveAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(8))
+		p.Do(func(w *filch.Worker) {
+			for range 20 {
+				w.Join(func(*filch.Worker) { time.Sleep(leaf) }, func(*filch.Worker) { time.Sleep(leaf) })
+			}
+		})
+		start := time.Now()
+		synctest.Wait()
+		if s := p.Stats(); s.Active != 0 || s.Blocked != 0 || s.Wakes == 0 || !time.Now().Equal(start) {
+			t.Errorf("after %v: %+v", time.Since(start), s)
+		}
+	})
+}
+
+// Close returns when no Do is under way any more, whatever its worker does at
+// the time: it may have passed its place on while it helps.
+func TestCloseWaitsForHelpers(t *testing.T) {
+	for start := time.Now(); time.Since(start) < *stress/4; {
+		p := filch.New(filch.WithWorkers(2))
+		var left atomic.Bool
+		var wg sync.WaitGroup
+		in, b, h := make(chan bool), make(chan bool), make(chan bool)
+		wg.Go(func() {
+			p.Do(func(w *filch.Worker) {
+				close(in)
+				w.Join(func(*filch.Worker) { <-b }, func(w *filch.Worker) {
+					close(b)
+					w.Join(func(*filch.Worker) { <-h }, func(*filch.Worker) {
+						close(h)
+						for s := time.Now(); time.Since(s) < 300*time.Microsecond; {
+						}
+					})
+				})
+				left.Store(true)
+			})
+		})
+		<-in
+		p.Close()
+		if !left.Load() {
+			t.Fatal("Close returned before Do")
+		}
+		wg.Wait()
+	}
+}
