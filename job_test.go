@@ -122,3 +122,21 @@ func TestNothingIsRetained(t *testing.T) {
 	})
 	runtime.KeepAlive(chain)
 }
+
+// A worker that leaves asks those that work for forks, and starts a worker if
+// work is public that nobody looks for.
+func TestWhoLeavesLooksForWork(t *testing.T) {
+	p := New(WithWorkers(2))
+	stays, leaves := p.enter("Do"), p.enter("Do")
+	stays.demand = none
+	p.exit(leaves)
+	if stays.demand != hunger {
+		t.Errorf("demand %d after a place became free, want %d", stays.demand, hunger)
+	}
+	leaves = p.enter("Do")
+	ran := make(chan bool)
+	p.global.add(&job{run: func(*Worker) { close(ran) }, owner: stays})
+	p.exit(leaves)
+	<-ran
+	p.exit(stays)
+}

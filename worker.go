@@ -243,11 +243,6 @@ func (w *Worker) find() *job {
 				w.found()
 				return j
 			}
-			if s.turns%16 == 0 {
-				if c := p.counts(p.state.Load()); c.Active > c.Limit {
-					break
-				}
-			}
 		}
 	}
 	d := minus(onePlace)

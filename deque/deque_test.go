@@ -326,3 +326,15 @@ func FuzzAgainstASlice(f *testing.F) {
 		}
 	})
 }
+
+// While the owner moves the values to another ring, nobody can tell how many
+// there are; a thief must not be told that there are none.
+func TestLenOfAFrozenDeque(t *testing.T) {
+	o, th := NewChaseLev[int]()
+	o.Push(1)
+	b := o.s.bottom.Swap(frozen)
+	if n := th.Len(); n != 1 {
+		t.Errorf("Len %d", n)
+	}
+	o.s.bottom.Store(b)
+}
