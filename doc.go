@@ -16,9 +16,10 @@
 //
 // A fork is a plain store to memory that only its worker touches, until another
 // worker asks for work; so there is no cutoff to tune, and small inputs are
-// about as fast as in serial code. Waiting at a join never idles a worker, and
-// never runs work that the serial program would not run at that point; nesting
-// is therefore as deep as the recursion, and a mutex may be held around a join.
+// about as fast as in serial code. A worker that waits at a join does not run work
+// that the serial program would not run at that point: it helps with what it waits
+// for, or lets another goroutine have its place. Nesting is therefore as deep as the
+// recursion, and a mutex may be held around a join.
 //
 // Functions that take a [Scope] work both from outside, on a Pool, and from
 // inside, on a Worker, and share the same workers at any depth.

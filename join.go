@@ -20,7 +20,8 @@ var joinFunc = NewFunc(func(f *joinFrame, b forked) any { return b.call(f.w) })
 // Join calls a and b, perhaps at the same time, and returns when both have
 // returned: b is offered to the other workers while a runs, and runs here
 // afterwards if none has taken it. If either panics, Join panics with a
-// [*PanicError], that of a if both do, once neither runs any more.
+// [*PanicError], that of a if both do, once neither runs any more. If one panics
+// and the other calls runtime.Goexit, it may be either that happens.
 //
 // Join costs a few tens of nanoseconds, most of it for the closure b, which
 // goes to the heap. Where that matters, see [Func].

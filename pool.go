@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Pool is a set of places for workers that steal work from one another. A pool
-// at rest has no goroutine and uses no CPU, so it need not be closed; all of
-// its methods may be called from any goroutine.
+// Pool is a set of places for workers that steal work from one another. Make
+// one with [New]. A pool at rest has no goroutine and uses no CPU, so it need not
+// be closed; all of its methods may be called from any goroutine.
 type Pool struct {
 	idle // how many places are taken, and by whom
 
@@ -37,7 +37,8 @@ type Option func(*Pool)
 
 // WithWorkers sets the number of workers, that is, how many goroutines of the
 // pool run at once. It panics if n < 1. Without it the number follows
-// GOMAXPROCS as that changes.
+// GOMAXPROCS: a change is noticed when a worker begins to look for work, and on
+// a pool of one worker at the next Do.
 func WithWorkers(n int) Option {
 	if n < 1 || n > maxPlaces {
 		panic(fmt.Sprintf("filch: WithWorkers(%d): the number of workers must be from 1 to %d", n, maxPlaces))
@@ -98,7 +99,8 @@ type Scope interface {
 // pool until f returns: it takes a place, or an extra one when all are taken,
 // so a small job starts at once, and pools may be used from within one
 // another, or a pool from within itself, without deadlock. Forks made in f may
-// be run by the other workers.
+// be run by the other workers. A Do inside a Do on the same pool takes a second
+// place; pass on the Worker instead.
 //
 // If f panics, Do waits for what other workers have taken of its forks, then
 // panics with a [*PanicError]; after runtime.Goexit it likewise waits. A Do

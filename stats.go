@@ -3,8 +3,9 @@ package filch
 import "sync/atomic"
 
 // Stats is what a pool has done since it was made. Workers count for
-// themselves and add up when they stop, block or publish, so that the figures
-// of work under way lag behind a little; those of finished work are exact.
+// themselves, and Stats adds up those that are not at work: the figures of work
+// under way come in when its worker is done with it, those of finished work are
+// exact.
 type Stats struct {
 	Workers   int // places: how many goroutines may run at once
 	Active    int // places taken now, searching ones included

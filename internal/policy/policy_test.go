@@ -87,12 +87,23 @@ func TestCreditIsEarnedByTime(t *testing.T) {
 	const us = 1000
 	var c policy.Credit
 	now := int64(1_000_000 * us)
-	if n := c.Start(now, 8); n != 14 {
-		t.Errorf("after a rest: %d, want two for each other worker", n)
+	if n := c.Start(now, 8); n != 48+14 {
+		t.Errorf("after a rest: %d, want the reserve and two for each other worker", n)
+	}
+	if n := c.Worth(); n != 14 {
+		t.Errorf("worth %d publications, want 14", n)
+	}
+	c.Spend(14)
+	for i := range 48 {
+		if n := c.Worth(); n != 1 {
+			t.Errorf("of the reserve, %d spent: worth %d, want one at a time", i, n)
+		}
+		c.Spend(1)
+		c.Spend(-1)
 	}
 	c.Spend(20)
-	if n := c.Earn(now); n != 0 {
-		t.Errorf("after spending it: %d", n)
+	if n := c.Earn(now); n != 0 || c.Worth() != 0 {
+		t.Errorf("after spending it: %d, worth %d", n, c.Worth())
 	}
 	n := 0
 	for range 1000 {
@@ -105,7 +116,7 @@ func TestCreditIsEarnedByTime(t *testing.T) {
 	if n := c.Earn(now + policy.MaxCredit*policy.Price*10); n != policy.MaxCredit {
 		t.Errorf("saved up %d", n)
 	}
-	if n := c.Start(now, 1); n != 0 {
+	if n := c.Start(now, 1); n != 48 {
 		t.Errorf("with one worker: %d", n)
 	}
 }
