@@ -15,7 +15,8 @@ const module = "github.com/filch-go/filch"
 var mayImport = map[string][]string{
 	"deque":             {},
 	"internal/policy":   {},
-	"":                  {"deque", "internal/policy"},
+	"internal/queue":    {},
+	"":                  {"deque", "internal/policy", "internal/queue"},
 	"basic":             {},
 	"internal/conform":  {},
 	"internal/workload": {"", "basic"},

@@ -466,7 +466,7 @@ func ExamplePanicError_Error() {
 	err := &filch.PanicError{Value: "boom", Stack: []byte("goroutine 1 [running]: ...")}
 	fmt.Println(err)
 	// Output:
-	// panic in fork-join work: boom
+	// panic in filch: boom
 	//
 	// goroutine 1 [running]: ...
 }

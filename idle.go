@@ -1,7 +1,10 @@
 package filch
 
 import (
+	"runtime/metrics"
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/filch-go/filch/internal/policy"
 )
@@ -53,8 +56,28 @@ func (p *Pool) counts(s uint64) policy.Counts {
 	return policy.Counts{
 		Active:    int(s & maxPlaces),
 		Searching: int(s / oneSearching & maxPlaces),
-		Limit:     int(p.limit.Load()),
+		Limit:     int(p.limit.Load() + p.extra.Load()),
 	}
+}
+
+// held reports whether w has a place. The place word has the number of the round
+// of tasks that w is in above the lowest bit, which says so. A task lends the
+// place to others while it waits, and so may any goroutine that has its context;
+// whoever is first gives it up, whoever goes on first takes one again, and
+// nobody after the round.
+func (w *Worker) held() bool { return w.place.Load()&1 != 0 }
+
+// yield gives up w's place, and reports false if that was done already in its
+// name.
+func (w *Worker) yield() bool {
+	v := w.place.Load()
+	return v&1 != 0 && w.place.CompareAndSwap(v, v&^1)
+}
+
+// retake notes that w has a place, and reports false if it has one already.
+func (w *Worker) retake() bool {
+	v := w.place.Load()
+	return v&1 == 0 && w.place.CompareAndSwap(v, v|1)
 }
 
 // idlers returns how many workers could start on something at once.
@@ -71,13 +94,59 @@ func (p *Pool) wake() {
 			return
 		}
 		if p.state.CompareAndSwap(s, s+onePlace+oneSearching) {
+			if p.linger > 0 && p.unpark() {
+				return
+			}
 			w := p.hire()
 			w.searching = true
 			w.count.wakes++
-			go w.run()
+			go p.mark(w.run)
 			return
 		}
 	}
+}
+
+// park keeps the goroutine of w, which has given up its place, until wake has
+// use for it. It reports false if nobody had in time.
+func (w *Worker) park() bool {
+	p := w.pool
+	p.mu.Lock()
+	if p.closed != nil {
+		p.mu.Unlock()
+		return false
+	}
+	w.unparked = make(chan bool, 1)
+	p.parked = append(p.parked, w)
+	p.mu.Unlock()
+	timer := time.NewTimer(p.linger)
+	defer timer.Stop()
+	select {
+	case goOn := <-w.unparked:
+		return goOn
+	case <-timer.C:
+	}
+	p.mu.Lock()
+	if i := slices.Index(p.parked, w); i >= 0 {
+		p.parked = slices.Delete(p.parked, i, i+1)
+		w.unparked <- false
+	}
+	p.mu.Unlock()
+	return <-w.unparked
+}
+
+// unpark wakes a parked worker to search, on a place that wake has taken.
+func (p *Pool) unpark() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.parked) - 1
+	if n < 0 {
+		return false
+	}
+	w := p.parked[n]
+	p.parked = p.parked[:n]
+	w.searching = true
+	w.unparked <- true
+	return true
 }
 
 // startSearching counts w as searching, if one more may search.
@@ -116,7 +185,7 @@ func (w *Worker) regain() bool {
 			return false
 		}
 		if p.state.CompareAndSwap(s, s+onePlace) {
-			w.placed = true
+			w.retake()
 			return true
 		}
 	}
@@ -128,42 +197,27 @@ func (w *Worker) regain() bool {
 func (p *Pool) release(d uint64) {
 	s := p.state.Add(d) // (W11)
 	places := int32(s & maxPlaces)
-	if p.quiet(s) {
-		if s&closed != 0 {
-			p.allLeft()
-		}
-		return
+	if p.quiet(s) && s&closed != 0 {
+		p.allLeft()
 	}
-	if s/oneSearching&maxPlaces == 0 && (d != minus(onePlace) || places == p.limit.Load()-1) {
+	if s/oneSearching&maxPlaces == 0 && (d != minus(onePlace) || places == p.limit.Load()+p.extra.Load()-1) {
 		p.offer()
 	}
 }
 
 // offer sees to it that whatever work there is finds the free place.
 func (p *Pool) offer() {
-	if p.global.n.Load() > 0 { // (R11)
+	tasks := !p.paused.Load()
+	if p.global.n.Load() > 0 || tasks && p.tasks.some.Load() { // (R11)
 		p.wake()
 		return
 	}
 	for _, w := range *p.workers.Load() {
-		if w.thief.Len() > 0 { // (R11)
+		if w.thief.Len() > 0 || tasks && w.tasks.some.Load() { // (R11)
 			p.wake()
 			return
 		}
 		w.raise(hunger) // (W12)
-	}
-}
-
-// allLeft ends the wait of Close.
-func (p *Pool) allLeft() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed != nil && p.quiet(p.state.Load()) {
-		select {
-		case <-p.closed:
-		default:
-			close(p.closed)
-		}
 	}
 }
 
@@ -172,3 +226,100 @@ func (d *idle) quiet(s uint64) bool { return s&^closed == 0 }
 
 // minus is what to add to subtract n.
 func minus(n uint64) uint64 { return ^(n - 1) }
+
+// guard starts a watch for stalls, unless there is one, when no worker is left
+// to take what is queued. It is called after each change that may make it so: a
+// task was queued, or a worker found one.
+func (p *Pool) guard() {
+	if !p.guarded.Load() && p.idlers() == 0 && p.guarded.CompareAndSwap(false, true) {
+		go p.watchForStalls()
+	}
+}
+
+const (
+	// stallTick is how long nothing must have started, though tasks are queued,
+	// before workers are added; stallDoubt is the same if all might be running.
+	stallTick  = 5 * time.Millisecond
+	stallDoubt = 100 * time.Millisecond
+)
+
+// watchForStalls adds workers while tasks are queued and none starts because
+// those that run are blocked where the pool cannot see it: on a channel, a mutex,
+// a WaitGroup. Otherwise tasks that wait for tasks behind them would wait for
+// ever. It ends when nothing is queued any more, and takes back the workers.
+func (p *Pool) watchForStalls() {
+	started, since, doubt := int64(-1), 0*time.Nanosecond, stallDoubt
+	tick := time.NewTicker(stallTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-p.life.Done():
+			p.extra.Store(0)
+			return
+		}
+		n, queued := p.progress()
+		switch {
+		case queued == 0 && p.extra.Load() > 0:
+			p.extra.Store(p.extra.Load() / 2)
+		case queued == 0:
+			p.guarded.Store(false)
+			if _, queued = p.progress(); queued == 0 || !p.guarded.CompareAndSwap(false, true) {
+				return
+			}
+		case n != started || p.paused.Load():
+			started, since, doubt = n, 0, stallDoubt
+		default:
+			since += stallTick
+			active := p.counts(p.state.Load()).Active
+			add := active - runningGoroutines()
+			if add <= 0 && since >= doubt {
+				add, doubt = 1, 2*doubt
+			}
+			if add > 0 {
+				p.addWorkers(add, active)
+			}
+		}
+	}
+}
+
+// addWorkers makes n more places than are taken now.
+func (p *Pool) addWorkers(n, active int) {
+	p.extra.Store(int32(active+n) - p.limit.Load())
+	p.ended.stalls.Add(1)
+	if p.logger != nil {
+		p.logger.Warn("filch: tasks are queued and none starts: the workers are blocked; adding some",
+			"pool", p.name, "workers", p.limit.Load(), "active", active, "added", n)
+	}
+	p.offer()
+}
+
+// progress returns how many tasks workers have taken from queues so far, and how
+// many are queued.
+func (p *Pool) progress() (taken int64, queued int) {
+	for _, q := range p.queues() {
+		q.mu.Lock()
+		taken += q.taken
+		queued += q.q.Len()
+		q.mu.Unlock()
+	}
+	return taken + p.ended.inPlace.Load(), queued
+}
+
+// runningGoroutines returns about how many goroutines run, could run, or are in
+// system calls, but for the caller.
+func runningGoroutines() int {
+	samples := []metrics.Sample{
+		{Name: "/sched/goroutines/running:goroutines"},
+		{Name: "/sched/goroutines/runnable:goroutines"},
+		{Name: "/sched/goroutines/not-in-go:goroutines"},
+	}
+	metrics.Read(samples)
+	n := -1
+	for _, s := range samples {
+		if s.Value.Kind() == metrics.KindUint64 {
+			n += int(s.Value.Uint64())
+		}
+	}
+	return n
+}

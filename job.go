@@ -47,10 +47,13 @@ func (w *Worker) execute(j *job) {
 func (w *Worker) finish(j *job) {
 	owner := j.owner
 	if j.state.Swap(jobDone) == jobAwaited { // (W20) the result; pairs with (R20)
-		if w.helping > 0 { // it has a wait of its own to go on with
+		switch {
+		case !w.yield():
+			w.pool.state.Add(onePlace)
+		case w.helping > 0: // it has a wait of its own to go on with
 			w.pool.state.Add(oneBlocked)
+			w.passed = true
 		}
-		w.placed = false
 		close(owner.wakeup)
 	}
 }
@@ -92,10 +95,19 @@ func (w *Worker) await(j *job) bool {
 // replace takes a place for w if it passed its own on while it helped: an extra
 // one, until the next worker to look for work gives up its own.
 func (w *Worker) replace() {
-	if !w.placed {
-		w.pool.state.Add(onePlace + minus(oneBlocked))
-		w.placed = true
+	if w.passed {
+		w.passed = false
+		w.resume()
 	}
+}
+
+// resume ends a time in which w counted as blocked, and takes a place for it.
+func (w *Worker) resume() {
+	d := minus(oneBlocked)
+	if w.retake() {
+		d += onePlace
+	}
+	w.pool.release(d)
 }
 
 // watch waits for j, and helps with it, for as long as that may be cheaper than
@@ -107,7 +119,7 @@ func (w *Worker) watch(j *job) bool {
 			return true
 		}
 	}
-	for s := (spin{}); w.placed && s.next(); {
+	for s := (spin{}); !w.passed && s.next(); {
 		switch j.state.Load() { // (R20)
 		case jobDone:
 			return true
@@ -125,13 +137,20 @@ func (w *Worker) watch(j *job) bool {
 // block gives up w's place, if it has one, and waits for another.
 func (w *Worker) block() {
 	w.count.waits++
-	if w.placed {
-		w.placed = false
-		w.pool.release(minus(onePlace) + oneBlocked)
+	if !w.passed {
+		d := uint64(oneBlocked)
+		if w.yield() {
+			d += minus(onePlace)
+		}
+		w.pool.release(d)
 	}
 	<-w.wakeup
-	w.placed = true
-	w.pool.state.Add(minus(oneBlocked))
+	w.passed = false
+	d := minus(oneBlocked)
+	if !w.retake() {
+		d += minus(onePlace) // somebody has one in its name
+	}
+	w.pool.release(d)
 }
 
 func (j *job) done() bool { return j.state.Load() == jobDone }

@@ -37,7 +37,7 @@ func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
 	}
 	if n := aJob(p, func(thief *Worker, j *job) {
 		thief.handOn(j)
-		if k := thief.look(false); k != j {
+		if k, _ := thief.look(false); k != j {
 			t.Fatalf("found %p, not %p", k, j)
 		}
 		thief.execute(j)

@@ -6,7 +6,8 @@ import (
 )
 
 // PanicError is a panic on its way to the caller: what Do, Call and Join panic
-// with when something that they run panics, on whichever worker.
+// with when something that they run panics, on whichever worker, and the error
+// of a task that panics.
 type PanicError struct {
 	Value any    // what panic was called with
 	Stack []byte // of the goroutine that panicked, as by debug.Stack
@@ -14,7 +15,7 @@ type PanicError struct {
 
 // Error returns the value and the stack of the panic.
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("panic in fork-join work: %v\n\n%s", e.Value, e.Stack)
+	return fmt.Sprintf("panic in filch: %v\n\n%s", e.Value, e.Stack)
 }
 
 // Unwrap returns the value if it is an error, else nil.
@@ -55,14 +56,8 @@ func (w *Worker) try(f func(w *Worker)) (err *PanicError) {
 // the panic's stack is still there.
 func (w *Worker) caught(m mark, v any) *PanicError {
 	var err *PanicError
-	switch v := v.(type) {
-	case nil:
-	case *PanicError:
-		if err = v; err == nil { // somebody did panic with that
-			err = &PanicError{Value: v, Stack: debug.Stack()}
-		}
-	default:
-		err = &PanicError{Value: v, Stack: debug.Stack()}
+	if v != nil {
+		err = panicError(v)
 	}
 	w.unwinding = true
 	for n := len(w.acts); n > m.acts; n-- {
@@ -76,6 +71,15 @@ func (w *Worker) caught(m mark, v any) *PanicError {
 	}
 	w.unwinding = false
 	return err
+}
+
+// panicError wraps the value of a panic, unless it is wrapped already. It must be
+// called while the panic's stack is still there.
+func panicError(v any) *PanicError {
+	if err, ok := v.(*PanicError); ok && err != nil {
+		return err
+	}
+	return &PanicError{Value: v, Stack: debug.Stack()}
 }
 
 // call runs fn with arg in the scope s.

@@ -1,8 +1,34 @@
+// Package filch is a work-stealing scheduler for recursive and irregular
+// CPU-bound work: forks that cost a nanosecond or two, on a pool of workers
+// that costs nothing at rest.
+//
+// A [Pool] has places for workers. Work enters it by [Pool.Do], or by the Call
+// of a function; the calling goroutine takes part as a worker, and others come
+// while there is something for them to do. Inside, work divides in one of three
+// forms, which can be mixed:
+//
+//   - [Join] and [Worker.Join] run two closures. The simplest; a few tens of
+//     nanoseconds and the closure's allocation.
+//   - [Func] is a recursive function whose body forks calls of itself and joins
+//     them: about two nanoseconds a fork, no allocation.
+//   - [Chain] is the same with one fork a frame, and the caller making the call
+//     itself if nobody else has: a fraction of a nanosecond.
+//
+// A fork is a plain store to memory that only its worker touches, until another
+// worker asks for work; so there is no cutoff to tune, and small inputs are
+// about as fast as in serial code. A worker that waits at a join does not run work
+// that the serial program would not run at that point: it helps with what it waits
+// for, or lets another goroutine have its place. Nesting is therefore as deep as the
+// recursion, and a mutex may be held around a join.
+//
+// Functions that take a [Scope] work both from outside, on a Pool, and from
+// inside, on a Worker, and share the same workers at any depth.
 package filch
 
 import (
-	"errors"
+	"context"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -17,22 +43,51 @@ type Pool struct {
 
 	// Seldom written: thieves look here at every turn.
 	limit   atomic.Int32 // places in all; guests may exceed it
-	fixed   bool         // the limit was set; else it follows GOMAXPROCS
+	extra   atomic.Int32 // more of them, while workers are blocked out of sight
+	fixed   atomic.Bool  // the limit was set; else it follows GOMAXPROCS
+	paused  atomic.Bool
+	phase   atomic.Int32
+	guarded atomic.Bool // somebody watches for stalls
 	workers atomic.Pointer[[]*Worker]
-	_       [128]byte
+	settings
+	_ [128]byte
 
 	global jobQueue
+	_      [64]byte
+	tasks  taskQueue // from outside
+	_      [64]byte
 
 	spare atomic.Pointer[Worker] // a cache of one for free
 	_     [120]byte
 
+	ended taskCounts
+
 	mu      sync.Mutex
 	free    []*Worker     // in workers, but unused
+	parked  []*Worker     // those whose goroutine is kept; see WithIdleTimeout
 	closed  chan struct{} // Close waits here; made by the first Close
 	retired Stats         // of workers that were let go
 }
 
-// Option configures a [Pool]. Misuse of an option panics in [New].
+// settings are set by New.
+type settings struct {
+	number   uint64 // no other pool has it
+	name     string
+	order    Order
+	overflow Overflow
+	room     *room // nil without a limit
+	busyPoll bool
+	linger   time.Duration
+	onPanic  func(err *PanicError)
+	logger   *slog.Logger
+	observer Observer
+	labels   bool
+	life     context.Context // of the tasks: ends with the pool
+	endLife  context.CancelCauseFunc
+}
+
+// Option configures a [Pool]. Misuse of an option panics where it is made, or in
+// [New].
 type Option func(*Pool)
 
 // WithWorkers sets the number of workers, that is, how many goroutines of the
@@ -44,21 +99,104 @@ func WithWorkers(n int) Option {
 		panic(fmt.Sprintf("filch: WithWorkers(%d): the number of workers must be from 1 to %d", n, maxPlaces))
 	}
 	return func(p *Pool) {
-		p.fixed = true
+		p.fixed.Store(true)
 		p.limit.Store(int32(n))
 	}
 }
+
+// WithOrder sets the order in which workers take tasks. The default is [LIFO].
+func WithOrder(o Order) Option {
+	if o != LIFO && o != FIFO {
+		panic(fmt.Sprintf("filch: WithOrder(%v): the order must be LIFO or FIFO", o))
+	}
+	return func(p *Pool) { p.order = o }
+}
+
+// WithQueueLimit limits the number of tasks that are queued to n, and says what
+// happens to one that is too many. Without it, there is no limit. It panics if
+// n < 1 or o is none of [Block], [Reject] and [CallerRuns].
+func WithQueueLimit(n int, o Overflow) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("filch: WithQueueLimit(%d, %v): there must be room for a task", n, o))
+	}
+	if o < Block || o > CallerRuns {
+		panic(fmt.Sprintf("filch: WithQueueLimit(%d, %v): the overflow must be Block, Reject or CallerRuns", n, o))
+	}
+	return func(p *Pool) {
+		p.room = &room{limit: int64(n)}
+		p.overflow = o
+	}
+}
+
+// WithBusyPoll makes idle workers look for work without end, at most half of
+// them, instead of leaving after about 100 us. Work then starts sooner after a
+// rest, and the processors that they run on have none. It ends when the pool is
+// closed.
+func WithBusyPoll() Option { return func(p *Pool) { p.busyPoll = true } }
+
+// WithIdleTimeout sets for how long the goroutine of a worker that finds no work
+// is kept, to go on with when there is some. The default is 0: a new goroutine
+// starts about as fast. It panics if d < 0.
+func WithIdleTimeout(d time.Duration) Option {
+	if d < 0 {
+		panic(fmt.Sprintf("filch: WithIdleTimeout(%v): the time must not be negative", d))
+	}
+	return func(p *Pool) { p.linger = d }
+}
+
+// WithPanicHandler sets what is called, on the worker, with a panic in a task of
+// [Pool.Go]. Without it such a panic ends the program. It panics if f is nil.
+func WithPanicHandler(f func(err *PanicError)) Option {
+	if f == nil {
+		panic("filch: WithPanicHandler: f is nil")
+	}
+	return func(p *Pool) { p.onPanic = f }
+}
+
+// WithLogger makes the pool log what whoever runs it should know of: workers
+// that are blocked where the pool cannot see it. It panics if l is nil.
+func WithLogger(l *slog.Logger) Option {
+	if l == nil {
+		panic("filch: WithLogger: l is nil")
+	}
+	return func(p *Pool) { p.logger = l }
+}
+
+// WithName gives the pool a name, for logs, profiles and [Pool.Dump].
+func WithName(name string) Option { return func(p *Pool) { p.name = name } }
+
+// WithObserver makes the pool tell o of every event in the life of its tasks. It
+// panics if o is nil.
+func WithObserver(o Observer) Option {
+	if o == nil {
+		panic("filch: WithObserver: o is nil")
+	}
+	return func(p *Pool) { p.observer = o }
+}
+
+// WithLabels makes tasks run with the labels filch_pool and filch_task, the
+// names of both, for CPU profiles; see package runtime/pprof.
+func WithLabels() Option { return func(p *Pool) { p.labels = true } }
+
+// pools counts the pools that were made.
+var pools atomic.Uint64
 
 // New returns a pool. It starts no goroutine: workers start when there is work
 // and leave when there is none.
 func New(opts ...Option) *Pool {
 	p := &Pool{}
+	p.number = pools.Add(1)
+	p.tasks.init()
+	p.life, p.endLife = context.WithCancelCause(context.Background())
 	p.workers.Store(&[]*Worker{})
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("filch: New: option %d is nil", i))
 		}
 		opt(p)
+	}
+	if p.name == "" {
+		p.name = fmt.Sprint("pool ", p.number)
 	}
 	p.follow()
 	return p
@@ -81,7 +219,7 @@ func Default() *Pool {
 // call others in because there was one place, and when somebody asks.
 func (p *Pool) follow() int {
 	procs := runtime.GOMAXPROCS(0)
-	if n := int32(min(procs, maxPlaces)); !p.fixed && p.limit.Load() != n && p.limit.Swap(n) < n {
+	if n := int32(min(procs, maxPlaces)); !p.fixed.Load() && p.limit.Load() != n && p.limit.Swap(n) < n {
 		p.offer()
 	}
 	return procs
@@ -132,42 +270,20 @@ func (p *Pool) enter(op string) *Worker {
 
 // exit gives back what enter gave.
 func (p *Pool) exit(w *Worker) {
-	if !w.placed {
+	if !w.held() {
 		panic("filch: internal error: a worker left without its place")
 	}
 	p.fire(w)
 	p.release(minus(onePlace))
 }
 
-// Close makes further use of the pool panic, waits for the calls to Do that
-// are under way, and returns nil. It may be called more than once and from
-// several goroutines, but not from inside Do, where it would wait for itself.
-// The default pool is everybody's: Close leaves it alone and returns an error.
-func (p *Pool) Close() error {
-	if p == defaultPool.Load() {
-		return errors.New("filch: Close: the default pool cannot be closed")
-	}
-	p.mu.Lock()
-	if p.closed == nil {
-		p.closed = make(chan struct{})
-		if p.quiet(p.state.Or(closed)) {
-			close(p.closed)
-		}
-	}
-	c := p.closed
-	p.mu.Unlock()
-	<-c
-	return nil
-}
-
 // hire returns a worker for the caller's use, one that was used before if
-// there is any.
+// there is any. It holds a place, which the caller has taken for it.
 func (p *Pool) hire() *Worker {
 	w := p.spare.Swap(nil)
 	if w == nil {
 		w = p.hireSlow()
 	}
-	w.placed = true
 	return w
 }
 
@@ -188,7 +304,7 @@ func (p *Pool) hireSlow() *Worker {
 
 // fire takes w back. Its deque is empty.
 func (p *Pool) fire(w *Worker) {
-	w.placed = false
+	w.retake() // for who hires it next
 	if p.spare.CompareAndSwap(nil, w) {
 		return
 	}
@@ -207,13 +323,18 @@ func (p *Pool) trim() {
 		return
 	}
 	gone := map[*Worker]bool{}
+	stay := p.free[:keep/2]
 	for _, w := range p.free[keep/2:] {
+		if !w.tasks.leave() {
+			stay = append(stay, w)
+			continue
+		}
 		gone[w] = true
 		w.flush()
-		w.stats.addTo(&p.retired)
+		w.addTo(&p.retired)
 	}
-	clear(p.free[keep/2:])
-	p.free = p.free[:keep/2]
+	clear(p.free[len(stay):])
+	p.free = stay
 	all := make([]*Worker, 0, len(old)-len(gone))
 	for _, w := range old {
 		if !gone[w] {

@@ -1,6 +1,16 @@
 package filch
 
-import "sync/atomic"
+import (
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+	"sync/atomic"
+	"text/tabwriter"
+)
 
 // Stats is what a pool has done since it was made. Workers count for
 // themselves, and Stats adds up those that are not at work: the figures of work
@@ -10,7 +20,8 @@ type Stats struct {
 	Workers   int // places: how many goroutines may run at once
 	Active    int // places taken now, searching ones included
 	Searching int // workers looking for work now
-	Blocked   int // goroutines now waiting at a join without a place
+	Blocked   int // goroutines that now wait, or block, without a place
+	Extra     int // places added now, since workers are blocked out of sight
 
 	Published int64 // forks that were shown to other workers
 	TakenBack int64 // of these, forks that were joined before anybody took them
@@ -19,14 +30,37 @@ type Stats struct {
 	Helped    int64 // steals made while waiting for a result, from who computes it
 	Waits     int64 // waits at a join that gave the place to another goroutine
 	Wakes     int64 // goroutines started to fill a place
+
+	Tasks TaskStats
+}
+
+// TaskStats is the part of [Stats] that is about tasks. What was submitted is
+// queued, done or running, and not counted as rejected.
+type TaskStats struct {
+	Submitted int64 // accepted into a queue, or run at once
+	Done      int64 // ended, whichever way
+	Failed    int64 // ended with an error, or by runtime.Goexit
+	Panicked  int64 // ended with a panic
+	Cancelled int64 // dropped before they started
+	Rejected  int64 // refused: the pool closed, the queue full, or the context ended
+	InPlace   int64 // run by who waited for them, or by the submitter, or on a goroutine of their own
+	Stolen    int64 // moved from one worker's queue to another's
+	Stalls    int64 // times that workers were added, since all were blocked out of sight
+	Queued    int   // queued now, in all queues
+	Global    int   // of these, in the global queue
 }
 
 // counters is what a worker counts for itself.
 type counters struct{ published, takenBack, attempts, steals, helped, waits, wakes int }
 
-// stats is where it adds up; the worker writes, anybody loads.
+// stats is where it adds up: whoever flushes writes, anybody loads.
 type stats struct {
 	published, takenBack, attempts, steals, helped, waits, wakes atomic.Int64
+}
+
+// taskCounts is what is counted of tasks, but for what their queues count.
+type taskCounts struct {
+	failed, panicked, cancelled, rejected, inPlace, stalls atomic.Int64
 }
 
 // flush adds up what w has counted.
@@ -49,8 +83,9 @@ func (w *Worker) flush() {
 	}
 }
 
-// addTo adds the figures of s to those of t.
-func (s *stats) addTo(t *Stats) {
+// addTo adds w's figures to those of t.
+func (w *Worker) addTo(t *Stats) {
+	s := &w.stats
 	t.Published += s.published.Load()
 	t.TakenBack += s.takenBack.Load()
 	t.Attempts += s.attempts.Load()
@@ -58,6 +93,16 @@ func (s *stats) addTo(t *Stats) {
 	t.Helped += s.helped.Load()
 	t.Waits += s.waits.Load()
 	t.Wakes += s.wakes.Load()
+	w.tasks.addTo(&t.Tasks)
+}
+
+func (q *taskQueue) addTo(t *TaskStats) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.Submitted += q.pushed
+	t.Done += q.ran
+	t.Stolen += q.stolen
+	t.Queued += q.q.Len()
 }
 
 // Stats returns what the pool has done so far. It may be called at any time.
@@ -74,11 +119,118 @@ func (p *Pool) Stats() Stats {
 	}
 	t := p.retired
 	for _, w := range *p.workers.Load() {
-		w.stats.addTo(&t)
+		w.addTo(&t)
 	}
+	queued := t.Tasks.Queued
+	p.tasks.addTo(&t.Tasks)
+	t.Tasks.Global = t.Tasks.Queued - queued
+	c := &p.ended
+	t.Tasks.Failed, t.Tasks.Panicked, t.Tasks.Cancelled = c.failed.Load(), c.panicked.Load(), c.cancelled.Load()
+	t.Tasks.Rejected, t.Tasks.InPlace, t.Tasks.Stalls = c.rejected.Load(), c.inPlace.Load(), c.stalls.Load()
+	t.Tasks.Done += t.Tasks.InPlace
 	s := p.state.Load()
-	c := p.counts(s)
-	t.Workers, t.Active, t.Searching = c.Limit, c.Active, c.Searching
+	n := p.counts(s)
+	t.Workers, t.Active, t.Searching = int(p.limit.Load()), n.Active, n.Searching
+	t.Extra = int(p.extra.Load())
 	t.Blocked = int(s / oneBlocked & maxPlaces)
 	return t
+}
+
+// Observer is told of events in the life of tasks. Its method is called by the
+// goroutines that submit and run tasks, several at once, which wait for it.
+type Observer interface {
+	Observe(e Event)
+}
+
+// Event is something that happened to a task.
+type Event struct {
+	Kind EventKind
+	Pool string // its name
+	Task string // its name, if it has one; see Named
+	Err  error  // of TaskDone, TaskCancelled and TaskRejected, if any
+}
+
+// EventKind is a kind of [Event].
+type EventKind int
+
+const (
+	TaskSubmitted EventKind = iota // accepted
+	TaskRejected                   // not accepted, with the error
+	TaskStarted                    // begins to run
+	TaskDone                       // has run, with its error; not told if it panics
+	TaskCancelled                  // will never run, with the reason
+)
+
+// String returns the name of the kind.
+func (k EventKind) String() string {
+	return nameOf("EventKind", int(k), "TaskSubmitted", "TaskRejected", "TaskStarted", "TaskDone", "TaskCancelled")
+}
+
+func (p *Pool) observe(k EventKind, b body, err error) {
+	name, _ := b.about()
+	p.observer.Observe(Event{Kind: k, Pool: p.name, Task: name, Err: err})
+}
+
+// watched reports whether somebody wants to see tasks run.
+func (p *Pool) watched() bool { return p.observer != nil || p.labels || trace.IsEnabled() }
+
+// watch calls f, which runs b, so that it can be seen.
+func (p *Pool) watch(c *taskContext, b body, f func() error) {
+	name, _ := b.about()
+	if p.observer != nil {
+		p.observe(TaskStarted, b, nil)
+		inner := f
+		f = func() error {
+			err := inner()
+			p.observe(TaskDone, b, err)
+			return err
+		}
+	}
+	if trace.IsEnabled() {
+		defer trace.StartRegion(c, "filch "+name).End()
+	}
+	if !p.labels {
+		f()
+		return
+	}
+	pprof.Do(c, pprof.Labels("filch_pool", p.name, "filch_task", name), func(context.Context) { f() })
+}
+
+// Dump writes to out what the pool is doing, for a look at one that is stuck:
+// its counts, how much is queued where, and what each worker has started last.
+// Names are those of [Named]; without one it is the function's.
+func (p *Pool) Dump(out io.Writer) error {
+	s := p.Stats()
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%s: %d workers, %d extra; %d places taken, %d searching, %d goroutines blocked\n",
+		p.name, s.Workers, s.Extra, s.Active, s.Searching, s.Blocked)
+	fmt.Fprintf(t, "tasks: %d submitted, %d done (%d failed, %d panicked), %d cancelled, %d queued (%d globally)\n",
+		s.Tasks.Submitted, s.Tasks.Done, s.Tasks.Failed, s.Tasks.Panicked, s.Tasks.Cancelled, s.Tasks.Queued, s.Tasks.Global)
+	for i, w := range *p.workers.Load() {
+		q := &w.tasks
+		q.mu.Lock()
+		queued, running := q.q.Len(), q.running.body
+		q.mu.Unlock()
+		if queued > 0 || running != nil {
+			fmt.Fprintf(t, "worker %d\t%d queued\t%s\n", i, queued, describe(running))
+		}
+	}
+	return t.Flush()
+}
+
+// describe tells which task b is.
+func describe(b body) string {
+	if b == nil {
+		return "no task"
+	}
+	name, f := b.about()
+	if name == "" && f != nil {
+		if fn := runtime.FuncForPC(reflect.ValueOf(f).Pointer()); fn != nil {
+			name = fn.Name()
+		}
+	}
+	if name == "" {
+		name = "a task without a name"
+	}
+	return "task " + name
 }

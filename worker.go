@@ -31,8 +31,8 @@ type Worker struct {
 	acts      []activation // what runs here, the oldest first
 	first     int          // no activation below it has private forks
 	joins     *joinFrame   // the newest activation, if it is of joins
-	placed    bool         // counted among the places
 	helping   int          // jobs that run on top of a wait
+	passed    bool         // gave the place to another while helping, and counts as blocked
 	searching bool         // counted as searching
 	unwinding bool         // dropping forks after a panic or Goexit
 	lastSteal int64
@@ -44,11 +44,25 @@ type Worker struct {
 
 	wakeup chan struct{} // closed by who finished the awaited job, and has seen to a place for w
 	stats  stats         // the owner writes, anybody loads
+
+	place atomic.Uint64 // see held
+	scope atomic.Uint32 // see taskScope
+	tasks taskQueue
+
+	// Only the owner touches these, and they are about tasks.
+	context *taskContext // of the tasks that ran last, to be used again
+	body    body         // what runs at the bottom of the stack
+	ran     int64        // tasks since the queue was told
+	batch   [most]task   // on the way from one queue to another
+
+	unparked chan bool // whether to go on, or to leave
 }
 
 func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p, victims: policy.RandomStart(uint64(id))}
 	w.own, w.thief = deque.NewChaseLev[*job]()
+	w.place.Store(1)
+	w.tasks.init()
 	return w
 }
 
@@ -207,18 +221,22 @@ func (w *Worker) publish(n int) (moved int) {
 func (w *Worker) run() {
 	left := false
 	defer func() {
-		if !left { // a job ended in runtime.Goexit: another goroutine goes on
-			go w.run()
+		if !left { // something ended in runtime.Goexit: another goroutine goes on
+			go w.pool.mark(w.run)
 		}
 	}()
-	for w.placed || w.regain() {
-		j := w.find()
-		if j == nil {
+	for w.held() || w.regain() {
+		j, t := w.find()
+		switch {
+		case j != nil:
+			w.start()
+			w.execute(j)
+		case t.body != nil:
+			w.serve(t, &w)
+		default:
 			left = true
 			return
 		}
-		w.start()
-		w.execute(j)
 	}
 	left = true
 	w.pool.fire(w)
@@ -229,19 +247,22 @@ func (w *Worker) run() {
 // another, so that neither costs more than twice what foresight would.
 const spinTime = 100 * time.Microsecond
 
-// find returns a job, or nil when there is none: then w and its place are given
-// back.
-func (w *Worker) find() *job {
-	if j := w.look(false); j != nil {
-		w.found()
-		return j
-	}
+// find returns a job or a task, or neither when there is none: then w and its
+// place are given back.
+func (w *Worker) find() (j *job, t task) {
 	p := w.pool
+	if c := p.counts(p.state.Load()); c.Active <= c.Limit {
+		if t, _ = w.nextTask(); w.got(nil, t) {
+			return nil, t
+		}
+		if j, t = w.look(false); w.got(j, t) {
+			return j, t
+		}
+	}
 	if w.searching || w.startSearching() {
-		for s := (spin{}); s.next(); {
-			if j := w.look(true); j != nil {
-				w.found()
-				return j
+		for s := (spin{}); s.next() || p.busyPoll && p.phase.Load() == open; {
+			if j, t = w.look(true); w.got(j, t) {
+				return j, t
 			}
 		}
 	}
@@ -250,9 +271,29 @@ func (w *Worker) find() *job {
 		d = minus(onePlace + oneSearching)
 	}
 	w.searching = false
+	if p.linger > 0 {
+		p.release(d)
+		if w.park() {
+			return w.find()
+		}
+		p.fire(w)
+		return nil, task{}
+	}
 	p.fire(w)
 	p.release(d)
-	return nil
+	return nil, task{}
+}
+
+// got ends the search if it found something.
+func (w *Worker) got(j *job, t task) bool {
+	if j == nil && t.body == nil {
+		return false
+	}
+	w.found()
+	if t.body != nil {
+		w.pool.guard()
+	}
+	return true
 }
 
 func (w *Worker) found() {
@@ -261,13 +302,17 @@ func (w *Worker) found() {
 	}
 }
 
-// look goes once through the global queue and the deques of the others. If ask
-// is set, it asks those who have nothing public to publish.
-func (w *Worker) look(ask bool) *job {
-	if j := w.pool.global.take(); j != nil {
-		return j
+// look goes once through the global queues, then through the queues of the
+// others. If ask is set, it asks those who have nothing public to publish.
+func (w *Worker) look(ask bool) (*job, task) {
+	p := w.pool
+	if j := p.global.take(); j != nil {
+		return j, task{}
 	}
-	all := *w.pool.workers.Load()
+	if t, ok := w.takeFrom(&p.tasks, int(p.limit.Load()), false); ok {
+		return nil, t
+	}
+	all := *p.workers.Load()
 	self := 0
 	for i, v := range all {
 		if v == w {
@@ -278,13 +323,16 @@ func (w *Worker) look(ask bool) *job {
 	for i := range len(all) - 1 {
 		v := all[pass.At(i)]
 		if j := w.steal(v); j != nil {
-			return j
+			return j, task{}
+		}
+		if t, ok := w.takeFrom(&v.tasks, 2, true); ok {
+			return nil, t
 		}
 		if ask {
 			v.raise(hunger)
 		}
 	}
-	return nil
+	return nil, task{}
 }
 
 // steal takes the oldest public fork of v. If steals come seldom, so that forks

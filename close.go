@@ -1,0 +1,257 @@
+package filch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// The phases of a pool, in the order they come in.
+const (
+	open      = iota
+	draining  // tasks are accepted from tasks only
+	cancelled // no tasks are accepted, and those that are queued are dropped
+)
+
+// Close makes further use of the pool fail: Do panics, and tasks are refused
+// with [ErrClosed]. It drops the tasks that are queued, with the same error, ends
+// the contexts of those that run, and returns when they and all calls of Do are
+// done. It may be called more than once and from several goroutines.
+//
+// Called from inside a task of the pool, Close does all that but wait, and
+// returns [ErrInside]. It must not be called from inside Do, where it would wait
+// for itself. The default pool is everybody's: Close leaves it alone and returns
+// an error.
+func (p *Pool) Close() error {
+	if p == defaultPool.Load() {
+		return errors.New("filch: Close: the default pool cannot be closed")
+	}
+	p.cancelAll()
+	end := p.end()
+	if p.inside() {
+		return fmt.Errorf("filch: Close: %w", ErrInside)
+	}
+	<-end
+	return nil
+}
+
+// cancelAll ends everything that can be ended.
+func (p *Pool) cancelAll() {
+	p.phase.Store(cancelled)
+	p.endLife(ErrClosed)
+	p.Resume()
+	p.dropQueued()
+}
+
+// Shutdown closes the pool to calls from outside, as [Pool.Close] does, but lets
+// the tasks that are queued or running finish, and those that they submit. When
+// they and all calls of Do are done, it returns nil. If ctx ends before that,
+// Shutdown drops what is queued, ends the contexts of what runs, and returns at
+// once with an error that says so and wraps that of ctx. It resumes a paused
+// pool. It may be called more than once and from several goroutines.
+//
+// Called from inside a task of the pool, Shutdown does all that but wait, and
+// returns [ErrInside]. It panics if ctx is nil. The default pool is everybody's:
+// Shutdown leaves it alone and returns an error.
+func (p *Pool) Shutdown(ctx context.Context) error {
+	if ctx == nil {
+		panic("filch: Shutdown: ctx is nil")
+	}
+	if p == defaultPool.Load() {
+		return errors.New("filch: Shutdown: the default pool cannot be closed")
+	}
+	p.phase.CompareAndSwap(open, draining)
+	p.Resume()
+	end := p.end()
+	if p.workerOf(ctx) != nil || p.inside() {
+		return fmt.Errorf("filch: Shutdown: %w", ErrInside)
+	}
+	select {
+	case <-end:
+		return nil
+	default:
+	}
+	select {
+	case <-end:
+		return nil
+	case <-ctx.Done():
+	}
+	before := p.ended.cancelled.Load()
+	p.cancelAll()
+	dropped := p.ended.cancelled.Load() - before
+	return fmt.Errorf("filch: Shutdown: %w before all was done; %d tasks dropped", context.Cause(ctx), dropped)
+}
+
+func (p *Pool) dropped2() int64 { return p.ended.cancelled.Load() }
+
+// end returns a channel that is closed when the pool is closed and all is done.
+func (p *Pool) end() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed == nil {
+		p.closed = make(chan struct{})
+	}
+	p.state.Or(closed)
+	for _, w := range p.parked {
+		w.unparked <- false
+	}
+	p.parked = nil
+	p.closeIfDone()
+	return p.closed
+}
+
+// allLeft is called when the last place of a closed pool was given up.
+func (p *Pool) allLeft() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closeIfDone()
+}
+
+// closeIfDone ends the wait of Close. The caller holds the lock.
+func (p *Pool) closeIfDone() {
+	if p.closed == nil || !p.quiet(p.state.Load()) || p.depth() > 0 {
+		return
+	}
+	select {
+	case <-p.closed:
+	default:
+		p.endLife(ErrClosed)
+		close(p.closed)
+	}
+}
+
+// dropQueued drops all tasks that are queued.
+func (p *Pool) dropQueued() {
+	for _, q := range p.queues() {
+		for {
+			q.mu.Lock()
+			t, ok := q.pop(false)
+			q.mu.Unlock()
+			if !ok {
+				break
+			}
+			t.body.drop(p, ErrClosed)
+		}
+	}
+}
+
+// queues returns all queues of tasks.
+func (p *Pool) queues() []*taskQueue {
+	all := *p.workers.Load()
+	qs := make([]*taskQueue, 0, 1+len(all))
+	qs = append(qs, &p.tasks)
+	for _, w := range all {
+		qs = append(qs, &w.tasks)
+	}
+	return qs
+}
+
+// depth returns how many tasks are queued.
+func (p *Pool) depth() (n int) {
+	for _, q := range p.queues() {
+		if q.some.Load() {
+			q.mu.Lock()
+			n += q.q.Len()
+			q.mu.Unlock()
+		}
+	}
+	return n
+}
+
+// Pause keeps tasks that are queued from starting, but for those that a running
+// task waits for. What runs goes on; so does fork-join work.
+func (p *Pool) Pause() {
+	if p.phase.Load() == open {
+		p.paused.Store(true)
+	}
+}
+
+// Resume ends the effect of [Pool.Pause].
+func (p *Pool) Resume() {
+	if p.paused.CompareAndSwap(true, false) {
+		p.offer()
+	}
+}
+
+// Resize sets the number of workers, which no longer follows GOMAXPROCS. If
+// more are at work, those that are too many leave when they have done what they
+// are at. It panics if n < 1.
+func (p *Pool) Resize(n int) {
+	if n < 1 || n > maxPlaces {
+		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, maxPlaces))
+	}
+	p.fixed.Store(true)
+	if int(p.limit.Swap(int32(n))) < n {
+		p.offer()
+	}
+}
+
+// To know whether it would wait for the task that it is called from, Close must
+// know whether the goroutine it is on runs a task of the pool, and Go has no
+// name for goroutines. But the stack tells: below all that a pool's goroutines
+// do there are calls of zero and one, for the digits of the pool's number.
+
+// mark calls f with the mark of p below it on the stack.
+func (p *Pool) mark(f func()) { digits(p.number, f) }
+
+//go:noinline
+func digits(n uint64, f func()) {
+	switch {
+	case n == 0:
+		marked(f)
+	case n&1 == 0:
+		zero(n>>1, f)
+	default:
+		one(n>>1, f)
+	}
+}
+
+//go:noinline
+func zero(n uint64, f func()) { digits(n, f) }
+
+//go:noinline
+func one(n uint64, f func()) { digits(n, f) }
+
+//go:noinline
+func marked(f func()) { f() }
+
+// inside reports whether the calling goroutine runs a task of p.
+func (p *Pool) inside() bool {
+	pcs := make([]uintptr, 64)
+	n := runtime.Callers(1, pcs)
+	for n == len(pcs) {
+		pcs = make([]uintptr, 2*n)
+		n = runtime.Callers(1, pcs)
+	}
+	frames := runtime.CallersFrames(pcs[:n])
+	number, reading := uint64(0), false
+	for more := n > 0; more; {
+		var frame runtime.Frame
+		frame, more = frames.Next()
+		name, ours := strings.CutPrefix(frame.Function, thisPackage)
+		switch {
+		case ours && name == "marked":
+			number, reading = 0, true
+		case ours && reading && name == "zero":
+			number <<= 1
+		case ours && reading && name == "one":
+			number = number<<1 | 1
+		case ours && reading && name == "digits":
+		default:
+			if reading && number == p.number {
+				return true
+			}
+			reading = false
+		}
+	}
+	return reading && number == p.number
+}
+
+// thisPackage is how the names of its functions begin.
+var thisPackage = func() string {
+	pc, _, _, _ := runtime.Caller(0)
+	name := runtime.FuncForPC(pc).Name()
+	return name[:strings.LastIndex(name, "filch.")+len("filch.")]
+}()

@@ -1,0 +1,379 @@
+package filch
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// taskContext is the context that a task is called with: that of the submitter
+// with the worker added, and with an end of its own for who asks for it. Any
+// goroutine may use it, during the task and after; what is reached through it
+// on the worker must be safe for that.
+type taskContext struct {
+	context.Context       // of the submitter
+	pool            *Pool // never nil
+	worker          *Worker
+	more            atomic.Pointer[more]
+	state           atomic.Uint32 // of the Future that this belongs to, or sharedContext
+	round           uint32        // of the worker; see seat
+}
+
+// A seat is a worker in one round of tasks: what a task has of its worker. In a
+// later round, the worker is somebody else's; see Worker.place.
+type seat struct {
+	worker *Worker // nil if no worker runs the task
+	round  uint32
+}
+
+// more is what few tasks need.
+type more struct {
+	options taskOptions     // set before the task is submitted
+	onDone  func(err error) // so is this: for the group that the task belongs to
+	own     atomic.Pointer[ownEnd]
+	latch   latch // released when the task is done
+}
+
+// ownEnd is a cancellation of a task's own.
+type ownEnd struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+type taskKey struct{}
+
+// taskOf returns the task that ctx belongs to, or nil.
+func taskOf(ctx context.Context) *taskContext {
+	if c, ok := ctx.(*taskContext); ok {
+		return c
+	}
+	c, _ := ctx.Value(taskKey{}).(*taskContext)
+	return c
+}
+
+// workerOf returns the worker of p that runs the task of ctx, or nil if ctx
+// does not come from such a task.
+func (p *Pool) workerOf(ctx context.Context) *Worker {
+	if c := taskOf(ctx); c != nil && c.pool == p {
+		return c.worker
+	}
+	return nil
+}
+
+// inherited returns the context that a task submitted with ctx gets its values
+// and its end from. A context that was made for a task, and cannot end on its
+// own, is left out, so that chains of tasks do not make chains of contexts.
+func inherited(ctx context.Context) context.Context {
+	if c, ok := ctx.(*taskContext); ok && c.isShared() {
+		return c.Context
+	}
+	return ctx
+}
+
+// isShared reports whether c is for any number of tasks, none of them a Future.
+func (c *taskContext) isShared() bool { return c.state.Load() == sharedContext }
+
+// contextFor returns the context for a task without a Future. Tasks that follow
+// one another on a worker, with the same context, get the same, if the caller
+// is the goroutine that the worker belongs to.
+func (p *Pool) contextFor(ctx context.Context, s seat, exclusive bool) *taskContext {
+	if exclusive {
+		if c := s.worker.context; c != nil && c.Context == ctx && c.round == s.round {
+			return c
+		}
+	}
+	c := &taskContext{Context: ctx, pool: p, worker: s.worker, round: s.round}
+	c.state.Store(sharedContext)
+	if exclusive {
+		s.worker.context = nil
+		if reflect.TypeOf(ctx).Comparable() {
+			s.worker.context = c
+		}
+	}
+	return c
+}
+
+// extra returns what few tasks need; it is made on first use.
+func (c *taskContext) extra() *more {
+	if m := c.more.Load(); m != nil {
+		return m
+	}
+	c.more.CompareAndSwap(nil, &more{})
+	return c.more.Load()
+}
+
+// end returns the cancellation of c's own, or nil.
+func (c *taskContext) end() *ownEnd {
+	if m := c.more.Load(); m != nil {
+		return m.own.Load()
+	}
+	return nil
+}
+
+// makeEnd gives c a cancellation of its own, if it has none yet. It follows the
+// submitter's context and the pool, and lasts as long as somebody has c: not
+// only until the task ends, since what the task submitted may go on.
+func (c *taskContext) makeEnd() *ownEnd {
+	m := c.extra()
+	if e := m.own.Load(); e != nil {
+		return e
+	}
+	e := &ownEnd{}
+	e.ctx, e.cancel = context.WithCancelCause(c.Context)
+	release := func() {}
+	if d := m.options.deadline; !d.IsZero() {
+		e.ctx, release = context.WithDeadline(e.ctx, d)
+	}
+	life, cancel := c.pool.life, e.cancel
+	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
+	forget := func(struct{}) {
+		stop()
+		release()
+		cancel(nil)
+	}
+	if !m.own.CompareAndSwap(nil, e) {
+		forget(struct{}{})
+		return m.own.Load()
+	}
+	runtime.AddCleanup(c, forget, struct{}{})
+	return e
+}
+
+// Value makes the task known to what is called with its context.
+func (c *taskContext) Value(key any) any {
+	if key == (taskKey{}) {
+		return c
+	}
+	if e := c.end(); e != nil {
+		return e.ctx.Value(key) // so that package context finds the cancellation
+	}
+	return c.Context.Value(key)
+}
+
+func (c *taskContext) Deadline() (time.Time, bool) {
+	if e := c.end(); e != nil {
+		return e.ctx.Deadline()
+	}
+	return c.Context.Deadline()
+}
+
+func (c *taskContext) Err() error {
+	if e := c.end(); e != nil {
+		return e.ctx.Err()
+	}
+	if err := c.Context.Err(); err != nil {
+		return err
+	}
+	return c.pool.life.Err()
+}
+
+func (c *taskContext) Done() <-chan struct{} {
+	if c.isShared() && c.Context.Done() == nil {
+		return c.pool.life.Done()
+	}
+	return c.makeEnd().ctx.Done()
+}
+
+// String lets contexts made from this one print well.
+func (c *taskContext) String() string { return fmt.Sprintf("%v.filchTask", c.Context) }
+
+// cause returns why c has ended, or nil if it has not.
+func (c *taskContext) cause() error {
+	if e := c.end(); e != nil {
+		return context.Cause(e.ctx)
+	}
+	if c.Context.Err() != nil {
+		return context.Cause(c.Context)
+	}
+	return context.Cause(c.pool.life)
+}
+
+// lend gives the place of the task's worker to whoever has use for it, since
+// the task waits. It reports false if the task is over, or none of a worker's;
+// otherwise reclaim must follow.
+func (c *taskContext) lend() bool {
+	w := c.worker
+	if w == nil {
+		return false
+	}
+	held := uint64(c.round)<<1 | 1
+	if w.place.CompareAndSwap(held, held&^1) {
+		c.pool.release(minus(onePlace) + oneBlocked)
+		return true
+	}
+	if w.place.Load() != held&^1 {
+		return false // another round
+	}
+	c.pool.state.Add(oneBlocked) // somebody else waits in the name of the same task
+	return true
+}
+
+// reclaim takes a place for the task's worker again, an extra one if all are
+// taken: then the next worker to look for work gives up its own.
+func (c *taskContext) reclaim() {
+	d := minus(oneBlocked)
+	lent := uint64(c.round) << 1
+	if c.worker.place.CompareAndSwap(lent, lent|1) {
+		d += onePlace
+	}
+	c.pool.release(d)
+}
+
+// latch lets goroutines wait until it is released.
+type latch struct {
+	mu       sync.Mutex
+	released bool
+	ch       chan struct{}  // closed at the release; nil if nobody asked
+	tasks    []*taskContext // those that wait and have lent their place
+}
+
+// release lets all go on that wait. It takes the places of the tasks for them,
+// so that the caller, if it is a worker, knows at once that it is one too many.
+func (l *latch) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range l.tasks {
+		t.reclaim()
+	}
+	l.tasks = nil
+	if l.ch != nil && !l.released {
+		close(l.ch)
+	}
+	l.released = true
+}
+
+// channel returns a channel that is closed at the release. The caller holds the
+// lock.
+func (l *latch) channel() <-chan struct{} {
+	if l.ch == nil {
+		l.ch = make(chan struct{})
+		if l.released {
+			close(l.ch)
+		}
+	}
+	return l.ch
+}
+
+// wait returns when l is released, or with an error when ctx ends. ready is
+// called under the lock and tells whether there is nothing to wait for.
+func (l *latch) wait(ctx context.Context, ready func() bool) error {
+	t := taskOf(ctx)
+	lent := t != nil && t.lend()
+	l.mu.Lock()
+	if l.released || ready() {
+		l.mu.Unlock()
+		if lent {
+			t.reclaim()
+		}
+		return nil
+	}
+	ch := l.channel()
+	if lent {
+		l.tasks = append(l.tasks, t)
+	}
+	l.mu.Unlock()
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+	}
+	if lent {
+		l.mu.Lock()
+		i := slices.Index(l.tasks, t)
+		if i >= 0 {
+			l.tasks = slices.Delete(l.tasks, i, i+1)
+		}
+		l.mu.Unlock()
+		if i >= 0 {
+			t.reclaim()
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// ScopeOf returns where fork-join work inside a task should be started: on the
+// worker that runs the task. If ctx does not come from a task, that is the
+// default pool. The Scope may be used by several goroutines: one at a time
+// works on the task's worker, the others, and whoever comes when the task is
+// over, are guests of its pool, as by [Pool.Do]. It panics if ctx is nil.
+func ScopeOf(ctx context.Context) Scope {
+	if ctx == nil {
+		panic("filch: ScopeOf: ctx is nil")
+	}
+	c := taskOf(ctx)
+	switch {
+	case c == nil:
+		return Default()
+	case c.worker == nil:
+		return c.pool
+	}
+	return taskScope{c.worker}
+}
+
+// taskScope is the worker of a task, for whoever has the task's context.
+type taskScope struct{ w *Worker }
+
+// The states of a worker as the Scope of the tasks that it runs.
+const (
+	scopeNone = iota // it runs none
+	scopeFree
+	scopeUsed
+	scopeLeft // used, and left behind by the goroutine that ran the task
+)
+
+// Do uses the worker unless it is in use: by another goroutine that has the
+// task's context, or by a call of Do around this one.
+func (s taskScope) Do(f func(w *Worker)) {
+	if f == nil {
+		panic("filch: Do: f is nil")
+	}
+	w, p := s.w, s.w.pool
+	if !w.scope.CompareAndSwap(scopeFree, scopeUsed) {
+		p.state.Add(onePlace)
+		w = p.hire()
+		defer p.exit(w)
+	} else {
+		defer w.leaveScope()
+	}
+	w.start()
+	w.Do(f)
+}
+
+func (w *Worker) leaveScope() {
+	if w.scope.CompareAndSwap(scopeUsed, scopeFree) {
+		return
+	}
+	// The task is over; its goroutine has gone on with another worker.
+	w.scope.Store(scopeNone)
+	if w.yield() {
+		w.pool.fire(w)
+		w.pool.release(minus(onePlace))
+	} else {
+		w.pool.fire(w)
+	}
+}
+
+// Blocking calls f, which may block for long, and lets another worker go on
+// with what is queued meanwhile. Afterwards the caller goes on at once, on an
+// extra place if all are taken. If ctx does not come from a task, Blocking just
+// calls f. It panics if ctx or f is nil.
+//
+// What blocks without it is noticed as well, but only after some milliseconds
+// in which nothing that was queued could start.
+func Blocking(ctx context.Context, f func()) {
+	if ctx == nil {
+		panic("filch: Blocking: ctx is nil")
+	}
+	if f == nil {
+		panic("filch: Blocking: f is nil")
+	}
+	if c := taskOf(ctx); c != nil && c.lend() {
+		defer c.reclaim()
+	}
+	f()
+}

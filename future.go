@@ -1,0 +1,269 @@
+package filch
+
+import (
+	"context"
+	"fmt"
+)
+
+// Future is the result of a task of [Submit], once it has one. Its methods may
+// be called from any goroutine, any number of times.
+type Future[T any] struct {
+	ctx   taskContext // that f is called with; its state is the Future's
+	f     func(ctx context.Context) (T, error)
+	value T     // written before the state is futureDone
+	err   error // so is this
+}
+
+// The states of a Future.
+const (
+	futureQueued = iota
+	futureRunning
+	futureDone
+	futureState   = 3 // the bits of the above
+	futureWatched = 4 // set once the latch is in use
+
+	sharedContext = 8 // not of a Future
+)
+
+func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error)) *Future[T] {
+	return &Future[T]{ctx: taskContext{Context: inherited(ctx), pool: p}, f: f}
+}
+
+// Submit queues f, as [Pool.Go] does, and returns its Future. If f cannot be
+// queued, the Future has the error. A panic in f becomes a [*PanicError], and
+// runtime.Goexit [ErrGoexit].
+//
+// Submit allocates the Future, 80 bytes for a result of a word. It panics if an
+// argument is nil.
+func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error), opts ...TaskOption) *Future[T] {
+	if ctx == nil {
+		panic("filch: Submit: ctx is nil")
+	}
+	if p == nil {
+		panic("filch: Submit: p is nil")
+	}
+	if f == nil {
+		panic("filch: Submit: f is nil")
+	}
+	future := newFuture(ctx, p, f)
+	var o taskOptions
+	var err error
+	if len(opts) > 0 {
+		if o, err = p.optionsOf("Submit", opts); err != nil {
+			future.resolve(future.value, err)
+			return future
+		}
+	}
+	if err = future.submit(ctx, o, nil, p.overflow); err != nil {
+		future.resolve(future.value, err)
+	}
+	return future
+}
+
+// submit queues the task. If it returns an error, the Future is not resolved.
+func (f *Future[T]) submit(ctx context.Context, o taskOptions, onDone func(error), overflow Overflow) error {
+	if o != (taskOptions{}) || onDone != nil {
+		f.ctx.more.Store(&more{options: o, onDone: onDone})
+		if !o.deadline.IsZero() {
+			f.ctx.makeEnd()
+		}
+	}
+	if o.longRunning {
+		return f.ctx.pool.runLong(ctx, task{nil, f})
+	}
+	return f.ctx.pool.submit(ctx, task{nil, f}, o.fair, overflow)
+}
+
+// claim makes the caller the one who runs or drops the task.
+func (f *Future[T]) claim() bool {
+	for {
+		s := f.ctx.state.Load()
+		if s&futureState != futureQueued {
+			return false
+		}
+		if f.ctx.state.CompareAndSwap(s, s|futureRunning) {
+			f.ctx.pool.leaveQueue()
+			return true
+		}
+	}
+}
+
+func (f *Future[T]) start(p *Pool, s seat, _ context.Context, _ bool) bool {
+	if !f.claim() {
+		return false
+	}
+	f.ctx.worker, f.ctx.round = s.worker, s.round
+	if f.ctx.Err() != nil {
+		f.cancelled(f.ctx.cause())
+		return true
+	}
+	if p.watched() {
+		p.watch(&f.ctx, f, func() error { return f.run() })
+	} else {
+		f.run()
+	}
+	return true
+}
+
+func (f *Future[T]) run() error {
+	value, err := f.f(&f.ctx)
+	if err != nil {
+		f.ctx.pool.failed(f, err, false)
+	}
+	f.resolve(value, err)
+	return err
+}
+
+func (f *Future[T]) drop(p *Pool, err error) bool {
+	if !f.claim() {
+		return false
+	}
+	f.cancelled(err)
+	return true
+}
+
+// cancelled resolves a task that never started.
+func (f *Future[T]) cancelled(err error) {
+	f.ctx.pool.dropped(f, err)
+	f.resolve(f.value, err)
+}
+
+func (f *Future[T]) detached() bool {
+	m := f.ctx.more.Load()
+	return m != nil && m.options.detached
+}
+
+func (f *Future[T]) catches(p *Pool) bool { return !f.detached() || p.onPanic != nil }
+
+func (f *Future[T]) fail(p *Pool, err error) {
+	p.failed(f, err, f.detached())
+	f.resolve(f.value, err)
+}
+
+func (f *Future[T]) about() (string, any) {
+	if m := f.ctx.more.Load(); m != nil {
+		return m.options.name, nil
+	}
+	return "", nil
+}
+
+// resolve sets the result and lets all go on that wait for it.
+func (f *Future[T]) resolve(value T, err error) {
+	f.value, f.err = value, err
+	f.f = nil
+	s := f.ctx.state.Swap(futureDone) // (W40) the result; pairs with (R40)
+	m := f.ctx.more.Load()
+	if m == nil {
+		return
+	}
+	if s&futureWatched != 0 {
+		m.latch.release()
+	}
+	if m.onDone != nil {
+		m.onDone(err)
+	}
+}
+
+// isDone reports whether the Future has its result.
+func (f *Future[T]) isDone() bool { return f.ctx.state.Load()&futureState == futureDone } // (R40)
+
+// watchedLatch returns the latch that will be released when f is done.
+func (f *Future[T]) watchedLatch() *latch {
+	l := &f.ctx.extra().latch
+	if f.ctx.state.Or(futureWatched)&futureState == futureDone {
+		l.release()
+	}
+	return l
+}
+
+// Wait returns the result of the task, when it is done. It returns the error of
+// ctx, as by context.Cause, if ctx ends before that; the task goes on.
+//
+// Inside a task of the same pool, ctx must come from that task's. Then a task
+// that has not started runs at once, on the caller's goroutine; so tasks may
+// wait for tasks on a single worker. If it runs elsewhere, the caller's place
+// goes to another worker until it is done. Wait does not run unrelated tasks in
+// between: such a task could wait for the caller's, which it would keep from
+// going on. A task that waits for itself gets [ErrInside].
+//
+// The end of the task synchronizes before the return from Wait. It panics if ctx
+// is nil.
+func (f *Future[T]) Wait(ctx context.Context) (T, error) {
+	if ctx == nil {
+		panic("filch: Wait: ctx is nil")
+	}
+	if !f.isDone() {
+		if err := f.await(ctx); err != nil {
+			var zero T
+			return zero, err
+		}
+	}
+	return f.value, f.err
+}
+
+func (f *Future[T]) await(ctx context.Context) error {
+	c := taskOf(ctx)
+	if c == &f.ctx {
+		return fmt.Errorf("filch: Wait: %w", ErrInside)
+	}
+	if c != nil && c.worker != nil && c.pool == f.ctx.pool && f.runInPlace(c) {
+		return nil
+	}
+	for range 200 { // a result that is about to come is not worth a switch
+		if f.isDone() {
+			return nil
+		}
+	}
+	l := f.watchedLatch()
+	stop := f.dropWith(f.ctx.Context)
+	defer stop()
+	if err := l.wait(ctx, f.isDone); err != nil && !f.isDone() {
+		return err
+	}
+	return nil
+}
+
+// runInPlace runs the task on top of that of c, if nobody has started it.
+func (f *Future[T]) runInPlace(c *taskContext) bool {
+	if f.ctx.state.Load()&futureState != futureQueued {
+		return false
+	}
+	// It leaves the queue if it is where it is likely to be; else whoever comes
+	// upon it finds that it was started.
+	c.worker.tasks.takeBackBody(f)
+	f.ctx.pool.runCaught(task{nil, f}, seat{c.worker, c.round})
+	return f.isDone()
+}
+
+// dropWith sees to it that f is dropped when ctx ends, if it is still queued
+// then, and not only when its turn comes.
+func (f *Future[T]) dropWith(ctx context.Context) (stop func() bool) {
+	if ctx.Done() == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(ctx, func() { f.drop(f.ctx.pool, context.Cause(ctx)) })
+}
+
+// Done returns a channel that is closed when the task is done. It does not make
+// the task run: inside a task, Wait is what does.
+func (f *Future[T]) Done() <-chan struct{} {
+	l := f.watchedLatch()
+	l.mu.Lock()
+	first := l.ch == nil && !l.released
+	ch := l.channel()
+	l.mu.Unlock()
+	if first {
+		f.dropWith(f.ctx.Context)
+	}
+	return ch
+}
+
+// Cancel ends the context of the task. If the task has not started, it never
+// does, and its error is context.Canceled; if it runs, it ends as it sees fit;
+// if it is done, nothing happens.
+func (f *Future[T]) Cancel() {
+	if f.drop(f.ctx.pool, context.Canceled) || f.isDone() {
+		return
+	}
+	f.ctx.makeEnd().cancel(context.Canceled)
+}

@@ -1,0 +1,295 @@
+package filch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Group is a number of tasks that are waited for together. Make one with
+// [Pool.Group]. Its methods may be called from any goroutine.
+//
+// A Group replaces golang.org/x/sync/errgroup.Group where the tasks should share
+// a pool's workers; its functions are called with the group's context, and
+// panics become errors.
+type Group struct {
+	pool   *Pool
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	owner  *taskContext // the task that made the group, or nil
+	max    int          // errors to keep
+
+	mu   sync.Mutex
+	left int // tasks that are not done
+	errs []error
+	lost int    // errors beyond max
+	done *latch // released when left is 0; nil if nobody waits
+}
+
+// errStopped is why the context of a group ended that was stopped.
+var errStopped = errors.New("filch: the group was stopped")
+
+// GroupOption configures a [Group].
+type GroupOption func(g *Group)
+
+// CollectErrors makes a group go on when a task fails, and Wait return the
+// errors of all, joined by errors.Join: the first max of them, and how many more
+// there were. It panics if max < 1.
+func CollectErrors(max int) GroupOption {
+	if max < 1 {
+		panic(fmt.Sprintf("filch: CollectErrors(%d): there must be room for an error", max))
+	}
+	return func(g *Group) { g.max = max }
+}
+
+// Group returns a group of tasks of p. Its context has the values of ctx and
+// ends with it; it also ends when a task fails, unless [CollectErrors] says
+// otherwise, and when Wait or Stop returns. It panics if ctx is nil.
+func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
+	if ctx == nil {
+		panic("filch: Group: ctx is nil")
+	}
+	g := &Group{pool: p, owner: taskOf(ctx)}
+	for i, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("filch: Group: option %d is nil", i))
+		}
+		opt(g)
+	}
+	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	return g
+}
+
+// Context returns the group's context, which its tasks are called with.
+func (g *Group) Context() context.Context { return g.ctx }
+
+// Go queues f as a task of the group; what a limited queue makes of it is as
+// with [Pool.Go]. If f cannot be queued, that is an error like that of a task;
+// once the group's context has ended, it does not count. Go panics if f is nil.
+func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
+	if f == nil {
+		panic("filch: Group.Go: f is nil")
+	}
+	g.mu.Lock()
+	g.left++
+	g.mu.Unlock()
+	if err := g.submit(f, opts); err != nil {
+		g.ended(err)
+	}
+}
+
+func (g *Group) submit(f func(ctx context.Context) error, opts []TaskOption) error {
+	if len(opts) == 0 {
+		return g.pool.submit(g.ctx, task{g.ctx, &groupTask{g, f}}, false, g.pool.overflow)
+	}
+	o, err := g.pool.optionsOf("Group.Go", opts)
+	if err != nil {
+		return err
+	}
+	future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
+	return future.submit(g.ctx, o, g.ended, g.pool.overflow)
+}
+
+// groupTask is a task of a group without options.
+type groupTask struct {
+	group *Group
+	f     func(ctx context.Context) error
+}
+
+func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
+	p.leaveQueue()
+	c := p.contextFor(ctx, s, exclusive)
+	if c.Err() != nil {
+		p.dropped(t, c.cause())
+		t.group.ended(c.cause())
+		return true
+	}
+	var err error
+	if p.watched() {
+		p.watch(c, t, func() error { err = t.f(c); return err })
+	} else {
+		err = t.f(c)
+	}
+	if err != nil {
+		p.failed(t, err, false)
+	}
+	t.group.ended(err)
+	return true
+}
+
+func (t *groupTask) drop(p *Pool, err error) bool {
+	p.leaveQueue()
+	p.dropped(t, err)
+	t.group.ended(err)
+	return true
+}
+
+func (t *groupTask) catches(*Pool) bool { return true }
+
+func (t *groupTask) fail(p *Pool, err error) {
+	p.failed(t, err, false)
+	t.group.ended(err)
+}
+
+func (t *groupTask) about() (string, any) { return "", t.f }
+
+// ended counts a task that is done.
+func (g *Group) ended(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err != nil {
+		g.keep(err)
+	}
+	g.left--
+	if g.left == 0 && g.done != nil {
+		g.done.release()
+		g.done = nil
+	}
+}
+
+// keep keeps err, unless it only says that the group's context has ended.
+func (g *Group) keep(err error) {
+	if cause := context.Cause(g.ctx); cause != nil && (errors.Is(err, cause) || errors.Is(err, g.ctx.Err())) &&
+		(len(g.errs) > 0 || cause == errStopped) {
+		return
+	}
+	switch {
+	case len(g.errs) < max(1, g.max):
+		g.errs = append(g.errs, err)
+	case g.max > 0:
+		g.lost++
+	}
+	if g.max == 0 {
+		g.cancel(err)
+	}
+}
+
+// Wait waits until all tasks of the group are done and returns their error: the
+// first, or what [CollectErrors] says. Then the group's context has ended, and
+// the group is not to be used again.
+//
+// Inside the task that made the group, Wait runs tasks of the group that have
+// not started, and then lets another worker have its place.
+func (g *Group) Wait() error {
+	g.help()
+	for {
+		g.mu.Lock()
+		if g.left == 0 {
+			break
+		}
+		if g.done == nil {
+			g.done = &latch{}
+		}
+		l := g.done
+		g.mu.Unlock()
+		l.wait(g.waiting(), func() bool { return false })
+	}
+	defer g.mu.Unlock()
+	err := g.result()
+	g.cancel(err)
+	return err
+}
+
+// result returns what Wait does. The caller holds the lock.
+func (g *Group) result() error {
+	switch {
+	case len(g.errs) == 0:
+		return nil
+	case g.max == 0:
+		return g.errs[0]
+	case g.lost > 0:
+		return errors.Join(append(g.errs, fmt.Errorf("and %d more errors", g.lost))...)
+	}
+	return errors.Join(g.errs...)
+}
+
+// waiting returns a context that never ends, of the task that made the group.
+func (g *Group) waiting() context.Context {
+	if g.owner == nil {
+		return context.Background()
+	}
+	return context.WithoutCancel(g.owner)
+}
+
+// help runs the group's tasks for as long as they are the newest of the worker
+// whose task has made the group.
+func (g *Group) help() {
+	c := g.owner
+	if c == nil || c.worker == nil || c.pool != g.pool {
+		return
+	}
+	for {
+		t, ok := c.worker.tasks.takeBack(g.has)
+		if !ok {
+			return
+		}
+		g.pool.runCaught(t, seat{c.worker, c.round})
+	}
+}
+
+// has reports whether b is a task of the group.
+func (g *Group) has(b body) bool {
+	t, ok := b.(*groupTask)
+	return ok && t.group == g
+}
+
+// Stop ends the group's context, so that tasks that have not started never do,
+// and then does what Wait does. Tasks that were dropped because of it are no
+// error.
+func (g *Group) Stop() error {
+	g.cancel(errStopped)
+	return g.Wait()
+}
+
+// ResultGroup is a [Group] whose tasks have results.
+type ResultGroup[T any] struct {
+	group   *Group
+	mu      sync.Mutex
+	results []*T
+}
+
+// NewResultGroup returns a group like that of [Pool.Group], for tasks with
+// results. It panics if ctx or p is nil.
+func NewResultGroup[T any](ctx context.Context, p *Pool, opts ...GroupOption) *ResultGroup[T] {
+	if p == nil {
+		panic("filch: NewResultGroup: p is nil")
+	}
+	return &ResultGroup[T]{group: p.Group(ctx, opts...)}
+}
+
+// Go queues f, as [Group.Go] does.
+func (r *ResultGroup[T]) Go(f func(ctx context.Context) (T, error), opts ...TaskOption) {
+	if f == nil {
+		panic("filch: ResultGroup.Go: f is nil")
+	}
+	result := new(T)
+	r.mu.Lock()
+	r.results = append(r.results, result)
+	r.mu.Unlock()
+	r.group.Go(func(ctx context.Context) (err error) {
+		*result, err = f(ctx)
+		return err
+	}, opts...)
+}
+
+// Context returns the group's context.
+func (r *ResultGroup[T]) Context() context.Context { return r.group.Context() }
+
+// Wait waits as [Group.Wait] does, and returns the results in the order of the
+// calls of Go; that of a task that failed or did not start is as far as it came,
+// or zero.
+func (r *ResultGroup[T]) Wait() ([]T, error) { return r.all(r.group.Wait()) }
+
+// Stop stops the group as [Group.Stop] does, and returns what Wait does.
+func (r *ResultGroup[T]) Stop() ([]T, error) { return r.all(r.group.Stop()) }
+
+func (r *ResultGroup[T]) all(err error) ([]T, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	results := make([]T, len(r.results))
+	for i, v := range r.results {
+		results[i] = *v
+	}
+	return results, err
+}

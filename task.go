@@ -1,0 +1,675 @@
+package filch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/filch-go/filch/internal/queue"
+)
+
+// Why a task does not run, or ends without a result. Test with errors.Is.
+var (
+	// ErrClosed is the error of tasks that come after [Pool.Shutdown] or
+	// [Pool.Close], or are cancelled by them.
+	ErrClosed = errors.New("filch: the pool is closed")
+	// ErrQueueFull is the error of tasks for which a limited queue has no room.
+	ErrQueueFull = errors.New("filch: the queue is full")
+	// ErrGoexit is the error of tasks that end in runtime.Goexit.
+	ErrGoexit = errors.New("filch: the task called runtime.Goexit")
+	// ErrInside is the error of calls that would wait for the task that they are
+	// made from.
+	ErrInside = errors.New("filch: called from inside a task, which would wait for itself")
+)
+
+// Order is the order in which a worker takes the tasks of its own queue. Other
+// workers steal the oldest, and the global queue is first come, first served.
+type Order int
+
+const (
+	// LIFO runs the newest first: what tasks submit runs while the data they
+	// share is in the cache, and few tasks are queued at a time.
+	LIFO Order = iota
+	// FIFO runs the oldest first, for tasks that nobody waits for, such as
+	// events.
+	FIFO
+)
+
+// String returns the name of the order.
+func (o Order) String() string { return nameOf("Order", int(o), "LIFO", "FIFO") }
+
+// Overflow is what happens to a task that is submitted when as many are queued
+// as may be.
+type Overflow int
+
+const (
+	// Block makes the submitter wait until there is room, or its context ends.
+	// A task that submits lets another worker have its place meanwhile.
+	Block Overflow = iota
+	// Reject refuses the task, with ErrQueueFull.
+	Reject
+	// CallerRuns runs the task on the submitter's goroutine, at once.
+	CallerRuns
+)
+
+// String returns the name of the overflow.
+func (o Overflow) String() string {
+	return nameOf("Overflow", int(o), "Block", "Reject", "CallerRuns")
+}
+
+func nameOf(kind string, i int, names ...string) string {
+	if i >= 0 && i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
+}
+
+// TaskOption says how one task is to be run.
+type TaskOption func(o *taskOptions)
+
+type taskOptions struct {
+	priority    int
+	name        string
+	within      time.Duration
+	deadline    time.Time
+	longRunning bool
+	fair        bool
+	detached    bool  // nobody has the Future
+	err         error // of an option that makes no sense
+}
+
+// AtPriority sets the priority of a task: lower runs first, 0 is the default. A
+// pool whose order is not by priority refuses any other.
+func AtPriority(n int) TaskOption { return func(o *taskOptions) { o.priority = n } }
+
+// Named gives a task a name, for [Pool.Dump], [Event], profiles and traces.
+func Named(name string) TaskOption { return func(o *taskOptions) { o.name = name } }
+
+// Within limits the time from the submission of a task to its end. After that
+// its context is cancelled, and if it has not started, it never does. The time
+// must be positive.
+func Within(d time.Duration) TaskOption {
+	return func(o *taskOptions) {
+		if o.within = d; d <= 0 {
+			o.err = fmt.Errorf("filch: Within(%v): the time must be positive", d)
+		}
+	}
+}
+
+// LongRunning gives a task a goroutine of its own at once: it takes no worker's
+// place, and no room in the queue.
+func LongRunning() TaskOption { return func(o *taskOptions) { o.longRunning = true } }
+
+// Fair queues a task that another task submits behind all that is queued from
+// outside, not in its worker's own queue.
+func Fair() TaskOption { return func(o *taskOptions) { o.fair = true } }
+
+// optionsOf collects opts. The error is of one that cannot be met.
+func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error) {
+	for i, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("filch: %s: option %d is nil", op, i))
+		}
+		opt(&o)
+	}
+	if o.within > 0 {
+		o.deadline = time.Now().Add(o.within)
+	}
+	if o.priority != 0 && o.err == nil {
+		o.err = fmt.Errorf("filch: AtPriority(%d): the order of the pool is %v", o.priority, p.order)
+	}
+	return o, o.err
+}
+
+// Go queues f. It is called with a context that has the values of ctx, and that
+// ends when ctx does or when the pool is closed; if ctx ends before f is called,
+// f is not called. Inside f, that context is what makes calls of Go, [Submit],
+// [ScopeOf] and Wait use the same worker.
+//
+// Go does not wait for f, and for room in the queue only if [WithQueueLimit]
+// says so. It returns an error, and f is not called, if the pool is closed, the
+// queue is full, or ctx has ended. A panic in f goes to the handler of
+// [WithPanicHandler]; without one it ends the program, like that of any
+// goroutine.
+//
+// Without options Go allocates nothing but room in the queue, 32 bytes, and
+// costs about as much as an uncontended mutex or two. It panics if ctx or f is
+// nil.
+func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
+	return p.goTask("Go", ctx, f, opts, p.overflow)
+}
+
+// TryGo is [Pool.Go], but it never waits and never runs f itself: if the queue
+// is full, it returns ErrQueueFull.
+func (p *Pool) TryGo(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
+	return p.goTask("TryGo", ctx, f, opts, Reject)
+}
+
+func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context), opts []TaskOption, overflow Overflow) error {
+	if ctx == nil {
+		panic("filch: " + op + ": ctx is nil")
+	}
+	if f == nil {
+		panic("filch: " + op + ": f is nil")
+	}
+	if len(opts) == 0 {
+		return p.submit(ctx, task{inherited(ctx), plainTask(f)}, false, overflow)
+	}
+	o, err := p.optionsOf(op, opts)
+	if err != nil {
+		return err
+	}
+	o.detached = true
+	return newFuture(ctx, p, func(ctx context.Context) (struct{}, error) {
+		f(ctx)
+		return struct{}{}, nil
+	}).submit(ctx, o, nil, overflow)
+}
+
+// task is what queues hold.
+type task struct {
+	ctx  context.Context // of the submitter; nil if the body has it
+	body body
+}
+
+// body is what there is to do, and who wants to know how it ends.
+type body interface {
+	// start calls the function, for a worker in the given seat, unless its
+	// context has ended. It reports false if somebody else has started or
+	// dropped the task. If exclusive, the caller is the worker's goroutine.
+	start(p *Pool, s seat, ctx context.Context, exclusive bool) bool
+	// drop ends a task that has not started, with err.
+	drop(p *Pool, err error) bool
+	// catches reports whether fail wants to know of panics. If not, they go on.
+	catches(p *Pool) bool
+	// fail ends a task whose function did not return, with a *PanicError or
+	// ErrGoexit.
+	fail(p *Pool, err error)
+	// about tells what is known of the task.
+	about() (name string, f any)
+}
+
+// plainTask is a task of Go without options.
+type plainTask func(ctx context.Context)
+
+func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
+	p.leaveQueue()
+	c := p.contextFor(ctx, s, exclusive)
+	switch {
+	case ctx.Err() != nil || p.phase.Load() == cancelled:
+		p.dropped(f, c.cause())
+	case p.watched():
+		p.watch(c, f, func() error { f(c); return nil })
+	default:
+		f(c)
+	}
+	return true
+}
+
+func (f plainTask) drop(p *Pool, err error) bool {
+	p.leaveQueue()
+	p.dropped(f, err)
+	return true
+}
+
+func (f plainTask) catches(p *Pool) bool { return p.onPanic != nil }
+
+func (f plainTask) fail(p *Pool, err error) { p.failed(f, err, true) }
+
+func (f plainTask) about() (string, any) { return "", f }
+
+// dropped counts a task that was cancelled before it started.
+func (p *Pool) dropped(b body, err error) {
+	p.ended.cancelled.Add(1)
+	if p.observer != nil {
+		p.observe(TaskCancelled, b, err)
+	}
+}
+
+// failed counts a task that ended with err. If handle is set, a panic goes to
+// the handler.
+func (p *Pool) failed(b body, err error, handle bool) {
+	var panicked *PanicError
+	if !errors.As(err, &panicked) {
+		p.ended.failed.Add(1)
+		return
+	}
+	p.ended.panicked.Add(1)
+	if handle && p.onPanic != nil {
+		p.onPanic(panicked)
+	}
+}
+
+// submit queues t for who has ctx.
+func (p *Pool) submit(ctx context.Context, t task, fair bool, overflow Overflow) error {
+	w := p.workerOf(ctx)
+	if phase := p.phase.Load(); phase != open && (phase != draining || w == nil) {
+		return p.refuse(t.body, ErrClosed)
+	}
+	if ctx.Err() != nil {
+		return p.refuse(t.body, context.Cause(ctx))
+	}
+	if p.room != nil && !p.room.take() {
+		switch overflow {
+		case Reject:
+			return p.refuse(t.body, ErrQueueFull)
+		case CallerRuns:
+			p.room.force()
+			p.runHere(ctx, t)
+			return nil
+		}
+		if err := p.room.wait(ctx, p.life); err != nil {
+			return p.refuse(t.body, err)
+		}
+	}
+	if p.observer != nil {
+		p.observe(TaskSubmitted, t.body, nil)
+	}
+	if w == nil || fair || !w.tasks.push(t) {
+		p.tasks.push(t)
+	}
+	p.wake() // (R10)
+	if p.phase.Load() == cancelled {
+		p.dropQueued() // Close may have come before the push
+	}
+	p.guard()
+	return nil
+}
+
+// refuse counts a task that was not accepted, and returns err.
+func (p *Pool) refuse(b body, err error) error {
+	p.ended.rejected.Add(1)
+	if p.observer != nil {
+		p.observe(TaskRejected, b, err)
+	}
+	return err
+}
+
+// runHere runs t on the goroutine of who submits it with ctx, or waits for it.
+func (p *Pool) runHere(ctx context.Context, t task) {
+	var s seat
+	if c := taskOf(ctx); c != nil && c.pool == p {
+		s = seat{c.worker, c.round}
+		p.runCaught(t, s)
+		return
+	}
+	p.state.Add(oneBlocked) // Close waits for it
+	defer p.release(minus(oneBlocked))
+	p.mark(func() { p.runCaught(t, s) })
+}
+
+// runLong runs t on a goroutine of its own.
+func (p *Pool) runLong(ctx context.Context, t task) error {
+	w := p.workerOf(ctx)
+	if phase := p.phase.Load(); phase != open && (phase != draining || w == nil) {
+		return p.refuse(t.body, ErrClosed)
+	}
+	if p.observer != nil {
+		p.observe(TaskSubmitted, t.body, nil)
+	}
+	p.state.Add(oneBlocked)
+	go p.mark(func() {
+		defer p.release(minus(oneBlocked))
+		p.runCaught(t, seat{})
+	})
+	return nil
+}
+
+// runCaught runs t elsewhere than at the bottom of a worker's stack.
+func (p *Pool) runCaught(t task, s seat) {
+	p.ended.inPlace.Add(1)
+	returned := false
+	defer func() {
+		if !returned && t.body.catches(p) {
+			t.body.fail(p, howEnded(recover()))
+		}
+	}()
+	if !t.body.start(p, s, t.ctx, false) {
+		p.ended.inPlace.Add(-1)
+	}
+	returned = true
+}
+
+// howEnded returns the error of a function that did not return: of a panic with
+// value v, or of runtime.Goexit if v is nil.
+func howEnded(v any) error {
+	if v == nil {
+		return ErrGoexit
+	}
+	return panicError(v)
+}
+
+// taskQueue is a queue of tasks: a worker's own, or the global one.
+type taskQueue struct {
+	// some is set if there may be something. It is written under mu; others load
+	// it to spare themselves the lock. Who finds nothing clears it, and not who
+	// takes the last task, since the next often comes at once.
+	some atomic.Bool
+
+	mu      sync.Mutex
+	q       queue.Deque[task]
+	gone    bool  // its worker was let go
+	pushed  int64 // tasks that were submitted to it
+	taken   int64 // tasks that its worker took from anywhere
+	ran     int64 // tasks that its worker ran
+	stolen  int64 // tasks that its worker took from other workers
+	running task  // what its worker took last
+	turn    int   // tasks since its worker looked at the global queue
+}
+
+// chunks are shared by all queues of tasks.
+var chunks sync.Pool
+
+func (q *taskQueue) init() { q.q.Chunks = &chunks }
+
+// push adds t, and reports false if the worker was let go.
+func (q *taskQueue) push(t task) bool {
+	q.mu.Lock()
+	if q.gone {
+		q.mu.Unlock()
+		return false
+	}
+	q.pushed++
+	q.q.PushBack(t)
+	q.notEmpty()
+	q.mu.Unlock()
+	return true
+}
+
+// notEmpty notes that there is something. The caller holds the lock.
+func (q *taskQueue) notEmpty() {
+	if !q.some.Load() {
+		q.some.Store(true) // (W10)
+	}
+}
+
+// leave reports whether the worker of q may be let go: nobody has pushed to it
+// with the context of a task that is over. Nobody will, then.
+func (q *taskQueue) leave() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.gone = q.q.Len() == 0
+	return q.gone
+}
+
+// pop removes the newest task, or the oldest. The caller holds the lock.
+func (q *taskQueue) pop(newest bool) (t task, ok bool) {
+	if newest {
+		t, ok = q.q.PopBack()
+	} else {
+		t, ok = q.q.PopFront()
+	}
+	if !ok && q.some.Load() {
+		q.some.Store(false)
+	}
+	return t, ok
+}
+
+// takeBack removes the newest task if it is one that the caller wants.
+func (q *taskQueue) takeBack(is func(b body) bool) (t task, ok bool) {
+	if !q.some.Load() {
+		return t, false
+	}
+	q.mu.Lock()
+	if t, ok = q.q.Back(); ok && is(t.body) {
+		t, ok = q.q.PopBack()
+	} else {
+		t, ok = task{}, false
+	}
+	q.mu.Unlock()
+	return t, ok
+}
+
+// takeBackBody removes the newest task if it is b.
+func (q *taskQueue) takeBackBody(b body) {
+	if !q.some.Load() {
+		return
+	}
+	q.mu.Lock()
+	if t, ok := q.q.Back(); ok && t.body == b {
+		q.q.PopBack()
+	}
+	q.mu.Unlock()
+}
+
+// took notes that the worker of q took t to run it. The caller holds the lock.
+func (q *taskQueue) took(t task) {
+	q.taken++
+	q.running = t
+}
+
+// fairness is after how many tasks of its own queue a worker looks at the global
+// one, where others may have waited for long.
+const fairness = 60
+
+// nextTask takes a task from w's own queue, or now and then from the global
+// one.
+func (w *Worker) nextTask() (t task, ok bool) {
+	p, q := w.pool, &w.tasks
+	if p.paused.Load() {
+		return t, false
+	}
+	if q.turn++; q.turn > fairness { // only w has to do with it
+		q.turn = 0
+		if t, ok = w.takeFrom(&p.tasks, int(p.limit.Load()), false); ok {
+			return t, true
+		}
+	}
+	q.mu.Lock()
+	q.ran += w.ran
+	w.ran = 0
+	if t, ok = q.pop(p.order == LIFO); ok {
+		q.took(t)
+	} else {
+		q.running = task{}
+	}
+	q.mu.Unlock()
+	if !ok {
+		t, ok = w.takeFrom(&p.tasks, int(p.limit.Load()), false)
+	}
+	return t, ok
+}
+
+// most is how many tasks move from one queue to another at a time, but for
+// chunks of the queue, which move whole.
+const most = 32
+
+// takeFrom takes the oldest task of q, and moves others with it, one in share of
+// them all, to w's queue. Between the two queues they are in nobody's sight; but
+// w, which has a place, queues them before it does anything else, and wakes
+// another worker.
+func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool) {
+	p := w.pool
+	if !q.some.Load() || p.paused.Load() {
+		return t, false
+	}
+	reverse := !steal && p.order == LIFO // so that they run in the order they came in
+	var moved queue.Deque[task]
+	n := 0
+	q.mu.Lock()
+	t, ok = q.pop(false)
+	if more := q.q.Len() / share; more > 2*most {
+		n = q.q.MoveChunk(&moved, reverse)
+	} else {
+		for n < min(more, most) {
+			w.batch[n], _ = q.pop(false)
+			n++
+		}
+	}
+	q.mu.Unlock()
+	if !ok {
+		return t, false
+	}
+	own := &w.tasks
+	own.mu.Lock()
+	own.took(t)
+	if steal {
+		own.stolen += int64(1 + n)
+	}
+	if moved.Len() > 0 {
+		moved.MoveChunk(&own.q, false)
+	} else if reverse {
+		for i := n - 1; i >= 0; i-- {
+			own.q.PushBack(w.batch[i])
+		}
+	} else {
+		for i := range n {
+			own.q.PushBack(w.batch[i])
+		}
+	}
+	if n > 0 {
+		own.notEmpty()
+	}
+	own.mu.Unlock()
+	if n > 0 {
+		clear(w.batch[:min(n, most)])
+		if !w.searching {
+			p.wake() // (R10); a searching worker wakes another when it stops
+		}
+	}
+	return t, true
+}
+
+// serve runs t, and whatever else is queued, at the bottom of w's stack. self is
+// where the caller keeps w: if somebody still uses w as a Scope in the end, it
+// is left to them, and the caller gets another worker.
+func (w *Worker) serve(t task, self **Worker) {
+	p := w.pool
+	s := seat{w, uint32(w.place.Load() >> 1)}
+	w.scope.Store(scopeFree)
+	defer w.served(self)
+	for ok := true; ok; {
+		w.body = t.body
+		if t.body.start(p, s, t.ctx, true) {
+			w.ran++
+		}
+		w.body = nil
+		if c := p.counts(p.state.Load()); c.Active > c.Limit || !w.held() || p.global.n.Load() > 0 {
+			return
+		}
+		t, ok = w.nextTask()
+	}
+}
+
+// served is deferred by serve.
+func (w *Worker) served(self **Worker) {
+	p := w.pool
+	if b := w.body; b != nil { // it panicked, or called runtime.Goexit
+		w.body = nil
+		w.ran++
+		if b.catches(p) {
+			b.fail(p, howEnded(recover()))
+		}
+	}
+	w.tasks.mu.Lock()
+	w.tasks.ran += w.ran
+	w.tasks.running = task{}
+	w.tasks.mu.Unlock()
+	w.ran = 0
+	for { // a new round
+		v := w.place.Load()
+		round := uint32(v>>1) + 1
+		if w.place.CompareAndSwap(v, uint64(round)<<1|v&1) {
+			break
+		}
+	}
+	if w.scope.CompareAndSwap(scopeFree, scopeNone) || !w.scope.CompareAndSwap(scopeUsed, scopeLeft) {
+		w.scope.Store(scopeNone)
+		return
+	}
+	p.state.Add(onePlace)
+	*self = p.hire()
+}
+
+// room limits how many tasks are queued.
+type room struct {
+	limit    int64
+	overflow Overflow
+	queued   atomic.Int64
+
+	mu      sync.Mutex
+	waiters []*latch // the first come first
+}
+
+// take takes room for a task, if there is some.
+func (r *room) take() bool {
+	for {
+		n := r.queued.Load()
+		if n >= r.limit {
+			return false
+		}
+		if r.queued.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// force takes room whether there is some or not.
+func (r *room) force() { r.queued.Add(1) }
+
+// wait takes room when there is some. It gives up when ctx ends or life does.
+func (r *room) wait(ctx, life context.Context) error {
+	for {
+		l := &latch{}
+		r.mu.Lock()
+		r.waiters = append(r.waiters, l)
+		r.mu.Unlock()
+		if r.take() { // (R30) room that was made before l was there
+			r.forget(l)
+			return nil
+		}
+		stop := context.AfterFunc(life, l.release)
+		err := l.wait(ctx, func() bool { return false })
+		stop()
+		r.forget(l)
+		if life.Err() != nil {
+			err = ErrClosed
+		}
+		if err != nil {
+			r.next() // in case it was l's turn
+			return err
+		}
+		if r.take() {
+			return nil
+		}
+	}
+}
+
+// leave makes room for another task.
+func (r *room) leave() {
+	r.queued.Add(-1) // (W30)
+	r.next()
+}
+
+// next lets the first that waits try.
+func (r *room) next() {
+	r.mu.Lock()
+	var l *latch
+	if len(r.waiters) > 0 {
+		l = r.waiters[0]
+		r.waiters = slices.Delete(r.waiters, 0, 1)
+	}
+	r.mu.Unlock()
+	if l != nil {
+		l.release()
+	}
+}
+
+func (r *room) forget(l *latch) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.Index(r.waiters, l); i >= 0 {
+		r.waiters = slices.Delete(r.waiters, i, i+1)
+	}
+}
+
+// leaveQueue makes room in a limited queue when a task starts or is dropped.
+func (p *Pool) leaveQueue() {
+	if p.room != nil {
+		p.room.leave()
+	}
+}

@@ -1,0 +1,836 @@
+package filch_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+var background = context.Background()
+
+func taskFib(ctx context.Context, p *filch.Pool, n int) (int, error) {
+	if n < 2 {
+		return n, nil
+	}
+	f := filch.Submit(ctx, p, func(ctx context.Context) (int, error) { return taskFib(ctx, p, n-1) })
+	b, err := taskFib(ctx, p, n-2)
+	if err != nil {
+		return 0, err
+	}
+	a, err := f.Wait(ctx)
+	return a + b, err
+}
+
+// Tasks wait for tasks, on any number of workers, one included.
+func TestTasksWaitForTasks(t *testing.T) {
+	for _, order := range []filch.Order{filch.LIFO, filch.FIFO} {
+		for _, workers := range []int{1, 2, 3, 8} {
+			p := filch.New(filch.WithWorkers(workers), filch.WithOrder(order))
+			n, err := filch.Submit(background, p, func(ctx context.Context) (int, error) { return taskFib(ctx, p, 20) }).Wait(background)
+			if n != 6765 || err != nil {
+				t.Errorf("%v, %d workers: %d, %v", order, workers, n, err)
+			}
+			p.Close()
+			if s := p.Stats().Tasks; s.Submitted != 10946 || s.Done != 10946 || s.Queued != 0 {
+				t.Errorf("%v, %d workers: %+v", order, workers, s)
+			}
+		}
+	}
+}
+
+// Every task runs once, whoever submits it.
+func TestTasksRunExactlyOnce(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		const submitters, each = 8, 20_000
+		ran := make([]atomic.Int32, submitters*each)
+		var wg sync.WaitGroup
+		for s := range submitters {
+			wg.Go(func() {
+				for i := range each / 2 {
+					i += s * each
+					if err := p.Go(background, func(ctx context.Context) {
+						ran[i].Add(1)
+						p.Go(ctx, func(context.Context) { ran[i+each/2].Add(1) })
+					}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if err := p.Shutdown(background); err != nil {
+			t.Error(err)
+		}
+		for i := range ran {
+			if n := ran[i].Load(); n != 1 {
+				t.Fatalf("%d workers: task %d ran %d times", workers, i, n)
+			}
+		}
+		if s := p.Stats().Tasks; s.Done != submitters*each || s.Submitted != s.Done {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// From outside, tasks start in the order they come in; what a task submits, a
+// LIFO pool runs first, newest first.
+func TestOrder(t *testing.T) {
+	for order, want := range map[filch.Order]string{
+		filch.LIFO: "0 0c 0b 0a 1 1c 1b 1a 2 2c 2b 2a",
+		filch.FIFO: "0 1 2 0a 0b 0c 1a 1b 1c 2a 2b 2c",
+	} {
+		p := filch.New(filch.WithWorkers(1), filch.WithOrder(order))
+		p.Pause()
+		var got []string
+		for i := range 3 {
+			p.Go(background, func(ctx context.Context) {
+				got = append(got, fmt.Sprint(i))
+				for _, c := range "abc" {
+					p.Go(ctx, func(context.Context) { got = append(got, fmt.Sprint(i, string(c))) })
+				}
+			})
+		}
+		p.Resume()
+		if err := p.Shutdown(background); err != nil {
+			t.Fatal(err)
+		}
+		if s := strings.ReplaceAll(strings.Join(got, ","), " ", ""); order == filch.FIFO && s != strings.ReplaceAll(want, " ", ",") {
+			// What came in a batch is moved to the worker's queue together.
+			t.Errorf("%v: %s, want %s", order, s, want)
+		} else if order == filch.LIFO && s != strings.ReplaceAll(want, " ", ",") {
+			t.Errorf("%v: %s, want %s", order, s, want)
+		}
+	}
+}
+
+// A worker with no end of work of its own looks at the global queue now and
+// then.
+func TestOwnTasksDoNotStarveTheGlobalQueue(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	var own atomic.Int64
+	var stop atomic.Bool
+	var more func(ctx context.Context)
+	more = func(ctx context.Context) {
+		own.Add(1)
+		if !stop.Load() {
+			p.Go(ctx, more)
+		}
+	}
+	p.Go(background, more)
+	for own.Load() == 0 {
+		runtime.Gosched()
+	}
+	done := make(chan int64)
+	p.Go(background, func(context.Context) {
+		stop.Store(true)
+		done <- own.Load()
+	})
+	<-done
+	p.Close()
+	// Fair tasks do not overtake what is queued from outside.
+	q := filch.New(filch.WithWorkers(1))
+	q.Pause()
+	var got []string
+	q.Go(background, func(ctx context.Context) {
+		q.Go(ctx, func(context.Context) { got = append(got, "fair") }, filch.Fair())
+		q.Go(ctx, func(context.Context) { got = append(got, "own") })
+	})
+	for range 70 {
+		q.Go(background, func(context.Context) {
+			if !slices.Contains(got, "outside") {
+				got = append(got, "outside")
+			}
+		})
+	}
+	q.Resume()
+	q.Shutdown(background)
+	if s := strings.Join(got, " "); s != "own outside fair" {
+		t.Error(s)
+	}
+}
+
+// Values of the submitter's context reach the task, and the tasks it submits.
+func TestContextReachesTheTask(t *testing.T) {
+	type key struct{}
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	ctx, cancel := context.WithCancel(context.WithValue(background, key{}, "value"))
+	f := filch.Submit(ctx, p, func(ctx context.Context) (string, error) {
+		ch := make(chan string)
+		p.Go(context.WithValue(ctx, "other", 1), func(ctx context.Context) { ch <- ctx.Value(key{}).(string) })
+		s := ""
+		filch.Blocking(ctx, func() { s = <-ch })
+		cancel()
+		<-ctx.Done()
+		return s, ctx.Err()
+	})
+	if s, err := f.Wait(background); s != "value" || !errors.Is(err, context.Canceled) {
+		t.Errorf("%q, %v", s, err)
+	}
+}
+
+// A task that was cancelled before it started never runs, and its Future says
+// why, as soon as it is known.
+func TestCancelledTasksDoNotRun(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	p.Pause()
+	ran := false
+	run := func(context.Context) (int, error) { ran = true; return 1, nil }
+	why := errors.New("why")
+	ctx, cancel := context.WithCancelCause(background)
+	byContext := filch.Submit(ctx, p, run)
+	waited := filch.Submit(ctx, p, run)
+	byCancel := filch.Submit(background, p, run)
+	inTime := filch.Submit(background, p, run, filch.Within(time.Nanosecond))
+	done := byContext.Done()
+	byCancel.Cancel()
+	byCancel.Cancel()
+	cancel(why)
+	<-done // though nothing runs
+	if _, err := byContext.Wait(background); err != why {
+		t.Errorf("context: %v", err)
+	}
+	if _, err := waited.Wait(background); err != why {
+		t.Errorf("context: %v", err)
+	}
+	if _, err := byCancel.Wait(background); err != context.Canceled {
+		t.Errorf("Cancel: %v", err)
+	}
+	if _, err := filch.Submit(ctx, p, run).Wait(background); err != why {
+		t.Errorf("submitted too late: %v", err)
+	}
+	p.Resume()
+	if _, err := inTime.Wait(background); err != context.DeadlineExceeded {
+		t.Errorf("Within: %v", err)
+	}
+	if err := p.Go(ctx, func(context.Context) { ran = true }); err != why {
+		t.Errorf("Go: %v", err)
+	}
+	p.Shutdown(background)
+	if s := p.Stats().Tasks; ran || s.Cancelled != 4 || s.Rejected != 2 {
+		t.Errorf("ran: %v, %+v", ran, s)
+	}
+}
+
+// What runs is told by its context that it should end.
+func TestRunningTasksAreCancelled(t *testing.T) {
+	p := filch.New(filch.WithWorkers(4))
+	wait := func(ctx context.Context) (int, error) {
+		<-ctx.Done()
+		return 0, context.Cause(ctx)
+	}
+	runs := make(chan bool)
+	f := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		inner := filch.Submit(ctx, p, func(ctx context.Context) (int, error) {
+			close(runs)
+			return wait(ctx)
+		})
+		return inner.Wait(context.WithoutCancel(ctx)) // the inner task hears of it too
+	})
+	<-runs
+	f.Cancel()
+	if _, err := f.Wait(background); err != context.Canceled {
+		t.Errorf("Cancel: %v", err)
+	}
+	if _, err := filch.Submit(background, p, wait, filch.Within(time.Millisecond)).Wait(background); err != context.DeadlineExceeded {
+		t.Errorf("Within: %v", err)
+	}
+	started := make(chan bool)
+	f = filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		close(started)
+		return wait(ctx)
+	})
+	g := make(chan error)
+	p.Go(background, func(ctx context.Context) {
+		g <- nil
+		<-ctx.Done()
+		g <- ctx.Err()
+	})
+	<-started
+	<-g
+	go p.Close()
+	if _, err := f.Wait(background); err != filch.ErrClosed {
+		t.Errorf("Close: %v", err)
+	}
+	if err := <-g; err != context.Canceled {
+		t.Errorf("Close: %v", err)
+	}
+	p.Close()
+}
+
+// The end of a task is not the end of its context: what it submitted may go on.
+func TestATaskMayOutliveTheOneThatSubmittedIt(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	ran := make(chan error, 2)
+	filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		<-time.After(0)
+		ctx.Done() // makes it a real one
+		p.Go(ctx, func(ctx context.Context) { ran <- ctx.Err() })
+		derived, cancel := context.WithTimeout(ctx, time.Hour)
+		t.Cleanup(cancel)
+		p.Go(derived, func(ctx context.Context) { ran <- ctx.Err() })
+		return 0, nil
+	}).Wait(background)
+	runtime.GC()
+	for range 2 {
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestPanicsAndGoexitOfTasks(t *testing.T) {
+	var handled atomic.Pointer[filch.PanicError]
+	p := filch.New(filch.WithWorkers(2), filch.WithPanicHandler(func(err *filch.PanicError) { handled.Store(err) }))
+	defer p.Close()
+	for _, inPlace := range []bool{false, true} {
+		submit := func(f func(ctx context.Context) (int, error)) error {
+			if !inPlace {
+				_, err := filch.Submit(background, p, f).Wait(background)
+				return err
+			}
+			p.Resize(1)
+			_, err := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+				inner := filch.Submit(ctx, p, f)
+				inner.Wait(ctx)
+				return inner.Wait(ctx)
+			}).Wait(background)
+			p.Resize(2)
+			return err
+		}
+		var pe *filch.PanicError
+		if err := submit(func(context.Context) (int, error) { panic(errBoom) }); !errors.As(err, &pe) || !errors.Is(err, errBoom) || !bytes.Contains(pe.Stack, []byte("TestPanicsAndGoexitOfTasks")) {
+			t.Errorf("%v", err)
+		}
+		if err := submit(func(context.Context) (int, error) { runtime.Goexit(); return 0, nil }); err != filch.ErrGoexit {
+			t.Errorf("%v", err)
+		}
+		if err := submit(func(context.Context) (int, error) { return 0, errBoom }); err != errBoom {
+			t.Errorf("%v", err)
+		}
+	}
+	g := p.Group(background)
+	g.Go(func(context.Context) error { panic("in a group") })
+	if err := g.Wait(); err == nil || !strings.Contains(err.Error(), "in a group") {
+		t.Errorf("%v", err)
+	}
+	for range 2 {
+		handled.Store(nil)
+		p.Go(background, func(context.Context) { panic("in Go") })
+		for handled.Load() == nil {
+			runtime.Gosched()
+		}
+		if handled.Load().Value != "in Go" {
+			t.Errorf("%v", handled.Load())
+		}
+		handled.Store(nil)
+		p.Go(background, func(context.Context) { panic("with a name") }, filch.Named("x"))
+		for handled.Load() == nil {
+			runtime.Gosched()
+		}
+	}
+	for range 10 {
+		p.Go(background, func(context.Context) { runtime.Goexit() })
+	}
+	// The pool lives on, with all its workers.
+	var in sync.WaitGroup
+	in.Add(2)
+	for range 2 {
+		p.Go(background, func(context.Context) { in.Done(); in.Wait() })
+	}
+	in.Wait()
+}
+
+var errBoom = errors.New("boom")
+
+// Tasks that block where the pool cannot see it, on what only a queued task
+// does, are not waited for for ever.
+func TestHiddenBlockingDoesNotDeadlock(t *testing.T) {
+	n := 10_000
+	if testing.Short() || raceEnabled {
+		n = 500
+	}
+	var log bytes.Buffer
+	p := filch.New(filch.WithWorkers(2), filch.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	release := make(chan bool)
+	var done atomic.Int32
+	for range n {
+		p.Go(background, func(context.Context) {
+			<-release
+			done.Add(1)
+		})
+	}
+	p.Go(background, func(context.Context) { close(release) })
+	if err := p.Shutdown(background); err != nil {
+		t.Error(err)
+	}
+	s := p.Stats()
+	if done.Load() != int32(n) || s.Tasks.Stalls == 0 || !strings.Contains(log.String(), "blocked") {
+		t.Errorf("%d of %d, %+v", done.Load(), n, s)
+	}
+	for start := time.Now(); p.Stats().Extra > 0; runtime.Gosched() {
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("the workers are not taken back: %+v", p.Stats())
+		}
+	}
+}
+
+// Waits of tasks for tasks lend the place to others, and no more run at once
+// than there are workers.
+func TestWaitingTasksLendTheirPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const nap1 = 2 * time.Millisecond
+		p := filch.New(filch.WithWorkers(2))
+		var now, most atomic.Int32
+		nap := func(ctx context.Context) (int, error) {
+			n := now.Add(1)
+			most.Store(max(most.Load(), n))
+			time.Sleep(nap1) // shorter than what passes for a stall
+			now.Add(-1)
+			return 1, nil
+		}
+		start := time.Now()
+		g := p.Group(background)
+		for range 10 {
+			g.Go(func(ctx context.Context) error {
+				// Waits for a task that another worker has begun.
+				f := filch.Submit(ctx, p, nap)
+				<-time.After(time.Nanosecond)
+				_, err := f.Wait(ctx)
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); most.Load() > 2 || took > 6*nap1 {
+			t.Errorf("%d at once, in %v", most.Load(), took)
+		}
+		p.Close()
+	})
+}
+
+// Blocking says openly that a task blocks: others run meanwhile.
+func TestBlocking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1))
+		start := time.Now()
+		g := p.Group(background)
+		for range 100 {
+			g.Go(func(ctx context.Context) error {
+				filch.Blocking(ctx, func() { time.Sleep(leaf) })
+				return nil
+			})
+		}
+		g.Wait()
+		if took := time.Since(start); took != leaf {
+			t.Errorf("took %v", took)
+		}
+		p.Close()
+	})
+}
+
+func TestQueueLimit(t *testing.T) {
+	const limit = 3
+	nop := func(context.Context) {}
+	t.Run("Reject", func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(limit, filch.Reject))
+		p.Pause()
+		for i := range 2 * limit {
+			if err := p.Go(background, nop); (err == filch.ErrQueueFull) != (i >= limit) {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+		if _, err := filch.Submit(background, p, func(context.Context) (int, error) { return 1, nil }).Wait(background); err != filch.ErrQueueFull {
+			t.Error(err)
+		}
+		p.Resume()
+		p.Shutdown(background)
+		if s := p.Stats().Tasks; s.Done != limit || s.Rejected != limit+1 {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("CallerRuns", func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(limit, filch.CallerRuns))
+		p.Pause()
+		here := 0
+		for range 2 * limit {
+			p.Go(background, func(context.Context) { here++ })
+		}
+		if here != limit {
+			t.Errorf("%d tasks run by the caller", here)
+		}
+		if err := p.TryGo(background, nop); err != filch.ErrQueueFull {
+			t.Errorf("TryGo: %v", err)
+		}
+		p.Resume()
+		p.Shutdown(background)
+		if here != 2*limit {
+			t.Errorf("%d tasks ran", here)
+		}
+	})
+	t.Run("Block", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(limit, filch.Block))
+			p.Pause()
+			for range limit {
+				p.Go(background, nop)
+			}
+			if err := p.TryGo(background, nop); err != filch.ErrQueueFull {
+				t.Errorf("TryGo: %v", err)
+			}
+			ctx, cancel := context.WithTimeout(background, leaf)
+			defer cancel()
+			if err := p.Go(ctx, nop); err != context.DeadlineExceeded {
+				t.Errorf("gave up with %v", err)
+			}
+			var wg sync.WaitGroup
+			for range 10 {
+				wg.Go(func() {
+					if err := p.Go(background, nop); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			synctest.Wait()
+			if s := p.Stats().Tasks; s.Queued != limit {
+				t.Errorf("%+v", s)
+			}
+			p.Resume()
+			wg.Wait()
+			p.Shutdown(background)
+			if s := p.Stats().Tasks; s.Done != limit+10 {
+				t.Errorf("%+v", s)
+			}
+		})
+	})
+	t.Run("Block inside tasks", func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(1, filch.Block))
+		var ran atomic.Int32
+		var spread func(ctx context.Context, depth int)
+		spread = func(ctx context.Context, depth int) {
+			ran.Add(1)
+			for range 3 {
+				if depth > 0 {
+					if err := p.Go(ctx, func(ctx context.Context) { spread(ctx, depth-1) }); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+		p.Go(background, func(ctx context.Context) { spread(ctx, 6) })
+		p.Shutdown(background)
+		if n := ran.Load(); n != 1093 {
+			t.Errorf("%d tasks ran, not 1093", n)
+		}
+	})
+	t.Run("Close lets go of who waits", func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(1, filch.Block))
+		p.Pause()
+		p.Go(background, nop)
+		err := make(chan error)
+		go func() { err <- p.Go(background, nop) }()
+		p.Close()
+		if e := <-err; e != filch.ErrClosed {
+			t.Error(e)
+		}
+	})
+}
+
+func TestGroup(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	t.Run("empty", func(t *testing.T) {
+		if err := p.Group(background).Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("first error, and the others hear of it", func(t *testing.T) {
+		g := p.Group(background)
+		g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+		g.Go(func(ctx context.Context) error { return errBoom })
+		if err := g.Wait(); err != errBoom {
+			t.Error(err)
+		}
+		if context.Cause(g.Context()) != errBoom {
+			t.Error(context.Cause(g.Context()))
+		}
+		g.Go(func(context.Context) error { t.Error("runs"); return nil })
+		g.Wait()
+	})
+	t.Run("all errors, up to some", func(t *testing.T) {
+		g := p.Group(background, filch.CollectErrors(3))
+		var ran atomic.Int32
+		for i := range 10 {
+			g.Go(func(context.Context) error { ran.Add(1); return fmt.Errorf("error %d", i%5) }, filch.Named("x"))
+		}
+		err := g.Wait()
+		if err == nil || strings.Count(err.Error(), "error ") != 3 || !strings.Contains(err.Error(), "and 7 more errors") || ran.Load() != 10 {
+			t.Errorf("%d ran: %v", ran.Load(), err)
+		}
+	})
+	t.Run("Stop", func(t *testing.T) {
+		g := p.Group(background)
+		for range 4 {
+			g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+		}
+		if err := g.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("the context ends", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(background)
+		g := p.Group(ctx)
+		cancel()
+		g.Go(func(context.Context) error { t.Error("runs"); return nil })
+		if err := g.Wait(); err != context.Canceled {
+			t.Error(err)
+		}
+	})
+	t.Run("nested on one worker", func(t *testing.T) {
+		one := filch.New(filch.WithWorkers(1))
+		defer one.Close()
+		var leaves atomic.Int32
+		var tree func(ctx context.Context, depth int) error
+		tree = func(ctx context.Context, depth int) error {
+			if depth == 0 {
+				leaves.Add(1)
+				return nil
+			}
+			g := one.Group(ctx)
+			for range 3 {
+				g.Go(func(ctx context.Context) error { return tree(ctx, depth-1) })
+			}
+			return g.Wait()
+		}
+		if err := tree(background, 7); err != nil || leaves.Load() != 2187 {
+			t.Errorf("%d leaves, %v", leaves.Load(), err)
+		}
+	})
+	t.Run("results in order", func(t *testing.T) {
+		g := filch.NewResultGroup[int](background, p)
+		for i := range 100 {
+			g.Go(func(context.Context) (int, error) { return i * i, nil })
+		}
+		got, err := g.Wait()
+		if err != nil || len(got) != 100 {
+			t.Fatal(got, err)
+		}
+		for i, v := range got {
+			if v != i*i {
+				t.Errorf("%d: %d", i, v)
+			}
+		}
+	})
+}
+
+func TestLongRunning(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	stop := make(chan bool)
+	p.Go(background, func(context.Context) { <-stop }, filch.LongRunning())
+	f := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		return filch.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }).Wait(ctx)
+	}, filch.LongRunning())
+	if n, err := f.Wait(background); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	close(stop)
+	p.Shutdown(background)
+}
+
+// Close and Shutdown from inside a task say so, at once; from a task of another
+// pool they do what they do elsewhere.
+func TestCloseInsideATask(t *testing.T) {
+	p, q := filch.New(filch.WithWorkers(1)), filch.New(filch.WithWorkers(1))
+	for _, c := range []struct {
+		name  string
+		close func(ctx context.Context, p *filch.Pool) error
+	}{
+		{"Close", func(_ context.Context, p *filch.Pool) error { return p.Close() }},
+		{"Shutdown", func(ctx context.Context, p *filch.Pool) error { return p.Shutdown(ctx) }},
+		{"Shutdown without the context", func(_ context.Context, p *filch.Pool) error { return p.Shutdown(background) }},
+	} {
+		for _, opts := range [][]filch.TaskOption{nil, {filch.LongRunning()}} {
+			p, q = filch.New(filch.WithWorkers(1)), filch.New(filch.WithWorkers(1))
+			f := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+				if err := filch.Submit(ctx, q, func(ctx context.Context) (int, error) { return 0, nil }); err == nil {
+					t.Error(err)
+				}
+				return 0, errors.Join(c.close(ctx, q), c.close(ctx, p))
+			}, opts...)
+			_, err := f.Wait(background)
+			if !errors.Is(err, filch.ErrInside) || strings.Count(err.Error(), "inside") != 1 {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	f := filch.Submit(background, filch.New(), func(ctx context.Context) (int, error) { return 0, nil })
+	f.Wait(background)
+	var self *filch.Future[int]
+	ready := make(chan bool)
+	self = filch.Submit(background, filch.New(filch.WithWorkers(1)), func(ctx context.Context) (int, error) {
+		<-ready
+		return self.Wait(ctx)
+	})
+	close(ready)
+	if _, err := self.Wait(background); !errors.Is(err, filch.ErrInside) {
+		t.Errorf("Wait for itself: %v", err)
+	}
+}
+
+// Shutdown runs all that was submitted before, and what that submits; if it may
+// not take so long, it says what it dropped.
+func TestShutdown(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	var ran atomic.Int32
+	var spread func(ctx context.Context, depth int)
+	spread = func(ctx context.Context, depth int) {
+		ran.Add(1)
+		if depth > 0 {
+			for range 2 {
+				if err := p.Go(ctx, func(ctx context.Context) { spread(ctx, depth-1) }); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	for range 10 {
+		p.Go(background, func(ctx context.Context) { spread(ctx, 8) })
+	}
+	p.Pause()
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			if err := p.Shutdown(background); err != nil {
+				t.Error(err)
+			}
+			if n := ran.Load(); n != 5110 {
+				t.Errorf("%d ran", n)
+			}
+		})
+	}
+	wg.Wait()
+	if err := p.Go(background, func(context.Context) {}); err != filch.ErrClosed {
+		t.Error(err)
+	}
+
+	p = filch.New(filch.WithWorkers(1))
+	started := make(chan bool)
+	running := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		close(started)
+		<-ctx.Done()
+		return 0, context.Cause(ctx)
+	})
+	<-started
+	var queued []*filch.Future[int]
+	for range 7 {
+		queued = append(queued, filch.Submit(background, p, func(ctx context.Context) (int, error) { return 0, nil }))
+	}
+	ctx, cancel := context.WithCancelCause(background)
+	cancel(errBoom)
+	if err := p.Shutdown(ctx); !errors.Is(err, errBoom) || !strings.Contains(err.Error(), "7 tasks dropped") {
+		t.Error(err)
+	}
+	for _, f := range append(queued, running) {
+		if _, err := f.Wait(background); err != filch.ErrClosed {
+			t.Error(err)
+		}
+	}
+	p.Close()
+}
+
+// A Scope that a task's context leads to can be used by whoever has it, whenever.
+func TestScopeOf(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	var kept context.Context
+	f := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		kept = ctx
+		sum := 0
+		filch.ScopeOf(ctx).Do(func(w *filch.Worker) {
+			sum = fibFunc.Call(w, 10)
+			sum += fibFunc.Call(filch.ScopeOf(ctx), 10) // as a guest
+		})
+		var wg sync.WaitGroup
+		var all atomic.Int64
+		for range 4 {
+			wg.Go(func() { all.Add(int64(fibFunc.Call(filch.ScopeOf(ctx), 15))) })
+		}
+		filch.Blocking(ctx, wg.Wait)
+		return sum + int(all.Load()), nil
+	})
+	if n, err := f.Wait(background); n != 110+4*610 || err != nil {
+		t.Error(n, err)
+	}
+	if n := fibFunc.Call(filch.ScopeOf(kept), 10); n != 55 {
+		t.Error(n)
+	}
+	if filch.ScopeOf(background) != filch.Scope(filch.Default()) {
+		t.Error("not the default pool")
+	}
+	p.Close()
+}
+
+// Goroutines that outlive the task whose context they have, use it in every way
+// that there is, and must not harm the pool.
+func TestContextsOutliveTheirTasks(t *testing.T) {
+	seed := rand.Uint64()
+	p := filch.New(filch.WithWorkers(2))
+	var wg sync.WaitGroup
+	for i := range 200 {
+		p.Go(background, func(ctx context.Context) {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				rng := rand.New(rand.NewPCG(seed, uint64(i)))
+				for range 20 {
+					switch rng.IntN(5) {
+					case 0:
+						filch.Blocking(ctx, runtime.Gosched)
+					case 1:
+						if n := fibFunc.Call(filch.ScopeOf(ctx), 12); n != 144 {
+							t.Errorf("seed %d: %d", seed, n)
+						}
+					case 2:
+						p.Go(ctx, func(ctx context.Context) { fibFunc.Call(filch.ScopeOf(ctx), 8) })
+					case 3:
+						if n, err := taskFib(ctx, p, 6); n != 8 || err != nil {
+							t.Errorf("seed %d: %d, %v", seed, n, err)
+						}
+					case 4:
+						g := p.Group(ctx)
+						g.Go(func(context.Context) error { runtime.Gosched(); return nil })
+						g.Wait()
+					}
+				}
+			}()
+			runtime.Gosched()
+		})
+	}
+	for p.Stats().Tasks.Done < 200 {
+		runtime.Gosched()
+	}
+	wg.Wait()
+	if err := p.Shutdown(background); err != nil {
+		t.Error(err)
+	}
+	if s := p.Stats(); s.Active != 0 || s.Blocked != 0 || s.Tasks.Submitted != s.Tasks.Done-s.Tasks.InPlace+s.Tasks.InPlace && s.Tasks.Queued != 0 {
+		t.Errorf("seed %d: %+v", seed, s)
+	}
+}
