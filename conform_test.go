@@ -1,7 +1,10 @@
 package filch_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/filch-go/filch"
@@ -11,30 +14,79 @@ import (
 // forkJoin is an Executor by Join.
 type forkJoin struct{ p *filch.Pool }
 
-func (e forkJoin) Run(fs ...func()) {
-	e.p.Do(func(w *filch.Worker) { runAll(w, fs) })
+func (e forkJoin) Run(ctx context.Context, fs ...func(ctx context.Context)) {
+	e.p.Do(func(w *filch.Worker) { runAll(ctx, w, fs) })
 }
 
-func runAll(w *filch.Worker, fs []func()) {
+func runAll(ctx context.Context, w *filch.Worker, fs []func(ctx context.Context)) {
 	switch n := len(fs); n {
 	case 0:
 	case 1:
-		fs[0]()
+		fs[0](ctx)
 	default:
 		w.Join(
-			func(w *filch.Worker) { runAll(w, fs[:n/2]) },
-			func(w *filch.Worker) { runAll(w, fs[n/2:]) })
+			func(w *filch.Worker) { runAll(ctx, w, fs[:n/2]) },
+			func(w *filch.Worker) { runAll(ctx, w, fs[n/2:]) })
 	}
 }
 
 func (e forkJoin) Close() { e.p.Close() }
 
+// tasks is an Executor by a Group.
+type tasks struct{ p *filch.Pool }
+
+func (e tasks) Run(ctx context.Context, fs ...func(ctx context.Context)) {
+	g := e.p.Group(ctx, filch.CollectErrors(1))
+	for _, f := range fs {
+		g.Go(func(ctx context.Context) error { f(ctx); return nil })
+	}
+	end(g.Wait())
+}
+
+func (e tasks) Close() { e.p.Close() }
+
+// futures is an Executor by Submit and Wait.
+type futures struct{ p *filch.Pool }
+
+func (e futures) Run(ctx context.Context, fs ...func(ctx context.Context)) {
+	var all []*filch.Future[int]
+	for _, f := range fs {
+		all = append(all, filch.Submit(ctx, e.p, func(ctx context.Context) (int, error) { f(ctx); return 0, nil }))
+	}
+	var err error
+	for _, f := range all {
+		if _, e := f.Wait(ctx); e != nil {
+			err = e
+		}
+	}
+	end(err)
+}
+
+func (e futures) Close() { e.p.Close() }
+
+// end ends a Run as the contract says.
+func end(err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, filch.ErrGoexit):
+		runtime.Goexit()
+	default:
+		panic(err)
+	}
+}
+
 func TestConformance(t *testing.T) {
-	for _, workers := range []int{1, 2, 3, 8} {
-		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
-			conform.Exercise(t,
-				func() conform.Executor { return forkJoin{filch.New(filch.WithWorkers(workers))} },
-				conform.Properties{Workers: workers, Nested: true})
+	exercise := func(name string, workers int, newExecutor func() conform.Executor) {
+		t.Run(fmt.Sprintf("%s, %d workers", name, workers), func(t *testing.T) {
+			conform.Exercise(t, newExecutor, conform.Properties{Workers: workers, Nested: true})
 		})
+	}
+	for _, n := range []int{1, 2, 3, 8} {
+		exercise("forks", n, func() conform.Executor { return forkJoin{filch.New(filch.WithWorkers(n))} })
+		for _, order := range []filch.Order{filch.LIFO, filch.FIFO} {
+			newPool := func() *filch.Pool { return filch.New(filch.WithWorkers(n), filch.WithOrder(order)) }
+			exercise("groups, "+order.String(), n, func() conform.Executor { return tasks{newPool()} })
+			exercise("futures, "+order.String(), n, func() conform.Executor { return futures{newPool()} })
+		}
 	}
 }

@@ -23,6 +23,12 @@
 //
 // Functions that take a [Scope] work both from outside, on a Pool, and from
 // inside, on a Worker, and share the same workers at any depth.
+//
+// Tasks are the other kind of work: functions that are queued, may block, may
+// fail, and may outlive who submits them. [Pool.Go] queues one, [Submit] gives a
+// [Future] for its result, and a [Group] waits for many. They share the workers
+// with fork-join work, which a task starts by [ScopeOf]. A task may wait for
+// other tasks; the pool does not deadlock, with one worker neither.
 package filch
 
 import (

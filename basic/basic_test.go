@@ -1,6 +1,7 @@
 package basic_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -9,10 +10,21 @@ import (
 	"github.com/filch-go/filch/internal/conform"
 )
 
+// executor hands the context on, which the pool knows nothing of.
+type executor struct{ *basic.Pool }
+
+func (e executor) Run(ctx context.Context, fs ...func(ctx context.Context)) {
+	plain := make([]func(), len(fs))
+	for i, f := range fs {
+		plain[i] = func() { f(ctx) }
+	}
+	e.Pool.Run(plain...)
+}
+
 func TestConformance(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 8} {
 		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
-			conform.Exercise(t, func() conform.Executor { return basic.New(workers) }, conform.Properties{Workers: workers})
+			conform.Exercise(t, func() conform.Executor { return executor{basic.New(workers)} }, conform.Properties{Workers: workers})
 		})
 	}
 }

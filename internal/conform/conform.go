@@ -2,6 +2,7 @@
 package conform
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -16,9 +17,10 @@ import (
 // Executor is the one small interface over every pool.
 type Executor interface {
 	// Run calls all of fs, several at once if it can, and returns when all have
-	// ended. If some panic, Run panics after that with the value of one of
-	// them, or with an error whose text has it.
-	Run(fs ...func())
+	// ended. They get a context that has the values of ctx; a Run inside one of
+	// them is given that. If some panic, Run panics after that with the value of
+	// one of them, or with an error whose text has it.
+	Run(ctx context.Context, fs ...func(ctx context.Context))
 	// Close ends the executor. Run panics afterwards.
 	Close()
 }
@@ -43,6 +45,7 @@ func Exercise(t *testing.T, newExecutor func() Executor, p Properties) {
 		{"a panic arrives", panicArrives},
 		{"Goexit is survived", goexitIsSurvived},
 		{"nested", nested},
+		{"the context arrives", contextArrives},
 		{"Close leaves nothing", closeLeavesNothing},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -53,10 +56,15 @@ func Exercise(t *testing.T, newExecutor func() Executor, p Properties) {
 	}
 }
 
-func repeat(n int, f func()) []func() {
-	fs := make([]func(), n)
+// function is what executors run.
+type function = func(ctx context.Context)
+
+var background = context.Background()
+
+func repeat(n int, f func()) []function {
+	fs := make([]function, n)
 	for i := range fs {
-		fs[i] = f
+		fs[i] = func(context.Context) { f() }
 	}
 	return fs
 }
@@ -64,11 +72,11 @@ func repeat(n int, f func()) []func() {
 func exactlyOnce(t *testing.T, e Executor, p Properties) {
 	for _, n := range []int{1, 2, 3, 100, 10_000} {
 		ran := make([]atomic.Int32, n)
-		fs := make([]func(), n)
+		fs := make([]function, n)
 		for i := range fs {
-			fs[i] = func() { ran[i].Add(1) }
+			fs[i] = func(context.Context) { ran[i].Add(1) }
 		}
-		e.Run(fs...)
+		e.Run(background, fs...)
 		for i := range ran {
 			if k := ran[i].Load(); k != 1 {
 				t.Fatalf("function %d of %d ran %d times", i, n, k)
@@ -77,14 +85,14 @@ func exactlyOnce(t *testing.T, e Executor, p Properties) {
 	}
 }
 
-func nothingToDo(t *testing.T, e Executor, p Properties) { e.Run() }
+func nothingToDo(t *testing.T, e Executor, p Properties) { e.Run(background) }
 
 func fromManyGoroutines(t *testing.T, e Executor, p Properties) {
 	const callers, each = 100, 50
 	var ran atomic.Int32
 	var wg sync.WaitGroup
 	for range callers {
-		wg.Go(func() { e.Run(repeat(each, func() { ran.Add(1) })...) })
+		wg.Go(func() { e.Run(background, repeat(each, func() { ran.Add(1) })...) })
 	}
 	wg.Wait()
 	if n := ran.Load(); n != callers*each {
@@ -97,10 +105,10 @@ func asManyAsWorkers(t *testing.T, e Executor, p Properties) {
 	for range 20 {
 		var in sync.WaitGroup
 		in.Add(p.Workers)
-		e.Run(repeat(p.Workers, func() { in.Done(); in.Wait() })...)
+		e.Run(background, repeat(p.Workers, func() { in.Done(); in.Wait() })...)
 	}
 	var now, most atomic.Int32
-	e.Run(repeat(200, func() {
+	e.Run(background, repeat(200, func() {
 		n := now.Add(1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
@@ -128,7 +136,7 @@ func noLostWakeup(t *testing.T, e Executor, p Properties) {
 		n := 1 + rng.IntN(p.Workers)
 		var in sync.WaitGroup
 		in.Add(n)
-		e.Run(repeat(n, func() { in.Done(); in.Wait() })...)
+		e.Run(background, repeat(n, func() { in.Done(); in.Wait() })...)
 		for range rng.IntN(1 << rng.IntN(12)) {
 			if rng.IntN(64) == 0 {
 				runtime.Gosched()
@@ -141,14 +149,14 @@ func panicArrives(t *testing.T, e Executor, p Properties) {
 	for i := range 20 {
 		var ran atomic.Int32
 		fs := repeat(20, func() { ran.Add(1) })
-		fs[i] = func() { panic("the value of the panic") }
+		fs[i] = func(context.Context) { panic("the value of the panic") }
 		func() {
 			defer func() {
 				if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), "the value of the panic") {
 					t.Errorf("recovered %v", r)
 				}
 			}()
-			e.Run(fs...)
+			e.Run(background, fs...)
 		}()
 	}
 	exactlyOnce(t, e, p)
@@ -158,8 +166,8 @@ func goexitIsSurvived(t *testing.T, e Executor, p Properties) {
 	var wg sync.WaitGroup
 	for i := range 10 {
 		fs := repeat(10, func() {})
-		fs[i] = runtime.Goexit
-		wg.Go(func() { e.Run(fs...) })
+		fs[i] = func(context.Context) { runtime.Goexit() }
+		wg.Go(func() { e.Run(background, fs...) })
 	}
 	wg.Wait()
 	asManyAsWorkers(t, e, p)
@@ -170,23 +178,39 @@ func nested(t *testing.T, e Executor, p Properties) {
 		t.Skip("Run cannot be nested")
 	}
 	var leaves atomic.Int32
-	var tree func(depth int)
-	tree = func(depth int) {
+	var tree func(ctx context.Context, depth int)
+	tree = func(ctx context.Context, depth int) {
 		if depth == 0 {
 			leaves.Add(1)
 			return
 		}
-		e.Run(repeat(3, func() { tree(depth - 1) })...)
+		child := func(ctx context.Context) { tree(ctx, depth-1) }
+		e.Run(ctx, child, child, child)
 	}
-	tree(6)
+	tree(background, 6)
 	if n := leaves.Load(); n != 729 {
 		t.Errorf("%d leaves, not 729", n)
 	}
 }
 
+func contextArrives(t *testing.T, e Executor, p Properties) {
+	type key struct{}
+	ctx := context.WithValue(background, key{}, "value")
+	var missing atomic.Int32
+	f := func(ctx context.Context) {
+		if ctx.Value(key{}) != "value" {
+			missing.Add(1)
+		}
+	}
+	e.Run(ctx, f, f, f)
+	if n := missing.Load(); n > 0 {
+		t.Errorf("the values of the context do not reach %d of 3 functions", n)
+	}
+}
+
 func closeLeavesNothing(t *testing.T, e Executor, p Properties) {
 	before := runtime.NumGoroutine()
-	e.Run(repeat(1000, func() {})...)
+	e.Run(background, repeat(1000, func() {})...)
 	e.Close()
 	e.Close()
 	func() {
@@ -195,7 +219,7 @@ func closeLeavesNothing(t *testing.T, e Executor, p Properties) {
 				t.Errorf("Run after Close: recovered %v", r)
 			}
 		}()
-		e.Run(func() {})
+		e.Run(background, func(context.Context) {})
 	}()
 	for start := time.Now(); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Since(start) > time.Second {

@@ -1,0 +1,175 @@
+package filch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+// mix is a pool in the hands of people who do all that there is to do with it,
+// at random.
+type mix struct {
+	p    *filch.Pool
+	seed uint64
+	t    *testing.T
+
+	ids            atomic.Uint64
+	submitted, ran atomic.Int64
+}
+
+func (m *mix) rng() *rand.Rand { return rand.New(rand.NewPCG(m.seed, m.ids.Add(1))) }
+
+// task returns what a task does: a bit of everything, less the deeper it is.
+func (m *mix) task(depth int) func(ctx context.Context) (int, error) {
+	rng := m.rng()
+	var once atomic.Bool
+	return func(ctx context.Context) (int, error) {
+		if once.Swap(true) {
+			m.t.Errorf("seed %d: a task ran twice", m.seed)
+		}
+		m.ran.Add(1)
+		for range rng.IntN(3) {
+			if depth == 0 {
+				break
+			}
+			switch rng.IntN(6) {
+			case 0:
+				m.submit(ctx, depth-1, rng).Wait(ctx)
+			case 1:
+				g := m.p.Group(ctx)
+				for range rng.IntN(4) {
+					m.submitted.Add(1)
+					f := m.task(depth - 1)
+					g.Go(func(ctx context.Context) error { _, err := f(ctx); return err })
+				}
+				g.Wait()
+			case 2:
+				m.submit(ctx, depth-1, rng)
+			case 3:
+				filch.Blocking(ctx, runtime.Gosched)
+			case 4:
+				fibFunc.Call(filch.ScopeOf(ctx), 8)
+			case 5:
+				m.submit(ctx, depth-1, rng).Cancel()
+			}
+		}
+		switch rng.IntN(12) {
+		case 0:
+			panic("at random")
+		case 1:
+			return 0, errBoom
+		case 2:
+			runtime.Gosched()
+		}
+		return 1, nil
+	}
+}
+
+func (m *mix) submit(ctx context.Context, depth int, rng *rand.Rand) *filch.Future[int] {
+	m.submitted.Add(1)
+	var opts []filch.TaskOption
+	switch rng.IntN(10) {
+	case 0:
+		opts = append(opts, filch.Fair())
+	case 1:
+		opts = append(opts, filch.LongRunning())
+	case 2:
+		opts = append(opts, filch.Named("x"), filch.Within(time.Duration(1+rng.IntN(1e6))))
+	}
+	return filch.Submit(ctx, m.p, m.task(depth), opts...)
+}
+
+// known reports whether err is one that a Future of the mix may have.
+func known(err error) bool {
+	var panicked *filch.PanicError
+	return err == nil || errors.As(err, &panicked) || errors.Is(err, errBoom) || errors.Is(err, filch.ErrClosed) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, filch.ErrQueueFull)
+}
+
+// Whatever is done to a pool, and by how many goroutines: every Future is
+// resolved, no task runs twice, and nothing is left.
+func TestRandomMixOfTasks(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	for start, round := time.Now(), 0; time.Since(start) < *stress; round++ {
+		rng := rand.New(rand.NewPCG(seed, uint64(round)))
+		opts := []filch.Option{filch.WithWorkers(1 + rng.IntN(4)), filch.WithOrder(filch.Order(rng.IntN(2)))}
+		if rng.IntN(3) == 0 {
+			opts = append(opts, filch.WithQueueLimit(1+rng.IntN(20), filch.Overflow(rng.IntN(3))))
+		}
+		if rng.IntN(4) == 0 {
+			opts = append(opts, filch.WithIdleTimeout(time.Millisecond))
+		}
+		m := &mix{p: filch.New(opts...), seed: seed, t: t}
+		watchdog := time.AfterFunc(time.Minute, func() {
+			var b strings.Builder
+			m.p.Dump(&b)
+			buf := make([]byte, 1<<20)
+			panic(fmt.Sprintf("seed %d, round %d hangs: %s\n%s", seed, round, b.String(), buf[:runtime.Stack(buf, true)]))
+		})
+		var futures sync.WaitGroup
+		var users sync.WaitGroup
+		for range 4 {
+			rng := m.rng()
+			users.Go(func() {
+				for range 25 {
+					ctx, cancel := context.WithCancel(background)
+					f := m.submit(ctx, 3, rng)
+					futures.Go(func() {
+						if _, err := f.Wait(background); !known(err) {
+							t.Errorf("seed %d: %v", seed, err)
+						}
+						cancel()
+					})
+					switch rng.IntN(12) {
+					case 0:
+						m.p.Resize(1 + rng.IntN(4))
+					case 1:
+						m.p.Pause()
+						runtime.Gosched()
+						m.p.Resume()
+					case 2:
+						cancel()
+					case 3:
+						m.p.Stats()
+					}
+				}
+			})
+		}
+		end := rng.IntN(3)
+		if end == 0 {
+			users.Wait()
+		}
+		if end == 1 {
+			m.p.Close()
+		}
+		ctx, cancel := context.WithTimeout(background, time.Duration(rng.IntN(10))*time.Millisecond)
+		if end == 0 {
+			ctx = background
+		}
+		err := m.p.Shutdown(ctx)
+		cancel()
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("seed %d: Shutdown: %v", seed, err)
+		}
+		users.Wait()
+		futures.Wait()
+		m.p.Close()
+		if s := m.p.Stats(); s.Active != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 || err == nil && end == 0 && m.ran.Load() > m.submitted.Load() {
+			t.Errorf("seed %d, round %d: %d submitted, %d ran, %+v", seed, round, m.submitted.Load(), m.ran.Load(), s)
+		}
+		watchdog.Stop()
+		if t.Failed() {
+			return
+		}
+	}
+}
