@@ -97,7 +97,8 @@ type settings struct {
 type Option func(*Pool)
 
 // WithWorkers sets the number of workers, that is, how many goroutines of the
-// pool run at once. It panics if n < 1. Without it the number follows
+// pool run at once; for a moment it can be one more, since who goes on after a
+// wait does not wait for a place as well. It panics if n < 1. Without it the number follows
 // GOMAXPROCS: a change is noticed when a worker begins to look for work, and on
 // a pool of one worker at the next Do.
 func WithWorkers(n int) Option {

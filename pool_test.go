@@ -164,7 +164,10 @@ func TestWorkersFollowGOMAXPROCS(t *testing.T) {
 }
 
 // No more leaves run at once than there are workers, also when waiting ones
-// give up their places and take them back.
+// give up their places and take them back; but for a moment, when one has passed
+// its place on while it helped, and finds that its own wait is over. It cannot
+// wait for a free place then: all others might be blocked on a mutex that it
+// holds.
 func TestNoMoreRunThanWorkers(t *testing.T) {
 	waits := int64(0)
 	for _, workers := range []int{1, 2, 3, 8} {
@@ -189,7 +192,7 @@ func TestNoMoreRunThanWorkers(t *testing.T) {
 					return func(w *filch.Worker) { both(w, first, second) }
 				}
 				p.Do(work(8, 0))
-				if most.Load() > int32(workers) || ran.Load() != 1<<8 {
+				if most.Load() > int32(workers+workers/2) || ran.Load() != 1<<8 {
 					t.Errorf("%d workers: %d of %d leaves at once", workers, most.Load(), ran.Load())
 				}
 				waits += p.Stats().Waits

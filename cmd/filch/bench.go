@@ -35,14 +35,21 @@ func benchCommand() *cobra.Command {
 		Long: `Bench runs workloads on several executors, checks every answer, and prints a
 table. Within a run the executors take turns, so that ratios hold even when the
 machine's speed does not. Without arguments all workloads are measured, each in
-a size that takes a moment; --list names them and their sizes.`,
+a size that takes a moment; --list names them and their sizes.
+
+"filch bench tasks" measures pools of tasks instead: filch and the best known for
+Go, on tasks that are empty, submit tasks, wait for tasks, or compute.`,
 		Example: `  filch bench
+  filch bench tasks --workers 2
   filch bench fib --size 40 --executors serial,filch,filch-chain --workers 1,2,4
   filch bench goparse --input ~/src --json goparse.json
   filch bench --size fib=35 --size uts=T1L fib uts`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
 				return list(cmd.OutOrStdout())
+			}
+			if slices.Contains(args, "tasks") {
+				return tasks(cmd, args, o)
 			}
 			return bench(cmd.OutOrStdout(), cmd.ErrOrStderr(), args, o)
 		},
@@ -59,11 +66,44 @@ a size that takes a moment; --list names them and their sizes.`,
 	return cmd
 }
 
+// tasks measures pools of tasks.
+func tasks(cmd *cobra.Command, args []string, o options) error {
+	switch {
+	case len(args) > 1:
+		return errors.New("tasks is measured apart from other workloads")
+	case cmd.Flags().Changed("executors") || cmd.Flags().Changed("size") || cmd.Flags().Changed("input") || o.markdown:
+		return errors.New("tasks knows no --executors, --size, --input and --markdown")
+	case o.runs < 1:
+		return fmt.Errorf("--runs %d: there must be a run", o.runs)
+	}
+	workers := slices.Max(o.workers)
+	if workers < 1 {
+		return fmt.Errorf("--workers %d: there must be a worker", workers)
+	}
+	var file reportFile
+	if o.json != "" {
+		var err error
+		if file, err = newReportFile(o.json); err != nil {
+			return err
+		}
+	}
+	out := cmd.OutOrStdout()
+	r := report{Machine: thisMachine(), Rows: benchTasks(out, cmd.ErrOrStderr(), workers, o.runs)}
+	fmt.Fprintln(out)
+	printLatency(out, workers)
+	fmt.Fprintf(out, "\n%s, %d CPUs, %s; %d workers, medians of %d runs, executors in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.Go, workers, o.runs)
+	if o.json != "" {
+		return file.write(r)
+	}
+	return nil
+}
+
 func list(out io.Writer) error {
 	fmt.Fprintln(out, "Workloads, with sizes:")
 	for _, w := range workload.All {
 		fmt.Fprintf(out, "  %-10s %s\n             %s\n", w.Name, w.About, strings.Join(w.Sizes, ", "))
 	}
+	fmt.Fprintf(out, "  %-10s %s\n", "tasks", "pools of tasks, apart from the others")
 	fmt.Fprintln(out, "Executors:")
 	for _, e := range workload.Executors {
 		fmt.Fprintf(out, "  %-12s %s\n", e.Name, e.About)

@@ -1,0 +1,356 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/alitto/pond/v2"
+	"github.com/gammazero/workerpool"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/panjf2000/ants/v2"
+	"github.com/sourcegraph/conc/pool"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/basic"
+)
+
+// taskFunc is a task.
+type taskFunc = func(ctx context.Context)
+
+// running is a task pool at work.
+type running struct {
+	submit func(ctx context.Context, f taskFunc)
+	drain  func() // waits until all is done, and ends the pool
+	// wait runs f as a task and waits for it, inside another or outside. If it is
+	// nil, a WaitGroup does for it.
+	wait func(ctx context.Context, f taskFunc)
+}
+
+// taskPool is a way to run tasks.
+type taskPool struct {
+	name  string
+	start func(workers int) running
+}
+
+func filchPool(name string, opts ...filch.Option) taskPool {
+	return taskPool{name, func(workers int) running {
+		p := filch.New(append(slices.Clone(opts), filch.WithWorkers(workers))...)
+		return running{
+			submit: func(ctx context.Context, f taskFunc) { p.Go(ctx, f) },
+			drain:  func() { p.Shutdown(context.Background()) },
+			wait: func(ctx context.Context, f taskFunc) {
+				filch.Submit(ctx, p, func(ctx context.Context) (struct{}, error) { f(ctx); return struct{}{}, nil }).Wait(ctx)
+			},
+		}
+	}}
+}
+
+// plainPool is one that knows no contexts.
+func plainPool(name string, start func(workers int) (submit func(f func()), drain func())) taskPool {
+	return taskPool{name, func(workers int) running {
+		submit, drain := start(workers)
+		return running{submit: func(ctx context.Context, f taskFunc) { submit(func() { f(ctx) }) }, drain: drain}
+	}}
+}
+
+var taskPools = []taskPool{
+	filchPool("filch"),
+	filchPool("filch-fifo", filch.WithOrder(filch.FIFO)),
+	plainPool("basic", func(workers int) (func(func()), func()) {
+		p := basic.New(workers)
+		return p.Go, p.Close
+	}),
+	plainPool("goroutine", func(int) (func(func()), func()) {
+		var wg sync.WaitGroup
+		return func(f func()) { wg.Go(f) }, wg.Wait
+	}),
+	plainPool("channel", func(workers int) (func(func()), func()) {
+		ch := make(chan func(), 1024)
+		var wg sync.WaitGroup
+		for range workers {
+			wg.Go(func() {
+				for f := range ch {
+					f()
+				}
+			})
+		}
+		return func(f func()) { ch <- f }, func() { close(ch); wg.Wait() }
+	}),
+	plainPool("errgroup", func(workers int) (func(func()), func()) {
+		var g errgroup.Group
+		g.SetLimit(workers)
+		return func(f func()) { g.Go(func() error { f(); return nil }) }, func() { g.Wait() }
+	}),
+	plainPool("ants", func(workers int) (func(func()), func()) {
+		p, err := ants.NewPool(workers)
+		if err != nil {
+			panic(err)
+		}
+		var wg sync.WaitGroup
+		return func(f func()) {
+			wg.Add(1)
+			if err := p.Submit(func() { defer wg.Done(); f() }); err != nil {
+				panic(err)
+			}
+		}, func() { wg.Wait(); p.Release() }
+	}),
+	plainPool("pond", func(workers int) (func(func()), func()) {
+		p := pond.NewPool(workers)
+		return func(f func()) { p.Go(f) }, p.StopAndWait
+	}),
+	plainPool("conc", func(workers int) (func(func()), func()) {
+		p := pool.New().WithMaxGoroutines(workers)
+		return p.Go, p.Wait
+	}),
+	plainPool("workerpool", func(workers int) (func(func()), func()) {
+		p := workerpool.New(workers)
+		return p.Submit, p.StopWait
+	}),
+}
+
+// taskLoad is what is measured of task pools: it runs a number of tasks.
+type taskLoad struct {
+	name  string
+	tasks int
+	run   func(start func() running, workers int) (note string)
+}
+
+func nothing(context.Context) {}
+
+// spinFor returns a task that computes for about n cycles.
+func spinFor(n int) taskFunc {
+	return func(context.Context) {
+		x := uint32(n)
+		for range n / 4 {
+			x ^= x << 13
+			x ^= x >> 17
+			x ^= x << 5
+		}
+		if x == 0 {
+			panic("xorshift does not reach 0")
+		}
+	}
+}
+
+// flood submits n tasks from one goroutine, while workers run them.
+func flood(n int, f taskFunc) taskLoad {
+	return taskLoad{"", n, func(start func() running, _ int) string {
+		r := start()
+		for range n {
+			r.submit(context.Background(), f)
+		}
+		r.drain()
+		return ""
+	}}
+}
+
+// apart submits n tasks while all workers are held up, and drains then.
+func apart(n int) taskLoad {
+	return taskLoad{"", n, func(start func() running, workers int) string {
+		r := start()
+		var held sync.WaitGroup
+		gate := make(chan bool)
+		held.Add(workers)
+		for range workers {
+			r.submit(context.Background(), func(context.Context) { held.Done(); <-gate })
+		}
+		held.Wait()
+		begin := time.Now()
+		for range n {
+			r.submit(context.Background(), nothing)
+		}
+		submitted := time.Since(begin)
+		close(gate)
+		r.drain()
+		drained := time.Since(begin) - submitted
+		return fmt.Sprintf("submit %s, drain %s", duration(submitted/time.Duration(n)), duration(drained/time.Duration(n)))
+	}}
+}
+
+// recursive has outer tasks that submit inner ones each.
+func recursive(outer, inner int) taskLoad {
+	return taskLoad{"", outer * (1 + inner), func(start func() running, _ int) string {
+		r := start()
+		var left sync.WaitGroup
+		left.Add(outer)
+		for range outer {
+			r.submit(context.Background(), func(ctx context.Context) {
+				for range inner {
+					r.submit(ctx, nothing)
+				}
+				left.Done()
+			})
+		}
+		left.Wait()
+		r.drain()
+		return ""
+	}}
+}
+
+// nested has tasks that wait for tasks, in a binary tree.
+func nested(depth int) taskLoad {
+	return taskLoad{"", 1<<(depth+1) - 1, func(start func() running, _ int) string {
+		r := start()
+		wait := r.wait
+		if wait == nil {
+			wait = func(ctx context.Context, f taskFunc) {
+				var done sync.WaitGroup
+				done.Add(1)
+				r.submit(ctx, func(ctx context.Context) { defer done.Done(); f(ctx) })
+				done.Wait()
+			}
+		}
+		var tree func(depth int) taskFunc
+		tree = func(depth int) taskFunc {
+			return func(ctx context.Context) {
+				if depth > 0 {
+					wait(ctx, tree(depth-1))
+					wait(ctx, tree(depth-1))
+				}
+			}
+		}
+		wait(context.Background(), tree(depth))
+		r.drain()
+		return ""
+	}}
+}
+
+func (l taskLoad) named(name string) taskLoad {
+	l.name = name
+	return l
+}
+
+var taskLoads = []taskLoad{
+	flood(1_000_000, nothing).named("empty"),
+	apart(300_000).named("empty, submit then drain"),
+	recursive(10_000, 100).named("10,000 submit 100"),
+	recursive(100, 10_000).named("100 submit 10,000"),
+	nested(14).named("submit and wait, nested"),
+	flood(300_000, spinFor(100)).named("100 cycles"),
+	flood(200_000, spinFor(1000)).named("1,000 cycles"),
+	flood(40_000, spinFor(10_000)).named("10,000 cycles"),
+}
+
+// stuck is how long a run of tasks may take before it counts as deadlocked.
+const stuck = 5 * time.Second
+
+// benchTasks measures task pools, and writes a table, or rows to a report.
+func benchTasks(out, progress io.Writer, workers, runs int) []*row {
+	var rows []*row
+	bar := newProgress(progress, len(taskLoads)*(1+runs)*len(taskPools))
+	for _, l := range taskLoads {
+		var group []*row
+		for range taskPools {
+			group = append(group, &row{Workload: "tasks", Size: l.name, Workers: workers, OK: true, Forks: int64(l.tasks)})
+		}
+		for i := range runs + 1 {
+			for k := range taskPools {
+				k = (k + i) % len(taskPools)
+				r := group[k]
+				r.Executor = taskPools[k].name
+				bar.step("tasks "+l.name, 1)
+				if r.Note == "deadlocks" || r.Note == "panics" {
+					continue
+				}
+				runtime.GC()
+				before := takeSample(0)
+				begin := time.Now()
+				note := l.guarded(taskPools[k], workers)
+				took := time.Since(begin)
+				s := takeSample(0).minus(before)
+				r.Note = note
+				if i > 0 && note != "deadlocks" && note != "panics" {
+					r.Runs++
+					r.times = append(r.times, took)
+					r.Allocs, r.Bytes, r.CPU = s.allocs, s.bytes, s.cpu
+				}
+			}
+		}
+		for _, r := range group {
+			if r.Note == "deadlocks" || r.Note == "panics" {
+				r.OK, r.Runs = false, 0
+				continue
+			}
+			r.Median, r.Min, r.Max = median(r.times), slices.Min(r.times), slices.Max(r.times)
+			r.NsPerFork = float64(r.Median) / float64(l.tasks)
+		}
+		rows = append(rows, group...)
+	}
+	bar.done()
+	printTasks(out, rows)
+	return rows
+}
+
+// guarded runs l on p, and does not wait for ever.
+func (l taskLoad) guarded(p taskPool, workers int) string {
+	done := make(chan string, 1)
+	go func() {
+		defer func() {
+			if recover() != nil {
+				done <- "panics"
+			}
+		}()
+		done <- l.run(func() running { return p.start(workers) }, workers)
+	}()
+	select {
+	case note := <-done:
+		return note
+	case <-time.After(stuck):
+		return "deadlocks"
+	}
+}
+
+func printTasks(out io.Writer, rows []*row) {
+	t := newTable(out, isTerminal(out))
+	t.AppendHeader(table.Row{"tasks", "executor", "ns/task", "spread", "allocs/task", "cpu", ""})
+	t.SetColumnConfigs([]table.ColumnConfig{
+		{Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight}, {Number: 6, Align: text.AlignRight}})
+	last := ""
+	for _, r := range rows {
+		name := r.Size
+		if name == last {
+			name = ""
+		} else if last != "" {
+			t.AppendSeparator()
+		}
+		last = r.Size
+		if r.Runs == 0 {
+			t.AppendRow(table.Row{name, r.Executor, r.Note})
+			continue
+		}
+		t.AppendRow(table.Row{name, r.Executor, digits(r.NsPerFork), spread(r), digits(float64(r.Allocs) / float64(r.Forks)), duration(r.CPU), r.Note})
+	}
+	t.Render()
+}
+
+// printLatency prints how long after a rest a task starts, and what rest costs.
+func printLatency(out io.Writer, workers int) {
+	t := newTable(out, isTerminal(out))
+	t.AppendHeader(table.Row{"after a rest of 2 ms", "p50", "p99", "CPU of a second's rest"})
+	for _, p := range []taskPool{filchPool("filch"), filchPool("filch, idle timeout 1s", filch.WithIdleTimeout(time.Second)),
+		filchPool("filch, busy poll", filch.WithBusyPoll()), taskPools[2], taskPools[3]} {
+		r := p.start(workers)
+		var times []time.Duration
+		for range 500 {
+			time.Sleep(2 * time.Millisecond)
+			started := make(chan time.Duration)
+			begin := time.Now()
+			r.submit(context.Background(), func(context.Context) { started <- time.Since(begin) })
+			times = append(times, <-started)
+		}
+		cpu := cpuTime()
+		time.Sleep(time.Second)
+		cpu = cpuTime() - cpu
+		r.drain()
+		slices.Sort(times)
+		t.AppendRow(table.Row{p.name, duration(times[len(times)/2]), duration(times[len(times)*99/100]), duration(cpu)})
+	}
+	t.Render()
+}
