@@ -183,6 +183,34 @@ func TestReportKeepsLinksAndDevices(t *testing.T) {
 	}
 }
 
+// Each load runs on each pool of tasks, or says why not, and a nested one
+// deadlocks exactly where the pool cannot.
+func TestTaskLoads(t *testing.T) {
+	for _, p := range taskPools {
+		for _, l := range []taskLoad{flood(1000, nothing), recursive(10, 10), flood(10, spinFor(100))} {
+			if strings.Contains("channel errgroup ants conc", p.name) && l.tasks == 110 {
+				continue // tasks that submit tasks can deadlock there
+			}
+			if note := l.guarded(p, 2); note != "" {
+				t.Errorf("%s: %s", p.name, note)
+			}
+		}
+		if strings.HasPrefix(p.name, "filch") || p.name == "goroutine" {
+			if note := nested(6).guarded(p, 1); note != "" {
+				t.Errorf("%s, nested: %s", p.name, note)
+			}
+		}
+	}
+}
+
+func TestTasksMistakes(t *testing.T) {
+	for _, args := range [][]string{{"tasks", "fib"}, {"tasks", "--executors", "filch"}, {"tasks", "--markdown"}, {"tasks", "--runs", "0"}} {
+		if status, stdout, stderr := invoke(t, append([]string{"bench"}, args...)...); status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: status %d, %q, %q", args, status, stdout, stderr)
+		}
+	}
+}
+
 func TestList(t *testing.T) {
 	status, stdout, _ := invoke(t, "bench", "--list")
 	if status != 0 {

@@ -26,8 +26,10 @@ type taskFunc = func(ctx context.Context)
 
 // running is a task pool at work.
 type running struct {
-	submit func(ctx context.Context, f taskFunc)
-	drain  func() // waits until all is done, and ends the pool
+	// prepare returns what submits f, given the context of the submitter; so
+	// that a pool that knows no contexts does not pay for wrapping f each time.
+	prepare func(f taskFunc) func(ctx context.Context)
+	drain   func() // waits until all is done, and ends the pool
 	// wait runs f as a task and waits for it, inside another or outside. If it is
 	// nil, a WaitGroup does for it.
 	wait func(ctx context.Context, f taskFunc)
@@ -43,8 +45,10 @@ func filchPool(name string, opts ...filch.Option) taskPool {
 	return taskPool{name, func(workers int) running {
 		p := filch.New(append(slices.Clone(opts), filch.WithWorkers(workers))...)
 		return running{
-			submit: func(ctx context.Context, f taskFunc) { p.Go(ctx, f) },
-			drain:  func() { p.Shutdown(context.Background()) },
+			prepare: func(f taskFunc) func(context.Context) {
+				return func(ctx context.Context) { p.Go(ctx, f) }
+			},
+			drain: func() { p.Shutdown(context.Background()) },
 			wait: func(ctx context.Context, f taskFunc) {
 				filch.Submit(ctx, p, func(ctx context.Context) (struct{}, error) { f(ctx); return struct{}{}, nil }).Wait(ctx)
 			},
@@ -56,7 +60,10 @@ func filchPool(name string, opts ...filch.Option) taskPool {
 func plainPool(name string, start func(workers int) (submit func(f func()), drain func())) taskPool {
 	return taskPool{name, func(workers int) running {
 		submit, drain := start(workers)
-		return running{submit: func(ctx context.Context, f taskFunc) { submit(func() { f(ctx) }) }, drain: drain}
+		return running{prepare: func(f taskFunc) func(context.Context) {
+			plain := func() { f(context.Background()) }
+			return func(context.Context) { submit(plain) }
+		}, drain: drain}
 	}}
 }
 
@@ -143,8 +150,9 @@ func spinFor(n int) taskFunc {
 func flood(n int, f taskFunc) taskLoad {
 	return taskLoad{"", n, func(start func() running, _ int) string {
 		r := start()
+		submit := r.prepare(f)
 		for range n {
-			r.submit(context.Background(), f)
+			submit(context.Background())
 		}
 		r.drain()
 		return ""
@@ -158,13 +166,14 @@ func apart(n int) taskLoad {
 		var held sync.WaitGroup
 		gate := make(chan bool)
 		held.Add(workers)
+		hold, submit := r.prepare(func(context.Context) { held.Done(); <-gate }), r.prepare(nothing)
 		for range workers {
-			r.submit(context.Background(), func(context.Context) { held.Done(); <-gate })
+			hold(context.Background())
 		}
 		held.Wait()
 		begin := time.Now()
 		for range n {
-			r.submit(context.Background(), nothing)
+			submit(context.Background())
 		}
 		submitted := time.Since(begin)
 		close(gate)
@@ -180,13 +189,15 @@ func recursive(outer, inner int) taskLoad {
 		r := start()
 		var left sync.WaitGroup
 		left.Add(outer)
+		leaf := r.prepare(nothing)
+		submit := r.prepare(func(ctx context.Context) {
+			for range inner {
+				leaf(ctx)
+			}
+			left.Done()
+		})
 		for range outer {
-			r.submit(context.Background(), func(ctx context.Context) {
-				for range inner {
-					r.submit(ctx, nothing)
-				}
-				left.Done()
-			})
+			submit(context.Background())
 		}
 		left.Wait()
 		r.drain()
@@ -203,7 +214,7 @@ func nested(depth int) taskLoad {
 			wait = func(ctx context.Context, f taskFunc) {
 				var done sync.WaitGroup
 				done.Add(1)
-				r.submit(ctx, func(ctx context.Context) { defer done.Done(); f(ctx) })
+				r.prepare(func(ctx context.Context) { defer done.Done(); f(ctx) })(ctx)
 				done.Wait()
 			}
 		}
@@ -342,7 +353,7 @@ func printLatency(out io.Writer, workers int) {
 			time.Sleep(2 * time.Millisecond)
 			started := make(chan time.Duration)
 			begin := time.Now()
-			r.submit(context.Background(), func(context.Context) { started <- time.Since(begin) })
+			r.prepare(func(context.Context) { started <- time.Since(begin) })(context.Background())
 			times = append(times, <-started)
 		}
 		cpu := cpuTime()
