@@ -18,6 +18,8 @@ var mayImport = map[string][]string{
 	"internal/queue":    {},
 	"":                  {"deque", "internal/policy", "internal/queue"},
 	"basic":             {},
+	"examples/crawl":    {""},
+	"examples/fetch":    {""},
 	"internal/conform":  {},
 	"internal/workload": {"", "basic"},
 }

@@ -363,8 +363,8 @@ func (w *Worker) leaveScope() {
 // extra place if all are taken. If ctx does not come from a task, Blocking just
 // calls f. It panics if ctx or f is nil.
 //
-// What blocks without it is noticed as well, but only after some milliseconds
-// in which nothing that was queued could start.
+// What blocks without it is noticed as well, but only after a time in which
+// nothing that was queued could start; see [WithStallTimeout].
 func Blocking(ctx context.Context, f func()) {
 	if ctx == nil {
 		panic("filch: Blocking: ctx is nil")

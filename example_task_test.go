@@ -392,6 +392,13 @@ func ExampleWithLogger() {
 	// Output: <nil> true
 }
 
+func ExampleWithStallTimeout() {
+	// At most four connections at once, however slow they are.
+	p := filch.New(filch.WithWorkers(4), filch.WithStallTimeout(0))
+	fmt.Println(p.Stats().Workers)
+	// Output: 4
+}
+
 func ExampleWithName() {
 	p := filch.New(filch.WithWorkers(1), filch.WithName("thumbnails"))
 	p.Dump(os.Stdout)

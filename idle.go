@@ -231,25 +231,18 @@ func minus(n uint64) uint64 { return ^(n - 1) }
 // to take what is queued. It is called after each change that may make it so: a
 // task was queued, or a worker found one.
 func (p *Pool) guard() {
-	if !p.guarded.Load() && p.idlers() == 0 && p.guarded.CompareAndSwap(false, true) {
+	if p.stallAfter > 0 && !p.guarded.Load() && p.idlers() == 0 && p.guarded.CompareAndSwap(false, true) {
 		go p.watchForStalls()
 	}
 }
-
-const (
-	// stallTick is how long nothing must have started, though tasks are queued,
-	// before workers are added; stallDoubt is the same if all might be running.
-	stallTick  = 5 * time.Millisecond
-	stallDoubt = 100 * time.Millisecond
-)
 
 // watchForStalls adds workers while tasks are queued and none starts because
 // those that run are blocked where the pool cannot see it: on a channel, a mutex,
 // a WaitGroup. Otherwise tasks that wait for tasks behind them would wait for
 // ever. It ends when nothing is queued any more, and takes back the workers.
 func (p *Pool) watchForStalls() {
-	started, since, doubt := int64(-1), 0*time.Nanosecond, stallDoubt
-	tick := time.NewTicker(stallTick)
+	started, ticks, doubt := int64(-1), 0, 10
+	tick := time.NewTicker(p.stallAfter)
 	defer tick.Stop()
 	for {
 		select {
@@ -268,12 +261,12 @@ func (p *Pool) watchForStalls() {
 				return
 			}
 		case n != started || p.paused.Load():
-			started, since, doubt = n, 0, stallDoubt
+			started, ticks, doubt = n, 0, 10
 		default:
-			since += stallTick
+			ticks++
 			active := p.counts(p.state.Load()).Active
 			add := active - runningGoroutines()
-			if add <= 0 && since >= doubt {
+			if add <= 0 && ticks >= doubt { // all might be running, or others are
 				add, doubt = 1, 2*doubt
 			}
 			if add > 0 {

@@ -77,19 +77,20 @@ type Pool struct {
 
 // settings are set by New.
 type settings struct {
-	number   uint64 // no other pool has it
-	name     string
-	order    Order
-	overflow Overflow
-	room     *room // nil without a limit
-	busyPoll bool
-	linger   time.Duration
-	onPanic  func(err *PanicError)
-	logger   *slog.Logger
-	observer Observer
-	labels   bool
-	life     context.Context // of the tasks: ends with the pool
-	endLife  context.CancelCauseFunc
+	number     uint64 // no other pool has it
+	name       string
+	order      Order
+	overflow   Overflow
+	room       *room // nil without a limit
+	busyPoll   bool
+	linger     time.Duration
+	stallAfter time.Duration // 0: never
+	onPanic    func(err *PanicError)
+	logger     *slog.Logger
+	observer   Observer
+	labels     bool
+	life       context.Context // of the tasks: ends with the pool
+	endLife    context.CancelCauseFunc
 }
 
 // Option configures a [Pool]. Misuse of an option panics where it is made, or in
@@ -151,6 +152,19 @@ func WithIdleTimeout(d time.Duration) Option {
 	return func(p *Pool) { p.linger = d }
 }
 
+// WithStallTimeout sets for how long no task must start, while some are queued
+// and workers seem to be blocked where the pool cannot see it, before workers are
+// added. The default is 100 ms. With 0 they never are: then the number of workers
+// is a limit that holds however long tasks wait for a network, say, and tasks
+// that wait for one that is queued behind them, other than by [Future.Wait] and
+// [Group.Wait], wait for ever. It panics if d < 0.
+func WithStallTimeout(d time.Duration) Option {
+	if d < 0 {
+		panic(fmt.Sprintf("filch: WithStallTimeout(%v): the time must not be negative", d))
+	}
+	return func(p *Pool) { p.stallAfter = d }
+}
+
 // WithPanicHandler sets what is called, on the worker, with a panic in a task of
 // [Pool.Go]. Without it such a panic ends the program. It panics if f is nil.
 func WithPanicHandler(f func(err *PanicError)) Option {
@@ -192,6 +206,7 @@ var pools atomic.Uint64
 // and leave when there is none.
 func New(opts ...Option) *Pool {
 	p := &Pool{}
+	p.stallAfter = 100 * time.Millisecond
 	p.number = pools.Add(1)
 	p.tasks.init()
 	p.life, p.endLife = context.WithCancelCause(context.Background())

@@ -587,9 +587,8 @@ func (w *Worker) served(self **Worker) {
 
 // room limits how many tasks are queued.
 type room struct {
-	limit    int64
-	overflow Overflow
-	queued   atomic.Int64
+	limit  int64
+	queued atomic.Int64
 
 	mu      sync.Mutex
 	waiters []*latch // the first come first

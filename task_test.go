@@ -166,12 +166,13 @@ func TestOwnTasksDoNotStarveTheGlobalQueue(t *testing.T) {
 // Values of the submitter's context reach the task, and the tasks it submits.
 func TestContextReachesTheTask(t *testing.T) {
 	type key struct{}
+	type other struct{}
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	ctx, cancel := context.WithCancel(context.WithValue(background, key{}, "value"))
 	f := filch.Submit(ctx, p, func(ctx context.Context) (string, error) {
 		ch := make(chan string)
-		p.Go(context.WithValue(ctx, "other", 1), func(ctx context.Context) { ch <- ctx.Value(key{}).(string) })
+		p.Go(context.WithValue(ctx, other{}, 1), func(ctx context.Context) { ch <- ctx.Value(key{}).(string) })
 		s := ""
 		filch.Blocking(ctx, func() { s = <-ch })
 		cancel()
@@ -365,7 +366,7 @@ func TestHiddenBlockingDoesNotDeadlock(t *testing.T) {
 		n = 500
 	}
 	var log bytes.Buffer
-	p := filch.New(filch.WithWorkers(2), filch.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	p := filch.New(filch.WithWorkers(2), filch.WithLogger(slog.New(slog.NewTextHandler(&log, nil))), filch.WithStallTimeout(5*time.Millisecond))
 	release := make(chan bool)
 	var done atomic.Int32
 	for range n {
@@ -387,6 +388,26 @@ func TestHiddenBlockingDoesNotDeadlock(t *testing.T) {
 			t.Fatalf("the workers are not taken back: %+v", p.Stats())
 		}
 	}
+}
+
+// Without a watch for stalls the number of workers holds.
+func TestStallTimeoutOfZeroAddsNoWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(3), filch.WithStallTimeout(0))
+		var now, most atomic.Int32
+		for range 12 {
+			p.Go(background, func(context.Context) {
+				most.Store(max(most.Load(), now.Add(1)))
+				time.Sleep(time.Hour)
+				now.Add(-1)
+			})
+		}
+		start := time.Now()
+		p.Shutdown(background)
+		if took := time.Since(start); most.Load() != 3 || took != 4*time.Hour {
+			t.Errorf("%d at once, %v", most.Load(), took)
+		}
+	})
 }
 
 // Waits of tasks for tasks lend the place to others, and no more run at once
