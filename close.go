@@ -84,8 +84,6 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	return fmt.Errorf("filch: Shutdown: %w before all was done; %d tasks dropped", context.Cause(ctx), dropped)
 }
 
-func (p *Pool) dropped2() int64 { return p.ended.cancelled.Load() }
-
 // end returns a channel that is closed when the pool is closed and all is done.
 func (p *Pool) end() <-chan struct{} {
 	p.mu.Lock()

@@ -45,6 +45,24 @@ func ExamplePool_TryGo() {
 	// filch: the queue is full
 }
 
+func ExamplePool_Help() {
+	p := filch.New(filch.WithWorkers(1))
+	ctx := context.Background()
+	stop := make(chan bool)
+	p.Go(ctx, func(ctx context.Context) { <-stop }) // the only worker is busy
+	for p.Stats().Tasks.Queued > 0 {
+	}
+	p.Go(ctx, func(ctx context.Context) { fmt.Println("run by the caller") })
+	fmt.Println(p.Help(ctx))
+	fmt.Println(p.Help(ctx))
+	close(stop)
+	p.Shutdown(ctx)
+	// Output:
+	// run by the caller
+	// true
+	// false
+}
+
 // Tasks may submit tasks and wait for them, also on a single worker.
 func ExampleSubmit() {
 	ctx := context.Background()

@@ -302,6 +302,39 @@ func (p *Pool) runHere(ctx context.Context, t task) {
 	p.mark(func() { p.runCaught(t, s) })
 }
 
+// Help runs a task that is queued, if there is one, on the caller's goroutine: of
+// the worker's own queue if ctx comes from a task, else the oldest of the global
+// queue, else one of another worker's. It reports whether it has run one. It is
+// for who waits for something other than a Future or a Group. A task that is run
+// on top of another must not wait for that one; so the pool never does this by
+// itself. Help panics if ctx is nil.
+func (p *Pool) Help(ctx context.Context) bool {
+	if ctx == nil {
+		panic("filch: Help: ctx is nil")
+	}
+	if p.paused.Load() {
+		return false
+	}
+	queues := p.queues()
+	if w := p.workerOf(ctx); w != nil {
+		queues = append([]*taskQueue{&w.tasks}, queues...)
+	}
+	for i, q := range queues {
+		if !q.some.Load() {
+			continue
+		}
+		own := i == 0 && q != &p.tasks
+		q.mu.Lock()
+		t, ok := q.pop(own && p.order == LIFO)
+		q.mu.Unlock()
+		if ok {
+			p.runHere(ctx, t)
+			return true
+		}
+	}
+	return false
+}
+
 // runLong runs t on a goroutine of its own.
 func (p *Pool) runLong(ctx context.Context, t task) error {
 	w := p.workerOf(ctx)

@@ -852,3 +852,99 @@ func TestContextsOutliveTheirTasks(t *testing.T) {
 		t.Errorf("seed %d: %+v", seed, s)
 	}
 }
+
+// A million queued tasks take little memory, and give it all back.
+func TestMemoryOfQueuedTasks(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector takes memory of its own")
+	}
+	const n = 1_000_000
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	p := filch.New(filch.WithWorkers(2))
+	for _, c := range []struct {
+		name   string
+		most   int64
+		submit func()
+	}{
+		{"Go", 40, func() { p.Go(background, func(context.Context) {}) }},
+		{"Submit", 120, func() { filch.Submit(background, p, func(context.Context) (int, error) { return 1, nil }) }},
+	} {
+		before := heap()
+		p.Pause()
+		for range n {
+			c.submit()
+		}
+		if each := (heap() - before) / n; each > c.most {
+			t.Errorf("%s: %d bytes for each queued task", c.name, each)
+		}
+		p.Resume()
+		for p.Stats().Tasks.Queued > 0 || p.Stats().Active > 0 {
+			runtime.Gosched()
+		}
+		if left := heap() - before; left > 1<<20 {
+			t.Errorf("%s: %d bytes are left", c.name, left)
+		}
+	}
+	runtime.KeepAlive(p)
+}
+
+// What cannot be is refused with a message that names the argument.
+func TestBadTaskArguments(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	f := filch.Submit(background, p, func(context.Context) (int, error) { return 1, nil })
+	nop := func(context.Context) {}
+	result := func(context.Context) (int, error) { return 1, nil }
+	var none context.Context
+	for want, call := range map[string]func(){
+		"Go: ctx is nil":             func() { p.Go(none, nop) },
+		"Go: f is nil":               func() { p.Go(background, nil) },
+		"Go: option 1 is nil":        func() { p.Go(background, nop, filch.Fair(), nil) },
+		"TryGo: f is nil":            func() { p.TryGo(background, nil) },
+		"Submit: ctx is nil":         func() { filch.Submit(none, p, result) },
+		"Submit: p is nil":           func() { filch.Submit(background, nil, result) },
+		"Submit: f is nil":           func() { filch.Submit[int](background, p, nil) },
+		"Wait: ctx is nil":           func() { f.Wait(none) },
+		"Group: ctx is nil":          func() { p.Group(none) },
+		"Group: option 0 is nil":     func() { p.Group(background, nil) },
+		"Group.Go: f is nil":         func() { p.Group(background).Go(nil) },
+		"NewResultGroup: p is nil":   func() { filch.NewResultGroup[int](background, nil) },
+		"ResultGroup.Go: f is nil":   func() { filch.NewResultGroup[int](background, p).Go(nil) },
+		"CollectErrors(0)":           func() { filch.CollectErrors(0) },
+		"Blocking: ctx is nil":       func() { filch.Blocking(none, func() {}) },
+		"Blocking: f is nil":         func() { filch.Blocking(background, nil) },
+		"ScopeOf: ctx is nil":        func() { filch.ScopeOf(none) },
+		"Help: ctx is nil":           func() { p.Help(none) },
+		"Shutdown: ctx is nil":       func() { p.Shutdown(none) },
+		"Resize(0)":                  func() { p.Resize(0) },
+		"WithOrder(Order(7))":        func() { filch.WithOrder(7) },
+		"WithQueueLimit(0, Block)":   func() { filch.WithQueueLimit(0, filch.Block) },
+		"Overflow(9)":                func() { filch.WithQueueLimit(1, 9) },
+		"WithIdleTimeout(-1ns)":      func() { filch.WithIdleTimeout(-1) },
+		"WithStallTimeout(-1ns)":     func() { filch.WithStallTimeout(-1) },
+		"WithPanicHandler: f is nil": func() { filch.WithPanicHandler(nil) },
+		"WithLogger: l is nil":       func() { filch.WithLogger(nil) },
+		"WithObserver: o is nil":     func() { filch.WithObserver(nil) },
+	} {
+		if got := recovered(call); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for want, err := range map[string]error{
+		"AtPriority(1)": p.Go(background, nop, filch.AtPriority(1)),
+		"Within(0s)":    p.TryGo(background, nop, filch.Within(0)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := filch.Submit(background, p, result, filch.Within(-1)).Wait(background); err == nil || !strings.Contains(err.Error(), "Within(-1ns)") {
+		t.Error(err)
+	}
+}
