@@ -73,13 +73,11 @@ func tasks(cmd *cobra.Command, args []string, o options) error {
 		return errors.New("tasks is measured apart from other workloads")
 	case cmd.Flags().Changed("executors") || cmd.Flags().Changed("size") || cmd.Flags().Changed("input") || o.markdown:
 		return errors.New("tasks knows no --executors, --size, --input and --markdown")
-	case o.runs < 1:
-		return fmt.Errorf("--runs %d: there must be a run", o.runs)
+	}
+	if err := o.check(); err != nil {
+		return err
 	}
 	workers := slices.Max(o.workers)
-	if workers < 1 {
-		return fmt.Errorf("--workers %d: there must be a worker", workers)
-	}
 	var file reportFile
 	if o.json != "" {
 		var err error
@@ -199,28 +197,36 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// newPlan checks the options and lists what to measure.
-func newPlan(names []string, o options) (*plan, error) {
-	env := workload.Env{Input: o.input}
-	p := &plan{runs: o.runs, workers: o.workers}
+// check checks the options that stand for themselves.
+func (o options) check() error {
 	if o.runs < 1 {
-		return nil, fmt.Errorf("--runs %d: there must be a run", o.runs)
+		return fmt.Errorf("--runs %d: there must be a run", o.runs)
 	}
 	if len(o.workers) == 0 {
-		return nil, errors.New("--workers: there must be a number")
+		return errors.New("--workers: there must be a number")
 	}
 	for i, n := range o.workers {
 		if slices.Contains(o.workers[:i], n) {
-			return nil, fmt.Errorf("--workers: %d is there twice", n)
+			return fmt.Errorf("--workers: %d is there twice", n)
 		}
 		if n < 1 || n > 10_000 {
-			return nil, fmt.Errorf("--workers %d: the number of workers must be from 1 to 10000", n)
+			return fmt.Errorf("--workers %d: the number of workers must be from 1 to 10000", n)
 		}
 	}
 	if o.input != "" {
 		if _, err := os.ReadDir(o.input); err != nil {
-			return nil, fmt.Errorf("--input: %w", err)
+			return fmt.Errorf("--input: %w", err)
 		}
+	}
+	return nil
+}
+
+// newPlan checks the options and lists what to measure.
+func newPlan(names []string, o options) (*plan, error) {
+	env := workload.Env{Input: o.input}
+	p := &plan{runs: o.runs, workers: o.workers}
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	workloads := workload.All
 	if len(names) > 0 {
