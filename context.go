@@ -163,13 +163,19 @@ func (c *taskContext) Deadline() (time.Time, bool) {
 }
 
 func (c *taskContext) Err() error {
-	if e := c.end(); e != nil {
-		return e.ctx.Err()
-	}
-	if err := c.Context.Err(); err != nil {
+	if err := c.pool.life.Err(); err != nil {
 		return err
 	}
-	return c.pool.life.Err()
+	for { // in a loop, since tasks that wait for tasks make long chains
+		if e := c.end(); e != nil {
+			return e.ctx.Err()
+		}
+		parent, ok := c.Context.(*taskContext)
+		if !ok || parent.pool != c.pool {
+			return c.Context.Err()
+		}
+		c = parent
+	}
 }
 
 func (c *taskContext) Done() <-chan struct{} {
