@@ -100,17 +100,18 @@ func (p *Pool) end() <-chan struct{} {
 	return p.closed
 }
 
-// allLeft is called when the last place of a closed pool was given up.
-func (p *Pool) allLeft() {
+// allLeft is called when the last place of a closed pool was given up. It
+// reports whether that is the end.
+func (p *Pool) allLeft() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closeIfDone()
+	return p.closeIfDone()
 }
 
-// closeIfDone ends the wait of Close. The caller holds the lock.
-func (p *Pool) closeIfDone() {
+// closeIfDone ends the wait of Close, if all is done. The caller holds the lock.
+func (p *Pool) closeIfDone() bool {
 	if p.closed == nil || !p.quiet(p.state.Load()) || p.depth() > 0 {
-		return
+		return false
 	}
 	select {
 	case <-p.closed:
@@ -118,6 +119,7 @@ func (p *Pool) closeIfDone() {
 		p.endLife(ErrClosed)
 		close(p.closed)
 	}
+	return true
 }
 
 // dropQueued drops all tasks that are queued.

@@ -197,8 +197,8 @@ func (w *Worker) regain() bool {
 func (p *Pool) release(d uint64) {
 	s := p.state.Add(d) // (W11)
 	places := int32(s & maxPlaces)
-	if p.quiet(s) && s&closed != 0 {
-		p.allLeft()
+	if p.quiet(s) && s&closed != 0 && p.allLeft() {
+		return
 	}
 	if s/oneSearching&maxPlaces == 0 && (d != minus(onePlace) || places == p.limit.Load()+p.extra.Load()-1) {
 		p.offer()

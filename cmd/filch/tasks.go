@@ -250,7 +250,7 @@ var taskLoads = []taskLoad{
 }
 
 // stuck is how long a run of tasks may take before it counts as deadlocked.
-const stuck = 5 * time.Second
+const stuck = 4 * time.Second
 
 // benchTasks measures task pools, and writes a table, or rows to a report.
 func benchTasks(out, progress io.Writer, workers, runs int) []*row {
