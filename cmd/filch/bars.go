@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,6 +48,7 @@ func bars(rows []*row) (bs []bar) {
 	if r := find("fib", "38", "filch-chain", 1); r != nil {
 		bs = append(bs, bar{"the same in a chain", perFork(r), 1, "ns", true})
 	}
+	compared := len(bs)
 	for _, r := range rows {
 		if r.Workers != 2 || r.Runs == 0 || r.Serial < 20*time.Millisecond {
 			continue
@@ -64,6 +66,9 @@ func bars(rows []*row) (bs []bar) {
 			bs = append(bs, bar{what, over(one, r), 1.95, "x", false})
 		}
 	}
+	if len(bs) > compared {
+		bs = append(bs, bar{"the machine: two serial fib 36 at once against one after the other", machineSpeedup(), 1.95, "x", false})
+	}
 	for _, r := range rows {
 		if r.Workload == "treesum" && r.Size == "1023" && (r.Executor == "filch" || r.Executor == "filch-chain") && r.Runs > 0 {
 			what := fmt.Sprintf("a tree of 1,023 nodes against serial, %s, workers %d", r.Executor, r.Workers)
@@ -78,6 +83,31 @@ func bars(rows []*row) (bs []bar) {
 			bar{"an empty Do", emptyDo(), 150, "ns", true})
 	}
 	return bs
+}
+
+// machineSpeedup measures what two processors are worth here when they have
+// nothing to do with one another: on a machine that is shared, less than two.
+func machineSpeedup() float64 {
+	const n = 36
+	var sums [2]int
+	once := func(i int) { sums[i] = serialFib(n) }
+	var ratios []float64
+	for range 7 {
+		start := time.Now()
+		once(0)
+		once(1)
+		one := time.Since(start)
+		start = time.Now()
+		var wg sync.WaitGroup
+		wg.Go(func() { once(0) })
+		wg.Go(func() { once(1) })
+		wg.Wait()
+		ratios = append(ratios, float64(one)/float64(time.Since(start)))
+	}
+	if sums[0] != sums[1] {
+		panic("fib is wrong")
+	}
+	return median(ratios)
 }
 
 // join measures Join by the naive recursion for Fibonacci numbers, on one
