@@ -392,6 +392,7 @@ type taskQueue struct {
 	stolen  int64 // tasks that its worker took from other workers
 	running task  // what its worker took last
 	turn    int   // tasks since its worker looked at the global queue
+	moved   int   // how many at the front came from other queues: always first come, first served
 }
 
 // chunks are shared by all queues of tasks.
@@ -429,13 +430,14 @@ func (q *taskQueue) leave() bool {
 	return q.gone
 }
 
-// pop removes the newest task, or the oldest. The caller holds the lock.
+// pop removes the newest task, unless only such are left that came from other
+// queues, or the oldest. The caller holds the lock.
 func (q *taskQueue) pop(newest bool) (t task, ok bool) {
-	if newest {
-		t, ok = q.q.PopBack()
-	} else {
-		t, ok = q.q.PopFront()
+	if newest && q.q.Len() > q.moved {
+		return q.q.PopBack()
 	}
+	t, ok = q.q.PopFront()
+	q.moved = max(0, q.moved-1)
 	if !ok && q.some.Load() {
 		q.some.Store(false)
 	}
@@ -449,7 +451,7 @@ func (q *taskQueue) takeBack(is func(b body) bool) (t task, ok bool) {
 	}
 	q.mu.Lock()
 	if t, ok = q.q.Back(); ok && is(t.body) {
-		t, ok = q.q.PopBack()
+		q.popBack()
 	} else {
 		t, ok = task{}, false
 	}
@@ -464,9 +466,14 @@ func (q *taskQueue) takeBackBody(b body) {
 	}
 	q.mu.Lock()
 	if t, ok := q.q.Back(); ok && t.body == b {
-		q.q.PopBack()
+		q.popBack()
 	}
 	q.mu.Unlock()
+}
+
+func (q *taskQueue) popBack() {
+	q.q.PopBack()
+	q.moved = min(q.moved, q.q.Len())
 }
 
 // took notes that the worker of q took t to run it. The caller holds the lock.
@@ -488,7 +495,7 @@ func (w *Worker) nextTask() (t task, ok bool) {
 	}
 	if q.turn++; q.turn > fairness { // only w has to do with it
 		q.turn = 0
-		if t, ok = w.takeFrom(&p.tasks, int(p.limit.Load()), false); ok {
+		if t, ok = w.takeFrom(&p.tasks, 0, false); ok { // one, so as not to bury its own
 			return t, true
 		}
 	}
@@ -512,21 +519,25 @@ func (w *Worker) nextTask() (t task, ok bool) {
 const most = 32
 
 // takeFrom takes the oldest task of q, and moves others with it, one in share of
-// them all, to w's queue. Between the two queues they are in nobody's sight; but
-// w, which has a place, queues them before it does anything else, and wakes
-// another worker.
+// them all unless that is 0, to w's queue, which is empty then. Between the two
+// queues they are in nobody's sight; but w, which has a place, queues them before
+// it does anything else, and wakes another worker.
 func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool) {
 	p := w.pool
 	if !q.some.Load() || p.paused.Load() {
 		return t, false
 	}
-	reverse := !steal && p.order == LIFO // so that they run in the order they came in
 	var moved queue.Deque[task]
 	n := 0
 	q.mu.Lock()
 	t, ok = q.pop(false)
-	if more := q.q.Len() / share; more > 2*most {
-		n = q.q.MoveChunk(&moved, reverse)
+	more := 0
+	if share > 0 {
+		more = q.q.Len() / share
+	}
+	if more > 2*most {
+		n = q.q.MoveChunk(&moved)
+		q.moved = max(0, q.moved-n)
 	} else {
 		for n < min(more, most) {
 			w.batch[n], _ = q.pop(false)
@@ -544,17 +555,14 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 		own.stolen += int64(1 + n)
 	}
 	if moved.Len() > 0 {
-		moved.MoveChunk(&own.q, false)
-	} else if reverse {
-		for i := n - 1; i >= 0; i-- {
-			own.q.PushBack(w.batch[i])
-		}
+		moved.MoveChunk(&own.q)
 	} else {
 		for i := range n {
 			own.q.PushBack(w.batch[i])
 		}
 	}
 	if n > 0 {
+		own.moved += n
 		own.notEmpty()
 	}
 	own.mu.Unlock()

@@ -2,10 +2,7 @@
 // goroutine at a time.
 package queue
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 // size is the number of values in a chunk: large enough that its links weigh
 // nothing, small enough that a queue with little in it is small.
@@ -67,9 +64,9 @@ func (d *Deque[T]) append(c *chunk[T]) {
 	d.back = c
 }
 
-// MoveChunk moves the values of the chunk at the front to the back of to, in
-// reverse order if asked to, and returns how many there were.
-func (d *Deque[T]) MoveChunk(to *Deque[T], reverse bool) int {
+// MoveChunk moves the values of the chunk at the front to the back of to, and
+// returns how many there were.
+func (d *Deque[T]) MoveChunk(to *Deque[T]) int {
 	c := d.front
 	if c == nil {
 		return 0
@@ -81,9 +78,6 @@ func (d *Deque[T]) MoveChunk(to *Deque[T], reverse bool) int {
 		d.front.prev = nil
 	}
 	c.next = nil
-	if reverse {
-		slices.Reverse(c.v[c.lo:c.hi])
-	}
 	n := c.hi - c.lo
 	d.n -= n
 	to.n += n

@@ -80,7 +80,7 @@ func TestRetainsNothing(t *testing.T) {
 
 func TestMoveChunk(t *testing.T) {
 	var a, b Deque[int]
-	if n := a.MoveChunk(&b, false); n != 0 {
+	if n := a.MoveChunk(&b); n != 0 {
 		t.Errorf("%d values out of nothing", n)
 	}
 	for i := range 3*size + 1 {
@@ -88,8 +88,7 @@ func TestMoveChunk(t *testing.T) {
 	}
 	a.PopFront()
 	b.PushBack(-1)
-	moved := a.MoveChunk(&b, true)
-	moved += a.MoveChunk(&b, false)
+	moved := a.MoveChunk(&b) + a.MoveChunk(&b)
 	if moved != 2*size-1 || b.Len() != 2*size || a.Len() != size+1 {
 		t.Fatalf("%d moved, %d and %d left", moved, b.Len(), a.Len())
 	}
@@ -98,7 +97,7 @@ func TestMoveChunk(t *testing.T) {
 		v, _ := b.PopFront()
 		got = append(got, v)
 	}
-	if got[0] != -1 || got[1] != size-1 || got[size-1] != 1 || got[size] != size || got[2*size-1] != 2*size-1 {
+	if got[0] != -1 || got[1] != 1 || got[size-1] != size-1 || got[size] != size || got[2*size-1] != 2*size-1 {
 		t.Error(got)
 	}
 	for i := 2 * size; i <= 3*size; i++ {
