@@ -138,13 +138,15 @@ func WithQueueLimit(n int, o Overflow) Option {
 
 // WithBusyPoll makes idle workers look for work without end, at most half of
 // them, instead of leaving after about 100 us. Work then starts sooner after a
-// rest, and the processors that they run on have none. It ends when the pool is
+// rest if there are processors to spare, and the ones that they run on have none;
+// on two processors it was measured to start no sooner. It ends when the pool is
 // closed.
 func WithBusyPoll() Option { return func(p *Pool) { p.busyPoll = true } }
 
 // WithIdleTimeout sets for how long the goroutine of a worker that finds no work
-// is kept, to go on with when there is some. The default is 0: a new goroutine
-// starts about as fast. It panics if d < 0.
+// is kept, to go on with when there is some. A task then starts in about 4 us
+// after a rest, instead of 8 to 15. The default is 0, so that a pool at rest has
+// no goroutine. It panics if d < 0.
 func WithIdleTimeout(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("filch: WithIdleTimeout(%v): the time must not be negative", d))
