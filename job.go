@@ -174,8 +174,8 @@ func (w *Worker) help(j *job) bool {
 	}
 	w.count.helped++
 	w.helping++
+	defer func() { w.helping-- }() // h may end in runtime.Goexit
 	w.execute(h)
-	w.helping--
 	return true
 }
 

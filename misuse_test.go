@@ -278,3 +278,46 @@ func TestCloseWaitsForHelpers(t *testing.T) {
 		wg.Wait()
 	}
 }
+
+// A job that a worker helps with while it waits ends in Goexit, and takes the
+// wait with it. What the worker does later must not think that it still waits.
+func TestGoexitWhileHelping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(3))
+		var wg sync.WaitGroup
+		second, third, helped := make(chan bool), make(chan bool), make(chan bool)
+		wg.Go(func() {
+			p.Do(func(w *filch.Worker) {
+				w.Join(func(*filch.Worker) { <-second; <-helped }, func(w *filch.Worker) {
+					close(second)
+					w.Join(func(*filch.Worker) { <-third }, func(w *filch.Worker) {
+						w.Join(func(*filch.Worker) { close(third); <-helped }, func(*filch.Worker) {
+							close(helped)
+							runtime.Goexit()
+						})
+					})
+				})
+			})
+		})
+		wg.Wait()
+		synctest.Wait()
+		if s := p.Stats(); s.Helped != 1 {
+			t.Fatalf("nobody helped: the test shows nothing: %+v", s)
+		}
+		for range 3 {
+			wg.Go(func() {
+				p.Do(func(w *filch.Worker) {
+					w.Join(func(*filch.Worker) { time.Sleep(leaf) }, func(w *filch.Worker) {
+						w.Join(func(*filch.Worker) { time.Sleep(2 * leaf) }, func(*filch.Worker) { time.Sleep(3 * leaf) })
+					})
+				})
+			})
+			wg.Wait()
+		}
+		synctest.Wait()
+		if s := p.Stats(); s.Active != 0 || s.Blocked != 0 || s.Waits == 0 {
+			t.Errorf("after all is done: %+v", s)
+		}
+		p.Close()
+	})
+}
