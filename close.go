@@ -153,7 +153,8 @@ func (p *Pool) depth() (n int) {
 	for _, q := range p.queues() {
 		if q.some.Load() {
 			q.mu.Lock()
-			n += q.q.Len()
+			queued, _ := q.count()
+			n += queued
 			q.mu.Unlock()
 		}
 	}

@@ -293,7 +293,8 @@ func (p *Pool) progress() (taken int64, queued int) {
 	for _, q := range p.queues() {
 		q.mu.Lock()
 		taken += q.taken
-		queued += q.q.Len()
+		n, _ := q.count()
+		queued += n
 		q.mu.Unlock()
 	}
 	return taken + p.ended.inPlace.Load(), queued

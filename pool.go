@@ -210,7 +210,7 @@ func New(opts ...Option) *Pool {
 	p := &Pool{}
 	p.stallAfter = 100 * time.Millisecond
 	p.number = pools.Add(1)
-	p.tasks.init()
+	p.tasks.init(&inbox{})
 	p.life, p.endLife = context.WithCancelCause(context.Background())
 	p.workers.Store(&[]*Worker{})
 	for i, opt := range opts {

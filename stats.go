@@ -99,10 +99,11 @@ func (w *Worker) addTo(t *Stats) {
 func (q *taskQueue) addTo(t *TaskStats) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	t.Submitted += q.pushed
+	queued, pushed := q.count()
+	t.Submitted += pushed
 	t.Done += q.ran
 	t.Stolen += q.stolen
-	t.Queued += q.q.Len()
+	t.Queued += queued
 }
 
 // Stats returns what the pool has done so far. It may be called at any time.

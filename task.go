@@ -378,10 +378,14 @@ func howEnded(v any) error {
 
 // taskQueue is a queue of tasks: a worker's own, or the global one.
 type taskQueue struct {
-	// some is set if there may be something. It is written under mu; others load
-	// it to spare themselves the lock. Who finds nothing clears it, and not who
-	// takes the last task, since the next often comes at once.
+	// some is set if there may be something. It is written under the lock that
+	// tasks are pushed under; others load it to spare themselves the lock. Who
+	// finds nothing clears it, and not who takes the last task, since the next
+	// often comes at once.
 	some atomic.Bool
+	_    [127]byte
+
+	in *inbox // where others push, if not nil
 
 	mu      sync.Mutex
 	q       queue.Deque[task]
@@ -395,13 +399,40 @@ type taskQueue struct {
 	moved   int   // how many at the front came from other queues: always first come, first served
 }
 
+// inbox is the back part of the global queue, with a lock of its own, so that
+// those who push do not wait for those who take: a worker that finds the rest
+// empty moves all that is in here at once. These are the two locks of Michael
+// and Scott (PODC 1996), but for lists instead of nodes. With one lock, a
+// million tasks of nothing cost 43 ns each instead of 25. Its lock is taken
+// after that of the queue.
+type inbox struct {
+	_      [128]byte
+	mu     sync.Mutex
+	q      queue.Deque[task]
+	pushed int64
+	_      [128]byte
+}
+
 // chunks are shared by all queues of tasks.
 var chunks sync.Pool
 
-func (q *taskQueue) init() { q.q.Chunks = &chunks }
+func (q *taskQueue) init(in *inbox) {
+	q.q.Chunks = &chunks
+	if q.in = in; in != nil {
+		in.q.Chunks = &chunks
+	}
+}
 
 // push adds t, and reports false if the worker was let go.
 func (q *taskQueue) push(t task) bool {
+	if in := q.in; in != nil {
+		in.mu.Lock()
+		in.pushed++
+		in.q.PushBack(t)
+		q.notEmpty()
+		in.mu.Unlock()
+		return true
+	}
 	q.mu.Lock()
 	if q.gone {
 		q.mu.Unlock()
@@ -414,11 +445,39 @@ func (q *taskQueue) push(t task) bool {
 	return true
 }
 
-// notEmpty notes that there is something. The caller holds the lock.
+// notEmpty notes that there is something. The caller holds the lock that it
+// pushed under.
 func (q *taskQueue) notEmpty() {
 	if !q.some.Load() {
 		q.some.Store(true) // (W10)
 	}
+}
+
+// refill is called when q.q is empty: it takes all that was pushed from outside,
+// or notes that there is nothing. The caller holds the lock.
+func (q *taskQueue) refill() {
+	if !q.some.Load() {
+		return
+	}
+	if q.in != nil {
+		q.in.mu.Lock()
+		defer q.in.mu.Unlock()
+		q.q, q.in.q = q.in.q, q.q
+	}
+	if q.q.Len() == 0 {
+		q.some.Store(false)
+	}
+}
+
+// count returns how many tasks are queued, and how many were submitted to q. The
+// caller holds the lock.
+func (q *taskQueue) count() (queued int, pushed int64) {
+	if q.in == nil {
+		return q.q.Len(), q.pushed
+	}
+	q.in.mu.Lock()
+	defer q.in.mu.Unlock()
+	return q.q.Len() + q.in.q.Len(), q.in.pushed
 }
 
 // leave reports whether the worker of q may be let go: nobody has pushed to it
@@ -436,12 +495,11 @@ func (q *taskQueue) pop(newest bool) (t task, ok bool) {
 	if newest && q.q.Len() > q.moved {
 		return q.q.PopBack()
 	}
-	t, ok = q.q.PopFront()
-	q.moved = max(0, q.moved-1)
-	if !ok && q.some.Load() {
-		q.some.Store(false)
+	if q.q.Len() == 0 {
+		q.refill()
 	}
-	return t, ok
+	q.moved = max(0, q.moved-1)
+	return q.q.PopFront()
 }
 
 // takeBack removes the newest task if it is one that the caller wants.

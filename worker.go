@@ -62,7 +62,7 @@ func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p, victims: policy.RandomStart(uint64(id))}
 	w.own, w.thief = deque.NewChaseLev[*job]()
 	w.place.Store(1)
-	w.tasks.init()
+	w.tasks.init(nil)
 	return w
 }
 
