@@ -46,27 +46,26 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 		panic("filch: Submit: f is nil")
 	}
 	future := newFuture(ctx, p, f)
-	var o taskOptions
 	var err error
-	if len(opts) > 0 {
-		if o, err = p.optionsOf("Submit", opts); err != nil {
-			future.resolve(future.value, err)
-			return future
+	if len(opts) == 0 {
+		err = p.submit(ctx, task{nil, future}, false, p.overflow)
+	} else {
+		var o taskOptions
+		if o, err = p.optionsOf("Submit", opts); err == nil {
+			err = future.submit(ctx, o, nil, p.overflow)
 		}
 	}
-	if err = future.submit(ctx, o, nil, p.overflow); err != nil {
+	if err != nil {
 		future.resolve(future.value, err)
 	}
 	return future
 }
 
-// submit queues the task. If it returns an error, the Future is not resolved.
+// submit queues the task with options. If it returns an error, the Future is not resolved.
 func (f *Future[T]) submit(ctx context.Context, o taskOptions, onDone func(error), overflow Overflow) error {
-	if o != (taskOptions{}) || onDone != nil {
-		f.ctx.more.Store(&more{options: o, onDone: onDone})
-		if !o.deadline.IsZero() {
-			f.ctx.makeEnd()
-		}
+	f.ctx.more.Store(&more{options: o, onDone: onDone})
+	if !o.deadline.IsZero() {
+		f.ctx.makeEnd()
 	}
 	if o.longRunning {
 		return f.ctx.pool.runLong(ctx, task{nil, f})
@@ -230,8 +229,8 @@ func (f *Future[T]) runInPlace(c *taskContext) bool {
 	}
 	// It leaves the queue if it is where it is likely to be; else whoever comes
 	// upon it finds that it was started.
-	c.worker.tasks.takeBackBody(f)
-	f.ctx.pool.runCaught(task{nil, f}, seat{c.worker, c.round})
+	found := c.worker.tasks.takeBackBody(f)
+	f.ctx.pool.runCaught(task{nil, f}, seat{c.worker, c.round}, found)
 	return f.isDone()
 }
 

@@ -224,7 +224,7 @@ func (g *Group) help() {
 		if !ok {
 			return
 		}
-		g.pool.runCaught(t, seat{c.worker, c.round})
+		g.pool.runCaught(t, seat{c.worker, c.round}, true)
 	}
 }
 

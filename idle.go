@@ -292,7 +292,7 @@ func (p *Pool) addWorkers(n, active int) {
 func (p *Pool) progress() (taken int64, queued int) {
 	for _, q := range p.queues() {
 		q.mu.Lock()
-		taken += q.taken
+		taken += q.taken + q.inPlace
 		n, _ := q.count()
 		queued += n
 		q.mu.Unlock()

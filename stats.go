@@ -103,6 +103,7 @@ func (q *taskQueue) addTo(t *TaskStats) {
 	t.Submitted += pushed
 	t.Done += q.ran
 	t.Stolen += q.stolen
+	t.InPlace += q.inPlace
 	t.Queued += queued
 }
 
@@ -127,7 +128,8 @@ func (p *Pool) Stats() Stats {
 	t.Tasks.Global = t.Tasks.Queued - queued
 	c := &p.ended
 	t.Tasks.Failed, t.Tasks.Panicked, t.Tasks.Cancelled = c.failed.Load(), c.panicked.Load(), c.cancelled.Load()
-	t.Tasks.Rejected, t.Tasks.InPlace, t.Tasks.Stalls = c.rejected.Load(), c.inPlace.Load(), c.stalls.Load()
+	t.Tasks.Rejected, t.Tasks.Stalls = c.rejected.Load(), c.stalls.Load()
+	t.Tasks.InPlace += c.inPlace.Load()
 	t.Tasks.Done += t.Tasks.InPlace
 	s := p.state.Load()
 	n := p.counts(s)

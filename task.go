@@ -294,12 +294,12 @@ func (p *Pool) runHere(ctx context.Context, t task) {
 	var s seat
 	if c := taskOf(ctx); c != nil && c.pool == p {
 		s = seat{c.worker, c.round}
-		p.runCaught(t, s)
+		p.runCaught(t, s, false)
 		return
 	}
 	p.state.Add(oneBlocked) // Close waits for it
 	defer p.release(minus(oneBlocked))
-	p.mark(func() { p.runCaught(t, s) })
+	p.mark(func() { p.runCaught(t, s, false) })
 }
 
 // Help runs a task that is queued, if there is one, on the caller's goroutine: of
@@ -347,14 +347,17 @@ func (p *Pool) runLong(ctx context.Context, t task) error {
 	p.state.Add(oneBlocked)
 	go p.mark(func() {
 		defer p.release(minus(oneBlocked))
-		p.runCaught(t, seat{})
+		p.runCaught(t, seat{}, false)
 	})
 	return nil
 }
 
-// runCaught runs t elsewhere than at the bottom of a worker's stack.
-func (p *Pool) runCaught(t task, s seat) {
-	p.ended.inPlace.Add(1)
+// runCaught runs t elsewhere than at the bottom of a worker's stack. counted says
+// that a queue has counted it as run in place.
+func (p *Pool) runCaught(t task, s seat, counted bool) {
+	if !counted {
+		p.ended.inPlace.Add(1)
+	}
 	returned := false
 	defer func() {
 		if !returned && t.body.catches(p) {
@@ -394,6 +397,7 @@ type taskQueue struct {
 	taken   int64 // tasks that its worker took from anywhere
 	ran     int64 // tasks that its worker ran
 	stolen  int64 // tasks that its worker took from other workers
+	inPlace int64 // tasks that were taken out again by who waits for them
 	running task  // what its worker took last
 	turn    int   // tasks since its worker looked at the global queue
 	moved   int   // how many at the front came from other queues: always first come, first served
@@ -509,7 +513,7 @@ func (q *taskQueue) takeBack(is func(b body) bool) (t task, ok bool) {
 	}
 	q.mu.Lock()
 	if t, ok = q.q.Back(); ok && is(t.body) {
-		q.popBack()
+		q.takeOut()
 	} else {
 		t, ok = task{}, false
 	}
@@ -517,21 +521,26 @@ func (q *taskQueue) takeBack(is func(b body) bool) (t task, ok bool) {
 	return t, ok
 }
 
-// takeBackBody removes the newest task if it is b.
-func (q *taskQueue) takeBackBody(b body) {
+// takeBackBody removes the newest task if it is b, and reports whether it is.
+func (q *taskQueue) takeBackBody(b body) bool {
 	if !q.some.Load() {
-		return
+		return false
 	}
 	q.mu.Lock()
-	if t, ok := q.q.Back(); ok && t.body == b {
-		q.popBack()
+	t, ok := q.q.Back()
+	if ok = ok && t.body == b; ok {
+		q.takeOut()
 	}
 	q.mu.Unlock()
+	return ok
 }
 
-func (q *taskQueue) popBack() {
+// takeOut removes the newest task, for who waits for it. The caller holds the
+// lock.
+func (q *taskQueue) takeOut() {
 	q.q.PopBack()
 	q.moved = min(q.moved, q.q.Len())
+	q.inPlace++
 }
 
 // took notes that the worker of q took t to run it. The caller holds the lock.
