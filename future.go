@@ -97,15 +97,15 @@ func (f *Future[T]) start(p *Pool, s seat, _ context.Context, _ bool) bool {
 		return true
 	}
 	if p.watched() {
-		p.watch(&f.ctx, f, func() error { return f.run() })
+		p.watch(&f.ctx, f, f.run)
 	} else {
-		f.run()
+		f.run(&f.ctx)
 	}
 	return true
 }
 
-func (f *Future[T]) run() error {
-	value, err := f.f(&f.ctx)
+func (f *Future[T]) run(ctx context.Context) error {
+	value, err := f.f(ctx)
 	if err != nil {
 		f.ctx.pool.failed(f, err, false)
 	}

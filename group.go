@@ -107,7 +107,7 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 	}
 	var err error
 	if p.watched() {
-		p.watch(c, t, func() error { err = t.f(c); return err })
+		p.watch(c, t, func(ctx context.Context) error { err = t.f(ctx); return err })
 	} else {
 		err = t.f(c)
 	}

@@ -97,6 +97,7 @@ func (p *Pool) wake() {
 			if p.linger > 0 && p.unpark() {
 				return
 			}
+			p.forgetLostWatch()
 			w := p.hire()
 			w.searching = true
 			w.count.wakes++
@@ -227,53 +228,81 @@ func (d *idle) quiet(s uint64) bool { return s&^closed == 0 }
 // minus is what to add to subtract n.
 func minus(n uint64) uint64 { return ^(n - 1) }
 
+// A stallWatch adds workers while tasks are queued and none starts because those that
+// run are blocked where the pool cannot see it: on a channel, a mutex, a
+// WaitGroup. Otherwise tasks that wait for tasks behind them would wait for ever.
+// It ends when nothing is queued any more, and takes back the workers. It is a
+// timer and no goroutine, so that nothing of a pool at rest is left over.
+type stallWatch struct {
+	pool  *Pool
+	since int64 // when it last looked
+	taken int64 // tasks that had been taken then
+	ticks int   // looks since one was taken
+	doubt int   // how many it takes to add a worker if perhaps none is blocked
+}
+
 // guard starts a watch for stalls, unless there is one, when no worker is left
 // to take what is queued. It is called after each change that may make it so: a
 // task was queued, or a worker found one.
 func (p *Pool) guard() {
-	if p.stallAfter > 0 && !p.guarded.Load() && p.idlers() == 0 && p.guarded.CompareAndSwap(false, true) {
-		go p.watchForStalls()
+	if p.stallAfter > 0 && p.stallWatch.Load() == nil && p.idlers() == 0 {
+		w := &stallWatch{pool: p, taken: -1}
+		if p.stallWatch.CompareAndSwap(nil, w) {
+			w.rest()
+		}
 	}
 }
 
-// watchForStalls adds workers while tasks are queued and none starts because
-// those that run are blocked where the pool cannot see it: on a channel, a mutex,
-// a WaitGroup. Otherwise tasks that wait for tasks behind them would wait for
-// ever. It ends when nothing is queued any more, and takes back the workers.
-func (p *Pool) watchForStalls() {
-	started, ticks, doubt := int64(-1), 0, 10
-	tick := time.NewTicker(p.stallAfter)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-p.life.Done():
+// rest lets some time pass until the next look.
+func (w *stallWatch) rest() {
+	atomic.StoreInt64(&w.since, now())
+	time.AfterFunc(w.pool.stallAfter, w.look)
+}
+
+// forgetLostWatch is called when a worker starts. In a bubble of testing/synctest
+// the clock stops at the end, and with it the watch; another must take over when
+// the pool is used elsewhere.
+func (p *Pool) forgetLostWatch() {
+	if w := p.stallWatch.Load(); w != nil {
+		if late := now() - atomic.LoadInt64(&w.since); late < 0 || late > 10*int64(p.stallAfter) {
+			p.stallWatch.CompareAndSwap(w, nil)
 			p.extra.Store(0)
-			return
-		}
-		n, queued := p.progress()
-		switch {
-		case queued == 0 && p.extra.Load() > 0:
-			p.extra.Store(p.extra.Load() / 2)
-		case queued == 0:
-			p.guarded.Store(false)
-			if _, queued = p.progress(); queued == 0 || !p.guarded.CompareAndSwap(false, true) {
-				return
-			}
-		case n != started || p.paused.Load():
-			started, ticks, doubt = n, 0, 10
-		default:
-			ticks++
-			active := p.counts(p.state.Load()).Active
-			add := active - runningGoroutines()
-			if add <= 0 && ticks >= doubt { // all might be running, or others are
-				add, doubt = 1, 2*doubt
-			}
-			if add > 0 {
-				p.addWorkers(add, active)
-			}
 		}
 	}
+}
+
+func (w *stallWatch) look() {
+	p := w.pool
+	if p.stallWatch.Load() != w {
+		return
+	}
+	taken, queued := p.progress()
+	switch {
+	case p.phase.Load() == cancelled:
+		p.extra.Store(0)
+		return
+	case queued == 0 && p.extra.Load() > 0:
+		p.extra.Store(p.extra.Load() / 2)
+	case queued == 0:
+		p.stallWatch.CompareAndSwap(w, nil)
+		if _, queued = p.progress(); queued > 0 {
+			p.guard()
+		}
+		return
+	case taken != w.taken || p.paused.Load():
+		w.taken, w.ticks, w.doubt = taken, 0, 10
+	default:
+		w.ticks++
+		active := p.counts(p.state.Load()).Active
+		add := active - runningGoroutines()
+		if add <= 0 && w.ticks >= w.doubt { // all might be running, or others are
+			add, w.doubt = 1, 2*w.doubt
+		}
+		if add > 0 {
+			p.addWorkers(add, active)
+		}
+	}
+	w.rest()
 }
 
 // addWorkers makes n more places than are taken now.

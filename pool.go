@@ -48,13 +48,13 @@ type Pool struct {
 	idle // how many places are taken, and by whom
 
 	// Seldom written: thieves look here at every turn.
-	limit   atomic.Int32 // places in all; guests may exceed it
-	extra   atomic.Int32 // more of them, while workers are blocked out of sight
-	fixed   atomic.Bool  // the limit was set; else it follows GOMAXPROCS
-	paused  atomic.Bool
-	phase   atomic.Int32
-	guarded atomic.Bool // somebody watches for stalls
-	workers atomic.Pointer[[]*Worker]
+	limit      atomic.Int32 // places in all; guests may exceed it
+	extra      atomic.Int32 // more of them, while workers are blocked out of sight
+	fixed      atomic.Bool  // the limit was set; else it follows GOMAXPROCS
+	paused     atomic.Bool
+	phase      atomic.Int32
+	stallWatch atomic.Pointer[stallWatch] // nil if nobody watches
+	workers    atomic.Pointer[[]*Worker]
 	settings
 	_ [128]byte
 

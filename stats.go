@@ -177,14 +177,16 @@ func (p *Pool) observe(k EventKind, b body, err error) {
 // watched reports whether somebody wants to see tasks run.
 func (p *Pool) watched() bool { return p.observer != nil || p.labels || trace.IsEnabled() }
 
-// watch calls f, which runs b, so that it can be seen.
-func (p *Pool) watch(c *taskContext, b body, f func() error) {
+// watch calls f, which runs b, so that it can be seen. The labels are also in the
+// context that f gets, so that whoever adds some keeps these, and what runs in
+// place gives way to those of the task that waited.
+func (p *Pool) watch(c *taskContext, b body, f func(ctx context.Context) error) {
 	name, _ := b.about()
 	if p.observer != nil {
 		p.observe(TaskStarted, b, nil)
 		inner := f
-		f = func() error {
-			err := inner()
+		f = func(ctx context.Context) error {
+			err := inner(ctx)
 			p.observe(TaskDone, b, err)
 			return err
 		}
@@ -193,10 +195,10 @@ func (p *Pool) watch(c *taskContext, b body, f func() error) {
 		defer trace.StartRegion(c, "filch "+name).End()
 	}
 	if !p.labels {
-		f()
+		f(c)
 		return
 	}
-	pprof.Do(c, pprof.Labels("filch_pool", p.name, "filch_task", name), func(context.Context) { f() })
+	pprof.Do(c, pprof.Labels("filch_pool", p.name, "filch_task", name), func(ctx context.Context) { f(ctx) })
 }
 
 // Dump writes to out what the pool is doing, for a look at one that is stuck:

@@ -203,7 +203,7 @@ func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) b
 	case ctx.Err() != nil || p.phase.Load() == cancelled:
 		p.dropped(f, c.cause())
 	case p.watched():
-		p.watch(c, f, func() error { f(c); return nil })
+		p.watch(c, f, func(ctx context.Context) error { f(ctx); return nil })
 	default:
 		f(c)
 	}

@@ -1,0 +1,209 @@
+package filch_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+// The observer's events of a random load add up to what Stats says.
+func TestObserverSeesEverything(t *testing.T) {
+	var seen [5]atomic.Int64
+	p := filch.New(filch.WithWorkers(4), filch.WithName("load"), filch.WithQueueLimit(50, filch.Reject),
+		filch.WithObserver(observe(func(e filch.Event) {
+			if e.Pool != "load" || e.Task != "" && e.Task != "late" || (e.Kind == filch.TaskCancelled || e.Kind == filch.TaskRejected) != (e.Err != nil) {
+				t.Errorf("%+v", e)
+			}
+			seen[e.Kind].Add(1)
+		})))
+	ended, end := context.WithCancel(background)
+	defer end()
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for j := range 1000 {
+				ctx := background
+				switch j % 4 {
+				case 0:
+					ctx = ended
+				case 1:
+					filch.Submit(ctx, p, func(ctx context.Context) (int, error) {
+						filch.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }).Wait(ctx)
+						return 0, nil
+					}, filch.Named("late"))
+				case 2:
+					g := p.Group(ctx)
+					g.Go(func(context.Context) error { return nil })
+					g.Stop()
+				}
+				p.Go(ctx, func(context.Context) { runtime.Gosched() })
+				if i == 0 && j == 500 {
+					end()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := p.Shutdown(background); err != nil {
+		t.Fatal(err)
+	}
+	s := p.Stats().Tasks
+	submitted, rejected, started, done, cancelled := seen[filch.TaskSubmitted].Load(), seen[filch.TaskRejected].Load(),
+		seen[filch.TaskStarted].Load(), seen[filch.TaskDone].Load(), seen[filch.TaskCancelled].Load()
+	if submitted != s.Submitted || rejected != s.Rejected || cancelled != s.Cancelled || started != done || submitted != done+cancelled {
+		t.Errorf("%d submitted, %d rejected, %d started, %d done, %d cancelled; %+v", submitted, rejected, started, done, cancelled, s)
+	}
+	if rejected == 0 || cancelled == 0 || started == 0 {
+		t.Error("the load shows too little")
+	}
+}
+
+type observe func(e filch.Event)
+
+func (o observe) Observe(e filch.Event) { o(e) }
+
+// Tasks run with labels, and regions in a trace, however they are run.
+func TestLabelsAndRegions(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1), filch.WithName("kitchen"), filch.WithLabels())
+	defer p.Close()
+	var out bytes.Buffer
+	if err := trace.Start(&out); err != nil {
+		t.Skip(err) // the tests themselves are traced
+	}
+	const cook, stir = `"filch_pool":"kitchen", "filch_task":"cook"`, `"filch_pool":"kitchen", "filch_task":"stir"`
+	check := func(ctx context.Context) (int, error) {
+		pool, _ := pprof.Label(ctx, "filch_pool")
+		task, _ := pprof.Label(ctx, "filch_task")
+		if pool != "kitchen" || task != "stir" {
+			t.Errorf("the context has the labels %q, %q", pool, task)
+		}
+		if !strings.Contains(labels(), stir) {
+			t.Error("no goroutine is labelled")
+		}
+		return 0, nil
+	}
+	_, err := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		f := filch.Submit(ctx, p, check, filch.Named("stir")) // runs in place
+		before := labels()
+		n, err := f.Wait(ctx)
+		after := labels()
+		if !strings.Contains(before, cook) || strings.Contains(before, stir) || !strings.Contains(after, cook) || strings.Contains(after, stir) {
+			t.Errorf("what runs in place changes the labels from\n%s\nto\n%s", before, after)
+		}
+		return n, err
+	}, filch.Named("cook")).Wait(background)
+	g := p.Group(background)
+	g.Go(func(ctx context.Context) error { _, err := check(ctx); return err }, filch.Named("stir"))
+	p.Go(background, func(ctx context.Context) { check(ctx) }, filch.Named("stir"))
+	p.Go(background, func(ctx context.Context) { check(ctx) }, filch.Named("stir"), filch.LongRunning())
+	if err := errors.Join(err, g.Wait(), p.Shutdown(background)); err != nil {
+		t.Error(err)
+	}
+	trace.Stop()
+	if !strings.Contains(out.String(), "filch stir") {
+		t.Error("the trace has no region of the task")
+	}
+}
+
+// labels returns the labels of all goroutines.
+func labels() string {
+	var profile bytes.Buffer
+	pprof.Lookup("goroutine").WriteTo(&profile, 1)
+	return profile.String()
+}
+
+// A goroutine is kept for the idle timeout and no longer, and goes on with what
+// comes in between.
+func TestIdleTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2), filch.WithIdleTimeout(time.Second))
+		run := func() {
+			filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil }).Wait(background)
+		}
+		for range 20 {
+			run()
+			time.Sleep(time.Second / 2)
+		}
+		if s := p.Stats(); s.Wakes > 2 || s.Active != 0 {
+			t.Errorf("new goroutines were started: %+v", s)
+		}
+		parked := func() int {
+			synctest.Wait()
+			var b bytes.Buffer
+			pprof.Lookup("goroutine").WriteTo(&b, 2)
+			return strings.Count(b.String(), "filch.(*Worker).park")
+		}
+		if n := parked(); n == 0 || n > 2 {
+			t.Errorf("%d goroutines are kept", n)
+		}
+		time.Sleep(2 * time.Second)
+		if n := parked(); n != 0 {
+			t.Errorf("%d goroutines are kept after the time", n)
+		}
+		run()
+		p.Close() // does not wait for the time to pass
+		if n := parked(); n != 0 {
+			t.Errorf("%d goroutines are kept after Close", n)
+		}
+	})
+}
+
+// A polling worker stays, one of two; Close ends it.
+func TestBusyPoll(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2), filch.WithBusyPoll())
+	for range 3 {
+		filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil }).Wait(background)
+		for start := time.Now(); time.Since(start) < 20*time.Millisecond; runtime.Gosched() {
+		}
+		for start := time.Now(); p.Stats().Searching != 1; runtime.Gosched() {
+			if time.Since(start) > 10*time.Second {
+				t.Fatalf("nobody polls: %+v", p.Stats())
+			}
+		}
+	}
+	p.Close()
+	if s := p.Stats(); s.Active != 0 || s.Searching != 0 {
+		t.Errorf("after Close: %+v", s)
+	}
+}
+
+// A pool whose tasks are done leaves nothing behind in a bubble, open or not,
+// and its watch for stalls goes on outside of one that has ended.
+func TestTasksInBubbles(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	run := func() {
+		filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil }).Wait(background)
+		for p.Stats().Active > 0 {
+			runtime.Gosched()
+		}
+	}
+	hidden := func() {
+		ch := make(chan bool)
+		p.Go(background, func(context.Context) { <-ch })
+		p.Go(background, func(context.Context) { ch <- true })
+		for s := p.Stats(); s.Tasks.Done != s.Tasks.Submitted || s.Active > 0; s = p.Stats() {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	synctest.Test(t, func(*testing.T) { run() })
+	run()
+	synctest.Test(t, func(*testing.T) { hidden() })
+	synctest.Test(t, func(*testing.T) { run() })
+	stop := time.AfterFunc(30*time.Second, func() { panic("no watch for stalls") })
+	hidden()
+	stop.Stop()
+	if s := p.Stats().Tasks; s.Stalls < 2 {
+		t.Errorf("%+v", s)
+	}
+}
