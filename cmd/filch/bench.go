@@ -88,6 +88,8 @@ func tasks(cmd *cobra.Command, args []string, o options) error {
 	out := cmd.OutOrStdout()
 	r := report{Machine: thisMachine(), Rows: benchTasks(out, cmd.ErrOrStderr(), workers, o.runs)}
 	fmt.Fprintln(out)
+	r.Rows = append(r.Rows, benchSweep(out, cmd.ErrOrStderr(), 1<<29, o.runs)...)
+	fmt.Fprintln(out)
 	printLatency(out, workers)
 	fmt.Fprintf(out, "\n%s, %d CPUs, %s; %d workers, medians of %d runs, executors in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.Go, workers, o.runs)
 	if o.json != "" {

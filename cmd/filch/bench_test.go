@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,6 +201,20 @@ func TestTaskLoads(t *testing.T) {
 			if note := nested(6).guarded(p, 1); note != "" {
 				t.Errorf("%s, nested: %s", p.name, note)
 			}
+		}
+	}
+}
+
+// The sweep has a row for each pool, cost and number of workers.
+func TestSweep(t *testing.T) {
+	var out strings.Builder
+	rows := benchSweep(&out, io.Discard, 20_000, 1)
+	if n := 2 * len(sweep.cycles) * len(sweep.workers); len(rows) != n {
+		t.Errorf("%d rows, not %d", len(rows), n)
+	}
+	for _, r := range rows {
+		if r.NsPerFork <= 0 || !strings.Contains(out.String(), r.Size) || !strings.Contains(out.String(), fmt.Sprintf("%s, %d", r.Executor, r.Workers)) {
+			t.Errorf("%+v", r)
 		}
 	}
 }

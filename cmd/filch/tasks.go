@@ -289,14 +289,19 @@ func benchTasks(out, progress io.Writer, workers, runs int) []*row {
 				r.OK, r.Runs = false, 0
 				continue
 			}
-			r.Median, r.Min, r.Max = median(r.times), slices.Min(r.times), slices.Max(r.times)
-			r.NsPerFork = float64(r.Median) / float64(l.tasks)
+			r.summarize()
 		}
 		rows = append(rows, group...)
 	}
 	bar.done()
 	printTasks(out, rows)
 	return rows
+}
+
+// summarize sums up the runs of r.
+func (r *row) summarize() {
+	r.Median, r.Min, r.Max = median(r.times), slices.Min(r.times), slices.Max(r.times)
+	r.NsPerFork = float64(r.Median) / float64(r.Forks)
 }
 
 // guarded runs l on p, and does not wait for ever.
@@ -339,6 +344,56 @@ func printTasks(out io.Writer, rows []*row) {
 		t.AppendRow(table.Row{name, r.Executor, digits(r.NsPerFork), spread(r), digits(float64(r.Allocs) / float64(r.Forks)), duration(r.CPU), r.Note})
 	}
 	t.Render()
+}
+
+// sweep is the cost of tasks, in cycles, and the numbers of workers that
+// benchSweep goes through.
+var sweep = struct{ cycles, workers []int }{[]int{100, 300, 1000, 3000, 10_000}, []int{1, 2, 4, 8}}
+
+// benchSweep measures how tasks of growing cost share the queue of the locked
+// pool, and those of filch, by the number of workers, and writes a table; total is
+// about how many cycles all tasks of a cell take.
+func benchSweep(out, progress io.Writer, total, runs int) (rows []*row) {
+	pools := []taskPool{taskPools[2], taskPools[0]}
+	bar := newProgress(progress, len(sweep.cycles)*len(sweep.workers)*len(pools)*runs)
+	t := newTable(out, isTerminal(out))
+	header, configs := table.Row{"ns/task, by workers"}, []table.ColumnConfig{}
+	for _, workers := range sweep.workers {
+		for _, p := range pools {
+			header = append(header, fmt.Sprintf("%s, %d", p.name, workers))
+			configs = append(configs, table.ColumnConfig{Number: len(header), Align: text.AlignRight})
+		}
+	}
+	t.AppendHeader(header)
+	t.SetColumnConfigs(configs)
+	for _, cycles := range sweep.cycles {
+		load := flood(max(1, total/cycles), spinFor(cycles))
+		name := fmt.Sprint(cycles, " cycles")
+		var group []*row
+		for _, workers := range sweep.workers {
+			for _, p := range pools {
+				group = append(group, &row{Workload: "sweep", Size: name, Executor: p.name, Workers: workers, OK: true, Forks: int64(load.tasks), Runs: runs})
+			}
+		}
+		for range runs {
+			for i, r := range group {
+				begin := time.Now()
+				load.run(func() running { return pools[i%len(pools)].start(r.Workers) }, r.Workers)
+				r.times = append(r.times, time.Since(begin))
+				bar.step("tasks of "+name, 1)
+			}
+		}
+		cells := table.Row{name}
+		for _, r := range group {
+			r.summarize()
+			cells = append(cells, digits(r.NsPerFork))
+		}
+		t.AppendRow(cells)
+		rows = append(rows, group...)
+	}
+	bar.done()
+	t.Render()
+	return rows
 }
 
 // printLatency prints how long after a rest a task starts, and what rest costs.
