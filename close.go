@@ -53,7 +53,8 @@ func (p *Pool) cancelAll() {
 // pool. It may be called more than once and from several goroutines.
 //
 // Called from inside a task of the pool, Shutdown does all that but wait, and
-// returns [ErrInside]. It panics if ctx is nil. The default pool is everybody's:
+// returns [ErrInside]. It must not be called from inside Do, where it would wait
+// for itself. It panics if ctx is nil. The default pool is everybody's:
 // Shutdown leaves it alone and returns an error.
 func (p *Pool) Shutdown(ctx context.Context) error {
 	if ctx == nil {
@@ -65,7 +66,7 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	p.phase.CompareAndSwap(open, draining)
 	p.Resume()
 	end := p.end()
-	if p.workerOf(ctx) != nil || p.inside() {
+	if c := taskOf(ctx); c != nil && c.pool == p && c.seated() || p.inside() {
 		return fmt.Errorf("filch: Shutdown: %w", ErrInside)
 	}
 	select {
@@ -110,15 +111,15 @@ func (p *Pool) allLeft() bool {
 
 // closeIfDone ends the wait of Close, if all is done. The caller holds the lock.
 func (p *Pool) closeIfDone() bool {
-	if p.closed == nil || !p.quiet(p.state.Load()) || p.depth() > 0 {
-		return false
+	// Who queues a task after the look at the depth wakes a worker: either that
+	// takes its place before the compare-and-swap, which fails then, or it finds
+	// that all has ended, and the task is dropped.
+	if p.closed == nil || p.depth() > 0 || !p.state.CompareAndSwap(closed, closed|ended) {
+		return p.state.Load()&ended != 0
 	}
-	select {
-	case <-p.closed:
-	default:
-		p.endLife(ErrClosed)
-		close(p.closed)
-	}
+	p.phase.Store(cancelled)
+	p.endLife(ErrClosed)
+	close(p.closed)
 	return true
 }
 
@@ -132,6 +133,7 @@ func (p *Pool) dropQueued() {
 			if !ok {
 				break
 			}
+			p.leaveQueue()
 			t.body.drop(p, ErrClosed)
 		}
 	}
@@ -162,10 +164,14 @@ func (p *Pool) depth() (n int) {
 }
 
 // Pause keeps tasks that are queued from starting, but for those that a running
-// task waits for. What runs goes on; so does fork-join work.
+// task waits for. What runs goes on; so does fork-join work. The default pool is
+// everybody's, and so is its pause.
 func (p *Pool) Pause() {
 	if p.phase.Load() == open {
 		p.paused.Store(true)
+		if p.phase.Load() != open { // Shutdown may have come before the store
+			p.Resume()
+		}
 	}
 }
 
@@ -173,12 +179,13 @@ func (p *Pool) Pause() {
 func (p *Pool) Resume() {
 	if p.paused.CompareAndSwap(true, false) {
 		p.offer()
+		p.guard()
 	}
 }
 
 // Resize sets the number of workers, which no longer follows GOMAXPROCS. If
 // more are at work, those that are too many leave when they have done what they
-// are at. It panics if n < 1.
+// are at. It panics if n is less than 1 or more than 1,048,575.
 func (p *Pool) Resize(n int) {
 	if n < 1 || n > maxPlaces {
 		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, maxPlaces))

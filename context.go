@@ -69,10 +69,22 @@ func (p *Pool) workerOf(ctx context.Context) *Worker {
 // and its end from. A context that was made for a task, and cannot end on its
 // own, is left out, so that chains of tasks do not make chains of contexts.
 func inherited(ctx context.Context) context.Context {
-	if c, ok := ctx.(*taskContext); ok && c.isShared() {
+	if c, ok := ctx.(*taskContext); ok && (c.isShared() || c.isDetached()) {
 		return c.Context
 	}
 	return ctx
+}
+
+// isDetached reports whether c is that of a task that nobody has the Future of,
+// and that has no time limit: it ends only as the submitter's does.
+func (c *taskContext) isDetached() bool {
+	m := c.more.Load()
+	return m != nil && m.options.detached && m.options.deadline.IsZero()
+}
+
+// seated reports whether c's worker still runs what c belongs to.
+func (c *taskContext) seated() bool {
+	return c.worker != nil && uint32(c.worker.place.Load()>>1) == c.round
 }
 
 // isShared reports whether c is for any number of tasks, none of them a Future.
@@ -91,7 +103,7 @@ func (p *Pool) contextFor(ctx context.Context, s seat, exclusive bool) *taskCont
 	c.state.Store(sharedContext)
 	if exclusive {
 		s.worker.context = nil
-		if reflect.TypeOf(ctx).Comparable() {
+		if reflect.ValueOf(ctx).Comparable() {
 			s.worker.context = c
 		}
 	}
@@ -116,25 +128,32 @@ func (c *taskContext) end() *ownEnd {
 }
 
 // makeEnd gives c a cancellation of its own, if it has none yet. It follows the
-// submitter's context and the pool, and lasts as long as somebody has c: not
-// only until the task ends, since what the task submitted may go on.
+// submitter's context and the pool, for as long as somebody has c: not only until
+// the task ends, since what the task submitted may go on. It does so by functions
+// that are called when those end, and not as their child, which could not be
+// taken from them without ending it, while somebody may still have its channel.
 func (c *taskContext) makeEnd() *ownEnd {
 	m := c.extra()
 	if e := m.own.Load(); e != nil {
 		return e
 	}
 	e := &ownEnd{}
-	e.ctx, e.cancel = context.WithCancelCause(c.Context)
+	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(c.Context))
 	release := func() {}
 	if d := m.options.deadline; !d.IsZero() {
 		e.ctx, release = context.WithDeadline(e.ctx, d)
 	}
-	life, cancel := c.pool.life, e.cancel
-	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
+	follow := func(ctx context.Context, cancel context.CancelCauseFunc) (stop func() bool) {
+		return context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	}
+	stopLife, stopAbove := follow(c.pool.life, e.cancel), func() bool { return true }
+	if c.Context.Done() != nil {
+		stopAbove = follow(c.Context, e.cancel)
+	}
 	forget := func(struct{}) {
-		stop()
-		release()
-		cancel(nil)
+		stopLife()
+		stopAbove()
+		release() // the timer, which nothing else could stop
 	}
 	if !m.own.CompareAndSwap(nil, e) {
 		forget(struct{}{})
@@ -152,15 +171,25 @@ func (c *taskContext) Value(key any) any {
 	if e := c.end(); e != nil {
 		return e.ctx.Value(key) // so that package context finds the cancellation
 	}
-	return c.Context.Value(key)
+	v := c.Context.Value(key)
+	if v == nil && c.endsWithPool() {
+		v = c.pool.life.Value(key) // the cancellation, likewise
+	}
+	return v
 }
 
 func (c *taskContext) Deadline() (time.Time, bool) {
+	d, ok := c.Context.Deadline()
 	if e := c.end(); e != nil {
-		return e.ctx.Deadline()
+		if own, limited := e.ctx.Deadline(); limited && (!ok || own.Before(d)) {
+			return own, true
+		}
 	}
-	return c.Context.Deadline()
+	return d, ok
 }
+
+// endsWithPool reports whether nothing else ends c.
+func (c *taskContext) endsWithPool() bool { return c.isShared() && c.Context.Done() == nil }
 
 func (c *taskContext) Err() error {
 	if err := c.pool.life.Err(); err != nil {
@@ -168,7 +197,9 @@ func (c *taskContext) Err() error {
 	}
 	for { // in a loop, since tasks that wait for tasks make long chains
 		if e := c.end(); e != nil {
-			return e.ctx.Err()
+			if err := e.ctx.Err(); err != nil {
+				return err
+			}
 		}
 		parent, ok := c.Context.(*taskContext)
 		if !ok || parent.pool != c.pool {
@@ -179,7 +210,7 @@ func (c *taskContext) Err() error {
 }
 
 func (c *taskContext) Done() <-chan struct{} {
-	if c.isShared() && c.Context.Done() == nil {
+	if c.endsWithPool() {
 		return c.pool.life.Done()
 	}
 	return c.makeEnd().ctx.Done()
@@ -188,13 +219,23 @@ func (c *taskContext) Done() <-chan struct{} {
 // String lets contexts made from this one print well.
 func (c *taskContext) String() string { return fmt.Sprintf("%v.filchTask", c.Context) }
 
-// cause returns why c has ended, or nil if it has not.
+// cause returns why c has ended, or nil if it has not. It does not wait for its
+// own cancellation to follow the others.
 func (c *taskContext) cause() error {
-	if e := c.end(); e != nil {
-		return context.Cause(e.ctx)
+	for {
+		if e := c.end(); e != nil {
+			if err := context.Cause(e.ctx); err != nil {
+				return err
+			}
+		}
+		parent, ok := c.Context.(*taskContext)
+		if !ok || parent.pool != c.pool {
+			break
+		}
+		c = parent
 	}
-	if c.Context.Err() != nil {
-		return context.Cause(c.Context)
+	if err := context.Cause(c.Context); err != nil {
+		return err
 	}
 	return context.Cause(c.pool.life)
 }
@@ -236,6 +277,7 @@ type latch struct {
 	released bool
 	ch       chan struct{}  // closed at the release; nil if nobody asked
 	tasks    []*taskContext // those that wait and have lent their place
+	stop     func() bool    // called at the release, if not nil
 }
 
 // release lets all go on that wait. It takes the places of the tasks for them,
@@ -249,6 +291,10 @@ func (l *latch) release() {
 	l.tasks = nil
 	if l.ch != nil && !l.released {
 		close(l.ch)
+	}
+	if l.stop != nil {
+		l.stop()
+		l.stop = nil
 	}
 	l.released = true
 }
@@ -312,17 +358,17 @@ func ScopeOf(ctx context.Context) Scope {
 		panic("filch: ScopeOf: ctx is nil")
 	}
 	c := taskOf(ctx)
-	switch {
-	case c == nil:
+	if c == nil {
 		return Default()
-	case c.worker == nil:
-		return c.pool
 	}
-	return taskScope{c.worker}
+	return taskScope{c.worker, c.pool}
 }
 
 // taskScope is the worker of a task, for whoever has the task's context.
-type taskScope struct{ w *Worker }
+type taskScope struct {
+	w *Worker // nil if the task runs elsewhere
+	p *Pool
+}
 
 // The states of a worker as the Scope of the tasks that it runs.
 const (
@@ -333,14 +379,18 @@ const (
 )
 
 // Do uses the worker unless it is in use: by another goroutine that has the
-// task's context, or by a call of Do around this one.
+// task's context, or by a call of Do around this one. A pool that is being closed
+// lets its tasks go on.
 func (s taskScope) Do(f func(w *Worker)) {
 	if f == nil {
 		panic("filch: Do: f is nil")
 	}
-	w, p := s.w, s.w.pool
-	if !w.scope.CompareAndSwap(scopeFree, scopeUsed) {
-		p.state.Add(onePlace)
+	w, p := s.w, s.p
+	if w == nil || !w.scope.CompareAndSwap(scopeFree, scopeUsed) {
+		if p.state.Add(onePlace)&ended != 0 {
+			p.release(minus(onePlace))
+			panic("filch: Do on a closed Pool")
+		}
 		w = p.hire()
 		defer p.exit(w)
 	} else {

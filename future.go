@@ -66,6 +66,9 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, onDone func(error
 	f.ctx.more.Store(&more{options: o, onDone: onDone})
 	if !o.deadline.IsZero() {
 		f.ctx.makeEnd()
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, o.deadline) // a wait for room ends, too
+		defer cancel()
 	}
 	if o.longRunning {
 		return f.ctx.pool.runLong(ctx, task{nil, f})
@@ -81,7 +84,6 @@ func (f *Future[T]) claim() bool {
 			return false
 		}
 		if f.ctx.state.CompareAndSwap(s, s|futureRunning) {
-			f.ctx.pool.leaveQueue()
 			return true
 		}
 	}
@@ -94,20 +96,20 @@ func (f *Future[T]) start(p *Pool, s seat, _ context.Context, _ bool) bool {
 	f.ctx.worker, f.ctx.round = s.worker, s.round
 	if f.ctx.Err() != nil {
 		f.cancelled(f.ctx.cause())
-		return true
+		return false
 	}
 	if p.watched() {
 		p.watch(&f.ctx, f, f.run)
 	} else {
-		f.run(&f.ctx)
+		f.run()
 	}
 	return true
 }
 
-func (f *Future[T]) run(ctx context.Context) error {
-	value, err := f.f(ctx)
+func (f *Future[T]) run() error {
+	value, err := f.f(&f.ctx)
 	if err != nil {
-		f.ctx.pool.failed(f, err, false)
+		f.ctx.pool.ended.failed.Add(1)
 	}
 	f.resolve(value, err)
 	return err
@@ -135,7 +137,7 @@ func (f *Future[T]) detached() bool {
 func (f *Future[T]) catches(p *Pool) bool { return !f.detached() || p.onPanic != nil }
 
 func (f *Future[T]) fail(p *Pool, err error) {
-	p.failed(f, err, f.detached())
+	p.crashed(f, err, f.detached())
 	f.resolve(f.value, err)
 }
 
@@ -183,7 +185,9 @@ func (f *Future[T]) watchedLatch() *latch {
 // wait for tasks on a single worker. If it runs elsewhere, the caller's place
 // goes to another worker until it is done. Wait does not run unrelated tasks in
 // between: such a task could wait for the caller's, which it would keep from
-// going on. A task that waits for itself gets [ErrInside].
+// going on. A task that waits for itself gets [ErrInside]. What runs in place is
+// not given up when ctx ends; and if it calls runtime.Goexit, that ends the
+// caller's task as well, with [ErrGoexit].
 //
 // The end of the task synchronizes before the return from Wait. It panics if ctx
 // is nil.
@@ -205,7 +209,11 @@ func (f *Future[T]) await(ctx context.Context) error {
 	if c == &f.ctx {
 		return fmt.Errorf("filch: Wait: %w", ErrInside)
 	}
-	if c != nil && c.worker != nil && c.pool == f.ctx.pool && f.runInPlace(c) {
+	// If f was submitted by the task that waits, it has ended if ctx has.
+	if parent, ok := f.ctx.Context.(*taskContext); (!ok || ctx != context.Context(parent)) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if c != nil && c.pool == f.ctx.pool && c.seated() && f.runInPlace(ctx, c) {
 		return nil
 	}
 	for range 200 { // a result that is about to come is not worth a switch
@@ -214,7 +222,7 @@ func (f *Future[T]) await(ctx context.Context) error {
 		}
 	}
 	l := f.watchedLatch()
-	stop := f.dropWith(f.ctx.Context)
+	stop := f.dropAtEnd()
 	defer stop()
 	if err := l.wait(ctx, f.isDone); err != nil && !f.isDone() {
 		return err
@@ -223,20 +231,27 @@ func (f *Future[T]) await(ctx context.Context) error {
 }
 
 // runInPlace runs the task on top of that of c, if nobody has started it.
-func (f *Future[T]) runInPlace(c *taskContext) bool {
+func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
 	if f.ctx.state.Load()&futureState != futureQueued {
 		return false
 	}
 	// It leaves the queue if it is where it is likely to be; else whoever comes
 	// upon it finds that it was started.
 	found := c.worker.tasks.takeBackBody(f)
-	f.ctx.pool.runCaught(task{nil, f}, seat{c.worker, c.round}, found)
+	if found {
+		f.ctx.pool.leaveQueue()
+	}
+	f.ctx.pool.runCaught(ctx, task{nil, f}, seat{c.worker, c.round}, found)
 	return f.isDone()
 }
 
-// dropWith sees to it that f is dropped when ctx ends, if it is still queued
-// then, and not only when its turn comes.
-func (f *Future[T]) dropWith(ctx context.Context) (stop func() bool) {
+// dropAtEnd sees to it that f is dropped when its context ends, if it is still
+// queued then, and not only when its turn comes.
+func (f *Future[T]) dropAtEnd() (stop func() bool) {
+	ctx := f.ctx.Context
+	if e := f.ctx.end(); e != nil {
+		ctx = e.ctx
+	}
 	if ctx.Done() == nil {
 		return func() bool { return true }
 	}
@@ -248,13 +263,11 @@ func (f *Future[T]) dropWith(ctx context.Context) (stop func() bool) {
 func (f *Future[T]) Done() <-chan struct{} {
 	l := f.watchedLatch()
 	l.mu.Lock()
-	first := l.ch == nil && !l.released
-	ch := l.channel()
-	l.mu.Unlock()
-	if first {
-		f.dropWith(f.ctx.Context)
+	defer l.mu.Unlock()
+	if l.ch == nil && !l.released {
+		l.stop = f.dropAtEnd()
 	}
-	return ch
+	return l.channel()
 }
 
 // Cancel ends the context of the task. If the task has not started, it never

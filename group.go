@@ -20,11 +20,13 @@ type Group struct {
 	owner  *taskContext // the task that made the group, or nil
 	max    int          // errors to keep
 
-	mu   sync.Mutex
-	left int // tasks that are not done
-	errs []error
-	lost int    // errors beyond max
-	done *latch // released when left is 0; nil if nobody waits
+	mu     sync.Mutex
+	left   int  // tasks that are not done
+	queued int  // of these, those without options that have not started
+	gone   bool // those were dropped; they stay in queues until their turn
+	errs   []error
+	lost   int    // errors beyond max
+	done   *latch // released when left is 0; nil if nobody waits
 }
 
 // errStopped is why the context of a group ended that was stopped.
@@ -71,24 +73,67 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	if f == nil {
 		panic("filch: Group.Go: f is nil")
 	}
+	if len(opts) > 0 {
+		g.goWith(f, opts)
+		return
+	}
+	t := &groupTask{g, f}
 	g.mu.Lock()
+	if g.gone {
+		g.mu.Unlock()
+		return
+	}
 	g.left++
+	g.queued++
 	g.mu.Unlock()
-	if err := g.submit(f, opts); err != nil {
+	if err := g.pool.submit(g.ctx, task{g.ctx, t}, false, g.pool.overflow); err != nil && g.begins() {
 		g.ended(err)
 	}
 }
 
-func (g *Group) submit(f func(ctx context.Context) error, opts []TaskOption) error {
-	if len(opts) == 0 {
-		return g.pool.submit(g.ctx, task{g.ctx, &groupTask{g, f}}, false, g.pool.overflow)
-	}
+// goWith is Go with options.
+func (g *Group) goWith(f func(ctx context.Context) error, opts []TaskOption) {
 	o, err := g.pool.optionsOf("Group.Go", opts)
-	if err != nil {
-		return err
+	g.mu.Lock()
+	g.left++
+	g.mu.Unlock()
+	if err == nil {
+		future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
+		stop := context.AfterFunc(g.ctx, func() { future.drop(g.pool, context.Cause(g.ctx)) })
+		onDone := func(err error) {
+			stop()
+			g.ended(err)
+		}
+		if err = future.submit(g.ctx, o, onDone, g.pool.overflow); err != nil {
+			stop()
+		}
 	}
-	future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
-	return future.submit(g.ctx, o, g.ended, g.pool.overflow)
+	if err != nil {
+		g.ended(err)
+	}
+}
+
+// begins counts a task that is queued no longer, and reports false if all that
+// were queued have been dropped, with it.
+func (g *Group) begins() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.gone {
+		return false
+	}
+	g.queued--
+	return true
+}
+
+// dropQueued drops all tasks that have not started, since the context has ended.
+func (g *Group) dropQueued() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := g.queued; n > 0 && !g.gone {
+		g.keep(context.Cause(g.ctx))
+		g.gone, g.queued = true, 0
+		g.leave(n)
+	}
 }
 
 // groupTask is a task of a group without options.
@@ -98,37 +143,39 @@ type groupTask struct {
 }
 
 func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
-	p.leaveQueue()
 	c := p.contextFor(ctx, s, exclusive)
 	if c.Err() != nil {
-		p.dropped(t, c.cause())
-		t.group.ended(c.cause())
-		return true
+		return !t.drop(p, c.cause())
+	}
+	if !t.group.begins() {
+		p.dropped(t, context.Cause(t.group.ctx))
+		return false
 	}
 	var err error
 	if p.watched() {
-		p.watch(c, t, func(ctx context.Context) error { err = t.f(ctx); return err })
+		p.watch(c, t, func() error { err = t.f(c); return err })
 	} else {
 		err = t.f(c)
 	}
 	if err != nil {
-		p.failed(t, err, false)
+		p.ended.failed.Add(1)
 	}
 	t.group.ended(err)
 	return true
 }
 
 func (t *groupTask) drop(p *Pool, err error) bool {
-	p.leaveQueue()
 	p.dropped(t, err)
-	t.group.ended(err)
+	if t.group.begins() {
+		t.group.ended(err)
+	}
 	return true
 }
 
 func (t *groupTask) catches(*Pool) bool { return true }
 
 func (t *groupTask) fail(p *Pool, err error) {
-	p.failed(t, err, false)
+	p.crashed(t, err, false)
 	t.group.ended(err)
 }
 
@@ -141,7 +188,12 @@ func (g *Group) ended(err error) {
 	if err != nil {
 		g.keep(err)
 	}
-	g.left--
+	g.leave(1)
+}
+
+// leave counts n tasks that are done. The caller holds the lock.
+func (g *Group) leave(n int) {
+	g.left -= n
 	if g.left == 0 && g.done != nil {
 		g.done.release()
 		g.done = nil
@@ -170,25 +222,42 @@ func (g *Group) keep(err error) {
 // the group is not to be used again.
 //
 // Inside the task that made the group, Wait runs tasks of the group that have
-// not started, and then lets another worker have its place.
+// not started, and then lets another worker have its place. If one of them calls
+// runtime.Goexit, that ends the caller's task as well, but not before all others
+// are done. In another task, call Wait inside [Blocking].
 func (g *Group) Wait() error {
+	defer g.waitForAll()
 	g.help()
+	g.waitForAll()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	err := g.result()
+	g.cancel(err)
+	return err
+}
+
+// waitForAll waits until nothing is left.
+func (g *Group) waitForAll() {
+	var stop func() bool
 	for {
 		g.mu.Lock()
 		if g.left == 0 {
-			break
+			g.mu.Unlock()
+			if stop != nil {
+				stop()
+			}
+			return
 		}
 		if g.done == nil {
 			g.done = &latch{}
 		}
 		l := g.done
 		g.mu.Unlock()
+		if stop == nil {
+			stop = context.AfterFunc(g.ctx, g.dropQueued)
+		}
 		l.wait(g.waiting(), func() bool { return false })
 	}
-	defer g.mu.Unlock()
-	err := g.result()
-	g.cancel(err)
-	return err
 }
 
 // result returns what Wait does. The caller holds the lock.
@@ -216,7 +285,7 @@ func (g *Group) waiting() context.Context {
 // whose task has made the group.
 func (g *Group) help() {
 	c := g.owner
-	if c == nil || c.worker == nil || c.pool != g.pool {
+	if c == nil || c.pool != g.pool || !c.seated() {
 		return
 	}
 	for {
@@ -224,7 +293,8 @@ func (g *Group) help() {
 		if !ok {
 			return
 		}
-		g.pool.runCaught(t, seat{c.worker, c.round}, true)
+		g.pool.leaveQueue()
+		g.pool.runCaught(g.ctx, t, seat{c.worker, c.round}, true)
 	}
 }
 

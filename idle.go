@@ -11,15 +11,18 @@ import (
 
 // The idle word packs all that decides about waking:
 //
-//	bits  0-20  places: goroutines that work for the pool, or look for work
-//	bits 21-41  searching: those of them that look for work
-//	bits 42-62  blocked: goroutines that gave up their place to wait at a join
+//	bits  0-19  places: goroutines that work for the pool, or look for work
+//	bits 20-39  searching: those of them that look for work
+//	bits 40-61  blocked: goroutines that gave up their place to wait, or have none
+//	bit  62     ended: closed, and all was done
 //	bit  63     closed
 const (
 	onePlace     = 1
-	oneSearching = 1 << 21
-	oneBlocked   = 1 << 42
-	maxPlaces    = 1<<21 - 1
+	oneSearching = 1 << 20
+	oneBlocked   = 1 << 40
+	maxPlaces    = 1<<20 - 1
+	maxBlocked   = 1<<22 - 1
+	ended        = 1 << 62
 	closed       = 1 << 63
 )
 
@@ -90,7 +93,7 @@ func (p *Pool) idlers() int { return p.counts(p.state.Load()).Idle() }
 func (p *Pool) wake() {
 	for {
 		s := p.state.Load() // (R10)
-		if !p.counts(s).Wake() {
+		if s&ended != 0 || !p.counts(s).Wake() {
 			return
 		}
 		if p.state.CompareAndSwap(s, s+onePlace+oneSearching) {
@@ -111,6 +114,7 @@ func (p *Pool) wake() {
 // use for it. It reports false if nobody had in time.
 func (w *Worker) park() bool {
 	p := w.pool
+	w.flush()
 	p.mu.Lock()
 	if p.closed != nil {
 		p.mu.Unlock()
@@ -223,7 +227,7 @@ func (p *Pool) offer() {
 }
 
 // quiet reports whether nobody works for the pool, nor waits to go on.
-func (d *idle) quiet(s uint64) bool { return s&^closed == 0 }
+func (d *idle) quiet(s uint64) bool { return s&^(closed|ended) == 0 }
 
 // minus is what to add to subtract n.
 func minus(n uint64) uint64 { return ^(n - 1) }
@@ -235,17 +239,17 @@ func minus(n uint64) uint64 { return ^(n - 1) }
 // timer and no goroutine, so that nothing of a pool at rest is left over.
 type stallWatch struct {
 	pool  *Pool
-	since int64 // when it last looked
-	taken int64 // tasks that had been taken then
-	ticks int   // looks since one was taken
-	doubt int   // how many it takes to add a worker if perhaps none is blocked
+	since atomic.Int64 // when it last looked
+	taken int64        // tasks that had been taken then
+	ticks int          // looks since one was taken
+	doubt int          // how many it takes to add a worker if perhaps none is blocked
 }
 
 // guard starts a watch for stalls, unless there is one, when no worker is left
 // to take what is queued. It is called after each change that may make it so: a
 // task was queued, or a worker found one.
 func (p *Pool) guard() {
-	if p.stallAfter > 0 && p.stallWatch.Load() == nil && p.idlers() == 0 {
+	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.idlers() == 0 {
 		w := &stallWatch{pool: p, taken: -1}
 		if p.stallWatch.CompareAndSwap(nil, w) {
 			w.rest()
@@ -255,7 +259,7 @@ func (p *Pool) guard() {
 
 // rest lets some time pass until the next look.
 func (w *stallWatch) rest() {
-	atomic.StoreInt64(&w.since, now())
+	w.since.Store(now())
 	time.AfterFunc(w.pool.stallAfter, w.look)
 }
 
@@ -264,7 +268,7 @@ func (w *stallWatch) rest() {
 // the pool is used elsewhere.
 func (p *Pool) forgetLostWatch() {
 	if w := p.stallWatch.Load(); w != nil {
-		if late := now() - atomic.LoadInt64(&w.since); late < 0 || late > 10*int64(p.stallAfter) {
+		if late := now() - w.since.Load(); late < 0 || late > 10*int64(p.stallAfter) {
 			p.stallWatch.CompareAndSwap(w, nil)
 			p.extra.Store(0)
 		}
@@ -281,6 +285,12 @@ func (w *stallWatch) look() {
 	case p.phase.Load() == cancelled:
 		p.extra.Store(0)
 		return
+	case p.paused.Load(): // Resume calls guard
+		p.stallWatch.CompareAndSwap(w, nil)
+		if !p.paused.Load() {
+			p.guard()
+		}
+		return
 	case queued == 0 && p.extra.Load() > 0:
 		p.extra.Store(p.extra.Load() / 2)
 	case queued == 0:
@@ -289,7 +299,7 @@ func (w *stallWatch) look() {
 			p.guard()
 		}
 		return
-	case taken != w.taken || p.paused.Load():
+	case taken != w.taken:
 		w.taken, w.ticks, w.doubt = taken, 0, 10
 	default:
 		w.ticks++
@@ -307,7 +317,7 @@ func (w *stallWatch) look() {
 
 // addWorkers makes n more places than are taken now.
 func (p *Pool) addWorkers(n, active int) {
-	p.extra.Store(int32(active+n) - p.limit.Load())
+	p.extra.Store(max(0, int32(active+n)-p.limit.Load()))
 	p.ended.stalls.Add(1)
 	if p.logger != nil {
 		p.logger.Warn("filch: tasks are queued and none starts: the workers are blocked; adding some",
@@ -321,12 +331,12 @@ func (p *Pool) addWorkers(n, active int) {
 func (p *Pool) progress() (taken int64, queued int) {
 	for _, q := range p.queues() {
 		q.mu.Lock()
-		taken += q.taken + q.inPlace
+		taken += q.taken + q.inPlace.begun.Load()
 		n, _ := q.count()
 		queued += n
 		q.mu.Unlock()
 	}
-	return taken + p.ended.inPlace.Load(), queued
+	return taken + p.ended.inPlace.begun.Load(), queued
 }
 
 // runningGoroutines returns about how many goroutines run, could run, or are in

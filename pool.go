@@ -43,7 +43,8 @@ import (
 
 // Pool is a set of places for workers that steal work from one another. Make
 // one with [New]. A pool at rest has no goroutine and uses no CPU, so it need not
-// be closed; all of its methods may be called from any goroutine.
+// be closed; all of its methods may be called from any goroutine. In a bubble of
+// testing/synctest, use a pool that was made there.
 type Pool struct {
 	idle // how many places are taken, and by whom
 
@@ -70,6 +71,7 @@ type Pool struct {
 
 	mu      sync.Mutex
 	free    []*Worker     // in workers, but unused
+	long    []body        // LongRunning tasks that run
 	parked  []*Worker     // those whose goroutine is kept; see WithIdleTimeout
 	closed  chan struct{} // Close waits here; made by the first Close
 	retired Stats         // of workers that were let go
@@ -99,7 +101,8 @@ type Option func(*Pool)
 
 // WithWorkers sets the number of workers, that is, how many goroutines of the
 // pool run at once; for a moment it can be one more, since who goes on after a
-// wait does not wait for a place as well. It panics if n < 1. Without it the number follows
+// wait does not wait for a place as well. It panics if n is less than 1 or more
+// than 1,048,575. Without it the number follows
 // GOMAXPROCS: a change is noticed when a worker begins to look for work, and on
 // a pool of one worker at the next Do.
 func WithWorkers(n int) Option {
@@ -158,8 +161,9 @@ func WithIdleTimeout(d time.Duration) Option {
 // and workers seem to be blocked where the pool cannot see it, before workers are
 // added. The default is 100 ms. With 0 they never are: then the number of workers
 // is a limit that holds however long tasks wait for a network, say, and tasks
-// that wait for one that is queued behind them, other than by [Future.Wait] and
-// [Group.Wait], wait for ever. It panics if d < 0.
+// that wait for one that is queued behind them, other than by [Future.Wait] with
+// their context and [Group.Wait] of a group that they made, or inside [Blocking],
+// wait for ever. It panics if d < 0.
 func WithStallTimeout(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("filch: WithStallTimeout(%v): the time must not be negative", d))
@@ -212,6 +216,7 @@ func New(opts ...Option) *Pool {
 	p.number = pools.Add(1)
 	p.tasks.init(&inbox{})
 	p.life, p.endLife = context.WithCancelCause(context.Background())
+	p.life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
 	p.workers.Store(&[]*Worker{})
 	for i, opt := range opts {
 		if opt == nil {
@@ -243,7 +248,8 @@ func Default() *Pool {
 // call others in because there was one place, and when somebody asks.
 func (p *Pool) follow() int {
 	procs := runtime.GOMAXPROCS(0)
-	if n := int32(min(procs, maxPlaces)); !p.fixed.Load() && p.limit.Load() != n && p.limit.Swap(n) < n {
+	n, limit := int32(min(procs, maxPlaces)), p.limit.Load()
+	if !p.fixed.Load() && limit != n && p.limit.CompareAndSwap(limit, n) && limit < n {
 		p.offer()
 	}
 	return procs
@@ -329,6 +335,7 @@ func (p *Pool) hireSlow() *Worker {
 // fire takes w back. Its deque is empty.
 func (p *Pool) fire(w *Worker) {
 	w.retake() // for who hires it next
+	w.context = nil
 	if p.spare.CompareAndSwap(nil, w) {
 		return
 	}

@@ -8,19 +8,22 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"runtime/trace"
+	"slices"
 	"sync/atomic"
 	"text/tabwriter"
 )
 
-// Stats is what a pool has done since it was made. Workers count for
-// themselves, and Stats adds up those that are not at work: the figures of work
-// under way come in when its worker is done with it, those of finished work are
-// exact.
+// Stats is what a pool has done since it was made. Workers count for themselves,
+// and Stats adds up those that are not at work: figures come in when a worker is
+// done with what it is at, those of tasks when it begins with the next. Of a pool
+// at rest they are exact.
 type Stats struct {
 	Workers   int // places: how many goroutines may run at once
 	Active    int // places taken now, searching ones included
+	Busy      int // of these, those with something to do
 	Searching int // workers looking for work now
-	Blocked   int // goroutines that now wait, or block, without a place
+	Idle      int // places that are free now
+	Blocked   int // goroutines that now wait, or block, without a place, or run a LongRunning task
 	Extra     int // places added now, since workers are blocked out of sight
 
 	Published int64 // forks that were shown to other workers
@@ -35,32 +38,37 @@ type Stats struct {
 }
 
 // TaskStats is the part of [Stats] that is about tasks. What was submitted is
-// queued, done or running, and not counted as rejected.
+// done, cancelled, running, or still to be run.
 type TaskStats struct {
 	Submitted int64 // accepted into a queue, or run at once
-	Done      int64 // ended, whichever way
-	Failed    int64 // ended with an error, or by runtime.Goexit
-	Panicked  int64 // ended with a panic
+	Started   int64 // begun
+	Done      int64 // of these, ended, whichever way
+	Failed    int64 // of these, ended with an error, or by runtime.Goexit
+	Panicked  int64 // likewise, ended with a panic
 	Cancelled int64 // dropped before they started
 	Rejected  int64 // refused: the pool closed, the queue full, or the context ended
-	InPlace   int64 // run by who waited for them, or by the submitter, or on a goroutine of their own
+	InPlace   int64 // begun by who waited for them, by the submitter, by Help, or on a goroutine of their own
+	Helped    int64 // of these, by Help
+	Attempts  int64 // looks into another worker's queue that seemed to hold some
 	Stolen    int64 // moved from one worker's queue to another's
 	Stalls    int64 // times that workers were added, since all were blocked out of sight
-	Queued    int   // queued now, in all queues
+	Queued    int   // entries of queues now; those of tasks that are done or cancelled stay until their turn
 	Global    int   // of these, in the global queue
 }
 
 // counters is what a worker counts for itself.
-type counters struct{ published, takenBack, attempts, steals, helped, waits, wakes int }
+type counters struct{ published, takenBack, attempts, steals, helped, waits, wakes, taskAttempts int }
 
 // stats is where it adds up: whoever flushes writes, anybody loads.
 type stats struct {
-	published, takenBack, attempts, steals, helped, waits, wakes atomic.Int64
+	published, takenBack, attempts, steals, helped, waits, wakes, taskAttempts atomic.Int64
 }
 
 // taskCounts is what is counted of tasks, but for what their queues count.
 type taskCounts struct {
-	failed, panicked, cancelled, rejected, inPlace, stalls atomic.Int64
+	direct, failed, panicked, cancelled, rejected, helped, stalls atomic.Int64
+
+	inPlace inPlace // on no worker
 }
 
 // flush adds up what w has counted.
@@ -75,7 +83,7 @@ func (w *Worker) flush() {
 		n  int
 	}{
 		{&s.published, c.published}, {&s.takenBack, c.takenBack}, {&s.attempts, c.attempts},
-		{&s.steals, c.steals}, {&s.helped, c.helped}, {&s.waits, c.waits}, {&s.wakes, c.wakes},
+		{&s.steals, c.steals}, {&s.helped, c.helped}, {&s.waits, c.waits}, {&s.wakes, c.wakes}, {&s.taskAttempts, c.taskAttempts},
 	} {
 		if x.n > 0 {
 			x.to.Add(int64(x.n))
@@ -93,6 +101,7 @@ func (w *Worker) addTo(t *Stats) {
 	t.Helped += s.helped.Load()
 	t.Waits += s.waits.Load()
 	t.Wakes += s.wakes.Load()
+	t.Tasks.Attempts += s.taskAttempts.Load()
 	w.tasks.addTo(&t.Tasks)
 }
 
@@ -101,9 +110,13 @@ func (q *taskQueue) addTo(t *TaskStats) {
 	defer q.mu.Unlock()
 	queued, pushed := q.count()
 	t.Submitted += pushed
-	t.Done += q.ran
+	t.Done += q.ran + q.inPlace.ended.Load()
+	t.Started += q.ran
+	if q.running.body != nil {
+		t.Started++
+	}
 	t.Stolen += q.stolen
-	t.InPlace += q.inPlace
+	t.InPlace += q.inPlace.begun.Load()
 	t.Queued += queued
 }
 
@@ -128,14 +141,17 @@ func (p *Pool) Stats() Stats {
 	t.Tasks.Global = t.Tasks.Queued - queued
 	c := &p.ended
 	t.Tasks.Failed, t.Tasks.Panicked, t.Tasks.Cancelled = c.failed.Load(), c.panicked.Load(), c.cancelled.Load()
-	t.Tasks.Rejected, t.Tasks.Stalls = c.rejected.Load(), c.stalls.Load()
-	t.Tasks.InPlace += c.inPlace.Load()
-	t.Tasks.Done += t.Tasks.InPlace
+	t.Tasks.Rejected, t.Tasks.Helped, t.Tasks.Stalls = c.rejected.Load(), c.helped.Load(), c.stalls.Load()
+	t.Tasks.Submitted += c.direct.Load()
+	t.Tasks.Done += c.inPlace.ended.Load()
+	t.Tasks.InPlace += c.inPlace.begun.Load()
+	t.Tasks.Started += t.Tasks.InPlace
 	s := p.state.Load()
 	n := p.counts(s)
 	t.Workers, t.Active, t.Searching = int(p.limit.Load()), n.Active, n.Searching
+	t.Busy, t.Idle = n.Active-n.Searching, n.Idle()
 	t.Extra = int(p.extra.Load())
-	t.Blocked = int(s / oneBlocked & maxPlaces)
+	t.Blocked = int(s / oneBlocked & maxBlocked)
 	return t
 }
 
@@ -160,7 +176,7 @@ const (
 	TaskSubmitted EventKind = iota // accepted
 	TaskRejected                   // not accepted, with the error
 	TaskStarted                    // begins to run
-	TaskDone                       // has run, with its error; not told if it panics
+	TaskDone                       // has ended, with its error, a *PanicError or ErrGoexit
 	TaskCancelled                  // will never run, with the reason
 )
 
@@ -177,34 +193,44 @@ func (p *Pool) observe(k EventKind, b body, err error) {
 // watched reports whether somebody wants to see tasks run.
 func (p *Pool) watched() bool { return p.observer != nil || p.labels || trace.IsEnabled() }
 
-// watch calls f, which runs b, so that it can be seen. The labels are also in the
-// context that f gets, so that whoever adds some keeps these, and what runs in
-// place gives way to those of the task that waited.
-func (p *Pool) watch(c *taskContext, b body, f func(ctx context.Context) error) {
+// watch calls f, which runs b with the context c, so that it can be seen.
+func (p *Pool) watch(c *taskContext, b body, f func() error) {
 	name, _ := b.about()
 	if p.observer != nil {
 		p.observe(TaskStarted, b, nil)
-		inner := f
-		f = func(ctx context.Context) error {
-			err := inner(ctx)
-			p.observe(TaskDone, b, err)
-			return err
-		}
+	}
+	if p.labels {
+		p.label(c)
 	}
 	if trace.IsEnabled() {
 		defer trace.StartRegion(c, "filch "+name).End()
 	}
-	if !p.labels {
-		f(c)
-		return
+	if err := f(); p.observer != nil {
+		p.observe(TaskDone, b, err)
 	}
-	pprof.Do(c, pprof.Labels("filch_pool", p.name, "filch_task", name), func(ctx context.Context) { f(ctx) })
+}
+
+// label gives the goroutine the labels of who has ctx, and those of the task, if
+// it is one of the pool's.
+func (p *Pool) label(ctx context.Context) {
+	if c := taskOf(ctx); c != nil && c.pool == p {
+		name := ""
+		if m := c.more.Load(); m != nil {
+			name = m.options.name
+		}
+		ctx = pprof.WithLabels(ctx, pprof.Labels("filch_pool", p.name, "filch_task", name))
+	}
+	pprof.SetGoroutineLabels(ctx)
 }
 
 // Dump writes to out what the pool is doing, for a look at one that is stuck:
 // its counts, how much is queued where, and what each worker has started last.
-// Names are those of [Named]; without one it is the function's.
+// Names are those of [Named]; without one it is the function's. It panics if out is
+// nil.
 func (p *Pool) Dump(out io.Writer) error {
+	if out == nil {
+		panic("filch: Dump: out is nil")
+	}
 	s := p.Stats()
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "%s: %d workers, %d extra; %d places taken, %d searching, %d goroutines blocked\n",
@@ -219,6 +245,12 @@ func (p *Pool) Dump(out io.Writer) error {
 		if queued > 0 || running != nil {
 			fmt.Fprintf(t, "worker %d\t%d queued\t%s\n", i, queued, describe(running))
 		}
+	}
+	p.mu.Lock()
+	long := slices.Clone(p.long)
+	p.mu.Unlock()
+	for _, b := range long {
+		fmt.Fprintf(t, "long running\t\t%s\n", describe(b))
 	}
 	return t.Flush()
 }

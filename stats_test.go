@@ -82,12 +82,7 @@ func TestLabelsAndRegions(t *testing.T) {
 		t.Skip(err) // the tests themselves are traced
 	}
 	const cook, stir = `"filch_pool":"kitchen", "filch_task":"cook"`, `"filch_pool":"kitchen", "filch_task":"stir"`
-	check := func(ctx context.Context) (int, error) {
-		pool, _ := pprof.Label(ctx, "filch_pool")
-		task, _ := pprof.Label(ctx, "filch_task")
-		if pool != "kitchen" || task != "stir" {
-			t.Errorf("the context has the labels %q, %q", pool, task)
-		}
+	check := func(context.Context) (int, error) {
 		if !strings.Contains(labels(), stir) {
 			t.Error("no goroutine is labelled")
 		}

@@ -134,7 +134,8 @@ func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error
 // says so. It returns an error, and f is not called, if the pool is closed, the
 // queue is full, or ctx has ended. A panic in f goes to the handler of
 // [WithPanicHandler]; without one it ends the program, like that of any
-// goroutine.
+// goroutine, or with [CallerRuns] arrives at the caller. runtime.Goexit in f ends
+// f; where it runs on the caller's goroutine, that as well.
 //
 // Without options Go allocates nothing but room in the queue, 32 bytes, and
 // costs about as much as an uncontended mutex or two. It panics if ctx or f is
@@ -178,9 +179,9 @@ type task struct {
 
 // body is what there is to do, and who wants to know how it ends.
 type body interface {
-	// start calls the function, for a worker in the given seat, unless its
-	// context has ended. It reports false if somebody else has started or
-	// dropped the task. If exclusive, the caller is the worker's goroutine.
+	// start calls the function, for a worker in the given seat, and reports true,
+	// unless its context has ended, or somebody else has started or dropped the
+	// task. If exclusive, the caller is the worker's goroutine.
 	start(p *Pool, s seat, ctx context.Context, exclusive bool) bool
 	// drop ends a task that has not started, with err.
 	drop(p *Pool, err error) bool
@@ -197,13 +198,13 @@ type body interface {
 type plainTask func(ctx context.Context)
 
 func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
-	p.leaveQueue()
 	c := p.contextFor(ctx, s, exclusive)
 	switch {
-	case ctx.Err() != nil || p.phase.Load() == cancelled:
+	case c.Err() != nil:
 		p.dropped(f, c.cause())
+		return false
 	case p.watched():
-		p.watch(c, f, func(ctx context.Context) error { f(ctx); return nil })
+		p.watch(c, f, func() error { f(c); return nil })
 	default:
 		f(c)
 	}
@@ -211,14 +212,13 @@ func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) b
 }
 
 func (f plainTask) drop(p *Pool, err error) bool {
-	p.leaveQueue()
 	p.dropped(f, err)
 	return true
 }
 
 func (f plainTask) catches(p *Pool) bool { return p.onPanic != nil }
 
-func (f plainTask) fail(p *Pool, err error) { p.failed(f, err, true) }
+func (f plainTask) fail(p *Pool, err error) { p.crashed(f, err, true) }
 
 func (f plainTask) about() (string, any) { return "", f }
 
@@ -230,24 +230,39 @@ func (p *Pool) dropped(b body, err error) {
 	}
 }
 
-// failed counts a task that ended with err. If handle is set, a panic goes to
-// the handler.
-func (p *Pool) failed(b body, err error, handle bool) {
-	var panicked *PanicError
-	if !errors.As(err, &panicked) {
+// crashed counts a task whose function did not return: err is a *PanicError, or
+// ErrGoexit. If handle is set, a panic goes to the handler.
+func (p *Pool) crashed(b body, err error, handle bool) {
+	panicked, ok := err.(*PanicError)
+	if ok {
+		p.ended.panicked.Add(1)
+	} else {
 		p.ended.failed.Add(1)
-		return
 	}
-	p.ended.panicked.Add(1)
-	if handle && p.onPanic != nil {
+	if p.observer != nil {
+		p.observe(TaskDone, b, err)
+	}
+	if ok && handle && p.onPanic != nil {
 		p.onPanic(panicked)
 	}
 }
 
+// accepts reports whether the pool takes a task from who has ctx: a pool that is
+// being shut down does from its own tasks.
+func (p *Pool) accepts(ctx context.Context) bool {
+	switch p.phase.Load() {
+	case open:
+		return true
+	case draining:
+		c := taskOf(ctx)
+		return c != nil && c.pool == p
+	}
+	return false
+}
+
 // submit queues t for who has ctx.
 func (p *Pool) submit(ctx context.Context, t task, fair bool, overflow Overflow) error {
-	w := p.workerOf(ctx)
-	if phase := p.phase.Load(); phase != open && (phase != draining || w == nil) {
+	if !p.accepts(ctx) {
 		return p.refuse(t.body, ErrClosed)
 	}
 	if ctx.Err() != nil {
@@ -258,8 +273,9 @@ func (p *Pool) submit(ctx context.Context, t task, fair bool, overflow Overflow)
 		case Reject:
 			return p.refuse(t.body, ErrQueueFull)
 		case CallerRuns:
-			p.room.force()
-			p.runHere(ctx, t)
+			if !p.runHere(ctx, func() (task, bool) { p.accepted(t.body); return t, true }) {
+				return p.refuse(t.body, ErrClosed)
+			}
 			return nil
 		}
 		if err := p.room.wait(ctx, p.life); err != nil {
@@ -269,6 +285,7 @@ func (p *Pool) submit(ctx context.Context, t task, fair bool, overflow Overflow)
 	if p.observer != nil {
 		p.observe(TaskSubmitted, t.body, nil)
 	}
+	w := p.workerOf(ctx)
 	if w == nil || fair || !w.tasks.push(t) {
 		p.tasks.push(t)
 	}
@@ -289,17 +306,39 @@ func (p *Pool) refuse(b body, err error) error {
 	return err
 }
 
-// runHere runs t on the goroutine of who submits it with ctx, or waits for it.
-func (p *Pool) runHere(ctx context.Context, t task) {
-	var s seat
-	if c := taskOf(ctx); c != nil && c.pool == p {
-		s = seat{c.worker, c.round}
-		p.runCaught(t, s, false)
-		return
+// accepted counts a task that is not queued.
+func (p *Pool) accepted(b body) {
+	p.ended.direct.Add(1)
+	if p.observer != nil {
+		p.observe(TaskSubmitted, b, nil)
 	}
-	p.state.Add(oneBlocked) // Close waits for it
-	defer p.release(minus(oneBlocked))
-	p.mark(func() { p.runCaught(t, s, false) })
+}
+
+// runHere runs what next returns, if anything, on the caller's goroutine, and
+// reports whether it did. Who has ctx may be a task of the pool, in whose seat it
+// runs, or one of another pool, whose place others can have meanwhile.
+func (p *Pool) runHere(ctx context.Context, next func() (task, bool)) (ran bool) {
+	c := taskOf(ctx)
+	run := func(s seat) {
+		if t, ok := next(); ok {
+			ran = true
+			p.runCaught(ctx, t, s, false)
+		}
+	}
+	if c != nil && c.pool == p && c.seated() {
+		run(seat{c.worker, c.round})
+		return ran
+	}
+	if p.state.Add(oneBlocked)&ended == 0 { // Close waits for it
+		if c != nil && c.pool != p && c.lend() {
+			defer c.reclaim()
+		}
+		defer p.release(minus(oneBlocked))
+		p.mark(func() { run(seat{}) })
+		return ran
+	}
+	p.release(minus(oneBlocked))
+	return false
 }
 
 // Help runs a task that is queued, if there is one, on the caller's goroutine: of
@@ -307,66 +346,95 @@ func (p *Pool) runHere(ctx context.Context, t task) {
 // queue, else one of another worker's. It reports whether it has run one. It is
 // for who waits for something other than a Future or a Group. A task that is run
 // on top of another must not wait for that one; so the pool never does this by
-// itself. Help panics if ctx is nil.
+// itself. What is said of panics and runtime.Goexit at [Pool.Go] with CallerRuns
+// holds here as well. Help panics if ctx is nil.
 func (p *Pool) Help(ctx context.Context) bool {
 	if ctx == nil {
 		panic("filch: Help: ctx is nil")
 	}
-	if p.paused.Load() {
-		return false
-	}
-	queues := p.queues()
-	if w := p.workerOf(ctx); w != nil {
-		queues = append([]*taskQueue{&w.tasks}, queues...)
-	}
-	for i, q := range queues {
-		if !q.some.Load() {
-			continue
+	return p.runHere(ctx, func() (t task, ok bool) {
+		if p.paused.Load() {
+			return t, false
 		}
-		own := i == 0 && q != &p.tasks
-		q.mu.Lock()
-		t, ok := q.pop(own && p.order == LIFO)
-		q.mu.Unlock()
-		if ok {
-			p.runHere(ctx, t)
-			return true
+		queues := p.queues()
+		w := p.workerOf(ctx)
+		if w != nil {
+			queues = append([]*taskQueue{&w.tasks}, queues...)
 		}
-	}
-	return false
+		for i, q := range queues {
+			if !q.some.Load() {
+				continue
+			}
+			q.mu.Lock()
+			t, ok = q.pop(i == 0 && w != nil && p.order == LIFO)
+			q.mu.Unlock()
+			if ok {
+				p.leaveQueue()
+				p.ended.helped.Add(1)
+				break
+			}
+		}
+		return t, ok
+	})
 }
 
 // runLong runs t on a goroutine of its own.
 func (p *Pool) runLong(ctx context.Context, t task) error {
-	w := p.workerOf(ctx)
-	if phase := p.phase.Load(); phase != open && (phase != draining || w == nil) {
+	if !p.accepts(ctx) {
 		return p.refuse(t.body, ErrClosed)
 	}
-	if p.observer != nil {
-		p.observe(TaskSubmitted, t.body, nil)
+	if ctx.Err() != nil {
+		return p.refuse(t.body, context.Cause(ctx))
 	}
-	p.state.Add(oneBlocked)
+	if p.state.Add(oneBlocked)&ended != 0 {
+		p.release(minus(oneBlocked))
+		return p.refuse(t.body, ErrClosed)
+	}
+	p.accepted(t.body)
+	p.mu.Lock()
+	p.long = append(p.long, t.body)
+	p.mu.Unlock()
 	go p.mark(func() {
 		defer p.release(minus(oneBlocked))
-		p.runCaught(t, seat{}, false)
+		defer func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			i := slices.Index(p.long, t.body)
+			p.long = slices.Delete(p.long, i, i+1)
+		}()
+		p.runCaught(background, t, seat{}, false)
 	})
 	return nil
 }
 
-// runCaught runs t elsewhere than at the bottom of a worker's stack. counted says
-// that a queue has counted it as run in place.
-func (p *Pool) runCaught(t task, s seat, counted bool) {
-	if !counted {
-		p.ended.inPlace.Add(1)
+var background = context.Background()
+
+// runCaught runs t elsewhere than at the bottom of a worker's stack, on the
+// goroutine of who has ctx. counted says that a queue has counted it as run in
+// place.
+func (p *Pool) runCaught(ctx context.Context, t task, s seat, counted bool) {
+	count := &p.ended.inPlace
+	if s.worker != nil {
+		count = &s.worker.tasks.inPlace
 	}
-	returned := false
+	if !counted {
+		count.begun.Add(1)
+	}
+	returned, ran := false, true
 	defer func() {
 		if !returned && t.body.catches(p) {
 			t.body.fail(p, howEnded(recover()))
 		}
+		if ran {
+			count.ended.Add(1)
+		} else {
+			count.begun.Add(-1)
+		}
+		if p.labels {
+			p.label(ctx)
+		}
 	}()
-	if !t.body.start(p, s, t.ctx, false) {
-		p.ended.inPlace.Add(-1)
-	}
+	ran = t.body.start(p, s, t.ctx, false)
 	returned = true
 }
 
@@ -388,7 +456,8 @@ type taskQueue struct {
 	some atomic.Bool
 	_    [127]byte
 
-	in *inbox // where others push, if not nil
+	in      *inbox  // where others push, if not nil
+	inPlace inPlace // by who has a seat at its worker
 
 	mu      sync.Mutex
 	q       queue.Deque[task]
@@ -397,11 +466,13 @@ type taskQueue struct {
 	taken   int64 // tasks that its worker took from anywhere
 	ran     int64 // tasks that its worker ran
 	stolen  int64 // tasks that its worker took from other workers
-	inPlace int64 // tasks that were taken out again by who waits for them
 	running task  // what its worker took last
-	turn    int   // tasks since its worker looked at the global queue
+	turn    int   // tasks since its worker looked at what came from outside
 	moved   int   // how many at the front came from other queues: always first come, first served
 }
+
+// inPlace counts tasks that run elsewhere than at the bottom of a worker's stack.
+type inPlace struct{ begun, ended atomic.Int64 }
 
 // inbox is the back part of the global queue, with a lock of its own, so that
 // those who push do not wait for those who take: a worker that finds the rest
@@ -535,12 +606,12 @@ func (q *taskQueue) takeBackBody(b body) bool {
 	return ok
 }
 
-// takeOut removes the newest task, for who waits for it. The caller holds the
-// lock.
+// takeOut removes the newest task, for who waits for it, and who calls leaveQueue
+// then. The caller holds the lock.
 func (q *taskQueue) takeOut() {
 	q.q.PopBack()
 	q.moved = min(q.moved, q.q.Len())
-	q.inPlace++
+	q.inPlace.begun.Add(1)
 }
 
 // took notes that the worker of q took t to run it. The caller holds the lock.
@@ -560,25 +631,32 @@ func (w *Worker) nextTask() (t task, ok bool) {
 	if p.paused.Load() {
 		return t, false
 	}
+	newest := p.order == LIFO
 	if q.turn++; q.turn > fairness { // only w has to do with it
 		q.turn = 0
-		if t, ok = w.takeFrom(&p.tasks, 0, false); ok { // one, so as not to bury its own
+		q.mu.Lock()
+		buried := newest && q.moved > 0 // from outside, below its own
+		q.mu.Unlock()
+		if buried {
+			newest = false
+		} else if t, ok = w.takeFrom(&p.tasks, 0, false); ok { // one, so as not to bury its own
 			return t, true
 		}
 	}
 	q.mu.Lock()
 	q.ran += w.ran
 	w.ran = 0
-	if t, ok = q.pop(p.order == LIFO); ok {
+	if t, ok = q.pop(newest); ok {
 		q.took(t)
 	} else {
 		q.running = task{}
 	}
 	q.mu.Unlock()
 	if !ok {
-		t, ok = w.takeFrom(&p.tasks, int(p.limit.Load()), false)
+		return w.takeFrom(&p.tasks, int(p.limit.Load()), false)
 	}
-	return t, ok
+	p.leaveQueue()
+	return t, true
 }
 
 // most is how many tasks move from one queue to another at a time, but for
@@ -593,6 +671,9 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	p := w.pool
 	if !q.some.Load() || p.paused.Load() {
 		return t, false
+	}
+	if steal {
+		w.count.taskAttempts++
 	}
 	var moved queue.Deque[task]
 	n := 0
@@ -615,6 +696,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	if !ok {
 		return t, false
 	}
+	p.leaveQueue()
 	own := &w.tasks
 	own.mu.Lock()
 	own.took(t)
@@ -671,6 +753,8 @@ func (w *Worker) served(self **Worker) {
 		w.ran++
 		if b.catches(p) {
 			b.fail(p, howEnded(recover()))
+		} else {
+			p.crashed(b, ErrGoexit, false) // unless it panics, which ends the program
 		}
 	}
 	w.tasks.mu.Lock()
@@ -714,9 +798,6 @@ func (r *room) take() bool {
 		}
 	}
 }
-
-// force takes room whether there is some or not.
-func (r *room) force() { r.queued.Add(1) }
 
 // wait takes room when there is some. It gives up when ctx ends or life does.
 func (r *room) wait(ctx, life context.Context) error {
@@ -774,7 +855,7 @@ func (r *room) forget(l *latch) {
 	}
 }
 
-// leaveQueue makes room in a limited queue when a task starts or is dropped.
+// leaveQueue makes room in a limited queue when a task was taken out of it.
 func (p *Pool) leaveQueue() {
 	if p.room != nil {
 		p.room.leave()

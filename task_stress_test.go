@@ -41,7 +41,7 @@ func (m *mix) task(depth int) func(ctx context.Context) (int, error) {
 			if depth == 0 {
 				break
 			}
-			switch rng.IntN(6) {
+			switch rng.IntN(8) {
 			case 0:
 				m.submit(ctx, depth-1, rng).Wait(ctx)
 			case 1:
@@ -60,17 +60,32 @@ func (m *mix) task(depth int) func(ctx context.Context) (int, error) {
 				fibFunc.Call(filch.ScopeOf(ctx), 8)
 			case 5:
 				m.submit(ctx, depth-1, rng).Cancel()
+			case 6:
+				m.goes(ctx, m.p.Go, depth-1, rng)
+			case 7:
+				m.goes(ctx, m.p.TryGo, depth-1, rng)
 			}
 		}
-		switch rng.IntN(12) {
+		switch rng.IntN(16) {
 		case 0:
 			panic("at random")
 		case 1:
 			return 0, errBoom
 		case 2:
 			runtime.Gosched()
+		case 3:
+			runtime.Goexit()
 		}
 		return 1, nil
+	}
+}
+
+// goes submits a task by Go or TryGo.
+func (m *mix) goes(ctx context.Context, submit func(context.Context, func(context.Context), ...filch.TaskOption) error, depth int, rng *rand.Rand) {
+	f := m.task(depth)
+	m.submitted.Add(1)
+	if err := submit(ctx, func(ctx context.Context) { f(ctx) }); !known(err) {
+		m.t.Errorf("seed %d: %v", m.seed, err)
 	}
 }
 
@@ -91,7 +106,7 @@ func (m *mix) submit(ctx context.Context, depth int, rng *rand.Rand) *filch.Futu
 // known reports whether err is one that a Future of the mix may have.
 func known(err error) bool {
 	var panicked *filch.PanicError
-	return err == nil || errors.As(err, &panicked) || errors.Is(err, errBoom) || errors.Is(err, filch.ErrClosed) ||
+	return err == nil || errors.As(err, &panicked) || errors.Is(err, errBoom) || errors.Is(err, filch.ErrClosed) || errors.Is(err, filch.ErrGoexit) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, filch.ErrQueueFull)
 }
 
@@ -102,9 +117,17 @@ func TestRandomMixOfTasks(t *testing.T) {
 	t.Logf("seed %d", seed)
 	for start, round := time.Now(), 0; time.Since(start) < *stress; round++ {
 		rng := rand.New(rand.NewPCG(seed, uint64(round)))
-		opts := []filch.Option{filch.WithWorkers(1 + rng.IntN(4)), filch.WithOrder(filch.Order(rng.IntN(2)))}
-		if rng.IntN(3) == 0 {
-			opts = append(opts, filch.WithQueueLimit(1+rng.IntN(20), filch.Overflow(rng.IntN(3))))
+		// Nothing blocks out of sight, so no worker need ever be added; but with
+		// CallerRuns the caller of a blocked task does.
+		opts := []filch.Option{filch.WithWorkers(1 + rng.IntN(4)), filch.WithOrder(filch.Order(rng.IntN(2))),
+			filch.WithPanicHandler(func(*filch.PanicError) {})}
+		overflow := filch.Overflow(rng.IntN(3))
+		limited := rng.IntN(3) == 0
+		if limited {
+			opts = append(opts, filch.WithQueueLimit(1+rng.IntN(20), overflow))
+		}
+		if !limited || overflow != filch.CallerRuns {
+			opts = append(opts, filch.WithStallTimeout(0))
 		}
 		if rng.IntN(4) == 0 {
 			opts = append(opts, filch.WithIdleTimeout(time.Millisecond))
@@ -121,7 +144,14 @@ func TestRandomMixOfTasks(t *testing.T) {
 		for range 4 {
 			rng := m.rng()
 			users.Go(func() {
-				for range 25 {
+				n := 0
+				// A task that runs here may end the goroutine.
+				defer func() {
+					if n < 25 && !(limited && overflow == filch.CallerRuns) {
+						t.Errorf("seed %d: the submitter's goroutine ended", seed)
+					}
+				}()
+				for ; n < 25; n++ {
 					ctx, cancel := context.WithCancel(background)
 					f := m.submit(ctx, 3, rng)
 					futures.Go(func() {
@@ -130,7 +160,11 @@ func TestRandomMixOfTasks(t *testing.T) {
 						}
 						cancel()
 					})
-					switch rng.IntN(12) {
+					switch rng.IntN(14) {
+					case 4:
+						m.goes(ctx, m.p.Go, 2, rng)
+					case 5:
+						m.goes(ctx, m.p.TryGo, 2, rng)
 					case 0:
 						m.p.Resize(1 + rng.IntN(4))
 					case 1:
@@ -148,6 +182,9 @@ func TestRandomMixOfTasks(t *testing.T) {
 		end := rng.IntN(3)
 		if end == 0 {
 			users.Wait()
+		}
+		if rng.IntN(2) == 0 {
+			go m.p.Pause() // Shutdown and Close undo it, even if they come first
 		}
 		if end == 1 {
 			m.p.Close()
@@ -167,8 +204,11 @@ func TestRandomMixOfTasks(t *testing.T) {
 		for m.p.Stats().Active > 0 { // who was submitting when it closed may have woken a worker
 			runtime.Gosched()
 		}
-		if s := m.p.Stats(); s.Active != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 || err == nil && end == 0 && m.ran.Load() > m.submitted.Load() {
-			t.Errorf("seed %d, round %d: %d submitted, %d ran, %+v", seed, round, m.submitted.Load(), m.ran.Load(), s)
+		// Every task was refused, or has run or been dropped, and is counted.
+		s := m.p.Stats()
+		if submitted, ran := m.submitted.Load(), m.ran.Load(); s.Active != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 ||
+			submitted != s.Tasks.Submitted+s.Tasks.Rejected || s.Tasks.Submitted != s.Tasks.Done+s.Tasks.Cancelled || s.Tasks.Started != s.Tasks.Done || s.Tasks.Done != ran {
+			t.Errorf("seed %d, round %d: %d submitted, %d ran, %+v", seed, round, submitted, ran, s)
 		}
 		watchdog.Stop()
 		if t.Failed() {

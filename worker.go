@@ -250,22 +250,41 @@ const spinTime = 100 * time.Microsecond
 // find returns a job or a task, or neither when there is none: then w and its
 // place are given back.
 func (w *Worker) find() (j *job, t task) {
+	for {
+		if j, t = w.search(); w.got(j, t) {
+			return j, t
+		}
+		if !w.giveUp() {
+			return nil, task{}
+		}
+	}
+}
+
+// search returns a job or a task, or neither.
+func (w *Worker) search() (j *job, t task) {
 	p := w.pool
 	if c := p.counts(p.state.Load()); c.Active <= c.Limit {
-		if t, _ = w.nextTask(); w.got(nil, t) {
+		if t, _ = w.nextTask(); t.body != nil {
 			return nil, t
 		}
-		if j, t = w.look(false); w.got(j, t) {
+		if j, t = w.look(false); j != nil || t.body != nil {
 			return j, t
 		}
 	}
 	if w.searching || w.startSearching() {
-		for s := (spin{}); s.next() || p.busyPoll && p.phase.Load() == open; {
-			if j, t = w.look(true); w.got(j, t) {
+		for s := (spin{}); s.next() || p.mayPoll(); {
+			if j, t = w.look(true); j != nil || t.body != nil {
 				return j, t
 			}
 		}
 	}
+	return nil, task{}
+}
+
+// giveUp gives back w's place, and w, unless its goroutine is kept and has
+// another place in the end: then it reports true.
+func (w *Worker) giveUp() bool {
+	p := w.pool
 	d := minus(onePlace)
 	if w.searching {
 		d = minus(onePlace + oneSearching)
@@ -274,14 +293,23 @@ func (w *Worker) find() (j *job, t task) {
 	if p.linger > 0 {
 		p.release(d)
 		if w.park() {
-			return w.find()
+			return true
 		}
 		p.fire(w)
-		return nil, task{}
+		return false
 	}
 	p.fire(w)
 	p.release(d)
-	return nil, task{}
+	return false
+}
+
+// mayPoll reports whether a worker may look for work without end.
+func (p *Pool) mayPoll() bool {
+	if !p.busyPoll || p.phase.Load() != open {
+		return false
+	}
+	c := p.counts(p.state.Load())
+	return c.Active <= c.Limit
 }
 
 // got ends the search if it found something.

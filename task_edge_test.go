@@ -1,0 +1,539 @@
+package filch_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/filch-go/filch"
+)
+
+// held returns a pool with one worker, which is busy until release is called.
+func held(t *testing.T, opts ...filch.Option) (p *filch.Pool, release func()) {
+	p = filch.New(append(opts, filch.WithWorkers(1), filch.WithStallTimeout(0))...)
+	busy, gate := make(chan bool), make(chan bool)
+	p.Go(background, func(context.Context) { close(busy); <-gate })
+	<-busy
+	release = sync.OnceFunc(func() { close(gate) })
+	t.Cleanup(release)
+	return p, release
+}
+
+func one(context.Context) (int, error) { return 1, nil }
+
+func nothing(context.Context) {}
+
+// A task that Close drops, and that has a cancellation of its own, which follows
+// the pool's a moment later, has an error all the same.
+func TestDroppedTasksHaveAnError(t *testing.T) {
+	for range 30 {
+		p := filch.New(filch.WithWorkers(4))
+		var fs []*filch.Future[int]
+		for i := range 200 {
+			opt := filch.Within(time.Hour)
+			if i%10 == 0 {
+				fs = append(fs, filch.Submit(background, p, one, opt, filch.LongRunning()))
+				continue
+			}
+			fs = append(fs, filch.Submit(background, p, one, opt))
+		}
+		g := p.Group(background)
+		var ran atomic.Int32
+		for range 50 {
+			g.Go(func(ctx context.Context) error { ctx.Done(); ran.Add(1); return nil })
+		}
+		p.Close()
+		for _, f := range fs {
+			if v, err := f.Wait(background); v != 1 && !errors.Is(err, filch.ErrClosed) {
+				t.Fatalf("%d, %v", v, err)
+			}
+		}
+		if err := g.Wait(); err == nil && ran.Load() < 50 {
+			t.Fatalf("%d tasks ran, and no error", ran.Load())
+		}
+	}
+}
+
+// What a worker has taken over from outside is not buried under its own tasks.
+func TestMovedTasksAreNotBuried(t *testing.T) {
+	for _, order := range []filch.Order{filch.LIFO, filch.FIFO} {
+		p := filch.New(filch.WithWorkers(1), filch.WithOrder(order))
+		p.Pause()
+		var stop atomic.Bool
+		var own atomic.Int64
+		var again func(ctx context.Context)
+		again = func(ctx context.Context) {
+			own.Add(1)
+			if !stop.Load() {
+				p.Go(ctx, again)
+			}
+		}
+		p.Go(background, again)
+		var at []int64
+		for range 4 {
+			p.Go(background, func(context.Context) {
+				if at = append(at, own.Load()); len(at) == 4 {
+					stop.Store(true)
+				}
+			})
+		}
+		p.Resume()
+		p.Shutdown(background)
+		for i, n := range at { // with 60 own tasks between, at most
+			if n > int64(61*(i+1)) {
+				t.Errorf("%v: own tasks before those from outside: %d", order, at)
+				break
+			}
+		}
+	}
+}
+
+// When Shutdown has returned, nothing runs, and nothing begins.
+func TestNothingRunsAfterShutdown(t *testing.T) {
+	for start := time.Now(); time.Since(start) < *stress/2; {
+		p := filch.New(filch.WithWorkers(2), filch.WithQueueLimit(1, filch.Overflow(start.Nanosecond()/1000%3)))
+		var over atomic.Bool
+		late := func(context.Context) {
+			if over.Load() {
+				t.Error("a task begins after Shutdown")
+			}
+		}
+		var users sync.WaitGroup
+		for range 4 {
+			users.Go(func() {
+				for p.Go(background, late) != filch.ErrClosed {
+					p.Help(background)
+				}
+			})
+		}
+		if err := p.Shutdown(background); err != nil {
+			t.Fatal(err)
+		}
+		over.Store(true)
+		users.Wait()
+	}
+	var inner context.Context
+	p := filch.New(filch.WithWorkers(1))
+	p.Go(background, func(ctx context.Context) { inner = context.WithoutCancel(ctx) })
+	p.Shutdown(background)
+	for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}, {filch.LongRunning()}} {
+		if err := p.Go(inner, func(context.Context) { t.Error("a task runs after Shutdown") }, opts...); err != filch.ErrClosed {
+			t.Error(err)
+		}
+	}
+	p.Close()
+	if s := p.Stats(); s.Active != 0 || s.Blocked != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// No more than the limit is queued: tasks on a goroutine of their own make no
+// room, and cancelled ones do when their entry is gone.
+func TestQueueLimitHolds(t *testing.T) {
+	p, release := held(t, filch.WithQueueLimit(3, filch.Reject))
+	for range 10 {
+		if _, err := filch.Submit(background, p, one, filch.LongRunning()).Wait(background); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 1000 {
+		filch.Submit(background, p, one).Cancel()
+	}
+	if s := p.Stats().Tasks; s.Queued != 3 {
+		t.Errorf("%d are queued", s.Queued)
+	}
+	release()
+	p.Shutdown(background)
+	if s := p.Stats().Tasks; s.Submitted != s.Done+s.Cancelled || s.Started != s.Done || s.Rejected != 997 || s.Cancelled != 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A task with too little time left is told so while it is queued, and while it
+// waits for room.
+func TestWithinEndsWaiting(t *testing.T) {
+	p, release := held(t, filch.WithQueueLimit(1, filch.Block))
+	for range 2 {
+		f := filch.Submit(background, p, one, filch.Within(10*time.Millisecond))
+		<-f.Done()
+		if _, err := f.Wait(background); err != context.DeadlineExceeded {
+			t.Error(err)
+		}
+	}
+	release()
+	p.Shutdown(background)
+	p, release = held(t)
+	defer release()
+	if _, err := filch.Submit(background, p, one, filch.Within(10*time.Millisecond)).Wait(background); err != context.DeadlineExceeded {
+		t.Error(err)
+	}
+}
+
+// A group that is stopped is done when those of its tasks are that have begun,
+// whatever else keeps the workers.
+func TestStopDoesNotWaitForATurn(t *testing.T) {
+	p, release := held(t)
+	g := p.Group(background)
+	for i := range 100 {
+		if i%2 == 0 {
+			g.Go(func(context.Context) error { t.Error("a task runs after Stop"); return nil })
+		} else {
+			g.Go(func(context.Context) error { t.Error("a task runs after Stop"); return nil }, filch.Named("x"))
+		}
+	}
+	if err := g.Stop(); err != nil {
+		t.Error(err)
+	}
+	g.Go(func(context.Context) error { t.Error("a task runs after Stop"); return nil })
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancelCause(background)
+	g = p.Group(ctx)
+	g.Go(func(context.Context) error { return nil })
+	time.AfterFunc(time.Millisecond, func() { cancel(errBoom) })
+	if err := g.Wait(); err != errBoom {
+		t.Errorf("a group whose context ended: %v", err)
+	}
+	release()
+	p.Shutdown(background)
+	if s := p.Stats().Tasks; s.Submitted != s.Done+s.Cancelled || s.Cancelled != 101 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// If a task of a group ends its goroutine, on which somebody waits for the group,
+// that one does not end before all others have.
+func TestGoexitInAGroupWaitsForTheRest(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for range 20 {
+		var left atomic.Int32
+		_, err := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+			g := p.Group(ctx, filch.CollectErrors(100))
+			for i := range 20 {
+				left.Add(1)
+				g.Go(func(context.Context) error {
+					defer left.Add(-1)
+					if i == 15 {
+						runtime.Goexit()
+					}
+					time.Sleep(100 * time.Microsecond)
+					return nil
+				})
+			}
+			if err := g.Wait(); !errors.Is(err, filch.ErrGoexit) {
+				t.Error(err)
+			}
+			return 0, nil
+		}).Wait(background)
+		if err != nil && err != filch.ErrGoexit {
+			t.Error(err)
+		}
+		if n := left.Load(); n != 0 {
+			t.Fatalf("%d tasks are not done", n)
+		}
+	}
+}
+
+// A pool made outside of a bubble may be closed outside.
+func TestCloseOutsideOfABubble(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	synctest.Test(t, func(*testing.T) {
+		done := make(chan bool)
+		p.Go(background, func(ctx context.Context) { ctx.Done(); close(done) })
+		<-done
+	})
+	p.Close()
+}
+
+// A task that submits the next, for ever, does not drag its past along.
+func TestChainsOfTasksForgetThePast(t *testing.T) {
+	for name, opts := range map[string][]filch.TaskOption{"plain": nil, "named": {filch.Named("tick")}, "fair": {filch.Fair()}} {
+		for _, labels := range []bool{false, true} {
+			p := filch.New(filch.WithWorkers(1))
+			if labels {
+				p = filch.New(filch.WithWorkers(1), filch.WithLabels())
+			}
+			var first weak.Pointer[byte]
+			n, done := 0, make(chan bool)
+			var next func(ctx context.Context)
+			next = func(ctx context.Context) {
+				if n++; n == 1 {
+					first = weak.Make((*byte)(reflect.ValueOf(ctx).UnsafePointer()))
+				}
+				if n < 100 {
+					p.Go(ctx, next, opts...)
+					return
+				}
+				for range 3 {
+					runtime.GC()
+				}
+				if name != "plain" && first.Value() != nil { // plain tasks share theirs
+					t.Errorf("%s: the context of the first task is still held", name)
+				}
+				close(done)
+			}
+			p.Go(background, next, opts...)
+			<-done
+			p.Close()
+		}
+	}
+}
+
+// What is done is not held, by a context that lasts, by an idle worker, or by a
+// paused pool.
+func TestTasksAreForgotten(t *testing.T) {
+	type big struct{ _ [1 << 12]byte }
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	type key struct{}
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	var results []weak.Pointer[big]
+	add := func(b *big) *big { results = append(results, weak.Make(b)); return b }
+	for range 20 {
+		f := filch.Submit(ctx, p, func(context.Context) (*big, error) { return new(big), nil })
+		<-f.Done()
+		b, _ := f.Wait(background)
+		add(b)
+	}
+	waited := make(chan bool)
+	p.Go(context.WithValue(background, key{}, add(new(big))), func(context.Context) { close(waited) })
+	<-waited
+	for p.Stats().Active > 0 {
+		runtime.Gosched()
+	}
+	paused := filch.New(filch.WithStallTimeout(time.Millisecond), filch.WithWorkers(1))
+	paused.Pause()
+	b := add(new(big))
+	paused.Go(background, func(context.Context) { runtime.KeepAlive(b) })
+	b, paused = nil, nil
+	for start := time.Now(); ; {
+		runtime.GC()
+		kept := 0
+		for _, r := range results {
+			if r.Value() != nil {
+				kept++
+			}
+		}
+		if kept == 0 {
+			break
+		}
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("%d of %d are still held", kept, len(results))
+		}
+	}
+}
+
+// A channel that tells of the end of a task's context is not closed because
+// nobody has the context any more.
+func TestDoneOutlivesTheContext(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	ctx, cancel := context.WithCancel(background)
+	ended := make(chan (<-chan struct{}), 1)
+	filch.Submit(ctx, p, func(ctx context.Context) (int, error) { ended <- ctx.Done(); return 0, nil }).Wait(background)
+	ch := <-ended
+	for range 5 {
+		runtime.GC()
+		runtime.Gosched()
+	}
+	select {
+	case <-ch:
+		t.Error("the channel was closed")
+	default:
+	}
+	cancel()
+	p.Close()
+}
+
+// Tasks that no worker runs are tasks nonetheless while the pool is shut down.
+func TestTasksWithoutAWorkerDuringShutdown(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	gate := make(chan bool)
+	var ran atomic.Int32
+	f := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		<-gate
+		filch.ScopeOf(ctx).Do(func(w *filch.Worker) {
+			w.Join(func(*filch.Worker) { ran.Add(1) }, func(*filch.Worker) { ran.Add(1) })
+		})
+		_, err := filch.Submit(ctx, p, one).Wait(ctx)
+		return 0, errors.Join(err, p.Go(ctx, func(context.Context) { ran.Add(1) }),
+			p.Go(ctx, func(context.Context) { ran.Add(1) }, filch.LongRunning()))
+	}, filch.LongRunning())
+	time.AfterFunc(time.Millisecond, func() { close(gate) })
+	if err := p.Shutdown(background); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Wait(background); err != nil || ran.Load() != 4 {
+		t.Errorf("%v, %d ran", err, ran.Load())
+	}
+}
+
+// A task belongs to the pool that it is submitted to, wherever from, and runs on
+// another pool's goroutine only if asked to; that pool goes on meanwhile.
+func TestPoolsAreApart(t *testing.T) {
+	a := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+	b := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+	c := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0), filch.WithQueueLimit(1, filch.CallerRuns))
+	c.Pause()
+	c.Go(background, nothing)
+	_, err := filch.Submit(background, a, func(ctx context.Context) (int, error) {
+		for range 5 {
+			b.Go(ctx, nothing)
+		}
+		return filch.Submit(ctx, c, func(ctx context.Context) (int, error) {
+			return filch.Submit(ctx, a, one).Wait(ctx)
+		}).Wait(ctx)
+	}).Wait(background)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, p := range []*filch.Pool{a, b, c} {
+		p.Shutdown(background)
+	}
+	if x, y, z := a.Stats().Tasks.Done, b.Stats().Tasks.Done, c.Stats().Tasks.Done; x != 2 || y != 5 || z != 2 {
+		t.Errorf("%d, %d, %d tasks done", x, y, z)
+	}
+}
+
+// Contexts of any type will do.
+func TestOddContexts(t *testing.T) {
+	type odd struct {
+		context.Context
+		v any
+	}
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	for range 3 {
+		p.Go(odd{background, []int{1}}, nothing)
+		p.Go(odd{background, 1}, nothing)
+		if _, err := filch.Submit(odd{background, []int{1}}, p, one).Wait(odd{background, []int{2}}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Why a task's context has ended is the same for every kind of task, and to make
+// contexts from it starts no goroutine.
+func TestContextOfAPlainTask(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	goroutines := make(chan int, 1)
+	causes := make(chan error, 2)
+	begun := make(chan bool)
+	p.Go(background, func(ctx context.Context) {
+		before := runtime.NumGoroutine()
+		for range 100 {
+			c, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer c.Done()
+		}
+		goroutines <- runtime.NumGoroutine() - before
+		begun <- true
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+	})
+	filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		begun <- true
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return 0, nil
+	})
+	<-begun
+	<-begun
+	p.Close()
+	if n := <-goroutines; n > 10 {
+		t.Errorf("%d goroutines were started", n)
+	}
+	for range 2 {
+		if err := <-causes; !errors.Is(err, filch.ErrClosed) {
+			t.Error(err)
+		}
+	}
+}
+
+// Small things that are refused, or told.
+func TestTaskMisuse(t *testing.T) {
+	ended, cancel := context.WithCancelCause(background)
+	cancel(errBoom)
+	p := filch.New(filch.WithWorkers(1))
+	if err := p.Go(ended, nothing, filch.LongRunning()); err != errBoom {
+		t.Errorf("LongRunning: %v", err)
+	}
+	_, err := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		cancel(errBoom)
+		f := filch.Submit(context.WithoutCancel(ctx), p, one)
+		if _, err := f.Wait(ctx); err != errBoom {
+			t.Errorf("Wait: %v", err)
+		}
+		return f.Wait(background)
+	}).Wait(background)
+	if err != nil {
+		t.Error(err)
+	}
+	g := p.Group(background)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		g.Go(func(context.Context) error { return nil }, nil)
+	}()
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	other := filch.Submit(background, p, func(context.Context) (int, error) { panic("once") })
+	_, err = other.Wait(background)
+	filch.Submit(background, p, func(context.Context) (int, error) { return 0, err }).Wait(background)
+	p.Shutdown(background)
+	if s := p.Stats().Tasks; s.Panicked != 1 || s.Failed != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A polling worker that is one too many goes.
+func TestBusyPollFollowsResize(t *testing.T) {
+	p := filch.New(filch.WithWorkers(8), filch.WithBusyPoll())
+	defer p.Close()
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Add(1)
+		p.Go(background, func(context.Context) { time.Sleep(time.Millisecond); wg.Done() })
+	}
+	wg.Wait()
+	p.Resize(1)
+	for start := time.Now(); p.Stats().Active > 1; runtime.Gosched() {
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("%+v", p.Stats())
+		}
+	}
+}
+
+// Without a handler, a panic in a task of Go ends the program, as that of a
+// goroutine does.
+func TestPanicInGoEndsTheProgram(t *testing.T) {
+	const env = "FILCH_TEST_PANIC"
+	if os.Getenv(env) != "" {
+		p := filch.New(filch.WithWorkers(1))
+		p.Go(background, func(context.Context) { panic("the end") })
+		time.Sleep(10 * time.Second)
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestPanicInGoEndsTheProgram$", "-test.timeout=1m")
+	cmd.Env = append(os.Environ(), env+"=1")
+	if b, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(b), "panic: the end") {
+		t.Errorf("%v\n%s", err, b)
+	}
+}
