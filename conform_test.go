@@ -75,6 +75,50 @@ func end(err error) {
 	}
 }
 
+// taskPool is a TaskExecutor by Submit; and Group, for each task, if grouped.
+type taskPool struct {
+	p       *filch.Pool
+	grouped bool
+}
+
+func (e taskPool) Submit(ctx context.Context, f func(ctx context.Context) error) func(ctx context.Context) error {
+	if e.grouped {
+		g := e.p.Group(ctx)
+		g.Go(f, filch.Named("grouped"))
+		return func(ctx context.Context) error {
+			done := make(chan error, 1)
+			go func() { done <- g.Wait() }()
+			select {
+			case err := <-done:
+				return err
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	}
+	future := filch.Submit(ctx, e.p, func(ctx context.Context) (int, error) { return 0, f(ctx) })
+	return func(ctx context.Context) error { _, err := future.Wait(ctx); return err }
+}
+
+func (e taskPool) Shutdown(ctx context.Context) error { return e.p.Shutdown(ctx) }
+
+func (e taskPool) Close() { e.p.Close() }
+
+func TestTaskConformance(t *testing.T) {
+	for _, n := range []int{1, 2, 8} {
+		for _, order := range []filch.Order{filch.LIFO, filch.FIFO} {
+			for _, grouped := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%v, %d workers, grouped %v", order, n, grouped), func(t *testing.T) {
+					newPool := func() conform.TaskExecutor {
+						return taskPool{filch.New(filch.WithWorkers(n), filch.WithOrder(order), filch.WithStallTimeout(0)), grouped}
+					}
+					conform.ExerciseTasks(t, newPool, conform.TaskProperties{Workers: n, Contexts: true, Waits: !grouped})
+				})
+			}
+		}
+	}
+}
+
 func TestConformance(t *testing.T) {
 	exercise := func(name string, workers int, newExecutor func() conform.Executor) {
 		t.Run(fmt.Sprintf("%s, %d workers", name, workers), func(t *testing.T) {

@@ -52,7 +52,7 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 	} else {
 		var o taskOptions
 		if o, err = p.optionsOf("Submit", opts); err == nil {
-			err = future.submit(ctx, o, nil, p.overflow)
+			err = future.with(o, nil).submit(ctx, p.overflow)
 		}
 	}
 	if err != nil {
@@ -61,9 +61,16 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 	return future
 }
 
-// submit queues the task with options. If it returns an error, the Future is not resolved.
-func (f *Future[T]) submit(ctx context.Context, o taskOptions, onDone func(error), overflow Overflow) error {
+// with gives the task options.
+func (f *Future[T]) with(o taskOptions, onDone func(error)) *Future[T] {
 	f.ctx.more.Store(&more{options: o, onDone: onDone})
+	return f
+}
+
+// submit queues the task, which has options. If it returns an error, the Future is
+// not resolved.
+func (f *Future[T]) submit(ctx context.Context, overflow Overflow) error {
+	o := &f.ctx.more.Load().options
 	if !o.deadline.IsZero() {
 		f.ctx.makeEnd()
 		var cancel context.CancelFunc

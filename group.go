@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // Group is a number of tasks that are waited for together. Make one with
@@ -97,18 +98,22 @@ func (g *Group) goWith(f func(ctx context.Context) error, opts []TaskOption) {
 	g.mu.Lock()
 	g.left++
 	g.mu.Unlock()
-	if err == nil {
-		future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
-		stop := context.AfterFunc(g.ctx, func() { future.drop(g.pool, context.Cause(g.ctx)) })
-		onDone := func(err error) {
-			stop()
-			g.ended(err)
-		}
-		if err = future.submit(g.ctx, o, onDone, g.pool.overflow); err != nil {
-			stop()
-		}
-	}
 	if err != nil {
+		g.ended(err)
+		return
+	}
+	future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
+	var stop atomic.Pointer[func() bool]
+	future.with(o, func(err error) {
+		if s := stop.Load(); s != nil {
+			(*s)()
+		}
+		g.ended(err)
+	})
+	s := context.AfterFunc(g.ctx, func() { future.drop(g.pool, context.Cause(g.ctx)) })
+	stop.Store(&s)
+	if err := future.submit(g.ctx, g.pool.overflow); err != nil && future.claim() { // not dropped just now
+		s()
 		g.ended(err)
 	}
 }

@@ -168,7 +168,7 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 	return newFuture(ctx, p, func(ctx context.Context) (struct{}, error) {
 		f(ctx)
 		return struct{}{}, nil
-	}).submit(ctx, o, nil, overflow)
+	}).with(o, nil).submit(ctx, overflow)
 }
 
 // task is what queues hold.

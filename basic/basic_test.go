@@ -2,6 +2,7 @@ package basic_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -25,6 +26,35 @@ func TestConformance(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 8} {
 		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
 			conform.Exercise(t, func() conform.Executor { return executor{basic.New(workers)} }, conform.Properties{Workers: workers})
+		})
+	}
+}
+
+// tasks gives each function an error.
+type tasks struct{ p *basic.Pool }
+
+func (e tasks) Submit(ctx context.Context, f func(ctx context.Context) error) func(ctx context.Context) error {
+	done := make(chan bool)
+	err := errors.New("closed")
+	func() {
+		defer func() {
+			if recover() != nil {
+				close(done)
+			}
+		}()
+		e.p.Go(func() { err = f(ctx); close(done) })
+	}()
+	return func(context.Context) error { <-done; return err }
+}
+
+func (e tasks) Shutdown(context.Context) error { e.p.Close(); return nil }
+
+func (e tasks) Close() {}
+
+func TestTaskConformance(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
+			conform.ExerciseTasks(t, func() conform.TaskExecutor { return tasks{basic.New(workers)} }, conform.TaskProperties{Workers: workers})
 		})
 	}
 }
