@@ -399,7 +399,7 @@ func TestPoolsAreApart(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for _, p := range []*filch.Pool{a, b, c} {
+	for _, p := range []*filch.Pool{b, c, a} { // what came from a ends with it
 		p.Shutdown(background)
 	}
 	if x, y, z := a.Stats().Tasks.Done, b.Stats().Tasks.Done, c.Stats().Tasks.Done; x != 2 || y != 5 || z != 2 {
