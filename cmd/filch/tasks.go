@@ -30,9 +30,9 @@ type running struct {
 	// that a pool that knows no contexts does not pay for wrapping f each time.
 	prepare func(f taskFunc) func(ctx context.Context)
 	drain   func() // waits until all is done, and ends the pool
-	// wait runs f as a task and waits for it, inside another or outside. If it is
-	// nil, a WaitGroup does for it.
-	wait func(ctx context.Context, f taskFunc)
+	// both runs f as a task and waits for it, after g has returned, inside another
+	// task or outside. If it is nil, a WaitGroup does for it.
+	both func(ctx context.Context, f, g taskFunc)
 }
 
 // taskPool is a way to run tasks.
@@ -49,8 +49,10 @@ func filchPool(name string, opts ...filch.Option) taskPool {
 				return func(ctx context.Context) { p.Go(ctx, f) }
 			},
 			drain: func() { p.Shutdown(context.Background()) },
-			wait: func(ctx context.Context, f taskFunc) {
-				filch.Submit(ctx, p, func(ctx context.Context) (struct{}, error) { f(ctx); return struct{}{}, nil }).Wait(ctx)
+			both: func(ctx context.Context, f, g taskFunc) {
+				future := filch.Submit(ctx, p, func(ctx context.Context) (struct{}, error) { f(ctx); return struct{}{}, nil })
+				g(ctx)
+				future.Wait(ctx)
 			},
 		}
 	}}
@@ -205,29 +207,27 @@ func recursive(outer, inner int) taskLoad {
 	}}
 }
 
-// nested has tasks that wait for tasks, in a binary tree.
+// nested has tasks that wait for tasks: at each node of a binary tree, one branch
+// is a task, and the other a call.
 func nested(depth int) taskLoad {
-	return taskLoad{"", 1<<(depth+1) - 1, func(start func() running, _ int) string {
+	return taskLoad{"", 1 << depth, func(start func() running, _ int) string {
 		r := start()
-		wait := r.wait
-		if wait == nil {
-			wait = func(ctx context.Context, f taskFunc) {
+		both := r.both
+		if both == nil {
+			both = func(ctx context.Context, f, g taskFunc) {
 				var done sync.WaitGroup
 				done.Add(1)
 				r.prepare(func(ctx context.Context) { defer done.Done(); f(ctx) })(ctx)
+				g(ctx)
 				done.Wait()
 			}
 		}
-		var tree func(depth int) taskFunc
-		tree = func(depth int) taskFunc {
-			return func(ctx context.Context) {
-				if depth > 0 {
-					wait(ctx, tree(depth-1))
-					wait(ctx, tree(depth-1))
-				}
-			}
+		levels := make([]taskFunc, depth+1)
+		levels[0] = nothing
+		for i := 1; i <= depth; i++ {
+			levels[i] = func(ctx context.Context) { both(ctx, levels[i-1], levels[i-1]) }
 		}
-		wait(context.Background(), tree(depth))
+		both(context.Background(), levels[depth], nothing)
 		r.drain()
 		return ""
 	}}
@@ -243,7 +243,7 @@ var taskLoads = []taskLoad{
 	apart(300_000).named("empty, submit then drain"),
 	recursive(10_000, 100).named("10,000 submit 100"),
 	recursive(100, 10_000).named("100 submit 10,000"),
-	nested(14).named("submit and wait, nested"),
+	nested(16).named("submit and wait, nested"),
 	flood(300_000, spinFor(100)).named("100 cycles"),
 	flood(200_000, spinFor(1000)).named("1,000 cycles"),
 	flood(40_000, spinFor(10_000)).named("10,000 cycles"),
