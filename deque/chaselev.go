@@ -5,33 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// minRing is the number of slots of a new deque, and the fewest it ever has.
-const minRing = 32
-
 // frozen stands in bottom while the owner moves the values to another ring:
 // thieves that meet it answer Retry.
 const frozen = math.MinInt64
-
-// line is the span that two cores should not write at once: a cache line, and
-// its neighbour, which Intel's prefetcher brings along.
-const line = 128
-
-// A ring is the memory of a deque: a power of two of slots, the value of index
-// i in slot i mod its length.
-type ring[T any] struct{ slots []T }
-
-func newRing[T any](n int) *ring[T] { return &ring[T]{make([]T, n)} }
-
-func (r *ring[T]) at(i int64) *T { return &r.slots[int(i)&(len(r.slots)-1)] }
-
-// take reads a slot and clears it.
-func (r *ring[T]) take(i int64) T {
-	p := r.at(i)
-	v := *p
-	var zero T
-	*p = zero
-	return v
-}
 
 // shared is what owner and thieves both touch. The values are those of
 // [top, bottom).
@@ -46,19 +22,14 @@ type shared[T any] struct {
 	_      [line - 16]byte
 }
 
-// Owner is the end of a deque that pushes and pops. It must be used by one
-// goroutine at a time; handing it on needs a synchronizing event in between.
-type Owner[T any] struct {
+// chaseLev is the owner's part of a Chase-Lev deque.
+type chaseLev[T any] struct {
 	s      *shared[T]
 	ring   *ring[T] // as s.ring
 	bottom int64    // as s.bottom
 	free   int64    // every index below it is finished with in this ring
 	claims int64    // how far the owner itself has advanced top
-	_      [line - 40]byte
 }
-
-// Thief is the end of a deque that steals. It may be used by many goroutines.
-type Thief[T any] struct{ s *shared[T] }
 
 // NewChaseLev returns both ends of a lock-free deque after Chase and Lev,
 // "Dynamic Circular Work-Stealing Deque" (SPAA 2005), changed in one respect:
@@ -76,14 +47,18 @@ func newChaseLev[T any](start int64) (*Owner[T], *Thief[T]) {
 	s := &shared[T]{}
 	s.top.Store(start)
 	s.bottom.Store(start)
-	o := &Owner[T]{s: s, ring: newRing[T](minRing), bottom: start, free: start, claims: start}
+	o := &Owner[T]{chaseLev: chaseLev[T]{s: s, ring: newRing[T](minRing), bottom: start, free: start, claims: start}}
 	s.ring.Store(o.ring)
-	return o, &Thief[T]{s}
+	return o, &Thief[T]{s: s}
 }
 
-// Push adds v as the newest value. It never blocks; it allocates when the
-// deque grows.
+// Push adds v as the newest value. It blocks only for a lock, if the deque has
+// one, and allocates when the deque grows.
 func (o *Owner[T]) Push(v T) {
+	if o.locked != nil {
+		o.locked.push(v)
+		return
+	}
 	if o.bottom-o.free >= int64(len(o.ring.slots)) {
 		o.makeRoom()
 	}
@@ -93,13 +68,16 @@ func (o *Owner[T]) Push(v T) {
 }
 
 // Pop removes and returns the newest value, or reports false if there is none.
-// It never blocks.
+// It blocks only for a lock, if the deque has one.
 func (o *Owner[T]) Pop() (v T, ok bool) {
+	if o.locked != nil {
+		return o.locked.pop()
+	}
 	s := o.s
 	t := s.top.Load()
 	switch o.bottom - t {
 	case 0:
-		if len(o.ring.slots) > minRing {
+		if n := len(o.ring.slots); fits(0, n) < n {
 			o.move(minRing)
 		}
 		return v, false
@@ -117,8 +95,8 @@ func (o *Owner[T]) Pop() (v T, ok bool) {
 	if t < b { // No thief can claim b any more.
 		o.bottom = b
 		v = o.ring.take(b)
-		if n := len(o.ring.slots); n > minRing && int(b-t) <= n/8 {
-			o.move(max(minRing, n/4))
+		if n := len(o.ring.slots); fits(int(b-t), n) < n {
+			o.move(fits(int(b-t), n))
 		}
 		return v, true
 	}
@@ -132,11 +110,8 @@ func (o *Owner[T]) Pop() (v T, ok bool) {
 	return o.ring.take(b), true
 }
 
-// Len returns the number of values. Thieves may lower it at any time.
-func (o *Owner[T]) Len() int { return max(0, int(o.bottom-o.s.top.Load())) }
-
 // makeRoom sees to it that the slot of index bottom may be written.
-func (o *Owner[T]) makeRoom() {
+func (o *chaseLev[T]) makeRoom() {
 	// Steals finish in any order, so only their number can tell that all are
 	// done. It is loaded before top: steals counted later cannot stand in for
 	// one that is under way now.
@@ -160,7 +135,7 @@ func (o *Owner[T]) makeRoom() {
 // move puts what is queued into a new ring of n slots. The owner claims all the
 // values at once by advancing top to bottom, and queues them anew above; so
 // indices only ever grow, and a thief that saw the old top cannot succeed.
-func (o *Owner[T]) move(n int) {
+func (o *chaseLev[T]) move(n int) {
 	s := o.s
 	s.bottom.Store(frozen)
 	t := s.top.Load()
@@ -179,9 +154,12 @@ func (o *Owner[T]) move(n int) {
 	s.bottom.Store(o.bottom) // (W1)
 }
 
-// Steal removes and returns the oldest value. It never blocks; the value is
-// the zero value unless the result is Success.
+// Steal removes and returns the oldest value. The value is the zero value unless
+// the result is Success. It blocks only for a lock, if the deque has one.
 func (th *Thief[T]) Steal() (v T, r Result) {
+	if th.locked != nil {
+		return th.locked.steal(forever)
+	}
 	s := th.s
 	t := s.top.Load()    // (R2) before bottom; pairs with (W2)
 	b := s.bottom.Load() // (R1) the value of t, if t < b; pairs with (W1)
@@ -205,6 +183,9 @@ func (th *Thief[T]) Steal() (v T, r Result) {
 // Len returns about how many values there are: at least 1 unless it is sure
 // that there is none.
 func (th *Thief[T]) Len() int {
+	if th.locked != nil {
+		return th.locked.size()
+	}
 	t := th.s.top.Load()
 	b := th.s.bottom.Load()
 	if b == frozen {

@@ -16,9 +16,97 @@
 //   - Len is a hint, never negative.
 //
 // Indices are 64 bits wide on every platform and do not wrap.
+//
+// # Which one
+//
+//   - [NewChaseLev] takes no lock. Owner and thieves never wait.
+//   - [NewHybrid] locks out thieves only: Push and Pop take the lock to grow, and
+//     for the last value. Thieves wait for one another, or do not, as they like.
+//   - [NewMutex] locks always, and is what the others are measured against.
 package deque
 
-import "fmt"
+import (
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// Owner is the end of a deque that pushes and pops. It must be used by one
+// goroutine at a time; handing it on needs a synchronizing event in between. The
+// race detector reports a second one.
+type Owner[T any] struct {
+	chaseLev[T]
+	locked locked[T] // what it is instead, if not nil
+	_      [line - 56]byte
+}
+
+// Thief is the end of a deque that steals. It may be used by many goroutines.
+type Thief[T any] struct {
+	s      *shared[T]
+	locked locked[T] // instead, if not nil
+}
+
+// locked is a deque with a lock, both ends of it.
+type locked[T any] interface {
+	push(v T)
+	pop() (T, bool)
+	length() int // for the owner
+	size() int   // for thieves
+	steal(timeout time.Duration) (T, Result)
+	stealHalf(dst []T) (int, Result)
+}
+
+// forever is a timeout.
+const forever = -1
+
+// Len returns the number of values. Thieves may lower it at any time.
+func (o *Owner[T]) Len() int {
+	if o.locked != nil {
+		return o.locked.length()
+	}
+	return max(0, int(o.bottom-o.s.top.Load()))
+}
+
+// TrySteal is [Thief.Steal], but it waits no longer than the timeout for others
+// that are at the deque, and returns Retry then. With 0 it does not wait at all:
+// that is for a first pass over many victims. It panics if the timeout is
+// negative.
+func (th *Thief[T]) TrySteal(timeout time.Duration) (v T, r Result) {
+	if timeout < 0 {
+		panic(fmt.Sprintf("deque: TrySteal(%v): the timeout must not be negative", timeout))
+	}
+	if th.locked != nil {
+		return th.locked.steal(timeout)
+	}
+	v, r = th.Steal()
+	for end := time.Now().Add(timeout); r == Retry && timeout > 0 && time.Now().Before(end); v, r = th.Steal() {
+		runtime.Gosched()
+	}
+	return v, r
+}
+
+// StealHalf steals the oldest values into dst: half of what there is, rounded up,
+// or as many as dst has room for. It returns how many, and Success if that is any.
+// The Chase-Lev deque gives them one by one, since its owner does not look at
+// more than one claim at a time, and the owner and other thieves may come in
+// between; with a lock, no other thief does. It panics if dst is empty.
+func (th *Thief[T]) StealHalf(dst []T) (n int, r Result) {
+	if len(dst) == 0 {
+		panic("deque: StealHalf: dst is empty")
+	}
+	if th.locked != nil {
+		return th.locked.stealHalf(dst)
+	}
+	for half := (th.Len() + 1) / 2; n < min(max(half, 1), len(dst)); n++ {
+		if dst[n], r = th.Steal(); r != Success {
+			break
+		}
+	}
+	if n > 0 {
+		r = Success
+	}
+	return n, r
+}
 
 // Result says how an attempt to steal ended.
 type Result int

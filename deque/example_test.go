@@ -111,3 +111,49 @@ func ExampleResult_String() {
 	fmt.Println(deque.Success, deque.Empty, deque.Retry)
 	// Output: Success Empty Retry
 }
+
+func ExampleNewHybrid() {
+	owner, thief := deque.NewHybrid[string]()
+	owner.Push("oldest")
+	owner.Push("newest")
+	fmt.Println(thief.Steal())
+	fmt.Println(owner.Pop())
+	// Output:
+	// oldest Success
+	// newest true
+}
+
+func ExampleNewMutex() {
+	owner, thief := deque.NewMutex[string]()
+	owner.Push("oldest")
+	owner.Push("newest")
+	fmt.Println(thief.Steal())
+	fmt.Println(owner.Pop())
+	// Output:
+	// oldest Success
+	// newest true
+}
+
+func ExampleThief_TrySteal() {
+	_, first := deque.NewHybrid[string]()
+	owner, second := deque.NewHybrid[string]()
+	owner.Push("job")
+	for _, victim := range []*deque.Thief[string]{first, second} {
+		// A first pass goes where nobody is in the way.
+		if job, r := victim.TrySteal(0); r == deque.Success {
+			fmt.Println(job)
+		}
+	}
+	// Output: job
+}
+
+func ExampleThief_StealHalf() {
+	owner, thief := deque.NewMutex[int]()
+	for i := range 7 {
+		owner.Push(i)
+	}
+	loot := make([]int, 10)
+	n, _ := thief.StealHalf(loot)
+	fmt.Println(loot[:n], owner.Len())
+	// Output: [0 1 2 3] 3
+}

@@ -1,0 +1,191 @@
+package deque
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// hybrid is a deque whose owner needs no lock as long as there is more than one
+// value, after Duffy. Thieves exclude one another by the lock, and the owner
+// where they could meet it.
+type hybrid[T any] struct {
+	_    [line]byte
+	head atomic.Int64 // index of the oldest value; thieves write, under the lock
+	mu   lock
+	ring *ring[T] // the owner writes, under the lock
+	_    [line]byte
+	tail atomic.Int64 // index of the next push; the owner writes
+	_    [line]byte
+
+	// Only the owner touches these.
+	slots *ring[T] // as ring
+	next  int64    // as tail, but while it pops
+	room  int64    // indices below it may be pushed to
+	_     [line]byte
+}
+
+// NewHybrid returns both ends of a deque whose owner takes no lock unless it
+// may race for the last value, or the deque grows, shrinks or appears empty,
+// while thieves take one for each steal: the queue of J. Duffy, "Building a
+// custom thread pool, part 2: a work stealing queue" (2008), with the mistakes
+// mended that README.md names.
+//
+// Push costs an atomic store, Pop a store and two loads. The ring has 32 slots
+// at first, doubles when all but one are in use, and shrinks again while the
+// owner pops.
+func NewHybrid[T any]() (*Owner[T], *Thief[T]) { return newHybrid[T](0) }
+
+// newHybrid starts the indices at start.
+func newHybrid[T any](start int64) (*Owner[T], *Thief[T]) {
+	h := &hybrid[T]{ring: newRing[T](minRing), next: start}
+	h.slots = h.ring
+	h.head.Store(start)
+	h.tail.Store(start)
+	h.room = h.spare(start)
+	return &Owner[T]{locked: h}, &Thief[T]{locked: h}
+}
+
+// spare returns where pushing must end if the oldest value is that of head: one
+// slot is left free, since a thief advances head before it has read the value.
+func (h *hybrid[T]) spare(head int64) int64 { return head + int64(len(h.slots.slots)) - 1 }
+
+func (h *hybrid[T]) push(v T) {
+	if h.next >= h.room {
+		h.makeRoom()
+	}
+	*h.slots.at(h.next) = v
+	h.next++
+	h.tail.Store(h.next) // (W5) the value; pairs with (R5)
+}
+
+// makeRoom sees to it that the slot of index next may be written.
+func (h *hybrid[T]) makeRoom() {
+	// The load sees that the values before head-1 were read and their slots
+	// cleared: the thief that has claimed head-1 came after those, by the lock.
+	if h.room = h.spare(h.head.Load()); h.next >= h.room { // (R7)
+		h.resize(2 * len(h.slots.slots))
+	}
+}
+
+// resize moves the values to a ring of n slots.
+func (h *hybrid[T]) resize(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	head := h.head.Load()
+	h.slots = h.slots.copied(head, h.next, n)
+	h.ring = h.slots
+	h.room = h.spare(head)
+}
+
+func (h *hybrid[T]) pop() (v T, ok bool) {
+	i := h.next - 1
+	head := h.head.Load()
+	if head <= i {
+		h.tail.Store(i)                      // (W6) then load head; pairs with (R6)
+		if head = h.head.Load(); head <= i { // (R8) no thief can claim i any more
+			return h.took(i, head), true
+		}
+	}
+	// It appears empty. But a thief may have advanced head and find out by tail
+	// that it must take it back; not once the lock is free.
+	h.mu.Lock()
+	if head = h.head.Load(); head > i {
+		h.tail.Store(h.next)
+		h.mu.Unlock()
+		if n := len(h.slots.slots); fits(0, n) < n {
+			h.resize(fits(0, n))
+		}
+		return v, false
+	}
+	h.tail.Store(i)
+	h.mu.Unlock()
+	return h.took(i, head), true
+}
+
+// took takes the value of i, which is the owner's now, and shrinks the ring.
+func (h *hybrid[T]) took(i, head int64) T {
+	h.next = i
+	v := h.slots.take(i)
+	if n := len(h.slots.slots); fits(int(i-head), n) < n {
+		h.resize(fits(int(i-head), n))
+	}
+	return v
+}
+
+func (h *hybrid[T]) length() int { return max(0, int(h.next-h.head.Load())) }
+
+// size takes the lock: without it a thief that must take back its claim would
+// make the deque look empty.
+func (h *hybrid[T]) size() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return max(0, int(h.tail.Load()-h.head.Load()))
+}
+
+func (h *hybrid[T]) steal(timeout time.Duration) (v T, r Result) {
+	if !h.mu.lockWithin(timeout) {
+		return v, Retry
+	}
+	defer h.mu.Unlock()
+	return h.stealOne()
+}
+
+// stealOne steals under the lock.
+func (h *hybrid[T]) stealOne() (v T, r Result) {
+	head := h.head.Load()
+	if head >= h.tail.Load() {
+		return v, Empty
+	}
+	h.head.Store(head + 1)     // (W8) then load tail; pairs with (R8)
+	if h.tail.Load() <= head { // (R6) (R5) the owner pops it
+		h.head.Store(head)
+		return v, Empty
+	}
+	return h.ring.take(head), Success // (W7) the slot is cleared, for who sees the next claim
+}
+
+func (h *hybrid[T]) stealHalf(dst []T) (n int, r Result) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	half := int(h.tail.Load()-h.head.Load()+1) / 2
+	for n < min(max(half, 1), len(dst)) {
+		if dst[n], r = h.stealOne(); r != Success {
+			break
+		}
+		n++
+	}
+	if n > 0 {
+		r = Success
+	}
+	return n, r
+}
+
+// lock is a mutex that can be waited for with a timeout, and counts.
+type lock struct {
+	sync.Mutex
+	taken int // how many times; for tests
+}
+
+func (l *lock) Lock() {
+	l.Mutex.Lock()
+	l.taken++
+}
+
+// lockWithin waits for the lock no longer than the timeout, and reports whether
+// it has it.
+func (l *lock) lockWithin(timeout time.Duration) bool {
+	if timeout == forever {
+		l.Lock()
+		return true
+	}
+	ok := l.TryLock()
+	for end := time.Now().Add(timeout); !ok && timeout > 0 && time.Now().Before(end); ok = l.TryLock() {
+		runtime.Gosched()
+	}
+	if ok {
+		l.taken++
+	}
+	return ok
+}

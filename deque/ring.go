@@ -1,0 +1,46 @@
+package deque
+
+// minRing is the number of slots of a new deque, and the fewest it ever has.
+const minRing = 32
+
+// line is the span that two cores should not write at once: a cache line, and
+// its neighbour, which Intel's prefetcher brings along.
+const line = 128
+
+// A ring is the memory of a deque: a power of two of slots, the value of index
+// i in slot i mod its length.
+type ring[T any] struct{ slots []T }
+
+func newRing[T any](n int) *ring[T] { return &ring[T]{make([]T, n)} }
+
+func (r *ring[T]) at(i int64) *T { return &r.slots[int(i)&(len(r.slots)-1)] }
+
+// take reads a slot and clears it.
+func (r *ring[T]) take(i int64) T {
+	p := r.at(i)
+	v := *p
+	var zero T
+	*p = zero
+	return v
+}
+
+// copied returns a ring of n slots with the values of [from, to) of r.
+func (r *ring[T]) copied(from, to int64, n int) *ring[T] {
+	c := newRing[T](n)
+	for i := from; i < to; i++ {
+		*c.at(i) = *r.at(i)
+	}
+	return c
+}
+
+// fits returns how many slots a deque of n values should have that has slots of
+// them, when it is popped from: fewer once an eighth is enough.
+func fits(n, slots int) int {
+	switch {
+	case slots == minRing || n > slots/8:
+		return slots
+	case n == 0:
+		return minRing
+	}
+	return max(minRing, slots/4)
+}
