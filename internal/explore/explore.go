@@ -1,0 +1,116 @@
+// Package explore runs the scheduler's lock-free parts through all interleavings
+// of a few small programs. What is explored is the code as it is: a copy in which
+// imports of sync, sync/atomic and runtime are replaced by package sched, compiled
+// by means of an overlay.
+package explore
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// base is the path of this package.
+const base = "github.com/filch-go/filch/internal/explore"
+
+// An Edit replaces a piece of a file, which must be there once.
+type Edit struct{ File, Old, New string }
+
+// subject is a package of filch to be explored, and how it is made fit for that.
+type subject struct {
+	dir   string
+	edits []Edit
+}
+
+var subjects = []subject{
+	{"deque", []Edit{
+		{"ring.go", "const minRing = 32\n", "const minRing = 4\n"},
+		{"ring.go", "func (r *ring[T]) at(i int64) *T { return &r.slots[int(i)&(len(r.slots)-1)] }",
+			"func (r *ring[T]) at(i int64) *T {\n\tp := &r.slots[int(i)&(len(r.slots)-1)]\n\tatomic.Plain(unsafe.Pointer(p))\n\treturn p\n}"},
+		{"ring.go", "package deque\n", "package deque\n\nimport (\n\t\"unsafe\"\n\n\tatomic \"" + base + "/sched\"\n)\n"},
+	}},
+}
+
+// replaced are the imports that are taken over.
+var replaced = map[string]string{"sync": "sync", "sync/atomic": "atomic", "runtime": "runtime"}
+
+// Build compiles the programs with the root of filch's repository in root, after
+// the edits, into the file drive. Temporary files go into dir.
+func Build(root, dir, drive string, edits []Edit) error {
+	overlay := map[string]string{}
+	here := filepath.Join(root, "internal", "explore")
+	left := len(edits)
+	for _, s := range subjects {
+		files, err := filepath.Glob(filepath.Join(root, s.dir, "*.go"))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			text := string(data)
+			for _, e := range edits {
+				if filepath.Join(s.dir, e.File) == filepath.Join(s.dir, filepath.Base(file)) {
+					if text, err = e.apply(text); err != nil {
+						return err
+					}
+					left--
+				}
+			}
+			for _, e := range s.edits {
+				if e.File == filepath.Base(file) {
+					if text, err = e.apply(text); err != nil {
+						return err
+					}
+				}
+			}
+			for path, name := range replaced {
+				text = strings.Replace(text, fmt.Sprintf("\t%q\n", path), fmt.Sprintf("\t%s %q\n", name, base+"/sched"), 1)
+			}
+			to := filepath.Join(dir, s.dir+"_"+filepath.Base(file))
+			if err := os.WriteFile(to, []byte(text), 0o666); err != nil {
+				return err
+			}
+			overlay[filepath.Join(here, "subject", s.dir, filepath.Base(file))] = to
+		}
+	}
+	if left != 0 {
+		return fmt.Errorf("explore: there is no file for %d of the edits", left)
+	}
+	programs, err := filepath.Glob(filepath.Join(here, "testdata", "drive", "*.go"))
+	if err != nil {
+		return err
+	}
+	for _, file := range programs {
+		overlay[filepath.Join(here, "drive", filepath.Base(file))] = file
+	}
+	data, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		return err
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, data, 0o666); err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "build", "-overlay", list, "-o", drive, "./drive")
+	cmd.Dir = here
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("explore: %w\n%s", err, out)
+	}
+	return nil
+}
+
+func (e Edit) apply(text string) (string, error) {
+	if n := strings.Count(text, e.Old); n != 1 {
+		return "", fmt.Errorf("explore: %s has %q %d times, not once", e.File, e.Old, n)
+	}
+	return strings.Replace(text, e.Old, e.New, 1), nil
+}

@@ -1,0 +1,153 @@
+package explore
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	preemptions = flag.Int("preemptions", -1, "explore with at most so many preemptions, instead of all interleavings")
+	deep        = flag.Bool("deep", false, "explore larger programs as well, for some minutes")
+)
+
+// build compiles the programs with some edits.
+func build(t *testing.T, edits ...Edit) (drive string) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	drive = filepath.Join(dir, "drive")
+	if err := Build(root, dir, drive, edits); err != nil {
+		t.Fatal(err)
+	}
+	return drive
+}
+
+// The code as it is keeps its contract in every interleaving.
+func TestExplore(t *testing.T) {
+	args := []string{"-preemptions", fmt.Sprint(*preemptions)}
+	if *deep {
+		args = append(args, "-deep")
+	}
+	out, err := exec.Command(build(t), args...).CombinedOutput()
+	t.Logf("%s", out)
+	if n := bytes.Count(out, []byte("complete\n")); err != nil || n == 0 || n != bytes.Count(out, []byte("\n")) {
+		t.Errorf("%d programs were explored; %v", n, err)
+	}
+}
+
+// mutation is a change that removes what the code says is necessary.
+type mutation struct {
+	name     string
+	programs string // the explorer must find it in one of these
+	edits    []Edit
+}
+
+var mutations = []mutation{
+	{"Hybrid: no spare slot", "Hybrid", []Edit{{"hybrid.go",
+		"return head + int64(len(h.slots.slots)) - 1 }", "return head + int64(len(h.slots.slots)) }"}}},
+	{"Hybrid: no second look under the lock", "Hybrid", []Edit{{"hybrid.go",
+		"if head = h.head.Load(); head > i {", "if head = h.head.Load(); true {"}}},
+	{"Hybrid: the owner does not look at head again", "Hybrid", []Edit{{"hybrid.go",
+		"if head = h.head.Load(); head <= i {", "if head <= i {"}}},
+	{"Hybrid: the thief does not look at tail again", "Hybrid", []Edit{{"hybrid.go",
+		"if h.tail.Load() <= head {", "if false {"}}},
+	{"Hybrid: the thief keeps a claim that failed", "Hybrid", []Edit{{"hybrid.go",
+		"\t\th.head.Store(head)\n", ""}}},
+	{"Hybrid: the thief claims after the look at tail", "Hybrid", []Edit{{"hybrid.go",
+		"\th.head.Store(head + 1)     // (W8) then load tail; pairs with (R8)\n", "\tdefer h.head.Store(head + 1)\n"}}},
+	{"Hybrid: no lock to resize", "Hybrid", []Edit{{"hybrid.go",
+		"func (h *hybrid[T]) resize(n int) {\n\th.mu.Lock()\n\tdefer h.mu.Unlock()\n", "func (h *hybrid[T]) resize(n int) {\n"}}},
+	{"Hybrid: tail before the value", "Hybrid", []Edit{{"hybrid.go",
+		"\t*h.slots.at(h.next) = v\n\th.next++\n\th.tail.Store(h.next) // (W5) the value; pairs with (R5)\n",
+		"\th.next++\n\th.tail.Store(h.next)\n\t*h.slots.at(h.next - 1) = v\n"}}},
+	{"Hybrid: thieves without a lock", "Hybrid", []Edit{{"hybrid.go",
+		"\tif !h.mu.lockWithin(timeout) {\n\t\treturn v, Retry\n\t}\n\tdefer h.mu.Unlock()\n", ""}}},
+
+	{"ChaseLev: the last value without a claim", "ChaseLev", []Edit{{"chaselev.go",
+		"if !s.top.CompareAndSwap(t, t+1) { // (C1)", "if s.top.Store(t + 1); false { // (C1)"}}},
+	{"ChaseLev: what seems the last value without a claim", "ChaseLev", []Edit{{"chaselev.go",
+		"won := t == b && s.top.CompareAndSwap(b, b+1)", "won := t == b"}}},
+	{"ChaseLev: the owner does not look at top again", "ChaseLev", []Edit{{"chaselev.go",
+		"\tt = s.top.Load()\n\tif t < b {", "\tif t < b {"}}},
+	{"ChaseLev: bottom is lowered after the look at top", "ChaseLev", []Edit{{"chaselev.go",
+		"\ts.bottom.Store(b) // (W2) then load top; pairs with (R2), which loads top, then bottom\n\tt = s.top.Load()\n", "\tt = s.top.Load()\n\ts.bottom.Store(b)\n"}}},
+	{"ChaseLev: the thief loads bottom before top", "ChaseLev", []Edit{{"chaselev.go",
+		"\tt := s.top.Load()    // (R2) before bottom; pairs with (W2)\n\tb := s.bottom.Load() // (R1)", "\tb := s.bottom.Load()\n\tt := s.top.Load() // (R1)"}}},
+	{"ChaseLev: the thief's claim is a store", "ChaseLev", []Edit{{"chaselev.go",
+		"if !s.top.CompareAndSwap(t, t+1) { // (C2)", "if s.top.Store(t + 1); false { // (C2)"}}},
+	{"ChaseLev: bottom is not frozen", "ChaseLev", []Edit{{"chaselev.go",
+		"\ts.bottom.Store(frozen)\n", ""}}},
+	{"ChaseLev: a frozen deque looks empty", "ChaseLev", []Edit{{"chaselev.go",
+		"\t\tif b == frozen {\n\t\t\treturn v, Retry\n\t\t}\n", ""}}},
+	{"ChaseLev: the owner does not wait for readers", "ChaseLev", []Edit{{"chaselev.go",
+		"if done == t-o.claims {", "if done >= 0 {"}}},
+	{"ChaseLev: steals count before they have read", "ChaseLev", []Edit{{"chaselev.go",
+		"\tv = from.take(t)\n\ts.done.Add(1)", "\ts.done.Add(1)\n\tv = from.take(t)"}}},
+	{"ChaseLev: top is loaded before done", "ChaseLev", []Edit{{"chaselev.go",
+		"\tdone := o.s.done.Load() // (R3) slots cleared; pairs with (W3)\n\tt := o.s.top.Load()\n", "\tt := o.s.top.Load()\n\tdone := o.s.done.Load()\n"}}},
+	{"ChaseLev: the ring is loaded after the claim", "ChaseLev", []Edit{{"chaselev.go",
+		"\tfrom := s.ring.Load()\n", ""}, {"chaselev.go", "\tv = from.take(t)\n", "\tfrom := s.ring.Load()\n\tv = from.take(t)\n"}}},
+	{"ChaseLev: a new ring without new indices", "ChaseLev", []Edit{{"chaselev.go",
+		"\tfor !s.top.CompareAndSwap(t, o.bottom) {", "\tfor false {"}}},
+	{"ChaseLev: bottom before the value", "ChaseLev", []Edit{{"chaselev.go",
+		"\t*o.ring.at(o.bottom) = v\n\to.bottom++\n\to.s.bottom.Store(o.bottom)", "\to.bottom++\n\to.s.bottom.Store(o.bottom)\n\t*o.ring.at(o.bottom - 1) = v\n\t//"}}},
+
+	{"Mutex: the owner pops without the lock", "Mutex", []Edit{{"mutex.go",
+		"func (d *mutexDeque[T]) pop() (v T, ok bool) {\n\td.turns++\n\td.mu.Lock()\n\tdefer d.mu.Unlock()\n", "func (d *mutexDeque[T]) pop() (v T, ok bool) {\n"}}},
+}
+
+var executions = regexp.MustCompile(`\t(\d+) executions`)
+
+// Each mutation makes a program fail, and its schedule fails again.
+func TestMutations(t *testing.T) {
+	var mu sync.Mutex
+	var table []string
+	for _, m := range mutations {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			drive := build(t, m.edits...)
+			begin := time.Now()
+			out, err := exec.Command(drive, "-run", m.programs).CombinedOutput()
+			took := time.Since(begin)
+			before, failure, found := bytes.Cut(out, []byte("FAIL\n"))
+			if err == nil || !found {
+				t.Fatalf("it was not found: %v\n%s", err, out)
+			}
+			var n int
+			for _, s := range executions.FindAllSubmatch(before, -1) {
+				var k int
+				fmt.Sscan(string(s[1]), &k)
+				n += k
+			}
+			lines := strings.Split(strings.TrimSpace(string(before)), "\n")
+			program, _, _ := strings.Cut(lines[len(lines)-1], "\t")
+			what, _, _ := strings.Cut(string(failure), "\n")
+			_, schedule, _ := strings.Cut(string(failure), "schedule [")
+			schedule, _, _ = strings.Cut(schedule, "]")
+			replay := strings.ReplaceAll(schedule, " ", ",")
+			again, err := exec.Command(drive, "-run", "^"+regexp.QuoteMeta(program)+"$", "-replay", replay).CombinedOutput()
+			if err == nil || !bytes.Contains(again, []byte(what)) {
+				t.Errorf("schedule %s of %s does not fail again: %v\n%s", replay, program, err, again)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			table = append(table, fmt.Sprintf("| %s | `%s` | %s | %d | %v |", m.name, program, strings.TrimSuffix(what, ":"), n, took.Round(time.Millisecond)))
+		})
+	}
+	t.Cleanup(func() {
+		if testing.Verbose() {
+			fmt.Println(strings.Join(table, "\n"))
+		}
+	})
+}

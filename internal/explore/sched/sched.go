@@ -1,0 +1,430 @@
+// Package sched runs a few threads through every interleaving of their steps. It
+// also stands in for sync, sync/atomic and runtime in the code under test: each
+// operation on one of its types is a step.
+//
+// Steps are explored depth first, by running the program again from the start for
+// each branch. Two steps commute unless both are about the same variable and one
+// writes it, and of interleavings that differ only in the order of steps that
+// commute one is run, by sleep sets (Godefroid, "Partial-Order Methods for the
+// Verification of Concurrent Systems", 1996). With a bound on preemptions
+// (Musuvathi and Qadeer, PLDI 2007) there are no sleep sets, since the two do not
+// go together.
+//
+// Atomics in Go are sequentially consistent, so that interleavings are all there
+// is. Plain memory is watched for races by vector clocks, if the code says where
+// it touches it; see [Plain].
+package sched
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+)
+
+// maxThreads is how many threads a program may have, main not counted.
+const maxThreads = 8
+
+type clock [maxThreads]int32
+
+func (c *clock) join(d *clock) {
+	for i, n := range d {
+		c[i] = max(c[i], n)
+	}
+}
+
+// object is what steps are about: a variable or a lock.
+type object struct{ clock clock }
+
+// op is a step that a thread is about to take.
+type op struct {
+	name    string
+	obj     *object // nil if it is about nothing
+	write   bool
+	yields  bool        // lets others go first
+	enabled func() bool // nil: always
+}
+
+// commutes reports whether it makes no difference which of a and b comes first.
+func (a *op) commutes(b *op) bool {
+	if a.yields || b.yields {
+		return false
+	}
+	return a.obj != b.obj || a.obj == nil || !a.write && !b.write
+}
+
+type thread struct {
+	id      int
+	next    func() (struct{}, bool)
+	stop    func()
+	yield   func(struct{}) bool
+	op      op
+	done    bool
+	clock   clock
+	yielded int // writes there had been when it yielded
+}
+
+// Options say how far to go.
+type Options struct {
+	Preemptions int // at most so many; negative: no bound
+	Max         int // executions; 0: no limit
+	Schedule    []int
+}
+
+// Result is what an exploration found.
+type Result struct {
+	Executions int // complete ones
+	Pruned     int // that turned out to differ from others in nothing
+	Steps      int
+	Took       time.Duration
+	Complete   bool     // all was explored
+	Failure    *Failure // nil if there is none
+}
+
+// Failure is an execution that went wrong.
+type Failure struct {
+	Message  string
+	Schedule []int    // which thread takes each step; see Options
+	Trace    []string // the steps
+}
+
+func (f *Failure) Error() string {
+	return fmt.Sprintf("%s\nschedule %v\n%s", f.Message, f.Schedule, strings.Join(f.Trace, "\n"))
+}
+
+// Program sets up the threads of an execution by [Run.Go], and returns what
+// checks its end.
+type Program func(r *Run) (check func() error)
+
+// node is a state that was reached, and what was tried from there.
+type node struct {
+	choice      int
+	enabled     uint32
+	sleep       uint32
+	tried       uint32
+	previous    int // the thread that took the step before
+	preemptions int // up to here
+}
+
+// Run is an execution.
+type Run struct {
+	threads  []*thread
+	current  *thread
+	steps    int
+	writes   int
+	failure  string
+	trace    []string
+	tracing  bool
+	stopping bool
+	plain    map[unsafe.Pointer]access
+	schedule []int
+}
+
+type access struct {
+	thread int
+	at     int32
+}
+
+// run is the execution under way.
+var run *Run
+
+// Now counts the steps of the execution.
+func (r *Run) Now() int64 {
+	r.steps++
+	return int64(r.steps)
+}
+
+// Go adds a thread.
+func (r *Run) Go(f func()) {
+	t := &thread{id: len(r.threads), op: op{name: "start"}}
+	if t.id == maxThreads {
+		panic("sched: too many threads")
+	}
+	if c := r.current; c != nil {
+		t.clock = c.clock
+		c.clock[c.id]++
+	}
+	t.clock[t.id] = 1
+	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
+		defer func() {
+			if v := recover(); v != nil && v != stopped && r.failure == "" {
+				r.failure = fmt.Sprintf("thread %d panics: %v", t.id, v)
+			}
+		}()
+		t.yield = yield
+		f()
+	})
+	r.threads = append(r.threads, t)
+}
+
+// Go starts a thread from within another.
+func Go(f func()) { run.Go(f) }
+
+// Fail ends the execution.
+func (r *Run) Fail(format string, args ...any) {
+	if r.failure == "" {
+		r.failure = fmt.Sprintf(format, args...)
+	}
+}
+
+var stopped any = new(int)
+
+// point is where another thread may go first.
+func point(o op) *thread {
+	r := run
+	if r == nil || r.current == nil || r.stopping {
+		return nil
+	}
+	t := r.current
+	t.op = o
+	if o.yields {
+		t.yielded = r.writes
+	}
+	if !t.yield(struct{}{}) {
+		panic(stopped)
+	}
+	if o.write {
+		r.writes++
+	}
+	if r.tracing {
+		r.trace = append(r.trace, fmt.Sprintf("thread %d: %-14s %s", t.id, o.name, where()))
+	}
+	return t
+}
+
+// where returns the line of the code under test.
+func where() string {
+	pcs := make([]uintptr, 16)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		f, more := frames.Next()
+		if !strings.Contains(f.Function, "/explore/sched.") {
+			return fmt.Sprintf("%s:%d", f.File[strings.LastIndex(f.File, "/")+1:], f.Line)
+		}
+		if !more {
+			return "?"
+		}
+	}
+}
+
+func (o *object) load(name string) {
+	if t := point(op{name: name, obj: o}); t != nil {
+		t.clock.join(&o.clock)
+	}
+}
+
+func (o *object) store(name string) {
+	if t := point(op{name: name, obj: o, write: true}); t != nil {
+		t.release(o)
+	}
+}
+
+// release lets whoever comes upon o see what t has done so far.
+func (t *thread) release(o *object) {
+	o.clock = t.clock
+	t.clock[t.id]++ // what follows is not part of it
+}
+
+func (o *object) update(name string) {
+	if t := point(op{name: name, obj: o, write: true}); t != nil {
+		t.clock.join(&o.clock)
+		t.release(o)
+	}
+}
+
+// Plain says that the thread reads or writes what p points to, which nobody else
+// may touch at the same time: then it fails. It is no step.
+func Plain(p unsafe.Pointer) {
+	r := run
+	if r == nil || r.current == nil || r.stopping {
+		return
+	}
+	t := r.current
+	if a, ok := r.plain[p]; ok && a.thread != t.id && t.clock[a.thread] < a.at {
+		r.Fail("data race at %s: threads %d and %d", where(), a.thread, t.id)
+	}
+	r.plain[p] = access{t.id, t.clock[t.id]}
+}
+
+func (r *Run) isEnabled(t *thread) bool {
+	return !t.done && (t.op.enabled == nil || t.op.enabled())
+}
+
+// enabledSet returns the threads that can go on. Those that yield can when
+// another has written something since, or nobody else can.
+func (r *Run) enabledSet() (set uint32) {
+	var yielding uint32
+	for i, t := range r.threads {
+		switch {
+		case !r.isEnabled(t):
+		case t.op.yields && r.writes == t.yielded:
+			yielding |= 1 << i
+		default:
+			set |= 1 << i
+		}
+	}
+	if set == 0 {
+		return yielding
+	}
+	return set
+}
+
+// limit of the steps of an execution: nothing that is explored takes so many.
+const maxSteps = 10_000
+
+// Explore runs the program through its interleavings until one fails.
+func Explore(p Program, o Options) (res Result) {
+	begin := time.Now()
+	defer func() { res.Took = time.Since(begin) }()
+	bounded := o.Preemptions >= 0
+	var stack []node
+	for {
+		r := &Run{plain: map[unsafe.Pointer]access{}, tracing: o.Schedule != nil}
+		var pruned bool
+		stack, pruned = r.execute(p, stack, bounded, o)
+		res.Steps += len(stack)
+		if pruned {
+			res.Pruned++
+		} else {
+			res.Executions++
+		}
+		if r.failure != "" {
+			res.Failure = &Failure{r.failure, r.schedule, r.trace}
+			if !r.tracing { // once more, to tell
+				again := Explore(p, Options{Preemptions: -1, Schedule: r.schedule})
+				if again.Failure != nil {
+					res.Failure.Trace = again.Failure.Trace
+				}
+			}
+			return res
+		}
+		if o.Schedule != nil {
+			return res
+		}
+		// Back to the last state with something left to try.
+		for len(stack) > 0 {
+			n := &stack[len(stack)-1]
+			n.tried |= 1 << n.choice
+			if n.choose(bounded, o.Preemptions) {
+				break
+			}
+			stack = stack[:len(stack)-1]
+		}
+		if len(stack) == 0 {
+			res.Complete = true
+			return res
+		}
+		if o.Max > 0 && res.Executions >= o.Max {
+			return res
+		}
+	}
+}
+
+// choose picks a thread that was not tried; first the one that ran before.
+func (n *node) choose(bounded bool, limit int) bool {
+	left := n.enabled &^ n.tried &^ n.sleep
+	if left == 0 {
+		return false
+	}
+	if n.previous >= 0 && left&(1<<n.previous) != 0 {
+		n.choice = n.previous
+		return true
+	}
+	if bounded && n.previous >= 0 && n.enabled&(1<<n.previous) != 0 && n.preemptions >= limit {
+		return false
+	}
+	for i := range maxThreads {
+		if left&(1<<i) != 0 {
+			n.choice = i
+			return true
+		}
+	}
+	return false
+}
+
+// execute runs the program once: along the stack, and then on.
+func (r *Run) execute(p Program, stack []node, bounded bool, o Options) (_ []node, pruned bool) {
+	run = r
+	check := p(r)
+	defer func() {
+		r.stopping = true
+		for _, t := range r.threads {
+			t.stop()
+		}
+		run = nil
+	}()
+	var sleep uint32
+	previous, preemptions := -1, 0
+	for depth := 0; ; depth++ {
+		enabled := r.enabledSet()
+		if enabled == 0 {
+			if slices.ContainsFunc(r.threads, func(t *thread) bool { return !t.done }) {
+				r.Fail("deadlock: %s", r.waiting())
+			} else {
+				r.current = nil
+				if err := check(); err != nil && r.failure == "" {
+					r.Fail("%v", err)
+				}
+			}
+			return stack, false
+		}
+		if depth == len(stack) {
+			n := node{enabled: enabled, sleep: sleep, previous: previous, preemptions: preemptions}
+			if bounded {
+				n.sleep = 0
+			}
+			if o.Schedule != nil {
+				n.choice = 0
+				if depth < len(o.Schedule) {
+					n.choice = o.Schedule[depth]
+				}
+				if enabled&(1<<n.choice) == 0 {
+					n.choice = int(math.Log2(float64(enabled & -enabled)))
+				}
+			} else if !n.choose(false, 0) {
+				return stack, true
+			}
+			stack = append(stack, n)
+		}
+		n := &stack[depth]
+		t := r.threads[n.choice]
+		if previous >= 0 && previous != n.choice && enabled&(1<<previous) != 0 {
+			preemptions++
+		}
+		sleep = 0
+		for i, q := range r.threads {
+			if (n.sleep|n.tried)&(1<<i) != 0 && i != n.choice && q.op.commutes(&t.op) {
+				sleep |= 1 << i
+			}
+		}
+		r.schedule = append(r.schedule, n.choice)
+		previous = n.choice
+		r.current = t
+		_, more := t.next()
+		t.done = !more
+		r.current = nil
+		r.steps++
+		if r.failure != "" {
+			return stack, false
+		}
+		if depth > maxSteps {
+			r.Fail("no end after %d steps", depth)
+			return stack, false
+		}
+	}
+}
+
+// waiting tells what the threads wait for.
+func (r *Run) waiting() string {
+	var b strings.Builder
+	for _, t := range r.threads {
+		if !t.done {
+			fmt.Fprintf(&b, "thread %d at %s; ", t.id, t.op.name)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "; ")
+}

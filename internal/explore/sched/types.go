@@ -1,0 +1,101 @@
+package sched
+
+// integer is an atomic variable.
+type integer[T ~int32 | ~int64 | ~uint32 | ~uint64] struct {
+	object
+	v T
+}
+
+func (x *integer[T]) Load() T            { x.load("Load"); return x.v }
+func (x *integer[T]) Store(v T)          { x.store("Store"); x.v = v }
+func (x *integer[T]) Add(d T) T          { x.update("Add"); x.v += d; return x.v }
+func (x *integer[T]) Swap(v T) (old T)   { x.update("Swap"); old, x.v = x.v, v; return old }
+func (x *integer[T]) Or(mask T) (old T)  { x.update("Or"); old = x.v; x.v |= mask; return old }
+func (x *integer[T]) And(mask T) (old T) { x.update("And"); old = x.v; x.v &= mask; return old }
+func (x *integer[T]) CompareAndSwap(old, v T) bool {
+	x.update("CompareAndSwap")
+	if x.v != old {
+		return false
+	}
+	x.v = v
+	return true
+}
+
+// The types of sync/atomic.
+type (
+	Int32  struct{ integer[int32] }
+	Int64  struct{ integer[int64] }
+	Uint32 struct{ integer[uint32] }
+	Uint64 struct{ integer[uint64] }
+)
+
+// Bool is that of sync/atomic.
+type Bool struct {
+	object
+	v bool
+}
+
+func (x *Bool) Load() bool             { x.load("Load"); return x.v }
+func (x *Bool) Store(v bool)           { x.store("Store"); x.v = v }
+func (x *Bool) Swap(v bool) (old bool) { x.update("Swap"); old, x.v = x.v, v; return old }
+func (x *Bool) CompareAndSwap(old, v bool) bool {
+	x.update("CompareAndSwap")
+	if x.v != old {
+		return false
+	}
+	x.v = v
+	return true
+}
+
+// Pointer is that of sync/atomic.
+type Pointer[T any] struct {
+	object
+	v *T
+}
+
+func (x *Pointer[T]) Load() *T           { x.load("Load"); return x.v }
+func (x *Pointer[T]) Store(v *T)         { x.store("Store"); x.v = v }
+func (x *Pointer[T]) Swap(v *T) (old *T) { x.update("Swap"); old, x.v = x.v, v; return old }
+func (x *Pointer[T]) CompareAndSwap(old, v *T) bool {
+	x.update("CompareAndSwap")
+	if x.v != old {
+		return false
+	}
+	x.v = v
+	return true
+}
+
+// Mutex is that of sync.
+type Mutex struct {
+	object
+	locked bool
+}
+
+func (m *Mutex) Lock() {
+	if t := point(op{name: "Lock", obj: &m.object, write: true, enabled: func() bool { return !m.locked }}); t != nil {
+		t.clock.join(&m.clock)
+	}
+	m.locked = true
+}
+
+func (m *Mutex) TryLock() bool {
+	t := point(op{name: "TryLock", obj: &m.object, write: true})
+	if m.locked {
+		return false
+	}
+	if t != nil {
+		t.clock.join(&m.clock)
+	}
+	m.locked = true
+	return true
+}
+
+func (m *Mutex) Unlock() {
+	if t := point(op{name: "Unlock", obj: &m.object, write: true}); t != nil {
+		t.release(&m.object)
+	}
+	m.locked = false
+}
+
+// Gosched lets others go first, until one has written something.
+func Gosched() { point(op{name: "Gosched", yields: true}) }

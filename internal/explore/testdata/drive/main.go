@@ -1,0 +1,69 @@
+// Drive explores small programs on the code under test, of which it is given a
+// copy whose atomics and locks are those of package sched. It prints a line for
+// each program, and how one fails.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/filch-go/filch/internal/explore/sched"
+)
+
+// program is what is explored.
+type program struct {
+	name string
+	run  sched.Program
+}
+
+func main() {
+	pattern := flag.String("run", "", "explore the programs that match")
+	preemptions := flag.Int("preemptions", -1, "at most so many preemptions; negative: any number")
+	limit := flag.Int("max", 0, "at most so many executions a program; 0: all")
+	deep := flag.Bool("deep", false, "explore larger programs as well")
+	replay := flag.String("replay", "", "run this schedule once, as thread numbers with commas, and print it")
+	flag.Parse()
+	o := sched.Options{Preemptions: *preemptions, Max: *limit}
+	for s := range strings.SplitSeq(*replay, ",") {
+		if *replay == "" {
+			break
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(s))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "--replay:", err)
+			os.Exit(2)
+		}
+		o.Schedule = append(o.Schedule, n)
+	}
+	match, err := regexp.Compile(*pattern)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "--run:", err)
+		os.Exit(2)
+	}
+	failed := false
+	for _, p := range programs(*deep) {
+		if !match.MatchString(p.name) {
+			continue
+		}
+		r := sched.Explore(p.run, o)
+		end := "complete"
+		if r.Failure != nil {
+			end = "FAIL"
+			failed = true
+		} else if !r.Complete {
+			end = "stopped"
+		}
+		fmt.Printf("%s\t%d executions\t%d pruned\t%d steps\t%v\t%s\n", p.name, r.Executions, r.Pruned, r.Steps, r.Took.Round(time.Millisecond), end)
+		if r.Failure != nil {
+			fmt.Println(r.Failure)
+		}
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
