@@ -193,6 +193,8 @@ func (p *Pool) Resize(n int) {
 	p.fixed.Store(true)
 	if int(p.limit.Swap(int32(n))) < n {
 		p.offer()
+	} else {
+		p.guard()
 	}
 }
 

@@ -82,6 +82,43 @@ func (c *taskContext) isDetached() bool {
 	return m != nil && m.options.detached && m.options.deadline.IsZero()
 }
 
+// beginInPlace makes the caller run a task on top of another that has the seat s,
+// and reports false if that is over. The caller may be another goroutine, which
+// goes on when that task ends: then the worker is not what Close waits for; see
+// served.
+func (s seat) beginInPlace() bool {
+	if s.worker == nil {
+		return false
+	}
+	for {
+		v := s.worker.runs.Load()
+		if uint32(v>>32) != s.round {
+			return false
+		}
+		if s.worker.runs.CompareAndSwap(v, v+1) {
+			return true
+		}
+	}
+}
+
+func (s seat) endInPlace() {
+	p := s.worker.pool
+	for {
+		v := s.worker.runs.Load()
+		if uint32(v>>32) != s.round { // left behind
+			p.ended.left.Add(-1)
+			p.release(minus(oneBlocked))
+			return
+		}
+		if s.worker.runs.CompareAndSwap(v, v-1) {
+			return
+		}
+	}
+}
+
+// seat returns where c's task runs.
+func (c *taskContext) seat() seat { return seat{c.worker, c.round} }
+
 // seated reports whether c's worker still runs what c belongs to.
 func (c *taskContext) seated() bool {
 	return c.worker != nil && uint32(c.worker.place.Load()>>1) == c.round
@@ -129,31 +166,26 @@ func (c *taskContext) end() *ownEnd {
 
 // makeEnd gives c a cancellation of its own, if it has none yet. It follows the
 // submitter's context and the pool, for as long as somebody has c: not only until
-// the task ends, since what the task submitted may go on. It does so by functions
-// that are called when those end, and not as their child, which could not be
-// taken from them without ending it, while somebody may still have its channel.
+// the task ends, since what the task submitted may go on. When nobody has, it
+// ends: a child of a context cannot leave it otherwise. So c must be kept while
+// the task runs, which may have the channel and nothing else; see run in start.
 func (c *taskContext) makeEnd() *ownEnd {
 	m := c.extra()
 	if e := m.own.Load(); e != nil {
 		return e
 	}
 	e := &ownEnd{}
-	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(c.Context))
+	e.ctx, e.cancel = context.WithCancelCause(c.Context)
 	release := func() {}
 	if d := m.options.deadline; !d.IsZero() {
 		e.ctx, release = context.WithDeadline(e.ctx, d)
 	}
-	follow := func(ctx context.Context, cancel context.CancelCauseFunc) (stop func() bool) {
-		return context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	}
-	stopLife, stopAbove := follow(c.pool.life, e.cancel), func() bool { return true }
-	if c.Context.Done() != nil {
-		stopAbove = follow(c.Context, e.cancel)
-	}
+	life, cancel := c.pool.life, e.cancel
+	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
 	forget := func(struct{}) {
-		stopLife()
-		stopAbove()
-		release() // the timer, which nothing else could stop
+		stop()
+		release()
+		cancel(nil)
 	}
 	if !m.own.CompareAndSwap(nil, e) {
 		forget(struct{}{})
@@ -179,34 +211,34 @@ func (c *taskContext) Value(key any) any {
 }
 
 func (c *taskContext) Deadline() (time.Time, bool) {
-	d, ok := c.Context.Deadline()
 	if e := c.end(); e != nil {
-		if own, limited := e.ctx.Deadline(); limited && (!ok || own.Before(d)) {
-			return own, true
-		}
+		return e.ctx.Deadline()
 	}
-	return d, ok
+	return c.Context.Deadline()
 }
 
 // endsWithPool reports whether nothing else ends c.
 func (c *taskContext) endsWithPool() bool { return c.isShared() && c.Context.Done() == nil }
 
 func (c *taskContext) Err() error {
-	if err := c.pool.life.Err(); err != nil {
-		return err
-	}
+	life := c.pool.life
 	for { // in a loop, since tasks that wait for tasks make long chains
 		if e := c.end(); e != nil {
 			if err := e.ctx.Err(); err != nil {
 				return err
 			}
+			break // and so has nothing that it is a child of
 		}
 		parent, ok := c.Context.(*taskContext)
 		if !ok || parent.pool != c.pool {
-			return c.Context.Err()
+			if err := c.Context.Err(); err != nil {
+				return err
+			}
+			break
 		}
 		c = parent
 	}
+	return life.Err()
 }
 
 func (c *taskContext) Done() <-chan struct{} {
@@ -227,15 +259,16 @@ func (c *taskContext) cause() error {
 			if err := context.Cause(e.ctx); err != nil {
 				return err
 			}
+			break
 		}
 		parent, ok := c.Context.(*taskContext)
 		if !ok || parent.pool != c.pool {
+			if err := context.Cause(c.Context); err != nil {
+				return err
+			}
 			break
 		}
 		c = parent
-	}
-	if err := context.Cause(c.Context); err != nil {
-		return err
 	}
 	return context.Cause(c.pool.life)
 }

@@ -3,6 +3,7 @@ package filch
 import (
 	"context"
 	"fmt"
+	"runtime"
 )
 
 // Future is the result of a task of [Submit], once it has one. Its methods may
@@ -110,6 +111,7 @@ func (f *Future[T]) start(p *Pool, s seat, _ context.Context, _ bool) bool {
 	} else {
 		f.run()
 	}
+	runtime.KeepAlive(f)
 	return true
 }
 
@@ -220,7 +222,7 @@ func (f *Future[T]) await(ctx context.Context) error {
 	if parent, ok := f.ctx.Context.(*taskContext); (!ok || ctx != context.Context(parent)) && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if c != nil && c.pool == f.ctx.pool && c.seated() && f.runInPlace(ctx, c) {
+	if c != nil && c.pool == f.ctx.pool && f.runInPlace(ctx, c) {
 		return nil
 	}
 	for range 200 { // a result that is about to come is not worth a switch
@@ -239,7 +241,7 @@ func (f *Future[T]) await(ctx context.Context) error {
 
 // runInPlace runs the task on top of that of c, if nobody has started it.
 func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
-	if f.ctx.state.Load()&futureState != futureQueued {
+	if f.ctx.state.Load()&futureState != futureQueued || !c.seat().beginInPlace() {
 		return false
 	}
 	// It leaves the queue if it is where it is likely to be; else whoever comes
@@ -248,7 +250,7 @@ func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
 	if found {
 		f.ctx.pool.leaveQueue()
 	}
-	f.ctx.pool.runCaught(ctx, task{nil, f}, seat{c.worker, c.round}, found)
+	f.ctx.pool.runCaught(ctx, task{nil, f}, c.seat(), found)
 	return f.isDone()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -110,11 +111,13 @@ func (g *Group) goWith(f func(ctx context.Context) error, opts []TaskOption) {
 		}
 		g.ended(err)
 	})
-	s := context.AfterFunc(g.ctx, func() { future.drop(g.pool, context.Cause(g.ctx)) })
-	stop.Store(&s)
-	if err := future.submit(g.ctx, g.pool.overflow); err != nil && future.claim() { // not dropped just now
-		s()
+	if err := future.submit(g.ctx, g.pool.overflow); err != nil {
 		g.ended(err)
+		return
+	}
+	s := context.AfterFunc(g.ctx, func() { future.drop(g.pool, context.Cause(g.ctx)) })
+	if stop.Store(&s); future.isDone() {
+		s()
 	}
 }
 
@@ -165,6 +168,7 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 	if err != nil {
 		p.ended.failed.Add(1)
 	}
+	runtime.KeepAlive(c)
 	t.group.ended(err)
 	return true
 }
@@ -290,16 +294,17 @@ func (g *Group) waiting() context.Context {
 // whose task has made the group.
 func (g *Group) help() {
 	c := g.owner
-	if c == nil || c.pool != g.pool || !c.seated() {
+	if c == nil || c.pool != g.pool {
 		return
 	}
-	for {
+	for c.seat().beginInPlace() {
 		t, ok := c.worker.tasks.takeBack(g.has)
 		if !ok {
+			c.seat().endInPlace()
 			return
 		}
 		g.pool.leaveQueue()
-		g.pool.runCaught(g.ctx, t, seat{c.worker, c.round}, true)
+		g.pool.runCaught(g.ctx, t, c.seat(), true)
 	}
 }
 

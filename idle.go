@@ -97,10 +97,10 @@ func (p *Pool) wake() {
 			return
 		}
 		if p.state.CompareAndSwap(s, s+onePlace+oneSearching) {
+			p.forgetLostWatch()
 			if p.linger > 0 && p.unpark() {
 				return
 			}
-			p.forgetLostWatch()
 			w := p.hire()
 			w.searching = true
 			w.count.wakes++
@@ -215,11 +215,13 @@ func (p *Pool) offer() {
 	tasks := !p.paused.Load()
 	if p.global.n.Load() > 0 || tasks && p.tasks.some.Load() { // (R11)
 		p.wake()
+		p.guard()
 		return
 	}
 	for _, w := range *p.workers.Load() {
 		if w.thief.Len() > 0 || tasks && w.tasks.some.Load() { // (R11)
 			p.wake()
+			p.guard()
 			return
 		}
 		w.raise(hunger) // (W12)
@@ -247,14 +249,20 @@ type stallWatch struct {
 
 // guard starts a watch for stalls, unless there is one, when no worker is left
 // to take what is queued. It is called after each change that may make it so: a
-// task was queued, or a worker found one.
+// task was queued, a worker found something to do, a searching one left, or there
+// are fewer places.
 func (p *Pool) guard() {
-	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.idlers() == 0 {
+	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.idlers() <= 0 && p.mayHaveTasks() {
 		w := &stallWatch{pool: p, taken: -1}
 		if p.stallWatch.CompareAndSwap(nil, w) {
 			w.rest()
 		}
 	}
+}
+
+// mayHaveTasks reports whether tasks seem to be queued.
+func (p *Pool) mayHaveTasks() bool {
+	return p.tasks.some.Load() || slices.ContainsFunc(*p.workers.Load(), func(w *Worker) bool { return w.tasks.some.Load() })
 }
 
 // rest lets some time pass until the next look.
@@ -284,8 +292,10 @@ func (w *stallWatch) look() {
 	switch {
 	case p.phase.Load() == cancelled:
 		p.extra.Store(0)
+		p.stallWatch.CompareAndSwap(w, nil)
 		return
 	case p.paused.Load(): // Resume calls guard
+		p.extra.Store(0)
 		p.stallWatch.CompareAndSwap(w, nil)
 		if !p.paused.Load() {
 			p.guard()
@@ -326,8 +336,8 @@ func (p *Pool) addWorkers(n, active int) {
 	p.offer()
 }
 
-// progress returns how many tasks workers have taken from queues so far, and how
-// many are queued.
+// progress returns how many tasks have been taken from queues so far, and how many
+// are queued.
 func (p *Pool) progress() (taken int64, queued int) {
 	for _, q := range p.queues() {
 		q.mu.Lock()
@@ -336,7 +346,7 @@ func (p *Pool) progress() (taken int64, queued int) {
 		queued += n
 		q.mu.Unlock()
 	}
-	return taken + p.ended.inPlace.begun.Load(), queued
+	return taken, queued
 }
 
 // runningGoroutines returns about how many goroutines run, could run, or are in

@@ -67,6 +67,7 @@ type stats struct {
 // taskCounts is what is counted of tasks, but for what their queues count.
 type taskCounts struct {
 	direct, failed, panicked, cancelled, rejected, helped, stalls atomic.Int64
+	left                                                          atomic.Int64 // tasks that run in the seat of one that is over
 
 	inPlace inPlace // on no worker
 }
@@ -103,6 +104,7 @@ func (w *Worker) addTo(t *Stats) {
 	t.Wakes += s.wakes.Load()
 	t.Tasks.Attempts += s.taskAttempts.Load()
 	w.tasks.addTo(&t.Tasks)
+	t.Tasks.Done += w.tasks.inPlace.begun.Load() - int64(w.runs.Load()&(1<<32-1))
 }
 
 func (q *taskQueue) addTo(t *TaskStats) {
@@ -110,7 +112,7 @@ func (q *taskQueue) addTo(t *TaskStats) {
 	defer q.mu.Unlock()
 	queued, pushed := q.count()
 	t.Submitted += pushed
-	t.Done += q.ran + q.inPlace.ended.Load()
+	t.Done += q.ran
 	t.Started += q.ran
 	if q.running.body != nil {
 		t.Started++
@@ -143,7 +145,7 @@ func (p *Pool) Stats() Stats {
 	t.Tasks.Failed, t.Tasks.Panicked, t.Tasks.Cancelled = c.failed.Load(), c.panicked.Load(), c.cancelled.Load()
 	t.Tasks.Rejected, t.Tasks.Helped, t.Tasks.Stalls = c.rejected.Load(), c.helped.Load(), c.stalls.Load()
 	t.Tasks.Submitted += c.direct.Load()
-	t.Tasks.Done += c.inPlace.ended.Load()
+	t.Tasks.Done += c.inPlace.ended.Load() - c.left.Load()
 	t.Tasks.InPlace += c.inPlace.begun.Load()
 	t.Tasks.Started += t.Tasks.InPlace
 	s := p.state.Load()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -128,7 +129,8 @@ func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error
 // Go queues f. It is called with a context that has the values of ctx, and that
 // ends when ctx does or when the pool is closed; if ctx ends before f is called,
 // f is not called. Inside f, that context is what makes calls of Go, [Submit],
-// [ScopeOf] and Wait use the same worker.
+// [ScopeOf] and Wait use the same worker. It does not end because f returns; but
+// when f has, and nobody has the context any more, its channel may be closed.
 //
 // Go does not wait for f, and for room in the queue only if [WithQueueLimit]
 // says so. It returns an error, and f is not called, if the pool is closed, the
@@ -208,6 +210,7 @@ func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) b
 	default:
 		f(c)
 	}
+	runtime.KeepAlive(c)
 	return true
 }
 
@@ -290,8 +293,8 @@ func (p *Pool) submit(ctx context.Context, t task, fair bool, overflow Overflow)
 		p.tasks.push(t)
 	}
 	p.wake() // (R10)
-	if p.phase.Load() == cancelled {
-		p.dropQueued() // Close may have come before the push
+	if p.phase.Load() == cancelled || p.state.Load()&ended != 0 {
+		p.dropQueued() // Close or the end of Shutdown may have come before the push
 	}
 	p.guard()
 	return nil
@@ -325,8 +328,10 @@ func (p *Pool) runHere(ctx context.Context, next func() (task, bool)) (ran bool)
 			p.runCaught(ctx, t, s, false)
 		}
 	}
-	if c != nil && c.pool == p && c.seated() {
-		run(seat{c.worker, c.round})
+	if c != nil && c.pool == p && c.seat().beginInPlace() {
+		if run(c.seat()); !ran {
+			c.seat().endInPlace()
+		}
 		return ran
 	}
 	if p.state.Add(oneBlocked)&ended == 0 { // Close waits for it
@@ -357,16 +362,17 @@ func (p *Pool) Help(ctx context.Context) bool {
 			return t, false
 		}
 		queues := p.queues()
-		w := p.workerOf(ctx)
-		if w != nil {
-			queues = append([]*taskQueue{&w.tasks}, queues...)
+		c := taskOf(ctx)
+		own := c != nil && c.pool == p && c.seated()
+		if own {
+			queues = append([]*taskQueue{&c.worker.tasks}, queues...)
 		}
 		for i, q := range queues {
 			if !q.some.Load() {
 				continue
 			}
 			q.mu.Lock()
-			t, ok = q.pop(i == 0 && w != nil && p.order == LIFO)
+			t, ok = q.pop(i == 0 && own && p.order == LIFO)
 			q.mu.Unlock()
 			if ok {
 				p.leaveQueue()
@@ -410,8 +416,8 @@ func (p *Pool) runLong(ctx context.Context, t task) error {
 var background = context.Background()
 
 // runCaught runs t elsewhere than at the bottom of a worker's stack, on the
-// goroutine of who has ctx. counted says that a queue has counted it as run in
-// place.
+// goroutine of who has ctx. If that is in a seat, it has begun there, and runCaught
+// ends it. counted says that a queue has counted the task as run in place.
 func (p *Pool) runCaught(ctx context.Context, t task, s seat, counted bool) {
 	count := &p.ended.inPlace
 	if s.worker != nil {
@@ -422,13 +428,20 @@ func (p *Pool) runCaught(ctx context.Context, t task, s seat, counted bool) {
 	}
 	returned, ran := false, true
 	defer func() {
-		if !returned && t.body.catches(p) {
+		switch {
+		case returned:
+		case t.body.catches(p):
 			t.body.fail(p, howEnded(recover()))
+		default:
+			p.crashed(t.body, ErrGoexit, false) // or a panic, which goes on
 		}
-		if ran {
-			count.ended.Add(1)
-		} else {
+		if !ran {
 			count.begun.Add(-1)
+		}
+		if s.worker != nil {
+			s.endInPlace()
+		} else if ran {
+			count.ended.Add(1)
 		}
 		if p.labels {
 			p.label(ctx)
@@ -472,7 +485,10 @@ type taskQueue struct {
 }
 
 // inPlace counts tasks that run elsewhere than at the bottom of a worker's stack.
-type inPlace struct{ begun, ended atomic.Int64 }
+type inPlace struct {
+	begun atomic.Int64
+	ended atomic.Int64 // only of those in no worker's seat; see Worker.runs
+}
 
 // inbox is the back part of the global queue, with a lock of its own, so that
 // those who push do not wait for those who take: a worker that finds the rest
@@ -766,6 +782,10 @@ func (w *Worker) served(self **Worker) {
 		v := w.place.Load()
 		round := uint32(v>>1) + 1
 		if w.place.CompareAndSwap(v, uint64(round)<<1|v&1) {
+			if n := w.runs.Swap(uint64(round)<<32) & (1<<32 - 1); n > 0 {
+				p.ended.left.Add(int64(n))
+				p.state.Add(n * oneBlocked) // Close waits for them
+			}
 			break
 		}
 	}

@@ -336,25 +336,160 @@ func TestTasksAreForgotten(t *testing.T) {
 	}
 }
 
-// A channel that tells of the end of a task's context is not closed because
-// nobody has the context any more.
-func TestDoneOutlivesTheContext(t *testing.T) {
+// A task that runs may have the channel of its context and nothing else.
+func TestContextsLastAsLongAsTheirTask(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
-	ctx, cancel := context.WithCancel(background)
-	ended := make(chan (<-chan struct{}), 1)
-	filch.Submit(ctx, p, func(ctx context.Context) (int, error) { ended <- ctx.Done(); return 0, nil }).Wait(background)
-	ch := <-ended
-	for range 5 {
-		runtime.GC()
-		runtime.Gosched()
+	defer p.Close()
+	for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}} {
+		var g *filch.Group
+		begun := make(chan bool)
+		f := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+			g = p.Group(ctx)
+			g.Go(func(ctx context.Context) error { // in place
+				ended := ctx.Done()
+				close(begun)
+				<-ended
+				return nil
+			}, opts...)
+			return 0, g.Wait()
+		})
+		<-begun
+		for range 5 {
+			runtime.GC()
+			runtime.Gosched()
+		}
+		if f.Done(); p.Stats().Tasks.Done == p.Stats().Tasks.Submitted {
+			t.Error("the task has ended")
+		}
+		g.Stop()
+		f.Wait(background)
 	}
-	select {
-	case <-ch:
-		t.Error("the channel was closed")
-	default:
+}
+
+// A task's context ends with the error of the submitter's, and keeps it.
+func TestErrorOfAContext(t *testing.T) {
+	for range 100 {
+		p := filch.New(filch.WithWorkers(2))
+		ctx, cancel := context.WithTimeoutCause(background, time.Millisecond, errBoom)
+		for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}, {filch.LongRunning()}, {filch.Within(time.Hour)}} {
+			p.Go(ctx, func(inner context.Context) {
+				child, cancel := context.WithCancel(inner)
+				defer cancel()
+				<-ctx.Done()
+				for range 2 {
+					if err, cause := inner.Err(), context.Cause(inner); err != context.DeadlineExceeded || cause != errBoom {
+						t.Errorf("%v, %v", err, cause)
+					}
+					if err, cause := child.Err(), context.Cause(child); err != context.DeadlineExceeded || cause != errBoom {
+						t.Errorf("of a child: %v, %v", err, cause)
+					}
+					<-inner.Done()
+				}
+			}, opts...)
+		}
+		p.Shutdown(background)
+		cancel()
 	}
-	cancel()
-	p.Close()
+}
+
+// A goroutine that a task leaves behind runs another task in its name: Shutdown
+// waits for that as well.
+func TestShutdownWaitsForWhatRunsInPlace(t *testing.T) {
+	for name, wait := range map[string]func(ctx context.Context, p *filch.Pool, f *filch.Future[int], g *filch.Group){
+		"Future.Wait": func(ctx context.Context, p *filch.Pool, f *filch.Future[int], g *filch.Group) { f.Wait(ctx) },
+		"Help":        func(ctx context.Context, p *filch.Pool, f *filch.Future[int], g *filch.Group) { p.Help(ctx) },
+		"Group.Wait":  func(ctx context.Context, p *filch.Pool, f *filch.Future[int], g *filch.Group) { g.Wait() },
+	} {
+		p := filch.New(filch.WithWorkers(1))
+		begun, gate := make(chan bool), make(chan bool)
+		var ended atomic.Bool
+		inner := func(context.Context) (int, error) {
+			close(begun)
+			<-gate
+			ended.Store(true)
+			return 0, nil
+		}
+		filch.Submit(background, p, func(ctx context.Context) (int, error) {
+			var f *filch.Future[int]
+			g := p.Group(ctx)
+			if name == "Group.Wait" {
+				g.Go(func(ctx context.Context) error { inner(ctx); return nil })
+			} else {
+				f = filch.Submit(ctx, p, inner)
+			}
+			go wait(ctx, p, f, g)
+			<-begun
+			return 0, nil
+		})
+		<-begun
+		time.AfterFunc(2*time.Millisecond, func() { close(gate) })
+		if err := p.Shutdown(background); err != nil || !ended.Load() {
+			t.Errorf("%s: Shutdown returned while a task runs; %v", name, err)
+		}
+		if s := p.Stats(); s.Blocked != 0 || s.Tasks.Done != s.Tasks.Submitted || s.Tasks.Done != 2 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
+// Tasks that block out of sight while others come and go on goroutines of their
+// own, or before a place that is one too many is given up.
+func TestHiddenBlockingIsSeenThroughNoise(t *testing.T) {
+	wait := func(t *testing.T, done <-chan bool, p *filch.Pool, noise func()) {
+		t.Helper()
+		for start := time.Now(); ; {
+			select {
+			case <-done:
+				return
+			case <-time.After(5 * time.Millisecond):
+				noise()
+			}
+			if time.Since(start) > 10*time.Second {
+				t.Fatalf("%+v", p.Stats())
+			}
+		}
+	}
+	t.Run("LongRunning", func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(20*time.Millisecond))
+		done := make(chan bool)
+		p.Go(background, func(context.Context) { <-done })
+		p.Go(background, func(context.Context) { close(done) })
+		wait(t, done, p, func() { p.Go(background, nothing, filch.LongRunning()) })
+	})
+	t.Run("Do", func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithBusyPoll(), filch.WithStallTimeout(2*time.Millisecond))
+		defer p.Close()
+		for range 20 {
+			done := make(chan bool)
+			filch.Submit(background, p, one).Wait(background)
+			time.Sleep(5 * time.Millisecond)
+			go p.Do(func(*filch.Worker) {
+				p.Go(background, func(context.Context) { close(done) })
+				<-done
+			})
+			wait(t, done, p, func() {})
+		}
+	})
+	t.Run("Pause", func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(time.Millisecond))
+		done := make(chan bool)
+		for range 5 {
+			p.Go(background, func(context.Context) { <-done })
+		}
+		for p.Stats().Extra < 3 {
+			runtime.Gosched()
+		}
+		p.Pause()
+		p.Go(background, func(context.Context) { close(done) })
+		time.Sleep(5 * time.Millisecond)
+		p.Resume()
+		wait(t, done, p, func() {})
+		for start := time.Now(); p.Stats().Extra > 0; runtime.Gosched() {
+			if time.Since(start) > 10*time.Second {
+				t.Fatalf("%+v", p.Stats())
+			}
+		}
+	})
 }
 
 // Tasks that no worker runs are tasks nonetheless while the pool is shut down.

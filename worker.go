@@ -46,6 +46,7 @@ type Worker struct {
 	stats  stats         // the owner writes, anybody loads
 
 	place atomic.Uint64 // see held
+	runs  atomic.Uint64 // tasks that run in place in the seats of a round, whose number is above them; see beginInPlace
 	scope atomic.Uint32 // see taskScope
 	tasks taskQueue
 
@@ -318,9 +319,7 @@ func (w *Worker) got(j *job, t task) bool {
 		return false
 	}
 	w.found()
-	if t.body != nil {
-		w.pool.guard()
-	}
+	w.pool.guard()
 	return true
 }
 

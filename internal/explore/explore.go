@@ -16,7 +16,8 @@ import (
 // base is the path of this package.
 const base = "github.com/filch-go/filch/internal/explore"
 
-// An Edit replaces a piece of a file, which must be there once.
+// An Edit replaces a piece of a file, which must be there once. The file is named
+// from the root of the repository.
 type Edit struct{ File, Old, New string }
 
 // subject is a package of filch to be explored, and how it is made fit for that.
@@ -31,6 +32,29 @@ var subjects = []subject{
 		{"ring.go", "func (r *ring[T]) at(i int64) *T { return &r.slots[int(i)&(len(r.slots)-1)] }",
 			"func (r *ring[T]) at(i int64) *T {\n\tp := &r.slots[int(i)&(len(r.slots)-1)]\n\tatomic.Plain(unsafe.Pointer(p))\n\treturn p\n}"},
 		{"ring.go", "package deque\n", "package deque\n\nimport (\n\t\"unsafe\"\n\n\tatomic \"" + base + "/sched\"\n)\n"},
+	}},
+	{"internal/queue", nil},
+	{".", []Edit{
+		// The packages that it uses, likewise.
+		{"worker.go", "\t\"github.com/filch-go/filch/deque\"\n", "\t\"" + base + "/subject/deque\"\n"},
+		{"task.go", "\t\"github.com/filch-go/filch/internal/queue\"\n", "\t\"" + base + "/subject/internal/queue\"\n"},
+		// Goroutines and channels.
+		{"idle.go", "\t\t\tgo p.mark(w.run)\n", "\t\t\tatomic.Go(func() { p.mark(w.run) })\n"},
+		{"worker.go", "\t\t\tgo w.pool.mark(w.run)\n", "\t\t\tatomic.Go(func() { w.pool.mark(w.run) })\n"},
+		{"job.go", "close(owner.wakeup)", "atomic.Close(owner.wakeup)"},
+		{"job.go", "<-w.wakeup", "atomic.Receive(w.wakeup)"},
+		{"context.go", "\tselect {\n\tcase <-ch:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(ch); true {\n\t\treturn nil\n\t}\n"},
+		{"context.go", "\t\tclose(l.ch)\n\t}\n\tif l.stop", "\t\tatomic.Close(l.ch)\n\t}\n\tif l.stop"},
+		{"close.go", "\t<-end\n\treturn nil\n", "\tatomic.Receive(end)\n\treturn nil\n"},
+		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
+		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
+		{"close.go", "import (\n", "import (\n\tatomic \"" + base + "/sched\"\n"},
+		// The clock stands still, and nobody spins for long.
+		{"pool.go", "func now() int64 { return int64(time.Since(epoch)) }", "func now() int64 { return 0 }"},
+		{"worker.go", "const maxTurns = 1 << 13\n", "const maxTurns = 2\n"},
+		{"worker.go", "if s.turns%16 != 0 {", "if s.turns%2 != 0 {"},
+		{"job.go", "for range 2000 {", "for range 1 {"},
+		{"future.go", "for range 200 {", "for range 1 {"},
 	}},
 }
 
@@ -58,7 +82,7 @@ func Build(root, dir, drive string, edits []Edit) error {
 			}
 			text := string(data)
 			for _, e := range edits {
-				if filepath.Join(s.dir, e.File) == filepath.Join(s.dir, filepath.Base(file)) {
+				if e.File == filepath.ToSlash(filepath.Join(s.dir, filepath.Base(file))) {
 					if text, err = e.apply(text); err != nil {
 						return err
 					}
@@ -73,9 +97,11 @@ func Build(root, dir, drive string, edits []Edit) error {
 				}
 			}
 			for path, name := range replaced {
-				text = strings.Replace(text, fmt.Sprintf("\t%q\n", path), fmt.Sprintf("\t%s %q\n", name, base+"/sched"), 1)
+				for _, before := range []string{"\t", "import "} {
+					text = strings.Replace(text, fmt.Sprintf("%s%q\n", before, path), fmt.Sprintf("%s%s %q\n", before, name, base+"/sched"), 1)
+				}
 			}
-			to := filepath.Join(dir, s.dir+"_"+filepath.Base(file))
+			to := filepath.Join(dir, strings.NewReplacer("/", "_", ".", "root").Replace(s.dir)+"_"+filepath.Base(file))
 			if err := os.WriteFile(to, []byte(text), 0o666); err != nil {
 				return err
 			}

@@ -71,7 +71,7 @@ type thread struct {
 // Options say how far to go.
 type Options struct {
 	Preemptions int // at most so many; negative: no bound
-	Max         int // executions; 0: no limit
+	Max         int // executions, complete or not; 0: no limit
 	Schedule    []int
 }
 
@@ -121,7 +121,18 @@ type Run struct {
 	tracing  bool
 	stopping bool
 	plain    map[unsafe.Pointer]access
+	objects  map[any]*object // of what cannot hold its own
 	schedule []int
+}
+
+// object returns the object of what has no room for it: a word, or a channel.
+func (r *Run) object(key any) *object {
+	o := r.objects[key]
+	if o == nil {
+		o = &object{}
+		r.objects[key] = o
+	}
+	return o
 }
 
 type access struct {
@@ -151,7 +162,7 @@ func (r *Run) Go(f func()) {
 	t.clock[t.id] = 1
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		defer func() {
-			if v := recover(); v != nil && v != stopped && r.failure == "" {
+			if v := recover(); v != nil && !r.stopping && r.failure == "" {
 				r.failure = fmt.Sprintf("thread %d panics: %v", t.id, v)
 			}
 		}()
@@ -162,7 +173,10 @@ func (r *Run) Go(f func()) {
 }
 
 // Go starts a thread from within another.
-func Go(f func()) { run.Go(f) }
+func Go(f func()) {
+	point(op{name: "go"})
+	run.Go(f)
+}
 
 // Fail ends the execution.
 func (r *Run) Fail(format string, args ...any) {
@@ -176,7 +190,13 @@ var stopped any = new(int)
 // point is where another thread may go first.
 func point(o op) *thread {
 	r := run
-	if r == nil || r.current == nil || r.stopping {
+	if r == nil {
+		return nil
+	}
+	if r.stopping { // once more, if somebody has recovered from it
+		panic(stopped)
+	}
+	if r.current == nil {
 		return nil
 	}
 	t := r.current
@@ -283,7 +303,7 @@ func Explore(p Program, o Options) (res Result) {
 	bounded := o.Preemptions >= 0
 	var stack []node
 	for {
-		r := &Run{plain: map[unsafe.Pointer]access{}, tracing: o.Schedule != nil}
+		r := &Run{plain: map[unsafe.Pointer]access{}, objects: map[any]*object{}, tracing: o.Schedule != nil}
 		var pruned bool
 		stack, pruned = r.execute(p, stack, bounded, o)
 		res.Steps += len(stack)
@@ -318,7 +338,7 @@ func Explore(p Program, o Options) (res Result) {
 			res.Complete = true
 			return res
 		}
-		if o.Max > 0 && res.Executions >= o.Max {
+		if o.Max > 0 && res.Executions+res.Pruned >= o.Max {
 			return res
 		}
 	}

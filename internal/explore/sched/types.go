@@ -1,5 +1,7 @@
 package sched
 
+import "runtime"
+
 // integer is an atomic variable.
 type integer[T ~int32 | ~int64 | ~uint32 | ~uint64] struct {
 	object
@@ -99,3 +101,80 @@ func (m *Mutex) Unlock() {
 
 // Gosched lets others go first, until one has written something.
 func Gosched() { point(op{name: "Gosched", yields: true}) }
+
+// Pool is that of sync, and forgets all that is put into it.
+type Pool struct{ New func() any }
+
+func (p *Pool) Get() any {
+	if p.New == nil {
+		return nil
+	}
+	return p.New()
+}
+
+func (p *Pool) Put(any) {}
+
+// The functions of sync/atomic.
+
+func LoadUint32(p *uint32) uint32 {
+	if run != nil {
+		run.object(p).load("Load")
+	}
+	return *p
+}
+
+func StoreUint32(p *uint32, v uint32) {
+	if run != nil {
+		run.object(p).store("Store")
+	}
+	*p = v
+}
+
+func CompareAndSwapUint32(p *uint32, old, v uint32) bool {
+	if run != nil {
+		run.object(p).update("CompareAndSwap")
+	}
+	if *p != old {
+		return false
+	}
+	*p = v
+	return true
+}
+
+// Close closes a channel.
+func Close[T any](ch chan T) {
+	run.object((<-chan T)(ch)).store("close")
+	close(ch)
+}
+
+// Receive waits until a channel that nobody sends to is closed.
+func Receive[T any](ch <-chan T) {
+	o := run.object(ch)
+	t := point(op{name: "receive", obj: o, enabled: func() bool {
+		select {
+		case <-ch:
+			return true
+		default:
+			return false
+		}
+	}})
+	if t != nil {
+		t.clock.join(&o.clock)
+	}
+}
+
+// What else the code under test needs of package runtime.
+
+type Frame = runtime.Frame
+
+var (
+	Caller        = runtime.Caller
+	Callers       = runtime.Callers
+	CallersFrames = runtime.CallersFrames
+	FuncForPC     = runtime.FuncForPC
+	Goexit        = runtime.Goexit
+)
+
+func GOMAXPROCS(int) int { return 2 }
+
+func AddCleanup[T, S any](*T, func(S), S) {}

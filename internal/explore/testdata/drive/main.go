@@ -45,10 +45,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "--run:", err)
 		os.Exit(2)
 	}
+	all := programs(*deep)
+	for _, p := range poolPrograms {
+		all = append(all, program{"Pool/" + p.name, p.explored})
+	}
 	failed := false
-	for _, p := range programs(*deep) {
+	for _, p := range all {
 		if !match.MatchString(p.name) {
 			continue
+		}
+		o := o
+		if strings.HasPrefix(p.name, "Pool/") && o.Preemptions < 0 && o.Schedule == nil {
+			o.Preemptions = 2 // more is too much for so many steps
 		}
 		r := sched.Explore(p.run, o)
 		end := "complete"
