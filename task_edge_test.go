@@ -375,7 +375,8 @@ func TestErrorOfAContext(t *testing.T) {
 			p.Go(ctx, func(inner context.Context) {
 				child, cancel := context.WithCancel(inner)
 				defer cancel()
-				<-ctx.Done()
+				<-inner.Done() // for who has no channel of it, Err may say so before
+				<-child.Done()
 				for range 2 {
 					if err, cause := inner.Err(), context.Cause(inner); err != context.DeadlineExceeded || cause != errBoom {
 						t.Errorf("%v, %v", err, cause)
@@ -383,7 +384,6 @@ func TestErrorOfAContext(t *testing.T) {
 					if err, cause := child.Err(), context.Cause(child); err != context.DeadlineExceeded || cause != errBoom {
 						t.Errorf("of a child: %v, %v", err, cause)
 					}
-					<-inner.Done()
 				}
 			}, opts...)
 		}

@@ -66,6 +66,7 @@ type thread struct {
 	done    bool
 	clock   clock
 	yielded int // writes there had been when it yielded
+	spins   int // how often it has yielded since, in a row
 }
 
 // Options say how far to go.
@@ -106,7 +107,7 @@ type node struct {
 	enabled     uint32
 	sleep       uint32
 	tried       uint32
-	previous    int // the thread that took the step before
+	previous    int // the thread that took the step before, if it would not rather let others go
 	preemptions int // up to here
 }
 
@@ -202,7 +203,10 @@ func point(o op) *thread {
 	t := r.current
 	t.op = o
 	if o.yields {
-		t.yielded = r.writes
+		if r.writes != t.yielded {
+			t.yielded, t.spins = r.writes, 0
+		}
+		t.spins++
 	}
 	if !t.yield(struct{}{}) {
 		panic(stopped)
@@ -274,14 +278,18 @@ func (r *Run) isEnabled(t *thread) bool {
 	return !t.done && (t.op.enabled == nil || t.op.enabled())
 }
 
-// enabledSet returns the threads that can go on. Those that yield can when
-// another has written something since, or nobody else can.
+// maxSpins is how often a thread may yield in a row though nobody has written
+// anything: so often that waits that give up in time do.
+const maxSpins = 4
+
+// enabledSet returns the threads that can go on. One that has yielded too often
+// can when somebody has written something, or nobody else can.
 func (r *Run) enabledSet() (set uint32) {
 	var yielding uint32
 	for i, t := range r.threads {
 		switch {
 		case !r.isEnabled(t):
-		case t.op.yields && r.writes == t.yielded:
+		case t.op.yields && r.writes == t.yielded && t.spins >= maxSpins:
 			yielding |= 1 << i
 		default:
 			set |= 1 << i
@@ -422,11 +430,13 @@ func (r *Run) execute(p Program, stack []node, bounded bool, o Options) (_ []nod
 			}
 		}
 		r.schedule = append(r.schedule, n.choice)
-		previous = n.choice
 		r.current = t
 		_, more := t.next()
 		t.done = !more
 		r.current = nil
+		if previous = n.choice; t.op.yields {
+			previous = -1
+		}
 		r.steps++
 		if r.failure != "" {
 			return stack, false

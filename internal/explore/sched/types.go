@@ -177,4 +177,6 @@ var (
 
 func GOMAXPROCS(int) int { return 2 }
 
+func KeepAlive(any) {}
+
 func AddCleanup[T, S any](*T, func(S), S) {}

@@ -59,7 +59,7 @@ func programs(deep bool) (all []program) {
 	for _, kind := range []string{"ChaseLev", "Hybrid", "Mutex"} {
 		for _, p := range chosen {
 			name := fmt.Sprintf("%s/%s/%s", kind, p.before, strings.Join(p.threads, "|"))
-			all = append(all, program{name, p.explored(kind)})
+			all = append(all, program{name, p.explored(kind), -1})
 		}
 	}
 	return all

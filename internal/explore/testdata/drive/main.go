@@ -17,8 +17,9 @@ import (
 
 // program is what is explored.
 type program struct {
-	name string
-	run  sched.Program
+	name  string
+	run   sched.Program
+	bound int // preemptions, unless a flag says otherwise
 }
 
 func main() {
@@ -47,7 +48,14 @@ func main() {
 	}
 	all := programs(*deep)
 	for _, p := range poolPrograms {
-		all = append(all, program{"Pool/" + p.name, p.explored})
+		bound := p.bound
+		if bound == 0 {
+			bound = 2 // more is too much for so many steps
+		}
+		if *deep {
+			bound++
+		}
+		all = append(all, program{"Pool/" + p.name, p.explored, bound})
 	}
 	failed := false
 	for _, p := range all {
@@ -55,8 +63,8 @@ func main() {
 			continue
 		}
 		o := o
-		if strings.HasPrefix(p.name, "Pool/") && o.Preemptions < 0 && o.Schedule == nil {
-			o.Preemptions = 2 // more is too much for so many steps
+		if o.Preemptions < 0 && o.Schedule == nil {
+			o.Preemptions = p.bound
 		}
 		r := sched.Explore(p.run, o)
 		end := "complete"
