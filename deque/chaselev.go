@@ -55,8 +55,12 @@ func newChaseLev[T any](start int64) (*Owner[T], *Thief[T]) {
 // Push adds v as the newest value. It blocks only for a lock, if the deque has
 // one, and allocates when the deque grows.
 func (o *Owner[T]) Push(v T) {
-	if o.locked != nil {
-		o.locked.push(v)
+	if o.hybrid != nil {
+		o.hybrid.push(v)
+		return
+	}
+	if o.mutex != nil {
+		o.mutex.push(v)
 		return
 	}
 	if o.bottom-o.free >= int64(len(o.ring.slots)) {
@@ -70,8 +74,11 @@ func (o *Owner[T]) Push(v T) {
 // Pop removes and returns the newest value, or reports false if there is none.
 // It blocks only for a lock, if the deque has one.
 func (o *Owner[T]) Pop() (v T, ok bool) {
-	if o.locked != nil {
-		return o.locked.pop()
+	if o.hybrid != nil {
+		return o.hybrid.pop()
+	}
+	if o.mutex != nil {
+		return o.mutex.pop()
 	}
 	s := o.s
 	t := s.top.Load()

@@ -14,11 +14,11 @@ import (
 
 // slots returns how many slots the ring has.
 func slots[T any](o *Owner[T]) int {
-	switch l := o.locked.(type) {
-	case *hybrid[T]:
-		return len(l.slots.slots)
-	case *mutexDeque[T]:
-		return len(l.ring.slots)
+	switch {
+	case o.hybrid != nil:
+		return len(o.hybrid.slots.slots)
+	case o.mutex != nil:
+		return len(o.mutex.ring.slots)
 	}
 	return len(o.ring.slots)
 }
@@ -133,7 +133,7 @@ func TestHybridTakesNoLock(t *testing.T) {
 			wantPop(t, o, i)
 		}
 	}
-	if n := o.locked.(*hybrid[int]).mu.taken; n != 0 {
+	if n := o.hybrid.mu.taken; n != 0 {
 		t.Errorf("%d locks", n)
 	}
 }
@@ -145,11 +145,11 @@ func TestTryStealDoesNotWait(t *testing.T) {
 		o, th := m.make(0)
 		o.Push(1)
 		var mu *lock
-		switch l := o.locked.(type) {
-		case *hybrid[int]:
-			mu = &l.mu
-		case *mutexDeque[int]:
-			mu = &l.mu
+		switch {
+		case o.hybrid != nil:
+			mu = &o.hybrid.mu
+		case o.mutex != nil:
+			mu = &o.mutex.mu
 		default:
 			continue
 		}

@@ -36,7 +36,8 @@ import (
 // race detector reports a second one.
 type Owner[T any] struct {
 	chaseLev[T]
-	locked locked[T] // what it is instead, if not nil
+	hybrid *hybrid[T] // what it is instead, if not nil,
+	mutex  *mutexDeque[T]
 	_      [line - 56]byte
 }
 
@@ -46,12 +47,9 @@ type Thief[T any] struct {
 	locked locked[T] // instead, if not nil
 }
 
-// locked is a deque with a lock, both ends of it.
+// locked is what thieves see of a deque with a lock.
 type locked[T any] interface {
-	push(v T)
-	pop() (T, bool)
-	length() int // for the owner
-	size() int   // for thieves
+	size() int
 	steal(timeout time.Duration) (T, Result)
 	stealHalf(dst []T) (int, Result)
 }
@@ -61,8 +59,11 @@ const forever = -1
 
 // Len returns the number of values. Thieves may lower it at any time.
 func (o *Owner[T]) Len() int {
-	if o.locked != nil {
-		return o.locked.length()
+	switch {
+	case o.hybrid != nil:
+		return o.hybrid.length()
+	case o.mutex != nil:
+		return o.mutex.length()
 	}
 	return max(0, int(o.bottom-o.s.top.Load()))
 }

@@ -44,7 +44,7 @@ func newHybrid[T any](start int64) (*Owner[T], *Thief[T]) {
 	h.head.Store(start)
 	h.tail.Store(start)
 	h.room = h.spare(start)
-	return &Owner[T]{locked: h}, &Thief[T]{locked: h}
+	return &Owner[T]{hybrid: h}, &Thief[T]{locked: h}
 }
 
 // spare returns where pushing must end if the oldest value is that of head: one
@@ -81,37 +81,33 @@ func (h *hybrid[T]) resize(n int) {
 
 func (h *hybrid[T]) pop() (v T, ok bool) {
 	i := h.next - 1
-	head := h.head.Load()
-	if head <= i {
-		h.tail.Store(i)                      // (W6) then load head; pairs with (R6)
-		if head = h.head.Load(); head <= i { // (R8) no thief can claim i any more
-			return h.took(i, head), true
-		}
-	}
-	// It appears empty. But a thief may have advanced head and find out by tail
-	// that it must take it back; not once the lock is free.
-	h.mu.Lock()
-	if head = h.head.Load(); head > i {
-		h.tail.Store(h.next)
-		h.mu.Unlock()
-		if n := len(h.slots.slots); fits(0, n) < n {
-			h.resize(fits(0, n))
-		}
+	h.tail.Store(i)       // (W6) then load head; pairs with (R6)
+	head := h.head.Load() // (R8) no thief can claim i any more, if it is still there
+	if head > i && !h.isThere(i) {
 		return v, false
 	}
-	h.tail.Store(i)
-	h.mu.Unlock()
-	return h.took(i, head), true
-}
-
-// took takes the value of i, which is the owner's now, and shrinks the ring.
-func (h *hybrid[T]) took(i, head int64) T {
 	h.next = i
-	v := h.slots.take(i)
-	if n := len(h.slots.slots); fits(int(i-head), n) < n {
+	v = h.slots.take(i)
+	if n := len(h.slots.slots); n > minRing && fits(int(i-head), n) < n {
 		h.resize(fits(int(i-head), n))
 	}
-	return v
+	return v, true
+}
+
+// isThere looks again whether i is the owner's, when it seems that it is not: a
+// thief may have advanced head and find out by tail that it must take it back;
+// not once the lock is free.
+func (h *hybrid[T]) isThere(i int64) bool {
+	h.mu.Lock()
+	there := h.head.Load() <= i
+	if !there {
+		h.tail.Store(h.next)
+	}
+	h.mu.Unlock()
+	if n := len(h.slots.slots); !there && fits(0, n) < n {
+		h.resize(fits(0, n))
+	}
+	return there
 }
 
 func (h *hybrid[T]) length() int { return max(0, int(h.next-h.head.Load())) }

@@ -19,7 +19,7 @@ func NewMutex[T any]() (*Owner[T], *Thief[T]) { return newMutex[T](0) }
 // newMutex starts the indices at start.
 func newMutex[T any](start int64) (*Owner[T], *Thief[T]) {
 	d := &mutexDeque[T]{ring: newRing[T](minRing), head: start, tail: start}
-	return &Owner[T]{locked: d}, &Thief[T]{locked: d}
+	return &Owner[T]{mutex: d}, &Thief[T]{locked: d}
 }
 
 func (d *mutexDeque[T]) push(v T) {

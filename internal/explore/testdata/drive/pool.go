@@ -177,6 +177,7 @@ var poolPrograms = []poolProgram{
 	{"shutdown", 1, nil, 3, func(r *sched.Run, p *filch.Pool) func() error {
 		var running sched.Int32
 		var err error
+		p.Do(func(*filch.Worker) {}) // leaves a worker that need not be made, under a lock
 		r.Go(func() {
 			err = p.Go(background, func(context.Context) {
 				running.Add(1)
