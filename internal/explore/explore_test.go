@@ -35,6 +35,7 @@ func build(t *testing.T, edits ...Edit) (drive string) {
 
 // The code as it is keeps its contract in every interleaving.
 func TestExplore(t *testing.T) {
+	t.Parallel()
 	args := []string{"-preemptions", fmt.Sprint(*preemptions)}
 	if *deep {
 		args = append(args, "-deep")
@@ -153,6 +154,7 @@ var executions = regexp.MustCompile(`\t(\d+) executions`)
 
 // Each mutation makes a program fail, and its schedule fails again.
 func TestMutations(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var table []string
 	for _, m := range mutations {
