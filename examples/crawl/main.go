@@ -64,15 +64,25 @@ func (c *crawler) visit(ctx context.Context, page int) (int, error) {
 }
 
 func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "crawl:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
 	const pages = 1000
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	c := &crawler{site: site{pages}, pool: p, seen: map[int]bool{}}
 	start := time.Now()
 	n, err := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) { return c.visit(ctx, 1) }).Wait(context.Background())
-	if err != nil || n != pages {
-		fmt.Fprintf(os.Stderr, "crawl: %d of %d pages: %v\n", n, pages, err)
-		os.Exit(1)
+	if err == nil && n != pages {
+		err = fmt.Errorf("%d of %d pages", n, pages)
+	}
+	if err != nil {
+		return err
 	}
 	fmt.Printf("%d pages of 1 ms each in %v\n", n, time.Since(start).Round(time.Millisecond))
+	return nil
 }
