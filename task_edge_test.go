@@ -318,6 +318,17 @@ func TestTasksAreForgotten(t *testing.T) {
 	paused.Pause()
 	b := add(new(big))
 	paused.Go(background, func(context.Context) { runtime.KeepAlive(b) })
+	batch := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+	batch.Pause()
+	for range 20 { // taken over by the worker in batches
+		b := add(new(big))
+		batch.Go(background, func(context.Context) { runtime.KeepAlive(b) })
+	}
+	batch.Resume()
+	for s := batch.Stats(); s.Tasks.Done < 20 || s.Active > 0; s = batch.Stats() {
+		runtime.Gosched()
+	}
+	defer runtime.KeepAlive(batch)
 	b, paused = nil, nil
 	for start := time.Now(); ; {
 		runtime.GC()
@@ -636,6 +647,17 @@ func TestTaskMisuse(t *testing.T) {
 	if s := p.Stats().Tasks; s.Panicked != 1 || s.Failed != 1 {
 		t.Errorf("%+v", s)
 	}
+}
+
+// More places are filled at once, if there is work.
+func TestResizeWakes(t *testing.T) {
+	p, release := held(t)
+	f := filch.Submit(background, p, func(context.Context) (int, error) { release(); return 1, nil })
+	p.Resize(2)
+	if n, err := f.Wait(background); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	p.Close()
 }
 
 // A polling worker that is one too many goes.
