@@ -121,7 +121,8 @@ func TestHybridGrowsWithThe32nd(t *testing.T) {
 	}
 }
 
-// Without thieves and growth the owner takes no lock, also for the last value.
+// Without thieves and growth the owner takes no lock, also for the last value
+// and when there is none.
 func TestHybridTakesNoLock(t *testing.T) {
 	o, _ := newHybrid[int](0)
 	for round := range 1000 {
@@ -131,6 +132,9 @@ func TestHybridTakesNoLock(t *testing.T) {
 		}
 		for i := n - 1; i >= 0; i-- {
 			wantPop(t, o, i)
+		}
+		if _, ok := o.Pop(); ok || o.Len() != 0 {
+			t.Fatal("not empty")
 		}
 	}
 	if n := o.hybrid.mu.taken; n != 0 {

@@ -12,14 +12,15 @@
 //   - Pop returns the newest value that is left, Steal the oldest.
 //   - A Push synchronizes before the Pop or Steal that returns its value.
 //   - Nothing is kept: a slot whose value was handed out is cleared, and the
-//     memory of a burst is given back as the deque drains.
+//     memory of a burst is given back as the owner pops.
 //   - Len is a hint, never negative.
 //
 // Indices are 64 bits wide on every platform and do not wrap.
 //
 // # Which one
 //
-//   - [NewChaseLev] takes no lock. Owner and thieves never wait.
+//   - [NewChaseLev] takes no lock. Nobody ever waits; while the owner moves to
+//     another ring, thieves get Retry.
 //   - [NewHybrid] locks out thieves only: Push and Pop take the lock to grow, and
 //     for the last value. Thieves wait for one another, or do not, as they like.
 //   - [NewMutex] locks always, and is what the others are measured against.
@@ -57,7 +58,8 @@ type locked[T any] interface {
 // forever is a timeout.
 const forever = -1
 
-// Len returns the number of values. Thieves may lower it at any time.
+// Len returns the number of values. Thieves may lower it at any time. It takes the
+// lock, if the deque has one, where Pop does.
 func (o *Owner[T]) Len() int {
 	switch {
 	case o.hybrid != nil:
@@ -69,8 +71,8 @@ func (o *Owner[T]) Len() int {
 }
 
 // TrySteal is [Thief.Steal], but it waits no longer than the timeout for others
-// that are at the deque, and returns Retry then. With 0 it does not wait at all:
-// that is for a first pass over many victims. It panics if the timeout is
+// that are at the deque, and returns Retry then; it waits by runtime.Gosched.
+// With 0 it does not wait at all: that is for a first pass over many victims. It panics if the timeout is
 // negative.
 func (th *Thief[T]) TrySteal(timeout time.Duration) (v T, r Result) {
 	if timeout < 0 {
@@ -79,9 +81,10 @@ func (th *Thief[T]) TrySteal(timeout time.Duration) (v T, r Result) {
 	if th.locked != nil {
 		return th.locked.steal(timeout)
 	}
-	v, r = th.Steal()
-	for end := time.Now().Add(timeout); r == Retry && timeout > 0 && time.Now().Before(end); v, r = th.Steal() {
-		runtime.Gosched()
+	if v, r = th.Steal(); r == Retry && timeout > 0 {
+		for end := time.Now().Add(timeout); r == Retry && time.Now().Before(end); v, r = th.Steal() {
+			runtime.Gosched()
+		}
 	}
 	return v, r
 }

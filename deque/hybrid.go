@@ -23,23 +23,24 @@ type hybrid[T any] struct {
 	slots *ring[T] // as ring
 	next  int64    // as tail, but while it pops
 	room  int64    // indices below it may be pushed to
+	empty int64    // if next is this, there is nothing, for sure
 	_     [line]byte
 }
 
 // NewHybrid returns both ends of a deque whose owner takes no lock unless it
-// may race for the last value, or the deque grows, shrinks or appears empty,
+// may race for the last value, or the deque grows or shrinks,
 // while thieves take one for each steal: the queue of J. Duffy, "Building a
 // custom thread pool, part 2: a work stealing queue" (2008), with the mistakes
 // mended that README.md names.
 //
-// Push costs an atomic store, Pop a store and two loads. The ring has 32 slots
+// Push costs an atomic store, Pop a store and a load. The ring has 32 slots
 // at first, doubles when all but one are in use, and shrinks again while the
 // owner pops.
 func NewHybrid[T any]() (*Owner[T], *Thief[T]) { return newHybrid[T](0) }
 
 // newHybrid starts the indices at start.
 func newHybrid[T any](start int64) (*Owner[T], *Thief[T]) {
-	h := &hybrid[T]{ring: newRing[T](minRing), next: start}
+	h := &hybrid[T]{ring: newRing[T](minRing), next: start, empty: start}
 	h.slots = h.ring
 	h.head.Store(start)
 	h.tail.Store(start)
@@ -80,6 +81,9 @@ func (h *hybrid[T]) resize(n int) {
 }
 
 func (h *hybrid[T]) pop() (v T, ok bool) {
+	if h.next == h.empty {
+		return v, false
+	}
 	i := h.next - 1
 	h.tail.Store(i)       // (W6) then load head; pairs with (R6)
 	head := h.head.Load() // (R8) no thief can claim i any more, if it is still there
@@ -87,6 +91,9 @@ func (h *hybrid[T]) pop() (v T, ok bool) {
 		return v, false
 	}
 	h.next = i
+	if head == i {
+		h.empty = i
+	}
 	v = h.slots.take(i)
 	if n := len(h.slots.slots); n > minRing && fits(int(i-head), n) < n {
 		h.resize(fits(int(i-head), n))
@@ -102,6 +109,7 @@ func (h *hybrid[T]) isThere(i int64) bool {
 	there := h.head.Load() <= i
 	if !there {
 		h.tail.Store(h.next)
+		h.empty = h.next
 	}
 	h.mu.Unlock()
 	if n := len(h.slots.slots); !there && fits(0, n) < n {
@@ -110,7 +118,16 @@ func (h *hybrid[T]) isThere(i int64) bool {
 	return there
 }
 
-func (h *hybrid[T]) length() int { return max(0, int(h.next-h.head.Load())) }
+// length looks again as pop does when it seems that there is nothing.
+func (h *hybrid[T]) length() int {
+	if h.next == h.empty {
+		return 0
+	}
+	if n := int(h.next - h.head.Load()); n > 0 {
+		return n
+	}
+	return h.size()
+}
 
 // size takes the lock: without it a thief that must take back its claim would
 // make the deque look empty.
@@ -177,8 +194,10 @@ func (l *lock) lockWithin(timeout time.Duration) bool {
 		return true
 	}
 	ok := l.TryLock()
-	for end := time.Now().Add(timeout); !ok && timeout > 0 && time.Now().Before(end); ok = l.TryLock() {
-		runtime.Gosched()
+	if !ok && timeout > 0 {
+		for end := time.Now().Add(timeout); !ok && time.Now().Before(end); ok = l.TryLock() {
+			runtime.Gosched()
+		}
 	}
 	if ok {
 		l.taken++

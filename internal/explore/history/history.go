@@ -10,7 +10,8 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Event is a call, or how it returned: 'u' is a push, 'o' a pop, 's' a steal.
+// Event is a call, or how it returned: 'u' is a push, 'o' a pop, 's' a steal,
+// 'l' a look whether there is something.
 type Event struct {
 	Op        rune
 	Value     int
@@ -53,6 +54,8 @@ var model = porcupine.Model{
 		switch {
 		case in.Op == 'u':
 			return true, s + string(rune(in.Value))
+		case in.Op == 'l': // 0 only if there is nothing
+			return out.OK || s == "", s
 		case out.Retry:
 			return true, s
 		case !out.OK:

@@ -260,6 +260,19 @@ func (o *object) update(name string) {
 	}
 }
 
+// compare is update if the comparison holds, and load if not.
+func (o *object) compare(name string, holds func() bool) bool {
+	t := point(op{name: name, obj: o, write: true})
+	ok := holds()
+	if t != nil {
+		t.clock.join(&o.clock)
+		if ok {
+			t.release(o)
+		}
+	}
+	return ok
+}
+
 // Plain says that the thread reads or writes what p points to, which nobody else
 // may touch at the same time: then it fails. It is no step.
 func Plain(p unsafe.Pointer) {

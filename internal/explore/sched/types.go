@@ -15,12 +15,11 @@ func (x *integer[T]) Swap(v T) (old T)   { x.update("Swap"); old, x.v = x.v, v; 
 func (x *integer[T]) Or(mask T) (old T)  { x.update("Or"); old = x.v; x.v |= mask; return old }
 func (x *integer[T]) And(mask T) (old T) { x.update("And"); old = x.v; x.v &= mask; return old }
 func (x *integer[T]) CompareAndSwap(old, v T) bool {
-	x.update("CompareAndSwap")
-	if x.v != old {
-		return false
+	swapped := x.compare("CompareAndSwap", func() bool { return x.v == old })
+	if swapped {
+		x.v = v
 	}
-	x.v = v
-	return true
+	return swapped
 }
 
 // The types of sync/atomic.
@@ -41,12 +40,11 @@ func (x *Bool) Load() bool             { x.load("Load"); return x.v }
 func (x *Bool) Store(v bool)           { x.store("Store"); x.v = v }
 func (x *Bool) Swap(v bool) (old bool) { x.update("Swap"); old, x.v = x.v, v; return old }
 func (x *Bool) CompareAndSwap(old, v bool) bool {
-	x.update("CompareAndSwap")
-	if x.v != old {
-		return false
+	swapped := x.compare("CompareAndSwap", func() bool { return x.v == old })
+	if swapped {
+		x.v = v
 	}
-	x.v = v
-	return true
+	return swapped
 }
 
 // Pointer is that of sync/atomic.
@@ -59,12 +57,11 @@ func (x *Pointer[T]) Load() *T           { x.load("Load"); return x.v }
 func (x *Pointer[T]) Store(v *T)         { x.store("Store"); x.v = v }
 func (x *Pointer[T]) Swap(v *T) (old *T) { x.update("Swap"); old, x.v = x.v, v; return old }
 func (x *Pointer[T]) CompareAndSwap(old, v *T) bool {
-	x.update("CompareAndSwap")
-	if x.v != old {
-		return false
+	swapped := x.compare("CompareAndSwap", func() bool { return x.v == old })
+	if swapped {
+		x.v = v
 	}
-	x.v = v
-	return true
+	return swapped
 }
 
 // Mutex is that of sync.
@@ -131,14 +128,14 @@ func StoreUint32(p *uint32, v uint32) {
 }
 
 func CompareAndSwapUint32(p *uint32, old, v uint32) bool {
+	swapped := *p == old
 	if run != nil {
-		run.object(p).update("CompareAndSwap")
+		swapped = run.object(p).compare("CompareAndSwap", func() bool { return *p == old })
 	}
-	if *p != old {
-		return false
+	if swapped {
+		*p = v
 	}
-	*p = v
-	return true
+	return swapped
 }
 
 // Close closes a channel.

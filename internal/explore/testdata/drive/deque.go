@@ -11,7 +11,8 @@ import (
 )
 
 // dequeProgram is a deque with some values in it, and what owner and thieves do
-// then, as letters: u push, o pop, s steal, t try to steal, h steal half.
+// then, as letters: u push, o pop, L length, s steal, t try to steal, h steal half,
+// l length.
 type dequeProgram struct {
 	before  string // by the owner, alone
 	threads []string
@@ -37,6 +38,9 @@ var dequePrograms = []dequeProgram{
 	{"uuuuuuuuusssssss", []string{"oo", "s"}}, // shrinking
 	{"uuuuuuuuu", []string{"ooooooo", "s"}},   //
 	{"uu", []string{"o", "t", "t"}},
+	{"u", []string{"ouL", "s"}},
+	{"u", []string{"ou", "s", "l"}},
+	{"uu", []string{"oou", "s", "l"}},
 	{"uuu", []string{"oo", "h"}},
 	{"uuu", []string{"ou", "h", "s"}},
 }
@@ -99,6 +103,13 @@ func (p dequeProgram) explored(kind string) sched.Program {
 				}
 				in.Op = 's'
 				out.OK, out.Retry = res == deque.Success, res == deque.Retry
+			case 'l', 'L': // Len of a thief, and of the owner
+				in.Op = 'l'
+				if what == 'L' {
+					out.OK = o.Len() > 0
+				} else {
+					out.OK = th.Len() > 0
+				}
 			case 'h': // one by one, so far as owners can tell
 				dst := make([]int, 4)
 				n, _ := th.StealHalf(dst)

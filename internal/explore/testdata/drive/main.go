@@ -68,6 +68,9 @@ func main() {
 		}
 		r := sched.Explore(p.run, o)
 		end := "complete"
+		if o.Preemptions >= 0 {
+			end = fmt.Sprintf("%d preemptions complete", o.Preemptions)
+		}
 		if r.Failure != nil {
 			end = "FAIL"
 			failed = true

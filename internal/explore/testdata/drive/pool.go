@@ -90,6 +90,32 @@ var poolPrograms = []poolProgram{
 	{"fork twice", 2, nil, 0, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"fork, three workers", 3, nil, 0, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"chain", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return chain.Call(p, n) })},
+	{"both at once", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		// Each arm waits for the other to begin.
+		var a, b sched.Bool
+		both := filch.NewFunc(func(f *filch.Frame[int, int], arm int) int {
+			switch arm {
+			case 0:
+				h := f.Fork(1)
+				f.Call(2)
+				f.Join(h)
+			case 1:
+				a.Store(true)
+				for !b.Load() {
+					sched.Gosched()
+				}
+			case 2:
+				b.Store(true)
+				for !a.Load() {
+					f.Worker().Poll()
+					sched.Gosched()
+				}
+			}
+			return 0
+		})
+		r.Go(func() { both.Call(p, 0) })
+		return func() error { return nil }
+	}},
 	{"two callers", 2, nil, 0, forks(1, 2, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"two callers, one worker", 1, nil, 0, forks(1, 2, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"tasks from two", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
@@ -123,7 +149,7 @@ var poolPrograms = []poolProgram{
 		})
 		return func() error { return nil }
 	}},
-	{"two wait for one", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
+	{"two wait for one", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		var f *filch.Future[int]
 		ready := make(chan bool)
 		r.Go(func() {
