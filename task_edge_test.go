@@ -487,7 +487,7 @@ func TestHiddenBlockingIsSeenThroughNoise(t *testing.T) {
 		for range 5 {
 			p.Go(background, func(context.Context) { <-done })
 		}
-		for p.Stats().Extra < 3 {
+		for p.Stats().Tasks.Stalls == 0 {
 			runtime.Gosched()
 		}
 		p.Pause()
