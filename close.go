@@ -49,7 +49,7 @@ func (p *Pool) cancelAll() {
 // the tasks that are queued or running finish, and those that they submit. When
 // they and all calls of Do are done, it returns nil. If ctx ends before that,
 // Shutdown drops what is queued, ends the contexts of what runs, and returns at
-// once with an error that says so and wraps that of ctx. It resumes a paused
+// once with an error that says how many tasks were queued and wraps that of ctx. It resumes a paused
 // pool. It may be called more than once and from several goroutines.
 //
 // Called from inside a task of the pool, Shutdown does all that but wait, and
@@ -79,10 +79,9 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	before := p.ended.cancelled.Load()
+	queued := p.depth()
 	p.cancelAll()
-	dropped := p.ended.cancelled.Load() - before
-	return fmt.Errorf("filch: Shutdown: %w before all was done; %d tasks dropped", context.Cause(ctx), dropped)
+	return fmt.Errorf("filch: Shutdown: %w before all was done, with %d tasks queued", context.Cause(ctx), queued)
 }
 
 // end returns a channel that is closed when the pool is closed and all is done.

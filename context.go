@@ -220,25 +220,28 @@ func (c *taskContext) Deadline() (time.Time, bool) {
 // endsWithPool reports whether nothing else ends c.
 func (c *taskContext) endsWithPool() bool { return c.isShared() && c.Context.Done() == nil }
 
-func (c *taskContext) Err() error {
-	life := c.pool.life
-	for { // in a loop, since tasks that wait for tasks make long chains
+// source returns what ends c, unless it is the pool: the nearest cancellation of a
+// task's own, which is a child of all that is above it, or else the context that
+// the first task was submitted with. It is a loop, since tasks that wait for tasks
+// make long chains.
+func (c *taskContext) source() context.Context {
+	for {
 		if e := c.end(); e != nil {
-			if err := e.ctx.Err(); err != nil {
-				return err
-			}
-			break // and so has nothing that it is a child of
+			return e.ctx
 		}
 		parent, ok := c.Context.(*taskContext)
 		if !ok || parent.pool != c.pool {
-			if err := c.Context.Err(); err != nil {
-				return err
-			}
-			break
+			return c.Context
 		}
 		c = parent
 	}
-	return life.Err()
+}
+
+func (c *taskContext) Err() error {
+	if err := c.source().Err(); err != nil {
+		return err
+	}
+	return c.pool.life.Err()
 }
 
 func (c *taskContext) Done() <-chan struct{} {
@@ -254,21 +257,8 @@ func (c *taskContext) String() string { return fmt.Sprintf("%v.filchTask", c.Con
 // cause returns why c has ended, or nil if it has not. It does not wait for its
 // own cancellation to follow the others.
 func (c *taskContext) cause() error {
-	for {
-		if e := c.end(); e != nil {
-			if err := context.Cause(e.ctx); err != nil {
-				return err
-			}
-			break
-		}
-		parent, ok := c.Context.(*taskContext)
-		if !ok || parent.pool != c.pool {
-			if err := context.Cause(c.Context); err != nil {
-				return err
-			}
-			break
-		}
-		c = parent
+	if err := context.Cause(c.source()); err != nil {
+		return err
 	}
 	return context.Cause(c.pool.life)
 }

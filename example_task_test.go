@@ -235,7 +235,6 @@ func ExampleResultGroup_Stop() {
 	p.Pause()
 	g := filch.NewResultGroup[int](context.Background(), p)
 	g.Go(func(ctx context.Context) (int, error) { return 1, nil })
-	go p.Resume()
 	fmt.Println(g.Stop())
 	// Output: [0] <nil>
 }

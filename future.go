@@ -124,12 +124,10 @@ func (f *Future[T]) run() error {
 	return err
 }
 
-func (f *Future[T]) drop(p *Pool, err error) bool {
-	if !f.claim() {
-		return false
+func (f *Future[T]) drop(_ *Pool, err error) {
+	if f.claim() {
+		f.cancelled(err)
 	}
-	f.cancelled(err)
-	return true
 }
 
 // cancelled resolves a task that never started.
@@ -246,11 +244,10 @@ func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
 	}
 	// It leaves the queue if it is where it is likely to be; else whoever comes
 	// upon it finds that it was started.
-	found := c.worker.tasks.takeBackBody(f)
-	if found {
+	if _, found := c.worker.tasks.takeBack(func(b body) bool { return b == f }); found {
 		f.ctx.pool.leaveQueue()
 	}
-	f.ctx.pool.runCaught(ctx, task{nil, f}, c.seat(), found)
+	f.ctx.pool.runCaught(ctx, task{nil, f}, c.seat())
 	return f.isDone()
 }
 
@@ -283,7 +280,7 @@ func (f *Future[T]) Done() <-chan struct{} {
 // does, and its error is context.Canceled; if it runs, it ends as it sees fit;
 // if it is done, nothing happens.
 func (f *Future[T]) Cancel() {
-	if f.drop(f.ctx.pool, context.Canceled) || f.isDone() {
+	if f.drop(f.ctx.pool, context.Canceled); f.isDone() {
 		return
 	}
 	f.ctx.makeEnd().cancel(context.Canceled)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
 )
 
 // Group is a number of tasks that are waited for together. Make one with
@@ -103,22 +102,12 @@ func (g *Group) goWith(f func(ctx context.Context) error, opts []TaskOption) {
 		g.ended(err)
 		return
 	}
-	future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
-	var stop atomic.Pointer[func() bool]
-	future.with(o, func(err error) {
-		if s := stop.Load(); s != nil {
-			(*s)()
-		}
-		g.ended(err)
-	})
+	future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }).with(o, g.ended)
 	if err := future.submit(g.ctx, g.pool.overflow); err != nil {
 		g.ended(err)
 		return
 	}
-	s := context.AfterFunc(g.ctx, func() { future.drop(g.pool, context.Cause(g.ctx)) })
-	if stop.Store(&s); future.isDone() {
-		s()
-	}
+	future.Done() // so that it is dropped when the context ends, and not only when its turn comes
 }
 
 // begins counts a task that is queued no longer, and reports false if all that
@@ -153,7 +142,8 @@ type groupTask struct {
 func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
 	c := p.contextFor(ctx, s, exclusive)
 	if c.Err() != nil {
-		return !t.drop(p, c.cause())
+		t.drop(p, c.cause())
+		return false
 	}
 	if !t.group.begins() {
 		p.dropped(t, context.Cause(t.group.ctx))
@@ -173,12 +163,11 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 	return true
 }
 
-func (t *groupTask) drop(p *Pool, err error) bool {
+func (t *groupTask) drop(p *Pool, err error) {
 	p.dropped(t, err)
 	if t.group.begins() {
 		t.group.ended(err)
 	}
-	return true
 }
 
 func (t *groupTask) catches(*Pool) bool { return true }
@@ -304,7 +293,7 @@ func (g *Group) help() {
 			return
 		}
 		g.pool.leaveQueue()
-		g.pool.runCaught(g.ctx, t, c.seat(), true)
+		g.pool.runCaught(g.ctx, t, c.seat())
 	}
 }
 

@@ -86,26 +86,30 @@ func (w *Worker) retake() bool {
 // idlers returns how many workers could start on something at once.
 func (p *Pool) idlers() int { return p.counts(p.state.Load()).Idle() }
 
-// wake fills a free place with a new searching worker, if the policy says so.
+// wake fills a free place with a new searching worker, if the policy says so. It
+// reports false if the pool has ended.
 // A goroutine is started for it: handing work to a parked one was measured to
 // cost the waker half as much again, and parked goroutines would have to be
 // kept and then let go.
-func (p *Pool) wake() {
+func (p *Pool) wake() bool {
 	for {
 		s := p.state.Load() // (R10)
-		if s&ended != 0 || !p.counts(s).Wake() {
-			return
+		if !p.counts(s).Wake() {
+			return s&ended == 0
+		}
+		if s&ended != 0 {
+			return false
 		}
 		if p.state.CompareAndSwap(s, s+onePlace+oneSearching) {
 			p.forgetLostWatch()
 			if p.linger > 0 && p.unpark() {
-				return
+				return true
 			}
 			w := p.hire()
 			w.searching = true
 			w.count.wakes++
 			go p.mark(w.run)
-			return
+			return true
 		}
 	}
 }

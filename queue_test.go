@@ -32,7 +32,7 @@ func TestMovedTasksAreCounted(t *testing.T) {
 		return q
 	}
 	q := fill(3)
-	q.takeOut()
+	q.takeBack(func(body) bool { return true })
 	q.push(numbered(10, &got))
 	for _, want := range []int{10, 0, 1, -1} {
 		if n := newest(q); n != want {

@@ -151,7 +151,7 @@ func (p *Pool) Stats() Stats {
 	s := p.state.Load()
 	n := p.counts(s)
 	t.Workers, t.Active, t.Searching = int(p.limit.Load()), n.Active, n.Searching
-	t.Busy, t.Idle = n.Active-n.Searching, n.Idle()
+	t.Busy, t.Idle = n.Active-n.Searching, max(0, n.Limit-n.Active)
 	t.Extra = int(p.extra.Load())
 	t.Blocked = int(s / oneBlocked & maxBlocked)
 	return t

@@ -185,8 +185,8 @@ type body interface {
 	// unless its context has ended, or somebody else has started or dropped the
 	// task. If exclusive, the caller is the worker's goroutine.
 	start(p *Pool, s seat, ctx context.Context, exclusive bool) bool
-	// drop ends a task that has not started, with err.
-	drop(p *Pool, err error) bool
+	// drop ends a task with err, if it has not started.
+	drop(p *Pool, err error)
 	// catches reports whether fail wants to know of panics. If not, they go on.
 	catches(p *Pool) bool
 	// fail ends a task whose function did not return, with a *PanicError or
@@ -214,10 +214,7 @@ func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) b
 	return true
 }
 
-func (f plainTask) drop(p *Pool, err error) bool {
-	p.dropped(f, err)
-	return true
-}
+func (f plainTask) drop(p *Pool, err error) { p.dropped(f, err) }
 
 func (f plainTask) catches(p *Pool) bool { return p.onPanic != nil }
 
@@ -250,26 +247,24 @@ func (p *Pool) crashed(b body, err error, handle bool) {
 	}
 }
 
-// accepts reports whether the pool takes a task from who has ctx: a pool that is
-// being shut down does from its own tasks.
-func (p *Pool) accepts(ctx context.Context) bool {
-	switch p.phase.Load() {
-	case open:
-		return true
-	case draining:
-		c := taskOf(ctx)
-		return c != nil && c.pool == p
+// admits returns why a task from who has ctx is refused, if it is. A pool that is
+// being shut down takes tasks from its own.
+func (p *Pool) admits(ctx context.Context) error {
+	if phase := p.phase.Load(); phase != open {
+		if c := taskOf(ctx); phase != draining || c == nil || c.pool != p {
+			return ErrClosed
+		}
 	}
-	return false
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // submit queues t for who has ctx.
 func (p *Pool) submit(ctx context.Context, t task, fair bool, overflow Overflow) error {
-	if !p.accepts(ctx) {
-		return p.refuse(t.body, ErrClosed)
-	}
-	if ctx.Err() != nil {
-		return p.refuse(t.body, context.Cause(ctx))
+	if err := p.admits(ctx); err != nil {
+		return p.refuse(t.body, err)
 	}
 	if p.room != nil && !p.room.take() {
 		switch overflow {
@@ -292,9 +287,8 @@ func (p *Pool) submit(ctx context.Context, t task, fair bool, overflow Overflow)
 	if w == nil || fair || !w.tasks.push(t) {
 		p.tasks.push(t)
 	}
-	p.wake() // (R10)
-	if p.phase.Load() == cancelled || p.state.Load()&ended != 0 {
-		p.dropQueued() // Close or the end of Shutdown may have come before the push
+	if !p.wake() || p.phase.Load() == cancelled { // (R10)
+		p.dropQueued() // the end of Shutdown, or Close, may have come before the push
 	}
 	p.guard()
 	return nil
@@ -325,7 +319,7 @@ func (p *Pool) runHere(ctx context.Context, next func() (task, bool)) (ran bool)
 	run := func(s seat) {
 		if t, ok := next(); ok {
 			ran = true
-			p.runCaught(ctx, t, s, false)
+			p.runCaught(ctx, t, s)
 		}
 	}
 	if c != nil && c.pool == p && c.seat().beginInPlace() {
@@ -386,11 +380,8 @@ func (p *Pool) Help(ctx context.Context) bool {
 
 // runLong runs t on a goroutine of its own.
 func (p *Pool) runLong(ctx context.Context, t task) error {
-	if !p.accepts(ctx) {
-		return p.refuse(t.body, ErrClosed)
-	}
-	if ctx.Err() != nil {
-		return p.refuse(t.body, context.Cause(ctx))
+	if err := p.admits(ctx); err != nil {
+		return p.refuse(t.body, err)
 	}
 	if p.state.Add(oneBlocked)&ended != 0 {
 		p.release(minus(oneBlocked))
@@ -408,24 +399,20 @@ func (p *Pool) runLong(ctx context.Context, t task) error {
 			i := slices.Index(p.long, t.body)
 			p.long = slices.Delete(p.long, i, i+1)
 		}()
-		p.runCaught(background, t, seat{}, false)
+		p.runCaught(context.Background(), t, seat{})
 	})
 	return nil
 }
 
-var background = context.Background()
-
 // runCaught runs t elsewhere than at the bottom of a worker's stack, on the
 // goroutine of who has ctx. If that is in a seat, it has begun there, and runCaught
-// ends it. counted says that a queue has counted the task as run in place.
-func (p *Pool) runCaught(ctx context.Context, t task, s seat, counted bool) {
+// ends it.
+func (p *Pool) runCaught(ctx context.Context, t task, s seat) {
 	count := &p.ended.inPlace
 	if s.worker != nil {
 		count = &s.worker.tasks.inPlace
 	}
-	if !counted {
-		count.begun.Add(1)
-	}
+	count.begun.Add(1)
 	returned, ran := false, true
 	defer func() {
 		switch {
@@ -593,41 +580,20 @@ func (q *taskQueue) pop(newest bool) (t task, ok bool) {
 	return q.q.PopFront()
 }
 
-// takeBack removes the newest task if it is one that the caller wants.
+// takeBack removes the newest task if it is one that the caller waits for, and
+// then calls leaveQueue.
 func (q *taskQueue) takeBack(is func(b body) bool) (t task, ok bool) {
 	if !q.some.Load() {
 		return t, false
 	}
 	q.mu.Lock()
-	if t, ok = q.q.Back(); ok && is(t.body) {
-		q.takeOut()
-	} else {
-		t, ok = task{}, false
+	defer q.mu.Unlock()
+	if t, ok = q.q.Back(); !ok || !is(t.body) {
+		return task{}, false
 	}
-	q.mu.Unlock()
-	return t, ok
-}
-
-// takeBackBody removes the newest task if it is b, and reports whether it is.
-func (q *taskQueue) takeBackBody(b body) bool {
-	if !q.some.Load() {
-		return false
-	}
-	q.mu.Lock()
-	t, ok := q.q.Back()
-	if ok = ok && t.body == b; ok {
-		q.takeOut()
-	}
-	q.mu.Unlock()
-	return ok
-}
-
-// takeOut removes the newest task, for who waits for it, and who calls leaveQueue
-// then. The caller holds the lock.
-func (q *taskQueue) takeOut() {
 	q.q.PopBack()
 	q.moved = min(q.moved, q.q.Len())
-	q.inPlace.begun.Add(1)
+	return t, true
 }
 
 // took notes that the worker of q took t to run it. The caller holds the lock.

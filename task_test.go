@@ -764,7 +764,7 @@ func TestShutdown(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(background)
 	cancel(errBoom)
-	if err := p.Shutdown(ctx); !errors.Is(err, errBoom) || !strings.Contains(err.Error(), "7 tasks dropped") {
+	if err := p.Shutdown(ctx); !errors.Is(err, errBoom) || !strings.Contains(err.Error(), "7 tasks queued") {
 		t.Error(err)
 	}
 	for _, f := range append(queued, running) {
