@@ -182,18 +182,24 @@ func (c *taskContext) makeEnd() *ownEnd {
 	}
 	life, cancel := c.pool.life, e.cancel
 	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
-	forget := func(struct{}) {
+	forget := func(bubble bool) {
 		stop()
-		release()
-		cancel(nil)
+		if !bubble { // whose channels and timers nobody outside may touch
+			release()
+			cancel(nil)
+		}
 	}
 	if !m.own.CompareAndSwap(nil, e) {
-		forget(struct{}{})
+		forget(false)
 		return m.own.Load()
 	}
-	runtime.AddCleanup(c, forget, struct{}{})
+	runtime.AddCleanup(c, forget, inBubble())
 	return e
 }
+
+// inBubble reports whether the caller is in a bubble of testing/synctest, where
+// the clock starts in the year 2000.
+func inBubble() bool { return time.Now().Year() < 2020 }
 
 // Value makes the task known to what is called with its context.
 func (c *taskContext) Value(key any) any {

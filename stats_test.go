@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"reflect"
 	"runtime"
 	"runtime/pprof"
 	"runtime/trace"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/filch-go/filch"
 )
@@ -170,6 +172,36 @@ func TestBusyPoll(t *testing.T) {
 	p.Close()
 	if s := p.Stats(); s.Active != 0 || s.Searching != 0 {
 		t.Errorf("after Close: %+v", s)
+	}
+}
+
+// The contexts of tasks in a bubble are collected when it is over.
+func TestContextsOutliveTheirBubble(t *testing.T) {
+	for _, opt := range []filch.TaskOption{filch.Named("x"), filch.Within(time.Hour)} {
+		var held weak.Pointer[byte]
+		synctest.Test(t, func(*testing.T) {
+			filch.Submit(background, filch.New(), func(ctx context.Context) (int, error) {
+				ctx.Done()
+				held = weak.Make((*byte)(reflect.ValueOf(ctx).UnsafePointer()))
+				return 0, nil
+			}, opt).Wait(background)
+		})
+		for start := time.Now(); held.Value() != nil; runtime.GC() {
+			if time.Since(start) > 10*time.Second {
+				t.Fatal("the context is still held")
+			}
+		}
+	}
+	// What is to be done when a context is collected is done now.
+	done := make(chan bool)
+	runtime.AddCleanup(new(*int), func(done chan bool) { close(done) }, done)
+	for collected := false; !collected; {
+		runtime.GC()
+		select {
+		case <-done:
+			collected = true
+		default:
+		}
 	}
 }
 
