@@ -101,12 +101,12 @@ func (w *Worker) start() {
 		w.raise(hunger)
 		return
 	}
-	w.owed = int(limit) - 1 // nobody waits, but everybody will be idle some time
+	// Nobody waits, but everybody will be idle some time. A (W12) that the store
+	// overwrites is answered nonetheless: what is owed is published first, and wakes
+	// whoever there is.
+	w.owed = int(limit) - 1
 	if atomic.LoadUint32(&w.demand) != supply {
 		atomic.StoreUint32(&w.demand, supply)
-		if p.idlers() > 0 { // (R10) again, or a (W12) just before the store would be lost
-			w.raise(hunger)
-		}
 	}
 }
 

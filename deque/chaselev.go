@@ -19,7 +19,7 @@ type shared[T any] struct {
 	_      [line - 8]byte
 	bottom atomic.Int64            // index of the next push, or frozen; owner stores, thieves load
 	ring   atomic.Pointer[ring[T]] // owner stores, thieves load
-	_      [line - 16]byte
+	_      [line - 8 - word]byte
 }
 
 // chaseLev is the owner's part of a Chase-Lev deque.
@@ -55,6 +55,7 @@ func newChaseLev[T any](start int64) (*Owner[T], *Thief[T]) {
 // Push adds v as the newest value. It blocks only for a lock, if the deque has
 // one, and allocates when the deque grows.
 func (o *Owner[T]) Push(v T) {
+	o.touch()
 	if o.hybrid != nil {
 		o.hybrid.push(v)
 		return
@@ -74,6 +75,7 @@ func (o *Owner[T]) Push(v T) {
 // Pop removes and returns the newest value, or reports false if there is none.
 // It blocks only for a lock, if the deque has one.
 func (o *Owner[T]) Pop() (v T, ok bool) {
+	o.touch()
 	if o.hybrid != nil {
 		return o.hybrid.pop()
 	}

@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 	"weak"
 )
 
@@ -218,14 +220,18 @@ func TestThiefMistakes(t *testing.T) {
 // says so, whether or not they meet.
 func TestASecondOwnerIsDetected(t *testing.T) {
 	const env = "DEQUE_TEST_OWNERS"
-	if name := os.Getenv(env); name != "" {
+	uses := map[string]func(o *Owner[int]){
+		"Push": func(o *Owner[int]) { o.Push(1) },
+		"Pop":  func(o *Owner[int]) { o.Pop() },
+		"Len":  func(o *Owner[int]) { o.Len() },
+	}
+	if name, use, ok := strings.Cut(os.Getenv(env), " "); ok {
 		for _, m := range makersOf[int]() {
 			if m.name == name {
 				o, _ := m.make(0)
 				done := make(chan bool)
-				go func() { o.Push(1); o.Pop(); done <- true }()
-				o.Push(2)
-				o.Pop()
+				go func() { uses[use](o); done <- true }()
+				uses[use](o)
 				<-done
 			}
 		}
@@ -235,10 +241,24 @@ func TestASecondOwnerIsDetected(t *testing.T) {
 		t.Skip("needs the race detector")
 	}
 	for _, m := range makersOf[int]() {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestASecondOwnerIsDetected$")
-		cmd.Env = append(os.Environ(), env+"="+m.name)
-		if b, err := cmd.CombinedOutput(); err == nil || !bytes.Contains(b, []byte("DATA RACE")) {
-			t.Errorf("%s: %v\n%s", m.name, err, b)
+		for use := range uses {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestASecondOwnerIsDetected$")
+			cmd.Env = append(os.Environ(), env+"="+m.name+" "+use)
+			if b, err := cmd.CombinedOutput(); err == nil || !bytes.Contains(b, []byte("DATA RACE")) {
+				t.Errorf("%s, %s: %v\n%s", m.name, use, err, b)
+			}
 		}
 	}
 }
+
+// What one goroutine writes is on cache lines of its own, whatever the size of a
+// pointer.
+var (
+	_ [unsafe.Sizeof(Owner[int]{}) - line]byte
+	_ [line - unsafe.Sizeof(Owner[int]{})]byte
+	_ [unsafe.Offsetof(shared[int]{}.done) - unsafe.Offsetof(shared[int]{}.top) - line]byte
+	_ [unsafe.Offsetof(shared[int]{}.bottom) - unsafe.Offsetof(shared[int]{}.done) - line]byte
+	_ [unsafe.Sizeof(shared[int]{}) - unsafe.Offsetof(shared[int]{}.bottom) - line]byte
+	_ [unsafe.Offsetof(hybrid[int]{}.tail) - unsafe.Offsetof(hybrid[int]{}.ring) - line]byte
+	_ [unsafe.Offsetof(hybrid[int]{}.slots) - unsafe.Offsetof(hybrid[int]{}.tail) - line]byte
+)

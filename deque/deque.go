@@ -39,7 +39,15 @@ type Owner[T any] struct {
 	chaseLev[T]
 	hybrid *hybrid[T] // what it is instead, if not nil,
 	mutex  *mutexDeque[T]
-	_      [line - 56]byte
+	turns  int // see touch
+	_      [line - 3*8 - 5*word]byte
+}
+
+// touch shows the race detector every use, also one that finds nothing.
+func (o *Owner[T]) touch() {
+	if raceEnabled {
+		o.turns++
+	}
 }
 
 // Thief is the end of a deque that steals. It may be used by many goroutines.
@@ -61,19 +69,20 @@ const forever = -1
 // Len returns the number of values. Thieves may lower it at any time. It takes the
 // lock, if the deque has one, where Pop does.
 func (o *Owner[T]) Len() int {
+	o.touch()
 	switch {
 	case o.hybrid != nil:
 		return o.hybrid.length()
 	case o.mutex != nil:
-		return o.mutex.length()
+		return o.mutex.size()
 	}
 	return max(0, int(o.bottom-o.s.top.Load()))
 }
 
 // TrySteal is [Thief.Steal], but it waits no longer than the timeout for others
 // that are at the deque, and returns Retry then; it waits by runtime.Gosched.
-// With 0 it does not wait at all: that is for a first pass over many victims. It panics if the timeout is
-// negative.
+// With 0 it does not wait at all: that is for a first pass over many victims. It
+// panics if the timeout is negative.
 func (th *Thief[T]) TrySteal(timeout time.Duration) (v T, r Result) {
 	if timeout < 0 {
 		panic(fmt.Sprintf("deque: TrySteal(%v): the timeout must not be negative", timeout))

@@ -7,8 +7,6 @@ type mutexDeque[T any] struct {
 	mu         lock
 	ring       *ring[T]
 	head, tail int64
-	_          [line]byte
-	turns      int // of the owner; not under the lock, so that the race detector sees a second one
 }
 
 // NewMutex returns both ends of a deque that takes a lock for everything: the
@@ -23,7 +21,6 @@ func newMutex[T any](start int64) (*Owner[T], *Thief[T]) {
 }
 
 func (d *mutexDeque[T]) push(v T) {
-	d.turns++
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n := len(d.ring.slots); int(d.tail-d.head) == n {
@@ -34,7 +31,6 @@ func (d *mutexDeque[T]) push(v T) {
 }
 
 func (d *mutexDeque[T]) pop() (v T, ok bool) {
-	d.turns++
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if ok = d.tail > d.head; ok {
@@ -45,11 +41,6 @@ func (d *mutexDeque[T]) pop() (v T, ok bool) {
 		d.ring = d.ring.copied(d.head, d.tail, fits(left, n))
 	}
 	return v, ok
-}
-
-func (d *mutexDeque[T]) length() int {
-	d.turns++
-	return d.size()
 }
 
 func (d *mutexDeque[T]) size() int {

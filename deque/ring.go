@@ -1,11 +1,16 @@
 package deque
 
+import "unsafe"
+
 // minRing is the number of slots of a new deque, and the fewest it ever has.
 const minRing = 32
 
 // line is the span that two cores should not write at once: a cache line, and
 // its neighbour, which Intel's prefetcher brings along.
 const line = 128
+
+// word is the size of a pointer.
+const word = unsafe.Sizeof(uintptr(0))
 
 // A ring is the memory of a deque: a power of two of slots, the value of index
 // i in slot i mod its length.

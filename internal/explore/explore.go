@@ -30,8 +30,8 @@ var subjects = []subject{
 	{"deque", []Edit{
 		{"ring.go", "const minRing = 32\n", "const minRing = 4\n"},
 		{"ring.go", "func (r *ring[T]) at(i int64) *T { return &r.slots[int(i)&(len(r.slots)-1)] }",
-			"func (r *ring[T]) at(i int64) *T {\n\tp := &r.slots[int(i)&(len(r.slots)-1)]\n\tatomic.Plain(unsafe.Pointer(p))\n\treturn p\n}"},
-		{"ring.go", "package deque\n", "package deque\n\nimport (\n\t\"unsafe\"\n\n\tatomic \"" + base + "/sched\"\n)\n"},
+			"func (r *ring[T]) at(i int64) *T {\n\tp := &r.slots[int(i)&(len(r.slots)-1)]\n\tatomic.Plain(unsafe.Pointer(p), true)\n\treturn p\n}"},
+		{"ring.go", "import \"unsafe\"\n", "import (\n\t\"unsafe\"\n\n\tatomic \"" + base + "/sched\"\n)\n"},
 	}},
 	{"internal/queue", nil},
 	{".", []Edit{
@@ -49,6 +49,22 @@ var subjects = []subject{
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
 		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
 		{"close.go", "import (\n", "import (\n\tatomic \"" + base + "/sched\"\n"},
+		{"idle.go", "\ttimer := time.NewTimer(p.linger)\n\tdefer timer.Stop()\n\tselect {\n\tcase goOn := <-w.unparked:\n\t\treturn goOn\n\tcase <-timer.C:\n\t}\n",
+			"\tif goOn, ok := atomic.Take(w.unparked); ok {\n\t\treturn goOn\n\t}\n"},
+		{"idle.go", "\treturn <-w.unparked\n", "\tgoOn, ok := atomic.Take(w.unparked)\n\tif !ok {\n\t\tpanic(\"nobody has said whether to go on\")\n\t}\n\treturn goOn\n"},
+		{"idle.go", "\tw.unparked <- true\n", "\tatomic.Send(w.unparked, true)\n"},
+		{"idle.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
+		{"close.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
+		// Plain memory that goes from one goroutine to another.
+		{"future.go", "\t\"runtime\"\n", "\t\"runtime\"\n\n\tatomic \"" + base + "/sched\"\n"},
+		{"future.go", "\tf.value, f.err = value, err\n", "\tatomic.Writes(&f.value)\n\tf.value, f.err = value, err\n"},
+		{"future.go", "\treturn f.value, f.err\n", "\tatomic.Reads(&f.value)\n\treturn f.value, f.err\n"},
+		{"job.go", "j.result = j.fn.run(w, j.arg)", "atomic.Reads(&j.arg)\n\t\tr := j.fn.run(w, j.arg)\n\t\tatomic.Writes(&j.result)\n\t\tj.result = r"},
+		{"job.go", "\tj.fn, j.arg = fn, arg\n", "\tatomic.Writes(&j.arg)\n\tj.fn, j.arg = fn, arg\n"},
+		{"job.go", "\tr, err, exited := j.result, j.err, j.exited\n", "\tatomic.Reads(&j.result)\n\tr, err, exited := j.result, j.err, j.exited\n"},
+		{"job.go", "\tj.fn, j.arg, j.result = nil, arg, result\n", "\tatomic.Writes(&j.arg)\n\tatomic.Writes(&j.result)\n\tj.fn, j.arg, j.result = nil, arg, result\n"},
+		// Steals come seldom, however many there are.
+		{"worker.go", "t-w.lastSteal >= policy.Price && ", ""},
 		// The clock stands still, and nobody spins for long.
 		{"pool.go", "func now() int64 { return int64(time.Since(epoch)) }", "func now() int64 { return 0 }"},
 		{"worker.go", "const maxTurns = 1 << 13\n", "const maxTurns = 2\n"},

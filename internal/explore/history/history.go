@@ -11,14 +11,17 @@ import (
 )
 
 // Event is a call, or how it returned: 'u' is a push, 'o' a pop, 's' a steal,
-// 'l' a look whether there is something.
+// 'h' a steal of half, 'l' a look whether there is something.
 type Event struct {
 	Op        rune
 	Value     int
+	Half      string // the values, as characters
 	OK, Retry bool
 }
 
-func (e Event) String() string { return fmt.Sprintf("%c%d%v%v", e.Op, e.Value, e.OK, e.Retry) }
+func (e Event) String() string {
+	return fmt.Sprintf("%c%d%q%v%v", e.Op, e.Value, e.Half, e.OK, e.Retry)
+}
 
 // Deque is what happened to a deque.
 type Deque struct{ ops []porcupine.Operation }
@@ -56,6 +59,9 @@ var model = porcupine.Model{
 			return true, s + string(rune(in.Value))
 		case in.Op == 'l': // 0 only if there is nothing
 			return out.OK || s == "", s
+		case in.Op == 'h':
+			rest, ok := strings.CutPrefix(s, out.Half)
+			return ok && len(out.Half) == (len(s)+1)/2, rest
 		case out.Retry:
 			return true, s
 		case !out.OK:
@@ -86,6 +92,10 @@ func (h *Deque) Check() error {
 			fmt.Fprintf(&b, "push %d\n", in.Value)
 		case 'o':
 			fmt.Fprintf(&b, "pop: %d, %v\n", out.Value, out.OK)
+		case 'h':
+			fmt.Fprintf(&b, "steal half: %q\n", out.Half)
+		case 'l':
+			fmt.Fprintf(&b, "is there something: %v\n", out.OK)
 		default:
 			fmt.Fprintf(&b, "steal: %d, %v (retry: %v)\n", out.Value, out.OK, out.Retry)
 		}

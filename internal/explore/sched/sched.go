@@ -65,7 +65,8 @@ type thread struct {
 	op      op
 	done    bool
 	clock   clock
-	yielded int // writes there had been when it yielded
+	wrote   int // how often
+	yielded int // writes of others there had been when it yielded
 	spins   int // how often it has yielded since, in a row
 }
 
@@ -136,9 +137,11 @@ func (r *Run) object(key any) *object {
 	return o
 }
 
+// access is who touched a plain variable last, and when.
 type access struct {
 	thread int
-	at     int32
+	at     int32 // of the last write
+	reads  clock // since then
 }
 
 // run is the execution under way.
@@ -164,7 +167,7 @@ func (r *Run) Go(f func()) {
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		defer func() {
 			if v := recover(); v != nil && !r.stopping && r.failure == "" {
-				r.failure = fmt.Sprintf("thread %d panics: %v", t.id, v)
+				r.failure = fmt.Sprintf("panic: %v, in thread %d", v, t.id)
 			}
 		}()
 		t.yield = yield
@@ -203,8 +206,8 @@ func point(o op) *thread {
 	t := r.current
 	t.op = o
 	if o.yields {
-		if r.writes != t.yielded {
-			t.yielded, t.spins = r.writes, 0
+		if n := r.writes - t.wrote; n != t.yielded {
+			t.yielded, t.spins = n, 0
 		}
 		t.spins++
 	}
@@ -213,6 +216,7 @@ func point(o op) *thread {
 	}
 	if o.write {
 		r.writes++
+		t.wrote++
 	}
 	if r.tracing {
 		r.trace = append(r.trace, fmt.Sprintf("thread %d: %-14s %s", t.id, o.name, where()))
@@ -273,36 +277,52 @@ func (o *object) compare(name string, holds func() bool) bool {
 	return ok
 }
 
-// Plain says that the thread reads or writes what p points to, which nobody else
-// may touch at the same time: then it fails. It is no step.
-func Plain(p unsafe.Pointer) {
+// Plain says that the thread writes, or else reads, what p points to, which nobody
+// else may touch at the same time, but to read it as well: then it fails. It is
+// no step.
+func Plain(p unsafe.Pointer, write bool) {
 	r := run
 	if r == nil || r.current == nil || r.stopping {
 		return
 	}
 	t := r.current
-	if a, ok := r.plain[p]; ok && a.thread != t.id && t.clock[a.thread] < a.at {
-		r.Fail("data race at %s: threads %d and %d", where(), a.thread, t.id)
+	a, ok := r.plain[p]
+	if ok && t.clock[a.thread] < a.at {
+		r.Fail("data race: %s, threads %d and %d", where(), a.thread, t.id)
 	}
-	r.plain[p] = access{t.id, t.clock[t.id]}
+	if !write {
+		a.reads[t.id] = t.clock[t.id]
+		r.plain[p] = a
+		return
+	}
+	for i, at := range a.reads {
+		if t.clock[i] < at {
+			r.Fail("data race: %s, threads %d and %d", where(), i, t.id)
+		}
+	}
+	r.plain[p] = access{thread: t.id, at: t.clock[t.id]}
 }
+
+// Reads and Writes are Plain.
+func Reads[T any](p *T)  { Plain(unsafe.Pointer(p), false) }
+func Writes[T any](p *T) { Plain(unsafe.Pointer(p), true) }
 
 func (r *Run) isEnabled(t *thread) bool {
 	return !t.done && (t.op.enabled == nil || t.op.enabled())
 }
 
-// maxSpins is how often a thread may yield in a row though nobody has written
+// maxSpins is how often a thread may yield in a row though nobody else has written
 // anything: so often that waits that give up in time do.
 const maxSpins = 4
 
 // enabledSet returns the threads that can go on. One that has yielded too often
-// can when somebody has written something, or nobody else can.
+// can when somebody else has written something, or nobody else can.
 func (r *Run) enabledSet() (set uint32) {
 	var yielding uint32
 	for i, t := range r.threads {
 		switch {
 		case !r.isEnabled(t):
-		case t.op.yields && r.writes == t.yielded && t.spins >= maxSpins:
+		case t.op.yields && r.writes-t.wrote == t.yielded && t.spins >= maxSpins:
 			yielding |= 1 << i
 		default:
 			set |= 1 << i
@@ -455,7 +475,7 @@ func (r *Run) execute(p Program, stack []node, bounded bool, o Options) (_ []nod
 			return stack, false
 		}
 		if depth > maxSteps {
-			r.Fail("no end after %d steps", depth)
+			r.Fail("no end: %d steps", depth)
 			return stack, false
 		}
 	}

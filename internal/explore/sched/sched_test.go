@@ -131,10 +131,10 @@ func TestFailures(t *testing.T) {
 	wantFailure(t, "data race", func(r *Run) func() error {
 		var flag Bool
 		var x int
-		r.Go(func() { flag.Store(true); Plain(unsafe.Pointer(&x)); x = 1 })
+		r.Go(func() { flag.Store(true); Plain(unsafe.Pointer(&x), true); x = 1 })
 		r.Go(func() {
 			if flag.Load() {
-				Plain(unsafe.Pointer(&x))
+				Plain(unsafe.Pointer(&x), true)
 				x = 2
 			}
 		})
@@ -174,12 +174,12 @@ func TestNoFailures(t *testing.T) {
 	res := Explore(func(r *Run) func() error {
 		var flag Bool
 		x := 0
-		r.Go(func() { Plain(unsafe.Pointer(&x)); x = 1; flag.Store(true) })
+		r.Go(func() { Plain(unsafe.Pointer(&x), true); x = 1; flag.Store(true) })
 		r.Go(func() {
 			for !flag.Load() {
 				Gosched()
 			}
-			Plain(unsafe.Pointer(&x))
+			Plain(unsafe.Pointer(&x), true)
 			if x != 1 {
 				r.Fail("x is %d", x)
 			}

@@ -99,6 +99,15 @@ func (m *Mutex) Unlock() {
 // Gosched lets others go first, until one has written something.
 func Gosched() { point(op{name: "Gosched", yields: true}) }
 
+// Seen counts what other threads have written.
+func Seen() int { return run.writes - run.current.wrote }
+
+// Await waits until other threads have written more than what was seen.
+func Await(seen int) {
+	r, t := run, run.current
+	point(op{name: "await", enabled: func() bool { return r.writes-t.wrote != seen }})
+}
+
 // Pool is that of sync, and forgets all that is put into it.
 type Pool struct{ New func() any }
 
@@ -157,6 +166,24 @@ func Receive[T any](ch <-chan T) {
 	}})
 	if t != nil {
 		t.clock.join(&o.clock)
+	}
+}
+
+// Send sends to a channel that has room.
+func Send[T any](ch chan T, v T) {
+	run.object((<-chan T)(ch)).store("send")
+	ch <- v
+}
+
+// Take receives from a channel, if there is something, and reports false if not: a
+// wait that may time out at any moment.
+func Take[T any](ch <-chan T) (v T, ok bool) {
+	run.object(ch).update("take")
+	select {
+	case v = <-ch:
+		return v, true
+	default:
+		return v, false
 	}
 }
 

@@ -110,9 +110,15 @@ func (p dequeProgram) explored(kind string) sched.Program {
 				} else {
 					out.OK = th.Len() > 0
 				}
-			case 'h': // one by one, so far as owners can tell
-				dst := make([]int, 4)
+			case 'h': // in one step only if all is under the lock
+				dst := make([]int, 16)
 				n, _ := th.StealHalf(dst)
+				if kind == "Mutex" {
+					for _, v := range dst[:n] {
+						out.Half += string(rune(v))
+					}
+					break
+				}
 				for _, v := range dst[:n] {
 					h.Add(client, call, r.Now(), history.Event{Op: 's'}, history.Event{Value: v, OK: true})
 				}

@@ -49,8 +49,13 @@ func main() {
 	all := programs(*deep)
 	for _, p := range poolPrograms {
 		bound := p.bound
-		if bound == 0 {
+		switch {
+		case bound == 0:
 			bound = 2 // more is too much for so many steps
+		case bound < 0 && *pattern == "" && !*deep:
+			bound = -bound - 1
+		case bound < 0:
+			bound = -bound
 		}
 		if *deep {
 			bound++

@@ -13,7 +13,7 @@ type poolProgram struct {
 	name    string
 	workers int
 	opts    []filch.Option
-	bound   int // preemptions, if not 2
+	bound   int // preemptions, if not 2; negative: so many if it is asked for, but one less every day
 	start   func(r *sched.Run, p *filch.Pool) (check func() error)
 }
 
@@ -25,7 +25,7 @@ type ran [8]int
 func (n *ran) want(counts ...int) error {
 	for i, k := range counts {
 		if n[i] != k {
-			return fmt.Errorf("%d was done %d times, not %d", i, n[i], k)
+			return fmt.Errorf("not done exactly once: %d was done %d times, not %d", i, n[i], k)
 		}
 	}
 	return nil
@@ -69,13 +69,81 @@ func call(l *filch.Link[node, int], n node) int {
 	panic("too deep")
 }
 
+// The arguments of a function from arms.
+const (
+	start   = iota
+	first   // one arm,
+	second  // and the other
+	nothing // does nothing
+	busy    // start, while another worker is busy until that is done
+	wait    // what keeps it busy
+)
+
+// meeting is of two arms, each of which waits for the other to begin.
+type meeting struct {
+	both           *filch.Func[int, int]
+	first, stolen  sched.Bool
+	second, over   chan bool
+	entered, leave chan bool // whoever gives up a place has entered, and may
+}
+
+// useUp makes the fork that is owed to the other worker.
+func useUp(f *filch.Frame[int, int]) {
+	h := f.Fork(nothing)
+	f.Call(nothing)
+	f.Join(h)
+}
+
+// until polls until b is set.
+func until(b *sched.Bool, f *filch.Frame[int, int]) {
+	for seen := sched.Seen(); !b.Load(); seen = sched.Seen() {
+		f.Worker().Poll()
+		sched.Await(seen)
+	}
+}
+
+// arms returns a function whose arms meet; before they do, it calls prelude, if
+// there is any.
+func arms(m *meeting, prelude func(f *filch.Frame[int, int])) *filch.Func[int, int] {
+	m.second, m.over, m.entered, m.leave = make(chan bool), make(chan bool), make(chan bool), make(chan bool)
+	return filch.NewFunc(func(f *filch.Frame[int, int], arg int) int {
+		switch arg {
+		case start:
+			if prelude != nil {
+				prelude(f)
+			}
+			h := f.Fork(first)
+			f.Call(second)
+			f.Join(h)
+		case first:
+			m.first.Store(true)
+			sched.Receive(m.second)
+		case second:
+			sched.Close(m.second)
+			until(&m.first, f)
+		case busy:
+			sched.Receive(m.entered)
+			sched.Close(m.leave)
+			h := f.Fork(wait)
+			until(&m.stolen, f)
+			f.Call(start)
+			sched.Close(m.over)
+			f.Join(h)
+		case wait:
+			m.stolen.Store(true)
+			sched.Receive(m.over)
+		}
+		return 0
+	})
+}
+
 func forks(depth, callers int, do func(p *filch.Pool, n node) int) func(*sched.Run, *filch.Pool) func() error {
 	return func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
 		for range callers {
 			r.Go(func() {
 				if got := do(p, node{depth, n}); got != 1<<depth {
-					r.Fail("the tree has %d leaves", got)
+					r.Fail("wrong result: the tree has %d leaves", got)
 				}
 			})
 		}
@@ -85,36 +153,77 @@ func forks(depth, callers int, do func(p *filch.Pool, n node) int) func(*sched.R
 
 func count(n *ran, i int) func(context.Context) { return func(context.Context) { n[i]++ } }
 
+// closeDuring is Close while tasks are submitted.
+func closeDuring(tasks int) func(*sched.Run, *filch.Pool) func() error {
+	return func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		for i := range tasks {
+			r.Go(func() { p.Go(background, count(n, i)) })
+		}
+		r.Go(func() {
+			if err := p.Close(); err != nil {
+				r.Fail("Close: %v", err)
+			}
+		})
+		return func() error {
+			if s := p.Stats().Tasks; s.Done != int64(n[0]+n[1]) || s.Done+s.Cancelled+s.Rejected != int64(tasks) {
+				return fmt.Errorf("wrongly counted: %v, %+v", n, s)
+			}
+			return nil
+		}
+	}
+}
+
 var poolPrograms = []poolProgram{
 	{"fork", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"fork twice", 2, nil, 0, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"fork, three workers", 3, nil, 0, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"chain", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return chain.Call(p, n) })},
 	{"both at once", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
-		// Each arm waits for the other to begin.
-		var a, b sched.Bool
-		both := filch.NewFunc(func(f *filch.Frame[int, int], arm int) int {
-			switch arm {
-			case 0:
-				h := f.Fork(1)
-				f.Call(2)
+		m := &meeting{}
+		m.both = arms(m, nil)
+		r.Go(func() { m.both.Call(p, start) })
+		return func() error { return nil }
+	}},
+	// The second fork is the owner's affair until the other place is free.
+	{"a place is free late", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		m := &meeting{}
+		m.both = arms(m, useUp)
+		r.Go(func() { m.both.Call(p, start) })
+		r.Go(func() { p.Do(func(*filch.Worker) {}) })
+		return func() error { return nil }
+	}},
+	// A thief is busy until both arms are done, and has asked for more before.
+	{"a place is free late, a thief is busy", 3, nil, -1, func(r *sched.Run, p *filch.Pool) func() error {
+		m := &meeting{}
+		m.both = arms(m, nil)
+		r.Go(func() { m.both.Call(p, busy) })
+		r.Go(func() {
+			p.Do(func(*filch.Worker) {
+				sched.Close(m.entered)
+				sched.Receive(m.leave)
+			})
+		})
+		return func() error { return nil }
+	}},
+	// A is stolen; who waits for it steals B from the thief, which waits for that.
+	{"help", 2, nil, 2, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		var stolen [2]sched.Bool
+		fn := filch.NewFunc(func(f *filch.Frame[int, int], arg int) int {
+			n[arg]++
+			if arg > 0 {
+				stolen[arg-1].Store(true)
+			}
+			if arg < 2 {
+				h := f.Fork(arg + 1)
+				until(&stolen[arg], f)
 				f.Join(h)
-			case 1:
-				a.Store(true)
-				for !b.Load() {
-					sched.Gosched()
-				}
-			case 2:
-				b.Store(true)
-				for !a.Load() {
-					f.Worker().Poll()
-					sched.Gosched()
-				}
 			}
 			return 0
 		})
-		r.Go(func() { both.Call(p, 0) })
-		return func() error { return nil }
+		r.Go(func() { fn.Call(p, 0) })
+		return func() error { return n.want(1, 1, 1) }
 	}},
 	{"two callers", 2, nil, 0, forks(1, 2, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"two callers, one worker", 1, nil, 0, forks(1, 2, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
@@ -144,7 +253,7 @@ var poolPrograms = []poolProgram{
 		r.Go(func() {
 			f := filch.Submit(background, p, func(context.Context) (int, error) { return 7, nil })
 			if v, err := f.Wait(background); v != 7 || err != nil {
-				r.Fail("%d, %v", v, err)
+				r.Fail("wrong result: %d, %v", v, err)
 			}
 		})
 		return func() error { return nil }
@@ -160,7 +269,7 @@ var poolPrograms = []poolProgram{
 		r.Go(func() {
 			sched.Receive(ready)
 			if v, err := f.Wait(background); v != 7 || err != nil {
-				r.Fail("%d, %v", v, err)
+				r.Fail("wrong result: %d, %v", v, err)
 			}
 		})
 		return func() error { return nil }
@@ -171,7 +280,7 @@ var poolPrograms = []poolProgram{
 			p.Go(background, func(ctx context.Context) {
 				f := filch.Submit(ctx, p, func(context.Context) (int, error) { n[0]++; return 7, nil })
 				if v, err := f.Wait(ctx); v != 7 || err != nil {
-					r.Fail("%d, %v", v, err)
+					r.Fail("wrong result: %d, %v", v, err)
 				}
 				n[1]++
 			})
@@ -200,7 +309,84 @@ var poolPrograms = []poolProgram{
 		r.Go(func() { p.Resume() })
 		return func() error { return n.want(1) }
 	}},
-	{"shutdown", 1, nil, 3, func(r *sched.Run, p *filch.Pool) func() error {
+	{"close", 1, nil, 0, closeDuring(1)},
+	{"close, two tasks", 1, nil, -2, closeDuring(2)},
+	{"resize", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		met := make(chan bool)
+		r.Go(func() {
+			p.Go(background, func(context.Context) { sched.Receive(met); n[0]++ })
+			p.Go(background, func(context.Context) { sched.Close(met); n[1]++ })
+		})
+		r.Go(func() { p.Resize(2) })
+		return func() error { return n.want(1, 1) }
+	}},
+	{"blocking", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		met := make(chan bool)
+		r.Go(func() {
+			p.Go(background, func(ctx context.Context) {
+				filch.Blocking(ctx, func() { sched.Receive(met) })
+				n[0]++
+			})
+		})
+		r.Go(func() { p.Go(background, func(context.Context) { sched.Close(met); n[1]++ }) })
+		return func() error { return n.want(1, 1) }
+	}},
+	{"help with tasks", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		p.Pause()
+		p.Go(background, count(n, 0))
+		r.Go(func() { p.Resume() })
+		r.Go(func() { p.Help(background) })
+		return func() error { return n.want(1) }
+	}},
+	{"group", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() {
+			g := p.Group(background)
+			for i := range 2 {
+				g.Go(func(context.Context) error { n[i]++; return nil })
+			}
+			if err := g.Wait(); err != nil || n[0]+n[1] != 2 {
+				r.Fail("wrong result: %v, %v", err, n)
+			}
+		})
+		return func() error { return n.want(1, 1) }
+	}},
+	{"group inside", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() {
+			p.Go(background, func(ctx context.Context) {
+				g := p.Group(ctx)
+				for i := range 2 {
+					g.Go(func(context.Context) error { n[i]++; return nil })
+				}
+				if err := g.Wait(); err != nil || n[0]+n[1] != 2 {
+					r.Fail("wrong result: %v, %v", err, n)
+				}
+			})
+		})
+		return func() error { return n.want(1, 1) }
+	}},
+	{"idle timeout", 1, []filch.Option{filch.WithIdleTimeout(1)}, 0, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() { p.Go(background, count(n, 0)) })
+		r.Go(func() { p.Go(background, count(n, 1)) })
+		return func() error { return n.want(1, 1) }
+	}},
+	{"idle timeout, close", 1, []filch.Option{filch.WithIdleTimeout(1)}, 0, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() { p.Go(background, count(n, 0)) })
+		r.Go(func() { p.Shutdown(background) })
+		return func() error {
+			if s := p.Stats().Tasks; s.Done != int64(n[0]) || s.Done+s.Cancelled+s.Rejected != 1 {
+				return fmt.Errorf("wrongly counted: %v, %+v", n, s)
+			}
+			return nil
+		}
+	}},
+	{"shutdown", 1, nil, -3, func(r *sched.Run, p *filch.Pool) func() error {
 		var running sched.Int32
 		var err error
 		p.Do(func(*filch.Worker) {}) // leaves a worker that need not be made, under a lock
@@ -212,12 +398,12 @@ var poolPrograms = []poolProgram{
 		})
 		r.Go(func() {
 			if err := p.Shutdown(background); err != nil || running.Load() != 0 {
-				r.Fail("Shutdown: %v, and %d tasks run", err, running.Load())
+				r.Fail("Shutdown returned too early: %v, and %d tasks run", err, running.Load())
 			}
 		})
 		return func() error {
 			if s := p.Stats().Tasks; err == nil && s.Done+s.Cancelled != 1 || err != nil && s.Done != 0 {
-				return fmt.Errorf("%v, %+v", err, s)
+				return fmt.Errorf("wrongly counted: %v, %+v", err, s)
 			}
 			return nil
 		}
@@ -232,7 +418,7 @@ func (q poolProgram) explored(r *sched.Run) func() error {
 			return err
 		}
 		if s := p.Stats(); s.Active != 0 || s.Searching != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 {
-			return fmt.Errorf("at rest: %+v", s)
+			return fmt.Errorf("left over at rest: %+v", s)
 		}
 		return nil
 	}
