@@ -140,7 +140,7 @@ func TestFailures(t *testing.T) {
 		})
 		return nothing
 	})
-	wantFailure(t, "thread 1 panics: runtime error: index out of range", func(r *Run) func() error {
+	wantFailure(t, "panic: runtime error: index out of range", func(r *Run) func() error {
 		var x Int32
 		r.Go(func() { x.Store(5) })
 		r.Go(func() { _ = make([]int, 3)[x.Load()] })
