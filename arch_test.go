@@ -14,6 +14,7 @@ const module = "github.com/filch-go/filch"
 // mayImport is the order of the packages: what each may import of ours.
 var mayImport = map[string][]string{
 	"deque":             {},
+	"ordered":           {},
 	"internal/policy":   {},
 	"internal/queue":    {},
 	"":                  {"deque", "internal/policy", "internal/queue"},

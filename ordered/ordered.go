@@ -1,0 +1,387 @@
+// Package ordered holds a queue for tasks with priorities that many goroutines take
+// from: a global queue without a limit, and a bounded local one for each of them.
+// Lower numbers go first, and those of one priority in the order they came in.
+//
+// # Order
+//
+// Each of the queues is in order; together they are not, and need not be: that is what
+// lets every goroutine work on a queue of its own. Whoever takes a task has the best
+// of one queue, not of all. README.md has measurements of how far that is from the
+// order of a single queue. With [Strict], a goroutine alone has its tasks in order.
+//
+// # Contract
+//
+//   - Every value is handed out exactly once.
+//   - A Push synchronizes before the Pop that returns its value.
+//   - Nothing stays behind: what is in a local queue is there for everybody.
+//   - Nothing is kept: memory is given back as the queues drain.
+//
+// The design is that of the ordered work-steal queue of open-coroutine, whose
+// mistakes are mended; see README.md.
+package ordered
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	defaultCapacity = 256
+	// globalEvery is how many values a Local gives of its own until the next one
+	// is the global queue's best, so that what is there is not left for ever.
+	globalEvery = 60
+)
+
+// Queue is the whole: a global queue and the local ones. Make one with [New]. Its
+// methods may be called from any goroutine.
+type Queue[T any] struct {
+	locals   []Local[T]
+	capacity int
+	strict   bool
+	batch    int
+
+	_      [line]byte
+	word   atomic.Uint64 // how often the global queue has changed, and how many values it has, as in a gate
+	best   atomic.Int64  // priority of its best, or none; only if strict
+	_      [line - 16]byte
+	mu     sync.Mutex
+	global levels[T]
+}
+
+// none is a priority below that of any value: that of the last is said to be one more
+// urgent than it is.
+const none = math.MaxInt64
+
+// Option is an option of [New].
+type Option func(*options)
+
+type options struct {
+	strict bool
+	batch  int
+}
+
+// Strict keeps an urgent value local that would otherwise go to the global queue with
+// those that it displaces, sends one there that is no more urgent than what is there,
+// and pops from there what is more urgent than what is local. So a Local that is used
+// alone gives values in the order of their priorities, and of age within one. It
+// costs a look at the global queue for each Push and Pop, and replaces the rule that
+// every 61st value is global.
+func Strict() Option { return func(o *options) { o.strict = true } }
+
+// StealBatch lets a thief take up to n values at once, best first, if the best
+// priority of its victim has fewer: but not more than half of what there is. The
+// default is 1. It is for priorities that are nearly all different, such as
+// deadlines. It panics if n is less than 1.
+func StealBatch(n int) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("ordered: StealBatch(%d): there must be a value to steal", n))
+	}
+	return func(o *options) { o.batch = n }
+}
+
+// New returns a queue with as many local ones as locals says, usually one for each
+// worker, which have room for so many values as capacity says, or for 256 if that is
+// 0. It panics if locals is less than 1, capacity is negative, or an option nil.
+func New[T any](locals, capacity int, opts ...Option) *Queue[T] {
+	if locals < 1 {
+		panic(fmt.Sprintf("ordered: New: locals is %d; there must be one", locals))
+	}
+	if capacity < 0 {
+		panic(fmt.Sprintf("ordered: New: capacity is %d, which is negative", capacity))
+	}
+	o := options{batch: 1}
+	for i, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("ordered: New: option %d is nil", i))
+		}
+		opt(&o)
+	}
+	if capacity == 0 {
+		capacity = defaultCapacity
+	}
+	q := &Queue[T]{locals: make([]Local[T], locals), capacity: capacity, strict: o.strict, batch: o.batch}
+	q.best.Store(none)
+	for i := range q.locals {
+		l := &q.locals[i]
+		l.q, l.index = q, i
+		l.random.Seed(uint64(i), 0)
+	}
+	return q
+}
+
+// Push adds v to the global queue. It takes a lock, and O(log n) for priorities outside
+// of [-64, 448).
+func (q *Queue[T]) Push(priority int, v T) {
+	q.mu.Lock()
+	q.global.push(priority, v)
+	q.changed()
+	q.mu.Unlock()
+}
+
+// changed tells others what is in the global queue. The caller holds the lock.
+func (q *Queue[T]) changed() {
+	n := q.global.n
+	q.word.Store((q.word.Load()/oneVisit+1)*oneVisit + uint64(n)*oneValue)
+	if q.strict {
+		best := int64(none)
+		if n > 0 {
+			best = min(int64(q.global.best()), none-1)
+		}
+		q.best.Store(best)
+	}
+}
+
+// Local returns the local queue i, counted from 0. It panics if there is none.
+func (q *Queue[T]) Local(i int) *Local[T] {
+	if i < 0 || i >= len(q.locals) {
+		panic(fmt.Sprintf("ordered: Local(%d): there are %d", i, len(q.locals)))
+	}
+	return &q.locals[i]
+}
+
+// Len returns about how many values there are. It returns 0 only if there was a moment
+// without any.
+func (q *Queue[T]) Len() int {
+	for {
+		n, version := q.look()
+		if n > 0 {
+			return n
+		}
+		if _, again := q.look(); version == again {
+			return 0
+		}
+	}
+}
+
+// look returns how many values each queue had when it came by, and a number that will
+// be another if any has been changed.
+func (q *Queue[T]) look() (n int, version uint64) {
+	count := func(word uint64) {
+		n += length(word)
+		version += word / oneVisit
+	}
+	for i := range q.locals {
+		l := &q.locals[i]
+		count(l.moving.Load()) // (R54)
+		count(l.word.Load())
+	}
+	count(q.word.Load())
+	return n, version
+}
+
+// pop takes the best of the global queue.
+func (q *Queue[T]) pop() (priority int, v T, ok bool) {
+	if length(q.word.Load()) == 0 {
+		return 0, v, false
+	}
+	q.mu.Lock()
+	if ok = q.global.n > 0; ok {
+		priority, v = q.global.pop()
+		q.changed()
+	}
+	q.mu.Unlock()
+	return priority, v, ok
+}
+
+// Local is one of the local queues of a [Queue]. It must be used by one goroutine at a
+// time, and its values are taken by the others' Pop if they have none. The race
+// detector reports a second one.
+type Local[T any] struct {
+	gate
+	values levels[T] // for who is in
+	q      *Queue[T]
+	index  int
+	tick   int // values of its own since the last global one
+	turns  int // see touch
+	random rand.PCG
+	batch  []item[T]
+	_      [line]byte
+	moving atomic.Uint64 // how often it has stolen, and how many values are on the way here, as in a gate
+	_      [line]byte
+}
+
+// touch shows the race detector every use, also one that finds nothing.
+func (l *Local[T]) touch() {
+	if raceEnabled {
+		l.turns++
+	}
+}
+
+// Push adds v. If there is no more room, the worse half of what is here moves to the
+// global queue, and v as well, however urgent; but see [Strict]. It takes no lock
+// unless a thief is there or the queue is full, and O(log n) for priorities outside of
+// [-64, 448).
+func (l *Local[T]) Push(priority int, v T) {
+	l.touch()
+	q := l.q
+	if q.strict && int64(priority) >= q.best.Load() {
+		q.Push(priority, v)
+		return
+	}
+	l.enter()
+	if l.values.n < q.capacity {
+		l.values.push(priority, v)
+		l.leave(l.values.n)
+		return
+	}
+	l.spill(priority, v)
+	l.leave(l.values.n)
+}
+
+// spill makes room, in which v stays only if that is said to be strict, and v more
+// urgent than what has gone.
+func (l *Local[T]) spill(priority int, v T) {
+	q := l.q
+	q.mu.Lock()
+	if q.strict { // what has gone there before is newer
+		l.values.spill(l.values.n/2, func(priority int, v T) { l.batch = append(l.batch, item[T]{priority: priority, v: v}) })
+		for _, it := range slices.Backward(l.batch) {
+			q.global.pushOldest(it.priority, it.v)
+		}
+		clear(l.batch)
+		l.batch = l.batch[:0]
+	} else {
+		l.values.spill(l.values.n/2, q.global.push)
+	}
+	if q.strict && l.values.n < q.capacity && (q.global.n == 0 || priority < q.global.best()) {
+		l.values.push(priority, v)
+	} else {
+		q.global.push(priority, v)
+	}
+	q.changed()
+	q.mu.Unlock()
+}
+
+// Pop removes and returns the best value of this queue, or if there is none, of
+// another local one that it steals from, or of the global one. After 60 values of its
+// own, the next is the global queue's best, if there is one. It reports false if
+// each queue was empty when it came by; [Queue.Len] tells whether all are.
+//
+// Stealing takes half of the values of the best priority that the victim has; the
+// victims are tried in a circle from a random start. Pop takes a lock only if a thief
+// is there, or for what is global.
+func (l *Local[T]) Pop() (v T, ok bool) {
+	_, v, ok = l.Next()
+	return v, ok
+}
+
+// Next is Pop, and tells the priority too.
+func (l *Local[T]) Next() (priority int, v T, ok bool) {
+	l.touch()
+	q := l.q
+	if l.tick == globalEvery && !q.strict {
+		l.tick = 0
+		if priority, v, ok = q.pop(); ok {
+			return priority, v, true
+		}
+	}
+	for {
+		if length(l.known) > 0 {
+			l.enter()
+			n := l.values.n
+			if n > 0 && (!q.strict || int64(l.values.best()) <= q.best.Load()) {
+				priority, v = l.values.pop()
+				l.leave(n - 1)
+				l.tick++
+				return priority, v, true
+			}
+			l.leave(n)
+			if n > 0 {
+				if priority, v, ok = q.pop(); ok {
+					return priority, v, true
+				}
+				continue // somebody else has taken it
+			}
+		}
+		priority, v, ok, busy := l.steal()
+		if !ok {
+			priority, v, ok = q.pop()
+		}
+		if ok || !busy {
+			return priority, v, ok
+		}
+		runtime.Gosched()
+	}
+}
+
+// steal takes from another local queue. It reports busy if one could not be looked at.
+func (l *Local[T]) steal() (priority int, v T, ok, busy bool) {
+	all := l.q.locals
+	at := l.index
+	if n := len(all); n > 2 {
+		at += int(l.random.Uint64() % uint64(n-1))
+	}
+	for range len(all) - 1 {
+		if at++; at >= len(all) {
+			at -= len(all)
+		}
+		if at == l.index { // only once, and not the last
+			at = (at + 1) % len(all)
+		}
+		victim := &all[at]
+		if length(victim.word.Load()) == 0 {
+			continue
+		}
+		if !victim.enterThief() {
+			busy = true
+			continue
+		}
+		if l.take(victim); len(l.batch) > 0 {
+			priority, v = l.taken()
+			return priority, v, true, false
+		}
+	}
+	return 0, v, false, busy
+}
+
+// take moves half of the victim's best values to l.batch, and lets go of the victim.
+func (l *Local[T]) take(victim *Local[T]) {
+	begun := l.moving.Load() + oneVisit
+	l.moving.Store(begun + oneValue) // (W54) before the victim has less; pairs with (R54)
+	k := 0
+	if n := victim.values.n; n > 0 {
+		k = min(max((victim.values.bests()+1)/2, min(l.q.batch, n/2)), l.q.capacity+1)
+	}
+	for range k {
+		priority, v := victim.values.pop()
+		l.batch = append(l.batch, item[T]{priority: priority, v: v})
+	}
+	if k > 1 {
+		l.moving.Store(begun + uint64(k)*oneValue)
+	}
+	victim.leaveThief(victim.values.n)
+	if k > 1 {
+		l.enter()
+		for _, it := range l.batch[1:] {
+			l.values.push(it.priority, it.v)
+		}
+		l.leave(l.values.n)
+	}
+	l.moving.Store(begun)
+}
+
+// taken empties l.batch and returns the first of it, which Pop is for.
+func (l *Local[T]) taken() (priority int, v T) {
+	priority, v = l.batch[0].priority, l.batch[0].v
+	clear(l.batch)
+	l.batch = l.batch[:0]
+	return priority, v
+}
+
+// Len returns about how many values this queue has: no fewer than there are.
+func (l *Local[T]) Len() int { return length(l.word.Load()) }
+
+// sortItems sorts by priority and age.
+func sortItems[T any](items []item[T]) {
+	slices.SortFunc(items, func(a, b item[T]) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1
+	})
+}
