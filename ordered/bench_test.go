@@ -2,6 +2,7 @@ package ordered
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -11,7 +12,7 @@ import (
 // A push of a random priority and a pop, by several goroutines at once, with 100
 // values for each there already.
 func BenchmarkPushPop(b *testing.B) {
-	for _, levels := range []int{8, 256, 1 << 31} {
+	for _, levels := range []int{8, 256, math.MaxInt32} {
 		for _, goroutines := range []int{1, 2, 4, 8} {
 			for _, q := range rivals {
 				b.Run(fmt.Sprintf("levels=%d/goroutines=%d/queue=%s", levels, goroutines, q.name), func(b *testing.B) {

@@ -70,7 +70,8 @@ func (g *gate) enterThief() bool {
 
 // leaveThief lets a thief out, who has left n values.
 func (g *gate) leaveThief(n int) {
-	// If the owner waits to come in, it will say how many there are.
+	// If the owner is about to come in, it has said so, and that must not be undone; it
+	// will store the word anew.
 	if w := g.word.Load(); w&ownerIn == 0 {
 		g.word.CompareAndSwap(w, w/oneVisit*oneVisit+uint64(n)*oneValue)
 	}

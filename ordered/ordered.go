@@ -324,10 +324,11 @@ func (l *Local[T]) steal() (priority int, v T, ok, busy bool) {
 			at = (at + 1) % len(all)
 		}
 		victim := &all[at]
-		if length(victim.word.Load()) == 0 {
+		word := victim.word.Load()
+		if length(word) == 0 {
 			continue
 		}
-		if !victim.enterThief() {
+		if word&ownerIn != 0 || !victim.enterThief() {
 			busy = true
 			continue
 		}

@@ -33,6 +33,12 @@ var subjects = []subject{
 			"func (r *ring[T]) at(i int64) *T {\n\tp := &r.slots[int(i)&(len(r.slots)-1)]\n\tatomic.Plain(unsafe.Pointer(p), true)\n\treturn p\n}"},
 		{"ring.go", "import \"unsafe\"\n", "import (\n\t\"unsafe\"\n\n\tatomic \"" + base + "/sched\"\n)\n"},
 	}},
+	{"ordered", []Edit{
+		{"levels.go", "import \"math/bits\"\n", "import (\n\t\"math/bits\"\n\n\tatomic \"" + base + "/sched\"\n)\n"},
+		{"levels.go", "func (l *levels[T]) node(v T) int32 {\n", "func (l *levels[T]) node(v T) int32 {\n\tatomic.Writes(&l.n)\n"},
+		{"levels.go", "func (l *levels[T]) shorten(list *level, at uint, n int32) {\n", "func (l *levels[T]) shorten(list *level, at uint, n int32) {\n\tatomic.Writes(&l.n)\n"},
+		{"gate.go", "// gate lets the owner", "// Gate is a gate for a program of its own.\ntype Gate = gate\n\nfunc (g *Gate) Enter() { g.enter() }\n\nfunc (g *Gate) Leave(n int) { g.leave(n) }\n\nfunc (g *Gate) EnterThief() bool { return g.enterThief() }\n\nfunc (g *Gate) LeaveThief(n int) { g.leaveThief(n) }\n\n// gate lets the owner"},
+	}},
 	{"internal/queue", nil},
 	{".", []Edit{
 		// The packages that it uses, likewise.

@@ -272,9 +272,19 @@ func (o *object) compare(name string, holds func() bool) bool {
 		t.clock.join(&o.clock)
 		if ok {
 			t.release(o)
+		} else {
+			t.wroteNothing()
 		}
 	}
 	return ok
+}
+
+// wroteNothing takes back that the last step counts as a write: it was an attempt.
+func (t *thread) wroteNothing() {
+	if t != nil {
+		t.wrote--
+		run.writes--
+	}
 }
 
 // Plain says that the thread writes, or else reads, what p points to, which nobody

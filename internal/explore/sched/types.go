@@ -80,6 +80,7 @@ func (m *Mutex) Lock() {
 func (m *Mutex) TryLock() bool {
 	t := point(op{name: "TryLock", obj: &m.object, write: true})
 	if m.locked {
+		t.wroteNothing()
 		return false
 	}
 	if t != nil {

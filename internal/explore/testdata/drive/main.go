@@ -46,7 +46,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "--run:", err)
 		os.Exit(2)
 	}
-	all := programs(*deep)
+	all := append(programs(*deep), orderedExplored(*deep)...)
 	for _, p := range poolPrograms {
 		bound := p.bound
 		switch {

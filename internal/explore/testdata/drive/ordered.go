@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/filch-go/filch/internal/explore/sched"
+	"github.com/filch-go/filch/internal/explore/subject/ordered"
+)
+
+// orderedProgram is a queue with local ones of two values each, and what their owners
+// do, as letters: u push, o pop, and g push to the global queue. The first thread has
+// pushed some values before.
+type orderedProgram struct {
+	before  int
+	threads []string
+	strict  bool
+	bound   int // preemptions; 0: any number
+}
+
+var orderedPrograms = []orderedProgram{
+	{1, []string{"o", "o"}, false, 0},
+	{2, []string{"o", "o"}, false, 0},
+	{2, []string{"oo", "o"}, false, 2},
+	{2, []string{"u", "o"}, false, 2}, // a spill
+	{0, []string{"uo", "o"}, false, 0},
+	{0, []string{"uo", "uo"}, false, 0},
+	{1, []string{"uo", "oo"}, false, 2},
+	{1, []string{"", "o", "o"}, false, 2},
+	{2, []string{"", "oo", "o"}, false, 2},
+	{2, []string{"o", "o", "o"}, false, 1},
+	{0, []string{"g", "o"}, false, 0},
+	{1, []string{"g", "oo"}, false, 0},
+	{2, []string{"uo", "o"}, true, 2},
+	{1, []string{"uo", "uo"}, true, 0},
+}
+
+func (p orderedProgram) explored(r *sched.Run) func() error {
+	var opts []ordered.Option
+	if p.strict {
+		opts = append(opts, ordered.Strict())
+	}
+	q := ordered.New[int](len(p.threads), 2, opts...)
+	var n ran
+	pushed := 0
+	push := func(to func(priority, v int)) {
+		pushed++
+		to(0, pushed-1)
+	}
+	enough := p.before >= strings.Count(strings.Join(p.threads, ""), "o")
+	for range p.before {
+		push(q.Local(0).Push)
+	}
+	pop := func(i int) bool {
+		v, ok := q.Local(i).Pop()
+		if ok {
+			n[v]++
+		}
+		return ok
+	}
+	for i, ops := range p.threads {
+		r.Go(func() {
+			for _, op := range ops {
+				switch op {
+				case 'u':
+					push(q.Local(i).Push)
+				case 'g':
+					push(q.Push)
+				case 'o':
+					if !pop(i) && enough {
+						r.Fail("not done exactly once: nothing was there")
+					}
+				}
+			}
+		})
+	}
+	return func() error {
+		if left := q.Len(); left != pushed-sum(n) {
+			return fmt.Errorf("wrongly counted: %d, with %d of %d popped", left, sum(n), pushed)
+		}
+		for pop(0) { // finds all there is
+		}
+		want := make([]int, pushed)
+		for i := range want {
+			want[i] = 1
+		}
+		return n.want(want...)
+	}
+}
+
+// gateProgram is an owner, who comes in twice, and two thieves at one gate.
+func gateProgram(r *sched.Run) func() error {
+	var g ordered.Gate
+	var inside int
+	visit := func() { sched.Writes(&inside) }
+	g.Enter()
+	g.Leave(1)
+	r.Go(func() {
+		for range 2 {
+			g.Enter()
+			visit()
+			g.Leave(1)
+		}
+	})
+	for range 2 {
+		r.Go(func() {
+			if g.EnterThief() {
+				visit()
+				g.LeaveThief(1)
+			}
+		})
+	}
+	return func() error { return nil }
+}
+
+func sum(n ran) (all int) {
+	for _, k := range n {
+		all += k
+	}
+	return all
+}
+
+func orderedExplored(deep bool) (all []program) {
+	for _, p := range orderedPrograms {
+		name := fmt.Sprintf("ordered/%d/%s", p.before, strings.Join(p.threads, "|"))
+		if p.strict {
+			name += "/strict"
+		}
+		bound := p.bound
+		switch {
+		case bound == 0:
+			bound = -1
+		case deep:
+			bound++
+		}
+		all = append(all, program{name, p.explored, bound})
+	}
+	return append(all, program{"ordered/gate", gateProgram, -1})
+}
