@@ -14,7 +14,7 @@ const module = "github.com/filch-go/filch"
 // mayImport is the order of the packages: what each may import of ours.
 var mayImport = map[string][]string{
 	"deque":             {},
-	"ordered":           {},
+	"ordered":           {"internal/queue"},
 	"internal/policy":   {},
 	"internal/queue":    {},
 	"":                  {"deque", "internal/policy", "internal/queue"},

@@ -106,7 +106,7 @@ func (e taskPool) Close() { e.p.Close() }
 
 func TestTaskConformance(t *testing.T) {
 	for _, n := range []int{1, 2, 8} {
-		for _, order := range []filch.Order{filch.LIFO, filch.FIFO} {
+		for _, order := range orders {
 			for _, grouped := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v, %d workers, grouped %v", order, n, grouped), func(t *testing.T) {
 					newPool := func() conform.TaskExecutor {
@@ -127,7 +127,7 @@ func TestConformance(t *testing.T) {
 	}
 	for _, n := range []int{1, 2, 3, 8} {
 		exercise("forks", n, func() conform.Executor { return forkJoin{filch.New(filch.WithWorkers(n))} })
-		for _, order := range []filch.Order{filch.LIFO, filch.FIFO} {
+		for _, order := range orders {
 			newPool := func() *filch.Pool { return filch.New(filch.WithWorkers(n), filch.WithOrder(order)) }
 			exercise("groups, "+order.String(), n, func() conform.Executor { return tasks{newPool()} })
 			exercise("futures, "+order.String(), n, func() conform.Executor { return futures{newPool()} })

@@ -337,11 +337,15 @@ func ExamplePool_Dump() {
 }
 
 func ExampleWithOrder() {
-	for _, order := range []filch.Order{filch.LIFO, filch.FIFO} {
+	for _, order := range []filch.Order{filch.LIFO, filch.FIFO, filch.ByPriority} {
 		p := filch.New(filch.WithWorkers(1), filch.WithOrder(order))
 		p.Go(context.Background(), func(ctx context.Context) {
 			for i := range 3 {
-				p.Go(ctx, func(context.Context) { fmt.Print(i, " ") })
+				var opts []filch.TaskOption
+				if order == filch.ByPriority {
+					opts = append(opts, filch.AtPriority(-i))
+				}
+				p.Go(ctx, func(context.Context) { fmt.Print(i, " ") }, opts...)
 			}
 		})
 		p.Shutdown(context.Background())
@@ -350,6 +354,7 @@ func ExampleWithOrder() {
 	// Output:
 	// 2 1 0 LIFO
 	// 0 1 2 FIFO
+	// 2 1 0 ByPriority
 }
 
 func ExampleOrder() {
@@ -357,11 +362,32 @@ func ExampleOrder() {
 	// Output:
 	// 2 1 0 LIFO
 	// 0 1 2 FIFO
+	// 2 1 0 ByPriority
 }
 
 func ExampleOrder_String() {
-	fmt.Println(filch.LIFO, filch.FIFO)
-	// Output: LIFO FIFO
+	fmt.Println(filch.LIFO, filch.FIFO, filch.ByPriority)
+	// Output: LIFO FIFO ByPriority
+}
+
+// Each second that a task waits makes up for one level.
+func ExampleWithAgeing() {
+	p := filch.New(filch.WithWorkers(1), filch.WithOrder(filch.ByPriority), filch.WithAgeing(time.Second))
+	defer p.Close()
+	p.Pause()
+	g := p.Group(context.Background())
+	task := func(name string) func(context.Context) error {
+		return func(context.Context) error { fmt.Println(name); return nil }
+	}
+	g.Go(task("report"), filch.AtPriority(10))
+	g.Go(task("request"), filch.AtPriority(1)) // within 9 seconds after it
+	p.Resume()
+	if err := g.Wait(); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// request
+	// report
 }
 
 func ExampleWithQueueLimit() {

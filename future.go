@@ -47,14 +47,16 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 		panic("filch: Submit: f is nil")
 	}
 	future := newFuture(ctx, p, f)
+	var o taskOptions
 	var err error
-	if len(opts) == 0 {
-		err = p.submit(ctx, task{nil, future}, false, p.overflow)
-	} else {
-		var o taskOptions
-		if o, err = p.optionsOf("Submit", opts); err == nil {
-			err = future.with(o, nil).submit(ctx, p.overflow)
-		}
+	if len(opts) > 0 {
+		o, err = p.optionsOf("Submit", opts)
+	}
+	if !o.plain() {
+		future.with(o, nil)
+	}
+	if err == nil {
+		err = future.submit(ctx, o, p.overflow)
 	}
 	if err != nil {
 		future.resolve(future.value, err)
@@ -68,10 +70,8 @@ func (f *Future[T]) with(o taskOptions, onDone func(error)) *Future[T] {
 	return f
 }
 
-// submit queues the task, which has options. If it returns an error, the Future is
-// not resolved.
-func (f *Future[T]) submit(ctx context.Context, overflow Overflow) error {
-	o := &f.ctx.more.Load().options
+// submit queues the task. If it returns an error, the Future is not resolved.
+func (f *Future[T]) submit(ctx context.Context, o taskOptions, overflow Overflow) error {
 	if !o.deadline.IsZero() {
 		f.ctx.makeEnd()
 		var cancel context.CancelFunc
@@ -81,7 +81,7 @@ func (f *Future[T]) submit(ctx context.Context, overflow Overflow) error {
 	if o.longRunning {
 		return f.ctx.pool.runLong(ctx, task{nil, f})
 	}
-	return f.ctx.pool.submit(ctx, task{nil, f}, o.fair, overflow)
+	return f.ctx.pool.submit(ctx, task{nil, f}, o.priority, o.fair, overflow)
 }
 
 // claim makes the caller the one who runs or drops the task.

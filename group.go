@@ -74,9 +74,13 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	if f == nil {
 		panic("filch: Group.Go: f is nil")
 	}
+	var o taskOptions
 	if len(opts) > 0 {
-		g.goWith(f, opts)
-		return
+		var err error
+		if o, err = g.pool.optionsOf("Group.Go", opts); err != nil || !o.plain() {
+			g.goWith(f, o, err)
+			return
+		}
 	}
 	t := &groupTask{g, f}
 	g.mu.Lock()
@@ -87,14 +91,13 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	g.left++
 	g.queued++
 	g.mu.Unlock()
-	if err := g.pool.submit(g.ctx, task{g.ctx, t}, false, g.pool.overflow); err != nil && g.begins() {
+	if err := g.pool.submit(g.ctx, task{g.ctx, t}, o.priority, o.fair, g.pool.overflow); err != nil && g.begins() {
 		g.ended(err)
 	}
 }
 
-// goWith is Go with options.
-func (g *Group) goWith(f func(ctx context.Context) error, opts []TaskOption) {
-	o, err := g.pool.optionsOf("Group.Go", opts)
+// goWith is Go with options that groupTask does not know, or an error in them.
+func (g *Group) goWith(f func(ctx context.Context) error, o taskOptions, err error) {
 	g.mu.Lock()
 	g.left++
 	g.mu.Unlock()
@@ -103,7 +106,7 @@ func (g *Group) goWith(f func(ctx context.Context) error, opts []TaskOption) {
 		return
 	}
 	future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }).with(o, g.ended)
-	if err := future.submit(g.ctx, g.pool.overflow); err != nil {
+	if err := future.submit(g.ctx, o, g.pool.overflow); err != nil {
 		g.ended(err)
 		return
 	}

@@ -82,6 +82,7 @@ type settings struct {
 	number     uint64 // no other pool has it
 	name       string
 	order      Order
+	ageing     time.Duration // 0: none
 	overflow   Overflow
 	room       *room // nil without a limit
 	busyPoll   bool
@@ -117,10 +118,24 @@ func WithWorkers(n int) Option {
 
 // WithOrder sets the order in which workers take tasks. The default is [LIFO].
 func WithOrder(o Order) Option {
-	if o != LIFO && o != FIFO {
-		panic(fmt.Sprintf("filch: WithOrder(%v): the order must be LIFO or FIFO", o))
+	if o < LIFO || o > ByPriority {
+		panic(fmt.Sprintf("filch: WithOrder(%v): the order must be LIFO, FIFO or ByPriority", o))
 	}
 	return func(p *Pool) { p.order = o }
+}
+
+// WithAgeing makes tasks more urgent while they wait, by one level for each d, so that
+// none waits for ever: a task of priority p goes behind those of a lower priority q
+// that are submitted within (p-q)·d after it, and no later ones. Without it, and with
+// priorities of any kind, a task waits for as long as there is a more urgent one. It
+// makes a task cost some tens of nanoseconds more. It is for pools with the order
+// [ByPriority]; [New] panics for another. On 32-bit platforms a pool counts 2^25 levels,
+// and then no more. It panics if d is not positive.
+func WithAgeing(d time.Duration) Option {
+	if d <= 0 {
+		panic(fmt.Sprintf("filch: WithAgeing(%v): the time must be positive", d))
+	}
+	return func(p *Pool) { p.ageing = d }
 }
 
 // WithQueueLimit limits the number of tasks that are queued to n, and says what
@@ -214,7 +229,6 @@ func New(opts ...Option) *Pool {
 	p := &Pool{}
 	p.stallAfter = 100 * time.Millisecond
 	p.number = pools.Add(1)
-	p.tasks.init(&inbox{})
 	p.life, p.endLife = context.WithCancelCause(context.Background())
 	p.life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
 	p.workers.Store(&[]*Worker{})
@@ -224,6 +238,10 @@ func New(opts ...Option) *Pool {
 		}
 		opt(p)
 	}
+	if p.ageing > 0 && p.order != ByPriority {
+		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", p.order))
+	}
+	p.tasks.init(p)
 	if p.name == "" {
 		p.name = fmt.Sprint("pool ", p.number)
 	}

@@ -2,7 +2,9 @@ package filch
 
 import (
 	"context"
+	"math"
 	"testing"
+	"time"
 )
 
 // numbered is a task to be told from others.
@@ -24,16 +26,16 @@ func TestMovedTasksAreCounted(t *testing.T) {
 	}
 	fill := func(n int) *taskQueue {
 		q := &taskQueue{}
-		q.init(nil)
+		q.init(New())
 		for i := range n {
-			q.push(numbered(i, &got))
+			q.push(0, numbered(i, &got))
 		}
 		q.moved = n
 		return q
 	}
 	q := fill(3)
 	q.takeBack(func(body) bool { return true })
-	q.push(numbered(10, &got))
+	q.push(0, numbered(10, &got))
 	for _, want := range []int{10, 0, 1, -1} {
 		if n := newest(q); n != want {
 			t.Errorf("task %d is taken, not %d", n, want)
@@ -54,9 +56,113 @@ func TestMovedTasksAreCounted(t *testing.T) {
 		if victim.q.Len()+thief.tasks.q.Len() != n-1 || thief.tasks.q.Len() == 0 {
 			t.Errorf("%d tasks: %d are left and %d were moved", n, victim.q.Len(), thief.tasks.q.Len())
 		}
-		thief.tasks.push(numbered(1000, &got))
+		thief.tasks.push(0, numbered(1000, &got))
 		if k := newest(&thief.tasks); k != 1000 {
 			t.Errorf("%d tasks: task %d is taken before the worker's own", n, k)
 		}
+	}
+}
+
+// A thief takes half of the tasks of the best priority, those that came first, and
+// keeps the others for later; but nothing if the global queue has a more urgent one.
+func TestStealByPriority(t *testing.T) {
+	p := New(WithWorkers(2), WithOrder(ByPriority))
+	var got int
+	victim, thief := newWorker(p, 0), newWorker(p, 1)
+	thief.searching = true // so that it wakes nobody
+	for i := range 10 {
+		victim.tasks.push(5, numbered(50+i, &got))
+		if i < 7 {
+			victim.tasks.push(3, numbered(30+i, &got))
+		}
+	}
+	take := func(q *taskQueue, steal bool) int {
+		task, ok := thief.takeFrom(q, 2, steal)
+		if !ok {
+			return -1
+		}
+		task.body.(plainTask)(context.Background())
+		return got
+	}
+	if n := take(&victim.tasks, true); n != 30 || thief.tasks.len() != 3 || victim.tasks.levels.Bests(100) != 3 {
+		t.Errorf("task %d stolen, and %d more", n, thief.tasks.len())
+	}
+	for _, want := range []int{31, 32, 33} {
+		if task, ok := thief.tasks.pop(false); ok {
+			task.body.(plainTask)(context.Background())
+		}
+		if got != want {
+			t.Errorf("task %d, not %d", got, want)
+		}
+	}
+	p.tasks.push(2, numbered(20, &got))
+	if n := take(&victim.tasks, true); n != -1 {
+		t.Errorf("task %d stolen, though there was a more urgent one", n)
+	}
+	if n := take(&p.tasks, false); n != 20 {
+		t.Errorf("task %d taken", n)
+	}
+	p.tasks.push(3, numbered(37, &got))
+	if n := take(&victim.tasks, true); n != 34 {
+		t.Errorf("task %d stolen, not the equal of the global one", n)
+	}
+}
+
+// A full queue spills the worse half, and the newcomer.
+func TestSpill(t *testing.T) {
+	p := New(WithWorkers(1), WithOrder(ByPriority))
+	var got int
+	w := newWorker(p, 0)
+	for i := range capacity {
+		w.tasks.push(i, numbered(i, &got))
+	}
+	if p.tasks.some.Load() {
+		t.Error("a queue that was not full has spilled")
+	}
+	w.tasks.push(-1, numbered(-1, &got))
+	if w.tasks.len() != capacity/2 || p.tasks.len() != capacity/2+1 {
+		t.Fatalf("%d tasks, and %d global ones", w.tasks.len(), p.tasks.len())
+	}
+	p.workers.Store(&[]*Worker{w})
+	for want := range capacity + 1 {
+		task, ok := w.nextTask()
+		if !ok {
+			t.Fatalf("%d tasks", want)
+		}
+		if task.body.(plainTask)(context.Background()); got != want-1 && want < fairness {
+			t.Errorf("task %d, not %d", got, want-1)
+		}
+	}
+	if task, ok := w.nextTask(); ok {
+		t.Errorf("%v is too many", task)
+	}
+}
+
+// The order of tasks of different age is that of when they would be of one level.
+func TestAged(t *testing.T) {
+	const second = int64(time.Second)
+	for _, c := range []struct {
+		priority int
+		at       int64
+		than     int
+		laterAt  int64
+		first    bool
+	}{
+		{5, 0, 0, 4 * second, false},
+		{5, 0, 0, 6 * second, true},
+		{5, 0, 5, 1 * second, true},
+		{-3, 100 * second, -4, 102 * second, true},
+		{math.MaxInt, 0, math.MaxInt, second, true},
+		{math.MaxInt, second, 0, 1000 * second, false},
+		{math.MinInt, 1000 * second, math.MinInt + 1, second, false},
+		{0, 3, math.MinInt, 1000 * second, false},
+	} {
+		a, b := aged(c.priority, c.at, time.Second), aged(c.than, c.laterAt, time.Second)
+		if (a < b) != c.first {
+			t.Errorf("%+v: %d and %d", c, a, b)
+		}
+	}
+	if aged(0, second, 100) != 64*1e7 { // 100 ns each
+		t.Error(aged(0, second, 100))
 	}
 }

@@ -242,7 +242,7 @@ func (p *Pool) Dump(out io.Writer) error {
 	for i, w := range *p.workers.Load() {
 		q := &w.tasks
 		q.mu.Lock()
-		queued, running := q.q.Len(), q.running.body
+		queued, running := q.len(), q.running.body
 		q.mu.Unlock()
 		if queued > 0 || running != nil {
 			fmt.Fprintf(t, "worker %d\t%d queued\t%s\n", i, queued, describe(running))

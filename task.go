@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -27,8 +28,9 @@ var (
 	ErrInside = errors.New("filch: called from inside a task, which would wait for itself")
 )
 
-// Order is the order in which a worker takes the tasks of its own queue. Other
-// workers steal the oldest, and the global queue is first come, first served.
+// Order is the order in which a worker takes the tasks of its own queue. With LIFO
+// and FIFO, other workers steal the oldest, and the global queue is first come,
+// first served.
 type Order int
 
 const (
@@ -38,10 +40,23 @@ const (
 	// FIFO runs the oldest first, for tasks that nobody waits for, such as
 	// events.
 	FIFO
+	// ByPriority runs the tasks with the lowest number of [AtPriority] first, and
+	// those of one priority in the order they came in. Of its own queue and the
+	// global one, a worker takes from that which has the more urgent task, or its
+	// own. If that has none, it steals half of the tasks of the best priority that
+	// another worker has, unless the global queue has a more urgent one, and at
+	// last takes from the global queue. So no worker runs a task while it has, or
+	// the global queue, a more urgent one; but another worker's queue may have.
+	//
+	// After 60 tasks of its own, a worker takes one from the global queue,
+	// however urgent. A task that a more urgent one always precedes may wait
+	// for ever, if [WithAgeing] does not see to it. A worker's queue holds 256
+	// tasks: if it is full, the less urgent half moves to the global queue.
+	ByPriority
 )
 
 // String returns the name of the order.
-func (o Order) String() string { return nameOf("Order", int(o), "LIFO", "FIFO") }
+func (o Order) String() string { return nameOf("Order", int(o), "LIFO", "FIFO", "ByPriority") }
 
 // Overflow is what happens to a task that is submitted when as many are queued
 // as may be.
@@ -70,60 +85,87 @@ func nameOf(kind string, i int, names ...string) string {
 }
 
 // TaskOption says how one task is to be run.
-type TaskOption func(o *taskOptions)
+type TaskOption interface{ taskOption() }
 
 type taskOptions struct {
 	priority    int
 	name        string
-	within      time.Duration
 	deadline    time.Time
 	longRunning bool
 	fair        bool
-	detached    bool  // nobody has the Future
-	err         error // of an option that makes no sense
+	detached    bool // nobody has the Future
 }
 
-// AtPriority sets the priority of a task: lower runs first, 0 is the default. A
-// pool whose order is not by priority refuses any other.
-func AtPriority(n int) TaskOption { return func(o *taskOptions) { o.priority = n } }
+// plain reports whether a task with these options needs no more than one without, once
+// it is queued.
+func (o *taskOptions) plain() bool {
+	return o.name == "" && o.deadline.IsZero() && !o.longRunning
+}
+
+type (
+	atPriority  int
+	named       string
+	within      time.Duration
+	longRunning struct{}
+	fair        struct{}
+)
+
+func (atPriority) taskOption()  {}
+func (named) taskOption()       {}
+func (within) taskOption()      {}
+func (longRunning) taskOption() {}
+func (fair) taskOption()        {}
+
+// AtPriority sets the priority of a task: lower runs first, 0 is the default, also
+// for what a task of another priority submits. Any int will do, such as the
+// milliseconds until a deadline; those from -64 to 447 take the least time. A pool
+// whose order is not [ByPriority] refuses any but 0.
+func AtPriority(n int) TaskOption { return atPriority(n) }
 
 // Named gives a task a name, for [Pool.Dump], [Event], profiles and traces.
-func Named(name string) TaskOption { return func(o *taskOptions) { o.name = name } }
+func Named(name string) TaskOption { return named(name) }
 
 // Within limits the time from the submission of a task to its end. After that
 // its context is cancelled, and if it has not started, it never does. The time
 // must be positive.
-func Within(d time.Duration) TaskOption {
-	return func(o *taskOptions) {
-		if o.within = d; d <= 0 {
-			o.err = fmt.Errorf("filch: Within(%v): the time must be positive", d)
-		}
-	}
-}
+func Within(d time.Duration) TaskOption { return within(d) }
 
 // LongRunning gives a task a goroutine of its own at once: it takes no worker's
 // place, and no room in the queue.
-func LongRunning() TaskOption { return func(o *taskOptions) { o.longRunning = true } }
+func LongRunning() TaskOption { return longRunning{} }
 
 // Fair queues a task that another task submits behind all that is queued from
 // outside, not in its worker's own queue.
-func Fair() TaskOption { return func(o *taskOptions) { o.fair = true } }
+func Fair() TaskOption { return fair{} }
 
-// optionsOf collects opts. The error is of one that cannot be met.
+// optionsOf collects opts. The error is of the first that cannot be met.
 func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error) {
+	refuse := func(e error) {
+		if err == nil {
+			err = e
+		}
+	}
 	for i, opt := range opts {
-		if opt == nil {
+		switch opt := opt.(type) {
+		case atPriority:
+			if o.priority = int(opt); opt != 0 && p.order != ByPriority {
+				refuse(fmt.Errorf("filch: AtPriority(%d): the order of the pool is %v", opt, p.order))
+			}
+		case named:
+			o.name = string(opt)
+		case within:
+			if o.deadline = time.Now().Add(time.Duration(opt)); opt <= 0 {
+				refuse(fmt.Errorf("filch: Within(%v): the time must be positive", time.Duration(opt)))
+			}
+		case longRunning:
+			o.longRunning = true
+		case fair:
+			o.fair = true
+		default:
 			panic(fmt.Sprintf("filch: %s: option %d is nil", op, i))
 		}
-		opt(&o)
 	}
-	if o.within > 0 {
-		o.deadline = time.Now().Add(o.within)
-	}
-	if o.priority != 0 && o.err == nil {
-		o.err = fmt.Errorf("filch: AtPriority(%d): the order of the pool is %v", o.priority, p.order)
-	}
-	return o, o.err
+	return o, err
 }
 
 // Go queues f. It is called with a context that has the values of ctx, and that
@@ -139,7 +181,7 @@ func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error
 // goroutine, or with [CallerRuns] arrives at the caller. runtime.Goexit in f ends
 // f; where it runs on the caller's goroutine, that as well.
 //
-// Without options Go allocates nothing but room in the queue, 32 bytes, and
+// Without options, or with [AtPriority] and [Fair], Go allocates nothing but room in the queue, 32 bytes, and
 // costs about as much as an uncontended mutex or two. It panics if ctx or f is
 // nil.
 func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
@@ -159,18 +201,21 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 	if f == nil {
 		panic("filch: " + op + ": f is nil")
 	}
-	if len(opts) == 0 {
-		return p.submit(ctx, task{inherited(ctx), plainTask(f)}, false, overflow)
+	var o taskOptions
+	if len(opts) > 0 {
+		var err error
+		if o, err = p.optionsOf(op, opts); err != nil {
+			return err
+		}
 	}
-	o, err := p.optionsOf(op, opts)
-	if err != nil {
-		return err
+	if o.plain() {
+		return p.submit(ctx, task{inherited(ctx), plainTask(f)}, o.priority, o.fair, overflow)
 	}
 	o.detached = true
 	return newFuture(ctx, p, func(ctx context.Context) (struct{}, error) {
 		f(ctx)
 		return struct{}{}, nil
-	}).with(o, nil).submit(ctx, overflow)
+	}).with(o, nil).submit(ctx, o, overflow)
 }
 
 // task is what queues hold.
@@ -262,7 +307,7 @@ func (p *Pool) admits(ctx context.Context) error {
 }
 
 // submit queues t for who has ctx.
-func (p *Pool) submit(ctx context.Context, t task, fair bool, overflow Overflow) error {
+func (p *Pool) submit(ctx context.Context, t task, priority int, fair bool, overflow Overflow) error {
 	if err := p.admits(ctx); err != nil {
 		return p.refuse(t.body, err)
 	}
@@ -283,9 +328,12 @@ func (p *Pool) submit(ctx context.Context, t task, fair bool, overflow Overflow)
 	if p.observer != nil {
 		p.observe(TaskSubmitted, t.body, nil)
 	}
+	if p.ageing > 0 {
+		priority = aged(priority, now(), p.ageing)
+	}
 	w := p.workerOf(ctx)
-	if w == nil || fair || !w.tasks.push(t) {
-		p.tasks.push(t)
+	if w == nil || fair || !w.tasks.push(priority, t) {
+		p.tasks.push(priority, t)
 	}
 	if !p.wake() || p.phase.Load() == cancelled { // (R10)
 		p.dropQueued() // the end of Shutdown, or Close, may have come before the push
@@ -301,6 +349,16 @@ func (p *Pool) refuse(b body, err error) error {
 		p.observe(TaskRejected, b, err)
 	}
 	return err
+}
+
+// aged returns what a task of the given priority is queued by: a level, in parts of
+// 1/64, and the time, in as many parts of step. As all grow older at the same pace,
+// their order stays.
+func aged(priority int, at int64, step time.Duration) int {
+	const parts, most = 64, math.MaxInt / 128
+	d := int64(step)
+	by := int64(min(max(priority, -most), most))*parts + at/d*parts + at%d*parts/d
+	return int(min(max(by, math.MinInt), math.MaxInt))
 }
 
 // accepted counts a task that is not queued.
@@ -345,7 +403,8 @@ func (p *Pool) runHere(ctx context.Context, next func() (task, bool)) (ran bool)
 // queue, else one of another worker's. It reports whether it has run one. It is
 // for who waits for something other than a Future or a Group. A task that is run
 // on top of another must not wait for that one; so the pool never does this by
-// itself. What is said of panics and runtime.Goexit at [Pool.Go] with CallerRuns
+// itself. If the order is by priority, the most urgent of a queue counts as its
+// oldest. What is said of panics and runtime.Goexit at [Pool.Go] with CallerRuns
 // holds here as well. Help panics if ctx is nil.
 func (p *Pool) Help(ctx context.Context) bool {
 	if ctx == nil {
@@ -454,10 +513,13 @@ type taskQueue struct {
 	// finds nothing clears it, and not who takes the last task, since the next
 	// often comes at once.
 	some atomic.Bool
-	_    [127]byte
+	best atomic.Int64 // priority of the best task, or nobody's; of the global queue, by priority
+	_    [112]byte
 
-	in      *inbox  // where others push, if not nil
-	inPlace inPlace // by who has a seat at its worker
+	in      *inbox              // where others push, if not nil
+	global  *taskQueue          // where tasks go for which there is no room, if not nil
+	levels  *queue.Levels[task] // by priority; then it is used instead of q
+	inPlace inPlace             // by who has a seat at its worker
 
 	mu      sync.Mutex
 	q       queue.Deque[task]
@@ -492,17 +554,27 @@ type inbox struct {
 }
 
 // chunks are shared by all queues of tasks.
-var chunks sync.Pool
+var chunks, parts sync.Pool
 
-func (q *taskQueue) init(in *inbox) {
-	q.q.Chunks = &chunks
-	if q.in = in; in != nil {
-		in.q.Chunks = &chunks
+// init makes q the queue of a worker of p, or the global one.
+func (q *taskQueue) init(p *Pool) {
+	global := q == &p.tasks
+	switch {
+	case p.order == ByPriority:
+		q.levels = &queue.Levels[task]{Parts: &parts}
+		if !global {
+			q.global = &p.tasks
+		}
+	case global:
+		q.in = &inbox{}
+		q.in.q.Chunks = &chunks
 	}
+	q.q.Chunks = &chunks
+	q.best.Store(nobodys)
 }
 
 // push adds t, and reports false if the worker was let go.
-func (q *taskQueue) push(t task) bool {
+func (q *taskQueue) push(priority int, t task) bool {
 	if in := q.in; in != nil {
 		in.mu.Lock()
 		in.pushed++
@@ -517,10 +589,50 @@ func (q *taskQueue) push(t task) bool {
 		return false
 	}
 	q.pushed++
-	q.q.PushBack(t)
-	q.notEmpty()
+	q.add(priority, t)
 	q.mu.Unlock()
 	return true
+}
+
+// add adds t. The caller holds the lock.
+func (q *taskQueue) add(priority int, t task) {
+	switch {
+	case q.levels == nil:
+		q.q.PushBack(t)
+	case q.global == nil || q.levels.Len() < capacity:
+		q.levels.Push(priority, t)
+		q.tellBest()
+	default:
+		g := q.global
+		g.mu.Lock()
+		q.levels.Spill(capacity/2, g.levels.Push)
+		g.levels.Push(priority, t)
+		g.tellBest()
+		g.notEmpty()
+		g.mu.Unlock()
+	}
+	q.notEmpty()
+}
+
+// capacity is how many tasks a worker's queue holds if it is by priority.
+const capacity = 256
+
+// nobodys is a priority below that of any task: that of the last is said to be one
+// more urgent than it is.
+const nobodys = math.MaxInt64
+
+// tellBest notes the priority of the best task, for those who do not have the lock.
+func (q *taskQueue) tellBest() {
+	if q.global != nil {
+		return
+	}
+	best := int64(nobodys)
+	if q.levels.Len() > 0 {
+		best = min(int64(q.levels.Best()), nobodys-1)
+	}
+	if q.best.Load() != best {
+		q.best.Store(best)
+	}
 }
 
 // notEmpty notes that there is something. The caller holds the lock that it
@@ -542,20 +654,28 @@ func (q *taskQueue) refill() {
 		defer q.in.mu.Unlock()
 		q.q, q.in.q = q.in.q, q.q
 	}
-	if q.q.Len() == 0 {
+	if q.len() == 0 {
 		q.some.Store(false)
 	}
+}
+
+// len returns how many tasks there are but for the inbox. The caller holds the lock.
+func (q *taskQueue) len() int {
+	if q.levels != nil {
+		return q.levels.Len()
+	}
+	return q.q.Len()
 }
 
 // count returns how many tasks are queued, and how many were submitted to q. The
 // caller holds the lock.
 func (q *taskQueue) count() (queued int, pushed int64) {
 	if q.in == nil {
-		return q.q.Len(), q.pushed
+		return q.len(), q.pushed
 	}
 	q.in.mu.Lock()
 	defer q.in.mu.Unlock()
-	return q.q.Len() + q.in.q.Len(), q.in.pushed
+	return q.len() + q.in.q.Len(), q.in.pushed
 }
 
 // leave reports whether the worker of q may be let go: nobody has pushed to it
@@ -563,13 +683,64 @@ func (q *taskQueue) count() (queued int, pushed int64) {
 func (q *taskQueue) leave() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.gone = q.q.Len() == 0
+	q.gone = q.len() == 0
 	return q.gone
 }
 
+// most is how many tasks move from one queue to another at a time, but for
+// chunks of the queue, which move whole.
+const most = 32
+
+// batch is tasks on their way from one queue to another.
+type batch struct {
+	q      queue.Deque[task]
+	levels queue.Levels[task]
+}
+
+// give moves up to n tasks to b, and returns how many. The caller holds the lock.
+func (q *taskQueue) give(n int, b *batch) int {
+	switch {
+	case q.levels != nil:
+		n = min(n, most)
+		q.levels.MoveBests(n, &b.levels)
+		q.tellBest()
+		return n
+	case n > 2*most:
+		n = q.q.MoveChunk(&b.q)
+	default:
+		n = min(n, most)
+		for range n {
+			t, _ := q.q.PopFront()
+			b.q.PushBack(t)
+		}
+	}
+	q.moved = max(0, q.moved-n)
+	return n
+}
+
+// receive moves the n tasks of b here. The caller holds the lock.
+func (q *taskQueue) receive(b *batch, n int) {
+	if q.levels != nil {
+		b.levels.MoveBests(n, q.levels)
+	} else {
+		b.q.MoveChunk(&q.q)
+		q.moved += n
+	}
+	q.notEmpty()
+}
+
 // pop removes the newest task, unless only such are left that came from other
-// queues, or the oldest. The caller holds the lock.
+// queues, or the oldest; or the best. The caller holds the lock.
 func (q *taskQueue) pop(newest bool) (t task, ok bool) {
+	if q.levels != nil {
+		if q.len() == 0 {
+			q.refill()
+			return t, false
+		}
+		_, t = q.levels.Pop()
+		q.tellBest()
+		return t, true
+	}
 	if newest && q.q.Len() > q.moved {
 		return q.q.PopBack()
 	}
@@ -580,20 +751,49 @@ func (q *taskQueue) pop(newest bool) (t task, ok bool) {
 	return q.q.PopFront()
 }
 
-// takeBack removes the newest task if it is one that the caller waits for, and
-// then calls leaveQueue.
+// takeBack removes the newest task, or the best, if it is one that the caller waits
+// for, who then calls leaveQueue.
 func (q *taskQueue) takeBack(is func(b body) bool) (t task, ok bool) {
 	if !q.some.Load() {
 		return t, false
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.levels != nil {
+		if q.len() == 0 || !is(q.levels.Peek().body) {
+			return t, false
+		}
+		return q.pop(false)
+	}
 	if t, ok = q.q.Back(); !ok || !is(t.body) {
 		return task{}, false
 	}
 	q.q.PopBack()
 	q.moved = min(q.moved, q.q.Len())
 	return t, true
+}
+
+// portion returns how many tasks move with the oldest, or the best, to another queue:
+// one in share of them all, or of those that are as urgent, unless that is 0, and what
+// their priority is. It reports false if there is no task. The caller holds the
+// lock.
+func (q *taskQueue) portion(share int) (more, priority int, ok bool) {
+	if q.len() == 0 {
+		q.refill()
+	}
+	n := q.len()
+	switch {
+	case n == 0:
+		return 0, 0, false
+	case q.levels != nil:
+		priority = q.levels.Best()
+		if share > 0 {
+			more = (q.levels.Bests(1+most*share) - 1) / share
+		}
+	case share > 0:
+		more = (n - 1) / share
+	}
+	return more, priority, true
 }
 
 // took notes that the worker of q took t to run it. The caller holds the lock.
@@ -612,6 +812,9 @@ func (w *Worker) nextTask() (t task, ok bool) {
 	p, q := w.pool, &w.tasks
 	if p.paused.Load() {
 		return t, false
+	}
+	if p.order == ByPriority {
+		return w.nextByPriority()
 	}
 	newest := p.order == LIFO
 	if q.turn++; q.turn > fairness { // only w has to do with it
@@ -641,12 +844,60 @@ func (w *Worker) nextTask() (t task, ok bool) {
 	return t, true
 }
 
-// most is how many tasks move from one queue to another at a time, but for
-// chunks of the queue, which move whole.
-const most = 32
+// nextByPriority is nextTask, and also takes from other workers.
+func (w *Worker) nextByPriority() (t task, ok bool) {
+	p, q := w.pool, &w.tasks
+	if q.turn == fairness {
+		q.turn = 0
+		if t, ok = w.takeFrom(&p.tasks, 0, false); ok {
+			return t, true
+		}
+	}
+	for !p.paused.Load() {
+		q.mu.Lock()
+		q.ran += w.ran
+		w.ran = 0
+		n := q.levels.Len()
+		if n > 0 && int64(q.levels.Best()) <= p.tasks.best.Load() {
+			t, _ = q.pop(false)
+			q.took(t)
+			q.mu.Unlock()
+			q.turn++
+			p.leaveQueue()
+			return t, true
+		}
+		if n == 0 {
+			q.refill()
+			q.running = task{}
+		}
+		q.mu.Unlock()
+		if n == 0 {
+			return w.stealTask()
+		}
+		if t, ok = w.takeFrom(&p.tasks, 0, false); ok {
+			return t, true
+		} // else somebody else has taken it
+	}
+	return t, false
+}
+
+// stealTask takes a task from another worker, or from the global queue if there
+// is a more urgent one, or none elsewhere.
+func (w *Worker) stealTask() (t task, ok bool) {
+	p := w.pool
+	all, pass := w.others()
+	for i := range len(all) - 1 {
+		if t, ok = w.takeFrom(&all[pass.At(i)].tasks, 2, true); ok {
+			return t, true
+		}
+	}
+	return w.takeFrom(&p.tasks, int(p.limit.Load()), false)
+}
 
 // takeFrom takes the oldest task of q, and moves others with it, one in share of
-// them all unless that is 0, to w's queue, which is empty then. Between the two
+// them all unless that is 0, to w's queue, which is empty then. By priority it takes
+// the best, and others of those that are as urgent, but not from another worker if
+// there are more urgent ones in the global queue. Between the two
 // queues they are in nobody's sight; but w, which has a place, queues them before
 // it does anything else, and wakes another worker.
 func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool) {
@@ -657,27 +908,15 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	if steal {
 		w.count.taskAttempts++
 	}
-	var moved queue.Deque[task]
-	n := 0
 	q.mu.Lock()
-	t, ok = q.pop(false)
-	more := 0
-	if share > 0 {
-		more = q.q.Len() / share
-	}
-	if more > 2*most {
-		n = q.q.MoveChunk(&moved)
-		q.moved = max(0, q.moved-n)
-	} else {
-		for n < min(more, most) {
-			w.batch[n], _ = q.pop(false)
-			n++
-		}
-	}
-	q.mu.Unlock()
-	if !ok {
+	more, priority, ok := q.portion(share)
+	if !ok || steal && int64(priority) > p.tasks.best.Load() {
+		q.mu.Unlock()
 		return t, false
 	}
+	t, _ = q.pop(false)
+	n := q.give(more, &w.batch)
+	q.mu.Unlock()
 	p.leaveQueue()
 	own := &w.tasks
 	own.mu.Lock()
@@ -685,23 +924,12 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	if steal {
 		own.stolen += int64(1 + n)
 	}
-	if moved.Len() > 0 {
-		moved.MoveChunk(&own.q)
-	} else {
-		for i := range n {
-			own.q.PushBack(w.batch[i])
-		}
-	}
 	if n > 0 {
-		own.moved += n
-		own.notEmpty()
+		own.receive(&w.batch, n)
 	}
 	own.mu.Unlock()
-	if n > 0 {
-		clear(w.batch[:min(n, most)])
-		if !w.searching {
-			p.wake() // (R10); a searching worker wakes another when it stops
-		}
+	if n > 0 && !w.searching {
+		p.wake() // (R10); a searching worker wakes another when it stops
 	}
 	return t, true
 }

@@ -1,7 +1,11 @@
 package filch_test
 
 import (
+	"container/heap"
 	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -36,7 +40,7 @@ func BenchmarkMillionEmptyTasks(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/flood, "ns/task")
 	})
-	for _, order := range []filch.Order{filch.LIFO, filch.FIFO} {
+	for _, order := range orders {
 		b.Run(order.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -44,6 +48,48 @@ func BenchmarkMillionEmptyTasks(b *testing.B) {
 				nop := func(context.Context) {}
 				for range flood {
 					p.Go(background, nop)
+				}
+				p.Shutdown(background)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/flood, "ns/task")
+		})
+	}
+}
+
+// A million empty tasks with priorities, against a heap with a lock and a condition,
+// which two goroutines drain.
+func BenchmarkMillionTasksWithPriorities(b *testing.B) {
+	for _, levels := range []int{1, 8, 256, math.MaxInt32} {
+		r := rand.New(rand.NewPCG(1, 1))
+		priorities := make([]int, flood)
+		for i := range priorities {
+			priorities[i] = r.IntN(levels)
+		}
+		b.Run(fmt.Sprintf("levels=%d/heap", levels), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var q heapPool
+				q.cond.L = &q.mu
+				var wg sync.WaitGroup
+				for range 2 {
+					wg.Go(q.run)
+				}
+				nop := func() {}
+				for _, priority := range priorities {
+					q.add(priority, nop)
+				}
+				q.end()
+				wg.Wait()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/flood, "ns/task")
+		})
+		b.Run(fmt.Sprintf("levels=%d/filch", levels), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				p := filch.New(filch.WithWorkers(2), filch.WithOrder(filch.ByPriority))
+				nop := func(context.Context) {}
+				for _, priority := range priorities {
+					p.Go(background, nop, filch.AtPriority(priority))
 				}
 				p.Shutdown(background)
 			}
@@ -86,5 +132,70 @@ func BenchmarkRecursiveSubmission(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(shape.outer*(1+shape.inner)), "ns/task")
 		})
+	}
+}
+
+// heapPool is a pool with a heap and a lock.
+type heapPool struct {
+	mu    sync.Mutex
+	cond  sync.Cond
+	heap  prioritized
+	ended bool
+}
+
+type prioritized []struct {
+	priority int
+	f        func()
+}
+
+func (h prioritized) Len() int           { return len(h) }
+func (h prioritized) Less(i, j int) bool { return h[i].priority < h[j].priority }
+func (h prioritized) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *prioritized) Push(x any) {
+	*h = append(*h, x.(struct {
+		priority int
+		f        func()
+	}))
+}
+func (h *prioritized) Pop() any {
+	n := len(*h) - 1
+	x := (*h)[n]
+	*h = (*h)[:n]
+	return x
+}
+
+func (q *heapPool) add(priority int, f func()) {
+	q.mu.Lock()
+	heap.Push(&q.heap, struct {
+		priority int
+		f        func()
+	}{priority, f})
+	q.mu.Unlock()
+	q.cond.Signal()
+}
+
+func (q *heapPool) end() {
+	q.mu.Lock()
+	q.ended = true
+	q.mu.Unlock()
+	q.cond.Broadcast()
+}
+
+func (q *heapPool) run() {
+	for {
+		q.mu.Lock()
+		for len(q.heap) == 0 && !q.ended {
+			q.cond.Wait()
+		}
+		if len(q.heap) == 0 {
+			q.mu.Unlock()
+			return
+		}
+		f := heap.Pop(&q.heap).(struct {
+			priority int
+			f        func()
+		}).f
+		q.mu.Unlock()
+		f()
 	}
 }

@@ -66,7 +66,7 @@ func TestDroppedTasksHaveAnError(t *testing.T) {
 
 // What a worker has taken over from outside is not buried under its own tasks.
 func TestMovedTasksAreNotBuried(t *testing.T) {
-	for _, order := range []filch.Order{filch.LIFO, filch.FIFO} {
+	for _, order := range orders {
 		p := filch.New(filch.WithWorkers(1), filch.WithOrder(order))
 		p.Pause()
 		var stop atomic.Bool
@@ -279,7 +279,7 @@ func TestChainsOfTasksForgetThePast(t *testing.T) {
 				for range 3 {
 					runtime.GC()
 				}
-				if name != "plain" && first.Value() != nil { // plain tasks share theirs
+				if name == "named" && first.Value() != nil { // the others share theirs
 					t.Errorf("%s: the context of the first task is still held", name)
 				}
 				close(done)

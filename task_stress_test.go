@@ -22,6 +22,8 @@ type mix struct {
 	seed uint64
 	t    *testing.T
 
+	byPriority bool
+
 	ids            atomic.Uint64
 	submitted, ran atomic.Int64
 }
@@ -100,6 +102,9 @@ func (m *mix) submit(ctx context.Context, depth int, rng *rand.Rand) *filch.Futu
 	case 2:
 		opts = append(opts, filch.Named("x"), filch.Within(time.Duration(1+rng.IntN(1e6))))
 	}
+	if m.byPriority && rng.IntN(2) == 0 {
+		opts = append(opts, filch.AtPriority(rng.IntN(1000)-500))
+	}
 	return filch.Submit(ctx, m.p, m.task(depth), opts...)
 }
 
@@ -119,8 +124,11 @@ func TestRandomMixOfTasks(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, uint64(round)))
 		// Nothing blocks out of sight, so no worker need ever be added; but with
 		// CallerRuns the caller of a blocked task does.
-		opts := []filch.Option{filch.WithWorkers(1 + rng.IntN(4)), filch.WithOrder(filch.Order(rng.IntN(2))),
-			filch.WithPanicHandler(func(*filch.PanicError) {})}
+		order := orders[rng.IntN(len(orders))]
+		opts := []filch.Option{filch.WithWorkers(1 + rng.IntN(4)), filch.WithOrder(order), filch.WithPanicHandler(func(*filch.PanicError) {})}
+		if order == filch.ByPriority && rng.IntN(2) == 0 {
+			opts = append(opts, filch.WithAgeing(time.Duration(1+rng.IntN(1e6))))
+		}
 		overflow := filch.Overflow(rng.IntN(3))
 		limited := rng.IntN(3) == 0
 		if limited {
@@ -132,7 +140,7 @@ func TestRandomMixOfTasks(t *testing.T) {
 		if rng.IntN(4) == 0 {
 			opts = append(opts, filch.WithIdleTimeout(time.Millisecond))
 		}
-		m := &mix{p: filch.New(opts...), seed: seed, t: t}
+		m := &mix{p: filch.New(opts...), seed: seed, t: t, byPriority: order == filch.ByPriority}
 		watchdog := time.AfterFunc(time.Minute, func() {
 			var b strings.Builder
 			m.p.Dump(&b)

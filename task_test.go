@@ -21,6 +21,8 @@ import (
 
 var background = context.Background()
 
+var orders = []filch.Order{filch.LIFO, filch.FIFO, filch.ByPriority}
+
 func taskFib(ctx context.Context, p *filch.Pool, n int) (int, error) {
 	if n < 2 {
 		return n, nil
@@ -36,7 +38,7 @@ func taskFib(ctx context.Context, p *filch.Pool, n int) (int, error) {
 
 // Tasks wait for tasks, on any number of workers, one included.
 func TestTasksWaitForTasks(t *testing.T) {
-	for _, order := range []filch.Order{filch.LIFO, filch.FIFO} {
+	for _, order := range orders {
 		for _, workers := range []int{1, 2, 3, 8} {
 			p := filch.New(filch.WithWorkers(workers), filch.WithOrder(order))
 			n, err := filch.Submit(background, p, func(ctx context.Context) (int, error) { return taskFib(ctx, p, 20) }).Wait(background)
@@ -922,6 +924,8 @@ func TestBadTaskArguments(t *testing.T) {
 		"Shutdown: ctx is nil":       func() { p.Shutdown(none) },
 		"Resize(0)":                  func() { p.Resize(0) },
 		"WithOrder(Order(7))":        func() { filch.WithOrder(7) },
+		"WithAgeing(0s)":             func() { filch.WithAgeing(0) },
+		"WithAgeing is for":          func() { filch.New(filch.WithAgeing(time.Second)) },
 		"WithQueueLimit(0, Block)":   func() { filch.WithQueueLimit(0, filch.Block) },
 		"Overflow(9)":                func() { filch.WithQueueLimit(1, 9) },
 		"WithIdleTimeout(-1ns)":      func() { filch.WithIdleTimeout(-1) },

@@ -54,7 +54,7 @@ type Worker struct {
 	context *taskContext // of the tasks that ran last, to be used again
 	body    body         // what runs at the bottom of the stack
 	ran     int64        // tasks since the queue was told
-	batch   [most]task   // on the way from one queue to another
+	batch   batch
 
 	unparked chan bool // whether to go on, or to leave
 }
@@ -63,7 +63,8 @@ func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p, victims: policy.RandomStart(uint64(id))}
 	w.own, w.thief = deque.NewChaseLev[*job]()
 	w.place.Store(1)
-	w.tasks.init(nil)
+	w.tasks.init(p)
+	w.batch.q.Chunks = &chunks
 	return w
 }
 
@@ -336,17 +337,14 @@ func (w *Worker) look(ask bool) (*job, task) {
 	if j := p.global.take(); j != nil {
 		return j, task{}
 	}
-	if t, ok := w.takeFrom(&p.tasks, int(p.limit.Load()), false); ok {
+	if p.order == ByPriority {
+		if t, ok := w.stealTask(); ok {
+			return nil, t
+		}
+	} else if t, ok := w.takeFrom(&p.tasks, int(p.limit.Load()), false); ok {
 		return nil, t
 	}
-	all := *p.workers.Load()
-	self := 0
-	for i, v := range all {
-		if v == w {
-			self = i
-		}
-	}
-	pass := w.victims.Pass(self, len(all))
+	all, pass := w.others()
 	for i := range len(all) - 1 {
 		v := all[pass.At(i)]
 		if j := w.steal(v); j != nil {
@@ -360,6 +358,18 @@ func (w *Worker) look(ask bool) (*job, task) {
 		}
 	}
 	return nil, task{}
+}
+
+// others returns all workers, and in which order to look at those that are not w.
+func (w *Worker) others() ([]*Worker, policy.Pass) {
+	all := *w.pool.workers.Load()
+	self := 0
+	for i, v := range all {
+		if v == w {
+			self = i
+		}
+	}
+	return all, w.victims.Pass(self, len(all))
 }
 
 // steal takes the oldest public fork of v. If steals come seldom, so that forks

@@ -45,34 +45,6 @@ func BenchmarkPushPop(b *testing.B) {
 	}
 }
 
-// The alternatives for the inside of a queue of 200 values, in one goroutine.
-func BenchmarkLevels(b *testing.B) {
-	for _, levels := range []int{1, 8, 256} {
-		for _, base := range []struct {
-			name string
-			at   int
-		}{{"lists", 0}, {"heap", outside}} {
-			b.Run(fmt.Sprintf("levels=%d/%s", levels, base.name), func(b *testing.B) {
-				l := newLevels(levels, base.at)
-				r := rand.New(rand.NewPCG(1, 1))
-				for b.Loop() {
-					l.push(base.at+r.IntN(levels), 0)
-					l.pop()
-				}
-			})
-		}
-	}
-}
-
-func newLevels(n, base int) *levels[int] {
-	l := &levels[int]{}
-	r := rand.New(rand.NewPCG(1, 1))
-	for i := range 200 {
-		l.push(base+r.IntN(n), i)
-	}
-	return l
-}
-
 // The alternatives to keep thieves out.
 func BenchmarkGate(b *testing.B) {
 	b.Run("flags", func(b *testing.B) {

@@ -28,6 +28,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/queue"
 )
 
 const (
@@ -50,7 +52,7 @@ type Queue[T any] struct {
 	best   atomic.Int64  // priority of its best, or none; only if strict
 	_      [line - 16]byte
 	mu     sync.Mutex
-	global levels[T]
+	global queue.Levels[T]
 }
 
 // none is a priority below that of any value: that of the last is said to be one more
@@ -118,19 +120,19 @@ func New[T any](locals, capacity int, opts ...Option) *Queue[T] {
 // of [-64, 448).
 func (q *Queue[T]) Push(priority int, v T) {
 	q.mu.Lock()
-	q.global.push(priority, v)
+	q.global.Push(priority, v)
 	q.changed()
 	q.mu.Unlock()
 }
 
 // changed tells others what is in the global queue. The caller holds the lock.
 func (q *Queue[T]) changed() {
-	n := q.global.n
+	n := q.global.Len()
 	q.word.Store((q.word.Load()/oneVisit+1)*oneVisit + uint64(n)*oneValue)
 	if q.strict {
 		best := int64(none)
 		if n > 0 {
-			best = min(int64(q.global.best()), none-1)
+			best = min(int64(q.global.Best()), none-1)
 		}
 		q.best.Store(best)
 	}
@@ -180,8 +182,8 @@ func (q *Queue[T]) pop() (priority int, v T, ok bool) {
 		return 0, v, false
 	}
 	q.mu.Lock()
-	if ok = q.global.n > 0; ok {
-		priority, v = q.global.pop()
+	if ok = q.global.Len() > 0; ok {
+		priority, v = q.global.Pop()
 		q.changed()
 	}
 	q.mu.Unlock()
@@ -193,16 +195,21 @@ func (q *Queue[T]) pop() (priority int, v T, ok bool) {
 // detector reports a second one.
 type Local[T any] struct {
 	gate
-	values levels[T] // for who is in
+	values queue.Levels[T] // for who is in
 	q      *Queue[T]
 	index  int
 	tick   int // values of its own since the last global one
 	turns  int // see touch
 	random rand.PCG
-	batch  []item[T]
+	batch  []prioritized[T]
 	_      [line]byte
 	moving atomic.Uint64 // how often it has stolen, and how many values are on the way here, as in a gate
 	_      [line]byte
+}
+
+type prioritized[T any] struct {
+	priority int
+	v        T
 }
 
 // touch shows the race detector every use, also one that finds nothing.
@@ -224,13 +231,13 @@ func (l *Local[T]) Push(priority int, v T) {
 		return
 	}
 	l.enter()
-	if l.values.n < q.capacity {
-		l.values.push(priority, v)
-		l.leave(l.values.n)
+	if l.values.Len() < q.capacity {
+		l.values.Push(priority, v)
+		l.leave(l.values.Len())
 		return
 	}
 	l.spill(priority, v)
-	l.leave(l.values.n)
+	l.leave(l.values.Len())
 }
 
 // spill makes room, in which v stays only if that is said to be strict, and v more
@@ -239,19 +246,19 @@ func (l *Local[T]) spill(priority int, v T) {
 	q := l.q
 	q.mu.Lock()
 	if q.strict { // what has gone there before is newer
-		l.values.spill(l.values.n/2, func(priority int, v T) { l.batch = append(l.batch, item[T]{priority: priority, v: v}) })
+		l.values.Spill(l.values.Len()/2, func(priority int, v T) { l.batch = append(l.batch, prioritized[T]{priority, v}) })
 		for _, it := range slices.Backward(l.batch) {
-			q.global.pushOldest(it.priority, it.v)
+			q.global.PushOldest(it.priority, it.v)
 		}
 		clear(l.batch)
 		l.batch = l.batch[:0]
 	} else {
-		l.values.spill(l.values.n/2, q.global.push)
+		l.values.Spill(l.values.Len()/2, q.global.Push)
 	}
-	if q.strict && l.values.n < q.capacity && (q.global.n == 0 || priority < q.global.best()) {
-		l.values.push(priority, v)
+	if q.strict && l.values.Len() < q.capacity && (q.global.Len() == 0 || priority < q.global.Best()) {
+		l.values.Push(priority, v)
 	} else {
-		q.global.push(priority, v)
+		q.global.Push(priority, v)
 	}
 	q.changed()
 	q.mu.Unlock()
@@ -283,9 +290,9 @@ func (l *Local[T]) Next() (priority int, v T, ok bool) {
 	for {
 		if length(l.known) > 0 {
 			l.enter()
-			n := l.values.n
-			if n > 0 && (!q.strict || int64(l.values.best()) <= q.best.Load()) {
-				priority, v = l.values.pop()
+			n := l.values.Len()
+			if n > 0 && (!q.strict || int64(l.values.Best()) <= q.best.Load()) {
+				priority, v = l.values.Pop()
 				l.leave(n - 1)
 				l.tick++
 				return priority, v, true
@@ -345,23 +352,23 @@ func (l *Local[T]) take(victim *Local[T]) {
 	begun := l.moving.Load() + oneVisit
 	l.moving.Store(begun + oneValue) // (W54) before the victim has less; pairs with (R54)
 	k := 0
-	if n := victim.values.n; n > 0 {
-		k = min(max((victim.values.bests()+1)/2, min(l.q.batch, n/2)), l.q.capacity+1)
+	if n := victim.values.Len(); n > 0 {
+		k = min(max((victim.values.Bests(n)+1)/2, min(l.q.batch, n/2)), l.q.capacity+1)
 	}
 	for range k {
-		priority, v := victim.values.pop()
-		l.batch = append(l.batch, item[T]{priority: priority, v: v})
+		priority, v := victim.values.Pop()
+		l.batch = append(l.batch, prioritized[T]{priority, v})
 	}
 	if k > 1 {
 		l.moving.Store(begun + uint64(k)*oneValue)
 	}
-	victim.leaveThief(victim.values.n)
+	victim.leaveThief(victim.values.Len())
 	if k > 1 {
 		l.enter()
 		for _, it := range l.batch[1:] {
-			l.values.push(it.priority, it.v)
+			l.values.Push(it.priority, it.v)
 		}
-		l.leave(l.values.n)
+		l.leave(l.values.Len())
 	}
 	l.moving.Store(begun)
 }
@@ -376,13 +383,3 @@ func (l *Local[T]) taken() (priority int, v T) {
 
 // Len returns about how many values this queue has: no fewer than there are.
 func (l *Local[T]) Len() int { return length(l.word.Load()) }
-
-// sortItems sorts by priority and age.
-func sortItems[T any](items []item[T]) {
-	slices.SortFunc(items, func(a, b item[T]) int {
-		if a.before(&b) {
-			return -1
-		}
-		return 1
-	})
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -14,6 +15,8 @@ import (
 	"testing"
 	"time"
 	"weak"
+
+	"github.com/filch-go/filch/internal/queue"
 )
 
 func pops(l *Local[int], n int) (got []int) {
@@ -128,6 +131,24 @@ func TestSearchOrder(t *testing.T) {
 	}
 }
 
+// priorities are kinds of them.
+var priorities = map[string]func(r *rand.Rand) int{
+	"one":      func(*rand.Rand) int { return 0 },
+	"few":      func(r *rand.Rand) int { return r.IntN(8) },
+	"some":     func(r *rand.Rand) int { return r.IntN(600) - 100 },
+	"distinct": func(r *rand.Rand) int { return r.Int() - math.MaxInt/2 },
+	"extreme": func(r *rand.Rand) int {
+		return []int{math.MinInt, math.MinInt + 1, -1, 0, math.MaxInt - 1, math.MaxInt}[r.IntN(6)]
+	},
+}
+
+type entry struct{ priority, id int }
+
+func best(l *queue.Levels[int]) entry {
+	priority, id := l.Pop()
+	return entry{priority, id}
+}
+
 // Strict: whoever is alone has all in order, of priority and age.
 func TestStrict(t *testing.T) {
 	seed := rand.Uint64()
@@ -135,16 +156,16 @@ func TestStrict(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		q := New[int](1, 1+r.IntN(10), Strict())
 		l := q.Local(0)
-		var m model
+		var m queue.Levels[int]
 		for id := range 10_000 {
-			if grow := id/100%2 == 0; len(m) == 0 || r.IntN(10) < 7 == grow {
+			if grow := id/100%2 == 0; m.Len() == 0 || r.IntN(10) < 7 == grow {
 				p := priority(r)
 				l.Push(p, id)
-				m.push(p, id)
+				m.Push(p, id)
 				continue
 			}
 			p, id, ok := l.Next()
-			if want := m.pop(); !ok || want != (entry{p, id}) {
+			if want := best(&m); !ok || want != (entry{p, id}) {
 				t.Fatalf("seed %d, %s: %v, want %v", seed, name, entry{p, id}, want)
 			}
 		}
@@ -174,33 +195,30 @@ func FuzzQueue(f *testing.F) {
 		size := 1 + int(capacity%20)
 		most := 1 + int(batch%8)
 		q := New[int](2, size, StealBatch(most))
-		var locals [2]model
-		var global model
+		var locals [2]queue.Levels[int]
+		var global queue.Levels[int]
 		var tick [2]int
 		pop := func(i int) (e entry, ok bool) {
 			if tick[i] == 60 {
 				tick[i] = 0
-				if len(global) > 0 {
-					return global.pop(), true
+				if global.Len() > 0 {
+					return best(&global), true
 				}
 			}
-			if len(locals[i]) > 0 {
+			if locals[i].Len() > 0 {
 				tick[i]++
-				return locals[i].pop(), true
+				return best(&locals[i]), true
 			}
-			if v := &locals[1-i]; len(*v) > 0 {
-				k := max((v.bests()+1)/2, min(most, len(*v)/2))
-				for j := range k {
-					if stolen := v.pop(); j == 0 {
-						e = stolen
-					} else {
-						locals[i].push(stolen.priority, stolen.id)
-					}
+			if v := &locals[1-i]; v.Len() > 0 {
+				k := max((v.Bests(size)+1)/2, min(most, v.Len()/2))
+				e = best(v)
+				for range k - 1 {
+					locals[i].Push(v.Pop())
 				}
 				return e, true
 			}
-			if len(global) > 0 {
-				return global.pop(), true
+			if global.Len() > 0 {
+				return best(&global), true
 			}
 			return e, false
 		}
@@ -215,20 +233,17 @@ func FuzzQueue(f *testing.F) {
 				}
 			case op&6 == 4:
 				q.Push(p, id)
-				global.push(p, id)
+				global.Push(p, id)
 			default:
 				q.Local(i).Push(p, id)
-				if m := &locals[i]; len(*m) < size {
-					m.push(p, id)
+				if m := &locals[i]; m.Len() < size {
+					m.Push(p, id)
 				} else {
-					for _, e := range (*m)[size-size/2:] {
-						global.push(e.priority, e.id)
-					}
-					*m = (*m)[:size-size/2]
-					global.push(p, id)
+					m.Spill(size/2, global.Push)
+					global.Push(p, id)
 				}
 			}
-			if n := len(locals[0]) + len(locals[1]) + len(global); q.Len() != n {
+			if n := locals[0].Len() + locals[1].Len() + global.Len(); q.Len() != n {
 				t.Fatalf("operation %d: %d values, want %d", id, q.Len(), n)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/queue"
 )
 
 // handle is how one goroutine uses a queue that is compared.
@@ -104,25 +106,25 @@ type lockedLevels struct {
 }
 
 // fourAry is the heap without the window.
-type fourAry struct{ l levels[int] }
+type fourAry struct{ l queue.Levels[int] }
 
-const outside = windowLow + windowSize
+const outside = 448
 
-func (h *fourAry) add(priority, v int) { h.l.push(priority+outside, v) }
+func (h *fourAry) add(priority, v int) { h.l.Push(priority+outside, v) }
 
 func (h *fourAry) take() (priority, v int, ok bool) {
-	if h.l.n == 0 {
+	if h.l.Len() == 0 {
 		return 0, 0, false
 	}
-	priority, v = h.l.pop()
+	priority, v = h.l.Pop()
 	return priority - outside, v, true
 }
 
 func (h *fourAry) top() int {
-	if h.l.n == 0 {
+	if h.l.Len() == 0 {
 		return math.MaxInt
 	}
-	return h.l.best() - outside
+	return h.l.Best() - outside
 }
 
 func (q *lockedLevels) push(priority, v int) {

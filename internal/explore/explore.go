@@ -34,12 +34,14 @@ var subjects = []subject{
 		{"ring.go", "import \"unsafe\"\n", "import (\n\t\"unsafe\"\n\n\tatomic \"" + base + "/sched\"\n)\n"},
 	}},
 	{"ordered", []Edit{
-		{"levels.go", "import \"math/bits\"\n", "import (\n\t\"math/bits\"\n\n\tatomic \"" + base + "/sched\"\n)\n"},
-		{"levels.go", "func (l *levels[T]) node(v T) int32 {\n", "func (l *levels[T]) node(v T) int32 {\n\tatomic.Writes(&l.n)\n"},
-		{"levels.go", "func (l *levels[T]) shorten(list *level, at uint, n int32) {\n", "func (l *levels[T]) shorten(list *level, at uint, n int32) {\n\tatomic.Writes(&l.n)\n"},
+		{"ordered.go", "\t\"github.com/filch-go/filch/internal/queue\"\n", "\t\"" + base + "/subject/internal/queue\"\n"},
 		{"gate.go", "// gate lets the owner", "// Gate is a gate for a program of its own.\ntype Gate = gate\n\nfunc (g *Gate) Enter() { g.enter() }\n\nfunc (g *Gate) Leave(n int) { g.leave(n) }\n\nfunc (g *Gate) EnterThief() bool { return g.enterThief() }\n\nfunc (g *Gate) LeaveThief(n int) { g.leaveThief(n) }\n\n// gate lets the owner"},
 	}},
-	{"internal/queue", nil},
+	{"internal/queue", []Edit{
+		{"levels.go", "import (\n\t\"math/bits\"\n", "import (\n\t\"math/bits\"\n\n\tatomic \"" + base + "/sched\"\n"},
+		{"levels.go", "func (l *Levels[T]) list(at uint) *level[T] {\n", "func (l *Levels[T]) list(at uint) *level[T] {\n\tatomic.Writes(&l.n)\n"},
+		{"levels.go", "func (l *Levels[T]) shorten(list *level[T], at uint, n int) {\n", "func (l *Levels[T]) shorten(list *level[T], at uint, n int) {\n\tatomic.Writes(&l.n)\n"},
+	}},
 	{".", []Edit{
 		// The packages that it uses, likewise.
 		{"worker.go", "\t\"github.com/filch-go/filch/deque\"\n", "\t\"" + base + "/subject/deque\"\n"},
@@ -69,6 +71,7 @@ var subjects = []subject{
 		{"job.go", "\tj.fn, j.arg = fn, arg\n", "\tatomic.Writes(&j.arg)\n\tj.fn, j.arg = fn, arg\n"},
 		{"job.go", "\tr, err, exited := j.result, j.err, j.exited\n", "\tatomic.Reads(&j.result)\n\tr, err, exited := j.result, j.err, j.exited\n"},
 		{"job.go", "\tj.fn, j.arg, j.result = nil, arg, result\n", "\tatomic.Writes(&j.arg)\n\tatomic.Writes(&j.result)\n\tj.fn, j.arg, j.result = nil, arg, result\n"},
+		{"task.go", "const capacity = 256\n", "const capacity = 2\n"},
 		// Steals come seldom, however many there are.
 		{"worker.go", "t-w.lastSteal >= policy.Price && ", ""},
 		// The clock stands still, and nobody spins for long.

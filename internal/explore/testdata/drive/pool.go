@@ -174,6 +174,8 @@ func closeDuring(tasks int) func(*sched.Run, *filch.Pool) func() error {
 	}
 }
 
+var byPriority = []filch.Option{filch.WithOrder(filch.ByPriority)}
+
 var poolPrograms = []poolProgram{
 	{"fork", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"fork twice", 2, nil, 0, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
@@ -248,6 +250,31 @@ var poolPrograms = []poolProgram{
 			})
 		})
 		return func() error { return n.want(1, 1) }
+	}},
+	// A task that is more urgent comes while a worker has others.
+	{"by priority", 2, byPriority, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() {
+			p.Go(background, func(ctx context.Context) {
+				p.Go(ctx, count(n, 0))
+				p.Go(ctx, count(n, 1))
+			})
+		})
+		r.Go(func() { p.Go(background, count(n, 2), filch.AtPriority(-1)) })
+		return func() error { return n.want(1, 1, 1) }
+	}},
+	// The third task spills two.
+	{"by priority, spill", 2, byPriority, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() {
+			p.Go(background, func(ctx context.Context) {
+				for i := range 3 {
+					p.Go(ctx, count(n, i), filch.AtPriority(i))
+				}
+			})
+		})
+		r.Go(func() { p.Go(background, count(n, 3)) })
+		return func() error { return n.want(1, 1, 1, 1) }
 	}},
 	{"wait from outside", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
 		r.Go(func() {

@@ -1,7 +1,8 @@
-package ordered
+package queue
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -22,7 +23,7 @@ var priorities = map[string]func(r *rand.Rand) int{
 
 type entry struct{ priority, id int }
 
-// model is what levels should be: entries, the best and oldest first.
+// model is what Levels should be: entries, the best and oldest first.
 type model []entry
 
 func (m *model) push(priority, id int) {
@@ -57,7 +58,7 @@ func TestLevels(t *testing.T) {
 	seed := rand.Uint64()
 	for name, priority := range priorities {
 		r := rand.New(rand.NewPCG(seed, 0))
-		var l levels[int]
+		var l Levels[int]
 		var m model
 		for id := range 20_000 {
 			grow := id/500%2 == 0
@@ -65,25 +66,49 @@ func TestLevels(t *testing.T) {
 			case len(m) == 0 || grow && k < 7 || !grow && k < 3:
 				p := priority(r)
 				if r.IntN(4) == 0 {
-					l.pushOldest(p, id)
+					l.PushOldest(p, id)
 					m.pushOldest(p, id)
 				} else {
-					l.push(p, id)
+					l.Push(p, id)
 					m.push(p, id)
 				}
 			case k == 9 && r.IntN(20) == 0:
 				k := r.IntN(len(m) + 1)
 				var spilt model
-				l.spill(k, func(p, id int) { spilt.push(p, id) })
+				l.Spill(k, func(p, id int) { spilt.push(p, id) })
 				if want := m[len(m)-k:]; !slices.Equal(spilt, want) {
 					t.Fatalf("seed %d, %s: spilled %v, want %v", seed, name, spilt, want)
 				}
 				m = m[:len(m)-k]
-			default:
-				if l.best() != m[0].priority || l.bests() != m.bests() {
-					t.Fatalf("seed %d, %s: %d of priority %d, want %d of %d", seed, name, l.bests(), l.best(), m.bests(), m[0].priority)
+			case len(m) > 0 && r.IntN(10) == 0:
+				n := 1 + r.IntN(m.bests())
+				var to Levels[int]
+				if r.IntN(2) == 0 {
+					to.Push(m[0].priority, -1)
 				}
-				p, id := l.pop()
+				before := to.Len()
+				l.MoveBests(n, &to)
+				for i := range n + before {
+					p, id := to.Pop()
+					want := entry{m[0].priority, -1}
+					if i >= before {
+						want = m.pop()
+					}
+					if want != (entry{p, id}) {
+						t.Fatalf("seed %d, %s: moved %v, want %v", seed, name, entry{p, id}, want)
+					}
+				}
+				if to.Len() > 0 || to.used > 0 || to.words != 0 {
+					t.Fatalf("seed %d, %s: %d values and %d parts too many moved", seed, name, to.Len(), to.used)
+				}
+			default:
+				if few := min(3, m.bests()); l.Best() != m[0].priority || l.Bests(len(m)) != m.bests() || l.Bests(3) != few {
+					t.Fatalf("seed %d, %s: %d of priority %d, want %d of %d", seed, name, l.Bests(len(m)), l.Best(), m.bests(), m[0].priority)
+				}
+				if got := l.Peek(); got != m[0].id {
+					t.Fatalf("seed %d, %s: %d is the best, not %d", seed, name, got, m[0].id)
+				}
+				p, id := l.Pop()
 				if want := m.pop(); want != (entry{p, id}) {
 					t.Fatalf("seed %d, %s: popped %v, want %v", seed, name, entry{p, id}, want)
 				}
@@ -91,8 +116,13 @@ func TestLevels(t *testing.T) {
 			if l.n != len(m) {
 				t.Fatalf("seed %d, %s: %d values, want %d", seed, name, l.n, len(m))
 			}
-			if most := 4*len(m) + 1100; len(l.nodes) > most || cap(l.heap) > most {
-				t.Fatalf("seed %d, %s: %d nodes and room for %d, for %d values", seed, name, len(l.nodes), cap(l.heap), len(m))
+			parts := 0
+			for p := l.free; p != nil; p = p.next {
+				parts++
+			}
+			if parts != l.spare || parts > l.used+partSize || l.used > len(m) || cap(l.heap) > 4*len(m)+1100 {
+				t.Fatalf("seed %d, %s: %d parts, %d free and %d said to be, room for %d, for %d values",
+					seed, name, l.used, parts, l.spare, cap(l.heap), len(m))
 			}
 		}
 	}
@@ -103,18 +133,46 @@ func TestLevels(t *testing.T) {
 func TestMemoryOfManyLevels(t *testing.T) {
 	for name, priority := range priorities {
 		r := rand.New(rand.NewPCG(1, 1))
-		var l levels[int]
+		var l Levels[int]
 		for i := range 1_000_000 {
-			l.push(priority(r), i)
+			l.Push(priority(r), i)
 		}
-		if n := max(cap(l.nodes), cap(l.heap)); n > 1_600_000 {
+		if n := max(partSize*l.used, cap(l.heap)); n > 1_600_000 {
 			t.Errorf("%s: room for %d", name, n)
 		}
 		for l.n > 0 {
-			l.pop()
+			l.Pop()
 		}
-		if l.words != 0 || l.bits != [windowWords]uint64{} || len(l.nodes) > 64 || cap(l.heap) > 64 {
-			t.Errorf("%s: after it, %d words, %d nodes, room for %d", name, l.words, len(l.nodes), cap(l.heap))
+		if l.words != 0 || l.bits != [windowWords]uint64{} || l.used > 0 || l.spare > partSize || cap(l.heap) > 64 {
+			t.Errorf("%s: after it, %d words, %d and %d parts, room for %d", name, l.words, l.used, l.spare, cap(l.heap))
 		}
 	}
+}
+
+// The alternatives for the inside of a queue of 200 values, in one goroutine.
+func BenchmarkLevels(b *testing.B) {
+	for _, levels := range []int{1, 8, 256} {
+		for _, base := range []struct {
+			name string
+			at   int
+		}{{"lists", 0}, {"heap", windowLow + windowSize}} {
+			b.Run(fmt.Sprintf("levels=%d/%s", levels, base.name), func(b *testing.B) {
+				l := newLevels(levels, base.at)
+				r := rand.New(rand.NewPCG(1, 1))
+				for b.Loop() {
+					l.Push(base.at+r.IntN(levels), 0)
+					l.Pop()
+				}
+			})
+		}
+	}
+}
+
+func newLevels(n, base int) *Levels[int] {
+	l := &Levels[int]{}
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range 200 {
+		l.Push(base+r.IntN(n), i)
+	}
+	return l
 }
