@@ -83,6 +83,7 @@ type settings struct {
 	name       string
 	order      Order
 	ageing     time.Duration // 0: none
+	begun      int64         // when the pool was made
 	overflow   Overflow
 	room       *room // nil without a limit
 	busyPoll   bool
@@ -229,6 +230,7 @@ func New(opts ...Option) *Pool {
 	p := &Pool{}
 	p.stallAfter = 100 * time.Millisecond
 	p.number = pools.Add(1)
+	p.begun = now()
 	p.life, p.endLife = context.WithCancelCause(context.Background())
 	p.life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
 	p.workers.Store(&[]*Worker{})

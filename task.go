@@ -329,7 +329,7 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair bool, over
 		p.observe(TaskSubmitted, t.body, nil)
 	}
 	if p.ageing > 0 {
-		priority = aged(priority, now(), p.ageing)
+		priority = aged(priority, now()-p.begun, p.ageing)
 	}
 	w := p.workerOf(ctx)
 	if w == nil || fair || !w.tasks.push(priority, t) {
