@@ -13,16 +13,19 @@ const module = "github.com/filch-go/filch"
 
 // mayImport is the order of the packages: what each may import of ours.
 var mayImport = map[string][]string{
-	"deque":             {},
-	"ordered":           {"internal/queue"},
-	"internal/policy":   {},
-	"internal/queue":    {},
-	"":                  {"deque", "internal/policy", "internal/queue"},
-	"basic":             {},
-	"examples/crawl":    {""},
-	"examples/fetch":    {""},
-	"internal/conform":  {},
-	"internal/workload": {"", "basic"},
+	"deque":              {},
+	"ordered":            {"internal/queue"},
+	"internal/policy":    {},
+	"internal/queue":     {},
+	"":                   {"deque", "internal/policy", "internal/queue"},
+	"basic":              {},
+	"examples/crawl":     {""},
+	"examples/deadlines": {""},
+	"examples/fetch":     {""},
+	"examples/knapsack":  {""},
+	"internal/conform":   {},
+	"internal/sssp":      {"", "ordered"},
+	"internal/workload":  {"", "basic"},
 }
 
 func TestArrowsPointOneWay(t *testing.T) {

@@ -106,25 +106,23 @@ type lockedLevels struct {
 }
 
 // fourAry is the heap without the window.
-type fourAry struct{ l queue.Levels[int] }
+type fourAry struct{ h queue.Heap[int] }
 
-const outside = 448
-
-func (h *fourAry) add(priority, v int) { h.l.Push(priority+outside, v) }
+func (h *fourAry) add(priority, v int) { h.h.Push(priority, v) }
 
 func (h *fourAry) take() (priority, v int, ok bool) {
-	if h.l.Len() == 0 {
+	if h.h.Len() == 0 {
 		return 0, 0, false
 	}
-	priority, v = h.l.Pop()
-	return priority - outside, v, true
+	priority, v = h.h.Pop()
+	return priority, v, true
 }
 
 func (h *fourAry) top() int {
-	if h.l.Len() == 0 {
+	if h.h.Len() == 0 {
 		return math.MaxInt
 	}
-	return h.l.Best() - outside
+	return h.h.Best()
 }
 
 func (q *lockedLevels) push(priority, v int) {

@@ -38,9 +38,14 @@ machine's speed does not. Without arguments all workloads are measured, each in
 a size that takes a moment; --list names them and their sizes.
 
 "filch bench tasks" measures pools of tasks instead: filch and the best known for
-Go, on tasks that are empty, submit tasks, wait for tasks, or compute.`,
+Go, on tasks that are empty, submit tasks, wait for tasks, or compute.
+
+"filch bench sssp" finds shortest paths from one vertex to all, by priority: on a grid
+of roads and an R-MAT graph (--size grid=<side>, --size rmat=<scale>), or on the graph
+of a DIMACS .gr file (--input).`,
 		Example: `  filch bench
   filch bench tasks --workers 2
+  filch bench sssp --input USA-road-d.NY.gr
   filch bench fib --size 40 --executors serial,filch,filch-chain --workers 1,2,4
   filch bench goparse --input ~/src --json goparse.json
   filch bench --size fib=35 --size uts=T1L fib uts`,
@@ -51,6 +56,9 @@ Go, on tasks that are empty, submit tasks, wait for tasks, or compute.`,
 			if slices.Contains(args, "tasks") {
 				return tasks(cmd, args, o)
 			}
+			if slices.Contains(args, "sssp") {
+				return runSSSP(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args)
+			}
 			return bench(cmd.OutOrStdout(), cmd.ErrOrStderr(), args, o)
 		},
 	}
@@ -59,7 +67,7 @@ Go, on tasks that are empty, submit tasks, wait for tasks, or compute.`,
 	f.IntSliceVar(&o.workers, "workers", []int{1, 2}, "numbers of workers")
 	f.IntVar(&o.runs, "runs", 5, "measured runs of each; the median is shown")
 	f.StringSliceVar(&o.sizes, "size", nil, "size, as workload=size, or just the size if there is one workload")
-	f.StringVar(&o.input, "input", "", "folder that goparse reads, all of it unless --size says otherwise (default the Go installation's src)")
+	f.StringVar(&o.input, "input", "", "folder that goparse reads, all of it unless --size says otherwise (default the Go installation's src), or graph for sssp")
 	f.StringVar(&o.json, "json", "", "write the figures to this file as well")
 	f.BoolVar(&o.markdown, "markdown", false, "print a summary in Markdown instead of the table")
 	f.BoolVar(&o.list, "list", false, "list workloads, sizes and executors")
@@ -104,6 +112,7 @@ func list(out io.Writer) error {
 		fmt.Fprintf(out, "  %-10s %s\n             %s\n", w.Name, w.About, strings.Join(w.Sizes, ", "))
 	}
 	fmt.Fprintf(out, "  %-10s %s\n", "tasks", "pools of tasks, apart from the others")
+	fmt.Fprintf(out, "  %-10s %s\n             %s\n", "sssp", "shortest paths by priority, apart from the others", "grid=1000, rmat=18")
 	fmt.Fprintln(out, "Executors:")
 	for _, e := range workload.Executors {
 		fmt.Fprintf(out, "  %-12s %s\n", e.Name, e.About)
@@ -215,11 +224,6 @@ func (o options) check() error {
 			return fmt.Errorf("--workers %d: the number of workers must be from 1 to 10000", n)
 		}
 	}
-	if o.input != "" {
-		if _, err := os.ReadDir(o.input); err != nil {
-			return fmt.Errorf("--input: %w", err)
-		}
-	}
 	return nil
 }
 
@@ -229,6 +233,11 @@ func newPlan(names []string, o options) (*plan, error) {
 	p := &plan{runs: o.runs, workers: o.workers}
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if o.input != "" {
+		if _, err := os.ReadDir(o.input); err != nil {
+			return nil, fmt.Errorf("--input: %w", err)
+		}
 	}
 	workloads := workload.All
 	if len(names) > 0 {

@@ -270,3 +270,60 @@ func TestDigits(t *testing.T) {
 		t.Errorf("median of 1 to 4: %d", m)
 	}
 }
+
+func TestSSSP(t *testing.T) {
+	dir := t.TempDir()
+	gr := filepath.Join(dir, "x.gr")
+	if err := os.WriteFile(gr, []byte("c so small\np sp 4 3\na 1 2 5\na 2 3 4\na 3 1 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "out.json")
+	status, stdout, stderr := invoke(t, "bench", "sssp", "--size", "grid=30", "--size", "rmat=6", "--input", gr, "--workers", "1,2", "--runs", "1", "--json", file)
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	for _, want := range []string{"grid of 30 x 30", "R-MAT of scale 6", "x.gr", "container/heap", "wasted", "of the best serial time", "medians of 1 runs"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Rows []struct {
+			Size, Executor, Answer string
+			OK                     bool
+		}
+	}
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Rows) != 3*(2+2*2) {
+		t.Errorf("%d rows", len(got.Rows))
+	}
+	for _, r := range got.Rows {
+		if !r.OK || r.Size == "x.gr" && r.Answer != "3 of 4 vertices reached" {
+			t.Errorf("%+v", r)
+		}
+	}
+	bad := filepath.Join(dir, "bad.gr")
+	if err := os.WriteFile(bad, []byte("p sp 2 1\na 1 3 5\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"apart from other workloads":                           {"fib"},
+		"knows no --executors":                                 {"--markdown"},
+		"--size grid=1: not a number from 2 to 10000":          {"--size", "grid=1"},
+		"--size fib=30: sssp has grid=<side> and rmat=<scale>": {"--size", "fib=30"},
+		"is a folder; sssp reads a DIMACS .gr file":            {"--input", dir},
+		"no such file": {"--input", filepath.Join(dir, "none.gr")},
+		`line 2: "a 1 3 5" has a vertex that is not from 1 to 2`: {"--input", bad},
+	} {
+		status, _, stderr := invoke(t, append([]string{"bench", "sssp"}, args...)...)
+		if status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%v: status %d, %s, want %s", args, status, stderr, want)
+		}
+	}
+}

@@ -70,6 +70,8 @@ type row struct {
 	Note      string        `json:"note"`
 	Forks     int64         `json:"forks,omitempty"`
 	NsPerFork float64       `json:"ns_per_fork,omitempty"`
+	Wasted    float64       `json:"wasted,omitempty"` // of sssp: vertices done again, as a part of all
+	Stale     float64       `json:"stale,omitempty"`  // and those that were queued for nothing
 
 	times []time.Duration // of each run
 }

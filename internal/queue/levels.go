@@ -1,17 +1,18 @@
 package queue
 
 import (
+	"math"
 	"math/bits"
-	"slices"
 	"sync"
 )
 
-// The window is the range of priorities that have a list each: those that people
-// choose by hand, about zero. All others share a heap.
+// The window is a range of priorities that have a list each. All others share a heap.
+// It begins a little below the first priority, and moves on to where the others are
+// when it is empty.
 const (
-	windowLow   = -64
-	windowWords = 8
+	windowWords = 64
 	windowSize  = 64 * windowWords
+	windowBelow = 256
 )
 
 // Levels holds values by priority, those of one priority first in, first out.
@@ -20,7 +21,8 @@ type Levels[T any] struct {
 	n int
 
 	// The window. An empty list has no bit, a word without bits none either.
-	words  uint8
+	low    int // priority of the first list
+	words  uint64
 	bits   [windowWords]uint64
 	blocks [windowWords]*[64]level[T]
 	used   int        // parts of all lists
@@ -28,9 +30,7 @@ type Levels[T any] struct {
 	free   *part[T]   // the first of these
 	Parts  *sync.Pool // where parts are put that others may use, if not nil
 
-	// What is outside, by priority and age: a heap with four children to a node.
-	heap           []item[T]
-	newest, oldest int64 // of those that were added so far
+	heap Heap[T] // what is outside
 }
 
 // level is a list of parts: the values of one priority.
@@ -39,7 +39,7 @@ type level[T any] struct {
 	n          int
 }
 
-// part holds the values of [lo, hi). All but the last of a list are full to the end.
+// part holds the values of [lo, hi), at least one.
 type part[T any] struct {
 	next   *part[T]
 	lo, hi int
@@ -50,65 +50,80 @@ type part[T any] struct {
 // value does.
 const partSize = 8
 
-type item[T any] struct {
-	priority int
-	seq      int64
-	v        T
-}
-
-func (a *item[T]) before(b *item[T]) bool {
-	return a.priority < b.priority || a.priority == b.priority && a.seq < b.seq
-}
-
 // Len returns the number of values.
 func (l *Levels[T]) Len() int { return l.n }
 
 // Push adds v as the newest of its priority.
 func (l *Levels[T]) Push(priority int, v T) {
+	if l.n == 0 {
+		l.move(priority)
+	}
 	l.n++
-	if at := uint(priority - windowLow); at < windowSize {
-		list := l.list(at)
-		p := list.tail
-		if p == nil || p.hi == partSize {
-			p = l.part()
-			if list.tail == nil {
-				list.head = p
-			} else {
-				list.tail.next = p
-			}
-			list.tail = p
-		}
-		p.v[p.hi] = v
-		p.hi++
-		list.n++
+	at := uint(priority - l.low)
+	if at >= windowSize {
+		l.heap.Push(priority, v)
 		return
 	}
-	l.newest++
-	l.pushHeap(item[T]{priority, l.newest, v})
+	list := l.list(at)
+	p := list.tail
+	if p == nil || p.hi == partSize {
+		p = l.part()
+		if list.tail == nil {
+			list.head = p
+		} else {
+			list.tail.next = p
+		}
+		list.tail = p
+	}
+	p.v[p.hi] = v
+	p.hi++
+	list.n++
 }
 
 // PushOldest adds v as the oldest of its priority.
 func (l *Levels[T]) PushOldest(priority int, v T) {
+	if l.n == 0 {
+		l.move(priority)
+	}
 	l.n++
-	if at := uint(priority - windowLow); at < windowSize {
-		list := l.list(at)
-		p := list.head
-		if p == nil || p.lo == 0 {
-			p = l.part()
-			p.lo, p.hi = partSize, partSize
-			p.next = list.head
-			if list.tail == nil {
-				list.tail = p
-			}
-			list.head = p
-		}
-		p.lo--
-		p.v[p.lo] = v
-		list.n++
+	at := uint(priority - l.low)
+	if at >= windowSize {
+		l.heap.PushOldest(priority, v)
 		return
 	}
-	l.oldest--
-	l.pushHeap(item[T]{priority, l.oldest, v})
+	list := l.list(at)
+	p := list.head
+	if p == nil || p.lo == 0 {
+		p = l.part()
+		p.lo, p.hi = partSize, partSize
+		p.next = list.head
+		if list.tail == nil {
+			list.tail = p
+		}
+		list.head = p
+	}
+	p.lo--
+	p.v[p.lo] = v
+	list.n++
+}
+
+// move moves the window, which is empty, to a priority and some below.
+func (l *Levels[T]) move(priority int) {
+	priority = (max(priority, math.MinInt+windowBelow) - windowBelow) &^ 63 // so that few neighbours are in different words
+	l.low = min(priority, math.MaxInt-windowSize+1)
+}
+
+// follow moves the window to the best value of the heap, and what is there into its
+// lists, if it is empty and there are others next to the best.
+func (l *Levels[T]) follow() {
+	if l.words != 0 || !l.heap.crowded(windowSize-windowBelow-64) {
+		return
+	}
+	l.move(l.heap.Best())
+	for l.heap.Len() > 0 && uint(l.heap.Best()-l.low) < windowSize {
+		l.n--
+		l.Push(l.heap.Pop())
+	}
 }
 
 // part returns an empty part.
@@ -164,27 +179,31 @@ func (l *Levels[T]) list(at uint) *level[T] {
 
 // inHeap reports whether the best value is in the heap. There must be one.
 func (l *Levels[T]) inHeap() bool {
-	return l.words == 0 || len(l.heap) > 0 && l.heap[0].priority < windowLow
+	if l.heap.Len() == 0 {
+		return false
+	}
+	l.follow()
+	return l.words == 0 || l.heap.Len() > 0 && l.heap.Best() < l.low
 }
 
 // first returns which list is the best one of the window.
 func (l *Levels[T]) first() uint {
-	word := uint(bits.TrailingZeros8(l.words))
+	word := uint(bits.TrailingZeros64(l.words))
 	return word*64 + uint(bits.TrailingZeros64(l.bits[word%windowWords]))
 }
 
 // Best returns the best priority. There must be a value.
 func (l *Levels[T]) Best() int {
 	if l.inHeap() {
-		return l.heap[0].priority
+		return l.heap.Best()
 	}
-	return windowLow + int(l.first())
+	return l.low + int(l.first())
 }
 
 // Peek returns the value that Pop would. There must be one.
 func (l *Levels[T]) Peek() T {
 	if l.inHeap() {
-		return l.heap[0].v
+		return l.heap.Peek()
 	}
 	at := l.first()
 	p := l.blocks[at/64][at%64].head
@@ -194,24 +213,11 @@ func (l *Levels[T]) Peek() T {
 // Bests returns how many values have the best priority, up to most. There must be one.
 // It takes O(most) outside of the window.
 func (l *Levels[T]) Bests(most int) int {
-	if !l.inHeap() {
-		at := l.first()
-		return min(l.blocks[at/64][at%64].n, most)
+	if l.inHeap() {
+		return l.heap.equal(0, most)
 	}
-	return l.equal(0, most)
-}
-
-// equal counts those in the heap from i down that have the priority of the first, up
-// to most.
-func (l *Levels[T]) equal(i, most int) (n int) {
-	if most <= 0 || i >= len(l.heap) || l.heap[i].priority != l.heap[0].priority {
-		return 0
-	}
-	n = 1
-	for c := 4*i + 1; c <= 4*i+4; c++ {
-		n += l.equal(c, most-n)
-	}
-	return n
+	at := l.first()
+	return min(l.blocks[at/64][at%64].n, most)
 }
 
 // Pop removes and returns the oldest value of the best priority, and that. There
@@ -219,16 +225,7 @@ func (l *Levels[T]) equal(i, most int) (n int) {
 func (l *Levels[T]) Pop() (priority int, v T) {
 	l.n--
 	if l.inHeap() {
-		priority, v = l.heap[0].priority, l.heap[0].v
-		last := len(l.heap) - 1
-		l.heap[0] = l.heap[last]
-		l.heap[last] = item[T]{}
-		l.heap = l.heap[:last]
-		l.down()
-		if cap(l.heap) > 64 && last < cap(l.heap)/4 {
-			l.heap = append(make([]item[T], 0, cap(l.heap)/2), l.heap...)
-		}
-		return priority, v
+		return l.heap.Pop()
 	}
 	at := l.first()
 	list := &l.blocks[at/64][at%64]
@@ -241,45 +238,57 @@ func (l *Levels[T]) Pop() (priority int, v T) {
 		l.release(p)
 	}
 	l.shorten(list, at, 1)
-	return windowLow + int(at), v
+	return l.low + int(at), v
 }
 
 // MoveBests moves the n oldest values of the best priority to another Levels, part by
 // part where it can. There must be as many.
 func (l *Levels[T]) MoveBests(n int, to *Levels[T]) {
 	if n > 0 && !l.inHeap() {
-		at := l.first()
-		from, list := &l.blocks[at/64][at%64], to.list(at)
-		if list.tail == nil || list.tail.hi == partSize {
-			var last *part[T]
-			moved, parts := 0, 0
-			for p := from.head; p != nil && moved+p.hi-p.lo <= n; p = p.next {
-				last = p
-				moved += p.hi - p.lo
-				parts++
-			}
-			if last != nil {
-				if list.tail == nil {
-					list.head = from.head
-				} else {
-					list.tail.next = from.head
-				}
-				from.head, list.tail = last.next, last
-				last.next = nil
-				list.n += moved
-				to.n += moved
-				to.used += parts
-				l.n -= moved
-				l.used -= parts
-				l.shorten(from, at, moved)
-				l.trim()
-				n -= moved
-			}
-		}
+		n -= l.moveParts(n, to)
 	}
 	for range n {
 		to.Push(l.Pop())
 	}
+}
+
+// moveParts moves up to n values of the best list, and returns how many.
+func (l *Levels[T]) moveParts(n int, to *Levels[T]) (moved int) {
+	at := l.first()
+	from := &l.blocks[at/64][at%64]
+	if to.n == 0 {
+		to.low = l.low
+	}
+	there := uint(l.low + int(at) - to.low)
+	if there >= windowSize {
+		return 0
+	}
+	var last *part[T]
+	parts := 0
+	for p := from.head; p != nil && moved+p.hi-p.lo <= n; p = p.next {
+		last = p
+		moved += p.hi - p.lo
+		parts++
+	}
+	if last == nil {
+		return 0
+	}
+	list := to.list(there)
+	if list.tail == nil {
+		list.head = from.head
+	} else {
+		list.tail.next = from.head
+	}
+	from.head, list.tail = last.next, last
+	last.next = nil
+	list.n += moved
+	to.n += moved
+	to.used += parts
+	l.n -= moved
+	l.used -= parts
+	l.shorten(from, at, moved)
+	l.trim()
+	return moved
 }
 
 // shorten counts n values less in the list at.
@@ -296,41 +305,15 @@ func (l *Levels[T]) shorten(list *level[T], at uint, n int) {
 // passes them on, those of one priority the oldest first. There must be as many.
 func (l *Levels[T]) Spill(k int, to func(priority int, v T)) {
 	l.n -= k
-	beyond := 0 // worse than the window
-	for i := range l.heap {
-		if l.heap[i].priority >= windowLow {
-			beyond++
-		}
-	}
-	k -= l.spillHeap(min(k, beyond), to)
+	k -= l.heap.spill(min(k, l.heap.from(l.low)), to) // worse than the window
 	for ; k > 0 && l.words != 0; k -= l.spillWindow(k, to) {
 	}
-	l.spillHeap(k, to)
-}
-
-// spillHeap removes the k worst values of the heap.
-func (l *Levels[T]) spillHeap(k int, to func(priority int, v T)) int {
-	if k == 0 {
-		return 0
-	}
-	slices.SortFunc(l.heap, func(a, b item[T]) int { // which makes it no less a heap
-		if a.before(&b) {
-			return -1
-		}
-		return 1
-	})
-	left := len(l.heap) - k
-	for _, it := range l.heap[left:] {
-		to(it.priority, it.v)
-	}
-	clear(l.heap[left:])
-	l.heap = l.heap[:left]
-	return k
+	l.heap.spill(k, to)
 }
 
 // spillWindow removes up to k values of the worst list, and returns how many.
 func (l *Levels[T]) spillWindow(k int, to func(priority int, v T)) int {
-	word := uint(bits.Len8(l.words) - 1)
+	word := uint(bits.Len64(l.words) - 1)
 	at := word*64 + uint(bits.Len64(l.bits[word])-1)
 	list := &l.blocks[word][at%64]
 	k = min(k, list.n)
@@ -342,7 +325,7 @@ func (l *Levels[T]) spillWindow(k int, to func(priority int, v T)) int {
 	for i := p.lo + stay; p != nil; {
 		next := p.next
 		for _, v := range p.v[i:p.hi] {
-			to(windowLow+int(at), v)
+			to(l.low+int(at), v)
 		}
 		clear(p.v[i:p.hi])
 		if i > p.lo {
@@ -359,44 +342,4 @@ func (l *Levels[T]) spillWindow(k int, to func(priority int, v T)) int {
 	}
 	l.shorten(list, at, k)
 	return k
-}
-
-func (l *Levels[T]) pushHeap(it item[T]) {
-	l.heap = append(l.heap, it)
-	h, i := l.heap, len(l.heap)-1
-	for i > 0 {
-		parent := (i - 1) / 4
-		if !it.before(&h[parent]) {
-			break
-		}
-		h[i] = h[parent]
-		i = parent
-	}
-	h[i] = it
-}
-
-// down restores the heap after its first value was replaced.
-func (l *Levels[T]) down() {
-	h := l.heap
-	if len(h) < 2 {
-		return
-	}
-	it, i := h[0], 0
-	for {
-		c := 4*i + 1
-		if c >= len(h) {
-			break
-		}
-		for d := c + 1; d < min(4*i+5, len(h)); d++ {
-			if h[d].before(&h[c]) {
-				c = d
-			}
-		}
-		if !h[c].before(&it) {
-			break
-		}
-		h[i] = h[c]
-		i = c
-	}
-	h[i] = it
 }

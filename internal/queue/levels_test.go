@@ -13,9 +13,10 @@ import (
 var priorities = map[string]func(r *rand.Rand) int{
 	"one":      func(*rand.Rand) int { return 0 },
 	"few":      func(r *rand.Rand) int { return r.IntN(8) },
-	"window":   func(r *rand.Rand) int { return windowLow + r.IntN(windowSize) },
-	"edges":    func(r *rand.Rand) int { return windowLow - 3 + r.IntN(6) + r.IntN(2)*windowSize },
+	"window":   func(r *rand.Rand) int { return r.IntN(windowSize) },
+	"edges":    func(r *rand.Rand) int { return r.IntN(6) + r.IntN(3)*windowSize },
 	"distinct": func(r *rand.Rand) int { return r.Int() - math.MaxInt/2 },
+	"steps":    func(r *rand.Rand) int { return r.IntN(40)*100_000 + r.IntN(300) },
 	"extreme": func(r *rand.Rand) int {
 		return []int{math.MinInt, math.MinInt + 1, -1, 0, math.MaxInt - 1, math.MaxInt}[r.IntN(6)]
 	},
@@ -120,9 +121,9 @@ func TestLevels(t *testing.T) {
 			for p := l.free; p != nil; p = p.next {
 				parts++
 			}
-			if parts != l.spare || parts > l.used+partSize || l.used > len(m) || cap(l.heap) > 4*len(m)+1100 {
+			if parts != l.spare || parts > l.used+partSize || l.used > len(m) || cap(l.heap.items) > 4*len(m)+1100 {
 				t.Fatalf("seed %d, %s: %d parts, %d free and %d said to be, room for %d, for %d values",
-					seed, name, l.used, parts, l.spare, cap(l.heap), len(m))
+					seed, name, l.used, parts, l.spare, cap(l.heap.items), len(m))
 			}
 		}
 	}
@@ -137,42 +138,80 @@ func TestMemoryOfManyLevels(t *testing.T) {
 		for i := range 1_000_000 {
 			l.Push(priority(r), i)
 		}
-		if n := max(partSize*l.used, cap(l.heap)); n > 1_600_000 {
+		if n := max(partSize*l.used, cap(l.heap.items)); n > 1_600_000 {
 			t.Errorf("%s: room for %d", name, n)
 		}
 		for l.n > 0 {
 			l.Pop()
 		}
-		if l.words != 0 || l.bits != [windowWords]uint64{} || l.used > 0 || l.spare > partSize || cap(l.heap) > 64 {
-			t.Errorf("%s: after it, %d words, %d and %d parts, room for %d", name, l.words, l.used, l.spare, cap(l.heap))
+		if l.words != 0 || l.bits != [windowWords]uint64{} || l.used > 0 || l.spare > partSize || cap(l.heap.items) > 64 {
+			t.Errorf("%s: after it, %d words, %d and %d parts, room for %d", name, l.words, l.used, l.spare, cap(l.heap.items))
 		}
 	}
 }
 
-// The alternatives for the inside of a queue of 200 values, in one goroutine.
+// What moves on by and by, as time does, stays in order.
+func TestLevelsThatMove(t *testing.T) {
+	seed := rand.Uint64()
+	for _, spread := range []int{1, 100, windowSize / 8, windowSize / 2} {
+		r := rand.New(rand.NewPCG(seed, 0))
+		var l Levels[int]
+		var m model
+		at, lists := 0, 0
+		for id := range 20_000 {
+			for range r.IntN(3) {
+				p := at + r.IntN(spread)
+				l.Push(p, id)
+				m.push(p, id)
+			}
+			if len(m) == 0 {
+				continue
+			}
+			if !l.inHeap() {
+				lists++
+			}
+			p, id := l.Pop()
+			if want := m.pop(); want != (entry{p, id}) {
+				t.Fatalf("seed %d, spread %d: popped %v, want %v", seed, spread, entry{p, id}, want)
+			}
+			at = max(at, p)
+		}
+		if lists < 10_000 {
+			t.Errorf("spread %d: only %d pops without the heap", spread, lists)
+		}
+	}
+}
+
+// The alternatives for the inside of a queue of 200 values, in one goroutine; moving:
+// as time does.
 func BenchmarkLevels(b *testing.B) {
-	for _, levels := range []int{1, 8, 256} {
-		for _, base := range []struct {
-			name string
-			at   int
-		}{{"lists", 0}, {"heap", windowLow + windowSize}} {
-			b.Run(fmt.Sprintf("levels=%d/%s", levels, base.name), func(b *testing.B) {
-				l := newLevels(levels, base.at)
+	for _, levels := range []int{1, 8, 256, math.MaxInt32} {
+		for _, moving := range []bool{false, true} {
+			run := func(b *testing.B, push func(priority, v int), pop func() (priority, v int)) {
 				r := rand.New(rand.NewPCG(1, 1))
-				for b.Loop() {
-					l.Push(base.at+r.IntN(levels), 0)
-					l.Pop()
+				for i := range 200 {
+					push(r.IntN(levels), i)
 				}
+				if !moving {
+					for b.Loop() {
+						push(r.IntN(levels), 0)
+						pop()
+					}
+					return
+				}
+				for at := 0; b.Loop(); {
+					push(at+r.IntN(levels), 0)
+					at, _ = pop()
+				}
+			}
+			b.Run(fmt.Sprintf("levels=%d/moving=%v/lists", levels, moving), func(b *testing.B) {
+				var l Levels[int]
+				run(b, l.Push, l.Pop)
+			})
+			b.Run(fmt.Sprintf("levels=%d/moving=%v/heap", levels, moving), func(b *testing.B) {
+				var h Heap[int]
+				run(b, h.Push, h.Pop)
 			})
 		}
 	}
-}
-
-func newLevels(n, base int) *Levels[int] {
-	l := &Levels[int]{}
-	r := rand.New(rand.NewPCG(1, 1))
-	for i := range 200 {
-		l.Push(base+r.IntN(n), i)
-	}
-	return l
 }
