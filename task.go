@@ -118,8 +118,8 @@ func (fair) taskOption()        {}
 
 // AtPriority sets the priority of a task: lower runs first, 0 is the default, also
 // for what a task of another priority submits. Any int will do, such as the
-// milliseconds until a deadline; those from -64 to 447 take the least time. A pool
-// whose order is not [ByPriority] refuses any but 0.
+// milliseconds until a deadline; they take the least time if those that wait are
+// within some thousands. A pool whose order is not [ByPriority] refuses any but 0.
 func AtPriority(n int) TaskOption { return atPriority(n) }
 
 // Named gives a task a name, for [Pool.Dump], [Event], profiles and traces.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -21,6 +22,7 @@ func BenchmarkPushPop(b *testing.B) {
 						b.Skip("not for so many levels")
 					}
 					var wg sync.WaitGroup
+					var done atomic.Int32
 					r := rand.New(rand.NewPCG(1, 1))
 					for i := range 100 * goroutines {
 						hs[i%goroutines].push(r.IntN(levels), i)
@@ -33,6 +35,13 @@ func BenchmarkPushPop(b *testing.B) {
 							for n := i; n < b.N; n += goroutines {
 								h.push(r.IntN(levels), n)
 								for _, _, ok := h.pop(); !ok; _, _, ok = h.pop() {
+									runtime.Gosched()
+								}
+							}
+							done.Add(1)
+							if h, ok := h.(interface{ offer() }); ok { // others can have only what the owner offers
+								for int(done.Load()) < goroutines {
+									h.offer()
 									runtime.Gosched()
 								}
 							}

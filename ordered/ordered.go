@@ -116,8 +116,8 @@ func New[T any](locals, capacity int, opts ...Option) *Queue[T] {
 	return q
 }
 
-// Push adds v to the global queue. It takes a lock, and O(log n) for priorities outside
-// of [-64, 448).
+// Push adds v to the global queue. It takes a lock, and O(log n) if v is hundreds
+// of levels more urgent than all there is, or thousands less.
 func (q *Queue[T]) Push(priority int, v T) {
 	q.mu.Lock()
 	q.global.Push(priority, v)
@@ -221,8 +221,8 @@ func (l *Local[T]) touch() {
 
 // Push adds v. If there is no more room, the worse half of what is here moves to the
 // global queue, and v as well, however urgent; but see [Strict]. It takes no lock
-// unless a thief is there or the queue is full, and O(log n) for priorities outside of
-// [-64, 448).
+// unless a thief is there or the queue is full, and O(log n) if v is hundreds of levels
+// more urgent than all there is, or thousands less.
 func (l *Local[T]) Push(priority int, v T) {
 	l.touch()
 	q := l.q

@@ -246,6 +246,11 @@ func newSMQ(n, _ int) []handle {
 
 func (q *smq) push(priority, v int) {
 	q.add(priority, v)
+	q.offer()
+}
+
+// offer sees to it that others can take something.
+func (q *smq) offer() {
 	if q.state.Load()&1 != 0 {
 		q.refill()
 	}
