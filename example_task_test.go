@@ -539,9 +539,24 @@ func ExampleWithin() {
 }
 
 func ExampleAtPriority() {
-	p := filch.New()
-	fmt.Println(p.Go(context.Background(), func(context.Context) {}, filch.AtPriority(3)))
-	// Output: filch: AtPriority(3): the order of the pool is LIFO
+	p := filch.New(filch.WithWorkers(1), filch.WithOrder(filch.ByPriority))
+	p.Pause()
+	for _, job := range []struct {
+		name     string
+		priority int
+	}{{"report", 10}, {"request", 0}, {"alarm", -5}} {
+		p.Go(context.Background(), func(context.Context) { fmt.Println(job.name) }, filch.AtPriority(job.priority))
+	}
+	p.Resume()
+	p.Shutdown(context.Background())
+
+	other := filch.New() // has no priorities
+	fmt.Println(other.Go(context.Background(), func(context.Context) {}, filch.AtPriority(3)))
+	// Output:
+	// alarm
+	// request
+	// report
+	// filch: AtPriority(3): the order of the pool is LIFO
 }
 
 func ExampleNamed() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/filch-go/filch"
@@ -187,6 +188,31 @@ func ExampleJoin() {
 		fmt.Println(n, s)
 	})
 	// Output: 42 both at once
+}
+
+// A sum that is divided only when other workers have nothing to do.
+func ExampleWorker_Demand() {
+	type span struct{ lo, hi int }
+	sum := filch.NewFunc(func(f *filch.Frame[span, int], s span) (n int) {
+		var forks []filch.Fork
+		for s.lo < s.hi {
+			if s.hi-s.lo > 1000 && f.Worker().Demand() {
+				mid := (s.lo + s.hi) / 2
+				forks = append(forks, f.Fork(span{mid, s.hi}))
+				s.hi = mid
+				continue
+			}
+			for end := min(s.lo+1000, s.hi); s.lo < end; s.lo++ {
+				n += s.lo
+			}
+		}
+		for _, h := range slices.Backward(forks) {
+			n += f.Join(h)
+		}
+		return n
+	})
+	fmt.Println(sum.Call(filch.Default(), span{0, 1_000_001}))
+	// Output: 500000500000
 }
 
 func ExampleWorker_Poll() {

@@ -126,12 +126,18 @@ func WithOrder(o Order) Option {
 }
 
 // WithAgeing makes tasks more urgent while they wait, by one level for each d, so that
-// none waits for ever: a task of priority p goes behind those of a lower priority q
-// that are submitted within (p-q)·d after it, and no later ones. Without it, and with
-// priorities of any kind, a task waits for as long as there is a more urgent one. It
-// makes a task cost some tens of nanoseconds more. It is for pools with the order
-// [ByPriority]; [New] panics for another. On 32-bit platforms a pool counts 2^25 levels,
-// and then no more. It panics if d is not positive.
+// none waits for ever. Of two tasks in a queue, that goes first whose number of
+// [AtPriority] plus the time of its submission, counted in d, is less. So a task of
+// priority 5 goes behind those of priority 0 that are submitted within 5 d after it,
+// and not behind later ones. Without it, a task waits for as long as there are more
+// urgent ones.
+//
+// A level is counted in 64 parts, so that levels beyond ±2^56 are all alike, and tasks whose
+// levels differ by more than 60 cost some tens of nanoseconds more. On 32-bit
+// platforms it is ±2^24 levels, and after 2^25 d tasks do not age any more.
+//
+// It is for pools with the order [ByPriority]; [New] panics for another. It panics if d
+// is not positive.
 func WithAgeing(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("filch: WithAgeing(%v): the time must be positive", d))

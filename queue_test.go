@@ -166,3 +166,46 @@ func TestAged(t *testing.T) {
 		t.Error(aged(0, second, 100))
 	}
 }
+
+// The order of search: a worker's own tasks, those of others, global ones; and after 60
+// that are not global, whoever's they were, a global one, or if there is none, after 60 more.
+func TestSearchByPriority(t *testing.T) {
+	p := New(WithWorkers(2), WithOrder(ByPriority))
+	var got int
+	w, other := newWorker(p, 0), newWorker(p, 1)
+	p.workers.Store(&[]*Worker{w, other})
+	w.searching = true // so that it wakes nobody
+	next := func() int {
+		task, ok := w.nextTask()
+		if !ok {
+			return -1
+		}
+		task.body.(plainTask)(context.Background())
+		return got
+	}
+	p.tasks.push(0, numbered(3, &got))
+	other.tasks.push(0, numbered(2, &got))
+	w.tasks.push(0, numbered(1, &got))
+	for _, want := range []int{1, 2, 3, -1} {
+		if n := next(); n != want {
+			t.Fatalf("task %d, not %d", n, want)
+		}
+	}
+	const none, misses = 7, 58 // two were not global already
+	for i := range 400 {
+		if i%2 == 0 {
+			w.tasks.push(0, numbered(none, &got))
+		} else {
+			other.tasks.push(0, numbered(none, &got))
+		}
+		if i == misses+1 {
+			p.tasks.push(5, numbered(100, &got)) // the turn at 60 was missed
+		}
+		n := next()
+		if want := i == misses+60; (n == 100) != want {
+			t.Fatalf("search %d: task %d", i, n)
+		} else if want {
+			return
+		}
+	}
+}

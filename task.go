@@ -44,14 +44,17 @@ const (
 	// those of one priority in the order they came in. Of its own queue and the
 	// global one, a worker takes from that which has the more urgent task, or its
 	// own. If that has none, it steals half of the tasks of the best priority that
-	// another worker has, unless the global queue has a more urgent one, and at
-	// last takes from the global queue. So no worker runs a task while it has, or
-	// the global queue, a more urgent one; but another worker's queue may have.
+	// another worker has, 33 at most, unless the global queue has a more urgent one,
+	// and at last takes from the global queue. So a worker that takes a task has
+	// none that is more urgent, and neither has the global queue; but another
+	// worker's queue may. There are exceptions: tasks that run because somebody waits
+	// for them, or with [CallerRuns]; and after 60 tasks that were not global, a worker
+	// takes one from the global queue, however urgent.
 	//
-	// After 60 tasks of its own, a worker takes one from the global queue,
-	// however urgent. A task that a more urgent one always precedes may wait
-	// for ever, if [WithAgeing] does not see to it. A worker's queue holds 256
-	// tasks: if it is full, the less urgent half moves to the global queue.
+	// A task that a more urgent one always precedes may wait for ever, if
+	// [WithAgeing] does not see to it. A worker's queue holds 256 tasks: if it is full,
+	// the less urgent half moves to the global queue. In the queue a task takes 40
+	// bytes if many have its priority, and up to 300 if none has.
 	ByPriority
 )
 
@@ -117,9 +120,10 @@ func (longRunning) taskOption() {}
 func (fair) taskOption()        {}
 
 // AtPriority sets the priority of a task: lower runs first, 0 is the default, also
-// for what a task of another priority submits. Any int will do, such as the
-// milliseconds until a deadline; they take the least time if those that wait are
-// within some thousands. A pool whose order is not [ByPriority] refuses any but 0.
+// for what a task of another priority submits. Any int will do, such as a deadline,
+// in milliseconds since some moment that is the same for all; it takes the least time
+// if those of the tasks that wait are within some thousands. A pool whose order is not
+// [ByPriority] refuses any but 0.
 func AtPriority(n int) TaskOption { return atPriority(n) }
 
 // Named gives a task a name, for [Pool.Dump], [Event], profiles and traces.
@@ -617,8 +621,7 @@ func (q *taskQueue) add(priority int, t task) {
 // capacity is how many tasks a worker's queue holds if it is by priority.
 const capacity = 256
 
-// nobodys is a priority below that of any task: that of the last is said to be one
-// more urgent than it is.
+// nobodys is a priority below that of any task, but for the last of all.
 const nobodys = math.MaxInt64
 
 // tellBest notes the priority of the best task, for those who do not have the lock.
@@ -628,7 +631,7 @@ func (q *taskQueue) tellBest() {
 	}
 	best := int64(nobodys)
 	if q.levels.Len() > 0 {
-		best = min(int64(q.levels.Best()), nobodys-1)
+		best = int64(q.levels.Best())
 	}
 	if q.best.Load() != best {
 		q.best.Store(best)
@@ -888,6 +891,7 @@ func (w *Worker) stealTask() (t task, ok bool) {
 	all, pass := w.others()
 	for i := range len(all) - 1 {
 		if t, ok = w.takeFrom(&all[pass.At(i)].tasks, 2, true); ok {
+			w.tasks.turn = min(w.tasks.turn+1, fairness)
 			return t, true
 		}
 	}

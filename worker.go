@@ -88,6 +88,12 @@ func (w *Worker) Poll() {
 	}
 }
 
+// Demand reports whether other workers ask for forks. A computation that can be divided
+// anywhere, such as a loop, may go on alone until they do, and then fork half of
+// what is left: what is forked then is offered to them at once. It costs an atomic load.
+// See package par, whose loops do that.
+func (w *Worker) Demand() bool { return atomic.LoadUint32(&w.demand) != none }
+
 // start is called before something new runs on w. Demand from before, when
 // there was nothing to publish, is replaced by what there is now.
 func (w *Worker) start() {
@@ -350,8 +356,10 @@ func (w *Worker) look(ask bool) (*job, task) {
 		if j := w.steal(v); j != nil {
 			return j, task{}
 		}
-		if t, ok := w.takeFrom(&v.tasks, 2, true); ok {
-			return nil, t
+		if p.order != ByPriority { // that was stealTask's affair
+			if t, ok := w.takeFrom(&v.tasks, 2, true); ok {
+				return nil, t
+			}
 		}
 		if ask {
 			v.raise(hunger)

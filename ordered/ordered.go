@@ -34,8 +34,9 @@ import (
 
 const (
 	defaultCapacity = 256
-	// globalEvery is how many values a Local gives of its own until the next one
-	// is the global queue's best, so that what is there is not left for ever.
+	// globalEvery is how many values a Local gives that were in local queues until
+	// the next one is the global queue's best, so that what is there is not left for
+	// ever.
 	globalEvery = 60
 )
 
@@ -198,7 +199,7 @@ type Local[T any] struct {
 	values queue.Levels[T] // for who is in
 	q      *Queue[T]
 	index  int
-	tick   int // values of its own since the last global one
+	tick   int // values that were local since the last global one
 	turns  int // see touch
 	random rand.PCG
 	batch  []prioritized[T]
@@ -265,8 +266,8 @@ func (l *Local[T]) spill(priority int, v T) {
 }
 
 // Pop removes and returns the best value of this queue, or if there is none, of
-// another local one that it steals from, or of the global one. After 60 values of its
-// own, the next is the global queue's best, if there is one. It reports false if
+// another local one that it steals from, or of the global one. After 60 values that were
+// local, the next is the global queue's best, if there is one. It reports false if
 // each queue was empty when it came by; [Queue.Len] tells whether all are.
 //
 // Stealing takes half of the values of the best priority that the victim has; the
@@ -340,6 +341,7 @@ func (l *Local[T]) steal() (priority int, v T, ok, busy bool) {
 			continue
 		}
 		if l.take(victim); len(l.batch) > 0 {
+			l.tick = min(l.tick+1, globalEvery)
 			priority, v = l.taken()
 			return priority, v, true, false
 		}
@@ -353,7 +355,7 @@ func (l *Local[T]) take(victim *Local[T]) {
 	l.moving.Store(begun + oneValue) // (W54) before the victim has less; pairs with (R54)
 	k := 0
 	if n := victim.values.Len(); n > 0 {
-		k = min(max((victim.values.Bests(n)+1)/2, min(l.q.batch, n/2)), l.q.capacity+1)
+		k = max((victim.values.Bests(n)+1)/2, min(l.q.batch, n/2))
 	}
 	for range k {
 		priority, v := victim.values.Pop()

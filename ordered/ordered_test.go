@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 	"weak"
-
-	"github.com/filch-go/filch/internal/queue"
 )
 
 func pops(l *Local[int], n int) (got []int) {
@@ -71,7 +69,7 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// After 60 values of its own a Local gives a global one, if there is one, and
+// After 60 values that were local, a Local gives a global one, if there is one, and
 // counts anew in any case. What fails does not count.
 func TestTheGlobalQueueHasItsTurn(t *testing.T) {
 	q := New[int](1, 0)
@@ -135,18 +133,13 @@ func TestSearchOrder(t *testing.T) {
 var priorities = map[string]func(r *rand.Rand) int{
 	"one":      func(*rand.Rand) int { return 0 },
 	"few":      func(r *rand.Rand) int { return r.IntN(8) },
+	"near":     func(r *rand.Rand) int { return r.IntN(10_000) },
+	"nearer":   func(r *rand.Rand) int { return r.IntN(1_000_000) },
 	"some":     func(r *rand.Rand) int { return r.IntN(600) - 100 },
 	"distinct": func(r *rand.Rand) int { return r.Int() - math.MaxInt/2 },
 	"extreme": func(r *rand.Rand) int {
 		return []int{math.MinInt, math.MinInt + 1, -1, 0, math.MaxInt - 1, math.MaxInt}[r.IntN(6)]
 	},
-}
-
-type entry struct{ priority, id int }
-
-func best(l *queue.Levels[int]) entry {
-	priority, id := l.Pop()
-	return entry{priority, id}
 }
 
 // Strict: whoever is alone has all in order, of priority and age.
@@ -156,16 +149,16 @@ func TestStrict(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		q := New[int](1, 1+r.IntN(10), Strict())
 		l := q.Local(0)
-		var m queue.Levels[int]
+		var m model
 		for id := range 10_000 {
-			if grow := id/100%2 == 0; m.Len() == 0 || r.IntN(10) < 7 == grow {
+			if grow := id/100%2 == 0; len(m) == 0 || r.IntN(10) < 7 == grow {
 				p := priority(r)
 				l.Push(p, id)
-				m.Push(p, id)
+				m.push(entry{p, id})
 				continue
 			}
 			p, id, ok := l.Next()
-			if want := best(&m); !ok || want != (entry{p, id}) {
+			if want := m.pop(); !ok || want != (entry{p, id}) {
 				t.Fatalf("seed %d, %s: %v, want %v", seed, name, entry{p, id}, want)
 			}
 		}
@@ -195,36 +188,37 @@ func FuzzQueue(f *testing.F) {
 		size := 1 + int(capacity%20)
 		most := 1 + int(batch%8)
 		q := New[int](2, size, StealBatch(most))
-		var locals [2]queue.Levels[int]
-		var global queue.Levels[int]
+		var locals [2]model
+		var global model
 		var tick [2]int
 		pop := func(i int) (e entry, ok bool) {
 			if tick[i] == 60 {
 				tick[i] = 0
-				if global.Len() > 0 {
-					return best(&global), true
+				if len(global) > 0 {
+					return global.pop(), true
 				}
 			}
-			if locals[i].Len() > 0 {
+			if len(locals[i]) > 0 {
 				tick[i]++
-				return best(&locals[i]), true
+				return locals[i].pop(), true
 			}
-			if v := &locals[1-i]; v.Len() > 0 {
-				k := max((v.Bests(size)+1)/2, min(most, v.Len()/2))
-				e = best(v)
+			if v := &locals[1-i]; len(*v) > 0 {
+				k := max((v.bests()+1)/2, min(most, len(*v)/2))
+				e = v.pop()
 				for range k - 1 {
-					locals[i].Push(v.Pop())
+					locals[i].push(v.pop())
 				}
+				tick[i]++
 				return e, true
 			}
-			if global.Len() > 0 {
-				return best(&global), true
+			if len(global) > 0 {
+				return global.pop(), true
 			}
 			return e, false
 		}
 		for id, op := range ops {
 			i := int(op & 1)
-			p := int(op>>3) * (1 + int(op>>2&1)*100)
+			p := int(op>>3) * []int{1, 100, 1000, 100_003}[id/50%4]
 			switch {
 			case op&6 == 6 || op&2 == 0 && id%5 == 0:
 				p, v, ok := q.Local(i).Next()
@@ -233,17 +227,17 @@ func FuzzQueue(f *testing.F) {
 				}
 			case op&6 == 4:
 				q.Push(p, id)
-				global.Push(p, id)
+				global.push(entry{p, id})
 			default:
 				q.Local(i).Push(p, id)
-				if m := &locals[i]; m.Len() < size {
-					m.Push(p, id)
+				if m := &locals[i]; len(*m) < size {
+					m.push(entry{p, id})
 				} else {
-					m.Spill(size/2, global.Push)
-					global.Push(p, id)
+					m.spill(size/2, &global)
+					global.push(entry{p, id})
 				}
 			}
-			if n := locals[0].Len() + locals[1].Len() + global.Len(); q.Len() != n {
+			if n := len(locals[0]) + len(locals[1]) + len(global); q.Len() != n {
 				t.Fatalf("operation %d: %d values, want %d", id, q.Len(), n)
 			}
 		}

@@ -149,7 +149,7 @@ func measureSSSP(g *sssp.Graph, name string, workers []int, runs int, step func(
 			if i > 0 {
 				c.times = append(c.times, took)
 			}
-			if work.Relaxed > 0 {
+			if i > 0 && work.Relaxed > 0 {
 				c.wasted = append(c.wasted, work.Wasted(got))
 				c.stale = append(c.stale, float64(work.Stale)/float64(reached))
 			}
@@ -197,7 +197,7 @@ func printSSSP(out io.Writer, rows []*row) {
 		}
 		last = r.Size
 		wasted, stale := "", ""
-		if r.Stale > 0 {
+		if r.Wasted > 0 || r.Stale > 0 {
 			wasted, stale = fmt.Sprintf("%.1f%%", 100*r.Wasted), fmt.Sprintf("%.0f%%", 100*r.Stale)
 		}
 		program := r.Executor

@@ -59,6 +59,7 @@ func (k knapsack) bound(n node) int {
 // search is what the tasks share.
 type search struct {
 	knapsack
+	grain int
 	best  atomic.Int64
 	nodes atomic.Int64
 }
@@ -96,12 +97,12 @@ func (s *search) dive(n node, putOff func(n node, bound int)) (nodes int) {
 // takes some nanoseconds.
 const grain = 10_000
 
-// expand goes to n and about grain nodes below it, the deepest first, and hands those
+// expand goes to n and about s.grain nodes below it, the deepest first, and hands those
 // that are left to putOff.
 func (s *search) expand(n node, putOff func(n node, bound int)) {
 	todo := []open{{n, 0}}
 	nodes := 0
-	for len(todo) > 0 && nodes < grain {
+	for len(todo) > 0 && nodes < s.grain {
 		last := len(todo) - 1
 		n := todo[last].node
 		todo = todo[:last]
@@ -114,8 +115,8 @@ func (s *search) expand(n node, putOff func(n node, bound int)) {
 }
 
 // parallel solves k on a pool.
-func parallel(k knapsack, p *filch.Pool) (best, nodes int64, err error) {
-	s := &search{knapsack: k}
+func parallel(k knapsack, p *filch.Pool, grain int) (best, nodes int64, err error) {
+	s := &search{knapsack: k, grain: grain}
 	g := p.Group(context.Background())
 	var putOff func(n node, bound int)
 	putOff = func(n node, bound int) {
@@ -149,8 +150,8 @@ func (o *opens) Pop() any {
 }
 
 // serial solves k with a heap.
-func serial(k knapsack) (best, nodes int64) {
-	s := &search{knapsack: k}
+func serial(k knapsack, grain int) (best, nodes int64) {
+	s := &search{knapsack: k, grain: grain}
 	todo := &opens{{node{0, 0, k.room}, 0}}
 	for todo.Len() > 0 {
 		s.expand(heap.Pop(todo).(open).node, func(n node, bound int) { heap.Push(todo, open{n, bound}) })
@@ -168,13 +169,13 @@ func main() {
 func run(items int, seed uint64) error {
 	k := newKnapsack(items, seed)
 	start := time.Now()
-	want, nodes := serial(k)
+	want, nodes := serial(k, grain)
 	took := time.Since(start)
 	fmt.Printf("serial:    value %d, %d nodes, %v\n", want, nodes, took)
 	for _, workers := range []int{1, 2} {
 		p := filch.New(filch.WithWorkers(workers), filch.WithOrder(filch.ByPriority))
 		start := time.Now()
-		best, nodes, err := parallel(k, p)
+		best, nodes, err := parallel(k, p, grain)
 		d := time.Since(start)
 		p.Close()
 		if err != nil {

@@ -31,10 +31,10 @@ func TestBest(t *testing.T) {
 	for i := range uint64(20) {
 		k := newKnapsack(1+int(i), seed+i)
 		want := best(k)
-		if got, _ := serial(k); got != want {
+		if got, _ := serial(k, 10); got != want {
 			t.Errorf("seed %d: serial: %d, want %d", seed+i, got, want)
 		}
-		if got, _, err := parallel(k, p); got != want || err != nil {
+		if got, _, err := parallel(k, p, 10); got != want || err != nil {
 			t.Errorf("seed %d: parallel: %d, %v, want %d", seed+i, got, err, want)
 		}
 	}

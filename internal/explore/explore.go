@@ -38,7 +38,7 @@ var subjects = []subject{
 		{"gate.go", "// gate lets the owner", "// Gate is a gate for a program of its own.\ntype Gate = gate\n\nfunc (g *Gate) Enter() { g.enter() }\n\nfunc (g *Gate) Leave(n int) { g.leave(n) }\n\nfunc (g *Gate) EnterThief() bool { return g.enterThief() }\n\nfunc (g *Gate) LeaveThief(n int) { g.leaveThief(n) }\n\n// gate lets the owner"},
 	}},
 	{"internal/queue", []Edit{
-		{"levels.go", "import (\n\t\"math/bits\"\n", "import (\n\t\"math/bits\"\n\n\tatomic \"" + base + "/sched\"\n"},
+		{"levels.go", "import (\n\t\"math\"\n\t\"math/bits\"\n", "import (\n\t\"math\"\n\t\"math/bits\"\n\n\tatomic \"" + base + "/sched\"\n"},
 		{"levels.go", "func (l *Levels[T]) list(at uint) *level[T] {\n", "func (l *Levels[T]) list(at uint) *level[T] {\n\tatomic.Writes(&l.n)\n"},
 		{"levels.go", "func (l *Levels[T]) shorten(list *level[T], at uint, n int) {\n", "func (l *Levels[T]) shorten(list *level[T], at uint, n int) {\n\tatomic.Writes(&l.n)\n"},
 	}},

@@ -25,10 +25,12 @@ type Levels[T any] struct {
 	words  uint64
 	bits   [windowWords]uint64
 	blocks [windowWords]*[64]level[T]
-	used   int        // parts of all lists
-	spare  int        // parts that are free
-	free   *part[T]   // the first of these
-	Parts  *sync.Pool // where parts are put that others may use, if not nil
+	keep   [4]*[64]level[T] // blocks that were given back, for others
+	empty  int              // how many
+	used   int              // parts of all lists
+	spare  int              // parts that are free
+	free   *part[T]         // the first of these
+	Parts  *sync.Pool       // where parts are put that others may use, if not nil
 
 	heap Heap[T] // what is outside
 }
@@ -59,6 +61,11 @@ func (l *Levels[T]) Push(priority int, v T) {
 		l.move(priority)
 	}
 	l.n++
+	l.add(priority, v)
+}
+
+// add puts a value that is counted where it belongs.
+func (l *Levels[T]) add(priority int, v T) {
 	at := uint(priority - l.low)
 	if at >= windowSize {
 		l.heap.Push(priority, v)
@@ -121,8 +128,7 @@ func (l *Levels[T]) follow() {
 	}
 	l.move(l.heap.Best())
 	for l.heap.Len() > 0 && uint(l.heap.Best()-l.low) < windowSize {
-		l.n--
-		l.Push(l.heap.Pop())
+		l.add(l.heap.Pop())
 	}
 }
 
@@ -170,7 +176,11 @@ func (l *Levels[T]) trim() {
 func (l *Levels[T]) list(at uint) *level[T] {
 	word := at / 64
 	if l.blocks[word] == nil {
-		l.blocks[word] = new([64]level[T])
+		if l.empty--; l.empty >= 0 {
+			l.blocks[word], l.keep[l.empty] = l.keep[l.empty], nil
+		} else {
+			l.blocks[word], l.empty = new([64]level[T]), 0
+		}
 	}
 	l.bits[word] |= 1 << (at % 64)
 	l.words |= 1 << word
@@ -223,8 +233,9 @@ func (l *Levels[T]) Bests(most int) int {
 // Pop removes and returns the oldest value of the best priority, and that. There
 // must be one.
 func (l *Levels[T]) Pop() (priority int, v T) {
+	inHeap := l.inHeap() // which may move all, and counts on all being counted
 	l.n--
-	if l.inHeap() {
+	if inHeap {
 		return l.heap.Pop()
 	}
 	at := l.first()
@@ -297,6 +308,11 @@ func (l *Levels[T]) shorten(list *level[T], at uint, n int) {
 		list.head, list.tail = nil, nil
 		if l.bits[at/64] &^= 1 << (at % 64); l.bits[at/64] == 0 {
 			l.words &^= 1 << (at / 64)
+			if l.empty < len(l.keep) {
+				l.keep[l.empty] = l.blocks[at/64]
+				l.empty++
+			}
+			l.blocks[at/64] = nil
 		}
 	}
 }

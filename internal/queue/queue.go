@@ -1,5 +1,5 @@
-// Package queue holds an unbounded double-ended queue for the use of one
-// goroutine at a time.
+// Package queue holds an unbounded double-ended queue, and one with priorities, for
+// the use of one goroutine at a time.
 package queue
 
 import "sync"

@@ -2,15 +2,17 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/filch-go/filch/internal/explore/sched"
 	"github.com/filch-go/filch/internal/explore/subject/ordered"
 )
 
-// orderedProgram is a queue with local ones of two values each, and what their owners
-// do, as letters: u push, o pop, and g push to the global queue. The first thread has
-// pushed some values before.
+// orderedProgram is a queue with local ones of two values each, or as many as before if
+// that is more, and what their owners do, as letters: u push, o pop, g push to the global
+// queue, and l Len, which must not be 0. Some values are there before, in the first thread's
+// queue or that of the one that does nothing.
 type orderedProgram struct {
 	before  int
 	threads []string
@@ -29,6 +31,8 @@ var orderedPrograms = []orderedProgram{
 	{1, []string{"", "o", "o"}, false, 2},
 	{2, []string{"", "oo", "o"}, false, 2},
 	{2, []string{"o", "o", "o"}, false, 1},
+	{4, []string{"", "oo", "o"}, false, 1},     // the first steal is of two
+	{3, []string{"o", "", "l", "o"}, false, 1}, // one value moves from the second to the first
 	{0, []string{"g", "o"}, false, 0},
 	{1, []string{"g", "oo"}, false, 0},
 	{2, []string{"uo", "o"}, true, 2},
@@ -40,7 +44,7 @@ func (p orderedProgram) explored(r *sched.Run) func() error {
 	if p.strict {
 		opts = append(opts, ordered.Strict())
 	}
-	q := ordered.New[int](len(p.threads), 2, opts...)
+	q := ordered.New[int](len(p.threads), max(2, p.before), opts...)
 	var n ran
 	pushed := 0
 	push := func(to func(priority, v int)) {
@@ -49,7 +53,7 @@ func (p orderedProgram) explored(r *sched.Run) func() error {
 	}
 	enough := p.before >= strings.Count(strings.Join(p.threads, ""), "o")
 	for range p.before {
-		push(q.Local(0).Push)
+		push(q.Local(max(0, slices.Index(p.threads, ""))).Push)
 	}
 	pop := func(i int) bool {
 		v, ok := q.Local(i).Pop()
@@ -64,6 +68,10 @@ func (p orderedProgram) explored(r *sched.Run) func() error {
 				switch op {
 				case 'u':
 					push(q.Local(i).Push)
+				case 'l':
+					if q.Len() == 0 {
+						r.Fail("wrongly counted: Len is 0")
+					}
 				case 'g':
 					push(q.Push)
 				case 'o':
