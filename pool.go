@@ -129,7 +129,7 @@ func WithOrder(o Order) Option {
 // none waits for ever. Of two tasks in a queue, that goes first whose number of
 // [AtPriority] plus the time of its submission, counted in d, is less. So a task of
 // priority 5 goes behind those of priority 0 that are submitted within 5 d after it,
-// and not behind later ones. Without it, a task waits for as long as there are more
+// and not behind later ones; all that to a 64th of d. Without it, a task waits for as long as there are more
 // urgent ones.
 //
 // A level is counted in 64 parts, so that levels beyond ±2^56 are all alike, and tasks whose

@@ -40,15 +40,15 @@ const (
 	// FIFO runs the oldest first, for tasks that nobody waits for, such as
 	// events.
 	FIFO
-	// ByPriority runs the tasks with the lowest number of [AtPriority] first, and
-	// those of one priority in the order they came in. Of its own queue and the
+	// ByPriority runs the tasks with the lowest number of [AtPriority] first, and, in
+	// each queue, those of one priority in the order they came in. Of its own queue and the
 	// global one, a worker takes from that which has the more urgent task, or its
 	// own. If that has none, it steals half of the tasks of the best priority that
 	// another worker has, 33 at most, unless the global queue has a more urgent one,
 	// and at last takes from the global queue. So a worker that takes a task has
 	// none that is more urgent, and neither has the global queue; but another
 	// worker's queue may. There are exceptions: tasks that run because somebody waits
-	// for them, or with [CallerRuns]; and after 60 tasks that were not global, a worker
+	// for them, by [Pool.Help], or with [CallerRuns]; and after 60 tasks that were not global, a worker
 	// takes one from the global queue, however urgent.
 	//
 	// A task that a more urgent one always precedes may wait for ever, if

@@ -33,7 +33,7 @@ var ssspPrograms = []struct {
 // ssspGraph is a graph that is made when its turn comes.
 type ssspGraph struct {
 	name string
-	load func() (*sssp.Graph, error)
+	load func() *sssp.Graph
 }
 
 // ssspGraphs returns the graphs that the options ask for.
@@ -41,14 +41,17 @@ func ssspGraphs(o options) (graphs []ssspGraph, err error) {
 	const maxWeight, seed = 1000, 1
 	kinds := map[string]func(n int) ssspGraph{
 		"grid": func(n int) ssspGraph {
-			return ssspGraph{fmt.Sprintf("grid of %d x %d", n, n), func() (*sssp.Graph, error) { return sssp.Grid(n, maxWeight, seed), nil }}
+			return ssspGraph{fmt.Sprintf("grid of %d x %d", n, n), func() *sssp.Graph { return sssp.Grid(n, maxWeight, seed) }}
 		},
 		"rmat": func(n int) ssspGraph {
-			return ssspGraph{fmt.Sprintf("R-MAT of scale %d", n), func() (*sssp.Graph, error) { return sssp.RMAT(n, 8, maxWeight, seed), nil }}
+			return ssspGraph{fmt.Sprintf("R-MAT of scale %d", n), func() *sssp.Graph { return sssp.RMAT(n, 8, maxWeight, seed) }}
 		},
 	}
 	limits := map[string][2]int{"grid": {2, 10_000}, "rmat": {1, 26}}
-	for _, size := range o.sizes {
+	for i, size := range o.sizes {
+		if slices.Contains(o.sizes[:i], size) {
+			return nil, fmt.Errorf("--size %s is there twice", size)
+		}
 		kind, number, _ := strings.Cut(size, "=")
 		make, ok := kinds[kind]
 		if !ok {
@@ -66,18 +69,11 @@ func ssspGraphs(o options) (graphs []ssspGraph, err error) {
 		} else if info.IsDir() {
 			return nil, fmt.Errorf("--input %s: is a folder; sssp reads a DIMACS .gr file", o.input)
 		}
-		graphs = append(graphs, ssspGraph{filepath.Base(o.input), func() (*sssp.Graph, error) {
-			f, err := os.Open(o.input)
-			if err != nil {
-				return nil, fmt.Errorf("--input: %w", err)
-			}
-			defer f.Close()
-			g, err := sssp.Read(f)
-			if err != nil {
-				return nil, fmt.Errorf("--input %s: %w", o.input, err)
-			}
-			return g, nil
-		}})
+		g, err := readGraph(o.input) // now, and not after all else was measured
+		if err != nil {
+			return nil, err
+		}
+		graphs = append(graphs, ssspGraph{filepath.Base(o.input), func() *sssp.Graph { return g }})
 	}
 	if len(graphs) == 0 {
 		graphs = append(graphs, kinds["grid"](1000), kinds["rmat"](18))
@@ -85,9 +81,22 @@ func ssspGraphs(o options) (graphs []ssspGraph, err error) {
 	return graphs, nil
 }
 
+func readGraph(path string) (*sssp.Graph, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--input: %w", err)
+	}
+	defer f.Close()
+	g, err := sssp.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("--input %s: %w", path, err)
+	}
+	return g, nil
+}
+
 // benchSSSP measures shortest paths on each graph, and writes a table. The rows are
 // for a report.
-func benchSSSP(out, progress io.Writer, graphs []ssspGraph, workers []int, runs int) (rows []*row, err error) {
+func benchSSSP(out, progress io.Writer, graphs []ssspGraph, workers []int, runs int) (rows []*row) {
 	perGraph := 0
 	for _, p := range ssspPrograms {
 		if perGraph++; p.parallel != nil {
@@ -98,15 +107,11 @@ func benchSSSP(out, progress io.Writer, graphs []ssspGraph, workers []int, runs 
 	defer bar.done()
 	for _, graph := range graphs {
 		bar.step("sssp "+graph.name, 0)
-		g, err := graph.load()
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, measureSSSP(g, graph.name, workers, runs, func() { bar.step("", 1) })...)
+		rows = append(rows, measureSSSP(graph.load(), graph.name, workers, runs, func() { bar.step("", 1) })...)
 	}
 	bar.done()
 	printSSSP(out, rows)
-	return rows, nil
+	return rows
 }
 
 func measureSSSP(g *sssp.Graph, name string, workers []int, runs int, step func()) []*row {
@@ -242,10 +247,7 @@ func runSSSP(out, stderr io.Writer, o options, args []string) error {
 			return err
 		}
 	}
-	rows, err := benchSSSP(out, stderr, graphs, o.workers, o.runs)
-	if err != nil {
-		return err
-	}
+	rows := benchSSSP(out, stderr, graphs, o.workers, o.runs)
 	r := report{Machine: thisMachine(), Rows: rows, Bars: ssspBars(rows)}
 	fmt.Fprintf(out, "\n%s, %d CPUs, %s; medians of %d runs, programs in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.Go, o.runs)
 	printBars(out, r.Bars, isTerminal(out))

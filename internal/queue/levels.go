@@ -21,7 +21,8 @@ type Levels[T any] struct {
 	n int
 
 	// The window. An empty list has no bit, a word without bits none either.
-	low    int // priority of the first list
+	low    int  // priority of the first list
+	span   uint // so many lists are in use: what is from low+span on is in the heap
 	words  uint64
 	bits   [windowWords]uint64
 	blocks [windowWords]*[64]level[T]
@@ -67,10 +68,15 @@ func (l *Levels[T]) Push(priority int, v T) {
 // add puts a value that is counted where it belongs.
 func (l *Levels[T]) add(priority int, v T) {
 	at := uint(priority - l.low)
-	if at >= windowSize {
+	if at >= l.span {
 		l.heap.Push(priority, v)
 		return
 	}
+	l.append(at, v)
+}
+
+// append adds v to a list.
+func (l *Levels[T]) append(at uint, v T) {
 	list := l.list(at)
 	p := list.tail
 	if p == nil || p.hi == partSize {
@@ -94,7 +100,7 @@ func (l *Levels[T]) PushOldest(priority int, v T) {
 	}
 	l.n++
 	at := uint(priority - l.low)
-	if at >= windowSize {
+	if at >= l.span && (at >= windowSize || l.bits[at/64]>>(at%64)&1 == 0) {
 		l.heap.PushOldest(priority, v)
 		return
 	}
@@ -117,18 +123,32 @@ func (l *Levels[T]) PushOldest(priority int, v T) {
 // move moves the window, which is empty, to a priority and some below.
 func (l *Levels[T]) move(priority int) {
 	priority = (max(priority, math.MinInt+windowBelow) - windowBelow) &^ 63 // so that few neighbours are in different words
-	l.low = min(priority, math.MaxInt-windowSize+1)
+	l.low, l.span = min(priority, math.MaxInt-windowSize+1), windowSize
 }
 
+// followed is how many values move from the heap to the lists at a time, so that nobody waits
+// for long.
+var followed = 256
+
 // follow moves the window to the best value of the heap, and what is there into its
-// lists, if it is empty and there are others next to the best.
+// lists, if it is empty and there are others next to the best. If there are too many,
+// the window ends before those that are left, with the oldest of their priority perhaps.
 func (l *Levels[T]) follow() {
 	if l.words != 0 || !l.heap.crowded(windowSize-windowBelow-64) {
 		return
 	}
 	l.move(l.heap.Best())
-	for l.heap.Len() > 0 && uint(l.heap.Best()-l.low) < windowSize {
-		l.add(l.heap.Pop())
+	for n := 0; l.heap.Len() > 0; n++ {
+		at := uint(l.heap.Best() - l.low)
+		if at >= windowSize {
+			return
+		}
+		if n == followed {
+			l.span = at
+			return
+		}
+		_, v := l.heap.Pop()
+		l.append(at, v)
 	}
 }
 
@@ -220,7 +240,8 @@ func (l *Levels[T]) Peek() T {
 	return p.v[p.lo]
 }
 
-// Bests returns how many values have the best priority, up to most. There must be one.
+// Bests returns how many values have the best priority, up to most; those that have not
+// come from the heap into the window may not count. There must be a value.
 // It takes O(most) outside of the window.
 func (l *Levels[T]) Bests(most int) int {
 	if l.inHeap() {
@@ -268,10 +289,10 @@ func (l *Levels[T]) moveParts(n int, to *Levels[T]) (moved int) {
 	at := l.first()
 	from := &l.blocks[at/64][at%64]
 	if to.n == 0 {
-		to.low = l.low
+		to.low, to.span = l.low, windowSize
 	}
 	there := uint(l.low + int(at) - to.low)
-	if there >= windowSize {
+	if there >= to.span {
 		return 0
 	}
 	var last *part[T]
@@ -320,11 +341,13 @@ func (l *Levels[T]) shorten(list *level[T], at uint, n int) {
 // Spill removes the k worst values, of those that are as bad the newest, and
 // passes them on, those of one priority the oldest first. There must be as many.
 func (l *Levels[T]) Spill(k int, to func(priority int, v T)) {
+	worse := min(k, l.heap.from(l.low)) // than the lists, or newer
+	better := max(0, k-worse-(l.n-l.heap.Len()))
 	l.n -= k
-	k -= l.heap.spill(min(k, l.heap.from(l.low)), to) // worse than the window
-	for ; k > 0 && l.words != 0; k -= l.spillWindow(k, to) {
+	for k -= worse + better; k > 0; k -= l.spillWindow(k, to) {
 	}
-	l.heap.spill(k, to)
+	l.heap.spill(worse, to)
+	l.heap.spill(better, to)
 }
 
 // spillWindow removes up to k values of the worst list, and returns how many.

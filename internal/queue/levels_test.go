@@ -59,6 +59,16 @@ func (m *model) bests() (n int) {
 
 func TestLevels(t *testing.T) {
 	seed := rand.Uint64()
+	for _, n := range []int{1, 3, followed} {
+		t.Run(fmt.Sprintf("followed=%d", n), func(t *testing.T) {
+			defer func(n int) { followed = n }(followed)
+			followed = n
+			testLevels(t, seed)
+		})
+	}
+}
+
+func testLevels(t *testing.T, seed uint64) {
 	for name, priority := range priorities {
 		r := rand.New(rand.NewPCG(seed, 0))
 		var l Levels[int]
@@ -83,13 +93,13 @@ func TestLevels(t *testing.T) {
 			case k == 9 && r.IntN(20) == 0:
 				k := r.IntN(len(m) + 1)
 				var spilt model
-				l.Spill(k, func(p, id int) { spilt.push(p, id) })
+				l.Spill(k, func(p, id int) { spilt.push(p, id) }) // the oldest first
 				if want := m[len(m)-k:]; !slices.Equal(spilt, want) {
 					t.Fatalf("seed %d, %s: spilled %v, want %v", seed, name, spilt, want)
 				}
 				m = m[:len(m)-k]
 			case len(m) > 0 && r.IntN(10) == 0:
-				n := 1 + r.IntN(m.bests())
+				n := 1 + r.IntN(l.Bests(len(m)))
 				var to Levels[int]
 				if r.IntN(2) == 0 {
 					to.Push(m[0].priority, -1)
@@ -110,8 +120,11 @@ func TestLevels(t *testing.T) {
 					t.Fatalf("seed %d, %s: %d values and %d parts too many moved", seed, name, to.Len(), to.used)
 				}
 			default:
-				if few := min(3, m.bests()); looks && (l.Best() != m[0].priority || l.Bests(len(m)) != m.bests() || l.Bests(3) != few) {
-					t.Fatalf("seed %d, %s: %d of priority %d, want %d of %d", seed, name, l.Bests(len(m)), l.Best(), m.bests(), m[0].priority)
+				if looks {
+					n, few := l.Bests(len(m)), l.Bests(3)
+					if whole := l.span == windowSize || l.inHeap(); l.Best() != m[0].priority || n > m.bests() || n < 1 || whole && n != m.bests() || few != min(3, n) {
+						t.Fatalf("seed %d, %s: %d of priority %d, want %d of %d", seed, name, n, l.Best(), m.bests(), m[0].priority)
+					}
 				}
 				if got := m[0].id; looks && l.Peek() != got {
 					t.Fatalf("seed %d, %s: %d is the best, not %d", seed, name, l.Peek(), got)

@@ -98,11 +98,15 @@ func RMAT(scale, degree int, maxWeight uint32, seed uint64) *Graph {
 	return newGraph(n, arcs)
 }
 
+const format = `is neither "p sp vertices arcs" nor "a from to weight" nor a comment`
+
 // Read reads a graph in the format of the 9th DIMACS implementation challenge: lines
 // "p sp <vertices> <arcs>" once, then "a <from> <to> <weight>", vertices counted from
 // 1, and "c" for comments.
 func Read(in io.Reader) (*Graph, error) {
+	const most = 100_000_000 // whose distances take 2 GB
 	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
 	var arcs []arc
 	vertices, want := -1, 0
 	for n := 1; lines.Scan(); n++ {
@@ -118,7 +122,10 @@ func Read(in io.Reader) (*Graph, error) {
 		if string(fields[0]) == "p" && len(fields) == 4 && string(fields[1]) == "sp" {
 			digits = fields[2:]
 		}
-		for i, f := range digits[:min(3, len(digits))] {
+		if string(fields[0]) == "p" && len(digits) != 2 || len(fields) != 4 {
+			return fail(format)
+		}
+		for i, f := range digits {
 			var err error
 			if numbers[i], err = strconv.ParseUint(string(f), 10, 31); err != nil {
 				return fail("has what is no number from 0 to 2147483647")
@@ -140,7 +147,7 @@ func Read(in io.Reader) (*Graph, error) {
 			}
 			arcs = append(arcs, arc{uint32(from - 1), edge{uint32(to - 1), uint32(numbers[2])}})
 		default:
-			return fail(`is neither "p sp vertices arcs" nor "a from to weight" nor a comment`)
+			return fail(format)
 		}
 	}
 	switch {
@@ -152,6 +159,8 @@ func Read(in io.Reader) (*Graph, error) {
 		return nil, fmt.Errorf("%d arcs, not the %d that the line p says", len(arcs), want)
 	case vertices == 0:
 		return nil, fmt.Errorf("no vertex")
+	case vertices > most:
+		return nil, fmt.Errorf("%d vertices; %d are as many as can be", vertices, most)
 	}
 	return newGraph(vertices, arcs), nil
 }

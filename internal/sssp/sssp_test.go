@@ -109,7 +109,9 @@ func TestRead(t *testing.T) {
 		"p sp 3 1\na 1 2 -5":         `line 2: "a 1 2 -5" has what is no number from 0 to 2147483647`,
 		"p sp 3 1\na 1 2":            `line 2: "a 1 2" is neither "p sp vertices arcs" nor "a from to weight" nor a comment`,
 		"p sp 3 1\np sp 3 1":         `line 2: "p sp 3 1" comes a second time`,
-		"p max 3 1":                  `line 1: "p max 3 1" has what is no number from 0 to 2147483647`,
+		"p max 3 1":                  `line 1: "p max 3 1" is neither "p sp vertices arcs" nor "a from to weight" nor a comment`,
+		"p sp 2147483647 0":          "2147483647 vertices; 100000000 are as many as can be",
+		"b 1 2 3":                    `line 1: "b 1 2 3" is neither "p sp vertices arcs" nor "a from to weight" nor a comment`,
 		"hello":                      `line 1: "hello" is neither "p sp vertices arcs" nor "a from to weight" nor a comment`,
 		"p sp 3 1\na 1 2 4294967296": `line 2: "a 1 2 4294967296" has what is no number from 0 to 2147483647`,
 	} {
