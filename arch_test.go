@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"examples/fetch":     {""},
 	"examples/knapsack":  {""},
 	"internal/conform":   {},
+	"par":                {""},
 	"internal/sssp":      {"", "ordered"},
 	"internal/workload":  {"", "basic"},
 }

@@ -1,0 +1,361 @@
+package par_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing/fstest"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/par"
+)
+
+var pool = filch.Default()
+
+func even(v int) bool { return v%2 == 0 }
+
+func add(a, b int) int { return a + b }
+
+func ExampleFor() {
+	squares := make([]int, 6)
+	par.For(pool, len(squares), func(i int) { squares[i] = i * i })
+	fmt.Println(squares)
+	// Output: [0 1 4 9 16 25]
+}
+
+// A sum for each row of a matrix: the inner loops run on the worker of the outer one.
+func ExampleForScope() {
+	matrix := [][]int{{1, 2, 3}, {4, 5, 6}}
+	sums := make([]int, len(matrix))
+	par.ForScope(pool, len(matrix), func(s filch.Scope, i int) { sums[i] = par.Sum(s, matrix[i]) })
+	fmt.Println(sums)
+	// Output: [6 15]
+}
+
+func ExampleForRange() {
+	x := []float64{1, 4, 9, 16}
+	par.ForRange(pool, len(x), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			x[i] = math.Sqrt(x[i])
+		}
+	})
+	fmt.Println(x)
+	// Output: [1 2 3 4]
+}
+
+func ExampleForTiles() {
+	const width, height = 100, 70
+	var transposed [width][height]int
+	par.ForTiles(pool, width, height, func(x0, y0, x1, y1 int) {
+		for y := y0; y < y1; y++ {
+			for x := x0; x < x1; x++ {
+				transposed[x][y] = y*width + x
+			}
+		}
+	})
+	fmt.Println(transposed[3][2])
+	// Output: 203
+}
+
+func ExampleForErr() {
+	files := []string{"a.txt", "b.txt", "", "c.txt", ""}
+	err := par.ForErr(pool, len(files), func(i int) error {
+		if files[i] == "" {
+			return fmt.Errorf("file %d has no name", i)
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output: file 2 has no name
+}
+
+func ExampleAllErrors() {
+	err := par.ForErr(pool, 4, func(i int) error {
+		if even(i) {
+			return fmt.Errorf("%d is even", i)
+		}
+		return nil
+	}, par.AllErrors())
+	fmt.Println(err)
+	// Output:
+	// 0 is even
+	// 2 is even
+}
+
+func ExampleWithContext() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("the user has gone"))
+	fmt.Println(par.ForErr(pool, 1000, func(int) error { return nil }, par.WithContext(ctx)))
+	// Output: the user has gone
+}
+
+// Each range has four elements, as many as the instructions of some processor take.
+func ExampleWithGrain() {
+	x := []int{1, 2, 3, 4, 5, 6, 7, 8}
+	var ranges atomic.Int32
+	par.ForRange(pool, len(x), func(lo, hi int) { ranges.Add(1) }, par.WithGrain(4))
+	fmt.Println(ranges.Load())
+	// Output: 2
+}
+
+func ExampleOption() {
+	careful := []par.Option{par.WithGrain(1), par.AllErrors()}
+	fmt.Println(par.ForErr(pool, 2, func(i int) error { return fmt.Errorf("error %d", i) }, careful...))
+	// Output:
+	// error 0
+	// error 1
+}
+
+func ExampleEach() {
+	var bytes atomic.Int64
+	par.Each(pool, []string{"one", "two", "three"}, func(_ int, s string) { bytes.Add(int64(len(s))) })
+	fmt.Println(bytes.Load())
+	// Output: 11
+}
+
+func ExampleMap() {
+	fmt.Println(par.Map(pool, []string{"one", "two"}, strings.ToUpper))
+	// Output: [ONE TWO]
+}
+
+func ExampleMapInto() {
+	x := []int{1, 2, 3}
+	par.MapInto(pool, x, x, func(v int) int { return 10 * v })
+	fmt.Println(x)
+	// Output: [10 20 30]
+}
+
+func ExampleMapErr() {
+	roots, err := par.MapErr(pool, []float64{4, -1, 9}, func(v float64) (float64, error) {
+		if v < 0 {
+			return 0, fmt.Errorf("%v has no root", v)
+		}
+		return math.Sqrt(v), nil
+	}, par.AllErrors())
+	fmt.Println(roots, err)
+	// Output: [2 0 3] -1 has no root
+}
+
+func ExampleReduce() {
+	fmt.Println(par.Reduce(pool, []string{"a", "b", "c"}, "", func(a, b string) string { return a + b }))
+	// Output: abc
+}
+
+func ExampleMapReduce() {
+	words := []string{"steal", "work", "well"}
+	fmt.Println(par.MapReduce(pool, words, 0, func(s string) int { return len(s) }, add))
+	// Output: 13
+}
+
+func ExampleSum() {
+	fmt.Println(par.Sum(pool, []float64{0.5, 0.25, 0.25}))
+	// Output: 1
+}
+
+func ExampleNumber() {
+	fmt.Println(mean([]int32{1, 2, 6}))
+	// Output: 3
+}
+
+func mean[T par.Number](x []T) T { return par.Sum(pool, x) / T(len(x)) }
+
+func ExampleMinMax() {
+	fmt.Println(par.MinMax(pool, []int{3, 1, 4, 1, 5}))
+	// Output: 1 5 true
+}
+
+func ExampleCount() {
+	fmt.Println(par.Count(pool, []int{1, 2, 3, 4}, even))
+	// Output: 2
+}
+
+func ExampleAny() {
+	fmt.Println(par.Any(pool, []int{1, 3, 4}, even))
+	// Output: true
+}
+
+func ExampleAll() {
+	fmt.Println(par.All(pool, []int{1, 3, 4}, even))
+	// Output: false
+}
+
+func ExampleFind() {
+	fmt.Println(par.Find(pool, []int{1, 3, 4, 6}, even), par.Find(pool, []int{1}, even))
+	// Output: 2 -1
+}
+
+func ExampleFindAny() {
+	i := par.FindAny(pool, []int{1, 3, 4, 6}, even)
+	fmt.Println(i == 2 || i == 3)
+	// Output: true
+}
+
+func ExampleScan() {
+	x := []int{1, 2, 3, 4}
+	par.Scan(pool, x, x, add)
+	fmt.Println(x)
+	// Output: [1 3 6 10]
+}
+
+// Where each of several parts of some lengths begins.
+func ExampleScanExclusive() {
+	lengths := []int{3, 1, 4}
+	at := make([]int, len(lengths))
+	total := par.ScanExclusive(pool, at, lengths, 0, add)
+	fmt.Println(at, total)
+	// Output: [0 3 4] 8
+}
+
+func ExampleFilter() {
+	fmt.Println(par.Filter(pool, []int{1, 2, 3, 4}, even))
+	// Output: [2 4]
+}
+
+func ExamplePartition() {
+	fmt.Println(par.Partition(pool, []int{1, 2, 3, 4}, even))
+	// Output: [2 4] [1 3]
+}
+
+func ExampleFill() {
+	x := make([]int, 3)
+	par.Fill(pool, x, 7)
+	fmt.Println(x)
+	// Output: [7 7 7]
+}
+
+func ExampleCopy() {
+	x := make([]int, 2)
+	fmt.Println(par.Copy(pool, x, []int{1, 2, 3}), x)
+	// Output: 2 [1 2]
+}
+
+func ExampleUnique() {
+	fmt.Println(par.Unique(pool, []string{"b", "a", "b"}))
+	// Output: [b a]
+}
+
+func ExampleHistogram() {
+	fmt.Println(par.Histogram(pool, []int{3, 14, 15, 92, 65}, 10, func(v int) int { return v / 10 }))
+	// Output: [1 2 0 0 0 0 1 0 0 1]
+}
+
+func ExampleGroupBy() {
+	groups := par.GroupBy(pool, []string{"apple", "fig", "avocado"}, func(s string) byte { return s[0] })
+	for _, k := range slices.Sorted(maps.Keys(groups)) {
+		fmt.Println(string(k), groups[k])
+	}
+	// Output:
+	// a [apple avocado]
+	// f [fig]
+}
+
+func ExampleShuffle() {
+	a, b := []int{1, 2, 3, 4, 5}, []int{1, 2, 3, 4, 5}
+	par.Shuffle(pool, a, 42)
+	par.Shuffle(pool, b, 42)
+	fmt.Println(slices.Equal(a, b))
+	// Output: true
+}
+
+func ExampleTopK() {
+	fmt.Println(par.TopK(pool, []int{5, 3, 9, 1, 7}, 2, cmp.Compare[int]))
+	// Output: [1 3]
+}
+
+func ExampleSort() {
+	x := []string{"c", "a", "b"}
+	par.Sort(pool, x)
+	fmt.Println(x)
+	// Output: [a b c]
+}
+
+func ExampleSortFunc() {
+	x := []int{3, -4, 1}
+	par.SortFunc(pool, x, func(a, b int) int { return cmp.Compare(a*a, b*b) })
+	fmt.Println(x)
+	// Output: [1 3 -4]
+}
+
+func ExampleSortStableFunc() {
+	x := []string{"to", "be", "or", "not"}
+	par.SortStableFunc(pool, x, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+	fmt.Println(x)
+	// Output: [to be or not]
+}
+
+func ExampleIsSorted() {
+	fmt.Println(par.IsSorted(pool, []int{1, 2, 2}))
+	// Output: true
+}
+
+func ExampleIsSortedFunc() {
+	fmt.Println(par.IsSortedFunc(pool, []int{1, 2}, func(a, b int) int { return b - a }))
+	// Output: false
+}
+
+func ExampleMerge() {
+	dst := make([]int, 5)
+	par.Merge(pool, dst, []int{1, 4}, []int{2, 3, 5})
+	fmt.Println(dst)
+	// Output: [1 2 3 4 5]
+}
+
+func ExampleMergeFunc() {
+	dst := make([]int, 4)
+	par.MergeFunc(pool, dst, []int{4, 1}, []int{3, 2}, func(a, b int) int { return b - a })
+	fmt.Println(dst)
+	// Output: [4 3 2 1]
+}
+
+func ExampleMapSeq() {
+	numbers := func(yield func(int) bool) {
+		for i := 1; yield(i); i++ { // without end
+		}
+	}
+	for square := range par.MapSeq(pool, numbers, func(v int) int { return v * v }) {
+		if square > 20 {
+			break
+		}
+		fmt.Println(square)
+	}
+	// Output:
+	// 1
+	// 4
+	// 9
+	// 16
+}
+
+func ExampleFromSeq() {
+	var sum atomic.Int64
+	par.FromSeq(pool, slices.Values([]int{1, 2, 3}), func(v int) { sum.Add(int64(v)) })
+	fmt.Println(sum.Load())
+	// Output: 6
+}
+
+func ExampleWalkDir() {
+	files := fstest.MapFS{
+		"a/one.go":   {Data: make([]byte, 10)},
+		"a/b/two.go": {Data: make([]byte, 20)},
+		"a/b/x.txt":  {Data: make([]byte, 30)},
+	}
+	var bytes atomic.Int64
+	err := par.WalkDir(pool, files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			bytes.Add(info.Size())
+		}
+		return err
+	})
+	fmt.Println(bytes.Load(), err)
+	// Output: 30 <nil>
+}

@@ -1,0 +1,170 @@
+package par
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/filch-go/filch"
+)
+
+// For calls f for each i of 0 to n-1.
+func For(s filch.Scope, n int, f func(i int), opts ...Option) {
+	check("For", s, n)
+	checkFunc("For", f == nil)
+	b, c := forBody(f), configOf("For", opts)
+	if from := alone(n, 1, f, c, nil, b.run); from < n {
+		divide(s, from, n, &loop{body: b.run, grain: c.grain, of: costOf(f), unit: 1})
+	}
+}
+
+type forBody func(i int)
+
+func (f forBody) run(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		f(i)
+	}
+}
+
+// ForScope is [For] for an f that calls other functions of this package, or forks: it
+// passes on the scope that f is called in, which is the worker's. With the pool that is
+// around all, they would run as well, but each as a new guest of the pool.
+func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option) {
+	check("ForScope", s, n)
+	checkFunc("ForScope", f == nil)
+	eachWith(s, n, f, configOf("ForScope", opts), func(s filch.Scope, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(s, i)
+		}
+	})
+}
+
+// ForRange calls f for ranges of indices that make up 0 to n-1, each once: lo up to but
+// not hi. That saves a call for each index. Ranges are never empty; without [WithGrain],
+// how long they are depends on time and chance.
+func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
+	check("ForRange", s, n)
+	checkFunc("ForRange", f == nil)
+	c := configOf("ForRange", opts)
+	if c.grain == 0 {
+		each(s, n, f, c, nil, f)
+		return
+	}
+	each(s, n, f, c, nil, func(lo, hi int) { // the last may be shorter
+		for ; lo < hi; lo += c.grain {
+			f(lo, min(lo+c.grain, hi))
+		}
+	})
+}
+
+// ForTiles calls f for rectangles that make up [0, width) times [0, height), each once:
+// columns x0 up to but not x1, rows y0 up to but not y1. Tiles are 64 by 64, or less at
+// the ends, so that what is near in both directions is together, as in the blocks of a
+// matrix or an image. With [WithGrain] they have sides of n.
+func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts ...Option) {
+	check("ForTiles", s, width)
+	check("ForTiles", s, height)
+	checkFunc("ForTiles", f == nil)
+	c := configOf("ForTiles", opts)
+	side := 64
+	if c.grain > 0 {
+		side = c.grain
+	}
+	columns, rows := (width+side-1)/side, (height+side-1)/side
+	each(s, columns*rows, f, config{}, nil, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			x, y := i%columns*side, i/columns*side
+			f(x, y, min(x+side, width), min(y+side, height))
+		}
+	})
+}
+
+// Each calls f for each element of x and its index.
+func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
+	check("Each", s, 0)
+	checkFunc("Each", f == nil)
+	each(s, len(x), f, configOf("Each", opts), nil, func(lo, hi int) {
+		for i, v := range x[lo:hi] {
+			f(lo+i, v)
+		}
+	})
+}
+
+// ForErr calls f for each i of 0 to n-1 until one fails, and returns the error that a serial
+// loop would have returned: that of the lowest i. What comes after an i that has failed
+// is left out if it has not begun. With [AllErrors] it calls f for all; with
+// [WithContext] it may be stopped.
+func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
+	check("ForErr", s, n)
+	checkFunc("ForErr", f == nil)
+	return eachErr(s, n, f, configOf("ForErr", opts), f)
+}
+
+// eachErr is ForErr, for g, whose cost is that of f.
+func eachErr(s filch.Scope, n int, f any, c config, g func(i int) error) error {
+	var e failures
+	e.limit.Store(int64(n))
+	each(s, n, f, c, &e.limit, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if c.ctx != nil && c.ctx.Err() != nil {
+				e.stop(c.ctx)
+				return
+			}
+			if err := g(i); err != nil && !e.add(i, err, c.all) {
+				return
+			}
+		}
+	})
+	return e.err(c.all)
+}
+
+// failures are the errors of a loop.
+type failures struct {
+	limit   atomic.Int64 // what comes from here on does not matter
+	mu      sync.Mutex
+	first   int
+	errs    map[int]error // by index; but for all of them, only the first
+	stopped error
+}
+
+// add notes an error, and reports whether to go on.
+func (e *failures) add(i int, err error, all bool) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.errs == nil || !all && i < e.first {
+		e.errs, e.first = map[int]error{}, i
+	}
+	if all || i == e.first {
+		e.errs[i] = err
+	}
+	if !all {
+		e.limit.Store(int64(e.first))
+	}
+	return all
+}
+
+func (e *failures) stop(ctx context.Context) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.limit.Store(0)
+	e.stopped = context.Cause(ctx)
+}
+
+func (e *failures) err(all bool) error {
+	if len(e.errs) == 0 {
+		return e.stopped
+	}
+	if !all {
+		return e.errs[e.first]
+	}
+	errs := make([]error, 0, len(e.errs))
+	for _, i := range sortedKeys(e.errs) {
+		errs = append(errs, e.errs[i])
+	}
+	return errors.Join(append(errs, e.stopped)...)
+}
+
+func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,261 @@
+package par
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+// All that follows is in picoseconds.
+const (
+	ns = 1000
+	// chunkTime is about how long a chunk takes: long next to a look at the clock, and
+	// short for whoever waits to be answered.
+	chunkTime = 10_000 * ns
+	// little is how long it may take at most what is not offered to others: about as
+	// long as it takes to wake one.
+	little = 4000 * ns
+	// unseen is how long what is not measured may take, as far as is known: some looks
+	// at the clock. One in sixteen is measured all the same.
+	unseen = 150 * ns
+	// watched is about how long what may be dearer than is known goes on until the
+	// next look at the clock.
+	watched = 1000 * ns
+)
+
+// loop is a range of indices to be gone through.
+type loop struct {
+	body  func(lo, hi int)
+	with  func(s filch.Scope, lo, hi int) // instead, if not nil
+	grain int                             // of the caller's choice; 0 if there is none
+	of    *cost                           // where what an element costs is remembered
+	unit  int64                           // elements of an index
+	limit *atomic.Int64                   // nothing from here on need be done any more; nil if all must
+	ended atomic.Bool                     // by a panic
+}
+
+type span struct {
+	l      *loop
+	lo, hi int
+}
+
+var spans = filch.NewFunc(func(f *filch.Frame[span, struct{}], s span) struct{} {
+	s.l.run(f, s.lo, s.hi)
+	return struct{}{}
+})
+
+// each calls body for all of [0, n), in parts; f is the function of the caller's, whose
+// cost is known to be like that of the last time.
+func each(s filch.Scope, n int, f any, c config, limit *atomic.Int64, body func(lo, hi int)) {
+	if from := alone(n, 1, f, c, limit, body); from < n {
+		divide(s, from, n, &loop{body: body, grain: c.grain, of: costOf(f), unit: 1, limit: limit})
+	}
+}
+
+// eachOf is each, for indices that stand for so many elements.
+func eachOf(s filch.Scope, n int, unit int64, f any, body func(lo, hi int)) {
+	if from := alone(n, unit, f, config{}, nil, body); from < n {
+		divide(s, from, n, &loop{body: body, of: costOf(f), unit: unit})
+	}
+}
+
+// eachWith is each for a body that takes the scope it is called in.
+func eachWith(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
+	if from := alone(n, 1, f, c, nil, func(lo, hi int) { body(s, lo, hi) }); from < n {
+		divide(s, from, n, &loop{with: body, grain: c.grain, of: costOf(f), unit: 1})
+	}
+}
+
+// divide goes through [from, n), with the other workers if they ask.
+func divide(s filch.Scope, from, n int, l *loop) { spans.Call(s, span{l, from, n}) }
+
+// run goes through [lo, hi), and gives away halves of it when others ask.
+func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
+	w := f.Worker()
+	var forks [64]filch.Fork // each of half as many as the one before
+	n := 0
+	size, each := max(l.grain, 1), l.of.known()*l.unit
+	if each > 0 && l.grain == 0 {
+		size = int(max(1, min(chunkTime/each, math.MaxInt32)))
+	}
+	done := false
+	defer func() {
+		if !done {
+			l.ended.Store(true)
+		}
+	}()
+	for lo < hi && !l.ended.Load() {
+		if l.limit != nil {
+			if hi = min(hi, int(l.limit.Load())); lo >= hi {
+				break
+			}
+		}
+		if w.Demand() && l.divisible(hi-lo, each) {
+			mid := hi - (hi-lo)/2
+			if l.grain > 0 {
+				chunks := (hi-lo-1)/l.grain + 1
+				mid = lo + (chunks+1)/2*l.grain
+			}
+			forks[n] = f.Fork(span{l, mid, hi})
+			n++
+			hi = mid
+			continue
+		}
+		end := lo + min(size, hi-lo)
+		begin := now()
+		if l.with != nil {
+			l.with(w, lo, end)
+		} else {
+			l.body(lo, end)
+		}
+		if l.grain == 0 {
+			each = max(1, (now()-begin)*ns/int64(end-lo))
+			size = int(max(1, min(chunkTime/each, 8*int64(size))))
+			if end == hi || size <= end-lo {
+				l.of.learn(each / l.unit)
+			}
+		}
+		lo = end
+	}
+	for n > 0 {
+		n--
+		f.Join(forks[n])
+	}
+	done = true
+}
+
+// divisible reports whether so many elements, which are known to take so long each,
+// are worth giving half of them away.
+func (l *loop) divisible(n int, each int64) bool {
+	if l.grain > 0 {
+		return n > l.grain
+	}
+	return n > 1 && (each == 0 || int64(n) >= little/each)
+}
+
+// cost is what an element of some function took last, as far as is known.
+type cost struct {
+	of   atomic.Uintptr
+	each atomic.Int64 // 0 if it is not known
+}
+
+// costs are found by the function's address; those that share a place forget each other.
+var costs [1024]cost
+
+func costOf(f any) *cost {
+	p := reflect.ValueOf(f).Pointer()
+	c := &costs[uint64(p)*0x9e3779b97f4a7c15>>54]
+	if c.of.Load() != p {
+		c.of.Store(p)
+		c.each.Store(0)
+	}
+	return c
+}
+
+func (c *cost) known() int64 { return c.each.Load() }
+
+// learn remembers what an element took. What changes little is not written, for
+// others read it.
+func (c *cost) learn(each int64) {
+	each = max(each, 1)
+	old := c.each.Load()
+	if each > old+old/4 || each < old-old/4 {
+		if old > 0 && each < old {
+			each = (each + old) / 2
+		}
+		c.each.Store(each)
+	}
+}
+
+// alone goes through [0, n) as far as it takes no longer than what is not worth dividing,
+// and returns how far it got. body does not escape, so that small inputs cost no
+// allocation where the caller has another one for divide.
+func alone(n int, unit int64, f any, conf config, limit *atomic.Int64, body func(lo, hi int)) (from int) {
+	c := costOf(f)
+	each := c.known() * unit
+	switch {
+	case n == 0:
+		return 0
+	case n == 1, n <= conf.grain:
+		from = n
+	case conf.grain > 0 || each == 0 || int64(n) > little/each:
+		return 0
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			rethrow(recover())
+		}
+	}()
+	if from == n || int64(n) <= unseen/each && rand.Uint32()%16 != 0 {
+		body(0, n)
+		returned = true
+		return n
+	}
+	size := int(max(1, watched/each))
+	begin := now()
+	for from < n {
+		end := from + min(size, n-from)
+		body(from, end)
+		from = end
+		if limit != nil && limit.Load() <= int64(from) {
+			from = n
+			break
+		}
+		if took := (now() - begin) * ns; from < n && took > little {
+			break
+		}
+	}
+	if from > 0 {
+		c.learn((now() - begin) * ns / int64(from) / unit)
+	}
+	returned = true
+	return from
+}
+
+// serially calls f, a serial program for n elements, and reports true, if these are known to
+// take so little that it is best.
+func serially(n int, of any, f func()) bool {
+	c := costOf(of)
+	each := c.known()
+	if each == 0 || int64(n) > 2*watched/each {
+		return false
+	}
+	begin := now()
+	boundary(f)
+	c.learn((now() - begin) * ns / int64(max(n, 1)))
+	return true
+}
+
+// boundary calls f. What it panics with arrives as it does from a worker.
+func boundary(f func()) {
+	returned := false
+	defer func() {
+		if !returned {
+			rethrow(recover())
+		}
+	}()
+	f()
+	returned = true
+}
+
+// rethrow goes on with a panic; v is nil if it was runtime.Goexit.
+func rethrow(v any) {
+	switch err := v.(type) {
+	case nil:
+	case *filch.PanicError:
+		panic(err)
+	default:
+		panic(&filch.PanicError{Value: v, Stack: debug.Stack()})
+	}
+}
+
+var epoch = time.Now()
+
+// now is the time in nanoseconds.
+func now() int64 { return int64(time.Since(epoch)) }

@@ -1,0 +1,94 @@
+// Package par holds parallel algorithms on slices, ranges and sequences. Each takes a
+// [filch.Scope] first: a pool, or the worker of the fork-join code around it.
+//
+// # How work is divided
+//
+// A loop runs on the calling goroutine, in chunks that take some microseconds, and between
+// them looks whether other workers ask for work. If they do, it gives them the half of
+// what is left. So there is no grain to tune: nobody asks, nothing is divided; and
+// elements that take long are divided one by one. What bodies have cost is remembered
+// by function, and inputs that take no more than some microseconds in all are not
+// offered to anybody: they run as a serial loop would. This is lazy binary splitting
+// (Tzannes, Caragea, Barua, Vishkin, PPoPP 2010), with demand instead of an empty deque.
+//
+// # Contract
+//
+//   - All is done when a function returns.
+//   - Bodies may run at the same time, on any goroutine; a body must not wait for another
+//     one of the same call.
+//   - A panic in a body arrives at the caller, once, as a [*filch.PanicError], when
+//     nothing of the call runs any more; what has not begun by then is left out.
+//     runtime.Goexit ends the caller likewise. Slices that were being written may be
+//     half-written then, but where it says otherwise.
+//   - Results do not depend on the number of workers, or on who was faster, if the
+//     functions passed are pure.
+//   - Nothing is allocated for each element but what the result takes.
+//   - A nil function or Scope panics, as does a negative length.
+package par
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/filch-go/filch"
+)
+
+// Option is an option of a loop.
+type Option func(*config)
+
+type config struct {
+	grain int // 0: as it turns out
+	all   bool
+	ctx   context.Context
+}
+
+// WithGrain makes chunks of n elements, which are not divided. It panics if n is less
+// than 1.
+func WithGrain(n int) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("par: WithGrain(%d): a chunk must have an element", n))
+	}
+	return func(c *config) { c.grain = n }
+}
+
+// AllErrors makes functions that return an error go on after one, and return all of
+// them, joined, in the order of the elements.
+func AllErrors() Option { return func(c *config) { c.all = true } }
+
+// WithContext makes functions that return an error stop when ctx ends, and return why, as
+// context.Cause says, unless an element has failed. It panics if ctx is nil.
+func WithContext(ctx context.Context) Option {
+	if ctx == nil {
+		panic("par: WithContext: ctx is nil")
+	}
+	return func(c *config) { c.ctx = ctx }
+}
+
+func configOf(op string, opts []Option) config {
+	if len(opts) == 0 {
+		return config{}
+	}
+	c := &config{}
+	for i, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("par: %s: option %d is nil", op, i))
+		}
+		opt(c)
+	}
+	return *c
+}
+
+func check(op string, s filch.Scope, n int) {
+	if s == nil {
+		panic("par: " + op + ": s is nil")
+	}
+	if n < 0 {
+		panic(fmt.Sprintf("par: %s: n is %d, which is negative", op, n))
+	}
+}
+
+func checkFunc(op string, isNil bool) {
+	if isNil {
+		panic("par: " + op + ": the function is nil")
+	}
+}

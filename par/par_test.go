@@ -1,0 +1,632 @@
+package par
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+var background = context.Background()
+
+var sizes = []int{0, 1, 2, 3, 10, 63, 64, 65, 127, 1000, 4097, 20_000}
+
+// everywhere calls f for pools of several widths, and sizes, twice: the second time what
+// functions cost is known.
+func everywhere(t *testing.T, f func(t *testing.T, s filch.Scope, n int, r *rand.Rand)) {
+	seed := rand.Uint64()
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		for _, n := range sizes {
+			if raceEnabled && n > 5000 {
+				continue
+			}
+			t.Run(fmt.Sprintf("workers=%d/n=%d/seed=%d", workers, n, seed), func(t *testing.T) {
+				for i := range costs {
+					costs[i].of.Store(0)
+				}
+				for range 2 {
+					f(t, p, n, rand.New(rand.NewPCG(seed, uint64(n))))
+				}
+				p.Do(func(w *filch.Worker) { f(t, w, n, rand.New(rand.NewPCG(seed, 1))) })
+			})
+		}
+		p.Close()
+	}
+}
+
+func ints(n, below int, r *rand.Rand) []int {
+	x := make([]int, n)
+	for i := range x {
+		x[i] = r.IntN(below)
+	}
+	return x
+}
+
+func equal[T comparable](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		i := 0
+		for i < min(len(got), len(want)) && got[i] == want[i] {
+			i++
+		}
+		t.Errorf("%s: %d elements, want %d; the first that differs is %d", what, len(got), len(want), i)
+	}
+}
+
+func TestLoops(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		for _, opts := range [][]Option{nil, {WithGrain(1)}, {WithGrain(7)}, {WithGrain(n + 1)}} {
+			var once [5][]atomic.Int32
+			for i := range once {
+				once[i] = make([]atomic.Int32, n)
+			}
+			For(s, n, func(i int) { once[0][i].Add(1) }, opts...)
+			ForRange(s, n, func(lo, hi int) {
+				if lo >= hi {
+					t.Errorf("empty range %d, %d", lo, hi)
+				}
+				for i := lo; i < hi; i++ {
+					once[1][i].Add(1)
+				}
+			}, opts...)
+			x := ints(n, 100, r)
+			Each(s, x, func(i, v int) {
+				if x[i] == v {
+					once[2][i].Add(1)
+				}
+			}, opts...)
+			if err := ForErr(s, n, func(i int) error { once[3][i].Add(1); return nil }, opts...); err != nil {
+				t.Error(err)
+			}
+			ForTiles(s, n, 1, func(x0, y0, x1, y1 int) {
+				for x := x0; x < x1; x++ {
+					once[4][x].Add(int32(y1 - y0))
+				}
+			}, opts...)
+			for k := range once {
+				for i := range once[k] {
+					if c := once[k][i].Load(); c != 1 {
+						t.Fatalf("loop %d: element %d was done %d times", k, i, c)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestGrain(t *testing.T) {
+	p := filch.New(filch.WithWorkers(8))
+	defer p.Close()
+	for _, n := range []int{1, 9, 10, 11, 100, 1234} {
+		var others atomic.Int32
+		ForRange(p, n, func(lo, hi int) {
+			if lo%10 != 0 || hi != min(lo+10, n) {
+				others.Add(1)
+			}
+			time.Sleep(10 * time.Microsecond)
+		}, WithGrain(10))
+		if k := others.Load(); k > 0 {
+			t.Errorf("n=%d: %d ranges are not of ten", n, k)
+		}
+	}
+}
+
+func TestTiles(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for _, d := range [][2]int{{0, 0}, {0, 5}, {5, 0}, {1, 1}, {64, 64}, {65, 129}, {300, 200}} {
+		pixels := make([]atomic.Int32, d[0]*d[1])
+		ForTiles(p, d[0], d[1], func(x0, y0, x1, y1 int) {
+			for y := y0; y < y1; y++ {
+				for x := x0; x < x1; x++ {
+					pixels[y*d[0]+x].Add(1)
+				}
+			}
+		})
+		for i := range pixels {
+			if c := pixels[i].Load(); c != 1 {
+				t.Fatalf("%v: pixel %d was done %d times", d, i, c)
+			}
+		}
+	}
+}
+
+// On P workers, k long elements take no longer than ⌈k/P⌉ of them.
+func TestCoarse(t *testing.T) {
+	for _, workers := range []int{2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		for _, k := range []int{2, 8, 16, 64} {
+			var running, most atomic.Int32
+			For(p, k, func(int) {
+				n := running.Add(1)
+				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+				}
+				time.Sleep(2 * time.Millisecond)
+				running.Add(-1)
+			})
+			if got := int(most.Load()); got < min(k, workers) {
+				t.Errorf("%d workers, %d elements: only %d at a time", workers, k, got)
+			}
+		}
+		p.Close()
+	}
+}
+
+// A function that took nothing so far, and then does, is not left to one worker.
+func TestCostChanges(t *testing.T) {
+	p := filch.New(filch.WithWorkers(8))
+	defer p.Close()
+	var slow atomic.Bool
+	var running, most atomic.Int32
+	body := func(int) {
+		if slow.Load() {
+			n := running.Add(1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			time.Sleep(time.Millisecond)
+			running.Add(-1)
+		}
+	}
+	for range 1000 {
+		For(p, 1000, body)
+	}
+	slow.Store(true)
+	for range 3 {
+		For(p, 1000, body)
+	}
+	if got := most.Load(); got < 8 {
+		t.Errorf("only %d at a time", got)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		if n == 0 {
+			return
+		}
+		bad := map[int]error{}
+		lowest := n
+		for range 3 {
+			i := r.IntN(n)
+			bad[i] = fmt.Errorf("element %d", i)
+			lowest = min(lowest, i)
+		}
+		var ran atomic.Int64
+		f := func(i int) error { ran.Add(1); return bad[i] }
+		if err := ForErr(s, n, f); err != bad[lowest] {
+			t.Errorf("%v, want %v", err, bad[lowest])
+		}
+		if ran.Load() < int64(lowest)+1 {
+			t.Errorf("%d ran, though the first error is that of %d", ran.Load(), lowest)
+		}
+		ran.Store(0)
+		err := ForErr(s, n, f, AllErrors())
+		if ran.Load() != int64(n) {
+			t.Errorf("%d of %d ran", ran.Load(), n)
+		}
+		var want []string
+		for _, i := range sortedKeys(bad) {
+			want = append(want, bad[i].Error())
+		}
+		if err.Error() != strings.Join(want, "\n") {
+			t.Errorf("%v, want %v", err, want)
+		}
+		x := ints(n, 1<<30, r)
+		got, err := MapErr(s, x, func(v int) (int, error) {
+			if v < 1<<29 {
+				return 0, errors.New("small")
+			}
+			return 2 * v, nil
+		}, AllErrors())
+		for i, v := range x {
+			if v >= 1<<29 && got[i] != 2*v || v < 1<<29 && got[i] != 0 {
+				t.Fatalf("element %d: %d, %v", i, got[i], err)
+			}
+		}
+	})
+}
+
+func TestContext(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	ctx, cancel := context.WithCancelCause(background)
+	why := errors.New("enough")
+	var ran atomic.Int64
+	err := ForErr(p, math.MaxInt, func(i int) error {
+		if ran.Add(1) == 1000 {
+			cancel(why)
+		}
+		return nil
+	}, WithContext(ctx))
+	if err != why {
+		t.Error(err)
+	}
+	if _, err := MapErr(p, make([]int, 10), func(int) (int, error) { return 0, nil }, WithContext(ctx)); err != why {
+		t.Error(err)
+	}
+}
+
+func TestReductions(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		x := ints(n, 1000, r)
+		sum, count, text := 0, 0, ""
+		for _, v := range x {
+			sum += v
+			if v%3 == 0 {
+				count++
+			}
+			text += string(rune('a' + v%26))
+		}
+		if got := Sum(s, x); got != sum {
+			t.Errorf("Sum %d, want %d", got, sum)
+		}
+		if got := Reduce(s, x, 0, func(a, b int) int { return a + b }); got != sum {
+			t.Errorf("Reduce %d, want %d", got, sum)
+		}
+		if got := Count(s, x, func(v int) bool { return v%3 == 0 }); got != count {
+			t.Errorf("Count %d, want %d", got, count)
+		}
+		// not commutative
+		if got := MapReduce(s, x, "", func(v int) string { return string(rune('a' + v%26)) }, func(a, b string) string { return a + b }); got != text {
+			t.Error("MapReduce is out of order")
+		}
+		least, most, ok := MinMax(s, x)
+		if n == 0 && ok || n > 0 && (least != slices.Min(x) || most != slices.Max(x) || !ok) {
+			t.Errorf("MinMax %d, %d, %v", least, most, ok)
+		}
+		for _, want := range []int{-1, 0, n / 2, n - 1} {
+			if want >= n || n == 0 {
+				continue
+			}
+			y := make([]bool, n)
+			if want >= 0 {
+				y[want], y[n-1] = true, true
+			}
+			is := func(v bool) bool { return v }
+			if got := Find(s, y, is); got != want {
+				t.Errorf("Find %d, want %d", got, want)
+			}
+			if got := FindAny(s, y, is); got != want && (got < 0 || !y[got]) {
+				t.Errorf("FindAny %d", got)
+			}
+			if got := Any(s, y, is); got != (want >= 0) {
+				t.Errorf("Any %v", got)
+			}
+			if got := All(s, y, func(v bool) bool { return !v }); got != (want < 0) {
+				t.Errorf("All %v", got)
+			}
+		}
+		if !All(s, x[:0], func(int) bool { return false }) || Any(s, x[:0], func(int) bool { return true }) {
+			t.Error("of none")
+		}
+	})
+}
+
+// The sum of floating-point numbers is the same with any number of workers, and as
+// exact as sums in pairs are.
+func TestFloatSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 100, 1000, 12345, 1_000_000} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = r.ExpFloat64()
+		}
+		exact := 0.0 // by Kahan
+		c := 0.0
+		for _, v := range x {
+			y := v - c
+			s := exact + y
+			c = (s - exact) - y
+			exact = s
+		}
+		var all []float64
+		for _, workers := range []int{1, 2, 8} {
+			p := filch.New(filch.WithWorkers(workers))
+			for range 3 {
+				all = append(all, Sum(p, x), MapReduce(p, x, 0, func(v float64) float64 { return v }, func(a, b float64) float64 { return a + b }))
+			}
+			p.Close()
+		}
+		for i := range all {
+			if all[i] != all[i%2] {
+				t.Errorf("n=%d: %v and %v", n, all[i], all[i%2])
+			}
+		}
+		if e := math.Abs(all[0]-exact) / exact; e > 1e-15*math.Log2(float64(n)+2) {
+			t.Errorf("n=%d: error %g", n, e)
+		}
+	}
+}
+
+func TestScans(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		x := make([]string, n) // not commutative
+		if n > 5000 {
+			return // quadratic
+		}
+		for i := range x {
+			x[i] = string(rune('a' + r.IntN(26)))
+		}
+		join := func(a, b string) string { return a + b }
+		var inclusive, exclusive []string
+		all := ">"
+		for _, v := range x {
+			exclusive = append(exclusive, all)
+			all += v
+			inclusive = append(inclusive, all[1:])
+		}
+		got := make([]string, n)
+		Scan(s, got, x, join)
+		equal(t, "Scan", got, inclusive)
+		if total := ScanExclusive(s, got, x, ">", join); total != all {
+			t.Errorf("ScanExclusive: total of %d bytes, want %d", len(total), len(all))
+		}
+		equal(t, "ScanExclusive", got, exclusive)
+		y := slices.Clone(x)
+		Scan(s, y, y, join)
+		equal(t, "Scan in place", y, inclusive)
+		copy(y, x)
+		ScanExclusive(s, y, y, ">", join)
+		equal(t, "ScanExclusive in place", y, exclusive)
+	})
+}
+
+func TestCollections(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		x := ints(n, 50, r)
+		var doubled, odd, even, unique []int
+		seen := map[int]bool{}
+		groups := map[int][]int{}
+		histogram := make([]int, 7)
+		for i, v := range x {
+			x[i] = v + 100*i // so that they can be told apart
+			v = x[i]
+			doubled = append(doubled, 2*v)
+			if v%2 == 1 {
+				odd = append(odd, v)
+			} else {
+				even = append(even, v)
+			}
+			if !seen[v%100] {
+				seen[v%100] = true
+				unique = append(unique, v%100)
+			}
+			groups[v%7] = append(groups[v%7], v)
+			histogram[v%7]++
+		}
+		double := func(v int) int { return 2 * v }
+		equal(t, "Map", Map(s, x, double), doubled)
+		y := slices.Clone(x)
+		MapInto(s, y, y, double)
+		equal(t, "MapInto", y, doubled)
+		isOdd := func(v int) bool { return v%2 == 1 }
+		equal(t, "Filter", Filter(s, x, isOdd), odd)
+		a, b := Partition(s, x, isOdd)
+		equal(t, "Partition", a, odd)
+		equal(t, "Partition", b, even)
+		equal(t, "Unique", Unique(s, Map(s, x, func(v int) int { return v % 100 })), unique)
+		equal(t, "Histogram", Histogram(s, x, 7, func(v int) int { return v % 7 }), histogram)
+		got := GroupBy(s, x, func(v int) int { return v % 7 })
+		if len(got) != len(groups) {
+			t.Errorf("%d groups, want %d", len(got), len(groups))
+		}
+		for k := range groups {
+			equal(t, "GroupBy", got[k], groups[k])
+		}
+		Fill(s, y, 7)
+		if i := slices.IndexFunc(y, func(v int) bool { return v != 7 }); i >= 0 {
+			t.Errorf("Fill: element %d is %d", i, y[i])
+		}
+		if n > 1000 {
+			long := make([]int16, 1_000_000)
+			for range 3 {
+				Fill(s, long, 3)
+			}
+			if i := slices.IndexFunc(long, func(v int16) bool { return v != 3 }); i >= 0 {
+				t.Errorf("Fill: element %d of many is %d", i, long[i])
+			}
+		}
+		if k := Copy(s, y, x[:n/2]); k != n/2 {
+			t.Errorf("Copy: %d of %d", k, n/2)
+		}
+		equal(t, "Copy", y[:n/2], x[:n/2])
+		ranks := Map(s, x, func(v int) int { return v % 100 })
+		for _, k := range []int{0, 1, 10, n, n + 5} {
+			sorted := slices.Clone(ranks)
+			slices.Sort(sorted)
+			equal(t, fmt.Sprint("TopK ", k), TopK(s, ranks, k, cmp.Compare[int]), sorted[:min(k, n)])
+			stable := slices.Clone(x)
+			slices.SortStableFunc(stable, func(a, b int) int { return a%100 - b%100 })
+			equal(t, fmt.Sprint("TopK by age ", k), TopK(s, x, k, func(a, b int) int { return a%100 - b%100 }), stable[:min(k, n)])
+		}
+	})
+}
+
+// Shuffles are the same with any number of workers, and have all elements.
+func TestShuffle(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 100, 1 << 14, 1<<14 + 1, 100_000} {
+		var first []int
+		for _, workers := range []int{1, 2, 8} {
+			p := filch.New(filch.WithWorkers(workers))
+			x := make([]int, n)
+			for i := range x {
+				x[i] = i
+			}
+			Shuffle(p, x, 42)
+			if first == nil {
+				first = slices.Clone(x)
+			}
+			equal(t, fmt.Sprintf("n=%d, %d workers", n, workers), x, first)
+			y := slices.Clone(x)
+			slices.Sort(y)
+			for i := range y {
+				if y[i] != i {
+					t.Fatalf("n=%d: element %d is missing", n, i)
+				}
+			}
+			Shuffle(p, x, 43)
+			if n > 10 && slices.Equal(x, first) {
+				t.Error("the seed does not matter")
+			}
+			p.Close()
+		}
+	}
+	// Where an element ends up is even: chi squared over 16 parts, 15 degrees of freedom.
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	const n, rounds = 20_000, 400
+	var parts [16]float64
+	x := make([]int, n)
+	for seed := range uint64(rounds) {
+		for i := range x {
+			x[i] = i
+		}
+		Shuffle(p, x, seed)
+		parts[16*slices.Index(x, 0)/n]++
+	}
+	chi := 0.0
+	for _, k := range parts {
+		d := k - rounds/16
+		chi += d * d / (rounds / 16)
+	}
+	if chi > 50 {
+		t.Errorf("chi squared %v: %v", chi, parts)
+	}
+}
+
+func TestSequences(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		x := ints(n, 1000, r)
+		equal(t, "MapSeq", slices.Collect(MapSeq(s, slices.Values(x), func(v int) int { return v + 1 })),
+			Map(s, x, func(v int) int { return v + 1 }))
+		taken := 0
+		counting := func(yield func(int) bool) {
+			for _, v := range x {
+				if taken++; !yield(v) {
+					return
+				}
+			}
+		}
+		got := 0
+		for range MapSeq(s, counting, func(v int) int { return v }, WithGrain(10)) {
+			if got++; got == 5 {
+				break
+			}
+		}
+		if taken > 10 {
+			t.Errorf("%d values were taken for %d", taken, got)
+		}
+		var sum atomic.Int64
+		FromSeq(s, slices.Values(x), func(v int) { sum.Add(int64(v)) })
+		if int(sum.Load()) != Sum(s, x) {
+			t.Error("FromSeq: wrong sum")
+		}
+	})
+}
+
+// A panic and a Goexit arrive at the caller, once, and nothing runs then.
+func TestPanics(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		if n == 0 {
+			return
+		}
+		bad := r.IntN(n)
+		x := ints(n, 10, r)
+		at := func(i int) {
+			if i == bad {
+				panic("bad")
+			}
+		}
+		for name, f := range map[string]func(){
+			"For":     func() { For(s, n, at) },
+			"ForErr":  func() { ForErr(s, n, func(i int) error { at(i); return nil }) },
+			"Each":    func() { Each(s, x, func(i, _ int) { at(i) }) },
+			"Find":    func() { Find(s, x, func(int) bool { panic("bad") }) },
+			"Filter":  func() { Filter(s, x, func(int) bool { panic("bad") }) },
+			"Map":     func() { Map(s, x, func(int) int { panic("bad") }) },
+			"Count":   func() { Count(s, x, func(int) bool { panic("bad") }) },
+			"GroupBy": func() { GroupBy(s, x, func(int) int { panic("bad") }) },
+		} {
+			func() {
+				defer func() {
+					err, ok := recover().(*filch.PanicError)
+					if !ok || err.Value != "bad" {
+						t.Errorf("%s: %v", name, err)
+					}
+				}()
+				f()
+				t.Errorf("%s returned", name)
+			}()
+		}
+		if _, isWorker := s.(*filch.Worker); isWorker {
+			return
+		}
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			For(s, n, func(i int) {
+				if i == bad {
+					runtime.Goexit()
+				}
+			})
+			t.Error("a Goexit was lost")
+		}()
+		<-done
+	})
+}
+
+// Small inputs do not allocate for each element, and loops as good as nothing.
+func TestAllocations(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	x := make([]int, 100_000)
+	for name, f := range map[string]func(){
+		"For":      func() { For(p, len(x), func(i int) { x[i] = i }) },
+		"MapInto":  func() { MapInto(p, x, x, func(v int) int { return v + 1 }) },
+		"Sum":      func() { Sum(p, x) },
+		"Find":     func() { Find(p, x, func(v int) bool { return v < 0 }) },
+		"Fill":     func() { Fill(p, x, 1) },
+		"IsSorted": func() { IsSorted(p, x) },
+	} {
+		if n := testing.AllocsPerRun(20, f); n > 100 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	for want, f := range map[string]func(){
+		"par: For: s is nil":                              func() { For(nil, 1, func(int) {}) },
+		"par: For: n is -1, which is negative":            func() { For(p, -1, func(int) {}) },
+		"par: For: the function is nil":                   func() { For(p, 1, nil) },
+		"par: For: option 0 is nil":                       func() { For(p, 1, func(int) {}, nil) },
+		"par: WithGrain(0): a chunk must have an element": func() { WithGrain(0) },
+		"par: WithContext: ctx is nil":                    func() { WithContext(nil) },
+		"par: MapInto: dst has 1 elements, and x 2":       func() { MapInto(p, make([]int, 1), make([]int, 2), func(int) int { return 0 }) },
+		"par: Scan: dst has 1 elements, and x 2":          func() { Scan(p, make([]int, 1), make([]int, 2), func(a, b int) int { return 0 }) },
+		"par: TopK: n is -1, which is negative":           func() { TopK(p, []int{1}, -1, cmp.Compare[int]) },
+		"par: WalkDir: fsys is nil":                       func() { WalkDir(p, nil, ".", func(string, fsDirEntry, error) error { return nil }) },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); got != want {
+					t.Errorf("%q, want %q", got, want)
+				}
+			}()
+			f()
+		}()
+	}
+}

@@ -1,0 +1,391 @@
+package par
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"reflect"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/filch-go/filch"
+)
+
+// Sort sorts x, NaN first, those of floating-point numbers and strings that are equal in
+// any order. It takes as much memory as x, and for strings 32 bytes for each.
+//
+// Numbers are sorted by their bytes, the lowest first (LSD radix sort), as many of which as
+// differ; strings by eight bytes at a time, the first of them first. A few elements
+// are left to package slices.
+func Sort[T cmp.Ordered](s filch.Scope, x []T) {
+	check("Sort", s, 0)
+	const few = 1 << 10
+	if len(x) <= few {
+		slices.Sort(x)
+		return
+	}
+	if sorted := IsSorted(s, x); sorted {
+		return
+	}
+	switch kind := reflect.TypeFor[T]().Kind(); kind {
+	case reflect.String:
+		sortStrings(s, as[T, string](x))
+	case reflect.Float64:
+		radixSort(s, as[T, uint64](x), floatKey(64, math.Float64bits(math.Inf(1))))
+	case reflect.Float32:
+		radixSort(s, as[T, uint32](x), floatKey(32, math.Float32bits(float32(math.Inf(1)))))
+	case reflect.Int, reflect.Int64, reflect.Int32, reflect.Int16, reflect.Int8:
+		sortBytes(s, x, true)
+	default:
+		sortBytes(s, x, false)
+	}
+}
+
+// as returns x as a slice of what has the same memory.
+func as[T, U any](x []T) []U {
+	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
+
+// sortBytes sorts integers.
+func sortBytes[T any](s filch.Scope, x []T, signed bool) {
+	switch size := unsafe.Sizeof(x[0]); size {
+	case 8:
+		radixSort(s, as[T, uint64](x), intKey[uint64](64, signed))
+	case 4:
+		radixSort(s, as[T, uint32](x), intKey[uint32](32, signed))
+	case 2:
+		radixSort(s, as[T, uint16](x), intKey[uint16](16, signed))
+	default:
+		radixSort(s, as[T, uint8](x), intKey[uint8](8, signed))
+	}
+}
+
+type bitsOf interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+// key says what to change in a number so that its bits are in order, as those of unsigned
+// integers are: flip is exclusive-or'd, and if float is set, all bits of negative numbers
+// are flipped, and NaNs come first.
+type key[U bitsOf] struct {
+	flip     U
+	float    bool
+	infinity U
+}
+
+func intKey[U bitsOf](size uint, signed bool) (k key[U]) {
+	if signed {
+		k.flip = 1 << (size - 1)
+	}
+	return k
+}
+
+func floatKey[U bitsOf](size uint, infinity U) key[U] {
+	return key[U]{float: true, flip: 1 << (size - 1), infinity: infinity}
+}
+
+// toBits makes unsigned integers of numbers, in the same order, and fromBits the numbers
+// again.
+func (k key[U]) toBits(x []U) {
+	if !k.float {
+		for i := range x {
+			x[i] ^= k.flip
+		}
+		return
+	}
+	for i, v := range x {
+		if v&k.flip != 0 {
+			x[i] = ^v
+		} else {
+			x[i] = v | k.flip
+		}
+	}
+}
+
+func (k key[U]) fromBits(x []U) {
+	if !k.float {
+		k.toBits(x)
+		return
+	}
+	for i, v := range x {
+		if v&k.flip != 0 {
+			x[i] = v &^ k.flip
+		} else {
+			x[i] = ^v
+		}
+	}
+}
+
+// digits is how many values a digit has: eight bits, so that a worker writes to as many places
+// at a time as the translation of addresses keeps up with.
+const digits = 256
+
+func radixSort[U bitsOf](s filch.Scope, x []U, k key[U]) {
+	s.Do(func(w *filch.Worker) {
+		if k.float {
+			x = x[k.nansFirst(w, x):]
+		}
+		ForRange(w, len(x), func(lo, hi int) { k.toBits(x[lo:hi]) })
+		sortBits(w, x, make([]U, len(x)))
+		ForRange(w, len(x), func(lo, hi int) { k.fromBits(x[lo:hi]) })
+	})
+}
+
+// nansFirst moves what is not a number to the front, and returns how many there are.
+func (k key[U]) nansFirst(w *filch.Worker, x []U) (n int) {
+	isNaN := func(v U) bool { return v&^k.flip > k.infinity }
+	if !Any(w, x, isNaN) {
+		return 0
+	}
+	for i, v := range x {
+		if isNaN(v) {
+			x[i], x[n] = x[n], v
+			n++
+		}
+	}
+	return n
+}
+
+// sortBits sorts x with the help of buf: by the highest eight bits that differ into buf, and what
+// is equal in these, which fits into a cache if they are many, back into x.
+func sortBits[U bitsOf](s filch.Scope, x, buf []U) {
+	blocks := min(64, max(1, len(x)>>13))
+	size := (len(x) + blocks - 1) / blocks
+	blocks = (len(x) + size - 1) / size
+	eachBlock := func(f func(b int, x []U)) {
+		each(s, blocks, sortBits[U], config{grain: 1}, nil, func(lo, hi int) {
+			for b := lo; b < hi; b++ {
+				f(b, x[b*size:min((b+1)*size, len(x))])
+			}
+		})
+	}
+	differ := make([]U, blocks)
+	eachBlock(func(b int, part []U) {
+		d, first := U(0), x[0]
+		for _, v := range part {
+			d |= v ^ first
+		}
+		differ[b] = d
+	})
+	all := U(0)
+	for _, d := range differ {
+		all |= d
+	}
+	shift := uint(max(0, bits.Len64(uint64(all))-8))
+	next := make([][digits]int, blocks)
+	eachBlock(func(b int, part []U) {
+		n := &next[b]
+		for _, v := range part {
+			n[uint8(v>>shift)]++
+		}
+	})
+	var ends [digits]int
+	at := 0
+	for d := range digits {
+		for b := range next {
+			at, next[b][d] = at+next[b][d], at
+		}
+		ends[d] = at
+	}
+	eachBlock(func(b int, part []U) {
+		n := &next[b]
+		for _, v := range part {
+			d := uint8(v >> shift)
+			i := n[d]
+			n[d] = i + 1
+			buf[i] = v
+		}
+	})
+	eachWith(s, digits, sortBits[U], config{grain: 1}, func(s filch.Scope, lo, hi int) {
+		for d := lo; d < hi; d++ {
+			first := 0
+			if d > 0 {
+				first = ends[d-1]
+			}
+			from, to := buf[first:ends[d]], x[first:ends[d]]
+			if len(from) > max(len(x)/8, 1<<16) && shift > 0 { // most have these bits
+				sortBits(s, from, to)
+				copy(to, from)
+				continue
+			}
+			sortDigits(to, from, shift)
+		}
+	})
+}
+
+// sortDigits moves from to to, sorted by so many of the lowest bits, one digit after the
+// other (LSD radix sort).
+func sortDigits[U bitsOf](to, from []U, low uint) {
+	if len(from) < 2*digits || low == 0 {
+		copy(to, from)
+		if low > 0 {
+			slices.Sort(to)
+		}
+		return
+	}
+	var counts [8][digits]uint32
+	passes := (low + 7) / 8
+	for _, v := range from {
+		for p := range passes {
+			counts[p%8][uint8(v>>(8*p))]++
+		}
+	}
+	src, dst := from, to
+	for p := range passes {
+		n := &counts[p%8]
+		at := uint32(0)
+		same := false
+		for d, c := range n {
+			same = same || int(c) == len(from)
+			n[d] = at
+			at += c
+		}
+		if same {
+			continue
+		}
+		for _, v := range src {
+			d := uint8(v >> (8 * p))
+			i := n[d]
+			n[d] = i + 1
+			dst[i] = v
+		}
+		src, dst = dst, src
+	}
+	if unsafe.SliceData(src) != unsafe.SliceData(to) {
+		copy(to, src)
+	}
+}
+
+// text is a string with eight of its bytes as a number, in order.
+type text struct {
+	key uint64
+	s   string
+}
+
+// sortStrings sorts by eight bytes, and what they do not decide by the next.
+func sortStrings(s filch.Scope, x []string) {
+	s.Do(func(w *filch.Worker) {
+		all := make([]text, len(x))
+		skip := commonPrefix(len(x), func(i int) string { return x[i] })
+		ForRange(w, len(x), func(lo, hi int) {
+			for i, v := range x[lo:hi] {
+				all[lo+i] = text{eight(v, skip), v}
+			}
+		})
+		sortTexts(w, all, skip)
+		ForRange(w, len(x), func(lo, hi int) {
+			for i := range all[lo:hi] {
+				x[lo+i] = all[lo+i].s
+			}
+		})
+	})
+}
+
+// commonPrefix returns how many bytes at the start all of n strings have in common.
+func commonPrefix(n int, at func(i int) string) int {
+	p := at(0)
+	for i := 1; i < n; i++ {
+		v := at(i)
+		n := min(len(p), len(v))
+		if p[:n] == v[:n] {
+			p = p[:n]
+			continue
+		}
+		i := 0
+		for p[i] == v[i] {
+			i++
+		}
+		p = p[:i]
+		if i == 0 {
+			break
+		}
+	}
+	return len(p)
+}
+
+// eight returns the bytes of v from skip on as a number, with zeros after the end.
+func eight(v string, skip int) (key uint64) {
+	v = v[min(skip, len(v)):]
+	if len(v) >= 8 {
+		return uint64(v[7]) | uint64(v[6])<<8 | uint64(v[5])<<16 | uint64(v[4])<<24 |
+			uint64(v[3])<<32 | uint64(v[2])<<40 | uint64(v[1])<<48 | uint64(v[0])<<56
+	}
+	for i := range len(v) {
+		key |= uint64(v[i]) << (56 - 8*i)
+	}
+	return key
+}
+
+// sortTexts sorts texts that are equal up to skip, and have the key of what follows.
+func sortTexts(s filch.Scope, x []text, skip int) {
+	const few = 64
+	if len(x) <= few {
+		slices.SortFunc(x, func(a, b text) int {
+			if a.key != b.key {
+				return cmp.Compare(a.key, b.key)
+			}
+			return strings.Compare(a.s, b.s)
+		})
+		return
+	}
+	mergeSort(s, x, func(a, b text) int {
+		if a.key < b.key {
+			return -1
+		}
+		if a.key > b.key {
+			return 1
+		}
+		return 0
+	}, 1<<12, slices.SortFunc[[]text, text])
+	// Those of one key, which are found before any is given another.
+	const size = 1 << 12
+	parts := make([][][2]int, (len(x)+size-1)/size)
+	eachBlock(s, len(x), size, sortTexts, func(i, lo, hi int) {
+		for ; lo < hi && lo > 0 && x[lo].key == x[lo-1].key; lo++ { // they begin before
+		}
+		for lo < hi {
+			end := lo + 1
+			for end < len(x) && x[end].key == x[lo].key {
+				end++
+			}
+			if end-lo > 1 {
+				parts[i] = append(parts[i], [2]int{lo, end})
+			}
+			lo = end
+		}
+	})
+	groups := slices.Concat(parts...)
+	eachWith(s, len(groups), ties, config{}, func(s filch.Scope, lo, hi int) {
+		for _, g := range groups[lo:hi] {
+			ties(s, x[g[0]:g[1]], skip+8)
+		}
+	})
+}
+
+// ties sorts texts that are equal up to skip, or end before.
+func ties(s filch.Scope, x []text, skip int) {
+	const few = 256
+	if len(x) <= few {
+		slices.SortFunc(x, func(a, b text) int { return strings.Compare(a.s, b.s) })
+		return
+	}
+	// Those that have ended come first; among them are those with zeros that have not.
+	ended := 0
+	for i, t := range x {
+		if len(t.s) <= skip {
+			x[i], x[ended] = x[ended], t
+			ended++
+		}
+	}
+	slices.SortFunc(x[:ended], func(a, b text) int { return len(a.s) - len(b.s) })
+	rest := x[ended:]
+	if len(rest) == 0 {
+		return
+	}
+	skip = commonPrefix(len(rest), func(i int) string { return rest[i].s })
+	for i := range rest {
+		rest[i].key = eight(rest[i].s, skip)
+	}
+	sortTexts(s, rest, skip)
+}

@@ -1,0 +1,364 @@
+package par
+
+import (
+	"cmp"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/filch-go/filch"
+)
+
+// Reductions cut the input into blocks whose number depends on nothing but its length,
+// go through each from the left, and combine what they come to in pairs: so the answer
+// does, too, even if op only nearly is associative, like the sum of floating-point
+// numbers.
+
+// blockSize returns how long the blocks of n elements are: single elements of few, for
+// these may take long, and some hundred blocks of more.
+func blockSize(n int) int { return max(1, min(n/64, 1024), n>>16) }
+
+// pairs combines values that come one after the other as if by halving, with as many
+// at a time as there are bits in their number.
+type pairs[R any] struct {
+	open [64]R
+	n    uint
+}
+
+func (p *pairs[R]) add(v R, op func(a, b R) R) {
+	i := bits.OnesCount(p.n)
+	for m := p.n; m&1 != 0; m >>= 1 {
+		i--
+		v = op(p.open[i], v)
+	}
+	p.open[i] = v
+	p.n++
+}
+
+func (p *pairs[R]) total(op func(a, b R) R) R {
+	i := bits.OnesCount(p.n) - 1
+	v := p.open[i]
+	for i--; i >= 0; i-- {
+		v = op(p.open[i], v)
+	}
+	return v
+}
+
+// fold calls block for each block, and combines what it returns; n must not be 0. f is
+// the function of the caller's.
+func fold[R any](s filch.Scope, n int, f any, block func(lo, hi int) R, op func(a, b R) R) R {
+	size := blockSize(n)
+	var all pairs[R]
+	serial := func() {
+		for lo := 0; lo < n; lo += size {
+			all.add(block(lo, min(lo+size, n)), op)
+		}
+	}
+	if n == 1 {
+		boundary(serial)
+		return all.total(op)
+	}
+	if serially(n, f, serial) {
+		return all.total(op)
+	}
+	parts := make([]R, (n+size-1)/size)
+	eachBlock(s, n, size, f, func(i, lo, hi int) { parts[i] = block(lo, hi) })
+	boundary(func() {
+		for _, v := range parts {
+			all.add(v, op)
+		}
+	})
+	return all.total(op)
+}
+
+// eachBlock calls body for each block of n elements. What an element costs is known of f.
+func eachBlock(s filch.Scope, n, size int, f any, body func(i, lo, hi int)) {
+	eachOf(s, (n+size-1)/size, int64(size), f, func(first, last int) {
+		for i := first; i < last; i++ {
+			body(i, i*size, min((i+1)*size, n))
+		}
+	})
+}
+
+// Reduce returns x[0] op x[1] op …, or zero if x is empty. op must be associative, but
+// need not be commutative; if it only nearly is, the answer depends on the length of x
+// alone.
+func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T) T {
+	check("Reduce", s, 0)
+	checkFunc("Reduce", op == nil)
+	if len(x) == 0 {
+		return zero
+	}
+	return fold(s, len(x), op, func(lo, hi int) T {
+		v := x[lo]
+		for _, w := range x[lo+1 : hi] {
+			v = op(v, w)
+		}
+		return v
+	}, op)
+}
+
+// MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce].
+func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a, b R) R) R {
+	check("MapReduce", s, 0)
+	checkFunc("MapReduce", f == nil || op == nil)
+	if len(x) == 0 {
+		return zero
+	}
+	return fold(s, len(x), f, func(lo, hi int) R {
+		v := f(x[lo])
+		for _, w := range x[lo+1 : hi] {
+			v = op(v, f(w))
+		}
+		return v
+	}, op)
+}
+
+// Number is what can be added.
+type Number interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
+}
+
+// Sum returns the sum of x. Floating-point numbers are added in pairs but for blocks of 128,
+// in which eight sums go side by side, so that the error grows with the logarithm of the length
+// (Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 1993).
+func Sum[T Number](s filch.Scope, x []T) T {
+	check("Sum", s, 0)
+	if len(x) <= 128 {
+		return sumBlock(x)
+	}
+	return fold(s, len(x), Sum[T], func(lo, hi int) T {
+		x := x[lo:hi]
+		var all pairs[T]
+		for len(x) > 128 {
+			all.add(sumBlock(x[:128]), add)
+			x = x[128:]
+		}
+		all.add(sumBlock(x), add)
+		return all.total(add)
+	}, add)
+}
+
+func add[T Number](a, b T) T { return a + b }
+
+func sumBlock[T Number](x []T) T {
+	var a [8]T
+	for len(x) >= 8 {
+		a[0] += x[0]
+		a[1] += x[1]
+		a[2] += x[2]
+		a[3] += x[3]
+		a[4] += x[4]
+		a[5] += x[5]
+		a[6] += x[6]
+		a[7] += x[7]
+		x = x[8:]
+	}
+	for i, v := range x {
+		a[i] += v
+	}
+	return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]))
+}
+
+// MinMax returns the least and the greatest element of x, as the built-in min and max
+// do: if one is NaN, both are. It reports false if x is empty.
+func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
+	check("MinMax", s, 0)
+	if len(x) == 0 {
+		return least, most, false
+	}
+	block := func(lo, hi int) [2]T {
+		a, b := x[lo], x[lo]
+		for _, v := range x[lo+1 : hi] {
+			a, b = min(a, v), max(b, v)
+		}
+		return [2]T{a, b}
+	}
+	if len(x) <= 128 {
+		m := block(0, len(x))
+		return m[0], m[1], true
+	}
+	m := fold(s, len(x), MinMax[T], block, func(p, q [2]T) [2]T { return [2]T{min(p[0], q[0]), max(p[1], q[1])} })
+	return m[0], m[1], true
+}
+
+// Count returns how many elements of x f holds for.
+func Count[T any](s filch.Scope, x []T, f func(v T) bool) int {
+	check("Count", s, 0)
+	checkFunc("Count", f == nil)
+	if len(x) == 0 {
+		return 0
+	}
+	return fold(s, len(x), f, func(lo, hi int) (n int) {
+		for _, v := range x[lo:hi] {
+			if f(v) {
+				n++
+			}
+		}
+		return n
+	}, add)
+}
+
+// Scan sets dst[i] to x[0] op … op x[i], in parallel in two passes over x. dst must be as
+// long as x, and may be x. op must be associative; see [Reduce].
+func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
+	check("Scan", s, 0)
+	checkFunc("Scan", op == nil)
+	checkLengths("Scan", len(dst), len(x))
+	scan(s, len(x), op, func(lo, hi int) T {
+		v := x[lo]
+		for _, w := range x[lo+1 : hi] {
+			v = op(v, w)
+		}
+		return v
+	}, func(lo, hi int, before *T) {
+		v := x[lo]
+		if before != nil {
+			v = op(*before, v)
+		}
+		dst[lo] = v
+		for i := lo + 1; i < hi; i++ {
+			v = op(v, x[i])
+			dst[i] = v
+		}
+	})
+}
+
+// ScanExclusive sets dst[i] to zero op x[0] op … op x[i-1], and returns that of all of x;
+// see [Scan].
+func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) T {
+	check("ScanExclusive", s, 0)
+	checkFunc("ScanExclusive", op == nil)
+	checkLengths("ScanExclusive", len(dst), len(x))
+	if len(x) == 0 {
+		return zero
+	}
+	last := x[len(x)-1]
+	scan(s, len(x), op, func(lo, hi int) T {
+		v := x[lo]
+		for _, w := range x[lo+1 : hi] {
+			v = op(v, w)
+		}
+		return v
+	}, func(lo, hi int, before *T) {
+		v := zero
+		if before != nil {
+			v = op(zero, *before)
+		}
+		for i := lo; i < hi; i++ {
+			w := x[i]
+			dst[i] = v
+			if i+1 < hi {
+				v = op(v, w)
+			}
+		}
+	})
+	return op(dst[len(x)-1], last)
+}
+
+func checkLengths(op string, dst, x int) {
+	if dst != x {
+		panic(lengths(op, dst, x))
+	}
+}
+
+// scan calls total for each block but the last, combines the totals from the left, and
+// then calls write for each with what comes before it.
+func scan[T any](s filch.Scope, n int, op func(a, b T) T, total func(lo, hi int) T, write func(lo, hi int, before *T)) {
+	if n == 0 {
+		return
+	}
+	size := blockSize(n)
+	if serially(n, op, func() { write(0, n, nil) }) {
+		return
+	}
+	totals := make([]T, (n+size-1)/size)
+	eachBlock(s, n, size, op, func(i, lo, hi int) {
+		if hi < n {
+			totals[i] = total(lo, hi)
+		}
+	})
+	boundary(func() {
+		for i := 1; i < len(totals)-1; i++ {
+			totals[i] = op(totals[i-1], totals[i])
+		}
+	})
+	eachBlock(s, n, size, op, func(i, lo, hi int) {
+		if i == 0 {
+			write(lo, hi, nil)
+			return
+		}
+		write(lo, hi, &totals[i-1])
+	})
+}
+
+// Find returns the index of the first element that f holds for, or -1. It may call f for
+// elements after it, but not for many.
+func Find[T any](s filch.Scope, x []T, f func(v T) bool) int {
+	check("Find", s, 0)
+	checkFunc("Find", f == nil)
+	return find(s, x, f, true)
+}
+
+// FindAny returns the index of some element that f holds for, or -1, and sooner than
+// [Find], which has to look at all before it.
+func FindAny[T any](s filch.Scope, x []T, f func(v T) bool) int {
+	check("FindAny", s, 0)
+	checkFunc("FindAny", f == nil)
+	return find(s, x, f, false)
+}
+
+// Any reports whether f holds for some element.
+func Any[T any](s filch.Scope, x []T, f func(v T) bool) bool {
+	check("Any", s, 0)
+	checkFunc("Any", f == nil)
+	return find(s, x, f, false) >= 0
+}
+
+// All reports whether f holds for all elements.
+func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
+	check("All", s, 0)
+	checkFunc("All", f == nil)
+	var limit atomic.Int64
+	limit.Store(int64(len(x)))
+	each(s, len(x), f, config{}, &limit, func(lo, hi int) {
+		for _, v := range x[lo:hi] {
+			if !f(v) {
+				limit.Store(-1)
+				return
+			}
+		}
+	})
+	return limit.Load() >= 0
+}
+
+func find[T any](s filch.Scope, x []T, f func(v T) bool, first bool) int {
+	var limit, found atomic.Int64
+	limit.Store(int64(len(x)))
+	found.Store(-1)
+	each(s, len(x), f, config{}, &limit, func(lo, hi int) {
+		for i, v := range x[lo:hi] {
+			if !f(v) {
+				continue
+			}
+			at := int64(lo + i)
+			if !first {
+				found.CompareAndSwap(-1, at)
+				limit.Store(0)
+				return
+			}
+			for old := limit.Load(); at < old; old = limit.Load() {
+				if limit.CompareAndSwap(old, at) {
+					break
+				}
+			}
+			return
+		}
+	})
+	if !first {
+		return int(found.Load())
+	}
+	if at := limit.Load(); at < int64(len(x)) {
+		return int(at)
+	}
+	return -1
+}

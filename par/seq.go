@@ -1,0 +1,81 @@
+package par
+
+import (
+	"iter"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+// The values of a sequence are taken in batches, which grow as long as they take little time, up
+// to most.
+const (
+	firstBatch = 32
+	mostBatch  = 4096
+	batchTime  = 2 * time.Millisecond
+)
+
+// MapSeq returns f of each value of seq, in their order. The values are taken from seq, and
+// passed on, by the goroutine of the loop over it, and in between a batch of them is mapped by
+// all workers: 32 at first, and up to 4,096 of those that take little time. So many are
+// taken at most that the loop has not come to; after a break, no more are. f is called
+// for all that were taken. With [WithGrain], a batch has n values.
+func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Option) iter.Seq[R] {
+	check("MapSeq", s, 0)
+	checkFunc("MapSeq", f == nil || seq == nil)
+	c := configOf("MapSeq", opts)
+	return func(yield func(R) bool) {
+		var results []R
+		for batch := range batches(seq, c) {
+			results = append(results[:0], make([]R, len(batch))...)
+			mapInto(s, results, batch, f, config{})
+			for _, r := range results {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// FromSeq calls f for each value of seq, in no order, and returns when all is done; see
+// [MapSeq].
+func FromSeq[T any](s filch.Scope, seq iter.Seq[T], f func(v T), opts ...Option) {
+	check("FromSeq", s, 0)
+	checkFunc("FromSeq", f == nil || seq == nil)
+	for batch := range batches(seq, configOf("FromSeq", opts)) {
+		each(s, len(batch), f, config{}, nil, func(lo, hi int) {
+			for _, v := range batch[lo:hi] {
+				f(v)
+			}
+		})
+	}
+}
+
+// batches returns the values of seq in batches, which are valid until the next.
+func batches[T any](seq iter.Seq[T], c config) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		size := firstBatch
+		if c.grain > 0 {
+			size = c.grain
+		}
+		var batch []T
+		for v := range seq {
+			if batch = append(batch, v); len(batch) < size {
+				continue
+			}
+			begin := time.Now()
+			if !yield(batch) {
+				return
+			}
+			if c.grain == 0 && time.Since(begin) < batchTime {
+				size = min(2*size, mostBatch)
+			}
+			clear(batch)
+			batch = batch[:0]
+		}
+		if len(batch) > 0 {
+			yield(batch)
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package par
+
+import (
+	"cmp"
+	"slices"
+	"sync/atomic"
+
+	"github.com/filch-go/filch"
+)
+
+// SortFunc sorts x by compare, which is like cmp.Compare; those that are equal may come in
+// any order. It takes as much memory as x. If compare panics, x has all its elements, in some
+// order.
+//
+// It is a merge sort on package slices' pattern-defeating quicksort, with merges divided as
+// well (Cole, Hagerup): O(n log n) work, O(log³ n) span.
+func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
+	check("SortFunc", s, 0)
+	checkFunc("SortFunc", compare == nil)
+	mergeSort(s, x, compare, 1<<12, slices.SortFunc[[]T, T])
+}
+
+// SortStableFunc is [SortFunc], but leaves those that are equal in their order.
+func SortStableFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
+	check("SortStableFunc", s, 0)
+	checkFunc("SortStableFunc", compare == nil)
+	mergeSort(s, x, compare, 24, insertionSort[T])
+}
+
+func insertionSort[T any](x []T, compare func(a, b T) int) {
+	for i := 1; i < len(x); i++ {
+		for j := i; j > 0 && compare(x[j], x[j-1]) < 0; j-- {
+			x[j], x[j-1] = x[j-1], x[j]
+		}
+	}
+}
+
+// fewSorted is how many elements are sorted by one worker, and fewMerged how many are
+// merged.
+const (
+	fewSorted = 1 << 11
+	fewMerged = 1 << 12
+)
+
+// merger sorts x with the help of buf, by halves. The leaves are sorted in x; each merge goes
+// from the one slice to the other. Where the elements of a part are is remembered, so that
+// they can be put back after a panic.
+type merger[T any] struct {
+	x, buf  []T
+	compare func(a, b T) int
+	leaf    func(x []T, compare func(a, b T) int)
+	size    int             // of leaves
+	where   []atomic.Uint32 // of each part, in the order of a heap: inX or inBuf when it is sorted
+}
+
+const (
+	inX   = 1
+	inBuf = 2
+)
+
+type part[T any] struct {
+	m      *merger[T]
+	node   int
+	lo, hi int
+}
+
+func mergeSort[T any](s filch.Scope, x []T, compare func(a, b T) int, leafSize int, leaf func(x []T, compare func(a, b T) int)) {
+	if len(x) <= leafSize {
+		boundary(func() { leaf(x, compare) })
+		return
+	}
+	m := &merger[T]{x: x, compare: compare, leaf: leaf, size: leafSize}
+	if sorted, reversed := m.inOrder(s); sorted {
+		return
+	} else if reversed {
+		reverse(s, x)
+		return
+	}
+	m.buf = make([]T, len(x))
+	nodes := 1
+	for n := len(x); n > leafSize; n = (n + 1) / 2 {
+		nodes = 2*nodes + 1
+	}
+	m.where = make([]atomic.Uint32, nodes)
+	sort := filch.NewFunc(func(f *filch.Frame[part[T], struct{}], p part[T]) struct{} {
+		m.sort(f, p)
+		return struct{}{}
+	})
+	done := false
+	defer func() {
+		if !done {
+			m.restore(0, 0, len(x))
+		}
+	}()
+	sort.Call(s, part[T]{m, 0, 0, len(x)})
+	if m.where[0].Load() == inBuf {
+		Copy(s, x, m.buf)
+	}
+	done = true
+}
+
+// inOrder reports whether x is sorted already, or sorted strictly the other way around.
+func (m *merger[T]) inOrder(s filch.Scope) (sorted, reversed bool) {
+	x := m.x
+	boundary(func() {
+		sorted, reversed = true, true
+		for i := 1; i < min(len(x), 64) && (sorted || reversed); i++ { // most are not
+			c := m.compare(x[i], x[i-1])
+			sorted, reversed = sorted && c >= 0, reversed && c < 0
+		}
+	})
+	if sorted {
+		sorted = IsSortedFunc(s, x, m.compare)
+	}
+	if reversed {
+		reversed = descends(s, x, m.compare)
+	}
+	return sorted, reversed
+}
+
+func reverse[T any](s filch.Scope, x []T) {
+	n := len(x)
+	each(s, n/2, reverse[T], config{}, nil, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			x[i], x[n-1-i] = x[n-1-i], x[i]
+		}
+	})
+}
+
+// sort sorts a part, and notes where it is then.
+func (m *merger[T]) sort(f *filch.Frame[part[T], struct{}], p part[T]) {
+	n := p.hi - p.lo
+	if n <= m.size {
+		m.leaf(m.x[p.lo:p.hi], m.compare)
+		m.where[p.node].Store(inX)
+		return
+	}
+	mid := p.lo + (n+1)/2
+	left, right := part[T]{m, 2*p.node + 1, p.lo, mid}, part[T]{m, 2*p.node + 2, mid, p.hi}
+	if n > fewSorted {
+		h := f.Fork(right)
+		f.Call(left)
+		f.Join(h)
+	} else {
+		m.sort(f, left)
+		m.sort(f, right)
+	}
+	// Leaves may be a level apart: then one of the halves moves.
+	from, to, at := m.x, m.buf, uint32(inBuf)
+	l, r := m.where[left.node].Load(), m.where[right.node].Load()
+	if l == inBuf && r == inBuf {
+		from, to, at = m.buf, m.x, inX
+	} else if l != r {
+		moved := left
+		if r == inBuf {
+			moved = right
+		}
+		copy(m.x[moved.lo:moved.hi], m.buf[moved.lo:moved.hi])
+		m.where[moved.node].Store(inX)
+	}
+	a, b, dst := from[p.lo:mid], from[mid:p.hi], to[p.lo:p.hi]
+	if m.compare(a[len(a)-1], b[0]) <= 0 { // in order already
+		m.where[p.node].Store(3 - at)
+		return
+	}
+	if n > fewMerged {
+		mergeParallel(f.Worker(), dst, a, b, m.compare)
+	} else {
+		merge(dst, a, b, m.compare)
+	}
+	m.where[p.node].Store(at)
+}
+
+// restore puts all elements of a part into x: the largest sorted parts are whole.
+func (m *merger[T]) restore(node, lo, hi int) {
+	switch {
+	case node < len(m.where) && m.where[node].Load() == inX:
+	case node < len(m.where) && m.where[node].Load() == inBuf:
+		copy(m.x[lo:hi], m.buf[lo:hi])
+	case hi-lo > m.size:
+		mid := lo + (hi-lo+1)/2
+		m.restore(2*node+1, lo, mid)
+		m.restore(2*node+2, mid, hi)
+	}
+}
+
+// merge merges a and b, of equal elements those of a first.
+func merge[T any](dst, a, b []T, compare func(a, b T) int) {
+	for len(a) > 0 && len(b) > 0 {
+		if compare(b[0], a[0]) < 0 {
+			dst[0], b = b[0], b[1:]
+		} else {
+			dst[0], a = a[0], a[1:]
+		}
+		dst = dst[1:]
+	}
+	copy(dst[copy(dst, a):], b)
+}
+
+// mergeParallel is merge by halves: of the longer slice, and of what is less in the other.
+func mergeParallel[T any](w *filch.Worker, dst, a, b []T, compare func(a, b T) int) {
+	for len(a)+len(b) > fewMerged {
+		var i, j int
+		if len(a) >= len(b) {
+			i = len(a) / 2
+			j, _ = slices.BinarySearchFunc(b, a[i], compare) // those equal to a[i] come after it
+		} else {
+			j = len(b) / 2
+			i, _ = slices.BinarySearchFunc(a, b[j], func(v, t T) int {
+				if compare(v, t) <= 0 { // those equal to b[j] come before it
+					return -1
+				}
+				return 1
+			})
+		}
+		if i+j == 0 || i+j == len(dst) {
+			break // one is single and at an end
+		}
+		low, highA, highB := dst[:i+j], a[i:], b[j:]
+		high := dst[i+j:]
+		lowA, lowB := a[:i], b[:j]
+		w.Join(
+			func(w *filch.Worker) { mergeParallel(w, low, lowA, lowB, compare) },
+			func(w *filch.Worker) { mergeParallel(w, high, highA, highB, compare) })
+		return
+	}
+	merge(dst, a, b, compare)
+}
+
+// Merge sets dst to the elements of a and b, which must be sorted, in order; of equal
+// ones those of a come first. dst must be as long as both, and overlap neither.
+func Merge[T cmp.Ordered](s filch.Scope, dst, a, b []T) { MergeFunc(s, dst, a, b, cmp.Compare[T]) }
+
+// MergeFunc is [Merge] for slices that are sorted by compare.
+func MergeFunc[T any](s filch.Scope, dst, a, b []T, compare func(a, b T) int) {
+	check("MergeFunc", s, 0)
+	checkFunc("MergeFunc", compare == nil)
+	checkLengths("MergeFunc", len(dst), len(a)+len(b))
+	if len(dst) <= fewMerged {
+		boundary(func() { merge(dst, a, b, compare) })
+		return
+	}
+	s.Do(func(w *filch.Worker) { mergeParallel(w, dst, a, b, compare) })
+}
+
+// IsSorted reports whether x is in order, NaN first.
+func IsSorted[T cmp.Ordered](s filch.Scope, x []T) bool {
+	check("IsSorted", s, 0)
+	return noneOf(s, len(x)-1, IsSorted[T], func(lo, hi int) bool { return slices.IsSorted(x[lo : hi+1]) })
+}
+
+// IsSortedFunc is [IsSorted] by compare.
+func IsSortedFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
+	check("IsSortedFunc", s, 0)
+	checkFunc("IsSortedFunc", compare == nil)
+	return noneOf(s, len(x)-1, compare, func(lo, hi int) bool { return slices.IsSortedFunc(x[lo:hi+1], compare) })
+}
+
+// descends reports whether each element of x is less than the one before.
+func descends[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
+	return noneOf(s, len(x)-1, compare, func(lo, hi int) bool {
+		for i := lo; i < hi; i++ {
+			if compare(x[i+1], x[i]) >= 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// noneOf reports whether right holds for all parts of [0, n).
+func noneOf(s filch.Scope, n int, f any, right func(lo, hi int) bool) bool {
+	if n <= 0 {
+		return true
+	}
+	var limit atomic.Int64
+	limit.Store(int64(n))
+	each(s, n, f, config{}, &limit, func(lo, hi int) {
+		if !right(lo, hi) {
+			limit.Store(-1)
+		}
+	})
+	return limit.Load() >= 0
+}

@@ -1,0 +1,182 @@
+package par
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/filch-go/filch"
+)
+
+// inputs are orders that sorts are known to have trouble with.
+var inputs = map[string]func(i, n int, r *rand.Rand) int{
+	"random":     func(_, _ int, r *rand.Rand) int { return int(r.Uint64()) },
+	"sorted":     func(i, _ int, _ *rand.Rand) int { return i },
+	"reversed":   func(i, n int, _ *rand.Rand) int { return n - i },
+	"equal":      func(int, int, *rand.Rand) int { return 7 },
+	"organ pipe": func(i, n int, _ *rand.Rand) int { return min(i, n-i) },
+	"few":        func(_, _ int, r *rand.Rand) int { return r.IntN(4) },
+	"near":       func(i, _ int, r *rand.Rand) int { return i + r.IntN(10) },
+	"one low":    func(i, n int, _ *rand.Rand) int { return (i + 1) % n },
+	"small":      func(_, _ int, r *rand.Rand) int { return r.IntN(1000) - 500 },
+	"skewed":     func(_, _ int, r *rand.Rand) int { return int(math.Exp(r.Float64() * 40)) },
+	"high bits":  func(_, _ int, r *rand.Rand) int { return r.IntN(3) << 60 },
+	"mostly one": func(_, _ int, r *rand.Rand) int {
+		if r.IntN(10) > 0 {
+			return r.IntN(1 << 20)
+		}
+		return int(r.Uint64())
+	},
+}
+
+var sortSizes = []int{0, 1, 2, 3, 30, 1025, 5000, 100_000}
+
+func eachInput(t *testing.T, f func(t *testing.T, s filch.Scope, x []int)) {
+	seed := rand.Uint64()
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		for name, input := range inputs {
+			for _, n := range sortSizes {
+				if raceEnabled && n > 20_000 {
+					n = 20_000
+				}
+				r := rand.New(rand.NewPCG(seed, 0))
+				x := make([]int, n)
+				for i := range x {
+					x[i] = input(i, n, r)
+				}
+				t.Run(fmt.Sprintf("%s/%d/workers=%d/seed=%d", name, n, workers, seed), func(t *testing.T) { f(t, p, x) })
+			}
+		}
+		p.Close()
+	}
+}
+
+func sortsAs[T cmp.Ordered](t *testing.T, s filch.Scope, x []int, of func(v int) T) {
+	t.Helper()
+	y := make([]T, len(x))
+	for i, v := range x {
+		y[i] = of(v)
+	}
+	want := slices.Clone(y)
+	slices.Sort(want)
+	Sort(s, y)
+	if !slices.EqualFunc(y, want, func(a, b T) bool { return cmp.Compare(a, b) == 0 }) {
+		t.Errorf("%T is not sorted", y)
+	}
+	if !IsSorted(s, y) {
+		t.Errorf("%T is not said to be sorted", y)
+	}
+}
+
+func TestSort(t *testing.T) {
+	type own int16
+	eachInput(t, func(t *testing.T, s filch.Scope, x []int) {
+		sortsAs(t, s, x, func(v int) int { return v })
+		sortsAs(t, s, x, func(v int) uint64 { return uint64(v) })
+		sortsAs(t, s, x, func(v int) int32 { return int32(v) })
+		sortsAs(t, s, x, func(v int) own { return own(v) })
+		sortsAs(t, s, x, func(v int) int8 { return int8(v) })
+		sortsAs(t, s, x, func(v int) uint8 { return uint8(v) })
+		sortsAs(t, s, x, func(v int) float64 {
+			switch v % 50 {
+			case 0:
+				return math.NaN()
+			case 1:
+				return math.Inf(1)
+			case 2:
+				return math.Inf(-1)
+			case 3:
+				return math.Copysign(0, float64(v))
+			}
+			return float64(v)
+		})
+		sortsAs(t, s, x, func(v int) float32 { return float32(v) / 3 })
+		sortsAs(t, s, x, func(v int) string { return fmt.Sprint(v) })
+		sortsAs(t, s, x, func(v int) string { return "a prefix that all of them share: " + fmt.Sprint(v) })
+		sortsAs(t, s, x, func(v int) string { return strings.Repeat("a", v&15) })
+		sortsAs(t, s, x, func(v int) string { return strings.Repeat("\x00", v&15) })
+	})
+}
+
+type pair struct{ key, at int }
+
+func TestSortFuncs(t *testing.T) {
+	eachInput(t, func(t *testing.T, s filch.Scope, x []int) {
+		want := slices.Clone(x)
+		slices.Sort(want)
+		y := slices.Clone(x)
+		SortFunc(s, y, cmp.Compare[int])
+		equal(t, "SortFunc", y, want)
+		pairs := make([]pair, len(x))
+		for i, v := range x {
+			pairs[i] = pair{v & 7, i}
+		}
+		stable := slices.Clone(pairs)
+		byKey := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
+		slices.SortStableFunc(stable, byKey)
+		SortStableFunc(s, pairs, byKey)
+		equal(t, "SortStableFunc", pairs, stable)
+		if !IsSortedFunc(s, pairs, byKey) {
+			t.Error("not said to be sorted")
+		}
+		a, b := slices.Clone(stable[:len(stable)/3]), slices.Clone(stable[len(stable)/3:])
+		for i := range a {
+			a[i].at = 0
+		}
+		for i := range b {
+			b[i].at = 1
+		}
+		if len(b) > 0 {
+			b = slices.Insert(b, 0, pair{0, 1})[:len(b)]
+			slices.SortStableFunc(b, byKey)
+		}
+		merged := slices.Concat(a, b)
+		slices.SortStableFunc(merged, byKey)
+		dst := make([]pair, len(a)+len(b))
+		MergeFunc(s, dst, a, b, byKey)
+		equal(t, "MergeFunc", dst, merged)
+	})
+}
+
+// If compare panics, all elements are still there.
+func TestPanicInCompare(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		for round := range 40 {
+			n := []int{2, 100, 5000, 60_000}[round%4]
+			for name, sort := range map[string]func(s filch.Scope, x []int, c func(a, b int) int){"SortFunc": SortFunc[int], "SortStableFunc": SortStableFunc[int]} {
+				x := r.Perm(n)
+				left := int64(r.Uint64N(uint64(float64(n)*math.Log2(float64(n))) + 1))
+				var calls atomic.Int64
+				func() {
+					defer func() {
+						if v := recover(); v != nil && v.(*filch.PanicError).Value != "bad" {
+							t.Error(v)
+						}
+					}()
+					sort(p, x, func(a, b int) int {
+						if calls.Add(1) > left {
+							panic("bad")
+						}
+						return cmp.Compare(a, b)
+					})
+				}()
+				slices.Sort(x)
+				for i, v := range x {
+					if i != v {
+						t.Fatalf("seed %d, %s, %d workers, panic after %d of %d elements: element %d is %d", seed, name, workers, left, n, i, v)
+					}
+				}
+			}
+		}
+		p.Close()
+	}
+}

@@ -1,0 +1,130 @@
+package par
+
+import (
+	"io/fs"
+	"path"
+	"sync"
+
+	"github.com/filch-go/filch"
+)
+
+// WalkDir walks the tree of files at root in fsys, as [fs.WalkDir] does, but with
+// folders, and files, at the same time: f is called for a folder before what it holds, and
+// else in no order. It must be safe for that. fs.SkipDir for a folder skips what it holds, for
+// a file the files of its folder that f has not been called for, and fs.SkipAll all
+// that has not begun. Of other errors, that of the least path is returned, and what has
+// not begun when one is there is left out.
+//
+// Files are read by the workers, which are busy meanwhile: have more of them than processors
+// if the files are far away.
+func WalkDir(s filch.Scope, fsys fs.FS, root string, f fs.WalkDirFunc) error {
+	check("WalkDir", s, 0)
+	checkFunc("WalkDir", f == nil)
+	if fsys == nil {
+		panic("par: WalkDir: fsys is nil")
+	}
+	w := &walk{fsys: fsys, f: f}
+	info, err := fs.Stat(fsys, root)
+	if err != nil {
+		err = f(root, nil, err)
+	} else {
+		walkFunc.Call(s, walked{w, root, fs.FileInfoToDirEntry(info)})
+		err = w.err
+	}
+	if err == fs.SkipDir || err == fs.SkipAll {
+		return nil
+	}
+	return err
+}
+
+type walk struct {
+	fsys fs.FS
+	f    fs.WalkDirFunc
+
+	mu   sync.Mutex
+	err  error
+	path string // of err
+}
+
+type walked struct {
+	w     *walk
+	path  string
+	entry fs.DirEntry
+}
+
+var walkFunc = filch.NewFunc(func(f *filch.Frame[walked, error], a walked) error { return a.w.visit(f, a.path, a.entry) })
+
+// over reports whether nothing more is to be begun.
+func (w *walk) over() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err != nil
+}
+
+// fail notes an error of f, and reports whether there was one that ends all.
+func (w *walk) fail(path string, err error) bool {
+	if err == nil || err == fs.SkipDir {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.err == nil, w.err == fs.SkipAll && err != fs.SkipAll:
+		w.err, w.path = err, path
+	case err != fs.SkipAll && path < w.path:
+		w.err, w.path = err, path
+	}
+	return true
+}
+
+// visit calls f for a file, or a folder and what it holds. It returns fs.SkipDir if f has for
+// a file.
+func (w *walk) visit(f *filch.Frame[walked, error], name string, entry fs.DirEntry) error {
+	if w.over() {
+		return nil
+	}
+	err := w.f(name, entry, nil)
+	if w.fail(name, err) || !entry.IsDir() {
+		return err
+	}
+	if err == fs.SkipDir {
+		return nil
+	}
+	entries, err := fs.ReadDir(w.fsys, name)
+	if err != nil {
+		err = w.f(name, entry, err)
+		if w.fail(name, err) || err == fs.SkipDir {
+			return nil
+		}
+	}
+	var folders []filch.Fork
+	for _, e := range entries {
+		if e.IsDir() {
+			folders = append(folders, f.Fork(walked{w, path.Join(name, e.Name()), e}))
+		}
+	}
+	w.files(f.Worker(), name, entries)
+	for i := len(folders) - 1; i >= 0; i-- {
+		f.Join(folders[i])
+	}
+	return nil
+}
+
+// files calls f for the files among the entries of a folder.
+func (w *walk) files(worker *filch.Worker, name string, entries []fs.DirEntry) {
+	var files []fs.DirEntry
+	for _, e := range entries {
+		if !e.IsDir() {
+			files = append(files, e)
+		}
+	}
+	ForErr(worker, len(files), func(i int) error {
+		if w.over() {
+			return fs.SkipDir
+		}
+		file := path.Join(name, files[i].Name())
+		err := w.f(file, files[i], nil)
+		w.fail(file, err)
+		return err
+	})
+}
