@@ -614,7 +614,7 @@ func TestMisuse(t *testing.T) {
 		"par: For: the function is nil":                   func() { For(p, 1, nil) },
 		"par: For: option 0 is nil":                       func() { For(p, 1, func(int) {}, nil) },
 		"par: WithGrain(0): a chunk must have an element": func() { WithGrain(0) },
-		"par: WithContext: ctx is nil":                    func() { WithContext(nil) },
+		"par: WithContext: ctx is nil":                    func() { var none context.Context; WithContext(none) },
 		"par: MapInto: dst has 1 elements, and x 2":       func() { MapInto(p, make([]int, 1), make([]int, 2), func(int) int { return 0 }) },
 		"par: Scan: dst has 1 elements, and x 2":          func() { Scan(p, make([]int, 1), make([]int, 2), func(a, b int) int { return 0 }) },
 		"par: TopK: n is -1, which is negative":           func() { TopK(p, []int{1}, -1, cmp.Compare[int]) },

@@ -199,32 +199,28 @@ func merge[T any](dst, a, b []T, compare func(a, b T) int) {
 
 // mergeParallel is merge by halves: of the longer slice, and of what is less in the other.
 func mergeParallel[T any](w *filch.Worker, dst, a, b []T, compare func(a, b T) int) {
-	for len(a)+len(b) > fewMerged {
-		var i, j int
-		if len(a) >= len(b) {
-			i = len(a) / 2
-			j, _ = slices.BinarySearchFunc(b, a[i], compare) // those equal to a[i] come after it
-		} else {
-			j = len(b) / 2
-			i, _ = slices.BinarySearchFunc(a, b[j], func(v, t T) int {
-				if compare(v, t) <= 0 { // those equal to b[j] come before it
-					return -1
-				}
-				return 1
-			})
-		}
-		if i+j == 0 || i+j == len(dst) {
-			break // one is single and at an end
-		}
-		low, highA, highB := dst[:i+j], a[i:], b[j:]
-		high := dst[i+j:]
-		lowA, lowB := a[:i], b[:j]
-		w.Join(
-			func(w *filch.Worker) { mergeParallel(w, low, lowA, lowB, compare) },
-			func(w *filch.Worker) { mergeParallel(w, high, highA, highB, compare) })
+	if len(dst) <= fewMerged {
+		merge(dst, a, b, compare)
 		return
 	}
-	merge(dst, a, b, compare)
+	var i, j int
+	if len(a) >= len(b) {
+		i = len(a) / 2
+		j, _ = slices.BinarySearchFunc(b, a[i], compare) // those equal to a[i] come after it
+	} else {
+		j = len(b) / 2
+		i, _ = slices.BinarySearchFunc(a, b[j], func(v, t T) int {
+			if compare(v, t) <= 0 { // those equal to b[j] come before it
+				return -1
+			}
+			return 1
+		})
+	}
+	low, lowA, lowB := dst[:i+j], a[:i], b[:j] // not empty, for the longer one is cut
+	high, highA, highB := dst[i+j:], a[i:], b[j:]
+	w.Join(
+		func(w *filch.Worker) { mergeParallel(w, low, lowA, lowB, compare) },
+		func(w *filch.Worker) { mergeParallel(w, high, highA, highB, compare) })
 }
 
 // Merge sets dst to the elements of a and b, which must be sorted, in order; of equal

@@ -25,7 +25,7 @@ var inputs = map[string]func(i, n int, r *rand.Rand) int{
 	"one low":    func(i, n int, _ *rand.Rand) int { return (i + 1) % n },
 	"small":      func(_, _ int, r *rand.Rand) int { return r.IntN(1000) - 500 },
 	"skewed":     func(_, _ int, r *rand.Rand) int { return int(math.Exp(r.Float64() * 40)) },
-	"high bits":  func(_, _ int, r *rand.Rand) int { return r.IntN(3) << 60 },
+	"high bits":  func(_, _ int, r *rand.Rand) int { return int(uint64(r.IntN(3)) << 60) },
 	"mostly one": func(_, _ int, r *rand.Rand) int {
 		if r.IntN(10) > 0 {
 			return r.IntN(1 << 20)
