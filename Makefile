@@ -6,6 +6,10 @@ figures:
 	go run ./cmd/filch bench --json docs/bench/all.json > docs/bench/all.txt
 	go run ./cmd/filch bench tasks --json docs/bench/tasks.json > docs/bench/tasks.txt
 	go run ./cmd/filch bench sssp --json docs/bench/sssp.json > docs/bench/sssp.txt
+	go test -run - -bench . -count 5 -benchtime 0.2s ./ordered ./internal/queue > docs/bench/ordered.txt
+	go test -run - -bench Rank -benchtime 300000x ./ordered >> docs/bench/ordered.txt
+	go test -run - -bench MillionTasks -count 5 . >> docs/bench/ordered.txt
+	go test -run - -bench Par -benchtime 0.2s ./par > docs/bench/par.txt
 	go run ./cmd/filch bench fib nqueens skynet integrate treesum uts quicksort mergesort matmul goparse pizza \
 		--size fib=27,nqueens=11,skynet=100000,integrate=25,treesum=131071,uts=T1/7 \
 		--size quicksort=1000000,mergesort=1000000,matmul=512,goparse=sample,pizza=1/10 \

@@ -75,9 +75,14 @@ func BenchmarkGate(b *testing.B) {
 
 // How far from the order of one queue: goroutines in turn, at random, push a value and
 // pop one. Of each pop, the rank is how many values were better at that moment, and it
-// is an inversion if any was.
+// is an inversion if any was. From one: only the first pushes, so that the others have
+// to steal; and there are few levels, so that a steal is of several.
 func BenchmarkRank(b *testing.B) {
-	const levels = 1 << 12
+	b.Run("even", func(b *testing.B) { rank(b, 1<<12, false) })
+	b.Run("from one", func(b *testing.B) { rank(b, 16, true) })
+}
+
+func rank(b *testing.B, levels int, fromOne bool) {
 	for _, goroutines := range []int{1, 2, 4, 8, 16} {
 		for _, q := range append([]rival{
 			{"ordered,batch=2", func(n, _ int) []handle { return ofQueue(New[int](n, 0, StealBatch(2)), n) }},
@@ -94,7 +99,11 @@ func BenchmarkRank(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, 1))
 				push := func() {
 					p := r.IntN(levels)
-					hs[r.IntN(goroutines)].push(p, 0)
+					at := r.IntN(goroutines)
+					if fromOne {
+						at = 0
+					}
+					hs[at].push(p, 0)
 					there.add(p, 1)
 				}
 				for range 100 * goroutines {

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 	"weak"
 )
 
@@ -502,3 +503,10 @@ func TestASecondOwnerIsDetected(t *testing.T) {
 		}
 	}
 }
+
+// What thieves write and what the owner does is apart. It is an error in compilation if not.
+var (
+	_ [unsafe.Offsetof(gate{}.thief) - unsafe.Offsetof(gate{}.word) - line]byte
+	_ [unsafe.Offsetof(gate{}.known) - unsafe.Offsetof(gate{}.thief) - line]byte
+	_ [unsafe.Offsetof(Local[int]{}.moving) - unsafe.Offsetof(Local[int]{}.batch) - line]byte
+)
