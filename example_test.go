@@ -211,8 +211,8 @@ func ExampleWorker_Demand() {
 		}
 		return n
 	})
-	fmt.Println(sum.Call(filch.Default(), span{0, 1_000_001}))
-	// Output: 500000500000
+	fmt.Println(sum.Call(filch.Default(), span{0, 50_001}))
+	// Output: 1250025000
 }
 
 func ExampleWorker_Poll() {
