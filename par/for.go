@@ -3,7 +3,9 @@ package par
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -54,8 +56,10 @@ func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 		return
 	}
 	each(s, n, f, c, nil, func(lo, hi int) { // the last may be shorter
-		for ; lo < hi; lo += c.grain {
-			f(lo, min(lo+c.grain, hi))
+		for lo < hi {
+			end := lo + min(c.grain, hi-lo)
+			f(lo, end)
+			lo = end
 		}
 	})
 }
@@ -73,11 +77,17 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 	if c.grain > 0 {
 		side = c.grain
 	}
-	columns, rows := (width+side-1)/side, (height+side-1)/side
+	if width == 0 || height == 0 {
+		return
+	}
+	columns, rows := (width-1)/side+1, (height-1)/side+1
+	if rows > math.MaxInt/columns {
+		panic(fmt.Sprintf("par: ForTiles: %d times %d tiles are too many", columns, rows))
+	}
 	each(s, columns*rows, f, config{}, nil, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			x, y := i%columns*side, i/columns*side
-			f(x, y, min(x+side, width), min(y+side, height))
+			f(x, y, x+min(side, width-x), y+min(side, height-y))
 		}
 	})
 }
@@ -140,7 +150,7 @@ func (e *failures) add(i int, err error, all bool) bool {
 	if all || i == e.first {
 		e.errs[i] = err
 	}
-	if !all {
+	if !all && e.stopped == nil {
 		e.limit.Store(int64(e.first))
 	}
 	return all

@@ -2,7 +2,6 @@ package par
 
 import (
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"runtime/debug"
 	"sync/atomic"
@@ -20,9 +19,6 @@ const (
 	// little is how long it may take at most what is not offered to others: about as
 	// long as it takes to wake one.
 	little = 4000 * ns
-	// unseen is how long what is not measured may take, as far as is known: some looks
-	// at the clock. One in sixteen is measured all the same.
-	unseen = 150 * ns
 	// watched is about how long what may be dearer than is known goes on until the
 	// next look at the clock.
 	watched = 1000 * ns
@@ -66,8 +62,8 @@ func eachOf(s filch.Scope, n int, unit int64, f any, body func(lo, hi int)) {
 
 // eachWith is each for a body that takes the scope it is called in.
 func eachWith(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
-	if from := alone(n, 1, f, c, nil, func(lo, hi int) { body(s, lo, hi) }); from < n {
-		divide(s, from, n, &loop{with: body, grain: c.grain, of: costOf(f), unit: 1})
+	if n > 0 {
+		divide(s, 0, n, &loop{with: body, grain: c.grain, of: costOf(f), unit: 1})
 	}
 }
 
@@ -81,7 +77,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	n := 0
 	size, each := max(l.grain, 1), l.of.known()*l.unit
 	if each > 0 && l.grain == 0 {
-		size = int(max(1, min(chunkTime/each, math.MaxInt32)))
+		size = int(max(1, min(watched/each, math.MaxInt32))) // for it may be another's
 	}
 	done := false
 	defer func() {
@@ -192,12 +188,12 @@ func alone(n int, unit int64, f any, conf config, limit *atomic.Int64, body func
 			rethrow(recover())
 		}
 	}()
-	if from == n || int64(n) <= unseen/each && rand.Uint32()%16 != 0 {
+	if from == n {
 		body(0, n)
 		returned = true
 		return n
 	}
-	size := int(max(1, watched/each))
+	size := 1 // the first tells whether what is known holds
 	begin := now()
 	for from < n {
 		end := from + min(size, n-from)
@@ -207,11 +203,15 @@ func alone(n int, unit int64, f any, conf config, limit *atomic.Int64, body func
 			from = n
 			break
 		}
-		if took := (now() - begin) * ns; from < n && took > little {
+		if from == n {
 			break
 		}
+		if took := (now() - begin) * ns; took > little || from == 1 && took > watched {
+			break
+		}
+		size = int(max(1, watched/each))
 	}
-	if from > 0 {
+	if from > 0 && (int64(n) > watched/each || from < n || begin%16 == 0) { // else it costs too much
 		c.learn((now() - begin) * ns / int64(from) / unit)
 	}
 	returned = true
@@ -221,6 +221,10 @@ func alone(n int, unit int64, f any, conf config, limit *atomic.Int64, body func
 // serially calls f, a serial program for n elements, and reports true, if these are known to
 // take so little that it is best.
 func serially(n int, of any, f func()) bool {
+	if n == 0 {
+		boundary(f)
+		return true
+	}
 	c := costOf(of)
 	each := c.known()
 	if each == 0 || int64(n) > 2*watched/each {
@@ -228,7 +232,7 @@ func serially(n int, of any, f func()) bool {
 	}
 	begin := now()
 	boundary(f)
-	c.learn((now() - begin) * ns / int64(max(n, 1)))
+	c.learn((now() - begin) * ns / int64(n))
 	return true
 }
 
@@ -246,11 +250,9 @@ func boundary(f func()) {
 
 // rethrow goes on with a panic; v is nil if it was runtime.Goexit.
 func rethrow(v any) {
-	switch err := v.(type) {
-	case nil:
-	case *filch.PanicError:
+	if err, ok := v.(*filch.PanicError); ok && err != nil {
 		panic(err)
-	default:
+	} else if v != nil {
 		panic(&filch.PanicError{Value: v, Stack: debug.Stack()})
 	}
 }

@@ -23,7 +23,8 @@
 //   - Results do not depend on the number of workers, or on who was faster, if the
 //     functions passed are pure.
 //   - Nothing is allocated for each element but what the result takes.
-//   - A nil function or Scope panics, as does a negative length.
+//   - A nil function or Scope panics, as does a negative length. So does a closed pool, but
+//     not if the input is so small that no pool is needed.
 package par
 
 import (
@@ -79,7 +80,14 @@ func configOf(op string, opts []Option) config {
 }
 
 func check(op string, s filch.Scope, n int) {
-	if s == nil {
+	isNil := s == nil
+	switch s := s.(type) {
+	case *filch.Pool:
+		isNil = s == nil
+	case *filch.Worker:
+		isNil = s == nil
+	}
+	if isNil {
 		panic("par: " + op + ": s is nil")
 	}
 	if n < 0 {

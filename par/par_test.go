@@ -125,6 +125,20 @@ func TestGrain(t *testing.T) {
 func TestTiles(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
+	tiles := 0
+	ForTiles(p, 10, 20, func(x0, y0, x1, y1 int) { tiles += (x1 - x0) * (y1 - y0) }, WithGrain(math.MaxInt))
+	if tiles != 200 {
+		t.Errorf("%d of 200 in one tile", tiles)
+	}
+	ranges := 0
+	ForRange(p, math.MaxInt, func(lo, hi int) {
+		if ranges++; lo < 0 || hi <= lo {
+			t.Fatalf("range %d, %d", lo, hi)
+		}
+	}, WithGrain(math.MaxInt/2+1))
+	if ranges != 2 {
+		t.Errorf("%d ranges, not 2", ranges)
+	}
 	for _, d := range [][2]int{{0, 0}, {0, 5}, {5, 0}, {1, 1}, {64, 64}, {65, 129}, {300, 200}} {
 		pixels := make([]atomic.Int32, d[0]*d[1])
 		ForTiles(p, d[0], d[1], func(x0, y0, x1, y1 int) {
@@ -187,6 +201,16 @@ func TestCostChanges(t *testing.T) {
 	}
 	if got := most.Load(); got < 8 {
 		t.Errorf("only %d at a time", got)
+	}
+	slow.Store(false)
+	for range 1000 {
+		For(p, 1000, body)
+	}
+	slow.Store(true)
+	most.Store(0)
+	For(p, 9, body)
+	if got := most.Load(); got < 8 {
+		t.Errorf("of 9 elements, only %d at a time", got)
 	}
 }
 
@@ -317,7 +341,7 @@ func TestReductions(t *testing.T) {
 // exact as sums in pairs are.
 func TestFloatSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{1, 100, 1000, 12345, 1_000_000} {
+	for _, n := range []int{1, 100, 200, 1000, 12345, 1_000_000} {
 		x := make([]float64, n)
 		for i := range x {
 			x[i] = r.ExpFloat64()
@@ -330,13 +354,19 @@ func TestFloatSums(t *testing.T) {
 			c = (s - exact) - y
 			exact = s
 		}
-		var all []float64
+		var all, sums []float64
 		for _, workers := range []int{1, 2, 8} {
 			p := filch.New(filch.WithWorkers(workers))
 			for range 3 {
+				scanned := make([]float64, n)
+				Scan(p, scanned, x, func(a, b float64) float64 { return a + b })
+				sums = append(sums, scanned[n-1])
 				all = append(all, Sum(p, x), MapReduce(p, x, 0, func(v float64) float64 { return v }, func(a, b float64) float64 { return a + b }))
 			}
 			p.Close()
+		}
+		if slices.Min(sums) != slices.Max(sums) {
+			t.Errorf("n=%d: scans end in %v", n, sums)
 		}
 		for i := range all {
 			if all[i] != all[i%2] {
@@ -550,6 +580,8 @@ func TestPanics(t *testing.T) {
 		}
 		for name, f := range map[string]func(){
 			"For":     func() { For(s, n, at) },
+			"Scan":    func() { Scan(s, x, x, func(_, _ int) int { panic("bad") }); panic(&filch.PanicError{Value: "bad"}) },
+			"ScanEx":  func() { ScanExclusive(s, x, x, 0, func(_, _ int) int { panic("bad") }) },
 			"ForErr":  func() { ForErr(s, n, func(i int) error { at(i); return nil }) },
 			"Each":    func() { Each(s, x, func(i, _ int) { at(i) }) },
 			"Find":    func() { Find(s, x, func(int) bool { panic("bad") }) },
@@ -610,6 +642,7 @@ func TestMisuse(t *testing.T) {
 	defer p.Close()
 	for want, f := range map[string]func(){
 		"par: For: s is nil":                              func() { For(nil, 1, func(int) {}) },
+		"par: Each: s is nil":                             func() { Each((*filch.Pool)(nil), []int{1}, func(int, int) {}) },
 		"par: For: n is -1, which is negative":            func() { For(p, -1, func(int) {}) },
 		"par: For: the function is nil":                   func() { For(p, 1, nil) },
 		"par: For: option 0 is nil":                       func() { For(p, 1, func(int) {}, nil) },

@@ -267,13 +267,13 @@ type text struct {
 func sortStrings(s filch.Scope, x []string) {
 	s.Do(func(w *filch.Worker) {
 		all := make([]text, len(x))
-		skip := commonPrefix(len(x), func(i int) string { return x[i] })
+		skip := commonPrefix(0, len(x), func(i int) string { return x[i] })
 		ForRange(w, len(x), func(lo, hi int) {
 			for i, v := range x[lo:hi] {
 				all[lo+i] = text{eight(v, skip), v}
 			}
 		})
-		sortTexts(w, all, skip)
+		sortTexts(w, all, skip, 0)
 		ForRange(w, len(x), func(lo, hi int) {
 			for i := range all[lo:hi] {
 				x[lo+i] = all[lo+i].s
@@ -282,26 +282,19 @@ func sortStrings(s filch.Scope, x []string) {
 	})
 }
 
-// commonPrefix returns how many bytes at the start all of n strings have in common.
-func commonPrefix(n int, at func(i int) string) int {
-	p := at(0)
-	for i := 1; i < n; i++ {
-		v := at(i)
-		n := min(len(p), len(v))
-		if p[:n] == v[:n] {
-			p = p[:n]
-			continue
+// commonPrefix returns how many bytes at the start all of n strings have in common, which
+// are from at least.
+func commonPrefix(from, n int, at func(i int) string) int {
+	p := at(0)[from:]
+	for i := 1; i < n && p != ""; i++ {
+		v := at(i)[from:]
+		k := 0
+		for k < min(len(p), len(v)) && p[k] == v[k] {
+			k++
 		}
-		i := 0
-		for p[i] == v[i] {
-			i++
-		}
-		p = p[:i]
-		if i == 0 {
-			break
-		}
+		p = p[:k]
 	}
-	return len(p)
+	return from + len(p)
 }
 
 // eight returns the bytes of v from skip on as a number, with zeros after the end.
@@ -318,7 +311,7 @@ func eight(v string, skip int) (key uint64) {
 }
 
 // sortTexts sorts texts that are equal up to skip, and have the key of what follows.
-func sortTexts(s filch.Scope, x []text, skip int) {
+func sortTexts(s filch.Scope, x []text, skip, level int) {
 	const few = 64
 	if len(x) <= few {
 		slices.SortFunc(x, func(a, b text) int {
@@ -358,15 +351,15 @@ func sortTexts(s filch.Scope, x []text, skip int) {
 	groups := slices.Concat(parts...)
 	eachWith(s, len(groups), ties, config{}, func(s filch.Scope, lo, hi int) {
 		for _, g := range groups[lo:hi] {
-			ties(s, x[g[0]:g[1]], skip+8)
+			ties(s, x[g[0]:g[1]], skip+8, level)
 		}
 	})
 }
 
 // ties sorts texts that are equal up to skip, or end before.
-func ties(s filch.Scope, x []text, skip int) {
-	const few = 256
-	if len(x) <= few {
+func ties(s filch.Scope, x []text, skip, level int) {
+	const few, deep = 256, 16 // if there are so many levels, most decide little
+	if len(x) <= few || level == deep {
 		slices.SortFunc(x, func(a, b text) int { return strings.Compare(a.s, b.s) })
 		return
 	}
@@ -383,9 +376,9 @@ func ties(s filch.Scope, x []text, skip int) {
 	if len(rest) == 0 {
 		return
 	}
-	skip = commonPrefix(len(rest), func(i int) string { return rest[i].s })
+	skip = commonPrefix(skip, len(rest), func(i int) string { return rest[i].s })
 	for i := range rest {
 		rest[i].key = eight(rest[i].s, skip)
 	}
-	sortTexts(s, rest, skip)
+	sortTexts(s, rest, skip, level+1)
 }

@@ -2,7 +2,6 @@ package par
 
 import (
 	"cmp"
-	"math/bits"
 	"sync/atomic"
 
 	"github.com/filch-go/filch"
@@ -20,22 +19,22 @@ func blockSize(n int) int { return max(1, min(n/64, 1024), n>>16) }
 // pairs combines values that come one after the other as if by halving, with as many
 // at a time as there are bits in their number.
 type pairs[R any] struct {
-	open [64]R
+	open []R
 	n    uint
 }
 
 func (p *pairs[R]) add(v R, op func(a, b R) R) {
-	i := bits.OnesCount(p.n)
 	for m := p.n; m&1 != 0; m >>= 1 {
-		i--
-		v = op(p.open[i], v)
+		last := len(p.open) - 1
+		v = op(p.open[last], v)
+		p.open = p.open[:last]
 	}
-	p.open[i] = v
+	p.open = append(p.open, v)
 	p.n++
 }
 
 func (p *pairs[R]) total(op func(a, b R) R) R {
-	i := bits.OnesCount(p.n) - 1
+	i := len(p.open) - 1
 	v := p.open[i]
 	for i--; i >= 0; i-- {
 		v = op(p.open[i], v)
@@ -49,8 +48,11 @@ func fold[R any](s filch.Scope, n int, f any, block func(lo, hi int) R, op func(
 	size := blockSize(n)
 	var all pairs[R]
 	serial := func() {
-		for lo := 0; lo < n; lo += size {
-			all.add(block(lo, min(lo+size, n)), op)
+		all.open = make([]R, 0, 8)
+		for lo := 0; lo < n; {
+			end := lo + min(size, n-lo)
+			all.add(block(lo, end), op)
+			lo = end
 		}
 	}
 	if n == 1 {
@@ -60,7 +62,7 @@ func fold[R any](s filch.Scope, n int, f any, block func(lo, hi int) R, op func(
 	if serially(n, f, serial) {
 		return all.total(op)
 	}
-	parts := make([]R, (n+size-1)/size)
+	parts := make([]R, (n-1)/size+1)
 	eachBlock(s, n, size, f, func(i, lo, hi int) { parts[i] = block(lo, hi) })
 	boundary(func() {
 		for _, v := range parts {
@@ -72,9 +74,13 @@ func fold[R any](s filch.Scope, n int, f any, block func(lo, hi int) R, op func(
 
 // eachBlock calls body for each block of n elements. What an element costs is known of f.
 func eachBlock(s filch.Scope, n, size int, f any, body func(i, lo, hi int)) {
-	eachOf(s, (n+size-1)/size, int64(size), f, func(first, last int) {
+	if n == 0 {
+		return
+	}
+	eachOf(s, (n-1)/size+1, int64(size), f, func(first, last int) {
 		for i := first; i < last; i++ {
-			body(i, i*size, min((i+1)*size, n))
+			lo := i * size
+			body(i, lo, lo+min(size, n-lo))
 		}
 	})
 }
@@ -126,16 +132,15 @@ func Sum[T Number](s filch.Scope, x []T) T {
 	if len(x) <= 128 {
 		return sumBlock(x)
 	}
-	return fold(s, len(x), Sum[T], func(lo, hi int) T {
-		x := x[lo:hi]
-		var all pairs[T]
-		for len(x) > 128 {
-			all.add(sumBlock(x[:128]), add)
-			x = x[128:]
-		}
-		all.add(sumBlock(x), add)
-		return all.total(add)
-	}, add)
+	return fold(s, len(x), Sum[T], func(lo, hi int) T { return sumPairs(x[lo:hi]) }, add)
+}
+
+func sumPairs[T Number](x []T) T {
+	if len(x) <= 128 {
+		return sumBlock(x)
+	}
+	mid := (len(x)/2 + 127) / 128 * 128
+	return sumPairs(x[:mid]) + sumPairs(x[mid:])
 }
 
 func add[T Number](a, b T) T { return a + b }
@@ -252,7 +257,9 @@ func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) 
 			}
 		}
 	})
-	return op(dst[len(x)-1], last)
+	var total T
+	boundary(func() { total = op(dst[len(x)-1], last) })
+	return total
 }
 
 func checkLengths(op string, dst, x int) {
@@ -262,16 +269,30 @@ func checkLengths(op string, dst, x int) {
 }
 
 // scan calls total for each block but the last, combines the totals from the left, and
-// then calls write for each with what comes before it.
+// then calls write for each with what comes before it; or block by block, if that takes
+// little, which comes to the same.
 func scan[T any](s filch.Scope, n int, op func(a, b T) T, total func(lo, hi int) T, write func(lo, hi int, before *T)) {
 	if n == 0 {
 		return
 	}
 	size := blockSize(n)
-	if serially(n, op, func() { write(0, n, nil) }) {
+	if serially(n, op, func() {
+		var before *T
+		for lo := 0; lo < n; {
+			end := lo + min(size, n-lo)
+			var next T
+			if end < n { // before x is written, which may be dst
+				if next = total(lo, end); before != nil {
+					next = op(*before, next)
+				}
+			}
+			write(lo, end, before)
+			before, lo = &next, end
+		}
+	}) {
 		return
 	}
-	totals := make([]T, (n+size-1)/size)
+	totals := make([]T, (n-1)/size+1)
 	eachBlock(s, n, size, op, func(i, lo, hi int) {
 		if hi < n {
 			totals[i] = total(lo, hi)

@@ -19,7 +19,8 @@ const (
 // passed on, by the goroutine of the loop over it, and in between a batch of them is mapped by
 // all workers: 32 at first, and up to 4,096 of those that take little time. So many are
 // taken at most that the loop has not come to; after a break, no more are. f is called
-// for all that were taken. With [WithGrain], a batch has n values.
+// for all that were taken, unless seq panics, which goes its way. With [WithGrain], a
+// batch has n values.
 func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Option) iter.Seq[R] {
 	check("MapSeq", s, 0)
 	checkFunc("MapSeq", f == nil || seq == nil)
@@ -27,6 +28,7 @@ func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Opt
 	return func(yield func(R) bool) {
 		var results []R
 		for batch := range batches(seq, c) {
+			clear(results)
 			results = append(results[:0], make([]R, len(batch))...)
 			mapInto(s, results, batch, f, config{})
 			for _, r := range results {

@@ -70,6 +70,12 @@ func MapErr[T, R any](s filch.Scope, x []T, f func(v T) (R, error), opts ...Opti
 // Fill sets all elements of x to v.
 func Fill[T any](s filch.Scope, x []T, v T) {
 	check("Fill", s, 0)
+	if len(x) <= 1<<9 {
+		for i := range x {
+			x[i] = v
+		}
+		return
+	}
 	each(s, len(x), Fill[T], config{}, nil, func(lo, hi int) {
 		x := x[lo:hi]
 		n := min(len(x), 64)
@@ -87,6 +93,9 @@ func Fill[T any](s filch.Scope, x []T, v T) {
 func Copy[T any](s filch.Scope, dst, x []T) int {
 	check("Copy", s, 0)
 	n := min(len(dst), len(x))
+	if n <= 1<<10 {
+		return copy(dst, x)
+	}
 	each(s, n, Copy[T], config{}, nil, func(lo, hi int) { copy(dst[lo:hi], x[lo:hi]) })
 	return n
 }
@@ -141,17 +150,27 @@ type choice struct {
 }
 
 func choose[T any](s filch.Scope, x []T, f func(v T) bool) choice {
-	words := (len(x) + 63) / 64
+	words := len(x)/64 + 1
 	c := choice{words: make([]uint64, words), before: make([]int, words)}
-	eachBlock(s, len(x), 64, f, func(i, lo, hi int) {
-		word := uint64(0)
-		for k, v := range x[lo:hi] {
-			if f(v) {
-				word |= 1 << k
+	if len(x) < 1<<12 { // they may take long, one by one
+		yes := make([]bool, len(x))
+		mapInto(s, yes, x, f, config{})
+		for i, y := range yes {
+			if y {
+				c.words[i/64] |= 1 << (i % 64)
 			}
 		}
-		c.words[i] = word
-	})
+	} else {
+		eachBlock(s, len(x), 64, f, func(i, lo, hi int) {
+			word := uint64(0)
+			for k, v := range x[lo:hi] {
+				if f(v) {
+					word |= 1 << k
+				}
+			}
+			c.words[i] = word
+		})
+	}
 	for i, word := range c.words {
 		c.before[i] = c.n
 		c.n += bits.OnesCount64(word)
@@ -173,7 +192,8 @@ func gather[T any](s filch.Scope, dst, x []T, c choice) {
 	})
 }
 
-// Unique returns the different elements of x, in the order of their first.
+// Unique returns the different elements of x, in the order of their first. Blocks of 256 and
+// more are one worker's.
 func Unique[T comparable](s filch.Scope, x []T) []T {
 	check("Unique", s, 0)
 	type found struct {
@@ -184,7 +204,7 @@ func Unique[T comparable](s filch.Scope, x []T) []T {
 		return nil
 	}
 	size := max(blockSize(len(x)), len(x)/64, 256)
-	parts := make([]found, (len(x)+size-1)/size)
+	parts := make([]found, (len(x)-1)/size+1)
 	eachBlock(s, len(x), size, Unique[T], func(i, lo, hi int) {
 		p := found{seen: map[T]struct{}{}}
 		for _, v := range x[lo:hi] {
@@ -208,7 +228,8 @@ func Unique[T comparable](s filch.Scope, x []T) []T {
 }
 
 // Histogram returns how many elements f puts into each of so many buckets, numbered from
-// 0. It panics if f returns another number.
+// 0. It panics if f returns another number. Blocks of as many elements as there are buckets
+// are one worker's.
 func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int {
 	check("Histogram", s, buckets)
 	checkFunc("Histogram", f == nil)
@@ -217,7 +238,7 @@ func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int 
 		return all
 	}
 	size := max(blockSize(len(x)), len(x)/64, buckets)
-	parts := make([][]int, (len(x)+size-1)/size)
+	parts := make([][]int, (len(x)-1)/size+1)
 	eachBlock(s, len(x), size, f, func(i, lo, hi int) {
 		n := make([]int, buckets)
 		for _, v := range x[lo:hi] {
@@ -247,7 +268,7 @@ func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T
 		return all
 	}
 	size := max(blockSize(len(x)), len(x)/64)
-	parts := make([]map[K][]T, (len(x)+size-1)/size)
+	parts := make([]map[K][]T, (len(x)-1)/size+1)
 	eachBlock(s, len(x), size, f, func(i, lo, hi int) {
 		m := map[K][]T{}
 		for _, v := range x[lo:hi] {
@@ -319,7 +340,8 @@ func shuffle[T any](x []T, seed, stream uint64) {
 }
 
 // TopK returns the k least elements of x by cmp, in order, those that are equal in their
-// order in x. It returns all, if they are fewer. It panics if k is negative.
+// order in x. It returns all, if they are fewer. Blocks of 2k elements are one worker's. It
+// panics if k is negative.
 func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
 	check("TopK", s, k)
 	checkFunc("TopK", compare == nil)
@@ -332,8 +354,8 @@ func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
 		v  T
 	}
 	order := func(a, b ranked) int { return cmp.Or(compare(a.v, b.v), cmp.Compare(a.at, b.at)) }
-	size := max(blockSize(len(x)), len(x)/64, 2*k)
-	parts := make([][]ranked, (len(x)+size-1)/size)
+	size := max(blockSize(len(x)), len(x)/64, k+min(k, len(x)))
+	parts := make([][]ranked, (len(x)-1)/size+1)
 	eachBlock(s, len(x), size, compare, func(i, lo, hi int) {
 		var best []ranked // twice as many as needed, now and then
 		for at := lo; at < hi; at++ {

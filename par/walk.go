@@ -8,12 +8,12 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// WalkDir walks the tree of files at root in fsys, as [fs.WalkDir] does, but with
+// WalkDir walks the tree of files at root in fsys, like [fs.WalkDir], but with
 // folders, and files, at the same time: f is called for a folder before what it holds, and
 // else in no order. It must be safe for that. fs.SkipDir for a folder skips what it holds, for
 // a file the files of its folder that f has not been called for, and fs.SkipAll all
-// that has not begun. Of other errors, that of the least path is returned, and what has
-// not begun when one is there is left out.
+// that has not begun. Of other errors, one is returned, and what has not begun when it
+// is there is left out.
 //
 // Files are read by the workers, which are busy meanwhile: have more of them than processors
 // if the files are far away.
@@ -24,10 +24,14 @@ func WalkDir(s filch.Scope, fsys fs.FS, root string, f fs.WalkDirFunc) error {
 		panic("par: WalkDir: fsys is nil")
 	}
 	w := &walk{fsys: fsys, f: f}
-	info, err := fs.Stat(fsys, root)
-	if err != nil {
-		err = f(root, nil, err)
-	} else {
+	var info fs.FileInfo
+	var err error
+	boundary(func() {
+		if info, err = fs.Stat(fsys, root); err != nil {
+			err = f(root, nil, err)
+		}
+	})
+	if info != nil {
 		walkFunc.Call(s, walked{w, root, fs.FileInfoToDirEntry(info)})
 		err = w.err
 	}
@@ -41,9 +45,8 @@ type walk struct {
 	fsys fs.FS
 	f    fs.WalkDirFunc
 
-	mu   sync.Mutex
-	err  error
-	path string // of err
+	mu  sync.Mutex
+	err error
 }
 
 type walked struct {
@@ -62,17 +65,14 @@ func (w *walk) over() bool {
 }
 
 // fail notes an error of f, and reports whether there was one that ends all.
-func (w *walk) fail(path string, err error) bool {
+func (w *walk) fail(err error) bool {
 	if err == nil || err == fs.SkipDir {
 		return false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case w.err == nil, w.err == fs.SkipAll && err != fs.SkipAll:
-		w.err, w.path = err, path
-	case err != fs.SkipAll && path < w.path:
-		w.err, w.path = err, path
+	if w.err == nil || w.err == fs.SkipAll {
+		w.err = err
 	}
 	return true
 }
@@ -84,7 +84,7 @@ func (w *walk) visit(f *filch.Frame[walked, error], name string, entry fs.DirEnt
 		return nil
 	}
 	err := w.f(name, entry, nil)
-	if w.fail(name, err) || !entry.IsDir() {
+	if w.fail(err) || !entry.IsDir() {
 		return err
 	}
 	if err == fs.SkipDir {
@@ -93,7 +93,7 @@ func (w *walk) visit(f *filch.Frame[walked, error], name string, entry fs.DirEnt
 	entries, err := fs.ReadDir(w.fsys, name)
 	if err != nil {
 		err = w.f(name, entry, err)
-		if w.fail(name, err) || err == fs.SkipDir {
+		if w.fail(err) || err == fs.SkipDir {
 			return nil
 		}
 	}
@@ -124,7 +124,7 @@ func (w *walk) files(worker *filch.Worker, name string, entries []fs.DirEntry) {
 		}
 		file := path.Join(name, files[i].Name())
 		err := w.f(file, files[i], nil)
-		w.fail(file, err)
+		w.fail(err)
 		return err
 	})
 }
