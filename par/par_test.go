@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/filch-go/filch"
@@ -156,62 +157,56 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// On P workers, k long elements take no longer than ⌈k/P⌉ of them.
+// On P workers, k long elements take ⌈k/P⌉ times as long as one if they are no more than P,
+// and little longer if they are. In virtual time, nothing but the order decides.
 func TestCoarse(t *testing.T) {
 	for _, workers := range []int{2, 8} {
-		p := filch.New(filch.WithWorkers(workers))
 		for _, k := range []int{2, 8, 16, 64} {
-			var running, most atomic.Int32
-			For(p, k, func(int) {
-				n := running.Add(1)
-				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(workers))
+				defer p.Close()
+				begin := time.Now()
+				For(p, k, func(int) { time.Sleep(time.Second) })
+				rounds := int(time.Since(begin) / time.Second)
+				want := (k + workers - 1) / workers
+				if rounds < want || want == 1 && rounds > 1 || rounds > want+2 {
+					t.Errorf("%d workers, %d elements: %d rounds, not %d", workers, k, rounds, want)
 				}
-				time.Sleep(2 * time.Millisecond)
-				running.Add(-1)
 			})
-			if got := int(most.Load()); got < min(k, workers) {
-				t.Errorf("%d workers, %d elements: only %d at a time", workers, k, got)
-			}
 		}
-		p.Close()
 	}
 }
 
 // A function that took nothing so far, and then does, is not left to one worker.
 func TestCostChanges(t *testing.T) {
-	p := filch.New(filch.WithWorkers(8))
-	defer p.Close()
-	var slow atomic.Bool
-	var running, most atomic.Int32
-	body := func(int) {
-		if slow.Load() {
-			n := running.Add(1)
-			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(8))
+		defer p.Close()
+		var slow bool
+		body := func(int) {
+			if slow {
+				time.Sleep(time.Second)
 			}
-			time.Sleep(time.Millisecond)
-			running.Add(-1)
 		}
-	}
-	for range 1000 {
-		For(p, 1000, body)
-	}
-	slow.Store(true)
-	for range 3 {
-		For(p, 1000, body)
-	}
-	if got := most.Load(); got < 8 {
-		t.Errorf("only %d at a time", got)
-	}
-	slow.Store(false)
-	for range 1000 {
-		For(p, 1000, body)
-	}
-	slow.Store(true)
-	most.Store(0)
-	For(p, 9, body)
-	if got := most.Load(); got < 8 {
-		t.Errorf("of 9 elements, only %d at a time", got)
-	}
+		costOf(body).learn(ns)
+		slow = true
+		begin := time.Now()
+		For(p, 9, body) // one alone, and eight together
+		if d := time.Since(begin); d > 2*time.Second {
+			t.Errorf("9 elements of a second took %v with 8 workers", d)
+		}
+		slow = false
+		for i := range 2 {
+			costOf(body).each.Store(0)
+			costOf(body).learn(ns)
+			slow = true
+			begin = time.Now()
+			For(p, 800*(1+i), body)
+			if d := time.Since(begin); d > time.Duration(110*(1+i))*time.Second {
+				t.Errorf("%d elements of a second took %v with 8 workers", 800*(1+i), d)
+			}
+		}
+	})
 }
 
 func TestErrors(t *testing.T) {
