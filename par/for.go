@@ -18,8 +18,8 @@ func For(s filch.Scope, n int, f func(i int), opts ...Option) {
 	check("For", s, n)
 	checkFunc("For", f == nil)
 	b, c := forBody(f), configOf("For", opts)
-	if from := alone(n, 1, f, c, nil, b.run); from < n {
-		divide(s, from, n, &loop{body: b.run, grain: c.grain, of: costOf(f), unit: 1})
+	if from := alone(n, f, c, b.run); from < n { // each, without an allocation if it is small
+		divide(s, from, n, f, c, b.run)
 	}
 }
 
@@ -52,10 +52,10 @@ func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 	checkFunc("ForRange", f == nil)
 	c := configOf("ForRange", opts)
 	if c.grain == 0 {
-		each(s, n, f, c, nil, f)
+		each(s, n, f, c, f)
 		return
 	}
-	each(s, n, f, c, nil, func(lo, hi int) { // the last may be shorter
+	each(s, n, f, c, func(lo, hi int) { // the last may be shorter
 		for lo < hi {
 			end := lo + min(c.grain, hi-lo)
 			f(lo, end)
@@ -84,7 +84,7 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 	if rows > math.MaxInt/columns {
 		panic(fmt.Sprintf("par: ForTiles: %d times %d tiles are too many", columns, rows))
 	}
-	each(s, columns*rows, f, config{}, nil, func(lo, hi int) {
+	each(s, columns*rows, f, config{}, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			x, y := i%columns*side, i/columns*side
 			f(x, y, x+min(side, width-x), y+min(side, height-y))
@@ -96,7 +96,7 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 	check("Each", s, 0)
 	checkFunc("Each", f == nil)
-	each(s, len(x), f, configOf("Each", opts), nil, func(lo, hi int) {
+	each(s, len(x), f, configOf("Each", opts), func(lo, hi int) {
 		for i, v := range x[lo:hi] {
 			f(lo+i, v)
 		}
@@ -117,7 +117,8 @@ func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
 func eachErr(s filch.Scope, n int, f any, c config, g func(i int) error) error {
 	var e failures
 	e.limit.Store(int64(n))
-	each(s, n, f, c, &e.limit, func(lo, hi int) {
+	c.limit = &e.limit
+	each(s, n, f, c, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if c.ctx != nil && c.ctx.Err() != nil {
 				e.stop(c.ctx)

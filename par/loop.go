@@ -26,12 +26,10 @@ const (
 
 // loop is a range of indices to be gone through.
 type loop struct {
+	config
 	body  func(lo, hi int)
 	with  func(s filch.Scope, lo, hi int) // instead, if not nil
-	grain int                             // of the caller's choice; 0 if there is none
 	of    *cost                           // where what an element costs is remembered
-	unit  int64                           // elements of an index
-	limit *atomic.Int64                   // nothing from here on need be done any more; nil if all must
 	ended atomic.Bool                     // by a panic
 }
 
@@ -47,35 +45,43 @@ var spans = filch.NewFunc(func(f *filch.Frame[span, struct{}], s span) struct{} 
 
 // each calls body for all of [0, n), in parts; f is the function of the caller's, whose
 // cost is known to be like that of the last time.
-func each(s filch.Scope, n int, f any, c config, limit *atomic.Int64, body func(lo, hi int)) {
-	if from := alone(n, 1, f, c, limit, body); from < n {
-		divide(s, from, n, &loop{body: body, grain: c.grain, of: costOf(f), unit: 1, limit: limit})
-	}
-}
-
-// eachOf is each, for indices that stand for so many elements.
-func eachOf(s filch.Scope, n int, unit int64, f any, body func(lo, hi int)) {
-	if from := alone(n, unit, f, config{}, nil, body); from < n {
-		divide(s, from, n, &loop{body: body, of: costOf(f), unit: unit})
-	}
-}
-
-// eachWith is each for a body that takes the scope it is called in.
-func eachWith(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
-	if n > 0 {
-		divide(s, 0, n, &loop{with: body, grain: c.grain, of: costOf(f), unit: 1})
+func each(s filch.Scope, n int, f any, c config, body func(lo, hi int)) {
+	if from := alone(n, f, c, body); from < n {
+		divide(s, from, n, f, c, body)
 	}
 }
 
 // divide goes through [from, n), with the other workers if they ask.
-func divide(s filch.Scope, from, n int, l *loop) { spans.Call(s, span{l, from, n}) }
+func divide(s filch.Scope, from, n int, f any, c config, body func(lo, hi int)) {
+	spans.Call(s, span{&loop{config: c, body: body, of: costOf(f)}, from, n})
+}
+
+// eachWith is each for a body that takes the scope it is called in, which is a worker's.
+func eachWith(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
+	if n > 0 {
+		spans.Call(s, span{&loop{config: c, with: body, of: costOf(f)}, 0, n})
+	}
+}
+
+// eachBlock calls body for each block of n elements. What an element costs is known of f.
+func eachBlock(s filch.Scope, n, size int, f any, body func(i, lo, hi int)) {
+	if n == 0 {
+		return
+	}
+	each(s, (n-1)/size+1, f, config{unit: int64(size)}, func(first, last int) {
+		for i := first; i < last; i++ {
+			lo := i * size
+			body(i, lo, lo+min(size, n-lo))
+		}
+	})
+}
 
 // run goes through [lo, hi), and gives away halves of it when others ask.
 func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	w := f.Worker()
 	var forks [64]filch.Fork // each of half as many as the one before
 	n := 0
-	size, each := max(l.grain, 1), l.of.known()*l.unit
+	size, each := max(l.grain, 1), l.of.known()*l.elements()
 	if each > 0 && l.grain == 0 {
 		size = int(max(1, min(watched/each, math.MaxInt32))) // for it may be another's
 	}
@@ -113,7 +119,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 			each = max(1, (now()-begin)*ns/int64(end-lo))
 			size = int(max(1, min(chunkTime/each, 8*int64(size))))
 			if end == hi || size <= end-lo {
-				l.of.learn(each / l.unit)
+				l.of.learn(each / l.elements())
 			}
 		}
 		lo = end
@@ -124,6 +130,9 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	}
 	done = true
 }
+
+// elements returns how many an index stands for.
+func (c *config) elements() int64 { return max(c.unit, 1) }
 
 // divisible reports whether so many elements, which are known to take so long each,
 // are worth giving half of them away.
@@ -171,9 +180,9 @@ func (c *cost) learn(each int64) {
 // alone goes through [0, n) as far as it takes no longer than what is not worth dividing,
 // and returns how far it got. body does not escape, so that small inputs cost no
 // allocation where the caller has another one for divide.
-func alone(n int, unit int64, f any, conf config, limit *atomic.Int64, body func(lo, hi int)) (from int) {
+func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 	c := costOf(f)
-	each := c.known() * unit
+	each := c.known() * conf.elements()
 	switch {
 	case n == 0:
 		return 0
@@ -199,7 +208,7 @@ func alone(n int, unit int64, f any, conf config, limit *atomic.Int64, body func
 		end := from + min(size, n-from)
 		body(from, end)
 		from = end
-		if limit != nil && limit.Load() <= int64(from) {
+		if conf.limit != nil && conf.limit.Load() <= int64(from) {
 			from = n
 			break
 		}
@@ -212,7 +221,7 @@ func alone(n int, unit int64, f any, conf config, limit *atomic.Int64, body func
 		size = int(max(1, watched/each))
 	}
 	if from > 0 && (int64(n) > watched/each || from < n || begin%16 == 0) { // else it costs too much
-		c.learn((now() - begin) * ns / int64(from) / unit)
+		c.learn((now() - begin) * ns / int64(from) / conf.elements())
 	}
 	returned = true
 	return from

@@ -30,6 +30,7 @@ package par
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/filch-go/filch"
 )
@@ -41,6 +42,10 @@ type config struct {
 	grain int // 0: as it turns out
 	all   bool
 	ctx   context.Context
+
+	// Not the caller's to set.
+	unit  int64         // elements of an index, if more than one
+	limit *atomic.Int64 // nothing from here on need be done any more; nil if all must
 }
 
 // WithGrain makes chunks of n elements, which are not divided. It panics if n is less

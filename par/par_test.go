@@ -107,19 +107,21 @@ func TestLoops(t *testing.T) {
 }
 
 func TestGrain(t *testing.T) {
-	p := filch.New(filch.WithWorkers(8))
-	defer p.Close()
 	for _, n := range []int{1, 9, 10, 11, 100, 1234} {
-		var others atomic.Int32
-		ForRange(p, n, func(lo, hi int) {
-			if lo%10 != 0 || hi != min(lo+10, n) {
-				others.Add(1)
+		synctest.Test(t, func(t *testing.T) { // so that the others have time to ask
+			p := filch.New(filch.WithWorkers(8))
+			defer p.Close()
+			var others atomic.Int32
+			ForRange(p, n, func(lo, hi int) {
+				if lo%10 != 0 || hi != min(lo+10, n) {
+					others.Add(1)
+				}
+				time.Sleep(time.Second)
+			}, WithGrain(10))
+			if k := others.Load(); k > 0 {
+				t.Errorf("n=%d: %d ranges are not of ten", n, k)
 			}
-			time.Sleep(10 * time.Microsecond)
-		}, WithGrain(10))
-		if k := others.Load(); k > 0 {
-			t.Errorf("n=%d: %d ranges are not of ten", n, k)
-		}
+		})
 	}
 }
 
@@ -574,7 +576,17 @@ func TestPanics(t *testing.T) {
 			}
 		}
 		for name, f := range map[string]func(){
-			"For":     func() { For(s, n, at) },
+			"For": func() { For(s, n, at) },
+			"Reduce": func() { // at the last of its calls
+				var calls atomic.Int64
+				Reduce(s, x, 0, func(a, b int) int {
+					if calls.Add(1) == int64(n)-1 {
+						panic("bad")
+					}
+					return a + b
+				})
+				panic(&filch.PanicError{Value: "bad"}) // there is none for one element
+			},
 			"Scan":    func() { Scan(s, x, x, func(_, _ int) int { panic("bad") }); panic(&filch.PanicError{Value: "bad"}) },
 			"ScanEx":  func() { ScanExclusive(s, x, x, 0, func(_, _ int) int { panic("bad") }) },
 			"ForErr":  func() { ForErr(s, n, func(i int) error { at(i); return nil }) },

@@ -13,11 +13,11 @@ import (
 )
 
 // Sort sorts x, NaN first, those of floating-point numbers and strings that are equal in
-// any order. It takes as much memory as x, and for strings 32 bytes for each.
+// any order. It takes as much memory as x, and for strings 48 bytes for each.
 //
-// Numbers are sorted by their bytes, the lowest first (LSD radix sort), as many of which as
-// differ; strings by eight bytes at a time, the first of them first. A few elements
-// are left to package slices.
+// Numbers are scattered by the highest eight bits that differ, and those that share these sorted
+// by the lower ones, eight at a time (radix sort, MSD and then LSD); strings are sorted by eight
+// bytes at a time, the first of them first. A few elements are left to package slices.
 func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 	check("Sort", s, 0)
 	const few = 1 << 10
@@ -150,20 +150,12 @@ func (k key[U]) nansFirst(w *filch.Worker, x []U) (n int) {
 // sortBits sorts x with the help of buf: by the highest eight bits that differ into buf, and what
 // is equal in these, which fits into a cache if they are many, back into x.
 func sortBits[U bitsOf](s filch.Scope, x, buf []U) {
-	blocks := min(64, max(1, len(x)>>13))
-	size := (len(x) + blocks - 1) / blocks
-	blocks = (len(x) + size - 1) / size
-	eachBlock := func(f func(b int, x []U)) {
-		each(s, blocks, sortBits[U], config{grain: 1}, nil, func(lo, hi int) {
-			for b := lo; b < hi; b++ {
-				f(b, x[b*size:min((b+1)*size, len(x))])
-			}
-		})
-	}
+	size := max(1<<13, (len(x)+63)/64)
+	blocks := (len(x)-1)/size + 1
 	differ := make([]U, blocks)
-	eachBlock(func(b int, part []U) {
+	eachBlock(s, len(x), size, sortBits[U], func(b, lo, hi int) {
 		d, first := U(0), x[0]
-		for _, v := range part {
+		for _, v := range x[lo:hi] {
 			d |= v ^ first
 		}
 		differ[b] = d
@@ -174,9 +166,9 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U) {
 	}
 	shift := uint(max(0, bits.Len64(uint64(all))-8))
 	next := make([][digits]int, blocks)
-	eachBlock(func(b int, part []U) {
+	eachBlock(s, len(x), size, sortBits[U], func(b, lo, hi int) {
 		n := &next[b]
-		for _, v := range part {
+		for _, v := range x[lo:hi] {
 			n[uint8(v>>shift)]++
 		}
 	})
@@ -188,9 +180,9 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U) {
 		}
 		ends[d] = at
 	}
-	eachBlock(func(b int, part []U) {
+	eachBlock(s, len(x), size, sortBits[U], func(b, lo, hi int) {
 		n := &next[b]
-		for _, v := range part {
+		for _, v := range x[lo:hi] {
 			d := uint8(v >> shift)
 			i := n[d]
 			n[d] = i + 1
@@ -333,7 +325,7 @@ func sortTexts(s filch.Scope, x []text, skip, level int) {
 	}, 1<<12, slices.SortFunc[[]text, text])
 	// Those of one key, which are found before any is given another.
 	const size = 1 << 12
-	parts := make([][][2]int, (len(x)+size-1)/size)
+	parts := make([][][2]int, (len(x)-1)/size+1)
 	eachBlock(s, len(x), size, sortTexts, func(i, lo, hi int) {
 		for ; lo < hi && lo > 0 && x[lo].key == x[lo-1].key; lo++ { // they begin before
 		}

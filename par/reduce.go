@@ -2,6 +2,7 @@ package par
 
 import (
 	"cmp"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/filch-go/filch"
@@ -46,43 +47,42 @@ func (p *pairs[R]) total(op func(a, b R) R) R {
 // the function of the caller's.
 func fold[R any](s filch.Scope, n int, f any, block func(lo, hi int) R, op func(a, b R) R) R {
 	size := blockSize(n)
-	var all pairs[R]
+	var total R
 	serial := func() {
-		all.open = make([]R, 0, 8)
+		all := pairs[R]{open: make([]R, 0, 8)}
 		for lo := 0; lo < n; {
 			end := lo + min(size, n-lo)
 			all.add(block(lo, end), op)
 			lo = end
 		}
+		total = all.total(op)
 	}
 	if n == 1 {
 		boundary(serial)
-		return all.total(op)
+		return total
 	}
 	if serially(n, f, serial) {
-		return all.total(op)
+		return total
 	}
 	parts := make([]R, (n-1)/size+1)
 	eachBlock(s, n, size, f, func(i, lo, hi int) { parts[i] = block(lo, hi) })
 	boundary(func() {
+		var all pairs[R]
 		for _, v := range parts {
 			all.add(v, op)
 		}
+		total = all.total(op)
 	})
-	return all.total(op)
+	return total
 }
 
-// eachBlock calls body for each block of n elements. What an element costs is known of f.
-func eachBlock(s filch.Scope, n, size int, f any, body func(i, lo, hi int)) {
-	if n == 0 {
-		return
+// fromLeft returns x[0] op x[1] op …; x must not be empty.
+func fromLeft[T any](x []T, op func(a, b T) T) T {
+	v := x[0]
+	for _, w := range x[1:] {
+		v = op(v, w)
 	}
-	eachOf(s, (n-1)/size+1, int64(size), f, func(first, last int) {
-		for i := first; i < last; i++ {
-			lo := i * size
-			body(i, lo, lo+min(size, n-lo))
-		}
-	})
+	return v
 }
 
 // Reduce returns x[0] op x[1] op …, or zero if x is empty. op must be associative, but
@@ -94,13 +94,7 @@ func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T) T {
 	if len(x) == 0 {
 		return zero
 	}
-	return fold(s, len(x), op, func(lo, hi int) T {
-		v := x[lo]
-		for _, w := range x[lo+1 : hi] {
-			v = op(v, w)
-		}
-		return v
-	}, op)
+	return fold(s, len(x), op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
 }
 
 // MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce].
@@ -209,13 +203,7 @@ func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 	check("Scan", s, 0)
 	checkFunc("Scan", op == nil)
 	checkLengths("Scan", len(dst), len(x))
-	scan(s, len(x), op, func(lo, hi int) T {
-		v := x[lo]
-		for _, w := range x[lo+1 : hi] {
-			v = op(v, w)
-		}
-		return v
-	}, func(lo, hi int, before *T) {
+	scan(s, len(x), op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, func(lo, hi int, before *T) {
 		v := x[lo]
 		if before != nil {
 			v = op(*before, v)
@@ -238,13 +226,7 @@ func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) 
 		return zero
 	}
 	last := x[len(x)-1]
-	scan(s, len(x), op, func(lo, hi int) T {
-		v := x[lo]
-		for _, w := range x[lo+1 : hi] {
-			v = op(v, w)
-		}
-		return v
-	}, func(lo, hi int, before *T) {
+	scan(s, len(x), op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, func(lo, hi int, before *T) {
 		v := zero
 		if before != nil {
 			v = op(zero, *before)
@@ -264,7 +246,7 @@ func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) 
 
 func checkLengths(op string, dst, x int) {
 	if dst != x {
-		panic(lengths(op, dst, x))
+		panic(fmt.Sprintf("par: %s: dst has %d elements, and x %d", op, dst, x))
 	}
 }
 
@@ -339,14 +321,26 @@ func Any[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 	check("All", s, 0)
 	checkFunc("All", f == nil)
-	var limit atomic.Int64
-	limit.Store(int64(len(x)))
-	each(s, len(x), f, config{}, &limit, func(lo, hi int) {
+	return holds(s, len(x), f, func(lo, hi int) bool {
 		for _, v := range x[lo:hi] {
 			if !f(v) {
-				limit.Store(-1)
-				return
+				return false
 			}
+		}
+		return true
+	})
+}
+
+// holds reports whether right does for all parts of [0, n).
+func holds(s filch.Scope, n int, f any, right func(lo, hi int) bool) bool {
+	if n <= 0 {
+		return true
+	}
+	var limit atomic.Int64
+	limit.Store(int64(n))
+	each(s, n, f, config{limit: &limit}, func(lo, hi int) {
+		if !right(lo, hi) {
+			limit.Store(-1)
 		}
 	})
 	return limit.Load() >= 0
@@ -356,7 +350,7 @@ func find[T any](s filch.Scope, x []T, f func(v T) bool, first bool) int {
 	var limit, found atomic.Int64
 	limit.Store(int64(len(x)))
 	found.Store(-1)
-	each(s, len(x), f, config{}, &limit, func(lo, hi int) {
+	each(s, len(x), f, config{limit: &limit}, func(lo, hi int) {
 		for i, v := range x[lo:hi] {
 			if !f(v) {
 				continue

@@ -46,7 +46,7 @@ func FromSeq[T any](s filch.Scope, seq iter.Seq[T], f func(v T), opts ...Option)
 	check("FromSeq", s, 0)
 	checkFunc("FromSeq", f == nil || seq == nil)
 	for batch := range batches(seq, configOf("FromSeq", opts)) {
-		each(s, len(batch), f, config{}, nil, func(lo, hi int) {
+		each(s, len(batch), f, config{}, func(lo, hi int) {
 			for _, v := range batch[lo:hi] {
 				f(v)
 			}

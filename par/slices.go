@@ -10,10 +10,6 @@ import (
 	"github.com/filch-go/filch"
 )
 
-func lengths(op string, dst, x int) string {
-	return fmt.Sprintf("par: %s: dst has %d elements, and x %d", op, dst, x)
-}
-
 // Map returns f of each element of x, in their order.
 func Map[T, R any](s filch.Scope, x []T, f func(v T) R, opts ...Option) []R {
 	check("Map", s, 0)
@@ -33,8 +29,8 @@ func MapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, opts ...Opt
 
 func mapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, c config) {
 	b := mapBody[T, R]{dst, x, f}
-	if from := alone(len(x), 1, f, c, nil, b.run); from < len(x) {
-		divide(s, from, len(x), &loop{body: b.run, grain: c.grain, of: costOf(f), unit: 1})
+	if from := alone(len(x), f, c, b.run); from < len(x) { // as in For
+		divide(s, from, len(x), f, c, b.run)
 	}
 }
 
@@ -76,7 +72,7 @@ func Fill[T any](s filch.Scope, x []T, v T) {
 		}
 		return
 	}
-	each(s, len(x), Fill[T], config{}, nil, func(lo, hi int) {
+	each(s, len(x), Fill[T], config{}, func(lo, hi int) {
 		x := x[lo:hi]
 		n := min(len(x), 64)
 		for i := range x[:n] {
@@ -96,7 +92,7 @@ func Copy[T any](s filch.Scope, dst, x []T) int {
 	if n <= 1<<10 {
 		return copy(dst, x)
 	}
-	each(s, n, Copy[T], config{}, nil, func(lo, hi int) { copy(dst[lo:hi], x[lo:hi]) })
+	each(s, n, Copy[T], config{}, func(lo, hi int) { copy(dst[lo:hi], x[lo:hi]) })
 	return n
 }
 
@@ -298,7 +294,7 @@ func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 	}
 	piles := min(256, n/(least/4))
 	size := max(least/4, n/64)
-	blocks := (n + size - 1) / size
+	blocks := (n-1)/size + 1
 	to := make([]uint8, n)
 	counts := make([][256]int, blocks)
 	eachBlock(s, n, size, Shuffle[T], func(i, lo, hi int) {
@@ -325,7 +321,7 @@ func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 			*c++
 		}
 	})
-	each(s, piles, shuffle[T], config{grain: 1}, nil, func(lo, hi int) {
+	each(s, piles, shuffle[T], config{grain: 1}, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			pile := dealt[ends[p]:ends[p+1]]
 			shuffle(pile, seed, uint64(p))
@@ -339,7 +335,7 @@ func shuffle[T any](x []T, seed, stream uint64) {
 	r.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
 }
 
-// TopK returns the k least elements of x by cmp, in order, those that are equal in their
+// TopK returns the k least elements of x by compare, in order, those that are equal in their
 // order in x. It returns all, if they are fewer. Blocks of 2k elements are one worker's. It
 // panics if k is negative.
 func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {

@@ -13,7 +13,8 @@ import (
 // order.
 //
 // It is a merge sort on package slices' pattern-defeating quicksort, with merges divided as
-// well (Cole, Hagerup): O(n log n) work, O(log³ n) span.
+// well (Cormen, Leiserson, Rivest, Stein, "Introduction to Algorithms", on multithreaded
+// merge sort): O(n log n) work, O(log³ n) span.
 func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	check("SortFunc", s, 0)
 	checkFunc("SortFunc", compare == nil)
@@ -120,7 +121,7 @@ func (m *merger[T]) inOrder(s filch.Scope) (sorted, reversed bool) {
 
 func reverse[T any](s filch.Scope, x []T) {
 	n := len(x)
-	each(s, n/2, reverse[T], config{}, nil, func(lo, hi int) {
+	each(s, n/2, reverse[T], config{}, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			x[i], x[n-1-i] = x[n-1-i], x[i]
 		}
@@ -174,8 +175,8 @@ func (m *merger[T]) sort(f *filch.Frame[part[T], struct{}], p part[T]) {
 // restore puts all elements of a part into x: the largest sorted parts are whole.
 func (m *merger[T]) restore(node, lo, hi int) {
 	switch {
-	case node < len(m.where) && m.where[node].Load() == inX:
-	case node < len(m.where) && m.where[node].Load() == inBuf:
+	case m.where[node].Load() == inX:
+	case m.where[node].Load() == inBuf:
 		copy(m.x[lo:hi], m.buf[lo:hi])
 	case hi-lo > m.size:
 		mid := lo + (hi-lo+1)/2
@@ -242,19 +243,19 @@ func MergeFunc[T any](s filch.Scope, dst, a, b []T, compare func(a, b T) int) {
 // IsSorted reports whether x is in order, NaN first.
 func IsSorted[T cmp.Ordered](s filch.Scope, x []T) bool {
 	check("IsSorted", s, 0)
-	return noneOf(s, len(x)-1, IsSorted[T], func(lo, hi int) bool { return slices.IsSorted(x[lo : hi+1]) })
+	return holds(s, len(x)-1, IsSorted[T], func(lo, hi int) bool { return slices.IsSorted(x[lo : hi+1]) })
 }
 
 // IsSortedFunc is [IsSorted] by compare.
 func IsSortedFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
 	check("IsSortedFunc", s, 0)
 	checkFunc("IsSortedFunc", compare == nil)
-	return noneOf(s, len(x)-1, compare, func(lo, hi int) bool { return slices.IsSortedFunc(x[lo:hi+1], compare) })
+	return holds(s, len(x)-1, compare, func(lo, hi int) bool { return slices.IsSortedFunc(x[lo:hi+1], compare) })
 }
 
 // descends reports whether each element of x is less than the one before.
 func descends[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
-	return noneOf(s, len(x)-1, compare, func(lo, hi int) bool {
+	return holds(s, len(x)-1, compare, func(lo, hi int) bool {
 		for i := lo; i < hi; i++ {
 			if compare(x[i+1], x[i]) >= 0 {
 				return false
@@ -262,19 +263,4 @@ func descends[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
 		}
 		return true
 	})
-}
-
-// noneOf reports whether right holds for all parts of [0, n).
-func noneOf(s filch.Scope, n int, f any, right func(lo, hi int) bool) bool {
-	if n <= 0 {
-		return true
-	}
-	var limit atomic.Int64
-	limit.Store(int64(n))
-	each(s, n, f, config{}, &limit, func(lo, hi int) {
-		if !right(lo, hi) {
-			limit.Store(-1)
-		}
-	})
-	return limit.Load() >= 0
 }
