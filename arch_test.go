@@ -15,6 +15,7 @@ const module = "github.com/filch-go/filch"
 var mayImport = map[string][]string{
 	"deque":              {},
 	"ordered":            {"internal/queue"},
+	"internal/model":     {},
 	"internal/policy":    {},
 	"internal/queue":     {},
 	"":                   {"deque", "internal/policy", "internal/queue"},

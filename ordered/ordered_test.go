@@ -16,6 +16,8 @@ import (
 	"time"
 	"unsafe"
 	"weak"
+
+	"github.com/filch-go/filch/internal/model"
 )
 
 func pops(l *Local[int], n int) (got []int) {
@@ -150,17 +152,17 @@ func TestStrict(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		q := New[int](1, 1+r.IntN(10), Strict())
 		l := q.Local(0)
-		var m model
+		var m model.Queue
 		for id := range 10_000 {
 			if grow := id/100%2 == 0; len(m) == 0 || r.IntN(10) < 7 == grow {
 				p := priority(r)
 				l.Push(p, id)
-				m.push(entry{p, id})
+				m.Push(model.Entry{p, id})
 				continue
 			}
 			p, id, ok := l.Next()
-			if want := m.pop(); !ok || want != (entry{p, id}) {
-				t.Fatalf("seed %d, %s: %v, want %v", seed, name, entry{p, id}, want)
+			if want := m.Pop(); !ok || want != (model.Entry{p, id}) {
+				t.Fatalf("seed %d, %s: %v, want %v", seed, name, model.Entry{p, id}, want)
 			}
 		}
 	}
@@ -189,31 +191,31 @@ func FuzzQueue(f *testing.F) {
 		size := 1 + int(capacity%20)
 		most := 1 + int(batch%8)
 		q := New[int](2, size, StealBatch(most))
-		var locals [2]model
-		var global model
+		var locals [2]model.Queue
+		var global model.Queue
 		var tick [2]int
-		pop := func(i int) (e entry, ok bool) {
+		pop := func(i int) (e model.Entry, ok bool) {
 			if tick[i] == 60 {
 				tick[i] = 0
 				if len(global) > 0 {
-					return global.pop(), true
+					return global.Pop(), true
 				}
 			}
 			if len(locals[i]) > 0 {
 				tick[i]++
-				return locals[i].pop(), true
+				return locals[i].Pop(), true
 			}
 			if v := &locals[1-i]; len(*v) > 0 {
-				k := max((v.bests()+1)/2, min(most, len(*v)/2))
-				e = v.pop()
+				k := max((v.Bests()+1)/2, min(most, len(*v)/2))
+				e = v.Pop()
 				for range k - 1 {
-					locals[i].push(v.pop())
+					locals[i].Push(v.Pop())
 				}
 				tick[i]++
 				return e, true
 			}
 			if len(global) > 0 {
-				return global.pop(), true
+				return global.Pop(), true
 			}
 			return e, false
 		}
@@ -223,19 +225,21 @@ func FuzzQueue(f *testing.F) {
 			switch {
 			case op&6 == 6 || op&2 == 0 && id%5 == 0:
 				p, v, ok := q.Local(i).Next()
-				if want, any := pop(i); any != ok || ok && want != (entry{p, v}) {
-					t.Fatalf("operation %d: %v, %v, want %v, %v", id, entry{p, v}, ok, want, any)
+				if want, any := pop(i); any != ok || ok && want != (model.Entry{p, v}) {
+					t.Fatalf("operation %d: %v, %v, want %v, %v", id, model.Entry{p, v}, ok, want, any)
 				}
 			case op&6 == 4:
 				q.Push(p, id)
-				global.push(entry{p, id})
+				global.Push(model.Entry{p, id})
 			default:
 				q.Local(i).Push(p, id)
 				if m := &locals[i]; len(*m) < size {
-					m.push(entry{p, id})
+					m.Push(model.Entry{p, id})
 				} else {
-					m.spill(size/2, &global)
-					global.push(entry{p, id})
+					for _, e := range m.Spill(size / 2) {
+						global.Push(e)
+					}
+					global.Push(model.Entry{p, id})
 				}
 			}
 			if n := len(locals[0]) + len(locals[1]) + len(global); q.Len() != n {

@@ -70,6 +70,8 @@ type lockedHeap struct {
 	h  entries
 }
 
+type entry struct{ priority, id int }
+
 type entries []entry
 
 func (h entries) Len() int           { return len(h) }

@@ -86,12 +86,9 @@ func tasks(cmd *cobra.Command, args []string, o options) error {
 		return err
 	}
 	workers := slices.Max(o.workers)
-	var file reportFile
-	if o.json != "" {
-		var err error
-		if file, err = newReportFile(o.json); err != nil {
-			return err
-		}
+	file, err := newReportFile(o.json)
+	if err != nil {
+		return err
 	}
 	out := cmd.OutOrStdout()
 	r := report{Machine: thisMachine(), Rows: benchTasks(out, cmd.ErrOrStderr(), workers, o.runs)}
@@ -100,10 +97,7 @@ func tasks(cmd *cobra.Command, args []string, o options) error {
 	fmt.Fprintln(out)
 	printLatency(out, workers)
 	fmt.Fprintf(out, "\n%s, %d CPUs, %s; %d workers, medians of %d runs, executors in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.Go, workers, o.runs)
-	if o.json != "" {
-		return file.write(r)
-	}
-	return nil
+	return file.write(r)
 }
 
 func list(out io.Writer) error {
@@ -125,13 +119,9 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 	if err != nil {
 		return err
 	}
-	// A path that cannot be written is known at once; what was there stays until
-	// all is measured.
-	var file reportFile
-	if o.json != "" {
-		if file, err = newReportFile(o.json); err != nil {
-			return err
-		}
+	file, err := newReportFile(o.json)
+	if err != nil {
+		return err
 	}
 	bar := newProgress(stderr, plan.steps())
 	rows := plan.measure(bar.step)
@@ -145,10 +135,8 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 		printBars(stdout, r.Bars, colour)
 	}
 	wrong := printNotes(stdout, stderr, rows, o.markdown)
-	if o.json != "" {
-		if err := file.write(r); err != nil {
-			return err
-		}
+	if err := file.write(r); err != nil {
+		return err
 	}
 	if wrong {
 		return errFailed

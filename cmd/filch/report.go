@@ -79,9 +79,14 @@ type row struct {
 // reportFile is a file that appears when it is complete.
 type reportFile struct{ path string }
 
-// newReportFile checks that the file can be written, and leaves it as it is.
+// newReportFile checks that the file can be written, so that this is known at once, and
+// leaves it as it is until all is measured. Without a path there is none, and nothing is
+// written.
 func newReportFile(path string) (reportFile, error) {
 	f := reportFile{path}
+	if path == "" {
+		return f, nil
+	}
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		return f, fmt.Errorf("--json %s: is a folder", path)
@@ -112,6 +117,9 @@ func (f reportFile) create() (*os.File, error) {
 }
 
 func (f reportFile) write(r report) error {
+	if f.path == "" {
+		return nil
+	}
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return fmt.Errorf("--json: %w", err)

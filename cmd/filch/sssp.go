@@ -104,7 +104,6 @@ func benchSSSP(out, progress io.Writer, graphs []ssspGraph, workers []int, runs 
 		}
 	}
 	bar := newProgress(progress, len(graphs)*perGraph*(1+runs))
-	defer bar.done()
 	for _, graph := range graphs {
 		bar.step("sssp "+graph.name, 0)
 		rows = append(rows, measureSSSP(graph.load(), graph.name, workers, runs, func() { bar.step("", 1) })...)
@@ -148,17 +147,16 @@ func measureSSSP(g *sssp.Graph, name string, workers []int, runs int, step func(
 			begin := time.Now()
 			got, work := c.run()
 			took := time.Since(begin)
-			if !slices.Equal(got, want) {
-				c.OK = false
+			c.OK = c.OK && slices.Equal(got, want)
+			step()
+			if i == 0 {
+				continue
 			}
-			if i > 0 {
-				c.times = append(c.times, took)
-			}
-			if i > 0 && work.Relaxed > 0 {
+			c.times = append(c.times, took)
+			if work.Relaxed > 0 {
 				c.wasted = append(c.wasted, work.Wasted(got))
 				c.stale = append(c.stale, float64(work.Stale)/float64(reached))
 			}
-			step()
 		}
 	}
 	var rows []*row
@@ -171,6 +169,12 @@ func measureSSSP(g *sssp.Graph, name string, workers []int, runs int, step func(
 		}
 		rows = append(rows, c.row)
 	}
+	compareSSSP(rows)
+	return rows
+}
+
+// compareSSSP fills in what the rows of a graph say in terms of the best serial one.
+func compareSSSP(rows []*row) {
 	best := rows[0]
 	for i, p := range ssspPrograms {
 		if p.serial != nil && rows[i].Median < best.Median { // they come first
@@ -181,7 +185,6 @@ func measureSSSP(g *sssp.Graph, name string, workers []int, runs int, step func(
 		r.Serial = best.Median
 		r.Speedup = 1 / over(r, best)
 	}
-	return rows
 }
 
 func printSSSP(out io.Writer, rows []*row) {
@@ -192,15 +195,12 @@ func printSSSP(out io.Writer, rows []*row) {
 		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(configs)
-	last := ""
+	groups := groups{t: t}
 	for _, r := range rows {
 		name := r.Size
-		if name == last {
+		if !groups.begins(name) {
 			name = ""
-		} else if last != "" {
-			t.AppendSeparator()
 		}
-		last = r.Size
 		wasted, stale := "", ""
 		if r.Wasted > 0 || r.Stale > 0 {
 			wasted, stale = fmt.Sprintf("%.1f%%", 100*r.Wasted), fmt.Sprintf("%.0f%%", 100*r.Stale)
@@ -241,26 +241,19 @@ func runSSSP(out, stderr io.Writer, o options, args []string) error {
 	if err != nil {
 		return err
 	}
-	var file reportFile
-	if o.json != "" {
-		if file, err = newReportFile(o.json); err != nil {
-			return err
-		}
+	file, err := newReportFile(o.json)
+	if err != nil {
+		return err
 	}
 	rows := benchSSSP(out, stderr, graphs, o.workers, o.runs)
 	r := report{Machine: thisMachine(), Rows: rows, Bars: ssspBars(rows)}
 	fmt.Fprintf(out, "\n%s, %d CPUs, %s; medians of %d runs, programs in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.Go, o.runs)
 	printBars(out, r.Bars, isTerminal(out))
-	if o.json != "" {
-		if err := file.write(r); err != nil {
-			return err
-		}
+	if err := file.write(r); err != nil {
+		return err
 	}
-	for _, r := range rows {
-		if !r.OK {
-			fmt.Fprintf(stderr, "filch: WRONG ANSWER: %s, %s on %d workers\n", r.Size, r.Executor, r.Workers)
-			err = errFailed
-		}
+	if printNotes(out, stderr, rows, true) {
+		return errFailed
 	}
-	return err
+	return nil
 }

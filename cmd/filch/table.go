@@ -56,6 +56,24 @@ func newTable(out io.Writer, colour bool) table.Writer {
 	return t
 }
 
+// groups are the rows of a table that have something in common, with a line between them.
+type groups struct {
+	t    table.Writer
+	last string
+}
+
+// begins reports whether the next row, which is of the given group, is its first.
+func (g *groups) begins(group string) bool {
+	if group == g.last {
+		return false
+	}
+	if g.last != "" {
+		g.t.AppendSeparator()
+	}
+	g.last = group
+	return true
+}
+
 func printTable(out io.Writer, r report, colour bool) {
 	t := newTable(out, colour)
 	t.AppendHeader(table.Row{"workload", "size", "executor", "workers", "time", "spread", "T1/Ts", "speed-up", "", "ns/fork", "allocs", "cpu", "peak", "steals"})
@@ -64,15 +82,10 @@ func printTable(out io.Writer, r report, colour bool) {
 		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(configs)
-	last := ""
+	groups := groups{t: t}
 	for _, x := range r.Rows {
 		name, size := x.Workload, x.Size
-		if group := name + size; group != last {
-			if last != "" {
-				t.AppendSeparator()
-			}
-			last = group
-		} else {
+		if !groups.begins(name + size) {
 			name, size = "", ""
 		}
 		if x.Runs == 0 {

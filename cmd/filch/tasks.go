@@ -328,15 +328,12 @@ func printTasks(out io.Writer, rows []*row) {
 	t.AppendHeader(table.Row{"tasks", "executor", "ns/task", "spread", "allocs/task", "cpu", ""})
 	t.SetColumnConfigs([]table.ColumnConfig{
 		{Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight}, {Number: 6, Align: text.AlignRight}})
-	last := ""
+	groups := groups{t: t}
 	for _, r := range rows {
 		name := r.Size
-		if name == last {
+		if !groups.begins(name) {
 			name = ""
-		} else if last != "" {
-			t.AppendSeparator()
 		}
-		last = r.Size
 		if r.Runs == 0 {
 			t.AppendRow(table.Row{name, r.Executor, r.Note})
 			continue

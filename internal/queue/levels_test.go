@@ -1,12 +1,13 @@
 package queue
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/filch-go/filch/internal/model"
 )
 
 // priorities are kinds of them, inside the window, beyond it, and on its edges.
@@ -24,38 +25,7 @@ var priorities = map[string]func(r *rand.Rand) int{
 	},
 }
 
-type entry struct{ priority, id int }
-
-// model is what Levels should be: entries, the best and oldest first.
-type model []entry
-
-func (m *model) push(priority, id int) {
-	i, _ := slices.BinarySearchFunc(*m, priority, func(e entry, p int) int {
-		if e.priority <= p {
-			return -1
-		}
-		return 1
-	})
-	*m = slices.Insert(*m, i, entry{priority, id})
-}
-
-func (m *model) pushOldest(priority, id int) {
-	i, _ := slices.BinarySearchFunc(*m, priority, func(e entry, p int) int { return cmp.Compare(e.priority, p) })
-	*m = slices.Insert(*m, i, entry{priority, id})
-}
-
-func (m *model) pop() entry {
-	e := (*m)[0]
-	*m = (*m)[1:]
-	return e
-}
-
-func (m *model) bests() (n int) {
-	for n < len(*m) && (*m)[n].priority == (*m)[0].priority {
-		n++
-	}
-	return n
-}
+type entry = model.Entry
 
 func TestLevels(t *testing.T) {
 	seed := rand.Uint64()
@@ -72,7 +42,7 @@ func testLevels(t *testing.T, seed uint64) {
 	for name, priority := range priorities {
 		r := rand.New(rand.NewPCG(seed, 0))
 		var l Levels[int]
-		var m model
+		var m model.Queue
 		span := 500
 		for id := range 40_000 {
 			if id == 20_000 {
@@ -85,32 +55,31 @@ func testLevels(t *testing.T, seed uint64) {
 				p := priority(r)
 				if r.IntN(4) == 0 {
 					l.PushOldest(p, id)
-					m.pushOldest(p, id)
+					m.PushOldest(entry{p, id})
 				} else {
 					l.Push(p, id)
-					m.push(p, id)
+					m.Push(entry{p, id})
 				}
 			case k == 9 && r.IntN(20) == 0:
 				k := r.IntN(len(m) + 1)
-				var spilt model
-				l.Spill(k, func(p, id int) { spilt.push(p, id) }) // the oldest first
-				if want := m[len(m)-k:]; !slices.Equal(spilt, want) {
+				var spilt model.Queue
+				l.Spill(k, func(p, id int) { spilt.Push(entry{p, id}) }) // the oldest first
+				if want := m.Spill(k); !slices.Equal(spilt, want) {
 					t.Fatalf("seed %d, %s: spilled %v, want %v", seed, name, spilt, want)
 				}
-				m = m[:len(m)-k]
 			case len(m) > 0 && r.IntN(10) == 0:
 				n := 1 + r.IntN(l.Bests(len(m)))
 				var to Levels[int]
 				if r.IntN(2) == 0 {
-					to.Push(m[0].priority, -1)
+					to.Push(m[0].Priority(), -1)
 				}
 				before := to.Len()
 				l.MoveBests(n, &to)
 				for i := range n + before {
 					p, id := to.Pop()
-					want := entry{m[0].priority, -1}
+					want := entry{m[0].Priority(), -1}
 					if i >= before {
-						want = m.pop()
+						want = m.Pop()
 					}
 					if want != (entry{p, id}) {
 						t.Fatalf("seed %d, %s: moved %v, want %v", seed, name, entry{p, id}, want)
@@ -122,15 +91,15 @@ func testLevels(t *testing.T, seed uint64) {
 			default:
 				if looks {
 					n, few := l.Bests(len(m)), l.Bests(3)
-					if whole := l.span == windowSize || l.inHeap(); l.Best() != m[0].priority || n > m.bests() || n < 1 || whole && n != m.bests() || few != min(3, n) {
-						t.Fatalf("seed %d, %s: %d of priority %d, want %d of %d", seed, name, n, l.Best(), m.bests(), m[0].priority)
+					if whole := l.span == windowSize || l.inHeap(); l.Best() != m[0].Priority() || n > m.Bests() || n < 1 || whole && n != m.Bests() || few != min(3, n) {
+						t.Fatalf("seed %d, %s: %d of priority %d, want %d of %d", seed, name, n, l.Best(), m.Bests(), m[0].Priority())
 					}
 				}
-				if got := m[0].id; looks && l.Peek() != got {
+				if got := m[0].Value(); looks && l.Peek() != got {
 					t.Fatalf("seed %d, %s: %d is the best, not %d", seed, name, l.Peek(), got)
 				}
 				p, id := l.Pop()
-				if want := m.pop(); want != (entry{p, id}) {
+				if want := m.Pop(); want != (entry{p, id}) {
 					t.Fatalf("seed %d, %s: popped %v, want %v", seed, name, entry{p, id}, want)
 				}
 			}
@@ -183,8 +152,8 @@ func TestTheLastTwo(t *testing.T) {
 	l.Push(1_000_063, "b")
 	l.Push(1_003_008, "c")
 	for i, want := range []entry{{0, 'a'}, {1_000_063, 'b'}, {1_003_008, 'c'}} {
-		if p, v := l.Pop(); p != want.priority || v != string(rune(want.id)) {
-			t.Errorf("pop %d: %q of priority %d, want %q of %d", i, v, p, rune(want.id), want.priority)
+		if p, v := l.Pop(); p != want.Priority() || v != string(rune(want.Value())) {
+			t.Errorf("pop %d: %q of priority %d, want %q of %d", i, v, p, rune(want.Value()), want.Priority())
 		}
 	}
 }
@@ -195,13 +164,13 @@ func TestLevelsThatMove(t *testing.T) {
 	for _, spread := range []int{1, 100, windowSize / 8, windowSize / 2} {
 		r := rand.New(rand.NewPCG(seed, 0))
 		var l Levels[int]
-		var m model
+		var m model.Queue
 		at, lists := 0, 0
 		for id := range 20_000 {
 			for range r.IntN(3) {
 				p := at + r.IntN(spread)
 				l.Push(p, id)
-				m.push(p, id)
+				m.Push(entry{p, id})
 			}
 			if len(m) == 0 {
 				continue
@@ -210,7 +179,7 @@ func TestLevelsThatMove(t *testing.T) {
 				lists++
 			}
 			p, id := l.Pop()
-			if want := m.pop(); want != (entry{p, id}) {
+			if want := m.Pop(); want != (entry{p, id}) {
 				t.Fatalf("seed %d, spread %d: popped %v, want %v", seed, spread, entry{p, id}, want)
 			}
 			at = max(at, p)
