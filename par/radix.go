@@ -13,7 +13,7 @@ import (
 )
 
 // Sort sorts x, NaN first, those of floating-point numbers and strings that are equal in
-// any order. It takes as much memory as x, and for strings 48 bytes for each.
+// any order. It takes as much memory as x, and for strings 24 bytes for each.
 //
 // Numbers are scattered by the highest eight bits that differ, and those that share these sorted
 // by the lower ones, eight at a time (radix sort, MSD and then LSD); strings are sorted by eight
@@ -314,7 +314,7 @@ func sortTexts(s filch.Scope, x []text, skip, level int) {
 		})
 		return
 	}
-	mergeSort(s, x, func(a, b text) int {
+	SortFunc(s, x, func(a, b text) int {
 		if a.key < b.key {
 			return -1
 		}
@@ -322,7 +322,7 @@ func sortTexts(s filch.Scope, x []text, skip, level int) {
 			return 1
 		}
 		return 0
-	}, 1<<12, slices.SortFunc[[]text, text])
+	})
 	// Those of one key, which are found before any is given another.
 	const size = 1 << 12
 	parts := make([][][2]int, (len(x)-1)/size+1)

@@ -8,24 +8,21 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// SortFunc sorts x by compare, which is like cmp.Compare; those that are equal may come in
-// any order. It takes as much memory as x. If compare panics, x has all its elements, in some
-// order.
+// SortStableFunc is [SortFunc], but leaves those that are equal in their order, and takes as
+// much memory as x.
 //
-// It is a merge sort on package slices' pattern-defeating quicksort, with merges divided as
-// well (Cormen, Leiserson, Rivest, Stein, "Introduction to Algorithms", on multithreaded
-// merge sort): O(n log n) work, O(log³ n) span.
-func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
-	check("SortFunc", s, 0)
-	checkFunc("SortFunc", compare == nil)
-	mergeSort(s, x, compare, 1<<12, slices.SortFunc[[]T, T])
-}
-
-// SortStableFunc is [SortFunc], but leaves those that are equal in their order.
+// It is a merge sort, with merges divided as well (Cormen, Leiserson, Rivest, Stein,
+// "Introduction to Algorithms", on multithreaded merge sort): O(n log n) work, O(log³ n) span.
 func SortStableFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	check("SortStableFunc", s, 0)
 	checkFunc("SortStableFunc", compare == nil)
-	mergeSort(s, x, compare, 24, insertionSort[T])
+	if len(x) <= fewInserted {
+		boundary(func() { insertionSort(x, compare) })
+		return
+	}
+	if !inOrder(s, x, compare) {
+		mergeSort(s, x, compare)
+	}
 }
 
 func insertionSort[T any](x []T, compare func(a, b T) int) {
@@ -36,11 +33,10 @@ func insertionSort[T any](x []T, compare func(a, b T) int) {
 	}
 }
 
-// fewSorted is how many elements are sorted by one worker, and fewMerged how many are
-// merged.
 const (
-	fewSorted = 1 << 11
-	fewMerged = 1 << 12
+	fewInserted = 24      // sorted by insertion
+	fewForked   = 1 << 11 // sorted by one worker
+	fewMerged   = 1 << 12 // merged by one worker
 )
 
 // merger sorts x with the help of buf, by halves. The leaves are sorted in x; each merge goes
@@ -49,8 +45,6 @@ const (
 type merger[T any] struct {
 	x, buf  []T
 	compare func(a, b T) int
-	leaf    func(x []T, compare func(a, b T) int)
-	size    int             // of leaves
 	where   []atomic.Uint32 // of each part, in the order of a heap: inX or inBuf when it is sorted
 }
 
@@ -65,21 +59,10 @@ type part[T any] struct {
 	lo, hi int
 }
 
-func mergeSort[T any](s filch.Scope, x []T, compare func(a, b T) int, leafSize int, leaf func(x []T, compare func(a, b T) int)) {
-	if len(x) <= leafSize {
-		boundary(func() { leaf(x, compare) })
-		return
-	}
-	m := &merger[T]{x: x, compare: compare, leaf: leaf, size: leafSize}
-	if sorted, reversed := m.inOrder(s); sorted {
-		return
-	} else if reversed {
-		reverse(s, x)
-		return
-	}
-	m.buf = make([]T, len(x))
+func mergeSort[T any](s filch.Scope, x []T, compare func(a, b T) int) {
+	m := &merger[T]{x: x, buf: make([]T, len(x)), compare: compare}
 	nodes := 1
-	for n := len(x); n > leafSize; n = (n + 1) / 2 {
+	for n := len(x); n > fewInserted; n = (n + 1) / 2 {
 		nodes = 2*nodes + 1
 	}
 	m.where = make([]atomic.Uint32, nodes)
@@ -100,23 +83,24 @@ func mergeSort[T any](s filch.Scope, x []T, compare func(a, b T) int, leafSize i
 	done = true
 }
 
-// inOrder reports whether x is sorted already, or sorted strictly the other way around.
-func (m *merger[T]) inOrder(s filch.Scope) (sorted, reversed bool) {
-	x := m.x
+// inOrder reports whether x is sorted now, which it is if it was, or if it was sorted strictly the
+// other way around.
+func inOrder[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
+	sorted, reversed := true, true
 	boundary(func() {
-		sorted, reversed = true, true
 		for i := 1; i < min(len(x), 64) && (sorted || reversed); i++ { // most are not
-			c := m.compare(x[i], x[i-1])
+			c := compare(x[i], x[i-1])
 			sorted, reversed = sorted && c >= 0, reversed && c < 0
 		}
 	})
 	if sorted {
-		sorted = IsSortedFunc(s, x, m.compare)
+		return IsSortedFunc(s, x, compare)
 	}
-	if reversed {
-		reversed = descends(s, x, m.compare)
+	if reversed && descends(s, x, compare) {
+		reverse(s, x)
+		return true
 	}
-	return sorted, reversed
+	return false
 }
 
 func reverse[T any](s filch.Scope, x []T) {
@@ -131,14 +115,14 @@ func reverse[T any](s filch.Scope, x []T) {
 // sort sorts a part, and notes where it is then.
 func (m *merger[T]) sort(f *filch.Frame[part[T], struct{}], p part[T]) {
 	n := p.hi - p.lo
-	if n <= m.size {
-		m.leaf(m.x[p.lo:p.hi], m.compare)
+	if n <= fewInserted {
+		insertionSort(m.x[p.lo:p.hi], m.compare)
 		m.where[p.node].Store(inX)
 		return
 	}
 	mid := p.lo + (n+1)/2
 	left, right := part[T]{m, 2*p.node + 1, p.lo, mid}, part[T]{m, 2*p.node + 2, mid, p.hi}
-	if n > fewSorted {
+	if n > fewForked {
 		h := f.Fork(right)
 		f.Call(left)
 		f.Join(h)
@@ -178,7 +162,7 @@ func (m *merger[T]) restore(node, lo, hi int) {
 	case m.where[node].Load() == inX:
 	case m.where[node].Load() == inBuf:
 		copy(m.x[lo:hi], m.buf[lo:hi])
-	case hi-lo > m.size:
+	case hi-lo > fewInserted:
 		mid := lo + (hi-lo+1)/2
 		m.restore(2*node+1, lo, mid)
 		m.restore(2*node+2, mid, hi)

@@ -1,0 +1,140 @@
+package par
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/filch-go/filch"
+)
+
+// SortFunc sorts x by compare, which is like cmp.Compare; those that are equal may come in
+// any order, which depends on nothing but x. It sorts in place, and allocates
+// some 400 bytes for each thousand elements. If compare panics, x has all its elements, in some order. Up to 1,024 elements are one
+// worker's.
+//
+// It is a quicksort with medians of samples (Frazer and McKellar, "Samplesort", J. ACM 1970)
+// and partitions in parallel (as Tsigas and Zhang, PDP 2003, but by blocks that do not depend
+// on who is free), down to where package slices' pattern-defeating quicksort goes on:
+// O(n log n) work.
+func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
+	check("SortFunc", s, 0)
+	checkFunc("SortFunc", compare == nil)
+	if len(x) <= fewSorted {
+		boundary(func() { slices.SortFunc(x, compare) })
+		return
+	}
+	if !inOrder(s, x, compare) {
+		s.Do(func(w *filch.Worker) { quicksort(w, x, compare, bits.Len(uint(len(x)))) })
+	}
+}
+
+const (
+	fewSorted      = 1 << 10 // sorted by package slices
+	fewPartitioned = 1 << 15 // partitioned by one worker
+	fewSwapped     = 1 << 14 // swapped by one worker
+)
+
+// quicksort sorts x. After so many bad pivots it leaves the rest to package slices, which
+// is O(n log n) whatever x is, and ends whatever compare does.
+func quicksort[T any](w *filch.Worker, x []T, compare func(a, b T) int, bad int) {
+	for len(x) > fewSorted && bad > 0 {
+		pivot := median(x, compare)
+		mid := partition(w, x, pivot, 0, compare)
+		if min(mid, len(x)-mid) < len(x)/16 {
+			bad--
+		}
+		if mid == 0 { // it is the least: those that are equal to it are done
+			x = x[partition(w, x, pivot, 1, compare):]
+			continue
+		}
+		low, high := x[:mid], x[mid:]
+		w.Join(
+			func(w *filch.Worker) { quicksort(w, low, compare, bad) },
+			func(w *filch.Worker) { quicksort(w, high, compare, bad) })
+		return
+	}
+	slices.SortFunc(x, compare)
+}
+
+// median returns the median of a sample of x, which is about the third root of its length.
+func median[T any](x []T, compare func(a, b T) int) T {
+	r := rand.New(rand.NewPCG(uint64(len(x)), 0))
+	sample := make([]T, 1<<(bits.Len(uint(len(x)))/3)|1)
+	for i := range sample {
+		sample[i] = x[r.IntN(len(x))]
+	}
+	slices.SortFunc(sample, compare)
+	return sample[len(sample)/2]
+}
+
+// partition moves the elements for which compare with pivot is less than bound to the front,
+// and returns how many they are.
+func partition[T any](w *filch.Worker, x []T, pivot T, bound int, compare func(a, b T) int) int {
+	if len(x) <= fewPartitioned {
+		return partitionBlock(x, pivot, bound, compare)
+	}
+	size := max(fewPartitioned/2, len(x)>>8)
+	mids := make([]int, (len(x)-1)/size+1)
+	eachBlock(w, len(x), size, compare, func(i, lo, hi int) {
+		mids[i] = lo + partitionBlock(x[lo:hi], pivot, bound, compare)
+	})
+	swaps, mid := misplaced(mids, size, len(x))
+	eachBlock(w, len(swaps), 1, misplaced, func(i, _, _ int) {
+		a, b := x[swaps[i].high:][:swaps[i].n], x[swaps[i].low:][:swaps[i].n]
+		for i := range a {
+			a[i], b[i] = b[i], a[i]
+		}
+	})
+	return mid
+}
+
+// partitionBlock is Hoare's partition (Computer Journal, 1962).
+func partitionBlock[T any](x []T, pivot T, bound int, compare func(a, b T) int) int {
+	i, j := 0, len(x)-1
+	for {
+		for i <= j && compare(x[i], pivot) < bound {
+			i++
+		}
+		for i <= j && compare(x[j], pivot) >= bound {
+			j--
+		}
+		if i >= j {
+			return i
+		}
+		x[i], x[j] = x[j], x[i]
+		i++
+		j--
+	}
+}
+
+// swap is n high elements, and as many low ones after them.
+type swap struct{ high, low, n int }
+
+// misplaced returns what to swap for n elements to be partitioned, if each block of so many is:
+// mids are where the high ones of a block begin. mid is where all the high ones will.
+func misplaced(mids []int, size, n int) (swaps []swap, mid int) {
+	for i, m := range mids {
+		mid += m - i*size
+	}
+	h, l := 0, mid/size // the blocks to take high ones from, and low ones
+	high, low := mids[h], mid
+	for {
+		for h*size < mid && high >= min((h+1)*size, mid) { // there are none left here
+			if h++; h*size < mid {
+				high = mids[h]
+			}
+		}
+		if h*size >= mid {
+			return swaps, mid
+		}
+		for low >= mids[l] {
+			l++
+			low = l * size
+		}
+		n := min(min((h+1)*size, mid)-high, mids[l]-low, fewSwapped)
+		swaps = append(swaps, swap{high, low, n})
+		high += n
+		low += n
+	}
+}
