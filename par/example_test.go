@@ -1,6 +1,7 @@
 package par_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing/fstest"
@@ -330,6 +332,73 @@ func ExampleMapSeq() {
 	// 4
 	// 9
 	// 16
+}
+
+func ExamplePipeline() {
+	files := fstest.MapFS{"a": {Data: []byte("to be")}, "b": {Data: []byte("or not")}, "c": {Data: []byte("to be, that is")}}
+	names := par.From(slices.Values([]string{"a", "b", "c"}))
+	read := par.Stage(names, 1, files.ReadFile) // one at a time
+	words := par.Stage(read, 0, func(text []byte) (int, error) { return len(bytes.Fields(text)), nil })
+	err := words.Run(pool, func(n int) error {
+		fmt.Println(n)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// 2
+	// 2
+	// 4
+	// <nil>
+}
+
+func ExampleFrom() {
+	p := par.From(maps.Keys(map[string]int{"a": 1}))
+	p.Run(pool, func(k string) error {
+		fmt.Println(k)
+		return nil
+	})
+	// Output: a
+}
+
+func ExampleStage() {
+	numbers := par.Stage(par.From(slices.Values([]string{"1", "2", "three", "4"})), 0, strconv.Atoi)
+	err := numbers.Run(pool, func(n int) error {
+		fmt.Println(n)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// 1
+	// 2
+	// strconv.Atoi: parsing "three": invalid syntax
+}
+
+func ExamplePipeline_Run() {
+	squares := par.Stage(par.From(slices.Values([]int{1, 2, 3})), 0, func(v int) (int, error) { return v * v, nil })
+	var all []int
+	squares.Run(pool, func(v int) error { // in order, one at a time
+		all = append(all, v)
+		return nil
+	})
+	fmt.Println(all)
+	// Output: [1 4 9]
+}
+
+func ExampleInFlight() {
+	var taken, sunk atomic.Int64
+	numbers := par.From(func(yield func(int) bool) {
+		for i := range 100 {
+			if k := taken.Add(1) - sunk.Load(); k > 2 {
+				fmt.Println("too many:", k)
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	})
+	numbers.Run(pool, func(int) error { sunk.Add(1); return nil }, par.InFlight(2))
+	fmt.Println(sunk.Load())
+	// Output: 100
 }
 
 func ExampleFromSeq() {

@@ -39,9 +39,10 @@ import (
 type Option func(*config)
 
 type config struct {
-	grain int // 0: as it turns out
-	all   bool
-	ctx   context.Context
+	grain    int // 0: as it turns out
+	inFlight int // 0: as the processors
+	all      bool
+	ctx      context.Context
 
 	// Not the caller's to set.
 	unit  int64         // elements of an index, if more than one
@@ -55,6 +56,16 @@ func WithGrain(n int) Option {
 		panic(fmt.Sprintf("par: WithGrain(%d): a chunk must have an element", n))
 	}
 	return func(c *config) { c.grain = n }
+}
+
+// InFlight bounds how many values are under way in a [Pipeline]: taken from the source, and not
+// yet returned from the sink. It is 4 for each of GOMAXPROCS else. It panics if n is less
+// than 1.
+func InFlight(n int) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("par: InFlight(%d): there must be a value", n))
+	}
+	return func(c *config) { c.inFlight = n }
 }
 
 // AllErrors makes functions that return an error go on after one, and return all of

@@ -648,17 +648,25 @@ func TestMisuse(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	for want, f := range map[string]func(){
-		"par: For: s is nil":                              func() { For(nil, 1, func(int) {}) },
-		"par: Each: s is nil":                             func() { Each((*filch.Pool)(nil), []int{1}, func(int, int) {}) },
-		"par: For: n is -1, which is negative":            func() { For(p, -1, func(int) {}) },
-		"par: For: the function is nil":                   func() { For(p, 1, nil) },
-		"par: For: option 0 is nil":                       func() { For(p, 1, func(int) {}, nil) },
-		"par: WithGrain(0): a chunk must have an element": func() { WithGrain(0) },
-		"par: WithContext: ctx is nil":                    func() { var none context.Context; WithContext(none) },
-		"par: MapInto: dst has 1 elements, and x 2":       func() { MapInto(p, make([]int, 1), make([]int, 2), func(int) int { return 0 }) },
-		"par: Scan: dst has 1 elements, and x 2":          func() { Scan(p, make([]int, 1), make([]int, 2), func(a, b int) int { return 0 }) },
-		"par: TopK: n is -1, which is negative":           func() { TopK(p, []int{1}, -1, cmp.Compare[int]) },
-		"par: WalkDir: fsys is nil":                       func() { WalkDir(p, nil, ".", func(string, fsDirEntry, error) error { return nil }) },
+		"par: For: s is nil":                                        func() { For(nil, 1, func(int) {}) },
+		"par: Each: s is nil":                                       func() { Each((*filch.Pool)(nil), []int{1}, func(int, int) {}) },
+		"par: For: n is -1, which is negative":                      func() { For(p, -1, func(int) {}) },
+		"par: For: the function is nil":                             func() { For(p, 1, nil) },
+		"par: For: option 0 is nil":                                 func() { For(p, 1, func(int) {}, nil) },
+		"par: WithGrain(0): a chunk must have an element":           func() { WithGrain(0) },
+		"par: InFlight(0): there must be a value":                   func() { InFlight(0) },
+		"par: From: the function is nil":                            func() { From[int](nil) },
+		"par: Stage: the function is nil":                           func() { Stage[int, int](From(slices.Values([]int{1})), 1, nil) },
+		"par: Stage: width is -1, which is negative":                func() { Stage(From(slices.Values([]int{1})), -1, func(int) (int, error) { return 0, nil }) },
+		"par: Stage: the Pipeline is not from From or Stage":        func() { Stage(nil, 1, func(int) (int, error) { return 0, nil }) },
+		"par: Pipeline.Run: the Pipeline is not from From or Stage": func() { new(Pipeline[int]).Run(p, func(int) error { return nil }) },
+		"par: Pipeline.Run: s is nil":                               func() { From(slices.Values([]int{1})).Run(nil, func(int) error { return nil }) },
+		"par: Pipeline.Run: the function is nil":                    func() { From(slices.Values([]int{1})).Run(p, nil) },
+		"par: WithContext: ctx is nil":                              func() { var none context.Context; WithContext(none) },
+		"par: MapInto: dst has 1 elements, and x 2":                 func() { MapInto(p, make([]int, 1), make([]int, 2), func(int) int { return 0 }) },
+		"par: Scan: dst has 1 elements, and x 2":                    func() { Scan(p, make([]int, 1), make([]int, 2), func(a, b int) int { return 0 }) },
+		"par: TopK: n is -1, which is negative":                     func() { TopK(p, []int{1}, -1, cmp.Compare[int]) },
+		"par: WalkDir: fsys is nil":                                 func() { WalkDir(p, nil, ".", func(string, fsDirEntry, error) error { return nil }) },
 	} {
 		func() {
 			defer func() {
