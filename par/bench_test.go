@@ -131,3 +131,18 @@ func BenchmarkPar(b *testing.B) {
 		b.Log(sink)
 	}
 }
+
+// Small loops inside of a large one, all workers being busy.
+func BenchmarkNested(b *testing.B) {
+	for _, n := range []int{0, 1, 3, 10, 100} {
+		x, y := make([]int, n), make([]int, n)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			pool := filch.New(filch.WithWorkers(2))
+			defer pool.Close()
+			for b.Loop() {
+				ForScope(pool, 20_000, func(s filch.Scope, _ int) { For(s, n, func(i int) { y[i] = x[i] + 1 }) })
+			}
+			b.ReportMetric(2*float64(b.Elapsed().Nanoseconds())/float64(b.N)/20_000, "worker-ns/loop")
+		})
+	}
+}

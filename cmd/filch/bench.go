@@ -42,10 +42,14 @@ Go, on tasks that are empty, submit tasks, wait for tasks, or compute.
 
 "filch bench sssp" finds shortest paths from one vertex to all, by priority: on a grid
 of roads and an R-MAT graph (--size grid=<side>, --size rmat=<scale>), or on the graph
-of a DIMACS .gr file (--input).`,
+of a DIMACS .gr file (--input).
+
+"filch bench par" measures the functions of package par, all or those that are named,
+against serial programs and other libraries; --size is the number of elements.`,
 		Example: `  filch bench
   filch bench tasks --workers 2
   filch bench sssp --input USA-road-d.NY.gr
+  filch bench par Sort Map --size 1000,1000000
   filch bench fib --size 40 --executors serial,filch,filch-chain --workers 1,2,4
   filch bench goparse --input ~/src --json goparse.json
   filch bench --size fib=35 --size uts=T1L fib uts`,
@@ -55,6 +59,9 @@ of a DIMACS .gr file (--input).`,
 			}
 			if slices.Contains(args, "tasks") {
 				return tasks(cmd, args, o)
+			}
+			if len(args) > 0 && args[0] == "par" {
+				return runPar(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args[1:])
 			}
 			if slices.Contains(args, "sssp") {
 				return runSSSP(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args)
@@ -107,6 +114,7 @@ func list(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "  %-10s %s\n", "tasks", "pools of tasks, apart from the others")
 	fmt.Fprintf(out, "  %-10s %s\n             %s\n", "sssp", "shortest paths by priority, apart from the others", "grid=1000, rmat=18")
+	fmt.Fprintf(out, "  %-10s %s\n             %s\n", "par", "functions of package par, apart from the others", "1000, 100000, 10000000")
 	fmt.Fprintln(out, "Executors:")
 	for _, e := range workload.Executors {
 		fmt.Fprintf(out, "  %-12s %s\n", e.Name, e.About)

@@ -4,11 +4,13 @@ go 1.26.0
 
 require (
 	github.com/alitto/pond/v2 v2.7.1
+	github.com/exascience/pargo v1.1.0
 	github.com/filch-go/filch v0.0.0
 	github.com/gammazero/workerpool v1.3.0
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/klauspost/cpuid/v2 v2.4.2
 	github.com/panjf2000/ants/v2 v2.12.1
+	github.com/samber/lo v1.53.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/sourcegraph/conc v0.3.0
 	github.com/spf13/cobra v1.10.2
