@@ -482,7 +482,7 @@ func TestCollections(t *testing.T) {
 
 // Shuffles are the same with any number of workers, and have all elements.
 func TestShuffle(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 100, 1 << 14, 1<<14 + 1, 100_000} {
+	for _, n := range []int{0, 1, 2, 100, fewDealt, fewDealt + 1, 2*fewDealt + 77} {
 		var first []int
 		for _, workers := range []int{1, 2, 8} {
 			p := filch.New(filch.WithWorkers(workers))
@@ -512,7 +512,11 @@ func TestShuffle(t *testing.T) {
 	// Where an element ends up is even: chi squared over 16 parts, 15 degrees of freedom.
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
-	const n, rounds = 20_000, 400
+	const n = fewDealt + 1
+	rounds := 400
+	if raceEnabled {
+		rounds = 50
+	}
 	var parts [16]float64
 	x := make([]int, n)
 	for seed := range uint64(rounds) {
@@ -524,11 +528,39 @@ func TestShuffle(t *testing.T) {
 	}
 	chi := 0.0
 	for _, k := range parts {
-		d := k - rounds/16
-		chi += d * d / (rounds / 16)
+		mean := float64(rounds) / 16
+		chi += (k - mean) * (k - mean) / mean
 	}
 	if chi > 50 {
 		t.Errorf("chi squared %v: %v", chi, parts)
+	}
+}
+
+// NaN differs from NaN, as keys of maps do.
+func TestNaNKeys(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	x := make([]float64, 10_000)
+	for i := range x {
+		if x[i] = float64(i % 5); i%5 == 4 {
+			x[i] = math.NaN()
+		}
+	}
+	if n := len(Unique(p, x)); n != 4+2000 {
+		t.Errorf("%d different elements", n)
+	}
+	groups, n := GroupBy(p, x, func(v float64) float64 { return v }), 0
+	for k, g := range groups {
+		n += len(g)
+		if math.IsNaN(k) && len(g) != 1 || !math.IsNaN(k) && len(g) != 2000 {
+			t.Errorf("%d in group %v", len(g), k)
+		}
+		if cap(g) != len(g) {
+			t.Errorf("group %v has room in the next one", k)
+		}
+	}
+	if len(groups) != 4+2000 || n != len(x) {
+		t.Errorf("%d groups of %d elements", len(groups), n)
 	}
 }
 

@@ -43,10 +43,9 @@ func (p *pairs[R]) total(op func(a, b R) R) R {
 	return v
 }
 
-// fold calls block for each block, and combines what it returns; n must not be 0. f is
-// the function of the caller's.
-func fold[R any](s filch.Scope, n int, f any, block func(lo, hi int) R, op func(a, b R) R) R {
-	size := blockSize(n)
+// fold calls block for each block of so many, and combines what it returns; n must not be 0.
+// f is the function of the caller's.
+func fold[R any](s filch.Scope, n, size int, f any, block func(lo, hi int) R, op func(a, b R) R) R {
 	var total R
 	serial := func() {
 		all := pairs[R]{open: make([]R, 0, 8)}
@@ -94,7 +93,7 @@ func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T) T {
 	if len(x) == 0 {
 		return zero
 	}
-	return fold(s, len(x), op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
+	return fold(s, len(x), blockSize(len(x)), op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
 }
 
 // MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce].
@@ -104,7 +103,7 @@ func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a,
 	if len(x) == 0 {
 		return zero
 	}
-	return fold(s, len(x), f, func(lo, hi int) R {
+	return fold(s, len(x), blockSize(len(x)), f, func(lo, hi int) R {
 		v := f(x[lo])
 		for _, w := range x[lo+1 : hi] {
 			v = op(v, f(w))
@@ -118,15 +117,18 @@ type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
 }
 
+// fastBlock is how many elements of what takes a nanosecond or less a block has at least.
+const fastBlock = 1 << 13
+
 // Sum returns the sum of x. Floating-point numbers are added in pairs but for blocks of 128,
-// in which eight sums go side by side, so that the error grows with the logarithm of the length
+// in which four sums go side by side, so that the error grows with the logarithm of the length
 // (Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 1993).
 func Sum[T Number](s filch.Scope, x []T) T {
 	check("Sum", s, 0)
-	if len(x) <= 128 {
-		return sumBlock(x)
+	if len(x) <= fastBlock {
+		return sumPairs(x)
 	}
-	return fold(s, len(x), Sum[T], func(lo, hi int) T { return sumPairs(x[lo:hi]) }, add)
+	return fold(s, len(x), max(fastBlock, len(x)>>16), Sum[T], func(lo, hi int) T { return sumPairs(x[lo:hi]) }, add)
 }
 
 func sumPairs[T Number](x []T) T {
@@ -140,22 +142,17 @@ func sumPairs[T Number](x []T) T {
 func add[T Number](a, b T) T { return a + b }
 
 func sumBlock[T Number](x []T) T {
-	var a [8]T
-	for len(x) >= 8 {
-		a[0] += x[0]
-		a[1] += x[1]
-		a[2] += x[2]
-		a[3] += x[3]
-		a[4] += x[4]
-		a[5] += x[5]
-		a[6] += x[6]
-		a[7] += x[7]
-		x = x[8:]
+	var a, b, c, d T
+	for ; len(x) >= 4; x = x[4:] {
+		a += x[0]
+		b += x[1]
+		c += x[2]
+		d += x[3]
 	}
-	for i, v := range x {
-		a[i] += v
+	for _, v := range x {
+		a += v
 	}
-	return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]))
+	return (a + b) + (c + d)
 }
 
 // MinMax returns the least and the greatest element of x, as the built-in min and max
@@ -172,11 +169,11 @@ func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 		}
 		return [2]T{a, b}
 	}
-	if len(x) <= 128 {
+	if len(x) <= fastBlock {
 		m := block(0, len(x))
 		return m[0], m[1], true
 	}
-	m := fold(s, len(x), MinMax[T], block, func(p, q [2]T) [2]T { return [2]T{min(p[0], q[0]), max(p[1], q[1])} })
+	m := fold(s, len(x), max(fastBlock, len(x)>>16), MinMax[T], block, func(p, q [2]T) [2]T { return [2]T{min(p[0], q[0]), max(p[1], q[1])} })
 	return m[0], m[1], true
 }
 
@@ -187,7 +184,7 @@ func Count[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	if len(x) == 0 {
 		return 0
 	}
-	return fold(s, len(x), f, func(lo, hi int) (n int) {
+	return fold(s, len(x), blockSize(len(x)), f, func(lo, hi int) (n int) {
 		for _, v := range x[lo:hi] {
 			if f(v) {
 				n++

@@ -1,11 +1,8 @@
 package par
 
 import (
-	"cmp"
-	"fmt"
 	"math/bits"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/filch-go/filch"
 )
@@ -145,9 +142,21 @@ type choice struct {
 	n      int
 }
 
+func newChoice(n int) choice {
+	words := n/64 + 1
+	return choice{words: make([]uint64, words), before: make([]int, words)}
+}
+
+// count counts those that were chosen.
+func (c *choice) count() {
+	for i, word := range c.words {
+		c.before[i] = c.n
+		c.n += bits.OnesCount64(word)
+	}
+}
+
 func choose[T any](s filch.Scope, x []T, f func(v T) bool) choice {
-	words := len(x)/64 + 1
-	c := choice{words: make([]uint64, words), before: make([]int, words)}
+	c := newChoice(len(x))
 	if len(x) < 1<<12 { // they may take long, one by one
 		yes := make([]bool, len(x))
 		mapInto(s, yes, x, f, config{})
@@ -167,10 +176,7 @@ func choose[T any](s filch.Scope, x []T, f func(v T) bool) choice {
 			c.words[i] = word
 		})
 	}
-	for i, word := range c.words {
-		c.before[i] = c.n
-		c.n += bits.OnesCount64(word)
-	}
+	c.count()
 	return c
 }
 
@@ -188,119 +194,34 @@ func gather[T any](s filch.Scope, dst, x []T, c choice) {
 	})
 }
 
-// Unique returns the different elements of x, in the order of their first. Blocks of 256 and
-// more are one worker's.
-func Unique[T comparable](s filch.Scope, x []T) []T {
-	check("Unique", s, 0)
-	type found struct {
-		values []T
-		seen   map[T]struct{}
-	}
-	if len(x) == 0 {
-		return nil
-	}
-	size := max(blockSize(len(x)), len(x)/64, 256)
-	parts := make([]found, (len(x)-1)/size+1)
-	eachBlock(s, len(x), size, Unique[T], func(i, lo, hi int) {
-		p := found{seen: map[T]struct{}{}}
-		for _, v := range x[lo:hi] {
-			if _, ok := p.seen[v]; !ok {
-				p.seen[v] = struct{}{}
-				p.values = append(p.values, v)
-			}
-		}
-		parts[i] = p
-	})
-	all := parts[0]
-	for _, p := range parts[1:] {
-		for _, v := range p.values {
-			if _, ok := all.seen[v]; !ok {
-				all.seen[v] = struct{}{}
-				all.values = append(all.values, v)
-			}
-		}
-	}
-	return all.values
-}
-
-// Histogram returns how many elements f puts into each of so many buckets, numbered from
-// 0. It panics if f returns another number. Blocks of as many elements as there are buckets
-// are one worker's.
-func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int {
-	check("Histogram", s, buckets)
-	checkFunc("Histogram", f == nil)
-	all := make([]int, buckets)
-	if len(x) == 0 {
-		return all
-	}
-	size := max(blockSize(len(x)), len(x)/64, buckets)
-	parts := make([][]int, (len(x)-1)/size+1)
-	eachBlock(s, len(x), size, f, func(i, lo, hi int) {
-		n := make([]int, buckets)
-		for _, v := range x[lo:hi] {
-			b := f(v)
-			if uint(b) >= uint(buckets) {
-				panic(fmt.Sprintf("par: Histogram: bucket %d of %d", b, buckets))
-			}
-			n[b]++
-		}
-		parts[i] = n
-	})
-	for _, part := range parts {
-		for b, n := range part {
-			all[b] += n
-		}
-	}
-	return all
-}
-
-// GroupBy returns the elements of x by what f returns for them, those of each group in
-// their order.
-func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T {
-	check("GroupBy", s, 0)
-	checkFunc("GroupBy", f == nil)
-	all := map[K][]T{}
-	if len(x) == 0 {
-		return all
-	}
-	size := max(blockSize(len(x)), len(x)/64)
-	parts := make([]map[K][]T, (len(x)-1)/size+1)
-	eachBlock(s, len(x), size, f, func(i, lo, hi int) {
-		m := map[K][]T{}
-		for _, v := range x[lo:hi] {
-			k := f(v)
-			m[k] = append(m[k], v)
-		}
-		parts[i] = m
-	})
-	for _, m := range parts {
-		for k, values := range m {
-			all[k] = append(all[k], values...)
-		}
-	}
-	return all
-}
+// fewDealt is how many elements are shuffled by one worker, as long as they are in its cache.
+const fewDealt = 1 << 17
 
 // Shuffle puts x into an order that depends on the seed and its length alone: each is
 // equally likely, as far as the generator goes (PCG). Elements are dealt to piles at
 // random, and the piles shuffled (Rao 1961, Sandelius 1962). It takes as much memory as x.
 func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 	check("Shuffle", s, 0)
-	const least = 1 << 14
+	const pile = fewDealt / 8
 	n := len(x)
-	if n <= least {
+	if n <= fewDealt {
 		boundary(func() { shuffle(x, seed, 0) })
 		return
 	}
-	piles := min(256, n/(least/4))
-	size := max(least/4, n/64)
+	piles := min(256, 1<<(bits.Len(uint(n/pile))-1)) // a power of two, for random bits
+	size := max(pile, n/64)
 	blocks := (n-1)/size + 1
 	to := make([]uint8, n)
 	counts := make([][256]int, blocks)
 	eachBlock(s, n, size, Shuffle[T], func(i, lo, hi int) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)+1<<32))
+		random := uint64(0)
 		for k := lo; k < hi; k++ {
-			to[k] = uint8(r.IntN(piles))
+			if (k-lo)%8 == 0 {
+				random = r.Uint64()
+			}
+			to[k] = uint8(random) & uint8(piles-1)
+			random >>= 8
 			counts[i][to[k]]++
 		}
 	})
@@ -333,44 +254,4 @@ func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 func shuffle[T any](x []T, seed, stream uint64) {
 	r := rand.New(rand.NewPCG(seed, stream))
 	r.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
-}
-
-// TopK returns the k least elements of x by compare, in order, those that are equal in their
-// order in x. It returns all, if they are fewer. Blocks of 2k elements are one worker's. It
-// panics if k is negative.
-func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
-	check("TopK", s, k)
-	checkFunc("TopK", compare == nil)
-	k = min(k, len(x))
-	if k == 0 {
-		return nil
-	}
-	type ranked struct {
-		at int
-		v  T
-	}
-	order := func(a, b ranked) int { return cmp.Or(compare(a.v, b.v), cmp.Compare(a.at, b.at)) }
-	size := max(blockSize(len(x)), len(x)/64, k+min(k, len(x)))
-	parts := make([][]ranked, (len(x)-1)/size+1)
-	eachBlock(s, len(x), size, compare, func(i, lo, hi int) {
-		var best []ranked // twice as many as needed, now and then
-		for at := lo; at < hi; at++ {
-			if len(best) >= k && len(best) < 2*k && compare(best[k-1].v, x[at]) <= 0 {
-				continue
-			}
-			best = append(best, ranked{at, x[at]})
-			if len(best) >= 2*k || len(best) == k {
-				slices.SortFunc(best, order)
-				best = best[:k]
-			}
-		}
-		parts[i] = best
-	})
-	all := slices.Concat(parts...)
-	boundary(func() { slices.SortFunc(all, order) })
-	top := make([]T, k)
-	for i := range top {
-		top[i] = all[i].v
-	}
-	return top
 }

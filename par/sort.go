@@ -149,7 +149,7 @@ func (m *merger[T]) sort(f *filch.Frame[part[T], struct{}], p part[T]) {
 		return
 	}
 	if n > fewMerged {
-		mergeParallel(f.Worker(), dst, a, b, m.compare)
+		mergeParallel(f.Worker(), dst, a, b, m.compare, merge)
 	} else {
 		merge(dst, a, b, m.compare)
 	}
@@ -182,10 +182,11 @@ func merge[T any](dst, a, b []T, compare func(a, b T) int) {
 	copy(dst[copy(dst, a):], b)
 }
 
-// mergeParallel is merge by halves: of the longer slice, and of what is less in the other.
-func mergeParallel[T any](w *filch.Worker, dst, a, b []T, compare func(a, b T) int) {
+// mergeParallel is merge by halves: of the longer slice, and of what is less in the other, down
+// to few.
+func mergeParallel[T any](w *filch.Worker, dst, a, b []T, compare func(a, b T) int, few func(dst, a, b []T, compare func(a, b T) int)) {
 	if len(dst) <= fewMerged {
-		merge(dst, a, b, compare)
+		few(dst, a, b, compare)
 		return
 	}
 	var i, j int
@@ -204,24 +205,44 @@ func mergeParallel[T any](w *filch.Worker, dst, a, b []T, compare func(a, b T) i
 	low, lowA, lowB := dst[:i+j], a[:i], b[:j] // not empty, for the longer one is cut
 	high, highA, highB := dst[i+j:], a[i:], b[j:]
 	w.Join(
-		func(w *filch.Worker) { mergeParallel(w, low, lowA, lowB, compare) },
-		func(w *filch.Worker) { mergeParallel(w, high, highA, highB, compare) })
+		func(w *filch.Worker) { mergeParallel(w, low, lowA, lowB, compare, few) },
+		func(w *filch.Worker) { mergeParallel(w, high, highA, highB, compare, few) })
 }
 
 // Merge sets dst to the elements of a and b, which must be sorted, in order; of equal
 // ones those of a come first. dst must be as long as both, and overlap neither.
-func Merge[T cmp.Ordered](s filch.Scope, dst, a, b []T) { MergeFunc(s, dst, a, b, cmp.Compare[T]) }
+func Merge[T cmp.Ordered](s filch.Scope, dst, a, b []T) {
+	check("Merge", s, 0)
+	mergeAll(s, "Merge", dst, a, b, cmp.Compare[T], mergeOrdered[T])
+}
 
 // MergeFunc is [Merge] for slices that are sorted by compare.
 func MergeFunc[T any](s filch.Scope, dst, a, b []T, compare func(a, b T) int) {
 	check("MergeFunc", s, 0)
 	checkFunc("MergeFunc", compare == nil)
-	checkLengths("MergeFunc", len(dst), len(a)+len(b))
+	mergeAll(s, "MergeFunc", dst, a, b, compare, merge)
+}
+
+func mergeAll[T any](s filch.Scope, op string, dst, a, b []T, compare func(a, b T) int, few func(dst, a, b []T, compare func(a, b T) int)) {
+	checkLengths(op, len(dst), len(a)+len(b))
 	if len(dst) <= fewMerged {
-		boundary(func() { merge(dst, a, b, compare) })
+		boundary(func() { few(dst, a, b, compare) })
 		return
 	}
-	s.Do(func(w *filch.Worker) { mergeParallel(w, dst, a, b, compare) })
+	s.Do(func(w *filch.Worker) { mergeParallel(w, dst, a, b, compare, few) })
+}
+
+// mergeOrdered is merge without calls of compare.
+func mergeOrdered[T cmp.Ordered](dst, a, b []T, _ func(a, b T) int) {
+	for len(a) > 0 && len(b) > 0 {
+		if cmp.Less(b[0], a[0]) {
+			dst[0], b = b[0], b[1:]
+		} else {
+			dst[0], a = a[0], a[1:]
+		}
+		dst = dst[1:]
+	}
+	copy(dst[copy(dst, a):], b)
 }
 
 // IsSorted reports whether x is in order, NaN first.

@@ -1,0 +1,223 @@
+package par
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/filch-go/filch"
+)
+
+// partials calls add for ranges that make up [0, n), each with a partial result that no other
+// range has meanwhile, and returns these: as many as there were ranges at a time. Which ranges
+// share one is chance, so it must not matter.
+func partials[P any](s filch.Scope, n int, f any, begin func() P, add func(p P, lo, hi int)) []P {
+	var mu sync.Mutex
+	var free []P
+	each(s, n, f, config{}, func(lo, hi int) {
+		mu.Lock()
+		var p P
+		if last := len(free) - 1; last >= 0 {
+			p, free = free[last], free[:last]
+		} else {
+			p = begin()
+		}
+		mu.Unlock()
+		add(p, lo, hi)
+		mu.Lock()
+		free = append(free, p)
+		mu.Unlock()
+	})
+	return free
+}
+
+// Histogram returns how many elements f puts into each of so many buckets, numbered from
+// 0. It panics if f returns another number.
+func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int {
+	check("Histogram", s, buckets)
+	checkFunc("Histogram", f == nil)
+	parts := partials(s, len(x), f, func() []int { return make([]int, buckets) }, func(counts []int, lo, hi int) {
+		for _, v := range x[lo:hi] {
+			b := f(v)
+			if uint(b) >= uint(len(counts)) {
+				panic(fmt.Sprintf("par: Histogram: bucket %d of %d", b, buckets))
+			}
+			counts[b]++
+		}
+	})
+	if len(parts) == 0 {
+		return make([]int, buckets)
+	}
+	for _, part := range parts[1:] {
+		for b, n := range part {
+			parts[0][b] += n
+		}
+	}
+	return parts[0]
+}
+
+// Unique returns the different elements of x, in the order of their first.
+func Unique[T comparable](s filch.Scope, x []T) []T {
+	check("Unique", s, 0)
+	if len(x) == 0 {
+		return nil
+	}
+	// Where each is first, of those seen.
+	firsts := partials(s, len(x), Unique[T], func() map[T]int { return map[T]int{} }, func(first map[T]int, lo, hi int) {
+		for i, v := range x[lo:hi] {
+			if at, ok := first[v]; !ok || lo+i < at {
+				first[v] = lo + i
+			}
+		}
+	})
+	all := firsts[0]
+	for _, first := range firsts[1:] {
+		for v, at := range first {
+			if other, ok := all[v]; !ok || at < other {
+				all[v] = at
+			}
+		}
+	}
+	chosen := newChoice(len(x))
+	for _, at := range all {
+		chosen.words[at/64] |= 1 << (at % 64)
+	}
+	chosen.count()
+	unique := make([]T, chosen.n)
+	gather(s, unique, x, chosen)
+	return unique
+}
+
+// GroupBy returns the elements of x by what f returns for them, those of each group in
+// their order. All groups are parts of one slice.
+func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T {
+	check("GroupBy", s, 0)
+	checkFunc("GroupBy", f == nil)
+	n := len(x)
+	if n == 0 {
+		return map[K][]T{}
+	}
+	keys := make([]K, n)
+	mapInto(s, keys, x, f, config{})
+	// Keys are numbered in each block, as they come; then places in the result are
+	// counted off for each key of each block.
+	type block struct {
+		keys []K
+		next []int // of each key: how many there are, and then where the next one goes
+	}
+	size := max(1<<12, n/64)
+	blocks := make([]block, (n-1)/size+1)
+	numbers := make([]uint32, n)
+	eachBlock(s, n, size, GroupBy[K, T], func(i, lo, hi int) {
+		var b block
+		known := map[K]uint32{}
+		for at, k := range keys[lo:hi] {
+			number, ok := known[k]
+			if !ok {
+				number = uint32(len(b.keys))
+				known[k] = number
+				b.keys, b.next = append(b.keys, k), append(b.next, 0)
+			}
+			numbers[lo+at] = number
+			b.next[number]++
+		}
+		blocks[i] = b
+	})
+	type group struct {
+		key  K
+		size int
+		next int
+	}
+	var groups []group
+	known := map[K]int{}
+	of := make([][]int, len(blocks)) // the group of each key of each block
+	for i, b := range blocks {
+		of[i] = make([]int, len(b.keys))
+		for number, k := range b.keys {
+			g, ok := known[k]
+			if !ok {
+				g = len(groups)
+				known[k] = g
+				groups = append(groups, group{key: k})
+			}
+			of[i][number] = g
+			groups[g].size += b.next[number]
+		}
+	}
+	all := make([]T, n)
+	result := make(map[K][]T, len(groups))
+	at := 0
+	for g := range groups {
+		groups[g].next = at
+		at += groups[g].size
+		result[groups[g].key] = all[groups[g].next:at:at]
+	}
+	for i, b := range blocks {
+		for number, g := range of[i] {
+			groups[g].next, b.next[number] = groups[g].next+b.next[number], groups[g].next
+		}
+	}
+	eachBlock(s, n, size, blocks, func(i, lo, hi int) {
+		next := blocks[i].next
+		for at, number := range numbers[lo:hi] {
+			all[next[number]] = x[lo+at]
+			next[number]++
+		}
+	})
+	return result
+}
+
+// TopK returns the k least elements of x by compare, in order, those that are equal in their
+// order in x. It returns all, if they are fewer. It panics if k is negative.
+func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
+	check("TopK", s, k)
+	checkFunc("TopK", compare == nil)
+	if k = min(k, len(x)); k == 0 {
+		return nil
+	}
+	if k > len(x)/16 { // so many that sorting all is as well
+		all := make([]T, len(x))
+		Copy(s, all, x)
+		SortStableFunc(s, all, compare)
+		return slices.Clip(all[:k])
+	}
+	type ranked struct {
+		at int
+		v  T
+	}
+	order := func(a, b ranked) int { return cmp.Or(compare(a.v, b.v), cmp.Compare(a.at, b.at)) }
+	type best struct {
+		list []ranked // the k least so far, sorted, and some that may be less than the last of them
+		full bool     // else there are less than k
+	}
+	parts := partials(s, len(x), compare, func() *best { return new(best) }, func(b *best, lo, hi int) {
+		var last ranked
+		if b.full {
+			last = b.list[k-1]
+		}
+		for i, v := range x[lo:hi] {
+			if b.full {
+				if c := compare(v, last.v); c > 0 || c == 0 && lo+i > last.at {
+					continue
+				}
+			}
+			b.list = append(b.list, ranked{lo + i, v})
+			if len(b.list) == 2*k || !b.full && len(b.list) == k {
+				slices.SortFunc(b.list, order)
+				b.list, b.full = b.list[:k], true
+				last = b.list[k-1]
+			}
+		}
+	})
+	var all []ranked
+	for _, b := range parts {
+		all = append(all, b.list...)
+	}
+	boundary(func() { slices.SortFunc(all, order) })
+	top := make([]T, k)
+	for i := range top {
+		top[i] = all[i].v
+	}
+	return top
+}
