@@ -228,8 +228,9 @@ func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 }
 
 // serially calls f, a serial program for n elements, and reports true, if these are known to
-// take so little that it is best.
-func serially(n int, of any, f func()) bool {
+// take so little that it is best: each calls both functions, of which the second may be nil. What
+// it takes is put down to the first.
+func serially(n int, of, also any, f func()) bool {
 	if n == 0 {
 		boundary(f)
 		return true
@@ -238,6 +239,11 @@ func serially(n int, of any, f func()) bool {
 	each := c.known()
 	if each == 0 || int64(n) > 2*watched/each {
 		return false
+	}
+	if also != nil {
+		if more := costOf(also).known(); more == 0 || int64(n) > 2*watched/more {
+			return false
+		}
 	}
 	begin := now()
 	boundary(f)

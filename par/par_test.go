@@ -710,3 +710,23 @@ func TestMisuse(t *testing.T) {
 		}()
 	}
 }
+
+// What op takes long is combined in parallel, in a tree.
+func TestCoarseOp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(8))
+		defer p.Close()
+		x := make([]int, 64)
+		for i := range x {
+			x[i] = i
+		}
+		begin := time.Now()
+		got := MapReduce(p, x, 0, func(v int) int { return v }, func(a, b int) int { time.Sleep(time.Second); return a + b })
+		if got != 63*64/2 {
+			t.Errorf("the sum is %d", got)
+		}
+		if rounds := int(time.Since(begin) / time.Second); rounds > 16 { // 4+2+1+1+1+1, if all goes well
+			t.Errorf("%d rounds for a tree of 64 on 8 workers", rounds)
+		}
+	})
+}

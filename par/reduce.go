@@ -43,9 +43,10 @@ func (p *pairs[R]) total(op func(a, b R) R) R {
 	return v
 }
 
-// fold calls block for each block of so many, and combines what it returns; n must not be 0.
-// f is the function of the caller's.
-func fold[R any](s filch.Scope, n, size int, f any, block func(lo, hi int) R, op func(a, b R) R) R {
+// fold calls block for each block of so many, and combines what it returns; n must not be 0. What
+// block costs is known by the function of, and what op does by opOf, or nil if that is next to
+// nothing.
+func fold[R any](s filch.Scope, n, size int, of, opOf any, block func(lo, hi int) R, op func(a, b R) R) R {
 	var total R
 	serial := func() {
 		all := pairs[R]{open: make([]R, 0, 8)}
@@ -60,19 +61,20 @@ func fold[R any](s filch.Scope, n, size int, f any, block func(lo, hi int) R, op
 		boundary(serial)
 		return total
 	}
-	if serially(n, f, serial) {
+	if serially(n, of, opOf, serial) {
 		return total
 	}
 	parts := make([]R, (n-1)/size+1)
-	eachBlock(s, n, size, f, func(i, lo, hi int) { parts[i] = block(lo, hi) })
-	boundary(func() {
-		var all pairs[R]
-		for _, v := range parts {
-			all.add(v, op)
-		}
-		total = all.total(op)
-	})
-	return total
+	eachBlock(s, n, size, of, func(i, lo, hi int) { parts[i] = block(lo, hi) })
+	for half := 1; half < len(parts); half *= 2 { // as pairs does
+		each(s, (len(parts)-half-1)/(2*half)+1, op, config{}, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				at := 2 * half * i
+				parts[at] = op(parts[at], parts[at+half])
+			}
+		})
+	}
+	return parts[0]
 }
 
 // fromLeft returns x[0] op x[1] op …; x must not be empty.
@@ -93,7 +95,7 @@ func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T) T {
 	if len(x) == 0 {
 		return zero
 	}
-	return fold(s, len(x), blockSize(len(x)), op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
+	return fold(s, len(x), blockSize(len(x)), op, nil, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
 }
 
 // MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce].
@@ -103,7 +105,7 @@ func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a,
 	if len(x) == 0 {
 		return zero
 	}
-	return fold(s, len(x), blockSize(len(x)), f, func(lo, hi int) R {
+	return fold(s, len(x), blockSize(len(x)), f, op, func(lo, hi int) R {
 		v := f(x[lo])
 		for _, w := range x[lo+1 : hi] {
 			v = op(v, f(w))
@@ -128,7 +130,7 @@ func Sum[T Number](s filch.Scope, x []T) T {
 	if len(x) <= fastBlock {
 		return sumPairs(x)
 	}
-	return fold(s, len(x), max(fastBlock, len(x)>>16), Sum[T], func(lo, hi int) T { return sumPairs(x[lo:hi]) }, add)
+	return fold(s, len(x), max(fastBlock, len(x)>>16), Sum[T], nil, func(lo, hi int) T { return sumPairs(x[lo:hi]) }, add)
 }
 
 func sumPairs[T Number](x []T) T {
@@ -173,7 +175,7 @@ func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 		m := block(0, len(x))
 		return m[0], m[1], true
 	}
-	m := fold(s, len(x), max(fastBlock, len(x)>>16), MinMax[T], block, func(p, q [2]T) [2]T { return [2]T{min(p[0], q[0]), max(p[1], q[1])} })
+	m := fold(s, len(x), max(fastBlock, len(x)>>16), MinMax[T], nil, block, func(p, q [2]T) [2]T { return [2]T{min(p[0], q[0]), max(p[1], q[1])} })
 	return m[0], m[1], true
 }
 
@@ -184,7 +186,7 @@ func Count[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	if len(x) == 0 {
 		return 0
 	}
-	return fold(s, len(x), blockSize(len(x)), f, func(lo, hi int) (n int) {
+	return fold(s, len(x), blockSize(len(x)), f, nil, func(lo, hi int) (n int) {
 		for _, v := range x[lo:hi] {
 			if f(v) {
 				n++
@@ -255,7 +257,7 @@ func scan[T any](s filch.Scope, n int, op func(a, b T) T, total func(lo, hi int)
 		return
 	}
 	size := blockSize(n)
-	if serially(n, op, func() {
+	if serially(n, op, nil, func() {
 		var before *T
 		for lo := 0; lo < n; {
 			end := lo + min(size, n-lo)

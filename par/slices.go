@@ -99,7 +99,7 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 	check("Filter", s, 0)
 	checkFunc("Filter", f == nil)
 	var kept []T
-	if serially(len(x), f, func() {
+	if serially(len(x), f, nil, func() {
 		for _, v := range x {
 			if f(v) {
 				kept = append(kept, v)

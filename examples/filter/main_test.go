@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/filch-go/filch"
+)
+
+func TestRun(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	dir := t.TempDir()
+	var out strings.Builder
+	if err := run(&out, p, dir, 5, 90); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out.String(), "5 pictures") {
+		t.Error(out.String())
+	}
+	sharp, err := filepath.Glob(filepath.Join(dir, "sharp", "*.png"))
+	if err != nil || len(sharp) != 5 {
+		t.Errorf("%v, %v", sharp, err)
+	}
+	// What is no picture is told by name.
+	bad := filepath.Join(dir, "zebra.png")
+	if err := os.WriteFile(bad, []byte("no picture"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err = parallel(p, names, func(string, []byte) error { n++; return nil })
+	if err == nil || !strings.Contains(err.Error(), "zebra.png") || n != 5 {
+		t.Errorf("%v, after %d pictures", err, n)
+	}
+}
