@@ -16,16 +16,16 @@ import (
 // any order. It takes as much memory as x, and for strings 24 bytes for each.
 //
 // Numbers are scattered by the highest eight bits that differ, and those that share these sorted
-// by the lower ones, eight at a time (radix sort, MSD and then LSD); strings are sorted by eight
-// bytes at a time, the first of them first. A few elements are left to package slices.
+// by as many of the lower ones as tell most of them apart, eight at a time, and the others by
+// the rest (radix sort, MSD and then LSD); strings are sorted by eight bytes at a time, the first
+// of them first. A few elements are left to package slices.
 func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 	check("Sort", s, 0)
-	const few = 1 << 10
-	if len(x) <= few {
+	if len(x) <= fewScattered {
 		slices.Sort(x)
 		return
 	}
-	if sorted := IsSorted(s, x); sorted {
+	if IsSorted(s, x) {
 		return
 	}
 	switch kind := reflect.TypeFor[T]().Kind(); kind {
@@ -88,17 +88,18 @@ func floatKey[U bitsOf](size uint, infinity U) key[U] {
 // toBits makes unsigned integers of numbers, in the same order, and fromBits the numbers
 // again.
 func (k key[U]) toBits(x []U) {
-	if !k.float {
+	switch {
+	case k.float:
+		for i, v := range x {
+			if v&k.flip != 0 {
+				x[i] = ^v
+			} else {
+				x[i] = v | k.flip
+			}
+		}
+	case k.flip != 0:
 		for i := range x {
 			x[i] ^= k.flip
-		}
-		return
-	}
-	for i, v := range x {
-		if v&k.flip != 0 {
-			x[i] = ^v
-		} else {
-			x[i] = v | k.flip
 		}
 	}
 }
@@ -117,29 +118,52 @@ func (k key[U]) fromBits(x []U) {
 	}
 }
 
-// digits is how many values a digit has: eight bits, so that a worker writes to as many places
-// at a time as the translation of addresses keeps up with.
-const digits = 256
+// inBits calls f for all of x, as bits, some at a time; x stays as it is.
+func (k key[U]) inBits(x []U, f func(x []U)) {
+	var some [512]U
+	for len(x) > 0 {
+		n := copy(some[:], x)
+		k.toBits(some[:n])
+		f(some[:n])
+		x = x[n:]
+	}
+}
+
+const (
+	// digits is how many values a digit has: eight bits, so that a worker writes to as many
+	// places at a time as the translation of addresses keeps up with.
+	digits = 256
+	// fewScattered is how many elements are left to package slices, and fewDigits those
+	// that share the highest digit.
+	fewScattered = 1 << 10
+	fewDigits    = 1 << 6
+)
 
 func radixSort[U bitsOf](s filch.Scope, x []U, k key[U]) {
-	s.Do(func(w *filch.Worker) {
+	if len(x) <= 1<<12 {
 		if k.float {
-			x = x[k.nansFirst(w, x):]
+			x = x[k.nansFirst(x):]
 		}
-		ForRange(w, len(x), func(lo, hi int) { k.toBits(x[lo:hi]) })
-		sortBits(w, x, make([]U, len(x)))
-		ForRange(w, len(x), func(lo, hi int) { k.fromBits(x[lo:hi]) })
+		buf := slices.Clone(x)
+		k.toBits(buf)
+		sortDigits(x, buf, uint(8*unsafe.Sizeof(k.flip)))
+		k.fromBits(x)
+		return
+	}
+	s.Do(func(w *filch.Worker) {
+		if k.float && Any(w, x, k.isNaN) {
+			x = x[k.nansFirst(x):]
+		}
+		sortBits(w, x, make([]U, len(x)), k)
 	})
 }
 
+func (k key[U]) isNaN(v U) bool { return v&^k.flip > k.infinity }
+
 // nansFirst moves what is not a number to the front, and returns how many there are.
-func (k key[U]) nansFirst(w *filch.Worker, x []U) (n int) {
-	isNaN := func(v U) bool { return v&^k.flip > k.infinity }
-	if !Any(w, x, isNaN) {
-		return 0
-	}
+func (k key[U]) nansFirst(x []U) (n int) {
 	for i, v := range x {
-		if isNaN(v) {
+		if k.isNaN(v) {
 			x[i], x[n] = x[n], v
 			n++
 		}
@@ -148,30 +172,35 @@ func (k key[U]) nansFirst(w *filch.Worker, x []U) (n int) {
 }
 
 // sortBits sorts x with the help of buf: by the highest eight bits that differ into buf, and what
-// is equal in these, which fits into a cache if they are many, back into x.
-func sortBits[U bitsOf](s filch.Scope, x, buf []U) {
+// is equal in these, which fits into a cache if they are many, back into x. It goes through
+// memory as rarely as it can: bits are made on the way, and the highest are counted at once, in case
+// they are what differs.
+func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
 	size := max(1<<13, (len(x)+63)/64)
 	blocks := (len(x)-1)/size + 1
-	differ := make([]U, blocks)
-	eachBlock(s, len(x), size, sortBits[U], func(b, lo, hi int) {
-		d, first := U(0), x[0]
-		for _, v := range x[lo:hi] {
-			d |= v ^ first
-		}
+	differ, next := make([]U, blocks), make([][digits]int, blocks)
+	shift := uint(8*unsafe.Sizeof(k.flip)) - 8
+	count := func(b, lo, hi int) {
+		n, d, first := &next[b], U(0), []U{x[0]}
+		k.toBits(first)
+		k.inBits(x[lo:hi], func(some []U) {
+			for _, v := range some {
+				d |= v ^ first[0]
+				n[uint8(uint64(v)>>(shift&63))]++
+			}
+		})
 		differ[b] = d
-	})
+	}
+	eachBlock(s, len(x), size, sortBits[U], count)
 	all := U(0)
 	for _, d := range differ {
 		all |= d
 	}
-	shift := uint(max(0, bits.Len64(uint64(all))-8))
-	next := make([][digits]int, blocks)
-	eachBlock(s, len(x), size, sortBits[U], func(b, lo, hi int) {
-		n := &next[b]
-		for _, v := range x[lo:hi] {
-			n[uint8(v>>shift)]++
-		}
-	})
+	if highest := uint(max(0, bits.Len64(uint64(all))-8)); highest != shift {
+		shift = highest
+		clear(next)
+		eachBlock(s, len(x), size, sortBits[U], count)
+	}
 	var ends [digits]int
 	at := 0
 	for d := range digits {
@@ -182,12 +211,14 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U) {
 	}
 	eachBlock(s, len(x), size, sortBits[U], func(b, lo, hi int) {
 		n := &next[b]
-		for _, v := range x[lo:hi] {
-			d := uint8(v >> shift)
-			i := n[d]
-			n[d] = i + 1
-			buf[i] = v
-		}
+		k.inBits(x[lo:hi], func(some []U) {
+			for _, v := range some {
+				d := uint8(uint64(v) >> (shift & 63))
+				i := n[d]
+				n[d] = i + 1
+				buf[i] = v
+			}
+		})
 	})
 	eachWith(s, digits, sortBits[U], config{grain: 1}, func(s filch.Scope, lo, hi int) {
 		for d := lo; d < hi; d++ {
@@ -197,35 +228,40 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U) {
 			}
 			from, to := buf[first:ends[d]], x[first:ends[d]]
 			if len(from) > max(len(x)/8, 1<<16) && shift > 0 { // most have these bits
-				sortBits(s, from, to)
+				sortBits(s, from, to, key[U]{})
 				copy(to, from)
-				continue
+			} else {
+				sortDigits(to, from, shift)
 			}
-			sortDigits(to, from, shift)
+			k.fromBits(to)
 		}
 	})
 }
 
-// sortDigits moves from to to, sorted by so many of the lowest bits, one digit after the
-// other (LSD radix sort).
+// sortDigits moves from to to, sorted by so many of the lowest bits: by as many of the highest of
+// these as tell most elements apart, one digit after the other (LSD radix sort), and then
+// those that are equal in them by the others.
 func sortDigits[U bitsOf](to, from []U, low uint) {
-	if len(from) < 2*digits || low == 0 {
+	if len(from) < fewDigits || low == 0 {
 		copy(to, from)
 		if low > 0 {
 			slices.Sort(to)
 		}
 		return
 	}
+	passes, rest := (low+7)/8, uint(0)
+	if enough := (uint(bits.Len(uint(len(from)))) + 13) / 8; enough+1 < passes {
+		passes, rest = enough, low-8*enough
+	}
 	var counts [8][digits]uint32
-	passes := (low + 7) / 8
 	for _, v := range from {
 		for p := range passes {
-			counts[p%8][uint8(v>>(8*p))]++
+			counts[p%8][uint8(uint64(v)>>((rest+8*p)&63))]++
 		}
 	}
 	src, dst := from, to
 	for p := range passes {
-		n := &counts[p%8]
+		n, shift := &counts[p%8], rest+8*p
 		at := uint32(0)
 		same := false
 		for d, c := range n {
@@ -237,7 +273,7 @@ func sortDigits[U bitsOf](to, from []U, low uint) {
 			continue
 		}
 		for _, v := range src {
-			d := uint8(v >> (8 * p))
+			d := uint8(uint64(v) >> (shift & 63))
 			i := n[d]
 			n[d] = i + 1
 			dst[i] = v
@@ -246,6 +282,17 @@ func sortDigits[U bitsOf](to, from []U, low uint) {
 	}
 	if unsafe.SliceData(src) != unsafe.SliceData(to) {
 		copy(to, src)
+	}
+	for lo := 0; rest > 0 && lo < len(to); {
+		hi, v := lo+1, to[lo]>>rest
+		for hi < len(to) && to[hi]>>rest == v {
+			hi++
+		}
+		if hi > lo+1 {
+			copy(from[lo:hi], to[lo:hi])
+			sortDigits(to[lo:hi], from[lo:hi], rest)
+		}
+		lo = hi
 	}
 }
 

@@ -3,6 +3,7 @@ package par
 import (
 	"math/bits"
 	"math/rand/v2"
+	"unsafe"
 
 	"github.com/filch-go/filch"
 )
@@ -89,7 +90,11 @@ func Copy[T any](s filch.Scope, dst, x []T) int {
 	if n <= 1<<10 {
 		return copy(dst, x)
 	}
-	each(s, n, Copy[T], config{}, func(lo, hi int) { copy(dst[lo:hi], x[lo:hi]) })
+	var c config
+	if size := int(max(unsafe.Sizeof(x[0]), 1)); n > 64<<20/size {
+		c.grain = 4 << 20 / size // so long that copy goes around the caches
+	}
+	each(s, n, Copy[T], c, func(lo, hi int) { copy(dst[lo:hi], x[lo:hi]) })
 	return n
 }
 

@@ -232,13 +232,14 @@ func mergeAll[T any](s filch.Scope, op string, dst, a, b []T, compare func(a, b 
 	s.Do(func(w *filch.Worker) { mergeParallel(w, dst, a, b, compare, few) })
 }
 
-// mergeOrdered is merge without calls of compare.
+// mergeOrdered is merge without calls of compare, and of cmp.Less, which loads the dictionary of
+// types each time.
 func mergeOrdered[T cmp.Ordered](dst, a, b []T, _ func(a, b T) int) {
 	for len(a) > 0 && len(b) > 0 {
-		if cmp.Less(b[0], a[0]) {
-			dst[0], b = b[0], b[1:]
+		if v, w := a[0], b[0]; w < v || w != w && v == v {
+			dst[0], b = w, b[1:]
 		} else {
-			dst[0], a = a[0], a[1:]
+			dst[0], a = v, a[1:]
 		}
 		dst = dst[1:]
 	}
