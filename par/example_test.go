@@ -150,6 +150,25 @@ func ExampleReduce() {
 	// Output: abc
 }
 
+func ExampleReduceRange() {
+	x := []float64{3, 4, 12}
+	squares := par.ReduceRange(pool, len(x), 0, func(lo, hi int) (sum float64) {
+		for _, v := range x[lo:hi] {
+			sum += v * v
+		}
+		return sum
+	}, func(a, b float64) float64 { return a + b })
+	fmt.Println(math.Sqrt(squares))
+	// Output: 13
+}
+
+func ExampleMinMaxFunc() {
+	shortest, longest, _ := par.MinMaxFunc(pool, []string{"three", "four", "five", "six", "seven"},
+		func(a, b string) int { return len(a) - len(b) })
+	fmt.Println(shortest, longest)
+	// Output: six three
+}
+
 func ExampleMapReduce() {
 	words := []string{"steal", "work", "well"}
 	fmt.Println(par.MapReduce(pool, words, 0, func(s string) int { return len(s) }, add))

@@ -24,6 +24,10 @@ const (
 	watched = 1000 * ns
 )
 
+// blur is how many nanoseconds are too few to tell that something has become dearer: the clock
+// takes as long.
+const blur = 300
+
 // loop is a range of indices to be gone through.
 type loop struct {
 	config
@@ -116,10 +120,11 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 			l.body(lo, end)
 		}
 		if l.grain == 0 {
-			each = max(1, (now()-begin)*ns/int64(end-lo))
+			took := now() - begin
+			each = max(1, took*ns/int64(end-lo))
 			size = int(max(1, min(chunkTime/each, 8*int64(size))))
 			if end == hi || size <= end-lo {
-				l.of.learn(each / l.elements())
+				l.of.learn(took, (end-lo)*int(l.elements()))
 			}
 		}
 		lo = end
@@ -164,15 +169,15 @@ func costOf(f any) *cost {
 
 func (c *cost) known() int64 { return c.each.Load() }
 
-// learn remembers what an element took. What changes little is not written, for
-// others read it.
-func (c *cost) learn(each int64) {
-	each = max(each, 1)
-	old := c.each.Load()
-	if each > old+old/4 || each < old-old/4 {
-		if old > 0 && each < old {
-			each = (each + old) / 2
-		}
+// learn remembers what an element took, if n took so many nanoseconds. What changes little is
+// not written, for others read it.
+func (c *cost) learn(took int64, n int) {
+	each, old := max(took*ns/int64(n), 1), c.each.Load()
+	switch {
+	case old > 0 && each > old && took < blur:
+	case each < old-old/4:
+		c.each.Store((each + old) / 2)
+	case each > old+old/4:
 		c.each.Store(each)
 	}
 }
@@ -221,33 +226,29 @@ func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 		size = int(max(1, watched/each))
 	}
 	if from > 0 && (int64(n) > watched/each || from < n || begin%16 == 0) { // else it costs too much
-		c.learn((now() - begin) * ns / int64(from) / conf.elements())
+		c.learn(now()-begin, from*int(conf.elements()))
 	}
 	returned = true
 	return from
 }
 
-// serially calls f, a serial program for n elements, and reports true, if these are known to
-// take so little that it is best: each calls both functions, of which the second may be nil. What
-// it takes is put down to the first.
-func serially(n int, of, also any, f func()) bool {
-	if n == 0 {
-		boundary(f)
-		return true
-	}
-	c := costOf(of)
-	each := c.known()
-	if each == 0 || int64(n) > 2*watched/each {
+// cheap reports whether n calls of f are known to take so little that nobody should be asked.
+func cheap(n int, f any) bool {
+	each := costOf(f).known()
+	return each > 0 && int64(n) <= little/each
+}
+
+// serially calls f, a serial program for n elements of a known cost, and reports true, if they are
+// cheap.
+func serially(n int, of any, f func()) bool {
+	if n > 0 && !cheap(n, of) {
 		return false
-	}
-	if also != nil {
-		if more := costOf(also).known(); more == 0 || int64(n) > 2*watched/more {
-			return false
-		}
 	}
 	begin := now()
 	boundary(f)
-	c.learn((now() - begin) * ns / int64(n))
+	if n > 0 {
+		costOf(of).learn(now()-begin, n)
+	}
 	return true
 }
 

@@ -190,7 +190,7 @@ func TestCostChanges(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 		}
-		costOf(body).learn(ns)
+		costOf(body).learn(1, 1)
 		slow = true
 		begin := time.Now()
 		For(p, 9, body) // one alone, and eight together
@@ -200,7 +200,7 @@ func TestCostChanges(t *testing.T) {
 		slow = false
 		for i := range 2 {
 			costOf(body).each.Store(0)
-			costOf(body).learn(ns)
+			costOf(body).learn(1, 1)
 			slow = true
 			begin = time.Now()
 			For(p, 800*(1+i), body)
@@ -305,6 +305,24 @@ func TestReductions(t *testing.T) {
 		least, most, ok := MinMax(s, x)
 		if n == 0 && ok || n > 0 && (least != slices.Min(x) || most != slices.Max(x) || !ok) {
 			t.Errorf("MinMax %d, %d, %v", least, most, ok)
+		}
+		ages := make([]pair, n)
+		for i, v := range x {
+			ages[i] = pair{v % 10, i}
+		}
+		byKey := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
+		young, old, ok := MinMaxFunc(s, ages, byKey)
+		if n == 0 && ok || n > 0 && (young != slices.MinFunc(ages, byKey) || old != slices.MaxFunc(ages, byKey) || !ok) {
+			t.Errorf("MinMaxFunc %v, %v, %v", young, old, ok)
+		}
+		join := func(a, b [2]int) [2]int {
+			if a[1] != b[0] {
+				t.Errorf("range %v before %v", a, b)
+			}
+			return [2]int{a[0], b[1]}
+		}
+		if got := ReduceRange(s, n, [2]int{}, func(lo, hi int) [2]int { return [2]int{lo, hi} }, join); got != [2]int{0, n} {
+			t.Errorf("ReduceRange goes through %v of %d", got, n)
 		}
 		for _, want := range []int{-1, 0, n / 2, n - 1} {
 			if want >= n || n == 0 {
@@ -694,11 +712,15 @@ func TestMisuse(t *testing.T) {
 		"par: Pipeline.Run: the Pipeline is not from From or Stage": func() { new(Pipeline[int]).Run(p, func(int) error { return nil }) },
 		"par: Pipeline.Run: s is nil":                               func() { From(slices.Values([]int{1})).Run(nil, func(int) error { return nil }) },
 		"par: Pipeline.Run: the function is nil":                    func() { From(slices.Values([]int{1})).Run(p, nil) },
-		"par: WithContext: ctx is nil":                              func() { var none context.Context; WithContext(none) },
-		"par: MapInto: dst has 1 elements, and x 2":                 func() { MapInto(p, make([]int, 1), make([]int, 2), func(int) int { return 0 }) },
-		"par: Scan: dst has 1 elements, and x 2":                    func() { Scan(p, make([]int, 1), make([]int, 2), func(a, b int) int { return 0 }) },
-		"par: TopK: n is -1, which is negative":                     func() { TopK(p, []int{1}, -1, cmp.Compare[int]) },
-		"par: WalkDir: fsys is nil":                                 func() { WalkDir(p, nil, ".", func(string, fsDirEntry, error) error { return nil }) },
+		"par: ReduceRange: n is -1, which is negative": func() {
+			ReduceRange(p, -1, 0, func(lo, hi int) int { return 0 }, func(a, b int) int { return 0 })
+		},
+		"par: MinMaxFunc: the function is nil":      func() { MinMaxFunc(p, []int{1}, nil) },
+		"par: WithContext: ctx is nil":              func() { var none context.Context; WithContext(none) },
+		"par: MapInto: dst has 1 elements, and x 2": func() { MapInto(p, make([]int, 1), make([]int, 2), func(int) int { return 0 }) },
+		"par: Scan: dst has 1 elements, and x 2":    func() { Scan(p, make([]int, 1), make([]int, 2), func(a, b int) int { return 0 }) },
+		"par: TopK: n is -1, which is negative":     func() { TopK(p, []int{1}, -1, cmp.Compare[int]) },
+		"par: WalkDir: fsys is nil":                 func() { WalkDir(p, nil, ".", func(string, fsDirEntry, error) error { return nil }) },
 	} {
 		func() {
 			defer func() {

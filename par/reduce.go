@@ -61,7 +61,7 @@ func fold[R any](s filch.Scope, n, size int, of, opOf any, block func(lo, hi int
 		boundary(serial)
 		return total
 	}
-	if serially(n, of, opOf, serial) {
+	if (opOf == nil || cheap((n-1)/size, opOf)) && serially(n, of, serial) {
 		return total
 	}
 	parts := make([]R, (n-1)/size+1)
@@ -112,6 +112,18 @@ func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a,
 		}
 		return v
 	}, op)
+}
+
+// ReduceRange calls f for ranges of indices that make up 0 to n-1, and returns what all of it
+// comes to, f of the first op f of the second op …, or zero if n is 0. That saves the calls for
+// each element of [MapReduce]. The ranges depend on n alone: see [Reduce].
+func ReduceRange[R any](s filch.Scope, n int, zero R, f func(lo, hi int) R, op func(a, b R) R) R {
+	check("ReduceRange", s, n)
+	checkFunc("ReduceRange", f == nil || op == nil)
+	if n == 0 {
+		return zero
+	}
+	return fold(s, n, blockSize(n), f, op, f, op)
 }
 
 // Number is what can be added.
@@ -176,6 +188,36 @@ func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 		return m[0], m[1], true
 	}
 	m := fold(s, len(x), max(fastBlock, len(x)>>16), MinMax[T], nil, block, func(p, q [2]T) [2]T { return [2]T{min(p[0], q[0]), max(p[1], q[1])} })
+	return m[0], m[1], true
+}
+
+// MinMaxFunc returns the least and the greatest element of x by compare, the first of those that are
+// equal. It reports false if x is empty.
+func MinMaxFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) (least, most T, ok bool) {
+	check("MinMaxFunc", s, 0)
+	checkFunc("MinMaxFunc", compare == nil)
+	if len(x) == 0 {
+		return least, most, false
+	}
+	m := fold(s, len(x), blockSize(len(x)), compare, nil, func(lo, hi int) [2]T {
+		a, b := x[lo], x[lo]
+		for _, v := range x[lo+1 : hi] {
+			if compare(v, a) < 0 {
+				a = v
+			} else if compare(v, b) > 0 {
+				b = v
+			}
+		}
+		return [2]T{a, b}
+	}, func(p, q [2]T) [2]T {
+		if compare(q[0], p[0]) < 0 {
+			p[0] = q[0]
+		}
+		if compare(q[1], p[1]) > 0 {
+			p[1] = q[1]
+		}
+		return p
+	})
 	return m[0], m[1], true
 }
 
@@ -257,7 +299,7 @@ func scan[T any](s filch.Scope, n int, op func(a, b T) T, total func(lo, hi int)
 		return
 	}
 	size := blockSize(n)
-	if serially(n, op, nil, func() {
+	if serially(n, op, func() {
 		var before *T
 		for lo := 0; lo < n; {
 			end := lo + min(size, n-lo)

@@ -104,7 +104,7 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 	check("Filter", s, 0)
 	checkFunc("Filter", f == nil)
 	var kept []T
-	if serially(len(x), f, nil, func() {
+	if serially(len(x), f, func() {
 		for _, v := range x {
 			if f(v) {
 				kept = append(kept, v)

@@ -289,7 +289,7 @@ func printMemory(out io.Writer, rows []*row) {
 	for _, p := range []struct {
 		name  string
 		bytes int // of an element, read and written
-	}{{"Copy", 16}, {"Fill", 8}, {"Sum", 8}, {"Reduce", 8}, {"Scan", 24}, {"MinMax", 8}} {
+	}{{"Copy", 16}, {"Fill", 8}, {"Sum", 8}, {"Reduce", 8}, {"ReduceRange", 8}, {"Scan", 24}, {"MinMax", 8}} {
 		for _, r := range rows {
 			if r.Workload == "par/"+p.name && int(r.Forks) == size && r.Executor == "filch" && r.Workers == 2 && r.Runs > 0 {
 				parts = append(parts, fmt.Sprintf("%s %.1f", p.name, float64(p.bytes)*float64(r.Forks)/float64(r.Median.Nanoseconds())))

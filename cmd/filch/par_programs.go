@@ -315,6 +315,20 @@ var parAlgorithms = []parAlgorithm{
 			d.v = plus(d.v, v)
 		}
 	}, func(s filch.Scope, d *parData) { d.v = par.Reduce(s, d.x, 0, plus) }),
+	reduceAlgorithm("ReduceRange", func(d *parData) {
+		sum := 0
+		for _, v := range d.x {
+			sum += v
+		}
+		d.v = sum
+	}, func(s filch.Scope, d *parData) {
+		d.v = par.ReduceRange(s, d.n, 0, func(lo, hi int) (sum int) {
+			for _, v := range d.x[lo:hi] {
+				sum += v
+			}
+			return sum
+		}, plus)
+	}),
 	reduceAlgorithm("Sum", func(d *parData) {
 		sum := 0
 		for _, v := range d.x {
