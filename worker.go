@@ -92,7 +92,15 @@ func (w *Worker) Poll() {
 // anywhere, such as a loop, may go on alone until they do, and then fork half of
 // what is left: what is forked then is offered to them at once. It costs an atomic load.
 // See package par, whose loops do that.
-func (w *Worker) Demand() bool { return atomic.LoadUint32(&w.demand) != none }
+func (w *Worker) Demand() bool { return atomic.LoadUint32(&w.demand) != none && w.lacks() }
+
+// lacks reports whether there is demand that the forks that are public do not meet. It is not
+// inlined, so that Demand is.
+//
+//go:noinline
+func (w *Worker) lacks() bool {
+	return atomic.LoadUint32(&w.demand) == hunger || w.own.Len() == 0
+}
 
 // start is called before something new runs on w. Demand from before, when
 // there was nothing to publish, is replaced by what there is now.

@@ -121,10 +121,14 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		}
 		if l.grain == 0 {
 			took := now() - begin
-			each = max(1, took*ns/int64(end-lo))
+			if last := max(1, took*ns/int64(end-lo)); each == 0 {
+				each = last
+			} else { // one in a hundred may take as long as all others
+				each += (last - each) / 4
+			}
 			size = int(max(1, min(chunkTime/each, 8*int64(size))))
 			if end == hi || size <= end-lo {
-				l.of.learn(took, (end-lo)*int(l.elements()))
+				l.of.learn(each/l.elements(), took)
 			}
 		}
 		lo = end
@@ -169,10 +173,10 @@ func costOf(f any) *cost {
 
 func (c *cost) known() int64 { return c.each.Load() }
 
-// learn remembers what an element took, if n took so many nanoseconds. What changes little is
-// not written, for others read it.
-func (c *cost) learn(took int64, n int) {
-	each, old := max(took*ns/int64(n), 1), c.each.Load()
+// learn remembers what an element took, if it and others took so many nanoseconds. What
+// changes little is not written, for others read it.
+func (c *cost) learn(each, took int64) {
+	each, old := max(each, 1), c.each.Load()
 	switch {
 	case old > 0 && each > old && took < blur:
 	case each < old-old/4:
@@ -226,7 +230,8 @@ func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 		size = int(max(1, watched/each))
 	}
 	if from > 0 && (int64(n) > watched/each || from < n || begin%16 == 0) { // else it costs too much
-		c.learn(now()-begin, from*int(conf.elements()))
+		took := now() - begin
+		c.learn(took*ns/int64(from)/conf.elements(), took)
 	}
 	returned = true
 	return from
@@ -247,7 +252,8 @@ func serially(n int, of any, f func()) bool {
 	begin := now()
 	boundary(f)
 	if n > 0 {
-		costOf(of).learn(now()-begin, n)
+		took := now() - begin
+		costOf(of).learn(took*ns/int64(n), took)
 	}
 	return true
 }

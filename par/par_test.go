@@ -190,7 +190,7 @@ func TestCostChanges(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 		}
-		costOf(body).learn(1, 1)
+		costOf(body).learn(ns, 1)
 		slow = true
 		begin := time.Now()
 		For(p, 9, body) // one alone, and eight together
@@ -200,7 +200,7 @@ func TestCostChanges(t *testing.T) {
 		slow = false
 		for i := range 2 {
 			costOf(body).each.Store(0)
-			costOf(body).learn(1, 1)
+			costOf(body).learn(ns, 1)
 			slow = true
 			begin = time.Now()
 			For(p, 800*(1+i), body)
@@ -749,6 +749,21 @@ func TestCoarseOp(t *testing.T) {
 		}
 		if rounds := int(time.Since(begin) / time.Second); rounds > 16 { // 4+2+1+1+1+1, if all goes well
 			t.Errorf("%d rounds for a tree of 64 on 8 workers", rounds)
+		}
+	})
+}
+
+// Where nobody else is, a loop is halved a few times, and not for each chunk.
+func TestNobodyAsks(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	synctest.Test(t, func(t *testing.T) { // a chunk for each element
+		for range 3 {
+			before := p.Stats().Published
+			For(p, 10_000, func(int) { time.Sleep(time.Millisecond) })
+			if n := p.Stats().Published - before; n > 40 {
+				t.Errorf("%d of 10,000 elements were offered to nobody", n)
+			}
 		}
 	})
 }
