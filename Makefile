@@ -9,7 +9,10 @@ figures:
 	go test -run - -bench . -count 5 -benchtime 0.2s ./ordered ./internal/queue > docs/bench/ordered.txt
 	go test -run - -bench Rank -benchtime 300000x ./ordered >> docs/bench/ordered.txt
 	go test -run - -bench MillionTasks -count 5 . >> docs/bench/ordered.txt
-	go test -run - -bench Par -benchtime 0.2s ./par > docs/bench/par.txt
+	go run ./cmd/filch bench par --json docs/bench/par.json > docs/bench/par.txt
+	go test -run - -bench SortInputs -benchtime 5x ./par > docs/bench/sort.txt
+	go run ./cmd/filch bench par --size 10,100,1000 --markdown > docs/bench/par-small.md
+	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/par-small.md' docs/choosing.md
 	go run ./cmd/filch bench fib nqueens skynet integrate treesum uts quicksort mergesort matmul goparse pizza \
 		--size fib=27,nqueens=11,skynet=100000,integrate=25,treesum=131071,uts=T1/7 \
 		--size quicksort=1000000,mergesort=1000000,matmul=512,goparse=sample,pizza=1/10 \

@@ -3,6 +3,7 @@ package par
 import (
 	"fmt"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -73,7 +74,7 @@ func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) e
 	p.check("Pipeline.Run")
 	checkFunc("Pipeline.Run", sink == nil)
 	l := &line{config: configOf("Pipeline.Run", opts)}
-	l.failed.limit.Store(1<<63 - 1)
+	l.failed.limit.Store(math.MaxInt)
 	if l.inFlight == 0 {
 		l.inFlight = 4 * runtime.GOMAXPROCS(0)
 	}

@@ -60,8 +60,8 @@ against serial programs and other libraries; --size is the number of elements.`,
 			if slices.Contains(args, "tasks") {
 				return tasks(cmd, args, o)
 			}
-			if len(args) > 0 && args[0] == "par" {
-				return runPar(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args[1:])
+			if slices.Contains(args, "par") {
+				return runPar(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args)
 			}
 			if slices.Contains(args, "sssp") {
 				return runSSSP(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args)

@@ -42,6 +42,9 @@ func newParPlan(names []string, o options) (*parPlan, error) {
 			}
 			return nil, fmt.Errorf("unknown algorithm %q; there are %s", name, strings.Join(all, ", "))
 		}
+		if slices.ContainsFunc(p.algorithms, func(a parAlgorithm) bool { return a.name == name }) {
+			return nil, fmt.Errorf("algorithm %s is there twice", name)
+		}
 		p.algorithms = append(p.algorithms, parAlgorithms[i])
 	}
 	if len(o.sizes) > 0 {
@@ -176,7 +179,7 @@ func (c *parCandidate) once() {
 	c.times = append(c.times, took/time.Duration(c.reps))
 }
 
-func printPar(out io.Writer, rows []*row, workers []int) {
+func printPar(out io.Writer, rows []*row, workers []int, markdown bool) {
 	t := newTable(out, isTerminal(out))
 	header := table.Row{"algorithm", "elements", "serial", "ns each"}
 	type column struct {
@@ -226,7 +229,11 @@ func printPar(out io.Writer, rows []*row, workers []int) {
 			t.AppendRow(line)
 		}
 	}
-	t.Render()
+	if markdown {
+		t.RenderMarkdown()
+	} else {
+		t.Render()
+	}
 }
 
 // parBars are the goals that the rows have figures for.
@@ -303,13 +310,16 @@ func printMemory(out io.Writer, rows []*row) {
 
 // runPar is the command.
 func runPar(out, stderr io.Writer, o options, args []string) error {
-	if len(o.executors) > 0 || o.markdown || o.input != "" {
-		return errors.New("par knows no --executors, --input and --markdown")
+	switch {
+	case args[0] != "par":
+		return errors.New("par is measured apart from other workloads, and comes before the names of its algorithms")
+	case len(o.executors) > 0 || o.input != "":
+		return errors.New("par knows no --executors and --input")
 	}
 	if err := o.check(); err != nil {
 		return err
 	}
-	plan, err := newParPlan(args, o)
+	plan, err := newParPlan(args[1:], o)
 	if err != nil {
 		return err
 	}
@@ -320,12 +330,14 @@ func runPar(out, stderr io.Writer, o options, args []string) error {
 	bar := newProgress(stderr, len(plan.algorithms)*len(plan.sizes))
 	rows := plan.measure(func(what string) { bar.step("par "+what, 1) })
 	bar.done()
-	printPar(out, rows, o.workers)
+	printPar(out, rows, o.workers, o.markdown)
 	r := report{Machine: thisMachine(), Rows: rows, Bars: parBars(rows)}
 	fmt.Fprintf(out, "\nTimes faster than serial, which is a plain loop, or package slices. %s, %d CPUs, %s; medians of %d runs, programs in turn\n",
 		r.Machine.CPU, r.Machine.CPUs, r.Machine.Go, o.runs)
-	printMemory(out, rows)
-	printBars(out, r.Bars, isTerminal(out))
+	if !o.markdown {
+		printMemory(out, rows)
+		printBars(out, r.Bars, isTerminal(out))
+	}
 	if err := file.write(r); err != nil {
 		return err
 	}

@@ -7,12 +7,12 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"go/build"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 	"unicode"
@@ -21,65 +21,83 @@ import (
 	"github.com/filch-go/filch/par"
 )
 
-type counts map[string]*int
+// tally is how often words are there, and the first error of reading them.
+type tally struct {
+	counts map[string]*int
+	err    error
+}
 
-// count counts the words of a file, and of one that cannot be read, none.
-func count(fsys fs.FS, name string) counts {
+// count counts the words of a file.
+func count(fsys fs.FS, name string) tally {
 	b, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return nil
-	}
-	c := counts{}
+	t := tally{map[string]*int{}, err}
 	for word := range bytes.FieldsFuncSeq(b, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if n := c[string(word)]; n != nil {
+		if n := t.counts[string(word)]; n != nil {
 			*n++ // without a new string
 		} else {
-			c[string(word)] = new(1)
+			t.counts[string(word)] = new(1)
 		}
 	}
-	return c
+	return t
 }
 
-// plus adds the smaller to the larger.
-func plus(a, b counts) counts {
-	if len(a) < len(b) {
+// plus returns the sum of a and b, and uses them up.
+func plus(a, b tally) tally {
+	err := a.err
+	if err == nil {
+		err = b.err
+	}
+	if len(a.counts) < len(b.counts) {
 		a, b = b, a
 	}
-	for word, n := range b {
-		if m := a[word]; m != nil {
+	for word, n := range b.counts {
+		if m := a.counts[word]; m != nil {
 			*m += *n
 		} else {
-			a[word] = n
+			a.counts[word] = n
 		}
 	}
-	return a
+	return tally{a.counts, err}
 }
 
-func serial(fsys fs.FS) (total counts, files int, err error) {
-	total = counts{}
+// regular adds the name of a regular file to names.
+func regular(names *[]string, name string, d fs.DirEntry) {
+	if d.Type().IsRegular() {
+		*names = append(*names, name)
+	}
+}
+
+func serial(fsys fs.FS) (total tally, files int, err error) {
+	var names []string
 	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			files++
-			total = plus(total, count(fsys, name))
+		if err == nil {
+			regular(&names, name, d)
 		}
 		return err
 	})
-	return total, files, err
+	total = tally{counts: map[string]*int{}, err: err}
+	for _, name := range names {
+		total = plus(total, count(fsys, name))
+	}
+	return total, len(names), total.err
 }
 
-func parallel(s filch.Scope, fsys fs.FS) (counts, error) {
+func parallel(s filch.Scope, fsys fs.FS) (tally, error) {
 	var mu sync.Mutex
 	var names []string
 	err := par.WalkDir(s, fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
+		if err == nil {
 			mu.Lock()
 			defer mu.Unlock()
-			names = append(names, name)
+			regular(&names, name, d)
 		}
 		return err
 	})
-	total := par.MapReduce(s, names, counts{}, func(name string) counts { return count(fsys, name) }, plus)
-	return total, err
+	if err != nil {
+		return tally{}, err
+	}
+	total := par.MapReduce(s, names, tally{}, func(name string) tally { return count(fsys, name) }, plus)
+	return total, total.err
 }
 
 type entry struct {
@@ -88,9 +106,9 @@ type entry struct {
 }
 
 // top returns the k most frequent words.
-func top(s filch.Scope, c counts, k int) []entry {
-	entries := make([]entry, 0, len(c))
-	for word, n := range c {
+func top(s filch.Scope, t tally, k int) []entry {
+	entries := make([]entry, 0, len(t.counts))
+	for word, n := range t.counts {
 		entries = append(entries, entry{word, *n})
 	}
 	return par.TopK(s, entries, k, func(a, b entry) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.word, b.word)) })
@@ -113,14 +131,14 @@ func run(out io.Writer, pool *filch.Pool, fsys fs.FS) error {
 		return err
 	}
 	took := time.Since(begin)
-	if !maps.EqualFunc(got, want, func(a, b *int) bool { return *a == *b }) {
+	if !maps.EqualFunc(got.counts, want.counts, func(a, b *int) bool { return *a == *b }) {
 		return fmt.Errorf("the counts are not those of the serial program")
 	}
 	for _, e := range top(pool, got, 5) {
 		fmt.Fprintf(out, "%8d %s\n", e.n, e.word)
 	}
 	words := 0
-	for _, n := range got {
+	for _, n := range got.counts {
 		words += *n
 	}
 	fmt.Fprintf(out, "%d words in %d files: serial %v, in parallel %v, %.2f times as fast\n", words, files, alone, took, float64(alone)/float64(took))
@@ -128,7 +146,7 @@ func run(out io.Writer, pool *filch.Pool, fsys fs.FS) error {
 }
 
 func main() {
-	dir := filepath.Join(runtime.GOROOT(), "src")
+	dir := filepath.Join(build.Default.GOROOT, "src")
 	if len(os.Args) > 1 {
 		dir = os.Args[1]
 	}

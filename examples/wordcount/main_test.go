@@ -1,7 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -25,4 +30,34 @@ func TestRun(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
+}
+
+// A file that cannot be read is told of, by both.
+func TestUnreadable(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	files := fstest.MapFS{"a.txt": {Data: []byte("one")}, "b.txt": {Data: []byte("two")}, "c.txt": {Data: []byte("three")}}
+	bad := unreadable{files, "b.txt"}
+	if _, _, err := serial(bad); !errors.Is(err, fs.ErrPermission) {
+		t.Error(err)
+	}
+	if _, err := parallel(p, bad); !errors.Is(err, fs.ErrPermission) {
+		t.Error(err)
+	}
+	if err := run(io.Discard, p, os.DirFS(filepath.Join(t.TempDir(), "none"))); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// unreadable has a file that cannot be read.
+type unreadable struct {
+	fstest.MapFS
+	name string
+}
+
+func (u unreadable) ReadFile(name string) ([]byte, error) {
+	if name == u.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return u.MapFS.ReadFile(name)
 }
