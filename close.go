@@ -182,6 +182,12 @@ func (p *Pool) Resume() {
 	}
 }
 
+// Workers returns how many workers the pool has: how many goroutines may run at once.
+func (p *Pool) Workers() int {
+	p.follow()
+	return int(p.limit.Load())
+}
+
 // Resize sets the number of workers, which no longer follows GOMAXPROCS. If
 // more are at work, those that are too many leave when they have done what they
 // are at. It panics if n is less than 1 or more than 1,048,575.

@@ -502,3 +502,15 @@ func ExamplePanicError_Unwrap() {
 	fmt.Println(errors.Is(err, fs.ErrNotExist))
 	// Output: true
 }
+
+func ExamplePool_Workers() {
+	p := filch.New(filch.WithWorkers(3))
+	fmt.Println(p.Workers())
+	// Output: 3
+}
+
+func ExampleWorker_Pool() {
+	p := filch.New(filch.WithWorkers(3))
+	p.Do(func(w *filch.Worker) { fmt.Println(w.Pool() == p) })
+	// Output: true
+}

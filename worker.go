@@ -79,6 +79,9 @@ func (w *Worker) Do(f func(w *Worker)) {
 	}
 }
 
+// Pool returns the pool that w works for.
+func (w *Worker) Pool() *Pool { return w.pool }
+
 // Poll lets a long computation that does not fork answer the demand of idle
 // workers for the forks that were made before it. It costs an atomic load when
 // nobody asks.

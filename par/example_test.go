@@ -299,7 +299,7 @@ func ExampleSort() {
 
 func ExampleSortFunc() {
 	x := []int{3, -4, 1}
-	par.SortFunc(pool, x, func(a, b int) int { return cmp.Compare(a*a, b*b) })
+	par.SortFunc(pool, x, func(a, b int) int { return cmp.Compare(max(a, -a), max(b, -b)) })
 	fmt.Println(x)
 	// Output: [1 3 -4]
 }
@@ -317,7 +317,7 @@ func ExampleIsSorted() {
 }
 
 func ExampleIsSortedFunc() {
-	fmt.Println(par.IsSortedFunc(pool, []int{1, 2}, func(a, b int) int { return b - a }))
+	fmt.Println(par.IsSortedFunc(pool, []int{1, 2}, func(a, b int) int { return cmp.Compare(b, a) }))
 	// Output: false
 }
 
@@ -330,7 +330,7 @@ func ExampleMerge() {
 
 func ExampleMergeFunc() {
 	dst := make([]int, 4)
-	par.MergeFunc(pool, dst, []int{4, 1}, []int{3, 2}, func(a, b int) int { return b - a })
+	par.MergeFunc(pool, dst, []int{4, 1}, []int{3, 2}, func(a, b int) int { return cmp.Compare(b, a) })
 	fmt.Println(dst)
 	// Output: [4 3 2 1]
 }
@@ -372,11 +372,14 @@ func ExamplePipeline() {
 
 func ExampleFrom() {
 	p := par.From(maps.Keys(map[string]int{"a": 1}))
-	p.Run(pool, func(k string) error {
+	err := p.Run(pool, func(k string) error {
 		fmt.Println(k)
 		return nil
 	})
-	// Output: a
+	fmt.Println(err)
+	// Output:
+	// a
+	// <nil>
 }
 
 func ExampleStage() {
@@ -392,15 +395,32 @@ func ExampleStage() {
 	// strconv.Atoi: parsing "three": invalid syntax
 }
 
+func ExampleStageScope() {
+	rows := par.From(slices.Values([][]int{{3, 1, 2}, {9, 8}}))
+	sorted := par.StageScope(rows, 0, func(s filch.Scope, row []int) ([]int, error) {
+		par.Sort(s, row)
+		return row, nil
+	})
+	err := sorted.Run(pool, func(row []int) error {
+		fmt.Println(row)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// [1 2 3]
+	// [8 9]
+	// <nil>
+}
+
 func ExamplePipeline_Run() {
 	squares := par.Stage(par.From(slices.Values([]int{1, 2, 3})), 0, func(v int) (int, error) { return v * v, nil })
 	var all []int
-	squares.Run(pool, func(v int) error { // in order, one at a time
+	err := squares.Run(pool, func(v int) error { // in order, one at a time
 		all = append(all, v)
 		return nil
 	})
-	fmt.Println(all)
-	// Output: [1 4 9]
+	fmt.Println(all, err)
+	// Output: [1 4 9] <nil>
 }
 
 func ExampleInFlight() {
@@ -415,9 +435,9 @@ func ExampleInFlight() {
 			}
 		}
 	})
-	numbers.Run(pool, func(int) error { sunk.Add(1); return nil }, par.InFlight(2))
-	fmt.Println(sunk.Load())
-	// Output: 100
+	err := numbers.Run(pool, func(int) error { sunk.Add(1); return nil }, par.InFlight(2))
+	fmt.Println(sunk.Load(), err)
+	// Output: 100 <nil>
 }
 
 func ExampleFromSeq() {

@@ -17,7 +17,8 @@ import (
 func For(s filch.Scope, n int, f func(i int), opts ...Option) {
 	check("For", s, n)
 	checkFunc("For", f == nil)
-	b, c := forBody(f), configOf("For", opts)
+	b, c := forBody(f), configOf("For", opts, grain)
+	c.single = true
 	if from := alone(n, f, c, b.run); from < n { // each, without an allocation if it is small
 		divide(s, from, n, f, c, b.run)
 	}
@@ -37,7 +38,9 @@ func (f forBody) run(lo, hi int) {
 func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option) {
 	check("ForScope", s, n)
 	checkFunc("ForScope", f == nil)
-	eachWith(s, n, f, configOf("ForScope", opts), func(s filch.Scope, lo, hi int) {
+	c := configOf("ForScope", opts, grain)
+	c.single = true
+	eachWith(s, n, f, c, func(s filch.Scope, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			f(s, i)
 		}
@@ -50,7 +53,7 @@ func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option
 func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 	check("ForRange", s, n)
 	checkFunc("ForRange", f == nil)
-	c := configOf("ForRange", opts)
+	c := configOf("ForRange", opts, grain)
 	if c.grain == 0 {
 		each(s, n, f, c, f)
 		return
@@ -72,7 +75,7 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 	check("ForTiles", s, width)
 	check("ForTiles", s, height)
 	checkFunc("ForTiles", f == nil)
-	c := configOf("ForTiles", opts)
+	c := configOf("ForTiles", opts, grain)
 	side := 64
 	if c.grain > 0 {
 		side = c.grain
@@ -84,7 +87,7 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 	if rows > math.MaxInt/columns {
 		panic(fmt.Sprintf("par: ForTiles: %d times %d tiles are too many", columns, rows))
 	}
-	each(s, columns*rows, f, config{}, func(lo, hi int) {
+	each(s, columns*rows, f, config{single: true}, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			x, y := i%columns*side, i/columns*side
 			f(x, y, x+min(side, width-x), y+min(side, height-y))
@@ -96,7 +99,9 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 	check("Each", s, 0)
 	checkFunc("Each", f == nil)
-	each(s, len(x), f, configOf("Each", opts), func(lo, hi int) {
+	c := configOf("Each", opts, grain)
+	c.single = true
+	each(s, len(x), f, c, func(lo, hi int) {
 		for i, v := range x[lo:hi] {
 			f(lo+i, v)
 		}
@@ -110,18 +115,21 @@ func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
 	check("ForErr", s, n)
 	checkFunc("ForErr", f == nil)
-	return eachErr(s, n, f, configOf("ForErr", opts), f)
+	return eachErr(s, n, f, configOf("ForErr", opts, grain|errorsToo|untilDone), f)
 }
 
 // eachErr is ForErr, for g, whose cost is that of f.
 func eachErr(s filch.Scope, n int, f any, c config, g func(i int) error) error {
 	var e failures
 	e.limit.Store(int64(n))
-	c.limit = &e.limit
+	c.limit, c.single = &e.limit, true
 	each(s, n, f, c, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if c.ctx != nil && c.ctx.Err() != nil {
 				e.stop(c.ctx)
+				return
+			}
+			if int64(i) >= e.limit.Load() {
 				return
 			}
 			if err := g(i); err != nil && !e.add(i, err, c.all) {

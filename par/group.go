@@ -10,20 +10,28 @@ import (
 )
 
 // partials calls add for ranges that make up [0, n), each with a partial result that no other
-// range has meanwhile, and returns these: as many as there were ranges at a time. Which ranges
-// share one is chance, so it must not matter.
-func partials[P any](s filch.Scope, n int, f any, begin func() P, add func(p P, lo, hi int)) []P {
+// range has meanwhile, and returns these: one, and as many more as there were ranges at a time.
+// Which ranges share one is chance, so it must not matter.
+func partials[P any](s filch.Scope, n int, f any, k kind, begin func() P, add func(p P, lo, hi int)) []P {
+	first := begin()
+	c := config{kind: k}
+	from := alone(n, f, c, func(lo, hi int) { add(first, lo, hi) })
+	free := []P{first}
+	if from == n {
+		return free
+	}
 	var mu sync.Mutex
-	var free []P
-	each(s, n, f, config{}, func(lo, hi int) {
+	divide(s, from, n, f, c, func(lo, hi int) {
 		mu.Lock()
+		last := len(free) - 1
 		var p P
-		if last := len(free) - 1; last >= 0 {
+		if last >= 0 {
 			p, free = free[last], free[:last]
-		} else {
-			p = begin()
 		}
 		mu.Unlock()
+		if last < 0 {
+			p = begin()
+		}
 		add(p, lo, hi)
 		mu.Lock()
 		free = append(free, p)
@@ -37,7 +45,7 @@ func partials[P any](s filch.Scope, n int, f any, begin func() P, add func(p P, 
 func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int {
 	check("Histogram", s, buckets)
 	checkFunc("Histogram", f == nil)
-	parts := partials(s, len(x), f, func() []int { return make([]int, buckets) }, func(counts []int, lo, hi int) {
+	parts := partials(s, len(x), f, toCount, func() []int { return make([]int, buckets) }, func(counts []int, lo, hi int) {
 		for _, v := range x[lo:hi] {
 			b := f(v)
 			if uint(b) >= uint(len(counts)) {
@@ -46,9 +54,6 @@ func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int 
 			counts[b]++
 		}
 	})
-	if len(parts) == 0 {
-		return make([]int, buckets)
-	}
 	for _, part := range parts[1:] {
 		for b, n := range part {
 			parts[0][b] += n
@@ -64,7 +69,7 @@ func Unique[T comparable](s filch.Scope, x []T) []T {
 		return nil
 	}
 	// Where each is first, of those seen.
-	firsts := partials(s, len(x), Unique[T], func() map[T]int { return map[T]int{} }, func(first map[T]int, lo, hi int) {
+	firsts := partials(s, len(x), Unique[T], asIs, func() map[T]int { return map[T]int{} }, func(first map[T]int, lo, hi int) {
 		for i, v := range x[lo:hi] {
 			if at, ok := first[v]; !ok || lo+i < at {
 				first[v] = lo + i
@@ -109,7 +114,7 @@ func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T
 	size := max(1<<12, n/64)
 	blocks := make([]block, (n-1)/size+1)
 	numbers := make([]uint32, n)
-	eachBlock(s, n, size, GroupBy[K, T], func(i, lo, hi int) {
+	eachBlock(s, n, size, GroupBy[K, T], toCount, func(i, lo, hi int) {
 		var b block
 		known := map[K]uint32{}
 		for at, k := range keys[lo:hi] {
@@ -158,7 +163,7 @@ func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T
 			groups[g].next, b.next[number] = groups[g].next+b.next[number], groups[g].next
 		}
 	}
-	eachBlock(s, n, size, blocks, func(i, lo, hi int) {
+	eachBlock(s, n, size, GroupBy[K, T], inRanges, func(i, lo, hi int) {
 		next := blocks[i].next
 		for at, number := range numbers[lo:hi] {
 			all[next[number]] = x[lo+at]
@@ -180,7 +185,7 @@ func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
 		all := make([]T, len(x))
 		Copy(s, all, x)
 		SortStableFunc(s, all, compare)
-		return slices.Clip(all[:k])
+		return slices.Clone(all[:k])
 	}
 	type ranked struct {
 		at int
@@ -191,7 +196,7 @@ func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
 		list []ranked // the k least so far, sorted, and some that may be less than the last of them
 		full bool     // else there are less than k
 	}
-	parts := partials(s, len(x), compare, func() *best { return new(best) }, func(b *best, lo, hi int) {
+	parts := partials(s, len(x), compare, toRank, func() *best { return new(best) }, func(b *best, lo, hi int) {
 		var last ranked
 		if b.full {
 			last = b.list[k-1]

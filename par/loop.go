@@ -10,7 +10,7 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// All that follows is in picoseconds.
+// What elements take is in picoseconds.
 const (
 	ns = 1000
 	// chunkTime is about how long a chunk takes: long next to a look at the clock, and
@@ -24,9 +24,18 @@ const (
 	watched = 1000 * ns
 )
 
-// blur is how many nanoseconds are too few to tell that something has become dearer: the clock
-// takes as long.
-const blur = 300
+const (
+	// blur is how many nanoseconds are too few to tell that something has become dearer: a few
+	// looks at the clock take as long.
+	blur = 300
+	// pieces is how many a chunk has: after each it may end, if somebody asks. If the body
+	// calls a function for each element, they are of mostPiece at most, which is how many
+	// elements run one after the other if they suddenly take long. (16 cost loops of
+	// tiny bodies a fifth.)
+	pieces    = 32
+	shortest  = 250 * ns // a piece, if nothing changes
+	mostPiece = 64
+)
 
 // loop is a range of indices to be gone through.
 type loop struct {
@@ -57,22 +66,22 @@ func each(s filch.Scope, n int, f any, c config, body func(lo, hi int)) {
 
 // divide goes through [from, n), with the other workers if they ask.
 func divide(s filch.Scope, from, n int, f any, c config, body func(lo, hi int)) {
-	spans.Call(s, span{&loop{config: c, body: body, of: costOf(f)}, from, n})
+	spans.Call(s, span{&loop{config: c, body: body, of: costOf(f, c.kind)}, from, n})
 }
 
-// eachWith is each for a body that takes the scope it is called in, which is a worker's.
+// eachWith is each for a body that takes the scope it is called in.
 func eachWith(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
-	if n > 0 {
-		spans.Call(s, span{&loop{config: c, with: body, of: costOf(f)}, 0, n})
+	if from := alone(n, f, c, func(lo, hi int) { body(s, lo, hi) }); from < n {
+		spans.Call(s, span{&loop{config: c, with: body, of: costOf(f, c.kind)}, from, n})
 	}
 }
 
-// eachBlock calls body for each block of n elements. What an element costs is known of f.
-func eachBlock(s filch.Scope, n, size int, f any, body func(i, lo, hi int)) {
+// eachBlock calls body for each block of size elements. What an element costs is known of f.
+func eachBlock(s filch.Scope, n, size int, f any, k kind, body func(i, lo, hi int)) {
 	if n == 0 {
 		return
 	}
-	each(s, (n-1)/size+1, f, config{unit: int64(size)}, func(first, last int) {
+	each(s, (n-1)/size+1, f, config{unit: int64(size), kind: k}, func(first, last int) {
 		for i := first; i < last; i++ {
 			lo := i * size
 			body(i, lo, lo+min(size, n-lo))
@@ -85,7 +94,10 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	w := f.Worker()
 	var forks [64]filch.Fork // each of half as many as the one before
 	n := 0
+	// each is a mean of the last hundred microseconds or so, for one element in a hundred may take
+	// as long as all others.
 	size, each := max(l.grain, 1), l.of.known()*l.elements()
+	var spent, gone int64
 	if each > 0 && l.grain == 0 {
 		size = int(max(1, min(watched/each, math.MaxInt32))) // for it may be another's
 	}
@@ -114,18 +126,13 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		}
 		end := lo + min(size, hi-lo)
 		begin := now()
-		if l.with != nil {
-			l.with(w, lo, end)
-		} else {
-			l.body(lo, end)
-		}
+		end = l.chunk(w, lo, end, each)
 		if l.grain == 0 {
-			took := now() - begin
-			if last := max(1, took*ns/int64(end-lo)); each == 0 {
-				each = last
-			} else { // one in a hundred may take as long as all others
-				each += (last - each) / 4
+			took := now() - begin - clock
+			if spent, gone = spent+took, gone+int64(end-lo); spent > 8*chunkTime/ns {
+				spent, gone = spent/2, (gone+1)/2
 			}
+			each = max(1, spent*ns/gone)
 			size = int(max(1, min(chunkTime/each, 8*int64(size))))
 			if end == hi || size <= end-lo {
 				l.of.learn(each/l.elements(), took)
@@ -138,6 +145,30 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		f.Join(forks[n])
 	}
 	done = true
+}
+
+// chunk goes through [lo, hi), whose elements should take so long each, or a part of it if others
+// ask meanwhile, and returns how far it got.
+func (l *loop) chunk(w *filch.Worker, lo, hi int, each int64) int {
+	piece := hi - lo
+	if l.grain == 0 {
+		piece = max((piece-1)/pieces+1, int(min(shortest/max(each, 1), math.MaxInt32)))
+		if l.single {
+			piece = min(piece, mostPiece)
+		}
+	}
+	for {
+		end := lo + min(piece, hi-lo)
+		if l.with != nil {
+			l.with(w, lo, end)
+		} else {
+			l.body(lo, end)
+		}
+		if end == hi || w.Demand() || l.ended.Load() {
+			return end
+		}
+		lo = end
+	}
 }
 
 // elements returns how many an index stands for.
@@ -158,11 +189,23 @@ type cost struct {
 	each atomic.Int64 // 0 if it is not known
 }
 
-// costs are found by the function's address; those that share a place forget each other.
+// kind tells algorithms apart that do other things with an element than to call the function.
+type kind uint8
+
+const (
+	asIs kind = iota
+	toCount
+	toRank
+	toCompare
+	inRanges
+)
+
+// costs are found by the function's address and the kind; those that share a place forget each
+// other, and those that share an address, as all closures of one literal do, share a figure.
 var costs [1024]cost
 
-func costOf(f any) *cost {
-	p := reflect.ValueOf(f).Pointer()
+func costOf(f any, k kind) *cost {
+	p := reflect.ValueOf(f).Pointer() + uintptr(k)
 	c := &costs[uint64(p)*0x9e3779b97f4a7c15>>54]
 	if c.of.Load() != p {
 		c.of.Store(p)
@@ -172,6 +215,12 @@ func costOf(f any) *cost {
 }
 
 func (c *cost) known() int64 { return c.each.Load() }
+
+// cheap reports whether n elements are known to take so little that nobody should be asked.
+func (c *cost) cheap(n int) bool {
+	each := c.known()
+	return each > 0 && int64(n) <= little/each
+}
 
 // learn remembers what an element took, if it and others took so many nanoseconds. What
 // changes little is not written, for others read it.
@@ -190,7 +239,7 @@ func (c *cost) learn(each, took int64) {
 // and returns how far it got. body does not escape, so that small inputs cost no
 // allocation where the caller has another one for divide.
 func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
-	c := costOf(f)
+	c := costOf(f, conf.kind)
 	each := c.known() * conf.elements()
 	switch {
 	case n == 0:
@@ -230,32 +279,11 @@ func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 		size = int(max(1, watched/each))
 	}
 	if from > 0 && (int64(n) > watched/each || from < n || begin%16 == 0) { // else it costs too much
-		took := now() - begin
+		took := now() - begin - clock
 		c.learn(took*ns/int64(from)/conf.elements(), took)
 	}
 	returned = true
 	return from
-}
-
-// cheap reports whether n calls of f are known to take so little that nobody should be asked.
-func cheap(n int, f any) bool {
-	each := costOf(f).known()
-	return each > 0 && int64(n) <= little/each
-}
-
-// serially calls f, a serial program for n elements of a known cost, and reports true, if they are
-// cheap.
-func serially(n int, of any, f func()) bool {
-	if n > 0 && !cheap(n, of) {
-		return false
-	}
-	begin := now()
-	boundary(f)
-	if n > 0 {
-		took := now() - begin
-		costOf(of).learn(took*ns/int64(n), took)
-	}
-	return true
 }
 
 // boundary calls f. What it panics with arrives as it does from a worker.
@@ -280,6 +308,16 @@ func rethrow(v any) {
 }
 
 var epoch = time.Now()
+
+// clock is how many nanoseconds a look at the clock takes.
+var clock = func() int64 {
+	least := int64(math.MaxInt64)
+	for range 20 {
+		begin := now()
+		least = min(least, now()-begin)
+	}
+	return least
+}()
 
 // now is the time in nanoseconds.
 func now() int64 { return int64(time.Since(epoch)) }

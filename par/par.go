@@ -17,11 +17,12 @@
 //   - Bodies may run at the same time, on any goroutine; a body must not wait for another
 //     one of the same call.
 //   - A panic in a body arrives at the caller, once, as a [*filch.PanicError], when
-//     nothing of the call runs any more; what has not begun by then is left out.
+//     nothing of the call runs any more. What others have begun by then is finished: the
+//     element, or some more of those that take little, or the chunk, with [WithGrain].
 //     runtime.Goexit ends the caller likewise. Slices that were being written may be
 //     half-written then, but where it says otherwise.
 //   - Results do not depend on the number of workers, or on who was faster, if the
-//     functions passed are pure.
+//     functions passed are pure, unless the documentation says so.
 //   - Nothing is allocated for each element but what the result takes.
 //   - A nil function or Scope panics, as does a negative length. So does a closed pool, but
 //     not if the input is so small that no pool is needed.
@@ -35,7 +36,9 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Option is an option of a loop.
+// Option is an option of a loop. A function panics if it is given one that has no meaning for it:
+// [AllErrors] and [WithContext] are for those that return an error, and [InFlight] for
+// pipelines.
 type Option func(*config)
 
 type config struct {
@@ -43,34 +46,37 @@ type config struct {
 	inFlight int // 0: as the processors
 	all      bool
 	ctx      context.Context
+	given    which
 
 	// Not the caller's to set.
-	unit  int64         // elements of an index, if more than one
-	limit *atomic.Int64 // nothing from here on need be done any more; nil if all must
+	kind   kind
+	single bool          // the body calls a function for each index
+	unit   int64         // elements of an index, if more than one
+	limit  *atomic.Int64 // nothing from here on need be done any more; nil if all must
 }
 
-// WithGrain makes chunks of n elements, which are not divided. It panics if n is less
-// than 1.
+// WithGrain makes chunks of n elements, or fewer at the end, which are not divided. It panics if n
+// is less than 1.
 func WithGrain(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("par: WithGrain(%d): a chunk must have an element", n))
 	}
-	return func(c *config) { c.grain = n }
+	return func(c *config) { c.grain, c.given = n, c.given|grain }
 }
 
 // InFlight bounds how many values are under way in a [Pipeline]: taken from the source, and not
-// yet returned from the sink. It is 4 for each of GOMAXPROCS else. It panics if n is less
+// yet returned from the sink. It is 4 for each worker of the pool else. It panics if n is less
 // than 1.
 func InFlight(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("par: InFlight(%d): there must be a value", n))
 	}
-	return func(c *config) { c.inFlight = n }
+	return func(c *config) { c.inFlight, c.given = n, c.given|inFlight }
 }
 
 // AllErrors makes functions that return an error go on after one, and return all of
 // them, joined, in the order of the elements.
-func AllErrors() Option { return func(c *config) { c.all = true } }
+func AllErrors() Option { return func(c *config) { c.all, c.given = true, c.given|errorsToo } }
 
 // WithContext makes functions that return an error stop when ctx ends, and return why, as
 // context.Cause says, unless an element has failed. It panics if ctx is nil.
@@ -78,10 +84,23 @@ func WithContext(ctx context.Context) Option {
 	if ctx == nil {
 		panic("par: WithContext: ctx is nil")
 	}
-	return func(c *config) { c.ctx = ctx }
+	return func(c *config) { c.ctx, c.given = ctx, c.given|untilDone }
 }
 
-func configOf(op string, opts []Option) config {
+// which are the options, as bits.
+type which uint8
+
+const (
+	grain which = 1 << iota
+	inFlight
+	errorsToo
+	untilDone
+)
+
+var optionNames = map[which]string{grain: "WithGrain", inFlight: "InFlight", errorsToo: "AllErrors", untilDone: "WithContext"}
+
+// configOf returns what the options say. op takes those that are known.
+func configOf(op string, opts []Option, known which) config {
 	if len(opts) == 0 {
 		return config{}
 	}
@@ -91,6 +110,9 @@ func configOf(op string, opts []Option) config {
 			panic(fmt.Sprintf("par: %s: option %d is nil", op, i))
 		}
 		opt(c)
+		if more := c.given &^ known; more != 0 {
+			panic(fmt.Sprintf("par: %s: there is nothing for %s to do", op, optionNames[more]))
+		}
 	}
 	return *c
 }

@@ -190,7 +190,7 @@ func TestCostChanges(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 		}
-		costOf(body).learn(ns, 1)
+		costOf(body, asIs).learn(ns, 1)
 		slow = true
 		begin := time.Now()
 		For(p, 9, body) // one alone, and eight together
@@ -199,8 +199,8 @@ func TestCostChanges(t *testing.T) {
 		}
 		slow = false
 		for i := range 2 {
-			costOf(body).each.Store(0)
-			costOf(body).learn(ns, 1)
+			costOf(body, asIs).each.Store(0)
+			costOf(body, asIs).learn(ns, 1)
 			slow = true
 			begin = time.Now()
 			For(p, 800*(1+i), body)
@@ -679,17 +679,34 @@ func TestPanics(t *testing.T) {
 func TestAllocations(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
-	x := make([]int, 100_000)
-	for name, f := range map[string]func(){
-		"For":      func() { For(p, len(x), func(i int) { x[i] = i }) },
-		"MapInto":  func() { MapInto(p, x, x, func(v int) int { return v + 1 }) },
-		"Sum":      func() { Sum(p, x) },
-		"Find":     func() { Find(p, x, func(v int) bool { return v < 0 }) },
-		"Fill":     func() { Fill(p, x, 1) },
-		"IsSorted": func() { IsSorted(p, x) },
-	} {
-		if n := testing.AllocsPerRun(20, f); n > 100 {
-			t.Errorf("%s: %v allocations", name, n)
+	for _, n := range []int{100, 100_000} {
+		x := make([]int, n)
+		yes := func(v int) bool { return v >= 0 }
+		for name, f := range map[string]func(){
+			"For":           func() { For(p, n, func(i int) { x[i] = i }) },
+			"ForScope":      func() { ForScope(p, n, func(_ filch.Scope, i int) { x[i] = i }) },
+			"ForErr":        func() { ForErr(p, n, func(i int) error { return nil }) },
+			"Each":          func() { Each(p, x, func(i, v int) {}) },
+			"MapInto":       func() { MapInto(p, x, x, func(v int) int { return v + 1 }) },
+			"Sum":           func() { Sum(p, x) },
+			"Reduce":        func() { Reduce(p, x, 0, add) },
+			"ReduceRange":   func() { ReduceRange(p, n, 0, func(lo, hi int) int { return hi }, add) },
+			"MinMaxFunc":    func() { MinMaxFunc(p, x, cmp.Compare[int]) },
+			"Count":         func() { Count(p, x, yes) },
+			"Find":          func() { Find(p, x, func(v int) bool { return v < 0 }) },
+			"Scan":          func() { Scan(p, x, x, func(a, b int) int { return a }) },
+			"ScanExclusive": func() { ScanExclusive(p, x, x, 0, func(a, b int) int { return a }) },
+			"Filter":        func() { Filter(p, x, yes) },
+			"Partition":     func() { Partition(p, x, yes) },
+			"Histogram":     func() { Histogram(p, x, 3, func(v int) int { return v & 1 }) },
+			"TopK":          func() { TopK(p, x, 3, cmp.Compare[int]) },
+			"Fill":          func() { Fill(p, x, 1) },
+			"IsSorted":      func() { IsSorted(p, x) },
+		} {
+			f()
+			if k := testing.AllocsPerRun(20, f); k > float64(30+n/1000) {
+				t.Errorf("%s of %d: %v allocations", name, n, k)
+			}
 		}
 	}
 }
@@ -698,12 +715,18 @@ func TestMisuse(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	for want, f := range map[string]func(){
-		"par: For: s is nil":                                        func() { For(nil, 1, func(int) {}) },
-		"par: Each: s is nil":                                       func() { Each((*filch.Pool)(nil), []int{1}, func(int, int) {}) },
-		"par: For: n is -1, which is negative":                      func() { For(p, -1, func(int) {}) },
-		"par: For: the function is nil":                             func() { For(p, 1, nil) },
-		"par: For: option 0 is nil":                                 func() { For(p, 1, func(int) {}, nil) },
-		"par: WithGrain(0): a chunk must have an element":           func() { WithGrain(0) },
+		"par: For: s is nil":                               func() { For(nil, 1, func(int) {}) },
+		"par: Each: s is nil":                              func() { Each((*filch.Pool)(nil), []int{1}, func(int, int) {}) },
+		"par: For: n is -1, which is negative":             func() { For(p, -1, func(int) {}) },
+		"par: For: the function is nil":                    func() { For(p, 1, nil) },
+		"par: For: option 0 is nil":                        func() { For(p, 1, func(int) {}, nil) },
+		"par: WithGrain(0): a chunk must have an element":  func() { WithGrain(0) },
+		"par: For: there is nothing for WithContext to do": func() { For(p, 1, func(int) {}, WithContext(context.Background())) },
+		"par: Map: there is nothing for AllErrors to do":   func() { Map(p, []int{1}, func(int) int { return 0 }, AllErrors()) },
+		"par: ForErr: there is nothing for InFlight to do": func() { ForErr(p, 1, func(int) error { return nil }, InFlight(2)) },
+		"par: Pipeline.Run: there is nothing for WithGrain to do": func() {
+			From(slices.Values([]int{1})).Run(p, func(int) error { return nil }, WithGrain(2))
+		},
 		"par: InFlight(0): there must be a value":                   func() { InFlight(0) },
 		"par: From: the function is nil":                            func() { From[int](nil) },
 		"par: Stage: the function is nil":                           func() { Stage[int, int](From(slices.Values([]int{1})), 1, nil) },
@@ -731,6 +754,104 @@ func TestMisuse(t *testing.T) {
 			f()
 		}()
 	}
+}
+
+// The same for those that go through blocks, or keep partial results: elements that become dear
+// after they were known to take nothing.
+func TestCostChangesInBlocks(t *testing.T) {
+	const n = 80
+	for name, run := range map[string]func(p *filch.Pool, x []int, wait func()){
+		"Reduce": func(p *filch.Pool, x []int, wait func()) {
+			Reduce(p, x, 0, func(a, b int) int { wait(); return a + b })
+		},
+		"MapReduce": func(p *filch.Pool, x []int, wait func()) {
+			MapReduce(p, x, 0, func(v int) int { wait(); return v }, add)
+		},
+		"ReduceRange": func(p *filch.Pool, x []int, wait func()) {
+			ReduceRange(p, len(x), 0, func(lo, hi int) int { wait(); return lo }, add)
+		},
+		"Count":     func(p *filch.Pool, x []int, wait func()) { Count(p, x, func(v int) bool { wait(); return true }) },
+		"Filter":    func(p *filch.Pool, x []int, wait func()) { Filter(p, x, func(v int) bool { wait(); return true }) },
+		"Partition": func(p *filch.Pool, x []int, wait func()) { Partition(p, x, func(v int) bool { wait(); return true }) },
+		"Histogram": func(p *filch.Pool, x []int, wait func()) {
+			Histogram(p, x, 3, func(v int) int { wait(); return v % 3 })
+		},
+		"GroupBy":  func(p *filch.Pool, x []int, wait func()) { GroupBy(p, x, func(v int) int { wait(); return v % 3 }) },
+		"Scan":     func(p *filch.Pool, x []int, wait func()) { Scan(p, x, x, func(a, b int) int { wait(); return a + b }) },
+		"ForScope": func(p *filch.Pool, x []int, wait func()) { ForScope(p, len(x), func(filch.Scope, int) { wait() }) },
+		"Find":     func(p *filch.Pool, x []int, wait func()) { Find(p, x, func(int) bool { wait(); return false }) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(8))
+			defer p.Close()
+			slow := false
+			wait := func() {
+				if slow {
+					time.Sleep(time.Second)
+				}
+			}
+			x := make([]int, n)
+			for range 3 {
+				run(p, x, wait)
+			}
+			known := func(each int64) {
+				for i := range costs {
+					if costs[i].each.Load() > 0 {
+						costs[i].each.Store(each)
+					}
+				}
+			}
+			known(ns) // as cheap as can be
+			defer known(0)
+			slow = true
+			begin := time.Now()
+			run(p, x, wait)
+			most := 2*n/8 + 3 // 10 rounds, if all goes well
+			if name == "Scan" {
+				most = 3 * n / 4 // the first block, then totals of blocks, what is before each, and all again
+			}
+			if rounds := int(time.Since(begin) / time.Second); rounds > most {
+				t.Errorf("%s: %d rounds for %d elements on 8 workers", name, rounds, n)
+			}
+		})
+	}
+}
+
+// Elements that suddenly take long are shared, though what came before them took nothing.
+func TestCheapFirst(t *testing.T) {
+	for _, c := range []struct{ cheap, most int }{{0, 9}, {1, 20}, {10, 80}, {100, 80}, {100_000, 80}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(8))
+			defer p.Close()
+			const dear = 64 * 8
+			begin := time.Now()
+			For(p, c.cheap+dear, func(i int) {
+				if i >= c.cheap {
+					time.Sleep(time.Second)
+				}
+			})
+			if rounds := int(time.Since(begin) / time.Second); rounds > dear/8+c.most {
+				t.Errorf("%d dear elements after %d that took nothing: %d rounds on 8 workers", dear, c.cheap, rounds)
+			}
+		})
+	}
+}
+
+// After an error or a panic, no elements are begun but those that are under way.
+func TestNoMoreAfterAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2))
+		defer p.Close()
+		var begun atomic.Int32
+		err := ForErr(p, 200, func(i int) error {
+			begun.Add(1)
+			time.Sleep(time.Second)
+			return errors.New("bad")
+		}, WithGrain(100))
+		if err == nil || begun.Load() > 2 {
+			t.Errorf("%v, and %d elements", err, begun.Load())
+		}
+	})
 }
 
 // What op takes long is combined in parallel, in a tree.

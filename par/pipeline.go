@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -21,11 +20,12 @@ type Pipeline[T any] struct {
 }
 
 // From begins a Pipeline with the values of source, which are taken one at a time, as there is
-// room for them, and not all by the same goroutine.
+// room for them. They are taken with iter.Pull, by whoever is free, so neither source nor who
+// calls [Pipeline.Run] may be locked to a thread with runtime.LockOSThread: that ends the program.
 func From[T any](source iter.Seq[T]) *Pipeline[T] {
 	checkFunc("From", source == nil)
 	return &Pipeline[T]{func(l *line) []T {
-		values := make([]T, l.slots())
+		values := make([]T, l.inFlight)
 		next, stop := iter.Pull(source)
 		l.pull = func(slot int) (ok bool) {
 			values[slot], ok = next()
@@ -40,17 +40,28 @@ func From[T any](source iter.Seq[T]) *Pipeline[T] {
 // f is called for as many values at a time as width says, or any number if it is 0; with a
 // width of 1, in the order of the source as well. It panics if width is negative.
 func Stage[T, R any](p *Pipeline[T], width int, f func(v T) (R, error)) *Pipeline[R] {
-	p.check("Stage")
-	if width < 0 {
-		panic(fmt.Sprintf("par: Stage: width is %d, which is negative", width))
-	}
 	checkFunc("Stage", f == nil)
+	return addStage("Stage", p, width, func(_ filch.Scope, v T) (R, error) { return f(v) })
+}
+
+// StageScope is [Stage] for an f that calls other functions of this package, or forks: it passes
+// on the scope that f is called in; see [ForScope].
+func StageScope[T, R any](p *Pipeline[T], width int, f func(s filch.Scope, v T) (R, error)) *Pipeline[R] {
+	checkFunc("StageScope", f == nil)
+	return addStage("StageScope", p, width, f)
+}
+
+func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Scope, v T) (R, error)) *Pipeline[R] {
+	p.check(op)
+	if width < 0 {
+		panic(fmt.Sprintf("par: %s: width is %d, which is negative", op, width))
+	}
 	return &Pipeline[R]{func(l *line) []R {
-		in, out := p.lay(l), make([]R, l.slots())
-		l.stages = append(l.stages, stage{width: width, run: func(slot int) (err error) {
+		in, out := p.lay(l), make([]R, l.inFlight)
+		l.stages = append(l.stages, stage{width: width, run: func(s filch.Scope, slot int) (err error) {
 			v := in[slot]
 			clear(in[slot : slot+1])
-			out[slot], err = f(v)
+			out[slot], err = f(s, v)
 			return err
 		}})
 		return out
@@ -66,23 +77,24 @@ func Stage[T, R any](p *Pipeline[T], width int, f func(v T) (R, error)) *Pipelin
 // it may be stopped. A panic of the source or a stage arrives once, as elsewhere.
 //
 // A worker carries a value from stage to stage as long as the next one has room for it, and
-// else goes on with the oldest that has (as Navarro, Asenjo, Tabik, Caşcaval, "Analytical
+// else goes on with one that is furthest on (as Navarro, Asenjo, Tabik, Caşcaval, "Analytical
 // modeling of pipeline parallelism", PACT 2009, describe it for TBB). A step costs some 100
 // to 200 ns; nothing is allocated for a value.
 func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) error {
 	check("Pipeline.Run", s, 0)
 	p.check("Pipeline.Run")
 	checkFunc("Pipeline.Run", sink == nil)
-	l := &line{config: configOf("Pipeline.Run", opts)}
+	l := &line{config: configOf("Pipeline.Run", opts, inFlight|untilDone), carrying: map[*filch.Worker]bool{}}
 	l.failed.limit.Store(math.MaxInt)
-	if l.inFlight == 0 {
-		l.inFlight = 4 * runtime.GOMAXPROCS(0)
-	}
-	end := Stage(p, 1, func(v T) (struct{}, error) { return struct{}{}, sink(v) })
-	end.lay(l)
-	defer l.stop()
-	l.at = make([]int, l.slots())
-	carriers.Call(s, l)
+	s.Do(func(w *filch.Worker) {
+		if l.inFlight == 0 {
+			l.inFlight = 4 * w.Pool().Workers()
+		}
+		Stage(p, 1, func(v T) (struct{}, error) { return struct{}{}, sink(v) }).lay(l)
+		defer l.stop()
+		l.at = make([]int, l.inFlight)
+		carriers.Call(w, l)
+	})
 	return l.failed.err(false)
 }
 
@@ -100,17 +112,18 @@ type line struct {
 	stop   func()
 	failed failures // limit: the number of the first value that need not go on
 
-	mu      sync.Mutex
-	stages  []stage // and all in them
-	at      []int   // for each slot, the stage that its value is before or in
-	begun   int     // so many values have been taken from the source
-	pulling bool    // the next one is being taken
-	ended   bool    // by the source, or by a panic
+	mu       sync.Mutex
+	stages   []stage // and all in them
+	at       []int   // for each slot, the stage that its value is before or in
+	begun    int     // so many values have been taken from the source
+	pulling  bool    // the next one is being taken
+	ended    bool    // by the source, or by a panic
+	carrying map[*filch.Worker]bool
 }
 
 type stage struct {
 	width   int // 0: any
-	run     func(slot int) error
+	run     func(s filch.Scope, slot int) error
 	running int   // so many values are in it
 	passed  int   // so many have left it
 	waiting []int // values before it, as they came; not for a width of 1, which knows its next
@@ -122,17 +135,23 @@ const source = -1
 // step is what a worker does at a time: value i through a stage, or from the source.
 type step struct{ i, stage int }
 
-func (l *line) slots() int { return l.inFlight }
-
 var carriers = filch.NewFunc(func(f *filch.Frame[*line, struct{}], l *line) struct{} {
 	l.carry(f)
 	return struct{}{}
 })
 
 // carry takes steps until there is none that could be taken now. Who has taken one looks for
-// what it has made possible, so somebody is there for each step, and nobody waits.
+// what it has made possible, so somebody is there for each step.
+//
+// A worker that waits at the joins below may come here again, to help; then it leaves at once, or
+// its stack would grow with the length of the source. Whoever has forked looks for steps itself,
+// and the place of who waits is another's.
 func (l *line) carry(f *filch.Frame[*line, struct{}]) {
 	w := f.Worker()
+	if !l.enter(w) {
+		return
+	}
+	defer l.leave(w)
 	var forks [64]filch.Fork
 	n := 0
 	for carried := -1; ; {
@@ -149,7 +168,7 @@ func (l *line) carry(f *filch.Frame[*line, struct{}]) {
 			forks[n] = f.Fork(l)
 			n++
 		}
-		l.take(st)
+		l.take(w, st)
 		carried = st.i
 	}
 	for ; n > 0; n-- {
@@ -157,17 +176,35 @@ func (l *line) carry(f *filch.Frame[*line, struct{}]) {
 	}
 }
 
+// enter reports whether w does not carry yet.
+func (l *line) enter(w *filch.Worker) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.carrying[w] {
+		return false
+	}
+	l.carrying[w] = true
+	return true
+}
+
+func (l *line) leave(w *filch.Worker) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.carrying, w)
+}
+
 // next returns the step to take, and whether there are more, if that matters: first for the value
 // that was carried last, for it is in the cache, then for those that have come furthest.
 func (l *line) next(carried int, forks bool) (st step, more, ok bool) {
-	if l.ctx != nil && l.ctx.Err() != nil {
-		l.failed.stop(l.ctx)
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limit := int(l.failed.limit.Load())
 	if st, ok = l.onward(carried, limit); !ok {
 		st, ok = l.first(limit)
+	}
+	if ok && l.ctx != nil && l.ctx.Err() != nil {
+		l.failed.stop(l.ctx)
+		ok = false
 	}
 	if !ok {
 		return st, false, false
@@ -192,7 +229,7 @@ func (l *line) onward(i, limit int) (step, bool) {
 	if i < l.through() || i >= min(limit, l.begun) {
 		return step{}, false
 	}
-	at := l.at[i%l.slots()]
+	at := l.at[i%l.inFlight]
 	s := &l.stages[at]
 	var ok bool
 	switch s.width {
@@ -219,7 +256,7 @@ func (l *line) first(limit int) (step, bool) {
 			return st, true
 		}
 	}
-	ok := !l.pulling && !l.ended && l.begun-l.through() < l.slots() && l.begun < limit
+	ok := !l.pulling && !l.ended && l.begun-l.through() < l.inFlight && l.begun < limit
 	return step{l.begun, source}, ok
 }
 
@@ -228,8 +265,8 @@ func (l *line) first(limit int) (step, bool) {
 func (l *line) through() int { return l.stages[len(l.stages)-1].passed }
 
 // take takes a step.
-func (l *line) take(st step) {
-	slot, returned := st.i%l.slots(), false
+func (l *line) take(w *filch.Worker, st step) {
+	slot, returned := st.i%l.inFlight, false
 	more, err := true, error(nil)
 	defer func() {
 		l.mu.Lock()
@@ -263,7 +300,7 @@ func (l *line) take(st step) {
 	if st.stage == source {
 		more = l.pull(slot)
 	} else {
-		err = l.stages[st.stage].run(slot)
+		err = l.stages[st.stage].run(w, slot)
 	}
 	returned = true
 }

@@ -228,6 +228,53 @@ func TestPipelineOverlaps(t *testing.T) {
 	}
 }
 
+// As many values are under way as the pool's workers ask for, whatever the number of processors.
+func TestPipelineOfManyWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := filch.New(filch.WithWorkers(64))
+		defer pool.Close()
+		var taken atomic.Int64
+		begin := time.Now()
+		p := Stage(From(upTo(640, &taken)), 0, func(v int) (int, error) { time.Sleep(time.Second); return v, nil })
+		if err := p.Run(pool, func(int) error { return nil }); err != nil {
+			t.Error(err)
+		}
+		if rounds := int(time.Since(begin) / time.Second); rounds > 20 {
+			t.Errorf("%d rounds for 640 values with 64 workers", rounds)
+		}
+	})
+}
+
+// Stacks do not grow with the source.
+func TestPipelineDepth(t *testing.T) {
+	n := 100_000
+	if raceEnabled || testing.Short() {
+		n = 5000
+	}
+	pool := filch.New(filch.WithWorkers(4))
+	defer pool.Close()
+	var taken atomic.Int64
+	var deepest atomic.Int64
+	p := Stage(Stage(From(upTo(n, &taken)), 0, func(v int) (int, error) {
+		if v%64 == 0 {
+			runtime.Gosched()
+		}
+		return v, nil
+	}), 2, func(v int) (int, error) {
+		var stack [300]uintptr
+		k := int64(runtime.Callers(0, stack[:]))
+		for old := deepest.Load(); k > old && !deepest.CompareAndSwap(old, k); old = deepest.Load() {
+		}
+		return v, nil
+	})
+	if err := p.Run(pool, func(int) error { return nil }, InFlight(8)); err != nil {
+		t.Error(err)
+	}
+	if deepest.Load() > 100 {
+		t.Errorf("%d frames", deepest.Load())
+	}
+}
+
 // A pipeline runs again, and inside a stage of another one.
 func TestPipelineAgain(t *testing.T) {
 	pool := filch.New(filch.WithWorkers(2))

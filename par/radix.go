@@ -191,7 +191,7 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
 		})
 		differ[b] = d
 	}
-	eachBlock(s, len(x), size, sortBits[U], count)
+	eachBlock(s, len(x), size, sortBits[U], asIs, count)
 	all := U(0)
 	for _, d := range differ {
 		all |= d
@@ -199,7 +199,7 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
 	if highest := uint(max(0, bits.Len64(uint64(all))-8)); highest != shift {
 		shift = highest
 		clear(next)
-		eachBlock(s, len(x), size, sortBits[U], count)
+		eachBlock(s, len(x), size, sortBits[U], asIs, count)
 	}
 	var ends [digits]int
 	at := 0
@@ -209,7 +209,7 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
 		}
 		ends[d] = at
 	}
-	eachBlock(s, len(x), size, sortBits[U], func(b, lo, hi int) {
+	eachBlock(s, len(x), size, sortBits[U], inRanges, func(b, lo, hi int) {
 		n := &next[b]
 		k.inBits(x[lo:hi], func(some []U) {
 			for _, v := range some {
@@ -220,7 +220,7 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
 			}
 		})
 	})
-	eachWith(s, digits, sortBits[U], config{grain: 1}, func(s filch.Scope, lo, hi int) {
+	eachWith(s, digits, sortDigits[U], config{grain: 1}, func(s filch.Scope, lo, hi int) {
 		for d := lo; d < hi; d++ {
 			first := 0
 			if d > 0 {
@@ -373,7 +373,7 @@ func sortTexts(s filch.Scope, x []text, skip, level int) {
 	// Those of one key, which are found before any is given another.
 	const size = 1 << 12
 	parts := make([][][2]int, (len(x)-1)/size+1)
-	eachBlock(s, len(x), size, sortTexts, func(i, lo, hi int) {
+	eachBlock(s, len(x), size, sortTexts, asIs, func(i, lo, hi int) {
 		for ; lo < hi && lo > 0 && x[lo].key == x[lo-1].key; lo++ { // they begin before
 		}
 		for lo < hi {

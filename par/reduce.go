@@ -3,6 +3,7 @@ package par
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/filch-go/filch"
@@ -17,64 +18,62 @@ import (
 // these may take long, and some hundred blocks of more.
 func blockSize(n int) int { return max(1, min(n/64, 1024), n>>16) }
 
-// pairs combines values that come one after the other as if by halving, with as many
-// at a time as there are bits in their number.
-type pairs[R any] struct {
-	open []R
-	n    uint
-}
-
-func (p *pairs[R]) add(v R, op func(a, b R) R) {
-	for m := p.n; m&1 != 0; m >>= 1 {
-		last := len(p.open) - 1
-		v = op(p.open[last], v)
-		p.open = p.open[:last]
+// blockSize is that of the caller, if there is one.
+func (c *config) blockSize(n int) int {
+	if c.grain > 0 {
+		return c.grain
 	}
-	p.open = append(p.open, v)
-	p.n++
+	return blockSize(n)
 }
 
-func (p *pairs[R]) total(op func(a, b R) R) R {
-	i := len(p.open) - 1
-	v := p.open[i]
-	for i--; i >= 0; i-- {
-		v = op(p.open[i], v)
+// fold calls block for each block of so many, and combines what it returns in a tree; n must
+// not be 0. What block costs is known by the function of and its kind, and what op does by opOf;
+// nil is next to nothing.
+func fold[R any](s filch.Scope, n, size int, of any, k kind, opOf any, block func(lo, hi int) R, op func(a, b R) R) R {
+	t := tree[R]{make([]R, (n-1)/size+1), op}
+	eachBlock(s, n, size, of, k, func(i, lo, hi int) { t.parts[i] = block(lo, hi) })
+	level, from := 1, 0
+	if len(t.parts) > 1 && (opOf == nil || costOf(opOf, asIs).cheap(len(t.parts))) {
+		level, from = t.serially(opOf != nil)
 	}
-	return v
+	for level < len(t.parts) {
+		each(s, t.pairs(level)-from, opOf, config{}, func(lo, hi int) { t.combine(level, from+lo, from+hi) })
+		level, from = 2*level, 0
+	}
+	return t.parts[0]
 }
 
-// fold calls block for each block of so many, and combines what it returns; n must not be 0. What
-// block costs is known by the function of, and what op does by opOf, or nil if that is next to
-// nothing.
-func fold[R any](s filch.Scope, n, size int, of, opOf any, block func(lo, hi int) R, op func(a, b R) R) R {
-	var total R
-	serial := func() {
-		all := pairs[R]{open: make([]R, 0, 8)}
-		for lo := 0; lo < n; {
-			end := lo + min(size, n-lo)
-			all.add(block(lo, end), op)
-			lo = end
+// tree combines parts: each with the next one, and these pairs with the next pairs, and so on.
+type tree[R any] struct {
+	parts []R
+	op    func(a, b R) R
+}
+
+// pairs returns how many there are of what has been combined to a length of level.
+func (t *tree[R]) pairs(level int) int { return (len(t.parts)-level-1)/(2*level) + 1 }
+
+func (t *tree[R]) combine(level, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		at := 2 * level * i
+		t.parts[at] = t.op(t.parts[at], t.parts[at+level])
+	}
+}
+
+// serially combines what is known to be cheap. If it may turn out not to be, and does, it returns
+// where it has got to: the level, and the pair.
+func (t *tree[R]) serially(mayBeDear bool) (level, from int) {
+	boundary(func() {
+		begin := now()
+		t.combine(1, 0, 1)
+		if level, from = 1, 1; mayBeDear && (now()-begin)*ns > watched {
+			return
 		}
-		total = all.total(op)
-	}
-	if n == 1 {
-		boundary(serial)
-		return total
-	}
-	if (opOf == nil || cheap((n-1)/size, opOf)) && serially(n, of, serial) {
-		return total
-	}
-	parts := make([]R, (n-1)/size+1)
-	eachBlock(s, n, size, of, func(i, lo, hi int) { parts[i] = block(lo, hi) })
-	for half := 1; half < len(parts); half *= 2 { // as pairs does
-		each(s, (len(parts)-half-1)/(2*half)+1, op, config{}, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				at := 2 * half * i
-				parts[at] = op(parts[at], parts[at+half])
-			}
-		})
-	}
-	return parts[0]
+		t.combine(1, 1, t.pairs(1))
+		for level = 2; level < len(t.parts); level *= 2 {
+			t.combine(level, 0, t.pairs(level))
+		}
+	})
+	return level, from
 }
 
 // fromLeft returns x[0] op x[1] op …; x must not be empty.
@@ -88,24 +87,28 @@ func fromLeft[T any](x []T, op func(a, b T) T) T {
 
 // Reduce returns x[0] op x[1] op …, or zero if x is empty. op must be associative, but
 // need not be commutative; if it only nearly is, the answer depends on the length of x
-// alone.
-func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T) T {
+// alone, and on [WithGrain], if that says how long the blocks are in which elements are combined
+// one after the other. op must not change what it is given, which may be in x.
+func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T, opts ...Option) T {
 	check("Reduce", s, 0)
 	checkFunc("Reduce", op == nil)
+	c := configOf("Reduce", opts, grain)
 	if len(x) == 0 {
 		return zero
 	}
-	return fold(s, len(x), blockSize(len(x)), op, nil, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
+	return fold(s, len(x), c.blockSize(len(x)), op, asIs, op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
 }
 
-// MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce].
-func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a, b R) R) R {
+// MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce]. What f and op
+// return is used once, so op may change it, and return it.
+func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a, b R) R, opts ...Option) R {
 	check("MapReduce", s, 0)
 	checkFunc("MapReduce", f == nil || op == nil)
+	c := configOf("MapReduce", opts, grain)
 	if len(x) == 0 {
 		return zero
 	}
-	return fold(s, len(x), blockSize(len(x)), f, op, func(lo, hi int) R {
+	return fold(s, len(x), c.blockSize(len(x)), f, asIs, op, func(lo, hi int) R {
 		v := f(x[lo])
 		for _, w := range x[lo+1 : hi] {
 			v = op(v, f(w))
@@ -116,14 +119,16 @@ func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a,
 
 // ReduceRange calls f for ranges of indices that make up 0 to n-1, and returns what all of it
 // comes to, f of the first op f of the second op …, or zero if n is 0. That saves the calls for
-// each element of [MapReduce]. The ranges depend on n alone: see [Reduce].
-func ReduceRange[R any](s filch.Scope, n int, zero R, f func(lo, hi int) R, op func(a, b R) R) R {
+// each element of [MapReduce], which it is like otherwise. The ranges depend on n alone: they
+// have one index each below 128, and then more, or as many as [WithGrain] says.
+func ReduceRange[R any](s filch.Scope, n int, zero R, f func(lo, hi int) R, op func(a, b R) R, opts ...Option) R {
 	check("ReduceRange", s, n)
 	checkFunc("ReduceRange", f == nil || op == nil)
+	c := configOf("ReduceRange", opts, grain)
 	if n == 0 {
 		return zero
 	}
-	return fold(s, n, blockSize(n), f, op, f, op)
+	return fold(s, n, c.blockSize(n), f, inRanges, op, f, op)
 }
 
 // Number is what can be added.
@@ -142,7 +147,7 @@ func Sum[T Number](s filch.Scope, x []T) T {
 	if len(x) <= fastBlock {
 		return sumPairs(x)
 	}
-	return fold(s, len(x), max(fastBlock, len(x)>>16), Sum[T], nil, func(lo, hi int) T { return sumPairs(x[lo:hi]) }, add)
+	return fold(s, len(x), max(fastBlock, len(x)>>16), Sum[T], asIs, nil, func(lo, hi int) T { return sumPairs(x[lo:hi]) }, add)
 }
 
 func sumPairs[T Number](x []T) T {
@@ -187,7 +192,7 @@ func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 		m := block(0, len(x))
 		return m[0], m[1], true
 	}
-	m := fold(s, len(x), max(fastBlock, len(x)>>16), MinMax[T], nil, block, func(p, q [2]T) [2]T { return [2]T{min(p[0], q[0]), max(p[1], q[1])} })
+	m := fold(s, len(x), max(fastBlock, len(x)>>16), MinMax[T], asIs, nil, block, func(p, q [2]T) [2]T { return [2]T{min(p[0], q[0]), max(p[1], q[1])} })
 	return m[0], m[1], true
 }
 
@@ -199,7 +204,7 @@ func MinMaxFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) (least, m
 	if len(x) == 0 {
 		return least, most, false
 	}
-	m := fold(s, len(x), blockSize(len(x)), compare, nil, func(lo, hi int) [2]T {
+	m := fold(s, len(x), blockSize(len(x)), compare, toCompare, compare, func(lo, hi int) [2]T {
 		a, b := x[lo], x[lo]
 		for _, v := range x[lo+1 : hi] {
 			if compare(v, a) < 0 {
@@ -228,7 +233,7 @@ func Count[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	if len(x) == 0 {
 		return 0
 	}
-	return fold(s, len(x), blockSize(len(x)), f, nil, func(lo, hi int) (n int) {
+	return fold(s, len(x), blockSize(len(x)), f, asIs, nil, func(lo, hi int) (n int) {
 		for _, v := range x[lo:hi] {
 			if f(v) {
 				n++
@@ -244,10 +249,10 @@ func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 	check("Scan", s, 0)
 	checkFunc("Scan", op == nil)
 	checkLengths("Scan", len(dst), len(x))
-	scan(s, len(x), op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, func(lo, hi int, before *T) {
+	scan(s, x, op, func(lo, hi int, before T, any bool) {
 		v := x[lo]
-		if before != nil {
-			v = op(*before, v)
+		if any {
+			v = op(before, v)
 		}
 		dst[lo] = v
 		for i := lo + 1; i < hi; i++ {
@@ -267,10 +272,10 @@ func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) 
 		return zero
 	}
 	last := x[len(x)-1]
-	scan(s, len(x), op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, func(lo, hi int, before *T) {
+	scan(s, x, op, func(lo, hi int, before T, any bool) {
 		v := zero
-		if before != nil {
-			v = op(zero, *before)
+		if any {
+			v = op(zero, before)
 		}
 		for i := lo; i < hi; i++ {
 			w := x[i]
@@ -291,52 +296,52 @@ func checkLengths(op string, dst, x int) {
 	}
 }
 
-// scan calls total for each block but the last, combines the totals from the left, and
-// then calls write for each with what comes before it; or block by block, if that takes
-// little, which comes to the same.
-func scan[T any](s filch.Scope, n int, op func(a, b T) T, total func(lo, hi int) T, write func(lo, hi int, before *T)) {
-	if n == 0 {
-		return
-	}
-	size := blockSize(n)
-	if serially(n, op, func() {
-		var before *T
-		for lo := 0; lo < n; {
-			end := lo + min(size, n-lo)
-			var next T
-			if end < n { // before x is written, which may be dst
-				if next = total(lo, end); before != nil {
-					next = op(*before, next)
+// scan calls write for each block, with what x comes to before it, if there is any: block by block
+// as long as that takes little, and else with the totals of all blocks. Both come to the same.
+func scan[T any](s filch.Scope, x []T, op func(a, b T) T, write func(lo, hi int, before T, any bool)) {
+	// Blocks of a coarse op are as many as they are long, for their totals are combined from the
+	// left.
+	size := max(1, min(int(math.Sqrt(float64(len(x)))), 1024), len(x)>>16)
+	blocks := (len(x) + size - 1) / size
+	c := config{unit: int64(size)}
+	end := func(i int) int { return min((i+1)*size, len(x)) }
+	var before T
+	done := alone(blocks, op, c, func(first, last int) {
+		for i := first; i < last; i++ {
+			next := before
+			if i+1 < blocks { // before x is written, which may be dst
+				if next = fromLeft(x[i*size:end(i)], op); i > 0 {
+					next = op(before, next)
 				}
 			}
-			write(lo, end, before)
-			before, lo = &next, end
+			write(i*size, end(i), before, i > 0)
+			before = next
 		}
-	}) {
+	})
+	if done == blocks {
 		return
 	}
-	totals := make([]T, (n-1)/size+1)
-	eachBlock(s, n, size, op, func(i, lo, hi int) {
-		if hi < n {
-			totals[i] = total(lo, hi)
+	totals := make([]T, blocks+1) // of all before a block
+	totals[done] = before
+	each(s, blocks-1-done, op, c, func(first, last int) {
+		for i := done + first; i < done+last; i++ {
+			totals[i+1] = fromLeft(x[i*size:end(i)], op)
 		}
 	})
 	boundary(func() {
-		for i := 1; i < len(totals)-1; i++ {
-			totals[i] = op(totals[i-1], totals[i])
+		for i := max(1, done); i < blocks-1; i++ {
+			totals[i+1] = op(totals[i], totals[i+1])
 		}
 	})
-	eachBlock(s, n, size, op, func(i, lo, hi int) {
-		if i == 0 {
-			write(lo, hi, nil)
-			return
+	each(s, blocks-done, op, c, func(first, last int) {
+		for i := done + first; i < done+last; i++ {
+			write(i*size, end(i), totals[i], i > 0)
 		}
-		write(lo, hi, &totals[i-1])
 	})
 }
 
 // Find returns the index of the first element that f holds for, or -1. It may call f for
-// elements after it, but not for many.
+// elements after it, which others look at meanwhile, but not for long once it is found.
 func Find[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	check("Find", s, 0)
 	checkFunc("Find", f == nil)
@@ -362,7 +367,7 @@ func Any[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 	check("All", s, 0)
 	checkFunc("All", f == nil)
-	return holds(s, len(x), f, func(lo, hi int) bool {
+	return holds(s, len(x), f, asIs, func(lo, hi int) bool {
 		for _, v := range x[lo:hi] {
 			if !f(v) {
 				return false
@@ -373,13 +378,13 @@ func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 }
 
 // holds reports whether right does for all parts of [0, n).
-func holds(s filch.Scope, n int, f any, right func(lo, hi int) bool) bool {
+func holds(s filch.Scope, n int, f any, k kind, right func(lo, hi int) bool) bool {
 	if n <= 0 {
 		return true
 	}
 	var limit atomic.Int64
 	limit.Store(int64(n))
-	each(s, n, f, config{limit: &limit}, func(lo, hi int) {
+	each(s, n, f, config{limit: &limit, kind: k}, func(lo, hi int) {
 		if !right(lo, hi) {
 			limit.Store(-1)
 		}

@@ -24,7 +24,7 @@ const (
 func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Option) iter.Seq[R] {
 	check("MapSeq", s, 0)
 	checkFunc("MapSeq", f == nil || seq == nil)
-	c := configOf("MapSeq", opts)
+	c := configOf("MapSeq", opts, grain)
 	return func(yield func(R) bool) {
 		var results []R
 		for batch := range batches(seq, c) {
@@ -45,7 +45,7 @@ func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Opt
 func FromSeq[T any](s filch.Scope, seq iter.Seq[T], f func(v T), opts ...Option) {
 	check("FromSeq", s, 0)
 	checkFunc("FromSeq", f == nil || seq == nil)
-	for batch := range batches(seq, configOf("FromSeq", opts)) {
+	for batch := range batches(seq, configOf("FromSeq", opts, grain)) {
 		each(s, len(batch), f, config{}, func(lo, hi int) {
 			for _, v := range batch[lo:hi] {
 				f(v)

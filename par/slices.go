@@ -3,6 +3,7 @@ package par
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"unsafe"
 
 	"github.com/filch-go/filch"
@@ -13,7 +14,7 @@ func Map[T, R any](s filch.Scope, x []T, f func(v T) R, opts ...Option) []R {
 	check("Map", s, 0)
 	checkFunc("Map", f == nil)
 	dst := make([]R, len(x))
-	mapInto(s, dst, x, f, configOf("Map", opts))
+	mapInto(s, dst, x, f, configOf("Map", opts, grain))
 	return dst
 }
 
@@ -22,11 +23,12 @@ func MapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, opts ...Opt
 	check("MapInto", s, 0)
 	checkFunc("MapInto", f == nil)
 	checkLengths("MapInto", len(dst), len(x))
-	mapInto(s, dst, x, f, configOf("MapInto", opts))
+	mapInto(s, dst, x, f, configOf("MapInto", opts, grain))
 }
 
 func mapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, c config) {
 	b := mapBody[T, R]{dst, x, f}
+	c.single = true
 	if from := alone(len(x), f, c, b.run); from < len(x) { // as in For
 		divide(s, from, len(x), f, c, b.run)
 	}
@@ -51,7 +53,7 @@ func MapErr[T, R any](s filch.Scope, x []T, f func(v T) (R, error), opts ...Opti
 	check("MapErr", s, 0)
 	checkFunc("MapErr", f == nil)
 	dst := make([]R, len(x))
-	err := eachErr(s, len(x), f, configOf("MapErr", opts), func(i int) error {
+	err := eachErr(s, len(x), f, configOf("MapErr", opts, grain|errorsToo|untilDone), func(i int) error {
 		v, err := f(x[i])
 		if err == nil {
 			dst[i] = v
@@ -104,21 +106,20 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 	check("Filter", s, 0)
 	checkFunc("Filter", f == nil)
 	var kept []T
-	if serially(len(x), f, func() {
-		for _, v := range x {
+	from := alone(len(x), f, config{}, func(lo, hi int) {
+		for _, v := range x[lo:hi] {
 			if f(v) {
 				kept = append(kept, v)
 			}
 		}
-	}) {
+	})
+	if x = x[from:]; len(x) == 0 {
 		return kept
 	}
 	chosen := choose(s, x, f)
-	if chosen.n == 0 {
-		return nil
-	}
-	kept = make([]T, chosen.n)
-	gather(s, kept, x, chosen)
+	done := len(kept)
+	kept = slices.Grow(kept, chosen.n)[:done+chosen.n]
+	gather(s, kept[done:], x, chosen)
 	return kept
 }
 
@@ -127,16 +128,27 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 func Partition[T any](s filch.Scope, x []T, f func(v T) bool) (yes, no []T) {
 	check("Partition", s, 0)
 	checkFunc("Partition", f == nil)
+	from := alone(len(x), f, config{}, func(lo, hi int) {
+		for _, v := range x[lo:hi] {
+			if f(v) {
+				yes = append(yes, v)
+			} else {
+				no = append(no, v)
+			}
+		}
+	})
+	if x = x[from:]; len(x) == 0 {
+		return yes, no
+	}
 	chosen := choose(s, x, f)
-	all := make([]T, len(x))
-	yes, no = all[:chosen.n:chosen.n], all[chosen.n:]
-	gather(s, yes, x, chosen)
+	yes, no = slices.Grow(yes, chosen.n), slices.Grow(no, len(x)-chosen.n)
+	gather(s, yes[len(yes):len(yes)+chosen.n], x, chosen)
 	for i := range chosen.words {
 		chosen.words[i] = ^chosen.words[i]
 		chosen.before[i] = 64*i - chosen.before[i]
 	}
-	gather(s, no, x, chosen)
-	return yes, no
+	gather(s, no[len(no):len(no)+len(x)-chosen.n], x, chosen)
+	return yes[:len(yes)+chosen.n], no[:len(no)+len(x)-chosen.n]
 }
 
 // choice is a bit for each element that was chosen, and for each word of bits how many
@@ -171,7 +183,7 @@ func choose[T any](s filch.Scope, x []T, f func(v T) bool) choice {
 			}
 		}
 	} else {
-		eachBlock(s, len(x), 64, f, func(i, lo, hi int) {
+		eachBlock(s, len(x), 64, f, asIs, func(i, lo, hi int) {
 			word := uint64(0)
 			for k, v := range x[lo:hi] {
 				if f(v) {
@@ -187,7 +199,7 @@ func choose[T any](s filch.Scope, x []T, f func(v T) bool) choice {
 
 // gather moves the elements that were chosen to dst.
 func gather[T any](s filch.Scope, dst, x []T, c choice) {
-	eachBlock(s, len(x), 64, gather[T], func(i, lo, hi int) {
+	eachBlock(s, len(x), 64, gather[T], asIs, func(i, lo, hi int) {
 		to, word := c.before[i], c.words[i]
 		if n := hi - lo; n < 64 {
 			word &= 1<<n - 1
@@ -218,7 +230,7 @@ func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 	blocks := (n-1)/size + 1
 	to := make([]uint8, n)
 	counts := make([][256]int, blocks)
-	eachBlock(s, n, size, Shuffle[T], func(i, lo, hi int) {
+	eachBlock(s, n, size, Shuffle[T], asIs, func(i, lo, hi int) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)+1<<32))
 		random := uint64(0)
 		for k := lo; k < hi; k++ {
@@ -240,7 +252,7 @@ func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 	}
 	ends[piles] = at
 	dealt := make([]T, n)
-	eachBlock(s, n, size, Shuffle[T], func(i, lo, hi int) {
+	eachBlock(s, n, size, Shuffle[T], asIs, func(i, lo, hi int) {
 		for k := lo; k < hi; k++ {
 			c := &counts[i][to[k]]
 			dealt[*c] = x[k]

@@ -249,19 +249,19 @@ func mergeOrdered[T cmp.Ordered](dst, a, b []T, _ func(a, b T) int) {
 // IsSorted reports whether x is in order, NaN first.
 func IsSorted[T cmp.Ordered](s filch.Scope, x []T) bool {
 	check("IsSorted", s, 0)
-	return holds(s, len(x)-1, IsSorted[T], func(lo, hi int) bool { return slices.IsSorted(x[lo : hi+1]) })
+	return holds(s, len(x)-1, IsSorted[T], asIs, func(lo, hi int) bool { return slices.IsSorted(x[lo : hi+1]) })
 }
 
 // IsSortedFunc is [IsSorted] by compare.
 func IsSortedFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
 	check("IsSortedFunc", s, 0)
 	checkFunc("IsSortedFunc", compare == nil)
-	return holds(s, len(x)-1, compare, func(lo, hi int) bool { return slices.IsSortedFunc(x[lo:hi+1], compare) })
+	return holds(s, len(x)-1, compare, inRanges, func(lo, hi int) bool { return slices.IsSortedFunc(x[lo:hi+1], compare) })
 }
 
 // descends reports whether each element of x is less than the one before.
 func descends[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
-	return holds(s, len(x)-1, compare, func(lo, hi int) bool {
+	return holds(s, len(x)-1, compare, inRanges, func(lo, hi int) bool {
 		for i := lo; i < hi; i++ {
 			if compare(x[i+1], x[i]) >= 0 {
 				return false

@@ -1,4 +1,4 @@
-// Filter draws PNGs, and then sharpens all those of a folder: a pipeline that reads and
+// Filter sharpens all PNGs of a folder, or some that it draws: a pipeline that reads and
 // writes one file at a time, and decodes, filters and encodes as many as there are
 // workers. Within one image, tiles are filtered in parallel as well, so that a few large
 // ones keep all workers busy.
@@ -24,7 +24,7 @@ import (
 )
 
 // picture draws waves and noise.
-func picture(side int, seed uint64) image.Image {
+func picture(side int, seed uint64) *image.NRGBA {
 	r := rand.New(rand.NewPCG(seed, 0))
 	a, b := 0.1+r.Float64()/5, 0.1+r.Float64()/5
 	img := image.NewNRGBA(image.Rect(0, 0, side, side))
@@ -114,9 +114,9 @@ func parallel(pool *filch.Pool, names []string, done func(name string, data []by
 		}
 		return f, nil
 	})
-	sharp := par.Stage(decoded, 0, func(f file) (file, error) {
+	sharp := par.StageScope(decoded, 0, func(s filch.Scope, f file) (file, error) {
 		dst := image.NewNRGBA(f.img.Rect)
-		par.ForTiles(pool, dst.Rect.Dx(), dst.Rect.Dy(), func(x0, y0, x1, y1 int) { sharpen(dst, f.img, x0, y0, x1, y1) })
+		par.ForTiles(s, dst.Rect.Dx(), dst.Rect.Dy(), func(x0, y0, x1, y1 int) { sharpen(dst, f.img, x0, y0, x1, y1) })
 		f.img = dst
 		return f, nil
 	})
@@ -127,20 +127,28 @@ func parallel(pool *filch.Pool, names []string, done func(name string, data []by
 	return encoded.Run(pool, func(f file) error { return done(f.name, f.data) })
 }
 
-// run draws so many pictures in dir, and sharpens all that are there, into a folder within.
-func run(out io.Writer, pool *filch.Pool, dir string, pictures, side int) error {
+// drawAll puts so many pictures into a folder.
+func drawAll(dir string, pictures, side int) error {
 	for i := range pictures {
-		var b bytes.Buffer
-		if err := png.Encode(&b, picture(side, uint64(i))); err != nil {
+		b, err := encode(picture(side, uint64(i)))
+		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("picture%d.png", i)), b.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("picture%d.png", i)), b, 0o644); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// run sharpens all pictures of a folder, into a folder within.
+func run(out io.Writer, pool *filch.Pool, dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*.png"))
 	if err != nil {
 		return err
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%s: there is no .png file", dir)
 	}
 	begin := time.Now()
 	want, err := serial(names)
@@ -170,15 +178,23 @@ func run(out io.Writer, pool *filch.Pool, dir string, pictures, side int) error 
 }
 
 func main() {
-	dir, err := os.MkdirTemp("", "filter")
-	if len(os.Args) > 1 {
-		dir, err = os.Args[1], nil
-	}
-	if err == nil {
-		err = run(os.Stdout, filch.Default(), dir, 8, 800)
-	}
-	if err != nil {
+	if err := start(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "filter:", err)
 		os.Exit(1)
 	}
+}
+
+// start sharpens the pictures of the folder that is given, or some of its own.
+func start(args []string) error {
+	if len(args) > 0 {
+		return run(os.Stdout, filch.Default(), args[0])
+	}
+	dir, err := os.MkdirTemp("", "filter")
+	if err != nil {
+		return err
+	}
+	if err := drawAll(dir, 8, 800); err != nil {
+		return err
+	}
+	return run(os.Stdout, filch.Default(), dir)
 }

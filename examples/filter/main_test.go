@@ -14,7 +14,13 @@ func TestRun(t *testing.T) {
 	defer p.Close()
 	dir := t.TempDir()
 	var out strings.Builder
-	if err := run(&out, p, dir, 5, 90); err != nil {
+	if err := run(&out, p, dir); err == nil || !strings.Contains(err.Error(), "no .png file") {
+		t.Error(err)
+	}
+	if err := drawAll(dir, 5, 90); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(&out, p, dir); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(out.String(), "5 pictures") {

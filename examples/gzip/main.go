@@ -1,7 +1,7 @@
 // Gzip compresses a file, or what it makes up, as blocks side by side: each is a member of a gzip
 // file (RFC 1952, 2.2), which gunzip reads as one. The blocks go through a pipeline: they
-// are read one after the other, compressed by all workers, and written in their order; no more
-// than a few are in memory at a time.
+// are read one after the other, compressed by all workers, and written in their order, with
+// no more than a few under way at a time.
 package main
 
 import (
@@ -112,7 +112,12 @@ func run(out io.Writer, pool *filch.Pool, data []byte, file string) error {
 	if file == "" {
 		return nil
 	}
-	return os.WriteFile(file, got.Bytes(), 0o644)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // what is there stays
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(got.Bytes())
+	return errors.Join(err, f.Close())
 }
 
 func main() {

@@ -1,8 +1,8 @@
 // Kmeans finds clusters of points: it assigns each to the nearest of k centres, moves these to
 // the means of theirs, and does so again until nothing changes (Lloyd, IEEE Trans. Inf.
 // Theory, 1982). Each round is one reduction. What it comes to does not depend on the number of
-// workers, though the sums are of floating-point numbers: par.MapReduce adds in an order
-// that depends on the number of blocks alone.
+// workers, though the sums are of floating-point numbers: par.ReduceRange adds in an order
+// that depends on the number of points alone.
 package main
 
 import (
@@ -52,10 +52,10 @@ func nearest(centres []point, p point) int {
 	return best
 }
 
-// sums returns the clusters of a block of points.
-func sums(centres []point, block []point) []cluster {
+// sums returns the clusters of some points.
+func sums(centres []point, some []point) []cluster {
 	clusters := make([]cluster, len(centres))
-	for _, p := range block {
+	for _, p := range some {
 		c := &clusters[nearest(centres, p)]
 		c.x += p.x
 		c.y += p.y
@@ -73,13 +73,13 @@ func plus(a, b []cluster) []cluster {
 	return a
 }
 
-// kmeans returns the centres of k clusters, and after how many rounds.
+// kmeans returns the centres of k clusters, or one for each point if they are fewer, and after
+// how many rounds.
 func kmeans(s filch.Scope, all []point, k int) (centres []point, rounds int) {
-	const blockSize = 1000
-	blocks := slices.Collect(slices.Chunk(all, blockSize))
-	centres = slices.Clone(all[:k])
+	centres = slices.Clone(all[:min(k, len(all))])
+	k = len(centres)
 	for rounds = 1; rounds < 50; rounds++ {
-		clusters := par.MapReduce(s, blocks, make([]cluster, k), func(b []point) []cluster { return sums(centres, b) }, plus)
+		clusters := par.ReduceRange(s, len(all), make([]cluster, k), func(lo, hi int) []cluster { return sums(centres, all[lo:hi]) }, plus)
 		moved := make([]point, k)
 		for i, c := range clusters {
 			moved[i] = centres[i]

@@ -1,6 +1,6 @@
 // Wordcount counts the words of all files of a folder, and prints the most frequent: the
 // folder is walked in parallel, files are counted in parallel, whatever their sizes, and
-// counts are combined as they come.
+// their counts combined in a tree.
 package main
 
 import (
