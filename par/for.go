@@ -70,7 +70,7 @@ func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 // ForTiles calls f for rectangles that make up [0, width) times [0, height), each once:
 // columns x0 up to but not x1, rows y0 up to but not y1. Tiles are 64 by 64, or less at
 // the ends, so that what is near in both directions is together, as in the blocks of a
-// matrix or an image. With [WithGrain] they have sides of n.
+// matrix or an image. With [WithGrain] they have sides of n. A tile is not divided.
 func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts ...Option) {
 	check("ForTiles", s, width)
 	check("ForTiles", s, height)

@@ -41,7 +41,7 @@ func partials[P any](s filch.Scope, n int, f any, k kind, begin func() P, add fu
 }
 
 // Histogram returns how many elements f puts into each of so many buckets, numbered from
-// 0. It panics if f returns another number.
+// 0. It panics if f returns another number. Each worker counts in buckets of its own meanwhile.
 func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int {
 	check("Histogram", s, buckets)
 	checkFunc("Histogram", f == nil)
@@ -62,7 +62,8 @@ func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int 
 	return parts[0]
 }
 
-// Unique returns the different elements of x, in the order of their first.
+// Unique returns the different elements of x, in the order of their first. Each worker has a map of
+// those it has seen meanwhile.
 func Unique[T comparable](s filch.Scope, x []T) []T {
 	check("Unique", s, 0)
 	if len(x) == 0 {
@@ -95,7 +96,8 @@ func Unique[T comparable](s filch.Scope, x []T) []T {
 }
 
 // GroupBy returns the elements of x by what f returns for them, those of each group in
-// their order. All groups are parts of one slice.
+// their order. All groups are parts of one slice. It takes the memory of x, and of a key and four
+// bytes for each element meanwhile.
 func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T {
 	check("GroupBy", s, 0)
 	checkFunc("GroupBy", f == nil)
@@ -174,7 +176,8 @@ func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T
 }
 
 // TopK returns the k least elements of x by compare, in order, those that are equal in their
-// order in x. It returns all, if they are fewer. It panics if k is negative.
+// order in x. It returns all, if they are fewer. It panics if k is negative. Each worker has up to
+// 2k elements meanwhile; if k is more than a sixteenth of x, it is all, for they are sorted.
 func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
 	check("TopK", s, k)
 	checkFunc("TopK", compare == nil)

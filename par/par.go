@@ -7,8 +7,10 @@
 // them looks whether other workers ask for work. If they do, it gives them the half of
 // what is left. So there is no grain to tune: nobody asks, nothing is divided; and
 // elements that take long are divided one by one. What bodies have cost is remembered
-// by function, and inputs that take no more than some microseconds in all are not
-// offered to anybody: they run as a serial loop would. This is lazy binary splitting
+// by function, which is one for all closures of a literal, and inputs that take no more than
+// some microseconds in all are not offered to anybody: they run as a serial loop would, but for
+// a look at the clock. If elements suddenly take long, 64 of them may run one after the other
+// before that is noticed, and of [ForRange] a range. This is lazy binary splitting
 // (Tzannes, Caragea, Barua, Vishkin, PPoPP 2010), with demand instead of an empty deque.
 //
 // # Contract

@@ -15,7 +15,7 @@ import (
 // numbers.
 
 // blockSize returns how long the blocks of n elements are: single elements of few, for
-// these may take long, and some hundred blocks of more.
+// these may take long, and then 64 blocks or more.
 func blockSize(n int) int { return max(1, min(n/64, 1024), n>>16) }
 
 // blockSize is that of the caller, if there is one.
@@ -356,14 +356,15 @@ func FindAny[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	return find(s, x, f, false)
 }
 
-// Any reports whether f holds for some element.
+// Any reports whether f holds for some element. It stops when one is found.
 func Any[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 	check("Any", s, 0)
 	checkFunc("Any", f == nil)
 	return find(s, x, f, false) >= 0
 }
 
-// All reports whether f holds for all elements.
+// All reports whether f holds for all elements. It stops when one is found for which it
+// does not.
 func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 	check("All", s, 0)
 	checkFunc("All", f == nil)

@@ -20,7 +20,8 @@ const (
 // all workers: 32 at first, and up to 4,096 of those that take little time. So many are
 // taken at most that the loop has not come to; after a break, no more are. f is called
 // for all that were taken, unless seq panics, which goes its way. With [WithGrain], a
-// batch has n values.
+// batch has n values; 1 is for a seq that must not be asked for the next before the loop has had
+// the last. Taking, mapping and passing on do not overlap: they do in a [Pipeline].
 func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Option) iter.Seq[R] {
 	check("MapSeq", s, 0)
 	checkFunc("MapSeq", f == nil || seq == nil)

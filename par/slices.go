@@ -18,7 +18,8 @@ func Map[T, R any](s filch.Scope, x []T, f func(v T) R, opts ...Option) []R {
 	return dst
 }
 
-// MapInto sets dst[i] to f of x[i]. dst must be as long as x, and may be x.
+// MapInto sets dst[i] to f of x[i]. dst must be as long as x, and may be x, but not overlap it
+// otherwise.
 func MapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, opts ...Option) {
 	check("MapInto", s, 0)
 	checkFunc("MapInto", f == nil)
@@ -124,7 +125,7 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 }
 
 // Partition returns the elements of x that f holds for, and the others, both in their
-// order. f is called once for each.
+// order. f is called once for each. As [Filter], it takes two bits for each element meanwhile.
 func Partition[T any](s filch.Scope, x []T, f func(v T) bool) (yes, no []T) {
 	check("Partition", s, 0)
 	checkFunc("Partition", f == nil)
@@ -216,7 +217,8 @@ const fewDealt = 1 << 17
 
 // Shuffle puts x into an order that depends on the seed and its length alone: each is
 // equally likely, as far as the generator goes (PCG). Elements are dealt to piles at
-// random, and the piles shuffled (Rao 1961, Sandelius 1962). It takes as much memory as x.
+// random, and the piles shuffled (Rao 1961, Sandelius 1962). It takes as much memory as x, and
+// a byte for each element; up to 131,072 are one worker's.
 func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 	check("Shuffle", s, 0)
 	const pile = fewDealt / 8

@@ -9,7 +9,7 @@ import (
 )
 
 // SortStableFunc is [SortFunc], but leaves those that are equal in their order, and takes as
-// much memory as x.
+// much memory as x. Up to 2,048 elements are one worker's.
 //
 // It is a merge sort, with merges divided as well (Cormen, Leiserson, Rivest, Stein,
 // "Introduction to Algorithms", on multithreaded merge sort): O(n log n) work, O(log³ n) span.
@@ -216,7 +216,8 @@ func Merge[T cmp.Ordered](s filch.Scope, dst, a, b []T) {
 	mergeAll(s, "Merge", dst, a, b, cmp.Compare[T], mergeOrdered[T])
 }
 
-// MergeFunc is [Merge] for slices that are sorted by compare.
+// MergeFunc is [Merge] for slices that are sorted by compare. Up to 4,096 elements are one
+// worker's.
 func MergeFunc[T any](s filch.Scope, dst, a, b []T, compare func(a, b T) int) {
 	check("MergeFunc", s, 0)
 	checkFunc("MergeFunc", compare == nil)

@@ -130,10 +130,10 @@ func (p *parPlan) measureGroup(a parAlgorithm, n int, pools []*filch.Pool) (rows
 			c := all[(k+i)%len(all)]
 			d.forget()
 			c.once()
-			got := d.result()
-			if a.name == "Shuffle" { // each has an order of its own
-				got = want
+			if a.random {
+				slices.Sort(d.y)
 			}
+			got := d.result()
 			if i == 0 && k == 0 { // it is the serial program's turn
 				want = got
 			}
@@ -257,6 +257,12 @@ func parBars(rows []*row) (bs []bar) {
 	if r := find("For-empty", "10000000"); r != nil {
 		bs = append(bs, bar{"an element of an empty For of 10000000", r.NsPerFork, 0.5, "ns", true},
 			bar{"an empty For of 2", smallFor(), 1000, "ns", true})
+	}
+	for _, name := range []string{"ReduceRange", "Scan"} {
+		if r, c := find(name, "10000000"), find("Copy", "10000000"); r != nil && c != nil {
+			bytes := map[string]float64{"ReduceRange": 8, "Scan": 24}[name]
+			bs = append(bs, bar{fmt.Sprintf("bytes a second that %s reads and writes, of Copy's", name), bytes / 16 * float64(c.Median) / float64(r.Median), 1, "x", false})
+		}
 	}
 	var worst *row
 	for _, r := range rows {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"hash/maphash"
 	"maps"
 	"math/rand/v2"
@@ -85,6 +86,7 @@ type parAlgorithm struct {
 	name    string
 	most    int            // elements, if not any number
 	strings bool           // it is for strings
+	random  bool           // the result is in an order of its own
 	before  func(*parData) // not measured
 	serial  func(*parData)
 	filch   func(filch.Scope, *parData)
@@ -114,6 +116,21 @@ func plus(a, b int) int        { return a + b }
 func bucket(v int) int         { return v & 63 }
 func copyAll(d *parData)       { copy(d.y, d.x) }
 func compareInts(a, b int) int { return cmp.Compare(a, b) }
+
+// store and mayFail do not fail.
+func store(d *parData, i int) error {
+	d.y[i] = d.x[i] + 1
+	return nil
+}
+
+func mayFail(v int) (int, error) {
+	if v < 0 {
+		return 0, errNegative
+	}
+	return v + 1, nil
+}
+
+var errNegative = errors.New("negative")
 
 // skewed takes 1,000 times as long for one element in a hundred.
 func skewed(v int) int {
@@ -307,6 +324,65 @@ var parAlgorithms = []parAlgorithm{
 				}
 			})
 		}}},
+	{name: "ForScope",
+		serial: func(d *parData) {
+			for i := range d.n {
+				d.y[i] = d.x[i] + 1
+			}
+		},
+		filch: func(s filch.Scope, d *parData) {
+			par.ForScope(s, d.n, func(_ filch.Scope, i int) { d.y[i] = d.x[i] + 1 })
+		}},
+	{name: "ForErr",
+		serial: func(d *parData) {
+			for i := range d.n {
+				if err := store(d, i); err != nil {
+					return
+				}
+			}
+		},
+		filch: func(s filch.Scope, d *parData) {
+			if par.ForErr(s, d.n, func(i int) error { return store(d, i) }) != nil {
+				d.v = -1
+			}
+		}},
+	{name: "Each",
+		serial: func(d *parData) {
+			for i, v := range d.x {
+				d.y[i] = v + 1
+			}
+		},
+		filch: func(s filch.Scope, d *parData) { par.Each(s, d.x, func(i, v int) { d.y[i] = v + 1 }) }},
+	{name: "MapInto",
+		serial: func(d *parData) {
+			for i, v := range d.x {
+				d.y[i] = increment(v)
+			}
+		},
+		filch: func(s filch.Scope, d *parData) { par.MapInto(s, d.y, d.x, increment) }},
+	{name: "MapErr",
+		serial: func(d *parData) {
+			d.z = make([]int, d.n)
+			for i, v := range d.x {
+				w, err := mayFail(v)
+				if err != nil {
+					return
+				}
+				d.z[i] = w
+			}
+		},
+		filch: func(s filch.Scope, d *parData) {
+			var err error
+			if d.z, err = par.MapErr(s, d.x, mayFail); err != nil {
+				d.v = -1
+			}
+		},
+		rivals: map[string]func(*parData, int){"conc": func(d *parData, workers int) {
+			var err error
+			if d.z, err = (iter.Mapper[int, int]{MaxGoroutines: workers}.MapErr(d.x, func(v *int) (int, error) { return mayFail(*v) })); err != nil {
+				d.v = -1
+			}
+		}}},
 	mapAlgorithm("Map", 0, increment),
 	mapAlgorithm("Map-skewed", 1_000_000, skewed),
 	reduceAlgorithm("Reduce", func(d *parData) {
@@ -315,6 +391,14 @@ var parAlgorithms = []parAlgorithm{
 			d.v = plus(d.v, v)
 		}
 	}, func(s filch.Scope, d *parData) { d.v = par.Reduce(s, d.x, 0, plus) }),
+	reduceAlgorithm("MapReduce", func(d *parData) {
+		d.v = 0
+		for _, v := range d.x {
+			d.v = plus(d.v, increment(v)-1)
+		}
+	}, func(s filch.Scope, d *parData) {
+		d.v = par.MapReduce(s, d.x, 0, func(v int) int { return increment(v) - 1 }, plus)
+	}),
 	reduceAlgorithm("ReduceRange", func(d *parData) {
 		sum := 0
 		for _, v := range d.x {
@@ -346,6 +430,28 @@ var parAlgorithms = []parAlgorithm{
 			least, most := make([]int, workers), make([]int, workers)
 			chunks(d.n, workers, func(i, lo, hi int) { least[i], most[i] = slices.Min(d.x[lo:hi]), slices.Max(d.x[lo:hi]) })
 			d.v = slices.Min(least) ^ slices.Max(most)
+		}}},
+	{name: "MinMaxFunc",
+		serial: func(d *parData) { d.v = slices.MinFunc(d.x, compareInts) ^ slices.MaxFunc(d.x, compareInts) },
+		filch: func(s filch.Scope, d *parData) {
+			least, most, _ := par.MinMaxFunc(s, d.x, compareInts)
+			d.v = least ^ most
+		}},
+	{name: "Any", // and All, and FindAny, which go through x in the same way
+		serial: func(d *parData) {
+			if d.v = 0; slices.ContainsFunc(d.x, negative) {
+				d.v = 1
+			}
+		},
+		filch: func(s filch.Scope, d *parData) {
+			if d.v = 0; par.Any(s, d.x, negative) {
+				d.v = 1
+			}
+		},
+		rivals: map[string]func(*parData, int){"pargo": func(d *parData, _ int) {
+			if d.v = 0; speculative.RangeOr(0, d.n, 0, func(lo, hi int) bool { return slices.ContainsFunc(d.x[lo:hi], negative) }) {
+				d.v = 1
+			}
 		}}},
 	{name: "Count",
 		serial: func(d *parData) {
@@ -412,6 +518,16 @@ var parAlgorithms = []parAlgorithm{
 				}
 			})
 		}}},
+	{name: "ScanExclusive",
+		serial: func(d *parData) {
+			v := 0
+			for i, w := range d.x {
+				d.y[i] = v
+				v = plus(v, w)
+			}
+			d.v = v
+		},
+		filch: func(s filch.Scope, d *parData) { d.v = par.ScanExclusive(s, d.y, d.x, 0, plus) }},
 	{name: "Filter",
 		serial: func(d *parData) {
 			d.z = nil
@@ -515,12 +631,11 @@ var parAlgorithms = []parAlgorithm{
 			d.z = best
 		},
 		filch: func(s filch.Scope, d *parData) { d.z = par.TopK(s, d.x, 10, compareInts) }},
-	{name: "Shuffle", before: copyAll,
+	{name: "Shuffle", random: true, before: copyAll,
 		serial: func(d *parData) {
 			rand.New(rand.NewPCG(1, 1)).Shuffle(d.n, func(i, j int) { d.y[i], d.y[j] = d.y[j], d.y[i] })
-			d.v = d.n
 		},
-		filch: func(s filch.Scope, d *parData) { par.Shuffle(s, d.y, 1); d.v = d.n }},
+		filch: func(s filch.Scope, d *parData) { par.Shuffle(s, d.y, 1) }},
 	{name: "Fill",
 		serial: func(d *parData) {
 			for i := range d.y {
@@ -554,6 +669,21 @@ var parAlgorithms = []parAlgorithm{
 				d.v = 1
 			}
 		}}},
+	{name: "IsSortedFunc", before: func(d *parData) {
+		for i := range d.y {
+			d.y[i] = i
+		}
+	},
+		serial: func(d *parData) {
+			if slices.IsSortedFunc(d.y, compareInts) {
+				d.v = 1
+			}
+		},
+		filch: func(s filch.Scope, d *parData) {
+			if par.IsSortedFunc(s, d.y, compareInts) {
+				d.v = 1
+			}
+		}},
 	{name: "Merge", before: func(d *parData) {
 		for i := range d.y {
 			d.y[i] = i % (d.n/2 + 1) * 2
@@ -588,6 +718,23 @@ var parAlgorithms = []parAlgorithm{
 				d.v ^= v
 			}
 		}},
+	{name: "FromSeq", most: 1_000_000,
+		serial: func(d *parData) {
+			d.v = 0
+			for _, v := range d.x {
+				if skewed(v) == 0 {
+					d.v = v
+				}
+			}
+		},
+		filch: func(s filch.Scope, d *parData) {
+			d.v = 0
+			par.FromSeq(s, slices.Values(d.x), func(v int) {
+				if skewed(v) == 0 {
+					d.v = v
+				}
+			})
+		}},
 	{name: "Pipeline", most: 100_000,
 		serial: func(d *parData) {
 			d.v = 0
@@ -598,7 +745,9 @@ var parAlgorithms = []parAlgorithm{
 		filch: func(s filch.Scope, d *parData) {
 			d.v = 0
 			p := par.Stage(par.From(slices.Values(d.x)), 0, func(v int) (int, error) { return skewed(v), nil })
-			p.Run(s, func(v int) error { d.v ^= v; return nil })
+			if p.Run(s, func(v int) error { d.v ^= v; return nil }) != nil {
+				d.v = -1
+			}
 		}},
 }
 
