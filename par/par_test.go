@@ -637,15 +637,39 @@ func TestPanics(t *testing.T) {
 				})
 				panic(&filch.PanicError{Value: "bad"}) // there is none for one element
 			},
-			"Scan":    func() { Scan(s, x, x, func(_, _ int) int { panic("bad") }); panic(&filch.PanicError{Value: "bad"}) },
-			"ScanEx":  func() { ScanExclusive(s, x, x, 0, func(_, _ int) int { panic("bad") }) },
-			"ForErr":  func() { ForErr(s, n, func(i int) error { at(i); return nil }) },
-			"Each":    func() { Each(s, x, func(i, _ int) { at(i) }) },
-			"Find":    func() { Find(s, x, func(int) bool { panic("bad") }) },
-			"Filter":  func() { Filter(s, x, func(int) bool { panic("bad") }) },
-			"Map":     func() { Map(s, x, func(int) int { panic("bad") }) },
-			"Count":   func() { Count(s, x, func(int) bool { panic("bad") }) },
-			"GroupBy": func() { GroupBy(s, x, func(int) int { panic("bad") }) },
+			"Scan":        func() { Scan(s, x, x, func(_, _ int) int { panic("bad") }); panic(&filch.PanicError{Value: "bad"}) },
+			"ScanEx":      func() { ScanExclusive(s, x, x, 0, func(_, _ int) int { panic("bad") }) },
+			"ForErr":      func() { ForErr(s, n, func(i int) error { at(i); return nil }) },
+			"Each":        func() { Each(s, x, func(i, _ int) { at(i) }) },
+			"Find":        func() { Find(s, x, func(int) bool { panic("bad") }) },
+			"Filter":      func() { Filter(s, x, func(int) bool { panic("bad") }) },
+			"Map":         func() { Map(s, x, func(int) int { panic("bad") }) },
+			"Count":       func() { Count(s, x, func(int) bool { panic("bad") }) },
+			"GroupBy":     func() { GroupBy(s, x, func(int) int { panic("bad") }) },
+			"Partition":   func() { Partition(s, x, func(int) bool { panic("bad") }) },
+			"Histogram":   func() { Histogram(s, x, 3, func(int) int { panic("bad") }) },
+			"MapReduce":   func() { MapReduce(s, x, 0, func(int) int { panic("bad") }, add) },
+			"ReduceRange": func() { ReduceRange(s, n, 0, func(lo, hi int) int { at(lo); panic("bad") }, add) },
+			"MapErr":      func() { MapErr(s, x, func(int) (int, error) { panic("bad") }) },
+			"ForScope":    func() { ForScope(s, n, func(_ filch.Scope, i int) { at(i) }) },
+			"ForRange":    func() { ForRange(s, n, func(lo, hi int) { panic("bad") }) },
+			"ForTiles":    func() { ForTiles(s, n, 3, func(_, _, _, _ int) { panic("bad") }) },
+			"FromSeq":     func() { FromSeq(s, slices.Values(x), func(int) { panic("bad") }) },
+			"MapSeq": func() {
+				for range MapSeq(s, slices.Values(x), func(int) int { panic("bad") }) {
+				}
+			},
+			"TopK": func() {
+				TopK(s, x, 1+n/20, func(_, _ int) int { panic("bad") })
+				panic(&filch.PanicError{Value: "bad"}) // one is in order
+			},
+			"MinMaxFunc": func() {
+				MinMaxFunc(s, x, func(_, _ int) int { panic("bad") })
+				panic(&filch.PanicError{Value: "bad"})
+			},
+			"MergeFunc": func() {
+				MergeFunc(s, make([]int, 2*n), x, x, func(_, _ int) int { panic("bad") })
+			},
 		} {
 			func() {
 				defer func() {
@@ -835,6 +859,36 @@ func TestCheapFirst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A panic arrives when nothing of the call runs any more.
+func TestNothingRunsAfterAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(8))
+		defer p.Close()
+		var running, panics atomic.Int32
+		func() {
+			defer func() {
+				if recover() != nil {
+					panics.Add(1)
+				}
+				if n := running.Load(); n > 0 {
+					t.Errorf("%d elements run", n)
+				}
+			}()
+			For(p, 100, func(i int) {
+				running.Add(1)
+				defer running.Add(-1)
+				time.Sleep(time.Duration(1+i%7) * time.Second)
+				if i%10 == 3 {
+					panic(i)
+				}
+			})
+		}()
+		if panics.Load() != 1 {
+			t.Errorf("%d panics", panics.Load())
+		}
+	})
 }
 
 // After an error or a panic, no elements are begun but those that are under way.

@@ -183,3 +183,45 @@ func TestPanicInCompare(t *testing.T) {
 		p.Close()
 	}
 }
+
+// Any bytes, as numbers of any width, come in the order of package slices.
+func FuzzSort(f *testing.F) {
+	p := filch.New(filch.WithWorkers(2))
+	f.Cleanup(func() { p.Close() })
+	f.Add([]byte("some bytes that are not in order"), uint16(3), uint8(7))
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f, 1, 0, 0, 0, 0, 0, 0xf8, 0xff, 0, 0, 0, 0, 0, 0, 0, 0x80}, uint16(2000), uint8(0))
+	f.Fuzz(func(t *testing.T, b []byte, times uint16, step uint8) {
+		if len(b) < 8 {
+			return
+		}
+		// Repeated, with something changed each time, to be many.
+		var x []uint64
+		for i := range 1 + int(times)%6000 {
+			at := i * 8 % (len(b) - 7)
+			v := uint64(0)
+			for k, c := range b[at : at+8] {
+				v |= uint64(c) << (8 * k)
+			}
+			x = append(x, v+uint64(i)*uint64(step))
+		}
+		same(t, p, x, func(v uint64) uint64 { return v })
+		same(t, p, x, func(v uint64) int64 { return int64(v) })
+		same(t, p, x, func(v uint64) float64 { return math.Float64frombits(v) })
+		same(t, p, x, func(v uint64) float32 { return math.Float32frombits(uint32(v)) })
+		same(t, p, x, func(v uint64) int32 { return int32(v) })
+		same(t, p, x, func(v uint64) uint16 { return uint16(v) })
+		same(t, p, x, func(v uint64) string { return string(b[v%uint64(len(b)):]) })
+		y := slices.Clone(x)
+		SortFunc(p, y, cmp.Compare[uint64])
+		want := slices.Clone(x)
+		slices.Sort(want)
+		if !slices.Equal(y, want) {
+			t.Error("SortFunc")
+		}
+	})
+}
+
+func same[T cmp.Ordered](t *testing.T, p *filch.Pool, x []uint64, of func(v uint64) T) {
+	t.Helper()
+	sortsAs(t, p, Map(p, x, func(v uint64) int { return int(v) }), func(v int) T { return of(uint64(v)) })
+}
