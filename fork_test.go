@@ -314,38 +314,6 @@ func TestPollAnswersDemand(t *testing.T) {
 	})
 }
 
-// Demand is down when what the others could want is public already.
-func TestDemandIsMetByWhatIsPublic(t *testing.T) {
-	p := filch.New(filch.WithWorkers(1))
-	defer p.Close()
-	fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
-		if n > 0 {
-			return n
-		}
-		w := f.Worker()
-		asked := 0
-		var forks []filch.Fork
-		for range 1000 {
-			if w.Demand() {
-				asked++
-				forks = append(forks, f.Fork(1))
-			}
-		}
-		for i := len(forks) - 1; i >= 0; i-- {
-			n += f.Join(forks[i])
-		}
-		if n != asked {
-			t.Errorf("%d of %d forks", n, asked)
-		}
-		return asked
-	})
-	for range 5 {
-		if asked := fn.Call(p, 0); asked > 2 {
-			t.Errorf("a worker that is alone was asked for %d forks, and none was taken", asked)
-		}
-	}
-}
-
 // Many tasks lock a mutex around a join. If a worker waiting at a join ran just
 // any work on top of its stack, it would sooner or later lock the mutex twice.
 func TestMutexAroundJoin(t *testing.T) {

@@ -159,8 +159,8 @@ func (e *failures) add(i int, err error, all bool) bool {
 	if all || i == e.first {
 		e.errs[i] = err
 	}
-	if !all && e.stopped == nil {
-		e.limit.Store(int64(e.first))
+	if !all {
+		e.limit.Store(min(e.limit.Load(), int64(e.first)))
 	}
 	return all
 }

@@ -28,6 +28,8 @@ const (
 	// blur is how many nanoseconds are too few to tell that something has become dearer: a few
 	// looks at the clock take as long.
 	blur = 300
+	// fastest is the least an element is believed to take, for bodies that had nothing to do.
+	fastest = ns / 10
 	// pieces is how many a chunk has: after each it may end, if somebody asks. If the body
 	// calls a function for each element, they are of mostPiece at most, which is how many
 	// elements run one after the other if they suddenly take long. (16 cost loops of
@@ -225,7 +227,7 @@ func (c *cost) cheap(n int) bool {
 // learn remembers what an element took, if it and others took so many nanoseconds. What
 // changes little is not written, for others read it.
 func (c *cost) learn(each, took int64) {
-	each, old := max(each, 1), c.each.Load()
+	each, old := max(each, fastest), c.each.Load()
 	switch {
 	case old > 0 && each > old && took < blur:
 	case each < old-old/4:
@@ -278,7 +280,9 @@ func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 		}
 		size = int(max(1, watched/each))
 	}
-	if from > 0 && (int64(n) > watched/each || from < n || begin%16 == 0) { // else it costs too much
+	// What took less than a microsecond, as far as is known, is looked at now and then: by the
+	// lowest digits of the clock.
+	if int64(n) > watched/each || from < n || begin%16 == 0 {
 		took := now() - begin - clock
 		c.learn(took*ns/int64(from)/conf.elements(), took)
 	}

@@ -751,14 +751,14 @@ func TestMisuse(t *testing.T) {
 		"par: Pipeline.Run: there is nothing for WithGrain to do": func() {
 			From(slices.Values([]int{1})).Run(p, func(int) error { return nil }, WithGrain(2))
 		},
-		"par: InFlight(0): there must be a value":                   func() { InFlight(0) },
-		"par: From: the function is nil":                            func() { From[int](nil) },
-		"par: Stage: the function is nil":                           func() { Stage[int, int](From(slices.Values([]int{1})), 1, nil) },
-		"par: Stage: width is -1, which is negative":                func() { Stage(From(slices.Values([]int{1})), -1, func(int) (int, error) { return 0, nil }) },
-		"par: Stage: the Pipeline is not from From or Stage":        func() { Stage(nil, 1, func(int) (int, error) { return 0, nil }) },
-		"par: Pipeline.Run: the Pipeline is not from From or Stage": func() { new(Pipeline[int]).Run(p, func(int) error { return nil }) },
-		"par: Pipeline.Run: s is nil":                               func() { From(slices.Values([]int{1})).Run(nil, func(int) error { return nil }) },
-		"par: Pipeline.Run: the function is nil":                    func() { From(slices.Values([]int{1})).Run(p, nil) },
+		"par: InFlight(0): the number of values must be from 1 to 1000000": func() { InFlight(0) },
+		"par: From: the function is nil":                                   func() { From[int](nil) },
+		"par: Stage: the function is nil":                                  func() { Stage[int, int](From(slices.Values([]int{1})), 1, nil) },
+		"par: Stage: width is -1, which is negative":                       func() { Stage(From(slices.Values([]int{1})), -1, func(int) (int, error) { return 0, nil }) },
+		"par: Stage: the Pipeline is not from From or Stage":               func() { Stage(nil, 1, func(int) (int, error) { return 0, nil }) },
+		"par: Pipeline.Run: the Pipeline is not from From or Stage":        func() { new(Pipeline[int]).Run(p, func(int) error { return nil }) },
+		"par: Pipeline.Run: s is nil":                                      func() { From(slices.Values([]int{1})).Run(nil, func(int) error { return nil }) },
+		"par: Pipeline.Run: the function is nil":                           func() { From(slices.Values([]int{1})).Run(p, nil) },
 		"par: ReduceRange: n is -1, which is negative": func() {
 			ReduceRange(p, -1, 0, func(lo, hi int) int { return 0 }, func(a, b int) int { return 0 })
 		},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"slices"
+	"runtime"
 	"sync"
 
 	"github.com/filch-go/filch"
@@ -84,17 +84,25 @@ func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) e
 	check("Pipeline.Run", s, 0)
 	p.check("Pipeline.Run")
 	checkFunc("Pipeline.Run", sink == nil)
-	l := &line{config: configOf("Pipeline.Run", opts, inFlight|untilDone), carrying: map[*filch.Worker]bool{}}
+	l := &line{config: configOf("Pipeline.Run", opts, inFlight|untilDone), carriers: 1}
+	l.left.L = &l.mu
 	l.failed.limit.Store(math.MaxInt)
-	s.Do(func(w *filch.Worker) {
-		if l.inFlight == 0 {
-			l.inFlight = 4 * w.Pool().Workers()
+	s.Do(func(w *filch.Worker) { l.pool = w.Pool() })
+	if l.inFlight == 0 {
+		l.inFlight = 4 * l.pool.Workers()
+	}
+	l.at = make([]int, l.inFlight)
+	Stage(p, 1, func(v T) (struct{}, error) { return struct{}{}, sink(v) }).lay(l)
+	l.run(s)
+	if l.broken {
+		if l.fault == nil {
+			runtime.Goexit()
 		}
-		Stage(p, 1, func(v T) (struct{}, error) { return struct{}{}, sink(v) }).lay(l)
-		defer l.stop()
-		l.at = make([]int, l.inFlight)
-		carriers.Call(w, l)
-	})
+		rethrow(l.fault)
+	}
+	if l.failed.stopped != nil && l.through() < l.failed.first {
+		return l.failed.stopped // not all before the error are through
+	}
 	return l.failed.err(false)
 }
 
@@ -108,25 +116,30 @@ func (p *Pipeline[T]) check(op string) {
 // their number until it is through.
 type line struct {
 	config
+	pool   *filch.Pool
 	pull   func(slot int) bool
 	stop   func()
 	failed failures // limit: the number of the first value that need not go on
 
 	mu       sync.Mutex
-	stages   []stage // and all in them
-	at       []int   // for each slot, the stage that its value is before or in
-	begun    int     // so many values have been taken from the source
-	pulling  bool    // the next one is being taken
-	ended    bool    // by the source, or by a panic
-	carrying map[*filch.Worker]bool
+	stages   []stage   // and all in them
+	at       []int     // for each slot, the stage that its value is before or in
+	begun    int       // so many values have been taken from the source
+	pulling  bool      // the next one is being taken
+	ended    bool      // by the source, or by a panic
+	carriers int       // who takes steps
+	resting  bool      // who called Run does not, but waits
+	left     sync.Cond // when there are no carriers any more, or resting is over
+	broken   bool      // a guest ended by a panic, or Goexit
+	fault    any       // the panic
 }
 
 type stage struct {
 	width   int // 0: any
 	run     func(s filch.Scope, slot int) error
-	running int   // so many values are in it
-	passed  int   // so many have left it
-	waiting []int // values before it, as they came; not for a width of 1, which knows its next
+	running int  // so many values are in it
+	passed  int  // so many have left it
+	waiting ring // values before it, as they came; not for a width of 1, which knows its next
 }
 
 // source is where a value is before the first stage.
@@ -135,67 +148,99 @@ const source = -1
 // step is what a worker does at a time: value i through a stage, or from the source.
 type step struct{ i, stage int }
 
-var carriers = filch.NewFunc(func(f *filch.Frame[*line, struct{}], l *line) struct{} {
-	l.carry(f)
-	return struct{}{}
-})
-
-// carry takes steps until there is none that could be taken now. Who has taken one looks for
-// what it has made possible, so somebody is there for each step.
-//
-// A worker that waits at the joins below may come here again, to help; then it leaves at once, or
-// its stack would grow with the length of the source. Whoever has forked looks for steps itself,
-// and the place of who waits is another's.
-func (l *line) carry(f *filch.Frame[*line, struct{}]) {
-	w := f.Worker()
-	if !l.enter(w) {
-		return
+// run takes all steps, together with guests of the pool who come when there is more to do, and leave
+// when there is nothing. So nobody who carries waits for another; but who called Run does.
+func (l *line) run(s filch.Scope) {
+	inOrder := false
+	defer func() {
+		l.mu.Lock()
+		if !inOrder {
+			l.leave()
+		}
+		for l.carriers > 0 {
+			l.left.Wait()
+		}
+		l.mu.Unlock()
+		boundary(l.stop)
+	}()
+	for again := true; again; again = l.rest() {
+		inOrder = false
+		s.Do(l.carry)
+		inOrder = true
 	}
-	defer l.leave(w)
-	var forks [64]filch.Fork
-	n := 0
+}
+
+// rest waits until no steps are left, or there is one for who called Run: then it reports true.
+func (l *line) rest() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.resting = true
+	for l.resting && l.carriers > 0 {
+		l.left.Wait()
+	}
+	called := !l.resting
+	l.resting = false
+	return called
+}
+
+// call gets one more to carry. l.mu must be held.
+func (l *line) call() {
+	switch {
+	case l.resting:
+		l.resting = false
+		l.carriers++
+		l.left.Signal()
+	case l.carriers < l.pool.Workers():
+		l.carriers++
+		go l.guest()
+	}
+}
+
+// leave ends a carrier. l.mu must be held.
+func (l *line) leave() {
+	if l.carriers--; l.carriers == 0 {
+		l.left.Signal()
+	}
+}
+
+func (l *line) guest() {
+	entered, inOrder := false, false
+	defer func() {
+		if inOrder {
+			return
+		}
+		fault := recover()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if entered && !l.broken { // else the pool is closed: there are others
+			l.broken, l.fault = true, fault
+		}
+		l.leave()
+	}()
+	l.pool.Do(func(w *filch.Worker) {
+		entered = true
+		l.carry(w)
+	})
+	inOrder = true
+}
+
+// carry takes steps until there is none that could be taken now, and leaves. Who has taken one
+// looks for what it has made possible, so somebody is there for each step.
+func (l *line) carry(w *filch.Worker) {
 	for carried := -1; ; {
-		if n == len(forks) { // nearly all have ended long ago
-			for ; n > 0; n-- {
-				f.Join(forks[n-1])
-			}
-		}
-		st, more, ok := l.next(carried, w.Demand())
+		st, ok := l.next(carried, w.Demand())
 		if !ok {
-			break
-		}
-		if more {
-			forks[n] = f.Fork(l)
-			n++
+			return
 		}
 		l.take(w, st)
 		carried = st.i
 	}
-	for ; n > 0; n-- {
-		f.Join(forks[n-1])
-	}
 }
 
-// enter reports whether w does not carry yet.
-func (l *line) enter(w *filch.Worker) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.carrying[w] {
-		return false
-	}
-	l.carrying[w] = true
-	return true
-}
-
-func (l *line) leave(w *filch.Worker) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.carrying, w)
-}
-
-// next returns the step to take, and whether there are more, if that matters: first for the value
-// that was carried last, for it is in the cache, then for those that have come furthest.
-func (l *line) next(carried int, forks bool) (st step, more, ok bool) {
+// next returns the step to take: first for the value that was carried last, for it is in the cache,
+// then for those that have come furthest. If there are more it calls others, if they ask for work.
+// If there is none, the carrier has left.
+func (l *line) next(carried int, asked bool) (st step, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limit := int(l.failed.limit.Load())
@@ -207,53 +252,64 @@ func (l *line) next(carried int, forks bool) (st step, more, ok bool) {
 		ok = false
 	}
 	if !ok {
-		return st, false, false
+		l.leave()
+		return st, false
 	}
 	if st.stage == source {
 		l.pulling = true
 	} else {
 		s := &l.stages[st.stage]
 		s.running++
-		if k := slices.Index(s.waiting, st.i); k >= 0 {
-			s.waiting = slices.Delete(s.waiting, k, k+1)
+		if s.width != 1 {
+			s.waiting.remove(st.i)
 		}
 	}
-	if forks {
-		_, more = l.first(limit)
+	if asked {
+		if _, more := l.first(limit); more {
+			l.call()
+		}
 	}
-	return st, more, true
+	return st, true
 }
 
-// onward returns the next step for value i.
+// onward returns the next step for value i, if it was the last to come to where it is.
 func (l *line) onward(i, limit int) (step, bool) {
 	if i < l.through() || i >= min(limit, l.begun) {
 		return step{}, false
 	}
 	at := l.at[i%l.inFlight]
 	s := &l.stages[at]
-	var ok bool
-	switch s.width {
-	case 0:
-		ok = slices.Contains(s.waiting, i)
-	case 1:
-		ok = s.running == 0 && s.passed == i
-	default:
-		ok = s.running < s.width && slices.Contains(s.waiting, i)
+	if s.width == 1 {
+		return step{i, at}, s.running == 0 && s.passed == i
 	}
-	return step{i, at}, ok
+	return step{i, at}, s.hasRoom() && s.waiting.n > 0 && s.waiting.last() == i
 }
+
+func (s *stage) hasRoom() bool { return s.width == 0 || s.running < s.width }
 
 // first returns the step furthest on.
 func (l *line) first(limit int) (step, bool) {
 	for k := len(l.stages) - 1; k >= 0; k-- {
 		s := &l.stages[k]
-		for _, i := range s.waiting {
-			if st, ok := l.onward(i, limit); ok {
-				return st, true
-			}
+		if !s.hasRoom() {
+			continue
 		}
-		if st, ok := l.onward(s.passed, limit); ok && s.width == 1 && st.stage == k {
-			return st, true
+		i := s.passed
+		if s.width == 1 {
+			if i >= l.begun || l.at[i%l.inFlight] != k {
+				continue
+			}
+		} else {
+			for s.waiting.n > 0 && s.waiting.first() >= limit {
+				s.waiting.remove(s.waiting.first()) // it is not needed any more
+			}
+			if s.waiting.n == 0 {
+				continue
+			}
+			i = s.waiting.first()
+		}
+		if i < limit {
+			return step{i, k}, true
 		}
 	}
 	ok := !l.pulling && !l.ended && l.begun-l.through() < l.inFlight && l.begun < limit
@@ -294,7 +350,7 @@ func (l *line) take(w *filch.Worker, st step) {
 		}
 		at := st.stage + 1
 		if l.at[slot] = at; at < len(l.stages) && l.stages[at].width != 1 {
-			l.stages[at].waiting = append(l.stages[at].waiting, st.i)
+			l.stages[at].waiting.add(st.i, l.inFlight)
 		}
 	}()
 	if st.stage == source {
@@ -303,4 +359,29 @@ func (l *line) take(w *filch.Worker, st step) {
 		err = l.stages[st.stage].run(w, slot)
 	}
 	returned = true
+}
+
+// ring is a queue of no more values than are under way.
+type ring struct {
+	buf     []int
+	head, n int
+}
+
+func (r *ring) first() int { return r.buf[r.head] }
+func (r *ring) last() int  { return r.buf[(r.head+r.n-1)%len(r.buf)] }
+
+func (r *ring) add(v, most int) {
+	if r.buf == nil {
+		r.buf = make([]int, most)
+	}
+	r.buf[(r.head+r.n)%len(r.buf)] = v
+	r.n++
+}
+
+// remove removes v, which is the first or the last.
+func (r *ring) remove(v int) {
+	if v == r.first() {
+		r.head = (r.head + 1) % len(r.buf)
+	}
+	r.n--
 }

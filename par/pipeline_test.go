@@ -245,6 +245,95 @@ func TestPipelineOfManyWorkers(t *testing.T) {
 	})
 }
 
+// There are no more goroutines than workers, and whoever waits.
+func TestPipelineGoroutines(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := filch.New(filch.WithWorkers(workers))
+			defer pool.Close()
+			before, most := runtime.NumGoroutine(), 0
+			numbers := func(yield func(int) bool) {
+				for i := 0; i < 500 && yield(i); i++ {
+					time.Sleep(2 * time.Millisecond)
+				}
+			}
+			p := Stage(From(numbers), 0, func(v int) (int, error) { time.Sleep(time.Millisecond); return v, nil })
+			if err := p.Run(pool, func(int) error { most = max(most, runtime.NumGoroutine()); return nil }); err != nil {
+				t.Error(err)
+			}
+			if most > before+2*workers+3 {
+				t.Errorf("%d workers: %d goroutines, %d before", workers, most, before)
+			}
+		})
+	}
+}
+
+// One long step holds up what must come after it, and nothing else.
+func TestPipelineLongStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := filch.New(filch.WithWorkers(3))
+		defer pool.Close()
+		var taken atomic.Int64
+		begin := time.Now()
+		p := Stage(From(upTo(200, &taken)), 0, func(v int) (int, error) {
+			if v == 80 {
+				time.Sleep(1000 * time.Second)
+			}
+			return v, nil
+		})
+		err := p.Run(pool, func(v int) error {
+			if at := time.Since(begin); v < 80 && at > 81*time.Second {
+				t.Errorf("value %d after %v", v, at)
+			}
+			time.Sleep(time.Second)
+			return nil
+		}, InFlight(100))
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// If a context ends before all that comes before an error is through, it is the context's
+// end that is told.
+func TestPipelineContextBeforeAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := filch.New(filch.WithWorkers(8))
+		defer pool.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		var taken atomic.Int64
+		p := Stage(From(upTo(8, &taken)), 0, func(v int) (int, error) {
+			if v == 5 {
+				return v, errors.New("five")
+			}
+			time.Sleep(time.Minute)
+			return v, nil
+		})
+		sunk := 0
+		if err := p.Run(pool, func(int) error { sunk++; return nil }, WithContext(ctx)); err != context.DeadlineExceeded || sunk > 0 {
+			t.Errorf("%v after %d values", err, sunk)
+		}
+	})
+}
+
+// A panic of the source when it is stopped is a PanicError, too.
+func TestPipelinePanicAtTheEnd(t *testing.T) {
+	pool := filch.New(filch.WithWorkers(2))
+	defer pool.Close()
+	defer func() {
+		if err, ok := recover().(*filch.PanicError); !ok || err.Value != "bad" {
+			t.Error(err)
+		}
+	}()
+	err := From(func(yield func(int) bool) {
+		defer func() { panic("bad") }()
+		for yield(1) {
+		}
+	}).Run(pool, func(int) error { return errors.New("enough") })
+	t.Error(err)
+}
+
 // Stacks do not grow with the source.
 func TestPipelineDepth(t *testing.T) {
 	n := 100_000

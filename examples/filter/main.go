@@ -143,9 +143,15 @@ func drawAll(dir string, pictures, side int) error {
 
 // run sharpens all pictures of a folder, into a folder within.
 func run(out io.Writer, pool *filch.Pool, dir string) error {
-	names, err := filepath.Glob(filepath.Join(dir, "*.png"))
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".png" {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("%s: there is no .png file", dir)
