@@ -30,12 +30,10 @@ const (
 	blur = 300
 	// fastest is the least an element is believed to take, for bodies that had nothing to do.
 	fastest = ns / 10
-	// pieces is how many a chunk has: after each it may end, if somebody asks. If the body
-	// calls a function for each element, they are of mostPiece at most, which is how many
-	// elements run one after the other if they suddenly take long. (16 cost loops of
-	// tiny bodies a fifth.)
-	pieces    = 32
-	shortest  = 250 * ns // a piece, if nothing changes
+	// pieces is how many a chunk has, if the body calls a function for each index: after each it
+	// may end, if somebody asks. They are of mostPiece at most, which is how many elements run one
+	// after the other if they suddenly take long. (16 cost loops of tiny bodies a fifth.)
+	pieces    = 4
 	mostPiece = 64
 )
 
@@ -83,7 +81,7 @@ func eachBlock(s filch.Scope, n, size int, f any, k kind, body func(i, lo, hi in
 	if n == 0 {
 		return
 	}
-	each(s, (n-1)/size+1, f, config{unit: int64(size), kind: k}, func(first, last int) {
+	each(s, (n-1)/size+1, f, config{unit: int64(size), kind: k, single: true}, func(first, last int) {
 		for i := first; i < last; i++ {
 			lo := i * size
 			body(i, lo, lo+min(size, n-lo))
@@ -128,7 +126,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		}
 		end := lo + min(size, hi-lo)
 		begin := now()
-		end = l.chunk(w, lo, end, each)
+		end = l.chunk(w, lo, end)
 		if l.grain == 0 {
 			took := now() - begin - clock
 			if spent, gone = spent+took, gone+int64(end-lo); spent > 8*chunkTime/ns {
@@ -149,15 +147,11 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	done = true
 }
 
-// chunk goes through [lo, hi), whose elements should take so long each, or a part of it if others
-// ask meanwhile, and returns how far it got.
-func (l *loop) chunk(w *filch.Worker, lo, hi int, each int64) int {
+// chunk goes through [lo, hi), or a part of it if others ask meanwhile, and returns how far it got.
+func (l *loop) chunk(w *filch.Worker, lo, hi int) int {
 	piece := hi - lo
-	if l.grain == 0 {
-		piece = max((piece-1)/pieces+1, int(min(shortest/max(each, 1), math.MaxInt32)))
-		if l.single {
-			piece = min(piece, mostPiece)
-		}
+	if l.single && l.grain == 0 {
+		piece = min((piece-1)/pieces+1, mostPiece)
 	}
 	for {
 		end := lo + min(piece, hi-lo)

@@ -10,7 +10,8 @@
 // by function, which is one for all closures of a literal, and inputs that take no more than
 // some microseconds in all are not offered to anybody: they run as a serial loop would, but for
 // a look at the clock. If elements suddenly take long, 64 of them may run one after the other
-// before that is noticed, and of [ForRange] a range. This is lazy binary splitting
+// before that is noticed, and with functions that get ranges, or keep something between elements, as
+// many as took ten microseconds before. This is lazy binary splitting
 // (Tzannes, Caragea, Barua, Vishkin, PPoPP 2010), with demand instead of an empty deque.
 //
 // # Contract
