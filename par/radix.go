@@ -28,6 +28,10 @@ func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 	if IsSorted(s, x) {
 		return
 	}
+	if x[0] > x[len(x)-1] && holds(s, len(x)-1, descend[T], asIs, func(lo, hi int) bool { return descend(x[lo : hi+1]) }) {
+		reverse(s, x)
+		return
+	}
 	switch kind := reflect.TypeFor[T]().Kind(); kind {
 	case reflect.String:
 		sortStrings(s, as[T, string](x))
@@ -40,6 +44,16 @@ func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 	default:
 		sortBytes(s, x, false)
 	}
+}
+
+// descend reports whether no element of x is greater than the one before, and none is NaN.
+func descend[T cmp.Ordered](x []T) bool {
+	for i := 1; i < len(x); i++ {
+		if !(x[i] <= x[i-1]) {
+			return false
+		}
+	}
+	return true
 }
 
 // as returns x as a slice of what has the same memory.
