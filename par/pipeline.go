@@ -74,7 +74,9 @@ func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Sco
 // It returns the error that a serial loop would have returned, which takes one value after
 // the other through all stages: that of the first value with an error. sink has been called
 // for all before it then, and for none after it; stages may have been. With [WithContext]
-// it may be stopped. A panic of the source or a stage arrives once, as elsewhere.
+// it may be stopped; then it returns why, unless all before an error are through. A panic of
+// the source or a stage arrives once, as elsewhere. Run returns when the source has ended: it is
+// asked for no more values than there is room for, and stopped as a loop would be by break.
 //
 // A worker carries a value from stage to stage as long as the next one has room for it, and
 // else goes on with one that is furthest on (as Navarro, Asenjo, Tabik, Caşcaval, "Analytical
@@ -88,8 +90,9 @@ func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) e
 	l.left.L = &l.mu
 	l.failed.limit.Store(math.MaxInt)
 	s.Do(func(w *filch.Worker) { l.pool = w.Pool() })
+	l.workers = l.pool.Workers()
 	if l.inFlight == 0 {
-		l.inFlight = 4 * l.pool.Workers()
+		l.inFlight = 4 * l.workers
 	}
 	l.at = make([]int, l.inFlight)
 	Stage(p, 1, func(v T) (struct{}, error) { return struct{}{}, sink(v) }).lay(l)
@@ -116,10 +119,11 @@ func (p *Pipeline[T]) check(op string) {
 // their number until it is through.
 type line struct {
 	config
-	pool   *filch.Pool
-	pull   func(slot int) bool
-	stop   func()
-	failed failures // limit: the number of the first value that need not go on
+	pool    *filch.Pool
+	workers int // of it: the most carriers
+	pull    func(slot int) bool
+	stop    func()
+	failed  failures // limit: the number of the first value that need not go on
 
 	mu       sync.Mutex
 	stages   []stage   // and all in them
@@ -190,7 +194,7 @@ func (l *line) call() {
 		l.resting = false
 		l.carriers++
 		l.left.Signal()
-	case l.carriers < l.pool.Workers():
+	case l.carriers < l.workers:
 		l.carriers++
 		go l.guest()
 	}
