@@ -188,6 +188,10 @@ func (p *Pool) Workers() int {
 	return int(p.limit.Load())
 }
 
+// Idle returns how many workers could start on something at once: places that are free, and workers
+// that look for work. It costs an atomic load.
+func (p *Pool) Idle() int { return max(0, p.idlers()) }
+
 // Resize sets the number of workers, which no longer follows GOMAXPROCS. If
 // more are at work, those that are too many leave when they have done what they
 // are at. It panics if n is less than 1 or more than 1,048,575.

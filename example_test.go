@@ -514,3 +514,9 @@ func ExampleWorker_Pool() {
 	p.Do(func(w *filch.Worker) { fmt.Println(w.Pool() == p) })
 	// Output: true
 }
+
+func ExamplePool_Idle() {
+	p := filch.New(filch.WithWorkers(3))
+	p.Do(func(*filch.Worker) { fmt.Println(p.Idle()) })
+	// Output: 2
+}

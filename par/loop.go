@@ -117,7 +117,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 			mid := hi - (hi-lo)/2
 			if l.grain > 0 {
 				chunks := (hi-lo-1)/l.grain + 1
-				mid = lo + (chunks+1)/2*l.grain
+				mid = lo + (chunks/2+chunks%2)*l.grain
 			}
 			forks[n] = f.Fork(span{l, mid, hi})
 			n++
@@ -272,7 +272,7 @@ func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 		if took := (now() - begin) * ns; took > little || from == 1 && took > watched {
 			break
 		}
-		size = int(max(1, watched/each))
+		size = int(max(1, min(watched/each, 16*int64(size))))
 	}
 	// What took less than a microsecond, as far as is known, is looked at now and then: by the
 	// lowest digits of the clock.

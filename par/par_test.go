@@ -891,6 +891,22 @@ func TestNothingRunsAfterAPanic(t *testing.T) {
 	})
 }
 
+// With chunks of one, as many as there can be are halved all the same.
+func TestGrainOfAll(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	var calls atomic.Int64
+	err := ForErr(p, math.MaxInt, func(i int) error {
+		if i == 5 || i < 0 || calls.Add(1) > 1_000_000 {
+			return fmt.Errorf("%d", i)
+		}
+		return nil
+	}, WithGrain(1))
+	if err == nil || err.Error() != "5" {
+		t.Error(err)
+	}
+}
+
 // After an error or a panic, no elements are begun but those that are under way.
 func TestNoMoreAfterAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -76,7 +76,8 @@ func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Sco
 // for all before it then, and for none after it; stages may have been. With [WithContext]
 // it may be stopped; then it returns why, unless all before an error are through. A panic of
 // the source or a stage arrives once, as elsewhere. Run returns when the source has ended: it is
-// asked for no more values than there is room for, and stopped as a loop would be by break.
+// asked for no more values than there is room for, and stopped as a loop would be by break. Inside
+// of a worker it keeps that worker's place while it waits for the others.
 //
 // A worker carries a value from stage to stage as long as the next one has room for it, and
 // else goes on with one that is furthest on (as Navarro, Asenjo, Tabik, Caşcaval, "Analytical
@@ -90,9 +91,8 @@ func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) e
 	l.left.L = &l.mu
 	l.failed.limit.Store(math.MaxInt)
 	s.Do(func(w *filch.Worker) { l.pool = w.Pool() })
-	l.workers = l.pool.Workers()
 	if l.inFlight == 0 {
-		l.inFlight = 4 * l.workers
+		l.inFlight = 4 * l.pool.Workers()
 	}
 	l.at = make([]int, l.inFlight)
 	Stage(p, 1, func(v T) (struct{}, error) { return struct{}{}, sink(v) }).lay(l)
@@ -119,11 +119,10 @@ func (p *Pipeline[T]) check(op string) {
 // their number until it is through.
 type line struct {
 	config
-	pool    *filch.Pool
-	workers int // of it: the most carriers
-	pull    func(slot int) bool
-	stop    func()
-	failed  failures // limit: the number of the first value that need not go on
+	pool   *filch.Pool
+	pull   func(slot int) bool
+	stop   func()
+	failed failures // limit: the number of the first value that need not go on
 
 	mu       sync.Mutex
 	stages   []stage   // and all in them
@@ -132,6 +131,8 @@ type line struct {
 	pulling  bool      // the next one is being taken
 	ended    bool      // by the source, or by a panic
 	carriers int       // who takes steps
+	coming   int       // of these, guests that are not there yet
+	closed   bool      // the pool takes no guests any more
 	resting  bool      // who called Run does not, but waits
 	left     sync.Cond // when there are no carriers any more, or resting is over
 	broken   bool      // a guest ended by a panic, or Goexit
@@ -152,8 +153,8 @@ const source = -1
 // step is what a worker does at a time: value i through a stage, or from the source.
 type step struct{ i, stage int }
 
-// run takes all steps, together with guests of the pool who come when there is more to do, and leave
-// when there is nothing. So nobody who carries waits for another; but who called Run does.
+// run takes all steps, together with guests of the pool, who come when there is more to do and a
+// place is free, and leave when there is nothing. So nobody who carries waits for another; but who called Run does.
 func (l *line) run(s filch.Scope) {
 	inOrder := false
 	defer func() {
@@ -194,8 +195,9 @@ func (l *line) call() {
 		l.resting = false
 		l.carriers++
 		l.left.Signal()
-	case l.carriers < l.workers:
+	case !l.closed && l.pool.Idle() > l.coming:
 		l.carriers++
+		l.coming++
 		go l.guest()
 	}
 }
@@ -216,13 +218,20 @@ func (l *line) guest() {
 		fault := recover()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if entered && !l.broken { // else the pool is closed: there are others
+		switch {
+		case !entered:
+			l.coming--
+			l.closed = true
+		case !l.broken:
 			l.broken, l.fault = true, fault
 		}
 		l.leave()
 	}()
 	l.pool.Do(func(w *filch.Worker) {
 		entered = true
+		l.mu.Lock()
+		l.coming--
+		l.mu.Unlock()
 		l.carry(w)
 	})
 	inOrder = true

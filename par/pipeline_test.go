@@ -268,6 +268,63 @@ func TestPipelineGoroutines(t *testing.T) {
 	}
 }
 
+// Pipelines within pipelines, and several at once, do not have more at work than the pool has
+// workers, and those who called Run.
+func TestPipelinesShareThePool(t *testing.T) {
+	for _, workers := range []int{1, 2, 4, 8} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := filch.New(filch.WithWorkers(workers))
+			defer pool.Close()
+			var running, most atomic.Int64
+			step := func(v int) (int, error) {
+				k := running.Add(1)
+				for old := most.Load(); k > old && !most.CompareAndSwap(old, k); old = most.Load() {
+				}
+				time.Sleep(time.Second)
+				running.Add(-1)
+				return v, nil
+			}
+			var taken, inner atomic.Int64
+			p := StageScope(From(upTo(40, &taken)), 0, func(s filch.Scope, v int) (int, error) {
+				return v, Stage(From(upTo(20, &inner)), 0, step).Run(s, func(int) error { return nil })
+			})
+			begin := time.Now()
+			if err := p.Run(pool, func(int) error { return nil }); err != nil {
+				t.Error(err)
+			}
+			if k := int(most.Load()); k > workers+3 {
+				t.Errorf("%d steps at once on %d workers", k, workers)
+			}
+			if rounds := int(time.Since(begin) / time.Second); rounds > 40*20/workers*3/2+20 {
+				t.Errorf("%d rounds for 800 steps on %d workers", rounds, workers)
+			}
+		})
+	}
+}
+
+// A pool that grows has more at work.
+func TestPipelineInAPoolThatGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := filch.New(filch.WithWorkers(1))
+		defer pool.Close()
+		var taken atomic.Int64
+		begin := time.Now()
+		p := Stage(From(upTo(400, &taken)), 0, func(v int) (int, error) {
+			if v == 8 {
+				pool.Resize(8)
+			}
+			time.Sleep(time.Second)
+			return v, nil
+		})
+		if err := p.Run(pool, func(int) error { return nil }, InFlight(64)); err != nil {
+			t.Error(err)
+		}
+		if rounds := int(time.Since(begin) / time.Second); rounds > 8+400/8+20 {
+			t.Errorf("%d rounds for 400 values", rounds)
+		}
+	})
+}
+
 // One long step holds up what must come after it, and nothing else.
 func TestPipelineLongStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
