@@ -42,8 +42,8 @@ func eachInput(t *testing.T, f func(t *testing.T, s filch.Scope, x []int)) {
 		p := filch.New(filch.WithWorkers(workers))
 		for name, input := range inputs {
 			for _, n := range sortSizes {
-				if raceEnabled && n > 20_000 {
-					n = 20_000
+				if raceEnabled && n > 5000 {
+					n = 5000
 				}
 				r := rand.New(rand.NewPCG(seed, 0))
 				x := make([]int, n)
