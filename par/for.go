@@ -15,7 +15,8 @@ import (
 
 // For calls f for each i of 0 to n-1.
 func For(s filch.Scope, n int, f func(i int), opts ...Option) {
-	check("For", s, n)
+	check("For", s)
+	checkNumber("For", "n", n)
 	checkFunc("For", f == nil)
 	b, c := forBody(f), configOf("For", opts, grain)
 	c.single = true
@@ -36,7 +37,8 @@ func (f forBody) run(lo, hi int) {
 // passes on the scope that f is called in, which is the worker's. With the pool that is
 // around all, they would run as well, but each as a new guest of the pool.
 func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option) {
-	check("ForScope", s, n)
+	check("ForScope", s)
+	checkNumber("ForScope", "n", n)
 	checkFunc("ForScope", f == nil)
 	c := configOf("ForScope", opts, grain)
 	c.single = true
@@ -51,7 +53,8 @@ func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option
 // not hi. That saves a call for each index. Ranges are never empty; without [WithGrain],
 // how long they are depends on time and chance.
 func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
-	check("ForRange", s, n)
+	check("ForRange", s)
+	checkNumber("ForRange", "n", n)
 	checkFunc("ForRange", f == nil)
 	c := configOf("ForRange", opts, grain)
 	if c.grain == 0 {
@@ -72,8 +75,9 @@ func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 // the ends, so that what is near in both directions is together, as in the blocks of a
 // matrix or an image. With [WithGrain] they have sides of n. A tile is not divided.
 func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts ...Option) {
-	check("ForTiles", s, width)
-	check("ForTiles", s, height)
+	check("ForTiles", s)
+	checkNumber("ForTiles", "width", width)
+	checkNumber("ForTiles", "height", height)
 	checkFunc("ForTiles", f == nil)
 	c := configOf("ForTiles", opts, grain)
 	side := 64
@@ -97,7 +101,7 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 
 // Each calls f for each element of x and its index.
 func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
-	check("Each", s, 0)
+	check("Each", s)
 	checkFunc("Each", f == nil)
 	c := configOf("Each", opts, grain)
 	c.single = true
@@ -113,7 +117,8 @@ func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 // is left out if it has not begun. With [AllErrors] it calls f for all; with
 // [WithContext] it may be stopped.
 func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
-	check("ForErr", s, n)
+	check("ForErr", s)
+	checkNumber("ForErr", "n", n)
 	checkFunc("ForErr", f == nil)
 	return eachErr(s, n, f, configOf("ForErr", opts, grain|errorsToo|untilDone), f)
 }

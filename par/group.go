@@ -43,7 +43,8 @@ func partials[P any](s filch.Scope, n int, f any, k kind, begin func() P, add fu
 // Histogram returns how many elements f puts into each of so many buckets, numbered from
 // 0. It panics if f returns another number. Each worker counts in buckets of its own meanwhile.
 func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int {
-	check("Histogram", s, buckets)
+	check("Histogram", s)
+	checkNumber("Histogram", "buckets", buckets)
 	checkFunc("Histogram", f == nil)
 	parts := partials(s, len(x), f, toCount, func() []int { return make([]int, buckets) }, func(counts []int, lo, hi int) {
 		for _, v := range x[lo:hi] {
@@ -65,7 +66,7 @@ func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int 
 // Unique returns the different elements of x, in the order of their first. Each worker has a map of
 // those it has seen meanwhile.
 func Unique[T comparable](s filch.Scope, x []T) []T {
-	check("Unique", s, 0)
+	check("Unique", s)
 	if len(x) == 0 {
 		return nil
 	}
@@ -99,7 +100,7 @@ func Unique[T comparable](s filch.Scope, x []T) []T {
 // their order. All groups are parts of one slice. It takes the memory of x, and of a key and four
 // bytes for each element meanwhile.
 func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T {
-	check("GroupBy", s, 0)
+	check("GroupBy", s)
 	checkFunc("GroupBy", f == nil)
 	n := len(x)
 	if n == 0 {
@@ -179,7 +180,8 @@ func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T
 // order in x. It returns all, if they are fewer. It panics if k is negative. Each worker has up to
 // 2k elements meanwhile; if k is more than a sixteenth of x, it is all, for they are sorted.
 func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
-	check("TopK", s, k)
+	check("TopK", s)
+	checkNumber("TopK", "k", k)
 	checkFunc("TopK", compare == nil)
 	if k = min(k, len(x)); k == 0 {
 		return nil

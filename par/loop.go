@@ -241,46 +241,36 @@ func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 	case n == 0:
 		return 0
 	case n == 1, n <= conf.grain:
-		from = n
+		boundary(func() { body(0, n) })
+		return n
 	case conf.grain > 0 || each == 0 || int64(n) > little/each:
 		return 0
 	}
-	returned := false
-	defer func() {
-		if !returned {
-			rethrow(recover())
+	boundary(func() {
+		size := 1 // the first tells whether what is known holds
+		begin := now()
+		for {
+			end := from + min(size, n-from)
+			body(from, end)
+			from = end
+			if conf.limit != nil && conf.limit.Load() <= int64(from) {
+				from = n
+			}
+			if from == n {
+				break
+			}
+			if took := (now() - begin) * ns; took > little || from == 1 && took > watched {
+				break
+			}
+			size = int(max(1, min(watched/each, 16*int64(size))))
 		}
-	}()
-	if from == n {
-		body(0, n)
-		returned = true
-		return n
-	}
-	size := 1 // the first tells whether what is known holds
-	begin := now()
-	for from < n {
-		end := from + min(size, n-from)
-		body(from, end)
-		from = end
-		if conf.limit != nil && conf.limit.Load() <= int64(from) {
-			from = n
-			break
+		// What took less than a microsecond, as far as is known, is looked at now and then: by the
+		// lowest digits of the clock.
+		if int64(n) > watched/each || from < n || begin%16 == 0 {
+			took := now() - begin - clock
+			c.learn(took*ns/int64(from)/conf.elements(), took)
 		}
-		if from == n {
-			break
-		}
-		if took := (now() - begin) * ns; took > little || from == 1 && took > watched {
-			break
-		}
-		size = int(max(1, min(watched/each, 16*int64(size))))
-	}
-	// What took less than a microsecond, as far as is known, is looked at now and then: by the
-	// lowest digits of the clock.
-	if int64(n) > watched/each || from < n || begin%16 == 0 {
-		took := now() - begin - clock
-		c.learn(took*ns/int64(from)/conf.elements(), took)
-	}
-	returned = true
+	})
 	return from
 }
 

@@ -47,7 +47,7 @@ type Option func(*config)
 
 type config struct {
 	grain    int // 0: as it turns out
-	inFlight int // 0: as the processors
+	inFlight int // 0: as the workers
 	all      bool
 	ctx      context.Context
 	given    which
@@ -121,7 +121,7 @@ func configOf(op string, opts []Option, known which) config {
 	return *c
 }
 
-func check(op string, s filch.Scope, n int) {
+func check(op string, s filch.Scope) {
 	isNil := s == nil
 	switch s := s.(type) {
 	case *filch.Pool:
@@ -132,8 +132,11 @@ func check(op string, s filch.Scope, n int) {
 	if isNil {
 		panic("par: " + op + ": s is nil")
 	}
+}
+
+func checkNumber(op, name string, n int) {
 	if n < 0 {
-		panic(fmt.Sprintf("par: %s: n is %d, which is negative", op, n))
+		panic(fmt.Sprintf("par: %s: %s is %d, which is negative", op, name, n))
 	}
 }
 

@@ -762,12 +762,14 @@ func TestMisuse(t *testing.T) {
 		"par: ReduceRange: n is -1, which is negative": func() {
 			ReduceRange(p, -1, 0, func(lo, hi int) int { return 0 }, func(a, b int) int { return 0 })
 		},
-		"par: MinMaxFunc: the function is nil":      func() { MinMaxFunc(p, []int{1}, nil) },
-		"par: WithContext: ctx is nil":              func() { var none context.Context; WithContext(none) },
-		"par: MapInto: dst has 1 elements, and x 2": func() { MapInto(p, make([]int, 1), make([]int, 2), func(int) int { return 0 }) },
-		"par: Scan: dst has 1 elements, and x 2":    func() { Scan(p, make([]int, 1), make([]int, 2), func(a, b int) int { return 0 }) },
-		"par: TopK: n is -1, which is negative":     func() { TopK(p, []int{1}, -1, cmp.Compare[int]) },
-		"par: WalkDir: fsys is nil":                 func() { WalkDir(p, nil, ".", func(string, fsDirEntry, error) error { return nil }) },
+		"par: MinMaxFunc: the function is nil":             func() { MinMaxFunc(p, []int{1}, nil) },
+		"par: WithContext: ctx is nil":                     func() { var none context.Context; WithContext(none) },
+		"par: MapInto: dst has 1 elements, and x 2":        func() { MapInto(p, make([]int, 1), make([]int, 2), func(int) int { return 0 }) },
+		"par: Scan: dst has 1 elements, and x 2":           func() { Scan(p, make([]int, 1), make([]int, 2), func(a, b int) int { return 0 }) },
+		"par: Histogram: buckets is -1, which is negative": func() { Histogram(p, []int{1}, -1, func(int) int { return 0 }) },
+		"par: ForTiles: height is -1, which is negative":   func() { ForTiles(p, 1, -1, func(_, _, _, _ int) {}) },
+		"par: TopK: k is -1, which is negative":            func() { TopK(p, []int{1}, -1, cmp.Compare[int]) },
+		"par: WalkDir: fsys is nil":                        func() { WalkDir(p, nil, ".", func(string, fsDirEntry, error) error { return nil }) },
 	} {
 		func() {
 			defer func() {

@@ -1,7 +1,6 @@
 package par
 
 import (
-	"fmt"
 	"iter"
 	"math"
 	"runtime"
@@ -53,9 +52,7 @@ func StageScope[T, R any](p *Pipeline[T], width int, f func(s filch.Scope, v T) 
 
 func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Scope, v T) (R, error)) *Pipeline[R] {
 	p.check(op)
-	if width < 0 {
-		panic(fmt.Sprintf("par: %s: width is %d, which is negative", op, width))
-	}
+	checkNumber(op, "width", width)
 	return &Pipeline[R]{func(l *line) []R {
 		in, out := p.lay(l), make([]R, l.inFlight)
 		l.stages = append(l.stages, stage{width: width, run: func(s filch.Scope, slot int) (err error) {
@@ -84,7 +81,7 @@ func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Sco
 // modeling of pipeline parallelism", PACT 2009, describe it for TBB). A step costs some 100
 // to 200 ns; nothing is allocated for a value.
 func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) error {
-	check("Pipeline.Run", s, 0)
+	check("Pipeline.Run", s)
 	p.check("Pipeline.Run")
 	checkFunc("Pipeline.Run", sink == nil)
 	l := &line{config: configOf("Pipeline.Run", opts, inFlight|untilDone), carriers: 1}
@@ -154,7 +151,8 @@ const source = -1
 type step struct{ i, stage int }
 
 // run takes all steps, together with guests of the pool, who come when there is more to do and a
-// place is free, and leave when there is nothing. So nobody who carries waits for another; but who called Run does.
+// place is free, and leave when there is nothing. So nobody who carries waits for another, but
+// who called Run does.
 func (l *line) run(s filch.Scope) {
 	inOrder := false
 	defer func() {
@@ -188,18 +186,19 @@ func (l *line) rest() bool {
 	return called
 }
 
+// mayCall reports whether one more could carry: who called Run, or a guest. l.mu must be held.
+func (l *line) mayCall() bool { return l.resting || !l.closed && l.pool.Idle() > l.coming }
+
 // call gets one more to carry. l.mu must be held.
 func (l *line) call() {
-	switch {
-	case l.resting:
+	l.carriers++
+	if l.resting {
 		l.resting = false
-		l.carriers++
 		l.left.Signal()
-	case !l.closed && l.pool.Idle() > l.coming:
-		l.carriers++
-		l.coming++
-		go l.guest()
+		return
 	}
+	l.coming++
+	go l.guest()
 }
 
 // leave ends a carrier. l.mu must be held.
@@ -241,7 +240,7 @@ func (l *line) guest() {
 // looks for what it has made possible, so somebody is there for each step.
 func (l *line) carry(w *filch.Worker) {
 	for carried := -1; ; {
-		st, ok := l.next(carried, w.Demand())
+		st, ok := l.next(carried)
 		if !ok {
 			return
 		}
@@ -251,9 +250,9 @@ func (l *line) carry(w *filch.Worker) {
 }
 
 // next returns the step to take: first for the value that was carried last, for it is in the cache,
-// then for those that have come furthest. If there are more it calls others, if they ask for work.
-// If there is none, the carrier has left.
-func (l *line) next(carried int, asked bool) (st step, ok bool) {
+// then for those that have come furthest. If there are more it calls another. If there is none, the
+// carrier has left.
+func (l *line) next(carried int) (st step, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limit := int(l.failed.limit.Load())
@@ -277,7 +276,7 @@ func (l *line) next(carried int, asked bool) (st step, ok bool) {
 			s.waiting.remove(st.i)
 		}
 	}
-	if asked {
+	if l.mayCall() {
 		if _, more := l.first(limit); more {
 			l.call()
 		}

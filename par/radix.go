@@ -20,7 +20,7 @@ import (
 // the rest (radix sort, MSD and then LSD); strings are sorted by eight bytes at a time, the first
 // of them first. A few elements are left to package slices.
 func Sort[T cmp.Ordered](s filch.Scope, x []T) {
-	check("Sort", s, 0)
+	check("Sort", s)
 	if len(x) <= fewScattered {
 		slices.Sort(x)
 		return
@@ -28,7 +28,7 @@ func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 	if IsSorted(s, x) {
 		return
 	}
-	if x[0] > x[len(x)-1] && holds(s, len(x)-1, descend[T], asIs, func(lo, hi int) bool { return descend(x[lo : hi+1]) }) {
+	if x[0] > x[len(x)-1] && holds(s, len(x)-1, descend[T], config{}, func(lo, hi int) bool { return descend(x[lo : hi+1]) }) {
 		reverse(s, x)
 		return
 	}
@@ -402,7 +402,7 @@ func sortTexts(s filch.Scope, x []text, skip, level int) {
 		}
 	})
 	groups := slices.Concat(parts...)
-	eachWith(s, len(groups), ties, config{}, func(s filch.Scope, lo, hi int) {
+	eachWith(s, len(groups), ties, config{single: true}, func(s filch.Scope, lo, hi int) {
 		for _, g := range groups[lo:hi] {
 			ties(s, x[g[0]:g[1]], skip+8, level)
 		}

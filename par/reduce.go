@@ -90,7 +90,7 @@ func fromLeft[T any](x []T, op func(a, b T) T) T {
 // alone, and on [WithGrain], if that says how long the blocks are in which elements are combined
 // one after the other. op must not change what it is given, which may be in x.
 func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T, opts ...Option) T {
-	check("Reduce", s, 0)
+	check("Reduce", s)
 	checkFunc("Reduce", op == nil)
 	c := configOf("Reduce", opts, grain)
 	if len(x) == 0 {
@@ -102,7 +102,7 @@ func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T, opts ...Opti
 // MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce]. What f and op
 // return is used once, so op may change it, and return it.
 func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a, b R) R, opts ...Option) R {
-	check("MapReduce", s, 0)
+	check("MapReduce", s)
 	checkFunc("MapReduce", f == nil || op == nil)
 	c := configOf("MapReduce", opts, grain)
 	if len(x) == 0 {
@@ -122,7 +122,8 @@ func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a,
 // each element of [MapReduce], which it is like otherwise. The ranges depend on n alone: they
 // have one index each below 128, and then more, or as many as [WithGrain] says.
 func ReduceRange[R any](s filch.Scope, n int, zero R, f func(lo, hi int) R, op func(a, b R) R, opts ...Option) R {
-	check("ReduceRange", s, n)
+	check("ReduceRange", s)
+	checkNumber("ReduceRange", "n", n)
 	checkFunc("ReduceRange", f == nil || op == nil)
 	c := configOf("ReduceRange", opts, grain)
 	if n == 0 {
@@ -143,7 +144,7 @@ const fastBlock = 1 << 13
 // in which four sums go side by side, so that the error grows with the logarithm of the length
 // (Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 1993).
 func Sum[T Number](s filch.Scope, x []T) T {
-	check("Sum", s, 0)
+	check("Sum", s)
 	if len(x) <= fastBlock {
 		return sumPairs(x)
 	}
@@ -177,7 +178,7 @@ func sumBlock[T Number](x []T) T {
 // MinMax returns the least and the greatest element of x, as the built-in min and max
 // do: if one is NaN, both are. It reports false if x is empty.
 func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
-	check("MinMax", s, 0)
+	check("MinMax", s)
 	if len(x) == 0 {
 		return least, most, false
 	}
@@ -199,7 +200,7 @@ func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 // MinMaxFunc returns the least and the greatest element of x by compare, the first of those that are
 // equal. It reports false if x is empty.
 func MinMaxFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) (least, most T, ok bool) {
-	check("MinMaxFunc", s, 0)
+	check("MinMaxFunc", s)
 	checkFunc("MinMaxFunc", compare == nil)
 	if len(x) == 0 {
 		return least, most, false
@@ -228,7 +229,7 @@ func MinMaxFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) (least, m
 
 // Count returns how many elements of x f holds for.
 func Count[T any](s filch.Scope, x []T, f func(v T) bool) int {
-	check("Count", s, 0)
+	check("Count", s)
 	checkFunc("Count", f == nil)
 	if len(x) == 0 {
 		return 0
@@ -246,7 +247,7 @@ func Count[T any](s filch.Scope, x []T, f func(v T) bool) int {
 // Scan sets dst[i] to x[0] op … op x[i], in parallel in two passes over x. dst must be as
 // long as x, and may be x. op must be associative; see [Reduce].
 func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
-	check("Scan", s, 0)
+	check("Scan", s)
 	checkFunc("Scan", op == nil)
 	checkLengths("Scan", len(dst), len(x))
 	scan(s, x, op, func(lo, hi int, before T, any bool) {
@@ -265,7 +266,7 @@ func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 // ScanExclusive sets dst[i] to zero op x[0] op … op x[i-1], and returns that of all of x;
 // see [Scan].
 func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) T {
-	check("ScanExclusive", s, 0)
+	check("ScanExclusive", s)
 	checkFunc("ScanExclusive", op == nil)
 	checkLengths("ScanExclusive", len(dst), len(x))
 	if len(x) == 0 {
@@ -343,7 +344,7 @@ func scan[T any](s filch.Scope, x []T, op func(a, b T) T, write func(lo, hi int,
 // Find returns the index of the first element that f holds for, or -1. It may call f for
 // elements after it, which others look at meanwhile, but not for long once it is found.
 func Find[T any](s filch.Scope, x []T, f func(v T) bool) int {
-	check("Find", s, 0)
+	check("Find", s)
 	checkFunc("Find", f == nil)
 	return find(s, x, f, true)
 }
@@ -351,14 +352,14 @@ func Find[T any](s filch.Scope, x []T, f func(v T) bool) int {
 // FindAny returns the index of some element that f holds for, or -1, and sooner than
 // [Find], which has to look at all before it.
 func FindAny[T any](s filch.Scope, x []T, f func(v T) bool) int {
-	check("FindAny", s, 0)
+	check("FindAny", s)
 	checkFunc("FindAny", f == nil)
 	return find(s, x, f, false)
 }
 
 // Any reports whether f holds for some element. It stops when one is found.
 func Any[T any](s filch.Scope, x []T, f func(v T) bool) bool {
-	check("Any", s, 0)
+	check("Any", s)
 	checkFunc("Any", f == nil)
 	return find(s, x, f, false) >= 0
 }
@@ -366,9 +367,9 @@ func Any[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 // All reports whether f holds for all elements. It stops when one is found for which it
 // does not.
 func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
-	check("All", s, 0)
+	check("All", s)
 	checkFunc("All", f == nil)
-	return holds(s, len(x), f, asIs, func(lo, hi int) bool {
+	return holds(s, len(x), f, config{single: true}, func(lo, hi int) bool {
 		for _, v := range x[lo:hi] {
 			if !f(v) {
 				return false
@@ -379,13 +380,14 @@ func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 }
 
 // holds reports whether right does for all parts of [0, n).
-func holds(s filch.Scope, n int, f any, k kind, right func(lo, hi int) bool) bool {
+func holds(s filch.Scope, n int, f any, c config, right func(lo, hi int) bool) bool {
 	if n <= 0 {
 		return true
 	}
 	var limit atomic.Int64
 	limit.Store(int64(n))
-	each(s, n, f, config{limit: &limit, kind: k}, func(lo, hi int) {
+	c.limit = &limit
+	each(s, n, f, c, func(lo, hi int) {
 		if !right(lo, hi) {
 			limit.Store(-1)
 		}
@@ -397,7 +399,7 @@ func find[T any](s filch.Scope, x []T, f func(v T) bool, first bool) int {
 	var limit, found atomic.Int64
 	limit.Store(int64(len(x)))
 	found.Store(-1)
-	each(s, len(x), f, config{limit: &limit}, func(lo, hi int) {
+	each(s, len(x), f, config{limit: &limit, single: true}, func(lo, hi int) {
 		for i, v := range x[lo:hi] {
 			if !f(v) {
 				continue

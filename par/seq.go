@@ -23,7 +23,7 @@ const (
 // batch has n values; 1 is for a seq that must not be asked for the next before the loop has had
 // the last. Taking, mapping and passing on do not overlap: they do in a [Pipeline].
 func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Option) iter.Seq[R] {
-	check("MapSeq", s, 0)
+	check("MapSeq", s)
 	checkFunc("MapSeq", f == nil || seq == nil)
 	c := configOf("MapSeq", opts, grain)
 	return func(yield func(R) bool) {
@@ -44,10 +44,10 @@ func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Opt
 // FromSeq calls f for each value of seq, in no order, and returns when all is done; see
 // [MapSeq].
 func FromSeq[T any](s filch.Scope, seq iter.Seq[T], f func(v T), opts ...Option) {
-	check("FromSeq", s, 0)
+	check("FromSeq", s)
 	checkFunc("FromSeq", f == nil || seq == nil)
 	for batch := range batches(seq, configOf("FromSeq", opts, grain)) {
-		each(s, len(batch), f, config{}, func(lo, hi int) {
+		each(s, len(batch), f, config{single: true}, func(lo, hi int) {
 			for _, v := range batch[lo:hi] {
 				f(v)
 			}

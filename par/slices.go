@@ -11,7 +11,7 @@ import (
 
 // Map returns f of each element of x, in their order.
 func Map[T, R any](s filch.Scope, x []T, f func(v T) R, opts ...Option) []R {
-	check("Map", s, 0)
+	check("Map", s)
 	checkFunc("Map", f == nil)
 	dst := make([]R, len(x))
 	mapInto(s, dst, x, f, configOf("Map", opts, grain))
@@ -21,7 +21,7 @@ func Map[T, R any](s filch.Scope, x []T, f func(v T) R, opts ...Option) []R {
 // MapInto sets dst[i] to f of x[i]. dst must be as long as x, and may be x, but not overlap it
 // otherwise.
 func MapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, opts ...Option) {
-	check("MapInto", s, 0)
+	check("MapInto", s)
 	checkFunc("MapInto", f == nil)
 	checkLengths("MapInto", len(dst), len(x))
 	mapInto(s, dst, x, f, configOf("MapInto", opts, grain))
@@ -51,7 +51,7 @@ func (b mapBody[T, R]) run(lo, hi int) {
 // MapErr returns f of each element of x, or the error of the first that fails; see
 // [ForErr]. With an error, what f has returned without one is there as well.
 func MapErr[T, R any](s filch.Scope, x []T, f func(v T) (R, error), opts ...Option) ([]R, error) {
-	check("MapErr", s, 0)
+	check("MapErr", s)
 	checkFunc("MapErr", f == nil)
 	dst := make([]R, len(x))
 	err := eachErr(s, len(x), f, configOf("MapErr", opts, grain|errorsToo|untilDone), func(i int) error {
@@ -66,7 +66,7 @@ func MapErr[T, R any](s filch.Scope, x []T, f func(v T) (R, error), opts ...Opti
 
 // Fill sets all elements of x to v.
 func Fill[T any](s filch.Scope, x []T, v T) {
-	check("Fill", s, 0)
+	check("Fill", s)
 	if len(x) <= 1<<9 {
 		for i := range x {
 			x[i] = v
@@ -88,7 +88,7 @@ func Fill[T any](s filch.Scope, x []T, v T) {
 // Copy copies as many elements of x to dst as both have, and returns how many that
 // are. They must not overlap.
 func Copy[T any](s filch.Scope, dst, x []T) int {
-	check("Copy", s, 0)
+	check("Copy", s)
 	n := min(len(dst), len(x))
 	if n <= 1<<10 {
 		return copy(dst, x)
@@ -104,7 +104,7 @@ func Copy[T any](s filch.Scope, dst, x []T) int {
 // Filter returns the elements of x that f holds for, in their order. f is called once for
 // each.
 func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
-	check("Filter", s, 0)
+	check("Filter", s)
 	checkFunc("Filter", f == nil)
 	var kept []T
 	from := alone(len(x), f, config{}, func(lo, hi int) {
@@ -127,7 +127,7 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 // Partition returns the elements of x that f holds for, and the others, both in their
 // order. f is called once for each. As [Filter], it takes two bits for each element meanwhile.
 func Partition[T any](s filch.Scope, x []T, f func(v T) bool) (yes, no []T) {
-	check("Partition", s, 0)
+	check("Partition", s)
 	checkFunc("Partition", f == nil)
 	from := alone(len(x), f, config{}, func(lo, hi int) {
 		for _, v := range x[lo:hi] {
@@ -220,7 +220,7 @@ const fewDealt = 1 << 17
 // random, and the piles shuffled (Rao 1961, Sandelius 1962). It takes as much memory as x, and
 // a byte for each element; up to 131,072 are one worker's.
 func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
-	check("Shuffle", s, 0)
+	check("Shuffle", s)
 	const pile = fewDealt / 8
 	n := len(x)
 	if n <= fewDealt {

@@ -14,7 +14,7 @@ import (
 // It is a merge sort, with merges divided as well (Cormen, Leiserson, Rivest, Stein,
 // "Introduction to Algorithms", on multithreaded merge sort): O(n log n) work, O(log³ n) span.
 func SortStableFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
-	check("SortStableFunc", s, 0)
+	check("SortStableFunc", s)
 	checkFunc("SortStableFunc", compare == nil)
 	if len(x) <= fewInserted {
 		boundary(func() { insertionSort(x, compare) })
@@ -212,14 +212,14 @@ func mergeParallel[T any](w *filch.Worker, dst, a, b []T, compare func(a, b T) i
 // Merge sets dst to the elements of a and b, which must be sorted, in order; of equal
 // ones those of a come first. dst must be as long as both, and overlap neither.
 func Merge[T cmp.Ordered](s filch.Scope, dst, a, b []T) {
-	check("Merge", s, 0)
+	check("Merge", s)
 	mergeAll(s, "Merge", dst, a, b, cmp.Compare[T], mergeOrdered[T])
 }
 
 // MergeFunc is [Merge] for slices that are sorted by compare. Up to 4,096 elements are one
 // worker's.
 func MergeFunc[T any](s filch.Scope, dst, a, b []T, compare func(a, b T) int) {
-	check("MergeFunc", s, 0)
+	check("MergeFunc", s)
 	checkFunc("MergeFunc", compare == nil)
 	mergeAll(s, "MergeFunc", dst, a, b, compare, merge)
 }
@@ -249,20 +249,20 @@ func mergeOrdered[T cmp.Ordered](dst, a, b []T, _ func(a, b T) int) {
 
 // IsSorted reports whether x is in order, NaN first.
 func IsSorted[T cmp.Ordered](s filch.Scope, x []T) bool {
-	check("IsSorted", s, 0)
-	return holds(s, len(x)-1, IsSorted[T], asIs, func(lo, hi int) bool { return slices.IsSorted(x[lo : hi+1]) })
+	check("IsSorted", s)
+	return holds(s, len(x)-1, IsSorted[T], config{}, func(lo, hi int) bool { return slices.IsSorted(x[lo : hi+1]) })
 }
 
 // IsSortedFunc is [IsSorted] by compare.
 func IsSortedFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
-	check("IsSortedFunc", s, 0)
+	check("IsSortedFunc", s)
 	checkFunc("IsSortedFunc", compare == nil)
-	return holds(s, len(x)-1, compare, inRanges, func(lo, hi int) bool { return slices.IsSortedFunc(x[lo:hi+1], compare) })
+	return holds(s, len(x)-1, compare, config{kind: inRanges}, func(lo, hi int) bool { return slices.IsSortedFunc(x[lo:hi+1], compare) })
 }
 
 // descends reports whether each element of x is less than the one before.
 func descends[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
-	return holds(s, len(x)-1, compare, inRanges, func(lo, hi int) bool {
+	return holds(s, len(x)-1, compare, config{kind: inRanges}, func(lo, hi int) bool {
 		for i := lo; i < hi; i++ {
 			if compare(x[i+1], x[i]) >= 0 {
 				return false

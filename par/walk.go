@@ -18,7 +18,7 @@ import (
 // Files are read by the workers, which are busy meanwhile: have more of them than processors
 // if the files are far away.
 func WalkDir(s filch.Scope, fsys fs.FS, root string, f fs.WalkDirFunc) error {
-	check("WalkDir", s, 0)
+	check("WalkDir", s)
 	checkFunc("WalkDir", f == nil)
 	if fsys == nil {
 		panic("par: WalkDir: fsys is nil")

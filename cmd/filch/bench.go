@@ -191,6 +191,18 @@ func printNotes(stdout, stderr io.Writer, rows []*row, brief bool) (wrong bool) 
 	return wrong
 }
 
+// finish writes the report, and tells wrong answers, of workloads apart from the others.
+func finish(stdout, stderr io.Writer, file reportFile, r report) error {
+	wrong := printNotes(stdout, stderr, r.Rows, true)
+	if err := file.write(r); err != nil {
+		return err
+	}
+	if wrong {
+		return errFailed
+	}
+	return nil
+}
+
 // shorten cuts a long list of names.
 func shorten(s string) string {
 	if names := strings.Split(s, ", "); len(names) > 12 {

@@ -344,11 +344,5 @@ func runPar(out, stderr io.Writer, o options, args []string) error {
 		printMemory(out, rows)
 		printBars(out, r.Bars, isTerminal(out))
 	}
-	if err := file.write(r); err != nil {
-		return err
-	}
-	if printNotes(out, stderr, rows, true) {
-		return errFailed
-	}
-	return nil
+	return finish(out, stderr, file, r)
 }

@@ -117,6 +117,13 @@ func bucket(v int) int         { return v & 63 }
 func copyAll(d *parData)       { copy(d.y, d.x) }
 func compareInts(a, b int) int { return cmp.Compare(a, b) }
 
+func skewedSerially(d *parData) {
+	d.v = 0
+	for _, v := range d.x {
+		d.v ^= skewed(v)
+	}
+}
+
 // store and mayFail do not fail.
 func store(d *parData, i int) error {
 	d.y[i] = d.x[i] + 1
@@ -706,12 +713,7 @@ var parAlgorithms = []parAlgorithm{
 		func(s filch.Scope, d *parData) { par.SortStableFunc(s, d.y, compareInts) }).
 		with("pargo", func(d *parData, _ int) { pargosort.StableSort(pargosort.IntSlice(d.y)) }),
 	{name: "MapSeq", most: 1_000_000,
-		serial: func(d *parData) {
-			d.v = 0
-			for _, v := range d.x {
-				d.v ^= skewed(v)
-			}
-		},
+		serial: skewedSerially,
 		filch: func(s filch.Scope, d *parData) {
 			d.v = 0
 			for v := range par.MapSeq(s, slices.Values(d.x), skewed) {
@@ -736,12 +738,7 @@ var parAlgorithms = []parAlgorithm{
 			})
 		}},
 	{name: "Pipeline", most: 100_000,
-		serial: func(d *parData) {
-			d.v = 0
-			for _, v := range d.x {
-				d.v ^= skewed(v)
-			}
-		},
+		serial: skewedSerially,
 		filch: func(s filch.Scope, d *parData) {
 			d.v = 0
 			p := par.Stage(par.From(slices.Values(d.x)), 0, func(v int) (int, error) { return skewed(v), nil })

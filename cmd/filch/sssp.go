@@ -249,11 +249,5 @@ func runSSSP(out, stderr io.Writer, o options, args []string) error {
 	r := report{Machine: thisMachine(), Rows: rows, Bars: ssspBars(rows)}
 	fmt.Fprintf(out, "\n%s, %d CPUs, %s; medians of %d runs, programs in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.Go, o.runs)
 	printBars(out, r.Bars, isTerminal(out))
-	if err := file.write(r); err != nil {
-		return err
-	}
-	if printNotes(out, stderr, rows, true) {
-		return errFailed
-	}
-	return nil
+	return finish(out, stderr, file, r)
 }
