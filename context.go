@@ -25,7 +25,7 @@ type taskContext struct {
 }
 
 // A seat is a worker in one round of tasks: what a task has of its worker. In a
-// later round, the worker is somebody else's; see Worker.place.
+// later round, the worker is somebody else's; see hold.
 type seat struct {
 	worker *Worker // nil if no worker runs the task
 	round  uint32
@@ -87,32 +87,13 @@ func (c *taskContext) isDetached() bool {
 // goes on when that task ends: then the worker is not what Close waits for; see
 // served.
 func (s seat) beginInPlace() bool {
-	if s.worker == nil {
-		return false
-	}
-	for {
-		v := s.worker.runs.Load()
-		if uint32(v>>32) != s.round {
-			return false
-		}
-		if s.worker.runs.CompareAndSwap(v, v+1) {
-			return true
-		}
-	}
+	return s.worker != nil && s.worker.hold.sitDown(s.round)
 }
 
 func (s seat) endInPlace() {
-	p := s.worker.pool
-	for {
-		v := s.worker.runs.Load()
-		if uint32(v>>32) != s.round { // left behind
-			p.ended.left.Add(-1)
-			p.release(minus(oneBlocked))
-			return
-		}
-		if s.worker.runs.CompareAndSwap(v, v-1) {
-			return
-		}
+	if p := s.worker.pool; !s.worker.hold.standUp(s.round) { // left behind
+		p.ended.left.Add(-1)
+		p.release(minus(oneBlocked))
 	}
 }
 
@@ -121,7 +102,7 @@ func (c *taskContext) seat() seat { return seat{c.worker, c.round} }
 
 // seated reports whether c's worker still runs what c belongs to.
 func (c *taskContext) seated() bool {
-	return c.worker != nil && uint32(c.worker.place.Load()>>1) == c.round
+	return c.worker != nil && c.worker.hold.load().in(c.round)
 }
 
 // isShared reports whether c is for any number of tasks, none of them a Future.
@@ -277,15 +258,15 @@ func (c *taskContext) lend() bool {
 	if w == nil {
 		return false
 	}
-	held := uint64(c.round)<<1 | 1
-	if w.place.CompareAndSwap(held, held&^1) {
+	lent, ok := w.hold.lendPlace(c.round)
+	switch {
+	case !ok:
+		return false
+	case lent:
 		c.pool.release(minus(onePlace) + oneBlocked)
-		return true
+	default: // somebody else waits in the name of the same task
+		c.pool.state.Add(oneBlocked)
 	}
-	if w.place.Load() != held&^1 {
-		return false // another round
-	}
-	c.pool.state.Add(oneBlocked) // somebody else waits in the name of the same task
 	return true
 }
 
@@ -293,8 +274,7 @@ func (c *taskContext) lend() bool {
 // taken: then the next worker to look for work gives up its own.
 func (c *taskContext) reclaim() {
 	d := minus(oneBlocked)
-	lent := uint64(c.round) << 1
-	if c.worker.place.CompareAndSwap(lent, lent|1) {
+	if c.worker.hold.reclaimPlace(c.round) {
 		d += onePlace
 	}
 	c.pool.release(d)
@@ -390,22 +370,14 @@ func ScopeOf(ctx context.Context) Scope {
 	if c == nil {
 		return Default()
 	}
-	return taskScope{c.worker, c.pool}
+	return taskScope{c.seat(), c.pool}
 }
 
-// taskScope is the worker of a task, for whoever has the task's context.
+// taskScope is the seat of a task, for whatever has the task's context.
 type taskScope struct {
-	w *Worker // nil if the task runs elsewhere
+	seat
 	p *Pool
 }
-
-// The states of a worker as the Scope of the tasks that it runs.
-const (
-	scopeNone = iota // it runs none
-	scopeFree
-	scopeUsed
-	scopeLeft // used, and left behind by the goroutine that ran the task
-)
 
 // Do uses the worker unless it is in use: by another goroutine that has the
 // task's context, or by a call of Do around this one. A pool that is being closed
@@ -414,8 +386,8 @@ func (s taskScope) Do(f func(w *Worker)) {
 	if f == nil {
 		panic("filch: Do: f is nil")
 	}
-	w, p := s.w, s.p
-	if w == nil || !w.scope.CompareAndSwap(scopeFree, scopeUsed) {
+	w, p := s.worker, s.p
+	if w == nil || !w.hold.enterScope(s.round) {
 		if p.state.Add(onePlace)&ended != 0 {
 			p.release(minus(onePlace))
 			panic("filch: Do on a closed Pool")
@@ -430,12 +402,11 @@ func (s taskScope) Do(f func(w *Worker)) {
 }
 
 func (w *Worker) leaveScope() {
-	if w.scope.CompareAndSwap(scopeUsed, scopeFree) {
+	if !w.hold.leaveScope() {
 		return
 	}
 	// The task is over; its goroutine has gone on with another worker.
-	w.scope.Store(scopeNone)
-	if w.yield() {
+	if w.hold.yieldPlace() {
 		w.pool.fire(w)
 		w.pool.release(minus(onePlace))
 	} else {

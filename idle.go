@@ -63,26 +63,6 @@ func (p *Pool) counts(s uint64) policy.Counts {
 	}
 }
 
-// held reports whether w has a place. The place word has the number of the round
-// of tasks that w is in above the lowest bit, which says so. A task lends the
-// place to others while it waits, and so may any goroutine that has its context;
-// whoever is first gives it up, whoever goes on first takes one again, and
-// nobody after the round.
-func (w *Worker) held() bool { return w.place.Load()&1 != 0 }
-
-// yield gives up w's place, and reports false if that was done already in its
-// name.
-func (w *Worker) yield() bool {
-	v := w.place.Load()
-	return v&1 != 0 && w.place.CompareAndSwap(v, v&^1)
-}
-
-// retake notes that w has a place, and reports false if it has one already.
-func (w *Worker) retake() bool {
-	v := w.place.Load()
-	return v&1 == 0 && w.place.CompareAndSwap(v, v|1)
-}
-
 // idlers returns how many workers could start on something at once.
 func (p *Pool) idlers() int { return p.counts(p.state.Load()).Idle() }
 
@@ -194,7 +174,7 @@ func (w *Worker) regain() bool {
 			return false
 		}
 		if p.state.CompareAndSwap(s, s+onePlace) {
-			w.retake()
+			w.hold.retakePlace()
 			return true
 		}
 	}

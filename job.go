@@ -48,7 +48,7 @@ func (w *Worker) finish(j *job) {
 	owner := j.owner
 	if j.state.Swap(jobDone) == jobAwaited { // (W20) the result; pairs with (R20)
 		switch {
-		case !w.yield():
+		case !w.hold.yieldPlace():
 			w.pool.state.Add(onePlace)
 		case w.helping > 0: // it has a wait of its own to go on with
 			w.pool.state.Add(oneBlocked)
@@ -104,7 +104,7 @@ func (w *Worker) replace() {
 // resume ends a time in which w counted as blocked, and takes a place for it.
 func (w *Worker) resume() {
 	d := minus(oneBlocked)
-	if w.retake() {
+	if w.hold.retakePlace() {
 		d += onePlace
 	}
 	w.pool.release(d)
@@ -139,7 +139,7 @@ func (w *Worker) block() {
 	w.count.waits++
 	if !w.passed {
 		d := uint64(oneBlocked)
-		if w.yield() {
+		if w.hold.yieldPlace() {
 			d += minus(onePlace)
 		}
 		w.pool.release(d)
@@ -147,7 +147,7 @@ func (w *Worker) block() {
 	<-w.wakeup
 	w.passed = false
 	d := minus(oneBlocked)
-	if !w.retake() {
+	if !w.hold.retakePlace() {
 		d += minus(onePlace) // somebody has one in its name
 	}
 	w.pool.release(d)

@@ -326,7 +326,7 @@ func (p *Pool) enter(op string) *Worker {
 
 // exit gives back what enter gave.
 func (p *Pool) exit(w *Worker) {
-	if !w.held() {
+	if !w.hold.load().hasPlace() {
 		panic("filch: internal error: a worker left without its place")
 	}
 	p.fire(w)
@@ -360,7 +360,7 @@ func (p *Pool) hireSlow() *Worker {
 
 // fire takes w back. Its deque is empty.
 func (p *Pool) fire(w *Worker) {
-	w.retake() // for who hires it next
+	w.hold.retakePlace() // for the next that hires it
 	w.context = nil
 	if p.spare.CompareAndSwap(nil, w) {
 		return

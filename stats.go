@@ -104,7 +104,7 @@ func (w *Worker) addTo(t *Stats) {
 	t.Wakes += s.wakes.Load()
 	t.Tasks.Attempts += s.taskAttempts.Load()
 	w.tasks.addTo(&t.Tasks)
-	t.Tasks.Done += w.tasks.inPlace.begun.Load() - int64(w.runs.Load()&(1<<32-1))
+	t.Tasks.Done += w.tasks.inPlace.begun.Load() - int64(w.hold.load().seated())
 }
 
 func (q *taskQueue) addTo(t *TaskStats) {

@@ -540,7 +540,7 @@ type taskQueue struct {
 // inPlace counts tasks that run elsewhere than at the bottom of a worker's stack.
 type inPlace struct {
 	begun atomic.Int64
-	ended atomic.Int64 // only of those in no worker's seat; see Worker.runs
+	ended atomic.Int64 // only of those in no worker's seat; see hold
 }
 
 // inbox is the back part of the global queue, with a lock of its own, so that
@@ -943,8 +943,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 // is left to them, and the caller gets another worker.
 func (w *Worker) serve(t task, self **Worker) {
 	p := w.pool
-	s := seat{w, uint32(w.place.Load() >> 1)}
-	w.scope.Store(scopeFree)
+	s := seat{w, w.hold.openRound()}
 	defer w.served(self)
 	for ok := true; ok; {
 		w.body = t.body
@@ -952,7 +951,7 @@ func (w *Worker) serve(t task, self **Worker) {
 			w.ran++
 		}
 		w.body = nil
-		if c := p.counts(p.state.Load()); c.Active > c.Limit || !w.held() || p.global.n.Load() > 0 {
+		if c := p.counts(p.state.Load()); c.Active > c.Limit || !w.hold.load().hasPlace() || p.global.n.Load() > 0 {
 			return
 		}
 		t, ok = w.nextTask()
@@ -976,23 +975,30 @@ func (w *Worker) served(self **Worker) {
 	w.tasks.running = task{}
 	w.tasks.mu.Unlock()
 	w.ran = 0
-	for { // a new round
-		v := w.place.Load()
-		round := uint32(v>>1) + 1
-		if w.place.CompareAndSwap(v, uint64(round)<<1|v&1) {
-			if n := w.runs.Swap(uint64(round)<<32) & (1<<32 - 1); n > 0 {
-				p.ended.left.Add(int64(n))
-				p.state.Add(n * oneBlocked) // Close waits for them
-			}
-			break
+	if w.endRound() {
+		p.state.Add(onePlace)
+		*self = p.hire()
+	}
+}
+
+// endRound begins a new round, and reports whether w is left to another goroutine,
+// which uses it as a Scope. Tasks that run on in w's seat, on other goroutines, are
+// counted as blocked before that, so that Close waits for them and none can end
+// before it is counted.
+func (w *Worker) endRound() (left bool) {
+	p := w.pool
+	for {
+		s := w.hold.load()
+		n := uint64(s.seated())
+		p.ended.left.Add(int64(n))
+		p.state.Add(n * oneBlocked)
+		left, ok := w.hold.endRound(s)
+		if ok {
+			return left
 		}
+		p.state.Add(minus(n * oneBlocked))
+		p.ended.left.Add(-int64(n))
 	}
-	if w.scope.CompareAndSwap(scopeFree, scopeNone) || !w.scope.CompareAndSwap(scopeUsed, scopeLeft) {
-		w.scope.Store(scopeNone)
-		return
-	}
-	p.state.Add(onePlace)
-	*self = p.hire()
 }
 
 // room limits how many tasks are queued.

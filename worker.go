@@ -45,9 +45,7 @@ type Worker struct {
 	wakeup chan struct{} // closed by who finished the awaited job, and has seen to a place for w
 	stats  stats         // the owner writes, anybody loads
 
-	place atomic.Uint64 // see held
-	runs  atomic.Uint64 // tasks that run in place in the seats of a round, whose number is above them; see beginInPlace
-	scope atomic.Uint32 // see taskScope
+	hold  hold // the worker and those that have its tasks' contexts write and load
 	tasks taskQueue
 
 	// Only the owner touches these, and they are about tasks.
@@ -62,7 +60,7 @@ type Worker struct {
 func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p, victims: policy.RandomStart(uint64(id))}
 	w.own, w.thief = deque.NewChaseLev[*job]()
-	w.place.Store(1)
+	w.hold.init()
 	w.tasks.init(p)
 	w.batch.q.Chunks = &chunks
 	return w
@@ -244,7 +242,7 @@ func (w *Worker) run() {
 			go w.pool.mark(w.run)
 		}
 	}()
-	for w.held() || w.regain() {
+	for w.hold.load().hasPlace() || w.regain() {
 		j, t := w.find()
 		switch {
 		case j != nil:

@@ -360,6 +360,56 @@ var poolPrograms = []poolProgram{
 		r.Go(func() { p.Go(background, func(context.Context) { sched.Close(met); n[1]++ }) })
 		return func() error { return n.want(1, 1) }
 	}},
+	// Two goroutines use the worker of a task as their Scope while the task ends.
+	{"scope while a task ends", 1, nil, 2, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		users := map[*filch.Worker]bool{}
+		var meanwhile sched.Int32
+		r.Go(func() {
+			p.Go(background, func(ctx context.Context) {
+				begun := make(chan bool)
+				for i := range 2 {
+					sched.Go(func() {
+						if i == 0 {
+							sched.Close(begun)
+						}
+						filch.ScopeOf(ctx).Do(func(w *filch.Worker) {
+							if n[i]++; users[w] {
+								r.Fail("two goroutines use one worker")
+							}
+							users[w] = true
+							meanwhile.Add(1)
+							users[w] = false
+						})
+					})
+				}
+				sched.Receive(begun)
+			})
+		})
+		return func() error { return n.want(1, 1) }
+	}},
+	// A Future runs in place, on a goroutine that a task has made, while the task ends and
+	// another one is queued.
+	{"in place while a task ends", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		begun, over := make(chan bool), make(chan bool)
+		r.Go(func() {
+			p.Go(background, func(ctx context.Context) {
+				sched.Go(func() {
+					filch.Submit(ctx, p, func(context.Context) (int, error) {
+						sched.Close(begun)
+						sched.Receive(over)
+						n[0]++
+						return 7, nil
+					}).Wait(ctx)
+				})
+				sched.Receive(begun)
+			})
+		})
+		r.Go(func() { sched.Receive(begun); sched.Close(over) })
+		r.Go(func() { p.Go(background, count(n, 1)) })
+		return func() error { return n.want(1, 1) }
+	}},
 	{"help with tasks", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
 		p.Pause()
