@@ -196,8 +196,8 @@ func (p *Pool) Idle() int { return max(0, p.idlers()) }
 // more are at work, those that are too many leave when they have done what they
 // are at. It panics if n is less than 1 or more than 1,048,575.
 func (p *Pool) Resize(n int) {
-	if n < 1 || n > maxPlaces {
-		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, maxPlaces))
+	if n < 1 || n > maxWorkers {
+		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, maxWorkers))
 	}
 	p.fixed.Store(true)
 	if int(p.limit.Swap(int32(n))) < n {

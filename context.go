@@ -265,7 +265,7 @@ func (c *taskContext) lend() bool {
 	case lent:
 		c.pool.release(minus(onePlace) + oneBlocked)
 	default: // somebody else waits in the name of the same task
-		c.pool.state.Add(oneBlocked)
+		c.pool.join(oneBlocked)
 	}
 	return true
 }
@@ -388,7 +388,7 @@ func (s taskScope) Do(f func(w *Worker)) {
 	}
 	w, p := s.worker, s.p
 	if w == nil || !w.hold.enterScope(s.round) {
-		if p.state.Add(onePlace)&ended != 0 {
+		if p.join(onePlace)&ended != 0 {
 			p.release(minus(onePlace))
 			panic("filch: Do on a closed Pool")
 		}

@@ -1,6 +1,7 @@
 package filch
 
 import (
+	"fmt"
 	"runtime/metrics"
 	"slices"
 	"sync/atomic"
@@ -11,19 +12,30 @@ import (
 
 // The idle word packs all that decides about waking:
 //
-//	bits  0-19  places: goroutines that work for the pool, or look for work
-//	bits 20-39  searching: those of them that look for work
-//	bits 40-61  blocked: goroutines that gave up their place to wait, or have none
+//	bits  0-24  places: goroutines that work for the pool, or look for work
+//	bits 25-36  searching: those of them that look for work
+//	bits 37-61  blocked: goroutines that gave up their place to wait, or have none
 //	bit  62     ended: closed, and all was done
 //	bit  63     closed
+//
+// No field carries into its neighbour: those that take a place or count as blocked
+// from outside are refused beyond maxCrowd in all, and those that are counted
+// already only change from one field to the other.
 const (
 	onePlace     = 1
-	oneSearching = 1 << 20
-	oneBlocked   = 1 << 40
-	maxPlaces    = 1<<20 - 1
-	maxBlocked   = 1<<22 - 1
+	oneSearching = 1 << 25
+	oneBlocked   = 1 << 37
+	maxPlaces    = oneSearching - 1
+	maxSearching = oneBlocked/oneSearching - 1
+	maxBlocked   = ended/oneBlocked - 1
 	ended        = 1 << 62
 	closed       = 1 << 63
+
+	// maxWorkers is the greatest number of workers that can be asked for.
+	maxWorkers = 1<<20 - 1
+	// maxCrowd leaves room for as many as may come at once before they see that
+	// there are too many.
+	maxCrowd = maxPlaces - 1<<22
 )
 
 // idle counts the places of a pool.
@@ -58,7 +70,7 @@ type idle struct {
 func (p *Pool) counts(s uint64) policy.Counts {
 	return policy.Counts{
 		Active:    int(s & maxPlaces),
-		Searching: int(s / oneSearching & maxPlaces),
+		Searching: int(s / oneSearching & maxSearching),
 		Limit:     int(p.limit.Load() + p.extra.Load()),
 	}
 }
@@ -146,7 +158,7 @@ func (w *Worker) startSearching() bool {
 		s := p.state.Load()
 		c := p.counts(s)
 		c.Procs = procs
-		if c.Active > c.Limit || !c.MaySearch() {
+		if c.Active > c.Limit || c.Searching == maxSearching || !c.MaySearch() {
 			return false
 		}
 		if p.state.CompareAndSwap(s, s+oneSearching) {
@@ -180,6 +192,17 @@ func (w *Worker) regain() bool {
 	}
 }
 
+// join counts a goroutine that comes from outside, as one, which is onePlace or
+// oneBlocked, and returns the idle word. It panics if there are too many.
+func (p *Pool) join(one uint64) uint64 {
+	s := p.state.Add(one)
+	if s&maxPlaces+s/oneBlocked&maxBlocked > maxCrowd {
+		p.release(minus(one))
+		panic(fmt.Sprintf("filch: more than %d goroutines are in the pool, at work or waiting", maxCrowd))
+	}
+	return s
+}
+
 // release changes the idle word by d, for a worker that gives up its place. If
 // that may be the first free one, and nobody searches, it looks for work that
 // the place could be filled for.
@@ -189,7 +212,7 @@ func (p *Pool) release(d uint64) {
 	if p.quiet(s) && s&closed != 0 && p.allLeft() {
 		return
 	}
-	if s/oneSearching&maxPlaces == 0 && (d != minus(onePlace) || places == p.limit.Load()+p.extra.Load()-1) {
+	if s/oneSearching&maxSearching == 0 && (d != minus(onePlace) || places == p.limit.Load()+p.extra.Load()-1) {
 		p.offer()
 	}
 }

@@ -20,7 +20,7 @@ type (
 
 	// The fields of the idle word do not overlap, and leave the sign alone.
 	_ [maxPlaces + 1 - oneSearching]byte
-	_ [oneSearching*(maxPlaces+1) - oneBlocked]byte
+	_ [oneSearching*(maxSearching+1) - oneBlocked]byte
 	_ [ended - uint64(oneBlocked*(maxBlocked+1))]byte
 
 	// A credit that was saved up pays for a few milliseconds of work at most.

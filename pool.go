@@ -108,8 +108,8 @@ type Option func(*Pool)
 // GOMAXPROCS: a change is noticed when a worker begins to look for work, and on
 // a pool of one worker at the next Do.
 func WithWorkers(n int) Option {
-	if n < 1 || n > maxPlaces {
-		panic(fmt.Sprintf("filch: WithWorkers(%d): the number of workers must be from 1 to %d", n, maxPlaces))
+	if n < 1 || n > maxWorkers {
+		panic(fmt.Sprintf("filch: WithWorkers(%d): the number of workers must be from 1 to %d", n, maxWorkers))
 	}
 	return func(p *Pool) {
 		p.fixed.Store(true)
@@ -274,7 +274,7 @@ func Default() *Pool {
 // call others in because there was one place, and when somebody asks.
 func (p *Pool) follow() int {
 	procs := runtime.GOMAXPROCS(0)
-	n, limit := int32(min(procs, maxPlaces)), p.limit.Load()
+	n, limit := int32(min(procs, maxWorkers)), p.limit.Load()
 	if !p.fixed.Load() && limit != n && p.limit.CompareAndSwap(limit, n) && limit < n {
 		p.offer()
 	}
@@ -311,7 +311,7 @@ func (p *Pool) Do(f func(w *Worker)) {
 
 // enter makes the caller a worker with a place.
 func (p *Pool) enter(op string) *Worker {
-	s := p.state.Add(onePlace)
+	s := p.join(onePlace)
 	if s&closed != 0 {
 		p.release(minus(onePlace))
 		panic("filch: " + op + " on a closed Pool")

@@ -390,7 +390,7 @@ func (p *Pool) runHere(ctx context.Context, next func() (task, bool)) (ran bool)
 		}
 		return ran
 	}
-	if p.state.Add(oneBlocked)&ended == 0 { // Close waits for it
+	if p.join(oneBlocked)&ended == 0 { // Close waits for it
 		if c != nil && c.pool != p && c.lend() {
 			defer c.reclaim()
 		}
@@ -446,7 +446,7 @@ func (p *Pool) runLong(ctx context.Context, t task) error {
 	if err := p.admits(ctx); err != nil {
 		return p.refuse(t.body, err)
 	}
-	if p.state.Add(oneBlocked)&ended != 0 {
+	if p.join(oneBlocked)&ended != 0 {
 		p.release(minus(oneBlocked))
 		return p.refuse(t.body, ErrClosed)
 	}
@@ -976,7 +976,7 @@ func (w *Worker) served(self **Worker) {
 	w.tasks.mu.Unlock()
 	w.ran = 0
 	if w.endRound() {
-		p.state.Add(onePlace)
+		p.join(onePlace)
 		*self = p.hire()
 	}
 }
