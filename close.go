@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"strings"
 )
 
 // The phases of a pool, in the order they come in.
@@ -206,71 +204,3 @@ func (p *Pool) Resize(n int) {
 		p.guard()
 	}
 }
-
-// To know whether it would wait for the task that it is called from, Close must
-// know whether the goroutine it is on runs a task of the pool, and Go has no
-// name for goroutines. But the stack tells: below all that a pool's goroutines
-// do there are calls of zero and one, for the digits of the pool's number.
-
-// mark calls f with the mark of p below it on the stack.
-func (p *Pool) mark(f func()) { digits(p.number, f) }
-
-//go:noinline
-func digits(n uint64, f func()) {
-	switch {
-	case n == 0:
-		marked(f)
-	case n&1 == 0:
-		zero(n>>1, f)
-	default:
-		one(n>>1, f)
-	}
-}
-
-//go:noinline
-func zero(n uint64, f func()) { digits(n, f) }
-
-//go:noinline
-func one(n uint64, f func()) { digits(n, f) }
-
-//go:noinline
-func marked(f func()) { f() }
-
-// inside reports whether the calling goroutine runs a task of p.
-func (p *Pool) inside() bool {
-	pcs := make([]uintptr, 64)
-	n := runtime.Callers(1, pcs)
-	for n == len(pcs) {
-		pcs = make([]uintptr, 2*n)
-		n = runtime.Callers(1, pcs)
-	}
-	frames := runtime.CallersFrames(pcs[:n])
-	number, reading := uint64(0), false
-	for more := n > 0; more; {
-		var frame runtime.Frame
-		frame, more = frames.Next()
-		name, ours := strings.CutPrefix(frame.Function, thisPackage)
-		switch {
-		case ours && name == "marked":
-			number, reading = 0, true
-		case ours && reading && name == "zero":
-			number <<= 1
-		case ours && reading && name == "one":
-			number = number<<1 | 1
-		case ours && reading && name == "digits":
-		default:
-			if reading && number == p.number {
-				return true
-			}
-			reading = false
-		}
-	}
-	return reading && number == p.number
-}
-
-// thisPackage is how the names of its functions begin.
-var thisPackage = func() string {
-	pc, _, _, _ := runtime.Caller(0)
-	name := runtime.FuncForPC(pc).Name()
-	return name[:strings.LastIndex(name, "filch.")+len("filch.")]
-}()

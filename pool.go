@@ -79,7 +79,7 @@ type Pool struct {
 
 // settings are set by New.
 type settings struct {
-	number     uint64 // no other pool has it
+	number     uint64 // of the pool, as its goroutines' stacks spell it
 	name       string
 	order      Order
 	ageing     time.Duration // 0: none
@@ -235,7 +235,7 @@ var pools atomic.Uint64
 func New(opts ...Option) *Pool {
 	p := &Pool{}
 	p.stallAfter = 100 * time.Millisecond
-	p.number = pools.Add(1)
+	p.number = pools.Add(1) % maxNumbers
 	p.begun = now()
 	p.life, p.endLife = context.WithCancelCause(context.Background())
 	p.life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
@@ -362,6 +362,9 @@ func (p *Pool) hireSlow() *Worker {
 func (p *Pool) fire(w *Worker) {
 	w.hold.retakePlace() // for the next that hires it
 	w.context = nil
+	if w.runs.Load() {
+		w.runs.Store(false)
+	}
 	if p.spare.CompareAndSwap(nil, w) {
 		return
 	}

@@ -395,7 +395,7 @@ func (p *Pool) runHere(ctx context.Context, next func() (task, bool)) (ran bool)
 			defer c.reclaim()
 		}
 		defer p.release(minus(oneBlocked))
-		p.mark(func() { run(seat{}) })
+		p.mark(func(uint64, step) { run(seat{}) })
 		return ran
 	}
 	p.release(minus(oneBlocked))
@@ -454,7 +454,7 @@ func (p *Pool) runLong(ctx context.Context, t task) error {
 	p.mu.Lock()
 	p.long = append(p.long, t.body)
 	p.mu.Unlock()
-	go p.mark(func() {
+	go p.mark(func(uint64, step) {
 		defer p.release(minus(oneBlocked))
 		defer func() {
 			p.mu.Lock()
@@ -534,6 +534,7 @@ type taskQueue struct {
 	stolen  int64 // tasks that its worker took from other workers
 	running task  // what its worker took last
 	turn    int   // tasks since its worker looked at what came from outside
+	seen    int64 // taken at the last look of the watch for stalls
 	moved   int   // how many at the front came from other queues: always first come, first served
 }
 
@@ -978,6 +979,8 @@ func (w *Worker) served(self **Worker) {
 	if w.endRound() {
 		p.join(onePlace)
 		*self = p.hire()
+		(*self).runs.Store(true)
+		w.runs.Store(false)
 	}
 }
 

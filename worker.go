@@ -45,7 +45,8 @@ type Worker struct {
 	wakeup chan struct{} // closed by who finished the awaited job, and has seen to a place for w
 	stats  stats         // the owner writes, anybody loads
 
-	hold  hold // the worker and those that have its tasks' contexts write and load
+	hold  hold        // the worker and those that have its tasks' contexts write and load
+	runs  atomic.Bool // a goroutine of the pool fills the place, not a guest; the goroutine writes, the watch for stalls loads
 	tasks taskQueue
 
 	// Only the owner touches these, and they are about tasks.
@@ -235,8 +236,9 @@ func (w *Worker) publish(n int) (moved int) {
 
 // run is the life of a goroutine that fills a place: it looks for work and does
 // it until there is none.
-func (w *Worker) run() {
+func (w *Worker) run(uint64, step) {
 	left := false
+	w.runs.Store(true)
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on
 			go w.pool.mark(w.run)

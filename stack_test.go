@@ -1,0 +1,75 @@
+package filch
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A stack tells the pool's number, with at most three frames for it.
+func TestStacksSpellNumbers(t *testing.T) {
+	for _, n := range []uint64{0, 1, 63, 64, 65, 4095, 4096, 12345, maxNumbers - 1} {
+		ran := false
+		digit(n, func(uint64, step) {
+			ran = true
+			p := &Pool{settings: settings{number: n}}
+			other := &Pool{settings: settings{number: (n + 64) % maxNumbers}}
+			if !p.inside() || other.inside() {
+				t.Errorf("%d: inside: %t, inside of another: %t", n, p.inside(), other.inside())
+			}
+			other.mark(func(uint64, step) {
+				if !p.inside() || !other.inside() {
+					t.Errorf("%d: not inside of both", n)
+				}
+			})
+			buf := make([]byte, 1<<16)
+			stack := string(buf[:runtime.Stack(buf, false)])
+			if frames := strings.Count(stack, "filch.digit("); frames > 3 || frames == 0 {
+				t.Errorf("%d: %d frames:\n%s", n, frames, stack)
+			}
+		})
+		if !ran || (&Pool{settings: settings{number: n}}).inside() {
+			t.Errorf("%d: ran: %t", n, ran)
+		}
+	}
+}
+
+// A census tells workers that wait from those that run and from those that gave up
+// their place.
+func TestCensus(t *testing.T) {
+	p, other := New(WithWorkers(8), WithStallTimeout(0)), New(WithWorkers(8))
+	leave := make(chan bool)
+	inside := make(chan bool, 8)
+	for i, f := range []func(){
+		func() { <-leave },
+		func() { <-leave },
+		func() {
+			for open := true; open; {
+				select {
+				case <-leave:
+					open = false
+				default:
+				}
+			}
+		},
+	} {
+		p.Go(t.Context(), func(ctx context.Context) { inside <- true; f() }, Named(fmt.Sprint(i)))
+	}
+	p.Go(t.Context(), func(ctx context.Context) { Blocking(ctx, func() { inside <- true; <-leave }) })
+	p.Go(t.Context(), func(ctx context.Context) { inside <- true; <-leave }, LongRunning())
+	other.Go(t.Context(), func(ctx context.Context) { inside <- true; <-leave })
+	for range 6 {
+		<-inside
+	}
+	for p.census() != (census{waiting: 2, lending: 1}) { // the last ones are about to wait
+		runtime.Gosched()
+	}
+	if n := p.lost(p.counts(p.state.Load()).Active); n != 2 {
+		t.Errorf("%d places are lost, not 2", n)
+	}
+	close(leave)
+	p.Close()
+	other.Close()
+}

@@ -1,0 +1,175 @@
+package filch
+
+import (
+	"runtime/metrics"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// A stallWatch adds places while tasks are queued and none starts because workers are
+// blocked where the pool cannot see it: on a channel, a mutex, a WaitGroup. Otherwise
+// tasks that wait for tasks behind them would wait for ever. It looks four times in
+// the stall timeout, and ends when nothing is queued any more. It is a timer and no
+// goroutine, so that nothing of a pool at rest is left over. What it decides by is
+// policy.Stall.
+type stallWatch struct {
+	pool   *Pool
+	looked atomic.Int64 // when it last did; who looks writes, waking goroutines load
+	queued int64        // when something was queued
+
+	policy policy.Stall // of who looks
+}
+
+// guard starts a watch for stalls, unless there is one, when no worker is left
+// to take what is queued. It is called after each change that may make it so: a
+// task was queued, a worker found something to do, a searching one left, or there
+// are fewer places.
+func (p *Pool) guard() {
+	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.idlers() <= 0 && p.mayHaveTasks() {
+		w := &stallWatch{pool: p, policy: policy.Stall{After: int64(p.stallAfter)}}
+		w.looked.Store(now())
+		if p.stallWatch.CompareAndSwap(nil, w) {
+			o, _ := p.sight()
+			w.queued = o.Now
+			w.policy.Look(o)
+			w.rest()
+		}
+	}
+}
+
+// mayHaveTasks reports whether tasks seem to be queued.
+func (p *Pool) mayHaveTasks() bool {
+	return p.tasks.some.Load() || slices.ContainsFunc(*p.workers.Load(), func(w *Worker) bool { return w.tasks.some.Load() })
+}
+
+// shortest is the least time between two looks.
+const shortest = 100 * time.Microsecond
+
+// rest lets some time pass until the next look.
+func (w *stallWatch) rest() {
+	time.AfterFunc(max(w.pool.stallAfter/4, shortest), w.look)
+}
+
+// forgetLostWatch is called when a worker starts. In a bubble of testing/synctest
+// the clock stops at the end, and with it the watch; another must take over when
+// the pool is used elsewhere.
+func (p *Pool) forgetLostWatch() {
+	if w := p.stallWatch.Load(); w != nil {
+		if late := now() - w.looked.Load(); late < 0 || late/10 > int64(p.stallAfter) {
+			w.end()
+		}
+	}
+}
+
+// end takes back the places.
+func (w *stallWatch) end() {
+	if p := w.pool; p.stallWatch.CompareAndSwap(w, nil) {
+		p.extra.Store(0)
+	}
+}
+
+func (w *stallWatch) look() {
+	p := w.pool
+	if p.stallWatch.Load() != w {
+		return
+	}
+	if p.phase.Load() == cancelled {
+		w.end()
+		return
+	}
+	if p.paused.Load() {
+		w.end()
+		p.guard() // unless it is so still
+		return
+	}
+	o, queued := p.sight()
+	w.looked.Store(o.Now)
+	if queued > 0 {
+		w.queued = o.Now
+	}
+	extra, count := w.policy.Look(o)
+	switch {
+	case queued == 0 && (extra == 0 || (o.Now-w.queued)/10 > int64(p.stallAfter)):
+		w.end()
+		if _, queued = p.sight(); queued > 0 {
+			p.guard()
+		}
+		return
+	case queued > 0 && count:
+		extra = w.policy.Counted(o, p.lost(o.Active))
+	}
+	p.setExtra(extra, o.Active)
+	w.rest()
+}
+
+// setExtra sets how many places there are beyond the pool's own.
+func (p *Pool) setExtra(n, active int) {
+	n = min(n, maxCrowd)
+	added := n - int(p.extra.Swap(int32(n)))
+	if added <= 0 {
+		return
+	}
+	p.ended.stalls.Add(1)
+	if p.logger != nil {
+		p.logger.Warn("filch: tasks are queued and none starts: workers are blocked; others take their places",
+			"pool", p.name, "workers", p.limit.Load(), "active", active, "added", added)
+	}
+	p.offer()
+}
+
+// sight returns what the policy goes by, and how many tasks are queued.
+func (p *Pool) sight() (o policy.Sight, queued int) {
+	for i, q := range p.queues() {
+		q.mu.Lock()
+		o.Started += q.taken + q.inPlace.begun.Load()
+		n, _ := q.count()
+		queued += n
+		if i > 0 && q.taken != q.seen {
+			o.Fresh++
+		}
+		q.seen = q.taken
+		q.mu.Unlock()
+	}
+	o.Now, o.Extra = now(), int(p.extra.Load())
+	o.Active = p.counts(p.state.Load()).Active
+	o.Running = runningGoroutines()
+	return o, queued
+}
+
+// lost returns how many of the places taken are of no use to what is queued: those of
+// workers that wait out of the pool's sight, and of guests, which do not run tasks.
+func (p *Pool) lost(active int) int {
+	held, lent := 0, 0
+	for _, w := range *p.workers.Load() {
+		switch {
+		case !w.runs.Load():
+		case w.hold.load().hasPlace():
+			held++
+		default:
+			lent++
+		}
+	}
+	c := p.census()
+	return c.waiting + max(0, c.lending-lent) + max(0, active-held)
+}
+
+// runningGoroutines returns about how many goroutines run, could run, or are in
+// system calls, but for the caller.
+func runningGoroutines() int {
+	samples := []metrics.Sample{
+		{Name: "/sched/goroutines/running:goroutines"},
+		{Name: "/sched/goroutines/runnable:goroutines"},
+		{Name: "/sched/goroutines/not-in-go:goroutines"},
+	}
+	metrics.Read(samples)
+	n := -1
+	for _, s := range samples {
+		if s.Value.Kind() == metrics.KindUint64 {
+			n += int(s.Value.Uint64())
+		}
+	}
+	return n
+}
