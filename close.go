@@ -197,8 +197,7 @@ func (p *Pool) Resize(n int) {
 	if n < 1 || n > maxWorkers {
 		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, maxWorkers))
 	}
-	p.fixed.Store(true)
-	if int(p.limit.Swap(int32(n))) < n {
+	if p.setLimit(int32(n), true) {
 		p.offer()
 	} else {
 		p.guard()

@@ -428,8 +428,12 @@ func Blocking(ctx context.Context, f func()) {
 	if f == nil {
 		panic("filch: Blocking: f is nil")
 	}
-	if c := taskOf(ctx); c != nil && c.lend() {
-		defer c.reclaim()
+	c := taskOf(ctx)
+	if c == nil || !c.lend() {
+		f()
+		return
 	}
-	f()
+	defer c.reclaim()
+	// On a goroutine that the task has made, Close would wait for this call.
+	c.pool.mark(func(uint64, step) { f() })
 }

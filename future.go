@@ -132,8 +132,8 @@ func (f *Future[T]) drop(_ *Pool, err error) {
 
 // cancelled resolves a task that never started.
 func (f *Future[T]) cancelled(err error) {
+	defer f.resolve(f.value, err)
 	f.ctx.pool.dropped(f, err)
-	f.resolve(f.value, err)
 }
 
 func (f *Future[T]) detached() bool {
@@ -144,8 +144,11 @@ func (f *Future[T]) detached() bool {
 func (f *Future[T]) catches(p *Pool) bool { return !f.detached() || p.onPanic != nil }
 
 func (f *Future[T]) fail(p *Pool, err error) {
+	if f.isDone() { // what failed is the observer, which was told of the end
+		panic(err)
+	}
+	defer f.resolve(f.value, err)
 	p.crashed(f, err, f.detached())
-	f.resolve(f.value, err)
 }
 
 func (f *Future[T]) about() (string, any) {

@@ -33,6 +33,9 @@ type Group struct {
 // errStopped is why the context of a group ended that was stopped.
 var errStopped = errors.New("filch: the group was stopped")
 
+// errNotSubmitted is the error of a task whose submission panicked, in a callback.
+var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
+
 // GroupOption configures a [Group].
 type GroupOption func(g *Group)
 
@@ -91,9 +94,13 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	g.left++
 	g.queued++
 	g.mu.Unlock()
-	if err := g.pool.submit(g.ctx, task{g.ctx, t}, o.priority, o.fair, g.pool.overflow); err != nil && g.begins() {
-		g.ended(err)
-	}
+	err := errNotSubmitted // unless submit returns
+	defer func() {
+		if err != nil && g.begins() {
+			g.ended(err)
+		}
+	}()
+	err = g.pool.submit(g.ctx, task{g.ctx, t}, o.priority, o.fair, g.pool.overflow)
 }
 
 // goWith is Go with options that groupTask does not know, or an error in them.
@@ -106,8 +113,13 @@ func (g *Group) goWith(f func(ctx context.Context) error, o taskOptions, err err
 		return
 	}
 	future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }).with(o, g.ended)
-	if err := future.submit(g.ctx, o, g.pool.overflow); err != nil {
-		g.ended(err)
+	err = errNotSubmitted // unless submit returns
+	defer func() {
+		if err != nil {
+			g.ended(err)
+		}
+	}()
+	if err = future.submit(g.ctx, o, g.pool.overflow); err != nil {
 		return
 	}
 	future.Done() // so that it is dropped when the context ends, and not only when its turn comes
@@ -167,17 +179,19 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 }
 
 func (t *groupTask) drop(p *Pool, err error) {
+	defer func() {
+		if t.group.begins() {
+			t.group.ended(err)
+		}
+	}()
 	p.dropped(t, err)
-	if t.group.begins() {
-		t.group.ended(err)
-	}
 }
 
 func (t *groupTask) catches(*Pool) bool { return true }
 
 func (t *groupTask) fail(p *Pool, err error) {
+	defer t.group.ended(err)
 	p.crashed(t, err, false)
-	t.group.ended(err)
 }
 
 func (t *groupTask) about() (string, any) { return "", t.f }

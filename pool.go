@@ -49,9 +49,9 @@ type Pool struct {
 	idle // how many places are taken, and by whom
 
 	// Seldom written: thieves look here at every turn.
-	limit      atomic.Int32 // places in all; guests may exceed it
+	limit      atomic.Int32 // places in all; guests may exceed it; written under mu
 	extra      atomic.Int32 // more of them, while workers are blocked out of sight
-	fixed      atomic.Bool  // the limit was set; else it follows GOMAXPROCS
+	fixed      atomic.Bool  // the limit was set; else it follows GOMAXPROCS; written under mu
 	paused     atomic.Bool
 	phase      atomic.Int32
 	stallWatch atomic.Pointer[stallWatch] // nil if nobody watches
@@ -274,11 +274,23 @@ func Default() *Pool {
 // call others in because there was one place, and when somebody asks.
 func (p *Pool) follow() int {
 	procs := runtime.GOMAXPROCS(0)
-	n, limit := int32(min(procs, maxWorkers)), p.limit.Load()
-	if !p.fixed.Load() && limit != n && p.limit.CompareAndSwap(limit, n) && limit < n {
+	n := int32(min(procs, maxWorkers))
+	if !p.fixed.Load() && p.limit.Load() != n && p.setLimit(n, false) {
 		p.offer()
 	}
 	return procs
+}
+
+// setLimit sets the number of places, for good if fix is set; else it leaves one
+// alone that is. It reports whether there are more than before.
+func (p *Pool) setLimit(n int32, fix bool) (more bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !fix && p.fixed.Load() {
+		return false
+	}
+	p.fixed.Store(fix)
+	return p.limit.Swap(n) < n
 }
 
 // Scope is where fork-join work can be started: a *Pool, from any goroutine,

@@ -49,7 +49,9 @@ func TestScopeWhileTheTaskEnds(t *testing.T) {
 	var users sync.WaitGroup
 	for range n {
 		ended := make(chan bool)
+		users.Add(1)
 		p.Go(context.Background(), func(ctx context.Context) {
+			defer users.Done()
 			defer close(ended)
 			for range 2 {
 				users.Go(func() {

@@ -330,7 +330,7 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair bool, over
 		}
 	}
 	if p.observer != nil {
-		p.observe(TaskSubmitted, t.body, nil)
+		p.submitted(t.body)
 	}
 	if p.ageing > 0 {
 		priority = aged(priority, now()-p.begun, p.ageing)
@@ -344,6 +344,19 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair bool, over
 	}
 	p.guard()
 	return nil
+}
+
+// submitted tells the observer of a task that there is room for, and gives the room
+// back if it panics.
+func (p *Pool) submitted(b body) {
+	returned := false
+	defer func() {
+		if !returned {
+			p.leaveQueue()
+		}
+	}()
+	p.observe(TaskSubmitted, b, nil)
+	returned = true
 }
 
 // refuse counts a task that was not accepted, and returns err.
@@ -385,9 +398,12 @@ func (p *Pool) runHere(ctx context.Context, next func() (task, bool)) (ran bool)
 		}
 	}
 	if c != nil && c.pool == p && c.seat().beginInPlace() {
-		if run(c.seat()); !ran {
-			c.seat().endInPlace()
-		}
+		defer func() {
+			if !ran {
+				c.seat().endInPlace()
+			}
+		}()
+		run(c.seat())
 		return ran
 	}
 	if p.join(oneBlocked)&ended == 0 { // Close waits for it
@@ -477,14 +493,7 @@ func (p *Pool) runCaught(ctx context.Context, t task, s seat) {
 	}
 	count.begun.Add(1)
 	returned, ran := false, true
-	defer func() {
-		switch {
-		case returned:
-		case t.body.catches(p):
-			t.body.fail(p, howEnded(recover()))
-		default:
-			p.crashed(t.body, ErrGoexit, false) // or a panic, which goes on
-		}
+	defer func() { // whatever the callbacks do that fail calls
 		if !ran {
 			count.begun.Add(-1)
 		}
@@ -495,6 +504,15 @@ func (p *Pool) runCaught(ctx context.Context, t task, s seat) {
 		}
 		if p.labels {
 			p.label(ctx)
+		}
+	}()
+	defer func() {
+		switch {
+		case returned:
+		case t.body.catches(p):
+			t.body.fail(p, howEnded(recover()))
+		default:
+			p.crashed(t.body, ErrGoexit, false) // or a panic, which goes on
 		}
 	}()
 	ran = t.body.start(p, s, t.ctx, false)
@@ -946,6 +964,7 @@ func (w *Worker) serve(t task, self **Worker) {
 	p := w.pool
 	s := seat{w, w.hold.openRound()}
 	defer w.served(self)
+	defer w.caughtTask()
 	for ok := true; ok; {
 		w.body = t.body
 		if t.body.start(p, s, t.ctx, true) {
@@ -959,18 +978,25 @@ func (w *Worker) serve(t task, self **Worker) {
 	}
 }
 
-// served is deferred by serve.
+// caughtTask is deferred by serve, for a task that panicked, or called runtime.Goexit.
+func (w *Worker) caughtTask() {
+	b, p := w.body, w.pool
+	if b == nil {
+		return
+	}
+	w.body = nil
+	w.ran++
+	if b.catches(p) {
+		b.fail(p, howEnded(recover()))
+	} else {
+		p.crashed(b, ErrGoexit, false) // unless it panics, which ends the program
+	}
+}
+
+// served is deferred by serve, and called whatever the callbacks do that caughtTask
+// calls.
 func (w *Worker) served(self **Worker) {
 	p := w.pool
-	if b := w.body; b != nil { // it panicked, or called runtime.Goexit
-		w.body = nil
-		w.ran++
-		if b.catches(p) {
-			b.fail(p, howEnded(recover()))
-		} else {
-			p.crashed(b, ErrGoexit, false) // unless it panics, which ends the program
-		}
-	}
 	w.tasks.mu.Lock()
 	w.tasks.ran += w.ran
 	w.tasks.running = task{}

@@ -157,7 +157,7 @@ var mutations = []mutation{
 	{"demand: answered by a store", "Pool/a place is free late, a thief is busy", []Edit{{"worker.go",
 		"\tatomic.CompareAndSwapUint32(&w.demand, level, none)\n", "\tatomic.StoreUint32(&w.demand, none)\n"}}},
 	{"idle: Resize wakes nobody", "Pool/resize", []Edit{{"close.go",
-		"\tif int(p.limit.Swap(int32(n))) < n {\n\t\tp.offer()\n", "\tif int(p.limit.Swap(int32(n))) < n {\n"}}},
+		"\tif p.setLimit(int32(n), true) {\n\t\tp.offer()\n", "\tif p.setLimit(int32(n), true) {\n"}}},
 	{"idle: whoever is parked too long stays on the list", "Pool/idle timeout", []Edit{{"idle.go",
 		"\t\tp.parked = slices.Delete(p.parked, i, i+1)\n", ""}}},
 	{"idle: parked without the lock", "Pool/idle timeout", []Edit{{"idle.go",

@@ -1,0 +1,149 @@
+package filch_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+
+	"github.com/filch-go/filch"
+)
+
+// observerFunc is an Observer.
+type observerFunc func(e filch.Event)
+
+func (f observerFunc) Observe(e filch.Event) { f(e) }
+
+// on returns an observer that calls f at events of one kind, for tasks of one name.
+func on(kind filch.EventKind, name string, f func()) filch.Option {
+	return filch.WithObserver(observerFunc(func(e filch.Event) {
+		if e.Kind == kind && e.Task == name {
+			f()
+		}
+	}))
+}
+
+// A callback that does not return, by a panic or by runtime.Goexit, leaves nothing
+// behind: the pool goes on, and Close returns.
+func TestCallbacksThatDoNotReturn(t *testing.T) {
+	goexit := filch.WithPanicHandler(func(*filch.PanicError) { runtime.Goexit() })
+	fail := func() { panic("a callback") }
+	crash := func(context.Context) { panic("a task") }
+	ctx := context.Background()
+	// attempt calls f on a goroutine of its own, which may end by a panic or Goexit.
+	attempt := func(f func()) {
+		over := make(chan bool)
+		go func() {
+			defer close(over)
+			defer func() { recover() }()
+			f()
+		}()
+		<-over
+	}
+	inTask := func(p *filch.Pool, f func(ctx context.Context)) {
+		filch.Submit(ctx, p, func(ctx context.Context) (int, error) {
+			f(ctx)
+			return 0, nil
+		}, filch.Named("check")).Wait(ctx)
+	}
+	for name, c := range map[string]struct {
+		opts []filch.Option
+		f    func(p *filch.Pool)
+	}{
+		"Goexit in the handler, on a worker":              {[]filch.Option{goexit}, func(p *filch.Pool) { p.Go(ctx, crash) }},
+		"Goexit in the handler, on a worker, by a Future": {[]filch.Option{goexit}, func(p *filch.Pool) { p.Go(ctx, crash, filch.Named("x")) }},
+		"Goexit in the handler, by Help": {[]filch.Option{goexit}, func(p *filch.Pool) {
+			inTask(p, func(ctx context.Context) { p.Go(ctx, crash); p.Help(ctx) })
+		}},
+		"Goexit in the handler, by Help from outside": {[]filch.Option{goexit}, func(p *filch.Pool) {
+			p.Do(func(*filch.Worker) { // keeps the only worker away
+				p.Go(ctx, crash)
+				attempt(func() { p.Help(ctx) })
+			})
+		}},
+		"Goexit in the handler, by CallerRuns": {[]filch.Option{goexit, filch.WithQueueLimit(1, filch.CallerRuns)}, func(p *filch.Pool) {
+			inTask(p, func(ctx context.Context) { p.Go(ctx, crash); p.Go(ctx, crash) })
+		}},
+		"Goexit in the handler, long running": {[]filch.Option{goexit}, func(p *filch.Pool) { p.Go(ctx, crash, filch.LongRunning()) }},
+		"a panic at TaskSubmitted, by CallerRuns": {[]filch.Option{on(filch.TaskSubmitted, "x", fail), filch.WithQueueLimit(1, filch.CallerRuns)}, func(p *filch.Pool) {
+			inTask(p, func(ctx context.Context) {
+				p.Go(ctx, func(context.Context) {})
+				attempt(func() { p.Go(ctx, func(context.Context) {}, filch.Named("x")) })
+			})
+		}},
+		"a panic at TaskSubmitted, of a group": {[]filch.Option{on(filch.TaskSubmitted, "x", fail)}, func(p *filch.Pool) {
+			g := p.Group(ctx)
+			attempt(func() { g.Go(func(context.Context) error { return nil }, filch.Named("x")) })
+			g.Wait()
+		}},
+		"a panic at TaskRejected, of a group": {[]filch.Option{on(filch.TaskRejected, "", fail)}, func(p *filch.Pool) {
+			g := p.Group(ctx)
+			p.Close()
+			attempt(func() { g.Go(func(context.Context) error { return nil }) })
+			g.Wait()
+		}},
+		"a panic at TaskStarted": {[]filch.Option{on(filch.TaskStarted, "x", fail)}, func(p *filch.Pool) {
+			f := filch.Submit(ctx, p, func(context.Context) (int, error) { return 0, nil }, filch.Named("x"))
+			if _, err := f.Wait(ctx); err == nil {
+				t.Error("no error")
+			}
+		}},
+		"a panic at TaskCancelled": {[]filch.Option{on(filch.TaskCancelled, "x", fail)}, func(p *filch.Pool) {
+			p.Pause()
+			f := filch.Submit(ctx, p, func(context.Context) (int, error) { return 0, nil }, filch.Named("x"))
+			attempt(f.Cancel)
+			if _, err := f.Wait(ctx); err == nil {
+				t.Error("no error")
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(append(c.opts, filch.WithWorkers(1))...)
+				c.f(p)
+				synctest.Wait()
+				p.Resume()
+				inTask(p, func(context.Context) {}) // the pool goes on
+				p.Close()
+				if s := p.Stats(); s.Active != 0 || s.Searching != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 {
+					t.Errorf("left over: %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// Room for a task that the observer does not let in is given back.
+func TestRoomOfATaskThatWasNotSubmitted(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(1, filch.Reject), on(filch.TaskSubmitted, "x", func() { panic("a callback") }))
+	defer p.Close()
+	p.Pause()
+	for range 3 {
+		func() {
+			defer func() { recover() }()
+			p.Go(context.Background(), func(context.Context) {}, filch.Named("x"))
+		}()
+	}
+	if err := p.Go(context.Background(), func(context.Context) {}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Close inside Blocking knows the task, also on another goroutine.
+func TestCloseInsideBlocking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1))
+		f := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+			done := make(chan error)
+			go filch.Blocking(ctx, func() { done <- p.Close() })
+			return 0, <-done
+		})
+		if _, err := f.Wait(context.Background()); !errors.Is(err, filch.ErrInside) {
+			t.Error(err)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
