@@ -65,14 +65,37 @@ func (p *Pool) workerOf(ctx context.Context) *Worker {
 	return nil
 }
 
-// inherited returns the context that a task submitted with ctx gets its values
-// and its end from. A context that was made for a task, and cannot end on its
-// own, is left out, so that chains of tasks do not make chains of contexts.
-func inherited(ctx context.Context) context.Context {
-	if c, ok := ctx.(*taskContext); ok && (c.isShared() || c.isDetached()) {
-		return c.Context
+// inherited returns the context that a task submitted to p with ctx gets its values
+// and its end from. A context that was made for a task, and ends only with its pool
+// and with what it comes from, is left out if its pool is p, whose end the new task
+// has anyway. So each pool comes once at most in a chain of such contexts, and tasks
+// that submit tasks, also to one another's pools, do not make it longer.
+func (p *Pool) inherited(ctx context.Context) context.Context {
+	if c, ok := ctx.(*taskContext); ok && c.endsWith(p) {
+		return c.without(p)
 	}
 	return ctx
+}
+
+// endsWith reports whether p is the pool of c, or of one that it comes from, as far as
+// none between has an end of its own.
+func (c *taskContext) endsWith(p *Pool) bool {
+	for ok := true; ok && (c.isShared() || c.isDetached()); c, ok = c.Context.(*taskContext) {
+		if c.pool == p {
+			return true
+		}
+	}
+	return false
+}
+
+// without returns a context that ends as c does, which ends with p, but for that.
+func (c *taskContext) without(p *Pool) context.Context {
+	if c.pool == p {
+		return c.Context
+	}
+	rest := &taskContext{Context: c.Context.(*taskContext).without(p), pool: c.pool}
+	rest.state.Store(sharedContext)
+	return rest
 }
 
 // isDetached reports whether c is that of a task that nobody has the Future of,

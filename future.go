@@ -27,7 +27,7 @@ const (
 )
 
 func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error)) *Future[T] {
-	return &Future[T]{ctx: taskContext{Context: inherited(ctx), pool: p}, f: f}
+	return &Future[T]{ctx: taskContext{Context: p.inherited(ctx), pool: p}, f: f}
 }
 
 // Submit queues f, as [Pool.Go] does, and returns its Future. If f cannot be

@@ -213,7 +213,7 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 		}
 	}
 	if o.plain() {
-		return p.submit(ctx, task{inherited(ctx), plainTask(f)}, o.priority, o.fair, overflow)
+		return p.submit(ctx, task{p.inherited(ctx), plainTask(f)}, o.priority, o.fair, overflow)
 	}
 	o.detached = true
 	return newFuture(ctx, p, func(ctx context.Context) (struct{}, error) {
