@@ -176,6 +176,7 @@ func (p *Pool) Pause() {
 func (p *Pool) Resume() {
 	if p.paused.CompareAndSwap(true, false) {
 		p.offer()
+		p.urge()
 		p.guard()
 	}
 }

@@ -417,10 +417,11 @@ func (s taskScope) Do(f func(w *Worker)) {
 		}
 		w = p.hire()
 		defer p.exit(w)
+		w.enterAsGuest()
 	} else {
 		defer w.leaveScope()
+		w.start()
 	}
-	w.start()
 	w.Do(f)
 }
 

@@ -176,16 +176,23 @@ func (w *Worker) stopSearching() {
 	w.pool.wake()
 }
 
-// regain takes a free place, if there is one.
+// regain takes a free place for w, if there is one.
 func (w *Worker) regain() bool {
-	p := w.pool
+	if !w.pool.takePlace() {
+		return false
+	}
+	w.hold.retakePlace()
+	return true
+}
+
+// takePlace takes a free place, if there is one.
+func (p *Pool) takePlace() bool {
 	for {
 		s := p.state.Load()
 		if c := p.counts(s); c.Active >= c.Limit {
 			return false
 		}
 		if p.state.CompareAndSwap(s, s+onePlace) {
-			w.hold.retakePlace()
 			return true
 		}
 	}
@@ -218,6 +225,8 @@ func (p *Pool) release(d uint64) {
 
 // offer sees to it that whatever work there is finds the free place.
 func (p *Pool) offer() {
+	for p.way.n.Load() > 0 && p.resume() { // (R11)
+	}
 	tasks := !p.paused.Load()
 	if p.global.n.Load() > 0 || tasks && p.tasks.some.Load() { // (R11)
 		p.wake()

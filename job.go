@@ -12,6 +12,7 @@ import (
 type job struct {
 	run    func(w *Worker) // calls the function and keeps its result
 	owner  *Worker         // who forked it, and joins it
+	level  int64           // that of the owner when it was published
 	thief  atomic.Pointer[Worker]
 	state  atomic.Uint32
 	err    *PanicError // how run ended, if not by returning: a panic,

@@ -57,7 +57,8 @@ type Pool struct {
 	stallWatch atomic.Pointer[stallWatch] // nil if nobody watches
 	workers    atomic.Pointer[[]*Worker]
 	settings
-	_ [128]byte
+	way way
+	_   [128]byte
 
 	global jobQueue
 	_      [64]byte
@@ -253,6 +254,7 @@ func New(opts ...Option) *Pool {
 	if p.name == "" {
 		p.name = fmt.Sprint("pool ", p.number)
 	}
+	p.way.least.Store(nothing)
 	p.follow()
 	return p
 }
@@ -332,8 +334,17 @@ func (p *Pool) enter(op string) *Worker {
 		p.follow()
 	}
 	w := p.hire()
-	w.start()
+	w.enterAsGuest()
 	return w
+}
+
+// enterAsGuest begins a call of Do on w.
+func (w *Worker) enterAsGuest() {
+	w.guest = true
+	if p := w.pool; p.order == ByPriority {
+		w.setLevel(int64(p.levelOf(0)))
+	}
+	w.start()
 }
 
 // exit gives back what enter gave.
@@ -373,9 +384,12 @@ func (p *Pool) hireSlow() *Worker {
 // fire takes w back. Its deque is empty.
 func (p *Pool) fire(w *Worker) {
 	w.hold.retakePlace() // for the next that hires it
-	w.context = nil
+	w.context, w.guest = nil, false
 	if w.runs.Load() {
 		w.runs.Store(false)
+	}
+	if w.level.Load() != nothing {
+		w.level.Store(nothing)
 	}
 	if p.spare.CompareAndSwap(nil, w) {
 		return

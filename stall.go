@@ -28,7 +28,7 @@ type stallWatch struct {
 // task was queued, a worker found something to do, a searching one left, or there
 // are fewer places.
 func (p *Pool) guard() {
-	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.idlers() <= 0 && p.mayHaveTasks() {
+	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
 		w := &stallWatch{pool: p, policy: policy.Stall{After: int64(p.stallAfter)}}
 		w.looked.Store(now())
 		if p.stallWatch.CompareAndSwap(nil, w) {
@@ -86,6 +86,7 @@ func (w *stallWatch) look() {
 		return
 	}
 	o, queued := p.sight()
+	queued += int(p.way.n.Load()) // they wait for a place as well
 	w.looked.Store(o.Now)
 	if queued > 0 {
 		w.queued = o.Now
@@ -102,6 +103,12 @@ func (w *stallWatch) look() {
 		extra = w.policy.Counted(o, p.lost(o.Active))
 	}
 	p.setExtra(extra, o.Active)
+	switch stalled := w.policy.Stalled(o.Now); {
+	case stalled && queued > 0 && extra <= o.Extra:
+		p.ask()
+	case !stalled && p.way.wanted.Load():
+		p.way.wanted.Store(false)
+	}
 	w.rest()
 }
 

@@ -332,16 +332,15 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair bool, over
 	if p.observer != nil {
 		p.submitted(t.body)
 	}
-	if p.ageing > 0 {
-		priority = aged(priority, now()-p.begun, p.ageing)
-	}
+	priority = p.levelOf(priority)
 	w := p.workerOf(ctx)
-	if w == nil || fair || !w.tasks.push(priority, t) {
-		p.tasks.push(priority, t)
+	if w == nil || fair || int64(priority) < p.way.least.Load() || !w.tasks.push(priority, t) {
+		p.tasks.push(priority, t) // where those that run what is less urgent see it; see way
 	}
 	if !p.wake() || p.phase.Load() == cancelled { // (R10)
 		p.dropQueued() // the end of Shutdown, or Close, may have come before the push
 	}
+	p.urge()
 	p.guard()
 	return nil
 }
@@ -366,6 +365,14 @@ func (p *Pool) refuse(b body, err error) error {
 		p.observe(TaskRejected, b, err)
 	}
 	return err
+}
+
+// levelOf returns what a task of the given priority that comes now is queued by.
+func (p *Pool) levelOf(priority int) int {
+	if p.ageing == 0 {
+		return priority
+	}
+	return aged(priority, now()-p.begun, p.ageing)
 }
 
 // aged returns what a task of the given priority is queued by: a level, in parts of
@@ -881,6 +888,7 @@ func (w *Worker) nextByPriority() (t task, ok bool) {
 		w.ran = 0
 		n := q.levels.Len()
 		if n > 0 && int64(q.levels.Best()) <= p.tasks.best.Load() {
+			w.taking = int64(q.levels.Best())
 			t, _ = q.pop(false)
 			q.took(t)
 			q.mu.Unlock()
@@ -937,6 +945,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 		q.mu.Unlock()
 		return t, false
 	}
+	w.taking = int64(priority)
 	t, _ = q.pop(false)
 	n := q.give(more, &w.batch)
 	q.mu.Unlock()
@@ -967,11 +976,17 @@ func (w *Worker) serve(t task, self **Worker) {
 	defer w.caughtTask()
 	for ok := true; ok; {
 		w.body = t.body
+		if p.order == ByPriority {
+			w.setLevel(w.taking)
+		}
 		if t.body.start(p, s, t.ctx, true) {
 			w.ran++
 		}
 		w.body = nil
 		if c := p.counts(p.state.Load()); c.Active > c.Limit || !w.hold.load().hasPlace() || p.global.n.Load() > 0 {
+			return
+		}
+		if p.way.n.Load() > 0 && w.passPlace() {
 			return
 		}
 		t, ok = w.nextTask()

@@ -45,14 +45,17 @@ type Worker struct {
 	wakeup chan struct{} // closed by who finished the awaited job, and has seen to a place for w
 	stats  stats         // the owner writes, anybody loads
 
-	hold  hold        // the worker and those that have its tasks' contexts write and load
-	runs  atomic.Bool // a goroutine of the pool fills the place, not a guest; the goroutine writes, the watch for stalls loads
+	hold  hold         // the worker and those that have its tasks' contexts write and load
+	runs  atomic.Bool  // a goroutine of the pool fills the place, not a guest; the goroutine writes, the watch for stalls loads
+	level atomic.Int64 // how urgent it is what runs, or nothing; the owner writes, others load; see way
 	tasks taskQueue
 
 	// Only the owner touches these, and they are about tasks.
 	context *taskContext // of the tasks that ran last, to be used again
 	body    body         // what runs at the bottom of the stack
 	ran     int64        // tasks since the queue was told
+	taking  int64        // level of the task that was taken last
+	guest   bool         // the goroutine of a caller fills the place
 	batch   batch
 
 	unparked chan bool // whether to go on, or to leave
@@ -62,6 +65,7 @@ func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p, victims: policy.RandomStart(uint64(id))}
 	w.own, w.thief = deque.NewChaseLev[*job]()
 	w.hold.init()
+	w.level.Store(nothing)
 	w.tasks.init(p)
 	w.batch.q.Chunks = &chunks
 	return w
@@ -82,8 +86,8 @@ func (w *Worker) Do(f func(w *Worker)) {
 func (w *Worker) Pool() *Pool { return w.pool }
 
 // Poll lets a long computation that does not fork answer the demand of idle
-// workers for the forks that were made before it. It costs an atomic load when
-// nobody asks.
+// workers for the forks that were made before it, and give way to tasks, as forks and
+// joins do; see [WithOrder]. It costs an atomic load when nobody asks.
 func (w *Worker) Poll() {
 	if atomic.LoadUint32(&w.demand) != none {
 		w.answer()
@@ -92,8 +96,8 @@ func (w *Worker) Poll() {
 
 // Demand reports whether other workers ask for forks. A computation that can be divided
 // anywhere, such as a loop, may go on alone until they do, and then fork half of
-// what is left: what is forked then is offered to them at once. It costs an atomic load.
-// See package par, whose loops do that.
+// what is left: what is forked then is offered to them at once. Like Poll, it lets w give
+// way to tasks. It costs an atomic load. See package par, whose loops do that.
 func (w *Worker) Demand() bool { return atomic.LoadUint32(&w.demand) != none && w.lacks() }
 
 // lacks reports whether there is demand that the forks that are public do not meet. It is not
@@ -101,6 +105,9 @@ func (w *Worker) Demand() bool { return atomic.LoadUint32(&w.demand) != none && 
 //
 //go:noinline
 func (w *Worker) lacks() bool {
+	if atomic.LoadUint32(&w.demand) == giveWay {
+		w.giveWay()
+	}
 	return atomic.LoadUint32(&w.demand) == hunger || w.own.Len() == 0
 }
 
@@ -118,30 +125,31 @@ func (w *Worker) start() {
 		w.raise(hunger)
 		return
 	}
-	// Nobody waits, but everybody will be idle some time. A (W12) that the store
-	// overwrites is answered nonetheless: what is owed is published first, and wakes
-	// whoever there is.
+	// Nobody waits, but everybody will be idle some time. A (W12) that this overwrites
+	// is answered nonetheless: what is owed is published first, and wakes whoever there
+	// is.
 	w.owed = int(limit) - 1
-	if atomic.LoadUint32(&w.demand) != supply {
-		atomic.StoreUint32(&w.demand, supply)
+	if level := atomic.LoadUint32(&w.demand); level == none || level == hunger {
+		atomic.CompareAndSwapUint32(&w.demand, level, supply)
 	}
 }
 
 // The levels of demand.
 const (
-	none   = iota
-	supply // nobody waits, but nothing is public either
-	hunger // a worker searches, or a place is free
+	none    = iota
+	supply  // nobody waits, but nothing is public either
+	hunger  // a worker searches, or a place is free
+	giveWay // the place is wanted, too; see way
 )
 
-// raise asks w to publish forks. It is cheap to repeat.
+// raise asks w to publish forks, or to give way. It is cheap to repeat. It must not
+// overwrite a higher level that is raised meanwhile.
 func (w *Worker) raise(level uint32) {
-	switch {
-	case atomic.LoadUint32(&w.demand) >= level:
-	case level == hunger:
-		atomic.StoreUint32(&w.demand, hunger)
-	default: // must not overwrite hunger that is raised meanwhile
-		atomic.CompareAndSwapUint32(&w.demand, none, level)
+	for {
+		old := atomic.LoadUint32(&w.demand)
+		if old >= level || atomic.CompareAndSwapUint32(&w.demand, old, level) {
+			return
+		}
 	}
 }
 
@@ -179,6 +187,9 @@ func (w *Worker) answer() {
 	p := w.pool
 	if p == nil {
 		panic("filch: Fork on a Frame after its function has returned")
+	}
+	if atomic.LoadUint32(&w.demand) == giveWay {
+		w.giveWay()
 	}
 	level := atomic.LoadUint32(&w.demand) // (R12)
 	w.earn()
@@ -221,7 +232,7 @@ func (w *Worker) publish(n int) (moved int) {
 		j := w.acts[w.first].publish()
 		switch {
 		case j != nil:
-			j.owner = w
+			j.owner, j.level = w, w.level.Load()
 			w.own.Push(j) // (W10)
 			moved++
 		case w.first < len(w.acts)-1:
@@ -248,6 +259,9 @@ func (w *Worker) run(uint64, step) {
 		j, t := w.find()
 		switch {
 		case j != nil:
+			if j.level != nothing {
+				w.setLevel(j.level)
+			}
 			w.start()
 			w.execute(j)
 		case t.body != nil:
@@ -295,6 +309,9 @@ func (w *Worker) search() (j *job, t task) {
 			if j, t = w.look(true); j != nil || t.body != nil {
 				return j, t
 			}
+			if w.pool.way.n.Load() > 0 { // leaving lets one go on
+				break
+			}
 		}
 	}
 	return nil, task{}
@@ -337,6 +354,7 @@ func (w *Worker) got(j *job, t task) bool {
 		return false
 	}
 	w.found()
+	w.pool.urge()
 	w.pool.guard()
 	return true
 }

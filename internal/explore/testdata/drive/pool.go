@@ -102,6 +102,14 @@ func until(b *sched.Bool, f *filch.Frame[int, int]) {
 	}
 }
 
+// loops does as a loop does that is not asked for forks until b is set.
+func loops(w *filch.Worker, b *sched.Bool) {
+	for seen := sched.Seen(); !b.Load(); seen = sched.Seen() {
+		w.Demand()
+		sched.Await(seen)
+	}
+}
+
 // arms returns a function whose arms meet; before they do, it calls prelude, if
 // there is any.
 func arms(m *meeting, prelude func(f *filch.Frame[int, int])) *filch.Func[int, int] {
@@ -274,6 +282,38 @@ var poolPrograms = []poolProgram{
 			})
 		})
 		r.Go(func() { p.Go(background, count(n, 3)) })
+		return func() error { return n.want(1, 1, 1, 1) }
+	}},
+	// Fork-join work goes on until a more urgent task has run, which gets its place.
+	{"giving way", 1, byPriority, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		var over sched.Bool
+		r.Go(func() {
+			p.Go(background, func(ctx context.Context) {
+				filch.ScopeOf(ctx).Do(func(w *filch.Worker) { loops(w, &over) })
+				n[0]++
+			}, filch.AtPriority(1))
+		})
+		r.Go(func() {
+			p.Go(background, func(context.Context) { n[1]++; over.Store(true) })
+		})
+		return func() error { return n.want(1, 1) }
+	}},
+	// Two tasks are more urgent than two loops.
+	{"giving way, two workers", 2, byPriority, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		var over [2]sched.Bool
+		r.Go(func() {
+			for i := range 2 {
+				p.Go(background, func(ctx context.Context) {
+					filch.ScopeOf(ctx).Do(func(w *filch.Worker) { loops(w, &over[i]) })
+					n[i]++
+				}, filch.AtPriority(1))
+			}
+			for i := range 2 {
+				p.Go(background, func(context.Context) { n[2+i]++; over[i].Store(true) })
+			}
+		})
 		return func() error { return n.want(1, 1, 1, 1) }
 	}},
 	{"wait from outside", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {

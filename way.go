@@ -1,0 +1,199 @@
+package filch
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// way lets a worker that is at fork-join work, or at a loop, give its place to a
+// task that is queued: a worker that looks at its demand and finds giveWay there
+// lends its place and waits, and another goroutine runs the task. So a task never
+// runs on top of a stack that may hold a mutex. Guests of Do do not give way: nobody
+// else may go on in their stead.
+//
+// There are two reasons to ask for it. In a pool by priority, a task is queued that
+// is more urgent than what some worker runs, and no worker is idle:
+//
+//	(W14) push the task, which notes its priority as the best one of the global
+//	queue; then (R15) load the levels of the workers, and raise giveWay on those that
+//	run what is less urgent.
+//
+//	(W15) a worker notes the level of what it begins to run; then (R14) loads the
+//	best of the global queue, and asks itself if that is more urgent.
+//
+// In the one order of these either the pusher sees the level, or the worker the task.
+// The one that gives way looks again whether it must: the first frees a place, and a
+// worker is on its way to it, so the others do not.
+//
+// In any pool, when nothing that is queued has started for the time of
+// WithStallTimeout though no worker is blocked, the watch for stalls asks, and one
+// worker gives way.
+//
+// Those that wait go on as soon as there is nothing more urgent, or, if the watch has
+// asked, as soon as a worker has done one of the tasks; the longest waiting first
+// among those that are as urgent.
+type way struct {
+	wanted atomic.Bool  // the watch asks; a worker that gives way clears it
+	least  atomic.Int64 // no worker runs what is less urgent; raised before that runs, lowered by who looks
+	n      atomic.Int32 // as len(waiting); written under mu
+
+	mu      sync.Mutex
+	waiting []*Worker // the most urgent last, and of these the longest waiting
+}
+
+// nothing is the level of a worker that runs nothing that could give way.
+const nothing = math.MinInt64
+
+// setLevel notes how urgent what w is about to run is: the priority that it was
+// queued by. It is for pools by priority.
+func (w *Worker) setLevel(level int64) {
+	if w.level.Load() == level {
+		return
+	}
+	p := w.pool
+	for least := p.way.least.Load(); level > least && !p.way.least.CompareAndSwap(least, level); {
+		least = p.way.least.Load()
+	}
+	w.level.Store(level)                                // (W15)
+	if p.tasks.best.Load() < level && p.idlers() <= 0 { // (R14)
+		w.raise(giveWay)
+	}
+}
+
+// urge asks workers to give way that run what is less urgent than a task in the
+// global queue, if no worker is idle.
+func (p *Pool) urge() {
+	if p.order != ByPriority {
+		return
+	}
+	best := p.tasks.best.Load()
+	if best >= p.way.least.Load() || p.idlers() > 0 || p.paused.Load() {
+		return
+	}
+	least := int64(nothing)
+	for _, w := range *p.workers.Load() {
+		level := w.level.Load() // (R15)
+		if least = max(least, level); level > best {
+			w.raise(giveWay)
+		}
+	}
+	if old := p.way.least.Load(); least <= best && least < old {
+		p.way.least.CompareAndSwap(old, least)
+	}
+}
+
+// mayGiveWay reports whether w, which is asked, should.
+func (w *Worker) mayGiveWay() bool {
+	p := w.pool
+	if w.guest || w.unwinding || w.passed || p.paused.Load() || p.idlers() > 0 || !w.hold.load().hasPlace() {
+		return false
+	}
+	if p.order == ByPriority && p.tasks.best.Load() < w.level.Load() {
+		return true
+	}
+	return (p.order != ByPriority || p.tasks.best.Load() <= w.level.Load()) && p.way.wanted.CompareAndSwap(true, false)
+}
+
+// giveWay is called when w finds that it is asked to, at a place where its forks are
+// in order.
+func (w *Worker) giveWay() {
+	if !atomic.CompareAndSwapUint32(&w.demand, giveWay, hunger) || !w.mayGiveWay() {
+		return
+	}
+	p := w.pool
+	w.wakeup = make(chan struct{})
+	p.way.enter(w)
+	w.block()
+}
+
+// enter puts w where pass and resume find it.
+func (y *way) enter(w *Worker) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	i := len(y.waiting)
+	for i > 0 && y.waiting[i-1].level.Load() <= w.level.Load() {
+		i--
+	}
+	y.waiting = append(y.waiting, nil)
+	copy(y.waiting[i+1:], y.waiting[i:])
+	y.waiting[i] = w
+	y.n.Store(int32(len(y.waiting))) // (W10)
+}
+
+// leave removes and returns the first that waits if it is no less urgent than level,
+// and take, which is called under the lock, reports true; else nil.
+func (y *way) leave(level int64, take func() bool) *Worker {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	n := len(y.waiting) - 1
+	if n < 0 || y.waiting[n].level.Load() > level || !take() {
+		return nil
+	}
+	w := y.waiting[n]
+	y.waiting[n] = nil
+	y.waiting = y.waiting[:n]
+	y.n.Store(int32(n))
+	return w
+}
+
+// goesOn returns a level such that workers that gave way for what is less urgent, or
+// as urgent, may go on, and whether any may: with a turn, after a worker has done a
+// task.
+func (p *Pool) goesOn(turn bool) (level int64, ok bool) {
+	switch best := p.tasks.best.Load(); {
+	case p.paused.Load():
+		return math.MaxInt64, true
+	case p.order != ByPriority:
+		return math.MaxInt64, turn || !p.mayHaveTasks()
+	case best == nobodys || turn:
+		return best, true
+	default:
+		return best - 1, best > nothing
+	}
+}
+
+// passPlace gives w's place, when it has done a task, to one that gave way, if any may
+// go on. It reports whether it did.
+func (w *Worker) passPlace() bool {
+	p := w.pool
+	level, ok := p.goesOn(true)
+	if !ok {
+		return false
+	}
+	next := p.way.leave(level, func() bool { return true })
+	if next == nil {
+		return false
+	}
+	if !w.hold.yieldPlace() { // somebody has lent it
+		p.state.Add(onePlace)
+	}
+	next.goOn()
+	return true
+}
+
+// resume gives a free place to one that gave way, if any may go on, and reports
+// whether it did.
+func (p *Pool) resume() bool {
+	level, ok := p.goesOn(false)
+	if !ok {
+		return false
+	}
+	next := p.way.leave(level, p.takePlace)
+	if next == nil {
+		return false
+	}
+	next.goOn()
+	return true
+}
+
+// goOn ends the wait of a worker that gave way, and has a place again.
+func (w *Worker) goOn() { close(w.wakeup) }
+
+// ask makes one worker give way, for tasks of which none has started for long.
+func (p *Pool) ask() {
+	p.way.wanted.Store(true)
+	for _, w := range *p.workers.Load() {
+		w.raise(giveWay)
+	}
+}
