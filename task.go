@@ -51,6 +51,13 @@ const (
 	// for them, by [Pool.Help], or with [CallerRuns]; and after 60 tasks that were not global, a worker
 	// takes one from the global queue, however urgent.
 	//
+	// Forks and loops give way: if no worker is idle, a worker that runs those of a less
+	// urgent task gives its place to the queued one when it next looks for demand, at a
+	// fork, a join or [Worker.Poll], and in loops of package par after an element, or
+	// after about 10 us of elements that take less. It goes on when nothing more urgent
+	// is queued. So an urgent task starts after one leaf. Forks of [Pool.Do] have the
+	// priority 0; the caller's own goroutine does not give way.
+	//
 	// A task that a more urgent one always precedes may wait for ever, if
 	// [WithAgeing] does not see to it. A worker's queue holds 256 tasks: if it is full,
 	// the less urgent half moves to the global queue. In the queue a task takes 40
@@ -660,8 +667,18 @@ func (q *taskQueue) tellBest() {
 		best = int64(q.levels.Best())
 	}
 	if q.best.Load() != best {
-		q.best.Store(best)
+		q.best.Store(best) // (W14)
 	}
+}
+
+// bests returns how many tasks there are of the best priority, n at most.
+func (q *taskQueue) bests(n int) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.levels.Len() == 0 {
+		return 0
+	}
+	return q.levels.Bests(n)
 }
 
 // notEmpty notes that there is something. The caller holds the lock that it

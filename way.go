@@ -23,8 +23,8 @@ import (
 //	best of the global queue, and asks itself if that is more urgent.
 //
 // In the one order of these either the pusher sees the level, or the worker the task.
-// The one that gives way looks again whether it must: the first frees a place, and a
-// worker is on its way to it, so the others do not.
+// One that is asked looks again whether it must: as many give way as there are tasks
+// of the best priority beyond those that idle workers are about to take.
 //
 // In any pool, when nothing that is queued has started for the time of
 // WithStallTimeout though no worker is blocked, the watch for stalls asks, and one
@@ -86,13 +86,17 @@ func (p *Pool) urge() {
 // mayGiveWay reports whether w, which is asked, should.
 func (w *Worker) mayGiveWay() bool {
 	p := w.pool
-	if w.guest || w.unwinding || w.passed || p.paused.Load() || p.idlers() > 0 || !w.hold.load().hasPlace() {
+	if w.guest || w.unwinding || w.passed || p.paused.Load() || !w.hold.load().hasPlace() {
 		return false
 	}
-	if p.order == ByPriority && p.tasks.best.Load() < w.level.Load() {
-		return true
+	idle, best, level := p.idlers(), p.tasks.best.Load(), w.level.Load()
+	switch {
+	case p.order == ByPriority && best < level:
+		return idle <= 0 || p.tasks.bests(idle+1) > idle
+	case p.order == ByPriority && best > level, idle > 0:
+		return false
 	}
-	return (p.order != ByPriority || p.tasks.best.Load() <= w.level.Load()) && p.way.wanted.CompareAndSwap(true, false)
+	return p.way.wanted.CompareAndSwap(true, false)
 }
 
 // giveWay is called when w finds that it is asked to, at a place where its forks are
