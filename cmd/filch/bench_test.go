@@ -312,7 +312,12 @@ func TestSSSP(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("p sp 2 1\na 1 3 5\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	more := filepath.Join(dir, "more.gr")
+	if err := os.WriteFile(more, []byte("p sp 2 1\na 1 2 5\na 2 1 5\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for want, args := range map[string][]string{
+		more + `: line 3: "a 2 1 5" is one more than the 1 arcs that the line p says`: {"--input", more},
 		"apart from other workloads":                           {"fib"},
 		"knows no --executors":                                 {"--markdown"},
 		"--size grid=1: not a number from 2 to 10000":          {"--size", "grid=1"},

@@ -2,14 +2,7 @@
 // two that share the work among workers by priority.
 package sssp
 
-import (
-	"bufio"
-	"bytes"
-	"fmt"
-	"io"
-	"math/rand/v2"
-	"strconv"
-)
+import "math/rand/v2"
 
 // Graph is a directed graph with weights.
 type Graph struct {
@@ -96,71 +89,4 @@ func RMAT(scale, degree int, maxWeight uint32, seed uint64) *Graph {
 		arcs[i] = arc{from, edge{to, 1 + r.Uint32N(maxWeight)}}
 	}
 	return newGraph(n, arcs)
-}
-
-const format = `is neither "p sp vertices arcs" nor "a from to weight" nor a comment`
-
-// Read reads a graph in the format of the 9th DIMACS implementation challenge: lines
-// "p sp <vertices> <arcs>" once, then "a <from> <to> <weight>", vertices counted from
-// 1, and "c" for comments.
-func Read(in io.Reader) (*Graph, error) {
-	const most = 100_000_000 // whose distances take 2 GB
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
-	var arcs []arc
-	vertices, want := -1, 0
-	for n := 1; lines.Scan(); n++ {
-		fields := bytes.Fields(lines.Bytes())
-		if len(fields) == 0 || fields[0][0] == 'c' {
-			continue
-		}
-		fail := func(what string) (*Graph, error) {
-			return nil, fmt.Errorf("line %d: %q %s", n, lines.Text(), what)
-		}
-		var numbers [3]uint64
-		digits := fields[1:]
-		if string(fields[0]) == "p" && len(fields) == 4 && string(fields[1]) == "sp" {
-			digits = fields[2:]
-		}
-		if string(fields[0]) == "p" && len(digits) != 2 || len(fields) != 4 {
-			return fail(format)
-		}
-		for i, f := range digits {
-			var err error
-			if numbers[i], err = strconv.ParseUint(string(f), 10, 31); err != nil {
-				return fail("has what is no number from 0 to 2147483647")
-			}
-		}
-		switch kind := string(fields[0]); {
-		case kind == "p" && len(fields) == 4 && len(digits) == 2:
-			if vertices >= 0 {
-				return fail("comes a second time")
-			}
-			vertices, want = int(numbers[0]), int(numbers[1])
-		case kind == "a" && len(fields) == 4:
-			from, to := numbers[0], numbers[1]
-			if vertices < 0 {
-				return fail("comes before the line p")
-			}
-			if from < 1 || to < 1 || from > uint64(vertices) || to > uint64(vertices) {
-				return fail(fmt.Sprintf("has a vertex that is not from 1 to %d", vertices))
-			}
-			arcs = append(arcs, arc{uint32(from - 1), edge{uint32(to - 1), uint32(numbers[2])}})
-		default:
-			return fail(format)
-		}
-	}
-	switch {
-	case lines.Err() != nil:
-		return nil, lines.Err()
-	case vertices < 0:
-		return nil, fmt.Errorf("no line \"p sp vertices arcs\"")
-	case len(arcs) != want:
-		return nil, fmt.Errorf("%d arcs, not the %d that the line p says", len(arcs), want)
-	case vertices == 0:
-		return nil, fmt.Errorf("no vertex")
-	case vertices > most:
-		return nil, fmt.Errorf("%d vertices; %d are as many as can be", vertices, most)
-	}
-	return newGraph(vertices, arcs), nil
 }

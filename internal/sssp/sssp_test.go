@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -88,35 +87,5 @@ func TestGenerators(t *testing.T) {
 	}
 	if g.Vertices() != 1024 || g.Edges() != 8192 || most < 100 {
 		t.Errorf("%d vertices, %d edges, at most %d of one", g.Vertices(), g.Edges(), most)
-	}
-}
-
-func TestRead(t *testing.T) {
-	g, err := Read(strings.NewReader("c a comment\np sp 3 2\n\na 1 2 5\nc another\na 2 3 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := Heap(g, 0); !slices.Equal(got, []uint64{0, 5, 12}) {
-		t.Error(got)
-	}
-	for text, want := range map[string]string{
-		"":                           `no line "p sp vertices arcs"`,
-		"p sp 0 0":                   "no vertex",
-		"p sp 3 2\na 1 2 5":          "1 arcs, not the 2 that the line p says",
-		"a 1 2 5":                    `line 1: "a 1 2 5" comes before the line p`,
-		"p sp 3 1\na 1 4 5":          `line 2: "a 1 4 5" has a vertex that is not from 1 to 3`,
-		"p sp 3 1\na 0 1 5":          `line 2: "a 0 1 5" has a vertex that is not from 1 to 3`,
-		"p sp 3 1\na 1 2 -5":         `line 2: "a 1 2 -5" has what is no number from 0 to 2147483647`,
-		"p sp 3 1\na 1 2":            `line 2: "a 1 2" is neither "p sp vertices arcs" nor "a from to weight" nor a comment`,
-		"p sp 3 1\np sp 3 1":         `line 2: "p sp 3 1" comes a second time`,
-		"p max 3 1":                  `line 1: "p max 3 1" is neither "p sp vertices arcs" nor "a from to weight" nor a comment`,
-		"p sp 2147483647 0":          "2147483647 vertices; 100000000 are as many as can be",
-		"b 1 2 3":                    `line 1: "b 1 2 3" is neither "p sp vertices arcs" nor "a from to weight" nor a comment`,
-		"hello":                      `line 1: "hello" is neither "p sp vertices arcs" nor "a from to weight" nor a comment`,
-		"p sp 3 1\na 1 2 4294967296": `line 2: "a 1 2 4294967296" has what is no number from 0 to 2147483647`,
-	} {
-		if _, err := Read(strings.NewReader(text)); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, want %s", text, err, want)
-		}
 	}
 }
