@@ -1,10 +1,12 @@
 package workload
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -67,8 +69,11 @@ var goparse = &Workload{
 			Note: func(int, time.Duration) string {
 				var bad []string
 				for i := range decls {
-					if decls[i].Load() < 0 {
+					switch decls[i].Load() {
+					case unparsed:
 						bad = append(bad, files[i])
+					case tooLarge:
+						bad = append(bad, fmt.Sprintf("%s (larger than %d bytes)", files[i], maxSource))
 					}
 				}
 				if bad == nil {
@@ -96,16 +101,29 @@ func goFiles(root string) (files []string, err error) {
 	return files, err
 }
 
+// maxSource is how many bytes a file may have. The syntax tree takes 4 to 8 times as
+// much memory, and each worker has a file at a time. Go's own largest file has 3 MB.
+const maxSource = 16 << 20
+
+// What stands in for the number of declarations of a file that has no such number.
+const (
+	unparsed = -1 // it cannot be read or parsed
+	tooLarge = -2 // it has more than maxSource bytes
+)
+
 // countDecls returns the number of declarations at the top level of a file, or
-// -1 if it cannot be read or parsed.
+// unparsed, or tooLarge.
 func countDecls(file string) int64 {
-	src, err := os.ReadFile(file)
-	if err != nil {
-		return -1
+	src, err := readSource(file)
+	switch {
+	case err != nil:
+		return unparsed
+	case len(src) > maxSource:
+		return tooLarge
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), file, src, parser.SkipObjectResolution)
 	if err != nil {
-		return -1
+		return unparsed
 	}
 	n := int64(0)
 	for _, d := range f.Decls {
@@ -116,4 +134,22 @@ func countDecls(file string) int64 {
 		}
 	}
 	return n
+}
+
+// readSource reads a file, but no more of it than one byte beyond maxSource. The size
+// that the folder says is only where it begins: the file may be growing.
+func readSource(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var src bytes.Buffer
+	src.Grow(int(min(info.Size(), maxSource)) + bytes.MinRead)
+	_, err = src.ReadFrom(io.LimitReader(f, maxSource+1))
+	return src.Bytes(), err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -87,6 +88,44 @@ func testAnswers(t *testing.T, w *Workload, size string) {
 	}
 	if w.Name == "goparse" && size == "all" && want != "8 declarations in 2 files, 1 more do not parse" {
 		t.Error(want)
+	}
+}
+
+// A file beyond the limit is counted like those that do not parse, is named together
+// with the limit, and takes no more memory than the limit; one that reaches it is parsed.
+func TestLargeFilesAreNotParsed(t *testing.T) {
+	dir := t.TempDir()
+	const src = "package a\n\nvar x int\n"
+	for name, size := range map[string]int{"reaches.go": maxSource, "exceeds.go": maxSource + 1} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(src+strings.Repeat(" ", size-len(src))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	huge := filepath.Join(dir, "huge.go")
+	if err := os.WriteFile(huge, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(huge, 256<<20); err != nil {
+		t.Skip(err)
+	}
+	j, err := goparse.Prepare("all", Env{Input: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Serial()
+	if got, want := j.Answer(), "1 declarations in 1 files, 2 more do not parse"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	want := fmt.Sprintf("2 of 3 files do not parse: %s (larger than 16777216 bytes), %s (larger than 16777216 bytes)", filepath.Join(dir, "exceeds.go"), huge)
+	if got := j.Note(1, 0); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	countDecls(huge)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 3*maxSource {
+		t.Errorf("%d bytes for a file that is too large", took)
 	}
 }
 
