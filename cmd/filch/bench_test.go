@@ -257,6 +257,16 @@ func TestWrongAnswersAreTold(t *testing.T) {
 	}
 }
 
+// The list of bars begins with how to read it.
+func TestBarsSayHowToReadThem(t *testing.T) {
+	var out strings.Builder
+	printBars(&out, []bar{{What: "speed", Got: 1, Goal: 2, Unit: "x"}}, false)
+	first, rest, _ := strings.Cut(strings.TrimLeft(out.String(), "\n"), "\n")
+	if !strings.Contains(first, `"missed" says`) || !strings.Contains(rest, "missed") {
+		t.Error(out.String())
+	}
+}
+
 func TestDigits(t *testing.T) {
 	for want, got := range map[string]string{
 		"999 ns": duration(999), "1.00 us": duration(1000), "12.3 us": duration(12_345), "1.00 ms": duration(999_999), "75.0 s": duration(75e9),

@@ -105,11 +105,14 @@ func printTable(out io.Writer, r report, colour bool) {
 	fmt.Fprintf(out, "\n%s, %d CPUs, %s/%s, %s; medians of %d runs, executors in turn\n", m.CPU, m.CPUs, m.OS, m.Arch, m.Go, runsOf(r.Rows))
 }
 
+// barsIntro says how to read the list of bars.
+const barsIntro = `Each bar is a goal for an idle machine. "missed" says that this run did not reach it, not that an answer was wrong.`
+
 func printBars(out io.Writer, bs []bar, colour bool) {
 	if len(bs) == 0 {
 		return
 	}
-	fmt.Fprintln(out)
+	fmt.Fprint(out, "\n", barsIntro, "\n\n")
 	t := newTable(out, colour)
 	t.AppendHeader(table.Row{"bar", "measured", "goal", ""})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}})

@@ -249,9 +249,6 @@ var taskLoads = []taskLoad{
 	flood(40_000, spinFor(10_000)).named("10,000 cycles"),
 }
 
-// stuck is how long a run of tasks may take before it counts as deadlocked.
-const stuck = 4 * time.Second
-
 // benchTasks measures task pools, and writes a table, or rows to a report.
 func benchTasks(out, progress io.Writer, workers, runs int) []*row {
 	var rows []*row
@@ -267,7 +264,7 @@ func benchTasks(out, progress io.Writer, workers, runs int) []*row {
 				r := group[k]
 				r.Executor = taskPools[k].name
 				bar.step("tasks "+l.name, 1)
-				if r.Note == "deadlocks" || r.Note == "panics" {
+				if taskGuard.failed(r.Note) {
 					continue
 				}
 				runtime.GC()
@@ -277,7 +274,7 @@ func benchTasks(out, progress io.Writer, workers, runs int) []*row {
 				took := time.Since(begin)
 				s := takeSample(0).minus(before)
 				r.Note = note
-				if i > 0 && note != "deadlocks" && note != "panics" {
+				if i > 0 && !taskGuard.failed(note) {
 					r.Runs++
 					r.times = append(r.times, took)
 					r.Allocs, r.Bytes, r.CPU = s.allocs, s.bytes, s.cpu
@@ -285,7 +282,7 @@ func benchTasks(out, progress io.Writer, workers, runs int) []*row {
 			}
 		}
 		for _, r := range group {
-			if r.Note == "deadlocks" || r.Note == "panics" {
+			if taskGuard.failed(r.Note) {
 				r.OK, r.Runs = false, 0
 				continue
 			}
@@ -306,21 +303,9 @@ func (r *row) summarize() {
 
 // guarded runs l on p, and does not wait for ever.
 func (l taskLoad) guarded(p taskPool, workers int) string {
-	done := make(chan string, 1)
-	go func() {
-		defer func() {
-			if recover() != nil {
-				done <- "panics"
-			}
-		}()
-		done <- l.run(func() running { return p.start(workers) }, workers)
-	}()
-	select {
-	case note := <-done:
-		return note
-	case <-time.After(stuck):
-		return "deadlocks"
-	}
+	return taskGuard.run(func() string {
+		return l.run(func() running { return p.start(workers) }, workers)
+	})
 }
 
 func printTasks(out io.Writer, rows []*row) {
