@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"examples/wordcount":  {"", "par"},
 	"internal/conform":    {},
 	"par":                 {""},
+	"internal/release":    {},
 	"internal/sssp":       {"", "ordered"},
 	"internal/workload":   {"", "basic"},
 }

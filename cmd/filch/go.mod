@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/alitto/pond/v2 v2.7.1
 	github.com/exascience/pargo v1.1.0
-	github.com/filch-go/filch v0.0.0
+	github.com/filch-go/filch v0.1.0
 	github.com/gammazero/workerpool v1.3.0
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/klauspost/cpuid/v2 v2.4.2
@@ -30,5 +30,3 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.22.0 // indirect
 )
-
-replace github.com/filch-go/filch => ../..
