@@ -20,4 +20,14 @@ figures:
 		--markdown --json docs/bench/summary.json > docs/bench/summary.md
 	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/summary.md' README.md
 
-.PHONY: figures
+# A release, before its tags are made; see CONTRIBUTING.md.
+release-prepare release-check:
+	go run ./internal/release $(@:release-%=%) $(VERSION)
+
+# go mod tidy for the modules that require the root.
+tidy:
+	go mod tidy
+	cd internal/explore && go mod tidy
+	go run ./internal/release tidy
+
+.PHONY: figures release-prepare release-check tidy

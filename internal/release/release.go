@@ -51,8 +51,9 @@ func newRepository(root string, online bool) (*repository, error) {
 		proxies += "," + strings.TrimSpace(more)
 	}
 	// A module cache of its own: no version that is not published may get into another.
-	r.env = append(os.Environ(), "GOWORK=off", "GOPROXY="+proxies, "GOSUMDB=off", "GONOPROXY=none", "GOPRIVATE=", "GOTOOLCHAIN=local",
-		"GOFLAGS=-modcacherw", "GOMODCACHE="+filepath.Join(tmp, "mod"), "GOBIN="+filepath.Join(tmp, "bin"))
+	// With GONOPROXY, even "none", Go would look for the command in the cached root alone.
+	r.env = append(os.Environ(), "GOENV=off", "GOWORK=off", "GOPROXY="+proxies, "GOSUMDB=off", "GONOPROXY=", "GOPRIVATE=",
+		"GOTOOLCHAIN=local", "GOFLAGS=-modcacherw", "GOMODCACHE="+filepath.Join(tmp, "mod"), "GOBIN="+filepath.Join(tmp, "bin"))
 	return r, nil
 }
 
@@ -83,8 +84,7 @@ func (r *repository) in(dir string, name string, args ...string) ([]byte, error)
 // prepare makes all modules require the root's version, with the checksums of the root
 // as it is now.
 func (r *repository) prepare(version string) error {
-	work := filepath.Join(r.root, "go.work")
-	if err := edit(work, replaced, "${1}"+version+"${2}"); err != nil {
+	if err := edit(filepath.Join(r.root, "go.work"), replaced, "${1}"+version+"${2}"); err != nil {
 		return err
 	}
 	if err := r.pack(".", version); err != nil {
@@ -94,9 +94,7 @@ func (r *repository) prepare(version string) error {
 		if _, err := r.in(dir, "go", "mod", "edit", "-require="+rootModule+"@"+version); err != nil {
 			return err
 		}
-		// Checksums of an earlier attempt would not match.
-		sums := filepath.Join(r.root, dir, "go.sum")
-		if err := edit(sums, ownSums, ""); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := r.forget(dir); err != nil {
 			return err
 		}
 		if _, err := r.in(dir, "go", "get", rootModule+"@"+version); err != nil {
@@ -104,6 +102,38 @@ func (r *repository) prepare(version string) error {
 		}
 	}
 	return nil
+}
+
+// tidy runs go mod tidy in the modules that require the root, with the root as it is now.
+// The root's checksums are left to prepare.
+func (r *repository) tidy() error {
+	for _, dir := range dependents {
+		version, err := r.required(dir)
+		if err != nil {
+			return err
+		}
+		if err := r.pack(".", version); err != nil {
+			return err
+		}
+		if err := r.forget(dir); err != nil {
+			return err
+		}
+		_, err = r.in(dir, "go", "mod", "tidy")
+		if err := errors.Join(err, r.forget(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget removes the root's checksums from a module: those of a root that has changed
+// would not match.
+func (r *repository) forget(dir string) error {
+	err := edit(filepath.Join(r.root, dir, "go.sum"), ownSums, "")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 var (

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,29 @@ func TestPrepareWritesVersionsAndChecksums(t *testing.T) {
 	}
 }
 
+// Tidy works before the root's version is published, and leaves no checksum of it behind.
+func TestTidyNeedsNoPublishedVersion(t *testing.T) {
+	r := small(t)
+	mod := filepath.Join(r.root, command, "go.mod")
+	for range 2 {
+		if err := edit(mod, regexp.MustCompile(`\z`), "\nrequire "+rootModule+"/examples/migrate v0.1.0\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.pack("examples/migrate", "v0.1.0"); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.tidy(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(mod); err != nil || strings.Contains(string(text), "migrate") || !strings.Contains(string(text), rootModule+" v0.1.0") {
+		t.Errorf("%s, %v", text, err)
+	}
+	if sums, err := os.ReadFile(filepath.Join(r.root, "examples/migrate/go.sum")); err != nil || strings.Contains(string(sums), rootModule) {
+		t.Errorf("%s, %v", sums, err)
+	}
+}
+
 // A module that replaces another, or names another version than the workspace, is found.
 func TestMistakesAreFound(t *testing.T) {
 	for want, change := range map[string][2]string{
@@ -152,7 +176,7 @@ func TestMistakesAreFound(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	for _, args := range [][]string{nil, {"check"}, {"publish", "v1.0.0"}, {"check", "1.0.0"}, {"check", "v1.0"}} {
+	for _, args := range [][]string{nil, {"check"}, {"publish", "v1.0.0"}, {"tidy", "v1.0.0"}, {"check", "1.0.0"}, {"check", "v1.0"}} {
 		if err := run(args); err == nil {
 			t.Errorf("%q: no error", args)
 		}
