@@ -186,6 +186,10 @@ func TestContextReachesTheTask(t *testing.T) {
 // A task that was cancelled before it started never runs, and its Future says
 // why, as soon as it is known.
 func TestCancelledTasksDoNotRun(t *testing.T) {
+	synctest.Test(t, cancelledTasksDoNotRun) // the time of Within passes in the queue, and not before
+}
+
+func cancelledTasksDoNotRun(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	p.Pause()
 	ran := false
