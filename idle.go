@@ -50,9 +50,18 @@ const (
 //
 // Who gives up its place, because it found nothing, or waits, or is done, does
 //
-//	(W11) lower the idle word; then, unless others search, (R11) look at every
-//	deque, and wake a worker if one holds work, or else (W12) raise the demand
-//	flag of every busy worker to hunger.
+//	(W11) lower the idle word; then, unless others search, (R11) look at the
+//	count of queues that may hold tasks and at the deque of every forker, and wake
+//	a worker if one holds work, or else (W12) raise the demand flag of every
+//	forker to hunger.
+//
+// The forkers are the workers that have run fork-join work. All others have
+// neither forks nor a use for the flag, so a pool of a thousand workers that runs
+// nothing but tasks does not look at one of them. Before its first fork-join work,
+// a worker does
+//
+//	(W13) enter the list of forkers; then (R10) load the idle word, and raise its
+//	own flag if there is a free place.
 //
 // In the one total order of these operations, either W10 comes before R11,
 // and the leaver sees the work, or W11 comes before R10, and the publisher
@@ -60,7 +69,9 @@ const (
 // worker either finds work, and then fills the free place by waking another,
 // or comes to W11 itself. Private forks follow: after W12 the owner's next
 // Fork, Join or Poll, (R12), publishes, and its R10 comes after W11. A fork
-// that is taken back or stolen in the meantime waits for nobody any more.
+// that is taken back or stolen in the meantime waits for nobody any more. A
+// leaver that does not find a new forker in the list, (R13), has come to W11 before
+// W13, and so before the new forker's R10.
 type idle struct {
 	state atomic.Uint64
 	_     [120]byte
@@ -228,13 +239,13 @@ func (p *Pool) offer() {
 	for p.way.n.Load() > 0 && p.resume() { // (R11)
 	}
 	tasks := !p.paused.Load()
-	if p.global.n.Load() > 0 || tasks && p.tasks.some.Load() { // (R11)
+	if p.global.n.Load() > 0 || tasks && p.mayHaveTasks() { // (R11)
 		p.wake()
 		p.guard()
 		return
 	}
-	for _, w := range *p.workers.Load() {
-		if w.thief.Len() > 0 || tasks && w.tasks.some.Load() { // (R11)
+	for _, w := range *p.forkers.Load() { // (R13)
+		if w.thief.Len() > 0 { // (R11)
 			p.wake()
 			p.guard()
 			return

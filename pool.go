@@ -32,6 +32,7 @@
 package filch
 
 import (
+	"container/list"
 	"context"
 	"fmt"
 	"log/slog"
@@ -56,6 +57,7 @@ type Pool struct {
 	phase      atomic.Int32
 	stallWatch atomic.Pointer[stallWatch] // nil if nobody watches
 	workers    atomic.Pointer[[]*Worker]
+	forkers    atomic.Pointer[[]*Worker] // those of them that have run fork-join work; see idle
 	settings
 	way way
 	_   [128]byte
@@ -65,6 +67,9 @@ type Pool struct {
 	tasks  taskQueue // from outside
 	_      [64]byte
 
+	laden atomic.Int64 // workers whose queue may hold tasks: those with some set; written with it
+	_     [120]byte
+
 	spare atomic.Pointer[Worker] // a cache of one for free
 	_     [120]byte
 
@@ -72,7 +77,7 @@ type Pool struct {
 
 	mu      sync.Mutex
 	free    []*Worker     // in workers, but unused
-	long    []body        // LongRunning tasks that run
+	long    list.List     // LongRunning tasks that run: bodies, the oldest first
 	parked  []*Worker     // those whose goroutine is kept; see WithIdleTimeout
 	closed  chan struct{} // Close waits here; made by the first Close
 	retired Stats         // of workers that were let go
@@ -254,6 +259,7 @@ func New(opts ...Option) *Pool {
 	p.life, p.endLife = context.WithCancelCause(context.Background())
 	p.life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
 	p.workers.Store(&[]*Worker{})
+	p.forkers.Store(&[]*Worker{})
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("filch: New: option %d is nil", i))
@@ -434,13 +440,15 @@ func (p *Pool) trim() {
 	}
 	clear(p.free[len(stay):])
 	p.free = stay
-	all := make([]*Worker, 0, len(old)-len(gone))
-	for _, w := range old {
-		if !gone[w] {
-			all = append(all, w)
+	for _, list := range []*atomic.Pointer[[]*Worker]{&p.workers, &p.forkers} {
+		var left []*Worker
+		for _, w := range *list.Load() {
+			if !gone[w] {
+				left = append(left, w)
+			}
 		}
+		list.Store(&left)
 	}
-	p.workers.Store(&all)
 }
 
 // epoch is what times are counted from, so that reading the clock yields an

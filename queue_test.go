@@ -45,6 +45,7 @@ func TestMovedTasksAreCounted(t *testing.T) {
 		victim := fill(n)
 		p := New(WithWorkers(2))
 		thief := newWorker(p, 0)
+		thief.searching = true // so that it wakes nobody
 		if _, ok := thief.takeFrom(victim, 2, true); !ok {
 			t.Fatal("nothing was taken")
 		}

@@ -2,7 +2,6 @@ package filch
 
 import (
 	"runtime/metrics"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -41,9 +40,7 @@ func (p *Pool) guard() {
 }
 
 // mayHaveTasks reports whether tasks seem to be queued.
-func (p *Pool) mayHaveTasks() bool {
-	return p.tasks.some.Load() || slices.ContainsFunc(*p.workers.Load(), func(w *Worker) bool { return w.tasks.some.Load() })
-}
+func (p *Pool) mayHaveTasks() bool { return p.tasks.some.Load() || p.laden.Load() > 0 }
 
 // shortest is the least time between two looks.
 const shortest = 100 * time.Microsecond

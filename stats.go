@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"runtime/trace"
-	"slices"
 	"sync/atomic"
 	"text/tabwriter"
 )
@@ -249,7 +248,10 @@ func (p *Pool) Dump(out io.Writer) error {
 		}
 	}
 	p.mu.Lock()
-	long := slices.Clone(p.long)
+	var long []body
+	for e := p.long.Front(); e != nil; e = e.Next() {
+		long = append(long, e.Value.(body))
+	}
 	p.mu.Unlock()
 	for _, b := range long {
 		fmt.Fprintf(t, "long running\t\t%s\n", describe(b))

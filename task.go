@@ -482,15 +482,14 @@ func (p *Pool) runLong(ctx context.Context, t task) error {
 	}
 	p.accepted(t.body)
 	p.mu.Lock()
-	p.long = append(p.long, t.body)
+	entry := p.long.PushBack(t.body)
 	p.mu.Unlock()
 	go p.mark(func(uint64, step) {
 		defer p.release(minus(oneBlocked))
 		defer func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			i := slices.Index(p.long, t.body)
-			p.long = slices.Delete(p.long, i, i+1)
+			p.long.Remove(entry)
 		}()
 		p.runCaught(context.Background(), t, seat{})
 	})
@@ -552,6 +551,7 @@ type taskQueue struct {
 	best atomic.Int64 // priority of the best task, or nobody's; of the global queue, by priority
 	_    [112]byte
 
+	laden   *atomic.Int64       // counts the queues with some set; nil for the global one
 	in      *inbox              // where others push, if not nil
 	global  *taskQueue          // where tasks go for which there is no room, if not nil
 	levels  *queue.Levels[task] // by priority; then it is used instead of q
@@ -605,6 +605,9 @@ func (q *taskQueue) init(p *Pool) {
 	case global:
 		q.in = &inbox{}
 		q.in.q.Chunks = &chunks
+	}
+	if !global {
+		q.laden = &p.laden
 	}
 	q.q.Chunks = &chunks
 	q.best.Store(nobodys)
@@ -686,6 +689,9 @@ func (q *taskQueue) bests(n int) int {
 func (q *taskQueue) notEmpty() {
 	if !q.some.Load() {
 		q.some.Store(true) // (W10)
+		if q.laden != nil {
+			q.laden.Add(1) // (W10)
+		}
 	}
 }
 
@@ -701,6 +707,9 @@ func (q *taskQueue) refill() {
 		q.q, q.in.q = q.in.q, q.q
 	}
 	if q.len() == 0 {
+		if q.laden != nil {
+			q.laden.Add(-1) // first: who sees the count looks for the flag, again and again
+		}
 		q.some.Store(false)
 	}
 }
@@ -729,7 +738,9 @@ func (q *taskQueue) count() (queued int, pushed int64) {
 func (q *taskQueue) leave() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.gone = q.len() == 0
+	if q.gone = q.len() == 0; q.gone {
+		q.refill() // to be counted no more
+	}
 	return q.gone
 }
 
@@ -932,11 +943,13 @@ func (w *Worker) nextByPriority() (t task, ok bool) {
 // is a more urgent one, or none elsewhere.
 func (w *Worker) stealTask() (t task, ok bool) {
 	p := w.pool
-	all, pass := w.others()
-	for i := range len(all) - 1 {
-		if t, ok = w.takeFrom(&all[pass.At(i)].tasks, 2, true); ok {
-			w.tasks.turn = min(w.tasks.turn+1, fairness)
-			return t, true
+	if p.laden.Load() > 0 {
+		all, pass, n := w.others()
+		for i := range n {
+			if t, ok = w.takeFrom(&all[pass.At(i)].tasks, 2, true); ok {
+				w.tasks.turn = min(w.tasks.turn+1, fairness)
+				return t, true
+			}
 		}
 	}
 	return w.takeFrom(&p.tasks, int(p.limit.Load()), false)

@@ -2,6 +2,7 @@ package filch
 
 import (
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +24,8 @@ type Worker struct {
 	// inliner more.
 	demand uint32
 	thief  *deque.Thief[*job] // never written again; others find it beside demand
-	_      [56]byte
+	forks  atomic.Bool        // in the pool's forkers; the owner sets it, thieves load it
+	_      [52]byte
 
 	// Only the owner touches these.
 	pool      *Pool
@@ -40,6 +42,8 @@ type Worker struct {
 	owed      int  // forks to publish, whatever the credit
 	credit    policy.Credit
 	victims   policy.Victims
+	index     int // where w was in the pool's workers when it last looked
+	forker    int // where it was in the pool's forkers
 	count     counters
 
 	wakeup chan struct{} // closed by who finished the awaited job, and has seen to a place for w
@@ -117,11 +121,14 @@ func (w *Worker) start() {
 	w.fresh = true
 	w.owed = 0
 	p := w.pool
+	if !w.forks.Load() {
+		p.addForker(w)
+	}
 	limit := p.limit.Load()
 	if limit == 1 {
 		return
 	}
-	if p.idlers() > 0 {
+	if p.idlers() > 0 { // (R10)
 		w.raise(hunger)
 		return
 	}
@@ -132,6 +139,15 @@ func (w *Worker) start() {
 	if level := atomic.LoadUint32(&w.demand); level == none || level == hunger {
 		atomic.CompareAndSwapUint32(&w.demand, level, supply)
 	}
+}
+
+// addForker lets w be seen by those who look for forks, or ask for them.
+func (p *Pool) addForker(w *Worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.forks.Store(true)
+	all := append(*p.forkers.Load(), w) // see hireSlow
+	p.forkers.Store(&all)               // (W13)
 }
 
 // The levels of demand.
@@ -366,7 +382,8 @@ func (w *Worker) found() {
 }
 
 // look goes once through the global queues, then through the queues of the
-// others. If ask is set, it asks those who have nothing public to publish.
+// others if some may hold tasks, or else at a glance through the deques of forkers.
+// If ask is set, it asks those who have nothing public to publish.
 func (w *Worker) look(ask bool) (*job, task) {
 	p := w.pool
 	if j := p.global.take(); j != nil {
@@ -379,13 +396,24 @@ func (w *Worker) look(ask bool) (*job, task) {
 	} else if t, ok := w.takeFrom(&p.tasks, int(p.limit.Load()), false); ok {
 		return nil, t
 	}
-	all, pass := w.others()
-	for i := range len(all) - 1 {
+	tasks := p.order != ByPriority && p.laden.Load() > 0 // else that was stealTask's affair
+	var all []*Worker
+	var pass policy.Pass
+	var n int
+	if tasks {
+		all, pass, n = w.others()
+	} else {
+		all, pass, n = w.otherForkers()
+		n = min(n, glance)
+	}
+	for i := range n {
 		v := all[pass.At(i)]
-		if j := w.steal(v); j != nil {
-			return j, task{}
+		if v.forks.Load() {
+			if j := w.steal(v); j != nil {
+				return j, task{}
+			}
 		}
-		if p.order != ByPriority { // that was stealTask's affair
+		if tasks {
 			if t, ok := w.takeFrom(&v.tasks, 2, true); ok {
 				return nil, t
 			}
@@ -397,16 +425,34 @@ func (w *Worker) look(ask bool) (*job, task) {
 	return nil, task{}
 }
 
-// others returns all workers, and in which order to look at those that are not w.
-func (w *Worker) others() ([]*Worker, policy.Pass) {
-	all := *w.pool.workers.Load()
-	self := 0
-	for i, v := range all {
-		if v == w {
-			self = i
-		}
+// glance is how many others a worker looks at in one turn if none of them need have
+// anything. How many workers search is limited, but each that runs out of work takes a
+// turn before it knows whether it may: on a thousand workers, a full turn took the
+// processors from those that had work. What a glance misses is found by the next, and at
+// last by release, which looks at all.
+const glance = 32
+
+// others returns all workers, and in which order to look at those that are not w, n of them.
+func (w *Worker) others() (all []*Worker, pass policy.Pass, n int) {
+	all = *w.pool.workers.Load()
+	return all, w.victims.Pass(w.placeIn(all, &w.index), len(all)), len(all) - 1
+}
+
+// otherForkers is others for those that may have forks, of which w may be none.
+func (w *Worker) otherForkers() (all []*Worker, pass policy.Pass, n int) {
+	all = *w.pool.forkers.Load()
+	if !w.forks.Load() {
+		return all, w.victims.Pass(len(all), len(all)+1), len(all)
 	}
-	return all, w.victims.Pass(self, len(all))
+	return all, w.victims.Pass(w.placeIn(all, &w.forker), len(all)), len(all) - 1
+}
+
+// placeIn returns where w is in all, which is at last, most often.
+func (w *Worker) placeIn(all []*Worker, last *int) int {
+	if *last >= len(all) || all[*last] != w {
+		*last = max(0, slices.Index(all, w))
+	}
+	return *last
 }
 
 // steal takes the oldest public fork of v. If steals come seldom, so that forks
