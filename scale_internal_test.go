@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A turn of a worker that finds nothing takes no more looks at deques on a
@@ -210,4 +211,28 @@ func (p *Pool) running() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.long.Len()
+}
+
+// A worker that looks for work without end finds what is pushed to its own queue, with the
+// context of a task that it has run, for nobody else looks there.
+func TestBusyPollFindsItsOwnTasks(t *testing.T) {
+	p := New(WithWorkers(1), WithBusyPoll(), WithStallTimeout(0))
+	defer p.Close()
+	contexts := make(chan context.Context)
+	if err := p.Go(context.Background(), func(ctx context.Context) { contexts <- ctx }); err != nil {
+		t.Fatal(err)
+	}
+	ctx := <-contexts
+	for p.counts(p.state.Load()).Searching == 0 {
+		runtime.Gosched()
+	}
+	ran := make(chan bool)
+	if err := p.Go(ctx, func(context.Context) { close(ran) }); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ran:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the task waits for ever")
+	}
 }

@@ -322,6 +322,11 @@ func (w *Worker) search() (j *job, t task) {
 	}
 	if w.searching || w.startSearching() {
 		for s := (spin{}); s.next() || p.mayPoll(); {
+			if w.tasks.some.Load() { // pushed with the context of a task that w ran
+				if t, _ = w.nextTask(); t.body != nil {
+					return nil, t
+				}
+			}
 			if j, t = w.look(true); j != nil || t.body != nil {
 				return j, t
 			}
