@@ -100,6 +100,10 @@ func (w *stallWatch) look() {
 		extra = w.policy.Counted(o, p.lost(o.Active))
 	}
 	p.setExtra(extra, o.Active)
+	if p.stallWatch.Load() != w { // it was ended meanwhile, and its places taken back before
+		p.extra.Store(0)
+		return
+	}
 	switch stalled := w.policy.Stalled(o.Now); {
 	case stalled && queued > 0 && extra <= o.Extra:
 		p.ask()
