@@ -227,8 +227,14 @@ func (c *stormCall) newTask(kind string) (*stormTask, func(ctx context.Context) 
 	}
 }
 
+// stormKey is what every context has the storm by.
+type stormKey struct{}
+
 // body is what a task does.
 func (c *stormCall) body() (int, error) {
+	if c.ctx.Value(stormKey{}) != c.storm || c.ctx.Value(stormPanic) != nil {
+		c.t.Errorf("FILCH_SEED=%d: %v has lost its values", c.seed, c.ctx)
+	}
 	if c.rng.IntN(8) == 0 {
 		c.mu.Lock()
 		c.kept = append(c.kept, keptContext{c.ctx, c.home})
@@ -526,9 +532,9 @@ func (s *storm) blow() {
 	for range 1 + rng.IntN(3) {
 		s.pools = append(s.pools, s.newPool(rng))
 	}
-	outside := &stormCall{storm: s, rng: rng, ctx: context.Background()}
+	outside := &stormCall{storm: s, rng: rng, ctx: context.WithValue(context.Background(), stormKey{}, s)}
 	for range 1 + rng.IntN(6) {
-		actor := outside.at(context.Background(), 4)
+		actor := outside.at(outside.ctx, 4)
 		s.loose.Go(func() {
 			for range 1 + actor.rng.IntN(20) {
 				c := actor.at(actor.ctx, actor.depth)
@@ -562,6 +568,17 @@ func (s *storm) blow() {
 			s.expect("Shutdown", s.pools[i].Shutdown(context.Background()))
 		}
 		s.expect("Close", s.pools[i].Close())
+	}
+	for _, p := range s.pools {
+		s.expect("Shutdown", p.Shutdown(context.Background()))
+		if err := p.Go(context.Background(), func(context.Context) {}); !errors.Is(err, filch.ErrClosed) {
+			s.t.Errorf("FILCH_SEED=%d: a closed pool takes tasks: %v", s.seed, err)
+		}
+	}
+	for _, k := range s.kept {
+		if err := k.pool.Go(context.WithoutCancel(k.ctx), func(context.Context) {}); !errors.Is(err, filch.ErrClosed) {
+			s.t.Errorf("FILCH_SEED=%d: a closed pool takes tasks of its own tasks: %v", s.seed, err)
+		}
 	}
 	s.eventually("a closed pool", s.gone)
 }
