@@ -147,3 +147,39 @@ func TestCloseInsideBlocking(t *testing.T) {
 		}
 	})
 }
+
+// Close knows a task that runs in place on a goroutine that another task has made.
+func TestCloseInsideInPlace(t *testing.T) {
+	for name, call := range map[string]func(ctx context.Context, p *filch.Pool, f func()){
+		"Wait": func(ctx context.Context, p *filch.Pool, f func()) {
+			filch.Submit(ctx, p, func(context.Context) (int, error) { f(); return 0, nil }).Wait(ctx)
+		},
+		"Help": func(ctx context.Context, p *filch.Pool, f func()) {
+			p.Go(ctx, func(context.Context) { f() })
+			p.Help(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, other := filch.New(filch.WithWorkers(1)), filch.New(filch.WithWorkers(1))
+				defer other.Close()
+				f := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+					done := make(chan error)
+					go call(ctx, p, func() {
+						if err := other.Shutdown(context.Background()); err != nil {
+							t.Error(err)
+						}
+						done <- p.Close()
+					})
+					return 0, <-done
+				})
+				if _, err := f.Wait(context.Background()); !errors.Is(err, filch.ErrInside) {
+					t.Error(err)
+				}
+				if err := p.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

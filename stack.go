@@ -2,6 +2,7 @@ package filch
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"runtime"
 	"runtime/pprof"
@@ -229,7 +230,33 @@ func (p *Pool) inside() bool {
 			return true
 		}
 	}
+	for frame := range framesOf(pcs[:n]) {
+		if frame.Function == thisPackage+"(*Pool).startInPlace" {
+			return p.runsInPlace()
+		}
+	}
 	return false
+}
+
+// startInPlace starts t where a stack tells that it is a task of p: a traceback
+// shows the receiver. A mark would cost each task that runs in place an allocation.
+//
+//go:noinline
+func (p *Pool) startInPlace(t task, s seat) (ran bool) {
+	ran = t.body.start(p, s, t.ctx, false)
+	runtime.KeepAlive(p)
+	return ran
+}
+
+// runsInPlace reports whether the calling goroutine is in startInPlace of p.
+func (p *Pool) runsInPlace() bool {
+	stack := make([]byte, 1<<14)
+	n := runtime.Stack(stack, false)
+	for n == len(stack) {
+		stack = make([]byte, 2*n)
+		n = runtime.Stack(stack, false)
+	}
+	return bytes.Contains(stack[:n], fmt.Appendf(nil, "(*Pool).startInPlace(%p,", p))
 }
 
 // census is what a profile of the goroutines tells of a pool's workers.

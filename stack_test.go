@@ -66,8 +66,8 @@ func TestCensus(t *testing.T) {
 	for p.census() != (census{waiting: 2, lending: 1}) { // the last ones are about to wait
 		runtime.Gosched()
 	}
-	if n := p.lost(p.counts(p.state.Load()).Active); n != 2 {
-		t.Errorf("%d places are lost, not 2", n)
+	for p.lost(p.counts(p.state.Load()).Active) != 2 { // a worker may be about to leave
+		runtime.Gosched()
 	}
 	close(leave)
 	p.Close()

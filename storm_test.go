@@ -483,10 +483,10 @@ func (c *stormCall) shutdown() {
 }
 
 // close closes a pool. A task closes none but its own, which does not wait: the other's
-// tasks may wait for this one. Nor does a goroutine that only has the context of a task, or
-// what it runs in place: it does not count as inside, and the pool would wait for it.
+// tasks may wait for this one. Nor does a goroutine that only has the context of a task: it
+// does not count as inside, and the pool would wait for it.
 func (c *stormCall) close() {
-	if c.rng.IntN(3) > 0 || c.home != nil && (c.pool != c.home || !c.direct || c.stray) {
+	if c.rng.IntN(3) > 0 || c.home != nil && (c.pool != c.home || !c.direct) {
 		return
 	}
 	if err := c.pool.Close(); c.home != nil && !errors.Is(err, filch.ErrInside) || c.home == nil && err != nil {

@@ -528,7 +528,7 @@ func (p *Pool) runCaught(ctx context.Context, t task, s seat) {
 			p.crashed(t.body, ErrGoexit, false) // or a panic, which goes on
 		}
 	}()
-	ran = t.body.start(p, s, t.ctx, false)
+	ran = p.startInPlace(t, s)
 	returned = true
 }
 

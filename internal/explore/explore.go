@@ -58,7 +58,6 @@ var subjects = []subject{
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
 		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
 		{"close.go", "import (\n", "import (\n\tatomic \"" + base + "/sched\"\n"},
-		{"idle.go", "\t\"time\"\n", ""},
 		{"idle.go", "\ttimer := time.NewTimer(p.linger)\n\tdefer timer.Stop()\n\tselect {\n\tcase goOn := <-w.unparked:\n\t\treturn goOn\n\tcase <-timer.C:\n\t}\n",
 			"\t_ = time.NewTimer\n\tif goOn, ok := atomic.Take(w.unparked); ok {\n\t\treturn goOn\n\t}\n"},
 		// Stacks are Go's own.

@@ -1,9 +1,6 @@
 package sched
 
-import (
-	"runtime"
-	"sync"
-)
+import "runtime"
 
 // integer is an atomic variable.
 type integer[T ~int32 | ~int64 | ~uint32 | ~uint64] struct {
@@ -208,6 +205,3 @@ func GOMAXPROCS(int) int { return 2 }
 func KeepAlive(any) {}
 
 func AddCleanup[T, S any](*T, func(S), S) {}
-
-// OnceValue is sync.OnceValue for what takes no step.
-func OnceValue[T any](f func() T) func() T { return sync.OnceValue(f) }
