@@ -255,13 +255,12 @@ func (ls *links[A, R]) drop(mark int) {
 
 func (ls *links[A, R]) close() {
 	ls.w.joins, ls.outer = ls.outer, nil
-	if ls.n > keep(ls.fn.size) {
+	if ls.n == math.MaxInt {
 		return
 	}
 	var zero A
 	for l := ls.base; l != nil && l.state != linkClean; l = l.next {
 		l.arg, l.state = zero, linkClean
 	}
-	ls.jobs.trim()
 	ls.fn.spare.Put(ls)
 }

@@ -3,6 +3,7 @@ package filch
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"sync"
 	"sync/atomic"
 )
@@ -82,11 +83,38 @@ type Frame[A, R any] struct {
 	fn     *Func[A, R]
 	jobs   published[A, R]
 	outer  *joinFrame // to restore w.joins
+
+	handles []Fork // of the open forks; only if checked
+	made    int    // how many handles were
 }
 
-// Fork names an open fork of a [Frame]. It is the fork's position: valid until
-// that fork is joined.
+// Fork names an open fork of a [Frame], until that fork is joined. A Fork that is
+// used after that names another fork, or none. Under the race detector Join panics
+// for it; else it may return the result of the other fork.
 type Fork int
+
+// A handle is the position of a fork, as it is if nothing is checked, and above that
+// the number of the handle.
+const handleBits = strconv.IntSize / 2
+
+// handle returns the handle of the newest fork.
+func (f *Frame[A, R]) handle() Fork {
+	n := len(f.args)
+	f.made++
+	h := Fork(f.made<<handleBits | n)
+	f.handles = append(f.handles[:n-1], h)
+	return h
+}
+
+// position returns the position of the fork that h names, and panics if that was
+// joined.
+func (f *Frame[A, R]) position(h Fork) Fork {
+	n := h & (1<<handleBits - 1)
+	if n > 0 && int(n) == len(f.args) && f.handles[n-1] != h {
+		panic(fmt.Sprintf("filch: Join of fork %d, which was joined: the newest open fork has its place", n))
+	}
+	return n
+}
 
 // Fork offers the call of the function with arg to the other workers, and
 // returns at once. The call happens when another worker takes it or at
@@ -100,13 +128,17 @@ func (f *Frame[A, R]) Fork(arg A) Fork {
 	if atomic.LoadUint32(&f.w.demand) != none { // (R12)
 		f.w.answer()
 	}
+	if checked {
+		return f.handle()
+	}
 	return Fork(len(f.args))
 }
 
 // Join returns the result of fork h, which must be the newest that is open. It
 // runs the call itself unless another worker has taken it; then it waits, and
 // meanwhile helps with that worker's forks, or gives its place to another
-// goroutine. Join panics if h is not the newest open fork, and with a
+// goroutine. Join panics if h is not the newest open fork; see [Fork] for one that was
+// joined before. It panics with a
 // [*PanicError] if the call panicked on another worker.
 //
 // The end of the call synchronizes before the return from Join.
@@ -133,6 +165,9 @@ func (f *Frame[A, R]) Worker() *Worker { return f.w }
 //
 //go:noinline
 func (f *Frame[A, R]) join(h Fork) R {
+	if checked {
+		h = f.position(h)
+	}
 	if int(h) != len(f.args) || h < 1 {
 		panic(fmt.Sprintf("filch: Join of fork %d out of order: the newest open fork is %d (0 is none)", h, len(f.args)))
 	}
@@ -188,10 +223,6 @@ func (f *Frame[A, R]) drop(mark int) {
 func (f *Frame[A, R]) close() {
 	f.w.joins, f.outer = f.outer, nil
 	f.w = &noWorker
-	if cap(f.args) > keep(f.fn.size) {
-		f.args = nil
-	}
-	f.jobs.trim()
 	f.fn.frames.Put(f)
 }
 
@@ -199,10 +230,10 @@ func (f *Frame[A, R]) close() {
 // never ends, so that Fork comes upon it.
 var noWorker = Worker{demand: hunger}
 
-// atFirst returns for how many forks an activation has room at first, and keep
-// for how many it may hold memory while it is out of use, if an argument takes
-// size bytes.
+// atFirst returns for how many forks an activation has room at first, if an argument
+// takes size bytes. What it has grown to it keeps while it is out of use, which is until
+// the next but one garbage collection at most, so that forks cost no allocation at any
+// depth.
 func atFirst(size int) int { return max(4, min(64, 4096/max(1, size))) }
-func keep(size int) int    { return max(16, min(1024, 1<<16/max(1, size))) }
 
 func sizeOf[A any]() int { return int(reflect.TypeFor[A]().Size()) }

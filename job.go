@@ -339,9 +339,3 @@ func (p *published[A, R]) recycle() {
 	}
 	p.spare = append(p.spare, j)
 }
-
-func (p *published[A, R]) trim() {
-	if cap(p.spare) > 1024 {
-		p.spare, p.open = nil, nil
-	}
-}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package filch
+
+// checked says that what cannot be checked for free is checked.
+const checked = false
