@@ -33,8 +33,9 @@ type seat struct {
 
 // more is what few tasks need.
 type more struct {
-	options taskOptions     // set before the task is submitted
-	onDone  func(err error) // so is this: for the group that the task belongs to
+	options taskOptions               // set before the task is submitted
+	onDone  func(err error, ran bool) // so is this: for the group that the task belongs to
+	dropped bool                      // the task never ran; written by who drops it, before it is done
 	own     atomic.Pointer[ownEnd]
 	latch   latch // released when the task is done
 }

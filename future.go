@@ -65,7 +65,7 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 }
 
 // with gives the task options.
-func (f *Future[T]) with(o taskOptions, onDone func(error)) *Future[T] {
+func (f *Future[T]) with(o taskOptions, onDone func(err error, ran bool)) *Future[T] {
 	f.ctx.more.Store(&more{options: o, onDone: onDone})
 	return f
 }
@@ -133,6 +133,9 @@ func (f *Future[T]) drop(_ *Pool, err error) {
 // cancelled resolves a task that never started.
 func (f *Future[T]) cancelled(err error) {
 	defer f.resolve(f.value, err)
+	if m := f.ctx.more.Load(); m != nil {
+		m.dropped = true
+	}
 	f.ctx.pool.dropped(f, err)
 }
 
@@ -171,7 +174,7 @@ func (f *Future[T]) resolve(value T, err error) {
 		m.latch.release()
 	}
 	if m.onDone != nil {
-		m.onDone(err)
+		m.onDone(err, !m.dropped)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"sync"
 )
@@ -27,6 +28,7 @@ type Group struct {
 	gone   bool // those were dropped; they stay in queues until their turn
 	errs   []error
 	lost   int    // errors beyond max
+	over   error  // the context's own, if a task had no other: it counts if none has
 	done   *latch // released when left is 0; nil if nobody waits
 }
 
@@ -41,7 +43,13 @@ type GroupOption func(g *Group)
 
 // CollectErrors makes a group go on when a task fails, and Wait return the
 // errors of all, joined by errors.Join: the first max of them, and how many more
-// there were. It panics if max < 1.
+// there were. CollectErrors(1) returns the first error as it is, and does not
+// count the others. It panics if max < 1.
+//
+// The error of the group's context, or its cause, stands for tasks that never ran,
+// or that gave up, because the context has ended. It counts only if there is no
+// other error, and not if the group was stopped. An error that wraps it counts
+// like any other.
 func CollectErrors(max int) GroupOption {
 	if max < 1 {
 		panic(fmt.Sprintf("filch: CollectErrors(%d): there must be room for an error", max))
@@ -97,7 +105,7 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	err := errNotSubmitted // unless submit returns
 	defer func() {
 		if err != nil && g.begins() {
-			g.ended(err)
+			g.ended(err, false)
 		}
 	}()
 	err = g.pool.submit(g.ctx, task{g.ctx, t}, o.priority, o.fair, g.pool.overflow)
@@ -109,14 +117,14 @@ func (g *Group) goWith(f func(ctx context.Context) error, o taskOptions, err err
 	g.left++
 	g.mu.Unlock()
 	if err != nil {
-		g.ended(err)
+		g.ended(err, false)
 		return
 	}
 	future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }).with(o, g.ended)
 	err = errNotSubmitted // unless submit returns
 	defer func() {
 		if err != nil {
-			g.ended(err)
+			g.ended(err, false)
 		}
 	}()
 	if err = future.submit(g.ctx, o, g.pool.overflow); err != nil {
@@ -142,7 +150,7 @@ func (g *Group) dropQueued() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n := g.queued; n > 0 && !g.gone {
-		g.keep(context.Cause(g.ctx))
+		g.over = context.Cause(g.ctx)
 		g.gone, g.queued = true, 0
 		g.leave(n)
 	}
@@ -174,14 +182,14 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 		p.ended.failed.Add(1)
 	}
 	runtime.KeepAlive(c)
-	t.group.ended(err)
+	t.group.ended(err, true)
 	return true
 }
 
 func (t *groupTask) drop(p *Pool, err error) {
 	defer func() {
 		if t.group.begins() {
-			t.group.ended(err)
+			t.group.ended(err, false)
 		}
 	}()
 	p.dropped(t, err)
@@ -190,19 +198,20 @@ func (t *groupTask) drop(p *Pool, err error) {
 func (t *groupTask) catches(*Pool) bool { return true }
 
 func (t *groupTask) fail(p *Pool, err error) {
-	defer t.group.ended(err)
+	defer t.group.ended(err, true)
 	p.crashed(t, err, false)
 }
 
 func (t *groupTask) about() (string, any) { return "", t.f }
 
-// ended counts a task that is done.
-func (g *Group) ended(err error) {
+// ended counts a task that is done, with its error. ran tells whether its function
+// was called.
+func (g *Group) ended(err error, ran bool) {
+	if err != nil {
+		g.keep(err, ran)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err != nil {
-		g.keep(err)
-	}
 	g.leave(1)
 }
 
@@ -215,21 +224,44 @@ func (g *Group) leave(n int) {
 	}
 }
 
-// keep keeps err, unless it only says that the group's context has ended.
-func (g *Group) keep(err error) {
-	if cause := context.Cause(g.ctx); cause != nil && (errors.Is(err, cause) || errors.Is(err, g.ctx.Err())) &&
-		(len(g.errs) > 0 || cause == errStopped) {
+// keep keeps err for Wait. Without [CollectErrors], the first ends the context.
+func (g *Group) keep(err error, ran bool) {
+	if g.tellsEnd(err, ran) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.over = err
 		return
 	}
-	switch {
-	case len(g.errs) < max(1, g.max):
+	g.mu.Lock()
+	if len(g.errs) < max(1, g.max) {
 		g.errs = append(g.errs, err)
-	case g.max > 0:
+	} else {
 		g.lost++
 	}
+	g.mu.Unlock()
 	if g.max == 0 {
-		g.cancel(err)
+		g.cancel(err) // outside of the lock: it may call methods of a parent that is not ours
 	}
+}
+
+// tellsEnd reports whether err only says that the group's context has ended. An
+// error that wraps the context's tells more. To ask errors.Is would be to call a
+// method of err, which may do anything.
+func (g *Group) tellsEnd(err error, ran bool) bool {
+	cause := context.Cause(g.ctx)
+	return cause != nil && (identical(err, cause, ran) || identical(err, g.ctx.Err(), ran))
+}
+
+// identical reports whether a and b are the same error. Errors that cannot be
+// compared are not, unless no task has made them: then a was handed on as it was.
+func identical(a, b error, ran bool) bool {
+	if reflect.TypeOf(a) != reflect.TypeOf(b) {
+		return false
+	}
+	if !reflect.ValueOf(a).Comparable() || !reflect.ValueOf(b).Comparable() {
+		return !ran
+	}
+	return a == b
 }
 
 // Wait waits until all tasks of the group are done and returns their error: the
@@ -244,8 +276,6 @@ func (g *Group) Wait() error {
 	defer g.waitForAll()
 	g.help()
 	g.waitForAll()
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	err := g.result()
 	g.cancel(err)
 	return err
@@ -275,12 +305,16 @@ func (g *Group) waitForAll() {
 	}
 }
 
-// result returns what Wait does. The caller holds the lock.
+// result returns what Wait does.
 func (g *Group) result() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	switch {
-	case len(g.errs) == 0:
+	case len(g.errs) == 0 && context.Cause(g.ctx) == errStopped:
 		return nil
-	case g.max == 0:
+	case len(g.errs) == 0:
+		return g.over
+	case g.max <= 1:
 		return g.errs[0]
 	case g.lost > 0:
 		return errors.Join(append(g.errs, fmt.Errorf("and %d more errors", g.lost))...)

@@ -1,0 +1,141 @@
+package filch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/filch-go/filch"
+)
+
+// wrapped is an error that says more than that the context has ended.
+func wrapped(ctx context.Context) error { return fmt.Errorf("half done: %w", ctx.Err()) }
+
+// An error that wraps that of the group's context is one of the errors.
+func TestErrorsThatWrapTheContextsAreKept(t *testing.T) {
+	p := filch.New(filch.WithWorkers(4))
+	defer p.Close()
+	for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}} {
+		ctx, cancel := context.WithCancel(background)
+		g := p.Group(ctx, filch.CollectErrors(10))
+		failed := make(chan bool)
+		g.Go(func(context.Context) error { defer close(failed); return errBoom }, opts...)
+		g.Go(func(ctx context.Context) error { <-ctx.Done(); return wrapped(ctx) }, opts...)
+		g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, opts...)
+		<-failed
+		cancel()
+		err := g.Wait()
+		if !errors.Is(err, errBoom) || !strings.Contains(err.Error(), "half done") || strings.Count(err.Error(), "\n") != 1 {
+			t.Errorf("after the end of the context: %v", err)
+		}
+
+		g = p.Group(background, filch.CollectErrors(10))
+		started := make(chan bool)
+		g.Go(func(ctx context.Context) error { close(started); <-ctx.Done(); return wrapped(ctx) }, opts...)
+		g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, opts...)
+		g.Go(func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }, opts...)
+		<-started
+		if err := g.Stop(); err == nil || err.Error() != "half done: context canceled" {
+			t.Errorf("after Stop: %v", err)
+		}
+	}
+}
+
+// That the context has ended is no error beside another, whichever came first.
+func TestTheContextsOwnErrorGivesWay(t *testing.T) {
+	p, release := held(t)
+	for _, opts := range [][]filch.GroupOption{nil, {filch.CollectErrors(10)}} {
+		ctx, cancel := context.WithCancelCause(background)
+		g := p.Group(ctx, opts...)
+		cancel(errBoom)
+		g.Go(func(context.Context) error { t.Error("runs"); return nil })
+		if err := g.Wait(); err != errBoom && err.Error() != errBoom.Error() {
+			t.Errorf("no other: %v", err)
+		}
+		g = p.Group(ctx, opts...)
+		g.Go(func(context.Context) error { t.Error("runs"); return nil })
+		g.Go(func(context.Context) error { return nil }, filch.Within(-1))
+		if err := g.Wait(); !strings.Contains(err.Error(), "Within") || errors.Is(err, errBoom) {
+			t.Errorf("another: %v", err)
+		}
+	}
+	release()
+}
+
+// Without CollectErrors, the first error is that of Wait, and those that tell of
+// the end that it has caused are not.
+func TestTheFirstErrorWins(t *testing.T) {
+	p := filch.New(filch.WithWorkers(4))
+	defer p.Close()
+	g := p.Group(background)
+	for range 3 {
+		g.Go(func(ctx context.Context) error { <-ctx.Done(); return wrapped(ctx) })
+	}
+	g.Go(func(context.Context) error { return errBoom })
+	if err := g.Wait(); err != errBoom {
+		t.Error(err)
+	}
+	g = p.Group(background, filch.CollectErrors(1))
+	for range 3 {
+		g.Go(func(context.Context) error { return errBoom })
+	}
+	if err := g.Wait(); err != errBoom {
+		t.Errorf("CollectErrors(1): %v", err)
+	}
+}
+
+// calls is an error whose method Is uses its group.
+type calls struct{ g *filch.Group }
+
+func (e calls) Error() string { return "calls" }
+
+func (e calls) Is(error) bool {
+	e.g.Go(func(context.Context) error { return nil })
+	return e.g.Context().Err() == nil
+}
+
+// many is an error that cannot be compared.
+type many []error
+
+func (m many) Error() string { return fmt.Sprint([]error(m)) }
+
+// A group calls no methods of errors, and does not compare what cannot be compared.
+func TestGroupsTakeAnyError(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for _, opts := range [][]filch.GroupOption{nil, {filch.CollectErrors(10)}} {
+		ctx, cancel := context.WithCancelCause(background)
+		g := p.Group(ctx, opts...)
+		started := make(chan bool, 2)
+		for range 2 {
+			g.Go(func(ctx context.Context) error { started <- true; <-ctx.Done(); return calls{g} })
+		}
+		<-started
+		<-started
+		cancel(many{errBoom, errBoom})
+		if err := g.Wait(); err == nil || !strings.Contains(err.Error(), "calls") || strings.Contains(err.Error(), "boom") {
+			t.Errorf("calls: %v", err)
+		}
+
+		ctx, cancel = context.WithCancelCause(background)
+		g = p.Group(ctx, opts...)
+		cancel(many{errBoom})
+		g.Go(func(context.Context) error { t.Error("runs"); return nil })
+		g.Go(func(context.Context) error { t.Error("runs"); return nil }, filch.Named("x"))
+		if err := g.Wait(); err == nil || err.Error() != "[boom]" {
+			t.Errorf("nothing ran: %v", err)
+		}
+
+		ctx, cancel = context.WithCancelCause(background)
+		g = p.Group(ctx, opts...)
+		g.Go(func(ctx context.Context) error { started <- true; <-ctx.Done(); return many{errBoom, nil} })
+		<-started
+		cancel(many{errBoom})
+		g.Go(func(context.Context) error { t.Error("runs"); return nil }, filch.Named("x"))
+		if err := g.Wait(); err == nil || err.Error() != "[boom <nil>]" {
+			t.Errorf("one ran: %v", err)
+		}
+	}
+}
