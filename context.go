@@ -37,6 +37,7 @@ type more struct {
 	onDone  func(err error, ran bool) // so is this: for the group that the task belongs to
 	dropped bool                      // the task never ran; written by who drops it, before it is done
 	own     atomic.Pointer[ownEnd]
+	waits   waits // that are made in its name, if it has no seat
 	latch   latch // released when the task is done
 }
 

@@ -24,6 +24,8 @@ const (
 	futureWatched = 4 // set once the latch is in use
 
 	sharedContext = 8 // not of a Future
+
+	futureWorker = 4 // bits from here on: Worker.number of the one that runs it, if any
 )
 
 func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error)) *Future[T] {
@@ -84,21 +86,25 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, overflow Overflow
 	return f.ctx.pool.submit(ctx, task{nil, f}, o.priority, o.fair, overflow)
 }
 
-// claim makes the caller the one who runs or drops the task.
-func (f *Future[T]) claim() bool {
+// claim makes the caller the one that runs the task, in the given seat, or drops it.
+func (f *Future[T]) claim(s seat) bool {
+	var number uint32
+	if s.worker != nil {
+		number = s.worker.number
+	}
 	for {
 		s := f.ctx.state.Load()
 		if s&futureState != futureQueued {
 			return false
 		}
-		if f.ctx.state.CompareAndSwap(s, s|futureRunning) {
+		if f.ctx.state.CompareAndSwap(s, s|futureRunning|number<<futureWorker) {
 			return true
 		}
 	}
 }
 
 func (f *Future[T]) start(p *Pool, s seat, _ context.Context, _ bool) bool {
-	if !f.claim() {
+	if !f.claim(s) {
 		return false
 	}
 	f.ctx.worker, f.ctx.round = s.worker, s.round
@@ -107,15 +113,22 @@ func (f *Future[T]) start(p *Pool, s seat, _ context.Context, _ bool) bool {
 		return false
 	}
 	if p.watched() {
-		p.watch(&f.ctx, f, f.run)
+		p.watch(&f.ctx, f, func() error { return f.run(runMark{&f.ctx}) })
 	} else {
-		f.run()
+		f.run(runMark{&f.ctx})
 	}
 	runtime.KeepAlive(f)
 	return true
 }
 
-func (f *Future[T]) run() error {
+// A runMark is what the stack of a task shows: its address. It is an array of two,
+// because that is passed in memory; see cycle.go.
+type runMark [2]*taskContext
+
+// run calls the function.
+//
+//go:noinline
+func (f *Future[T]) run(runMark) error {
 	value, err := f.f(&f.ctx)
 	if err != nil {
 		f.ctx.pool.ended.failed.Add(1)
@@ -125,7 +138,7 @@ func (f *Future[T]) run() error {
 }
 
 func (f *Future[T]) drop(_ *Pool, err error) {
-	if f.claim() {
+	if f.claim(seat{}) {
 		f.cancelled(err)
 	}
 }
@@ -198,9 +211,13 @@ func (f *Future[T]) watchedLatch() *latch {
 // wait for tasks on a single worker. If it runs elsewhere, the caller's place
 // goes to another worker until it is done. Wait does not run unrelated tasks in
 // between: such a task could wait for the caller's, which it would keep from
-// going on. A task that waits for itself gets [ErrInside]. What runs in place is
-// not given up when ctx ends; and if it calls runtime.Goexit, that ends the
-// caller's task as well, with [ErrGoexit].
+// going on. What runs in place is not given up when ctx ends; and if it calls
+// runtime.Goexit, that ends the caller's task as well, with [ErrGoexit].
+//
+// A task that waits for itself gets an error that wraps [ErrInside], and so does one
+// of several tasks that wait for one another, with the names of all, if each wait is
+// made on the goroutine of its task, for as long as that task's context lasts, on
+// stacks of less than 100 calls. Waits for a Group are not looked at; see [Pool.Dump].
 //
 // The end of the task synchronizes before the return from Wait. It panics if ctx
 // is nil.
@@ -237,10 +254,21 @@ func (f *Future[T]) await(ctx context.Context) error {
 	l := f.watchedLatch()
 	stop := f.dropAtEnd()
 	defer stop()
-	if err := l.wait(ctx, f.isDone); err != nil && !f.isDone() {
-		return err
+	if c == nil {
+		err := l.wait(ctx, f.isDone)
+		return f.unlessDone(err)
 	}
-	return nil
+	mark := waitMark{&f.ctx, c.lasts(ctx), c}
+	err := blocked(mark, wait{by: c, task: &f.ctx}, l, ctx, f.isDone)
+	return f.unlessDone(err)
+}
+
+// unlessDone returns err, unless the Future has a result.
+func (f *Future[T]) unlessDone(err error) error {
+	if f.isDone() {
+		return nil
+	}
+	return err
 }
 
 // runInPlace runs the task on top of that of c, if nobody has started it.

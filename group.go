@@ -38,6 +38,13 @@ var errStopped = errors.New("filch: the group was stopped")
 // errNotSubmitted is the error of a task whose submission panicked, in a callback.
 var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
 
+// groupContext is the type of the context of a group.
+var groupContext = func() reflect.Type {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(nil)
+	return reflect.TypeOf(ctx)
+}()
+
 // GroupOption configures a [Group].
 type GroupOption func(g *Group)
 
@@ -301,8 +308,18 @@ func (g *Group) waitForAll() {
 		if stop == nil {
 			stop = context.AfterFunc(g.ctx, g.dropQueued)
 		}
-		l.wait(g.waiting(), func() bool { return false })
+		g.wait(l)
 	}
+}
+
+// wait waits for l.
+func (g *Group) wait(l *latch) {
+	never := func() bool { return false }
+	if g.owner == nil {
+		l.wait(context.Background(), never)
+		return
+	}
+	blocked(waitMark{2: g.owner}, wait{by: g.owner, group: g}, l, context.WithoutCancel(g.owner), never)
 }
 
 // result returns what Wait does.
@@ -320,14 +337,6 @@ func (g *Group) result() error {
 		return errors.Join(append(g.errs, fmt.Errorf("and %d more errors", g.lost))...)
 	}
 	return errors.Join(g.errs...)
-}
-
-// waiting returns a context that never ends, of the task that made the group.
-func (g *Group) waiting() context.Context {
-	if g.owner == nil {
-		return context.Background()
-	}
-	return context.WithoutCancel(g.owner)
 }
 
 // help runs the group's tasks for as long as they are the newest of the worker

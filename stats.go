@@ -225,7 +225,12 @@ func (p *Pool) label(ctx context.Context) {
 }
 
 // Dump writes to out what the pool is doing, for a look at one that is stuck:
-// its counts, how much is queued where, and what each worker has started last.
+// its counts, how much is queued where, what each worker has started last, which
+// task waits for which task or group, and which of these waits go round in a
+// circle. If there are any waits, Dump looks at the stacks of all goroutines, which
+// stops the program for some microseconds a goroutine. A circle keeps its tasks
+// from ending if each of its waits is made by the task's own goroutine. Dump does
+// not wait for tasks.
 // Names are those of [Named]; without one it is the function's. It panics if out is
 // nil.
 func (p *Pool) Dump(out io.Writer) error {
@@ -256,6 +261,7 @@ func (p *Pool) Dump(out io.Writer) error {
 	for _, b := range long {
 		fmt.Fprintf(t, "long running\t\t%s\n", describe(b))
 	}
+	p.dumpWaits(t)
 	return t.Flush()
 }
 

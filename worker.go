@@ -29,6 +29,7 @@ type Worker struct {
 
 	// Only the owner touches these.
 	pool      *Pool
+	number    uint32 // its place in Pool.workers when it was made, from 1; never written again
 	own       *deque.Owner[*job]
 	acts      []activation // what runs here, the oldest first
 	first     int          // no activation below it has private forks
@@ -53,6 +54,7 @@ type Worker struct {
 	runs  atomic.Bool  // a goroutine of the pool fills the place, not a guest; the goroutine writes, the watch for stalls loads
 	level atomic.Int64 // how urgent it is what runs, or nothing; the owner writes, others load; see way
 	tasks taskQueue
+	waits waits // that are made in its seats
 
 	// Only the owner touches these, and they are about tasks.
 	context *taskContext // of the tasks that ran last, to be used again
@@ -66,7 +68,7 @@ type Worker struct {
 }
 
 func newWorker(p *Pool, id int) *Worker {
-	w := &Worker{pool: p, victims: policy.RandomStart(uint64(id))}
+	w := &Worker{pool: p, number: uint32(id) + 1, victims: policy.RandomStart(uint64(id))}
 	w.own, w.thief = deque.NewChaseLev[*job]()
 	w.hold.init()
 	w.level.Store(nothing)

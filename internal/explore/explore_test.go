@@ -138,7 +138,7 @@ var mutations = []mutation{
 	{"limit: nobody is told of room", "Pool/limited", []Edit{{"room.go",
 		"\tr.queued.Add(-1) // (W30)\n\tr.next()\n", "\tr.queued.Add(-1) // (W30)\n"}}},
 	{"future: claimed by a store", "Pool/wait from outside", []Edit{{"future.go",
-		"if f.ctx.state.CompareAndSwap(s, s|futureRunning) {", "if f.ctx.state.Store(s | futureRunning); true {"}}},
+		"if f.ctx.state.CompareAndSwap(s, s|futureRunning|number<<futureWorker) {", "if f.ctx.state.Store(s | futureRunning | number<<futureWorker); true {"}}},
 	{"future: done by a store", "Pool/wait from outside", []Edit{{"future.go",
 		"s := f.ctx.state.Swap(futureDone) // (W40)", "s := f.ctx.state.Load()\n\tf.ctx.state.Store(futureDone) // (W40)"}}},
 	{"future: whoever waits does not look again", "Pool/wait from outside", []Edit{{"future.go",

@@ -1,0 +1,413 @@
+package filch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Tasks that wait for one another wait for ever, and a Wait that would close such a
+// circle returns ErrInside instead. Each wait that blocks is noted at the worker
+// whose seat it is made in, and one that is about to block follows the notes: from
+// the task that it waits for to the one which that waits for, and so on. That costs
+// a few loads, and if it leads back, that is a suspicion: a task's context may be
+// used by goroutines that the task has started, and their waits do not keep the
+// task from ending.
+//
+// The stacks tell. A Future calls its function with its own address among the
+// arguments, and so does a wait that blocks with those of what it waits for. Arrays
+// are passed in memory, where each argument is valid for as long as the call lasts,
+// and a traceback prints them. So one look at all stacks, in which the world stands
+// still, shows for each wait of the circle whether its task's function is below it
+// on its stack. If any is not, there is no error.
+
+// A wait is one of a task that blocks, for another task or for a group.
+type wait struct {
+	by    *taskContext
+	task  *taskContext // that it waits for, unless it is
+	group *Group       // this
+}
+
+// waits are those that are made in the seats of one worker, or in the name of one
+// task that has no seat; the newest come last.
+type waits struct {
+	mu   sync.Mutex
+	line line[*wait]
+}
+
+// waits returns where c notes its waits.
+func (c *taskContext) waits() *waits {
+	if c.worker != nil {
+		return &c.worker.waits
+	}
+	return &c.extra().waits
+}
+
+// A waitMark is what the stack of a wait that blocks shows: the address of the task
+// waited for; that of the waiting one, if the wait lasts for as long as that, and
+// does not end before; and the waiting one again.
+type waitMark [3]*taskContext
+
+// blocked waits as l.wait does, in the name of a task. It returns an error if that
+// task would wait for itself.
+//
+//go:noinline
+func blocked(mark waitMark, w wait, l *latch, ctx context.Context, ready func() bool) error {
+	noted, t := w.by.waits(), &turn[*wait]{of: &w}
+	noted.mu.Lock()
+	noted.line.add(t) // (W41) then follow the notes of others
+	noted.mu.Unlock()
+	defer func() {
+		noted.mu.Lock()
+		noted.line.remove(t)
+		noted.mu.Unlock()
+	}()
+	if w.closesCircle() {
+		if err := lookAtStacks().circle(&w); err != nil {
+			return err
+		}
+	}
+	return l.wait(ctx, ready)
+}
+
+// lasts returns c if a wait with ctx, which is c or comes from it, does not end
+// before c does, else nil.
+func (c *taskContext) lasts(ctx context.Context) *taskContext {
+	if t, ok := ctx.(*taskContext); ok && t == c {
+		return c
+	}
+	if end := ctx.Done(); end == nil || end == c.Done() {
+		return c
+	}
+	return nil
+}
+
+// closesCircle reports whether the notes lead from what w waits for back to the
+// task that waits, or to one that runs in the same seat, perhaps below it.
+func (w *wait) closesCircle() bool {
+	for next, hops := w, 0; next != nil && next.task != nil && hops < 1000; hops++ {
+		s := next.task.state.Load()
+		if s&futureState != futureRunning {
+			return false
+		}
+		if next.task == w.by || w.by.worker != nil && s>>futureWorker == w.by.worker.number {
+			return true
+		}
+		next = next.task.waitsFor(s >> futureWorker) // (R41)
+	}
+	return false
+}
+
+// waitsFor returns the newest wait of c, which runs on the worker with the given
+// number, or of what runs in its seat.
+func (c *taskContext) waitsFor(number uint32) *wait {
+	noted := c.notes(number)
+	if noted == nil {
+		return nil
+	}
+	noted.mu.Lock()
+	defer noted.mu.Unlock()
+	if noted.line.last == nil {
+		return nil
+	}
+	return noted.line.last.of
+}
+
+// notes is what waits returns, for those that c is not the context of: they must not
+// look at c.worker.
+func (c *taskContext) notes(number uint32) *waits {
+	if number == 0 {
+		if m := c.more.Load(); m != nil {
+			return &m.waits
+		}
+		return nil
+	}
+	all := *c.pool.workers.Load()
+	if i := int(number) - 1; i < len(all) && all[i].number == number {
+		return &all[i].waits
+	}
+	return nil // some workers were let go
+}
+
+// stacks is what the stacks of all goroutines tell of tasks; the first is the
+// caller's.
+type stacks []stackOfTasks
+
+// stackOfTasks is the stack of one goroutine, the newest call first.
+type stackOfTasks struct {
+	waitsFor string // the address of a task, if the goroutine is blocked in the name
+	by       string // of this one;
+	lasts    bool   // see lasts
+	tasks    []taskOnStack
+}
+
+// taskOnStack is a call of a task's function.
+type taskOnStack struct {
+	address  string // of a Future
+	function string
+}
+
+// lookAtStacks stops the world for some microseconds a goroutine.
+func lookAtStacks() (all stacks) {
+	var b strings.Builder
+	if pprof.Lookup("goroutine").WriteTo(&b, 2) != nil {
+		return nil
+	}
+	newest := "" // of the calls that are not ours, since the last task
+	for line := range strings.Lines(b.String()) {
+		if strings.HasPrefix(line, "goroutine ") {
+			all = append(all, stackOfTasks{})
+			newest = ""
+			continue
+		}
+		if len(all) == 0 || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "created by ") {
+			continue
+		}
+		all[len(all)-1].add(strings.TrimSpace(line), &newest)
+	}
+	return all
+}
+
+// add adds the next older call. called is the function that it has called.
+func (s *stackOfTasks) add(call string, called *string) {
+	name, ours := strings.CutPrefix(call, thisPackage)
+	if !ours {
+		if i := strings.LastIndex(call, "("); i > 0 {
+			*called = call[:i]
+		}
+		return
+	}
+	kind, _, _ := strings.Cut(name, "(0x")
+	switch {
+	case strings.HasPrefix(name, "blocked("):
+		if m := addresses(name); len(m) == 3 && len(s.tasks) == 0 && s.by == "" {
+			s.waitsFor, s.lasts, s.by = m[0], m[1] == m[2], m[2]
+		}
+	case kind == "(*Future[...]).run":
+		task := taskOnStack{function: *called}
+		if m := addresses(name); len(m) == 2 {
+			task.address = m[0]
+		}
+		s.tasks = append(s.tasks, task)
+	case kind == "plainTask.start", kind == "(*groupTask).start":
+		s.tasks = append(s.tasks, taskOnStack{function: *called})
+	}
+}
+
+// addresses returns the addresses of the first array among the arguments of a call.
+func addresses(call string) []string {
+	_, args, _ := strings.Cut(call, "{")
+	args, _, ok := strings.Cut(args, "}")
+	if !ok || strings.ContainsAny(args, "?.") {
+		return nil
+	}
+	return strings.Split(args, ", ")
+}
+
+// addressOf returns how a traceback prints c.
+func addressOf(c *taskContext) string { return fmt.Sprintf("%p", c) }
+
+// running returns which goroutine runs the task with the given address.
+func (all stacks) running(address string) (goroutine, task int) {
+	for i, s := range all {
+		if j := slices.IndexFunc(s.tasks, func(t taskOnStack) bool { return t.address == address }); j >= 0 {
+			return i, j
+		}
+	}
+	return -1, 0
+}
+
+// circle returns an error that names the tasks if w, which the caller is about to
+// make, and other waits keep one another from ending.
+func (all stacks) circle(w *wait) error {
+	if len(all) == 0 || len(all[0].tasks) == 0 {
+		return nil
+	}
+	names, seen := namesOnTheWay(w), map[int]bool{}
+	name := func(t taskOnStack) string { return "task " + cmp.Or(names[t.address], t.function) }
+	text := name(all[0].tasks[0])
+	for at := 0; all[at].lasts && !seen[at]; {
+		seen[at] = true
+		next, task := all.running(all[at].waitsFor)
+		if next < 0 {
+			return nil
+		}
+		for ; task >= 0; task-- { // that one waits for those that run on top of it
+			text += " waits for " + name(all[next].tasks[task])
+		}
+		if at = next; at == 0 {
+			return fmt.Errorf("filch: Wait: %w: %s", ErrInside, text)
+		}
+	}
+	return nil
+}
+
+// namesOnTheWay returns the names of the tasks that the notes lead to from w.
+func namesOnTheWay(w *wait) map[string]string {
+	names := map[string]string{}
+	for next, hops := w, 0; next != nil && next.task != nil && hops < 1000; hops++ {
+		c := next.task
+		if _, known := names[addressOf(c)]; known {
+			break
+		}
+		names[addressOf(next.by)] = next.by.name()
+		names[addressOf(c)] = c.name()
+		next = c.waitsFor(c.state.Load() >> futureWorker)
+	}
+	return names
+}
+
+// name returns the name of c's task, if it has one.
+func (c *taskContext) name() string {
+	if m := c.more.Load(); m != nil {
+		return m.options.name
+	}
+	return ""
+}
+
+// task returns the context that f's function is called with.
+func (f *Future[T]) task() *taskContext { return &f.ctx }
+
+// allWaits returns the waits of p's tasks that block now.
+func (p *Pool) allWaits() (all []wait) {
+	collect := func(n *waits) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		for t := n.line.first; t != nil; t = t.next {
+			all = append(all, *t.of)
+		}
+	}
+	for _, w := range *p.workers.Load() {
+		collect(&w.waits)
+	}
+	for _, b := range p.longRunning() {
+		if f, ok := b.(interface{ task() *taskContext }); ok {
+			if m := f.task().more.Load(); m != nil {
+				collect(&m.waits)
+			}
+		}
+	}
+	return all
+}
+
+// longRunning returns the tasks that run on goroutines of their own.
+func (p *Pool) longRunning() (all []body) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := p.long.Front(); e != nil; e = e.Next() {
+		all = append(all, e.Value.(body))
+	}
+	return all
+}
+
+// dumpWaits tells which task waits for which, and which of them wait for one
+// another.
+func (p *Pool) dumpWaits(out io.Writer) {
+	all := p.allWaits()
+	if len(all) == 0 {
+		return
+	}
+	const most = 100
+	stacks := lookAtStacks()
+	for _, w := range all[:min(len(all), most)] {
+		fmt.Fprintf(out, "waiting\t\t%s waits for %s\n", stacks.nameOf(w.by), stacks.target(w))
+	}
+	if more := len(all) - most; more > 0 {
+		fmt.Fprintf(out, "waiting\t\tand %d more tasks\n", more)
+	}
+	for _, c := range circlesOf(all, most) {
+		text := stacks.nameOf(c[0].by)
+		for i, w := range c {
+			if text += " waits for " + stacks.target(w); w.group != nil {
+				text += " waits for " + stacks.nameOf(c[(i+1)%len(c)].by)
+			}
+		}
+		fmt.Fprintf(out, "cycle:\t\t%s\n", text)
+	}
+}
+
+// target tells what w waits for.
+func (all stacks) target(w wait) string {
+	if w.group != nil {
+		return "a group"
+	}
+	return all.nameOf(w.task)
+}
+
+// nameOf tells which task c is the context of.
+func (all stacks) nameOf(c *taskContext) string {
+	if name := c.name(); name != "" {
+		return "task " + name
+	}
+	address := addressOf(c)
+	if i, task := all.running(address); i >= 0 {
+		return "task " + all[i].tasks[task].function
+	}
+	if i := slices.IndexFunc(all, func(s stackOfTasks) bool { return s.by == address && len(s.tasks) > 0 }); i >= 0 {
+		return "task " + all[i].tasks[0].function
+	}
+	return "a task without a name"
+}
+
+// circlesOf returns up to most of the circles that waits make, if each is made by
+// its task's own goroutine.
+func circlesOf(all []wait, most int) (circles [][]wait) {
+	bySeat, byTask, byGroup := map[uint32][]int{}, map[*taskContext][]int{}, map[context.Context][]int{}
+	for i, w := range all {
+		if w.by.worker != nil {
+			bySeat[w.by.worker.number] = append(bySeat[w.by.worker.number], i)
+		} else {
+			byTask[w.by] = append(byTask[w.by], i)
+		}
+		if w.group != nil {
+			byGroup[w.group.ctx] = nil
+		}
+	}
+	for i, w := range all {
+		if len(byGroup) > 0 && reflect.TypeOf(w.by.Context) == groupContext {
+			byGroup[w.by.Context] = append(byGroup[w.by.Context], i)
+		}
+	}
+	follow := func(w wait) []int {
+		if w.group != nil {
+			return byGroup[w.group.ctx]
+		}
+		if number := w.task.state.Load() >> futureWorker; number != 0 {
+			return bySeat[number]
+		}
+		return byTask[w.task]
+	}
+	const fresh, onTheWay, left = 0, 1, 2
+	state, way := make([]int, len(all)), []int{}
+	var visit func(i int)
+	visit = func(i int) {
+		state[i] = onTheWay
+		way = append(way, i)
+		for _, j := range follow(all[i]) {
+			switch {
+			case state[j] == fresh:
+				visit(j)
+			case state[j] == onTheWay && len(circles) < most:
+				var c []wait
+				for _, k := range way[slices.Index(way, j):] {
+					c = append(c, all[k])
+				}
+				circles = append(circles, c)
+			}
+		}
+		way = way[:len(way)-1]
+		state[i] = left
+	}
+	for i := range all {
+		if state[i] == fresh {
+			visit(i)
+		}
+	}
+	return circles
+}
