@@ -177,6 +177,7 @@ func (p *Pool) Resume() {
 	if p.paused.CompareAndSwap(true, false) {
 		p.offer()
 		p.urge()
+		p.moreRoom()
 		p.guard()
 	}
 }
@@ -200,6 +201,7 @@ func (p *Pool) Resize(n int) {
 	}
 	if p.setLimit(int32(n), true) {
 		p.offer()
+		p.moreRoom()
 	} else {
 		p.guard()
 	}

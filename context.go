@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -309,9 +308,9 @@ func (c *taskContext) reclaim() {
 type latch struct {
 	mu       sync.Mutex
 	released bool
-	ch       chan struct{}  // closed at the release; nil if nobody asked
-	tasks    []*taskContext // those that wait and have lent their place
-	stop     func() bool    // called at the release, if not nil
+	ch       chan struct{}      // closed at the release; nil if nobody asked
+	tasks    line[*taskContext] // those that wait and have lent their place
+	stop     func() bool        // called at the release, if not nil
 }
 
 // release lets all go on that wait. It takes the places of the tasks for them,
@@ -319,10 +318,9 @@ type latch struct {
 func (l *latch) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, t := range l.tasks {
-		t.reclaim()
+	for t := l.tasks.pop(); t != nil; t = l.tasks.pop() {
+		t.of.reclaim()
 	}
-	l.tasks = nil
 	if l.ch != nil && !l.released {
 		close(l.ch)
 	}
@@ -359,8 +357,10 @@ func (l *latch) wait(ctx context.Context, ready func() bool) error {
 		return nil
 	}
 	ch := l.channel()
+	var entry turn[*taskContext]
 	if lent {
-		l.tasks = append(l.tasks, t)
+		entry.of = t
+		l.tasks.add(&entry)
 	}
 	l.mu.Unlock()
 	select {
@@ -370,12 +370,9 @@ func (l *latch) wait(ctx context.Context, ready func() bool) error {
 	}
 	if lent {
 		l.mu.Lock()
-		i := slices.Index(l.tasks, t)
-		if i >= 0 {
-			l.tasks = slices.Delete(l.tasks, i, i+1)
-		}
+		waiting := l.tasks.remove(&entry)
 		l.mu.Unlock()
-		if i >= 0 {
+		if waiting {
 			t.reclaim()
 		}
 	}

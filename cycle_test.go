@@ -237,6 +237,7 @@ func TestDumpTellsOfWaits(t *testing.T) {
 			return 1, g.Wait()
 		}, filch.Named("a"))
 		c := filch.Submit(ctx, p, func(ctx context.Context) (int, error) { <-end; return a.Wait(ctx) }, filch.Named("c"))
+		synctest.Wait() // c runs
 		filch.Submit(ctx, p, func(ctx context.Context) (int, error) { return c.Wait(ctx) })
 		close(ready)
 		s := dump()

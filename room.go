@@ -2,87 +2,142 @@ package filch
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
 
-// room limits how many tasks are queued.
+// room limits how many tasks wait in queues, beyond those that idle workers are
+// about to take: a task gets room while fewer than limit are queued, or fewer than
+// limit and as many as there are idle places.
+//
+// # Why no more than limit wait
+//
+// A worker that takes a task does
+//
+//	(W31) stop counting as idle; then leave the queue.
+//
+// What submits a task does
+//
+//	load the count; (R31) load the idle places; then raise the count, by a
+//	compare-and-swap that fails if a task has left meanwhile.
+//
+// So the worker of a task that had left when the count was loaded is not taken for
+// idle. One that stops being idle after R31 has a task that the count still
+// includes: one task waits less for each worker that is idle no more. Hence, when
+// the count is raised, tasks that run and tasks that wait are at most the places and
+// limit together. Other work may take an idle place; then a task waits that was to
+// run at once.
+//
+// # Why no wake-up is lost
+//
+// A task that finds no room stands in line, then does
+//
+//	(R30) try again, and if that fails, wait for its turn.
+//
+// A task that leaves the queue does
+//
+//	(W30) lower the count; then give the first in line its turn.
+//
+// R30 fails only if a task is queued, since there is room for one at least; it will
+// leave, and then sees the line. So one of the line has a turn after each R30 that
+// fails. If that gets room, it is queued itself, and will leave; if it does not, it
+// stands at the front of the line, and its own R30 has failed; and if it has room
+// already, or has given up, it passes the turn on. So somebody in line always has a
+// turn to come. That room also grows when a worker falls idle, or places are added,
+// needs no turn of its own: both take what is queued before, which leaves. But one
+// that leaves may make room for more than one in the end, so each that gets room
+// passes the turn on if there is more.
 type room struct {
-	limit  int64
-	queued atomic.Int64
+	limit int64
+	idle  func() int // places that could take a task at once; nil if they do not count
 
-	mu      sync.Mutex
-	waiters []*latch // the first come first
+	// How many have room, and above it how many have left, so that a
+	// compare-and-swap notices. Raised by what submits, lowered by what takes out.
+	word atomic.Uint64
+
+	mu   sync.Mutex
+	line line[*latch]
 }
+
+const (
+	oneLeft = 1 << 40
+	maxRoom = oneLeft - 1
+)
 
 // take takes room for a task, if there is some.
 func (r *room) take() bool {
 	for {
-		n := r.queued.Load()
-		if n >= r.limit {
+		v := r.word.Load()
+		if !r.fits(v) {
 			return false
 		}
-		if r.queued.CompareAndSwap(n, n+1) {
+		if r.word.CompareAndSwap(v, v+1) {
 			return true
 		}
 	}
 }
 
+// fits reports whether there is room for one more than in v.
+func (r *room) fits(v uint64) bool {
+	n := int64(v & maxRoom)
+	if r.idle != nil {
+		n -= int64(r.idle()) // (R31)
+	}
+	return n < r.limit // the sum of limit and idle places might overflow
+}
+
 // wait takes room when there is some. It gives up when ctx ends or life does.
 func (r *room) wait(ctx, life context.Context) error {
+	t := &turn[*latch]{}
+	stand := r.line.add
 	for {
-		l := &latch{}
+		t.of = &latch{}
 		r.mu.Lock()
-		r.waiters = append(r.waiters, l)
+		stand(t)
 		r.mu.Unlock()
-		if r.take() { // (R30) room that was made before l was there
-			r.forget(l)
+		if r.take() { // (R30) room that was made before t stood in line
+			if r.forget(t) || r.fits(r.word.Load()) {
+				r.next()
+			}
 			return nil
 		}
-		stop := context.AfterFunc(life, l.release)
-		err := l.wait(ctx, func() bool { return false })
+		stop := context.AfterFunc(life, t.of.release)
+		err := t.of.wait(ctx, func() bool { return false })
 		stop()
-		r.forget(l)
 		if life.Err() != nil {
 			err = ErrClosed
 		}
 		if err != nil {
-			r.next() // in case it was l's turn
+			if r.forget(t) {
+				r.next()
+			}
 			return err
 		}
-		if r.take() {
-			return nil
-		}
+		stand = r.line.addFirst
 	}
 }
 
 // leave makes room for another task.
 func (r *room) leave() {
-	r.queued.Add(-1) // (W30)
+	r.word.Add(oneLeft - 1) // (W30) one less, which carries into those that have left
 	r.next()
 }
 
-// next lets the first that waits try.
+// next gives the first in line its turn.
 func (r *room) next() {
 	r.mu.Lock()
-	var l *latch
-	if len(r.waiters) > 0 {
-		l = r.waiters[0]
-		r.waiters = slices.Delete(r.waiters, 0, 1)
-	}
+	t := r.line.pop()
 	r.mu.Unlock()
-	if l != nil {
-		l.release()
+	if t != nil {
+		t.of.release()
 	}
 }
 
-func (r *room) forget(l *latch) {
+// forget takes t out of the line, and reports whether it has had its turn already.
+func (r *room) forget(t *turn[*latch]) (late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i := slices.Index(r.waiters, l); i >= 0 {
-		r.waiters = slices.Delete(r.waiters, i, i+1)
-	}
+	return !r.line.remove(t)
 }
 
 // leaveQueue makes room in a limited queue when a task was taken out of it.
@@ -90,4 +145,19 @@ func (p *Pool) leaveQueue() {
 	if p.room != nil {
 		p.room.leave()
 	}
+}
+
+// moreRoom lets those try that wait for room, since there may be more.
+func (p *Pool) moreRoom() {
+	if p.room != nil {
+		p.room.next()
+	}
+}
+
+// takers returns how many places could take a queued task at once.
+func (p *Pool) takers() int {
+	if p.paused.Load() {
+		return 0
+	}
+	return max(0, p.idlers())
 }

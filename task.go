@@ -896,7 +896,6 @@ func (w *Worker) nextTask() (t task, ok bool) {
 	if !ok {
 		return w.takeFrom(&p.tasks, int(p.limit.Load()), false)
 	}
-	p.leaveQueue()
 	return t, true
 }
 
@@ -920,7 +919,6 @@ func (w *Worker) nextByPriority() (t task, ok bool) {
 			q.took(t)
 			q.mu.Unlock()
 			q.turn++
-			p.leaveQueue()
 			return t, true
 		}
 		if n == 0 {
@@ -978,7 +976,6 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	t, _ = q.pop(false)
 	n := q.give(more, &w.batch)
 	q.mu.Unlock()
-	p.leaveQueue()
 	own := &w.tasks
 	own.mu.Lock()
 	own.took(t)
@@ -1004,6 +1001,7 @@ func (w *Worker) serve(t task, self **Worker) {
 	defer w.served(self)
 	defer w.caughtTask()
 	for ok := true; ok; {
+		p.leaveQueue() // (W31) w is not idle, and does not count as searching
 		w.body = t.body
 		if p.order == ByPriority {
 			w.setLevel(w.taking)

@@ -354,11 +354,41 @@ var poolPrograms = []poolProgram{
 		})
 		return func() error { return n.want(1, 1) }
 	}},
-	{"limited", 1, []filch.Option{filch.WithQueueLimit(1, filch.Block)}, 0, func(r *sched.Run, p *filch.Pool) func() error {
+	{"limited", 1, []filch.Option{filch.WithQueueLimit(1, filch.Block)}, -2, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
-		r.Go(func() { p.Go(background, count(n, 0)) })
-		r.Go(func() { p.Go(background, count(n, 1)) })
-		return func() error { return n.want(1, 1) }
+		r.Go(func() { p.Go(background, count(n, 0)); p.Go(background, count(n, 1)) })
+		r.Go(func() { p.Go(background, count(n, 2)) })
+		return func() error { return n.want(1, 1, 1) }
+	}},
+	{"limited, two workers", 2, []filch.Option{filch.WithQueueLimit(1, filch.Block)}, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() { p.Go(background, count(n, 0)); p.Go(background, count(n, 1)) })
+		r.Go(func() { p.Go(background, count(n, 2)); p.Go(background, count(n, 3)) })
+		return func() error { return n.want(1, 1, 1, 1) }
+	}},
+	// Of three tasks, none of which ends before all were submitted, one is refused at
+	// least: one runs and one waits.
+	{"limited, how many", 1, []filch.Option{filch.WithQueueLimit(1, filch.Reject)}, 0, func(r *sched.Run, p *filch.Pool) func() error {
+		var submitters, accepted sched.Int64
+		over := make(chan bool)
+		submit := func(tasks int) {
+			for range tasks {
+				if p.Go(background, func(context.Context) { sched.Receive(over) }) == nil {
+					accepted.Add(1)
+				}
+			}
+			if submitters.Add(1) == 2 {
+				sched.Close(over)
+			}
+		}
+		r.Go(func() { submit(2) })
+		r.Go(func() { submit(1) })
+		return func() error {
+			if n := accepted.Load(); n < 1 || n > 2 {
+				return fmt.Errorf("%d tasks were accepted, not one or two", n)
+			}
+			return nil
+		}
 	}},
 	{"two at once", 2, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
