@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/filch-go/filch"
@@ -212,6 +213,38 @@ func ExampleGroupOption() {
 	// file 0 is bad
 	// file 1 is bad
 	// and 3 more errors
+}
+
+// The tasks of a group may submit more: here, each folder those in it.
+func ExampleGroup_GoFrom() {
+	p := filch.New()
+	defer p.Close()
+	inside := map[string][]string{"/": {"/bin", "/etc"}, "/etc": {"/etc/ssl"}}
+	g := p.Group(context.Background())
+	var folders atomic.Int32
+	var visit func(ctx context.Context, dir string) error
+	visit = func(ctx context.Context, dir string) error {
+		folders.Add(1)
+		for _, d := range inside[dir] {
+			g.GoFrom(ctx, func(ctx context.Context) error { return visit(ctx, d) })
+		}
+		return nil
+	}
+	g.Go(func(ctx context.Context) error { return visit(ctx, "/") })
+	fmt.Println(g.Wait(), folders.Load())
+	// Output: <nil> 4
+}
+
+func ExampleResultGroup_GoFrom() {
+	p := filch.New()
+	defer p.Close()
+	g := filch.NewResultGroup[int](context.Background(), p)
+	g.Go(func(ctx context.Context) (int, error) {
+		g.GoFrom(ctx, func(context.Context) (int, error) { return 2, nil })
+		return 1, nil
+	})
+	fmt.Println(g.Wait())
+	// Output: [1 2] <nil>
 }
 
 func ExampleNewResultGroup() {

@@ -87,16 +87,47 @@ func (g *Group) Context() context.Context { return g.ctx }
 
 // Go queues f as a task of the group; what a limited queue makes of it is as
 // with [Pool.Go]. If f cannot be queued, that is an error like that of a task;
-// once the group's context has ended, it does not count. Go panics if f is nil.
+// once the group's context has ended, it does not count.
+//
+// Go does not know which task it is called from. The task is queued where the
+// submissions of the task that made the group are, or globally, if no task has. From
+// inside another task, [Group.GoFrom] is faster.
+//
+// Go waits only for room in the queue, if [WithQueueLimit] says so, and panics if f
+// is nil.
 func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	if f == nil {
 		panic("filch: Group.Go: f is nil")
 	}
+	g.submit("Group.Go", g.ctx, f, opts)
+}
+
+// GoFrom queues f as Go does, but ctx says where: if it comes from a task of the
+// pool, in the queue of the worker that runs that task, behind or before what the
+// task submits itself, as the [Order] says. So what the tasks of a group submit to
+// the group, such as the next pages of a crawl, runs where they ran, and what was
+// submitted last comes first. f is called with the group's context nevertheless: its
+// values and its end are not those of ctx. If ctx has ended, f is not called, and
+// the cause is an error like that of a task.
+//
+// GoFrom waits when Go does, at most until ctx ends. It panics if ctx or f is nil.
+func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, opts ...TaskOption) {
+	if ctx == nil {
+		panic("filch: Group.GoFrom: ctx is nil")
+	}
+	if f == nil {
+		panic("filch: Group.GoFrom: f is nil")
+	}
+	g.submit("Group.GoFrom", ctx, f, opts)
+}
+
+// submit queues f for the task that has ctx.
+func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Context) error, opts []TaskOption) {
 	var o taskOptions
 	if len(opts) > 0 {
 		var err error
-		if o, err = g.pool.optionsOf("Group.Go", opts); err != nil || !o.plain() {
-			g.goWith(f, o, err)
+		if o, err = g.pool.optionsOf(op, opts); err != nil || !o.plain() {
+			g.submitWith(ctx, f, o, err)
 			return
 		}
 	}
@@ -115,11 +146,11 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 			g.ended(err, false)
 		}
 	}()
-	err = g.pool.submit(g.ctx, task{g.ctx, t}, o.priority, o.fair, g.pool.overflow)
+	err = g.pool.submit(ctx, task{g.ctx, t}, o.priority, o.fair, g.pool.overflow)
 }
 
-// goWith is Go with options that groupTask does not know, or an error in them.
-func (g *Group) goWith(f func(ctx context.Context) error, o taskOptions, err error) {
+// submitWith is submit with options that groupTask does not know, or an error in them.
+func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) error, o taskOptions, err error) {
 	g.mu.Lock()
 	g.left++
 	g.mu.Unlock()
@@ -134,7 +165,7 @@ func (g *Group) goWith(f func(ctx context.Context) error, o taskOptions, err err
 			g.ended(err, false)
 		}
 	}()
-	if err = future.submit(g.ctx, o, g.pool.overflow); err != nil {
+	if err = future.submit(ctx, o, g.pool.overflow); err != nil {
 		return
 	}
 	future.Done() // so that it is dropped when the context ends, and not only when its turn comes
@@ -387,26 +418,43 @@ func NewResultGroup[T any](ctx context.Context, p *Pool, opts ...GroupOption) *R
 	return &ResultGroup[T]{group: p.Group(ctx, opts...)}
 }
 
-// Go queues f, as [Group.Go] does.
+// Go queues f, as [Group.Go] does, and waits when that does. It panics if f is nil.
 func (r *ResultGroup[T]) Go(f func(ctx context.Context) (T, error), opts ...TaskOption) {
 	if f == nil {
 		panic("filch: ResultGroup.Go: f is nil")
 	}
+	r.group.Go(r.next(f), opts...)
+}
+
+// GoFrom queues f where ctx says, as [Group.GoFrom] does, and waits when that does. It
+// panics if ctx or f is nil.
+func (r *ResultGroup[T]) GoFrom(ctx context.Context, f func(ctx context.Context) (T, error), opts ...TaskOption) {
+	if ctx == nil {
+		panic("filch: ResultGroup.GoFrom: ctx is nil")
+	}
+	if f == nil {
+		panic("filch: ResultGroup.GoFrom: f is nil")
+	}
+	r.group.GoFrom(ctx, r.next(f), opts...)
+}
+
+// next returns f as a task that keeps its result behind those of the tasks before.
+func (r *ResultGroup[T]) next(f func(ctx context.Context) (T, error)) func(ctx context.Context) error {
 	result := new(T)
 	r.mu.Lock()
 	r.results = append(r.results, result)
 	r.mu.Unlock()
-	r.group.Go(func(ctx context.Context) (err error) {
+	return func(ctx context.Context) (err error) {
 		*result, err = f(ctx)
 		return err
-	}, opts...)
+	}
 }
 
 // Context returns the group's context.
 func (r *ResultGroup[T]) Context() context.Context { return r.group.Context() }
 
 // Wait waits as [Group.Wait] does, and returns the results in the order of the
-// calls of Go; that of a task that failed or did not start is as far as it came,
+// calls of Go and GoFrom; that of a task that failed or did not start is as far as it came,
 // or zero.
 func (r *ResultGroup[T]) Wait() ([]T, error) { return r.all(r.group.Wait()) }
 

@@ -139,3 +139,59 @@ func TestGroupsTakeAnyError(t *testing.T) {
 		}
 	}
 }
+
+// What the tasks of a group submit by GoFrom goes to their worker's queue, and what
+// they submit by Go to the queue of the task that made the group, or the global one.
+func TestGoFromQueuesWhereTheTaskRuns(t *testing.T) {
+	for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}} {
+		p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+		type key struct{}
+		group := p.Group(context.WithValue(background, key{}, "group's"))
+		results := filch.NewResultGroup[string](context.WithValue(background, key{}, "group's"), p)
+		want := func(what string, global int) {
+			if n := p.Stats().Tasks.Global; n != global {
+				t.Errorf("%s: %d are queued globally, not %d", what, n, global)
+			}
+		}
+		value := func(ctx context.Context) (string, error) { return ctx.Value(key{}).(string), nil }
+		group.Go(func(ctx context.Context) error {
+			other := context.WithValue(ctx, key{}, "caller's")
+			for range 10 {
+				group.GoFrom(other, func(ctx context.Context) error {
+					if v, _ := value(ctx); v != "group's" {
+						t.Errorf("called with the %s context", v)
+					}
+					return nil
+				}, opts...)
+				results.GoFrom(other, value, opts...)
+			}
+			want("GoFrom", 0)
+			for range 10 {
+				group.Go(func(ctx context.Context) error { return nil }, opts...)
+				results.Go(value, opts...)
+			}
+			want("Go", 20)
+			return nil
+		})
+		if err := group.Wait(); err != nil {
+			t.Error(err)
+		}
+		if got, err := results.Wait(); err != nil || len(got) != 20 || strings.Join(got, "") != strings.Repeat("group's", 20) {
+			t.Error(got, err)
+		}
+		p.Close()
+	}
+}
+
+// A task that is submitted from a context that has ended is an error of the group.
+func TestGoFromAContextThatHasEnded(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	ctx, cancel := context.WithCancelCause(background)
+	cancel(errBoom)
+	g := p.Group(background)
+	g.GoFrom(ctx, func(context.Context) error { t.Error("runs"); return nil })
+	if err := g.Wait(); err != errBoom {
+		t.Error(err)
+	}
+}
