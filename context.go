@@ -28,7 +28,17 @@ type taskContext struct {
 type seat struct {
 	worker *Worker // nil if no worker runs the task
 	round  uint32
+	slots  slots // that the task runs without
 }
+
+// slots are those that a task does without, since it runs within the slot of the one
+// that submitted it, which waits for its end.
+type slots uint8
+
+const (
+	poolSlot  slots = 1 << iota // see WithTaskLimit
+	groupSlot                   // see TaskLimit
+)
 
 // more is what few tasks need.
 type more struct {
@@ -122,7 +132,7 @@ func (s seat) endInPlace() {
 }
 
 // seat returns where c's task runs.
-func (c *taskContext) seat() seat { return seat{c.worker, c.round} }
+func (c *taskContext) seat() seat { return seat{worker: c.worker, round: c.round} }
 
 // seated reports whether c's worker still runs what c belongs to.
 func (c *taskContext) seated() bool {

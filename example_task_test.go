@@ -436,6 +436,40 @@ func ExampleWithQueueLimit() {
 	// filch: the queue is full
 }
 
+// No more than two tasks are unfinished at a time; a third is refused.
+func ExampleWithTaskLimit() {
+	p := filch.New(filch.WithTaskLimit(2, filch.Reject))
+	defer p.Close()
+	done := make(chan bool)
+	for range 3 {
+		fmt.Println(p.Go(context.Background(), func(context.Context) { <-done }))
+	}
+	close(done)
+	// Output:
+	// <nil>
+	// <nil>
+	// filch: the queue is full
+}
+
+// Three files are open at a time, whatever the number of workers.
+func ExampleTaskLimit() {
+	p := filch.New()
+	defer p.Close()
+	g := p.Group(context.Background(), filch.TaskLimit(3))
+	var open, most atomic.Int32
+	for range 100 {
+		g.Go(func(context.Context) error { // waits for a slot
+			defer open.Add(-1)
+			if n := open.Add(1); n > 3 {
+				most.Store(n)
+			}
+			return nil
+		})
+	}
+	fmt.Println(g.Wait(), most.Load())
+	// Output: <nil> 0
+}
+
 func ExampleOverflow() {
 	p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(1, filch.CallerRuns))
 	p.Pause()

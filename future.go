@@ -25,7 +25,8 @@ const (
 
 	sharedContext = 8 // not of a Future
 
-	futureWorker = 4 // bits from here on: Worker.number of the one that runs it, if any
+	futureWithin = 16 // set if it runs within the slot of another task
+	futureWorker = 5  // bits from here on: Worker.number of the one that runs it, if any
 )
 
 func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error)) *Future[T] {
@@ -58,7 +59,7 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 		future.with(o, nil)
 	}
 	if err == nil {
-		err = future.submit(ctx, o, p.overflow)
+		err = future.submit(ctx, o, false)
 	}
 	if err != nil {
 		future.resolve(future.value, err)
@@ -73,7 +74,7 @@ func (f *Future[T]) with(o taskOptions, onDone func(err error, ran bool)) *Futur
 }
 
 // submit queues the task. If it returns an error, the Future is not resolved.
-func (f *Future[T]) submit(ctx context.Context, o taskOptions, overflow Overflow) error {
+func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) error {
 	if !o.deadline.IsZero() {
 		f.ctx.makeEnd()
 		var cancel context.CancelFunc
@@ -81,23 +82,26 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, overflow Overflow
 		defer cancel()
 	}
 	if o.longRunning {
-		return f.ctx.pool.runLong(ctx, task{nil, f})
+		return f.ctx.pool.runLong(ctx, task{nil, f}, try)
 	}
-	return f.ctx.pool.submit(ctx, task{nil, f}, o.priority, o.fair, overflow)
+	return f.ctx.pool.submit(ctx, task{nil, f}, o.priority, o.fair, try)
 }
 
 // claim makes the caller the one that runs the task, in the given seat, or drops it.
 func (f *Future[T]) claim(s seat) bool {
-	var number uint32
+	var how uint32 = futureRunning
 	if s.worker != nil {
-		number = s.worker.number
+		how |= s.worker.number << futureWorker
+	}
+	if s.slots&poolSlot != 0 {
+		how |= futureWithin
 	}
 	for {
 		s := f.ctx.state.Load()
 		if s&futureState != futureQueued {
 			return false
 		}
-		if f.ctx.state.CompareAndSwap(s, s|futureRunning|number<<futureWorker) {
+		if f.ctx.state.CompareAndSwap(s, s|how) {
 			return true
 		}
 	}
@@ -159,7 +163,7 @@ func (f *Future[T]) detached() bool {
 
 func (f *Future[T]) catches(p *Pool) bool { return !f.detached() || p.onPanic != nil }
 
-func (f *Future[T]) fail(p *Pool, err error) {
+func (f *Future[T]) fail(p *Pool, _ seat, err error) {
 	if f.isDone() { // what failed is the observer, which was told of the end
 		panic(err)
 	}
@@ -174,8 +178,12 @@ func (f *Future[T]) about() (string, any) {
 	return "", nil
 }
 
-// resolve sets the result and lets all go on that wait for it.
+// resolve sets the result and lets all go on that wait for it. Before that it gives
+// back the slot of the task, which has one since it was accepted, and so was claimed.
 func (f *Future[T]) resolve(value T, err error) {
+	if s := f.ctx.state.Load(); s&futureState == futureRunning && s&futureWithin == 0 {
+		f.ctx.pool.leaveSlot(seat{})
+	}
 	f.value, f.err = value, err
 	f.f = nil
 	s := f.ctx.state.Swap(futureDone) // (W40) the result; pairs with (R40)

@@ -21,6 +21,7 @@ type Group struct {
 	cancel context.CancelCauseFunc
 	owner  *taskContext // the task that made the group, or nil
 	max    int          // errors to keep
+	slots  *room        // of unfinished tasks; nil without a limit
 
 	mu     sync.Mutex
 	left   int  // tasks that are not done
@@ -64,6 +65,26 @@ func CollectErrors(max int) GroupOption {
 	return func(g *Group) { g.max = max }
 }
 
+// TaskLimit makes [Group.Go] and [Group.GoFrom] wait until fewer than n tasks of the
+// group are unfinished: those that wait and those that run, until they return, panic
+// or are dropped. Those that came first go on first; all do when the group's context
+// has ended, and their tasks never run.
+//
+// A task of the group may submit more by GoFrom: if there is no slot, the new task
+// runs at once on the caller's goroutine, within the slot of the task that submits
+// it, and GoFrom returns when it is done. So the tasks of a group cannot keep one
+// another from ending. Go cannot know what calls it, and waits: if all n tasks of a
+// group wait in its Go, they wait until the group's context ends.
+//
+// It is what SetLimit of errgroup does. It panics if n < 1. See [WithTaskLimit] for
+// a limit of all tasks of a pool.
+func TaskLimit(n int) GroupOption {
+	if n < 1 {
+		panic(fmt.Sprintf("filch: TaskLimit(%d): there must be a slot for a task", n))
+	}
+	return func(g *Group) { g.slots = &room{limit: int64(n)} }
+}
+
 // Group returns a group of tasks of p. Its context has the values of ctx and
 // ends with it; it also ends when a task fails, unless [CollectErrors] says
 // otherwise, and when Wait or Stop returns. It panics if ctx is nil.
@@ -93,8 +114,9 @@ func (g *Group) Context() context.Context { return g.ctx }
 // submissions of the task that made the group are, or globally, if no task has. From
 // inside another task, [Group.GoFrom] is faster.
 //
-// Go waits only for room in the queue, if [WithQueueLimit] says so, and panics if f
-// is nil.
+// Go waits for room in the queue, if [WithQueueLimit] says so, and for a slot, if
+// [TaskLimit] or [WithTaskLimit] do, at most until the group's context ends; otherwise
+// it does not block. It panics if f is nil.
 func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	if f == nil {
 		panic("filch: Group.Go: f is nil")
@@ -110,7 +132,9 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 // values and its end are not those of ctx. If ctx has ended, f is not called, and
 // the cause is an error like that of a task.
 //
-// GoFrom waits when Go does, at most until ctx ends. It panics if ctx or f is nil.
+// GoFrom waits when Go does, but not for a slot if ctx comes from a task of the group,
+// or of a pool with a limit of its own: then it runs f itself. It waits at most until
+// ctx ends, or the group's does. It panics if ctx or f is nil.
 func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, opts ...TaskOption) {
 	if ctx == nil {
 		panic("filch: Group.GoFrom: ctx is nil")
@@ -124,48 +148,106 @@ func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, o
 // submit queues f for the task that has ctx.
 func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Context) error, opts []TaskOption) {
 	var o taskOptions
+	var err error
 	if len(opts) > 0 {
-		var err error
-		if o, err = g.pool.optionsOf(op, opts); err != nil || !o.plain() {
-			g.submitWith(ctx, f, o, err)
-			return
-		}
+		o, err = g.pool.optionsOf(op, opts)
 	}
-	t := &groupTask{g, f}
-	g.mu.Lock()
-	if g.gone {
-		g.mu.Unlock()
+	switch {
+	case err != nil:
+		g.keep(err, false)
+		return
+	case g.slots != nil && !g.takeSlot(ctx, f, o):
+		return
+	case !o.plain():
+		g.submitWith(ctx, f, o)
 		return
 	}
-	g.left++
-	g.queued++
-	g.mu.Unlock()
-	err := errNotSubmitted // unless submit returns
+	t := &groupTask{g, f}
+	if !g.begin(true) {
+		return
+	}
+	err = errNotSubmitted // unless submit returns
 	defer func() {
 		if err != nil && g.begins() {
 			g.ended(err, false)
 		}
 	}()
-	err = g.pool.submit(ctx, task{g.ctx, t}, o.priority, o.fair, g.pool.overflow)
+	err = g.pool.submit(ctx, task{g.ctx, t}, o.priority, o.fair, false)
 }
 
-// submitWith is submit with options that groupTask does not know, or an error in them.
-func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) error, o taskOptions, err error) {
+// begin counts one more task, which is about to be queued in a way that dropQueued
+// knows of, or in another. It reports false if those were dropped.
+func (g *Group) begin(queued bool) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if queued && g.gone {
+		if g.slots != nil {
+			g.slots.leave()
+			g.leave(1)
+		}
+		return false
+	}
+	if g.slots == nil { // else takeSlot has counted it
+		g.left++
+	}
+	if queued {
+		g.queued++
+	}
+	return true
+}
+
+// takeSlot counts a task and takes a slot for it. It reports false if it has run the
+// task instead, or if there is no slot before the end.
+func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error, o taskOptions) bool {
 	g.mu.Lock()
 	g.left++
 	g.mu.Unlock()
-	if err != nil {
-		g.ended(err, false)
-		return
+	if g.slots.take() {
+		return true
 	}
-	future := newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }).with(o, g.ended)
-	err = errNotSubmitted // unless submit returns
+	t := &groupTask{g, f}
+	var err error
+	if c := taskOf(ctx); c != nil && c.Context == g.ctx && g.pool.runsTaskOf(ctx) {
+		if err = g.runNow(ctx, t, o); err == nil {
+			return false
+		}
+	} else if err = g.slots.wait(ctx, g.ctx, g.pool.life); err == nil {
+		return true
+	} else {
+		defer g.pool.refuse(t, err)
+	}
+	g.endedIn(seat{slots: groupSlot}, err, false)
+	return false
+}
+
+// runNow runs t on the caller's goroutine, within the slot of the caller's task.
+func (g *Group) runNow(ctx context.Context, t *groupTask, o taskOptions) error {
+	if o.plain() {
+		return g.pool.runNow(ctx, task{g.ctx, t}, groupSlot)
+	}
+	future := g.future(t.f, o, func(err error, ran bool) { g.endedIn(seat{slots: groupSlot}, err, ran) })
+	if !o.deadline.IsZero() {
+		future.ctx.makeEnd()
+	}
+	return g.pool.runNow(ctx, task{nil, future}, groupSlot)
+}
+
+// future returns f as a task with options.
+func (g *Group) future(f func(ctx context.Context) error, o taskOptions, onDone func(err error, ran bool)) *Future[struct{}] {
+	return newFuture(g.ctx, g.pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }).with(o, onDone)
+}
+
+// submitWith is the rest of submit, with options that groupTask does not know.
+func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) error, o taskOptions) {
+	g.begin(false)
+	future := g.future(f, o, g.ended)
+	err := errNotSubmitted // unless submit returns
 	defer func() {
 		if err != nil {
 			g.ended(err, false)
 		}
 	}()
-	if err = future.submit(ctx, o, g.pool.overflow); err != nil {
+	if err = future.submit(ctx, o, false); err != nil {
 		return
 	}
 	future.Done() // so that it is dropped when the context ends, and not only when its turn comes
@@ -186,11 +268,15 @@ func (g *Group) begins() bool {
 // dropQueued drops all tasks that have not started, since the context has ended.
 func (g *Group) dropQueued() {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if n := g.queued; n > 0 && !g.gone {
+	n := g.queued
+	if n > 0 && !g.gone {
 		g.over = context.Cause(g.ctx)
 		g.gone, g.queued = true, 0
 		g.leave(n)
+	}
+	g.mu.Unlock()
+	for range n {
+		g.leaveSlot(seat{})
 	}
 }
 
@@ -202,12 +288,20 @@ type groupTask struct {
 
 func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
 	c := p.contextFor(ctx, s, exclusive)
+	queued := s.slots&groupSlot == 0
 	if c.Err() != nil {
-		t.drop(p, c.cause())
+		if queued {
+			t.dropUnstarted(p, c.cause())
+		} else {
+			p.dropped(t, c.cause())
+			t.group.endedIn(s, c.cause(), false)
+		}
+		p.leaveSlot(s)
 		return false
 	}
-	if !t.group.begins() {
+	if queued && !t.group.begins() {
 		p.dropped(t, context.Cause(t.group.ctx))
+		p.leaveSlot(s)
 		return false
 	}
 	var err error
@@ -220,11 +314,18 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 		p.ended.failed.Add(1)
 	}
 	runtime.KeepAlive(c)
-	t.group.ended(err, true)
+	p.leaveSlot(s)
+	t.group.endedIn(s, err, true)
 	return true
 }
 
 func (t *groupTask) drop(p *Pool, err error) {
+	p.leaveSlot(seat{})
+	t.dropUnstarted(p, err)
+}
+
+// dropUnstarted is drop but for the slot.
+func (t *groupTask) dropUnstarted(p *Pool, err error) {
 	defer func() {
 		if t.group.begins() {
 			t.group.ended(err, false)
@@ -235,8 +336,9 @@ func (t *groupTask) drop(p *Pool, err error) {
 
 func (t *groupTask) catches(*Pool) bool { return true }
 
-func (t *groupTask) fail(p *Pool, err error) {
-	defer t.group.ended(err, true)
+func (t *groupTask) fail(p *Pool, s seat, err error) {
+	p.leaveSlot(s)
+	defer t.group.endedIn(s, err, true)
 	p.crashed(t, err, false)
 }
 
@@ -244,7 +346,18 @@ func (t *groupTask) about() (string, any) { return "", t.f }
 
 // ended counts a task that is done, with its error. ran tells whether its function
 // was called.
-func (g *Group) ended(err error, ran bool) {
+func (g *Group) ended(err error, ran bool) { g.endedIn(seat{}, err, ran) }
+
+// leaveSlot gives back the slot of a task that ran, or would have run, in s.
+func (g *Group) leaveSlot(s seat) {
+	if g.slots != nil && s.slots&groupSlot == 0 {
+		g.slots.leave()
+	}
+}
+
+// endedIn is ended for a task that ran, or would have run, in s.
+func (g *Group) endedIn(s seat, err error, ran bool) {
+	g.leaveSlot(s)
 	if err != nil {
 		g.keep(err, ran)
 	}

@@ -85,22 +85,24 @@ type Pool struct {
 
 // settings are set by New.
 type settings struct {
-	number     uint64 // of the pool, as its goroutines' stacks spell it
-	name       string
-	order      Order
-	ageing     time.Duration // 0: none
-	begun      int64         // when the pool was made
-	overflow   Overflow
-	room       *room // nil without a limit
-	busyPoll   bool
-	linger     time.Duration
-	stallAfter time.Duration // 0: never
-	onPanic    func(err *PanicError)
-	logger     *slog.Logger
-	observer   Observer
-	labels     bool
-	life       context.Context // of the tasks: ends with the pool
-	endLife    context.CancelCauseFunc
+	number       uint64 // of the pool, as its goroutines' stacks spell it
+	name         string
+	order        Order
+	ageing       time.Duration // 0: none
+	begun        int64         // when the pool was made
+	overflow     Overflow
+	room         *room // nil without a limit
+	slots        *room // of unfinished tasks, likewise
+	slotOverflow Overflow
+	busyPoll     bool
+	linger       time.Duration
+	stallAfter   time.Duration // 0: never
+	onPanic      func(err *PanicError)
+	logger       *slog.Logger
+	observer     Observer
+	labels       bool
+	life         context.Context // of the tasks: ends with the pool
+	endLife      context.CancelCauseFunc
 }
 
 // Option configures a [Pool]. Misuse of an option panics where it is made, or in
@@ -173,6 +175,44 @@ func WithQueueLimit(n int, o Overflow) Option {
 	return func(p *Pool) {
 		p.room = &room{limit: int64(n), idle: p.takers}
 		p.overflow = o
+	}
+}
+
+// WithTaskLimit limits the number of unfinished tasks to n, those that wait and
+// those that run, on whichever goroutine, and says what happens to one that is too
+// many. A task is unfinished from the moment it is accepted until it returns,
+// panics, calls runtime.Goexit, or is dropped: by its context, [Future.Cancel] or
+// [Pool.Close]. What a [Group] drops when it ends is unfinished until its turn. The
+// slot of a task is free before its Future has the result, and before Wait of its
+// group returns.
+//
+//   - [Block]: Go and Submit wait until there is a slot, those first that came
+//     first, but at most until their context ends.
+//   - [Reject]: they refuse with [ErrQueueFull].
+//   - [CallerRuns]: the submitter's goroutine runs the task, beyond the n.
+//
+// With Block, a task that a running task of the pool submits with its context, and
+// for which there is no slot, runs at once on the caller's goroutine, within the slot
+// of the task that submits it. So the tasks of a pool cannot keep one another from
+// ending, also if n is 1. But a chain of tasks without end, each of which submits the
+// next, may use more and more stack. A task that runs so does not heed [AtPriority],
+// [Fair] and [LongRunning]. What is said of panics and runtime.Goexit at [Pool.Go] with CallerRuns
+// holds here as well. TryGo refuses instead.
+//
+// It is what ants has for its capacity, and errgroup for its limit; see [TaskLimit]
+// for one of a group, and [WithQueueLimit] for one of tasks that wait. With both, a
+// task takes its slot first. It costs two atomic operations a task, and with a wait
+// some microseconds. WithTaskLimit panics if n < 1 or o is none of the above.
+func WithTaskLimit(n int, o Overflow) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("filch: WithTaskLimit(%d, %v): there must be a slot for a task", n, o))
+	}
+	if o < Block || o > CallerRuns {
+		panic(fmt.Sprintf("filch: WithTaskLimit(%d, %v): the overflow must be Block, Reject or CallerRuns", n, o))
+	}
+	return func(p *Pool) {
+		p.slots = &room{limit: int64(n)}
+		p.slotOverflow = o
 	}
 }
 

@@ -86,8 +86,9 @@ func (r *room) fits(v uint64) bool {
 	return n < r.limit // the sum of limit and idle places might overflow
 }
 
-// wait takes room when there is some. It gives up when ctx ends or life does.
-func (r *room) wait(ctx, life context.Context) error {
+// wait takes room when there is some. It gives up when ctx ends, or another of the
+// contexts does.
+func (r *room) wait(ctx context.Context, others ...context.Context) error {
 	t := &turn[*latch]{}
 	stand := r.line.add
 	for {
@@ -101,12 +102,7 @@ func (r *room) wait(ctx, life context.Context) error {
 			}
 			return nil
 		}
-		stop := context.AfterFunc(life, t.of.release)
-		err := t.of.wait(ctx, func() bool { return false })
-		stop()
-		if life.Err() != nil {
-			err = ErrClosed
-		}
+		err := t.of.waitFor(ctx, others)
 		if err != nil {
 			if r.forget(t) {
 				r.next()
@@ -115,6 +111,20 @@ func (r *room) wait(ctx, life context.Context) error {
 		}
 		stand = r.line.addFirst
 	}
+}
+
+// waitFor waits until l is released or one of the contexts ends.
+func (l *latch) waitFor(ctx context.Context, others []context.Context) error {
+	for _, other := range others {
+		defer context.AfterFunc(other, l.release)()
+	}
+	err := l.wait(ctx, func() bool { return false })
+	for _, other := range others {
+		if other.Err() != nil {
+			err = context.Cause(other)
+		}
+	}
+	return err
 }
 
 // leave makes room for another task.
@@ -160,4 +170,60 @@ func (p *Pool) takers() int {
 		return 0
 	}
 	return max(0, p.idlers())
+}
+
+// takeSlot takes one of the slots of [WithTaskLimit] for t. It reports whether it has
+// run t instead.
+func (p *Pool) takeSlot(ctx context.Context, t task, try bool) (ran bool, err error) {
+	switch {
+	case p.slots.take():
+		return false, nil
+	case try || p.slotOverflow == Reject:
+		err = ErrQueueFull
+	case p.slotOverflow == CallerRuns || p.runsTaskOf(ctx):
+		if p.runBody(ctx, t, poolSlot) {
+			return true, nil
+		}
+		err = ErrClosed
+	default:
+		err = p.slots.wait(ctx, p.life)
+	}
+	if err != nil {
+		err = p.refuse(t.body, err)
+	}
+	return false, err
+}
+
+// leaveSlot gives back the slot of a task that ran, or would have run, in s.
+func (p *Pool) leaveSlot(s seat) {
+	if p.slots != nil && s.slots&poolSlot == 0 {
+		p.slots.leave()
+	}
+}
+
+// runNow runs t, which one of p's tasks submits, on the caller's goroutine.
+func (p *Pool) runNow(ctx context.Context, t task, without slots) error {
+	if err := p.admits(ctx); err != nil {
+		return p.refuse(t.body, err)
+	}
+	if p.slots != nil && !p.slots.take() {
+		without |= poolSlot
+	}
+	if p.runBody(ctx, t, without) {
+		return nil
+	}
+	p.leaveSlot(seat{slots: without})
+	return p.refuse(t.body, ErrClosed)
+}
+
+// runsTaskOf reports whether ctx comes from a task of p that has not ended.
+func (p *Pool) runsTaskOf(ctx context.Context) bool {
+	c := taskOf(ctx)
+	switch {
+	case c == nil || c.pool != p:
+		return false
+	case !c.isShared():
+		return c.state.Load()&futureState == futureRunning
+	}
+	return c.worker == nil || c.seated()
 }

@@ -195,16 +195,17 @@ func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error
 // costs about as much as an uncontended mutex or two. It panics if ctx or f is
 // nil.
 func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
-	return p.goTask("Go", ctx, f, opts, p.overflow)
+	return p.goTask("Go", ctx, f, opts, false)
 }
 
-// TryGo is [Pool.Go], but it never waits and never runs f itself: if the queue
-// is full, it returns ErrQueueFull.
+// TryGo is [Pool.Go], but it never waits and never runs f itself: if the queue is
+// full, or as many tasks are unfinished as [WithTaskLimit] allows, it returns
+// ErrQueueFull.
 func (p *Pool) TryGo(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
-	return p.goTask("TryGo", ctx, f, opts, Reject)
+	return p.goTask("TryGo", ctx, f, opts, true)
 }
 
-func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context), opts []TaskOption, overflow Overflow) error {
+func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context), opts []TaskOption, try bool) error {
 	if ctx == nil {
 		panic("filch: " + op + ": ctx is nil")
 	}
@@ -219,13 +220,13 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 		}
 	}
 	if o.plain() {
-		return p.submit(ctx, task{p.inherited(ctx), plainTask(f)}, o.priority, o.fair, overflow)
+		return p.submit(ctx, task{p.inherited(ctx), plainTask(f)}, o.priority, o.fair, try)
 	}
 	o.detached = true
 	return newFuture(ctx, p, func(ctx context.Context) (struct{}, error) {
 		f(ctx)
 		return struct{}{}, nil
-	}).with(o, nil).submit(ctx, o, overflow)
+	}).with(o, nil).submit(ctx, o, try)
 }
 
 // task is what queues hold.
@@ -244,9 +245,9 @@ type body interface {
 	drop(p *Pool, err error)
 	// catches reports whether fail wants to know of panics. If not, they go on.
 	catches(p *Pool) bool
-	// fail ends a task whose function did not return, with a *PanicError or
-	// ErrGoexit.
-	fail(p *Pool, err error)
+	// fail ends a task whose function did not return, in the given seat, with a
+	// *PanicError or ErrGoexit.
+	fail(p *Pool, s seat, err error)
 	// about tells what is known of the task.
 	about() (name string, f any)
 }
@@ -259,21 +260,29 @@ func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) b
 	switch {
 	case c.Err() != nil:
 		p.dropped(f, c.cause())
+		p.leaveSlot(s)
 		return false
 	case p.watched():
 		p.watch(c, f, func() error { f(c); return nil })
 	default:
 		f(c)
 	}
+	p.leaveSlot(s)
 	runtime.KeepAlive(c)
 	return true
 }
 
-func (f plainTask) drop(p *Pool, err error) { p.dropped(f, err) }
+func (f plainTask) drop(p *Pool, err error) {
+	p.leaveSlot(seat{})
+	p.dropped(f, err)
+}
 
 func (f plainTask) catches(p *Pool) bool { return p.onPanic != nil }
 
-func (f plainTask) fail(p *Pool, err error) { p.crashed(f, err, true) }
+func (f plainTask) fail(p *Pool, s seat, err error) {
+	p.leaveSlot(s)
+	p.crashed(f, err, true)
+}
 
 func (f plainTask) about() (string, any) { return "", f }
 
@@ -316,23 +325,19 @@ func (p *Pool) admits(ctx context.Context) error {
 	return nil
 }
 
-// submit queues t for who has ctx.
-func (p *Pool) submit(ctx context.Context, t task, priority int, fair bool, overflow Overflow) error {
+// submit queues t for who has ctx. If try is set, it neither waits nor runs t.
+func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool) error {
 	if err := p.admits(ctx); err != nil {
 		return p.refuse(t.body, err)
 	}
-	if p.room != nil && !p.room.take() {
-		switch overflow {
-		case Reject:
-			return p.refuse(t.body, ErrQueueFull)
-		case CallerRuns:
-			if !p.runHere(ctx, func() (task, bool) { p.accepted(t.body); return t, true }) {
-				return p.refuse(t.body, ErrClosed)
-			}
-			return nil
+	if p.slots != nil {
+		if ran, err := p.takeSlot(ctx, t, try); ran || err != nil {
+			return err
 		}
-		if err := p.room.wait(ctx, p.life); err != nil {
-			return p.refuse(t.body, err)
+	}
+	if p.room != nil {
+		if ran, err := p.takeRoom(ctx, t, try); ran || err != nil {
+			return err
 		}
 	}
 	if p.observer != nil {
@@ -362,6 +367,35 @@ func (p *Pool) submitted(b body) {
 	}()
 	p.observe(TaskSubmitted, b, nil)
 	returned = true
+}
+
+// takeRoom takes room in the queue for t, which has a slot. It reports whether it has
+// run t instead.
+func (p *Pool) takeRoom(ctx context.Context, t task, try bool) (ran bool, err error) {
+	switch {
+	case p.room.take():
+		return false, nil
+	case try || p.overflow == Reject:
+		err = ErrQueueFull
+	case p.overflow == CallerRuns:
+		if p.runBody(ctx, t, 0) {
+			return true, nil
+		}
+		err = ErrClosed
+	default:
+		err = p.room.wait(ctx, p.life)
+	}
+	if err != nil {
+		p.leaveSlot(seat{})
+		err = p.refuse(t.body, err)
+	}
+	return false, err
+}
+
+// runBody runs t, which was just accepted, on the caller's goroutine. It reports
+// false if the pool has ended.
+func (p *Pool) runBody(ctx context.Context, t task, without slots) bool {
+	return p.runHere(ctx, without, func() (task, bool) { p.accepted(t.body); return t, true })
 }
 
 // refuse counts a task that was not accepted, and returns err.
@@ -402,11 +436,12 @@ func (p *Pool) accepted(b body) {
 // runHere runs what next returns, if anything, on the caller's goroutine, and
 // reports whether it did. Who has ctx may be a task of the pool, in whose seat it
 // runs, or one of another pool, whose place others can have meanwhile.
-func (p *Pool) runHere(ctx context.Context, next func() (task, bool)) (ran bool) {
+func (p *Pool) runHere(ctx context.Context, without slots, next func() (task, bool)) (ran bool) {
 	c := taskOf(ctx)
 	run := func(s seat) {
 		if t, ok := next(); ok {
 			ran = true
+			s.slots = without
 			p.runCaught(ctx, t, s)
 		}
 	}
@@ -443,7 +478,7 @@ func (p *Pool) Help(ctx context.Context) bool {
 	if ctx == nil {
 		panic("filch: Help: ctx is nil")
 	}
-	return p.runHere(ctx, func() (t task, ok bool) {
+	return p.runHere(ctx, 0, func() (t task, ok bool) {
 		if p.paused.Load() {
 			return t, false
 		}
@@ -471,12 +506,18 @@ func (p *Pool) Help(ctx context.Context) bool {
 }
 
 // runLong runs t on a goroutine of its own.
-func (p *Pool) runLong(ctx context.Context, t task) error {
+func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 	if err := p.admits(ctx); err != nil {
 		return p.refuse(t.body, err)
 	}
+	if p.slots != nil {
+		if ran, err := p.takeSlot(ctx, t, try); ran || err != nil {
+			return err
+		}
+	}
 	if p.join(oneBlocked)&ended != 0 {
 		p.release(minus(oneBlocked))
+		p.leaveSlot(seat{})
 		return p.refuse(t.body, ErrClosed)
 	}
 	p.accepted(t.body)
@@ -522,8 +563,9 @@ func (p *Pool) runCaught(ctx context.Context, t task, s seat) {
 		switch {
 		case returned:
 		case t.body.catches(p):
-			t.body.fail(p, howEnded(recover()))
+			t.body.fail(p, s, howEnded(recover()))
 		default:
+			p.leaveSlot(s)
 			p.crashed(t.body, ErrGoexit, false) // or a panic, which goes on
 		}
 	}()
@@ -997,7 +1039,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 // is left to them, and the caller gets another worker.
 func (w *Worker) serve(t task, self **Worker) {
 	p := w.pool
-	s := seat{w, w.hold.openRound()}
+	s := seat{worker: w, round: w.hold.openRound()}
 	defer w.served(self)
 	defer w.caughtTask()
 	for ok := true; ok; {
@@ -1029,8 +1071,9 @@ func (w *Worker) caughtTask() {
 	w.body = nil
 	w.ran++
 	if b.catches(p) {
-		b.fail(p, howEnded(recover()))
+		b.fail(p, seat{}, howEnded(recover()))
 	} else {
+		p.leaveSlot(seat{})
 		p.crashed(b, ErrGoexit, false) // unless it panics, which ends the program
 	}
 }

@@ -134,6 +134,9 @@ func TestRandomMixOfTasks(t *testing.T) {
 		if limited {
 			opts = append(opts, filch.WithQueueLimit(1+rng.IntN(20), overflow))
 		}
+		if rng.IntN(3) == 0 {
+			opts = append(opts, filch.WithTaskLimit(1+rng.IntN(20), filch.Overflow(rng.IntN(2))))
+		}
 		if !limited || overflow != filch.CallerRuns {
 			opts = append(opts, filch.WithStallTimeout(0))
 		}

@@ -141,7 +141,7 @@ var mutations = []mutation{
 		"\t\tp.leaveQueue() // (W31) w is not idle, and does not count as searching\n", ""}, {"task.go",
 		"\town := &w.tasks\n\town.mu.Lock()\n\town.took(t)\n", "\tp.leaveQueue()\n\town := &w.tasks\n\town.mu.Lock()\n\town.took(t)\n"}}},
 	{"future: claimed by a store", "Pool/wait from outside", []Edit{{"future.go",
-		"if f.ctx.state.CompareAndSwap(s, s|futureRunning|number<<futureWorker) {", "if f.ctx.state.Store(s | futureRunning | number<<futureWorker); true {"}}},
+		"if f.ctx.state.CompareAndSwap(s, s|how) {", "if f.ctx.state.Store(s | how); true {"}}},
 	{"future: done by a store", "Pool/wait from outside", []Edit{{"future.go",
 		"s := f.ctx.state.Swap(futureDone) // (W40)", "s := f.ctx.state.Load()\n\tf.ctx.state.Store(futureDone) // (W40)"}}},
 	{"future: whoever waits does not look again", "Pool/wait from outside", []Edit{{"future.go",
