@@ -159,8 +159,13 @@ func lookAtStacks() (all stacks) {
 	if pprof.Lookup("goroutine").WriteTo(&b, 2) != nil {
 		return nil
 	}
+	return stacksIn(b.String())
+}
+
+// stacksIn reads a traceback of goroutines.
+func stacksIn(text string) (all stacks) {
 	newest := "" // of the calls that are not ours, since the last task
-	for line := range strings.Lines(b.String()) {
+	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "goroutine ") {
 			all = append(all, stackOfTasks{})
 			newest = ""

@@ -214,7 +214,10 @@ func (f *Future[T]) watchedLatch() *latch {
 // Wait returns the result of the task, when it is done. It returns the error of
 // ctx, as by context.Cause, if ctx ends before that; the task goes on.
 //
-// Inside a task of the same pool, ctx must come from that task's. Then a task
+// Inside a task of the same pool, ctx must come from that task's. With another, such
+// as context.Background() or that of a task around it, Wait blocks the worker, and
+// until a worker is added (see [WithStallTimeout]) all may stand still; a pool with
+// [WithLogger] tells of it once. With the task's own context, a task
 // that has not started runs at once, on the caller's goroutine; so tasks may
 // wait for tasks on a single worker. If it runs elsewhere, the caller's place
 // goes to another worker until it is done. Wait does not run unrelated tasks in
@@ -258,6 +261,9 @@ func (f *Future[T]) await(ctx context.Context) error {
 		if f.isDone() {
 			return nil
 		}
+	}
+	if p := f.ctx.pool; p.logger != nil {
+		p.noticeForeign(c, &f.ctx)
 	}
 	l := f.watchedLatch()
 	stop := f.dropAtEnd()

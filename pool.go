@@ -81,6 +81,10 @@ type Pool struct {
 	parked  []*Worker     // those whose goroutine is kept; see WithIdleTimeout
 	closed  chan struct{} // Close waits here; made by the first Close
 	retired Stats         // of workers that were let go
+
+	// Of waits with a context that is not the task's; waits read and write them.
+	foreignTold atomic.Bool
+	foreignSeen atomic.Int64 // with a context of the pool's
 }
 
 // settings are set by New.
@@ -271,7 +275,8 @@ func WithPanicHandler(f func(err *PanicError)) Option {
 }
 
 // WithLogger makes the pool log what whoever runs it should know of: workers
-// that are blocked where the pool cannot see it. It panics if l is nil.
+// that are blocked where the pool cannot see it, and, once, a task that calls
+// [Future.Wait] with a context that is not its own. It panics if l is nil.
 func WithLogger(l *slog.Logger) Option {
 	if l == nil {
 		panic("filch: WithLogger: l is nil")

@@ -1,0 +1,65 @@
+package filch
+
+import (
+	"runtime/debug"
+	"strings"
+)
+
+// A Wait inside a task needs the task's context: with another, the pool takes it for
+// one of a goroutine that is none of its own. Then the task that is waited for does
+// not run in place, and the worker is blocked. That works, if slowly, and nothing
+// tells; so it is logged. A look at the stack of the goroutine takes some tens of
+// microseconds, and a Wait that is about to block takes some as well.
+
+// foreignLooks is how many waits with a context of the pool's are looked at; then only
+// one in as many is.
+const foreignLooks = 100
+
+// noticeForeign logs that a wait for task, with a context that belongs to c, if to
+// any, is made inside a task of p that c is not the context of. It is called until
+// that has been logged.
+func (p *Pool) noticeForeign(c, task *taskContext) {
+	if p.foreignTold.Load() {
+		return
+	}
+	ours := c != nil && c.pool == p
+	if ours {
+		if n := p.foreignSeen.Add(1); n > foreignLooks && n%foreignLooks != 0 {
+			return
+		}
+	} else if !p.inside() {
+		return
+	}
+	here := stacksIn(string(debug.Stack()))
+	if len(here) == 0 || len(here[0].tasks) == 0 || ours && !here[0].isForeign(c) || p.foreignTold.Swap(true) {
+		return
+	}
+	p.logger.Warn("filch: a task calls Wait with a context that is not its own, so its worker is blocked meanwhile; "+
+		"pass the context that the function of the task is called with",
+		"pool", p.name, "task", p.nameAt(here[0].tasks[0]), "waits for", strings.TrimPrefix(lookAtStacks().nameOf(task), "task "))
+}
+
+// isForeign reports whether c is not the context of the task that runs at the top of
+// the stack. Of tasks without a Future, it cannot tell one from another.
+func (s stackOfTasks) isForeign(c *taskContext) bool {
+	if s.tasks[0].address == "" {
+		return !c.isShared()
+	}
+	return s.tasks[0].address != addressOf(c)
+}
+
+// nameAt returns the name of a task on a stack, or its function's.
+func (p *Pool) nameAt(t taskOnStack) string {
+	var bodies []body
+	for _, w := range *p.workers.Load() {
+		w.tasks.mu.Lock()
+		bodies = append(bodies, w.tasks.running.body)
+		w.tasks.mu.Unlock()
+	}
+	for _, b := range append(bodies, p.longRunning()...) {
+		if f, ok := b.(interface{ task() *taskContext }); ok && addressOf(f.task()) == t.address && f.task().name() != "" {
+			return f.task().name()
+		}
+	}
+	return t.function
+}

@@ -1,0 +1,103 @@
+package filch_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/filch-go/filch"
+)
+
+// syncBuffer is a buffer for a logger and its reader.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// A task that waits with a context that is not its own is told of once; others are
+// not.
+func TestWaitWithAForeignContextIsLogged(t *testing.T) {
+	for name, test := range map[string]struct {
+		wait    func(own, outer context.Context, f *filch.Future[int])
+		foreign bool
+	}{
+		"Background": {func(_, _ context.Context, f *filch.Future[int]) { f.Wait(background) }, true},
+		"outer":      {func(_, outer context.Context, f *filch.Future[int]) { f.Wait(outer) }, true},
+		"own":        {func(own, _ context.Context, f *filch.Future[int]) { f.Wait(own) }, false},
+		"derived": {func(own, _ context.Context, f *filch.Future[int]) {
+			ctx, cancel := context.WithCancel(own)
+			defer cancel()
+			f.Wait(ctx)
+		}, false},
+		"goroutine": {func(own, _ context.Context, f *filch.Future[int]) {
+			var wg sync.WaitGroup
+			wg.Go(func() { f.Wait(own) })
+			wg.Go(func() { f.Wait(background) })
+			wg.Wait()
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out syncBuffer
+			p := filch.New(filch.WithWorkers(4), filch.WithName("pool"), filch.WithLogger(slog.New(slog.NewTextHandler(&out, nil))), filch.WithStallTimeout(0))
+			for range 2 {
+				gate, runs := make(chan bool), make(chan bool)
+				slow := filch.Submit(background, p, func(context.Context) (int, error) { close(runs); <-gate; return 1, nil }, filch.Named("slow"))
+				<-runs
+				waits := make(chan bool)
+				outer := filch.Submit(background, p, func(outer context.Context) (int, error) {
+					filch.Submit(outer, p, func(own context.Context) (int, error) {
+						close(waits)
+						test.wait(own, outer, slow)
+						return 1, nil
+					}, filch.Named("waits")).Wait(outer)
+					return 1, nil
+				})
+				<-waits
+				if test.foreign {
+					for out.String() == "" {
+						runtime.Gosched()
+					}
+				}
+				close(gate)
+				outer.Wait(background)
+			}
+			s := out.String()
+			if !test.foreign && s != "" {
+				t.Error(s)
+			}
+			if test.foreign && (strings.Count(s, "WARN") != 1 || !strings.Contains(s, "pool=pool") || !strings.Contains(s, `"waits for"=slow`) ||
+				!strings.Contains(s, "task=") || strings.Contains(s, `task=""`) || !strings.Contains(s, "pass the context")) {
+				t.Error(s)
+			}
+			p.Close()
+		})
+	}
+}
+
+// A pool without a logger does not look.
+func TestForeignContextsWithoutALogger(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	gate := make(chan bool)
+	slow := filch.Submit(background, p, func(context.Context) (int, error) { <-gate; return 1, nil })
+	f := filch.Submit(background, p, func(context.Context) (int, error) { close(gate); return slow.Wait(background) })
+	if v, err := f.Wait(background); v != 1 || err != nil {
+		t.Error(v, err)
+	}
+}
