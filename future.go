@@ -7,7 +7,7 @@ import (
 )
 
 // Future is the result of a task of [Submit], once it has one. Its methods may
-// be called from any goroutine, any number of times.
+// be called from any goroutine, any number of times. Of these only Wait blocks.
 type Future[T any] struct {
 	ctx   taskContext // that f is called with; its state is the Future's
 	f     func(ctx context.Context) (T, error)
@@ -34,7 +34,7 @@ func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) 
 }
 
 // Submit queues f, as [Pool.Go] does, and returns its Future. If f cannot be
-// queued, the Future has the error. A panic in f becomes a [*PanicError], and
+// queued, the Future has the error. Submit waits when Go does. A panic in f becomes a [*PanicError], and
 // runtime.Goexit [ErrGoexit].
 //
 // Submit allocates the Future, 80 bytes for a result of a word. It panics if an

@@ -85,7 +85,7 @@ func TaskLimit(n int) GroupOption {
 	return func(g *Group) { g.slots = &room{limit: int64(n)} }
 }
 
-// Group returns a group of tasks of p. Its context has the values of ctx and
+// Group returns a group of tasks of p, and does not block. Its context has the values of ctx and
 // ends with it; it also ends when a task fails, unless [CollectErrors] says
 // otherwise, and when Wait or Stop returns. It panics if ctx is nil.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
@@ -103,7 +103,8 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	return g
 }
 
-// Context returns the group's context, which its tasks are called with.
+// Context returns the group's context, which its tasks are called with. It does not
+// block.
 func (g *Group) Context() context.Context { return g.ctx }
 
 // Go queues f as a task of the group; what a limited queue makes of it is as
@@ -125,16 +126,16 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 }
 
 // GoFrom queues f as Go does, but ctx says where: if it comes from a task of the
-// pool, in the queue of the worker that runs that task, behind or before what the
-// task submits itself, as the [Order] says. So what the tasks of a group submit to
-// the group, such as the next pages of a crawl, runs where they ran, and what was
-// submitted last comes first. f is called with the group's context nevertheless: its
+// pool, in the queue of the worker that runs that task, like what the task submits by
+// [Pool.Go]. So what the tasks of a group submit to the group, such as the next pages of a crawl, runs where they ran, the newest
+// first if the order of the pool is [LIFO]. f is called with the group's context nevertheless: its
 // values and its end are not those of ctx. If ctx has ended, f is not called, and
 // the cause is an error like that of a task.
 //
 // GoFrom waits when Go does, but not for a slot if ctx comes from a task of the group,
-// or of a pool with a limit of its own: then it runs f itself. It waits at most until
-// ctx ends, or the group's does. It panics if ctx or f is nil.
+// or from any of a pool with [WithTaskLimit]: then it runs f itself. It waits at most
+// until ctx ends, and for a slot of the group at most until the group's context does.
+// It panics if ctx or f is nil.
 func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, opts ...TaskOption) {
 	if ctx == nil {
 		panic("filch: Group.GoFrom: ctx is nil")
@@ -416,7 +417,8 @@ func identical(a, b error, ran bool) bool {
 }
 
 // Wait waits until all tasks of the group are done and returns their error: the
-// first, or what [CollectErrors] says. Then the group's context has ended, and
+// first, or what [CollectErrors] says. If the group's context ended before, and no
+// task has an error of its own, that is the cause. Then the group's context has ended, and
 // the group is not to be used again.
 //
 // Inside the task that made the group, Wait runs tasks of the group that have
@@ -508,8 +510,9 @@ func (g *Group) has(b body) bool {
 }
 
 // Stop ends the group's context, so that tasks that have not started never do,
-// and then does what Wait does. Tasks that were dropped because of it are no
-// error.
+// and then does what Wait does, for as long as tasks run. Tasks that were dropped
+// because of it are no error; what those return that ran is, unless it is the
+// context's own error.
 func (g *Group) Stop() error {
 	g.cancel(errStopped)
 	return g.Wait()

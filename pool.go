@@ -164,8 +164,8 @@ func WithAgeing(d time.Duration) Option {
 // counts as idle. A cancelled task counts until its turn. Without the option, there
 // is no limit.
 //
-// With Block, Go and Submit wait for room, the first that came first. A task then
-// costs about two more atomic operations, and with a wait some microseconds.
+// With Block, Go and Submit wait for room, the first that came first. The limit costs
+// a task about as much as an uncontended mutex, and with a wait some microseconds.
 // WithQueueLimit panics if n < 1 or o is none of [Block], [Reject] and [CallerRuns].
 // See [WithTaskLimit] for a limit of tasks that run or wait, whatever the number of
 // workers.
@@ -205,8 +205,8 @@ func WithQueueLimit(n int, o Overflow) Option {
 //
 // It is what ants has for its capacity, and errgroup for its limit; see [TaskLimit]
 // for one of a group, and [WithQueueLimit] for one of tasks that wait. With both, a
-// task takes its slot first. It costs two atomic operations a task, and with a wait
-// some microseconds. WithTaskLimit panics if n < 1 or o is none of the above.
+// task takes its slot first. The limit costs a task about as much as an uncontended
+// mutex, and with a wait some microseconds. WithTaskLimit panics if n < 1 or o is none of the above.
 func WithTaskLimit(n int, o Overflow) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("filch: WithTaskLimit(%d, %v): there must be a slot for a task", n, o))

@@ -18,12 +18,13 @@ var (
 	// ErrClosed is the error of tasks that come after [Pool.Shutdown] or
 	// [Pool.Close], or are cancelled by them.
 	ErrClosed = errors.New("filch: the pool is closed")
-	// ErrQueueFull is the error of tasks for which a limited queue has no room.
+	// ErrQueueFull is the error of tasks for which a limited queue has no room, or a
+	// limited number of tasks no slot.
 	ErrQueueFull = errors.New("filch: the queue is full")
 	// ErrGoexit is the error of tasks that end in runtime.Goexit.
 	ErrGoexit = errors.New("filch: the task called runtime.Goexit")
 	// ErrInside is the error of calls that would wait for the task that they are
-	// made from.
+	// made from, also in a roundabout way: for another that waits for that task.
 	ErrInside = errors.New("filch: called from inside a task, which would wait for itself")
 )
 
@@ -67,8 +68,8 @@ const (
 // String returns the name of the order.
 func (o Order) String() string { return nameOf("Order", int(o), "LIFO", "FIFO", "ByPriority") }
 
-// Overflow is what happens to a task that is submitted when as many are queued
-// as may be.
+// Overflow is what happens to a task that is submitted when as many are queued, or
+// unfinished, as may be; see [WithQueueLimit] and [WithTaskLimit].
 type Overflow int
 
 const (
@@ -184,8 +185,9 @@ func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error
 // [ScopeOf] and Wait use the same worker. It does not end because f returns; but
 // when f has, and nobody has the context any more, its channel may be closed.
 //
-// Go does not wait for f, and for room in the queue only if [WithQueueLimit]
-// says so. It returns an error, and f is not called, if the pool is closed, the
+// Go does not wait for f. It waits for room in the queue only if [WithQueueLimit]
+// says so, and for a slot only if [WithTaskLimit] does, at most until ctx ends. It
+// returns an error, and f is not called, if the pool is closed, the
 // queue is full, or ctx has ended. A panic in f goes to the handler of
 // [WithPanicHandler]; without one it ends the program, like that of any
 // goroutine, or with [CallerRuns] arrives at the caller. runtime.Goexit in f ends
