@@ -127,9 +127,10 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 
 // GoFrom queues f as Go does, but ctx says where: if it comes from a task of the
 // pool, in the queue of the worker that runs that task, like what the task submits by
-// [Pool.Go]. So what the tasks of a group submit to the group, such as the next pages of a crawl, runs where they ran, the newest
-// first if the order of the pool is [LIFO]. f is called with the group's context nevertheless: its
-// values and its end are not those of ctx. If ctx has ended, f is not called, and
+// [Pool.Go]. So what the tasks of a group submit to the group, such as the next pages
+// of a crawl, runs where they ran, the newest first if the order of the pool is
+// [LIFO]. f is called with the group's context nevertheless: its values and its end
+// are not those of ctx. If ctx has ended, f is not called, and
 // the cause is an error like that of a task.
 //
 // GoFrom waits when Go does, but not for a slot if ctx comes from a task of the group,
