@@ -183,3 +183,29 @@ func TestCloseInsideInPlace(t *testing.T) {
 		})
 	}
 }
+
+// A task that the submitter runs, and that does not return, is counted once.
+func TestGoexitInATaskOfAGroupThatTheCallerRuns(t *testing.T) {
+	for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(1, filch.CallerRuns))
+			defer p.Close()
+			p.Pause()
+			p.Go(context.Background(), func(context.Context) {})
+			g := p.Group(context.Background(), filch.CollectErrors(9))
+			over := make(chan bool)
+			go func() {
+				defer close(over)
+				g.Go(func(context.Context) error { runtime.Goexit(); return nil }, opts...)
+			}()
+			<-over
+			p.Resume()
+			synctest.Wait()
+			ran := false
+			g.Go(func(context.Context) error { ran = true; return nil })
+			if err := g.Wait(); !ran || !errors.Is(err, filch.ErrGoexit) {
+				t.Errorf("ran: %t, %v", ran, err)
+			}
+		})
+	}
+}

@@ -164,13 +164,13 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 		g.submitWith(ctx, f, o)
 		return
 	}
-	t := &groupTask{g, f}
+	t := &groupTask{group: g, f: f}
 	if !g.begin(true) {
 		return
 	}
 	err = errNotSubmitted // unless submit returns
 	defer func() {
-		if err != nil && g.begins() {
+		if err != nil && g.begins(t) {
 			g.ended(err, false)
 		}
 	}()
@@ -207,7 +207,7 @@ func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error,
 	if g.slots.take() {
 		return true
 	}
-	t := &groupTask{g, f}
+	t := &groupTask{group: g, f: f}
 	var err error
 	if c := taskOf(ctx); c != nil && c.Context == g.ctx && g.pool.runsTaskOf(ctx) {
 		if err = g.runNow(ctx, t, o); err == nil {
@@ -245,7 +245,7 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 	future := g.future(f, o, g.ended)
 	err := errNotSubmitted // unless submit returns
 	defer func() {
-		if err != nil {
+		if err != nil && future.claim(seat{}) { // else it has run, and does not return
 			g.ended(err, false)
 		}
 	}()
@@ -255,14 +255,15 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 	future.Done() // so that it is dropped when the context ends, and not only when its turn comes
 }
 
-// begins counts a task that is queued no longer, and reports false if all that
-// were queued have been dropped, with it.
-func (g *Group) begins() bool {
+// begins counts a task that is queued no longer, and reports false if it was counted
+// before, or all that were queued have been dropped, with it.
+func (g *Group) begins(t *groupTask) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.gone {
+	if g.gone || t.begun {
 		return false
 	}
+	t.begun = true
 	g.queued--
 	return true
 }
@@ -286,6 +287,7 @@ func (g *Group) dropQueued() {
 type groupTask struct {
 	group *Group
 	f     func(ctx context.Context) error
+	begun bool // or dropped; under the group's lock
 }
 
 func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
@@ -301,7 +303,7 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 		p.leaveSlot(s)
 		return false
 	}
-	if queued && !t.group.begins() {
+	if queued && !t.group.begins(t) {
 		p.dropped(t, context.Cause(t.group.ctx))
 		p.leaveSlot(s)
 		return false
@@ -329,7 +331,7 @@ func (t *groupTask) drop(p *Pool, err error) {
 // dropUnstarted is drop but for the slot.
 func (t *groupTask) dropUnstarted(p *Pool, err error) {
 	defer func() {
-		if t.group.begins() {
+		if t.group.begins(t) {
 			t.group.ended(err, false)
 		}
 	}()
