@@ -15,8 +15,20 @@ import (
 // spin computes until the given time.
 func spin(until time.Time) {
 	for time.Now().Before(until) {
+		compute()
 	}
 }
+
+// compute takes some microseconds, and lets another goroutine have the processor, for
+// when goroutines are not preempted.
+func compute() {
+	for range 10_000 {
+		work.Add(1)
+	}
+	runtime.Gosched()
+}
+
+var work atomic.Int64
 
 // Tasks that compute get no more places than there are workers, however long they
 // take, and whatever else runs.
@@ -83,6 +95,7 @@ func TestStallsAreNoticedOnBusyProcessors(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) + 1 {
 		others.Go(func() {
 			for !over.Load() {
+				compute()
 			}
 		})
 	}
