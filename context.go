@@ -393,7 +393,10 @@ func (l *latch) wait(ctx context.Context, ready func() bool) error {
 // worker that runs the task. If ctx does not come from a task, that is the
 // default pool. The Scope may be used by several goroutines: one at a time
 // works on the task's worker, the others, and whoever comes when the task is
-// over, are guests of its pool, as by [Pool.Do]. It panics if ctx is nil.
+// over, are guests of its pool, as by [Pool.Do]. A pool that is being closed lets its
+// tasks go on: the Scope of a task works until the pool has ended. Like a Pool, it has
+// the methods TryDo and Closed, which an interface assertion finds. It panics if ctx is
+// nil.
 func ScopeOf(ctx context.Context) Scope {
 	if ctx == nil {
 		panic("filch: ScopeOf: ctx is nil")
@@ -418,21 +421,32 @@ func (s taskScope) Do(f func(w *Worker)) {
 	if f == nil {
 		panic("filch: Do: f is nil")
 	}
+	if s.TryDo(f) != nil {
+		panic("filch: Do on a closed Pool")
+	}
+}
+
+// TryDo is Do, but returns ErrClosed when the pool has ended, with the task long over.
+func (s taskScope) TryDo(f func(w *Worker)) error {
+	if f == nil {
+		panic("filch: TryDo: f is nil")
+	}
 	w, p := s.worker, s.p
 	if w == nil || !w.hold.enterScope(s.round) {
-		if p.join(onePlace)&ended != 0 {
-			p.release(minus(onePlace))
-			panic("filch: Do on a closed Pool")
+		if w = p.tryEnter(ended); w == nil {
+			return ErrClosed
 		}
-		w = p.hire()
 		defer p.exit(w)
-		w.enterAsGuest()
 	} else {
 		defer w.leaveScope()
 		w.start()
 	}
 	w.Do(f)
+	return nil
 }
+
+// Closed reports whether TryDo would return ErrClosed.
+func (s taskScope) Closed() bool { return s.p.state.Load()&ended != 0 }
 
 func (w *Worker) leaveScope() {
 	if !w.hold.leaveScope() {

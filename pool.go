@@ -386,7 +386,7 @@ type Scope interface {
 // If f panics, Do waits for what other workers have taken of its forks, then
 // panics with a [*PanicError]; after runtime.Goexit it likewise waits. A Do
 // that forks nothing costs about as much as two uncontended mutexes. Do panics
-// if f is nil or the pool is closed.
+// if f is nil or the pool is closed; [Pool.TryDo] returns an error instead.
 func (p *Pool) Do(f func(w *Worker)) {
 	if f == nil {
 		panic("filch: Do: f is nil")
@@ -398,10 +398,19 @@ func (p *Pool) Do(f func(w *Worker)) {
 
 // enter makes the caller a worker with a place.
 func (p *Pool) enter(op string) *Worker {
-	s := p.join(onePlace)
-	if s&closed != 0 {
-		p.release(minus(onePlace))
+	w := p.tryEnter(closed)
+	if w == nil {
 		panic("filch: " + op + " on a closed Pool")
+	}
+	return w
+}
+
+// tryEnter is enter, but returns nil if the pool is in the given state: closed,
+// or ended.
+func (p *Pool) tryEnter(shut uint64) *Worker {
+	if p.join(onePlace)&shut != 0 {
+		p.release(minus(onePlace))
+		return nil
 	}
 	if p.limit.Load() == 1 {
 		p.follow()

@@ -115,7 +115,7 @@ func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 // ForErr calls f for each i of 0 to n-1 until one fails, and returns the error that a serial
 // loop would have returned: that of the lowest i. What comes after an i that has failed
 // is left out if it has not begun. With [AllErrors] it calls f for all; with
-// [WithContext] it may be stopped.
+// [WithContext] it may be stopped. On a closed pool it returns [filch.ErrClosed], unless n is 0.
 func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
 	check("ForErr", s)
 	checkNumber("ForErr", "n", n)
@@ -128,7 +128,7 @@ func eachErr(s filch.Scope, n int, f any, c config, g func(i int) error) error {
 	var e failures
 	e.limit.Store(int64(n))
 	c.limit, c.single = &e.limit, true
-	each(s, n, f, c, func(lo, hi int) {
+	err := tryEach(s, n, f, c, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if c.ctx != nil && c.ctx.Err() != nil {
 				e.stop(c.ctx)
@@ -142,6 +142,9 @@ func eachErr(s filch.Scope, n int, f any, c config, g func(i int) error) error {
 			}
 		}
 	})
+	if err != nil {
+		e.stopped = err
+	}
 	return e.err(c.all)
 }
 

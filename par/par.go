@@ -28,8 +28,20 @@
 //   - Results do not depend on the number of workers, or on who was faster, if the
 //     functions passed are pure, unless the documentation says so.
 //   - Nothing is allocated for each element but what the result takes.
-//   - A nil function or Scope panics, as does a negative length. So does a closed pool, but
-//     not if the input is so small that no pool is needed.
+//   - A nil function or Scope panics, as does a negative length.
+//
+// # Closed pools
+//
+// On a closed [filch.Pool], functions that return an error return [filch.ErrClosed] for any input
+// but an empty one, however small it is. They also return it if the pool is closed while they run
+// and before they need its workers: then some elements are done. Once they run on workers, they
+// run to the end. The other functions panic, unless the input is so small that they need no pool.
+//
+// This is about the Scope that is passed. A *[filch.Worker] is inside the pool already, so that
+// what runs on it goes on while the pool is being closed. So does the Scope of a task, from
+// [filch.ScopeOf], until the pool has ended. Any other Scope is called, and must do as it should.
+// To make several calls in a row that cannot be refused halfway, make them all on one Worker:
+// inside a single Do, TryDo or DoContext of the pool.
 package par
 
 import (

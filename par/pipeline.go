@@ -74,7 +74,9 @@ func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Sco
 // it may be stopped; then it returns why, unless all before an error are through. A panic of
 // the source or a stage arrives once, as elsewhere. Run returns when the source has ended: it is
 // asked for no more values than there is room for, and stopped as a loop would be by break. Inside
-// of a worker it keeps that worker's place while it waits for the others.
+// of a worker it keeps that worker's place while it waits for the others. On a closed pool Run
+// returns [filch.ErrClosed], and does not touch its source. If the pool is closed later, the
+// values go on to the end, with fewer workers.
 //
 // A worker carries a value from stage to stage as long as the next one has room for it, and
 // else goes on with one that is furthest on (as Navarro, Asenjo, Tabik, Caşcaval, "Analytical
@@ -87,18 +89,23 @@ func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) e
 	l := &line{config: configOf("Pipeline.Run", opts, inFlight|untilDone), carriers: 1}
 	l.left.L = &l.mu
 	l.failed.limit.Store(math.MaxInt)
-	s.Do(func(w *filch.Worker) { l.pool = w.Pool() })
+	if err := tryDo(s, func(w *filch.Worker) { l.pool = w.Pool() }); err != nil {
+		return err
+	}
 	if l.inFlight == 0 {
 		l.inFlight = 4 * l.pool.Workers()
 	}
 	l.at = make([]int, l.inFlight)
 	Stage(p, 1, func(v T) (struct{}, error) { return struct{}{}, sink(v) }).lay(l)
-	l.run(s)
+	err := l.run(s)
 	if l.broken {
 		if l.fault == nil {
 			runtime.Goexit()
 		}
 		rethrow(l.fault)
+	}
+	if err != nil {
+		return err
 	}
 	if l.failed.stopped != nil && l.through() < l.failed.first {
 		return l.failed.stopped // not all before the error are through
@@ -130,6 +137,7 @@ type line struct {
 	carriers int       // who takes steps
 	coming   int       // of these, guests that are not there yet
 	closed   bool      // the pool takes no guests any more
+	away     bool      // nor who called Run
 	resting  bool      // who called Run does not, but waits
 	left     sync.Cond // when there are no carriers any more, or resting is over
 	broken   bool      // a guest ended by a panic, or Goexit
@@ -152,8 +160,9 @@ type step struct{ i, stage int }
 
 // run takes all steps, together with guests of the pool, who come when there is more to do and a
 // place is free, and leave when there is nothing. So nobody who carries waits for another, but
-// who called Run does.
-func (l *line) run(s filch.Scope) {
+// who called Run does. It returns an error if who called Run was never let in, so that nothing
+// was begun.
+func (l *line) run(s filch.Scope) (err error) {
 	inOrder := false
 	defer func() {
 		l.mu.Lock()
@@ -166,22 +175,40 @@ func (l *line) run(s filch.Scope) {
 		l.mu.Unlock()
 		boundary(l.stop)
 	}()
+	entered := false
 	for again := true; again; again = l.rest() {
 		inOrder = false
-		s.Do(l.carry)
+		if err = tryDo(s, l.carry); err != nil {
+			l.turnedAway()
+		} else {
+			entered = true
+		}
 		inOrder = true
 	}
+	if entered {
+		return nil
+	}
+	return err
+}
+
+// turnedAway ends a carrier that was not let in. What it was called for is not lost: those that
+// call go on themselves, and look for more before they leave.
+func (l *line) turnedAway() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed, l.away = true, true
+	l.leave()
 }
 
 // rest waits until no steps are left, or there is one for who called Run: then it reports true.
 func (l *line) rest() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.resting = true
+	l.resting = !l.away
 	for l.resting && l.carriers > 0 {
 		l.left.Wait()
 	}
-	called := !l.resting
+	called := !l.resting && !l.away
 	l.resting = false
 	return called
 }
@@ -209,7 +236,7 @@ func (l *line) leave() {
 }
 
 func (l *line) guest() {
-	entered, inOrder := false, false
+	inOrder := false
 	defer func() {
 		if inOrder {
 			return
@@ -217,23 +244,25 @@ func (l *line) guest() {
 		fault := recover()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		switch {
-		case !entered:
-			l.coming--
-			l.closed = true
-		case !l.broken:
+		if !l.broken {
 			l.broken, l.fault = true, fault
 		}
 		l.leave()
 	}()
-	l.pool.Do(func(w *filch.Worker) {
-		entered = true
+	err := l.pool.TryDo(func(w *filch.Worker) {
 		l.mu.Lock()
 		l.coming--
 		l.mu.Unlock()
 		l.carry(w)
 	})
 	inOrder = true
+	if err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.coming--
+		l.closed = true
+		l.leave()
+	}
 }
 
 // carry takes steps until there is none that could be taken now, and leaves. Who has taken one

@@ -49,7 +49,8 @@ func (b mapBody[T, R]) run(lo, hi int) {
 }
 
 // MapErr returns f of each element of x, or the error of the first that fails; see
-// [ForErr]. With an error, what f has returned without one is there as well.
+// [ForErr]. With an error, what f has returned without one is there as well. On a closed pool
+// the error is [filch.ErrClosed], unless x is empty.
 func MapErr[T, R any](s filch.Scope, x []T, f func(v T) (R, error), opts ...Option) ([]R, error) {
 	check("MapErr", s)
 	checkFunc("MapErr", f == nil)

@@ -15,6 +15,8 @@ import (
 // that has not begun. Of other errors, one is returned, and what has not begun when it
 // is there is left out.
 //
+// On a closed pool WalkDir returns [filch.ErrClosed] without calling f.
+//
 // Files are read by the workers, which are busy meanwhile: have more of them than processors
 // if the files are far away.
 func WalkDir(s filch.Scope, fsys fs.FS, root string, f fs.WalkDirFunc) error {
@@ -22,6 +24,9 @@ func WalkDir(s filch.Scope, fsys fs.FS, root string, f fs.WalkDirFunc) error {
 	checkFunc("WalkDir", f == nil)
 	if fsys == nil {
 		panic("par: WalkDir: fsys is nil")
+	}
+	if closed(s) {
+		return filch.ErrClosed
 	}
 	w := &walk{fsys: fsys, f: f}
 	var info fs.FileInfo
@@ -32,8 +37,10 @@ func WalkDir(s filch.Scope, fsys fs.FS, root string, f fs.WalkDirFunc) error {
 		}
 	})
 	if info != nil {
-		walkFunc.Call(s, walked{w, root, fs.FileInfoToDirEntry(info)})
-		err = w.err
+		err = tryDo(s, func(worker *filch.Worker) { walkFunc.Call(worker, walked{w, root, fs.FileInfoToDirEntry(info)}) })
+		if err == nil {
+			err = w.err
+		}
 	}
 	if err == fs.SkipDir || err == fs.SkipAll {
 		return nil

@@ -1,0 +1,47 @@
+package filch
+
+import "context"
+
+// TryDo is [Pool.Do], but returns [ErrClosed] if the pool is closed, without calling f.
+// It panics if f is nil, and as Do does if f panics.
+func (p *Pool) TryDo(f func(w *Worker)) error {
+	if f == nil {
+		panic("filch: TryDo: f is nil")
+	}
+	w := p.tryEnter(closed)
+	if w == nil {
+		return ErrClosed
+	}
+	defer p.exit(w)
+	w.Do(f)
+	return nil
+}
+
+// DoContext is [Pool.TryDo] for work on behalf of ctx. If ctx has ended, it returns
+// the reason, as [context.Cause] gives it, without calling f. Once f has been called,
+// DoContext does not look at ctx again and returns nil: stopping early is up to f.
+//
+// It panics if ctx or f is nil, and as Do does if f panics.
+func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
+	if ctx == nil {
+		panic("filch: DoContext: ctx is nil")
+	}
+	if f == nil {
+		panic("filch: DoContext: f is nil")
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	w := p.tryEnter(closed)
+	if w == nil {
+		return ErrClosed
+	}
+	defer p.exit(w)
+	w.Do(f)
+	return nil
+}
+
+// Closed reports whether [Pool.Close] or [Pool.Shutdown] has been called: whether Do
+// panics and TryDo returns [ErrClosed]. It never becomes false again, and if it is
+// false, the pool may be closed the moment after. It costs an atomic load.
+func (p *Pool) Closed() bool { return p.state.Load()&closed != 0 }
