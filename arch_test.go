@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"examples/kmeans":     {"", "par"},
 	"examples/knapsack":   {""},
 	"examples/mandelbrot": {"", "par"},
+	"examples/service":    {"", "par"},
 	"examples/wordcount":  {"", "par"},
 	"internal/conform":    {},
 	"par":                 {""},

@@ -50,6 +50,11 @@ func (p *Pool) cancelAll() {
 // once with an error that says how many tasks were queued and wraps that of ctx. It resumes a paused
 // pool. It may be called more than once and from several goroutines.
 //
+// A service ends in this order: first its server, as by the Shutdown of net/http, which
+// waits for the requests it has accepted, then the pool. In the other order, a request that
+// enters the pool several times may be refused halfway: what is inside a Do goes on, but the
+// next Do panics, and TryDo returns [ErrClosed].
+//
 // Called from inside a task of the pool, Shutdown does all that but wait, and
 // returns [ErrInside]. It must not be called from inside Do, where it would wait
 // for itself. It panics if ctx is nil. The default pool is everybody's:
