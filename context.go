@@ -464,7 +464,8 @@ func (w *Worker) leaveScope() {
 // Blocking calls f, which may block for long, and lets another worker go on
 // with what is queued meanwhile. Afterwards the caller goes on at once, on an
 // extra place if all are taken. If ctx does not come from a task, Blocking just
-// calls f. It panics if ctx or f is nil.
+// calls f. It panics if ctx or f is nil. Code that has a Worker and no context calls
+// [Worker.Blocking].
 //
 // What blocks without it is noticed as well, but only after a time in which
 // nothing that was queued could start; see [WithStallTimeout].

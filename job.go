@@ -275,6 +275,7 @@ func (p *published[A, R]) newest() *typedJob[A, R] { return p.open[len(p.open)-1
 // takeBack takes back the newest job, if nobody has stolen it. Otherwise it
 // waits until it is done, and reports false.
 func (p *published[A, R]) takeBack(w *Worker) bool {
+	w.checkUse()
 	newest := &p.newest().job
 	if !w.remove(newest) && w.await(newest) {
 		return false

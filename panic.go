@@ -39,6 +39,7 @@ func (w *Worker) mark() mark {
 // panic is returned. If f ends in runtime.Goexit, they are dropped as well, and
 // the goroutine exits.
 func (w *Worker) try(f func(w *Worker)) (err *PanicError) {
+	w.checkUse()
 	returned := false
 	m := w.mark()
 	defer func() {

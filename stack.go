@@ -321,10 +321,11 @@ func (p *Pool) workerAt(pcs []uintptr) (runs, waits, gives bool) {
 
 // lends are the functions that give up a place while they run, if they can.
 var lends = map[string]bool{
-	"Blocking":        true,
-	"(*latch).wait":   true,
-	"(*Worker).block": true,
-	"(*Worker).park":  true,
+	"Blocking":           true,
+	"(*latch).wait":      true,
+	"(*Worker).block":    true,
+	"(*Worker).Blocking": true,
+	"(*Worker).park":     true,
 }
 
 // thisPackage is how the names of its functions begin.

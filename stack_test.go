@@ -58,12 +58,15 @@ func TestCensus(t *testing.T) {
 		p.Go(t.Context(), func(ctx context.Context) { inside <- true; f() }, Named(fmt.Sprint(i)))
 	}
 	p.Go(t.Context(), func(ctx context.Context) { Blocking(ctx, func() { inside <- true; <-leave }) })
+	p.Go(t.Context(), func(ctx context.Context) {
+		ScopeOf(ctx).Do(func(w *Worker) { w.Blocking(func() { inside <- true; <-leave }) })
+	})
 	p.Go(t.Context(), func(ctx context.Context) { inside <- true; <-leave }, LongRunning())
 	other.Go(t.Context(), func(ctx context.Context) { inside <- true; <-leave })
-	for range 6 {
+	for range 7 {
 		<-inside
 	}
-	for p.census() != (census{waiting: 2, lending: 1}) { // the last ones are about to wait
+	for p.census() != (census{waiting: 2, lending: 2}) { // the last ones are about to wait
 		runtime.Gosched()
 	}
 	for p.lost(p.counts(p.state.Load()).Active) != 2 { // a worker may be about to leave

@@ -38,6 +38,7 @@ type Worker struct {
 	passed    bool         // gave the place to another while helping, and counts as blocked
 	searching bool         // counted as searching
 	unwinding bool         // dropping forks after a panic or Goexit
+	blocking  bool         // in Blocking
 	lastSteal int64
 	fresh     bool // the credit was not counted yet for what runs here
 	owed      int  // forks to publish, whatever the credit
@@ -206,6 +207,7 @@ func (w *Worker) answer() {
 	if p == nil {
 		panic("filch: Fork on a Frame after its function has returned")
 	}
+	w.checkUse()
 	if atomic.LoadUint32(&w.demand) == giveWay {
 		w.giveWay()
 	}

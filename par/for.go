@@ -36,6 +36,10 @@ func (f forBody) run(lo, hi int) {
 // ForScope is [For] for an f that calls other functions of this package, or forks: it
 // passes on the scope that f is called in, which is the worker's. With the pool that is
 // around all, they would run as well, but each as a new guest of the pool.
+//
+// An f that blocks on a network or a file says so, and another worker takes over meanwhile:
+//
+//	s.Do(func(w *filch.Worker) { w.Blocking(func() { … }) })
 func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option) {
 	check("ForScope", s)
 	checkNumber("ForScope", "n", n)

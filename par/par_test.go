@@ -960,3 +960,19 @@ func TestNobodyAsks(t *testing.T) {
 		}
 	})
 }
+
+// In a body of ForScope, the Scope leads to the Worker, also if the loop is so small that it runs
+// outside of the pool. With one place, what is queued runs while a body waits for it.
+func TestABodyOfForScopeMayBlock(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+	defer p.Close()
+	for _, n := range []int{1, 2, 10} {
+		ForScope(p, n, func(s filch.Scope, i int) {
+			s.Do(func(w *filch.Worker) {
+				ran := make(chan bool)
+				p.Go(background, func(context.Context) { close(ran) })
+				w.Blocking(func() { <-ran })
+			})
+		}, WithGrain(1))
+	}
+}

@@ -1,0 +1,60 @@
+package filch
+
+import "math"
+
+// Blocking calls f, which may block, and lets another worker take over the place
+// meanwhile. Afterwards the caller goes on at once, on an extra place if all are taken;
+// then the next worker that looks for work gives up its own. It is [Blocking] for code
+// that has a Worker and no context.
+//
+// All forks that w has open are offered to the other workers before f is called, so that
+// none has to wait for f. f must not use w, and neither must what it calls: under the race
+// detector that panics. A Blocking inside f just calls its function. While f runs,
+// [Stats].Blocked counts it, and [Pool.Close] and [Pool.Shutdown] wait for it. A panic or
+// runtime.Goexit in f goes its way.
+//
+// A Scope is turned into its Worker by Do, as in a body of par.ForScope:
+//
+//	s.Do(func(w *filch.Worker) { w.Blocking(f) })
+//
+// Code that is handed an io.Writer, say, has neither. There the writer can do it; see the
+// example.
+//
+// Blocking costs a few atomic operations, a look at all workers for what they have to do, and
+// a wake-up if there is something: it is for what may block for longer. It panics if f is nil.
+func (w *Worker) Blocking(f func()) {
+	if f == nil {
+		panic("filch: Blocking: f is nil")
+	}
+	if w.blocking {
+		f()
+		return
+	}
+	w.beginBlocking()
+	defer w.endBlocking()
+	f()
+}
+
+// beginBlocking gives up w's place, if it has one.
+func (w *Worker) beginBlocking() {
+	w.owed = max(0, w.owed-w.publish(math.MaxInt))
+	w.blocking = true
+	d := uint64(oneBlocked)
+	if w.hold.yieldPlace() {
+		d += minus(onePlace)
+	}
+	w.pool.release(d) // and wakes somebody for what was published, or asks for more
+}
+
+// endBlocking takes a place for w again.
+func (w *Worker) endBlocking() {
+	w.blocking = false
+	w.resume()
+}
+
+// checkUse panics if w is used by what it called by Blocking.
+func (w *Worker) checkUse() {
+	if checked && w.blocking {
+		panic("filch: a Worker was used inside of its Blocking")
+	}
+}
