@@ -397,6 +397,9 @@ func (l *latch) wait(ctx context.Context, ready func() bool) error {
 // tasks go on: the Scope of a task works until the pool has ended. Like a Pool, it has
 // the methods TryDo and Closed, which an interface assertion finds. It panics if ctx is
 // nil.
+//
+// Other workers run the forks that are made there with the profiler labels of ctx, and
+// those of [WithLabels]. The labels of the calling goroutine stay as they are.
 func ScopeOf(ctx context.Context) Scope {
 	if ctx == nil {
 		panic("filch: ScopeOf: ctx is nil")
@@ -405,13 +408,14 @@ func ScopeOf(ctx context.Context) Scope {
 	if c == nil {
 		return Default()
 	}
-	return taskScope{c.seat(), c.pool}
+	return taskScope{c.seat(), c.pool, ctx}
 }
 
 // taskScope is the seat of a task, for whatever has the task's context.
 type taskScope struct {
 	seat
-	p *Pool
+	p   *Pool
+	ctx context.Context // that ScopeOf was called with, for its labels
 }
 
 // Do uses the worker unless it is in use: by another goroutine that has the
@@ -441,6 +445,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 		defer w.leaveScope()
 		w.start()
 	}
+	w.worksFor(s.ctx)
 	w.Do(f)
 	return nil
 }
@@ -449,6 +454,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 func (s taskScope) Closed() bool { return s.p.state.Load()&ended != 0 }
 
 func (w *Worker) leaveScope() {
+	w.worksForNobody()
 	if !w.hold.leaveScope() {
 		return
 	}

@@ -21,6 +21,11 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 // the reason, as [context.Cause] gives it, without calling f. Once f has been called,
 // DoContext does not look at ctx again and returns nil: stopping early is up to f.
 //
+// If ctx has profiler labels, f runs with them, and so does all that it forks, on any
+// worker; see package runtime/pprof. Afterwards the calling goroutine has the labels of
+// ctx, as after a call of pprof.Do with ctx. Do and TryDo leave the labels of the
+// calling goroutine alone, and other workers run their forks without any.
+//
 // It panics if ctx or f is nil, and as Do does if f panics.
 func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	if ctx == nil {
@@ -37,6 +42,9 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 		return ErrClosed
 	}
 	defer p.exit(w)
+	if w.labels = labelsOf(ctx); w.labels != nil {
+		w.relabel(w.labels)
+	}
 	w.Do(f)
 	return nil
 }

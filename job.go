@@ -1,6 +1,7 @@
 package filch
 
 import (
+	"context"
 	"runtime"
 	"slices"
 	"sync"
@@ -10,9 +11,10 @@ import (
 // A job is a published fork. It lies in the deque of its owner until it is
 // taken back or stolen.
 type job struct {
-	run    func(w *Worker) // calls the function and keeps its result
-	owner  *Worker         // who forked it, and joins it
-	level  int64           // that of the owner when it was published
+	run    func(w *Worker)  // calls the function and keeps its result
+	owner  *Worker          // who forked it, and joins it
+	level  int64            // that of the owner when it was published
+	labels *context.Context // of the work that it belongs to, or nil; the owner writes, before it is published
 	thief  atomic.Pointer[Worker]
 	state  atomic.Uint32
 	err    *PanicError // how run ended, if not by returning: a panic,
@@ -32,10 +34,17 @@ func (w *Worker) execute(j *job) {
 	j.thief.Store(w)
 	returned := false
 	m := w.mark()
+	before := w.labels
+	if j.labels != before {
+		w.relabel(j.labels)
+	}
 	defer func() {
 		if !returned {
 			j.err = w.caught(m, recover())
 			j.exited = j.err == nil
+		}
+		if w.labels != before {
+			w.relabel(before)
 		}
 		w.finish(j)
 	}()
@@ -333,7 +342,7 @@ func (p *published[A, R]) recycle() {
 	var arg A
 	var result R
 	j.fn, j.arg, j.result = nil, arg, result
-	j.owner, j.err, j.exited = nil, nil, false
+	j.owner, j.labels, j.err, j.exited = nil, nil, nil, false
 	if j.state.Load() != jobOpen {
 		j.thief.Store(nil)
 		j.state.Store(jobOpen)

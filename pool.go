@@ -297,7 +297,12 @@ func WithObserver(o Observer) Option {
 }
 
 // WithLabels makes tasks run with the labels filch_pool and filch_task, the
-// names of both, for CPU profiles; see package runtime/pprof.
+// names of both, for CPU profiles; see package runtime/pprof. They come on top of the
+// labels of the context that the task was submitted with. Without it, tasks run with no
+// labels but those they set themselves.
+//
+// Forks have labels without this option as well: those of the context that was passed to
+// [ScopeOf] or [Pool.DoContext], on whichever worker they run.
 func WithLabels() Option { return func(p *Pool) { p.labels = true } }
 
 // pools counts the pools that were made.
@@ -467,6 +472,7 @@ func (p *Pool) hireSlow() *Worker {
 func (p *Pool) fire(w *Worker) {
 	w.hold.retakePlace() // for the next that hires it
 	w.context, w.guest = nil, false
+	w.worksForNobody()
 	if w.runs.Load() {
 		w.runs.Store(false)
 	}

@@ -1,7 +1,6 @@
 package filch
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"reflect"
@@ -201,7 +200,7 @@ func (p *Pool) watch(c *taskContext, b body, f func() error) {
 		p.observe(TaskStarted, b, nil)
 	}
 	if p.labels {
-		p.label(c)
+		pprof.SetGoroutineLabels(labelled(c))
 	}
 	if trace.IsEnabled() {
 		defer trace.StartRegion(c, "filch "+name).End()
@@ -209,19 +208,6 @@ func (p *Pool) watch(c *taskContext, b body, f func() error) {
 	if err := f(); p.observer != nil {
 		p.observe(TaskDone, b, err)
 	}
-}
-
-// label gives the goroutine the labels of who has ctx, and those of the task, if
-// it is one of the pool's.
-func (p *Pool) label(ctx context.Context) {
-	if c := taskOf(ctx); c != nil && c.pool == p {
-		name := ""
-		if m := c.more.Load(); m != nil {
-			name = m.options.name
-		}
-		ctx = pprof.WithLabels(ctx, pprof.Labels("filch_pool", p.name, "filch_task", name))
-	}
-	pprof.SetGoroutineLabels(ctx)
 }
 
 // Dump writes to out what the pool is doing, for a look at one that is stuck:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -558,7 +559,7 @@ func (p *Pool) runCaught(ctx context.Context, t task, s seat) {
 			count.ended.Add(1)
 		}
 		if p.labels {
-			p.label(ctx)
+			pprof.SetGoroutineLabels(labelled(ctx))
 		}
 	}()
 	defer func() {
@@ -1084,6 +1085,7 @@ func (w *Worker) caughtTask() {
 // calls.
 func (w *Worker) served(self **Worker) {
 	p := w.pool
+	unlabel() // what the tasks have set
 	w.tasks.mu.Lock()
 	w.tasks.ran += w.ran
 	w.tasks.running = task{}

@@ -1,6 +1,7 @@
 package filch
 
 import (
+	"context"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -47,6 +48,9 @@ type Worker struct {
 	index     int // where w was in the pool's workers when it last looked
 	forker    int // where it was in the pool's forkers
 	count     counters
+
+	client context.Context  // whose labels what runs here has, if they were not asked for yet; see labels.go
+	labels *context.Context // the same once they were; nil if there are none
 
 	wakeup chan struct{} // closed by who finished the awaited job, and has seen to a place for w
 	stats  stats         // the owner writes, anybody loads
@@ -248,11 +252,12 @@ func (w *Worker) earn() int {
 // publish moves up to n of the oldest private forks to the deque and returns
 // how many it moved.
 func (w *Worker) publish(n int) (moved int) {
+	labels := w.labelsToShare()
 	for moved < n && w.first < len(w.acts) {
 		j := w.acts[w.first].publish()
 		switch {
 		case j != nil:
-			j.owner, j.level = w, w.level.Load()
+			j.owner, j.level, j.labels = w, w.level.Load(), labels
 			w.own.Push(j) // (W10)
 			moved++
 		case w.first < len(w.acts)-1:
@@ -269,6 +274,7 @@ func (w *Worker) publish(n int) (moved int) {
 // it until there is none.
 func (w *Worker) run(uint64, step) {
 	left := false
+	unlabel() // the labels of the goroutine that this one was started by
 	w.runs.Store(true)
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on

@@ -1,0 +1,68 @@
+package filch
+
+import (
+	"context"
+	"runtime/pprof"
+)
+
+// Labels of goroutines, by which CPU profiles tell requests apart, follow the work
+// and not the goroutine. A goroutine of a pool starts without any. When its worker
+// takes a fork, it takes on the labels of the work that the fork belongs to, and
+// drops them afterwards. Only there do labels change: what a worker helps with while
+// it waits belongs to the same work as what it waits for, and has the same labels.
+//
+// Whose labels those are, the owner of the fork notes when it publishes it. The first
+// to ask after a Do looks into the context; so what is never shared costs nothing, and
+// work without labels one compare for each fork that is stolen.
+
+// labelled returns ctx with the labels that a task of its has by WithLabels.
+func labelled(ctx context.Context) context.Context {
+	c := taskOf(ctx)
+	if c == nil || !c.pool.labels {
+		return ctx
+	}
+	name := ""
+	if m := c.more.Load(); m != nil {
+		name = m.options.name
+	}
+	return pprof.WithLabels(ctx, pprof.Labels("filch_pool", c.pool.name, "filch_task", name))
+}
+
+// labelsOf returns a context with the labels of what works for ctx, or nil if it has none.
+// Equal pointers mean equal labels; contexts themselves cannot always be compared.
+func labelsOf(ctx context.Context) (labels *context.Context) {
+	ctx = labelled(ctx)
+	pprof.ForLabels(ctx, func(string, string) bool {
+		labels = &ctx
+		return false
+	})
+	return labels
+}
+
+// worksFor notes that what w is about to run has the labels of ctx. It ends with fire or
+// leaveScope.
+func (w *Worker) worksFor(ctx context.Context) { w.client = ctx }
+
+func (w *Worker) worksForNobody() { w.client, w.labels = nil, nil }
+
+// labelsToShare returns the labels of what runs on w, for what is published of it.
+func (w *Worker) labelsToShare() *context.Context {
+	if w.client != nil {
+		w.labels = labelsOf(w.client)
+		w.client = nil
+	}
+	return w.labels
+}
+
+// relabel gives the goroutine of w the given labels.
+func (w *Worker) relabel(labels *context.Context) {
+	w.labels = labels
+	if labels == nil {
+		unlabel()
+		return
+	}
+	pprof.SetGoroutineLabels(*labels)
+}
+
+// unlabel takes all labels from the goroutine.
+func unlabel() { pprof.SetGoroutineLabels(context.Background()) }
