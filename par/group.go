@@ -98,7 +98,9 @@ func Unique[T comparable](s filch.Scope, x []T) []T {
 
 // GroupBy returns the elements of x by what f returns for them, those of each group in
 // their order. All groups are parts of one slice. It takes the memory of x, and of a key and four
-// bytes for each element meanwhile.
+// bytes for each element meanwhile. On top of that it has maps: if keys are as large as an int, some
+// 350 bytes for each group, and 100 for each different key in a block of 4,096 elements, or of n/64 if
+// that is more.
 func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T {
 	check("GroupBy", s)
 	checkFunc("GroupBy", f == nil)

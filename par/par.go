@@ -81,8 +81,8 @@ func WithGrain(n int) Option {
 }
 
 // InFlight bounds how many values are under way in a [Pipeline]: taken from the source, and not
-// yet returned from the sink. It is 4 for each worker of the pool else. There is memory for
-// all of them, in each stage. It panics if n is less than 1, or more than a million.
+// yet returned from the sink. Without it, there are up to 4 for each worker that the pool has when
+// Run begins. There is memory for all of them, in each stage. It panics if n is less than 1, or more than a million.
 func InFlight(n int) Option {
 	if n < 1 || n > 1_000_000 {
 		panic(fmt.Sprintf("par: InFlight(%d): the number of values must be from 1 to 1000000", n))

@@ -9,8 +9,9 @@ import (
 )
 
 // SortFunc sorts x by compare, which is like cmp.Compare; those that are equal may come in
-// any order, which depends on nothing but x. It sorts in place, and allocates some 400 bytes,
-// and ten elements, for each thousand. If compare panics, x has all its elements, in some order.
+// any order, which depends on nothing but x. It sorts in place, and allocates up to some 400
+// bytes, and twenty elements, for each thousand. If compare panics, x has all its elements, in some
+// order.
 // Up to 1,024 elements are one worker's.
 //
 // It is a quicksort with medians of samples (Frazer and McKellar, "Samplesort", J. ACM 1970)

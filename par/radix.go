@@ -13,7 +13,7 @@ import (
 )
 
 // Sort sorts x, NaN first, those of floating-point numbers and strings that are equal in
-// any order. It takes as much memory as x, and for strings 24 bytes for each.
+// any order. It takes as much memory as x meanwhile, or for strings 24 bytes each.
 //
 // Numbers are scattered by the highest eight bits that differ, and those that share these sorted
 // by as many of the lower ones as tell most of them apart, eight at a time, and the others by
