@@ -127,6 +127,12 @@ func (p *Pool) closeIfDone() bool {
 
 // dropQueued drops all tasks that are queued.
 func (p *Pool) dropQueued() {
+	done := false
+	defer func() {
+		if !done { // the observer did not return; the others are dropped all the same
+			p.dropQueued()
+		}
+	}()
 	for _, q := range p.queues() {
 		for {
 			q.mu.Lock()
@@ -139,6 +145,7 @@ func (p *Pool) dropQueued() {
 			t.body.drop(p, ErrClosed)
 		}
 	}
+	done = true
 }
 
 // queues returns all queues of tasks.

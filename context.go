@@ -45,6 +45,7 @@ type more struct {
 	options taskOptions               // set before the task is submitted
 	onDone  func(err error, ran bool) // so is this: for the group that the task belongs to
 	dropped bool                      // the task never ran; written by who drops it, before it is done
+	seen    *seen                     // set before too, if the pool has an observer
 	own     atomic.Pointer[ownEnd]
 	waits   waits // that are made in its name, if it has no seat
 	latch   latch // released when the task is done
@@ -151,8 +152,10 @@ func (p *Pool) contextFor(ctx context.Context, s seat, exclusive bool) *taskCont
 			return c
 		}
 	}
-	c := &taskContext{Context: ctx, pool: p, worker: s.worker, round: s.round}
-	c.state.Store(sharedContext)
+	if made, ok := ctx.(madeContext); ok {
+		return made.taskContext
+	}
+	c := p.newContext(ctx, s)
 	if exclusive {
 		s.worker.context = nil
 		if reflect.ValueOf(ctx).Comparable() {
@@ -161,6 +164,17 @@ func (p *Pool) contextFor(ctx context.Context, s seat, exclusive bool) *taskCont
 	}
 	return c
 }
+
+// newContext returns a context for a task without a Future.
+func (p *Pool) newContext(ctx context.Context, s seat) *taskContext {
+	c := &taskContext{Context: ctx, pool: p, worker: s.worker, round: s.round}
+	c.state.Store(sharedContext)
+	return c
+}
+
+// madeContext is the context for a task that was made already, in place of the
+// submitter's.
+type madeContext struct{ *taskContext }
 
 // extra returns what few tasks need; it is made on first use.
 func (c *taskContext) extra() *more {

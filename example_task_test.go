@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/bits"
 	"os"
 	"strings"
 	"sync"
@@ -566,12 +567,41 @@ func ExampleObserver() {
 	// TaskDone fetch no such page
 }
 
+// histogram is an Observer: it counts tasks by how long they waited and ran, in powers
+// of two of a millisecond. TaskDone has all that it takes.
+type histogram struct {
+	mu          sync.Mutex
+	waited, ran [16]int
+}
+
+func (h *histogram) Observe(e filch.Event) {
+	if e.Kind != filch.TaskDone {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waited[bits.Len64(uint64(e.Started.Sub(e.Submitted).Milliseconds()))]++
+	h.ran[bits.Len64(uint64(e.Ended.Sub(e.Started).Milliseconds()))]++
+}
+
 func ExampleEvent() {
-	ExampleWithObserver()
-	// Output:
-	// TaskSubmitted fetch <nil>
-	// TaskStarted fetch <nil>
-	// TaskDone fetch no such page
+	var h histogram
+	p := filch.New(filch.WithObserver(&h))
+	for range 100 {
+		p.Go(context.Background(), func(context.Context) {})
+	}
+	p.Shutdown(context.Background())
+	for i := range h.ran {
+		if h.waited[i] > 0 || h.ran[i] > 0 {
+			fmt.Fprintf(io.Discard, "less than %d ms: %d waited, %d ran\n", 1<<i, h.waited[i], h.ran[i])
+		}
+	}
+	n := 0
+	for _, ran := range h.ran {
+		n += ran
+	}
+	fmt.Println(n, "tasks")
+	// Output: 100 tasks
 }
 
 func ExampleEventKind() {

@@ -60,6 +60,8 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 	}
 	if err == nil {
 		err = future.submit(ctx, o, false)
+	} else {
+		err = future.refuse(ctx, o, err)
 	}
 	if err != nil {
 		future.resolve(future.value, err)
@@ -75,6 +77,7 @@ func (f *Future[T]) with(o taskOptions, onDone func(err error, ran bool)) *Futur
 
 // submit queues the task. If it returns an error, the Future is not resolved.
 func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) error {
+	f.see(ctx, o)
 	if !o.deadline.IsZero() {
 		f.ctx.makeEnd()
 		var cancel context.CancelFunc
@@ -86,6 +89,21 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) error {
 	}
 	return f.ctx.pool.submit(ctx, task{nil, f}, o.priority, o.fair, try)
 }
+
+// refuse counts a task with options that cannot be met.
+func (f *Future[T]) refuse(ctx context.Context, o taskOptions, err error) error {
+	f.see(ctx, o)
+	return f.ctx.pool.refuse(f, err)
+}
+
+// see lets the pool's observer see the task, if there is one.
+func (f *Future[T]) see(ctx context.Context, o taskOptions) {
+	if p := f.ctx.pool; p.observer != nil {
+		f.ctx.extra().seen = p.newSeen(ctx, f, o.priority)
+	}
+}
+
+func (f *Future[T]) seen() *seen { return f.ctx.seen() }
 
 // claim makes the caller the one that runs the task, in the given seat, or drops it.
 func (f *Future[T]) claim(s seat) bool {
@@ -113,13 +131,15 @@ func (f *Future[T]) start(p *Pool, s seat, _ context.Context, _ bool) bool {
 	}
 	f.ctx.worker, f.ctx.round = s.worker, s.round
 	if f.ctx.Err() != nil {
-		f.cancelled(f.ctx.cause())
+		f.cancel(f.ctx.cause())
 		return false
 	}
 	if p.watched() {
-		p.watch(&f.ctx, f, func() error { return f.run(runMark{&f.ctx}) })
+		var value T
+		err := p.watch(&f.ctx, f, func() (err error) { value, err = f.run(runMark{&f.ctx}); return err })
+		f.resolve(value, err)
 	} else {
-		f.run(runMark{&f.ctx})
+		f.resolve(f.run(runMark{&f.ctx}))
 	}
 	runtime.KeepAlive(f)
 	return true
@@ -132,28 +152,30 @@ type runMark [2]*taskContext
 // run calls the function.
 //
 //go:noinline
-func (f *Future[T]) run(runMark) error {
+func (f *Future[T]) run(runMark) (T, error) {
 	value, err := f.f(&f.ctx)
 	if err != nil {
 		f.ctx.pool.ended.failed.Add(1)
 	}
-	f.resolve(value, err)
-	return err
+	return value, err
 }
 
 func (f *Future[T]) drop(_ *Pool, err error) {
 	if f.claim(seat{}) {
-		f.cancelled(err)
+		f.cancel(err)
 	}
 }
 
-// cancelled resolves a task that never started.
-func (f *Future[T]) cancelled(err error) {
-	defer f.resolve(f.value, err)
+// cancel ends a task that never started.
+func (f *Future[T]) cancel(err error) {
+	defer f.resolve(f.value, err) // even if the observer does not return
 	if m := f.ctx.more.Load(); m != nil {
 		m.dropped = true
 	}
-	f.ctx.pool.dropped(f, err)
+	f.ctx.pool.dropped()
+	if o := f.seen(); o != nil {
+		o.tell(TaskCancelled, err)
+	}
 }
 
 func (f *Future[T]) detached() bool {
@@ -161,11 +183,13 @@ func (f *Future[T]) detached() bool {
 	return m != nil && m.options.detached
 }
 
-func (f *Future[T]) catches(p *Pool) bool { return !f.detached() || p.onPanic != nil }
+func (f *Future[T]) catches(p *Pool) bool {
+	return !f.detached() || p.onPanic != nil || f.isDone() // and the observer did not return
+}
 
 func (f *Future[T]) fail(p *Pool, _ seat, err error) {
-	if f.isDone() { // what failed is the observer, which was told of the end
-		panic(err)
+	if p.undropped(f) {
+		return
 	}
 	defer f.resolve(f.value, err)
 	p.crashed(f, err, f.detached())

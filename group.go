@@ -157,6 +157,7 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 	switch {
 	case err != nil:
 		g.keep(err, false)
+		g.future(f, o, nil).refuse(ctx, o, err)
 		return
 	case g.slots != nil && !g.takeSlot(ctx, f, o):
 		return
@@ -166,6 +167,7 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 	}
 	t := &groupTask{group: g, f: f}
 	if !g.begin(true) {
+		g.pool.refuse(g.pool.see(ctx, t, o.priority), context.Cause(g.ctx))
 		return
 	}
 	err = errNotSubmitted // unless submit returns
@@ -216,7 +218,7 @@ func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error,
 	} else if err = g.slots.wait(ctx, g.ctx, g.pool.life); err == nil {
 		return true
 	} else {
-		defer g.pool.refuse(t, err)
+		defer g.pool.refuse(g.pool.see(ctx, t, o.priority), err)
 	}
 	g.endedIn(seat{slots: groupSlot}, err, false)
 	return false
@@ -225,12 +227,13 @@ func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error,
 // runNow runs t on the caller's goroutine, within the slot of the caller's task.
 func (g *Group) runNow(ctx context.Context, t *groupTask, o taskOptions) error {
 	if o.plain() {
-		return g.pool.runNow(ctx, task{g.ctx, t}, groupSlot)
+		return g.pool.runNow(ctx, task{g.ctx, g.pool.see(ctx, t, o.priority)}, groupSlot)
 	}
 	future := g.future(t.f, o, func(err error, ran bool) { g.endedIn(seat{slots: groupSlot}, err, ran) })
 	if !o.deadline.IsZero() {
 		future.ctx.makeEnd()
 	}
+	future.see(ctx, o)
 	return g.pool.runNow(ctx, task{nil, future}, groupSlot)
 }
 
@@ -297,14 +300,14 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 		if queued {
 			t.dropUnstarted(p, c.cause())
 		} else {
-			p.dropped(t, c.cause())
+			p.dropped()
 			t.group.endedIn(s, c.cause(), false)
 		}
 		p.leaveSlot(s)
 		return false
 	}
 	if queued && !t.group.begins(t) {
-		p.dropped(t, context.Cause(t.group.ctx))
+		p.dropped()
 		p.leaveSlot(s)
 		return false
 	}
@@ -330,12 +333,10 @@ func (t *groupTask) drop(p *Pool, err error) {
 
 // dropUnstarted is drop but for the slot.
 func (t *groupTask) dropUnstarted(p *Pool, err error) {
-	defer func() {
-		if t.group.begins(t) {
-			t.group.ended(err, false)
-		}
-	}()
-	p.dropped(t, err)
+	p.dropped()
+	if t.group.begins(t) {
+		t.group.ended(err, false)
+	}
 }
 
 func (t *groupTask) catches(*Pool) bool { return true }
@@ -508,7 +509,7 @@ func (g *Group) help() {
 
 // has reports whether b is a task of the group.
 func (g *Group) has(b body) bool {
-	t, ok := b.(*groupTask)
+	t, ok := bare(b).(*groupTask)
 	return ok && t.group == g
 }
 

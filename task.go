@@ -216,20 +216,22 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 		panic("filch: " + op + ": f is nil")
 	}
 	var o taskOptions
+	var err error
 	if len(opts) > 0 {
-		var err error
-		if o, err = p.optionsOf(op, opts); err != nil {
-			return err
-		}
+		o, err = p.optionsOf(op, opts)
 	}
-	if o.plain() {
+	if o.plain() && err == nil {
 		return p.submit(ctx, task{p.inherited(ctx), plainTask(f)}, o.priority, o.fair, try)
 	}
 	o.detached = true
-	return newFuture(ctx, p, func(ctx context.Context) (struct{}, error) {
+	future := newFuture(ctx, p, func(ctx context.Context) (struct{}, error) {
 		f(ctx)
 		return struct{}{}, nil
-	}).with(o, nil).submit(ctx, o, try)
+	}).with(o, nil)
+	if err != nil {
+		return future.refuse(ctx, o, err)
+	}
+	return future.submit(ctx, o, try)
 }
 
 // task is what queues hold.
@@ -262,7 +264,7 @@ func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) b
 	c := p.contextFor(ctx, s, exclusive)
 	switch {
 	case c.Err() != nil:
-		p.dropped(f, c.cause())
+		p.dropped()
 		p.leaveSlot(s)
 		return false
 	case p.watched():
@@ -275,9 +277,9 @@ func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) b
 	return true
 }
 
-func (f plainTask) drop(p *Pool, err error) {
+func (f plainTask) drop(p *Pool, _ error) {
 	p.leaveSlot(seat{})
-	p.dropped(f, err)
+	p.dropped()
 }
 
 func (f plainTask) catches(p *Pool) bool { return p.onPanic != nil }
@@ -290,27 +292,25 @@ func (f plainTask) fail(p *Pool, s seat, err error) {
 func (f plainTask) about() (string, any) { return "", f }
 
 // dropped counts a task that was cancelled before it started.
-func (p *Pool) dropped(b body, err error) {
-	p.ended.cancelled.Add(1)
-	if p.observer != nil {
-		p.observe(TaskCancelled, b, err)
-	}
-}
+func (p *Pool) dropped() { p.ended.cancelled.Add(1) }
 
 // crashed counts a task whose function did not return: err is a *PanicError, or
 // ErrGoexit. If handle is set, a panic goes to the handler.
 func (p *Pool) crashed(b body, err error, handle bool) {
+	if p.observer != nil && p.undropped(b) {
+		return
+	}
 	panicked, ok := err.(*PanicError)
 	if ok {
 		p.ended.panicked.Add(1)
 	} else {
 		p.ended.failed.Add(1)
 	}
-	if p.observer != nil {
-		p.observe(TaskDone, b, err)
-	}
 	if ok && handle && p.onPanic != nil {
-		p.onPanic(panicked)
+		defer p.onPanic(panicked) // even if the observer does not return
+	}
+	if o := seenOf(b); o != nil {
+		o.tell(TaskDone, err)
 	}
 }
 
@@ -330,6 +330,9 @@ func (p *Pool) admits(ctx context.Context) error {
 
 // submit queues t for who has ctx. If try is set, it neither waits nor runs t.
 func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool) error {
+	if p.observer != nil && seenOf(t.body) == nil {
+		return p.submit(ctx, task{t.ctx, p.see(ctx, t.body, priority)}, priority, fair, try)
+	}
 	if err := p.admits(ctx); err != nil {
 		return p.refuse(t.body, err)
 	}
@@ -344,7 +347,10 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool)
 		}
 	}
 	if p.observer != nil {
-		p.submitted(t.body)
+		p.announce(t.body, TaskSubmitted, nil, func() {
+			p.leaveQueue()
+			p.leaveSlot(seat{})
+		})
 	}
 	priority = p.levelOf(priority)
 	w := p.workerOf(ctx)
@@ -357,19 +363,6 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool)
 	p.urge()
 	p.guard()
 	return nil
-}
-
-// submitted tells the observer of a task that there is room for, and gives the room
-// back if it panics.
-func (p *Pool) submitted(b body) {
-	returned := false
-	defer func() {
-		if !returned {
-			p.leaveQueue()
-		}
-	}()
-	p.observe(TaskSubmitted, b, nil)
-	returned = true
 }
 
 // takeRoom takes room in the queue for t, which has a slot. It reports whether it has
@@ -398,15 +391,15 @@ func (p *Pool) takeRoom(ctx context.Context, t task, try bool) (ran bool, err er
 // runBody runs t, which was just accepted, on the caller's goroutine. It reports
 // false if the pool has ended.
 func (p *Pool) runBody(ctx context.Context, t task, without slots) bool {
-	return p.runHere(ctx, without, func() (task, bool) { p.accepted(t.body); return t, true })
+	return p.runHere(ctx, without, func() (task, bool) { p.ended.direct.Add(1); return t, true })
 }
 
 // refuse counts a task that was not accepted, and returns err.
 func (p *Pool) refuse(b body, err error) error {
-	p.ended.rejected.Add(1)
 	if p.observer != nil {
-		p.observe(TaskRejected, b, err)
+		p.announce(b, TaskRejected, err, func() {})
 	}
+	p.ended.rejected.Add(1)
 	return err
 }
 
@@ -426,14 +419,6 @@ func aged(priority int, at int64, step time.Duration) int {
 	d := int64(step)
 	by := int64(min(max(priority, -most), most))*parts + at/d*parts + at%d*parts/d
 	return int(min(max(by, math.MinInt), math.MaxInt))
-}
-
-// accepted counts a task that is not queued.
-func (p *Pool) accepted(b body) {
-	p.ended.direct.Add(1)
-	if p.observer != nil {
-		p.observe(TaskSubmitted, b, nil)
-	}
 }
 
 // runHere runs what next returns, if anything, on the caller's goroutine, and
@@ -523,7 +508,13 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 		p.leaveSlot(seat{})
 		return p.refuse(t.body, ErrClosed)
 	}
-	p.accepted(t.body)
+	if p.observer != nil {
+		p.announce(t.body, TaskSubmitted, nil, func() {
+			p.leaveSlot(seat{})
+			p.release(minus(oneBlocked))
+		})
+	}
+	p.ended.direct.Add(1)
 	p.mu.Lock()
 	entry := p.long.PushBack(t.body)
 	p.mu.Unlock()

@@ -30,7 +30,8 @@ type Worker struct {
 
 	// Only the owner touches these.
 	pool      *Pool
-	number    uint32 // its place in Pool.workers when it was made, from 1; never written again
+	number    uint32 // from 1; no other of the pool's workers has it; never written again
+	id        int    // one less
 	own       *deque.Owner[*job]
 	acts      []activation // what runs here, the oldest first
 	first     int          // no activation below it has private forks
@@ -73,7 +74,7 @@ type Worker struct {
 }
 
 func newWorker(p *Pool, id int) *Worker {
-	w := &Worker{pool: p, number: uint32(id) + 1, victims: policy.RandomStart(uint64(id))}
+	w := &Worker{pool: p, number: uint32(id) + 1, id: id, victims: policy.RandomStart(uint64(id))}
 	w.own, w.thief = deque.NewChaseLev[*job]()
 	w.hold.init()
 	w.level.Store(nothing)
