@@ -3,8 +3,6 @@ package filch
 import (
 	"fmt"
 	"io"
-	"reflect"
-	"runtime"
 	"text/tabwriter"
 )
 
@@ -53,12 +51,7 @@ func describe(b body) string {
 	if b == nil {
 		return "no task"
 	}
-	name, f := b.about()
-	if name == "" && f != nil {
-		if fn := runtime.FuncForPC(reflect.ValueOf(f).Pointer()); fn != nil {
-			name = fn.Name()
-		}
-	}
+	name := nameOfTask(b)
 	if name == "" {
 		name = "a task without a name"
 	}

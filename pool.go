@@ -56,6 +56,7 @@ type Pool struct {
 	paused     atomic.Bool
 	phase      atomic.Int32
 	stallWatch atomic.Pointer[stallWatch] // nil if nobody watches
+	soon       atomic.Int64               // when the watch looks next; 0 if there is none
 	workers    atomic.Pointer[[]*Worker]
 	forkers    atomic.Pointer[[]*Worker] // those of them that have run fork-join work; see idle
 	settings
@@ -514,7 +515,7 @@ func (p *Pool) trim() {
 		gone[w] = true
 		p.ids = append(p.ids, w.id)
 		w.flush()
-		w.addTo(&p.retired)
+		w.addTo(&p.retired, 0)
 	}
 	clear(p.free[len(stay):])
 	p.free = stay

@@ -47,7 +47,12 @@ const shortest = 100 * time.Microsecond
 
 // rest lets some time pass until the next look.
 func (w *stallWatch) rest() {
-	time.AfterFunc(max(w.pool.stallAfter/4, shortest), w.look)
+	p := w.pool
+	pause := max(p.stallAfter/4, shortest)
+	if p.stallWatch.Load() == w {
+		p.soon.Store(now() + int64(pause))
+	}
+	time.AfterFunc(pause, w.look)
 }
 
 // forgetLostWatch is called when a worker starts. In a bubble of testing/synctest
@@ -63,7 +68,11 @@ func (p *Pool) forgetLostWatch() {
 
 // end takes back the places.
 func (w *stallWatch) end() {
-	if p := w.pool; p.stallWatch.CompareAndSwap(w, nil) {
+	p := w.pool
+	if p.stallWatch.Load() == w {
+		p.soon.Store(0) // before another begins
+	}
+	if p.stallWatch.CompareAndSwap(w, nil) {
 		p.extra.Store(0)
 	}
 }
@@ -78,6 +87,7 @@ func (w *stallWatch) look() {
 		return
 	}
 	if p.paused.Load() {
+		p.sight() // notes the time of what was queued before
 		w.end()
 		p.guard() // unless it is so still
 		return
@@ -130,8 +140,10 @@ func (p *Pool) setExtra(n, active int) {
 
 // sight returns what the policy goes by, and how many tasks are queued.
 func (p *Pool) sight() (o policy.Sight, queued int) {
+	o.Now = now()
 	for i, q := range p.queues() {
 		q.mu.Lock()
+		q.stamp(o.Now)
 		o.Started += q.taken + q.inPlace.begun.Load()
 		n, _ := q.count()
 		queued += n
@@ -141,7 +153,7 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 		q.seen = q.taken
 		q.mu.Unlock()
 	}
-	o.Now, o.Extra = now(), int(p.extra.Load())
+	o.Extra = int(p.extra.Load())
 	o.Active = p.counts(p.state.Load()).Active
 	o.Running = runningGoroutines()
 	return o, queued

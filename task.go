@@ -352,10 +352,13 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool)
 			p.leaveSlot(seat{})
 		})
 	}
-	priority = p.levelOf(priority)
+	at := p.pushTime()
+	if p.ageing > 0 {
+		priority = aged(priority, at-p.begun, p.ageing)
+	}
 	w := p.workerOf(ctx)
-	if w == nil || fair || int64(priority) < p.way.least.Load() || !w.tasks.push(priority, t) {
-		p.tasks.push(priority, t) // where those that run what is less urgent see it; see way
+	if w == nil || fair || int64(priority) < p.way.least.Load() || !w.tasks.pushAt(priority, at, t) {
+		p.tasks.pushAt(priority, at, t) // where those that run what is less urgent see it; see way
 	}
 	if !p.wake() || p.phase.Load() == cancelled { // (R10)
 		p.dropQueued() // the end of Shutdown, or Close, may have come before the push
@@ -419,6 +422,14 @@ func aged(priority int, at int64, step time.Duration) int {
 	d := int64(step)
 	by := int64(min(max(priority, -most), most))*parts + at/d*parts + at%d*parts/d
 	return int(min(max(by, math.MinInt), math.MaxInt))
+}
+
+// unaged returns the priority of which aged makes by. Those that are beyond its range are
+// lost.
+func unaged(by int, at int64, step time.Duration) int {
+	const parts = 64
+	d := int64(step)
+	return int((int64(by) - at/d*parts - at%d*parts/d) / parts)
 }
 
 // runHere runs what next returns, if anything, on the caller's goroutine, and
@@ -586,11 +597,11 @@ type taskQueue struct {
 	best atomic.Int64 // priority of the best task, or nobody's; of the global queue, by priority
 	_    [112]byte
 
-	laden   *atomic.Int64       // counts the queues with some set; nil for the global one
-	in      *inbox              // where others push, if not nil
-	global  *taskQueue          // where tasks go for which there is no room, if not nil
-	levels  *queue.Levels[task] // by priority; then it is used instead of q
-	inPlace inPlace             // by who has a seat at its worker
+	laden   *atomic.Int64        // counts the queues with some set; nil for the global one
+	in      *inbox               // where others push, if not nil
+	global  *taskQueue           // where tasks go for which there is no room, if not nil
+	levels  *queue.Levels[aging] // by priority; then it is used instead of q
+	inPlace inPlace              // by who has a seat at its worker
 
 	mu      sync.Mutex
 	q       queue.Deque[task]
@@ -600,6 +611,7 @@ type taskQueue struct {
 	ran     int64 // tasks that its worker ran
 	stolen  int64 // tasks that its worker took from other workers
 	running task  // what its worker took last
+	refills int   // times that what was in took the place of q
 	turn    int   // tasks since its worker looked at what came from outside
 	seen    int64 // taken at the last look of the watch for stalls
 	moved   int   // how many at the front came from other queues: always first come, first served
@@ -633,7 +645,7 @@ func (q *taskQueue) init(p *Pool) {
 	global := q == &p.tasks
 	switch {
 	case p.order == ByPriority:
-		q.levels = &queue.Levels[task]{Parts: &parts}
+		q.levels = &queue.Levels[aging]{Parts: &parts}
 		if !global {
 			q.global = &p.tasks
 		}
@@ -648,12 +660,15 @@ func (q *taskQueue) init(p *Pool) {
 	q.best.Store(nobodys)
 }
 
-// push adds t, and reports false if the worker was let go.
-func (q *taskQueue) push(priority int, t task) bool {
+// pushAt adds t, and reports false if the worker was let go. at is what
+// pushTime returned.
+func (q *taskQueue) pushAt(priority int, at int64, t task) bool {
 	if in := q.in; in != nil {
 		in.mu.Lock()
 		in.pushed++
-		in.q.PushBack(t)
+		if in.q.PushBack(t); at != 0 {
+			in.q.Stamp(at)
+		}
 		q.notEmpty()
 		in.mu.Unlock()
 		return true
@@ -664,16 +679,21 @@ func (q *taskQueue) push(priority int, t task) bool {
 		return false
 	}
 	q.pushed++
-	q.add(priority, t)
+	q.add(priority, at, t)
 	q.mu.Unlock()
 	return true
 }
 
 // add adds t. The caller holds the lock.
-func (q *taskQueue) add(priority int, t task) {
-	switch {
-	case q.levels == nil:
-		q.q.PushBack(t)
+func (q *taskQueue) add(priority int, at int64, t task) {
+	if q.levels == nil {
+		if q.q.PushBack(t); at != 0 {
+			q.q.Stamp(at)
+		}
+		q.notEmpty()
+		return
+	}
+	switch t := (aging{t, at}); {
 	case q.global == nil || q.levels.Len() < capacity:
 		q.levels.Push(priority, t)
 		q.tellBest()
@@ -740,6 +760,7 @@ func (q *taskQueue) refill() {
 		q.in.mu.Lock()
 		defer q.in.mu.Unlock()
 		q.q, q.in.q = q.in.q, q.q
+		q.refills++
 	}
 	if q.len() == 0 {
 		if q.laden != nil {
@@ -786,7 +807,7 @@ const most = 32
 // batch is tasks on their way from one queue to another.
 type batch struct {
 	q      queue.Deque[task]
-	levels queue.Levels[task]
+	levels queue.Levels[aging]
 }
 
 // give moves up to n tasks to b, and returns how many. The caller holds the lock.
@@ -801,10 +822,7 @@ func (q *taskQueue) give(n int, b *batch) int {
 		n = q.q.MoveChunk(&b.q)
 	default:
 		n = min(n, most)
-		for range n {
-			t, _ := q.q.PopFront()
-			b.q.PushBack(t)
-		}
+		q.q.MoveFront(n, &b.q)
 	}
 	q.moved = max(0, q.moved-n)
 	return n
@@ -829,9 +847,9 @@ func (q *taskQueue) pop(newest bool) (t task, ok bool) {
 			q.refill()
 			return t, false
 		}
-		_, t = q.levels.Pop()
+		_, a := q.levels.Pop()
 		q.tellBest()
-		return t, true
+		return a.task, true
 	}
 	if newest && q.q.Len() > q.moved {
 		return q.q.PopBack()

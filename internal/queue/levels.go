@@ -382,3 +382,71 @@ func (l *Levels[T]) spillWindow(k int, to func(priority int, v T)) int {
 	l.shorten(list, at, k)
 	return k
 }
+
+// Place is how far a walk has come. The zero value is its beginning.
+type Place struct {
+	priority int // of the list
+	seen     int // so many of its values
+	heap     int // or, if all lists were seen, so many of those outside of the window
+	begun    bool
+}
+
+// Walk calls f for about n of the values from a place on, in the order of priority at first, and
+// then those outside of the window in any order. It reports whether there are more. In between,
+// values may be pushed and popped: of those that move, some may be seen twice or not at all.
+func (l *Levels[T]) Walk(at *Place, n int, f func(priority int, v T)) (more bool) {
+	for word := 0; word < windowWords && at.heap == 0; word++ {
+		for set := l.bits[word]; set != 0; set &= set - 1 {
+			i := bits.TrailingZeros64(set)
+			priority := l.low + word*64 + i
+			if at.begun && priority < at.priority {
+				continue
+			}
+			if !at.begun || priority > at.priority {
+				*at = Place{priority: priority, begun: true}
+			}
+			if n -= l.blocks[word][i].walk(at, n, f); n <= 0 {
+				return true
+			}
+		}
+	}
+	for ; at.heap < len(l.heap.items); at.heap++ {
+		if n--; n < 0 {
+			return true
+		}
+		it := &l.heap.items[at.heap]
+		f(it.priority, it.v)
+	}
+	return false
+}
+
+// walk calls f for up to n values of the list that at is in, and returns how many.
+func (list *level[T]) walk(at *Place, n int, f func(priority int, v T)) (walked int) {
+	skip := at.seen
+	for p := list.head; p != nil && walked < n; p = p.next {
+		if skip >= p.hi-p.lo {
+			skip -= p.hi - p.lo
+			continue
+		}
+		for _, v := range p.v[p.lo+skip : p.hi] {
+			f(at.priority, v)
+			walked++
+		}
+		skip = 0
+	}
+	at.seen += walked
+	return walked
+}
+
+// Oldest calls f for the oldest value of each priority in the window, and for all others.
+func (l *Levels[T]) Oldest(f func(v T)) {
+	for word, set := range l.bits {
+		for ; set != 0; set &= set - 1 {
+			p := l.blocks[word][bits.TrailingZeros64(set)].head
+			f(p.v[p.lo])
+		}
+	}
+	for i := range l.heap.items {
+		f(l.heap.items[i].v)
+	}
+}

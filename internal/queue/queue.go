@@ -16,11 +16,17 @@ type Deque[T any] struct {
 	spare       *chunk[T]
 	n           int
 	Chunks      *sync.Pool // where chunks are put that others may use, if not nil
+
+	end     int     // base of the next chunk
+	stamps  []stamp // by position, and by time
+	stamped int     // end of the last
 }
 
-// chunk holds the values of [lo, hi).
+// chunk holds the values of [lo, hi). Their positions in the deque are from base on: no two
+// chunks that it ever had share one, and they come in order.
 type chunk[T any] struct {
 	lo, hi     int
+	base       int
 	next, prev *chunk[T]
 	v          [size]T
 }
@@ -55,6 +61,8 @@ func (d *Deque[T]) grow() *chunk[T] {
 
 // append adds c at the back.
 func (d *Deque[T]) append(c *chunk[T]) {
+	c.base = d.end
+	d.end += size
 	c.prev = d.back
 	if d.back == nil {
 		d.front = c
@@ -80,8 +88,12 @@ func (d *Deque[T]) MoveChunk(to *Deque[T]) int {
 	c.next = nil
 	n := c.hi - c.lo
 	d.n -= n
+	to.prune()
 	to.n += n
-	to.append(c)
+	base := c.base
+	if to.append(c); d.stamped > 0 {
+		d.moveStamps(c, base, to)
+	}
 	return n
 }
 
@@ -104,6 +116,9 @@ func (d *Deque[T]) PopBack() (v T, ok bool) {
 	var zero T
 	c.v[c.hi] = zero
 	d.n--
+	if end := c.base + c.hi; end < d.stamped {
+		d.unstamp(end)
+	}
 	if c.lo == c.hi {
 		d.back = c.prev
 		d.drop(c)
