@@ -36,8 +36,11 @@ func (p *Pool) pushTime() int64 {
 // since returns for how long what was pushed by then has been queued.
 func since(by, now int64) time.Duration { return time.Duration(max(0, now-by)) }
 
-// stamp notes that all that is queued was pushed by now. The caller holds the lock.
+// stamp notes that all that is queued was pushed by now, and what runs begun. The caller holds the lock.
 func (q *taskQueue) stamp(now int64) {
+	if q.before != q.taken {
+		q.before, q.when = q.taken, now
+	}
 	q.q.Stamp(now)
 	if q.in != nil {
 		q.in.mu.Lock()

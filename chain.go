@@ -33,6 +33,7 @@ import (
 // Parallelism", ICPP 2010).
 type Chain[A, R any] struct {
 	body  func(l *Link[A, R], arg A) R
+	entry uintptr   // of body
 	size  int       // of A, in bytes
 	spare sync.Pool // of *links[A, R]
 }
@@ -42,13 +43,15 @@ func NewChain[A, R any](body func(l *Link[A, R], arg A) R) *Chain[A, R] {
 	if body == nil {
 		panic("filch: NewChain: body is nil")
 	}
-	return &Chain[A, R]{body: body, size: sizeOf[A]()}
+	return &Chain[A, R]{body: body, entry: entryOf(body), size: sizeOf[A]()}
 }
 
 // Call runs the function with arg in the scope s, a *Pool or a *Worker, and
 // returns its result when all is done. It panics with a [*PanicError] if the
 // body panics, here or on another worker.
 func (c *Chain[A, R]) Call(s Scope, arg A) R { return call(s, c, arg) }
+
+func (c *Chain[A, R]) entryPoint() uintptr { return c.entry }
 
 func (c *Chain[A, R]) run(w *Worker, arg A) R {
 	ls := c.enter(w)

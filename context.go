@@ -460,6 +460,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 		w.start()
 	}
 	w.worksFor(s.ctx)
+	w.doing.Store(makeDoing(atDo, nil, entryOf(f)))
 	w.Do(f)
 	return nil
 }
@@ -468,6 +469,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 func (s taskScope) Closed() bool { return s.p.state.Load()&ended != 0 }
 
 func (w *Worker) leaveScope() {
+	w.doing.Store(makeDoing(atTasks, nil, 0))
 	w.worksForNobody()
 	if !w.hold.leaveScope() {
 		return

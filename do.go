@@ -13,6 +13,7 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 		return ErrClosed
 	}
 	defer p.exit(w)
+	w.doing.Store(makeDoing(atDo, nil, entryOf(f)))
 	w.Do(f)
 	return nil
 }
@@ -45,6 +46,7 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	if w.labels = labelsOf(ctx); w.labels != nil {
 		w.relabel(w.labels)
 	}
+	w.doing.Store(makeDoing(atDo, nil, entryOf(f)))
 	w.Do(f)
 	return nil
 }

@@ -3,30 +3,142 @@ package filch
 import (
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"text/tabwriter"
+	"time"
 )
 
-// Dump writes to out what the pool is doing, for a look at one that is stuck:
-// its counts, how much is queued where, and what each worker has started last.
-// Names are those of [Named]; without one it is the function's. It panics if out is
-// nil.
+// What a worker is at is a word, Worker.doing, which Dump may load at any time: the owner
+// stores it when it begins with something that takes long as a rule, next to which
+// a store is little: a call from outside, a burst of tasks, a stolen fork, a wait
+// at a join, a search. Forks and tasks do not. It stays when the worker is let go;
+// Dump knows which workers are in use.
+//
+//	bits  0-2   kind
+//	bits  3-23  number of another worker, and one more: whose fork it is, or who has it
+//	bits 24-63  entry of the function, from origin; 0 if it is not known
+type doingKind uint64
+
+const (
+	atTasks  doingKind = iota // serves tasks; which one, its queue tells
+	atDo                      // in a function passed to Do
+	atCall                    // in a Call
+	atFork                    // runs a stolen fork
+	atJoin                    // waits for a fork that was stolen
+	atSearch                  // looks for work
+	atWay                     // has given way to a task
+)
+
+// origin is so far below the functions of a program that the difference is positive, if
+// they are not in a plugin.
+var origin = entryOf(round) - 1<<39
+
+// note is a word that is there for Dump alone.
+type note = atomic.Uint64
+
+// makeDoing packs a word. other may be nil, and entry 0.
+func makeDoing(kind doingKind, other *Worker, entry uintptr) uint64 {
+	d := uint64(kind)
+	if other != nil {
+		d |= uint64(other.id+1) << 3
+	}
+	if from := uint64(entry - origin); entry != 0 && from < 1<<40 {
+		d |= from << 24
+	}
+	return d
+}
+
+// entryOf returns where f begins, which must be a function.
+func entryOf(f any) uintptr { return reflect.ValueOf(f).Pointer() }
+
+// Progress is what a computation is and how far it has come, for [Pool.Dump]; see
+// [Worker.Show]. Whoever makes it sets the fields but for Done, which may be added to at any
+// time.
+type Progress struct {
+	Name  string       // such as "loop"
+	Func  uintptr      // the function that it calls, as reflect.Value.Pointer returns it; 0 if there is none
+	Total int64        // how many steps it has; 0 if that is not known
+	Done  atomic.Int64 // how many of them are done
+}
+
+// String describes the computation, as Dump does.
+func (p *Progress) String() string {
+	s := p.Name
+	if p.Func != 0 {
+		s += " of " + nameOfFunction("", p.Func)
+	}
+	if p.Total > 0 {
+		s += fmt.Sprintf(", %d of %d done", p.Done.Load(), p.Total)
+	}
+	return s
+}
+
+// Show makes [Pool.Dump] show p for w, until something else is shown; nil shows nothing. It
+// returns what was shown before, which whoever shows something for a part of a
+// computation shows again at its end. The loops of package par do that. It costs an
+// atomic store.
+func (w *Worker) Show(p *Progress) (before *Progress) {
+	before = w.shown.Load()
+	w.shown.Store(p)
+	return before
+}
+
+// Dump writes to out what the pool is doing, for a look at one that is stuck, such as
+//
+//	kitchen: 4 workers, 1 extra since workers were blocked (1 time); 5 places taken, 0 searching, 2 goroutines blocked
+//	tasks: 5 submitted, 1 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 2 queued (2 globally, the oldest for 5s), 1 submitter waiting for room
+//	worker 0        waits for a fork that worker 1 has, without a place
+//	worker 1        fork of Join from worker 0, for 2m8s
+//	worker 2        Call of main.init.func2
+//	worker 3        Do of main.menu.func3
+//	worker 4        task dice, for 1m8s or more; par loop of main.dice.func1, 100 of 1000 done
+//	worker 5        searches
+//	long running    task watch
+//
+// There is a line for each worker that is in use, also by a goroutine that calls Do or Call from
+// outside. It says what the worker began with last: a task, a call, a fork of another
+// worker, a wait at a join, or a search. What the fork-join code inside is at is not known, but
+// for loops of package par and what [Worker.Show] shows: how far a loop is, to within 0.1 ms
+// or an element.
+//
+// For how long a task runs is known from looks in between: by Stats, Queued and Dump, and the watch for
+// stalls, while tasks are queued. Of calls from outside it is not known, nor what
+// runs in place, by Wait, Help or [CallerRuns]. A task has the name of [Named], or else that of
+// its function; one of [Submit] then has none.
+//
+// It takes a few microseconds for each worker, and as long as [Pool.Stats] before that. It panics
+// if out is nil.
 func (p *Pool) Dump(out io.Writer) error {
 	if out == nil {
 		panic("filch: Dump: out is nil")
 	}
 	s := p.Stats()
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s: %d workers, %d extra; %d places taken, %d searching, %d goroutines blocked\n",
-		p.name, s.Workers, s.Extra, s.Active, s.Searching, s.Blocked)
-	fmt.Fprintf(t, "tasks: %d submitted, %d done (%d failed, %d panicked), %d cancelled, %d queued (%d globally)\n",
-		s.Tasks.Submitted, s.Tasks.Done, s.Tasks.Failed, s.Tasks.Panicked, s.Tasks.Cancelled, s.Tasks.Queued, s.Tasks.Global)
-	for i, w := range *p.workers.Load() {
-		q := &w.tasks
-		q.mu.Lock()
-		queued, running := q.len(), q.running.body
-		q.mu.Unlock()
-		if queued > 0 || running != nil {
-			fmt.Fprintf(t, "worker %d\t%d queued\t%s\n", i, queued, describe(running))
+	fmt.Fprintf(t, "%s: %s, %d extra", p.name, count(s.Workers, "worker"), s.Extra)
+	if n := s.Tasks.Stalls; n > 0 {
+		fmt.Fprintf(t, " since workers were blocked (%s)", count(int(n), "time"))
+	}
+	fmt.Fprintf(t, "; %s taken, %d searching, %s blocked\n", count(s.Active, "place"), s.Searching, count(s.Blocked, "goroutine"))
+	n := &s.Tasks
+	fmt.Fprintf(t, "tasks: %d submitted, %d done (%d failed, %d panicked), %d cancelled, %d rejected, %d queued",
+		n.Submitted, n.Done, n.Failed, n.Panicked, n.Cancelled, n.Rejected, n.Queued)
+	if n.Queued > 0 {
+		fmt.Fprintf(t, " (%d globally, the oldest for %v)", n.Global, round(n.Oldest))
+	}
+	if n.Waiting > 0 {
+		fmt.Fprintf(t, ", %s waiting for room", count(n.Waiting, "submitter"))
+	}
+	if p.paused.Load() {
+		fmt.Fprint(t, ", paused")
+	}
+	fmt.Fprintln(t)
+	unused := p.unused()
+	for _, w := range *p.workers.Load() {
+		if line := w.describe(unused[w]); line != "" {
+			fmt.Fprintln(t, line)
 		}
 	}
 	for _, b := range p.longTasks() {
@@ -46,14 +158,123 @@ func (p *Pool) longTasks() (long []body) {
 	return long
 }
 
+// unused returns the workers that nobody uses.
+func (p *Pool) unused() map[*Worker]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	unused := map[*Worker]bool{p.spare.Load(): true}
+	for _, w := range slices.Concat(p.free, p.parked) {
+		unused[w] = true
+	}
+	return unused
+}
+
+// describe tells what w is at, or returns "" if it is nothing.
+func (w *Worker) describe(unused bool) string {
+	q := &w.tasks
+	q.mu.Lock()
+	queued, running, when := q.len(), q.running.body, q.when
+	if q.before != q.taken { // it has begun since the look at the figures
+		when = now()
+	}
+	q.mu.Unlock()
+	if unused && queued == 0 {
+		return ""
+	}
+	var parts []string
+	if running != nil {
+		task := describe(running)
+		if d := since(when, now()); d >= time.Millisecond {
+			task += fmt.Sprintf(", for %v or more", round(d))
+		}
+		parts = append(parts, task)
+	}
+	if !unused {
+		shown := w.shown.Load()
+		if s := w.describeDoing(shown != nil); s != "" {
+			parts = append(parts, s)
+		}
+		if shown != nil {
+			parts = append(parts, shown.String())
+		}
+	}
+	line := fmt.Sprintf("worker %d\t", w.id)
+	if queued > 0 {
+		line += fmt.Sprintf("%d queued", queued)
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "idle")
+	}
+	return line + "\t" + strings.Join(parts, "; ")
+}
+
+// describeDoing tells what w is at, but for what is known from Show.
+func (w *Worker) describeDoing(shown bool) (s string) {
+	d := w.doing.Load()
+	other := int(d>>3&(1<<21-1)) - 1
+	function := ""
+	if from := d >> 24; from != 0 {
+		function = nameOfFunction("", origin+uintptr(from))
+	}
+	kind := doingKind(d & 7)
+	switch {
+	case strings.HasPrefix(function, thisPackage):
+		function = " of Join"
+	case function != "":
+		function = " of " + function
+	}
+	if shown && kind != atDo { // that tells more than the body of a loop of package par
+		function = ""
+	}
+	switch kind {
+	case atDo:
+		s = "Do" + function
+	case atCall:
+		if !shown {
+			s = "Call" + function
+		}
+	case atFork:
+		s = fmt.Sprintf("fork%s from worker %d", function, other)
+		if d := since(int64(w.since.Load()), now()); d >= time.Millisecond {
+			s += fmt.Sprintf(", for %v", round(d))
+		}
+	case atJoin:
+		s = "waits for a fork"
+		if other >= 0 {
+			s += fmt.Sprintf(" that worker %d has", other)
+		}
+	case atSearch:
+		s = "searches"
+	case atWay:
+		s = "has given way to tasks"
+	}
+	if !w.hold.load().hasPlace() {
+		s = strings.TrimPrefix(s+", without a place", ", ")
+	}
+	return s
+}
+
 // describe tells which task b is.
 func describe(b body) string {
-	if b == nil {
-		return "no task"
+	if name := nameOfTask(b); name != "" {
+		return "task " + name
 	}
-	name := nameOfTask(b)
-	if name == "" {
-		name = "a task without a name"
+	return "a task without a name"
+}
+
+// count returns n things, in words.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
 	}
-	return "task " + name
+	return fmt.Sprint(n, " ", thing)
+}
+
+// round leaves three or four digits of d.
+func round(d time.Duration) time.Duration {
+	for unit := time.Nanosecond; ; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit)
+		}
+	}
 }

@@ -360,14 +360,89 @@ func ExamplePool_Dump() {
 	started, stop := make(chan bool), make(chan bool)
 	p.Go(context.Background(), func(context.Context) { started <- true; <-stop }, filch.Named("fetch"))
 	<-started
-	var b strings.Builder
-	if err := p.Dump(&b); err != nil {
+	for range 3 {
+		p.Go(context.Background(), func(context.Context) {}, filch.Named("parse"))
+	}
+	p.Pause()
+	if err := p.Dump(os.Stdout); err != nil {
 		fmt.Println(err)
 	}
 	close(stop)
-	fmt.Println(strings.Contains(b.String(), "crawler: 1 workers"), strings.Contains(b.String(), "task fetch"))
 	p.Close()
-	// Output: true true
+	// Output:
+	// crawler: 1 worker, 0 extra; 1 place taken, 0 searching, 0 goroutines blocked
+	// tasks: 4 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 3 queued (3 globally, the oldest for 0s), paused
+	// worker 0    task fetch
+}
+
+func ExamplePool_Queued() {
+	p := filch.New(filch.WithOrder(filch.ByPriority))
+	p.Pause()
+	for i := range 6 {
+		p.Go(context.Background(), func(context.Context) {}, filch.Named("resize"), filch.AtPriority(i%2))
+	}
+	p.Go(context.Background(), func(context.Context) {}, filch.Named("mail"), filch.AtPriority(1))
+	for _, q := range p.Queued() {
+		fmt.Println(q.Priority, q.Name, q.Count, q.Oldest < time.Minute)
+	}
+	p.Close()
+	// Output:
+	// 0 resize 3 true
+	// 1 mail 1 true
+	// 1 resize 3 true
+}
+
+func ExampleQueuedTasks() {
+	ExamplePool_Queued()
+	// Output:
+	// 0 resize 3 true
+	// 1 mail 1 true
+	// 1 resize 3 true
+}
+
+func ExamplePool_Running() {
+	p := filch.New(filch.WithWorkers(2))
+	var started sync.WaitGroup
+	started.Add(3)
+	stop := make(chan bool)
+	wait := func(context.Context) { started.Done(); <-stop }
+	p.Go(context.Background(), wait, filch.Named("fetch"))
+	p.Go(context.Background(), wait, filch.Named("fetch"))
+	p.Go(context.Background(), wait, filch.Named("watch"), filch.LongRunning())
+	started.Wait()
+	fmt.Println(p.Running())
+	close(stop)
+	p.Close()
+	// Output: [{fetch 2} {watch 1}]
+}
+
+func ExampleRunningTasks() {
+	ExamplePool_Running()
+	// Output: [{fetch 2} {watch 1}]
+}
+
+func ExampleWorker_Show() {
+	p := filch.New()
+	search := &filch.Progress{Name: "search", Total: 1000}
+	p.Do(func(w *filch.Worker) {
+		defer w.Show(w.Show(search)) // again what was shown before
+		for range 10 {
+			// 100 steps, and then
+			search.Done.Add(100)
+		}
+		fmt.Println(search) // as Pool.Dump does
+	})
+	// Output: search, 1000 of 1000 done
+}
+
+func ExampleProgress() {
+	ExampleWorker_Show()
+	// Output: search, 1000 of 1000 done
+}
+
+func ExampleProgress_String() {
+	ExampleWorker_Show()
+	// Output: search, 1000 of 1000 done
 }
 
 func ExampleWithOrder() {
@@ -514,8 +589,8 @@ func ExampleWithName() {
 	p := filch.New(filch.WithWorkers(1), filch.WithName("thumbnails"))
 	p.Dump(os.Stdout)
 	// Output:
-	// thumbnails: 1 workers, 0 extra; 0 places taken, 0 searching, 0 goroutines blocked
-	// tasks: 0 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 queued (0 globally)
+	// thumbnails: 1 worker, 0 extra; 0 places taken, 0 searching, 0 goroutines blocked
+	// tasks: 0 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 0 queued
 }
 
 func ExampleWithBusyPoll() {

@@ -13,6 +13,7 @@ import (
 // may be called from any number of goroutines and pools at once.
 type Func[A, R any] struct {
 	body   func(f *Frame[A, R], arg A) R
+	entry  uintptr   // of body
 	size   int       // of A, in bytes
 	frames sync.Pool // of *Frame[A, R], so that memory is given back in time
 }
@@ -29,13 +30,15 @@ func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 	if body == nil {
 		panic("filch: NewFunc: body is nil")
 	}
-	return &Func[A, R]{body: body, size: sizeOf[A]()}
+	return &Func[A, R]{body: body, entry: entryOf(body), size: sizeOf[A]()}
 }
 
 // Call runs the function with arg in the scope s, a *Pool or a *Worker, and
 // returns its result when all is done. It panics with a [*PanicError] if the
 // body panics, here or on another worker.
 func (fn *Func[A, R]) Call(s Scope, arg A) R { return call(s, fn, arg) }
+
+func (fn *Func[A, R]) entryPoint() uintptr { return fn.entry }
 
 // run calls the body on w.
 func (fn *Func[A, R]) run(w *Worker, arg A) R {

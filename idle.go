@@ -109,6 +109,7 @@ func (p *Pool) wake() bool {
 			}
 			w := p.hire()
 			w.searching = true
+			w.doing.Store(makeDoing(atSearch, nil, 0))
 			w.count.wakes++
 			go p.mark(w.run)
 			return true
@@ -156,6 +157,7 @@ func (p *Pool) unpark() bool {
 	w := p.parked[n]
 	p.parked = p.parked[:n]
 	w.searching = true
+	w.doing.Store(makeDoing(atSearch, nil, 0))
 	w.unparked <- true
 	return true
 }
@@ -173,6 +175,7 @@ func (w *Worker) startSearching() bool {
 		}
 		if p.state.CompareAndSwap(s, s+oneSearching) {
 			w.searching = true
+			w.doing.Store(makeDoing(atSearch, nil, 0))
 			return true
 		}
 	}

@@ -12,6 +12,7 @@ import (
 // taken back or stolen.
 type job struct {
 	run    func(w *Worker)  // calls the function and keeps its result
+	entry  uintptr          // of the function
 	owner  *Worker          // who forked it, and joins it
 	level  int64            // that of the owner when it was published
 	labels *context.Context // of the work that it belongs to, or nil; the owner writes, before it is published
@@ -32,6 +33,8 @@ const (
 // execute runs j on w, which has taken it.
 func (w *Worker) execute(j *job) {
 	j.thief.Store(w)
+	w.since.Store(uint64(w.lastSteal))
+	w.doing.Store(makeDoing(atFork, j.owner, j.entry))
 	returned := false
 	m := w.mark()
 	before := w.labels
@@ -94,7 +97,10 @@ func (w *Worker) await(j *job) bool {
 		// made anew.
 		w.wakeup = make(chan struct{})
 		if j.state.CompareAndSwap(jobOpen, jobAwaited) { // (R20)
+			doing := w.doing.Load()
+			w.doing.Store(makeDoing(atJoin, j.thief.Load(), 0))
 			w.block()
+			w.doing.Store(doing)
 			return true
 		}
 	}
@@ -129,6 +135,9 @@ func (w *Worker) watch(j *job) bool {
 			return true
 		}
 	}
+	doing := w.doing.Load()
+	w.doing.Store(makeDoing(atJoin, j.thief.Load(), 0))
+	defer w.doing.Store(doing)
 	for s := (spin{}); !w.passed && s.next(); {
 		switch j.state.Load() { // (R20)
 		case jobDone:
@@ -184,7 +193,11 @@ func (w *Worker) help(j *job) bool {
 	}
 	w.count.helped++
 	w.helping++
-	defer func() { w.helping-- }() // h may end in runtime.Goexit
+	doing := w.doing.Load()
+	defer func() { // h may end in runtime.Goexit
+		w.helping--
+		w.doing.Store(doing)
+	}()
 	w.execute(h)
 	return true
 }
@@ -255,6 +268,7 @@ type typedJob[A, R any] struct {
 // callee is a function whose calls can be published.
 type callee[A, R any] interface {
 	run(w *Worker, arg A) R
+	entryPoint() uintptr // of its body, for Dump
 }
 
 // published holds the jobs of one activation, oldest first. Only the owner
@@ -275,6 +289,7 @@ func (p *published[A, R]) add(fn callee[A, R], arg A) *job {
 		j.run = func(w *Worker) { j.result = j.fn.run(w, j.arg) }
 	}
 	j.fn, j.arg = fn, arg
+	j.entry = fn.entryPoint()
 	p.open = append(p.open, j)
 	return &j.job
 }

@@ -91,6 +91,7 @@ func call[A, R any](s Scope, fn callee[A, R], arg A) (r R) {
 		w = s
 	case *Pool:
 		w = s.enter("Call")
+		w.doing.Store(makeDoing(atCall, nil, fn.entryPoint()))
 		defer s.exit(w)
 	case nil:
 		panic("filch: Call: s is nil")
@@ -104,6 +105,11 @@ func call[A, R any](s Scope, fn callee[A, R], arg A) (r R) {
 }
 
 func callIn[A, R any](s Scope, fn callee[A, R], arg A) (r R) {
-	s.Do(func(w *Worker) { r = fn.run(w, arg) })
+	s.Do(func(w *Worker) {
+		if _, ok := s.(taskScope); ok {
+			w.doing.Store(makeDoing(atCall, nil, fn.entryPoint()))
+		}
+		r = fn.run(w, arg)
+	})
 	return r
 }

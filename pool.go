@@ -402,6 +402,7 @@ func (p *Pool) Do(f func(w *Worker)) {
 		panic("filch: Do: f is nil")
 	}
 	w := p.enter("Do")
+	w.doing.Store(makeDoing(atDo, nil, entryOf(f)))
 	defer p.exit(w)
 	w.Do(f)
 }

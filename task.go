@@ -608,6 +608,8 @@ type taskQueue struct {
 	gone    bool  // its worker was let go
 	pushed  int64 // tasks that were submitted to it
 	taken   int64 // tasks that its worker took from anywhere
+	before  int64 // taken at the last stamp
+	when    int64 // time of the first stamp with that
 	ran     int64 // tasks that its worker ran
 	stolen  int64 // tasks that its worker took from other workers
 	running task  // what its worker took last
@@ -1052,6 +1054,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 func (w *Worker) serve(t task, self **Worker) {
 	p := w.pool
 	s := seat{worker: w, round: w.hold.openRound()}
+	w.doing.Store(makeDoing(atTasks, nil, 0))
 	defer w.served(self)
 	defer w.caughtTask()
 	for ok := true; ok; {

@@ -108,7 +108,10 @@ func (w *Worker) giveWay() {
 	p := w.pool
 	w.wakeup = make(chan struct{})
 	p.way.enter(w)
+	doing := w.doing.Load()
+	w.doing.Store(makeDoing(atWay, nil, 0))
 	w.block()
+	w.doing.Store(doing)
 }
 
 // enter puts w where pass and resume find it.

@@ -56,6 +56,10 @@ type Worker struct {
 	wakeup chan struct{} // closed by who finished the awaited job, and has seen to a place for w
 	stats  stats         // the owner writes, anybody loads
 
+	doing note                     // what w is at, as makeDoing returns it; the owner writes, or who hires it; Dump loads
+	since note                     // of a stolen fork, when it was taken; the same
+	shown atomic.Pointer[Progress] // the same
+
 	hold  hold         // the worker and those that have its tasks' contexts write and load
 	runs  atomic.Bool  // a goroutine of the pool fills the place, not a guest; the goroutine writes, the watch for stalls loads
 	level atomic.Int64 // how urgent it is what runs, or nothing; the owner writes, others load; see way

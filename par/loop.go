@@ -35,11 +35,15 @@ const (
 	// after the other if they suddenly take long. (16 cost loops of tiny bodies a fifth.)
 	pieces    = 4
 	mostPiece = 64
+	// tellTime is after how many nanoseconds a worker adds to the count of what is done, which others
+	// add to as well.
+	tellTime = 100_000
 )
 
 // loop is a range of indices to be gone through.
 type loop struct {
 	config
+	filch.Progress
 	body  func(lo, hi int)
 	with  func(s filch.Scope, lo, hi int) // instead, if not nil
 	of    *cost                           // where what an element costs is remembered
@@ -66,13 +70,23 @@ func each(s filch.Scope, n int, f any, c config, body func(lo, hi int)) {
 
 // divide goes through [from, n), with the other workers if they ask.
 func divide(s filch.Scope, from, n int, f any, c config, body func(lo, hi int)) {
-	spans.Call(s, span{&loop{config: c, body: body, of: costOf(f, c.kind)}, from, n})
+	l := &loop{config: c, body: body, of: costOf(f, c.kind)}
+	l.describe(f, from, n)
+	spans.Call(s, span{l, from, n})
+}
+
+// describe is for filch.Pool.Dump.
+func (l *loop) describe(f any, from, n int) {
+	l.Name, l.Func, l.Total = "par loop", reflect.ValueOf(f).Pointer(), int64(n)*l.elements()
+	l.Done.Store(int64(from) * l.elements())
 }
 
 // eachWith is each for a body that takes the scope it is called in.
 func eachWith(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
 	if from := alone(n, f, c, func(lo, hi int) { body(s, lo, hi) }); from < n {
-		spans.Call(s, span{&loop{config: c, with: body, of: costOf(f, c.kind)}, from, n})
+		l := &loop{config: c, with: body, of: costOf(f, c.kind)}
+		l.describe(f, from, n)
+		spans.Call(s, span{l, from, n})
 	}
 }
 
@@ -102,7 +116,11 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		size = int(max(1, min(watched/each, math.MaxInt32))) // for it may be another's
 	}
 	done := false
+	shown := w.Show(&l.Progress)
+	told, at := lo, now() // for Dump: how far it was, and when
 	defer func() {
+		l.Done.Add(int64(lo-told) * l.elements())
+		w.Show(shown)
 		if !done {
 			l.ended.Store(true)
 		}
@@ -126,6 +144,10 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		}
 		end := lo + min(size, hi-lo)
 		begin := now()
+		if begin-at > tellTime {
+			l.Done.Add(int64(lo-told) * l.elements())
+			told, at = lo, begin
+		}
 		end = l.chunk(w, lo, end)
 		if l.grain == 0 {
 			took := now() - begin - clock

@@ -46,6 +46,9 @@ var subjects = []subject{
 		// The packages that it uses, likewise.
 		{"worker.go", "\t\"github.com/filch-go/filch/deque\"\n", "\t\"" + base + "/subject/deque\"\n"},
 		{"task.go", "\t\"github.com/filch-go/filch/internal/queue\"\n", "\t\"" + base + "/subject/internal/queue\"\n"},
+		{"queued.go", "\t\"github.com/filch-go/filch/internal/queue\"\n", "\t\"" + base + "/subject/internal/queue\"\n"},
+		// What is there for Dump alone orders nothing.
+		{"dump.go", "type note = atomic.Uint64\n", "type note struct{ v uint64 }\n\nfunc (n *note) Load() uint64 { return n.v }\n\nfunc (n *note) Store(v uint64) { n.v = v }\n"},
 		// Goroutines and channels.
 		{"idle.go", "\t\t\tgo p.mark(w.run)\n", "\t\t\tatomic.Go(func() { p.mark(w.run) })\n"},
 		{"worker.go", "\t\t\tgo w.pool.mark(w.run)\n", "\t\t\tatomic.Go(func() { w.pool.mark(w.run) })\n"},
