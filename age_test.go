@@ -69,11 +69,19 @@ func testOldest(t *testing.T, r *rand.Rand, priority func(r *rand.Rand) int, wit
 			mu.Unlock()
 			time.Sleep(length)
 			for range more {
-				if n < 600 {
+				mu.Lock()
+				enough := n >= 120
+				mu.Unlock()
+				if !enough {
 					submit(ctx)
 				}
 			}
 		}, opts...)
+	}
+	left := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(queued)
 	}
 	oldest := time.Duration(0)                // of all checks
 	last, gap := time.Now(), time.Duration(0) // of looks, and between them
@@ -105,14 +113,13 @@ func testOldest(t *testing.T, r *rand.Rand, priority func(r *rand.Rand) int, wit
 		mu.Unlock()
 		time.Sleep(d)
 	}
-	for round := range 3 {
+	for round := range 2 {
 		check(false)
 		time.Sleep(time.Duration(round) * time.Hour)
 		last, gap = time.Now(), 0
-		for range 30 {
+		for i := range 12 {
 			submit(background)
-			wait(100)
-			if wait(10); n%4 == 0 {
+			if wait(100); i%4 == 0 {
 				check(false)
 			}
 		}
@@ -121,15 +128,15 @@ func testOldest(t *testing.T, r *rand.Rand, priority func(r *rand.Rand) int, wit
 			wait(2000)
 			time.Sleep(time.Second) // the watch has looked, and those that ran are done
 			check(false)
-			for range 10 {
+			for range 5 {
 				submit(background)
 				wait(10_000)
 			}
 			check(true)
 			p.Resume()
 		}
-		for len(queued) > 0 {
-			wait(3000)
+		for left() > 0 {
+			wait(1000)
 			check(false)
 		}
 	}

@@ -109,8 +109,13 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 // runs in place, by Wait, Help or [CallerRuns]. A task has the name of [Named], or else that of
 // its function; one of [Submit] then has none.
 //
-// It takes a few microseconds for each worker, and as long as [Pool.Stats] before that. It panics
-// if out is nil.
+// Then come the waits: which task waits for which task or group, and which of these waits go round in a
+// circle. If there are any, Dump looks at the stacks of all goroutines, which
+// stops the program for some microseconds a goroutine. A circle keeps its tasks
+// from ending if each of its waits is made by the task's own goroutine.
+//
+// Dump does not wait for tasks. It takes a few microseconds for each worker, and as long as [Pool.Stats]
+// before that. It panics if out is nil.
 func (p *Pool) Dump(out io.Writer) error {
 	if out == nil {
 		panic("filch: Dump: out is nil")

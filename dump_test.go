@@ -57,7 +57,7 @@ func TestDumpShowsWhatWorkersAreAt(t *testing.T) {
 			`worker 0 +waits for a fork that worker 1 has, without a place`,
 			`worker 1 +fork of Join from worker 0, for 2m8s`,
 			`worker \d +Call of github.com/filch-go/filch_test.init\S+`,
-			`worker \d +task dice, for 1m8s or more; par loop of github.com/filch-go/filch_test.TestDumpShows\S+, 100 of 1000 done`,
+			`worker \d +task dice, for \dm8s or more; par loop of github.com/filch-go/filch_test.TestDumpShows\S+, 100 of 1000 done`,
 			`Do of github.com/filch-go/filch_test.TestDumpShows\S+`,
 			`long running +task watch`,
 		} {

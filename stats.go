@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// Stats is what a pool has done since it was made. Workers count for themselves,
-// and Stats adds up those that are not at work: figures come in when a worker is
-// done with what it is at, those of tasks when it begins with the next. Of a pool
-// at rest they are exact.
+// Stats is what a pool has done since it was made. A worker reports its figures when it
+// finishes its current work, and those of tasks when it begins the next. So the
+// figures of a busy pool lag behind, and those of a pool at rest are exact.
 type Stats struct {
 	Workers   int // places: how many goroutines may run at once
 	Active    int // places taken now, searching ones included
@@ -38,7 +37,7 @@ type TaskStats struct {
 	Failed    int64 // of these, ended with an error, or by runtime.Goexit
 	Panicked  int64 // likewise, ended with a panic
 	Cancelled int64 // dropped before they started
-	Rejected  int64 // refused: the pool closed, the queue full, or the context ended
+	Rejected  int64 // refused: the pool closed, the queue full, the context ended, or an option not to be met
 	InPlace   int64 // begun by who waited for them, by the submitter, by Help, or on a goroutine of their own
 	Helped    int64 // of these, by Help
 	Attempts  int64 // looks into another worker's queue that seemed to hold some
