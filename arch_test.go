@@ -16,6 +16,7 @@ var mayImport = map[string][]string{
 	"deque":               {},
 	"ordered":             {"internal/queue"},
 	"internal/model":      {},
+	"internal/mutate":     {},
 	"internal/policy":     {},
 	"internal/queue":      {},
 	"":                    {"deque", "internal/policy", "internal/queue"},

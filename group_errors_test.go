@@ -1,0 +1,179 @@
+package filch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+// Inside the task that made the group, Wait runs what has not started itself, the newest first,
+// and nobody else's tasks.
+func TestGroupWaitRunsItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+		var order []int
+		_, err := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+			stranger := p.Group(ctx)
+			waited := false
+			stranger.Go(func(context.Context) error {
+				if !waited {
+					t.Error("a stranger runs while the group is waited for")
+				}
+				return nil
+			})
+			g := p.Group(ctx)
+			for i := range 5 {
+				g.Go(func(context.Context) error { order = append(order, i); return nil })
+			}
+			err := g.Wait()
+			waited = true
+			if n := p.Stats().Tasks.InPlace; n != 5 {
+				t.Errorf("%d of 5 tasks ran in place", n)
+			}
+			return 0, errors.Join(err, stranger.Wait())
+		}).Wait(background)
+		if err != nil || !slices.Equal(order, []int{4, 3, 2, 1, 0}) {
+			t.Errorf("%v, %v", order, err)
+		}
+		p.Close()
+	})
+}
+
+// A group of another pool has its tasks run there.
+func TestGroupOfAnotherPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := filch.New(filch.WithWorkers(1)), filch.New(filch.WithWorkers(1))
+		_, err := filch.Submit(background, a, func(ctx context.Context) (int, error) {
+			g := b.Group(ctx)
+			for range 3 {
+				g.Go(func(ctx context.Context) error {
+					filch.ScopeOf(ctx).Do(func(w *filch.Worker) {
+						if w.Pool() != b {
+							t.Error("a task runs in another pool")
+						}
+					})
+					return nil
+				})
+			}
+			return 0, g.Wait()
+		}).Wait(background)
+		if err != nil {
+			t.Error(err)
+		}
+		a.Close()
+		b.Close()
+		if n, m := a.Stats().Tasks, b.Stats().Tasks; n.Submitted != 1 || n.InPlace != 0 || m.Submitted != 3 || m.InPlace != 0 {
+			t.Errorf("%+v\n%+v", n, m)
+		}
+	})
+}
+
+// What Wait returns: the first error, or the first max and how many more.
+func TestErrorsOfAGroup(t *testing.T) {
+	for _, c := range []struct {
+		collect, fail int
+		want          string
+	}{
+		{0, 0, "<nil>"}, {0, 1, "bad 0"}, {0, 5, "bad 0"},
+		{1, 1, "bad 0"}, {1, 2, "bad 0\nand 1 more errors"}, {3, 2, "bad 0\nbad 1"}, {3, 3, "bad 0\nbad 1\nbad 2"},
+		{3, 7, "bad 0\nbad 1\nbad 2\nand 4 more errors"},
+	} {
+		for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}} {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(1), filch.WithOrder(filch.FIFO))
+				defer p.Close()
+				var how []filch.GroupOption
+				if c.collect > 0 {
+					how = append(how, filch.CollectErrors(c.collect))
+				}
+				g := p.Group(background, how...)
+				p.Pause()
+				for i := range c.fail {
+					g.Go(func(context.Context) error { return fmt.Errorf("bad %d", i) }, opts...)
+				}
+				g.Go(func(context.Context) error { return nil }, opts...)
+				p.Resume()
+				if got := fmt.Sprint(g.Wait()); got != c.want {
+					t.Errorf("%d fail, %d are kept: %q, not %q", c.fail, c.collect, got, c.want)
+				}
+				if cause := context.Cause(g.Context()); cause == nil {
+					t.Error("the group's context has not ended")
+				}
+				if k := p.Stats().Tasks; c.collect > 0 && (k.Failed != int64(c.fail) || k.Cancelled != 0) {
+					t.Errorf("%+v", k)
+				}
+			})
+		}
+	}
+}
+
+// A task that fails ends the context of the others, with its error as the cause; errors that only
+// say so are not kept.
+func TestFirstErrorEndsTheGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(4))
+		defer p.Close()
+		g := p.Group(background)
+		for range 3 {
+			g.Go(func(ctx context.Context) error {
+				<-ctx.Done()
+				if cause := context.Cause(ctx); cause != errBoom {
+					t.Errorf("it ended because of %v", cause)
+				}
+				return ctx.Err()
+			})
+		}
+		g.Go(func(context.Context) error { time.Sleep(time.Second); return errBoom })
+		if err := g.Wait(); err != errBoom {
+			t.Error(err)
+		}
+		all := p.Group(background, filch.CollectErrors(10))
+		for i := range 3 {
+			all.Go(func(ctx context.Context) error {
+				time.Sleep(time.Duration(i) * time.Second)
+				return errors.Join(errBoom, ctx.Err())
+			})
+		}
+		if err := all.Wait(); fmt.Sprint(err) != "boom\nboom\nboom" {
+			t.Errorf("%q", err)
+		}
+	})
+}
+
+// Results are in the order of the calls, also of tasks that fail or never start.
+func TestResultsInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(3))
+		defer p.Close()
+		r := filch.NewResultGroup[int](background, p, filch.CollectErrors(9))
+		for i := range 10 {
+			r.Go(func(context.Context) (int, error) {
+				time.Sleep(time.Duration(10-i) * time.Second)
+				if i == 4 {
+					return -1, errBoom
+				}
+				return i, nil
+			})
+		}
+		if r.Context().Err() != nil {
+			t.Error("the context has ended")
+		}
+		got, err := r.Wait()
+		if !slices.Equal(got, []int{0, 1, 2, 3, -1, 5, 6, 7, 8, 9}) || fmt.Sprint(err) != "boom" {
+			t.Errorf("%v, %v", got, err)
+		}
+		r = filch.NewResultGroup[int](background, p)
+		p.Pause()
+		r.Go(one)
+		if got, err := r.Stop(); !slices.Equal(got, []int{0}) || err != nil {
+			t.Errorf("stopped: %v, %v", got, err)
+		}
+		p.Resume()
+	})
+}

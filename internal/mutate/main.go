@@ -1,0 +1,244 @@
+// Command mutate tells what the tests do not notice. It changes the source in small ways, a
+// comparison or a statement at a time, and runs the tests on each of these mutants. One that
+// survives is a line that no test depends on.
+//
+//	go run ./internal/mutate -seed 7 -n 50
+//
+// takes 50 mutants, evenly from all files; the seed says which. It prints a line for each,
+// and at the end a table of the scores by file. The source is not edited: mutants are
+// overlays of the go command. With -table it makes a table of what was printed before:
+//
+//	go run ./internal/mutate -table a.txt b.txt
+//
+// equivalents.txt lists the mutants that no test can kill; they do not count.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"go/build"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+func main() {
+	seed := flag.Uint64("seed", 1, "which mutants")
+	n := flag.Int("n", 50, "how many")
+	only := flag.String("only", "", "only files whose path begins with one of these, separated by commas")
+	at := flag.Int("p", 2, "how many are tested at a time")
+	perTest := flag.Duration("timeout", time.Minute, "how long a test may take")
+	tables := flag.Bool("table", false, "print the table of the files that are named, and run nothing")
+	show := flag.Bool("list", false, "print all mutants, and run nothing")
+	flag.Parse()
+	if err := run(*seed, *n, *at, *perTest, *only, *tables, *show); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(seed uint64, n, at int, perTest time.Duration, only string, tables, show bool) error {
+	if tables {
+		return printTables(os.Stdout, flag.Args())
+	}
+	dir, err := root()
+	if err != nil {
+		return err
+	}
+	es, err := equivalents(list)
+	if err != nil {
+		return fmt.Errorf("equivalents.txt: %w", err)
+	}
+	files, err := allMutants(dir)
+	if err != nil {
+		return err
+	}
+	for _, ms := range files {
+		for _, m := range ms {
+			if e := find(es, m); e != nil {
+				e.used = true
+			}
+			if show && wanted(m.file, only) {
+				fmt.Println(m)
+			}
+		}
+	}
+	for _, e := range es {
+		if !e.used {
+			fmt.Fprintf(os.Stderr, "equivalents.txt: there is no such mutant any more: %s: %s: %s\n", e.file, e.function, oneLine(e.before))
+		}
+	}
+	if show {
+		return nil
+	}
+	s := &session{runner: runner{dir, perTest}, equivalents: es, out: os.Stdout, scores: scores{}}
+	fmt.Printf("# seed %d, %d mutants\n", seed, n)
+	return s.all(sample(files, seed, only), n, at)
+}
+
+// root returns the folder of the module, in or below which the command runs.
+func root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", fmt.Errorf("there is no go.mod in this folder or above")
+		}
+		dir = up
+	}
+}
+
+// allMutants returns the mutants of each file that is compiled on this platform.
+func allMutants(dir string) (map[string][]mutant, error) {
+	files := map[string][]mutant{}
+	for _, pkg := range order {
+		p, err := build.ImportDir(filepath.Join(dir, filepath.FromSlash(pkg)), 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range p.GoFiles {
+			file := path.Join(pkg, name)
+			source, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
+			if err != nil {
+				return nil, err
+			}
+			ms, err := mutants(file, source)
+			if err != nil {
+				return nil, err
+			}
+			if len(ms) > 0 {
+				files[file] = ms
+			}
+		}
+	}
+	return files, nil
+}
+
+func wanted(file, only string) bool {
+	return only == "" || slices.ContainsFunc(strings.Split(only, ","), func(p string) bool { return strings.HasPrefix(file, p) })
+}
+
+// sample returns the mutants in the order in which they are taken: one of each file in turn, and
+// of each file in an order that depends on the seed and its name alone.
+func sample(files map[string][]mutant, seed uint64, only string) (all []mutant) {
+	var names []string
+	for name := range files {
+		if wanted(name, only) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	shuffled := map[string][]mutant{}
+	for _, name := range names {
+		h := fnv.New64a()
+		io.WriteString(h, name)
+		ms := slices.Clone(files[name])
+		rand.New(rand.NewPCG(seed, h.Sum64())).Shuffle(len(ms), func(i, j int) { ms[i], ms[j] = ms[j], ms[i] })
+		shuffled[name] = ms
+	}
+	for turn := 0; len(names) > 0; turn++ {
+		names = slices.DeleteFunc(names, func(name string) bool { return turn == len(shuffled[name]) })
+		for _, name := range names {
+			all = append(all, shuffled[name][turn])
+		}
+	}
+	return all
+}
+
+// A session judges many mutants.
+type session struct {
+	runner
+	equivalents []*equivalent
+
+	mu     sync.Mutex
+	out    io.Writer
+	scores scores
+	queue  []mutant
+	left   int // how many are still to be begun
+}
+
+// all judges so many of ms as n says, at most at of them at a time. What does not compile does
+// not count.
+func (s *session) all(ms []mutant, n, at int) error {
+	s.queue, s.left = ms, n
+	errs := make(chan error, at)
+	for range at {
+		go func() { errs <- s.some() }()
+	}
+	var failed error
+	for range at {
+		failed = errors.Join(failed, <-errs)
+	}
+	s.scores.print(s.out)
+	return failed
+}
+
+func (s *session) some() error {
+	for s.begin() {
+		for {
+			m, ok := s.next()
+			if !ok {
+				return nil
+			}
+			begun := time.Now()
+			v, err := s.one(m)
+			if err != nil {
+				return err
+			}
+			if v.how != broken {
+				s.note(m, v, time.Since(begun))
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// begin reports whether another mutant is to be judged.
+func (s *session) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left--
+	return s.left >= 0
+}
+
+func (s *session) next() (m mutant, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 {
+		return m, false
+	}
+	m, s.queue = s.queue[0], s.queue[1:]
+	return m, true
+}
+
+func (s *session) one(m mutant) (verdict, error) {
+	if e := find(s.equivalents, m); e != nil {
+		return verdict{equal, e.reason}, nil
+	}
+	return s.judge(m)
+}
+
+// note prints and counts a verdict.
+func (s *session) note(m mutant, v verdict, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.out, "%s\t%s\t%s\t%.0fs\n", v.how, m, v.by, took.Seconds())
+	s.scores.add(m.file, v.how)
+}

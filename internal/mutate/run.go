@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// packages are those that are mutated, and whose tests judge: first its own, and if it survives
+// them, those of the packages that are named here.
+var packages = map[string][]string{
+	"internal/policy": {"."},
+	"internal/queue":  {"ordered", "."},
+	"deque":           {"."},
+	"ordered":         nil,
+	".":               {"par"},
+	"par":             nil,
+}
+
+// order is that in which they are named.
+var order = []string{".", "par", "deque", "ordered", "internal/queue", "internal/policy"}
+
+// more are flags for the tests of a package.
+var more = map[string][]string{".": {"-stress=300ms"}, "ordered": {"-stress=500ms"}}
+
+// A verdict is what became of a mutant.
+type verdict struct {
+	how string // killed, deadlock, hung, survived, equivalent, or broken
+	by  string // test, or reason
+}
+
+const (
+	killed     = "killed"
+	deadlock   = "deadlock" // a test died of a deadlock that the runtime saw: it is killed, too
+	hung       = "hung"     // a test took too long: it is killed, by luck
+	survived   = "survived"
+	equal      = "equivalent"
+	broken     = "broken" // it does not compile
+	perPackage = 5 * time.Minute
+)
+
+// A runner judges mutants of the module in dir.
+type runner struct {
+	dir     string
+	perTest time.Duration
+}
+
+// judge compiles and tests m.
+func (r *runner) judge(m mutant) (verdict, error) {
+	tmp, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return verdict{}, err
+	}
+	defer os.RemoveAll(tmp)
+	overlay, err := r.overlay(tmp, m)
+	if err != nil {
+		return verdict{}, err
+	}
+	own := filepath.ToSlash(filepath.Dir(m.file))
+	for _, pkg := range append([]string{own}, packages[own]...) {
+		bin := filepath.Join(tmp, "test.exe")
+		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", bin, "./"+pkg)
+		build.Dir = r.dir
+		if out, err := build.CombinedOutput(); err != nil {
+			return verdict{broken, firstLine(out)}, nil
+		}
+		v, err := r.test(bin, pkg)
+		if err != nil || v.how != survived {
+			return v, err
+		}
+	}
+	return verdict{how: survived}, nil
+}
+
+// overlay writes what tells the go command to take m in place of its file.
+func (r *runner) overlay(tmp string, m mutant) (string, error) {
+	changed := filepath.Join(tmp, "mutant.go")
+	if err := os.WriteFile(changed, m.source, 0o600); err != nil {
+		return "", err
+	}
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(r.dir, filepath.FromSlash(m.file)): changed}})
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(tmp, "overlay.json")
+	return file, os.WriteFile(file, replace, 0o600)
+}
+
+// test runs the tests of pkg up to the first that fails.
+func (r *runner) test(bin, pkg string) (verdict, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), perPackage)
+	defer cancel()
+	args := append([]string{"-test.short", "-test.failfast", "-test.v", "-test.timeout=0"}, more[pkg]...)
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Dir = filepath.Join(r.dir, filepath.FromSlash(pkg))
+	cmd.WaitDelay = 5 * time.Second
+	w := newWatch(r.perTest, cancel)
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Start(); err != nil {
+		return verdict{}, err
+	}
+	err := cmd.Wait()
+	return w.verdict(err != nil, ctx.Err() != nil), nil
+}
+
+// A watch reads what a test binary prints, and calls late if a test takes too long.
+type watch struct {
+	mu    sync.Mutex
+	line  []byte
+	test  string // that was begun last
+	fails string // the first that failed
+	dead  bool   // by a deadlock
+	limit time.Duration
+	timer *time.Timer
+}
+
+func newWatch(limit time.Duration, late func()) *watch {
+	return &watch{limit: limit, timer: time.AfterFunc(limit, late)}
+}
+
+func (w *watch) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range p {
+		if c != '\n' {
+			w.line = append(w.line, c)
+			continue
+		}
+		w.read(string(w.line))
+		w.line = w.line[:0]
+	}
+	return len(p), nil
+}
+
+func (w *watch) read(line string) {
+	line = strings.TrimLeft(line, " \x16")
+	switch {
+	case strings.HasPrefix(line, "=== RUN"), strings.HasPrefix(line, "=== CONT"), strings.HasPrefix(line, "=== NAME"):
+		fields := strings.Fields(line)
+		if w.test = fields[len(fields)-1]; w.fails == "" {
+			w.timer.Reset(w.limit)
+		}
+	case strings.HasPrefix(line, "--- FAIL: "):
+		if w.fails == "" || strings.HasPrefix(w.fails, strings.Fields(line)[2]) {
+			w.fails = strings.Fields(line)[2]
+		}
+	case strings.Contains(line, "deadlock"):
+		w.dead = true
+	}
+}
+
+func (w *watch) verdict(failed, late bool) verdict {
+	w.timer.Stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	by := w.fails
+	if by == "" {
+		by = w.test
+	}
+	switch {
+	case !failed:
+		return verdict{how: survived}
+	case w.dead && !late:
+		return verdict{deadlock, by}
+	case late && w.fails == "":
+		return verdict{hung, by}
+	}
+	return verdict{killed, by}
+}
+
+func firstLine(out []byte) string {
+	s := bufio.NewScanner(io.LimitReader(bytes.NewReader(out), 1<<16))
+	for s.Scan() {
+		if line := s.Text(); !strings.HasPrefix(line, "#") {
+			return line
+		}
+	}
+	return fmt.Sprint("no output")
+}

@@ -1,0 +1,102 @@
+package filch_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/filch-go/filch"
+)
+
+// busy returns a pool of which all places but one are taken until release is called.
+func busy(workers int) (p *filch.Pool, release func()) {
+	p = filch.New(filch.WithWorkers(workers), filch.WithStallTimeout(0))
+	gate := make(chan bool)
+	var in sync.WaitGroup
+	in.Add(workers - 1)
+	for range workers - 1 {
+		p.Go(background, func(context.Context) { in.Done(); <-gate })
+	}
+	in.Wait()
+	return p, func() { close(gate) }
+}
+
+// Forks that nobody asks for stay private, but for the reserve. In a bubble the clock
+// stands still, so that nothing is earned.
+func TestFewForksArePublishedUnasked(t *testing.T) {
+	for _, workers := range []int{1, 2, 3} {
+		for name, fib := range map[string]func(s filch.Scope) int{
+			"Func":  func(s filch.Scope) int { return fibFunc.Call(s, 20) },
+			"Chain": func(s filch.Scope) int { return fibChain.Call(s, 20) },
+			"Join":  func(s filch.Scope) (n int) { s.Do(func(w *filch.Worker) { n = joinFib(w, 20) }); return n },
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				p, release := busy(workers)
+				for range 3 {
+					before := p.Stats().Published
+					if n := fib(p); n != 6765 {
+						t.Errorf("%s: %d", name, n)
+					}
+					if n := p.Stats().Published - before; n > 200 { // more or less the depth, and the reserve
+						t.Errorf("%s on one of %d workers: %d of 10,945 forks were published, and nobody asked", name, workers, n)
+					}
+				}
+				release()
+				p.Close()
+			})
+		}
+	}
+}
+
+// A worker alone publishes nothing, asks nobody, and wakes nobody.
+func TestOneWorkerIsAlone(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	fibFunc.Call(p, 20)
+	if s := p.Stats(); s.Published+s.Attempts+s.Wakes+s.Waits != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// While a place is free, there is something public for who comes.
+func TestAFreePlaceFindsAFork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const workers = 4
+		p := filch.New(filch.WithWorkers(workers))
+		if n := filch.NewFunc(naps(workers)).Call(p, 0); n != workers {
+			t.Errorf("%d leaves", n)
+		}
+		synctest.Wait()
+		if s := p.Stats(); s.Steals < workers-1 || s.Wakes < 1 || s.Wakes > workers {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// Demand is what is asked for and not public yet.
+func TestDemand(t *testing.T) {
+	alone := filch.New(filch.WithWorkers(1))
+	alone.Do(func(w *filch.Worker) {
+		if w.Demand() {
+			t.Error("nobody is there to ask")
+		}
+		if w.Pool() != alone {
+			t.Error("the worker is of another pool")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		p, release := busy(2)
+		p.Do(func(w *filch.Worker) {
+			if !w.Demand() {
+				t.Error("nothing is public, for who falls idle later")
+			}
+			w.Join(func(w *filch.Worker) {
+				if w.Demand() {
+					t.Error("a fork is public, and nobody searches")
+				}
+			}, nop)
+		})
+		release()
+		p.Close()
+	})
+}
