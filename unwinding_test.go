@@ -1,0 +1,113 @@
+package filch_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+// A panic on its way out waits for what thieves have of its forks, and does not help them: what
+// ends in runtime.Goexit there would end the unwinding as well.
+func TestUnwindingDoesNotHelp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2))
+		var got any
+		var wg sync.WaitGroup
+		ended := false
+		wg.Go(func() {
+			defer func() { got = recover() }()
+			stolen := make(chan bool)
+			p.Do(func(w *filch.Worker) {
+				w.Join(func(*filch.Worker) {
+					<-stolen
+					panic(errBoom)
+				}, func(w *filch.Worker) {
+					defer func() { ended = true }()
+					w.Join(func(*filch.Worker) {
+						close(stolen)
+						time.Sleep(time.Minute)
+					}, func(*filch.Worker) { runtime.Goexit() })
+				})
+			})
+			t.Error("Do returned")
+		})
+		wg.Wait()
+		if err, _ := got.(error); !errors.Is(err, errBoom) || !ended {
+			t.Errorf("what arrived is %v; what was stolen had ended: %v", got, ended)
+		}
+		p.Close()
+	})
+}
+
+// The handler of panics is called once for each panic in a task of Go, in each form, and for no
+// other.
+func TestPanicHandlerIsForGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		handled := map[any]int{}
+		p := filch.New(filch.WithWorkers(2), filch.WithPanicHandler(func(err *filch.PanicError) {
+			mu.Lock()
+			defer mu.Unlock()
+			handled[err.Value]++
+			if len(err.Stack) == 0 {
+				t.Error("without a stack")
+			}
+		}))
+		bad := func(v any) func(context.Context) { return func(context.Context) { panic(v) } }
+		p.Go(background, bad("plain"))
+		p.Go(background, bad("named"), filch.Named("x"))
+		p.Go(background, bad("long"), filch.LongRunning())
+		p.Go(background, bad("fair"), filch.Fair())
+		p.Go(background, func(context.Context) { runtime.Goexit() })
+		p.Go(background, func(context.Context) { runtime.Goexit() }, filch.Named("x"))
+		submitted := filch.Submit(background, p, func(context.Context) (int, error) { panic("Submit") })
+		g := p.Group(background)
+		g.Go(func(context.Context) error { panic("Group") })
+		var err *filch.PanicError
+		if _, e := submitted.Wait(background); !errors.As(e, &err) || err.Value != "Submit" {
+			t.Error(e)
+		}
+		if e := g.Wait(); !errors.As(e, &err) || err.Value != "Group" {
+			t.Error(e)
+		}
+		p.Go(background, func(ctx context.Context) { // in place
+			filch.Submit(ctx, p, func(context.Context) (int, error) { panic("Wait") }).Wait(ctx)
+			p.Go(ctx, bad("Help"))
+			p.Help(ctx)
+		})
+		p.Shutdown(background)
+		if len(handled) != 5 || handled["plain"] != 1 || handled["named"] != 1 || handled["long"] != 1 || handled["fair"] != 1 || handled["Help"] != 1 {
+			t.Errorf("handled: %v", handled)
+		}
+		if k := p.Stats().Tasks; k.Panicked != 8 || k.Failed != 2 || k.Done != 11 {
+			t.Errorf("%+v", k)
+		}
+	})
+}
+
+// A panic is wrapped once, however many boundaries it crosses, and keeps its error.
+func TestPanicsAreWrappedOnce(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	v := catch(func() {
+		p.Do(func(w *filch.Worker) {
+			w.Do(func(w *filch.Worker) {
+				w.Join(nop, func(w *filch.Worker) { p.Do(func(w *filch.Worker) { panic(errBoom) }) })
+			})
+		})
+	})
+	err, ok := v.(*filch.PanicError)
+	if !ok || err.Value != errBoom || !errors.Is(err, errBoom) {
+		t.Errorf("%v", v)
+	}
+	v = catch(func() { p.Do(func(w *filch.Worker) { panic("no error") }) })
+	if err, ok = v.(*filch.PanicError); !ok || err.Unwrap() != nil {
+		t.Errorf("%v", v)
+	}
+}
