@@ -21,7 +21,6 @@ type equivalent struct {
 	before, after  string
 	numbers        bool // all that change a number there
 	reason         string
-	used           bool
 }
 
 func equivalents(list string) (es []*equivalent, err error) {

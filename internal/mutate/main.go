@@ -20,35 +20,56 @@ import (
 	"go/build"
 	"hash/fnv"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
+// what is what the flags say.
+type what struct {
+	seed    uint64
+	n, at   int
+	perTest time.Duration
+	only    string
+	match   *regexp.Regexp
+	own     bool
+}
+
 func main() {
-	seed := flag.Uint64("seed", 1, "which mutants")
-	n := flag.Int("n", 50, "how many")
-	only := flag.String("only", "", "only files whose path begins with one of these, separated by commas")
-	at := flag.Int("p", 2, "how many are tested at a time")
-	perTest := flag.Duration("timeout", time.Minute, "how long a test may take")
+	var w what
+	flag.Uint64Var(&w.seed, "seed", 1, "which mutants")
+	flag.IntVar(&w.n, "n", 50, "how many")
+	flag.StringVar(&w.only, "only", "", "only files whose path begins with one of these, separated by commas")
+	match := flag.String("match", "", "only mutants whose line of output matches this")
+	flag.IntVar(&w.at, "p", 2, "how many are tested at a time")
+	flag.DurationVar(&w.perTest, "timeout", time.Minute, "how long a test may take")
+	flag.BoolVar(&w.own, "own", false, "run only the tests of a mutant's own package")
 	tables := flag.Bool("table", false, "print the table of the files that are named, and run nothing")
 	show := flag.Bool("list", false, "print all mutants, and run nothing")
 	flag.Parse()
-	if err := run(*seed, *n, *at, *perTest, *only, *tables, *show); err != nil {
+	var err error
+	if w.match, err = regexp.Compile(*match); err == nil {
+		switch {
+		case *tables:
+			err = printTables(os.Stdout, flag.Args())
+		default:
+			err = run(w, *show)
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(seed uint64, n, at int, perTest time.Duration, only string, tables, show bool) error {
-	if tables {
-		return printTables(os.Stdout, flag.Args())
-	}
+func run(w what, show bool) error {
 	dir, err := root()
 	if err != nil {
 		return err
@@ -61,27 +82,44 @@ func run(seed uint64, n, at int, perTest time.Duration, only string, tables, sho
 	if err != nil {
 		return err
 	}
+	warn(os.Stderr, files, es)
+	for file := range files {
+		files[file] = slices.DeleteFunc(files[file], func(m mutant) bool { return !w.wants(m) })
+	}
+	ms := sample(files, w.seed)
+	if show {
+		for _, m := range ms {
+			fmt.Println(m)
+		}
+		return nil
+	}
+	s := &session{runner: runner{dir, w.perTest, w.own}, equivalents: es, out: os.Stdout, scores: scores{}}
+	fmt.Printf("# seed %d, %d mutants\n", w.seed, w.n)
+	return s.all(ms, w.n, w.at)
+}
+
+func (w what) wants(m mutant) bool {
+	for prefix := range strings.SplitSeq(w.only, ",") {
+		if strings.HasPrefix(m.file, prefix) {
+			return w.match.MatchString(m.String())
+		}
+	}
+	return false
+}
+
+// warn tells which entries of the list are of no use.
+func warn(out io.Writer, files map[string][]mutant, es []*equivalent) {
+	used := map[*equivalent]bool{}
 	for _, ms := range files {
 		for _, m := range ms {
-			if e := find(es, m); e != nil {
-				e.used = true
-			}
-			if show && wanted(m.file, only) {
-				fmt.Println(m)
-			}
+			used[find(es, m)] = true
 		}
 	}
 	for _, e := range es {
-		if !e.used {
-			fmt.Fprintf(os.Stderr, "equivalents.txt: there is no such mutant any more: %s: %s: %s\n", e.file, e.function, oneLine(e.before))
+		if !used[e] {
+			fmt.Fprintf(out, "equivalents.txt: there is no such mutant any more: %s: %s: %s\n", e.file, e.function, oneLine(e.before))
 		}
 	}
-	if show {
-		return nil
-	}
-	s := &session{runner: runner{dir, perTest}, equivalents: es, out: os.Stdout, scores: scores{}}
-	fmt.Printf("# seed %d, %d mutants\n", seed, n)
-	return s.all(sample(files, seed, only), n, at)
 }
 
 // root returns the folder of the module, in or below which the command runs.
@@ -128,19 +166,10 @@ func allMutants(dir string) (map[string][]mutant, error) {
 	return files, nil
 }
 
-func wanted(file, only string) bool {
-	return only == "" || slices.ContainsFunc(strings.Split(only, ","), func(p string) bool { return strings.HasPrefix(file, p) })
-}
-
 // sample returns the mutants in the order in which they are taken: one of each file in turn, and
 // of each file in an order that depends on the seed and its name alone.
-func sample(files map[string][]mutant, seed uint64, only string) (all []mutant) {
-	var names []string
-	for name := range files {
-		if wanted(name, only) {
-			names = append(names, name)
-		}
-	}
+func sample(files map[string][]mutant, seed uint64) (all []mutant) {
+	names := slices.Collect(maps.Keys(files))
 	slices.Sort(names)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })

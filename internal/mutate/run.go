@@ -52,6 +52,7 @@ const (
 type runner struct {
 	dir     string
 	perTest time.Duration
+	own     bool // only the tests of its own package
 }
 
 // judge compiles and tests m.
@@ -66,7 +67,11 @@ func (r *runner) judge(m mutant) (verdict, error) {
 		return verdict{}, err
 	}
 	own := filepath.ToSlash(filepath.Dir(m.file))
-	for _, pkg := range append([]string{own}, packages[own]...) {
+	judges := append([]string{own}, packages[own]...)
+	if r.own {
+		judges = judges[:1]
+	}
+	for _, pkg := range judges {
 		bin := filepath.Join(tmp, "test.exe")
 		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", bin, "./"+pkg)
 		build.Dir = r.dir
@@ -153,7 +158,7 @@ func (w *watch) read(line string) {
 		if w.fails == "" || strings.HasPrefix(w.fails, strings.Fields(line)[2]) {
 			w.fails = strings.Fields(line)[2]
 		}
-	case strings.Contains(line, "deadlock"):
+	case strings.Contains(line, "deadlock!"), strings.Contains(line, "deadlock: "):
 		w.dead = true
 	}
 }

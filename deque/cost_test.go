@@ -1,0 +1,204 @@
+package deque
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// A ring is used again: however many values come and go, in whichever way, none is made as long as
+// there are few at a time.
+func TestRingsAreUsedAgain(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	dst := make([]int, 20)
+	for _, m := range makersOf[int]() {
+		for name, cycle := range map[string]func(o *Owner[int], th *Thief[int]){
+			"pop": func(o *Owner[int], th *Thief[int]) {
+				for i := range 20 {
+					o.Push(i)
+				}
+				for range 20 {
+					o.Pop()
+				}
+			},
+			"steal": func(o *Owner[int], th *Thief[int]) {
+				for i := range 20 {
+					o.Push(i)
+				}
+				for range 20 {
+					th.Steal()
+				}
+			},
+			"steal half, pop the rest": func(o *Owner[int], th *Thief[int]) {
+				for i := range 20 {
+					o.Push(i)
+				}
+				th.StealHalf(dst)
+				for range 11 {
+					o.Pop()
+				}
+			},
+			"the last of all": func(o *Owner[int], th *Thief[int]) {
+				for i := range 100 {
+					o.Push(i)
+					if i%2 == 0 {
+						o.Pop()
+					} else {
+						th.Steal()
+					}
+				}
+			},
+		} {
+			o, th := m.make(0)
+			if n := testing.AllocsPerRun(100, func() { cycle(o, th) }); n > 0 {
+				t.Errorf("%s, %s: %v allocations", m.name, name, n)
+			}
+			if n := slots(o); n != minRing {
+				t.Errorf("%s, %s: %d slots", m.name, name, n)
+			}
+		}
+	}
+}
+
+// A ring is as large as it must be, at each moment: it doubles when it is full, and is a quarter
+// when an eighth is enough, but 32 slots at least.
+func TestSizeOfTheRing(t *testing.T) {
+	for _, m := range makersOf[int]() {
+		for _, start := range []int64{0, 5, 1 << 40} {
+			o, _ := m.make(start)
+			spare := 0 // the hybrid's
+			if o.hybrid != nil {
+				spare = 1
+			}
+			want := minRing
+			for n := 1; n <= 3000; n++ {
+				o.Push(n)
+				for want < n+spare {
+					want *= 2
+				}
+				if got := slots(o); got != want {
+					t.Fatalf("%s: %d slots for %d values, not %d", m.name, got, n, want)
+				}
+			}
+			for n := 2999; n >= 0; n-- {
+				wantPop(t, o, n+1)
+				if got := slots(o); got > minRing && n <= got/8 || got < minRing || n > 0 && got < min(want, 2*n) {
+					t.Fatalf("%s: %d slots for %d values", m.name, got, n)
+				}
+			}
+		}
+	}
+}
+
+func TestFits(t *testing.T) {
+	for _, c := range [][3]int{ // values, slots, and what fits
+		{0, 32, 32}, {32, 32, 32}, {0, 64, 32}, {1, 64, 32}, {8, 64, 32}, {9, 64, 64}, {16, 128, 32}, {17, 128, 128},
+		{32, 256, 64}, {33, 256, 256}, {1, 1024, 256}, {128, 1024, 256}, {129, 1024, 1024}, {0, 1024, 32},
+	} {
+		if got := fits(c[0], c[1]); got != c[2] {
+			t.Errorf("fits(%d, %d) = %d, not %d", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+// Once the owner of a hybrid knows that it is empty, it takes no lock to find out again, and
+// neither for Len.
+func TestEmptyHybridIsKnown(t *testing.T) {
+	o, th := newHybrid[int](0)
+	for range 3 {
+		o.Push(1)
+		o.Push(2)
+		wantSteal(t, th, 1)
+		wantSteal(t, th, 2)
+		before := o.hybrid.mu.taken
+		o.Pop()
+		if n := o.hybrid.mu.taken - before; n != 1 {
+			t.Errorf("%d locks to find out that thieves have taken all", n)
+		}
+		for range 10 {
+			if _, ok := o.Pop(); ok || o.Len() != 0 {
+				t.Error("it is not empty")
+			}
+		}
+		if n := o.hybrid.mu.taken - before; n != 1 {
+			t.Errorf("%d locks to find it out again", n)
+		}
+	}
+}
+
+// While the owner moves to another ring, TrySteal waits, as long as it is told to.
+func TestTryStealWaitsOutAMove(t *testing.T) {
+	o, th := newChaseLev[int](0)
+	o.Push(1)
+	bottom := o.s.bottom.Load()
+	o.s.bottom.Store(frozen) // as in a move
+	for _, timeout := range []time.Duration{0, time.Millisecond} {
+		if _, r := th.TrySteal(timeout); r != Retry {
+			t.Errorf("TrySteal(%v) in a move: %v", timeout, r)
+		}
+	}
+	if _, r := th.Steal(); r != Retry {
+		t.Errorf("Steal in a move: %v", r)
+	}
+	var dst [2]int
+	if n, r := th.StealHalf(dst[:]); n != 0 || r != Retry {
+		t.Errorf("StealHalf in a move: %d, %v", n, r)
+	}
+	go func() {
+		runtime.Gosched()
+		o.s.bottom.Store(bottom)
+	}()
+	if v, r := th.TrySteal(time.Hour); r != Success || v != 1 {
+		t.Errorf("TrySteal after a move: %v, %v", v, r)
+	}
+	if _, r := th.TrySteal(time.Hour); r != Empty {
+		t.Errorf("TrySteal of an empty deque: %v", r)
+	}
+}
+
+// With a timeout, who waits for a lock gets it when it is free, and counts.
+func TestLockWithin(t *testing.T) {
+	var l lock
+	if !l.lockWithin(0) || l.taken != 1 {
+		t.Error("a free lock was not taken")
+	}
+	if l.lockWithin(0) || l.lockWithin(time.Millisecond) || l.taken != 1 {
+		t.Error("it was taken twice")
+	}
+	l.Unlock()
+	if !l.lockWithin(forever) || l.taken != 2 {
+		t.Error("a free lock was not taken")
+	}
+	l.Unlock()
+	if !l.lockWithin(time.Hour) || l.taken != 3 {
+		t.Error("a free lock was not taken")
+	}
+	l.Unlock()
+}
+
+// Len is exact where nobody else is at the deque.
+func TestLenIsExact(t *testing.T) {
+	eachDeque(t, func(t *testing.T, o *Owner[int], th *Thief[int]) {
+		for n := range 100 {
+			if o.Len() != n || th.Len() != n {
+				t.Fatalf("%d values: %d for the owner, %d for thieves", n, o.Len(), th.Len())
+			}
+			o.Push(n)
+		}
+		for n := 100; n > 0; n-- {
+			if o.Len() != n || th.Len() != n {
+				t.Fatalf("%d values: %d for the owner, %d for thieves", n, o.Len(), th.Len())
+			}
+			if n%2 == 0 {
+				o.Pop()
+			} else {
+				th.Steal()
+			}
+		}
+		if o.Len() != 0 || th.Len() != 0 {
+			t.Errorf("empty: %d and %d", o.Len(), th.Len())
+		}
+	})
+}
