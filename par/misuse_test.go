@@ -1,0 +1,284 @@
+package par
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/filch-go/filch"
+)
+
+// Every function that takes a Scope: a call with little to do, and calls with a nil function.
+type function struct {
+	run  func(s filch.Scope)
+	nils []func(s filch.Scope)
+}
+
+func functions() map[string]function {
+	one, two := []int{1}, []int{1, 2}
+	yes := func(int) bool { return true }
+	same := func(v int) int { return v }
+	opts := []Option{WithGrain(3)}
+	values := func() iter.Seq[int] { return slices.Values(one) }
+	type list = []func(s filch.Scope)
+	return map[string]function{
+		"For":      {func(s filch.Scope) { For(s, 1, func(int) {}) }, list{func(s filch.Scope) { For(s, 0, nil) }}},
+		"ForScope": {func(s filch.Scope) { ForScope(s, 1, func(filch.Scope, int) {}) }, list{func(s filch.Scope) { ForScope(s, 0, nil) }}},
+		"ForRange": {func(s filch.Scope) { ForRange(s, 1, func(_, _ int) {}) }, list{func(s filch.Scope) { ForRange(s, 0, nil) }, func(s filch.Scope) { ForRange(s, 0, nil, opts...) }}},
+		"ForTiles": {func(s filch.Scope) { ForTiles(s, 1, 1, func(_, _, _, _ int) {}) }, list{func(s filch.Scope) { ForTiles(s, 0, 0, nil) }}},
+		"Each":     {func(s filch.Scope) { Each(s, one, func(_, _ int) {}) }, list{func(s filch.Scope) { Each[int](s, nil, nil) }}},
+		"ForErr":   {func(s filch.Scope) { ForErr(s, 1, func(int) error { return nil }) }, list{func(s filch.Scope) { ForErr(s, 0, nil) }}},
+		"Histogram": {func(s filch.Scope) { Histogram(s, one, 2, same) },
+			list{func(s filch.Scope) { Histogram[int](s, nil, 1, nil) }}},
+		"Unique":  {func(s filch.Scope) { Unique(s, one) }, nil},
+		"GroupBy": {func(s filch.Scope) { GroupBy(s, one, same) }, list{func(s filch.Scope) { GroupBy[int](s, []int{}, nil) }}},
+		"TopK":    {func(s filch.Scope) { TopK(s, one, 1, cmp.Compare[int]) }, list{func(s filch.Scope) { TopK[int](s, nil, 0, nil) }}},
+		"Sort":    {func(s filch.Scope) { Sort(s, one) }, nil},
+		"SortFunc": {func(s filch.Scope) { SortFunc(s, one, cmp.Compare[int]) },
+			list{func(s filch.Scope) { SortFunc[int](s, nil, nil) }}},
+		"SortStableFunc": {func(s filch.Scope) { SortStableFunc(s, one, cmp.Compare[int]) },
+			list{func(s filch.Scope) { SortStableFunc[int](s, nil, nil) }}},
+		"Merge": {func(s filch.Scope) { Merge(s, make([]int, 2), one, one) }, nil},
+		"MergeFunc": {func(s filch.Scope) { MergeFunc(s, make([]int, 2), one, one, cmp.Compare[int]) },
+			list{func(s filch.Scope) { MergeFunc[int](s, nil, nil, nil, nil) }}},
+		"IsSorted": {func(s filch.Scope) { IsSorted(s, two) }, nil},
+		"IsSortedFunc": {func(s filch.Scope) { IsSortedFunc(s, two, cmp.Compare[int]) },
+			list{func(s filch.Scope) { IsSortedFunc[int](s, nil, nil) }}},
+		"Reduce": {func(s filch.Scope) { Reduce(s, one, 0, add) }, list{func(s filch.Scope) { Reduce(s, nil, 0, nil) }}},
+		"MapReduce": {func(s filch.Scope) { MapReduce(s, one, 0, same, add) }, list{
+			func(s filch.Scope) { MapReduce[int](s, nil, 0, nil, add) }, func(s filch.Scope) { MapReduce(s, nil, 0, same, nil) }}},
+		"ReduceRange": {func(s filch.Scope) { ReduceRange(s, 1, 0, func(_, _ int) int { return 0 }, add) }, list{
+			func(s filch.Scope) { ReduceRange(s, 0, 0, nil, add) }, func(s filch.Scope) { ReduceRange(s, 0, 0, func(_, _ int) int { return 0 }, nil) }}},
+		"Sum":        {func(s filch.Scope) { Sum(s, one) }, nil},
+		"MinMax":     {func(s filch.Scope) { MinMax(s, one) }, nil},
+		"MinMaxFunc": {func(s filch.Scope) { MinMaxFunc(s, one, cmp.Compare[int]) }, list{func(s filch.Scope) { MinMaxFunc[int](s, nil, nil) }}},
+		"Count":      {func(s filch.Scope) { Count(s, one, yes) }, list{func(s filch.Scope) { Count[int](s, nil, nil) }}},
+		"Scan":       {func(s filch.Scope) { Scan(s, one, one, add) }, list{func(s filch.Scope) { Scan[int](s, nil, nil, nil) }}},
+		"ScanExclusive": {func(s filch.Scope) { ScanExclusive(s, one, one, 0, add) },
+			list{func(s filch.Scope) { ScanExclusive(s, nil, nil, 0, nil) }}},
+		"Find":      {func(s filch.Scope) { Find(s, one, yes) }, list{func(s filch.Scope) { Find[int](s, nil, nil) }}},
+		"FindAny":   {func(s filch.Scope) { FindAny(s, one, yes) }, list{func(s filch.Scope) { FindAny[int](s, nil, nil) }}},
+		"Any":       {func(s filch.Scope) { Any(s, one, yes) }, list{func(s filch.Scope) { Any[int](s, nil, nil) }}},
+		"All":       {func(s filch.Scope) { All(s, one, yes) }, list{func(s filch.Scope) { All[int](s, nil, nil) }}},
+		"Map":       {func(s filch.Scope) { Map(s, one, same) }, list{func(s filch.Scope) { Map[int, int](s, nil, nil) }}},
+		"MapInto":   {func(s filch.Scope) { MapInto(s, one, one, same) }, list{func(s filch.Scope) { MapInto[int, int](s, nil, nil, nil) }}},
+		"MapErr":    {func(s filch.Scope) { MapErr(s, one, func(int) (int, error) { return 0, nil }) }, list{func(s filch.Scope) { MapErr[int, int](s, nil, nil) }}},
+		"Fill":      {func(s filch.Scope) { Fill(s, one, 1) }, nil},
+		"Copy":      {func(s filch.Scope) { Copy(s, one, one) }, nil},
+		"Filter":    {func(s filch.Scope) { Filter(s, one, yes) }, list{func(s filch.Scope) { Filter[int](s, nil, nil) }}},
+		"Partition": {func(s filch.Scope) { Partition(s, one, yes) }, list{func(s filch.Scope) { Partition[int](s, nil, nil) }}},
+		"Shuffle":   {func(s filch.Scope) { Shuffle(s, one, 1) }, nil},
+		"MapSeq": {func(s filch.Scope) { MapSeq(s, values(), same) }, list{
+			func(s filch.Scope) { MapSeq[int, int](s, values(), nil) }, func(s filch.Scope) { MapSeq(s, nil, same) }}},
+		"FromSeq": {func(s filch.Scope) { FromSeq(s, values(), func(int) {}) }, list{
+			func(s filch.Scope) { FromSeq(s, values(), nil) }, func(s filch.Scope) { FromSeq(s, nil, func(int) {}) }}},
+		"WalkDir": {func(s filch.Scope) {
+			WalkDir(s, fstest.MapFS{}, ".", func(string, fs.DirEntry, error) error { return nil })
+		}, list{func(s filch.Scope) { WalkDir(s, fstest.MapFS{}, ".", nil) }}},
+		"Pipeline.Run": {func(s filch.Scope) { From(values()).Run(s, func(int) error { return nil }) },
+			list{func(s filch.Scope) { From(values()).Run(s, nil) }}},
+	}
+}
+
+// Every exported function with a Scope is in the table.
+func TestAllFunctionsAreKnown(t *testing.T) {
+	known := functions()
+	files, err := parser.ParseDir(token.NewFileSet(), ".", func(i fs.FileInfo) bool { return !strings.HasSuffix(i.Name(), "_test.go") }, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range files["par"].Files {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || !fn.Name.IsExported() || len(fn.Type.Params.List) == 0 {
+				continue
+			}
+			sel, ok := fn.Type.Params.List[0].Type.(*ast.SelectorExpr)
+			if !ok || sel.Sel.Name != "Scope" {
+				continue
+			}
+			name := fn.Name.Name
+			if fn.Recv != nil {
+				name = "Pipeline." + name
+			}
+			found++
+			if _, ok := known[name]; !ok {
+				t.Errorf("%s is not in the table", name)
+			}
+		}
+	}
+	if found != len(known) {
+		t.Errorf("%d functions, and %d in the table", found, len(known))
+	}
+}
+
+func panics(f func()) (v any) {
+	defer func() { v = recover() }()
+	f()
+	return nil
+}
+
+// A nil Scope or function is told at once, by the name of what was called.
+func TestNilIsRefused(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	for name, f := range functions() {
+		for _, s := range []filch.Scope{nil, (*filch.Pool)(nil), (*filch.Worker)(nil)} {
+			if v := panics(func() { f.run(s) }); v != "par: "+name+": s is nil" {
+				t.Errorf("%s with the Scope %#v: %v", name, s, v)
+			}
+		}
+		for i, call := range f.nils {
+			if v := panics(func() { call(p) }); v != "par: "+name+": the function is nil" {
+				t.Errorf("%s with a nil function (%d): %v", name, i, v)
+			}
+		}
+	}
+}
+
+// One element needs no pool, so a closed one is no mistake, with what needs none at all.
+func TestLittleNeedsNoPool(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	p.Close()
+	for name, f := range functions() {
+		if name == "Pipeline.Run" || name == "WalkDir" {
+			continue
+		}
+		for range 3 {
+			if v := panics(func() { f.run(p) }); v != nil {
+				t.Errorf("%s of one element on a closed pool: %v", name, v)
+			}
+		}
+	}
+	for name, f := range map[string]func(){
+		"For with a chunk":      func() { For(p, 100, func(int) {}, WithGrain(100)) },
+		"ForRange with a chunk": func() { ForRange(p, 100, func(_, _ int) {}, WithGrain(200)) },
+		"Sum":                   func() { Sum(p, make([]int, 100)) },
+		"Sort":                  func() { Sort(p, []int{3, 1, 2}) },
+		"SortFunc":              func() { SortFunc(p, []int{3, 1, 2}, cmp.Compare[int]) },
+		"SortStableFunc":        func() { SortStableFunc(p, []int{3, 1, 2}, cmp.Compare[int]) },
+		"Fill":                  func() { Fill(p, make([]int, 100), 1) },
+		"Copy":                  func() { Copy(p, make([]int, 100), make([]int, 100)) },
+		"Merge":                 func() { Merge(p, make([]int, 200), make([]int, 100), make([]int, 100)) },
+		"MinMax":                func() { MinMax(p, make([]int, 100)) },
+		"nothing":               func() { For(p, 0, func(int) {}); ForTiles(p, 0, 5, func(_, _, _, _ int) {}) },
+	} {
+		if v := panics(f); v != nil {
+			t.Errorf("%s on a closed pool: %v", name, v)
+		}
+	}
+	if v := panics(func() { For(p, 10, func(int) {}, WithGrain(1)) }); v == nil {
+		t.Error("ten chunks on a closed pool")
+	}
+}
+
+// Nothing to do is done, and never called for.
+func TestNothingIsDone(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	never := func() { t.Error("called for nothing") }
+	for _, opts := range [][]Option{nil, {WithGrain(1)}, {WithGrain(7)}} {
+		For(p, 0, func(int) { never() }, opts...)
+		ForScope(p, 0, func(filch.Scope, int) { never() }, opts...)
+		ForRange(p, 0, func(_, _ int) { never() }, opts...)
+		ForTiles(p, 0, 0, func(_, _, _, _ int) { never() }, opts...)
+		ForTiles(p, 0, 3, func(_, _, _, _ int) { never() }, opts...)
+		ForTiles(p, 3, 0, func(_, _, _, _ int) { never() }, opts...)
+		ForErr(p, 0, func(int) error { never(); return nil }, opts...)
+		Each(p, []int{}, func(_, _ int) { never() }, opts...)
+		if v := Reduce(p, nil, 7, func(a, b int) int { never(); return 0 }, opts...); v != 7 {
+			t.Errorf("Reduce: %d", v)
+		}
+		if v := ReduceRange(p, 0, 7, func(_, _ int) int { never(); return 0 }, add, opts...); v != 7 {
+			t.Errorf("ReduceRange: %d", v)
+		}
+	}
+	if x := Map(p, []int{}, func(int) int { never(); return 0 }); len(x) != 0 {
+		t.Errorf("Map: %v", x)
+	}
+	if _, _, ok := MinMax(p, []int{}); ok {
+		t.Error("MinMax of nothing")
+	}
+	if _, _, ok := MinMaxFunc(p, nil, func(_, _ int) int { never(); return 0 }); ok {
+		t.Error("MinMaxFunc of nothing")
+	}
+	if n := Find(p, nil, func(int) bool { never(); return true }); n != -1 {
+		t.Errorf("Find: %d", n)
+	}
+	if Any(p, nil, func(int) bool { return true }) || !All(p, nil, func(int) bool { return false }) {
+		t.Error("Any or All of nothing")
+	}
+	if !IsSorted(p, []int{}) || !IsSorted(p, []int{1}) {
+		t.Error("nothing is not sorted")
+	}
+	if n := ScanExclusive(p, nil, nil, 7, func(_, _ int) int { never(); return 0 }); n != 7 {
+		t.Errorf("ScanExclusive: %d", n)
+	}
+	if x := TopK(p, []int{1, 2}, 0, func(_, _ int) int { never(); return 0 }); len(x) != 0 {
+		t.Errorf("TopK: %v", x)
+	}
+}
+
+// Numbers and lengths that make no sense, and options.
+func TestBadNumbers(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	x := []int{1, 2, 3}
+	for want, f := range map[string]func(){
+		"par: For: n is -1, which is negative":           func() { For(p, -1, func(int) {}) },
+		"par: ForScope: n is -1, which is negative":      func() { ForScope(p, -1, func(filch.Scope, int) {}) },
+		"par: ForRange: n is -1, which is negative":      func() { ForRange(p, -1, func(_, _ int) {}) },
+		"par: ForErr: n is -1, which is negative":        func() { ForErr(p, -1, func(int) error { return nil }) },
+		"par: ForTiles: width is -1, which is negative":  func() { ForTiles(p, -1, 1, func(_, _, _, _ int) {}) },
+		"par: ForTiles: height is -2, which is negative": func() { ForTiles(p, 1, -2, func(_, _, _, _ int) {}) },
+		"par: Merge: dst has 3 elements, and x 4":        func() { Merge(p, x, x, x[:1]) },
+		"par: MergeFunc: dst has 3 elements, and x 2":    func() { MergeFunc(p, x, x[:1], x[:1], cmp.Compare[int]) },
+		"par: ScanExclusive: dst has 3 elements, and x 2": func() {
+			ScanExclusive(p, x, x[:2], 0, add)
+		},
+		"par: MapInto: dst has 2 elements, and x 3":                              func() { MapInto(p, x[:2], x, func(v int) int { return v }) },
+		"par: WithGrain(-1): a chunk must have an element":                       func() { WithGrain(-1) },
+		"par: InFlight(-1): the number of values must be from 1 to 1000000":      func() { InFlight(-1) },
+		"par: InFlight(1000001): the number of values must be from 1 to 1000000": func() { InFlight(1_000_001) },
+		"par: Map: option 1 is nil":                                              func() { Map(p, x, func(v int) int { return v }, WithGrain(1), nil) },
+		"par: Map: there is nothing for WithContext to do":                       func() { Map(p, x, func(v int) int { return v }, WithContext(context.Background())) },
+		"par: ForRange: there is nothing for AllErrors to do":                    func() { ForRange(p, 1, func(_, _ int) {}, AllErrors()) },
+		"par: Pipeline.Run: there is nothing for AllErrors to do":                func() { From(slices.Values(x)).Run(p, func(int) error { return nil }, AllErrors()) },
+		"par: StageScope: the function is nil":                                   func() { StageScope[int, int](From(slices.Values(x)), 1, nil) },
+		"par: StageScope: width is -1, which is negative": func() {
+			StageScope(From(slices.Values(x)), -1, func(filch.Scope, int) (int, error) { return 0, nil })
+		},
+		"par: ForTiles: 144115188075855872 times 144115188075855872 tiles are too many": func() {
+			ForTiles(p, math.MaxInt, math.MaxInt, func(_, _, _, _ int) {})
+		},
+	} {
+		if math.MaxInt == math.MaxInt32 && strings.Contains(want, "too many") {
+			continue
+		}
+		if v := fmt.Sprint(panics(f)); v != want {
+			t.Errorf("%s, not %s", v, want)
+		}
+	}
+	for _, n := range []int{1, 1_000_000} {
+		InFlight(n)
+	}
+	for _, bucket := range []int{-1, 3, math.MaxInt, math.MinInt} {
+		var err *filch.PanicError
+		v := panics(func() { Histogram(p, x, 3, func(int) int { return bucket }) })
+		if e, ok := v.(error); !ok || !errors.As(e, &err) || err.Value != fmt.Sprintf("par: Histogram: bucket %d of 3", bucket) {
+			t.Errorf("bucket %d: %v", bucket, v)
+		}
+	}
+}
