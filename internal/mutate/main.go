@@ -94,6 +94,9 @@ func run(w what, show bool) error {
 		return nil
 	}
 	s := &session{runner: runner{dir, w.perTest, w.own}, equivalents: es, out: os.Stdout, scores: scores{}}
+	if err := s.sound(ms[:min(len(ms), w.n)]); err != nil {
+		return err
+	}
 	fmt.Printf("# seed %d, %d mutants\n", w.seed, w.n)
 	return s.all(ms, w.n, w.at)
 }

@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,6 +57,37 @@ type runner struct {
 	own     bool // only the tests of its own package
 }
 
+// sound returns an error if a test that is to judge ms fails without any of them.
+func (r *runner) sound(ms []mutant) error {
+	tmp, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	seen := map[string]bool{}
+	for _, m := range ms {
+		for _, pkg := range r.judges(m) {
+			if seen[pkg] {
+				continue
+			}
+			seen[pkg] = true
+			if v, err := r.try(tmp, pkg); err != nil || v.how != survived {
+				return errors.Join(err, fmt.Errorf("without a change, the tests of %s end like this: %s: %s", pkg, v.how, v.by))
+			}
+		}
+	}
+	return nil
+}
+
+// judges are the packages whose tests m must survive.
+func (r *runner) judges(m mutant) []string {
+	own := filepath.ToSlash(filepath.Dir(m.file))
+	if r.own {
+		return []string{own}
+	}
+	return append([]string{own}, packages[own]...)
+}
+
 // judge compiles and tests m.
 func (r *runner) judge(m mutant) (verdict, error) {
 	tmp, err := os.MkdirTemp("", "mutant")
@@ -66,24 +99,23 @@ func (r *runner) judge(m mutant) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	own := filepath.ToSlash(filepath.Dir(m.file))
-	judges := append([]string{own}, packages[own]...)
-	if r.own {
-		judges = judges[:1]
-	}
-	for _, pkg := range judges {
-		bin := filepath.Join(tmp, "test.exe")
-		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", bin, "./"+pkg)
-		build.Dir = r.dir
-		if out, err := build.CombinedOutput(); err != nil {
-			return verdict{broken, firstLine(out)}, nil
-		}
-		v, err := r.test(bin, pkg)
-		if err != nil || v.how != survived {
+	for _, pkg := range r.judges(m) {
+		if v, err := r.try(tmp, pkg, "-overlay", overlay); err != nil || v.how != survived {
 			return v, err
 		}
 	}
 	return verdict{how: survived}, nil
+}
+
+// try compiles the tests of pkg with these flags, and runs them.
+func (r *runner) try(tmp, pkg string, flags ...string) (verdict, error) {
+	bin := filepath.Join(tmp, "test.exe")
+	build := exec.Command("go", slices.Concat([]string{"test", "-c", "-vet=off", "-o", bin}, flags, []string{"./" + pkg})...)
+	build.Dir = r.dir
+	if out, err := build.CombinedOutput(); err != nil {
+		return verdict{broken, firstLine(out)}, nil
+	}
+	return r.test(bin, pkg)
 }
 
 // overlay writes what tells the go command to take m in place of its file.
