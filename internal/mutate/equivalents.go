@@ -10,8 +10,8 @@ import (
 // as change a figure of tuning, or what is done twice for the sake of speed. Entries are
 // apart by empty lines. The first line of one is the file, a colon, and the function; then come
 // the lines that change, after "- ", and what becomes of them, after "+ "; the rest is the
-// reason. An entry without "+" lines is for what makes a number in these lines one more
-// or one less.
+// reason. An entry without "+" lines is for all that makes a number in these lines one more
+// or one less, and one with "+ ..." for whatever is done to them.
 //
 //go:embed equivalents.txt
 var list string
@@ -20,6 +20,7 @@ type equivalent struct {
 	file, function string
 	before, after  string
 	numbers        bool // all that change a number there
+	any            bool // all that change anything
 	reason         string
 }
 
@@ -50,7 +51,7 @@ func equivalents(list string) (es []*equivalent, err error) {
 			return nil, fmt.Errorf("entry %d, of %s: it needs a line that changes, and a reason", i+1, e.file)
 		}
 		e.before, e.after = strings.Join(before, "\n"), strings.Join(after, "\n")
-		e.numbers = after == nil
+		e.numbers, e.any = after == nil, e.after == "..."
 		e.reason = strings.Join(reason, " ")
 		es = append(es, e)
 	}
@@ -67,7 +68,7 @@ func find(es []*equivalent, m mutant) *equivalent {
 		if e.file != m.file || in != m.function || e.before != m.before {
 			continue
 		}
-		if e.numbers && m.number || !e.numbers && e.after == m.after {
+		if e.any || e.numbers && m.number || !e.numbers && e.after == m.after {
 			return e
 		}
 	}

@@ -187,8 +187,8 @@ func (w *watch) read(line string) {
 			w.timer.Reset(w.limit)
 		}
 	case strings.HasPrefix(line, "--- FAIL: "):
-		if w.fails == "" || strings.HasPrefix(w.fails, strings.Fields(line)[2]) {
-			w.fails = strings.Fields(line)[2]
+		if name := strings.Fields(line)[2]; strings.HasPrefix(name, w.fails) { // the part, if it is named after the whole
+			w.fails = name
 		}
 	case strings.Contains(line, "deadlock!"), strings.Contains(line, "deadlock: "):
 		w.dead = true
