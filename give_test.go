@@ -82,3 +82,50 @@ func TestTooLateToBegin(t *testing.T) {
 		}
 	}
 }
+
+// A thief asks its victim for more, for those that come later, if it leaves little behind and
+// steals come seldom; hunger is not lowered by that.
+func TestAThiefAsksForMore(t *testing.T) {
+	for _, c := range []struct {
+		seldom bool
+		public int
+		before uint32
+		want   uint32
+	}{
+		{true, 1, none, supply}, {true, 4, none, supply}, {true, 5, none, none}, {false, 1, none, none}, {true, 1, hunger, hunger}, {false, 9, none, none},
+	} {
+		p := New(WithWorkers(4))
+		v, w := newWorker(p, 0), newWorker(p, 1)
+		for range c.public {
+			v.own.Push(&job{})
+		}
+		v.demand = c.before
+		if w.lastSteal = now() + 1<<40; c.seldom {
+			w.lastSteal = now() - 1<<40
+		}
+		if w.steal(v) == nil {
+			t.Fatal("nothing was stolen")
+		}
+		if v.demand != c.want {
+			t.Errorf("%+v: the demand is %d", c, v.demand)
+		}
+		if w.count.attempts != 1 || w.count.steals != 1 {
+			t.Errorf("%+v", w.count)
+		}
+	}
+	p := New(WithWorkers(4))
+	v, w := newWorker(p, 0), newWorker(p, 1)
+	if w.steal(v) != nil || w.count.attempts != 1 || w.count.steals != 0 || v.demand != none {
+		t.Errorf("of nothing: %+v", w.count)
+	}
+}
+
+// Demand only rises, and is none again when it is met.
+func TestRaise(t *testing.T) {
+	for _, c := range [][3]uint32{{none, supply, supply}, {none, hunger, hunger}, {supply, hunger, hunger}, {hunger, supply, hunger}, {supply, supply, supply}} {
+		w := &Worker{demand: c[0]}
+		if w.raise(c[1]); w.demand != c[2] {
+			t.Errorf("raised from %d to %d it is %d", c[0], c[1], w.demand)
+		}
+	}
+}

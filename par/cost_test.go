@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -325,4 +326,40 @@ func TestBatches(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Ranges take about ten microseconds, once it is known how long an element takes: one element each
+// if that is more.
+func TestLengthOfRanges(t *testing.T) {
+	for _, c := range []struct {
+		each        time.Duration
+		least, most int
+	}{{time.Millisecond, 1, 1}, {10 * time.Microsecond, 1, 1}, {time.Microsecond, 8, 12}, {100 * time.Nanosecond, 80, 120}} {
+		for _, workers := range []int{1, 2} {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(workers))
+				const n = 20_000
+				var mu sync.Mutex
+				lengths := map[int]int{}
+				for range 2 {
+					ForRange(p, n, func(lo, hi int) {
+						time.Sleep(time.Duration(hi-lo) * c.each)
+						mu.Lock()
+						lengths[hi-lo]++
+						mu.Unlock()
+					})
+				}
+				good, all := 0, 0
+				for k, times := range lengths {
+					if all += k * times; k >= c.least && k <= c.most {
+						good += k * times
+					}
+				}
+				if all != 2*n || good < all*9/10 {
+					t.Errorf("%v each: %d of %d elements in ranges of %d to %d: %v", c.each, good, all, c.least, c.most, lengths)
+				}
+				p.Close()
+			})
+		}
+	}
 }

@@ -1,0 +1,173 @@
+package filch_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+// A Future has its result for whoever asks, in each way, before and after it is there.
+func TestResultIsForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2))
+		defer p.Close()
+		f := filch.Submit(background, p, func(context.Context) (string, error) { time.Sleep(time.Second); return "partly", errBoom })
+		answers := make(chan bool)
+		for i := range 6 {
+			go func() {
+				if i%2 == 0 {
+					<-f.Done()
+				}
+				v, err := f.Wait(background)
+				answers <- v == "partly" && err == errBoom
+			}()
+		}
+		for range 6 {
+			if !<-answers {
+				t.Error("another result")
+			}
+		}
+		<-f.Done()
+		f.Cancel() // changes nothing
+		if v, err := f.Wait(ended()); v != "partly" || err != errBoom {
+			t.Errorf("%q, %v", v, err)
+		}
+	})
+}
+
+// A channel of Done is closed when the task is done, and not before, whether it was asked for
+// before or after; a task whose context ends in the queue is done at once.
+func TestDoneIsClosedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+		start := time.Now()
+		running := filch.Submit(background, p, func(context.Context) (int, error) { time.Sleep(time.Minute); return 1, nil })
+		done := running.Done()
+		synctest.Wait()
+		ctx, cancel := context.WithCancelCause(background)
+		queued := filch.Submit(ctx, p, one)
+		time.AfterFunc(time.Second, func() { cancel(errBoom) })
+		<-queued.Done()
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("what was cancelled is done after %v", took)
+		}
+		if n, err := queued.Wait(background); n != 0 || err != errBoom {
+			t.Errorf("%d, %v", n, err)
+		}
+		select {
+		case <-done:
+			t.Error("done while it runs")
+		default:
+		}
+		<-done
+		if took := time.Since(start); took != time.Minute {
+			t.Errorf("it is done after %v", took)
+		}
+		<-running.Done()
+		p.Close()
+	})
+}
+
+// Cancel keeps a task that is queued from running, and ends the context of one that runs.
+func TestCancelInEachState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+		running := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			return 3, context.Cause(ctx)
+		})
+		synctest.Wait()
+		queued := filch.Submit(background, p, func(context.Context) (int, error) { t.Error("it runs"); return 1, nil })
+		queued.Cancel()
+		if n, err := queued.Wait(background); n != 0 || err != context.Canceled {
+			t.Errorf("queued: %d, %v", n, err)
+		}
+		running.Cancel()
+		if n, err := running.Wait(background); n != 3 || err != context.Canceled {
+			t.Errorf("running: %d, %v", n, err)
+		}
+		p.Shutdown(background)
+		if k := p.Stats().Tasks; k.Cancelled != 1 || k.Done != 1 || k.Failed != 1 {
+			t.Errorf("%+v", k)
+		}
+	})
+}
+
+// A task that is waited for inside another of the pool runs there, if it has not started, and
+// else where it is; one that waits for itself is told so.
+func TestWaitRunsInPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, other := filch.New(filch.WithWorkers(1)), filch.New(filch.WithWorkers(1))
+		var self *filch.Future[int]
+		ready := make(chan bool)
+		self = filch.Submit(background, p, func(ctx context.Context) (int, error) {
+			<-ready
+			if n, err := self.Wait(ctx); n != 0 || !errors.Is(err, filch.ErrInside) {
+				t.Errorf("of itself: %d, %v", n, err)
+			}
+			here := filch.Submit(ctx, p, func(context.Context) (int, error) { return 5, nil })
+			before := p.Stats().Tasks.InPlace
+			if n, err := here.Wait(ctx); n != 5 || err != nil {
+				t.Errorf("of its own: %d, %v", n, err)
+			}
+			if n := p.Stats().Tasks.InPlace - before; n != 1 {
+				t.Errorf("%d tasks ran in place", n)
+			}
+			there := filch.Submit(ctx, other, func(context.Context) (int, error) { return 6, nil })
+			if n, err := there.Wait(ctx); n != 6 || err != nil {
+				t.Errorf("of another pool: %d, %v", n, err)
+			}
+			if n := other.Stats().Tasks.InPlace; n != 0 {
+				t.Errorf("%d tasks of another pool ran in place", n)
+			}
+			return 7, nil
+		})
+		close(ready)
+		if n, err := self.Wait(background); n != 7 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		p.Close()
+		other.Close()
+	})
+}
+
+// What runs, and what is queued, is counted while it does.
+func TestRunningTasksAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2), filch.WithStallTimeout(0))
+		gate := make(chan bool)
+		want := func(submitted, started, done int64, queued, global int) {
+			t.Helper()
+			synctest.Wait()
+			if k := p.Stats().Tasks; k.Submitted != submitted || k.Started != started || k.Done != done || k.Queued != queued || k.Global != global {
+				t.Errorf("%+v", k)
+			}
+		}
+		for range 2 {
+			p.Go(background, func(ctx context.Context) {
+				<-gate
+				p.Go(ctx, nothing)
+				<-gate
+			})
+			synctest.Wait()
+		}
+		want(2, 2, 0, 0, 0)
+		p.Go(background, nothing)
+		want(3, 2, 0, 1, 1)
+		gate <- true
+		gate <- true
+		want(5, 2, 0, 3, 1)
+		p.Go(background, func(context.Context) { <-gate }, filch.LongRunning())
+		want(6, 3, 0, 3, 1)
+		gate <- true
+		synctest.Wait()
+		gate <- true
+		gate <- true
+		want(6, 6, 6, 0, 0)
+		p.Close()
+	})
+}
