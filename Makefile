@@ -30,4 +30,10 @@ tidy:
 	cd internal/explore && go mod tidy
 	go run ./internal/release tidy
 
-.PHONY: figures release-prepare release-check tidy
+# What the tests do not notice: make mutants SEED=7 N=50. It takes some ten seconds for a mutant.
+SEED ?= 1
+N ?= 50
+mutants:
+	go run ./internal/mutate -seed $(SEED) -n $(N)
+
+.PHONY: figures release-prepare release-check tidy mutants

@@ -282,3 +282,40 @@ func TestBadNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Up to which length no pool is needed, and no workers are asked, whatever elements cost.
+func TestHowMuchIsLittle(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	p.Close()
+	random := func(n int) []int {
+		x := make([]int, n)
+		for i := range x {
+			x[i] = (i*7919 + 3) % (n + 1)
+		}
+		return x
+	}
+	for name, c := range map[string]struct {
+		most int
+		run  func(n int)
+	}{
+		"SortFunc":       {1024, func(n int) { SortFunc(p, random(n), cmp.Compare[int]) }},
+		"Sort":           {1024, func(n int) { Sort(p, random(n)) }},
+		"SortStableFunc": {24, func(n int) { SortStableFunc(p, random(n), cmp.Compare[int]) }},
+		"Merge":          {4096, func(n int) { Merge(p, make([]int, n), make([]int, n/2), make([]int, n-n/2)) }},
+		"MergeFunc":      {4096, func(n int) { MergeFunc(p, make([]int, n), make([]int, n/2), make([]int, n-n/2), cmp.Compare[int]) }},
+		"Sum":            {8192, func(n int) { Sum(p, make([]int, n)) }},
+		"MinMax":         {8192, func(n int) { MinMax(p, make([]int, n)) }},
+		"Fill":           {512, func(n int) { Fill(p, make([]int, n), 1) }},
+		"Copy":           {1024, func(n int) { Copy(p, make([]int, n), make([]int, n)) }},
+	} {
+		for i := range costs {
+			costs[i].of.Store(0)
+		}
+		if v := panics(func() { c.run(c.most) }); v != nil {
+			t.Errorf("%s of %d on a closed pool: %v", name, c.most, v)
+		}
+		if v := panics(func() { c.run(c.most + 1) }); v == nil {
+			t.Errorf("%s of %d on a closed pool", name, c.most+1)
+		}
+	}
+}
