@@ -171,3 +171,27 @@ func TestRunningTasksAreCounted(t *testing.T) {
 		p.Close()
 	})
 }
+
+// A task that runs in place in the name of one that is over is running, and not done.
+func TestWhatOutlivesItsTaskIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1))
+		begun, gate := make(chan bool), make(chan bool)
+		p.Go(background, func(ctx context.Context) {
+			inner := filch.Submit(ctx, p, func(context.Context) (int, error) { close(begun); <-gate; return 1, nil })
+			go inner.Wait(ctx)
+			<-begun
+		})
+		<-begun
+		synctest.Wait()
+		if s := p.Stats(); s.Tasks.Submitted != 2 || s.Tasks.Started != 2 || s.Tasks.Done != 1 || s.Tasks.InPlace != 1 || s.Blocked != 1 {
+			t.Errorf("%+v", s)
+		}
+		close(gate)
+		synctest.Wait()
+		if s := p.Stats(); s.Tasks.Started != 2 || s.Tasks.Done != 2 || s.Blocked != 0 {
+			t.Errorf("%+v", s)
+		}
+		p.Close()
+	})
+}

@@ -2,6 +2,8 @@ package deque
 
 import (
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -201,4 +203,33 @@ func TestLenIsExact(t *testing.T) {
 			t.Errorf("empty: %d and %d", o.Len(), th.Len())
 		}
 	})
+}
+
+// StealHalf is a success if it has got anything, also when another thief comes in between.
+func TestStealHalfAmongThieves(t *testing.T) {
+	for _, m := range makersOf[int]() {
+		o, th := m.make(0)
+		var thieves sync.WaitGroup
+		var stop atomic.Bool
+		for range 2 {
+			thieves.Go(func() {
+				dst := make([]int, 8)
+				for !stop.Load() {
+					n, r := th.StealHalf(dst)
+					if (n > 0) != (r == Success) {
+						t.Errorf("%s: %d values, and %v", m.name, n, r)
+						return
+					}
+				}
+			})
+		}
+		for i := range 30_000 {
+			o.Push(i)
+			if i%16 == 0 {
+				runtime.Gosched()
+			}
+		}
+		stop.Store(true)
+		thieves.Wait()
+	}
 }
