@@ -145,16 +145,15 @@ func TestCapacityHolds(t *testing.T) {
 			}
 		}
 	}
-	if l := New[int](1, 0).Local(0); true {
-		for i := range defaultCapacity {
-			l.Push(i, i)
-		}
-		if l.Len() != 256 {
-			t.Errorf("%d values are local", l.Len())
-		}
-		if l.Push(0, 0); l.Len() != 128 {
-			t.Errorf("%d values are local after a spill", l.Len())
-		}
+	l := New[int](1, 0).Local(0)
+	for i := range defaultCapacity {
+		l.Push(i, i)
+	}
+	if l.Len() != 256 {
+		t.Errorf("%d values are local", l.Len())
+	}
+	if l.Push(0, 0); l.Len() != 128 {
+		t.Errorf("%d values are local after a spill", l.Len())
 	}
 }
 

@@ -100,10 +100,8 @@ func TestSearchEndsEarly(t *testing.T) {
 		},
 	} {
 		for range 3 {
-			if calls = 0; true {
-				f()
-			}
-			if calls > n/2 {
+			calls = 0
+			if f(); calls > n/2 {
 				t.Errorf("%s: %d calls for what is at 1000", name, calls)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"iter"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -94,12 +95,19 @@ func functions() map[string]function {
 // Every exported function with a Scope is in the table.
 func TestAllFunctionsAreKnown(t *testing.T) {
 	known := functions()
-	files, err := parser.ParseDir(token.NewFileSet(), ".", func(i fs.FileInfo) bool { return !strings.HasSuffix(i.Name(), "_test.go") }, 0)
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, f := range files["par"].Files {
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok || !fn.Name.IsExported() || len(fn.Type.Params.List) == 0 {
