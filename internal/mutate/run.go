@@ -221,5 +221,5 @@ func firstLine(out []byte) string {
 			return line
 		}
 	}
-	return fmt.Sprint("no output")
+	return "no output"
 }
