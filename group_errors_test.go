@@ -81,7 +81,7 @@ func TestErrorsOfAGroup(t *testing.T) {
 		want          string
 	}{
 		{0, 0, "<nil>"}, {0, 1, "bad 0"}, {0, 5, "bad 0"},
-		{1, 1, "bad 0"}, {1, 2, "bad 0\nand 1 more errors"}, {3, 2, "bad 0\nbad 1"}, {3, 3, "bad 0\nbad 1\nbad 2"},
+		{1, 1, "bad 0"}, {1, 2, "bad 0"}, {3, 2, "bad 0\nbad 1"}, {3, 3, "bad 0\nbad 1\nbad 2"},
 		{3, 7, "bad 0\nbad 1\nbad 2\nand 4 more errors"},
 	} {
 		for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}} {
