@@ -29,6 +29,7 @@ func TestHowMuchMoves(t *testing.T) {
 				victim.push(0, numbered(i, &got))
 			}
 			thief := newWorker(p, 0)
+			thief.searching = true // so that it wakes nobody: its tasks are in no queue of the pool's
 			if _, ok := thief.takeFrom(victim, c.share, c.steal); !ok {
 				t.Fatalf("%+v: nothing was taken", c)
 			}

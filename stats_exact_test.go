@@ -104,7 +104,7 @@ func TestTasksAreCounted(t *testing.T) {
 			p.Resume()
 		}, filch.TaskStats{Submitted: 1, Cancelled: 1}},
 		"rejected": {func(p *filch.Pool) { p.Go(background, nothing, filch.Within(-1)); p.Go(ended(), nothing) },
-			filch.TaskStats{Rejected: 1}},
+			filch.TaskStats{Rejected: 2}},
 		"helped": {func(p *filch.Pool) {
 			p.Go(background, func(ctx context.Context) { p.Go(ctx, nothing); p.Help(ctx) })
 		}, filch.TaskStats{Submitted: 2, Started: 2, Done: 2, InPlace: 1, Helped: 1}},

@@ -731,14 +731,15 @@ func (q *taskQueue) tellBest() {
 	}
 }
 
-// bests returns how many tasks there are of the best priority, n at most.
-func (q *taskQueue) bests(n int) int {
+// moreThanIdle reports whether the global queue has more tasks of the best priority than
+// there are idle workers to take them. A worker that takes one does not count as idle any
+// more when it leaves the lock.
+func (p *Pool) moreThanIdle() bool {
+	q := &p.tasks
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.levels.Len() == 0 {
-		return 0
-	}
-	return q.levels.Bests(n)
+	idle := max(0, p.idlers())
+	return q.levels.Len() > 0 && q.levels.Bests(idle+1) > idle
 }
 
 // notEmpty notes that there is something. The caller holds the lock that it
@@ -1031,6 +1032,12 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	w.taking = int64(priority)
 	t, _ = q.pop(false)
 	n := q.give(more, &w.batch)
+	wake := n > 0 && !w.searching // a searching worker wakes another when it stops
+	if w.searching && q == &p.tasks {
+		w.searching = false // at once, for mayGiveWay
+		p.state.Add(minus(oneSearching))
+		wake = true
+	}
 	q.mu.Unlock()
 	own := &w.tasks
 	own.mu.Lock()
@@ -1042,8 +1049,8 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 		own.receive(&w.batch, n)
 	}
 	own.mu.Unlock()
-	if n > 0 && !w.searching {
-		p.wake() // (R10); a searching worker wakes another when it stops
+	if wake {
+		p.wake() // (R10)
 	}
 	return t, true
 }

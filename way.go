@@ -92,7 +92,7 @@ func (w *Worker) mayGiveWay() bool {
 	idle, best, level := p.idlers(), p.tasks.best.Load(), w.level.Load()
 	switch {
 	case p.order == ByPriority && best < level:
-		return idle <= 0 || p.tasks.bests(idle+1) > idle
+		return p.moreThanIdle()
 	case p.order == ByPriority && best > level, idle > 0:
 		return false
 	}
