@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/filch-go/filch"
@@ -20,11 +21,12 @@ func TestErrorsThatWrapTheContextsAreKept(t *testing.T) {
 	for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}} {
 		ctx, cancel := context.WithCancel(background)
 		g := p.Group(ctx, filch.CollectErrors(10))
-		failed := make(chan bool)
-		g.Go(func(context.Context) error { defer close(failed); return errBoom }, opts...)
-		g.Go(func(ctx context.Context) error { <-ctx.Done(); return wrapped(ctx) }, opts...)
-		g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, opts...)
-		<-failed
+		var started sync.WaitGroup
+		started.Add(3)
+		g.Go(func(context.Context) error { started.Done(); return errBoom }, opts...)
+		g.Go(func(ctx context.Context) error { started.Done(); <-ctx.Done(); return wrapped(ctx) }, opts...)
+		g.Go(func(ctx context.Context) error { started.Done(); <-ctx.Done(); return ctx.Err() }, opts...)
+		started.Wait()
 		cancel()
 		err := g.Wait()
 		if !errors.Is(err, errBoom) || !strings.Contains(err.Error(), "half done") || strings.Count(err.Error(), "\n") != 1 {
@@ -32,11 +34,11 @@ func TestErrorsThatWrapTheContextsAreKept(t *testing.T) {
 		}
 
 		g = p.Group(background, filch.CollectErrors(10))
-		started := make(chan bool)
-		g.Go(func(ctx context.Context) error { close(started); <-ctx.Done(); return wrapped(ctx) }, opts...)
-		g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, opts...)
-		g.Go(func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }, opts...)
-		<-started
+		started.Add(3)
+		g.Go(func(ctx context.Context) error { started.Done(); <-ctx.Done(); return wrapped(ctx) }, opts...)
+		g.Go(func(ctx context.Context) error { started.Done(); <-ctx.Done(); return ctx.Err() }, opts...)
+		g.Go(func(ctx context.Context) error { started.Done(); <-ctx.Done(); return context.Cause(ctx) }, opts...)
+		started.Wait()
 		if err := g.Stop(); err == nil || err.Error() != "half done: context canceled" {
 			t.Errorf("after Stop: %v", err)
 		}
