@@ -233,8 +233,7 @@ func TestBlockingAnywhereLosesNothing(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		p := filch.New(filch.WithWorkers(workers))
 		var leaves atomic.Int64
-		var tree *filch.Func[int, int]
-		tree = filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		tree := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 			if n == 0 {
 				leaves.Add(1)
 				return 1

@@ -94,7 +94,8 @@ func TestTryDoPanicsAsDoDoes(t *testing.T) {
 		}()
 		mustPanic(t, "filch: "+name+": f is nil", func() { do(nil) })
 	}
-	mustPanic(t, "filch: DoContext: ctx is nil", func() { p.DoContext(nil, nop) })
+	var none context.Context
+	mustPanic(t, "filch: DoContext: ctx is nil", func() { p.DoContext(none, nop) })
 	if err := p.Close(); err != nil { // no place is left behind
 		t.Error(err)
 	}

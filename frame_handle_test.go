@@ -14,8 +14,7 @@ func TestStaleForkHandle(t *testing.T) {
 	if !raceEnabled {
 		t.Skip("checked under the race detector")
 	}
-	var fn *filch.Func[int, int]
-	fn = filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+	fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 		if n > 0 {
 			return n
 		}

@@ -212,7 +212,8 @@ func (c *stormCall) newTask(kind string) (*stormTask, func(ctx context.Context) 
 	c.mu.Lock()
 	c.tasks = append(c.tasks, k)
 	c.mu.Unlock()
-	inner := c.at(nil, c.depth-1)
+	var later context.Context // when the task runs
+	inner := c.at(later, c.depth-1)
 	inner.home, inner.direct = c.pool, true
 	return k, func(ctx context.Context) (int, error) {
 		if k.ran.Add(1) > 1 {
