@@ -34,7 +34,7 @@ const (
 
 // origin is so far below the functions of a program that the difference is positive, if
 // they are not in a plugin.
-var origin = entryOf(round) - 1<<39
+var origin = uint64(entryOf(round)) - 1<<39
 
 // note is a word that is there for Dump alone.
 type note = atomic.Uint64
@@ -45,7 +45,7 @@ func makeDoing(kind doingKind, other *Worker, entry uintptr) uint64 {
 	if other != nil {
 		d |= uint64(other.id+1) << 3
 	}
-	if from := uint64(entry - origin); entry != 0 && from < 1<<40 {
+	if from := uint64(entry) - origin; entry != 0 && from < 1<<40 {
 		d |= from << 24
 	}
 	return d
@@ -219,7 +219,7 @@ func (w *Worker) describeDoing(shown bool) (s string) {
 	other := int(d>>3&(1<<21-1)) - 1
 	function := ""
 	if from := d >> 24; from != 0 {
-		function = nameOfFunction("", origin+uintptr(from))
+		function = nameOfFunction("", uintptr(origin+from))
 	}
 	kind := doingKind(d & 7)
 	switch {
