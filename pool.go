@@ -97,6 +97,7 @@ type settings struct {
 	order        Order
 	ageing       time.Duration // 0: none
 	begun        int64         // when the pool was made
+	plain        bool          // no priorities, limits or observer
 	overflow     Overflow
 	room         *room // nil without a limit
 	slots        *room // of unfinished tasks, likewise
@@ -333,6 +334,7 @@ func New(opts ...Option) *Pool {
 	if p.ageing > 0 && p.order != ByPriority {
 		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", p.order))
 	}
+	p.plain = p.order != ByPriority && p.observer == nil && p.room == nil && p.slots == nil
 	p.tasks.init(p)
 	if p.name == "" {
 		p.name = fmt.Sprint("pool ", p.number)
