@@ -98,24 +98,26 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 //	worker 5        searches
 //	long running    task watch
 //
-// There is a line for each worker that is in use, also by a goroutine that calls Do or Call from
-// outside. It says what the worker began with last: a task, a call, a fork of another
-// worker, a wait at a join, or a search. What the fork-join code inside is at is not known, but
-// for loops of package par and what [Worker.Show] shows: how far a loop is, to within 0.1 ms
-// or an element.
+// There is a line for each worker that is in use, also for one whose goroutine calls Do or
+// Call from outside. It says what the worker began with last: a task, a call, a fork of
+// another worker, a wait at a join, or a search. Dump does not know what the fork-join code
+// inside does, except loops of package par and what [Worker.Show] shows. How far a loop has
+// come is known to within 0.1 ms or an element.
 //
-// For how long a task runs is known from looks in between: by Stats, Queued and Dump, and the watch for
-// stalls, while tasks are queued. Of calls from outside it is not known, nor what
-// runs in place, by Wait, Help or [CallerRuns]. A task has the name of [Named], or else that of
-// its function; one of [Submit] then has none.
+// How long a task has been running is known from looks in between: by Stats, Queued and Dump,
+// and by the watch for stalls while tasks are queued. It is not known of calls from outside,
+// nor of tasks that run in place, by Wait, Help or [CallerRuns]. A task has the name of [Named],
+// or else that of its function; one of [Submit] then has none.
 //
-// Then come the waits: which task waits for which task or group, and which of these waits go round in a
-// circle. If there are any, Dump looks at the stacks of all goroutines, which
+// Then come the waits: which task waits for which task or group, and which of these waits
+// form a circle. If there are waits, Dump looks at the stacks of all goroutines, which
 // stops the program for some microseconds a goroutine. A circle keeps its tasks
 // from ending if each of its waits is made by the task's own goroutine.
 //
-// Dump does not wait for tasks. It takes a few microseconds for each worker, and as long as [Pool.Stats]
-// before that. It panics if out is nil.
+// Dump does not wait for tasks. It takes a few microseconds for each worker, and as long as
+// [Pool.Stats] before that. It panics if out is nil.
+//
+//figure:set 0.1 ms
 func (p *Pool) Dump(out io.Writer) error {
 	if out == nil {
 		panic("filch: Dump: out is nil")

@@ -10,7 +10,8 @@ import (
 
 // Func is a fork-join function from A to R: its body may fork calls of the
 // function itself. Make one with [NewFunc] and keep it; it is immutable, and
-// may be called from any number of goroutines and pools at once.
+// may be called from any number of goroutines and pools at once. See [NewFunc] for
+// what a fork costs.
 type Func[A, R any] struct {
 	body   func(f *Frame[A, R], arg A) R
 	entry  uintptr   // of body
@@ -24,8 +25,11 @@ type Func[A, R any] struct {
 // Inside the body, [Frame.Fork] offers a call to the other workers and
 // [Frame.Join] gets its result; in between the body does something else, as a
 // rule a call of its own, by [Frame.Call] or plain recursion with the same
-// frame. A fork that nobody takes, which is nearly every one, costs about two
-// nanoseconds more than the call, so there is no need for a cutoff.
+// frame. Joins go newest first. A fork that no other worker takes, which is nearly
+// every one, costs 2.9 ns more than the call on an AMD EPYC, so there is no need for a
+// cutoff. A body whose argument is several values takes a struct.
+//
+//figure:all 2.9 ns, a fork and join more than a call, fib 38
 func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 	if body == nil {
 		panic("filch: NewFunc: body is nil")
@@ -34,8 +38,9 @@ func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 }
 
 // Call runs the function with arg in the scope s, a *Pool or a *Worker, and
-// returns its result when all is done. It panics with a [*PanicError] if the
-// body panics, here or on another worker.
+// returns its result when all its forks are done. It panics with a [*PanicError] if the
+// body panics, here or on another worker. Forks that no worker has begun by then are
+// dropped.
 func (fn *Func[A, R]) Call(s Scope, arg A) R { return call(s, fn, arg) }
 
 func (fn *Func[A, R]) entryPoint() uintptr { return fn.entry }
@@ -91,9 +96,9 @@ type Frame[A, R any] struct {
 	made    int    // how many handles were
 }
 
-// Fork names an open fork of a [Frame], until that fork is joined. A Fork that is
-// used after that names another fork, or none. Under the race detector Join panics
-// for it; else it may return the result of the other fork.
+// Fork names an open fork of a [Frame], until that fork is joined. After that it names
+// another fork, or none, and must not be used. Join panics for such a Fork under the race
+// detector. Otherwise it may return the result of the other fork.
 type Fork int
 
 // A handle is the position of a fork, as it is if nothing is checked, and above that
@@ -121,8 +126,10 @@ func (f *Frame[A, R]) position(h Fork) Fork {
 
 // Fork offers the call of the function with arg to the other workers, and
 // returns at once. The call happens when another worker takes it or at
-// [Frame.Join], whichever is first. Fork does not allocate, and unless another
-// worker has asked for work it touches no memory that others do.
+// [Frame.Join], whichever is first. It happens at most once, and not at all if a panic or
+// runtime.Goexit ends the body before. Fork allocates only to make room for more open forks
+// than the frame has had so far. Unless another worker has asked for work, it touches no
+// memory that others do.
 //
 // The fork synchronizes before the start of the call.
 func (f *Frame[A, R]) Fork(arg A) Fork {

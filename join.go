@@ -18,13 +18,17 @@ func (b valueFork[B]) call(w *Worker) any { return b(w) }
 var joinFunc = NewFunc(func(f *joinFrame, b forked) any { return b.call(f.w) })
 
 // Join calls a and b, perhaps at the same time, and returns when both have
-// returned: b is offered to the other workers while a runs, and runs here
+// returned. b is offered to the other workers while a runs, and runs here
 // afterwards if none has taken it. If either panics, Join panics with a
-// [*PanicError], that of a if both do, once neither runs any more. If one panics
-// and the other calls runtime.Goexit, it may be either that happens.
+// [*PanicError] once neither runs any more; if both do, with that of a. If a panics before
+// b has begun, b does not run. If one panics and the other calls runtime.Goexit, Join does
+// either.
 //
-// Join costs a few tens of nanoseconds, most of it for the closure b, which
-// goes to the heap. Where that matters, see [Func].
+// Join costs 33 ns and an allocation on an AMD EPYC. Most of it is the closure b,
+// which goes to the heap; with closures that share results with their surroundings, as
+// in a recursive fib, a Join costs several allocations. Where that matters, see [Func].
+//
+//figure:all 33 ns, a Join of closures
 func (w *Worker) Join(a, b func(w *Worker)) {
 	if a == nil {
 		panic("filch: Join: a is nil")

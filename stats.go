@@ -15,13 +15,13 @@ type Stats struct {
 	Searching int // workers looking for work now
 	Idle      int // places that are free now
 	Blocked   int // goroutines that now wait, or block, without a place, or run a LongRunning task
-	Extra     int // places added now, since workers are blocked out of sight
+	Extra     int // places added now because workers are blocked out of sight
 
 	Published int64 // forks that were shown to other workers
 	TakenBack int64 // of these, forks that were joined before anybody took them
 	Attempts  int64 // looks at another worker's deque
 	Steals    int64 // looks that got a fork
-	Helped    int64 // steals made while waiting for a result, from who computes it
+	Helped    int64 // steals made while waiting for a result, from the worker that computes it
 	Waits     int64 // waits at a join that gave the place to another goroutine
 	Wakes     int64 // goroutines started to fill a place
 
@@ -42,16 +42,18 @@ type TaskStats struct {
 	Helped    int64 // of these, by Help
 	Attempts  int64 // looks into another worker's queue that seemed to hold some
 	Stolen    int64 // moved from one worker's queue to another's
-	Stalls    int64 // times that workers were added, since all were blocked out of sight
+	Stalls    int64 // times that workers were added because all were blocked out of sight
 	Queued    int   // entries of queues now; those of tasks that are done or cancelled stay until their turn
 	Global    int   // of these, in the global queue
 	Waiting   int   // goroutines that now wait to submit a task: for room in the queue, or a slot of WithTaskLimit
 
-	// Oldest is for how long the entry has been queued that has been for longest; 0 if
-	// there is none. It may be too little, by a quarter of the time of
-	// [WithStallTimeout] at most, 25 ms by default, since submissions look at the
-	// clock only while the pool is paused. With WithStallTimeout(0) it is the time from one call of Stats,
-	// Queued or Dump to the next; but with [ByPriority] it is exact then.
+	// Oldest is for how long the oldest entry has been queued; 0 if there is none.
+	// Submissions look at the clock only while the pool is paused, so it may be too
+	// little, by at most a quarter of the time of [WithStallTimeout]: 25 ms by default.
+	// With WithStallTimeout(0) it may be too little by the time since the last call of
+	// Stats, Queued or Dump; with [ByPriority] it is exact then.
+	//
+	//figure:set 25 ms
 	Oldest time.Duration
 }
 
@@ -123,10 +125,10 @@ func (q *taskQueue) addTo(t *TaskStats, now int64) {
 }
 
 // Stats returns what the pool has done so far. It may be called at any time. It takes
-// about 100 ns for each worker; with [ByPriority] it also looks at the oldest task of
-// each priority, and at each task whose priority is thousands away from the most urgent
-// ones: some milliseconds for a million of these, during which nothing is
-// queued or taken.
+// some hundred nanoseconds for each worker. With [ByPriority] it also looks at the oldest
+// task of each priority, and at each task whose priority is thousands away from the most
+// urgent ones. A million of these take some milliseconds, during which nothing is queued
+// or taken.
 func (p *Pool) Stats() Stats {
 	p.follow()
 	at := now()

@@ -41,23 +41,25 @@ const (
 	// FIFO runs the oldest first, for tasks that nobody waits for, such as
 	// events.
 	FIFO
-	// ByPriority runs the tasks with the lowest number of [AtPriority] first, and, in
-	// each queue, those of one priority in the order they came in. Of its own queue and the
-	// global one, a worker takes from that which has the more urgent task, or its
-	// own. If that has none, it steals half of the tasks of the best priority that
-	// another worker has, 33 at most, unless the global queue has a more urgent one,
-	// and at last takes from the global queue. So a worker that takes a task has
-	// none that is more urgent, and neither has the global queue; but another
-	// worker's queue may. There are exceptions: tasks that run because somebody waits
-	// for them, by [Pool.Help], or with [CallerRuns]; and after 60 tasks that were not global, a worker
-	// takes one from the global queue, however urgent.
+	// ByPriority runs the tasks with the lowest number of [AtPriority] first. Tasks of
+	// one priority run in the order in which they came into their queue. A worker compares
+	// its own queue with the global one and takes the more urgent task; its own goes first
+	// if they are equal. If its own queue is empty, it steals half of the tasks of the best
+	// priority that another worker has, 33 at most, unless the global queue has a more
+	// urgent one. At last it takes from the global queue. So when a worker takes a task,
+	// neither its own queue nor the global one has a more urgent task, but another
+	// worker's queue may. There are exceptions: a task that runs because something waits
+	// for it, by [Pool.Help], or with [CallerRuns]; and after 60 tasks that were not
+	// global, a worker takes one from the global queue, however urgent.
 	//
-	// Forks and loops give way: if no worker is idle, a worker that runs those of a less
-	// urgent task gives its place to the queued one when it next looks for demand, at a
+	// Forks and loops give way. If no worker is idle, a worker that runs those of a less
+	// urgent task gives its place to the queued one when it next looks for demand: at a
 	// fork, a join or [Worker.Poll], and in loops of package par after an element, or
 	// after about 10 us of elements that take less. It goes on when nothing more urgent
 	// is queued. So an urgent task starts after one leaf. Forks of [Pool.Do] have the
-	// priority 0; the caller's own goroutine does not give way.
+	// priority 0. The caller's own goroutine does not give way.
+	//
+	//figure:set 10 us
 	//
 	// A task that a more urgent one always precedes may wait for ever, if
 	// [WithAgeing] does not see to it. A worker's queue holds 256 tasks: if it is full,

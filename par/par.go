@@ -10,7 +10,7 @@
 // by function, which is one for all closures of a literal, and inputs that take no more than
 // some microseconds in all are not offered to anybody: they run as a serial loop would, but for
 // a look at the clock. If elements suddenly take long, some run one after the other before that
-// is noticed: 64, or in a loop that should have taken so little, 16 times as many as did; with
+// is noticed: 64, or in a loop that should have taken so little, sixteen times as many as did; with
 // functions that get ranges, or keep something between elements, as many as took ten
 // microseconds before. This is lazy binary splitting
 // (Tzannes, Caragea, Barua, Vishkin, PPoPP 2010), with demand instead of an empty deque.

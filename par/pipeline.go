@@ -80,8 +80,8 @@ func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Sco
 //
 // A worker carries a value from stage to stage as long as the next one has room for it, and
 // else goes on with one that is furthest on (as Navarro, Asenjo, Tabik, Caşcaval, "Analytical
-// modeling of pipeline parallelism", PACT 2009, describe it for TBB). A step costs some 100
-// to 200 ns; nothing is allocated for a value.
+// modeling of pipeline parallelism", PACT 2009, describe it for TBB). A step costs some
+// hundred nanoseconds; nothing is allocated for a value.
 func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) error {
 	check("Pipeline.Run", s)
 	p.check("Pipeline.Run")

@@ -1,0 +1,404 @@
+package filch_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// documents are what users read, as opposed to DESIGN.md and the READMEs beside code,
+// which are notes of experiments and name the machine of each.
+func documents(t *testing.T) []string {
+	more, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]string{"README.md"}, more...)
+}
+
+func read(t *testing.T, file string) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// blank replaces what re matches by spaces, and leaves lines where they are.
+func blank(text string, re *regexp.Regexp) string {
+	return re.ReplaceAllStringFunc(text, func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '\n' {
+				return r
+			}
+			return ' '
+		}, s)
+	})
+}
+
+var (
+	generated = regexp.MustCompile(`(?s)<!-- (?:figures|limits) -->.*?<!-- end -->`)
+	fenced    = regexp.MustCompile("(?ms)^```.*?^```")
+	coded     = regexp.MustCompile("(?m)^    .*$|`[^`\n]*`")
+
+	program = regexp.MustCompile("(?ms)^```go\n(.*?)^```")
+	prints  = regexp.MustCompile(`//.*\bprints (.*)`)
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+
+	// A figure is a number with a unit, and in Markdown what says where it comes from.
+	figure = regexp.MustCompile(`((?:\d[\d.,]* to )?\d[\d.,]*)\s(ns|us|µs|ms|s|nanoseconds?|microseconds?|milliseconds?|seconds?|times)\b(?:<!-- (\w+)(?:: (.*?))? -->)?` +
+		`|((?:\d[\d.,]* to )?\d[\d.,]*)\s?(%|percent)(?:<!-- (\w+)(?:: (.*?))? -->)?`)
+	directive = regexp.MustCompile(`^//figure:(\w+) ((?:[\d.,]+ to )?[\d.,]+) (\S+?)(?:, (.*))?$`)
+)
+
+// The programs in README.md compile, and print what they say.
+func TestProgramsInReadmePrintWhatTheySay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	programs := program.FindAllStringSubmatch(read(t, "README.md"), -1)
+	if len(programs) == 0 {
+		t.Fatal("README.md has no program")
+	}
+	for i, p := range programs {
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+			var want strings.Builder
+			for _, m := range prints.FindAllStringSubmatch(p[1], -1) {
+				fmt.Fprintln(&want, strings.ReplaceAll(m[1], ", then ", "\n"))
+			}
+			file := filepath.Join(t.TempDir(), "main.go")
+			if err := os.WriteFile(file, []byte(p[1]), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command("go", "vet", file).CombinedOutput(); err != nil {
+				t.Fatalf("go vet: %v\n%s", err, out)
+			}
+			got, err := exec.Command("go", "run", file).CombinedOutput()
+			if err != nil || string(got) != want.String() {
+				t.Errorf("prints\n%s(%v), not\n%s", got, err, want.String())
+			}
+		})
+	}
+}
+
+// Links to files, and to their headings, lead somewhere.
+func TestLinksResolve(t *testing.T) {
+	files := append(documents(t), "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md", "deque/README.md",
+		"ordered/README.md", "internal/explore/README.md", "docs/long/README.md")
+	for _, file := range files {
+		for _, m := range link.FindAllStringSubmatch(blank(blank(read(t, file), fenced), coded), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			path, anchor, _ := strings.Cut(m[1], "#")
+			to := file
+			if path != "" {
+				to = filepath.Join(filepath.Dir(file), path)
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: %s: %v", file, m[1], err)
+			} else if anchor != "" && !hasHeading(read(t, to), anchor) {
+				t.Errorf("%s: %s: there is no such heading", file, m[1])
+			}
+		}
+	}
+}
+
+func hasHeading(text, anchor string) bool {
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		name := strings.ToLower(strings.ReplaceAll(m[1], " ", "-"))
+		if regexp.MustCompile(`[^\w-]`).ReplaceAllString(name, "") == anchor {
+			return true
+		}
+	}
+	return false
+}
+
+// Each figure with a unit stands in a generated block, or names the row of docs/bench
+// that it is measured by, or says that it is set and not measured. FILCH_FIGURES=write
+// writes the figures of Markdown as they are measured.
+func TestFiguresAreMeasured(t *testing.T) {
+	for _, file := range documents(t) {
+		text := read(t, file)
+		bare := blank(blank(blank(text, generated), fenced), coded)
+		var out strings.Builder
+		done := 0
+		for _, at := range figure.FindAllStringSubmatchIndex(bare, -1) {
+			f := figureAt(bare, at)
+			want, err := f.measured()
+			if err == nil && want == f.number {
+				continue
+			}
+			out.WriteString(text[done:f.from])
+			done = f.from
+			if err == nil && os.Getenv("FILCH_FIGURES") == "write" {
+				out.WriteString(want)
+				done += len(f.number)
+				continue
+			}
+			t.Errorf("%s:%d: %s %s: %v", file, 1+strings.Count(text[:f.from], "\n"), f.number, f.unit, f.complaint(want, err))
+		}
+		if out.WriteString(text[done:]); out.String() != text {
+			if err := os.WriteFile(file, []byte(out.String()), 0o666); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// Blocks that are written by make figures are what it has written.
+func TestGeneratedBlocksAreTheirFiles(t *testing.T) {
+	for file, from := range map[string]string{"README.md": "summary.md", "docs/choosing.md": "par-small.md"} {
+		want := "<!-- figures -->\n" + read(t, "docs/bench/"+from) + "<!-- end -->"
+		if !strings.Contains(read(t, file), want) {
+			t.Errorf("%s does not have docs/bench/%s as it is", file, from)
+		}
+	}
+}
+
+// The limits in docs/choosing.md hold for the table above them.
+func TestSmallCallsCostWhatIsSaid(t *testing.T) {
+	limits := map[string]map[string]float64{} // by function and number of elements, in µs
+	block := regexp.MustCompile(`(?s)<!-- limits -->(.*?)<!-- end -->`).FindString(read(t, "docs/choosing.md"))
+	for row := range strings.SplitSeq(block, "\n") {
+		m := regexp.MustCompile(`^\| (.*) \| ([\d.]+) µs \| ([\d.]+) µs \|$`).FindStringSubmatch(row)
+		if m == nil {
+			continue
+		}
+		few, _ := strconv.ParseFloat(m[2], 64)
+		many, _ := strconv.ParseFloat(m[3], 64)
+		for _, name := range regexp.MustCompile("`(\\w+)`|^all others").FindAllStringSubmatch(m[1], -1) {
+			limits[name[1]] = map[string]float64{"10": few, "100": many}
+		}
+	}
+	if len(limits[""]) == 0 {
+		t.Fatal("there are no limits for all others")
+	}
+	name := ""
+	for row := range strings.SplitSeq(read(t, "docs/bench/par-small.md"), "\n") {
+		cells := strings.Split(row, "|")
+		if len(cells) < 11 {
+			continue
+		}
+		if s := strings.TrimSpace(cells[1]); s != "" {
+			name = s
+		}
+		limit, ok := limits[name]
+		if !ok {
+			limit = limits[""]
+		}
+		elements := strings.TrimSpace(cells[2])
+		most, ok := limit[elements]
+		serial, err := time.ParseDuration(strings.ReplaceAll(cells[3], " ", ""))
+		if !ok || err != nil || strings.Contains(name, "-") { // a variant that is no function of par
+			continue
+		}
+		for _, cell := range cells[9:11] {
+			speed, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			took := serial.Seconds() * 1e6
+			if more := took/(speed+0.005) - took; more > most { // as it is rounded
+				t.Errorf("%s of %s takes %.2f µs more than serial, not %v at most", name, elements, more, most)
+			}
+		}
+	}
+}
+
+// In doc comments, lines such as
+//
+//	//figure:all 2.9 ns, a fork and join more than a call, fib 38
+//
+// say the same of the figures above them.
+func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
+	for _, dir := range []string{".", "par", "ordered", "deque", "basic"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, doc := range docsIn(f) {
+				for _, complaint := range checkDoc(doc) {
+					t.Errorf("%s: %s", fset.Position(doc.Pos()), complaint)
+				}
+			}
+		}
+	}
+}
+
+// docsIn returns the comments that documentation shows.
+func docsIn(f *ast.File) (docs []*ast.CommentGroup) {
+	add := func(exported bool, groups ...*ast.CommentGroup) {
+		for _, g := range groups {
+			if g != nil && exported {
+				docs = append(docs, g)
+			}
+		}
+	}
+	add(true, f.Doc)
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			add(n.Name.IsExported(), n.Doc)
+			return false
+		case *ast.GenDecl:
+			add(hasExported(n), n.Doc)
+		case *ast.TypeSpec:
+			add(n.Name.IsExported(), n.Doc, n.Comment)
+			return n.Name.IsExported()
+		case *ast.ValueSpec:
+			add(n.Names[0].IsExported(), n.Doc, n.Comment)
+		case *ast.Field:
+			add(len(n.Names) > 0 && n.Names[0].IsExported(), n.Doc, n.Comment)
+		}
+		return true
+	})
+	return docs
+}
+
+func hasExported(d *ast.GenDecl) bool {
+	return slices.ContainsFunc(d.Specs, func(s ast.Spec) bool {
+		switch s := s.(type) {
+		case *ast.TypeSpec:
+			return s.Name.IsExported()
+		case *ast.ValueSpec:
+			return s.Names[0].IsExported()
+		}
+		return false
+	})
+}
+
+func checkDoc(doc *ast.CommentGroup) (complaints []string) {
+	said := map[string]bool{}
+	for _, c := range doc.List {
+		m := directive.FindStringSubmatch(c.Text)
+		if m == nil {
+			continue
+		}
+		f := aFigure{number: m[2], unit: m[3], source: m[1], row: m[4]}
+		said[f.number+" "+f.unit] = true
+		if want, err := f.measured(); err != nil || want != f.number {
+			complaints = append(complaints, fmt.Sprintf("%s %s: %v", f.number, f.unit, f.complaint(want, err)))
+		}
+	}
+	text := strings.ReplaceAll(doc.Text(), "\n", " ")
+	for _, at := range figure.FindAllStringSubmatchIndex(text, -1) {
+		if f := figureAt(text, at); !said[f.number+" "+f.unit] {
+			complaints = append(complaints, fmt.Sprintf("%s %s: %v", f.number, f.unit, errNoSource))
+		}
+	}
+	return complaints
+}
+
+// An aFigure is a figure in a text.
+type aFigure struct {
+	from         int // where it is
+	number, unit string
+	source, row  string // where it comes from: a file of docs/bench, or "set"
+}
+
+// figureAt returns the figure that was matched at the given places of text.
+func figureAt(text string, at []int) aFigure {
+	if at[2] < 0 {
+		at = at[8:] // the other half of the expression
+	}
+	part := func(i int) string {
+		if at[i] < 0 {
+			return ""
+		}
+		return text[at[i]:at[i+1]]
+	}
+	return aFigure{from: at[2], number: part(2), unit: part(4), source: part(6), row: part(8)}
+}
+
+var errNoSource = errors.New("where is this measured? See \"Figures\" in CONTRIBUTING.md")
+
+// measured returns the number as it should be written, with as many decimals as it has.
+func (f aFigure) measured() (string, error) {
+	if f.source == "set" {
+		return f.number, nil
+	}
+	if f.source == "" {
+		return "", errNoSource
+	}
+	v, err := lookUp(f.source, f.row)
+	if err != nil {
+		return "", err
+	}
+	switch f.unit {
+	case "us", "µs":
+		v /= 1e3
+	case "ms":
+		v /= 1e6
+	case "s":
+		v /= 1e9
+	}
+	if strings.Contains(f.number, " to ") {
+		return "", errors.New("a range is not in docs/bench: name one figure")
+	}
+	_, decimals, _ := strings.Cut(f.number, ".")
+	return strconv.FormatFloat(v, 'f', len(decimals), 64), nil
+}
+
+func (f aFigure) complaint(want string, err error) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("docs/bench/%s.json has %s for %q", f.source, want, f.row)
+}
+
+// lookUp returns a figure of docs/bench/<file>.json: that of a goal, by its words, or a
+// field of a row, by workload, size, executor, number of workers and name.
+func lookUp(file, name string) (float64, error) {
+	data, err := os.ReadFile(filepath.Join("docs", "bench", file+".json"))
+	if err != nil {
+		return 0, err
+	}
+	var all struct {
+		Rows []map[string]any
+		Bars []struct {
+			What string
+			Got  float64
+		}
+	}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return 0, err
+	}
+	for _, b := range all.Bars {
+		if b.What == name {
+			return b.Got, nil
+		}
+	}
+	for _, r := range all.Rows {
+		field, ok := strings.CutPrefix(name, fmt.Sprintf("%v %v %v %v ", r["workload"], r["size"], r["executor"], r["workers"]))
+		if v, isNumber := r[field].(float64); ok && isNumber {
+			return v, nil
+		}
+	}
+	return 0, fmt.Errorf("docs/bench/%s.json has no figure for %q", file, name)
+}
