@@ -2,26 +2,26 @@ package filch
 
 import "math"
 
-// Blocking calls f, which may block, and lets another worker take over the place
-// meanwhile. Afterwards the caller goes on at once, on an extra place if all are taken;
-// then the next worker that looks for work gives up its own. It is [Blocking] for code
-// that has a Worker and no context.
+// Blocking calls f, which may block, and gives the caller's place to another worker
+// meanwhile. Afterwards the caller goes on at once, on an extra place if all are taken.
+// In that case the next worker that looks for work gives up its own. It is [Blocking] for
+// code that has a Worker and no context.
 //
 // All forks that w has open are offered to the other workers before f is called, so that
-// none has to wait for f. f must not use w, and neither must what it calls: under the race
+// none has to wait for f. Neither f nor what it calls may use w: under the race
 // detector that panics. A Blocking inside f just calls its function. While f runs,
 // [Stats].Blocked counts it, and [Pool.Close] and [Pool.Shutdown] wait for it. A panic or
-// runtime.Goexit in f goes its way.
+// runtime.Goexit in f goes on to the caller.
 //
 // A Scope is turned into its Worker by Do, as in a body of par.ForScope:
 //
 //	s.Do(func(w *filch.Worker) { w.Blocking(f) })
 //
-// Code that is handed an io.Writer, say, has neither. There the writer can do it; see the
-// example.
+// Code that gets an io.Writer, for example, has neither. There the writer can call
+// Blocking; see the example.
 //
-// Blocking costs a few atomic operations, a look at all workers for what they have to do, and
-// a wake-up if there is something: it is for what may block for longer. It panics if f is nil.
+// Blocking costs a few atomic operations, a look at all workers for work, and a wake-up if
+// there is some. Use it for calls that may block for longer. It panics if f is nil.
 func (w *Worker) Blocking(f func()) {
 	if f == nil {
 		panic("filch: Blocking: f is nil")

@@ -18,10 +18,9 @@ const (
 // the contexts of those that run, and returns when they and all calls of Do are
 // done. It may be called more than once and from several goroutines.
 //
-// Called from inside a task of the pool, Close does all that but wait, and
-// returns [ErrInside]. It must not be called from inside Do, where it would wait
-// for itself. The default pool is everybody's: Close leaves it alone and returns
-// an error.
+// Called from inside a task of the pool, Close does not wait and returns [ErrInside]. It
+// must not be called from inside Do, where it would wait for itself. The default pool
+// cannot be closed: Close leaves it alone and returns an error.
 func (p *Pool) Close() error {
 	if p == defaultPool.Load() {
 		return errors.New("filch: Close: the default pool cannot be closed")
@@ -46,19 +45,18 @@ func (p *Pool) cancelAll() {
 // Shutdown closes the pool to calls from outside, as [Pool.Close] does, but lets
 // the tasks that are queued or running finish, and those that they submit. When
 // they and all calls of Do are done, it returns nil. If ctx ends before that,
-// Shutdown drops what is queued, ends the contexts of what runs, and returns at
-// once with an error that says how many tasks were queued and wraps that of ctx. It resumes a paused
-// pool. It may be called more than once and from several goroutines.
+// Shutdown drops the queued tasks, ends the contexts of the running ones, and returns at
+// once. Its error says how many tasks were queued and wraps that of ctx. Shutdown resumes
+// a paused pool. It may be called more than once and from several goroutines.
 //
 // A service ends in this order: first its server, as by the Shutdown of net/http, which
 // waits for the requests it has accepted, then the pool. In the other order, a request that
-// enters the pool several times may be refused halfway: what is inside a Do goes on, but the
+// enters the pool several times may be refused halfway: a Do that has begun goes on, but the
 // next Do panics, and TryDo returns [ErrClosed].
 //
-// Called from inside a task of the pool, Shutdown does all that but wait, and
-// returns [ErrInside]. It must not be called from inside Do, where it would wait
-// for itself. It panics if ctx is nil. The default pool is everybody's:
-// Shutdown leaves it alone and returns an error.
+// Called from inside a task of the pool, Shutdown does not wait and returns [ErrInside]. It
+// must not be called from inside Do, where it would wait for itself. It panics if ctx is
+// nil. The default pool cannot be closed: Shutdown leaves it alone and returns an error.
 func (p *Pool) Shutdown(ctx context.Context) error {
 	if ctx == nil {
 		panic("filch: Shutdown: ctx is nil")
@@ -172,9 +170,9 @@ func (p *Pool) depth() (n int) {
 	return n
 }
 
-// Pause keeps tasks that are queued from starting, but for those that a running
-// task waits for. What runs goes on; so does fork-join work. The default pool is
-// everybody's, and so is its pause.
+// Pause keeps queued tasks from starting, except those that a running task waits for.
+// Running tasks and fork-join work go on. A pause of the default pool concerns the whole
+// program.
 func (p *Pool) Pause() {
 	if p.phase.Load() == open {
 		p.paused.Store(true)
@@ -200,13 +198,13 @@ func (p *Pool) Workers() int {
 	return int(p.limit.Load())
 }
 
-// Idle returns how many workers could start on something at once: places that are free, and workers
-// that look for work. It costs an atomic load.
+// Idle returns how many workers could start on something at once: the free places, and
+// the workers that look for work. It costs an atomic load.
 func (p *Pool) Idle() int { return max(0, p.idlers()) }
 
 // Resize sets the number of workers, which no longer follows GOMAXPROCS. If
-// more are at work, those that are too many leave when they have done what they
-// are at. It panics if n is less than 1 or more than 1,048,575.
+// more are at work, the excess leave when they finish their current work. It panics if n
+// is less than 1 or more than 1,048,575.
 func (p *Pool) Resize(n int) {
 	if n < 1 || n > maxWorkers {
 		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, maxWorkers))

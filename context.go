@@ -403,14 +403,13 @@ func (l *latch) wait(ctx context.Context, ready func() bool) error {
 	return context.Cause(ctx)
 }
 
-// ScopeOf returns where fork-join work inside a task should be started: on the
-// worker that runs the task. If ctx does not come from a task, that is the
-// default pool. The Scope may be used by several goroutines: one at a time
-// works on the task's worker, the others, and whoever comes when the task is
-// over, are guests of its pool, as by [Pool.Do]. A pool that is being closed lets its
-// tasks go on: the Scope of a task works until the pool has ended. Like a Pool, it has
-// the methods TryDo and Closed, which an interface assertion finds. It panics if ctx is
-// nil.
+// ScopeOf returns the Scope for fork-join work inside a task: the worker that runs the
+// task. If ctx does not come from a task, that is the default pool. Several goroutines may
+// use the Scope. One at a time works on the task's worker. The others are guests of its
+// pool, as by [Pool.Do], and so are those that come when the task is over. The Scope of a
+// task works until the pool has ended, even while the pool is being closed. Like a Pool,
+// it has the methods TryDo and Closed, which an interface assertion finds. ScopeOf panics
+// if ctx is nil.
 //
 // Other workers run the forks that are made there with the profiler labels of ctx, and
 // those of [WithLabels]. The labels of the calling goroutine stay as they are.
@@ -483,14 +482,13 @@ func (w *Worker) leaveScope() {
 	}
 }
 
-// Blocking calls f, which may block for long, and lets another worker go on
-// with what is queued meanwhile. Afterwards the caller goes on at once, on an
-// extra place if all are taken. If ctx does not come from a task, Blocking just
-// calls f. It panics if ctx or f is nil. Code that has a Worker and no context calls
-// [Worker.Blocking].
+// Blocking calls f, which may block for long, and gives the caller's place to another
+// worker meanwhile. Afterwards the caller goes on at once, on an extra place if all are
+// taken. If ctx does not come from a task, Blocking just calls f. It panics if ctx or f is
+// nil. Code that has a Worker and no context calls [Worker.Blocking].
 //
-// What blocks without it is noticed as well, but only after a time in which
-// nothing that was queued could start; see [WithStallTimeout].
+// The pool also notices a task that blocks without it, but only after a time in which no
+// queued task could start; see [WithStallTimeout].
 func Blocking(ctx context.Context, f func()) {
 	if ctx == nil {
 		panic("filch: Blocking: ctx is nil")

@@ -55,8 +55,8 @@ func makeDoing(kind doingKind, other *Worker, entry uintptr) uint64 {
 func entryOf(f any) uintptr { return reflect.ValueOf(f).Pointer() }
 
 // Progress is what a computation is and how far it has come, for [Pool.Dump]; see
-// [Worker.Show]. Whoever makes it sets the fields but for Done, which may be added to at any
-// time.
+// [Worker.Show]. Set the fields before that. Only Done may change later, by its atomic
+// methods.
 type Progress struct {
 	Name  string       // such as "loop"
 	Func  uintptr      // the function that it calls, as reflect.Value.Pointer returns it; 0 if there is none
@@ -77,9 +77,8 @@ func (p *Progress) String() string {
 }
 
 // Show makes [Pool.Dump] show p for w, until something else is shown; nil shows nothing. It
-// returns what was shown before, which whoever shows something for a part of a
-// computation shows again at its end. The loops of package par do that. It costs an
-// atomic store.
+// returns what was shown before. Code that shows a part of a computation shows that again
+// at the end of the part. The loops of package par do so. Show costs an atomic store.
 func (w *Worker) Show(p *Progress) (before *Progress) {
 	before = w.shown.Load()
 	w.shown.Store(p)

@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// Future is the result of a task of [Submit], once it has one. Its methods may
-// be called from any goroutine, any number of times. Of these only Wait blocks.
+// Future is the result of a task of [Submit], once there is one. Its methods may
+// be called from any goroutine, any number of times. Only Wait blocks.
 type Future[T any] struct {
 	ctx   taskContext // that f is called with; its state is the Future's
 	f     func(ctx context.Context) (T, error)
@@ -34,8 +34,8 @@ func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) 
 }
 
 // Submit queues f, as [Pool.Go] does, and returns its Future. If f cannot be
-// queued, the Future has the error. Submit waits when Go does. A panic in f becomes a [*PanicError], and
-// runtime.Goexit [ErrGoexit].
+// queued, the Future has the error. Submit waits when Go does. A panic in f becomes the
+// error of the Future, a [*PanicError]; runtime.Goexit becomes [ErrGoexit].
 //
 // Submit allocates the Future, 80 bytes for a result of a word. It panics if an
 // argument is nil.
@@ -235,24 +235,25 @@ func (f *Future[T]) watchedLatch() *latch {
 	return l
 }
 
-// Wait returns the result of the task, when it is done. It returns the error of
-// ctx, as by context.Cause, if ctx ends before that; the task goes on.
+// Wait waits until the task is done and returns its result. If ctx ends before that, Wait
+// returns its error, as by context.Cause, and the task goes on.
 //
-// Inside a task of the same pool, ctx must come from that task's. With another, such
-// as context.Background() or that of a task around it, Wait blocks the worker, and
-// until a worker is added (see [WithStallTimeout]) all may stand still; a pool with
-// [WithLogger] tells of it once. With the task's own context, a task
-// that has not started runs at once, on the caller's goroutine; so tasks may
-// wait for tasks on a single worker. If it runs elsewhere, the caller's place
-// goes to another worker until it is done. Wait does not run unrelated tasks in
-// between: such a task could wait for the caller's, which it would keep from
-// going on. What runs in place is not given up when ctx ends; and if it calls
-// runtime.Goexit, that ends the caller's task as well, with [ErrGoexit].
+// Inside a task of the same pool, ctx must come from the context of that task. A task that
+// has not started then runs at once, on the caller's goroutine, so tasks may wait for
+// tasks on a single worker. If it runs elsewhere, the caller's place goes to another
+// worker until it is done. With another context, such as context.Background() or that of
+// a task around it, Wait blocks the worker. All may then stand still until a worker is
+// added; see [WithStallTimeout]. A pool with [WithLogger] logs that once.
 //
-// A task that waits for itself gets an error that wraps [ErrInside], and so does one
-// of several tasks that wait for one another, with the names of all, if each wait is
-// made on the goroutine of its task, for as long as that task's context lasts, on
-// stacks of less than 100 calls. Waits for a Group are not looked at; see [Pool.Dump].
+// Wait does not run unrelated tasks in between: such a task could wait for the caller's,
+// and keep it from going on. A task that runs in place is not given up when ctx ends. If
+// it calls runtime.Goexit, that ends the caller's task too, with [ErrGoexit].
+//
+// A task that waits for itself gets an error that wraps [ErrInside]. So does one of
+// several tasks that wait for one another, with the names of all of them. Such a circle is
+// found if each wait is made on the goroutine of its task, lasts as long as that task's
+// context, and is on a stack of less than 100 calls. Waits for a Group are not looked at;
+// see [Pool.Dump].
 //
 // The end of the task synchronizes before the return from Wait. It panics if ctx
 // is nil.
@@ -336,8 +337,8 @@ func (f *Future[T]) dropAtEnd() (stop func() bool) {
 	return context.AfterFunc(ctx, func() { f.drop(f.ctx.pool, context.Cause(ctx)) })
 }
 
-// Done returns a channel that is closed when the task is done. It does not make
-// the task run: inside a task, Wait is what does.
+// Done returns a channel that is closed when the task is done. Unlike Wait, it does not
+// run the task in place.
 func (f *Future[T]) Done() <-chan struct{} {
 	l := f.watchedLatch()
 	l.mu.Lock()
@@ -348,9 +349,9 @@ func (f *Future[T]) Done() <-chan struct{} {
 	return l.channel()
 }
 
-// Cancel ends the context of the task. If the task has not started, it never
-// does, and its error is context.Canceled; if it runs, it ends as it sees fit;
-// if it is done, nothing happens.
+// Cancel ends the context of the task. A task that has not started never does, and its
+// error is context.Canceled. A task that runs may look at its context and end. For a task
+// that is done, nothing happens.
 func (f *Future[T]) Cancel() {
 	if f.drop(f.ctx.pool, context.Canceled); f.isDone() {
 		return

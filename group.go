@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// Group is a number of tasks that are waited for together. Make one with
-// [Pool.Group]. Its methods may be called from any goroutine.
+// Group waits for a number of tasks together. Make one with [Pool.Group]. Its methods may
+// be called from any goroutine.
 //
 // A Group replaces golang.org/x/sync/errgroup.Group where the tasks should share
-// a pool's workers; its functions are called with the group's context, and
+// a pool's workers. Its functions are called with the group's context, and
 // panics become errors.
 type Group struct {
 	pool   *Pool
@@ -46,18 +46,16 @@ var groupContext = func() reflect.Type {
 	return reflect.TypeOf(ctx)
 }()
 
-// GroupOption configures a [Group].
+// GroupOption configures a [Group]. A nil one makes [Pool.Group] panic.
 type GroupOption func(g *Group)
 
-// CollectErrors makes a group go on when a task fails, and Wait return the
-// errors of all, joined by errors.Join: the first max of them, and how many more
-// there were. CollectErrors(1) returns the first error as it is, and does not
-// count the others. It panics if max < 1.
+// CollectErrors makes a group go on when a task fails. Wait then returns the first max
+// errors and how many more there were, joined by errors.Join. CollectErrors(1) returns
+// the first error as it is, and does not count the others. It panics if max < 1.
 //
-// The error of the group's context, or its cause, stands for tasks that never ran,
-// or that gave up, because the context has ended. It counts only if there is no
-// other error, and not if the group was stopped. An error that wraps it counts
-// like any other.
+// When the group's context ends, tasks that never ran, or gave up, have the error of the
+// context, or its cause. That counts only if there is no other error, and not if the
+// group was stopped. An error that wraps it counts like any other.
 func CollectErrors(max int) GroupOption {
 	if max < 1 {
 		panic(fmt.Sprintf("filch: CollectErrors(%d): there must be room for an error", max))
@@ -66,17 +64,17 @@ func CollectErrors(max int) GroupOption {
 }
 
 // TaskLimit makes [Group.Go] and [Group.GoFrom] wait until fewer than n tasks of the
-// group are unfinished: those that wait and those that run, until they return, panic
-// or are dropped. Those that came first go on first; all do when the group's context
-// has ended, and their tasks never run.
+// group are unfinished. A task is unfinished until it returns, panics or is dropped,
+// whether it waits or runs. Waiting calls go on in the order in which they came. When
+// the group's context ends, all of them go on, and their tasks never run.
 //
-// A task of the group may submit more by GoFrom: if there is no slot, the new task
+// A task of the group may submit more by GoFrom. If there is no slot, the new task
 // runs at once on the caller's goroutine, within the slot of the task that submits
 // it, and GoFrom returns when it is done. So the tasks of a group cannot keep one
-// another from ending. Go cannot know what calls it, and waits: if all n tasks of a
-// group wait in its Go, they wait until the group's context ends.
+// another from ending. Go does not know which task calls it, and waits. If all n tasks
+// of a group wait in its Go, they wait until the group's context ends.
 //
-// It is what SetLimit of errgroup does. It panics if n < 1. See [WithTaskLimit] for
+// SetLimit of errgroup does the same. TaskLimit panics if n < 1. See [WithTaskLimit] for
 // a limit of all tasks of a pool.
 func TaskLimit(n int) GroupOption {
 	if n < 1 {
@@ -85,9 +83,10 @@ func TaskLimit(n int) GroupOption {
 	return func(g *Group) { g.slots = &room{limit: int64(n)} }
 }
 
-// Group returns a group of tasks of p, and does not block. Its context has the values of ctx and
-// ends with it; it also ends when a task fails, unless [CollectErrors] says
-// otherwise, and when Wait or Stop returns. It panics if ctx is nil.
+// Group returns a group of tasks of p, and does not block. Its context has the values of
+// ctx and ends with it. The context also ends when a task fails, unless there is
+// [CollectErrors], and when Wait or Stop returns. Tasks that have not started by then
+// never do. Group panics if ctx or an option is nil.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	if ctx == nil {
 		panic("filch: Group: ctx is nil")
@@ -103,20 +102,20 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	return g
 }
 
-// Context returns the group's context, which its tasks are called with. It does not
+// Context returns the group's context, with which its tasks are called. It does not
 // block.
 func (g *Group) Context() context.Context { return g.ctx }
 
-// Go queues f as a task of the group; what a limited queue makes of it is as
-// with [Pool.Go]. If f cannot be queued, that is an error like that of a task;
-// once the group's context has ended, it does not count.
+// Go queues f as a task of the group. Limits of the pool apply as to [Pool.Go]. If f
+// cannot be queued, that is an error like that of a task: Wait returns it. Once the
+// group's context has ended, it does not count.
 //
-// Go does not know which task it is called from. The task is queued where the
-// submissions of the task that made the group are, or globally, if no task has. From
-// inside another task, [Group.GoFrom] is faster.
+// Go does not know which task calls it. It queues f where the task that made the group
+// queues its submissions, or globally if no task made it. Inside another task,
+// [Group.GoFrom] is faster.
 //
-// Go waits for room in the queue, if [WithQueueLimit] says so, and for a slot, if
-// [TaskLimit] or [WithTaskLimit] do, at most until the group's context ends; otherwise
+// Go waits for room in the queue if [WithQueueLimit] says so, and for a slot if
+// [TaskLimit] or [WithTaskLimit] do, at most until the group's context ends. Otherwise
 // it does not block. It panics if f is nil.
 func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	if f == nil {
@@ -125,18 +124,17 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	g.submit("Group.Go", g.ctx, f, opts)
 }
 
-// GoFrom queues f as Go does, but ctx says where: if it comes from a task of the
-// pool, in the queue of the worker that runs that task, like what the task submits by
-// [Pool.Go]. So what the tasks of a group submit to the group, such as the next pages
-// of a crawl, runs where they ran, the newest first if the order of the pool is
-// [LIFO]. f is called with the group's context nevertheless: its values and its end
-// are not those of ctx. If ctx has ended, f is not called, and
-// the cause is an error like that of a task.
+// GoFrom queues f as Go does, but where ctx says. If ctx comes from a task of the pool,
+// f goes into the queue of the worker that runs that task, as with [Pool.Go]. So the tasks
+// that a task submits to its group, such as the next pages of a crawl, run where it ran,
+// the newest first if the order of the pool is [LIFO]. f is called with the group's
+// context nevertheless: its values and its end are not those of ctx. If ctx has ended, f
+// is not called, and the cause is an error like that of a task.
 //
-// GoFrom waits when Go does, but not for a slot if ctx comes from a task of the group,
-// or from any of a pool with [WithTaskLimit]: then it runs f itself. It waits at most
-// until ctx ends, and for a slot of the group at most until the group's context does.
-// It panics if ctx or f is nil.
+// GoFrom waits when Go does, with one exception. If there is no slot, and ctx comes from
+// a task of the group, or from any task of a pool with [WithTaskLimit], it runs f itself.
+// It waits at most until ctx ends, and for a slot of the group at most until the group's
+// context ends. It panics if ctx or f is nil.
 func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, opts ...TaskOption) {
 	if ctx == nil {
 		panic("filch: Group.GoFrom: ctx is nil")
@@ -420,15 +418,15 @@ func identical(a, b error, ran bool) bool {
 	return a == b
 }
 
-// Wait waits until all tasks of the group are done and returns their error: the
-// first, or what [CollectErrors] says. If the group's context ended before, and no
-// task has an error of its own, that is the cause. Then the group's context has ended, and
-// the group is not to be used again.
+// Wait waits until all tasks of the group are done and returns the first error, or the
+// errors that [CollectErrors] asks for. If the group's context ended before, and no task
+// has an error of its own, Wait returns the cause. Afterwards the group's context has
+// ended, and the group must not be used again.
 //
 // Inside the task that made the group, Wait runs tasks of the group that have
-// not started, and then lets another worker have its place. If one of them calls
-// runtime.Goexit, that ends the caller's task as well, but not before all others
-// are done. In another task, call Wait inside [Blocking].
+// not started, and then gives its place to another worker. If one of them calls
+// runtime.Goexit, that ends the caller's task too, once all others are done. In another
+// task, call Wait inside [Blocking].
 func (g *Group) Wait() error {
 	defer g.waitForAll()
 	g.help()
@@ -513,10 +511,9 @@ func (g *Group) has(b body) bool {
 	return ok && t.group == g
 }
 
-// Stop ends the group's context, so that tasks that have not started never do,
-// and then does what Wait does, for as long as tasks run. Tasks that were dropped
-// because of it are no error; what those return that ran is, unless it is the
-// context's own error.
+// Stop ends the group's context, so that tasks that have not started never do, and then
+// waits for the others as Wait does. Tasks that Stop drops are no error. An error of a
+// task that ran counts, unless it is that of the context.
 func (g *Group) Stop() error {
 	g.cancel(errStopped)
 	return g.Wait()
@@ -570,12 +567,12 @@ func (r *ResultGroup[T]) next(f func(ctx context.Context) (T, error)) func(ctx c
 	}
 }
 
-// Context returns the group's context.
+// Context returns the group's context, as [Group.Context] does.
 func (r *ResultGroup[T]) Context() context.Context { return r.group.Context() }
 
-// Wait waits as [Group.Wait] does, and returns the results in the order of the
-// calls of Go and GoFrom; that of a task that failed or did not start is as far as it came,
-// or zero.
+// Wait waits as [Group.Wait] does, and returns the results in the order of the calls of
+// Go and GoFrom. For a task that failed, that is the result it returned with its error; for
+// one that did not start or did not return, the zero value.
 func (r *ResultGroup[T]) Wait() ([]T, error) { return r.all(r.group.Wait()) }
 
 // Stop stops the group as [Group.Stop] does, and returns what Wait does.

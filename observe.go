@@ -10,9 +10,9 @@ import (
 // Observer is told what happens to the tasks of a pool; see [WithObserver].
 //
 // Observe is called by the goroutines that submit and run tasks, several at once, and
-// they wait for it: so it must be quick and safe for concurrent use. It is called
-// where no lock is held, and may call any method of the pool; tasks that it submits
-// are observed as well.
+// they wait for it. So it must be quick and safe for concurrent use. No lock is held
+// during the call, so Observe may call any method of the pool. Tasks that it submits
+// are observed too.
 //
 // Each task has an ID and goes one of three ways, in this order of time and of calls:
 //
@@ -20,17 +20,16 @@ import (
 //   - TaskSubmitted, TaskCancelled
 //   - TaskSubmitted, TaskStarted, TaskDone
 //
-// Each call returns before the next begins. Whoever waits for a task, by
-// [Future.Wait] or [Group.Wait], goes on after the last. But a task of a group that
-// is stopped is cancelled for the group at once, and for the observer when its turn
-// comes in the queue.
+// Each call returns before the next begins, and the last before [Future.Wait] or
+// [Group.Wait] returns. There is one exception: a task of a group that is stopped is
+// cancelled for the group at once, and for the observer at its turn in the queue.
 //
 // Observe should not panic or call runtime.Goexit. If it does, no count, place or
 // room in a queue is lost. At TaskSubmitted and TaskRejected the panic arrives at the
 // caller of Go or Submit, and the task counts as cancelled. At TaskStarted and TaskDone
 // it is a panic of the task. At TaskCancelled it arrives at the caller of Cancel or
-// Close, if it is one of these that drops the task; and it ends the program if that is
-// the end of a context.
+// Close if that call drops the task. If the end of a context drops it, the panic ends the
+// program.
 type Observer interface {
 	Observe(e Event)
 }
@@ -57,8 +56,8 @@ type Event struct {
 	// task of LongRunning, and one that runs in place elsewhere.
 	Worker int
 
-	// Context is what the task is called with, from TaskStarted on; before that, and of
-	// a task that never starts, what it was submitted with.
+	// Context is the context that the task is called with, from TaskStarted on. Before
+	// that, and for a task that never starts, it is the one that it was submitted with.
 	Context context.Context
 }
 

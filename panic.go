@@ -5,9 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is a panic on its way to the caller: what Do, Call and Join panic
-// with when something that they run panics, on whichever worker, and the error
-// of a task that panics.
+// PanicError is a panic on its way to the caller. Do, Call and Join panic with it when
+// something that they run panics, on any worker. It is also the error of a task that
+// panics.
 type PanicError struct {
 	Value any    // what panic was called with
 	Stack []byte // of the goroutine that panicked, as by debug.Stack

@@ -10,7 +10,7 @@ import (
 	"github.com/filch-go/filch/internal/queue"
 )
 
-// QueuedTasks are those of a queue that have a name and a priority in common; see
+// QueuedTasks counts the queued tasks that have a name and a priority in common; see
 // [Pool.Queued].
 type QueuedTasks struct {
 	Name     string        // see Named; else that of the function, or "" for one of Submit

@@ -18,7 +18,7 @@ type Stats struct {
 	Extra     int // places added now because workers are blocked out of sight
 
 	Published int64 // forks that were shown to other workers
-	TakenBack int64 // of these, forks that were joined before anybody took them
+	TakenBack int64 // of these, forks that were joined before another worker took them
 	Attempts  int64 // looks at another worker's deque
 	Steals    int64 // looks that got a fork
 	Helped    int64 // steals made while waiting for a result, from the worker that computes it
@@ -28,17 +28,17 @@ type Stats struct {
 	Tasks TaskStats
 }
 
-// TaskStats is the part of [Stats] that is about tasks. What was submitted is
-// done, cancelled, running, or still to be run.
+// TaskStats is the part of [Stats] that is about tasks. A submitted task is done,
+// cancelled, running, or still queued.
 type TaskStats struct {
 	Submitted int64 // accepted into a queue, or run at once
 	Started   int64 // begun
-	Done      int64 // of these, ended, whichever way
+	Done      int64 // of these, ended in any way
 	Failed    int64 // of these, ended with an error, or by runtime.Goexit
-	Panicked  int64 // likewise, ended with a panic
+	Panicked  int64 // of Done, ended with a panic
 	Cancelled int64 // dropped before they started
 	Rejected  int64 // refused: the pool closed, the queue full, the context ended, or an option not to be met
-	InPlace   int64 // begun by who waited for them, by the submitter, by Help, or on a goroutine of their own
+	InPlace   int64 // begun by a wait for them, by the submitter, by Help, or on a goroutine of their own
 	Helped    int64 // of these, by Help
 	Attempts  int64 // looks into another worker's queue that seemed to hold some
 	Stolen    int64 // moved from one worker's queue to another's

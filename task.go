@@ -24,21 +24,21 @@ var (
 	ErrQueueFull = errors.New("filch: the queue is full")
 	// ErrGoexit is the error of tasks that end in runtime.Goexit.
 	ErrGoexit = errors.New("filch: the task called runtime.Goexit")
-	// ErrInside is the error of calls that would wait for the task that they are
-	// made from, also in a roundabout way: for another that waits for that task.
+	// ErrInside is the error of a call that would wait for the task that makes it,
+	// directly, or by way of another task that waits for that task.
 	ErrInside = errors.New("filch: called from inside a task, which would wait for itself")
 )
 
 // Order is the order in which a worker takes the tasks of its own queue. With LIFO
-// and FIFO, other workers steal the oldest, and the global queue is first come,
-// first served.
+// and FIFO, other workers steal the oldest, and the global queue serves the oldest
+// first.
 type Order int
 
 const (
-	// LIFO runs the newest first: what tasks submit runs while the data they
-	// share is in the cache, and few tasks are queued at a time.
+	// LIFO runs the newest first. So the tasks that a task submits run while the data
+	// they share is in the cache, and few tasks are queued at a time.
 	LIFO Order = iota
-	// FIFO runs the oldest first, for tasks that nobody waits for, such as
+	// FIFO runs the oldest first. It is for tasks without a waiter, such as
 	// events.
 	FIFO
 	// ByPriority runs the tasks with the lowest number of [AtPriority] first. Tasks of
@@ -71,8 +71,8 @@ const (
 // String returns the name of the order.
 func (o Order) String() string { return nameOf("Order", int(o), "LIFO", "FIFO", "ByPriority") }
 
-// Overflow is what happens to a task that is submitted when as many are queued, or
-// unfinished, as may be; see [WithQueueLimit] and [WithTaskLimit].
+// Overflow is what happens to a task that exceeds a limit of queued or unfinished
+// tasks; see [WithQueueLimit] and [WithTaskLimit].
 type Overflow int
 
 const (
@@ -129,18 +129,18 @@ func (within) taskOption()      {}
 func (longRunning) taskOption() {}
 func (fair) taskOption()        {}
 
-// AtPriority sets the priority of a task: lower runs first, 0 is the default, also
-// for what a task of another priority submits. Any int will do, such as a deadline,
-// in milliseconds since some moment that is the same for all; it takes the least time
-// if those of the tasks that wait are within some thousands. A pool whose order is not
-// [ByPriority] refuses any but 0.
+// AtPriority sets the priority of a task. Lower numbers run first. The default is 0; a
+// task does not inherit the priority of the task that submits it. A pool whose order is
+// not [ByPriority] refuses any number but 0. Any int is a priority, for example a
+// deadline in milliseconds since a fixed moment. Queues are fastest if the priorities of
+// waiting tasks are within some thousands of each other.
 func AtPriority(n int) TaskOption { return atPriority(n) }
 
 // Named gives a task a name, for [Pool.Dump], [Event], profiles and traces.
 func Named(name string) TaskOption { return named(name) }
 
 // Within limits the time from the submission of a task to its end. After that
-// its context is cancelled, and if it has not started, it never does. The time
+// its context is cancelled. A task that has not started by then never does. The time
 // must be positive.
 func Within(d time.Duration) TaskOption { return within(d) }
 
@@ -182,23 +182,22 @@ func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error
 	return o, err
 }
 
-// Go queues f. It is called with a context that has the values of ctx, and that
-// ends when ctx does or when the pool is closed; if ctx ends before f is called,
-// f is not called. Inside f, that context is what makes calls of Go, [Submit],
-// [ScopeOf] and Wait use the same worker. It does not end because f returns; but
-// when f has, and nobody has the context any more, its channel may be closed.
+// Go queues f and does not wait for it. f is called with a context that has the values
+// of ctx, and that ends when ctx does or when the pool is closed. If ctx ends before f is
+// called, f is not called. Inside f, pass that context to Go, [Submit], [ScopeOf] and
+// Wait: by it they use the same worker. The context does not end when f returns. Once
+// f has returned and the context is unreachable, its channel may be closed.
 //
-// Go does not wait for f. It waits for room in the queue only if [WithQueueLimit]
-// says so, and for a slot only if [WithTaskLimit] does, at most until ctx ends. It
-// returns an error, and f is not called, if the pool is closed, the
-// queue is full, or ctx has ended. A panic in f goes to the handler of
-// [WithPanicHandler]; without one it ends the program, like that of any
-// goroutine, or with [CallerRuns] arrives at the caller. runtime.Goexit in f ends
-// f; where it runs on the caller's goroutine, that as well.
+// Go waits for room in the queue only if [WithQueueLimit] says so, and for a slot only if
+// [WithTaskLimit] does, at most until ctx ends. It returns an error, and f is not called,
+// if the pool is closed, the queue is full, or ctx has ended. A panic in f goes to the
+// handler of [WithPanicHandler]. Without a handler it ends the program, like that of any
+// goroutine; with [CallerRuns] it arrives at the caller. runtime.Goexit in f ends f. If f
+// runs on the caller's goroutine, it ends that too.
 //
-// Without options, or with [AtPriority] and [Fair], Go allocates nothing but room in the queue, 32 bytes, and
-// costs about as much as an uncontended mutex or two. It panics if ctx or f is
-// nil.
+// Without options, or with [AtPriority] and [Fair], Go allocates only room in the queue,
+// 32 bytes, and costs about as much as an uncontended mutex or two. It panics if ctx or f
+// is nil.
 func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
 	return p.goTask("Go", ctx, f, opts, false)
 }
@@ -479,14 +478,13 @@ func (p *Pool) runHere(ctx context.Context, without slots, next func() (task, bo
 	return false
 }
 
-// Help runs a task that is queued, if there is one, on the caller's goroutine: of
-// the worker's own queue if ctx comes from a task, else the oldest of the global
-// queue, else one of another worker's. It reports whether it has run one. It is
-// for who waits for something other than a Future or a Group. A task that is run
-// on top of another must not wait for that one; so the pool never does this by
-// itself. If the order is by priority, the most urgent of a queue counts as its
-// oldest. What is said of panics and runtime.Goexit at [Pool.Go] with CallerRuns
-// holds here as well. Help panics if ctx is nil.
+// Help runs one queued task on the caller's goroutine, and reports whether there was one.
+// It takes a task from the worker's own queue if ctx comes from a task, else the oldest of
+// the global queue, else one of another worker's queue. If the order is by priority, it
+// takes the most urgent in place of the oldest. Use Help in a loop that waits for
+// something other than a Future or a Group. A task that runs on top of another must not
+// wait for that one, so the pool never does this by itself. Panics and runtime.Goexit do
+// what [Pool.Go] says for CallerRuns. Help panics if ctx is nil.
 func (p *Pool) Help(ctx context.Context) bool {
 	if ctx == nil {
 		panic("filch: Help: ctx is nil")

@@ -103,7 +103,7 @@ func (w *Worker) Pool() *Pool { return w.pool }
 
 // Poll lets a long computation that does not fork answer the demand of idle
 // workers for the forks that were made before it, and give way to tasks, as forks and
-// joins do; see [WithOrder]. It costs an atomic load when nobody asks.
+// joins do; see [ByPriority]. Without demand it costs an atomic load.
 func (w *Worker) Poll() {
 	if atomic.LoadUint32(&w.demand) != none {
 		w.answer()
@@ -112,8 +112,8 @@ func (w *Worker) Poll() {
 
 // Demand reports whether other workers ask for forks. A computation that can be divided
 // anywhere, such as a loop, may go on alone until they do, and then fork half of
-// what is left: what is forked then is offered to them at once. Like Poll, it lets w give
-// way to tasks. It costs an atomic load. See package par, whose loops do that.
+// what is left, which is offered to them at once. The loops of package par do so. Like
+// Poll, Demand lets w give way to tasks. It costs an atomic load.
 func (w *Worker) Demand() bool { return atomic.LoadUint32(&w.demand) != none && w.lacks() }
 
 // lacks reports whether there is demand that the forks that are public do not meet. It is not
