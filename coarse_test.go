@@ -34,29 +34,56 @@ func naps(n int) func(f *filch.Frame[int, int], arg int) int {
 // In a bubble of synctest the clock moves only when all goroutines sleep, so
 // what is measured is the schedule and nothing else.
 
+// k leaves take ⌈k/P⌉ rounds on P workers at rest, exactly, whichever way they are forked.
 func TestCoarseForksOverlap(t *testing.T) {
-	for _, c := range []struct {
-		workers, forks int
-		leaves         float64
-	}{
-		{1, 8, 8}, {2, 2, 1}, {2, 64, 32}, {3, 64, 22}, {8, 8, 1}, {8, 9, 2}, {8, 64, 8}, {64, 64, 1}, {64, 1000, 16}, {8, 10000, 1250},
+	halve := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n == 1 {
+			time.Sleep(leaf)
+			return 1
+		}
+		h := f.Fork(n / 2)
+		sum := f.Call(n - n/2)
+		return f.Join(h) + sum
+	})
+	var join func(w *filch.Worker, n int) int
+	join = func(w *filch.Worker, n int) int {
+		if n == 1 {
+			time.Sleep(leaf)
+			return 1
+		}
+		a, b := filch.Join(w,
+			func(w *filch.Worker) int { return join(w, n/2) },
+			func(w *filch.Worker) int { return join(w, n-n/2) })
+		return a + b
+	}
+	ways := map[string]func(p *filch.Pool, n int) int{
+		"in a loop":  func(p *filch.Pool, n int) int { return filch.NewFunc(naps(n)).Call(p, 0) },
+		"by halving": func(p *filch.Pool, n int) int { return halve.Call(p, n) },
+		"by Join": func(p *filch.Pool, n int) (sum int) {
+			p.Do(func(w *filch.Worker) { sum = join(w, n) })
+			return sum
+		},
+	}
+	for _, c := range []struct{ workers, forks int }{
+		{1, 8}, {2, 2}, {2, 64}, {3, 64}, {8, 8}, {8, 9}, {8, 64}, {64, 64}, {64, 1000}, {8, 10000},
 	} {
-		t.Run(fmt.Sprintf("%d forks on %d workers", c.forks, c.workers), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := filch.New(filch.WithWorkers(c.workers))
-				fn := filch.NewFunc(naps(c.forks))
-				for range 3 {
-					start := time.Now()
-					if n := fn.Call(p, 0); n != c.forks {
-						t.Fatalf("%d leaves ran, not %d", n, c.forks)
+		for name, way := range ways {
+			t.Run(fmt.Sprintf("%d forks on %d workers %s", c.forks, c.workers, name), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := filch.New(filch.WithWorkers(c.workers))
+					rounds := (c.forks + c.workers - 1) / c.workers
+					for range 3 {
+						start := time.Now()
+						if n := way(p, c.forks); n != c.forks {
+							t.Fatalf("%d leaves ran, not %d", n, c.forks)
+						}
+						if took := time.Since(start); took != time.Duration(rounds)*leaf {
+							t.Errorf("took %v, not the %d rounds of %v; %+v", took, rounds, leaf, p.Stats())
+						}
 					}
-					took := float64(time.Since(start)) / float64(leaf)
-					if took > 1.1*c.leaves {
-						t.Errorf("took the time of %.2f leaves, not of %v; %+v", took, c.leaves, p.Stats())
-					}
-				}
+				})
 			})
-		})
+		}
 	}
 }
 
