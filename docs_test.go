@@ -162,6 +162,92 @@ func TestFiguresAreMeasured(t *testing.T) {
 	}
 }
 
+// README.md names the machine that its figures are from, and so do doc comments that
+// have one.
+func namesTheMachine(t *testing.T, text string) bool {
+	var all struct{ Machine struct{ CPU string } }
+	if err := json.Unmarshal([]byte(read(t, "docs/bench/all.json")), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range strings.Fields(strings.ReplaceAll(all.Machine.CPU, "(R)", "")) {
+		if word != "Processor" && !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestReadmeNamesTheMachine(t *testing.T) {
+	if !namesTheMachine(t, blank(read(t, "README.md"), generated)) {
+		t.Error("README.md does not name the machine of docs/bench/all.json")
+	}
+}
+
+// DESIGN.md says of each atomic field what writes and what reads it: by the field's name,
+// or, if the type is there for its atomic fields alone, the name of that.
+func TestDesignHasAllAtomics(t *testing.T) {
+	_, table, _ := strings.Cut(read(t, "DESIGN.md"), "\n## Atomics\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := []string{"stats", "taskCounts", "hold", "inPlace"}
+	found := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			st, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				return true
+			}
+			for _, field := range st.Fields.List {
+				if !isAtomic(field.Type) {
+					continue
+				}
+				for _, name := range field.Names {
+					found++
+					if !hasWord(table, name.Name) && !(slices.Contains(whole, spec.Name.Name) && hasWord(table, spec.Name.Name)) {
+						t.Errorf("DESIGN.md, Atomics: there is no %s.%s", spec.Name.Name, name.Name)
+					}
+				}
+			}
+			return true
+		})
+	}
+	if found < 20 {
+		t.Errorf("found %d atomic fields only", found)
+	}
+}
+
+// isAtomic reports whether t is a type of package sync/atomic.
+func isAtomic(t ast.Expr) bool {
+	if i, ok := t.(*ast.IndexExpr); ok {
+		t = i.X
+	}
+	s, ok := t.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	pkg, ok := s.X.(*ast.Ident)
+	return ok && pkg.Name == "atomic"
+}
+
+// hasWord reports whether word stands in text as code.
+func hasWord(text, word string) bool {
+	return regexp.MustCompile("`[^`\n]*\\b" + word + "\\b[^`\n]*`").MatchString(text)
+}
+
 // Blocks that are written by make figures are what it has written.
 func TestGeneratedBlocksAreTheirFiles(t *testing.T) {
 	for file, from := range map[string]string{"README.md": "summary.md", "docs/choosing.md": "par-small.md"} {
@@ -243,8 +329,12 @@ func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, doc := range docsIn(f) {
-				for _, complaint := range checkDoc(doc) {
+				complaints, measured := checkDoc(doc)
+				for _, complaint := range complaints {
 					t.Errorf("%s: %s", fset.Position(doc.Pos()), complaint)
+				}
+				if measured && !namesTheMachine(t, doc.Text()) {
+					t.Errorf("%s: the machine of docs/bench/all.json is not named", fset.Position(doc.Pos()))
 				}
 			}
 		}
@@ -293,7 +383,8 @@ func hasExported(d *ast.GenDecl) bool {
 	})
 }
 
-func checkDoc(doc *ast.CommentGroup) (complaints []string) {
+// checkDoc returns what is wrong with the figures of doc, and whether any is measured.
+func checkDoc(doc *ast.CommentGroup) (complaints []string, measured bool) {
 	said := map[string]bool{}
 	for _, c := range doc.List {
 		m := directive.FindStringSubmatch(c.Text)
@@ -302,6 +393,7 @@ func checkDoc(doc *ast.CommentGroup) (complaints []string) {
 		}
 		f := aFigure{number: m[2], unit: m[3], source: m[1], row: m[4]}
 		said[f.number+" "+f.unit] = true
+		measured = measured || f.source != "set"
 		if want, err := f.measured(); err != nil || want != f.number {
 			complaints = append(complaints, fmt.Sprintf("%s %s: %v", f.number, f.unit, f.complaint(want, err)))
 		}
@@ -312,7 +404,7 @@ func checkDoc(doc *ast.CommentGroup) (complaints []string) {
 			complaints = append(complaints, fmt.Sprintf("%s %s: %v", f.number, f.unit, errNoSource))
 		}
 	}
-	return complaints
+	return complaints, measured
 }
 
 // An aFigure is a figure in a text.
