@@ -19,11 +19,11 @@
 //
 // # Which one
 //
-//   - [NewChaseLev] takes no lock. Nobody ever waits; while the owner moves to
+//   - [NewChaseLev] takes no lock, and no goroutine ever waits. While the owner moves to
 //     another ring, thieves get Retry.
-//   - [NewHybrid] locks out thieves only: Push and Pop take the lock to grow, and
-//     for the last value. Thieves wait for one another, or do not, as they like.
-//   - [NewMutex] locks always, and is what the others are measured against.
+//   - [NewHybrid] has a lock for thieves. Push takes it to grow, and Pop to shrink and for
+//     the last value. [Thief.TrySteal] limits how long a thief waits for another.
+//   - [NewMutex] always takes a lock. The others are compared with it.
 package deque
 
 import (

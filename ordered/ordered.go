@@ -1,19 +1,19 @@
 // Package ordered holds a queue for tasks with priorities that many goroutines take
-// from: a global queue without a limit, and a bounded local one for each of them.
-// Lower numbers go first, and those of one priority in the order they came in.
+// from: a global queue without a limit, and a bounded local one for each goroutine.
+// Lower numbers go first, and equal ones in the order in which they came.
 //
 // # Order
 //
-// Each of the queues is in order; together they are not, and need not be: that is what
-// lets every goroutine work on a queue of its own. Whoever takes a task has the best
-// of one queue, not of all. README.md has measurements of how far that is from the
-// order of a single queue. With [Strict], a goroutine alone has its tasks in order.
+// Each queue is in order, but all of them together are not, so that every goroutine can
+// work on a queue of its own. A goroutine that takes a task gets the best of one queue,
+// not of all. README.md has measurements of how far that is from the order of a single
+// queue. With [Strict], a goroutine alone gets its tasks in order.
 //
 // # Contract
 //
 //   - Every value is handed out exactly once.
 //   - A Push synchronizes before the Pop that returns its value.
-//   - Nothing stays behind: what is in a local queue is there for everybody.
+//   - Nothing stays behind: every goroutine can take what is in a local queue.
 //   - Nothing is kept: memory is given back as the queues drain.
 //
 // The design is that of the ordered work-steal queue of open-coroutine, whose
@@ -68,16 +68,17 @@ type options struct {
 	batch  int
 }
 
-// Strict keeps an urgent value local that would otherwise go to the global queue with
-// those that it displaces, sends one there that is no more urgent than what is there,
-// and pops from there what is more urgent than what is local. So a Local that is used
-// alone gives values in the order of their priorities, and of age within one. It
-// costs a look at the global queue for each Push and Pop, and replaces the rule that
-// every 61st value is global.
+// Strict makes Push and Pop compare with the best of the global queue. A Push that finds
+// its local queue full keeps v local if it is more urgent than the values that move. A
+// value that is no more urgent than the global best goes to the global queue, and Pop takes
+// the global best if it is more urgent than the local one. So a Local that is used alone
+// returns values in the order of their priorities, and of age within one. It costs a look
+// at the global queue for each Push and Pop, and replaces the rule that every 61st value
+// is global.
 func Strict() Option { return func(o *options) { o.strict = true } }
 
-// StealBatch lets a thief take up to n values at once, best first, if the best
-// priority of its victim has fewer: but not more than half of what there is. The
+// StealBatch lets a thief take up to n values at once, best first, even if the best
+// priority of its victim has fewer, but not more than half of the victim's values. The
 // default is 1. It is for priorities that are nearly all different, such as
 // deadlines. It panics if n is less than 1.
 func StealBatch(n int) Option {
@@ -87,9 +88,9 @@ func StealBatch(n int) Option {
 	return func(o *options) { o.batch = n }
 }
 
-// New returns a queue with as many local ones as locals says, usually one for each
-// worker, which have room for so many values as capacity says, or for 256 if that is
-// 0. It panics if locals is less than 1, capacity is negative, or an option nil.
+// New returns a queue with the given number of local ones, usually one for each worker.
+// Each has room for capacity values, or for 256 if capacity is 0. New panics if locals is
+// less than 1, capacity is negative, or an option is nil.
 func New[T any](locals, capacity int, opts ...Option) *Queue[T] {
 	if locals < 1 {
 		panic(fmt.Sprintf("ordered: New: locals is %d; there must be one", locals))
@@ -192,8 +193,8 @@ func (q *Queue[T]) pop() (priority int, v T, ok bool) {
 }
 
 // Local is one of the local queues of a [Queue]. It must be used by one goroutine at a
-// time, and its values are taken by the others' Pop if they have none. The race
-// detector reports a second one.
+// time; the race detector reports a second one. The Pop of another Local takes its values
+// if that has none.
 type Local[T any] struct {
 	gate
 	values queue.Levels[T] // for who is in
@@ -278,7 +279,7 @@ func (l *Local[T]) Pop() (v T, ok bool) {
 	return v, ok
 }
 
-// Next is Pop, and tells the priority too.
+// Next is [Local.Pop], and also returns the priority.
 func (l *Local[T]) Next() (priority int, v T, ok bool) {
 	l.touch()
 	q := l.q

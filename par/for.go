@@ -33,11 +33,11 @@ func (f forBody) run(lo, hi int) {
 	}
 }
 
-// ForScope is [For] for an f that calls other functions of this package, or forks: it
-// passes on the scope that f is called in, which is the worker's. With the pool that is
-// around all, they would run as well, but each as a new guest of the pool.
+// ForScope is [For] for an f that calls other functions of this package, or forks. It passes
+// the worker's scope to f. With the pool instead, such calls would also work, but each as a
+// new guest of the pool.
 //
-// An f that blocks on a network or a file says so, and another worker takes over meanwhile:
+// If f blocks on a network or a file, let another worker take over meanwhile:
 //
 //	s.Do(func(w *filch.Worker) { w.Blocking(func() { … }) })
 func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option) {
@@ -53,9 +53,9 @@ func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option
 	})
 }
 
-// ForRange calls f for ranges of indices that make up 0 to n-1, each once: lo up to but
-// not hi. That saves a call for each index. Ranges are never empty; without [WithGrain],
-// how long they are depends on time and chance.
+// ForRange calls f for ranges of indices that together make up 0 to n-1. A range has the
+// indices from lo up to but not including hi, and is never empty. That saves a call for each
+// index. Without [WithGrain], the length of the ranges depends on time and chance.
 func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 	check("ForRange", s)
 	checkNumber("ForRange", "n", n)
@@ -74,10 +74,11 @@ func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 	})
 }
 
-// ForTiles calls f for rectangles that make up [0, width) times [0, height), each once:
-// columns x0 up to but not x1, rows y0 up to but not y1. Tiles are 64 by 64, or less at
-// the ends, so that what is near in both directions is together, as in the blocks of a
-// matrix or an image. With [WithGrain] they have sides of n. A tile is not divided.
+// ForTiles calls f once for each rectangle of a grid over [0, width) times [0, height). A tile
+// has the columns from x0 up to but not including x1, and the rows from y0 up to but not
+// including y1. Tiles are 64 by 64, or smaller at the ends. With [WithGrain] they have sides
+// of n. So neighbours in both directions are handled together, as in the blocks of a matrix
+// or an image. A tile is not divided.
 func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts ...Option) {
 	check("ForTiles", s)
 	checkNumber("ForTiles", "width", width)
@@ -117,9 +118,9 @@ func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 }
 
 // ForErr calls f for each i of 0 to n-1 until one fails, and returns the error that a serial
-// loop would have returned: that of the lowest i. What comes after an i that has failed
-// is left out if it has not begun. With [AllErrors] it calls f for all; with
-// [WithContext] it may be stopped. On a closed pool it returns [filch.ErrClosed], unless n is 0.
+// loop would have returned: that of the lowest i. Once an i has failed, later ones that have
+// not begun are left out. With [AllErrors] it calls f for all. With [WithContext] it may be
+// stopped. On a closed pool it returns [filch.ErrClosed], unless n is 0.
 func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
 	check("ForErr", s)
 	checkNumber("ForErr", "n", n)

@@ -40,8 +40,8 @@ func partials[P any](s filch.Scope, n int, f any, k kind, begin func() P, add fu
 	return free
 }
 
-// Histogram returns how many elements f puts into each of so many buckets, numbered from
-// 0. It panics if f returns another number. Each worker counts in buckets of its own meanwhile.
+// Histogram returns how many elements f puts into each bucket. Buckets are numbered from 0. It
+// panics if f returns a number that is no bucket. Each worker has buckets of its own meanwhile.
 func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int {
 	check("Histogram", s)
 	checkNumber("Histogram", "buckets", buckets)
@@ -63,8 +63,8 @@ func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int 
 	return parts[0]
 }
 
-// Unique returns the different elements of x, in the order of their first. Each worker has a map of
-// those it has seen meanwhile.
+// Unique returns the different elements of x, in the order in which each first occurs. Each
+// worker has a map of the elements it has seen meanwhile.
 func Unique[T comparable](s filch.Scope, x []T) []T {
 	check("Unique", s)
 	if len(x) == 0 {
@@ -96,11 +96,11 @@ func Unique[T comparable](s filch.Scope, x []T) []T {
 	return unique
 }
 
-// GroupBy returns the elements of x by what f returns for them, those of each group in
-// their order. All groups are parts of one slice. It takes the memory of x, and of a key and four
-// bytes for each element meanwhile. On top of that it has maps: if keys are as large as an int, some
-// 350 bytes for each group, and 100 for each different key in a block of 4,096 elements, or of n/64 if
-// that is more.
+// GroupBy groups the elements of x by the key that f returns. Elements of a group are in
+// their order in x, and all groups are parts of one slice. It takes the memory of x, and
+// meanwhile that of a key and four bytes for each element. On top of that it has maps. If keys
+// are as large as an int, these take some 350 bytes for each group, and 100 for each different
+// key in a block of 4,096 elements, or of n/64 if that is more.
 func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T {
 	check("GroupBy", s)
 	checkFunc("GroupBy", f == nil)
@@ -178,9 +178,10 @@ func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T
 	return result
 }
 
-// TopK returns the k least elements of x by compare, in order, those that are equal in their
-// order in x. It returns all, if they are fewer. It panics if k is negative. Each worker has up to
-// 2k elements meanwhile; if k is more than a sixteenth of x, it is all, for they are sorted.
+// TopK returns the k least elements of x by compare, in order, or all elements if there are
+// fewer. Equal elements are in their order in x. It panics if k is negative. Each worker has up
+// to 2k elements meanwhile. If k is more than a sixteenth of the length of x, TopK sorts a copy
+// of x instead.
 func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
 	check("TopK", s)
 	checkNumber("TopK", "k", k)

@@ -3,43 +3,44 @@
 //
 // # How work is divided
 //
-// A loop runs on the calling goroutine, in chunks that take some microseconds, and between
-// them looks whether other workers ask for work. If they do, it gives them the half of
-// what is left. So there is no grain to tune: nobody asks, nothing is divided; and
-// elements that take long are divided one by one. What bodies have cost is remembered
-// by function, which is one for all closures of a literal, and inputs that take no more than
-// some microseconds in all are not offered to anybody: they run as a serial loop would, but for
-// a look at the clock. If elements suddenly take long, some run one after the other before that
-// is noticed: 64, or in a loop that should have taken so little, sixteen times as many as did; with
-// functions that get ranges, or keep something between elements, as many as took ten
-// microseconds before. This is lazy binary splitting
-// (Tzannes, Caragea, Barua, Vishkin, PPoPP 2010), with demand instead of an empty deque.
+// A loop runs on the calling goroutine, in chunks that take some microseconds. Between chunks it
+// checks whether other workers want work, and if so forks half of what remains. So there is no
+// grain to tune: a loop that no worker asks is not divided, and elements that take long are
+// divided one by one. This is lazy binary splitting (Tzannes, Caragea, Barua, Vishkin, PPoPP
+// 2010), with demand instead of an empty deque.
+//
+// The package remembers what a body has cost, by function; all closures of one literal are one
+// function. Inputs that take no more than some microseconds in all are not offered to other
+// workers: they run like a serial loop, with a look at the clock. If elements suddenly take
+// long, some run one after the other before the loop notices: 64 of them, or in such a small
+// loop, sixteen times as many as fitted into that time before. With functions that get ranges,
+// or keep something between elements, it is as many as took ten microseconds before.
 //
 // # Contract
 //
-//   - All is done when a function returns.
+//   - A function returns when all its work is done.
 //   - Bodies may run at the same time, on any goroutine; a body must not wait for another
 //     one of the same call.
 //   - A panic in a body arrives at the caller, once, as a [*filch.PanicError], when
-//     nothing of the call runs any more. What others have begun by then is finished: the
-//     element, or some more of those that take little, or the chunk, with [WithGrain].
-//     runtime.Goexit ends the caller likewise. Slices that were being written may be
-//     half-written then, but where it says otherwise.
-//   - Results do not depend on the number of workers, or on who was faster, if the
-//     functions passed are pure, unless the documentation says so.
-//   - Nothing is allocated for each element but what the result takes.
+//     nothing of the call runs any more. Other workers finish what they have begun by then: an
+//     element, or some more if they take little, or a chunk with [WithGrain]. runtime.Goexit in
+//     a body ends the caller in the same way. Slices that were being written may be
+//     half-written then, unless stated otherwise.
+//   - Results do not depend on the number of workers or on timing if the functions passed are
+//     pure, unless stated otherwise.
+//   - Apart from the result, nothing is allocated for each element, unless stated otherwise.
 //   - A nil function or Scope panics, as does a negative length.
 //
 // # Closed pools
 //
 // On a closed [filch.Pool], functions that return an error return [filch.ErrClosed] for any input
-// but an empty one, however small it is. They also return it if the pool is closed while they run
+// that is not empty, however small it is. They also return it if the pool is closed while they run
 // and before they need its workers: then some elements are done. Once they run on workers, they
 // run to the end. The other functions panic, unless the input is so small that they need no pool.
 //
-// This is about the Scope that is passed. A *[filch.Worker] is inside the pool already, so that
-// what runs on it goes on while the pool is being closed. So does the Scope of a task, from
-// [filch.ScopeOf], until the pool has ended. Any other Scope is called, and must do as it should.
+// This concerns the Scope that is passed. A *[filch.Worker] is inside the pool already, so work
+// on it goes on while the pool is being closed. So does work on the Scope of a task, from
+// [filch.ScopeOf], until the pool has ended. Any other Scope decides for itself.
 // To make several calls in a row that cannot be refused halfway, make them all on one Worker:
 // inside a single Do, TryDo or DoContext of the pool.
 package par
@@ -71,7 +72,7 @@ type config struct {
 	limit  *atomic.Int64 // nothing from here on need be done any more; nil if all must
 }
 
-// WithGrain makes chunks of n elements, or fewer at the end, which are not divided. It panics if n
+// WithGrain makes chunks of n elements, or fewer at the end. A chunk is not divided. It panics if n
 // is less than 1.
 func WithGrain(n int) Option {
 	if n < 1 {
@@ -82,7 +83,8 @@ func WithGrain(n int) Option {
 
 // InFlight bounds how many values are under way in a [Pipeline]: taken from the source, and not
 // yet returned from the sink. Without it, there are up to 4 for each worker that the pool has when
-// Run begins. There is memory for all of them, in each stage. It panics if n is less than 1, or more than a million.
+// Run begins. Each stage has memory for all of them. It panics if n is less than 1, or more than a
+// million.
 func InFlight(n int) Option {
 	if n < 1 || n > 1_000_000 {
 		panic(fmt.Sprintf("par: InFlight(%d): the number of values must be from 1 to 1000000", n))
@@ -90,12 +92,13 @@ func InFlight(n int) Option {
 	return func(c *config) { c.inFlight, c.given = n, c.given|inFlight }
 }
 
-// AllErrors makes functions that return an error go on after one, and return all of
+// AllErrors makes functions that return an error go on after the first one, and return all of
 // them, joined, in the order of the elements.
 func AllErrors() Option { return func(c *config) { c.all, c.given = true, c.given|errorsToo } }
 
-// WithContext makes functions that return an error stop when ctx ends, and return why, as
-// context.Cause says, unless an element has failed. It panics if ctx is nil.
+// WithContext makes functions that return an error stop when ctx ends. They then return the
+// error of an element that has failed, or else the context's, as by context.Cause. It panics if
+// ctx is nil.
 func WithContext(ctx context.Context) Option {
 	if ctx == nil {
 		panic("par: WithContext: ctx is nil")

@@ -18,9 +18,9 @@ type Pipeline[T any] struct {
 	lay func(l *line) []T
 }
 
-// From begins a Pipeline with the values of source, which are taken one at a time, as there is
-// room for them. They are taken with iter.Pull, by whoever is free, so neither source nor who
-// calls [Pipeline.Run] may be locked to a thread with runtime.LockOSThread: that ends the program.
+// From begins a Pipeline with the values of source. They are taken one at a time, when there is
+// room for them, with iter.Pull, by any free worker. So neither source nor the caller of
+// [Pipeline.Run] may be locked to a thread with runtime.LockOSThread: that ends the program.
 func From[T any](source iter.Seq[T]) *Pipeline[T] {
 	checkFunc("From", source == nil)
 	return &Pipeline[T]{func(l *line) []T {
@@ -35,16 +35,16 @@ func From[T any](source iter.Seq[T]) *Pipeline[T] {
 	}}
 }
 
-// Stage returns p with one more stage, which replaces each value by what f returns for it.
-// f is called for as many values at a time as width says, or any number if it is 0; with a
-// width of 1, in the order of the source as well. It panics if width is negative.
+// Stage returns p with one more stage, which replaces each value by the result of f for it.
+// f is called for up to width values at a time, or any number if width is 0. With a width of 1,
+// it is called in the order of the source. It panics if width is negative.
 func Stage[T, R any](p *Pipeline[T], width int, f func(v T) (R, error)) *Pipeline[R] {
 	checkFunc("Stage", f == nil)
 	return addStage("Stage", p, width, func(_ filch.Scope, v T) (R, error) { return f(v) })
 }
 
-// StageScope is [Stage] for an f that calls other functions of this package, or forks: it passes
-// on the scope that f is called in; see [ForScope].
+// StageScope is [Stage] for an f that calls other functions of this package, or forks. It passes
+// the worker's scope to f; see [ForScope].
 func StageScope[T, R any](p *Pipeline[T], width int, f func(s filch.Scope, v T) (R, error)) *Pipeline[R] {
 	checkFunc("StageScope", f == nil)
 	return addStage("StageScope", p, width, f)
@@ -65,21 +65,21 @@ func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Sco
 	}}
 }
 
-// Run takes all values through the stages, and calls sink for what comes out, one at a time,
+// Run takes all values through the stages, and calls sink for each result, one at a time,
 // in the order of the source. [InFlight] bounds how many are under way.
 //
-// It returns the error that a serial loop would have returned, which takes one value after
-// the other through all stages: that of the first value with an error. sink has been called
-// for all before it then, and for none after it; stages may have been. With [WithContext]
-// it may be stopped; then it returns why, unless all before an error are through. A panic of
-// the source or a stage arrives once, as elsewhere. Run returns when the source has ended: it is
-// asked for no more values than there is room for, and stopped as a loop would be by break. Inside
-// of a worker it keeps that worker's place while it waits for the others. On a closed pool Run
+// Run returns the error of the first value, in the order of the source, that has one. A serial
+// loop would return the same. sink has then been called for all values before it, and for none
+// after it; stages may have been. With [WithContext] it may be stopped. Then it returns the
+// context's error, unless all values before an error are through. A panic of the source or a
+// stage arrives once, as elsewhere. Run returns when the source has ended. The source is asked
+// for no more values than there is room for, and stopped like a loop by break. Inside a worker,
+// Run keeps that worker's place while it waits for the others. On a closed pool Run
 // returns [filch.ErrClosed], and does not touch its source. If the pool is closed later, the
 // values go on to the end, with fewer workers.
 //
-// A worker carries a value from stage to stage as long as the next one has room for it, and
-// else goes on with one that is furthest on (as Navarro, Asenjo, Tabik, Caşcaval, "Analytical
+// A worker carries a value from stage to stage as long as the next stage has room for it.
+// Otherwise it goes on with one that is furthest on (as Navarro, Asenjo, Tabik, Caşcaval, "Analytical
 // modeling of pipeline parallelism", PACT 2009, describe it for TBB). A step costs some
 // hundred nanoseconds; nothing is allocated for a value.
 func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) error {

@@ -8,15 +8,14 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// SortFunc sorts x by compare, which is like cmp.Compare; those that are equal may come in
-// any order, which depends on nothing but x. It sorts in place, and allocates up to some 400
-// bytes, and twenty elements, for each thousand. If compare panics, x has all its elements, in some
-// order.
-// Up to 1,024 elements are one worker's.
+// SortFunc sorts x by compare, which is like cmp.Compare. Equal elements may come in any order,
+// which depends on x alone. It sorts in place, and allocates up to some 400 bytes and the size of
+// twenty elements for each thousand elements. If compare panics, x has all its elements, in some
+// order. One worker sorts up to 1,024 elements.
 //
 // It is a quicksort with medians of samples (Frazer and McKellar, "Samplesort", J. ACM 1970)
 // and partitions in parallel (as Tsigas and Zhang, PDP 2003, but by blocks that do not depend
-// on who is free), down to where package slices' pattern-defeating quicksort goes on:
+// on timing), down to where package slices' pattern-defeating quicksort goes on:
 // O(n log n) work.
 func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	check("SortFunc", s)

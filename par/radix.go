@@ -12,13 +12,13 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Sort sorts x, NaN first, those of floating-point numbers and strings that are equal in
-// any order. It takes as much memory as x meanwhile, or for strings 24 bytes each.
+// Sort sorts x, NaN first. Equal floating-point numbers and strings come in any order. It takes
+// as much memory as x meanwhile, or for strings 24 bytes each.
 //
-// Numbers are scattered by the highest eight bits that differ, and those that share these sorted
-// by as many of the lower ones as tell most of them apart, eight at a time, and the others by
-// the rest (radix sort, MSD and then LSD); strings are sorted by eight bytes at a time, the first
-// of them first. A few elements are left to package slices.
+// Numbers are scattered by the highest eight bits that differ. Each part is then sorted by as
+// many lower bits as distinguish most of them, eight at a time, and elements that are still equal
+// by the rest (radix sort, MSD and then LSD). Strings are sorted by eight bytes at a time, from
+// the first. A few elements are left to package slices.
 func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 	check("Sort", s)
 	if len(x) <= fewScattered {

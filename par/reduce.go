@@ -86,9 +86,10 @@ func fromLeft[T any](x []T, op func(a, b T) T) T {
 }
 
 // Reduce returns x[0] op x[1] op …, or zero if x is empty. op must be associative, but
-// need not be commutative; if it only nearly is, the answer depends on the length of x
-// alone, and on [WithGrain], if that says how long the blocks are in which elements are combined
-// one after the other. op must not change what it is given, which may be in x.
+// need not be commutative. Elements are combined one after the other in blocks, whose length
+// depends on the length of x alone, or is that of [WithGrain]. So the answer is the same on any
+// number of workers, even if op is only nearly associative. op must not change its arguments,
+// which may be in x.
 func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T, opts ...Option) T {
 	check("Reduce", s)
 	checkFunc("Reduce", op == nil)
@@ -99,8 +100,8 @@ func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T, opts ...Opti
 	return fold(s, len(x), c.blockSize(len(x)), op, asIs, op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
 }
 
-// MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce]. What f and op
-// return is used once, so op may change it, and return it.
+// MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce]. Each result of
+// f and op is used once, so op may change its arguments and return them.
 func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a, b R) R, opts ...Option) R {
 	check("MapReduce", s)
 	checkFunc("MapReduce", f == nil || op == nil)
@@ -117,10 +118,10 @@ func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a,
 	}, op)
 }
 
-// ReduceRange calls f for ranges of indices that make up 0 to n-1, and returns what all of it
-// comes to, f of the first op f of the second op …, or zero if n is 0. That saves the calls for
-// each element of [MapReduce], which it is like otherwise. The ranges depend on n alone: they
-// have one index each below 128, and then more, or as many as [WithGrain] says.
+// ReduceRange calls f for ranges of indices that together make up 0 to n-1. It returns f of the
+// first op f of the second op …, or zero if n is 0. It is like [MapReduce] without the call for
+// each element. The ranges depend on n alone: they have one index each if n is less than 128,
+// and more otherwise, or as many as [WithGrain] says.
 func ReduceRange[R any](s filch.Scope, n int, zero R, f func(lo, hi int) R, op func(a, b R) R, opts ...Option) R {
 	check("ReduceRange", s)
 	checkNumber("ReduceRange", "n", n)
@@ -132,7 +133,7 @@ func ReduceRange[R any](s filch.Scope, n int, zero R, f func(lo, hi int) R, op f
 	return fold(s, n, c.blockSize(n), f, inRanges, op, f, op)
 }
 
-// Number is what can be added.
+// Number is a type with addition.
 type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
 }
@@ -140,8 +141,8 @@ type Number interface {
 // fastBlock is how many elements of what takes a nanosecond or less a block has at least.
 const fastBlock = 1 << 13
 
-// Sum returns the sum of x. Floating-point numbers are added in pairs but for blocks of 128,
-// in which four sums go side by side, so that the error grows with the logarithm of the length
+// Sum returns the sum of x. Floating-point numbers are added in pairs of blocks. Within a block of
+// 128, four sums run side by side. So the error grows with the logarithm of the length
 // (Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 1993).
 func Sum[T Number](s filch.Scope, x []T) T {
 	check("Sum", s)
@@ -197,8 +198,8 @@ func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 	return m[0], m[1], true
 }
 
-// MinMaxFunc returns the least and the greatest element of x by compare, the first of those that are
-// equal. It reports false if x is empty.
+// MinMaxFunc returns the least and the greatest element of x by compare. Of equal elements, it
+// returns the first. It reports false if x is empty.
 func MinMaxFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) (least, most T, ok bool) {
 	check("MinMaxFunc", s)
 	checkFunc("MinMaxFunc", compare == nil)
@@ -227,7 +228,7 @@ func MinMaxFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) (least, m
 	return m[0], m[1], true
 }
 
-// Count returns how many elements of x f holds for.
+// Count returns the number of elements of x for which f holds.
 func Count[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	check("Count", s)
 	checkFunc("Count", f == nil)
@@ -263,7 +264,7 @@ func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 	})
 }
 
-// ScanExclusive sets dst[i] to zero op x[0] op … op x[i-1], and returns that of all of x;
+// ScanExclusive sets dst[i] to zero op x[0] op … op x[i-1], and returns the same for all of x;
 // see [Scan].
 func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) T {
 	check("ScanExclusive", s)
@@ -341,16 +342,16 @@ func scan[T any](s filch.Scope, x []T, op func(a, b T) T, write func(lo, hi int,
 	})
 }
 
-// Find returns the index of the first element that f holds for, or -1. It may call f for
-// elements after it, which others look at meanwhile, but not for long once it is found.
+// Find returns the index of the first element for which f holds, or -1. Other workers may call f
+// for elements after it, and stop soon after it is found.
 func Find[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	check("Find", s)
 	checkFunc("Find", f == nil)
 	return find(s, x, f, true)
 }
 
-// FindAny returns the index of some element that f holds for, or -1, and sooner than
-// [Find], which has to look at all before it.
+// FindAny returns the index of some element for which f holds, or -1. It is faster than [Find],
+// which has to look at all elements before the one it returns.
 func FindAny[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	check("FindAny", s)
 	checkFunc("FindAny", f == nil)
@@ -364,8 +365,8 @@ func Any[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 	return find(s, x, f, false) >= 0
 }
 
-// All reports whether f holds for all elements. It stops when one is found for which it
-// does not.
+// All reports whether f holds for all elements. It stops when it finds one for which f does not
+// hold.
 func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 	check("All", s)
 	checkFunc("All", f == nil)

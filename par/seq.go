@@ -15,13 +15,13 @@ const (
 	batchTime  = 2 * time.Millisecond
 )
 
-// MapSeq returns f of each value of seq, in their order. The values are taken from seq, and
-// passed on, by the goroutine of the loop over it, and in between a batch of them is mapped by
-// all workers: 32 at first, and up to 4,096 of those that take little time. So many are
-// taken at most that the loop has not come to; after a break, no more are. f is called
-// for all that were taken, unless seq panics, which goes its way. With [WithGrain], a
-// batch has n values; 1 is for a seq that must not be asked for the next before the loop has had
-// the last. Taking, mapping and passing on do not overlap: they do in a [Pipeline].
+// MapSeq returns f of each value of seq, in their order. The goroutine of the loop over the
+// result takes a batch of values from seq; then all workers map the batch; then the loop gets the
+// results. These three steps do not overlap; in a [Pipeline] they do. A batch has 32 values at
+// first, and up to 4,096 if they take little time. So at most that many values are taken before
+// the loop gets them. After a break, no more are taken. f is called for all values that were
+// taken, unless seq panics. Such a panic goes on to the loop. With [WithGrain], a batch has n
+// values. Use 1 if seq must not be asked for a value before the loop has had the one before it.
 func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Option) iter.Seq[R] {
 	check("MapSeq", s)
 	checkFunc("MapSeq", f == nil || seq == nil)
@@ -41,8 +41,8 @@ func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Opt
 	}
 }
 
-// FromSeq calls f for each value of seq, in no order, and returns when all is done; see
-// [MapSeq].
+// FromSeq calls f for each value of seq, in no particular order, and returns when all calls have returned;
+// see [MapSeq].
 func FromSeq[T any](s filch.Scope, seq iter.Seq[T], f func(v T), opts ...Option) {
 	check("FromSeq", s)
 	checkFunc("FromSeq", f == nil || seq == nil)

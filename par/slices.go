@@ -48,9 +48,9 @@ func (b mapBody[T, R]) run(lo, hi int) {
 	}
 }
 
-// MapErr returns f of each element of x, or the error of the first that fails; see
-// [ForErr]. With an error, what f has returned without one is there as well. On a closed pool
-// the error is [filch.ErrClosed], unless x is empty.
+// MapErr returns f of each element of x, and the error of the first that fails; see
+// [ForErr]. With an error, the slice has the results of the calls that returned none. On a
+// closed pool the error is [filch.ErrClosed], unless x is empty.
 func MapErr[T, R any](s filch.Scope, x []T, f func(v T) (R, error), opts ...Option) ([]R, error) {
 	check("MapErr", s)
 	checkFunc("MapErr", f == nil)
@@ -86,8 +86,8 @@ func Fill[T any](s filch.Scope, x []T, v T) {
 	})
 }
 
-// Copy copies as many elements of x to dst as both have, and returns how many that
-// are. They must not overlap.
+// Copy copies min(len(dst), len(x)) elements of x to dst, and returns that number. The slices
+// must not overlap.
 func Copy[T any](s filch.Scope, dst, x []T) int {
 	check("Copy", s)
 	n := min(len(dst), len(x))
@@ -102,8 +102,8 @@ func Copy[T any](s filch.Scope, dst, x []T) int {
 	return n
 }
 
-// Filter returns the elements of x that f holds for, in their order. f is called once for
-// each. It takes two bits for each element meanwhile, and below 4,096 elements a byte more.
+// Filter returns the elements of x for which f holds, in their order. f is called once for
+// each. Filter takes two bits for each element meanwhile, and below 4,096 elements a byte more.
 func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 	check("Filter", s)
 	checkFunc("Filter", f == nil)
@@ -125,8 +125,8 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 	return kept
 }
 
-// Partition returns the elements of x that f holds for, and the others, both in their
-// order. f is called once for each. It takes as much memory meanwhile as [Filter].
+// Partition returns the elements of x for which f holds, and the others, both in their
+// order. f is called once for each. Meanwhile it takes as much memory as [Filter].
 func Partition[T any](s filch.Scope, x []T, f func(v T) bool) (yes, no []T) {
 	check("Partition", s)
 	checkFunc("Partition", f == nil)
@@ -216,10 +216,10 @@ func gather[T any](s filch.Scope, dst, x []T, c choice) {
 // fewDealt is how many elements are shuffled by one worker, as long as they are in its cache.
 const fewDealt = 1 << 17
 
-// Shuffle puts x into an order that depends on the seed and its length alone: each is
-// equally likely, as far as the generator goes (PCG). Elements are dealt to piles at
+// Shuffle puts x into a random order that depends only on the seed and the length of x. Each
+// order is equally likely, as far as the generator (PCG) allows. Elements are dealt to piles at
 // random, and the piles shuffled (Rao 1961, Sandelius 1962). It takes as much memory as x, and
-// a byte for each element; up to 131,072 are one worker's.
+// a byte for each element. One worker shuffles up to 131,072 elements.
 func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 	check("Shuffle", s)
 	const pile = fewDealt / 8

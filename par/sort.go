@@ -8,8 +8,8 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// SortStableFunc is [SortFunc], but leaves those that are equal in their order, and takes as
-// much memory as x. Up to 2,048 elements are one worker's.
+// SortStableFunc is [SortFunc], but leaves equal elements in their order, and takes as
+// much memory as x. One worker sorts up to 2,048 elements.
 //
 // It is a merge sort, with merges divided as well (Cormen, Leiserson, Rivest, Stein,
 // "Introduction to Algorithms", on multithreaded merge sort): O(n log n) work, O(log³ n) span.
@@ -209,15 +209,15 @@ func mergeParallel[T any](w *filch.Worker, dst, a, b []T, compare func(a, b T) i
 		func(w *filch.Worker) { mergeParallel(w, high, highA, highB, compare, few) })
 }
 
-// Merge sets dst to the elements of a and b, which must be sorted, in order; of equal
-// ones those of a come first. dst must be as long as both, and overlap neither.
+// Merge sets dst to the elements of a and b in order. Both must be sorted. Of equal elements,
+// those of a come first. dst must be len(a)+len(b) long and overlap neither.
 func Merge[T cmp.Ordered](s filch.Scope, dst, a, b []T) {
 	check("Merge", s)
 	mergeAll(s, "Merge", dst, a, b, cmp.Compare[T], mergeOrdered[T])
 }
 
-// MergeFunc is [Merge] for slices that are sorted by compare. Up to 4,096 elements are one
-// worker's.
+// MergeFunc is [Merge] for slices that are sorted by compare. One worker merges up to 4,096
+// elements.
 func MergeFunc[T any](s filch.Scope, dst, a, b []T, compare func(a, b T) int) {
 	check("MergeFunc", s)
 	checkFunc("MergeFunc", compare == nil)

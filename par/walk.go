@@ -8,17 +8,17 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// WalkDir walks the tree of files at root in fsys, like [fs.WalkDir], but with
-// folders, and files, at the same time: f is called for a folder before what it holds, and
-// else in no order. It must be safe for that. fs.SkipDir for a folder skips what it holds, for
-// a file the files of its folder that f has not been called for, and fs.SkipAll all
-// that has not begun. Of other errors, one is returned, and what has not begun when it
-// is there is left out.
+// WalkDir walks the tree of files at root in fsys, like [fs.WalkDir], but calls f for several
+// folders and files at the same time, so f must be safe for that. It calls f for a folder before
+// its contents, and otherwise in no particular order. If f returns fs.SkipDir for a folder,
+// WalkDir skips its contents; for a file, it skips the files of its folder for which f has not
+// been called. After fs.SkipAll, or any other error, it skips all that has not begun. It returns
+// one of the other errors.
 //
 // On a closed pool WalkDir returns [filch.ErrClosed] without calling f.
 //
-// Files are read by the workers, which are busy meanwhile: have more of them than processors
-// if the files are far away.
+// Workers are busy while they read. If the files are far away, use a pool with more workers than
+// processors.
 func WalkDir(s filch.Scope, fsys fs.FS, root string, f fs.WalkDirFunc) error {
 	check("WalkDir", s)
 	checkFunc("WalkDir", f == nil)
