@@ -4,13 +4,13 @@ import "time"
 
 // How long tasks have been queued is known without a look at the clock at each submission.
 //
-// Queues without priorities have stamps: whoever wants to know the time anyway (the watch
-// for stalls, Stats, Queued, Dump) notes that all that is queued was pushed by now. So the
+// Queues without priorities have stamps. Code that reads the clock anyway (the watch
+// for stalls, Stats, Queued, Dump) notes that all queued tasks were pushed by now. So the
 // age of a task counts from the first stamp after its push.
 //
 // With priorities the oldest task may be anywhere in a queue, so each has a time of its own:
-// when the watch for stalls looks next. Only if none is running, since a worker is free,
-// is it that of the clock.
+// the time at which the watch for stalls looks next. If no watch runs, because a worker is
+// free, it is the time of the clock.
 
 // aging is a task in a queue with priorities, which was pushed by the time at.
 type aging struct {

@@ -11,9 +11,9 @@ import (
 )
 
 // taskContext is the context that a task is called with: that of the submitter
-// with the worker added, and with an end of its own for who asks for it. Any
-// goroutine may use it, during the task and after; what is reached through it
-// on the worker must be safe for that.
+// with the worker added, and with an end of its own once Done is called. Any
+// goroutine may use it, during the task and after. Everything of the worker that is
+// reached through it must be safe for that.
 type taskContext struct {
 	context.Context       // of the submitter
 	pool            *Pool // never nil
@@ -24,7 +24,7 @@ type taskContext struct {
 }
 
 // A seat is a worker in one round of tasks: what a task has of its worker. In a
-// later round, the worker is somebody else's; see hold.
+// later round, the worker belongs to other tasks; see hold.
 type seat struct {
 	worker *Worker // nil if no worker runs the task
 	round  uint32
@@ -110,8 +110,8 @@ func (c *taskContext) without(p *Pool) context.Context {
 	return rest
 }
 
-// isDetached reports whether c is that of a task that nobody has the Future of,
-// and that has no time limit: it ends only as the submitter's does.
+// isDetached reports whether c is that of a task without a Future and without a time
+// limit: it ends only as the submitter's does.
 func (c *taskContext) isDetached() bool {
 	m := c.more.Load()
 	return m != nil && m.options.detached && m.options.deadline.IsZero()
@@ -194,10 +194,10 @@ func (c *taskContext) end() *ownEnd {
 }
 
 // makeEnd gives c a cancellation of its own, if it has none yet. It follows the
-// submitter's context and the pool, for as long as somebody has c: not only until
-// the task ends, since what the task submitted may go on. When nobody has, it
-// ends: a child of a context cannot leave it otherwise. So c must be kept while
-// the task runs, which may have the channel and nothing else; see run in start.
+// submitter's context and the pool for as long as c is reachable: not only until
+// the task ends, since what the task submitted may go on. Then it ends, because a child
+// of a context cannot leave it otherwise. So c must be kept while the task runs, which
+// may have the channel and nothing else; see run in start.
 func (c *taskContext) makeEnd() *ownEnd {
 	m := c.extra()
 	if e := m.own.Load(); e != nil {
@@ -298,9 +298,9 @@ func (c *taskContext) cause() error {
 	return context.Cause(c.pool.life)
 }
 
-// lend gives the place of the task's worker to whoever has use for it, since
-// the task waits. It reports false if the task is over, or none of a worker's;
-// otherwise reclaim must follow.
+// lend gives the place of the task's worker to another worker, since the task waits.
+// It reports false if the task is over, or no worker runs it; otherwise reclaim must
+// follow.
 func (c *taskContext) lend() bool {
 	w := c.worker
 	if w == nil {

@@ -94,7 +94,7 @@ func (h *hold) retakePlace() bool {
 }
 
 // lendPlace gives up the place in the name of a task of the round. lent is false
-// if somebody has done so before; ok is false if the round is over.
+// if another goroutine has done so before; ok is false if the round is over.
 func (h *hold) lendPlace(round uint32) (lent, ok bool) {
 	for {
 		s := h.load()
@@ -110,8 +110,8 @@ func (h *hold) lendPlace(round uint32) (lent, ok bool) {
 }
 
 // reclaimPlace notes that the worker has a place again, for a task of the round.
-// It reports false, and no place must be taken, if the round is over, or somebody
-// has done so before.
+// It reports false, and no place must be taken, if the round is over, or another
+// goroutine has done so before.
 func (h *hold) reclaimPlace(round uint32) bool {
 	for {
 		s := h.load()

@@ -9,7 +9,7 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// The idle word packs all that decides about waking:
+// The idle word packs the counts that decide about waking:
 //
 //	bits  0-24  places: goroutines that work for the pool, or look for work
 //	bits 25-36  searching: those of them that look for work
@@ -17,9 +17,9 @@ import (
 //	bit  62     ended: closed, and all was done
 //	bit  63     closed
 //
-// No field carries into its neighbour: those that take a place or count as blocked
-// from outside are refused beyond maxCrowd in all, and those that are counted
-// already only change from one field to the other.
+// No field carries into its neighbour. Goroutines that come from outside, to take a place
+// or to count as blocked, are refused beyond maxCrowd in all. Those that are counted already
+// only change from one field to the other.
 const (
 	onePlace     = 1
 	oneSearching = 1 << 25
@@ -30,7 +30,7 @@ const (
 	ended        = 1 << 62
 	closed       = 1 << 63
 
-	// maxWorkers is the greatest number of workers that can be asked for.
+	// maxWorkers is the greatest number of workers that a pool may have.
 	maxWorkers = 1<<20 - 1
 	// maxCrowd leaves room for as many as may come at once before they see that
 	// there are too many.
@@ -42,13 +42,13 @@ const (
 // # Why no wake-up is lost
 //
 // Work that another worker may take is either public, in a deque, or private
-// to a busy worker, which publishes it when its demand flag is up. Who
-// publishes does
+// to a busy worker, which publishes it when its demand flag is up. A publisher
+// does
 //
 //	(W10) push; then (R10) load the idle word, and wake a worker if there is a
-//	free place and nobody searches.
+//	free place and no worker searches.
 //
-// Who gives up its place, because it found nothing, or waits, or is done, does
+// A worker that gives up its place, because it found nothing, waits, or is done, does
 //
 //	(W11) lower the idle word; then, unless others search, (R11) look at the
 //	count of queues that may hold tasks and at the deque of every forker, and wake
@@ -65,11 +65,11 @@ const (
 //
 // In the one total order of these operations, either W10 comes before R11,
 // and the leaver sees the work, or W11 comes before R10, and the publisher
-// sees the free place. If R10 or W11 saw somebody search instead, then that
+// sees the free place. If R10 or W11 saw a worker search instead, that
 // worker either finds work, and then fills the free place by waking another,
 // or comes to W11 itself. Private forks follow: after W12 the owner's next
 // Fork, Join or Poll, (R12), publishes, and its R10 comes after W11. A fork
-// that is taken back or stolen in the meantime waits for nobody any more. A
+// that is taken back or stolen in the meantime does not wait any more. A
 // leaver that does not find a new forker in the list, (R13), has come to W11 before
 // W13, and so before the new forker's R10.
 type idle struct {
@@ -118,7 +118,7 @@ func (p *Pool) wake() bool {
 }
 
 // park keeps the goroutine of w, which has given up its place, until wake has
-// use for it. It reports false if nobody had in time.
+// use for it. It reports false if that does not happen in time.
 func (w *Worker) park() bool {
 	p := w.pool
 	w.flush()
@@ -181,9 +181,9 @@ func (w *Worker) startSearching() bool {
 	}
 }
 
-// stopSearching is called when w has found work. If nobody else searches, the
-// next worker is woken, so that a burst of work wakes all that it can use, one
-// after the other, and nobody pays for more than one.
+// stopSearching is called when w has found work. If no other worker searches, the
+// next one is woken. So a burst of work wakes as many workers as it can use, one
+// after the other, and none pays for more than one wake-up.
 func (w *Worker) stopSearching() {
 	w.searching = false
 	w.pool.state.Add(minus(oneSearching))
@@ -224,8 +224,8 @@ func (p *Pool) join(one uint64) uint64 {
 }
 
 // release changes the idle word by d, for a worker that gives up its place. If
-// that may be the first free one, and nobody searches, it looks for work that
-// the place could be filled for.
+// that may be the first free one, and no worker searches, it looks for work with
+// which to fill the place.
 func (p *Pool) release(d uint64) {
 	s := p.state.Add(d) // (W11)
 	places := int32(s & maxPlaces)
@@ -257,7 +257,7 @@ func (p *Pool) offer() {
 	}
 }
 
-// quiet reports whether nobody works for the pool, nor waits to go on.
+// quiet reports whether no goroutine works for the pool, nor waits to go on.
 func (d *idle) quiet(s uint64) bool { return s&^(closed|ended) == 0 }
 
 // minus is what to add to subtract n.

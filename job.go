@@ -73,8 +73,8 @@ func (w *Worker) finish(j *job) {
 
 // await returns when j, which was stolen from w, is done.
 //
-// While it waits, w helps the thief: it steals back from it, and from nobody
-// else. As long as j is not done, whatever lies in the thief's deque descends
+// While it waits, w helps the thief: it steals back from it, and from no other
+// worker. As long as j is not done, whatever lies in the thief's deque descends
 // from j: a thief's deque is empty when it takes j, and empty whenever it
 // waits at a join itself, since forks are published, and stolen, oldest first.
 // So w runs only what the serial program would run before this join returns.
@@ -83,7 +83,7 @@ func (w *Worker) finish(j *job) {
 // top of it, unless the serial program would do so too. This is leapfrogging
 // (Wagner and Calder, PPoPP 1993).
 //
-// If there is nothing to help with for about the time of a wake-up, w blocks,
+// If there is nothing to help with for about the latency of a wake-up, w blocks,
 // and another goroutine has its place until j is done.
 //
 // It reports false if j turns out not to be stolen after all.

@@ -78,8 +78,8 @@ func (k EventKind) String() string {
 }
 
 // seen is what is kept of a task of a pool with an observer. In a queue it stands for
-// the task's body, but for that of a Future, whose context has it. Only who has
-// the task touches it: the submitter, then whoever took it out of the queue or
+// the task's body, except for a Future, whose context has it. Only the goroutine that
+// has the task touches it: the submitter, then the one that took it out of the queue or
 // claimed it.
 type seen struct {
 	body       // nil for a Future

@@ -16,17 +16,17 @@ import (
 //
 //	(W31) stop counting as idle; then leave the queue.
 //
-// What submits a task does
+// A submitter does
 //
 //	load the count; (R31) load the idle places; then raise the count, by a
 //	compare-and-swap that fails if a task has left meanwhile.
 //
 // So the worker of a task that had left when the count was loaded is not taken for
 // idle. One that stops being idle after R31 has a task that the count still
-// includes: one task waits less for each worker that is idle no more. Hence, when
+// includes: for each worker that is no longer idle, one task less waits. Hence, when
 // the count is raised, tasks that run and tasks that wait are at most the places and
-// limit together. Other work may take an idle place; then a task waits that was to
-// run at once.
+// limit together. Other work may take an idle place; then a task that was to run at
+// once waits.
 //
 // # Why no wake-up is lost
 //
@@ -38,21 +38,21 @@ import (
 //
 //	(W30) lower the count; then give the first in line its turn.
 //
-// R30 fails only if a task is queued, since there is room for one at least; it will
-// leave, and then sees the line. So one of the line has a turn after each R30 that
-// fails. If that gets room, it is queued itself, and will leave; if it does not, it
-// stands at the front of the line, and its own R30 has failed; and if it has room
-// already, or has given up, it passes the turn on. So somebody in line always has a
-// turn to come. That room also grows when a worker falls idle, or places are added,
-// needs no turn of its own: both take what is queued before, which leaves. But one
-// that leaves may make room for more than one in the end, so each that gets room
-// passes the turn on if there is more.
+// R30 fails only if a task is queued, since there is room for one at least. That task
+// will leave, and then sees the line. So a task in line has a turn after each R30 that
+// fails. If it gets room, it is queued itself, and will leave. If it does not, it
+// stands at the front of the line, and its own R30 has failed. If it has room
+// already, or has given up, it passes the turn on. So some task in line always has a
+// turn to come. Room also grows when a worker falls idle, or places are added. That
+// needs no turn of its own: both first take queued tasks, which leave. But one task
+// that leaves may make room for several, so each that gets room passes the turn on if
+// there is more.
 type room struct {
 	limit int64
 	idle  func() int // places that could take a task at once; nil if they do not count
 
 	// How many have room, and above it how many have left, so that a
-	// compare-and-swap notices. Raised by what submits, lowered by what takes out.
+	// compare-and-swap notices. Submitters raise it, workers that take tasks out lower it.
 	word atomic.Uint64
 
 	mu   sync.Mutex

@@ -11,9 +11,8 @@ import (
 // A stallWatch adds places while tasks are queued and none starts because workers are
 // blocked where the pool cannot see it: on a channel, a mutex, a WaitGroup. Otherwise
 // tasks that wait for tasks behind them would wait for ever. It looks four times in
-// the stall timeout, and ends when nothing is queued any more. It is a timer and no
-// goroutine, so that nothing of a pool at rest is left over. What it decides by is
-// policy.Stall.
+// the stall timeout, and ends when nothing is queued any more. It is a timer and not a
+// goroutine, so that a pool at rest has none. policy.Stall decides.
 type stallWatch struct {
 	pool   *Pool
 	looked atomic.Int64 // when it last did; who looks writes, waking goroutines load

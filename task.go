@@ -244,7 +244,7 @@ type task struct {
 // body is what there is to do, and who wants to know how it ends.
 type body interface {
 	// start calls the function, for a worker in the given seat, and reports true,
-	// unless its context has ended, or somebody else has started or dropped the
+	// unless its context has ended, or another goroutine has started or dropped the
 	// task. If exclusive, the caller is the worker's goroutine.
 	start(p *Pool, s seat, ctx context.Context, exclusive bool) bool
 	// drop ends a task with err, if it has not started.
@@ -315,7 +315,7 @@ func (p *Pool) crashed(b body, err error, handle bool) {
 	}
 }
 
-// admits returns why a task from who has ctx is refused, if it is. A pool that is
+// admits returns why a task of a caller that has ctx is refused, if it is. A pool that is
 // being shut down takes tasks from its own.
 func (p *Pool) admits(ctx context.Context) error {
 	if phase := p.phase.Load(); phase != open {
@@ -329,7 +329,7 @@ func (p *Pool) admits(ctx context.Context) error {
 	return nil
 }
 
-// submit queues t for who has ctx. If try is set, it neither waits nor runs t.
+// submit queues t for a caller that has ctx. If try is set, it neither waits nor runs t.
 func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool) error {
 	if p.observer != nil && seenOf(t.body) == nil {
 		return p.submit(ctx, task{t.ctx, p.see(ctx, t.body, priority)}, priority, fair, try)
@@ -602,9 +602,9 @@ func howEnded(v any) error {
 // taskQueue is a queue of tasks: a worker's own, or the global one.
 type taskQueue struct {
 	// some is set if there may be something. It is written under the lock that
-	// tasks are pushed under; others load it to spare themselves the lock. Who
-	// finds nothing clears it, and not who takes the last task, since the next
-	// often comes at once.
+	// tasks are pushed under; others load it to spare themselves the lock. A worker
+	// that finds nothing clears it. The one that takes the last task does not, since the
+	// next often comes at once.
 	some atomic.Bool
 	best atomic.Int64 // priority of the best task, or nobody's; of the global queue, by priority
 	_    [112]byte
@@ -638,7 +638,7 @@ type inPlace struct {
 }
 
 // inbox is the back part of the global queue, with a lock of its own, so that
-// those who push do not wait for those who take: a worker that finds the rest
+// a push does not wait for a worker that takes: one that finds the rest
 // empty moves all that is in here at once. These are the two locks of Michael
 // and Scott (PODC 1996), but for lists instead of nodes. With one lock, a
 // million tasks of nothing cost 43 ns each instead of 25. Its lock is taken

@@ -9,15 +9,15 @@ import (
 // way lets a worker that is at fork-join work, or at a loop, give its place to a
 // task that is queued: a worker that looks at its demand and finds giveWay there
 // lends its place and waits, and another goroutine runs the task. So a task never
-// runs on top of a stack that may hold a mutex. Guests of Do do not give way: nobody
-// else may go on in their stead.
+// runs on top of a stack that may hold a mutex. Guests of Do do not give way: no other
+// goroutine may go on in their stead.
 //
 // There are two reasons to ask for it. In a pool by priority, a task is queued that
 // is more urgent than what some worker runs, and no worker is idle:
 //
 //	(W14) push the task, which notes its priority as the best one of the global
 //	queue; then (R15) load the levels of the workers, and raise giveWay on those that
-//	run what is less urgent.
+//	run less urgent ones.
 //
 //	(W15) a worker notes the level of what it begins to run; then (R14) loads the
 //	best of the global queue, and asks itself if that is more urgent.
@@ -26,13 +26,12 @@ import (
 // One that is asked looks again whether it must: as many give way as there are tasks
 // of the best priority beyond those that idle workers are about to take.
 //
-// In any pool, when nothing that is queued has started for the time of
-// WithStallTimeout though no worker is blocked, the watch for stalls asks, and one
-// worker gives way.
+// In any pool, the watch for stalls asks when no queued task has started for the time of
+// WithStallTimeout though no worker is blocked. Then one worker gives way.
 //
-// Those that wait go on as soon as there is nothing more urgent, or, if the watch has
-// asked, as soon as a worker has done one of the tasks; the longest waiting first
-// among those that are as urgent.
+// Workers that gave way go on as soon as there is nothing more urgent, or, if the watch has
+// asked, as soon as a worker has done one of the tasks. Of equally urgent ones, that which
+// has waited longest goes on first.
 type way struct {
 	wanted atomic.Bool  // the watch asks; a worker that gives way clears it
 	least  atomic.Int64 // no worker runs what is less urgent; raised before that runs, lowered by who looks
