@@ -19,7 +19,8 @@ figures:
 		--executors goroutine,semaphore,basic,filch-join,filch,filch-chain --workers 2 --runs 9 \
 		--markdown --json docs/bench/summary.json > docs/bench/summary.md
 	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/summary.md' README.md
-	FILCH_FIGURES=write go test -count 1 -run FiguresAreMeasured .
+	FILCH_FIGURES=write go test -count 1 -run Figures .
+	go test -count 1 -run 'Figures|GeneratedBlocks|SmallCalls|NamesTheMachine' .
 
 # A release, before its tags are made; see CONTRIBUTING.md.
 release-prepare release-check:

@@ -162,8 +162,7 @@ func TestFiguresAreMeasured(t *testing.T) {
 	}
 }
 
-// README.md names the machine that its figures are from, and so do doc comments that
-// have one.
+// namesTheMachine reports whether text names the machine that docs/bench/all.json is from.
 func namesTheMachine(t *testing.T, text string) bool {
 	var all struct{ Machine struct{ CPU string } }
 	if err := json.Unmarshal([]byte(read(t, "docs/bench/all.json")), &all); err != nil {
@@ -177,6 +176,7 @@ func namesTheMachine(t *testing.T, text string) bool {
 	return true
 }
 
+// README.md names the machine of its figures.
 func TestReadmeNamesTheMachine(t *testing.T) {
 	if !namesTheMachine(t, blank(read(t, "README.md"), generated)) {
 		t.Error("README.md does not name the machine of docs/bench/all.json")
@@ -312,7 +312,7 @@ func TestSmallCallsCostWhatIsSaid(t *testing.T) {
 //
 //	//figure:all 2.9 ns, a fork and join more than a call, fib 38
 //
-// say the same of the figures above them.
+// say the same of the figures above them. FILCH_FIGURES=write writes them, too.
 func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
 	for _, dir := range []string{".", "par", "ordered", "deque", "basic"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -329,6 +329,10 @@ func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, doc := range docsIn(f) {
+				if os.Getenv("FILCH_FIGURES") == "write" {
+					rewriteDoc(t, file, doc)
+					continue
+				}
 				complaints, measured := checkDoc(doc)
 				for _, complaint := range complaints {
 					t.Errorf("%s: %s", fset.Position(doc.Pos()), complaint)
@@ -381,6 +385,33 @@ func hasExported(d *ast.GenDecl) bool {
 		}
 		return false
 	})
+}
+
+// rewriteDoc writes the figures of doc, which is in file, as they are measured.
+func rewriteDoc(t *testing.T, file string, doc *ast.CommentGroup) {
+	for _, c := range doc.List {
+		m := directive.FindStringSubmatch(c.Text)
+		if m == nil {
+			continue
+		}
+		f := aFigure{number: m[2], unit: m[3], source: m[1], row: m[4]}
+		want, err := f.measured()
+		if err != nil {
+			t.Errorf("%s: %s %s: %v", file, f.number, f.unit, err)
+			continue
+		}
+		if want == f.number {
+			continue
+		}
+		text := read(t, file)
+		for _, c := range doc.List {
+			now := regexp.MustCompile(`\b`+regexp.QuoteMeta(f.number+" "+f.unit)+`\b`).ReplaceAllString(c.Text, want+" "+f.unit)
+			text = strings.ReplaceAll(text, c.Text+"\n", now+"\n")
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // checkDoc returns what is wrong with the figures of doc, and whether any is measured.
