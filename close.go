@@ -40,6 +40,7 @@ func (p *Pool) cancelAll() {
 	p.endLife(ErrClosed)
 	p.Resume()
 	p.dropQueued()
+	p.letAllGoOn()
 }
 
 // Shutdown closes the pool to calls from outside, as [Pool.Close] does, but lets
@@ -176,6 +177,7 @@ func (p *Pool) depth() (n int) {
 func (p *Pool) Pause() {
 	if p.phase.Load() == open {
 		p.paused.Store(true)
+		p.letAllGoOn()
 		if p.phase.Load() != open { // Shutdown may have come before the store
 			p.Resume()
 		}

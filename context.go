@@ -454,6 +454,9 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 			return ErrClosed
 		}
 		defer p.exit(w)
+		if p.order == ByPriority && s.worker != nil && s.worker.hold.load().in(s.round) {
+			w.setLevel(s.worker.level.Load()) // for its forks, which are those of the task
+		}
 	} else {
 		defer w.leaveScope()
 		w.start()

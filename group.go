@@ -147,6 +147,7 @@ func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, o
 
 // submit queues f for the task that has ctx.
 func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Context) error, opts []TaskOption) {
+	taskOf(ctx) // before anything is counted: a method of ctx may panic
 	var o taskOptions
 	var err error
 	if len(opts) > 0 {

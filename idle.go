@@ -130,6 +130,8 @@ func (w *Worker) park() bool {
 	w.unparked = make(chan bool, 1)
 	p.parked = append(p.parked, w)
 	p.mu.Unlock()
+	w.runs.Store(false) // fills no place meanwhile
+	defer w.runs.Store(true)
 	timer := time.NewTimer(p.linger)
 	defer timer.Stop()
 	select {
@@ -244,6 +246,7 @@ func (p *Pool) offer() {
 	tasks := !p.paused.Load()
 	if p.global.n.Load() > 0 || tasks && p.mayHaveTasks() { // (R11)
 		p.wake()
+		p.urge() // if another has the place
 		p.guard()
 		return
 	}

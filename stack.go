@@ -300,23 +300,25 @@ func pcsOf(stack string) (pcs []uintptr) {
 // workerAt reports whether a stack is that of a goroutine that fills a place of p,
 // whether it waits, and whether it is in a function that gives up a place.
 func (p *Pool) workerAt(pcs []uintptr) (runs, waits, gives bool) {
-	var top [2]string
-	i := 0
+	top, inRuntime := "", true
+	gc, parked := false, false // waits for the collector, which is not for long; has no work
 	for frame := range framesOf(pcs) {
-		if i < len(top) {
-			top[i] = frame.Function
-			i++
+		inRuntime = inRuntime && strings.HasPrefix(frame.Function, "runtime.")
+		gc = gc || inRuntime && strings.HasPrefix(frame.Function, "runtime.gc")
+		if top == "" {
+			top = frame.Function
 		}
 		if name, ours := strings.CutPrefix(frame.Function, thisPackage); ours {
 			runs = runs || name == "(*Worker).run"
 			gives = gives || lends[name]
+			parked = parked || name == "(*Worker).park"
 		}
 	}
-	waits = top[0] == "runtime.gopark" && !strings.HasPrefix(top[1], "runtime.gc")
+	waits = top == "runtime.gopark" && !gc
 	last := uint64(maxNumbers)
 	for last = range marks(framesOf(pcs)) { // the last is the worker's
 	}
-	return runs && last == p.number, waits, gives
+	return runs && !parked && last == p.number, waits, gives
 }
 
 // lends are the functions that give up a place while they run, if they can.
@@ -325,7 +327,6 @@ var lends = map[string]bool{
 	"(*latch).wait":      true,
 	"(*Worker).block":    true,
 	"(*Worker).Blocking": true,
-	"(*Worker).park":     true,
 }
 
 // thisPackage is how the names of its functions begin.

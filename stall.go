@@ -72,6 +72,7 @@ func (w *stallWatch) end() {
 		p.soon.Store(0) // before another begins
 	}
 	if p.stallWatch.CompareAndSwap(w, nil) {
+		p.way.wanted.Store(false)
 		p.extra.Store(0)
 	}
 }

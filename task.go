@@ -337,8 +337,9 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool)
 	if err := p.admits(ctx); err != nil {
 		return p.refuse(t.body, err)
 	}
+	w := p.workerOf(ctx)             // before anything is taken: a method of ctx may panic
 	if p.plain && !p.paused.Load() { // what follows, for most: 39 ns for an empty task instead of 45
-		if w := p.workerOf(ctx); w == nil || fair || !w.tasks.pushAt(priority, 0, t) {
+		if w == nil || fair || !w.tasks.pushAt(priority, 0, t) {
 			p.tasks.pushAt(priority, 0, t)
 		}
 		p.pushed()
@@ -364,7 +365,6 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool)
 	if p.ageing > 0 {
 		priority = aged(priority, at-p.begun, p.ageing)
 	}
-	w := p.workerOf(ctx)
 	if w == nil || fair || int64(priority) < p.way.least.Load() || !w.tasks.pushAt(priority, at, t) {
 		p.tasks.pushAt(priority, at, t) // where those that run what is less urgent see it; see way
 	}
@@ -1042,6 +1042,9 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 		return t, false
 	}
 	w.taking = int64(priority)
+	if int64(priority) < p.way.least.Load() { // by priority
+		more = 0 // others stay where those see them that run what is less urgent
+	}
 	t, _ = q.pop(false)
 	n := q.give(more, &w.batch)
 	wake := n > 0 && !w.searching // a searching worker wakes another when it stops

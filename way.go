@@ -51,10 +51,9 @@ func (w *Worker) setLevel(level int64) {
 		return
 	}
 	p := w.pool
-	for least := p.way.least.Load(); level > least && !p.way.least.CompareAndSwap(least, level); {
-		least = p.way.least.Load()
-	}
+	p.way.raise(level)
 	w.level.Store(level)                                // (W15)
+	p.way.raise(level)                                  // again, for urge may have lowered it before it saw the level
 	if p.tasks.best.Load() < level && p.idlers() <= 0 { // (R14)
 		w.raise(giveWay)
 	}
@@ -78,21 +77,38 @@ func (p *Pool) urge() {
 		}
 	}
 	if old := p.way.least.Load(); least <= best && least < old {
-		p.way.least.CompareAndSwap(old, least)
+		if p.way.least.CompareAndSwap(old, least) { // look again: one may have begun meanwhile
+			for _, w := range *p.workers.Load() {
+				p.way.raise(w.level.Load())
+			}
+		}
+	}
+}
+
+// raise notes that some worker runs what has the given level.
+func (y *way) raise(level int64) {
+	for {
+		least := y.least.Load()
+		if level <= least || y.least.CompareAndSwap(least, level) {
+			return
+		}
 	}
 }
 
 // mayGiveWay reports whether w, which is asked, should.
 func (w *Worker) mayGiveWay() bool {
 	p := w.pool
-	if w.guest || w.unwinding || w.passed || p.paused.Load() || !w.hold.load().hasPlace() {
+	if w.guest || w.unwinding || w.passed || p.paused.Load() || p.phase.Load() == cancelled || !w.hold.load().hasPlace() {
+		return false
+	}
+	if c := p.counts(p.state.Load()); c.Active > c.Limit {
 		return false
 	}
 	idle, best, level := p.idlers(), p.tasks.best.Load(), w.level.Load()
 	switch {
 	case p.order == ByPriority && best < level:
 		return p.moreThanIdle()
-	case p.order == ByPriority && best > level, idle > 0:
+	case p.order == ByPriority && best > level && (best != nobodys || p.laden.Load() == 0), idle > 0:
 		return false
 	}
 	return p.way.wanted.CompareAndSwap(true, false)
@@ -107,6 +123,9 @@ func (w *Worker) giveWay() {
 	p := w.pool
 	w.wakeup = make(chan struct{})
 	p.way.enter(w)
+	if p.paused.Load() || p.phase.Load() == cancelled {
+		p.letAllGoOn()
+	}
 	doing := w.doing.Load()
 	w.doing.Store(makeDoing(atWay, nil, 0))
 	w.block()
@@ -152,8 +171,10 @@ func (p *Pool) goesOn(turn bool) (level int64, ok bool) {
 		return math.MaxInt64, true
 	case p.order != ByPriority:
 		return math.MaxInt64, turn || !p.mayHaveTasks()
-	case best == nobodys || turn:
+	case turn:
 		return best, true
+	case best == nobodys:
+		return best, p.laden.Load() <= 0
 	default:
 		return best - 1, best > nothing
 	}
@@ -201,5 +222,17 @@ func (p *Pool) ask() {
 	p.way.wanted.Store(true)
 	for _, w := range *p.workers.Load() {
 		w.raise(giveWay)
+	}
+}
+
+// letAllGoOn gives a place to each that gave way, an extra one if all are taken: the pool
+// is paused or closed, so that no task is about to have it.
+func (p *Pool) letAllGoOn() {
+	for {
+		w := p.way.leave(math.MaxInt64, func() bool { p.state.Add(onePlace); return true })
+		if w == nil {
+			return
+		}
+		w.goOn()
 	}
 }

@@ -5,7 +5,8 @@ package policy
 // that computes gets none, however long it takes.
 //
 // The cheap evidence is that fewer goroutines run in the whole program than the pool
-// has places taken: then the others wait. It fails if other goroutines run as well;
+// has places taken, at each look since something started: then the others wait. (At
+// one look they may wait for a moment only, for a mutex or the garbage collector.) It fails if other goroutines run as well;
 // then the goroutines have to be counted, which is dear, so not more often than
 // CountEvery. Places go back as soon as tasks start without those that have kept
 // theirs since the last look.
@@ -15,6 +16,7 @@ type Stall struct {
 	since   int64 // when something started, or the look began
 	counted int64 // when the goroutines were counted
 	begun   bool
+	sure    int // the least of atLeast in the looks since
 }
 
 // CountEvery is how much time passes between two counts of all goroutines, in
@@ -37,16 +39,18 @@ func (s *Stall) Look(o Sight) (extra int, count bool) {
 	if !s.begun || o.Started != s.started {
 		first := !s.begun
 		s.begun, s.started, s.since = true, o.Started, o.Now
+		s.sure = 1 << 30
 		if first {
 			return o.Extra, false
 		}
 		extra = min(o.Extra, max(0, o.Active-o.Fresh))
 		return extra, extra > o.atLeast() && s.mayCount(o.Now)
 	}
+	s.sure = min(s.sure, o.atLeast())
 	if o.Now-s.since < s.After {
 		return o.Extra, false
 	}
-	if n := o.atLeast(); n > o.Extra {
+	if n := s.sure; n > o.Extra {
 		return n, false
 	}
 	return o.Extra, s.mayCount(o.Now)
