@@ -209,3 +209,23 @@ func TestGoexitInATaskOfAGroupThatTheCallerRuns(t *testing.T) {
 		})
 	}
 }
+
+// An observer may close the pool when a task is submitted, also one that is long running.
+func TestCloseInAnObserver(t *testing.T) {
+	for _, opts := range [][]filch.TaskOption{nil, {filch.LongRunning()}} {
+		synctest.Test(t, func(t *testing.T) {
+			var p *filch.Pool
+			closed := false
+			p = filch.New(filch.WithWorkers(1), filch.WithObserver(observerFunc(func(e filch.Event) {
+				if e.Kind == filch.TaskSubmitted && !closed {
+					closed = true
+					p.Close()
+				}
+			})))
+			p.Go(context.Background(), func(context.Context) {}, opts...)
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

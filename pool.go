@@ -264,7 +264,9 @@ func WithIdleTimeout(d time.Duration) Option {
 // A worker that computes, or is in a system call, never gets others beside it. To tell
 // the two apart the pool compares the number of goroutines that run in the program with
 // its own. If others run as well, it looks at a profile of all goroutines, once a second
-// at most, which takes some microseconds for each of them.
+// at most, which takes some microseconds for each of them. The profile does not show a
+// worker whose goroutine is more than about 100 calls deep, nor how long a wait has lasted:
+// a worker that waits for a mutex just then counts as blocked until the next look.
 //
 // With 0 the pool never acts: the number of workers is a limit that holds however long
 // tasks wait for a network, say. Then tasks that wait for a queued one deadlock, unless

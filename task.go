@@ -532,9 +532,11 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 		return p.refuse(t.body, ErrClosed)
 	}
 	if p.observer != nil {
-		p.announce(t.body, TaskSubmitted, nil, func() {
-			p.leaveSlot(seat{})
-			p.release(minus(oneBlocked))
+		p.mark(func(uint64, step) { // Close waits for it by now
+			p.announce(t.body, TaskSubmitted, nil, func() {
+				p.leaveSlot(seat{})
+				p.release(minus(oneBlocked))
+			})
 		})
 	}
 	p.ended.direct.Add(1)
