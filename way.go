@@ -31,7 +31,9 @@ import (
 //
 // Workers that gave way go on as soon as there is nothing more urgent, or, if the watch has
 // asked, as soon as a worker has done one of the tasks. Of equally urgent ones, that which
-// has waited longest goes on first.
+// has waited longest goes on first. When the pool is paused or closed, all go on at once, on
+// extra places if need be, since no task may come to free theirs. For the same reason none
+// gives way while more places are taken than there are.
 type way struct {
 	wanted atomic.Bool  // the watch asks; a worker that gives way clears it
 	least  atomic.Int64 // no worker runs what is less urgent; raised before that runs, lowered by who looks
