@@ -77,7 +77,8 @@ func TestCoarseForksOverlap(t *testing.T) {
 						if n := way(p, c.forks); n != c.forks {
 							t.Fatalf("%d leaves ran, not %d", n, c.forks)
 						}
-						if took := time.Since(start); took != time.Duration(rounds)*leaf {
+						// For a moment one more may run than there are workers; see WithWorkers.
+						if took := time.Since(start); took > time.Duration(rounds)*leaf || took < time.Duration(rounds-1)*leaf {
 							t.Errorf("took %v, not the %d rounds of %v; %+v", took, rounds, leaf, p.Stats())
 						}
 					}

@@ -117,6 +117,9 @@ func (f *Frame[A, R]) handle() Fork {
 // position returns the position of the fork that h names, and panics if that was
 // joined.
 func (f *Frame[A, R]) position(h Fork) Fork {
+	if h < 0 { // no handle
+		return h
+	}
 	n := h & (1<<handleBits - 1)
 	if n > 0 && int(n) == len(f.args) && f.handles[n-1] != h {
 		panic(fmt.Sprintf("filch: Join of fork %d, which was joined: the newest open fork has its place", n))
