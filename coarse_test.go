@@ -34,7 +34,8 @@ func naps(n int) func(f *filch.Frame[int, int], arg int) int {
 // In a bubble of synctest the clock moves only when all goroutines sleep, so
 // what is measured is the schedule and nothing else.
 
-// k leaves take ⌈k/P⌉ rounds on P workers at rest, exactly, whichever way they are forked.
+// k leaves take ⌈k/P⌉ rounds on P workers at rest, whichever way they are forked: never more,
+// and one less only if one more ran for a moment than there are workers.
 func TestCoarseForksOverlap(t *testing.T) {
 	halve := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 		if n == 1 {

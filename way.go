@@ -134,7 +134,7 @@ func (w *Worker) giveWay() {
 	w.doing.Store(doing)
 }
 
-// enter puts w where pass and resume find it.
+// enter puts w where passPlace and resume find it.
 func (y *way) enter(w *Worker) {
 	y.mu.Lock()
 	defer y.mu.Unlock()

@@ -2,6 +2,7 @@ package filch_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -62,7 +63,9 @@ func TestParkedWorkersAreNotLost(t *testing.T) {
 		p.Go(context.Background(), func(context.Context) { all.Done(); all.Wait() })
 	}
 	all.Wait()
-	time.Sleep(20 * time.Millisecond)
+	for p.Stats().Active > 0 { // until all are kept, without a place
+		runtime.Gosched()
+	}
 	p.Resize(1)
 	var atOnce, most atomic.Int32
 	g := p.Group(context.Background())
