@@ -1094,8 +1094,8 @@ func (w *Worker) serve(t task, self **Worker) {
 		if c := p.counts(p.state.Load()); c.Active > c.Limit || !w.hold.load().hasPlace() || p.global.n.Load() > 0 {
 			return
 		}
-		if p.way.n.Load() > 0 && w.passPlace() {
-			return
+		if p.way.n.Load() > 0 && p.mayPass() {
+			return // see passPlace
 		}
 		t, ok = w.nextTask()
 	}

@@ -182,23 +182,22 @@ func (p *Pool) goesOn(turn bool) (level int64, ok bool) {
 	}
 }
 
+// mayPass reports whether a worker that has done a task should pass its place.
+func (p *Pool) mayPass() bool {
+	_, ok := p.goesOn(true)
+	return ok
+}
+
 // passPlace gives w's place, when it has done a task, to one that gave way, if any may
-// go on. It reports whether it did.
-func (w *Worker) passPlace() bool {
+// go on. The round of w has ended by then: without the place, nothing keeps Close from
+// returning before the task is counted.
+func (w *Worker) passPlace() {
 	p := w.pool
-	level, ok := p.goesOn(true)
-	if !ok {
-		return false
+	if level, ok := p.goesOn(true); ok && w.hold.load().hasPlace() {
+		if next := p.way.leave(level, w.hold.yieldPlace); next != nil {
+			next.goOn()
+		}
 	}
-	next := p.way.leave(level, func() bool { return true })
-	if next == nil {
-		return false
-	}
-	if !w.hold.yieldPlace() { // somebody has lent it
-		p.state.Add(onePlace)
-	}
-	next.goOn()
-	return true
 }
 
 // resume gives a free place to one that gave way, if any may go on, and reports

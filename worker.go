@@ -297,6 +297,9 @@ func (w *Worker) run(uint64, step) {
 			w.execute(j)
 		case t.body != nil:
 			w.serve(t, &w)
+			if w.pool.way.n.Load() > 0 {
+				w.passPlace()
+			}
 		default:
 			left = true
 			return

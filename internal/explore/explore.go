@@ -96,13 +96,28 @@ var replaced = map[string]string{"sync": "sync", "sync/atomic": "atomic", "runti
 // Build compiles the programs with the root of filch's repository in root, after
 // the edits, into the file drive. Temporary files go into dir.
 func Build(root, dir, drive string, edits []Edit) error {
+	list, err := Prepare(root, dir, edits)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "build", "-overlay", list, "-o", drive, "./drive")
+	cmd.Dir = filepath.Join(root, "internal", "explore")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("explore: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// Prepare writes the edited files into dir, and the list of them that go build takes for
+// -overlay. It returns the name of the list.
+func Prepare(root, dir string, edits []Edit) (string, error) {
 	overlay := map[string]string{}
 	here := filepath.Join(root, "internal", "explore")
 	left := len(edits)
 	for _, s := range subjects {
 		files, err := filepath.Glob(filepath.Join(root, s.dir, "*.go"))
 		if err != nil {
-			return err
+			return "", err
 		}
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") {
@@ -110,13 +125,13 @@ func Build(root, dir, drive string, edits []Edit) error {
 			}
 			data, err := os.ReadFile(file)
 			if err != nil {
-				return err
+				return "", err
 			}
 			text := string(data)
 			for _, e := range edits {
 				if e.File == filepath.ToSlash(filepath.Join(s.dir, filepath.Base(file))) {
 					if text, err = e.apply(text); err != nil {
-						return err
+						return "", err
 					}
 					left--
 				}
@@ -124,7 +139,7 @@ func Build(root, dir, drive string, edits []Edit) error {
 			for _, e := range s.edits {
 				if e.File == filepath.Base(file) {
 					if text, err = e.apply(text); err != nil {
-						return err
+						return "", err
 					}
 				}
 			}
@@ -135,35 +150,30 @@ func Build(root, dir, drive string, edits []Edit) error {
 			}
 			to := filepath.Join(dir, strings.NewReplacer("/", "_", ".", "root").Replace(s.dir)+"_"+filepath.Base(file))
 			if err := os.WriteFile(to, []byte(text), 0o666); err != nil {
-				return err
+				return "", err
 			}
 			overlay[filepath.Join(here, "subject", s.dir, filepath.Base(file))] = to
 		}
 	}
 	if left != 0 {
-		return fmt.Errorf("explore: there is no file for %d of the edits", left)
+		return "", fmt.Errorf("explore: there is no file for %d of the edits", left)
 	}
 	programs, err := filepath.Glob(filepath.Join(here, "testdata", "drive", "*.go"))
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, file := range programs {
 		overlay[filepath.Join(here, "drive", filepath.Base(file))] = file
 	}
 	data, err := json.Marshal(map[string]any{"Replace": overlay})
 	if err != nil {
-		return err
+		return "", err
 	}
 	list := filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(list, data, 0o666); err != nil {
-		return err
+		return "", err
 	}
-	cmd := exec.Command("go", "build", "-overlay", list, "-o", drive, "./drive")
-	cmd.Dir = here
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("explore: %w\n%s", err, out)
-	}
-	return nil
+	return list, nil
 }
 
 func (e Edit) apply(text string) (string, error) {

@@ -299,6 +299,21 @@ var poolPrograms = []poolProgram{
 		})
 		return func() error { return n.want(1, 1) }
 	}},
+	// The last place is passed on before the pool ends.
+	{"giving way, shut down", 1, byPriority, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		var over sched.Bool
+		r.Go(func() {
+			p.Go(background, func(ctx context.Context) {
+				filch.ScopeOf(ctx).Do(func(w *filch.Worker) { loops(w, &over) })
+			}, filch.AtPriority(1))
+			p.Go(background, func(context.Context) { over.Store(true) })
+			p.Shutdown(background)
+			if done := p.Stats().Tasks.Done; done != 2 {
+				r.Fail("2 tasks are done, and %d are counted", done)
+			}
+		})
+		return func() error { return nil }
+	}},
 	// Two tasks are more urgent than two loops.
 	{"giving way, two workers", 2, byPriority, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
