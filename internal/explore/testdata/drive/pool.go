@@ -302,10 +302,13 @@ var poolPrograms = []poolProgram{
 	// The last place is passed on before the pool ends.
 	{"giving way, shut down", 1, byPriority, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		var over sched.Bool
+		begun := make(chan bool)
 		r.Go(func() {
 			p.Go(background, func(ctx context.Context) {
+				sched.Close(begun)
 				filch.ScopeOf(ctx).Do(func(w *filch.Worker) { loops(w, &over) })
 			}, filch.AtPriority(1))
+			sched.Receive(begun)
 			p.Go(background, func(context.Context) { over.Store(true) })
 			p.Shutdown(background)
 			if done := p.Stats().Tasks.Done; done != 2 {
