@@ -385,6 +385,7 @@ func (l *latch) wait(ctx context.Context, ready func() bool) error {
 	if lent {
 		entry.of = t
 		l.tasks.add(&entry)
+		defer l.leave(&entry) // deferred, since a method of ctx may panic
 	}
 	l.mu.Unlock()
 	select {
@@ -392,15 +393,17 @@ func (l *latch) wait(ctx context.Context, ready func() bool) error {
 		return nil
 	case <-ctx.Done():
 	}
-	if lent {
-		l.mu.Lock()
-		waiting := l.tasks.remove(&entry)
-		l.mu.Unlock()
-		if waiting {
-			t.reclaim()
-		}
-	}
 	return context.Cause(ctx)
+}
+
+// leave ends a wait: it takes a place for the task again, unless release has done so.
+func (l *latch) leave(t *turn[*taskContext]) {
+	l.mu.Lock()
+	waiting := l.tasks.remove(t)
+	l.mu.Unlock()
+	if waiting {
+		t.of.reclaim()
+	}
 }
 
 // ScopeOf returns the Scope for fork-join work inside a task: the worker that runs the

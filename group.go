@@ -209,31 +209,35 @@ func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error,
 		return true
 	}
 	t := &groupTask{group: g, f: f}
-	var err error
-	if c := taskOf(ctx); c != nil && c.Context == g.ctx && g.pool.runsTaskOf(ctx) {
-		if err = g.runNow(ctx, t, o); err == nil {
-			return false
+	err := errNotSubmitted // unless what follows returns: a method of ctx may panic
+	defer func() {
+		if err != nil {
+			g.endedIn(seat{slots: groupSlot}, err, false)
 		}
-	} else if err = g.slots.wait(ctx, g.ctx, g.pool.life); err == nil {
-		return true
-	} else {
-		defer g.pool.refuse(g.pool.see(ctx, t, o.priority), err)
+	}()
+	if c := taskOf(ctx); c != nil && c.Context == g.ctx && g.pool.runsTaskOf(ctx) {
+		err = g.runNow(ctx, t, o, func() { err = nil }) // it counts itself when it is done
+		return false
 	}
-	g.endedIn(seat{slots: groupSlot}, err, false)
+	if err = g.slots.wait(ctx, g.ctx, g.pool.life); err == nil {
+		return true
+	}
+	g.pool.refuse(g.pool.see(ctx, t, o.priority), err)
 	return false
 }
 
-// runNow runs t on the caller's goroutine, within the slot of the caller's task.
-func (g *Group) runNow(ctx context.Context, t *groupTask, o taskOptions) error {
+// runNow runs t on the caller's goroutine, within the slot of the caller's task. It calls
+// begins just before.
+func (g *Group) runNow(ctx context.Context, t *groupTask, o taskOptions, begins func()) error {
 	if o.plain() {
-		return g.pool.runNow(ctx, task{g.ctx, g.pool.see(ctx, t, o.priority)}, groupSlot)
+		return g.pool.runNow(ctx, task{g.ctx, g.pool.see(ctx, t, o.priority)}, groupSlot, begins)
 	}
 	future := g.future(t.f, o, func(err error, ran bool) { g.endedIn(seat{slots: groupSlot}, err, ran) })
 	if !o.deadline.IsZero() {
 		future.ctx.makeEnd()
 	}
 	future.see(ctx, o)
-	return g.pool.runNow(ctx, task{nil, future}, groupSlot)
+	return g.pool.runNow(ctx, task{nil, future}, groupSlot, begins)
 }
 
 // future returns f as a task with options.

@@ -102,15 +102,25 @@ func (r *room) wait(ctx context.Context, others ...context.Context) error {
 			}
 			return nil
 		}
-		err := t.of.waitFor(ctx, others)
-		if err != nil {
-			if r.forget(t) {
-				r.next()
-			}
+		if err := r.waitForTurn(t, ctx, others); err != nil {
 			return err
 		}
 		stand = r.line.addFirst
 	}
+}
+
+// waitForTurn waits until it is t's turn. If it gives up, or a method of ctx panics, t
+// leaves the line, and passes on a turn that has come meanwhile.
+func (r *room) waitForTurn(t *turn[*latch], ctx context.Context, others []context.Context) (err error) {
+	came := false
+	defer func() {
+		if !came && r.forget(t) {
+			r.next()
+		}
+	}()
+	err = t.of.waitFor(ctx, others)
+	came = err == nil
+	return err
 }
 
 // waitFor waits until l is released or one of the contexts ends.
@@ -181,7 +191,7 @@ func (p *Pool) takeSlot(ctx context.Context, t task, try bool) (ran bool, err er
 	case try || p.slotOverflow == Reject:
 		err = ErrQueueFull
 	case p.slotOverflow == CallerRuns || p.runsTaskOf(ctx):
-		if p.runBody(ctx, t, poolSlot) {
+		if p.runBody(ctx, t, poolSlot, func() {}) {
 			return true, nil
 		}
 		err = ErrClosed
@@ -201,18 +211,24 @@ func (p *Pool) leaveSlot(s seat) {
 	}
 }
 
-// runNow runs t, which one of p's tasks submits, on the caller's goroutine.
-func (p *Pool) runNow(ctx context.Context, t task, without slots) error {
+// runNow runs t, which one of p's tasks submits, on the caller's goroutine. It calls
+// begins just before.
+func (p *Pool) runNow(ctx context.Context, t task, without slots, begins func()) error {
 	if err := p.admits(ctx); err != nil {
 		return p.refuse(t.body, err)
 	}
-	if p.slots != nil && !p.slots.take() {
+	taken := p.slots != nil && p.slots.take()
+	if p.slots != nil && !taken {
 		without |= poolSlot
 	}
-	if p.runBody(ctx, t, without) {
+	defer func() {
+		if taken { // and t has not begun
+			p.slots.leave()
+		}
+	}()
+	if p.runBody(ctx, t, without, func() { taken = false; begins() }) {
 		return nil
 	}
-	p.leaveSlot(seat{slots: without})
 	return p.refuse(t.body, ErrClosed)
 }
 

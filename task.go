@@ -384,13 +384,20 @@ func (p *Pool) pushed() {
 // takeRoom takes room in the queue for t, which has a slot. It reports whether it has
 // run t instead.
 func (p *Pool) takeRoom(ctx context.Context, t task, try bool) (ran bool, err error) {
-	switch {
-	case p.room.take():
+	if p.room.take() {
 		return false, nil
+	}
+	keeps := false // t its slot
+	defer func() { // deferred, since a method of ctx may panic
+		if !keeps {
+			p.leaveSlot(seat{})
+		}
+	}()
+	switch {
 	case try || p.overflow == Reject:
 		err = ErrQueueFull
 	case p.overflow == CallerRuns:
-		if p.runBody(ctx, t, 0) {
+		if p.runBody(ctx, t, 0, func() { keeps = true }) {
 			return true, nil
 		}
 		err = ErrClosed
@@ -398,16 +405,20 @@ func (p *Pool) takeRoom(ctx context.Context, t task, try bool) (ran bool, err er
 		err = p.room.wait(ctx, p.life)
 	}
 	if err != nil {
-		p.leaveSlot(seat{})
-		err = p.refuse(t.body, err)
+		return false, p.refuse(t.body, err)
 	}
-	return false, err
+	keeps = true
+	return false, nil
 }
 
-// runBody runs t, which was just accepted, on the caller's goroutine. It reports
-// false if the pool has ended.
-func (p *Pool) runBody(ctx context.Context, t task, without slots) bool {
-	return p.runHere(ctx, without, func() (task, bool) { p.ended.direct.Add(1); return t, true })
+// runBody runs t, which was just accepted, on the caller's goroutine, and calls begins just
+// before. It reports false if the pool has ended.
+func (p *Pool) runBody(ctx context.Context, t task, without slots, begins func()) bool {
+	return p.runHere(ctx, without, func() (task, bool) {
+		begins()
+		p.ended.direct.Add(1)
+		return t, true
+	})
 }
 
 // refuse counts a task that was not accepted, and returns err.
