@@ -352,6 +352,7 @@ func New(opts ...Option) *Pool {
 		p.name = fmt.Sprint("pool ", p.number)
 	}
 	p.way.least.Store(nothing)
+	p.way.asked.Store(nobodys)
 	p.follow()
 	return p
 }

@@ -26,6 +26,31 @@ import (
 // One that is asked looks again whether it must: as many give way as there are tasks
 // of the best priority beyond those that idle workers are about to take.
 //
+// # Why not each push looks at all workers
+//
+// Workers that run what is less urgent and does not fork do not answer, and if all do
+// so, each push would ask all of them again. So asked is a level such that all workers
+// that run what is less urgent have been asked, or are being asked, and have not answered.
+// A pusher leaves it at that if the task is no more urgent than asked. Otherwise it does
+//
+//	(W16) note the level of the task in asked; then (R15).
+//
+// A worker keeps asked true, or makes it say that nobody has been asked:
+//
+//   - After (W15), it does (R16) load asked, and asks itself if what it begins is less
+//     urgent than that.
+//   - After it has lowered its demand from giveWay, it makes asked say nobody, and then
+//     loads the best. Nobody else lowers the demand from there.
+//
+// Take a pusher that leaves it at an asked that another has written, and a worker that runs
+// what is less urgent than the task. If the worker's (R16) came before that was written, the
+// other sees the level at its (R15), and asks. If it came later, the worker has asked
+// itself. Either way its demand is up until it answers. If that is after the pusher has
+// loaded asked, the worker finds the task. If it is before, asked said nobody since, and
+// then was written again: the same holds for the one that wrote it.
+//
+// Now and then a pusher looks all the same, to lower least.
+//
 // In any pool, the watch for stalls asks when no queued task has started for the time of
 // WithStallTimeout though no worker is blocked. Then one worker gives way.
 //
@@ -37,6 +62,8 @@ import (
 type way struct {
 	wanted atomic.Bool  // the watch asks; a worker that gives way clears it
 	least  atomic.Int64 // no worker runs what is less urgent; raised before that runs, lowered by who looks
+	asked  atomic.Int64 // all that run what is less urgent were asked; nobodys if none was; who looks and who answers write, all load
+	spared atomic.Int32 // pushes since one looked; pushers write and load
 	n      atomic.Int32 // as len(waiting); written under mu
 
 	mu      sync.Mutex
@@ -54,8 +81,11 @@ func (w *Worker) setLevel(level int64) {
 	}
 	p := w.pool
 	p.way.raise(level)
-	w.level.Store(level)                                // (W15)
-	p.way.raise(level)                                  // again, for urge may have lowered it before it saw the level
+	w.level.Store(level)            // (W15)
+	p.way.raise(level)              // again, for urge may have lowered it before it saw the level
+	if p.way.asked.Load() < level { // (R16)
+		w.raise(giveWay)
+	}
 	if p.tasks.best.Load() < level && p.idlers() <= 0 { // (R14)
 		w.raise(giveWay)
 	}
@@ -71,6 +101,11 @@ func (p *Pool) urge() {
 	if best >= p.way.least.Load() || p.idlers() > 0 || p.paused.Load() {
 		return
 	}
+	if best >= p.way.asked.Load() && p.way.spares(len(*p.workers.Load())) {
+		return
+	}
+	p.way.spared.Store(0)
+	p.way.asked.Store(best) // (W16)
 	least := int64(nothing)
 	for _, w := range *p.workers.Load() {
 		level := w.level.Load() // (R15)
@@ -86,6 +121,10 @@ func (p *Pool) urge() {
 		}
 	}
 }
+
+// spares reports whether it is too soon to look at all n workers again, if they were asked.
+// On average that costs a push as much as a look at 16 of them.
+func (y *way) spares(n int) bool { return int(y.spared.Add(1)) <= max(n/16, 8) }
 
 // raise notes that some worker runs what has the given level.
 func (y *way) raise(level int64) {
@@ -119,10 +158,16 @@ func (w *Worker) mayGiveWay() bool {
 // giveWay is called when w finds that it is asked to, at a place where its forks are
 // in order.
 func (w *Worker) giveWay() {
-	if !atomic.CompareAndSwapUint32(&w.demand, giveWay, hunger) || !w.mayGiveWay() {
+	p := w.pool
+	if !atomic.CompareAndSwapUint32(&w.demand, giveWay, hunger) {
 		return
 	}
-	p := w.pool
+	if p.way.asked.Load() != nobodys {
+		p.way.asked.Store(nobodys)
+	}
+	if !w.mayGiveWay() {
+		return
+	}
 	w.wakeup = make(chan struct{})
 	p.way.enter(w)
 	if p.paused.Load() || p.phase.Load() == cancelled {

@@ -43,3 +43,96 @@ func TestTheLeastUrgentLevelIsNotForgotten(t *testing.T) {
 	over.Store(true)
 	<-done
 }
+
+// busyWithLessUrgent returns a pool by priority all of whose workers run what has level 10, and an
+// urgent task, which is pushed.
+func busyWithLessUrgent(n int) (p *Pool, workers []*Worker) {
+	p = New(WithWorkers(n), WithOrder(ByPriority))
+	for range n {
+		p.takePlace()
+		w := p.hireSlow()
+		w.guest = true // gives way to nothing
+		w.setLevel(10)
+		workers = append(workers, w)
+	}
+	p.tasks.pushAt(5, 0, task{})
+	return p, workers
+}
+
+// All workers that run what is less urgent are asked at the first push. The next pushes do
+// not look at them again until one has answered, but for one in many.
+func TestNotEachPushAsksAllWorkers(t *testing.T) {
+	p, workers := busyWithLessUrgent(1024)
+	looks := 0
+	for i := range 1000 {
+		p.tasks.pushAt(5+i%3, 0, task{})
+		atomic.StoreUint32(&workers[7].demand, none) // as nobody does
+		p.urge()
+		for j, w := range workers {
+			if d := atomic.LoadUint32(&w.demand); d == giveWay && j == 7 {
+				looks++
+			} else if d != giveWay && j != 7 {
+				t.Fatalf("push %d: worker %d is not asked", i, j)
+			}
+		}
+	}
+	if looks != 1+1000/65 {
+		t.Errorf("%d of 1000 pushes looked at all", looks)
+	}
+	p.tasks.pushAt(4, 0, task{})
+	if p.urge(); atomic.LoadUint32(&workers[7].demand) != giveWay {
+		t.Error("a push of what is more urgent does not look")
+	}
+}
+
+// A worker that has answered, and goes on with what is less urgent, is asked again at the
+// next push.
+func TestWhatHasAnsweredIsAskedAgain(t *testing.T) {
+	p, workers := busyWithLessUrgent(4)
+	p.urge()
+	if workers[2].giveWay(); atomic.LoadUint32(&workers[2].demand) == giveWay {
+		t.Fatal("it has not answered")
+	}
+	if p.urge(); atomic.LoadUint32(&workers[2].demand) != giveWay {
+		t.Error("it is not asked again")
+	}
+}
+
+// A worker that begins what is less urgent than all that were asked asks itself, since the
+// next push may not look at it.
+func TestWhatBeginsLaterIsAsked(t *testing.T) {
+	p, workers := busyWithLessUrgent(4)
+	w := workers[2]
+	w.level.Store(nothing)
+	p.urge()
+	p.tasks.best.Store(nobodys) // it was taken
+	w.setLevel(10)
+	p.tasks.best.Store(5)
+	if p.urge(); atomic.LoadUint32(&w.demand) != giveWay {
+		t.Error("it is not asked")
+	}
+}
+
+// A demand to give way that comes while the worker answers another stays up for the next fork.
+func TestTheDemandToGiveWayIsNotForgotten(t *testing.T) {
+	p := New(WithWorkers(1), WithOrder(ByPriority))
+	p.takePlace()
+	w := p.hire()
+	w.setLevel(10)
+	p.tasks.best.Store(5) // of a task that is taken when the worker looks for it
+	w.raise(giveWay)
+	p.tasks.mu.Lock()
+	done := make(chan bool)
+	go func() {
+		w.Poll()
+		close(done)
+	}()
+	for atomic.LoadUint32(&w.demand) == giveWay {
+		runtime.Gosched()
+	}
+	w.raise(giveWay)
+	p.tasks.mu.Unlock()
+	if <-done; atomic.LoadUint32(&w.demand) != giveWay {
+		t.Error("the demand is forgotten")
+	}
+}

@@ -220,7 +220,7 @@ func (w *Worker) answer() {
 	if atomic.LoadUint32(&w.demand) == giveWay {
 		w.giveWay()
 	}
-	level := atomic.LoadUint32(&w.demand) // (R12)
+	level := min(atomic.LoadUint32(&w.demand), hunger) // (R12); giveWay that came since is for the next fork
 	w.earn()
 	asked := w.owed
 	if level == hunger {

@@ -199,7 +199,7 @@ var mutations = []mutation{
 	{"way: whoever begins looks for nothing more urgent", "Pool/giving way$", []Edit{{"way.go",
 		"\tif p.tasks.best.Load() < level && p.idlers() <= 0 { // (R14)", "\tif false {"}}},
 	{"way: a worker looks before it notes its level", "Pool/giving way$", []Edit{{"way.go",
-		"\tw.level.Store(level)                                // (W15)\n", "\tdefer w.level.Store(level)\n"}}},
+		"\tw.level.Store(level)            // (W15)\n", "\tdefer w.level.Store(level)\n"}}},
 	{"way: whoever frees a place lets nobody go on", "Pool/giving way$", []Edit{{"idle.go",
 		"\tfor p.way.n.Load() > 0 && p.resume() { // (R11)\n\t}\n", ""}, {"worker.go", "w.passPlace()", ""}}},
 	{"way: whoever gives way enters after it has freed its place", "Pool/giving way$", []Edit{{"way.go",

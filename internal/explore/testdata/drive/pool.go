@@ -299,6 +299,26 @@ var poolPrograms = []poolProgram{
 		})
 		return func() error { return n.want(1, 1) }
 	}},
+	// A task that a loop did not have to give way to is followed by one that it must.
+	{"giving way, asked before", 2, byPriority, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		var over, last sched.Bool
+		r.Go(func() {
+			p.Go(background, func(ctx context.Context) {
+				filch.ScopeOf(ctx).Do(func(w *filch.Worker) { loops(w, &over) })
+				n[0]++
+			}, filch.AtPriority(1))
+			p.Go(background, func(context.Context) { n[1]++ })
+			p.Go(background, func(context.Context) {
+				p.Go(background, func(context.Context) { n[2]++; last.Store(true) })
+				for seen := sched.Seen(); !last.Load(); seen = sched.Seen() {
+					sched.Await(seen)
+				}
+				over.Store(true)
+			})
+		})
+		return func() error { return n.want(1, 1, 1) }
+	}},
 	// The last place is passed on before the pool ends.
 	{"giving way, shut down", 1, byPriority, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		var over sched.Bool
