@@ -4,6 +4,7 @@ import (
 	"runtime/metrics"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/filch-go/filch/internal/policy"
 )
@@ -51,7 +52,18 @@ func (w *stallWatch) rest() {
 	if p.stallWatch.Load() == w {
 		p.soon.Store(now() + int64(pause))
 	}
-	time.AfterFunc(pause, w.look)
+	time.AfterFunc(pause, lookUnlessGone(w))
+}
+
+// lookUnlessGone returns w.look, which does nothing if only the timer is left of the pool:
+// what it waits for has goroutines, which refer to the pool.
+func lookUnlessGone(w *stallWatch) func() {
+	rest := weak.Make(w)
+	return func() {
+		if w := rest.Value(); w != nil {
+			w.look()
+		}
+	}
 }
 
 // forgetLostWatch is called when a worker starts. In a bubble of testing/synctest
