@@ -252,7 +252,8 @@ func WithIdleTimeout(d time.Duration) Option {
 // WithStallTimeout sets how long tasks may be queued without one of them starting
 // before the pool acts. It acts between d and a quarter more than d after the last task
 // started, and up to a second later if other goroutines of the program compute. The
-// default is 100 ms.
+// default is 100 ms. A queued task that runs in place, by a wait for it or by [Pool.Help],
+// has started. One that its submitter runs was never queued: it does not count.
 //
 //   - A worker that waits where the pool cannot see it, on a channel, a mutex or a
 //     WaitGroup, loses its place to another, until tasks start without that place.

@@ -156,7 +156,7 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 	for i, q := range p.queues() {
 		q.mu.Lock()
 		q.stamp(o.Now)
-		o.Started += q.taken + q.inPlace.begun.Load()
+		o.Started += q.taken + q.inPlace.begun.Load() - q.inPlace.direct.Load()
 		n, _ := q.count()
 		queued += n
 		if i > 0 && q.taken != q.seen {

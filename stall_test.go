@@ -106,6 +106,49 @@ func TestStallsAreNoticedOnBusyProcessors(t *testing.T) {
 	others.Wait()
 }
 
+// Tasks that their submitter runs, which were never queued, do not keep the pool from
+// noticing that no queued one starts.
+func TestStallBehindTasksThatTheCallerRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(1, filch.CallerRuns))
+		defer p.Close()
+		g := p.Group(context.Background())
+		g.GoFrom(context.Background(), func(ctx context.Context) error {
+			began := time.Now()
+			p.Go(ctx, func(context.Context) {
+				if late := time.Since(began); late > 126*time.Millisecond {
+					t.Errorf("the queued task began after %v", late)
+				}
+			})
+			for range 100 {
+				p.Go(ctx, func(context.Context) { time.Sleep(10 * time.Millisecond) })
+			}
+			return nil
+		})
+		g.Wait()
+	})
+}
+
+// Queued tasks that run in place have started: no place is added.
+func TestTasksThatRunInPlaceAreNoStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1))
+		defer p.Close()
+		ctx := context.Background()
+		f := filch.Submit(ctx, p, func(ctx context.Context) (int, error) {
+			p.Go(ctx, func(context.Context) {}, filch.Fair())
+			for range 100 {
+				filch.Submit(ctx, p, func(context.Context) (int, error) { time.Sleep(10 * time.Millisecond); return 0, nil }).Wait(ctx)
+			}
+			return 0, nil
+		})
+		f.Wait(ctx)
+		if n := p.Stats().Tasks.Stalls; n > 0 {
+			t.Errorf("places were added %d times", n)
+		}
+	})
+}
+
 // A Wait with a context that is not the task's keeps the place; that is a stall, too.
 func TestStallOfAWaitWithAnotherContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -414,9 +414,12 @@ func (p *Pool) takeRoom(ctx context.Context, t task, try bool) (ran bool, err er
 // runBody runs t, which was just accepted, on the caller's goroutine, and calls begins just
 // before. It reports false if the pool has ended.
 func (p *Pool) runBody(ctx context.Context, t task, without slots, begins func()) bool {
-	return p.runHere(ctx, without, func() (task, bool) {
+	return p.runHere(ctx, without, func(s seat) (task, bool) {
 		begins()
 		p.ended.direct.Add(1)
+		if s.worker != nil {
+			s.worker.tasks.inPlace.direct.Add(1)
+		}
 		return t, true
 	})
 }
@@ -456,13 +459,14 @@ func unaged(by int, at int64, step time.Duration) int {
 	return int((int64(by) - at/d*parts - at%d*parts/d) / parts)
 }
 
-// runHere runs what next returns, if anything, on the caller's goroutine, and
-// reports whether it did. Who has ctx may be a task of the pool, in whose seat it
-// runs, or one of another pool, whose place others can have meanwhile.
-func (p *Pool) runHere(ctx context.Context, without slots, next func() (task, bool)) (ran bool) {
+// runHere runs what next returns, if anything, on the caller's goroutine, in the seat
+// that next is called with, and reports whether it did. Who has ctx may be a task of the
+// pool, in whose seat it runs, or one of another pool, whose place others can have
+// meanwhile.
+func (p *Pool) runHere(ctx context.Context, without slots, next func(s seat) (task, bool)) (ran bool) {
 	c := taskOf(ctx)
 	run := func(s seat) {
-		if t, ok := next(); ok {
+		if t, ok := next(s); ok {
 			ran = true
 			s.slots = without
 			p.runCaught(ctx, t, s)
@@ -500,7 +504,7 @@ func (p *Pool) Help(ctx context.Context) bool {
 	if ctx == nil {
 		panic("filch: Help: ctx is nil")
 	}
-	return p.runHere(ctx, 0, func() (t task, ok bool) {
+	return p.runHere(ctx, 0, func(seat) (t task, ok bool) {
 		if p.paused.Load() {
 			return t, false
 		}
@@ -646,8 +650,9 @@ type taskQueue struct {
 
 // inPlace counts tasks that run elsewhere than at the bottom of a worker's stack.
 type inPlace struct {
-	begun atomic.Int64
-	ended atomic.Int64 // only of those in no worker's seat; see hold
+	begun  atomic.Int64
+	ended  atomic.Int64 // only of those in no worker's seat; see hold
+	direct atomic.Int64 // of those begun in a worker's seat, the ones that were never queued
 }
 
 // inbox is the back part of the global queue, with a lock of its own, so that
