@@ -3,7 +3,10 @@ package filch_test
 import (
 	"context"
 	"errors"
+	"os"
+	"os/exec"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -227,5 +230,64 @@ func TestCloseInAnObserver(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A panic of the observer at the cancellation of a task that was about to start is not
+// swallowed: it arrives at the caller that was to run the task in place.
+func TestPanicAtACancellationInPlace(t *testing.T) {
+	for name, opts := range map[string][]filch.TaskOption{"plain": nil, "named": {filch.Named("x")}} {
+		for call, wait := range map[string]func(ctx context.Context, p *filch.Pool, f *filch.Future[int]){
+			"Wait": func(ctx context.Context, p *filch.Pool, f *filch.Future[int]) { f.Wait(ctx) },
+			"Help": func(ctx context.Context, p *filch.Pool, _ *filch.Future[int]) { p.Help(ctx) },
+		} {
+			t.Run(call+"/"+name, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(1), filch.WithPanicHandler(func(*filch.PanicError) {}), filch.WithObserver(observerFunc(func(e filch.Event) {
+					if e.Kind == filch.TaskCancelled {
+						panic("the observer")
+					}
+				})))
+				outer := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+					soon, cancel := context.WithCancel(ctx)
+					f := filch.Submit(soon, p, func(context.Context) (int, error) { return 0, nil }, opts...)
+					cancel()
+					wait(ctx, p, f)
+					return 0, nil
+				})
+				var err *filch.PanicError
+				if _, e := outer.Wait(context.Background()); !errors.As(e, &err) || err.Value != "the observer" {
+					t.Errorf("the task that was to run it ends with %v", e)
+				}
+				p.Close() // so that all is counted
+				if s := p.Stats().Tasks; s.Submitted != s.Done+s.Cancelled {
+					t.Errorf("%+v", s)
+				}
+			})
+		}
+	}
+}
+
+// On a worker it ends the program.
+func TestPanicAtACancellationEndsTheProgram(t *testing.T) {
+	const env = "FILCH_TEST_PANIC_AT_CANCELLATION"
+	if name := os.Getenv(env); name != "" {
+		p := filch.New(filch.WithWorkers(1), filch.WithPanicHandler(func(*filch.PanicError) {}), on(filch.TaskCancelled, "", func() { panic("the end") }))
+		ctx, cancel := context.WithCancel(context.Background())
+		p.Pause()
+		if name == "plain" {
+			p.Go(ctx, func(context.Context) {})
+		} else {
+			filch.Submit(ctx, p, func(context.Context) (int, error) { return 0, nil })
+		}
+		cancel()
+		p.Resume()
+		select {}
+	}
+	for _, name := range []string{"plain", "future"} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestPanicAtACancellationEndsTheProgram$", "-test.timeout=1m")
+		cmd.Env = append(os.Environ(), env+"="+name)
+		if b, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(b), "panic: the end") {
+			t.Errorf("%s: %v\n%s", name, err, b)
+		}
 	}
 }

@@ -183,14 +183,9 @@ func (f *Future[T]) detached() bool {
 	return m != nil && m.options.detached
 }
 
-func (f *Future[T]) catches(p *Pool) bool {
-	return !f.detached() || p.onPanic != nil || f.isDone() // and the observer did not return
-}
+func (f *Future[T]) catches(p *Pool) bool { return !f.detached() || p.onPanic != nil }
 
 func (f *Future[T]) fail(p *Pool, _ seat, err error) {
-	if p.undropped(f) {
-		return
-	}
 	defer f.resolve(f.value, err)
 	p.crashed(f, err, f.detached())
 }

@@ -28,8 +28,9 @@ import (
 // room in a queue is lost. At TaskSubmitted and TaskRejected the panic arrives at the
 // caller of Go or Submit, and the task counts as cancelled. At TaskStarted and TaskDone
 // it is a panic of the task. At TaskCancelled it arrives at the caller of Cancel or
-// Close if that call drops the task. If the end of a context drops it, the panic ends the
-// program.
+// Close if that call drops the task, and at the caller of Wait, Help, Go or Submit if that
+// call was about to run it in place. If the end of a context drops the task elsewhere, the
+// panic ends the program.
 type Observer interface {
 	Observe(e Event)
 }
@@ -205,20 +206,16 @@ func (o *seen) drop(p *Pool, err error) {
 	o.tell(TaskCancelled, err)
 }
 
-// catches is true if the observer did not return when it was told that o is dropped.
-func (o *seen) catches(p *Pool) bool { return o.last.Kind == TaskCancelled || o.body.catches(p) }
+func (o *seen) catches(p *Pool) bool { return o.body.catches(p) }
 
 func (o *seen) fail(p *Pool, s seat, err error) {
-	if p.undropped(o) {
-		return
-	}
 	defer o.body.fail(p, s, err)
 	o.tell(TaskDone, err)
 }
 
 // undropped reports whether b was dropped when it was to start, and the observer did
 // not return when it was told. Then it counts as done, as all do that were started
-// and have failed.
+// and have failed, but a panic is the observer's, and goes on.
 func (p *Pool) undropped(b body) bool {
 	o := seenOf(b)
 	if o == nil || o.last.Kind != TaskCancelled {

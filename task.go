@@ -298,9 +298,6 @@ func (p *Pool) dropped() { p.ended.cancelled.Add(1) }
 // crashed counts a task whose function did not return: err is a *PanicError, or
 // ErrGoexit. If handle is set, a panic goes to the handler.
 func (p *Pool) crashed(b body, err error, handle bool) {
-	if p.observer != nil && p.undropped(b) {
-		return
-	}
 	panicked, ok := err.(*PanicError)
 	if ok {
 		p.ended.panicked.Add(1)
@@ -595,7 +592,7 @@ func (p *Pool) runCaught(ctx context.Context, t task, s seat) {
 	}()
 	defer func() {
 		switch {
-		case returned:
+		case returned, p.undropped(t.body):
 		case t.body.catches(p):
 			t.body.fail(p, s, howEnded(recover()))
 		default:
@@ -1125,9 +1122,11 @@ func (w *Worker) caughtTask() {
 	}
 	w.body = nil
 	w.ran++
-	if b.catches(p) {
+	switch {
+	case p.undropped(b):
+	case b.catches(p):
 		b.fail(p, seat{}, howEnded(recover()))
-	} else {
+	default:
 		p.leaveSlot(seat{})
 		p.crashed(b, ErrGoexit, false) // unless it panics, which ends the program
 	}
