@@ -57,7 +57,8 @@ const (
 	// fork, a join or [Worker.Poll], and in loops of package par after an element, or
 	// after about 10 us of elements that take less. It goes on when nothing more urgent
 	// is queued. So an urgent task starts after one leaf. Forks of [Pool.Do] have the
-	// priority 0. The caller's own goroutine does not give way.
+	// priority 0. The caller's own goroutine does not give way, nor does that of a guest in
+	// the Scope of a task; see [ScopeOf].
 	//
 	//figure:set 10 us
 	//
