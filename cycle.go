@@ -12,20 +12,19 @@ import (
 	"sync"
 )
 
-// Tasks that wait for one another wait for ever, and a Wait that would close such a
-// circle returns ErrInside instead. Each wait that blocks is noted at the worker
-// whose seat it is made in, and one that is about to block follows the notes: from
-// the task that it waits for to the one which that waits for, and so on. That costs
-// a few loads, and if it leads back, that is a suspicion: a task's context may be
-// used by goroutines that the task has started, and their waits do not keep the
-// task from ending.
+// Tasks that wait for one another wait for ever. A Wait that would close such a circle
+// returns ErrInside instead. Each wait that blocks is noted at the worker in whose seat
+// it is made. A wait that is about to block follows the notes, from the task that it
+// waits for to the task that this one waits for, and so on. That costs a few loads. Notes
+// that lead back are only a suspicion: goroutines that a task has started may use its
+// context, and their waits do not keep the task from ending.
 //
-// The stacks tell. A Future calls its function with its own address among the
-// arguments, and so does a wait that blocks with those of what it waits for. Arrays
-// are passed in memory, where each argument is valid for as long as the call lasts,
-// and a traceback prints them. So one look at all stacks, in which the world stands
-// still, shows for each wait of the circle whether its task's function is below it
-// on its stack. If any is not, there is no error.
+// The stacks tell. A Future calls its function with the Future's own address among the
+// arguments. A wait that blocks has the addresses of both tasks there. Arrays are passed
+// in memory, where each argument is valid for as long as the call lasts, and a traceback
+// prints them. So one look at all stacks, for which the world is stopped, shows whether
+// the function of each task in the circle is below the task's wait, on the same stack. If
+// any is not, there is no error.
 
 // A wait is one of a task that blocks, for another task or for a group.
 type wait struct {
@@ -49,9 +48,9 @@ func (c *taskContext) waits() *waits {
 	return &c.extra().waits
 }
 
-// A waitMark is what the stack of a wait that blocks shows: the address of the task
-// waited for; that of the waiting one, if the wait lasts for as long as that, and
-// does not end before; and the waiting one again.
+// A waitMark is what the stack of a wait that blocks shows. It has three addresses: of the
+// task that is waited for; of the waiting task, if the wait does not end before that task's
+// context, else nil; and of the waiting task in any case.
 type waitMark [3]*taskContext
 
 // blocked waits as l.wait does, in the name of a task. It returns an error if that
@@ -76,8 +75,8 @@ func blocked(mark waitMark, w wait, l *latch, ctx context.Context, ready func() 
 	return l.wait(ctx, ready)
 }
 
-// lasts returns c if a wait with ctx, which is c or comes from it, does not end
-// before c does, else nil.
+// lasts returns c if a wait with ctx does not end before c does, else nil. ctx is c or
+// comes from it.
 func (c *taskContext) lasts(ctx context.Context) *taskContext {
 	if t, ok := ctx.(*taskContext); ok && t == c {
 		return c
@@ -88,8 +87,8 @@ func (c *taskContext) lasts(ctx context.Context) *taskContext {
 	return nil
 }
 
-// closesCircle reports whether the notes lead from what w waits for back to the
-// task that waits, or to one that runs in the same seat, perhaps below it.
+// closesCircle reports whether the notes lead from what w waits for back to the task that
+// waits, or to another that runs in the same seat.
 func (w *wait) closesCircle() bool {
 	for next, hops := w, 0; next != nil && next.task != nil && hops < 1000; hops++ {
 		s := next.task.state.Load()
@@ -104,8 +103,8 @@ func (w *wait) closesCircle() bool {
 	return false
 }
 
-// waitsFor returns the newest wait of c, which runs on the worker with the given
-// number, or of what runs in its seat.
+// waitsFor returns the newest wait of c, or of what runs in its seat. c runs on the worker
+// with the given number.
 func (c *taskContext) waitsFor(number uint32) *wait {
 	noted := c.notes(number)
 	if noted == nil {
@@ -119,8 +118,8 @@ func (c *taskContext) waitsFor(number uint32) *wait {
 	return noted.line.last.of
 }
 
-// notes is what waits returns, for those that c is not the context of: they must not
-// look at c.worker.
+// notes returns what waits does. It is for goroutines that do not run c's task, which must
+// not look at c.worker.
 func (c *taskContext) notes(number uint32) *waits {
 	if number == 0 {
 		if m := c.more.Load(); m != nil {
@@ -135,8 +134,7 @@ func (c *taskContext) notes(number uint32) *waits {
 	return nil // some workers were let go
 }
 
-// stacks is what the stacks of all goroutines tell of tasks; the first is the
-// caller's.
+// stacks is what the stacks of all goroutines tell of tasks. The caller's comes first.
 type stacks []stackOfTasks
 
 // stackOfTasks is the stack of one goroutine, the newest call first.
@@ -228,8 +226,8 @@ func (all stacks) running(address string) (goroutine, task int) {
 	return -1, 0
 }
 
-// circle returns an error that names the tasks if w, which the caller is about to
-// make, and other waits keep one another from ending.
+// circle returns an error that names the tasks if w and other waits keep one another from
+// ending. The caller is about to make w.
 func (all stacks) circle(w *wait) error {
 	if len(all) == 0 || len(all[0].tasks) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 type job struct {
 	run    func(w *Worker)  // calls the function and keeps its result
 	entry  uintptr          // of the function
-	owner  *Worker          // who forked it, and joins it
+	owner  *Worker          // forked it, and joins it
 	level  int64            // that of the owner when it was published
 	labels *context.Context // of the work that it belongs to, or nil; the owner writes, before it is published
 	thief  atomic.Pointer[Worker]
@@ -55,8 +55,8 @@ func (w *Worker) execute(j *job) {
 	returned = true
 }
 
-// finish marks j as done. If its owner is blocked, w's place passes to it: the
-// owner goes on where w stops, so that as many goroutines run as before.
+// finish marks j as done. If its owner is blocked, w's place passes to the owner,
+// so that as many goroutines run as before.
 func (w *Worker) finish(j *job) {
 	owner := j.owner
 	if j.state.Swap(jobDone) == jobAwaited { // (W20) the result; pairs with (R20)
@@ -73,18 +73,18 @@ func (w *Worker) finish(j *job) {
 
 // await returns when j, which was stolen from w, is done.
 //
-// While it waits, w helps the thief: it steals back from it, and from no other
-// worker. As long as j is not done, whatever lies in the thief's deque descends
-// from j: a thief's deque is empty when it takes j, and empty whenever it
-// waits at a join itself, since forks are published, and stolen, oldest first.
+// While it waits, w helps the thief: it steals from the thief, and from no other
+// worker. As long as j is not done, all that lies in the thief's deque descends
+// from j. For a thief's deque is empty when it takes j. It is also empty whenever
+// the thief waits at a join itself, since forks are published and stolen oldest first.
 // So w runs only what the serial program would run before this join returns.
-// Its stack gets no deeper than the program's own recursion would make it, and
-// a mutex that is locked around the join is not locked again by what runs on
+// Its stack gets no deeper than the program's own recursion would make it. A
+// mutex that is locked around the join is not locked again by what runs on
 // top of it, unless the serial program would do so too. This is leapfrogging
 // (Wagner and Calder, PPoPP 1993).
 //
-// If there is nothing to help with for about the latency of a wake-up, w blocks,
-// and another goroutine has its place until j is done.
+// If w finds nothing to help with for about the latency of a wake-up, it blocks.
+// Another goroutine has its place until j is done.
 //
 // It reports false if j turns out not to be stolen after all.
 func (w *Worker) await(j *job) bool {
@@ -108,8 +108,8 @@ func (w *Worker) await(j *job) bool {
 	return true
 }
 
-// replace takes a place for w if it passed its own on while it helped: an extra
-// one, until the next worker to look for work gives up its own.
+// replace takes a place for w if it passed its own on while it helped. That is an
+// extra place, until the next worker to look for work gives up its own.
 func (w *Worker) replace() {
 	if w.passed {
 		w.passed = false
@@ -202,9 +202,9 @@ func (w *Worker) help(j *job) bool {
 	return true
 }
 
-// handOn puts j, which w has stolen but must not run, into the global queue,
-// for any worker that looks for work, or for j's owner when it comes to the
-// join. Just to give it back would not do: the owner may be in a long leaf.
+// handOn puts j, which w has stolen but must not run, into the global queue. A
+// worker that looks for work takes it, or its owner does at the join. Giving it
+// back to the owner would not do, since the owner may be in a long leaf.
 func (w *Worker) handOn(j *job) {
 	w.pool.global.add(j)
 	w.pool.wake() // (R10)
@@ -314,7 +314,7 @@ func (p *published[A, R]) takeBack(w *Worker) bool {
 	return true
 }
 
-// remove takes j out of w's deque and reports false if it was stolen. It is the
+// remove takes j out of w's deque, and reports false if it was stolen. j is the
 // newest there, unless a Frame was used in a call that it was not passed to.
 func (w *Worker) remove(j *job) bool {
 	top, ok := w.own.Pop()
@@ -326,8 +326,8 @@ func (w *Worker) remove(j *job) bool {
 	return found
 }
 
-// collect removes the newest job, which is done, and returns its result, or
-// ends as it did.
+// collect removes the newest job, which is done. It returns the job's result, or ends
+// as the job did.
 func (p *published[A, R]) collect() R {
 	j := p.newest()
 	r, err, exited := j.result, j.err, j.exited

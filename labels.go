@@ -5,17 +5,17 @@ import (
 	"runtime/pprof"
 )
 
-// Labels of goroutines, by which CPU profiles tell requests apart, follow the work
-// and not the goroutine. A goroutine of a pool starts without any. When its worker
-// takes a fork, it takes on the labels of the work that the fork belongs to, and
-// drops them afterwards. Only there do labels change: what a worker helps with while
-// it waits belongs to the same work as what it waits for, and has the same labels.
+// The labels of goroutines, by which CPU profiles tell requests apart, follow the work and
+// not the goroutine. A goroutine of a pool starts without any. When its worker takes a
+// fork, the goroutine takes on the labels of the work that the fork belongs to. Afterwards
+// it drops them. Labels change only there: what a worker helps with while it waits belongs
+// to the same work as what it waits for, and has the same labels.
 //
-// Whose labels those are, the owner of the fork notes when it publishes it. The first
-// to ask after a Do looks into the context; so what is never shared costs nothing, and
-// work without labels one compare for each fork that is stolen.
+// The owner of a fork notes the labels when it publishes the fork. After a Do, only the
+// first publication looks into the context. So work that is never shared costs nothing,
+// and work without labels costs one compare for each fork that is stolen.
 
-// labelled returns ctx with the labels that a task of its has by WithLabels.
+// labelled returns ctx with the labels that its task has by WithLabels.
 func labelled(ctx context.Context) context.Context {
 	c := taskOf(ctx)
 	if c == nil || !c.pool.labels {
@@ -28,8 +28,8 @@ func labelled(ctx context.Context) context.Context {
 	return pprof.WithLabels(ctx, pprof.Labels("filch_pool", c.pool.name, "filch_task", name))
 }
 
-// labelsOf returns a context with the labels of what works for ctx, or nil if it has none.
-// Equal pointers mean equal labels; contexts themselves cannot always be compared.
+// labelsOf returns a context with the labels of what works for ctx, or nil if there are
+// none. Equal pointers mean equal labels. Contexts themselves cannot always be compared.
 func labelsOf(ctx context.Context) (labels *context.Context) {
 	ctx = labelled(ctx)
 	pprof.ForLabels(ctx, func(string, string) bool {

@@ -60,7 +60,7 @@ type TaskStats struct {
 // counters is what a worker counts for itself.
 type counters struct{ published, takenBack, attempts, steals, helped, waits, wakes, taskAttempts int }
 
-// stats is where it adds up: whoever flushes writes, anybody loads.
+// stats is where it adds up. The goroutine that flushes writes, anybody loads.
 type stats struct {
 	published, takenBack, attempts, steals, helped, waits, wakes, taskAttempts atomic.Int64
 }

@@ -18,11 +18,10 @@ import (
 type Worker struct {
 	_ [64]byte
 
-	// demand is up when another worker has found too little to steal. The owner
-	// looks at each fork and join, and then publishes; see answer. Thieves
-	// raise it, the owner lowers it; nothing that is written often shares its
-	// cache line. It is no atomic.Uint32 because that type's methods cost the
-	// inliner more.
+	// demand is up when another worker has found too little to steal. Thieves
+	// raise it. The owner looks at it at each fork and join, publishes forks and lowers
+	// it; see answer. Nothing that is written often shares its cache line. It is no
+	// atomic.Uint32 because that type's methods cost the inliner more.
 	demand uint32
 	thief  *deque.Thief[*job] // never written again; others find it beside demand
 	forks  atomic.Bool        // in the pool's forkers; the owner sets it, thieves load it
@@ -50,13 +49,13 @@ type Worker struct {
 	forker    int // where it was in the pool's forkers
 	count     counters
 
-	client context.Context  // whose labels what runs here has, if they were not asked for yet; see labels.go
+	client context.Context  // what runs here has its labels, if they were not asked for yet; see labels.go
 	labels *context.Context // the same once they were; nil if there are none
 
-	wakeup chan struct{} // closed by who finished the awaited job, and has seen to a place for w
+	wakeup chan struct{} // closed by the worker that finished the awaited job, or lets w go on, and has seen to a place for w
 	stats  stats         // the owner writes, anybody loads
 
-	doing note                     // what w is at, as makeDoing returns it; the owner writes, or who hires it; Dump loads
+	doing note                     // what w is at, as makeDoing returns it; the owner writes, or the goroutine that hires it; Dump loads
 	since note                     // of a stolen fork, when it was taken; the same
 	shown atomic.Pointer[Progress] // the same
 
@@ -145,15 +144,14 @@ func (w *Worker) start() {
 		return
 	}
 	// Nobody waits, but everybody will be idle some time. A (W12) that this overwrites
-	// is answered nonetheless: what is owed is published first, and wakes whoever there
-	// is.
+	// is answered nonetheless: what is owed is published first, which wakes a worker.
 	w.owed = int(limit) - 1
 	if level := atomic.LoadUint32(&w.demand); level == none || level == hunger {
 		atomic.CompareAndSwapUint32(&w.demand, level, supply)
 	}
 }
 
-// addForker lets w be seen by those who look for forks, or ask for them.
+// addForker lets those see w that look for forks, or ask for them.
 func (p *Pool) addForker(w *Worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,10 +203,10 @@ func (w *Worker) pop() {
 	w.first = max(0, min(w.first, n-1))
 }
 
-// answer meets demand by publishing forks, oldest first: as many as the worker
-// has credit for, since that costs little next to the work it has been doing,
-// and serves workers that fall idle later; and on hunger at least until there
-// are as many public as there are workers searching and places free.
+// answer meets demand by publishing forks, oldest first. It publishes as many as the
+// worker has credit for. That costs little next to the work it has been doing, and
+// serves workers that fall idle later. On hunger it publishes at least until as many
+// forks are public as workers search and places are free.
 //
 //go:noinline
 func (w *Worker) answer() {
@@ -406,7 +404,7 @@ func (w *Worker) found() {
 
 // look goes once through the global queues, then through the queues of the
 // others if some may hold tasks, or else at a glance through the deques of forkers.
-// If ask is set, it asks those who have nothing public to publish.
+// If ask is set, it asks workers that have nothing public to publish.
 func (w *Worker) look(ask bool) (*job, task) {
 	p := w.pool
 	if j := p.global.take(); j != nil {

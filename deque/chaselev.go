@@ -142,8 +142,8 @@ func (o *chaseLev[T]) makeRoom() {
 }
 
 // move puts what is queued into a new ring of n slots. The owner claims all the
-// values at once by advancing top to bottom, and queues them anew above; so
-// indices only ever grow, and a thief that saw the old top cannot succeed.
+// values at once by advancing top to bottom, and queues them anew above. So
+// indices only grow, and a thief that saw the old top cannot succeed.
 func (o *chaseLev[T]) move(n int) {
 	s := o.s
 	s.bottom.Store(frozen)

@@ -27,11 +27,10 @@ type hybrid[T any] struct {
 	_     [line]byte
 }
 
-// NewHybrid returns both ends of a deque whose owner takes no lock unless it
-// may race for the last value, or the deque grows or shrinks,
-// while thieves take one for each steal: the queue of J. Duffy, "Building a
-// custom thread pool, part 2: a work stealing queue" (2008), with the mistakes
-// mended that README.md names.
+// NewHybrid returns both ends of a deque whose thieves take a lock for each steal.
+// Its owner takes the lock only if it may race for the last value, or if the deque
+// grows or shrinks. It is the queue of J. Duffy, "Building a custom thread pool, part
+// 2: a work stealing queue" (2008), without the mistakes that README.md names.
 //
 // Push costs an atomic store, Pop a store and a load. The ring has 32 slots
 // at first, doubles when all but one are in use, and shrinks again while the
@@ -48,7 +47,7 @@ func newHybrid[T any](start int64) (*Owner[T], *Thief[T]) {
 	return &Owner[T]{hybrid: h}, &Thief[T]{locked: h}
 }
 
-// spare returns where pushing must end if the oldest value is that of head: one
+// spare returns where pushing must end if the oldest value is that of head. One
 // slot is left free, since a thief advances head before it has read the value.
 func (h *hybrid[T]) spare(head int64) int64 { return head + int64(len(h.slots.slots)) - 1 }
 
@@ -101,9 +100,9 @@ func (h *hybrid[T]) pop() (v T, ok bool) {
 	return v, true
 }
 
-// isThere looks again whether i is the owner's, when it seems that it is not: a
-// thief may have advanced head and find out by tail that it must take it back;
-// not once the lock is free.
+// isThere looks again whether i is the owner's, when it seems that it is not. A
+// thief may have advanced head, and find out by tail that it must take that back. Once
+// the lock is free, it has done so.
 func (h *hybrid[T]) isThere(i int64) bool {
 	h.mu.Lock()
 	there := h.head.Load() <= i
@@ -156,7 +155,7 @@ func (h *hybrid[T]) stealOne() (v T, r Result) {
 		h.head.Store(head)
 		return v, Empty
 	}
-	return h.ring.take(head), Success // (W7) the slot is cleared, for who sees the next claim
+	return h.ring.take(head), Success // (W7) the slot is cleared, for the owner that sees the next claim
 }
 
 func (h *hybrid[T]) stealHalf(dst []T) (n int, r Result) {
