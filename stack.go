@@ -198,9 +198,7 @@ func marks(frames iter.Seq[runtime.Frame]) iter.Seq[uint64] {
 				number, reading = 0, false
 			}
 		}
-		if reading {
-			yield(number)
-		}
+		// Below a number there is what has started the goroutine, unless the stack was cut off.
 	}
 }
 
@@ -277,7 +275,7 @@ func (p *Pool) census() (c census) {
 		if !ok || err != nil {
 			continue // the frames and the labels of the one before
 		}
-		switch runs, waits, lends := p.workerAt(pcsOf(stack)); {
+		switch runs, waits, lends := p.workerAt(framesOf(pcsOf(stack))); {
 		case runs && lends:
 			c.lending += n
 		case runs && waits:
@@ -299,10 +297,10 @@ func pcsOf(stack string) (pcs []uintptr) {
 
 // workerAt reports whether a stack is that of a goroutine that fills a place of p,
 // whether it waits, and whether it is in a function that gives up a place.
-func (p *Pool) workerAt(pcs []uintptr) (runs, waits, gives bool) {
+func (p *Pool) workerAt(frames iter.Seq[runtime.Frame]) (runs, waits, gives bool) {
 	top, inRuntime := "", true
 	gc, parked := false, false // waits for the collector, which is not for long; has no work
-	for frame := range framesOf(pcs) {
+	for frame := range frames {
 		inRuntime = inRuntime && strings.HasPrefix(frame.Function, "runtime.")
 		gc = gc || inRuntime && strings.HasPrefix(frame.Function, "runtime.gc")
 		if top == "" {
@@ -316,7 +314,7 @@ func (p *Pool) workerAt(pcs []uintptr) (runs, waits, gives bool) {
 	}
 	waits = top == "runtime.gopark" && !gc
 	last := uint64(maxNumbers)
-	for last = range marks(framesOf(pcs)) { // the last is the worker's
+	for last = range marks(frames) { // the last is the worker's
 	}
 	return runs && !parked && last == p.number, waits, gives
 }

@@ -1,0 +1,165 @@
+package filch
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What a worker is at is packed into a word and told from it.
+func TestDoingIsToldFromAWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(1))
+		w, first, last := newWorker(p, 7), newWorker(p, 0), newWorker(p, 1<<21-2)
+		upper := entryOf(strings.ToUpper)
+		odd := upper | 1 // inside of the same function
+		const ms = time.Millisecond
+		for _, c := range []struct {
+			doing uint64
+			shown bool
+			since time.Duration
+			want  string
+		}{
+			{makeDoing(atTasks, nil, 0), false, 0, ""},
+			{makeDoing(atDo, nil, 0), false, 0, "Do"},
+			{makeDoing(atDo, nil, upper), false, 0, "Do of strings.ToUpper"},
+			{makeDoing(atDo, nil, upper), true, 0, "Do of strings.ToUpper"},
+			{makeDoing(atDo, nil, entryOf(round)), false, 0, "Do of Join"},
+			{makeDoing(atCall, nil, upper), false, 0, "Call of strings.ToUpper"},
+			{makeDoing(atCall, nil, upper), true, 0, ""},
+			{makeDoing(atFork, first, upper), false, 0, "fork of strings.ToUpper from worker 0"},
+			{makeDoing(atFork, first, upper), true, 0, "fork from worker 0"},
+			{makeDoing(atFork, first, odd), false, 0, "fork of strings.ToUpper from worker 0"},
+			{makeDoing(atFork, last, 0), false, ms - 1, "fork from worker 2097150"},
+			{makeDoing(atFork, last, odd), false, ms, "fork of strings.ToUpper from worker 2097150, for 1ms"},
+			{makeDoing(atJoin, nil, 0), false, 0, "waits for a fork"},
+			{makeDoing(atJoin, first, 0), false, 0, "waits for a fork that worker 0 has"},
+			{makeDoing(atSearch, nil, 0), false, 0, "searches"},
+			{makeDoing(atWay, nil, 0), false, 0, "has given way to tasks"},
+		} {
+			w.doing.Store(c.doing)
+			w.since.Store(uint64(now() - int64(c.since)))
+			if got := w.describeDoing(c.shown); got != c.want {
+				t.Errorf("%#x, %t: %q, not %q", c.doing, c.shown, got, c.want)
+			}
+			w.hold.yieldPlace()
+			want := strings.TrimPrefix(c.want+", without a place", ", ")
+			if got := w.describeDoing(c.shown); got != want {
+				t.Errorf("%#x, %t: %q, not %q", c.doing, c.shown, got, want)
+			}
+			w.hold.retakePlace()
+		}
+		for _, from := range []uint64{0, 1, 1<<39 + 5, 1<<40 - 1} {
+			if d := makeDoing(atDo, nil, uintptr(origin+from)); d>>24 != from {
+				t.Errorf("a function %#x above the origin is noted as %#x", from, d>>24)
+			}
+		}
+		for _, entry := range []uint64{0, origin - 1, origin + 1<<40, origin + 1<<40 + 1} {
+			if d := makeDoing(atDo, nil, uintptr(entry)); d>>24 != 0 {
+				t.Errorf("%#x is too far from the origin, and is noted as %#x", entry, d>>24)
+			}
+		}
+	})
+}
+
+// The line of a worker tells what is queued, what runs, and what was shown.
+func TestLineOfAWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(1), WithOrder(LIFO))
+		w := newWorker(p, 7)
+		w.doing.Store(makeDoing(atTasks, nil, 0))
+		queued := func(n int) { w.tasks.q.PushBack(task{}) }
+		check := func(unused bool, want string) {
+			t.Helper()
+			if got := w.describe(unused); got != want {
+				t.Errorf("%q, not %q", got, want)
+			}
+		}
+		check(true, "")
+		check(false, "worker 7\t\tidle")
+		queued(1)
+		check(true, "worker 7\t1 queued\tidle")
+		upper := newFuture(context.Background(), p, func(context.Context) (int, error) { return 0, nil }).with(taskOptions{name: "upper"}, nil)
+		w.tasks.took(task{nil, upper})
+		w.tasks.when = now() - int64(time.Hour)
+		check(false, "worker 7\t1 queued\ttask upper") // it has begun since the last look
+		w.tasks.before = w.tasks.taken
+		check(false, "worker 7\t1 queued\ttask upper, for 1h0m0s or more")
+		w.tasks.when = now() - int64(time.Millisecond)
+		check(false, "worker 7\t1 queued\ttask upper, for 1ms or more")
+		w.tasks.when++
+		check(false, "worker 7\t1 queued\ttask upper")
+		w.doing.Store(makeDoing(atSearch, nil, 0))
+		w.Show(&Progress{Name: "sum"})
+		check(false, "worker 7\t1 queued\ttask upper; searches; sum")
+		check(true, "worker 7\t1 queued\ttask upper")
+		w.tasks.running = task{nil, plainTask(nil)}
+		if got := describe(plainTask(nil)); got != "a task without a name" {
+			t.Error(got)
+		}
+	})
+}
+
+// A computation that is shown tells what it knows.
+func TestProgressTellsWhatItKnows(t *testing.T) {
+	for want, p := range map[string]*Progress{
+		"sum":                                 {Name: "sum"},
+		"sum of strings.ToUpper":              {Name: "sum", Func: entryOf(strings.ToUpper)},
+		"sum, 0 of 1 done":                    {Name: "sum", Total: 1},
+		"sum of strings.ToUpper, 0 of 9 done": {Name: "sum", Func: entryOf(strings.ToUpper), Total: 9},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// Times have three or four digits, and one is not many.
+func TestWordsOfDump(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 7: "7ns", 999: "999ns", 1234: "1.23µs", 9999: "10µs", 123456: "123µs", 1234567: "1.23ms", 999949999: "1s",
+		12345678901: "12.3s", 59*time.Minute + 59*time.Second + 900*time.Millisecond: "1h0m0s",
+	} {
+		if got := round(d).String(); got != want {
+			t.Errorf("%d: %s, not %s", d, got, want)
+		}
+	}
+	for n, want := range map[int]string{0: "0 places", 1: "1 place", 2: "2 places"} {
+		if got := count(n, "place"); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// The head of Dump tells of a pause, of places that were added, and of what waits, if there is any.
+func TestHeadOfDump(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(2), WithName("pool"), WithStallTimeout(0))
+		head := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			var b strings.Builder
+			if err := p.Dump(&b); err != nil || b.String() != want {
+				t.Errorf("%v:\n%swant\n%s", err, &b, want)
+			}
+		}
+		const none = "0 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 0 queued"
+		head("pool: 2 workers, 0 extra; 0 places taken, 0 searching, 0 goroutines blocked\ntasks: " + none + "\n")
+		p.Pause()
+		p.Go(context.Background(), func(context.Context) {})
+		p.ended.stalls.Store(1)
+		p.extra.Store(3)
+		head("pool: 2 workers, 3 extra since workers were blocked (1 time); 0 places taken, 0 searching, 0 goroutines blocked\n" +
+			"tasks: 1 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 1 queued (1 globally, the oldest for 0s), paused\n")
+		p.extra.Store(0)
+		p.Close()
+		defer func() {
+			if v := recover(); v != "filch: Dump: out is nil" {
+				t.Error(v)
+			}
+		}()
+		p.Dump(nil)
+	})
+}

@@ -1,0 +1,66 @@
+package filch
+
+import (
+	"strings"
+	"testing"
+)
+
+// recoveredFrom returns what f panics with, as a string.
+func recoveredFrom(f func()) (s string) {
+	defer func() { s, _ = recover().(string) }()
+	f()
+	return ""
+}
+
+// A handle names one fork, and none that has its place later.
+func TestAHandleNamesOneFork(t *testing.T) {
+	var f Frame[int, int]
+	open := func() Fork { f.args = append(f.args, 0); return f.handle() }
+	join := func() { f.args = f.args[:len(f.args)-1] }
+	place := func(h, want Fork) {
+		t.Helper()
+		if got := f.position(h); got != want {
+			t.Errorf("handle %#x has place %d, not %d", h, got, want)
+		}
+	}
+	taken := func(h Fork, at string) {
+		t.Helper()
+		if s := recoveredFrom(func() { f.position(h) }); !strings.Contains(s, "Join of fork "+at+", which was joined") {
+			t.Errorf("handle %#x: panic %q", h, s)
+		}
+	}
+	place(0, 0) // no handles
+	place(-1, -1)
+	a, b := open(), open()
+	place(0, 0)
+	place(-1, -1)
+	place(a, 1)
+	place(b, 2)
+	join()
+	c := open()
+	place(c, 2)
+	taken(b, "2")
+	join()
+	place(c, 2) // Join tells that it is not open
+	place(a, 1)
+	join()
+	place(a, 1)
+	d := open()
+	place(d, 1)
+	taken(a, "1")
+	if a <= 0 || b <= 0 || c <= 0 || d <= 0 {
+		t.Errorf("handles are positive: %d %d %d %d", a, b, c, d)
+	}
+}
+
+// Without the race detector, the use of a Worker is not looked at.
+func TestUseIsLookedAtIfThatIsFree(t *testing.T) {
+	w := newWorker(New(WithWorkers(1)), 0)
+	if s := recoveredFrom(w.checkUse); s != "" {
+		t.Errorf("a free worker: %s", s)
+	}
+	w.blocking = true
+	if s := recoveredFrom(w.checkUse); (s != "") != checked {
+		t.Errorf("checked: %t; %q", checked, s)
+	}
+}

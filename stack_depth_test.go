@@ -1,0 +1,150 @@
+package filch
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// below calls f below n frames whose text in a traceback is long.
+//
+//go:noinline
+func below(n int, a, b, c, d, e uintptr, f func()) {
+	if n == 0 {
+		f()
+		return
+	}
+	below(n-1, a+1, b+1, c+1, d+1, e+1, f)
+	runtime.KeepAlive(n)
+}
+
+// A pool is found below any number of frames, and no other is.
+func TestPoolsAreFoundBelowDeepStacks(t *testing.T) {
+	p, other := New(WithWorkers(1)), New(WithWorkers(1))
+	defer p.Close()
+	defer other.Close()
+	for _, n := range []int{0, 50, 64, 100, 200, 1000} {
+		p.mark(func(uint64, step) {
+			below(n, 1<<60, 1<<60, 1<<60, 1<<60, 1<<60, func() {
+				if !p.inside() || other.inside() {
+					t.Errorf("%d frames: inside: %t, inside of another: %t", n, p.inside(), other.inside())
+				}
+			})
+		})
+	}
+}
+
+// onTop runs f in place on the calling goroutine, of which the stack has no mark.
+func onTop(p *Pool, f func()) {
+	p.startInPlace(task{context.Background(), plainTask(func(context.Context) { f() })}, seat{})
+}
+
+// A task that runs in place is found below a traceback of many bytes, and that of another
+// goroutine is not.
+func TestTasksInPlaceAreFoundBelowLongStacks(t *testing.T) {
+	p, other := New(WithWorkers(1)), New(WithWorkers(1))
+	defer p.Close()
+	defer other.Close()
+	runs, leave, over := make(chan bool), make(chan bool), make(chan bool)
+	go func() {
+		onTop(other, func() { close(runs); <-leave })
+		close(over)
+	}()
+	<-runs
+	for _, n := range []int{0, 20, 40, 60, 80} { // of a hundred frames, a traceback tells
+		onTop(p, func() {
+			below(n, 1<<60, 1<<60, 1<<60, 1<<60, 1<<60, func() {
+				if !p.inside() || other.inside() {
+					t.Errorf("%d frames: inside: %t, inside of another: %t", n, p.inside(), other.inside())
+				}
+			})
+		})
+	}
+	close(leave)
+	<-over
+}
+
+// framesNamed returns frames of these functions. A number is a frame of digit that spells it.
+func framesNamed(names ...any) iter.Seq[runtime.Frame] {
+	var frames []runtime.Frame
+	for _, name := range names {
+		switch name := name.(type) {
+		case int:
+			frames = append(frames, runtime.Frame{Function: lines().digit, Line: lines().first + 2*name})
+		case string:
+			frames = append(frames, runtime.Frame{Function: name})
+		}
+	}
+	return slices.Values(frames)
+}
+
+// A stack spells numbers, each as a whole. One that is cut off inside of a number does not
+// tell it.
+func TestNumbersAreWhole(t *testing.T) {
+	for _, c := range []struct {
+		frames iter.Seq[runtime.Frame]
+		want   []uint64
+	}{
+		{framesNamed(), nil},
+		{framesNamed("f", "g"), nil},
+		{framesNamed("f", 7, "g"), []uint64{7}},
+		{framesNamed("f", 1, 0, 63, "g"), []uint64{64*64 + 63}},
+		{framesNamed(5, "g", "h", 6, 1, "i"), []uint64{5, 6*64 + 1}},
+		{framesNamed("f", 5, "g", 6), []uint64{5}},
+		{framesNamed("f", 1, 0), nil},
+	} {
+		if got := slices.Collect(marks(c.frames)); !slices.Equal(got, c.want) {
+			t.Errorf("%v, not %v", got, c.want)
+		}
+		for range marks(c.frames) {
+			break // whenever one wants to
+		}
+	}
+}
+
+// Of a goroutine's stack the census knows whether it is that of a worker of the pool, and why
+// it does not run.
+func TestWhatAWorkerWaitsFor(t *testing.T) {
+	const run, park = "(*Worker).run", "(*Worker).park"
+	our := func(name string) string { return thisPackage + name }
+	p := &Pool{settings: settings{number: 65}}
+	for name, c := range map[string]struct {
+		frames             []any
+		runs, waits, gives bool
+	}{
+		"runs":               {[]any{"main.f", our(run), 1, 1, "runtime.goexit"}, true, false, false},
+		"waits":              {[]any{"runtime.gopark", "runtime.chanrecv", "main.f", our(run), 1, 1, "runtime.goexit"}, true, true, false},
+		"waits at once":      {[]any{"runtime.gopark", our(run), 1, 1, "runtime.goexit"}, true, true, false},
+		"waits for memory":   {[]any{"runtime.gopark", "runtime.gcAssistAlloc", "main.f", our(run), 1, 1, "runtime.goexit"}, true, false, false},
+		"waits, named gc":    {[]any{"runtime.gopark", "runtime.chanrecv", "main.f", "runtime.gcStart", our(run), 1, 1, "runtime.goexit"}, true, true, false},
+		"named gopark below": {[]any{"main.f", "runtime.gopark", our(run), 1, 1, "runtime.goexit"}, true, false, false},
+		"lends":              {[]any{"runtime.gopark", our("(*latch).wait"), our(run), 1, 1, "runtime.goexit"}, true, true, true},
+		"lends below":        {[]any{"runtime.gopark", "main.f", our("Blocking"), "main.g", our(run), 1, 1, "runtime.goexit"}, true, true, true},
+		"joins":              {[]any{"runtime.gopark", our("(*Worker).block"), "main.g", our(run), 1, 1, "runtime.goexit"}, true, true, true},
+		"blocks":             {[]any{"runtime.gopark", "main.f", our("(*Worker).Blocking"), our(run), 1, 1, "runtime.goexit"}, true, true, true},
+		"another's Blocking": {[]any{"runtime.gopark", "main.Blocking", our(run), 1, 1, "runtime.goexit"}, true, true, false},
+		"is parked":          {[]any{"runtime.gopark", our(park), our(run), 1, 1, "runtime.goexit"}, false, true, false},
+		"another's park":     {[]any{"runtime.gopark", "main.park", our(run), 1, 1, "runtime.goexit"}, true, true, false},
+		"another pool":       {[]any{"runtime.gopark", our(run), 2, "runtime.goexit"}, false, true, false},
+		"on top of another":  {[]any{"runtime.gopark", 1, 1, "main.f", our(run), 2, "runtime.goexit"}, false, true, false},
+		"another on top":     {[]any{"runtime.gopark", 2, "main.f", our(run), 1, 1, "runtime.goexit"}, true, true, false},
+		"no worker":          {[]any{"runtime.gopark", "main.f", 1, 1, "runtime.goexit"}, false, true, false},
+		"no pool":            {[]any{"runtime.gopark", our(run), "runtime.goexit"}, false, true, false},
+	} {
+		if runs, waits, gives := p.workerAt(framesNamed(c.frames...)); runs != c.runs || waits != c.waits || gives != c.gives {
+			t.Errorf("%s: runs %t, waits %t, gives %t", name, runs, waits, gives)
+		}
+	}
+}
+
+// A profile tells the counters of a program as hexadecimal numbers; what is none is left out.
+func TestCountersOfAProfile(t *testing.T) {
+	if got := pcsOf("1f 0x2 0xx 0xffff\n"); !slices.Equal(got, []uintptr{0x1f, 2, 0xffff}) {
+		t.Errorf("%x", got)
+	}
+	if got := pcsOf("\n"); len(got) != 0 {
+		t.Errorf("%x", got)
+	}
+}

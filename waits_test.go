@@ -1,0 +1,244 @@
+package filch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// A wait with a context that lasts as long as the task's closes a circle, even if it is not the
+// task's own; one of a goroutine beside the task does not, even if it is the last.
+func TestWhichWaitsCloseACircle(t *testing.T) {
+	type key struct{}
+	for name, c := range map[string]struct {
+		wait   func(f *Future[int], ctx context.Context) error
+		closes bool
+	}{
+		"own": {func(f *Future[int], ctx context.Context) error { _, err := f.Wait(ctx); return err }, true},
+		"a value": {func(f *Future[int], ctx context.Context) error {
+			_, err := f.Wait(context.WithValue(ctx, key{}, 1))
+			return err
+		}, true},
+		"no end": {func(f *Future[int], ctx context.Context) error {
+			_, err := f.Wait(context.WithoutCancel(ctx))
+			return err
+		}, true},
+		"an end": {func(f *Future[int], ctx context.Context) error {
+			own, cancel := context.WithCancel(ctx)
+			go func() { synctest.Wait(); cancel() }()
+			_, err := f.Wait(own)
+			return err
+		}, false},
+		"aside": {func(f *Future[int], ctx context.Context) error {
+			told, blocks := make(chan error, 1), make(chan bool)
+			go func() { _, err := f.Wait(ctx); told <- err }()
+			go func() { synctest.Wait(); close(blocks) }()
+			<-blocks
+			select {
+			case err := <-told:
+				return err
+			default:
+				return nil
+			}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := New(WithWorkers(2), WithStallTimeout(0))
+				var a, b *Future[int]
+				var errB error
+				ready, waits := make(chan bool), make(chan bool)
+				a = Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+					<-ready
+					_, err := b.Wait(ctx)
+					return 0, err
+				}, Named("a"))
+				b = Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+					<-waits
+					errB = c.wait(a, ctx)
+					return 0, nil
+				}, Named("b"))
+				synctest.Wait()
+				close(ready)
+				synctest.Wait() // a waits for b
+				close(waits)
+				_, err := a.Wait(context.Background())
+				b.Wait(context.Background())
+				p.Close()
+				if err != nil || errors.Is(errB, ErrInside) != c.closes || c.closes && !strings.Contains(errB.Error(), "task b waits for task a waits for task b") {
+					t.Errorf("a: %v; b: %v", err, errB)
+				}
+			})
+		})
+	}
+}
+
+// Nothing is said of a circle of which the stacks do not show all.
+func TestCirclesAreSeenAsAWhole(t *testing.T) {
+	task := func(address string) []taskOnStack { return []taskOnStack{{address: address, function: "f" + address}} }
+	a := stackOfTasks{waitsFor: "2", by: "1", lasts: true, tasks: task("1")}
+	b := stackOfTasks{waitsFor: "1", by: "2", lasts: true, tasks: task("2")}
+	short := b
+	short.lasts = false
+	other := b
+	other.waitsFor = "2"
+	for name, c := range map[string]struct {
+		all  stacks
+		want string
+	}{
+		"all":             {stacks{a, b}, "task f1 waits for task f2 waits for task f1"},
+		"nothing":         {nil, ""},
+		"no task":         {stacks{{waitsFor: "2", by: "1", lasts: true}, b}, ""},
+		"one has ended":   {stacks{a}, ""},
+		"one does not":    {stacks{a, short}, ""},
+		"another circle":  {stacks{a, other}, ""},
+		"of itself":       {stacks{{waitsFor: "1", by: "1", lasts: true, tasks: task("1")}}, "task f1 waits for task f1"},
+		"on top of other": {stacks{a, {waitsFor: "1", by: "3", lasts: true, tasks: append(task("3"), task("2")...)}}, "task f1 waits for task f2 waits for task f3 waits for task f1"},
+	} {
+		got := ""
+		if err := c.all.circle(&wait{}); err != nil {
+			got = strings.TrimPrefix(err.Error(), fmt.Sprintf("filch: Wait: %v: ", ErrInside))
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, not %q", name, got, c.want)
+		}
+	}
+}
+
+// What a traceback tells of tasks.
+func TestTasksOfATraceback(t *testing.T) {
+	const text = `goroutine 1 [running]:
+runtime/pprof.writeGoroutineStacks({0x1, 0x2})
+	/go/pprof.go:1 +0x1
+PKGblocked({0xa, 0xb, 0xb}, {0x1, 0x2}, 0x3)
+	/filch/cycle.go:1 +0x1
+PKG(*Future[...]).await(0x5)
+	/filch/future.go:1 +0x1
+main.one(0x1)
+	/main.go:1 +0x1
+main.(*T).two({0x1, 0x2})
+	/main.go:2 +0x1
+PKG(*Future[...]).run(0x9, {0xb, 0xb})
+	/filch/future.go:2 +0x1
+main.three()
+	/main.go:3 +0x1
+PKGplainTask.start(0x1)
+	/filch/task.go:2 +0x1
+created by PKG(*groupTask).start in goroutine 7
+	/filch/task.go:3 +0x1
+
+goroutine 2 [chan receive]:
+PKGblocked({0xa?, 0xb, 0xb}, 0x3)
+	/filch/cycle.go:1 +0x1
+main.four(...)
+	/main.go:4 +0x1
+PKG(*groupTask).start(0x1)
+	/filch/group.go:1 +0x1
+PKGblocked({0xa, 0xb, 0xc}, 0x3)
+	/filch/cycle.go:1 +0x1
+PKG(*Future[...]).run(0x9, {0xb, ...})
+	/filch/future.go:2 +0x1
+
+goroutine 3 [chan receive]:
+PKGblocked({0x0, 0x0, 0xc}, 0x3)
+	/filch/cycle.go:1 +0x1
+`
+	want := stacks{
+		{waitsFor: "0xa", by: "0xb", lasts: true, tasks: []taskOnStack{{"0xb", "main.(*T).two"}, {"", "main.three"}}},
+		{tasks: []taskOnStack{{"", "main.four"}, {"", "main.four"}}},
+		{waitsFor: "0x0", by: "0xc"},
+	}
+	got := stacksIn("no goroutine yet\n" + strings.ReplaceAll(text, "PKG", thisPackage))
+	if !slices.EqualFunc(got, want, func(a, b stackOfTasks) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+		t.Errorf("%+v\nwant\n%+v", got, want)
+	}
+}
+
+// The notes of a worker that was let go are nobody's.
+func TestNotesAreFoundByNumber(t *testing.T) {
+	p := New(WithWorkers(3))
+	ws := []*Worker{newWorker(p, 0), newWorker(p, 5), newWorker(p, 2)}
+	p.workers.Store(&ws)
+	c := p.newContext(context.Background(), seat{})
+	for number, want := range map[uint32]*waits{0: nil, 1: &ws[0].waits, 2: nil, 3: &ws[2].waits, 4: nil, 6: nil} {
+		if got := c.notes(number); got != want {
+			t.Errorf("number %d: %p, not %p", number, got, want)
+		}
+		if want == nil && c.waitsFor(number) != nil {
+			t.Errorf("number %d waits", number)
+		}
+	}
+	if c.waitsFor(1) != nil {
+		t.Error("worker 0 waits")
+	}
+	older, newer := &wait{by: c}, &wait{by: c}
+	for _, w := range []*wait{older, newer} {
+		ws[0].waits.line.add(&turn[*wait]{of: w})
+	}
+	if c.waitsFor(1) != newer {
+		t.Error("the newest wait is another")
+	}
+	c.extra().options.name = "c"
+	if c.notes(0) != &c.extra().waits || c.name() != "c" {
+		t.Error("a task without a seat has notes of its own")
+	}
+}
+
+// Dump tells of tasks without a name by their functions, if they are on a stack, and of a
+// hundred waits.
+func TestDumpOfWaitsThatHaveNoNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(1), WithStallTimeout(0))
+		bg := context.Background()
+		release := make(chan bool)
+		last := Submit(bg, p, func(context.Context) (int, error) { <-release; return 0, nil }, LongRunning(), Named("last"))
+		synctest.Wait() // it has begun, and does not run in place
+		p.Go(bg, func(ctx context.Context) { last.Wait(ctx) })
+		synctest.Wait()
+		dump := func() string {
+			synctest.Wait()
+			var out strings.Builder
+			p.Dump(&out)
+			return out.String()
+		}
+		if s := dump(); strings.Count(s, "waiting ") != 1 || !strings.Contains(s, "task ") || !strings.Contains(s, " waits for task last\n") || strings.Contains(s, "without a name") {
+			t.Errorf("a task of Go:\n%s", s)
+		}
+		p.Pause()
+		queued := Submit(bg, p, func(context.Context) (int, error) { return 0, nil })
+		wait := func() {
+			Submit(bg, p, func(ctx context.Context) (int, error) {
+				done := make(chan bool)
+				go func() {
+					queued.watchedLatch()
+					blocked(waitMark{}, wait{by: taskOf(ctx), task: &queued.ctx}, queued.watchedLatch(), ctx, queued.isDone)
+					close(done)
+				}()
+				<-done
+				return 0, nil
+			}, LongRunning(), Named("waits"))
+		}
+		wait()
+		if s := dump(); strings.Count(s, "waiting ") != 2 || !strings.Contains(s, "task waits waits for a task without a name\n") {
+			t.Errorf("a task that has not begun:\n%s", s)
+		}
+		for range 98 {
+			wait()
+		}
+		if s := dump(); strings.Count(s, "waiting ") != 100 || strings.Contains(s, "more") {
+			t.Errorf("100 waits:\n%s", s)
+		}
+		wait()
+		wait()
+		if s := dump(); strings.Count(s, "waiting ") != 101 || strings.Count(s, "and 2 more tasks\n") != 1 {
+			t.Errorf("102 waits:\n%s", s)
+		}
+		close(release)
+		p.Resume()
+		p.Shutdown(bg)
+	})
+}
