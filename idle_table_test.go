@@ -1,0 +1,236 @@
+package filch
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// Who looks at the others looks at each once, and not at itself, wherever it is among them.
+func TestOthersAreLookedAtOnce(t *testing.T) {
+	p := New(WithWorkers(4))
+	var all []*Worker
+	for i := range 5 {
+		all = append(all, newWorker(p, i))
+	}
+	p.workers.Store(&all)
+	forkers := []*Worker{all[3], all[1], all[4]}
+	for _, w := range forkers {
+		p.addForker(w)
+	}
+	check := func(w *Worker, what string, want []*Worker, others func() (all []*Worker, at func(i int) int, n int)) {
+		t.Helper()
+		for range 3 {
+			list, at, n := others()
+			var got []*Worker
+			for i := range n {
+				got = append(got, list[at(i)])
+			}
+			if len(got) != len(want) {
+				t.Errorf("worker %d looks at %d %s, not %d", w.id, len(got), what, len(want))
+			}
+			for _, o := range want {
+				if !slices.Contains(got, o) {
+					t.Errorf("worker %d does not look at worker %d of the %s", w.id, o.id, what)
+				}
+			}
+		}
+	}
+	without := func(list []*Worker, w *Worker) (others []*Worker) {
+		for _, o := range list {
+			if o != w {
+				others = append(others, o)
+			}
+		}
+		return others
+	}
+	for _, index := range []int{0, 2, 4, 5, 100} { // where it was when it last looked
+		for _, w := range all {
+			w.index, w.forker = index, index
+			check(w, "workers", without(all, w), func() ([]*Worker, func(int) int, int) {
+				all, pass, n := w.others()
+				return all, pass.At, n
+			})
+			check(w, "forkers", without(forkers, w), func() ([]*Worker, func(int) int, int) {
+				all, pass, n := w.otherForkers()
+				return all, pass.At, n
+			})
+		}
+	}
+}
+
+// Who gives up a place looks for work to fill it if it may be the first that is free, and
+// nobody searches: then it asks those that may have some.
+func TestWhoLooksForWorkWhenItLeaves(t *testing.T) {
+	for _, c := range []struct {
+		limit, extra int32
+		state, d     uint64
+		looks        bool
+	}{
+		{2, 0, 2, minus(onePlace), true},
+		{2, 0, 3, minus(onePlace), false}, // there is none
+		{2, 0, 1, minus(onePlace), false}, // another was free before
+		{2, 1, 3, minus(onePlace), true},
+		{2, 1, 2, minus(onePlace), false},
+		{2, 0, 2 + oneSearching, minus(onePlace), false},
+		{2, 0, 2 + oneSearching, minus(onePlace + oneSearching), true},
+		{2, 0, 2 + 2*oneSearching, minus(onePlace + oneSearching), false},
+		{2, 0, 1, minus(onePlace) + oneBlocked, true},
+		{2, 0, 2 + oneBlocked, minus(oneBlocked), true},
+	} {
+		p := New(WithWorkers(int(c.limit)), WithStallTimeout(0))
+		p.extra.Store(c.extra)
+		w := newWorker(p, 0)
+		p.addForker(w)
+		p.state.Store(c.state)
+		p.release(c.d)
+		if looks := w.demand == hunger; looks != c.looks || p.state.Load() != c.state+c.d {
+			t.Errorf("%+v: it looks: %t; the word is %#x", c, looks, p.state.Load())
+		}
+	}
+}
+
+// A free place is taken once, and no more than there are.
+func TestPlacesAreCounted(t *testing.T) {
+	p := New(WithWorkers(2), WithStallTimeout(0))
+	p.extra.Store(1)
+	for i := range 5 {
+		if p.takePlace() != (i < 3) || p.state.Load() != uint64(min(i+1, 3))*onePlace {
+			t.Errorf("place %d of 3: %#x", i+1, p.state.Load())
+		}
+	}
+	w := newWorker(p, 0)
+	w.hold.yieldPlace()
+	if w.regain() || w.hold.load().hasPlace() {
+		t.Error("a place was regained that is not free")
+	}
+	p.state.Add(minus(onePlace))
+	if !w.regain() || !w.hold.load().hasPlace() || p.state.Load() != 3*onePlace {
+		t.Errorf("the place was not regained: %#x", p.state.Load())
+	}
+	p.state.Store(4*onePlace + 2*oneSearching + 5*oneBlocked)
+	if c := p.counts(p.state.Load()); c.Active != 4 || c.Searching != 2 || c.Limit != 3 {
+		t.Errorf("%+v", c)
+	}
+	if p.state.Store(maxPlaces + maxSearching*oneSearching); p.counts(p.state.Load()).Active != maxPlaces || p.counts(p.state.Load()).Searching != maxSearching {
+		t.Errorf("%+v", p.counts(p.state.Load()))
+	}
+	for _, s := range []uint64{0, closed, ended, closed | ended} {
+		if !p.quiet(s) || p.quiet(s+onePlace) || p.quiet(s+oneBlocked) {
+			t.Errorf("%#x: quiet: %t", s, p.quiet(s))
+		}
+	}
+}
+
+// A worker searches only while there is no worker too many, and others do not search enough.
+func TestWhoSearches(t *testing.T) {
+	for _, c := range []struct {
+		state    uint64
+		searches bool
+	}{
+		{onePlace, true}, {4 * onePlace, true}, {5 * onePlace, false}, {4*onePlace + maxSearching*oneSearching, false},
+	} {
+		p := New(WithWorkers(4), WithStallTimeout(0))
+		w := newWorker(p, 0)
+		p.state.Store(c.state)
+		want := c.state
+		if c.searches {
+			want += oneSearching
+		}
+		if got := w.startSearching(); got != c.searches || w.searching != got || p.state.Load() != want {
+			t.Errorf("%#x: %t, %t; %#x", c.state, got, w.searching, p.state.Load())
+		}
+		if c.searches {
+			if w.describeDoing(false) != "searches" {
+				t.Errorf("it %s", w.describeDoing(false))
+			}
+			full := c.state == 4*onePlace // else another worker is woken
+			if w.stopSearching(); w.searching || full && p.state.Load() != c.state {
+				t.Errorf("it searches still: %#x", p.state.Load())
+			}
+		}
+	}
+}
+
+// What a worker has counted is added once, each to its own figure.
+func TestFiguresAreAddedOnce(t *testing.T) {
+	p := New(WithWorkers(1), WithStallTimeout(0))
+	p.takePlace()
+	w := p.hire()
+	for range 2 {
+		w.count = counters{published: 1, takenBack: 2, attempts: 3, steals: 4, helped: 5, waits: 6, wakes: 7, taskAttempts: 8}
+		w.flush()
+		w.flush()
+		if w.count != (counters{}) {
+			t.Errorf("%+v is left", w.count)
+		}
+	}
+	s := p.Stats()
+	if got := []int64{s.Published, s.TakenBack, s.Attempts, s.Steals, s.Helped, s.Waits, s.Wakes, s.Tasks.Attempts}; !slices.Equal(got, []int64{2, 4, 6, 8, 10, 12, 14, 16}) {
+		t.Error(got)
+	}
+	w.count.wakes = 1
+	if p.Stats().Wakes != 14 {
+		t.Error("the figures of a worker at work are its own")
+	}
+	p.fire(w)
+	if p.Stats().Wakes != 15 {
+		t.Error("those of one at rest are exact")
+	}
+	p.state.Store(3*onePlace + oneSearching + 2*oneBlocked)
+	if s := p.Stats(); s.Workers != 1 || s.Active != 3 || s.Busy != 2 || s.Searching != 1 || s.Idle != 0 || s.Blocked != 2 {
+		t.Errorf("%+v", s)
+	}
+	p.state.Store(0)
+	if s := p.Stats(); s.Idle != 1 || s.Busy != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Workers that a crowd has left behind are let go, but for those that still have tasks; what they
+// have counted is kept, and their numbers are given again.
+func TestWorkersOfACrowdAreLetGo(t *testing.T) {
+	p := New(WithWorkers(1), WithOrder(LIFO), WithStallTimeout(0))
+	var crowd []*Worker
+	for range 100 {
+		crowd = append(crowd, p.hire())
+	}
+	crowd[90].tasks.push(0, task{context.Background(), plainTask(func(context.Context) {})})
+	ids := map[int]bool{}
+	for _, w := range crowd {
+		w.count.wakes = 1
+		w.forks.Store(true)
+		p.addForker(w)
+		if ids[w.id] || w.number != uint32(w.id)+1 {
+			t.Errorf("worker %d has the number %d", w.id, w.number)
+		}
+		ids[w.id] = true
+	}
+	for _, w := range crowd {
+		p.fire(w)
+	}
+	left := *p.workers.Load()
+	if len(left) > 40 || !slices.Contains(left, crowd[90]) || len(p.ids) != 100-len(left) || len(*p.forkers.Load()) != len(left) {
+		t.Errorf("%d of 100 are left, %d of them forkers; %d numbers are free", len(left), len(*p.forkers.Load()), len(p.ids))
+	}
+	for _, w := range p.free[len(p.free):cap(p.free)] {
+		if w != nil {
+			t.Errorf("worker %d is kept, and was let go", w.id)
+		}
+	}
+	for _, w := range crowd {
+		if gone := !slices.Contains(left, w); gone && !w.tasks.gone || !gone && w.tasks.gone {
+			t.Errorf("worker %d: let go: %t; takes tasks: %t", w.id, gone, !w.tasks.gone)
+		}
+	}
+	if s := p.Stats(); s.Wakes != 100 || s.Tasks.Queued != 1 {
+		t.Errorf("%+v", s)
+	}
+	most := 0
+	for range 100 {
+		most = max(most, p.hire().id)
+	}
+	if most != 99 {
+		t.Errorf("of 100, one is number %d", most)
+	}
+}

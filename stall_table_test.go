@@ -1,0 +1,295 @@
+package filch
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A watch begins if something is queued, nobody is idle, and there is none.
+func TestWhenAWatchBegins(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(p *Pool)
+		begins bool
+	}{
+		"queued":            {func(*Pool) {}, true},
+		"in another queue":  {func(p *Pool) { p.tasks.some.Store(false); p.laden.Store(1) }, true},
+		"one gave way":      {func(p *Pool) { p.tasks.some.Store(false); p.way.n.Store(1) }, true},
+		"nothing is queued": {func(p *Pool) { p.tasks.some.Store(false) }, false},
+		"one is idle":       {func(p *Pool) { p.limit.Store(2) }, false},
+		"one too many":      {func(p *Pool) { p.limit.Store(0) }, true},
+		"paused":            {func(p *Pool) { p.paused.Store(true) }, false},
+		"no timeout":        {func(p *Pool) { p.stallAfter = 0 }, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := New(WithWorkers(1), WithStallTimeout(time.Second))
+			p.takePlace()
+			p.tasks.some.Store(true)
+			c.change(p)
+			if p.mayHaveTasks() != (p.tasks.some.Load() || p.laden.Load() > 0) {
+				t.Errorf("%s: there may be tasks: %t", name, p.mayHaveTasks())
+			}
+			p.guard()
+			w := p.stallWatch.Load()
+			if (w != nil) != c.begins {
+				t.Errorf("%s: it begins: %t", name, w != nil)
+			}
+			if w == nil {
+				return
+			}
+			if p.soon.Load() != now()+int64(time.Second)/4 || w.looked.Load() != now() || w.queued != now() {
+				t.Errorf("%s: the next look is in %v", name, time.Duration(p.soon.Load()-now()))
+			}
+			if p.guard(); p.stallWatch.Load() != w {
+				t.Errorf("%s: a second watch begins", name)
+			}
+			w.end()
+		})
+	}
+}
+
+// A watch ends once, and takes its places back; one that has ended touches nothing of the next.
+func TestWhenAWatchEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(1), WithStallTimeout(time.Second))
+		begin := func() *stallWatch {
+			w := &stallWatch{pool: p}
+			p.stallWatch.Store(w)
+			p.soon.Store(7)
+			p.extra.Store(3)
+			p.way.wanted.Store(true)
+			return w
+		}
+		is := func(w *stallWatch, soon int64, extra int32, wanted bool) {
+			t.Helper()
+			if p.stallWatch.Load() != w || p.soon.Load() != soon || p.extra.Load() != extra || p.way.wanted.Load() != wanted {
+				t.Errorf("%p, %d, %d, %t", p.stallWatch.Load(), p.soon.Load(), p.extra.Load(), p.way.wanted.Load())
+			}
+		}
+		first := begin()
+		first.end()
+		is(nil, 0, 0, false)
+		second := begin()
+		first.end()
+		first.look()
+		is(second, 7, 3, true)
+		if first.rest(); p.soon.Load() != 7 {
+			t.Errorf("one that has ended tells when it looks: %d", p.soon.Load())
+		}
+		for late, lost := range map[time.Duration]bool{
+			0: false, time.Second: false, 10 * time.Second: false, 10*time.Second + 9: false, 10*time.Second + 10: true, -1: true,
+		} {
+			w := begin()
+			w.looked.Store(now() - int64(late))
+			if p.forgetLostWatch(); (p.stallWatch.Load() == nil) != lost {
+				t.Errorf("%v late: forgotten: %t", late, !lost)
+			}
+		}
+		p.stallWatch.Store(nil)
+		p.forgetLostWatch()
+		p.extra.Store(3)
+		p.phase.Store(cancelled)
+		last := begin()
+		last.look()
+		is(nil, 0, 0, false)
+	})
+}
+
+// A pool that is paused while a watch looks has none; what was queued is noted.
+func TestAPauseEndsTheWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(1), WithStallTimeout(time.Second))
+		p.takePlace()
+		p.tasks.push(0, task{})
+		p.guard()
+		w := p.stallWatch.Load()
+		p.paused.Store(true)
+		p.extra.Store(1)
+		time.Sleep(300 * time.Millisecond)
+		if p.stallWatch.Load() != nil || p.extra.Load() != 0 {
+			t.Errorf("there is a watch: %v, and %d places more", w, p.extra.Load())
+		}
+		time.Sleep(time.Second)
+		if d := p.tasks.ageNow(); d < time.Second {
+			t.Errorf("the task is %v old", d)
+		}
+	})
+}
+
+// ageNow is age for who does not hold the lock.
+func (q *taskQueue) ageNow() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.age(now())
+}
+
+// What the watch sees: what is queued, how many have started, and which workers have.
+func TestWhatTheWatchSees(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(4), WithStallTimeout(0))
+		var ws []*Worker
+		for i := range 3 {
+			p.takePlace()
+			w := newWorker(p, i)
+			ws = append(ws, w)
+			if n := i + 1; i < 2 {
+				for range n {
+					w.tasks.push(0, task{})
+				}
+				w.tasks.taken = int64(10 * n)
+			}
+		}
+		ws[1].tasks.inPlace.begun.Store(100)
+		p.workers.Store(&ws)
+		p.tasks.push(0, task{})
+		p.tasks.taken = 1000
+		p.extra.Store(2)
+		o, queued := p.sight()
+		if queued != 4 || o.Started != 1130 || o.Fresh != 2 || o.Extra != 2 || o.Active != 3 || o.Now != now() || o.Running < 0 {
+			t.Errorf("%d are queued; %+v", queued, o)
+		}
+		ws[0].tasks.taken++
+		if o, _ = p.sight(); o.Fresh != 1 || o.Started != 1131 {
+			t.Errorf("%+v", o)
+		}
+		if o, _ = p.sight(); o.Fresh != 0 {
+			t.Errorf("%+v", o)
+		}
+		ws[0].runs.Store(true)
+		ws[1].runs.Store(true)
+		ws[1].hold.yieldPlace()
+		for active, want := range []int{0, 0, 1, 2} {
+			if n := p.lost(active); n != want {
+				t.Errorf("of %d places, one with a task that runs, %d are lost, not %d", active, n, want)
+			}
+		}
+	})
+}
+
+// Places that are added are counted and logged, and those that are taken back are not.
+func TestPlacesThatAreAddedAreCounted(t *testing.T) {
+	var out bytes.Buffer
+	p := New(WithWorkers(2), WithName("pool"), WithStallTimeout(0), WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
+	stalls := int64(0)
+	for _, c := range []struct{ to, is, added int }{
+		{0, 0, 0}, {1, 1, 1}, {1, 1, 0}, {3, 3, 2}, {2, 2, 0}, {3, 3, 1}, {maxCrowd + 1, maxCrowd, maxCrowd - 3}, {0, 0, 0},
+	} {
+		out.Reset()
+		p.setExtra(c.to, 7)
+		if c.added > 0 {
+			stalls++
+		}
+		logged := strings.Contains(out.String(), "pool=pool workers=2 active=7 added=")
+		if p.extra.Load() != int32(c.is) || p.ended.stalls.Load() != stalls || logged != (c.added > 0) {
+			t.Errorf("%+v: %d, %d times; %q", c, p.extra.Load(), p.ended.stalls.Load(), out.String())
+		}
+	}
+	New(WithWorkers(1)).setExtra(1, 0) // without a logger
+}
+
+// How long something has been queued counts from when that was noted, and is never negative.
+func TestAges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for by, want := range map[int64]time.Duration{0: 10, 9: 1, 10: 0, 11: 0} {
+			if d := since(by, 10); d != want {
+				t.Errorf("since %d: %d", by, d)
+			}
+		}
+		lifo, prio, aged := New(WithStallTimeout(0)), New(WithOrder(ByPriority), WithStallTimeout(0)), New(WithOrder(ByPriority), WithAgeing(time.Second))
+		for _, c := range []struct {
+			name string
+			p    *Pool
+			soon int64
+			stop bool
+			want int64
+		}{
+			{"stamps tell", lifo, 7, false, 0},
+			{"stamps tell nothing in a pause", lifo, 7, true, now()},
+			{"the watch looks soon", prio, 7, false, 7},
+			{"there is no watch", prio, 0, false, now()},
+			{"there is none in a pause", prio, 7, true, now()},
+			{"ageing is exact", aged, 7, false, now()},
+		} {
+			c.p.soon.Store(c.soon)
+			c.p.paused.Store(c.stop)
+			if at := c.p.pushTime(); at != c.want {
+				t.Errorf("%s: %d, not %d", c.name, at, c.want)
+			}
+			c.p.paused.Store(false)
+		}
+		q := &lifo.tasks
+		if d := q.ageNow(); d != 0 {
+			t.Errorf("an empty queue: %v", d)
+		}
+		q.push(0, task{}) // into the inbox
+		time.Sleep(time.Second)
+		if d := q.ageNow(); d != 0 {
+			t.Errorf("it is %v old at the first look", d)
+		}
+		time.Sleep(time.Second)
+		if d := q.ageNow(); d != time.Second {
+			t.Errorf("it is %v old at the second", d)
+		}
+		q.mu.Lock()
+		q.refill()
+		q.mu.Unlock()
+		time.Sleep(time.Second)
+		q.push(0, task{})
+		if d := q.ageNow(); d != 2*time.Second {
+			t.Errorf("the oldest is %v old", d)
+		}
+		var none *room
+		if none.waiting() != 0 {
+			t.Error("somebody waits for room where there is no limit")
+		}
+	})
+}
+
+// When a worker has begun with a task is noted at the first look after that.
+func TestTheBeginOfATaskIsNotedOnce(t *testing.T) {
+	w := newWorker(New(WithStallTimeout(0)), 0)
+	q := &w.tasks
+	for _, c := range []struct{ taken, now, when int64 }{{0, 5, 0}, {1, 6, 6}, {1, 7, 6}, {2, 8, 8}, {2, 9, 8}} {
+		q.taken = c.taken
+		if q.stamp(c.now); q.when != c.when || q.before != c.taken {
+			t.Errorf("%+v: %d", c, q.when)
+		}
+	}
+}
+
+// Workers has the limit of GOMAXPROCS, and Resize that it was given; bad numbers are told.
+func TestLimitsOfResize(t *testing.T) {
+	p := New(WithWorkers(3))
+	for _, n := range []int{1, 2, maxWorkers} {
+		if p.Resize(n); p.Workers() != n || p.Idle() != n {
+			t.Errorf("resized to %d: %d, %d are idle", n, p.Workers(), p.Idle())
+		}
+	}
+	for _, n := range []int{0, -1, maxWorkers + 1} {
+		if s := recoveredFrom(func() { p.Resize(n) }); !strings.Contains(s, "from 1 to 1048575") {
+			t.Errorf("Resize(%d): %q", n, s)
+		}
+	}
+	p.Resize(1)
+	p.takePlace()
+	p.takePlace()
+	p.Pause()
+	p.state.Add(onePlace) // more than there are
+	if n := p.Idle(); n != 0 {
+		t.Errorf("%d are idle", n)
+	}
+	if n := p.takers(); n != 0 {
+		t.Errorf("%d could take a task in a pause", n)
+	}
+	p.paused.Store(false)
+	if n := p.takers(); n != 0 {
+		t.Errorf("%d could take a task", n)
+	}
+	p.limit.Store(5)
+	if n := p.takers(); n != p.Idle() || n == 0 {
+		t.Errorf("%d could take a task, and %d are idle", n, p.Idle())
+	}
+}
