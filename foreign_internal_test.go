@@ -19,9 +19,9 @@ func TestForeignWaitsAreLookedAtNowAndThen(t *testing.T) {
 		p.foreignSeen.Store(seen)
 		target := Submit(bg, p, one, Named("target"))
 		Submit(bg, p, func(outer context.Context) (int, error) {
-			begun := make(chan bool)
+			noticed := make(chan bool)
 			f := Submit(bg, p, func(own context.Context) (int, error) {
-				close(begun)
+				defer close(noticed)
 				c := taskOf(own)
 				if foreign {
 					c = taskOf(outer)
@@ -29,7 +29,7 @@ func TestForeignWaitsAreLookedAtNowAndThen(t *testing.T) {
 				p.noticeForeign(c, &target.ctx)
 				return 0, nil
 			}, opts...)
-			<-begun // on another goroutine
+			<-noticed // on another goroutine; this wait is one more
 			return f.Wait(outer)
 		}).Wait(bg)
 		return out.String()

@@ -3,7 +3,10 @@ package filch
 import (
 	"bytes"
 	"log/slog"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,12 +164,33 @@ func TestWhatTheWatchSees(t *testing.T) {
 		ws[0].runs.Store(true)
 		ws[1].runs.Store(true)
 		ws[1].hold.yieldPlace()
-		for active, want := range []int{0, 0, 1, 2} {
+		ws[2].runs.Store(true)
+		ws = append(ws, newWorker(p, 3)) // a guest
+		p.workers.Store(&ws)
+		for active, want := range []int{0, 0, 0, 1, 2} {
 			if n := p.lost(active); n != want {
-				t.Errorf("of %d places, one with a task that runs, %d are lost, not %d", active, n, want)
+				t.Errorf("of %d places, two with tasks that run, %d are lost, not %d", active, n, want)
 			}
 		}
 	})
+}
+
+// Goroutines that could run count as running, about.
+func TestGoroutinesThatCouldRun(t *testing.T) {
+	var over atomic.Bool
+	var all sync.WaitGroup
+	for range 40 {
+		all.Go(func() {
+			for !over.Load() {
+				runtime.Gosched()
+			}
+		})
+	}
+	for runningGoroutines() < 30 {
+		runtime.Gosched()
+	}
+	over.Store(true)
+	all.Wait()
 }
 
 // Places that are added are counted and logged, and those that are taken back are not.

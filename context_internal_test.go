@@ -1,0 +1,121 @@
+package filch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// sliceContext is a context that cannot be compared.
+type sliceContext struct {
+	context.Context
+	_ []int
+}
+
+// Tasks with the same context that follow one another on a worker share theirs; others do
+// not, and contexts that cannot be compared do no harm.
+func TestWhoSharesAContext(t *testing.T) {
+	type key struct{}
+	plain, other := context.Background(), context.WithValue(context.Background(), key{}, 1)
+	slice := sliceContext{Context: plain}
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(1), WithOrder(FIFO), WithStallTimeout(0))
+		var got []context.Context
+		p.Pause()
+		for _, ctx := range []context.Context{plain, plain, other, plain, slice, slice, plain} {
+			p.Go(ctx, func(ctx context.Context) { got = append(got, ctx) })
+		}
+		p.Resume()
+		synctest.Wait()
+		p.Go(plain, func(ctx context.Context) { got = append(got, ctx) })
+		p.Shutdown(plain)
+		if len(got) != 8 {
+			t.Fatalf("%d of 8 ran", len(got))
+		}
+		for i, same := range []bool{true, false, false, false, false, false, false} {
+			if (got[i] == got[i+1]) != same {
+				t.Errorf("task %d and the next share a context: %t", i, !same)
+			}
+		}
+		if v := got[2].Value(key{}); v != 1 || got[3].Value(key{}) != nil {
+			t.Errorf("values: %v", v)
+		}
+		if s := fmt.Sprint(got[0]); !strings.HasSuffix(s, "Background.filchTask") {
+			t.Error(s)
+		}
+		for _, w := range *p.workers.Load() {
+			if w.context != nil {
+				t.Error("a worker at rest keeps the context of a task")
+			}
+		}
+	})
+}
+
+// stopContext is a context that counts what follows it.
+type stopContext struct {
+	context.Context
+	follow int
+}
+
+func (c *stopContext) AfterFunc(f func()) (stop func() bool) {
+	c.follow++
+	over := context.AfterFunc(c.Context, f)
+	return func() bool { c.follow--; return over() }
+}
+
+// Value hides what package context would follow in its stead.
+func (*stopContext) Value(any) any { return nil }
+
+// When a task is done, nothing of it follows the context of its submitter.
+func TestTasksThatAreDoneFollowNoContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(1), WithStallTimeout(0))
+		parent, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		for name, wait := range map[string]func(f *Future[int], run func()){
+			"Done": func(f *Future[int], run func()) { ch := f.Done(); f.Done(); run(); <-ch },
+			"Wait": func(f *Future[int], run func()) { go run(); f.Wait(context.Background()) },
+			"both": func(f *Future[int], run func()) { ch := f.Done(); go run(); f.Wait(context.Background()); <-ch },
+		} {
+			ctx := &stopContext{Context: parent}
+			p.Pause()
+			f := Submit(ctx, p, func(context.Context) (int, error) { return 1, nil })
+			most := 0
+			wait(f, func() { synctest.Wait(); most = ctx.follow; p.Resume() })
+			synctest.Wait()
+			if most == 0 || ctx.follow != 0 {
+				t.Errorf("%s: %d functions followed the context, and %d do when it is done", name, most, ctx.follow)
+			}
+		}
+		p.Close()
+	})
+}
+
+// A latch that is released twice, or asked for its channel afterwards, is open.
+func TestALatchStaysOpen(t *testing.T) {
+	var l latch
+	l.mu.Lock()
+	before := l.channel()
+	l.mu.Unlock()
+	stops := 0
+	l.stop = func() bool { stops++; return true }
+	for range 2 {
+		l.release()
+		<-before
+		l.mu.Lock()
+		if l.channel() != before {
+			t.Error("it has two channels")
+		}
+		l.mu.Unlock()
+	}
+	var open latch
+	open.release()
+	open.mu.Lock()
+	<-open.channel()
+	open.mu.Unlock()
+	if stops != 1 || !l.released {
+		t.Errorf("stopped %d times; released: %t", stops, l.released)
+	}
+}
