@@ -1,0 +1,132 @@
+package filch
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+)
+
+// The parts of a worker's word are where they are said to be, and leave one another alone.
+func TestPartsOfAHold(t *testing.T) {
+	for s, want := range map[holdState]string{
+		0:         "{place: false, scope: none, seated: 0, round: 0}",
+		1:         "{place: true, scope: none, seated: 0, round: 0}",
+		1 << 1:    "{place: false, scope: free, seated: 0, round: 0}",
+		2 << 1:    "{place: false, scope: used, seated: 0, round: 0}",
+		3 << 1:    "{place: false, scope: left, seated: 0, round: 0}",
+		1 << 3:    "{place: false, scope: none, seated: 1, round: 0}",
+		1 << 31:   "{place: false, scope: none, seated: 268435456, round: 0}",
+		1 << 32:   "{place: false, scope: none, seated: 0, round: 1}",
+		1 << 63:   "{place: false, scope: none, seated: 0, round: 2147483648}",
+		1<<64 - 1: "{place: true, scope: left, seated: 536870911, round: 4294967295}",
+	} {
+		if got := s.String(); got != want {
+			t.Errorf("%#x: %s, not %s", uint64(s), got, want)
+		}
+	}
+	if s := holdState(oneRound*3 + oneSeated*5 + scopeUsed + holdPlace); s != 3<<32+5<<3+2<<1+1 || s.seated() != 5 || s.round() != 3 {
+		t.Errorf("%#x", uint64(s))
+	}
+}
+
+// Stats follows GOMAXPROCS, counts all that wait for room or a slot, and loses no worker.
+func TestStatsOfPlacesAndLines(t *testing.T) {
+	procs := runtime.GOMAXPROCS(0)
+	p := New()
+	runtime.GOMAXPROCS(procs + 1)
+	s := p.Stats()
+	runtime.GOMAXPROCS(procs)
+	if s.Workers != procs+1 || s.Idle != procs+1 {
+		t.Errorf("with %d processors: %+v", procs+1, s)
+	}
+	if n := p.Workers(); n != procs {
+		t.Errorf("with %d processors: %d workers", procs, n)
+	}
+	for range 3 {
+		p.Do(func(*Worker) {})
+		if p.Stats(); len(*p.workers.Load()) != 1 {
+			t.Errorf("there are %d workers", len(*p.workers.Load()))
+		}
+	}
+	p.Close()
+	for name, opt := range map[string]Option{"room": WithQueueLimit(1, Block), "slots": WithTaskLimit(2, Block)} {
+		synctest.Test(t, func(t *testing.T) {
+			p := New(WithWorkers(1), opt, WithStallTimeout(0))
+			gate := make(chan bool)
+			p.Go(context.Background(), func(context.Context) { <-gate })
+			synctest.Wait()
+			for range 4 {
+				go p.Go(context.Background(), func(context.Context) {})
+			}
+			if synctest.Wait(); p.Stats().Tasks.Waiting != 3 {
+				t.Errorf("%s: %+v", name, p.Stats().Tasks)
+			}
+			close(gate)
+			if synctest.Wait(); p.Stats().Tasks.Waiting != 0 || p.Stats().Tasks.Done != 5 {
+				t.Errorf("%s: %+v", name, p.Stats().Tasks)
+			}
+			p.Close()
+		})
+	}
+}
+
+// A call inside of a Join leaves the forks of the Join where they were.
+func TestJoinsGoOnAfterACall(t *testing.T) {
+	p := New(WithWorkers(1))
+	frame := NewFunc(func(f *Frame[int, int], n int) int { return n })
+	chain := NewChain(func(l *Link[int, int], n int) int { return n })
+	nested := NewFunc(func(f *Frame[int, int], n int) int {
+		w := f.Worker()
+		if w.joins != nil {
+			t.Error("the forks of a Join around a call are open to it")
+		}
+		w.Join(func(*Worker) {}, func(*Worker) {})
+		if w.joins != nil {
+			t.Error("a Join inside of a call is open when it is over")
+		}
+		return n
+	})
+	bad := NewChain(func(l *Link[int, int], n int) int { panic("bad") })
+	p.Do(func(w *Worker) {
+		w.Join(func(w *Worker) {
+			before := w.joins
+			if before == nil || len(before.args) != 1 {
+				t.Error("a Join has no fork open")
+			}
+			for _, f := range []func(){
+				func() { frame.Call(w, 1) }, func() { chain.Call(w, 1) }, func() { nested.Call(w, 1) },
+				func() { defer func() { recover() }(); bad.Call(w, 1) },
+				func() { w.Join(func(*Worker) {}, func(*Worker) {}) },
+			} {
+				if f(); w.joins != before || len(before.args) != 1 || len(w.acts) != 1 {
+					t.Errorf("after a call: %v, not %v; %d activations", w.joins, before, len(w.acts))
+				}
+			}
+		}, func(*Worker) {})
+	})
+}
+
+// What a panic leaves open is cleared before the memory is used again.
+func TestAPanicLeavesNoArguments(t *testing.T) {
+	p := New(WithWorkers(1))
+	for forks := range 5 {
+		var args []*int
+		f := NewFunc(func(f *Frame[*int, int], _ *int) int {
+			args = f.args
+			for range forks {
+				f.Fork(new(int))
+			}
+			args = f.args
+			panic("over")
+		})
+		func() {
+			defer func() { recover() }()
+			f.Call(p, nil)
+		}()
+		if len(args) != forks || slices.ContainsFunc(args, func(p *int) bool { return p != nil }) {
+			t.Errorf("%d forks: %v", forks, args)
+		}
+	}
+}
