@@ -213,6 +213,18 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 	if len(left) > 40 || !slices.Contains(left, crowd[90]) || len(p.ids) != 100-len(left) || len(*p.forkers.Load()) != len(left) {
 		t.Errorf("%d of 100 are left, %d of them forkers; %d numbers are free", len(left), len(*p.forkers.Load()), len(p.ids))
 	}
+	free := map[*Worker]bool{p.spare.Load(): true}
+	for _, w := range p.free {
+		if free[w] {
+			t.Errorf("worker %d is free twice", w.id)
+		}
+		free[w] = true
+	}
+	for _, w := range left {
+		if !free[w] {
+			t.Errorf("worker %d is lost", w.id)
+		}
+	}
 	for _, w := range p.free[len(p.free):cap(p.free)] {
 		if w != nil {
 			t.Errorf("worker %d is kept, and was let go", w.id)

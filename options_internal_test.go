@@ -1,0 +1,250 @@
+package filch
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Each option takes the least and the greatest that it says, and tells of what is beyond.
+func TestLimitsOfOptions(t *testing.T) {
+	for name, c := range map[string]struct {
+		make func(n int) func()
+		good []int
+		bad  []int
+	}{
+		"WithWorkers":      {func(n int) func() { return func() { New(WithWorkers(n)) } }, []int{1, 2, maxWorkers}, []int{0, -1, maxWorkers + 1}},
+		"WithOrder":        {func(n int) func() { return func() { New(WithOrder(Order(n))) } }, []int{0, 1, 2}, []int{-1, 3}},
+		"WithAgeing":       {func(n int) func() { return func() { New(WithOrder(ByPriority), WithAgeing(time.Duration(n))) } }, []int{1, 2}, []int{0, -1}},
+		"WithStallTimeout": {func(n int) func() { return func() { New(WithStallTimeout(time.Duration(n))) } }, []int{0, 1}, []int{-1, -2}},
+		"WithIdleTimeout":  {func(n int) func() { return func() { New(WithIdleTimeout(time.Duration(n))) } }, []int{0, 1}, []int{-1, -2}},
+		"WithQueueLimit":   {func(n int) func() { return func() { New(WithQueueLimit(n, Block)) } }, []int{1, 2, math.MaxInt}, []int{0, -1}},
+		"WithQueueLimit(1": {func(n int) func() { return func() { New(WithQueueLimit(1, Overflow(n))) } }, []int{0, 1, 2}, []int{-1, 3}},
+		"WithTaskLimit":    {func(n int) func() { return func() { New(WithTaskLimit(n, Block)) } }, []int{1, 2, math.MaxInt}, []int{0, -1}},
+		"WithTaskLimit(1":  {func(n int) func() { return func() { New(WithTaskLimit(1, Overflow(n))) } }, []int{0, 1, 2}, []int{-1, 3}},
+		"TaskLimit":        {func(n int) func() { return func() { TaskLimit(n) } }, []int{1, 2}, []int{0, -1}},
+		"CollectErrors":    {func(n int) func() { return func() { CollectErrors(n) } }, []int{1, 2}, []int{0, -1}},
+	} {
+		for _, n := range c.good {
+			if s := recoveredFrom(c.make(n)); s != "" {
+				t.Errorf("%s, %d: %s", name, n, s)
+			}
+		}
+		for _, n := range c.bad {
+			if s := recoveredFrom(c.make(n)); !strings.Contains(s, name) {
+				t.Errorf("%s, %d: %q", name, n, s)
+			}
+		}
+	}
+	p := New()
+	if p.stallAfter != 100*time.Millisecond {
+		t.Errorf("by default, the pool looks after %v", p.stallAfter)
+	}
+	for opt, bad := range map[TaskOption]string{
+		AtPriority(0): "", AtPriority(1): "AtPriority(1)", AtPriority(-1): "AtPriority(-1)", Within(1): "", Within(0): "Within(0s)", Within(-1): "Within(-1ns)",
+	} {
+		if _, err := p.optionsOf("Go", []TaskOption{opt}); fmt.Sprint(err) == "<nil>" && bad != "" || !strings.Contains(fmt.Sprint(err), bad) || bad == "" && err != nil {
+			t.Errorf("%v: %v", opt, err)
+		}
+	}
+	for _, opts := range [][]TaskOption{{AtPriority(2), Within(0)}, {Named("x"), AtPriority(2), AtPriority(3), Fair()}} {
+		if _, err := p.optionsOf("Go", opts); err == nil || !strings.Contains(err.Error(), "AtPriority(2)") {
+			t.Errorf("not the first error: %v", err)
+		}
+	}
+	o, err := New(WithOrder(ByPriority)).optionsOf("Go", []TaskOption{AtPriority(-7), Named("x"), LongRunning(), Fair()})
+	if err != nil || o.priority != -7 || o.name != "x" || !o.longRunning || !o.fair || !o.deadline.IsZero() {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+// Numbers that have no name are shown as numbers.
+func TestNamesOfNumbers(t *testing.T) {
+	for _, c := range []struct {
+		v    fmt.Stringer
+		want string
+	}{
+		{Order(-1), "Order(-1)"}, {LIFO, "LIFO"}, {FIFO, "FIFO"}, {ByPriority, "ByPriority"}, {Order(3), "Order(3)"},
+		{Overflow(-1), "Overflow(-1)"}, {Block, "Block"}, {CallerRuns, "CallerRuns"}, {Overflow(3), "Overflow(3)"},
+		{EventKind(-1), "EventKind(-1)"}, {TaskSubmitted, "TaskSubmitted"}, {TaskCancelled, "TaskCancelled"}, {EventKind(5), "EventKind(5)"},
+	} {
+		if got := c.v.String(); got != c.want {
+			t.Errorf("%s, not %s", got, c.want)
+		}
+	}
+}
+
+// A task that is a step older is as urgent as one of the next priority, and the priority can be told from
+// both.
+func TestAgeingIsExact(t *testing.T) {
+	for _, step := range []time.Duration{1, 7, 64, 1000, time.Second} {
+		for _, at := range []int64{0, 1, 63, 64, 65, 1e9, 1e9 + 7, 123456789012} {
+			for _, priority := range []int{-1000, -1, 0, 1, 1000, 1 << 20} {
+				by := aged(priority, at, step)
+				if got := unaged(by, at, step); got != priority {
+					t.Errorf("%d after %d of %d: %d", priority, at, step, got)
+				}
+				if next := aged(priority, at+int64(step), step); next != aged(priority+1, at, step) || next != by+64 {
+					t.Errorf("%d after %d of %d: %d, a step later %d, and that of the next %d", priority, at, step, by, next, aged(priority+1, at, step))
+				}
+				if half := aged(priority, at+int64(step)/2, step); half < by || half > by+33 {
+					t.Errorf("%d after %d of %d: %d, half a step later %d", priority, at, step, by, half)
+				}
+			}
+		}
+	}
+	for _, extreme := range []int{math.MinInt, math.MaxInt} {
+		if a, b := aged(extreme, 0, time.Second), aged(extreme/1000, 0, time.Second); (a > b) != (extreme > 0) {
+			t.Errorf("%d comes out as %d, %d as %d", extreme, a, extreme/1000, b)
+		}
+	}
+}
+
+// The slots of tasks are free again, whoever runs them, and if there is no room.
+func TestSlotsAreFreeWhoeverRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, c := range map[string]struct {
+			o   Overflow
+			try func(p *Pool, gate chan bool)
+		}{
+			"help":        {Block, func(p *Pool, _ chan bool) { p.Help(context.Background()) }},
+			"caller runs": {CallerRuns, func(p *Pool, _ chan bool) { p.Go(context.Background(), func(context.Context) {}) }},
+			"reject":      {Reject, func(p *Pool, _ chan bool) { p.Go(context.Background(), func(context.Context) {}) }},
+			"full":        {Block, func(p *Pool, _ chan bool) { p.TryGo(context.Background(), func(context.Context) {}) }},
+		} {
+			p := New(WithWorkers(1), WithQueueLimit(1, c.o), WithTaskLimit(9, Block), WithStallTimeout(0))
+			gate := make(chan bool)
+			p.Go(context.Background(), func(context.Context) { <-gate })
+			synctest.Wait()
+			p.Go(context.Background(), func(context.Context) {})
+			for range 3 {
+				c.try(p, gate)
+			}
+			want := int64(2)
+			if name == "help" {
+				want = 1
+			}
+			if n := p.slots.taken(); n != want || p.room.taken() != want-1 {
+				t.Errorf("%s: %d slots are taken, and room for %d", name, n, p.room.taken())
+			}
+			close(gate)
+			p.Shutdown(context.Background())
+			if n := p.slots.taken(); n != 0 || p.room.taken() != 0 {
+				t.Errorf("%s: %d slots are taken, and room for %d", name, n, p.room.taken())
+			}
+		}
+	})
+}
+
+// Help takes the newest of a task's own queue if the order is such, and else the oldest.
+func TestWhatHelpTakes(t *testing.T) {
+	for order, want := range map[Order]string{LIFO: "cbaxyz", FIFO: "abcxyz", ByPriority: "abcxyz"} {
+		for _, own := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				p := New(WithWorkers(1), WithOrder(order), WithStallTimeout(0))
+				var got strings.Builder
+				put := func(ctx context.Context, names string) {
+					for _, r := range names {
+						p.Go(ctx, func(context.Context) { got.WriteRune(r) })
+					}
+				}
+				Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+					put(context.Background(), "xyz")
+					if !own {
+						ctx = context.Background()
+					} else {
+						put(ctx, "abc")
+					}
+					for p.Help(ctx) {
+					}
+					return 0, nil
+				}).Wait(context.Background())
+				want := want
+				if !own {
+					want = "xyz"
+				}
+				if order != ByPriority && got.String() != want || len(want) != got.Len() {
+					t.Errorf("%v, inside of a task: %t: %s, not %s", order, own, &got, want)
+				}
+				if n := p.Stats().Tasks.Helped; int(n) != len(want) {
+					t.Errorf("%d of %d were helped", n, len(want))
+				}
+				p.Close()
+			})
+		}
+	}
+}
+
+// The oldest task is not older than its submission.
+func TestNothingIsOlderThanItsSubmission(t *testing.T) {
+	p := New(WithWorkers(1), WithStallTimeout(0))
+	gate, in := make(chan bool), make(chan bool)
+	p.Go(context.Background(), func(ctx context.Context) { in <- true; p.Go(ctx, func(context.Context) {}); in <- true; <-gate })
+	<-in
+	begin := now()
+	<-in
+	if d := p.Stats().Tasks.Oldest; int64(d) > now()-begin {
+		t.Errorf("one from a task is %v old, after %v", d, now()-begin)
+	}
+	p.Go(context.Background(), func(context.Context) {})
+	if d := p.tasks.ageNow(); int64(d) > now()-begin {
+		t.Errorf("one from outside is %v old, after %v", d, now()-begin)
+	}
+	close(gate)
+	p.Shutdown(context.Background())
+}
+
+// A worker that is let go is as good as new.
+func TestWorkersAreLetGoClean(t *testing.T) {
+	p := New(WithWorkers(1), WithOrder(ByPriority), WithStallTimeout(0))
+	p.takePlace()
+	w := p.hire()
+	w.enterAsGuest()
+	if !w.guest || w.level.Load() != 0 {
+		t.Errorf("a guest: %t, level %d", w.guest, w.level.Load())
+	}
+	bg := context.Background()
+	w.context, w.client, w.labels = p.newContext(bg, seat{}), bg, &bg
+	w.runs.Store(true)
+	w.hold.yieldPlace()
+	p.fire(w)
+	if w.guest || w.context != nil || w.client != nil || w.labels != nil || w.runs.Load() || w.level.Load() != nothing || !w.hold.load().hasPlace() {
+		t.Errorf("%t, %v, %v, %v, %t, %d, %v", w.guest, w.context, w.client, w.labels, w.runs.Load(), w.level.Load(), w.hold.load())
+	}
+	if p.hire() != w {
+		t.Error("another worker is made")
+	}
+	plain := New(WithWorkers(1))
+	g := plain.hire()
+	if g.enterAsGuest(); g.level.Load() != nothing {
+		t.Errorf("without priorities, a guest has the level %d", g.level.Load())
+	}
+}
+
+// A pool follows GOMAXPROCS where it has one place, and what is queued starts.
+func TestOnePlaceFollows(t *testing.T) {
+	procs := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(procs)
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithStallTimeout(0))
+		gate, ran := make(chan bool), false
+		p.Go(context.Background(), func(context.Context) { <-gate })
+		p.Go(context.Background(), func(context.Context) { ran = true })
+		synctest.Wait()
+		runtime.GOMAXPROCS(2)
+		if ran || p.limit.Load() != 1 {
+			t.Errorf("with one place, the second task ran: %t; %d places", ran, p.limit.Load())
+		}
+		p.Do(func(*Worker) {})
+		if synctest.Wait(); !ran || p.limit.Load() != 2 {
+			t.Errorf("with two, it ran: %t; %d places", ran, p.limit.Load())
+		}
+		close(gate)
+		p.Close()
+	})
+}
