@@ -419,3 +419,27 @@ func ExampleWorker_Blocking_writer() {
 	// a Worker
 	// a context
 }
+
+// A Blocking inside of another calls its function, and gives nothing up again.
+func TestBlockingWithinBlockingJustCalls(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+	defer p.Close()
+	ran := 0
+	p.Do(func(w *filch.Worker) {
+		w.Blocking(func() {
+			w.Blocking(func() {
+				ran++
+				w.Blocking(func() { ran++ })
+				if n := p.Stats().Blocked; n != 1 {
+					t.Errorf("%d are counted as blocked", n)
+				}
+			})
+		})
+		if s := p.Stats(); s.Blocked != 0 || s.Active != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+	if ran != 2 {
+		t.Errorf("%d of 2 functions ran", ran)
+	}
+}
