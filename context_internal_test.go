@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -56,13 +57,13 @@ func TestWhoSharesAContext(t *testing.T) {
 // stopContext is a context that counts what follows it.
 type stopContext struct {
 	context.Context
-	follow int
+	follow atomic.Int32
 }
 
 func (c *stopContext) AfterFunc(f func()) (stop func() bool) {
-	c.follow++
+	c.follow.Add(1)
 	over := context.AfterFunc(c.Context, f)
-	return func() bool { c.follow--; return over() }
+	return func() bool { c.follow.Add(-1); return over() }
 }
 
 // Value hides what package context would follow in its stead.
@@ -82,11 +83,11 @@ func TestTasksThatAreDoneFollowNoContext(t *testing.T) {
 			ctx := &stopContext{Context: parent}
 			p.Pause()
 			f := Submit(ctx, p, func(context.Context) (int, error) { return 1, nil })
-			most := 0
-			wait(f, func() { synctest.Wait(); most = ctx.follow; p.Resume() })
+			most := int32(0)
+			wait(f, func() { synctest.Wait(); most = ctx.follow.Load(); p.Resume() })
 			synctest.Wait()
-			if most == 0 || ctx.follow != 0 {
-				t.Errorf("%s: %d functions followed the context, and %d do when it is done", name, most, ctx.follow)
+			if most == 0 || ctx.follow.Load() != 0 {
+				t.Errorf("%s: %d functions followed the context, and %d do when it is done", name, most, ctx.follow.Load())
 			}
 		}
 		p.Close()

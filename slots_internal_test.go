@@ -62,6 +62,7 @@ func TestNothingRunsWithinASlotAfterTheEnd(t *testing.T) {
 			if err := g.Wait(); reflect.TypeOf(err) != reflect.TypeOf(incomparable{}) {
 				t.Errorf("%s: %#v", name, err)
 			}
+			synctest.Wait() // until the worker has counted its task
 			if s := p.Stats().Tasks; s.Cancelled != 1 || s.Submitted != 2 || s.Done != 1 || s.Failed != 0 {
 				t.Errorf("%s: %+v", name, s)
 			}
