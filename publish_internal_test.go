@@ -1,0 +1,96 @@
+package filch
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// What a worker publishes is what it is asked for, the oldest first, or as many as are missing; the rest it owes.
+func TestWhatAWorkerPublishes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // where no time passes
+		p := New(WithWorkers(4), WithStallTimeout(0))
+		p.state.Store(4*onePlace + 3*oneSearching) // three could take something at once, and nobody is woken
+		w := newWorker(p, 0)
+		fn := NewFunc(func(f *Frame[int, int], n int) int { return n })
+		f := fn.enter(w)
+		for i := range 10 {
+			f.args = append(f.args, i)
+		}
+		answer := func(what string, demand uint32, owed int, public, left int, after uint32) {
+			t.Helper()
+			before := w.own.Len()
+			w.earn()
+			w.credit.Spend(policy.MaxCredit) // there is none
+			w.demand, w.owed = demand, owed
+			w.answer()
+			if n := w.own.Len(); n != before+public || w.owed != left || w.demand != after || w.count.published != n {
+				t.Errorf("%s: %d more are public, not %d; %d are owed, not %d; demand %d, not %d; %d were published",
+					what, n-before, public, w.owed, left, w.demand, after, w.count.published)
+			}
+		}
+		answer("hunger", hunger, 0, 3, 0, none)
+		answer("hunger again", hunger, 0, 1, 0, none)
+		answer("supply", supply, 2, 2, 0, none)
+		answer("supply of nothing", supply, 0, 0, 0, none)
+		for i, j := range f.jobs.open {
+			if j.arg != i || j.owner != w {
+				t.Errorf("fork %d has the argument %d", i, j.arg)
+			}
+		}
+		answer("more than there is", supply, 9, 4, 5, supply)
+		answer("more than nothing", hunger, 5, 0, 5, hunger)
+		g := fn.enter(w)
+		answer("an activation without forks", hunger, 0, 0, 1, hunger)
+		g.args = append(g.args, 1, 2, 3)
+		answer("a newer activation", hunger, 2, 2, 0, none)
+		if f.public != 10 || g.public != 2 || w.first != 1 {
+			t.Errorf("%d and %d are public; the first with private ones is %d", f.public, g.public, w.first)
+		}
+		w.pop()
+		if w.first != 0 || len(w.acts) != 1 {
+			t.Errorf("the first with private ones is %d of %d", w.first, len(w.acts))
+		}
+	})
+}
+
+// Where something new begins, old demand does not count: what does is whether a worker is idle.
+func TestDemandAtTheStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit         int
+		state         uint64
+		demand, after uint32
+		owed          int
+	}{
+		"one place":             {1, 1, none, none, 0},
+		"one place, hunger":     {1, 1, hunger, hunger, 0},
+		"all at work":           {2, 2, none, supply, 1},
+		"all at work, hunger":   {5, 5, hunger, supply, 4},
+		"all at work, give way": {5, 5, giveWay, giveWay, 4},
+		"one is idle":           {5, 4, none, hunger, 0},
+		"one searches":          {5, 5 + oneSearching, supply, hunger, 0},
+		"one is idle, give way": {5, 4, giveWay, giveWay, 0},
+	} {
+		p := New(WithWorkers(c.limit), WithStallTimeout(0))
+		p.state.Store(c.state)
+		w := newWorker(p, 0)
+		w.demand, w.owed = c.demand, 7
+		for range 2 {
+			w.start()
+		}
+		if !w.fresh || w.owed != c.owed || w.demand != c.after || len(*p.forkers.Load()) != 1 || !w.forks.Load() {
+			t.Errorf("%s: %d are owed, demand %d; %d forkers", name, w.owed, w.demand, len(*p.forkers.Load()))
+		}
+	}
+}
+
+// Demand is raised and not lowered by others.
+func TestDemandIsRaised(t *testing.T) {
+	w := newWorker(New(WithWorkers(1)), 0)
+	for _, c := range [][2]uint32{{supply, supply}, {none, supply}, {hunger, hunger}, {supply, hunger}, {giveWay, giveWay}, {hunger, giveWay}} {
+		if w.raise(c[0]); w.demand != c[1] {
+			t.Errorf("raised to %d: %d", c[0], w.demand)
+		}
+	}
+}
