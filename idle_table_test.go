@@ -246,3 +246,25 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 		t.Errorf("of 100, one is number %d", most)
 	}
 }
+
+// The fields of the idle word are where they are said to be.
+func TestFieldsOfTheIdleWord(t *testing.T) {
+	for name, c := range map[string][2]uint64{
+		"a place":    {onePlace, 1},
+		"places":     {maxPlaces, 1<<25 - 1},
+		"searching":  {oneSearching, 1 << 25},
+		"all search": {maxSearching, 1<<12 - 1},
+		"blocked":    {oneBlocked, 1 << 37},
+		"all block":  {maxBlocked, 1<<25 - 1},
+		"ended":      {ended, 1 << 62},
+		"closed":     {closed, 1 << 63},
+		"workers":    {maxWorkers, 1<<20 - 1},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %#x, not %#x", name, c[0], c[1])
+		}
+	}
+	if maxCrowd <= maxWorkers || maxCrowd > maxPlaces-maxWorkers {
+		t.Errorf("a crowd is %d at most", maxCrowd)
+	}
+}
