@@ -199,6 +199,9 @@ func isZero(x ast.Expr) bool {
 		return x.Name == "nil" || x.Name == "false"
 	case *ast.BasicLit:
 		return x.Value == "0" || x.Value == `""`
+	case *ast.CompositeLit: // not of a slice or map
+		_, named := x.Type.(*ast.Ident)
+		return named && len(x.Elts) == 0
 	}
 	return false
 }

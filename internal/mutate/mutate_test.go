@@ -38,6 +38,8 @@ func (t T[E]) g(i int) (ok bool, err error) {
 }
 
 func zero() bool { return false }
+
+func none() S { return S{} }
 `
 
 func TestOperators(t *testing.T) {
@@ -86,7 +88,7 @@ func TestOperators(t *testing.T) {
 		}
 	}
 	for _, m := range got { // twice, or what nobody can notice
-		if slices.Contains([]string{"zero: func zero() bool { return false } => func zero() bool { return *new(bool); return false }"}, m) {
+		if slices.Contains([]string{"zero: func zero() bool { return false } => func zero() bool { return *new(bool); return false }", "none: func none() S { return S{} } => func none() S { return *new(S); return S{} }"}, m) {
 			t.Errorf("there is a mutant %s", m)
 		}
 	}
@@ -268,14 +270,19 @@ func f(n int) (s int) {
 		s += i
 	}
 	unseen = 1
+	if raceEnabled {
+		seen = n
+	}
 	return s
 }
 
-var unseen int
+var unseen, seen int
 `
 	for name, text := range map[string]string{
 		"go.mod": "module example.com/m\n\ngo 1.24\n", "deque/a.go": a,
-		"deque/a_test.go": "package deque\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif f(4) != 6 {\n\t\tt.Error()\n\t}\n}\n",
+		"deque/a_test.go": "package deque\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif f(4) != 6 || raceEnabled && seen != 4 {\n\t\tt.Error()\n\t}\n}\n",
+		"deque/race.go":   "//go:build race\n\npackage deque\n\nconst raceEnabled = true\n",
+		"deque/norace.go": "//go:build !race\n\npackage deque\n\nconst raceEnabled = false\n",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -296,6 +303,7 @@ var unseen int
 	}
 	for change, want := range map[string]string{
 		"s += i  =>  s -= i": killed, "i < n; i++ {  =>  for i := 0; i <= n": killed, "unseen = 1  =>  (nothing)": survived,
+		"seen = n  =>  (nothing)":             killed, // by the tests with the race detector alone
 		"i++ {  =>  for i := 0; i < n; i-- {": hung, "return s  =>  (nothing)": "",
 	} {
 		for _, m := range ms {

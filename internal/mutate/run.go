@@ -31,6 +31,10 @@ var packages = map[string][]string{
 // order is that in which they are named.
 var order = []string{".", "par", "deque", "ordered", "internal/queue", "internal/policy"}
 
+// withRace are packages whose tests judge once more, with the race detector, what survives all
+// others: they have code that only it sees.
+var withRace = []string{"deque", "ordered"}
+
 // more are flags for the tests of a package.
 var more = map[string][]string{".": {"-stress=300ms"}, "ordered": {"-stress=500ms"}}
 
@@ -64,28 +68,47 @@ func (r *runner) sound(ms []mutant) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	seen := map[string]bool{}
+	seen := map[tests]bool{}
 	for _, m := range ms {
-		for _, pkg := range r.judges(m) {
-			if seen[pkg] {
+		for _, ts := range r.judges(m) {
+			if seen[ts] {
 				continue
 			}
-			seen[pkg] = true
-			if v, err := r.try(tmp, pkg); err != nil || v.how != survived {
-				return errors.Join(err, fmt.Errorf("without a change, the tests of %s end like this: %s: %s", pkg, v.how, v.by))
+			seen[ts] = true
+			if v, err := r.try(tmp, ts); err != nil || v.how != survived {
+				return errors.Join(err, fmt.Errorf("without a change, the tests of %s end like this: %s: %s", ts, v.how, v.by))
 			}
 		}
 	}
 	return nil
 }
 
-// judges are the packages whose tests m must survive.
-func (r *runner) judges(m mutant) []string {
-	own := filepath.ToSlash(filepath.Dir(m.file))
-	if r.own {
-		return []string{own}
+// tests are those of a package.
+type tests struct {
+	pkg  string
+	race bool // with the race detector
+}
+
+func (ts tests) String() string {
+	if ts.race {
+		return ts.pkg + " with the race detector"
 	}
-	return append([]string{own}, packages[own]...)
+	return ts.pkg
+}
+
+// judges are the tests that m must survive.
+func (r *runner) judges(m mutant) []tests {
+	own := filepath.ToSlash(filepath.Dir(m.file))
+	all := []tests{{pkg: own}}
+	if !r.own {
+		for _, pkg := range packages[own] {
+			all = append(all, tests{pkg: pkg})
+		}
+	}
+	if slices.Contains(withRace, own) {
+		all = append(all, tests{own, true})
+	}
+	return all
 }
 
 // judge compiles and tests m.
@@ -99,23 +122,26 @@ func (r *runner) judge(m mutant) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	for _, pkg := range r.judges(m) {
-		if v, err := r.try(tmp, pkg, "-overlay", overlay); err != nil || v.how != survived {
+	for _, ts := range r.judges(m) {
+		if v, err := r.try(tmp, ts, "-overlay", overlay); err != nil || v.how != survived {
 			return v, err
 		}
 	}
 	return verdict{how: survived}, nil
 }
 
-// try compiles the tests of pkg with these flags, and runs them.
-func (r *runner) try(tmp, pkg string, flags ...string) (verdict, error) {
+// try compiles tests with these flags, and runs them.
+func (r *runner) try(tmp string, ts tests, flags ...string) (verdict, error) {
+	if ts.race {
+		flags = append(flags, "-race")
+	}
 	bin := filepath.Join(tmp, "test.exe")
-	build := exec.Command("go", slices.Concat([]string{"test", "-c", "-vet=off", "-o", bin}, flags, []string{"./" + pkg})...)
+	build := exec.Command("go", slices.Concat([]string{"test", "-c", "-vet=off", "-o", bin}, flags, []string{"./" + ts.pkg})...)
 	build.Dir = r.dir
 	if out, err := build.CombinedOutput(); err != nil {
 		return verdict{broken, firstLine(out)}, nil
 	}
-	return r.test(bin, pkg)
+	return r.test(bin, ts.pkg)
 }
 
 // overlay writes what tells the go command to take m in place of its file.

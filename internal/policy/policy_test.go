@@ -39,23 +39,25 @@ func TestRoundRobinBeginsWithTheNext(t *testing.T) {
 }
 
 func TestRandomStartIsFairAndRepeats(t *testing.T) {
-	const n, passes = 8, 70_000
-	v, again := policy.RandomStart(42), policy.RandomStart(42)
-	var first [n]int
-	for range passes {
-		i := v.Pass(3, n)
-		if i != again.Pass(3, n) {
-			t.Fatal("the same seed gave two orders")
+	const passes = 70_000
+	for _, n := range []int{3, 8} {
+		v, again := policy.RandomStart(42), policy.RandomStart(42)
+		first := make([]int, n)
+		for range passes {
+			i := v.Pass(2, n)
+			if i != again.Pass(2, n) {
+				t.Fatal("the same seed gave two orders")
+			}
+			first[i.At(0)]++
 		}
-		first[i.At(0)]++
-	}
-	for i, k := range first {
-		want := passes / (n - 1)
-		if i == 3 {
-			want = 0
-		}
-		if k < want*9/10 || k > want*11/10 {
-			t.Errorf("worker %d came first %d times of %d", i, k, passes)
+		for i, k := range first {
+			want := passes / (n - 1)
+			if i == 2 {
+				want = 0
+			}
+			if k < want*9/10 || k > want*11/10 {
+				t.Errorf("worker %d of %d came first %d times of %d", i, n, k, passes)
+			}
 		}
 	}
 }
@@ -64,21 +66,22 @@ func TestWakeThresholds(t *testing.T) {
 	for _, c := range []struct {
 		active, searching, limit, procs int
 		wake, search                    bool
+		idle                            int
 	}{
-		{0, 0, 1, 1, true, true},
-		{1, 0, 1, 1, false, true},
-		{1, 0, 2, 2, true, true},
-		{2, 1, 8, 8, false, true},
-		{2, 0, 8, 8, true, true},
-		{8, 0, 8, 8, false, true},
-		{8, 3, 8, 8, false, true},
-		{8, 4, 8, 8, false, false},
-		{8, 1, 8, 2, false, false},
-		{1005, 0, 8, 8, false, true},
+		{0, 0, 1, 1, true, true, 1},
+		{1, 0, 1, 1, false, true, 0},
+		{1, 0, 2, 2, true, true, 1},
+		{2, 1, 8, 8, false, true, 7},
+		{2, 0, 8, 8, true, true, 6},
+		{8, 0, 8, 8, false, true, 0},
+		{8, 3, 8, 8, false, true, 3},
+		{8, 4, 8, 8, false, false, 4},
+		{8, 1, 8, 2, false, false, 1},
+		{1005, 0, 8, 8, false, true, 0},
 	} {
 		k := policy.Counts{Active: c.active, Searching: c.searching, Limit: c.limit, Procs: c.procs}
-		if k.Wake() != c.wake || k.MaySearch() != c.search {
-			t.Errorf("%+v: wake %v, search %v", k, k.Wake(), k.MaySearch())
+		if k.Wake() != c.wake || k.MaySearch() != c.search || k.Idle() != c.idle {
+			t.Errorf("%+v: wake %v, search %v, %d idle", k, k.Wake(), k.MaySearch(), k.Idle())
 		}
 	}
 }
@@ -118,6 +121,12 @@ func TestCreditIsEarnedByTime(t *testing.T) {
 	}
 	if n := c.Start(now, 1); n != 48 {
 		t.Errorf("with one worker: %d", n)
+	}
+	c.Spend(policy.MaxCredit)
+	c.Earn(now)
+	c.Spend(policy.MaxCredit)
+	if n := c.Earn(now - policy.Price); n < 0 {
+		t.Errorf("%d, after the clock has gone back", n)
 	}
 }
 

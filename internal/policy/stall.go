@@ -1,5 +1,7 @@
 package policy
 
+import "math"
+
 // Stall decides how many places a pool gets beyond its own, for workers that are
 // blocked where the pool cannot see it, so that what is queued can start. A worker
 // that computes gets none, however long it takes.
@@ -39,7 +41,7 @@ func (s *Stall) Look(o Sight) (extra int, count bool) {
 	if !s.begun || o.Started != s.started {
 		first := !s.begun
 		s.begun, s.started, s.since = true, o.Started, o.Now
-		s.sure = 1 << 30
+		s.sure = math.MaxInt
 		if first {
 			return o.Extra, false
 		}

@@ -1,12 +1,22 @@
 package policy
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
-// Each step of a day in a pool of two workers, in milliseconds.
+// Each step of a day in a pool of two workers, in milliseconds. It does not matter when the day
+// begins.
 func TestStall(t *testing.T) {
+	for _, begin := range []int64{0, 5 * CountEvery} {
+		t.Run(fmt.Sprintf("from %d", begin), func(t *testing.T) { testStall(t, begin) })
+	}
+}
+
+func testStall(t *testing.T, begin int64) {
 	s := Stall{After: 100}
 	at := func(now, started int64, fresh, active, running, extra int) Sight {
-		return Sight{Now: now, Started: started, Fresh: fresh, Active: active, Running: running, Extra: extra}
+		return Sight{Now: begin + now, Started: started, Fresh: fresh, Active: active, Running: running, Extra: extra}
 	}
 	for i, c := range []struct {
 		sight Sight
@@ -17,6 +27,7 @@ func TestStall(t *testing.T) {
 		{at(25, 5, 0, 2, 0, 0), 0, false},   // too early
 		{at(100, 5, 0, 2, 0, 0), 2, false},  // both wait, for nothing runs
 		{at(125, 7, 2, 4, 2, 2), 2, false},  // two others have started; they wait for no place
+		{at(150, 7, 0, 4, 0, 2), 2, false},  // too early
 		{at(225, 7, 0, 4, 0, 2), 4, false},  // they wait as well
 		{at(250, 9, 2, 6, 5, 4), 4, true},   // perhaps some run again
 		{at(275, 11, 2, 4, 4, 2), 2, true},  // not counted yet, so asked again
@@ -39,5 +50,52 @@ func TestStall(t *testing.T) {
 	o = at(450+CountEvery, 13, 1, 3, 9, 1)
 	if _, count := s.Look(o); !count || s.Counted(o, 7) != 1 || s.Counted(o, 0) != 0 {
 		t.Error("while tasks start, a count takes places back and adds none")
+	}
+}
+
+// Nothing has started for long once that time is over, to the nanosecond.
+func TestStalledFromWhen(t *testing.T) {
+	s := Stall{After: 100}
+	for _, started := range []int64{1, 2} {
+		now := 1000 * started
+		s.Look(Sight{Now: now, Started: started})
+		if s.Stalled(now+99) || !s.Stalled(now+100) {
+			t.Errorf("stalled after 99: %t, after 100: %t", s.Stalled(now+99), s.Stalled(now+100))
+		}
+	}
+}
+
+// There are never fewer places than the pool's own, also if more have started something than are
+// still there. Where none were added, nobody is counted to take some back.
+func TestNoPlacesToTakeBack(t *testing.T) {
+	s := Stall{After: 100}
+	s.Look(Sight{Now: 0, Started: 1})
+	if extra, count := s.Look(Sight{Now: 10, Started: 5, Fresh: 4, Active: 2, Running: 2, Extra: 2}); extra != 0 || count {
+		t.Errorf("%d places, count: %t", extra, count)
+	}
+	if extra, count := s.Look(Sight{Now: 20, Started: 7, Fresh: 2, Active: 2, Running: 9}); extra != 0 || count {
+		t.Errorf("%d places, count: %t", extra, count)
+	}
+}
+
+// A count at the time 0 is one as well.
+func TestCountedAtZero(t *testing.T) {
+	s := Stall{After: 100}
+	o := Sight{Now: 0, Started: 1, Active: 2, Running: 9}
+	s.Look(o)
+	s.Counted(o, 0)
+	o.Now = 200
+	if _, count := s.Look(o); count {
+		t.Error("counted twice in a second")
+	}
+}
+
+// The generator is xorshift64, which comes to all numbers but 0.
+func TestXorshift64(t *testing.T) {
+	v := Victims{random: true, state: 1}
+	for i, want := range []uint64{1082269761, 1152992998833853505, 11177516664432764457} {
+		if got := v.next(); got != want {
+			t.Errorf("number %d is %d, not %d", i, got, want)
+		}
 	}
 }
