@@ -42,6 +42,10 @@ func TestRingsAreUsedAgain(t *testing.T) {
 					o.Pop()
 				}
 			},
+			"nothing": func(o *Owner[int], th *Thief[int]) {
+				o.Pop()
+				th.Steal()
+			},
 			"the last of all": func(o *Owner[int], th *Thief[int]) {
 				for i := range 100 {
 					o.Push(i)
@@ -53,13 +57,71 @@ func TestRingsAreUsedAgain(t *testing.T) {
 				}
 			},
 		} {
-			o, th := m.make(0)
-			if n := testing.AllocsPerRun(100, func() { cycle(o, th) }); n > 0 {
-				t.Errorf("%s, %s: %v allocations", m.name, name, n)
+			for _, burst := range []int{0, 1000} { // that the ring has grown for, and shrunk
+				o, th := m.make(0)
+				for i := range burst {
+					o.Push(i)
+				}
+				for range burst {
+					o.Pop()
+				}
+				if n := testing.AllocsPerRun(100, func() { cycle(o, th) }); n > 0 {
+					t.Errorf("%s, %s, after %d: %v allocations", m.name, name, burst, n)
+				}
+				if n := slots(o); n != minRing {
+					t.Errorf("%s, %s, after %d: %d slots", m.name, name, burst, n)
+				}
 			}
-			if n := slots(o); n != minRing {
-				t.Errorf("%s, %s: %d slots", m.name, name, n)
+		}
+	}
+}
+
+// A value that the owner pops leaves the ring as it is, also a large one, unless it is to shrink;
+// and in the long run a ring with the last value popped, again and again, is not replaced.
+func TestPopsKeepTheRing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, m := range makersOf[int]() {
+		o, _ := m.make(0)
+		for i := range 1000 {
+			o.Push(i)
+		}
+		if n := testing.AllocsPerRun(100, func() { o.Pop() }); n > 0 {
+			t.Errorf("%s: %v allocations", m.name, n)
+		}
+		o, _ = m.make(0)
+		n := testing.AllocsPerRun(10, func() {
+			for range 10 * minRing {
+				o.Push(1)
+				o.Pop()
 			}
+		})
+		if n > 0 {
+			t.Errorf("%s: %v allocations for the last value", m.name, n)
+		}
+	}
+}
+
+// While a thief reads, the owner of a full ring goes on with a new one, which is larger only if it
+// is the values that fill it.
+func TestARingForReaders(t *testing.T) {
+	for _, c := range []struct{ stolen, want int }{{15, 2 * minRing}, {16, minRing}, {31, minRing}} {
+		o, th := newChaseLev[int](0)
+		for i := range minRing {
+			o.Push(i)
+		}
+		for i := range c.stolen {
+			wantSteal(t, th, i)
+		}
+		o.s.done.Add(-1) // one has not read it yet
+		before := o.ring
+		o.Push(minRing)
+		if o.ring == before || slots(o) != c.want {
+			t.Errorf("%d stolen: %d slots, not %d; another ring: %t", c.stolen, slots(o), c.want, o.ring != before)
+		}
+		for i := c.stolen; i <= minRing; i++ {
+			wantSteal(t, th, i)
 		}
 	}
 }
@@ -126,6 +188,72 @@ func TestEmptyHybridIsKnown(t *testing.T) {
 		}
 		if n := o.hybrid.mu.taken - before; n != 1 {
 			t.Errorf("%d locks to find it out again", n)
+		}
+	}
+}
+
+// The owner of a hybrid looks under the lock before it says that there is nothing: a thief may
+// have to take back what it has claimed.
+func TestAClaimThatIsTakenBack(t *testing.T) {
+	o, th := newHybrid[int](0)
+	o.Push(1)
+	h := o.hybrid
+	if !h.isThere(0) {
+		t.Error("it is there")
+	}
+	h.head.Store(1) // as if claimed
+	before := h.mu.taken
+	if o.Len(); h.mu.taken != before+1 {
+		t.Errorf("%d locks to count what may be claimed", h.mu.taken-before)
+	}
+	h.head.Store(0)
+	wantPop(t, o, 1)
+	o.Push(2)
+	wantSteal(t, th, 2)
+	if _, ok := o.Pop(); ok || h.tail.Load() != h.next {
+		t.Errorf("%t; thieves see the end at %d, and it is at %d", ok, h.tail.Load(), h.next)
+	}
+}
+
+// Len is never negative, also while the owner has given up the last value and a thief has
+// taken it.
+func TestLenIsNeverNegative(t *testing.T) {
+	c, th := newChaseLev[int](7)
+	if c.s.bottom.Add(-1); th.Len() != 0 {
+		t.Errorf("ChaseLev: %d values", th.Len())
+	}
+	h, th := newHybrid[int](7)
+	if h.hybrid.tail.Add(-1); th.Len() != 0 {
+		t.Errorf("Hybrid: %d values", th.Len())
+	}
+}
+
+// Who waits lets others run, so that those for whom it waits go on, also on one processor.
+func TestTryStealLetsOthersRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for name, begin := range map[string]func() (th *Thief[int], end func()){
+		"ChaseLev": func() (*Thief[int], func()) {
+			o, th := newChaseLev[int](0)
+			o.Push(1)
+			bottom := o.s.bottom.Swap(frozen)
+			return th, func() { o.s.bottom.Store(bottom) }
+		},
+		"Hybrid": func() (*Thief[int], func()) {
+			o, th := newHybrid[int](0)
+			o.Push(1)
+			o.hybrid.mu.Lock()
+			return th, o.hybrid.mu.Unlock
+		},
+	} {
+		th, end := begin()
+		go func() {
+			for range 3000 { // each as long as a time slice, if nobody gives it up
+				runtime.Gosched()
+			}
+			end()
+		}()
+		if v, r := th.TrySteal(10 * time.Second); r != Success || v != 1 {
+			t.Errorf("%s: %v, %v", name, v, r)
 		}
 	}
 }
@@ -205,16 +333,19 @@ func TestLenIsExact(t *testing.T) {
 	})
 }
 
-// StealHalf is a success if it has got anything, also when another thief comes in between.
-func TestStealHalfAmongThieves(t *testing.T) {
-	for _, m := range makersOf[int]() {
+// StealHalf is a success if it has got anything, also when the owner or another thief comes in
+// between. The values are so large that there is time for that.
+func TestStealHalfAmongOthers(t *testing.T) {
+	type slow [256]int
+	for _, m := range makersOf[slow]() {
 		o, th := m.make(0)
+		var round atomic.Int32
 		var thieves sync.WaitGroup
-		var stop atomic.Bool
+		const rounds = 5000
 		for range 2 {
 			thieves.Go(func() {
-				dst := make([]int, 8)
-				for !stop.Load() {
+				dst := make([]slow, 8)
+				for round.Load() < rounds {
 					n, r := th.StealHalf(dst)
 					if (n > 0) != (r == Success) {
 						t.Errorf("%s: %d values, and %v", m.name, n, r)
@@ -226,13 +357,21 @@ func TestStealHalfAmongThieves(t *testing.T) {
 				}
 			})
 		}
-		for i := range 30_000 {
-			o.Push(i)
-			if i%16 == 0 {
+		for i := range rounds {
+			for range 3 {
+				o.Push(slow{})
+			}
+			if i%2 == 0 {
 				runtime.Gosched()
 			}
+			for o.Len() > 0 {
+				if i%4 > 1 {
+					o.Pop()
+				}
+				runtime.Gosched()
+			}
+			round.Add(1)
 		}
-		stop.Store(true)
 		thieves.Wait()
 	}
 }

@@ -76,7 +76,7 @@ func (o *Owner[T]) Len() int {
 	case o.mutex != nil:
 		return o.mutex.size()
 	}
-	return max(0, int(o.bottom-o.s.top.Load()))
+	return int(o.bottom - o.s.top.Load())
 }
 
 // TrySteal is [Thief.Steal], but it waits no longer than the timeout for others

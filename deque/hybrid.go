@@ -22,7 +22,7 @@ type hybrid[T any] struct {
 	// Only the owner touches these.
 	slots *ring[T] // as ring
 	next  int64    // as tail, but while it pops
-	room  int64    // indices below it may be pushed to
+	room  int64    // indices below it may be pushed to, as far as is known
 	empty int64    // if next is this, there is nothing, for sure
 	_     [line]byte
 }
@@ -43,7 +43,6 @@ func newHybrid[T any](start int64) (*Owner[T], *Thief[T]) {
 	h.slots = h.ring
 	h.head.Store(start)
 	h.tail.Store(start)
-	h.room = h.spare(start)
 	return &Owner[T]{hybrid: h}, &Thief[T]{locked: h}
 }
 
