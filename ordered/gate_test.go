@@ -1,8 +1,10 @@
 package ordered
 
 import (
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 )
 
 // Each visit changes the word of a gate, also one that leaves as many values as there were: that is
@@ -174,5 +176,63 @@ func TestOwnersFindNothingWithoutALock(t *testing.T) {
 	a.leave(0)
 	if a.tick > globalEvery || b.tick > globalEvery {
 		t.Errorf("ticks %d and %d", a.tick, b.tick)
+	}
+}
+
+// Who finds nothing takes no lock of others and no global one, and leaves no trace of a theft.
+func TestNothingIsFoundWithoutALock(t *testing.T) {
+	q := New[int](2, 0)
+	q.mu.Lock() // whoever waits for it waits for ever
+	for range 100 {
+		if _, ok := q.Local(0).Pop(); ok {
+			t.Error("something of nothing")
+		}
+	}
+	q.mu.Unlock()
+	if n := q.Local(0).moving.Load(); n != 0 {
+		t.Errorf("a theft shows: %x", n)
+	}
+	q.Local(1).enter()
+	if _, ok := q.Local(0).Pop(); ok { // and does not wait, for there is nothing
+		t.Error("something of nothing")
+	}
+	q.Local(1).leave(0)
+}
+
+// What somebody else took first is not there any more, in a local queue or the global one.
+func TestSomebodyElseWasFirst(t *testing.T) {
+	q := New[int](2, 0)
+	q.word.Store(oneValue)
+	q.Local(1).word.Store(oneValue)
+	if v, ok := q.Local(0).Pop(); ok {
+		t.Errorf("%d of nothing", v)
+	}
+}
+
+// What a thief has taken and not put down yet counts.
+func TestWhatIsOnTheWayCounts(t *testing.T) {
+	q := New[int](2, 0)
+	q.Local(1).moving.Store(oneVisit + 2*oneValue)
+	if n := q.Len(); n != 2 {
+		t.Errorf("%d values", n)
+	}
+}
+
+// Whoever waits for one that is in lets others run, so that it goes on, also on one processor.
+func TestPopLetsOthersRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	q := New[int](2, 0)
+	owner := q.Local(1)
+	owner.Push(0, 1)
+	owner.enter()
+	go func() {
+		for range 3000 { // each as long as a time slice, if nobody gives it up
+			runtime.Gosched()
+		}
+		owner.leave(1)
+	}()
+	late := time.AfterFunc(10*time.Second, func() {})
+	if v, ok := q.Local(0).Pop(); !ok || v != 1 || !late.Stop() {
+		t.Errorf("%d, %t, or it took seconds", v, ok)
 	}
 }

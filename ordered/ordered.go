@@ -56,8 +56,8 @@ type Queue[T any] struct {
 	global queue.Levels[T]
 }
 
-// none is a priority below that of any value: that of the last is said to be one more
-// urgent than it is.
+// none is below the priorities of all values that may be local with Strict. One of this priority
+// is not, for it is no more urgent than nothing.
 const none = math.MaxInt64
 
 // Option is an option of [New].
@@ -134,7 +134,7 @@ func (q *Queue[T]) changed() {
 	if q.strict {
 		best := int64(none)
 		if n > 0 {
-			best = min(int64(q.global.Best()), none-1)
+			best = int64(q.global.Best())
 		}
 		q.best.Store(best)
 	}
@@ -257,7 +257,7 @@ func (l *Local[T]) spill(priority int, v T) {
 	} else {
 		l.values.Spill(l.values.Len()/2, q.global.Push)
 	}
-	if q.strict && l.values.Len() < q.capacity && (q.global.Len() == 0 || priority < q.global.Best()) {
+	if q.strict && l.values.Len() < q.capacity && priority < q.global.Best() { // something has gone
 		l.values.Push(priority, v)
 	} else {
 		q.global.Push(priority, v)
@@ -342,7 +342,7 @@ func (l *Local[T]) steal() (priority int, v T, ok, busy bool) {
 			continue
 		}
 		if l.take(victim); len(l.batch) > 0 {
-			l.tick = min(l.tick+1, globalEvery)
+			l.tick++
 			priority, v = l.taken()
 			return priority, v, true, false
 		}
@@ -353,17 +353,14 @@ func (l *Local[T]) steal() (priority int, v T, ok, busy bool) {
 // take moves half of the victim's best values to l.batch, and lets go of the victim.
 func (l *Local[T]) take(victim *Local[T]) {
 	begun := l.moving.Load() + oneVisit
-	l.moving.Store(begun + oneValue) // (W54) before the victim has less; pairs with (R54)
 	k := 0
 	if n := victim.values.Len(); n > 0 {
 		k = max((victim.values.Bests(n)+1)/2, min(l.q.batch, n/2))
 	}
+	l.moving.Store(begun + uint64(k)*oneValue) // (W54) before the victim has less; pairs with (R54)
 	for range k {
 		priority, v := victim.values.Pop()
 		l.batch = append(l.batch, prioritized[T]{priority, v})
-	}
-	if k > 1 {
-		l.moving.Store(begun + uint64(k)*oneValue)
 	}
 	victim.leaveThief(victim.values.Len())
 	if k > 1 {

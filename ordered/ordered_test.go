@@ -130,6 +130,63 @@ func TestSearchOrder(t *testing.T) {
 	if got := pops(q.Local(0), 4); !slices.Equal(got, []int{1, 2, 3, -1}) {
 		t.Errorf("%v", got)
 	}
+	// Also if thieves have taken all of its own, which it cannot know.
+	q.Local(0).Push(0, 1)
+	if got := pops(q.Local(1), 1); !slices.Equal(got, []int{1}) {
+		t.Errorf("%v", got)
+	}
+	q.Push(0, 3)
+	q.Local(2).Push(0, 2)
+	if got := pops(q.Local(0), 3); !slices.Equal(got, []int{2, 3, -1}) {
+		t.Errorf("%v", got)
+	}
+	// Strict: the global best goes first if it is more urgent than the best of its own, before
+	// what others have, even if that is the last of its own.
+	q = New[int](2, 0, Strict())
+	q.Local(0).Push(5, 1)
+	q.Local(1).Push(9, 2)
+	q.Push(1, 3)
+	if got := pops(q.Local(0), 4); !slices.Equal(got, []int{3, 1, 2, -1}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// Each other Local is as likely as the next to be the first victim.
+func TestVictimsAreFair(t *testing.T) {
+	for n := 2; n <= 5; n++ {
+		q := New[int](n, 0)
+		const self, passes = 1, 30_000
+		first := make([]int, n)
+		for i := range n {
+			if i != self {
+				q.Local(i).Push(0, i)
+			}
+		}
+		for range passes {
+			i, ok := q.Local(self).Pop()
+			if !ok {
+				t.Fatal("nothing to steal")
+			}
+			first[i]++
+			q.Local(i).Push(0, i)
+		}
+		for i, k := range first {
+			if want := passes / (n - 1); i != self && (k < want*9/10 || k > want*11/10) {
+				t.Errorf("of %d, %d was robbed first %d times of %d", n, i, k, passes)
+			}
+		}
+	}
+}
+
+// Without StealBatch a thief takes one value, if no other has its priority.
+func TestOneIsStolen(t *testing.T) {
+	q := New[int](2, 0)
+	for i := range 10 {
+		q.Local(0).Push(i, i)
+	}
+	if v, _ := q.Local(1).Pop(); v != 0 || q.Local(1).Len() != 0 || q.Local(0).Len() != 9 {
+		t.Errorf("%d was stolen, and %d more", v, q.Local(1).Len())
+	}
 }
 
 // priorities are kinds of them.
@@ -422,25 +479,27 @@ func TestOwnersTakeNoLock(t *testing.T) {
 func TestNothingIsRetained(t *testing.T) {
 	type big struct{ _ [1 << 10]byte }
 	for name, priority := range priorities {
-		q := New[*big](2, 16)
-		r := rand.New(rand.NewPCG(1, 0))
-		var refs []weak.Pointer[big]
-		for range 100 {
-			b := new(big)
-			refs = append(refs, weak.Make(b))
-			q.Local(0).Push(priority(r), b)
-		}
-		for i := range 100 {
-			q.Local(i % 2).Pop()
-		}
-		runtime.GC()
-		for _, w := range refs {
-			if w.Value() != nil {
-				t.Errorf("%s: a value is held", name)
-				break
+		for _, opts := range [][]Option{nil, {Strict()}, {StealBatch(8)}} {
+			q := New[*big](2, 16, opts...)
+			r := rand.New(rand.NewPCG(1, 0))
+			var refs []weak.Pointer[big]
+			for range 100 {
+				b := new(big)
+				refs = append(refs, weak.Make(b))
+				q.Local(0).Push(priority(r), b)
 			}
+			for i := range 100 {
+				q.Local(i % 2).Pop()
+			}
+			runtime.GC()
+			for _, w := range refs {
+				if w.Value() != nil {
+					t.Errorf("%s: a value is held", name)
+					break
+				}
+			}
+			runtime.KeepAlive(q)
 		}
-		runtime.KeepAlive(q)
 	}
 }
 

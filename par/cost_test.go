@@ -26,7 +26,7 @@ func TestCalls(t *testing.T) {
 				continue
 			}
 			x := rand.New(rand.NewPCG(1, uint64(n))).Perm(n)
-			up, down := make([]int, n), make([]int, n)
+			up, down, same := make([]int, n), make([]int, n), make([]int, n)
 			for i := range n {
 				up[i], down[i] = i, n-i
 			}
@@ -59,11 +59,14 @@ func TestCalls(t *testing.T) {
 				{"MergeFunc", func() { MergeFunc(p, dst, up[:n/2], up[n/2:], compare) }, 0, n + 100*log},
 				{"SortFunc, sorted", func() { SortFunc(p, slices.Clone(up), compare) }, n - 1, n + n/8 + 50},
 				{"SortFunc, descending", func() { SortFunc(p, slices.Clone(down), compare) }, n - 1, 2*n + n/2 + 50},
+				{"SortFunc, equal", func() { SortFunc(p, slices.Clone(same), compare) }, n - 1, n + n/8 + 50},
 				{"SortFunc, random", func() { SortFunc(p, slices.Clone(x), compare) }, n - 1, 2*n*log + 50},
 				{"SortStableFunc, sorted", func() { SortStableFunc(p, slices.Clone(up), compare) }, n - 1, n + n/8 + 50},
 				{"SortStableFunc, descending", func() { SortStableFunc(p, slices.Clone(down), compare) }, n - 1, 2*n + n/2 + 50},
+				{"SortStableFunc, equal", func() { SortStableFunc(p, slices.Clone(same), compare) }, n - 1, n + n/8 + 50},
 				{"SortStableFunc, random", func() { SortStableFunc(p, slices.Clone(x), compare) }, n - 1, 2*n*log + 50},
 				{"TopK", func() { TopK(p, x, min(n, 10), compare) }, 0, 3*n + 20_000*workers},
+				{"TopK, equal", func() { TopK(p, same, min(n, 10), compare) }, 0, 3*n + 20_000*workers},
 				{"TopK, descending", func() { TopK(p, down, min(n, n/20), compare) }, 0, 8*n*log + 50},
 				{"Find", func() { Find(p, x, func(int) bool { calls.Add(1); return false }) }, n, n},
 			} {

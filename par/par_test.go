@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/filch-go/filch"
 )
@@ -610,6 +611,45 @@ func TestSequences(t *testing.T) {
 			t.Error("FromSeq: wrong sum")
 		}
 	})
+}
+
+// What a sequence has yielded, and what came of it, is not held any longer than the batch.
+func TestSequencesRetainNothing(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	type big struct{ _ [1 << 10]byte }
+	var values, results []weak.Pointer[big]
+	seq := func(yield func(*big) bool) {
+		for range 15 {
+			v := new(big)
+			values = append(values, weak.Make(v))
+			if !yield(v) {
+				return
+			}
+		}
+	}
+	check := func(what string, all []weak.Pointer[big]) {
+		runtime.GC()
+		for i, w := range all {
+			if w.Value() != nil {
+				t.Errorf("%s %d is held", what, i)
+			}
+		}
+	}
+	n := 0
+	for r := range MapSeq(p, seq, func(*big) *big { return new(big) }, WithGrain(10)) {
+		results = append(results, weak.Make(r))
+		if n++; n == 12 { // the second batch is shorter
+			check("value", values[:10])
+			check("result", results[:10])
+		}
+	}
+	values, n = nil, 0
+	FromSeq(p, seq, func(*big) {
+		if n++; n == 12 {
+			check("value", values[:10])
+		}
+	}, WithGrain(10))
 }
 
 // A panic and a Goexit arrive at the caller, once, and nothing runs then.
