@@ -133,6 +133,9 @@ func TestHybridTakesNoLock(t *testing.T) {
 			o.Push(i)
 		}
 		for i := n - 1; i >= 0; i-- {
+			if o.Len() != i+1 {
+				t.Fatalf("%d values, not %d", o.Len(), i+1)
+			}
 			wantPop(t, o, i)
 		}
 		if _, ok := o.Pop(); ok || o.Len() != 0 {

@@ -210,6 +210,9 @@ func TestEachValueIsTakenExactlyOnce(t *testing.T) {
 				}
 				close(done)
 				wg.Wait()
+				if s := o.s; s != nil && s.done.Load() != s.top.Load()-o.claims {
+					t.Errorf("seed %d: %d values were stolen, and %d counted; no ring would be used again", seed, s.top.Load()-o.claims, s.done.Load())
+				}
 				times := make([]int8, n)
 				for i, vs := range taken {
 					last := -1

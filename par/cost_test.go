@@ -66,7 +66,7 @@ func TestCalls(t *testing.T) {
 				{"SortStableFunc, equal", func() { SortStableFunc(p, slices.Clone(same), compare) }, n - 1, n + n/8 + 50},
 				{"SortStableFunc, random", func() { SortStableFunc(p, slices.Clone(x), compare) }, n - 1, 2*n*log + 50},
 				{"TopK", func() { TopK(p, x, min(n, 10), compare) }, 0, 3*n + 20_000*workers},
-				{"TopK, equal", func() { TopK(p, same, min(n, 10), compare) }, 0, 3*n + 20_000*workers},
+				{"TopK, equal", func() { TopK(p, same, min(n, 10), compare) }, 0, n + n/4 + 20_000*workers},
 				{"TopK, descending", func() { TopK(p, down, min(n, n/20), compare) }, 0, 8*n*log + 50},
 				{"Find", func() { Find(p, x, func(int) bool { calls.Add(1); return false }) }, n, n},
 			} {

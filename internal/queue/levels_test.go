@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/filch-go/filch/internal/model"
@@ -154,6 +155,57 @@ func TestTheLastTwo(t *testing.T) {
 	for i, want := range []entry{{0, 'a'}, {1_000_063, 'b'}, {1_003_008, 'c'}} {
 		if p, v := l.Pop(); p != want.Priority() || v != string(rune(want.Value())) {
 			t.Errorf("pop %d: %q of priority %d, want %q of %d", i, v, p, rune(want.Value()), want.Priority())
+		}
+	}
+}
+
+// Of the worst priority the newest is spilled first, also if the older ones are in a list already
+// and there was no room for the newer ones.
+func TestSpillOfTheWorstOutsideOfTheWindow(t *testing.T) {
+	defer func(n int) { followed = n }(followed)
+	followed = 1
+	var l Levels[string]
+	l.Push(0, "far")
+	for _, v := range []string{"a", "b", "c"} {
+		l.Push(math.MinInt, v)
+	}
+	var spilt []string
+	spill := func(_ int, v string) { spilt = append(spilt, v) }
+	l.Spill(1, spill)
+	l.Best() // follows, with one
+	l.Spill(1, spill)
+	l.Spill(1, spill)
+	if want := []string{"far", "c", "b"}; !slices.Equal(spilt, want) {
+		t.Errorf("%v were spilled, not %v", spilt, want)
+	}
+}
+
+// Values of one priority move by parts, and not one by one.
+func TestPartsMove(t *testing.T) {
+	var from, to Levels[int]
+	for i := range 3 * partSize {
+		from.Push(7, i)
+	}
+	at := from.first()
+	part := from.blocks[at/64][at%64].head
+	from.MoveBests(2*partSize+1, &to)
+	if at = to.first(); to.blocks[at/64][at%64].head != part {
+		t.Error("the first part did not move")
+	}
+	if from.Len() != partSize-1 || to.Len() != 2*partSize+1 {
+		t.Errorf("%d are left, and %d have moved", from.Len(), to.Len())
+	}
+}
+
+// A part is taken from those that are free first, and else from those that others have put down.
+func TestPartsOfOthers(t *testing.T) {
+	asked := 0
+	l := Levels[int]{Parts: &sync.Pool{New: func() any { asked++; return &part[int]{} }}}
+	for range 3 {
+		l.Push(1, 1)
+		l.Pop()
+		if asked != 1 || l.spare != 1 {
+			t.Errorf("asked others %d times; %d parts are free", asked, l.spare)
 		}
 	}
 }

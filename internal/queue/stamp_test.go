@@ -102,6 +102,21 @@ func TestStampsAreFew(t *testing.T) {
 	}
 }
 
+// A walk ends with the chunk in which it has seen as many values as it was to.
+func TestWalkEndsWithAChunk(t *testing.T) {
+	var d Deque[int]
+	for i := range 3 * size {
+		d.PushBack(i)
+	}
+	for n, want := range map[int]int{1: size, size: size, size + 1: 2 * size, 3 * size: 3 * size} {
+		seen := 0
+		next, more := d.Walk(0, n, 0, func(int, int64) { seen++ })
+		if seen != want || next != want || more != (want < 3*size) {
+			t.Errorf("of %d: %d values, to %d, more: %t", n, seen, next, more)
+		}
+	}
+}
+
 // A walk in pieces sees each value once, and the oldest of each priority.
 func TestWalkLevels(t *testing.T) {
 	for name, priority := range priorities {
