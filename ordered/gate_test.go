@@ -102,6 +102,24 @@ func TestAThiefThatIsKeptOut(t *testing.T) {
 	g.leave(0)
 }
 
+// An owner that has met a thief takes the lock, and gives it back when it leaves.
+func TestTheOwnerGivesTheLockBack(t *testing.T) {
+	var g gate
+	g.thief.Store(1) // as one that is about to find out that the owner is in
+	g.enter()
+	if g.mu.TryLock() {
+		t.Fatal("the owner has no lock against a thief")
+	}
+	g.thief.Store(0)
+	g.leave(1)
+	if !g.enterThief() {
+		t.Fatal("the owner has left with the lock")
+	}
+	g.leaveThief(1)
+	g.enter()
+	g.leave(0)
+}
+
 // Who is alone with values that are not all of one priority has them local, with Strict as well,
 // as long as there is room and nothing global is as urgent.
 func TestStrictStaysLocal(t *testing.T) {
