@@ -546,9 +546,16 @@ func TestASecondOwnerIsDetected(t *testing.T) {
 	uses := map[string]func(l *Local[int]){
 		"Push": func(l *Local[int]) { l.Push(0, 1) },
 		"Pop":  func(l *Local[int]) { l.Pop() },
+		// With Strict, what is no more urgent than the global best does not come here.
+		"PushPast": func(l *Local[int]) { l.Push(0, 1) },
 	}
 	if use := uses[os.Getenv(env)]; use != nil {
-		l := New[int](2, 0).Local(0)
+		q := New[int](2, 0)
+		if os.Getenv(env) == "PushPast" {
+			q = New[int](2, 0, Strict())
+			q.Push(0, 0)
+		}
+		l := q.Local(0)
 		done := make(chan bool)
 		go func() { use(l); done <- true }()
 		use(l)
