@@ -111,6 +111,7 @@ func (p *Pool) wake() bool {
 			w.searching = true
 			w.doing.Store(makeDoing(atSearch, nil, 0))
 			w.count.wakes++
+			w.runs.Store(true) // by now: on a busy machine its goroutine may not run for long
 			go p.mark(w.run)
 			return true
 		}
@@ -130,8 +131,7 @@ func (w *Worker) park() bool {
 	w.unparked = make(chan bool, 1)
 	p.parked = append(p.parked, w)
 	p.mu.Unlock()
-	w.runs.Store(false) // fills no place meanwhile
-	defer w.runs.Store(true)
+	w.runs.Store(false) // fills no place until it is woken
 	timer := time.NewTimer(p.linger)
 	defer timer.Stop()
 	select {
@@ -160,6 +160,7 @@ func (p *Pool) unpark() bool {
 	p.parked = p.parked[:n]
 	w.searching = true
 	w.doing.Store(makeDoing(atSearch, nil, 0))
+	w.runs.Store(true)
 	w.unparked <- true
 	return true
 }

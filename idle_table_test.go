@@ -268,3 +268,19 @@ func TestFieldsOfTheIdleWord(t *testing.T) {
 		t.Errorf("a crowd is %d at most", maxCrowd)
 	}
 }
+
+// A worker that was woken counts as one that fills its place, however long its goroutine
+// waits for a processor: else the watch for stalls takes it for one that is lost.
+func TestAWokenWorkerIsNotLost(t *testing.T) {
+	p := New(WithWorkers(1), WithStallTimeout(0))
+	p.takePlace()
+	w := p.hire()
+	w.unparked = make(chan bool, 1) // nobody receives
+	p.parked = append(p.parked, w)
+	if !p.unpark() || !w.runs.Load() {
+		t.Fatal("it does not count")
+	}
+	if n := p.lost(1); n != 0 {
+		t.Errorf("%d places are lost", n)
+	}
+}

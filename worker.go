@@ -60,7 +60,7 @@ type Worker struct {
 	shown atomic.Pointer[Progress] // the same
 
 	hold  hold         // the worker and those that have its tasks' contexts write and load
-	runs  atomic.Bool  // a goroutine of the pool fills the place, not a guest; the goroutine writes, the watch for stalls loads
+	runs  atomic.Bool  // a goroutine of the pool fills the place, or is about to, not a guest; it or its waker writes, the watch for stalls loads
 	level atomic.Int64 // how urgent it is what runs, or nothing; the owner writes, others load; see way
 	tasks taskQueue
 	waits waits // that are made in its seats
@@ -278,7 +278,6 @@ func (w *Worker) publish(n int) (moved int) {
 func (w *Worker) run(uint64, step) {
 	left := false
 	unlabel() // the labels of the goroutine that this one was started by
-	w.runs.Store(true)
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on
 			go w.pool.mark(w.run)
