@@ -39,11 +39,7 @@ func (w *Worker) Blocking(f func()) {
 func (w *Worker) beginBlocking() {
 	w.owed = max(0, w.owed-w.publish(math.MaxInt))
 	w.blocking = true
-	d := uint64(oneBlocked)
-	if w.hold.yieldPlace() {
-		d += minus(onePlace)
-	}
-	w.pool.release(d) // and wakes somebody for what was published, or asks for more
+	w.lend() // and wakes somebody for what was published, or asks for more
 }
 
 // endBlocking takes a place for w again.

@@ -93,7 +93,7 @@ func (p *Pool) end() <-chan struct{} {
 	if p.closed == nil {
 		p.closed = make(chan struct{})
 	}
-	p.state.Or(closed)
+	p.places.Close()
 	for _, w := range p.parked {
 		w.unparked <- false
 	}
@@ -115,8 +115,8 @@ func (p *Pool) closeIfDone() bool {
 	// Who queues a task after the look at the depth wakes a worker: either that
 	// takes its place before the compare-and-swap, which fails then, or it finds
 	// that all has ended, and the task is dropped.
-	if p.closed == nil || p.depth() > 0 || !p.state.CompareAndSwap(closed, closed|ended) {
-		return p.state.Load()&ended != 0
+	if p.closed == nil || p.depth() > 0 || !p.places.TryEnd() {
+		return p.places.Load().Ended()
 	}
 	p.phase.Store(cancelled)
 	p.endLife(ErrClosed)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/filch-go/filch/internal/place"
 )
 
 // taskContext is the context that a task is called with: that of the submitter
@@ -19,8 +21,8 @@ type taskContext struct {
 	pool            *Pool // never nil
 	worker          *Worker
 	more            atomic.Pointer[more]
-	state           atomic.Uint32 // of the Future that this belongs to, or sharedContext
-	round           uint32        // of the worker; see seat
+	state           taskState
+	round           uint32 // of the worker; see seat
 }
 
 // A seat is a worker in one round of tasks: what a task has of its worker. In a
@@ -106,7 +108,7 @@ func (c *taskContext) without(p *Pool) context.Context {
 		return c.Context
 	}
 	rest := &taskContext{Context: c.Context.(*taskContext).without(p), pool: c.pool}
-	rest.state.Store(sharedContext)
+	rest.state.share()
 	return rest
 }
 
@@ -128,7 +130,7 @@ func (s seat) beginInPlace() bool {
 func (s seat) endInPlace() {
 	if p := s.worker.pool; !s.worker.hold.standUp(s.round) { // left behind
 		p.ended.left.Add(-1)
-		p.release(minus(oneBlocked))
+		p.leaveBlocked()
 	}
 }
 
@@ -141,7 +143,7 @@ func (c *taskContext) seated() bool {
 }
 
 // isShared reports whether c is for any number of tasks, none of them a Future.
-func (c *taskContext) isShared() bool { return c.state.Load() == sharedContext }
+func (c *taskContext) isShared() bool { return c.state.load().isShared() }
 
 // contextFor returns the context for a task without a Future. Tasks that follow
 // one another on a worker, with the same context, get the same, if the caller
@@ -168,7 +170,7 @@ func (p *Pool) contextFor(ctx context.Context, s seat, exclusive bool) *taskCont
 // newContext returns a context for a task without a Future.
 func (p *Pool) newContext(ctx context.Context, s seat) *taskContext {
 	c := &taskContext{Context: ctx, pool: p, worker: s.worker, round: s.round}
-	c.state.Store(sharedContext)
+	c.state.share()
 	return c
 }
 
@@ -311,9 +313,9 @@ func (c *taskContext) lend() bool {
 	case !ok:
 		return false
 	case lent:
-		c.pool.release(minus(onePlace) + oneBlocked)
+		c.pool.block()
 	default: // somebody else waits in the name of the same task
-		c.pool.join(oneBlocked)
+		c.pool.enterBlocked()
 	}
 	return true
 }
@@ -321,11 +323,11 @@ func (c *taskContext) lend() bool {
 // reclaim takes a place for the task's worker again, an extra one if all are
 // taken: then the next worker to look for work gives up its own.
 func (c *taskContext) reclaim() {
-	d := minus(oneBlocked)
 	if c.worker.hold.reclaimPlace(c.round) {
-		d += onePlace
+		c.pool.unblock()
+	} else {
+		c.pool.leaveBlocked()
 	}
-	c.pool.release(d)
 }
 
 // latch lets goroutines wait until it is released.
@@ -454,7 +456,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 	}
 	w, p := s.worker, s.p
 	if w == nil || !w.hold.enterScope(s.round) {
-		if w = p.tryEnter(ended); w == nil {
+		if w = p.tryEnter(place.State.Ended); w == nil {
 			return ErrClosed
 		}
 		defer p.exit(w)
@@ -472,7 +474,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 }
 
 // Closed reports whether TryDo would return ErrClosed.
-func (s taskScope) Closed() bool { return s.p.state.Load()&ended != 0 }
+func (s taskScope) Closed() bool { return s.p.places.Load().Ended() }
 
 func (w *Worker) leaveScope() {
 	w.doing.Store(makeDoing(atTasks, nil, 0))
@@ -483,7 +485,7 @@ func (w *Worker) leaveScope() {
 	// The task is over; its goroutine has gone on with another worker.
 	if w.hold.yieldPlace() {
 		w.pool.fire(w)
-		w.pool.release(minus(onePlace))
+		w.pool.leave()
 	} else {
 		w.pool.fire(w)
 	}

@@ -91,14 +91,14 @@ func (c *taskContext) lasts(ctx context.Context) *taskContext {
 // waits, or to another that runs in the same seat.
 func (w *wait) closesCircle() bool {
 	for next, hops := w, 0; next != nil && next.task != nil && hops < 1000; hops++ {
-		s := next.task.state.Load()
-		if s&futureState != futureRunning {
+		s := next.task.state.load()
+		if !s.isRunning() {
 			return false
 		}
-		if next.task == w.by || w.by.worker != nil && s>>futureWorker == w.by.worker.number {
+		if next.task == w.by || w.by.worker != nil && s.runner() == w.by.worker.number {
 			return true
 		}
-		next = next.task.waitsFor(s >> futureWorker) // (R41)
+		next = next.task.waitsFor(s.runner()) // (R41)
 	}
 	return false
 }
@@ -261,7 +261,7 @@ func namesOnTheWay(w *wait) map[string]string {
 		}
 		names[addressOf(next.by)] = next.by.name()
 		names[addressOf(c)] = c.name()
-		next = c.waitsFor(c.state.Load() >> futureWorker)
+		next = c.waitsFor(c.state.load().runner())
 	}
 	return names
 }
@@ -381,7 +381,7 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 		if w.group != nil {
 			return byGroup[w.group.ctx]
 		}
-		if number := w.task.state.Load() >> futureWorker; number != 0 {
+		if number := w.task.state.load().runner(); number != 0 {
 			return bySeat[number]
 		}
 		return byTask[w.task]

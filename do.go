@@ -1,6 +1,10 @@
 package filch
 
-import "context"
+import (
+	"context"
+
+	"github.com/filch-go/filch/internal/place"
+)
 
 // TryDo is [Pool.Do], but returns [ErrClosed] if the pool is closed, without calling f.
 // It panics if f is nil, and as Do does if f panics.
@@ -8,7 +12,7 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 	if f == nil {
 		panic("filch: TryDo: f is nil")
 	}
-	w := p.tryEnter(closed)
+	w := p.tryEnter(place.State.Closed)
 	if w == nil {
 		return ErrClosed
 	}
@@ -38,7 +42,7 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	w := p.tryEnter(closed)
+	w := p.tryEnter(place.State.Closed)
 	if w == nil {
 		return ErrClosed
 	}
@@ -54,4 +58,4 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 // Closed reports whether [Pool.Close] or [Pool.Shutdown] has been called: whether Do
 // panics and TryDo returns [ErrClosed]. It never becomes false again, and if it is
 // false, the pool may be closed the moment after. It costs an atomic load.
-func (p *Pool) Closed() bool { return p.state.Load()&closed != 0 }
+func (p *Pool) Closed() bool { return p.places.Load().Closed() }

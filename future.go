@@ -11,23 +11,9 @@ import (
 type Future[T any] struct {
 	ctx   taskContext // that f is called with; its state is the Future's
 	f     func(ctx context.Context) (T, error)
-	value T     // written before the state is futureDone
+	value T     // written before the state is done
 	err   error // so is this
 }
-
-// The states of a Future.
-const (
-	futureQueued = iota
-	futureRunning
-	futureDone
-	futureState   = 3 // the bits of the above
-	futureWatched = 4 // set once the latch is in use
-
-	sharedContext = 8 // not of a Future
-
-	futureWithin = 16 // set if it runs within the slot of another task
-	futureWorker = 5  // bits from here on: Worker.number of the one that runs it, if any
-)
 
 func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error)) *Future[T] {
 	return &Future[T]{ctx: taskContext{Context: p.inherited(ctx), pool: p}, f: f}
@@ -107,22 +93,11 @@ func (f *Future[T]) seen() *seen { return f.ctx.seen() }
 
 // claim makes the caller the one that runs the task, in the given seat, or drops it.
 func (f *Future[T]) claim(s seat) bool {
-	var how uint32 = futureRunning
+	var runner uint32
 	if s.worker != nil {
-		how |= s.worker.number << futureWorker
+		runner = s.worker.number
 	}
-	if s.slots&poolSlot != 0 {
-		how |= futureWithin
-	}
-	for {
-		s := f.ctx.state.Load()
-		if s&futureState != futureQueued {
-			return false
-		}
-		if f.ctx.state.CompareAndSwap(s, s|how) {
-			return true
-		}
-	}
+	return f.ctx.state.claim(runner, s.slots&poolSlot != 0)
 }
 
 func (f *Future[T]) start(p *Pool, s seat, _ context.Context, _ bool) bool {
@@ -200,17 +175,17 @@ func (f *Future[T]) about() (string, any) {
 // resolve sets the result and lets all go on that wait for it. Before that it gives
 // back the slot of the task, which has one since it was accepted, and so was claimed.
 func (f *Future[T]) resolve(value T, err error) {
-	if s := f.ctx.state.Load(); s&futureState == futureRunning && s&futureWithin == 0 {
+	if f.ctx.state.load().holdsSlot() {
 		f.ctx.pool.leaveSlot(seat{})
 	}
 	f.value, f.err = value, err
 	f.f = nil
-	s := f.ctx.state.Swap(futureDone) // (W40) the result; pairs with (R40)
+	watched := f.ctx.state.finish()
 	m := f.ctx.more.Load()
 	if m == nil {
 		return
 	}
-	if s&futureWatched != 0 {
+	if watched {
 		m.latch.release()
 	}
 	if m.onDone != nil {
@@ -219,12 +194,12 @@ func (f *Future[T]) resolve(value T, err error) {
 }
 
 // isDone reports whether the Future has its result.
-func (f *Future[T]) isDone() bool { return f.ctx.state.Load()&futureState == futureDone } // (R40)
+func (f *Future[T]) isDone() bool { return f.ctx.state.load().isDone() } // (R40)
 
 // watchedLatch returns the latch that will be released when f is done.
 func (f *Future[T]) watchedLatch() *latch {
 	l := &f.ctx.extra().latch
-	if f.ctx.state.Or(futureWatched)&futureState == futureDone {
+	if f.ctx.state.watch() {
 		l.release()
 	}
 	return l
@@ -307,7 +282,7 @@ func (f *Future[T]) unlessDone(err error) error {
 
 // runInPlace runs the task on top of that of c, if nobody has started it.
 func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
-	if f.ctx.state.Load()&futureState != futureQueued || !c.seat().beginInPlace() {
+	if !f.ctx.state.load().isQueued() || !c.seat().beginInPlace() {
 		return false
 	}
 	// It leaves the queue if it is where it is likely to be; else whoever comes

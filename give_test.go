@@ -80,10 +80,12 @@ func TestTooLateToBegin(t *testing.T) {
 		},
 	} {
 		p := New(WithWorkers(1), WithQueueLimit(1, CallerRuns))
-		p.state.Store(closed | ended)
+		p.places.Close()
+		p.places.TryEnd()
+		before := p.places.Load()
 		begin(p)
-		if s := p.state.Load(); s != closed|ended {
-			t.Errorf("%s: the idle word is %x", name, s)
+		if s := p.places.Load(); s != before {
+			t.Errorf("%s: the places were %v and are %v", name, before, s)
 		}
 	}
 }

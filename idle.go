@@ -3,39 +3,14 @@ package filch
 import (
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
+	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// The idle word packs the counts that decide about waking:
-//
-//	bits  0-24  places: goroutines that work for the pool, or look for work
-//	bits 25-36  searching: those of them that look for work
-//	bits 37-61  blocked: goroutines that gave up their place to wait, or have none
-//	bit  62     ended: closed, and all was done
-//	bit  63     closed
-//
-// No field carries into its neighbour. Goroutines that come from outside, to take a place
-// or to count as blocked, are refused beyond maxCrowd in all. Those that are counted already
-// only change from one field to the other.
-const (
-	onePlace     = 1
-	oneSearching = 1 << 25
-	oneBlocked   = 1 << 37
-	maxPlaces    = oneSearching - 1
-	maxSearching = oneBlocked/oneSearching - 1
-	maxBlocked   = ended/oneBlocked - 1
-	ended        = 1 << 62
-	closed       = 1 << 63
-
-	// maxWorkers is the greatest number of workers that a pool may have.
-	maxWorkers = 1<<20 - 1
-	// maxCrowd leaves room for as many as may come at once before they see that
-	// there are too many.
-	maxCrowd = maxPlaces - 1<<22
-)
+// maxWorkers is the greatest number of workers that a pool may have.
+const maxWorkers = 1<<20 - 1
 
 // idle counts the places of a pool.
 //
@@ -72,21 +47,18 @@ const (
 // that is taken back or stolen in the meantime does not wait any more. A
 // leaver that does not find a new forker in the list, (R13), has come to W11 before
 // W13, and so before the new forker's R10.
-type idle struct {
-	state atomic.Uint64
-	_     [120]byte
-}
+type idle struct{ places place.Word }
 
-func (p *Pool) counts(s uint64) policy.Counts {
+func (p *Pool) counts(s place.State) policy.Counts {
 	return policy.Counts{
-		Active:    int(s & maxPlaces),
-		Searching: int(s / oneSearching & maxSearching),
+		Active:    s.Active(),
+		Searching: s.Searching(),
 		Limit:     int(p.limit.Load() + p.extra.Load()),
 	}
 }
 
 // idlers returns how many workers could start on something at once.
-func (p *Pool) idlers() int { return p.counts(p.state.Load()).Idle() }
+func (p *Pool) idlers() int { return p.counts(p.places.Load()).Idle() }
 
 // wake fills a free place with a new searching worker, if the policy says so. It
 // reports false if the pool has ended.
@@ -95,14 +67,14 @@ func (p *Pool) idlers() int { return p.counts(p.state.Load()).Idle() }
 // kept and then let go.
 func (p *Pool) wake() bool {
 	for {
-		s := p.state.Load() // (R10)
+		s := p.places.Load() // (R10)
 		if !p.counts(s).Wake() {
-			return s&ended == 0
+			return !s.Ended()
 		}
-		if s&ended != 0 {
+		if s.Ended() {
 			return false
 		}
-		if p.state.CompareAndSwap(s, s+onePlace+oneSearching) {
+		if p.places.TryWake(s) {
 			p.forgetLostWatch()
 			if p.linger > 0 && p.unpark() {
 				return true
@@ -170,13 +142,13 @@ func (w *Worker) startSearching() bool {
 	p := w.pool
 	procs := p.follow()
 	for {
-		s := p.state.Load()
+		s := p.places.Load()
 		c := p.counts(s)
 		c.Procs = procs
-		if c.Active > c.Limit || c.Searching == maxSearching || !c.MaySearch() {
+		if c.Active > c.Limit || c.Searching == place.MaxSearching || !c.MaySearch() {
 			return false
 		}
-		if p.state.CompareAndSwap(s, s+oneSearching) {
+		if p.places.TrySearch(s) {
 			w.searching = true
 			w.doing.Store(makeDoing(atSearch, nil, 0))
 			return true
@@ -189,7 +161,7 @@ func (w *Worker) startSearching() bool {
 // after the other, and none pays for more than one wake-up.
 func (w *Worker) stopSearching() {
 	w.searching = false
-	w.pool.state.Add(minus(oneSearching))
+	w.pool.places.Found()
 	w.pool.wake()
 }
 
@@ -203,39 +175,59 @@ func (w *Worker) regain() bool {
 }
 
 // takePlace takes a free place, if there is one.
-func (p *Pool) takePlace() bool {
-	for {
-		s := p.state.Load()
-		if c := p.counts(s); c.Active >= c.Limit {
-			return false
-		}
-		if p.state.CompareAndSwap(s, s+onePlace) {
-			return true
-		}
-	}
-}
+func (p *Pool) takePlace() bool { return p.places.TryEnter(int(p.limit.Load() + p.extra.Load())) }
 
-// join counts a goroutine that comes from outside, as one, which is onePlace or
-// oneBlocked, and returns the idle word. It panics if there are too many.
-func (p *Pool) join(one uint64) uint64 {
-	s := p.state.Add(one)
-	if s&maxPlaces+s/oneBlocked&maxBlocked > maxCrowd {
-		p.release(minus(one))
-		panic(fmt.Sprintf("filch: more than %d goroutines are in the pool, at work or waiting", maxCrowd))
+// enter takes a place for a goroutine from outside, an extra one if all are taken. It
+// panics if there are too many.
+func (p *Pool) enter() place.State {
+	s := p.places.Enter()
+	if s.Crowded() {
+		p.leave()
+		crowded()
 	}
 	return s
 }
 
-// release changes the idle word by d, for a worker that gives up its place. If
-// that may be the first free one, and no worker searches, it looks for work with
-// which to fill the place.
-func (p *Pool) release(d uint64) {
-	s := p.state.Add(d) // (W11)
-	places := int32(s & maxPlaces)
-	if p.quiet(s) && s&closed != 0 && p.allLeft() {
+// enterBlocked counts a goroutine from outside as blocked. It panics if there are too many.
+func (p *Pool) enterBlocked() place.State {
+	s := p.places.EnterBlocked(1)
+	if s.Crowded() {
+		p.leaveBlocked()
+		crowded()
+	}
+	return s
+}
+
+func crowded() {
+	panic(fmt.Sprintf("filch: more than %d goroutines are in the pool, at work or waiting", place.MaxCrowd))
+}
+
+// leave gives up a place. If it is the first free one, and no worker searches, the pool
+// looks for work with which to fill it.
+func (p *Pool) leave() {
+	s := p.places.Leave() // (W11)
+	p.left(s, s.Active() == int(p.limit.Load()+p.extra.Load())-1)
+}
+
+// leaveSearching gives up the place of a worker that has found nothing.
+func (p *Pool) leaveSearching() { p.left(p.places.LeaveSearching(), true) } // (W11)
+
+// block gives up the place of a goroutine that waits, or is about to block.
+func (p *Pool) block() { p.left(p.places.Block(), true) } // (W11)
+
+// unblock takes a place for it again, an extra one if all are taken.
+func (p *Pool) unblock() { p.left(p.places.Unblock(), true) }
+
+// leaveBlocked ends the count of a goroutine as blocked.
+func (p *Pool) leaveBlocked() { p.left(p.places.LeaveBlocked(1), true) }
+
+// left is called after a place was given up, and the State is s. If look is set, and no
+// worker searches, a place may be free that nobody fills.
+func (p *Pool) left(s place.State, look bool) {
+	if s.AtRest() && s.Closed() && p.allLeft() {
 		return
 	}
-	if s/oneSearching&maxSearching == 0 && (d != minus(onePlace) || places == p.limit.Load()+p.extra.Load()-1) {
+	if look && s.Searching() == 0 {
 		p.offer()
 	}
 }
@@ -260,9 +252,3 @@ func (p *Pool) offer() {
 		w.raise(hunger) // (W12)
 	}
 }
-
-// quiet reports whether no goroutine works for the pool, nor waits to go on.
-func (d *idle) quiet(s uint64) bool { return s&^(closed|ended) == 0 }
-
-// minus is what to add to subtract n.
-func minus(n uint64) uint64 { return ^(n - 1) }

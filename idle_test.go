@@ -4,14 +4,20 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/place"
 )
 
 // What comes when the counts are full is refused, and carries into no other field.
 func TestCountsDoNotCarry(t *testing.T) {
-	for name, full := range map[string]uint64{
-		"places":  maxCrowd * onePlace,
-		"blocked": maxCrowd * oneBlocked,
-		"both":    maxCrowd/2*onePlace + (maxCrowd-maxCrowd/2)*oneBlocked,
+	for name, fill := range map[string]func(w *place.Word){
+		"blocked": func(w *place.Word) { w.EnterBlocked(place.MaxCrowd) },
+		"both": func(w *place.Word) {
+			for range 1000 {
+				w.Enter()
+			}
+			w.EnterBlocked(place.MaxCrowd - 1000)
+		},
 	} {
 		for call, f := range map[string]func(p *Pool){
 			"Do":            func(p *Pool) { p.Do(func(*Worker) {}) },
@@ -21,13 +27,14 @@ func TestCountsDoNotCarry(t *testing.T) {
 		} {
 			t.Run(name+"/"+call, func(t *testing.T) {
 				p := New(WithWorkers(1))
-				p.state.Store(full)
+				fill(&p.places)
+				full := p.places.Load()
 				defer func() {
 					if s, _ := recover().(string); !strings.Contains(s, "goroutines are in the pool") {
 						t.Errorf("panic: %q", s)
 					}
-					if s := p.state.Load(); s != full {
-						t.Errorf("the word was %#x and is %#x", full, s)
+					if s := p.places.Load(); s != full {
+						t.Errorf("the places were %v and are %v", full, s)
 					}
 				}()
 				f(p)

@@ -17,18 +17,10 @@ type job struct {
 	level  int64            // that of the owner when it was published
 	labels *context.Context // of the work that it belongs to, or nil; the owner writes, before it is published
 	thief  atomic.Pointer[Worker]
-	state  atomic.Uint32
+	state  jobState
 	err    *PanicError // how run ended, if not by returning: a panic,
 	exited bool        // or runtime.Goexit; the thief writes, before it is done
 }
-
-// The states of a job.
-const (
-	jobOpen     = iota // not done
-	jobReturned        // not begun, and in the global queue; see handOn
-	jobAwaited         // not done, and its owner has given up its place to wait
-	jobDone
-)
 
 // execute runs j on w, which has taken it.
 func (w *Worker) execute(j *job) {
@@ -59,12 +51,12 @@ func (w *Worker) execute(j *job) {
 // so that as many goroutines run as before.
 func (w *Worker) finish(j *job) {
 	owner := j.owner
-	if j.state.Swap(jobDone) == jobAwaited { // (W20) the result; pairs with (R20)
+	if j.state.finish() {
 		switch {
 		case !w.hold.yieldPlace():
-			w.pool.state.Add(onePlace)
+			w.pool.places.Enter()
 		case w.helping > 0: // it has a wait of its own to go on with
-			w.pool.state.Add(oneBlocked)
+			w.pool.places.EnterBlocked(1)
 			w.passed = true
 		}
 		close(owner.wakeup)
@@ -89,14 +81,14 @@ func (w *Worker) finish(j *job) {
 // It reports false if j turns out not to be stolen after all.
 func (w *Worker) await(j *job) bool {
 	for !w.watch(j) {
-		if j.state.Load() == jobReturned && w.pool.global.remove(j) {
+		if j.state.isReturned() && w.pool.global.remove(j) {
 			w.replace()
 			return false
 		}
 		// A channel belongs to the synctest bubble that it is made in, so it is
 		// made anew.
 		w.wakeup = make(chan struct{})
-		if j.state.CompareAndSwap(jobOpen, jobAwaited) { // (R20)
+		if j.state.await() {
 			doing := w.doing.Load()
 			w.doing.Store(makeDoing(atJoin, j.thief.Load(), 0))
 			w.block()
@@ -119,11 +111,11 @@ func (w *Worker) replace() {
 
 // resume ends a time in which w counted as blocked, and takes a place for it.
 func (w *Worker) resume() {
-	d := minus(oneBlocked)
 	if w.hold.retakePlace() {
-		d += onePlace
+		w.pool.unblock()
+	} else {
+		w.pool.leaveBlocked()
 	}
-	w.pool.release(d)
 }
 
 // watch waits for j, and helps with it, for as long as that may be cheaper than
@@ -139,10 +131,10 @@ func (w *Worker) watch(j *job) bool {
 	w.doing.Store(makeDoing(atJoin, j.thief.Load(), 0))
 	defer w.doing.Store(doing)
 	for s := (spin{}); !w.passed && s.next(); {
-		switch j.state.Load() { // (R20)
-		case jobDone:
+		switch { // (R20)
+		case j.done():
 			return true
-		case jobReturned:
+		case j.state.isReturned():
 			return false
 		}
 		// A job that ends in Goexit would end the unwinding as well, half done.
@@ -157,22 +149,26 @@ func (w *Worker) watch(j *job) bool {
 func (w *Worker) block() {
 	w.count.waits++
 	if !w.passed {
-		d := uint64(oneBlocked)
-		if w.hold.yieldPlace() {
-			d += minus(onePlace)
-		}
-		w.pool.release(d)
+		w.lend()
 	}
 	<-w.wakeup
 	w.passed = false
-	d := minus(oneBlocked)
-	if !w.hold.retakePlace() {
-		d += minus(onePlace) // somebody has one in its name
+	if !w.hold.retakePlace() { // somebody has one in its name
+		w.pool.places.Leave()
 	}
-	w.pool.release(d)
+	w.pool.leaveBlocked()
 }
 
-func (j *job) done() bool { return j.state.Load() == jobDone }
+// lend gives up w's place, if it has one, and counts it as blocked.
+func (w *Worker) lend() {
+	if w.hold.yieldPlace() {
+		w.pool.block()
+	} else {
+		w.pool.left(w.pool.places.EnterBlocked(1), true)
+	}
+}
+
+func (j *job) done() bool { return j.state.isDone() }
 
 // help does one job of the worker that has stolen j, and reports whether it
 // did.
@@ -220,7 +216,7 @@ type jobQueue struct {
 func (q *jobQueue) add(j *job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	j.state.CompareAndSwap(jobOpen, jobReturned) // or it is awaited already
+	j.state.handOn() // or it is awaited already
 	q.jobs = append(q.jobs, j)
 	q.n.Store(int32(len(q.jobs))) // (W10)
 }
@@ -252,7 +248,7 @@ func (q *jobQueue) remove(j *job) bool {
 }
 
 func (q *jobQueue) delete(i int) {
-	q.jobs[i].state.CompareAndSwap(jobReturned, jobOpen)
+	q.jobs[i].state.takeOut()
 	q.jobs = slices.Delete(q.jobs, i, i+1)
 	q.n.Store(int32(len(q.jobs)))
 }
@@ -358,9 +354,8 @@ func (p *published[A, R]) recycle() {
 	var result R
 	j.fn, j.arg, j.result = nil, arg, result
 	j.owner, j.labels, j.err, j.exited = nil, nil, nil, false
-	if j.state.Load() != jobOpen {
+	if j.state.renew() {
 		j.thief.Store(nil)
-		j.state.Store(jobOpen)
 	}
 	p.spare = append(p.spare, j)
 }

@@ -55,8 +55,8 @@ func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
 	}); n != 2 {
 		t.Errorf("while its owner is blocked: %d", n)
 	}
-	if s := p.state.Load(); s&maxPlaces > 1 {
-		t.Errorf("%d places taken", s&maxPlaces)
+	if s := p.places.Load(); s.Active() > 1 {
+		t.Errorf("%v", s)
 	}
 }
 
@@ -127,13 +127,13 @@ func TestNothingIsRetained(t *testing.T) {
 // work is public that nobody looks for.
 func TestWhoLeavesLooksForWork(t *testing.T) {
 	p := New(WithWorkers(2))
-	stays, leaves := p.enter("Do"), p.enter("Do")
+	stays, leaves := p.mustEnter("Do"), p.mustEnter("Do")
 	stays.demand = none
 	p.exit(leaves)
 	if stays.demand != hunger {
 		t.Errorf("demand %d after a place became free, want %d", stays.demand, hunger)
 	}
-	leaves = p.enter("Do")
+	leaves = p.mustEnter("Do")
 	ran := make(chan bool)
 	p.global.add(&job{run: func(*Worker) { close(ran) }, owner: stays})
 	p.exit(leaves)

@@ -14,14 +14,9 @@ type (
 	_ [unsafe.Offsetof(Worker{}.demand) - 64]byte
 
 	// Each Do writes the idle word, and takes and gives back the spare worker.
-	_ [unsafe.Offsetof(Pool{}.limit) - unsafe.Offsetof(Pool{}.state) - 128]byte
+	_ [unsafe.Offsetof(Pool{}.limit) - unsafe.Offsetof(Pool{}.places) - 128]byte
 	_ [unsafe.Offsetof(Pool{}.spare) - unsafe.Offsetof(Pool{}.workers) - 128]byte
 	_ [unsafe.Offsetof(Pool{}.mu) - unsafe.Offsetof(Pool{}.spare) - 120]byte
-
-	// The fields of the idle word do not overlap, and leave the sign alone.
-	_ [maxPlaces + 1 - oneSearching]byte
-	_ [oneSearching*(maxSearching+1) - oneBlocked]byte
-	_ [ended - uint64(oneBlocked*(maxBlocked+1))]byte
 
 	// A credit that was saved up pays for a few milliseconds of work at most.
 	_ [100_000_000 - policy.MaxCredit*policy.Price]byte

@@ -90,7 +90,7 @@ func call[A, R any](s Scope, fn callee[A, R], arg A) (r R) {
 	case *Worker:
 		w = s
 	case *Pool:
-		w = s.enter("Call")
+		w = s.mustEnter("Call")
 		w.doing.Store(makeDoing(atCall, nil, fn.entryPoint()))
 		defer s.exit(w)
 	case nil:

@@ -46,6 +46,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/filch-go/filch/internal/place"
 )
 
 // Pool is a set of places for workers that steal work from one another. Make
@@ -417,26 +419,25 @@ func (p *Pool) Do(f func(w *Worker)) {
 	if f == nil {
 		panic("filch: Do: f is nil")
 	}
-	w := p.enter("Do")
+	w := p.mustEnter("Do")
 	w.doing.Store(makeDoing(atDo, nil, entryOf(f)))
 	defer p.exit(w)
 	w.Do(f)
 }
 
-// enter makes the caller a worker with a place.
-func (p *Pool) enter(op string) *Worker {
-	w := p.tryEnter(closed)
+// mustEnter makes the caller a worker with a place. It panics if the pool is closed.
+func (p *Pool) mustEnter(op string) *Worker {
+	w := p.tryEnter(place.State.Closed)
 	if w == nil {
 		panic("filch: " + op + " on a closed Pool")
 	}
 	return w
 }
 
-// tryEnter is enter, but returns nil if the pool is in the given state: closed,
-// or ended.
-func (p *Pool) tryEnter(shut uint64) *Worker {
-	if p.join(onePlace)&shut != 0 {
-		p.release(minus(onePlace))
+// tryEnter is mustEnter, but returns nil if the pool is shut.
+func (p *Pool) tryEnter(shut func(place.State) bool) *Worker {
+	if shut(p.enter()) {
+		p.leave()
 		return nil
 	}
 	if p.limit.Load() == 1 {
@@ -462,7 +463,7 @@ func (p *Pool) exit(w *Worker) {
 		panic("filch: internal error: a worker left without its place")
 	}
 	p.fire(w)
-	p.release(minus(onePlace))
+	p.leave()
 }
 
 // hire returns a worker for the caller's use, one that was used before if

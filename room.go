@@ -239,7 +239,7 @@ func (p *Pool) runsTaskOf(ctx context.Context) bool {
 	case c == nil || c.pool != p:
 		return false
 	case !c.isShared():
-		return c.state.Load()&futureState == futureRunning
+		return c.state.load().isRunning()
 	}
 	return c.worker == nil || c.seated()
 }

@@ -223,7 +223,7 @@ func TestBusyPollFindsItsOwnTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := <-contexts
-	for p.counts(p.state.Load()).Searching == 0 {
+	for p.counts(p.places.Load()).Searching == 0 {
 		runtime.Gosched()
 	}
 	ran := make(chan bool)

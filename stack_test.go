@@ -69,7 +69,7 @@ func TestCensus(t *testing.T) {
 	for p.census() != (census{waiting: 2, lending: 2}) { // the last ones are about to wait
 		runtime.Gosched()
 	}
-	for p.lost(p.counts(p.state.Load()).Active) != 2 { // a worker may be about to leave
+	for p.lost(p.counts(p.places.Load()).Active) != 2 { // a worker may be about to leave
 		runtime.Gosched()
 	}
 	close(leave)

@@ -6,6 +6,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -137,7 +138,7 @@ func (w *stallWatch) look() {
 
 // setExtra sets how many places there are beyond the pool's own.
 func (p *Pool) setExtra(n, active int) {
-	n = min(n, maxCrowd)
+	n = min(n, place.MaxCrowd)
 	added := n - int(p.extra.Swap(int32(n)))
 	if added <= 0 {
 		return
@@ -166,7 +167,7 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 		q.mu.Unlock()
 	}
 	o.Extra = int(p.extra.Load())
-	o.Active = p.counts(p.state.Load()).Active
+	o.Active = p.counts(p.places.Load()).Active
 	o.Running = runningGoroutines()
 	return o, queued
 }

@@ -155,12 +155,12 @@ func (p *Pool) Stats() Stats {
 	t.Tasks.Done += c.inPlace.ended.Load() - c.left.Load()
 	t.Tasks.InPlace += c.inPlace.begun.Load()
 	t.Tasks.Started += t.Tasks.InPlace
-	s := p.state.Load()
+	s := p.places.Load()
 	n := p.counts(s)
 	t.Workers, t.Active, t.Searching = int(p.limit.Load()), n.Active, n.Searching
 	t.Busy, t.Idle = n.Active-n.Searching, max(0, n.Limit-n.Active)
 	t.Extra = int(p.extra.Load())
 	t.Tasks.Waiting = p.room.waiting() + p.slots.waiting()
-	t.Blocked = int(s / oneBlocked & maxBlocked)
+	t.Blocked = s.Blocked()
 	return t
 }

@@ -479,15 +479,15 @@ func (p *Pool) runHere(ctx context.Context, without slots, next func(s seat) (ta
 		run(c.seat())
 		return ran
 	}
-	if p.join(oneBlocked)&ended == 0 { // Close waits for it
+	if !p.enterBlocked().Ended() { // Close waits for it
 		if c != nil && c.pool != p && c.lend() {
 			defer c.reclaim()
 		}
-		defer p.release(minus(oneBlocked))
+		defer p.leaveBlocked()
 		p.mark(func(uint64, step) { run(seat{}) })
 		return ran
 	}
-	p.release(minus(oneBlocked))
+	p.leaveBlocked()
 	return false
 }
 
@@ -539,8 +539,8 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 			return err
 		}
 	}
-	if p.join(oneBlocked)&ended != 0 {
-		p.release(minus(oneBlocked))
+	if p.enterBlocked().Ended() {
+		p.leaveBlocked()
 		p.leaveSlot(seat{})
 		return p.refuse(t.body, ErrClosed)
 	}
@@ -548,7 +548,7 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 		p.mark(func(uint64, step) { // Close waits for it by now
 			p.announce(t.body, TaskSubmitted, nil, func() {
 				p.leaveSlot(seat{})
-				p.release(minus(oneBlocked))
+				p.leaveBlocked()
 			})
 		})
 	}
@@ -557,7 +557,7 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 	entry := p.long.PushBack(t.body)
 	p.mu.Unlock()
 	go p.mark(func(uint64, step) {
-		defer p.release(minus(oneBlocked))
+		defer p.leaveBlocked()
 		defer func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -1066,7 +1066,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	wake := n > 0 && !w.searching // a searching worker wakes another when it stops
 	if w.searching && q == &p.tasks {
 		w.searching = false // at once, for mayGiveWay
-		p.state.Add(minus(oneSearching))
+		p.places.Found()
 		wake = true
 	}
 	q.mu.Unlock()
@@ -1105,7 +1105,7 @@ func (w *Worker) serve(t task, self **Worker) {
 			w.ran++
 		}
 		w.body = nil
-		if c := p.counts(p.state.Load()); c.Active > c.Limit || !w.hold.load().hasPlace() || p.global.n.Load() > 0 {
+		if c := p.counts(p.places.Load()); c.Active > c.Limit || !w.hold.load().hasPlace() || p.global.n.Load() > 0 {
 			return
 		}
 		if p.way.n.Load() > 0 && p.mayPass() {
@@ -1144,7 +1144,7 @@ func (w *Worker) served(self **Worker) {
 	w.tasks.mu.Unlock()
 	w.ran = 0
 	if w.endRound() {
-		p.join(onePlace)
+		p.enter()
 		*self = p.hire()
 		(*self).runs.Store(true)
 		w.runs.Store(false)
@@ -1159,14 +1159,14 @@ func (w *Worker) endRound() (left bool) {
 	p := w.pool
 	for {
 		s := w.hold.load()
-		n := uint64(s.seated())
+		n := s.seated()
 		p.ended.left.Add(int64(n))
-		p.state.Add(n * oneBlocked)
+		p.places.EnterBlocked(n)
 		left, ok := w.hold.endRound(s)
 		if ok {
 			return left
 		}
-		p.state.Add(minus(n * oneBlocked))
+		p.places.LeaveBlocked(n)
 		p.ended.left.Add(-int64(n))
 	}
 }

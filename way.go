@@ -142,7 +142,7 @@ func (w *Worker) mayGiveWay() bool {
 	if w.guest || w.unwinding || w.passed || p.paused.Load() || p.phase.Load() == cancelled || !w.hold.load().hasPlace() {
 		return false
 	}
-	if c := p.counts(p.state.Load()); c.Active > c.Limit {
+	if c := p.counts(p.places.Load()); c.Active > c.Limit {
 		return false
 	}
 	idle, best, level := p.idlers(), p.tasks.best.Load(), w.level.Load()
@@ -275,7 +275,7 @@ func (p *Pool) ask() {
 // is paused or closed, so that no task is about to have it.
 func (p *Pool) letAllGoOn() {
 	for {
-		w := p.way.leave(math.MaxInt64, func() bool { p.state.Add(onePlace); return true })
+		w := p.way.leave(math.MaxInt64, func() bool { p.places.Enter(); return true })
 		if w == nil {
 			return
 		}

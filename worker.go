@@ -327,7 +327,7 @@ func (w *Worker) find() (j *job, t task) {
 // search returns a job or a task, or neither.
 func (w *Worker) search() (j *job, t task) {
 	p := w.pool
-	if c := p.counts(p.state.Load()); c.Active <= c.Limit {
+	if c := p.counts(p.places.Load()); c.Active <= c.Limit {
 		if t, _ = w.nextTask(); t.body != nil {
 			return nil, t
 		}
@@ -357,21 +357,21 @@ func (w *Worker) search() (j *job, t task) {
 // another place in the end: then it reports true.
 func (w *Worker) giveUp() bool {
 	p := w.pool
-	d := minus(onePlace)
+	leave := p.leave
 	if w.searching {
-		d = minus(onePlace + oneSearching)
+		leave = p.leaveSearching
 	}
 	w.searching = false
-	if p.linger > 0 {
-		p.release(d)
-		if w.park() {
-			return true
-		}
+	if p.linger == 0 {
 		p.fire(w)
+		leave()
 		return false
 	}
+	leave()
+	if w.park() {
+		return true
+	}
 	p.fire(w)
-	p.release(d)
 	return false
 }
 
@@ -380,7 +380,7 @@ func (p *Pool) mayPoll() bool {
 	if !p.busyPoll || p.phase.Load() != open {
 		return false
 	}
-	c := p.counts(p.state.Load())
+	c := p.counts(p.places.Load())
 	return c.Active <= c.Limit
 }
 

@@ -10,11 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
-// base is the path of this package.
-const base = "github.com/filch-go/filch/internal/explore"
+const (
+	module = "github.com/filch-go/filch"
+	base   = module + "/internal/explore" // this package
+)
 
 // An Edit replaces a piece of a file, which must be there once. The file is named
 // from the root of the repository.
@@ -31,22 +34,16 @@ var subjects = []subject{
 		{"ring.go", "const minRing = 32\n", "const minRing = 4\n"},
 		{"ring.go", "func (r *ring[T]) at(i int64) *T { return &r.slots[int(i)&(len(r.slots)-1)] }",
 			"func (r *ring[T]) at(i int64) *T {\n\tp := &r.slots[int(i)&(len(r.slots)-1)]\n\tatomic.Plain(unsafe.Pointer(p), true)\n\treturn p\n}"},
-		{"ring.go", "import \"unsafe\"\n", "import (\n\t\"unsafe\"\n\n\tatomic \"" + base + "/sched\"\n)\n"},
 	}},
 	{"ordered", []Edit{
-		{"ordered.go", "\t\"github.com/filch-go/filch/internal/queue\"\n", "\t\"" + base + "/subject/internal/queue\"\n"},
 		{"gate.go", "// gate lets the owner", "// Gate is a gate for a program of its own.\ntype Gate = gate\n\nfunc (g *Gate) Enter() { g.enter() }\n\nfunc (g *Gate) Leave(n int) { g.leave(n) }\n\nfunc (g *Gate) EnterThief() bool { return g.enterThief() }\n\nfunc (g *Gate) LeaveThief(n int) { g.leaveThief(n) }\n\n// gate lets the owner"},
 	}},
 	{"internal/queue", []Edit{
-		{"levels.go", "import (\n\t\"math\"\n\t\"math/bits\"\n", "import (\n\t\"math\"\n\t\"math/bits\"\n\n\tatomic \"" + base + "/sched\"\n"},
 		{"levels.go", "func (l *Levels[T]) list(at uint) *level[T] {\n", "func (l *Levels[T]) list(at uint) *level[T] {\n\tatomic.Writes(&l.n)\n"},
 		{"levels.go", "func (l *Levels[T]) shorten(list *level[T], at uint, n int) {\n", "func (l *Levels[T]) shorten(list *level[T], at uint, n int) {\n\tatomic.Writes(&l.n)\n"},
 	}},
+	{"internal/place", nil},
 	{".", []Edit{
-		// The packages that it uses, likewise.
-		{"worker.go", "\t\"github.com/filch-go/filch/deque\"\n", "\t\"" + base + "/subject/deque\"\n"},
-		{"task.go", "\t\"github.com/filch-go/filch/internal/queue\"\n", "\t\"" + base + "/subject/internal/queue\"\n"},
-		{"queued.go", "\t\"github.com/filch-go/filch/internal/queue\"\n", "\t\"" + base + "/subject/internal/queue\"\n"},
 		// What is there for Dump alone orders nothing.
 		{"dump.go", "type note = atomic.Uint64\n", "type note struct{ v uint64 }\n\nfunc (n *note) Load() uint64 { return n.v }\n\nfunc (n *note) Store(v uint64) { n.v = v }\n"},
 		// Goroutines and channels.
@@ -60,7 +57,6 @@ var subjects = []subject{
 		{"close.go", "\t<-end\n\treturn nil\n", "\tatomic.Receive(end)\n\treturn nil\n"},
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
 		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
-		{"close.go", "import (\n", "import (\n\tatomic \"" + base + "/sched\"\n"},
 		{"idle.go", "\ttimer := time.NewTimer(p.linger)\n\tdefer timer.Stop()\n\tselect {\n\tcase goOn := <-w.unparked:\n\t\treturn goOn\n\tcase <-timer.C:\n\t}\n",
 			"\t_ = time.NewTimer\n\tif goOn, ok := atomic.Take(w.unparked); ok {\n\t\treturn goOn\n\t}\n"},
 		// Stacks are Go's own.
@@ -71,7 +67,6 @@ var subjects = []subject{
 		{"idle.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
 		{"close.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
 		// Plain memory that goes from one goroutine to another.
-		{"future.go", "\t\"runtime\"\n", "\t\"runtime\"\n\n\tatomic \"" + base + "/sched\"\n"},
 		{"future.go", "\tf.value, f.err = value, err\n", "\tatomic.Writes(&f.value)\n\tf.value, f.err = value, err\n"},
 		{"future.go", "\treturn f.value, f.err\n", "\tatomic.Reads(&f.value)\n\treturn f.value, f.err\n"},
 		{"job.go", "j.result = j.fn.run(w, j.arg)", "atomic.Reads(&j.arg)\n\t\tr := j.fn.run(w, j.arg)\n\t\tatomic.Writes(&j.result)\n\t\tj.result = r"},
@@ -92,6 +87,11 @@ var subjects = []subject{
 
 // replaced are the imports that are taken over.
 var replaced = map[string]string{"sync": "sync", "sync/atomic": "atomic", "runtime": "runtime"}
+
+var (
+	usesAtomic   = regexp.MustCompile(`\batomic\.[A-Z]`)
+	afterPackage = regexp.MustCompile(`(?m)^package .*\n`)
+)
 
 // Build compiles the programs with the root of filch's repository in root, after
 // the edits, into the file drive. Temporary files go into dir.
@@ -143,10 +143,16 @@ func Prepare(root, dir string, edits []Edit) (string, error) {
 					}
 				}
 			}
+			for _, other := range subjects {
+				text = strings.ReplaceAll(text, fmt.Sprintf("\t%q\n", module+"/"+other.dir), fmt.Sprintf("\t%q\n", base+"/subject/"+other.dir))
+			}
 			for path, name := range replaced {
 				for _, before := range []string{"\t", "import "} {
 					text = strings.Replace(text, fmt.Sprintf("%s%q\n", before, path), fmt.Sprintf("%s%s %q\n", before, name, base+"/sched"), 1)
 				}
+			}
+			if sched := fmt.Sprintf("atomic %q\n", base+"/sched"); usesAtomic.MatchString(text) && !strings.Contains(text, sched) {
+				text = afterPackage.ReplaceAllString(text, "$0\nimport "+sched)
 			}
 			to := filepath.Join(dir, strings.NewReplacer("/", "_", ".", "root").Replace(s.dir)+"_"+filepath.Base(file))
 			if err := os.WriteFile(to, []byte(text), 0o666); err != nil {
