@@ -54,9 +54,9 @@ func (w *Worker) finish(j *job) {
 	if j.state.finish() {
 		switch {
 		case !w.hold.yieldPlace():
-			w.pool.places.Enter()
+			_ = w.pool.places.Enter() // for the owner, which counts as blocked
 		case w.helping > 0: // it has a wait of its own to go on with
-			w.pool.places.EnterBlocked(1)
+			_ = w.pool.places.EnterBlocked(1)
 			w.passed = true
 		}
 		close(owner.wakeup)
@@ -154,7 +154,7 @@ func (w *Worker) block() {
 	<-w.wakeup
 	w.passed = false
 	if !w.hold.retakePlace() { // somebody has one in its name
-		w.pool.places.Leave()
+		_ = w.pool.places.Leave() // the next step sees to it
 	}
 	w.pool.leaveBlocked()
 }

@@ -497,7 +497,7 @@ func (p *Pool) hireSlow() *Worker {
 
 // fire takes w back. Its deque is empty.
 func (p *Pool) fire(w *Worker) {
-	w.hold.retakePlace() // for the next that hires it
+	_ = w.hold.retakePlace() // for the next that hires it, if it was lent
 	w.context, w.guest = nil, false
 	w.worksForNobody()
 	if w.runs.Load() {

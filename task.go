@@ -1161,12 +1161,12 @@ func (w *Worker) endRound() (left bool) {
 		s := w.hold.load()
 		n := s.seated()
 		p.ended.left.Add(int64(n))
-		p.places.EnterBlocked(n)
+		_ = p.places.EnterBlocked(n)
 		left, ok := w.hold.endRound(s)
 		if ok {
 			return left
 		}
-		p.places.LeaveBlocked(n)
+		_ = p.places.LeaveBlocked(n) // w counts as well, so the pool is not at rest
 		p.ended.left.Add(-int64(n))
 	}
 }

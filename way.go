@@ -275,7 +275,7 @@ func (p *Pool) ask() {
 // is paused or closed, so that no task is about to have it.
 func (p *Pool) letAllGoOn() {
 	for {
-		w := p.way.leave(math.MaxInt64, func() bool { p.places.Enter(); return true })
+		w := p.way.leave(math.MaxInt64, func() bool { _ = p.places.Enter(); return true })
 		if w == nil {
 			return
 		}

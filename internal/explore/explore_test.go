@@ -183,7 +183,7 @@ var mutations = []mutation{
 	{"hold: a Scope is entered by a store", "Pool/scope while", []Edit{{"hold.go",
 		"\t\tif h.swap(s, s&^scopeBits|scopeUsed) {\n\t\t\treturn true\n\t\t}\n", "\t\th.word.Store(uint64(s&^scopeBits | scopeUsed))\n\t\treturn true\n"}}},
 	{"hold: what runs on in the seat is counted after the end of the round", "Pool/in place while", []Edit{{"task.go",
-		"\t\tp.places.EnterBlocked(n)\n\t\tleft, ok := w.hold.endRound(s)\n", "\t\tleft, ok := w.hold.endRound(s)\n\t\tp.places.EnterBlocked(n)\n"}}},
+		"\t\t_ = p.places.EnterBlocked(n)\n\t\tleft, ok := w.hold.endRound(s)\n", "\t\tleft, ok := w.hold.endRound(s)\n\t\t_ = p.places.EnterBlocked(n)\n"}}},
 	{"tasks: what comes after Close stays queued", "Pool/close, two", []Edit{{"task.go",
 		"if !p.wake() || p.phase.Load() == cancelled {", "if !p.wake() {"}}},
 	{"future: done before the result", "Pool/wait from outside", []Edit{{"future.go",
@@ -193,7 +193,7 @@ var mutations = []mutation{
 		"\tj.run(w)\n", "\tj.state.word.CompareAndSwap(jobOpen, jobDone)\n\tj.run(w)\n"}}},
 
 	{"join: whoever helps and passes its place on does not count as blocked", "Pool/help$", []Edit{{"job.go",
-		"\t\tcase w.helping > 0: // it has a wait of its own to go on with\n\t\t\tw.pool.places.EnterBlocked(1)\n\t\t\tw.passed = true\n", ""}}},
+		"\t\tcase w.helping > 0: // it has a wait of its own to go on with\n\t\t\t_ = w.pool.places.EnterBlocked(1)\n\t\t\tw.passed = true\n", ""}}},
 	{"join: a place that was passed on is not replaced", "Pool/help$", []Edit{{"job.go",
 		"\t\tw.passed = false\n\t\tw.resume()\n", "\t\tw.passed = false\n"}}},
 	{"way: whoever queues an urgent task asks nobody", "Pool/giving way$", []Edit{{"task.go", "\tp.urge()\n", ""}}},

@@ -128,7 +128,7 @@ func (w *Word) TryWake(s State) bool { return w.swap(s, s+oneActive+oneSearching
 func (w *Word) TrySearch(s State) bool { return w.swap(s, s+oneSearching) }
 
 // Found ends the search of a goroutine, which keeps its place.
-func (w *Word) Found() State { return w.add(minus(oneSearching), oneActive+oneSearching) }
+func (w *Word) Found() { _ = w.add(minus(oneSearching), oneActive+oneSearching) }
 
 // Leave gives up a place.
 func (w *Word) Leave() State { return w.add(minus(oneActive), oneActive) }
@@ -153,7 +153,7 @@ func (w *Word) Block() State { return w.add(oneBlocked-oneActive, oneActive) }
 func (w *Word) Unblock() State { return w.add(minus(oneBlocked-oneActive), oneBlocked) }
 
 // Close notes that the pool takes no more work from outside.
-func (w *Word) Close() State { return State(w.word.Or(closed)) | closed }
+func (w *Word) Close() { w.word.Or(closed) }
 
 // TryEnd ends the pool if it is closed, at rest, and has not ended yet. It reports whether
 // it did.
