@@ -3,6 +3,8 @@ package filch
 import (
 	"context"
 	"testing"
+
+	"github.com/filch-go/filch/internal/policy"
 )
 
 // How much moves when a worker takes from another's queue: half of what there is, 33 at most, or
@@ -19,8 +21,8 @@ func TestHowMuchMoves(t *testing.T) {
 		{100, 2, true, 67}, {129, 2, true, 96}, {10, 4, false, 7}, {100, 1, false, 36}, {10, 0, false, 9}, {5, 1, false, 0},
 	} {
 		for _, order := range []Order{LIFO, FIFO, ByPriority} {
-			if order == ByPriority && c.queued > 64 { // there are no chunks; see most
-				c.stay = c.queued - 1 - most
+			if order == ByPriority && c.queued > 64 { // there are no chunks; see give
+				c.stay = c.queued - 1 - policy.MostMoved
 			}
 			p := New(WithWorkers(2), WithOrder(order))
 			victim := &taskQueue{}

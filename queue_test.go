@@ -2,9 +2,9 @@ package filch
 
 import (
 	"context"
-	"math"
 	"testing"
-	"time"
+
+	"github.com/filch-go/filch/internal/policy"
 )
 
 // numbered is a task to be told from others.
@@ -114,57 +114,28 @@ func TestSpill(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority))
 	var got int
 	w := newWorker(p, 0)
-	for i := range capacity {
+	for i := range policy.OwnQueue {
 		w.tasks.push(i, numbered(i, &got))
 	}
 	if p.tasks.some.Load() {
 		t.Error("a queue that was not full has spilled")
 	}
 	w.tasks.push(-1, numbered(-1, &got))
-	if w.tasks.len() != capacity/2 || p.tasks.len() != capacity/2+1 {
+	if w.tasks.len() != policy.Spilled || p.tasks.len() != policy.Spilled+1 {
 		t.Fatalf("%d tasks, and %d global ones", w.tasks.len(), p.tasks.len())
 	}
 	p.workers.Store(&[]*Worker{w})
-	for want := range capacity + 1 {
+	for want := range policy.OwnQueue + 1 {
 		task, ok := w.nextTask()
 		if !ok {
 			t.Fatalf("%d tasks", want)
 		}
-		if task.body.(plainTask)(context.Background()); got != want-1 && want < fairness {
+		if task.body.(plainTask)(context.Background()); got != want-1 && want < policy.Every {
 			t.Errorf("task %d, not %d", got, want-1)
 		}
 	}
 	if task, ok := w.nextTask(); ok {
 		t.Errorf("%v is too many", task)
-	}
-}
-
-// The order of tasks of different age is that of when they would be of one level.
-func TestAged(t *testing.T) {
-	const second = int64(time.Second)
-	for _, c := range []struct {
-		priority int
-		at       int64
-		than     int
-		laterAt  int64
-		first    bool
-	}{
-		{5, 0, 0, 4 * second, false},
-		{5, 0, 0, 6 * second, true},
-		{5, 0, 5, 1 * second, true},
-		{-3, 100 * second, -4, 102 * second, true},
-		{math.MaxInt, 0, math.MaxInt, second, true},
-		{math.MaxInt, second, 0, 1000 * second, false},
-		{math.MinInt, 1000 * second, math.MinInt + 1, second, false},
-		{0, 3, math.MinInt, 1000 * second, false},
-	} {
-		a, b := aged(c.priority, c.at, time.Second), aged(c.than, c.laterAt, time.Second)
-		if (a < b) != c.first {
-			t.Errorf("%+v: %d and %d", c, a, b)
-		}
-	}
-	if aged(0, second, 100) != 64*1e7 { // 100 ns each
-		t.Error(aged(0, second, 100))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/queue"
 )
 
@@ -140,7 +141,7 @@ func (t *tally) walkLevels(q *taskQueue) {
 		q.mu.Lock()
 		more = q.levels.Walk(&at, atATime, func(priority int, a aging) {
 			if p.ageing > 0 {
-				priority = unaged(priority, a.at-p.begun, p.ageing)
+				priority = policy.Unaged(priority, a.at-p.begun, int64(p.ageing))
 			}
 			t.add(priority, a.body, a.at)
 		})

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/queue"
 )
 
@@ -361,7 +362,7 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool)
 	}
 	at := p.pushTime()
 	if p.ageing > 0 {
-		priority = aged(priority, at-p.begun, p.ageing)
+		priority = policy.Aged(priority, at-p.begun, int64(p.ageing))
 	}
 	if w == nil || fair || int64(priority) < p.way.least.Load() || !w.tasks.pushAt(priority, at, t) {
 		p.tasks.pushAt(priority, at, t) // where those that run what is less urgent see it; see way
@@ -436,25 +437,7 @@ func (p *Pool) levelOf(priority int) int {
 	if p.ageing == 0 {
 		return priority
 	}
-	return aged(priority, now()-p.begun, p.ageing)
-}
-
-// aged returns what a task of the given priority is queued by: a level, in parts of
-// 1/64, and the time, in as many parts of step. As all grow older at the same pace,
-// their order stays.
-func aged(priority int, at int64, step time.Duration) int {
-	const parts, most = 64, math.MaxInt / 128
-	d := int64(step)
-	by := int64(min(max(priority, -most), most))*parts + at/d*parts + at%d*parts/d
-	return int(min(max(by, math.MinInt), math.MaxInt))
-}
-
-// unaged returns the priority of which aged makes by. Those that are beyond its range are
-// lost.
-func unaged(by int, at int64, step time.Duration) int {
-	const parts = 64
-	d := int64(step)
-	return int((int64(by) - at/d*parts - at%d*parts/d) / parts)
+	return policy.Aged(priority, now()-p.begun, int64(p.ageing))
 }
 
 // runHere runs what next returns, if anything, on the caller's goroutine, in the seat
@@ -641,7 +624,7 @@ type taskQueue struct {
 	stolen  int64 // tasks that its worker took from other workers
 	running task  // what its worker took last
 	refills int   // times that what was in took the place of q
-	turn    int   // tasks since its worker looked at what came from outside
+	turn    policy.Fairness
 	seen    int64 // taken at the last look of the watch for stalls
 	moved   int   // how many at the front came from other queues: always first come, first served
 }
@@ -724,13 +707,13 @@ func (q *taskQueue) add(priority int, at int64, t task) {
 		return
 	}
 	switch t := (aging{t, at}); {
-	case q.global == nil || q.levels.Len() < capacity:
+	case q.global == nil || q.levels.Len() < policy.OwnQueue:
 		q.levels.Push(priority, t)
 		q.tellBest()
 	default:
 		g := q.global
 		g.mu.Lock()
-		q.levels.Spill(capacity/2, g.levels.Push)
+		q.levels.Spill(policy.Spilled, g.levels.Push)
 		g.levels.Push(priority, t)
 		g.tellBest()
 		g.notEmpty()
@@ -738,9 +721,6 @@ func (q *taskQueue) add(priority int, at int64, t task) {
 	}
 	q.notEmpty()
 }
-
-// capacity is how many tasks a worker's queue holds if it is by priority.
-const capacity = 256
 
 // nobodys is a priority below that of any task, but for the last of all.
 const nobodys = math.MaxInt64
@@ -831,10 +811,6 @@ func (q *taskQueue) leave() bool {
 	return q.gone
 }
 
-// most is how many tasks move from one queue to another at a time, but for
-// chunks of the queue, which move whole.
-const most = 32
-
 // batch is tasks on their way from one queue to another.
 type batch struct {
 	q      queue.Deque[task]
@@ -845,14 +821,14 @@ type batch struct {
 func (q *taskQueue) give(n int, b *batch) int {
 	switch {
 	case q.levels != nil:
-		n = min(n, most)
+		n = min(n, policy.MostMoved)
 		q.levels.MoveBests(n, &b.levels)
 		q.tellBest()
 		return n
-	case n > 2*most:
+	case n > 2*policy.MostMoved: // chunks move whole
 		n = q.q.MoveChunk(&b.q)
 	default:
-		n = min(n, most)
+		n = min(n, policy.MostMoved)
 		q.q.MoveFront(n, &b.q)
 	}
 	q.moved = max(0, q.moved-n)
@@ -928,11 +904,9 @@ func (q *taskQueue) portion(share int) (more, priority int, ok bool) {
 		return 0, 0, false
 	case q.levels != nil:
 		priority = q.levels.Best()
-		if share > 0 {
-			more = (q.levels.Bests(1+most*share) - 1) / share
-		}
-	case share > 0:
-		more = (n - 1) / share
+		more = policy.Share(q.levels.Bests(1+policy.MostMoved*share), share)
+	default:
+		more = policy.Share(n, share)
 	}
 	return more, priority, true
 }
@@ -942,10 +916,6 @@ func (q *taskQueue) took(t task) {
 	q.taken++
 	q.running = t
 }
-
-// fairness is after how many tasks of its own queue a worker looks at the global
-// one, where others may have waited for long.
-const fairness = 60
 
 // nextTask takes a task from w's own queue, or now and then from the global
 // one.
@@ -958,8 +928,8 @@ func (w *Worker) nextTask() (t task, ok bool) {
 		return w.nextByPriority()
 	}
 	newest := p.order == LIFO
-	if q.turn++; q.turn > fairness { // only w has to do with it
-		q.turn = 0
+	if q.turn.Due() { // only w has to do with it
+		q.turn.Outside()
 		q.mu.Lock()
 		buried := newest && q.moved > 0 // from outside, below its own
 		q.mu.Unlock()
@@ -969,6 +939,7 @@ func (w *Worker) nextTask() (t task, ok bool) {
 			return t, true
 		}
 	}
+	q.turn.Own()
 	q.mu.Lock()
 	q.ran += w.ran
 	w.ran = 0
@@ -987,8 +958,8 @@ func (w *Worker) nextTask() (t task, ok bool) {
 // nextByPriority is nextTask, and also takes from other workers.
 func (w *Worker) nextByPriority() (t task, ok bool) {
 	p, q := w.pool, &w.tasks
-	if q.turn == fairness {
-		q.turn = 0
+	if q.turn.Due() {
+		q.turn.Outside()
 		if t, ok = w.takeFrom(&p.tasks, 0, false); ok {
 			return t, true
 		}
@@ -1003,7 +974,7 @@ func (w *Worker) nextByPriority() (t task, ok bool) {
 			t, _ = q.pop(false)
 			q.took(t)
 			q.mu.Unlock()
-			q.turn++
+			q.turn.Own()
 			return t, true
 		}
 		if n == 0 {
@@ -1029,7 +1000,7 @@ func (w *Worker) stealTask() (t task, ok bool) {
 		all, pass, n := w.others()
 		for i := range n {
 			if t, ok = w.takeFrom(&all[pass.At(i)].tasks, 2, true); ok {
-				w.tasks.turn = min(w.tasks.turn+1, fairness)
+				w.tasks.turn.Own()
 				return t, true
 			}
 		}

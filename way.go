@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/policy"
 )
 
 // way lets a worker that is at fork-join work, or at a loop, give its place to a
@@ -145,14 +147,16 @@ func (w *Worker) mayGiveWay() bool {
 	if c := p.counts(p.places.Load()); c.Active > c.Limit {
 		return false
 	}
-	idle, best, level := p.idlers(), p.tasks.best.Load(), w.level.Load()
-	switch {
-	case p.order == ByPriority && best < level:
+	best := p.tasks.best.Load()
+	sight := policy.Way{ByPriority: p.order == ByPriority, Idle: p.idlers(), Best: best,
+		Elsewhere: best == nobodys && p.laden.Load() != 0, Level: w.level.Load()}
+	switch sight.GivesWay() {
+	case policy.IfMany:
 		return p.moreThanIdle()
-	case p.order == ByPriority && best > level && (best != nobodys || p.laden.Load() == 0), idle > 0:
-		return false
+	case policy.IfStalled:
+		return p.way.wanted.CompareAndSwap(true, false)
 	}
-	return p.way.wanted.CompareAndSwap(true, false)
+	return false
 }
 
 // giveWay is called when w finds that it is asked to, at a place where its forks are

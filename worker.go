@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/filch-go/filch/deque"
 	"github.com/filch-go/filch/internal/policy"
@@ -162,10 +161,10 @@ func (p *Pool) addForker(w *Worker) {
 
 // The levels of demand.
 const (
-	none    = iota
-	supply  // nobody waits, but nothing is public either
-	hunger  // a worker searches, or a place is free
-	giveWay // the place is wanted, too; see way
+	none    = policy.NoDemand
+	supply  = policy.Supply
+	hunger  = policy.Hunger
+	giveWay = policy.GiveWay
 )
 
 // raise asks w to publish forks, or to give way. It is cheap to repeat. It must not
@@ -220,14 +219,10 @@ func (w *Worker) answer() {
 	}
 	level := min(atomic.LoadUint32(&w.demand), hunger) // (R12); giveWay that came since is for the next fork
 	w.earn()
-	asked := w.owed
-	if level == hunger {
-		asked = max(asked, p.idlers()-w.own.Len(), 1)
-	}
-	n := max(asked, w.credit.Worth())
-	moved := w.publish(n)
-	w.credit.Spend(moved - asked)
-	w.owed = max(0, asked-moved)
+	todo := w.credit.Answer(level, w.owed, w.own.Len(), p.idlers())
+	moved := w.publish(todo.Most)
+	var next policy.Demand
+	w.owed, next = w.credit.Answered(level, todo, moved)
 	// If demand rises from supply to hunger meanwhile, it stays up. If it was
 	// hunger, something was published, and wake sees what has become free, or
 	// nothing was, and it is raised again.
@@ -235,11 +230,8 @@ func (w *Worker) answer() {
 	if moved > 0 {
 		p.wake() // (R10)
 	}
-	switch { // for the next fork
-	case moved < asked:
-		w.raise(level)
-	case moved < n:
-		w.raise(supply)
+	if next != none { // for the next fork
+		w.raise(next)
 	}
 }
 
@@ -305,11 +297,6 @@ func (w *Worker) run(uint64, step) {
 	left = true
 	w.pool.fire(w)
 }
-
-// spinTime is how long an idle worker looks for work before it leaves, and a
-// waiting one for its result before it blocks: about what it takes to wake
-// another, so that neither costs more than twice what foresight would.
-const spinTime = 100 * time.Microsecond
 
 // find returns a job or a task, or neither when there is none: then w and its
 // place are given back.
@@ -485,35 +472,28 @@ func (w *Worker) steal(v *Worker) *job {
 	}
 	w.count.steals++
 	t := now()
-	if t-w.lastSteal >= policy.Price && v.thief.Len() < int(w.pool.limit.Load()) {
+	if policy.AsksForMore(t-w.lastSteal, v.thief.Len(), int(w.pool.limit.Load())) {
 		v.raise(supply)
 	}
 	w.lastSteal = t
 	return j
 }
 
-// spin is a wait of spinTime, in turns of about a tenth of a microsecond. Now
-// and then it lets other goroutines have the processor. The turns are limited
-// too, for when the clock stands still, as it does in testing/synctest.
+// spin is a wait in turns of about a tenth of a microsecond, as long as policy.Spin says.
+// Now and then it lets other goroutines have the processor.
 type spin struct {
-	turns int
-	until int64
-	noise int // so that the pause is not optimized away
+	policy policy.Spin
+	noise  int // so that the pause is not optimized away
 }
 
-const maxTurns = 1 << 13
-
 func (s *spin) next() bool {
-	s.turns++
+	free := s.policy.Turn()
 	s.pause()
-	if s.turns%16 != 0 {
+	if free {
 		return true
 	}
-	if s.until == 0 {
-		s.until = now() + int64(spinTime)
-	}
 	runtime.Gosched()
-	return s.turns < maxTurns && now() < s.until
+	return s.policy.Goes(now())
 }
 
 // pause takes some tens of nanoseconds. Polling with less in between takes the

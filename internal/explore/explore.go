@@ -43,6 +43,14 @@ var subjects = []subject{
 		{"levels.go", "func (l *Levels[T]) shorten(list *level[T], at uint, n int) {\n", "func (l *Levels[T]) shorten(list *level[T], at uint, n int) {\n\tatomic.Writes(&l.n)\n"},
 	}},
 	{"internal/place", nil},
+	{"internal/policy", []Edit{
+		{"share.go", "OwnQueue = 256\n", "OwnQueue = 2\n"},
+		// Steals come seldom, however many there are.
+		{"publish.go", "return sinceLast >= Price && left < limit", "return left < limit"},
+		// Nobody spins for long.
+		{"spin.go", "maxTurns = 1 << 13\n", "maxTurns = 2\n"},
+		{"spin.go", "yieldEvery = 16\n", "yieldEvery = 2\n"},
+	}},
 	{".", []Edit{
 		// What is there for Dump alone orders nothing.
 		{"dump.go", "type note = atomic.Uint64\n", "type note struct{ v uint64 }\n\nfunc (n *note) Load() uint64 { return n.v }\n\nfunc (n *note) Store(v uint64) { n.v = v }\n"},
@@ -73,13 +81,8 @@ var subjects = []subject{
 		{"job.go", "\tj.fn, j.arg = fn, arg\n", "\tatomic.Writes(&j.arg)\n\tj.fn, j.arg = fn, arg\n"},
 		{"job.go", "\tr, err, exited := j.result, j.err, j.exited\n", "\tatomic.Reads(&j.result)\n\tr, err, exited := j.result, j.err, j.exited\n"},
 		{"job.go", "\tj.fn, j.arg, j.result = nil, arg, result\n", "\tatomic.Writes(&j.arg)\n\tatomic.Writes(&j.result)\n\tj.fn, j.arg, j.result = nil, arg, result\n"},
-		{"task.go", "const capacity = 256\n", "const capacity = 2\n"},
-		// Steals come seldom, however many there are.
-		{"worker.go", "t-w.lastSteal >= policy.Price && ", ""},
-		// The clock stands still, and nobody spins for long.
+		// The clock stands still, and nobody waits for long.
 		{"pool.go", "func now() int64 { return int64(time.Since(epoch)) }", "func now() int64 { return 0 }"},
-		{"worker.go", "const maxTurns = 1 << 13\n", "const maxTurns = 2\n"},
-		{"worker.go", "if s.turns%16 != 0 {", "if s.turns%2 != 0 {"},
 		{"job.go", "for range 2000 {", "for range 1 {"},
 		{"future.go", "for range 200 {", "for range 1 {"},
 	}},

@@ -210,7 +210,7 @@ var mutations = []mutation{
 	{"by priority: nobody is told of what has spilled", "Pool/by priority", []Edit{{"task.go",
 		"\t\tg.tellBest()\n\t\tg.notEmpty()\n", "\t\tg.tellBest()\n"}}},
 	{"by priority: spilled without the lock", "Pool/by priority", []Edit{{"task.go",
-		"\t\tg.mu.Lock()\n\t\tq.levels.Spill(capacity/2, g.levels.Push)\n", "\t\tq.levels.Spill(capacity/2, g.levels.Push)\n\t\tg.mu.Lock()\n"}}},
+		"\t\tg.mu.Lock()\n\t\tq.levels.Spill(policy.Spilled, g.levels.Push)\n", "\t\tq.levels.Spill(policy.Spilled, g.levels.Push)\n\t\tg.mu.Lock()\n"}}},
 	{"ordered: the owner does not look for a thief", "ordered", []Edit{{"ordered/gate.go",
 		"if g.thief.Load() != 0 {        // (R51)", "if false {"}}},
 	{"ordered: the owner says that it is in after it has looked", "ordered", []Edit{{"ordered/gate.go",

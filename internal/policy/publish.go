@@ -1,0 +1,100 @@
+package policy
+
+// Credit bounds what it may cost to publish forks before anyone asks for them.
+// A worker earns one publication for every Price nanoseconds it runs, so that a
+// worker with long leaves publishes every fork at once, where any worker that
+// falls idle later finds it, and one with forks of a nanosecond hardly any.
+type Credit struct {
+	last int64 // when it was last counted, ns
+	left int
+}
+
+const (
+	// Price is the running time, in nanoseconds, that pays for publishing one
+	// fork, which costs about a fortieth of it.
+	Price = 4000
+	// MaxCredit is what can be saved up.
+	MaxCredit = 1 << 12
+	// reserve is the credit that is not spent on more than one publication at a
+	// time. It is about how often a fork must be published to keep one public all
+	// through a fine-grained recursion, its depth, so that one is public
+	// at its end as well, where coarse forks may follow.
+	reserve = 48
+)
+
+// Start sets and returns the credit with which a computation begins at time
+// now. Time since the last computation counts, but not for more than the reserve
+// and two publications for each other worker, so that they have something to
+// take now and again when that is done, before the owner looks up from its leaf.
+func (c *Credit) Start(now int64, limit int) int {
+	c.left = min(c.Earn(now), 2*(limit-1)+reserve)
+	return c.left
+}
+
+// Worth returns how many forks to publish now, if nobody waits for them.
+func (c *Credit) Worth() int { return max(min(c.left, 1), c.left-reserve) }
+
+// Earn counts the time up to now and returns the credit.
+func (c *Credit) Earn(now int64) int {
+	n := (now - c.last) / Price
+	if n < 0 || n >= MaxCredit { // the zero Credit has earned all
+		c.left, c.last = MaxCredit, now
+		return c.left
+	}
+	c.left = min(c.left+int(n), MaxCredit)
+	c.last += n * Price
+	return c.left
+}
+
+// Spend takes n, if it is positive, from the credit, which does not go below
+// zero.
+func (c *Credit) Spend(n int) { c.left = max(0, c.left-max(0, n)) }
+
+// Demand is how much the others want a worker's forks.
+type Demand = uint32
+
+const (
+	// NoDemand is that of a worker that has been asked for nothing.
+	NoDemand Demand = iota
+	// Supply says that nobody waits, but that nothing is public either.
+	Supply
+	// Hunger says that a worker searches, or a place is free.
+	Hunger
+	// GiveWay says that the worker's place is wanted, too.
+	GiveWay
+)
+
+// An Answer is what a worker does about the demand for its forks.
+type Answer struct {
+	Asked int // forks that are published whatever it costs
+	Most  int // forks that are published, if there are so many
+}
+
+// Answer returns how a worker meets the demand d, if it owes that many forks from before,
+// has that many public, and that many workers are idle. What it publishes beyond what
+// is asked for, its credit pays.
+func (c *Credit) Answer(d Demand, owed, public, idle int) Answer {
+	asked := owed
+	if d == Hunger {
+		asked = max(asked, idle-public, 1)
+	}
+	return Answer{Asked: asked, Most: max(asked, c.Worth())}
+}
+
+// Answered charges the credit for what was published, and returns what the worker owes
+// then, and the demand that stays.
+func (c *Credit) Answered(d Demand, a Answer, published int) (owed int, left Demand) {
+	c.Spend(published - a.Asked)
+	switch {
+	case published < a.Asked:
+		left = d
+	case published < a.Most:
+		left = Supply
+	}
+	return max(0, a.Asked-published), left
+}
+
+// AsksForMore reports whether a thief asks its victim to keep more forks public: its last
+// steal was so long ago, in nanoseconds, that forks are coarse, and it leaves fewer behind
+// than there are workers.
+func AsksForMore(sinceLast int64, left, limit int) bool { return sinceLast >= Price && left < limit }

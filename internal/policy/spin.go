@@ -1,0 +1,33 @@
+package policy
+
+// Spin bounds how long a worker looks for work before it leaves, and a waiting one for its
+// result before it blocks. The zero Spin has just begun.
+type Spin struct {
+	turns int
+	until int64
+}
+
+const (
+	// SpinTime is the bound, in nanoseconds: about what it takes to wake another worker,
+	// so that neither costs more than twice what foresight would.
+	SpinTime = 100_000
+	// maxTurns is the bound for when the clock stands still, as in testing/synctest.
+	maxTurns = 1 << 13
+	// yieldEvery is after how many turns other goroutines have the processor.
+	yieldEvery = 16
+)
+
+// Turn counts a turn. It reports whether the next one is without a look at the clock; else
+// the caller lets other goroutines have the processor and asks Goes.
+func (s *Spin) Turn() (free bool) {
+	s.turns++
+	return s.turns%yieldEvery != 0
+}
+
+// Goes reports whether to go on at the time now.
+func (s *Spin) Goes(now int64) bool {
+	if s.until == 0 {
+		s.until = now + SpinTime
+	}
+	return s.turns < maxTurns && now < s.until
+}

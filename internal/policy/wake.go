@@ -1,0 +1,23 @@
+package policy
+
+// Counts is what the wake rules go by.
+type Counts struct {
+	Active    int // places taken, searching ones included
+	Searching int // of these, looking for work
+	Limit     int // places in all
+	Procs     int // goroutines that can run at once: GOMAXPROCS
+}
+
+// Wake reports whether new work is reason to wake a worker: there is a place
+// to fill, and nobody who looks already and would find it.
+func (c Counts) Wake() bool { return c.Searching == 0 && c.Active < c.Limit }
+
+// Idle returns how many workers could start on something at once: those that
+// search, and those that would if they were woken.
+func (c Counts) Idle() int { return c.Searching + max(0, c.Limit-c.Active) }
+
+// MaySearch reports whether one more worker may look for work: at most half of
+// those that can run do, since every look costs the busy ones a cache miss.
+func (c Counts) MaySearch() bool {
+	return c.Searching < max(1, min(c.Limit, c.Procs)/2)
+}
