@@ -32,10 +32,14 @@ tidy:
 	cd internal/explore && go mod tidy
 	go run ./internal/release tidy
 
+# The structure in figures: files, references, methods; see DESIGN.md.
+house:
+	go run ./internal/house
+
 # What the tests do not notice: make mutants SEED=7 N=50. It takes some ten seconds for a mutant.
 SEED ?= 1
 N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: figures release-prepare release-check tidy mutants
+.PHONY: figures release-prepare release-check tidy house mutants

@@ -15,6 +15,7 @@ const module = "github.com/filch-go/filch"
 var mayImport = map[string][]string{
 	"deque":               {},
 	"ordered":             {"internal/queue"},
+	"internal/house":      {},
 	"internal/model":      {},
 	"internal/mutate":     {},
 	"internal/place":      {},

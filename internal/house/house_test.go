@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A small module is measured as one would by hand.
+func TestMeasure(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":      "module example.com/m\n\ngo 1.26\n",
+		"low.go":      "package m\n\ntype word struct{ n int }\n\nfunc (w *word) up() { w.n++ }\n\nfunc low() int { return high }\n",
+		"top.go":      "package m\n\nvar high = 1\n\nfunc (w *word) down() {\n\tw.n--\n\tw.up()\n}\n",
+		"low_test.go": "package m\n\nvar _ = low\n",
+		"sub/sub.go":  "package sub\n\nfunc F() {}\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOWORK", "off")
+	old := order
+	defer func() { order = old }()
+	order = "low.go # words\ntop.go\n"
+	h, err := measure(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	h.print(&b, 3)
+	got := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{
+		". 2 15", "sub 1 3",
+		"between the root's files: 2 pairs, 4 names; upward: 1 pairs, 1 names low.go to top.go 1",
+		"largest files lines top.go 8 low.go 7",
+		"longest functions file lines word.down top.go 4",
+		"types methods in files word 2 2",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+	if len(h.unknown) > 0 {
+		t.Errorf("unknown: %v", h.unknown)
+	}
+}
