@@ -12,41 +12,7 @@ import (
 // maxWorkers is the greatest number of workers that a pool may have.
 const maxWorkers = 1<<20 - 1
 
-// idle counts the places of a pool.
-//
-// # Why no wake-up is lost
-//
-// Work that another worker may take is either public, in a deque, or private
-// to a busy worker, which publishes it when its demand flag is up. A publisher
-// does
-//
-//	(W10) push; then (R10) load the idle word, and wake a worker if there is a
-//	free place and no worker searches.
-//
-// A worker that gives up its place, because it found nothing, waits, or is done, does
-//
-//	(W11) lower the idle word; then, unless others search, (R11) look at the
-//	count of queues that may hold tasks and at the deque of every forker, and wake
-//	a worker if one holds work, or else (W12) raise the demand flag of every
-//	forker to hunger.
-//
-// The forkers are the workers that have run fork-join work. All others have
-// neither forks nor a use for the flag, so a pool of a thousand workers that runs
-// nothing but tasks does not look at one of them. Before its first fork-join work,
-// a worker does
-//
-//	(W13) enter the list of forkers; then (R10) load the idle word, and raise its
-//	own flag if there is a free place.
-//
-// In the one total order of these operations, either W10 comes before R11,
-// and the leaver sees the work, or W11 comes before R10, and the publisher
-// sees the free place. If R10 or W11 saw a worker search instead, that
-// worker either finds work, and then fills the free place by waking another,
-// or comes to W11 itself. Private forks follow: after W12 the owner's next
-// Fork, Join or Poll, (R12), publishes, and its R10 comes after W11. A fork
-// that is taken back or stolen in the meantime does not wait any more. A
-// leaver that does not find a new forker in the list, (R13), has come to W11 before
-// W13, and so before the new forker's R10.
+// idle counts the places of a pool. Why no wake-up is lost is in internal/place/README.md.
 type idle struct{ places place.Word }
 
 func (p *Pool) counts(s place.State) policy.Counts {

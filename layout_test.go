@@ -13,7 +13,7 @@ type (
 	_ [unsafe.Offsetof(Worker{}.pool) - unsafe.Offsetof(Worker{}.demand) - 64]byte
 	_ [unsafe.Offsetof(Worker{}.demand) - 64]byte
 
-	// Each Do writes the idle word, and takes and gives back the spare worker.
+	// Each Do writes the word of places, and takes and gives back the spare worker.
 	_ [unsafe.Offsetof(Pool{}.limit) - unsafe.Offsetof(Pool{}.places) - 128]byte
 	_ [unsafe.Offsetof(Pool{}.spare) - unsafe.Offsetof(Pool{}.workers) - 128]byte
 	_ [unsafe.Offsetof(Pool{}.mu) - unsafe.Offsetof(Pool{}.spare) - 120]byte
