@@ -69,6 +69,9 @@ func TestCoarseForksOverlap(t *testing.T) {
 	for _, c := range []struct{ workers, forks int }{
 		{1, 8}, {2, 2}, {2, 64}, {3, 64}, {8, 8}, {8, 9}, {8, 64}, {64, 64}, {64, 1000}, {8, 10000},
 	} {
+		if testing.Short() && c.forks > 64 {
+			continue
+		}
 		for name, way := range ways {
 			t.Run(fmt.Sprintf("%d forks on %d workers %s", c.forks, c.workers, name), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

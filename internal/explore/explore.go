@@ -48,7 +48,7 @@ var subjects = []subject{
 		// Steals come seldom, however many there are.
 		{"publish.go", "return sinceLast >= Price && left < limit", "return left < limit"},
 		// Nobody spins for long.
-		{"spin.go", "maxTurns = 1 << 13\n", "maxTurns = 2\n"},
+		{"spin.go", "maxTurns = 1 << 12\n", "maxTurns = 2\n"},
 		{"spin.go", "yieldEvery = 16\n", "yieldEvery = 2\n"},
 	}},
 	{".", []Edit{
