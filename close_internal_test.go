@@ -31,15 +31,15 @@ func TestWhenAPoolEnds(t *testing.T) {
 	if over() {
 		t.Error("it is over with a place taken")
 	}
-	p.state.Add(minus(onePlace))
+	_ = p.places.Leave()
 	for range 2 {
 		if !over() {
 			t.Error("it is not over")
 		}
 	}
 	<-end
-	if p.phase.Load() != cancelled || p.state.Load() != closed|ended || !errors.Is(context.Cause(p.life), ErrClosed) {
-		t.Errorf("phase %d, %#x, %v", p.phase.Load(), p.state.Load(), context.Cause(p.life))
+	if p.phase.Load() != cancelled || !hasEnded(p.places.Load()) || !errors.Is(context.Cause(p.life), ErrClosed) {
+		t.Errorf("phase %d, %v, %v", p.phase.Load(), p.places.Load(), context.Cause(p.life))
 	}
 }
 
@@ -116,8 +116,8 @@ func TestClosedForGood(t *testing.T) {
 		for range 4 {
 			p.Close()
 			synctest.Wait()
-			if s := p.state.Load(); s != closed|ended || len(p.parked) > 0 || p.paused.Load() {
-				t.Errorf("%#x; %d are kept; paused: %t", s, len(p.parked), p.paused.Load())
+			if s := p.places.Load(); !hasEnded(s) || len(p.parked) > 0 || p.paused.Load() {
+				t.Errorf("%v; %d are kept; paused: %t", s, len(p.parked), p.paused.Load())
 			}
 		}
 		var b strings.Builder
@@ -147,8 +147,8 @@ func TestGoroutinesAreKeptForATime(t *testing.T) {
 			p.mu.Unlock()
 			time.Sleep(time.Second - time.Millisecond)
 		}
-		if s := p.state.Load(); s != 0 {
-			t.Errorf("%#x", s)
+		if s := p.places.Load(); s != 0 {
+			t.Errorf("%v", s)
 		}
 		p.Close()
 	})

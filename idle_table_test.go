@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"testing"
+
+	"github.com/filch-go/filch/internal/place"
 )
 
 // Who looks at the others looks at each once, and not at itself, wherever it is among them.
@@ -62,30 +64,33 @@ func TestOthersAreLookedAtOnce(t *testing.T) {
 // Who gives up a place looks for work to fill it if it may be the first that is free, and
 // nobody searches: then it asks those that may have some.
 func TestWhoLooksForWorkWhenItLeaves(t *testing.T) {
+	leave, leaveSearching := (*Pool).leave, (*Pool).leaveSearching
+	block, leaveBlocked := (*Pool).block, (*Pool).leaveBlocked
 	for _, c := range []struct {
-		limit, extra int32
-		state, d     uint64
-		looks        bool
+		limit, extra  int32
+		before, after counted
+		step          func(p *Pool)
+		looks         bool
 	}{
-		{2, 0, 2, minus(onePlace), true},
-		{2, 0, 3, minus(onePlace), false}, // there is none
-		{2, 0, 1, minus(onePlace), false}, // another was free before
-		{2, 1, 3, minus(onePlace), true},
-		{2, 1, 2, minus(onePlace), false},
-		{2, 0, 2 + oneSearching, minus(onePlace), false},
-		{2, 0, 2 + oneSearching, minus(onePlace + oneSearching), true},
-		{2, 0, 2 + 2*oneSearching, minus(onePlace + oneSearching), false},
-		{2, 0, 1, minus(onePlace) + oneBlocked, true},
-		{2, 0, 2 + oneBlocked, minus(oneBlocked), true},
+		{2, 0, counted{2, 0, 0}, counted{1, 0, 0}, leave, true},
+		{2, 0, counted{3, 0, 0}, counted{2, 0, 0}, leave, false}, // there is none
+		{2, 0, counted{1, 0, 0}, counted{0, 0, 0}, leave, false}, // another was free before
+		{2, 1, counted{3, 0, 0}, counted{2, 0, 0}, leave, true},
+		{2, 1, counted{2, 0, 0}, counted{1, 0, 0}, leave, false},
+		{2, 0, counted{2, 1, 0}, counted{1, 1, 0}, leave, false},
+		{2, 0, counted{2, 1, 0}, counted{1, 0, 0}, leaveSearching, true},
+		{2, 0, counted{2, 2, 0}, counted{1, 1, 0}, leaveSearching, false},
+		{2, 0, counted{1, 0, 0}, counted{0, 0, 1}, block, true},
+		{2, 0, counted{2, 0, 1}, counted{2, 0, 0}, leaveBlocked, true},
 	} {
 		p := New(WithWorkers(int(c.limit)), WithStallTimeout(0))
 		p.extra.Store(c.extra)
 		w := newWorker(p, 0)
 		p.addForker(w)
-		p.state.Store(c.state)
-		p.release(c.d)
-		if looks := w.demand == hunger; looks != c.looks || p.state.Load() != c.state+c.d {
-			t.Errorf("%+v: it looks: %t; the word is %#x", c, looks, p.state.Load())
+		setPlaces(p, c.before)
+		c.step(p)
+		if looks := w.demand == hunger; looks != c.looks || placesOf(p) != c.after {
+			t.Errorf("%+v: it looks: %t; the places are %v", c, looks, p.places.Load())
 		}
 	}
 }
@@ -95,8 +100,8 @@ func TestPlacesAreCounted(t *testing.T) {
 	p := New(WithWorkers(2), WithStallTimeout(0))
 	p.extra.Store(1)
 	for i := range 5 {
-		if p.takePlace() != (i < 3) || p.state.Load() != uint64(min(i+1, 3))*onePlace {
-			t.Errorf("place %d of 3: %#x", i+1, p.state.Load())
+		if p.takePlace() != (i < 3) || placesOf(p) != (counted{active: min(i+1, 3)}) {
+			t.Errorf("place %d of 3: %v", i+1, p.places.Load())
 		}
 	}
 	w := newWorker(p, 0)
@@ -104,49 +109,42 @@ func TestPlacesAreCounted(t *testing.T) {
 	if w.regain() || w.hold.load().hasPlace() {
 		t.Error("a place was regained that is not free")
 	}
-	p.state.Add(minus(onePlace))
-	if !w.regain() || !w.hold.load().hasPlace() || p.state.Load() != 3*onePlace {
-		t.Errorf("the place was not regained: %#x", p.state.Load())
+	_ = p.places.Leave()
+	if !w.regain() || !w.hold.load().hasPlace() || placesOf(p) != (counted{active: 3}) {
+		t.Errorf("the place was not regained: %v", p.places.Load())
 	}
-	p.state.Store(4*onePlace + 2*oneSearching + 5*oneBlocked)
-	if c := p.counts(p.state.Load()); c.Active != 4 || c.Searching != 2 || c.Limit != 3 {
+	setPlaces(p, counted{4, 2, 5})
+	if c := p.counts(p.places.Load()); c.Active != 4 || c.Searching != 2 || c.Limit != 3 {
 		t.Errorf("%+v", c)
-	}
-	if p.state.Store(maxPlaces + maxSearching*oneSearching); p.counts(p.state.Load()).Active != maxPlaces || p.counts(p.state.Load()).Searching != maxSearching {
-		t.Errorf("%+v", p.counts(p.state.Load()))
-	}
-	for _, s := range []uint64{0, closed, ended, closed | ended} {
-		if !p.quiet(s) || p.quiet(s+onePlace) || p.quiet(s+oneBlocked) {
-			t.Errorf("%#x: quiet: %t", s, p.quiet(s))
-		}
 	}
 }
 
 // A worker searches only while there is no worker too many, and others do not search enough.
 func TestWhoSearches(t *testing.T) {
 	for _, c := range []struct {
-		state    uint64
+		state    counted
 		searches bool
 	}{
-		{onePlace, true}, {4 * onePlace, true}, {5 * onePlace, false}, {4*onePlace + maxSearching*oneSearching, false},
+		{counted{active: 1}, true}, {counted{active: 4}, true}, {counted{active: 5}, false},
+		{counted{active: place.MaxSearching, searching: place.MaxSearching}, false},
 	} {
 		p := New(WithWorkers(4), WithStallTimeout(0))
 		w := newWorker(p, 0)
-		p.state.Store(c.state)
+		setPlaces(p, c.state)
 		want := c.state
 		if c.searches {
-			want += oneSearching
+			want.searching++
 		}
-		if got := w.startSearching(); got != c.searches || w.searching != got || p.state.Load() != want {
-			t.Errorf("%#x: %t, %t; %#x", c.state, got, w.searching, p.state.Load())
+		if got := w.startSearching(); got != c.searches || w.searching != got || placesOf(p) != want {
+			t.Errorf("%+v: %t, %t; %v", c.state, got, w.searching, p.places.Load())
 		}
 		if c.searches {
 			if w.describeDoing(false) != "searches" {
 				t.Errorf("it %s", w.describeDoing(false))
 			}
-			full := c.state == 4*onePlace // else another worker is woken
-			if w.stopSearching(); w.searching || full && p.state.Load() != c.state {
-				t.Errorf("it searches still: %#x", p.state.Load())
+			full := c.state.active == 4 // else another worker is woken
+			if w.stopSearching(); w.searching || full && placesOf(p) != c.state {
+				t.Errorf("it searches still: %v", p.places.Load())
 			}
 		}
 	}
@@ -177,11 +175,11 @@ func TestFiguresAreAddedOnce(t *testing.T) {
 	if p.Stats().Wakes != 15 {
 		t.Error("those of one at rest are exact")
 	}
-	p.state.Store(3*onePlace + oneSearching + 2*oneBlocked)
+	setPlaces(p, counted{3, 1, 2})
 	if s := p.Stats(); s.Workers != 1 || s.Active != 3 || s.Busy != 2 || s.Searching != 1 || s.Idle != 0 || s.Blocked != 2 {
 		t.Errorf("%+v", s)
 	}
-	p.state.Store(0)
+	setPlaces(p, counted{})
 	if s := p.Stats(); s.Idle != 1 || s.Busy != 0 {
 		t.Errorf("%+v", s)
 	}
@@ -244,28 +242,6 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 	}
 	if most != 99 {
 		t.Errorf("of 100, one is number %d", most)
-	}
-}
-
-// The fields of the idle word are where they are said to be.
-func TestFieldsOfTheIdleWord(t *testing.T) {
-	for name, c := range map[string][2]uint64{
-		"a place":    {onePlace, 1},
-		"places":     {maxPlaces, 1<<25 - 1},
-		"searching":  {oneSearching, 1 << 25},
-		"all search": {maxSearching, 1<<12 - 1},
-		"blocked":    {oneBlocked, 1 << 37},
-		"all block":  {maxBlocked, 1<<25 - 1},
-		"ended":      {ended, 1 << 62},
-		"closed":     {closed, 1 << 63},
-		"workers":    {maxWorkers, 1<<20 - 1},
-	} {
-		if c[0] != c[1] {
-			t.Errorf("%s: %#x, not %#x", name, c[0], c[1])
-		}
-	}
-	if maxCrowd <= maxWorkers || maxCrowd > maxPlaces-maxWorkers {
-		t.Errorf("a crowd is %d at most", maxCrowd)
 	}
 }
 

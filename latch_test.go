@@ -23,13 +23,13 @@ func TestALatchThatIsOpenCostsNoPlace(t *testing.T) {
 					if c.released {
 						l.release()
 					}
-					before := p.state.Load()
+					before := p.places.Load()
 					if err := l.wait(ctx, c.ready); err != nil {
 						t.Errorf("%s: %v", name, err)
 					}
 					synctest.Wait() // another worker may have looked for work meanwhile
-					if after := p.state.Load(); after != before || l.tasks.first != nil || l.ch != nil {
-						t.Errorf("%s: the pool was at %#x and is at %#x; in line: %v", name, before, after, l.tasks.first)
+					if after := p.places.Load(); after != before || l.tasks.first != nil || l.ch != nil {
+						t.Errorf("%s: the pool was at %v and is at %v; in line: %v", name, before, after, l.tasks.first)
 					}
 					if !l.mu.TryLock() {
 						t.Errorf("%s: the latch is locked", name)

@@ -79,32 +79,6 @@ func TestNamesOfNumbers(t *testing.T) {
 	}
 }
 
-// A task that is a step older is as urgent as one of the next priority, and the priority can be told from
-// both.
-func TestAgeingIsExact(t *testing.T) {
-	for _, step := range []time.Duration{1, 7, 64, 1000, time.Second} {
-		for _, at := range []int64{0, 1, 63, 64, 65, 1e9, 1e9 + 7, 123456789012} {
-			for _, priority := range []int{-1000, -1, 0, 1, 1000, 1 << 20} {
-				by := aged(priority, at, step)
-				if got := unaged(by, at, step); got != priority {
-					t.Errorf("%d after %d of %d: %d", priority, at, step, got)
-				}
-				if next := aged(priority, at+int64(step), step); next != aged(priority+1, at, step) || next != by+64 {
-					t.Errorf("%d after %d of %d: %d, a step later %d, and that of the next %d", priority, at, step, by, next, aged(priority+1, at, step))
-				}
-				if half := aged(priority, at+int64(step)/2, step); half < by || half > by+33 {
-					t.Errorf("%d after %d of %d: %d, half a step later %d", priority, at, step, by, half)
-				}
-			}
-		}
-	}
-	for _, extreme := range []int{math.MinInt, math.MaxInt} {
-		if a, b := aged(extreme, 0, time.Second), aged(extreme/1000, 0, time.Second); (a > b) != (extreme > 0) {
-			t.Errorf("%d comes out as %d, %d as %d", extreme, a, extreme/1000, b)
-		}
-	}
-}
-
 // The slots of tasks are free again, whoever runs them, and if there is no room.
 func TestSlotsAreFreeWhoeverRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

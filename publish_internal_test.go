@@ -11,7 +11,7 @@ import (
 func TestWhatAWorkerPublishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where no time passes
 		p := New(WithWorkers(4), WithStallTimeout(0))
-		p.state.Store(4*onePlace + 3*oneSearching) // three could take something at once, and nobody is woken
+		setPlaces(p, counted{active: 4, searching: 3}) // three could take something at once, and nobody is woken
 		w := newWorker(p, 0)
 		fn := NewFunc(func(f *Frame[int, int], n int) int { return n })
 		f := fn.enter(w)
@@ -59,21 +59,21 @@ func TestWhatAWorkerPublishes(t *testing.T) {
 func TestDemandAtTheStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit         int
-		state         uint64
+		state         counted
 		demand, after uint32
 		owed          int
 	}{
-		"one place":             {1, 1, none, none, 0},
-		"one place, hunger":     {1, 1, hunger, hunger, 0},
-		"all at work":           {2, 2, none, supply, 1},
-		"all at work, hunger":   {5, 5, hunger, supply, 4},
-		"all at work, give way": {5, 5, giveWay, giveWay, 4},
-		"one is idle":           {5, 4, none, hunger, 0},
-		"one searches":          {5, 5 + oneSearching, supply, hunger, 0},
-		"one is idle, give way": {5, 4, giveWay, giveWay, 0},
+		"one place":             {1, counted{active: 1}, none, none, 0},
+		"one place, hunger":     {1, counted{active: 1}, hunger, hunger, 0},
+		"all at work":           {2, counted{active: 2}, none, supply, 1},
+		"all at work, hunger":   {5, counted{active: 5}, hunger, supply, 4},
+		"all at work, give way": {5, counted{active: 5}, giveWay, giveWay, 4},
+		"one is idle":           {5, counted{active: 4}, none, hunger, 0},
+		"one searches":          {5, counted{active: 5, searching: 1}, supply, hunger, 0},
+		"one is idle, give way": {5, counted{active: 4}, giveWay, giveWay, 0},
 	} {
 		p := New(WithWorkers(c.limit), WithStallTimeout(0))
-		p.state.Store(c.state)
+		setPlaces(p, c.state)
 		w := newWorker(p, 0)
 		w.demand, w.owed = c.demand, 7
 		for range 2 {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/filch-go/filch/internal/place"
 )
 
 // A watch begins if something is queued, nobody is idle, and there is none.
@@ -199,7 +201,7 @@ func TestPlacesThatAreAddedAreCounted(t *testing.T) {
 	p := New(WithWorkers(2), WithName("pool"), WithStallTimeout(0), WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
 	stalls := int64(0)
 	for _, c := range []struct{ to, is, added int }{
-		{0, 0, 0}, {1, 1, 1}, {1, 1, 0}, {3, 3, 2}, {2, 2, 0}, {3, 3, 1}, {maxCrowd + 1, maxCrowd, maxCrowd - 3}, {0, 0, 0},
+		{0, 0, 0}, {1, 1, 1}, {1, 1, 0}, {3, 3, 2}, {2, 2, 0}, {3, 3, 1}, {place.MaxCrowd + 1, place.MaxCrowd, place.MaxCrowd - 3}, {0, 0, 0},
 	} {
 		out.Reset()
 		p.setExtra(c.to, 7)
@@ -301,7 +303,7 @@ func TestLimitsOfResize(t *testing.T) {
 	p.takePlace()
 	p.takePlace()
 	p.Pause()
-	p.state.Add(onePlace) // more than there are
+	_ = p.places.Enter() // more than there are
 	if n := p.Idle(); n != 0 {
 		t.Errorf("%d are idle", n)
 	}

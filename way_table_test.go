@@ -70,7 +70,7 @@ func TestWhoGivesWay(t *testing.T) {
 			"closed":            {func(s state) { s.p.phase.Store(cancelled) }, false},
 			"shut down":         {func(s state) { s.p.phase.Store(draining) }, true},
 			"without a place":   {func(s state) { s.w.hold.yieldPlace() }, false},
-			"one too many":      {func(s state) { s.p.state.Add(onePlace) }, false},
+			"one too many":      {func(s state) { _ = s.p.places.Enter() }, false},
 			"another is idle":   {func(s state) { s.p.limit.Store(2) }, false},
 			"not asked":         {func(s state) { s.p.way.wanted.Store(false) }, false},
 			"nothing is queued": {func(s state) { s.p.laden.Store(0) }, order == LIFO},
@@ -273,12 +273,12 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 	p.laden.Store(0)
 	for p.resume() {
 	}
-	if n := p.state.Load(); goOn() != 2 || n != 2*onePlace {
+	if n := placesOf(p).active; goOn() != 2 || n != 2 {
 		t.Errorf("%d go on, with %d places of 2", goOn(), n)
 	}
 	wait(2)
-	if p.letAllGoOn(); goOn() != 5 || p.state.Load() != 5*onePlace || p.way.n.Load() != 0 {
-		t.Errorf("%d of 5 go on, with %d places", goOn(), p.state.Load())
+	if p.letAllGoOn(); goOn() != 5 || placesOf(p) != (counted{active: 5}) || p.way.n.Load() != 0 {
+		t.Errorf("%d of 5 go on, with %d places", goOn(), placesOf(p).active)
 	}
 	wait(1)
 	w := newWorker(p, 9)
@@ -287,7 +287,7 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 		t.Error("a place is passed on that is none")
 	}
 	w.hold.retakePlace()
-	if w.passPlace(); goOn() != 6 || w.hold.load().hasPlace() || p.state.Load() != 5*onePlace {
+	if w.passPlace(); goOn() != 6 || w.hold.load().hasPlace() || placesOf(p) != (counted{active: 5}) {
 		t.Errorf("%d of 6 go on; %v", goOn(), w.hold.load())
 	}
 	w.hold.retakePlace()

@@ -189,3 +189,22 @@ func TestTryEnterFromSeveral(t *testing.T) {
 		t.Errorf("%v at the end", s)
 	}
 }
+
+// The fields are where they are said to be, and leave room for a crowd.
+func TestFields(t *testing.T) {
+	for name, c := range map[string][2]uint64{
+		"active":     {oneActive, 1},
+		"all active": {activeBits, 1<<25 - 1},
+		"searching":  {oneSearching, 1 << 25},
+		"all search": {MaxSearching, 1<<12 - 1},
+		"blocked":    {oneBlocked, 1 << 37},
+		"all block":  {blockedBits / oneBlocked, 1<<25 - 1},
+		"ended":      {ended, 1 << 62},
+		"closed":     {closed, 1 << 63},
+		"a crowd":    {MaxCrowd, 1<<25 - 1 - 1<<22},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %#x, not %#x", name, c[0], c[1])
+		}
+	}
+}

@@ -34,15 +34,28 @@ func TestAged(t *testing.T) {
 	}
 }
 
-// Unaged undoes Aged, within its range.
-func TestUnaged(t *testing.T) {
-	for _, priority := range []int{-1 << 40, -7, 0, 1, 60, 1 << 40} {
-		for _, at := range []int64{0, 1, 63, 1e6, 1e9 + 1, 1e15} {
-			for _, step := range []int64{1, 1e3, 1e9} {
-				if got := Unaged(Aged(priority, at, step), at, step); got != priority {
-					t.Errorf("%d at %d, a level in %d: %d", priority, at, step, got)
+// A task that is a step older is as urgent as one of the next priority, and the priority can be told from
+// both.
+func TestAgeingIsExact(t *testing.T) {
+	for _, step := range []int64{1, 7, 64, 1000, 1e9} {
+		for _, at := range []int64{0, 1, 63, 64, 65, 1e9, 1e9 + 7, 123456789012} {
+			for _, priority := range []int{-1000, -1, 0, 1, 1000, 1 << 20} {
+				by := Aged(priority, at, step)
+				if got := Unaged(by, at, step); got != priority {
+					t.Errorf("%d after %d of %d: %d", priority, at, step, got)
+				}
+				if next := Aged(priority, at+step, step); next != Aged(priority+1, at, step) || next != by+64 {
+					t.Errorf("%d after %d of %d: %d, a step later %d, and that of the next %d", priority, at, step, by, next, Aged(priority+1, at, step))
+				}
+				if half := Aged(priority, at+step/2, step); half < by || half > by+33 {
+					t.Errorf("%d after %d of %d: %d, half a step later %d", priority, at, step, by, half)
 				}
 			}
+		}
+	}
+	for _, extreme := range []int{math.MinInt, math.MaxInt} {
+		if a, b := Aged(extreme, 0, 1e9), Aged(extreme/1000, 0, 1e9); (a > b) != (extreme > 0) {
+			t.Errorf("%d comes out as %d, %d as %d", extreme, a, extreme/1000, b)
 		}
 	}
 }
