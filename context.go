@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/filch-go/filch/internal/place"
 )
 
 // taskContext is the context that a task is called with: that of the submitter
@@ -459,7 +457,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 	}
 	w, p := s.worker, s.p
 	if w == nil || !w.hold.enterScope(s.round) {
-		if w = p.tryEnter(place.State.Ended); w == nil {
+		if w = p.tryEnter(true); w == nil {
 			return ErrClosed
 		}
 		defer p.exit(w)

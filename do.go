@@ -1,10 +1,6 @@
 package filch
 
-import (
-	"context"
-
-	"github.com/filch-go/filch/internal/place"
-)
+import "context"
 
 // TryDo is [Pool.Do], but returns [ErrClosed] if the pool is closed, without calling f.
 // It panics if f is nil, and as Do does if f panics.
@@ -12,7 +8,7 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 	if f == nil {
 		panic("filch: TryDo: f is nil")
 	}
-	w := p.tryEnter(place.State.Closed)
+	w := p.tryEnter(false)
 	if w == nil {
 		return ErrClosed
 	}
@@ -42,7 +38,7 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	w := p.tryEnter(place.State.Closed)
+	w := p.tryEnter(false)
 	if w == nil {
 		return ErrClosed
 	}

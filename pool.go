@@ -46,8 +46,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/filch-go/filch/internal/place"
 )
 
 // Pool is a set of places for workers that steal work from one another. Make
@@ -427,16 +425,17 @@ func (p *Pool) Do(f func(w *Worker)) {
 
 // mustEnter makes the caller a worker with a place. It panics if the pool is closed.
 func (p *Pool) mustEnter(op string) *Worker {
-	w := p.tryEnter(place.State.Closed)
+	w := p.tryEnter(false)
 	if w == nil {
 		panic("filch: " + op + " on a closed Pool")
 	}
 	return w
 }
 
-// tryEnter is mustEnter, but returns nil if the pool is shut.
-func (p *Pool) tryEnter(shut func(place.State) bool) *Worker {
-	if shut(p.enter()) {
+// tryEnter is mustEnter, but returns nil if the pool is closed, or, for what belongs to a
+// task, has ended.
+func (p *Pool) tryEnter(forTask bool) *Worker {
+	if s := p.enter(); s.Closed() && (!forTask || s.Ended()) {
 		p.leave()
 		return nil
 	}

@@ -219,7 +219,11 @@ func (w *Worker) answer() {
 	}
 	level := min(atomic.LoadUint32(&w.demand), hunger) // (R12); giveWay that came since is for the next fork
 	w.earn()
-	todo := w.credit.Answer(level, w.owed, w.own.Len(), p.idlers())
+	public, idle := 0, 0
+	if level == hunger { // else it does not matter; others write what they look at
+		public, idle = w.own.Len(), p.idlers()
+	}
+	todo := w.credit.Answer(level, w.owed, public, idle)
 	moved := w.publish(todo.Most)
 	var next policy.Demand
 	w.owed, next = w.credit.Answered(level, todo, moved)
@@ -344,17 +348,19 @@ func (w *Worker) search() (j *job, t task) {
 // another place in the end: then it reports true.
 func (w *Worker) giveUp() bool {
 	p := w.pool
-	leave := p.leave
-	if w.searching {
-		leave = p.leaveSearching
-	}
+	searched := w.searching
 	w.searching = false
 	if p.linger == 0 {
 		p.fire(w)
-		leave()
+	}
+	if searched {
+		p.leaveSearching()
+	} else {
+		p.leave()
+	}
+	if p.linger == 0 {
 		return false
 	}
-	leave()
 	if w.park() {
 		return true
 	}
@@ -491,6 +497,9 @@ func (s *spin) next() bool {
 	s.pause()
 	if free {
 		return true
+	}
+	if !s.policy.Timed() {
+		s.policy.Begin(now())
 	}
 	runtime.Gosched()
 	return s.policy.Goes(now())

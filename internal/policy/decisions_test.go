@@ -61,6 +61,9 @@ func TestSpin(t *testing.T) {
 				continue
 			}
 			looks++
+			if !s.Timed() {
+				s.Begin(now)
+			}
 			if !s.Goes(now) {
 				return n, looks
 			}

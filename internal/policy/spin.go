@@ -18,17 +18,18 @@ const (
 	yieldEvery = 16
 )
 
-// Turn counts a turn. It reports whether the next one is without a look at the clock; else
-// the caller lets other goroutines have the processor and asks Goes.
+// Turn counts a turn. It reports whether the next one comes at once; else the caller lets
+// other goroutines have the processor, and asks Goes.
 func (s *Spin) Turn() (free bool) {
 	s.turns++
 	return s.turns%yieldEvery != 0
 }
 
+// Timed reports whether Begin was called.
+func (s *Spin) Timed() bool { return s.until != 0 }
+
+// Begin begins the time. That is before the first yield: what others do then takes of it.
+func (s *Spin) Begin(now int64) { s.until = now + SpinTime }
+
 // Goes reports whether to go on at the time now.
-func (s *Spin) Goes(now int64) bool {
-	if s.until == 0 {
-		s.until = now + SpinTime
-	}
-	return s.turns < maxTurns && now < s.until
-}
+func (s *Spin) Goes(now int64) bool { return s.turns < maxTurns && now < s.until }
