@@ -219,9 +219,12 @@ func (w *Worker) answer() {
 	}
 	level := min(atomic.LoadUint32(&w.demand), hunger) // (R12); giveWay that came since is for the next fork
 	w.earn()
-	public, idle := 0, 0
-	if level == hunger { // else it does not matter; others write what they look at
-		public, idle = w.own.Len(), p.idlers()
+	idle, public := 0, 0
+	if level == hunger { // else neither matters, and other workers write both
+		// In this order: what is stolen in between is published anew. In the other, a small
+		// tree on 8 workers took 6.4 us instead of 5.6.
+		idle = p.idlers()
+		public = w.own.Len()
 	}
 	todo := w.credit.Answer(level, w.owed, public, idle)
 	moved := w.publish(todo.Most)
@@ -478,7 +481,7 @@ func (w *Worker) steal(v *Worker) *job {
 	}
 	w.count.steals++
 	t := now()
-	if policy.AsksForMore(t-w.lastSteal, v.thief.Len(), int(w.pool.limit.Load())) {
+	if policy.Coarse(t-w.lastSteal) && v.thief.Len() < int(w.pool.limit.Load()) {
 		v.raise(supply)
 	}
 	w.lastSteal = t

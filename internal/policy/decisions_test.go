@@ -38,16 +38,10 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// A thief asks for more if forks are coarse and few are left.
-func TestAsksForMore(t *testing.T) {
-	for _, c := range []struct {
-		since       int64
-		left, limit int
-		want        bool
-	}{{Price, 0, 1, true}, {Price, 3, 4, true}, {Price, 4, 4, false}, {Price - 1, 0, 4, false}} {
-		if got := AsksForMore(c.since, c.left, c.limit); got != c.want {
-			t.Errorf("%+v: %t", c, got)
-		}
+// Forks are coarse if a steal would pay for publishing one.
+func TestCoarse(t *testing.T) {
+	if Coarse(Price-1) || !Coarse(Price) {
+		t.Error("not from the price on")
 	}
 }
 

@@ -94,7 +94,7 @@ func (c *Credit) Answered(d Demand, a Answer, published int) (owed int, left Dem
 	return max(0, a.Asked-published), left
 }
 
-// AsksForMore reports whether a thief asks its victim to keep more forks public: its last
-// steal was so long ago, in nanoseconds, that forks are coarse, and it leaves fewer behind
-// than there are workers.
-func AsksForMore(sinceLast int64, left, limit int) bool { return sinceLast >= Price && left < limit }
+// Coarse reports whether forks are coarse: as long as this, in nanoseconds, has passed since
+// a thief's last steal. Then it asks its victim for more if fewer are left than there are
+// workers.
+func Coarse(sinceLast int64) bool { return sinceLast >= Price }
