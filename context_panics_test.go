@@ -49,7 +49,7 @@ func badContexts(t *testing.T, f func(t *testing.T, wrap func(ctx context.Contex
 			for calls, more := 0, true; more; calls++ {
 				synctest.Test(t, func(t *testing.T) {
 					f(t, func(ctx context.Context) context.Context {
-						c := &badContext{ctx, -1 << 40, -1 << 40, -1 << 40}
+						c := &badContext{ctx, -1 << 30, -1 << 30, -1 << 30}
 						*method(c) = calls
 						return c
 					}, func(f func()) {

@@ -8,6 +8,9 @@ import (
 	"testing"
 )
 
+// wide is a number that takes many digits in a traceback.
+const wide = ^uintptr(0) >> 4
+
 // below calls f below n frames whose text in a traceback is long.
 //
 //go:noinline
@@ -27,7 +30,7 @@ func TestPoolsAreFoundBelowDeepStacks(t *testing.T) {
 	defer other.Close()
 	for _, n := range []int{0, 50, 64, 100, 200, 1000} {
 		p.mark(func(uint64, step) {
-			below(n, 1<<60, 1<<60, 1<<60, 1<<60, 1<<60, func() {
+			below(n, wide, wide, wide, wide, wide, func() {
 				if !p.inside() || other.inside() {
 					t.Errorf("%d frames: inside: %t, inside of another: %t", n, p.inside(), other.inside())
 				}
@@ -55,7 +58,7 @@ func TestTasksInPlaceAreFoundBelowLongStacks(t *testing.T) {
 	<-runs
 	for _, n := range []int{0, 20, 40, 60, 80} { // of a hundred frames, a traceback tells
 		onTop(p, func() {
-			below(n, 1<<60, 1<<60, 1<<60, 1<<60, 1<<60, func() {
+			below(n, wide, wide, wide, wide, wide, func() {
 				if !p.inside() || other.inside() {
 					t.Errorf("%d frames: inside: %t, inside of another: %t", n, p.inside(), other.inside())
 				}
