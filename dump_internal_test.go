@@ -52,11 +52,17 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 			w.hold.retakePlace()
 		}
 		for _, from := range []uint64{0, 1, 1<<39 + 5, 1<<40 - 1} {
+			if uint64(uintptr(origin+from)) != origin+from {
+				continue // there is no such function in 32 bits
+			}
 			if d := makeDoing(atDo, nil, uintptr(origin+from)); d>>24 != from {
 				t.Errorf("a function %#x above the origin is noted as %#x", from, d>>24)
 			}
 		}
 		for _, entry := range []uint64{0, origin - 1, origin + 1<<40, origin + 1<<40 + 1} {
+			if uint64(uintptr(entry)) != entry {
+				continue
+			}
 			if d := makeDoing(atDo, nil, uintptr(entry)); d>>24 != 0 {
 				t.Errorf("%#x is too far from the origin, and is noted as %#x", entry, d>>24)
 			}
