@@ -32,6 +32,7 @@ func TestHowMuchMoves(t *testing.T) {
 			}
 			thief := newWorker(p, 0)
 			thief.searching = true // so that it wakes nobody: its tasks are in no queue of the pool's
+			setPlaces(p, counted{active: p.Workers(), searching: 1})
 			if _, ok := thief.takeFrom(victim, c.share, c.steal); !ok {
 				t.Fatalf("%+v: nothing was taken", c)
 			}

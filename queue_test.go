@@ -46,6 +46,7 @@ func TestMovedTasksAreCounted(t *testing.T) {
 		p := New(WithWorkers(2))
 		thief := newWorker(p, 0)
 		thief.searching = true // so that it wakes nobody
+		setPlaces(p, counted{active: p.Workers(), searching: 1})
 		if _, ok := thief.takeFrom(victim, 2, true); !ok {
 			t.Fatal("nothing was taken")
 		}
@@ -71,6 +72,7 @@ func TestStealByPriority(t *testing.T) {
 	var got int
 	victim, thief := newWorker(p, 0), newWorker(p, 1)
 	thief.searching = true // so that it wakes nobody
+	setPlaces(p, counted{active: p.Workers(), searching: 1})
 	for i := range 10 {
 		victim.tasks.push(5, numbered(50+i, &got))
 		if i < 7 {
@@ -112,6 +114,7 @@ func TestStealByPriority(t *testing.T) {
 // A full queue spills the worse half, and the newcomer.
 func TestSpill(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority))
+	setPlaces(p, counted{active: 1}) // so that nobody is woken
 	var got int
 	w := newWorker(p, 0)
 	for i := range policy.OwnQueue {
@@ -147,6 +150,7 @@ func TestSearchByPriority(t *testing.T) {
 	w, other := newWorker(p, 0), newWorker(p, 1)
 	p.workers.Store(&[]*Worker{w, other})
 	w.searching = true // so that it wakes nobody
+	setPlaces(p, counted{active: p.Workers(), searching: 1})
 	next := func() int {
 		task, ok := w.nextTask()
 		if !ok {
