@@ -120,8 +120,8 @@ func TestStallBehindTasksThatTheCallerRuns(t *testing.T) {
 					t.Errorf("the queued task began after %v", late)
 				}
 			})
-			for range 300 {
-				p.Go(ctx, func(context.Context) { time.Sleep(10 * time.Millisecond) })
+			for range 300 { // of 7 ms, so that the pool seldom looks when one ends and the next begins
+				p.Go(ctx, func(context.Context) { time.Sleep(7 * time.Millisecond) })
 			}
 			return nil
 		})
