@@ -1,6 +1,9 @@
 package filch
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // Blocking calls f, which may block, and gives the caller's place to another worker
 // meanwhile. Afterwards the caller goes on at once, on an extra place if all are taken.
@@ -53,4 +56,28 @@ func (w *Worker) checkUse() {
 	if checked && w.blocking {
 		panic("filch: a Worker was used inside of its Blocking")
 	}
+}
+
+// Blocking calls f, which may block for long, and gives the caller's place to another
+// worker meanwhile. Afterwards the caller goes on at once, on an extra place if all are
+// taken. If ctx does not come from a task, Blocking just calls f. It panics if ctx or f is
+// nil. Code that has a Worker and no context calls [Worker.Blocking].
+//
+// The pool also notices a task that blocks without it, but only after a time in which no
+// queued task could start; see [WithStallTimeout].
+func Blocking(ctx context.Context, f func()) {
+	if ctx == nil {
+		panic("filch: Blocking: ctx is nil")
+	}
+	if f == nil {
+		panic("filch: Blocking: f is nil")
+	}
+	c := taskOf(ctx)
+	if c == nil || !c.lend() {
+		f()
+		return
+	}
+	defer c.reclaim()
+	// On a goroutine that the task has made, Close would wait for this call.
+	c.pool.mark(func(uint64, step) { f() })
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"runtime"
 	"sync"
 )
 
@@ -289,69 +288,6 @@ func (g *Group) dropQueued() {
 	}
 }
 
-// groupTask is a task of a group without options.
-type groupTask struct {
-	group *Group
-	f     func(ctx context.Context) error
-	begun bool // or dropped; under the group's lock
-}
-
-func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
-	c := p.contextFor(ctx, s, exclusive)
-	queued := s.slots&groupSlot == 0
-	if c.Err() != nil {
-		if queued {
-			t.dropUnstarted(p, c.cause())
-		} else {
-			p.dropped()
-			t.group.endedIn(s, c.cause(), false)
-		}
-		p.leaveSlot(s)
-		return false
-	}
-	if queued && !t.group.begins(t) {
-		p.dropped()
-		p.leaveSlot(s)
-		return false
-	}
-	var err error
-	if p.watched() {
-		p.watch(c, t, func() error { err = t.f(c); return err })
-	} else {
-		err = t.f(c)
-	}
-	if err != nil {
-		p.ended.failed.Add(1)
-	}
-	runtime.KeepAlive(c)
-	p.leaveSlot(s)
-	t.group.endedIn(s, err, true)
-	return true
-}
-
-func (t *groupTask) drop(p *Pool, err error) {
-	p.leaveSlot(seat{})
-	t.dropUnstarted(p, err)
-}
-
-// dropUnstarted is drop but for the slot.
-func (t *groupTask) dropUnstarted(p *Pool, err error) {
-	p.dropped()
-	if t.group.begins(t) {
-		t.group.ended(err, false)
-	}
-}
-
-func (t *groupTask) catches(*Pool) bool { return true }
-
-func (t *groupTask) fail(p *Pool, s seat, err error) {
-	p.leaveSlot(s)
-	defer t.group.endedIn(s, err, true)
-	p.crashed(t, err, false)
-}
-
-func (t *groupTask) about() (string, any) { return "", t.f }
-
 // ended counts a task that is done, with its error. ran tells whether its function
 // was called.
 func (g *Group) ended(err error, ran bool) { g.endedIn(seat{}, err, ran) }
@@ -522,73 +458,4 @@ func (g *Group) has(b body) bool {
 func (g *Group) Stop() error {
 	g.cancel(errStopped)
 	return g.Wait()
-}
-
-// ResultGroup is a [Group] whose tasks have results.
-type ResultGroup[T any] struct {
-	group   *Group
-	mu      sync.Mutex
-	results []*T
-}
-
-// NewResultGroup returns a group like that of [Pool.Group], for tasks with
-// results. It panics if ctx or p is nil.
-func NewResultGroup[T any](ctx context.Context, p *Pool, opts ...GroupOption) *ResultGroup[T] {
-	if p == nil {
-		panic("filch: NewResultGroup: p is nil")
-	}
-	return &ResultGroup[T]{group: p.Group(ctx, opts...)}
-}
-
-// Go queues f, as [Group.Go] does, and waits when that does. It panics if f is nil.
-func (r *ResultGroup[T]) Go(f func(ctx context.Context) (T, error), opts ...TaskOption) {
-	if f == nil {
-		panic("filch: ResultGroup.Go: f is nil")
-	}
-	r.group.Go(r.next(f), opts...)
-}
-
-// GoFrom queues f where ctx says, as [Group.GoFrom] does, and waits when that does. It
-// panics if ctx or f is nil.
-func (r *ResultGroup[T]) GoFrom(ctx context.Context, f func(ctx context.Context) (T, error), opts ...TaskOption) {
-	if ctx == nil {
-		panic("filch: ResultGroup.GoFrom: ctx is nil")
-	}
-	if f == nil {
-		panic("filch: ResultGroup.GoFrom: f is nil")
-	}
-	r.group.GoFrom(ctx, r.next(f), opts...)
-}
-
-// next returns f as a task that keeps its result behind those of the tasks before.
-func (r *ResultGroup[T]) next(f func(ctx context.Context) (T, error)) func(ctx context.Context) error {
-	result := new(T)
-	r.mu.Lock()
-	r.results = append(r.results, result)
-	r.mu.Unlock()
-	return func(ctx context.Context) (err error) {
-		*result, err = f(ctx)
-		return err
-	}
-}
-
-// Context returns the group's context, as [Group.Context] does.
-func (r *ResultGroup[T]) Context() context.Context { return r.group.Context() }
-
-// Wait waits as [Group.Wait] does, and returns the results in the order of the calls of
-// Go and GoFrom. For a task that failed, that is the result it returned with its error; for
-// one that did not start or did not return, the zero value.
-func (r *ResultGroup[T]) Wait() ([]T, error) { return r.all(r.group.Wait()) }
-
-// Stop stops the group as [Group.Stop] does, and returns what Wait does.
-func (r *ResultGroup[T]) Stop() ([]T, error) { return r.all(r.group.Stop()) }
-
-func (r *ResultGroup[T]) all(err error) ([]T, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	results := make([]T, len(r.results))
-	for i, v := range r.results {
-		results[i] = *v
-	}
-	return results, err
 }

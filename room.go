@@ -243,3 +243,33 @@ func (p *Pool) runsTaskOf(ctx context.Context) bool {
 	}
 	return c.worker == nil || c.seated()
 }
+
+// takeRoom takes room in the queue for t, which has a slot. It reports whether it has
+// run t instead.
+func (p *Pool) takeRoom(ctx context.Context, t task, try bool) (ran bool, err error) {
+	if p.room.take() {
+		return false, nil
+	}
+	keeps := false // t its slot
+	defer func() { // deferred, since a method of ctx may panic
+		if !keeps {
+			p.leaveSlot(seat{})
+		}
+	}()
+	switch {
+	case try || p.overflow == Reject:
+		err = ErrQueueFull
+	case p.overflow == CallerRuns:
+		if p.runBody(ctx, t, 0, func() { keeps = true }) {
+			return true, nil
+		}
+		err = ErrClosed
+	default:
+		err = p.room.wait(ctx, p.life)
+	}
+	if err != nil {
+		return false, p.refuse(t.body, err)
+	}
+	keeps = true
+	return false, nil
+}

@@ -1,0 +1,84 @@
+package filch
+
+import (
+	"context"
+	"sync"
+)
+
+// latch lets goroutines wait until it is released.
+type latch struct {
+	mu       sync.Mutex
+	released bool
+	ch       chan struct{}      // closed at the release; nil if nobody asked
+	tasks    line[*taskContext] // those that wait and have lent their place
+	stop     func() bool        // called at the release, if not nil
+}
+
+// release lets all go on that wait. It takes the places of the tasks for them,
+// so that the caller, if it is a worker, knows at once that it is one too many.
+func (l *latch) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for t := l.tasks.pop(); t != nil; t = l.tasks.pop() {
+		t.of.reclaim()
+	}
+	if l.ch != nil && !l.released {
+		close(l.ch)
+	}
+	if l.stop != nil {
+		l.stop()
+		l.stop = nil
+	}
+	l.released = true
+}
+
+// channel returns a channel that is closed at the release. The caller holds the
+// lock.
+func (l *latch) channel() <-chan struct{} {
+	if l.ch == nil {
+		l.ch = make(chan struct{})
+		if l.released {
+			close(l.ch)
+		}
+	}
+	return l.ch
+}
+
+// wait returns when l is released, or with an error when ctx ends. ready is
+// called under the lock and tells whether there is nothing to wait for.
+func (l *latch) wait(ctx context.Context, ready func() bool) error {
+	t := taskOf(ctx)
+	lent := t != nil && t.lend()
+	l.mu.Lock()
+	if l.released || ready() {
+		l.mu.Unlock()
+		if lent {
+			t.reclaim()
+		}
+		return nil
+	}
+	ch := l.channel()
+	var entry turn[*taskContext]
+	if lent {
+		entry.of = t
+		l.tasks.add(&entry)
+		defer l.leave(&entry) // deferred, since a method of ctx may panic
+	}
+	l.mu.Unlock()
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+	}
+	return context.Cause(ctx)
+}
+
+// leave ends a wait: it takes a place for the task again, unless release has done so.
+func (l *latch) leave(t *turn[*taskContext]) {
+	l.mu.Lock()
+	waiting := l.tasks.remove(t)
+	l.mu.Unlock()
+	if waiting {
+		t.of.reclaim()
+	}
+}

@@ -1,0 +1,236 @@
+package filch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// settings are set by New.
+type settings struct {
+	number       uint64 // of the pool, as its goroutines' stacks spell it
+	name         string
+	order        Order
+	ageing       time.Duration // 0: none
+	begun        int64         // when the pool was made
+	plain        bool          // no priorities, limits or observer
+	overflow     Overflow
+	room         *room // nil without a limit
+	slots        *room // of unfinished tasks, likewise
+	slotOverflow Overflow
+	busyPoll     bool
+	linger       time.Duration
+	stallAfter   time.Duration // 0: never
+	onPanic      func(err *PanicError)
+	logger       *slog.Logger
+	observer     Observer
+	labels       bool
+	life         context.Context // of the tasks: ends with the pool
+	endLife      context.CancelCauseFunc
+}
+
+// Option configures a [Pool]. Misuse of an option panics where the option is made, or in
+// [New].
+type Option func(*Pool)
+
+// WithWorkers limits how many goroutines of the pool run at once. The limit may be
+// exceeded briefly: a goroutine that resumes after a wait takes an extra place and
+// does not queue for one. So does a call of [Pool.Do] from outside. Without the
+// option, the number follows GOMAXPROCS: a change is noticed when a worker begins to
+// look for work, and on a pool of one worker at the next Do. WithWorkers panics if n
+// is less than 1 or more than 1,048,575.
+func WithWorkers(n int) Option {
+	if n < 1 || n > maxWorkers {
+		panic(fmt.Sprintf("filch: WithWorkers(%d): the number of workers must be from 1 to %d", n, maxWorkers))
+	}
+	return func(p *Pool) {
+		p.fixed.Store(true)
+		p.limit.Store(int32(n))
+	}
+}
+
+// WithOrder sets the order in which workers take tasks. The default is [LIFO].
+func WithOrder(o Order) Option {
+	if o < LIFO || o > ByPriority {
+		panic(fmt.Sprintf("filch: WithOrder(%v): the order must be LIFO, FIFO or ByPriority", o))
+	}
+	return func(p *Pool) { p.order = o }
+}
+
+// WithAgeing makes a task more urgent while it waits, by one level for each d, so that
+// none waits for ever. Without it, a task waits for as long as there are more urgent
+// ones. The queue compares tasks by the number of [AtPriority] plus the time of
+// submission, counted in d: the lesser sum goes first. So a task of priority 5 goes
+// behind the tasks of priority 0 that are submitted within 5 d after it, and before
+// later ones. The comparison is exact to a 64th of d.
+//
+// Levels beyond ±2^56 are all alike. Tasks whose levels differ by more than 60 cost some
+// tens of nanoseconds more. On 32-bit platforms the bound is ±2^24 levels, and tasks do
+// not age any more after 2^25 d.
+//
+// It is for pools with the order [ByPriority]; [New] panics for another. It panics if d
+// is not positive.
+func WithAgeing(d time.Duration) Option {
+	if d <= 0 {
+		panic(fmt.Sprintf("filch: WithAgeing(%v): the time must be positive", d))
+	}
+	return func(p *Pool) { p.ageing = d }
+}
+
+// WithQueueLimit limits the number of tasks that wait to n, and says what happens
+// to a task that exceeds it. A task that an idle worker is about to take does not
+// count. So tasks that run and tasks that wait are at most the workers and n together,
+// and a pool at rest accepts that many at once. While the pool is paused, no worker
+// counts as idle. A cancelled task counts until its turn. Without the option, there
+// is no limit.
+//
+// With Block, Go and Submit wait for room, in the order in which they came. The limit costs
+// a task about as much as an uncontended mutex, and with a wait some microseconds.
+// WithQueueLimit panics if n < 1 or o is none of [Block], [Reject] and [CallerRuns].
+// See [WithTaskLimit] for a limit of tasks that run or wait, whatever the number of
+// workers.
+func WithQueueLimit(n int, o Overflow) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("filch: WithQueueLimit(%d, %v): there must be room for a task", n, o))
+	}
+	if o < Block || o > CallerRuns {
+		panic(fmt.Sprintf("filch: WithQueueLimit(%d, %v): the overflow must be Block, Reject or CallerRuns", n, o))
+	}
+	return func(p *Pool) {
+		p.room = &room{limit: int64(n), idle: p.takers}
+		p.overflow = o
+	}
+}
+
+// WithTaskLimit limits the number of unfinished tasks to n, and says what happens to
+// a task that exceeds it. Tasks that wait and tasks that run both count, on whichever
+// goroutine they run. A task is unfinished from the moment it is accepted until it returns,
+// panics, calls runtime.Goexit, or is dropped: by its context, [Future.Cancel] or
+// [Pool.Close]. A task that a [Group] drops when it ends is unfinished until its turn. The
+// slot of a task is free before its Future has the result, and before Wait of its
+// group returns.
+//
+//   - [Block]: Go and Submit wait until there is a slot, in the order in which they
+//     came, but at most until their context ends.
+//   - [Reject]: they refuse with [ErrQueueFull].
+//   - [CallerRuns]: the submitter's goroutine runs the task, beyond the n.
+//
+// With Block, a task may submit more tasks with its own context. If there is no slot
+// for one, it runs at once on the caller's goroutine, within the slot of the task that
+// submits it. So the tasks of a pool cannot keep one another from ending, even if n
+// is 1. An endless chain of tasks, each of which submits the next, may use more and
+// more stack. A task that runs so does not heed [AtPriority], [Fair] and [LongRunning].
+// Its panic and its runtime.Goexit do what [Pool.Go] says for CallerRuns. TryGo refuses
+// instead.
+//
+// The capacity of ants and the limit of errgroup are such limits. See [TaskLimit] for
+// a limit of one group, and [WithQueueLimit] for one of tasks that wait. With both, a
+// task takes its slot first. The limit costs a task about as much as an uncontended
+// mutex, and with a wait some microseconds. WithTaskLimit panics if n < 1 or o is none of the above.
+func WithTaskLimit(n int, o Overflow) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("filch: WithTaskLimit(%d, %v): there must be a slot for a task", n, o))
+	}
+	if o < Block || o > CallerRuns {
+		panic(fmt.Sprintf("filch: WithTaskLimit(%d, %v): the overflow must be Block, Reject or CallerRuns", n, o))
+	}
+	return func(p *Pool) {
+		p.slots = &room{limit: int64(n)}
+		p.slotOverflow = o
+	}
+}
+
+// WithBusyPoll makes up to half of the workers look for work without end when they are
+// idle, instead of leaving after about 100 us. They keep their processors busy until the
+// pool is closed. Work starts sooner after a rest if there are processors to spare. On
+// two processors it did not start sooner.
+//
+//figure:set 100 us
+func WithBusyPoll() Option { return func(p *Pool) { p.busyPoll = true } }
+
+// WithIdleTimeout sets for how long a worker that finds no work keeps its goroutine. A
+// task then starts sooner after a rest: the median was less than half in the measurement
+// in docs/bench/tasks.txt. The default is 0, so that a pool at rest has no goroutine. It
+// panics if d < 0.
+func WithIdleTimeout(d time.Duration) Option {
+	if d < 0 {
+		panic(fmt.Sprintf("filch: WithIdleTimeout(%v): the time must not be negative", d))
+	}
+	return func(p *Pool) { p.linger = d }
+}
+
+// WithStallTimeout sets how long tasks may be queued without one of them starting
+// before the pool acts. It acts between d and a quarter more than d after the last task
+// started, and up to a second later if other goroutines of the program compute. The
+// default is 100 ms. A queued task that runs in place, by a wait for it or by [Pool.Help],
+// has started. One that its submitter runs was never queued: it does not count.
+//
+//   - A worker that waits where the pool cannot see it, on a channel, a mutex or a
+//     WaitGroup, loses its place to another, until tasks start without that place.
+//     So tasks may wait for tasks that are queued behind them.
+//   - A call of [Pool.Do] no longer counts against the number of workers.
+//   - A worker that runs forks, or a loop, gives its place to one task, and goes on
+//     when that is done.
+//
+// A worker that computes, or is in a system call, never gets others beside it. To tell
+// the two apart the pool compares the number of goroutines that run in the program with
+// its own. If others run as well, it looks at a profile of all goroutines, once a second
+// at most, which takes some microseconds for each of them. The profile does not show a
+// worker whose goroutine is more than about 100 calls deep, nor how long a wait has lasted:
+// a worker that waits for a mutex just then counts as blocked until the next look.
+//
+// With 0 the pool never acts: the number of workers is a limit that holds however long
+// tasks wait for a network, say. Then tasks that wait for a queued one deadlock, unless
+// they wait by [Future.Wait] with their context, by [Group.Wait] of a group that they
+// made, or inside [Blocking]; and in a pool by priority, so does a task that waits for a
+// mutex which a less urgent one holds around forks. It panics if d < 0.
+//
+//figure:set 100 ms
+func WithStallTimeout(d time.Duration) Option {
+	if d < 0 {
+		panic(fmt.Sprintf("filch: WithStallTimeout(%v): the time must not be negative", d))
+	}
+	return func(p *Pool) { p.stallAfter = d }
+}
+
+// WithPanicHandler sets what is called, on the worker, with a panic in a task of
+// [Pool.Go]. Without it such a panic ends the program. It panics if f is nil.
+func WithPanicHandler(f func(err *PanicError)) Option {
+	if f == nil {
+		panic("filch: WithPanicHandler: f is nil")
+	}
+	return func(p *Pool) { p.onPanic = f }
+}
+
+// WithLogger makes the pool log two kinds of trouble: workers that are blocked where
+// the pool cannot see it, and, once, a task that calls [Future.Wait] with a context that
+// is not its own. It panics if l is nil.
+func WithLogger(l *slog.Logger) Option {
+	if l == nil {
+		panic("filch: WithLogger: l is nil")
+	}
+	return func(p *Pool) { p.logger = l }
+}
+
+// WithName gives the pool a name, for logs, profiles and [Pool.Dump].
+func WithName(name string) Option { return func(p *Pool) { p.name = name } }
+
+// WithObserver makes the pool tell o of every event in the life of its tasks; see
+// [Observer] and [Event]. Each task then costs up to three small allocations and three
+// looks at the clock more, and the time of the calls of o. It panics if o is nil.
+func WithObserver(o Observer) Option {
+	if o == nil {
+		panic("filch: WithObserver: o is nil")
+	}
+	return func(p *Pool) { p.observer = o }
+}
+
+// WithLabels makes tasks run with the labels filch_pool and filch_task, which hold the
+// names of the pool and of the task, for CPU profiles; see package runtime/pprof. They are
+// added to the labels of the context that the task was submitted with. Without the option,
+// tasks run with no labels except those they set themselves.
+//
+// Forks have labels without this option as well: those of the context that was passed to
+// [ScopeOf] or [Pool.DoContext], on whichever worker they run.
+func WithLabels() Option { return func(p *Pool) { p.labels = true } }

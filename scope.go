@@ -1,0 +1,94 @@
+package filch
+
+import "context"
+
+// Scope is where fork-join work can be started: a *Pool, from any goroutine,
+// or a *Worker, from inside such work. Functions that take a Scope compose:
+// nested calls share the same workers.
+type Scope interface {
+	// Do calls f and returns when f has returned.
+	Do(f func(w *Worker))
+}
+
+// ScopeOf returns the Scope for fork-join work inside a task: the worker that runs the
+// task. If ctx does not come from a task, that is the default pool. Several goroutines may
+// use the Scope. One at a time works on the task's worker. The others are guests of its
+// pool, as by [Pool.Do], and so are those that come when the task is over. A guest does not
+// give way to more urgent tasks, but its forks on other workers do; see [ByPriority].
+// The Scope of a task works until the pool has ended, even while the pool is being
+// closed. Like a Pool, it has the methods TryDo and Closed, which an interface assertion
+// finds. ScopeOf panics if ctx is nil.
+//
+// Other workers run the forks that are made there with the profiler labels of ctx, and
+// those of [WithLabels]. The labels of the calling goroutine stay as they are.
+func ScopeOf(ctx context.Context) Scope {
+	if ctx == nil {
+		panic("filch: ScopeOf: ctx is nil")
+	}
+	c := taskOf(ctx)
+	if c == nil {
+		return Default()
+	}
+	return taskScope{c.seat(), c.pool, ctx}
+}
+
+// taskScope is the seat of a task, for whatever has the task's context.
+type taskScope struct {
+	seat
+	p   *Pool
+	ctx context.Context // that ScopeOf was called with, for its labels
+}
+
+// Do uses the worker unless it is in use: by another goroutine that has the
+// task's context, or by a call of Do around this one. A pool that is being closed
+// lets its tasks go on.
+func (s taskScope) Do(f func(w *Worker)) {
+	if f == nil {
+		panic("filch: Do: f is nil")
+	}
+	if s.TryDo(f) != nil {
+		panic("filch: Do on a closed Pool")
+	}
+}
+
+// TryDo is Do, but returns ErrClosed when the pool has ended, with the task long over.
+func (s taskScope) TryDo(f func(w *Worker)) error {
+	if f == nil {
+		panic("filch: TryDo: f is nil")
+	}
+	w, p := s.worker, s.p
+	if w == nil || !w.hold.enterScope(s.round) {
+		if w = p.tryEnter(true); w == nil {
+			return ErrClosed
+		}
+		defer p.exit(w)
+		if p.order == ByPriority && s.worker != nil && s.worker.hold.load().in(s.round) {
+			w.setLevel(s.worker.level.Load()) // for its forks, which are those of the task
+		}
+	} else {
+		defer w.leaveScope()
+		w.start()
+	}
+	w.worksFor(s.ctx)
+	w.doing.Store(makeDoing(atDo, nil, entryOf(f)))
+	w.Do(f)
+	return nil
+}
+
+// Closed reports whether TryDo would return ErrClosed.
+func (s taskScope) Closed() bool { return s.p.places.Load().Ended() }
+
+func (w *Worker) leaveScope() {
+	w.doing.Store(makeDoing(atTasks, nil, 0))
+	w.worksForNobody()
+	if !w.hold.leaveScope() {
+		return
+	}
+	// The task is over; its goroutine has gone on with another worker.
+	if w.hold.yieldPlace() {
+		w.pool.fire(w)
+		w.pool.leave()
+	} else {
+		w.pool.fire(w)
+	}
+}

@@ -1,0 +1,330 @@
+package filch
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/internal/queue"
+)
+
+// taskQueue is a queue of tasks: a worker's own, or the global one.
+type taskQueue struct {
+	// some is set if there may be something. It is written under the lock that
+	// tasks are pushed under; others load it to spare themselves the lock. A worker
+	// that finds nothing clears it. The one that takes the last task does not, since the
+	// next often comes at once.
+	some atomic.Bool
+	best atomic.Int64 // priority of the best task, or nobody's; of the global queue, by priority
+	_    [112]byte
+
+	laden   *atomic.Int64        // counts the queues with some set; nil for the global one
+	in      *inbox               // where others push, if not nil
+	global  *taskQueue           // where tasks go for which there is no room, if not nil
+	levels  *queue.Levels[aging] // by priority; then it is used instead of q
+	inPlace inPlace              // by who has a seat at its worker
+
+	mu      sync.Mutex
+	q       queue.Deque[task]
+	gone    bool  // its worker was let go
+	pushed  int64 // tasks that were submitted to it
+	taken   int64 // tasks that its worker took from anywhere
+	before  int64 // taken at the last stamp
+	when    int64 // time of the first stamp with that
+	ran     int64 // tasks that its worker ran
+	stolen  int64 // tasks that its worker took from other workers
+	running task  // what its worker took last
+	refills int   // times that what was in took the place of q
+	turn    policy.Fairness
+	seen    int64 // taken at the last look of the watch for stalls
+	moved   int   // how many at the front came from other queues: always first come, first served
+}
+
+// inPlace counts tasks that run elsewhere than at the bottom of a worker's stack.
+type inPlace struct {
+	begun  atomic.Int64
+	ended  atomic.Int64 // only of those in no worker's seat; see hold
+	direct atomic.Int64 // of those begun in a worker's seat, the ones that were never queued
+}
+
+// inbox is the back part of the global queue, with a lock of its own, so that
+// a push does not wait for a worker that takes: one that finds the rest
+// empty moves all that is in here at once. These are the two locks of Michael
+// and Scott (PODC 1996), but for lists instead of nodes. With one lock, a
+// million tasks of nothing cost 43 ns each instead of 25. Its lock is taken
+// after that of the queue.
+type inbox struct {
+	_      [128]byte
+	mu     sync.Mutex
+	q      queue.Deque[task]
+	pushed int64
+	_      [128]byte
+}
+
+// chunks are shared by all queues of tasks.
+var chunks, parts sync.Pool
+
+// init makes q the queue of a worker of p, or the global one.
+func (q *taskQueue) init(p *Pool) {
+	global := q == &p.tasks
+	switch {
+	case p.order == ByPriority:
+		q.levels = &queue.Levels[aging]{Parts: &parts}
+		if !global {
+			q.global = &p.tasks
+		}
+	case global:
+		q.in = &inbox{}
+		q.in.q.Chunks = &chunks
+	}
+	if !global {
+		q.laden = &p.laden
+	}
+	q.q.Chunks = &chunks
+	q.best.Store(nobodys)
+}
+
+// pushAt adds t, and reports false if the worker was let go. at is what
+// pushTime returned.
+func (q *taskQueue) pushAt(priority int, at int64, t task) bool {
+	if in := q.in; in != nil {
+		in.mu.Lock()
+		in.pushed++
+		if in.q.PushBack(t); at != 0 {
+			in.q.Stamp(at)
+		}
+		q.notEmpty()
+		in.mu.Unlock()
+		return true
+	}
+	q.mu.Lock()
+	if q.gone {
+		q.mu.Unlock()
+		return false
+	}
+	q.pushed++
+	q.add(priority, at, t)
+	q.mu.Unlock()
+	return true
+}
+
+// add adds t. The caller holds the lock.
+func (q *taskQueue) add(priority int, at int64, t task) {
+	if q.levels == nil {
+		if q.q.PushBack(t); at != 0 {
+			q.q.Stamp(at)
+		}
+		q.notEmpty()
+		return
+	}
+	switch t := (aging{t, at}); {
+	case q.global == nil || q.levels.Len() < policy.OwnQueue:
+		q.levels.Push(priority, t)
+		q.tellBest()
+	default:
+		g := q.global
+		g.mu.Lock()
+		q.levels.Spill(policy.Spilled, g.levels.Push)
+		g.levels.Push(priority, t)
+		g.tellBest()
+		g.notEmpty()
+		g.mu.Unlock()
+	}
+	q.notEmpty()
+}
+
+// nobodys is a priority below that of any task, but for the last of all.
+const nobodys = math.MaxInt64
+
+// tellBest notes the priority of the best task, for those who do not have the lock.
+func (q *taskQueue) tellBest() {
+	if q.global != nil {
+		return
+	}
+	best := int64(nobodys)
+	if q.levels.Len() > 0 {
+		best = int64(q.levels.Best())
+	}
+	if q.best.Load() != best {
+		q.best.Store(best) // (W14)
+	}
+}
+
+// moreThanIdle reports whether the global queue has more tasks of the best priority than
+// there are idle workers to take them. A worker that takes one does not count as idle any
+// more when it leaves the lock.
+func (p *Pool) moreThanIdle() bool {
+	q := &p.tasks
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	idle := max(0, p.idlers())
+	return q.levels.Len() > 0 && q.levels.Bests(idle+1) > idle
+}
+
+// notEmpty notes that there is something. The caller holds the lock that it
+// pushed under.
+func (q *taskQueue) notEmpty() {
+	if !q.some.Load() {
+		q.some.Store(true) // (W10)
+		if q.laden != nil {
+			q.laden.Add(1) // (W10)
+		}
+	}
+}
+
+// refill is called when q.q is empty: it takes all that was pushed from outside,
+// or notes that there is nothing. The caller holds the lock.
+func (q *taskQueue) refill() {
+	if !q.some.Load() {
+		return
+	}
+	if q.in != nil {
+		q.in.mu.Lock()
+		defer q.in.mu.Unlock()
+		q.q, q.in.q = q.in.q, q.q
+		q.refills++
+	}
+	if q.len() == 0 {
+		if q.laden != nil {
+			q.laden.Add(-1) // first: who sees the count looks for the flag, again and again
+		}
+		q.some.Store(false)
+	}
+}
+
+// len returns how many tasks there are but for the inbox. The caller holds the lock.
+func (q *taskQueue) len() int {
+	if q.levels != nil {
+		return q.levels.Len()
+	}
+	return q.q.Len()
+}
+
+// count returns how many tasks are queued, and how many were submitted to q. The
+// caller holds the lock.
+func (q *taskQueue) count() (queued int, pushed int64) {
+	if q.in == nil {
+		return q.len(), q.pushed
+	}
+	q.in.mu.Lock()
+	defer q.in.mu.Unlock()
+	return q.len() + q.in.q.Len(), q.in.pushed
+}
+
+// leave reports whether the worker of q may be let go: nobody has pushed to it
+// with the context of a task that is over. Nobody will, then.
+func (q *taskQueue) leave() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.gone = q.len() == 0; q.gone {
+		q.refill() // to be counted no more
+	}
+	return q.gone
+}
+
+// batch is tasks on their way from one queue to another.
+type batch struct {
+	q      queue.Deque[task]
+	levels queue.Levels[aging]
+}
+
+// give moves up to n tasks to b, and returns how many. The caller holds the lock.
+func (q *taskQueue) give(n int, b *batch) int {
+	switch {
+	case q.levels != nil:
+		n = min(n, policy.MostMoved)
+		q.levels.MoveBests(n, &b.levels)
+		q.tellBest()
+		return n
+	case n > 2*policy.MostMoved: // chunks move whole
+		n = q.q.MoveChunk(&b.q)
+	default:
+		n = min(n, policy.MostMoved)
+		q.q.MoveFront(n, &b.q)
+	}
+	q.moved = max(0, q.moved-n)
+	return n
+}
+
+// receive moves the n tasks of b here. The caller holds the lock.
+func (q *taskQueue) receive(b *batch, n int) {
+	if q.levels != nil {
+		b.levels.MoveBests(n, q.levels)
+	} else {
+		b.q.MoveChunk(&q.q)
+		q.moved += n
+	}
+	q.notEmpty()
+}
+
+// pop removes the newest task, unless only such are left that came from other
+// queues, or the oldest; or the best. The caller holds the lock.
+func (q *taskQueue) pop(newest bool) (t task, ok bool) {
+	if q.levels != nil {
+		if q.len() == 0 {
+			q.refill()
+			return t, false
+		}
+		_, a := q.levels.Pop()
+		q.tellBest()
+		return a.task, true
+	}
+	if newest && q.q.Len() > q.moved {
+		return q.q.PopBack()
+	}
+	if q.q.Len() == 0 {
+		q.refill()
+	}
+	q.moved = max(0, q.moved-1)
+	return q.q.PopFront()
+}
+
+// takeBack removes the newest task, or the best, if it is one that the caller waits
+// for, who then calls leaveQueue.
+func (q *taskQueue) takeBack(is func(b body) bool) (t task, ok bool) {
+	if !q.some.Load() {
+		return t, false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.levels != nil {
+		if q.len() == 0 || !is(q.levels.Peek().body) {
+			return t, false
+		}
+		return q.pop(false)
+	}
+	if t, ok = q.q.Back(); !ok || !is(t.body) {
+		return task{}, false
+	}
+	q.q.PopBack()
+	q.moved = min(q.moved, q.q.Len())
+	return t, true
+}
+
+// portion returns how many tasks move with the oldest, or the best, to another queue:
+// one in share of them all, or of those that are as urgent, unless that is 0, and what
+// their priority is. It reports false if there is no task. The caller holds the
+// lock.
+func (q *taskQueue) portion(share int) (more, priority int, ok bool) {
+	if q.len() == 0 {
+		q.refill()
+	}
+	n := q.len()
+	switch {
+	case n == 0:
+		return 0, 0, false
+	case q.levels != nil:
+		priority = q.levels.Best()
+		more = policy.Share(q.levels.Bests(1+policy.MostMoved*share), share)
+	default:
+		more = policy.Share(n, share)
+	}
+	return more, priority, true
+}
+
+// took notes that the worker of q took t to run it. The caller holds the lock.
+func (q *taskQueue) took(t task) {
+	q.taken++
+	q.running = t
+}
