@@ -356,7 +356,8 @@ func ExamplePool_Resize() {
 }
 
 func ExamplePool_Dump() {
-	p := filch.New(filch.WithWorkers(1), filch.WithName("crawler"))
+	// Without the watch for stalls only Dump looks at the clock, so all seems to have just begun.
+	p := filch.New(filch.WithWorkers(1), filch.WithName("crawler"), filch.WithStallTimeout(0))
 	started, stop := make(chan bool), make(chan bool)
 	p.Go(context.Background(), func(context.Context) { started <- true; <-stop }, filch.Named("fetch"))
 	<-started
