@@ -16,7 +16,8 @@ type Stall struct {
 	After   int64 // for how long nothing must start, ns
 	started int64
 	since   int64 // when something started, or the look began
-	counted int64 // when the goroutines were counted
+	counted int64 // when the goroutines were counted, if they were
+	counts  bool  // they were
 	begun   bool
 	sure    int // the least of atLeast in the looks since
 }
@@ -61,7 +62,7 @@ func (s *Stall) Look(o Sight) (extra int, count bool) {
 // Counted is Look when the goroutines have been counted: so many places are those of
 // workers that wait, or of guests, whose places others get after that time.
 func (s *Stall) Counted(o Sight, idle int) (extra int) {
-	s.counted = max(o.Now, 1)
+	s.counted, s.counts = o.Now, true
 	if s.Stalled(o.Now) {
 		return idle
 	}
@@ -75,5 +76,5 @@ func (s *Stall) Stalled(now int64) bool { return now-s.since >= s.After }
 func (o Sight) atLeast() int { return max(0, o.Active-o.Running) }
 
 func (s *Stall) mayCount(now int64) bool {
-	return s.counted == 0 || now-s.counted >= CountEvery
+	return !s.counts || now-s.counted >= CountEvery
 }

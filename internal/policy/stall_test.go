@@ -99,3 +99,22 @@ func TestXorshift64(t *testing.T) {
 		}
 	}
 }
+
+// Goroutines are counted again after a second, whatever the clock shows: in a bubble of
+// testing/synctest it is years before that of the program.
+func TestCountedAgain(t *testing.T) {
+	for _, start := range []int64{0, 1, -848_000_000_000_000_000, 848_000_000_000_000_000} {
+		s := Stall{After: 100}
+		s.Look(Sight{Now: start, Active: 2, Running: 2})
+		for i := range int64(3) {
+			now := start + 100 + i*CountEvery
+			if _, count := s.Look(Sight{Now: now, Active: 2, Running: 2}); !count {
+				t.Fatalf("from %d: no count %d", start, i+1)
+			}
+			s.Counted(Sight{Now: now, Active: 2, Running: 2}, 0)
+			if _, count := s.Look(Sight{Now: now + CountEvery - 1, Active: 2, Running: 2}); count {
+				t.Fatalf("from %d: count %d comes too soon", start, i+2)
+			}
+		}
+	}
+}
