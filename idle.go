@@ -60,7 +60,6 @@ func (p *Pool) wake() bool {
 // use for it. It reports false if that does not happen in time.
 func (w *Worker) park() bool {
 	p := w.pool
-	w.flush()
 	p.mu.Lock()
 	if p.closed != nil {
 		p.mu.Unlock()

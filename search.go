@@ -91,6 +91,8 @@ func (w *Worker) giveUp() bool {
 	w.searching = false
 	if p.linger == 0 {
 		p.fire(w)
+	} else {
+		w.flush() // while the place keeps the pool from its end
 	}
 	if searched {
 		p.leaveSearching()
