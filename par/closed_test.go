@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/filch-go/filch"
