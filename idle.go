@@ -12,9 +12,8 @@ import (
 // maxWorkers is the greatest number of workers that a pool may have.
 const maxWorkers = 1<<20 - 1
 
-// idle counts the places of a pool. Why no wake-up is lost is in internal/place/README.md.
-type idle struct{ places place.Word }
-
+// counts returns what the rules for waking go by. Why no wake-up is lost is in
+// internal/place/README.md.
 func (p *Pool) counts(s place.State) policy.Counts {
 	return policy.Counts{
 		Active:    s.Active(),

@@ -45,6 +45,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/filch-go/filch/internal/place"
 )
 
 // Pool is a set of places for workers that steal work from one another. Make
@@ -52,7 +54,7 @@ import (
 // be closed; all of its methods may be called from any goroutine. In a bubble of
 // testing/synctest, use a pool that was made there.
 type Pool struct {
-	idle // how many places are taken, and by whom
+	places place.Word // how many places are taken, and by whom
 
 	// Seldom written: thieves look here at every turn.
 	limit      atomic.Int32 // places in all; guests may exceed it; written under mu
