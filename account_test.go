@@ -8,29 +8,6 @@ import (
 	"testing/synctest"
 )
 
-// The parts of a worker's word are where they are said to be, and leave one another alone.
-func TestPartsOfAHold(t *testing.T) {
-	for s, want := range map[holdState]string{
-		0:         "{place: false, scope: none, seated: 0, round: 0}",
-		1:         "{place: true, scope: none, seated: 0, round: 0}",
-		1 << 1:    "{place: false, scope: free, seated: 0, round: 0}",
-		2 << 1:    "{place: false, scope: used, seated: 0, round: 0}",
-		3 << 1:    "{place: false, scope: left, seated: 0, round: 0}",
-		1 << 3:    "{place: false, scope: none, seated: 1, round: 0}",
-		1 << 31:   "{place: false, scope: none, seated: 268435456, round: 0}",
-		1 << 32:   "{place: false, scope: none, seated: 0, round: 1}",
-		1 << 63:   "{place: false, scope: none, seated: 0, round: 2147483648}",
-		1<<64 - 1: "{place: true, scope: left, seated: 536870911, round: 4294967295}",
-	} {
-		if got := s.String(); got != want {
-			t.Errorf("%#x: %s, not %s", uint64(s), got, want)
-		}
-	}
-	if s := holdState(oneRound*3 + oneSeated*5 + scopeUsed + holdPlace); s != 3<<32+5<<3+2<<1+1 || s.seated() != 5 || s.round() != 3 {
-		t.Errorf("%#x", uint64(s))
-	}
-}
-
 // Stats follows GOMAXPROCS, counts all that wait for room or a slot, and loses no worker.
 func TestStatsOfPlacesAndLines(t *testing.T) {
 	procs := runtime.GOMAXPROCS(0)

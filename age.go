@@ -1,6 +1,10 @@
 package filch
 
-import "time"
+import (
+	"time"
+
+	"github.com/filch-go/filch/internal/clock"
+)
 
 // How long tasks have been queued is known without a look at the clock at each submission.
 //
@@ -30,7 +34,7 @@ func (p *Pool) pushTime() int64 {
 			return soon
 		}
 	}
-	return now()
+	return clock.Now()
 }
 
 // since returns for how long what was pushed by then has been queued.
@@ -75,7 +79,7 @@ func (r *room) waiting() (n int) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for t := r.line.first; t != nil; t = t.next {
+	for range r.line.All() {
 		n++
 	}
 	return n

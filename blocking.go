@@ -3,6 +3,9 @@ package filch
 import (
 	"context"
 	"math"
+
+	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/tag"
 )
 
 // Blocking calls f, which may block, and gives the caller's place to another worker
@@ -53,7 +56,7 @@ func (w *Worker) endBlocking() {
 
 // checkUse panics if w is used by what it called by Blocking.
 func (w *Worker) checkUse() {
-	if checked && w.blocking {
+	if race.Enabled && w.blocking {
 		panic("filch: a Worker was used inside of its Blocking")
 	}
 }
@@ -79,5 +82,5 @@ func Blocking(ctx context.Context, f func()) {
 	}
 	defer c.reclaim()
 	// On a goroutine that the task has made, Close would wait for this call.
-	c.pool.mark(func(uint64, step) { f() })
+	c.pool.mark(func(uint64, tag.Step) { f() })
 }

@@ -42,7 +42,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 		for _, form := range forms {
 			slow := func(w *filch.Worker) { time.Sleep(time.Second) }
 			bad := func(w *filch.Worker) { time.Sleep(time.Second); panic(form.name) }
-			for _, arms := range [][2]step{{slow, bad}, {bad, slow}, {bad, bad}} {
+			for _, arms := range [][2]Step{{slow, bad}, {bad, slow}, {bad, bad}} {
 				if v := catch(func() { form.both(p, arms[0], arms[1]) }); v == nil {
 					t.Errorf("%s: the panic is lost", form.name)
 				}

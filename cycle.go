@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/filch-go/filch/internal/line"
 )
 
 // Tasks that wait for one another wait for ever. A Wait that would close such a circle
@@ -37,7 +39,7 @@ type wait struct {
 // task that has no seat; the newest come last.
 type waits struct {
 	mu   sync.Mutex
-	line line[*wait]
+	line line.Line[*wait]
 }
 
 // waits returns where c notes its waits.
@@ -58,13 +60,13 @@ type waitMark [3]*taskContext
 //
 //go:noinline
 func blocked(mark waitMark, w wait, l *latch, ctx context.Context, ready func() bool) error {
-	noted, t := w.by.waits(), &turn[*wait]{of: &w}
+	noted, t := w.by.waits(), &line.Turn[*wait]{Of: &w}
 	noted.mu.Lock()
-	noted.line.add(t) // (W41) then follow the notes of others
+	noted.line.Add(t) // (W41) then follow the notes of others
 	noted.mu.Unlock()
 	defer func() {
 		noted.mu.Lock()
-		noted.line.remove(t)
+		noted.line.Remove(t)
 		noted.mu.Unlock()
 	}()
 	if w.closesCircle() {
@@ -112,10 +114,10 @@ func (c *taskContext) waitsFor(number uint32) *wait {
 	}
 	noted.mu.Lock()
 	defer noted.mu.Unlock()
-	if noted.line.last == nil {
+	if noted.line.Last() == nil {
 		return nil
 	}
-	return noted.line.last.of
+	return noted.line.Last().Of
 }
 
 // notes returns what waits does. It is for goroutines that do not run c's task, which must
@@ -282,8 +284,8 @@ func (p *Pool) allWaits() (all []wait) {
 	collect := func(n *waits) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		for t := n.line.first; t != nil; t = t.next {
-			all = append(all, *t.of)
+		for w := range n.line.All() {
+			all = append(all, *w)
 		}
 	}
 	for _, w := range *p.workers.Load() {

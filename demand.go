@@ -3,6 +3,7 @@ package filch
 import (
 	"sync/atomic"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -80,9 +81,9 @@ func (w *Worker) answer() {
 func (w *Worker) earn() int {
 	if w.fresh {
 		w.fresh = false
-		return w.credit.Start(now(), int(w.pool.limit.Load()))
+		return w.credit.Start(clock.Now(), int(w.pool.limit.Load()))
 	}
-	return w.credit.Earn(now())
+	return w.credit.Earn(clock.Now())
 }
 
 // publish moves up to n of the oldest private forks to the deque and returns

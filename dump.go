@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"text/tabwriter"
 	"time"
+
+	"github.com/filch-go/filch/internal/clock"
 )
 
 // What a worker is at is a word, Worker.doing, which Dump may load at any time: the owner
@@ -181,7 +183,7 @@ func (w *Worker) describe(unused bool) string {
 	q.mu.Lock()
 	queued, running, when := q.len(), q.running.body, q.when
 	if q.before != q.taken { // it has begun since the look at the figures
-		when = now()
+		when = clock.Now()
 	}
 	q.mu.Unlock()
 	if unused && queued == 0 {
@@ -190,7 +192,7 @@ func (w *Worker) describe(unused bool) string {
 	var parts []string
 	if running != nil {
 		task := describe(running)
-		if d := since(when, now()); d >= time.Millisecond {
+		if d := since(when, clock.Now()); d >= time.Millisecond {
 			task += fmt.Sprintf(", for %v or more", round(d))
 		}
 		parts = append(parts, task)
@@ -241,7 +243,7 @@ func (w *Worker) describeDoing(shown bool) (s string) {
 		}
 	case atFork:
 		s = fmt.Sprintf("fork%s from worker %d", function, other)
-		if d := since(int64(w.since.Load()), now()); d >= time.Millisecond {
+		if d := since(int64(w.since.Load()), clock.Now()); d >= time.Millisecond {
 			s += fmt.Sprintf(", for %v", round(d))
 		}
 	case atJoin:
@@ -254,7 +256,7 @@ func (w *Worker) describeDoing(shown bool) (s string) {
 	case atWay:
 		s = "has given way to tasks"
 	}
-	if !w.hold.load().hasPlace() {
+	if !w.hold.Load().HasPlace() {
 		s = strings.TrimPrefix(s+", without a place", ", ")
 	}
 	return s

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/filch-go/filch/internal/clock"
 )
 
 // What a worker is at is packed into a word and told from it.
@@ -40,16 +42,16 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 			{makeDoing(atWay, nil, 0), false, 0, "has given way to tasks"},
 		} {
 			w.doing.Store(c.doing)
-			w.since.Store(uint64(now() - int64(c.since)))
+			w.since.Store(uint64(clock.Now() - int64(c.since)))
 			if got := w.describeDoing(c.shown); got != c.want {
 				t.Errorf("%#x, %t: %q, not %q", c.doing, c.shown, got, c.want)
 			}
-			w.hold.yieldPlace()
+			w.hold.YieldPlace()
 			want := strings.TrimPrefix(c.want+", without a place", ", ")
 			if got := w.describeDoing(c.shown); got != want {
 				t.Errorf("%#x, %t: %q, not %q", c.doing, c.shown, got, want)
 			}
-			w.hold.retakePlace()
+			w.hold.RetakePlace()
 		}
 		for _, from := range []uint64{0, 1, 1<<39 + 5, 1<<40 - 1} {
 			if uint64(uintptr(origin+from)) != origin+from {
@@ -89,11 +91,11 @@ func TestLineOfAWorker(t *testing.T) {
 		check(true, "worker 7\t1 queued\tidle")
 		upper := newFuture(context.Background(), p, func(context.Context) (int, error) { return 0, nil }).with(taskOptions{name: "upper"}, nil)
 		w.tasks.took(task{nil, upper})
-		w.tasks.when = now() - int64(time.Hour)
+		w.tasks.when = clock.Now() - int64(time.Hour)
 		check(false, "worker 7\t1 queued\ttask upper") // it has begun since the last look
 		w.tasks.before = w.tasks.taken
 		check(false, "worker 7\t1 queued\ttask upper, for 1h0m0s or more")
-		w.tasks.when = now() - int64(time.Millisecond)
+		w.tasks.when = clock.Now() - int64(time.Millisecond)
 		check(false, "worker 7\t1 queued\ttask upper, for 1ms or more")
 		w.tasks.when++
 		check(false, "worker 7\t1 queued\ttask upper")

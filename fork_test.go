@@ -20,10 +20,10 @@ type form struct {
 	both func(s filch.Scope, a, b func(w *filch.Worker))
 }
 
-type step = func(w *filch.Worker)
+type Step = func(w *filch.Worker)
 
 // pairFunc forks the second of two steps and runs the first.
-var pairFunc = filch.NewFunc(func(f *filch.Frame[[]step, struct{}], s []step) struct{} {
+var pairFunc = filch.NewFunc(func(f *filch.Frame[[]Step, struct{}], s []Step) struct{} {
 	if len(s) == 1 {
 		s[0](f.Worker())
 		return struct{}{}
@@ -35,7 +35,7 @@ var pairFunc = filch.NewFunc(func(f *filch.Frame[[]step, struct{}], s []step) st
 
 var pairChain = filch.NewChain(pairLink)
 
-func pairLink(l *filch.Link[[]step, struct{}], s []step) struct{} {
+func pairLink(l *filch.Link[[]Step, struct{}], s []Step) struct{} {
 	if len(s) == 1 {
 		s[0](l.Worker())
 		return struct{}{}
@@ -49,8 +49,8 @@ func pairLink(l *filch.Link[[]step, struct{}], s []step) struct{} {
 }
 
 var forms = []form{
-	{"Func", func(s filch.Scope, a, b func(w *filch.Worker)) { pairFunc.Call(s, []step{a, b}) }},
-	{"Chain", func(s filch.Scope, a, b func(w *filch.Worker)) { pairChain.Call(s, []step{a, b}) }},
+	{"Func", func(s filch.Scope, a, b func(w *filch.Worker)) { pairFunc.Call(s, []Step{a, b}) }},
+	{"Chain", func(s filch.Scope, a, b func(w *filch.Worker)) { pairChain.Call(s, []Step{a, b}) }},
 	{"Worker.Join", func(s filch.Scope, a, b func(w *filch.Worker)) {
 		s.Do(func(w *filch.Worker) { w.Join(a, b) })
 	}},
@@ -77,8 +77,8 @@ func TestForksRunExactlyOnce(t *testing.T) {
 		p := filch.New(filch.WithWorkers(workers))
 		eachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
 			var ran [1 << 12]atomic.Int32
-			var split func(lo, hi int) step
-			split = func(lo, hi int) step {
+			var split func(lo, hi int) Step
+			split = func(lo, hi int) Step {
 				return func(w *filch.Worker) {
 					if hi-lo == 1 {
 						ran[lo].Add(1)
@@ -117,7 +117,7 @@ func TestOneWorkerRunsSerially(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	eachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
 		var order []string
-		add := func(s string) step { return func(*filch.Worker) { order = append(order, s) } }
+		add := func(s string) Step { return func(*filch.Worker) { order = append(order, s) } }
 		both(p,
 			func(w *filch.Worker) { both(w, add("1"), add("2")) },
 			func(w *filch.Worker) { both(w, add("3"), add("4")) })
@@ -322,8 +322,8 @@ func TestMutexAroundJoin(t *testing.T) {
 		eachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
 			var mu sync.Mutex
 			total := 0
-			var work func(depth int) step
-			work = func(depth int) step {
+			var work func(depth int) Step
+			work = func(depth int) Step {
 				return func(w *filch.Worker) {
 					if depth == 0 {
 						mu.Lock()
@@ -352,8 +352,8 @@ func TestNestingStaysWithinTheRecursion(t *testing.T) {
 		eachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
 			var nested sync.Map // worker -> how many calls are on its stack
 			var worst atomic.Int64
-			var work func(level int) step
-			work = func(level int) step {
+			var work func(level int) Step
+			work = func(level int) Step {
 				return func(w *filch.Worker) {
 					v, _ := nested.LoadOrStore(w, new(atomic.Int64))
 					n := v.(*atomic.Int64)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // Func is a fork-join function from A to R: its body may fork calls of the
@@ -141,7 +143,7 @@ func (f *Frame[A, R]) Fork(arg A) Fork {
 	if atomic.LoadUint32(&f.w.demand) != none { // (R12)
 		f.w.answer()
 	}
-	if checked {
+	if race.Enabled {
 		return f.handle()
 	}
 	return Fork(len(f.args))
@@ -178,7 +180,7 @@ func (f *Frame[A, R]) Worker() *Worker { return f.w }
 //
 //go:noinline
 func (f *Frame[A, R]) join(h Fork) R {
-	if checked {
+	if race.Enabled {
 		h = f.position(h)
 	}
 	if int(h) != len(f.args) || h < 1 {

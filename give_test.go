@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -110,8 +111,8 @@ func TestAThiefAsksForMore(t *testing.T) {
 			v.own.Push(&job{})
 		}
 		v.demand = c.before
-		if w.lastSteal = now() + 1<<40; c.seldom {
-			w.lastSteal = now() - 1<<40
+		if w.lastSteal = clock.Now() + 1<<40; c.seldom {
+			w.lastSteal = clock.Now() - 1<<40
 		}
 		if w.steal(v) == nil {
 			t.Fatal("nothing was stolen")

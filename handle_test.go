@@ -3,6 +3,8 @@ package filch
 import (
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // recoveredFrom returns what f panics with, as a string.
@@ -60,7 +62,7 @@ func TestUseIsLookedAtIfThatIsFree(t *testing.T) {
 		t.Errorf("a free worker: %s", s)
 	}
 	w.blocking = true
-	if s := recoveredFrom(w.checkUse); (s != "") != checked {
-		t.Errorf("checked: %t; %q", checked, s)
+	if s := recoveredFrom(w.checkUse); (s != "") != race.Enabled {
+		t.Errorf("checked: %t; %q", race.Enabled, s)
 	}
 }

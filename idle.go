@@ -134,7 +134,7 @@ func (w *Worker) regain() bool {
 	if !w.pool.takePlace() {
 		return false
 	}
-	_ = w.hold.retakePlace() // it has none, since it looks for one
+	_ = w.hold.RetakePlace() // it has none, since it looks for one
 	return true
 }
 

@@ -105,12 +105,12 @@ func TestPlacesAreCounted(t *testing.T) {
 		}
 	}
 	w := newWorker(p, 0)
-	w.hold.yieldPlace()
-	if w.regain() || w.hold.load().hasPlace() {
+	w.hold.YieldPlace()
+	if w.regain() || w.hold.Load().HasPlace() {
 		t.Error("a place was regained that is not free")
 	}
 	_ = p.places.Leave()
-	if !w.regain() || !w.hold.load().hasPlace() || placesOf(p) != (counted{active: 3}) {
+	if !w.regain() || !w.hold.Load().HasPlace() || placesOf(p) != (counted{active: 3}) {
 		t.Errorf("the place was not regained: %v", p.places.Load())
 	}
 	setPlaces(p, counted{4, 2, 5})

@@ -3,6 +3,8 @@ package filch
 import (
 	"context"
 	"runtime/pprof"
+
+	"github.com/filch-go/filch/internal/tag"
 )
 
 // runBody runs t, which was just accepted, on the caller's goroutine, and calls begins just
@@ -45,7 +47,7 @@ func (p *Pool) runHere(ctx context.Context, without slots, next func(s seat) (ta
 			defer c.reclaim()
 		}
 		defer p.leaveBlocked()
-		p.mark(func(uint64, step) { run(seat{}) })
+		p.mark(func(uint64, tag.Step) { run(seat{}) })
 		return ran
 	}
 	p.leaveBlocked()
@@ -106,7 +108,7 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 		return p.refuse(t.body, ErrClosed)
 	}
 	if p.observer != nil {
-		p.mark(func(uint64, step) { // Close waits for it by now
+		p.mark(func(uint64, tag.Step) { // Close waits for it by now
 			p.announce(t.body, TaskSubmitted, nil, func() {
 				p.leaveSlot(seat{})
 				p.leaveBlocked()
@@ -117,7 +119,7 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 	p.mu.Lock()
 	entry := p.long.PushBack(t.body)
 	p.mu.Unlock()
-	go p.mark(func(uint64, step) {
+	go p.mark(func(uint64, tag.Step) {
 		defer p.leaveBlocked()
 		defer func() {
 			p.mu.Lock()

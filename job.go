@@ -53,7 +53,7 @@ func (w *Worker) finish(j *job) {
 	owner := j.owner
 	if j.state.finish() {
 		switch {
-		case !w.hold.yieldPlace():
+		case !w.hold.YieldPlace():
 			_ = w.pool.places.Enter() // for the owner, which counts as blocked
 		case w.helping > 0: // it has a wait of its own to go on with
 			_ = w.pool.places.EnterBlocked(1)
@@ -111,7 +111,7 @@ func (w *Worker) replace() {
 
 // resume ends a time in which w counted as blocked, and takes a place for it.
 func (w *Worker) resume() {
-	if w.hold.retakePlace() {
+	if w.hold.RetakePlace() {
 		w.pool.unblock()
 	} else {
 		w.pool.leaveBlocked()
@@ -153,7 +153,7 @@ func (w *Worker) block() {
 	}
 	<-w.wakeup
 	w.passed = false
-	if !w.hold.retakePlace() { // somebody has one in its name
+	if !w.hold.RetakePlace() { // somebody has one in its name
 		_ = w.pool.places.Leave() // the next step sees to it
 	}
 	w.pool.leaveBlocked()
@@ -161,7 +161,7 @@ func (w *Worker) block() {
 
 // lend gives up w's place, if it has one, and counts it as blocked.
 func (w *Worker) lend() {
-	if w.hold.yieldPlace() {
+	if w.hold.YieldPlace() {
 		w.pool.block()
 	} else {
 		w.pool.left(w.pool.places.EnterBlocked(1), true)

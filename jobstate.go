@@ -3,6 +3,8 @@ package filch
 import (
 	"fmt"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // jobState tells whether a job is done, and what becomes of it until then:
@@ -32,7 +34,7 @@ func (s *jobState) isReturned() bool { return s.word.Load() == jobReturned }
 // finish makes the job done, and reports whether its owner has given up its place.
 func (s *jobState) finish() (awaited bool) {
 	before := s.word.Swap(jobDone) // (W20) the result; pairs with (R20)
-	if checked && before != jobOpen && before != jobAwaited {
+	if race.Enabled && before != jobOpen && before != jobAwaited {
 		panic("filch: internal error: a job was finished that was " + jobStateName(before))
 	}
 	return before == jobAwaited
@@ -54,7 +56,7 @@ func (s *jobState) renew() bool {
 	if before == jobOpen {
 		return false
 	}
-	if checked && before != jobDone {
+	if race.Enabled && before != jobDone {
 		panic("filch: internal error: a job was used again that was " + jobStateName(before))
 	}
 	s.word.Store(jobOpen)

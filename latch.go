@@ -3,15 +3,17 @@ package filch
 import (
 	"context"
 	"sync"
+
+	"github.com/filch-go/filch/internal/line"
 )
 
 // latch lets goroutines wait until it is released.
 type latch struct {
 	mu       sync.Mutex
 	released bool
-	ch       chan struct{}      // closed at the release; nil if nobody asked
-	tasks    line[*taskContext] // those that wait and have lent their place
-	stop     func() bool        // called at the release, if not nil
+	ch       chan struct{}           // closed at the release; nil if nobody asked
+	tasks    line.Line[*taskContext] // those that wait and have lent their place
+	stop     func() bool             // called at the release, if not nil
 }
 
 // release lets all go on that wait. It takes the places of the tasks for them,
@@ -19,8 +21,8 @@ type latch struct {
 func (l *latch) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for t := l.tasks.pop(); t != nil; t = l.tasks.pop() {
-		t.of.reclaim()
+	for t := l.tasks.Pop(); t != nil; t = l.tasks.Pop() {
+		t.Of.reclaim()
 	}
 	if l.ch != nil && !l.released {
 		close(l.ch)
@@ -58,10 +60,10 @@ func (l *latch) wait(ctx context.Context, ready func() bool) error {
 		return nil
 	}
 	ch := l.channel()
-	var entry turn[*taskContext]
+	var entry line.Turn[*taskContext]
 	if lent {
-		entry.of = t
-		l.tasks.add(&entry)
+		entry.Of = t
+		l.tasks.Add(&entry)
 		defer l.leave(&entry) // deferred, since a method of ctx may panic
 	}
 	l.mu.Unlock()
@@ -74,11 +76,11 @@ func (l *latch) wait(ctx context.Context, ready func() bool) error {
 }
 
 // leave ends a wait: it takes a place for the task again, unless release has done so.
-func (l *latch) leave(t *turn[*taskContext]) {
+func (l *latch) leave(t *line.Turn[*taskContext]) {
 	l.mu.Lock()
-	waiting := l.tasks.remove(t)
+	waiting := l.tasks.Remove(t)
 	l.mu.Unlock()
 	if waiting {
-		t.of.reclaim()
+		t.Of.reclaim()
 	}
 }

@@ -28,8 +28,8 @@ func TestALatchThatIsOpenCostsNoPlace(t *testing.T) {
 						t.Errorf("%s: %v", name, err)
 					}
 					synctest.Wait() // another worker may have looked for work meanwhile
-					if after := p.places.Load(); after != before || l.tasks.first != nil || l.ch != nil {
-						t.Errorf("%s: the pool was at %v and is at %v; in line: %v", name, before, after, l.tasks.first)
+					if after := p.places.Load(); after != before || l.tasks.Last() != nil || l.ch != nil {
+						t.Errorf("%s: the pool was at %v and is at %v; in line: %v", name, before, after, l.tasks.Last())
 					}
 					if !l.mu.TryLock() {
 						t.Errorf("%s: the latch is locked", name)

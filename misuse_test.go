@@ -195,9 +195,9 @@ func TestMutexAroundLongJoins(t *testing.T) {
 				p := filch.New(filch.WithWorkers(workers))
 				mutex := make(chan bool, 1)
 				total := 0
-				nap := func(d time.Duration) step { return func(*filch.Worker) { time.Sleep(d) } }
-				var work func(depth int) step
-				work = func(depth int) step {
+				nap := func(d time.Duration) Step { return func(*filch.Worker) { time.Sleep(d) } }
+				var work func(depth int) Step
+				work = func(depth int) Step {
 					return func(w *filch.Worker) {
 						if depth > 0 {
 							both(w, work(depth-1), work(depth-1))

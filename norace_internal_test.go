@@ -4,12 +4,14 @@ package filch
 
 import (
 	"testing"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // Without the race detector nothing is looked at that is not free: a fork is named by its
 // place, and no names are kept.
 func TestForksAreNamedByTheirPlaces(t *testing.T) {
-	if checked {
+	if race.Enabled {
 		t.Error("all is looked at")
 	}
 	p := New(WithWorkers(1))

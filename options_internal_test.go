@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/filch-go/filch/internal/clock"
 )
 
 // Each option takes the least and the greatest that it says, and tells of what is beyond.
@@ -160,14 +162,14 @@ func TestNothingIsOlderThanItsSubmission(t *testing.T) {
 	gate, in := make(chan bool), make(chan bool)
 	p.Go(context.Background(), func(ctx context.Context) { in <- true; p.Go(ctx, func(context.Context) {}); in <- true; <-gate })
 	<-in
-	begin := now()
+	begin := clock.Now()
 	<-in
-	if d := p.Stats().Tasks.Oldest; int64(d) > now()-begin {
-		t.Errorf("one from a task is %v old, after %v", d, now()-begin)
+	if d := p.Stats().Tasks.Oldest; int64(d) > clock.Now()-begin {
+		t.Errorf("one from a task is %v old, after %v", d, clock.Now()-begin)
 	}
 	p.Go(context.Background(), func(context.Context) {})
-	if d := p.tasks.ageNow(); int64(d) > now()-begin {
-		t.Errorf("one from outside is %v old, after %v", d, now()-begin)
+	if d := p.tasks.ageNow(); int64(d) > clock.Now()-begin {
+		t.Errorf("one from outside is %v old, after %v", d, clock.Now()-begin)
 	}
 	close(gate)
 	p.Shutdown(context.Background())
@@ -185,10 +187,10 @@ func TestWorkersAreLetGoClean(t *testing.T) {
 	bg := context.Background()
 	w.context, w.client, w.labels = p.newContext(bg, seat{}), bg, &bg
 	w.runs.Store(true)
-	w.hold.yieldPlace()
+	w.hold.YieldPlace()
 	p.fire(w)
-	if w.guest || w.context != nil || w.client != nil || w.labels != nil || w.runs.Load() || w.level.Load() != nothing || !w.hold.load().hasPlace() {
-		t.Errorf("%t, %v, %v, %v, %t, %d, %v", w.guest, w.context, w.client, w.labels, w.runs.Load(), w.level.Load(), w.hold.load())
+	if w.guest || w.context != nil || w.client != nil || w.labels != nil || w.runs.Load() || w.level.Load() != nothing || !w.hold.Load().HasPlace() {
+		t.Errorf("%t, %v, %v, %v, %t, %d, %v", w.guest, w.context, w.client, w.labels, w.runs.Load(), w.level.Load(), w.hold.Load())
 	}
 	if p.hire() != w {
 		t.Error("another worker is made")

@@ -19,20 +19,20 @@ type placement struct {
 	workers int
 	// run calls both on p so that b runs there. In b, arrive must be called
 	// first.
-	run func(p *filch.Pool, both func(s filch.Scope, a, b func(w *filch.Worker)), a, b step)
+	run func(p *filch.Pool, both func(s filch.Scope, a, b func(w *filch.Worker)), a, b Step)
 }
 
 var placements = []placement{
-	{"private", 1, func(p *filch.Pool, both func(s filch.Scope, a, b func(w *filch.Worker)), a, b step) {
+	{"private", 1, func(p *filch.Pool, both func(s filch.Scope, a, b func(w *filch.Worker)), a, b Step) {
 		both(p, a, b)
 	}},
-	{"stolen", 2, func(p *filch.Pool, both func(s filch.Scope, a, b func(w *filch.Worker)), a, b step) {
+	{"stolen", 2, func(p *filch.Pool, both func(s filch.Scope, a, b func(w *filch.Worker)), a, b Step) {
 		started := make(chan bool)
 		both(p,
 			func(w *filch.Worker) { <-started; a(w) },
 			func(w *filch.Worker) { close(started); b(w) })
 	}},
-	{"taken back", 2, func(p *filch.Pool, both func(s filch.Scope, a, b func(w *filch.Worker)), a, b step) {
+	{"taken back", 2, func(p *filch.Pool, both func(s filch.Scope, a, b func(w *filch.Worker)), a, b Step) {
 		// The other place is taken, so the fork is published but not stolen.
 		var in sync.WaitGroup
 		out, left := make(chan bool), make(chan bool)
@@ -102,10 +102,10 @@ func TestPlacementsAreWhatTheySay(t *testing.T) {
 }
 
 func TestPanicArrivesOnce(t *testing.T) {
-	boom := func(s string) step { return func(*filch.Worker) { panic(s) } }
+	boom := func(s string) Step { return func(*filch.Worker) { panic(s) } }
 	for _, c := range []struct {
 		name string
-		a, b step
+		a, b Step
 		want string
 	}{
 		{"first arm", boom("a"), nop, "a"},
@@ -172,8 +172,8 @@ func TestPanicFromTheDepths(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		eachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
-			var work func(level, n int) step
-			work = func(level, n int) step {
+			var work func(level, n int) Step
+			work = func(level, n int) Step {
 				return func(w *filch.Worker) {
 					if level == 0 {
 						if n == 1234 {
@@ -232,7 +232,7 @@ func TestGoexit(t *testing.T) {
 	exit := func(*filch.Worker) { runtime.Goexit() }
 	for _, c := range []struct {
 		name string
-		a, b step
+		a, b Step
 	}{
 		{"first arm", exit, nop},
 		{"second arm", nop, exit},
@@ -266,8 +266,8 @@ func TestGoexitFromTheDepths(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		eachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
 			p := filch.New(filch.WithWorkers(workers))
-			var work func(level, n int) step
-			work = func(level, n int) step {
+			var work func(level, n int) Step
+			work = func(level, n int) Step {
 				return func(w *filch.Worker) {
 					if level == 0 {
 						if n == 1234 {

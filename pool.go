@@ -46,7 +46,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/place"
+	"github.com/filch-go/filch/internal/tag"
 )
 
 // Pool is a set of places for workers that steal work from one another. Make
@@ -105,8 +107,8 @@ var pools atomic.Uint64
 func New(opts ...Option) *Pool {
 	p := &Pool{}
 	p.stallAfter = 100 * time.Millisecond
-	p.number = pools.Add(1) % maxNumbers
-	p.begun = now()
+	p.number = pools.Add(1) % tag.Max
+	p.begun = clock.Now()
 	p.life, p.endLife = context.WithCancelCause(context.Background())
 	p.life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
 	p.workers.Store(&[]*Worker{})
@@ -223,15 +225,9 @@ func (w *Worker) enterAsGuest() {
 
 // exit gives back what enter gave.
 func (p *Pool) exit(w *Worker) {
-	if !w.hold.load().hasPlace() {
+	if !w.hold.Load().HasPlace() {
 		panic("filch: internal error: a worker left without its place")
 	}
 	p.fire(w)
 	p.leave()
 }
-
-// epoch is what times are counted from, so that reading the clock yields an
-// int64 and takes the monotonic path.
-var epoch = time.Now()
-
-func now() int64 { return int64(time.Since(epoch)) }

@@ -176,8 +176,8 @@ func TestNoMoreRunThanWorkers(t *testing.T) {
 				p := filch.New(filch.WithWorkers(workers))
 				var now, most, ran atomic.Int32
 				rng := rand.New(rand.NewPCG(1, uint64(workers)))
-				var work func(depth int, nap time.Duration) step
-				work = func(depth int, nap time.Duration) step {
+				var work func(depth int, nap time.Duration) Step
+				work = func(depth int, nap time.Duration) Step {
 					a, b := time.Duration(rng.Int64N(1e7)), time.Duration(rng.Int64N(1e6))
 					if depth == 0 {
 						return func(*filch.Worker) {
@@ -254,8 +254,8 @@ func TestNoWakeupIsLost(t *testing.T) {
 					seed, workers, rounds, arms, p.Stats(), b.String()))
 			})
 			both := forms[rng.IntN(len(forms))].both
-			var spread func(n int) step
-			spread = func(n int) step {
+			var spread func(n int) Step
+			spread = func(n int) Step {
 				return func(w *filch.Worker) {
 					if n == 1 {
 						in.Done()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/queue"
 )
@@ -31,7 +32,7 @@ type RunningTasks struct {
 // thousands of tasks at a time. In between, tasks may come and go. So the counts need not
 // add up to what [Pool.Stats] says, unless the pool is paused or at rest.
 func (p *Pool) Queued() []QueuedTasks {
-	t := tally{pool: p, now: now(), found: map[tallied]*QueuedTasks{}}
+	t := tally{pool: p, now: clock.Now(), found: map[tallied]*QueuedTasks{}}
 	for _, q := range p.queues() {
 		if q.some.Load() {
 			t.walk(q)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/line"
 )
 
 // room limits how many tasks wait in queues, beyond those that idle workers are
@@ -56,7 +58,7 @@ type room struct {
 	word atomic.Uint64
 
 	mu   sync.Mutex
-	line line[*latch]
+	line line.Line[*latch]
 }
 
 const (
@@ -89,10 +91,10 @@ func (r *room) fits(v uint64) bool {
 // wait takes room when there is some. It gives up when ctx ends, or another of the
 // contexts does.
 func (r *room) wait(ctx context.Context, others ...context.Context) error {
-	t := &turn[*latch]{}
-	stand := r.line.add
+	t := &line.Turn[*latch]{}
+	stand := r.line.Add
 	for {
-		t.of = &latch{}
+		t.Of = &latch{}
 		r.mu.Lock()
 		stand(t)
 		r.mu.Unlock()
@@ -105,20 +107,20 @@ func (r *room) wait(ctx context.Context, others ...context.Context) error {
 		if err := r.waitForTurn(t, ctx, others); err != nil {
 			return err
 		}
-		stand = r.line.addFirst
+		stand = r.line.AddFirst
 	}
 }
 
 // waitForTurn waits until it is t's turn. If it gives up, or a method of ctx panics, t
 // leaves the line, and passes on a turn that has come meanwhile.
-func (r *room) waitForTurn(t *turn[*latch], ctx context.Context, others []context.Context) (err error) {
+func (r *room) waitForTurn(t *line.Turn[*latch], ctx context.Context, others []context.Context) (err error) {
 	came := false
 	defer func() {
 		if !came && r.forget(t) {
 			r.next()
 		}
 	}()
-	err = t.of.waitFor(ctx, others)
+	err = t.Of.waitFor(ctx, others)
 	came = err == nil
 	return err
 }
@@ -146,18 +148,18 @@ func (r *room) leave() {
 // next gives the first in line its turn.
 func (r *room) next() {
 	r.mu.Lock()
-	t := r.line.pop()
+	t := r.line.Pop()
 	r.mu.Unlock()
 	if t != nil {
-		t.of.release()
+		t.Of.release()
 	}
 }
 
 // forget takes t out of the line, and reports whether it has had its turn already.
-func (r *room) forget(t *turn[*latch]) (late bool) {
+func (r *room) forget(t *line.Turn[*latch]) (late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !r.line.remove(t)
+	return !r.line.Remove(t)
 }
 
 // leaveQueue makes room in a limited queue when a task was taken out of it.

@@ -3,60 +3,11 @@ package filch
 import (
 	"context"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
-
-// A line is a slice from which any entry may be removed.
-func TestLineIsASlice(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 100 {
-		var l line[int]
-		var want, all []*turn[int]
-		for i := range 200 {
-			switch e := (&turn[int]{of: i}); rng.IntN(5) {
-			case 0, 1:
-				l.add(e)
-				want, all = append(want, e), append(all, e)
-			case 2:
-				l.addFirst(e)
-				want, all = slices.Insert(want, 0, e), append(all, e)
-			case 3:
-				if len(all) > 0 {
-					e = all[rng.IntN(len(all))]
-				}
-				i := slices.Index(want, e)
-				if got := l.remove(e); got != (i >= 0) {
-					t.Fatalf("remove: %v", got)
-				}
-				if i >= 0 {
-					want = slices.Delete(want, i, i+1)
-				}
-			default:
-				got := l.pop()
-				if len(want) == 0 && got != nil || len(want) > 0 && got != want[0] {
-					t.Fatalf("pop: %v", got)
-				}
-				want = want[min(1, len(want)):]
-			}
-			var got, back []*turn[int]
-			for e := l.first; e != nil; e = e.next {
-				got = append(got, e)
-			}
-			for e := l.last; e != nil; e = e.prev {
-				back = append(back, e)
-			}
-			slices.Reverse(back)
-			if !slices.Equal(got, want) || !slices.Equal(back, want) {
-				t.Fatalf("%v, %v, want %v", got, back, want)
-			}
-		}
-	}
-}
 
 // A turn that comes to what has room already is not lost for those behind it.
 func TestLateTurnsArePassedOn(t *testing.T) {
@@ -161,7 +112,7 @@ func TestManyInLine(t *testing.T) {
 			all.Go(func() { p.Go(ctx, func(context.Context) {}) })
 		}
 		all.Wait()
-		if r := p.room; r.line.first != nil || r.word.Load()&maxRoom != 1 {
+		if r := p.room; r.line.Last() != nil || r.word.Load()&maxRoom != 1 {
 			t.Errorf("somebody stands in line, %d have room", r.word.Load()&maxRoom)
 		}
 		p.Close()

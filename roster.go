@@ -35,7 +35,7 @@ func (p *Pool) hireSlow() *Worker {
 
 // fire takes w back. Its deque is empty.
 func (p *Pool) fire(w *Worker) {
-	_ = w.hold.retakePlace() // for the next that hires it, if it was lent
+	_ = w.hold.RetakePlace() // for the next that hires it, if it was lent
 	w.context, w.guest = nil, false
 	w.worksForNobody()
 	if w.runs.Load() {

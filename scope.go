@@ -57,12 +57,12 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 		panic("filch: TryDo: f is nil")
 	}
 	w, p := s.worker, s.p
-	if w == nil || !w.hold.enterScope(s.round) {
+	if w == nil || !w.hold.EnterScope(s.round) {
 		if w = p.tryEnter(true); w == nil {
 			return ErrClosed
 		}
 		defer p.exit(w)
-		if p.order == ByPriority && s.worker != nil && s.worker.hold.load().in(s.round) {
+		if p.order == ByPriority && s.worker != nil && s.worker.hold.Load().In(s.round) {
 			w.setLevel(s.worker.level.Load()) // for its forks, which are those of the task
 		}
 	} else {
@@ -81,11 +81,11 @@ func (s taskScope) Closed() bool { return s.p.places.Load().Ended() }
 func (w *Worker) leaveScope() {
 	w.doing.Store(makeDoing(atTasks, nil, 0))
 	w.worksForNobody()
-	if !w.hold.leaveScope() {
+	if !w.hold.LeaveScope() {
 		return
 	}
 	// The task is over; its goroutine has gone on with another worker.
-	if w.hold.yieldPlace() {
+	if w.hold.YieldPlace() {
 		w.pool.fire(w)
 		w.pool.leave()
 	} else {

@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"github.com/filch-go/filch/deque"
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/internal/tag"
 )
 
 // run is the life of a goroutine that fills a place: it looks for work and does
 // it until there is none.
-func (w *Worker) run(uint64, step) {
+func (w *Worker) run(uint64, tag.Step) {
 	left := false
 	unlabel() // the labels of the goroutine that this one was started by
 	defer func() {
@@ -18,7 +20,7 @@ func (w *Worker) run(uint64, step) {
 			go w.pool.mark(w.run)
 		}
 	}()
-	for w.hold.load().hasPlace() || w.regain() {
+	for w.hold.Load().HasPlace() || w.regain() {
 		j, t := w.find()
 		switch {
 		case j != nil:
@@ -218,7 +220,7 @@ func (w *Worker) steal(v *Worker) *job {
 		return nil
 	}
 	w.count.steals++
-	t := now()
+	t := clock.Now()
 	if policy.Coarse(t-w.lastSteal) && v.thief.Len() < int(w.pool.limit.Load()) {
 		v.raise(supply)
 	}
@@ -240,10 +242,10 @@ func (s *spin) next() bool {
 		return true
 	}
 	if !s.policy.Timed() {
-		s.policy.Begin(now())
+		s.policy.Begin(clock.Now())
 	}
 	runtime.Gosched()
-	return s.policy.Goes(now())
+	return s.policy.Goes(clock.Now())
 }
 
 // pause takes some tens of nanoseconds. Polling with less in between takes the

@@ -145,7 +145,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 // is left to them, and the caller gets another worker.
 func (w *Worker) serve(t task, self **Worker) {
 	p := w.pool
-	s := seat{worker: w, round: w.hold.openRound()}
+	s := seat{worker: w, round: w.hold.OpenRound()}
 	w.doing.Store(makeDoing(atTasks, nil, 0))
 	defer w.served(self)
 	defer w.caughtTask()
@@ -159,7 +159,7 @@ func (w *Worker) serve(t task, self **Worker) {
 			w.ran++
 		}
 		w.body = nil
-		if c := p.counts(p.places.Load()); c.Active > c.Limit || !w.hold.load().hasPlace() || p.global.n.Load() > 0 {
+		if c := p.counts(p.places.Load()); c.Active > c.Limit || !w.hold.Load().HasPlace() || p.global.n.Load() > 0 {
 			return
 		}
 		if p.way.n.Load() > 0 && p.mayPass() {
@@ -212,11 +212,11 @@ func (w *Worker) served(self **Worker) {
 func (w *Worker) endRound() (left bool) {
 	p := w.pool
 	for {
-		s := w.hold.load()
-		n := s.seated()
+		s := w.hold.Load()
+		n := s.Seated()
 		p.ended.left.Add(int64(n))
 		_ = p.places.EnterBlocked(n)
-		left, ok := w.hold.endRound(s)
+		left, ok := w.hold.EndRound(s)
 		if ok {
 			return left
 		}

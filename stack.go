@@ -4,216 +4,17 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"reflect"
 	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"strings"
-	"sync"
-)
 
-// Go has no name for goroutines, but their stacks tell what they are. Below all that
-// a pool's goroutines do are calls of digit that spell the pool's number, to the base
-// of 64: which digit it is, the line tells. So Close knows whether it is called from
-// inside a task, and the watch for stalls which workers wait. Three frames tell a
-// pool from the 262,143 that are made next.
-const (
-	digitBase  = 64
-	maxNumbers = digitBase * digitBase * digitBase
+	"github.com/filch-go/filch/internal/tag"
 )
-
-// A step is what digit calls; it gets digits that are left, and itself.
-type step func(left uint64, then step)
 
 // mark calls then with the mark of p below it on the stack.
-func (p *Pool) mark(then step) { digit(p.number, then) }
-
-// digit calls then below frames that spell n, the highest digit last.
-//
-//go:noinline
-func digit(n uint64, then step) {
-	call := then
-	if n >= digitBase {
-		call = digit
-	}
-	switch n % digitBase {
-	case 0:
-		call(n/digitBase, then)
-	case 1:
-		call(n/digitBase, then)
-	case 2:
-		call(n/digitBase, then)
-	case 3:
-		call(n/digitBase, then)
-	case 4:
-		call(n/digitBase, then)
-	case 5:
-		call(n/digitBase, then)
-	case 6:
-		call(n/digitBase, then)
-	case 7:
-		call(n/digitBase, then)
-	case 8:
-		call(n/digitBase, then)
-	case 9:
-		call(n/digitBase, then)
-	case 10:
-		call(n/digitBase, then)
-	case 11:
-		call(n/digitBase, then)
-	case 12:
-		call(n/digitBase, then)
-	case 13:
-		call(n/digitBase, then)
-	case 14:
-		call(n/digitBase, then)
-	case 15:
-		call(n/digitBase, then)
-	case 16:
-		call(n/digitBase, then)
-	case 17:
-		call(n/digitBase, then)
-	case 18:
-		call(n/digitBase, then)
-	case 19:
-		call(n/digitBase, then)
-	case 20:
-		call(n/digitBase, then)
-	case 21:
-		call(n/digitBase, then)
-	case 22:
-		call(n/digitBase, then)
-	case 23:
-		call(n/digitBase, then)
-	case 24:
-		call(n/digitBase, then)
-	case 25:
-		call(n/digitBase, then)
-	case 26:
-		call(n/digitBase, then)
-	case 27:
-		call(n/digitBase, then)
-	case 28:
-		call(n/digitBase, then)
-	case 29:
-		call(n/digitBase, then)
-	case 30:
-		call(n/digitBase, then)
-	case 31:
-		call(n/digitBase, then)
-	case 32:
-		call(n/digitBase, then)
-	case 33:
-		call(n/digitBase, then)
-	case 34:
-		call(n/digitBase, then)
-	case 35:
-		call(n/digitBase, then)
-	case 36:
-		call(n/digitBase, then)
-	case 37:
-		call(n/digitBase, then)
-	case 38:
-		call(n/digitBase, then)
-	case 39:
-		call(n/digitBase, then)
-	case 40:
-		call(n/digitBase, then)
-	case 41:
-		call(n/digitBase, then)
-	case 42:
-		call(n/digitBase, then)
-	case 43:
-		call(n/digitBase, then)
-	case 44:
-		call(n/digitBase, then)
-	case 45:
-		call(n/digitBase, then)
-	case 46:
-		call(n/digitBase, then)
-	case 47:
-		call(n/digitBase, then)
-	case 48:
-		call(n/digitBase, then)
-	case 49:
-		call(n/digitBase, then)
-	case 50:
-		call(n/digitBase, then)
-	case 51:
-		call(n/digitBase, then)
-	case 52:
-		call(n/digitBase, then)
-	case 53:
-		call(n/digitBase, then)
-	case 54:
-		call(n/digitBase, then)
-	case 55:
-		call(n/digitBase, then)
-	case 56:
-		call(n/digitBase, then)
-	case 57:
-		call(n/digitBase, then)
-	case 58:
-		call(n/digitBase, then)
-	case 59:
-		call(n/digitBase, then)
-	case 60:
-		call(n/digitBase, then)
-	case 61:
-		call(n/digitBase, then)
-	case 62:
-		call(n/digitBase, then)
-	case 63:
-		call(n/digitBase, then)
-	}
-}
-
-// lines are what tells frames apart: the name of digit, and the line of its first
-// call; the others follow at a distance of two.
-var lines = sync.OnceValue(func() (at struct {
-	digit string
-	first int
-}) {
-	digit(0, func(uint64, step) {
-		pcs := make([]uintptr, 1)
-		runtime.Callers(2, pcs)
-		frame, _ := runtime.CallersFrames(pcs).Next()
-		at.digit, at.first = frame.Function, frame.Line
-	})
-	return at
-})
-
-// marks returns the numbers of the pools that frames, the newest first, are marked
-// with.
-func marks(frames iter.Seq[runtime.Frame]) iter.Seq[uint64] {
-	at := lines()
-	return func(yield func(uint64) bool) {
-		number, reading := uint64(0), false
-		for frame := range frames {
-			switch {
-			case frame.Function == at.digit:
-				number, reading = number*digitBase+uint64(frame.Line-at.first)/2, true
-			case reading && !yield(number):
-				return
-			default:
-				number, reading = 0, false
-			}
-		}
-		// Below a number there is what has started the goroutine, unless the stack was cut off.
-	}
-}
-
-// framesOf returns the frames of a stack.
-func framesOf(pcs []uintptr) iter.Seq[runtime.Frame] {
-	return func(yield func(runtime.Frame) bool) {
-		frames := runtime.CallersFrames(pcs)
-		for more := len(pcs) > 0; more; {
-			var frame runtime.Frame
-			if frame, more = frames.Next(); !yield(frame) {
-				return
-			}
-		}
-	}
-}
+func (p *Pool) mark(then tag.Step) { tag.Below(p.number, then) }
 
 // inside reports whether the calling goroutine runs a task of p.
 func (p *Pool) inside() bool {
@@ -223,12 +24,12 @@ func (p *Pool) inside() bool {
 		pcs = make([]uintptr, 2*n)
 		n = runtime.Callers(1, pcs)
 	}
-	for number := range marks(framesOf(pcs[:n])) {
+	for number := range tag.Numbers(tag.Frames(pcs[:n])) {
 		if number == p.number {
 			return true
 		}
 	}
-	for frame := range framesOf(pcs[:n]) {
+	for frame := range tag.Frames(pcs[:n]) {
 		if frame.Function == thisPackage+"(*Pool).startInPlace" {
 			return p.runsInPlace()
 		}
@@ -275,7 +76,7 @@ func (p *Pool) census() (c census) {
 		if !ok || err != nil {
 			continue // the frames and the labels of the one before
 		}
-		switch runs, waits, lends := p.workerAt(framesOf(pcsOf(stack))); {
+		switch runs, waits, lends := p.workerAt(tag.Frames(tag.PCs(stack))); {
 		case runs && lends:
 			c.lending += n
 		case runs && waits:
@@ -283,16 +84,6 @@ func (p *Pool) census() (c census) {
 		}
 	}
 	return c
-}
-
-// pcsOf parses what a profile says of a stack.
-func pcsOf(stack string) (pcs []uintptr) {
-	for word := range strings.SplitSeq(strings.TrimSpace(stack), " 0x") {
-		if pc, err := strconv.ParseUint(word, 16, 64); err == nil {
-			pcs = append(pcs, uintptr(pc))
-		}
-	}
-	return pcs
 }
 
 // workerAt reports whether a stack is that of a goroutine that fills a place of p,
@@ -313,8 +104,8 @@ func (p *Pool) workerAt(frames iter.Seq[runtime.Frame]) (runs, waits, gives bool
 		}
 	}
 	waits = top == "runtime.gopark" && !gc
-	last := uint64(maxNumbers)
-	for last = range marks(frames) { // the last is the worker's
+	last := uint64(tag.Max)
+	for last = range tag.Numbers(frames) { // the last is the worker's
 	}
 	return runs && !parked && last == p.number, waits, gives
 }
@@ -328,4 +119,4 @@ var lends = map[string]bool{
 }
 
 // thisPackage is how the names of its functions begin.
-var thisPackage = strings.TrimSuffix(lines().digit, "digit")
+var thisPackage = reflect.TypeFor[Pool]().PkgPath() + "."

@@ -5,7 +5,10 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/tag"
 )
 
 // wide is a number that takes many digits in a traceback.
@@ -29,7 +32,7 @@ func TestPoolsAreFoundBelowDeepStacks(t *testing.T) {
 	defer p.Close()
 	defer other.Close()
 	for _, n := range []int{0, 50, 64, 100, 200, 1000} {
-		p.mark(func(uint64, step) {
+		p.mark(func(uint64, tag.Step) {
 			below(n, wide, wide, wide, wide, wide, func() {
 				if !p.inside() || other.inside() {
 					t.Errorf("%d frames: inside: %t, inside of another: %t", n, p.inside(), other.inside())
@@ -69,42 +72,26 @@ func TestTasksInPlaceAreFoundBelowLongStacks(t *testing.T) {
 	<-over
 }
 
-// framesNamed returns frames of these functions. A number is a frame of digit that spells it.
+// framesNamed returns frames of these functions. A number stands for the frames that spell it.
 func framesNamed(names ...any) iter.Seq[runtime.Frame] {
-	var frames []runtime.Frame
+	var all []runtime.Frame
 	for _, name := range names {
 		switch name := name.(type) {
 		case int:
-			frames = append(frames, runtime.Frame{Function: lines().digit, Line: lines().first + 2*name})
+			tag.Below(uint64(name), func(uint64, tag.Step) {
+				pcs := make([]uintptr, 10)
+				for f := range tag.Frames(pcs[:runtime.Callers(2, pcs)]) {
+					if !strings.HasSuffix(f.Function, "tag.Below") {
+						break
+					}
+					all = append(all, f)
+				}
+			})
 		case string:
-			frames = append(frames, runtime.Frame{Function: name})
+			all = append(all, runtime.Frame{Function: name})
 		}
 	}
-	return slices.Values(frames)
-}
-
-// A stack spells numbers, each as a whole. One that is cut off inside of a number does not
-// tell it.
-func TestNumbersAreWhole(t *testing.T) {
-	for _, c := range []struct {
-		frames iter.Seq[runtime.Frame]
-		want   []uint64
-	}{
-		{framesNamed(), nil},
-		{framesNamed("f", "g"), nil},
-		{framesNamed("f", 7, "g"), []uint64{7}},
-		{framesNamed("f", 1, 0, 63, "g"), []uint64{64*64 + 63}},
-		{framesNamed(5, "g", "h", 6, 1, "i"), []uint64{5, 6*64 + 1}},
-		{framesNamed("f", 5, "g", 6), []uint64{5}},
-		{framesNamed("f", 1, 0), nil},
-	} {
-		if got := slices.Collect(marks(c.frames)); !slices.Equal(got, c.want) {
-			t.Errorf("%v, not %v", got, c.want)
-		}
-		for range marks(c.frames) {
-			break // whenever one wants to
-		}
-	}
+	return slices.Values(all)
 }
 
 // Of a goroutine's stack the census knows whether it is that of a worker of the pool, and why
@@ -117,37 +104,27 @@ func TestWhatAWorkerWaitsFor(t *testing.T) {
 		frames             []any
 		runs, waits, gives bool
 	}{
-		"runs":               {[]any{"main.f", our(run), 1, 1, "runtime.goexit"}, true, false, false},
-		"waits":              {[]any{"runtime.gopark", "runtime.chanrecv", "main.f", our(run), 1, 1, "runtime.goexit"}, true, true, false},
-		"waits at once":      {[]any{"runtime.gopark", our(run), 1, 1, "runtime.goexit"}, true, true, false},
-		"waits for memory":   {[]any{"runtime.gopark", "runtime.gcAssistAlloc", "main.f", our(run), 1, 1, "runtime.goexit"}, true, false, false},
-		"waits, named gc":    {[]any{"runtime.gopark", "runtime.chanrecv", "main.f", "runtime.gcStart", our(run), 1, 1, "runtime.goexit"}, true, true, false},
-		"named gopark below": {[]any{"main.f", "runtime.gopark", our(run), 1, 1, "runtime.goexit"}, true, false, false},
-		"lends":              {[]any{"runtime.gopark", our("(*latch).wait"), our(run), 1, 1, "runtime.goexit"}, true, true, true},
-		"lends below":        {[]any{"runtime.gopark", "main.f", our("Blocking"), "main.g", our(run), 1, 1, "runtime.goexit"}, true, true, true},
-		"joins":              {[]any{"runtime.gopark", our("(*Worker).block"), "main.g", our(run), 1, 1, "runtime.goexit"}, true, true, true},
-		"blocks":             {[]any{"runtime.gopark", "main.f", our("(*Worker).Blocking"), our(run), 1, 1, "runtime.goexit"}, true, true, true},
-		"another's Blocking": {[]any{"runtime.gopark", "main.Blocking", our(run), 1, 1, "runtime.goexit"}, true, true, false},
-		"is parked":          {[]any{"runtime.gopark", our(park), our(run), 1, 1, "runtime.goexit"}, false, true, false},
-		"another's park":     {[]any{"runtime.gopark", "main.park", our(run), 1, 1, "runtime.goexit"}, true, true, false},
+		"runs":               {[]any{"main.f", our(run), 65, "runtime.goexit"}, true, false, false},
+		"waits":              {[]any{"runtime.gopark", "runtime.chanrecv", "main.f", our(run), 65, "runtime.goexit"}, true, true, false},
+		"waits at once":      {[]any{"runtime.gopark", our(run), 65, "runtime.goexit"}, true, true, false},
+		"waits for memory":   {[]any{"runtime.gopark", "runtime.gcAssistAlloc", "main.f", our(run), 65, "runtime.goexit"}, true, false, false},
+		"waits, named gc":    {[]any{"runtime.gopark", "runtime.chanrecv", "main.f", "runtime.gcStart", our(run), 65, "runtime.goexit"}, true, true, false},
+		"named gopark below": {[]any{"main.f", "runtime.gopark", our(run), 65, "runtime.goexit"}, true, false, false},
+		"lends":              {[]any{"runtime.gopark", our("(*latch).wait"), our(run), 65, "runtime.goexit"}, true, true, true},
+		"lends below":        {[]any{"runtime.gopark", "main.f", our("Blocking"), "main.g", our(run), 65, "runtime.goexit"}, true, true, true},
+		"joins":              {[]any{"runtime.gopark", our("(*Worker).block"), "main.g", our(run), 65, "runtime.goexit"}, true, true, true},
+		"blocks":             {[]any{"runtime.gopark", "main.f", our("(*Worker).Blocking"), our(run), 65, "runtime.goexit"}, true, true, true},
+		"another's Blocking": {[]any{"runtime.gopark", "main.Blocking", our(run), 65, "runtime.goexit"}, true, true, false},
+		"is parked":          {[]any{"runtime.gopark", our(park), our(run), 65, "runtime.goexit"}, false, true, false},
+		"another's park":     {[]any{"runtime.gopark", "main.park", our(run), 65, "runtime.goexit"}, true, true, false},
 		"another pool":       {[]any{"runtime.gopark", our(run), 2, "runtime.goexit"}, false, true, false},
-		"on top of another":  {[]any{"runtime.gopark", 1, 1, "main.f", our(run), 2, "runtime.goexit"}, false, true, false},
-		"another on top":     {[]any{"runtime.gopark", 2, "main.f", our(run), 1, 1, "runtime.goexit"}, true, true, false},
-		"no worker":          {[]any{"runtime.gopark", "main.f", 1, 1, "runtime.goexit"}, false, true, false},
+		"on top of another":  {[]any{"runtime.gopark", 65, "main.f", our(run), 2, "runtime.goexit"}, false, true, false},
+		"another on top":     {[]any{"runtime.gopark", 2, "main.f", our(run), 65, "runtime.goexit"}, true, true, false},
+		"no worker":          {[]any{"runtime.gopark", "main.f", 65, "runtime.goexit"}, false, true, false},
 		"no pool":            {[]any{"runtime.gopark", our(run), "runtime.goexit"}, false, true, false},
 	} {
 		if runs, waits, gives := p.workerAt(framesNamed(c.frames...)); runs != c.runs || waits != c.waits || gives != c.gives {
 			t.Errorf("%s: runs %t, waits %t, gives %t", name, runs, waits, gives)
 		}
-	}
-}
-
-// A profile tells the counters of a program as hexadecimal numbers; what is none is left out.
-func TestCountersOfAProfile(t *testing.T) {
-	if got := pcsOf("1f 0x2 0xx 0xffff\n"); !slices.Equal(got, []uintptr{0x1f, 2, 0xffff}) {
-		t.Errorf("%x", got)
-	}
-	if got := pcsOf("\n"); len(got) != 0 {
-		t.Errorf("%x", got)
 	}
 }

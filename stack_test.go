@@ -6,27 +6,29 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/tag"
 )
 
 // A stack tells the pool's number, with at most three frames for it.
 func TestStacksSpellNumbers(t *testing.T) {
-	for _, n := range []uint64{0, 1, 63, 64, 65, 4095, 4096, 12345, maxNumbers - 1} {
+	for _, n := range []uint64{0, 1, 63, 64, 65, 4095, 4096, 12345, tag.Max - 1} {
 		ran := false
-		digit(n, func(uint64, step) {
+		tag.Below(n, func(uint64, tag.Step) {
 			ran = true
 			p := &Pool{settings: settings{number: n}}
-			other := &Pool{settings: settings{number: (n + 64) % maxNumbers}}
+			other := &Pool{settings: settings{number: (n + 64) % tag.Max}}
 			if !p.inside() || other.inside() {
 				t.Errorf("%d: inside: %t, inside of another: %t", n, p.inside(), other.inside())
 			}
-			other.mark(func(uint64, step) {
+			other.mark(func(uint64, tag.Step) {
 				if !p.inside() || !other.inside() {
 					t.Errorf("%d: not inside of both", n)
 				}
 			})
 			buf := make([]byte, 1<<16)
 			stack := string(buf[:runtime.Stack(buf, false)])
-			if frames := strings.Count(stack, "filch.digit("); frames > 3 || frames == 0 {
+			if frames := strings.Count(stack, "tag.Below("); frames > 3 || frames == 0 {
 				t.Errorf("%d: %d frames:\n%s", n, frames, stack)
 			}
 		})

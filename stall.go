@@ -6,6 +6,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 )
@@ -30,7 +31,7 @@ type stallWatch struct {
 func (p *Pool) guard() {
 	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
 		w := &stallWatch{pool: p, policy: policy.Stall{After: int64(p.stallAfter)}}
-		w.looked.Store(now())
+		w.looked.Store(clock.Now())
 		if p.stallWatch.CompareAndSwap(nil, w) {
 			o, _ := p.sight()
 			w.queued = o.Now
@@ -51,7 +52,7 @@ func (w *stallWatch) rest() {
 	p := w.pool
 	pause := max(p.stallAfter/4, shortest)
 	if p.stallWatch.Load() == w {
-		p.soon.Store(now() + int64(pause))
+		p.soon.Store(clock.Now() + int64(pause))
 	}
 	time.AfterFunc(pause, lookUnlessGone(w))
 }
@@ -72,7 +73,7 @@ func lookUnlessGone(w *stallWatch) func() {
 // the pool is used elsewhere.
 func (p *Pool) forgetLostWatch() {
 	if w := p.stallWatch.Load(); w != nil {
-		if late := now() - w.looked.Load(); late < 0 || late/10 > int64(p.stallAfter) {
+		if late := clock.Now() - w.looked.Load(); late < 0 || late/10 > int64(p.stallAfter) {
 			w.end()
 		}
 	}
@@ -153,7 +154,7 @@ func (p *Pool) setExtra(n, active int) {
 
 // sight returns what the policy goes by, and how many tasks are queued.
 func (p *Pool) sight() (o policy.Sight, queued int) {
-	o.Now = now()
+	o.Now = clock.Now()
 	for i, q := range p.queues() {
 		q.mu.Lock()
 		q.stamp(o.Now)
@@ -179,7 +180,7 @@ func (p *Pool) lost(active int) int {
 	for _, w := range *p.workers.Load() {
 		switch {
 		case !w.runs.Load():
-		case w.hold.load().hasPlace():
+		case w.hold.Load().HasPlace():
 			held++
 		default:
 			lent++

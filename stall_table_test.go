@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/place"
 )
 
@@ -45,8 +46,8 @@ func TestWhenAWatchBegins(t *testing.T) {
 			if w == nil {
 				return
 			}
-			if p.soon.Load() != now()+int64(time.Second)/4 || w.looked.Load() != now() || w.queued != now() {
-				t.Errorf("%s: the next look is in %v", name, time.Duration(p.soon.Load()-now()))
+			if p.soon.Load() != clock.Now()+int64(time.Second)/4 || w.looked.Load() != clock.Now() || w.queued != clock.Now() {
+				t.Errorf("%s: the next look is in %v", name, time.Duration(p.soon.Load()-clock.Now()))
 			}
 			if p.guard(); p.stallWatch.Load() != w {
 				t.Errorf("%s: a second watch begins", name)
@@ -88,7 +89,7 @@ func TestWhenAWatchEnds(t *testing.T) {
 			0: false, time.Second: false, 10 * time.Second: false, 10*time.Second + 9: false, 10*time.Second + 10: true, -1: true,
 		} {
 			w := begin()
-			w.looked.Store(now() - int64(late))
+			w.looked.Store(clock.Now() - int64(late))
 			if p.forgetLostWatch(); (p.stallWatch.Load() == nil) != lost {
 				t.Errorf("%v late: forgotten: %t", late, !lost)
 			}
@@ -128,7 +129,7 @@ func TestAPauseEndsTheWatch(t *testing.T) {
 func (q *taskQueue) ageNow() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.age(now())
+	return q.age(clock.Now())
 }
 
 // What the watch sees: what is queued, how many have started, and which workers have.
@@ -153,7 +154,7 @@ func TestWhatTheWatchSees(t *testing.T) {
 		p.tasks.taken = 1000
 		p.extra.Store(2)
 		o, queued := p.sight()
-		if queued != 4 || o.Started != 1130 || o.Fresh != 2 || o.Extra != 2 || o.Active != 3 || o.Now != now() || o.Running < 0 {
+		if queued != 4 || o.Started != 1130 || o.Fresh != 2 || o.Extra != 2 || o.Active != 3 || o.Now != clock.Now() || o.Running < 0 {
 			t.Errorf("%d are queued; %+v", queued, o)
 		}
 		ws[0].tasks.taken++
@@ -165,7 +166,7 @@ func TestWhatTheWatchSees(t *testing.T) {
 		}
 		ws[0].runs.Store(true)
 		ws[1].runs.Store(true)
-		ws[1].hold.yieldPlace()
+		ws[1].hold.YieldPlace()
 		ws[2].runs.Store(true)
 		ws = append(ws, newWorker(p, 3)) // a guest
 		p.workers.Store(&ws)
@@ -233,11 +234,11 @@ func TestAges(t *testing.T) {
 			want int64
 		}{
 			{"stamps tell", lifo, 7, false, 0},
-			{"stamps tell nothing in a pause", lifo, 7, true, now()},
+			{"stamps tell nothing in a pause", lifo, 7, true, clock.Now()},
 			{"the watch looks soon", prio, 7, false, 7},
-			{"there is no watch", prio, 0, false, now()},
-			{"there is none in a pause", prio, 7, true, now()},
-			{"ageing is exact", aged, 7, false, now()},
+			{"there is no watch", prio, 0, false, clock.Now()},
+			{"there is none in a pause", prio, 7, true, clock.Now()},
+			{"ageing is exact", aged, 7, false, clock.Now()},
 		} {
 			c.p.soon.Store(c.soon)
 			c.p.paused.Store(c.stop)

@@ -3,6 +3,8 @@ package filch
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/filch-go/filch/internal/clock"
 )
 
 // Stats is what a pool has done since it was made. A worker reports its figures when it
@@ -105,7 +107,7 @@ func (w *Worker) addTo(t *Stats, now int64) {
 	t.Wakes += s.wakes.Load()
 	t.Tasks.Attempts += s.taskAttempts.Load()
 	w.tasks.addTo(&t.Tasks, now)
-	t.Tasks.Done += w.tasks.inPlace.begun.Load() - int64(w.hold.load().seated())
+	t.Tasks.Done += w.tasks.inPlace.begun.Load() - int64(w.hold.Load().Seated())
 }
 
 func (q *taskQueue) addTo(t *TaskStats, now int64) {
@@ -131,7 +133,7 @@ func (q *taskQueue) addTo(t *TaskStats, now int64) {
 // or taken.
 func (p *Pool) Stats() Stats {
 	p.follow()
-	at := now()
+	at := clock.Now()
 	if w := p.spare.Swap(nil); w != nil {
 		w.flush()
 		p.fire(w)

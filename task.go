@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -233,5 +234,5 @@ func (p *Pool) levelOf(priority int) int {
 	if p.ageing == 0 {
 		return priority
 	}
-	return policy.Aged(priority, now()-p.begun, int64(p.ageing))
+	return policy.Aged(priority, clock.Now()-p.begun, int64(p.ageing))
 }

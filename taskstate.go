@@ -3,6 +3,8 @@ package filch
 import (
 	"fmt"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // taskState tells how far the task of a Future is:
@@ -81,7 +83,7 @@ func (t *taskState) claim(runner uint32, within bool) bool {
 // A task may be refused without ever having been queued.
 func (t *taskState) finish() (watched bool) {
 	s := taskStatus(t.word.Swap(taskDone)) // (W40) the result; pairs with (R40)
-	if checked && s&taskProgress == taskDone {
+	if race.Enabled && s&taskProgress == taskDone {
 		panic("filch: internal error: a task got a second result: it was " + s.String())
 	}
 	return s&taskWatched != 0

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/filch-go/filch/internal/line"
 )
 
 // A wait with a context that lasts as long as the task's closes a circle, even if it is not the
@@ -177,7 +179,7 @@ func TestNotesAreFoundByNumber(t *testing.T) {
 	}
 	older, newer := &wait{by: c}, &wait{by: c}
 	for _, w := range []*wait{older, newer} {
-		ws[0].waits.line.add(&turn[*wait]{of: w})
+		ws[0].waits.line.Add(&line.Turn[*wait]{Of: w})
 	}
 	if c.waitsFor(1) != newer {
 		t.Error("the newest wait is another")

@@ -141,7 +141,7 @@ func (y *way) raise(level int64) {
 // mayGiveWay reports whether w, which is asked, should.
 func (w *Worker) mayGiveWay() bool {
 	p := w.pool
-	if w.guest || w.unwinding || w.passed || p.paused.Load() || p.phase.Load() == cancelled || !w.hold.load().hasPlace() {
+	if w.guest || w.unwinding || w.passed || p.paused.Load() || p.phase.Load() == cancelled || !w.hold.Load().HasPlace() {
 		return false
 	}
 	if c := p.counts(p.places.Load()); c.Active > c.Limit {
@@ -242,8 +242,8 @@ func (p *Pool) mayPass() bool {
 // returning before the task is counted.
 func (w *Worker) passPlace() {
 	p := w.pool
-	if level, ok := p.goesOn(true); ok && w.hold.load().hasPlace() {
-		if next := p.way.leave(level, w.hold.yieldPlace); next != nil {
+	if level, ok := p.goesOn(true); ok && w.hold.Load().HasPlace() {
+		if next := p.way.leave(level, w.hold.YieldPlace); next != nil {
 			next.goOn()
 		}
 	}

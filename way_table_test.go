@@ -69,7 +69,7 @@ func TestWhoGivesWay(t *testing.T) {
 			"paused":            {func(s state) { s.p.paused.Store(true) }, false},
 			"closed":            {func(s state) { s.p.phase.Store(cancelled) }, false},
 			"shut down":         {func(s state) { s.p.phase.Store(draining) }, true},
-			"without a place":   {func(s state) { s.w.hold.yieldPlace() }, false},
+			"without a place":   {func(s state) { s.w.hold.YieldPlace() }, false},
 			"one too many":      {func(s state) { _ = s.p.places.Enter() }, false},
 			"another is idle":   {func(s state) { s.p.limit.Store(2) }, false},
 			"not asked":         {func(s state) { s.p.way.wanted.Store(false) }, false},
@@ -282,16 +282,16 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 	}
 	wait(1)
 	w := newWorker(p, 9)
-	w.hold.yieldPlace()
+	w.hold.YieldPlace()
 	if w.passPlace(); goOn() != 5 {
 		t.Error("a place is passed on that is none")
 	}
-	w.hold.retakePlace()
-	if w.passPlace(); goOn() != 6 || w.hold.load().hasPlace() || placesOf(p) != (counted{active: 5}) {
-		t.Errorf("%d of 6 go on; %v", goOn(), w.hold.load())
+	w.hold.RetakePlace()
+	if w.passPlace(); goOn() != 6 || w.hold.Load().HasPlace() || placesOf(p) != (counted{active: 5}) {
+		t.Errorf("%d of 6 go on; %v", goOn(), w.hold.Load())
 	}
-	w.hold.retakePlace()
-	if w.passPlace(); !w.hold.load().hasPlace() {
+	w.hold.RetakePlace()
+	if w.passPlace(); !w.hold.Load().HasPlace() {
 		t.Error("a place was passed to nobody")
 	}
 }

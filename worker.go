@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/deque"
+	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -56,7 +57,7 @@ type Worker struct {
 	since note                     // of a stolen fork, when it was taken; the same
 	shown atomic.Pointer[Progress] // the same
 
-	hold  hold         // the worker and those that have its tasks' contexts write and load
+	hold  place.Hold   // the worker and those that have its tasks' contexts write and load
 	runs  atomic.Bool  // a goroutine of the pool fills the place, or is about to, not a guest; it or its waker writes, the watch for stalls loads
 	level atomic.Int64 // how urgent it is what runs, or nothing; the owner writes, others load; see way
 	tasks taskQueue
@@ -76,7 +77,7 @@ type Worker struct {
 func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p, number: uint32(id) + 1, id: id, victims: policy.RandomStart(uint64(id))}
 	w.own, w.thief = deque.NewChaseLev[*job]()
-	w.hold.init()
+	w.hold.Init()
 	w.level.Store(nothing)
 	w.tasks.init(p)
 	w.batch.q.Chunks = &chunks

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unsafe"
 	"weak"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // slots returns how many slots the ring has.
@@ -240,7 +242,7 @@ func TestASecondOwnerIsDetected(t *testing.T) {
 		}
 		return
 	}
-	if !raceEnabled {
+	if !race.Enabled {
 		t.Skip("needs the race detector")
 	}
 	for _, m := range makersOf[int]() {

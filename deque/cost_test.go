@@ -6,12 +6,14 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // A ring is used again: however many values come and go, in whichever way, none is made as long as
 // there are few at a time.
 func TestRingsAreUsedAgain(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	dst := make([]int, 20)
@@ -79,7 +81,7 @@ func TestRingsAreUsedAgain(t *testing.T) {
 // A value that the owner pops leaves the ring as it is, also a large one, unless it is to shrink;
 // and in the long run a ring with the last value popped, again and again, is not replaced.
 func TestPopsKeepTheRing(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	for _, m := range makersOf[int]() {

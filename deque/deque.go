@@ -30,6 +30,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // Owner is the end of a deque that pushes and pops. It must be used by one
@@ -45,7 +47,7 @@ type Owner[T any] struct {
 
 // touch shows the race detector every use, also one that finds nothing.
 func (o *Owner[T]) touch() {
-	if raceEnabled {
+	if race.Enabled {
 		o.turns++
 	}
 }

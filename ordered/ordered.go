@@ -30,6 +30,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/queue"
+	"github.com/filch-go/filch/internal/race"
 )
 
 const (
@@ -216,7 +217,7 @@ type prioritized[T any] struct {
 
 // touch shows the race detector every use, also one that finds nothing.
 func (l *Local[T]) touch() {
-	if raceEnabled {
+	if race.Enabled {
 		l.turns++
 	}
 }

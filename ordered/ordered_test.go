@@ -18,6 +18,7 @@ import (
 	"weak"
 
 	"github.com/filch-go/filch/internal/model"
+	"github.com/filch-go/filch/internal/race"
 )
 
 func pops(l *Local[int], n int) (got []int) {
@@ -562,7 +563,7 @@ func TestASecondOwnerIsDetected(t *testing.T) {
 		<-done
 		return
 	}
-	if !raceEnabled {
+	if !race.Enabled {
 		t.Skip("needs the race detector")
 	}
 	for use := range uses {

@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"runtime/debug"
 	"sync/atomic"
-	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/clock"
 )
 
 // What elements take is in picoseconds.
@@ -117,7 +117,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	}
 	done := false
 	shown := w.Show(&l.Progress)
-	told, at := lo, now() // for Dump: how far it was, and when
+	told, at := lo, clock.Now() // for Dump: how far it was, and when
 	defer func() {
 		l.Done.Add(int64(lo-told) * l.elements())
 		w.Show(shown)
@@ -143,14 +143,14 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 			continue
 		}
 		end := lo + min(size, hi-lo)
-		begin := now()
+		begin := clock.Now()
 		if begin-at > tellTime {
 			l.Done.Add(int64(lo-told) * l.elements())
 			told, at = lo, begin
 		}
 		end = l.chunk(w, lo, end)
 		if l.grain == 0 {
-			took := now() - begin - clock
+			took := clock.Now() - begin - clockCost
 			if spent, gone = spent+took, gone+int64(end-lo); spent > 8*chunkTime/ns {
 				spent, gone = spent/2, (gone+1)/2
 			}
@@ -270,7 +270,7 @@ func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 	}
 	boundary(func() {
 		size := 1 // the first tells whether what is known holds
-		begin := now()
+		begin := clock.Now()
 		for {
 			end := from + min(size, n-from)
 			body(from, end)
@@ -281,7 +281,7 @@ func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 			if from == n {
 				break
 			}
-			if took := (now() - begin) * ns; took > little || from == 1 && took > watched {
+			if took := (clock.Now() - begin) * ns; took > little || from == 1 && took > watched {
 				break
 			}
 			size = int(max(1, min(watched/each, 16*int64(size))))
@@ -289,7 +289,7 @@ func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
 		// What took less than a microsecond, as far as is known, is looked at now and then: by the
 		// lowest digits of the clock.
 		if int64(n) > watched/each || from < n || begin%16 == 0 {
-			took := now() - begin - clock
+			took := clock.Now() - begin - clockCost
 			c.learn(took*ns/int64(from)/conf.elements(), took)
 		}
 	})
@@ -317,17 +317,12 @@ func rethrow(v any) {
 	}
 }
 
-var epoch = time.Now()
-
-// clock is how many nanoseconds a look at the clock takes.
-var clock = func() int64 {
+// clockCost is how many nanoseconds a look at the clock takes.
+var clockCost = func() int64 {
 	least := int64(math.MaxInt64)
 	for range 20 {
-		begin := now()
-		least = min(least, now()-begin)
+		begin := clock.Now()
+		least = min(least, clock.Now()-begin)
 	}
 	return least
 }()
-
-// now is the time in nanoseconds.
-func now() int64 { return int64(time.Since(epoch)) }

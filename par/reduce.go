@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/clock"
 )
 
 // Reductions cut the input into blocks whose number depends on nothing but its length,
@@ -63,9 +64,9 @@ func (t *tree[R]) combine(level, lo, hi int) {
 // where it has got to: the level, and the pair.
 func (t *tree[R]) serially(mayBeDear bool) (level, from int) {
 	boundary(func() {
-		begin := now()
+		begin := clock.Now()
 		t.combine(1, 0, 1)
-		if level, from = 1, 1; mayBeDear && (now()-begin)*ns > watched {
+		if level, from = 1, 1; mayBeDear && (clock.Now()-begin)*ns > watched {
 			return
 		}
 		t.combine(1, 1, t.pairs(1))

@@ -7,6 +7,8 @@ package place
 import (
 	"fmt"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // Word is the word of one pool. Any goroutine may call its methods. None blocks, and each is
@@ -88,7 +90,7 @@ func (w *Word) Load() State { return State(w.word.Load()) }
 // add moves the counts, and returns the new State. have is what there must have been.
 func (w *Word) add(d uint64, have State) State {
 	s := State(w.word.Add(d))
-	if checked {
+	if race.Enabled {
 		s.check(d, have)
 	}
 	return s

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // counts is a Word without bits.
@@ -141,7 +143,7 @@ func TestGreatestCounts(t *testing.T) {
 
 // Under the race detector, what was not taken cannot be given up.
 func TestOneReleaseTooMany(t *testing.T) {
-	if !checked {
+	if !race.Enabled {
 		t.Skip("checked under the race detector only")
 	}
 	for name, f := range map[string]func(w *Word){

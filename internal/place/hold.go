@@ -1,11 +1,11 @@
-package filch
+package place
 
 import (
 	"fmt"
 	"sync/atomic"
 )
 
-// hold is what a worker has, and lends, while it runs tasks: its place in the
+// Hold is what a worker has, and lends, while it runs tasks: its place in the
 // pool, its use as a Scope, and the seat that tasks run in on top of others. A
 // task's context leads all of that to any goroutine, during the task and after
 // it, so the three change together, in one word, and each change by way of a
@@ -19,14 +19,14 @@ import (
 // In a later round the worker belongs to other tasks. A context that outlives
 // 2^32 rounds of its worker would be taken for one of the current round.
 //
-//	          openRound          enterScope         endRound
+//	          OpenRound          EnterScope         EndRound
 //	none ───────────────> free ─────────────> used ──────────> left
 //	  ^                    │ ^                 │                 │
 //	  └────────────────────┘ └─────────────────┘                 │
-//	  │      endRound             leaveScope                     │
+//	  │      EndRound             LeaveScope                     │
 //	  └──────────────────────────────────────────────────────────┘
-//	                        leaveScope
-type hold struct{ word atomic.Uint64 }
+//	                        LeaveScope
+type Hold struct{ word atomic.Uint64 }
 
 const (
 	holdPlace  = 1 << 0
@@ -40,37 +40,47 @@ const (
 	oneRound   = 1 << 32
 )
 
-// A holdState is a value of the word.
-type holdState uint64
+// A Held is a value of the Hold.
+type Held uint64
 
-func (s holdState) hasPlace() bool      { return s&holdPlace != 0 }
-func (s holdState) scope() holdState    { return s & scopeBits }
-func (s holdState) seated() int         { return int(s & seatedBits / oneSeated) }
-func (s holdState) round() uint32       { return uint32(s >> 32) }
-func (s holdState) in(r uint32) bool    { return s.round() == r }
-func (s holdState) is(f holdState) bool { return s.scope() == f }
+// HasPlace reports whether the worker has its place.
+func (s Held) HasPlace() bool { return s&holdPlace != 0 }
+
+func (s Held) scope() Held { return s & scopeBits }
+
+// Seated returns how many tasks run in place in the seat.
+func (s Held) Seated() int { return int(s & seatedBits / oneSeated) }
+
+// Round returns the number of the round.
+func (s Held) Round() uint32 { return uint32(s >> 32) }
+
+// In reports whether the round is r.
+func (s Held) In(r uint32) bool { return s.Round() == r }
+
+func (s Held) is(f Held) bool { return s.scope() == f }
 
 // String tells the parts of the word, for messages of what must not be.
-func (s holdState) String() string {
+func (s Held) String() string {
 	scope := [...]string{"none", "free", "used", "left"}[s.scope()>>1]
-	return fmt.Sprintf("{place: %t, scope: %s, seated: %d, round: %d}", s.hasPlace(), scope, s.seated(), s.round())
+	return fmt.Sprintf("{place: %t, scope: %s, seated: %d, round: %d}", s.HasPlace(), scope, s.Seated(), s.Round())
 }
 
-func (h *hold) load() holdState { return holdState(h.word.Load()) }
+// Load returns the value.
+func (h *Hold) Load() Held { return Held(h.word.Load()) }
 
-func (h *hold) swap(from, to holdState) bool {
+func (h *Hold) swap(from, to Held) bool {
 	return h.word.CompareAndSwap(uint64(from), uint64(to))
 }
 
-// init gives a new worker its first place.
-func (h *hold) init() { h.word.Store(holdPlace) }
+// Init gives a new worker its first place.
+func (h *Hold) Init() { h.word.Store(holdPlace) }
 
-// yieldPlace gives up the place, and reports false if that was done already in
+// YieldPlace gives up the place, and reports false if that was done already in
 // the worker's name. It is for the worker's own goroutine.
-func (h *hold) yieldPlace() bool {
+func (h *Hold) YieldPlace() bool {
 	for {
-		s := h.load()
-		if !s.hasPlace() {
+		s := h.Load()
+		if !s.HasPlace() {
 			return false
 		}
 		if h.swap(s, s&^holdPlace) {
@@ -79,12 +89,12 @@ func (h *hold) yieldPlace() bool {
 	}
 }
 
-// retakePlace notes that the worker has a place, and reports false if it has one
+// RetakePlace notes that the worker has a place, and reports false if it has one
 // already. It is for the worker's own goroutine.
-func (h *hold) retakePlace() bool {
+func (h *Hold) RetakePlace() bool {
 	for {
-		s := h.load()
-		if s.hasPlace() {
+		s := h.Load()
+		if s.HasPlace() {
 			return false
 		}
 		if h.swap(s, s|holdPlace) {
@@ -93,15 +103,15 @@ func (h *hold) retakePlace() bool {
 	}
 }
 
-// lendPlace gives up the place in the name of a task of the round. lent is false
+// LendPlace gives up the place in the name of a task of the round. lent is false
 // if another goroutine has done so before; ok is false if the round is over.
-func (h *hold) lendPlace(round uint32) (lent, ok bool) {
+func (h *Hold) LendPlace(round uint32) (lent, ok bool) {
 	for {
-		s := h.load()
+		s := h.Load()
 		switch {
-		case !s.in(round):
+		case !s.In(round):
 			return false, false
-		case !s.hasPlace():
+		case !s.HasPlace():
 			return false, true
 		case h.swap(s, s&^holdPlace):
 			return true, true
@@ -109,13 +119,13 @@ func (h *hold) lendPlace(round uint32) (lent, ok bool) {
 	}
 }
 
-// reclaimPlace notes that the worker has a place again, for a task of the round.
+// ReclaimPlace notes that the worker has a place again, for a task of the round.
 // It reports false, and no place must be taken, if the round is over, or another
 // goroutine has done so before.
-func (h *hold) reclaimPlace(round uint32) bool {
+func (h *Hold) ReclaimPlace(round uint32) bool {
 	for {
-		s := h.load()
-		if !s.in(round) || s.hasPlace() {
+		s := h.Load()
+		if !s.In(round) || s.HasPlace() {
 			return false
 		}
 		if h.swap(s, s|holdPlace) {
@@ -124,26 +134,26 @@ func (h *hold) reclaimPlace(round uint32) bool {
 	}
 }
 
-// openRound makes the worker the Scope of the tasks that it is about to run, and
+// OpenRound makes the worker the Scope of the tasks that it is about to run, and
 // returns the round. It is for the worker's own goroutine.
-func (h *hold) openRound() uint32 {
+func (h *Hold) OpenRound() uint32 {
 	for {
-		s := h.load()
+		s := h.Load()
 		if !s.is(scopeNone) {
 			panic("filch: internal error: a worker runs tasks within a round: " + s.String())
 		}
 		if h.swap(s, s|scopeFree) {
-			return s.round()
+			return s.Round()
 		}
 	}
 }
 
-// endRound begins the next round, when the worker's tasks are done. It reports
+// EndRound begins the next round, when the worker's tasks are done. It reports
 // false if the word is not s any more: the caller has counted the tasks that still
 // run in the seat by it. left tells whether another goroutine uses the worker as
-// its Scope: then the worker is that one's until leaveScope.
-func (h *hold) endRound(s holdState) (left, ok bool) {
-	to := s&holdPlace | holdState(s.round()+1)*oneRound
+// its Scope: then the worker is that one's until LeaveScope.
+func (h *Hold) EndRound(s Held) (left, ok bool) {
+	to := s&holdPlace | Held(s.Round()+1)*oneRound
 	left = s.is(scopeUsed)
 	if left {
 		to |= scopeLeft
@@ -151,12 +161,12 @@ func (h *hold) endRound(s holdState) (left, ok bool) {
 	return left, h.swap(s, to)
 }
 
-// enterScope makes the caller the user of the worker, and reports false if the
+// EnterScope makes the caller the user of the worker, and reports false if the
 // round is over or another goroutine uses it.
-func (h *hold) enterScope(round uint32) bool {
+func (h *Hold) EnterScope(round uint32) bool {
 	for {
-		s := h.load()
-		if !s.in(round) || !s.is(scopeFree) {
+		s := h.Load()
+		if !s.In(round) || !s.is(scopeFree) {
 			return false
 		}
 		if h.swap(s, s&^scopeBits|scopeUsed) {
@@ -165,11 +175,11 @@ func (h *hold) enterScope(round uint32) bool {
 	}
 }
 
-// leaveScope ends the use of the worker. It reports true if the round has ended
+// LeaveScope ends the use of the worker. It reports true if the round has ended
 // meanwhile: then the caller has to see to the worker, which is nobody else's.
-func (h *hold) leaveScope() (left bool) {
+func (h *Hold) LeaveScope() (left bool) {
 	for {
-		s := h.load()
+		s := h.Load()
 		to := s &^ scopeBits
 		switch s.scope() {
 		case scopeUsed:
@@ -185,12 +195,12 @@ func (h *hold) leaveScope() (left bool) {
 	}
 }
 
-// sitDown counts a task that runs in the seat, and reports false if the round is
+// SitDown counts a task that runs in the seat, and reports false if the round is
 // over.
-func (h *hold) sitDown(round uint32) bool {
+func (h *Hold) SitDown(round uint32) bool {
 	for {
-		s := h.load()
-		if !s.in(round) || s&seatedBits == seatedBits {
+		s := h.Load()
+		if !s.In(round) || s&seatedBits == seatedBits {
 			return false
 		}
 		if h.swap(s, s+oneSeated) {
@@ -199,15 +209,15 @@ func (h *hold) sitDown(round uint32) bool {
 	}
 }
 
-// standUp ends what sitDown began. It reports false if the round has ended
-// meanwhile: then the task was counted by endRound's caller.
-func (h *hold) standUp(round uint32) bool {
+// StandUp ends what SitDown began. It reports false if the round has ended
+// meanwhile: then the task was counted by EndRound's caller.
+func (h *Hold) StandUp(round uint32) bool {
 	for {
-		s := h.load()
-		if !s.in(round) {
+		s := h.Load()
+		if !s.In(round) {
 			return false
 		}
-		if s.seated() == 0 {
+		if s.Seated() == 0 {
 			panic("filch: internal error: nobody is in the seat: " + s.String())
 		}
 		if h.swap(s, s-oneSeated) {

@@ -1,5 +1,0 @@
-//go:build !race
-
-package deque
-
-const raceEnabled = false

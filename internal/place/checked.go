@@ -1,5 +1,0 @@
-//go:build !race
-
-package place
-
-const checked = false

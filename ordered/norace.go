@@ -1,5 +1,0 @@
-//go:build !race
-
-package ordered
-
-const raceEnabled = false
