@@ -49,6 +49,12 @@ func TestStatsOfPlacesAndLines(t *testing.T) {
 	}
 }
 
+// joinsOf returns the forks of a Join, if they are of w's newest activation.
+func joinsOf(w *Worker) *joinFrame {
+	f, _ := w.newest().(*frameForks[forked, any])
+	return (*joinFrame)(f)
+}
+
 // A call inside of a Join leaves the forks of the Join where they were.
 func TestJoinsGoOnAfterACall(t *testing.T) {
 	p := New(WithWorkers(1))
@@ -56,11 +62,11 @@ func TestJoinsGoOnAfterACall(t *testing.T) {
 	chain := NewChain(func(l *Link[int, int], n int) int { return n })
 	nested := NewFunc(func(f *Frame[int, int], n int) int {
 		w := f.Worker()
-		if w.joins != nil {
+		if joinsOf(w) != nil {
 			t.Error("the forks of a Join around a call are open to it")
 		}
 		w.Join(func(*Worker) {}, func(*Worker) {})
-		if w.joins != nil {
+		if joinsOf(w) != nil {
 			t.Error("a Join inside of a call is open when it is over")
 		}
 		return n
@@ -68,7 +74,7 @@ func TestJoinsGoOnAfterACall(t *testing.T) {
 	bad := NewChain(func(l *Link[int, int], n int) int { panic("bad") })
 	p.Do(func(w *Worker) {
 		w.Join(func(w *Worker) {
-			before := w.joins
+			before := joinsOf(w)
 			if before == nil || len(before.args) != 1 {
 				t.Error("a Join has no fork open")
 			}
@@ -77,8 +83,8 @@ func TestJoinsGoOnAfterACall(t *testing.T) {
 				func() { defer func() { recover() }(); bad.Call(w, 1) },
 				func() { w.Join(func(*Worker) {}, func(*Worker) {}) },
 			} {
-				if f(); w.joins != before || len(before.args) != 1 || len(w.acts) != 1 {
-					t.Errorf("after a call: %v, not %v; %d activations", w.joins, before, len(w.acts))
+				if f(); joinsOf(w) != before || len(before.args) != 1 || len(w.acts) != 1 {
+					t.Errorf("after a call: %v, not %v; %d activations", joinsOf(w), before, len(w.acts))
 				}
 			}
 		}, func(*Worker) {})

@@ -2,9 +2,7 @@ package filch
 
 import (
 	"context"
-	"math"
 
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/tag"
 )
 
@@ -39,26 +37,6 @@ func (w *Worker) Blocking(f func()) {
 	w.beginBlocking()
 	defer w.endBlocking()
 	f()
-}
-
-// beginBlocking gives up w's place, if it has one.
-func (w *Worker) beginBlocking() {
-	w.owed = max(0, w.owed-w.publish(math.MaxInt))
-	w.blocking = true
-	w.lend() // and wakes somebody for what was published, or asks for more
-}
-
-// endBlocking takes a place for w again.
-func (w *Worker) endBlocking() {
-	w.blocking = false
-	w.resume()
-}
-
-// checkUse panics if w is used by what it called by Blocking.
-func (w *Worker) checkUse() {
-	if race.Enabled && w.blocking {
-		panic("filch: a Worker was used inside of its Blocking")
-	}
 }
 
 // Blocking calls f, which may block for long, and gives the caller's place to another

@@ -51,18 +51,23 @@ func NewChain[A, R any](body func(l *Link[A, R], arg A) R) *Chain[A, R] {
 // Call runs the function with arg in the scope s, a *Pool or a *Worker, and
 // returns its result when all its forks are done. It panics with a [*PanicError] if the
 // body panics, here or on another worker.
-func (c *Chain[A, R]) Call(s Scope, arg A) R { return call(s, c, arg) }
+func (c *Chain[A, R]) Call(s Scope, arg A) R { return call(s, c.callee(), arg) }
 
-func (c *Chain[A, R]) entryPoint() uintptr { return c.entry }
+// chainCallee is a Chain as the engine sees it.
+type chainCallee[A, R any] Chain[A, R]
 
-func (c *Chain[A, R]) run(w *Worker, arg A) R {
-	ls := c.enter(w)
+func (c *Chain[A, R]) callee() callee[A, R] { return (*chainCallee[A, R])(c) }
+
+func (c *chainCallee[A, R]) Entry() uintptr { return c.entry }
+
+func (c *chainCallee[A, R]) Run(w *engineWorker, arg A) R {
+	ls := (*Chain[A, R])(c).enter(w)
 	r := c.body(ls.base, arg)
 	ls.leave()
 	return r
 }
 
-func (c *Chain[A, R]) enter(w *Worker) *links[A, R] {
+func (c *Chain[A, R]) enter(w *engineWorker) *links[A, R] {
 	ls, _ := c.spare.Get().(*links[A, R])
 	if ls == nil {
 		ls = &links[A, R]{fn: c, n: 1}
@@ -76,8 +81,6 @@ func (c *Chain[A, R]) enter(w *Worker) *links[A, R] {
 			l.w = w
 		}
 	}
-	ls.outer = w.joins
-	w.joins = nil
 	w.push(ls)
 	return ls
 }
@@ -85,7 +88,7 @@ func (c *Chain[A, R]) enter(w *Worker) *links[A, R] {
 // Link is one frame of a [Chain]: it holds one open fork, or none. It must be
 // used only by the call it was passed to, and not after that returns.
 type Link[A, R any] struct {
-	w     *Worker // who is asked for demand: the owner, or endOfChain
+	w     *engineWorker // who is asked for demand: the owner, or endOfChain
 	next  *Link[A, R]
 	arg   A
 	state uint32
@@ -107,7 +110,7 @@ func (l *Link[A, R]) isOpen() bool { return l.state|linkClosed == linkReopened }
 
 // endOfChain is the worker of the last link of a chain. Its demand never ends,
 // so that the check for demand also finds the end.
-var endOfChain = Worker{demand: 1}
+var endOfChain = engineWorker{demand: 1}
 
 // Fork offers the call of the function with arg to the other workers, and
 // returns at once. Until the fork is taken back or joined, other calls of the
@@ -150,7 +153,7 @@ func (l *Link[A, R]) TakeBack() bool {
 func (l *Link[A, R]) Join() R {
 	ls := l.links
 	if l.TakeBack() {
-		ls.w.Poll()
+		ls.w.poll()
 		return ls.fn.body(l, l.arg)
 	}
 	if l.state != linkPublic {
@@ -164,12 +167,12 @@ func (l *Link[A, R]) Join() R {
 	if !here {
 		return ls.jobs.collect()
 	}
-	ls.w.Poll()
+	ls.w.poll()
 	return ls.fn.body(l, l.arg)
 }
 
 // Worker returns the worker that runs this activation.
-func (l *Link[A, R]) Worker() *Worker { return l.links.w }
+func (l *Link[A, R]) Worker() *Worker { return l.links.w.as() }
 
 // demanded is the rest of Fork, if other workers ask for forks or the chain
 // ends here.
@@ -180,19 +183,18 @@ func (l *Link[A, R]) demanded() {
 		l.links.grow(l)
 		l.w = l.links.w
 	}
-	l.w.Poll()
+	l.w.poll()
 }
 
 // links is an activation of a Chain.
 type links[A, R any] struct {
-	w       *Worker
+	w       *engineWorker
 	fn      *Chain[A, R]
 	base    *Link[A, R]
 	n       int           // links in the chain
 	private *Link[A, R]   // the first link that is not public
 	public  []*Link[A, R] // those before it, whose jobs are in jobs
 	jobs    published[A, R]
-	outer   *joinFrame // to restore w.joins
 }
 
 // grow doubles the chain, which ends with l.
@@ -220,7 +222,7 @@ func (ls *links[A, R]) leave() {
 		panic(fmt.Sprintf("filch: a function returned with %d of its forks not joined", n))
 	}
 	ls.w.pop()
-	ls.close()
+	ls.Close()
 }
 
 // unpublish closes the last public link.
@@ -232,7 +234,7 @@ func (ls *links[A, R]) unpublish() {
 	ls.public = ls.public[:n]
 }
 
-func (ls *links[A, R]) publish() *job {
+func (ls *links[A, R]) Publish() *job {
 	l := ls.private
 	if l == nil || !l.isOpen() {
 		return nil
@@ -240,15 +242,15 @@ func (ls *links[A, R]) publish() *job {
 	l.state = linkPublic
 	ls.public = append(ls.public, l)
 	ls.private = l.next
-	return ls.jobs.add(ls.fn, l.arg)
+	return ls.jobs.add(ls.fn.callee(), l.arg)
 }
 
-// mark does not count the forks, which would take a look at every link: those
+// Forks does not count the forks, which would take a look at every link: those
 // made above it are left to leave, which finds them not joined.
-func (ls *links[A, R]) mark() int { return math.MaxInt }
+func (ls *links[A, R]) Forks() int { return math.MaxInt }
 
-func (ls *links[A, R]) drop(mark int) {
-	if mark == math.MaxInt {
+func (ls *links[A, R]) Drop(n int) {
+	if n == math.MaxInt {
 		return
 	}
 	for len(ls.public) > 0 {
@@ -258,8 +260,7 @@ func (ls *links[A, R]) drop(mark int) {
 	ls.n = math.MaxInt // not to be used again: who knows where a panic left it
 }
 
-func (ls *links[A, R]) close() {
-	ls.w.joins, ls.outer = ls.outer, nil
+func (ls *links[A, R]) Close() {
 	if ls.n == math.MaxInt {
 		return
 	}

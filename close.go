@@ -88,16 +88,13 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 
 // end returns a channel that is closed when the pool is closed and all is done.
 func (p *Pool) end() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.endMu.Lock()
+	defer p.endMu.Unlock()
 	if p.closed == nil {
 		p.closed = make(chan struct{})
 	}
 	p.places.Close()
-	for _, w := range p.parked {
-		w.unparked <- false
-	}
-	p.parked = nil
+	p.dismiss()
 	p.closeIfDone()
 	return p.closed
 }
@@ -105,8 +102,8 @@ func (p *Pool) end() <-chan struct{} {
 // allLeft is called when the last place of a closed pool was given up. It
 // reports whether that is the end.
 func (p *Pool) allLeft() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.endMu.Lock()
+	defer p.endMu.Unlock()
 	return p.closeIfDone()
 }
 
@@ -153,7 +150,7 @@ func (p *Pool) queues() []*taskQueue {
 	qs := make([]*taskQueue, 0, 1+len(all))
 	qs = append(qs, &p.tasks)
 	for _, w := range all {
-		qs = append(qs, &w.tasks)
+		qs = append(qs, &w.as().tasks)
 	}
 	return qs
 }

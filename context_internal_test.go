@@ -47,7 +47,7 @@ func TestWhoSharesAContext(t *testing.T) {
 			t.Error(s)
 		}
 		for _, w := range *p.workers.Load() {
-			if w.context != nil {
+			if w.as().context != nil {
 				t.Error("a worker at rest keeps the context of a task")
 			}
 		}

@@ -131,7 +131,7 @@ func (c *taskContext) notes(number uint32) *waits {
 	}
 	all := *c.pool.workers.Load()
 	if i := int(number) - 1; i < len(all) && all[i].number == number {
-		return &all[i].waits
+		return &all[i].as().waits
 	}
 	return nil // some workers were let go
 }
@@ -289,7 +289,7 @@ func (p *Pool) allWaits() (all []wait) {
 		}
 	}
 	for _, w := range *p.workers.Load() {
-		collect(&w.waits)
+		collect(&w.as().waits)
 	}
 	for _, b := range p.longRunning() {
 		if f, ok := b.(interface{ task() *taskContext }); ok {
@@ -303,8 +303,8 @@ func (p *Pool) allWaits() (all []wait) {
 
 // longRunning returns the tasks that run on goroutines of their own.
 func (p *Pool) longRunning() (all []body) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.endMu.Lock()
+	defer p.endMu.Unlock()
 	for e := p.long.Front(); e != nil; e = e.Next() {
 		all = append(all, e.Value.(body))
 	}

@@ -11,9 +11,9 @@ import (
 // inlined, so that Demand is.
 //
 //go:noinline
-func (w *Worker) lacks() bool {
+func (w *engineWorker) lacks() bool {
 	if atomic.LoadUint32(&w.demand) == giveWay {
-		w.giveWay()
+		w.crew.source.GiveWay(w)
 	}
 	return atomic.LoadUint32(&w.demand) == hunger || w.own.Len() == 0
 }
@@ -28,7 +28,7 @@ const (
 
 // raise asks w to publish forks, or to give way. It is cheap to repeat. It must not
 // overwrite a higher level that is raised meanwhile.
-func (w *Worker) raise(level uint32) {
+func (w *engineWorker) raise(level uint32) {
 	for {
 		old := atomic.LoadUint32(&w.demand)
 		if old >= level || atomic.CompareAndSwapUint32(&w.demand, old, level) {
@@ -43,14 +43,14 @@ func (w *Worker) raise(level uint32) {
 // forks are public as workers search and places are free.
 //
 //go:noinline
-func (w *Worker) answer() {
-	p := w.pool
+func (w *engineWorker) answer() {
+	p := w.crew
 	if p == nil {
 		panic("filch: Fork on a Frame after its function has returned")
 	}
 	w.checkUse()
 	if atomic.LoadUint32(&w.demand) == giveWay {
-		w.giveWay()
+		w.crew.source.GiveWay(w)
 	}
 	level := min(atomic.LoadUint32(&w.demand), hunger) // (R12); giveWay that came since is for the next fork
 	w.earn()
@@ -78,20 +78,20 @@ func (w *Worker) answer() {
 }
 
 // earn counts the credit.
-func (w *Worker) earn() int {
+func (w *engineWorker) earn() int {
 	if w.fresh {
 		w.fresh = false
-		return w.credit.Start(clock.Now(), int(w.pool.limit.Load()))
+		return w.credit.Start(clock.Now(), int(w.crew.limit.Load()))
 	}
 	return w.credit.Earn(clock.Now())
 }
 
 // publish moves up to n of the oldest private forks to the deque and returns
 // how many it moved.
-func (w *Worker) publish(n int) (moved int) {
+func (w *engineWorker) publish(n int) (moved int) {
 	labels := w.labelsToShare()
 	for moved < n && w.first < len(w.acts) {
-		j := w.acts[w.first].publish()
+		j := w.acts[w.first].Publish()
 		switch {
 		case j != nil:
 			j.owner, j.level, j.labels = w, w.level.Load(), labels

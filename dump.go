@@ -3,8 +3,6 @@ package filch
 import (
 	"fmt"
 	"io"
-	"reflect"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"text/tabwriter"
@@ -12,49 +10,6 @@ import (
 
 	"github.com/filch-go/filch/internal/clock"
 )
-
-// What a worker is at is a word, Worker.doing, which Dump may load at any time: the owner
-// stores it when it begins with something that takes long as a rule, next to which
-// a store is little: a call from outside, a burst of tasks, a stolen fork, a wait
-// at a join, a search. Forks and tasks do not. It stays when the worker is let go;
-// Dump knows which workers are in use.
-//
-//	bits  0-2   kind
-//	bits  3-23  number of another worker, and one more: whose fork it is, or who has it
-//	bits 24-63  entry of the function, from origin; 0 if it is not known
-type doingKind uint64
-
-const (
-	atTasks  doingKind = iota // serves tasks; which one, its queue tells
-	atDo                      // in a function passed to Do
-	atCall                    // in a Call
-	atFork                    // runs a stolen fork
-	atJoin                    // waits for a fork that was stolen
-	atSearch                  // looks for work
-	atWay                     // has given way to a task
-)
-
-// origin is so far below the functions of a program that the difference is positive, if
-// they are not in a plugin.
-var origin = uint64(entryOf(round)) - 1<<39
-
-// note is a word that is there for Dump alone.
-type note = atomic.Uint64
-
-// makeDoing packs a word. other may be nil, and entry 0.
-func makeDoing(kind doingKind, other *Worker, entry uintptr) uint64 {
-	d := uint64(kind)
-	if other != nil {
-		d |= uint64(other.id+1) << 3
-	}
-	if from := uint64(entry) - origin; entry != 0 && from < 1<<40 {
-		d |= from << 24
-	}
-	return d
-}
-
-// entryOf returns where f begins, which must be a function.
-func entryOf(f any) uintptr { return reflect.ValueOf(f).Pointer() }
 
 // Progress is what a computation is and how far it has come, for [Pool.Dump]; see
 // [Worker.Show]. Set the fields before that. Only Done may change later, by its atomic
@@ -145,7 +100,7 @@ func (p *Pool) Dump(out io.Writer) error {
 	fmt.Fprintln(t)
 	unused := p.unused()
 	for _, w := range *p.workers.Load() {
-		if line := w.describe(unused[w]); line != "" {
+		if line := w.as().describe(unused[w]); line != "" {
 			fmt.Fprintln(t, line)
 		}
 	}
@@ -158,23 +113,12 @@ func (p *Pool) Dump(out io.Writer) error {
 
 // longTasks returns the tasks of LongRunning that run.
 func (p *Pool) longTasks() (long []body) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.endMu.Lock()
+	defer p.endMu.Unlock()
 	for e := p.long.Front(); e != nil; e = e.Next() {
 		long = append(long, e.Value.(body))
 	}
 	return long
-}
-
-// unused returns the workers that nobody uses.
-func (p *Pool) unused() map[*Worker]bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	unused := map[*Worker]bool{p.spare.Load(): true}
-	for _, w := range slices.Concat(p.free, p.parked) {
-		unused[w] = true
-	}
-	return unused
 }
 
 // describe tells what w is at, or returns "" if it is nothing.

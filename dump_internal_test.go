@@ -14,7 +14,7 @@ import (
 func TestDoingIsToldFromAWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(1))
-		w, first, last := newWorker(p, 7), newWorker(p, 0), newWorker(p, 1<<21-2)
+		w, first, last := testWorker(p, 7), testWorker(p, 0), testWorker(p, 1<<21-2)
 		upper := entryOf(strings.ToUpper)
 		odd := upper | 1 // inside of the same function
 		const ms = time.Millisecond
@@ -28,16 +28,16 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 			{makeDoing(atDo, nil, 0), false, 0, "Do"},
 			{makeDoing(atDo, nil, upper), false, 0, "Do of strings.ToUpper"},
 			{makeDoing(atDo, nil, upper), true, 0, "Do of strings.ToUpper"},
-			{makeDoing(atDo, nil, entryOf(round)), false, 0, "Do of Join"},
+			{makeDoing(atDo, nil, entryOf(entryOf)), false, 0, "Do of Join"},
 			{makeDoing(atCall, nil, upper), false, 0, "Call of strings.ToUpper"},
 			{makeDoing(atCall, nil, upper), true, 0, ""},
-			{makeDoing(atFork, first, upper), false, 0, "fork of strings.ToUpper from worker 0"},
-			{makeDoing(atFork, first, upper), true, 0, "fork from worker 0"},
-			{makeDoing(atFork, first, odd), false, 0, "fork of strings.ToUpper from worker 0"},
-			{makeDoing(atFork, last, 0), false, ms - 1, "fork from worker 2097150"},
-			{makeDoing(atFork, last, odd), false, ms, "fork of strings.ToUpper from worker 2097150, for 1ms"},
+			{makeDoing(atFork, &first.engineWorker, upper), false, 0, "fork of strings.ToUpper from worker 0"},
+			{makeDoing(atFork, &first.engineWorker, upper), true, 0, "fork from worker 0"},
+			{makeDoing(atFork, &first.engineWorker, odd), false, 0, "fork of strings.ToUpper from worker 0"},
+			{makeDoing(atFork, &last.engineWorker, 0), false, ms - 1, "fork from worker 2097150"},
+			{makeDoing(atFork, &last.engineWorker, odd), false, ms, "fork of strings.ToUpper from worker 2097150, for 1ms"},
 			{makeDoing(atJoin, nil, 0), false, 0, "waits for a fork"},
-			{makeDoing(atJoin, first, 0), false, 0, "waits for a fork that worker 0 has"},
+			{makeDoing(atJoin, &first.engineWorker, 0), false, 0, "waits for a fork that worker 0 has"},
 			{makeDoing(atSearch, nil, 0), false, 0, "searches"},
 			{makeDoing(atWay, nil, 0), false, 0, "has given way to tasks"},
 		} {
@@ -76,7 +76,7 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 func TestLineOfAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(1), WithOrder(LIFO))
-		w := newWorker(p, 7)
+		w := testWorker(p, 7)
 		w.doing.Store(makeDoing(atTasks, nil, 0))
 		queued := func(n int) { w.tasks.q.PushBack(task{}) }
 		check := func(unused bool, want string) {

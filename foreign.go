@@ -52,9 +52,10 @@ func (s stackOfTasks) isForeign(c *taskContext) bool {
 func (p *Pool) nameAt(t taskOnStack) string {
 	var bodies []body
 	for _, w := range *p.workers.Load() {
-		w.tasks.mu.Lock()
-		bodies = append(bodies, w.tasks.running.body)
-		w.tasks.mu.Unlock()
+		q := &w.as().tasks
+		q.mu.Lock()
+		bodies = append(bodies, q.running.body)
+		q.mu.Unlock()
 	}
 	for _, b := range append(bodies, p.longRunning()...) {
 		if f, ok := b.(interface{ task() *taskContext }); ok && addressOf(f.task()) == t.address && f.task().name() != "" {

@@ -43,19 +43,25 @@ func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 // returns its result when all its forks are done. It panics with a [*PanicError] if the
 // body panics, here or on another worker. Forks that no worker has begun by then are
 // dropped.
-func (fn *Func[A, R]) Call(s Scope, arg A) R { return call(s, fn, arg) }
+func (fn *Func[A, R]) Call(s Scope, arg A) R { return call(s, fn.callee(), arg) }
 
-func (fn *Func[A, R]) entryPoint() uintptr { return fn.entry }
+// funcCallee is a Func as the engine sees it.
+type funcCallee[A, R any] Func[A, R]
 
-// run calls the body on w.
-func (fn *Func[A, R]) run(w *Worker, arg A) R {
+func (fn *Func[A, R]) callee() callee[A, R] { return (*funcCallee[A, R])(fn) }
+
+func (c *funcCallee[A, R]) Entry() uintptr { return c.entry }
+
+// Run calls the body on w.
+func (c *funcCallee[A, R]) Run(w *engineWorker, arg A) R {
+	fn := (*Func[A, R])(c)
 	f := fn.enter(w)
 	r := fn.body(f, arg)
 	f.leave()
 	return r
 }
 
-func (fn *Func[A, R]) enter(w *Worker) *Frame[A, R] {
+func (fn *Func[A, R]) enter(w *engineWorker) *Frame[A, R] {
 	f, _ := fn.frames.Get().(*Frame[A, R])
 	if f == nil {
 		f = &Frame[A, R]{fn: fn, body: fn.body}
@@ -64,9 +70,8 @@ func (fn *Func[A, R]) enter(w *Worker) *Frame[A, R] {
 		f.args = make([]A, 0, atFirst(fn.size))
 	}
 	f.args = f.args[:0] // whatever was forked on it after its function returned
-	f.w, f.outer = w, w.joins
-	w.joins = nil
-	w.push(f)
+	f.w = w
+	w.push((*frameForks[A, R])(f))
 	return f
 }
 
@@ -76,7 +81,7 @@ func (f *Frame[A, R]) leave() {
 		panic(fmt.Sprintf("filch: a function returned with %d of its forks not joined", n))
 	}
 	f.w.pop()
-	f.close()
+	(*frameForks[A, R])(f).Close()
 }
 
 // Frame is what a body forks and joins on: the open forks of one activation of
@@ -87,12 +92,11 @@ type Frame[A, R any] struct {
 	// plain store here: nobody but the owner looks. The first public of them
 	// have been published as well.
 	args   []A
-	w      *Worker
+	w      *engineWorker
 	public int
 	body   func(f *Frame[A, R], arg A) R // as fn.body
 	fn     *Func[A, R]
 	jobs   published[A, R]
-	outer  *joinFrame // to restore w.joins
 
 	handles []Fork // of the open forks; only if checked
 	made    int    // how many handles were
@@ -173,7 +177,7 @@ func (f *Frame[A, R]) Join(h Fork) R {
 func (f *Frame[A, R]) Call(arg A) R { return f.body(f, arg) }
 
 // Worker returns the worker that runs this activation.
-func (f *Frame[A, R]) Worker() *Worker { return f.w }
+func (f *Frame[A, R]) Worker() *Worker { return f.w.as() }
 
 // join is Join if the fork is public, or others want some, or it is the wrong
 // one.
@@ -190,7 +194,7 @@ func (f *Frame[A, R]) join(h Fork) R {
 	if !here {
 		return r
 	}
-	f.w.Poll()
+	f.w.poll()
 	return f.body(f, arg)
 }
 
@@ -213,37 +217,43 @@ func (f *Frame[A, R]) takeBack() (arg A, here bool, r R) {
 	return arg, here, r
 }
 
-func (f *Frame[A, R]) publish() *job {
+// frameForks is a Frame as the engine sees it.
+type frameForks[A, R any] Frame[A, R]
+
+func (f *frameForks[A, R]) Publish() *job {
 	if f.public == len(f.args) {
 		return nil
 	}
-	j := f.jobs.add(f.fn, f.args[f.public])
+	j := f.jobs.add(f.fn.callee(), f.args[f.public])
 	f.public++
 	return j
 }
 
-func (f *Frame[A, R]) mark() int { return len(f.args) }
+func (f *frameForks[A, R]) Forks() int { return len(f.args) }
 
-func (f *Frame[A, R]) drop(mark int) {
-	clear(f.args[max(f.public, mark):])
-	for f.public > mark {
+func (f *frameForks[A, R]) Drop(n int) {
+	clear(f.args[max(f.public, n):])
+	for f.public > n {
 		f.jobs.forget(f.w)
 		f.public--
 		var zero A
 		f.args[f.public] = zero
 	}
-	f.args = f.args[:mark]
+	f.args = f.args[:n]
 }
 
-func (f *Frame[A, R]) close() {
-	f.w.joins, f.outer = f.outer, nil
-	f.w = &noWorker
-	f.fn.frames.Put(f)
+func (f *frameForks[A, R]) Close() {
+	f.w = noWorker
+	f.fn.frames.Put((*Frame[A, R])(f))
 }
 
 // noWorker is the worker of a Frame whose function has returned. Its demand
 // never ends, so that Fork comes upon it.
-var noWorker = Worker{demand: hunger}
+var noWorker = func() *engineWorker {
+	w := &Worker{}
+	w.demand, w.self = hunger, w
+	return &w.engineWorker
+}()
 
 // atFirst returns for how many forks an activation has room at first, if an argument
 // takes size bytes. What it has grown to it keeps while it is out of use, which is until

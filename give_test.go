@@ -31,7 +31,7 @@ func TestHowMuchMoves(t *testing.T) {
 			for i := range c.queued {
 				victim.push(0, numbered(i, &got))
 			}
-			thief := newWorker(p, 0)
+			thief := testWorker(p, 0)
 			thief.searching = true // so that it wakes nobody: its tasks are in no queue of the pool's
 			setPlaces(p, counted{active: p.Workers(), searching: 1})
 			if _, ok := thief.takeFrom(victim, c.share, c.steal); !ok {
@@ -106,7 +106,7 @@ func TestAThiefAsksForMore(t *testing.T) {
 		{true, 1, none, supply}, {true, 4, none, supply}, {true, 5, none, none}, {false, 1, none, none}, {true, 1, hunger, hunger}, {false, 9, none, none},
 	} {
 		p := New(WithWorkers(4))
-		v, w := newWorker(p, 0), newWorker(p, 1)
+		v, w := testWorker(p, 0), testWorker(p, 1)
 		for range c.public {
 			v.own.Push(&job{})
 		}
@@ -114,7 +114,7 @@ func TestAThiefAsksForMore(t *testing.T) {
 		if w.lastSteal = clock.Now() + 1<<40; c.seldom {
 			w.lastSteal = clock.Now() - 1<<40
 		}
-		if w.steal(v) == nil {
+		if w.steal(&v.engineWorker) == nil {
 			t.Fatal("nothing was stolen")
 		}
 		if v.demand != c.want {
@@ -125,8 +125,8 @@ func TestAThiefAsksForMore(t *testing.T) {
 		}
 	}
 	p := New(WithWorkers(4))
-	v, w := newWorker(p, 0), newWorker(p, 1)
-	if w.steal(v) != nil || w.count.attempts != 1 || w.count.steals != 0 || v.demand != none {
+	v, w := testWorker(p, 0), testWorker(p, 1)
+	if w.steal(&v.engineWorker) != nil || w.count.attempts != 1 || w.count.steals != 0 || v.demand != none {
 		t.Errorf("of nothing: %+v", w.count)
 	}
 }
@@ -134,7 +134,7 @@ func TestAThiefAsksForMore(t *testing.T) {
 // Demand only rises, and is none again when it is met.
 func TestRaise(t *testing.T) {
 	for _, c := range [][3]uint32{{none, supply, supply}, {none, hunger, hunger}, {supply, hunger, hunger}, {hunger, supply, hunger}, {supply, supply, supply}} {
-		w := &Worker{demand: c[0]}
+		w := &engineWorker{demand: c[0]}
 		if w.raise(c[1]); w.demand != c[2] {
 			t.Errorf("raised from %d to %d it is %d", c[0], c[1], w.demand)
 		}

@@ -57,7 +57,7 @@ func TestAHandleNamesOneFork(t *testing.T) {
 
 // Without the race detector, the use of a Worker is not looked at.
 func TestUseIsLookedAtIfThatIsFree(t *testing.T) {
-	w := newWorker(New(WithWorkers(1)), 0)
+	w := testWorker(New(WithWorkers(1)), 0)
 	if s := recoveredFrom(w.checkUse); s != "" {
 		t.Errorf("a free worker: %s", s)
 	}

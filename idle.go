@@ -14,7 +14,7 @@ const maxWorkers = 1<<20 - 1
 
 // counts returns what the rules for waking go by. Why no wake-up is lost is in
 // internal/place/README.md.
-func (p *Pool) counts(s place.State) policy.Counts {
+func (p *enginePool) counts(s place.State) policy.Counts {
 	return policy.Counts{
 		Active:    s.Active(),
 		Searching: s.Searching(),
@@ -23,14 +23,14 @@ func (p *Pool) counts(s place.State) policy.Counts {
 }
 
 // idlers returns how many workers could start on something at once.
-func (p *Pool) idlers() int { return p.counts(p.places.Load()).Idle() }
+func (p *enginePool) idlers() int { return p.counts(p.places.Load()).Idle() }
 
 // wake fills a free place with a new searching worker, if the policy says so. It
 // reports false if the pool has ended.
 // A goroutine is started for it: handing work to a parked one was measured to
 // cost the waker half as much again, and parked goroutines would have to be
 // kept and then let go.
-func (p *Pool) wake() bool {
+func (p *enginePool) wake() bool {
 	for {
 		s := p.places.Load() // (R10)
 		if !p.counts(s).Wake() {
@@ -40,7 +40,7 @@ func (p *Pool) wake() bool {
 			return false
 		}
 		if p.places.TryWake(s) {
-			p.forgetLostWatch()
+			p.source.Woken()
 			if p.linger > 0 && p.unpark() {
 				return true
 			}
@@ -57,10 +57,10 @@ func (p *Pool) wake() bool {
 
 // park keeps the goroutine of w, which has given up its place, until wake has
 // use for it. It reports false if that does not happen in time.
-func (w *Worker) park() bool {
-	p := w.pool
+func (w *engineWorker) park() bool {
+	p := w.crew
 	p.mu.Lock()
-	if p.closed != nil {
+	if p.places.Load().Closed() {
 		p.mu.Unlock()
 		return false
 	}
@@ -85,7 +85,7 @@ func (w *Worker) park() bool {
 }
 
 // unpark wakes a parked worker to search, on a place that wake has taken.
-func (p *Pool) unpark() bool {
+func (p *enginePool) unpark() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.parked) - 1
@@ -102,8 +102,8 @@ func (p *Pool) unpark() bool {
 }
 
 // startSearching counts w as searching, if one more may search.
-func (w *Worker) startSearching() bool {
-	p := w.pool
+func (w *engineWorker) startSearching() bool {
+	p := w.crew
 	procs := p.follow()
 	for {
 		s := p.places.Load()
@@ -123,15 +123,24 @@ func (w *Worker) startSearching() bool {
 // stopSearching is called when w has found work. If no other worker searches, the
 // next one is woken. So a burst of work wakes as many workers as it can use, one
 // after the other, and none pays for more than one wake-up.
-func (w *Worker) stopSearching() {
+func (w *engineWorker) stopSearching() {
+	w.endSearch()
+	w.crew.wake()
+}
+
+// endSearch ends the search of w without waking another, and reports whether it searched.
+func (w *engineWorker) endSearch() bool {
+	if !w.searching {
+		return false
+	}
 	w.searching = false
-	w.pool.places.Found()
-	w.pool.wake()
+	w.crew.places.Found()
+	return true
 }
 
 // regain takes a free place for w, if there is one.
-func (w *Worker) regain() bool {
-	if !w.pool.takePlace() {
+func (w *engineWorker) regain() bool {
+	if !w.crew.takePlace() {
 		return false
 	}
 	_ = w.hold.RetakePlace() // it has none, since it looks for one
@@ -139,11 +148,11 @@ func (w *Worker) regain() bool {
 }
 
 // takePlace takes a free place, if there is one.
-func (p *Pool) takePlace() bool { return p.places.TryEnter(int(p.limit.Load() + p.extra.Load())) }
+func (p *enginePool) takePlace() bool { return p.places.TryEnter(int(p.limit.Load() + p.extra.Load())) }
 
 // enter takes a place for a goroutine from outside, an extra one if all are taken. It
 // panics if there are too many.
-func (p *Pool) enter() place.State {
+func (p *enginePool) enter() place.State {
 	s := p.places.Enter()
 	if s.Crowded() {
 		p.leave()
@@ -153,7 +162,7 @@ func (p *Pool) enter() place.State {
 }
 
 // enterBlocked counts a goroutine from outside as blocked. It panics if there are too many.
-func (p *Pool) enterBlocked() place.State {
+func (p *enginePool) enterBlocked() place.State {
 	s := p.places.EnterBlocked(1)
 	if s.Crowded() {
 		p.leaveBlocked()
@@ -168,27 +177,27 @@ func crowded() {
 
 // leave gives up a place. If it is the first free one, and no worker searches, the pool
 // looks for work with which to fill it.
-func (p *Pool) leave() {
+func (p *enginePool) leave() {
 	s := p.places.Leave() // (W11)
 	p.left(s, s.Active() == int(p.limit.Load()+p.extra.Load())-1)
 }
 
 // leaveSearching gives up the place of a worker that has found nothing.
-func (p *Pool) leaveSearching() { p.left(p.places.LeaveSearching(), true) } // (W11)
+func (p *enginePool) leaveSearching() { p.left(p.places.LeaveSearching(), true) } // (W11)
 
 // block gives up the place of a goroutine that waits, or is about to block.
-func (p *Pool) block() { p.left(p.places.Block(), true) } // (W11)
+func (p *enginePool) block() { p.left(p.places.Block(), true) } // (W11)
 
 // unblock takes a place for it again, an extra one if all are taken.
-func (p *Pool) unblock() { p.left(p.places.Unblock(), true) }
+func (p *enginePool) unblock() { p.left(p.places.Unblock(), true) }
 
 // leaveBlocked ends the count of a goroutine as blocked.
-func (p *Pool) leaveBlocked() { p.left(p.places.LeaveBlocked(1), true) }
+func (p *enginePool) leaveBlocked() { p.left(p.places.LeaveBlocked(1), true) }
 
 // left is called after a place was given up, and the State is s. If look is set, and no
 // worker searches, a place may be free that nobody fills.
-func (p *Pool) left(s place.State, look bool) {
-	if s.AtRest() && s.Closed() && p.allLeft() {
+func (p *enginePool) left(s place.State, look bool) {
+	if s.AtRest() && s.Closed() && p.source.AllLeft() {
 		return
 	}
 	if look && s.Searching() == 0 {
@@ -197,22 +206,28 @@ func (p *Pool) left(s place.State, look bool) {
 }
 
 // offer sees to it that whatever work there is finds the free place.
-func (p *Pool) offer() {
-	for p.way.n.Load() > 0 && p.resume() { // (R11)
-	}
-	tasks := !p.paused.Load()
-	if p.global.n.Load() > 0 || tasks && p.mayHaveTasks() { // (R11)
+func (p *enginePool) offer() {
+	if p.source.Offer() || p.global.n.Load() > 0 { // (R11)
 		p.wake()
-		p.urge() // if another has the place
-		p.guard()
+		p.source.Found()
 		return
 	}
 	for _, w := range *p.forkers.Load() { // (R13)
 		if w.thief.Len() > 0 { // (R11)
 			p.wake()
-			p.guard()
+			p.source.Found()
 			return
 		}
 		w.raise(hunger) // (W12)
 	}
+}
+
+// dismiss lets all parked workers leave, since the pool is closed.
+func (p *enginePool) dismiss() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.parked {
+		w.unparked <- false
+	}
+	p.parked = nil
 }

@@ -11,20 +11,20 @@ import (
 // Who looks at the others looks at each once, and not at itself, wherever it is among them.
 func TestOthersAreLookedAtOnce(t *testing.T) {
 	p := New(WithWorkers(4))
-	var all []*Worker
+	var all []*engineWorker
 	for i := range 5 {
-		all = append(all, newWorker(p, i))
+		all = append(all, &testWorker(p, i).engineWorker)
 	}
 	p.workers.Store(&all)
-	forkers := []*Worker{all[3], all[1], all[4]}
+	forkers := []*engineWorker{all[3], all[1], all[4]}
 	for _, w := range forkers {
 		p.addForker(w)
 	}
-	check := func(w *Worker, what string, want []*Worker, others func() (all []*Worker, at func(i int) int, n int)) {
+	check := func(w *engineWorker, what string, want []*engineWorker, others func() (all []*engineWorker, at func(i int) int, n int)) {
 		t.Helper()
 		for range 3 {
 			list, at, n := others()
-			var got []*Worker
+			var got []*engineWorker
 			for i := range n {
 				got = append(got, list[at(i)])
 			}
@@ -38,7 +38,7 @@ func TestOthersAreLookedAtOnce(t *testing.T) {
 			}
 		}
 	}
-	without := func(list []*Worker, w *Worker) (others []*Worker) {
+	without := func(list []*engineWorker, w *engineWorker) (others []*engineWorker) {
 		for _, o := range list {
 			if o != w {
 				others = append(others, o)
@@ -49,11 +49,11 @@ func TestOthersAreLookedAtOnce(t *testing.T) {
 	for _, index := range []int{0, 2, 4, 5, 100} { // where it was when it last looked
 		for _, w := range all {
 			w.index, w.forker = index, index
-			check(w, "workers", without(all, w), func() ([]*Worker, func(int) int, int) {
+			check(w, "workers", without(all, w), func() ([]*engineWorker, func(int) int, int) {
 				all, pass, n := w.others()
 				return all, pass.At, n
 			})
-			check(w, "forkers", without(forkers, w), func() ([]*Worker, func(int) int, int) {
+			check(w, "forkers", without(forkers, w), func() ([]*engineWorker, func(int) int, int) {
 				all, pass, n := w.otherForkers()
 				return all, pass.At, n
 			})
@@ -85,8 +85,8 @@ func TestWhoLooksForWorkWhenItLeaves(t *testing.T) {
 	} {
 		p := New(WithWorkers(int(c.limit)), WithStallTimeout(0))
 		p.extra.Store(c.extra)
-		w := newWorker(p, 0)
-		p.addForker(w)
+		w := testWorker(p, 0)
+		p.addForker(&w.engineWorker)
 		setPlaces(p, c.before)
 		c.step(p)
 		if looks := w.demand == hunger; looks != c.looks || placesOf(p) != c.after {
@@ -104,7 +104,7 @@ func TestPlacesAreCounted(t *testing.T) {
 			t.Errorf("place %d of 3: %v", i+1, p.places.Load())
 		}
 	}
-	w := newWorker(p, 0)
+	w := testWorker(p, 0)
 	w.hold.YieldPlace()
 	if w.regain() || w.hold.Load().HasPlace() {
 		t.Error("a place was regained that is not free")
@@ -129,7 +129,7 @@ func TestWhoSearches(t *testing.T) {
 		{counted{active: place.MaxSearching, searching: place.MaxSearching}, false},
 	} {
 		p := New(WithWorkers(4), WithStallTimeout(0))
-		w := newWorker(p, 0)
+		w := testWorker(p, 0)
 		setPlaces(p, c.state)
 		want := c.state
 		if c.searches {
@@ -156,7 +156,7 @@ func TestFiguresAreAddedOnce(t *testing.T) {
 	p.takePlace()
 	w := p.hire()
 	for range 2 {
-		w.count = counters{published: 1, takenBack: 2, attempts: 3, steals: 4, helped: 5, waits: 6, wakes: 7, taskAttempts: 8}
+		w.count = counters{published: 1, takenBack: 2, attempts: 3, steals: 4, helped: 5, waits: 6, wakes: 7, looks: 8}
 		w.flush()
 		w.flush()
 		if w.count != (counters{}) {
@@ -189,11 +189,11 @@ func TestFiguresAreAddedOnce(t *testing.T) {
 // have counted is kept, and their numbers are given again.
 func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(LIFO), WithStallTimeout(0))
-	var crowd []*Worker
+	var crowd []*engineWorker
 	for range 100 {
 		crowd = append(crowd, p.hire())
 	}
-	crowd[90].tasks.push(0, task{context.Background(), plainTask(func(context.Context) {})})
+	crowd[90].as().tasks.push(0, task{context.Background(), plainTask(func(context.Context) {})})
 	ids := map[int]bool{}
 	for _, w := range crowd {
 		w.count.wakes = 1
@@ -211,7 +211,7 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 	if len(left) > 40 || !slices.Contains(left, crowd[90]) || len(p.ids) != 100-len(left) || len(*p.forkers.Load()) != len(left) {
 		t.Errorf("%d of 100 are left, %d of them forkers; %d numbers are free", len(left), len(*p.forkers.Load()), len(p.ids))
 	}
-	free := map[*Worker]bool{p.spare.Load(): true}
+	free := map[*engineWorker]bool{p.spare.Load(): true}
 	for _, w := range p.free {
 		if free[w] {
 			t.Errorf("worker %d is free twice", w.id)
@@ -229,8 +229,8 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 		}
 	}
 	for _, w := range crowd {
-		if gone := !slices.Contains(left, w); gone && !w.tasks.gone || !gone && w.tasks.gone {
-			t.Errorf("worker %d: let go: %t; takes tasks: %t", w.id, gone, !w.tasks.gone)
+		if gone := !slices.Contains(left, w); gone && !w.as().tasks.gone || !gone && w.as().tasks.gone {
+			t.Errorf("worker %d: let go: %t; takes tasks: %t", w.id, gone, !w.as().tasks.gone)
 		}
 	}
 	if s := p.Stats(); s.Wakes != 100 || s.Tasks.Queued != 1 {

@@ -116,14 +116,14 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 		})
 	}
 	p.ended.direct.Add(1)
-	p.mu.Lock()
+	p.endMu.Lock()
 	entry := p.long.PushBack(t.body)
-	p.mu.Unlock()
+	p.endMu.Unlock()
 	go p.mark(func(uint64, tag.Step) {
 		defer p.leaveBlocked()
 		defer func() {
-			p.mu.Lock()
-			defer p.mu.Unlock()
+			p.endMu.Lock()
+			defer p.endMu.Unlock()
 			p.long.Remove(entry)
 		}()
 		p.runCaught(context.Background(), t, seat{})

@@ -11,24 +11,24 @@ import (
 // A job is a published fork. It lies in the deque of its owner until it is
 // taken back or stolen.
 type job struct {
-	run    func(w *Worker)  // calls the function and keeps its result
-	entry  uintptr          // of the function
-	owner  *Worker          // forked it, and joins it
-	level  int64            // that of the owner when it was published
-	labels *context.Context // of the work that it belongs to, or nil; the owner writes, before it is published
-	thief  atomic.Pointer[Worker]
+	run    func(w *engineWorker) // calls the function and keeps its result
+	entry  uintptr               // of the function
+	owner  *engineWorker         // forked it, and joins it
+	level  int64                 // that of the owner when it was published
+	labels *context.Context      // of the work that it belongs to, or nil; the owner writes, before it is published
+	thief  atomic.Pointer[engineWorker]
 	state  jobState
-	err    *PanicError // how run ended, if not by returning: a panic,
-	exited bool        // or runtime.Goexit; the thief writes, before it is done
+	err    error // how run ended, if not by returning: a panic,
+	exited bool  // or runtime.Goexit; the thief writes, before it is done
 }
 
 // execute runs j on w, which has taken it.
-func (w *Worker) execute(j *job) {
+func (w *engineWorker) execute(j *job) {
 	j.thief.Store(w)
 	w.since.Store(uint64(w.lastSteal))
 	w.doing.Store(makeDoing(atFork, j.owner, j.entry))
 	returned := false
-	m := w.mark()
+	m := w.checkpoint()
 	before := w.labels
 	if j.labels != before {
 		w.relabel(j.labels)
@@ -49,14 +49,14 @@ func (w *Worker) execute(j *job) {
 
 // finish marks j as done. If its owner is blocked, w's place passes to the owner,
 // so that as many goroutines run as before.
-func (w *Worker) finish(j *job) {
+func (w *engineWorker) finish(j *job) {
 	owner := j.owner
 	if j.state.finish() {
 		switch {
 		case !w.hold.YieldPlace():
-			_ = w.pool.places.Enter() // for the owner, which counts as blocked
+			_ = w.crew.places.Enter() // for the owner, which counts as blocked
 		case w.helping > 0: // it has a wait of its own to go on with
-			_ = w.pool.places.EnterBlocked(1)
+			_ = w.crew.places.EnterBlocked(1)
 			w.passed = true
 		}
 		close(owner.wakeup)
@@ -79,9 +79,9 @@ func (w *Worker) finish(j *job) {
 // Another goroutine has its place until j is done.
 //
 // It reports false if j turns out not to be stolen after all.
-func (w *Worker) await(j *job) bool {
+func (w *engineWorker) await(j *job) bool {
 	for !w.watch(j) {
-		if j.state.isReturned() && w.pool.global.remove(j) {
+		if j.state.isReturned() && w.crew.global.remove(j) {
 			w.replace()
 			return false
 		}
@@ -102,7 +102,7 @@ func (w *Worker) await(j *job) bool {
 
 // replace takes a place for w if it passed its own on while it helped. That is an
 // extra place, until the next worker to look for work gives up its own.
-func (w *Worker) replace() {
+func (w *engineWorker) replace() {
 	if w.passed {
 		w.passed = false
 		w.resume()
@@ -110,17 +110,17 @@ func (w *Worker) replace() {
 }
 
 // resume ends a time in which w counted as blocked, and takes a place for it.
-func (w *Worker) resume() {
+func (w *engineWorker) resume() {
 	if w.hold.RetakePlace() {
-		w.pool.unblock()
+		w.crew.unblock()
 	} else {
-		w.pool.leaveBlocked()
+		w.crew.leaveBlocked()
 	}
 }
 
 // watch waits for j, and helps with it, for as long as that may be cheaper than
 // to block. It reports whether j is done.
-func (w *Worker) watch(j *job) bool {
+func (w *engineWorker) watch(j *job) bool {
 	// A result that is about to come is not worth disturbing the thief for.
 	for range 2000 {
 		if j.done() { // (R20)
@@ -146,7 +146,7 @@ func (w *Worker) watch(j *job) bool {
 }
 
 // block gives up w's place, if it has one, and waits for another.
-func (w *Worker) block() {
+func (w *engineWorker) block() {
 	w.count.waits++
 	if !w.passed {
 		w.lend()
@@ -154,17 +154,17 @@ func (w *Worker) block() {
 	<-w.wakeup
 	w.passed = false
 	if !w.hold.RetakePlace() { // somebody has one in its name
-		_ = w.pool.places.Leave() // the next step sees to it
+		_ = w.crew.places.Leave() // the next step sees to it
 	}
-	w.pool.leaveBlocked()
+	w.crew.leaveBlocked()
 }
 
 // lend gives up w's place, if it has one, and counts it as blocked.
-func (w *Worker) lend() {
+func (w *engineWorker) lend() {
 	if w.hold.YieldPlace() {
-		w.pool.block()
+		w.crew.block()
 	} else {
-		w.pool.left(w.pool.places.EnterBlocked(1), true)
+		w.crew.left(w.crew.places.EnterBlocked(1), true)
 	}
 }
 
@@ -172,7 +172,7 @@ func (j *job) done() bool { return j.state.isDone() }
 
 // help does one job of the worker that has stolen j, and reports whether it
 // did.
-func (w *Worker) help(j *job) bool {
+func (w *engineWorker) help(j *job) bool {
 	thief := j.thief.Load()
 	if thief == nil || thief == w {
 		return false
@@ -201,9 +201,9 @@ func (w *Worker) help(j *job) bool {
 // handOn puts j, which w has stolen but must not run, into the global queue. A
 // worker that looks for work takes it, or its owner does at the join. Giving it
 // back to the owner would not do, since the owner may be in a long leaf.
-func (w *Worker) handOn(j *job) {
-	w.pool.global.add(j)
-	w.pool.wake() // (R10)
+func (w *engineWorker) handOn(j *job) {
+	w.crew.global.add(j)
+	w.crew.wake() // (R10)
 }
 
 // jobQueue holds jobs that were handed on. There are hardly ever any.
@@ -263,8 +263,8 @@ type typedJob[A, R any] struct {
 
 // callee is a function whose calls can be published.
 type callee[A, R any] interface {
-	run(w *Worker, arg A) R
-	entryPoint() uintptr // of its body, for Dump
+	Run(w *engineWorker, arg A) R
+	Entry() uintptr // of its body, for Dump
 }
 
 // published holds the jobs of one activation, oldest first. Only the owner
@@ -282,10 +282,10 @@ func (p *published[A, R]) add(fn callee[A, R], arg A) *job {
 		p.spare = p.spare[:n-1]
 	} else {
 		j = &typedJob[A, R]{}
-		j.run = func(w *Worker) { j.result = j.fn.run(w, j.arg) }
+		j.run = func(w *engineWorker) { j.result = j.fn.Run(w, j.arg) }
 	}
 	j.fn, j.arg = fn, arg
-	j.entry = fn.entryPoint()
+	j.entry = fn.Entry()
 	p.open = append(p.open, j)
 	return &j.job
 }
@@ -294,7 +294,7 @@ func (p *published[A, R]) newest() *typedJob[A, R] { return p.open[len(p.open)-1
 
 // takeBack takes back the newest job, if nobody has stolen it. Otherwise it
 // waits until it is done, and reports false.
-func (p *published[A, R]) takeBack(w *Worker) bool {
+func (p *published[A, R]) takeBack(w *engineWorker) bool {
 	w.checkUse()
 	newest := &p.newest().job
 	if !w.remove(newest) && w.await(newest) {
@@ -312,7 +312,7 @@ func (p *published[A, R]) takeBack(w *Worker) bool {
 
 // remove takes j out of w's deque, and reports false if it was stolen. j is the
 // newest there, unless a Frame was used in a call that it was not passed to.
-func (w *Worker) remove(j *job) bool {
+func (w *engineWorker) remove(j *job) bool {
 	top, ok := w.own.Pop()
 	if !ok || top == j {
 		return ok
@@ -338,7 +338,7 @@ func (p *published[A, R]) collect() R {
 }
 
 // forget takes back the newest job, or waits until it is done.
-func (p *published[A, R]) forget(w *Worker) {
+func (p *published[A, R]) forget(w *engineWorker) {
 	if !p.takeBack(w) {
 		p.recycle()
 	}

@@ -8,7 +8,7 @@ import (
 
 // aJob runs f inside a call that has forked one call of fn, which some other
 // worker has stolen but not begun.
-func aJob(p *Pool, f func(thief *Worker, j *job)) int {
+func aJob(p *Pool, f func(thief *engineWorker, j *job)) int {
 	fn := NewFunc(func(f2 *Frame[int, int], arg int) int {
 		if arg == 0 {
 			return 1
@@ -29,13 +29,13 @@ func aJob(p *Pool, f func(thief *Worker, j *job)) int {
 // nobody else comes, and by whoever comes first.
 func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
 	p := New(WithWorkers(1))
-	if n := aJob(p, func(thief *Worker, j *job) { thief.handOn(j) }); n != 2 {
+	if n := aJob(p, func(thief *engineWorker, j *job) { thief.handOn(j) }); n != 2 {
 		t.Errorf("by its owner: %d", n)
 	}
 	if n := p.global.n.Load(); n != 0 {
 		t.Errorf("%d jobs left", n)
 	}
-	if n := aJob(p, func(thief *Worker, j *job) {
+	if n := aJob(p, func(thief *engineWorker, j *job) {
 		thief.handOn(j)
 		if k, _ := thief.look(false); k != j {
 			t.Fatalf("found %p, not %p", k, j)
@@ -45,7 +45,7 @@ func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
 		t.Errorf("by another: %d", n)
 	}
 	// The owner is blocked already, and its place free for who comes.
-	if n := aJob(p, func(thief *Worker, j *job) {
+	if n := aJob(p, func(thief *engineWorker, j *job) {
 		go func() {
 			for p.Stats().Blocked == 0 {
 				runtime.Gosched()
@@ -135,7 +135,7 @@ func TestWhoLeavesLooksForWork(t *testing.T) {
 	}
 	leaves = p.mustEnter("Do")
 	ran := make(chan bool)
-	p.global.add(&job{run: func(*Worker) { close(ran) }, owner: stays})
+	p.global.add(&job{run: func(*engineWorker) { close(ran) }, owner: &stays.engineWorker})
 	p.exit(leaves)
 	<-ran
 	p.exit(stays)

@@ -15,7 +15,7 @@ type valueFork[B any] func(w *Worker) B
 
 func (b valueFork[B]) call(w *Worker) any { return b(w) }
 
-var joinFunc = NewFunc(func(f *joinFrame, b forked) any { return b.call(f.w) })
+var joinFunc = NewFunc(func(f *joinFrame, b forked) any { return b.call(f.w.as()) })
 
 // Join calls a and b, perhaps at the same time, and returns when both have
 // returned. b is offered to the other workers while a runs, and runs here
@@ -71,9 +71,9 @@ func Join[A, B any](w *Worker, a func(w *Worker) A, b func(w *Worker) B) (ra A, 
 
 // joining is a Join under way. Its end is the boundary of both functions.
 type joining struct {
-	w        *Worker
+	w        *engineWorker
 	frame    *joinFrame
-	before   mark
+	before   checkpoint
 	first    bool // the frame is this Join's to leave
 	returned bool // both functions have
 }
@@ -81,14 +81,14 @@ type joining struct {
 // openJoin forks b, on the frame of the Join around this one if that is the
 // newest activation.
 func (w *Worker) openJoin(b forked) joining {
-	j := joining{w: w, frame: w.joins}
-	if j.frame == nil {
-		j.first = true
-		j.before = w.mark()
-		j.frame = joinFunc.enter(w)
-		w.joins = j.frame
+	j := joining{w: &w.engineWorker}
+	if around, ok := w.newest().(*frameForks[forked, any]); ok {
+		j.frame = (*joinFrame)(around)
+		j.before = checkpoint{len(w.acts), len(around.args)}
 	} else {
-		j.before = mark{len(w.acts), len(j.frame.args)}
+		j.first = true
+		j.before = w.checkpoint()
+		j.frame = joinFunc.enter(j.w)
 	}
 	j.frame.Fork(b)
 	return j
@@ -99,7 +99,7 @@ func (w *Worker) openJoin(b forked) joining {
 func (j *joining) takeBack() (here bool, r any) {
 	_, here, r = j.frame.takeBack()
 	if here {
-		j.w.Poll()
+		j.w.poll()
 	}
 	return here, r
 }

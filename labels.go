@@ -5,16 +5,6 @@ import (
 	"runtime/pprof"
 )
 
-// The labels of goroutines, by which CPU profiles tell requests apart, follow the work and
-// not the goroutine. A goroutine of a pool starts without any. When its worker takes a
-// fork, the goroutine takes on the labels of the work that the fork belongs to. Afterwards
-// it drops them. Labels change only there: what a worker helps with while it waits belongs
-// to the same work as what it waits for, and has the same labels.
-//
-// The owner of a fork notes the labels when it publishes the fork. After a Do, only the
-// first publication looks into the context. So work that is never shared costs nothing,
-// and work without labels costs one compare for each fork that is stolen.
-
 // labelled returns ctx with the labels that its task has by WithLabels.
 func labelled(ctx context.Context) context.Context {
 	c := taskOf(ctx)
@@ -38,31 +28,3 @@ func labelsOf(ctx context.Context) (labels *context.Context) {
 	})
 	return labels
 }
-
-// worksFor notes that what w is about to run has the labels of ctx. It ends with fire or
-// leaveScope.
-func (w *Worker) worksFor(ctx context.Context) { w.client = ctx }
-
-func (w *Worker) worksForNobody() { w.client, w.labels = nil, nil }
-
-// labelsToShare returns the labels of what runs on w, for what is published of it.
-func (w *Worker) labelsToShare() *context.Context {
-	if w.client != nil {
-		w.labels = labelsOf(w.client)
-		w.client = nil
-	}
-	return w.labels
-}
-
-// relabel gives the goroutine of w the given labels.
-func (w *Worker) relabel(labels *context.Context) {
-	w.labels = labels
-	if labels == nil {
-		unlabel()
-		return
-	}
-	pprof.SetGoroutineLabels(*labels)
-}
-
-// unlabel takes all labels from the goroutine.
-func unlabel() { pprof.SetGoroutineLabels(context.Background()) }

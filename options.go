@@ -9,7 +9,6 @@ import (
 
 // settings are set by New.
 type settings struct {
-	number       uint64 // of the pool, as its goroutines' stacks spell it
 	name         string
 	order        Order
 	ageing       time.Duration // 0: none
@@ -19,8 +18,6 @@ type settings struct {
 	room         *room // nil without a limit
 	slots        *room // of unfinished tasks, likewise
 	slotOverflow Overflow
-	busyPoll     bool
-	linger       time.Duration
 	stallAfter   time.Duration // 0: never
 	onPanic      func(err *PanicError)
 	logger       *slog.Logger

@@ -179,24 +179,29 @@ func TestNothingIsOlderThanItsSubmission(t *testing.T) {
 func TestWorkersAreLetGoClean(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority), WithStallTimeout(0))
 	p.takePlace()
-	w := p.hire()
+	w := p.hire().as()
 	w.enterAsGuest()
 	if !w.guest || w.level.Load() != 0 {
 		t.Errorf("a guest: %t, level %d", w.guest, w.level.Load())
 	}
 	bg := context.Background()
-	w.context, w.client, w.labels = p.newContext(bg, seat{}), bg, &bg
+	w.client, w.labels = bg, &bg
 	w.runs.Store(true)
-	w.hold.YieldPlace()
-	p.fire(w)
-	if w.guest || w.context != nil || w.client != nil || w.labels != nil || w.runs.Load() || w.level.Load() != nothing || !w.hold.Load().HasPlace() {
-		t.Errorf("%t, %v, %v, %v, %t, %d, %v", w.guest, w.context, w.client, w.labels, w.runs.Load(), w.level.Load(), w.hold.Load())
+	p.exit(w)
+	if w.guest || w.client != nil || w.labels != nil || w.runs.Load() || w.level.Load() != nothing || !w.hold.Load().HasPlace() {
+		t.Errorf("%t, %v, %v, %t, %d, %v", w.guest, w.client, w.labels, w.runs.Load(), w.level.Load(), w.hold.Load())
 	}
-	if p.hire() != w {
+	if p.hire() != &w.engineWorker || !w.hold.YieldPlace() {
+		t.Error("another worker is made")
+	}
+	if p.fire(&w.engineWorker); !w.hold.Load().HasPlace() {
+		t.Error("one without a place is let go")
+	}
+	if p.hire() != &w.engineWorker {
 		t.Error("another worker is made")
 	}
 	plain := New(WithWorkers(1))
-	g := plain.hire()
+	g := plain.hire().as()
 	if g.enterAsGuest(); g.level.Load() != nothing {
 		t.Errorf("without priorities, a guest has the level %d", g.level.Load())
 	}

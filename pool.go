@@ -41,14 +41,11 @@ import (
 	"container/list"
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
-	"github.com/filch-go/filch/internal/place"
-	"github.com/filch-go/filch/internal/tag"
 )
 
 // Pool is a set of places for workers that steal work from one another. Make
@@ -56,63 +53,46 @@ import (
 // be closed; all of its methods may be called from any goroutine. In a bubble of
 // testing/synctest, use a pool that was made there.
 type Pool struct {
-	places place.Word // how many places are taken, and by whom
+	enginePool
 
-	// Seldom written: thieves look here at every turn.
-	limit      atomic.Int32 // places in all; guests may exceed it; written under mu
-	extra      atomic.Int32 // more of them, while workers are blocked out of sight
-	fixed      atomic.Bool  // the limit was set; else it follows GOMAXPROCS; written under mu
+	// Seldom written.
 	paused     atomic.Bool
 	phase      atomic.Int32
 	stallWatch atomic.Pointer[stallWatch] // nil if nobody watches
 	soon       atomic.Int64               // when the watch looks next; 0 if there is none
-	workers    atomic.Pointer[[]*Worker]
-	forkers    atomic.Pointer[[]*Worker] // those of them that have run fork-join work; see idle
 	settings
 	way way
 	_   [128]byte
 
-	global jobQueue
-	_      [64]byte
-	tasks  taskQueue // from outside
-	_      [64]byte
+	tasks taskQueue // from outside
+	_     [64]byte
 
 	laden atomic.Int64 // workers whose queue may hold tasks: those with some set; written with it
-	_     [120]byte
-
-	spare atomic.Pointer[Worker] // a cache of one for free
 	_     [120]byte
 
 	ended    taskCounts
 	observed atomic.Uint64 // tasks, if there is an observer
 
-	mu      sync.Mutex
-	free    []*Worker     // in workers, but unused
-	ids     []int         // less than the most of workers so far, and unused
-	long    list.List     // LongRunning tasks that run: bodies, the oldest first
-	parked  []*Worker     // those whose goroutine is kept; see WithIdleTimeout
-	closed  chan struct{} // Close waits here; made by the first Close
-	retired Stats         // of workers that were let go
+	retiredTasks TaskStats // of workers that were let go; under the engine's lock
+
+	endMu  sync.Mutex
+	closed chan struct{} // Close waits here; made by the first Close
+	long   list.List     // LongRunning tasks that run: bodies, the oldest first
 
 	// Of waits with a context that is not the task's; waits read and write them.
 	foreignTold atomic.Bool
 	foreignSeen atomic.Int64 // with a context of the pool's
 }
 
-// pools counts the pools that were made.
-var pools atomic.Uint64
-
 // New returns a pool. It starts no goroutine: workers start when there is work
 // and leave when there is none.
 func New(opts ...Option) *Pool {
 	p := &Pool{}
 	p.stallAfter = 100 * time.Millisecond
-	p.number = pools.Add(1) % tag.Max
+	p.init((*source)(p), func(v any) error { return panicError(v) })
 	p.begun = clock.Now()
 	p.life, p.endLife = context.WithCancelCause(context.Background())
 	p.life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
-	p.workers.Store(&[]*Worker{})
-	p.forkers.Store(&[]*Worker{})
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("filch: New: option %d is nil", i))
@@ -144,30 +124,6 @@ func Default() *Pool {
 	}
 	defaultPool.CompareAndSwap(nil, New())
 	return defaultPool.Load()
-}
-
-// follow takes over the limit from GOMAXPROCS, unless it is fixed, and returns
-// GOMAXPROCS. It is called when a worker begins to search, by whoever could not
-// call others in because there was one place, and when somebody asks.
-func (p *Pool) follow() int {
-	procs := runtime.GOMAXPROCS(0)
-	n := int32(min(procs, maxWorkers))
-	if !p.fixed.Load() && p.limit.Load() != n && p.setLimit(n, false) {
-		p.offer()
-	}
-	return procs
-}
-
-// setLimit sets the number of places, for good if fix is set; else it leaves one
-// alone that is. It reports whether there are more than before.
-func (p *Pool) setLimit(n int32, fix bool) (more bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !fix && p.fixed.Load() {
-		return false
-	}
-	p.fixed.Store(fix)
-	return p.limit.Swap(n) < n
 }
 
 // Do calls f on the calling goroutine, which takes part as a worker of the
@@ -209,7 +165,7 @@ func (p *Pool) tryEnter(forTask bool) *Worker {
 	if p.limit.Load() == 1 {
 		p.follow()
 	}
-	w := p.hire()
+	w := p.hire().as()
 	w.enterAsGuest()
 	return w
 }
@@ -228,6 +184,7 @@ func (p *Pool) exit(w *Worker) {
 	if !w.hold.Load().HasPlace() {
 		panic("filch: internal error: a worker left without its place")
 	}
-	p.fire(w)
+	w.guest = false
+	p.fire(&w.engineWorker)
 	p.leave()
 }

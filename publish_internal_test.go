@@ -12,9 +12,9 @@ func TestWhatAWorkerPublishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where no time passes
 		p := New(WithWorkers(4), WithStallTimeout(0))
 		setPlaces(p, counted{active: 4, searching: 3}) // three could take something at once, and nobody is woken
-		w := newWorker(p, 0)
+		w := testWorker(p, 0)
 		fn := NewFunc(func(f *Frame[int, int], n int) int { return n })
-		f := fn.enter(w)
+		f := fn.enter(&w.engineWorker)
 		for i := range 10 {
 			f.args = append(f.args, i)
 		}
@@ -35,13 +35,13 @@ func TestWhatAWorkerPublishes(t *testing.T) {
 		answer("supply", supply, 2, 2, 0, none)
 		answer("supply of nothing", supply, 0, 0, 0, none)
 		for i, j := range f.jobs.open {
-			if j.arg != i || j.owner != w {
+			if j.arg != i || j.owner != &w.engineWorker {
 				t.Errorf("fork %d has the argument %d", i, j.arg)
 			}
 		}
 		answer("more than there is", supply, 9, 4, 5, supply)
 		answer("more than nothing", hunger, 5, 0, 5, hunger)
-		g := fn.enter(w)
+		g := fn.enter(&w.engineWorker)
 		answer("an activation without forks", hunger, 0, 0, 1, hunger)
 		g.args = append(g.args, 1, 2, 3)
 		answer("a newer activation", hunger, 2, 2, 0, none)
@@ -74,7 +74,7 @@ func TestDemandAtTheStart(t *testing.T) {
 	} {
 		p := New(WithWorkers(c.limit), WithStallTimeout(0))
 		setPlaces(p, c.state)
-		w := newWorker(p, 0)
+		w := testWorker(p, 0)
 		w.demand, w.owed = c.demand, 7
 		for range 2 {
 			w.start()
@@ -87,7 +87,7 @@ func TestDemandAtTheStart(t *testing.T) {
 
 // Demand is raised and not lowered by others.
 func TestDemandIsRaised(t *testing.T) {
-	w := newWorker(New(WithWorkers(1)), 0)
+	w := testWorker(New(WithWorkers(1)), 0)
 	for _, c := range [][2]uint32{{supply, supply}, {none, supply}, {hunger, hunger}, {supply, hunger}, {giveWay, giveWay}, {hunger, giveWay}} {
 		if w.raise(c[0]); w.demand != c[1] {
 			t.Errorf("raised to %d: %d", c[0], w.demand)

@@ -44,7 +44,7 @@ func TestMovedTasksAreCounted(t *testing.T) {
 	for _, n := range []int{5, 40, 200} { // one by one, and by the chunk
 		victim := fill(n)
 		p := New(WithWorkers(2))
-		thief := newWorker(p, 0)
+		thief := testWorker(p, 0)
 		thief.searching = true // so that it wakes nobody
 		setPlaces(p, counted{active: p.Workers(), searching: 1})
 		if _, ok := thief.takeFrom(victim, 2, true); !ok {
@@ -70,7 +70,7 @@ func TestMovedTasksAreCounted(t *testing.T) {
 func TestStealByPriority(t *testing.T) {
 	p := New(WithWorkers(2), WithOrder(ByPriority))
 	var got int
-	victim, thief := newWorker(p, 0), newWorker(p, 1)
+	victim, thief := testWorker(p, 0), testWorker(p, 1)
 	thief.searching = true // so that it wakes nobody
 	setPlaces(p, counted{active: p.Workers(), searching: 1})
 	for i := range 10 {
@@ -116,7 +116,7 @@ func TestSpill(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority))
 	setPlaces(p, counted{active: 1}) // so that nobody is woken
 	var got int
-	w := newWorker(p, 0)
+	w := testWorker(p, 0)
 	for i := range policy.OwnQueue {
 		w.tasks.push(i, numbered(i, &got))
 	}
@@ -127,7 +127,7 @@ func TestSpill(t *testing.T) {
 	if w.tasks.len() != policy.Spilled || p.tasks.len() != policy.Spilled+1 {
 		t.Fatalf("%d tasks, and %d global ones", w.tasks.len(), p.tasks.len())
 	}
-	p.workers.Store(&[]*Worker{w})
+	p.workers.Store(engines(w))
 	for want := range policy.OwnQueue + 1 {
 		task, ok := w.nextTask()
 		if !ok {
@@ -147,8 +147,8 @@ func TestSpill(t *testing.T) {
 func TestSearchByPriority(t *testing.T) {
 	p := New(WithWorkers(2), WithOrder(ByPriority))
 	var got int
-	w, other := newWorker(p, 0), newWorker(p, 1)
-	p.workers.Store(&[]*Worker{w, other})
+	w, other := testWorker(p, 0), testWorker(p, 1)
+	p.workers.Store(engines(w, other))
 	w.searching = true // so that it wakes nobody
 	setPlaces(p, counted{active: p.Workers(), searching: 1})
 	next := func() int {

@@ -47,7 +47,7 @@ func (p *Pool) Queued() []QueuedTasks {
 func (p *Pool) Running() []RunningTasks {
 	counts := map[string]int{}
 	for _, w := range *p.workers.Load() {
-		q := &w.tasks
+		q := &w.as().tasks
 		q.mu.Lock()
 		b := q.running.body
 		q.mu.Unlock()

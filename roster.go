@@ -1,12 +1,13 @@
 package filch
 
 import (
+	"slices"
 	"sync/atomic"
 )
 
 // hire returns a worker for the caller's use, one that was used before if
 // there is any. It holds a place, which the caller has taken for it.
-func (p *Pool) hire() *Worker {
+func (p *enginePool) hire() *engineWorker {
 	w := p.spare.Swap(nil)
 	if w == nil {
 		w = p.hireSlow()
@@ -14,7 +15,7 @@ func (p *Pool) hire() *Worker {
 	return w
 }
 
-func (p *Pool) hireSlow() *Worker {
+func (p *enginePool) hireSlow() *engineWorker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.free); n > 0 {
@@ -27,16 +28,16 @@ func (p *Pool) hireSlow() *Worker {
 	if n := len(p.ids); n > 0 {
 		id, p.ids = p.ids[n-1], p.ids[:n-1]
 	}
-	w := newWorker(p, id)
+	w := p.source.New()
+	w.init(p, id)
 	all := append(old, w) // those who have the old list do not see what is beyond it
 	p.workers.Store(&all)
 	return w
 }
 
 // fire takes w back. Its deque is empty.
-func (p *Pool) fire(w *Worker) {
+func (p *enginePool) fire(w *engineWorker) {
 	_ = w.hold.RetakePlace() // for the next that hires it, if it was lent
-	w.context, w.guest = nil, false
 	w.worksForNobody()
 	if w.runs.Load() {
 		w.runs.Store(false)
@@ -55,28 +56,28 @@ func (p *Pool) fire(w *Worker) {
 
 // trim forgets workers that a crowd of callers has left behind, so that
 // thieves need not look at them for ever.
-func (p *Pool) trim() {
+func (p *enginePool) trim() {
 	old := *p.workers.Load()
 	keep := max(2*int(p.limit.Load()), 16)
 	if len(p.free) <= keep || len(p.free) < len(old)/2 {
 		return
 	}
-	gone := map[*Worker]bool{}
+	gone := map[*engineWorker]bool{}
 	stay := p.free[:keep/2]
 	for _, w := range p.free[keep/2:] {
-		if !w.tasks.leave() {
+		if !p.source.Retire(w) {
 			stay = append(stay, w)
 			continue
 		}
 		gone[w] = true
 		p.ids = append(p.ids, w.id)
 		w.flush()
-		w.addTo(&p.retired, 0)
+		w.addTo(&p.retired)
 	}
 	clear(p.free[len(stay):])
 	p.free = stay
-	for _, list := range []*atomic.Pointer[[]*Worker]{&p.workers, &p.forkers} {
-		var left []*Worker
+	for _, list := range []*atomic.Pointer[[]*engineWorker]{&p.workers, &p.forkers} {
+		var left []*engineWorker
 		for _, w := range *list.Load() {
 			if !gone[w] {
 				left = append(left, w)
@@ -84,4 +85,25 @@ func (p *Pool) trim() {
 		}
 		list.Store(&left)
 	}
+}
+
+// succeed returns another worker for the goroutine of w, with a place: w is left to somebody
+// else.
+func (w *engineWorker) succeed() *engineWorker {
+	w.crew.enter()
+	next := w.crew.hire()
+	next.runs.Store(true)
+	w.runs.Store(false)
+	return next
+}
+
+// unused returns the workers that nobody uses.
+func (p *enginePool) unused() map[*engineWorker]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	unused := map[*engineWorker]bool{p.spare.Load(): true}
+	for _, w := range slices.Concat(p.free, p.parked) {
+		unused[w] = true
+	}
+	return unused
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/filch-go/filch/internal/policy"
 )
 
 // A turn of a worker that finds nothing takes no more looks at deques on a
@@ -17,17 +19,17 @@ func TestATurnInVainIsShort(t *testing.T) {
 	const workers = 1000
 	for _, order := range []Order{LIFO, FIFO, ByPriority} {
 		p := New(WithWorkers(workers), WithOrder(order))
-		all := make([]*Worker, workers)
+		all := make([]*engineWorker, workers)
 		for i := range all {
 			all[i] = p.hireSlow()
 		}
 		look := func() (attempts, tasks int) {
 			w := all[workers/2]
 			w.count = counters{}
-			if j, task := w.look(true); j != nil || task.body != nil {
+			if j, found := w.look(true); j != nil || found {
 				t.Fatalf("%v: something was found", order)
 			}
-			return w.count.attempts, w.count.taskAttempts
+			return w.count.attempts, w.count.looks
 		}
 		if n, tasks := look(); n != 0 || tasks != 0 {
 			t.Errorf("%v: %d looks at deques and %d at queues where nobody has worked", order, n, tasks)
@@ -35,7 +37,7 @@ func TestATurnInVainIsShort(t *testing.T) {
 		for _, w := range all {
 			w.start()
 		}
-		if n, tasks := look(); n == 0 || n > glance || tasks != 0 {
+		if n, tasks := look(); n == 0 || n > policy.Glance || tasks != 0 {
 			t.Errorf("%v: %d looks at deques and %d at queues in a turn", order, n, tasks)
 		}
 	}
@@ -44,7 +46,7 @@ func TestATurnInVainIsShort(t *testing.T) {
 // Glances miss nobody for long, and never look at the worker itself.
 func TestGlancesReachEverybody(t *testing.T) {
 	p := New(WithWorkers(100))
-	all := make([]*Worker, 100)
+	all := make([]*engineWorker, 100)
 	for i := range all {
 		all[i] = p.hireSlow()
 		all[i].start()
@@ -80,16 +82,16 @@ func TestLadenQueuesAreCounted(t *testing.T) {
 		p := New(WithWorkers(1), WithOrder(order))
 		var workers []*Worker
 		for range 100 {
-			w := p.hireSlow()
+			w := p.hireSlow().as()
 			w.searching = true // so that it wakes nobody
 			workers = append(workers, w)
 		}
 		check := func(when string) {
 			flags := int64(0)
 			for _, w := range *p.workers.Load() {
-				if w.tasks.some.Load() {
+				if w.as().tasks.some.Load() {
 					flags++
-				} else if w.tasks.len() > 0 {
+				} else if w.as().tasks.len() > 0 {
 					t.Errorf("seed %d, %v, %s: a queue seems to be empty", seed, order, when)
 				}
 			}
@@ -119,7 +121,7 @@ func TestLadenQueuesAreCounted(t *testing.T) {
 			}
 		}
 		for _, w := range workers {
-			p.fire(w)
+			p.fire(&w.engineWorker)
 		}
 		check("after many were let go")
 		if n := len(*p.workers.Load()); n > 60 {
@@ -142,7 +144,7 @@ func TestForkersAreLetGo(t *testing.T) {
 		})
 	}
 	crowd.Wait()
-	all := map[*Worker]bool{}
+	all := map[*engineWorker]bool{}
 	for _, w := range *p.workers.Load() {
 		all[w] = true
 	}

@@ -86,9 +86,9 @@ func (w *Worker) leaveScope() {
 	}
 	// The task is over; its goroutine has gone on with another worker.
 	if w.hold.YieldPlace() {
-		w.pool.fire(w)
+		w.crew.fire(&w.engineWorker)
 		w.pool.leave()
 	} else {
-		w.pool.fire(w)
+		w.crew.fire(&w.engineWorker)
 	}
 }

@@ -12,83 +12,76 @@ import (
 
 // run is the life of a goroutine that fills a place: it looks for work and does
 // it until there is none.
-func (w *Worker) run(uint64, tag.Step) {
+func (w *engineWorker) run(uint64, tag.Step) {
 	left := false
 	unlabel() // the labels of the goroutine that this one was started by
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on
-			go w.pool.mark(w.run)
+			go w.crew.mark(w.run)
 		}
 	}()
 	for w.hold.Load().HasPlace() || w.regain() {
-		j, t := w.find()
+		j, found := w.find()
 		switch {
 		case j != nil:
 			if j.level != nothing {
-				w.setLevel(j.level)
+				w.crew.source.SetLevel(w, j.level)
 			}
 			w.start()
 			w.execute(j)
-		case t.body != nil:
-			w.serve(t, &w)
-			if w.pool.way.n.Load() > 0 {
-				w.passPlace()
-			}
+		case found:
+			w.crew.source.Serve(&w)
 		default:
 			left = true
 			return
 		}
 	}
 	left = true
-	w.pool.fire(w)
+	w.crew.fire(w)
 }
 
-// find returns a job or a task, or neither when there is none: then w and its
-// place are given back.
-func (w *Worker) find() (j *job, t task) {
+// find returns a job, or reports that the Source has something to serve, or neither when
+// there is none: then w and its place are given back.
+func (w *engineWorker) find() (j *job, found bool) {
 	for {
-		if j, t = w.search(); w.got(j, t) {
-			return j, t
+		if j, found = w.search(); j != nil || found {
+			if w.searching {
+				w.stopSearching()
+			}
+			w.crew.source.Found()
+			return j, found
 		}
 		if !w.giveUp() {
-			return nil, task{}
+			return nil, false
 		}
 	}
 }
 
-// search returns a job or a task, or neither.
-func (w *Worker) search() (j *job, t task) {
-	p := w.pool
+// search returns a job, or reports that the Source has something to serve, or neither.
+func (w *engineWorker) search() (j *job, found bool) {
+	p := w.crew
 	if c := p.counts(p.places.Load()); c.Active <= c.Limit {
-		if t, _ = w.nextTask(); t.body != nil {
-			return nil, t
-		}
-		if j, t = w.look(false); j != nil || t.body != nil {
-			return j, t
+		if j, found = w.look(false); j != nil || found {
+			return j, found
 		}
 	}
 	if w.searching || w.startSearching() {
 		for s := (spin{}); s.next() || p.mayPoll(); {
-			if w.tasks.some.Load() { // pushed with the context of a task that w ran
-				if t, _ = w.nextTask(); t.body != nil {
-					return nil, t
-				}
+			if j, found = w.look(true); j != nil || found {
+				return j, found
 			}
-			if j, t = w.look(true); j != nil || t.body != nil {
-				return j, t
-			}
-			if w.pool.way.n.Load() > 0 { // leaving lets one go on
+			if p.source.Waiting() { // leaving lets one go on
 				break
 			}
 		}
 	}
-	return nil, task{}
+	return nil, false
 }
 
 // giveUp gives back w's place, and w, unless its goroutine is kept and has
 // another place in the end: then it reports true.
-func (w *Worker) giveUp() bool {
-	p := w.pool
+func (w *engineWorker) giveUp() bool {
+	p := w.crew
 	searched := w.searching
 	w.searching = false
 	if p.linger == 0 {
@@ -112,91 +105,59 @@ func (w *Worker) giveUp() bool {
 }
 
 // mayPoll reports whether a worker may look for work without end.
-func (p *Pool) mayPoll() bool {
-	if !p.busyPoll || p.phase.Load() != open {
+func (p *enginePool) mayPoll() bool {
+	s := p.places.Load()
+	if !p.busyPoll || s.Closed() {
 		return false
 	}
-	c := p.counts(p.places.Load())
+	c := p.counts(s)
 	return c.Active <= c.Limit
 }
 
-// got ends the search if it found something.
-func (w *Worker) got(j *job, t task) bool {
-	if j == nil && t.body == nil {
-		return false
-	}
-	w.found()
-	w.pool.urge()
-	w.pool.guard()
-	return true
-}
-
-func (w *Worker) found() {
-	if w.searching {
-		w.stopSearching()
-	}
-}
-
-// look goes once through the global queues, then through the queues of the
-// others if some may hold tasks, or else at a glance through the deques of forkers.
-// If ask is set, it asks workers that have nothing public to publish.
-func (w *Worker) look(ask bool) (*job, task) {
-	p := w.pool
-	if j := p.global.take(); j != nil {
-		return j, task{}
-	}
-	if p.order == ByPriority {
-		if t, ok := w.stealTask(); ok {
-			return nil, t
+// look goes once through all that there may be, as policy.Look says. If ask is set, it
+// asks workers that have nothing public to publish.
+func (w *engineWorker) look(ask bool) (j *job, found bool) {
+	p := w.crew
+	for _, at := range policy.Look {
+		switch at {
+		case policy.HandedOn:
+			j = p.global.take()
+		case policy.Source:
+			found = p.source.Look(w)
+		case policy.Forks:
+			j = w.lookForForks(ask)
 		}
-	} else if t, ok := w.takeFrom(&p.tasks, int(p.limit.Load()), false); ok {
-		return nil, t
+		if j != nil || found {
+			return j, found
+		}
 	}
-	tasks := p.order != ByPriority && p.laden.Load() > 0 // else that was stealTask's affair
-	var all []*Worker
-	var pass policy.Pass
-	var n int
-	if tasks {
-		all, pass, n = w.others()
-	} else {
-		all, pass, n = w.otherForkers()
-		n = min(n, glance)
-	}
-	for i := range n {
+	return nil, false
+}
+
+// lookForForks looks at a glance through the deques of forkers.
+func (w *engineWorker) lookForForks(ask bool) *job {
+	all, pass, n := w.otherForkers()
+	for i := range min(n, policy.Glance) {
 		v := all[pass.At(i)]
-		if v.forks.Load() {
-			if j := w.steal(v); j != nil {
-				return j, task{}
-			}
-		}
-		if tasks {
-			if t, ok := w.takeFrom(&v.tasks, 2, true); ok {
-				return nil, t
-			}
+		if j := w.steal(v); j != nil {
+			return j
 		}
 		if ask {
 			v.raise(hunger)
 		}
 	}
-	return nil, task{}
+	return nil
 }
 
-// glance is how many others a worker looks at in one turn if none of them need have
-// anything. How many workers search is limited, but each that runs out of work takes a
-// turn before it knows whether it may: on a thousand workers, a full turn took the
-// processors from those that had work. What a glance misses is found by the next, and at
-// last by release, which looks at all.
-const glance = 32
-
 // others returns all workers, and in which order to look at those that are not w, n of them.
-func (w *Worker) others() (all []*Worker, pass policy.Pass, n int) {
-	all = *w.pool.workers.Load()
+func (w *engineWorker) others() (all []*engineWorker, pass policy.Pass, n int) {
+	all = *w.crew.workers.Load()
 	return all, w.victims.Pass(w.placeIn(all, &w.index), len(all)), len(all) - 1
 }
 
 // otherForkers is others for those that may have forks, of which w may be none.
-func (w *Worker) otherForkers() (all []*Worker, pass policy.Pass, n int) {
-	all = *w.pool.forkers.Load()
+func (w *engineWorker) otherForkers() (all []*engineWorker, pass policy.Pass, n int) {
+	all = *w.crew.forkers.Load()
 	if !w.forks.Load() {
 		return all, w.victims.Pass(len(all), len(all)+1), len(all)
 	}
@@ -204,7 +165,7 @@ func (w *Worker) otherForkers() (all []*Worker, pass policy.Pass, n int) {
 }
 
 // placeIn returns where w is in all, which is at last, most often.
-func (w *Worker) placeIn(all []*Worker, last *int) int {
+func (w *engineWorker) placeIn(all []*engineWorker, last *int) int {
 	if *last >= len(all) || all[*last] != w {
 		*last = max(0, slices.Index(all, w))
 	}
@@ -213,7 +174,7 @@ func (w *Worker) placeIn(all []*Worker, last *int) int {
 
 // steal takes the oldest public fork of v. If steals come seldom, so that forks
 // are coarse, it also asks v to keep enough public for everybody.
-func (w *Worker) steal(v *Worker) *job {
+func (w *engineWorker) steal(v *engineWorker) *job {
 	w.count.attempts++
 	j, r := v.thief.Steal()
 	if r != deque.Success {
@@ -221,7 +182,7 @@ func (w *Worker) steal(v *Worker) *job {
 	}
 	w.count.steals++
 	t := clock.Now()
-	if policy.Coarse(t-w.lastSteal) && v.thief.Len() < int(w.pool.limit.Load()) {
+	if policy.Coarse(t-w.lastSteal) && v.thief.Len() < int(w.crew.limit.Load()) {
 		v.raise(supply)
 	}
 	w.lastSteal = t

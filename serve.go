@@ -66,7 +66,10 @@ func (w *Worker) nextByPriority() (t task, ok bool) {
 		}
 		q.mu.Unlock()
 		if n == 0 {
-			return w.stealTask()
+			if t, ok = w.stealTask(); ok {
+				return t, true
+			}
+			return w.takeFrom(&p.tasks, int(p.limit.Load()), false)
 		}
 		if t, ok = w.takeFrom(&p.tasks, 0, false); ok {
 			return t, true
@@ -75,20 +78,20 @@ func (w *Worker) nextByPriority() (t task, ok bool) {
 	return t, false
 }
 
-// stealTask takes a task from another worker, or from the global queue if there
-// is a more urgent one, or none elsewhere.
+// stealTask takes a task from another worker.
 func (w *Worker) stealTask() (t task, ok bool) {
 	p := w.pool
-	if p.laden.Load() > 0 {
-		all, pass, n := w.others()
-		for i := range n {
-			if t, ok = w.takeFrom(&all[pass.At(i)].tasks, 2, true); ok {
-				w.tasks.turn.Own()
-				return t, true
-			}
+	if p.laden.Load() <= 0 {
+		return t, false
+	}
+	all, pass, n := w.others()
+	for i := range n {
+		if t, ok = w.takeFrom(&all[pass.At(i)].as().tasks, 2, true); ok {
+			w.tasks.turn.Own()
+			return t, true
 		}
 	}
-	return w.takeFrom(&p.tasks, int(p.limit.Load()), false)
+	return t, false
 }
 
 // takeFrom takes the oldest task of q, and moves others with it, one in share of
@@ -103,7 +106,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 		return t, false
 	}
 	if steal {
-		w.count.taskAttempts++
+		w.count.looks++
 	}
 	q.mu.Lock()
 	more, priority, ok := q.portion(share)
@@ -117,10 +120,8 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	}
 	t, _ = q.pop(false)
 	n := q.give(more, &w.batch)
-	wake := n > 0 && !w.searching // a searching worker wakes another when it stops
-	if w.searching && q == &p.tasks {
-		w.searching = false // at once, for mayGiveWay
-		p.places.Found()
+	wake := n > 0 && !w.searching       // a searching worker wakes another when it stops
+	if q == &p.tasks && w.endSearch() { // at once, for mayGiveWay
 		wake = true
 	}
 	q.mu.Unlock()
@@ -143,7 +144,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 // serve runs t, and whatever else is queued, at the bottom of w's stack. self is
 // where the caller keeps w: if somebody still uses w as a Scope in the end, it
 // is left to them, and the caller gets another worker.
-func (w *Worker) serve(t task, self **Worker) {
+func (w *Worker) serve(t task, self **engineWorker) {
 	p := w.pool
 	s := seat{worker: w, round: w.hold.OpenRound()}
 	w.doing.Store(makeDoing(atTasks, nil, 0))
@@ -189,19 +190,16 @@ func (w *Worker) caughtTask() {
 
 // served is deferred by serve, and called whatever the callbacks do that caughtTask
 // calls.
-func (w *Worker) served(self **Worker) {
-	p := w.pool
+func (w *Worker) served(self **engineWorker) {
 	unlabel() // what the tasks have set
 	w.tasks.mu.Lock()
 	w.tasks.ran += w.ran
 	w.tasks.running = task{}
 	w.tasks.mu.Unlock()
 	w.ran = 0
+	w.context = nil
 	if w.endRound() {
-		p.enter()
-		*self = p.hire()
-		(*self).runs.Store(true)
-		w.runs.Store(false)
+		*self = w.succeed()
 	}
 }
 

@@ -97,33 +97,33 @@ func framesNamed(names ...any) iter.Seq[runtime.Frame] {
 // Of a goroutine's stack the census knows whether it is that of a worker of the pool, and why
 // it does not run.
 func TestWhatAWorkerWaitsFor(t *testing.T) {
-	const run, park = "(*Worker).run", "(*Worker).park"
+	run, park, block := ofWorker+"run", ofWorker+"park", ofWorker+"block"
 	our := func(name string) string { return thisPackage + name }
-	p := &Pool{settings: settings{number: 65}}
+	p := &Pool{enginePool: enginePool{number: 65}}
 	for name, c := range map[string]struct {
 		frames             []any
 		runs, waits, gives bool
 	}{
-		"runs":               {[]any{"main.f", our(run), 65, "runtime.goexit"}, true, false, false},
-		"waits":              {[]any{"runtime.gopark", "runtime.chanrecv", "main.f", our(run), 65, "runtime.goexit"}, true, true, false},
-		"waits at once":      {[]any{"runtime.gopark", our(run), 65, "runtime.goexit"}, true, true, false},
-		"waits for memory":   {[]any{"runtime.gopark", "runtime.gcAssistAlloc", "main.f", our(run), 65, "runtime.goexit"}, true, false, false},
-		"waits, named gc":    {[]any{"runtime.gopark", "runtime.chanrecv", "main.f", "runtime.gcStart", our(run), 65, "runtime.goexit"}, true, true, false},
-		"named gopark below": {[]any{"main.f", "runtime.gopark", our(run), 65, "runtime.goexit"}, true, false, false},
-		"lends":              {[]any{"runtime.gopark", our("(*latch).wait"), our(run), 65, "runtime.goexit"}, true, true, true},
-		"lends below":        {[]any{"runtime.gopark", "main.f", our("Blocking"), "main.g", our(run), 65, "runtime.goexit"}, true, true, true},
-		"joins":              {[]any{"runtime.gopark", our("(*Worker).block"), "main.g", our(run), 65, "runtime.goexit"}, true, true, true},
-		"blocks":             {[]any{"runtime.gopark", "main.f", our("(*Worker).Blocking"), our(run), 65, "runtime.goexit"}, true, true, true},
-		"another's Blocking": {[]any{"runtime.gopark", "main.Blocking", our(run), 65, "runtime.goexit"}, true, true, false},
-		"is parked":          {[]any{"runtime.gopark", our(park), our(run), 65, "runtime.goexit"}, false, true, false},
-		"another's park":     {[]any{"runtime.gopark", "main.park", our(run), 65, "runtime.goexit"}, true, true, false},
-		"another pool":       {[]any{"runtime.gopark", our(run), 2, "runtime.goexit"}, false, true, false},
-		"on top of another":  {[]any{"runtime.gopark", 65, "main.f", our(run), 2, "runtime.goexit"}, false, true, false},
-		"another on top":     {[]any{"runtime.gopark", 2, "main.f", our(run), 65, "runtime.goexit"}, true, true, false},
+		"runs":               {[]any{"main.f", run, 65, "runtime.goexit"}, true, false, false},
+		"waits":              {[]any{"runtime.gopark", "runtime.chanrecv", "main.f", run, 65, "runtime.goexit"}, true, true, false},
+		"waits at once":      {[]any{"runtime.gopark", run, 65, "runtime.goexit"}, true, true, false},
+		"waits for memory":   {[]any{"runtime.gopark", "runtime.gcAssistAlloc", "main.f", run, 65, "runtime.goexit"}, true, false, false},
+		"waits, named gc":    {[]any{"runtime.gopark", "runtime.chanrecv", "main.f", "runtime.gcStart", run, 65, "runtime.goexit"}, true, true, false},
+		"named gopark below": {[]any{"main.f", "runtime.gopark", run, 65, "runtime.goexit"}, true, false, false},
+		"lends":              {[]any{"runtime.gopark", our("(*latch).wait"), run, 65, "runtime.goexit"}, true, true, true},
+		"lends below":        {[]any{"runtime.gopark", "main.f", our("Blocking"), "main.g", run, 65, "runtime.goexit"}, true, true, true},
+		"joins":              {[]any{"runtime.gopark", block, "main.g", run, 65, "runtime.goexit"}, true, true, true},
+		"blocks":             {[]any{"runtime.gopark", "main.f", our("(*Worker).Blocking"), run, 65, "runtime.goexit"}, true, true, true},
+		"another's Blocking": {[]any{"runtime.gopark", "main.Blocking", run, 65, "runtime.goexit"}, true, true, false},
+		"is parked":          {[]any{"runtime.gopark", park, run, 65, "runtime.goexit"}, false, true, false},
+		"another's park":     {[]any{"runtime.gopark", "main.park", run, 65, "runtime.goexit"}, true, true, false},
+		"another pool":       {[]any{"runtime.gopark", run, 2, "runtime.goexit"}, false, true, false},
+		"on top of another":  {[]any{"runtime.gopark", 65, "main.f", run, 2, "runtime.goexit"}, false, true, false},
+		"another on top":     {[]any{"runtime.gopark", 2, "main.f", run, 65, "runtime.goexit"}, true, true, false},
 		"no worker":          {[]any{"runtime.gopark", "main.f", 65, "runtime.goexit"}, false, true, false},
-		"no pool":            {[]any{"runtime.gopark", our(run), "runtime.goexit"}, false, true, false},
+		"no pool":            {[]any{"runtime.gopark", run, "runtime.goexit"}, false, true, false},
 	} {
-		if runs, waits, gives := p.workerAt(framesNamed(c.frames...)); runs != c.runs || waits != c.waits || gives != c.gives {
+		if runs, waits, gives := p.workerAt(framesNamed(c.frames...), lends); runs != c.runs || waits != c.waits || gives != c.gives {
 			t.Errorf("%s: runs %t, waits %t, gives %t", name, runs, waits, gives)
 		}
 	}

@@ -176,18 +176,9 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 // lost returns how many of the places taken are of no use to what is queued: those of
 // workers that wait out of the pool's sight, and of guests, which do not run tasks.
 func (p *Pool) lost(active int) int {
-	held, lent := 0, 0
-	for _, w := range *p.workers.Load() {
-		switch {
-		case !w.runs.Load():
-		case w.hold.Load().HasPlace():
-			held++
-		default:
-			lent++
-		}
-	}
-	c := p.census()
-	return c.waiting + max(0, c.lending-lent) + max(0, active-held)
+	held, lent := p.fill()
+	c := p.census(lends)
+	return c.Waiting + max(0, c.Lending-lent) + max(0, active-held)
 }
 
 // runningGoroutines returns about how many goroutines run, could run, or are in

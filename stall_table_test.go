@@ -139,7 +139,7 @@ func TestWhatTheWatchSees(t *testing.T) {
 		var ws []*Worker
 		for i := range 3 {
 			p.takePlace()
-			w := newWorker(p, i)
+			w := testWorker(p, i)
 			ws = append(ws, w)
 			if n := i + 1; i < 2 {
 				for range n {
@@ -149,7 +149,7 @@ func TestWhatTheWatchSees(t *testing.T) {
 			}
 		}
 		ws[1].tasks.inPlace.begun.Store(100)
-		p.workers.Store(&ws)
+		p.workers.Store(engines(ws...))
 		p.tasks.push(0, task{})
 		p.tasks.taken = 1000
 		p.extra.Store(2)
@@ -168,8 +168,8 @@ func TestWhatTheWatchSees(t *testing.T) {
 		ws[1].runs.Store(true)
 		ws[1].hold.YieldPlace()
 		ws[2].runs.Store(true)
-		ws = append(ws, newWorker(p, 3)) // a guest
-		p.workers.Store(&ws)
+		ws = append(ws, testWorker(p, 3)) // a guest
+		p.workers.Store(engines(ws...))
 		for active, want := range []int{0, 0, 0, 1, 2} {
 			if n := p.lost(active); n != want {
 				t.Errorf("of %d places, two with tasks that run, %d are lost, not %d", active, n, want)
@@ -277,7 +277,7 @@ func TestAges(t *testing.T) {
 
 // When a worker has begun with a task is noted at the first look after that.
 func TestTheBeginOfATaskIsNotedOnce(t *testing.T) {
-	w := newWorker(New(WithStallTimeout(0)), 0)
+	w := testWorker(New(WithStallTimeout(0)), 0)
 	q := &w.tasks
 	for _, c := range []struct{ taken, now, when int64 }{{0, 5, 0}, {1, 6, 6}, {1, 7, 6}, {2, 8, 8}, {2, 9, 8}} {
 		q.taken = c.taken

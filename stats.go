@@ -59,14 +59,6 @@ type TaskStats struct {
 	Oldest time.Duration
 }
 
-// counters is what a worker counts for itself.
-type counters struct{ published, takenBack, attempts, steals, helped, waits, wakes, taskAttempts int }
-
-// stats is where it adds up. The goroutine that flushes writes, anybody loads.
-type stats struct {
-	published, takenBack, attempts, steals, helped, waits, wakes, taskAttempts atomic.Int64
-}
-
 // taskCounts is what is counted of tasks, but for what their queues count.
 type taskCounts struct {
 	direct, failed, panicked, cancelled, rejected, helped, stalls atomic.Int64
@@ -75,39 +67,10 @@ type taskCounts struct {
 	inPlace inPlace // on no worker
 }
 
-// flush adds up what w has counted.
-func (w *Worker) flush() {
-	if w.count == (counters{}) {
-		return
-	}
-	c, s := w.count, &w.stats
-	w.count = counters{}
-	for _, x := range [...]struct {
-		to *atomic.Int64
-		n  int
-	}{
-		{&s.published, c.published}, {&s.takenBack, c.takenBack}, {&s.attempts, c.attempts},
-		{&s.steals, c.steals}, {&s.helped, c.helped}, {&s.waits, c.waits}, {&s.wakes, c.wakes}, {&s.taskAttempts, c.taskAttempts},
-	} {
-		if x.n > 0 {
-			x.to.Add(int64(x.n))
-		}
-	}
-}
-
-// addTo adds w's figures to those of t.
-func (w *Worker) addTo(t *Stats, now int64) {
-	s := &w.stats
-	t.Published += s.published.Load()
-	t.TakenBack += s.takenBack.Load()
-	t.Attempts += s.attempts.Load()
-	t.Steals += s.steals.Load()
-	t.Helped += s.helped.Load()
-	t.Waits += s.waits.Load()
-	t.Wakes += s.wakes.Load()
-	t.Tasks.Attempts += s.taskAttempts.Load()
-	w.tasks.addTo(&t.Tasks, now)
-	t.Tasks.Done += w.tasks.inPlace.begun.Load() - int64(w.hold.Load().Seated())
+// addTo adds the figures of w's tasks to those of t.
+func (w *Worker) addTo(t *TaskStats, now int64) {
+	w.tasks.addTo(t, now)
+	t.Done += w.tasks.inPlace.begun.Load() - int64(w.hold.Load().Seated())
 }
 
 func (q *taskQueue) addTo(t *TaskStats, now int64) {
@@ -134,19 +97,16 @@ func (q *taskQueue) addTo(t *TaskStats, now int64) {
 func (p *Pool) Stats() Stats {
 	p.follow()
 	at := clock.Now()
-	if w := p.spare.Swap(nil); w != nil {
-		w.flush()
-		p.fire(w)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, w := range p.free {
-		w.flush()
-	}
-	t := p.retired
-	for _, w := range *p.workers.Load() {
-		w.addTo(&t, at)
-	}
+	var t Stats
+	f := p.figures(func(w *engineWorker) {
+		if w == nil {
+			t.Tasks = p.retiredTasks
+			return
+		}
+		w.as().addTo(&t.Tasks, at)
+	})
+	t.Published, t.TakenBack, t.Attempts, t.Steals = f.Published, f.TakenBack, f.Attempts, f.Steals
+	t.Helped, t.Waits, t.Wakes, t.Tasks.Attempts = f.Helped, f.Waits, f.Wakes, f.Looks
 	queued := t.Tasks.Queued
 	p.tasks.addTo(&t.Tasks, at)
 	t.Tasks.Global = t.Tasks.Queued - queued

@@ -72,9 +72,6 @@ type way struct {
 	waiting []*Worker // the most urgent last, and of these the longest waiting
 }
 
-// nothing is the level of a worker that runs nothing that could give way.
-const nothing = math.MinInt64
-
 // setLevel notes how urgent what w is about to run is: the priority that it was
 // queued by. It is for pools by priority.
 func (w *Worker) setLevel(level int64) {

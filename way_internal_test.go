@@ -10,7 +10,7 @@ import (
 func TestTheLeastUrgentLevelIsNotForgotten(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority))
 	p.takePlace()
-	w := p.hire()
+	w := p.hire().as()
 	p.tasks.best.Store(5)
 	var turns atomic.Int64
 	var over atomic.Bool
@@ -50,7 +50,7 @@ func busyWithLessUrgent(n int) (p *Pool, workers []*Worker) {
 	p = New(WithWorkers(n), WithOrder(ByPriority))
 	for range n {
 		p.takePlace()
-		w := p.hireSlow()
+		w := p.hireSlow().as()
 		w.guest = true // gives way to nothing
 		w.setLevel(10)
 		workers = append(workers, w)
@@ -117,7 +117,7 @@ func TestWhatBeginsLaterIsAsked(t *testing.T) {
 func TestTheDemandToGiveWayIsNotForgotten(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority))
 	p.takePlace()
-	w := p.hire()
+	w := p.hire().as()
 	w.setLevel(10)
 	p.tasks.best.Store(5) // of a task that is taken when the worker looks for it
 	w.raise(giveWay)

@@ -10,7 +10,7 @@ import (
 func wayPool(order Order) (p *Pool, w *Worker) {
 	p = New(WithWorkers(1), WithOrder(order), WithStallTimeout(0))
 	p.takePlace()
-	return p, p.hire()
+	return p, p.hire().as()
 }
 
 // Who may go on: all in a pause, those that gave way for nothing more urgent, and one after
@@ -125,7 +125,7 @@ func TestTheLineOfThoseThatGaveWay(t *testing.T) {
 	p := New(WithOrder(ByPriority))
 	ws := make([]*Worker, 7)
 	for i, level := range []int64{5, 3, 5, 9, 3, 1, 5} {
-		ws[i] = newWorker(p, i)
+		ws[i] = testWorker(p, i)
 		ws[i].level.Store(level)
 		p.way.enter(ws[i])
 		if n := p.way.n.Load(); int(n) != i+1 {
@@ -184,7 +184,7 @@ func TestWhoIsUrged(t *testing.T) {
 		var ws []*Worker
 		for _, level := range []int64{5, 1} {
 			p.takePlace()
-			w := p.hire()
+			w := p.hire().as()
 			w.level.Store(level)
 			ws = append(ws, w)
 		}
@@ -249,7 +249,7 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 	var ws []*Worker
 	wait := func(n int) {
 		for i := range n {
-			w := newWorker(p, i)
+			w := testWorker(p, i)
 			w.wakeup = make(chan struct{})
 			ws = append(ws, w)
 			p.way.enter(w)
@@ -281,7 +281,7 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 		t.Errorf("%d of 5 go on, with %d places", goOn(), placesOf(p).active)
 	}
 	wait(1)
-	w := newWorker(p, 9)
+	w := testWorker(p, 9)
 	w.hold.YieldPlace()
 	if w.passPlace(); goOn() != 5 {
 		t.Error("a place is passed on that is none")

@@ -1,0 +1,124 @@
+package filch
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/filch-go/filch/internal/place"
+	"github.com/filch-go/filch/internal/tag"
+)
+
+// A Source is what a pool does beside forks: tasks. The engine knows no more of them than
+// this. Its methods are called by any goroutine, unless they are for a worker: then by that
+// worker's own.
+type Source interface {
+	// New makes a worker. The Source keeps beside it what it needs to know of it. It is
+	// called under the lock of the roster.
+	New() *engineWorker
+	// Retire reports whether a worker that nobody uses may be forgotten. It is called under
+	// the lock of the roster.
+	Retire(w *engineWorker) bool
+
+	// Look takes something to do for w, first from what w has, and keeps it for Serve. It
+	// reports false if there is nothing.
+	Look(w *engineWorker) bool
+	// Serve does what Look has kept, and all that it finds next. It leaves the worker that
+	// the goroutine goes on with in *w.
+	Serve(w **engineWorker)
+
+	// Found is called when a worker has found something to do, or a place was offered: what
+	// is queued may have to wait.
+	Found()
+	// Offer is called when a place is free, or more of them are. It reports whether something
+	// is queued that a worker should be woken for.
+	Offer() bool
+	// Waiting reports whether a goroutine waits for a place that it has given to the Source.
+	Waiting() bool
+	// Woken is called when a worker is woken.
+	Woken()
+	// AllLeft is called when the last place of a closed pool was given up, and reports
+	// whether that is the end.
+	AllLeft() bool
+
+	// GiveWay is called where the forks of w are in order, if its demand is giveWay: w may
+	// give its place to what is queued.
+	GiveWay(w *engineWorker)
+	// SetLevel notes how urgent it is what w is about to run.
+	SetLevel(w *engineWorker, level int64)
+	// LabelsOf returns a context with the profiler labels of what works for ctx, or nil if
+	// there are none.
+	LabelsOf(ctx context.Context) *context.Context
+}
+
+// enginePool is the places of a pool, and the workers that fill them.
+type enginePool struct {
+	places place.Word // how many places are taken, and by whom
+
+	// Seldom written: thieves look here at every turn.
+	limit   atomic.Int32 // places in all; guests may exceed it; written under mu
+	extra   atomic.Int32 // more of them, while workers are blocked out of sight
+	fixed   atomic.Bool  // the limit was set; else it follows GOMAXPROCS; written under mu
+	workers atomic.Pointer[[]*engineWorker]
+	forkers atomic.Pointer[[]*engineWorker] // those of them that have run fork-join work; see idle
+
+	// Written before there is a worker.
+	source   Source
+	number   uint64 // of the pool, as its goroutines' stacks spell it
+	busyPoll bool
+	linger   time.Duration
+	wrap     func(v any) error // the error for a panic with the value v, made while the stack is there
+	_        [128]byte
+
+	global jobQueue
+	_      [64]byte
+
+	spare atomic.Pointer[engineWorker] // a cache of one for free
+	_     [120]byte
+
+	mu      sync.Mutex
+	free    []*engineWorker // in workers, but unused
+	ids     []int           // less than the most of workers so far, and unused
+	parked  []*engineWorker // those whose goroutine is kept; see WithIdleTimeout
+	retired Figures         // of workers that were let go
+}
+
+// pools counts the pools that were made.
+var pools atomic.Uint64
+
+// init makes p a pool of places without a limit.
+func (p *enginePool) init(source Source, wrap func(v any) error) {
+	p.source, p.wrap = source, wrap
+	p.number = pools.Add(1) % tag.Max
+	p.workers.Store(&[]*engineWorker{})
+	p.forkers.Store(&[]*engineWorker{})
+}
+
+// mark calls then with the mark of p below it on the stack.
+func (p *enginePool) mark(then tag.Step) { tag.Below(p.number, then) }
+
+// follow takes over the limit from GOMAXPROCS, unless it is fixed, and returns
+// GOMAXPROCS. It is called when a worker begins to search, by what could not
+// call others in because there was one place, and when somebody asks.
+func (p *enginePool) follow() int {
+	procs := runtime.GOMAXPROCS(0)
+	n := int32(min(procs, maxWorkers))
+	if !p.fixed.Load() && p.limit.Load() != n && p.setLimit(n, false) {
+		p.offer()
+	}
+	return procs
+}
+
+// setLimit sets the number of places, for good if fix is set; else it leaves one
+// alone that is. It reports whether there are more than before.
+func (p *enginePool) setLimit(n int32, fix bool) (more bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !fix && p.fixed.Load() {
+		return false
+	}
+	p.fixed.Store(fix)
+	return p.limit.Swap(n) < n
+}

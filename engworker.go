@@ -1,0 +1,148 @@
+package filch
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+
+	"github.com/filch-go/filch/deque"
+	"github.com/filch-go/filch/internal/place"
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// engineWorker is one of the places of a pool at work: what a goroutine is that runs forks
+// and looks for work.
+type engineWorker struct {
+	_ [64]byte
+
+	// demand is up when another worker has found too little to steal. Thieves
+	// raise it. The owner looks at it at each fork and join, publishes forks and lowers
+	// it; see answer. Nothing that is written often shares its cache line. It is no
+	// atomic.Uint32 because that type's methods cost the inliner more.
+	demand uint32
+	thief  *deque.Thief[*job] // never written again; others find it beside demand
+	forks  atomic.Bool        // in the pool's forkers; the owner sets it, thieves load it
+	_      [52]byte
+
+	// Only the owner touches these.
+	crew      *enginePool
+	number    uint32 // from 1; no other of the pool's workers has it; never written again
+	id        int    // one less
+	own       *deque.Owner[*job]
+	acts      []activation // what runs here, the oldest first
+	first     int          // no activation below it has private forks
+	helping   int          // jobs that run on top of a wait
+	passed    bool         // gave the place to another while helping, and counts as blocked
+	searching bool         // counted as searching
+	unwinding bool         // dropping forks after a panic or Goexit
+	blocking  bool         // in Blocking
+	lastSteal int64
+	fresh     bool // the credit was not counted yet for what runs here
+	owed      int  // forks to publish, whatever the credit
+	credit    policy.Credit
+	victims   policy.Victims
+	index     int // where w was in the pool's workers when it last looked
+	forker    int // where it was in the pool's forkers
+	count     counters
+
+	client context.Context  // what runs here has its labels, if they were not asked for yet; see labels.go
+	labels *context.Context // the same once they were; nil if there are none
+
+	wakeup   chan struct{} // closed by the worker that finished the awaited job, or lets w go on, and has seen to a place for w
+	unparked chan bool     // whether to go on, or to leave
+	stats    stats         // the owner writes, anybody loads
+
+	doing note // what w is at, as makeDoing returns it; the owner writes, or the goroutine that hires it; Dump loads
+	since note // of a stolen fork, when it was taken; the same
+
+	hold  place.Hold   // the worker and those that have its tasks' contexts write and load
+	runs  atomic.Bool  // a goroutine of the pool fills the place, or is about to, not a guest; it or its waker writes, the watch for stalls loads
+	level atomic.Int64 // how urgent it is what runs, or nothing; the owner writes, others load; see Source.SetLevel
+
+	self any // what the worker is to the Source, which made it; never written again
+}
+
+// nothing is the level of a worker that runs nothing that could give way.
+const nothing = math.MinInt64
+
+// init makes w, which its Source has just made, a worker of p with the given id.
+func (w *engineWorker) init(p *enginePool, id int) {
+	w.crew, w.number, w.id = p, uint32(id)+1, id
+	w.victims = policy.RandomStart(uint64(id))
+	w.own, w.thief = deque.NewChaseLev[*job]()
+	w.hold.Init()
+	w.level.Store(nothing)
+}
+
+// poll answers demand, if there is any.
+func (w *engineWorker) poll() {
+	if atomic.LoadUint32(&w.demand) != none {
+		w.answer()
+	}
+}
+
+// start is called before something new runs on w. Demand from before, when
+// there was nothing to publish, is replaced by what there is now.
+func (w *engineWorker) start() {
+	w.fresh = true
+	w.owed = 0
+	p := w.crew
+	if !w.forks.Load() {
+		p.addForker(w)
+	}
+	limit := p.limit.Load()
+	if limit == 1 {
+		return
+	}
+	if p.idlers() > 0 { // (R10)
+		w.raise(hunger)
+		return
+	}
+	// Nobody waits, but everybody will be idle some time. A (W12) that this overwrites
+	// is answered nonetheless: what is owed is published first, which wakes a worker.
+	w.owed = int(limit) - 1
+	if level := atomic.LoadUint32(&w.demand); level == none || level == hunger {
+		atomic.CompareAndSwapUint32(&w.demand, level, supply)
+	}
+}
+
+// addForker lets those see w that look for forks, or ask for them.
+func (p *enginePool) addForker(w *engineWorker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.forks.Store(true)
+	all := append(*p.forkers.Load(), w) // see hireSlow
+	p.forkers.Store(&all)               // (W13)
+}
+
+// An activation is a run of forks of one function on one worker. Forks of
+// different activations never mix in age: those of a newer activation are all
+// younger.
+type activation interface {
+	// Publish makes a job of the oldest private fork; nil if there is none.
+	Publish() *job
+	// Forks returns what Drop takes to leave the forks alone that are open now.
+	Forks() int
+	// Drop forgets all but the first n forks: it clears private ones, and takes back
+	// published ones or waits for them.
+	Drop(n int)
+	// Close lets go of an activation without open forks.
+	Close()
+}
+
+// newest returns the newest activation, or nil if there is none.
+func (w *engineWorker) newest() activation {
+	if n := len(w.acts); n > 0 {
+		return w.acts[n-1]
+	}
+	return nil
+}
+
+func (w *engineWorker) push(a activation) { w.acts = append(w.acts, a) }
+
+func (w *engineWorker) pop() {
+	n := len(w.acts) - 1
+	w.acts[n] = nil
+	w.acts = w.acts[:n]
+	w.first = max(0, min(w.first, n-1))
+}

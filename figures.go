@@ -1,0 +1,72 @@
+package filch
+
+import "sync/atomic"
+
+// Figures is what the workers of a pool have done so far.
+type Figures struct {
+	Published, TakenBack, Attempts, Steals, Helped, Waits, Wakes int64 // see Stats of package filch
+
+	Looks int64 // of the Source, into what another worker has
+}
+
+// counters is what a worker counts for itself.
+type counters struct{ published, takenBack, attempts, steals, helped, waits, wakes, looks int }
+
+// stats is where it adds up. The goroutine that flushes writes, anybody loads.
+type stats struct {
+	published, takenBack, attempts, steals, helped, waits, wakes, looks atomic.Int64
+}
+
+// flush adds up what w has counted.
+func (w *engineWorker) flush() {
+	if w.count == (counters{}) {
+		return
+	}
+	c, s := w.count, &w.stats
+	w.count = counters{}
+	for _, x := range [...]struct {
+		to *atomic.Int64
+		n  int
+	}{
+		{&s.published, c.published}, {&s.takenBack, c.takenBack}, {&s.attempts, c.attempts},
+		{&s.steals, c.steals}, {&s.helped, c.helped}, {&s.waits, c.waits}, {&s.wakes, c.wakes}, {&s.looks, c.looks},
+	} {
+		if x.n > 0 {
+			x.to.Add(int64(x.n))
+		}
+	}
+}
+
+// addTo adds w's figures to those of f.
+func (w *engineWorker) addTo(f *Figures) {
+	s := &w.stats
+	f.Published += s.published.Load()
+	f.TakenBack += s.takenBack.Load()
+	f.Attempts += s.attempts.Load()
+	f.Steals += s.steals.Load()
+	f.Helped += s.helped.Load()
+	f.Waits += s.waits.Load()
+	f.Wakes += s.wakes.Load()
+	f.Looks += s.looks.Load()
+}
+
+// figures returns what the workers have done so far. also is called for each worker, and at
+// first with nil, under the lock of the roster.
+func (p *enginePool) figures(also func(w *engineWorker)) Figures {
+	if w := p.spare.Swap(nil); w != nil {
+		w.flush()
+		p.fire(w)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.free {
+		w.flush()
+	}
+	f := p.retired
+	also(nil)
+	for _, w := range *p.workers.Load() {
+		w.addTo(&f)
+		also(w)
+	}
+	return f
+}

@@ -1,0 +1,49 @@
+package filch
+
+import (
+	"reflect"
+	"sync/atomic"
+)
+
+// What a worker is at is a word, Worker.doing, which Dump may load at any time: the owner
+// stores it when it begins with something that takes long as a rule, next to which
+// a store is little: a call from outside, a burst of tasks, a stolen fork, a wait
+// at a join, a search. Forks and tasks do not. It stays when the worker is let go;
+// Dump knows which workers are in use.
+//
+//	bits  0-2   kind
+//	bits  3-23  number of another worker, and one more: whose fork it is, or who has it
+//	bits 24-63  entry of the function, from origin; 0 if it is not known
+type doingKind uint64
+
+const (
+	atTasks  doingKind = iota // serves tasks; which one, its queue tells
+	atDo                      // in a function passed to Do
+	atCall                    // in a Call
+	atFork                    // runs a stolen fork
+	atJoin                    // waits for a fork that was stolen
+	atSearch                  // looks for work
+	atWay                     // has given way to a task
+)
+
+// origin is so far below the functions of a program that the difference is positive, if
+// they are not in a plugin.
+var origin = uint64(entryOf(entryOf)) - 1<<39
+
+// note is a word that is there for Dump alone.
+type note = atomic.Uint64
+
+// makeDoing packs a word. other may be nil, and entry 0.
+func makeDoing(kind doingKind, other *engineWorker, entry uintptr) uint64 {
+	d := uint64(kind)
+	if other != nil {
+		d |= uint64(other.id+1) << 3
+	}
+	if from := uint64(entry) - origin; entry != 0 && from < 1<<40 {
+		d |= from << 24
+	}
+	return d
+}
+
+// entryOf returns where f begins, which must be a function.
+func entryOf(f any) uintptr { return reflect.ValueOf(f).Pointer() }

@@ -1,0 +1,85 @@
+package filch
+
+import (
+	"context"
+
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// source is a Pool as its engine sees it: where tasks come from.
+type source Pool
+
+var _ Source = (*source)(nil)
+
+func (s *source) pool() *Pool { return (*Pool)(s) }
+
+func (s *source) New() *engineWorker { return &newWorker(s.pool()).engineWorker }
+
+func (s *source) Retire(w *engineWorker) bool {
+	p, v := s.pool(), w.as()
+	if !v.tasks.leave() {
+		return false
+	}
+	v.addTo(&p.retiredTasks, 0)
+	return true
+}
+
+// Look takes a task for w to serve, in the order that the policy says.
+func (s *source) Look(w *engineWorker) bool {
+	p, v := s.pool(), w.as()
+	order := &policy.LookForTasks
+	if p.order == ByPriority {
+		order = &policy.LookByPriority
+	}
+	for _, at := range order {
+		var ok bool
+		switch at {
+		case policy.Own:
+			if v.tasks.some.Load() || v.tasks.turn.Due() {
+				v.next, ok = v.nextTask()
+			}
+		case policy.Global:
+			v.next, ok = v.takeFrom(&p.tasks, int(p.limit.Load()), false)
+		case policy.Others:
+			v.next, ok = v.stealTask()
+		}
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *source) Serve(w **engineWorker) {
+	v := (*w).as()
+	t := v.next
+	v.next = task{}
+	v.serve(t, w)
+	if s.pool().way.n.Load() > 0 {
+		(*w).as().passPlace()
+	}
+}
+
+func (s *source) Found() {
+	s.pool().urge()
+	s.pool().guard()
+}
+
+func (s *source) Offer() bool {
+	p := s.pool()
+	for p.way.n.Load() > 0 && p.resume() { // (R11)
+	}
+	return !p.paused.Load() && p.mayHaveTasks() // (R11)
+}
+
+func (s *source) Waiting() bool { return s.pool().way.n.Load() > 0 }
+
+func (s *source) Woken() { s.pool().forgetLostWatch() }
+
+func (s *source) AllLeft() bool { return s.pool().allLeft() }
+
+func (s *source) GiveWay(w *engineWorker) { w.as().giveWay() }
+
+func (s *source) SetLevel(w *engineWorker, level int64) { w.as().setLevel(level) }
+
+func (s *source) LabelsOf(ctx context.Context) *context.Context { return labelsOf(ctx) }
