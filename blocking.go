@@ -30,13 +30,7 @@ func (w *Worker) Blocking(f func()) {
 	if f == nil {
 		panic("filch: Blocking: f is nil")
 	}
-	if w.blocking {
-		f()
-		return
-	}
-	w.beginBlocking()
-	defer w.endBlocking()
-	f()
+	w.engine.lendFor(f)
 }
 
 // Blocking calls f, which may block for long, and gives the caller's place to another
@@ -60,5 +54,5 @@ func Blocking(ctx context.Context, f func()) {
 	}
 	defer c.reclaim()
 	// On a goroutine that the task has made, Close would wait for this call.
-	c.pool.mark(func(uint64, tag.Step) { f() })
+	c.pool.engine.mark(func(uint64, tag.Step) { f() })
 }

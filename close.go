@@ -93,8 +93,8 @@ func (p *Pool) end() <-chan struct{} {
 	if p.closed == nil {
 		p.closed = make(chan struct{})
 	}
-	p.places.Close()
-	p.dismiss()
+	p.engine.places.Close()
+	p.engine.dismiss()
 	p.closeIfDone()
 	return p.closed
 }
@@ -112,8 +112,8 @@ func (p *Pool) closeIfDone() bool {
 	// Who queues a task after the look at the depth wakes a worker: either that
 	// takes its place before the compare-and-swap, which fails then, or it finds
 	// that all has ended, and the task is dropped.
-	if p.closed == nil || p.depth() > 0 || !p.places.TryEnd() {
-		return p.places.Load().Ended()
+	if p.closed == nil || p.depth() > 0 || !p.engine.places.TryEnd() {
+		return p.engine.places.Load().Ended()
 	}
 	p.phase.Store(cancelled)
 	p.endLife(ErrClosed)
@@ -146,7 +146,7 @@ func (p *Pool) dropQueued() {
 
 // queues returns all queues of tasks.
 func (p *Pool) queues() []*taskQueue {
-	all := *p.workers.Load()
+	all := *p.engine.workers.Load()
 	qs := make([]*taskQueue, 0, 1+len(all))
 	qs = append(qs, &p.tasks)
 	for _, w := range all {
@@ -184,7 +184,7 @@ func (p *Pool) Pause() {
 // Resume ends the effect of [Pool.Pause].
 func (p *Pool) Resume() {
 	if p.paused.CompareAndSwap(true, false) {
-		p.offer()
+		p.engine.offer()
 		p.urge()
 		p.moreRoom()
 		p.guard()
@@ -193,13 +193,13 @@ func (p *Pool) Resume() {
 
 // Workers returns how many workers the pool has: how many goroutines may run at once.
 func (p *Pool) Workers() int {
-	p.follow()
-	return int(p.limit.Load())
+	p.engine.follow()
+	return p.engine.size()
 }
 
 // Idle returns how many workers could start on something at once: the free places, and
 // the workers that look for work. It costs an atomic load.
-func (p *Pool) Idle() int { return max(0, p.idlers()) }
+func (p *Pool) Idle() int { return max(0, p.engine.idlers()) }
 
 // Resize sets the number of workers, which no longer follows GOMAXPROCS. If
 // more are at work, the excess leave when they finish their current work. It panics if n
@@ -208,8 +208,8 @@ func (p *Pool) Resize(n int) {
 	if n < 1 || n > maxWorkers {
 		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, maxWorkers))
 	}
-	if p.setLimit(int32(n), true) {
-		p.offer()
+	if p.engine.setLimit(int32(n), true) {
+		p.engine.offer()
 		p.moreRoom()
 	} else {
 		p.guard()

@@ -13,8 +13,8 @@ import (
 func TestWhenAPoolEnds(t *testing.T) {
 	p := New(WithWorkers(1), WithStallTimeout(0))
 	over := func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
+		p.engine.mu.Lock()
+		defer p.engine.mu.Unlock()
 		return p.closeIfDone()
 	}
 	if over() {
@@ -27,19 +27,19 @@ func TestWhenAPoolEnds(t *testing.T) {
 		t.Error("it is over with a task queued")
 	}
 	p.dropQueued()
-	p.takePlace()
+	p.engine.takePlace()
 	if over() {
 		t.Error("it is over with a place taken")
 	}
-	_ = p.places.Leave()
+	_ = p.engine.places.Leave()
 	for range 2 {
 		if !over() {
 			t.Error("it is not over")
 		}
 	}
 	<-end
-	if p.phase.Load() != cancelled || !hasEnded(p.places.Load()) || !errors.Is(context.Cause(p.life), ErrClosed) {
-		t.Errorf("phase %d, %v, %v", p.phase.Load(), p.places.Load(), context.Cause(p.life))
+	if p.phase.Load() != cancelled || !hasEnded(p.engine.places.Load()) || !errors.Is(context.Cause(p.life), ErrClosed) {
+		t.Errorf("phase %d, %v, %v", p.phase.Load(), p.engine.places.Load(), context.Cause(p.life))
 	}
 }
 
@@ -108,16 +108,16 @@ func TestClosedForGood(t *testing.T) {
 		}
 		g.Wait()
 		synctest.Wait()
-		if len(p.parked) != 3 {
-			t.Errorf("%d of 3 goroutines are kept", len(p.parked))
+		if len(p.engine.parked) != 3 {
+			t.Errorf("%d of 3 goroutines are kept", len(p.engine.parked))
 		}
 		p.Pause()
 		begin := time.Now()
 		for range 4 {
 			p.Close()
 			synctest.Wait()
-			if s := p.places.Load(); !hasEnded(s) || len(p.parked) > 0 || p.paused.Load() {
-				t.Errorf("%v; %d are kept; paused: %t", s, len(p.parked), p.paused.Load())
+			if s := p.engine.places.Load(); !hasEnded(s) || len(p.engine.parked) > 0 || p.paused.Load() {
+				t.Errorf("%v; %d are kept; paused: %t", s, len(p.engine.parked), p.paused.Load())
 			}
 		}
 		var b strings.Builder
@@ -140,14 +140,14 @@ func TestGoroutinesAreKeptForATime(t *testing.T) {
 		for at, kept := range []int{0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 1, 1, 1, 0, 0} {
 			time.Sleep(time.Millisecond)
 			synctest.Wait()
-			p.mu.Lock()
-			if n := len(p.parked); at != 1 && at != 4 && n != kept { // at a moment when two things happen
+			p.engine.mu.Lock()
+			if n := len(p.engine.parked); at != 1 && at != 4 && n != kept { // at a moment when two things happen
 				t.Errorf("after %d s, %d are kept, not %d", at, n, kept)
 			}
-			p.mu.Unlock()
+			p.engine.mu.Unlock()
 			time.Sleep(time.Second - time.Millisecond)
 		}
-		if s := p.places.Load(); s != 0 {
+		if s := p.engine.places.Load(); s != 0 {
 			t.Errorf("%v", s)
 		}
 		p.Close()
@@ -157,7 +157,7 @@ func TestGoroutinesAreKeptForATime(t *testing.T) {
 // With fewer places, and nobody idle any more, the watch begins; with more, what is queued starts.
 func TestResizeSeesToWhatIsQueued(t *testing.T) {
 	p := New(WithWorkers(2), WithStallTimeout(time.Hour))
-	p.takePlace()
+	p.engine.takePlace()
 	p.tasks.some.Store(true)
 	p.Resize(1)
 	w := p.stallWatch.Load()

@@ -46,7 +46,7 @@ func TestWhoSharesAContext(t *testing.T) {
 		if s := fmt.Sprint(got[0]); !strings.HasSuffix(s, "Background.filchTask") {
 			t.Error(s)
 		}
-		for _, w := range *p.workers.Load() {
+		for _, w := range *p.engine.workers.Load() {
 			if w.as().context != nil {
 				t.Error("a worker at rest keeps the context of a task")
 			}

@@ -97,7 +97,7 @@ func (w *wait) closesCircle() bool {
 		if !s.isRunning() {
 			return false
 		}
-		if next.task == w.by || w.by.worker != nil && s.runner() == w.by.worker.number {
+		if next.task == w.by || w.by.worker != nil && s.runner() == w.by.worker.engine.number {
 			return true
 		}
 		next = next.task.waitsFor(s.runner()) // (R41)
@@ -129,7 +129,7 @@ func (c *taskContext) notes(number uint32) *waits {
 		}
 		return nil
 	}
-	all := *c.pool.workers.Load()
+	all := *c.pool.engine.workers.Load()
 	if i := int(number) - 1; i < len(all) && all[i].number == number {
 		return &all[i].as().waits
 	}
@@ -288,7 +288,7 @@ func (p *Pool) allWaits() (all []wait) {
 			all = append(all, *w)
 		}
 	}
-	for _, w := range *p.workers.Load() {
+	for _, w := range *p.engine.workers.Load() {
 		collect(&w.as().waits)
 	}
 	for _, b := range p.longRunning() {
@@ -366,7 +366,7 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 	bySeat, byTask, byGroup := map[uint32][]int{}, map[*taskContext][]int{}, map[context.Context][]int{}
 	for i, w := range all {
 		if w.by.worker != nil {
-			bySeat[w.by.worker.number] = append(bySeat[w.by.worker.number], i)
+			bySeat[w.by.worker.engine.number] = append(bySeat[w.by.worker.engine.number], i)
 		} else {
 			byTask[w.by] = append(byTask[w.by], i)
 		}

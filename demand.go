@@ -37,6 +37,11 @@ func (w *engineWorker) raise(level uint32) {
 	}
 }
 
+// lowerGiveWay lowers the demand from giveWay, and reports false if it is not that.
+func (w *engineWorker) lowerGiveWay() bool {
+	return atomic.CompareAndSwapUint32(&w.demand, giveWay, hunger)
+}
+
 // answer meets demand by publishing forks, oldest first. It publishes as many as the
 // worker has credit for. That costs little next to the work it has been doing, and
 // serves workers that fall idle later. On hunger it publishes at least until as many

@@ -13,7 +13,7 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 		return ErrClosed
 	}
 	defer p.exit(w)
-	w.doing.Store(makeDoing(atDo, nil, entryOf(f)))
+	w.engine.note(atDo, nil, entryOf(f))
 	w.Do(f)
 	return nil
 }
@@ -43,10 +43,10 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 		return ErrClosed
 	}
 	defer p.exit(w)
-	if w.labels = labelsOf(ctx); w.labels != nil {
-		w.relabel(w.labels)
+	if labels := labelsOf(ctx); labels != nil {
+		w.engine.relabel(labels)
 	}
-	w.doing.Store(makeDoing(atDo, nil, entryOf(f)))
+	w.engine.note(atDo, nil, entryOf(f))
 	w.Do(f)
 	return nil
 }
@@ -54,4 +54,4 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 // Closed reports whether [Pool.Close] or [Pool.Shutdown] has been called: whether Do
 // panics and TryDo returns [ErrClosed]. It never becomes false again, and if it is
 // false, the pool may be closed the moment after. It costs an atomic load.
-func (p *Pool) Closed() bool { return p.places.Load().Closed() }
+func (p *Pool) Closed() bool { return p.engine.places.Load().Closed() }

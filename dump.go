@@ -98,8 +98,8 @@ func (p *Pool) Dump(out io.Writer) error {
 		fmt.Fprint(t, ", paused")
 	}
 	fmt.Fprintln(t)
-	unused := p.unused()
-	for _, w := range *p.workers.Load() {
+	unused := p.engine.unused()
+	for _, w := range *p.engine.workers.Load() {
 		if line := w.as().describe(unused[w]); line != "" {
 			fmt.Fprintln(t, line)
 		}
@@ -150,7 +150,7 @@ func (w *Worker) describe(unused bool) string {
 			parts = append(parts, shown.String())
 		}
 	}
-	line := fmt.Sprintf("worker %d\t", w.id)
+	line := fmt.Sprintf("worker %d\t", w.engine.id)
 	if queued > 0 {
 		line += fmt.Sprintf("%d queued", queued)
 	}
@@ -162,13 +162,8 @@ func (w *Worker) describe(unused bool) string {
 
 // describeDoing tells what w is at, but for what is known from Show.
 func (w *Worker) describeDoing(shown bool) (s string) {
-	d := w.doing.Load()
-	other := int(d>>3&(1<<21-1)) - 1
-	function := ""
-	if from := d >> 24; from != 0 {
-		function = nameOfFunction("", uintptr(origin+from))
-	}
-	kind := doingKind(d & 7)
+	at := w.engine.at()
+	function, kind, other := nameOfFunction("", at.Entry), at.Kind, at.Other
 	switch {
 	case strings.HasPrefix(function, thisPackage):
 		function = " of Join"
@@ -187,7 +182,7 @@ func (w *Worker) describeDoing(shown bool) (s string) {
 		}
 	case atFork:
 		s = fmt.Sprintf("fork%s from worker %d", function, other)
-		if d := since(int64(w.since.Load()), clock.Now()); d >= time.Millisecond {
+		if d := since(at.Since, clock.Now()); d >= time.Millisecond {
 			s += fmt.Sprintf(", for %v", round(d))
 		}
 	case atJoin:
@@ -200,7 +195,7 @@ func (w *Worker) describeDoing(shown bool) (s string) {
 	case atWay:
 		s = "has given way to tasks"
 	}
-	if !w.hold.Load().HasPlace() {
+	if !w.engine.hold.Load().HasPlace() {
 		s = strings.TrimPrefix(s+", without a place", ", ")
 	}
 	return s

@@ -31,27 +31,27 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 			{makeDoing(atDo, nil, entryOf(entryOf)), false, 0, "Do of Join"},
 			{makeDoing(atCall, nil, upper), false, 0, "Call of strings.ToUpper"},
 			{makeDoing(atCall, nil, upper), true, 0, ""},
-			{makeDoing(atFork, &first.engineWorker, upper), false, 0, "fork of strings.ToUpper from worker 0"},
-			{makeDoing(atFork, &first.engineWorker, upper), true, 0, "fork from worker 0"},
-			{makeDoing(atFork, &first.engineWorker, odd), false, 0, "fork of strings.ToUpper from worker 0"},
-			{makeDoing(atFork, &last.engineWorker, 0), false, ms - 1, "fork from worker 2097150"},
-			{makeDoing(atFork, &last.engineWorker, odd), false, ms, "fork of strings.ToUpper from worker 2097150, for 1ms"},
+			{makeDoing(atFork, &first.engine, upper), false, 0, "fork of strings.ToUpper from worker 0"},
+			{makeDoing(atFork, &first.engine, upper), true, 0, "fork from worker 0"},
+			{makeDoing(atFork, &first.engine, odd), false, 0, "fork of strings.ToUpper from worker 0"},
+			{makeDoing(atFork, &last.engine, 0), false, ms - 1, "fork from worker 2097150"},
+			{makeDoing(atFork, &last.engine, odd), false, ms, "fork of strings.ToUpper from worker 2097150, for 1ms"},
 			{makeDoing(atJoin, nil, 0), false, 0, "waits for a fork"},
-			{makeDoing(atJoin, &first.engineWorker, 0), false, 0, "waits for a fork that worker 0 has"},
+			{makeDoing(atJoin, &first.engine, 0), false, 0, "waits for a fork that worker 0 has"},
 			{makeDoing(atSearch, nil, 0), false, 0, "searches"},
 			{makeDoing(atWay, nil, 0), false, 0, "has given way to tasks"},
 		} {
-			w.doing.Store(c.doing)
-			w.since.Store(uint64(clock.Now() - int64(c.since)))
+			w.engine.doing.Store(c.doing)
+			w.engine.since.Store(uint64(clock.Now() - int64(c.since)))
 			if got := w.describeDoing(c.shown); got != c.want {
 				t.Errorf("%#x, %t: %q, not %q", c.doing, c.shown, got, c.want)
 			}
-			w.hold.YieldPlace()
+			w.engine.hold.YieldPlace()
 			want := strings.TrimPrefix(c.want+", without a place", ", ")
 			if got := w.describeDoing(c.shown); got != want {
 				t.Errorf("%#x, %t: %q, not %q", c.doing, c.shown, got, want)
 			}
-			w.hold.RetakePlace()
+			w.engine.hold.RetakePlace()
 		}
 		for _, from := range []uint64{0, 1, 1<<39 + 5, 1<<40 - 1} {
 			if uint64(uintptr(origin+from)) != origin+from {
@@ -77,7 +77,7 @@ func TestLineOfAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(1), WithOrder(LIFO))
 		w := testWorker(p, 7)
-		w.doing.Store(makeDoing(atTasks, nil, 0))
+		w.engine.note(atTasks, nil, 0)
 		queued := func(n int) { w.tasks.q.PushBack(task{}) }
 		check := func(unused bool, want string) {
 			t.Helper()
@@ -99,7 +99,7 @@ func TestLineOfAWorker(t *testing.T) {
 		check(false, "worker 7\t1 queued\ttask upper, for 1ms or more")
 		w.tasks.when++
 		check(false, "worker 7\t1 queued\ttask upper")
-		w.doing.Store(makeDoing(atSearch, nil, 0))
+		w.engine.note(atSearch, nil, 0)
 		w.Show(&Progress{Name: "sum"})
 		check(false, "worker 7\t1 queued\ttask upper; searches; sum")
 		check(true, "worker 7\t1 queued\ttask upper")
@@ -158,10 +158,10 @@ func TestHeadOfDump(t *testing.T) {
 		p.Pause()
 		p.Go(context.Background(), func(context.Context) {})
 		p.ended.stalls.Store(1)
-		p.extra.Store(3)
+		p.engine.extra.Store(3)
 		head("pool: 2 workers, 3 extra since workers were blocked (1 time); 0 places taken, 0 searching, 0 goroutines blocked\n" +
 			"tasks: 1 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 1 queued (1 globally, the oldest for 0s), paused\n")
-		p.extra.Store(0)
+		p.engine.extra.Store(0)
 		p.Close()
 		defer func() {
 			if v := recover(); v != "filch: Dump: out is nil" {

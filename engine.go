@@ -122,3 +122,12 @@ func (p *enginePool) setLimit(n int32, fix bool) (more bool) {
 	p.fixed.Store(fix)
 	return p.limit.Swap(n) < n
 }
+
+// size returns how many workers there may be at once, but for extra ones.
+func (p *enginePool) size() int { return int(p.limit.Load()) }
+
+// setExtra sets how many places there are beyond the limit, and returns how many there were.
+func (p *enginePool) setExtra(n int) (before int) { return int(p.extra.Swap(int32(n))) }
+
+// extras returns how many places there are beyond the limit.
+func (p *enginePool) extras() int { return int(p.extra.Load()) }

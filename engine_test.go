@@ -3,7 +3,7 @@ package filch
 // testWorker returns a worker of p that is in none of its lists.
 func testWorker(p *Pool, id int) *Worker {
 	w := newWorker(p)
-	w.init(&p.enginePool, id)
+	w.engine.init(&p.engine, id)
 	return w
 }
 
@@ -11,7 +11,7 @@ func testWorker(p *Pool, id int) *Worker {
 func engines(ws ...*Worker) *[]*engineWorker {
 	var all []*engineWorker
 	for _, w := range ws {
-		all = append(all, &w.engineWorker)
+		all = append(all, &w.engine)
 	}
 	return &all
 }

@@ -17,6 +17,9 @@ type stats struct {
 	published, takenBack, attempts, steals, helped, waits, wakes, looks atomic.Int64
 }
 
+// looked counts a look of the Source into what another worker has.
+func (w *engineWorker) looked() { w.count.looks++ }
+
 // flush adds up what w has counted.
 func (w *engineWorker) flush() {
 	if w.count == (counters{}) {

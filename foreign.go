@@ -51,7 +51,7 @@ func (s stackOfTasks) isForeign(c *taskContext) bool {
 // nameAt returns the name of a task on a stack, or its function's.
 func (p *Pool) nameAt(t taskOnStack) string {
 	var bodies []body
-	for _, w := range *p.workers.Load() {
+	for _, w := range *p.engine.workers.Load() {
 		q := &w.as().tasks
 		q.mu.Lock()
 		bodies = append(bodies, q.running.body)

@@ -251,8 +251,8 @@ func (f *frameForks[A, R]) Close() {
 // never ends, so that Fork comes upon it.
 var noWorker = func() *engineWorker {
 	w := &Worker{}
-	w.demand, w.self = hunger, w
-	return &w.engineWorker
+	w.engine.demand, w.engine.self = hunger, w
+	return &w.engine
 }()
 
 // atFirst returns for how many forks an activation has room at first, if an argument

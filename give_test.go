@@ -32,7 +32,7 @@ func TestHowMuchMoves(t *testing.T) {
 				victim.push(0, numbered(i, &got))
 			}
 			thief := testWorker(p, 0)
-			thief.searching = true // so that it wakes nobody: its tasks are in no queue of the pool's
+			thief.engine.searching = true // so that it wakes nobody: its tasks are in no queue of the pool's
 			setPlaces(p, counted{active: p.Workers(), searching: 1})
 			if _, ok := thief.takeFrom(victim, c.share, c.steal); !ok {
 				t.Fatalf("%+v: nothing was taken", c)
@@ -84,11 +84,11 @@ func TestTooLateToBegin(t *testing.T) {
 		},
 	} {
 		p := New(WithWorkers(1), WithQueueLimit(1, CallerRuns))
-		p.places.Close()
-		p.places.TryEnd()
-		before := p.places.Load()
+		p.engine.places.Close()
+		p.engine.places.TryEnd()
+		before := p.engine.places.Load()
 		begin(p)
-		if s := p.places.Load(); s != before {
+		if s := p.engine.places.Load(); s != before {
 			t.Errorf("%s: the places were %v and are %v", name, before, s)
 		}
 	}
@@ -108,26 +108,26 @@ func TestAThiefAsksForMore(t *testing.T) {
 		p := New(WithWorkers(4))
 		v, w := testWorker(p, 0), testWorker(p, 1)
 		for range c.public {
-			v.own.Push(&job{})
+			v.engine.own.Push(&job{})
 		}
-		v.demand = c.before
-		if w.lastSteal = clock.Now() + 1<<40; c.seldom {
-			w.lastSteal = clock.Now() - 1<<40
+		v.engine.demand = c.before
+		if w.engine.lastSteal = clock.Now() + 1<<40; c.seldom {
+			w.engine.lastSteal = clock.Now() - 1<<40
 		}
-		if w.steal(&v.engineWorker) == nil {
+		if w.engine.steal(&v.engine) == nil {
 			t.Fatal("nothing was stolen")
 		}
-		if v.demand != c.want {
-			t.Errorf("%+v: the demand is %d", c, v.demand)
+		if v.engine.demand != c.want {
+			t.Errorf("%+v: the demand is %d", c, v.engine.demand)
 		}
-		if w.count.attempts != 1 || w.count.steals != 1 {
-			t.Errorf("%+v", w.count)
+		if w.engine.count.attempts != 1 || w.engine.count.steals != 1 {
+			t.Errorf("%+v", w.engine.count)
 		}
 	}
 	p := New(WithWorkers(4))
 	v, w := testWorker(p, 0), testWorker(p, 1)
-	if w.steal(&v.engineWorker) != nil || w.count.attempts != 1 || w.count.steals != 0 || v.demand != none {
-		t.Errorf("of nothing: %+v", w.count)
+	if w.engine.steal(&v.engine) != nil || w.engine.count.attempts != 1 || w.engine.count.steals != 0 || v.engine.demand != none {
+		t.Errorf("of nothing: %+v", w.engine.count)
 	}
 }
 

@@ -58,11 +58,11 @@ func TestAHandleNamesOneFork(t *testing.T) {
 // Without the race detector, the use of a Worker is not looked at.
 func TestUseIsLookedAtIfThatIsFree(t *testing.T) {
 	w := testWorker(New(WithWorkers(1)), 0)
-	if s := recoveredFrom(w.checkUse); s != "" {
+	if s := recoveredFrom(w.engine.checkUse); s != "" {
 		t.Errorf("a free worker: %s", s)
 	}
-	w.blocking = true
-	if s := recoveredFrom(w.checkUse); (s != "") != race.Enabled {
+	w.engine.blocking = true
+	if s := recoveredFrom(w.engine.checkUse); (s != "") != race.Enabled {
 		t.Errorf("checked: %t; %q", race.Enabled, s)
 	}
 }

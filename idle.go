@@ -22,6 +22,12 @@ func (p *enginePool) counts(s place.State) policy.Counts {
 	}
 }
 
+// over reports whether more places are taken than there are.
+func (p *enginePool) over() bool {
+	c := p.counts(p.places.Load())
+	return c.Active > c.Limit
+}
+
 // idlers returns how many workers could start on something at once.
 func (p *enginePool) idlers() int { return p.counts(p.places.Load()).Idle() }
 
@@ -46,7 +52,7 @@ func (p *enginePool) wake() bool {
 			}
 			w := p.hire()
 			w.searching = true
-			w.doing.Store(makeDoing(atSearch, nil, 0))
+			w.note(atSearch, nil, 0)
 			w.count.wakes++
 			w.runs.Store(true) // by now: on a busy machine its goroutine may not run for long
 			go p.mark(w.run)
@@ -95,7 +101,7 @@ func (p *enginePool) unpark() bool {
 	w := p.parked[n]
 	p.parked = p.parked[:n]
 	w.searching = true
-	w.doing.Store(makeDoing(atSearch, nil, 0))
+	w.note(atSearch, nil, 0)
 	w.runs.Store(true)
 	w.unparked <- true
 	return true
@@ -114,7 +120,7 @@ func (w *engineWorker) startSearching() bool {
 		}
 		if p.places.TrySearch(s) {
 			w.searching = true
-			w.doing.Store(makeDoing(atSearch, nil, 0))
+			w.note(atSearch, nil, 0)
 			return true
 		}
 	}
@@ -127,6 +133,9 @@ func (w *engineWorker) stopSearching() {
 	w.endSearch()
 	w.crew.wake()
 }
+
+// isSearching reports whether w looks for work, and wakes another when it has found some.
+func (w *engineWorker) isSearching() bool { return w.searching }
 
 // endSearch ends the search of w without waking another, and reports whether it searched.
 func (w *engineWorker) endSearch() bool {

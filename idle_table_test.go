@@ -13,12 +13,12 @@ func TestOthersAreLookedAtOnce(t *testing.T) {
 	p := New(WithWorkers(4))
 	var all []*engineWorker
 	for i := range 5 {
-		all = append(all, &testWorker(p, i).engineWorker)
+		all = append(all, &testWorker(p, i).engine)
 	}
-	p.workers.Store(&all)
+	p.engine.workers.Store(&all)
 	forkers := []*engineWorker{all[3], all[1], all[4]}
 	for _, w := range forkers {
-		p.addForker(w)
+		p.engine.addForker(w)
 	}
 	check := func(w *engineWorker, what string, want []*engineWorker, others func() (all []*engineWorker, at func(i int) int, n int)) {
 		t.Helper()
@@ -64,8 +64,8 @@ func TestOthersAreLookedAtOnce(t *testing.T) {
 // Who gives up a place looks for work to fill it if it may be the first that is free, and
 // nobody searches: then it asks those that may have some.
 func TestWhoLooksForWorkWhenItLeaves(t *testing.T) {
-	leave, leaveSearching := (*Pool).leave, (*Pool).leaveSearching
-	block, leaveBlocked := (*Pool).block, (*Pool).leaveBlocked
+	leave, leaveSearching := func(p *Pool) { p.engine.leave() }, func(p *Pool) { p.engine.leaveSearching() }
+	block, leaveBlocked := func(p *Pool) { p.engine.block() }, func(p *Pool) { p.engine.leaveBlocked() }
 	for _, c := range []struct {
 		limit, extra  int32
 		before, after counted
@@ -84,13 +84,13 @@ func TestWhoLooksForWorkWhenItLeaves(t *testing.T) {
 		{2, 0, counted{2, 0, 1}, counted{2, 0, 0}, leaveBlocked, true},
 	} {
 		p := New(WithWorkers(int(c.limit)), WithStallTimeout(0))
-		p.extra.Store(c.extra)
+		p.engine.extra.Store(c.extra)
 		w := testWorker(p, 0)
-		p.addForker(&w.engineWorker)
+		p.engine.addForker(&w.engine)
 		setPlaces(p, c.before)
 		c.step(p)
-		if looks := w.demand == hunger; looks != c.looks || placesOf(p) != c.after {
-			t.Errorf("%+v: it looks: %t; the places are %v", c, looks, p.places.Load())
+		if looks := w.engine.demand == hunger; looks != c.looks || placesOf(p) != c.after {
+			t.Errorf("%+v: it looks: %t; the places are %v", c, looks, p.engine.places.Load())
 		}
 	}
 }
@@ -98,23 +98,23 @@ func TestWhoLooksForWorkWhenItLeaves(t *testing.T) {
 // A free place is taken once, and no more than there are.
 func TestPlacesAreCounted(t *testing.T) {
 	p := New(WithWorkers(2), WithStallTimeout(0))
-	p.extra.Store(1)
+	p.engine.extra.Store(1)
 	for i := range 5 {
-		if p.takePlace() != (i < 3) || placesOf(p) != (counted{active: min(i+1, 3)}) {
-			t.Errorf("place %d of 3: %v", i+1, p.places.Load())
+		if p.engine.takePlace() != (i < 3) || placesOf(p) != (counted{active: min(i+1, 3)}) {
+			t.Errorf("place %d of 3: %v", i+1, p.engine.places.Load())
 		}
 	}
 	w := testWorker(p, 0)
-	w.hold.YieldPlace()
-	if w.regain() || w.hold.Load().HasPlace() {
+	w.engine.hold.YieldPlace()
+	if w.engine.regain() || w.engine.hold.Load().HasPlace() {
 		t.Error("a place was regained that is not free")
 	}
-	_ = p.places.Leave()
-	if !w.regain() || !w.hold.Load().HasPlace() || placesOf(p) != (counted{active: 3}) {
-		t.Errorf("the place was not regained: %v", p.places.Load())
+	_ = p.engine.places.Leave()
+	if !w.engine.regain() || !w.engine.hold.Load().HasPlace() || placesOf(p) != (counted{active: 3}) {
+		t.Errorf("the place was not regained: %v", p.engine.places.Load())
 	}
 	setPlaces(p, counted{4, 2, 5})
-	if c := p.counts(p.places.Load()); c.Active != 4 || c.Searching != 2 || c.Limit != 3 {
+	if c := p.engine.counts(p.engine.places.Load()); c.Active != 4 || c.Searching != 2 || c.Limit != 3 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -135,16 +135,16 @@ func TestWhoSearches(t *testing.T) {
 		if c.searches {
 			want.searching++
 		}
-		if got := w.startSearching(); got != c.searches || w.searching != got || placesOf(p) != want {
-			t.Errorf("%+v: %t, %t; %v", c.state, got, w.searching, p.places.Load())
+		if got := w.engine.startSearching(); got != c.searches || w.engine.searching != got || placesOf(p) != want {
+			t.Errorf("%+v: %t, %t; %v", c.state, got, w.engine.searching, p.engine.places.Load())
 		}
 		if c.searches {
 			if w.describeDoing(false) != "searches" {
 				t.Errorf("it %s", w.describeDoing(false))
 			}
 			full := c.state.active == 4 // else another worker is woken
-			if w.stopSearching(); w.searching || full && placesOf(p) != c.state {
-				t.Errorf("it searches still: %v", p.places.Load())
+			if w.engine.stopSearching(); w.engine.searching || full && placesOf(p) != c.state {
+				t.Errorf("it searches still: %v", p.engine.places.Load())
 			}
 		}
 	}
@@ -153,8 +153,8 @@ func TestWhoSearches(t *testing.T) {
 // What a worker has counted is added once, each to its own figure.
 func TestFiguresAreAddedOnce(t *testing.T) {
 	p := New(WithWorkers(1), WithStallTimeout(0))
-	p.takePlace()
-	w := p.hire()
+	p.engine.takePlace()
+	w := p.engine.hire()
 	for range 2 {
 		w.count = counters{published: 1, takenBack: 2, attempts: 3, steals: 4, helped: 5, waits: 6, wakes: 7, looks: 8}
 		w.flush()
@@ -171,7 +171,7 @@ func TestFiguresAreAddedOnce(t *testing.T) {
 	if p.Stats().Wakes != 14 {
 		t.Error("the figures of a worker at work are its own")
 	}
-	p.fire(w)
+	p.engine.fire(w)
 	if p.Stats().Wakes != 15 {
 		t.Error("those of one at rest are exact")
 	}
@@ -191,28 +191,28 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(LIFO), WithStallTimeout(0))
 	var crowd []*engineWorker
 	for range 100 {
-		crowd = append(crowd, p.hire())
+		crowd = append(crowd, p.engine.hire())
 	}
 	crowd[90].as().tasks.push(0, task{context.Background(), plainTask(func(context.Context) {})})
 	ids := map[int]bool{}
 	for _, w := range crowd {
 		w.count.wakes = 1
 		w.forks.Store(true)
-		p.addForker(w)
+		p.engine.addForker(w)
 		if ids[w.id] || w.number != uint32(w.id)+1 {
 			t.Errorf("worker %d has the number %d", w.id, w.number)
 		}
 		ids[w.id] = true
 	}
 	for _, w := range crowd {
-		p.fire(w)
+		p.engine.fire(w)
 	}
-	left := *p.workers.Load()
-	if len(left) > 40 || !slices.Contains(left, crowd[90]) || len(p.ids) != 100-len(left) || len(*p.forkers.Load()) != len(left) {
-		t.Errorf("%d of 100 are left, %d of them forkers; %d numbers are free", len(left), len(*p.forkers.Load()), len(p.ids))
+	left := *p.engine.workers.Load()
+	if len(left) > 40 || !slices.Contains(left, crowd[90]) || len(p.engine.ids) != 100-len(left) || len(*p.engine.forkers.Load()) != len(left) {
+		t.Errorf("%d of 100 are left, %d of them forkers; %d numbers are free", len(left), len(*p.engine.forkers.Load()), len(p.engine.ids))
 	}
-	free := map[*engineWorker]bool{p.spare.Load(): true}
-	for _, w := range p.free {
+	free := map[*engineWorker]bool{p.engine.spare.Load(): true}
+	for _, w := range p.engine.free {
 		if free[w] {
 			t.Errorf("worker %d is free twice", w.id)
 		}
@@ -223,7 +223,7 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 			t.Errorf("worker %d is lost", w.id)
 		}
 	}
-	for _, w := range p.free[len(p.free):cap(p.free)] {
+	for _, w := range p.engine.free[len(p.engine.free):cap(p.engine.free)] {
 		if w != nil {
 			t.Errorf("worker %d is kept, and was let go", w.id)
 		}
@@ -238,7 +238,7 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 	}
 	most := 0
 	for range 100 {
-		most = max(most, p.hire().id)
+		most = max(most, p.engine.hire().id)
 	}
 	if most != 99 {
 		t.Errorf("of 100, one is number %d", most)
@@ -249,11 +249,11 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 // waits for a processor: else the watch for stalls takes it for one that is lost.
 func TestAWokenWorkerIsNotLost(t *testing.T) {
 	p := New(WithWorkers(1), WithStallTimeout(0))
-	p.takePlace()
-	w := p.hire()
+	p.engine.takePlace()
+	w := p.engine.hire()
 	w.unparked = make(chan bool, 1) // nobody receives
-	p.parked = append(p.parked, w)
-	if !p.unpark() || !w.runs.Load() {
+	p.engine.parked = append(p.engine.parked, w)
+	if !p.engine.unpark() || !w.runs.Load() {
 		t.Fatal("it does not count")
 	}
 	if n := p.lost(1); n != 0 {

@@ -42,15 +42,15 @@ func (p *Pool) runHere(ctx context.Context, without slots, next func(s seat) (ta
 		run(c.seat())
 		return ran
 	}
-	if !p.enterBlocked().Ended() { // Close waits for it
+	if !p.engine.enterBlocked().Ended() { // Close waits for it
 		if c != nil && c.pool != p && c.lend() {
 			defer c.reclaim()
 		}
-		defer p.leaveBlocked()
-		p.mark(func(uint64, tag.Step) { run(seat{}) })
+		defer p.engine.leaveBlocked()
+		p.engine.mark(func(uint64, tag.Step) { run(seat{}) })
 		return ran
 	}
-	p.leaveBlocked()
+	p.engine.leaveBlocked()
 	return false
 }
 
@@ -102,16 +102,16 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 			return err
 		}
 	}
-	if p.enterBlocked().Ended() {
-		p.leaveBlocked()
+	if p.engine.enterBlocked().Ended() {
+		p.engine.leaveBlocked()
 		p.leaveSlot(seat{})
 		return p.refuse(t.body, ErrClosed)
 	}
 	if p.observer != nil {
-		p.mark(func(uint64, tag.Step) { // Close waits for it by now
+		p.engine.mark(func(uint64, tag.Step) { // Close waits for it by now
 			p.announce(t.body, TaskSubmitted, nil, func() {
 				p.leaveSlot(seat{})
-				p.leaveBlocked()
+				p.engine.leaveBlocked()
 			})
 		})
 	}
@@ -119,8 +119,8 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 	p.endMu.Lock()
 	entry := p.long.PushBack(t.body)
 	p.endMu.Unlock()
-	go p.mark(func(uint64, tag.Step) {
-		defer p.leaveBlocked()
+	go p.engine.mark(func(uint64, tag.Step) {
+		defer p.engine.leaveBlocked()
 		defer func() {
 			p.endMu.Lock()
 			defer p.endMu.Unlock()

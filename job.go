@@ -26,7 +26,7 @@ type job struct {
 func (w *engineWorker) execute(j *job) {
 	j.thief.Store(w)
 	w.since.Store(uint64(w.lastSteal))
-	w.doing.Store(makeDoing(atFork, j.owner, j.entry))
+	w.note(atFork, j.owner, j.entry)
 	returned := false
 	m := w.checkpoint()
 	before := w.labels
@@ -90,7 +90,7 @@ func (w *engineWorker) await(j *job) bool {
 		w.wakeup = make(chan struct{})
 		if j.state.await() {
 			doing := w.doing.Load()
-			w.doing.Store(makeDoing(atJoin, j.thief.Load(), 0))
+			w.note(atJoin, j.thief.Load(), 0)
 			w.block()
 			w.doing.Store(doing)
 			return true
@@ -128,7 +128,7 @@ func (w *engineWorker) watch(j *job) bool {
 		}
 	}
 	doing := w.doing.Load()
-	w.doing.Store(makeDoing(atJoin, j.thief.Load(), 0))
+	w.note(atJoin, j.thief.Load(), 0)
 	defer w.doing.Store(doing)
 	for s := (spin{}); !w.passed && s.next(); {
 		switch { // (R20)
@@ -205,6 +205,9 @@ func (w *engineWorker) handOn(j *job) {
 	w.crew.global.add(j)
 	w.crew.wake() // (R10)
 }
+
+// handedOn reports whether forks wait that were handed on.
+func (p *enginePool) handedOn() bool { return p.global.n.Load() > 0 }
 
 // jobQueue holds jobs that were handed on. There are hardly ever any.
 type jobQueue struct {

@@ -17,7 +17,7 @@ func aJob(p *Pool, f func(thief *engineWorker, j *job)) int {
 		w := f2.w
 		w.raise(hunger)
 		w.answer()
-		thief := p.hireSlow()
+		thief := p.engine.hireSlow()
 		j := thief.steal(w)
 		f(thief, j)
 		return f2.Join(h) + 1
@@ -32,7 +32,7 @@ func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
 	if n := aJob(p, func(thief *engineWorker, j *job) { thief.handOn(j) }); n != 2 {
 		t.Errorf("by its owner: %d", n)
 	}
-	if n := p.global.n.Load(); n != 0 {
+	if n := p.engine.global.n.Load(); n != 0 {
 		t.Errorf("%d jobs left", n)
 	}
 	if n := aJob(p, func(thief *engineWorker, j *job) {
@@ -55,7 +55,7 @@ func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
 	}); n != 2 {
 		t.Errorf("while its owner is blocked: %d", n)
 	}
-	if s := p.places.Load(); s.Active() > 1 {
+	if s := p.engine.places.Load(); s.Active() > 1 {
 		t.Errorf("%v", s)
 	}
 }
@@ -88,7 +88,7 @@ func TestNothingIsRetained(t *testing.T) {
 				if publish {
 					f.w.raise(hunger)
 					f.w.answer()
-					thief := p.hireSlow()
+					thief := p.engine.hireSlow()
 					thief.execute(thief.steal(f.w))
 				}
 				f.Join(h)
@@ -128,14 +128,14 @@ func TestNothingIsRetained(t *testing.T) {
 func TestWhoLeavesLooksForWork(t *testing.T) {
 	p := New(WithWorkers(2))
 	stays, leaves := p.mustEnter("Do"), p.mustEnter("Do")
-	stays.demand = none
+	stays.engine.demand = none
 	p.exit(leaves)
-	if stays.demand != hunger {
-		t.Errorf("demand %d after a place became free, want %d", stays.demand, hunger)
+	if stays.engine.demand != hunger {
+		t.Errorf("demand %d after a place became free, want %d", stays.engine.demand, hunger)
 	}
 	leaves = p.mustEnter("Do")
 	ran := make(chan bool)
-	p.global.add(&job{run: func(*engineWorker) { close(ran) }, owner: &stays.engineWorker})
+	p.engine.global.add(&job{run: func(*engineWorker) { close(ran) }, owner: &stays.engine})
 	p.exit(leaves)
 	<-ran
 	p.exit(stays)

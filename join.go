@@ -81,13 +81,13 @@ type joining struct {
 // openJoin forks b, on the frame of the Join around this one if that is the
 // newest activation.
 func (w *Worker) openJoin(b forked) joining {
-	j := joining{w: &w.engineWorker}
-	if around, ok := w.newest().(*frameForks[forked, any]); ok {
+	j := joining{w: &w.engine}
+	if around, ok := w.engine.newest().(*frameForks[forked, any]); ok {
 		j.frame = (*joinFrame)(around)
-		j.before = checkpoint{len(w.acts), len(around.args)}
+		j.before = w.engine.checkpointAt(len(around.args))
 	} else {
 		j.first = true
-		j.before = w.checkpoint()
+		j.before = w.engine.checkpoint()
 		j.frame = joinFunc.enter(j.w)
 	}
 	j.frame.Fork(b)

@@ -45,5 +45,28 @@ func makeDoing(kind doingKind, other *engineWorker, entry uintptr) uint64 {
 	return d
 }
 
+// note notes what w is at.
+func (w *engineWorker) note(kind doingKind, other *engineWorker, entry uintptr) {
+	w.doing.Store(makeDoing(kind, other, entry))
+}
+
+// Doing is what a worker is at.
+type Doing struct {
+	Kind  doingKind
+	Other int     // number of another worker, or -1
+	Entry uintptr // of a function, or 0
+	Since int64   // of a stolen fork, when it was taken
+}
+
+// at returns what w is at, or was when it was let go.
+func (w *engineWorker) at() Doing {
+	d := w.doing.Load()
+	at := Doing{Kind: doingKind(d & 7), Other: int(d>>3&(1<<21-1)) - 1, Since: int64(w.since.Load())}
+	if from := d >> 24; from != 0 {
+		at.Entry = uintptr(origin + from)
+	}
+	return at
+}
+
 // entryOf returns where f begins, which must be a function.
 func entryOf(f any) uintptr { return reflect.ValueOf(f).Pointer() }

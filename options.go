@@ -42,8 +42,7 @@ func WithWorkers(n int) Option {
 		panic(fmt.Sprintf("filch: WithWorkers(%d): the number of workers must be from 1 to %d", n, maxWorkers))
 	}
 	return func(p *Pool) {
-		p.fixed.Store(true)
-		p.limit.Store(int32(n))
+		p.engine.setLimit(int32(n), true)
 	}
 }
 
@@ -144,7 +143,7 @@ func WithTaskLimit(n int, o Overflow) Option {
 // two processors it did not start sooner.
 //
 //figure:set 100 us
-func WithBusyPoll() Option { return func(p *Pool) { p.busyPoll = true } }
+func WithBusyPoll() Option { return func(p *Pool) { p.engine.busyPoll = true } }
 
 // WithIdleTimeout sets for how long a worker that finds no work keeps its goroutine. A
 // task then starts sooner after a rest: the median was less than half in the measurement
@@ -154,7 +153,7 @@ func WithIdleTimeout(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("filch: WithIdleTimeout(%v): the time must not be negative", d))
 	}
-	return func(p *Pool) { p.linger = d }
+	return func(p *Pool) { p.engine.linger = d }
 }
 
 // WithStallTimeout sets how long tasks may be queued without one of them starting

@@ -178,32 +178,32 @@ func TestNothingIsOlderThanItsSubmission(t *testing.T) {
 // A worker that is let go is as good as new.
 func TestWorkersAreLetGoClean(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority), WithStallTimeout(0))
-	p.takePlace()
-	w := p.hire().as()
+	p.engine.takePlace()
+	w := p.engine.hire().as()
 	w.enterAsGuest()
-	if !w.guest || w.level.Load() != 0 {
-		t.Errorf("a guest: %t, level %d", w.guest, w.level.Load())
+	if !w.guest || w.engine.level.Load() != 0 {
+		t.Errorf("a guest: %t, level %d", w.guest, w.engine.level.Load())
 	}
 	bg := context.Background()
-	w.client, w.labels = bg, &bg
-	w.runs.Store(true)
+	w.engine.client, w.engine.labels = bg, &bg
+	w.engine.runs.Store(true)
 	p.exit(w)
-	if w.guest || w.client != nil || w.labels != nil || w.runs.Load() || w.level.Load() != nothing || !w.hold.Load().HasPlace() {
-		t.Errorf("%t, %v, %v, %t, %d, %v", w.guest, w.client, w.labels, w.runs.Load(), w.level.Load(), w.hold.Load())
+	if w.guest || w.engine.client != nil || w.engine.labels != nil || w.engine.runs.Load() || w.engine.level.Load() != nothing || !w.engine.hold.Load().HasPlace() {
+		t.Errorf("%t, %v, %v, %t, %d, %v", w.guest, w.engine.client, w.engine.labels, w.engine.runs.Load(), w.engine.level.Load(), w.engine.hold.Load())
 	}
-	if p.hire() != &w.engineWorker || !w.hold.YieldPlace() {
+	if p.engine.hire() != &w.engine || !w.engine.hold.YieldPlace() {
 		t.Error("another worker is made")
 	}
-	if p.fire(&w.engineWorker); !w.hold.Load().HasPlace() {
+	if p.engine.fire(&w.engine); !w.engine.hold.Load().HasPlace() {
 		t.Error("one without a place is let go")
 	}
-	if p.hire() != &w.engineWorker {
+	if p.engine.hire() != &w.engine {
 		t.Error("another worker is made")
 	}
 	plain := New(WithWorkers(1))
-	g := plain.hire().as()
-	if g.enterAsGuest(); g.level.Load() != nothing {
-		t.Errorf("without priorities, a guest has the level %d", g.level.Load())
+	g := plain.engine.hire().as()
+	if g.enterAsGuest(); g.engine.level.Load() != nothing {
+		t.Errorf("without priorities, a guest has the level %d", g.engine.level.Load())
 	}
 }
 
@@ -218,12 +218,12 @@ func TestOnePlaceFollows(t *testing.T) {
 		p.Go(context.Background(), func(context.Context) { ran = true })
 		synctest.Wait()
 		runtime.GOMAXPROCS(2)
-		if ran || p.limit.Load() != 1 {
-			t.Errorf("with one place, the second task ran: %t; %d places", ran, p.limit.Load())
+		if ran || p.engine.limit.Load() != 1 {
+			t.Errorf("with one place, the second task ran: %t; %d places", ran, p.engine.limit.Load())
 		}
 		p.Do(func(*Worker) {})
-		if synctest.Wait(); !ran || p.limit.Load() != 2 {
-			t.Errorf("with two, it ran: %t; %d places", ran, p.limit.Load())
+		if synctest.Wait(); !ran || p.engine.limit.Load() != 2 {
+			t.Errorf("with two, it ran: %t; %d places", ran, p.engine.limit.Load())
 		}
 		close(gate)
 		p.Close()

@@ -38,11 +38,11 @@ func call[A, R any](s Scope, fn callee[A, R], arg A) (r R) {
 	var w *engineWorker
 	switch s := s.(type) {
 	case *Worker:
-		w = &s.engineWorker
+		w = &s.engine
 	case *Pool:
 		guest := s.mustEnter("Call")
-		w = &guest.engineWorker
-		w.doing.Store(makeDoing(atCall, nil, fn.Entry()))
+		w = &guest.engine
+		w.note(atCall, nil, fn.Entry())
 		defer s.exit(guest)
 	case nil:
 		panic("filch: Call: s is nil")
@@ -58,9 +58,9 @@ func call[A, R any](s Scope, fn callee[A, R], arg A) (r R) {
 func callIn[A, R any](s Scope, fn callee[A, R], arg A) (r R) {
 	s.Do(func(w *Worker) {
 		if _, ok := s.(taskScope); ok {
-			w.doing.Store(makeDoing(atCall, nil, fn.Entry()))
+			w.engine.note(atCall, nil, fn.Entry())
 		}
-		r = fn.Run(&w.engineWorker, arg)
+		r = fn.Run(&w.engine, arg)
 	})
 	return r
 }

@@ -53,7 +53,7 @@ import (
 // be closed; all of its methods may be called from any goroutine. In a bubble of
 // testing/synctest, use a pool that was made there.
 type Pool struct {
-	enginePool
+	engine enginePool
 
 	// Seldom written.
 	paused     atomic.Bool
@@ -89,7 +89,7 @@ type Pool struct {
 func New(opts ...Option) *Pool {
 	p := &Pool{}
 	p.stallAfter = 100 * time.Millisecond
-	p.init((*source)(p), func(v any) error { return panicError(v) })
+	p.engine.init((*source)(p), func(v any) error { return panicError(v) })
 	p.begun = clock.Now()
 	p.life, p.endLife = context.WithCancelCause(context.Background())
 	p.life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
@@ -105,11 +105,11 @@ func New(opts ...Option) *Pool {
 	p.plain = p.order != ByPriority && p.observer == nil && p.room == nil && p.slots == nil
 	p.tasks.init(p)
 	if p.name == "" {
-		p.name = fmt.Sprint("pool ", p.number)
+		p.name = fmt.Sprint("pool ", p.engine.number)
 	}
 	p.way.least.Store(nothing)
 	p.way.asked.Store(nobodys)
-	p.follow()
+	p.engine.follow()
 	return p
 }
 
@@ -141,7 +141,7 @@ func (p *Pool) Do(f func(w *Worker)) {
 		panic("filch: Do: f is nil")
 	}
 	w := p.mustEnter("Do")
-	w.doing.Store(makeDoing(atDo, nil, entryOf(f)))
+	w.engine.note(atDo, nil, entryOf(f))
 	defer p.exit(w)
 	w.Do(f)
 }
@@ -158,14 +158,14 @@ func (p *Pool) mustEnter(op string) *Worker {
 // tryEnter is mustEnter, but returns nil if the pool is closed, or, for what belongs to a
 // task, has ended.
 func (p *Pool) tryEnter(forTask bool) *Worker {
-	if s := p.enter(); s.Closed() && (!forTask || s.Ended()) {
-		p.leave()
+	if s := p.engine.enter(); s.Closed() && (!forTask || s.Ended()) {
+		p.engine.leave()
 		return nil
 	}
-	if p.limit.Load() == 1 {
-		p.follow()
+	if p.engine.size() == 1 {
+		p.engine.follow()
 	}
-	w := p.hire().as()
+	w := p.engine.hire().as()
 	w.enterAsGuest()
 	return w
 }
@@ -176,15 +176,15 @@ func (w *Worker) enterAsGuest() {
 	if p := w.pool; p.order == ByPriority {
 		w.setLevel(int64(p.levelOf(0)))
 	}
-	w.start()
+	w.engine.start()
 }
 
 // exit gives back what enter gave.
 func (p *Pool) exit(w *Worker) {
-	if !w.hold.Load().HasPlace() {
+	if !w.engine.hold.Load().HasPlace() {
 		panic("filch: internal error: a worker left without its place")
 	}
 	w.guest = false
-	p.fire(&w.engineWorker)
-	p.leave()
+	p.engine.fire(&w.engine)
+	p.engine.leave()
 }

@@ -45,7 +45,7 @@ func TestMovedTasksAreCounted(t *testing.T) {
 		victim := fill(n)
 		p := New(WithWorkers(2))
 		thief := testWorker(p, 0)
-		thief.searching = true // so that it wakes nobody
+		thief.engine.searching = true // so that it wakes nobody
 		setPlaces(p, counted{active: p.Workers(), searching: 1})
 		if _, ok := thief.takeFrom(victim, 2, true); !ok {
 			t.Fatal("nothing was taken")
@@ -71,7 +71,7 @@ func TestStealByPriority(t *testing.T) {
 	p := New(WithWorkers(2), WithOrder(ByPriority))
 	var got int
 	victim, thief := testWorker(p, 0), testWorker(p, 1)
-	thief.searching = true // so that it wakes nobody
+	thief.engine.searching = true // so that it wakes nobody
 	setPlaces(p, counted{active: p.Workers(), searching: 1})
 	for i := range 10 {
 		victim.tasks.push(5, numbered(50+i, &got))
@@ -127,7 +127,7 @@ func TestSpill(t *testing.T) {
 	if w.tasks.len() != policy.Spilled || p.tasks.len() != policy.Spilled+1 {
 		t.Fatalf("%d tasks, and %d global ones", w.tasks.len(), p.tasks.len())
 	}
-	p.workers.Store(engines(w))
+	p.engine.workers.Store(engines(w))
 	for want := range policy.OwnQueue + 1 {
 		task, ok := w.nextTask()
 		if !ok {
@@ -148,8 +148,8 @@ func TestSearchByPriority(t *testing.T) {
 	p := New(WithWorkers(2), WithOrder(ByPriority))
 	var got int
 	w, other := testWorker(p, 0), testWorker(p, 1)
-	p.workers.Store(engines(w, other))
-	w.searching = true // so that it wakes nobody
+	p.engine.workers.Store(engines(w, other))
+	w.engine.searching = true // so that it wakes nobody
 	setPlaces(p, counted{active: p.Workers(), searching: 1})
 	next := func() int {
 		task, ok := w.nextTask()

@@ -46,7 +46,7 @@ func (p *Pool) Queued() []QueuedTasks {
 // on top of others. It takes some hundred nanoseconds for each worker.
 func (p *Pool) Running() []RunningTasks {
 	counts := map[string]int{}
-	for _, w := range *p.workers.Load() {
+	for _, w := range *p.engine.workers.Load() {
 		q := &w.as().tasks
 		q.mu.Lock()
 		b := q.running.body

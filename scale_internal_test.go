@@ -21,7 +21,7 @@ func TestATurnInVainIsShort(t *testing.T) {
 		p := New(WithWorkers(workers), WithOrder(order))
 		all := make([]*engineWorker, workers)
 		for i := range all {
-			all[i] = p.hireSlow()
+			all[i] = p.engine.hireSlow()
 		}
 		look := func() (attempts, tasks int) {
 			w := all[workers/2]
@@ -48,7 +48,7 @@ func TestGlancesReachEverybody(t *testing.T) {
 	p := New(WithWorkers(100))
 	all := make([]*engineWorker, 100)
 	for i := range all {
-		all[i] = p.hireSlow()
+		all[i] = p.engine.hireSlow()
 		all[i].start()
 	}
 	for _, w := range all {
@@ -82,13 +82,13 @@ func TestLadenQueuesAreCounted(t *testing.T) {
 		p := New(WithWorkers(1), WithOrder(order))
 		var workers []*Worker
 		for range 100 {
-			w := p.hireSlow().as()
-			w.searching = true // so that it wakes nobody
+			w := p.engine.hireSlow().as()
+			w.engine.searching = true // so that it wakes nobody
 			workers = append(workers, w)
 		}
 		check := func(when string) {
 			flags := int64(0)
-			for _, w := range *p.workers.Load() {
+			for _, w := range *p.engine.workers.Load() {
 				if w.as().tasks.some.Load() {
 					flags++
 				} else if w.as().tasks.len() > 0 {
@@ -121,10 +121,10 @@ func TestLadenQueuesAreCounted(t *testing.T) {
 			}
 		}
 		for _, w := range workers {
-			p.fire(&w.engineWorker)
+			p.engine.fire(&w.engine)
 		}
 		check("after many were let go")
-		if n := len(*p.workers.Load()); n > 60 {
+		if n := len(*p.engine.workers.Load()); n > 60 {
 			t.Errorf("%v: %d workers are kept", order, n)
 		}
 	}
@@ -145,10 +145,10 @@ func TestForkersAreLetGo(t *testing.T) {
 	}
 	crowd.Wait()
 	all := map[*engineWorker]bool{}
-	for _, w := range *p.workers.Load() {
+	for _, w := range *p.engine.workers.Load() {
 		all[w] = true
 	}
-	forkers := *p.forkers.Load()
+	forkers := *p.engine.forkers.Load()
 	if len(forkers) > 100 || len(forkers) != len(all) {
 		t.Errorf("%d forkers of %d workers", len(forkers), len(all))
 	}
@@ -210,8 +210,8 @@ func TestLongRunningTasksEndInAnyOrder(t *testing.T) {
 
 // running returns how many tasks have goroutines of their own.
 func (p *Pool) running() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.engine.mu.Lock()
+	defer p.engine.mu.Unlock()
 	return p.long.Len()
 }
 
@@ -225,7 +225,7 @@ func TestBusyPollFindsItsOwnTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := <-contexts
-	for p.counts(p.places.Load()).Searching == 0 {
+	for p.engine.counts(p.engine.places.Load()).Searching == 0 {
 		runtime.Gosched()
 	}
 	ran := make(chan bool)

@@ -57,38 +57,38 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 		panic("filch: TryDo: f is nil")
 	}
 	w, p := s.worker, s.p
-	if w == nil || !w.hold.EnterScope(s.round) {
+	if w == nil || !w.engine.hold.EnterScope(s.round) {
 		if w = p.tryEnter(true); w == nil {
 			return ErrClosed
 		}
 		defer p.exit(w)
-		if p.order == ByPriority && s.worker != nil && s.worker.hold.Load().In(s.round) {
-			w.setLevel(s.worker.level.Load()) // for its forks, which are those of the task
+		if p.order == ByPriority && s.worker != nil && s.worker.engine.hold.Load().In(s.round) {
+			w.setLevel(s.worker.engine.level.Load()) // for its forks, which are those of the task
 		}
 	} else {
 		defer w.leaveScope()
-		w.start()
+		w.engine.start()
 	}
-	w.worksFor(s.ctx)
-	w.doing.Store(makeDoing(atDo, nil, entryOf(f)))
+	w.engine.worksFor(s.ctx)
+	w.engine.note(atDo, nil, entryOf(f))
 	w.Do(f)
 	return nil
 }
 
 // Closed reports whether TryDo would return ErrClosed.
-func (s taskScope) Closed() bool { return s.p.places.Load().Ended() }
+func (s taskScope) Closed() bool { return s.p.engine.places.Load().Ended() }
 
 func (w *Worker) leaveScope() {
-	w.doing.Store(makeDoing(atTasks, nil, 0))
-	w.worksForNobody()
-	if !w.hold.LeaveScope() {
+	w.engine.note(atTasks, nil, 0)
+	w.engine.worksForNobody()
+	if !w.engine.hold.LeaveScope() {
 		return
 	}
 	// The task is over; its goroutine has gone on with another worker.
-	if w.hold.YieldPlace() {
-		w.crew.fire(&w.engineWorker)
-		w.pool.leave()
+	if w.engine.hold.YieldPlace() {
+		w.pool.engine.fire(&w.engine)
+		w.pool.engine.leave()
 	} else {
-		w.crew.fire(&w.engineWorker)
+		w.pool.engine.fire(&w.engine)
 	}
 }

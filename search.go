@@ -60,7 +60,7 @@ func (w *engineWorker) find() (j *job, found bool) {
 // search returns a job, or reports that the Source has something to serve, or neither.
 func (w *engineWorker) search() (j *job, found bool) {
 	p := w.crew
-	if c := p.counts(p.places.Load()); c.Active <= c.Limit {
+	if !p.over() {
 		if j, found = w.look(false); j != nil || found {
 			return j, found
 		}

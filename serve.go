@@ -33,7 +33,7 @@ func (w *Worker) nextTask() (t task, ok bool) {
 	}
 	q.mu.Unlock()
 	if !ok {
-		return w.takeFrom(&p.tasks, int(p.limit.Load()), false)
+		return w.takeFrom(&p.tasks, p.engine.size(), false)
 	}
 	return t, true
 }
@@ -69,7 +69,7 @@ func (w *Worker) nextByPriority() (t task, ok bool) {
 			if t, ok = w.stealTask(); ok {
 				return t, true
 			}
-			return w.takeFrom(&p.tasks, int(p.limit.Load()), false)
+			return w.takeFrom(&p.tasks, p.engine.size(), false)
 		}
 		if t, ok = w.takeFrom(&p.tasks, 0, false); ok {
 			return t, true
@@ -84,7 +84,7 @@ func (w *Worker) stealTask() (t task, ok bool) {
 	if p.laden.Load() <= 0 {
 		return t, false
 	}
-	all, pass, n := w.others()
+	all, pass, n := w.engine.others()
 	for i := range n {
 		if t, ok = w.takeFrom(&all[pass.At(i)].as().tasks, 2, true); ok {
 			w.tasks.turn.Own()
@@ -106,7 +106,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 		return t, false
 	}
 	if steal {
-		w.count.looks++
+		w.engine.looked()
 	}
 	q.mu.Lock()
 	more, priority, ok := q.portion(share)
@@ -120,8 +120,8 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	}
 	t, _ = q.pop(false)
 	n := q.give(more, &w.batch)
-	wake := n > 0 && !w.searching       // a searching worker wakes another when it stops
-	if q == &p.tasks && w.endSearch() { // at once, for mayGiveWay
+	wake := n > 0 && !w.engine.isSearching()   // a searching worker wakes another when it stops
+	if q == &p.tasks && w.engine.endSearch() { // at once, for mayGiveWay
 		wake = true
 	}
 	q.mu.Unlock()
@@ -136,7 +136,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	}
 	own.mu.Unlock()
 	if wake {
-		p.wake() // (R10)
+		p.engine.wake() // (R10)
 	}
 	return t, true
 }
@@ -146,8 +146,8 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 // is left to them, and the caller gets another worker.
 func (w *Worker) serve(t task, self **engineWorker) {
 	p := w.pool
-	s := seat{worker: w, round: w.hold.OpenRound()}
-	w.doing.Store(makeDoing(atTasks, nil, 0))
+	s := seat{worker: w, round: w.engine.hold.OpenRound()}
+	w.engine.note(atTasks, nil, 0)
 	defer w.served(self)
 	defer w.caughtTask()
 	for ok := true; ok; {
@@ -160,7 +160,7 @@ func (w *Worker) serve(t task, self **engineWorker) {
 			w.ran++
 		}
 		w.body = nil
-		if c := p.counts(p.places.Load()); c.Active > c.Limit || !w.hold.Load().HasPlace() || p.global.n.Load() > 0 {
+		if p.engine.over() || !w.engine.hold.Load().HasPlace() || p.engine.handedOn() {
 			return
 		}
 		if p.way.n.Load() > 0 && p.mayPass() {
@@ -199,7 +199,7 @@ func (w *Worker) served(self **engineWorker) {
 	w.ran = 0
 	w.context = nil
 	if w.endRound() {
-		*self = w.succeed()
+		*self = w.engine.succeed()
 	}
 }
 
@@ -210,15 +210,15 @@ func (w *Worker) served(self **engineWorker) {
 func (w *Worker) endRound() (left bool) {
 	p := w.pool
 	for {
-		s := w.hold.Load()
+		s := w.engine.hold.Load()
 		n := s.Seated()
 		p.ended.left.Add(int64(n))
-		_ = p.places.EnterBlocked(n)
-		left, ok := w.hold.EndRound(s)
+		_ = p.engine.places.EnterBlocked(n)
+		left, ok := w.engine.hold.EndRound(s)
 		if ok {
 			return left
 		}
-		_ = p.places.LeaveBlocked(n) // w counts as well, so the pool is not at rest
+		_ = p.engine.places.LeaveBlocked(n) // w counts as well, so the pool is not at rest
 		p.ended.left.Add(-int64(n))
 	}
 }

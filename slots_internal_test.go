@@ -250,14 +250,14 @@ func TestAScopeThatIsLeftBehindIsUsedAgain(t *testing.T) {
 			close(back)
 			synctest.Wait()
 			s := p.Stats()
-			free := len(p.unused())
-			if p.spare.Load() == nil {
+			free := len(p.engine.unused())
+			if p.engine.spare.Load() == nil {
 				free-- // nil is in the map
 			}
-			if s.Active != 0 || s.Blocked != 0 || free != len(*p.workers.Load()) {
-				t.Errorf("lends: %t; %+v; %d of %d workers are free", lends, s, free, len(*p.workers.Load()))
+			if s.Active != 0 || s.Blocked != 0 || free != len(*p.engine.workers.Load()) {
+				t.Errorf("lends: %t; %+v; %d of %d workers are free", lends, s, free, len(*p.engine.workers.Load()))
 			}
-			for _, w := range *p.workers.Load() {
+			for _, w := range *p.engine.workers.Load() {
 				if h := w.hold.Load(); !h.HasPlace() || !strings.Contains(h.String(), "scope: none") {
 					t.Errorf("lends: %t; a worker is let go like this: %v", lends, h)
 				}

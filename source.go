@@ -13,7 +13,7 @@ var _ Source = (*source)(nil)
 
 func (s *source) pool() *Pool { return (*Pool)(s) }
 
-func (s *source) New() *engineWorker { return &newWorker(s.pool()).engineWorker }
+func (s *source) New() *engineWorker { return &newWorker(s.pool()).engine }
 
 func (s *source) Retire(w *engineWorker) bool {
 	p, v := s.pool(), w.as()
@@ -39,7 +39,7 @@ func (s *source) Look(w *engineWorker) bool {
 				v.next, ok = v.nextTask()
 			}
 		case policy.Global:
-			v.next, ok = v.takeFrom(&p.tasks, int(p.limit.Load()), false)
+			v.next, ok = v.takeFrom(&p.tasks, p.engine.size(), false)
 		case policy.Others:
 			v.next, ok = v.stealTask()
 		}

@@ -32,7 +32,7 @@ func TestPoolsAreFoundBelowDeepStacks(t *testing.T) {
 	defer p.Close()
 	defer other.Close()
 	for _, n := range []int{0, 50, 64, 100, 200, 1000} {
-		p.mark(func(uint64, tag.Step) {
+		p.engine.mark(func(uint64, tag.Step) {
 			below(n, wide, wide, wide, wide, wide, func() {
 				if !p.inside() || other.inside() {
 					t.Errorf("%d frames: inside: %t, inside of another: %t", n, p.inside(), other.inside())
@@ -99,7 +99,7 @@ func framesNamed(names ...any) iter.Seq[runtime.Frame] {
 func TestWhatAWorkerWaitsFor(t *testing.T) {
 	run, park, block := ofWorker+"run", ofWorker+"park", ofWorker+"block"
 	our := func(name string) string { return thisPackage + name }
-	p := &Pool{enginePool: enginePool{number: 65}}
+	p := &Pool{engine: enginePool{number: 65}}
 	for name, c := range map[string]struct {
 		frames             []any
 		runs, waits, gives bool
@@ -123,7 +123,7 @@ func TestWhatAWorkerWaitsFor(t *testing.T) {
 		"no worker":          {[]any{"runtime.gopark", "main.f", 65, "runtime.goexit"}, false, true, false},
 		"no pool":            {[]any{"runtime.gopark", run, "runtime.goexit"}, false, true, false},
 	} {
-		if runs, waits, gives := p.workerAt(framesNamed(c.frames...), lends); runs != c.runs || waits != c.waits || gives != c.gives {
+		if runs, waits, gives := p.engine.workerAt(framesNamed(c.frames...), lends); runs != c.runs || waits != c.waits || gives != c.gives {
 			t.Errorf("%s: runs %t, waits %t, gives %t", name, runs, waits, gives)
 		}
 	}

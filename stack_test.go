@@ -16,12 +16,12 @@ func TestStacksSpellNumbers(t *testing.T) {
 		ran := false
 		tag.Below(n, func(uint64, tag.Step) {
 			ran = true
-			p := &Pool{enginePool: enginePool{number: n}}
-			other := &Pool{enginePool: enginePool{number: (n + 64) % tag.Max}}
+			p := &Pool{engine: enginePool{number: n}}
+			other := &Pool{engine: enginePool{number: (n + 64) % tag.Max}}
 			if !p.inside() || other.inside() {
 				t.Errorf("%d: inside: %t, inside of another: %t", n, p.inside(), other.inside())
 			}
-			other.mark(func(uint64, tag.Step) {
+			other.engine.mark(func(uint64, tag.Step) {
 				if !p.inside() || !other.inside() {
 					t.Errorf("%d: not inside of both", n)
 				}
@@ -32,7 +32,7 @@ func TestStacksSpellNumbers(t *testing.T) {
 				t.Errorf("%d: %d frames:\n%s", n, frames, stack)
 			}
 		})
-		if !ran || (&Pool{enginePool: enginePool{number: n}}).inside() {
+		if !ran || (&Pool{engine: enginePool{number: n}}).inside() {
 			t.Errorf("%d: ran: %t", n, ran)
 		}
 	}
@@ -68,10 +68,10 @@ func TestCensus(t *testing.T) {
 	for range 7 {
 		<-inside
 	}
-	for p.census(lends) != (Census{Waiting: 2, Lending: 2}) { // the last ones are about to wait
+	for p.engine.census(lends) != (Census{Waiting: 2, Lending: 2}) { // the last ones are about to wait
 		runtime.Gosched()
 	}
-	for p.lost(p.counts(p.places.Load()).Active) != 2 { // a worker may be about to leave
+	for p.lost(p.engine.counts(p.engine.places.Load()).Active) != 2 { // a worker may be about to leave
 		runtime.Gosched()
 	}
 	close(leave)

@@ -25,14 +25,14 @@ func TestWhenAWatchBegins(t *testing.T) {
 		"in another queue":  {func(p *Pool) { p.tasks.some.Store(false); p.laden.Store(1) }, true},
 		"one gave way":      {func(p *Pool) { p.tasks.some.Store(false); p.way.n.Store(1) }, true},
 		"nothing is queued": {func(p *Pool) { p.tasks.some.Store(false) }, false},
-		"one is idle":       {func(p *Pool) { p.limit.Store(2) }, false},
-		"one too many":      {func(p *Pool) { p.limit.Store(0) }, true},
+		"one is idle":       {func(p *Pool) { p.engine.limit.Store(2) }, false},
+		"one too many":      {func(p *Pool) { p.engine.limit.Store(0) }, true},
 		"paused":            {func(p *Pool) { p.paused.Store(true) }, false},
 		"no timeout":        {func(p *Pool) { p.stallAfter = 0 }, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := New(WithWorkers(1), WithStallTimeout(time.Second))
-			p.takePlace()
+			p.engine.takePlace()
 			p.tasks.some.Store(true)
 			c.change(p)
 			if p.mayHaveTasks() != (p.tasks.some.Load() || p.laden.Load() > 0) {
@@ -65,14 +65,14 @@ func TestWhenAWatchEnds(t *testing.T) {
 			w := &stallWatch{pool: p}
 			p.stallWatch.Store(w)
 			p.soon.Store(7)
-			p.extra.Store(3)
+			p.engine.extra.Store(3)
 			p.way.wanted.Store(true)
 			return w
 		}
 		is := func(w *stallWatch, soon int64, extra int32, wanted bool) {
 			t.Helper()
-			if p.stallWatch.Load() != w || p.soon.Load() != soon || p.extra.Load() != extra || p.way.wanted.Load() != wanted {
-				t.Errorf("%p, %d, %d, %t", p.stallWatch.Load(), p.soon.Load(), p.extra.Load(), p.way.wanted.Load())
+			if p.stallWatch.Load() != w || p.soon.Load() != soon || p.engine.extra.Load() != extra || p.way.wanted.Load() != wanted {
+				t.Errorf("%p, %d, %d, %t", p.stallWatch.Load(), p.soon.Load(), p.engine.extra.Load(), p.way.wanted.Load())
 			}
 		}
 		first := begin()
@@ -96,7 +96,7 @@ func TestWhenAWatchEnds(t *testing.T) {
 		}
 		p.stallWatch.Store(nil)
 		p.forgetLostWatch()
-		p.extra.Store(3)
+		p.engine.extra.Store(3)
 		p.phase.Store(cancelled)
 		last := begin()
 		last.look()
@@ -108,15 +108,15 @@ func TestWhenAWatchEnds(t *testing.T) {
 func TestAPauseEndsTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(1), WithStallTimeout(time.Second))
-		p.takePlace()
+		p.engine.takePlace()
 		p.tasks.push(0, task{})
 		p.guard()
 		w := p.stallWatch.Load()
 		p.paused.Store(true)
-		p.extra.Store(1)
+		p.engine.extra.Store(1)
 		time.Sleep(300 * time.Millisecond)
-		if p.stallWatch.Load() != nil || p.extra.Load() != 0 {
-			t.Errorf("there is a watch: %v, and %d places more", w, p.extra.Load())
+		if p.stallWatch.Load() != nil || p.engine.extra.Load() != 0 {
+			t.Errorf("there is a watch: %v, and %d places more", w, p.engine.extra.Load())
 		}
 		time.Sleep(time.Second)
 		if d := p.tasks.ageNow(); d < time.Second {
@@ -138,7 +138,7 @@ func TestWhatTheWatchSees(t *testing.T) {
 		p := New(WithWorkers(4), WithStallTimeout(0))
 		var ws []*Worker
 		for i := range 3 {
-			p.takePlace()
+			p.engine.takePlace()
 			w := testWorker(p, i)
 			ws = append(ws, w)
 			if n := i + 1; i < 2 {
@@ -149,10 +149,10 @@ func TestWhatTheWatchSees(t *testing.T) {
 			}
 		}
 		ws[1].tasks.inPlace.begun.Store(100)
-		p.workers.Store(engines(ws...))
+		p.engine.workers.Store(engines(ws...))
 		p.tasks.push(0, task{})
 		p.tasks.taken = 1000
-		p.extra.Store(2)
+		p.engine.extra.Store(2)
 		o, queued := p.sight()
 		if queued != 4 || o.Started != 1130 || o.Fresh != 2 || o.Extra != 2 || o.Active != 3 || o.Now != clock.Now() || o.Running < 0 {
 			t.Errorf("%d are queued; %+v", queued, o)
@@ -164,12 +164,12 @@ func TestWhatTheWatchSees(t *testing.T) {
 		if o, _ = p.sight(); o.Fresh != 0 {
 			t.Errorf("%+v", o)
 		}
-		ws[0].runs.Store(true)
-		ws[1].runs.Store(true)
-		ws[1].hold.YieldPlace()
-		ws[2].runs.Store(true)
+		ws[0].engine.runs.Store(true)
+		ws[1].engine.runs.Store(true)
+		ws[1].engine.hold.YieldPlace()
+		ws[2].engine.runs.Store(true)
 		ws = append(ws, testWorker(p, 3)) // a guest
-		p.workers.Store(engines(ws...))
+		p.engine.workers.Store(engines(ws...))
 		for active, want := range []int{0, 0, 0, 1, 2} {
 			if n := p.lost(active); n != want {
 				t.Errorf("of %d places, two with tasks that run, %d are lost, not %d", active, n, want)
@@ -210,8 +210,8 @@ func TestPlacesThatAreAddedAreCounted(t *testing.T) {
 			stalls++
 		}
 		logged := strings.Contains(out.String(), "pool=pool workers=2 active=7 added=")
-		if p.extra.Load() != int32(c.is) || p.ended.stalls.Load() != stalls || logged != (c.added > 0) {
-			t.Errorf("%+v: %d, %d times; %q", c, p.extra.Load(), p.ended.stalls.Load(), out.String())
+		if p.engine.extra.Load() != int32(c.is) || p.ended.stalls.Load() != stalls || logged != (c.added > 0) {
+			t.Errorf("%+v: %d, %d times; %q", c, p.engine.extra.Load(), p.ended.stalls.Load(), out.String())
 		}
 	}
 	New(WithWorkers(1)).setExtra(1, 0) // without a logger
@@ -301,10 +301,10 @@ func TestLimitsOfResize(t *testing.T) {
 		}
 	}
 	p.Resize(1)
-	p.takePlace()
-	p.takePlace()
+	p.engine.takePlace()
+	p.engine.takePlace()
 	p.Pause()
-	_ = p.places.Enter() // more than there are
+	_ = p.engine.places.Enter() // more than there are
 	if n := p.Idle(); n != 0 {
 		t.Errorf("%d are idle", n)
 	}
@@ -315,7 +315,7 @@ func TestLimitsOfResize(t *testing.T) {
 	if n := p.takers(); n != 0 {
 		t.Errorf("%d could take a task", n)
 	}
-	p.limit.Store(5)
+	p.engine.limit.Store(5)
 	if n := p.takers(); n != p.Idle() || n == 0 {
 		t.Errorf("%d could take a task, and %d are idle", n, p.Idle())
 	}

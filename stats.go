@@ -70,7 +70,7 @@ type taskCounts struct {
 // addTo adds the figures of w's tasks to those of t.
 func (w *Worker) addTo(t *TaskStats, now int64) {
 	w.tasks.addTo(t, now)
-	t.Done += w.tasks.inPlace.begun.Load() - int64(w.hold.Load().Seated())
+	t.Done += w.tasks.inPlace.begun.Load() - int64(w.engine.hold.Load().Seated())
 }
 
 func (q *taskQueue) addTo(t *TaskStats, now int64) {
@@ -95,10 +95,10 @@ func (q *taskQueue) addTo(t *TaskStats, now int64) {
 // urgent ones. A million of these take some milliseconds, during which nothing is queued
 // or taken.
 func (p *Pool) Stats() Stats {
-	p.follow()
+	p.engine.follow()
 	at := clock.Now()
 	var t Stats
-	f := p.figures(func(w *engineWorker) {
+	f := p.engine.figures(func(w *engineWorker) {
 		if w == nil {
 			t.Tasks = p.retiredTasks
 			return
@@ -117,11 +117,11 @@ func (p *Pool) Stats() Stats {
 	t.Tasks.Done += c.inPlace.ended.Load() - c.left.Load()
 	t.Tasks.InPlace += c.inPlace.begun.Load()
 	t.Tasks.Started += t.Tasks.InPlace
-	s := p.places.Load()
-	n := p.counts(s)
-	t.Workers, t.Active, t.Searching = int(p.limit.Load()), n.Active, n.Searching
+	s := p.engine.places.Load()
+	n := p.engine.counts(s)
+	t.Workers, t.Active, t.Searching = p.engine.size(), n.Active, n.Searching
 	t.Busy, t.Idle = n.Active-n.Searching, max(0, n.Limit-n.Active)
-	t.Extra = int(p.extra.Load())
+	t.Extra = p.engine.extras()
 	t.Tasks.Waiting = p.room.waiting() + p.slots.waiting()
 	t.Blocked = s.Blocked()
 	return t

@@ -11,6 +11,9 @@ func (w *engineWorker) checkpoint() checkpoint {
 	return m
 }
 
+// checkpointAt is checkpoint for a newest activation with n forks.
+func (w *engineWorker) checkpointAt(n int) checkpoint { return checkpoint{len(w.acts), n} }
+
 // try calls f. If f panics, the forks it has left open are dropped, and the
 // panic is returned. If f ends in runtime.Goexit, they are dropped as well, and
 // the goroutine exits.

@@ -75,18 +75,18 @@ type way struct {
 // setLevel notes how urgent what w is about to run is: the priority that it was
 // queued by. It is for pools by priority.
 func (w *Worker) setLevel(level int64) {
-	if w.level.Load() == level {
+	if w.engine.level.Load() == level {
 		return
 	}
 	p := w.pool
 	p.way.raise(level)
-	w.level.Store(level)            // (W15)
+	w.engine.level.Store(level)     // (W15)
 	p.way.raise(level)              // again, for urge may have lowered it before it saw the level
 	if p.way.asked.Load() < level { // (R16)
-		w.raise(giveWay)
+		w.engine.raise(giveWay)
 	}
-	if p.tasks.best.Load() < level && p.idlers() <= 0 { // (R14)
-		w.raise(giveWay)
+	if p.tasks.best.Load() < level && p.engine.idlers() <= 0 { // (R14)
+		w.engine.raise(giveWay)
 	}
 }
 
@@ -97,16 +97,16 @@ func (p *Pool) urge() {
 		return
 	}
 	best := p.tasks.best.Load()
-	if best >= p.way.least.Load() || p.idlers() > 0 || p.paused.Load() {
+	if best >= p.way.least.Load() || p.engine.idlers() > 0 || p.paused.Load() {
 		return
 	}
-	if best >= p.way.asked.Load() && p.way.spares(len(*p.workers.Load())) {
+	if best >= p.way.asked.Load() && p.way.spares(len(*p.engine.workers.Load())) {
 		return
 	}
 	p.way.spared.Store(0)
 	p.way.asked.Store(best) // (W16)
 	least := int64(nothing)
-	for _, w := range *p.workers.Load() {
+	for _, w := range *p.engine.workers.Load() {
 		level := w.level.Load() // (R15)
 		if least = max(least, level); level > best {
 			w.raise(giveWay)
@@ -114,7 +114,7 @@ func (p *Pool) urge() {
 	}
 	if old := p.way.least.Load(); least <= best && least < old {
 		if p.way.least.CompareAndSwap(old, least) { // look again: one may have begun meanwhile
-			for _, w := range *p.workers.Load() {
+			for _, w := range *p.engine.workers.Load() {
 				p.way.raise(w.level.Load())
 			}
 		}
@@ -138,15 +138,12 @@ func (y *way) raise(level int64) {
 // mayGiveWay reports whether w, which is asked, should.
 func (w *Worker) mayGiveWay() bool {
 	p := w.pool
-	if w.guest || w.unwinding || w.passed || p.paused.Load() || p.phase.Load() == cancelled || !w.hold.Load().HasPlace() {
-		return false
-	}
-	if c := p.counts(p.places.Load()); c.Active > c.Limit {
+	if w.guest || p.paused.Load() || p.phase.Load() == cancelled || !w.engine.mayLend() {
 		return false
 	}
 	best := p.tasks.best.Load()
-	sight := policy.Way{ByPriority: p.order == ByPriority, Idle: p.idlers(), Best: best,
-		Elsewhere: best == nobodys && p.laden.Load() != 0, Level: w.level.Load()}
+	sight := policy.Way{ByPriority: p.order == ByPriority, Idle: p.engine.idlers(), Best: best,
+		Elsewhere: best == nobodys && p.laden.Load() != 0, Level: w.engine.level.Load()}
 	switch sight.GivesWay() {
 	case policy.IfMany:
 		return p.moreThanIdle()
@@ -160,7 +157,7 @@ func (w *Worker) mayGiveWay() bool {
 // in order.
 func (w *Worker) giveWay() {
 	p := w.pool
-	if !atomic.CompareAndSwapUint32(&w.demand, giveWay, hunger) {
+	if !w.engine.lowerGiveWay() {
 		return
 	}
 	if p.way.asked.Load() != nobodys {
@@ -169,15 +166,12 @@ func (w *Worker) giveWay() {
 	if !w.mayGiveWay() {
 		return
 	}
-	w.wakeup = make(chan struct{})
-	p.way.enter(w)
-	if p.paused.Load() || p.phase.Load() == cancelled {
-		p.letAllGoOn()
-	}
-	doing := w.doing.Load()
-	w.doing.Store(makeDoing(atWay, nil, 0))
-	w.block()
-	w.doing.Store(doing)
+	w.engine.suspend(func() {
+		p.way.enter(w)
+		if p.paused.Load() || p.phase.Load() == cancelled {
+			p.letAllGoOn()
+		}
+	})
 }
 
 // enter puts w where passPlace and resume find it.
@@ -185,7 +179,7 @@ func (y *way) enter(w *Worker) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	i := len(y.waiting)
-	for i > 0 && y.waiting[i-1].level.Load() <= w.level.Load() {
+	for i > 0 && y.waiting[i-1].engine.level.Load() <= w.engine.level.Load() {
 		i--
 	}
 	y.waiting = append(y.waiting, nil)
@@ -200,7 +194,7 @@ func (y *way) leave(level int64, take func() bool) *Worker {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	n := len(y.waiting) - 1
-	if n < 0 || y.waiting[n].level.Load() > level || !take() {
+	if n < 0 || y.waiting[n].engine.level.Load() > level || !take() {
 		return nil
 	}
 	w := y.waiting[n]
@@ -239,9 +233,9 @@ func (p *Pool) mayPass() bool {
 // returning before the task is counted.
 func (w *Worker) passPlace() {
 	p := w.pool
-	if level, ok := p.goesOn(true); ok && w.hold.Load().HasPlace() {
-		if next := p.way.leave(level, w.hold.YieldPlace); next != nil {
-			next.goOn()
+	if level, ok := p.goesOn(true); ok && w.engine.hold.Load().HasPlace() {
+		if next := p.way.leave(level, w.engine.hold.YieldPlace); next != nil {
+			next.engine.goOn()
 		}
 	}
 }
@@ -253,21 +247,18 @@ func (p *Pool) resume() bool {
 	if !ok {
 		return false
 	}
-	next := p.way.leave(level, p.takePlace)
+	next := p.way.leave(level, p.engine.takePlace)
 	if next == nil {
 		return false
 	}
-	next.goOn()
+	next.engine.goOn()
 	return true
 }
-
-// goOn ends the wait of a worker that gave way, and has a place again.
-func (w *Worker) goOn() { close(w.wakeup) }
 
 // ask makes one worker give way, for tasks of which none has started for long.
 func (p *Pool) ask() {
 	p.way.wanted.Store(true)
-	for _, w := range *p.workers.Load() {
+	for _, w := range *p.engine.workers.Load() {
 		w.raise(giveWay)
 	}
 }
@@ -276,10 +267,10 @@ func (p *Pool) ask() {
 // is paused or closed, so that no task is about to have it.
 func (p *Pool) letAllGoOn() {
 	for {
-		w := p.way.leave(math.MaxInt64, func() bool { _ = p.places.Enter(); return true })
+		w := p.way.leave(math.MaxInt64, func() bool { _ = p.engine.places.Enter(); return true })
 		if w == nil {
 			return
 		}
-		w.goOn()
+		w.engine.goOn()
 	}
 }

@@ -9,8 +9,8 @@ import (
 // wayPool returns a pool with one place, which w has.
 func wayPool(order Order) (p *Pool, w *Worker) {
 	p = New(WithWorkers(1), WithOrder(order), WithStallTimeout(0))
-	p.takePlace()
-	return p, p.hire().as()
+	p.engine.takePlace()
+	return p, p.engine.hire().as()
 }
 
 // Who may go on: all in a pause, those that gave way for nothing more urgent, and one after
@@ -64,19 +64,19 @@ func TestWhoGivesWay(t *testing.T) {
 		}{
 			"asked":             {func(state) {}, true},
 			"guest":             {func(s state) { s.w.guest = true }, false},
-			"unwinding":         {func(s state) { s.w.unwinding = true }, false},
-			"passed":            {func(s state) { s.w.passed = true }, false},
+			"unwinding":         {func(s state) { s.w.engine.unwinding = true }, false},
+			"passed":            {func(s state) { s.w.engine.passed = true }, false},
 			"paused":            {func(s state) { s.p.paused.Store(true) }, false},
 			"closed":            {func(s state) { s.p.phase.Store(cancelled) }, false},
 			"shut down":         {func(s state) { s.p.phase.Store(draining) }, true},
-			"without a place":   {func(s state) { s.w.hold.YieldPlace() }, false},
-			"one too many":      {func(s state) { _ = s.p.places.Enter() }, false},
-			"another is idle":   {func(s state) { s.p.limit.Store(2) }, false},
+			"without a place":   {func(s state) { s.w.engine.hold.YieldPlace() }, false},
+			"one too many":      {func(s state) { _ = s.p.engine.places.Enter() }, false},
+			"another is idle":   {func(s state) { s.p.engine.limit.Store(2) }, false},
 			"not asked":         {func(s state) { s.p.way.wanted.Store(false) }, false},
 			"nothing is queued": {func(s state) { s.p.laden.Store(0) }, order == LIFO},
 		} {
 			p, w := wayPool(order)
-			w.level.Store(5)
+			w.engine.level.Store(5)
 			p.way.wanted.Store(true)
 			p.laden.Store(1) // some other worker has tasks
 			c.change(state{p, w})
@@ -101,7 +101,7 @@ func TestWhoGivesWay(t *testing.T) {
 		{[]int{6}, 5, true, false}, // less urgent
 	} {
 		p, w := wayPool(ByPriority)
-		w.level.Store(c.level)
+		w.engine.level.Store(c.level)
 		p.way.wanted.Store(c.wanted)
 		for _, priority := range c.queued {
 			p.tasks.push(priority, task{})
@@ -126,7 +126,7 @@ func TestTheLineOfThoseThatGaveWay(t *testing.T) {
 	ws := make([]*Worker, 7)
 	for i, level := range []int64{5, 3, 5, 9, 3, 1, 5} {
 		ws[i] = testWorker(p, i)
-		ws[i].level.Store(level)
+		ws[i].engine.level.Store(level)
 		p.way.enter(ws[i])
 		if n := p.way.n.Load(); int(n) != i+1 {
 			t.Errorf("%d stand in line, and %d are counted", i+1, n)
@@ -134,15 +134,15 @@ func TestTheLineOfThoseThatGaveWay(t *testing.T) {
 	}
 	yes := func() bool { return true }
 	if w := p.way.leave(0, yes); w != nil {
-		t.Errorf("one of level %d leaves for one of level 0", w.level.Load())
+		t.Errorf("one of level %d leaves for one of level 0", w.engine.level.Load())
 	}
 	if w := p.way.leave(math.MaxInt64, func() bool { return false }); w != nil {
-		t.Errorf("one leaves without a place: %d", w.id)
+		t.Errorf("one leaves without a place: %d", w.engine.id)
 	}
 	var got []int
 	for range ws {
 		n := len(p.way.waiting) - 1
-		level := p.way.waiting[n].level.Load()
+		level := p.way.waiting[n].engine.level.Load()
 		if p.way.leave(level-1, yes) != nil {
 			t.Errorf("one of level %d leaves for a less urgent one", level)
 		}
@@ -150,7 +150,7 @@ func TestTheLineOfThoseThatGaveWay(t *testing.T) {
 		if w == nil || int(p.way.n.Load()) != n || p.way.waiting[:n+1][n] != nil {
 			t.Fatalf("after %v: %v, %d are counted", got, w, p.way.n.Load())
 		}
-		got = append(got, w.id)
+		got = append(got, w.engine.id)
 	}
 	if want := []int{5, 1, 4, 0, 2, 6, 3}; !slices.Equal(got, want) {
 		t.Errorf("they leave as %v, not %v", got, want)
@@ -183,26 +183,26 @@ func TestWhoIsUrged(t *testing.T) {
 		p := New(WithWorkers(2), WithOrder(c.order), WithStallTimeout(0))
 		var ws []*Worker
 		for _, level := range []int64{5, 1} {
-			p.takePlace()
-			w := p.hire().as()
-			w.level.Store(level)
+			p.engine.takePlace()
+			w := p.engine.hire().as()
+			w.engine.level.Store(level)
 			ws = append(ws, w)
 		}
 		p.tasks.best.Store(c.best)
 		p.way.least.Store(c.least)
-		p.limit.Store(c.limit)
+		p.engine.limit.Store(c.limit)
 		p.paused.Store(c.paused)
 		p.urge()
 		for i, w := range ws {
-			if got := w.demand == giveWay; got != c.urged[i] {
-				t.Errorf("%s: the one of level %d: %t", name, w.level.Load(), got)
+			if got := w.engine.demand == giveWay; got != c.urged[i] {
+				t.Errorf("%s: the one of level %d: %t", name, w.engine.level.Load(), got)
 			}
 		}
 		if l := p.way.least.Load(); l != c.leastIsAtEnd {
 			t.Errorf("%s: the least urgent level is %d", name, l)
 		}
 		p.ask()
-		if !p.way.wanted.Load() || ws[0].demand != giveWay || ws[1].demand != giveWay {
+		if !p.way.wanted.Load() || ws[0].engine.demand != giveWay || ws[1].engine.demand != giveWay {
 			t.Errorf("%s: not all are asked", name)
 		}
 	}
@@ -223,14 +223,14 @@ func TestALevelIsNoted(t *testing.T) {
 		"noted before":    {3, nothing, 1, false},
 	} {
 		p, w := wayPool(ByPriority)
-		p.limit.Store(c.limit)
+		p.engine.limit.Store(c.limit)
 		p.tasks.best.Store(c.best)
 		w.setLevel(c.level)
-		if got := w.demand == giveWay; got != c.asks {
+		if got := w.engine.demand == giveWay; got != c.asks {
 			t.Errorf("%s: %t", name, got)
 		}
-		if w.level.Load() != c.level || p.way.least.Load() < c.level {
-			t.Errorf("%s: level %d, the least urgent %d", name, w.level.Load(), p.way.least.Load())
+		if w.engine.level.Load() != c.level || p.way.least.Load() < c.level {
+			t.Errorf("%s: level %d, the least urgent %d", name, w.engine.level.Load(), p.way.least.Load())
 		}
 	}
 	var y way
@@ -250,7 +250,7 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 	wait := func(n int) {
 		for i := range n {
 			w := testWorker(p, i)
-			w.wakeup = make(chan struct{})
+			w.engine.wakeup = make(chan struct{})
 			ws = append(ws, w)
 			p.way.enter(w)
 		}
@@ -258,7 +258,7 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 	goOn := func() (n int) {
 		for _, w := range ws {
 			select {
-			case <-w.wakeup:
+			case <-w.engine.wakeup:
 				n++
 			default:
 			}
@@ -282,16 +282,16 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 	}
 	wait(1)
 	w := testWorker(p, 9)
-	w.hold.YieldPlace()
+	w.engine.hold.YieldPlace()
 	if w.passPlace(); goOn() != 5 {
 		t.Error("a place is passed on that is none")
 	}
-	w.hold.RetakePlace()
-	if w.passPlace(); goOn() != 6 || w.hold.Load().HasPlace() || placesOf(p) != (counted{active: 5}) {
-		t.Errorf("%d of 6 go on; %v", goOn(), w.hold.Load())
+	w.engine.hold.RetakePlace()
+	if w.passPlace(); goOn() != 6 || w.engine.hold.Load().HasPlace() || placesOf(p) != (counted{active: 5}) {
+		t.Errorf("%d of 6 go on; %v", goOn(), w.engine.hold.Load())
 	}
-	w.hold.RetakePlace()
-	if w.passPlace(); !w.hold.Load().HasPlace() {
+	w.engine.hold.RetakePlace()
+	if w.passPlace(); !w.engine.hold.Load().HasPlace() {
 		t.Error("a place was passed to nobody")
 	}
 }

@@ -9,7 +9,7 @@ import (
 // must be used only by the call it was handed to, on the goroutine of that
 // call, until the call returns.
 type Worker struct {
-	engineWorker
+	engine engineWorker
 
 	pool  *Pool
 	shown atomic.Pointer[Progress] // the owner writes, Dump loads
@@ -29,7 +29,7 @@ type Worker struct {
 // newWorker returns a worker of p, but for what the engine has to do with it.
 func newWorker(p *Pool) *Worker {
 	w := &Worker{pool: p}
-	w.self = w
+	w.engine.self = w
 	w.tasks.init(p)
 	w.batch.q.Chunks = &chunks
 	return w
@@ -44,7 +44,7 @@ func (w *Worker) Do(f func(w *Worker)) {
 	if f == nil {
 		panic("filch: Do: f is nil")
 	}
-	if err := w.try(func() { f(w) }); err != nil {
+	if err := w.engine.try(func() { f(w) }); err != nil {
 		panic(err)
 	}
 }
@@ -56,8 +56,8 @@ func (w *Worker) Pool() *Pool { return w.pool }
 // workers for the forks that were made before it, and give way to tasks, as forks and
 // joins do; see [ByPriority]. Without demand it costs an atomic load.
 func (w *Worker) Poll() {
-	if atomic.LoadUint32(&w.demand) != none {
-		w.answer()
+	if atomic.LoadUint32(&w.engine.demand) != none {
+		w.engine.answer()
 	}
 }
 
@@ -65,4 +65,6 @@ func (w *Worker) Poll() {
 // anywhere, such as a loop, may go on alone until they do, and then fork half of
 // what is left, which is offered to them at once. The loops of package par do so. Like
 // Poll, Demand lets w give way to tasks. It costs an atomic load.
-func (w *Worker) Demand() bool { return atomic.LoadUint32(&w.demand) != none && w.lacks() }
+func (w *Worker) Demand() bool {
+	return atomic.LoadUint32(&w.engine.demand) != none && w.engine.lacks()
+}
