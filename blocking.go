@@ -30,7 +30,7 @@ func (w *Worker) Blocking(f func()) {
 	if f == nil {
 		panic("filch: Blocking: f is nil")
 	}
-	w.engine.lendFor(f)
+	w.engine.LendFor(f)
 }
 
 // Blocking calls f, which may block for long, and gives the caller's place to another
@@ -54,5 +54,5 @@ func Blocking(ctx context.Context, f func()) {
 	}
 	defer c.reclaim()
 	// On a goroutine that the task has made, Close would wait for this call.
-	c.pool.engine.mark(func(uint64, tag.Step) { f() })
+	c.pool.engine.Mark(func(uint64, tag.Step) { f() })
 }

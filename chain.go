@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // Chain is a fork-join function from A to R in its cheapest form: a fork that
@@ -45,7 +47,7 @@ func NewChain[A, R any](body func(l *Link[A, R], arg A) R) *Chain[A, R] {
 	if body == nil {
 		panic("filch: NewChain: body is nil")
 	}
-	return &Chain[A, R]{body: body, entry: entryOf(body), size: sizeOf[A]()}
+	return &Chain[A, R]{body: body, entry: engine.EntryOf(body), size: sizeOf[A]()}
 }
 
 // Call runs the function with arg in the scope s, a *Pool or a *Worker, and
@@ -56,18 +58,18 @@ func (c *Chain[A, R]) Call(s Scope, arg A) R { return call(s, c.callee(), arg) }
 // chainCallee is a Chain as the engine sees it.
 type chainCallee[A, R any] Chain[A, R]
 
-func (c *Chain[A, R]) callee() callee[A, R] { return (*chainCallee[A, R])(c) }
+func (c *Chain[A, R]) callee() engine.Callee[A, R] { return (*chainCallee[A, R])(c) }
 
 func (c *chainCallee[A, R]) Entry() uintptr { return c.entry }
 
-func (c *chainCallee[A, R]) Run(w *engineWorker, arg A) R {
+func (c *chainCallee[A, R]) Run(w *engine.Worker, arg A) R {
 	ls := (*Chain[A, R])(c).enter(w)
 	r := c.body(ls.base, arg)
 	ls.leave()
 	return r
 }
 
-func (c *Chain[A, R]) enter(w *engineWorker) *links[A, R] {
+func (c *Chain[A, R]) enter(w *engine.Worker) *links[A, R] {
 	ls, _ := c.spare.Get().(*links[A, R])
 	if ls == nil {
 		ls = &links[A, R]{fn: c, n: 1}
@@ -81,14 +83,14 @@ func (c *Chain[A, R]) enter(w *engineWorker) *links[A, R] {
 			l.w = w
 		}
 	}
-	w.push(ls)
+	w.Push(ls)
 	return ls
 }
 
 // Link is one frame of a [Chain]: it holds one open fork, or none. It must be
 // used only by the call it was passed to, and not after that returns.
 type Link[A, R any] struct {
-	w     *engineWorker // who is asked for demand: the owner, or endOfChain
+	w     *engine.Worker // who is asked for demand: the owner, or endOfChain
 	next  *Link[A, R]
 	arg   A
 	state uint32
@@ -110,7 +112,7 @@ func (l *Link[A, R]) isOpen() bool { return l.state|linkClosed == linkReopened }
 
 // endOfChain is the worker of the last link of a chain. Its demand never ends,
 // so that the check for demand also finds the end.
-var endOfChain = engineWorker{demand: 1}
+var endOfChain = engine.Worker{Demand: 1}
 
 // Fork offers the call of the function with arg to the other workers, and
 // returns at once. Until the fork is taken back or joined, other calls of the
@@ -123,7 +125,7 @@ func (l *Link[A, R]) Fork(arg A) {
 	// This is inlined only as long as it stays about as cheap as it is.
 	l.arg = arg
 	l.state += linkOpen
-	if atomic.LoadUint32(&l.w.demand) != 0 {
+	if atomic.LoadUint32(&l.w.Demand) != 0 {
 		l.demanded()
 	}
 }
@@ -153,7 +155,7 @@ func (l *Link[A, R]) TakeBack() bool {
 func (l *Link[A, R]) Join() R {
 	ls := l.links
 	if l.TakeBack() {
-		ls.w.poll()
+		ls.w.Poll()
 		return ls.fn.body(l, l.arg)
 	}
 	if l.state != linkPublic {
@@ -162,17 +164,17 @@ func (l *Link[A, R]) Join() R {
 	if n := len(ls.public) - 1; ls.public[n] != l {
 		panic("filch: Join of a fork out of order: a later link still holds a fork")
 	}
-	here := ls.jobs.takeBack(ls.w)
+	here := ls.jobs.TakeBack(ls.w)
 	ls.unpublish()
 	if !here {
-		return ls.jobs.collect()
+		return ls.jobs.Collect()
 	}
-	ls.w.poll()
+	ls.w.Poll()
 	return ls.fn.body(l, l.arg)
 }
 
 // Worker returns the worker that runs this activation.
-func (l *Link[A, R]) Worker() *Worker { return l.links.w.as() }
+func (l *Link[A, R]) Worker() *Worker { return asWorker(l.links.w) }
 
 // demanded is the rest of Fork, if other workers ask for forks or the chain
 // ends here.
@@ -183,18 +185,18 @@ func (l *Link[A, R]) demanded() {
 		l.links.grow(l)
 		l.w = l.links.w
 	}
-	l.w.poll()
+	l.w.Poll()
 }
 
 // links is an activation of a Chain.
 type links[A, R any] struct {
-	w       *engineWorker
+	w       *engine.Worker
 	fn      *Chain[A, R]
 	base    *Link[A, R]
 	n       int           // links in the chain
 	private *Link[A, R]   // the first link that is not public
 	public  []*Link[A, R] // those before it, whose jobs are in jobs
-	jobs    published[A, R]
+	jobs    engine.Published[A, R]
 }
 
 // grow doubles the chain, which ends with l.
@@ -221,7 +223,7 @@ func (ls *links[A, R]) leave() {
 	if n > 0 {
 		panic(fmt.Sprintf("filch: a function returned with %d of its forks not joined", n))
 	}
-	ls.w.pop()
+	ls.w.Pop()
 	ls.Close()
 }
 
@@ -234,7 +236,7 @@ func (ls *links[A, R]) unpublish() {
 	ls.public = ls.public[:n]
 }
 
-func (ls *links[A, R]) Publish() *job {
+func (ls *links[A, R]) Publish() *engine.Job {
 	l := ls.private
 	if l == nil || !l.isOpen() {
 		return nil
@@ -242,7 +244,7 @@ func (ls *links[A, R]) Publish() *job {
 	l.state = linkPublic
 	ls.public = append(ls.public, l)
 	ls.private = l.next
-	return ls.jobs.add(ls.fn.callee(), l.arg)
+	return ls.jobs.Add(ls.fn.callee(), l.arg)
 }
 
 // Forks does not count the forks, which would take a look at every link: those
@@ -254,7 +256,7 @@ func (ls *links[A, R]) Drop(n int) {
 		return
 	}
 	for len(ls.public) > 0 {
-		ls.jobs.forget(ls.w)
+		ls.jobs.Forget(ls.w)
 		ls.unpublish()
 	}
 	ls.n = math.MaxInt // not to be used again: who knows where a panic left it

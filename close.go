@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // The phases of a pool, in the order they come in.
@@ -93,8 +95,8 @@ func (p *Pool) end() <-chan struct{} {
 	if p.closed == nil {
 		p.closed = make(chan struct{})
 	}
-	p.engine.places.Close()
-	p.engine.dismiss()
+	p.engine.Places.Close()
+	p.engine.Dismiss()
 	p.closeIfDone()
 	return p.closed
 }
@@ -112,8 +114,8 @@ func (p *Pool) closeIfDone() bool {
 	// Who queues a task after the look at the depth wakes a worker: either that
 	// takes its place before the compare-and-swap, which fails then, or it finds
 	// that all has ended, and the task is dropped.
-	if p.closed == nil || p.depth() > 0 || !p.engine.places.TryEnd() {
-		return p.engine.places.Load().Ended()
+	if p.closed == nil || p.depth() > 0 || !p.engine.Places.TryEnd() {
+		return p.engine.Places.Load().Ended()
 	}
 	p.phase.Store(cancelled)
 	p.endLife(ErrClosed)
@@ -146,11 +148,11 @@ func (p *Pool) dropQueued() {
 
 // queues returns all queues of tasks.
 func (p *Pool) queues() []*taskQueue {
-	all := *p.engine.workers.Load()
+	all := *p.engine.Workers.Load()
 	qs := make([]*taskQueue, 0, 1+len(all))
 	qs = append(qs, &p.tasks)
 	for _, w := range all {
-		qs = append(qs, &w.as().tasks)
+		qs = append(qs, &asWorker(w).tasks)
 	}
 	return qs
 }
@@ -184,7 +186,7 @@ func (p *Pool) Pause() {
 // Resume ends the effect of [Pool.Pause].
 func (p *Pool) Resume() {
 	if p.paused.CompareAndSwap(true, false) {
-		p.engine.offer()
+		p.engine.Offer()
 		p.urge()
 		p.moreRoom()
 		p.guard()
@@ -193,23 +195,23 @@ func (p *Pool) Resume() {
 
 // Workers returns how many workers the pool has: how many goroutines may run at once.
 func (p *Pool) Workers() int {
-	p.engine.follow()
-	return p.engine.size()
+	p.engine.Follow()
+	return p.engine.Size()
 }
 
 // Idle returns how many workers could start on something at once: the free places, and
 // the workers that look for work. It costs an atomic load.
-func (p *Pool) Idle() int { return max(0, p.engine.idlers()) }
+func (p *Pool) Idle() int { return max(0, p.engine.Idlers()) }
 
 // Resize sets the number of workers, which no longer follows GOMAXPROCS. If
 // more are at work, the excess leave when they finish their current work. It panics if n
 // is less than 1 or more than 1,048,575.
 func (p *Pool) Resize(n int) {
-	if n < 1 || n > maxWorkers {
-		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, maxWorkers))
+	if n < 1 || n > engine.MaxWorkers {
+		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, engine.MaxWorkers))
 	}
-	if p.engine.setLimit(int32(n), true) {
-		p.engine.offer()
+	if p.engine.SetLimit(int32(n), true) {
+		p.engine.Offer()
 		p.moreRoom()
 	} else {
 		p.guard()

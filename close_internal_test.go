@@ -13,8 +13,8 @@ import (
 func TestWhenAPoolEnds(t *testing.T) {
 	p := New(WithWorkers(1), WithStallTimeout(0))
 	over := func() bool {
-		p.engine.mu.Lock()
-		defer p.engine.mu.Unlock()
+		p.endMu.Lock()
+		defer p.endMu.Unlock()
 		return p.closeIfDone()
 	}
 	if over() {
@@ -27,19 +27,19 @@ func TestWhenAPoolEnds(t *testing.T) {
 		t.Error("it is over with a task queued")
 	}
 	p.dropQueued()
-	p.engine.takePlace()
+	p.engine.TakePlace()
 	if over() {
 		t.Error("it is over with a place taken")
 	}
-	_ = p.engine.places.Leave()
+	_ = p.engine.Places.Leave()
 	for range 2 {
 		if !over() {
 			t.Error("it is not over")
 		}
 	}
 	<-end
-	if p.phase.Load() != cancelled || !hasEnded(p.engine.places.Load()) || !errors.Is(context.Cause(p.life), ErrClosed) {
-		t.Errorf("phase %d, %v, %v", p.phase.Load(), p.engine.places.Load(), context.Cause(p.life))
+	if p.phase.Load() != cancelled || !hasEnded(p.engine.Places.Load()) || !errors.Is(context.Cause(p.life), ErrClosed) {
+		t.Errorf("phase %d, %v, %v", p.phase.Load(), p.engine.Places.Load(), context.Cause(p.life))
 	}
 }
 
@@ -108,16 +108,16 @@ func TestClosedForGood(t *testing.T) {
 		}
 		g.Wait()
 		synctest.Wait()
-		if len(p.engine.parked) != 3 {
-			t.Errorf("%d of 3 goroutines are kept", len(p.engine.parked))
+		if p.engine.Kept() != 3 {
+			t.Errorf("%d of 3 goroutines are kept", p.engine.Kept())
 		}
 		p.Pause()
 		begin := time.Now()
 		for range 4 {
 			p.Close()
 			synctest.Wait()
-			if s := p.engine.places.Load(); !hasEnded(s) || len(p.engine.parked) > 0 || p.paused.Load() {
-				t.Errorf("%v; %d are kept; paused: %t", s, len(p.engine.parked), p.paused.Load())
+			if s := p.engine.Places.Load(); !hasEnded(s) || p.engine.Kept() > 0 || p.paused.Load() {
+				t.Errorf("%v; %d are kept; paused: %t", s, p.engine.Kept(), p.paused.Load())
 			}
 		}
 		var b strings.Builder
@@ -140,14 +140,12 @@ func TestGoroutinesAreKeptForATime(t *testing.T) {
 		for at, kept := range []int{0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 1, 1, 1, 0, 0} {
 			time.Sleep(time.Millisecond)
 			synctest.Wait()
-			p.engine.mu.Lock()
-			if n := len(p.engine.parked); at != 1 && at != 4 && n != kept { // at a moment when two things happen
+			if n := p.engine.Kept(); at != 1 && at != 4 && n != kept { // at a moment when two things happen
 				t.Errorf("after %d s, %d are kept, not %d", at, n, kept)
 			}
-			p.engine.mu.Unlock()
 			time.Sleep(time.Second - time.Millisecond)
 		}
-		if s := p.engine.places.Load(); s != 0 {
+		if s := p.engine.Places.Load(); s != 0 {
 			t.Errorf("%v", s)
 		}
 		p.Close()
@@ -157,7 +155,7 @@ func TestGoroutinesAreKeptForATime(t *testing.T) {
 // With fewer places, and nobody idle any more, the watch begins; with more, what is queued starts.
 func TestResizeSeesToWhatIsQueued(t *testing.T) {
 	p := New(WithWorkers(2), WithStallTimeout(time.Hour))
-	p.engine.takePlace()
+	p.engine.TakePlace()
 	p.tasks.some.Store(true)
 	p.Resize(1)
 	w := p.stallWatch.Load()

@@ -121,13 +121,13 @@ func (c *taskContext) isDetached() bool {
 // goes on when that task ends: then the worker is not what Close waits for; see
 // served.
 func (s seat) beginInPlace() bool {
-	return s.worker != nil && s.worker.engine.hold.SitDown(s.round)
+	return s.worker != nil && s.worker.engine.Hold.SitDown(s.round)
 }
 
 func (s seat) endInPlace() {
-	if p := s.worker.pool; !s.worker.engine.hold.StandUp(s.round) { // left behind
+	if p := s.worker.pool; !s.worker.engine.Hold.StandUp(s.round) { // left behind
 		p.ended.left.Add(-1)
-		p.engine.leaveBlocked()
+		p.engine.LeaveBlocked()
 	}
 }
 
@@ -136,7 +136,7 @@ func (c *taskContext) seat() seat { return seat{worker: c.worker, round: c.round
 
 // seated reports whether c's worker still runs what c belongs to.
 func (c *taskContext) seated() bool {
-	return c.worker != nil && c.worker.engine.hold.Load().In(c.round)
+	return c.worker != nil && c.worker.engine.Hold.Load().In(c.round)
 }
 
 // isShared reports whether c is for any number of tasks, none of them a Future.
@@ -308,14 +308,14 @@ func (c *taskContext) lend() bool {
 	if w == nil {
 		return false
 	}
-	lent, ok := w.engine.hold.LendPlace(c.round)
+	lent, ok := w.engine.Hold.LendPlace(c.round)
 	switch {
 	case !ok:
 		return false
 	case lent:
-		c.pool.engine.block()
+		c.pool.engine.Block()
 	default: // somebody else waits in the name of the same task
-		c.pool.engine.enterBlocked()
+		c.pool.engine.EnterBlocked()
 	}
 	return true
 }
@@ -323,9 +323,9 @@ func (c *taskContext) lend() bool {
 // reclaim takes a place for the task's worker again, an extra one if all are
 // taken: then the next worker to look for work gives up its own.
 func (c *taskContext) reclaim() {
-	if c.worker.engine.hold.ReclaimPlace(c.round) {
-		c.pool.engine.unblock()
+	if c.worker.engine.Hold.ReclaimPlace(c.round) {
+		c.pool.engine.Unblock()
 	} else {
-		c.pool.engine.leaveBlocked()
+		c.pool.engine.LeaveBlocked()
 	}
 }

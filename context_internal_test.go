@@ -46,8 +46,8 @@ func TestWhoSharesAContext(t *testing.T) {
 		if s := fmt.Sprint(got[0]); !strings.HasSuffix(s, "Background.filchTask") {
 			t.Error(s)
 		}
-		for _, w := range *p.engine.workers.Load() {
-			if w.as().context != nil {
+		for _, w := range *p.engine.Workers.Load() {
+			if asWorker(w).context != nil {
 				t.Error("a worker at rest keeps the context of a task")
 			}
 		}

@@ -97,7 +97,7 @@ func (w *wait) closesCircle() bool {
 		if !s.isRunning() {
 			return false
 		}
-		if next.task == w.by || w.by.worker != nil && s.runner() == w.by.worker.engine.number {
+		if next.task == w.by || w.by.worker != nil && s.runner() == w.by.worker.engine.Number {
 			return true
 		}
 		next = next.task.waitsFor(s.runner()) // (R41)
@@ -129,9 +129,9 @@ func (c *taskContext) notes(number uint32) *waits {
 		}
 		return nil
 	}
-	all := *c.pool.engine.workers.Load()
-	if i := int(number) - 1; i < len(all) && all[i].number == number {
-		return &all[i].as().waits
+	all := *c.pool.engine.Workers.Load()
+	if i := int(number) - 1; i < len(all) && all[i].Number == number {
+		return &asWorker(all[i]).waits
 	}
 	return nil // some workers were let go
 }
@@ -288,8 +288,8 @@ func (p *Pool) allWaits() (all []wait) {
 			all = append(all, *w)
 		}
 	}
-	for _, w := range *p.engine.workers.Load() {
-		collect(&w.as().waits)
+	for _, w := range *p.engine.Workers.Load() {
+		collect(&asWorker(w).waits)
 	}
 	for _, b := range p.longRunning() {
 		if f, ok := b.(interface{ task() *taskContext }); ok {
@@ -366,7 +366,7 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 	bySeat, byTask, byGroup := map[uint32][]int{}, map[*taskContext][]int{}, map[context.Context][]int{}
 	for i, w := range all {
 		if w.by.worker != nil {
-			bySeat[w.by.worker.engine.number] = append(bySeat[w.by.worker.engine.number], i)
+			bySeat[w.by.worker.engine.Number] = append(bySeat[w.by.worker.engine.Number], i)
 		} else {
 			byTask[w.by] = append(byTask[w.by], i)
 		}

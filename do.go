@@ -1,6 +1,10 @@
 package filch
 
-import "context"
+import (
+	"context"
+
+	"github.com/filch-go/filch/internal/engine"
+)
 
 // TryDo is [Pool.Do], but returns [ErrClosed] if the pool is closed, without calling f.
 // It panics if f is nil, and as Do does if f panics.
@@ -13,7 +17,7 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 		return ErrClosed
 	}
 	defer p.exit(w)
-	w.engine.note(atDo, nil, entryOf(f))
+	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	w.Do(f)
 	return nil
 }
@@ -44,9 +48,9 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	}
 	defer p.exit(w)
 	if labels := labelsOf(ctx); labels != nil {
-		w.engine.relabel(labels)
+		w.engine.Relabel(labels)
 	}
-	w.engine.note(atDo, nil, entryOf(f))
+	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	w.Do(f)
 	return nil
 }
@@ -54,4 +58,4 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 // Closed reports whether [Pool.Close] or [Pool.Shutdown] has been called: whether Do
 // panics and TryDo returns [ErrClosed]. It never becomes false again, and if it is
 // false, the pool may be closed the moment after. It costs an atomic load.
-func (p *Pool) Closed() bool { return p.engine.places.Load().Closed() }
+func (p *Pool) Closed() bool { return p.engine.Places.Load().Closed() }

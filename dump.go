@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // Progress is what a computation is and how far it has come, for [Pool.Dump]; see
@@ -98,9 +99,9 @@ func (p *Pool) Dump(out io.Writer) error {
 		fmt.Fprint(t, ", paused")
 	}
 	fmt.Fprintln(t)
-	unused := p.engine.unused()
-	for _, w := range *p.engine.workers.Load() {
-		if line := w.as().describe(unused[w]); line != "" {
+	unused := p.engine.Unused()
+	for _, w := range *p.engine.Workers.Load() {
+		if line := asWorker(w).describe(unused[w]); line != "" {
 			fmt.Fprintln(t, line)
 		}
 	}
@@ -143,14 +144,14 @@ func (w *Worker) describe(unused bool) string {
 	}
 	if !unused {
 		shown := w.shown.Load()
-		if s := w.describeDoing(shown != nil); s != "" {
+		if s := w.describeDoing(w.engine.Doing(), shown != nil); s != "" {
 			parts = append(parts, s)
 		}
 		if shown != nil {
 			parts = append(parts, shown.String())
 		}
 	}
-	line := fmt.Sprintf("worker %d\t", w.engine.id)
+	line := fmt.Sprintf("worker %d\t", w.engine.ID)
 	if queued > 0 {
 		line += fmt.Sprintf("%d queued", queued)
 	}
@@ -160,9 +161,8 @@ func (w *Worker) describe(unused bool) string {
 	return line + "\t" + strings.Join(parts, "; ")
 }
 
-// describeDoing tells what w is at, but for what is known from Show.
-func (w *Worker) describeDoing(shown bool) (s string) {
-	at := w.engine.at()
+// describeDoing tells what w is at, that is at, but for what is known from Show.
+func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
 	function, kind, other := nameOfFunction("", at.Entry), at.Kind, at.Other
 	switch {
 	case strings.HasPrefix(function, thisPackage):
@@ -170,32 +170,32 @@ func (w *Worker) describeDoing(shown bool) (s string) {
 	case function != "":
 		function = " of " + function
 	}
-	if shown && kind != atDo { // that tells more than the body of a loop of package par
+	if shown && kind != engine.AtDo { // that tells more than the body of a loop of package par
 		function = ""
 	}
 	switch kind {
-	case atDo:
+	case engine.AtDo:
 		s = "Do" + function
-	case atCall:
+	case engine.AtCall:
 		if !shown {
 			s = "Call" + function
 		}
-	case atFork:
+	case engine.AtFork:
 		s = fmt.Sprintf("fork%s from worker %d", function, other)
 		if d := since(at.Since, clock.Now()); d >= time.Millisecond {
 			s += fmt.Sprintf(", for %v", round(d))
 		}
-	case atJoin:
+	case engine.AtJoin:
 		s = "waits for a fork"
 		if other >= 0 {
 			s += fmt.Sprintf(" that worker %d has", other)
 		}
-	case atSearch:
+	case engine.AtSearch:
 		s = "searches"
-	case atWay:
+	case engine.AtWay:
 		s = "has given way to tasks"
 	}
-	if !w.engine.hold.Load().HasPlace() {
+	if !w.engine.Hold.Load().HasPlace() {
 		s = strings.TrimPrefix(s+", without a place", ", ")
 	}
 	return s

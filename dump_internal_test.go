@@ -8,66 +8,50 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // What a worker is at is packed into a word and told from it.
 func TestDoingIsToldFromAWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(1))
-		w, first, last := testWorker(p, 7), testWorker(p, 0), testWorker(p, 1<<21-2)
-		upper := entryOf(strings.ToUpper)
+		w := newWorker(p, 7)
+		upper := engine.EntryOf(strings.ToUpper)
 		odd := upper | 1 // inside of the same function
 		const ms = time.Millisecond
 		for _, c := range []struct {
-			doing uint64
+			at    engine.Doing
 			shown bool
 			since time.Duration
 			want  string
 		}{
-			{makeDoing(atTasks, nil, 0), false, 0, ""},
-			{makeDoing(atDo, nil, 0), false, 0, "Do"},
-			{makeDoing(atDo, nil, upper), false, 0, "Do of strings.ToUpper"},
-			{makeDoing(atDo, nil, upper), true, 0, "Do of strings.ToUpper"},
-			{makeDoing(atDo, nil, entryOf(entryOf)), false, 0, "Do of Join"},
-			{makeDoing(atCall, nil, upper), false, 0, "Call of strings.ToUpper"},
-			{makeDoing(atCall, nil, upper), true, 0, ""},
-			{makeDoing(atFork, &first.engine, upper), false, 0, "fork of strings.ToUpper from worker 0"},
-			{makeDoing(atFork, &first.engine, upper), true, 0, "fork from worker 0"},
-			{makeDoing(atFork, &first.engine, odd), false, 0, "fork of strings.ToUpper from worker 0"},
-			{makeDoing(atFork, &last.engine, 0), false, ms - 1, "fork from worker 2097150"},
-			{makeDoing(atFork, &last.engine, odd), false, ms, "fork of strings.ToUpper from worker 2097150, for 1ms"},
-			{makeDoing(atJoin, nil, 0), false, 0, "waits for a fork"},
-			{makeDoing(atJoin, &first.engine, 0), false, 0, "waits for a fork that worker 0 has"},
-			{makeDoing(atSearch, nil, 0), false, 0, "searches"},
-			{makeDoing(atWay, nil, 0), false, 0, "has given way to tasks"},
+			{engine.Doing{Kind: engine.AtTasks, Other: -1, Entry: 0}, false, 0, ""},
+			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: 0}, false, 0, "Do"},
+			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: upper}, false, 0, "Do of strings.ToUpper"},
+			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: upper}, true, 0, "Do of strings.ToUpper"},
+			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: engine.EntryOf(round)}, false, 0, "Do of Join"},
+			{engine.Doing{Kind: engine.AtCall, Other: -1, Entry: upper}, false, 0, "Call of strings.ToUpper"},
+			{engine.Doing{Kind: engine.AtCall, Other: -1, Entry: upper}, true, 0, ""},
+			{engine.Doing{Kind: engine.AtFork, Other: 0, Entry: upper}, false, 0, "fork of strings.ToUpper from worker 0"},
+			{engine.Doing{Kind: engine.AtFork, Other: 0, Entry: upper}, true, 0, "fork from worker 0"},
+			{engine.Doing{Kind: engine.AtFork, Other: 0, Entry: odd}, false, 0, "fork of strings.ToUpper from worker 0"},
+			{engine.Doing{Kind: engine.AtFork, Other: 1<<21 - 2, Entry: 0}, false, ms - 1, "fork from worker 2097150"},
+			{engine.Doing{Kind: engine.AtFork, Other: 1<<21 - 2, Entry: odd}, false, ms, "fork of strings.ToUpper from worker 2097150, for 1ms"},
+			{engine.Doing{Kind: engine.AtJoin, Other: -1, Entry: 0}, false, 0, "waits for a fork"},
+			{engine.Doing{Kind: engine.AtJoin, Other: 0, Entry: 0}, false, 0, "waits for a fork that worker 0 has"},
+			{engine.Doing{Kind: engine.AtSearch, Other: -1, Entry: 0}, false, 0, "searches"},
+			{engine.Doing{Kind: engine.AtWay, Other: -1, Entry: 0}, false, 0, "has given way to tasks"},
 		} {
-			w.engine.doing.Store(c.doing)
-			w.engine.since.Store(uint64(clock.Now() - int64(c.since)))
-			if got := w.describeDoing(c.shown); got != c.want {
-				t.Errorf("%#x, %t: %q, not %q", c.doing, c.shown, got, c.want)
+			c.at.Since = clock.Now() - int64(c.since)
+			if got := w.describeDoing(c.at, c.shown); got != c.want {
+				t.Errorf("%+v, %t: %q, not %q", c.at, c.shown, got, c.want)
 			}
-			w.engine.hold.YieldPlace()
+			w.engine.Hold.YieldPlace()
 			want := strings.TrimPrefix(c.want+", without a place", ", ")
-			if got := w.describeDoing(c.shown); got != want {
-				t.Errorf("%#x, %t: %q, not %q", c.doing, c.shown, got, want)
+			if got := w.describeDoing(c.at, c.shown); got != want {
+				t.Errorf("%+v, %t: %q, not %q", c.at, c.shown, got, want)
 			}
-			w.engine.hold.RetakePlace()
-		}
-		for _, from := range []uint64{0, 1, 1<<39 + 5, 1<<40 - 1} {
-			if uint64(uintptr(origin+from)) != origin+from {
-				continue // there is no such function in 32 bits
-			}
-			if d := makeDoing(atDo, nil, uintptr(origin+from)); d>>24 != from {
-				t.Errorf("a function %#x above the origin is noted as %#x", from, d>>24)
-			}
-		}
-		for _, entry := range []uint64{0, origin - 1, origin + 1<<40, origin + 1<<40 + 1} {
-			if uint64(uintptr(entry)) != entry {
-				continue
-			}
-			if d := makeDoing(atDo, nil, uintptr(entry)); d>>24 != 0 {
-				t.Errorf("%#x is too far from the origin, and is noted as %#x", entry, d>>24)
-			}
+			w.engine.Hold.RetakePlace()
 		}
 	})
 }
@@ -76,8 +60,8 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 func TestLineOfAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(1), WithOrder(LIFO))
-		w := testWorker(p, 7)
-		w.engine.note(atTasks, nil, 0)
+		w := newWorker(p, 7)
+		w.engine.Note(engine.AtTasks, nil, 0)
 		queued := func(n int) { w.tasks.q.PushBack(task{}) }
 		check := func(unused bool, want string) {
 			t.Helper()
@@ -99,7 +83,7 @@ func TestLineOfAWorker(t *testing.T) {
 		check(false, "worker 7\t1 queued\ttask upper, for 1ms or more")
 		w.tasks.when++
 		check(false, "worker 7\t1 queued\ttask upper")
-		w.engine.note(atSearch, nil, 0)
+		w.engine.Note(engine.AtSearch, nil, 0)
 		w.Show(&Progress{Name: "sum"})
 		check(false, "worker 7\t1 queued\ttask upper; searches; sum")
 		check(true, "worker 7\t1 queued\ttask upper")
@@ -114,9 +98,9 @@ func TestLineOfAWorker(t *testing.T) {
 func TestProgressTellsWhatItKnows(t *testing.T) {
 	for want, p := range map[string]*Progress{
 		"sum":                                 {Name: "sum"},
-		"sum of strings.ToUpper":              {Name: "sum", Func: entryOf(strings.ToUpper)},
+		"sum of strings.ToUpper":              {Name: "sum", Func: engine.EntryOf(strings.ToUpper)},
 		"sum, 0 of 1 done":                    {Name: "sum", Total: 1},
-		"sum of strings.ToUpper, 0 of 9 done": {Name: "sum", Func: entryOf(strings.ToUpper), Total: 9},
+		"sum of strings.ToUpper, 0 of 9 done": {Name: "sum", Func: engine.EntryOf(strings.ToUpper), Total: 9},
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("%q, not %q", got, want)
@@ -158,10 +142,10 @@ func TestHeadOfDump(t *testing.T) {
 		p.Pause()
 		p.Go(context.Background(), func(context.Context) {})
 		p.ended.stalls.Store(1)
-		p.engine.extra.Store(3)
+		p.engine.SetExtra(3)
 		head("pool: 2 workers, 3 extra since workers were blocked (1 time); 0 places taken, 0 searching, 0 goroutines blocked\n" +
 			"tasks: 1 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 1 queued (1 globally, the oldest for 0s), paused\n")
-		p.engine.extra.Store(0)
+		p.engine.SetExtra(0)
 		p.Close()
 		defer func() {
 			if v := recover(); v != "filch: Dump: out is nil" {

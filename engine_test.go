@@ -1,15 +1,10 @@
 package filch
 
-// testWorker returns a worker of p that is in none of its lists.
-func testWorker(p *Pool, id int) *Worker {
-	w := newWorker(p)
-	w.engine.init(&p.engine, id)
-	return w
-}
+import "github.com/filch-go/filch/internal/engine"
 
 // engines returns workers as the engine lists them.
-func engines(ws ...*Worker) *[]*engineWorker {
-	var all []*engineWorker
+func engines(ws ...*Worker) *[]*engine.Worker {
+	var all []*engine.Worker
 	for _, w := range ws {
 		all = append(all, &w.engine)
 	}

@@ -51,8 +51,8 @@ func (s stackOfTasks) isForeign(c *taskContext) bool {
 // nameAt returns the name of a task on a stack, or its function's.
 func (p *Pool) nameAt(t taskOnStack) string {
 	var bodies []body
-	for _, w := range *p.engine.workers.Load() {
-		q := &w.as().tasks
+	for _, w := range *p.engine.Workers.Load() {
+		q := &asWorker(w).tasks
 		q.mu.Lock()
 		bodies = append(bodies, q.running.body)
 		q.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
 )
 
@@ -36,7 +37,7 @@ func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 	if body == nil {
 		panic("filch: NewFunc: body is nil")
 	}
-	return &Func[A, R]{body: body, entry: entryOf(body), size: sizeOf[A]()}
+	return &Func[A, R]{body: body, entry: engine.EntryOf(body), size: sizeOf[A]()}
 }
 
 // Call runs the function with arg in the scope s, a *Pool or a *Worker, and
@@ -48,12 +49,12 @@ func (fn *Func[A, R]) Call(s Scope, arg A) R { return call(s, fn.callee(), arg) 
 // funcCallee is a Func as the engine sees it.
 type funcCallee[A, R any] Func[A, R]
 
-func (fn *Func[A, R]) callee() callee[A, R] { return (*funcCallee[A, R])(fn) }
+func (fn *Func[A, R]) callee() engine.Callee[A, R] { return (*funcCallee[A, R])(fn) }
 
 func (c *funcCallee[A, R]) Entry() uintptr { return c.entry }
 
 // Run calls the body on w.
-func (c *funcCallee[A, R]) Run(w *engineWorker, arg A) R {
+func (c *funcCallee[A, R]) Run(w *engine.Worker, arg A) R {
 	fn := (*Func[A, R])(c)
 	f := fn.enter(w)
 	r := fn.body(f, arg)
@@ -61,7 +62,7 @@ func (c *funcCallee[A, R]) Run(w *engineWorker, arg A) R {
 	return r
 }
 
-func (fn *Func[A, R]) enter(w *engineWorker) *Frame[A, R] {
+func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
 	f, _ := fn.frames.Get().(*Frame[A, R])
 	if f == nil {
 		f = &Frame[A, R]{fn: fn, body: fn.body}
@@ -71,7 +72,7 @@ func (fn *Func[A, R]) enter(w *engineWorker) *Frame[A, R] {
 	}
 	f.args = f.args[:0] // whatever was forked on it after its function returned
 	f.w = w
-	w.push((*frameForks[A, R])(f))
+	w.Push((*frameForks[A, R])(f))
 	return f
 }
 
@@ -80,7 +81,7 @@ func (f *Frame[A, R]) leave() {
 	if n := len(f.args); n > 0 {
 		panic(fmt.Sprintf("filch: a function returned with %d of its forks not joined", n))
 	}
-	f.w.pop()
+	f.w.Pop()
 	(*frameForks[A, R])(f).Close()
 }
 
@@ -92,11 +93,11 @@ type Frame[A, R any] struct {
 	// plain store here: nobody but the owner looks. The first public of them
 	// have been published as well.
 	args   []A
-	w      *engineWorker
+	w      *engine.Worker
 	public int
 	body   func(f *Frame[A, R], arg A) R // as fn.body
 	fn     *Func[A, R]
-	jobs   published[A, R]
+	jobs   engine.Published[A, R]
 
 	handles []Fork // of the open forks; only if checked
 	made    int    // how many handles were
@@ -144,8 +145,8 @@ func (f *Frame[A, R]) position(h Fork) Fork {
 func (f *Frame[A, R]) Fork(arg A) Fork {
 	// This is inlined only as long as it stays exactly as cheap as it is.
 	f.args = append(f.args, arg)
-	if atomic.LoadUint32(&f.w.demand) != none { // (R12)
-		f.w.answer()
+	if atomic.LoadUint32(&f.w.Demand) != engine.None { // (R12)
+		f.w.Answer()
 	}
 	if race.Enabled {
 		return f.handle()
@@ -163,7 +164,7 @@ func (f *Frame[A, R]) Fork(arg A) Fork {
 // The end of the call synchronizes before the return from Join.
 func (f *Frame[A, R]) Join(h Fork) R {
 	n := int(h)
-	if n == len(f.args) && f.public < n && atomic.LoadUint32(&f.w.demand) == 0 {
+	if n == len(f.args) && f.public < n && atomic.LoadUint32(&f.w.Demand) == 0 {
 		arg := f.args[n-1]
 		var zero A
 		f.args[n-1] = zero
@@ -177,7 +178,7 @@ func (f *Frame[A, R]) Join(h Fork) R {
 func (f *Frame[A, R]) Call(arg A) R { return f.body(f, arg) }
 
 // Worker returns the worker that runs this activation.
-func (f *Frame[A, R]) Worker() *Worker { return f.w.as() }
+func (f *Frame[A, R]) Worker() *Worker { return asWorker(f.w) }
 
 // join is Join if the fork is public, or others want some, or it is the wrong
 // one.
@@ -194,7 +195,7 @@ func (f *Frame[A, R]) join(h Fork) R {
 	if !here {
 		return r
 	}
-	f.w.poll()
+	f.w.Poll()
 	return f.body(f, arg)
 }
 
@@ -204,7 +205,7 @@ func (f *Frame[A, R]) takeBack() (arg A, here bool, r R) {
 	n := len(f.args) - 1
 	here = true
 	if f.public > n {
-		here = f.jobs.takeBack(f.w)
+		here = f.jobs.TakeBack(f.w)
 		f.public = n
 	}
 	arg = f.args[n]
@@ -212,7 +213,7 @@ func (f *Frame[A, R]) takeBack() (arg A, here bool, r R) {
 	f.args[n] = zero
 	f.args = f.args[:n]
 	if !here {
-		r = f.jobs.collect()
+		r = f.jobs.Collect()
 	}
 	return arg, here, r
 }
@@ -220,11 +221,11 @@ func (f *Frame[A, R]) takeBack() (arg A, here bool, r R) {
 // frameForks is a Frame as the engine sees it.
 type frameForks[A, R any] Frame[A, R]
 
-func (f *frameForks[A, R]) Publish() *job {
+func (f *frameForks[A, R]) Publish() *engine.Job {
 	if f.public == len(f.args) {
 		return nil
 	}
-	j := f.jobs.add(f.fn.callee(), f.args[f.public])
+	j := f.jobs.Add(f.fn.callee(), f.args[f.public])
 	f.public++
 	return j
 }
@@ -234,7 +235,7 @@ func (f *frameForks[A, R]) Forks() int { return len(f.args) }
 func (f *frameForks[A, R]) Drop(n int) {
 	clear(f.args[max(f.public, n):])
 	for f.public > n {
-		f.jobs.forget(f.w)
+		f.jobs.Forget(f.w)
 		f.public--
 		var zero A
 		f.args[f.public] = zero
@@ -249,9 +250,9 @@ func (f *frameForks[A, R]) Close() {
 
 // noWorker is the worker of a Frame whose function has returned. Its demand
 // never ends, so that Fork comes upon it.
-var noWorker = func() *engineWorker {
+var noWorker = func() *engine.Worker {
 	w := &Worker{}
-	w.engine.demand, w.engine.self = hunger, w
+	w.engine.Demand, w.engine.Self = engine.Hunger, w
 	return &w.engine
 }()
 

@@ -95,7 +95,7 @@ func (f *Future[T]) seen() *seen { return f.ctx.seen() }
 func (f *Future[T]) claim(s seat) bool {
 	var runner uint32
 	if s.worker != nil {
-		runner = s.worker.engine.number
+		runner = s.worker.engine.Number
 	}
 	return f.ctx.state.claim(runner, s.slots&poolSlot != 0)
 }

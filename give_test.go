@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -31,9 +30,8 @@ func TestHowMuchMoves(t *testing.T) {
 			for i := range c.queued {
 				victim.push(0, numbered(i, &got))
 			}
-			thief := testWorker(p, 0)
-			thief.engine.searching = true // so that it wakes nobody: its tasks are in no queue of the pool's
-			setPlaces(p, counted{active: p.Workers(), searching: 1})
+			thief := newWorker(p, 0)
+			setPlaces(p, counted{active: p.Workers()}) // so that nobody is woken
 			if _, ok := thief.takeFrom(victim, c.share, c.steal); !ok {
 				t.Fatalf("%+v: nothing was taken", c)
 			}
@@ -84,59 +82,12 @@ func TestTooLateToBegin(t *testing.T) {
 		},
 	} {
 		p := New(WithWorkers(1), WithQueueLimit(1, CallerRuns))
-		p.engine.places.Close()
-		p.engine.places.TryEnd()
-		before := p.engine.places.Load()
+		p.engine.Places.Close()
+		p.engine.Places.TryEnd()
+		before := p.engine.Places.Load()
 		begin(p)
-		if s := p.engine.places.Load(); s != before {
+		if s := p.engine.Places.Load(); s != before {
 			t.Errorf("%s: the places were %v and are %v", name, before, s)
-		}
-	}
-}
-
-// A thief asks its victim for more, for those that come later, if it leaves little behind and
-// steals come seldom; hunger is not lowered by that.
-func TestAThiefAsksForMore(t *testing.T) {
-	for _, c := range []struct {
-		seldom bool
-		public int
-		before uint32
-		want   uint32
-	}{
-		{true, 1, none, supply}, {true, 4, none, supply}, {true, 5, none, none}, {false, 1, none, none}, {true, 1, hunger, hunger}, {false, 9, none, none},
-	} {
-		p := New(WithWorkers(4))
-		v, w := testWorker(p, 0), testWorker(p, 1)
-		for range c.public {
-			v.engine.own.Push(&job{})
-		}
-		v.engine.demand = c.before
-		if w.engine.lastSteal = clock.Now() + 1<<40; c.seldom {
-			w.engine.lastSteal = clock.Now() - 1<<40
-		}
-		if w.engine.steal(&v.engine) == nil {
-			t.Fatal("nothing was stolen")
-		}
-		if v.engine.demand != c.want {
-			t.Errorf("%+v: the demand is %d", c, v.engine.demand)
-		}
-		if w.engine.count.attempts != 1 || w.engine.count.steals != 1 {
-			t.Errorf("%+v", w.engine.count)
-		}
-	}
-	p := New(WithWorkers(4))
-	v, w := testWorker(p, 0), testWorker(p, 1)
-	if w.engine.steal(&v.engine) != nil || w.engine.count.attempts != 1 || w.engine.count.steals != 0 || v.engine.demand != none {
-		t.Errorf("of nothing: %+v", w.engine.count)
-	}
-}
-
-// Demand only rises, and is none again when it is met.
-func TestRaise(t *testing.T) {
-	for _, c := range [][3]uint32{{none, supply, supply}, {none, hunger, hunger}, {supply, hunger, hunger}, {hunger, supply, hunger}, {supply, supply, supply}} {
-		w := &engineWorker{demand: c[0]}
-		if w.raise(c[1]); w.demand != c[2] {
-			t.Errorf("raised from %d to %d it is %d", c[0], c[1], w.demand)
 		}
 	}
 }

@@ -3,8 +3,6 @@ package filch
 import (
 	"strings"
 	"testing"
-
-	"github.com/filch-go/filch/internal/race"
 )
 
 // recoveredFrom returns what f panics with, as a string.
@@ -52,17 +50,5 @@ func TestAHandleNamesOneFork(t *testing.T) {
 	taken(a, "1")
 	if a <= 0 || b <= 0 || c <= 0 || d <= 0 {
 		t.Errorf("handles are positive: %d %d %d %d", a, b, c, d)
-	}
-}
-
-// Without the race detector, the use of a Worker is not looked at.
-func TestUseIsLookedAtIfThatIsFree(t *testing.T) {
-	w := testWorker(New(WithWorkers(1)), 0)
-	if s := recoveredFrom(w.engine.checkUse); s != "" {
-		t.Errorf("a free worker: %s", s)
-	}
-	w.engine.blocking = true
-	if s := recoveredFrom(w.engine.checkUse); (s != "") != race.Enabled {
-		t.Errorf("checked: %t; %q", race.Enabled, s)
 	}
 }

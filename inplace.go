@@ -42,15 +42,15 @@ func (p *Pool) runHere(ctx context.Context, without slots, next func(s seat) (ta
 		run(c.seat())
 		return ran
 	}
-	if !p.engine.enterBlocked().Ended() { // Close waits for it
+	if !p.engine.EnterBlocked().Ended() { // Close waits for it
 		if c != nil && c.pool != p && c.lend() {
 			defer c.reclaim()
 		}
-		defer p.engine.leaveBlocked()
-		p.engine.mark(func(uint64, tag.Step) { run(seat{}) })
+		defer p.engine.LeaveBlocked()
+		p.engine.Mark(func(uint64, tag.Step) { run(seat{}) })
 		return ran
 	}
-	p.engine.leaveBlocked()
+	p.engine.LeaveBlocked()
 	return false
 }
 
@@ -102,16 +102,16 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 			return err
 		}
 	}
-	if p.engine.enterBlocked().Ended() {
-		p.engine.leaveBlocked()
+	if p.engine.EnterBlocked().Ended() {
+		p.engine.LeaveBlocked()
 		p.leaveSlot(seat{})
 		return p.refuse(t.body, ErrClosed)
 	}
 	if p.observer != nil {
-		p.engine.mark(func(uint64, tag.Step) { // Close waits for it by now
+		p.engine.Mark(func(uint64, tag.Step) { // Close waits for it by now
 			p.announce(t.body, TaskSubmitted, nil, func() {
 				p.leaveSlot(seat{})
-				p.engine.leaveBlocked()
+				p.engine.LeaveBlocked()
 			})
 		})
 	}
@@ -119,8 +119,8 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 	p.endMu.Lock()
 	entry := p.long.PushBack(t.body)
 	p.endMu.Unlock()
-	go p.engine.mark(func(uint64, tag.Step) {
-		defer p.engine.leaveBlocked()
+	go p.engine.Mark(func(uint64, tag.Step) {
+		defer p.engine.LeaveBlocked()
 		defer func() {
 			p.endMu.Lock()
 			defer p.endMu.Unlock()

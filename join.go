@@ -1,5 +1,7 @@
 package filch
 
+import "github.com/filch-go/filch/internal/engine"
+
 // A joinFrame holds the open forks of Join.
 type joinFrame = Frame[forked, any]
 
@@ -15,7 +17,7 @@ type valueFork[B any] func(w *Worker) B
 
 func (b valueFork[B]) call(w *Worker) any { return b(w) }
 
-var joinFunc = NewFunc(func(f *joinFrame, b forked) any { return b.call(f.w.as()) })
+var joinFunc = NewFunc(func(f *joinFrame, b forked) any { return b.call(asWorker(f.w)) })
 
 // Join calls a and b, perhaps at the same time, and returns when both have
 // returned. b is offered to the other workers while a runs, and runs here
@@ -71,9 +73,9 @@ func Join[A, B any](w *Worker, a func(w *Worker) A, b func(w *Worker) B) (ra A, 
 
 // joining is a Join under way. Its end is the boundary of both functions.
 type joining struct {
-	w        *engineWorker
+	w        *engine.Worker
 	frame    *joinFrame
-	before   checkpoint
+	before   engine.Checkpoint
 	first    bool // the frame is this Join's to leave
 	returned bool // both functions have
 }
@@ -82,12 +84,12 @@ type joining struct {
 // newest activation.
 func (w *Worker) openJoin(b forked) joining {
 	j := joining{w: &w.engine}
-	if around, ok := w.engine.newest().(*frameForks[forked, any]); ok {
+	if around, ok := w.engine.Newest().(*frameForks[forked, any]); ok {
 		j.frame = (*joinFrame)(around)
-		j.before = w.engine.checkpointAt(len(around.args))
+		j.before = w.engine.CheckpointAt(len(around.args))
 	} else {
 		j.first = true
-		j.before = w.engine.checkpoint()
+		j.before = w.engine.Checkpoint()
 		j.frame = joinFunc.enter(j.w)
 	}
 	j.frame.Fork(b)
@@ -99,7 +101,7 @@ func (w *Worker) openJoin(b forked) joining {
 func (j *joining) takeBack() (here bool, r any) {
 	_, here, r = j.frame.takeBack()
 	if here {
-		j.w.poll()
+		j.w.Poll()
 	}
 	return here, r
 }
@@ -107,7 +109,7 @@ func (j *joining) takeBack() (here bool, r any) {
 // end is deferred.
 func (j *joining) end() {
 	if !j.returned {
-		if err := j.w.caught(j.before, recover()); err != nil {
+		if err := j.w.Caught(j.before, recover()); err != nil {
 			panic(err)
 		}
 	} else if j.first {

@@ -91,7 +91,7 @@ func twice(t *testing.T, f func(t *testing.T, p *filch.Pool), more ...filch.Opti
 		for p.Stats().Active > 0 {
 			runtime.Gosched()
 		}
-		if got := labelsIn("filch.(*Worker).run"); !slices.Equal(got, []string{""}) {
+		if got := labelsIn("engine.(*Worker).run"); !slices.Equal(got, []string{""}) {
 			t.Errorf("labels %q of workers without work", got)
 		}
 	})

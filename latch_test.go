@@ -23,12 +23,12 @@ func TestALatchThatIsOpenCostsNoPlace(t *testing.T) {
 					if c.released {
 						l.release()
 					}
-					before := p.engine.places.Load()
+					before := p.engine.Places.Load()
 					if err := l.wait(ctx, c.ready); err != nil {
 						t.Errorf("%s: %v", name, err)
 					}
 					synctest.Wait() // another worker may have looked for work meanwhile
-					if after := p.engine.places.Load(); after != before || l.tasks.Last() != nil || l.ch != nil {
+					if after := p.engine.Places.Load(); after != before || l.tasks.Last() != nil || l.ch != nil {
 						t.Errorf("%s: the pool was at %v and is at %v; in line: %v", name, before, after, l.tasks.Last())
 					}
 					if !l.mu.TryLock() {

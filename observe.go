@@ -236,7 +236,7 @@ func (p *Pool) watch(c *taskContext, b body, f func() error) error {
 	if o != nil {
 		o.tell(TaskSubmitted, nil)
 		if o.last.Context = c; c.worker != nil {
-			o.last.Worker = c.worker.engine.id
+			o.last.Worker = c.worker.engine.ID
 		}
 		o.tell(TaskStarted, nil)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // settings are set by New.
@@ -38,11 +40,11 @@ type Option func(*Pool)
 // look for work, and on a pool of one worker at the next Do. WithWorkers panics if n
 // is less than 1 or more than 1,048,575.
 func WithWorkers(n int) Option {
-	if n < 1 || n > maxWorkers {
-		panic(fmt.Sprintf("filch: WithWorkers(%d): the number of workers must be from 1 to %d", n, maxWorkers))
+	if n < 1 || n > engine.MaxWorkers {
+		panic(fmt.Sprintf("filch: WithWorkers(%d): the number of workers must be from 1 to %d", n, engine.MaxWorkers))
 	}
 	return func(p *Pool) {
-		p.engine.setLimit(int32(n), true)
+		p.engine.SetLimit(int32(n), true)
 	}
 }
 
@@ -143,7 +145,7 @@ func WithTaskLimit(n int, o Overflow) Option {
 // two processors it did not start sooner.
 //
 //figure:set 100 us
-func WithBusyPoll() Option { return func(p *Pool) { p.engine.busyPoll = true } }
+func WithBusyPoll() Option { return func(p *Pool) { p.engine.BusyPoll = true } }
 
 // WithIdleTimeout sets for how long a worker that finds no work keeps its goroutine. A
 // task then starts sooner after a rest: the median was less than half in the measurement
@@ -153,7 +155,7 @@ func WithIdleTimeout(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("filch: WithIdleTimeout(%v): the time must not be negative", d))
 	}
-	return func(p *Pool) { p.engine.linger = d }
+	return func(p *Pool) { p.engine.Linger = d }
 }
 
 // WithStallTimeout sets how long tasks may be queued without one of them starting

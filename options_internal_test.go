@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // Each option takes the least and the greatest that it says, and tells of what is beyond.
@@ -20,7 +21,7 @@ func TestLimitsOfOptions(t *testing.T) {
 		good []int
 		bad  []int
 	}{
-		"WithWorkers":      {func(n int) func() { return func() { New(WithWorkers(n)) } }, []int{1, 2, maxWorkers}, []int{0, -1, maxWorkers + 1}},
+		"WithWorkers":      {func(n int) func() { return func() { New(WithWorkers(n)) } }, []int{1, 2, engine.MaxWorkers}, []int{0, -1, engine.MaxWorkers + 1}},
 		"WithOrder":        {func(n int) func() { return func() { New(WithOrder(Order(n))) } }, []int{0, 1, 2}, []int{-1, 3}},
 		"WithAgeing":       {func(n int) func() { return func() { New(WithOrder(ByPriority), WithAgeing(time.Duration(n))) } }, []int{1, 2}, []int{0, -1}},
 		"WithStallTimeout": {func(n int) func() { return func() { New(WithStallTimeout(time.Duration(n))) } }, []int{0, 1}, []int{-1, -2}},
@@ -178,32 +179,29 @@ func TestNothingIsOlderThanItsSubmission(t *testing.T) {
 // A worker that is let go is as good as new.
 func TestWorkersAreLetGoClean(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority), WithStallTimeout(0))
-	p.engine.takePlace()
-	w := p.engine.hire().as()
+	p.engine.TakePlace()
+	w := asWorker(p.engine.Hire())
 	w.enterAsGuest()
-	if !w.guest || w.engine.level.Load() != 0 {
-		t.Errorf("a guest: %t, level %d", w.guest, w.engine.level.Load())
+	if !w.guest || w.engine.Level.Load() != 0 {
+		t.Errorf("a guest: %t, level %d", w.guest, w.engine.Level.Load())
 	}
-	bg := context.Background()
-	w.engine.client, w.engine.labels = bg, &bg
-	w.engine.runs.Store(true)
 	p.exit(w)
-	if w.guest || w.engine.client != nil || w.engine.labels != nil || w.engine.runs.Load() || w.engine.level.Load() != nothing || !w.engine.hold.Load().HasPlace() {
-		t.Errorf("%t, %v, %v, %t, %d, %v", w.guest, w.engine.client, w.engine.labels, w.engine.runs.Load(), w.engine.level.Load(), w.engine.hold.Load())
+	if w.guest || w.engine.Level.Load() != engine.Nothing || !w.engine.Hold.Load().HasPlace() {
+		t.Errorf("%t, %d, %v", w.guest, w.engine.Level.Load(), w.engine.Hold.Load())
 	}
-	if p.engine.hire() != &w.engine || !w.engine.hold.YieldPlace() {
+	if p.engine.Hire() != &w.engine || !w.engine.Hold.YieldPlace() {
 		t.Error("another worker is made")
 	}
-	if p.engine.fire(&w.engine); !w.engine.hold.Load().HasPlace() {
+	if p.engine.Fire(&w.engine); !w.engine.Hold.Load().HasPlace() {
 		t.Error("one without a place is let go")
 	}
-	if p.engine.hire() != &w.engine {
+	if p.engine.Hire() != &w.engine {
 		t.Error("another worker is made")
 	}
 	plain := New(WithWorkers(1))
-	g := plain.engine.hire().as()
-	if g.enterAsGuest(); g.engine.level.Load() != nothing {
-		t.Errorf("without priorities, a guest has the level %d", g.engine.level.Load())
+	g := asWorker(plain.engine.Hire())
+	if g.enterAsGuest(); g.engine.Level.Load() != engine.Nothing {
+		t.Errorf("without priorities, a guest has the level %d", g.engine.Level.Load())
 	}
 }
 
@@ -218,12 +216,12 @@ func TestOnePlaceFollows(t *testing.T) {
 		p.Go(context.Background(), func(context.Context) { ran = true })
 		synctest.Wait()
 		runtime.GOMAXPROCS(2)
-		if ran || p.engine.limit.Load() != 1 {
-			t.Errorf("with one place, the second task ran: %t; %d places", ran, p.engine.limit.Load())
+		if ran || p.engine.Size() != 1 {
+			t.Errorf("with one place, the second task ran: %t; %d places", ran, p.engine.Size())
 		}
 		p.Do(func(*Worker) {})
-		if synctest.Wait(); !ran || p.engine.limit.Load() != 2 {
-			t.Errorf("with two, it ran: %t; %d places", ran, p.engine.limit.Load())
+		if synctest.Wait(); !ran || p.engine.Size() != 2 {
+			t.Errorf("with two, it ran: %t; %d places", ran, p.engine.Size())
 		}
 		close(gate)
 		p.Close()

@@ -46,6 +46,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // Pool is a set of places for workers that steal work from one another. Make
@@ -53,7 +54,7 @@ import (
 // be closed; all of its methods may be called from any goroutine. In a bubble of
 // testing/synctest, use a pool that was made there.
 type Pool struct {
-	engine enginePool
+	engine engine.Pool
 
 	// Seldom written.
 	paused     atomic.Bool
@@ -89,7 +90,7 @@ type Pool struct {
 func New(opts ...Option) *Pool {
 	p := &Pool{}
 	p.stallAfter = 100 * time.Millisecond
-	p.engine.init((*source)(p), func(v any) error { return panicError(v) })
+	p.engine.Init((*source)(p), func(v any) error { return panicError(v) })
 	p.begun = clock.Now()
 	p.life, p.endLife = context.WithCancelCause(context.Background())
 	p.life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
@@ -105,11 +106,11 @@ func New(opts ...Option) *Pool {
 	p.plain = p.order != ByPriority && p.observer == nil && p.room == nil && p.slots == nil
 	p.tasks.init(p)
 	if p.name == "" {
-		p.name = fmt.Sprint("pool ", p.engine.number)
+		p.name = fmt.Sprint("pool ", p.engine.Number)
 	}
-	p.way.least.Store(nothing)
+	p.way.least.Store(engine.Nothing)
 	p.way.asked.Store(nobodys)
-	p.engine.follow()
+	p.engine.Follow()
 	return p
 }
 
@@ -141,7 +142,7 @@ func (p *Pool) Do(f func(w *Worker)) {
 		panic("filch: Do: f is nil")
 	}
 	w := p.mustEnter("Do")
-	w.engine.note(atDo, nil, entryOf(f))
+	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	defer p.exit(w)
 	w.Do(f)
 }
@@ -158,14 +159,14 @@ func (p *Pool) mustEnter(op string) *Worker {
 // tryEnter is mustEnter, but returns nil if the pool is closed, or, for what belongs to a
 // task, has ended.
 func (p *Pool) tryEnter(forTask bool) *Worker {
-	if s := p.engine.enter(); s.Closed() && (!forTask || s.Ended()) {
-		p.engine.leave()
+	if s := p.engine.Enter(); s.Closed() && (!forTask || s.Ended()) {
+		p.engine.Leave()
 		return nil
 	}
-	if p.engine.size() == 1 {
-		p.engine.follow()
+	if p.engine.Size() == 1 {
+		p.engine.Follow()
 	}
-	w := p.engine.hire().as()
+	w := asWorker(p.engine.Hire())
 	w.enterAsGuest()
 	return w
 }
@@ -176,15 +177,15 @@ func (w *Worker) enterAsGuest() {
 	if p := w.pool; p.order == ByPriority {
 		w.setLevel(int64(p.levelOf(0)))
 	}
-	w.engine.start()
+	w.engine.Start()
 }
 
 // exit gives back what enter gave.
 func (p *Pool) exit(w *Worker) {
-	if !w.engine.hold.Load().HasPlace() {
+	if !w.engine.Hold.Load().HasPlace() {
 		panic("filch: internal error: a worker left without its place")
 	}
 	w.guest = false
-	p.engine.fire(&w.engine)
-	p.engine.leave()
+	p.engine.Fire(&w.engine)
+	p.engine.Leave()
 }

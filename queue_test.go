@@ -44,9 +44,8 @@ func TestMovedTasksAreCounted(t *testing.T) {
 	for _, n := range []int{5, 40, 200} { // one by one, and by the chunk
 		victim := fill(n)
 		p := New(WithWorkers(2))
-		thief := testWorker(p, 0)
-		thief.engine.searching = true // so that it wakes nobody
-		setPlaces(p, counted{active: p.Workers(), searching: 1})
+		thief := newWorker(p, 0)
+		setPlaces(p, counted{active: p.Workers()}) // so that nobody is woken
 		if _, ok := thief.takeFrom(victim, 2, true); !ok {
 			t.Fatal("nothing was taken")
 		}
@@ -70,9 +69,8 @@ func TestMovedTasksAreCounted(t *testing.T) {
 func TestStealByPriority(t *testing.T) {
 	p := New(WithWorkers(2), WithOrder(ByPriority))
 	var got int
-	victim, thief := testWorker(p, 0), testWorker(p, 1)
-	thief.engine.searching = true // so that it wakes nobody
-	setPlaces(p, counted{active: p.Workers(), searching: 1})
+	victim, thief := newWorker(p, 0), newWorker(p, 1)
+	setPlaces(p, counted{active: p.Workers()}) // so that nobody is woken
 	for i := range 10 {
 		victim.tasks.push(5, numbered(50+i, &got))
 		if i < 7 {
@@ -116,7 +114,7 @@ func TestSpill(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority))
 	setPlaces(p, counted{active: 1}) // so that nobody is woken
 	var got int
-	w := testWorker(p, 0)
+	w := newWorker(p, 0)
 	for i := range policy.OwnQueue {
 		w.tasks.push(i, numbered(i, &got))
 	}
@@ -127,7 +125,7 @@ func TestSpill(t *testing.T) {
 	if w.tasks.len() != policy.Spilled || p.tasks.len() != policy.Spilled+1 {
 		t.Fatalf("%d tasks, and %d global ones", w.tasks.len(), p.tasks.len())
 	}
-	p.engine.workers.Store(engines(w))
+	p.engine.Workers.Store(engines(w))
 	for want := range policy.OwnQueue + 1 {
 		task, ok := w.nextTask()
 		if !ok {
@@ -147,10 +145,9 @@ func TestSpill(t *testing.T) {
 func TestSearchByPriority(t *testing.T) {
 	p := New(WithWorkers(2), WithOrder(ByPriority))
 	var got int
-	w, other := testWorker(p, 0), testWorker(p, 1)
-	p.engine.workers.Store(engines(w, other))
-	w.engine.searching = true // so that it wakes nobody
-	setPlaces(p, counted{active: p.Workers(), searching: 1})
+	w, other := newWorker(p, 0), newWorker(p, 1)
+	p.engine.Workers.Store(engines(w, other))
+	setPlaces(p, counted{active: p.Workers()}) // so that nobody is woken
 	next := func() int {
 		task, ok := w.nextTask()
 		if !ok {

@@ -46,8 +46,8 @@ func (p *Pool) Queued() []QueuedTasks {
 // on top of others. It takes some hundred nanoseconds for each worker.
 func (p *Pool) Running() []RunningTasks {
 	counts := map[string]int{}
-	for _, w := range *p.engine.workers.Load() {
-		q := &w.as().tasks
+	for _, w := range *p.engine.Workers.Load() {
+		q := &asWorker(w).tasks
 		q.mu.Lock()
 		b := q.running.body
 		q.mu.Unlock()

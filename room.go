@@ -181,7 +181,7 @@ func (p *Pool) takers() int {
 	if p.paused.Load() {
 		return 0
 	}
-	return max(0, p.engine.idlers())
+	return max(0, p.engine.Idlers())
 }
 
 // takeSlot takes one of the slots of [WithTaskLimit] for t. It reports whether it has

@@ -6,72 +6,9 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/filch-go/filch/internal/policy"
 )
-
-// A turn of a worker that finds nothing takes no more looks at deques on a
-// thousand workers than on a few; and none if nobody has ever forked.
-func TestATurnInVainIsShort(t *testing.T) {
-	const workers = 1000
-	for _, order := range []Order{LIFO, FIFO, ByPriority} {
-		p := New(WithWorkers(workers), WithOrder(order))
-		all := make([]*engineWorker, workers)
-		for i := range all {
-			all[i] = p.engine.hireSlow()
-		}
-		look := func() (attempts, tasks int) {
-			w := all[workers/2]
-			w.count = counters{}
-			if j, found := w.look(true); j != nil || found {
-				t.Fatalf("%v: something was found", order)
-			}
-			return w.count.attempts, w.count.looks
-		}
-		if n, tasks := look(); n != 0 || tasks != 0 {
-			t.Errorf("%v: %d looks at deques and %d at queues where nobody has worked", order, n, tasks)
-		}
-		for _, w := range all {
-			w.start()
-		}
-		if n, tasks := look(); n == 0 || n > policy.Glance || tasks != 0 {
-			t.Errorf("%v: %d looks at deques and %d at queues in a turn", order, n, tasks)
-		}
-	}
-}
-
-// Glances miss nobody for long, and never look at the worker itself.
-func TestGlancesReachEverybody(t *testing.T) {
-	p := New(WithWorkers(100))
-	all := make([]*engineWorker, 100)
-	for i := range all {
-		all[i] = p.engine.hireSlow()
-		all[i].start()
-	}
-	for _, w := range all {
-		w.demand = none
-	}
-	thief := all[0]
-	asked := func() (n int) {
-		for _, w := range all {
-			if w.demand == hunger {
-				n++
-			}
-		}
-		return n
-	}
-	for turns := 0; asked() < 99; turns++ {
-		if thief.look(true); turns > 1000 {
-			t.Fatalf("%d of 99 were asked", asked())
-		}
-	}
-	if thief.demand != none {
-		t.Error("a worker asks itself")
-	}
-}
 
 // The count of queues that may hold tasks is that of the flags, whatever is pushed,
 // popped, moved or let go; so it is 0 only if no worker has a task.
@@ -80,18 +17,18 @@ func TestLadenQueuesAreCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for _, order := range []Order{LIFO, FIFO, ByPriority} {
 		p := New(WithWorkers(1), WithOrder(order))
+		setPlaces(p, counted{active: 1}) // so that nobody is woken
 		var workers []*Worker
 		for range 100 {
-			w := p.engine.hireSlow().as()
-			w.engine.searching = true // so that it wakes nobody
+			w := asWorker(p.engine.Hire())
 			workers = append(workers, w)
 		}
 		check := func(when string) {
 			flags := int64(0)
-			for _, w := range *p.engine.workers.Load() {
-				if w.as().tasks.some.Load() {
+			for _, w := range *p.engine.Workers.Load() {
+				if asWorker(w).tasks.some.Load() {
 					flags++
-				} else if w.as().tasks.len() > 0 {
+				} else if asWorker(w).tasks.len() > 0 {
 					t.Errorf("seed %d, %v, %s: a queue seems to be empty", seed, order, when)
 				}
 			}
@@ -121,40 +58,11 @@ func TestLadenQueuesAreCounted(t *testing.T) {
 			}
 		}
 		for _, w := range workers {
-			p.engine.fire(&w.engine)
+			p.engine.Fire(&w.engine)
 		}
 		check("after many were let go")
-		if n := len(*p.engine.workers.Load()); n > 60 {
+		if n := len(*p.engine.Workers.Load()); n > 60 {
 			t.Errorf("%v: %d workers are kept", order, n)
-		}
-	}
-}
-
-// Workers that were let go are forkers no more.
-func TestForkersAreLetGo(t *testing.T) {
-	p := New(WithWorkers(2))
-	var crowd, in sync.WaitGroup
-	in.Add(200)
-	for range 200 {
-		crowd.Go(func() {
-			p.Do(func(*Worker) {
-				in.Done()
-				in.Wait()
-			})
-		})
-	}
-	crowd.Wait()
-	all := map[*engineWorker]bool{}
-	for _, w := range *p.engine.workers.Load() {
-		all[w] = true
-	}
-	forkers := *p.engine.forkers.Load()
-	if len(forkers) > 100 || len(forkers) != len(all) {
-		t.Errorf("%d forkers of %d workers", len(forkers), len(all))
-	}
-	for _, w := range forkers {
-		if !all[w] {
-			t.Fatal("a forker is no worker")
 		}
 	}
 }
@@ -210,8 +118,8 @@ func TestLongRunningTasksEndInAnyOrder(t *testing.T) {
 
 // running returns how many tasks have goroutines of their own.
 func (p *Pool) running() int {
-	p.engine.mu.Lock()
-	defer p.engine.mu.Unlock()
+	p.endMu.Lock()
+	defer p.endMu.Unlock()
 	return p.long.Len()
 }
 
@@ -225,7 +133,7 @@ func TestBusyPollFindsItsOwnTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := <-contexts
-	for p.engine.counts(p.engine.places.Load()).Searching == 0 {
+	for p.engine.Counts(p.engine.Places.Load()).Searching == 0 {
 		runtime.Gosched()
 	}
 	ran := make(chan bool)

@@ -1,6 +1,10 @@
 package filch
 
-import "context"
+import (
+	"context"
+
+	"github.com/filch-go/filch/internal/engine"
+)
 
 // Scope is where fork-join work can be started: a *Pool, from any goroutine,
 // or a *Worker, from inside such work. Functions that take a Scope compose:
@@ -57,38 +61,38 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 		panic("filch: TryDo: f is nil")
 	}
 	w, p := s.worker, s.p
-	if w == nil || !w.engine.hold.EnterScope(s.round) {
+	if w == nil || !w.engine.Hold.EnterScope(s.round) {
 		if w = p.tryEnter(true); w == nil {
 			return ErrClosed
 		}
 		defer p.exit(w)
-		if p.order == ByPriority && s.worker != nil && s.worker.engine.hold.Load().In(s.round) {
-			w.setLevel(s.worker.engine.level.Load()) // for its forks, which are those of the task
+		if p.order == ByPriority && s.worker != nil && s.worker.engine.Hold.Load().In(s.round) {
+			w.setLevel(s.worker.engine.Level.Load()) // for its forks, which are those of the task
 		}
 	} else {
 		defer w.leaveScope()
-		w.engine.start()
+		w.engine.Start()
 	}
-	w.engine.worksFor(s.ctx)
-	w.engine.note(atDo, nil, entryOf(f))
+	w.engine.WorksFor(s.ctx)
+	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	w.Do(f)
 	return nil
 }
 
 // Closed reports whether TryDo would return ErrClosed.
-func (s taskScope) Closed() bool { return s.p.engine.places.Load().Ended() }
+func (s taskScope) Closed() bool { return s.p.engine.Places.Load().Ended() }
 
 func (w *Worker) leaveScope() {
-	w.engine.note(atTasks, nil, 0)
-	w.engine.worksForNobody()
-	if !w.engine.hold.LeaveScope() {
+	w.engine.Note(engine.AtTasks, nil, 0)
+	w.engine.WorksForNobody()
+	if !w.engine.Hold.LeaveScope() {
 		return
 	}
 	// The task is over; its goroutine has gone on with another worker.
-	if w.engine.hold.YieldPlace() {
-		w.pool.engine.fire(&w.engine)
-		w.pool.engine.leave()
+	if w.engine.Hold.YieldPlace() {
+		w.pool.engine.Fire(&w.engine)
+		w.pool.engine.Leave()
 	} else {
-		w.pool.engine.fire(&w.engine)
+		w.pool.engine.Fire(&w.engine)
 	}
 }

@@ -1,5 +1,7 @@
 package filch
 
+import "github.com/filch-go/filch/internal/engine"
+
 // nextTask takes a task from w's own queue, or now and then from the global
 // one.
 func (w *Worker) nextTask() (t task, ok bool) {
@@ -33,7 +35,7 @@ func (w *Worker) nextTask() (t task, ok bool) {
 	}
 	q.mu.Unlock()
 	if !ok {
-		return w.takeFrom(&p.tasks, p.engine.size(), false)
+		return w.takeFrom(&p.tasks, p.engine.Size(), false)
 	}
 	return t, true
 }
@@ -69,7 +71,7 @@ func (w *Worker) nextByPriority() (t task, ok bool) {
 			if t, ok = w.stealTask(); ok {
 				return t, true
 			}
-			return w.takeFrom(&p.tasks, p.engine.size(), false)
+			return w.takeFrom(&p.tasks, p.engine.Size(), false)
 		}
 		if t, ok = w.takeFrom(&p.tasks, 0, false); ok {
 			return t, true
@@ -84,9 +86,9 @@ func (w *Worker) stealTask() (t task, ok bool) {
 	if p.laden.Load() <= 0 {
 		return t, false
 	}
-	all, pass, n := w.engine.others()
+	all, pass, n := w.engine.Others()
 	for i := range n {
-		if t, ok = w.takeFrom(&all[pass.At(i)].as().tasks, 2, true); ok {
+		if t, ok = w.takeFrom(&asWorker(all[pass.At(i)]).tasks, 2, true); ok {
 			w.tasks.turn.Own()
 			return t, true
 		}
@@ -106,7 +108,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 		return t, false
 	}
 	if steal {
-		w.engine.looked()
+		w.engine.Looked()
 	}
 	q.mu.Lock()
 	more, priority, ok := q.portion(share)
@@ -120,8 +122,8 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	}
 	t, _ = q.pop(false)
 	n := q.give(more, &w.batch)
-	wake := n > 0 && !w.engine.isSearching()   // a searching worker wakes another when it stops
-	if q == &p.tasks && w.engine.endSearch() { // at once, for mayGiveWay
+	wake := n > 0 && !w.engine.IsSearching()   // a searching worker wakes another when it stops
+	if q == &p.tasks && w.engine.EndSearch() { // at once, for mayGiveWay
 		wake = true
 	}
 	q.mu.Unlock()
@@ -136,7 +138,7 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 	}
 	own.mu.Unlock()
 	if wake {
-		p.engine.wake() // (R10)
+		p.engine.Wake() // (R10)
 	}
 	return t, true
 }
@@ -144,10 +146,10 @@ func (w *Worker) takeFrom(q *taskQueue, share int, steal bool) (t task, ok bool)
 // serve runs t, and whatever else is queued, at the bottom of w's stack. self is
 // where the caller keeps w: if somebody still uses w as a Scope in the end, it
 // is left to them, and the caller gets another worker.
-func (w *Worker) serve(t task, self **engineWorker) {
+func (w *Worker) serve(t task, self **engine.Worker) {
 	p := w.pool
-	s := seat{worker: w, round: w.engine.hold.OpenRound()}
-	w.engine.note(atTasks, nil, 0)
+	s := seat{worker: w, round: w.engine.Hold.OpenRound()}
+	w.engine.Note(engine.AtTasks, nil, 0)
 	defer w.served(self)
 	defer w.caughtTask()
 	for ok := true; ok; {
@@ -160,7 +162,7 @@ func (w *Worker) serve(t task, self **engineWorker) {
 			w.ran++
 		}
 		w.body = nil
-		if p.engine.over() || !w.engine.hold.Load().HasPlace() || p.engine.handedOn() {
+		if p.engine.Over() || !w.engine.Hold.Load().HasPlace() || p.engine.HandedOn() {
 			return
 		}
 		if p.way.n.Load() > 0 && p.mayPass() {
@@ -190,8 +192,8 @@ func (w *Worker) caughtTask() {
 
 // served is deferred by serve, and called whatever the callbacks do that caughtTask
 // calls.
-func (w *Worker) served(self **engineWorker) {
-	unlabel() // what the tasks have set
+func (w *Worker) served(self **engine.Worker) {
+	engine.Unlabel() // what the tasks have set
 	w.tasks.mu.Lock()
 	w.tasks.ran += w.ran
 	w.tasks.running = task{}
@@ -199,7 +201,7 @@ func (w *Worker) served(self **engineWorker) {
 	w.ran = 0
 	w.context = nil
 	if w.endRound() {
-		*self = w.engine.succeed()
+		*self = w.engine.Succeed()
 	}
 }
 
@@ -210,15 +212,15 @@ func (w *Worker) served(self **engineWorker) {
 func (w *Worker) endRound() (left bool) {
 	p := w.pool
 	for {
-		s := w.engine.hold.Load()
+		s := w.engine.Hold.Load()
 		n := s.Seated()
 		p.ended.left.Add(int64(n))
-		_ = p.engine.places.EnterBlocked(n)
-		left, ok := w.engine.hold.EndRound(s)
+		_ = p.engine.Places.EnterBlocked(n)
+		left, ok := w.engine.Hold.EndRound(s)
 		if ok {
 			return left
 		}
-		_ = p.engine.places.LeaveBlocked(n) // w counts as well, so the pool is not at rest
+		_ = p.engine.Places.LeaveBlocked(n) // w counts as well, so the pool is not at rest
 		p.ended.left.Add(-int64(n))
 	}
 }

@@ -7,13 +7,13 @@ type counted struct{ active, searching, blocked int }
 
 // placesOf returns the counts of p.
 func placesOf(p *Pool) counted {
-	s := p.engine.places.Load()
+	s := p.engine.Places.Load()
 	return counted{s.Active(), s.Searching(), s.Blocked()}
 }
 
 // setPlaces makes the counts of p those, one step after the other.
 func setPlaces(p *Pool, c counted) {
-	w := &p.engine.places
+	w := &p.engine.Places
 	for s := w.Load(); s.Searching() > 0; s = w.Load() {
 		w.Found()
 	}

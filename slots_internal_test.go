@@ -250,15 +250,14 @@ func TestAScopeThatIsLeftBehindIsUsedAgain(t *testing.T) {
 			close(back)
 			synctest.Wait()
 			s := p.Stats()
-			free := len(p.engine.unused())
-			if p.engine.spare.Load() == nil {
-				free-- // nil is in the map
+			unused := p.engine.Unused()
+			delete(unused, nil)
+			free := len(unused)
+			if s.Active != 0 || s.Blocked != 0 || free != len(*p.engine.Workers.Load()) {
+				t.Errorf("lends: %t; %+v; %d of %d workers are free", lends, s, free, len(*p.engine.Workers.Load()))
 			}
-			if s.Active != 0 || s.Blocked != 0 || free != len(*p.engine.workers.Load()) {
-				t.Errorf("lends: %t; %+v; %d of %d workers are free", lends, s, free, len(*p.engine.workers.Load()))
-			}
-			for _, w := range *p.engine.workers.Load() {
-				if h := w.hold.Load(); !h.HasPlace() || !strings.Contains(h.String(), "scope: none") {
+			for _, w := range *p.engine.Workers.Load() {
+				if h := w.Hold.Load(); !h.HasPlace() || !strings.Contains(h.String(), "scope: none") {
 					t.Errorf("lends: %t; a worker is let go like this: %v", lends, h)
 				}
 			}

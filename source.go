@@ -3,20 +3,21 @@ package filch
 import (
 	"context"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/policy"
 )
 
 // source is a Pool as its engine sees it: where tasks come from.
 type source Pool
 
-var _ Source = (*source)(nil)
+var _ engine.Source = (*source)(nil)
 
 func (s *source) pool() *Pool { return (*Pool)(s) }
 
-func (s *source) New() *engineWorker { return &newWorker(s.pool()).engine }
+func (s *source) New(id int) *engine.Worker { return &newWorker(s.pool(), id).engine }
 
-func (s *source) Retire(w *engineWorker) bool {
-	p, v := s.pool(), w.as()
+func (s *source) Retire(w *engine.Worker) bool {
+	p, v := s.pool(), asWorker(w)
 	if !v.tasks.leave() {
 		return false
 	}
@@ -25,8 +26,8 @@ func (s *source) Retire(w *engineWorker) bool {
 }
 
 // Look takes a task for w to serve, in the order that the policy says.
-func (s *source) Look(w *engineWorker) bool {
-	p, v := s.pool(), w.as()
+func (s *source) Look(w *engine.Worker) bool {
+	p, v := s.pool(), asWorker(w)
 	order := &policy.LookForTasks
 	if p.order == ByPriority {
 		order = &policy.LookByPriority
@@ -39,7 +40,7 @@ func (s *source) Look(w *engineWorker) bool {
 				v.next, ok = v.nextTask()
 			}
 		case policy.Global:
-			v.next, ok = v.takeFrom(&p.tasks, p.engine.size(), false)
+			v.next, ok = v.takeFrom(&p.tasks, p.engine.Size(), false)
 		case policy.Others:
 			v.next, ok = v.stealTask()
 		}
@@ -50,13 +51,13 @@ func (s *source) Look(w *engineWorker) bool {
 	return false
 }
 
-func (s *source) Serve(w **engineWorker) {
-	v := (*w).as()
+func (s *source) Serve(w **engine.Worker) {
+	v := asWorker(*w)
 	t := v.next
 	v.next = task{}
 	v.serve(t, w)
 	if s.pool().way.n.Load() > 0 {
-		(*w).as().passPlace()
+		asWorker(*w).passPlace()
 	}
 }
 
@@ -78,8 +79,8 @@ func (s *source) Woken() { s.pool().forgetLostWatch() }
 
 func (s *source) AllLeft() bool { return s.pool().allLeft() }
 
-func (s *source) GiveWay(w *engineWorker) { w.as().giveWay() }
+func (s *source) GiveWay(w *engine.Worker) { asWorker(w).giveWay() }
 
-func (s *source) SetLevel(w *engineWorker, level int64) { w.as().setLevel(level) }
+func (s *source) SetLevel(w *engine.Worker, level int64) { asWorker(w).setLevel(level) }
 
 func (s *source) LabelsOf(ctx context.Context) *context.Context { return labelsOf(ctx) }

@@ -19,7 +19,7 @@ func (p *Pool) inside() bool {
 		n = runtime.Callers(1, pcs)
 	}
 	for number := range tag.Numbers(tag.Frames(pcs[:n])) {
-		if number == p.engine.number {
+		if number == p.engine.Number {
 			return true
 		}
 	}

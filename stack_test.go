@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/tag"
 )
 
@@ -16,12 +17,12 @@ func TestStacksSpellNumbers(t *testing.T) {
 		ran := false
 		tag.Below(n, func(uint64, tag.Step) {
 			ran = true
-			p := &Pool{engine: enginePool{number: n}}
-			other := &Pool{engine: enginePool{number: (n + 64) % tag.Max}}
+			p := &Pool{engine: engine.Pool{Number: n}}
+			other := &Pool{engine: engine.Pool{Number: (n + 64) % tag.Max}}
 			if !p.inside() || other.inside() {
 				t.Errorf("%d: inside: %t, inside of another: %t", n, p.inside(), other.inside())
 			}
-			other.engine.mark(func(uint64, tag.Step) {
+			other.engine.Mark(func(uint64, tag.Step) {
 				if !p.inside() || !other.inside() {
 					t.Errorf("%d: not inside of both", n)
 				}
@@ -32,7 +33,7 @@ func TestStacksSpellNumbers(t *testing.T) {
 				t.Errorf("%d: %d frames:\n%s", n, frames, stack)
 			}
 		})
-		if !ran || (&Pool{engine: enginePool{number: n}}).inside() {
+		if !ran || (&Pool{engine: engine.Pool{Number: n}}).inside() {
 			t.Errorf("%d: ran: %t", n, ran)
 		}
 	}
@@ -68,10 +69,10 @@ func TestCensus(t *testing.T) {
 	for range 7 {
 		<-inside
 	}
-	for p.engine.census(lends) != (Census{Waiting: 2, Lending: 2}) { // the last ones are about to wait
+	for p.engine.Census(lends) != (engine.Census{Waiting: 2, Lending: 2}) { // the last ones are about to wait
 		runtime.Gosched()
 	}
-	for p.lost(p.engine.counts(p.engine.places.Load()).Active) != 2 { // a worker may be about to leave
+	for p.lost(p.engine.Counts(p.engine.Places.Load()).Active) != 2 { // a worker may be about to leave
 		runtime.Gosched()
 	}
 	close(leave)

@@ -29,7 +29,7 @@ type stallWatch struct {
 // task was queued, a worker found something to do, a searching one left, or there
 // are fewer places.
 func (p *Pool) guard() {
-	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.engine.idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
+	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.engine.Idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
 		w := &stallWatch{pool: p, policy: policy.Stall{After: int64(p.stallAfter)}}
 		w.looked.Store(clock.Now())
 		if p.stallWatch.CompareAndSwap(nil, w) {
@@ -87,7 +87,7 @@ func (w *stallWatch) end() {
 	}
 	if p.stallWatch.CompareAndSwap(w, nil) {
 		p.way.wanted.Store(false)
-		p.engine.setExtra(0)
+		p.engine.SetExtra(0)
 	}
 }
 
@@ -125,7 +125,7 @@ func (w *stallWatch) look() {
 	}
 	p.setExtra(extra, o.Active)
 	if p.stallWatch.Load() != w { // it was ended meanwhile, and its places taken back before
-		p.engine.setExtra(0)
+		p.engine.SetExtra(0)
 		return
 	}
 	switch stalled := w.policy.Stalled(o.Now); {
@@ -140,16 +140,16 @@ func (w *stallWatch) look() {
 // setExtra sets how many places there are beyond the pool's own.
 func (p *Pool) setExtra(n, active int) {
 	n = min(n, place.MaxCrowd)
-	added := n - p.engine.setExtra(n)
+	added := n - p.engine.SetExtra(n)
 	if added <= 0 {
 		return
 	}
 	p.ended.stalls.Add(1)
 	if p.logger != nil {
 		p.logger.Warn("filch: tasks are queued and none starts: workers are blocked; others take their places",
-			"pool", p.name, "workers", p.engine.size(), "active", active, "added", added)
+			"pool", p.name, "workers", p.engine.Size(), "active", active, "added", added)
 	}
-	p.engine.offer()
+	p.engine.Offer()
 }
 
 // sight returns what the policy goes by, and how many tasks are queued.
@@ -167,8 +167,8 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 		q.seen = q.taken
 		q.mu.Unlock()
 	}
-	o.Extra = p.engine.extras()
-	o.Active = p.engine.counts(p.engine.places.Load()).Active
+	o.Extra = p.engine.Extra()
+	o.Active = p.engine.Counts(p.engine.Places.Load()).Active
 	o.Running = runningGoroutines()
 	return o, queued
 }
@@ -176,8 +176,8 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 // lost returns how many of the places taken are of no use to what is queued: those of
 // workers that wait out of the pool's sight, and of guests, which do not run tasks.
 func (p *Pool) lost(active int) int {
-	held, lent := p.engine.fill()
-	c := p.engine.census(lends)
+	held, lent := p.engine.Fill()
+	c := p.engine.Census(lends)
 	return c.Waiting + max(0, c.Lending-lent) + max(0, active-held)
 }
 

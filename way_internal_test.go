@@ -4,13 +4,15 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // The least urgent level that may run is no less than that of any worker.
 func TestTheLeastUrgentLevelIsNotForgotten(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority))
-	p.engine.takePlace()
-	w := p.engine.hire().as()
+	p.engine.TakePlace()
+	w := asWorker(p.engine.Hire())
 	p.tasks.best.Store(5)
 	var turns atomic.Int64
 	var over atomic.Bool
@@ -26,7 +28,7 @@ func TestTheLeastUrgentLevelIsNotForgotten(t *testing.T) {
 		close(done)
 	}()
 	for i := range 2000 {
-		w.engine.level.Store(nothing)
+		w.engine.Level.Store(engine.Nothing)
 		p.way.least.Store(10)
 		for range i % 50 {
 			turns.Load()
@@ -49,8 +51,8 @@ func TestTheLeastUrgentLevelIsNotForgotten(t *testing.T) {
 func busyWithLessUrgent(n int) (p *Pool, workers []*Worker) {
 	p = New(WithWorkers(n), WithOrder(ByPriority))
 	for range n {
-		p.engine.takePlace()
-		w := p.engine.hireSlow().as()
+		p.engine.TakePlace()
+		w := asWorker(p.engine.Hire())
 		w.guest = true // gives way to nothing
 		w.setLevel(10)
 		workers = append(workers, w)
@@ -66,12 +68,12 @@ func TestNotEachPushAsksAllWorkers(t *testing.T) {
 	looks := 0
 	for i := range 1000 {
 		p.tasks.pushAt(5+i%3, 0, task{})
-		atomic.StoreUint32(&workers[7].engine.demand, none) // as nobody does
+		atomic.StoreUint32(&workers[7].engine.Demand, engine.None) // as nobody does
 		p.urge()
 		for j, w := range workers {
-			if d := atomic.LoadUint32(&w.engine.demand); d == giveWay && j == 7 {
+			if d := atomic.LoadUint32(&w.engine.Demand); d == engine.GiveWay && j == 7 {
 				looks++
-			} else if d != giveWay && j != 7 {
+			} else if d != engine.GiveWay && j != 7 {
 				t.Fatalf("push %d: worker %d is not asked", i, j)
 			}
 		}
@@ -80,7 +82,7 @@ func TestNotEachPushAsksAllWorkers(t *testing.T) {
 		t.Errorf("%d of 1000 pushes looked at all", looks)
 	}
 	p.tasks.pushAt(4, 0, task{})
-	if p.urge(); atomic.LoadUint32(&workers[7].engine.demand) != giveWay {
+	if p.urge(); atomic.LoadUint32(&workers[7].engine.Demand) != engine.GiveWay {
 		t.Error("a push of what is more urgent does not look")
 	}
 }
@@ -90,10 +92,10 @@ func TestNotEachPushAsksAllWorkers(t *testing.T) {
 func TestWhatHasAnsweredIsAskedAgain(t *testing.T) {
 	p, workers := busyWithLessUrgent(4)
 	p.urge()
-	if workers[2].giveWay(); atomic.LoadUint32(&workers[2].engine.demand) == giveWay {
+	if workers[2].giveWay(); atomic.LoadUint32(&workers[2].engine.Demand) == engine.GiveWay {
 		t.Fatal("it has not answered")
 	}
-	if p.urge(); atomic.LoadUint32(&workers[2].engine.demand) != giveWay {
+	if p.urge(); atomic.LoadUint32(&workers[2].engine.Demand) != engine.GiveWay {
 		t.Error("it is not asked again")
 	}
 }
@@ -103,12 +105,12 @@ func TestWhatHasAnsweredIsAskedAgain(t *testing.T) {
 func TestWhatBeginsLaterIsAsked(t *testing.T) {
 	p, workers := busyWithLessUrgent(4)
 	w := workers[2]
-	w.engine.level.Store(nothing)
+	w.engine.Level.Store(engine.Nothing)
 	p.urge()
 	p.tasks.best.Store(nobodys) // it was taken
 	w.setLevel(10)
 	p.tasks.best.Store(5)
-	if p.urge(); atomic.LoadUint32(&w.engine.demand) != giveWay {
+	if p.urge(); atomic.LoadUint32(&w.engine.Demand) != engine.GiveWay {
 		t.Error("it is not asked")
 	}
 }
@@ -116,23 +118,23 @@ func TestWhatBeginsLaterIsAsked(t *testing.T) {
 // A demand to give way that comes while the worker answers another stays up for the next fork.
 func TestTheDemandToGiveWayIsNotForgotten(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority))
-	p.engine.takePlace()
-	w := p.engine.hire().as()
+	p.engine.TakePlace()
+	w := asWorker(p.engine.Hire())
 	w.setLevel(10)
 	p.tasks.best.Store(5) // of a task that is taken when the worker looks for it
-	w.engine.raise(giveWay)
+	w.engine.Raise(engine.GiveWay)
 	p.tasks.mu.Lock()
 	done := make(chan bool)
 	go func() {
 		w.Poll()
 		close(done)
 	}()
-	for atomic.LoadUint32(&w.engine.demand) == giveWay {
+	for atomic.LoadUint32(&w.engine.Demand) == engine.GiveWay {
 		runtime.Gosched()
 	}
-	w.engine.raise(giveWay)
+	w.engine.Raise(engine.GiveWay)
 	p.tasks.mu.Unlock()
-	if <-done; atomic.LoadUint32(&w.engine.demand) != giveWay {
+	if <-done; atomic.LoadUint32(&w.engine.Demand) != engine.GiveWay {
 		t.Error("the demand is forgotten")
 	}
 }

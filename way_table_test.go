@@ -2,15 +2,18 @@ package filch
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // wayPool returns a pool with one place, which w has.
 func wayPool(order Order) (p *Pool, w *Worker) {
 	p = New(WithWorkers(1), WithOrder(order), WithStallTimeout(0))
-	p.engine.takePlace()
-	return p, p.engine.hire().as()
+	p.engine.TakePlace()
+	return p, asWorker(p.engine.Hire())
 }
 
 // Who may go on: all in a pause, those that gave way for nothing more urgent, and one after
@@ -34,8 +37,8 @@ func TestWhoMayGoOn(t *testing.T) {
 		{ByPriority, false, nobodys, 0, false, nobodys, true},
 		{ByPriority, false, nobodys, 1, false, nobodys, false},
 		{ByPriority, false, 3, 0, false, 2, true},
-		{ByPriority, false, nothing + 1, 0, false, nothing, true},
-		{ByPriority, false, nothing, 0, false, math.MaxInt64, false},
+		{ByPriority, false, engine.Nothing + 1, 0, false, engine.Nothing, true},
+		{ByPriority, false, engine.Nothing, 0, false, math.MaxInt64, false},
 	} {
 		p := New(WithOrder(c.order))
 		p.paused.Store(c.paused)
@@ -64,19 +67,17 @@ func TestWhoGivesWay(t *testing.T) {
 		}{
 			"asked":             {func(state) {}, true},
 			"guest":             {func(s state) { s.w.guest = true }, false},
-			"unwinding":         {func(s state) { s.w.engine.unwinding = true }, false},
-			"passed":            {func(s state) { s.w.engine.passed = true }, false},
 			"paused":            {func(s state) { s.p.paused.Store(true) }, false},
 			"closed":            {func(s state) { s.p.phase.Store(cancelled) }, false},
 			"shut down":         {func(s state) { s.p.phase.Store(draining) }, true},
-			"without a place":   {func(s state) { s.w.engine.hold.YieldPlace() }, false},
-			"one too many":      {func(s state) { _ = s.p.engine.places.Enter() }, false},
-			"another is idle":   {func(s state) { s.p.engine.limit.Store(2) }, false},
+			"without a place":   {func(s state) { s.w.engine.Hold.YieldPlace() }, false},
+			"one too many":      {func(s state) { _ = s.p.engine.Places.Enter() }, false},
+			"another is idle":   {func(s state) { s.p.engine.SetLimit(2, true) }, false},
 			"not asked":         {func(s state) { s.p.way.wanted.Store(false) }, false},
 			"nothing is queued": {func(s state) { s.p.laden.Store(0) }, order == LIFO},
 		} {
 			p, w := wayPool(order)
-			w.engine.level.Store(5)
+			w.engine.Level.Store(5)
 			p.way.wanted.Store(true)
 			p.laden.Store(1) // some other worker has tasks
 			c.change(state{p, w})
@@ -101,7 +102,7 @@ func TestWhoGivesWay(t *testing.T) {
 		{[]int{6}, 5, true, false}, // less urgent
 	} {
 		p, w := wayPool(ByPriority)
-		w.engine.level.Store(c.level)
+		w.engine.Level.Store(c.level)
 		p.way.wanted.Store(c.wanted)
 		for _, priority := range c.queued {
 			p.tasks.push(priority, task{})
@@ -125,8 +126,8 @@ func TestTheLineOfThoseThatGaveWay(t *testing.T) {
 	p := New(WithOrder(ByPriority))
 	ws := make([]*Worker, 7)
 	for i, level := range []int64{5, 3, 5, 9, 3, 1, 5} {
-		ws[i] = testWorker(p, i)
-		ws[i].engine.level.Store(level)
+		ws[i] = newWorker(p, i)
+		ws[i].engine.Level.Store(level)
 		p.way.enter(ws[i])
 		if n := p.way.n.Load(); int(n) != i+1 {
 			t.Errorf("%d stand in line, and %d are counted", i+1, n)
@@ -134,15 +135,15 @@ func TestTheLineOfThoseThatGaveWay(t *testing.T) {
 	}
 	yes := func() bool { return true }
 	if w := p.way.leave(0, yes); w != nil {
-		t.Errorf("one of level %d leaves for one of level 0", w.engine.level.Load())
+		t.Errorf("one of level %d leaves for one of level 0", w.engine.Level.Load())
 	}
 	if w := p.way.leave(math.MaxInt64, func() bool { return false }); w != nil {
-		t.Errorf("one leaves without a place: %d", w.engine.id)
+		t.Errorf("one leaves without a place: %d", w.engine.ID)
 	}
 	var got []int
 	for range ws {
 		n := len(p.way.waiting) - 1
-		level := p.way.waiting[n].engine.level.Load()
+		level := p.way.waiting[n].engine.Level.Load()
 		if p.way.leave(level-1, yes) != nil {
 			t.Errorf("one of level %d leaves for a less urgent one", level)
 		}
@@ -150,7 +151,7 @@ func TestTheLineOfThoseThatGaveWay(t *testing.T) {
 		if w == nil || int(p.way.n.Load()) != n || p.way.waiting[:n+1][n] != nil {
 			t.Fatalf("after %v: %v, %d are counted", got, w, p.way.n.Load())
 		}
-		got = append(got, w.engine.id)
+		got = append(got, w.engine.ID)
 	}
 	if want := []int{5, 1, 4, 0, 2, 6, 3}; !slices.Equal(got, want) {
 		t.Errorf("they leave as %v, not %v", got, want)
@@ -183,26 +184,26 @@ func TestWhoIsUrged(t *testing.T) {
 		p := New(WithWorkers(2), WithOrder(c.order), WithStallTimeout(0))
 		var ws []*Worker
 		for _, level := range []int64{5, 1} {
-			p.engine.takePlace()
-			w := p.engine.hire().as()
-			w.engine.level.Store(level)
+			p.engine.TakePlace()
+			w := asWorker(p.engine.Hire())
+			w.engine.Level.Store(level)
 			ws = append(ws, w)
 		}
 		p.tasks.best.Store(c.best)
 		p.way.least.Store(c.least)
-		p.engine.limit.Store(c.limit)
+		p.engine.SetLimit(c.limit, true)
 		p.paused.Store(c.paused)
 		p.urge()
 		for i, w := range ws {
-			if got := w.engine.demand == giveWay; got != c.urged[i] {
-				t.Errorf("%s: the one of level %d: %t", name, w.engine.level.Load(), got)
+			if got := w.engine.Demand == engine.GiveWay; got != c.urged[i] {
+				t.Errorf("%s: the one of level %d: %t", name, w.engine.Level.Load(), got)
 			}
 		}
 		if l := p.way.least.Load(); l != c.leastIsAtEnd {
 			t.Errorf("%s: the least urgent level is %d", name, l)
 		}
 		p.ask()
-		if !p.way.wanted.Load() || ws[0].engine.demand != giveWay || ws[1].engine.demand != giveWay {
+		if !p.way.wanted.Load() || ws[0].engine.Demand != engine.GiveWay || ws[1].engine.Demand != engine.GiveWay {
 			t.Errorf("%s: not all are asked", name)
 		}
 	}
@@ -220,17 +221,17 @@ func TestALevelIsNoted(t *testing.T) {
 		"less urgent":     {7, 5, 1, false},
 		"another is idle": {3, 5, 2, false},
 		"one too many":    {3, 5, 0, true},
-		"noted before":    {3, nothing, 1, false},
+		"noted before":    {3, engine.Nothing, 1, false},
 	} {
 		p, w := wayPool(ByPriority)
-		p.engine.limit.Store(c.limit)
+		p.engine.SetLimit(c.limit, true)
 		p.tasks.best.Store(c.best)
 		w.setLevel(c.level)
-		if got := w.engine.demand == giveWay; got != c.asks {
+		if got := w.engine.Demand == engine.GiveWay; got != c.asks {
 			t.Errorf("%s: %t", name, got)
 		}
-		if w.engine.level.Load() != c.level || p.way.least.Load() < c.level {
-			t.Errorf("%s: level %d, the least urgent %d", name, w.engine.level.Load(), p.way.least.Load())
+		if w.engine.Level.Load() != c.level || p.way.least.Load() < c.level {
+			t.Errorf("%s: level %d, the least urgent %d", name, w.engine.Level.Load(), p.way.least.Load())
 		}
 	}
 	var y way
@@ -246,25 +247,22 @@ func TestALevelIsNoted(t *testing.T) {
 // are free places.
 func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 	p := New(WithWorkers(2), WithOrder(FIFO), WithStallTimeout(0))
-	var ws []*Worker
+	total := 0
 	wait := func(n int) {
 		for i := range n {
-			w := testWorker(p, i)
-			w.engine.wakeup = make(chan struct{})
-			ws = append(ws, w)
-			p.way.enter(w)
+			w, done := newWorker(p, i), make(chan bool)
+			go func() {
+				defer close(done)
+				w.engine.Suspend(func() {
+					p.way.enter(w)
+					runtime.Goexit()
+				})
+			}()
+			<-done
 		}
+		total += n
 	}
-	goOn := func() (n int) {
-		for _, w := range ws {
-			select {
-			case <-w.engine.wakeup:
-				n++
-			default:
-			}
-		}
-		return n
-	}
+	goOn := func() int { return total - int(p.way.n.Load()) }
 	wait(3)
 	p.laden.Store(1)
 	if p.resume() || goOn() != 0 {
@@ -281,17 +279,17 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 		t.Errorf("%d of 5 go on, with %d places", goOn(), placesOf(p).active)
 	}
 	wait(1)
-	w := testWorker(p, 9)
-	w.engine.hold.YieldPlace()
+	w := newWorker(p, 9)
+	w.engine.Hold.YieldPlace()
 	if w.passPlace(); goOn() != 5 {
 		t.Error("a place is passed on that is none")
 	}
-	w.engine.hold.RetakePlace()
-	if w.passPlace(); goOn() != 6 || w.engine.hold.Load().HasPlace() || placesOf(p) != (counted{active: 5}) {
-		t.Errorf("%d of 6 go on; %v", goOn(), w.engine.hold.Load())
+	w.engine.Hold.RetakePlace()
+	if w.passPlace(); goOn() != 6 || w.engine.Hold.Load().HasPlace() || placesOf(p) != (counted{active: 5}) {
+		t.Errorf("%d of 6 go on; %v", goOn(), w.engine.Hold.Load())
 	}
-	w.engine.hold.RetakePlace()
-	if w.passPlace(); !w.engine.hold.Load().HasPlace() {
+	w.engine.Hold.RetakePlace()
+	if w.passPlace(); !w.engine.Hold.Load().HasPlace() {
 		t.Error("a place was passed to nobody")
 	}
 }

@@ -19,8 +19,9 @@ import (
 // words are the types of atomic words, by package. Each has one field, which is named
 // word, and changes it in named steps.
 var words = map[string][]string{
-	module:                     {"hold", "jobState", "taskState"},
-	module + "/internal/place": {"Word"},
+	module:                      {"taskState"},
+	module + "/internal/engine": {"jobState"},
+	module + "/internal/place":  {"Hold", "Word"},
 }
 
 // Nothing but the methods of a word touches it, and what a step returns is not dropped by

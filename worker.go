@@ -2,6 +2,8 @@ package filch
 
 import (
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/engine"
 )
 
 // Worker is one of the places of a pool at work. Fork-join functions are
@@ -9,7 +11,7 @@ import (
 // must be used only by the call it was handed to, on the goroutine of that
 // call, until the call returns.
 type Worker struct {
-	engine engineWorker
+	engine engine.Worker
 
 	pool  *Pool
 	shown atomic.Pointer[Progress] // the owner writes, Dump loads
@@ -26,17 +28,18 @@ type Worker struct {
 	batch   batch
 }
 
-// newWorker returns a worker of p, but for what the engine has to do with it.
-func newWorker(p *Pool) *Worker {
+// newWorker returns a worker of p.
+func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p}
-	w.engine.self = w
+	w.engine.Self = w
+	w.engine.Init(&p.engine, id)
 	w.tasks.init(p)
 	w.batch.q.Chunks = &chunks
 	return w
 }
 
-// as returns w as its pool knows it.
-func (w *engineWorker) as() *Worker { return w.self.(*Worker) }
+// asWorker returns w as its pool knows it.
+func asWorker(w *engine.Worker) *Worker { return w.Self.(*Worker) }
 
 // Do calls f, as [Pool.Do] does, on this worker. It lets a function that takes
 // a [Scope] be called from inside fork-join work.
@@ -44,7 +47,7 @@ func (w *Worker) Do(f func(w *Worker)) {
 	if f == nil {
 		panic("filch: Do: f is nil")
 	}
-	if err := w.engine.try(func() { f(w) }); err != nil {
+	if err := w.engine.Try(func() { f(w) }); err != nil {
 		panic(err)
 	}
 }
@@ -56,8 +59,8 @@ func (w *Worker) Pool() *Pool { return w.pool }
 // workers for the forks that were made before it, and give way to tasks, as forks and
 // joins do; see [ByPriority]. Without demand it costs an atomic load.
 func (w *Worker) Poll() {
-	if atomic.LoadUint32(&w.engine.demand) != none {
-		w.engine.answer()
+	if atomic.LoadUint32(&w.engine.Demand) != engine.None {
+		w.engine.Answer()
 	}
 }
 
@@ -66,5 +69,5 @@ func (w *Worker) Poll() {
 // what is left, which is offered to them at once. The loops of package par do so. Like
 // Poll, Demand lets w give way to tasks. It costs an atomic load.
 func (w *Worker) Demand() bool {
-	return atomic.LoadUint32(&w.engine.demand) != none && w.engine.lacks()
+	return atomic.LoadUint32(&w.engine.Demand) != engine.None && w.engine.Lacks()
 }

@@ -51,39 +51,47 @@ var subjects = []subject{
 		{"spin.go", "maxTurns = 1 << 12\n", "maxTurns = 2\n"},
 		{"spin.go", "yieldEvery = 16\n", "yieldEvery = 2\n"},
 	}},
-	{".", []Edit{
+	{"internal/clock", []Edit{
+		// The clock stands still.
+		{"clock.go", "func Now() int64 { return int64(time.Since(epoch)) }", "func Now() int64 { return 0 }"},
+	}},
+	{"internal/engine", []Edit{
 		// What is there for Dump alone orders nothing.
-		{"dump.go", "type note = atomic.Uint64\n", "type note struct{ v uint64 }\n\nfunc (n *note) Load() uint64 { return n.v }\n\nfunc (n *note) Store(v uint64) { n.v = v }\n"},
+		{"note.go", "type note = atomic.Uint64\n", "type note struct{ v uint64 }\n\nfunc (n *note) Load() uint64 { return n.v }\n\nfunc (n *note) Store(v uint64) { n.v = v }\n\nvar _ atomic.Bool\n"},
 		// Goroutines and channels.
-		{"idle.go", "\t\t\tgo p.mark(w.run)\n", "\t\t\tatomic.Go(func() { p.mark(w.run) })\n"},
-		{"search.go", "\t\t\tgo w.pool.mark(w.run)\n", "\t\t\tatomic.Go(func() { w.pool.mark(w.run) })\n"},
+		{"places.go", "\t\t\tgo p.Mark(w.run)\n", "\t\t\tatomic.Go(func() { p.Mark(w.run) })\n"},
+		{"search.go", "\t\t\tgo w.pool.Mark(w.run)\n", "\t\t\tatomic.Go(func() { w.pool.Mark(w.run) })\n"},
 		{"job.go", "close(owner.wakeup)", "atomic.Close(owner.wakeup)"},
 		{"job.go", "<-w.wakeup", "atomic.Receive(w.wakeup)"},
-		{"way.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
+		{"blocking.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
+		{"places.go", "\ttimer := time.NewTimer(p.Linger)\n\tdefer timer.Stop()\n\tselect {\n\tcase goOn := <-w.unparked:\n\t\treturn goOn\n\tcase <-timer.C:\n\t}\n",
+			"\t_ = time.NewTimer\n\tif goOn, ok := atomic.Take(w.unparked); ok {\n\t\treturn goOn\n\t}\n"},
+		{"places.go", "\treturn <-w.unparked\n", "\tgoOn, ok := atomic.Take(w.unparked)\n\tif !ok {\n\t\tpanic(\"nobody has said whether to go on\")\n\t}\n\treturn goOn\n"},
+		{"places.go", "\tw.unparked <- true\n", "\tatomic.Send(w.unparked, true)\n"},
+		{"places.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
+		{"roster.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
+		// Plain memory that goes from one goroutine to another.
+		{"job.go", "j.result = j.fn.Run(w, j.arg)", "atomic.Reads(&j.arg)\n\t\tr := j.fn.Run(w, j.arg)\n\t\tatomic.Writes(&j.result)\n\t\tj.result = r"},
+		{"job.go", "\tj.fn, j.arg = fn, arg\n", "\tatomic.Writes(&j.arg)\n\tj.fn, j.arg = fn, arg\n"},
+		{"job.go", "\tr, err, exited := j.result, j.err, j.exited\n", "\tatomic.Reads(&j.result)\n\tr, err, exited := j.result, j.err, j.exited\n"},
+		{"job.go", "\tj.fn, j.arg, j.result = nil, arg, result\n", "\tatomic.Writes(&j.arg)\n\tatomic.Writes(&j.result)\n\tj.fn, j.arg, j.result = nil, arg, result\n"},
+		// Nobody waits for long.
+		{"job.go", "for range 2000 {", "for range 1 {"},
+		// Stacks are Go's own.
+		{"census.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
+	}},
+	{".", []Edit{
 		{"latch.go", "\tselect {\n\tcase <-ch:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(ch); true {\n\t\treturn nil\n\t}\n"},
 		{"latch.go", "\t\tclose(l.ch)\n\t}\n\tif l.stop", "\t\tatomic.Close(l.ch)\n\t}\n\tif l.stop"},
 		{"close.go", "\t<-end\n\treturn nil\n", "\tatomic.Receive(end)\n\treturn nil\n"},
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
 		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
-		{"idle.go", "\ttimer := time.NewTimer(p.linger)\n\tdefer timer.Stop()\n\tselect {\n\tcase goOn := <-w.unparked:\n\t\treturn goOn\n\tcase <-timer.C:\n\t}\n",
-			"\t_ = time.NewTimer\n\tif goOn, ok := atomic.Take(w.unparked); ok {\n\t\treturn goOn\n\t}\n"},
 		// Stacks are Go's own.
 		{"stack.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
-		{"stack.go", "\t\"sync\"\n", "\tsync \"sync\"\n"},
-		{"idle.go", "\treturn <-w.unparked\n", "\tgoOn, ok := atomic.Take(w.unparked)\n\tif !ok {\n\t\tpanic(\"nobody has said whether to go on\")\n\t}\n\treturn goOn\n"},
-		{"idle.go", "\tw.unparked <- true\n", "\tatomic.Send(w.unparked, true)\n"},
-		{"idle.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
-		{"close.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
 		// Plain memory that goes from one goroutine to another.
 		{"future.go", "\tf.value, f.err = value, err\n", "\tatomic.Writes(&f.value)\n\tf.value, f.err = value, err\n"},
 		{"future.go", "\treturn f.value, f.err\n", "\tatomic.Reads(&f.value)\n\treturn f.value, f.err\n"},
-		{"job.go", "j.result = j.fn.run(w, j.arg)", "atomic.Reads(&j.arg)\n\t\tr := j.fn.run(w, j.arg)\n\t\tatomic.Writes(&j.result)\n\t\tj.result = r"},
-		{"job.go", "\tj.fn, j.arg = fn, arg\n", "\tatomic.Writes(&j.arg)\n\tj.fn, j.arg = fn, arg\n"},
-		{"job.go", "\tr, err, exited := j.result, j.err, j.exited\n", "\tatomic.Reads(&j.result)\n\tr, err, exited := j.result, j.err, j.exited\n"},
-		{"job.go", "\tj.fn, j.arg, j.result = nil, arg, result\n", "\tatomic.Writes(&j.arg)\n\tatomic.Writes(&j.result)\n\tj.fn, j.arg, j.result = nil, arg, result\n"},
-		// The clock stands still, and nobody waits for long.
-		{"pool.go", "func now() int64 { return int64(time.Since(epoch)) }", "func now() int64 { return 0 }"},
-		{"job.go", "for range 2000 {", "for range 1 {"},
+		// Nobody waits for long.
 		{"future.go", "for range 200 {", "for range 1 {"},
 	}},
 }
@@ -147,7 +155,9 @@ func Prepare(root, dir string, edits []Edit) (string, error) {
 				}
 			}
 			for _, other := range subjects {
-				text = strings.ReplaceAll(text, fmt.Sprintf("\t%q\n", module+"/"+other.dir), fmt.Sprintf("\t%q\n", base+"/subject/"+other.dir))
+				for _, before := range []string{"\t", "import "} {
+					text = strings.ReplaceAll(text, fmt.Sprintf("%s%q\n", before, module+"/"+other.dir), fmt.Sprintf("%s%q\n", before, base+"/subject/"+other.dir))
+				}
 			}
 			for path, name := range replaced {
 				for _, before := range []string{"\t", "import "} {

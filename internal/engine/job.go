@@ -1,4 +1,4 @@
-package filch
+package engine
 
 import (
 	"context"
@@ -8,38 +8,38 @@ import (
 	"sync/atomic"
 )
 
-// A job is a published fork. It lies in the deque of its owner until it is
+// A Job is a published fork. It lies in the deque of its owner until it is
 // taken back or stolen.
-type job struct {
-	run    func(w *engineWorker) // calls the function and keeps its result
-	entry  uintptr               // of the function
-	owner  *engineWorker         // forked it, and joins it
-	level  int64                 // that of the owner when it was published
-	labels *context.Context      // of the work that it belongs to, or nil; the owner writes, before it is published
-	thief  atomic.Pointer[engineWorker]
+type Job struct {
+	run    func(w *Worker)  // calls the function and keeps its result
+	entry  uintptr          // of the function
+	owner  *Worker          // forked it, and joins it
+	level  int64            // that of the owner when it was published
+	labels *context.Context // of the work that it belongs to, or nil; the owner writes, before it is published
+	thief  atomic.Pointer[Worker]
 	state  jobState
 	err    error // how run ended, if not by returning: a panic,
 	exited bool  // or runtime.Goexit; the thief writes, before it is done
 }
 
 // execute runs j on w, which has taken it.
-func (w *engineWorker) execute(j *job) {
+func (w *Worker) execute(j *Job) {
 	j.thief.Store(w)
 	w.since.Store(uint64(w.lastSteal))
-	w.note(atFork, j.owner, j.entry)
+	w.Note(AtFork, j.owner, j.entry)
 	returned := false
-	m := w.checkpoint()
+	m := w.Checkpoint()
 	before := w.labels
 	if j.labels != before {
-		w.relabel(j.labels)
+		w.Relabel(j.labels)
 	}
 	defer func() {
 		if !returned {
-			j.err = w.caught(m, recover())
+			j.err = w.Caught(m, recover())
 			j.exited = j.err == nil
 		}
 		if w.labels != before {
-			w.relabel(before)
+			w.Relabel(before)
 		}
 		w.finish(j)
 	}()
@@ -49,14 +49,14 @@ func (w *engineWorker) execute(j *job) {
 
 // finish marks j as done. If its owner is blocked, w's place passes to the owner,
 // so that as many goroutines run as before.
-func (w *engineWorker) finish(j *job) {
+func (w *Worker) finish(j *Job) {
 	owner := j.owner
 	if j.state.finish() {
 		switch {
-		case !w.hold.YieldPlace():
-			_ = w.crew.places.Enter() // for the owner, which counts as blocked
+		case !w.Hold.YieldPlace():
+			_ = w.pool.Places.Enter() // for the owner, which counts as blocked
 		case w.helping > 0: // it has a wait of its own to go on with
-			_ = w.crew.places.EnterBlocked(1)
+			_ = w.pool.Places.EnterBlocked(1)
 			w.passed = true
 		}
 		close(owner.wakeup)
@@ -79,9 +79,9 @@ func (w *engineWorker) finish(j *job) {
 // Another goroutine has its place until j is done.
 //
 // It reports false if j turns out not to be stolen after all.
-func (w *engineWorker) await(j *job) bool {
+func (w *Worker) await(j *Job) bool {
 	for !w.watch(j) {
-		if j.state.isReturned() && w.crew.global.remove(j) {
+		if j.state.isReturned() && w.pool.global.remove(j) {
 			w.replace()
 			return false
 		}
@@ -90,7 +90,7 @@ func (w *engineWorker) await(j *job) bool {
 		w.wakeup = make(chan struct{})
 		if j.state.await() {
 			doing := w.doing.Load()
-			w.note(atJoin, j.thief.Load(), 0)
+			w.Note(AtJoin, j.thief.Load(), 0)
 			w.block()
 			w.doing.Store(doing)
 			return true
@@ -102,7 +102,7 @@ func (w *engineWorker) await(j *job) bool {
 
 // replace takes a place for w if it passed its own on while it helped. That is an
 // extra place, until the next worker to look for work gives up its own.
-func (w *engineWorker) replace() {
+func (w *Worker) replace() {
 	if w.passed {
 		w.passed = false
 		w.resume()
@@ -110,17 +110,17 @@ func (w *engineWorker) replace() {
 }
 
 // resume ends a time in which w counted as blocked, and takes a place for it.
-func (w *engineWorker) resume() {
-	if w.hold.RetakePlace() {
-		w.crew.unblock()
+func (w *Worker) resume() {
+	if w.Hold.RetakePlace() {
+		w.pool.Unblock()
 	} else {
-		w.crew.leaveBlocked()
+		w.pool.LeaveBlocked()
 	}
 }
 
 // watch waits for j, and helps with it, for as long as that may be cheaper than
 // to block. It reports whether j is done.
-func (w *engineWorker) watch(j *job) bool {
+func (w *Worker) watch(j *Job) bool {
 	// A result that is about to come is not worth disturbing the thief for.
 	for range 2000 {
 		if j.done() { // (R20)
@@ -128,7 +128,7 @@ func (w *engineWorker) watch(j *job) bool {
 		}
 	}
 	doing := w.doing.Load()
-	w.note(atJoin, j.thief.Load(), 0)
+	w.Note(AtJoin, j.thief.Load(), 0)
 	defer w.doing.Store(doing)
 	for s := (spin{}); !w.passed && s.next(); {
 		switch { // (R20)
@@ -146,40 +146,40 @@ func (w *engineWorker) watch(j *job) bool {
 }
 
 // block gives up w's place, if it has one, and waits for another.
-func (w *engineWorker) block() {
+func (w *Worker) block() {
 	w.count.waits++
 	if !w.passed {
 		w.lend()
 	}
 	<-w.wakeup
 	w.passed = false
-	if !w.hold.RetakePlace() { // somebody has one in its name
-		_ = w.crew.places.Leave() // the next step sees to it
+	if !w.Hold.RetakePlace() { // somebody has one in its name
+		_ = w.pool.Places.Leave() // the next step sees to it
 	}
-	w.crew.leaveBlocked()
+	w.pool.LeaveBlocked()
 }
 
 // lend gives up w's place, if it has one, and counts it as blocked.
-func (w *engineWorker) lend() {
-	if w.hold.YieldPlace() {
-		w.crew.block()
+func (w *Worker) lend() {
+	if w.Hold.YieldPlace() {
+		w.pool.Block()
 	} else {
-		w.crew.left(w.crew.places.EnterBlocked(1), true)
+		w.pool.left(w.pool.Places.EnterBlocked(1), true)
 	}
 }
 
-func (j *job) done() bool { return j.state.isDone() }
+func (j *Job) done() bool { return j.state.isDone() }
 
 // help does one job of the worker that has stolen j, and reports whether it
 // did.
-func (w *engineWorker) help(j *job) bool {
+func (w *Worker) help(j *Job) bool {
 	thief := j.thief.Load()
 	if thief == nil || thief == w {
 		return false
 	}
 	h := w.steal(thief)
 	if h == nil {
-		thief.raise(hunger)
+		thief.Raise(Hunger)
 		return false
 	}
 	if j.done() {
@@ -201,22 +201,22 @@ func (w *engineWorker) help(j *job) bool {
 // handOn puts j, which w has stolen but must not run, into the global queue. A
 // worker that looks for work takes it, or its owner does at the join. Giving it
 // back to the owner would not do, since the owner may be in a long leaf.
-func (w *engineWorker) handOn(j *job) {
-	w.crew.global.add(j)
-	w.crew.wake() // (R10)
+func (w *Worker) handOn(j *Job) {
+	w.pool.global.add(j)
+	w.pool.Wake() // (R10)
 }
 
-// handedOn reports whether forks wait that were handed on.
-func (p *enginePool) handedOn() bool { return p.global.n.Load() > 0 }
+// HandedOn reports whether forks wait that were handed on.
+func (p *Pool) HandedOn() bool { return p.global.n.Load() > 0 }
 
 // jobQueue holds jobs that were handed on. There are hardly ever any.
 type jobQueue struct {
 	n    atomic.Int32 // as len(jobs); written under mu
 	mu   sync.Mutex
-	jobs []*job
+	jobs []*Job
 }
 
-func (q *jobQueue) add(j *job) {
+func (q *jobQueue) add(j *Job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	j.state.handOn() // or it is awaited already
@@ -225,7 +225,7 @@ func (q *jobQueue) add(j *job) {
 }
 
 // take removes and returns a job, or nil.
-func (q *jobQueue) take() *job {
+func (q *jobQueue) take() *Job {
 	if q.n.Load() == 0 {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (q *jobQueue) take() *job {
 }
 
 // remove removes j, and reports false if somebody has taken it.
-func (q *jobQueue) remove(j *job) bool {
+func (q *jobQueue) remove(j *Job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	i := slices.Index(q.jobs, j)
@@ -257,49 +257,49 @@ func (q *jobQueue) delete(i int) {
 }
 
 // typedJob is a job of a function from A to R.
-type typedJob[A, R any] struct {
-	job
-	fn     callee[A, R]
+type Typed[A, R any] struct {
+	Job
+	fn     Callee[A, R]
 	arg    A
 	result R
 }
 
-// callee is a function whose calls can be published.
-type callee[A, R any] interface {
-	Run(w *engineWorker, arg A) R
+// Callee is a function whose calls can be published.
+type Callee[A, R any] interface {
+	Run(w *Worker, arg A) R
 	Entry() uintptr // of its body, for Dump
 }
 
-// published holds the jobs of one activation, oldest first. Only the owner
+// Published holds the jobs of one activation, oldest first. Only the owner
 // touches it.
-type published[A, R any] struct {
-	open  []*typedJob[A, R]
-	spare []*typedJob[A, R]
+type Published[A, R any] struct {
+	open  []*Typed[A, R]
+	spare []*Typed[A, R]
 }
 
-// add makes a job of the call fn(arg).
-func (p *published[A, R]) add(fn callee[A, R], arg A) *job {
-	var j *typedJob[A, R]
+// Add makes a job of the call fn(arg).
+func (p *Published[A, R]) Add(fn Callee[A, R], arg A) *Job {
+	var j *Typed[A, R]
 	if n := len(p.spare); n > 0 {
 		j = p.spare[n-1]
 		p.spare = p.spare[:n-1]
 	} else {
-		j = &typedJob[A, R]{}
-		j.run = func(w *engineWorker) { j.result = j.fn.Run(w, j.arg) }
+		j = &Typed[A, R]{}
+		j.run = func(w *Worker) { j.result = j.fn.Run(w, j.arg) }
 	}
 	j.fn, j.arg = fn, arg
 	j.entry = fn.Entry()
 	p.open = append(p.open, j)
-	return &j.job
+	return &j.Job
 }
 
-func (p *published[A, R]) newest() *typedJob[A, R] { return p.open[len(p.open)-1] }
+func (p *Published[A, R]) newest() *Typed[A, R] { return p.open[len(p.open)-1] }
 
-// takeBack takes back the newest job, if nobody has stolen it. Otherwise it
+// TakeBack takes back the newest job, if nobody has stolen it. Otherwise it
 // waits until it is done, and reports false.
-func (p *published[A, R]) takeBack(w *engineWorker) bool {
+func (p *Published[A, R]) TakeBack(w *Worker) bool {
 	w.checkUse()
-	newest := &p.newest().job
+	newest := &p.newest().Job
 	if !w.remove(newest) && w.await(newest) {
 		return false
 	}
@@ -308,14 +308,14 @@ func (p *published[A, R]) takeBack(w *engineWorker) bool {
 	// What was public is used up: publish what comes next, if that is not too
 	// much to pay.
 	if w.earn() > 0 {
-		w.raise(supply)
+		w.Raise(supply)
 	}
 	return true
 }
 
 // remove takes j out of w's deque, and reports false if it was stolen. j is the
 // newest there, unless a Frame was used in a call that it was not passed to.
-func (w *engineWorker) remove(j *job) bool {
+func (w *Worker) remove(j *Job) bool {
 	top, ok := w.own.Pop()
 	if !ok || top == j {
 		return ok
@@ -325,9 +325,9 @@ func (w *engineWorker) remove(j *job) bool {
 	return found
 }
 
-// collect removes the newest job, which is done. It returns the job's result, or ends
+// Collect removes the newest job, which is done. It returns the job's result, or ends
 // as the job did.
-func (p *published[A, R]) collect() R {
+func (p *Published[A, R]) Collect() R {
 	j := p.newest()
 	r, err, exited := j.result, j.err, j.exited
 	p.recycle()
@@ -340,15 +340,15 @@ func (p *published[A, R]) collect() R {
 	return r
 }
 
-// forget takes back the newest job, or waits until it is done.
-func (p *published[A, R]) forget(w *engineWorker) {
-	if !p.takeBack(w) {
+// Forget takes back the newest job, or waits until it is done.
+func (p *Published[A, R]) Forget(w *Worker) {
+	if !p.TakeBack(w) {
 		p.recycle()
 	}
 }
 
 // recycle removes the newest job. Nobody else refers to it any more.
-func (p *published[A, R]) recycle() {
+func (p *Published[A, R]) recycle() {
 	n := len(p.open) - 1
 	j := p.open[n]
 	p.open[n] = nil

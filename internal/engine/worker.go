@@ -1,4 +1,4 @@
-package filch
+package engine
 
 import (
 	"context"
@@ -10,25 +10,25 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// engineWorker is one of the places of a pool at work: what a goroutine is that runs forks
+// Worker is one of the places of a pool at work: what a goroutine is that runs forks
 // and looks for work.
-type engineWorker struct {
+type Worker struct {
 	_ [64]byte
 
 	// demand is up when another worker has found too little to steal. Thieves
 	// raise it. The owner looks at it at each fork and join, publishes forks and lowers
 	// it; see answer. Nothing that is written often shares its cache line. It is no
 	// atomic.Uint32 because that type's methods cost the inliner more.
-	demand uint32
-	thief  *deque.Thief[*job] // never written again; others find it beside demand
+	Demand uint32
+	thief  *deque.Thief[*Job] // never written again; others find it beside demand
 	forks  atomic.Bool        // in the pool's forkers; the owner sets it, thieves load it
 	_      [52]byte
 
 	// Only the owner touches these.
-	crew      *enginePool
-	number    uint32 // from 1; no other of the pool's workers has it; never written again
-	id        int    // one less
-	own       *deque.Owner[*job]
+	pool      *Pool
+	Number    uint32 // from 1; no other of the pool's workers has it; never written again
+	ID        int    // one less
+	own       *deque.Owner[*Job]
 	acts      []activation // what runs here, the oldest first
 	first     int          // no activation below it has private forks
 	helping   int          // jobs that run on top of a wait
@@ -55,38 +55,38 @@ type engineWorker struct {
 	doing note // what w is at, as makeDoing returns it; the owner writes, or the goroutine that hires it; Dump loads
 	since note // of a stolen fork, when it was taken; the same
 
-	hold  place.Hold   // the worker and those that have its tasks' contexts write and load
+	Hold  place.Hold   // the worker and those that have its tasks' contexts write and load
 	runs  atomic.Bool  // a goroutine of the pool fills the place, or is about to, not a guest; it or its waker writes, the watch for stalls loads
-	level atomic.Int64 // how urgent it is what runs, or nothing; the owner writes, others load; see Source.SetLevel
+	Level atomic.Int64 // how urgent it is what runs, or nothing; the owner writes, others load; see Source.SetLevel
 
-	self any // what the worker is to the Source, which made it; never written again
+	Self any // what the worker is to the Source, which made it; never written again
 }
 
 // nothing is the level of a worker that runs nothing that could give way.
-const nothing = math.MinInt64
+const Nothing = math.MinInt64
 
-// init makes w, which its Source has just made, a worker of p with the given id.
-func (w *engineWorker) init(p *enginePool, id int) {
-	w.crew, w.number, w.id = p, uint32(id)+1, id
+// Init makes w, which its Source has just made, a worker of p with the given id.
+func (w *Worker) Init(p *Pool, id int) {
+	w.pool, w.Number, w.ID = p, uint32(id)+1, id
 	w.victims = policy.RandomStart(uint64(id))
-	w.own, w.thief = deque.NewChaseLev[*job]()
-	w.hold.Init()
-	w.level.Store(nothing)
+	w.own, w.thief = deque.NewChaseLev[*Job]()
+	w.Hold.Init()
+	w.Level.Store(Nothing)
 }
 
-// poll answers demand, if there is any.
-func (w *engineWorker) poll() {
-	if atomic.LoadUint32(&w.demand) != none {
-		w.answer()
+// Poll answers demand, if there is any.
+func (w *Worker) Poll() {
+	if atomic.LoadUint32(&w.Demand) != None {
+		w.Answer()
 	}
 }
 
-// start is called before something new runs on w. Demand from before, when
+// Start is called before something new runs on w. Demand from before, when
 // there was nothing to publish, is replaced by what there is now.
-func (w *engineWorker) start() {
+func (w *Worker) Start() {
 	w.fresh = true
 	w.owed = 0
-	p := w.crew
+	p := w.pool
 	if !w.forks.Load() {
 		p.addForker(w)
 	}
@@ -94,20 +94,20 @@ func (w *engineWorker) start() {
 	if limit == 1 {
 		return
 	}
-	if p.idlers() > 0 { // (R10)
-		w.raise(hunger)
+	if p.Idlers() > 0 { // (R10)
+		w.Raise(Hunger)
 		return
 	}
 	// Nobody waits, but everybody will be idle some time. A (W12) that this overwrites
 	// is answered nonetheless: what is owed is published first, which wakes a worker.
 	w.owed = int(limit) - 1
-	if level := atomic.LoadUint32(&w.demand); level == none || level == hunger {
-		atomic.CompareAndSwapUint32(&w.demand, level, supply)
+	if level := atomic.LoadUint32(&w.Demand); level == None || level == Hunger {
+		atomic.CompareAndSwapUint32(&w.Demand, level, supply)
 	}
 }
 
 // addForker lets those see w that look for forks, or ask for them.
-func (p *enginePool) addForker(w *engineWorker) {
+func (p *Pool) addForker(w *Worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.forks.Store(true)
@@ -120,7 +120,7 @@ func (p *enginePool) addForker(w *engineWorker) {
 // younger.
 type activation interface {
 	// Publish makes a job of the oldest private fork; nil if there is none.
-	Publish() *job
+	Publish() *Job
 	// Forks returns what Drop takes to leave the forks alone that are open now.
 	Forks() int
 	// Drop forgets all but the first n forks: it clears private ones, and takes back
@@ -130,17 +130,17 @@ type activation interface {
 	Close()
 }
 
-// newest returns the newest activation, or nil if there is none.
-func (w *engineWorker) newest() activation {
+// Newest returns the newest activation, or nil if there is none.
+func (w *Worker) Newest() activation {
 	if n := len(w.acts); n > 0 {
 		return w.acts[n-1]
 	}
 	return nil
 }
 
-func (w *engineWorker) push(a activation) { w.acts = append(w.acts, a) }
+func (w *Worker) Push(a activation) { w.acts = append(w.acts, a) }
 
-func (w *engineWorker) pop() {
+func (w *Worker) Pop() {
 	n := len(w.acts) - 1
 	w.acts[n] = nil
 	w.acts = w.acts[:n]

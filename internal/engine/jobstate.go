@@ -1,4 +1,4 @@
-package filch
+package engine
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package filch
+package engine
 
 import (
 	"reflect"
@@ -14,30 +14,30 @@ import (
 //	bits  0-2   kind
 //	bits  3-23  number of another worker, and one more: whose fork it is, or who has it
 //	bits 24-63  entry of the function, from origin; 0 if it is not known
-type doingKind uint64
+type DoingKind uint64
 
 const (
-	atTasks  doingKind = iota // serves tasks; which one, its queue tells
-	atDo                      // in a function passed to Do
-	atCall                    // in a Call
-	atFork                    // runs a stolen fork
-	atJoin                    // waits for a fork that was stolen
-	atSearch                  // looks for work
-	atWay                     // has given way to a task
+	AtTasks  DoingKind = iota // serves tasks; which one, its queue tells
+	AtDo                      // in a function passed to Do
+	AtCall                    // in a Call
+	AtFork                    // runs a stolen fork
+	AtJoin                    // waits for a fork that was stolen
+	AtSearch                  // looks for work
+	AtWay                     // has given way to a task
 )
 
 // origin is so far below the functions of a program that the difference is positive, if
 // they are not in a plugin.
-var origin = uint64(entryOf(entryOf)) - 1<<39
+var origin = uint64(EntryOf(EntryOf)) - 1<<39
 
 // note is a word that is there for Dump alone.
 type note = atomic.Uint64
 
 // makeDoing packs a word. other may be nil, and entry 0.
-func makeDoing(kind doingKind, other *engineWorker, entry uintptr) uint64 {
+func makeDoing(kind DoingKind, other *Worker, entry uintptr) uint64 {
 	d := uint64(kind)
 	if other != nil {
-		d |= uint64(other.id+1) << 3
+		d |= uint64(other.ID+1) << 3
 	}
 	if from := uint64(entry) - origin; entry != 0 && from < 1<<40 {
 		d |= from << 24
@@ -45,28 +45,28 @@ func makeDoing(kind doingKind, other *engineWorker, entry uintptr) uint64 {
 	return d
 }
 
-// note notes what w is at.
-func (w *engineWorker) note(kind doingKind, other *engineWorker, entry uintptr) {
+// Note notes what w is at.
+func (w *Worker) Note(kind DoingKind, other *Worker, entry uintptr) {
 	w.doing.Store(makeDoing(kind, other, entry))
 }
 
 // Doing is what a worker is at.
 type Doing struct {
-	Kind  doingKind
+	Kind  DoingKind
 	Other int     // number of another worker, or -1
 	Entry uintptr // of a function, or 0
 	Since int64   // of a stolen fork, when it was taken
 }
 
-// at returns what w is at, or was when it was let go.
-func (w *engineWorker) at() Doing {
+// Doing returns what w is at, or was when it was let go.
+func (w *Worker) Doing() Doing {
 	d := w.doing.Load()
-	at := Doing{Kind: doingKind(d & 7), Other: int(d>>3&(1<<21-1)) - 1, Since: int64(w.since.Load())}
+	at := Doing{Kind: DoingKind(d & 7), Other: int(d>>3&(1<<21-1)) - 1, Since: int64(w.since.Load())}
 	if from := d >> 24; from != 0 {
 		at.Entry = uintptr(origin + from)
 	}
 	return at
 }
 
-// entryOf returns where f begins, which must be a function.
-func entryOf(f any) uintptr { return reflect.ValueOf(f).Pointer() }
+// EntryOf returns where f begins, which must be a function.
+func EntryOf(f any) uintptr { return reflect.ValueOf(f).Pointer() }

@@ -1,4 +1,4 @@
-package filch
+package engine
 
 import (
 	"sync/atomic"
@@ -7,63 +7,63 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// lacks reports whether there is demand that the forks that are public do not meet. It is not
+// Lacks reports whether there is demand that the forks that are public do not meet. It is not
 // inlined, so that Demand is.
 //
 //go:noinline
-func (w *engineWorker) lacks() bool {
-	if atomic.LoadUint32(&w.demand) == giveWay {
-		w.crew.source.GiveWay(w)
+func (w *Worker) Lacks() bool {
+	if atomic.LoadUint32(&w.Demand) == GiveWay {
+		w.pool.source.GiveWay(w)
 	}
-	return atomic.LoadUint32(&w.demand) == hunger || w.own.Len() == 0
+	return atomic.LoadUint32(&w.Demand) == Hunger || w.own.Len() == 0
 }
 
 // The levels of demand.
 const (
-	none    = policy.NoDemand
+	None    = policy.NoDemand
 	supply  = policy.Supply
-	hunger  = policy.Hunger
-	giveWay = policy.GiveWay
+	Hunger  = policy.Hunger
+	GiveWay = policy.GiveWay
 )
 
-// raise asks w to publish forks, or to give way. It is cheap to repeat. It must not
+// Raise asks w to publish forks, or to give way. It is cheap to repeat. It must not
 // overwrite a higher level that is raised meanwhile.
-func (w *engineWorker) raise(level uint32) {
+func (w *Worker) Raise(level uint32) {
 	for {
-		old := atomic.LoadUint32(&w.demand)
-		if old >= level || atomic.CompareAndSwapUint32(&w.demand, old, level) {
+		old := atomic.LoadUint32(&w.Demand)
+		if old >= level || atomic.CompareAndSwapUint32(&w.Demand, old, level) {
 			return
 		}
 	}
 }
 
-// lowerGiveWay lowers the demand from giveWay, and reports false if it is not that.
-func (w *engineWorker) lowerGiveWay() bool {
-	return atomic.CompareAndSwapUint32(&w.demand, giveWay, hunger)
+// LowerGiveWay lowers the demand from giveWay, and reports false if it is not that.
+func (w *Worker) LowerGiveWay() bool {
+	return atomic.CompareAndSwapUint32(&w.Demand, GiveWay, Hunger)
 }
 
-// answer meets demand by publishing forks, oldest first. It publishes as many as the
+// Answer meets demand by publishing forks, oldest first. It publishes as many as the
 // worker has credit for. That costs little next to the work it has been doing, and
 // serves workers that fall idle later. On hunger it publishes at least until as many
 // forks are public as workers search and places are free.
 //
 //go:noinline
-func (w *engineWorker) answer() {
-	p := w.crew
+func (w *Worker) Answer() {
+	p := w.pool
 	if p == nil {
 		panic("filch: Fork on a Frame after its function has returned")
 	}
 	w.checkUse()
-	if atomic.LoadUint32(&w.demand) == giveWay {
-		w.crew.source.GiveWay(w)
+	if atomic.LoadUint32(&w.Demand) == GiveWay {
+		w.pool.source.GiveWay(w)
 	}
-	level := min(atomic.LoadUint32(&w.demand), hunger) // (R12); giveWay that came since is for the next fork
+	level := min(atomic.LoadUint32(&w.Demand), Hunger) // (R12); giveWay that came since is for the next fork
 	w.earn()
 	idle, public := 0, 0
-	if level == hunger { // else neither matters, and other workers write both
+	if level == Hunger { // else neither matters, and other workers write both
 		// In this order: what is stolen in between is published anew. In the other, a small
 		// tree on 8 workers took 6.4 us instead of 5.6.
-		idle = p.idlers()
+		idle = p.Idlers()
 		public = w.own.Len()
 	}
 	todo := w.credit.Answer(level, w.owed, public, idle)
@@ -73,33 +73,33 @@ func (w *engineWorker) answer() {
 	// If demand rises from supply to hunger meanwhile, it stays up. If it was
 	// hunger, something was published, and wake sees what has become free, or
 	// nothing was, and it is raised again.
-	atomic.CompareAndSwapUint32(&w.demand, level, none)
+	atomic.CompareAndSwapUint32(&w.Demand, level, None)
 	if moved > 0 {
-		p.wake() // (R10)
+		p.Wake() // (R10)
 	}
-	if next != none { // for the next fork
-		w.raise(next)
+	if next != None { // for the next fork
+		w.Raise(next)
 	}
 }
 
 // earn counts the credit.
-func (w *engineWorker) earn() int {
+func (w *Worker) earn() int {
 	if w.fresh {
 		w.fresh = false
-		return w.credit.Start(clock.Now(), int(w.crew.limit.Load()))
+		return w.credit.Start(clock.Now(), int(w.pool.limit.Load()))
 	}
 	return w.credit.Earn(clock.Now())
 }
 
 // publish moves up to n of the oldest private forks to the deque and returns
 // how many it moved.
-func (w *engineWorker) publish(n int) (moved int) {
+func (w *Worker) publish(n int) (moved int) {
 	labels := w.labelsToShare()
 	for moved < n && w.first < len(w.acts) {
 		j := w.acts[w.first].Publish()
 		switch {
 		case j != nil:
-			j.owner, j.level, j.labels = w, w.level.Load(), labels
+			j.owner, j.level, j.labels = w, w.Level.Load(), labels
 			w.own.Push(j) // (W10)
 			moved++
 		case w.first < len(w.acts)-1:

@@ -1,4 +1,4 @@
-package filch
+package engine
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ type Census struct {
 	Lending int // those that wait, or block, where it can; so they gave up a place
 }
 
-// census looks at the stacks of all goroutines. It takes about 3 us for each, most
+// Census looks at the stacks of all goroutines. It takes about 3 us for each, most
 // of it while they run. A goroutine is not found if more than 100 frames are above
 // its worker's. lends tells the functions that give up a place, beside those of the engine.
-func (p *enginePool) census(lends func(function string) bool) (c Census) {
+func (p *Pool) Census(lends func(function string) bool) (c Census) {
 	var text bytes.Buffer
 	pprof.Lookup("goroutine").WriteTo(&text, 1) // a Buffer does not fail
 	for line := range strings.Lines(text.String()) {
@@ -42,13 +42,13 @@ func (p *enginePool) census(lends func(function string) bool) (c Census) {
 
 // ofWorker is how the names of the methods of a worker begin.
 var ofWorker = func() string {
-	t := reflect.TypeFor[engineWorker]()
+	t := reflect.TypeFor[Worker]()
 	return t.PkgPath() + ".(*" + t.Name() + ")."
 }()
 
 // workerAt reports whether a stack is that of a goroutine that fills a place of p,
 // whether it waits, and whether it is in a function that gives up a place.
-func (p *enginePool) workerAt(frames iter.Seq[runtime.Frame], lends func(function string) bool) (runs, waits, gives bool) {
+func (p *Pool) workerAt(frames iter.Seq[runtime.Frame], lends func(function string) bool) (runs, waits, gives bool) {
 	top, inRuntime := "", true
 	gc, parked := false, false // waits for the collector, which is not for long; has no work
 	for frame := range frames {
@@ -66,16 +66,16 @@ func (p *enginePool) workerAt(frames iter.Seq[runtime.Frame], lends func(functio
 	last := uint64(tag.Max)
 	for last = range tag.Numbers(frames) { // the last is the worker's
 	}
-	return runs && !parked && last == p.number, waits, gives
+	return runs && !parked && last == p.Number, waits, gives
 }
 
-// fill returns how many of the workers with a goroutine of the pool have their place, and how
+// Fill returns how many of the workers with a goroutine of the pool have their place, and how
 // many do not.
-func (p *enginePool) fill() (held, lent int) {
-	for _, w := range *p.workers.Load() {
+func (p *Pool) Fill() (held, lent int) {
+	for _, w := range *p.Workers.Load() {
 		switch {
 		case !w.runs.Load():
-		case w.hold.Load().HasPlace():
+		case w.Hold.Load().HasPlace():
 			held++
 		default:
 			lent++

@@ -1,4 +1,4 @@
-package filch
+package engine
 
 import (
 	"context"
@@ -15,30 +15,30 @@ import (
 // first publication looks into the context. So work that is never shared costs nothing,
 // and work without labels costs one compare for each fork that is stolen.
 
-// worksFor notes that what w is about to run has the labels of ctx. It ends with fire or
+// WorksFor notes that what w is about to run has the labels of ctx. It ends with fire or
 // leaveScope.
-func (w *engineWorker) worksFor(ctx context.Context) { w.client = ctx }
+func (w *Worker) WorksFor(ctx context.Context) { w.client = ctx }
 
-func (w *engineWorker) worksForNobody() { w.client, w.labels = nil, nil }
+func (w *Worker) WorksForNobody() { w.client, w.labels = nil, nil }
 
 // labelsToShare returns the labels of what runs on w, for what is published of it.
-func (w *engineWorker) labelsToShare() *context.Context {
+func (w *Worker) labelsToShare() *context.Context {
 	if w.client != nil {
-		w.labels = w.crew.source.LabelsOf(w.client)
+		w.labels = w.pool.source.LabelsOf(w.client)
 		w.client = nil
 	}
 	return w.labels
 }
 
-// relabel gives the goroutine of w the given labels.
-func (w *engineWorker) relabel(labels *context.Context) {
+// Relabel gives the goroutine of w the given labels.
+func (w *Worker) Relabel(labels *context.Context) {
 	w.labels = labels
 	if labels == nil {
-		unlabel()
+		Unlabel()
 		return
 	}
 	pprof.SetGoroutineLabels(*labels)
 }
 
-// unlabel takes all labels from the goroutine.
-func unlabel() { pprof.SetGoroutineLabels(context.Background()) }
+// Unlabel takes all labels from the goroutine.
+func Unlabel() { pprof.SetGoroutineLabels(context.Background()) }

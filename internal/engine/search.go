@@ -1,4 +1,4 @@
-package filch
+package engine
 
 import (
 	"runtime"
@@ -12,43 +12,43 @@ import (
 
 // run is the life of a goroutine that fills a place: it looks for work and does
 // it until there is none.
-func (w *engineWorker) run(uint64, tag.Step) {
+func (w *Worker) run(uint64, tag.Step) {
 	left := false
-	unlabel() // the labels of the goroutine that this one was started by
+	Unlabel() // the labels of the goroutine that this one was started by
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on
-			go w.crew.mark(w.run)
+			go w.pool.Mark(w.run)
 		}
 	}()
-	for w.hold.Load().HasPlace() || w.regain() {
+	for w.Hold.Load().HasPlace() || w.regain() {
 		j, found := w.find()
 		switch {
 		case j != nil:
-			if j.level != nothing {
-				w.crew.source.SetLevel(w, j.level)
+			if j.level != Nothing {
+				w.pool.source.SetLevel(w, j.level)
 			}
-			w.start()
+			w.Start()
 			w.execute(j)
 		case found:
-			w.crew.source.Serve(&w)
+			w.pool.source.Serve(&w)
 		default:
 			left = true
 			return
 		}
 	}
 	left = true
-	w.crew.fire(w)
+	w.pool.Fire(w)
 }
 
 // find returns a job, or reports that the Source has something to serve, or neither when
 // there is none: then w and its place are given back.
-func (w *engineWorker) find() (j *job, found bool) {
+func (w *Worker) find() (j *Job, found bool) {
 	for {
 		if j, found = w.search(); j != nil || found {
 			if w.searching {
 				w.stopSearching()
 			}
-			w.crew.source.Found()
+			w.pool.source.Found()
 			return j, found
 		}
 		if !w.giveUp() {
@@ -58,9 +58,9 @@ func (w *engineWorker) find() (j *job, found bool) {
 }
 
 // search returns a job, or reports that the Source has something to serve, or neither.
-func (w *engineWorker) search() (j *job, found bool) {
-	p := w.crew
-	if !p.over() {
+func (w *Worker) search() (j *Job, found bool) {
+	p := w.pool
+	if !p.Over() {
 		if j, found = w.look(false); j != nil || found {
 			return j, found
 		}
@@ -80,44 +80,44 @@ func (w *engineWorker) search() (j *job, found bool) {
 
 // giveUp gives back w's place, and w, unless its goroutine is kept and has
 // another place in the end: then it reports true.
-func (w *engineWorker) giveUp() bool {
-	p := w.crew
+func (w *Worker) giveUp() bool {
+	p := w.pool
 	searched := w.searching
 	w.searching = false
-	if p.linger == 0 {
-		p.fire(w)
+	if p.Linger == 0 {
+		p.Fire(w)
 	} else {
 		w.flush() // while the place keeps the pool from its end
 	}
 	if searched {
 		p.leaveSearching()
 	} else {
-		p.leave()
+		p.Leave()
 	}
-	if p.linger == 0 {
+	if p.Linger == 0 {
 		return false
 	}
 	if w.park() {
 		return true
 	}
-	p.fire(w)
+	p.Fire(w)
 	return false
 }
 
 // mayPoll reports whether a worker may look for work without end.
-func (p *enginePool) mayPoll() bool {
-	s := p.places.Load()
-	if !p.busyPoll || s.Closed() {
+func (p *Pool) mayPoll() bool {
+	s := p.Places.Load()
+	if !p.BusyPoll || s.Closed() {
 		return false
 	}
-	c := p.counts(s)
+	c := p.Counts(s)
 	return c.Active <= c.Limit
 }
 
 // look goes once through all that there may be, as policy.Look says. If ask is set, it
 // asks workers that have nothing public to publish.
-func (w *engineWorker) look(ask bool) (j *job, found bool) {
-	p := w.crew
+func (w *Worker) look(ask bool) (j *Job, found bool) {
+	p := w.pool
 	for _, at := range policy.Look {
 		switch at {
 		case policy.HandedOn:
@@ -135,7 +135,7 @@ func (w *engineWorker) look(ask bool) (j *job, found bool) {
 }
 
 // lookForForks looks at a glance through the deques of forkers.
-func (w *engineWorker) lookForForks(ask bool) *job {
+func (w *Worker) lookForForks(ask bool) *Job {
 	all, pass, n := w.otherForkers()
 	for i := range min(n, policy.Glance) {
 		v := all[pass.At(i)]
@@ -143,21 +143,21 @@ func (w *engineWorker) lookForForks(ask bool) *job {
 			return j
 		}
 		if ask {
-			v.raise(hunger)
+			v.Raise(Hunger)
 		}
 	}
 	return nil
 }
 
-// others returns all workers, and in which order to look at those that are not w, n of them.
-func (w *engineWorker) others() (all []*engineWorker, pass policy.Pass, n int) {
-	all = *w.crew.workers.Load()
+// Others returns all workers, and in which order to look at those that are not w, n of them.
+func (w *Worker) Others() (all []*Worker, pass policy.Pass, n int) {
+	all = *w.pool.Workers.Load()
 	return all, w.victims.Pass(w.placeIn(all, &w.index), len(all)), len(all) - 1
 }
 
 // otherForkers is others for those that may have forks, of which w may be none.
-func (w *engineWorker) otherForkers() (all []*engineWorker, pass policy.Pass, n int) {
-	all = *w.crew.forkers.Load()
+func (w *Worker) otherForkers() (all []*Worker, pass policy.Pass, n int) {
+	all = *w.pool.forkers.Load()
 	if !w.forks.Load() {
 		return all, w.victims.Pass(len(all), len(all)+1), len(all)
 	}
@@ -165,7 +165,7 @@ func (w *engineWorker) otherForkers() (all []*engineWorker, pass policy.Pass, n 
 }
 
 // placeIn returns where w is in all, which is at last, most often.
-func (w *engineWorker) placeIn(all []*engineWorker, last *int) int {
+func (w *Worker) placeIn(all []*Worker, last *int) int {
 	if *last >= len(all) || all[*last] != w {
 		*last = max(0, slices.Index(all, w))
 	}
@@ -174,7 +174,7 @@ func (w *engineWorker) placeIn(all []*engineWorker, last *int) int {
 
 // steal takes the oldest public fork of v. If steals come seldom, so that forks
 // are coarse, it also asks v to keep enough public for everybody.
-func (w *engineWorker) steal(v *engineWorker) *job {
+func (w *Worker) steal(v *Worker) *Job {
 	w.count.attempts++
 	j, r := v.thief.Steal()
 	if r != deque.Success {
@@ -182,8 +182,8 @@ func (w *engineWorker) steal(v *engineWorker) *job {
 	}
 	w.count.steals++
 	t := clock.Now()
-	if policy.Coarse(t-w.lastSteal) && v.thief.Len() < int(w.crew.limit.Load()) {
-		v.raise(supply)
+	if policy.Coarse(t-w.lastSteal) && v.thief.Len() < int(w.pool.limit.Load()) {
+		v.Raise(supply)
 	}
 	w.lastSteal = t
 	return j

@@ -1,4 +1,4 @@
-package filch
+package engine
 
 import "sync/atomic"
 
@@ -17,11 +17,11 @@ type stats struct {
 	published, takenBack, attempts, steals, helped, waits, wakes, looks atomic.Int64
 }
 
-// looked counts a look of the Source into what another worker has.
-func (w *engineWorker) looked() { w.count.looks++ }
+// Looked counts a look of the Source into what another worker has.
+func (w *Worker) Looked() { w.count.looks++ }
 
 // flush adds up what w has counted.
-func (w *engineWorker) flush() {
+func (w *Worker) flush() {
 	if w.count == (counters{}) {
 		return
 	}
@@ -41,7 +41,7 @@ func (w *engineWorker) flush() {
 }
 
 // addTo adds w's figures to those of f.
-func (w *engineWorker) addTo(f *Figures) {
+func (w *Worker) addTo(f *Figures) {
 	s := &w.stats
 	f.Published += s.published.Load()
 	f.TakenBack += s.takenBack.Load()
@@ -53,12 +53,12 @@ func (w *engineWorker) addTo(f *Figures) {
 	f.Looks += s.looks.Load()
 }
 
-// figures returns what the workers have done so far. also is called for each worker, and at
+// Figures returns what the workers have done so far. also is called for each worker, and at
 // first with nil, under the lock of the roster.
-func (p *enginePool) figures(also func(w *engineWorker)) Figures {
+func (p *Pool) Figures(also func(w *Worker)) Figures {
 	if w := p.spare.Swap(nil); w != nil {
 		w.flush()
-		p.fire(w)
+		p.Fire(w)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +67,7 @@ func (p *enginePool) figures(also func(w *engineWorker)) Figures {
 	}
 	f := p.retired
 	also(nil)
-	for _, w := range *p.workers.Load() {
+	for _, w := range *p.Workers.Load() {
 		w.addTo(&f)
 		also(w)
 	}

@@ -1,13 +1,13 @@
-package filch
+package engine
 
 import (
 	"slices"
 	"sync/atomic"
 )
 
-// hire returns a worker for the caller's use, one that was used before if
+// Hire returns a worker for the caller's use, one that was used before if
 // there is any. It holds a place, which the caller has taken for it.
-func (p *enginePool) hire() *engineWorker {
+func (p *Pool) Hire() *Worker {
 	w := p.spare.Swap(nil)
 	if w == nil {
 		w = p.hireSlow()
@@ -15,7 +15,7 @@ func (p *enginePool) hire() *engineWorker {
 	return w
 }
 
-func (p *enginePool) hireSlow() *engineWorker {
+func (p *Pool) hireSlow() *Worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.free); n > 0 {
@@ -23,27 +23,26 @@ func (p *enginePool) hireSlow() *engineWorker {
 		p.free = p.free[:n-1]
 		return w
 	}
-	old := *p.workers.Load()
+	old := *p.Workers.Load()
 	id := len(old)
 	if n := len(p.ids); n > 0 {
 		id, p.ids = p.ids[n-1], p.ids[:n-1]
 	}
-	w := p.source.New()
-	w.init(p, id)
+	w := p.source.New(id)
 	all := append(old, w) // those who have the old list do not see what is beyond it
-	p.workers.Store(&all)
+	p.Workers.Store(&all)
 	return w
 }
 
-// fire takes w back. Its deque is empty.
-func (p *enginePool) fire(w *engineWorker) {
-	_ = w.hold.RetakePlace() // for the next that hires it, if it was lent
-	w.worksForNobody()
+// Fire takes w back. Its deque is empty.
+func (p *Pool) Fire(w *Worker) {
+	_ = w.Hold.RetakePlace() // for the next that hires it, if it was lent
+	w.WorksForNobody()
 	if w.runs.Load() {
 		w.runs.Store(false)
 	}
-	if w.level.Load() != nothing {
-		w.level.Store(nothing)
+	if w.Level.Load() != Nothing {
+		w.Level.Store(Nothing)
 	}
 	if p.spare.CompareAndSwap(nil, w) {
 		return
@@ -56,13 +55,13 @@ func (p *enginePool) fire(w *engineWorker) {
 
 // trim forgets workers that a crowd of callers has left behind, so that
 // thieves need not look at them for ever.
-func (p *enginePool) trim() {
-	old := *p.workers.Load()
+func (p *Pool) trim() {
+	old := *p.Workers.Load()
 	keep := max(2*int(p.limit.Load()), 16)
 	if len(p.free) <= keep || len(p.free) < len(old)/2 {
 		return
 	}
-	gone := map[*engineWorker]bool{}
+	gone := map[*Worker]bool{}
 	stay := p.free[:keep/2]
 	for _, w := range p.free[keep/2:] {
 		if !p.source.Retire(w) {
@@ -70,14 +69,14 @@ func (p *enginePool) trim() {
 			continue
 		}
 		gone[w] = true
-		p.ids = append(p.ids, w.id)
+		p.ids = append(p.ids, w.ID)
 		w.flush()
 		w.addTo(&p.retired)
 	}
 	clear(p.free[len(stay):])
 	p.free = stay
-	for _, list := range []*atomic.Pointer[[]*engineWorker]{&p.workers, &p.forkers} {
-		var left []*engineWorker
+	for _, list := range []*atomic.Pointer[[]*Worker]{&p.Workers, &p.forkers} {
+		var left []*Worker
 		for _, w := range *list.Load() {
 			if !gone[w] {
 				left = append(left, w)
@@ -87,23 +86,40 @@ func (p *enginePool) trim() {
 	}
 }
 
-// succeed returns another worker for the goroutine of w, with a place: w is left to somebody
+// Succeed returns another worker for the goroutine of w, with a place: w is left to somebody
 // else.
-func (w *engineWorker) succeed() *engineWorker {
-	w.crew.enter()
-	next := w.crew.hire()
+func (w *Worker) Succeed() *Worker {
+	w.pool.Enter()
+	next := w.pool.Hire()
 	next.runs.Store(true)
 	w.runs.Store(false)
 	return next
 }
 
-// unused returns the workers that nobody uses.
-func (p *enginePool) unused() map[*engineWorker]bool {
+// Unused returns the workers that nobody uses.
+func (p *Pool) Unused() map[*Worker]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	unused := map[*engineWorker]bool{p.spare.Load(): true}
+	unused := map[*Worker]bool{p.spare.Load(): true}
 	for _, w := range slices.Concat(p.free, p.parked) {
 		unused[w] = true
 	}
 	return unused
+}
+
+// Kept returns how many goroutines are kept without a place.
+func (p *Pool) Kept() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.parked)
+}
+
+// Dismiss lets all parked workers leave, since the pool is closed.
+func (p *Pool) Dismiss() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.parked {
+		w.unparked <- false
+	}
+	p.parked = nil
 }

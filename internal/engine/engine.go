@@ -1,4 +1,15 @@
-package filch
+// Package engine is the heart of a pool: places, the workers that fill them, and forks.
+//
+//   - A worker looks for work and does it until there is none: search.go. It counts in the
+//     pool's word of places: places.go, and README.md of package place. roster.go has the
+//     list of workers.
+//   - Forks are private until another worker asks for them. Then their owner publishes them:
+//     worker.go and demand.go. A published fork is a Job: job.go, jobstate.go. unwind.go takes
+//     back what a panic leaves open.
+//   - Tasks come from a [Source], of which the engine knows nothing more.
+//
+// Each decision is one of package policy.
+package engine
 
 import (
 	"context"
@@ -15,19 +26,19 @@ import (
 // this. Its methods are called by any goroutine, unless they are for a worker: then by that
 // worker's own.
 type Source interface {
-	// New makes a worker. The Source keeps beside it what it needs to know of it. It is
+	// New makes a worker of the pool with the given id, by Init. The Source keeps beside it what it needs to know of it. It is
 	// called under the lock of the roster.
-	New() *engineWorker
+	New(id int) *Worker
 	// Retire reports whether a worker that nobody uses may be forgotten. It is called under
 	// the lock of the roster.
-	Retire(w *engineWorker) bool
+	Retire(w *Worker) bool
 
 	// Look takes something to do for w, first from what w has, and keeps it for Serve. It
 	// reports false if there is nothing.
-	Look(w *engineWorker) bool
+	Look(w *Worker) bool
 	// Serve does what Look has kept, and all that it finds next. It leaves the worker that
 	// the goroutine goes on with in *w.
-	Serve(w **engineWorker)
+	Serve(w **Worker)
 
 	// Found is called when a worker has found something to do, or a place was offered: what
 	// is queued may have to wait.
@@ -45,75 +56,75 @@ type Source interface {
 
 	// GiveWay is called where the forks of w are in order, if its demand is giveWay: w may
 	// give its place to what is queued.
-	GiveWay(w *engineWorker)
+	GiveWay(w *Worker)
 	// SetLevel notes how urgent it is what w is about to run.
-	SetLevel(w *engineWorker, level int64)
+	SetLevel(w *Worker, level int64)
 	// LabelsOf returns a context with the profiler labels of what works for ctx, or nil if
 	// there are none.
 	LabelsOf(ctx context.Context) *context.Context
 }
 
-// enginePool is the places of a pool, and the workers that fill them.
-type enginePool struct {
-	places place.Word // how many places are taken, and by whom
+// Pool is the places of a pool, and the workers that fill them.
+type Pool struct {
+	Places place.Word // how many places are taken, and by whom
 
 	// Seldom written: thieves look here at every turn.
 	limit   atomic.Int32 // places in all; guests may exceed it; written under mu
 	extra   atomic.Int32 // more of them, while workers are blocked out of sight
 	fixed   atomic.Bool  // the limit was set; else it follows GOMAXPROCS; written under mu
-	workers atomic.Pointer[[]*engineWorker]
-	forkers atomic.Pointer[[]*engineWorker] // those of them that have run fork-join work; see idle
+	Workers atomic.Pointer[[]*Worker]
+	forkers atomic.Pointer[[]*Worker] // those of them that have run fork-join work; see idle
 
 	// Written before there is a worker.
 	source   Source
-	number   uint64 // of the pool, as its goroutines' stacks spell it
-	busyPoll bool
-	linger   time.Duration
+	Number   uint64 // of the pool, as its goroutines' stacks spell it
+	BusyPoll bool
+	Linger   time.Duration
 	wrap     func(v any) error // the error for a panic with the value v, made while the stack is there
 	_        [128]byte
 
 	global jobQueue
 	_      [64]byte
 
-	spare atomic.Pointer[engineWorker] // a cache of one for free
+	spare atomic.Pointer[Worker] // a cache of one for free
 	_     [120]byte
 
 	mu      sync.Mutex
-	free    []*engineWorker // in workers, but unused
-	ids     []int           // less than the most of workers so far, and unused
-	parked  []*engineWorker // those whose goroutine is kept; see WithIdleTimeout
-	retired Figures         // of workers that were let go
+	free    []*Worker // in workers, but unused
+	ids     []int     // less than the most of workers so far, and unused
+	parked  []*Worker // those whose goroutine is kept; see WithIdleTimeout
+	retired Figures   // of workers that were let go
 }
 
 // pools counts the pools that were made.
 var pools atomic.Uint64
 
-// init makes p a pool of places without a limit.
-func (p *enginePool) init(source Source, wrap func(v any) error) {
+// Init makes p a pool of places without a limit.
+func (p *Pool) Init(source Source, wrap func(v any) error) {
 	p.source, p.wrap = source, wrap
-	p.number = pools.Add(1) % tag.Max
-	p.workers.Store(&[]*engineWorker{})
-	p.forkers.Store(&[]*engineWorker{})
+	p.Number = pools.Add(1) % tag.Max
+	p.Workers.Store(&[]*Worker{})
+	p.forkers.Store(&[]*Worker{})
 }
 
-// mark calls then with the mark of p below it on the stack.
-func (p *enginePool) mark(then tag.Step) { tag.Below(p.number, then) }
+// Mark calls then with the mark of p below it on the stack.
+func (p *Pool) Mark(then tag.Step) { tag.Below(p.Number, then) }
 
-// follow takes over the limit from GOMAXPROCS, unless it is fixed, and returns
+// Follow takes over the limit from GOMAXPROCS, unless it is fixed, and returns
 // GOMAXPROCS. It is called when a worker begins to search, by what could not
 // call others in because there was one place, and when somebody asks.
-func (p *enginePool) follow() int {
+func (p *Pool) Follow() int {
 	procs := runtime.GOMAXPROCS(0)
-	n := int32(min(procs, maxWorkers))
-	if !p.fixed.Load() && p.limit.Load() != n && p.setLimit(n, false) {
-		p.offer()
+	n := int32(min(procs, MaxWorkers))
+	if !p.fixed.Load() && p.limit.Load() != n && p.SetLimit(n, false) {
+		p.Offer()
 	}
 	return procs
 }
 
-// setLimit sets the number of places, for good if fix is set; else it leaves one
+// SetLimit sets the number of places, for good if fix is set; else it leaves one
 // alone that is. It reports whether there are more than before.
-func (p *enginePool) setLimit(n int32, fix bool) (more bool) {
+func (p *Pool) SetLimit(n int32, fix bool) (more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !fix && p.fixed.Load() {
@@ -123,11 +134,11 @@ func (p *enginePool) setLimit(n int32, fix bool) (more bool) {
 	return p.limit.Swap(n) < n
 }
 
-// size returns how many workers there may be at once, but for extra ones.
-func (p *enginePool) size() int { return int(p.limit.Load()) }
+// Size returns how many workers there may be at once, but for extra ones.
+func (p *Pool) Size() int { return int(p.limit.Load()) }
 
-// setExtra sets how many places there are beyond the limit, and returns how many there were.
-func (p *enginePool) setExtra(n int) (before int) { return int(p.extra.Swap(int32(n))) }
+// SetExtra sets how many places there are beyond the limit, and returns how many there were.
+func (p *Pool) SetExtra(n int) (before int) { return int(p.extra.Swap(int32(n))) }
 
-// extras returns how many places there are beyond the limit.
-func (p *enginePool) extras() int { return int(p.extra.Load()) }
+// Extra returns how many places there are beyond the limit.
+func (p *Pool) Extra() int { return int(p.extra.Load()) }

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/filch-go/filch/internal/race"
+)
+
+// LendFor calls f, and gives up w's place meanwhile. In f, it just calls its function.
+func (w *Worker) LendFor(f func()) {
+	if w.blocking {
+		f()
+		return
+	}
+	w.beginBlocking()
+	defer w.endBlocking()
+	f()
+}
+
+// beginBlocking gives up w's place, if it has one.
+func (w *Worker) beginBlocking() {
+	w.owed = max(0, w.owed-w.publish(math.MaxInt))
+	w.blocking = true
+	w.lend() // and wakes somebody for what was published, or asks for more
+}
+
+// endBlocking takes a place for w again.
+func (w *Worker) endBlocking() {
+	w.blocking = false
+	w.resume()
+}
+
+// checkUse panics if w is used by what it called by Blocking.
+func (w *Worker) checkUse() {
+	if race.Enabled && w.blocking {
+		panic("filch: a Worker was used inside of its Blocking")
+	}
+}
+
+// MayLend reports whether w may give its place away and wait, where its forks are in order.
+func (w *Worker) MayLend() bool {
+	return !w.unwinding && !w.passed && w.Hold.Load().HasPlace() && !w.pool.Over()
+}
+
+// Suspend gives up w's place and waits until goOn is called. It calls enter before, from
+// when that may happen.
+func (w *Worker) Suspend(enter func()) {
+	w.wakeup = make(chan struct{})
+	enter()
+	doing := w.doing.Load()
+	w.Note(AtWay, nil, 0)
+	w.block()
+	w.doing.Store(doing)
+}
+
+// GoOn ends the wait of a worker that is suspended, and has a place again.
+func (w *Worker) GoOn() { close(w.wakeup) }

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// What a worker publishes is what it is asked for, the oldest first, or as many as are missing; the rest it owes.
+func TestWhatAWorkerPublishes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // where no time passes
+		p := newPool(4)
+		setPlaces(p, counted{active: 4, searching: 3}) // three could take something at once, and nobody is woken
+		w := testWorker(p, 0)
+		fn := body(func(f *forks, n int) int { return n })
+		f := fn.enter(w)
+		for i := range 10 {
+			f.args = append(f.args, i)
+		}
+		answer := func(what string, demand uint32, owed int, public, left int, after uint32) {
+			t.Helper()
+			before := w.own.Len()
+			w.earn()
+			w.credit.Spend(policy.MaxCredit) // there is none
+			w.Demand, w.owed = demand, owed
+			w.Answer()
+			if n := w.own.Len(); n != before+public || w.owed != left || w.Demand != after || w.count.published != n {
+				t.Errorf("%s: %d more are public, not %d; %d are owed, not %d; demand %d, not %d; %d were published",
+					what, n-before, public, w.owed, left, w.Demand, after, w.count.published)
+			}
+		}
+		answer("hunger", Hunger, 0, 3, 0, None)
+		answer("hunger again", Hunger, 0, 1, 0, None)
+		answer("supply", supply, 2, 2, 0, None)
+		answer("supply of nothing", supply, 0, 0, 0, None)
+		for i, j := range f.jobs.open {
+			if j.arg != i || j.owner != w {
+				t.Errorf("fork %d has the argument %d", i, j.arg)
+			}
+		}
+		answer("more than there is", supply, 9, 4, 5, supply)
+		answer("more than nothing", Hunger, 5, 0, 5, Hunger)
+		g := fn.enter(w)
+		answer("an activation without forks", Hunger, 0, 0, 1, Hunger)
+		g.args = append(g.args, 1, 2, 3)
+		answer("a newer activation", Hunger, 2, 2, 0, None)
+		if f.public != 10 || g.public != 2 || w.first != 1 {
+			t.Errorf("%d and %d are public; the first with private ones is %d", f.public, g.public, w.first)
+		}
+		w.Pop()
+		if w.first != 0 || len(w.acts) != 1 {
+			t.Errorf("the first with private ones is %d of %d", w.first, len(w.acts))
+		}
+	})
+}
+
+// Where something new begins, old demand does not count: what does is whether a worker is idle.
+func TestDemandAtTheStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit         int
+		state         counted
+		demand, after uint32
+		owed          int
+	}{
+		"one place":             {1, counted{active: 1}, None, None, 0},
+		"one place, hunger":     {1, counted{active: 1}, Hunger, Hunger, 0},
+		"all at work":           {2, counted{active: 2}, None, supply, 1},
+		"all at work, hunger":   {5, counted{active: 5}, Hunger, supply, 4},
+		"all at work, give way": {5, counted{active: 5}, GiveWay, GiveWay, 4},
+		"one is idle":           {5, counted{active: 4}, None, Hunger, 0},
+		"one searches":          {5, counted{active: 5, searching: 1}, supply, Hunger, 0},
+		"one is idle, give way": {5, counted{active: 4}, GiveWay, GiveWay, 0},
+	} {
+		p := newPool(c.limit)
+		setPlaces(p, c.state)
+		w := testWorker(p, 0)
+		w.Demand, w.owed = c.demand, 7
+		for range 2 {
+			w.Start()
+		}
+		if !w.fresh || w.owed != c.owed || w.Demand != c.after || len(*p.forkers.Load()) != 1 || !w.forks.Load() {
+			t.Errorf("%s: %d are owed, demand %d; %d forkers", name, w.owed, w.Demand, len(*p.forkers.Load()))
+		}
+	}
+}
+
+// Demand is raised and not lowered by others.
+func TestDemandIsRaised(t *testing.T) {
+	w := testWorker(newPool(1), 0)
+	for _, c := range [][2]uint32{{supply, supply}, {None, supply}, {Hunger, Hunger}, {supply, Hunger}, {GiveWay, GiveWay}, {Hunger, GiveWay}} {
+		if w.Raise(c[0]); w.Demand != c[1] {
+			t.Errorf("raised to %d: %d", c[0], w.Demand)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package engine
+
+// Checkpoint is a state of a worker's forks to return to.
+type Checkpoint struct{ acts, forks int }
+
+func (w *Worker) Checkpoint() Checkpoint {
+	m := Checkpoint{acts: len(w.acts)}
+	if m.acts > 0 {
+		m.forks = w.acts[m.acts-1].Forks()
+	}
+	return m
+}
+
+// CheckpointAt is checkpoint for a newest activation with n forks.
+func (w *Worker) CheckpointAt(n int) Checkpoint { return Checkpoint{len(w.acts), n} }
+
+// Try calls f. If f panics, the forks it has left open are dropped, and the
+// panic is returned. If f ends in runtime.Goexit, they are dropped as well, and
+// the goroutine exits.
+func (w *Worker) Try(f func()) (err error) {
+	w.checkUse()
+	returned := false
+	m := w.Checkpoint()
+	defer func() {
+		if !returned {
+			err = w.Caught(m, recover())
+		}
+	}()
+	f()
+	returned = true
+	return nil
+}
+
+// Caught drops the forks above m after a panic with value v, or after
+// runtime.Goexit, if v is nil: then it returns nil. It must be called while
+// the panic's stack is still there.
+func (w *Worker) Caught(m Checkpoint, v any) (err error) {
+	if v != nil {
+		err = w.pool.wrap(v)
+	}
+	w.unwinding = true
+	for n := len(w.acts); n > m.acts; n-- {
+		a := w.acts[n-1]
+		a.Drop(0)
+		w.Pop()
+		a.Close()
+	}
+	if m.acts > 0 {
+		w.acts[m.acts-1].Drop(m.forks)
+	}
+	w.unwinding = false
+	return err
+}
