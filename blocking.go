@@ -27,9 +27,7 @@ import (
 // Blocking costs a few atomic operations, a look at all workers for work, and a wake-up if
 // there is some. Use it for calls that may block for longer. It panics if f is nil.
 func (w *Worker) Blocking(f func()) {
-	if f == nil {
-		panic("filch: Blocking: f is nil")
-	}
+	needs(f != nil, "Blocking", "f")
 	w.engine.LendFor(f)
 }
 
@@ -41,12 +39,8 @@ func (w *Worker) Blocking(f func()) {
 // The pool also notices a task that blocks without it, but only after a time in which no
 // queued task could start; see [WithStallTimeout].
 func Blocking(ctx context.Context, f func()) {
-	if ctx == nil {
-		panic("filch: Blocking: ctx is nil")
-	}
-	if f == nil {
-		panic("filch: Blocking: f is nil")
-	}
+	needs(ctx != nil, "Blocking", "ctx")
+	needs(f != nil, "Blocking", "f")
 	c := taskOf(ctx)
 	if c == nil || !c.lend() {
 		f()

@@ -44,9 +44,7 @@ type Chain[A, R any] struct {
 
 // NewChain returns a Chain with the given body. It panics if body is nil.
 func NewChain[A, R any](body func(l *Link[A, R], arg A) R) *Chain[A, R] {
-	if body == nil {
-		panic("filch: NewChain: body is nil")
-	}
+	needs(body != nil, "NewChain", "body")
 	return &Chain[A, R]{body: body, entry: engine.EntryOf(body), size: sizeOf[A]()}
 }
 

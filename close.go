@@ -61,9 +61,7 @@ func (p *Pool) cancelAll() {
 // must not be called from inside Do, where it would wait for itself. It panics if ctx is
 // nil. The default pool cannot be closed: Shutdown leaves it alone and returns an error.
 func (p *Pool) Shutdown(ctx context.Context) error {
-	if ctx == nil {
-		panic("filch: Shutdown: ctx is nil")
-	}
+	needs(ctx != nil, "Shutdown", "ctx")
 	if p == defaultPool.Load() {
 		return errors.New("filch: Shutdown: the default pool cannot be closed")
 	}

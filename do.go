@@ -9,9 +9,7 @@ import (
 // TryDo is [Pool.Do], but returns [ErrClosed] if the pool is closed, without calling f.
 // It panics if f is nil, and as Do does if f panics.
 func (p *Pool) TryDo(f func(w *Worker)) error {
-	if f == nil {
-		panic("filch: TryDo: f is nil")
-	}
+	needs(f != nil, "TryDo", "f")
 	w := p.tryEnter(false)
 	if w == nil {
 		return ErrClosed
@@ -33,12 +31,8 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 //
 // It panics if ctx or f is nil, and as Do does if f panics.
 func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
-	if ctx == nil {
-		panic("filch: DoContext: ctx is nil")
-	}
-	if f == nil {
-		panic("filch: DoContext: f is nil")
-	}
+	needs(ctx != nil, "DoContext", "ctx")
+	needs(f != nil, "DoContext", "f")
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

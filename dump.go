@@ -76,9 +76,7 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 //
 //figure:set 0.1 ms
 func (p *Pool) Dump(out io.Writer) error {
-	if out == nil {
-		panic("filch: Dump: out is nil")
-	}
+	needs(out != nil, "Dump", "out")
 	s := p.Stats()
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "%s: %s, %d extra", p.name, count(s.Workers, "worker"), s.Extra)

@@ -34,9 +34,7 @@ type Func[A, R any] struct {
 //
 //figure:all 2.9 ns, a fork and join more than a call, fib 38
 func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
-	if body == nil {
-		panic("filch: NewFunc: body is nil")
-	}
+	needs(body != nil, "NewFunc", "body")
 	return &Func[A, R]{body: body, entry: engine.EntryOf(body), size: sizeOf[A]()}
 }
 

@@ -26,15 +26,9 @@ func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) 
 // Submit allocates the Future, 80 bytes for a result of a word. It panics if an
 // argument is nil.
 func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error), opts ...TaskOption) *Future[T] {
-	if ctx == nil {
-		panic("filch: Submit: ctx is nil")
-	}
-	if p == nil {
-		panic("filch: Submit: p is nil")
-	}
-	if f == nil {
-		panic("filch: Submit: f is nil")
-	}
+	needs(ctx != nil, "Submit", "ctx")
+	needs(p != nil, "Submit", "p")
+	needs(f != nil, "Submit", "f")
 	future := newFuture(ctx, p, f)
 	var o taskOptions
 	var err error
@@ -228,9 +222,7 @@ func (f *Future[T]) watchedLatch() *latch {
 // The end of the task synchronizes before the return from Wait. It panics if ctx
 // is nil.
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
-	if ctx == nil {
-		panic("filch: Wait: ctx is nil")
-	}
+	needs(ctx != nil, "Wait", "ctx")
 	if !f.isDone() {
 		if err := f.await(ctx); err != nil {
 			var zero T

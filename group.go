@@ -87,9 +87,7 @@ func TaskLimit(n int) GroupOption {
 // [CollectErrors], and when Wait or Stop returns. Tasks that have not started by then
 // never do. Group panics if ctx or an option is nil.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
-	if ctx == nil {
-		panic("filch: Group: ctx is nil")
-	}
+	needs(ctx != nil, "Group", "ctx")
 	g := &Group{pool: p, owner: taskOf(ctx)}
 	for i, opt := range opts {
 		if opt == nil {
@@ -117,9 +115,7 @@ func (g *Group) Context() context.Context { return g.ctx }
 // [TaskLimit] or [WithTaskLimit] do, at most until the group's context ends. Otherwise
 // it does not block. It panics if f is nil.
 func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
-	if f == nil {
-		panic("filch: Group.Go: f is nil")
-	}
+	needs(f != nil, "Group.Go", "f")
 	g.submit("Group.Go", g.ctx, f, opts)
 }
 
@@ -135,12 +131,8 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 // It waits at most until ctx ends, and for a slot of the group at most until the group's
 // context ends. It panics if ctx or f is nil.
 func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, opts ...TaskOption) {
-	if ctx == nil {
-		panic("filch: Group.GoFrom: ctx is nil")
-	}
-	if f == nil {
-		panic("filch: Group.GoFrom: f is nil")
-	}
+	needs(ctx != nil, "Group.GoFrom", "ctx")
+	needs(f != nil, "Group.GoFrom", "f")
 	g.submit("Group.GoFrom", ctx, f, opts)
 }
 

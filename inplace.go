@@ -62,9 +62,7 @@ func (p *Pool) runHere(ctx context.Context, without slots, next func(s seat) (ta
 // wait for that one, so the pool never does this by itself. Panics and runtime.Goexit do
 // what [Pool.Go] says for CallerRuns. Help panics if ctx is nil.
 func (p *Pool) Help(ctx context.Context) bool {
-	if ctx == nil {
-		panic("filch: Help: ctx is nil")
-	}
+	needs(ctx != nil, "Help", "ctx")
 	return p.runHere(ctx, 0, func(seat) (t task, ok bool) {
 		if p.paused.Load() {
 			return t, false

@@ -32,12 +32,8 @@ var joinFunc = NewFunc(func(f *joinFrame, b forked) any { return b.call(asWorker
 //
 //figure:all 33 ns, a Join of closures
 func (w *Worker) Join(a, b func(w *Worker)) {
-	if a == nil {
-		panic("filch: Join: a is nil")
-	}
-	if b == nil {
-		panic("filch: Join: b is nil")
-	}
+	needs(a != nil, "Join", "a")
+	needs(b != nil, "Join", "b")
 	j := w.openJoin(plainFork(b))
 	defer j.end()
 	a(w)
@@ -50,15 +46,9 @@ func (w *Worker) Join(a, b func(w *Worker)) {
 // Join calls a and b, perhaps at the same time, and returns their results when
 // both have returned. It is [Worker.Join] for functions that return something.
 func Join[A, B any](w *Worker, a func(w *Worker) A, b func(w *Worker) B) (ra A, rb B) {
-	if w == nil {
-		panic("filch: Join: w is nil")
-	}
-	if a == nil {
-		panic("filch: Join: a is nil")
-	}
-	if b == nil {
-		panic("filch: Join: b is nil")
-	}
+	needs(w != nil, "Join", "w")
+	needs(a != nil, "Join", "a")
+	needs(b != nil, "Join", "b")
 	j := w.openJoin(valueFork[B](b))
 	defer j.end()
 	ra = a(w)

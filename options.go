@@ -195,9 +195,7 @@ func WithStallTimeout(d time.Duration) Option {
 // WithPanicHandler sets what is called, on the worker, with a panic in a task of
 // [Pool.Go]. Without it such a panic ends the program. It panics if f is nil.
 func WithPanicHandler(f func(err *PanicError)) Option {
-	if f == nil {
-		panic("filch: WithPanicHandler: f is nil")
-	}
+	needs(f != nil, "WithPanicHandler", "f")
 	return func(p *Pool) { p.onPanic = f }
 }
 
@@ -205,9 +203,7 @@ func WithPanicHandler(f func(err *PanicError)) Option {
 // the pool cannot see it, and, once, a task that calls [Future.Wait] with a context that
 // is not its own. It panics if l is nil.
 func WithLogger(l *slog.Logger) Option {
-	if l == nil {
-		panic("filch: WithLogger: l is nil")
-	}
+	needs(l != nil, "WithLogger", "l")
 	return func(p *Pool) { p.logger = l }
 }
 
@@ -218,9 +214,7 @@ func WithName(name string) Option { return func(p *Pool) { p.name = name } }
 // [Observer] and [Event]. Each task then costs up to three small allocations and three
 // looks at the clock more, and the time of the calls of o. It panics if o is nil.
 func WithObserver(o Observer) Option {
-	if o == nil {
-		panic("filch: WithObserver: o is nil")
-	}
+	needs(o != nil, "WithObserver", "o")
 	return func(p *Pool) { p.observer = o }
 }
 

@@ -66,3 +66,13 @@ func callIn[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 	})
 	return r
 }
+
+// needs panics if an argument of op is nil: if it is not ok.
+func needs(ok bool, op, argument string) {
+	if !ok {
+		isNil(op, argument)
+	}
+}
+
+//go:noinline
+func isNil(op, argument string) { panic("filch: " + op + ": " + argument + " is nil") }

@@ -138,9 +138,7 @@ func Default() *Pool {
 // caller. A Do that forks nothing costs about as much as two uncontended mutexes. Do
 // panics if f is nil or the pool is closed; [Pool.TryDo] returns an error instead.
 func (p *Pool) Do(f func(w *Worker)) {
-	if f == nil {
-		panic("filch: Do: f is nil")
-	}
+	needs(f != nil, "Do", "f")
 	w := p.mustEnter("Do")
 	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	defer p.exit(w)

@@ -15,29 +15,21 @@ type ResultGroup[T any] struct {
 // NewResultGroup returns a group like that of [Pool.Group], for tasks with
 // results. It panics if ctx or p is nil.
 func NewResultGroup[T any](ctx context.Context, p *Pool, opts ...GroupOption) *ResultGroup[T] {
-	if p == nil {
-		panic("filch: NewResultGroup: p is nil")
-	}
+	needs(p != nil, "NewResultGroup", "p")
 	return &ResultGroup[T]{group: p.Group(ctx, opts...)}
 }
 
 // Go queues f, as [Group.Go] does, and waits when that does. It panics if f is nil.
 func (r *ResultGroup[T]) Go(f func(ctx context.Context) (T, error), opts ...TaskOption) {
-	if f == nil {
-		panic("filch: ResultGroup.Go: f is nil")
-	}
+	needs(f != nil, "ResultGroup.Go", "f")
 	r.group.Go(r.next(f), opts...)
 }
 
 // GoFrom queues f where ctx says, as [Group.GoFrom] does, and waits when that does. It
 // panics if ctx or f is nil.
 func (r *ResultGroup[T]) GoFrom(ctx context.Context, f func(ctx context.Context) (T, error), opts ...TaskOption) {
-	if ctx == nil {
-		panic("filch: ResultGroup.GoFrom: ctx is nil")
-	}
-	if f == nil {
-		panic("filch: ResultGroup.GoFrom: f is nil")
-	}
+	needs(ctx != nil, "ResultGroup.GoFrom", "ctx")
+	needs(f != nil, "ResultGroup.GoFrom", "f")
 	r.group.GoFrom(ctx, r.next(f), opts...)
 }
 

@@ -26,9 +26,7 @@ type Scope interface {
 // Other workers run the forks that are made there with the profiler labels of ctx, and
 // those of [WithLabels]. The labels of the calling goroutine stay as they are.
 func ScopeOf(ctx context.Context) Scope {
-	if ctx == nil {
-		panic("filch: ScopeOf: ctx is nil")
-	}
+	needs(ctx != nil, "ScopeOf", "ctx")
 	c := taskOf(ctx)
 	if c == nil {
 		return Default()
@@ -47,9 +45,7 @@ type taskScope struct {
 // task's context, or by a call of Do around this one. A pool that is being closed
 // lets its tasks go on.
 func (s taskScope) Do(f func(w *Worker)) {
-	if f == nil {
-		panic("filch: Do: f is nil")
-	}
+	needs(f != nil, "Do", "f")
 	if s.TryDo(f) != nil {
 		panic("filch: Do on a closed Pool")
 	}
@@ -57,9 +53,7 @@ func (s taskScope) Do(f func(w *Worker)) {
 
 // TryDo is Do, but returns ErrClosed when the pool has ended, with the task long over.
 func (s taskScope) TryDo(f func(w *Worker)) error {
-	if f == nil {
-		panic("filch: TryDo: f is nil")
-	}
+	needs(f != nil, "TryDo", "f")
 	w, p := s.worker, s.p
 	if w == nil || !w.engine.Hold.EnterScope(s.round) {
 		if w = p.tryEnter(true); w == nil {

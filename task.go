@@ -52,12 +52,8 @@ func (p *Pool) TryGo(ctx context.Context, f func(ctx context.Context), opts ...T
 }
 
 func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context), opts []TaskOption, try bool) error {
-	if ctx == nil {
-		panic("filch: " + op + ": ctx is nil")
-	}
-	if f == nil {
-		panic("filch: " + op + ": f is nil")
-	}
+	needs(ctx != nil, op, "ctx")
+	needs(f != nil, op, "f")
 	var o taskOptions
 	var err error
 	if len(opts) > 0 {

@@ -44,9 +44,7 @@ func asWorker(w *engine.Worker) *Worker { return w.Self.(*Worker) }
 // Do calls f, as [Pool.Do] does, on this worker. It lets a function that takes
 // a [Scope] be called from inside fork-join work.
 func (w *Worker) Do(f func(w *Worker)) {
-	if f == nil {
-		panic("filch: Do: f is nil")
-	}
+	needs(f != nil, "Do", "f")
 	if err := w.engine.Try(func() { f(w) }); err != nil {
 		panic(err)
 	}
