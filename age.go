@@ -16,12 +16,6 @@ import (
 // the time at which the watch for stalls looks next. If no watch runs, because a worker is
 // free, it is the time of the clock.
 
-// aging is a task in a queue with priorities, which was pushed by the time at.
-type aging struct {
-	task
-	at int64
-}
-
 // pushTime returns the time by which a task was pushed that is pushed now, or 0 if stamps
 // tell.
 func (p *Pool) pushTime() int64 {

@@ -4,15 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/engine"
-)
-
-// The phases of a pool, in the order they come in.
-const (
-	open      = iota
-	draining  // tasks are accepted from tasks only
-	cancelled // no tasks are accepted, and those that are queued are dropped
 )
 
 // Close makes further use of the pool fail: Do panics, and tasks are refused
@@ -121,53 +115,6 @@ func (p *Pool) closeIfDone() bool {
 	return true
 }
 
-// dropQueued drops all tasks that are queued.
-func (p *Pool) dropQueued() {
-	done := false
-	defer func() {
-		if !done { // the observer did not return; the others are dropped all the same
-			p.dropQueued()
-		}
-	}()
-	for _, q := range p.queues() {
-		for {
-			q.mu.Lock()
-			t, ok := q.pop(false)
-			q.mu.Unlock()
-			if !ok {
-				break
-			}
-			p.leaveQueue()
-			t.body.drop(p, ErrClosed)
-		}
-	}
-	done = true
-}
-
-// queues returns all queues of tasks.
-func (p *Pool) queues() []*taskQueue {
-	all := *p.engine.Workers.Load()
-	qs := make([]*taskQueue, 0, 1+len(all))
-	qs = append(qs, &p.tasks)
-	for _, w := range all {
-		qs = append(qs, &asWorker(w).tasks)
-	}
-	return qs
-}
-
-// depth returns how many tasks are queued.
-func (p *Pool) depth() (n int) {
-	for _, q := range p.queues() {
-		if q.some.Load() {
-			q.mu.Lock()
-			queued, _ := q.count()
-			n += queued
-			q.mu.Unlock()
-		}
-	}
-	return n
-}
-
 // Pause keeps queued tasks from starting, except those that a running task waits for.
 // Running tasks and fork-join work go on. A pause of the default pool concerns the whole
 // program.
@@ -215,3 +162,5 @@ func (p *Pool) Resize(n int) {
 		p.guard()
 	}
 }
+
+var defaultPool atomic.Pointer[Pool]

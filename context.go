@@ -5,56 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
-	"sync/atomic"
 	"time"
 )
-
-// taskContext is the context that a task is called with: that of the submitter
-// with the worker added, and with an end of its own once Done is called. Any
-// goroutine may use it, during the task and after. Everything of the worker that is
-// reached through it must be safe for that.
-type taskContext struct {
-	context.Context       // of the submitter
-	pool            *Pool // never nil
-	worker          *Worker
-	more            atomic.Pointer[more]
-	state           taskState
-	round           uint32 // of the worker; see seat
-}
-
-// A seat is a worker in one round of tasks: what a task has of its worker. In a
-// later round, the worker belongs to other tasks; see hold.
-type seat struct {
-	worker *Worker // nil if no worker runs the task
-	round  uint32
-	slots  slots // that the task runs without
-}
-
-// slots are those that a task does without, since it runs within the slot of the one
-// that submitted it, which waits for its end.
-type slots uint8
-
-const (
-	poolSlot  slots = 1 << iota // see WithTaskLimit
-	groupSlot                   // see TaskLimit
-)
-
-// more is what few tasks need.
-type more struct {
-	options taskOptions               // set before the task is submitted
-	onDone  func(err error, ran bool) // so is this: for the group that the task belongs to
-	dropped bool                      // the task never ran; written by who drops it, before it is done
-	seen    *seen                     // set before too, if the pool has an observer
-	own     atomic.Pointer[ownEnd]
-	waits   waits // that are made in its name, if it has no seat
-	latch   latch // released when the task is done
-}
-
-// ownEnd is a cancellation of a task's own.
-type ownEnd struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-}
 
 type taskKey struct{}
 

@@ -9,7 +9,6 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/filch-go/filch/internal/line"
 )
@@ -27,20 +26,6 @@ import (
 // prints them. So one look at all stacks, for which the world is stopped, shows whether
 // the function of each task in the circle is below the task's wait, on the same stack. If
 // any is not, there is no error.
-
-// A wait is one of a task that blocks, for another task or for a group.
-type wait struct {
-	by    *taskContext
-	task  *taskContext // that it waits for, unless it is
-	group *Group       // this
-}
-
-// waits are those that are made in the seats of one worker, or in the name of one
-// task that has no seat; the newest come last.
-type waits struct {
-	mu   sync.Mutex
-	line line.Line[*wait]
-}
 
 // waits returns where c notes its waits.
 func (c *taskContext) waits() *waits {
@@ -276,9 +261,6 @@ func (c *taskContext) name() string {
 	return ""
 }
 
-// task returns the context that f's function is called with.
-func (f *Future[T]) task() *taskContext { return &f.ctx }
-
 // allWaits returns the waits of p's tasks that block now.
 func (p *Pool) allWaits() (all []wait) {
 	collect := func(n *waits) {
@@ -297,16 +279,6 @@ func (p *Pool) allWaits() (all []wait) {
 				collect(&m.waits)
 			}
 		}
-	}
-	return all
-}
-
-// longRunning returns the tasks that run on goroutines of their own.
-func (p *Pool) longRunning() (all []body) {
-	p.endMu.Lock()
-	defer p.endMu.Unlock()
-	for e := p.long.Front(); e != nil; e = e.Next() {
-		all = append(all, e.Value.(body))
 	}
 	return all
 }
@@ -416,3 +388,10 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 	}
 	return circles
 }
+
+// groupContext is the type of the context of a group.
+var groupContext = func() reflect.Type {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(nil)
+	return reflect.TypeOf(ctx)
+}()

@@ -53,3 +53,53 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 // panics and TryDo returns [ErrClosed]. It never becomes false again, and if it is
 // false, the pool may be closed the moment after. It costs an atomic load.
 func (p *Pool) Closed() bool { return p.engine.Places.Load().Closed() }
+
+// call runs fn with arg in the scope s.
+func call[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
+	var w *engine.Worker
+	switch s := s.(type) {
+	case *Worker:
+		w = &s.engine
+	case *Pool:
+		guest := s.mustEnter("Call")
+		w = &guest.engine
+		w.Note(engine.AtCall, nil, fn.Entry())
+		defer s.exit(guest)
+	case nil:
+		panic("filch: Call: s is nil")
+	default:
+		return callIn(s, fn, arg)
+	}
+	if err := w.Try(func() { r = fn.Run(w, arg) }); err != nil {
+		panic(err)
+	}
+	return r
+}
+
+func callIn[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
+	s.Do(func(w *Worker) {
+		if _, ok := s.(taskScope); ok {
+			w.engine.Note(engine.AtCall, nil, fn.Entry())
+		}
+		r = fn.Run(&w.engine, arg)
+	})
+	return r
+}
+
+// Do calls f on the calling goroutine, which takes part as a worker of the
+// pool until f returns. It takes a place, or an extra one when all are taken, so a
+// small job starts at once. Pools may be used from within one another, or a pool from
+// within itself, without deadlock. Other workers may run the forks made in f. A Do
+// inside a Do on the same pool takes a second place; pass on the Worker instead.
+//
+// If f panics or calls runtime.Goexit, Do drops the forks that no worker has taken and
+// waits for the others. Then a panic arrives as a [*PanicError], and a Goexit ends the
+// caller. A Do that forks nothing costs about as much as two uncontended mutexes. Do
+// panics if f is nil or the pool is closed; [Pool.TryDo] returns an error instead.
+func (p *Pool) Do(f func(w *Worker)) {
+	needs(f != nil, "Do", "f")
+	w := p.mustEnter("Do")
+	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
+	defer p.exit(w)
+	w.Do(f)
+}

@@ -4,35 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 )
-
-// Progress is what a computation is and how far it has come, for [Pool.Dump]; see
-// [Worker.Show]. Set the fields before that. Only Done may change later, by its atomic
-// methods.
-type Progress struct {
-	Name  string       // such as "loop"
-	Func  uintptr      // the function that it calls, as reflect.Value.Pointer returns it; 0 if there is none
-	Total int64        // how many steps it has; 0 if that is not known
-	Done  atomic.Int64 // how many of them are done
-}
-
-// String describes the computation, as Dump does.
-func (p *Progress) String() string {
-	s := p.Name
-	if p.Func != 0 {
-		s += " of " + nameOfFunction("", p.Func)
-	}
-	if p.Total > 0 {
-		s += fmt.Sprintf(", %d of %d done", p.Done.Load(), p.Total)
-	}
-	return s
-}
 
 // Show makes [Pool.Dump] show p for w, until something else is shown; nil shows nothing. It
 // returns what was shown before. Code that shows a part of a computation shows that again
@@ -103,21 +80,11 @@ func (p *Pool) Dump(out io.Writer) error {
 			fmt.Fprintln(t, line)
 		}
 	}
-	for _, b := range p.longTasks() {
+	for _, b := range p.longRunning() {
 		fmt.Fprintf(t, "long running\t\t%s\n", describe(b))
 	}
 	p.dumpWaits(t)
 	return t.Flush()
-}
-
-// longTasks returns the tasks of LongRunning that run.
-func (p *Pool) longTasks() (long []body) {
-	p.endMu.Lock()
-	defer p.endMu.Unlock()
-	for e := p.long.Front(); e != nil; e = e.Next() {
-		long = append(long, e.Value.(body))
-	}
-	return long
 }
 
 // describe tells what w is at, or returns "" if it is nothing.

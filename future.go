@@ -320,3 +320,6 @@ func (f *Future[T]) Cancel() {
 	}
 	f.ctx.makeEnd().cancel(context.Canceled)
 }
+
+// task returns the context that f's function is called with.
+func (f *Future[T]) task() *taskContext { return &f.ctx }

@@ -5,45 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sync"
 )
-
-// Group waits for a number of tasks together. Make one with [Pool.Group]. Its methods may
-// be called from any goroutine.
-//
-// A Group replaces golang.org/x/sync/errgroup.Group where the tasks should share
-// a pool's workers. Its functions are called with the group's context, and
-// panics become errors.
-type Group struct {
-	pool   *Pool
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	owner  *taskContext // the task that made the group, or nil
-	max    int          // errors to keep
-	slots  *room        // of unfinished tasks; nil without a limit
-
-	mu     sync.Mutex
-	left   int  // tasks that are not done
-	queued int  // of these, those without options that have not started
-	gone   bool // those were dropped; they stay in queues until their turn
-	errs   []error
-	lost   int    // errors beyond max
-	over   error  // the context's own, if a task had no other: it counts if none has
-	done   *latch // released when left is 0; nil if nobody waits
-}
 
 // errStopped is why the context of a group ended that was stopped.
 var errStopped = errors.New("filch: the group was stopped")
-
-// errNotSubmitted is the error of a task whose submission panicked, in a callback.
-var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
-
-// groupContext is the type of the context of a group.
-var groupContext = func() reflect.Type {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(nil)
-	return reflect.TypeOf(ctx)
-}()
 
 // GroupOption configures a [Group]. A nil one makes [Pool.Group] panic.
 type GroupOption func(g *Group)
@@ -450,4 +415,11 @@ func (g *Group) has(b body) bool {
 func (g *Group) Stop() error {
 	g.cancel(errStopped)
 	return g.Wait()
+}
+
+// groupTask is a task of a group without options.
+type groupTask struct {
+	group *Group
+	f     func(ctx context.Context) error
+	begun bool // or dropped; under the group's lock
 }

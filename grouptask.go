@@ -5,13 +5,6 @@ import (
 	"runtime"
 )
 
-// groupTask is a task of a group without options.
-type groupTask struct {
-	group *Group
-	f     func(ctx context.Context) error
-	begun bool // or dropped; under the group's lock
-}
-
 func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
 	c := p.contextFor(ctx, s, exclusive)
 	queued := s.slots&groupSlot == 0

@@ -2,19 +2,9 @@ package filch
 
 import (
 	"context"
-	"sync"
 
 	"github.com/filch-go/filch/internal/line"
 )
-
-// latch lets goroutines wait until it is released.
-type latch struct {
-	mu       sync.Mutex
-	released bool
-	ch       chan struct{}           // closed at the release; nil if nobody asked
-	tasks    line.Line[*taskContext] // those that wait and have lent their place
-	stop     func() bool             // called at the release, if not nil
-}
 
 // release lets all go on that wait. It takes the places of the tasks for them,
 // so that the caller, if it is a worker, knows at once that it is one too many.

@@ -1,33 +1,12 @@
 package filch
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/filch-go/filch/internal/engine"
 )
-
-// settings are set by New.
-type settings struct {
-	name         string
-	order        Order
-	ageing       time.Duration // 0: none
-	begun        int64         // when the pool was made
-	plain        bool          // no priorities, limits or observer
-	overflow     Overflow
-	room         *room // nil without a limit
-	slots        *room // of unfinished tasks, likewise
-	slotOverflow Overflow
-	stallAfter   time.Duration // 0: never
-	onPanic      func(err *PanicError)
-	logger       *slog.Logger
-	observer     Observer
-	labels       bool
-	life         context.Context // of the tasks: ends with the pool
-	endLife      context.CancelCauseFunc
-}
 
 // Option configures a [Pool]. Misuse of an option panics where the option is made, or in
 // [New].

@@ -3,8 +3,6 @@ package filch
 import (
 	"fmt"
 	"runtime/debug"
-
-	"github.com/filch-go/filch/internal/engine"
 )
 
 // PanicError is a panic on its way to the caller. Do, Call and Join panic with it when
@@ -33,38 +31,6 @@ func panicError(v any) *PanicError {
 		return err
 	}
 	return &PanicError{Value: v, Stack: debug.Stack()}
-}
-
-// call runs fn with arg in the scope s.
-func call[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
-	var w *engine.Worker
-	switch s := s.(type) {
-	case *Worker:
-		w = &s.engine
-	case *Pool:
-		guest := s.mustEnter("Call")
-		w = &guest.engine
-		w.Note(engine.AtCall, nil, fn.Entry())
-		defer s.exit(guest)
-	case nil:
-		panic("filch: Call: s is nil")
-	default:
-		return callIn(s, fn, arg)
-	}
-	if err := w.Try(func() { r = fn.Run(w, arg) }); err != nil {
-		panic(err)
-	}
-	return r
-}
-
-func callIn[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
-	s.Do(func(w *Worker) {
-		if _, ok := s.(taskScope); ok {
-			w.engine.Note(engine.AtCall, nil, fn.Entry())
-		}
-		r = fn.Run(&w.engine, arg)
-	})
-	return r
 }
 
 // needs panics if an argument of op is nil: if it is not ok.

@@ -38,52 +38,13 @@
 package filch
 
 import (
-	"container/list"
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 )
-
-// Pool is a set of places for workers that steal work from one another. Make
-// one with [New]. A pool at rest has no goroutine and uses no CPU, so it need not
-// be closed; all of its methods may be called from any goroutine. In a bubble of
-// testing/synctest, use a pool that was made there.
-type Pool struct {
-	engine engine.Pool
-
-	// Seldom written.
-	paused     atomic.Bool
-	phase      atomic.Int32
-	stallWatch atomic.Pointer[stallWatch] // nil if nobody watches
-	soon       atomic.Int64               // when the watch looks next; 0 if there is none
-	settings
-	way way
-	_   [128]byte
-
-	tasks taskQueue // from outside
-	_     [64]byte
-
-	laden atomic.Int64 // workers whose queue may hold tasks: those with some set; written with it
-	_     [120]byte
-
-	ended    taskCounts
-	observed atomic.Uint64 // tasks, if there is an observer
-
-	retiredTasks TaskStats // of workers that were let go; under the engine's lock
-
-	endMu  sync.Mutex
-	closed chan struct{} // Close waits here; made by the first Close
-	long   list.List     // LongRunning tasks that run: bodies, the oldest first
-
-	// Of waits with a context that is not the task's; waits read and write them.
-	foreignTold atomic.Bool
-	foreignSeen atomic.Int64 // with a context of the pool's
-}
 
 // New returns a pool. It starts no goroutine: workers start when there is work
 // and leave when there is none.
@@ -114,8 +75,6 @@ func New(opts ...Option) *Pool {
 	return p
 }
 
-var defaultPool atomic.Pointer[Pool]
-
 // Default returns the pool that the whole program shares. It is made on first use,
 // follows GOMAXPROCS and cannot be closed. Use [New] for a pool with options, or for one
 // that must end.
@@ -125,65 +84,4 @@ func Default() *Pool {
 	}
 	defaultPool.CompareAndSwap(nil, New())
 	return defaultPool.Load()
-}
-
-// Do calls f on the calling goroutine, which takes part as a worker of the
-// pool until f returns. It takes a place, or an extra one when all are taken, so a
-// small job starts at once. Pools may be used from within one another, or a pool from
-// within itself, without deadlock. Other workers may run the forks made in f. A Do
-// inside a Do on the same pool takes a second place; pass on the Worker instead.
-//
-// If f panics or calls runtime.Goexit, Do drops the forks that no worker has taken and
-// waits for the others. Then a panic arrives as a [*PanicError], and a Goexit ends the
-// caller. A Do that forks nothing costs about as much as two uncontended mutexes. Do
-// panics if f is nil or the pool is closed; [Pool.TryDo] returns an error instead.
-func (p *Pool) Do(f func(w *Worker)) {
-	needs(f != nil, "Do", "f")
-	w := p.mustEnter("Do")
-	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
-	defer p.exit(w)
-	w.Do(f)
-}
-
-// mustEnter makes the caller a worker with a place. It panics if the pool is closed.
-func (p *Pool) mustEnter(op string) *Worker {
-	w := p.tryEnter(false)
-	if w == nil {
-		panic("filch: " + op + " on a closed Pool")
-	}
-	return w
-}
-
-// tryEnter is mustEnter, but returns nil if the pool is closed, or, for what belongs to a
-// task, has ended.
-func (p *Pool) tryEnter(forTask bool) *Worker {
-	if s := p.engine.Enter(); s.Closed() && (!forTask || s.Ended()) {
-		p.engine.Leave()
-		return nil
-	}
-	if p.engine.Size() == 1 {
-		p.engine.Follow()
-	}
-	w := asWorker(p.engine.Hire())
-	w.enterAsGuest()
-	return w
-}
-
-// enterAsGuest begins a call of Do on w.
-func (w *Worker) enterAsGuest() {
-	w.guest = true
-	if p := w.pool; p.order == ByPriority {
-		w.setLevel(int64(p.levelOf(0)))
-	}
-	w.engine.Start()
-}
-
-// exit gives back what enter gave.
-func (p *Pool) exit(w *Worker) {
-	if !w.engine.Hold.Load().HasPlace() {
-		panic("filch: internal error: a worker left without its place")
-	}
-	w.guest = false
-	p.engine.Fire(&w.engine)
-	p.engine.Leave()
 }

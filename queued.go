@@ -55,7 +55,7 @@ func (p *Pool) Running() []RunningTasks {
 			counts[nameOfTask(b)]++
 		}
 	}
-	for _, b := range p.longTasks() {
+	for _, b := range p.longRunning() {
 		counts[nameOfTask(b)]++
 	}
 	all := make([]RunningTasks, 0, len(counts))
@@ -167,16 +167,6 @@ func nameOfTask(b body) string {
 	name, f := b.about()
 	if name == "" && f != nil {
 		return nameOfFunction("", reflect.ValueOf(f).Pointer())
-	}
-	return name
-}
-
-// nameOfFunction returns the name, or if there is none, that of the function at pc.
-func nameOfFunction(name string, pc uintptr) string {
-	if name == "" && pc != 0 {
-		if fn := runtime.FuncForPC(pc); fn != nil {
-			return fn.Name()
-		}
 	}
 	return name
 }

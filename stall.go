@@ -2,7 +2,6 @@ package filch
 
 import (
 	"runtime/metrics"
-	"sync/atomic"
 	"time"
 	"weak"
 
@@ -10,19 +9,6 @@ import (
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 )
-
-// A stallWatch adds places while tasks are queued and none starts because workers are
-// blocked where the pool cannot see it: on a channel, a mutex, a WaitGroup. Otherwise
-// tasks that wait for tasks behind them would wait for ever. It looks four times in
-// the stall timeout, and ends when nothing is queued any more. It is a timer and not a
-// goroutine, so that a pool at rest has none. policy.Stall decides.
-type stallWatch struct {
-	pool   *Pool
-	looked atomic.Int64 // when it last did; who looks writes, waking goroutines load
-	queued int64        // when something was queued
-
-	policy policy.Stall // of who looks
-}
 
 // guard starts a watch for stalls, unless there is one, when no worker is left
 // to take what is queued. It is called after each change that may make it so: a
@@ -40,9 +26,6 @@ func (p *Pool) guard() {
 		}
 	}
 }
-
-// mayHaveTasks reports whether tasks seem to be queued.
-func (p *Pool) mayHaveTasks() bool { return p.tasks.some.Load() || p.laden.Load() > 0 }
 
 // shortest is the least time between two looks.
 const shortest = 100 * time.Microsecond

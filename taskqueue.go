@@ -3,64 +3,10 @@ package filch
 import (
 	"math"
 	"sync"
-	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/queue"
 )
-
-// taskQueue is a queue of tasks: a worker's own, or the global one.
-type taskQueue struct {
-	// some is set if there may be something. It is written under the lock that
-	// tasks are pushed under; others load it to spare themselves the lock. A worker
-	// that finds nothing clears it. The one that takes the last task does not, since the
-	// next often comes at once.
-	some atomic.Bool
-	best atomic.Int64 // priority of the best task, or nobody's; of the global queue, by priority
-	_    [112]byte
-
-	laden   *atomic.Int64        // counts the queues with some set; nil for the global one
-	in      *inbox               // where others push, if not nil
-	global  *taskQueue           // where tasks go for which there is no room, if not nil
-	levels  *queue.Levels[aging] // by priority; then it is used instead of q
-	inPlace inPlace              // by who has a seat at its worker
-
-	mu      sync.Mutex
-	q       queue.Deque[task]
-	gone    bool  // its worker was let go
-	pushed  int64 // tasks that were submitted to it
-	taken   int64 // tasks that its worker took from anywhere
-	before  int64 // taken at the last stamp
-	when    int64 // time of the first stamp with that
-	ran     int64 // tasks that its worker ran
-	stolen  int64 // tasks that its worker took from other workers
-	running task  // what its worker took last
-	refills int   // times that what was in took the place of q
-	turn    policy.Fairness
-	seen    int64 // taken at the last look of the watch for stalls
-	moved   int   // how many at the front came from other queues: always first come, first served
-}
-
-// inPlace counts tasks that run elsewhere than at the bottom of a worker's stack.
-type inPlace struct {
-	begun  atomic.Int64
-	ended  atomic.Int64 // only of those in no worker's seat; see hold
-	direct atomic.Int64 // of those begun in a worker's seat, the ones that were never queued
-}
-
-// inbox is the back part of the global queue, with a lock of its own, so that
-// a push does not wait for a worker that takes: one that finds the rest
-// empty moves all that is in here at once. These are the two locks of Michael
-// and Scott (PODC 1996), but for lists instead of nodes. With one lock, a
-// million tasks of nothing cost 43 ns each instead of 25. Its lock is taken
-// after that of the queue.
-type inbox struct {
-	_      [128]byte
-	mu     sync.Mutex
-	q      queue.Deque[task]
-	pushed int64
-	_      [128]byte
-}
 
 // chunks are shared by all queues of tasks.
 var chunks, parts sync.Pool
@@ -151,17 +97,6 @@ func (q *taskQueue) tellBest() {
 	}
 }
 
-// moreThanIdle reports whether the global queue has more tasks of the best priority than
-// there are idle workers to take them. A worker that takes one does not count as idle any
-// more when it leaves the lock.
-func (p *Pool) moreThanIdle() bool {
-	q := &p.tasks
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	idle := max(0, p.engine.Idlers())
-	return q.levels.Len() > 0 && q.levels.Bests(idle+1) > idle
-}
-
 // notEmpty notes that there is something. The caller holds the lock that it
 // pushed under.
 func (q *taskQueue) notEmpty() {
@@ -221,12 +156,6 @@ func (q *taskQueue) leave() bool {
 		q.refill() // to be counted no more
 	}
 	return q.gone
-}
-
-// batch is tasks on their way from one queue to another.
-type batch struct {
-	q      queue.Deque[task]
-	levels queue.Levels[aging]
 }
 
 // give moves up to n tasks to b, and returns how many. The caller holds the lock.

@@ -2,76 +2,10 @@ package filch
 
 import (
 	"math"
-	"sync"
-	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/policy"
 )
-
-// way lets a worker that is at fork-join work, or at a loop, give its place to a
-// task that is queued: a worker that looks at its demand and finds giveWay there
-// lends its place and waits, and another goroutine runs the task. So a task never
-// runs on top of a stack that may hold a mutex. Guests of Do do not give way: no other
-// goroutine may go on in their stead.
-//
-// There are two reasons to ask for it. In a pool by priority, a task is queued that
-// is more urgent than what some worker runs, and no worker is idle:
-//
-//	(W14) push the task, which notes its priority as the best one of the global
-//	queue; then (R15) load the levels of the workers, and raise giveWay on those that
-//	run less urgent ones.
-//
-//	(W15) a worker notes the level of what it begins to run; then (R14) loads the
-//	best of the global queue, and asks itself if that is more urgent.
-//
-// In the one order of these either the pusher sees the level, or the worker the task.
-// One that is asked looks again whether it must: as many give way as there are tasks
-// of the best priority beyond those that idle workers are about to take.
-//
-// # Why not each push looks at all workers
-//
-// Workers that run what is less urgent and does not fork do not answer, and if all do
-// so, each push would ask all of them again. So asked is a level such that all workers
-// that run what is less urgent have been asked, or are being asked, and have not answered.
-// A pusher leaves it at that if the task is no more urgent than asked. Otherwise it does
-//
-//	(W16) note the level of the task in asked; then (R15).
-//
-// A worker keeps asked true, or makes it say that nobody has been asked:
-//
-//   - After (W15), it does (R16) load asked, and asks itself if what it begins is less
-//     urgent than that.
-//   - After it has lowered its demand from giveWay, it makes asked say nobody, and then
-//     loads the best. Nobody else lowers the demand from there.
-//
-// Take a pusher that leaves it at an asked that another has written, and a worker that runs
-// what is less urgent than the task. If the worker's (R16) came before that was written, the
-// other sees the level at its (R15), and asks. If it came later, the worker has asked
-// itself. Either way its demand is up until it answers. If that is after the pusher has
-// loaded asked, the worker finds the task. If it is before, asked said nobody since, and
-// then was written again: the same holds for the one that wrote it.
-//
-// Now and then a pusher looks all the same, to lower least.
-//
-// In any pool, the watch for stalls asks when no queued task has started for the time of
-// WithStallTimeout though no worker is blocked. Then one worker gives way.
-//
-// Workers that gave way go on as soon as there is nothing more urgent, or, if the watch has
-// asked, as soon as a worker has done one of the tasks. Of equally urgent ones, that which
-// has waited longest goes on first. When the pool is paused or closed, all go on at once, on
-// extra places if need be, since no task may come to free theirs. For the same reason none
-// gives way while more places are taken than there are.
-type way struct {
-	wanted atomic.Bool  // the watch asks; a worker that gives way clears it
-	least  atomic.Int64 // no worker runs what is less urgent; raised before that runs, lowered by who looks
-	asked  atomic.Int64 // all that run what is less urgent were asked; nobodys if none was; who looks and who answers write, all load
-	spared atomic.Int32 // pushes since one looked; pushers write and load
-	n      atomic.Int32 // as len(waiting); written under mu
-
-	mu      sync.Mutex
-	waiting []*Worker // the most urgent last, and of these the longest waiting
-}
 
 // setLevel notes how urgent what w is about to run is: the priority that it was
 // queued by. It is for pools by priority.

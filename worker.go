@@ -6,28 +6,6 @@ import (
 	"github.com/filch-go/filch/internal/engine"
 )
 
-// Worker is one of the places of a pool at work. Fork-join functions are
-// handed the worker that runs them, and pass it on to what they call. A Worker
-// must be used only by the call it was handed to, on the goroutine of that
-// call, until the call returns.
-type Worker struct {
-	engine engine.Worker
-
-	pool  *Pool
-	shown atomic.Pointer[Progress] // the owner writes, Dump loads
-	tasks taskQueue
-	waits waits // that are made in its seats
-
-	// Only the owner touches these, and they are about tasks.
-	context *taskContext // of the tasks that ran last, to be used again
-	next    task         // what Look has found
-	body    body         // what runs at the bottom of the stack
-	ran     int64        // tasks since the queue was told
-	taking  int64        // level of the task that was taken last
-	guest   bool         // the goroutine of a caller fills the place
-	batch   batch
-}
-
 // newWorker returns a worker of p.
 func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p}

@@ -51,3 +51,27 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("unknown: %v", h.unknown)
 	}
 }
+
+// Nothing in the root's files knows what stands above it.
+func TestNothingPointsUpward(t *testing.T) {
+	h, err := measure("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range h.upward() {
+		t.Errorf("%s refers to %s, which stands above it", r.from, r.to)
+	}
+	if len(h.unknown) > 0 {
+		t.Errorf("not in order.txt: %v", h.unknown)
+	}
+	for name := range h.floors {
+		if _, err := os.Stat(filepath.Join("../..", name)); err != nil {
+			t.Errorf("order.txt: %v", err)
+		}
+	}
+	for _, f := range h.files {
+		if f.lines > 500 {
+			t.Errorf("%s has %d lines", f.name, f.lines)
+		}
+	}
+}
