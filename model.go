@@ -23,6 +23,7 @@ import (
 // testing/synctest, use a pool that was made there.
 type Pool struct {
 	engine engine.Pool
+	_      [128]byte
 
 	// Seldom written.
 	paused     atomic.Bool
