@@ -2,8 +2,8 @@
 //
 //	go run ./internal/house
 //
-// It counts files and lines, the references between folders and between the files of the
-// root, the largest files and functions, and the methods of the types that have the most.
+// It counts files and lines, the imports between folders and the references between the files
+// of the root, the largest files and functions, and the methods of the types that have the most.
 // A reference is upward if it goes against the order in order.txt, from the bottom up: what
 // stands lower must not know what stands higher.
 package main
@@ -73,14 +73,19 @@ type house struct {
 	files     []file
 	functions []function
 	types     map[string]*typ
+	folders   map[string]string // by path of import
+	imports   map[reference]int // between folders
 	doors     map[reference]int // between files of the root, and how many names they are for
 	floors    map[string]int    // of files and folders, by order.txt
-	unknown   []string          // files of the root that order.txt does not have
+	unknown   []string          // folders, and files of the root, that order.txt does not have
 }
 
 // measure reads the packages of the module in dir.
 func measure(dir string) (*house, error) {
-	h := &house{types: map[string]*typ{}, doors: map[reference]int{}, floors: map[string]int{}}
+	h := &house{
+		types: map[string]*typ{}, folders: map[string]string{},
+		imports: map[reference]int{}, doors: map[reference]int{}, floors: map[string]int{},
+	}
 	for line := range strings.Lines(order) {
 		if line, _, _ = strings.Cut(line, "#"); strings.TrimSpace(line) != "" {
 			for _, name := range strings.Fields(line) {
@@ -111,6 +116,13 @@ func measure(dir string) (*house, error) {
 		return nil, err
 	}
 	for _, p := range ours {
+		folder, err := filepath.Rel(root, p[1])
+		if err != nil {
+			return nil, err
+		}
+		h.folders[p[0]] = filepath.ToSlash(folder)
+	}
+	for _, p := range ours {
 		if err := h.add(fset, from, root, p[0], p[1]); err != nil {
 			return nil, err
 		}
@@ -123,6 +135,15 @@ func (h *house) add(fset *token.FileSet, from types.Importer, root, path, dir st
 	pkg, err := build.ImportDir(dir, 0)
 	if err != nil {
 		return err
+	}
+	here := h.folders[path]
+	if _, known := h.floors[here]; !known {
+		h.unknown = append(h.unknown, here)
+	}
+	for _, imported := range pkg.Imports {
+		if to, ok := h.folders[imported]; ok {
+			h.imports[reference{here, to}]++
+		}
 	}
 	var files []*ast.File
 	for _, name := range pkg.GoFiles {
@@ -208,15 +229,15 @@ func (h *house) function(d *ast.FuncDecl, in string, lines int) {
 	h.functions = append(h.functions, function{name, in, lines})
 }
 
-// upward returns the references of the root's files that go up, the most frequent first.
-func (h *house) upward() (up []reference) {
-	for r := range h.doors {
+// upward returns the references of doors that go up, the most frequent first.
+func (h *house) upward(doors map[reference]int) (up []reference) {
+	for r := range doors {
 		if h.floors[r.from] < h.floors[r.to] {
 			up = append(up, r)
 		}
 	}
 	slices.SortFunc(up, func(a, b reference) int {
-		return cmp.Or(cmp.Compare(h.doors[b], h.doors[a]), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+		return cmp.Or(cmp.Compare(doors[b], doors[a]), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
 	return up
 }
@@ -235,7 +256,12 @@ func (h *house) print(w io.Writer, n int) {
 	for _, dir := range slices.Sorted(maps.Keys(lines)) {
 		fmt.Fprintf(t, "%s\t%d\t%d\t\n", dir, rooms[dir], lines[dir])
 	}
-	up := h.upward()
+	up := h.upward(h.imports)
+	fmt.Fprintf(t, "\nimports between folders: %d; upward: %d\n", len(h.imports), len(up))
+	for _, r := range up {
+		fmt.Fprintf(t, "%s\tto %s\t\n", r.from, r.to)
+	}
+	up = h.upward(h.doors)
 	uses, usesUp := 0, 0
 	for r, k := range h.doors {
 		uses += k

@@ -11,11 +11,12 @@ import (
 func TestMeasure(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":      "module example.com/m\n\ngo 1.26\n",
-		"low.go":      "package m\n\ntype word struct{ n int }\n\nfunc (w *word) up() { w.n++ }\n\nfunc low() int { return high }\n",
-		"top.go":      "package m\n\nvar high = 1\n\nfunc (w *word) down() {\n\tw.n--\n\tw.up()\n}\n",
-		"low_test.go": "package m\n\nvar _ = low\n",
-		"sub/sub.go":  "package sub\n\nfunc F() {}\n",
+		"go.mod":       "module example.com/m\n\ngo 1.26\n",
+		"low.go":       "package m\n\ntype word struct{ n int }\n\nfunc (w *word) up() { w.n++ }\n\nfunc low() int { return high }\n",
+		"top.go":       "package m\n\nimport \"example.com/m/sub\"\n\nvar high = sub.N\n\nfunc (w *word) down() {\n\tw.n--\n\tw.up()\n}\n",
+		"low_test.go":  "package m\n\nvar _ = low\n",
+		"sub/sub.go":   "package sub\n\nimport \"example.com/m/leaf\"\n\nvar N = leaf.N\n",
+		"leaf/leaf.go": "package leaf\n\nvar N = 1\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -28,7 +29,7 @@ func TestMeasure(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	old := order
 	defer func() { order = old }()
-	order = "low.go # words\ntop.go\n"
+	order = "leaf . low.go # words\ntop.go\nsub\n"
 	h, err := measure(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -37,9 +38,10 @@ func TestMeasure(t *testing.T) {
 	h.print(&b, 3)
 	got := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
-		". 2 15", "sub 1 3",
+		". 2 17", "sub 1 5",
+		"imports between folders: 2; upward: 1 . to sub",
 		"between the root's files: 2 pairs, 4 names; upward: 1 pairs, 1 names low.go to top.go 1",
-		"largest files lines top.go 8 low.go 7",
+		"largest files lines top.go 10 low.go 7",
 		"longest functions file lines word.down top.go 4",
 		"types methods in files word 2 2",
 	} {
@@ -52,13 +54,17 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// Nothing in the root's files knows what stands above it.
+// Nothing knows what stands above it: no folder, and no file of the root. All have their place
+// in order.txt.
 func TestNothingPointsUpward(t *testing.T) {
 	h, err := measure("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range h.upward() {
+	for _, r := range h.upward(h.imports) {
+		t.Errorf("%s imports %s, which stands above it", r.from, r.to)
+	}
+	for _, r := range h.upward(h.doors) {
 		t.Errorf("%s refers to %s, which stands above it", r.from, r.to)
 	}
 	if len(h.unknown) > 0 {

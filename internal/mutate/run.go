@@ -20,9 +20,13 @@ import (
 // packages are those that are mutated, and whose tests judge: first its own, and if it survives
 // them, those of the packages that are named here.
 var packages = map[string][]string{
+	"internal/clock":  {"."},
+	"internal/engine": {".", "par"},
+	"internal/line":   {"."},
 	"internal/place":  {"."},
 	"internal/policy": {"."},
 	"internal/queue":  {"ordered", "."},
+	"internal/tag":    {"."},
 	"deque":           {"."},
 	"ordered":         nil,
 	".":               {"par"},
@@ -30,11 +34,11 @@ var packages = map[string][]string{
 }
 
 // order is that in which they are named.
-var order = []string{".", "par", "deque", "ordered", "internal/queue", "internal/place", "internal/policy"}
+var order = []string{".", "internal/engine", "par", "deque", "ordered", "internal/clock", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/tag"}
 
 // withRace are packages whose tests judge once more, with the race detector, what survives all
 // others: they have code that only it sees.
-var withRace = []string{"deque", "ordered", "internal/place"}
+var withRace = []string{"deque", "ordered", "internal/engine", "internal/place"}
 
 // more are flags for the tests of a package.
 var more = map[string][]string{".": {"-stress=300ms"}, "ordered": {"-stress=500ms"}}
