@@ -133,7 +133,7 @@ type taskContext struct {
 }
 
 // A seat is a worker in one round of tasks: what a task has of its worker. In a
-// later round, the worker belongs to other tasks; see hold.
+// later round, the worker belongs to other tasks; see place.Hold.
 type seat struct {
 	worker *Worker // nil if no worker runs the task
 	round  uint32
@@ -316,7 +316,7 @@ type stallWatch struct {
 }
 
 // way lets a worker that is at fork-join work, or at a loop, give its place to a
-// task that is queued: a worker that looks at its demand and finds giveWay there
+// task that is queued: a worker that looks at its demand and finds GiveWay there
 // lends its place and waits, and another goroutine runs the task. So a task never
 // runs on top of a stack that may hold a mutex. Guests of Do do not give way: no other
 // goroutine may go on in their stead.
@@ -325,7 +325,7 @@ type stallWatch struct {
 // is more urgent than what some worker runs, and no worker is idle:
 //
 //	(W14) push the task, which notes its priority as the best one of the global
-//	queue; then (R15) load the levels of the workers, and raise giveWay on those that
+//	queue; then (R15) load the levels of the workers, and raise GiveWay on those that
 //	run less urgent ones.
 //
 //	(W15) a worker notes the level of what it begins to run; then (R14) loads the
@@ -348,7 +348,7 @@ type stallWatch struct {
 //
 //   - After (W15), it does (R16) load asked, and asks itself if what it begins is less
 //     urgent than that.
-//   - After it has lowered its demand from giveWay, it makes asked say nobody, and then
+//   - After it has lowered its demand from GiveWay, it makes asked say nobody, and then
 //     loads the best. Nobody else lowers the demand from there.
 //
 // Take a pusher that leaves it at an asked that another has written, and a worker that runs

@@ -68,6 +68,6 @@ type taskCounts struct {
 // inPlace counts tasks that run elsewhere than at the bottom of a worker's stack.
 type inPlace struct {
 	begun  atomic.Int64
-	ended  atomic.Int64 // only of those in no worker's seat; see hold
+	ended  atomic.Int64 // only of those in no worker's seat; see place.Hold
 	direct atomic.Int64 // of those begun in a worker's seat, the ones that were never queued
 }

@@ -37,7 +37,7 @@ func (w *Worker) Raise(level uint32) {
 	}
 }
 
-// LowerGiveWay lowers the demand from giveWay, and reports false if it is not that.
+// LowerGiveWay lowers the demand from GiveWay, and reports false if it is not that.
 func (w *Worker) LowerGiveWay() bool {
 	return atomic.CompareAndSwapUint32(&w.Demand, GiveWay, Hunger)
 }
@@ -57,7 +57,7 @@ func (w *Worker) Answer() {
 	if atomic.LoadUint32(&w.Demand) == GiveWay {
 		w.pool.source.GiveWay(w)
 	}
-	level := min(atomic.LoadUint32(&w.Demand), Hunger) // (R12); giveWay that came since is for the next fork
+	level := min(atomic.LoadUint32(&w.Demand), Hunger) // (R12); GiveWay that came since is for the next fork
 	w.earn()
 	idle, public := 0, 0
 	if level == Hunger { // else neither matters, and other workers write both
@@ -71,7 +71,7 @@ func (w *Worker) Answer() {
 	var next policy.Demand
 	w.owed, next = w.credit.Answered(level, todo, moved)
 	// If demand rises from supply to hunger meanwhile, it stays up. If it was
-	// hunger, something was published, and wake sees what has become free, or
+	// hunger, something was published, and Wake sees what has become free, or
 	// nothing was, and it is raised again.
 	atomic.CompareAndSwapUint32(&w.Demand, level, None)
 	if moved > 0 {

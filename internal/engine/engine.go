@@ -1,14 +1,14 @@
 // Package engine is the heart of a pool: places, the workers that fill them, and forks.
 //
 //   - A worker looks for work and does it until there is none: search.go. It counts in the
-//     pool's word of places: places.go, and README.md of package place. roster.go has the
-//     list of workers.
+//     pool's word of places, a place.Word: places.go. roster.go has the list of workers.
 //   - Forks are private until another worker asks for them. Then their owner publishes them:
 //     worker.go and demand.go. A published fork is a Job: job.go, jobstate.go. unwind.go takes
 //     back what a panic leaves open.
 //   - Tasks come from a [Source], of which the engine knows nothing more.
 //
-// Each decision is one of package policy.
+// README.md has the life of a fork, and the argument that no wake-up is lost. Each decision is
+// one of package policy.
 package engine
 
 import (
@@ -26,8 +26,8 @@ import (
 // this. Its methods are called by any goroutine, unless they are for a worker: then by that
 // worker's own.
 type Source interface {
-	// New makes a worker of the pool with the given id, by Init. The Source keeps beside it what it needs to know of it. It is
-	// called under the lock of the roster.
+	// New makes a worker of the pool with the given id, by Init. The Source keeps beside it
+	// what it needs to know of it. It is called under the lock of the roster.
 	New(id int) *Worker
 	// Retire reports whether a worker that nobody uses may be forgotten. It is called under
 	// the lock of the roster.
@@ -54,7 +54,7 @@ type Source interface {
 	// whether that is the end.
 	AllLeft() bool
 
-	// GiveWay is called where the forks of w are in order, if its demand is giveWay: w may
+	// GiveWay is called where the forks of w are in order, if its demand is GiveWay: w may
 	// give its place to what is queued.
 	GiveWay(w *Worker)
 	// SetLevel notes how urgent it is what w is about to run.
@@ -73,7 +73,7 @@ type Pool struct {
 	extra   atomic.Int32 // more of them, while workers are blocked out of sight
 	fixed   atomic.Bool  // the limit was set; else it follows GOMAXPROCS; written under mu
 	Workers atomic.Pointer[[]*Worker]
-	forkers atomic.Pointer[[]*Worker] // those of them that have run fork-join work; see idle
+	forkers atomic.Pointer[[]*Worker] // those of them that have run fork-join work; see addForker
 
 	// Written before there is a worker.
 	source   Source

@@ -256,7 +256,7 @@ func (q *jobQueue) delete(i int) {
 	q.n.Store(int32(len(q.jobs)))
 }
 
-// typedJob is a job of a function from A to R.
+// Typed is a Job of a function from A to R.
 type Typed[A, R any] struct {
 	Job
 	fn     Callee[A, R]

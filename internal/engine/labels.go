@@ -15,8 +15,8 @@ import (
 // first publication looks into the context. So work that is never shared costs nothing,
 // and work without labels costs one compare for each fork that is stolen.
 
-// WorksFor notes that what w is about to run has the labels of ctx. It ends with fire or
-// leaveScope.
+// WorksFor notes that what w is about to run has the labels of ctx. It ends with
+// WorksForNobody.
 func (w *Worker) WorksFor(ctx context.Context) { w.client = ctx }
 
 func (w *Worker) WorksForNobody() { w.client, w.labels = nil, nil }

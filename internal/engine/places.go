@@ -9,11 +9,10 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// maxWorkers is the greatest number of workers that a pool may have.
+// MaxWorkers is the greatest number of workers that a pool may have.
 const MaxWorkers = 1<<20 - 1
 
-// Counts returns what the rules for waking go by. Why no wake-up is lost is in
-// internal/place/README.md.
+// Counts returns what the rules for waking go by. Why no wake-up is lost is in README.md.
 func (p *Pool) Counts(s place.State) policy.Counts {
 	return policy.Counts{
 		Active:    s.Active(),
@@ -61,7 +60,7 @@ func (p *Pool) Wake() bool {
 	}
 }
 
-// park keeps the goroutine of w, which has given up its place, until wake has
+// park keeps the goroutine of w, which has given up its place, until Wake has
 // use for it. It reports false if that does not happen in time.
 func (w *Worker) park() bool {
 	p := w.pool
@@ -90,7 +89,7 @@ func (w *Worker) park() bool {
 	return <-w.unparked
 }
 
-// unpark wakes a parked worker to search, on a place that wake has taken.
+// unpark wakes a parked worker to search, on a place that Wake has taken.
 func (p *Pool) unpark() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -155,7 +155,7 @@ func (w *Worker) Others() (all []*Worker, pass policy.Pass, n int) {
 	return all, w.victims.Pass(w.placeIn(all, &w.index), len(all)), len(all) - 1
 }
 
-// otherForkers is others for those that may have forks, of which w may be none.
+// otherForkers is Others for those that may have forks, of which w may be none.
 func (w *Worker) otherForkers() (all []*Worker, pass policy.Pass, n int) {
 	all = *w.pool.forkers.Load()
 	if !w.forks.Load() {

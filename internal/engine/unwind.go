@@ -11,7 +11,7 @@ func (w *Worker) Checkpoint() Checkpoint {
 	return m
 }
 
-// CheckpointAt is checkpoint for a newest activation with n forks.
+// CheckpointAt is Checkpoint for a newest activation with n forks.
 func (w *Worker) CheckpointAt(n int) Checkpoint { return Checkpoint{len(w.acts), n} }
 
 // Try calls f. If f panics, the forks it has left open are dropped, and the

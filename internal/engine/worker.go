@@ -15,12 +15,12 @@ import (
 type Worker struct {
 	_ [64]byte
 
-	// demand is up when another worker has found too little to steal. Thieves
+	// Demand is up when another worker has found too little to steal. Thieves
 	// raise it. The owner looks at it at each fork and join, publishes forks and lowers
-	// it; see answer. Nothing that is written often shares its cache line. It is no
+	// it; see Answer. Nothing that is written often shares its cache line. It is no
 	// atomic.Uint32 because that type's methods cost the inliner more.
 	Demand uint32
-	thief  *deque.Thief[*Job] // never written again; others find it beside demand
+	thief  *deque.Thief[*Job] // never written again; others find it beside Demand
 	forks  atomic.Bool        // in the pool's forkers; the owner sets it, thieves load it
 	_      [52]byte
 
@@ -57,12 +57,12 @@ type Worker struct {
 
 	Hold  place.Hold   // the worker and those that have its tasks' contexts write and load
 	runs  atomic.Bool  // a goroutine of the pool fills the place, or is about to, not a guest; it or its waker writes, the watch for stalls loads
-	Level atomic.Int64 // how urgent it is what runs, or nothing; the owner writes, others load; see Source.SetLevel
+	Level atomic.Int64 // how urgent it is what runs, or Nothing; the owner writes, others load; see Source.SetLevel
 
 	Self any // what the worker is to the Source, which made it; never written again
 }
 
-// nothing is the level of a worker that runs nothing that could give way.
+// Nothing is the level of a worker that runs nothing that could give way.
 const Nothing = math.MinInt64
 
 // Init makes w, which its Source has just made, a worker of p with the given id.

@@ -1,7 +1,7 @@
 // Package place counts the places of a pool. A place is the right to run: as many
 // goroutines run at once as there are places. All counts are in one atomic word, because a
 // goroutine that queues work and one that stops looking for work must agree on which of them
-// sees to the other. README.md has the argument.
+// sees to the other. README.md of package engine has the argument.
 package place
 
 import (

@@ -2,6 +2,7 @@
 // goroutine, read no clock and draw from no random source but their own seed, so that the
 // scheduler and a simulator can share them and a test can replay them.
 //
+//	look.go      in which order a worker looks for work
 //	victims.go   in which order a thief looks at the others
 //	wake.go      when a worker is woken, and how many may search
 //	publish.go   how many forks are shown to others, and when they are asked for more
