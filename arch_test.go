@@ -14,6 +14,7 @@ const module = "github.com/filch-go/filch"
 // mayImport is the order of the packages: what each may import of ours.
 var mayImport = map[string][]string{
 	"internal/clock":      {},
+	"internal/event":      {},
 	"internal/race":       {},
 	"internal/line":       {},
 	"internal/tag":        {},
@@ -25,8 +26,8 @@ var mayImport = map[string][]string{
 	"internal/place":      {"internal/race"},
 	"deque":               {"internal/race"},
 	"ordered":             {"internal/queue", "internal/race"},
-	"internal/engine":     {"deque", "internal/clock", "internal/place", "internal/policy", "internal/race", "internal/tag"},
-	"":                    {"internal/clock", "internal/engine", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race", "internal/tag"},
+	"internal/engine":     {"deque", "internal/clock", "internal/event", "internal/place", "internal/policy", "internal/race", "internal/tag"},
+	"":                    {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race", "internal/tag"},
 	"basic":               {},
 	"examples/crawl":      {""},
 	"examples/deadlines":  {""},
