@@ -18,7 +18,7 @@ func (p *Pool) admits(ctx context.Context) error {
 
 // refuse counts a task that was not accepted, and returns err.
 func (p *Pool) refuse(b body, err error) error {
-	if p.observer != nil {
+	if p.sees {
 		p.announce(b, TaskRejected, err, func() {})
 	}
 	p.ended.rejected.Add(1)

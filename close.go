@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/event"
 )
 
 // Close makes further use of the pool fail: Do panics, and tasks are refused
@@ -86,6 +87,7 @@ func (p *Pool) end() <-chan struct{} {
 	defer p.endMu.Unlock()
 	if p.closed == nil {
 		p.closed = make(chan struct{})
+		p.engine.Tell(event.Closed, -1, 0, "")
 	}
 	p.engine.Places.Close()
 	p.engine.Dismiss()
@@ -109,6 +111,7 @@ func (p *Pool) closeIfDone() bool {
 	if p.closed == nil || p.depth() > 0 || !p.engine.Places.TryEnd() {
 		return p.engine.Places.Load().Ended()
 	}
+	p.engine.Tell(event.Ended, -1, 0, "")
 	p.phase.Store(cancelled)
 	p.endLife(ErrClosed)
 	close(p.closed)

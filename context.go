@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"runtime"
 	"time"
+
+	"github.com/filch-go/filch/internal/event"
 )
 
 type taskKey struct{}
@@ -265,6 +267,7 @@ func (c *taskContext) lend() bool {
 	case !ok:
 		return false
 	case lent:
+		w.engine.Tell(event.Lent, nil)
 		c.pool.engine.Block()
 	default: // somebody else waits in the name of the same task
 		c.pool.engine.EnterBlocked()
@@ -277,6 +280,7 @@ func (c *taskContext) lend() bool {
 func (c *taskContext) reclaim() {
 	if c.worker.engine.Hold.ReclaimPlace(c.round) {
 		c.pool.engine.Unblock()
+		c.worker.engine.Tell(event.Resumed, nil)
 	} else {
 		c.pool.engine.LeaveBlocked()
 	}

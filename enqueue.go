@@ -9,7 +9,7 @@ import (
 
 // submit queues t for a caller that has ctx. If try is set, it neither waits nor runs t.
 func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool) error {
-	if p.observer != nil && seenOf(t.body) == nil {
+	if p.sees && seenOf(t.body) == nil {
 		return p.submit(ctx, task{t.ctx, p.see(ctx, t.body, priority)}, priority, fair, try)
 	}
 	if err := p.admits(ctx); err != nil {
@@ -33,7 +33,7 @@ func (p *Pool) submit(ctx context.Context, t task, priority int, fair, try bool)
 			return err
 		}
 	}
-	if p.observer != nil {
+	if p.sees {
 		p.announce(t.body, TaskSubmitted, nil, func() {
 			p.leaveQueue()
 			p.leaveSlot(seat{})

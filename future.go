@@ -76,9 +76,9 @@ func (f *Future[T]) refuse(ctx context.Context, o taskOptions, err error) error 
 	return f.ctx.pool.refuse(f, err)
 }
 
-// see lets the pool's observer see the task, if there is one.
+// see lets the pool's observer, and its hook, see the task, if there is one.
 func (f *Future[T]) see(ctx context.Context, o taskOptions) {
-	if p := f.ctx.pool; p.observer != nil {
+	if p := f.ctx.pool; p.sees {
 		f.ctx.extra().seen = p.newSeen(ctx, f, o.priority)
 	}
 }

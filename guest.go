@@ -1,5 +1,7 @@
 package filch
 
+import "github.com/filch-go/filch/internal/event"
+
 // mustEnter makes the caller a worker with a place. It panics if the pool is closed.
 func (p *Pool) mustEnter(op string) *Worker {
 	w := p.tryEnter(false)
@@ -27,6 +29,7 @@ func (p *Pool) tryEnter(forTask bool) *Worker {
 // enterAsGuest begins a call of Do on w.
 func (w *Worker) enterAsGuest() {
 	w.guest = true
+	w.engine.Tell(event.Entered, nil)
 	if p := w.pool; p.order == ByPriority {
 		w.setLevel(int64(p.levelOf(0)))
 	}
@@ -39,6 +42,7 @@ func (p *Pool) exit(w *Worker) {
 		panic("filch: internal error: a worker left without its place")
 	}
 	w.guest = false
+	w.engine.Tell(event.Left, nil)
 	p.engine.Fire(&w.engine)
 	p.engine.Leave()
 }

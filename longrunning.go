@@ -21,7 +21,7 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 		p.leaveSlot(seat{})
 		return p.refuse(t.body, ErrClosed)
 	}
-	if p.observer != nil {
+	if p.sees {
 		p.engine.Mark(func(uint64, tag.Step) { // Close waits for it by now
 			p.announce(t.body, TaskSubmitted, nil, func() {
 				p.leaveSlot(seat{})

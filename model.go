@@ -41,7 +41,7 @@ type Pool struct {
 	_     [120]byte
 
 	ended    taskCounts
-	observed atomic.Uint64 // tasks, if there is an observer
+	observed atomic.Uint64 // tasks that are seen
 
 	retiredTasks TaskStats // of workers that were let go; under the engine's lock
 
@@ -60,7 +60,8 @@ type settings struct {
 	order        Order
 	ageing       time.Duration // 0: none
 	begun        int64         // when the pool was made
-	plain        bool          // no priorities, limits or observer
+	sees         bool          // there is an observer, or the engine has a hook; set when the others are
+	plain        bool          // no priorities or limits, and nothing is seen; likewise
 	overflow     Overflow
 	room         *room // nil without a limit
 	slots        *room // of unfinished tasks, likewise
@@ -145,7 +146,7 @@ type more struct {
 	options taskOptions               // set before the task is submitted
 	onDone  func(err error, ran bool) // so is this: for the group that the task belongs to
 	dropped bool                      // the task never ran; written by who drops it, before it is done
-	seen    *seen                     // set before too, if the pool has an observer
+	seen    *seen                     // set before too, if the pool sees tasks
 	own     atomic.Pointer[ownEnd]
 	waits   waits // that are made in its name, if it has no seat
 	latch   latch // released when the task is done
@@ -291,13 +292,14 @@ type waits struct {
 	line line.Line[*wait]
 }
 
-// seen is what is kept of a task of a pool with an observer. In a queue it stands for
+// seen is what is kept of a task of a pool that sees them: it has an observer, or its engine a
+// hook. All that either is told of tasks goes through call. In a queue it stands for
 // the task's body, except for a Future, whose context has it. Only the goroutine that
 // has the task touches it: the submitter, then the one that took it out of the queue or
 // claimed it.
 type seen struct {
 	body       // nil for a Future
-	pool *Pool // has an observer
+	pool *Pool // has an observer or a hook
 	last Event // and what the next will have
 	over bool  // there is none to come
 }

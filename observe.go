@@ -6,11 +6,13 @@ import (
 	"runtime/pprof"
 	"runtime/trace"
 	"time"
+
+	"github.com/filch-go/filch/internal/event"
 )
 
-// see returns b, or what stands for it in a pool with an observer.
+// see returns b, or what stands for it in a pool that sees tasks.
 func (p *Pool) see(ctx context.Context, b body, priority int) body {
-	if p.observer == nil || seenOf(b) != nil {
+	if !p.sees || seenOf(b) != nil {
 		return b
 	}
 	o := p.newSeen(ctx, b, priority)
@@ -30,7 +32,7 @@ func (p *Pool) newSeen(ctx context.Context, b body, priority int) *seen {
 	return o
 }
 
-// seenOf returns what is kept of b, or nil if there is no observer.
+// seenOf returns what is kept of b, or nil if nobody sees it.
 func seenOf(b body) *seen {
 	switch b := b.(type) {
 	case *seen:
@@ -57,7 +59,7 @@ func (c *taskContext) seen() *seen {
 	return nil
 }
 
-// tell tells the observer, unless all was told. A task that did not lie in a queue
+// tell tells what happens to the task, unless all was told. A task that did not lie in a queue
 // was submitted just now.
 func (o *seen) tell(k EventKind, err error) {
 	e := &o.last
@@ -83,9 +85,23 @@ func (o *seen) tell(k EventKind, err error) {
 	o.call(k, err)
 }
 
+// call tells the hook, and then the observer, which may not return.
 func (o *seen) call(k EventKind, err error) {
-	o.last.Kind, o.last.Err = k, err
-	o.pool.observer.Observe(o.last)
+	p, e := o.pool, &o.last
+	e.Kind, e.Err = k, err
+	p.engine.Tell(taskEvents[k], e.Worker, e.ID, e.Task)
+	if p.observer != nil {
+		p.observer.Observe(*e)
+	}
+}
+
+// taskEvents are the kinds of events as the hook knows them.
+var taskEvents = [...]event.Kind{
+	TaskSubmitted: event.Submitted,
+	TaskRejected:  event.Rejected,
+	TaskStarted:   event.Started,
+	TaskDone:      event.Done,
+	TaskCancelled: event.Cancelled,
 }
 
 // announce tells that b is accepted or refused. If the observer does not return, b counts
@@ -145,7 +161,7 @@ func (p *Pool) undropped(b body) bool {
 }
 
 // watched reports whether somebody wants to see tasks run.
-func (p *Pool) watched() bool { return p.observer != nil || p.labels || trace.IsEnabled() }
+func (p *Pool) watched() bool { return p.sees || p.labels || trace.IsEnabled() }
 
 // watch calls f, which runs b with the context c, so that it can be seen, and returns
 // its error.

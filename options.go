@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/event"
 )
 
 // Option configures a [Pool]. Misuse of an option panics where the option is made, or in
@@ -196,6 +197,10 @@ func WithObserver(o Observer) Option {
 	needs(o != nil, "WithObserver", "o")
 	return func(p *Pool) { p.observer = o }
 }
+
+// withHook makes the pool tell h of the events in the life of its tasks, its forks, its
+// workers and itself. A task then costs what it does with an observer.
+func withHook(h event.Hook) Option { return func(p *Pool) { p.engine.Hook = h } }
 
 // WithLabels makes tasks run with the labels filch_pool and filch_task, which hold the
 // names of the pool and of the task, for CPU profiles; see package runtime/pprof. They are

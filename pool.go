@@ -64,7 +64,8 @@ func New(opts ...Option) *Pool {
 	if p.ageing > 0 && p.order != ByPriority {
 		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", p.order))
 	}
-	p.plain = p.order != ByPriority && p.observer == nil && p.room == nil && p.slots == nil
+	p.sees = p.observer != nil || p.engine.Hook != nil
+	p.plain = p.order != ByPriority && !p.sees && p.room == nil && p.slots == nil
 	p.tasks.init(p)
 	if p.name == "" {
 		p.name = fmt.Sprint("pool ", p.engine.Number)

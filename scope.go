@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/event"
 )
 
 // Scope is where fork-join work can be started: a *Pool, from any goroutine,
@@ -83,6 +84,7 @@ func (w *Worker) leaveScope() {
 		return
 	}
 	// The task is over; its goroutine has gone on with another worker.
+	w.engine.Tell(event.Left, nil)
 	if w.engine.Hold.YieldPlace() {
 		w.pool.engine.Fire(&w.engine)
 		w.pool.engine.Leave()

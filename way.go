@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -170,6 +171,7 @@ func (w *Worker) passPlace() {
 	p := w.pool
 	if level, ok := p.goesOn(true); ok && w.engine.Hold.Load().HasPlace() {
 		if next := p.way.leave(level, w.engine.Hold.YieldPlace); next != nil {
+			w.engine.Tell(event.PassedOn, &next.engine)
 			next.engine.GoOn()
 		}
 	}

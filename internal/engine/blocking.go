@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 
+	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/race"
 )
 
@@ -21,6 +22,7 @@ func (w *Worker) LendFor(f func()) {
 func (w *Worker) beginBlocking() {
 	w.owed = max(0, w.owed-w.publish(math.MaxInt))
 	w.blocking = true
+	w.Tell(event.Lent, nil)
 	w.lend() // and wakes somebody for what was published, or asks for more
 }
 
@@ -46,6 +48,7 @@ func (w *Worker) MayLend() bool {
 // when that may happen.
 func (w *Worker) Suspend(enter func()) {
 	w.wakeup = make(chan struct{})
+	w.Tell(event.GaveWay, nil)
 	enter()
 	doing := w.doing.Load()
 	w.Note(AtWay, nil, 0)

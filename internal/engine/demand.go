@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -100,7 +101,9 @@ func (w *Worker) publish(n int) (moved int) {
 		switch {
 		case j != nil:
 			j.owner, j.level, j.labels = w, w.Level.Load(), labels
-			w.own.Push(j) // (W10)
+			w.named(j)
+			w.tellOf(event.Published, nil, j) // before it can be stolen
+			w.own.Push(j)                     // (W10)
 			moved++
 		case w.first < len(w.acts)-1:
 			w.first++

@@ -5,6 +5,7 @@
 //   - Forks are private until another worker asks for them. Then their owner publishes them:
 //     worker.go and demand.go. A published fork is a Job: job.go, jobstate.go. unwind.go takes
 //     back what a panic leaves open.
+//   - What happens can be told to a hook: hook.go.
 //   - Tasks come from a [Source], of which the engine knows nothing more.
 //
 // README.md has the life of a fork, and the argument that no wake-up is lost. Each decision is
@@ -18,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/tag"
 )
@@ -80,6 +82,7 @@ type Pool struct {
 	Number   uint64 // of the pool, as its goroutines' stacks spell it
 	BusyPoll bool
 	Linger   time.Duration
+	Hook     event.Hook        // is told what happens, if it is not nil; see hook.go
 	wrap     func(v any) error // the error for a panic with the value v, made while the stack is there
 	_        [128]byte
 
@@ -138,7 +141,13 @@ func (p *Pool) SetLimit(n int32, fix bool) (more bool) {
 func (p *Pool) Size() int { return int(p.limit.Load()) }
 
 // SetExtra sets how many places there are beyond the limit, and returns how many there were.
-func (p *Pool) SetExtra(n int) (before int) { return int(p.extra.Swap(int32(n))) }
+func (p *Pool) SetExtra(n int) (before int) {
+	before = int(p.extra.Swap(int32(n)))
+	if before != n {
+		p.Tell(event.Extra, -1, uint64(n), "")
+	}
+	return before
+}
 
 // Extra returns how many places there are beyond the limit.
 func (p *Pool) Extra() int { return int(p.extra.Load()) }

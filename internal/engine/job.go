@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/event"
 )
 
 // A Job is a published fork. It lies in the deque of its owner until it is
@@ -20,6 +22,8 @@ type Job struct {
 	state  jobState
 	err    error // how run ended, if not by returning: a panic,
 	exited bool  // or runtime.Goexit; the thief writes, before it is done
+
+	id uint64 // for the hook, if there is one; the owner writes, before it is published
 }
 
 // execute runs j on w, which has taken it.
@@ -51,6 +55,7 @@ func (w *Worker) execute(j *Job) {
 // so that as many goroutines run as before.
 func (w *Worker) finish(j *Job) {
 	owner := j.owner
+	w.tellOf(event.Finished, owner, j) // while it is not used again
 	if j.state.finish() {
 		switch {
 		case !w.Hold.YieldPlace():
@@ -58,6 +63,9 @@ func (w *Worker) finish(j *Job) {
 		case w.helping > 0: // it has a wait of its own to go on with
 			_ = w.pool.Places.EnterBlocked(1)
 			w.passed = true
+			fallthrough
+		default:
+			w.Tell(event.PassedOn, owner)
 		}
 		close(owner.wakeup)
 	}
@@ -88,9 +96,11 @@ func (w *Worker) await(j *Job) bool {
 		// A channel belongs to the synctest bubble that it is made in, so it is
 		// made anew.
 		w.wakeup = make(chan struct{})
+		thief := j.thief.Load()
 		if j.state.await() {
+			w.tellOf(event.Blocked, thief, j)
 			doing := w.doing.Load()
-			w.Note(AtJoin, j.thief.Load(), 0)
+			w.Note(AtJoin, thief, 0)
 			w.block()
 			w.doing.Store(doing)
 			return true
@@ -116,6 +126,7 @@ func (w *Worker) resume() {
 	} else {
 		w.pool.LeaveBlocked()
 	}
+	w.Tell(event.Resumed, nil)
 }
 
 // watch waits for j, and helps with it, for as long as that may be cheaper than
@@ -157,6 +168,7 @@ func (w *Worker) block() {
 		_ = w.pool.Places.Leave() // the next step sees to it
 	}
 	w.pool.LeaveBlocked()
+	w.Tell(event.Resumed, nil)
 }
 
 // lend gives up w's place, if it has one, and counts it as blocked.
@@ -202,6 +214,7 @@ func (w *Worker) help(j *Job) bool {
 // worker that looks for work takes it, or its owner does at the join. Giving it
 // back to the owner would not do, since the owner may be in a long leaf.
 func (w *Worker) handOn(j *Job) {
+	w.tellOf(event.HandedOn, j.owner, j)
 	w.pool.global.add(j)
 	w.pool.Wake() // (R10)
 }
@@ -304,6 +317,7 @@ func (p *Published[A, R]) TakeBack(w *Worker) bool {
 		return false
 	}
 	w.count.takenBack++
+	w.tellOf(event.TakenBack, nil, newest)
 	p.recycle()
 	// What was public is used up: publish what comes next, if that is not too
 	// much to pay.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 )
@@ -53,6 +54,7 @@ func (p *Pool) Wake() bool {
 			w.searching = true
 			w.Note(AtSearch, nil, 0)
 			w.count.wakes++
+			w.Tell(event.Woken, nil)
 			w.runs.Store(true) // by now: on a busy machine its goroutine may not run for long
 			go p.Mark(w.run)
 			return true
@@ -101,6 +103,7 @@ func (p *Pool) unpark() bool {
 	p.parked = p.parked[:n]
 	w.searching = true
 	w.Note(AtSearch, nil, 0)
+	w.Tell(event.Woken, nil)
 	w.runs.Store(true)
 	w.unparked <- true
 	return true
@@ -120,6 +123,7 @@ func (w *Worker) startSearching() bool {
 		if p.Places.TrySearch(s) {
 			w.searching = true
 			w.Note(AtSearch, nil, 0)
+			w.Tell(event.Searching, nil)
 			return true
 		}
 	}
@@ -142,6 +146,7 @@ func (w *Worker) EndSearch() bool {
 		return false
 	}
 	w.searching = false
+	w.Tell(event.Found, nil)
 	w.pool.Places.Found()
 	return true
 }
@@ -152,6 +157,7 @@ func (w *Worker) regain() bool {
 		return false
 	}
 	_ = w.Hold.RetakePlace() // it has none, since it looks for one
+	w.Tell(event.Resumed, nil)
 	return true
 }
 

@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/event"
 )
 
 // Hire returns a worker for the caller's use, one that was used before if
@@ -91,6 +93,7 @@ func (p *Pool) trim() {
 func (w *Worker) Succeed() *Worker {
 	w.pool.Enter()
 	next := w.pool.Hire()
+	next.Tell(event.Entered, nil)
 	next.runs.Store(true)
 	w.runs.Store(false)
 	return next

@@ -6,6 +6,7 @@ import (
 
 	"github.com/filch-go/filch/deque"
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/tag"
 )
@@ -37,6 +38,7 @@ func (w *Worker) run(uint64, tag.Step) {
 		}
 	}
 	left = true
+	w.Tell(event.Left, nil)
 	w.pool.Fire(w)
 }
 
@@ -84,6 +86,7 @@ func (w *Worker) giveUp() bool {
 	p := w.pool
 	searched := w.searching
 	w.searching = false
+	w.Tell(event.Left, nil)
 	if p.Linger == 0 {
 		p.Fire(w)
 	} else {
@@ -121,7 +124,9 @@ func (w *Worker) look(ask bool) (j *Job, found bool) {
 	for _, at := range policy.Look {
 		switch at {
 		case policy.HandedOn:
-			j = p.global.take()
+			if j = p.global.take(); j != nil {
+				w.tellOf(event.TakenUp, j.owner, j)
+			}
 		case policy.Source:
 			found = p.source.Look(w)
 		case policy.Forks:
@@ -181,6 +186,7 @@ func (w *Worker) steal(v *Worker) *Job {
 		return nil
 	}
 	w.count.steals++
+	w.tellOf(event.Stolen, v, j)
 	t := clock.Now()
 	if policy.Coarse(t-w.lastSteal) && v.thief.Len() < int(w.pool.limit.Load()) {
 		v.Raise(supply)

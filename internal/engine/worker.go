@@ -45,6 +45,8 @@ type Worker struct {
 	forker    int // where it was in the pool's forkers
 	count     counters
 
+	publications uint64 // that the hook was told of
+
 	client context.Context  // what runs here has its labels, if they were not asked for yet; see labels.go
 	labels *context.Context // the same once they were; nil if there are none
 
