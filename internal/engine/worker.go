@@ -45,8 +45,6 @@ type Worker struct {
 	forker    int // where it was in the pool's forkers
 	count     counters
 
-	publications uint64 // that the hook was told of
-
 	client context.Context  // what runs here has its labels, if they were not asked for yet; see labels.go
 	labels *context.Context // the same once they were; nil if there are none
 
@@ -62,6 +60,8 @@ type Worker struct {
 	Level atomic.Int64 // how urgent it is what runs, or Nothing; the owner writes, others load; see Source.SetLevel
 
 	Self any // what the worker is to the Source, which made it; never written again
+
+	publications uint64 // that the hook was told of; only the owner touches it
 }
 
 // Nothing is the level of a worker that runs nothing that could give way.
