@@ -114,6 +114,8 @@ type node struct {
 
 // Run is an execution.
 type Run struct {
+	Watch func() // is called after each step, if it is not nil; what it does is no step
+
 	threads  []*thread
 	current  *thread
 	steps    int
@@ -477,6 +479,9 @@ func (r *Run) execute(p Program, stack []node, bounded bool, o Options) (_ []nod
 		_, more := t.next()
 		t.done = !more
 		r.current = nil
+		if r.Watch != nil {
+			r.Watch()
+		}
 		if previous = n.choice; t.op.yields {
 			previous = -1
 		}

@@ -28,7 +28,15 @@ func main() {
 	limit := flag.Int("max", 0, "at most so many executions a program; 0: all")
 	deep := flag.Bool("deep", false, "explore larger programs as well")
 	replay := flag.String("replay", "", "run this schedule once, as thread numbers with commas, and print it")
+	transcripts := flag.String("transcripts", "", "write the transcripts into this folder, and explore nothing")
 	flag.Parse()
+	if *transcripts != "" {
+		if err := writeTranscripts(*transcripts); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	o := sched.Options{Preemptions: *preemptions, Max: *limit}
 	for s := range strings.SplitSeq(*replay, ",") {
 		if *replay == "" {
