@@ -17,7 +17,7 @@ func (p *Pool) admits(ctx context.Context) error {
 }
 
 // refuse counts a task that was not accepted, and returns err.
-func (p *Pool) refuse(b body, err error) error {
+func (p *Pool) refuse(b runnable, err error) error {
 	if p.sees {
 		p.announce(b, TaskRejected, err, func() {})
 	}

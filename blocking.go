@@ -48,5 +48,5 @@ func Blocking(ctx context.Context, f func()) {
 	}
 	defer c.reclaim()
 	// On a goroutine that the task has made, Close would wait for this call.
-	c.pool.engine.Mark(func(uint64, tag.Step) { f() })
+	c.pool.engine.Tag(func(uint64, tag.Step) { f() })
 }

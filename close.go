@@ -23,7 +23,7 @@ func (p *Pool) Close() error {
 		return errors.New("filch: Close: the default pool cannot be closed")
 	}
 	p.cancelAll()
-	end := p.end()
+	end := p.whenEnded()
 	if p.inside() {
 		return fmt.Errorf("filch: Close: %w", ErrInside)
 	}
@@ -62,7 +62,7 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	}
 	p.phase.CompareAndSwap(open, draining)
 	p.Resume()
-	end := p.end()
+	end := p.whenEnded()
 	if c := taskOf(ctx); c != nil && c.pool == p && c.seated() || p.inside() {
 		return fmt.Errorf("filch: Shutdown: %w", ErrInside)
 	}
@@ -81,8 +81,8 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	return fmt.Errorf("filch: Shutdown: %w before all was done, with %d tasks queued", context.Cause(ctx), queued)
 }
 
-// end returns a channel that is closed when the pool is closed and all is done.
-func (p *Pool) end() <-chan struct{} {
+// whenEnded returns a channel that is closed when the pool is closed and all is done.
+func (p *Pool) whenEnded() <-chan struct{} {
 	p.endMu.Lock()
 	defer p.endMu.Unlock()
 	if p.closed == nil {
@@ -134,10 +134,10 @@ func (p *Pool) Pause() {
 // Resume ends the effect of [Pool.Pause].
 func (p *Pool) Resume() {
 	if p.paused.CompareAndSwap(true, false) {
-		p.engine.Offer()
+		p.engine.MatchWork()
 		p.urge()
 		p.moreRoom()
-		p.guard()
+		p.ensureWatch()
 	}
 }
 
@@ -159,10 +159,10 @@ func (p *Pool) Resize(n int) {
 		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, engine.MaxWorkers))
 	}
 	if p.engine.SetLimit(int32(n), true) {
-		p.engine.Offer()
+		p.engine.MatchWork()
 		p.moreRoom()
 	} else {
-		p.guard()
+		p.ensureWatch()
 	}
 }
 

@@ -22,7 +22,7 @@ func TestWhenAPoolEnds(t *testing.T) {
 	}
 	drop := plainTask(func(context.Context) {})
 	p.tasks.push(0, task{context.Background(), drop})
-	end := p.end()
+	end := p.whenEnded()
 	if over() || p.depth() != 1 {
 		t.Error("it is over with a task queued")
 	}

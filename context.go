@@ -66,14 +66,14 @@ func (c *taskContext) without(p *Pool) context.Context {
 // isDetached reports whether c is that of a task without a Future and without a time
 // limit: it ends only as the submitter's does.
 func (c *taskContext) isDetached() bool {
-	m := c.more.Load()
+	m := c.extras.Load()
 	return m != nil && m.options.detached && m.options.deadline.IsZero()
 }
 
 // beginInPlace makes the caller run a task on top of another that has the seat s,
 // and reports false if that is over. The caller may be another goroutine, which
 // goes on when that task ends: then the worker is not what Close waits for; see
-// served.
+// endBurst.
 func (s seat) beginInPlace() bool {
 	return s.worker != nil && s.worker.engine.Hold.SitDown(s.round)
 }
@@ -101,7 +101,7 @@ func (c *taskContext) isShared() bool { return c.state.load().isShared() }
 // is the goroutine that the worker belongs to.
 func (p *Pool) contextFor(ctx context.Context, s seat, exclusive bool) *taskContext {
 	if exclusive {
-		if c := s.worker.context; c != nil && c.Context == ctx && c.round == s.round {
+		if c := s.worker.lastContext; c != nil && c.Context == ctx && c.round == s.round {
 			return c
 		}
 	}
@@ -110,9 +110,9 @@ func (p *Pool) contextFor(ctx context.Context, s seat, exclusive bool) *taskCont
 	}
 	c := p.newContext(ctx, s)
 	if exclusive {
-		s.worker.context = nil
+		s.worker.lastContext = nil
 		if reflect.ValueOf(ctx).Comparable() {
-			s.worker.context = c
+			s.worker.lastContext = c
 		}
 	}
 	return c
@@ -129,34 +129,34 @@ func (p *Pool) newContext(ctx context.Context, s seat) *taskContext {
 // submitter's.
 type madeContext struct{ *taskContext }
 
-// extra returns what few tasks need; it is made on first use.
-func (c *taskContext) extra() *more {
-	if m := c.more.Load(); m != nil {
+// needExtras returns what few tasks need; it is made on first use.
+func (c *taskContext) needExtras() *taskExtras {
+	if m := c.extras.Load(); m != nil {
 		return m
 	}
-	c.more.CompareAndSwap(nil, &more{})
-	return c.more.Load()
+	c.extras.CompareAndSwap(nil, &taskExtras{})
+	return c.extras.Load()
 }
 
-// end returns the cancellation of c's own, or nil.
-func (c *taskContext) end() *ownEnd {
-	if m := c.more.Load(); m != nil {
+// cancellation returns the cancellation of c's own, or nil.
+func (c *taskContext) cancellation() *cancellation {
+	if m := c.extras.Load(); m != nil {
 		return m.own.Load()
 	}
 	return nil
 }
 
-// makeEnd gives c a cancellation of its own, if it has none yet. It follows the
+// makeCancellation gives c a cancellation of its own, if it has none yet. It follows the
 // submitter's context and the pool for as long as c is reachable: not only until
 // the task ends, since what the task submitted may go on. Then it ends, because a child
 // of a context cannot leave it otherwise. So c must be kept while the task runs, which
 // may have the channel and nothing else; see run in start.
-func (c *taskContext) makeEnd() *ownEnd {
-	m := c.extra()
+func (c *taskContext) makeCancellation() *cancellation {
+	m := c.needExtras()
 	if e := m.own.Load(); e != nil {
 		return e
 	}
-	e := &ownEnd{}
+	e := &cancellation{}
 	e.ctx, e.cancel = context.WithCancelCause(c.Context)
 	release := func() {}
 	if d := m.options.deadline; !d.IsZero() {
@@ -191,7 +191,7 @@ func (c *taskContext) Value(key any) any {
 	if key == (taskKey{}) {
 		return c
 	}
-	if e := c.end(); e != nil {
+	if e := c.cancellation(); e != nil {
 		return e.ctx.Value(key) // so that package context finds the cancellation
 	}
 	v := c.Context.Value(key)
@@ -202,7 +202,7 @@ func (c *taskContext) Value(key any) any {
 }
 
 func (c *taskContext) Deadline() (time.Time, bool) {
-	if e := c.end(); e != nil {
+	if e := c.cancellation(); e != nil {
 		return e.ctx.Deadline()
 	}
 	return c.Context.Deadline()
@@ -217,7 +217,7 @@ func (c *taskContext) endsWithPool() bool { return c.isShared() && c.Context.Don
 // make long chains.
 func (c *taskContext) source() context.Context {
 	for {
-		if e := c.end(); e != nil {
+		if e := c.cancellation(); e != nil {
 			return e.ctx
 		}
 		parent, ok := c.Context.(*taskContext)
@@ -239,7 +239,7 @@ func (c *taskContext) Done() <-chan struct{} {
 	if c.endsWithPool() {
 		return c.pool.life.Done()
 	}
-	return c.makeEnd().ctx.Done()
+	return c.makeCancellation().ctx.Done()
 }
 
 // String lets contexts made from this one print well.

@@ -47,7 +47,7 @@ func TestWhoSharesAContext(t *testing.T) {
 			t.Error(s)
 		}
 		for _, w := range *p.engine.Workers.Load() {
-			if asWorker(w).context != nil {
+			if asWorker(w).lastContext != nil {
 				t.Error("a worker at rest keeps the context of a task")
 			}
 		}

@@ -32,7 +32,7 @@ func (c *taskContext) waits() *waits {
 	if c.worker != nil {
 		return &c.worker.waits
 	}
-	return &c.extra().waits
+	return &c.needExtras().waits
 }
 
 // A waitMark is what the stack of a wait that blocks shows. It has three addresses: of the
@@ -109,7 +109,7 @@ func (c *taskContext) waitsFor(number uint32) *wait {
 // not look at c.worker.
 func (c *taskContext) notes(number uint32) *waits {
 	if number == 0 {
-		if m := c.more.Load(); m != nil {
+		if m := c.extras.Load(); m != nil {
 			return &m.waits
 		}
 		return nil
@@ -255,7 +255,7 @@ func namesOnTheWay(w *wait) map[string]string {
 
 // name returns the name of c's task, if it has one.
 func (c *taskContext) name() string {
-	if m := c.more.Load(); m != nil {
+	if m := c.extras.Load(); m != nil {
 		return m.options.name
 	}
 	return ""
@@ -275,7 +275,7 @@ func (p *Pool) allWaits() (all []wait) {
 	}
 	for _, b := range p.longRunning() {
 		if f, ok := b.(interface{ task() *taskContext }); ok {
-			if m := f.task().more.Load(); m != nil {
+			if m := f.task().extras.Load(); m != nil {
 				collect(&m.waits)
 			}
 		}

@@ -244,7 +244,7 @@ func TestDesignHasAllAtomics(t *testing.T) {
 		t.Fatal(err)
 	}
 	files = append(files, more...)
-	whole := []string{"stats", "taskCounts", "inPlace"}
+	whole := []string{"stats", "taskTotals", "inPlace"}
 	found := 0
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {

@@ -167,7 +167,7 @@ func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
 }
 
 // describe tells which task b is.
-func describe(b body) string {
+func describe(b runnable) string {
 	if name := nameOfTask(b); name != "" {
 		return "task " + name
 	}

@@ -56,7 +56,7 @@ func (p *Pool) pushed() {
 	if !p.engine.Wake() || p.phase.Load() == cancelled { // (R10)
 		p.dropQueued() // the end of Shutdown, or Close, may have come before the push
 	}
-	p.guard()
+	p.ensureWatch()
 }
 
 // levelOf returns what a task of the given priority that comes now is queued by.

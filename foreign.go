@@ -50,7 +50,7 @@ func (s stackOfTasks) isForeign(c *taskContext) bool {
 
 // nameAt returns the name of a task on a stack, or its function's.
 func (p *Pool) nameAt(t taskOnStack) string {
-	var bodies []body
+	var bodies []runnable
 	for _, w := range *p.engine.Workers.Load() {
 		q := &asWorker(w).tasks
 		q.mu.Lock()

@@ -51,7 +51,7 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 
 // with gives the task options.
 func (f *Future[T]) with(o taskOptions, onDone func(err error, ran bool)) *Future[T] {
-	f.ctx.more.Store(&more{options: o, onDone: onDone})
+	f.ctx.extras.Store(&taskExtras{options: o, onDone: onDone})
 	return f
 }
 
@@ -59,7 +59,7 @@ func (f *Future[T]) with(o taskOptions, onDone func(err error, ran bool)) *Futur
 func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) error {
 	f.see(ctx, o)
 	if !o.deadline.IsZero() {
-		f.ctx.makeEnd()
+		f.ctx.makeCancellation()
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, o.deadline) // a wait for room ends, too
 		defer cancel()
@@ -79,7 +79,7 @@ func (f *Future[T]) refuse(ctx context.Context, o taskOptions, err error) error 
 // see lets the pool's observer, and its hook, see the task, if there is one.
 func (f *Future[T]) see(ctx context.Context, o taskOptions) {
 	if p := f.ctx.pool; p.sees {
-		f.ctx.extra().seen = p.newSeen(ctx, f, o.priority)
+		f.ctx.needExtras().seen = p.newSeen(ctx, f, o.priority)
 	}
 }
 
@@ -103,9 +103,9 @@ func (f *Future[T]) start(p *Pool, s seat, _ context.Context, _ bool) bool {
 		f.cancel(f.ctx.cause())
 		return false
 	}
-	if p.watched() {
+	if p.isObserved() {
 		var value T
-		err := p.watch(&f.ctx, f, func() (err error) { value, err = f.run(runMark{&f.ctx}); return err })
+		err := p.runObserved(&f.ctx, f, func() (err error) { value, err = f.run(runMark{&f.ctx}); return err })
 		f.resolve(value, err)
 	} else {
 		f.resolve(f.run(runMark{&f.ctx}))
@@ -138,7 +138,7 @@ func (f *Future[T]) drop(_ *Pool, err error) {
 // cancel ends a task that never started.
 func (f *Future[T]) cancel(err error) {
 	defer f.resolve(f.value, err) // even if the observer does not return
-	if m := f.ctx.more.Load(); m != nil {
+	if m := f.ctx.extras.Load(); m != nil {
 		m.dropped = true
 	}
 	f.ctx.pool.dropped()
@@ -148,7 +148,7 @@ func (f *Future[T]) cancel(err error) {
 }
 
 func (f *Future[T]) detached() bool {
-	m := f.ctx.more.Load()
+	m := f.ctx.extras.Load()
 	return m != nil && m.options.detached
 }
 
@@ -160,7 +160,7 @@ func (f *Future[T]) fail(p *Pool, _ seat, err error) {
 }
 
 func (f *Future[T]) about() (string, any) {
-	if m := f.ctx.more.Load(); m != nil {
+	if m := f.ctx.extras.Load(); m != nil {
 		return m.options.name, nil
 	}
 	return "", nil
@@ -175,7 +175,7 @@ func (f *Future[T]) resolve(value T, err error) {
 	f.value, f.err = value, err
 	f.f = nil
 	watched := f.ctx.state.finish()
-	m := f.ctx.more.Load()
+	m := f.ctx.extras.Load()
 	if m == nil {
 		return
 	}
@@ -192,7 +192,7 @@ func (f *Future[T]) isDone() bool { return f.ctx.state.load().isDone() } // (R40
 
 // watchedLatch returns the latch that will be released when f is done.
 func (f *Future[T]) watchedLatch() *latch {
-	l := &f.ctx.extra().latch
+	l := &f.ctx.needExtras().latch
 	if f.ctx.state.watch() {
 		l.release()
 	}
@@ -279,7 +279,7 @@ func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
 	}
 	// It leaves the queue if it is where it is likely to be; else whoever comes
 	// upon it finds that it was started.
-	if _, found := c.worker.tasks.takeBack(func(b body) bool { return b == f }); found {
+	if _, found := c.worker.tasks.takeBack(func(b runnable) bool { return b == f }); found {
 		f.ctx.pool.leaveQueue()
 	}
 	f.ctx.pool.runCaught(ctx, task{nil, f}, c.seat())
@@ -290,7 +290,7 @@ func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
 // queued then, and not only when its turn comes.
 func (f *Future[T]) dropAtEnd() (stop func() bool) {
 	ctx := f.ctx.Context
-	if e := f.ctx.end(); e != nil {
+	if e := f.ctx.cancellation(); e != nil {
 		ctx = e.ctx
 	}
 	if ctx.Done() == nil {
@@ -318,7 +318,7 @@ func (f *Future[T]) Cancel() {
 	if f.drop(f.ctx.pool, context.Canceled); f.isDone() {
 		return
 	}
-	f.ctx.makeEnd().cancel(context.Canceled)
+	f.ctx.makeCancellation().cancel(context.Canceled)
 }
 
 // task returns the context that f's function is called with.

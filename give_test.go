@@ -41,8 +41,8 @@ func TestHowMuchMoves(t *testing.T) {
 			if want := map[bool]int64{true: int64(c.queued - c.stay)}[c.steal]; thief.tasks.stolen != want {
 				t.Errorf("%+v: %d count as stolen, not %d", c, thief.tasks.stolen, want)
 			}
-			if moved := thief.tasks.len(); order != ByPriority && (victim.moved != 0 || thief.tasks.moved != moved) {
-				t.Errorf("%+v: %d and %d count as moved, not 0 and %d", c, victim.moved, thief.tasks.moved, moved)
+			if moved := thief.tasks.len(); order != ByPriority && (victim.foreign != 0 || thief.tasks.foreign != moved) {
+				t.Errorf("%+v: %d and %d count as moved, not 0 and %d", c, victim.foreign, thief.tasks.foreign, moved)
 			}
 			if thief.tasks.taken != 1 {
 				t.Errorf("%+v: %d count as taken to run", c, thief.tasks.taken)

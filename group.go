@@ -128,7 +128,7 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 	err = errNotSubmitted // unless submit returns
 	defer func() {
 		if err != nil && g.begins(t) {
-			g.ended(err, false)
+			g.taskDone(err, false)
 		}
 	}()
 	err = g.pool.submit(ctx, task{g.ctx, t}, o.priority, o.fair, false)
@@ -168,7 +168,7 @@ func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error,
 	err := errNotSubmitted // unless what follows returns: a method of ctx may panic
 	defer func() {
 		if err != nil {
-			g.endedIn(seat{slots: groupSlot}, err, false)
+			g.taskDoneIn(seat{slots: groupSlot}, err, false)
 		}
 	}()
 	if c := taskOf(ctx); c != nil && c.Context == g.ctx && g.pool.runsTaskOf(ctx) {
@@ -188,9 +188,9 @@ func (g *Group) runNow(ctx context.Context, t *groupTask, o taskOptions, begins 
 	if o.plain() {
 		return g.pool.runNow(ctx, task{g.ctx, g.pool.see(ctx, t, o.priority)}, groupSlot, begins)
 	}
-	future := g.future(t.f, o, func(err error, ran bool) { g.endedIn(seat{slots: groupSlot}, err, ran) })
+	future := g.future(t.f, o, func(err error, ran bool) { g.taskDoneIn(seat{slots: groupSlot}, err, ran) })
 	if !o.deadline.IsZero() {
-		future.ctx.makeEnd()
+		future.ctx.makeCancellation()
 	}
 	future.see(ctx, o)
 	return g.pool.runNow(ctx, task{nil, future}, groupSlot, begins)
@@ -204,11 +204,11 @@ func (g *Group) future(f func(ctx context.Context) error, o taskOptions, onDone 
 // submitWith is the rest of submit, with options that groupTask does not know.
 func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) error, o taskOptions) {
 	g.begin(false)
-	future := g.future(f, o, g.ended)
+	future := g.future(f, o, g.taskDone)
 	err := errNotSubmitted // unless submit returns
 	defer func() {
 		if err != nil && future.claim(seat{}) { // else it has run, and does not return
-			g.ended(err, false)
+			g.taskDone(err, false)
 		}
 	}()
 	if err = future.submit(ctx, o, false); err != nil {
@@ -245,9 +245,9 @@ func (g *Group) dropQueued() {
 	}
 }
 
-// ended counts a task that is done, with its error. ran tells whether its function
+// taskDone counts a task that is done, with its error. ran tells whether its function
 // was called.
-func (g *Group) ended(err error, ran bool) { g.endedIn(seat{}, err, ran) }
+func (g *Group) taskDone(err error, ran bool) { g.taskDoneIn(seat{}, err, ran) }
 
 // leaveSlot gives back the slot of a task that ran, or would have run, in s.
 func (g *Group) leaveSlot(s seat) {
@@ -256,8 +256,8 @@ func (g *Group) leaveSlot(s seat) {
 	}
 }
 
-// endedIn is ended for a task that ran, or would have run, in s.
-func (g *Group) endedIn(s seat, err error, ran bool) {
+// taskDoneIn is ended for a task that ran, or would have run, in s.
+func (g *Group) taskDoneIn(s seat, err error, ran bool) {
 	g.leaveSlot(s)
 	if err != nil {
 		g.keep(err, ran)
@@ -404,7 +404,7 @@ func (g *Group) help() {
 }
 
 // has reports whether b is a task of the group.
-func (g *Group) has(b body) bool {
+func (g *Group) has(b runnable) bool {
 	t, ok := bare(b).(*groupTask)
 	return ok && t.group == g
 }

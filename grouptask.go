@@ -13,7 +13,7 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 			t.dropUnstarted(p, c.cause())
 		} else {
 			p.dropped()
-			t.group.endedIn(s, c.cause(), false)
+			t.group.taskDoneIn(s, c.cause(), false)
 		}
 		p.leaveSlot(s)
 		return false
@@ -24,8 +24,8 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 		return false
 	}
 	var err error
-	if p.watched() {
-		p.watch(c, t, func() error { err = t.f(c); return err })
+	if p.isObserved() {
+		p.runObserved(c, t, func() error { err = t.f(c); return err })
 	} else {
 		err = t.f(c)
 	}
@@ -34,7 +34,7 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 	}
 	runtime.KeepAlive(c)
 	p.leaveSlot(s)
-	t.group.endedIn(s, err, true)
+	t.group.taskDoneIn(s, err, true)
 	return true
 }
 
@@ -47,7 +47,7 @@ func (t *groupTask) drop(p *Pool, err error) {
 func (t *groupTask) dropUnstarted(p *Pool, err error) {
 	p.dropped()
 	if t.group.begins(t) {
-		t.group.ended(err, false)
+		t.group.taskDone(err, false)
 	}
 }
 
@@ -55,7 +55,7 @@ func (t *groupTask) catches(*Pool) bool { return true }
 
 func (t *groupTask) fail(p *Pool, s seat, err error) {
 	p.leaveSlot(s)
-	defer t.group.endedIn(s, err, true)
+	defer t.group.taskDoneIn(s, err, true)
 	p.crashed(t, err, false)
 }
 

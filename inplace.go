@@ -47,7 +47,7 @@ func (p *Pool) runHere(ctx context.Context, without slots, next func(s seat) (ta
 			defer c.reclaim()
 		}
 		defer p.engine.LeaveBlocked()
-		p.engine.Mark(func(uint64, tag.Step) { run(seat{}) })
+		p.engine.Tag(func(uint64, tag.Step) { run(seat{}) })
 		return ran
 	}
 	p.engine.LeaveBlocked()

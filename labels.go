@@ -12,7 +12,7 @@ func labelled(ctx context.Context) context.Context {
 		return ctx
 	}
 	name := ""
-	if m := c.more.Load(); m != nil {
+	if m := c.extras.Load(); m != nil {
 		name = m.options.name
 	}
 	return pprof.WithLabels(ctx, pprof.Labels("filch_pool", c.pool.name, "filch_task", name))

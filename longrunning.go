@@ -22,7 +22,7 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 		return p.refuse(t.body, ErrClosed)
 	}
 	if p.sees {
-		p.engine.Mark(func(uint64, tag.Step) { // Close waits for it by now
+		p.engine.Tag(func(uint64, tag.Step) { // Close waits for it by now
 			p.announce(t.body, TaskSubmitted, nil, func() {
 				p.leaveSlot(seat{})
 				p.engine.LeaveBlocked()
@@ -33,7 +33,7 @@ func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
 	p.endMu.Lock()
 	entry := p.long.PushBack(t.body)
 	p.endMu.Unlock()
-	go p.engine.Mark(func(uint64, tag.Step) {
+	go p.engine.Tag(func(uint64, tag.Step) {
 		defer p.engine.LeaveBlocked()
 		defer func() {
 			p.endMu.Lock()

@@ -40,7 +40,7 @@ type Pool struct {
 	laden atomic.Int64 // workers whose queue may hold tasks: those with some set; written with it
 	_     [120]byte
 
-	ended    taskCounts
+	ended    taskTotals
 	observed atomic.Uint64 // tasks that are seen
 
 	retiredTasks TaskStats // of workers that were let go; under the engine's lock
@@ -88,23 +88,23 @@ type Worker struct {
 	waits waits // that are made in its seats
 
 	// Only the owner touches these, and they are about tasks.
-	context *taskContext // of the tasks that ran last, to be used again
-	next    task         // what Look has found
-	body    body         // what runs at the bottom of the stack
-	ran     int64        // tasks since the queue was told
-	taking  int64        // level of the task that was taken last
-	guest   bool         // the goroutine of a caller fills the place
-	batch   batch
+	lastContext *taskContext // of the tasks that ran last, to be used again
+	next        task         // what Look has found
+	body        runnable     // what runs at the bottom of the stack
+	ran         int64        // tasks since the queue was told
+	taking      int64        // level of the task that was taken last
+	guest       bool         // the goroutine of a caller fills the place
+	batch       batch
 }
 
 // task is what queues hold.
 type task struct {
 	ctx  context.Context // of the submitter; nil if the body has it
-	body body
+	body runnable
 }
 
-// body is what there is to do, and who wants to know how it ends.
-type body interface {
+// runnable is what there is to do, and who wants to know how it ends.
+type runnable interface {
 	// start calls the function, for a worker in the given seat, and reports true,
 	// unless its context has ended, or another goroutine has started or dropped the
 	// task. If exclusive, the caller is the worker's goroutine.
@@ -128,7 +128,7 @@ type taskContext struct {
 	context.Context       // of the submitter
 	pool            *Pool // never nil
 	worker          *Worker
-	more            atomic.Pointer[more]
+	extras          atomic.Pointer[taskExtras]
 	state           taskState
 	round           uint32 // of the worker; see seat
 }
@@ -141,19 +141,19 @@ type seat struct {
 	slots  slots // that the task runs without
 }
 
-// more is what few tasks need.
-type more struct {
+// taskExtras is what few tasks need.
+type taskExtras struct {
 	options taskOptions               // set before the task is submitted
 	onDone  func(err error, ran bool) // so is this: for the group that the task belongs to
 	dropped bool                      // the task never ran; written by who drops it, before it is done
 	seen    *seen                     // set before too, if the pool sees tasks
-	own     atomic.Pointer[ownEnd]
+	own     atomic.Pointer[cancellation]
 	waits   waits // that are made in its name, if it has no seat
 	latch   latch // released when the task is done
 }
 
-// ownEnd is a cancellation of a task's own.
-type ownEnd struct {
+// cancellation is a cancellation of a task's own.
+type cancellation struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 }
@@ -196,7 +196,7 @@ type taskQueue struct {
 	refills int   // times that what was in took the place of q
 	turn    policy.Fairness
 	seen    int64 // taken at the last look of the watch for stalls
-	moved   int   // how many at the front came from other queues: always first come, first served
+	foreign int   // how many at the front came from other queues: always first come, first served
 }
 
 // inbox is the back part of the global queue, with a lock of its own, so that
@@ -298,10 +298,10 @@ type waits struct {
 // has the task touches it: the submitter, then the one that took it out of the queue or
 // claimed it.
 type seen struct {
-	body       // nil for a Future
-	pool *Pool // has an observer or a hook
-	last Event // and what the next will have
-	over bool  // there is none to come
+	runnable       // nil for a Future
+	pool     *Pool // has an observer or a hook
+	last     Event // and what the next will have
+	over     bool  // there is none to come
 }
 
 // A stallWatch adds places while tasks are queued and none starts because workers are
@@ -373,7 +373,7 @@ type stallWatch struct {
 type way struct {
 	wanted atomic.Bool  // the watch asks; a worker that gives way clears it
 	least  atomic.Int64 // no worker runs what is less urgent; raised before that runs, lowered by who looks
-	asked  atomic.Int64 // all that run what is less urgent were asked; nobodys if none was; who looks and who answers write, all load
+	asked  atomic.Int64 // all that run what is less urgent were asked; noPriority if none was; who looks and who answers write, all load
 	spared atomic.Int32 // pushes since one looked; pushers write and load
 	n      atomic.Int32 // as len(waiting); written under mu
 

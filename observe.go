@@ -11,16 +11,16 @@ import (
 )
 
 // see returns b, or what stands for it in a pool that sees tasks.
-func (p *Pool) see(ctx context.Context, b body, priority int) body {
+func (p *Pool) see(ctx context.Context, b runnable, priority int) runnable {
 	if !p.sees || seenOf(b) != nil {
 		return b
 	}
 	o := p.newSeen(ctx, b, priority)
-	o.body = b
+	o.runnable = b
 	return o
 }
 
-func (p *Pool) newSeen(ctx context.Context, b body, priority int) *seen {
+func (p *Pool) newSeen(ctx context.Context, b runnable, priority int) *seen {
 	name, _ := b.about()
 	o := &seen{pool: p}
 	o.last = Event{Pool: p.name, Task: name, ID: p.observed.Add(1), Priority: priority, Worker: -1, Context: ctx}
@@ -33,7 +33,7 @@ func (p *Pool) newSeen(ctx context.Context, b body, priority int) *seen {
 }
 
 // seenOf returns what is kept of b, or nil if nobody sees it.
-func seenOf(b body) *seen {
+func seenOf(b runnable) *seen {
 	switch b := b.(type) {
 	case *seen:
 		return b
@@ -44,16 +44,16 @@ func seenOf(b body) *seen {
 }
 
 // bare returns the body that b stands for.
-func bare(b body) body {
+func bare(b runnable) runnable {
 	if o, ok := b.(*seen); ok {
-		return o.body
+		return o.runnable
 	}
 	return b
 }
 
 // seen returns what is kept of c's task, or nil.
 func (c *taskContext) seen() *seen {
-	if m := c.more.Load(); m != nil {
+	if m := c.extras.Load(); m != nil {
 		return m.seen
 	}
 	return nil
@@ -106,7 +106,7 @@ var taskEvents = [...]event.Kind{
 
 // announce tells that b is accepted or refused. If the observer does not return, b counts
 // as cancelled, and undo is called.
-func (p *Pool) announce(b body, k EventKind, err error, undo func()) {
+func (p *Pool) announce(b runnable, k EventKind, err error, undo func()) {
 	returned := false
 	o := seenOf(b)
 	defer func() {
@@ -123,13 +123,13 @@ func (p *Pool) announce(b body, k EventKind, err error, undo func()) {
 
 func (o *seen) start(p *Pool, s seat, ctx context.Context, _ bool) bool {
 	c := p.newContext(ctx, s) // of its own, so that what it submits has the right parent
-	c.more.Store(&more{seen: o})
+	c.extras.Store(&taskExtras{seen: o})
 	if c.Err() != nil { // as start finds as well, even if the observer does not return
-		defer o.body.start(p, s, madeContext{c}, false)
+		defer o.runnable.start(p, s, madeContext{c}, false)
 		o.tell(TaskCancelled, c.cause())
 		return false
 	}
-	if !o.body.start(p, s, madeContext{c}, false) { // since the context has ended just now
+	if !o.runnable.start(p, s, madeContext{c}, false) { // since the context has ended just now
 		o.tell(TaskCancelled, c.cause())
 		return false
 	}
@@ -137,21 +137,21 @@ func (o *seen) start(p *Pool, s seat, ctx context.Context, _ bool) bool {
 }
 
 func (o *seen) drop(p *Pool, err error) {
-	defer o.body.drop(p, err)
+	defer o.runnable.drop(p, err)
 	o.tell(TaskCancelled, err)
 }
 
-func (o *seen) catches(p *Pool) bool { return o.body.catches(p) }
+func (o *seen) catches(p *Pool) bool { return o.runnable.catches(p) }
 
 func (o *seen) fail(p *Pool, s seat, err error) {
-	defer o.body.fail(p, s, err)
+	defer o.runnable.fail(p, s, err)
 	o.tell(TaskDone, err)
 }
 
 // undropped reports whether b was dropped when it was to start, and the observer did
 // not return when it was told. Then it counts as done, as all do that were started
 // and have failed, but a panic is the observer's, and goes on.
-func (p *Pool) undropped(b body) bool {
+func (p *Pool) undropped(b runnable) bool {
 	o := seenOf(b)
 	if o == nil || o.last.Kind != TaskCancelled {
 		return false
@@ -160,12 +160,12 @@ func (p *Pool) undropped(b body) bool {
 	return true
 }
 
-// watched reports whether somebody wants to see tasks run.
-func (p *Pool) watched() bool { return p.sees || p.labels || trace.IsEnabled() }
+// isObserved reports whether somebody wants to see tasks run.
+func (p *Pool) isObserved() bool { return p.sees || p.labels || trace.IsEnabled() }
 
-// watch calls f, which runs b with the context c, so that it can be seen, and returns
+// runObserved calls f, which runs b with the context c, so that it can be seen, and returns
 // its error.
-func (p *Pool) watch(c *taskContext, b body, f func() error) error {
+func (p *Pool) runObserved(c *taskContext, b runnable, f func() error) error {
 	name, _ := b.about()
 	o := c.seen()
 	if o != nil {

@@ -71,7 +71,7 @@ func New(opts ...Option) *Pool {
 		p.name = fmt.Sprint("pool ", p.engine.Number)
 	}
 	p.way.least.Store(engine.Nothing)
-	p.way.asked.Store(nobodys)
+	p.way.asked.Store(noPriority)
 	p.engine.Follow()
 	return p
 }

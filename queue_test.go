@@ -30,11 +30,11 @@ func TestMovedTasksAreCounted(t *testing.T) {
 		for i := range n {
 			q.push(0, numbered(i, &got))
 		}
-		q.moved = n
+		q.foreign = n
 		return q
 	}
 	q := fill(3)
-	q.takeBack(func(body) bool { return true })
+	q.takeBack(func(runnable) bool { return true })
 	q.push(0, numbered(10, &got))
 	for _, want := range []int{10, 0, 1, -1} {
 		if n := newest(q); n != want {
@@ -50,8 +50,8 @@ func TestMovedTasksAreCounted(t *testing.T) {
 			t.Fatal("nothing was taken")
 		}
 		for _, q := range []*taskQueue{victim, &thief.tasks} {
-			if q.moved != q.q.Len() {
-				t.Errorf("%d tasks: %d of %d count as moved", n, q.moved, q.q.Len())
+			if q.foreign != q.q.Len() {
+				t.Errorf("%d tasks: %d of %d count as moved", n, q.foreign, q.q.Len())
 			}
 		}
 		if victim.q.Len()+thief.tasks.q.Len() != n-1 || thief.tasks.q.Len() == 0 {

@@ -86,7 +86,7 @@ type tallied struct {
 const atATime = 4096
 
 // add counts a task, which was pushed by then.
-func (t *tally) add(priority int, b body, by int64) {
+func (t *tally) add(priority int, b runnable, by int64) {
 	name, f := b.about()
 	k := tallied{name, 0, priority}
 	if name == "" && f != nil {
@@ -163,7 +163,7 @@ func (t *tally) result() []QueuedTasks {
 }
 
 // nameOfTask returns the name of b, or that of its function, or "".
-func nameOfTask(b body) string {
+func nameOfTask(b runnable) string {
 	name, f := b.about()
 	if name == "" && f != nil {
 		return nameOfFunction("", reflect.ValueOf(f).Pointer())

@@ -69,11 +69,11 @@ func (p *Pool) moreThanIdle() bool {
 }
 
 // longRunning returns the tasks that run on goroutines of their own.
-func (p *Pool) longRunning() (all []body) {
+func (p *Pool) longRunning() (all []runnable) {
 	p.endMu.Lock()
 	defer p.endMu.Unlock()
 	for e := p.long.Front(); e != nil; e = e.Next() {
-		all = append(all, e.Value.(body))
+		all = append(all, e.Value.(runnable))
 	}
 	return all
 }

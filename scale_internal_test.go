@@ -48,13 +48,13 @@ func TestLadenQueuesAreCounted(t *testing.T) {
 					w.takeFrom(&v.tasks, 2, true)
 				}
 			case 4:
-				w.tasks.takeBack(func(body) bool { return true })
+				w.tasks.takeBack(func(runnable) bool { return true })
 			}
 			check("at work")
 		}
 		for _, w := range workers[:50] { // those on whose queue the flag is left up, too
 			for ok := true; ok; {
-				_, ok = w.tasks.takeBack(func(body) bool { return true })
+				_, ok = w.tasks.takeBack(func(runnable) bool { return true })
 			}
 		}
 		for _, w := range workers {

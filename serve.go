@@ -16,7 +16,7 @@ func (w *Worker) nextTask() (t task, ok bool) {
 	if q.turn.Due() { // only w has to do with it
 		q.turn.Outside()
 		q.mu.Lock()
-		buried := newest && q.moved > 0 // from outside, below its own
+		buried := newest && q.foreign > 0 // from outside, below its own
 		q.mu.Unlock()
 		if buried {
 			newest = false
@@ -150,7 +150,7 @@ func (w *Worker) serve(t task, self **engine.Worker) {
 	p := w.pool
 	s := seat{worker: w, round: w.engine.Hold.OpenRound()}
 	w.engine.Note(engine.AtTasks, nil, 0)
-	defer w.served(self)
+	defer w.endBurst(self)
 	defer w.caughtTask()
 	for ok := true; ok; {
 		p.leaveQueue() // (W31) w is not idle, and does not count as searching
@@ -190,16 +190,16 @@ func (w *Worker) caughtTask() {
 	}
 }
 
-// served is deferred by serve, and called whatever the callbacks do that caughtTask
+// endBurst is deferred by serve, and called whatever the callbacks do that caughtTask
 // calls.
-func (w *Worker) served(self **engine.Worker) {
+func (w *Worker) endBurst(self **engine.Worker) {
 	engine.Unlabel() // what the tasks have set
 	w.tasks.mu.Lock()
 	w.tasks.ran += w.ran
 	w.tasks.running = task{}
 	w.tasks.mu.Unlock()
 	w.ran = 0
-	w.context = nil
+	w.lastContext = nil
 	if w.endRound() {
 		*self = w.engine.Succeed()
 	}

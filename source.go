@@ -63,12 +63,12 @@ func (s *source) Serve(w **engine.Worker) {
 
 func (s *source) Found() {
 	s.pool().urge()
-	s.pool().guard()
+	s.pool().ensureWatch()
 }
 
-func (s *source) Offer() bool {
+func (s *source) PlaceFree() bool {
 	p := s.pool()
-	for p.way.n.Load() > 0 && p.resume() { // (R11)
+	for p.way.n.Load() > 0 && p.letOneGoOn() { // (R11)
 	}
 	return !p.paused.Load() && p.mayHaveTasks() // (R11)
 }

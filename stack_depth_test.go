@@ -29,7 +29,7 @@ func TestPoolsAreFoundBelowDeepStacks(t *testing.T) {
 	defer p.Close()
 	defer other.Close()
 	for _, n := range []int{0, 50, 64, 100, 200, 1000} {
-		p.engine.Mark(func(uint64, tag.Step) {
+		p.engine.Tag(func(uint64, tag.Step) {
 			below(n, wide, wide, wide, wide, wide, func() {
 				if !p.inside() || other.inside() {
 					t.Errorf("%d frames: inside: %t, inside of another: %t", n, p.inside(), other.inside())

@@ -22,7 +22,7 @@ func TestStacksSpellNumbers(t *testing.T) {
 			if !p.inside() || other.inside() {
 				t.Errorf("%d: inside: %t, inside of another: %t", n, p.inside(), other.inside())
 			}
-			other.engine.Mark(func(uint64, tag.Step) {
+			other.engine.Tag(func(uint64, tag.Step) {
 				if !p.inside() || !other.inside() {
 					t.Errorf("%d: not inside of both", n)
 				}

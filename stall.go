@@ -10,11 +10,11 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// guard starts a watch for stalls, unless there is one, when no worker is left
+// ensureWatch starts a watch for stalls, unless there is one, when no worker is left
 // to take what is queued. It is called after each change that may make it so: a
 // task was queued, a worker found something to do, a searching one left, or there
 // are fewer places.
-func (p *Pool) guard() {
+func (p *Pool) ensureWatch() {
 	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.engine.Idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
 		w := &stallWatch{pool: p, policy: policy.Stall{After: int64(p.stallAfter)}}
 		w.looked.Store(clock.Now())
@@ -86,7 +86,7 @@ func (w *stallWatch) look() {
 	if p.paused.Load() {
 		p.sight() // notes the time of what was queued before
 		w.end()
-		p.guard() // unless it is so still
+		p.ensureWatch() // unless it is so still
 		return
 	}
 	o, queued := p.sight()
@@ -100,7 +100,7 @@ func (w *stallWatch) look() {
 	case queued == 0 && (extra == 0 || (o.Now-w.queued)/10 > int64(p.stallAfter)):
 		w.end()
 		if _, queued = p.sight(); queued > 0 {
-			p.guard()
+			p.ensureWatch()
 		}
 		return
 	case queued > 0 && count:
@@ -132,7 +132,7 @@ func (p *Pool) setExtra(n, active int) {
 		p.logger.Warn("filch: tasks are queued and none starts: workers are blocked; others take their places",
 			"pool", p.name, "workers", p.engine.Size(), "active", active, "added", added)
 	}
-	p.engine.Offer()
+	p.engine.MatchWork()
 }
 
 // sight returns what the policy goes by, and how many tasks are queued.

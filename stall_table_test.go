@@ -39,7 +39,7 @@ func TestWhenAWatchBegins(t *testing.T) {
 			if p.mayHaveTasks() != (p.tasks.some.Load() || p.laden.Load() > 0) {
 				t.Errorf("%s: there may be tasks: %t", name, p.mayHaveTasks())
 			}
-			p.guard()
+			p.ensureWatch()
 			w := p.stallWatch.Load()
 			if (w != nil) != c.begins {
 				t.Errorf("%s: it begins: %t", name, w != nil)
@@ -50,7 +50,7 @@ func TestWhenAWatchBegins(t *testing.T) {
 			if p.soon.Load() != clock.Now()+int64(time.Second)/4 || w.looked.Load() != clock.Now() || w.queued != clock.Now() {
 				t.Errorf("%s: the next look is in %v", name, time.Duration(p.soon.Load()-clock.Now()))
 			}
-			if p.guard(); p.stallWatch.Load() != w {
+			if p.ensureWatch(); p.stallWatch.Load() != w {
 				t.Errorf("%s: a second watch begins", name)
 			}
 			w.end()
@@ -111,7 +111,7 @@ func TestAPauseEndsTheWatch(t *testing.T) {
 		p := New(WithWorkers(1), WithStallTimeout(time.Second))
 		p.engine.TakePlace()
 		p.tasks.push(0, task{})
-		p.guard()
+		p.ensureWatch()
 		w := p.stallWatch.Load()
 		p.paused.Store(true)
 		p.engine.SetExtra(1)

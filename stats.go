@@ -57,8 +57,8 @@ type TaskStats struct {
 	Oldest time.Duration
 }
 
-// taskCounts is what is counted of tasks, but for what their queues count.
-type taskCounts struct {
+// taskTotals is what is counted of tasks, but for what their queues count.
+type taskTotals struct {
 	direct, failed, panicked, cancelled, rejected, helped, stalls atomic.Int64
 	left                                                          atomic.Int64 // tasks that run in the seat of one that is over
 

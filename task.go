@@ -31,8 +31,8 @@ func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) b
 		p.dropped()
 		p.leaveSlot(s)
 		return false
-	case p.watched():
-		p.watch(c, f, func() error { f(c); return nil })
+	case p.isObserved():
+		p.runObserved(c, f, func() error { f(c); return nil })
 	default:
 		f(c)
 	}
@@ -57,7 +57,7 @@ func (f plainTask) about() (string, any) { return "", f }
 
 // crashed counts a task whose function did not return: err is a *PanicError, or
 // ErrGoexit. If handle is set, a panic goes to the handler.
-func (p *Pool) crashed(b body, err error, handle bool) {
+func (p *Pool) crashed(b runnable, err error, handle bool) {
 	panicked, ok := err.(*PanicError)
 	if ok {
 		p.ended.panicked.Add(1)

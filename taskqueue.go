@@ -28,7 +28,7 @@ func (q *taskQueue) init(p *Pool) {
 		q.laden = &p.laden
 	}
 	q.q.Chunks = &chunks
-	q.best.Store(nobodys)
+	q.best.Store(noPriority)
 }
 
 // pushAt adds t, and reports false if the worker was let go. at is what
@@ -80,15 +80,15 @@ func (q *taskQueue) add(priority int, at int64, t task) {
 	q.notEmpty()
 }
 
-// nobodys is a priority below that of any task, but for the last of all.
-const nobodys = math.MaxInt64
+// noPriority is a priority below that of any task, but for the last of all.
+const noPriority = math.MaxInt64
 
 // tellBest notes the priority of the best task, for those who do not have the lock.
 func (q *taskQueue) tellBest() {
 	if q.global != nil {
 		return
 	}
-	best := int64(nobodys)
+	best := int64(noPriority)
 	if q.levels.Len() > 0 {
 		best = int64(q.levels.Best())
 	}
@@ -172,7 +172,7 @@ func (q *taskQueue) give(n int, b *batch) int {
 		n = min(n, policy.MostMoved)
 		q.q.MoveFront(n, &b.q)
 	}
-	q.moved = max(0, q.moved-n)
+	q.foreign = max(0, q.foreign-n)
 	return n
 }
 
@@ -182,7 +182,7 @@ func (q *taskQueue) receive(b *batch, n int) {
 		b.levels.MoveBests(n, q.levels)
 	} else {
 		b.q.MoveChunk(&q.q)
-		q.moved += n
+		q.foreign += n
 	}
 	q.notEmpty()
 }
@@ -199,19 +199,19 @@ func (q *taskQueue) pop(newest bool) (t task, ok bool) {
 		q.tellBest()
 		return a.task, true
 	}
-	if newest && q.q.Len() > q.moved {
+	if newest && q.q.Len() > q.foreign {
 		return q.q.PopBack()
 	}
 	if q.q.Len() == 0 {
 		q.refill()
 	}
-	q.moved = max(0, q.moved-1)
+	q.foreign = max(0, q.foreign-1)
 	return q.q.PopFront()
 }
 
 // takeBack removes the newest task, or the best, if it is one that the caller waits
 // for, who then calls leaveQueue.
-func (q *taskQueue) takeBack(is func(b body) bool) (t task, ok bool) {
+func (q *taskQueue) takeBack(is func(b runnable) bool) (t task, ok bool) {
 	if !q.some.Load() {
 		return t, false
 	}
@@ -227,7 +227,7 @@ func (q *taskQueue) takeBack(is func(b body) bool) (t task, ok bool) {
 		return task{}, false
 	}
 	q.q.PopBack()
-	q.moved = min(q.moved, q.q.Len())
+	q.foreign = min(q.foreign, q.q.Len())
 	return t, true
 }
 

@@ -184,8 +184,8 @@ func TestNotesAreFoundByNumber(t *testing.T) {
 	if c.waitsFor(1) != newer {
 		t.Error("the newest wait is another")
 	}
-	c.extra().options.name = "c"
-	if c.notes(0) != &c.extra().waits || c.name() != "c" {
+	c.needExtras().options.name = "c"
+	if c.notes(0) != &c.needExtras().waits || c.name() != "c" {
 		t.Error("a task without a seat has notes of its own")
 	}
 }

@@ -79,7 +79,7 @@ func (w *Worker) mayGiveWay() bool {
 	}
 	best := p.tasks.best.Load()
 	sight := policy.Way{ByPriority: p.order == ByPriority, Idle: p.engine.Idlers(), Best: best,
-		Elsewhere: best == nobodys && p.laden.Load() != 0, Level: w.engine.Level.Load()}
+		Elsewhere: best == noPriority && p.laden.Load() != 0, Level: w.engine.Level.Load()}
 	switch sight.GivesWay() {
 	case policy.IfMany:
 		return p.moreThanIdle()
@@ -96,8 +96,8 @@ func (w *Worker) giveWay() {
 	if !w.engine.LowerGiveWay() {
 		return
 	}
-	if p.way.asked.Load() != nobodys {
-		p.way.asked.Store(nobodys)
+	if p.way.asked.Load() != noPriority {
+		p.way.asked.Store(noPriority)
 	}
 	if !w.mayGiveWay() {
 		return
@@ -110,7 +110,7 @@ func (w *Worker) giveWay() {
 	})
 }
 
-// enter puts w where passPlace and resume find it.
+// enter puts w where passPlace and letOneGoOn find it.
 func (y *way) enter(w *Worker) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -151,7 +151,7 @@ func (p *Pool) goesOn(turn bool) (level int64, ok bool) {
 		return math.MaxInt64, turn || !p.mayHaveTasks()
 	case turn:
 		return best, true
-	case best == nobodys:
+	case best == noPriority:
 		return best, p.laden.Load() <= 0
 	default:
 		return best - 1, best > engine.Nothing
@@ -177,9 +177,9 @@ func (w *Worker) passPlace() {
 	}
 }
 
-// resume gives a free place to one that gave way, if any may go on, and reports
+// letOneGoOn gives a free place to one that gave way, if any may go on, and reports
 // whether it did.
-func (p *Pool) resume() bool {
+func (p *Pool) letOneGoOn() bool {
 	level, ok := p.goesOn(false)
 	if !ok {
 		return false

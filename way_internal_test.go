@@ -107,7 +107,7 @@ func TestWhatBeginsLaterIsAsked(t *testing.T) {
 	w := workers[2]
 	w.engine.Level.Store(engine.Nothing)
 	p.urge()
-	p.tasks.best.Store(nobodys) // it was taken
+	p.tasks.best.Store(noPriority) // it was taken
 	w.setLevel(10)
 	p.tasks.best.Store(5)
 	if p.urge(); atomic.LoadUint32(&w.engine.Demand) != engine.GiveWay {

@@ -27,15 +27,15 @@ func TestWhoMayGoOn(t *testing.T) {
 		level       int64
 		ok          bool
 	}{
-		{LIFO, true, nobodys, 1, false, math.MaxInt64, true},
+		{LIFO, true, noPriority, 1, false, math.MaxInt64, true},
 		{ByPriority, true, 3, 1, false, math.MaxInt64, true},
 		{ByPriority, true, 3, 1, true, math.MaxInt64, true},
-		{FIFO, false, nobodys, 0, false, math.MaxInt64, true},
-		{FIFO, false, nobodys, 1, false, math.MaxInt64, false},
-		{FIFO, false, nobodys, 1, true, math.MaxInt64, true},
+		{FIFO, false, noPriority, 0, false, math.MaxInt64, true},
+		{FIFO, false, noPriority, 1, false, math.MaxInt64, false},
+		{FIFO, false, noPriority, 1, true, math.MaxInt64, true},
 		{ByPriority, false, 3, 1, true, 3, true},
-		{ByPriority, false, nobodys, 0, false, nobodys, true},
-		{ByPriority, false, nobodys, 1, false, nobodys, false},
+		{ByPriority, false, noPriority, 0, false, noPriority, true},
+		{ByPriority, false, noPriority, 1, false, noPriority, false},
 		{ByPriority, false, 3, 0, false, 2, true},
 		{ByPriority, false, engine.Nothing + 1, 0, false, engine.Nothing, true},
 		{ByPriority, false, engine.Nothing, 0, false, math.MaxInt64, false},
@@ -265,11 +265,11 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 	goOn := func() int { return total - int(p.way.n.Load()) }
 	wait(3)
 	p.laden.Store(1)
-	if p.resume() || goOn() != 0 {
+	if p.letOneGoOn() || goOn() != 0 {
 		t.Error("one goes on before a task")
 	}
 	p.laden.Store(0)
-	for p.resume() {
+	for p.letOneGoOn() {
 	}
 	if n := placesOf(p).active; goOn() != 2 || n != 2 {
 		t.Errorf("%d go on, with %d places of 2", goOn(), n)

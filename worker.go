@@ -45,5 +45,5 @@ func (w *Worker) Poll() {
 // what is left, which is offered to them at once. The loops of package par do so. Like
 // Poll, Demand lets w give way to tasks. It costs an atomic load.
 func (w *Worker) Demand() bool {
-	return atomic.LoadUint32(&w.engine.Demand) != engine.None && w.engine.Lacks()
+	return atomic.LoadUint32(&w.engine.Demand) != engine.None && w.engine.HasUnmetDemand()
 }

@@ -23,19 +23,19 @@ func tryDo(s filch.Scope, f func(w *filch.Worker)) error {
 	return nil
 }
 
-// tryEach is each for what returns an error: filch.ErrClosed if the pool is closed, before
+// tryLoop is each for what returns an error: filch.ErrClosed if the pool is closed, before
 // anything is done, or when others are needed.
-func tryEach(s filch.Scope, n int, f any, c config, body func(lo, hi int)) error {
+func tryLoop(s filch.Scope, n int, f any, c config, body func(lo, hi int)) error {
 	if n > 0 && closed(s) {
 		return filch.ErrClosed
 	}
-	from := alone(n, f, c, body)
+	from := runSerial(n, f, c, body)
 	if from == n {
 		return nil
 	}
 	if w, ok := s.(*filch.Worker); ok {
-		divide(w, from, n, f, c, body)
+		runAdaptive(w, from, n, f, c, body)
 		return nil
 	}
-	return tryDo(s, func(w *filch.Worker) { divide(w, from, n, f, c, body) })
+	return tryDo(s, func(w *filch.Worker) { runAdaptive(w, from, n, f, c, body) })
 }

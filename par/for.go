@@ -20,8 +20,8 @@ func For(s filch.Scope, n int, f func(i int), opts ...Option) {
 	checkFunc("For", f == nil)
 	b, c := forBody(f), configOf("For", opts, grain)
 	c.single = true
-	if from := alone(n, f, c, b.run); from < n { // each, without an allocation if it is small
-		divide(s, from, n, f, c, b.run)
+	if from := runSerial(n, f, c, b.run); from < n { // each, without an allocation if it is small
+		runAdaptive(s, from, n, f, c, b.run)
 	}
 }
 
@@ -46,7 +46,7 @@ func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option
 	checkFunc("ForScope", f == nil)
 	c := configOf("ForScope", opts, grain)
 	c.single = true
-	eachWith(s, n, f, c, func(s filch.Scope, lo, hi int) {
+	runLoopIn(s, n, f, c, func(s filch.Scope, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			f(s, i)
 		}
@@ -62,10 +62,10 @@ func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 	checkFunc("ForRange", f == nil)
 	c := configOf("ForRange", opts, grain)
 	if c.grain == 0 {
-		each(s, n, f, c, f)
+		runLoop(s, n, f, c, f)
 		return
 	}
-	each(s, n, f, c, func(lo, hi int) { // the last may be shorter
+	runLoop(s, n, f, c, func(lo, hi int) { // the last may be shorter
 		for lo < hi {
 			end := lo + min(c.grain, hi-lo)
 			f(lo, end)
@@ -96,7 +96,7 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 	if rows > math.MaxInt/columns {
 		panic(fmt.Sprintf("par: ForTiles: %d times %d tiles are too many", columns, rows))
 	}
-	each(s, columns*rows, f, config{single: true}, func(lo, hi int) {
+	runLoop(s, columns*rows, f, config{single: true}, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			x, y := i%columns*side, i/columns*side
 			f(x, y, x+min(side, width-x), y+min(side, height-y))
@@ -110,7 +110,7 @@ func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 	checkFunc("Each", f == nil)
 	c := configOf("Each", opts, grain)
 	c.single = true
-	each(s, len(x), f, c, func(lo, hi int) {
+	runLoop(s, len(x), f, c, func(lo, hi int) {
 		for i, v := range x[lo:hi] {
 			f(lo+i, v)
 		}
@@ -133,7 +133,7 @@ func eachErr(s filch.Scope, n int, f any, c config, g func(i int) error) error {
 	var e failures
 	e.limit.Store(int64(n))
 	c.limit, c.single = &e.limit, true
-	err := tryEach(s, n, f, c, func(lo, hi int) {
+	err := tryLoop(s, n, f, c, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if c.ctx != nil && c.ctx.Err() != nil {
 				e.stop(c.ctx)

@@ -15,13 +15,13 @@ import (
 func partials[P any](s filch.Scope, n int, f any, k kind, begin func() P, add func(p P, lo, hi int)) []P {
 	first := begin()
 	c := config{kind: k}
-	from := alone(n, f, c, func(lo, hi int) { add(first, lo, hi) })
+	from := runSerial(n, f, c, func(lo, hi int) { add(first, lo, hi) })
 	free := []P{first}
 	if from == n {
 		return free
 	}
 	var mu sync.Mutex
-	divide(s, from, n, f, c, func(lo, hi int) {
+	runAdaptive(s, from, n, f, c, func(lo, hi int) {
 		mu.Lock()
 		last := len(free) - 1
 		var p P
@@ -119,7 +119,7 @@ func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T
 	size := max(1<<12, n/64)
 	blocks := make([]block, (n-1)/size+1)
 	numbers := make([]uint32, n)
-	eachBlock(s, n, size, GroupBy[K, T], toCount, func(i, lo, hi int) {
+	runBlocks(s, n, size, GroupBy[K, T], toCount, func(i, lo, hi int) {
 		var b block
 		known := map[K]uint32{}
 		for at, k := range keys[lo:hi] {
@@ -168,7 +168,7 @@ func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T
 			groups[g].next, b.next[number] = groups[g].next+b.next[number], groups[g].next
 		}
 	}
-	eachBlock(s, n, size, GroupBy[K, T], inRanges, func(i, lo, hi int) {
+	runBlocks(s, n, size, GroupBy[K, T], inRanges, func(i, lo, hi int) {
 		next := blocks[i].next
 		for at, number := range numbers[lo:hi] {
 			all[next[number]] = x[lo+at]

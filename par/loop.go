@@ -60,16 +60,16 @@ var spans = filch.NewFunc(func(f *filch.Frame[span, struct{}], s span) struct{} 
 	return struct{}{}
 })
 
-// each calls body for all of [0, n), in parts; f is the function of the caller's, whose
+// runLoop calls body for all of [0, n), in parts; f is the function of the caller's, whose
 // cost is known to be like that of the last time.
-func each(s filch.Scope, n int, f any, c config, body func(lo, hi int)) {
-	if from := alone(n, f, c, body); from < n {
-		divide(s, from, n, f, c, body)
+func runLoop(s filch.Scope, n int, f any, c config, body func(lo, hi int)) {
+	if from := runSerial(n, f, c, body); from < n {
+		runAdaptive(s, from, n, f, c, body)
 	}
 }
 
-// divide goes through [from, n), with the other workers if they ask.
-func divide(s filch.Scope, from, n int, f any, c config, body func(lo, hi int)) {
+// runAdaptive goes through [from, n), with the other workers if they ask.
+func runAdaptive(s filch.Scope, from, n int, f any, c config, body func(lo, hi int)) {
 	l := &loop{config: c, body: body, of: costOf(f, c.kind)}
 	l.describe(f, from, n)
 	spans.Call(s, span{l, from, n})
@@ -81,21 +81,21 @@ func (l *loop) describe(f any, from, n int) {
 	l.Done.Store(int64(from) * l.elements())
 }
 
-// eachWith is each for a body that takes the scope it is called in.
-func eachWith(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
-	if from := alone(n, f, c, func(lo, hi int) { body(s, lo, hi) }); from < n {
+// runLoopIn is each for a body that takes the scope it is called in.
+func runLoopIn(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
+	if from := runSerial(n, f, c, func(lo, hi int) { body(s, lo, hi) }); from < n {
 		l := &loop{config: c, with: body, of: costOf(f, c.kind)}
 		l.describe(f, from, n)
 		spans.Call(s, span{l, from, n})
 	}
 }
 
-// eachBlock calls body for each block of size elements. What an element costs is known of f.
-func eachBlock(s filch.Scope, n, size int, f any, k kind, body func(i, lo, hi int)) {
+// runBlocks calls body for each block of size elements. What an element costs is known of f.
+func runBlocks(s filch.Scope, n, size int, f any, k kind, body func(i, lo, hi int)) {
 	if n == 0 {
 		return
 	}
-	each(s, (n-1)/size+1, f, config{unit: int64(size), kind: k, single: true}, func(first, last int) {
+	runLoop(s, (n-1)/size+1, f, config{unit: int64(size), kind: k, single: true}, func(first, last int) {
 		for i := first; i < last; i++ {
 			lo := i * size
 			body(i, lo, lo+min(size, n-lo))
@@ -253,10 +253,10 @@ func (c *cost) learn(each, took int64) {
 	}
 }
 
-// alone goes through [0, n) as far as it takes no longer than what is not worth dividing,
+// runSerial goes through [0, n) as far as it takes no longer than what is not worth dividing,
 // and returns how far it got. body does not escape, so that small inputs cost no
-// allocation where the caller has another one for divide.
-func alone(n int, f any, conf config, body func(lo, hi int)) (from int) {
+// allocation where the caller has another one for runAdaptive.
+func runSerial(n int, f any, conf config, body func(lo, hi int)) (from int) {
 	c := costOf(f, conf.kind)
 	each := c.known() * conf.elements()
 	switch {

@@ -76,11 +76,11 @@ func partition[T any](w *filch.Worker, x []T, pivot T, bound int, compare func(a
 	}
 	size := max(fewPartitioned/2, len(x)>>8)
 	mids := make([]int, (len(x)-1)/size+1)
-	eachBlock(w, len(x), size, compare, toCompare, func(i, lo, hi int) {
+	runBlocks(w, len(x), size, compare, toCompare, func(i, lo, hi int) {
 		mids[i] = lo + partitionBlock(x[lo:hi], pivot, bound, compare)
 	})
 	swaps, mid := misplaced(mids, size, len(x))
-	eachBlock(w, len(swaps), 1, misplaced, asIs, func(i, _, _ int) {
+	runBlocks(w, len(swaps), 1, misplaced, asIs, func(i, _, _ int) {
 		a, b := x[swaps[i].high:][:swaps[i].n], x[swaps[i].low:][:swaps[i].n]
 		for i := range a {
 			a[i], b[i] = b[i], a[i]

@@ -205,7 +205,7 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
 		})
 		differ[b] = d
 	}
-	eachBlock(s, len(x), size, sortBits[U], asIs, count)
+	runBlocks(s, len(x), size, sortBits[U], asIs, count)
 	all := U(0)
 	for _, d := range differ {
 		all |= d
@@ -213,7 +213,7 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
 	if highest := uint(max(0, bits.Len64(uint64(all))-8)); highest != shift {
 		shift = highest
 		clear(next)
-		eachBlock(s, len(x), size, sortBits[U], asIs, count)
+		runBlocks(s, len(x), size, sortBits[U], asIs, count)
 	}
 	var ends [digits]int
 	at := 0
@@ -223,7 +223,7 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
 		}
 		ends[d] = at
 	}
-	eachBlock(s, len(x), size, sortBits[U], inRanges, func(b, lo, hi int) {
+	runBlocks(s, len(x), size, sortBits[U], inRanges, func(b, lo, hi int) {
 		n := &next[b]
 		k.inBits(x[lo:hi], func(some []U) {
 			for _, v := range some {
@@ -234,7 +234,7 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
 			}
 		})
 	})
-	eachWith(s, digits, sortDigits[U], config{grain: 1}, func(s filch.Scope, lo, hi int) {
+	runLoopIn(s, digits, sortDigits[U], config{grain: 1}, func(s filch.Scope, lo, hi int) {
 		for d := lo; d < hi; d++ {
 			first := 0
 			if d > 0 {
@@ -387,7 +387,7 @@ func sortTexts(s filch.Scope, x []text, skip, level int) {
 	// Those of one key, which are found before any is given another.
 	const size = 1 << 12
 	parts := make([][][2]int, (len(x)-1)/size+1)
-	eachBlock(s, len(x), size, sortTexts, asIs, func(i, lo, hi int) {
+	runBlocks(s, len(x), size, sortTexts, asIs, func(i, lo, hi int) {
 		for ; lo < hi && lo > 0 && x[lo].key == x[lo-1].key; lo++ { // they begin before
 		}
 		for lo < hi {
@@ -402,7 +402,7 @@ func sortTexts(s filch.Scope, x []text, skip, level int) {
 		}
 	})
 	groups := slices.Concat(parts...)
-	eachWith(s, len(groups), ties, config{single: true}, func(s filch.Scope, lo, hi int) {
+	runLoopIn(s, len(groups), ties, config{single: true}, func(s filch.Scope, lo, hi int) {
 		for _, g := range groups[lo:hi] {
 			ties(s, x[g[0]:g[1]], skip+8, level)
 		}

@@ -32,13 +32,13 @@ func (c *config) blockSize(n int) int {
 // nil is next to nothing.
 func fold[R any](s filch.Scope, n, size int, of any, k kind, opOf any, block func(lo, hi int) R, op func(a, b R) R) R {
 	t := tree[R]{make([]R, (n-1)/size+1), op}
-	eachBlock(s, n, size, of, k, func(i, lo, hi int) { t.parts[i] = block(lo, hi) })
+	runBlocks(s, n, size, of, k, func(i, lo, hi int) { t.parts[i] = block(lo, hi) })
 	level, from := 1, 0
 	if len(t.parts) > 1 && (opOf == nil || costOf(opOf, asIs).cheap(len(t.parts))) {
 		level, from = t.serially(opOf != nil)
 	}
 	for level < len(t.parts) {
-		each(s, t.pairs(level)-from, opOf, config{}, func(lo, hi int) { t.combine(level, from+lo, from+hi) })
+		runLoop(s, t.pairs(level)-from, opOf, config{}, func(lo, hi int) { t.combine(level, from+lo, from+hi) })
 		level, from = 2*level, 0
 	}
 	return t.parts[0]
@@ -309,7 +309,7 @@ func scan[T any](s filch.Scope, x []T, op func(a, b T) T, write func(lo, hi int,
 	c := config{unit: int64(size)}
 	end := func(i int) int { return min((i+1)*size, len(x)) }
 	var before T
-	done := alone(blocks, op, c, func(first, last int) {
+	done := runSerial(blocks, op, c, func(first, last int) {
 		for i := first; i < last; i++ {
 			next := before
 			if i+1 < blocks { // before x is written, which may be dst
@@ -326,7 +326,7 @@ func scan[T any](s filch.Scope, x []T, op func(a, b T) T, write func(lo, hi int,
 	}
 	totals := make([]T, blocks+1) // of all before a block
 	totals[done] = before
-	each(s, blocks-1-done, op, c, func(first, last int) {
+	runLoop(s, blocks-1-done, op, c, func(first, last int) {
 		for i := done + first; i < done+last; i++ {
 			totals[i+1] = fromLeft(x[i*size:end(i)], op)
 		}
@@ -336,7 +336,7 @@ func scan[T any](s filch.Scope, x []T, op func(a, b T) T, write func(lo, hi int,
 			totals[i+1] = op(totals[i], totals[i+1])
 		}
 	})
-	each(s, blocks-done, op, c, func(first, last int) {
+	runLoop(s, blocks-done, op, c, func(first, last int) {
 		for i := done + first; i < done+last; i++ {
 			write(i*size, end(i), totals[i], i > 0)
 		}
@@ -389,7 +389,7 @@ func holds(s filch.Scope, n int, f any, c config, right func(lo, hi int) bool) b
 	var limit atomic.Int64
 	limit.Store(int64(n))
 	c.limit = &limit
-	each(s, n, f, c, func(lo, hi int) {
+	runLoop(s, n, f, c, func(lo, hi int) {
 		if !right(lo, hi) {
 			limit.Store(-1)
 		}
@@ -401,7 +401,7 @@ func find[T any](s filch.Scope, x []T, f func(v T) bool, first bool) int {
 	var limit, found atomic.Int64
 	limit.Store(int64(len(x)))
 	found.Store(-1)
-	each(s, len(x), f, config{limit: &limit, single: true}, func(lo, hi int) {
+	runLoop(s, len(x), f, config{limit: &limit, single: true}, func(lo, hi int) {
 		for i, v := range x[lo:hi] {
 			if !f(v) {
 				continue

@@ -47,7 +47,7 @@ func FromSeq[T any](s filch.Scope, seq iter.Seq[T], f func(v T), opts ...Option)
 	check("FromSeq", s)
 	checkFunc("FromSeq", f == nil || seq == nil)
 	for batch := range batches(seq, configOf("FromSeq", opts, grain)) {
-		each(s, len(batch), f, config{single: true}, func(lo, hi int) {
+		runLoop(s, len(batch), f, config{single: true}, func(lo, hi int) {
 			for _, v := range batch[lo:hi] {
 				f(v)
 			}

@@ -30,8 +30,8 @@ func MapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, opts ...Opt
 func mapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, c config) {
 	b := mapBody[T, R]{dst, x, f}
 	c.single = true
-	if from := alone(len(x), f, c, b.run); from < len(x) { // as in For
-		divide(s, from, len(x), f, c, b.run)
+	if from := runSerial(len(x), f, c, b.run); from < len(x) { // as in For
+		runAdaptive(s, from, len(x), f, c, b.run)
 	}
 }
 
@@ -74,7 +74,7 @@ func Fill[T any](s filch.Scope, x []T, v T) {
 		}
 		return
 	}
-	each(s, len(x), Fill[T], config{}, func(lo, hi int) {
+	runLoop(s, len(x), Fill[T], config{}, func(lo, hi int) {
 		x := x[lo:hi]
 		n := min(len(x), 64)
 		for i := range x[:n] {
@@ -98,7 +98,7 @@ func Copy[T any](s filch.Scope, dst, x []T) int {
 	if size := int(max(unsafe.Sizeof(x[0]), 1)); n > 64<<20/size {
 		c.grain = 4 << 20 / size // so long that copy goes around the caches
 	}
-	each(s, n, Copy[T], c, func(lo, hi int) { copy(dst[lo:hi], x[lo:hi]) })
+	runLoop(s, n, Copy[T], c, func(lo, hi int) { copy(dst[lo:hi], x[lo:hi]) })
 	return n
 }
 
@@ -108,7 +108,7 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 	check("Filter", s)
 	checkFunc("Filter", f == nil)
 	var kept []T
-	from := alone(len(x), f, config{}, func(lo, hi int) {
+	from := runSerial(len(x), f, config{}, func(lo, hi int) {
 		for _, v := range x[lo:hi] {
 			if f(v) {
 				kept = append(kept, v)
@@ -130,7 +130,7 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 func Partition[T any](s filch.Scope, x []T, f func(v T) bool) (yes, no []T) {
 	check("Partition", s)
 	checkFunc("Partition", f == nil)
-	from := alone(len(x), f, config{}, func(lo, hi int) {
+	from := runSerial(len(x), f, config{}, func(lo, hi int) {
 		for _, v := range x[lo:hi] {
 			if f(v) {
 				yes = append(yes, v)
@@ -185,7 +185,7 @@ func choose[T any](s filch.Scope, x []T, f func(v T) bool) choice {
 			}
 		}
 	} else {
-		eachBlock(s, len(x), 64, f, asIs, func(i, lo, hi int) {
+		runBlocks(s, len(x), 64, f, asIs, func(i, lo, hi int) {
 			word := uint64(0)
 			for k, v := range x[lo:hi] {
 				if f(v) {
@@ -201,7 +201,7 @@ func choose[T any](s filch.Scope, x []T, f func(v T) bool) choice {
 
 // gather moves the elements that were chosen to dst.
 func gather[T any](s filch.Scope, dst, x []T, c choice) {
-	eachBlock(s, len(x), 64, gather[T], asIs, func(i, lo, hi int) {
+	runBlocks(s, len(x), 64, gather[T], asIs, func(i, lo, hi int) {
 		to, word := c.before[i], c.words[i]
 		if n := hi - lo; n < 64 {
 			word &= 1<<n - 1
@@ -233,7 +233,7 @@ func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 	blocks := (n-1)/size + 1
 	to := make([]uint8, n)
 	counts := make([][256]int, blocks)
-	eachBlock(s, n, size, Shuffle[T], asIs, func(i, lo, hi int) {
+	runBlocks(s, n, size, Shuffle[T], asIs, func(i, lo, hi int) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)+1<<32))
 		random := uint64(0)
 		for k := lo; k < hi; k++ {
@@ -255,14 +255,14 @@ func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 	}
 	ends[piles] = at
 	dealt := make([]T, n)
-	eachBlock(s, n, size, Shuffle[T], asIs, func(i, lo, hi int) {
+	runBlocks(s, n, size, Shuffle[T], asIs, func(i, lo, hi int) {
 		for k := lo; k < hi; k++ {
 			c := &counts[i][to[k]]
 			dealt[*c] = x[k]
 			*c++
 		}
 	})
-	each(s, piles, shuffle[T], config{grain: 1}, func(lo, hi int) {
+	runLoop(s, piles, shuffle[T], config{grain: 1}, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			pile := dealt[ends[p]:ends[p+1]]
 			shuffle(pile, seed, uint64(p))

@@ -105,7 +105,7 @@ func inOrder[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
 
 func reverse[T any](s filch.Scope, x []T) {
 	n := len(x)
-	each(s, n/2, reverse[T], config{}, func(lo, hi int) {
+	runLoop(s, n/2, reverse[T], config{}, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			x[i], x[n-1-i] = x[n-1-i], x[i]
 		}

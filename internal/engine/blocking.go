@@ -20,16 +20,16 @@ func (w *Worker) LendFor(f func()) {
 
 // beginBlocking gives up w's place, if it has one.
 func (w *Worker) beginBlocking() {
-	w.owed = max(0, w.owed-w.publish(math.MaxInt))
+	w.unpaid = max(0, w.unpaid-w.publish(math.MaxInt))
 	w.blocking = true
 	w.Tell(event.Lent, nil)
-	w.lend() // and wakes somebody for what was published, or asks for more
+	w.block() // and wakes somebody for what was published, or asks for more
 }
 
 // endBlocking takes a place for w again.
 func (w *Worker) endBlocking() {
 	w.blocking = false
-	w.resume()
+	w.unblock()
 }
 
 // checkUse panics if w is used by what it called by Blocking.
@@ -52,7 +52,7 @@ func (w *Worker) Suspend(enter func()) {
 	enter()
 	doing := w.doing.Load()
 	w.Note(AtWay, nil, 0)
-	w.block()
+	w.waitBlocked()
 	w.doing.Store(doing)
 }
 

@@ -8,11 +8,11 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// Lacks reports whether there is demand that the forks that are public do not meet. It is not
+// HasUnmetDemand reports whether there is demand that the forks that are public do not meet. It is not
 // inlined, so that Demand is.
 //
 //go:noinline
-func (w *Worker) Lacks() bool {
+func (w *Worker) HasUnmetDemand() bool {
 	if atomic.LoadUint32(&w.Demand) == GiveWay {
 		w.pool.source.GiveWay(w)
 	}
@@ -67,10 +67,10 @@ func (w *Worker) Answer() {
 		idle = p.Idlers()
 		public = w.own.Len()
 	}
-	todo := w.credit.Answer(level, w.owed, public, idle)
+	todo := w.credit.Answer(level, w.unpaid, public, idle)
 	moved := w.publish(todo.Most)
 	var next policy.Demand
-	w.owed, next = w.credit.Answered(level, todo, moved)
+	w.unpaid, next = w.credit.Answered(level, todo, moved)
 	// If demand rises from supply to hunger meanwhile, it stays up. If it was
 	// hunger, something was published, and Wake sees what has become free, or
 	// nothing was, and it is raised again.
@@ -96,8 +96,8 @@ func (w *Worker) earn() int {
 // how many it moved.
 func (w *Worker) publish(n int) (moved int) {
 	labels := w.labelsToShare()
-	for moved < n && w.first < len(w.acts) {
-		j := w.acts[w.first].Publish()
+	for moved < n && w.first < len(w.activations) {
+		j := w.activations[w.first].Publish()
 		switch {
 		case j != nil:
 			j.owner, j.level, j.labels = w, w.Level.Load(), labels
@@ -105,7 +105,7 @@ func (w *Worker) publish(n int) (moved int) {
 			w.tellOf(event.Published, nil, j) // before it can be stolen
 			w.own.Push(j)                     // (W10)
 			moved++
-		case w.first < len(w.acts)-1:
+		case w.first < len(w.activations)-1:
 			w.first++
 		default:
 			n = moved

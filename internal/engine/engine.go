@@ -45,9 +45,9 @@ type Source interface {
 	// Found is called when a worker has found something to do, or a place was offered: what
 	// is queued may have to wait.
 	Found()
-	// Offer is called when a place is free, or more of them are. It reports whether something
+	// PlaceFree is called when a place is free, or more of them are. It reports whether something
 	// is queued that a worker should be woken for.
-	Offer() bool
+	PlaceFree() bool
 	// Waiting reports whether a goroutine waits for a place that it has given to the Source.
 	Waiting() bool
 	// Woken is called when a worker is woken.
@@ -110,8 +110,8 @@ func (p *Pool) Init(source Source, wrap func(v any) error) {
 	p.forkers.Store(&[]*Worker{})
 }
 
-// Mark calls then with the mark of p below it on the stack.
-func (p *Pool) Mark(then tag.Step) { tag.Below(p.Number, then) }
+// Tag calls then with the mark of p below it on the stack.
+func (p *Pool) Tag(then tag.Step) { tag.Below(p.Number, then) }
 
 // Follow takes over the limit from GOMAXPROCS, unless it is fixed, and returns
 // GOMAXPROCS. It is called when a worker begins to search, by what could not
@@ -120,7 +120,7 @@ func (p *Pool) Follow() int {
 	procs := runtime.GOMAXPROCS(0)
 	n := int32(min(procs, MaxWorkers))
 	if !p.fixed.Load() && p.limit.Load() != n && p.SetLimit(n, false) {
-		p.Offer()
+		p.MatchWork()
 	}
 	return procs
 }

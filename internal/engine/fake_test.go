@@ -53,7 +53,7 @@ func (s *tasks) Look(w *Worker) bool {
 
 func (s *tasks) Serve(w **Worker) { (*w).Self.(*own).next() }
 
-func (s *tasks) Offer() bool {
+func (s *tasks) PlaceFree() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.queue) > 0

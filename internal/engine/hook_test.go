@@ -137,7 +137,7 @@ func TestHookOfWaits(t *testing.T) {
 	<-over
 	s.expect("worker", "worker 0   publishes fork 0.1", "worker 1   steals fork 0.1 from worker 0", "worker 0   waits for fork 0.1 on worker 1",
 		"worker 1   finishes fork 0.1 of worker 0", "worker 1   passes its place on to worker 0", "worker 0   goes on")
-	if !thief.regain() {
+	if !thief.tryPlace() {
 		t.Error("no place is free")
 	}
 	s.expect("", "worker 1   goes on")
@@ -154,7 +154,7 @@ func TestHookOfAReplacedPlace(t *testing.T) {
 	w.helping = 1
 	w.execute(j)
 	s.expect("", "worker 0   finishes fork 0.0 of worker 1", "worker 0   passes its place on to worker 1")
-	w.replace()
+	w.unblockIfPassed()
 	s.expect("", "worker 0   goes on")
 }
 

@@ -105,11 +105,11 @@ func TestPlacesAreCounted(t *testing.T) {
 	}
 	w := testWorker(p, 0)
 	w.Hold.YieldPlace()
-	if w.regain() || w.Hold.Load().HasPlace() {
+	if w.tryPlace() || w.Hold.Load().HasPlace() {
 		t.Error("a place was regained that is not free")
 	}
 	_ = p.Places.Leave()
-	if !w.regain() || !w.Hold.Load().HasPlace() || placesOf(p) != (counted{active: 3}) {
+	if !w.tryPlace() || !w.Hold.Load().HasPlace() || placesOf(p) != (counted{active: 3}) {
 		t.Errorf("the place was not regained: %v", p.Places.Load())
 	}
 	setPlaces(p, counted{4, 2, 5})

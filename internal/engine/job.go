@@ -88,9 +88,9 @@ func (w *Worker) finish(j *Job) {
 //
 // It reports false if j turns out not to be stolen after all.
 func (w *Worker) await(j *Job) bool {
-	for !w.watch(j) {
+	for !w.spinOrHelp(j) {
 		if j.state.isReturned() && w.pool.global.remove(j) {
-			w.replace()
+			w.unblockIfPassed()
 			return false
 		}
 		// A channel belongs to the synctest bubble that it is made in, so it is
@@ -101,26 +101,26 @@ func (w *Worker) await(j *Job) bool {
 			w.tellOf(event.Blocked, thief, j)
 			doing := w.doing.Load()
 			w.Note(AtJoin, thief, 0)
-			w.block()
+			w.waitBlocked()
 			w.doing.Store(doing)
 			return true
 		}
 	}
-	w.replace()
+	w.unblockIfPassed()
 	return true
 }
 
-// replace takes a place for w if it passed its own on while it helped. That is an
+// unblockIfPassed takes a place for w if it passed its own on while it helped. That is an
 // extra place, until the next worker to look for work gives up its own.
-func (w *Worker) replace() {
+func (w *Worker) unblockIfPassed() {
 	if w.passed {
 		w.passed = false
-		w.resume()
+		w.unblock()
 	}
 }
 
-// resume ends a time in which w counted as blocked, and takes a place for it.
-func (w *Worker) resume() {
+// unblock ends a time in which w counted as blocked, and takes a place for it.
+func (w *Worker) unblock() {
 	if w.Hold.RetakePlace() {
 		w.pool.Unblock()
 	} else {
@@ -129,9 +129,9 @@ func (w *Worker) resume() {
 	w.Tell(event.Resumed, nil)
 }
 
-// watch waits for j, and helps with it, for as long as that may be cheaper than
+// spinOrHelp waits for j, and helps with it, for as long as that may be cheaper than
 // to block. It reports whether j is done.
-func (w *Worker) watch(j *Job) bool {
+func (w *Worker) spinOrHelp(j *Job) bool {
 	// A result that is about to come is not worth disturbing the thief for.
 	for range 2000 {
 		if j.done() { // (R20)
@@ -156,11 +156,11 @@ func (w *Worker) watch(j *Job) bool {
 	return j.done()
 }
 
-// block gives up w's place, if it has one, and waits for another.
-func (w *Worker) block() {
+// waitBlocked gives up w's place, if it has one, and waits for another.
+func (w *Worker) waitBlocked() {
 	w.count.waits++
 	if !w.passed {
-		w.lend()
+		w.block()
 	}
 	<-w.wakeup
 	w.passed = false
@@ -171,8 +171,8 @@ func (w *Worker) block() {
 	w.Tell(event.Resumed, nil)
 }
 
-// lend gives up w's place, if it has one, and counts it as blocked.
-func (w *Worker) lend() {
+// block gives up w's place, if it has one, and counts it as blocked.
+func (w *Worker) block() {
 	if w.Hold.YieldPlace() {
 		w.pool.Block()
 	} else {

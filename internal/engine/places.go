@@ -56,7 +56,7 @@ func (p *Pool) Wake() bool {
 			w.count.wakes++
 			w.Tell(event.Woken, nil)
 			w.runs.Store(true) // by now: on a busy machine its goroutine may not run for long
-			go p.Mark(w.run)
+			go p.Tag(w.run)
 			return true
 		}
 	}
@@ -151,8 +151,8 @@ func (w *Worker) EndSearch() bool {
 	return true
 }
 
-// regain takes a free place for w, if there is one.
-func (w *Worker) regain() bool {
+// tryPlace takes a free place for w, if there is one.
+func (w *Worker) tryPlace() bool {
 	if !w.pool.TakePlace() {
 		return false
 	}
@@ -215,13 +215,13 @@ func (p *Pool) left(s place.State, look bool) {
 		return
 	}
 	if look && s.Searching() == 0 {
-		p.Offer()
+		p.MatchWork()
 	}
 }
 
-// Offer sees to it that whatever work there is finds the free place.
-func (p *Pool) Offer() {
-	if p.source.Offer() || p.global.n.Load() > 0 { // (R11)
+// MatchWork sees to it that whatever work there is finds the free place.
+func (p *Pool) MatchWork() {
+	if p.source.PlaceFree() || p.global.n.Load() > 0 { // (R11)
 		p.Wake()
 		p.source.Found()
 		return

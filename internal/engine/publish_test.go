@@ -23,11 +23,11 @@ func TestWhatAWorkerPublishes(t *testing.T) {
 			before := w.own.Len()
 			w.earn()
 			w.credit.Spend(policy.MaxCredit) // there is none
-			w.Demand, w.owed = demand, owed
+			w.Demand, w.unpaid = demand, owed
 			w.Answer()
-			if n := w.own.Len(); n != before+public || w.owed != left || w.Demand != after || w.count.published != n {
+			if n := w.own.Len(); n != before+public || w.unpaid != left || w.Demand != after || w.count.published != n {
 				t.Errorf("%s: %d more are public, not %d; %d are owed, not %d; demand %d, not %d; %d were published",
-					what, n-before, public, w.owed, left, w.Demand, after, w.count.published)
+					what, n-before, public, w.unpaid, left, w.Demand, after, w.count.published)
 			}
 		}
 		answer("hunger", Hunger, 0, 3, 0, None)
@@ -49,8 +49,8 @@ func TestWhatAWorkerPublishes(t *testing.T) {
 			t.Errorf("%d and %d are public; the first with private ones is %d", f.public, g.public, w.first)
 		}
 		w.Pop()
-		if w.first != 0 || len(w.acts) != 1 {
-			t.Errorf("the first with private ones is %d of %d", w.first, len(w.acts))
+		if w.first != 0 || len(w.activations) != 1 {
+			t.Errorf("the first with private ones is %d of %d", w.first, len(w.activations))
 		}
 	})
 }
@@ -75,12 +75,12 @@ func TestDemandAtTheStart(t *testing.T) {
 		p := newPool(c.limit)
 		setPlaces(p, c.state)
 		w := testWorker(p, 0)
-		w.Demand, w.owed = c.demand, 7
+		w.Demand, w.unpaid = c.demand, 7
 		for range 2 {
 			w.Start()
 		}
-		if !w.fresh || w.owed != c.owed || w.Demand != c.after || len(*p.forkers.Load()) != 1 || !w.forks.Load() {
-			t.Errorf("%s: %d are owed, demand %d; %d forkers", name, w.owed, w.Demand, len(*p.forkers.Load()))
+		if !w.fresh || w.unpaid != c.owed || w.Demand != c.after || len(*p.forkers.Load()) != 1 || !w.forks.Load() {
+			t.Errorf("%s: %d are owed, demand %d; %d forkers", name, w.unpaid, w.Demand, len(*p.forkers.Load()))
 		}
 	}
 }

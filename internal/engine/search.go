@@ -18,10 +18,10 @@ func (w *Worker) run(uint64, tag.Step) {
 	Unlabel() // the labels of the goroutine that this one was started by
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on
-			go w.pool.Mark(w.run)
+			go w.pool.Tag(w.run)
 		}
 	}()
-	for w.Hold.Load().HasPlace() || w.regain() {
+	for w.Hold.Load().HasPlace() || w.tryPlace() {
 		j, found := w.find()
 		switch {
 		case j != nil:

@@ -4,15 +4,15 @@ package engine
 type Checkpoint struct{ acts, forks int }
 
 func (w *Worker) Checkpoint() Checkpoint {
-	m := Checkpoint{acts: len(w.acts)}
+	m := Checkpoint{acts: len(w.activations)}
 	if m.acts > 0 {
-		m.forks = w.acts[m.acts-1].Forks()
+		m.forks = w.activations[m.acts-1].Forks()
 	}
 	return m
 }
 
 // CheckpointAt is Checkpoint for a newest activation with n forks.
-func (w *Worker) CheckpointAt(n int) Checkpoint { return Checkpoint{len(w.acts), n} }
+func (w *Worker) CheckpointAt(n int) Checkpoint { return Checkpoint{len(w.activations), n} }
 
 // Try calls f. If f panics, the forks it has left open are dropped, and the
 // panic is returned. If f ends in runtime.Goexit, they are dropped as well, and
@@ -39,14 +39,14 @@ func (w *Worker) Caught(m Checkpoint, v any) (err error) {
 		err = w.pool.wrap(v)
 	}
 	w.unwinding = true
-	for n := len(w.acts); n > m.acts; n-- {
-		a := w.acts[n-1]
+	for n := len(w.activations); n > m.acts; n-- {
+		a := w.activations[n-1]
 		a.Drop(0)
 		w.Pop()
 		a.Close()
 	}
 	if m.acts > 0 {
-		w.acts[m.acts-1].Drop(m.forks)
+		w.activations[m.acts-1].Drop(m.forks)
 	}
 	w.unwinding = false
 	return err

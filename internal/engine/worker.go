@@ -25,25 +25,25 @@ type Worker struct {
 	_      [52]byte
 
 	// Only the owner touches these.
-	pool      *Pool
-	Number    uint32 // from 1; no other of the pool's workers has it; never written again
-	ID        int    // one less
-	own       *deque.Owner[*Job]
-	acts      []activation // what runs here, the oldest first
-	first     int          // no activation below it has private forks
-	helping   int          // jobs that run on top of a wait
-	passed    bool         // gave the place to another while helping, and counts as blocked
-	searching bool         // counted as searching
-	unwinding bool         // dropping forks after a panic or Goexit
-	blocking  bool         // in Blocking
-	lastSteal int64
-	fresh     bool // the credit was not counted yet for what runs here
-	owed      int  // forks to publish, whatever the credit
-	credit    policy.Credit
-	victims   policy.Victims
-	index     int // where w was in the pool's workers when it last looked
-	forker    int // where it was in the pool's forkers
-	count     counters
+	pool        *Pool
+	Number      uint32 // from 1; no other of the pool's workers has it; never written again
+	ID          int    // one less
+	own         *deque.Owner[*Job]
+	activations []activation // what runs here, the oldest first
+	first       int          // no activation below it has private forks
+	helping     int          // jobs that run on top of a wait
+	passed      bool         // gave the place to another while helping, and counts as blocked
+	searching   bool         // counted as searching
+	unwinding   bool         // dropping forks after a panic or Goexit
+	blocking    bool         // in Blocking
+	lastSteal   int64
+	fresh       bool // the credit was not counted yet for what runs here
+	unpaid      int  // forks to publish, whatever the credit
+	credit      policy.Credit
+	victims     policy.Victims
+	index       int // where w was in the pool's workers when it last looked
+	forker      int // where it was in the pool's forkers
+	count       counters
 
 	client context.Context  // what runs here has its labels, if they were not asked for yet; see labels.go
 	labels *context.Context // the same once they were; nil if there are none
@@ -87,7 +87,7 @@ func (w *Worker) Poll() {
 // there was nothing to publish, is replaced by what there is now.
 func (w *Worker) Start() {
 	w.fresh = true
-	w.owed = 0
+	w.unpaid = 0
 	p := w.pool
 	if !w.forks.Load() {
 		p.addForker(w)
@@ -102,7 +102,7 @@ func (w *Worker) Start() {
 	}
 	// Nobody waits, but everybody will be idle some time. A (W12) that this overwrites
 	// is answered nonetheless: what is owed is published first, which wakes a worker.
-	w.owed = int(limit) - 1
+	w.unpaid = int(limit) - 1
 	if level := atomic.LoadUint32(&w.Demand); level == None || level == Hunger {
 		atomic.CompareAndSwapUint32(&w.Demand, level, supply)
 	}
@@ -134,17 +134,17 @@ type activation interface {
 
 // Newest returns the newest activation, or nil if there is none.
 func (w *Worker) Newest() activation {
-	if n := len(w.acts); n > 0 {
-		return w.acts[n-1]
+	if n := len(w.activations); n > 0 {
+		return w.activations[n-1]
 	}
 	return nil
 }
 
-func (w *Worker) Push(a activation) { w.acts = append(w.acts, a) }
+func (w *Worker) Push(a activation) { w.activations = append(w.activations, a) }
 
 func (w *Worker) Pop() {
-	n := len(w.acts) - 1
-	w.acts[n] = nil
-	w.acts = w.acts[:n]
+	n := len(w.activations) - 1
+	w.activations[n] = nil
+	w.activations = w.activations[:n]
 	w.first = max(0, min(w.first, n-1))
 }
