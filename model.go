@@ -22,6 +22,9 @@ import (
 // be closed; all of its methods may be called from any goroutine. In a bubble of
 // testing/synctest, use a pool that was made there.
 type Pool struct {
+	// Its methods stand with what they are about, one concept a file: users call all that a
+	// pool does by it.
+
 	engine engine.Pool
 	_      [128]byte
 
@@ -80,6 +83,8 @@ type settings struct {
 // must be used only by the call it was handed to, on the goroutine of that
 // call, until the call returns.
 type Worker struct {
+	// Its methods stand with what they are about, one concept a file: forks, tasks, giving way.
+
 	engine engine.Worker
 
 	pool  *Pool

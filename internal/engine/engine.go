@@ -68,6 +68,8 @@ type Source interface {
 
 // Pool is the places of a pool, and the workers that fill them.
 type Pool struct {
+	// Its methods stand with what they are about, one concept a file.
+
 	Places place.Word // how many places are taken, and by whom
 
 	// Seldom written: thieves look here at every turn.

@@ -13,6 +13,9 @@ import (
 // Worker is one of the places of a pool at work: what a goroutine is that runs forks
 // and looks for work.
 type Worker struct {
+	// Its methods stand with what they are about, one concept a file, since a worker is what
+	// goes through all of them: it searches, steals, forks, publishes, waits and helps.
+
 	_ [64]byte
 
 	// Demand is up when another worker has found too little to steal. Thieves

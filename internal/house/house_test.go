@@ -81,3 +81,38 @@ func TestNothingPointsUpward(t *testing.T) {
 		}
 	}
 }
+
+// A type with more than 25 methods, or with methods in more than three files, says why.
+func TestLargeTypesSayWhy(t *testing.T) {
+	h, err := measure("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range h.types {
+		if x.methods <= 25 && len(x.files) <= 3 {
+			continue
+		}
+		_, base, ok := strings.Cut(name, ".")
+		if !ok {
+			base = name
+		}
+		says := false
+		for file := range x.files {
+			all, err := filepath.Glob(filepath.Join("../..", filepath.Dir(file), "*.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range all {
+				b, err := os.ReadFile(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				says = says || strings.Contains(string(b), "\ntype "+base+" struct {\n\t// Its methods stand with")
+			}
+			break
+		}
+		if !says {
+			t.Errorf("%s has %d methods in %d files, and does not say why", name, x.methods, len(x.files))
+		}
+	}
+}
