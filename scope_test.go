@@ -4,24 +4,28 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/filch-go/filch"
 )
 
 // The context of a task that is over does not lead to the worker that runs another.
 func TestStaleScopeLeavesTheNextTaskItsWorker(t *testing.T) {
+	synctest.Test(t, staleScope)
+}
+
+func staleScope(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	var first context.Context
-	done := make(chan bool)
 	background := context.Background()
-	p.Go(background, func(ctx context.Context) { first = ctx; close(done) })
-	<-done
+	p.Go(background, func(ctx context.Context) { first = ctx })
+	synctest.Wait() // till the worker has left: tasks that it runs in a row share a context
 	workerOf := func(ctx context.Context) (worker *filch.Worker) {
 		filch.ScopeOf(ctx).Do(func(w *filch.Worker) { worker = w })
 		return worker
 	}
-	done = make(chan bool)
+	done := make(chan bool)
 	p.Go(background, func(ctx context.Context) {
 		defer close(done)
 		own := workerOf(ctx)
