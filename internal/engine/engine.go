@@ -86,7 +86,7 @@ type Pool struct {
 	Linger   time.Duration
 	Hook     event.Hook        // is told what happens, if it is not nil; see hook.go
 	wrap     func(v any) error // the error for a panic with the value v, made while the stack is there
-	_        [128]byte
+	_        [112]byte
 
 	global jobQueue
 	_      [64]byte

@@ -47,8 +47,8 @@ func (p *Pool) Tell(k event.Kind, worker int, id uint64, name string) {
 // named gives j, which w is about to publish, an ID, if there is a hook.
 func (w *Worker) named(j *Job) {
 	if w.pool.Hook != nil {
-		w.publications++
-		j.id = event.ForkID(w.ID, w.publications)
+		w.told++
+		j.id = event.ForkID(w.ID, uint64(w.told))
 	}
 }
 

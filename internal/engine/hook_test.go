@@ -226,8 +226,8 @@ func TestWithoutAHook(t *testing.T) {
 	w := testWorker(p, 0)
 	f := body(identity).enter(w)
 	publishOne(f, 1)
-	if w.publications != 0 || f.jobs.newest().id != 0 {
-		t.Errorf("%d publications; the fork has ID %d", w.publications, f.jobs.newest().id)
+	if w.told != 0 || f.jobs.newest().id != 0 {
+		t.Errorf("%d publications; the fork has ID %d", w.told, f.jobs.newest().id)
 	}
 	if n := testing.AllocsPerRun(10, func() { w.Tell(event.Woken, nil) }); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -30,7 +30,8 @@ type Worker struct {
 	// Only the owner touches these.
 	pool        *Pool
 	Number      uint32 // from 1; no other of the pool's workers has it; never written again
-	ID          int    // one less
+	told        uint32 // publications that the hook was told of
+	ID          int    // one less than the number
 	own         *deque.Owner[*Job]
 	activations []activation // what runs here, the oldest first
 	first       int          // no activation below it has private forks
@@ -63,8 +64,6 @@ type Worker struct {
 	Level atomic.Int64 // how urgent it is what runs, or Nothing; the owner writes, others load; see Source.SetLevel
 
 	Self any // what the worker is to the Source, which made it; never written again
-
-	publications uint64 // that the hook was told of; only the owner touches it
 }
 
 // Nothing is the level of a worker that runs nothing that could give way.
