@@ -98,16 +98,21 @@ func (p *Pool) whenEnded() <-chan struct{} {
 // allLeft is called when the last place of a closed pool was given up. It
 // reports whether that is the end.
 func (p *Pool) allLeft() bool {
-	p.endMu.Lock()
-	defer p.endMu.Unlock()
-	return p.closeIfDone()
+	if p.endMu.Lock(); !p.closeIfDone() {
+		p.endMu.Unlock()
+		return false
+	}
+	p.endMu.Unlock()
+	p.dropQueued()
+	return true
 }
 
 // closeIfDone ends the wait of Close, if all is done. The caller holds the lock.
 func (p *Pool) closeIfDone() bool {
-	// Who queues a task after the look at the depth wakes a worker: either that
-	// takes its place before the compare-and-swap, which fails then, or it finds
-	// that all has ended, and the task is dropped.
+	// A task may be queued after the look at the depth. Its submitter then looks at the places.
+	// If it wakes a worker, that takes its place before the compare-and-swap, which fails then.
+	// If it finds that all has ended, it drops the task. If it finds a worker that works or
+	// searches, that leaves later, finds here that all has ended, and drops the task.
 	if p.closed == nil || p.depth() > 0 || !p.engine.Places.TryEnd() {
 		return p.engine.Places.Load().Ended()
 	}

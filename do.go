@@ -63,8 +63,8 @@ func call[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 	case *Pool:
 		guest := s.mustEnter("Call")
 		w = &guest.engine
-		w.Note(engine.AtCall, nil, fn.Entry())
 		defer s.exit(guest)
+		w.Note(engine.AtCall, nil, fn.Entry())
 	case nil:
 		panic("filch: Call: s is nil")
 	default:

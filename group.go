@@ -256,7 +256,7 @@ func (g *Group) leaveSlot(s seat) {
 	}
 }
 
-// taskDoneIn is ended for a task that ran, or would have run, in s.
+// taskDoneIn is taskDone for a task that ran, or would have run, in s.
 func (g *Group) taskDoneIn(s seat, err error, ran bool) {
 	g.leaveSlot(s)
 	if err != nil {

@@ -36,7 +36,7 @@ func (w *Worker) enterAsGuest() {
 	w.engine.Start()
 }
 
-// exit gives back what enter gave.
+// exit gives back what tryEnter gave.
 func (p *Pool) exit(w *Worker) {
 	if !w.engine.Hold.Load().HasPlace() {
 		panic("filch: internal error: a worker left without its place")

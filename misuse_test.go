@@ -341,3 +341,15 @@ func TestGoexitWhileHelping(t *testing.T) {
 		p.Close()
 	})
 }
+
+// A Func that is nil leaves no place behind.
+func TestCallOfANilFunc(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	if got := recovered(func() { (*filch.Func[int, int])(nil).Call(p, 1) }); got == "" {
+		t.Error("it was called")
+	}
+	if s := p.Stats(); s.Active != 0 {
+		t.Errorf("%d places are taken", s.Active)
+	}
+	p.Close()
+}

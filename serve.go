@@ -216,6 +216,7 @@ func (w *Worker) endRound() (left bool) {
 		n := s.Seated()
 		p.ended.left.Add(int64(n))
 		_ = p.engine.Places.EnterBlocked(n)
+		w.engine.SetRuns(!s.Used()) // before w may be somebody else's
 		left, ok := w.engine.Hold.EndRound(s)
 		if ok {
 			return left

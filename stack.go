@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
-	"strings"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/tag"
 )
 
@@ -54,9 +54,11 @@ func (p *Pool) runsInPlace() bool {
 
 // lends reports whether a function gives up a place while it runs, if it can.
 func lends(function string) bool {
-	name, ours := strings.CutPrefix(function, thisPackage)
-	return ours && (name == "Blocking" || name == "(*Worker).Blocking" || name == "(*latch).wait")
+	return function == atBlocking || function == atBlockingOf || function == atWait
 }
+
+// What stacks show of those.
+var atBlocking, atBlockingOf, atWait = engine.NameOf(Blocking), engine.NameOf((*Worker).Blocking), engine.NameOf((*latch).wait)
 
 // thisPackage is how the names of its functions begin.
 var thisPackage = reflect.TypeFor[Pool]().PkgPath() + "."

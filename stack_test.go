@@ -79,3 +79,35 @@ func TestCensus(t *testing.T) {
 	p.Close()
 	other.Close()
 }
+
+// A worker that waits at a join for a fork that was stolen has lent its place, and is not lost.
+func TestAWaitAtAJoinIsNotOutOfSight(t *testing.T) {
+	p := New(WithWorkers(2), WithStallTimeout(0))
+	gate, stolen := make(chan bool), make(chan bool)
+	p.Go(context.Background(), func(ctx context.Context) {
+		ScopeOf(ctx).Do(func(w *Worker) {
+			w.Join(func(w *Worker) {
+				for open := true; open; {
+					select {
+					case <-stolen:
+						open = false
+					default:
+						w.Poll()
+						runtime.Gosched()
+					}
+				}
+			}, func(*Worker) {
+				close(stolen)
+				<-gate
+			})
+		})
+	})
+	for p.engine.Census(lends) != (engine.Census{Waiting: 1, Lending: 1}) { // the thief, and the one that joins
+		runtime.Gosched()
+	}
+	if n := p.lost(1); n != 1 {
+		t.Errorf("%d places are lost, not that of the thief", n)
+	}
+	close(gate)
+	p.Close()
+}

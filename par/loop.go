@@ -81,7 +81,7 @@ func (l *loop) describe(f any, from, n int) {
 	l.Done.Store(int64(from) * l.elements())
 }
 
-// runLoopIn is each for a body that takes the scope it is called in.
+// runLoopIn is runLoop for a body that takes the scope it is called in.
 func runLoopIn(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
 	if from := runSerial(n, f, c, func(lo, hi int) { body(s, lo, hi) }); from < n {
 		l := &loop{config: c, with: body, of: costOf(f, c.kind)}

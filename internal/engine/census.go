@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"iter"
-	"reflect"
 	"runtime"
 	"runtime/pprof"
 	"strconv"
@@ -40,11 +39,12 @@ func (p *Pool) Census(lends func(function string) bool) (c Census) {
 	return c
 }
 
-// ofWorker is how the names of the methods of a worker begin.
-var ofWorker = func() string {
-	t := reflect.TypeFor[Worker]()
-	return t.PkgPath() + ".(*" + t.Name() + ")."
-}()
+// What stacks show of workers: a place that is filled, a wait without one, and a goroutine
+// that is kept.
+var atRun, atWait, atPark = NameOf((*Worker).run), NameOf((*Worker).waitBlocked), NameOf((*Worker).park)
+
+// NameOf returns the name of a function, as stacks show it.
+func NameOf(f any) string { return runtime.FuncForPC(EntryOf(f)).Name() }
 
 // workerAt reports whether a stack is that of a goroutine that fills a place of p,
 // whether it waits, and whether it is in a function that gives up a place.
@@ -57,10 +57,9 @@ func (p *Pool) workerAt(frames iter.Seq[runtime.Frame], lends func(function stri
 		if top == "" {
 			top = frame.Function
 		}
-		name, ours := strings.CutPrefix(frame.Function, ofWorker)
-		runs = runs || ours && name == "run"
-		gives = gives || ours && name == "block" || lends(frame.Function)
-		parked = parked || ours && name == "park"
+		runs = runs || frame.Function == atRun
+		gives = gives || frame.Function == atWait || lends(frame.Function)
+		parked = parked || frame.Function == atPark
 	}
 	waits = top == "runtime.gopark" && !gc
 	last := uint64(tag.Max)

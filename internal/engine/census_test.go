@@ -35,7 +35,7 @@ func framesNamed(names ...any) iter.Seq[runtime.Frame] {
 // Of a goroutine's stack the census knows whether it is that of a worker of the pool, and why
 // it does not run.
 func TestWhatAWorkerWaitsFor(t *testing.T) {
-	run, park, block := ofWorker+"run", ofWorker+"park", ofWorker+"block"
+	run, park, block := atRun, atPark, atWait
 	our := func(name string) string { return "pool." + name }
 	p := &Pool{Number: 65}
 	for name, c := range map[string]struct {

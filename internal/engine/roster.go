@@ -40,9 +40,7 @@ func (p *Pool) hireSlow() *Worker {
 func (p *Pool) Fire(w *Worker) {
 	_ = w.Hold.RetakePlace() // for the next that hires it, if it was lent
 	w.WorksForNobody()
-	if w.runs.Load() {
-		w.runs.Store(false)
-	}
+	w.SetRuns(false)
 	if w.Level.Load() != Nothing {
 		w.Level.Store(Nothing)
 	}
@@ -88,14 +86,20 @@ func (p *Pool) trim() {
 	}
 }
 
+// SetRuns notes whether a goroutine of the pool fills w's place.
+func (w *Worker) SetRuns(runs bool) {
+	if w.runs.Load() != runs {
+		w.runs.Store(runs)
+	}
+}
+
 // Succeed returns another worker for the goroutine of w, with a place: w is left to somebody
-// else.
+// else already.
 func (w *Worker) Succeed() *Worker {
 	w.pool.Enter()
 	next := w.pool.Hire()
 	next.Tell(event.Entered, nil)
 	next.runs.Store(true)
-	w.runs.Store(false)
 	return next
 }
 

@@ -139,7 +139,8 @@ func (k Kind) String() string {
 const publicationBits = 40
 
 // ForkID returns the ID of a fork: the number of the worker that made it, and the number of
-// that worker's publication, from 1. The worker counts to 2^32, and then from 0.
+// that worker's publication, from 1. The worker counts to 2^32, and then from 0; and from 1 if
+// its number was that of a worker that was let go.
 func ForkID(worker int, publication uint64) uint64 {
 	return uint64(worker)<<publicationBits | publication&(1<<publicationBits-1)
 }

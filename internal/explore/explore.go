@@ -78,7 +78,7 @@ var subjects = []subject{
 		// Nobody waits for long.
 		{"job.go", "for range 2000 {", "for range 1 {"},
 		// What transcripts show.
-		{"hook.go", "\t\tj.id = event.ForkID(w.ID, w.publications)\n", "\t\tj.id = event.ForkID(w.ID, w.publications)\n\t\tpublished = append(published, j)\n"},
+		{"hook.go", "\t\tj.id = event.ForkID(w.ID, uint64(w.told))\n", "\t\tj.id = event.ForkID(w.ID, uint64(w.told))\n\t\tpublished = append(published, j)\n"},
 		{"hook.go", "// named gives j, which", "// published has the jobs that were given an ID, some more than once.\nvar published []*Job\n\n// Words tells the words of p: of its places, its workers and its published forks.\nfunc (p *Pool) Words(tell func(what, word string)) {\n\ttell(\"places\", p.Places.Load().String())\n\tfor _, w := range *p.Workers.Load() {\n\t\ttell(fmt.Sprintf(\"worker %d holds\", w.ID), w.Hold.Load().String())\n\t}\n\tfor _, j := range published {\n\t\tif j.owner != nil && j.owner.pool == p {\n\t\t\tw, n := event.Fork(j.id)\n\t\t\ttell(fmt.Sprintf(\"fork %d.%d is\", w, n), j.state.String())\n\t\t}\n\t}\n}\n\n// named gives j, which"},
 		// Stacks are Go's own.
 		{"census.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},

@@ -186,6 +186,8 @@ var mutations = []mutation{
 		"\t\t_ = p.engine.Places.EnterBlocked(n)\n\t\tleft, ok := w.engine.Hold.EndRound(s)\n", "\t\tleft, ok := w.engine.Hold.EndRound(s)\n\t\t_ = p.engine.Places.EnterBlocked(n)\n"}}},
 	{"tasks: what comes after Close stays queued", "Pool/close, two", []Edit{{"enqueue.go",
 		"if !p.engine.Wake() || p.phase.Load() == cancelled {", "if !p.engine.Wake() {"}}},
+	{"tasks: the last to leave a pool drops nothing", "Pool/shutdown, another comes", []Edit{{"close.go",
+		"\tp.endMu.Unlock()\n\tp.dropQueued()\n\treturn true\n", "\tp.endMu.Unlock()\n\treturn true\n"}}},
 	{"future: done before the result", "Pool/wait from outside", []Edit{{"future.go",
 		"\tf.value, f.err = value, err\n\tf.f = nil\n\twatched := f.ctx.state.finish()\n",
 		"\tf.f = nil\n\twatched := f.ctx.state.finish()\n\tf.value, f.err = value, err\n"}}},

@@ -48,6 +48,9 @@ func (s Held) HasPlace() bool { return s&holdPlace != 0 }
 
 func (s Held) scope() Held { return s & scopeBits }
 
+// Used reports whether a goroutine uses the worker as its Scope.
+func (s Held) Used() bool { return s.is(scopeUsed) }
+
 // Seated returns how many tasks run in place in the seat.
 func (s Held) Seated() int { return int(s & seatedBits / oneSeated) }
 

@@ -593,6 +593,25 @@ var poolPrograms = []poolProgram{
 			return nil
 		}
 	}},
+	// The second comes when a worker that has looked for the last time is about to leave.
+	{"shutdown, another comes", 1, nil, -2, func(r *sched.Run, p *filch.Pool) func() error {
+		accepted := int64(0)
+		p.Do(func(*filch.Worker) {})
+		r.Go(func() {
+			for range 2 {
+				if p.Go(background, func(context.Context) {}) == nil {
+					accepted++
+				}
+			}
+		})
+		r.Go(func() { p.Shutdown(background) })
+		return func() error {
+			if s := p.Stats().Tasks; s.Done+s.Cancelled != accepted {
+				return fmt.Errorf("of %d tasks: %+v", accepted, s)
+			}
+			return nil
+		}
+	}},
 }
 
 func (q poolProgram) explored(r *sched.Run) func() error {
