@@ -112,8 +112,8 @@ func TestHookOfWorkersAtTasks(t *testing.T) {
 	hooked(t, func(t *testing.T, p *Pool, s *script) {
 		p.Do(func(*Worker) {})
 		s.expect(t, []string{""}, "worker 0   enters", "worker 0   leaves")
-		p.Go(background, func(ctx context.Context) { Blocking(ctx, func() { time.Sleep(1) }) })
-		time.Sleep(2)
+		p.Go(background, func(ctx context.Context) { Blocking(ctx, func() { time.Sleep(time.Nanosecond) }) })
+		time.Sleep(2 * time.Nanosecond)
 		synctest.Wait()
 		s.expect(t, []string{"pool", "worker 0"}, "pool       accepts task 1", "worker 0   is woken", "worker 0   finds work", "worker 0   starts task 1",
 			"worker 0   lends its place", "worker 0   goes on", "worker 0   completes task 1", "worker 0   searches", "worker 0   leaves")
