@@ -215,8 +215,8 @@ func (w *Worker) endRound() (left bool) {
 		s := w.engine.Hold.Load()
 		n := s.Seated()
 		p.ended.left.Add(int64(n))
-		_ = p.engine.Places.EnterBlocked(n)
 		w.engine.SetRuns(!s.Used()) // before w may be somebody else's
+		_ = p.engine.Places.EnterBlocked(n)
 		left, ok := w.engine.Hold.EndRound(s)
 		if ok {
 			return left

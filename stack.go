@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"runtime"
 
-	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/tag"
 )
 
@@ -51,14 +50,6 @@ func (p *Pool) runsInPlace() bool {
 	}
 	return bytes.Contains(stack[:n], fmt.Appendf(nil, "(*Pool).startInPlace(%p,", p))
 }
-
-// lends reports whether a function gives up a place while it runs, if it can.
-func lends(function string) bool {
-	return function == atBlocking || function == atBlockingOf || function == atWait
-}
-
-// What stacks show of those.
-var atBlocking, atBlockingOf, atWait = engine.NameOf(Blocking), engine.NameOf((*Worker).Blocking), engine.NameOf((*latch).wait)
 
 // thisPackage is how the names of its functions begin.
 var thisPackage = reflect.TypeFor[Pool]().PkgPath() + "."

@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 )
@@ -181,3 +182,11 @@ func runningGoroutines() int {
 	}
 	return n
 }
+
+// lends reports whether a function gives up a place while it runs, if it can.
+func lends(function string) bool {
+	return function == atBlocking || function == atBlockingOf || function == atWait
+}
+
+// What stacks show of those.
+var atBlocking, atBlockingOf, atWait = engine.NameOf(Blocking), engine.NameOf((*Worker).Blocking), engine.NameOf((*latch).wait)
