@@ -184,8 +184,6 @@ var mutations = []mutation{
 		"\t\tif h.swap(s, s&^scopeBits|scopeUsed) {\n\t\t\treturn true\n\t\t}\n", "\t\th.word.Store(uint64(s&^scopeBits | scopeUsed))\n\t\treturn true\n"}}},
 	{"hold: what runs on in the seat is counted after the end of the round", "Pool/in place while", []Edit{{"serve.go",
 		"\t\t_ = p.engine.Places.EnterBlocked(n)\n\t\tleft, ok := w.engine.Hold.EndRound(s)\n", "\t\tleft, ok := w.engine.Hold.EndRound(s)\n\t\t_ = p.engine.Places.EnterBlocked(n)\n"}}},
-	{"tasks: what comes after Close stays queued", "Pool/close, two", []Edit{{"enqueue.go",
-		"if !p.engine.Wake() || p.phase.Load() == cancelled {", "if !p.engine.Wake() {"}}},
 	{"tasks: the last to leave a pool drops nothing", "Pool/shutdown, another comes", []Edit{{"close.go",
 		"\tp.endMu.Unlock()\n\tp.dropQueued()\n\treturn true\n", "\tp.endMu.Unlock()\n\treturn true\n"}}},
 	{"future: done before the result", "Pool/wait from outside", []Edit{{"future.go",
