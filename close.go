@@ -10,6 +10,9 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
+// defaultPool is that of [Default], which cannot be closed.
+var defaultPool atomic.Pointer[Pool]
+
 // Close makes further use of the pool fail: Do panics, and tasks are refused
 // with [ErrClosed]. It drops the tasks that are queued, with the same error, ends
 // the contexts of those that run, and returns when they and all calls of Do are
@@ -170,5 +173,3 @@ func (p *Pool) Resize(n int) {
 		p.ensureWatch()
 	}
 }
-
-var defaultPool atomic.Pointer[Pool]

@@ -36,13 +36,9 @@ func (p *Pool) Stats() Stats {
 	p.engine.Follow()
 	at := clock.Now()
 	var t Stats
-	f := p.engine.Figures(func(w *engine.Worker) {
-		if w == nil {
-			t.Tasks = p.retiredTasks
-			return
-		}
-		asWorker(w).addTo(&t.Tasks, at)
-	})
+	f := p.engine.Figures(
+		func() { t.Tasks = p.retiredTasks },
+		func(w *engine.Worker) { asWorker(w).addTo(&t.Tasks, at) })
 	t.Published, t.TakenBack, t.Attempts, t.Steals = f.Published, f.TakenBack, f.Attempts, f.Steals
 	t.Helped, t.Waits, t.Wakes, t.Tasks.Attempts = f.Helped, f.Waits, f.Wakes, f.Looks
 	queued := t.Tasks.Queued

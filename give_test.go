@@ -31,7 +31,7 @@ func TestHowMuchMoves(t *testing.T) {
 				victim.push(0, numbered(i, &got))
 			}
 			thief := newWorker(p, 0)
-			setPlaces(p, counted{active: p.Workers()}) // so that nobody is woken
+			setPlaces(p, counted{Active: p.Workers()}) // so that nobody is woken
 			if _, ok := thief.takeFrom(victim, c.share, c.steal); !ok {
 				t.Fatalf("%+v: nothing was taken", c)
 			}

@@ -45,7 +45,7 @@ func TestMovedTasksAreCounted(t *testing.T) {
 		victim := fill(n)
 		p := New(WithWorkers(2))
 		thief := newWorker(p, 0)
-		setPlaces(p, counted{active: p.Workers()}) // so that nobody is woken
+		setPlaces(p, counted{Active: p.Workers()}) // so that nobody is woken
 		if _, ok := thief.takeFrom(victim, 2, true); !ok {
 			t.Fatal("nothing was taken")
 		}
@@ -70,7 +70,7 @@ func TestStealByPriority(t *testing.T) {
 	p := New(WithWorkers(2), WithOrder(ByPriority))
 	var got int
 	victim, thief := newWorker(p, 0), newWorker(p, 1)
-	setPlaces(p, counted{active: p.Workers()}) // so that nobody is woken
+	setPlaces(p, counted{Active: p.Workers()}) // so that nobody is woken
 	for i := range 10 {
 		victim.tasks.push(5, numbered(50+i, &got))
 		if i < 7 {
@@ -112,7 +112,7 @@ func TestStealByPriority(t *testing.T) {
 // A full queue spills the worse half, and the newcomer.
 func TestSpill(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority))
-	setPlaces(p, counted{active: 1}) // so that nobody is woken
+	setPlaces(p, counted{Active: 1}) // so that nobody is woken
 	var got int
 	w := newWorker(p, 0)
 	for i := range policy.OwnQueue {
@@ -147,7 +147,7 @@ func TestSearchByPriority(t *testing.T) {
 	var got int
 	w, other := newWorker(p, 0), newWorker(p, 1)
 	p.engine.Workers.Store(engines(w, other))
-	setPlaces(p, counted{active: p.Workers()}) // so that nobody is woken
+	setPlaces(p, counted{Active: p.Workers()}) // so that nobody is woken
 	next := func() int {
 		task, ok := w.nextTask()
 		if !ok {

@@ -17,7 +17,7 @@ func TestLadenQueuesAreCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for _, order := range []Order{LIFO, FIFO, ByPriority} {
 		p := New(WithWorkers(1), WithOrder(order))
-		setPlaces(p, counted{active: 1}) // so that nobody is woken
+		setPlaces(p, counted{Active: 1}) // so that nobody is woken
 		var workers []*Worker
 		for range 100 {
 			w := asWorker(p.engine.Hire())

@@ -271,12 +271,12 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 	p.laden.Store(0)
 	for p.letOneGoOn() {
 	}
-	if n := placesOf(p).active; goOn() != 2 || n != 2 {
+	if n := placesOf(p).Active; goOn() != 2 || n != 2 {
 		t.Errorf("%d go on, with %d places of 2", goOn(), n)
 	}
 	wait(2)
-	if p.letAllGoOn(); goOn() != 5 || placesOf(p) != (counted{active: 5}) || p.way.n.Load() != 0 {
-		t.Errorf("%d of 5 go on, with %d places", goOn(), placesOf(p).active)
+	if p.letAllGoOn(); goOn() != 5 || placesOf(p) != (counted{Active: 5}) || p.way.n.Load() != 0 {
+		t.Errorf("%d of 5 go on, with %d places", goOn(), placesOf(p).Active)
 	}
 	wait(1)
 	w := newWorker(p, 9)
@@ -285,7 +285,7 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 		t.Error("a place is passed on that is none")
 	}
 	w.engine.Hold.RetakePlace()
-	if w.passPlace(); goOn() != 6 || w.engine.Hold.Load().HasPlace() || placesOf(p) != (counted{active: 5}) {
+	if w.passPlace(); goOn() != 6 || w.engine.Hold.Load().HasPlace() || placesOf(p) != (counted{Active: 5}) {
 		t.Errorf("%d of 6 go on; %v", goOn(), w.engine.Hold.Load())
 	}
 	w.engine.Hold.RetakePlace()

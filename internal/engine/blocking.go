@@ -44,8 +44,8 @@ func (w *Worker) MayLend() bool {
 	return !w.unwinding && !w.passed && w.Hold.Load().HasPlace() && !w.pool.Over()
 }
 
-// Suspend gives up w's place and waits until goOn is called. It calls enter before, from
-// when that may happen.
+// Suspend gives up w's place and waits until GoOn is called, which may happen as soon as enter
+// is called.
 func (w *Worker) Suspend(enter func()) {
 	w.wakeup = make(chan struct{})
 	w.Tell(event.GaveWay, nil)

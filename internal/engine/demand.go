@@ -8,8 +8,8 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// HasUnmetDemand reports whether there is demand that the forks that are public do not meet. It is not
-// inlined, so that Demand is.
+// HasUnmetDemand reports whether there is demand that the public forks do not meet. It is not
+// inlined, so that what calls it is.
 //
 //go:noinline
 func (w *Worker) HasUnmetDemand() bool {

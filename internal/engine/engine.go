@@ -112,7 +112,7 @@ func (p *Pool) Init(source Source, wrap func(v any) error) {
 	p.forkers.Store(&[]*Worker{})
 }
 
-// Tag calls then with the mark of p below it on the stack.
+// Tag calls then below frames that spell the number of p.
 func (p *Pool) Tag(then tag.Step) { tag.Below(p.Number, then) }
 
 // Follow takes over the limit from GOMAXPROCS, unless it is fixed, and returns

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/place/placetest"
 )
 
 // tasks is a Source that has nothing to do, unless a test gives it functions to call.
@@ -114,32 +116,13 @@ func exit(w *Worker) {
 }
 
 // counted is what places are set to, and compared with.
-type counted struct{ active, searching, blocked int }
+type counted struct{ Active, Searching, Blocked int }
 
 // placesOf returns the counts of p.
-func placesOf(p *Pool) counted {
-	s := p.Places.Load()
-	return counted{s.Active(), s.Searching(), s.Blocked()}
-}
+func placesOf(p *Pool) counted { return counted(placetest.Of(&p.Places)) }
 
-// setPlaces makes the counts of p those, one step after the other.
-func setPlaces(p *Pool, c counted) {
-	w := &p.Places
-	for s := w.Load(); s.Searching() > 0; s = w.Load() {
-		w.Found()
-	}
-	for w.Load().Active() > 0 {
-		_ = w.Leave()
-	}
-	_ = w.LeaveBlocked(w.Load().Blocked())
-	for range c.active {
-		_ = w.Enter()
-	}
-	for range c.searching {
-		w.TrySearch(w.Load())
-	}
-	_ = w.EnterBlocked(c.blocked)
-}
+// setPlaces makes the counts of p those.
+func setPlaces(p *Pool, c counted) { placetest.Set(&p.Places, placetest.Counts(c)) }
 
 // lends tells the functions of a package pool that give up a place.
 func lends(function string) bool {

@@ -53,9 +53,10 @@ func (w *Worker) addTo(f *Figures) {
 	f.Looks += s.looks.Load()
 }
 
-// Figures returns what the workers have done so far. also is called for each worker, and at
-// first with nil, under the lock of the roster.
-func (p *Pool) Figures(also func(w *Worker)) Figures {
+// Figures returns what the workers have done so far. Under the lock of the roster, it calls
+// begin, and then each for each worker: the workers that were let go before begin are not
+// among them.
+func (p *Pool) Figures(begin func(), each func(w *Worker)) Figures {
 	if w := p.spare.Swap(nil); w != nil {
 		w.flush()
 		p.Fire(w)
@@ -66,10 +67,10 @@ func (p *Pool) Figures(also func(w *Worker)) Figures {
 		w.flush()
 	}
 	f := p.retired
-	also(nil)
+	begin()
 	for _, w := range *p.Workers.Load() {
 		w.addTo(&f)
-		also(w)
+		each(w)
 	}
 	return f
 }

@@ -99,7 +99,7 @@ func TestPlacesAreCounted(t *testing.T) {
 	p := newPool(2)
 	p.extra.Store(1)
 	for i := range 5 {
-		if p.TakePlace() != (i < 3) || placesOf(p) != (counted{active: min(i+1, 3)}) {
+		if p.TakePlace() != (i < 3) || placesOf(p) != (counted{Active: min(i+1, 3)}) {
 			t.Errorf("place %d of 3: %v", i+1, p.Places.Load())
 		}
 	}
@@ -109,7 +109,7 @@ func TestPlacesAreCounted(t *testing.T) {
 		t.Error("a place was regained that is not free")
 	}
 	_ = p.Places.Leave()
-	if !w.tryPlace() || !w.Hold.Load().HasPlace() || placesOf(p) != (counted{active: 3}) {
+	if !w.tryPlace() || !w.Hold.Load().HasPlace() || placesOf(p) != (counted{Active: 3}) {
 		t.Errorf("the place was not regained: %v", p.Places.Load())
 	}
 	setPlaces(p, counted{4, 2, 5})
@@ -124,15 +124,15 @@ func TestWhoSearches(t *testing.T) {
 		state    counted
 		searches bool
 	}{
-		{counted{active: 1}, true}, {counted{active: 4}, true}, {counted{active: 5}, false},
-		{counted{active: place.MaxSearching, searching: place.MaxSearching}, false},
+		{counted{Active: 1}, true}, {counted{Active: 4}, true}, {counted{Active: 5}, false},
+		{counted{Active: place.MaxSearching, Searching: place.MaxSearching}, false},
 	} {
 		p := newPool(4)
 		w := testWorker(p, 0)
 		setPlaces(p, c.state)
 		want := c.state
 		if c.searches {
-			want.searching++
+			want.Searching++
 		}
 		if got := w.startSearching(); got != c.searches || w.searching != got || placesOf(p) != want {
 			t.Errorf("%+v: %t, %t; %v", c.state, got, w.searching, p.Places.Load())
@@ -141,7 +141,7 @@ func TestWhoSearches(t *testing.T) {
 			if w.Doing().Kind != AtSearch {
 				t.Errorf("it is at %+v", w.Doing())
 			}
-			full := c.state.active == 4 // else another worker is woken
+			full := c.state.Active == 4 // else another worker is woken
 			if w.stopSearching(); w.searching || full && placesOf(p) != c.state {
 				t.Errorf("it searches still: %v", p.Places.Load())
 			}
@@ -164,7 +164,7 @@ func TestFiguresAreAddedOnce(t *testing.T) {
 	}
 	figures := func() Figures {
 		var also []*Worker
-		f := p.Figures(func(w *Worker) { also = append(also, w) })
+		f := p.Figures(func() { also = append(also, nil) }, func(w *Worker) { also = append(also, w) })
 		if !slices.Equal(also, []*Worker{nil, w}) {
 			t.Errorf("the Source adds those of %v", also)
 		}
@@ -191,7 +191,7 @@ func TestFiguresAreAddedOnce(t *testing.T) {
 		idle   int
 	}{{counted{3, 1, 2}, 0}, {counted{}, 1}} {
 		setPlaces(p, c.places)
-		if n := p.Counts(p.Places.Load()); p.Size() != 1 || n.Active != c.places.active || n.Searching != c.places.searching || max(0, n.Limit-n.Active) != c.idle {
+		if n := p.Counts(p.Places.Load()); p.Size() != 1 || n.Active != c.places.Active || n.Searching != c.places.Searching || max(0, n.Limit-n.Active) != c.idle {
 			t.Errorf("%+v", n)
 		}
 	}
@@ -245,7 +245,7 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 			t.Errorf("worker %d: let go: %t; the Source has: %t", w.ID, gone, !gone)
 		}
 	}
-	if f := p.Figures(func(*Worker) {}); f.Wakes != 100 {
+	if f := p.Figures(func() {}, func(*Worker) {}); f.Wakes != 100 {
 		t.Errorf("%+v", f)
 	}
 	most := 0

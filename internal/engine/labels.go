@@ -19,6 +19,7 @@ import (
 // WorksForNobody.
 func (w *Worker) WorksFor(ctx context.Context) { w.client = ctx }
 
+// WorksForNobody ends what WorksFor noted.
 func (w *Worker) WorksForNobody() { w.client, w.labels = nil, nil }
 
 // labelsToShare returns the labels of what runs on w, for what is published of it.

@@ -11,7 +11,7 @@ import (
 func TestWhatAWorkerPublishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where no time passes
 		p := newPool(4)
-		setPlaces(p, counted{active: 4, searching: 3}) // three could take something at once, and nobody is woken
+		setPlaces(p, counted{Active: 4, Searching: 3}) // three could take something at once, and nobody is woken
 		w := testWorker(p, 0)
 		fn := body(func(f *forks, n int) int { return n })
 		f := fn.enter(w)
@@ -63,14 +63,14 @@ func TestDemandAtTheStart(t *testing.T) {
 		demand, after uint32
 		owed          int
 	}{
-		"one place":             {1, counted{active: 1}, None, None, 0},
-		"one place, hunger":     {1, counted{active: 1}, Hunger, Hunger, 0},
-		"all at work":           {2, counted{active: 2}, None, supply, 1},
-		"all at work, hunger":   {5, counted{active: 5}, Hunger, supply, 4},
-		"all at work, give way": {5, counted{active: 5}, GiveWay, GiveWay, 4},
-		"one is idle":           {5, counted{active: 4}, None, Hunger, 0},
-		"one searches":          {5, counted{active: 5, searching: 1}, supply, Hunger, 0},
-		"one is idle, give way": {5, counted{active: 4}, GiveWay, GiveWay, 0},
+		"one place":             {1, counted{Active: 1}, None, None, 0},
+		"one place, hunger":     {1, counted{Active: 1}, Hunger, Hunger, 0},
+		"all at work":           {2, counted{Active: 2}, None, supply, 1},
+		"all at work, hunger":   {5, counted{Active: 5}, Hunger, supply, 4},
+		"all at work, give way": {5, counted{Active: 5}, GiveWay, GiveWay, 4},
+		"one is idle":           {5, counted{Active: 4}, None, Hunger, 0},
+		"one searches":          {5, counted{Active: 5, Searching: 1}, supply, Hunger, 0},
+		"one is idle, give way": {5, counted{Active: 4}, GiveWay, GiveWay, 0},
 	} {
 		p := newPool(c.limit)
 		setPlaces(p, c.state)

@@ -130,12 +130,13 @@ func forkAndCall(first, second func()) *filch.Func[int, int] {
 	})
 }
 
+// nothingToDo is a task.
+func nothingToDo(context.Context) {}
+
 // waiting is a task that waits until it may end.
 func (s *stage) waiting(k event.Kind, n int) func(context.Context) {
 	return func(context.Context) { s.until(k, n) }
 }
-
-func nothingToDo(context.Context) {}
 
 var transcripts = []transcript{
 	{"taken-back", `A fork is taken back.
