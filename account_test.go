@@ -23,8 +23,8 @@ func TestStatsOfPlacesAndLines(t *testing.T) {
 	}
 	for range 3 {
 		p.Do(func(*Worker) {})
-		if p.Stats(); len(*p.engine.Workers.Load()) != 1 {
-			t.Errorf("there are %d workers", len(*p.engine.Workers.Load()))
+		if p.Stats(); len(*p.tasks.Engine.Workers.Load()) != 1 {
+			t.Errorf("there are %d workers", len(*p.tasks.Engine.Workers.Load()))
 		}
 	}
 	p.Close()
@@ -51,7 +51,7 @@ func TestStatsOfPlacesAndLines(t *testing.T) {
 
 // joinsOf returns the forks of a Join, if they are of w's newest activation.
 func joinsOf(w *Worker) *joinFrame {
-	f, _ := w.engine.Newest().(*frameForks[forked, any])
+	f, _ := w.tasks.Engine.Newest().(*frameForks[forked, any])
 	return (*joinFrame)(f)
 }
 
@@ -83,7 +83,7 @@ func TestJoinsGoOnAfterACall(t *testing.T) {
 				func() { defer func() { recover() }(); bad.Call(w, 1) },
 				func() { w.Join(func(*Worker) {}, func(*Worker) {}) },
 			} {
-				if f(); joinsOf(w) != before || len(before.args) != 1 || w.engine.Checkpoint() != w.engine.CheckpointAt(1) {
+				if f(); joinsOf(w) != before || len(before.args) != 1 || w.tasks.Engine.Checkpoint() != w.tasks.Engine.CheckpointAt(1) {
 					t.Errorf("after a call: %v, not %v", joinsOf(w), before)
 				}
 			}

@@ -28,7 +28,7 @@ import (
 // there is some. Use it for calls that may block for longer. It panics if f is nil.
 func (w *Worker) Blocking(f func()) {
 	needs(f != nil, "Blocking", "f")
-	w.engine.LendFor(f)
+	w.tasks.Engine.LendFor(f)
 }
 
 // Blocking calls f, which may block for long, and gives the caller's place to another
@@ -42,11 +42,11 @@ func Blocking(ctx context.Context, f func()) {
 	needs(ctx != nil, "Blocking", "ctx")
 	needs(f != nil, "Blocking", "f")
 	c := taskOf(ctx)
-	if c == nil || !c.lend() {
+	if c == nil || !c.seat().Lend() {
 		f()
 		return
 	}
-	defer c.reclaim()
+	defer c.seat().Reclaim()
 	// On a goroutine that the task has made, Close would wait for this call.
-	c.pool.engine.Tag(func(uint64, tag.Step) { f() })
+	c.pool.tasks.Engine.Tag(func(uint64, tag.Step) { f() })
 }

@@ -9,40 +9,6 @@ import (
 	"time"
 )
 
-// A pool ends when it is closed, nothing is queued and nobody is there, and not before.
-func TestWhenAPoolEnds(t *testing.T) {
-	p := New(WithWorkers(1), WithStallTimeout(0))
-	over := func() bool {
-		p.endMu.Lock()
-		defer p.endMu.Unlock()
-		return p.closeIfDone()
-	}
-	if over() {
-		t.Error("it is over, and open")
-	}
-	drop := plainTask(func(context.Context) {})
-	p.tasks.push(0, task{context.Background(), drop})
-	end := p.whenEnded()
-	if over() || p.depth() != 1 {
-		t.Error("it is over with a task queued")
-	}
-	p.dropQueued()
-	p.engine.TakePlace()
-	if over() {
-		t.Error("it is over with a place taken")
-	}
-	_ = p.engine.Places.Leave()
-	for range 2 {
-		if !over() {
-			t.Error("it is not over")
-		}
-	}
-	<-end
-	if p.phase.Load() != cancelled || !hasEnded(p.engine.Places.Load()) || !errors.Is(context.Cause(p.life), ErrClosed) {
-		t.Errorf("phase %d, %v, %v", p.phase.Load(), p.engine.Places.Load(), context.Cause(p.life))
-	}
-}
-
 // After Shutdown nothing is accepted, also from tasks that are over, whose contexts have ended.
 func TestNothingIsAcceptedAfterShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -108,23 +74,23 @@ func TestClosedForGood(t *testing.T) {
 		}
 		g.Wait()
 		synctest.Wait()
-		if p.engine.Kept() != 3 {
-			t.Errorf("%d of 3 goroutines are kept", p.engine.Kept())
+		if p.tasks.Engine.Kept() != 3 {
+			t.Errorf("%d of 3 goroutines are kept", p.tasks.Engine.Kept())
 		}
 		p.Pause()
 		begin := time.Now()
 		for range 4 {
 			p.Close()
 			synctest.Wait()
-			if s := p.engine.Places.Load(); !hasEnded(s) || p.engine.Kept() > 0 || p.paused.Load() {
-				t.Errorf("%v; %d are kept; paused: %t", s, p.engine.Kept(), p.paused.Load())
+			if s := p.tasks.Engine.Places.Load(); !hasEnded(s) || p.tasks.Engine.Kept() > 0 || p.tasks.Paused.Load() {
+				t.Errorf("%v; %d are kept; paused: %t", s, p.tasks.Engine.Kept(), p.tasks.Paused.Load())
 			}
 		}
 		var b strings.Builder
 		if p.Dump(&b); strings.Contains(b.String(), "paused") || strings.Contains(b.String(), "worker 0") || time.Since(begin) > 0 {
 			t.Errorf("after %v:\n%s", time.Since(begin), &b)
 		}
-		if p.Pause(); p.paused.Load() {
+		if p.Pause(); p.tasks.Paused.Load() {
 			t.Error("a closed pool is paused")
 		}
 	})
@@ -140,12 +106,12 @@ func TestGoroutinesAreKeptForATime(t *testing.T) {
 		for at, kept := range []int{0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 1, 1, 1, 0, 0} {
 			time.Sleep(time.Millisecond)
 			synctest.Wait()
-			if n := p.engine.Kept(); at != 1 && at != 4 && n != kept { // at a moment when two things happen
+			if n := p.tasks.Engine.Kept(); at != 1 && at != 4 && n != kept { // at a moment when two things happen
 				t.Errorf("after %d s, %d are kept, not %d", at, n, kept)
 			}
 			time.Sleep(time.Second - time.Millisecond)
 		}
-		if s := p.engine.Places.Load(); s != 0 {
+		if s := p.tasks.Engine.Places.Load(); s != 0 {
 			t.Errorf("%v", s)
 		}
 		p.Close()
@@ -154,15 +120,23 @@ func TestGoroutinesAreKeptForATime(t *testing.T) {
 
 // With fewer places, and nobody idle any more, the watch begins; with more, what is queued starts.
 func TestResizeSeesToWhatIsQueued(t *testing.T) {
-	p := New(WithWorkers(2), WithStallTimeout(time.Hour))
-	p.engine.TakePlace()
-	p.tasks.some.Store(true)
-	p.Resize(1)
-	w := p.stallWatch.Load()
-	if w == nil {
-		t.Fatal("no watch begins")
-	}
-	w.end()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(2), WithStallTimeout(time.Second))
+		ran := false
+		setPlaces(p, counted{Active: 2, Searching: 1}) // nobody is woken, and no watch begins
+		p.Go(context.Background(), func(context.Context) { ran = true })
+		setPlaces(p, counted{Active: 1})
+		time.Sleep(time.Minute)
+		if ran {
+			t.Error("it runs though no worker looks for it")
+		}
+		p.Resize(1)
+		if time.Sleep(time.Minute); !ran {
+			t.Error("no watch begins")
+		}
+		setPlaces(p, counted{})
+		p.Close()
+	})
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(1), WithStallTimeout(0))
 		gate := make(chan bool)
@@ -192,17 +166,17 @@ func TestTasksThatOutliveTheirSeatAreCounted(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		if s := p.Stats(); s.Tasks.Done != 1 || s.Tasks.Started != 3 || s.Tasks.InPlace != 2 || s.Blocked != 2 || p.ended.left.Load() != 2 {
+		if s := p.Stats(); s.Tasks.Done != 1 || s.Tasks.Started != 3 || s.Tasks.InPlace != 2 || s.Blocked != 2 || p.tasks.Totals.Left.Load() != 2 {
 			t.Errorf("two run on: %+v", s)
 		}
 		gate <- true
 		synctest.Wait()
-		if s := p.Stats(); s.Tasks.Done != 2 || s.Blocked != 1 || p.ended.left.Load() != 1 {
+		if s := p.Stats(); s.Tasks.Done != 2 || s.Blocked != 1 || p.tasks.Totals.Left.Load() != 1 {
 			t.Errorf("one runs on: %+v", s)
 		}
 		close(gate)
 		synctest.Wait()
-		if s := p.Stats(); s.Tasks.Done != 3 || s.Tasks.Started != 3 || s.Blocked != 0 || s.Active != 0 || p.ended.left.Load() != 0 {
+		if s := p.Stats(); s.Tasks.Done != 3 || s.Tasks.Started != 3 || s.Blocked != 0 || s.Active != 0 || p.tasks.Totals.Left.Load() != 0 {
 			t.Errorf("all are done: %+v", s)
 		}
 		p.Close()

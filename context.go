@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
 )
 
 type taskKey struct{}
@@ -21,9 +21,17 @@ func taskOf(ctx context.Context) *taskContext {
 	return c
 }
 
+// seatOf returns where the task of ctx runs, if it comes from one.
+func seatOf(ctx context.Context) task.Seat {
+	if c := taskOf(ctx); c != nil {
+		return c.seat()
+	}
+	return task.Seat{}
+}
+
 // workerOf returns the worker of p that runs the task of ctx, or nil if ctx
 // does not come from such a task.
-func (p *Pool) workerOf(ctx context.Context) *Worker {
+func (p *Pool) workerOf(ctx context.Context) *task.Worker {
 	if c := taskOf(ctx); c != nil && c.pool == p {
 		return c.worker
 	}
@@ -70,28 +78,8 @@ func (c *taskContext) isDetached() bool {
 	return m != nil && m.options.detached && m.options.deadline.IsZero()
 }
 
-// beginInPlace makes the caller run a task on top of another that has the seat s,
-// and reports false if that is over. The caller may be another goroutine, which
-// goes on when that task ends: then the worker is not what Close waits for; see
-// endBurst.
-func (s seat) beginInPlace() bool {
-	return s.worker != nil && s.worker.engine.Hold.SitDown(s.round)
-}
-
-func (s seat) endInPlace() {
-	if p := s.worker.pool; !s.worker.engine.Hold.StandUp(s.round) { // left behind
-		p.ended.left.Add(-1)
-		p.engine.LeaveBlocked()
-	}
-}
-
 // seat returns where c's task runs.
-func (c *taskContext) seat() seat { return seat{worker: c.worker, round: c.round} }
-
-// seated reports whether c's worker still runs what c belongs to.
-func (c *taskContext) seated() bool {
-	return c.worker != nil && c.worker.engine.Hold.Load().In(c.round)
-}
+func (c *taskContext) seat() task.Seat { return task.Seat{Worker: c.worker, Round: c.round} }
 
 // isShared reports whether c is for any number of tasks, none of them a Future.
 func (c *taskContext) isShared() bool { return c.state.load().isShared() }
@@ -99,9 +87,9 @@ func (c *taskContext) isShared() bool { return c.state.load().isShared() }
 // contextFor returns the context for a task without a Future. Tasks that follow
 // one another on a worker, with the same context, get the same, if the caller
 // is the goroutine that the worker belongs to.
-func (p *Pool) contextFor(ctx context.Context, s seat, exclusive bool) *taskContext {
+func (p *Pool) contextFor(ctx context.Context, s task.Seat, exclusive bool) *taskContext {
 	if exclusive {
-		if c := s.worker.lastContext; c != nil && c.Context == ctx && c.round == s.round {
+		if c, ok := s.Worker.Kept.(*taskContext); ok && c.Context == ctx && c.round == s.Round {
 			return c
 		}
 	}
@@ -110,17 +98,17 @@ func (p *Pool) contextFor(ctx context.Context, s seat, exclusive bool) *taskCont
 	}
 	c := p.newContext(ctx, s)
 	if exclusive {
-		s.worker.lastContext = nil
+		s.Worker.Kept = nil
 		if reflect.ValueOf(ctx).Comparable() {
-			s.worker.lastContext = c
+			s.Worker.Kept = c
 		}
 	}
 	return c
 }
 
 // newContext returns a context for a task without a Future.
-func (p *Pool) newContext(ctx context.Context, s seat) *taskContext {
-	c := &taskContext{Context: ctx, pool: p, worker: s.worker, round: s.round}
+func (p *Pool) newContext(ctx context.Context, s task.Seat) *taskContext {
+	c := &taskContext{Context: ctx, pool: p, worker: s.Worker, round: s.Round}
 	c.state.share()
 	return c
 }
@@ -162,7 +150,7 @@ func (c *taskContext) makeCancellation() *cancellation {
 	if d := m.options.deadline; !d.IsZero() {
 		e.ctx, release = context.WithDeadline(e.ctx, d)
 	}
-	life, cancel := c.pool.life, e.cancel
+	life, cancel := c.pool.tasks.Life, e.cancel
 	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
 	forget := func(bubble bool) {
 		stop()
@@ -196,7 +184,7 @@ func (c *taskContext) Value(key any) any {
 	}
 	v := c.Context.Value(key)
 	if v == nil && c.endsWithPool() {
-		v = c.pool.life.Value(key) // the cancellation, likewise
+		v = c.pool.tasks.Life.Value(key) // the cancellation, likewise
 	}
 	return v
 }
@@ -232,12 +220,12 @@ func (c *taskContext) Err() error {
 	if err := c.source().Err(); err != nil {
 		return err
 	}
-	return c.pool.life.Err()
+	return c.pool.tasks.Life.Err()
 }
 
 func (c *taskContext) Done() <-chan struct{} {
 	if c.endsWithPool() {
-		return c.pool.life.Done()
+		return c.pool.tasks.Life.Done()
 	}
 	return c.makeCancellation().ctx.Done()
 }
@@ -251,37 +239,5 @@ func (c *taskContext) cause() error {
 	if err := context.Cause(c.source()); err != nil {
 		return err
 	}
-	return context.Cause(c.pool.life)
-}
-
-// lend gives the place of the task's worker to another worker, since the task waits.
-// It reports false if the task is over, or no worker runs it; otherwise reclaim must
-// follow.
-func (c *taskContext) lend() bool {
-	w := c.worker
-	if w == nil {
-		return false
-	}
-	lent, ok := w.engine.Hold.LendPlace(c.round)
-	switch {
-	case !ok:
-		return false
-	case lent:
-		w.engine.Tell(event.Lent, nil)
-		c.pool.engine.Block()
-	default: // somebody else waits in the name of the same task
-		c.pool.engine.EnterBlocked()
-	}
-	return true
-}
-
-// reclaim takes a place for the task's worker again, an extra one if all are
-// taken: then the next worker to look for work gives up its own.
-func (c *taskContext) reclaim() {
-	if c.worker.engine.Hold.ReclaimPlace(c.round) {
-		c.pool.engine.Unblock()
-		c.worker.engine.Tell(event.Resumed, nil)
-	} else {
-		c.pool.engine.LeaveBlocked()
-	}
+	return context.Cause(c.pool.tasks.Life)
 }

@@ -46,8 +46,8 @@ func TestWhoSharesAContext(t *testing.T) {
 		if s := fmt.Sprint(got[0]); !strings.HasSuffix(s, "Background.filchTask") {
 			t.Error(s)
 		}
-		for _, w := range *p.engine.Workers.Load() {
-			if asWorker(w).lastContext != nil {
+		for _, w := range *p.tasks.Engine.Workers.Load() {
+			if asWorker(w).tasks.Kept != nil {
 				t.Error("a worker at rest keeps the context of a task")
 			}
 		}
@@ -92,31 +92,4 @@ func TestTasksThatAreDoneFollowNoContext(t *testing.T) {
 		}
 		p.Close()
 	})
-}
-
-// A latch that is released twice, or asked for its channel afterwards, is open.
-func TestALatchStaysOpen(t *testing.T) {
-	var l latch
-	l.mu.Lock()
-	before := l.channel()
-	l.mu.Unlock()
-	stops := 0
-	l.stop = func() bool { stops++; return true }
-	for range 2 {
-		l.release()
-		<-before
-		l.mu.Lock()
-		if l.channel() != before {
-			t.Error("it has two channels")
-		}
-		l.mu.Unlock()
-	}
-	var open latch
-	open.release()
-	open.mu.Lock()
-	<-open.channel()
-	open.mu.Unlock()
-	if stops != 1 || !l.released {
-		t.Errorf("stopped %d times; released: %t", stops, l.released)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/filch-go/filch/internal/line"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Tasks that wait for one another wait for ever. A Wait that would close such a circle
@@ -30,7 +31,7 @@ import (
 // waits returns where c notes its waits.
 func (c *taskContext) waits() *waits {
 	if c.worker != nil {
-		return &c.worker.waits
+		return &asWorker(&c.worker.Engine).waits
 	}
 	return &c.needExtras().waits
 }
@@ -40,11 +41,11 @@ func (c *taskContext) waits() *waits {
 // context, else nil; and of the waiting task in any case.
 type waitMark [3]*taskContext
 
-// blocked waits as l.wait does, in the name of a task. It returns an error if that
+// blocked waits as l.Wait does, in the name of a task. It returns an error if that
 // task would wait for itself.
 //
 //go:noinline
-func blocked(mark waitMark, w wait, l *latch, ctx context.Context, ready func() bool) error {
+func blocked(mark waitMark, w wait, l *task.Latch, ctx context.Context, ready func() bool) error {
 	noted, t := w.by.waits(), &line.Turn[*wait]{Of: &w}
 	noted.mu.Lock()
 	noted.line.Add(t) // (W41) then follow the notes of others
@@ -59,7 +60,7 @@ func blocked(mark waitMark, w wait, l *latch, ctx context.Context, ready func() 
 			return err
 		}
 	}
-	return l.wait(ctx, ready)
+	return l.Wait(ctx, seatOf(ctx), ready)
 }
 
 // lasts returns c if a wait with ctx does not end before c does, else nil. ctx is c or
@@ -82,7 +83,7 @@ func (w *wait) closesCircle() bool {
 		if !s.isRunning() {
 			return false
 		}
-		if next.task == w.by || w.by.worker != nil && s.runner() == w.by.worker.engine.Number {
+		if next.task == w.by || w.by.worker != nil && s.runner() == w.by.worker.Engine.Number {
 			return true
 		}
 		next = next.task.waitsFor(s.runner()) // (R41)
@@ -114,7 +115,7 @@ func (c *taskContext) notes(number uint32) *waits {
 		}
 		return nil
 	}
-	all := *c.pool.engine.Workers.Load()
+	all := *c.pool.tasks.Engine.Workers.Load()
 	if i := int(number) - 1; i < len(all) && all[i].Number == number {
 		return &asWorker(all[i]).waits
 	}
@@ -185,7 +186,7 @@ func (s *stackOfTasks) add(call string, called *string) {
 			task.address = m[0]
 		}
 		s.tasks = append(s.tasks, task)
-	case kind == "plainTask.start", kind == "(*groupTask).start":
+	case kind == "plainTask.Start", kind == "(*groupTask).Start":
 		s.tasks = append(s.tasks, taskOnStack{function: *called})
 	}
 }
@@ -270,7 +271,7 @@ func (p *Pool) allWaits() (all []wait) {
 			all = append(all, *w)
 		}
 	}
-	for _, w := range *p.engine.Workers.Load() {
+	for _, w := range *p.tasks.Engine.Workers.Load() {
 		collect(&asWorker(w).waits)
 	}
 	for _, b := range p.longRunning() {
@@ -338,7 +339,7 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 	bySeat, byTask, byGroup := map[uint32][]int{}, map[*taskContext][]int{}, map[context.Context][]int{}
 	for i, w := range all {
 		if w.by.worker != nil {
-			bySeat[w.by.worker.engine.Number] = append(bySeat[w.by.worker.engine.Number], i)
+			bySeat[w.by.worker.Engine.Number] = append(bySeat[w.by.worker.Engine.Number], i)
 		} else {
 			byTask[w.by] = append(byTask[w.by], i)
 		}

@@ -15,7 +15,7 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 		return ErrClosed
 	}
 	defer p.exit(w)
-	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
+	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	w.Do(f)
 	return nil
 }
@@ -42,9 +42,9 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	}
 	defer p.exit(w)
 	if labels := labelsOf(ctx); labels != nil {
-		w.engine.Relabel(labels)
+		w.tasks.Engine.Relabel(labels)
 	}
-	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
+	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	w.Do(f)
 	return nil
 }
@@ -52,17 +52,17 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 // Closed reports whether [Pool.Close] or [Pool.Shutdown] has been called: whether Do
 // panics and TryDo returns [ErrClosed]. It never becomes false again, and if it is
 // false, the pool may be closed the moment after. It costs an atomic load.
-func (p *Pool) Closed() bool { return p.engine.Places.Load().Closed() }
+func (p *Pool) Closed() bool { return p.tasks.Engine.Places.Load().Closed() }
 
 // call runs fn with arg in the scope s.
 func call[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 	var w *engine.Worker
 	switch s := s.(type) {
 	case *Worker:
-		w = &s.engine
+		w = &s.tasks.Engine
 	case *Pool:
 		guest := s.mustEnter("Call")
-		w = &guest.engine
+		w = &guest.tasks.Engine
 		defer s.exit(guest)
 		w.Note(engine.AtCall, nil, fn.Entry())
 	case nil:
@@ -79,9 +79,9 @@ func call[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 func callIn[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 	s.Do(func(w *Worker) {
 		if _, ok := s.(taskScope); ok {
-			w.engine.Note(engine.AtCall, nil, fn.Entry())
+			w.tasks.Engine.Note(engine.AtCall, nil, fn.Entry())
 		}
-		r = fn.Run(&w.engine, arg)
+		r = fn.Run(&w.tasks.Engine, arg)
 	})
 	return r
 }
@@ -99,7 +99,7 @@ func callIn[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 func (p *Pool) Do(f func(w *Worker)) {
 	needs(f != nil, "Do", "f")
 	w := p.mustEnter("Do")
-	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
+	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	defer p.exit(w)
 	w.Do(f)
 }

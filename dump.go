@@ -9,6 +9,7 @@ import (
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Show makes [Pool.Dump] show p for w, until something else is shown; nil shows nothing. It
@@ -70,12 +71,12 @@ func (p *Pool) Dump(out io.Writer) error {
 	if n.Waiting > 0 {
 		fmt.Fprintf(t, ", %s waiting for room", count(n.Waiting, "submitter"))
 	}
-	if p.paused.Load() {
+	if p.tasks.Paused.Load() {
 		fmt.Fprint(t, ", paused")
 	}
 	fmt.Fprintln(t)
-	unused := p.engine.Unused()
-	for _, w := range *p.engine.Workers.Load() {
+	unused := p.tasks.Engine.Unused()
+	for _, w := range *p.tasks.Engine.Workers.Load() {
 		if line := asWorker(w).describe(unused[w]); line != "" {
 			fmt.Fprintln(t, line)
 		}
@@ -89,34 +90,33 @@ func (p *Pool) Dump(out io.Writer) error {
 
 // describe tells what w is at, or returns "" if it is nothing.
 func (w *Worker) describe(unused bool) string {
-	q := &w.tasks
-	q.mu.Lock()
-	queued, running, when := q.len(), q.running.body, q.when
-	if q.before != q.taken { // it has begun since the look at the figures
-		when = clock.Now()
-	}
-	q.mu.Unlock()
+	running, d := w.tasks.Own.Running()
+	return w.line(unused, w.tasks.Own.Depth(), running, d)
+}
+
+// line is describe for a worker with so many tasks queued, and one that has run for d.
+func (w *Worker) line(unused bool, queued int, running task.Body, d time.Duration) string {
 	if unused && queued == 0 {
 		return ""
 	}
 	var parts []string
 	if running != nil {
 		task := describe(running)
-		if d := since(when, clock.Now()); d >= time.Millisecond {
+		if d >= time.Millisecond {
 			task += fmt.Sprintf(", for %v or more", round(d))
 		}
 		parts = append(parts, task)
 	}
 	if !unused {
 		shown := w.shown.Load()
-		if s := w.describeDoing(w.engine.Doing(), shown != nil); s != "" {
+		if s := w.describeDoing(w.tasks.Engine.Doing(), shown != nil); s != "" {
 			parts = append(parts, s)
 		}
 		if shown != nil {
 			parts = append(parts, shown.String())
 		}
 	}
-	line := fmt.Sprintf("worker %d\t", w.engine.ID)
+	line := fmt.Sprintf("worker %d\t", w.tasks.Engine.ID)
 	if queued > 0 {
 		line += fmt.Sprintf("%d queued", queued)
 	}
@@ -147,7 +147,7 @@ func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
 		}
 	case engine.AtFork:
 		s = fmt.Sprintf("fork%s from worker %d", function, other)
-		if d := since(at.Since, clock.Now()); d >= time.Millisecond {
+		if d := time.Duration(clock.Now() - at.Since); d >= time.Millisecond {
 			s += fmt.Sprintf(", for %v", round(d))
 		}
 	case engine.AtJoin:
@@ -160,14 +160,14 @@ func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
 	case engine.AtWay:
 		s = "has given way to tasks"
 	}
-	if !w.engine.Hold.Load().HasPlace() {
+	if !w.tasks.Engine.Hold.Load().HasPlace() {
 		s = strings.TrimPrefix(s+", without a place", ", ")
 	}
 	return s
 }
 
 // describe tells which task b is.
-func describe(b runnable) string {
+func describe(b task.Body) string {
 	if name := nameOfTask(b); name != "" {
 		return "task " + name
 	}

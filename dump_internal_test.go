@@ -9,6 +9,7 @@ import (
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // What a worker is at is packed into a word and told from it.
@@ -46,12 +47,12 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 			if got := w.describeDoing(c.at, c.shown); got != c.want {
 				t.Errorf("%+v, %t: %q, not %q", c.at, c.shown, got, c.want)
 			}
-			w.engine.Hold.YieldPlace()
+			w.tasks.Engine.Hold.YieldPlace()
 			want := strings.TrimPrefix(c.want+", without a place", ", ")
 			if got := w.describeDoing(c.at, c.shown); got != want {
 				t.Errorf("%+v, %t: %q, not %q", c.at, c.shown, got, want)
 			}
-			w.engine.Hold.RetakePlace()
+			w.tasks.Engine.Hold.RetakePlace()
 		}
 	})
 }
@@ -61,33 +62,28 @@ func TestLineOfAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(1), WithOrder(LIFO))
 		w := newWorker(p, 7)
-		w.engine.Note(engine.AtTasks, nil, 0)
-		queued := func(n int) { w.tasks.q.PushBack(task{}) }
-		check := func(unused bool, want string) {
+		w.tasks.Engine.Note(engine.AtTasks, nil, 0)
+		check := func(unused bool, queued int, running task.Body, d time.Duration, want string) {
 			t.Helper()
-			if got := w.describe(unused); got != want {
+			if got := w.line(unused, queued, running, d); got != want {
 				t.Errorf("%q, not %q", got, want)
 			}
 		}
-		check(true, "")
-		check(false, "worker 7\t\tidle")
-		queued(1)
-		check(true, "worker 7\t1 queued\tidle")
-		upper := newFuture(context.Background(), p, func(context.Context) (int, error) { return 0, nil }).with(taskOptions{name: "upper"}, nil)
-		w.tasks.took(task{nil, upper})
-		w.tasks.when = clock.Now() - int64(time.Hour)
-		check(false, "worker 7\t1 queued\ttask upper") // it has begun since the last look
-		w.tasks.before = w.tasks.taken
-		check(false, "worker 7\t1 queued\ttask upper, for 1h0m0s or more")
-		w.tasks.when = clock.Now() - int64(time.Millisecond)
-		check(false, "worker 7\t1 queued\ttask upper, for 1ms or more")
-		w.tasks.when++
-		check(false, "worker 7\t1 queued\ttask upper")
-		w.engine.Note(engine.AtSearch, nil, 0)
+		if got := w.describe(true); got != "" {
+			t.Errorf("%q", got)
+		}
+		check(true, 0, nil, 0, "")
+		check(false, 0, nil, 0, "worker 7\t\tidle")
+		check(true, 1, nil, 0, "worker 7\t1 queued\tidle")
+		upper := newFuture(context.Background(), p, func(context.Context) (int, error) { return 0, nil }).with(taskOptions{name: "upper"}, nil).body()
+		check(false, 1, upper, 0, "worker 7\t1 queued\ttask upper")
+		check(false, 1, upper, time.Hour, "worker 7\t1 queued\ttask upper, for 1h0m0s or more")
+		check(false, 1, upper, time.Millisecond, "worker 7\t1 queued\ttask upper, for 1ms or more")
+		check(false, 1, upper, time.Millisecond-1, "worker 7\t1 queued\ttask upper")
+		w.tasks.Engine.Note(engine.AtSearch, nil, 0)
 		w.Show(&Progress{Name: "sum"})
-		check(false, "worker 7\t1 queued\ttask upper; searches; sum")
-		check(true, "worker 7\t1 queued\ttask upper")
-		w.tasks.running = task{nil, plainTask(nil)}
+		check(false, 1, upper, 0, "worker 7\t1 queued\ttask upper; searches; sum")
+		check(true, 1, upper, 0, "worker 7\t1 queued\ttask upper")
 		if got := describe(plainTask(nil)); got != "a task without a name" {
 			t.Error(got)
 		}
@@ -141,11 +137,11 @@ func TestHeadOfDump(t *testing.T) {
 		head("pool: 2 workers, 0 extra; 0 places taken, 0 searching, 0 goroutines blocked\ntasks: " + none + "\n")
 		p.Pause()
 		p.Go(context.Background(), func(context.Context) {})
-		p.ended.stalls.Store(1)
-		p.engine.SetExtra(3)
+		p.tasks.Totals.Stalls.Store(1)
+		p.tasks.Engine.SetExtra(3)
 		head("pool: 2 workers, 3 extra since workers were blocked (1 time); 0 places taken, 0 searching, 0 goroutines blocked\n" +
 			"tasks: 1 submitted, 0 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 1 queued (1 globally, the oldest for 0s), paused\n")
-		p.engine.SetExtra(0)
+		p.tasks.Engine.SetExtra(0)
 		p.Close()
 		defer func() {
 			if v := recover(); v != "filch: Dump: out is nil" {

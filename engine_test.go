@@ -6,7 +6,7 @@ import "github.com/filch-go/filch/internal/engine"
 func engines(ws ...*Worker) *[]*engine.Worker {
 	var all []*engine.Worker
 	for _, w := range ws {
-		all = append(all, &w.engine)
+		all = append(all, &w.tasks.Engine)
 	}
 	return &all
 }

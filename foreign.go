@@ -3,6 +3,8 @@ package filch
 import (
 	"runtime/debug"
 	"strings"
+
+	"github.com/filch-go/filch/internal/task"
 )
 
 // A Wait inside a task needs the task's context: with another, the pool takes it for
@@ -50,12 +52,10 @@ func (s stackOfTasks) isForeign(c *taskContext) bool {
 
 // nameAt returns the name of a task on a stack, or its function's.
 func (p *Pool) nameAt(t taskOnStack) string {
-	var bodies []runnable
-	for _, w := range *p.engine.Workers.Load() {
-		q := &asWorker(w).tasks
-		q.mu.Lock()
-		bodies = append(bodies, q.running.body)
-		q.mu.Unlock()
+	var bodies []task.Body
+	for _, w := range *p.tasks.Engine.Workers.Load() {
+		b, _ := asWorker(w).tasks.Own.Running()
+		bodies = append(bodies, b)
 	}
 	for _, b := range append(bodies, p.longRunning()...) {
 		if f, ok := b.(interface{ task() *taskContext }); ok && addressOf(f.task()) == t.address && f.task().name() != "" {

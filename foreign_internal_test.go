@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Of the waits with contexts of the pool's the first hundred are looked at, then one in a hundred;
@@ -72,7 +74,7 @@ func TestNobodyIsForeignOutsideOfTasks(t *testing.T) {
 func TestForeignContextsAreTold(t *testing.T) {
 	p := New(WithWorkers(1))
 	a, b := newFuture(context.Background(), p, one), newFuture(context.Background(), p, one)
-	shared := p.newContext(context.Background(), seat{})
+	shared := p.newContext(context.Background(), task.Seat{})
 	for _, c := range []struct {
 		top     string
 		c       *taskContext

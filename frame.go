@@ -250,8 +250,8 @@ func (f *frameForks[A, R]) Close() {
 // never ends, so that Fork comes upon it.
 var noWorker = func() *engine.Worker {
 	w := &Worker{}
-	w.engine.Demand, w.engine.Self = engine.Hunger, w
-	return &w.engine
+	w.tasks.Engine.Demand, w.tasks.Engine.Self = engine.Hunger, w
+	return &w.tasks.Engine
 }()
 
 // atFirst returns for how many forks an activation has room at first, if an argument

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Future is the result of a task of [Submit], once there is one. Its methods may
@@ -65,47 +67,56 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) error {
 		defer cancel()
 	}
 	if o.longRunning {
-		return f.ctx.pool.runLong(ctx, task{nil, f}, try)
+		return f.ctx.pool.runLong(ctx, task.Task{Body: f.body()}, try)
 	}
-	return f.ctx.pool.submit(ctx, task{nil, f}, o.priority, o.fair, try)
+	return f.ctx.pool.submit(ctx, task.Task{Body: f.body()}, o.priority, o.fair, try)
 }
 
 // refuse counts a task with options that cannot be met.
 func (f *Future[T]) refuse(ctx context.Context, o taskOptions, err error) error {
 	f.see(ctx, o)
-	return f.ctx.pool.refuse(f, err)
+	return f.ctx.pool.refuse(f.body(), err)
 }
 
 // see lets the pool's observer, and its hook, see the task, if there is one.
 func (f *Future[T]) see(ctx context.Context, o taskOptions) {
 	if p := f.ctx.pool; p.sees {
-		f.ctx.needExtras().seen = p.newSeen(ctx, f, o.priority)
+		f.ctx.needExtras().seen = p.newSeen(ctx, f.body(), o.priority)
 	}
 }
 
-func (f *Future[T]) seen() *seen { return f.ctx.seen() }
+// futureTask is a Future as what runs it sees it.
+type futureTask[T any] Future[T]
+
+// body returns f as what runs it sees it.
+func (f *Future[T]) body() *futureTask[T] { return (*futureTask[T])(f) }
+
+func (t *futureTask[T]) future() *Future[T] { return (*Future[T])(t) }
+
+func (t *futureTask[T]) seen() *seen { return t.ctx.seen() }
 
 // claim makes the caller the one that runs the task, in the given seat, or drops it.
-func (f *Future[T]) claim(s seat) bool {
+func (f *Future[T]) claim(s task.Seat) bool {
 	var runner uint32
-	if s.worker != nil {
-		runner = s.worker.engine.Number
+	if s.Worker != nil {
+		runner = s.Worker.Engine.Number
 	}
-	return f.ctx.state.claim(runner, s.slots&poolSlot != 0)
+	return f.ctx.state.claim(runner, s.Slots&task.PoolSlot != 0)
 }
 
-func (f *Future[T]) start(p *Pool, s seat, _ context.Context, _ bool) bool {
+func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, _ bool) bool {
+	f := t.future()
 	if !f.claim(s) {
 		return false
 	}
-	f.ctx.worker, f.ctx.round = s.worker, s.round
+	f.ctx.worker, f.ctx.round = s.Worker, s.Round
 	if f.ctx.Err() != nil {
 		f.cancel(f.ctx.cause())
 		return false
 	}
-	if p.isObserved() {
+	if p := f.ctx.pool; p.isObserved() {
 		var value T
-		err := p.runObserved(&f.ctx, f, func() (err error) { value, err = f.run(runMark{&f.ctx}); return err })
+		err := p.runObserved(&f.ctx, t, func() (err error) { value, err = f.run(runMark{&f.ctx}); return err })
 		f.resolve(value, err)
 	} else {
 		f.resolve(f.run(runMark{&f.ctx}))
@@ -124,13 +135,15 @@ type runMark [2]*taskContext
 func (f *Future[T]) run(runMark) (T, error) {
 	value, err := f.f(&f.ctx)
 	if err != nil {
-		f.ctx.pool.ended.failed.Add(1)
+		f.ctx.pool.tasks.Totals.Failed.Add(1)
 	}
 	return value, err
 }
 
-func (f *Future[T]) drop(_ *Pool, err error) {
-	if f.claim(seat{}) {
+func (t *futureTask[T]) Drop(_ *task.Pool, err error) { t.future().drop(err) }
+
+func (f *Future[T]) drop(err error) {
+	if f.claim(task.Seat{}) {
 		f.cancel(err)
 	}
 }
@@ -142,7 +155,7 @@ func (f *Future[T]) cancel(err error) {
 		m.dropped = true
 	}
 	f.ctx.pool.dropped()
-	if o := f.seen(); o != nil {
+	if o := f.ctx.seen(); o != nil {
 		o.tell(TaskCancelled, err)
 	}
 }
@@ -152,15 +165,20 @@ func (f *Future[T]) detached() bool {
 	return m != nil && m.options.detached
 }
 
-func (f *Future[T]) catches(p *Pool) bool { return !f.detached() || p.onPanic != nil }
-
-func (f *Future[T]) fail(p *Pool, _ seat, err error) {
-	defer f.resolve(f.value, err)
-	p.crashed(f, err, f.detached())
+func (t *futureTask[T]) Catches(*task.Pool) bool {
+	return !wasDropped(t) && (!t.future().detached() || t.ctx.pool.onPanic != nil)
 }
 
-func (f *Future[T]) about() (string, any) {
-	if m := f.ctx.extras.Load(); m != nil {
+func (t *futureTask[T]) Fail(_ *task.Pool, _ task.Seat, err error) {
+	f := t.future()
+	defer f.resolve(f.value, err)
+	f.ctx.pool.crashed(t, err, f.detached())
+}
+
+func (t *futureTask[T]) Crash(p *task.Pool, s task.Seat) { crash(p, t, s) }
+
+func (t *futureTask[T]) About() (string, any) {
+	if m := t.ctx.extras.Load(); m != nil {
 		return m.options.name, nil
 	}
 	return "", nil
@@ -170,7 +188,7 @@ func (f *Future[T]) about() (string, any) {
 // back the slot of the task, which has one since it was accepted, and so was claimed.
 func (f *Future[T]) resolve(value T, err error) {
 	if f.ctx.state.load().holdsSlot() {
-		f.ctx.pool.leaveSlot(seat{})
+		f.ctx.pool.tasks.LeaveSlot(task.Seat{})
 	}
 	f.value, f.err = value, err
 	f.f = nil
@@ -180,7 +198,7 @@ func (f *Future[T]) resolve(value T, err error) {
 		return
 	}
 	if watched {
-		m.latch.release()
+		m.latch.Release()
 	}
 	if m.onDone != nil {
 		m.onDone(err, !m.dropped)
@@ -191,10 +209,10 @@ func (f *Future[T]) resolve(value T, err error) {
 func (f *Future[T]) isDone() bool { return f.ctx.state.load().isDone() } // (R40)
 
 // watchedLatch returns the latch that will be released when f is done.
-func (f *Future[T]) watchedLatch() *latch {
+func (f *Future[T]) watchedLatch() *task.Latch {
 	l := &f.ctx.needExtras().latch
 	if f.ctx.state.watch() {
-		l.release()
+		l.Release()
 	}
 	return l
 }
@@ -256,7 +274,7 @@ func (f *Future[T]) await(ctx context.Context) error {
 	stop := f.dropAtEnd()
 	defer stop()
 	if c == nil {
-		err := l.wait(ctx, f.isDone)
+		err := l.Wait(ctx, task.Seat{}, f.isDone)
 		return f.unlessDone(err)
 	}
 	mark := waitMark{&f.ctx, c.lasts(ctx), c}
@@ -274,15 +292,15 @@ func (f *Future[T]) unlessDone(err error) error {
 
 // runInPlace runs the task on top of that of c, if nobody has started it.
 func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
-	if !f.ctx.state.load().isQueued() || !c.seat().beginInPlace() {
+	if !f.ctx.state.load().isQueued() || !c.seat().SitDown() {
 		return false
 	}
 	// It leaves the queue if it is where it is likely to be; else whoever comes
 	// upon it finds that it was started.
-	if _, found := c.worker.tasks.takeBack(func(b runnable) bool { return b == f }); found {
-		f.ctx.pool.leaveQueue()
+	if _, found := c.worker.Own.TakeBack(func(b task.Body) bool { return b == task.Body(f.body()) }); found {
+		f.ctx.pool.tasks.LeaveQueue()
 	}
-	f.ctx.pool.runCaught(ctx, task{nil, f}, c.seat())
+	f.ctx.pool.runCaught(ctx, task.Task{Body: f.body()}, c.seat())
 	return f.isDone()
 }
 
@@ -296,30 +314,25 @@ func (f *Future[T]) dropAtEnd() (stop func() bool) {
 	if ctx.Done() == nil {
 		return func() bool { return true }
 	}
-	return context.AfterFunc(ctx, func() { f.drop(f.ctx.pool, context.Cause(ctx)) })
+	return context.AfterFunc(ctx, func() { f.drop(context.Cause(ctx)) })
 }
 
 // Done returns a channel that is closed when the task is done. Unlike Wait, it does not
 // run the task in place.
 func (f *Future[T]) Done() <-chan struct{} {
 	l := f.watchedLatch()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ch == nil && !l.released {
-		l.stop = f.dropAtEnd()
-	}
-	return l.channel()
+	return l.Channel(f.dropAtEnd)
 }
 
 // Cancel ends the context of the task. A task that has not started never does, and its
 // error is context.Canceled. A task that runs may look at its context and end. For a task
 // that is done, nothing happens.
 func (f *Future[T]) Cancel() {
-	if f.drop(f.ctx.pool, context.Canceled); f.isDone() {
+	if f.drop(context.Canceled); f.isDone() {
 		return
 	}
 	f.ctx.makeCancellation().cancel(context.Canceled)
 }
 
 // task returns the context that f's function is called with.
-func (f *Future[T]) task() *taskContext { return &f.ctx }
+func (t *futureTask[T]) task() *taskContext { return &t.ctx }

@@ -1,6 +1,10 @@
 package filch
 
-import "context"
+import (
+	"context"
+
+	"github.com/filch-go/filch/internal/task"
+)
 
 // Go queues f and does not wait for it. f is called with a context that has the values
 // of ctx, and that ends when ctx does or when the pool is closed. If ctx ends before f is
@@ -38,7 +42,7 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 		o, err = p.optionsOf(op, opts)
 	}
 	if o.plain() && err == nil {
-		return p.submit(ctx, task{p.inherited(ctx), plainTask(f)}, o.priority, o.fair, try)
+		return p.submit(ctx, task.Task{Ctx: p.inherited(ctx), Body: plainTask(f)}, o.priority, o.fair, try)
 	}
 	o.detached = true
 	future := newFuture(ctx, p, func(ctx context.Context) (struct{}, error) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+
+	"github.com/filch-go/filch/internal/task"
 )
 
 // errStopped is why the context of a group ended that was stopped.
@@ -44,7 +46,7 @@ func TaskLimit(n int) GroupOption {
 	if n < 1 {
 		panic(fmt.Sprintf("filch: TaskLimit(%d): there must be a slot for a task", n))
 	}
-	return func(g *Group) { g.slots = &room{limit: int64(n)} }
+	return func(g *Group) { g.slots = task.NewRoom(n, nil) }
 }
 
 // Group returns a group of tasks of p, and does not block. Its context has the values of
@@ -131,7 +133,7 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 			g.taskDone(err, false)
 		}
 	}()
-	err = g.pool.submit(ctx, task{g.ctx, t}, o.priority, o.fair, false)
+	err = g.pool.submit(ctx, task.Task{Ctx: g.ctx, Body: t}, o.priority, o.fair, false)
 }
 
 // begin counts one more task, which is about to be queued in a way that dropQueued
@@ -141,7 +143,7 @@ func (g *Group) begin(queued bool) bool {
 	defer g.mu.Unlock()
 	if queued && g.gone {
 		if g.slots != nil {
-			g.slots.leave()
+			g.slots.Leave()
 			g.leave(1)
 		}
 		return false
@@ -161,21 +163,21 @@ func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error,
 	g.mu.Lock()
 	g.left++
 	g.mu.Unlock()
-	if g.slots.take() {
+	if g.slots.Take() {
 		return true
 	}
 	t := &groupTask{group: g, f: f}
 	err := errNotSubmitted // unless what follows returns: a method of ctx may panic
 	defer func() {
 		if err != nil {
-			g.taskDoneIn(seat{slots: groupSlot}, err, false)
+			g.taskDoneIn(task.Seat{Slots: task.GroupSlot}, err, false)
 		}
 	}()
 	if c := taskOf(ctx); c != nil && c.Context == g.ctx && g.pool.runsTaskOf(ctx) {
 		err = g.runNow(ctx, t, o, func() { err = nil }) // it counts itself when it is done
 		return false
 	}
-	if err = g.slots.wait(ctx, g.ctx, g.pool.life); err == nil {
+	if err = g.slots.Wait(ctx, seatOf(ctx), g.ctx, g.pool.tasks.Life); err == nil {
 		return true
 	}
 	g.pool.refuse(g.pool.see(ctx, t, o.priority), err)
@@ -186,14 +188,14 @@ func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error,
 // begins just before.
 func (g *Group) runNow(ctx context.Context, t *groupTask, o taskOptions, begins func()) error {
 	if o.plain() {
-		return g.pool.runNow(ctx, task{g.ctx, g.pool.see(ctx, t, o.priority)}, groupSlot, begins)
+		return g.pool.runNow(ctx, task.Task{Ctx: g.ctx, Body: g.pool.see(ctx, t, o.priority)}, task.GroupSlot, begins)
 	}
-	future := g.future(t.f, o, func(err error, ran bool) { g.taskDoneIn(seat{slots: groupSlot}, err, ran) })
+	future := g.future(t.f, o, func(err error, ran bool) { g.taskDoneIn(task.Seat{Slots: task.GroupSlot}, err, ran) })
 	if !o.deadline.IsZero() {
 		future.ctx.makeCancellation()
 	}
 	future.see(ctx, o)
-	return g.pool.runNow(ctx, task{nil, future}, groupSlot, begins)
+	return g.pool.runNow(ctx, task.Task{Body: future.body()}, task.GroupSlot, begins)
 }
 
 // future returns f as a task with options.
@@ -207,7 +209,7 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 	future := g.future(f, o, g.taskDone)
 	err := errNotSubmitted // unless submit returns
 	defer func() {
-		if err != nil && future.claim(seat{}) { // else it has run, and does not return
+		if err != nil && future.claim(task.Seat{}) { // else it has run, and does not return
 			g.taskDone(err, false)
 		}
 	}()
@@ -241,23 +243,23 @@ func (g *Group) dropQueued() {
 	}
 	g.mu.Unlock()
 	for range n {
-		g.leaveSlot(seat{})
+		g.leaveSlot(task.Seat{})
 	}
 }
 
 // taskDone counts a task that is done, with its error. ran tells whether its function
 // was called.
-func (g *Group) taskDone(err error, ran bool) { g.taskDoneIn(seat{}, err, ran) }
+func (g *Group) taskDone(err error, ran bool) { g.taskDoneIn(task.Seat{}, err, ran) }
 
 // leaveSlot gives back the slot of a task that ran, or would have run, in s.
-func (g *Group) leaveSlot(s seat) {
-	if g.slots != nil && s.slots&groupSlot == 0 {
-		g.slots.leave()
+func (g *Group) leaveSlot(s task.Seat) {
+	if g.slots != nil && s.Slots&task.GroupSlot == 0 {
+		g.slots.Leave()
 	}
 }
 
 // taskDoneIn is taskDone for a task that ran, or would have run, in s.
-func (g *Group) taskDoneIn(s seat, err error, ran bool) {
+func (g *Group) taskDoneIn(s task.Seat, err error, ran bool) {
 	g.leaveSlot(s)
 	if err != nil {
 		g.keep(err, ran)
@@ -271,7 +273,7 @@ func (g *Group) taskDoneIn(s seat, err error, ran bool) {
 func (g *Group) leave(n int) {
 	g.left -= n
 	if g.left == 0 && g.done != nil {
-		g.done.release()
+		g.done.Release()
 		g.done = nil
 	}
 }
@@ -347,7 +349,7 @@ func (g *Group) waitForAll() {
 			return
 		}
 		if g.done == nil {
-			g.done = &latch{}
+			g.done = &task.Latch{}
 		}
 		l := g.done
 		g.mu.Unlock()
@@ -359,10 +361,10 @@ func (g *Group) waitForAll() {
 }
 
 // wait waits for l.
-func (g *Group) wait(l *latch) {
+func (g *Group) wait(l *task.Latch) {
 	never := func() bool { return false }
 	if g.owner == nil {
-		l.wait(context.Background(), never)
+		l.Wait(context.Background(), task.Seat{}, never)
 		return
 	}
 	blocked(waitMark{2: g.owner}, wait{by: g.owner, group: g}, l, context.WithoutCancel(g.owner), never)
@@ -392,19 +394,19 @@ func (g *Group) help() {
 	if c == nil || c.pool != g.pool {
 		return
 	}
-	for c.seat().beginInPlace() {
-		t, ok := c.worker.tasks.takeBack(g.has)
+	for c.seat().SitDown() {
+		t, ok := c.worker.Own.TakeBack(g.has)
 		if !ok {
-			c.seat().endInPlace()
+			c.seat().StandUp()
 			return
 		}
-		g.pool.leaveQueue()
+		g.pool.tasks.LeaveQueue()
 		g.pool.runCaught(g.ctx, t, c.seat())
 	}
 }
 
 // has reports whether b is a task of the group.
-func (g *Group) has(b runnable) bool {
+func (g *Group) has(b task.Body) bool {
 	t, ok := bare(b).(*groupTask)
 	return ok && t.group == g
 }

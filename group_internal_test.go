@@ -72,8 +72,8 @@ func TestAGroupDropsOnce(t *testing.T) {
 	for range 3 {
 		g.dropQueued()
 	}
-	if g.left != 0 || g.queued != 0 || !g.gone || g.slots.taken() != 0 {
-		t.Errorf("%d are left, %d are queued, %d slots are taken", g.left, g.queued, g.slots.taken())
+	if g.left != 0 || g.queued != 0 || !g.gone || g.slots.Taken() != 0 {
+		t.Errorf("%d are left, %d are queued, %d slots are taken", g.left, g.queued, g.slots.Taken())
 	}
 	if err := g.Wait(); err != context.Canceled {
 		t.Error(err)
@@ -155,7 +155,7 @@ func TestTheObserverSeesTheEndOnTheCallersGoroutine(t *testing.T) {
 			}
 			s := p.Stats().Tasks
 			if counts[TaskSubmitted]+counts[TaskRejected] != 2 || counts[TaskDone]+counts[TaskCancelled]+counts[TaskRejected] != 2 || (counts[TaskDone] == 2) != ran ||
-				int(s.Done) != counts[TaskDone] || int(s.Cancelled) != counts[TaskCancelled] || int(s.Rejected) != counts[TaskRejected] || p.slots.taken() != 0 {
+				int(s.Done) != counts[TaskDone] || int(s.Cancelled) != counts[TaskCancelled] || int(s.Rejected) != counts[TaskRejected] || p.tasks.Slots.Taken() != 0 {
 				t.Errorf("the end at look %d: %v; ran: %t; %+v", n, counts, ran, s)
 			}
 		})

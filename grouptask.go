@@ -3,11 +3,14 @@ package filch
 import (
 	"context"
 	"runtime"
+
+	"github.com/filch-go/filch/internal/task"
 )
 
-func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
+func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclusive bool) bool {
+	p := poolOf(tp)
 	c := p.contextFor(ctx, s, exclusive)
-	queued := s.slots&groupSlot == 0
+	queued := s.Slots&task.GroupSlot == 0
 	if c.Err() != nil {
 		if queued {
 			t.dropUnstarted(p, c.cause())
@@ -15,12 +18,12 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 			p.dropped()
 			t.group.taskDoneIn(s, c.cause(), false)
 		}
-		p.leaveSlot(s)
+		p.tasks.LeaveSlot(s)
 		return false
 	}
 	if queued && !t.group.begins(t) {
 		p.dropped()
-		p.leaveSlot(s)
+		p.tasks.LeaveSlot(s)
 		return false
 	}
 	var err error
@@ -30,20 +33,20 @@ func (t *groupTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) 
 		err = t.f(c)
 	}
 	if err != nil {
-		p.ended.failed.Add(1)
+		p.tasks.Totals.Failed.Add(1)
 	}
 	runtime.KeepAlive(c)
-	p.leaveSlot(s)
+	p.tasks.LeaveSlot(s)
 	t.group.taskDoneIn(s, err, true)
 	return true
 }
 
-func (t *groupTask) drop(p *Pool, err error) {
-	p.leaveSlot(seat{})
-	t.dropUnstarted(p, err)
+func (t *groupTask) Drop(p *task.Pool, err error) {
+	p.LeaveSlot(task.Seat{})
+	t.dropUnstarted(poolOf(p), err)
 }
 
-// dropUnstarted is drop but for the slot.
+// dropUnstarted is Drop but for the slot.
 func (t *groupTask) dropUnstarted(p *Pool, err error) {
 	p.dropped()
 	if t.group.begins(t) {
@@ -51,12 +54,14 @@ func (t *groupTask) dropUnstarted(p *Pool, err error) {
 	}
 }
 
-func (t *groupTask) catches(*Pool) bool { return true }
+func (t *groupTask) Catches(*task.Pool) bool { return true }
 
-func (t *groupTask) fail(p *Pool, s seat, err error) {
-	p.leaveSlot(s)
+func (t *groupTask) Fail(p *task.Pool, s task.Seat, err error) {
+	p.LeaveSlot(s)
 	defer t.group.taskDoneIn(s, err, true)
-	p.crashed(t, err, false)
+	poolOf(p).crashed(t, err, false)
 }
 
-func (t *groupTask) about() (string, any) { return "", t.f }
+func (t *groupTask) Crash(p *task.Pool, s task.Seat) { crash(p, t, s) }
+
+func (t *groupTask) About() (string, any) { return "", t.f }

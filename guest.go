@@ -1,6 +1,9 @@
 package filch
 
-import "github.com/filch-go/filch/internal/event"
+import (
+	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
+)
 
 // mustEnter makes the caller a worker with a place. It panics if the pool is closed.
 func (p *Pool) mustEnter(op string) *Worker {
@@ -14,35 +17,35 @@ func (p *Pool) mustEnter(op string) *Worker {
 // tryEnter is mustEnter, but returns nil if the pool is closed, or, for what belongs to a
 // task, has ended.
 func (p *Pool) tryEnter(forTask bool) *Worker {
-	if s := p.engine.Enter(); s.Closed() && (!forTask || s.Ended()) {
-		p.engine.Leave()
+	if s := p.tasks.Engine.Enter(); s.Closed() && (!forTask || s.Ended()) {
+		p.tasks.Engine.Leave()
 		return nil
 	}
-	if p.engine.Size() == 1 {
-		p.engine.Follow()
+	if p.tasks.Engine.Size() == 1 {
+		p.tasks.Engine.Follow()
 	}
-	w := asWorker(p.engine.Hire())
+	w := asWorker(p.tasks.Engine.Hire())
 	w.enterAsGuest()
 	return w
 }
 
 // enterAsGuest begins a call of Do on w.
 func (w *Worker) enterAsGuest() {
-	w.guest = true
-	w.engine.Tell(event.Entered, nil)
-	if p := w.pool; p.order == ByPriority {
-		w.setLevel(int64(p.levelOf(0)))
+	w.tasks.Guest = true
+	w.tasks.Engine.Tell(event.Entered, nil)
+	if p := w.pool; p.tasks.Order == task.ByPriority {
+		w.tasks.SetLevel(int64(p.tasks.LevelOf(0)))
 	}
-	w.engine.Start()
+	w.tasks.Engine.Start()
 }
 
 // exit gives back what tryEnter gave.
 func (p *Pool) exit(w *Worker) {
-	if !w.engine.Hold.Load().HasPlace() {
+	if !w.tasks.Engine.Hold.Load().HasPlace() {
 		panic("filch: internal error: a worker left without its place")
 	}
-	w.guest = false
-	w.engine.Tell(event.Left, nil)
-	p.engine.Fire(&w.engine)
-	p.engine.Leave()
+	w.tasks.Guest = false
+	w.tasks.Engine.Tell(event.Left, nil)
+	p.tasks.Engine.Fire(&w.tasks.Engine)
+	p.tasks.Engine.Leave()
 }

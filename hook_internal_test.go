@@ -93,7 +93,7 @@ func TestHookOfTasks(t *testing.T) {
 func TestHookAndObserverAreToldAtOnePlace(t *testing.T) {
 	s := &script{}
 	hooked(t, func(t *testing.T, p *Pool, _ *script) {
-		p.engine.Hook = s
+		p.tasks.Engine.Hook = s
 		p.Go(background, func(context.Context) {})
 		synctest.Wait()
 		s.expect(t, []string{"task", "Task"}, "pool       accepts task 1", "TaskSubmitted 1", "worker 0   starts task 1", "TaskStarted 1",

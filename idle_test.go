@@ -27,13 +27,13 @@ func TestCountsDoNotCarry(t *testing.T) {
 		} {
 			t.Run(name+"/"+call, func(t *testing.T) {
 				p := New(WithWorkers(1))
-				fill(&p.engine.Places)
-				full := p.engine.Places.Load()
+				fill(&p.tasks.Engine.Places)
+				full := p.tasks.Engine.Places.Load()
 				defer func() {
 					if s, _ := recover().(string); !strings.Contains(s, "goroutines are in the pool") {
 						t.Errorf("panic: %q", s)
 					}
-					if s := p.engine.Places.Load(); s != full {
+					if s := p.tasks.Engine.Places.Load(); s != full {
 						t.Errorf("the places were %v and are %v", full, s)
 					}
 				}()

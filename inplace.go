@@ -5,16 +5,17 @@ import (
 	"runtime/pprof"
 
 	"github.com/filch-go/filch/internal/tag"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // runBody runs t, which was just accepted, on the caller's goroutine, and calls begins just
 // before. It reports false if the pool has ended.
-func (p *Pool) runBody(ctx context.Context, t task, without slots, begins func()) bool {
-	return p.runHere(ctx, without, func(s seat) (task, bool) {
+func (p *Pool) runBody(ctx context.Context, t task.Task, without task.Slots, begins func()) bool {
+	return p.runHere(ctx, without, func(s task.Seat) (task.Task, bool) {
 		begins()
-		p.ended.direct.Add(1)
-		if s.worker != nil {
-			s.worker.tasks.inPlace.direct.Add(1)
+		p.tasks.Totals.Direct.Add(1)
+		if s.Worker != nil {
+			s.Worker.Own.InPlace.Direct.Add(1)
 		}
 		return t, true
 	})
@@ -24,33 +25,33 @@ func (p *Pool) runBody(ctx context.Context, t task, without slots, begins func()
 // that next is called with, and reports whether it did. Who has ctx may be a task of the
 // pool, in whose seat it runs, or one of another pool, whose place others can have
 // meanwhile.
-func (p *Pool) runHere(ctx context.Context, without slots, next func(s seat) (task, bool)) (ran bool) {
+func (p *Pool) runHere(ctx context.Context, without task.Slots, next func(s task.Seat) (task.Task, bool)) (ran bool) {
 	c := taskOf(ctx)
-	run := func(s seat) {
+	run := func(s task.Seat) {
 		if t, ok := next(s); ok {
 			ran = true
-			s.slots = without
+			s.Slots = without
 			p.runCaught(ctx, t, s)
 		}
 	}
-	if c != nil && c.pool == p && c.seat().beginInPlace() {
+	if c != nil && c.pool == p && c.seat().SitDown() {
 		defer func() {
 			if !ran {
-				c.seat().endInPlace()
+				c.seat().StandUp()
 			}
 		}()
 		run(c.seat())
 		return ran
 	}
-	if !p.engine.EnterBlocked().Ended() { // Close waits for it
-		if c != nil && c.pool != p && c.lend() {
-			defer c.reclaim()
+	if !p.tasks.Engine.EnterBlocked().Ended() { // Close waits for it
+		if c != nil && c.pool != p && c.seat().Lend() {
+			defer c.seat().Reclaim()
 		}
-		defer p.engine.LeaveBlocked()
-		p.engine.Tag(func(uint64, tag.Step) { run(seat{}) })
+		defer p.tasks.Engine.LeaveBlocked()
+		p.tasks.Engine.Tag(func(uint64, tag.Step) { run(task.Seat{}) })
 		return ran
 	}
-	p.engine.LeaveBlocked()
+	p.tasks.Engine.LeaveBlocked()
 	return false
 }
 
@@ -63,28 +64,21 @@ func (p *Pool) runHere(ctx context.Context, without slots, next func(s seat) (ta
 // what [Pool.Go] says for CallerRuns. Help panics if ctx is nil.
 func (p *Pool) Help(ctx context.Context) bool {
 	needs(ctx != nil, "Help", "ctx")
-	return p.runHere(ctx, 0, func(seat) (t task, ok bool) {
-		if p.paused.Load() {
+	return p.runHere(ctx, 0, func(task.Seat) (t task.Task, ok bool) {
+		if p.tasks.Paused.Load() {
 			return t, false
 		}
-		queues := p.queues()
-		c := taskOf(ctx)
-		own := c != nil && c.pool == p && c.seated()
-		if own {
-			queues = append([]*taskQueue{&c.worker.tasks}, queues...)
+		queues, newest := p.tasks.Queues(), false
+		if c := taskOf(ctx); c != nil && c.pool == p && c.seat().Taken() {
+			queues, newest = append([]*task.Queue{&c.worker.Own}, queues...), p.tasks.Order == task.LIFO
 		}
-		for i, q := range queues {
-			if !q.some.Load() {
-				continue
-			}
-			q.mu.Lock()
-			t, ok = q.pop(i == 0 && own && p.order == LIFO)
-			q.mu.Unlock()
-			if ok {
-				p.leaveQueue()
-				p.ended.helped.Add(1)
+		for _, q := range queues {
+			if t, ok = q.Pop(newest); ok {
+				p.tasks.LeaveQueue()
+				p.tasks.Totals.Helped.Add(1)
 				break
 			}
+			newest = false
 		}
 		return t, ok
 	})
@@ -93,45 +87,25 @@ func (p *Pool) Help(ctx context.Context) bool {
 // runCaught runs t elsewhere than at the bottom of a worker's stack, on the
 // goroutine of who has ctx. If that is in a seat, it has begun there, and runCaught
 // ends it.
-func (p *Pool) runCaught(ctx context.Context, t task, s seat) {
-	count := &p.ended.inPlace
-	if s.worker != nil {
-		count = &s.worker.tasks.inPlace
+func (p *Pool) runCaught(ctx context.Context, t task.Task, s task.Seat) {
+	count := &p.tasks.Totals.InPlace
+	if s.Worker != nil {
+		count = &s.Worker.Own.InPlace
 	}
-	count.begun.Add(1)
-	returned, ran := false, true
-	defer func() { // whatever the callbacks do that fail calls
+	count.Begun.Add(1)
+	ran := true
+	defer func() { // whatever the callbacks do that Fail calls
 		if !ran {
-			count.begun.Add(-1)
+			count.Begun.Add(-1)
 		}
-		if s.worker != nil {
-			s.endInPlace()
+		if s.Worker != nil {
+			s.StandUp()
 		} else if ran {
-			count.ended.Add(1)
+			count.Ended.Add(1)
 		}
 		if p.labels {
 			pprof.SetGoroutineLabels(labelled(ctx))
 		}
 	}()
-	defer func() {
-		switch {
-		case returned, p.undropped(t.body):
-		case t.body.catches(p):
-			t.body.fail(p, s, howEnded(recover()))
-		default:
-			p.leaveSlot(s)
-			p.crashed(t.body, ErrGoexit, false) // or a panic, which goes on
-		}
-	}()
-	ran = p.startInPlace(t, s)
-	returned = true
-}
-
-// howEnded returns the error of a function that did not return: of a panic with
-// value v, or of runtime.Goexit if v is nil.
-func howEnded(v any) error {
-	if v == nil {
-		return ErrGoexit
-	}
-	return panicError(v)
+	ran = p.tasks.Run(t, s, p.startInPlace)
 }

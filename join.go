@@ -73,13 +73,13 @@ type joining struct {
 // openJoin forks b, on the frame of the Join around this one if that is the
 // newest activation.
 func (w *Worker) openJoin(b forked) joining {
-	j := joining{w: &w.engine}
-	if around, ok := w.engine.Newest().(*frameForks[forked, any]); ok {
+	j := joining{w: &w.tasks.Engine}
+	if around, ok := w.tasks.Engine.Newest().(*frameForks[forked, any]); ok {
 		j.frame = (*joinFrame)(around)
-		j.before = w.engine.CheckpointAt(len(around.args))
+		j.before = w.tasks.Engine.CheckpointAt(len(around.args))
 	} else {
 		j.first = true
-		j.before = w.engine.Checkpoint()
+		j.before = w.tasks.Engine.Checkpoint()
 		j.frame = joinFunc.enter(j.w)
 	}
 	j.frame.Fork(b)

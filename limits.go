@@ -1,55 +1,52 @@
 package filch
 
-import "context"
+import (
+	"context"
 
-// moreRoom lets those try that wait for room, since there may be more.
-func (p *Pool) moreRoom() {
-	if p.room != nil {
-		p.room.next()
-	}
-}
+	"github.com/filch-go/filch/internal/task"
+)
 
 // takeSlot takes one of the slots of [WithTaskLimit] for t. It reports whether it has
 // run t instead.
-func (p *Pool) takeSlot(ctx context.Context, t task, try bool) (ran bool, err error) {
+func (p *Pool) takeSlot(ctx context.Context, t task.Task, try bool) (ran bool, err error) {
 	switch {
-	case p.slots.take():
+	case p.tasks.Slots.Take():
 		return false, nil
 	case try || p.slotOverflow == Reject:
 		err = ErrQueueFull
 	case p.slotOverflow == CallerRuns || p.runsTaskOf(ctx):
-		if p.runBody(ctx, t, poolSlot, func() {}) {
+		if p.runBody(ctx, t, task.PoolSlot, func() {}) {
 			return true, nil
 		}
 		err = ErrClosed
 	default:
-		err = p.slots.wait(ctx, p.life)
+		err = p.tasks.Slots.Wait(ctx, seatOf(ctx), p.tasks.Life)
 	}
 	if err != nil {
-		err = p.refuse(t.body, err)
+		err = p.refuse(t.Body, err)
 	}
 	return false, err
 }
 
 // runNow runs t, which one of p's tasks submits, on the caller's goroutine. It calls
 // begins just before.
-func (p *Pool) runNow(ctx context.Context, t task, without slots, begins func()) error {
+func (p *Pool) runNow(ctx context.Context, t task.Task, without task.Slots, begins func()) error {
 	if err := p.admits(ctx); err != nil {
-		return p.refuse(t.body, err)
+		return p.refuse(t.Body, err)
 	}
-	taken := p.slots != nil && p.slots.take()
-	if p.slots != nil && !taken {
-		without |= poolSlot
+	taken := p.tasks.Slots != nil && p.tasks.Slots.Take()
+	if p.tasks.Slots != nil && !taken {
+		without |= task.PoolSlot
 	}
 	defer func() {
 		if taken { // and t has not begun
-			p.slots.leave()
+			p.tasks.Slots.Leave()
 		}
 	}()
 	if p.runBody(ctx, t, without, func() { taken = false; begins() }) {
 		return nil
 	}
-	return p.refuse(t.body, ErrClosed)
+	return p.refuse(t.Body, ErrClosed)
 }
 
 // runsTaskOf reports whether ctx comes from a task of p that has not ended.
@@ -61,19 +58,19 @@ func (p *Pool) runsTaskOf(ctx context.Context) bool {
 	case !c.isShared():
 		return c.state.load().isRunning()
 	}
-	return c.worker == nil || c.seated()
+	return c.worker == nil || c.seat().Taken()
 }
 
 // takeRoom takes room in the queue for t, which has a slot. It reports whether it has
 // run t instead.
-func (p *Pool) takeRoom(ctx context.Context, t task, try bool) (ran bool, err error) {
-	if p.room.take() {
+func (p *Pool) takeRoom(ctx context.Context, t task.Task, try bool) (ran bool, err error) {
+	if p.tasks.Room.Take() {
 		return false, nil
 	}
 	keeps := false // t its slot
 	defer func() { // deferred, since a method of ctx may panic
 		if !keeps {
-			p.leaveSlot(seat{})
+			p.tasks.LeaveSlot(task.Seat{})
 		}
 	}()
 	switch {
@@ -85,10 +82,10 @@ func (p *Pool) takeRoom(ctx context.Context, t task, try bool) (ran bool, err er
 		}
 		err = ErrClosed
 	default:
-		err = p.room.wait(ctx, p.life)
+		err = p.tasks.Room.Wait(ctx, seatOf(ctx), p.tasks.Life)
 	}
 	if err != nil {
-		return false, p.refuse(t.body, err)
+		return false, p.refuse(t.Body, err)
 	}
 	keeps = true
 	return false, nil

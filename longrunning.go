@@ -4,43 +4,44 @@ import (
 	"context"
 
 	"github.com/filch-go/filch/internal/tag"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // runLong runs t on a goroutine of its own.
-func (p *Pool) runLong(ctx context.Context, t task, try bool) error {
+func (p *Pool) runLong(ctx context.Context, t task.Task, try bool) error {
 	if err := p.admits(ctx); err != nil {
-		return p.refuse(t.body, err)
+		return p.refuse(t.Body, err)
 	}
-	if p.slots != nil {
+	if p.tasks.Slots != nil {
 		if ran, err := p.takeSlot(ctx, t, try); ran || err != nil {
 			return err
 		}
 	}
-	if p.engine.EnterBlocked().Ended() {
-		p.engine.LeaveBlocked()
-		p.leaveSlot(seat{})
-		return p.refuse(t.body, ErrClosed)
+	if p.tasks.Engine.EnterBlocked().Ended() {
+		p.tasks.Engine.LeaveBlocked()
+		p.tasks.LeaveSlot(task.Seat{})
+		return p.refuse(t.Body, ErrClosed)
 	}
 	if p.sees {
-		p.engine.Tag(func(uint64, tag.Step) { // Close waits for it by now
-			p.announce(t.body, TaskSubmitted, nil, func() {
-				p.leaveSlot(seat{})
-				p.engine.LeaveBlocked()
+		p.tasks.Engine.Tag(func(uint64, tag.Step) { // Close waits for it by now
+			p.announce(t.Body, TaskSubmitted, nil, func() {
+				p.tasks.LeaveSlot(task.Seat{})
+				p.tasks.Engine.LeaveBlocked()
 			})
 		})
 	}
-	p.ended.direct.Add(1)
-	p.endMu.Lock()
-	entry := p.long.PushBack(t.body)
-	p.endMu.Unlock()
-	go p.engine.Tag(func(uint64, tag.Step) {
-		defer p.engine.LeaveBlocked()
+	p.tasks.Totals.Direct.Add(1)
+	p.longMu.Lock()
+	entry := p.long.PushBack(t.Body)
+	p.longMu.Unlock()
+	go p.tasks.Engine.Tag(func(uint64, tag.Step) {
+		defer p.tasks.Engine.LeaveBlocked()
 		defer func() {
-			p.endMu.Lock()
-			defer p.endMu.Unlock()
+			p.longMu.Lock()
+			defer p.longMu.Unlock()
 			p.long.Remove(entry)
 		}()
-		p.runCaught(context.Background(), t, seat{})
+		p.runCaught(context.Background(), t, task.Seat{})
 	})
 	return nil
 }

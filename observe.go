@@ -8,20 +8,21 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // see returns b, or what stands for it in a pool that sees tasks.
-func (p *Pool) see(ctx context.Context, b runnable, priority int) runnable {
+func (p *Pool) see(ctx context.Context, b task.Body, priority int) task.Body {
 	if !p.sees || seenOf(b) != nil {
 		return b
 	}
 	o := p.newSeen(ctx, b, priority)
-	o.runnable = b
+	o.Body = b
 	return o
 }
 
-func (p *Pool) newSeen(ctx context.Context, b runnable, priority int) *seen {
-	name, _ := b.about()
+func (p *Pool) newSeen(ctx context.Context, b task.Body, priority int) *seen {
+	name, _ := b.About()
 	o := &seen{pool: p}
 	o.last = Event{Pool: p.name, Task: name, ID: p.observed.Add(1), Priority: priority, Worker: -1, Context: ctx}
 	if c := taskOf(ctx); c != nil && c.pool == p {
@@ -33,7 +34,7 @@ func (p *Pool) newSeen(ctx context.Context, b runnable, priority int) *seen {
 }
 
 // seenOf returns what is kept of b, or nil if nobody sees it.
-func seenOf(b runnable) *seen {
+func seenOf(b task.Body) *seen {
 	switch b := b.(type) {
 	case *seen:
 		return b
@@ -44,9 +45,9 @@ func seenOf(b runnable) *seen {
 }
 
 // bare returns the body that b stands for.
-func bare(b runnable) runnable {
+func bare(b task.Body) task.Body {
 	if o, ok := b.(*seen); ok {
-		return o.runnable
+		return o.Body
 	}
 	return b
 }
@@ -89,7 +90,7 @@ func (o *seen) tell(k EventKind, err error) {
 func (o *seen) call(k EventKind, err error) {
 	p, e := o.pool, &o.last
 	e.Kind, e.Err = k, err
-	p.engine.Tell(taskEvents[k], e.Worker, e.ID, e.Task)
+	p.tasks.Engine.Tell(taskEvents[k], e.Worker, e.ID, e.Task)
 	if p.observer != nil {
 		p.observer.Observe(*e)
 	}
@@ -106,12 +107,12 @@ var taskEvents = [...]event.Kind{
 
 // announce tells that b is accepted or refused. If the observer does not return, b counts
 // as cancelled, and undo is called.
-func (p *Pool) announce(b runnable, k EventKind, err error, undo func()) {
+func (p *Pool) announce(b task.Body, k EventKind, err error, undo func()) {
 	returned := false
 	o := seenOf(b)
 	defer func() {
 		if !returned {
-			p.ended.direct.Add(1)
+			p.tasks.Totals.Direct.Add(1)
 			p.dropped()
 			undo()
 			o.tell(TaskCancelled, errNotSubmitted)
@@ -121,43 +122,38 @@ func (p *Pool) announce(b runnable, k EventKind, err error, undo func()) {
 	returned = true
 }
 
-func (o *seen) start(p *Pool, s seat, ctx context.Context, _ bool) bool {
-	c := p.newContext(ctx, s) // of its own, so that what it submits has the right parent
+func (o *seen) Start(p *task.Pool, s task.Seat, ctx context.Context, _ bool) bool {
+	c := o.pool.newContext(ctx, s) // of its own, so that what it submits has the right parent
 	c.extras.Store(&taskExtras{seen: o})
 	if c.Err() != nil { // as start finds as well, even if the observer does not return
-		defer o.runnable.start(p, s, madeContext{c}, false)
+		defer o.Body.Start(p, s, madeContext{c}, false)
 		o.tell(TaskCancelled, c.cause())
 		return false
 	}
-	if !o.runnable.start(p, s, madeContext{c}, false) { // since the context has ended just now
+	if !o.Body.Start(p, s, madeContext{c}, false) { // since the context has ended just now
 		o.tell(TaskCancelled, c.cause())
 		return false
 	}
 	return true
 }
 
-func (o *seen) drop(p *Pool, err error) {
-	defer o.runnable.drop(p, err)
+func (o *seen) Drop(p *task.Pool, err error) {
+	defer o.Body.Drop(p, err)
 	o.tell(TaskCancelled, err)
 }
 
-func (o *seen) catches(p *Pool) bool { return o.runnable.catches(p) }
+func (o *seen) Catches(p *task.Pool) bool { return !wasDropped(o) && o.Body.Catches(p) }
 
-func (o *seen) fail(p *Pool, s seat, err error) {
-	defer o.runnable.fail(p, s, err)
+func (o *seen) Fail(p *task.Pool, s task.Seat, err error) {
+	defer o.Body.Fail(p, s, err)
 	o.tell(TaskDone, err)
 }
 
-// undropped reports whether b was dropped when it was to start, and the observer did
-// not return when it was told. Then it counts as done, as all do that were started
-// and have failed, but a panic is the observer's, and goes on.
-func (p *Pool) undropped(b runnable) bool {
+// wasDropped reports whether b was dropped when it was to start, and the observer did
+// not return from that.
+func wasDropped(b task.Body) bool {
 	o := seenOf(b)
-	if o == nil || o.last.Kind != TaskCancelled {
-		return false
-	}
-	p.ended.cancelled.Add(-1)
-	return true
+	return o != nil && o.last.Kind == TaskCancelled
 }
 
 // isObserved reports whether somebody wants to see tasks run.
@@ -165,13 +161,13 @@ func (p *Pool) isObserved() bool { return p.sees || p.labels || trace.IsEnabled(
 
 // runObserved calls f, which runs b with the context c, so that it can be seen, and returns
 // its error.
-func (p *Pool) runObserved(c *taskContext, b runnable, f func() error) error {
-	name, _ := b.about()
+func (p *Pool) runObserved(c *taskContext, b task.Body, f func() error) error {
+	name, _ := b.About()
 	o := c.seen()
 	if o != nil {
 		o.tell(TaskSubmitted, nil)
 		if o.last.Context = c; c.worker != nil {
-			o.last.Worker = c.worker.engine.ID
+			o.last.Worker = c.worker.Engine.ID
 		}
 		o.tell(TaskStarted, nil)
 	}
@@ -192,4 +188,4 @@ func (p *Pool) runObserved(c *taskContext, b runnable, f func() error) error {
 var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
 
 // dropped counts a task that was cancelled before it started.
-func (p *Pool) dropped() { p.ended.cancelled.Add(1) }
+func (p *Pool) dropped() { p.tasks.Totals.Cancelled.Add(1) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Option configures a [Pool]. Misuse of an option panics where the option is made, or in
@@ -24,7 +25,7 @@ func WithWorkers(n int) Option {
 		panic(fmt.Sprintf("filch: WithWorkers(%d): the number of workers must be from 1 to %d", n, engine.MaxWorkers))
 	}
 	return func(p *Pool) {
-		p.engine.SetLimit(int32(n), true)
+		p.tasks.Engine.SetLimit(int32(n), true)
 	}
 }
 
@@ -33,7 +34,7 @@ func WithOrder(o Order) Option {
 	if o < LIFO || o > ByPriority {
 		panic(fmt.Sprintf("filch: WithOrder(%v): the order must be LIFO, FIFO or ByPriority", o))
 	}
-	return func(p *Pool) { p.order = o }
+	return func(p *Pool) { p.tasks.Order = task.Order(o) }
 }
 
 // WithAgeing makes a task more urgent while it waits, by one level for each d, so that
@@ -53,7 +54,7 @@ func WithAgeing(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("filch: WithAgeing(%v): the time must be positive", d))
 	}
-	return func(p *Pool) { p.ageing = d }
+	return func(p *Pool) { p.tasks.Ageing = d }
 }
 
 // WithQueueLimit limits the number of tasks that wait to n, and says what happens
@@ -76,7 +77,7 @@ func WithQueueLimit(n int, o Overflow) Option {
 		panic(fmt.Sprintf("filch: WithQueueLimit(%d, %v): the overflow must be Block, Reject or CallerRuns", n, o))
 	}
 	return func(p *Pool) {
-		p.room = &room{limit: int64(n), idle: p.takers}
+		p.tasks.Room = task.NewRoom(n, p.tasks.Takers)
 		p.overflow = o
 	}
 }
@@ -114,7 +115,7 @@ func WithTaskLimit(n int, o Overflow) Option {
 		panic(fmt.Sprintf("filch: WithTaskLimit(%d, %v): the overflow must be Block, Reject or CallerRuns", n, o))
 	}
 	return func(p *Pool) {
-		p.slots = &room{limit: int64(n)}
+		p.tasks.Slots = task.NewRoom(n, nil)
 		p.slotOverflow = o
 	}
 }
@@ -125,7 +126,7 @@ func WithTaskLimit(n int, o Overflow) Option {
 // two processors it did not start sooner.
 //
 //figure:set 100 us
-func WithBusyPoll() Option { return func(p *Pool) { p.engine.BusyPoll = true } }
+func WithBusyPoll() Option { return func(p *Pool) { p.tasks.Engine.BusyPoll = true } }
 
 // WithIdleTimeout sets for how long a worker that finds no work keeps its goroutine. A
 // task then starts sooner after a rest: the median was less than half in the measurement
@@ -135,7 +136,7 @@ func WithIdleTimeout(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("filch: WithIdleTimeout(%v): the time must not be negative", d))
 	}
-	return func(p *Pool) { p.engine.Linger = d }
+	return func(p *Pool) { p.tasks.Engine.Linger = d }
 }
 
 // WithStallTimeout sets how long tasks may be queued without one of them starting
@@ -169,7 +170,7 @@ func WithStallTimeout(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("filch: WithStallTimeout(%v): the time must not be negative", d))
 	}
-	return func(p *Pool) { p.stallAfter = d }
+	return func(p *Pool) { p.tasks.StallAfter = d }
 }
 
 // WithPanicHandler sets what is called, on the worker, with a panic in a task of
@@ -200,7 +201,7 @@ func WithObserver(o Observer) Option {
 
 // withHook makes the pool tell h of the events in the life of its tasks, its forks, its
 // workers and itself. A task then costs what it does with an observer.
-func withHook(h event.Hook) Option { return func(p *Pool) { p.engine.Hook = h } }
+func withHook(h event.Hook) Option { return func(p *Pool) { p.tasks.Engine.Hook = h } }
 
 // WithLabels makes tasks run with the labels filch_pool and filch_task, which hold the
 // names of the pool and of the task, for CPU profiles; see package runtime/pprof. They are

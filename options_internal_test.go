@@ -45,8 +45,8 @@ func TestLimitsOfOptions(t *testing.T) {
 		}
 	}
 	p := New()
-	if p.stallAfter != 100*time.Millisecond {
-		t.Errorf("by default, the pool looks after %v", p.stallAfter)
+	if p.tasks.StallAfter != 100*time.Millisecond {
+		t.Errorf("by default, the pool looks after %v", p.tasks.StallAfter)
 	}
 	for opt, bad := range map[TaskOption]string{
 		AtPriority(0): "", AtPriority(1): "AtPriority(1)", AtPriority(-1): "AtPriority(-1)", Within(1): "", Within(0): "Within(0s)", Within(-1): "Within(-1ns)",
@@ -106,13 +106,13 @@ func TestSlotsAreFreeWhoeverRuns(t *testing.T) {
 			if name == "help" {
 				want = 1
 			}
-			if n := p.slots.taken(); n != want || p.room.taken() != want-1 {
-				t.Errorf("%s: %d slots are taken, and room for %d", name, n, p.room.taken())
+			if n := p.tasks.Slots.Taken(); n != want || p.tasks.Room.Taken() != want-1 {
+				t.Errorf("%s: %d slots are taken, and room for %d", name, n, p.tasks.Room.Taken())
 			}
 			close(gate)
 			p.Shutdown(context.Background())
-			if n := p.slots.taken(); n != 0 || p.room.taken() != 0 {
-				t.Errorf("%s: %d slots are taken, and room for %d", name, n, p.room.taken())
+			if n := p.tasks.Slots.Taken(); n != 0 || p.tasks.Room.Taken() != 0 {
+				t.Errorf("%s: %d slots are taken, and room for %d", name, n, p.tasks.Room.Taken())
 			}
 		}
 	})
@@ -169,7 +169,7 @@ func TestNothingIsOlderThanItsSubmission(t *testing.T) {
 		t.Errorf("one from a task is %v old, after %v", d, clock.Now()-begin)
 	}
 	p.Go(context.Background(), func(context.Context) {})
-	if d := p.tasks.ageNow(); int64(d) > clock.Now()-begin {
+	if d := p.Stats().Tasks.Oldest; int64(d) > clock.Now()-begin {
 		t.Errorf("one from outside is %v old, after %v", d, clock.Now()-begin)
 	}
 	close(gate)
@@ -179,29 +179,29 @@ func TestNothingIsOlderThanItsSubmission(t *testing.T) {
 // A worker that is let go is as good as new.
 func TestWorkersAreLetGoClean(t *testing.T) {
 	p := New(WithWorkers(1), WithOrder(ByPriority), WithStallTimeout(0))
-	p.engine.TakePlace()
-	w := asWorker(p.engine.Hire())
+	p.tasks.Engine.TakePlace()
+	w := asWorker(p.tasks.Engine.Hire())
 	w.enterAsGuest()
-	if !w.guest || w.engine.Level.Load() != 0 {
-		t.Errorf("a guest: %t, level %d", w.guest, w.engine.Level.Load())
+	if !w.tasks.Guest || w.tasks.Engine.Level.Load() != 0 {
+		t.Errorf("a guest: %t, level %d", w.tasks.Guest, w.tasks.Engine.Level.Load())
 	}
 	p.exit(w)
-	if w.guest || w.engine.Level.Load() != engine.Nothing || !w.engine.Hold.Load().HasPlace() {
-		t.Errorf("%t, %d, %v", w.guest, w.engine.Level.Load(), w.engine.Hold.Load())
+	if w.tasks.Guest || w.tasks.Engine.Level.Load() != engine.Nothing || !w.tasks.Engine.Hold.Load().HasPlace() {
+		t.Errorf("%t, %d, %v", w.tasks.Guest, w.tasks.Engine.Level.Load(), w.tasks.Engine.Hold.Load())
 	}
-	if p.engine.Hire() != &w.engine || !w.engine.Hold.YieldPlace() {
+	if p.tasks.Engine.Hire() != &w.tasks.Engine || !w.tasks.Engine.Hold.YieldPlace() {
 		t.Error("another worker is made")
 	}
-	if p.engine.Fire(&w.engine); !w.engine.Hold.Load().HasPlace() {
+	if p.tasks.Engine.Fire(&w.tasks.Engine); !w.tasks.Engine.Hold.Load().HasPlace() {
 		t.Error("one without a place is let go")
 	}
-	if p.engine.Hire() != &w.engine {
+	if p.tasks.Engine.Hire() != &w.tasks.Engine {
 		t.Error("another worker is made")
 	}
 	plain := New(WithWorkers(1))
-	g := asWorker(plain.engine.Hire())
-	if g.enterAsGuest(); g.engine.Level.Load() != engine.Nothing {
-		t.Errorf("without priorities, a guest has the level %d", g.engine.Level.Load())
+	g := asWorker(plain.tasks.Engine.Hire())
+	if g.enterAsGuest(); g.tasks.Engine.Level.Load() != engine.Nothing {
+		t.Errorf("without priorities, a guest has the level %d", g.tasks.Engine.Level.Load())
 	}
 }
 
@@ -216,12 +216,12 @@ func TestOnePlaceFollows(t *testing.T) {
 		p.Go(context.Background(), func(context.Context) { ran = true })
 		synctest.Wait()
 		runtime.GOMAXPROCS(2)
-		if ran || p.engine.Size() != 1 {
-			t.Errorf("with one place, the second task ran: %t; %d places", ran, p.engine.Size())
+		if ran || p.tasks.Engine.Size() != 1 {
+			t.Errorf("with one place, the second task ran: %t; %d places", ran, p.tasks.Engine.Size())
 		}
 		p.Do(func(*Worker) {})
-		if synctest.Wait(); !ran || p.engine.Size() != 2 {
-			t.Errorf("with two, it ran: %t; %d places", ran, p.engine.Size())
+		if synctest.Wait(); !ran || p.tasks.Engine.Size() != 2 {
+			t.Errorf("with two, it ran: %t; %d places", ran, p.tasks.Engine.Size())
 		}
 		close(gate)
 		p.Close()

@@ -42,37 +42,37 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // New returns a pool. It starts no goroutine: workers start when there is work
 // and leave when there is none.
 func New(opts ...Option) *Pool {
 	p := &Pool{}
-	p.stallAfter = 100 * time.Millisecond
-	p.engine.Init((*source)(p), func(v any) error { return panicError(v) })
-	p.begun = clock.Now()
-	p.life, p.endLife = context.WithCancelCause(context.Background())
-	p.life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
+	p.tasks.StallAfter = 100 * time.Millisecond
+	p.tasks.Engine.Init(p.tasks.Source(), func(v any) error { return panicError(v) })
+	p.tasks.Self = p
+	p.tasks.NewWorker = func(id int) *task.Worker { return &newWorker(p, id).tasks }
+	p.tasks.HowEnded, p.tasks.LabelsOf, p.tasks.Lends, p.tasks.Stalled = howEnded, labelsOf, lends, p.stalled
+	p.tasks.Life, p.tasks.EndLife = context.WithCancelCause(context.Background())
+	p.tasks.Life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("filch: New: option %d is nil", i))
 		}
 		opt(p)
 	}
-	if p.ageing > 0 && p.order != ByPriority {
-		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", p.order))
+	if p.tasks.Ageing > 0 && p.tasks.Order != task.ByPriority {
+		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", Order(p.tasks.Order)))
 	}
-	p.sees = p.observer != nil || p.engine.Hook != nil
-	p.plain = p.order != ByPriority && !p.sees && p.room == nil && p.slots == nil
-	p.tasks.init(p)
+	p.sees = p.observer != nil || p.tasks.Engine.Hook != nil
+	p.plain = p.tasks.Order != task.ByPriority && !p.sees && p.tasks.Room == nil && p.tasks.Slots == nil
+	p.tasks.Init()
 	if p.name == "" {
-		p.name = fmt.Sprint("pool ", p.engine.Number)
+		p.name = fmt.Sprint("pool ", p.tasks.Engine.Number)
 	}
-	p.way.least.Store(engine.Nothing)
-	p.way.asked.Store(noPriority)
-	p.engine.Follow()
+	p.tasks.Engine.Follow()
 	return p
 }
 
@@ -86,3 +86,19 @@ func Default() *Pool {
 	defaultPool.CompareAndSwap(nil, New())
 	return defaultPool.Load()
 }
+
+// stalled tells the logger that workers are blocked where the pool cannot see it.
+func (p *Pool) stalled(active, added int) {
+	if p.logger != nil {
+		p.logger.Warn("filch: tasks are queued and none starts: workers are blocked; others take their places",
+			"pool", p.name, "workers", p.tasks.Engine.Size(), "active", active, "added", added)
+	}
+}
+
+// lends reports whether a function gives up a place while it runs, if it can.
+func lends(function string) bool {
+	return function == atBlocking || function == atBlockingOf || function == task.AtWait
+}
+
+// What stacks show of those.
+var atBlocking, atBlockingOf = engine.NameOf(Blocking), engine.NameOf((*Worker).Blocking)

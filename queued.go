@@ -3,13 +3,10 @@ package filch
 import (
 	"cmp"
 	"reflect"
-	"runtime"
 	"slices"
 	"time"
 
-	"github.com/filch-go/filch/internal/clock"
-	"github.com/filch-go/filch/internal/policy"
-	"github.com/filch-go/filch/internal/queue"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // QueuedTasks counts the queued tasks that have a name and a priority in common; see
@@ -32,12 +29,8 @@ type RunningTasks struct {
 // thousands of tasks at a time. In between, tasks may come and go. So the counts need not
 // add up to what [Pool.Stats] says, unless the pool is paused or at rest.
 func (p *Pool) Queued() []QueuedTasks {
-	t := tally{pool: p, now: clock.Now(), found: map[tallied]*QueuedTasks{}}
-	for _, q := range p.queues() {
-		if q.some.Load() {
-			t.walk(q)
-		}
-	}
+	t := tally{found: map[tallied]*QueuedTasks{}}
+	p.tasks.Walk(t.add)
 	return t.result()
 }
 
@@ -46,12 +39,8 @@ func (p *Pool) Queued() []QueuedTasks {
 // on top of others. It takes some hundred nanoseconds for each worker.
 func (p *Pool) Running() []RunningTasks {
 	counts := map[string]int{}
-	for _, w := range *p.engine.Workers.Load() {
-		q := &asWorker(w).tasks
-		q.mu.Lock()
-		b := q.running.body
-		q.mu.Unlock()
-		if b != nil {
+	for _, w := range *p.tasks.Engine.Workers.Load() {
+		if b, _ := asWorker(w).tasks.Own.Running(); b != nil {
 			counts[nameOfTask(b)]++
 		}
 	}
@@ -66,10 +55,18 @@ func (p *Pool) Running() []RunningTasks {
 	return all
 }
 
+// longRunning returns the tasks that run on goroutines of their own.
+func (p *Pool) longRunning() (all []task.Body) {
+	p.longMu.Lock()
+	defer p.longMu.Unlock()
+	for e := p.long.Front(); e != nil; e = e.Next() {
+		all = append(all, e.Value.(task.Body))
+	}
+	return all
+}
+
 // tally counts tasks.
 type tally struct {
-	pool  *Pool
-	now   int64
 	found map[tallied]*QueuedTasks
 	last  tallied // counts at in
 	in    *QueuedTasks
@@ -82,12 +79,9 @@ type tallied struct {
 	priority int
 }
 
-// atATime is how many tasks are counted under a lock, about.
-const atATime = 4096
-
-// add counts a task, which was pushed by then.
-func (t *tally) add(priority int, b runnable, by int64) {
-	name, f := b.about()
+// add counts a task, which has been queued for d.
+func (t *tally) add(priority int, d time.Duration, b task.Body) {
+	name, f := b.About()
 	k := tallied{name, 0, priority}
 	if name == "" && f != nil {
 		k.function = reflect.ValueOf(f).Pointer()
@@ -100,54 +94,7 @@ func (t *tally) add(priority int, b runnable, by int64) {
 		}
 	}
 	t.in.Count++
-	t.in.Oldest = max(t.in.Oldest, since(by, t.now))
-}
-
-func (t *tally) walk(q *taskQueue) {
-	if q.levels != nil {
-		t.walkLevels(q)
-		return
-	}
-	// The inbox may become the queue in between, at whose place it is then; and the
-	// queue was empty.
-	from, inbox, turn := 0, false, -1
-	for more := true; more; runtime.Gosched() {
-		q.mu.Lock()
-		if turn != q.refills {
-			if !inbox || q.refills > turn+1 {
-				from = 0
-			}
-			inbox, turn = false, q.refills
-		}
-		q.stamp(t.now)
-		if inbox {
-			q.in.mu.Lock()
-			from, more = t.walkPart(&q.in.q, from)
-			q.in.mu.Unlock()
-		} else if from, more = t.walkPart(&q.q, from); !more && q.in != nil {
-			from, inbox, more = 0, true, true
-		}
-		q.mu.Unlock()
-	}
-}
-
-func (t *tally) walkPart(d *queue.Deque[task], from int) (next int, more bool) {
-	return d.Walk(from, atATime, t.now, func(task task, by int64) { t.add(0, task.body, by) })
-}
-
-func (t *tally) walkLevels(q *taskQueue) {
-	p := t.pool
-	var at queue.Place
-	for more := true; more; runtime.Gosched() {
-		q.mu.Lock()
-		more = q.levels.Walk(&at, atATime, func(priority int, a aging) {
-			if p.ageing > 0 {
-				priority = policy.Unaged(priority, a.at-p.begun, int64(p.ageing))
-			}
-			t.add(priority, a.body, a.at)
-		})
-		q.mu.Unlock()
-	}
+	t.in.Oldest = max(t.in.Oldest, d)
 }
 
 func (t *tally) result() []QueuedTasks {
@@ -163,8 +110,8 @@ func (t *tally) result() []QueuedTasks {
 }
 
 // nameOfTask returns the name of b, or that of its function, or "".
-func nameOfTask(b runnable) string {
-	name, f := b.about()
+func nameOfTask(b task.Body) string {
+	name, f := b.About()
 	if name == "" && f != nil {
 		return nameOfFunction("", reflect.ValueOf(f).Pointer())
 	}

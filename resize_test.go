@@ -7,7 +7,7 @@ func TestResizeIsNotLostAgainstFollowing(t *testing.T) {
 	p := New()
 	n := p.Workers()
 	p.Resize(n)
-	if p.engine.SetLimit(int32(n+1), false) || p.Workers() != n {
+	if p.tasks.Engine.SetLimit(int32(n+1), false) || p.Workers() != n {
 		t.Errorf("%d workers, not %d", p.Workers(), n)
 	}
 }

@@ -10,63 +10,6 @@ import (
 	"time"
 )
 
-// The count of queues that may hold tasks is that of the flags, whatever is pushed,
-// popped, moved or let go; so it is 0 only if no worker has a task.
-func TestLadenQueuesAreCounted(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for _, order := range []Order{LIFO, FIFO, ByPriority} {
-		p := New(WithWorkers(1), WithOrder(order))
-		setPlaces(p, counted{Active: 1}) // so that nobody is woken
-		var workers []*Worker
-		for range 100 {
-			w := asWorker(p.engine.Hire())
-			workers = append(workers, w)
-		}
-		check := func(when string) {
-			flags := int64(0)
-			for _, w := range *p.engine.Workers.Load() {
-				if asWorker(w).tasks.some.Load() {
-					flags++
-				} else if asWorker(w).tasks.len() > 0 {
-					t.Errorf("seed %d, %v, %s: a queue seems to be empty", seed, order, when)
-				}
-			}
-			if n := p.laden.Load(); n != flags {
-				t.Fatalf("seed %d, %v, %s: %d queues are laden, %d by the count", seed, order, when, flags, n)
-			}
-		}
-		for range 5000 {
-			w, v := workers[rng.IntN(8)], workers[rng.IntN(8)]
-			switch rng.IntN(5) {
-			case 0, 1:
-				w.tasks.push(0, task{context.Background(), plainTask(func(context.Context) {})})
-			case 2:
-				w.nextTask()
-			case 3:
-				if v != w && w.tasks.len() == 0 {
-					w.takeFrom(&v.tasks, 2, true)
-				}
-			case 4:
-				w.tasks.takeBack(func(runnable) bool { return true })
-			}
-			check("at work")
-		}
-		for _, w := range workers[:50] { // those on whose queue the flag is left up, too
-			for ok := true; ok; {
-				_, ok = w.tasks.takeBack(func(runnable) bool { return true })
-			}
-		}
-		for _, w := range workers {
-			p.engine.Fire(&w.engine)
-		}
-		check("after many were let go")
-		if n := len(*p.engine.Workers.Load()); n > 60 {
-			t.Errorf("%v: %d workers are kept", order, n)
-		}
-	}
-}
-
 // Tasks with goroutines of their own end in any order; Dump has those that are left, in
 // the order in which they began.
 func TestLongRunningTasksEndInAnyOrder(t *testing.T) {
@@ -118,8 +61,8 @@ func TestLongRunningTasksEndInAnyOrder(t *testing.T) {
 
 // running returns how many tasks have goroutines of their own.
 func (p *Pool) running() int {
-	p.endMu.Lock()
-	defer p.endMu.Unlock()
+	p.longMu.Lock()
+	defer p.longMu.Unlock()
 	return p.long.Len()
 }
 
@@ -133,7 +76,7 @@ func TestBusyPollFindsItsOwnTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := <-contexts
-	for p.engine.Counts(p.engine.Places.Load()).Searching == 0 {
+	for p.tasks.Engine.Counts(p.tasks.Engine.Places.Load()).Searching == 0 {
 		runtime.Gosched()
 	}
 	ran := make(chan bool)

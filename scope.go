@@ -5,6 +5,7 @@ import (
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Scope is where fork-join work can be started: a *Pool, from any goroutine,
@@ -38,9 +39,9 @@ func ScopeOf(ctx context.Context) Scope {
 
 // taskScope is the seat of a task, for whatever has the task's context.
 type taskScope struct {
-	seat
-	p   *Pool
-	ctx context.Context // that ScopeOf was called with, for its labels
+	seat task.Seat
+	p    *Pool
+	ctx  context.Context // that ScopeOf was called with, for its labels
 }
 
 // Do uses the worker unless it is in use: by another goroutine that has the
@@ -56,40 +57,41 @@ func (s taskScope) Do(f func(w *Worker)) {
 // TryDo is Do, but returns ErrClosed when the pool has ended, with the task long over.
 func (s taskScope) TryDo(f func(w *Worker)) error {
 	needs(f != nil, "TryDo", "f")
-	w, p := s.worker, s.p
-	if w == nil || !w.engine.Hold.EnterScope(s.round) {
+	var w *Worker
+	if p := s.p; s.seat.Worker == nil || !s.seat.Worker.Engine.Hold.EnterScope(s.seat.Round) {
 		if w = p.tryEnter(true); w == nil {
 			return ErrClosed
 		}
 		defer p.exit(w)
-		if p.order == ByPriority && s.worker != nil && s.worker.engine.Hold.Load().In(s.round) {
-			w.setLevel(s.worker.engine.Level.Load()) // for its forks, which are those of the task
+		if p.tasks.Order == task.ByPriority && s.seat.Taken() {
+			w.tasks.SetLevel(s.seat.Worker.Engine.Level.Load()) // for its forks, which are those of the task
 		}
 	} else {
+		w = asWorker(&s.seat.Worker.Engine)
 		defer w.leaveScope()
-		w.engine.Start()
+		w.tasks.Engine.Start()
 	}
-	w.engine.WorksFor(s.ctx)
-	w.engine.Note(engine.AtDo, nil, engine.EntryOf(f))
+	w.tasks.Engine.WorksFor(s.ctx)
+	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	w.Do(f)
 	return nil
 }
 
 // Closed reports whether TryDo would return ErrClosed.
-func (s taskScope) Closed() bool { return s.p.engine.Places.Load().Ended() }
+func (s taskScope) Closed() bool { return s.p.tasks.Engine.Places.Load().Ended() }
 
 func (w *Worker) leaveScope() {
-	w.engine.Note(engine.AtTasks, nil, 0)
-	w.engine.WorksForNobody()
-	if !w.engine.Hold.LeaveScope() {
+	w.tasks.Engine.Note(engine.AtTasks, nil, 0)
+	w.tasks.Engine.WorksForNobody()
+	if !w.tasks.Engine.Hold.LeaveScope() {
 		return
 	}
 	// The task is over; its goroutine has gone on with another worker.
-	w.engine.Tell(event.Left, nil)
-	if w.engine.Hold.YieldPlace() {
-		w.pool.engine.Fire(&w.engine)
-		w.pool.engine.Leave()
+	w.tasks.Engine.Tell(event.Left, nil)
+	if w.tasks.Engine.Hold.YieldPlace() {
+		w.pool.tasks.Engine.Fire(&w.tasks.Engine)
+		w.pool.tasks.Engine.Leave()
 	} else {
-		w.pool.engine.Fire(&w.engine)
+		w.pool.tasks.Engine.Fire(&w.tasks.Engine)
 	}
 }

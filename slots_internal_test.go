@@ -8,10 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-)
 
-// taken returns how many have room.
-func (r *room) taken() int64 { return int64(r.word.Load() & maxRoom) }
+	"github.com/filch-go/filch/internal/task"
+)
 
 // incomparable is an error that cannot be compared.
 type incomparable []string
@@ -55,7 +54,7 @@ func TestNothingRunsWithinASlotAfterTheEnd(t *testing.T) {
 			g.Go(func(ctx context.Context) error {
 				cancel(incomparable{"x"})
 				g.GoFrom(context.WithoutCancel(ctx), func(context.Context) error { t.Errorf("%s: a task runs", name); return nil }, opts...)
-				if n, m := g.slots.taken(), p.slots.taken(); n != 1 || m != 1 {
+				if n, m := g.slots.Taken(), p.tasks.Slots.Taken(); n != 1 || m != 1 {
 					t.Errorf("%s: %d slots of the group and %d of the pool are taken", name, n, m)
 				}
 				return nil
@@ -67,7 +66,7 @@ func TestNothingRunsWithinASlotAfterTheEnd(t *testing.T) {
 			if s := p.Stats().Tasks; s.Cancelled != 1 || s.Submitted != 2 || s.Done != 1 || s.Failed != 0 {
 				t.Errorf("%s: %+v", name, s)
 			}
-			if n, m := g.slots.taken(), p.slots.taken(); n != 0 || m != 0 || g.left != 0 {
+			if n, m := g.slots.Taken(), p.tasks.Slots.Taken(); n != 0 || m != 0 || g.left != 0 {
 				t.Errorf("%s: %d slots of the group and %d of the pool are taken, and %d tasks are left", name, n, m, g.left)
 			}
 			p.Close()
@@ -96,7 +95,7 @@ func TestAGroupThatEndsTakesNoMore(t *testing.T) {
 			synctest.Wait()
 			before := p.Stats().Tasks.Rejected
 			g.Go(never)
-			if n := p.Stats().Tasks.Rejected - before; n != 1 || g.left != 1 || g.slots != nil && g.slots.taken() != 1 {
+			if n := p.Stats().Tasks.Rejected - before; n != 1 || g.left != 1 || g.slots != nil && g.slots.Taken() != 1 {
 				t.Errorf("%s: %d are refused, %d are left", name, n, g.left)
 			}
 			select {
@@ -109,7 +108,7 @@ func TestAGroupThatEndsTakesNoMore(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			p.Close()
-			if s := p.Stats().Tasks; g.left != 0 || g.slots != nil && g.slots.taken() != 0 || s.Submitted != 3 || s.Done != 1 || s.Cancelled != 2 || s.Rejected != 1 {
+			if s := p.Stats().Tasks; g.left != 0 || g.slots != nil && g.slots.Taken() != 0 || s.Submitted != 3 || s.Done != 1 || s.Cancelled != 2 || s.Rejected != 1 {
 				t.Errorf("%s: %d are left; %+v", name, g.left, s)
 			}
 		})
@@ -120,13 +119,13 @@ func TestAGroupThatEndsTakesNoMore(t *testing.T) {
 func TestATaskOfAGroupBeginsOnce(t *testing.T) {
 	p := New(WithTaskLimit(2, Reject))
 	g := p.Group(context.Background(), TaskLimit(2))
-	p.slots.take()
+	p.tasks.Slots.Take()
 	over := &groupTask{group: g, f: func(context.Context) error { t.Error("it runs"); return nil }, begun: true}
-	if over.start(p, seat{}, context.Background(), false) {
+	if over.Start(&p.tasks, task.Seat{}, context.Background(), false) {
 		t.Error("it has run")
 	}
-	if n := p.ended.cancelled.Load(); n != 1 || p.slots.taken() != 0 || g.left != 0 {
-		t.Errorf("%d are cancelled, %d have a slot, %d are left", n, p.slots.taken(), g.left)
+	if n := p.tasks.Totals.Cancelled.Load(); n != 1 || p.tasks.Slots.Taken() != 0 || g.left != 0 {
+		t.Errorf("%d are cancelled, %d have a slot, %d are left", n, p.tasks.Slots.Taken(), g.left)
 	}
 }
 
@@ -144,36 +143,36 @@ func TestSlotsOfTasksThatRunAtOnce(t *testing.T) {
 		ranRejected [2]int64
 	}{
 		"a free slot":   {func(*Pool) {}, context.Background(), nil, 1, 0, [2]int64{1, 0}},
-		"no free slot":  {func(p *Pool) { p.slots.take() }, context.Background(), nil, 1, 1, [2]int64{1, 0}},
+		"no free slot":  {func(p *Pool) { p.tasks.Slots.Take() }, context.Background(), nil, 1, 1, [2]int64{1, 0}},
 		"the end":       {func(*Pool) {}, ended, context.Canceled, 0, 0, [2]int64{0, 1}},
 		"closed":        {func(p *Pool) { p.Close() }, context.Background(), ErrClosed, 0, 0, [2]int64{0, 1}},
-		"closed by now": {func(p *Pool) { p.Close(); p.phase.Store(open) }, context.Background(), ErrClosed, 0, 0, [2]int64{0, 1}},
-		"closed, no slot": {func(p *Pool) { p.slots.take(); p.Close(); p.phase.Store(open) }, context.Background(), ErrClosed,
+		"closed by now": {func(p *Pool) { p.Close(); p.tasks.Phase.Store(task.Open) }, context.Background(), ErrClosed, 0, 0, [2]int64{0, 1}},
+		"closed, no slot": {func(p *Pool) { p.tasks.Slots.Take(); p.Close(); p.tasks.Phase.Store(task.Open) }, context.Background(), ErrClosed,
 			0, 1, [2]int64{0, 1}},
 	} {
 		p := New(WithWorkers(1), WithTaskLimit(1, CallerRuns))
 		c.before(p)
 		ran, begun := int64(0), int64(0)
-		err := p.runNow(c.ctx, task{context.Background(), plainTask(func(context.Context) {
+		err := p.runNow(c.ctx, task.Task{Ctx: context.Background(), Body: plainTask(func(context.Context) {
 			ran++
-			if n := p.slots.taken(); n != c.during {
+			if n := p.tasks.Slots.Taken(); n != c.during {
 				t.Errorf("%s: %d slots are taken", name, n)
 			}
 		})}, 0, func() { begun++ })
-		if err != c.err || ran != c.ranRejected[0] || begun != ran || p.ended.rejected.Load() != c.ranRejected[1] || p.slots.taken() != c.after {
-			t.Errorf("%s: %v; %d ran, %d began, %d were refused, %d slots are taken", name, err, ran, begun, p.ended.rejected.Load(), p.slots.taken())
+		if err != c.err || ran != c.ranRejected[0] || begun != ran || p.tasks.Totals.Rejected.Load() != c.ranRejected[1] || p.tasks.Slots.Taken() != c.after {
+			t.Errorf("%s: %v; %d ran, %d began, %d were refused, %d slots are taken", name, err, ran, begun, p.tasks.Totals.Rejected.Load(), p.tasks.Slots.Taken())
 		}
 	}
 	p := New(WithWorkers(1)) // without a limit
-	if err := p.runNow(context.Background(), task{context.Background(), plainTask(func(context.Context) {})}, 0, func() {}); err != nil {
+	if err := p.runNow(context.Background(), task.Task{Ctx: context.Background(), Body: plainTask(func(context.Context) {})}, 0, func() {}); err != nil {
 		t.Error(err)
 	}
 	p = New(WithWorkers(1), WithTaskLimit(1, CallerRuns))
-	p.slots.take()
+	p.tasks.Slots.Take()
 	p.Close()
-	ran, err := p.takeSlot(context.Background(), task{context.Background(), plainTask(func(context.Context) { t.Error("it runs") })}, false)
-	if ran || err != ErrClosed || p.ended.rejected.Load() != 1 || p.slots.taken() != 1 {
-		t.Errorf("no slot in a closed pool: %t, %v; %d refused", ran, err, p.ended.rejected.Load())
+	ran, err := p.takeSlot(context.Background(), task.Task{Ctx: context.Background(), Body: plainTask(func(context.Context) { t.Error("it runs") })}, false)
+	if ran || err != ErrClosed || p.tasks.Totals.Rejected.Load() != 1 || p.tasks.Slots.Taken() != 1 {
+		t.Errorf("no slot in a closed pool: %t, %v; %d refused", ran, err, p.tasks.Totals.Rejected.Load())
 	}
 }
 
@@ -250,13 +249,13 @@ func TestAScopeThatIsLeftBehindIsUsedAgain(t *testing.T) {
 			close(back)
 			synctest.Wait()
 			s := p.Stats()
-			unused := p.engine.Unused()
+			unused := p.tasks.Engine.Unused()
 			delete(unused, nil)
 			free := len(unused)
-			if s.Active != 0 || s.Blocked != 0 || free != len(*p.engine.Workers.Load()) {
-				t.Errorf("lends: %t; %+v; %d of %d workers are free", lends, s, free, len(*p.engine.Workers.Load()))
+			if s.Active != 0 || s.Blocked != 0 || free != len(*p.tasks.Engine.Workers.Load()) {
+				t.Errorf("lends: %t; %+v; %d of %d workers are free", lends, s, free, len(*p.tasks.Engine.Workers.Load()))
 			}
-			for _, w := range *p.engine.Workers.Load() {
+			for _, w := range *p.tasks.Engine.Workers.Load() {
 				if h := w.Hold.Load(); !h.HasPlace() || !strings.Contains(h.String(), "scope: none") {
 					t.Errorf("lends: %t; a worker is let go like this: %v", lends, h)
 				}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/filch-go/filch/internal/tag"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // inside reports whether the calling goroutine runs a task of p.
@@ -18,7 +19,7 @@ func (p *Pool) inside() bool {
 		n = runtime.Callers(1, pcs)
 	}
 	for number := range tag.Numbers(tag.Frames(pcs[:n])) {
-		if number == p.engine.Number {
+		if number == p.tasks.Engine.Number {
 			return true
 		}
 	}
@@ -34,8 +35,8 @@ func (p *Pool) inside() bool {
 // shows the receiver. A mark would cost each task that runs in place an allocation.
 //
 //go:noinline
-func (p *Pool) startInPlace(t task, s seat) (ran bool) {
-	ran = t.body.start(p, s, t.ctx, false)
+func (p *Pool) startInPlace(t task.Task, s task.Seat) (ran bool) {
+	ran = t.Body.Start(&p.tasks, s, t.Ctx, false)
 	runtime.KeepAlive(p)
 	return ran
 }

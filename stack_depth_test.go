@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/tag"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // wide is a number that takes many digits in a traceback.
@@ -29,7 +30,7 @@ func TestPoolsAreFoundBelowDeepStacks(t *testing.T) {
 	defer p.Close()
 	defer other.Close()
 	for _, n := range []int{0, 50, 64, 100, 200, 1000} {
-		p.engine.Tag(func(uint64, tag.Step) {
+		p.tasks.Engine.Tag(func(uint64, tag.Step) {
 			below(n, wide, wide, wide, wide, wide, func() {
 				if !p.inside() || other.inside() {
 					t.Errorf("%d frames: inside: %t, inside of another: %t", n, p.inside(), other.inside())
@@ -41,7 +42,7 @@ func TestPoolsAreFoundBelowDeepStacks(t *testing.T) {
 
 // onTop runs f in place on the calling goroutine, of which the stack has no mark.
 func onTop(p *Pool, f func()) {
-	p.startInPlace(task{context.Background(), plainTask(func(context.Context) { f() })}, seat{})
+	p.startInPlace(task.Task{Ctx: context.Background(), Body: plainTask(func(context.Context) { f() })}, task.Seat{})
 }
 
 // A task that runs in place is found below a traceback of many bytes, and that of another

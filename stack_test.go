@@ -17,12 +17,12 @@ func TestStacksSpellNumbers(t *testing.T) {
 		ran := false
 		tag.Below(n, func(uint64, tag.Step) {
 			ran = true
-			p := &Pool{engine: engine.Pool{Number: n}}
-			other := &Pool{engine: engine.Pool{Number: (n + 64) % tag.Max}}
+			p := poolNumbered(n)
+			other := poolNumbered((n + 64) % tag.Max)
 			if !p.inside() || other.inside() {
 				t.Errorf("%d: inside: %t, inside of another: %t", n, p.inside(), other.inside())
 			}
-			other.engine.Tag(func(uint64, tag.Step) {
+			other.tasks.Engine.Tag(func(uint64, tag.Step) {
 				if !p.inside() || !other.inside() {
 					t.Errorf("%d: not inside of both", n)
 				}
@@ -33,10 +33,16 @@ func TestStacksSpellNumbers(t *testing.T) {
 				t.Errorf("%d: %d frames:\n%s", n, frames, stack)
 			}
 		})
-		if !ran || (&Pool{engine: engine.Pool{Number: n}}).inside() {
+		if !ran || poolNumbered(n).inside() {
 			t.Errorf("%d: ran: %t", n, ran)
 		}
 	}
+}
+
+func poolNumbered(n uint64) *Pool {
+	p := &Pool{}
+	p.tasks.Engine.Number = n
+	return p
 }
 
 // A census tells workers that wait from those that run and from those that gave up
@@ -69,10 +75,10 @@ func TestCensus(t *testing.T) {
 	for range 7 {
 		<-inside
 	}
-	for p.engine.Census(lends) != (engine.Census{Waiting: 2, Lending: 2}) { // the last ones are about to wait
+	for p.tasks.Engine.Census(lends) != (engine.Census{Waiting: 2, Lending: 2}) { // the last ones are about to wait
 		runtime.Gosched()
 	}
-	for p.lost(p.engine.Counts(p.engine.Places.Load()).Active) != 2 { // a worker may be about to leave
+	for p.tasks.Lost(p.tasks.Engine.Counts(p.tasks.Engine.Places.Load()).Active) != 2 { // a worker may be about to leave
 		runtime.Gosched()
 	}
 	close(leave)
@@ -102,10 +108,10 @@ func TestAWaitAtAJoinIsNotOutOfSight(t *testing.T) {
 			})
 		})
 	})
-	for p.engine.Census(lends) != (engine.Census{Waiting: 1, Lending: 1}) { // the thief, and the one that joins
+	for p.tasks.Engine.Census(lends) != (engine.Census{Waiting: 1, Lending: 1}) { // the thief, and the one that joins
 		runtime.Gosched()
 	}
-	if n := p.lost(1); n != 1 {
+	if n := p.tasks.Lost(1); n != 1 {
 		t.Errorf("%d places are lost, not that of the thief", n)
 	}
 	close(gate)

@@ -1,7 +1,6 @@
 package filch
 
 import (
-	"sync/atomic"
 	"time"
 )
 
@@ -57,17 +56,27 @@ type TaskStats struct {
 	Oldest time.Duration
 }
 
-// taskTotals is what is counted of tasks, but for what their queues count.
-type taskTotals struct {
-	direct, failed, panicked, cancelled, rejected, helped, stalls atomic.Int64
-	left                                                          atomic.Int64 // tasks that run in the seat of one that is over
-
-	inPlace inPlace // on no worker
-}
-
-// inPlace counts tasks that run elsewhere than at the bottom of a worker's stack.
-type inPlace struct {
-	begun  atomic.Int64
-	ended  atomic.Int64 // only of those in no worker's seat; see place.Hold
-	direct atomic.Int64 // of those begun in a worker's seat, the ones that were never queued
+// Stats returns what the pool has done so far. It may be called at any time. It takes
+// some hundred nanoseconds for each worker. With [ByPriority] it also looks at the oldest
+// task of each priority, and at each task whose priority is thousands away from the most
+// urgent ones. A million of these take some milliseconds, during which nothing is queued
+// or taken.
+func (p *Pool) Stats() Stats {
+	p.tasks.Engine.Follow()
+	f, e := p.tasks.Figures()
+	c := &p.tasks.Totals
+	s := p.tasks.Engine.Places.Load()
+	n := p.tasks.Engine.Counts(s)
+	return Stats{
+		Workers: p.tasks.Engine.Size(), Active: n.Active, Busy: n.Active - n.Searching, Searching: n.Searching,
+		Idle: max(0, n.Limit-n.Active), Blocked: s.Blocked(), Extra: p.tasks.Engine.Extra(),
+		Published: e.Published, TakenBack: e.TakenBack, Attempts: e.Attempts, Steals: e.Steals,
+		Helped: e.Helped, Waits: e.Waits, Wakes: e.Wakes,
+		Tasks: TaskStats{
+			Submitted: f.Submitted, Started: f.Started, Done: f.Done, InPlace: f.InPlace,
+			Failed: c.Failed.Load(), Panicked: c.Panicked.Load(), Cancelled: c.Cancelled.Load(), Rejected: c.Rejected.Load(),
+			Helped: c.Helped.Load(), Attempts: e.Looks, Stolen: f.Stolen, Stalls: c.Stalls.Load(),
+			Queued: f.Queued, Global: f.Global, Waiting: p.tasks.Room.Waiting() + p.tasks.Slots.Waiting(), Oldest: f.Oldest,
+		},
+	}
 }

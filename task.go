@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"runtime"
+
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Why a task does not run, or ends without a result. Test with errors.Is.
 var (
 	// ErrClosed is the error of tasks that come after [Pool.Shutdown] or
 	// [Pool.Close], or are cancelled by them.
-	ErrClosed = errors.New("filch: the pool is closed")
+	ErrClosed = task.ErrClosed
 	// ErrQueueFull is the error of tasks for which a limited queue has no room, or a
 	// limited number of tasks no slot.
 	ErrQueueFull = errors.New("filch: the queue is full")
@@ -24,45 +26,48 @@ var (
 // plainTask is a task of Go without options.
 type plainTask func(ctx context.Context)
 
-func (f plainTask) start(p *Pool, s seat, ctx context.Context, exclusive bool) bool {
+func (f plainTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclusive bool) bool {
+	p := poolOf(tp)
 	c := p.contextFor(ctx, s, exclusive)
 	switch {
 	case c.Err() != nil:
 		p.dropped()
-		p.leaveSlot(s)
+		p.tasks.LeaveSlot(s)
 		return false
 	case p.isObserved():
 		p.runObserved(c, f, func() error { f(c); return nil })
 	default:
 		f(c)
 	}
-	p.leaveSlot(s)
+	p.tasks.LeaveSlot(s)
 	runtime.KeepAlive(c)
 	return true
 }
 
-func (f plainTask) drop(p *Pool, _ error) {
-	p.leaveSlot(seat{})
-	p.dropped()
+func (f plainTask) Drop(p *task.Pool, _ error) {
+	p.LeaveSlot(task.Seat{})
+	poolOf(p).dropped()
 }
 
-func (f plainTask) catches(p *Pool) bool { return p.onPanic != nil }
+func (f plainTask) Catches(p *task.Pool) bool { return poolOf(p).onPanic != nil }
 
-func (f plainTask) fail(p *Pool, s seat, err error) {
-	p.leaveSlot(s)
-	p.crashed(f, err, true)
+func (f plainTask) Fail(p *task.Pool, s task.Seat, err error) {
+	p.LeaveSlot(s)
+	poolOf(p).crashed(f, err, true)
 }
 
-func (f plainTask) about() (string, any) { return "", f }
+func (f plainTask) Crash(p *task.Pool, s task.Seat) { crash(p, f, s) }
+
+func (f plainTask) About() (string, any) { return "", f }
 
 // crashed counts a task whose function did not return: err is a *PanicError, or
 // ErrGoexit. If handle is set, a panic goes to the handler.
-func (p *Pool) crashed(b runnable, err error, handle bool) {
+func (p *Pool) crashed(b task.Body, err error, handle bool) {
 	panicked, ok := err.(*PanicError)
 	if ok {
-		p.ended.panicked.Add(1)
+		p.tasks.Totals.Panicked.Add(1)
 	} else {
-		p.ended.failed.Add(1)
+		p.tasks.Totals.Failed.Add(1)
 	}
 	if ok && handle && p.onPanic != nil {
 		defer p.onPanic(panicked) // even if the observer does not return
@@ -72,11 +77,34 @@ func (p *Pool) crashed(b runnable, err error, handle bool) {
 	}
 }
 
+// crash is the Crash of b: unless b was dropped when it was to start, and the observer
+// did not return, its function has ended as by runtime.Goexit, or its panic goes on.
+func crash(tp *task.Pool, b task.Body, s task.Seat) {
+	p := poolOf(tp)
+	if wasDropped(b) {
+		p.tasks.Totals.Cancelled.Add(-1) // counted as dropped and as run
+		return
+	}
+	p.tasks.LeaveSlot(s)
+	p.crashed(b, ErrGoexit, false)
+}
+
+func (o *seen) Crash(p *task.Pool, s task.Seat) { crash(p, o, s) }
+
+// howEnded returns the error of a function that did not return: of a panic with
+// value v, or of runtime.Goexit if v is nil.
+func howEnded(v any) error {
+	if v == nil {
+		return ErrGoexit
+	}
+	return panicError(v)
+}
+
 // admits returns why a task of a caller that has ctx is refused, if it is. A pool that is
 // being shut down takes tasks from its own.
 func (p *Pool) admits(ctx context.Context) error {
-	if phase := p.phase.Load(); phase != open {
-		if c := taskOf(ctx); phase != draining || c == nil || c.pool != p {
+	if phase := p.tasks.Phase.Load(); phase != task.Open {
+		if c := taskOf(ctx); phase != task.Draining || c == nil || c.pool != p {
 			return ErrClosed
 		}
 	}
@@ -87,10 +115,10 @@ func (p *Pool) admits(ctx context.Context) error {
 }
 
 // refuse counts a task that was not accepted, and returns err.
-func (p *Pool) refuse(b runnable, err error) error {
+func (p *Pool) refuse(b task.Body, err error) error {
 	if p.sees {
 		p.announce(b, TaskRejected, err, func() {})
 	}
-	p.ended.rejected.Add(1)
+	p.tasks.Totals.Rejected.Add(1)
 	return err
 }

@@ -3,6 +3,8 @@ package filch
 import (
 	"fmt"
 	"time"
+
+	"github.com/filch-go/filch/internal/task"
 )
 
 // TaskOption says how one task is to be run.
@@ -65,8 +67,8 @@ func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error
 	for i, opt := range opts {
 		switch opt := opt.(type) {
 		case atPriority:
-			if o.priority = int(opt); opt != 0 && p.order != ByPriority {
-				refuse(fmt.Errorf("filch: AtPriority(%d): the order of the pool is %v", opt, p.order))
+			if o.priority = int(opt); opt != 0 && p.tasks.Order != task.ByPriority {
+				refuse(fmt.Errorf("filch: AtPriority(%d): the order of the pool is %v", opt, Order(p.tasks.Order)))
 			}
 		case named:
 			o.name = string(opt)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/filch-go/filch/internal/line"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // A wait with a context that lasts as long as the task's closes a circle, even if it is not the
@@ -128,9 +129,9 @@ PKG(*Future[...]).run(0x9, {0xb, 0xb})
 	/filch/future.go:2 +0x1
 main.three()
 	/main.go:3 +0x1
-PKGplainTask.start(0x1)
+PKGplainTask.Start(0x1)
 	/filch/task.go:2 +0x1
-created by PKG(*groupTask).start in goroutine 7
+created by PKG(*groupTask).Start in goroutine 7
 	/filch/task.go:3 +0x1
 
 goroutine 2 [chan receive]:
@@ -138,7 +139,7 @@ PKGblocked({0xa?, 0xb, 0xb}, 0x3)
 	/filch/cycle.go:1 +0x1
 main.four(...)
 	/main.go:4 +0x1
-PKG(*groupTask).start(0x1)
+PKG(*groupTask).Start(0x1)
 	/filch/group.go:1 +0x1
 PKGblocked({0xa, 0xb, 0xc}, 0x3)
 	/filch/cycle.go:1 +0x1
@@ -164,8 +165,8 @@ PKGblocked({0x0, 0x0, 0xc}, 0x3)
 func TestNotesAreFoundByNumber(t *testing.T) {
 	p := New(WithWorkers(3))
 	ws := []*Worker{newWorker(p, 0), newWorker(p, 5), newWorker(p, 2)}
-	p.engine.Workers.Store(engines(ws...))
-	c := p.newContext(context.Background(), seat{})
+	p.tasks.Engine.Workers.Store(engines(ws...))
+	c := p.newContext(context.Background(), task.Seat{})
 	for number, want := range map[uint32]*waits{0: nil, 1: &ws[0].waits, 2: nil, 3: &ws[2].waits, 4: nil, 6: nil} {
 		if got := c.notes(number); got != want {
 			t.Errorf("number %d: %p, not %p", number, got, want)

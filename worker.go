@@ -4,26 +4,28 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // newWorker returns a worker of p.
 func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p}
-	w.engine.Self = w
-	w.engine.Init(&p.engine, id)
-	w.tasks.init(p)
-	w.batch.q.Chunks = &chunks
+	w.tasks.Engine.Face = w
+	w.tasks.Init(&p.tasks, id)
 	return w
 }
 
-// asWorker returns w as its pool knows it.
-func asWorker(w *engine.Worker) *Worker { return w.Self.(*Worker) }
+// asWorker returns w as users know it.
+func asWorker(w *engine.Worker) *Worker { return w.Face.(*Worker) }
+
+// poolOf returns p as users know it.
+func poolOf(p *task.Pool) *Pool { return p.Self.(*Pool) }
 
 // Do calls f, as [Pool.Do] does, on this worker. It lets a function that takes
 // a [Scope] be called from inside fork-join work.
 func (w *Worker) Do(f func(w *Worker)) {
 	needs(f != nil, "Do", "f")
-	if err := w.engine.Try(func() { f(w) }); err != nil {
+	if err := w.tasks.Engine.Try(func() { f(w) }); err != nil {
 		panic(err)
 	}
 }
@@ -35,8 +37,8 @@ func (w *Worker) Pool() *Pool { return w.pool }
 // workers for the forks that were made before it, and give way to tasks, as forks and
 // joins do; see [ByPriority]. Without demand it costs an atomic load.
 func (w *Worker) Poll() {
-	if atomic.LoadUint32(&w.engine.Demand) != engine.None {
-		w.engine.Answer()
+	if atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None {
+		w.tasks.Engine.Answer()
 	}
 }
 
@@ -45,5 +47,5 @@ func (w *Worker) Poll() {
 // what is left, which is offered to them at once. The loops of package par do so. Like
 // Poll, Demand lets w give way to tasks. It costs an atomic load.
 func (w *Worker) Demand() bool {
-	return atomic.LoadUint32(&w.engine.Demand) != engine.None && w.engine.HasUnmetDemand()
+	return atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None && w.tasks.Engine.HasUnmetDemand()
 }

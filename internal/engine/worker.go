@@ -64,6 +64,7 @@ type Worker struct {
 	Level atomic.Int64 // how urgent it is what runs, or Nothing; the owner writes, others load; see Source.SetLevel
 
 	Self any // what the worker is to the Source, which made it; never written again
+	Face any // what it is to the users of the pool; likewise
 }
 
 // Nothing is the level of a worker that runs nothing that could give way.

@@ -83,14 +83,16 @@ var subjects = []subject{
 		// Stacks are Go's own.
 		{"census.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 	}},
-	{".", []Edit{
-		// What transcripts show.
-		{"options.go", "// withHook makes the pool", "// WithHook is withHook.\nfunc WithHook(h event.Hook) Option { return withHook(h) }\n\n// Words tells the words of p.\nfunc (p *Pool) Words(tell func(what, word string)) { p.engine.Words(tell) }\n\n// withHook makes the pool"},
+	{"internal/task", []Edit{
 		{"latch.go", "\tselect {\n\tcase <-ch:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(ch); true {\n\t\treturn nil\n\t}\n"},
 		{"latch.go", "\t\tclose(l.ch)\n\t}\n\tif l.stop", "\t\tatomic.Close(l.ch)\n\t}\n\tif l.stop"},
+		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
+	}},
+	{".", []Edit{
+		// What transcripts show.
+		{"options.go", "// withHook makes the pool", "// WithHook is withHook.\nfunc WithHook(h event.Hook) Option { return withHook(h) }\n\n// Words tells the words of p.\nfunc (p *Pool) Words(tell func(what, word string)) { p.tasks.Engine.Words(tell) }\n\n// withHook makes the pool"},
 		{"close.go", "\t<-end\n\treturn nil\n", "\tatomic.Receive(end)\n\treturn nil\n"},
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
-		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
 		// Stacks are Go's own.
 		{"stack.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 		// Plain memory that goes from one goroutine to another.

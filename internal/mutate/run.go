@@ -21,7 +21,8 @@ import (
 // them, those of the packages that are named here.
 var packages = map[string][]string{
 	"internal/clock":  {"."},
-	"internal/engine": {".", "par"},
+	"internal/engine": {"internal/task", ".", "par"},
+	"internal/task":   {"."},
 	"internal/line":   {"."},
 	"internal/place":  {"."},
 	"internal/policy": {"."},
@@ -34,7 +35,7 @@ var packages = map[string][]string{
 }
 
 // order is that in which they are named.
-var order = []string{".", "internal/engine", "par", "deque", "ordered", "internal/clock", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/tag"}
+var order = []string{".", "internal/engine", "internal/task", "par", "deque", "ordered", "internal/clock", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/tag"}
 
 // withRace are packages whose tests judge once more, with the race detector, what survives all
 // others: they have code that only it sees.

@@ -1,4 +1,4 @@
-package filch
+package task
 
 import (
 	"runtime"
@@ -10,10 +10,10 @@ import (
 
 // The least urgent level that may run is no less than that of any worker.
 func TestTheLeastUrgentLevelIsNotForgotten(t *testing.T) {
-	p := New(WithWorkers(1), WithOrder(ByPriority))
-	p.engine.TakePlace()
-	w := asWorker(p.engine.Hire())
-	p.tasks.best.Store(5)
+	p := newPool(1, ByPriority)
+	p.Engine.TakePlace()
+	w := of(p.Engine.Hire())
+	p.best.Store(5)
 	var turns atomic.Int64
 	var over atomic.Bool
 	done := make(chan bool)
@@ -28,12 +28,12 @@ func TestTheLeastUrgentLevelIsNotForgotten(t *testing.T) {
 		close(done)
 	}()
 	for i := range 2000 {
-		w.engine.Level.Store(engine.Nothing)
+		w.Engine.Level.Store(engine.Nothing)
 		p.way.least.Store(10)
 		for range i % 50 {
 			turns.Load()
 		}
-		w.setLevel(10)
+		w.SetLevel(10)
 		for n := turns.Load(); turns.Load() < n+2; {
 			runtime.Gosched()
 		}
@@ -49,15 +49,15 @@ func TestTheLeastUrgentLevelIsNotForgotten(t *testing.T) {
 // busyWithLessUrgent returns a pool by priority all of whose workers run what has level 10, and an
 // urgent task, which is pushed.
 func busyWithLessUrgent(n int) (p *Pool, workers []*Worker) {
-	p = New(WithWorkers(n), WithOrder(ByPriority))
+	p = newPool(n, ByPriority)
 	for range n {
-		p.engine.TakePlace()
-		w := asWorker(p.engine.Hire())
-		w.guest = true // gives way to nothing
-		w.setLevel(10)
+		p.Engine.TakePlace()
+		w := of(p.Engine.Hire())
+		w.Guest = true // gives way to nothing
+		w.SetLevel(10)
 		workers = append(workers, w)
 	}
-	p.tasks.pushAt(5, 0, task{})
+	p.Global.push(5, none)
 	return p, workers
 }
 
@@ -67,11 +67,11 @@ func TestNotEachPushAsksAllWorkers(t *testing.T) {
 	p, workers := busyWithLessUrgent(1024)
 	looks := 0
 	for i := range 1000 {
-		p.tasks.pushAt(5+i%3, 0, task{})
-		atomic.StoreUint32(&workers[7].engine.Demand, engine.None) // as nobody does
+		p.Global.push(5+i%3, none)
+		atomic.StoreUint32(&workers[7].Engine.Demand, engine.None) // as nobody does
 		p.urge()
 		for j, w := range workers {
-			if d := atomic.LoadUint32(&w.engine.Demand); d == engine.GiveWay && j == 7 {
+			if d := atomic.LoadUint32(&w.Engine.Demand); d == engine.GiveWay && j == 7 {
 				looks++
 			} else if d != engine.GiveWay && j != 7 {
 				t.Fatalf("push %d: worker %d is not asked", i, j)
@@ -81,8 +81,8 @@ func TestNotEachPushAsksAllWorkers(t *testing.T) {
 	if looks != 1+1000/65 {
 		t.Errorf("%d of 1000 pushes looked at all", looks)
 	}
-	p.tasks.pushAt(4, 0, task{})
-	if p.urge(); atomic.LoadUint32(&workers[7].engine.Demand) != engine.GiveWay {
+	p.Global.push(4, none)
+	if p.urge(); atomic.LoadUint32(&workers[7].Engine.Demand) != engine.GiveWay {
 		t.Error("a push of what is more urgent does not look")
 	}
 }
@@ -92,10 +92,10 @@ func TestNotEachPushAsksAllWorkers(t *testing.T) {
 func TestWhatHasAnsweredIsAskedAgain(t *testing.T) {
 	p, workers := busyWithLessUrgent(4)
 	p.urge()
-	if workers[2].giveWay(); atomic.LoadUint32(&workers[2].engine.Demand) == engine.GiveWay {
+	if workers[2].giveWay(); atomic.LoadUint32(&workers[2].Engine.Demand) == engine.GiveWay {
 		t.Fatal("it has not answered")
 	}
-	if p.urge(); atomic.LoadUint32(&workers[2].engine.Demand) != engine.GiveWay {
+	if p.urge(); atomic.LoadUint32(&workers[2].Engine.Demand) != engine.GiveWay {
 		t.Error("it is not asked again")
 	}
 }
@@ -105,36 +105,36 @@ func TestWhatHasAnsweredIsAskedAgain(t *testing.T) {
 func TestWhatBeginsLaterIsAsked(t *testing.T) {
 	p, workers := busyWithLessUrgent(4)
 	w := workers[2]
-	w.engine.Level.Store(engine.Nothing)
+	w.Engine.Level.Store(engine.Nothing)
 	p.urge()
-	p.tasks.best.Store(noPriority) // it was taken
-	w.setLevel(10)
-	p.tasks.best.Store(5)
-	if p.urge(); atomic.LoadUint32(&w.engine.Demand) != engine.GiveWay {
+	p.best.Store(noPriority) // it was taken
+	w.SetLevel(10)
+	p.best.Store(5)
+	if p.urge(); atomic.LoadUint32(&w.Engine.Demand) != engine.GiveWay {
 		t.Error("it is not asked")
 	}
 }
 
 // A demand to give way that comes while the worker answers another stays up for the next fork.
 func TestTheDemandToGiveWayIsNotForgotten(t *testing.T) {
-	p := New(WithWorkers(1), WithOrder(ByPriority))
-	p.engine.TakePlace()
-	w := asWorker(p.engine.Hire())
-	w.setLevel(10)
-	p.tasks.best.Store(5) // of a task that is taken when the worker looks for it
-	w.engine.Raise(engine.GiveWay)
-	p.tasks.mu.Lock()
+	p := newPool(1, ByPriority)
+	p.Engine.TakePlace()
+	w := of(p.Engine.Hire())
+	w.SetLevel(10)
+	p.best.Store(5) // of a task that is taken when the worker looks for it
+	w.Engine.Raise(engine.GiveWay)
+	p.Global.mu.Lock()
 	done := make(chan bool)
 	go func() {
-		w.Poll()
+		w.Engine.Answer()
 		close(done)
 	}()
-	for atomic.LoadUint32(&w.engine.Demand) == engine.GiveWay {
+	for atomic.LoadUint32(&w.Engine.Demand) == engine.GiveWay {
 		runtime.Gosched()
 	}
-	w.engine.Raise(engine.GiveWay)
-	p.tasks.mu.Unlock()
-	if <-done; atomic.LoadUint32(&w.engine.Demand) != engine.GiveWay {
+	w.Engine.Raise(engine.GiveWay)
+	p.Global.mu.Unlock()
+	if <-done; atomic.LoadUint32(&w.Engine.Demand) != engine.GiveWay {
 		t.Error("the demand is forgotten")
 	}
 }

@@ -1,4 +1,4 @@
-package filch
+package task
 
 import (
 	"context"
@@ -7,40 +7,40 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// source is a Pool as its engine sees it: where tasks come from.
+// source is a Pool as its engine sees it: where work comes from.
 type source Pool
 
 var _ engine.Source = (*source)(nil)
 
 func (s *source) pool() *Pool { return (*Pool)(s) }
 
-func (s *source) New(id int) *engine.Worker { return &newWorker(s.pool(), id).engine }
+func (s *source) New(id int) *engine.Worker { return &s.NewWorker(id).Engine }
 
 func (s *source) Retire(w *engine.Worker) bool {
-	p, v := s.pool(), asWorker(w)
-	if !v.tasks.leave() {
+	p, v := s.pool(), of(w)
+	if !v.Own.leave() {
 		return false
 	}
-	v.addTo(&p.retiredTasks, 0)
+	v.addTo(&p.retired, 0)
 	return true
 }
 
 // Look takes a task for w to serve, in the order that the policy says.
 func (s *source) Look(w *engine.Worker) bool {
-	p, v := s.pool(), asWorker(w)
+	p, v := s.pool(), of(w)
 	order := &policy.LookForTasks
-	if p.order == ByPriority {
+	if p.Order == ByPriority {
 		order = &policy.LookByPriority
 	}
 	for _, at := range order {
 		var ok bool
 		switch at {
 		case policy.Own:
-			if v.tasks.some.Load() || v.tasks.turn.Due() {
+			if v.Own.some.Load() || v.Own.turn.Due() {
 				v.next, ok = v.nextTask()
 			}
 		case policy.Global:
-			v.next, ok = v.takeFrom(&p.tasks, p.engine.Size(), false)
+			v.next, ok = v.takeFrom(&p.Global, p.Engine.Size(), false)
 		case policy.Others:
 			v.next, ok = v.stealTask()
 		}
@@ -52,25 +52,25 @@ func (s *source) Look(w *engine.Worker) bool {
 }
 
 func (s *source) Serve(w **engine.Worker) {
-	v := asWorker(*w)
+	v := of(*w)
 	t := v.next
-	v.next = task{}
+	v.next = Task{}
 	v.serve(t, w)
 	if s.pool().way.n.Load() > 0 {
-		asWorker(*w).passPlace()
+		of(*w).passPlace()
 	}
 }
 
 func (s *source) Found() {
 	s.pool().urge()
-	s.pool().ensureWatch()
+	s.pool().EnsureWatch()
 }
 
 func (s *source) PlaceFree() bool {
 	p := s.pool()
 	for p.way.n.Load() > 0 && p.letOneGoOn() { // (R11)
 	}
-	return !p.paused.Load() && p.mayHaveTasks() // (R11)
+	return !p.Paused.Load() && p.mayHaveTasks() // (R11)
 }
 
 func (s *source) Waiting() bool { return s.pool().way.n.Load() > 0 }
@@ -79,8 +79,8 @@ func (s *source) Woken() { s.pool().forgetLostWatch() }
 
 func (s *source) AllLeft() bool { return s.pool().allLeft() }
 
-func (s *source) GiveWay(w *engine.Worker) { asWorker(w).giveWay() }
+func (s *source) GiveWay(w *engine.Worker) { of(w).giveWay() }
 
-func (s *source) SetLevel(w *engine.Worker, level int64) { asWorker(w).setLevel(level) }
+func (s *source) SetLevel(w *engine.Worker, level int64) { of(w).SetLevel(level) }
 
-func (s *source) LabelsOf(ctx context.Context) *context.Context { return labelsOf(ctx) }
+func (s *source) LabelsOf(ctx context.Context) *context.Context { return s.Settings.LabelsOf(ctx) }

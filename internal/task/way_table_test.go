@@ -1,4 +1,4 @@
-package filch
+package task
 
 import (
 	"math"
@@ -11,9 +11,9 @@ import (
 
 // wayPool returns a pool with one place, which w has.
 func wayPool(order Order) (p *Pool, w *Worker) {
-	p = New(WithWorkers(1), WithOrder(order), WithStallTimeout(0))
-	p.engine.TakePlace()
-	return p, asWorker(p.engine.Hire())
+	p = newPool(1, order)
+	p.Engine.TakePlace()
+	return p, of(p.Engine.Hire())
 }
 
 // Who may go on: all in a pause, those that gave way for nothing more urgent, and one after
@@ -40,9 +40,9 @@ func TestWhoMayGoOn(t *testing.T) {
 		{ByPriority, false, engine.Nothing + 1, 0, false, engine.Nothing, true},
 		{ByPriority, false, engine.Nothing, 0, false, math.MaxInt64, false},
 	} {
-		p := New(WithOrder(c.order))
-		p.paused.Store(c.paused)
-		p.tasks.best.Store(c.best)
+		p := newPool(1, c.order)
+		p.Paused.Store(c.paused)
+		p.best.Store(c.best)
 		p.laden.Store(c.laden)
 		if level, ok := p.goesOn(c.turn); level != c.level || ok != c.ok {
 			t.Errorf("%+v: %d, %t", c, level, ok)
@@ -66,18 +66,18 @@ func TestWhoGivesWay(t *testing.T) {
 			gives  bool
 		}{
 			"asked":             {func(state) {}, true},
-			"guest":             {func(s state) { s.w.guest = true }, false},
-			"paused":            {func(s state) { s.p.paused.Store(true) }, false},
-			"closed":            {func(s state) { s.p.phase.Store(cancelled) }, false},
-			"shut down":         {func(s state) { s.p.phase.Store(draining) }, true},
-			"without a place":   {func(s state) { s.w.engine.Hold.YieldPlace() }, false},
-			"one too many":      {func(s state) { _ = s.p.engine.Places.Enter() }, false},
-			"another is idle":   {func(s state) { s.p.engine.SetLimit(2, true) }, false},
+			"guest":             {func(s state) { s.w.Guest = true }, false},
+			"paused":            {func(s state) { s.p.Paused.Store(true) }, false},
+			"closed":            {func(s state) { s.p.Phase.Store(Cancelled) }, false},
+			"shut down":         {func(s state) { s.p.Phase.Store(Draining) }, true},
+			"without a place":   {func(s state) { s.w.Engine.Hold.YieldPlace() }, false},
+			"one too many":      {func(s state) { _ = s.p.Engine.Places.Enter() }, false},
+			"another is idle":   {func(s state) { s.p.Engine.SetLimit(2, true) }, false},
 			"not asked":         {func(s state) { s.p.way.wanted.Store(false) }, false},
 			"nothing is queued": {func(s state) { s.p.laden.Store(0) }, order == LIFO},
 		} {
 			p, w := wayPool(order)
-			w.engine.Level.Store(5)
+			w.Engine.Level.Store(5)
 			p.way.wanted.Store(true)
 			p.laden.Store(1) // some other worker has tasks
 			c.change(state{p, w})
@@ -102,10 +102,10 @@ func TestWhoGivesWay(t *testing.T) {
 		{[]int{6}, 5, true, false}, // less urgent
 	} {
 		p, w := wayPool(ByPriority)
-		w.engine.Level.Store(c.level)
+		w.Engine.Level.Store(c.level)
 		p.way.wanted.Store(c.wanted)
 		for _, priority := range c.queued {
-			p.tasks.push(priority, task{})
+			p.Global.push(priority, none)
 		}
 		if got := w.mayGiveWay(); got != c.gives {
 			t.Errorf("%+v: %t", c, got)
@@ -113,7 +113,7 @@ func TestWhoGivesWay(t *testing.T) {
 		if left := c.wanted && !(c.gives && c.level <= int64(c.queued[0])); p.way.wanted.Load() != left {
 			t.Errorf("%+v: asked still: %t", c, !left)
 		}
-		w.guest = true
+		w.Guest = true
 		if w.mayGiveWay() {
 			t.Errorf("%+v: a guest gives way", c)
 		}
@@ -123,11 +123,11 @@ func TestWhoGivesWay(t *testing.T) {
 // Those that gave way stand in line, the most urgent first, then the longest waiting; and
 // the line keeps none that has left.
 func TestTheLineOfThoseThatGaveWay(t *testing.T) {
-	p := New(WithOrder(ByPriority))
+	p := newPool(1, ByPriority)
 	ws := make([]*Worker, 7)
 	for i, level := range []int64{5, 3, 5, 9, 3, 1, 5} {
 		ws[i] = newWorker(p, i)
-		ws[i].engine.Level.Store(level)
+		ws[i].Engine.Level.Store(level)
 		p.way.enter(ws[i])
 		if n := p.way.n.Load(); int(n) != i+1 {
 			t.Errorf("%d stand in line, and %d are counted", i+1, n)
@@ -135,15 +135,15 @@ func TestTheLineOfThoseThatGaveWay(t *testing.T) {
 	}
 	yes := func() bool { return true }
 	if w := p.way.leave(0, yes); w != nil {
-		t.Errorf("one of level %d leaves for one of level 0", w.engine.Level.Load())
+		t.Errorf("one of level %d leaves for one of level 0", w.Engine.Level.Load())
 	}
 	if w := p.way.leave(math.MaxInt64, func() bool { return false }); w != nil {
-		t.Errorf("one leaves without a place: %d", w.engine.ID)
+		t.Errorf("one leaves without a place: %d", w.Engine.ID)
 	}
 	var got []int
 	for range ws {
 		n := len(p.way.waiting) - 1
-		level := p.way.waiting[n].engine.Level.Load()
+		level := p.way.waiting[n].Engine.Level.Load()
 		if p.way.leave(level-1, yes) != nil {
 			t.Errorf("one of level %d leaves for a less urgent one", level)
 		}
@@ -151,7 +151,7 @@ func TestTheLineOfThoseThatGaveWay(t *testing.T) {
 		if w == nil || int(p.way.n.Load()) != n || p.way.waiting[:n+1][n] != nil {
 			t.Fatalf("after %v: %v, %d are counted", got, w, p.way.n.Load())
 		}
-		got = append(got, w.engine.ID)
+		got = append(got, w.Engine.ID)
 	}
 	if want := []int{5, 1, 4, 0, 2, 6, 3}; !slices.Equal(got, want) {
 		t.Errorf("they leave as %v, not %v", got, want)
@@ -181,29 +181,29 @@ func TestWhoIsUrged(t *testing.T) {
 		"paused":                {ByPriority, 3, 5, 2, true, []bool{false, false}, 5},
 		"another order":         {FIFO, 3, 5, 2, false, []bool{false, false}, 5},
 	} {
-		p := New(WithWorkers(2), WithOrder(c.order), WithStallTimeout(0))
+		p := newPool(2, c.order)
 		var ws []*Worker
 		for _, level := range []int64{5, 1} {
-			p.engine.TakePlace()
-			w := asWorker(p.engine.Hire())
-			w.engine.Level.Store(level)
+			p.Engine.TakePlace()
+			w := of(p.Engine.Hire())
+			w.Engine.Level.Store(level)
 			ws = append(ws, w)
 		}
-		p.tasks.best.Store(c.best)
+		p.best.Store(c.best)
 		p.way.least.Store(c.least)
-		p.engine.SetLimit(c.limit, true)
-		p.paused.Store(c.paused)
+		p.Engine.SetLimit(c.limit, true)
+		p.Paused.Store(c.paused)
 		p.urge()
 		for i, w := range ws {
-			if got := w.engine.Demand == engine.GiveWay; got != c.urged[i] {
-				t.Errorf("%s: the one of level %d: %t", name, w.engine.Level.Load(), got)
+			if got := w.Engine.Demand == engine.GiveWay; got != c.urged[i] {
+				t.Errorf("%s: the one of level %d: %t", name, w.Engine.Level.Load(), got)
 			}
 		}
 		if l := p.way.least.Load(); l != c.leastIsAtEnd {
 			t.Errorf("%s: the least urgent level is %d", name, l)
 		}
 		p.ask()
-		if !p.way.wanted.Load() || ws[0].engine.Demand != engine.GiveWay || ws[1].engine.Demand != engine.GiveWay {
+		if !p.way.wanted.Load() || ws[0].Engine.Demand != engine.GiveWay || ws[1].Engine.Demand != engine.GiveWay {
 			t.Errorf("%s: not all are asked", name)
 		}
 	}
@@ -224,14 +224,14 @@ func TestALevelIsNoted(t *testing.T) {
 		"noted before":    {3, engine.Nothing, 1, false},
 	} {
 		p, w := wayPool(ByPriority)
-		p.engine.SetLimit(c.limit, true)
-		p.tasks.best.Store(c.best)
-		w.setLevel(c.level)
-		if got := w.engine.Demand == engine.GiveWay; got != c.asks {
+		p.Engine.SetLimit(c.limit, true)
+		p.best.Store(c.best)
+		w.SetLevel(c.level)
+		if got := w.Engine.Demand == engine.GiveWay; got != c.asks {
 			t.Errorf("%s: %t", name, got)
 		}
-		if w.engine.Level.Load() != c.level || p.way.least.Load() < c.level {
-			t.Errorf("%s: level %d, the least urgent %d", name, w.engine.Level.Load(), p.way.least.Load())
+		if w.Engine.Level.Load() != c.level || p.way.least.Load() < c.level {
+			t.Errorf("%s: level %d, the least urgent %d", name, w.Engine.Level.Load(), p.way.least.Load())
 		}
 	}
 	var y way
@@ -246,14 +246,14 @@ func TestALevelIsNoted(t *testing.T) {
 // When no task may come, all that gave way go on, each with a place; else as many as there
 // are free places.
 func TestThoseThatGaveWayGetPlaces(t *testing.T) {
-	p := New(WithWorkers(2), WithOrder(FIFO), WithStallTimeout(0))
+	p := newPool(2, FIFO)
 	total := 0
 	wait := func(n int) {
 		for i := range n {
 			w, done := newWorker(p, i), make(chan bool)
 			go func() {
 				defer close(done)
-				w.engine.Suspend(func() {
+				w.Engine.Suspend(func() {
 					p.way.enter(w)
 					runtime.Goexit()
 				})
@@ -275,21 +275,21 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 		t.Errorf("%d go on, with %d places of 2", goOn(), n)
 	}
 	wait(2)
-	if p.letAllGoOn(); goOn() != 5 || placesOf(p) != (counted{Active: 5}) || p.way.n.Load() != 0 {
+	if p.LetAllGoOn(); goOn() != 5 || placesOf(p) != (counted{Active: 5}) || p.way.n.Load() != 0 {
 		t.Errorf("%d of 5 go on, with %d places", goOn(), placesOf(p).Active)
 	}
 	wait(1)
 	w := newWorker(p, 9)
-	w.engine.Hold.YieldPlace()
+	w.Engine.Hold.YieldPlace()
 	if w.passPlace(); goOn() != 5 {
 		t.Error("a place is passed on that is none")
 	}
-	w.engine.Hold.RetakePlace()
-	if w.passPlace(); goOn() != 6 || w.engine.Hold.Load().HasPlace() || placesOf(p) != (counted{Active: 5}) {
-		t.Errorf("%d of 6 go on; %v", goOn(), w.engine.Hold.Load())
+	w.Engine.Hold.RetakePlace()
+	if w.passPlace(); goOn() != 6 || w.Engine.Hold.Load().HasPlace() || placesOf(p) != (counted{Active: 5}) {
+		t.Errorf("%d of 6 go on; %v", goOn(), w.Engine.Hold.Load())
 	}
-	w.engine.Hold.RetakePlace()
-	if w.passPlace(); !w.engine.Hold.Load().HasPlace() {
+	w.Engine.Hold.RetakePlace()
+	if w.passPlace(); !w.Engine.Hold.Load().HasPlace() {
 		t.Error("a place was passed to nobody")
 	}
 }

@@ -1,25 +1,38 @@
-package filch
+package task
 
 import (
 	"runtime/metrics"
+	"sync/atomic"
 	"time"
 	"weak"
 
 	"github.com/filch-go/filch/internal/clock"
-	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// ensureWatch starts a watch for stalls, unless there is one, when no worker is left
+// A stallWatch adds places while tasks are queued and none starts because workers are
+// blocked where the pool cannot see it: on a channel, a mutex, a WaitGroup. Otherwise
+// tasks that wait for tasks behind them would wait for ever. It looks four times in
+// the stall timeout, and ends when nothing is queued any more. It is a timer and not a
+// goroutine, so that a pool at rest has none. policy.Stall decides.
+type stallWatch struct {
+	pool   *Pool
+	looked atomic.Int64 // when it last did; who looks writes, waking goroutines load
+	queued int64        // when something was queued
+
+	policy policy.Stall // of who looks
+}
+
+// EnsureWatch starts a watch for stalls, unless there is one, when no worker is left
 // to take what is queued. It is called after each change that may make it so: a
 // task was queued, a worker found something to do, a searching one left, or there
 // are fewer places.
-func (p *Pool) ensureWatch() {
-	if p.stallAfter > 0 && !p.paused.Load() && p.stallWatch.Load() == nil && p.engine.Idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
-		w := &stallWatch{pool: p, policy: policy.Stall{After: int64(p.stallAfter)}}
+func (p *Pool) EnsureWatch() {
+	if p.StallAfter > 0 && !p.Paused.Load() && p.watch.Load() == nil && p.Engine.Idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
+		w := &stallWatch{pool: p, policy: policy.Stall{After: int64(p.StallAfter)}}
 		w.looked.Store(clock.Now())
-		if p.stallWatch.CompareAndSwap(nil, w) {
+		if p.watch.CompareAndSwap(nil, w) {
 			o, _ := p.sight()
 			w.queued = o.Now
 			w.policy.Look(o)
@@ -34,8 +47,8 @@ const shortest = 100 * time.Microsecond
 // rest lets some time pass until the next look.
 func (w *stallWatch) rest() {
 	p := w.pool
-	pause := max(p.stallAfter/4, shortest)
-	if p.stallWatch.Load() == w {
+	pause := max(p.StallAfter/4, shortest)
+	if p.watch.Load() == w {
 		p.soon.Store(clock.Now() + int64(pause))
 	}
 	time.AfterFunc(pause, lookUnlessGone(w))
@@ -56,8 +69,8 @@ func lookUnlessGone(w *stallWatch) func() {
 // the clock stops at the end, and with it the watch; another must take over when
 // the pool is used elsewhere.
 func (p *Pool) forgetLostWatch() {
-	if w := p.stallWatch.Load(); w != nil {
-		if late := clock.Now() - w.looked.Load(); late < 0 || late/10 > int64(p.stallAfter) {
+	if w := p.watch.Load(); w != nil {
+		if late := clock.Now() - w.looked.Load(); late < 0 || late/10 > int64(p.StallAfter) {
 			w.end()
 		}
 	}
@@ -66,28 +79,28 @@ func (p *Pool) forgetLostWatch() {
 // end takes back the places.
 func (w *stallWatch) end() {
 	p := w.pool
-	if p.stallWatch.Load() == w {
+	if p.watch.Load() == w {
 		p.soon.Store(0) // before another begins
 	}
-	if p.stallWatch.CompareAndSwap(w, nil) {
+	if p.watch.CompareAndSwap(w, nil) {
 		p.way.wanted.Store(false)
-		p.engine.SetExtra(0)
+		p.Engine.SetExtra(0)
 	}
 }
 
 func (w *stallWatch) look() {
 	p := w.pool
-	if p.stallWatch.Load() != w {
+	if p.watch.Load() != w {
 		return
 	}
-	if p.phase.Load() == cancelled {
+	if p.Phase.Load() == Cancelled {
 		w.end()
 		return
 	}
-	if p.paused.Load() {
+	if p.Paused.Load() {
 		p.sight() // notes the time of what was queued before
 		w.end()
-		p.ensureWatch() // unless it is so still
+		p.EnsureWatch() // unless it is so still
 		return
 	}
 	o, queued := p.sight()
@@ -98,18 +111,18 @@ func (w *stallWatch) look() {
 	}
 	extra, count := w.policy.Look(o)
 	switch {
-	case queued == 0 && (extra == 0 || (o.Now-w.queued)/10 > int64(p.stallAfter)):
+	case queued == 0 && (extra == 0 || (o.Now-w.queued)/10 > int64(p.StallAfter)):
 		w.end()
 		if _, queued = p.sight(); queued > 0 {
-			p.ensureWatch()
+			p.EnsureWatch()
 		}
 		return
 	case queued > 0 && count:
-		extra = w.policy.Counted(o, p.lost(o.Active))
+		extra = w.policy.Counted(o, p.Lost(o.Active))
 	}
 	p.setExtra(extra, o.Active)
-	if p.stallWatch.Load() != w { // it was ended meanwhile, and its places taken back before
-		p.engine.SetExtra(0)
+	if p.watch.Load() != w { // it was ended meanwhile, and its places taken back before
+		p.Engine.SetExtra(0)
 		return
 	}
 	switch stalled := w.policy.Stalled(o.Now); {
@@ -124,26 +137,23 @@ func (w *stallWatch) look() {
 // setExtra sets how many places there are beyond the pool's own.
 func (p *Pool) setExtra(n, active int) {
 	n = min(n, place.MaxCrowd)
-	added := n - p.engine.SetExtra(n)
+	added := n - p.Engine.SetExtra(n)
 	if added <= 0 {
 		return
 	}
-	p.ended.stalls.Add(1)
-	if p.logger != nil {
-		p.logger.Warn("filch: tasks are queued and none starts: workers are blocked; others take their places",
-			"pool", p.name, "workers", p.engine.Size(), "active", active, "added", added)
-	}
-	p.engine.MatchWork()
+	p.Totals.Stalls.Add(1)
+	p.Stalled(active, added)
+	p.Engine.MatchWork()
 }
 
 // sight returns what the policy goes by, and how many tasks are queued.
 func (p *Pool) sight() (o policy.Sight, queued int) {
 	o.Now = clock.Now()
-	for i, q := range p.queues() {
+	for i, q := range p.Queues() {
 		q.mu.Lock()
 		q.stamp(o.Now)
-		o.Started += q.taken + q.inPlace.begun.Load() - q.inPlace.direct.Load()
-		n, _ := q.count()
+		o.Started += q.taken + q.InPlace.Begun.Load() - q.InPlace.Direct.Load()
+		n, _ := q.items.count(q)
 		queued += n
 		if i > 0 && q.taken != q.seen {
 			o.Fresh++
@@ -151,17 +161,17 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 		q.seen = q.taken
 		q.mu.Unlock()
 	}
-	o.Extra = p.engine.Extra()
-	o.Active = p.engine.Counts(p.engine.Places.Load()).Active
+	o.Extra = p.Engine.Extra()
+	o.Active = p.Engine.Counts(p.Engine.Places.Load()).Active
 	o.Running = runningGoroutines()
 	return o, queued
 }
 
-// lost returns how many of the places taken are of no use to what is queued: those of
+// Lost returns how many of the places taken are of no use to what is queued: those of
 // workers that wait out of the pool's sight, and of guests, which do not run tasks.
-func (p *Pool) lost(active int) int {
-	held, lent := p.engine.Fill()
-	c := p.engine.Census(lends)
+func (p *Pool) Lost(active int) int {
+	held, lent := p.Engine.Fill()
+	c := p.Engine.Census(p.Lends)
 	return c.Waiting + max(0, c.Lending-lent) + max(0, active-held)
 }
 
@@ -182,11 +192,3 @@ func runningGoroutines() int {
 	}
 	return n
 }
-
-// lends reports whether a function gives up a place while it runs, if it can.
-func lends(function string) bool {
-	return function == atBlocking || function == atBlockingOf || function == atWait
-}
-
-// What stacks show of those.
-var atBlocking, atBlockingOf, atWait = engine.NameOf(Blocking), engine.NameOf((*Worker).Blocking), engine.NameOf((*latch).wait)

@@ -1,10 +1,7 @@
-package filch
+package task
 
 import (
-	"bytes"
-	"log/slog"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,7 +9,6 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
-	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/place"
 )
 
@@ -23,24 +19,24 @@ func TestWhenAWatchBegins(t *testing.T) {
 		begins bool
 	}{
 		"queued":            {func(*Pool) {}, true},
-		"in another queue":  {func(p *Pool) { p.tasks.some.Store(false); p.laden.Store(1) }, true},
-		"one gave way":      {func(p *Pool) { p.tasks.some.Store(false); p.way.n.Store(1) }, true},
-		"nothing is queued": {func(p *Pool) { p.tasks.some.Store(false) }, false},
-		"one is idle":       {func(p *Pool) { p.engine.SetLimit(2, true) }, false},
-		"one too many":      {func(p *Pool) { p.engine.SetLimit(0, true) }, true},
-		"paused":            {func(p *Pool) { p.paused.Store(true) }, false},
-		"no timeout":        {func(p *Pool) { p.stallAfter = 0 }, false},
+		"in another queue":  {func(p *Pool) { p.Global.some.Store(false); p.laden.Store(1) }, true},
+		"one gave way":      {func(p *Pool) { p.Global.some.Store(false); p.way.n.Store(1) }, true},
+		"nothing is queued": {func(p *Pool) { p.Global.some.Store(false) }, false},
+		"one is idle":       {func(p *Pool) { p.Engine.SetLimit(2, true) }, false},
+		"one too many":      {func(p *Pool) { p.Engine.SetLimit(0, true) }, true},
+		"paused":            {func(p *Pool) { p.Paused.Store(true) }, false},
+		"no timeout":        {func(p *Pool) { p.StallAfter = 0 }, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := New(WithWorkers(1), WithStallTimeout(time.Second))
-			p.engine.TakePlace()
-			p.tasks.some.Store(true)
+			p := newPool(1, LIFO, stallAfter(time.Second))
+			p.Engine.TakePlace()
+			p.Global.some.Store(true)
 			c.change(p)
-			if p.mayHaveTasks() != (p.tasks.some.Load() || p.laden.Load() > 0) {
+			if p.mayHaveTasks() != (p.Global.some.Load() || p.laden.Load() > 0) {
 				t.Errorf("%s: there may be tasks: %t", name, p.mayHaveTasks())
 			}
-			p.ensureWatch()
-			w := p.stallWatch.Load()
+			p.EnsureWatch()
+			w := p.watch.Load()
 			if (w != nil) != c.begins {
 				t.Errorf("%s: it begins: %t", name, w != nil)
 			}
@@ -50,7 +46,7 @@ func TestWhenAWatchBegins(t *testing.T) {
 			if p.soon.Load() != clock.Now()+int64(time.Second)/4 || w.looked.Load() != clock.Now() || w.queued != clock.Now() {
 				t.Errorf("%s: the next look is in %v", name, time.Duration(p.soon.Load()-clock.Now()))
 			}
-			if p.ensureWatch(); p.stallWatch.Load() != w {
+			if p.EnsureWatch(); p.watch.Load() != w {
 				t.Errorf("%s: a second watch begins", name)
 			}
 			w.end()
@@ -61,19 +57,19 @@ func TestWhenAWatchBegins(t *testing.T) {
 // A watch ends once, and takes its places back; one that has ended touches nothing of the next.
 func TestWhenAWatchEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(WithWorkers(1), WithStallTimeout(time.Second))
+		p := newPool(1, LIFO, stallAfter(time.Second))
 		begin := func() *stallWatch {
 			w := &stallWatch{pool: p}
-			p.stallWatch.Store(w)
+			p.watch.Store(w)
 			p.soon.Store(7)
-			p.engine.SetExtra(3)
+			p.Engine.SetExtra(3)
 			p.way.wanted.Store(true)
 			return w
 		}
 		is := func(w *stallWatch, soon int64, extra int32, wanted bool) {
 			t.Helper()
-			if p.stallWatch.Load() != w || p.soon.Load() != soon || p.engine.Extra() != int(extra) || p.way.wanted.Load() != wanted {
-				t.Errorf("%p, %d, %d, %t", p.stallWatch.Load(), p.soon.Load(), p.engine.Extra(), p.way.wanted.Load())
+			if p.watch.Load() != w || p.soon.Load() != soon || p.Engine.Extra() != int(extra) || p.way.wanted.Load() != wanted {
+				t.Errorf("%p, %d, %d, %t", p.watch.Load(), p.soon.Load(), p.Engine.Extra(), p.way.wanted.Load())
 			}
 		}
 		first := begin()
@@ -91,14 +87,14 @@ func TestWhenAWatchEnds(t *testing.T) {
 		} {
 			w := begin()
 			w.looked.Store(clock.Now() - int64(late))
-			if p.forgetLostWatch(); (p.stallWatch.Load() == nil) != lost {
+			if p.forgetLostWatch(); (p.watch.Load() == nil) != lost {
 				t.Errorf("%v late: forgotten: %t", late, !lost)
 			}
 		}
-		p.stallWatch.Store(nil)
+		p.watch.Store(nil)
 		p.forgetLostWatch()
-		p.engine.SetExtra(3)
-		p.phase.Store(cancelled)
+		p.Engine.SetExtra(3)
+		p.Phase.Store(Cancelled)
 		last := begin()
 		last.look()
 		is(nil, 0, 0, false)
@@ -108,57 +104,50 @@ func TestWhenAWatchEnds(t *testing.T) {
 // A pool that is paused while a watch looks has none; what was queued is noted.
 func TestAPauseEndsTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(WithWorkers(1), WithStallTimeout(time.Second))
-		p.engine.TakePlace()
-		p.tasks.push(0, task{})
-		p.ensureWatch()
-		w := p.stallWatch.Load()
-		p.paused.Store(true)
-		p.engine.SetExtra(1)
+		p := newPool(1, LIFO, stallAfter(time.Second))
+		p.Engine.TakePlace()
+		p.Global.push(0, none)
+		p.EnsureWatch()
+		w := p.watch.Load()
+		p.Paused.Store(true)
+		p.Engine.SetExtra(1)
 		time.Sleep(300 * time.Millisecond)
-		if p.stallWatch.Load() != nil || p.engine.Extra() != 0 {
-			t.Errorf("there is a watch: %v, and %d places more", w, p.engine.Extra())
+		if p.watch.Load() != nil || p.Engine.Extra() != 0 {
+			t.Errorf("there is a watch: %v, and %d places more", w, p.Engine.Extra())
 		}
 		time.Sleep(time.Second)
-		if d := p.tasks.ageNow(); d < time.Second {
+		if d := p.Global.age(); d < time.Second {
 			t.Errorf("the task is %v old", d)
 		}
 	})
 }
 
-// ageNow is age for who does not hold the lock.
-func (q *taskQueue) ageNow() time.Duration {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.age(clock.Now())
-}
-
 // What the watch sees: what is queued, how many have started, and which workers have.
 func TestWhatTheWatchSees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(WithWorkers(4), WithStallTimeout(0))
+		p := newPool(4, LIFO)
 		var ws []*Worker
 		for i := range 3 {
-			p.engine.TakePlace()
+			p.Engine.TakePlace()
 			w := newWorker(p, i)
 			ws = append(ws, w)
 			if n := i + 1; i < 2 {
 				for range n {
-					w.tasks.push(0, task{})
+					w.Own.push(0, none)
 				}
-				w.tasks.taken = int64(10 * n)
+				w.Own.taken = int64(10 * n)
 			}
 		}
-		ws[1].tasks.inPlace.begun.Store(100)
-		p.engine.Workers.Store(engines(ws...))
-		p.tasks.push(0, task{})
-		p.tasks.taken = 1000
-		p.engine.SetExtra(2)
+		ws[1].Own.InPlace.Begun.Store(100)
+		p.Engine.Workers.Store(engines(ws...))
+		p.Global.push(0, none)
+		p.Global.taken = 1000
+		p.Engine.SetExtra(2)
 		o, queued := p.sight()
 		if queued != 4 || o.Started != 1130 || o.Fresh != 2 || o.Extra != 2 || o.Active != 3 || o.Now != clock.Now() || o.Running < 0 {
 			t.Errorf("%d are queued; %+v", queued, o)
 		}
-		ws[0].tasks.taken++
+		ws[0].Own.taken++
 		if o, _ = p.sight(); o.Fresh != 1 || o.Started != 1131 {
 			t.Errorf("%+v", o)
 		}
@@ -166,7 +155,7 @@ func TestWhatTheWatchSees(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 		for active := range 3 { // of which all are guests
-			if n := p.lost(active); n != active {
+			if n := p.Lost(active); n != active {
 				t.Errorf("of %d places, none with tasks that run, %d are lost", active, n)
 			}
 		}
@@ -191,25 +180,29 @@ func TestGoroutinesThatCouldRun(t *testing.T) {
 	all.Wait()
 }
 
-// Places that are added are counted and logged, and those that are taken back are not.
+// Places that are added are counted and told of, and those that are taken back are not.
 func TestPlacesThatAreAddedAreCounted(t *testing.T) {
-	var out bytes.Buffer
-	p := New(WithWorkers(2), WithName("pool"), WithStallTimeout(0), WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
+	p := newPool(2, LIFO)
+	told := 0
+	p.Stalled = func(active, added int) {
+		if active != 7 {
+			t.Errorf("%d are active", active)
+		}
+		told = added
+	}
 	stalls := int64(0)
 	for _, c := range []struct{ to, is, added int }{
 		{0, 0, 0}, {1, 1, 1}, {1, 1, 0}, {3, 3, 2}, {2, 2, 0}, {3, 3, 1}, {place.MaxCrowd + 1, place.MaxCrowd, place.MaxCrowd - 3}, {0, 0, 0},
 	} {
-		out.Reset()
+		told = 0
 		p.setExtra(c.to, 7)
 		if c.added > 0 {
 			stalls++
 		}
-		logged := strings.Contains(out.String(), "pool=pool workers=2 active=7 added=")
-		if p.engine.Extra() != c.is || p.ended.stalls.Load() != stalls || logged != (c.added > 0) {
-			t.Errorf("%+v: %d, %d times; %q", c, p.engine.Extra(), p.ended.stalls.Load(), out.String())
+		if p.Engine.Extra() != c.is || p.Totals.Stalls.Load() != stalls || told != c.added {
+			t.Errorf("%+v: %d, %d times; %d told", c, p.Engine.Extra(), p.Totals.Stalls.Load(), told)
 		}
 	}
-	New(WithWorkers(1)).setExtra(1, 0) // without a logger
 }
 
 // How long something has been queued counts from when that was noted, and is never negative.
@@ -220,7 +213,7 @@ func TestAges(t *testing.T) {
 				t.Errorf("since %d: %d", by, d)
 			}
 		}
-		lifo, prio, aged := New(WithStallTimeout(0)), New(WithOrder(ByPriority), WithStallTimeout(0)), New(WithOrder(ByPriority), WithAgeing(time.Second))
+		lifo, prio, aged := newPool(1, LIFO), newPool(1, ByPriority), newPool(1, ByPriority, func(p *Pool) { p.Ageing = time.Second })
 		for _, c := range []struct {
 			name string
 			p    *Pool
@@ -236,35 +229,35 @@ func TestAges(t *testing.T) {
 			{"ageing is exact", aged, 7, false, clock.Now()},
 		} {
 			c.p.soon.Store(c.soon)
-			c.p.paused.Store(c.stop)
+			c.p.Paused.Store(c.stop)
 			if at := c.p.pushTime(); at != c.want {
 				t.Errorf("%s: %d, not %d", c.name, at, c.want)
 			}
-			c.p.paused.Store(false)
+			c.p.Paused.Store(false)
 		}
-		q := &lifo.tasks
-		if d := q.ageNow(); d != 0 {
+		q := &lifo.Global
+		if d := q.age(); d != 0 {
 			t.Errorf("an empty queue: %v", d)
 		}
-		q.push(0, task{}) // into the inbox
+		q.push(0, none) // into the inbox
 		time.Sleep(time.Second)
-		if d := q.ageNow(); d != 0 {
+		if d := q.age(); d != 0 {
 			t.Errorf("it is %v old at the first look", d)
 		}
 		time.Sleep(time.Second)
-		if d := q.ageNow(); d != time.Second {
+		if d := q.age(); d != time.Second {
 			t.Errorf("it is %v old at the second", d)
 		}
 		q.mu.Lock()
-		q.refill()
+		q.items.refill(q)
 		q.mu.Unlock()
 		time.Sleep(time.Second)
-		q.push(0, task{})
-		if d := q.ageNow(); d != 2*time.Second {
+		q.push(0, none)
+		if d := q.age(); d != 2*time.Second {
 			t.Errorf("the oldest is %v old", d)
 		}
-		var none *room
-		if none.waiting() != 0 {
+		var unlimited *Room
+		if unlimited.Waiting() != 0 {
 			t.Error("somebody waits for room where there is no limit")
 		}
 	})
@@ -272,46 +265,12 @@ func TestAges(t *testing.T) {
 
 // When a worker has begun with a task is noted at the first look after that.
 func TestTheBeginOfATaskIsNotedOnce(t *testing.T) {
-	w := newWorker(New(WithStallTimeout(0)), 0)
-	q := &w.tasks
+	w := newWorker(newPool(1, LIFO), 0)
+	q := &w.Own
 	for _, c := range []struct{ taken, now, when int64 }{{0, 5, 0}, {1, 6, 6}, {1, 7, 6}, {2, 8, 8}, {2, 9, 8}} {
 		q.taken = c.taken
 		if q.stamp(c.now); q.when != c.when || q.before != c.taken {
 			t.Errorf("%+v: %d", c, q.when)
 		}
-	}
-}
-
-// Workers has the limit of GOMAXPROCS, and Resize that it was given; bad numbers are told.
-func TestLimitsOfResize(t *testing.T) {
-	p := New(WithWorkers(3))
-	for _, n := range []int{1, 2, engine.MaxWorkers} {
-		if p.Resize(n); p.Workers() != n || p.Idle() != n {
-			t.Errorf("resized to %d: %d, %d are idle", n, p.Workers(), p.Idle())
-		}
-	}
-	for _, n := range []int{0, -1, engine.MaxWorkers + 1} {
-		if s := recoveredFrom(func() { p.Resize(n) }); !strings.Contains(s, "from 1 to 1048575") {
-			t.Errorf("Resize(%d): %q", n, s)
-		}
-	}
-	p.Resize(1)
-	p.engine.TakePlace()
-	p.engine.TakePlace()
-	p.Pause()
-	_ = p.engine.Places.Enter() // more than there are
-	if n := p.Idle(); n != 0 {
-		t.Errorf("%d are idle", n)
-	}
-	if n := p.takers(); n != 0 {
-		t.Errorf("%d could take a task in a pause", n)
-	}
-	p.paused.Store(false)
-	if n := p.takers(); n != 0 {
-		t.Errorf("%d could take a task", n)
-	}
-	p.engine.SetLimit(5, true)
-	if n := p.takers(); n != p.Idle() || n == 0 {
-		t.Errorf("%d could take a task, and %d are idle", n, p.Idle())
 	}
 }

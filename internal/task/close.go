@@ -1,0 +1,132 @@
+package task
+
+import "github.com/filch-go/filch/internal/event"
+
+// Drain ends the acceptance of tasks from outside, and a pause.
+func (p *Pool) Drain() {
+	p.Phase.CompareAndSwap(Open, Draining)
+	p.Resume()
+}
+
+// Cancel ends everything that can be ended.
+func (p *Pool) Cancel() {
+	p.Phase.Store(Cancelled)
+	p.EndLife(ErrClosed)
+	p.Resume()
+	p.dropQueued()
+	p.LetAllGoOn()
+}
+
+// Close returns a channel that is closed when all is done. No goroutine can enter the pool
+// any more, but for tasks.
+func (p *Pool) Close() <-chan struct{} {
+	p.endMu.Lock()
+	defer p.endMu.Unlock()
+	if p.closed == nil {
+		p.closed = make(chan struct{})
+		p.Engine.Tell(event.Closed, -1, 0, "")
+	}
+	p.Engine.Places.Close()
+	p.Engine.Dismiss()
+	p.closeIfDone()
+	return p.closed
+}
+
+// allLeft is called when the last place of a closed pool was given up. It
+// reports whether that is the end.
+func (p *Pool) allLeft() bool {
+	if p.endMu.Lock(); !p.closeIfDone() {
+		p.endMu.Unlock()
+		return false
+	}
+	p.endMu.Unlock()
+	p.dropQueued()
+	return true
+}
+
+// closeIfDone ends the wait for the end, if all is done. The caller holds the lock.
+func (p *Pool) closeIfDone() bool {
+	// A task may be queued after the look at the depth. Its submitter then looks at the places.
+	// If it wakes a worker, that takes its place before the compare-and-swap, which fails then.
+	// If it finds that all has ended, it drops the task. If it finds a worker that works or
+	// searches, that leaves later, finds here that all has ended, and drops the task.
+	if p.closed == nil || p.Depth() > 0 || !p.Engine.Places.TryEnd() {
+		return p.Engine.Places.Load().Ended()
+	}
+	p.Engine.Tell(event.Ended, -1, 0, "")
+	p.Phase.Store(Cancelled)
+	p.EndLife(ErrClosed)
+	close(p.closed)
+	return true
+}
+
+// dropQueued drops all tasks that are queued.
+func (p *Pool) dropQueued() {
+	done := false
+	defer func() {
+		if !done { // the observer did not return; the others are dropped all the same
+			p.dropQueued()
+		}
+	}()
+	for _, q := range p.Queues() {
+		for {
+			t, ok := q.Pop(false)
+			if !ok {
+				break
+			}
+			p.LeaveQueue()
+			t.Body.Drop(p, ErrClosed)
+		}
+	}
+	done = true
+}
+
+// Pause keeps queued tasks from starting, except those that a running task waits for.
+func (p *Pool) Pause() {
+	if p.Phase.Load() == Open {
+		p.Paused.Store(true)
+		p.LetAllGoOn()
+		if p.Phase.Load() != Open { // Shutdown may have come before the store
+			p.Resume()
+		}
+	}
+}
+
+// Resume ends the effect of Pause.
+func (p *Pool) Resume() {
+	if p.Paused.CompareAndSwap(true, false) {
+		p.Engine.MatchWork()
+		p.urge()
+		p.MoreRoom()
+		p.EnsureWatch()
+	}
+}
+
+// LeaveQueue makes room in a limited queue when a task was taken out of it.
+func (p *Pool) LeaveQueue() {
+	if p.Room != nil {
+		p.Room.Leave()
+	}
+}
+
+// MoreRoom lets those try that wait for room, since there may be more.
+func (p *Pool) MoreRoom() {
+	if p.Room != nil {
+		p.Room.Next()
+	}
+}
+
+// LeaveSlot gives back the slot of a task that ran, or would have run, in s.
+func (p *Pool) LeaveSlot(s Seat) {
+	if p.Slots != nil && s.Slots&PoolSlot == 0 {
+		p.Slots.Leave()
+	}
+}
+
+// Takers returns how many places could take a queued task at once.
+func (p *Pool) Takers() int {
+	if p.Paused.Load() {
+		return 0
+	}
+	return max(0, p.Engine.Idlers())
+}

@@ -1,0 +1,115 @@
+package task
+
+import (
+	"context"
+	"sync"
+
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/line"
+)
+
+// Latch lets goroutines wait until it is released.
+type Latch struct {
+	mu       sync.Mutex
+	released bool
+	ch       chan struct{}   // closed at the release; nil if there was no need for it
+	seats    line.Line[Seat] // of tasks that wait and have lent their place
+	stop     func() bool     // called at the release, if not nil
+}
+
+// Release lets all go on that wait. It takes the places of the tasks for them,
+// so that the caller, if it is a worker, knows at once that it is one too many.
+func (l *Latch) Release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for t := l.seats.Pop(); t != nil; t = l.seats.Pop() {
+		t.Of.Reclaim()
+	}
+	if l.ch != nil && !l.released {
+		close(l.ch)
+	}
+	if l.stop != nil {
+		l.stop()
+		l.stop = nil
+	}
+	l.released = true
+}
+
+// Channel returns a channel that is closed at the release. If it is the first that is asked
+// for, before the release, begin is called, and what it returns at the release.
+func (l *Latch) Channel(begin func() (stop func() bool)) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ch == nil && !l.released {
+		l.stop = begin()
+	}
+	return l.channel()
+}
+
+// channel returns a channel that is closed at the release. The caller holds the
+// lock.
+func (l *Latch) channel() <-chan struct{} {
+	if l.ch == nil {
+		l.ch = make(chan struct{})
+		if l.released {
+			close(l.ch)
+		}
+	}
+	return l.ch
+}
+
+// Wait returns when l is released, or with an error when ctx ends. s is the seat of the
+// task that waits, which lends its place meanwhile. ready is called under the lock and tells
+// whether there is nothing to wait for.
+func (l *Latch) Wait(ctx context.Context, s Seat, ready func() bool) error {
+	lent := s.Lend()
+	l.mu.Lock()
+	if l.released || ready() {
+		l.mu.Unlock()
+		if lent {
+			s.Reclaim()
+		}
+		return nil
+	}
+	ch := l.channel()
+	var entry line.Turn[Seat]
+	if lent {
+		entry.Of = s
+		l.seats.Add(&entry)
+		defer l.leave(&entry) // deferred, since a method of ctx may panic
+	}
+	l.mu.Unlock()
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+	}
+	return context.Cause(ctx)
+}
+
+// AtWait is what stacks show of Wait.
+var AtWait = engine.NameOf((*Latch).Wait)
+
+// leave ends a wait: it takes a place for the task again, unless Release has done so.
+func (l *Latch) leave(t *line.Turn[Seat]) {
+	l.mu.Lock()
+	waiting := l.seats.Remove(t)
+	l.mu.Unlock()
+	if waiting {
+		t.Of.Reclaim()
+	}
+}
+
+// waitFor waits until l is released or one of the contexts ends.
+func (l *Latch) waitFor(ctx context.Context, s Seat, others []context.Context) error {
+	for _, other := range others {
+		defer context.AfterFunc(other, l.Release)()
+	}
+	err := l.Wait(ctx, s, func() bool { return false })
+	for _, other := range others {
+		if other.Err() != nil {
+			err = context.Cause(other)
+		}
+	}
+	return err
+}

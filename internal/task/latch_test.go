@@ -1,0 +1,75 @@
+package task
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+)
+
+// A latch that is released twice, or asked for its channel afterwards, is open.
+func TestALatchStaysOpen(t *testing.T) {
+	var l Latch
+	stops := 0
+	begin := func() func() bool { return func() bool { stops++; return true } }
+	before := l.Channel(begin)
+	for range 2 {
+		l.Release()
+		<-before
+		if l.Channel(begin) != before {
+			t.Error("it has two channels")
+		}
+	}
+	var open Latch
+	open.Release()
+	<-open.Channel(begin)
+	if stops != 1 || !l.released {
+		t.Errorf("stopped %d times; released: %t", stops, l.released)
+	}
+}
+
+// seated is a Body that is called with its seat.
+type seated struct {
+	job
+	f func(s Seat)
+}
+
+func (b seated) Start(_ *Pool, s Seat, _ context.Context, _ bool) bool { b.f(s); return true }
+
+// A task that need not wait for a latch has its place again, and leaves nothing behind.
+func TestALatchThatIsOpenCostsNoPlace(t *testing.T) {
+	never, always := func() bool { return false }, func() bool { return true }
+	for name, c := range map[string]struct {
+		released bool
+		ready    func() bool
+	}{
+		"released": {true, never}, "ready": {false, always}, "both": {true, always},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPool(1, LIFO)
+			p.SubmitPlain(nil, Task{context.Background(), seated{f: func(own Seat) {
+				for _, s := range []Seat{own, {}} {
+					var l Latch
+					if c.released {
+						l.Release()
+					}
+					before := p.Engine.Places.Load()
+					if err := l.Wait(context.Background(), s, c.ready); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+					synctest.Wait() // another worker may have looked for work meanwhile
+					if after := p.Engine.Places.Load(); after != before || l.seats.Last() != nil || l.ch != nil {
+						t.Errorf("%s: the pool was at %v and is at %v; in line: %v", name, before, after, l.seats.Last())
+					}
+					if !l.mu.TryLock() {
+						t.Errorf("%s: the latch is locked", name)
+					}
+				}
+			}}})
+			synctest.Wait()
+			<-p.Close()
+			if f, _ := p.Figures(); f.Done != 1 {
+				t.Errorf("%d tasks were done", f.Done)
+			}
+		})
+	}
+}

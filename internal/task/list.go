@@ -1,0 +1,206 @@
+package task
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/internal/queue"
+)
+
+// list is the items of a worker's own queue, in the order in which they came.
+type list struct {
+	q       queue.Deque[Task]
+	foreign int // how many at the front came from other queues: always first come, first served
+}
+
+func newList() *list { return &list{q: newDeque()} }
+
+func (l *list) push(q *Queue, _ int, at int64, t Task) bool {
+	q.mu.Lock()
+	if q.gone {
+		q.mu.Unlock()
+		return false
+	}
+	q.pushed++
+	if l.q.PushBack(t); at != 0 {
+		l.q.Stamp(at)
+	}
+	q.notEmpty()
+	q.mu.Unlock()
+	return true
+}
+
+func (l *list) pop(q *Queue, newest bool) (t Task, ok bool) {
+	if newest && l.q.Len() > l.foreign {
+		return l.q.PopBack()
+	}
+	if l.foreign = max(0, l.foreign-1); l.q.Len() == 0 {
+		l.refill(q)
+	}
+	return l.q.PopFront()
+}
+
+func (l *list) takeBack(_ *Queue, is func(b Body) bool) (t Task, ok bool) {
+	if t, ok = l.q.Back(); !ok || !is(t.Body) {
+		return Task{}, false
+	}
+	l.q.PopBack()
+	l.foreign = min(l.foreign, l.q.Len())
+	return t, true
+}
+
+func (l *list) len() int { return l.q.Len() }
+
+func (l *list) best() int { return 0 }
+
+func (l *list) bests(int) int { return l.q.Len() }
+
+func (l *list) give(n int, to items) int {
+	b := &to.(*list).q
+	if n > 2*policy.MostMoved { // chunks move whole
+		n = l.q.MoveChunk(b)
+	} else {
+		n = min(n, policy.MostMoved)
+		l.q.MoveFront(n, b)
+	}
+	l.foreign = max(0, l.foreign-n)
+	return n
+}
+
+func (l *list) receive(from items, n int) {
+	from.(*list).q.MoveChunk(&l.q)
+	l.foreign += n
+}
+
+func (l *list) refill(q *Queue) { q.empty() }
+
+func (l *list) count(q *Queue) (int, int64) { return l.q.Len(), q.pushed }
+
+func (l *list) stamp(now int64) { l.q.Stamp(now) }
+
+func (l *list) oldest(now int64) time.Duration { return oldestOf(&l.q, now) }
+
+// oldestOf returns for how long the oldest task of d has been there.
+func oldestOf(d *queue.Deque[Task], now int64) time.Duration {
+	if by, ok := d.Oldest(); ok {
+		return since(by, now)
+	}
+	return 0
+}
+
+// atATime is how many tasks are looked at without letting others to the queue.
+const atATime = 4096
+
+func (l *list) walk(q *Queue, now int64, f func(priority int, at int64, b Body)) {
+	from := 0
+	for more := true; more; runtime.Gosched() {
+		q.mu.Lock()
+		q.stamp(now)
+		from, more = walkPart(&l.q, from, now, f)
+		q.mu.Unlock()
+	}
+}
+
+// walkPart walks on from the given task, and returns where to go on.
+func walkPart(d *queue.Deque[Task], from int, now int64, f func(priority int, at int64, b Body)) (next int, more bool) {
+	return d.Walk(from, atATime, now, func(t Task, by int64) { f(0, by, t.Body) })
+}
+
+// inbox is the items of the global queue, in the order in which they came. Tasks are pushed
+// to its back part, in, which has a lock of its own, so that
+// a push does not wait for a worker that takes: one that finds the rest
+// empty moves all that is in the back part at once. These are the two locks of Michael
+// and Scott (PODC 1996), but for lists instead of nodes. With one lock, a
+// million tasks of nothing cost 43 ns each instead of 25. The lock is taken
+// after that of the queue.
+type inbox struct {
+	list
+	refills int // times that the back part took the place of the list
+	in      backPart
+}
+
+type backPart struct {
+	_      [128]byte
+	mu     sync.Mutex
+	q      queue.Deque[Task]
+	pushed int64
+	_      [128]byte
+}
+
+func newInbox() *inbox { return &inbox{list: list{q: newDeque()}, in: backPart{q: newDeque()}} }
+
+func (l *inbox) push(q *Queue, _ int, at int64, t Task) bool {
+	in := &l.in
+	in.mu.Lock()
+	in.pushed++
+	if in.q.PushBack(t); at != 0 {
+		in.q.Stamp(at)
+	}
+	q.notEmpty()
+	in.mu.Unlock()
+	return true
+}
+
+func (l *inbox) pop(q *Queue, _ bool) (t Task, ok bool) {
+	if l.q.Len() == 0 {
+		l.refill(q)
+	}
+	return l.q.PopFront()
+}
+
+func (l *inbox) refill(q *Queue) {
+	if !q.some.Load() {
+		return
+	}
+	l.in.mu.Lock()
+	defer l.in.mu.Unlock()
+	l.q, l.in.q = l.in.q, l.q
+	if l.refills++; l.q.Len() == 0 {
+		q.empty()
+	}
+}
+
+func (l *inbox) count(*Queue) (int, int64) {
+	l.in.mu.Lock()
+	defer l.in.mu.Unlock()
+	return l.q.Len() + l.in.q.Len(), l.in.pushed
+}
+
+func (l *inbox) stamp(now int64) {
+	l.q.Stamp(now)
+	l.in.mu.Lock()
+	l.in.q.Stamp(now)
+	l.in.mu.Unlock()
+}
+
+func (l *inbox) oldest(now int64) time.Duration {
+	l.in.mu.Lock()
+	defer l.in.mu.Unlock()
+	return max(oldestOf(&l.q, now), oldestOf(&l.in.q, now))
+}
+
+// walk looks at the list, and then at the back part. That may take the place of the
+// list in between, which was empty then.
+func (l *inbox) walk(q *Queue, now int64, f func(priority int, at int64, b Body)) {
+	from, back, turn := 0, false, -1
+	for more := true; more; runtime.Gosched() {
+		q.mu.Lock()
+		if turn != l.refills {
+			if !back || l.refills > turn+1 {
+				from = 0
+			}
+			back, turn = false, l.refills
+		}
+		q.stamp(now)
+		if back {
+			l.in.mu.Lock()
+			from, more = walkPart(&l.in.q, from, now, f)
+			l.in.mu.Unlock()
+		} else if from, more = walkPart(&l.q, from, now, f); !more {
+			from, back, more = 0, true, true
+		}
+		q.mu.Unlock()
+	}
+}

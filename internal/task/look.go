@@ -1,0 +1,144 @@
+package task
+
+// nextTask takes a task from w's own queue, or now and then from the global
+// one.
+func (w *Worker) nextTask() (t Task, ok bool) {
+	p, q := w.Pool, &w.Own
+	if p.Paused.Load() {
+		return t, false
+	}
+	if p.Order == ByPriority {
+		return w.nextByPriority()
+	}
+	own, newest := q.items.(*list), p.Order == LIFO
+	if q.turn.Due() { // only w has to do with it
+		q.turn.Outside()
+		q.mu.Lock()
+		buried := newest && own.foreign > 0 // from outside, below its own
+		q.mu.Unlock()
+		if buried {
+			newest = false
+		} else if t, ok = w.takeFrom(&p.Global, 0, false); ok { // one, so as not to bury its own
+			return t, true
+		}
+	}
+	q.turn.Own()
+	q.mu.Lock()
+	q.ran += w.ran
+	w.ran = 0
+	if t, ok = own.pop(q, newest); ok {
+		q.took(t)
+	} else {
+		q.running = Task{}
+	}
+	q.mu.Unlock()
+	if !ok {
+		return w.takeFrom(&p.Global, p.Engine.Size(), false)
+	}
+	return t, true
+}
+
+// nextByPriority is nextTask, and also takes from other workers.
+func (w *Worker) nextByPriority() (t Task, ok bool) {
+	p, q := w.Pool, &w.Own
+	own := q.items.(*ownLevels)
+	if q.turn.Due() {
+		q.turn.Outside()
+		if t, ok = w.takeFrom(&p.Global, 0, false); ok {
+			return t, true
+		}
+	}
+	for !p.Paused.Load() {
+		q.mu.Lock()
+		q.ran += w.ran
+		w.ran = 0
+		n := own.q.Len()
+		if n > 0 && int64(own.q.Best()) <= p.best.Load() {
+			w.taking = int64(own.q.Best())
+			t, _ = own.pop(q, false)
+			q.took(t)
+			q.mu.Unlock()
+			q.turn.Own()
+			return t, true
+		}
+		if n == 0 {
+			own.refill(q)
+			q.running = Task{}
+		}
+		q.mu.Unlock()
+		if n == 0 {
+			if t, ok = w.stealTask(); ok {
+				return t, true
+			}
+			return w.takeFrom(&p.Global, p.Engine.Size(), false)
+		}
+		if t, ok = w.takeFrom(&p.Global, 0, false); ok {
+			return t, true
+		} // else somebody else has taken it
+	}
+	return t, false
+}
+
+// stealTask takes a task from another worker.
+func (w *Worker) stealTask() (t Task, ok bool) {
+	p := w.Pool
+	if p.laden.Load() <= 0 {
+		return t, false
+	}
+	all, pass, n := w.Engine.Others()
+	for i := range n {
+		if t, ok = w.takeFrom(&of(all[pass.At(i)]).Own, 2, true); ok {
+			w.Own.turn.Own()
+			return t, true
+		}
+	}
+	return t, false
+}
+
+// takeFrom takes the oldest task of q, and moves others with it, one in share of
+// them all unless that is 0, to w's queue, which is empty then. By priority it takes
+// the best, and others of those that are as urgent, but not from another worker if
+// there are more urgent ones in the global queue. Between the two
+// queues they are in nobody's sight; but w, which has a place, queues them before
+// it does anything else, and wakes another worker.
+func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
+	p := w.Pool
+	if !q.some.Load() || p.Paused.Load() {
+		return t, false
+	}
+	if steal {
+		w.Engine.Looked()
+	}
+	q.mu.Lock()
+	more, priority, ok := q.portion(share)
+	if !ok || steal && int64(priority) > p.best.Load() {
+		q.mu.Unlock()
+		return t, false
+	}
+	w.taking = int64(priority)
+	if int64(priority) < p.way.least.Load() { // by priority
+		more = 0 // others stay where those see them that run what is less urgent
+	}
+	t, _ = q.items.pop(q, false)
+	n := q.items.give(more, w.batch)
+	wake := n > 0 && !w.Engine.IsSearching()    // a searching worker wakes another when it stops
+	if q == &p.Global && w.Engine.EndSearch() { // at once, for mayGiveWay
+		wake = true
+	}
+	q.mu.Unlock()
+	own := &w.Own
+	own.mu.Lock()
+	own.took(t)
+	if steal {
+		own.stolen += int64(1 + n)
+	}
+	if n > 0 {
+		own.items.receive(w.batch, n)
+		own.notEmpty()
+	}
+	own.mu.Unlock()
+	if wake {
+		p.Engine.Wake() // (R10)
+	}
+	return t, true
+}

@@ -1,0 +1,126 @@
+package task
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// Pool is the tasks of a pool, and the engine that runs them.
+type Pool struct {
+	// Its methods stand with what they are about, one concept a file: all that a pool does with
+	// tasks is done under its name.
+
+	Engine engine.Pool
+	_      [128]byte
+
+	// Seldom written.
+	Self   any // what the pool is to its users
+	Paused atomic.Bool
+	Phase  atomic.Int32
+	watch  atomic.Pointer[stallWatch] // nil if nobody watches
+	soon   atomic.Int64               // when the watch looks next; 0 if there is none
+	Settings
+	way way
+	_   [128]byte
+
+	best   atomic.Int64 // priority of the best task of Global, or noPriority; by priority
+	Global Queue        // from outside
+	_      [64]byte
+
+	laden atomic.Int64 // workers whose queue may hold tasks: those with some set; written with it
+	_     [120]byte
+
+	Totals  Totals
+	retired Figures // of workers that were let go; under the engine's lock
+
+	endMu  sync.Mutex
+	closed chan struct{} // Close waits here; made by the first Close
+}
+
+// Settings are set before Init.
+type Settings struct {
+	Order      Order
+	Ageing     time.Duration // 0: none
+	StallAfter time.Duration // 0: never
+	Room       *Room         // in queues; nil without a limit
+	Slots      *Room         // of unfinished tasks, likewise
+
+	Life    context.Context // of the tasks: ends with the pool
+	EndLife context.CancelCauseFunc
+
+	// HowEnded returns the error of a function that did not return: of a panic with the value
+	// v, or of runtime.Goexit if v is nil. It is called while the stack is there.
+	HowEnded func(v any) error
+	// NewWorker makes a worker by way of (*Worker).Init.
+	NewWorker func(id int) *Worker
+	// LabelsOf returns what is engine.Source's LabelsOf.
+	LabelsOf func(ctx context.Context) *context.Context
+	// Lends reports whether a function gives up a place while it runs, if it can.
+	Lends func(function string) bool
+	// Stalled is told that workers are blocked out of sight, and that places were added.
+	Stalled func(active, added int)
+	begun   int64 // when the pool was made
+}
+
+// The phases of a pool, in the order they come in.
+const (
+	Open      = iota
+	Draining  // tasks are accepted from tasks only
+	Cancelled // no tasks are accepted, and those that are queued are dropped
+)
+
+// Init makes p ready. Its settings must be there.
+func (p *Pool) Init() {
+	p.begun = clock.Now()
+	p.initQueues()
+	p.way.least.Store(engine.Nothing)
+	p.way.asked.Store(noPriority)
+}
+
+// Source returns p as its engine sees it.
+func (p *Pool) Source() engine.Source { return (*source)(p) }
+
+// Worker is a worker of a pool, with its own queue of tasks.
+type Worker struct {
+	// Its methods stand with what they are about: taking tasks, running them, giving way.
+
+	Engine engine.Worker
+
+	Pool *Pool
+	Self any // what the worker is to its users
+	Own  Queue
+
+	// Only the owner touches these, and they are about tasks.
+	Kept   any   // what the tasks share that run in one round
+	Guest  bool  // the goroutine of a caller fills the place
+	next   Task  // what Look has found
+	body   Body  // what runs at the bottom of the stack
+	ran    int64 // tasks since the queue was told
+	taking int64 // level of the task that was taken last
+	batch  items // on their way from one queue to another
+}
+
+// Init makes w a worker of p.
+func (w *Worker) Init(p *Pool, id int) {
+	w.Pool = p
+	w.Engine.Self = w
+	w.Engine.Init(&p.Engine, id)
+	p.initQueue(w)
+}
+
+// of returns w as its pool knows it.
+func of(w *engine.Worker) *Worker { return w.Self.(*Worker) }
+
+// LevelOf returns what a task of the given priority that comes now is queued by.
+func (p *Pool) LevelOf(priority int) int {
+	if p.Ageing == 0 {
+		return priority
+	}
+	return policy.Aged(priority, clock.Now()-p.begun, int64(p.Ageing))
+}

@@ -1,0 +1,66 @@
+package task
+
+import "github.com/filch-go/filch/internal/event"
+
+// A Seat is a worker in one round of tasks: what a task has of its worker. In a
+// later round, the worker belongs to other tasks; see place.Hold. The zero Seat is that of
+// a task that no worker runs.
+type Seat struct {
+	Worker *Worker // nil if no worker runs the task
+	Round  uint32
+	Slots  Slots // that the task runs without
+}
+
+// Taken reports whether the worker still runs what s belongs to.
+func (s Seat) Taken() bool {
+	return s.Worker != nil && s.Worker.Engine.Hold.Load().In(s.Round)
+}
+
+// SitDown makes the caller run a task on top of another that has the seat s,
+// and reports false if that is over. The caller may be another goroutine, which
+// goes on when that task ends: then the worker is not what the end of the pool waits for; see
+// endBurst.
+func (s Seat) SitDown() bool {
+	return s.Worker != nil && s.Worker.Engine.Hold.SitDown(s.Round)
+}
+
+// StandUp ends what SitDown began.
+func (s Seat) StandUp() {
+	if p := s.Worker.Pool; !s.Worker.Engine.Hold.StandUp(s.Round) { // left behind
+		p.Totals.Left.Add(-1)
+		p.Engine.LeaveBlocked()
+	}
+}
+
+// Lend gives the place of the task's worker to another worker, since the task waits.
+// It reports false if the task is over, or no worker runs it; otherwise Reclaim must
+// follow.
+func (s Seat) Lend() bool {
+	w := s.Worker
+	if w == nil {
+		return false
+	}
+	lent, ok := w.Engine.Hold.LendPlace(s.Round)
+	switch {
+	case !ok:
+		return false
+	case lent:
+		w.Engine.Tell(event.Lent, nil)
+		w.Pool.Engine.Block()
+	default: // another goroutine waits in the name of the same task
+		w.Pool.Engine.EnterBlocked()
+	}
+	return true
+}
+
+// Reclaim takes a place for the task's worker again, an extra one if all are
+// taken: then the next worker to look for work gives up its own.
+func (s Seat) Reclaim() {
+	w := s.Worker
+	if w.Engine.Hold.ReclaimPlace(s.Round) {
+		w.Pool.Engine.Unblock()
+		w.Engine.Tell(event.Resumed, nil)
+	} else {
+		w.Pool.Engine.LeaveBlocked()
+	}
+}

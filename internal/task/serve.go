@@ -1,0 +1,69 @@
+package task
+
+import "github.com/filch-go/filch/internal/engine"
+
+// serve runs t, and whatever else is queued, at the bottom of w's stack. self is
+// where the caller keeps w: if somebody still uses w as a Scope in the end, it
+// is left to them, and the caller gets another worker.
+func (w *Worker) serve(t Task, self **engine.Worker) {
+	p := w.Pool
+	s := Seat{Worker: w, Round: w.Engine.Hold.OpenRound()}
+	w.Engine.Note(engine.AtTasks, nil, 0)
+	defer w.endBurst(self)
+	defer p.caught(&w.body, Seat{})
+	for ok := true; ok; {
+		p.LeaveQueue() // (W31) w is not idle, and does not count as searching
+		w.body = t.Body
+		if p.Order == ByPriority {
+			w.SetLevel(w.taking)
+		}
+		w.ran++
+		if !t.Body.Start(p, s, t.Ctx, true) {
+			w.ran--
+		}
+		w.body = nil
+		if p.Engine.Over() || !w.Engine.Hold.Load().HasPlace() || p.Engine.HandedOn() {
+			return
+		}
+		if p.way.n.Load() > 0 && p.mayPass() {
+			return // see passPlace
+		}
+		t, ok = w.nextTask()
+	}
+}
+
+// endBurst is deferred by serve, and called whatever the callbacks do that caught
+// calls.
+func (w *Worker) endBurst(self **engine.Worker) {
+	engine.Unlabel() // what the tasks have set
+	w.Own.mu.Lock()
+	w.Own.ran += w.ran
+	w.Own.running = Task{}
+	w.Own.mu.Unlock()
+	w.ran = 0
+	w.Kept = nil
+	if w.endRound() {
+		*self = w.Engine.Succeed()
+	}
+}
+
+// endRound begins a new round, and reports whether w is left to another goroutine,
+// which uses it as a Scope. Tasks that run on in w's seat, on other goroutines, are
+// counted as blocked before that, so that Close waits for them and none can end
+// before it is counted.
+func (w *Worker) endRound() (left bool) {
+	p := w.Pool
+	for {
+		s := w.Engine.Hold.Load()
+		n := s.Seated()
+		p.Totals.Left.Add(int64(n))
+		w.Engine.SetRuns(!s.Used()) // before w may be somebody else's
+		_ = p.Engine.Places.EnterBlocked(n)
+		left, ok := w.Engine.Hold.EndRound(s)
+		if ok {
+			return left
+		}
+		_ = p.Engine.Places.LeaveBlocked(n) // w counts as well, so the pool is not at rest
+		p.Totals.Left.Add(-int64(n))
+	}
+}

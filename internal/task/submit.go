@@ -1,0 +1,62 @@
+package task
+
+import (
+	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// SubmitPlain queues t, in a pool without priorities and limits that is not paused: in w's
+// own queue, unless w is nil.
+func (p *Pool) SubmitPlain(w *Worker, t Task) {
+	if w == nil || !w.Own.items.push(&w.Own, 0, 0, t) {
+		p.Global.items.push(&p.Global, 0, 0, t)
+	}
+	p.pushed()
+}
+
+// Submit queues t, which has room and a slot: in w's own queue, unless w is nil, or t is so
+// urgent that others have to see it.
+func (p *Pool) Submit(w *Worker, t Task, priority int) {
+	at := p.pushTime()
+	if p.Ageing > 0 {
+		priority = policy.Aged(priority, at-p.begun, int64(p.Ageing))
+	}
+	if w == nil || int64(priority) < p.way.least.Load() || !w.Own.items.push(&w.Own, priority, at, t) {
+		p.Global.items.push(&p.Global, priority, at, t) // where those that run what is less urgent see it; see way
+	}
+	p.pushed()
+	p.urge()
+}
+
+// pushed is called when a task was queued.
+func (p *Pool) pushed() {
+	if !p.Engine.Wake() || p.Phase.Load() == Cancelled { // (R10)
+		p.dropQueued() // the end of Shutdown, or Close, may have come before the push
+	}
+	p.EnsureWatch()
+}
+
+// How long tasks have been queued is known without a look at the clock at each submission.
+//
+// Queues without priorities have stamps. Code that reads the clock anyway (the watch
+// for stalls, Stats, Queued, Dump) notes that all queued tasks were pushed by now. So the
+// age of a task counts from the first stamp after its push.
+//
+// With priorities the oldest task may be anywhere in a queue, so each has a time of its own:
+// the time at which the watch for stalls looks next. If no watch runs, because a worker is
+// free, it is the time of the clock.
+
+// pushTime returns the time by which a task was pushed that is pushed now, or 0 if stamps
+// tell.
+func (p *Pool) pushTime() int64 {
+	switch {
+	case p.Ageing > 0 || p.Paused.Load(): // there is no watch in a pause
+	case p.Order != ByPriority:
+		return 0
+	default:
+		if soon := p.soon.Load(); soon != 0 {
+			return soon
+		}
+	}
+	return clock.Now()
+}

@@ -1,0 +1,82 @@
+// Package task has the tasks of a pool: their queues, the order in which workers take
+// from them, and the limits on them. It stands between the engine, whose Source it is, and
+// package filch, which knows what a task does. See README.md.
+package task
+
+import (
+	"context"
+	"errors"
+)
+
+// Task is what queues hold.
+type Task struct {
+	Ctx  context.Context // of the submitter; nil if the body has it
+	Body Body
+}
+
+// Body is what there is to do, and learns how that ends.
+type Body interface {
+	// Start calls the function, for a worker in the given seat, and reports true,
+	// unless its context has ended, or another goroutine has started or dropped the
+	// task. If exclusive, the caller is the worker's goroutine.
+	Start(p *Pool, s Seat, ctx context.Context, exclusive bool) bool
+	// Drop ends a task with err, if it has not started.
+	Drop(p *Pool, err error)
+	// Catches reports whether Fail is to be called if Start does not return. If not,
+	// a panic goes on, and Crash is called.
+	Catches(p *Pool) bool
+	// Fail ends a task whose function did not return, in the given seat, with an error of
+	// Settings.HowEnded.
+	Fail(p *Pool, s Seat, err error)
+	// Crash counts a task whose function did not return, and whose panic goes on.
+	Crash(p *Pool, s Seat)
+	// About tells what is known of the task.
+	About() (name string, f any)
+}
+
+// Order is the order in which queued tasks start.
+type Order int
+
+const (
+	LIFO       Order = iota // the newest first, of a worker's own queue
+	FIFO                    // the oldest first
+	ByPriority              // the most urgent first
+)
+
+// ErrClosed is the error of tasks that are dropped at the end of a pool.
+var ErrClosed = errors.New("filch: the pool is closed")
+
+// Slots are those that a task does without, since it runs within the slot of the one
+// that submitted it, which waits for its end.
+type Slots uint8
+
+const (
+	PoolSlot  Slots = 1 << iota // of the pool's limit of unfinished tasks
+	GroupSlot                   // of its group's
+)
+
+// Run starts t elsewhere than at the bottom of a worker's stack, and reports whether t has
+// run. However t ends, its Body is told, once.
+func (p *Pool) Run(t Task, s Seat, start func(t Task, s Seat) bool) (ran bool) {
+	body := t.Body
+	ran = true
+	defer p.caught(&body, s)
+	ran = start(t, s)
+	body = nil
+	return ran
+}
+
+// caught is deferred by all that start a task. If its body is still there, its function
+// has not returned: it has panicked, or called runtime.Goexit.
+func (p *Pool) caught(body *Body, s Seat) {
+	b := *body
+	if b == nil {
+		return
+	}
+	*body = nil
+	if b.Catches(p) {
+		b.Fail(p, s, p.HowEnded(recover()))
+	} else {
+		b.Crash(p, s)
+	}
+}
