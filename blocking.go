@@ -8,8 +8,8 @@ import (
 
 // Blocking calls f, which may block, and gives the caller's place to another worker
 // meanwhile. Afterwards the caller goes on at once, on an extra place if all are taken.
-// In that case the next worker that looks for work gives up its own. It is [Blocking] for
-// code that has a Worker and no context.
+// In that case the next worker that looks for work gives up its place. It is [Blocking]
+// for code that has a Worker and no context.
 //
 // All forks that w has open are offered to the other workers before f is called, so that
 // none has to wait for f. Neither f nor what it calls may use w: under the race
@@ -17,7 +17,7 @@ import (
 // [Stats].Blocked counts it, and [Pool.Close] and [Pool.Shutdown] wait for it. A panic or
 // runtime.Goexit in f goes on to the caller.
 //
-// A Scope is turned into its Worker by Do, as in a body of par.ForScope:
+// Do turns a Scope into its Worker, as in a body of par.ForScope:
 //
 //	s.Do(func(w *filch.Worker) { w.Blocking(f) })
 //
@@ -36,8 +36,8 @@ func (w *Worker) Blocking(f func()) {
 // taken. If ctx does not come from a task, Blocking just calls f. It panics if ctx or f is
 // nil. Code that has a Worker and no context calls [Worker.Blocking].
 //
-// The pool also notices a task that blocks without it, but only after a time in which no
-// queued task could start; see [WithStallTimeout].
+// The pool also notices a task that blocks without Blocking, but only after no queued
+// task could start for some time; see [WithStallTimeout].
 func Blocking(ctx context.Context, f func()) {
 	needs(ctx != nil, "Blocking", "ctx")
 	needs(f != nil, "Blocking", "f")

@@ -10,9 +10,9 @@ import (
 )
 
 // Chain is a fork-join function from A to R in its cheapest form: a fork that
-// no other worker takes costs 0.3 ns more than the call on an AMD EPYC. For that,
-// the caller makes the call itself when the fork is still its own, and passes
-// on links one by one, each for one open fork:
+// no other worker takes costs 0.3 ns more than the call on an AMD EPYC. In return, the
+// caller makes the call itself when the fork is still its own, and passes on a link for
+// each open fork:
 //
 //	func fib(l *filch.Link[int, int], n int) int {
 //		if n < 2 {
@@ -30,9 +30,9 @@ import (
 // from any number of goroutines and pools at once. [Func] is easier to use, and
 // allows any number of forks at a time.
 //
-// The caller's own call in place of a fork that was not stolen is the direct
-// task stack of Wool (Faxén, "Efficient Work Stealing for Fine Grained
-// Parallelism", ICPP 2010).
+// That the caller makes the call if the fork was not stolen is taken from the direct task
+// stack of Wool (Faxén, "Efficient Work Stealing for Fine Grained Parallelism", ICPP
+// 2010).
 //
 //figure:all 0.3 ns, the same in a chain
 type Chain[A, R any] struct {

@@ -33,12 +33,12 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// Shutdown closes the pool to calls from outside, as [Pool.Close] does, but lets
-// the tasks that are queued or running finish, and those that they submit. When
-// they and all calls of Do are done, it returns nil. If ctx ends before that,
-// Shutdown drops the queued tasks, ends the contexts of the running ones, and returns at
-// once. Its error says how many tasks were queued and wraps that of ctx. Shutdown resumes
-// a paused pool. It may be called more than once and from several goroutines.
+// Shutdown closes the pool to calls from outside, as [Pool.Close] does, but lets queued
+// and running tasks finish, and the tasks that they submit. When they and all calls of Do
+// are done, it returns nil. If ctx ends before that, Shutdown drops the queued tasks,
+// ends the contexts of the running ones, and returns at once. Its error says how many
+// tasks were queued and wraps that of ctx. Shutdown resumes a paused pool. It may be
+// called more than once and from several goroutines.
 //
 // A service ends in this order: first its server, as by the Shutdown of net/http, which
 // waits for the requests it has accepted, then the pool. In the other order, a request that

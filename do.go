@@ -49,9 +49,9 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	return nil
 }
 
-// Closed reports whether [Pool.Close] or [Pool.Shutdown] has been called: whether Do
-// panics and TryDo returns [ErrClosed]. It never becomes false again, and if it is
-// false, the pool may be closed the moment after. It costs an atomic load.
+// Closed reports whether [Pool.Close] or [Pool.Shutdown] has been called, so that Do
+// panics and TryDo returns [ErrClosed]. Once true, it stays true. If it is false, the
+// pool may be closed the moment after. It costs an atomic load.
 func (p *Pool) Closed() bool { return p.tasks.Engine.Places.Load().Closed() }
 
 // call runs fn with arg in the scope s.

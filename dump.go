@@ -13,15 +13,16 @@ import (
 )
 
 // Show makes [Pool.Dump] show p for w, until something else is shown; nil shows nothing. It
-// returns what was shown before. Code that shows a part of a computation shows that again
-// at the end of the part. The loops of package par do so. Show costs an atomic store.
+// returns what was shown before. Code that shows a part of a computation shows the whole
+// again at the end of the part. The loops of package par do so. Show costs an atomic
+// store.
 func (w *Worker) Show(p *Progress) (before *Progress) {
 	before = w.shown.Load()
 	w.shown.Store(p)
 	return before
 }
 
-// Dump writes to out what the pool is doing, for a look at one that is stuck, such as
+// Dump writes to out what the pool is doing, to show why it is stuck, for example:
 //
 //	kitchen: 4 workers, 1 extra since workers were blocked (1 time); 5 places taken, 0 searching, 2 goroutines blocked
 //	tasks: 5 submitted, 1 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 2 queued (2 globally, the oldest for 5s), 1 submitter waiting for room
@@ -34,23 +35,24 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 //	long running    task watch
 //
 // There is a line for each worker that is in use, also for one whose goroutine calls Do or
-// Call from outside. It says what the worker began with last: a task, a call, a fork of
-// another worker, a wait at a join, or a search. Dump does not know what the fork-join code
-// inside does, except loops of package par and what [Worker.Show] shows. How far a loop has
-// come is known to within 0.1 ms or an element.
+// Call from outside. It says what the worker began last: a task, a call, a fork of
+// another worker, a wait at a join, or a search. Dump does not know what the fork-join
+// code inside does, except for loops of package par and what [Worker.Show] shows. How far
+// a loop has come is known to within 0.1 ms or an element.
 //
-// How long a task has been running is known from looks in between: by Stats, Queued and Dump,
-// and by the watch for stalls while tasks are queued. It is not known of calls from outside,
-// nor of tasks that run in place, by Wait, Help or [CallerRuns]. A task has the name of [Named],
-// or else that of its function; one of [Submit] then has none.
+// How long a task has been running is known from earlier looks: by Stats, Queued and
+// Dump, and by the watch for stalls while tasks are queued. It is not known for calls
+// from outside, nor for tasks that run in place, by Wait, Help or [CallerRuns]. A task
+// has the name of [Named], or else that of its function. A task of [Submit] has no name
+// without Named.
 //
 // Then come the waits: which task waits for which task or group, and which of these waits
 // form a circle. If there are waits, Dump looks at the stacks of all goroutines, which
 // stops the program for some microseconds a goroutine. A circle keeps its tasks
 // from ending if each of its waits is made by the task's own goroutine.
 //
-// Dump does not wait for tasks. It takes a few microseconds for each worker, and as long as
-// [Pool.Stats] before that. It panics if out is nil.
+// Dump does not wait for tasks. It takes as long as [Pool.Stats], and a few microseconds
+// for each worker. It panics if out is nil.
 //
 //figure:set 0.1 ms
 func (p *Pool) Dump(out io.Writer) error {

@@ -7,12 +7,11 @@ import (
 
 // Observer is told what happens to the tasks of a pool; see [WithObserver].
 //
-// Observe is called by the goroutines that submit and run tasks, several at once, and
-// they wait for it. So it must be quick and safe for concurrent use. No lock is held
-// during the call, so Observe may call any method of the pool. Tasks that it submits
-// are observed too.
+// The goroutines that submit and run tasks call Observe, several at once, and wait for
+// it. So it must be quick and safe for concurrent use. No lock is held during the call,
+// so Observe may call any method of the pool. Tasks that it submits are observed too.
 //
-// Each task has an ID and goes one of three ways, in this order of time and of calls:
+// Each task has an ID. Its events come in one of three sequences:
 //
 //   - TaskRejected
 //   - TaskSubmitted, TaskCancelled
@@ -43,20 +42,20 @@ type Event struct {
 	Err  error  // of TaskDone, TaskCancelled and TaskRejected, if any
 
 	ID       uint64 // no other task of the pool has it; it is not 0
-	Parent   uint64 // ID of the task whose context it was submitted with, 0 if that was none of the pool; of a Group, the task that made the group
+	Parent   uint64 // ID of the task whose context it was submitted with, or that made its Group; 0 if there is none of this pool
 	Priority int    // see AtPriority
 
 	Submitted time.Time // when it was accepted; zero in TaskRejected
 	Started   time.Time // when it began to run; zero if it has not
 	Ended     time.Time // when it was done, cancelled or rejected; zero if it was not yet
 
-	// Worker is the number of the worker that the task runs on, as in Dump, also if it
-	// runs in place there. It is -1 before the task starts, and if it has none: for a
-	// task of LongRunning, and one that runs in place elsewhere.
+	// Worker is the number of the worker that the task runs on, also in place, as Dump
+	// shows it. It is -1 before the task starts, for a LongRunning task, and for a task
+	// that runs in place on no worker.
 	Worker int
 
-	// Context is the context that the task is called with, from TaskStarted on. Before
-	// that, and for a task that never starts, it is the one that it was submitted with.
+	// Context is the context that the task was submitted with. From TaskStarted on, it is
+	// the context that the task is called with.
 	Context context.Context
 }
 

@@ -26,11 +26,11 @@ type Func[A, R any] struct {
 // it makes. It panics if body is nil.
 //
 // Inside the body, [Frame.Fork] offers a call to the other workers and
-// [Frame.Join] gets its result; in between the body does something else, as a
-// rule a call of its own, by [Frame.Call] or plain recursion with the same
-// frame. Joins go newest first. A fork that no other worker takes, which is nearly
-// every one, costs 2.9 ns more than the call on an AMD EPYC, so there is no need for a
-// cutoff. A body whose argument is several values takes a struct.
+// [Frame.Join] gets its result. In between, the body usually makes a call of its own, by
+// [Frame.Call] or plain recursion with the same frame. Joins go newest first. Nearly
+// every fork is taken by no other worker, and then costs 2.9 ns more than the call on an
+// AMD EPYC, so there is no need for a cutoff. A body with several arguments takes a
+// struct.
 //
 //figure:all 2.9 ns, a fork and join more than a call, fib 38
 func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
@@ -135,9 +135,9 @@ func (f *Frame[A, R]) position(h Fork) Fork {
 // Fork offers the call of the function with arg to the other workers, and
 // returns at once. The call happens when another worker takes it or at
 // [Frame.Join], whichever is first. It happens at most once, and not at all if a panic or
-// runtime.Goexit ends the body before. Fork allocates only to make room for more open forks
-// than the frame has had so far. Unless another worker has asked for work, it touches no
-// memory that others do.
+// runtime.Goexit ends the body first. Fork allocates only to make room for more open
+// forks than the frame has had so far. Unless another worker has asked for work, it
+// touches no memory that others do.
 //
 // The fork synchronizes before the start of the call.
 func (f *Frame[A, R]) Fork(arg A) Fork {

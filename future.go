@@ -220,21 +220,22 @@ func (f *Future[T]) watchedLatch() *task.Latch {
 // Wait waits until the task is done and returns its result. If ctx ends before that, Wait
 // returns its error, as by context.Cause, and the task goes on.
 //
-// Inside a task of the same pool, ctx must come from the context of that task. A task that
-// has not started then runs at once, on the caller's goroutine, so tasks may wait for
-// tasks on a single worker. If it runs elsewhere, the caller's place goes to another
-// worker until it is done. With another context, such as context.Background() or that of
-// a task around it, Wait blocks the worker. All may then stand still until a worker is
-// added; see [WithStallTimeout]. A pool with [WithLogger] logs that once.
+// Inside a task of the same pool, ctx must come from the context of that task. If the
+// awaited task has not started, it runs at once, on the caller's goroutine, so tasks may
+// wait for tasks on a single worker. If it runs elsewhere, the caller's place goes to
+// another worker until it is done. With another context, such as context.Background() or
+// that of a task around it, Wait blocks the worker. All workers may then stand still
+// until the pool adds a place; see [WithStallTimeout]. A pool with [WithLogger] logs that
+// once.
 //
-// Wait does not run unrelated tasks in between: such a task could wait for the caller's,
-// and keep it from going on. A task that runs in place is not given up when ctx ends. If
-// it calls runtime.Goexit, that ends the caller's task too, with [ErrGoexit].
+// Wait does not run unrelated tasks meanwhile: such a task could wait for the caller's
+// task, and keep it from going on. A task that runs in place is not given up when ctx
+// ends. If it calls runtime.Goexit, that ends the caller's task too, with [ErrGoexit].
 //
 // A task that waits for itself gets an error that wraps [ErrInside]. So does one of
 // several tasks that wait for one another, with the names of all of them. Such a circle is
 // found if each wait is made on the goroutine of its task, lasts as long as that task's
-// context, and is on a stack of less than 100 calls. Waits for a Group are not looked at;
+// context, and is on a stack of fewer than 100 calls. Waits for a Group are not checked;
 // see [Pool.Dump].
 //
 // The end of the task synchronizes before the return from Wait. It panics if ctx
@@ -324,9 +325,9 @@ func (f *Future[T]) Done() <-chan struct{} {
 	return l.Channel(f.dropAtEnd)
 }
 
-// Cancel ends the context of the task. A task that has not started never does, and its
-// error is context.Canceled. A task that runs may look at its context and end. For a task
-// that is done, nothing happens.
+// Cancel ends the context of the task. A task that has not started is dropped, and its
+// error is context.Canceled. A running task may look at its context and end. If the task
+// is done, Cancel has no effect.
 func (f *Future[T]) Cancel() {
 	if f.drop(context.Canceled); f.isDone() {
 		return

@@ -9,8 +9,8 @@ import (
 // Go queues f and does not wait for it. f is called with a context that has the values
 // of ctx, and that ends when ctx does or when the pool is closed. If ctx ends before f is
 // called, f is not called. Inside f, pass that context to Go, [Submit], [ScopeOf] and
-// Wait: by it they use the same worker. The context does not end when f returns. Once
-// f has returned and the context is unreachable, its channel may be closed.
+// Wait, so that they use the same worker. The context does not end when f returns. Once f
+// has returned and the context is unreachable, its channel may be closed.
 //
 // Go waits for room in the queue only if [WithQueueLimit] says so, and for a slot only if
 // [WithTaskLimit] does, at most until ctx ends. It returns an error, and f is not called,

@@ -20,7 +20,7 @@ type GroupOption func(g *Group)
 // the first error as it is, and does not count the others. It panics if max < 1.
 //
 // When the group's context ends, tasks that never ran, or gave up, have the error of the
-// context, or its cause. That counts only if there is no other error, and not if the
+// context, or its cause. This error counts only if there is no other, and not if the
 // group was stopped. An error that wraps it counts like any other.
 func CollectErrors(max int) GroupOption {
 	if max < 1 {
@@ -50,9 +50,9 @@ func TaskLimit(n int) GroupOption {
 }
 
 // Group returns a group of tasks of p, and does not block. Its context has the values of
-// ctx and ends with it. The context also ends when a task fails, unless there is
-// [CollectErrors], and when Wait or Stop returns. Tasks that have not started by then
-// never do. Group panics if ctx or an option is nil.
+// ctx and ends with it. The context also ends when a task fails, unless the group has
+// [CollectErrors], and when Wait or Stop returns. Tasks that have not started by then are
+// dropped. Group panics if ctx or an option is nil.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	needs(ctx != nil, "Group", "ctx")
 	g := &Group{pool: p, owner: taskOf(ctx)}
@@ -71,15 +71,15 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 func (g *Group) Context() context.Context { return g.ctx }
 
 // Go queues f as a task of the group. Limits of the pool apply as to [Pool.Go]. If f
-// cannot be queued, that is an error like that of a task: Wait returns it. Once the
-// group's context has ended, it does not count.
+// cannot be queued, the reason counts as the error of a task, and Wait returns it. It
+// does not count once the group's context has ended.
 //
 // Go does not know which task calls it. It queues f where the task that made the group
 // queues its submissions, or globally if no task made it. Inside another task,
 // [Group.GoFrom] is faster.
 //
 // Go waits for room in the queue if [WithQueueLimit] says so, and for a slot if
-// [TaskLimit] or [WithTaskLimit] do, at most until the group's context ends. Otherwise
+// [TaskLimit] or [WithTaskLimit] does, at most until the group's context ends. Otherwise
 // it does not block. It panics if f is nil.
 func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	needs(f != nil, "Group.Go", "f")
@@ -89,9 +89,9 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 // GoFrom queues f as Go does, but where ctx says. If ctx comes from a task of the pool,
 // f goes into the queue of the worker that runs that task, as with [Pool.Go]. So the tasks
 // that a task submits to its group, such as the next pages of a crawl, run where it ran,
-// the newest first if the order of the pool is [LIFO]. f is called with the group's
-// context nevertheless: its values and its end are not those of ctx. If ctx has ended, f
-// is not called, and the cause is an error like that of a task.
+// the newest first if the order of the pool is [LIFO]. f is still called with the group's
+// context, not with the values and the end of ctx. If ctx has ended, f is not called, and
+// the cause counts as the error of a task.
 //
 // GoFrom waits when Go does, with one exception. If there is no slot, and ctx comes from
 // a task of the group, or from any task of a pool with [WithTaskLimit], it runs f itself.

@@ -59,9 +59,9 @@ func (p *Pool) runHere(ctx context.Context, without task.Slots, next func(s task
 // It takes a task from the worker's own queue if ctx comes from a task, else the oldest of
 // the global queue, else one of another worker's queue. If the order is by priority, it
 // takes the most urgent in place of the oldest. Use Help in a loop that waits for
-// something other than a Future or a Group. A task that runs on top of another must not
-// wait for that one, so the pool never does this by itself. Panics and runtime.Goexit do
-// what [Pool.Go] says for CallerRuns. Help panics if ctx is nil.
+// something other than a Future or a Group. The task that Help runs must not wait for the
+// task that calls Help, so the pool never does this by itself. Panics and runtime.Goexit
+// do what [Pool.Go] says for CallerRuns. Help panics if ctx is nil.
 func (p *Pool) Help(ctx context.Context) bool {
 	needs(ctx != nil, "Help", "ctx")
 	return p.runHere(ctx, 0, func(task.Seat) (t task.Task, ok bool) {

@@ -40,16 +40,16 @@ func WithOrder(o Order) Option {
 // WithAgeing makes a task more urgent while it waits, by one level for each d, so that
 // none waits for ever. Without it, a task waits for as long as there are more urgent
 // ones. The queue compares tasks by the number of [AtPriority] plus the time of
-// submission, counted in d: the lesser sum goes first. So a task of priority 5 goes
-// behind the tasks of priority 0 that are submitted within 5 d after it, and before
-// later ones. The comparison is exact to a 64th of d.
+// submission, counted in d: the lower sum goes first. So a task of priority 5 goes behind
+// tasks of priority 0 that are submitted up to 5 d after it, and before later ones. The
+// comparison is exact to a 64th of d.
 //
 // Levels beyond ±2^56 are all alike. Tasks whose levels differ by more than 60 cost some
-// tens of nanoseconds more. On 32-bit platforms the bound is ±2^24 levels, and tasks do
-// not age any more after 2^25 d.
+// tens of nanoseconds more. On 32-bit platforms the bound is ±2^24 levels, and tasks stop
+// ageing after 2^25 d.
 //
-// It is for pools with the order [ByPriority]; [New] panics for another. It panics if d
-// is not positive.
+// [New] panics if the order of the pool is not [ByPriority]. WithAgeing panics if d is
+// not positive.
 func WithAgeing(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("filch: WithAgeing(%v): the time must be positive", d))
@@ -57,18 +57,16 @@ func WithAgeing(d time.Duration) Option {
 	return func(p *Pool) { p.tasks.Ageing = d }
 }
 
-// WithQueueLimit limits the number of tasks that wait to n, and says what happens
-// to a task that exceeds it. A task that an idle worker is about to take does not
-// count. So tasks that run and tasks that wait are at most the workers and n together,
-// and a pool at rest accepts that many at once. While the pool is paused, no worker
-// counts as idle. A cancelled task counts until its turn. Without the option, there
-// is no limit.
+// WithQueueLimit limits the number of waiting tasks to n, and says what happens to a task
+// that exceeds it. A task that an idle worker is about to take does not count. So the
+// tasks that run or wait are at most n more than the workers, and a pool at rest accepts
+// that many at once. While the pool is paused, no worker counts as idle. A cancelled task
+// counts until its turn. Without the option, there is no limit.
 //
-// With Block, Go and Submit wait for room, in the order in which they came. The limit costs
-// a task about as much as an uncontended mutex, and with a wait some microseconds.
-// WithQueueLimit panics if n < 1 or o is none of [Block], [Reject] and [CallerRuns].
-// See [WithTaskLimit] for a limit of tasks that run or wait, whatever the number of
-// workers.
+// With Block, Go and Submit wait for room, in the order in which they came. The limit
+// costs a task about as much as an uncontended mutex. A wait costs some microseconds.
+// WithQueueLimit panics if n < 1 or o is none of [Block], [Reject] and [CallerRuns]. See
+// [WithTaskLimit] for a limit of tasks that run or wait, whatever the number of workers.
 func WithQueueLimit(n int, o Overflow) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("filch: WithQueueLimit(%d, %v): there must be room for a task", n, o))
@@ -86,9 +84,9 @@ func WithQueueLimit(n int, o Overflow) Option {
 // a task that exceeds it. Tasks that wait and tasks that run both count, on whichever
 // goroutine they run. A task is unfinished from the moment it is accepted until it returns,
 // panics, calls runtime.Goexit, or is dropped: by its context, [Future.Cancel] or
-// [Pool.Close]. A task that a [Group] drops when it ends is unfinished until its turn. The
-// slot of a task is free before its Future has the result, and before Wait of its
-// group returns.
+// [Pool.Close]. A task that a [Group] drops when its context ends is unfinished until its
+// turn. The slot of a task is free before its Future has the result, and before Wait of
+// its group returns.
 //
 //   - [Block]: Go and Submit wait until there is a slot, in the order in which they
 //     came, but at most until their context ends.
@@ -99,14 +97,15 @@ func WithQueueLimit(n int, o Overflow) Option {
 // for one, it runs at once on the caller's goroutine, within the slot of the task that
 // submits it. So the tasks of a pool cannot keep one another from ending, even if n
 // is 1. An endless chain of tasks, each of which submits the next, may use more and
-// more stack. A task that runs so does not heed [AtPriority], [Fair] and [LongRunning].
+// more stack. A task that runs this way ignores [AtPriority], [Fair] and [LongRunning].
 // Its panic and its runtime.Goexit do what [Pool.Go] says for CallerRuns. TryGo refuses
 // instead.
 //
 // The capacity of ants and the limit of errgroup are such limits. See [TaskLimit] for
 // a limit of one group, and [WithQueueLimit] for one of tasks that wait. With both, a
 // task takes its slot first. The limit costs a task about as much as an uncontended
-// mutex, and with a wait some microseconds. WithTaskLimit panics if n < 1 or o is none of the above.
+// mutex. A wait costs some microseconds. WithTaskLimit panics if n < 1 or o is none of
+// the above.
 func WithTaskLimit(n int, o Overflow) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("filch: WithTaskLimit(%d, %v): there must be a slot for a task", n, o))
@@ -128,10 +127,10 @@ func WithTaskLimit(n int, o Overflow) Option {
 //figure:set 100 us
 func WithBusyPoll() Option { return func(p *Pool) { p.tasks.Engine.BusyPoll = true } }
 
-// WithIdleTimeout sets for how long a worker that finds no work keeps its goroutine. A
-// task then starts sooner after a rest: the median was less than half in the measurement
-// in docs/bench/tasks.txt. The default is 0, so that a pool at rest has no goroutine. It
-// panics if d < 0.
+// WithIdleTimeout sets how long a worker that finds no work keeps its goroutine. A task
+// then starts sooner after a rest: docs/bench/tasks.txt has a median of less than half.
+// The default is 0, so that a pool at rest has no goroutine. WithIdleTimeout panics if d
+// < 0.
 func WithIdleTimeout(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("filch: WithIdleTimeout(%v): the time must not be negative", d))
@@ -153,17 +152,19 @@ func WithIdleTimeout(d time.Duration) Option {
 //     when that is done.
 //
 // A worker that computes, or is in a system call, never gets others beside it. To tell
-// the two apart the pool compares the number of goroutines that run in the program with
-// its own. If others run as well, it looks at a profile of all goroutines, once a second
-// at most, which takes some microseconds for each of them. The profile does not show a
-// worker whose goroutine is more than about 100 calls deep, nor how long a wait has lasted:
-// a worker that waits for a mutex just then counts as blocked until the next look.
+// the two apart, the pool compares the number of goroutines that run in the program with
+// its own. If others run as well, it looks at a profile of all goroutines, at most once a
+// second. That takes some microseconds for each goroutine. The profile does not show a
+// worker whose goroutine is more than about 100 calls deep, nor how long a wait has
+// lasted: a worker that waits for a mutex just then counts as blocked until the next
+// look.
 //
-// With 0 the pool never acts: the number of workers is a limit that holds however long
-// tasks wait for a network, say. Then tasks that wait for a queued one deadlock, unless
-// they wait by [Future.Wait] with their context, by [Group.Wait] of a group that they
-// made, or inside [Blocking]; and in a pool by priority, so does a task that waits for a
-// mutex which a less urgent one holds around forks. It panics if d < 0.
+// With 0 the pool never acts: the number of workers is then a firm limit, however long
+// tasks wait, for a network for example. Then tasks that wait for a queued task deadlock,
+// unless they wait by [Future.Wait] with their context, by [Group.Wait] of a group that
+// they made, or inside [Blocking]. In a pool by priority, a task that waits for a mutex
+// also deadlocks if a less urgent task holds it around forks. WithStallTimeout panics if
+// d < 0.
 //
 //figure:set 100 ms
 func WithStallTimeout(d time.Duration) Option {
@@ -173,8 +174,8 @@ func WithStallTimeout(d time.Duration) Option {
 	return func(p *Pool) { p.tasks.StallAfter = d }
 }
 
-// WithPanicHandler sets what is called, on the worker, with a panic in a task of
-// [Pool.Go]. Without it such a panic ends the program. It panics if f is nil.
+// WithPanicHandler makes the pool call f, on the worker, when a task of [Pool.Go] panics.
+// Without it such a panic ends the program. WithPanicHandler panics if f is nil.
 func WithPanicHandler(f func(err *PanicError)) Option {
 	needs(f != nil, "WithPanicHandler", "f")
 	return func(p *Pool) { p.onPanic = f }
@@ -192,8 +193,8 @@ func WithLogger(l *slog.Logger) Option {
 func WithName(name string) Option { return func(p *Pool) { p.name = name } }
 
 // WithObserver makes the pool tell o of every event in the life of its tasks; see
-// [Observer] and [Event]. Each task then costs up to three small allocations and three
-// looks at the clock more, and the time of the calls of o. It panics if o is nil.
+// [Observer] and [Event]. Each task then costs up to three more small allocations, three
+// looks at the clock, and the calls of o. WithObserver panics if o is nil.
 func WithObserver(o Observer) Option {
 	needs(o != nil, "WithObserver", "o")
 	return func(p *Pool) { p.observer = o }

@@ -11,34 +11,33 @@ const (
 	// LIFO runs the newest first. So the tasks that a task submits run while the data
 	// they share is in the cache, and few tasks are queued at a time.
 	LIFO Order = iota
-	// FIFO runs the oldest first. It is for tasks without a waiter, such as
-	// events.
+	// FIFO runs the oldest first. It is for tasks that nothing waits for, such as events.
 	FIFO
 	// ByPriority runs the tasks with the lowest number of [AtPriority] first. Tasks of
 	// one priority run in the order in which they came into their queue. A worker compares
 	// its own queue with the global one and takes the more urgent task; its own goes first
 	// if they are equal. If its own queue is empty, it steals half of the tasks of the best
 	// priority that another worker has, 33 at most, unless the global queue has a more
-	// urgent one. At last it takes from the global queue. So when a worker takes a task,
+	// urgent one. Last, it takes from the global queue. So when a worker takes a task,
 	// neither its own queue nor the global one has a more urgent task, but another
-	// worker's queue may. There are exceptions: a task that runs because something waits
-	// for it, by [Pool.Help], or with [CallerRuns]; and after 60 tasks that were not
+	// worker's queue may. There are two exceptions. A task may run because something
+	// waits for it, by [Pool.Help], or with [CallerRuns]. After 60 tasks that were not
 	// global, a worker takes one from the global queue, however urgent.
 	//
-	// Forks and loops give way. If no worker is idle, a worker that runs those of a less
-	// urgent task gives its place to the queued one when it next looks for demand: at a
-	// fork, a join or [Worker.Poll], and in loops of package par after an element, or
-	// after about 10 us of elements that take less. It goes on when nothing more urgent
-	// is queued. So an urgent task starts after one leaf. Forks of [Pool.Do] have the
-	// priority 0. The caller's own goroutine does not give way, nor does that of a guest in
-	// the Scope of a task; see [ScopeOf].
+	// Forks and loops give way. If no worker is idle, a worker that runs forks of a less
+	// urgent task gives its place to the queued task when it next looks for demand: at a
+	// fork, a join or [Worker.Poll]. Loops of package par look after each element, or
+	// every 10 us if elements take less. It goes on when nothing more urgent is queued.
+	// So an urgent task starts after one leaf. Forks of [Pool.Do] have the priority 0.
+	// The goroutine that calls Do does not give way, nor does a guest in the Scope of a
+	// task; see [ScopeOf].
 	//
 	//figure:set 10 us
 	//
-	// A task that a more urgent one always precedes may wait for ever, if
-	// [WithAgeing] does not see to it. A worker's queue holds 256 tasks: if it is full,
-	// the less urgent half moves to the global queue. In the queue a task takes 40
-	// bytes if many have its priority, and up to 300 if none has.
+	// Without [WithAgeing], a task may wait for ever if there is always a more urgent
+	// one. A worker's queue holds 256 tasks: if it is full, the less urgent half moves to
+	// the global queue. In the queue a task takes 40 bytes if many tasks have its
+	// priority, and up to 300 if no other has.
 	ByPriority
 )
 

@@ -3,28 +3,27 @@
 // rest.
 //
 // A [Pool] has places for workers. Work enters it by [Pool.Do], or by the Call
-// of a function. The calling goroutine takes part as a worker, and others join it
-// while there is work for them. Inside, work divides in one of three
-// forms, which can be mixed. The figures are what a fork and join cost more than a
-// call, on an AMD EPYC:
+// of a function. The calling goroutine takes part as a worker, and so do others while
+// there is work for them. Inside, work divides in one of three forms, which can be mixed.
+// The figures say how much more a fork and join cost than a call, on an AMD EPYC:
 //
 //   - [Join] and [Worker.Join] run two closures: the simplest form. They cost
 //     33 ns and an allocation.
 //   - [Func] is a recursive function whose body forks calls of itself and joins
 //     them. A fork costs 2.9 ns and no allocation.
-//   - [Chain] is the same with one fork a frame, where the caller makes the call
-//     itself if no other worker has taken it. A fork costs 0.3 ns.
+//   - [Chain] is the same with one fork a frame. The caller makes the call itself if no
+//     other worker has taken it. A fork costs 0.3 ns.
 //
-// A fork is a plain store to memory that only its worker touches, until another
-// worker asks for work, so there is no cutoff to tune. Where a call does next to
-// nothing, as in a sum over a small tree, one worker takes about twice the time of
-// serial code with a Func. A worker that waits at a join does not run work
-// that the serial program would not run at that point: it helps with the fork it waits
-// for, or gives its place to another goroutine. So nesting is as deep as the
-// recursion, and a mutex may be held around a join.
+// Until another worker asks for work, a fork is a plain store to memory that only its own
+// worker touches. So there is no cutoff to tune. Where a call does next to nothing, as in
+// a sum over a small tree, a Func on one worker takes about twice the time of serial
+// code. A worker that waits at a join does not run work that the serial program would not
+// run at that point: it helps with the fork it waits for, or gives its place to another
+// goroutine. So nesting is as deep as the recursion, and a mutex may be held around a
+// join.
 //
-// Functions that take a [Scope] work both from outside, on a Pool, and from
-// inside, on a Worker, and share the same workers at any depth.
+// Functions that take a [Scope] work from outside, on a Pool, and from inside, on a
+// Worker. Nested calls share the same workers at any depth.
 //
 // Tasks are the other kind of work: functions that are queued, may block, may
 // fail, and may outlive the code that submits them. [Pool.Go] queues one, [Submit]

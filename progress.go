@@ -7,7 +7,7 @@ import (
 )
 
 // Progress is what a computation is and how far it has come, for [Pool.Dump]; see
-// [Worker.Show]. Set the fields before that. Only Done may change later, by its atomic
+// [Worker.Show]. Set the fields before Show. Only Done may change later, by its atomic
 // methods.
 type Progress struct {
 	Name  string       // such as "loop"

@@ -15,7 +15,7 @@ type QueuedTasks struct {
 	Name     string        // see Named; else that of the function, or "" for one of Submit
 	Priority int           // see AtPriority
 	Count    int           // of entries in queues; some may be of tasks that were cancelled
-	Oldest   time.Duration // for how long the oldest has been queued; see TaskStats.Oldest
+	Oldest   time.Duration // how long the oldest has been queued; see TaskStats.Oldest
 }
 
 // RunningTasks counts the running tasks that have a name in common; see [Pool.Running].

@@ -17,17 +17,17 @@ type Scope interface {
 }
 
 // ScopeOf returns the Scope for fork-join work inside a task: the worker that runs the
-// task. If ctx does not come from a task, that is the default pool. Several goroutines may
+// task. If ctx does not come from a task, it is the default pool. Several goroutines may
 // use the Scope. One at a time works on the task's worker. The others are guests of its
-// pool, as by [Pool.Do], and so are those that come when the task is over. Tasks of [Pool.Go]
-// that one worker runs in a row may share a context: one that was kept from the first is
-// then that of the next. A guest does not give way to more urgent tasks, but its forks on
-// other workers do; see [ByPriority]. The Scope of a task works until the pool has ended,
-// even while the pool is being closed. Like a Pool, it has the methods TryDo and Closed, which
-// an interface assertion finds. ScopeOf panics if ctx is nil.
+// pool, as by [Pool.Do], and so are those that come when the task is over. Tasks of
+// [Pool.Go] that one worker runs in a row may share a context: a context kept from one
+// task may then be that of the next. A guest does not give way to more urgent tasks, but
+// its forks on other workers do; see [ByPriority]. The Scope of a task works until the
+// pool has ended, even while the pool is being closed. Like a Pool, it has the methods
+// TryDo and Closed, which an interface assertion finds. ScopeOf panics if ctx is nil.
 //
-// Other workers run the forks that are made there with the profiler labels of ctx, and
-// those of [WithLabels]. The labels of the calling goroutine stay as they are.
+// Other workers run the forks made there with the profiler labels of ctx, and those of
+// [WithLabels]. The labels of the calling goroutine stay as they are.
 func ScopeOf(ctx context.Context) Scope {
 	needs(ctx != nil, "ScopeOf", "ctx")
 	c := taskOf(ctx)

@@ -5,8 +5,8 @@ import (
 )
 
 // Stats is what a pool has done since it was made. A worker reports its figures when it
-// finishes its current work, and those of tasks when it begins the next. So the
-// figures of a busy pool lag behind, and those of a pool at rest are exact.
+// finishes its current work, and those of tasks when it begins the next task. So the
+// figures of a busy pool lag behind. Those of a pool at rest are exact.
 type Stats struct {
 	Workers   int // places: how many goroutines may run at once
 	Active    int // places taken now, searching ones included
@@ -36,17 +36,17 @@ type TaskStats struct {
 	Failed    int64 // of these, ended with an error, or by runtime.Goexit
 	Panicked  int64 // of Done, ended with a panic
 	Cancelled int64 // dropped before they started
-	Rejected  int64 // refused: the pool closed, the queue full, the context ended, or an option not to be met
+	Rejected  int64 // refused: the pool closed, the queue full, the context ended, or an option that cannot be met
 	InPlace   int64 // begun by a wait for them, by the submitter, by Help, or on a goroutine of their own
 	Helped    int64 // of these, by Help
-	Attempts  int64 // looks into another worker's queue that seemed to hold some
+	Attempts  int64 // looks into another worker's queue that seemed to have tasks
 	Stolen    int64 // moved from one worker's queue to another's
 	Stalls    int64 // times that workers were added because all were blocked out of sight
 	Queued    int   // entries of queues now; those of tasks that are done or cancelled stay until their turn
 	Global    int   // of these, in the global queue
 	Waiting   int   // goroutines that now wait to submit a task: for room in the queue, or a slot of WithTaskLimit
 
-	// Oldest is for how long the oldest entry has been queued; 0 if there is none.
+	// Oldest is how long the oldest entry has been queued; 0 if there is none.
 	// Submissions look at the clock only while the pool is paused, so it may be too
 	// little, by at most a quarter of the time of [WithStallTimeout]: 25 ms by default.
 	// With WithStallTimeout(0) it may be too little by the time since the last call of
@@ -59,7 +59,7 @@ type TaskStats struct {
 // Stats returns what the pool has done so far. It may be called at any time. It takes
 // some hundred nanoseconds for each worker. With [ByPriority] it also looks at the oldest
 // task of each priority, and at each task whose priority is thousands away from the most
-// urgent ones. A million of these take some milliseconds, during which nothing is queued
+// urgent ones. A million such tasks take some milliseconds. Meanwhile no task is queued
 // or taken.
 func (p *Pool) Stats() Stats {
 	p.tasks.Engine.Follow()

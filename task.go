@@ -10,16 +10,16 @@ import (
 
 // Why a task does not run, or ends without a result. Test with errors.Is.
 var (
-	// ErrClosed is the error of tasks that come after [Pool.Shutdown] or
-	// [Pool.Close], or are cancelled by them.
+	// ErrClosed is the error of tasks that are submitted after [Pool.Shutdown] or
+	// [Pool.Close], or dropped by them.
 	ErrClosed = task.ErrClosed
-	// ErrQueueFull is the error of tasks for which a limited queue has no room, or a
-	// limited number of tasks no slot.
+	// ErrQueueFull is the error of a task that finds no room in a limited queue, or no
+	// slot under a limit of tasks.
 	ErrQueueFull = errors.New("filch: the queue is full")
 	// ErrGoexit is the error of tasks that end in runtime.Goexit.
 	ErrGoexit = errors.New("filch: the task called runtime.Goexit")
 	// ErrInside is the error of a call that would wait for the task that makes it,
-	// directly, or by way of another task that waits for that task.
+	// directly or by way of other tasks.
 	ErrInside = errors.New("filch: called from inside a task, which would wait for itself")
 )
 

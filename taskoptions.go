@@ -44,17 +44,17 @@ func AtPriority(n int) TaskOption { return atPriority(n) }
 // Named gives a task a name, for [Pool.Dump], [Event], profiles and traces.
 func Named(name string) TaskOption { return named(name) }
 
-// Within limits the time from the submission of a task to its end. After that
-// its context is cancelled. A task that has not started by then never does. The time
-// must be positive.
+// Within limits the time from the submission of a task to its end. After that its context
+// is cancelled. A task that has not started by then is dropped. The time must be
+// positive.
 func Within(d time.Duration) TaskOption { return within(d) }
 
 // LongRunning gives a task a goroutine of its own at once: it takes no worker's
 // place, and no room in the queue.
 func LongRunning() TaskOption { return longRunning{} }
 
-// Fair queues a task that another task submits behind all that is queued from
-// outside, not in its worker's own queue.
+// Fair puts a task that another task submits into the global queue, behind the earlier
+// tasks of its priority, and not into the worker's own queue.
 func Fair() TaskOption { return fair{} }
 
 // optionsOf collects opts. The error is of the first that cannot be met.

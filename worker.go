@@ -33,9 +33,9 @@ func (w *Worker) Do(f func(w *Worker)) {
 // Pool returns the pool that w works for.
 func (w *Worker) Pool() *Pool { return w.pool }
 
-// Poll lets a long computation that does not fork answer the demand of idle
-// workers for the forks that were made before it, and give way to tasks, as forks and
-// joins do; see [ByPriority]. Without demand it costs an atomic load.
+// Poll answers the demand of other workers, and gives way to tasks, as forks and joins
+// do; see [ByPriority]. Call it in a long computation that does not fork, so that idle
+// workers get the forks that were made before it. Without demand it costs an atomic load.
 func (w *Worker) Poll() {
 	if atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None {
 		w.tasks.Engine.Answer()
@@ -43,9 +43,9 @@ func (w *Worker) Poll() {
 }
 
 // Demand reports whether other workers ask for forks. A computation that can be divided
-// anywhere, such as a loop, may go on alone until they do, and then fork half of
-// what is left, which is offered to them at once. The loops of package par do so. Like
-// Poll, Demand lets w give way to tasks. It costs an atomic load.
+// anywhere, such as a loop, may go on alone until they do, and then fork half of what is
+// left. That fork is offered to them at once. The loops of package par do so. Like Poll,
+// Demand lets w give way to tasks. It costs an atomic load.
 func (w *Worker) Demand() bool {
 	return atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None && w.tasks.Engine.HasUnmetDemand()
 }
