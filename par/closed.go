@@ -6,13 +6,13 @@ import "github.com/filch-go/filch"
 // Scope tells by TryDo and Closed, which a *filch.Pool has, and the Scope of a task. A
 // *filch.Worker has neither, for it is inside of the pool already.
 
-// closed reports whether s is known to let nobody in.
+// closed reports whether s is known to refuse callers.
 func closed(s filch.Scope) bool {
 	c, ok := s.(interface{ Closed() bool })
 	return ok && c.Closed()
 }
 
-// tryDo is s.Do(f), but returns filch.ErrClosed if s lets nobody in.
+// tryDo is s.Do(f), but returns filch.ErrClosed if s refuses callers.
 func tryDo(s filch.Scope, f func(w *filch.Worker)) error {
 	if t, ok := s.(interface {
 		TryDo(f func(w *filch.Worker)) error

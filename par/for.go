@@ -76,9 +76,9 @@ func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 
 // ForTiles calls f once for each rectangle of a grid over [0, width) times [0, height). A tile
 // has the columns from x0 up to but not including x1, and the rows from y0 up to but not
-// including y1. Tiles are 64 by 64, or smaller at the ends. With [WithGrain] they have sides
-// of n. So neighbours in both directions are handled together, as in the blocks of a matrix
-// or an image. A tile is not divided.
+// including y1. Tiles are 64 by 64, or smaller at the edges. With [WithGrain] their sides are n.
+// So neighbours in both directions are handled together, as in the blocks of a matrix or an
+// image. A tile is not divided.
 func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts ...Option) {
 	check("ForTiles", s)
 	checkNumber("ForTiles", "width", width)
@@ -118,9 +118,9 @@ func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 }
 
 // ForErr calls f for each i of 0 to n-1 until one fails, and returns the error that a serial
-// loop would have returned: that of the lowest i. Once an i has failed, later ones that have
-// not begun are left out. With [AllErrors] it calls f for all. With [WithContext] it may be
-// stopped. On a closed pool it returns [filch.ErrClosed], unless n is 0.
+// loop would have returned: that of the lowest i. Once an i has failed, f is not called for
+// later ones that have not begun. With [AllErrors] it is called for all. With [WithContext] it
+// may be stopped. On a closed pool it returns [filch.ErrClosed], unless n is 0.
 func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
 	check("ForErr", s)
 	checkNumber("ForErr", "n", n)

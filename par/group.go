@@ -41,7 +41,8 @@ func partials[P any](s filch.Scope, n int, f any, k kind, begin func() P, add fu
 }
 
 // Histogram returns how many elements f puts into each bucket. Buckets are numbered from 0. It
-// panics if f returns a number that is no bucket. Each worker has buckets of its own meanwhile.
+// panics if f returns a number that is not a bucket. While it runs, each worker has its own
+// buckets.
 func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int {
 	check("Histogram", s)
 	checkNumber("Histogram", "buckets", buckets)
@@ -63,8 +64,8 @@ func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int 
 	return parts[0]
 }
 
-// Unique returns the different elements of x, in the order in which each first occurs. Each
-// worker has a map of the elements it has seen meanwhile.
+// Unique returns the different elements of x, in the order in which each first occurs. While it
+// runs, each worker has a map of the elements it has seen.
 func Unique[T comparable](s filch.Scope, x []T) []T {
 	check("Unique", s)
 	if len(x) == 0 {
@@ -97,10 +98,10 @@ func Unique[T comparable](s filch.Scope, x []T) []T {
 }
 
 // GroupBy groups the elements of x by the key that f returns. Elements of a group are in
-// their order in x, and all groups are parts of one slice. It takes the memory of x, and
-// meanwhile that of a key and four bytes for each element. On top of that it has maps. If keys
-// are as large as an int, these take some 350 bytes for each group, and 100 for each different
-// key in a block of 4,096 elements, or of n/64 if that is more.
+// their order in x, and all groups are parts of one slice. The result takes the memory of x.
+// While it runs, GroupBy takes a key and four bytes for each element, and maps. If keys are as
+// large as an int, the maps take some 350 bytes for each group, and 100 for each different key
+// in a block of 4,096 elements, or of n/64 if that is more.
 func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T {
 	check("GroupBy", s)
 	checkFunc("GroupBy", f == nil)
@@ -179,9 +180,9 @@ func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T
 }
 
 // TopK returns the k least elements of x by compare, in order, or all elements if there are
-// fewer. Equal elements are in their order in x. It panics if k is negative. Each worker has up
-// to 2k elements meanwhile. If k is more than a sixteenth of the length of x, TopK sorts a copy
-// of x instead.
+// fewer. Equal elements are in their order in x. It panics if k is negative. While it runs, each
+// worker has up to 2k elements. If k is more than a sixteenth of the length of x, TopK sorts a
+// copy of x instead.
 func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
 	check("TopK", s)
 	checkNumber("TopK", "k", k)

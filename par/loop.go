@@ -14,7 +14,7 @@ import (
 const (
 	ns = 1000
 	// chunkTime is about how long a chunk takes: long next to a look at the clock, and
-	// short for whoever waits to be answered.
+	// short for a worker that waits to be answered.
 	chunkTime = 10_000 * ns
 	// little is how long it may take at most what is not offered to others: about as
 	// long as it takes to wake one.
@@ -31,8 +31,8 @@ const (
 	// fastest is the least an element is believed to take, for bodies that had nothing to do.
 	fastest = ns / 10
 	// pieces is how many a chunk has, if the body calls a function for each index: after each it
-	// may end, if somebody asks. They are of mostPiece at most, which is how many elements run one
-	// after the other if they suddenly take long. (16 cost loops of tiny bodies a fifth.)
+	// may end, if a worker asks. They are of mostPiece at most, which is how many elements run
+	// one after the other if they suddenly take long. (16 cost loops of tiny bodies a fifth.)
 	pieces    = 4
 	mostPiece = 64
 	// tellTime is after how many nanoseconds a worker adds to the count of what is done, which others
@@ -234,7 +234,7 @@ func costOf(f any, k kind) *cost {
 
 func (c *cost) known() int64 { return c.each.Load() }
 
-// cheap reports whether n elements are known to take so little that nobody should be asked.
+// cheap reports whether n elements are known to take so little that no worker should be asked.
 func (c *cost) cheap(n int) bool {
 	each := c.known()
 	return each > 0 && int64(n) <= little/each

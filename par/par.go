@@ -9,34 +9,35 @@
 // divided one by one. This is lazy binary splitting (Tzannes, Caragea, Barua, Vishkin, PPoPP
 // 2010), with demand instead of an empty deque.
 //
-// The package remembers what a body has cost, by function; all closures of one literal are one
-// function. Inputs that take no more than some microseconds in all are not offered to other
+// The package remembers the cost of each body, by function. All closures of one literal count as
+// one function. Inputs that take no more than some microseconds in all are not offered to other
 // workers: they run like a serial loop, with a look at the clock. If elements suddenly take
 // long, some run one after the other before the loop notices: 64 of them, or in such a small
-// loop, sixteen times as many as fitted into that time before. With functions that get ranges,
-// or keep something between elements, it is as many as took ten microseconds before.
+// loop sixteen times as many as fitted into that time before. In functions that get ranges, or
+// keep something between elements, as many run as took ten microseconds before.
 //
 // # Contract
 //
 //   - A function returns when all its work is done.
 //   - Bodies may run at the same time, on any goroutine; a body must not wait for another
 //     one of the same call.
-//   - A panic in a body arrives at the caller, once, as a [*filch.PanicError], when
-//     nothing of the call runs any more. Other workers finish what they have begun by then: an
-//     element, or some more if they take little, or a chunk with [WithGrain]. runtime.Goexit in
-//     a body ends the caller in the same way. Slices that were being written may be
-//     half-written then, unless stated otherwise.
-//   - Results do not depend on the number of workers or on timing if the functions passed are
-//     pure, unless stated otherwise.
+//   - A panic in a body arrives at the caller, once, as a [*filch.PanicError], when no body of
+//     the call runs any more. Other workers finish what they have begun by then: an element, or
+//     some more if they take little, or a chunk with [WithGrain]. runtime.Goexit in a body ends
+//     the caller in the same way. Slices that were being written may be half-written then,
+//     unless stated otherwise.
+//   - If the functions passed are pure, results do not depend on the number of workers or on
+//     timing, unless stated otherwise.
 //   - Apart from the result, nothing is allocated for each element, unless stated otherwise.
 //   - A nil function or Scope panics, as does a negative length.
 //
 // # Closed pools
 //
 // On a closed [filch.Pool], functions that return an error return [filch.ErrClosed] for any input
-// that is not empty, however small it is. They also return it if the pool is closed while they run
-// and before they need its workers: then some elements are done. Once they run on workers, they
-// run to the end. The other functions panic, unless the input is so small that they need no pool.
+// that is not empty, however small it is. They also return it if the pool is closed after they
+// have begun, but before they need its workers: then some elements are done. Once they run on
+// workers, they run to the end. The other functions panic, unless the input is so small that
+// they need no pool.
 //
 // This concerns the Scope that is passed. A *[filch.Worker] is inside the pool already, so work
 // on it goes on while the pool is being closed. So does work on the Scope of a task, from
@@ -53,8 +54,8 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Option is an option of a loop. A function panics if it is given one that has no meaning for it:
-// [AllErrors] and [WithContext] are for those that return an error, and [InFlight] for
+// Option is an option of a loop. A function panics if an option has no meaning for it:
+// [AllErrors] and [WithContext] are for functions that return an error, and [InFlight] is for
 // pipelines.
 type Option func(*config)
 
@@ -81,10 +82,10 @@ func WithGrain(n int) Option {
 	return func(c *config) { c.grain, c.given = n, c.given|grain }
 }
 
-// InFlight bounds how many values are under way in a [Pipeline]: taken from the source, and not
-// yet returned from the sink. Without it, there are up to 4 for each worker that the pool has when
-// Run begins. Each stage has memory for all of them. It panics if n is less than 1, or more than a
-// million.
+// InFlight limits how many values are under way in a [Pipeline]: taken from the source, and not
+// yet returned from the sink. Without it, there are up to 4 for each worker that the pool has
+// when Run begins. Each stage has memory for all of them. It panics if n is less than 1, or more
+// than a million.
 func InFlight(n int) Option {
 	if n < 1 || n > 1_000_000 {
 		panic(fmt.Sprintf("par: InFlight(%d): the number of values must be from 1 to 1000000", n))

@@ -10,16 +10,16 @@ import (
 )
 
 // Pipeline is a source of values, and stages that each of them goes through: [From], then
-// [Stage], then [Pipeline.Run]. It may run several times, also at the same time, if its
-// source and functions can.
+// [Stage], then [Pipeline.Run]. It may run several times, also at the same time, if its source
+// and functions allow that.
 type Pipeline[T any] struct {
 	// lay adds the stages to a line, and returns where the values come out: a place for
 	// each slot.
 	lay func(l *line) []T
 }
 
-// From begins a Pipeline with the values of source. They are taken one at a time, when there is
-// room for them, with iter.Pull, by any free worker. So neither source nor the caller of
+// From begins a Pipeline with the values of source. Any free worker takes them, one at a time,
+// when there is room for them, with iter.Pull. So neither source nor the caller of
 // [Pipeline.Run] may be locked to a thread with runtime.LockOSThread: that ends the program.
 func From[T any](source iter.Seq[T]) *Pipeline[T] {
 	checkFunc("From", source == nil)
@@ -66,7 +66,7 @@ func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Sco
 }
 
 // Run takes all values through the stages, and calls sink for each result, one at a time,
-// in the order of the source. [InFlight] bounds how many are under way.
+// in the order of the source. [InFlight] limits how many are under way.
 //
 // Run returns the error of the first value, in the order of the source, that has one. A serial
 // loop would return the same. sink has then been called for all values before it, and for none
@@ -79,9 +79,9 @@ func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Sco
 // values go on to the end, with fewer workers.
 //
 // A worker carries a value from stage to stage as long as the next stage has room for it.
-// Otherwise it goes on with one that is furthest on (as Navarro, Asenjo, Tabik, Caşcaval, "Analytical
-// modeling of pipeline parallelism", PACT 2009, describe it for TBB). A step costs some
-// hundred nanoseconds; nothing is allocated for a value.
+// Otherwise it goes on with a value that is furthest on (as Navarro, Asenjo, Tabik, Caşcaval,
+// "Analytical modeling of pipeline parallelism", PACT 2009, describe it for TBB). A step costs
+// some hundred nanoseconds; nothing is allocated for a value.
 func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) error {
 	check("Pipeline.Run", s)
 	p.check("Pipeline.Run")
@@ -134,11 +134,11 @@ type line struct {
 	begun    int       // so many values have been taken from the source
 	pulling  bool      // the next one is being taken
 	ended    bool      // by the source, or by a panic
-	carriers int       // who takes steps
+	carriers int       // goroutines that take steps
 	coming   int       // of these, guests that are not there yet
 	closed   bool      // the pool takes no guests any more
-	away     bool      // nor who called Run
-	resting  bool      // who called Run does not, but waits
+	away     bool      // nor the caller of Run
+	resting  bool      // the caller of Run does not, but waits
 	left     sync.Cond // when there are no carriers any more, or resting is over
 	broken   bool      // a guest ended by a panic, or Goexit
 	fault    any       // the panic
@@ -158,10 +158,10 @@ const source = -1
 // step is what a worker does at a time: value i through a stage, or from the source.
 type step struct{ i, stage int }
 
-// run takes all steps, together with guests of the pool, who come when there is more to do and a
-// place is free, and leave when there is nothing. So nobody who carries waits for another, but
-// who called Run does. It returns an error if who called Run was never let in, so that nothing
-// was begun.
+// run takes all steps, together with guests of the pool. Guests come when there is more to do
+// and a place is free, and leave when there is nothing. So no carrier waits for another, except
+// the caller of Run. run returns an error if that caller was never let in, so that nothing was
+// begun.
 func (l *line) run(s filch.Scope) (err error) {
 	inOrder := false
 	defer func() {
@@ -200,7 +200,8 @@ func (l *line) turnedAway() {
 	l.leave()
 }
 
-// rest waits until no steps are left, or there is one for who called Run: then it reports true.
+// rest waits until no steps are left, or there is one for the caller of Run: then it reports
+// true.
 func (l *line) rest() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -213,7 +214,8 @@ func (l *line) rest() bool {
 	return called
 }
 
-// mayCall reports whether one more could carry: who called Run, or a guest. l.mu must be held.
+// mayCall reports whether one more could carry: the caller of Run, or a guest. l.mu must be
+// held.
 func (l *line) mayCall() bool { return l.resting || !l.closed && l.pool.Idle() > l.coming }
 
 // call gets one more to carry. l.mu must be held.
@@ -265,8 +267,8 @@ func (l *line) guest() {
 	}
 }
 
-// carry takes steps until there is none that could be taken now, and leaves. Who has taken one
-// looks for what it has made possible, so somebody is there for each step.
+// carry takes steps until there is none that could be taken now, and leaves. A carrier that has
+// taken one looks for what it has made possible, so each step has a carrier.
 func (l *line) carry(w *filch.Worker) {
 	for carried := -1; ; {
 		st, ok := l.next(carried)

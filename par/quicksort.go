@@ -13,10 +13,10 @@ import (
 // twenty elements for each thousand elements. If compare panics, x has all its elements, in some
 // order. One worker sorts up to 1,024 elements.
 //
-// It is a quicksort with medians of samples (Frazer and McKellar, "Samplesort", J. ACM 1970)
-// and partitions in parallel (as Tsigas and Zhang, PDP 2003, but by blocks that do not depend
-// on timing), down to where package slices' pattern-defeating quicksort goes on:
-// O(n log n) work.
+// It is a quicksort with medians of samples (Frazer and McKellar, "Samplesort", J. ACM 1970) and
+// parallel partitions (as Tsigas and Zhang, PDP 2003, but by blocks that do not depend on
+// timing). Small parts are left to the pattern-defeating quicksort of package slices. The work
+// is O(n log n).
 func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	check("SortFunc", s)
 	checkFunc("SortFunc", compare == nil)

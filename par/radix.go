@@ -12,8 +12,8 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Sort sorts x, NaN first. Equal floating-point numbers and strings come in any order. It takes
-// as much memory as x meanwhile, or for strings 24 bytes each.
+// Sort sorts x, NaN first. Equal floating-point numbers and strings come in any order. While it
+// runs, it takes as much memory as x, or 24 bytes for each string.
 //
 // Numbers are scattered by the highest eight bits that differ. Each part is then sorted by as
 // many lower bits as distinguish most of them, eight at a time, and elements that are still equal

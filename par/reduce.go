@@ -265,8 +265,8 @@ func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 	})
 }
 
-// ScanExclusive sets dst[i] to zero op x[0] op … op x[i-1], and returns the same for all of x;
-// see [Scan].
+// ScanExclusive sets dst[i] to zero op x[0] op … op x[i-1], and returns zero op all of x; see
+// [Scan].
 func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) T {
 	check("ScanExclusive", s)
 	checkFunc("ScanExclusive", op == nil)

@@ -103,7 +103,8 @@ func Copy[T any](s filch.Scope, dst, x []T) int {
 }
 
 // Filter returns the elements of x for which f holds, in their order. f is called once for
-// each. Filter takes two bits for each element meanwhile, and below 4,096 elements a byte more.
+// each. While it runs, Filter takes two bits for each element, and below 4,096 elements a byte
+// more.
 func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 	check("Filter", s)
 	checkFunc("Filter", f == nil)
@@ -126,7 +127,7 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 }
 
 // Partition returns the elements of x for which f holds, and the others, both in their
-// order. f is called once for each. Meanwhile it takes as much memory as [Filter].
+// order. f is called once for each. While it runs, Partition takes as much memory as [Filter].
 func Partition[T any](s filch.Scope, x []T, f func(v T) bool) (yes, no []T) {
 	check("Partition", s)
 	checkFunc("Partition", f == nil)

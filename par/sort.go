@@ -11,7 +11,7 @@ import (
 // SortStableFunc is [SortFunc], but leaves equal elements in their order, and takes as
 // much memory as x. One worker sorts up to 2,048 elements.
 //
-// It is a merge sort, with merges divided as well (Cormen, Leiserson, Rivest, Stein,
+// It is a merge sort whose merges are divided too (Cormen, Leiserson, Rivest, Stein,
 // "Introduction to Algorithms", on multithreaded merge sort): O(n log n) work, O(log³ n) span.
 func SortStableFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	check("SortStableFunc", s)

@@ -9,16 +9,16 @@ import (
 )
 
 // WalkDir walks the tree of files at root in fsys, like [fs.WalkDir], but calls f for several
-// folders and files at the same time, so f must be safe for that. It calls f for a folder before
-// its contents, and otherwise in no particular order. If f returns fs.SkipDir for a folder,
-// WalkDir skips its contents; for a file, it skips the files of its folder for which f has not
-// been called. After fs.SkipAll, or any other error, it skips all that has not begun. It returns
-// one of the other errors.
+// folders and files at the same time, so f must be safe for concurrent use. It calls f for a
+// folder before its contents, and otherwise in no particular order. If f returns fs.SkipDir for
+// a folder, WalkDir skips its contents; for a file, it skips the files of its folder for which f
+// has not been called. After fs.SkipAll, or any other error, it skips everything that has not
+// begun. It returns one of these other errors.
 //
 // On a closed pool WalkDir returns [filch.ErrClosed] without calling f.
 //
-// Workers are busy while they read. If the files are far away, use a pool with more workers than
-// processors.
+// A worker keeps its place while it reads. If the files are far away, use a pool with more
+// workers than processors.
 func WalkDir(s filch.Scope, fsys fs.FS, root string, f fs.WalkDirFunc) error {
 	check("WalkDir", s)
 	checkFunc("WalkDir", f == nil)
