@@ -2,9 +2,8 @@
 // queue, one lock, a fixed number of workers. It is what Joe Duffy's series on
 // thread pools starts from, and the control in filch's comparisons.
 //
-// A function that waits for another one of the same pool holds its worker
-// meanwhile: as soon as all workers wait like that, the pool deadlocks. Use it
-// for independent functions.
+// A function that waits for another one of the same pool holds its worker meanwhile. Once
+// all workers wait like that, the pool deadlocks. Use it for independent functions.
 package basic
 
 import (
@@ -24,8 +23,8 @@ type Pool struct {
 	workers sync.WaitGroup
 }
 
-// New starts a pool with the given number of workers. It panics if that is
-// less than 1. Close ends the workers.
+// New starts a pool with the given number of workers. It panics if workers is less than
+// 1. Close ends the workers.
 func New(workers int) *Pool {
 	if workers < 1 {
 		panic(fmt.Sprintf("basic: New(%d): there must be a worker", workers))
@@ -82,9 +81,8 @@ func (p *Pool) Run(fs ...func()) {
 	}
 }
 
-// Close waits until everything that is queued has run, and ends the workers.
-// It may be called more than once, but not from inside a function that the
-// pool runs.
+// Close waits until all queued functions have run, and ends the workers. It may be called
+// more than once, but not from inside a function that the pool runs.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true

@@ -33,9 +33,9 @@ type chaseLev[T any] struct {
 
 // NewChaseLev returns both ends of a lock-free deque after Chase and Lev,
 // "Dynamic Circular Work-Stealing Deque" (SPAA 2005), changed in one respect:
-// a thief claims an index before it reads the slot, so no value is ever read
-// that is not the reader's own. Any T is therefore fine, however large, and
-// the race detector has nothing to report; README.md has the argument.
+// a thief claims an index before it reads the slot, so it never reads a value that is not
+// its own. Any T is therefore fine, however large, and the race detector has nothing to
+// report; README.md has the argument.
 //
 // Push costs one atomic store, Pop one store or one compare-and-swap, Steal a
 // compare-and-swap and an add. None of them blocks. The ring has 32 slots at
@@ -189,8 +189,8 @@ func (th *Thief[T]) Steal() (v T, r Result) {
 	return v, Success
 }
 
-// Len returns about how many values there are: at least 1 unless it is sure
-// that there is none.
+// Len returns about how many values there are: at least 1 unless the deque is surely
+// empty.
 func (th *Thief[T]) Len() int {
 	if th.locked != nil {
 		return th.locked.size()

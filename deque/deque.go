@@ -81,10 +81,9 @@ func (o *Owner[T]) Len() int {
 	return int(o.bottom - o.s.top.Load())
 }
 
-// TrySteal is [Thief.Steal], but it waits no longer than the timeout for others
-// that are at the deque, and returns Retry then; it waits by runtime.Gosched.
-// With 0 it does not wait at all: that is for a first pass over many victims. It
-// panics if the timeout is negative.
+// TrySteal is [Thief.Steal], but it waits at most the timeout for other goroutines at the
+// deque, by runtime.Gosched, and then returns Retry. With 0 it does not wait at all, for
+// a first pass over many victims. It panics if the timeout is negative.
 func (th *Thief[T]) TrySteal(timeout time.Duration) (v T, r Result) {
 	if timeout < 0 {
 		panic(fmt.Sprintf("deque: TrySteal(%v): the timeout must not be negative", timeout))
@@ -101,10 +100,10 @@ func (th *Thief[T]) TrySteal(timeout time.Duration) (v T, r Result) {
 }
 
 // StealHalf steals the oldest values into dst: half of what there is, rounded up,
-// or as many as dst has room for. It returns how many, and Success if that is any.
-// The Chase-Lev deque gives them one by one, since its owner does not look at
-// more than one claim at a time, and the owner and other thieves may come in
-// between; with a lock, no other thief does. It panics if dst is empty.
+// or as many as dst has room for. It returns how many, and Success if there were any. It
+// takes the values of a Chase-Lev deque one by one, since the owner checks only one claim
+// at a time. So the owner and other thieves may come in between. With a lock, no other
+// thief does. It panics if dst is empty.
 func (th *Thief[T]) StealHalf(dst []T) (n int, r Result) {
 	if len(dst) == 0 {
 		panic("deque: StealHalf: dst is empty")

@@ -44,7 +44,7 @@ func (g *gate) enter() {
 	}
 }
 
-// leave lets the owner out, who has left n values.
+// leave lets the owner out, with n values left.
 func (g *gate) leave(n int) {
 	g.known = (g.known/oneVisit+1)*oneVisit + uint64(n)*oneValue
 	g.word.Store(g.known) // (W50) what it did
@@ -54,7 +54,7 @@ func (g *gate) leave(n int) {
 	}
 }
 
-// enterThief lets a thief in, or reports false if somebody else is.
+// enterThief lets a thief in, or reports false if another goroutine is in.
 func (g *gate) enterThief() bool {
 	if !g.mu.TryLock() {
 		return false
@@ -68,7 +68,7 @@ func (g *gate) enterThief() bool {
 	return true
 }
 
-// leaveThief lets a thief out, who has left n values.
+// leaveThief lets a thief out, with n values left.
 func (g *gate) leaveThief(n int) {
 	// If the owner is about to come in, it has said so, and that must not be undone; it
 	// will store the word anew.

@@ -1,13 +1,13 @@
-// Package ordered holds a queue for tasks with priorities that many goroutines take
-// from: a global queue without a limit, and a bounded local one for each goroutine.
-// Lower numbers go first, and equal ones in the order in which they came.
+// Package ordered holds a queue for values with priorities that many goroutines take
+// from: a global queue without a limit, and a bounded local one for each goroutine. Lower
+// numbers go first. Values with equal numbers go in the order in which they came.
 //
 // # Order
 //
 // Each queue is in order, but all of them together are not, so that every goroutine can
-// work on a queue of its own. A goroutine that takes a task gets the best of one queue,
+// work on a queue of its own. A goroutine that takes a value gets the best of one queue,
 // not of all. README.md has measurements of how far that is from the order of a single
-// queue. With [Strict], a goroutine alone gets its tasks in order.
+// queue. With [Strict], a goroutine alone gets its values in order.
 //
 // # Contract
 //
@@ -16,8 +16,8 @@
 //   - Nothing stays behind: every goroutine can take what is in a local queue.
 //   - Nothing is kept: memory is given back as the queues drain.
 //
-// The design is that of the ordered work-steal queue of open-coroutine, whose
-// mistakes are mended; see README.md.
+// The design is that of the ordered work-steal queue of open-coroutine, with its mistakes
+// mended; see README.md.
 package ordered
 
 import (
@@ -119,8 +119,8 @@ func New[T any](locals, capacity int, opts ...Option) *Queue[T] {
 	return q
 }
 
-// Push adds v to the global queue. It takes a lock, and O(log n) if v is hundreds
-// of levels more urgent than all there is, or thousands less.
+// Push adds v to the global queue. It takes a lock, and time O(log n) if v is hundreds of
+// levels more urgent than all other values there, or thousands less.
 func (q *Queue[T]) Push(priority int, v T) {
 	q.mu.Lock()
 	q.global.Push(priority, v)
@@ -194,11 +194,11 @@ func (q *Queue[T]) pop() (priority int, v T, ok bool) {
 }
 
 // Local is one of the local queues of a [Queue]. It must be used by one goroutine at a
-// time; the race detector reports a second one. The Pop of another Local takes its values
-// if that has none.
+// time; the race detector reports a second one. When another Local is empty, its Pop
+// steals from this one.
 type Local[T any] struct {
 	gate
-	values queue.Levels[T] // for who is in
+	values queue.Levels[T] // of the goroutine that is in
 	q      *Queue[T]
 	index  int
 	tick   int // values that were local since the last global one
@@ -222,10 +222,10 @@ func (l *Local[T]) touch() {
 	}
 }
 
-// Push adds v. If there is no more room, the worse half of what is here moves to the
-// global queue, and v as well, however urgent; but see [Strict]. It takes no lock
-// unless a thief is there or the queue is full, and O(log n) if v is hundreds of levels
-// more urgent than all there is, or thousands less.
+// Push adds v. If the queue is full, its worse half moves to the global queue, and v as
+// well, however urgent; but see [Strict]. Push takes no lock unless a thief is there or
+// the queue is full. It takes time O(log n) if v is hundreds of levels more urgent than
+// all other values here, or thousands less.
 func (l *Local[T]) Push(priority int, v T) {
 	l.touch()
 	q := l.q
@@ -269,12 +269,12 @@ func (l *Local[T]) spill(priority int, v T) {
 
 // Pop removes and returns the best value of this queue, or if there is none, of
 // another local one that it steals from, or of the global one. After 60 values that were
-// local, the next is the global queue's best, if there is one. It reports false if
-// each queue was empty when it came by; [Queue.Len] tells whether all are.
+// local, the next is the global queue's best, if there is one. It reports false if each
+// queue was empty when Pop looked at it; [Queue.Len] tells whether all were at once.
 //
 // Stealing takes half of the values of the best priority that the victim has; the
-// victims are tried in a circle from a random start. Pop takes a lock only if a thief
-// is there, or for what is global.
+// victims are tried in a circle from a random start. Pop takes a lock only if a thief is
+// there, or for the global queue.
 func (l *Local[T]) Pop() (v T, ok bool) {
 	_, v, ok = l.Next()
 	return v, ok
@@ -305,7 +305,7 @@ func (l *Local[T]) Next() (priority int, v T, ok bool) {
 				if priority, v, ok = q.pop(); ok {
 					return priority, v, true
 				}
-				continue // somebody else has taken it
+				continue // another goroutine has taken it
 			}
 		}
 		priority, v, ok, busy := l.steal()
