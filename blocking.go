@@ -11,11 +11,11 @@ import (
 // In that case the next worker that looks for work gives up its place. It is [Blocking]
 // for code that has a Worker and no context.
 //
-// All forks that w has open are offered to the other workers before f is called, so that
-// none has to wait for f. Neither f nor what it calls may use w: under the race
-// detector that panics. A Blocking inside f just calls its function. While f runs,
-// [Stats].Blocked counts it, and [Pool.Close] and [Pool.Shutdown] wait for it. A panic or
-// runtime.Goexit in f goes on to the caller.
+// Before it calls f, Blocking publishes all open forks of w, so that none has to wait for
+// f. Neither f nor what it calls may use w: under the race detector that panics. A
+// Blocking inside f just calls its function. While f runs, [Stats].Blocked counts it, and
+// [Pool.Close] and [Pool.Shutdown] wait for it. A panic or runtime.Goexit in f goes on to
+// the caller.
 //
 // Do turns a Scope into its Worker, as in a body of par.ForScope:
 //
@@ -31,10 +31,10 @@ func (w *Worker) Blocking(f func()) {
 	w.tasks.Engine.LendFor(f)
 }
 
-// Blocking calls f, which may block for long, and gives the caller's place to another
+// Blocking calls f, which may block for long, and lends the caller's place to another
 // worker meanwhile. Afterwards the caller goes on at once, on an extra place if all are
-// taken. If ctx does not come from a task, Blocking just calls f. It panics if ctx or f is
-// nil. Code that has a Worker and no context calls [Worker.Blocking].
+// taken. If ctx does not come from a task, Blocking just calls f. It panics if ctx or f
+// is nil. Code that has a Worker and no context calls [Worker.Blocking].
 //
 // The pool also notices a task that blocks without Blocking, but only after no queued
 // task could start for some time; see [WithStallTimeout].

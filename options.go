@@ -119,10 +119,10 @@ func WithTaskLimit(n int, o Overflow) Option {
 	}
 }
 
-// WithBusyPoll makes up to half of the workers look for work without end when they are
-// idle, instead of leaving after about 100 us. They keep their processors busy until the
-// pool is closed. Work starts sooner after a rest if there are processors to spare. On
-// two processors it did not start sooner.
+// WithBusyPoll makes up to half of the workers search for work without end, instead of
+// leaving after about 100 us. They keep their processors busy until the pool is closed.
+// Work starts sooner after a rest if there are processors to spare. On two processors it
+// did not start sooner.
 //
 //figure:set 100 us
 func WithBusyPoll() Option { return func(p *Pool) { p.tasks.Engine.BusyPoll = true } }
@@ -138,11 +138,12 @@ func WithIdleTimeout(d time.Duration) Option {
 	return func(p *Pool) { p.tasks.Engine.Linger = d }
 }
 
-// WithStallTimeout sets how long tasks may be queued without one of them starting
-// before the pool acts. It acts between d and a quarter more than d after the last task
+// WithStallTimeout sets how long a stall may last before the pool acts: tasks are queued,
+// and none starts. The pool acts between d and a quarter more than d after the last task
 // started, and up to a second later if other goroutines of the program compute. The
-// default is 100 ms. A queued task that runs in place, by a wait for it or by [Pool.Help],
-// has started. One that its submitter runs was never queued: it does not count.
+// default is 100 ms. A queued task that runs in place, by a wait for it or by
+// [Pool.Help], has started. One that its submitter runs was never queued: it does not
+// count.
 //
 //   - A worker that waits where the pool cannot see it, on a channel, a mutex or a
 //     WaitGroup, loses its place to another, until tasks start without that place.

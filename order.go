@@ -35,9 +35,9 @@ const (
 	//figure:set 10 us
 	//
 	// Without [WithAgeing], a task may wait for ever if there is always a more urgent
-	// one. A worker's queue holds 256 tasks: if it is full, the less urgent half moves to
-	// the global queue. In the queue a task takes 40 bytes if many tasks have its
-	// priority, and up to 300 if no other has.
+	// one. A worker's own queue holds 256 tasks. When it is full, it spills the less
+	// urgent half into the global queue. In the queue a task takes 40 bytes if many tasks
+	// have its priority, and up to 300 if no other has.
 	ByPriority
 )
 

@@ -35,8 +35,8 @@ func (p *Pool) Queued() []QueuedTasks {
 }
 
 // Running returns which tasks run, in the order of their names. It counts tasks that
-// workers took from queues, and those of [LongRunning], but not tasks that run in place,
-// on top of others. It takes some hundred nanoseconds for each worker.
+// workers took from queues, and those of [LongRunning], but not tasks that run in place.
+// It takes some hundred nanoseconds for each worker.
 func (p *Pool) Running() []RunningTasks {
 	counts := map[string]int{}
 	for _, w := range *p.tasks.Engine.Workers.Load() {

@@ -14,9 +14,9 @@ type Stats struct {
 	Searching int // workers looking for work now
 	Idle      int // places that are free now
 	Blocked   int // goroutines that now wait, or block, without a place, or run a LongRunning task
-	Extra     int // places added now because workers are blocked out of sight
+	Extra     int // extra places now, since workers are blocked out of sight
 
-	Published int64 // forks that were shown to other workers
+	Published int64 // forks that were published to other workers
 	TakenBack int64 // of these, forks that were joined before another worker took them
 	Attempts  int64 // looks at another worker's deque
 	Steals    int64 // looks that got a fork
@@ -41,7 +41,7 @@ type TaskStats struct {
 	Helped    int64 // of these, by Help
 	Attempts  int64 // looks into another worker's queue that seemed to have tasks
 	Stolen    int64 // moved from one worker's queue to another's
-	Stalls    int64 // times that workers were added because all were blocked out of sight
+	Stalls    int64 // times that extra places were added for a stall
 	Queued    int   // entries of queues now; those of tasks that are done or cancelled stay until their turn
 	Global    int   // of these, in the global queue
 	Waiting   int   // goroutines that now wait to submit a task: for room in the queue, or a slot of WithTaskLimit

@@ -44,8 +44,8 @@ func (w *Worker) Poll() {
 
 // Demand reports whether other workers ask for forks. A computation that can be divided
 // anywhere, such as a loop, may go on alone until they do, and then fork half of what is
-// left. That fork is offered to them at once. The loops of package par do so. Like Poll,
-// Demand lets w give way to tasks. It costs an atomic load.
+// left. That fork is published at once. The loops of package par do so. Like Poll, Demand
+// lets w give way to tasks. It costs an atomic load.
 func (w *Worker) Demand() bool {
 	return atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None && w.tasks.Engine.HasUnmetDemand()
 }
