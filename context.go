@@ -87,7 +87,7 @@ func (c *taskContext) isShared() bool { return c.state.load().isShared() }
 // contextFor returns the context for a task without a Future. Tasks that follow
 // one another on a worker, with the same context, get the same, if the caller
 // is the goroutine that the worker belongs to.
-func (p *Pool) contextFor(ctx context.Context, s task.Seat, exclusive bool) *taskContext {
+func contextFor(p *task.Pool, ctx context.Context, s task.Seat, exclusive bool) *taskContext {
 	if exclusive {
 		if c, ok := s.Worker.Kept.(*taskContext); ok && c.Context == ctx && c.round == s.Round {
 			return c
@@ -96,7 +96,7 @@ func (p *Pool) contextFor(ctx context.Context, s task.Seat, exclusive bool) *tas
 	if made, ok := ctx.(madeContext); ok {
 		return made.taskContext
 	}
-	c := p.newContext(ctx, s)
+	c := poolOf(p).newContext(ctx, s)
 	if exclusive {
 		s.Worker.Kept = nil
 		if reflect.ValueOf(ctx).Comparable() {

@@ -8,8 +8,8 @@ import (
 )
 
 func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclusive bool) bool {
-	p := poolOf(tp)
-	c := p.contextFor(ctx, s, exclusive)
+	c := contextFor(tp, ctx, s, exclusive)
+	p := c.pool
 	queued := s.Slots&task.GroupSlot == 0
 	if c.Err() != nil {
 		if queued {

@@ -27,8 +27,8 @@ var (
 type plainTask func(ctx context.Context)
 
 func (f plainTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclusive bool) bool {
-	p := poolOf(tp)
-	c := p.contextFor(ctx, s, exclusive)
+	c := contextFor(tp, ctx, s, exclusive)
+	p := c.pool
 	switch {
 	case c.Err() != nil:
 		p.dropped()

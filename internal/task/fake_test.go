@@ -63,7 +63,7 @@ func numbered(n int, got *int) Task {
 
 func (t Task) run() { t.Body.(job)() }
 
-func (q *Queue) push(priority int, t Task) bool { return q.items.push(q, priority, 0, t) }
+func (q *Queue) push(priority int, t Task) bool { return q.Push(priority, 0, t) }
 
 func (q *Queue) pop(newest bool) (Task, bool) { return q.items.pop(q, newest) }
 

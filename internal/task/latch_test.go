@@ -46,7 +46,7 @@ func TestALatchThatIsOpenCostsNoPlace(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPool(1, LIFO)
-			p.SubmitPlain(nil, Task{context.Background(), seated{f: func(own Seat) {
+			p.Global.Push(0, 0, Task{context.Background(), seated{f: func(own Seat) {
 				for _, s := range []Seat{own, {}} {
 					var l Latch
 					if c.released {
@@ -65,6 +65,7 @@ func TestALatchThatIsOpenCostsNoPlace(t *testing.T) {
 					}
 				}
 			}}})
+			p.Pushed()
 			synctest.Wait()
 			<-p.Close()
 			if f, _ := p.Figures(); f.Done != 1 {

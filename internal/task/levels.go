@@ -50,12 +50,14 @@ func (l *levels) pop(q *Queue, _ bool) (t Task, ok bool) {
 	return a.Task, true
 }
 
-func (l *levels) takeBack(q *Queue, is func(b Body) bool) (t Task, ok bool) {
-	if l.q.Len() == 0 || !is(l.q.Peek().Body) {
+func (l *levels) newest() (t Task, ok bool) {
+	if l.q.Len() == 0 {
 		return t, false
 	}
-	return l.pop(q, false)
+	return l.q.Peek().Task, true
 }
+
+func (l *levels) removeNewest() { l.q.Pop() }
 
 func (l *levels) give(n int, to items) int {
 	n = min(n, policy.MostMoved)

@@ -42,13 +42,11 @@ func (l *list) pop(q *Queue, newest bool) (t Task, ok bool) {
 	return l.q.PopFront()
 }
 
-func (l *list) takeBack(_ *Queue, is func(b Body) bool) (t Task, ok bool) {
-	if t, ok = l.q.Back(); !ok || !is(t.Body) {
-		return Task{}, false
-	}
+func (l *list) newest() (Task, bool) { return l.q.Back() }
+
+func (l *list) removeNewest() {
 	l.q.PopBack()
 	l.foreign = min(l.foreign, l.q.Len())
-	return t, true
 }
 
 func (l *list) len() int { return l.q.Len() }

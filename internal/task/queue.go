@@ -47,8 +47,9 @@ type items interface {
 	// pop removes the newest task, unless only such are left that came from other
 	// queues, or the oldest; or the best.
 	pop(q *Queue, newest bool) (Task, bool)
-	// takeBack removes the newest task, or the best, if it is one that the caller waits for.
-	takeBack(q *Queue, is func(b Body) bool) (Task, bool)
+	// newest returns the newest task, or the best, which removeNewest removes.
+	newest() (Task, bool)
+	removeNewest()
 	// len returns how many tasks pop finds without a refill.
 	len() int
 	// best returns the priority of the best task, if there is one.
@@ -144,7 +145,11 @@ func (q *Queue) TakeBack(is func(b Body) bool) (t Task, ok bool) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.items.takeBack(q, is)
+	if t, ok = q.items.newest(); !ok || !is(t.Body) {
+		return Task{}, false
+	}
+	q.items.removeNewest()
+	return t, true
 }
 
 // leave reports whether the worker of q may be let go: nobody has pushed to it

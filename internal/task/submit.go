@@ -5,14 +5,9 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// SubmitPlain queues t, in a pool without priorities and limits that is not paused: in w's
-// own queue, unless w is nil.
-func (p *Pool) SubmitPlain(w *Worker, t Task) {
-	if w == nil || !w.Own.items.push(&w.Own, 0, 0, t) {
-		p.Global.items.push(&p.Global, 0, 0, t)
-	}
-	p.pushed()
-}
+// Push adds t, which was pushed by the time at, and reports false if the worker of q was let
+// go. Pushed must follow.
+func (q *Queue) Push(priority int, at int64, t Task) bool { return q.items.push(q, priority, at, t) }
 
 // Submit queues t, which has room and a slot: in w's own queue, unless w is nil, or t is so
 // urgent that others have to see it.
@@ -21,15 +16,15 @@ func (p *Pool) Submit(w *Worker, t Task, priority int) {
 	if p.Ageing > 0 {
 		priority = policy.Aged(priority, at-p.begun, int64(p.Ageing))
 	}
-	if w == nil || int64(priority) < p.way.least.Load() || !w.Own.items.push(&w.Own, priority, at, t) {
-		p.Global.items.push(&p.Global, priority, at, t) // where those that run what is less urgent see it; see way
+	if w == nil || int64(priority) < p.way.least.Load() || !w.Own.Push(priority, at, t) {
+		p.Global.Push(priority, at, t) // where those that run what is less urgent see it; see way
 	}
-	p.pushed()
+	p.Pushed()
 	p.urge()
 }
 
-// pushed is called when a task was queued.
-func (p *Pool) pushed() {
+// Pushed is called when a task was queued.
+func (p *Pool) Pushed() {
 	if !p.Engine.Wake() || p.Phase.Load() == Cancelled { // (R10)
 		p.dropQueued() // the end of Shutdown, or Close, may have come before the push
 	}
