@@ -250,7 +250,7 @@ func (f *frameForks[A, R]) Close() {
 // never ends, so that Fork comes upon it.
 var noWorker = func() *engine.Worker {
 	w := &Worker{}
-	w.tasks.Engine.Demand, w.tasks.Engine.Self = engine.Hunger, w
+	w.tasks.Engine.Demand, w.tasks.Engine.Face = engine.Hunger, w
 	return &w.tasks.Engine
 }()
 

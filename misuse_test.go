@@ -343,6 +343,18 @@ func TestGoexitWhileHelping(t *testing.T) {
 }
 
 // A Func that is nil leaves no place behind.
+// A Frame whose function has returned has a worker that belongs to no pool.
+func TestWorkerOfAFrameThatIsOver(t *testing.T) {
+	var kept *filch.Frame[int, int]
+	fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int { kept = f; return n })
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	fn.Call(p, 1)
+	if w := kept.Worker(); w == nil || w.Pool() != nil {
+		t.Errorf("it has the worker %p", w)
+	}
+}
+
 func TestCallOfANilFunc(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	if got := recovered(func() { (*filch.Func[int, int])(nil).Call(p, 1) }); got == "" {
