@@ -81,3 +81,24 @@ func benchmarkSort[T any](b *testing.B, name string, x []T, serial, parallel fun
 		b.ReportMetric(0, "ns/op")
 	})
 }
+
+// What a loop costs that has next to nothing to do, with a body that was made beforehand.
+func BenchmarkTiny(b *testing.B) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	sum := 0
+	body, each := func(i int) { sum += i }, func(_, v int) { sum += v }
+	for _, n := range []int{0, 1, 2, 16} {
+		x := make([]int, n)
+		b.Run(fmt.Sprint("For/", n), func(b *testing.B) {
+			for b.Loop() {
+				For(p, n, body)
+			}
+		})
+		b.Run(fmt.Sprint("Each/", n), func(b *testing.B) {
+			for b.Loop() {
+				Each(p, x, each)
+			}
+		})
+	}
+}

@@ -108,13 +108,22 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 	check("Each", s)
 	checkFunc("Each", f == nil)
-	c := configOf("Each", opts, grain)
+	b, c := eachBody[T]{x, f}, configOf("Each", opts, grain)
 	c.single = true
-	runLoop(s, len(x), f, c, func(lo, hi int) {
-		for i, v := range x[lo:hi] {
-			f(lo+i, v)
-		}
-	})
+	if from := runSerial(len(x), f, c, b.run); from < len(x) { // as in For
+		runAdaptive(s, from, len(x), f, c, b.run)
+	}
+}
+
+type eachBody[T any] struct {
+	x []T
+	f func(i int, v T)
+}
+
+func (b eachBody[T]) run(lo, hi int) {
+	for i, v := range b.x[lo:hi] {
+		b.f(lo+i, v)
+	}
 }
 
 // ForErr calls f for each i of 0 to n-1 until one fails, and returns the error that a serial

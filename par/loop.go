@@ -257,15 +257,18 @@ func (c *cost) learn(each, took int64) {
 // and returns how far it got. body does not escape, so that small inputs cost no
 // allocation where the caller has another one for runAdaptive.
 func runSerial(n int, f any, conf config, body func(lo, hi int)) (from int) {
-	c := costOf(f, conf.kind)
-	each := c.known() * conf.elements()
 	switch {
 	case n == 0:
 		return 0
 	case n == 1, n <= conf.grain:
 		boundary(func() { body(0, n) })
 		return n
-	case conf.grain > 0 || each == 0 || int64(n) > little/each:
+	case conf.grain > 0:
+		return 0
+	}
+	c := costOf(f, conf.kind)
+	each := c.known() * conf.elements()
+	if each == 0 || int64(n) > little/each {
 		return 0
 	}
 	boundary(func() {
