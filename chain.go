@@ -88,7 +88,7 @@ func (c *Chain[A, R]) enter(w *engine.Worker) *links[A, R] {
 // Link is one frame of a [Chain]: it holds one open fork, or none. It must be
 // used only by the call it was passed to, and not after that returns.
 type Link[A, R any] struct {
-	w     *engine.Worker // who is asked for demand: the owner, or endOfChain
+	w     *engine.Worker // whose demand is looked at: the owner, or endOfChain
 	next  *Link[A, R]
 	arg   A
 	state uint32
@@ -257,7 +257,7 @@ func (ls *links[A, R]) Drop(n int) {
 		ls.jobs.Forget(ls.w)
 		ls.unpublish()
 	}
-	ls.n = math.MaxInt // not to be used again: who knows where a panic left it
+	ls.n = math.MaxInt // not to be used again: a panic may have left it in any state
 }
 
 func (ls *links[A, R]) Close() {

@@ -154,7 +154,7 @@ func (c *taskContext) makeCancellation() *cancellation {
 	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
 	forget := func(bubble bool) {
 		stop()
-		if !bubble { // whose channels and timers nobody outside may touch
+		if !bubble { // whose channels and timers must not be touched from outside
 			release()
 			cancel(nil)
 		}

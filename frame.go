@@ -88,7 +88,7 @@ func (f *Frame[A, R]) leave() {
 // and by the calls that it is passed on to, and not after they return.
 type Frame[A, R any] struct {
 	// args holds the arguments of the open forks, oldest first. A fork is a
-	// plain store here: nobody but the owner looks. The first public of them
+	// plain store here: only the owner looks. The first public of them
 	// have been published as well.
 	args   []A
 	w      *engine.Worker
@@ -197,7 +197,7 @@ func (f *Frame[A, R]) join(h Fork) R {
 	return f.body(f, arg)
 }
 
-// takeBack removes the newest fork. If nobody has stolen it, the caller must do
+// takeBack removes the newest fork. If it was not stolen, the caller must do
 // the call; else takeBack waits for the result.
 func (f *Frame[A, R]) takeBack() (arg A, here bool, r R) {
 	n := len(f.args) - 1

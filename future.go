@@ -291,13 +291,13 @@ func (f *Future[T]) unlessDone(err error) error {
 	return err
 }
 
-// runInPlace runs the task on top of that of c, if nobody has started it.
+// runInPlace runs the task on top of that of c, if it has not started.
 func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
 	if !f.ctx.state.load().isQueued() || !c.seat().SitDown() {
 		return false
 	}
-	// It leaves the queue if it is where it is likely to be; else whoever comes
-	// upon it finds that it was started.
+	// It leaves the queue if it is where it is likely to be. Elsewhere it stays, and is found
+	// to have started.
 	if _, found := c.worker.Own.TakeBack(func(b task.Body) bool { return b == task.Body(f.body()) }); found {
 		f.ctx.pool.tasks.LeaveQueue()
 	}

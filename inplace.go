@@ -85,7 +85,7 @@ func (p *Pool) Help(ctx context.Context) bool {
 }
 
 // runCaught runs t elsewhere than at the bottom of a worker's stack, on the
-// goroutine of who has ctx. If that is in a seat, it has begun there, and runCaught
+// goroutine of the caller that has ctx. If that is in a seat, it has begun there, and runCaught
 // ends it.
 func (p *Pool) runCaught(ctx context.Context, t task.Task, s task.Seat) {
 	count := &p.tasks.Totals.InPlace

@@ -81,7 +81,7 @@ type taskContext struct {
 type taskExtras struct {
 	options taskOptions               // set before the task is submitted
 	onDone  func(err error, ran bool) // so is this: for the group that the task belongs to
-	dropped bool                      // the task never ran; written by who drops it, before it is done
+	dropped bool                      // the task never ran; written by the goroutine that drops it, before it is done
 	seen    *seen                     // set before too, if the pool sees tasks
 	own     atomic.Pointer[cancellation]
 	waits   waits      // that are made in its name, if it has no seat
@@ -141,7 +141,7 @@ type Group struct {
 	errs   []error
 	lost   int         // errors beyond max
 	over   error       // the context's own, if a task had no other: it counts if none has
-	done   *task.Latch // released when left is 0; nil if nobody waits
+	done   *task.Latch // released when left is 0; nil if there is no waiter
 }
 
 type taskOptions struct {
@@ -150,5 +150,5 @@ type taskOptions struct {
 	deadline    time.Time
 	longRunning bool
 	fair        bool
-	detached    bool // nobody has the Future
+	detached    bool // no code has the Future
 }

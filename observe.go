@@ -27,13 +27,13 @@ func (p *Pool) newSeen(ctx context.Context, b task.Body, priority int) *seen {
 	o.last = Event{Pool: p.name, Task: name, ID: p.observed.Add(1), Priority: priority, Worker: -1, Context: ctx}
 	if c := taskOf(ctx); c != nil && c.pool == p {
 		if by := c.seen(); by != nil {
-			o.last.Parent = by.last.ID // which nobody writes any more
+			o.last.Parent = by.last.ID // which is not written any more
 		}
 	}
 	return o
 }
 
-// seenOf returns what is kept of b, or nil if nobody sees it.
+// seenOf returns what is kept of b, or nil if it is not seen.
 func seenOf(b task.Body) *seen {
 	switch b := b.(type) {
 	case *seen:
@@ -156,7 +156,7 @@ func wasDropped(b task.Body) bool {
 	return o != nil && o.last.Kind == TaskCancelled
 }
 
-// isObserved reports whether somebody wants to see tasks run.
+// isObserved reports whether the runs of tasks are seen.
 func (p *Pool) isObserved() bool { return p.sees || p.labels || trace.IsEnabled() }
 
 // runObserved calls f, which runs b with the context c, so that it can be seen, and returns

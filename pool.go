@@ -55,7 +55,7 @@ func New(opts ...Option) *Pool {
 	p.tasks.NewWorker = func(id int) *task.Worker { return &newWorker(p, id).tasks }
 	p.tasks.HowEnded, p.tasks.LabelsOf, p.tasks.Lends, p.tasks.Stalled = howEnded, labelsOf, lends, p.stalled
 	p.tasks.Life, p.tasks.EndLife = context.WithCancelCause(context.Background())
-	p.tasks.Life.Done() // makes its channel here, and not where somebody asks, perhaps in a bubble of synctest
+	p.tasks.Life.Done() // makes its channel here, and not at the first use, perhaps in a bubble of synctest
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("filch: New: option %d is nil", i))

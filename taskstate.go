@@ -12,7 +12,7 @@ import (
 //	         claim              finish
 //	queued ─────────> running ──────────> done
 //
-// In any of these states, watch notes that somebody waits, so that finish says so. The
+// In any of these states, watch notes that there is a waiter, so that finish says so. The
 // context of tasks without a Future is shared from the beginning, and stays so.
 //
 //	bits 0-1   queued, running or done
@@ -79,7 +79,7 @@ func (t *taskState) claim(runner uint32, within bool) bool {
 	}
 }
 
-// finish notes that the task has its result, and reports whether somebody waits for it.
+// finish notes that the task has its result, and reports whether there is a waiter.
 // A task may be refused without ever having been queued.
 func (t *taskState) finish() (watched bool) {
 	s := taskStatus(t.word.Swap(taskDone)) // (W40) the result; pairs with (R40)
@@ -89,5 +89,5 @@ func (t *taskState) finish() (watched bool) {
 	return s&taskWatched != 0
 }
 
-// watch notes that somebody waits, and reports whether there is nothing to wait for.
+// watch notes that there is a waiter, and reports whether there is nothing to wait for.
 func (t *taskState) watch() (done bool) { return taskStatus(t.word.Or(taskWatched)).isDone() } // (R40)

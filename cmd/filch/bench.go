@@ -156,7 +156,7 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 }
 
 // unreadable returns an error if part of the input could not be used: the rest
-// was, but who gave the input must know.
+// was, but the author of the input must know.
 func unreadable(rows []*row) error {
 	for _, r := range rows {
 		if r.Workload == "goparse" && r.Runs > 0 && r.Note != "" {

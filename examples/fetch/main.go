@@ -1,5 +1,5 @@
 // Fetch gets many pages with a limit on how many are under way and how many
-// wait: whoever finds them faster than they are fetched is held back, and the
+// wait: a task that finds them faster than they are fetched is held back, and the
 // first failure ends all.
 package main
 

@@ -23,7 +23,7 @@ func (w *Worker) beginBlocking() {
 	w.unpaid = max(0, w.unpaid-w.publish(math.MaxInt))
 	w.blocking = true
 	w.Tell(event.Lent, nil)
-	w.block() // and wakes somebody for what was published, or asks for more
+	w.block() // and wakes a worker for what was published, or asks for more
 }
 
 // endBlocking takes a place for w again.

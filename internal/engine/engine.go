@@ -31,7 +31,7 @@ type Source interface {
 	// New makes a worker of the pool with the given id, by Init. The Source keeps beside it
 	// what it needs to know of it. It is called under the lock of the roster.
 	New(id int) *Worker
-	// Retire reports whether a worker that nobody uses may be forgotten. It is called under
+	// Retire reports whether a worker that is not in use may be forgotten. It is called under
 	// the lock of the roster.
 	Retire(w *Worker) bool
 
@@ -70,7 +70,7 @@ type Source interface {
 type Pool struct {
 	// Its methods stand with what they are about, one concept a file.
 
-	Places place.Word // how many places are taken, and by whom
+	Places place.Word // how many places are taken, and what for
 
 	// Seldom written: thieves look here at every turn.
 	limit   atomic.Int32 // places in all; guests may exceed it; written under mu

@@ -11,7 +11,7 @@ import (
 // The pool tells its Hook where something happens that takes long anyway: a fork is made
 // public or leaves the deque, a worker gets a place or gives it up. A private fork and its
 // join tell nothing, so their code is the same with hooks and without. Without a hook, each
-// point costs a load of a field that nobody writes. With one, it costs a look at the clock, an
+// point costs a load of a field that is never written. With one, it costs a look at the clock, an
 // interface call, and what the hook does.
 
 // Tell tells the hook, if there is one, what happens to w. other may be nil.
@@ -52,7 +52,7 @@ func (w *Worker) named(j *Job) {
 	}
 }
 
-// call calls the hook. It returns in any case, since nobody that calls it could go on from
+// call calls the hook. It returns in any case, since no caller of it could go on from
 // where it is: w has stolen a fork, say, which another worker waits for.
 func (p *Pool) call(e event.Event) {
 	e.At = clock.Now()

@@ -164,7 +164,7 @@ func (w *Worker) waitBlocked() {
 	}
 	<-w.wakeup
 	w.passed = false
-	if !w.Hold.RetakePlace() { // somebody has one in its name
+	if !w.Hold.RetakePlace() { // another goroutine has one in its name
 		_ = w.pool.Places.Leave() // the next step sees to it
 	}
 	w.pool.LeaveBlocked()
@@ -252,7 +252,7 @@ func (q *jobQueue) take() *Job {
 	return j
 }
 
-// remove removes j, and reports false if somebody has taken it.
+// remove removes j, and reports false if it was taken.
 func (q *jobQueue) remove(j *Job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -308,7 +308,7 @@ func (p *Published[A, R]) Add(fn Callee[A, R], arg A) *Job {
 
 func (p *Published[A, R]) newest() *Typed[A, R] { return p.open[len(p.open)-1] }
 
-// TakeBack takes back the newest job, if nobody has stolen it. Otherwise it
+// TakeBack takes back the newest job, if it was not stolen. Otherwise it
 // waits until it is done, and reports false.
 func (p *Published[A, R]) TakeBack(w *Worker) bool {
 	w.checkUse()

@@ -209,7 +209,7 @@ func (p *Pool) Unblock() { p.left(p.Places.Unblock(), true) }
 func (p *Pool) LeaveBlocked() { p.left(p.Places.LeaveBlocked(1), true) }
 
 // left is called after a place was given up, and the State is s. If look is set, and no
-// worker searches, a place may be free that nobody fills.
+// worker searches, a place may be free that no goroutine fills.
 func (p *Pool) left(s place.State, look bool) {
 	if s.AtRest() && s.Closed() && p.source.AllLeft() {
 		return

@@ -31,7 +31,7 @@ func (p *Pool) hireSlow() *Worker {
 		id, p.ids = p.ids[n-1], p.ids[:n-1]
 	}
 	w := p.source.New(id)
-	all := append(old, w) // those who have the old list do not see what is beyond it
+	all := append(old, w) // readers of the old list do not see what is beyond it
 	p.Workers.Store(&all)
 	return w
 }
@@ -93,8 +93,8 @@ func (w *Worker) SetRuns(runs bool) {
 	}
 }
 
-// Succeed returns another worker for the goroutine of w, with a place: w is left to somebody
-// else already.
+// Succeed returns another worker for the goroutine of w, with a place: another
+// goroutine has w already.
 func (w *Worker) Succeed() *Worker {
 	w.pool.Enter()
 	next := w.pool.Hire()
@@ -103,7 +103,7 @@ func (w *Worker) Succeed() *Worker {
 	return next
 }
 
-// Unused returns the workers that nobody uses.
+// Unused returns the workers that are not in use.
 func (p *Pool) Unused() map[*Worker]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

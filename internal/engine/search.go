@@ -178,7 +178,7 @@ func (w *Worker) placeIn(all []*Worker, last *int) int {
 }
 
 // steal takes the oldest public fork of v. If steals come seldom, so that forks
-// are coarse, it also asks v to keep enough public for everybody.
+// are coarse, it also asks v to keep enough public for all.
 func (w *Worker) steal(v *Worker) *Job {
 	w.count.attempts++
 	j, r := v.thief.Steal()

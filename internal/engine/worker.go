@@ -103,7 +103,7 @@ func (w *Worker) Start() {
 		w.Raise(Hunger)
 		return
 	}
-	// Nobody waits, but everybody will be idle some time. A (W12) that this overwrites
+	// No worker waits, but each will be idle some time. A (W12) that this overwrites
 	// is answered nonetheless: what is owed is published first, which wakes a worker.
 	w.unpaid = int(limit) - 1
 	if level := atomic.LoadUint32(&w.Demand); level == None || level == Hunger {

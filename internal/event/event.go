@@ -52,8 +52,8 @@ const (
 const (
 	Published Kind = Cancelled + 1 + iota // Worker offers its fork to others
 	Stolen                                // Worker takes the oldest fork of Other, to run it
-	TakenBack                             // Worker takes its fork back, which nobody else has begun, to run it or to drop it
-	HandedOn                              // Worker leaves a fork of Other, which it has stolen and must not run, to whoever comes
+	TakenBack                             // Worker takes its fork back, which no other has begun, to run it or to drop it
+	HandedOn                              // Worker leaves a fork of Other, which it has stolen and must not run, to the next that comes
 	TakenUp                               // Worker takes such a fork of Other, to run it
 	Finished                              // Worker is done with a fork of Other, before that may know of it
 )

@@ -179,7 +179,7 @@ func (h *Hold) EnterScope(round uint32) bool {
 }
 
 // LeaveScope ends the use of the worker. It reports true if the round has ended
-// meanwhile: then the caller has to see to the worker, which is nobody else's.
+// meanwhile: then the caller has to see to the worker, which belongs to no other.
 func (h *Hold) LeaveScope() (left bool) {
 	for {
 		s := h.Load()

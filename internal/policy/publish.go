@@ -31,7 +31,7 @@ func (c *Credit) Start(now int64, limit int) int {
 	return c.left
 }
 
-// Worth returns how many forks to publish now, if nobody waits for them.
+// Worth returns how many forks to publish now, if no worker waits for them.
 func (c *Credit) Worth() int { return max(min(c.left, 1), c.left-reserve) }
 
 // Earn counts the time up to now and returns the credit.
@@ -56,7 +56,7 @@ type Demand = uint32
 const (
 	// NoDemand is that of a worker that has been asked for nothing.
 	NoDemand Demand = iota
-	// Supply says that nobody waits, but that nothing is public either.
+	// Supply says that no worker waits, but that nothing is public either.
 	Supply
 	// Hunger says that a worker searches, or a place is free.
 	Hunger

@@ -9,7 +9,7 @@ type Counts struct {
 }
 
 // Wake reports whether new work is reason to wake a worker: there is a place
-// to fill, and nobody who looks already and would find it.
+// to fill, and no worker that looks already and would find it.
 func (c Counts) Wake() bool { return c.Searching == 0 && c.Active < c.Limit }
 
 // Idle returns how many workers could start on something at once: those that

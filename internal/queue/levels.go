@@ -126,7 +126,7 @@ func (l *Levels[T]) move(priority int) {
 	l.low, l.span = min(priority, math.MaxInt-windowSize+1), windowSize
 }
 
-// followed is how many values move from the heap to the lists at a time, so that nobody waits
+// followed is how many values move from the heap to the lists at a time, so that no caller waits
 // for long.
 var followed = 256
 

@@ -1,8 +1,7 @@
 package queue
 
-// A stamp says that what lies before its end was pushed by a certain time. So who
-// pushes reads no clock; whoever wants to know for how long values lie there leaves a
-// stamp now and then.
+// A stamp says that what lies before its end was pushed by a certain time. So a push
+// reads no clock; what asks for how long values lie there leaves a stamp now and then.
 type stamp struct {
 	end int // position; see chunk
 	by  int64

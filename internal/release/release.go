@@ -195,7 +195,7 @@ func (r *repository) consistent(version string) error {
 }
 
 // required returns the version of the root that the module in dir requires. It is an error
-// if the module replaces anything: then nobody can install it.
+// if the module replaces anything: then it cannot be installed.
 func (r *repository) required(dir string) (version string, err error) {
 	text, err := os.ReadFile(filepath.Join(r.root, dir, "go.mod"))
 	if err != nil {

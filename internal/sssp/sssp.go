@@ -106,7 +106,7 @@ func Ordered(g *Graph, from uint32, workers int) ([]uint64, Work) {
 					continue
 				}
 				idle.Add(1)
-				for q.Len() == 0 { // then nobody has a vertex but who is not idle
+				for q.Len() == 0 { // then only workers that are not idle have a vertex
 					if int(idle.Load()) == workers {
 						return
 					}

@@ -74,7 +74,7 @@ func (w *Worker) nextByPriority() (t Task, ok bool) {
 		}
 		if t, ok = w.takeFrom(&p.Global, 0, false); ok {
 			return t, true
-		} // else somebody else has taken it
+		} // else another worker has taken it
 	}
 	return t, false
 }
@@ -99,7 +99,7 @@ func (w *Worker) stealTask() (t Task, ok bool) {
 // them all unless that is 0, to w's queue, which is empty then. By priority it takes
 // the best, and others of those that are as urgent, but not from another worker if
 // there are more urgent ones in the global queue. Between the two
-// queues they are in nobody's sight; but w, which has a place, queues them before
+// queues they are out of sight; but w, which has a place, queues them before
 // it does anything else, and wakes another worker.
 func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	p := w.Pool

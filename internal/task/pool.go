@@ -23,7 +23,7 @@ type Pool struct {
 	Self   any // what the pool is to its users
 	Paused atomic.Bool
 	Phase  atomic.Int32
-	watch  atomic.Pointer[stallWatch] // nil if nobody watches
+	watch  atomic.Pointer[stallWatch] // nil if there is none
 	soon   atomic.Int64               // when the watch looks next; 0 if there is none
 	Settings
 	way way

@@ -122,7 +122,7 @@ func (q *Queue) empty() {
 		return
 	}
 	if q.laden != nil {
-		q.laden.Add(-1) // first: who sees the count looks for the flag, again and again
+		q.laden.Add(-1) // first: a worker that sees the count looks for the flag, again and again
 	}
 	q.some.Store(false)
 }
@@ -152,8 +152,8 @@ func (q *Queue) TakeBack(is func(b Body) bool) (t Task, ok bool) {
 	return t, true
 }
 
-// leave reports whether the worker of q may be let go: nobody has pushed to it
-// with the context of a task that is over. Nobody will, then.
+// leave reports whether the worker of q may be let go: nothing was pushed to it
+// with the context of a task that is over. Nothing will be, then.
 func (q *Queue) leave() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -3,7 +3,7 @@ package task
 import "github.com/filch-go/filch/internal/engine"
 
 // serve runs t, and whatever else is queued, at the bottom of w's stack. self is
-// where the caller keeps w: if somebody still uses w as a Scope in the end, it
+// where the caller keeps w: if another goroutine still uses w as a Scope in the end, it
 // is left to them, and the caller gets another worker.
 func (w *Worker) serve(t Task, self **engine.Worker) {
 	p := w.Pool
@@ -57,7 +57,7 @@ func (w *Worker) endRound() (left bool) {
 		s := w.Engine.Hold.Load()
 		n := s.Seated()
 		p.Totals.Left.Add(int64(n))
-		w.Engine.SetRuns(!s.Used()) // before w may be somebody else's
+		w.Engine.SetRuns(!s.Used()) // before w may be another goroutine's
 		_ = p.Engine.Places.EnterBlocked(n)
 		left, ok := w.Engine.Hold.EndRound(s)
 		if ok {

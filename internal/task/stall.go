@@ -18,10 +18,10 @@ import (
 // goroutine, so that a pool at rest has none. policy.Stall decides.
 type stallWatch struct {
 	pool   *Pool
-	looked atomic.Int64 // when it last did; who looks writes, waking goroutines load
+	looked atomic.Int64 // when it last did; the look writes, waking goroutines load
 	queued int64        // when something was queued
 
-	policy policy.Stall // of who looks
+	policy policy.Stall // of the look
 }
 
 // EnsureWatch starts a watch for stalls, unless there is one, when no worker is left

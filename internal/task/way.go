@@ -39,18 +39,18 @@ import (
 //
 //	(W16) note the level of the task in asked; then (R15).
 //
-// A worker keeps asked true, or makes it say that nobody has been asked:
+// A worker keeps asked true, or makes it say that none has been asked:
 //
 //   - After (W15), it does (R16) load asked, and asks itself if what it begins is less
 //     urgent than that.
-//   - After it has lowered its demand from GiveWay, it makes asked say nobody, and then
+//   - After it has lowered its demand from GiveWay, it makes asked say none, and then
 //     loads the best. Nobody else lowers the demand from there.
 //
 // Take a pusher that leaves it at an asked that another has written, and a worker that runs
 // what is less urgent than the task. If the worker's (R16) came before that was written, the
 // other sees the level at its (R15), and asks. If it came later, the worker has asked
 // itself. Either way its demand is up until it answers. If that is after the pusher has
-// loaded asked, the worker finds the task. If it is before, asked said nobody since, and
+// loaded asked, the worker finds the task. If it is before, asked said none since, and
 // then was written again: the same holds for the one that wrote it.
 //
 // Now and then a pusher looks all the same, to lower least.
@@ -65,8 +65,8 @@ import (
 // gives way while more places are taken than there are.
 type way struct {
 	wanted atomic.Bool  // the watch asks; a worker that gives way clears it
-	least  atomic.Int64 // no worker runs what is less urgent; raised before that runs, lowered by who looks
-	asked  atomic.Int64 // all that run what is less urgent were asked; noPriority if none was; who looks and who answers write, all load
+	least  atomic.Int64 // no worker runs what is less urgent; raised before that runs, lowered by what looks at all workers
+	asked  atomic.Int64 // all that run what is less urgent were asked; noPriority if none was; written by what looks and what answers, all load
 	spared atomic.Int32 // pushes since one looked; pushers write and load
 	n      atomic.Int32 // as len(waiting); written under mu
 
