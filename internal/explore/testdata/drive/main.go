@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ func main() {
 		}
 		return
 	}
+	debug.SetGCPercent(800) // little is kept, and much is thrown away
 	o := sched.Options{Preemptions: *preemptions, Max: *limit}
 	for s := range strings.SplitSeq(*replay, ",") {
 		if *replay == "" {
