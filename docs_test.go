@@ -181,6 +181,7 @@ func hasHeading(text, anchor string) bool {
 // that it is measured by, or says that it is set and not measured. FILCH_FIGURES=write
 // writes the figures of Markdown as they are measured.
 func TestFiguresAreMeasured(t *testing.T) {
+	judgesSource(t)
 	for _, file := range documents(t) {
 		text := read(t, file)
 		bare := blank(blank(blank(text, generated), fenced), coded)
@@ -366,6 +367,7 @@ func TestSmallCallsCostWhatIsSaid(t *testing.T) {
 //
 // say the same of the figures above them. FILCH_FIGURES=write writes them, too.
 func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
+	judgesSource(t)
 	for _, dir := range []string{".", "par", "ordered", "deque", "basic"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {

@@ -20,8 +20,8 @@ func Example() {
 		b := f.Call(n - 2)
 		return f.Join(h) + b
 	})
-	fmt.Println(fib.Call(filch.Default(), 30))
-	// Output: 832040
+	fmt.Println(fib.Call(filch.Default(), 25))
+	// Output: 75025
 }
 
 func ExampleNew() {
@@ -362,8 +362,8 @@ func fibonacciLink(l *filch.Link[int, int], n int) int {
 }
 
 func ExampleNewChain() {
-	fmt.Println(fibonacci.Call(filch.Default(), 30))
-	// Output: 832040
+	fmt.Println(fibonacci.Call(filch.Default(), 25))
+	// Output: 75025
 }
 
 func ExampleChain() {

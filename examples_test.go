@@ -18,6 +18,7 @@ var folder = fstest.MapFS{
 
 // Every exported name has a runnable example.
 func TestEveryExportedNameHasAnExample(t *testing.T) {
+	judgesSource(t)
 	for dir := range packages(t) {
 		if strings.HasPrefix(filepath.ToSlash(dir), "internal/") {
 			continue

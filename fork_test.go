@@ -88,7 +88,7 @@ func TestForksRunExactlyOnce(t *testing.T) {
 					both(w, split(lo, mid), split(mid, hi))
 				}
 			}
-			for round := range int32(8) {
+			for round := range int32(fewer(8)) {
 				p.Do(split(0, len(ran)))
 				for i := range ran {
 					if n := ran[i].Load(); n != round+1 {
@@ -187,7 +187,7 @@ func TestFunctionsNest(t *testing.T) {
 	}
 	for _, workers := range []int{1, 2, 3, 8} {
 		p := filch.New(filch.WithWorkers(workers))
-		for range 20 {
+		for range fewer(20) {
 			p.Do(func(w *filch.Worker) {
 				if got := outer(w, 50_000); got != 50_000 {
 					t.Fatalf("%d workers: %d", workers, got)
@@ -227,7 +227,7 @@ func TestChainOfAMillionForks(t *testing.T) {
 	}
 	chain := filch.NewChain(link)
 	n := depth
-	if raceEnabled || runtime.GOARCH == "386" {
+	if raceEnabled || runtime.GOARCH == "386" || testing.Short() {
 		n /= 10 // stack frames are larger, or the largest stack is smaller
 	}
 	for _, workers := range []int{1, 2, 8} {
@@ -366,7 +366,7 @@ func TestNestingStaysWithinTheRecursion(t *testing.T) {
 					}
 				}
 			}
-			for range 5 {
+			for range fewer(5) {
 				p.Do(work(0))
 			}
 			if worst.Load() > depth+1 {

@@ -97,8 +97,6 @@ func twice(t *testing.T, f func(t *testing.T, p *filch.Pool), more ...filch.Opti
 	})
 }
 
-const rounds = 20
-
 // request calls f in the work of a labelled request, as package pprof advises.
 func request(name string, f func(ctx context.Context)) {
 	pprof.Do(background, pprof.Labels("request", name), f)
@@ -106,7 +104,7 @@ func request(name string, f func(ctx context.Context)) {
 
 func TestForksHaveTheLabelsOfTheirRequest(t *testing.T) {
 	twice(t, func(t *testing.T, p *filch.Pool) {
-		for range rounds {
+		for range fewer(20) {
 			var wg sync.WaitGroup
 			for name, leaf := range map[string]func(m *meeting, w *filch.Worker) []string{"apple": appleLeaf, "pear": pearLeaf} {
 				wg.Go(func() {
@@ -126,7 +124,7 @@ func TestForksHaveTheLabelsOfTheirRequest(t *testing.T) {
 
 func TestForksHaveTheLabelsOfTheirTask(t *testing.T) {
 	twice(t, func(t *testing.T, p *filch.Pool) {
-		for range rounds {
+		for range fewer(20) {
 			var tasks []*filch.Future[int]
 			for name, leaf := range map[string]func(m *meeting, w *filch.Worker) []string{"apple": appleLeaf, "pear": pearLeaf} {
 				request(name, func(ctx context.Context) {
@@ -171,7 +169,7 @@ func labelsOfStep(name string) []string {
 // left of them.
 func TestForksHaveTheLabelsOfTheContextOfScopeOf(t *testing.T) {
 	twice(t, func(t *testing.T, p *filch.Pool) {
-		for range rounds {
+		for range fewer(20) {
 			request("apple", func(ctx context.Context) {
 				g := p.Group(ctx)
 				g.Go(func(ctx context.Context) error {
@@ -199,7 +197,7 @@ func TestForksHaveTheLabelsOfTheContextOfScopeOf(t *testing.T) {
 // by one that has.
 func TestHelpersOfAPlainDoHaveNoLabels(t *testing.T) {
 	twice(t, func(t *testing.T, p *filch.Pool) {
-		for range rounds {
+		for range fewer(20) {
 			request("apple", func(context.Context) {
 				p.Do(func(w *filch.Worker) { fork(t, w, plainLeaf, "", `{"request":"apple"}`) })
 			})
@@ -212,7 +210,7 @@ func TestHelpersOfAPlainDoHaveNoLabels(t *testing.T) {
 func TestLabelsEndWithAPanic(t *testing.T) {
 	p := filch.New(filch.WithWorkers(4), filch.WithIdleTimeout(time.Minute))
 	defer p.Close()
-	for range rounds {
+	for range fewer(20) {
 		request("apple", func(ctx context.Context) {
 			defer func() {
 				if recover() == nil {
@@ -294,7 +292,7 @@ func TestAContextWithoutLabelsChangesNothing(t *testing.T) {
 	p := filch.New(filch.WithWorkers(4))
 	defer p.Close()
 	request("apple", func(context.Context) {
-		for range rounds {
+		for range fewer(20) {
 			err := p.DoContext(incomparable{Context: background}, func(w *filch.Worker) { fork(t, w, plainLeaf, "", `{"request":"apple"}`) })
 			if err != nil {
 				t.Error(err)

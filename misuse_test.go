@@ -271,7 +271,7 @@ func TestIdleWorkersLeaveAtOnce(t *testing.T) {
 // Close returns when no Do is under way any more, whatever its worker does at
 // the time: it may have passed its place on while it helps.
 func TestCloseWaitsForHelpers(t *testing.T) {
-	for start := time.Now(); time.Since(start) < *stress/4; {
+	for start := time.Now(); time.Since(start) < stressTime()/4; {
 		p := filch.New(filch.WithWorkers(2))
 		var left atomic.Bool
 		var wg sync.WaitGroup

@@ -21,7 +21,7 @@ func TestDoFromManyGoroutines(t *testing.T) {
 		p := filch.New(filch.WithWorkers(workers))
 		var wg sync.WaitGroup
 		var wrong atomic.Int32
-		for range 1000 {
+		for range fewer(1000) {
 			wg.Go(func() {
 				if fibFunc.Call(p, 15)+fibChain.Call(p, 15) != 1220 {
 					wrong.Add(1)
@@ -209,7 +209,7 @@ func TestNoMoreRunThanWorkers(t *testing.T) {
 func TestRestingPoolHasNoGoroutines(t *testing.T) {
 	p := filch.New(filch.WithWorkers(8))
 	var wg sync.WaitGroup
-	for range 1000 {
+	for range fewer(1000) {
 		wg.Go(func() { fibFunc.Call(p, 18) })
 	}
 	wg.Wait()
@@ -238,7 +238,7 @@ func TestNoWakeupIsLost(t *testing.T) {
 	for _, workers := range []int{2, 3, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		rounds := 0
-		for start := time.Now(); time.Since(start) < *stress/3; rounds++ {
+		for start := time.Now(); time.Since(start) < stressTime()/3; rounds++ {
 			arms := 2 + rng.IntN(workers-1)
 			var in sync.WaitGroup
 			in.Add(arms)
@@ -287,7 +287,7 @@ func TestStress(t *testing.T) {
 		for i := range uint64(4) {
 			wg.Go(func() {
 				rng := rand.New(rand.NewPCG(seed, i))
-				for start := time.Now(); time.Since(start) < *stress/3; {
+				for start := time.Now(); time.Since(start) < stressTime()/3; {
 					both := forms[rng.IntN(len(forms))].both
 					var work func(rng *rand.Rand, depth int) func(w *filch.Worker) int
 					work = func(rng *rand.Rand, depth int) func(w *filch.Worker) int {

@@ -36,7 +36,7 @@ func TestBusyTasksGetNoMorePlaces(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2), filch.WithStallTimeout(2*time.Millisecond))
 	defer p.Close()
 	var others sync.WaitGroup
-	end := time.Now().Add(time.Second)
+	end := time.Now().Add(stressTime())
 	for range 2 {
 		others.Go(func() { spin(end) })
 	}

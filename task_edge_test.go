@@ -100,7 +100,7 @@ func TestMovedTasksAreNotBuried(t *testing.T) {
 
 // When Shutdown has returned, nothing runs, and nothing begins.
 func TestNothingRunsAfterShutdown(t *testing.T) {
-	for start := time.Now(); time.Since(start) < *stress/2; {
+	for start := time.Now(); time.Since(start) < stressTime()/2; {
 		p := filch.New(filch.WithWorkers(2), filch.WithQueueLimit(1, filch.Overflow(start.Nanosecond()/1000%3)))
 		var over atomic.Bool
 		late := func(context.Context) {

@@ -120,7 +120,7 @@ func known(err error) bool {
 func TestRandomMixOfTasks(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	for start, round := time.Now(), 0; time.Since(start) < *stress; round++ {
+	for start, round := time.Now(), 0; time.Since(start) < stressTime(); round++ {
 		rng := rand.New(rand.NewPCG(seed, uint64(round)))
 		// Nothing blocks out of sight, so no worker need ever be added; but with
 		// CallerRuns the caller of a blocked task does.

@@ -862,7 +862,7 @@ func TestMemoryOfQueuedTasks(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector takes memory of its own")
 	}
-	const n = 1_000_000
+	n := int64(fewer(1_000_000))
 	heap := func() int64 {
 		runtime.GC()
 		runtime.GC()

@@ -36,54 +36,63 @@ var inputs = map[string]func(i, n int, r *rand.Rand) int{
 
 var sortSizes = []int{0, 1, 2, 3, 30, 1025, 5000, 100_000}
 
-func eachInput(t *testing.T, f func(t *testing.T, s filch.Scope, x []int)) {
+// eachInput calls f with each input, and pools of several widths to sort it by.
+func eachInput(t *testing.T, f func(t *testing.T, pools []*filch.Pool, x []int)) {
 	seed := rand.Uint64()
+	var pools []*filch.Pool
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
-		for name, input := range inputs {
-			for _, n := range sortSizes {
-				if raceEnabled && n > 5000 {
-					n = 5000
-				}
-				r := rand.New(rand.NewPCG(seed, 0))
-				x := make([]int, n)
-				for i := range x {
-					x[i] = input(i, n, r)
-				}
-				t.Run(fmt.Sprintf("%s/%d/workers=%d/seed=%d", name, n, workers, seed), func(t *testing.T) { f(t, p, x) })
+		defer p.Close()
+		pools = append(pools, p)
+	}
+	for name, input := range inputs {
+		for _, n := range sortSizes {
+			switch {
+			case raceEnabled:
+				n = min(n, 5000)
+			case testing.Short():
+				n = min(n, fewPartitioned+1) // which more than one partitions
 			}
+			r := rand.New(rand.NewPCG(seed, 0))
+			x := make([]int, n)
+			for i := range x {
+				x[i] = input(i, n, r)
+			}
+			t.Run(fmt.Sprintf("%s/%d/seed=%d", name, n, seed), func(t *testing.T) { f(t, pools, x) })
 		}
-		p.Close()
 	}
 }
 
-func sortsAs[T cmp.Ordered](t *testing.T, s filch.Scope, x []int, of func(v int) T) {
+func sortsAs[T cmp.Ordered](t *testing.T, pools []*filch.Pool, x []int, of func(v int) T) {
 	t.Helper()
-	y := make([]T, len(x))
+	values := make([]T, len(x))
 	for i, v := range x {
-		y[i] = of(v)
+		values[i] = of(v)
 	}
-	want := slices.Clone(y)
+	want := slices.Clone(values)
 	slices.Sort(want)
-	Sort(s, y)
-	if !slices.EqualFunc(y, want, func(a, b T) bool { return cmp.Compare(a, b) == 0 }) {
-		t.Errorf("%T is not sorted", y)
-	}
-	if !IsSorted(s, y) {
-		t.Errorf("%T is not said to be sorted", y)
+	for _, p := range pools {
+		y := slices.Clone(values)
+		Sort(p, y)
+		if !slices.EqualFunc(y, want, func(a, b T) bool { return cmp.Compare(a, b) == 0 }) {
+			t.Errorf("%T is not sorted by %d workers", y, p.Workers())
+		}
+		if !IsSorted(p, y) {
+			t.Errorf("%T is not said to be sorted by %d workers", y, p.Workers())
+		}
 	}
 }
 
 func TestSort(t *testing.T) {
 	type own int16
-	eachInput(t, func(t *testing.T, s filch.Scope, x []int) {
-		sortsAs(t, s, x, func(v int) int { return v })
-		sortsAs(t, s, x, func(v int) uint64 { return uint64(v) })
-		sortsAs(t, s, x, func(v int) int32 { return int32(v) })
-		sortsAs(t, s, x, func(v int) own { return own(v) })
-		sortsAs(t, s, x, func(v int) int8 { return int8(v) })
-		sortsAs(t, s, x, func(v int) uint8 { return uint8(v) })
-		sortsAs(t, s, x, func(v int) float64 {
+	eachInput(t, func(t *testing.T, pools []*filch.Pool, x []int) {
+		sortsAs(t, pools, x, func(v int) int { return v })
+		sortsAs(t, pools, x, func(v int) uint64 { return uint64(v) })
+		sortsAs(t, pools, x, func(v int) int32 { return int32(v) })
+		sortsAs(t, pools, x, func(v int) own { return own(v) })
+		sortsAs(t, pools, x, func(v int) int8 { return int8(v) })
+		sortsAs(t, pools, x, func(v int) uint8 { return uint8(v) })
+		sortsAs(t, pools, x, func(v int) float64 {
 			switch v % 50 {
 			case 0:
 				return math.NaN()
@@ -96,23 +105,20 @@ func TestSort(t *testing.T) {
 			}
 			return float64(v)
 		})
-		sortsAs(t, s, x, func(v int) float32 { return float32(v) / 3 })
-		sortsAs(t, s, x, func(v int) string { return fmt.Sprint(v) })
-		sortsAs(t, s, x, func(v int) string { return "a prefix that all of them share: " + fmt.Sprint(v) })
-		sortsAs(t, s, x, func(v int) string { return strings.Repeat("a", v&15) })
-		sortsAs(t, s, x, func(v int) string { return strings.Repeat("\x00", v&15) })
+		sortsAs(t, pools, x, func(v int) float32 { return float32(v) / 3 })
+		sortsAs(t, pools, x, func(v int) string { return fmt.Sprint(v) })
+		sortsAs(t, pools, x, func(v int) string { return "a prefix that all of them share: " + fmt.Sprint(v) })
+		sortsAs(t, pools, x, func(v int) string { return strings.Repeat("a", v&15) })
+		sortsAs(t, pools, x, func(v int) string { return strings.Repeat("\x00", v&15) })
 	})
 }
 
 type pair struct{ key, at int }
 
 func TestSortFuncs(t *testing.T) {
-	eachInput(t, func(t *testing.T, s filch.Scope, x []int) {
+	eachInput(t, func(t *testing.T, pools []*filch.Pool, x []int) {
 		want := slices.Clone(x)
 		slices.Sort(want)
-		y := slices.Clone(x)
-		SortFunc(s, y, cmp.Compare[int])
-		equal(t, "SortFunc", y, want)
 		pairs := make([]pair, len(x))
 		for i, v := range x {
 			pairs[i] = pair{v & 7, i}
@@ -120,11 +126,6 @@ func TestSortFuncs(t *testing.T) {
 		stable := slices.Clone(pairs)
 		byKey := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
 		slices.SortStableFunc(stable, byKey)
-		SortStableFunc(s, pairs, byKey)
-		equal(t, "SortStableFunc", pairs, stable)
-		if !IsSortedFunc(s, pairs, byKey) {
-			t.Error("not said to be sorted")
-		}
 		a, b := slices.Clone(stable[:len(stable)/3]), slices.Clone(stable[len(stable)/3:])
 		for i := range a {
 			a[i].at = 0
@@ -138,9 +139,20 @@ func TestSortFuncs(t *testing.T) {
 		}
 		merged := slices.Concat(a, b)
 		slices.SortStableFunc(merged, byKey)
-		dst := make([]pair, len(a)+len(b))
-		MergeFunc(s, dst, a, b, byKey)
-		equal(t, "MergeFunc", dst, merged)
+		for _, p := range pools {
+			y := slices.Clone(x)
+			SortFunc(p, y, cmp.Compare[int])
+			equal(t, fmt.Sprintf("SortFunc, %d workers", p.Workers()), y, want)
+			sorted := slices.Clone(pairs)
+			SortStableFunc(p, sorted, byKey)
+			equal(t, fmt.Sprintf("SortStableFunc, %d workers", p.Workers()), sorted, stable)
+			if !IsSortedFunc(p, sorted, byKey) {
+				t.Errorf("not said to be sorted by %d workers", p.Workers())
+			}
+			dst := make([]pair, len(a)+len(b))
+			MergeFunc(p, dst, a, b, byKey)
+			equal(t, fmt.Sprintf("MergeFunc, %d workers", p.Workers()), dst, merged)
+		}
 	})
 }
 
@@ -150,11 +162,15 @@ func TestPanicInCompare(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
-		for round := range 40 {
-			n := []int{2, 100, 5000, 300_000}[round%4]
-			if raceEnabled {
-				n = min(n, 20_000)
-			}
+		rounds, most := 40, 300_000
+		if testing.Short() {
+			rounds, most = 16, 2*fewPartitioned
+		}
+		if raceEnabled {
+			most = 20_000
+		}
+		for round := range rounds {
+			n := min(most, []int{2, 100, 5000, 300_000}[round%4])
 			for name, sort := range map[string]func(s filch.Scope, x []int, c func(a, b int) int){"SortFunc": SortFunc[int], "SortStableFunc": SortStableFunc[int]} {
 				x := r.Perm(n)
 				left := int64(r.Uint64N(uint64(float64(n)*math.Log2(float64(n))) + 1))
@@ -223,5 +239,5 @@ func FuzzSort(f *testing.F) {
 
 func same[T cmp.Ordered](t *testing.T, p *filch.Pool, x []uint64, of func(v uint64) T) {
 	t.Helper()
-	sortsAs(t, p, Map(p, x, func(v uint64) int { return int(v) }), func(v int) T { return of(uint64(v)) })
+	sortsAs(t, []*filch.Pool{p}, Map(p, x, func(v uint64) int { return int(v) }), func(v int) T { return of(uint64(v)) })
 }

@@ -70,7 +70,11 @@ func repeat(n int, f func()) []function {
 }
 
 func exactlyOnce(t *testing.T, e Executor, p Properties) {
-	for _, n := range []int{1, 2, 3, 100, 10_000} {
+	most := 10_000
+	if testing.Short() {
+		most = 2000
+	}
+	for _, n := range []int{1, 2, 3, 100, most} {
 		ran := make([]atomic.Int32, n)
 		fs := make([]function, n)
 		for i := range fs {
@@ -132,7 +136,11 @@ func noLostWakeup(t *testing.T, e Executor, p Properties) {
 		panic(fmt.Sprintf("seed %d: hangs\n%s", seed, b.String()))
 	})
 	defer watchdog.Stop()
-	for range 2000 {
+	rounds := 2000
+	if testing.Short() {
+		rounds = 500
+	}
+	for range rounds {
 		n := 1 + rng.IntN(p.Workers)
 		var in sync.WaitGroup
 		in.Add(n)

@@ -40,13 +40,17 @@ func TestLevels(t *testing.T) {
 }
 
 func testLevels(t *testing.T, seed uint64) {
+	ids := 40_000
+	if testing.Short() {
+		ids = 10_000
+	}
 	for name, priority := range priorities {
 		r := rand.New(rand.NewPCG(seed, 0))
 		var l Levels[int]
 		var m model.Queue
 		span := 500
-		for id := range 40_000 {
-			if id == 20_000 {
+		for id := range ids {
+			if id == ids/2 {
 				span = 3 // few at a time
 			}
 			grow := id/span%2 == 0
@@ -122,13 +126,17 @@ func testLevels(t *testing.T, seed uint64) {
 // A million different priorities take the memory of a million values, and give it
 // back.
 func TestMemoryOfManyLevels(t *testing.T) {
+	values := 1_000_000
+	if testing.Short() {
+		values = 200_000
+	}
 	for name, priority := range priorities {
 		r := rand.New(rand.NewPCG(1, 1))
 		var l Levels[int]
-		for i := range 1_000_000 {
+		for i := range values {
 			l.Push(priority(r), i)
 		}
-		if n := max(partSize*l.used, cap(l.heap.items)); n > 1_600_000 {
+		if n := max(partSize*l.used, cap(l.heap.items)); n > values+values*3/5 {
 			t.Errorf("%s: room for %d", name, n)
 		}
 		for l.n > 0 {
