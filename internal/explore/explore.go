@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -112,9 +113,11 @@ var (
 )
 
 // Build compiles the programs with the root of filch's repository in root, after
-// the edits, into the file drive. Temporary files go into dir.
-func Build(root, dir, drive string, edits []Edit) error {
-	list, err := Prepare(root, dir, edits)
+// the edits, into the file drive. Temporary files go into dir. The programs are those of all
+// files in testdata/drive, or of those that are named, without .go: the fewer, the less
+// of filch is compiled with them.
+func Build(root, dir, drive string, edits []Edit, programs ...string) error {
+	list, err := Prepare(root, dir, edits, programs...)
 	if err != nil {
 		return err
 	}
@@ -127,8 +130,8 @@ func Build(root, dir, drive string, edits []Edit) error {
 }
 
 // Prepare writes the edited files into dir, and the list of them that go build takes for
-// -overlay. It returns the name of the list.
-func Prepare(root, dir string, edits []Edit) (string, error) {
+// -overlay. It returns the name of the list. The programs are as in Build.
+func Prepare(root, dir string, edits []Edit, programs ...string) (string, error) {
 	overlay := map[string]string{}
 	here := filepath.Join(root, "internal", "explore")
 	left := len(edits)
@@ -184,12 +187,15 @@ func Prepare(root, dir string, edits []Edit) (string, error) {
 	if left != 0 {
 		return "", fmt.Errorf("explore: there is no file for %d of the edits", left)
 	}
-	programs, err := filepath.Glob(filepath.Join(here, "testdata", "drive", "*.go"))
+	all, err := filepath.Glob(filepath.Join(here, "testdata", "drive", "*.go"))
 	if err != nil {
 		return "", err
 	}
-	for _, file := range programs {
-		overlay[filepath.Join(here, "drive", filepath.Base(file))] = file
+	for _, file := range all {
+		name := filepath.Base(file)
+		if len(programs) == 0 || name == "main.go" || slices.Contains(programs, strings.TrimSuffix(name, ".go")) {
+			overlay[filepath.Join(here, "drive", name)] = file
+		}
 	}
 	data, err := json.Marshal(map[string]any{"Replace": overlay})
 	if err != nil {

@@ -29,12 +29,12 @@ func root(t *testing.T) string {
 	return root
 }
 
-// build compiles the programs with some edits.
-func build(t *testing.T, edits ...Edit) (drive string) {
+// build compiles the programs, or those of some files, with some edits.
+func build(t *testing.T, edits []Edit, programs ...string) (drive string) {
 	t.Helper()
 	dir := t.TempDir()
 	drive = filepath.Join(dir, "drive")
-	if err := Build(root(t), dir, drive, edits); err != nil {
+	if err := Build(root(t), dir, drive, edits, programs...); err != nil {
 		t.Fatal(err)
 	}
 	return drive
@@ -47,7 +47,7 @@ func TestExplore(t *testing.T) {
 	if *deep {
 		args = append(args, "-deep")
 	}
-	out, err := exec.Command(build(t), args...).CombinedOutput()
+	out, err := exec.Command(build(t, nil), args...).CombinedOutput()
 	t.Logf("%s", out)
 	if n := bytes.Count(out, []byte("complete\n")); err != nil || n == 0 || n != bytes.Count(out, []byte("\n")) {
 		t.Errorf("%d programs were explored; %v", n, err)
@@ -59,6 +59,17 @@ type mutation struct {
 	name     string
 	programs string // the explorer must find it in one of these
 	edits    []Edit
+}
+
+// file returns which file of testdata/drive has the programs.
+func (m *mutation) file() string {
+	switch kind, _, _ := strings.Cut(m.programs, "/"); kind {
+	case "Pool":
+		return "pool"
+	case "ordered":
+		return "ordered"
+	}
+	return "deque"
 }
 
 var mutations = []mutation{
@@ -257,7 +268,7 @@ func TestMutations(t *testing.T) {
 				}
 				return
 			}
-			drive := build(t, m.edits...)
+			drive := build(t, m.edits, m.file())
 			begin := time.Now()
 			out, err := exec.Command(drive, "-run", m.programs).CombinedOutput()
 			took := time.Since(begin)

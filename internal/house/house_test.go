@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -54,13 +55,26 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// Nothing knows what stands above it: no folder, and no file of the root. All have their place
-// in order.txt.
-func TestNothingPointsUpward(t *testing.T) {
-	h, err := measure("../..")
+var measured = sync.OnceValues(func() (*house, error) { return measure("../..") })
+
+// ours returns this repository, measured once. With -short it skips the test: no platform and no
+// race detector changes what is written.
+func ours(t *testing.T) *house {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it judges the source, and runs without -short")
+	}
+	h, err := measured()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return h
+}
+
+// Nothing knows what stands above it: no folder, and no file of the root. All have their place
+// in order.txt.
+func TestNothingPointsUpward(t *testing.T) {
+	h := ours(t)
 	for _, r := range h.upward(h.imports) {
 		t.Errorf("%s imports %s, which stands above it", r.from, r.to)
 	}
@@ -84,10 +98,7 @@ func TestNothingPointsUpward(t *testing.T) {
 
 // A type with more than 25 methods, or with methods in more than three files, says why.
 func TestLargeTypesSayWhy(t *testing.T) {
-	h, err := measure("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := ours(t)
 	for name, x := range h.types {
 		if x.methods <= 25 && len(x.files) <= 3 {
 			continue

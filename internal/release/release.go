@@ -52,8 +52,10 @@ func newRepository(root string, online bool) (*repository, error) {
 	}
 	// A module cache of its own: no version that is not published may get into another.
 	// With GONOPROXY, even "none", Go would look for the command in the cached root alone.
+	// With -trimpath, what is compiled does not depend on where that cache is, and is not compiled
+	// again when nothing has changed.
 	r.env = append(os.Environ(), "GOENV=off", "GOWORK=off", "GOPROXY="+proxies, "GOSUMDB=off", "GONOPROXY=", "GOPRIVATE=",
-		"GOTOOLCHAIN=local", "GOFLAGS=-modcacherw", "GOMODCACHE="+filepath.Join(tmp, "mod"), "GOBIN="+filepath.Join(tmp, "bin"))
+		"GOTOOLCHAIN=local", "GOFLAGS=-modcacherw -trimpath", "GOMODCACHE="+filepath.Join(tmp, "mod"), "GOBIN="+filepath.Join(tmp, "bin"))
 	return r, nil
 }
 

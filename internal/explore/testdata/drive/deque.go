@@ -54,14 +54,15 @@ var deepDequePrograms = []dequeProgram{
 	{"uuu", []string{"uoo", "h", "s"}},
 }
 
-func programs(deep bool) (all []program) {
-	chosen := dequePrograms
-	if deep {
-		chosen = append(slices.Clone(chosen), deepDequePrograms...)
-	}
+func init() { parts = append(parts, dequeExplored) }
 
+func dequeExplored(deep, _ bool) (all []program) {
+	programs := dequePrograms
+	if deep {
+		programs = append(slices.Clone(programs), deepDequePrograms...)
+	}
 	for _, kind := range []string{"ChaseLev", "Hybrid", "Mutex"} {
-		for _, p := range chosen {
+		for _, p := range programs {
 			name := fmt.Sprintf("%s/%s/%s", kind, p.before, strings.Join(p.threads, "|"))
 			all = append(all, program{name, p.explored(kind), -1})
 		}

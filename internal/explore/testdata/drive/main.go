@@ -23,6 +23,25 @@ type program struct {
 	bound int // preemptions, unless a flag says otherwise
 }
 
+// parts return the programs of one file each. Every file adds its own, so that it may be left out;
+// see explore.Build. chosen says that not all programs are asked for.
+var parts []func(deep, chosen bool) []program
+
+// writeTranscripts writes the transcripts into a folder; nil if their file was left out.
+var writeTranscripts func(dir string) error
+
+// ran counts how often each of a few things has been done.
+type ran [8]int
+
+func (n *ran) want(counts ...int) error {
+	for i, k := range counts {
+		if n[i] != k {
+			return fmt.Errorf("not done exactly once: %d was done %d times, not %d", i, n[i], k)
+		}
+	}
+	return nil
+}
+
 func main() {
 	pattern := flag.String("run", "", "explore the programs that match")
 	preemptions := flag.Int("preemptions", -1, "at most so many preemptions; negative: any number")
@@ -56,21 +75,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "--run:", err)
 		os.Exit(2)
 	}
-	all := append(programs(*deep), orderedExplored(*deep)...)
-	for _, p := range poolPrograms {
-		bound := p.bound
-		switch {
-		case bound == 0:
-			bound = 2 // more is too much for so many steps
-		case bound < 0 && *pattern == "" && !*deep:
-			bound = -bound - 1
-		case bound < 0:
-			bound = -bound
-		}
-		if *deep {
-			bound++
-		}
-		all = append(all, program{"Pool/" + p.name, p.explored, bound})
+	var all []program
+	for _, part := range parts {
+		all = append(all, part(*deep, *pattern != "")...)
 	}
 	failed := false
 	for _, p := range all {

@@ -128,7 +128,9 @@ func sum(n ran) (all int) {
 	return all
 }
 
-func orderedExplored(deep bool) (all []program) {
+func init() { parts = append(parts, orderedExplored) }
+
+func orderedExplored(deep, _ bool) (all []program) {
 	for _, p := range orderedPrograms {
 		name := fmt.Sprintf("ordered/%d/%s", p.before, strings.Join(p.threads, "|"))
 		if p.strict {

@@ -19,18 +19,6 @@ type poolProgram struct {
 
 var background = context.Background()
 
-// ran counts how often each of a few things has been done.
-type ran [8]int
-
-func (n *ran) want(counts ...int) error {
-	for i, k := range counts {
-		if n[i] != k {
-			return fmt.Errorf("not done exactly once: %d was done %d times, not %d", i, n[i], k)
-		}
-	}
-	return nil
-}
-
 // tree is a recursion that forks.
 var tree = filch.NewFunc(func(f *filch.Frame[node, int], n node) int {
 	if n.depth == 0 {
@@ -612,6 +600,27 @@ var poolPrograms = []poolProgram{
 			return nil
 		}
 	}},
+}
+
+func init() { parts = append(parts, poolExplored) }
+
+func poolExplored(deep, chosen bool) (all []program) {
+	for _, p := range poolPrograms {
+		bound := p.bound
+		switch {
+		case bound == 0:
+			bound = 2 // more is too much for so many steps
+		case bound < 0 && !chosen && !deep:
+			bound = -bound - 1
+		case bound < 0:
+			bound = -bound
+		}
+		if deep {
+			bound++
+		}
+		all = append(all, program{"Pool/" + p.name, p.explored, bound})
+	}
+	return all
 }
 
 func (q poolProgram) explored(r *sched.Run) func() error {

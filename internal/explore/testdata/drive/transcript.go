@@ -101,8 +101,10 @@ func (t *transcript) text() (string, error) {
 	return b.String(), nil
 }
 
-// writeTranscripts writes all into dir.
-func writeTranscripts(dir string) (err error) {
+func init() { writeTranscripts = writeAll }
+
+// writeAll writes all into dir.
+func writeAll(dir string) (err error) {
 	for _, t := range transcripts {
 		text, e := t.text()
 		if e == nil {
