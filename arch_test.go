@@ -119,6 +119,26 @@ func packages(t *testing.T) map[string]*gobuild.Package {
 	return pkgs
 }
 
+// One place wraps what is panicked with: panic.go. Others would do it by rules of their own.
+func TestPanicsAreWrappedInOnePlace(t *testing.T) {
+	for dir, pkg := range packages(t) {
+		for _, name := range pkg.GoFiles {
+			file := filepath.Join(filepath.FromSlash(dir), name)
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := 0
+			if file == "panic.go" {
+				want = 1
+			}
+			if n := strings.Count(string(b), "PanicError{"); n != want {
+				t.Errorf("%s makes a PanicError in %d places, not %d", file, n, want)
+			}
+		}
+	}
+}
+
 // Each write that an ordering argument rests on is labelled (Wn) in a comment
 // behind it, and the read that it pairs with (Rn); a pair must not lose its
 // half.

@@ -3,7 +3,6 @@ package par
 import (
 	"math"
 	"reflect"
-	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/filch-go/filch"
@@ -311,12 +310,12 @@ func boundary(f func()) {
 	returned = true
 }
 
-// rethrow goes on with a panic; v is nil if it was runtime.Goexit.
+// rethrow goes on with a panic, which Do wraps in a filch.PanicError if it is none yet; v is nil if
+// it was runtime.Goexit. It must be called while the stack of the panic is still there: Do runs on
+// the same goroutine. The default pool cannot be closed, as that of the caller may be by now.
 func rethrow(v any) {
-	if err, ok := v.(*filch.PanicError); ok && err != nil {
-		panic(err)
-	} else if v != nil {
-		panic(&filch.PanicError{Value: v, Stack: debug.Stack()})
+	if v != nil {
+		filch.Default().Do(func(*filch.Worker) { panic(v) })
 	}
 }
 

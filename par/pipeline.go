@@ -102,7 +102,7 @@ func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) e
 		if l.fault == nil {
 			runtime.Goexit()
 		}
-		rethrow(l.fault)
+		panic(l.fault) // as it came out of the guest's Do
 	}
 	if err != nil {
 		return err

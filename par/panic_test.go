@@ -1,0 +1,82 @@
+package par
+
+import (
+	"cmp"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/filch-go/filch"
+)
+
+//go:noinline
+func bad() { panic("bad") }
+
+// passages are ways for a panic from body to the caller, through several calls each of which wraps
+// what is not wrapped yet.
+var passages = map[string]func(p *filch.Pool, body func()){
+	"one element in one":  func(p *filch.Pool, body func()) { For(p, 1, func(int) { For(p, 1, func(int) { body() }) }) },
+	"a loop in one":       func(p *filch.Pool, body func()) { For(p, 1, func(int) { For(p, 1000, at(500, body)) }) },
+	"one in a loop":       func(p *filch.Pool, body func()) { For(p, 1000, at(500, func() { For(p, 1, func(int) { body() }) })) },
+	"a loop in a loop":    func(p *filch.Pool, body func()) { For(p, 1000, at(500, func() { For(p, 1000, at(500, body)) })) },
+	"Do in one element":   func(p *filch.Pool, body func()) { For(p, 1, func(int) { p.Do(func(*filch.Worker) { body() }) }) },
+	"one element in Do":   func(p *filch.Pool, body func()) { p.Do(func(w *filch.Worker) { For(w, 1, func(int) { body() }) }) },
+	"a sort in a stage":   func(p *filch.Pool, body func()) { staged(p, func() { sorts(p, body) }) },
+	"a stage in a sort":   func(p *filch.Pool, body func()) { sorts(p, func() { staged(p, body) }) },
+	"a reduction in a go": func(p *filch.Pool, body func()) { For(p, 2, func(int) { reduces(p, body) }, WithGrain(1)) },
+}
+
+func at(i int, body func()) func(int) {
+	return func(k int) {
+		if k == i {
+			body()
+		}
+	}
+}
+
+func sorts(s filch.Scope, body func()) {
+	SortFunc(s, []int{2, 1}, func(a, b int) int { body(); return cmp.Compare(a, b) })
+}
+
+func reduces(s filch.Scope, body func()) {
+	Reduce(s, []int{2, 1}, 0, func(a, b int) int { body(); return a + b })
+}
+
+func staged(p *filch.Pool, body func()) {
+	one := From(func(yield func(int) bool) { yield(1) })
+	Stage(one, 0, func(v int) (int, error) { body(); return v, nil }).Run(p, func(int) error { return nil })
+}
+
+func TestNestedPanicsAreWrappedOnceAndKeepTheFirstStack(t *testing.T) {
+	for name, pass := range passages {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(2))
+				defer p.Close()
+				err, ok := panics(func() { pass(p, bad) }).(*filch.PanicError)
+				if !ok || err.Value != "bad" {
+					t.Fatalf("%v", err)
+				}
+				if !strings.Contains(string(err.Stack), "par.bad(") {
+					t.Errorf("the stack does not have the function that panicked:\n%s", err.Stack)
+				}
+				// Whoever panics with what was wrapped once does not change it.
+				if again := panics(func() { pass(p, func() { panic(err) }) }); again != err {
+					t.Errorf("wrapped again: %v", again)
+				}
+				for range 3 { // and the pool is as it was
+					pass(p, func() {})
+				}
+			})
+		})
+	}
+}
+
+// A call that was begun ends with the panic of its function even if the pool was closed meanwhile.
+func TestPanicWhileThePoolIsClosed(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	err, ok := panics(func() { For(p, 1, func(int) { p.Close(); bad() }) }).(*filch.PanicError)
+	if !ok || err.Value != "bad" || !strings.Contains(string(err.Stack), "par.bad(") {
+		t.Errorf("%v", err)
+	}
+}
