@@ -1,7 +1,6 @@
 package filch_test
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -226,8 +225,6 @@ func TestRestingPoolHasNoGoroutines(t *testing.T) {
 		pprof.Lookup("goroutine").WriteTo(&b, 1)
 	}
 }
-
-var stress = flag.Duration("stress", time.Second, "how long each stress test runs")
 
 // Bursts of work, with rests of random length between them in which workers
 // leave, spin or are on their way: a lost wake-up makes an arm wait for ever

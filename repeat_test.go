@@ -1,6 +1,8 @@
 package filch_test
 
 import (
+	"flag"
+	"os"
 	"testing"
 	"time"
 )
@@ -14,8 +16,23 @@ func fewer(n int) int {
 	return n
 }
 
-// stressTime returns how long a stress test runs: as the flag says, or a quarter of that with -short.
-func stressTime() time.Duration { return time.Duration(fewer(int(*stress))) }
+var stress = flag.Duration("stress", 0, "how long each stress test runs; 0: as short as the form of the tests asks for")
+
+// stressTime returns how long a stress test runs.
+func stressTime() time.Duration {
+	switch {
+	case *stress > 0:
+		return *stress
+	case testing.Short():
+		return 250 * time.Millisecond
+	case longForm():
+		return time.Second
+	}
+	return 500 * time.Millisecond
+}
+
+// longForm reports whether this is the long form of .ci/run.
+func longForm() bool { return os.Getenv("FILCH_LONG") != "" }
 
 // judgesSource skips a test that judges what is written, with -short: no setting of the runtime,
 // no platform and no race detector changes that.

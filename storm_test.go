@@ -688,9 +688,12 @@ func watched(s *storm, f func()) {
 
 // storms calls round again and again, for its part of the time that all storms may take.
 func storms(t *testing.T, round func(s *storm)) {
-	span := 2500 * time.Millisecond
-	if testing.Short() {
+	span := time.Second
+	switch {
+	case testing.Short():
 		span = 300 * time.Millisecond
+	case longForm():
+		span = 2500 * time.Millisecond
 	}
 	if v, ok := os.LookupEnv("FILCH_STORM"); ok {
 		d, err := time.ParseDuration(v)

@@ -297,7 +297,7 @@ var unseen, seen int
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := runner{dir: dir, perTest: 5 * time.Second, own: true}
+	r := runner{dir: dir, perTest: 2 * time.Second, own: true}
 	if err := r.sound(ms); err != nil {
 		t.Fatal(err)
 	}

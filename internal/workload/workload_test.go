@@ -52,11 +52,11 @@ func testAnswers(t *testing.T, w *Workload, size string) {
 	want := j.Want
 	widths := []int{1, 2, 3, 8, 64}
 	if testing.Short() {
-		widths = []int{2, 64}
+		widths = []int{1, 3, 64}
 	}
 	for _, e := range Executors {
 		for _, workers := range widths {
-			if e.Name == "serial" && workers > widths[0] {
+			if e.Name == "serial" && workers > 1 {
 				continue
 			}
 			r, err := e.Start(j, workers)
