@@ -12,7 +12,7 @@ import (
 //go:noinline
 func bad() { panic("bad") }
 
-// passages are ways for a panic from body to the caller, through several calls each of which wraps
+// passages are ways for a panic of body to the caller. Each leads through several calls that wrap
 // what is not wrapped yet.
 var passages = map[string]func(p *filch.Pool, body func()){
 	"one element in one":  func(p *filch.Pool, body func()) { For(p, 1, func(int) { For(p, 1, func(int) { body() }) }) },
@@ -23,7 +23,7 @@ var passages = map[string]func(p *filch.Pool, body func()){
 	"one element in Do":   func(p *filch.Pool, body func()) { p.Do(func(w *filch.Worker) { For(w, 1, func(int) { body() }) }) },
 	"a sort in a stage":   func(p *filch.Pool, body func()) { staged(p, func() { sorts(p, body) }) },
 	"a stage in a sort":   func(p *filch.Pool, body func()) { sorts(p, func() { staged(p, body) }) },
-	"a reduction in a go": func(p *filch.Pool, body func()) { For(p, 2, func(int) { reduces(p, body) }, WithGrain(1)) },
+	"a sum in each chunk": func(p *filch.Pool, body func()) { For(p, 2, func(int) { reduces(p, body) }, WithGrain(1)) },
 }
 
 func at(i int, body func()) func(int) {
@@ -60,7 +60,7 @@ func TestNestedPanicsAreWrappedOnceAndKeepTheFirstStack(t *testing.T) {
 				if !strings.Contains(string(err.Stack), "par.bad(") {
 					t.Errorf("the stack does not have the function that panicked:\n%s", err.Stack)
 				}
-				// Whoever panics with what was wrapped once does not change it.
+				// A panic with what is wrapped already passes as it is.
 				if again := panics(func() { pass(p, func() { panic(err) }) }); again != err {
 					t.Errorf("wrapped again: %v", again)
 				}

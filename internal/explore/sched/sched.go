@@ -524,7 +524,7 @@ func (r *Run) pick() {
 	}
 }
 
-// scheduled returns who takes the next step by the schedule that was asked for.
+// scheduled returns which thread takes the next step by the schedule that was asked for.
 func (r *Run) scheduled(enabled uint32) int {
 	choice := 0
 	if r.depth < len(r.options.Schedule) {
