@@ -240,12 +240,15 @@ func TestDesignHasAllAtomics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := filepath.Glob("internal/engine/*.go")
-	if err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{"internal/engine", "internal/task"} {
+		more, err := filepath.Glob(dir + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, more...)
 	}
-	files = append(files, more...)
-	whole := []string{"stats", "taskTotals", "inPlace"}
+	whole := []string{"stats", "Totals", "InPlace"}
+	names := map[string]bool{}
 	found := 0
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
@@ -256,15 +259,20 @@ func TestDesignHasAllAtomics(t *testing.T) {
 			t.Fatal(err)
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
+			if v, ok := n.(*ast.ValueSpec); ok {
+				addNames(names, v.Names)
+			}
 			spec, ok := n.(*ast.TypeSpec)
 			if !ok {
 				return true
 			}
+			names[spec.Name.Name] = true
 			st, ok := spec.Type.(*ast.StructType)
 			if !ok {
 				return true
 			}
 			for _, field := range st.Fields.List {
+				addNames(names, field.Names)
 				if !isAtomic(field.Type) {
 					continue
 				}
@@ -280,6 +288,22 @@ func TestDesignHasAllAtomics(t *testing.T) {
 	}
 	if found < 20 {
 		t.Errorf("found %d atomic fields only", found)
+	}
+	for _, row := range strings.Split(table, "\n") {
+		where, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|")
+		for _, code := range regexp.MustCompile("`[^`]*`").FindAllString(where, -1) {
+			for _, name := range regexp.MustCompile(`\w+`).FindAllString(code, -1) {
+				if !names[name] && !strings.HasPrefix(code, "`place.") && !strings.HasPrefix(where, " deque") {
+					t.Errorf("DESIGN.md, Atomics: %s: nothing is named %s", code, name)
+				}
+			}
+		}
+	}
+}
+
+func addNames(names map[string]bool, more []*ast.Ident) {
+	for _, name := range more {
+		names[name.Name] = true
 	}
 }
 
