@@ -138,7 +138,7 @@ func (c *taskContext) cancellation() *cancellation {
 // submitter's context and the pool for as long as c is reachable: not only until
 // the task ends, since what the task submitted may go on. Then it ends, because a child
 // of a context cannot leave it otherwise. So c must be kept while the task runs, which
-// may have the channel and nothing else; see run in start.
+// may have the channel and nothing else; see Start of a Body.
 func (c *taskContext) makeCancellation() *cancellation {
 	m := c.needExtras()
 	if e := m.own.Load(); e != nil {

@@ -125,7 +125,7 @@ func (p *Pool) announce(b task.Body, k EventKind, err error, undo func()) {
 func (o *seen) Start(p *task.Pool, s task.Seat, ctx context.Context, _ bool) bool {
 	c := o.pool.newContext(ctx, s) // of its own, so that what it submits has the right parent
 	c.extras.Store(&taskExtras{seen: o})
-	if c.Err() != nil { // as start finds as well, even if the observer does not return
+	if c.Err() != nil { // as Start finds as well, even if the observer does not return
 		defer o.Body.Start(p, s, madeContext{c}, false)
 		o.tell(TaskCancelled, c.cause())
 		return false

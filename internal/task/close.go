@@ -14,7 +14,7 @@ func (p *Pool) Cancel() {
 	p.EndLife(ErrClosed)
 	p.Resume()
 	p.dropQueued()
-	p.LetAllGoOn()
+	p.letAllGoOn()
 }
 
 // Close returns a channel that is closed when all is done. No goroutine can enter the pool
@@ -85,7 +85,7 @@ func (p *Pool) dropQueued() {
 func (p *Pool) Pause() {
 	if p.Phase.Load() == Open {
 		p.Paused.Store(true)
-		p.LetAllGoOn()
+		p.letAllGoOn()
 		if p.Phase.Load() != Open { // Shutdown may have come before the store
 			p.Resume()
 		}

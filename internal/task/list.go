@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/queue"
@@ -13,6 +14,10 @@ import (
 type list struct {
 	q       queue.Deque[Task]
 	foreign int // how many at the front came from other queues: always first come, first served
+
+	// Fills two cache lines: workers write their lists at each task, and the next object may be
+	// the list of another.
+	_ [128 - unsafe.Sizeof(queue.Deque[Task]{}) - unsafe.Sizeof(0)]byte
 }
 
 func newList() *list { return &list{q: newDeque()} }

@@ -19,7 +19,7 @@ func (s Seat) Taken() bool {
 // SitDown makes the caller run a task on top of another that has the seat s,
 // and reports false if that is over. The caller may be another goroutine, which
 // goes on when that task ends: then the worker is not what the end of the pool waits for; see
-// endBurst.
+// endRound.
 func (s Seat) SitDown() bool {
 	return s.Worker != nil && s.Worker.Engine.Hold.SitDown(s.Round)
 }

@@ -171,7 +171,7 @@ func (w *Worker) giveWay() {
 	w.Engine.Suspend(func() {
 		p.way.enter(w)
 		if p.Paused.Load() || p.Phase.Load() == Cancelled {
-			p.LetAllGoOn()
+			p.letAllGoOn()
 		}
 	})
 }
@@ -266,9 +266,9 @@ func (p *Pool) ask() {
 	}
 }
 
-// LetAllGoOn gives a place to each that gave way, an extra one if all are taken: the pool
+// letAllGoOn gives a place to each that gave way, an extra one if all are taken: the pool
 // is paused or closed, so that no task is about to have it.
-func (p *Pool) LetAllGoOn() {
+func (p *Pool) letAllGoOn() {
 	for {
 		w := p.way.leave(math.MaxInt64, func() bool { _ = p.Engine.Places.Enter(); return true })
 		if w == nil {

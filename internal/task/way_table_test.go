@@ -275,7 +275,7 @@ func TestThoseThatGaveWayGetPlaces(t *testing.T) {
 		t.Errorf("%d go on, with %d places of 2", goOn(), n)
 	}
 	wait(2)
-	if p.LetAllGoOn(); goOn() != 5 || placesOf(p) != (counted{Active: 5}) || p.way.n.Load() != 0 {
+	if p.letAllGoOn(); goOn() != 5 || placesOf(p) != (counted{Active: 5}) || p.way.n.Load() != 0 {
 		t.Errorf("%d of 5 go on, with %d places", goOn(), placesOf(p).Active)
 	}
 	wait(1)
