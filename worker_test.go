@@ -86,6 +86,7 @@ func TestDemand(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		p, release := busy(2)
+		synctest.Wait() // the worker that was woken last leaves, and asks for forks
 		p.Do(func(w *filch.Worker) {
 			if !w.Demand() {
 				t.Error("nothing is public, for who falls idle later")

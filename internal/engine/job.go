@@ -67,6 +67,7 @@ func (w *Worker) finish(j *Job) {
 		default:
 			w.Tell(event.PassedOn, owner)
 		}
+		w.flush() // the pool may be at rest before w is
 		close(owner.wakeup)
 	}
 }

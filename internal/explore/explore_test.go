@@ -174,6 +174,8 @@ var mutations = []mutation{
 		"before := s.word.Swap(jobDone) // (W20)", "before := s.word.Load()\n\ts.word.Store(jobDone) // (W20)"}}},
 	{"join: the thief wakes nobody", "Pool/fork$", []Edit{{"internal/engine/job.go",
 		"\t\tclose(owner.wakeup)\n", "\t\tif false {\n\t\t\tclose(owner.wakeup)\n\t\t}\n"}}},
+	{"join: the thief adds its figures up when the owner goes on", "Pool/fork, then figures", []Edit{{"internal/engine/job.go",
+		"\t\tw.flush() // the pool may be at rest before w is\n", ""}}},
 	{"join: the thief keeps its place", "Pool/fork, three workers", []Edit{{"internal/engine/job.go",
 		"\t\tcase !w.Hold.YieldPlace():\n", "\t\tcase false:\n"}}},
 	{"idle: whoever leaves does not ask for forks", "Pool/a place is free late$", []Edit{{"internal/engine/places.go",

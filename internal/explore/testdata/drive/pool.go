@@ -176,6 +176,20 @@ var poolPrograms = []poolProgram{
 	{"fork", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"fork twice", 2, nil, 0, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"fork, three workers", 3, nil, 0, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
+	// The figures of a pool that has ended are exact.
+	{"fork, then figures", 2, nil, 3, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() {
+			tree.Call(p, node{1, n})
+			if err := p.Close(); err != nil {
+				r.Fail("Close: %v", err)
+			}
+			if s := p.Stats(); s.Published != s.TakenBack+s.Steals {
+				r.Fail("of %d published forks, %d were taken back and %d stolen", s.Published, s.TakenBack, s.Steals)
+			}
+		})
+		return func() error { return nil }
+	}},
 	{"chain", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return chain.Call(p, n) })},
 	{"both at once", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		m := &meeting{}
