@@ -111,6 +111,7 @@ func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, _ bo
 	}
 	f.ctx.worker, f.ctx.round = s.Worker, s.Round
 	if f.ctx.Err() != nil {
+		f.ctx.pool.dropped()
 		f.cancel(f.ctx.cause())
 		return false
 	}
@@ -140,10 +141,32 @@ func (f *Future[T]) run(runMark) (T, error) {
 	return value, err
 }
 
-func (t *futureTask[T]) Drop(_ *task.Pool, err error) { t.future().drop(err) }
+func (t *futureTask[T]) Drop(_ *task.Pool, err error) {
+	if f := t.future(); f.claimToDrop() {
+		f.cancel(err)
+	}
+}
 
+// claimToDrop makes the caller the one that drops the task, and counts it as cancelled.
+func (f *Future[T]) claimToDrop() bool {
+	if !f.claim(task.Seat{}) {
+		return false
+	}
+	f.ctx.pool.dropped()
+	return true
+}
+
+// drop is Drop for a caller that is not in the pool. The pool does not end before the task is
+// counted: what is claimed keeps it from that no longer.
 func (f *Future[T]) drop(err error) {
-	if f.claim(task.Seat{}) {
+	if !f.ctx.state.load().isQueued() {
+		return
+	}
+	e := &f.ctx.pool.tasks.Engine
+	e.EnterBlocked()
+	claimed := f.claimToDrop()
+	e.LeaveBlocked()
+	if claimed {
 		f.cancel(err)
 	}
 }
@@ -154,7 +177,6 @@ func (f *Future[T]) cancel(err error) {
 	if m := f.ctx.extras.Load(); m != nil {
 		m.dropped = true
 	}
-	f.ctx.pool.dropped()
 	if o := f.ctx.seen(); o != nil {
 		o.tell(TaskCancelled, err)
 	}

@@ -2,10 +2,12 @@ package task
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/line"
+	"github.com/filch-go/filch/internal/race"
 )
 
 // Room limits how many tasks wait in queues, beyond those that idle workers are
@@ -52,10 +54,7 @@ import (
 type Room struct {
 	limit int64
 	idle  func() int // places that could take a task at once; nil if they do not count
-
-	// How many have room, and above it how many have left, so that a
-	// compare-and-swap notices. Submitters raise it, workers that take tasks out lower it.
-	word atomic.Uint64
+	count roomCount  // submitters raise it, workers that take tasks out lower it
 
 	mu   sync.Mutex
 	line line.Line[*Latch]
@@ -65,27 +64,54 @@ type Room struct {
 // if idle is not nil.
 func NewRoom(limit int, idle func() int) *Room { return &Room{limit: int64(limit), idle: idle} }
 
+// roomCount is the word of a Room: how many have room, and how many have left, so that a
+// step fails if one has left meanwhile.
+type roomCount struct{ word atomic.Uint64 }
+
+// A roomState is a value of the word.
+type roomState uint64
+
 const (
 	oneLeft = 1 << 40
 	maxRoom = oneLeft - 1
 )
 
+// taken returns how many have room.
+func (s roomState) taken() int64 { return int64(s & maxRoom) }
+
+func (s roomState) String() string {
+	return fmt.Sprintf("{taken: %d, left: %d}", s.taken(), s/oneLeft)
+}
+
+func (c *roomCount) load() roomState { return roomState(c.word.Load()) }
+
+// take counts one more that has room, unless the state is s no longer.
+func (c *roomCount) take(s roomState) bool { return c.word.CompareAndSwap(uint64(s), uint64(s)+1) }
+
+// leave counts one that had room.
+func (c *roomCount) leave() {
+	after := roomState(c.word.Add(oneLeft - 1)) // one less, which carries into those that have left
+	if race.Enabled && after.taken() == maxRoom {
+		panic("filch: internal error: a task left a queue without tasks")
+	}
+}
+
 // Take takes room for a task, if there is some.
 func (r *Room) Take() bool {
 	for {
-		v := r.word.Load()
-		if !r.fits(v) {
+		s := r.count.load()
+		if !r.fits(s) {
 			return false
 		}
-		if r.word.CompareAndSwap(v, v+1) {
+		if r.count.take(s) {
 			return true
 		}
 	}
 }
 
-// fits reports whether there is room for one more than in v.
-func (r *Room) fits(v uint64) bool {
-	n := int64(v & maxRoom)
+// fits reports whether there is room for one more than in s.
+func (r *Room) fits(s roomState) bool {
+	n := s.taken()
 	if r.idle != nil {
 		n -= int64(r.idle()) // (R31)
 	}
@@ -103,7 +129,7 @@ func (r *Room) Wait(ctx context.Context, s Seat, others ...context.Context) erro
 		stand(t)
 		r.mu.Unlock()
 		if r.Take() { // (R30) room that was made before t stood in line
-			if r.forget(t) || r.fits(r.word.Load()) {
+			if r.forget(t) || r.fits(r.count.load()) {
 				r.Next()
 			}
 			return nil
@@ -131,7 +157,7 @@ func (r *Room) waitForTurn(t *line.Turn[*Latch], ctx context.Context, s Seat, ot
 
 // Leave makes room for another task.
 func (r *Room) Leave() {
-	r.word.Add(oneLeft - 1) // (W30) one less, which carries into those that have left
+	r.count.leave() // (W30)
 	r.Next()
 }
 
@@ -166,4 +192,4 @@ func (r *Room) Waiting() (n int) {
 }
 
 // Taken returns how many have room.
-func (r *Room) Taken() int64 { return int64(r.word.Load() & maxRoom) }
+func (r *Room) Taken() int64 { return r.count.load().taken() }

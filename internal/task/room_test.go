@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // A turn that comes to what has room already is not lost for those behind it.
@@ -25,7 +27,7 @@ func TestLateTurnsArePassedOn(t *testing.T) {
 			idle = 1
 			return idle
 		}
-		r.word.Store(2)
+		r.count.word.Store(2)
 		if err := r.Wait(context.Background(), Seat{}, context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -95,4 +97,25 @@ func TestRoomWithoutEnd(t *testing.T) {
 			t.Error("no room")
 		}
 	}
+}
+
+// A task that leaves more often than it had room is found out, under the race detector.
+func TestOneLeaveTooMany(t *testing.T) {
+	r := NewRoom(2, nil)
+	for range 2 {
+		if !r.Take() {
+			t.Error("no room")
+		}
+	}
+	r.Leave()
+	if s := r.count.load().String(); s != "{taken: 1, left: 1}" {
+		t.Error(s)
+	}
+	r.Leave()
+	defer func() {
+		if v := recover(); (v != nil) != race.Enabled {
+			t.Errorf("one more: %v", v)
+		}
+	}()
+	r.Leave()
 }

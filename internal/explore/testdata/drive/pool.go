@@ -190,6 +190,25 @@ var poolPrograms = []poolProgram{
 		})
 		return func() error { return nil }
 	}},
+	// A task that is cancelled is counted before the pool ends.
+	{"cancel, then figures", 1, nil, 2, func(r *sched.Run, p *filch.Pool) func() error {
+		submitted := make(chan bool)
+		r.Go(func() {
+			f := filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil })
+			sched.Close(submitted)
+			f.Cancel()
+		})
+		r.Go(func() {
+			sched.Receive(submitted)
+			if err := p.Close(); err != nil {
+				r.Fail("Close: %v", err)
+			}
+			if s := p.Stats().Tasks; s.Submitted != s.Done+s.Cancelled {
+				r.Fail("%d submitted, %d done, %d cancelled", s.Submitted, s.Done, s.Cancelled)
+			}
+		})
+		return func() error { return nil }
+	}},
 	{"chain", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return chain.Call(p, n) })},
 	{"both at once", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		m := &meeting{}
