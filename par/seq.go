@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/clock"
 )
 
 // The values of a sequence are taken in batches, which grow as long as they take little time, up
@@ -67,11 +68,11 @@ func batches[T any](seq iter.Seq[T], c config) iter.Seq[[]T] {
 			if batch = append(batch, v); len(batch) < size {
 				continue
 			}
-			begin := time.Now()
+			begin := clock.Now()
 			if !yield(batch) {
 				return
 			}
-			if c.grain == 0 && time.Since(begin) < batchTime {
+			if c.grain == 0 && clock.Now()-begin < int64(batchTime) {
 				size = min(2*size, mostBatch)
 			}
 			clear(batch)
