@@ -16,7 +16,7 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 	}
 	defer p.exit(w)
 	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
-	w.Do(f)
+	w.doAll(f)
 	return nil
 }
 
@@ -45,7 +45,7 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 		w.tasks.Engine.Relabel(labels)
 	}
 	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
-	w.Do(f)
+	w.doAll(f)
 	return nil
 }
 
@@ -101,5 +101,5 @@ func (p *Pool) Do(f func(w *Worker)) {
 	w := p.mustEnter("Do")
 	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	defer p.exit(w)
-	w.Do(f)
+	w.doAll(f)
 }

@@ -73,7 +73,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 	}
 	w.tasks.Engine.WorksFor(s.ctx)
 	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
-	w.Do(f)
+	w.doAll(f)
 	return nil
 }
 

@@ -24,6 +24,9 @@ type Job struct {
 	exited bool  // or runtime.Goexit; the thief writes, before it is done
 
 	id uint64 // for the hook, if there is one; the owner writes, before it is published
+
+	piece  *Piece  // that the job is, if it is one of a Finish; never written again
+	finish *Finish // whose end the job is, if it is one; likewise
 }
 
 // execute runs j on w, which has taken it.
@@ -51,11 +54,21 @@ func (w *Worker) execute(j *Job) {
 	returned = true
 }
 
-// finish marks j as done. If its owner is blocked, w's place passes to the owner,
-// so that as many goroutines run as before.
+// finish ends j. If its owner is blocked, w's place passes to the owner, so that as many
+// goroutines run as before.
 func (w *Worker) finish(j *Job) {
 	owner := j.owner
 	w.tellOf(event.Finished, owner, j) // while it is not used again
+	if j.piece != nil {
+		w.finishPiece(j.piece)
+		return
+	}
+	w.complete(j)
+}
+
+// complete marks j as done, with the result of all that it stands for.
+func (w *Worker) complete(j *Job) {
+	owner := j.owner
 	if j.state.finish() {
 		switch {
 		case !w.Hold.YieldPlace():
@@ -97,7 +110,8 @@ func (w *Worker) await(j *Job) bool {
 		// A channel belongs to the synctest bubble that it is made in, so it is
 		// made anew.
 		w.wakeup = make(chan struct{})
-		thief := j.thief.Load()
+		carrier, _ := j.carrier()
+		thief := carrier.thief.Load()
 		if j.state.await() {
 			w.tellOf(event.Blocked, thief, j)
 			doing := w.doing.Load()
@@ -140,7 +154,8 @@ func (w *Worker) spinOrHelp(j *Job) bool {
 		}
 	}
 	doing := w.doing.Load()
-	w.Note(AtJoin, j.thief.Load(), 0)
+	carrier, _ := j.carrier()
+	w.Note(AtJoin, carrier.thief.Load(), 0)
 	defer w.doing.Store(doing)
 	for s := (spin{}); !w.passed && s.next(); {
 		switch { // (R20)
@@ -149,8 +164,10 @@ func (w *Worker) spinOrHelp(j *Job) bool {
 		case j.state.isReturned():
 			return false
 		}
-		// A job that ends in Goexit would end the unwinding as well, half done.
-		if !w.unwinding && w.help(j) {
+		// A job that ends in Goexit would end the unwinding as well, half done. What lies in
+		// the deque, asyncs that are younger than j, would be taken for part of a job that is
+		// helped with.
+		if !w.unwinding && w.own.Len() == 0 && w.help(j) {
 			s = spin{}
 		}
 	}
@@ -186,8 +203,9 @@ func (j *Job) done() bool { return j.state.isDone() }
 // help does one job of the worker that has stolen j, and reports whether it
 // did.
 func (w *Worker) help(j *Job) bool {
-	thief := j.thief.Load()
-	if thief == nil || thief == w {
+	c, round := j.carrier()
+	thief := c.thief.Load()
+	if thief == nil || thief == w || j.finish != nil && !j.carriedBy(c, round) {
 		return false
 	}
 	h := w.steal(thief)
@@ -195,7 +213,7 @@ func (w *Worker) help(j *Job) bool {
 		thief.Raise(Hunger)
 		return false
 	}
-	if j.done() {
+	if !j.carriedBy(c, round) {
 		// Too late to know that h descends from j.
 		w.handOn(h)
 		return false

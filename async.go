@@ -1,0 +1,352 @@
+package filch
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race"
+)
+
+// Async queues f and returns at once. f runs once, on any worker of the pool, which it is
+// called with. It belongs to the innermost [Worker.Finish], or [Pool.Do] or other call of Do
+// on a pool or task, that the call of Async is in. That call returns when f has, and all asyncs
+// that f has queued. [Worker.Do] does not count. An async may queue others, from any depth of
+// calls: they belong where it belongs, whichever worker runs it.
+//
+// A function that is forked opens a Finish of its own before it calls Async. In the body of a
+// [Func], a [Chain] or a loop of package par, and in the functions of a [Worker.Join], Async
+// panics without one.
+//
+// A worker runs its newest async first, and others take the oldest. Nothing runs on top of the
+// function that calls Async: the worker takes its asyncs one after the other when that has
+// returned. So asyncs that queue asyncs to any depth need no deep stack. Until another worker
+// asks for work, Async touches no memory that others do.
+//
+// If an async panics or calls runtime.Goexit, those that have not begun are dropped; see
+// [Worker.Finish]. Async costs an amortized 3 ns on an AMD EPYC, with an empty f, and allocates
+// only to make room for more asyncs at a time than there have been so far. The closure f
+// itself goes to the heap if it captures variables, which costs more than that. Async panics if
+// f is nil.
+//
+// The call of Async synchronizes before the start of f.
+func (w *Worker) Async(f func(w *Worker)) {
+	needs(f != nil, "Async", "f")
+	if race.Enabled {
+		w.tasks.Engine.CheckUse()
+	}
+	a, ok := w.tasks.Engine.Newest().(*asyncs)
+	if !ok {
+		a = w.openAsyncs()
+	}
+	a.push(f)
+	if atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None { // (R12)
+		w.tasks.Engine.Answer()
+	}
+}
+
+// Finish calls body on w, and returns when body and all asyncs that belong to it have returned;
+// see [Worker.Async]. w runs them, with other workers if those ask for work. When none is left
+// that has not begun, w waits for the others. Meanwhile it helps with what they have forked, or
+// gives its place to another goroutine. Finish may be used inside of Finish, of an async, and of
+// any fork-join work; the inner one waits for its own asyncs only.
+//
+// If body or an async panics, or calls runtime.Goexit, the asyncs that have not begun are
+// dropped, and Finish waits for those that run on other workers. Then a panic arrives as a
+// [*PanicError], and a Goexit ends the caller. If several fail, the first one wins.
+//
+// A fork that is made in body, on a [Frame] or [Link] from outside, must be joined in body too.
+// The function that it calls opens a Finish of its own for its asyncs, as any other that is
+// forked. Finish costs 25 ns on an AMD EPYC, and no allocation. It panics if body is nil.
+//
+// The end of each async synchronizes before the return from Finish.
+func (w *Worker) Finish(body func(w *Worker)) {
+	needs(body != nil, "Finish", "body")
+	e := &w.tasks.Engine
+	e.CheckUse()
+	b := finishing{w: e, before: e.Checkpoint()}
+	defer b.end()
+	openFinish(e)
+	body(w)
+	b.join()
+	b.returned = true
+}
+
+// doAll is Do for calls that wait for asyncs. Most have none, so what belongs to a Finish is
+// made by the first Async.
+func (w *Worker) doAll(f func(w *Worker)) {
+	e := &w.tasks.Engine
+	e.CheckUse()
+	b := finishing{w: e, before: e.Checkpoint()}
+	defer b.end()
+	f(w)
+	b.join()
+	b.returned = true
+}
+
+// asyncs are those of one Finish on one worker that have not begun: of its owner, or of one
+// that has stolen some. They are an activation, like the forks of a Frame. It is the newest
+// while Async is called, since what is forked has an activation of its own.
+type asyncs struct {
+	// Those that are private are a ring, with a length that is a power of 2. Only the owner
+	// touches it.
+	ring           []func(w *Worker)
+	oldest, newest uint // the first, and the one after the last; they only grow
+	public         int  // pieces that were published, and not found to be stolen
+	w              *engine.Worker
+	finish         *engine.Finish // own, or that of the worker they were stolen from
+	own            engine.Finish
+}
+
+var spareAsyncs sync.Pool // of *asyncs, so that memory is given back in time
+
+// enterAsyncs begins an activation.
+func enterAsyncs(w *engine.Worker) *asyncs {
+	a, _ := spareAsyncs.Get().(*asyncs)
+	if a == nil {
+		a = &asyncs{ring: make([]func(w *Worker), 32)}
+	}
+	a.w = w
+	w.Push(a)
+	return a
+}
+
+func openFinish(w *engine.Worker) *asyncs {
+	a := enterAsyncs(w)
+	a.finish = &a.own
+	a.own.Open(w)
+	return a
+}
+
+// openAsyncs is what the first Async of a Do begins with.
+//
+//go:noinline
+func (w *Worker) openAsyncs() *asyncs {
+	if w.tasks.Engine.Newest() != nil {
+		panic("filch: Async without a Finish: what is forked, and the body of a Func, Chain or loop, opens a Finish of its own")
+	}
+	return openFinish(&w.tasks.Engine)
+}
+
+func (a *asyncs) push(f func(w *Worker)) {
+	if a.newest-a.oldest == uint(len(a.ring)) {
+		a.grow()
+	}
+	a.ring[a.newest&uint(len(a.ring)-1)] = f
+	a.newest++
+}
+
+//go:noinline
+func (a *asyncs) grow() {
+	n := uint(len(a.ring))
+	to := make([]func(w *Worker), 2*n)
+	for i := a.oldest; i != a.newest; i++ {
+		to[i&(2*n-1)] = a.ring[i&(n-1)]
+	}
+	a.ring = to
+}
+
+// drain runs the asyncs of w, the newest first, until all have begun here or elsewhere. After
+// a failure it drops them.
+func (a *asyncs) drain() {
+	w := asWorker(a.w)
+	for !a.finish.Failed() {
+		if a.oldest == a.newest && !a.takeBack() {
+			return
+		}
+		a.newest--
+		slot := &a.ring[a.newest&uint(len(a.ring)-1)]
+		f := *slot
+		*slot = nil                                        // it is released when it has run
+		if atomic.LoadUint32(&a.w.Demand) != engine.None { // (R12)
+			a.w.Answer()
+		}
+		f(w)
+	}
+	a.drop()
+}
+
+// takeBack takes back the newest piece, and reports false if there is none.
+func (a *asyncs) takeBack() bool {
+	if a.public == 0 {
+		return false
+	}
+	p := a.w.TakeBackPiece(a.finish)
+	if p == nil {
+		a.public = 0
+		return false
+	}
+	a.public--
+	body := p.Body.(*piece)
+	for _, f := range body.asyncs {
+		a.push(f)
+	}
+	body.Release()
+	return true
+}
+
+// drop forgets all that have not begun.
+func (a *asyncs) drop() {
+	for a.oldest != a.newest || a.takeBack() {
+		a.newest--
+		a.ring[a.newest&uint(len(a.ring)-1)] = nil
+	}
+}
+
+// leave ends the activation, which is the newest.
+func (a *asyncs) leave() {
+	a.w.Pop()
+	a.Close()
+}
+
+func (a *asyncs) Publish() *engine.Job {
+	n := a.newest - a.oldest
+	if n == 0 || a.finish.Failed() {
+		return nil
+	}
+	p := sparePieces.Get().(*piece)
+	for range min(max(1, n/shareOfPiece), mostInPiece) {
+		slot := &a.ring[a.oldest&uint(len(a.ring)-1)]
+		p.asyncs = append(p.asyncs, *slot)
+		*slot = nil
+		a.oldest++
+	}
+	a.public++
+	return p.Offer(a.finish, engine.EntryOf(p.asyncs[0]))
+}
+
+// Forks does not count the asyncs: those that were queued in a call that has panicked belong
+// to the Finish around it.
+func (a *asyncs) Forks() int { return 1 }
+
+// Drop ends what has failed. If it is the Finish itself, it waits for what runs elsewhere.
+func (a *asyncs) Drop(n int) {
+	if n > 0 {
+		return
+	}
+	a.drop()
+	if a.finish == &a.own {
+		a.finish.Wait(a.w)
+	}
+}
+
+func (a *asyncs) Close() {
+	if a.finish == &a.own && a.own.Failed() {
+		return // its end is still to be told; and failures are few
+	}
+	a.w, a.finish = nil, nil
+	spareAsyncs.Put(a)
+}
+
+// A piece is what is published at a time: the oldest async, or if there are many, the oldest
+// few of them, so that the thief of tiny asyncs need not come for each.
+type piece struct {
+	engine.Piece
+	asyncs []func(w *Worker) // the oldest first; the publisher writes, then the thief
+}
+
+const (
+	shareOfPiece = 64 // of the private asyncs, one in so many is in a piece
+	mostInPiece  = 64
+)
+
+var sparePieces = sync.Pool{New: func() any {
+	p := &piece{}
+	p.Init(p)
+	return p
+}}
+
+// Release makes p ready to be used again.
+func (p *piece) Release() {
+	clear(p.asyncs)
+	p.asyncs = p.asyncs[:0]
+	sparePieces.Put(p)
+}
+
+// Run runs the asyncs of p on w, which has stolen them, the oldest first, and then what they
+// have queued and no other worker has taken.
+func (p *piece) Run(w *engine.Worker, f *engine.Finish) {
+	b := finishing{w: w, before: w.Checkpoint()}
+	defer b.endPiece()
+	a := enterAsyncs(w)
+	a.finish = f
+	for i := len(p.asyncs) - 1; i >= 0; i-- {
+		a.push(p.asyncs[i])
+		p.asyncs[i] = nil
+	}
+	a.drain()
+	b.returned = true
+	a.leave()
+}
+
+// finishing is a call of Finish or Do under way, or of a piece. Its end is the boundary of all
+// that runs on this worker.
+type finishing struct {
+	w        *engine.Worker
+	before   engine.Checkpoint
+	returned bool
+}
+
+// asyncs returns those of this Finish, or nil if it is a Do without any.
+func (b *finishing) asyncs() *asyncs {
+	a, _ := b.w.Above(b.before).(*asyncs)
+	return a
+}
+
+// join runs the asyncs, and waits for those that others run.
+func (b *finishing) join() {
+	a := b.asyncs()
+	if a == nil {
+		return
+	}
+	a.drain()
+	a.finish.Wait(a.w)
+	if a.finish.Failed() {
+		if err := a.finish.Failure(); err != nil {
+			panic(err)
+		}
+		runtime.Goexit()
+	}
+	a.leave()
+}
+
+// end is deferred.
+func (b *finishing) end() {
+	if b.returned {
+		return
+	}
+	v := recover()
+	a, err := b.fail(v)
+	if v == nil { // the goroutine exits
+		return
+	}
+	if a != nil && a.finish.Failure() != nil {
+		err = a.finish.Failure() // the first
+	}
+	panic(err)
+}
+
+// endPiece is deferred. The owner of the Finish learns of a panic.
+func (b *finishing) endPiece() {
+	if !b.returned {
+		_, _ = b.fail(recover())
+	}
+}
+
+// fail ends what is under way here after a panic with the value v, or after runtime.Goexit if
+// v is nil. It returns the activation, if there is one, and the error of the panic.
+func (b *finishing) fail(v any) (a *asyncs, err error) {
+	if v != nil {
+		err = panicError(v)
+	}
+	if a = b.asyncs(); a != nil {
+		a.finish.Fail(err) // now, so that others begin nothing more
+	}
+	if v == nil {
+		_ = b.w.Caught(b.before, nil)
+	} else {
+		_ = b.w.Caught(b.before, err)
+	}
+	return a, err
+}

@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/event"
+)
+
+// A Finish is what the workers share that run asyncs of one Finish. Each has a queue of its
+// own, of which it publishes pieces. Nobody joins a piece: the owner of the Finish awaits all of
+// them, wherever they were published. So a worker that is done with a piece goes on at once, with
+// whatever it finds, and its stack stays as deep as it was.
+type Finish struct {
+	end    Job                   // done when nothing is left; the owner awaits it
+	left   atomic.Int64          // pieces that are not done, and one until the owner waits; publishers and thieves write, all load
+	latest atomic.Pointer[Piece] // the piece that was begun last; thieves store, the owner loads while it waits
+	_      [64]byte
+
+	// Each worker looks at it before each async.
+	failure atomic.Pointer[failure] // the first; a worker whose async fails stores it, once
+	_       [56]byte
+}
+
+// failure is how an async ended, or the function of the Finish, if not by returning.
+type failure struct {
+	err error // a panic; or nil for runtime.Goexit
+}
+
+// Open makes f ready for what w is about to run, whose pieces are awaited by Wait.
+func (f *Finish) Open(w *Worker) {
+	f.end.owner, f.end.finish = w, f
+	if f.left.Load() != 1 {
+		f.left.Store(1)
+	}
+	if f.latest.Load() != nil {
+		f.latest.Store(nil)
+	}
+}
+
+// Fail notes that a part of f has ended in a panic, or in runtime.Goexit if err is nil. What
+// has not begun is not to begin any more. Only the first failure counts.
+func (f *Finish) Fail(err error) { f.failure.CompareAndSwap(nil, &failure{err}) }
+
+// Failed reports whether Fail was called.
+func (f *Finish) Failed() bool { return f.failure.Load() != nil }
+
+// Failure returns what Fail was called with first, or nil.
+func (f *Finish) Failure() error {
+	if first := f.failure.Load(); first != nil {
+		return first.err
+	}
+	return nil
+}
+
+// Wait returns when all pieces of f are done. Its owner calls it, with nothing public.
+func (f *Finish) Wait(w *Worker) {
+	if f.left.Load() == 1 || f.left.Add(-1) == 0 { // (R21)
+		return
+	}
+	w.await(&f.end)
+	f.end.state.renew()
+	f.left.Store(1)
+}
+
+// A Piece is a Job of a Finish: some of its asyncs, which one worker has published together.
+type Piece struct {
+	Job
+	Body  PieceBody              // never written again
+	of    atomic.Pointer[Finish] // its publisher writes; the thief, and the owner of a Finish, load
+	round atomic.Uint64          // how often it was run; thieves add, the owner of a Finish loads
+}
+
+// PieceBody is a Piece as its users know it.
+type PieceBody interface {
+	// Run runs the asyncs on w, and those that they make. It catches panics, and notes
+	// runtime.Goexit.
+	Run(w *Worker, f *Finish)
+	// Release is called when the piece may be used again.
+	Release()
+}
+
+// Init makes p a piece with the given body.
+func (p *Piece) Init(body PieceBody) {
+	p.Body, p.piece, p.run = body, p, p.begin
+}
+
+// Offer makes p a piece of f to be published, which begins with the function at entry.
+func (p *Piece) Offer(f *Finish, entry uintptr) *Job {
+	p.of.Store(f)
+	p.entry = entry
+	f.left.Add(1) // before anybody can be done with it
+	return &p.Job
+}
+
+// begin runs p on w, which has stolen it.
+func (p *Piece) begin(w *Worker) {
+	f := p.of.Load()
+	f.latest.Store(p) // whose thief is w by now
+	p.Body.Run(w, f)
+}
+
+// finishPiece ends p, which has run on w. The last piece of a Finish lets its owner go on.
+func (w *Worker) finishPiece(p *Piece) {
+	f := p.of.Load()
+	p.thief.Store(nil)
+	p.round.Add(1) // (W22) before w takes anything else
+	p.renewPiece()
+	if f.left.Add(-1) == 0 { // (W21) what was run
+		w.complete(&f.end)
+	}
+}
+
+func (p *Piece) renewPiece() {
+	p.owner, p.labels, p.exited = nil, nil, false
+	p.Body.Release()
+}
+
+// TakeBackPiece takes back the newest piece of f that w has published, if it was not stolen.
+// The caller releases it.
+func (w *Worker) TakeBackPiece(f *Finish) *Piece {
+	w.checkUse()
+	p := w.popPiece(f)
+	if p == nil {
+		return nil
+	}
+	f.left.Add(-1) // not the last: what w runs is of f as well
+	w.count.takenBack++
+	w.tellOf(event.TakenBack, nil, &p.Job)
+	p.owner, p.labels = nil, nil
+	if w.earn() > 0 { // see Published.TakeBack
+		w.Raise(supply)
+	}
+	return p
+}
+
+// popPiece removes the newest piece of f from w's deque, or returns nil if all were stolen.
+// Above it are forks at most that a Frame from outside the Finish has left open.
+func (w *Worker) popPiece(f *Finish) *Piece {
+	top, ok := w.own.Pop()
+	if !ok {
+		return nil
+	}
+	if p := top.piece; p != nil && p.of.Load() == f {
+		return p
+	}
+	p := w.popPiece(f)
+	w.own.Push(top)
+	return p
+}
+
+// carrier returns the job whose thief w may help while it awaits j: j itself or, of a Finish,
+// the piece that was begun last. The number is that of its run.
+func (j *Job) carrier() (c *Job, round uint64) {
+	if j.finish == nil {
+		return j, 0
+	}
+	p := j.finish.latest.Load()
+	if p == nil {
+		return j, 0
+	}
+	return &p.Job, p.round.Load()
+}
+
+// carriedBy reports whether c, in that run, is still under way for j. The thief of c must
+// have been loaded before: then it is a run for j that has begun.
+func (j *Job) carriedBy(c *Job, round uint64) bool {
+	if j.finish == nil {
+		return !j.done()
+	}
+	return c.piece != nil && c.piece.of.Load() == j.finish && c.piece.round.Load() == round // (R22)
+}
+
+// CheckUse panics if w is used by what it called by Blocking, under the race detector.
+func (w *Worker) CheckUse() { w.checkUse() }
+
+// Above returns the oldest activation above m, or nil.
+func (w *Worker) Above(m Checkpoint) activation {
+	if len(w.activations) > m.acts {
+		return w.activations[m.acts]
+	}
+	return nil
+}
