@@ -2,6 +2,7 @@ package filch_test
 
 import (
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/filch-go/filch"
@@ -96,13 +97,17 @@ func BenchmarkRecursiveAsyncs(b *testing.B) {
 			b.Run(name+"/basic/"+strconv.Itoa(workers), func(b *testing.B) {
 				for b.Loop() {
 					p := basic.New(workers)
+					var left sync.WaitGroup
+					left.Add(shape.outer)
 					for range shape.outer {
 						p.Go(func() {
 							for range shape.inner {
 								p.Go(func() {})
 							}
+							left.Done()
 						})
 					}
+					left.Wait()
 					p.Close()
 				}
 				perTask(b)

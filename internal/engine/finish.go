@@ -14,6 +14,7 @@ type Finish struct {
 	end    Job                   // done when nothing is left; the owner awaits it
 	left   atomic.Int64          // pieces that are not done, and one until the owner waits; publishers and thieves write, all load
 	latest atomic.Pointer[Piece] // the piece that was begun last; thieves store, the owner loads while it waits
+	waits  bool                  // Wait was called, and has not returned; the owner alone
 	_      [64]byte
 
 	// Each worker looks at it before each async.
@@ -52,13 +53,27 @@ func (f *Finish) Failure() error {
 	return nil
 }
 
-// Wait returns when all pieces of f are done. Its owner calls it, with nothing public.
+// Wait returns when all pieces of f are done. Its owner calls it, with nothing public. If
+// runtime.Goexit ends it, in a piece that w has helped with, it must be called again.
 func (f *Finish) Wait(w *Worker) {
-	if f.left.Load() == 1 || f.left.Add(-1) == 0 { // (R21)
-		return
+	if !f.waits {
+		if f.left.Load() == 1 { // (R21)
+			return
+		}
+		f.waits = true
+		if f.left.Add(-1) == 0 { // (R21)
+			f.over()
+			return
+		}
 	}
-	w.await(&f.end)
+	w.await(&f.end) // (R21) by way of (R20)
 	f.end.state.renew()
+	f.over()
+}
+
+// over makes f as it was before Wait.
+func (f *Finish) over() {
+	f.waits = false
 	f.left.Store(1)
 }
 
