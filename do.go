@@ -94,7 +94,7 @@ func callIn[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 //
 // If f panics or calls runtime.Goexit, Do drops the forks that no worker has taken and
 // waits for the others. Then a panic arrives as a [*PanicError], and a Goexit ends the
-// caller. A Do that forks nothing costs about as much as two uncontended mutexes. Do
+// caller. Do waits for the asyncs made in f, as [Worker.Finish] does. A Do that forks nothing costs about as much as two uncontended mutexes. Do
 // panics if f is nil or the pool is closed; [Pool.TryDo] returns an error instead.
 func (p *Pool) Do(f func(w *Worker)) {
 	needs(f != nil, "Do", "f")
@@ -102,4 +102,17 @@ func (p *Pool) Do(f func(w *Worker)) {
 	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	defer p.exit(w)
 	w.doAll(f)
+}
+
+// Do calls f, as [Pool.Do] does, on this worker. It lets a function that takes
+// a [Scope] be called from inside fork-join work. It does not wait for asyncs, which belong to
+// the [Worker.Finish] around it; see [Worker.Async].
+func (w *Worker) Do(f func(w *Worker)) {
+	needs(f != nil, "Do", "f")
+	if w.tasks.Engine.Newest() == nil {
+		openFinish(&w.tasks.Engine) // asyncs of f outlive it, and its panics
+	}
+	if err := w.tasks.Engine.Try(func() { f(w) }); err != nil {
+		panic(err)
+	}
 }

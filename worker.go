@@ -21,19 +21,6 @@ func asWorker(w *engine.Worker) *Worker { return w.Face.(*Worker) }
 // poolOf returns p as users know it.
 func poolOf(p *task.Pool) *Pool { return p.Self.(*Pool) }
 
-// Do calls f, as [Pool.Do] does, on this worker. It lets a function that takes
-// a [Scope] be called from inside fork-join work. It does not wait for asyncs, which belong to
-// the [Worker.Finish] around it; see [Worker.Async].
-func (w *Worker) Do(f func(w *Worker)) {
-	needs(f != nil, "Do", "f")
-	if w.tasks.Engine.Newest() == nil {
-		openFinish(&w.tasks.Engine) // asyncs of f outlive it, and its panics
-	}
-	if err := w.tasks.Engine.Try(func() { f(w) }); err != nil {
-		panic(err)
-	}
-}
-
 // Pool returns the pool that w works for.
 func (w *Worker) Pool() *Pool { return w.pool }
 

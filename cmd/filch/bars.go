@@ -80,7 +80,8 @@ func bars(rows []*row) (bs []bar) {
 		bs = append(bs,
 			bar{"a Join of closures", ns, 45, "ns", true},
 			bar{"allocations a Join", allocs, 2, "", true},
-			bar{"an empty Do", emptyDo(), 150, "ns", true})
+			bar{"an empty Do", emptyDo(), 150, "ns", true},
+			bar{"an Async of an empty function", async(), 15, "ns", true})
 	}
 	return bs
 }
@@ -159,6 +160,22 @@ func emptyDo() float64 {
 		}
 	})
 	return float64(r.T.Nanoseconds()) / float64(r.N)
+}
+
+// async measures an Async that does nothing, in nanoseconds, on one worker.
+func async() float64 {
+	const n = 1000
+	p := filch.New(filch.WithWorkers(1))
+	r := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			p.Do(func(w *filch.Worker) {
+				for range n {
+					w.Async(func(*filch.Worker) {})
+				}
+			})
+		}
+	})
+	return float64(r.T.Nanoseconds()) / float64(r.N) / n
 }
 
 // over returns how many times as long a took as b.

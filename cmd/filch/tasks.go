@@ -126,9 +126,21 @@ var taskPools = []taskPool{
 
 // taskLoad is what is measured of task pools: it runs a number of tasks.
 type taskLoad struct {
-	name  string
-	tasks int
-	run   func(start func() running, workers int) (note string)
+	name   string
+	tasks  int
+	run    func(start func() running, workers int) (note string)
+	asyncs func(w *filch.Worker) // the same as asyncs of one Do, or nil
+}
+
+// asyncs is filch where the tasks are asyncs: it runs those loads that have such a form.
+var asyncs = taskPool{name: "filch-async"}
+
+// pools returns those that run l.
+func (l taskLoad) pools() []taskPool {
+	if l.asyncs == nil {
+		return taskPools
+	}
+	return append(slices.Clip(taskPools), asyncs)
 }
 
 func nothing(context.Context) {}
@@ -150,7 +162,7 @@ func spinFor(n int) taskFunc {
 
 // flood submits n tasks from one goroutine, while workers run them.
 func flood(n int, f taskFunc) taskLoad {
-	return taskLoad{"", n, func(start func() running, _ int) string {
+	return taskLoad{tasks: n, run: func(start func() running, _ int) string {
 		r := start()
 		submit := r.prepare(f)
 		for range n {
@@ -163,7 +175,7 @@ func flood(n int, f taskFunc) taskLoad {
 
 // apart submits n tasks while all workers are held up, and drains then.
 func apart(n int) taskLoad {
-	return taskLoad{"", n, func(start func() running, workers int) string {
+	return taskLoad{tasks: n, run: func(start func() running, workers int) string {
 		r := start()
 		var held sync.WaitGroup
 		gate := make(chan bool)
@@ -187,7 +199,8 @@ func apart(n int) taskLoad {
 
 // recursive has outer tasks that submit inner ones each.
 func recursive(outer, inner int) taskLoad {
-	return taskLoad{"", outer * (1 + inner), func(start func() running, _ int) string {
+	load := taskLoad{tasks: outer * (1 + inner)}
+	load.run = func(start func() running, _ int) string {
 		r := start()
 		var left sync.WaitGroup
 		left.Add(outer)
@@ -204,13 +217,23 @@ func recursive(outer, inner int) taskLoad {
 		left.Wait()
 		r.drain()
 		return ""
-	}}
+	}
+	load.asyncs = func(w *filch.Worker) {
+		for range outer {
+			w.Async(func(w *filch.Worker) {
+				for range inner {
+					w.Async(func(*filch.Worker) {})
+				}
+			})
+		}
+	}
+	return load
 }
 
 // nested has tasks that wait for tasks: at each node of a binary tree, one branch
 // is a task, and the other a call.
 func nested(depth int) taskLoad {
-	return taskLoad{"", 1 << depth, func(start func() running, _ int) string {
+	return taskLoad{tasks: 1 << depth, run: func(start func() running, _ int) string {
 		r := start()
 		both := r.both
 		if both == nil {
@@ -252,17 +275,22 @@ var taskLoads = []taskLoad{
 // benchTasks measures task pools, and writes a table, or rows to a report.
 func benchTasks(out, progress io.Writer, workers, runs int) []*row {
 	var rows []*row
-	bar := newProgress(progress, len(taskLoads)*(1+runs)*len(taskPools))
+	steps := 0
+	for _, l := range taskLoads {
+		steps += (1 + runs) * len(l.pools())
+	}
+	bar := newProgress(progress, steps)
 	for _, l := range taskLoads {
 		var group []*row
-		for range taskPools {
+		pools := l.pools()
+		for range pools {
 			group = append(group, &row{Workload: "tasks", Size: l.name, Workers: workers, OK: true, Forks: int64(l.tasks)})
 		}
 		for i := range runs + 1 {
-			for k := range taskPools {
-				k = (k + i) % len(taskPools)
+			for k := range pools {
+				k = (k + i) % len(pools)
 				r := group[k]
-				r.Executor = taskPools[k].name
+				r.Executor = pools[k].name
 				bar.step("tasks "+l.name, 1)
 				if taskGuard.failed(r.Note) {
 					continue
@@ -270,7 +298,7 @@ func benchTasks(out, progress io.Writer, workers, runs int) []*row {
 				runtime.GC()
 				before := takeSample(0)
 				begin := time.Now()
-				note := l.guarded(taskPools[k], workers)
+				note := l.guarded(pools[k], workers)
 				took := time.Since(begin)
 				s := takeSample(0).minus(before)
 				r.Note = note
@@ -304,6 +332,12 @@ func (r *row) summarize() {
 // guarded runs l on p, and does not wait for ever.
 func (l taskLoad) guarded(p taskPool, workers int) string {
 	return taskGuard.run(func() string {
+		if p.start == nil {
+			pool := filch.New(filch.WithWorkers(workers))
+			pool.Do(l.asyncs)
+			_ = pool.Close()
+			return ""
+		}
 		return l.run(func() running { return p.start(workers) }, workers)
 	})
 }

@@ -67,7 +67,7 @@ func (f *Finish) Wait(w *Worker) {
 		}
 	}
 	w.await(&f.end) // (R21) by way of (R20)
-	f.end.state.renew()
+	_ = f.end.state.renew()
 	f.over()
 }
 

@@ -126,6 +126,18 @@ var mutations = []mutation{
 	{"ChaseLev: bottom before the value", "ChaseLev", []Edit{{"deque/chaselev.go",
 		"\t*o.ring.at(o.bottom) = v\n\to.bottom++\n\to.s.bottom.Store(o.bottom)", "\to.bottom++\n\to.s.bottom.Store(o.bottom)\n\t*o.ring.at(o.bottom - 1) = v\n\t//"}}},
 
+	{"finish: a piece is not counted", "Pool/.*(async|finish)", []Edit{{"internal/engine/finish.go",
+		"\tf.left.Add(1) // before anybody can be done with it\n", ""}}},
+	{"finish: a piece is done before it has run", "Pool/.*(async|finish)", []Edit{{"internal/engine/finish.go",
+		"\tp.Body.Run(w, f)\n", "\tif f.left.Add(-1) == 0 {\n\t\tw.complete(&f.end)\n\t}\n\tp.Body.Run(w, f)\n"}, {"internal/engine/finish.go",
+		"\tif f.left.Add(-1) == 0 { // (W21)", "\tif false { // (W21)"}}},
+	{"finish: the last piece wakes nobody", "Pool/.*(async|finish)", []Edit{{"internal/engine/finish.go",
+		"\t\tw.complete(&f.end)\n", ""}}},
+	{"finish: the owner does not look whether it is the last", "Pool/.*(async|finish)", []Edit{{"internal/engine/finish.go",
+		"if f.left.Add(-1) == 0 { // (R21)", "if f.left.Add(-1); false { // (R21)"}}},
+	{"finish: a thief leaves what its asyncs have queued", "Pool/.*(async|finish)", []Edit{{"async.go",
+		"\ta.drain()\n\tb.returned = true\n\ta.leave()\n", "\ta.newest--\n\ta.ring[a.newest&uint(len(a.ring)-1)](asWorker(w))\n\tb.returned = true\n\ta.leave()\n"}}},
+
 	{"idle: whoever leaves does not look for work", "Pool/tasks from two$", []Edit{{"internal/engine/places.go",
 		"\t\tp.MatchWork()\n\t}\n}\n\n// MatchWork", "\t}\n}\n\n// MatchWork"}}},
 	{"idle: whoever leaves looks before it lowers the count", "Pool/tasks from two$", []Edit{{"internal/engine/places.go",

@@ -19,6 +19,21 @@ type poolProgram struct {
 
 var background = context.Background()
 
+// read reads the first k, which no thread may write any more.
+func (n *ran) read(k int) {
+	for i := range k {
+		sched.Reads(&n[i])
+	}
+}
+
+// async returns what counts one more.
+func async(n *ran, i int) func(w *filch.Worker) {
+	return func(*filch.Worker) {
+		sched.Writes(&n[i])
+		n[i]++
+	}
+}
+
 // tree is a recursion that forks.
 var tree = filch.NewFunc(func(f *filch.Frame[node, int], n node) int {
 	if n.depth == 0 {
@@ -254,6 +269,77 @@ var poolPrograms = []poolProgram{
 			return 0
 		})
 		r.Go(func() { fn.Call(p, 0) })
+		return func() error { return n.want(1, 1, 1) }
+	}},
+	{"an async", 2, nil, 3, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() {
+			p.Do(func(w *filch.Worker) { w.Async(async(n, 0)) })
+			n.read(1)
+		})
+		return func() error { return n.want(1) }
+	}},
+	{"asyncs", 2, nil, 2, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() {
+			p.Do(func(w *filch.Worker) {
+				w.Async(async(n, 0))
+				w.Async(async(n, 1))
+			})
+			n.read(2)
+		})
+		return func() error { return n.want(1, 1) }
+	}},
+	{"asyncs, three workers", 3, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() {
+			p.Do(func(w *filch.Worker) {
+				w.Async(async(n, 0))
+				w.Async(async(n, 1))
+				w.Async(async(n, 2))
+			})
+			n.read(3)
+		})
+		return func() error { return n.want(1, 1, 1) }
+	}},
+	// The first is stolen, and what it queues is stolen from the thief, or not.
+	{"asyncs of a stolen one", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		var stolen sched.Bool
+		r.Go(func() {
+			p.Do(func(w *filch.Worker) {
+				w.Finish(func(w *filch.Worker) {
+					w.Async(func(w *filch.Worker) {
+						stolen.Store(true)
+						w.Async(async(n, 0))
+						w.Async(async(n, 1))
+						w.Poll()
+						async(n, 2)(w)
+					})
+					for seen := sched.Seen(); !stolen.Load(); seen = sched.Seen() {
+						w.Poll()
+						sched.Await(seen)
+					}
+				})
+				n.read(3)
+			})
+		})
+		return func() error { return n.want(1, 1, 1) }
+	}},
+	// The Finish in what was stolen waits for its own alone, and the thief is helped with them.
+	{"finish in an async", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		r.Go(func() {
+			p.Do(func(w *filch.Worker) {
+				w.Async(func(w *filch.Worker) {
+					w.Finish(func(w *filch.Worker) { w.Async(async(n, 0)) })
+					n.read(1)
+					async(n, 1)(w)
+				})
+				w.Async(async(n, 2))
+			})
+			n.read(3)
+		})
 		return func() error { return n.want(1, 1, 1) }
 	}},
 	{"two callers", 2, nil, 0, forks(1, 2, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
