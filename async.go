@@ -157,8 +157,8 @@ func (a *asyncs) drain() {
 		}
 		a.newest--
 		slot := &a.ring[a.newest&uint(len(a.ring)-1)]
-		f := *slot
-		*slot = nil                                        // it is released when it has run
+		f := *slot // released once it runs
+		*slot = nil
 		if atomic.LoadUint32(&a.w.Demand) != engine.None { // (R12)
 			a.w.Answer()
 		}

@@ -562,6 +562,51 @@ func TestForksAmongAsyncs(t *testing.T) {
 	}
 }
 
+// A worker that waits for a fork, with asyncs in its deque that are younger, does not help: what
+// it helps with could take the asyncs for its own.
+func TestAJoinAmongAsyncsDoesNotHelp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2))
+		var in atomic.Pointer[filch.Worker] // that runs the fork
+		begun := make(chan bool)
+		spin := func(w *filch.Worker) {
+			for range 3000 {
+				w.Poll()
+				runtime.Gosched()
+			}
+		}
+		filch.NewFunc(func(f *filch.Frame[int, int], arg int) int {
+			w := f.Worker()
+			switch arg {
+			case 0:
+				w.Finish(func(w *filch.Worker) {
+					h := f.Fork(1)
+					<-begun
+					for range 3 {
+						w.Async(func(w *filch.Worker) {
+							if in.Load() == w {
+								t.Error("an async runs on top of a fork that it is no part of")
+							}
+						})
+					}
+					f.Join(h)
+				})
+			case 1:
+				in.Store(w)
+				close(begun)
+				h := f.Fork(2)
+				spin(w)
+				f.Join(h)
+				in.Store(nil)
+			case 2:
+				spin(w)
+			}
+			return 0
+		}).Call(p, 0)
+		atRest(t, p)
+	})
+}
+
 // asyncPlaces are where an async may run: on the worker that queued it, or on a thief.
 var asyncPlaces = []struct {
 	name    string
