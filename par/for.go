@@ -40,6 +40,8 @@ func (f forBody) run(lo, hi int) {
 // If f blocks on a network or a file, let another worker take over meanwhile:
 //
 //	s.Do(func(w *filch.Worker) { w.Blocking(func() { … }) })
+//
+// If f makes asyncs, it opens a [filch.Worker.Finish] for them in the same way.
 func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option) {
 	check("ForScope", s)
 	checkNumber("ForScope", "n", n)
