@@ -78,6 +78,8 @@ func (w *Worker) doAll(f func(w *Worker)) {
 	e := &w.tasks.Engine
 	e.CheckUse()
 	b := finishing{w: e, before: e.Checkpoint()}
+	w.joins = true
+	defer func() { w.joins = false }()
 	defer b.end()
 	f(w)
 	b.join()
@@ -124,6 +126,9 @@ func openFinish(w *engine.Worker) *asyncs {
 func (w *Worker) openAsyncs() *asyncs {
 	if w.tasks.Engine.Newest() != nil {
 		panic("filch: Async without a Finish: what is forked, and the body of a Func, Chain or loop, opens a Finish of its own")
+	}
+	if !w.joins {
+		panic("filch: Async on a Worker after the call that it was handed to")
 	}
 	return openFinish(&w.tasks.Engine)
 }

@@ -832,6 +832,22 @@ func TestAMutexHeldAroundAFinish(t *testing.T) {
 	}
 }
 
+// An Async on a worker after its Do is told, and the next Do on that worker is none the worse.
+func TestAsyncAfterDoIsTold(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	var leaked *filch.Worker
+	p.Do(func(w *filch.Worker) { leaked = w })
+	if got := recovered(func() { leaked.Async(nop) }); !strings.Contains(got, "after the call") {
+		t.Errorf("%q", got)
+	}
+	leaked.Do(nop)
+	var ran atomic.Int64
+	p.Do(spread(&ran, 2, 2))
+	if n := ran.Load(); n != 7 {
+		t.Errorf("%d of 7 have run", n)
+	}
+}
+
 // Arguments that are nil are told.
 func TestNilAsyncsAreTold(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))

@@ -109,7 +109,7 @@ func (p *Pool) Do(f func(w *Worker)) {
 // the [Worker.Finish] around it; see [Worker.Async].
 func (w *Worker) Do(f func(w *Worker)) {
 	needs(f != nil, "Do", "f")
-	if w.tasks.Engine.Newest() == nil {
+	if w.joins && w.tasks.Engine.Newest() == nil {
 		openFinish(&w.tasks.Engine) // asyncs of f outlive it, and its panics
 	}
 	if err := w.tasks.Engine.Try(func() { f(w) }); err != nil {

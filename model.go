@@ -62,6 +62,7 @@ type Worker struct {
 	pool  *Pool
 	shown atomic.Pointer[Progress] // the owner writes, Dump loads
 	waits waits                    // that are made in its seats
+	joins bool                     // it is in a Do that waits for asyncs; only the owner touches it
 }
 
 // taskContext is the context that a task is called with: that of the submitter
