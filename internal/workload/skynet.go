@@ -27,7 +27,7 @@ var skynet = &Workload{
 			Forks:  int64(n - 1),
 			Serial: func() string { return itoa(serialSky(0, n)) },
 			Func:   func(p *filch.Pool) string { return itoa(skyFunc.Call(p, root)) },
-			Chain:  func(p *filch.Pool) string { return itoa(skyChain.Call(p, root)) },
+			Chain:  func(p *filch.Pool) string { return itoa(skyChain.Call(p, skyRest{0, n, 10})) },
 			Closures: func(w *filch.Worker, both Both) string {
 				return itoa(closureSky(w, both, 0, n))
 			},
@@ -40,17 +40,16 @@ func serialSky(first, size int) int64 {
 		return int64(first)
 	}
 	sum := int64(0)
-	for i := range 10 {
-		sum += serialSky(first+i*(size/10), size/10)
+	size /= 10
+	for range 10 {
+		sum += serialSky(first, size)
+		first += size
 	}
 	return sum
 }
 
-// sky is a node with size leaves, numbered from first, of whose children the
-// first few are left out.
-type sky struct{ first, size, without int }
-
-func (s sky) child(i int) sky { return sky{first: s.first + i*(s.size/10), size: s.size / 10} }
+// sky is a node with size leaves, numbered from first.
+type sky struct{ first, size int }
 
 var skyFunc = filch.NewFunc(skyBody)
 
@@ -59,27 +58,36 @@ func skyBody(f *filch.Frame[sky, int64], s sky) int64 {
 		return int64(s.first)
 	}
 	var hs [9]filch.Fork
+	child := sky{first: s.first, size: s.size / 10}
 	for i := range hs {
-		hs[i] = f.Fork(s.child(i + 1))
+		child.first += child.size
+		hs[i] = f.Fork(child)
 	}
-	sum := skyBody(f, s.child(0))
+	child.first = s.first
+	sum := skyBody(f, child)
 	for i := len(hs) - 1; i >= 0; i-- {
 		sum += f.Join(hs[i])
 	}
 	return sum
 }
 
+// skyRest is a node with size leaves, of which only the last children are left, with
+// leaves from first on.
+type skyRest struct{ first, size, children int }
+
 var skyChain = filch.NewChain(skyLink)
 
-func skyLink(l *filch.Link[sky, int64], s sky) int64 {
+func skyLink(l *filch.Link[skyRest, int64], s skyRest) int64 {
 	if s.size == 1 {
 		return int64(s.first)
 	}
 	sum := int64(0)
+	size := s.size / 10
 	for {
-		child := s.child(s.without)
-		s.without++
-		if s.without == 10 {
+		child := skyRest{s.first, size, 10}
+		s.first += size
+		s.children--
+		if s.children == 0 {
 			return sum + skyLink(l, child)
 		}
 		l.Fork(s)
@@ -95,8 +103,9 @@ func closureSky(w *filch.Worker, both Both, first, size int) int64 {
 		return int64(first)
 	}
 	var sums [10]int64
+	size /= 10
 	split(w, both, 0, 10, func(w *filch.Worker, i int) {
-		sums[i] = closureSky(w, both, first+i*(size/10), size/10)
+		sums[i] = closureSky(w, both, first+i*size, size)
 	})
 	sum := int64(0)
 	for _, s := range sums {

@@ -35,9 +35,9 @@ var mergesort = &Workload{
 		if err != nil {
 			return nil, err
 		}
-		j.Serial = func() string { serialMergeSort(s.a, s.tmp); return "" }
-		j.Func = func(p *filch.Pool) string { mergeSortFunc.Call(p, *s); return "" }
-		j.Closures = func(w *filch.Worker, both Both) string { closureMergeSort(w, both, s.a, s.tmp); return "" }
+		j.Serial = func() string { serialMergeSort(s.a, s.tmp, false); return "" }
+		j.Func = func(p *filch.Pool) string { mergeSortFunc.Call(p, part{s, 0, int32(len(s.a)), false}); return "" }
+		j.Closures = func(w *filch.Worker, both Both) string { closureMergeSort(w, both, s.a, s.tmp, false); return "" }
 		return j, nil
 	},
 }
@@ -88,31 +88,32 @@ func insertionSort(a []int64) {
 	}
 }
 
-// partition puts small values first and returns both parts, neither of them
-// the whole. This is Hoare's scheme with the median of three as the pivot.
+// partition puts what is less than a pivot first, then the pivot, and returns what is
+// before and behind it. This is Lomuto's scheme with the median of three, and without a
+// branch that the processor cannot foresee: on random numbers three times as fast as
+// Hoare's. Many equal numbers would make it slow; here there are none.
 func partition(a []int64) (lo, hi []int64) {
 	n := len(a)
 	x, y, z := a[0], a[n/2], a[n-1]
 	pivot := max(min(x, y), min(max(x, y), z))
-	i, j := 0, n-1
-	for {
-		for a[i] < pivot {
-			i++
-		}
-		for a[j] > pivot {
-			j--
-		}
-		if i >= j {
-			break
-		}
-		a[i], a[j] = a[j], a[i]
-		i++
-		j--
+	switch pivot {
+	case y:
+		a[0], a[n/2] = a[n/2], a[0]
+	case z:
+		a[0], a[n-1] = a[n-1], a[0]
 	}
-	if i == 0 {
-		i = 1
+	rest, less := a[1:], 0
+	for i, v := range rest {
+		rest[i] = rest[less]
+		rest[less] = v
+		one := 0
+		if v < pivot {
+			one = 1
+		}
+		less += one
 	}
-	return a[:i], a[i:]
+	a[0], a[less] = a[less], a[0]
+	return a[:less], a[less+1:]
 }
 
 func serialQuick(a []int64) {
@@ -149,44 +150,71 @@ func closureQuick(w *filch.Worker, both Both, a []int64) {
 		func(w *filch.Worker) { closureQuick(w, both, hi) })
 }
 
-// merge merges a and b, which are sorted, into to.
+// merge merges a and b, which are sorted, into to. It has no branch that the processor
+// cannot foresee.
 func merge(to, a, b []int64) {
-	for len(a) > 0 && len(b) > 0 {
-		if b[0] < a[0] {
-			to[0], b = b[0], b[1:]
-		} else {
-			to[0], a = a[0], a[1:]
+	i, j, k := 0, 0, 0
+	for i < len(a) && j < len(b) && k < len(to) {
+		x, y := a[i], b[j]
+		to[k] = min(x, y)
+		k++
+		second := 0
+		if y < x {
+			second = 1
 		}
-		to = to[1:]
+		j += second
+		i += 1 - second
 	}
-	copy(to[copy(to, a):], b)
+	k += copy(to[k:], a[i:])
+	copy(to[k:], b[j:])
 }
 
-func serialMergeSort(a, tmp []int64) {
+// serialMergeSort sorts a, and leaves the result in tmp if over. Its halves change sides
+// at each level, so that nothing is copied but the smallest parts.
+func serialMergeSort(a, tmp []int64, over bool) {
 	if len(a) <= fewToSort {
-		insertionSort(a)
+		sortFew(a, tmp, over)
 		return
 	}
 	n := len(a) / 2
-	serialMergeSort(a[:n], tmp[:n])
-	serialMergeSort(a[n:], tmp[n:])
-	copy(tmp, a)
+	serialMergeSort(a[:n], tmp[:n], !over)
+	serialMergeSort(a[n:], tmp[n:], !over)
+	if over {
+		a, tmp = tmp, a
+	}
 	merge(a, tmp[:n], tmp[n:])
+}
+
+func sortFew(a, tmp []int64, over bool) {
+	insertionSort(a)
+	if over {
+		copy(tmp, a)
+	}
+}
+
+// part is a part of what to sort, from lo to hi: three words, where two slices are six.
+type part struct {
+	of     *toSort
+	lo, hi int32
+	over   bool
 }
 
 var mergeSortFunc = filch.NewFunc(mergeSortBody)
 
-func mergeSortBody(f *filch.Frame[toSort, struct{}], s toSort) struct{} {
-	a, tmp := s.a, s.tmp
+func mergeSortBody(f *filch.Frame[part, struct{}], p part) struct{} {
+	a, tmp := p.of.a[p.lo:p.hi], p.of.tmp[p.lo:p.hi]
 	if len(a) <= fewToSort {
-		insertionSort(a)
+		sortFew(a, tmp, p.over)
 		return struct{}{}
 	}
 	n := len(a) / 2
-	h := f.Fork(toSort{a[n:], tmp[n:]})
-	mergeSortBody(f, toSort{a[:n], tmp[:n]})
+	mid := p.lo + int32(n)
+	h := f.Fork(part{p.of, mid, p.hi, !p.over})
+	mergeSortBody(f, part{p.of, p.lo, mid, !p.over})
 	f.Join(h)
-	copy(tmp, a)
+	if p.over {
+		a, tmp = tmp, a
+	}
 	if len(a) <= fewToMerge {
 		merge(a, tmp[:n], tmp[n:])
 		return struct{}{}
@@ -224,16 +252,18 @@ func mergeBody(f *filch.Frame[toMerge, struct{}], m toMerge) struct{} {
 	return f.Join(h)
 }
 
-func closureMergeSort(w *filch.Worker, both Both, a, tmp []int64) {
+func closureMergeSort(w *filch.Worker, both Both, a, tmp []int64, over bool) {
 	if len(a) <= fewToSort {
-		insertionSort(a)
+		sortFew(a, tmp, over)
 		return
 	}
 	n := len(a) / 2
 	both(w,
-		func(w *filch.Worker) { closureMergeSort(w, both, a[:n], tmp[:n]) },
-		func(w *filch.Worker) { closureMergeSort(w, both, a[n:], tmp[n:]) })
-	copy(tmp, a)
+		func(w *filch.Worker) { closureMergeSort(w, both, a[:n], tmp[:n], !over) },
+		func(w *filch.Worker) { closureMergeSort(w, both, a[n:], tmp[n:], !over) })
+	if over {
+		a, tmp = tmp, a
+	}
 	closureMerge(w, both, toMerge{a, tmp[:n], tmp[n:]})
 }
 

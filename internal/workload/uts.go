@@ -19,15 +19,18 @@ var uts = &Workload{
 	Sizes:   slices.Sorted(maps.Keys(utsTrees)),
 	Default: []Default{{Size: "T1/7"}, {Size: "T1/9", Heavy: true}},
 	Prepare: func(size string, _ Env) (*Job, error) {
-		t, ok := utsTrees[size]
+		known, ok := utsTrees[size]
 		if !ok {
 			return nil, fmt.Errorf("uts: unknown size %q; there are %v", size, slices.Sorted(maps.Keys(utsTrees)))
 		}
-		root := utsNode{tree: t, state: t.rootState()}
-		root.todo = t.children(root.state, 0)
+		copied := *known
+		t := &copied
+		t.logP = math.Log(1 - 1/(1+t.b0))
+		state := t.rootState()
+		root := t.node(&state, 0)
 		return &Job{
 			Want:   t.want.String(),
-			Serial: func() string { return serialUTS(t, root.state, 0).String() },
+			Serial: func() string { return serialUTS(t, &state, 0).String() },
 			Func:   func(p *filch.Pool) string { return utsFunc.Call(p, root).String() },
 			Chain:  func(p *filch.Pool) string { return utsChain.Call(p, root).String() },
 			Closures: func(w *filch.Worker, both Both) string {
@@ -45,6 +48,7 @@ type utsTree struct {
 	m     int
 	seed  uint32
 	want  utsCount
+	logP  float64 // log(1-p) with p = 1/(1+b0), which is the same for all nodes
 }
 
 var utsTrees = map[string]*utsTree{
@@ -74,7 +78,7 @@ func (s *utsState) child(i int) utsState {
 }
 
 // children returns the number of children of a node.
-func (t *utsTree) children(s utsState, height int) int {
+func (t *utsTree) children(s *utsState, height int) int {
 	u := float64(binary.BigEndian.Uint32(s[16:])&math.MaxInt32) / (1 << 31)
 	switch {
 	case t.q > 0 && height == 0:
@@ -84,8 +88,7 @@ func (t *utsTree) children(s utsState, height int) int {
 	case t.q > 0 || height >= t.depth:
 		return 0
 	}
-	p := 1 / (1 + t.b0)
-	return int(math.Log(1-u) / math.Log(1-p))
+	return int(math.Log(1-u) / t.logP)
 }
 
 type utsCount struct{ nodes, leaves, depth int }
@@ -98,38 +101,61 @@ func (c utsCount) plus(d utsCount) utsCount {
 	return utsCount{c.nodes + d.nodes, c.leaves + d.leaves, max(c.depth, d.depth)}
 }
 
-// utsNode is a node, of whose children only the first few are to be walked.
+// utsNode is a node, of whose children only the first few are to be walked. It is four
+// words, so that it is passed in registers.
 type utsNode struct {
-	tree   *utsTree
-	state  utsState
-	height int32
-	todo   int
+	tree       *utsTree
+	begin, mid uint64 // the first 16 bytes of the state
+	rest       uint64 // its last 4 bytes, 16 bits for the height, and 16 for the children to be walked
 }
 
+func (t *utsTree) node(s *utsState, height int) utsNode {
+	return utsNode{
+		tree:  t,
+		begin: binary.BigEndian.Uint64(s[0:]),
+		mid:   binary.BigEndian.Uint64(s[8:]),
+		rest:  uint64(binary.BigEndian.Uint32(s[16:]))<<32 | uint64(height)<<16 | uint64(t.children(s, height)),
+	}
+}
+
+func (n utsNode) todo() int   { return int(n.rest & 0xffff) }
+func (n utsNode) height() int { return int(n.rest >> 16 & 0xffff) }
+
 // child returns the last child to be walked.
-func (n *utsNode) child() utsNode {
-	c := utsNode{tree: n.tree, state: n.state.child(n.todo - 1), height: n.height + 1}
-	c.todo = c.tree.children(c.state, int(c.height))
-	return c
+func (n utsNode) child() utsNode {
+	var s utsState
+	binary.BigEndian.PutUint64(s[0:], n.begin)
+	binary.BigEndian.PutUint64(s[8:], n.mid)
+	binary.BigEndian.PutUint32(s[16:], uint32(n.rest>>32))
+	c := s.child(n.todo() - 1)
+	return n.tree.node(&c, n.height()+1)
+}
+
+// skip returns the node without the last child to be walked.
+func (n utsNode) skip() utsNode {
+	n.rest--
+	return n
 }
 
 // count counts the node alone.
-func (n *utsNode) count() utsCount {
-	c := utsCount{nodes: 1, depth: int(n.height)}
-	if n.todo == 0 {
+func (n utsNode) count() utsCount {
+	c := utsCount{nodes: 1, depth: n.height()}
+	if n.todo() == 0 {
 		c.leaves = 1
 	}
 	return c
 }
 
-func serialUTS(t *utsTree, s utsState, height int) utsCount {
+func serialUTS(t *utsTree, s *utsState, height int) utsCount {
 	c := utsCount{nodes: 1, depth: height}
 	n := t.children(s, height)
 	if n == 0 {
 		c.leaves = 1
 	}
+	var child utsState // declared in the loop, it would be allocated for each call
 	for i := range n {
-		c = c.plus(serialUTS(t, s.child(i), height+1))
+		child = s.child(i)
+		c = c.plus(serialUTS(t, &child, height+1))
 	}
 	return c
 }
@@ -138,12 +164,12 @@ var utsFunc = filch.NewFunc(utsBody)
 
 func utsBody(f *filch.Frame[utsNode, utsCount], n utsNode) utsCount {
 	c := n.count()
-	if n.todo == 0 {
+	if n.todo() == 0 {
 		return c
 	}
 	var few [16]filch.Fork
 	hs := few[:0]
-	for ; n.todo > 1; n.todo-- {
+	for ; n.todo() > 1; n = n.skip() {
 		hs = append(hs, f.Fork(n.child()))
 	}
 	c = c.plus(utsBody(f, n.child()))
@@ -159,9 +185,9 @@ var utsChain = filch.NewChain(utsLink)
 // are left, and the node if there is none.
 func utsLink(l *filch.Link[utsNode, utsCount], n utsNode) utsCount {
 	c := n.count()
-	for n.todo > 1 {
+	for n.todo() > 1 {
 		child := n.child()
-		n.todo--
+		n = n.skip()
 		l.Fork(n)
 		c = c.plus(utsLink(l.Next(), child))
 		if !l.TakeBack() {
@@ -170,7 +196,7 @@ func utsLink(l *filch.Link[utsNode, utsCount], n utsNode) utsCount {
 			return c.plus(rest)
 		}
 	}
-	if n.todo == 1 {
+	if n.todo() == 1 {
 		c = c.plus(utsLink(l, n.child()))
 	}
 	return c
@@ -178,14 +204,14 @@ func utsLink(l *filch.Link[utsNode, utsCount], n utsNode) utsCount {
 
 func closureUTS(w *filch.Worker, both Both, n utsNode) utsCount {
 	c := n.count()
-	if n.todo == 0 {
+	if n.todo() == 0 {
 		return c
 	}
-	counts := make([]utsCount, n.todo)
-	split(w, both, 0, n.todo, func(w *filch.Worker, i int) {
-		child := n
-		child.todo = i + 1
-		counts[i] = closureUTS(w, both, child.child())
+	counts := make([]utsCount, n.todo())
+	split(w, both, 0, n.todo(), func(w *filch.Worker, i int) {
+		upTo := n
+		upTo.rest -= uint64(n.todo() - 1 - i)
+		counts[i] = closureUTS(w, both, upTo.child())
 	})
 	for _, d := range counts {
 		c = c.plus(d)

@@ -69,7 +69,7 @@ func (j *Job) runTasks() string {
 type Both func(w *filch.Worker, a, b func(w *filch.Worker))
 
 // All are the workloads, in the order to show them.
-var All = []*Workload{fib, nqueens, skynet, treesum, integrate, quicksort, mergesort, matmul, uts, goparse, pizza}
+var All = []*Workload{fib, wide, nqueens, skynet, treesum, integrate, quicksort, mergesort, matmul, uts, goparse, pizza}
 
 // Find returns the workload of that name.
 func Find(name string) (*Workload, error) {

@@ -14,6 +14,7 @@ import (
 // small are sizes to test with.
 var small = map[string][]string{
 	"fib":       {"0", "1", "2", "18"},
+	"wide":      {"4", "5", "8"},
 	"nqueens":   {"1", "2", "3", "4", "7"},
 	"skynet":    {"1", "10", "1000"},
 	"treesum":   {"1", "127"},
@@ -153,6 +154,7 @@ func TestKnownAnswers(t *testing.T) {
 		{"nqueens", "12", "14200"}, {"nqueens", "13", "73712"}, {"nqueens", "14", "365596"},
 		{"skynet", "1000000", "499999500000"},
 		{"integrate", "100", "25005000"},
+		{"integrate", "10000", "2500000050000000"},
 		{"uts", "T1", "4130071 nodes, 3305118 leaves, depth 10"},
 		{"uts", "T3", "4112897 nodes, 3599034 leaves, depth 1572"},
 		{"uts", "T1L", "102181082 nodes, 81746377 leaves, depth 13"},
@@ -169,7 +171,7 @@ func TestKnownAnswers(t *testing.T) {
 			t.Errorf("%s %s: %s, not %s", c.workload, c.size, j.Want, c.want)
 		}
 		// The serial program says so too, where it takes but a moment.
-		if !testing.Short() && c.size != "40" && c.size != "14" && c.size != "T1L" {
+		if !testing.Short() && c.size != "40" && c.size != "14" && c.size != "10000" && c.size != "T1L" {
 			if j.Load != nil {
 				j.Load()
 			}
@@ -187,6 +189,7 @@ func TestBadSizes(t *testing.T) {
 	for _, c := range []struct{ workload, size, input, want string }{
 		{"fib", "x", "", `fib: size "x" is not a number from 0 to 50`},
 		{"fib", "51", "", "not a number from 0 to 50"},
+		{"wide", "3", "", `wide: unknown size "3"; there are 4, 5 and 8 words`},
 		{"nqueens", "0", "", "nqueens: size"},
 		{"skynet", "500", "", "not a power of ten"},
 		{"treesum", "1024", "", "not one less than a power of two"},
@@ -208,7 +211,7 @@ func TestBadSizes(t *testing.T) {
 			t.Errorf("%s %q: %v", c.workload, c.size, err)
 		}
 	}
-	if _, err := Find("fob"); err == nil || !strings.Contains(err.Error(), `"fob"; there are fib, nqueens`) {
+	if _, err := Find("fob"); err == nil || !strings.Contains(err.Error(), `"fob"; there are fib, wide, nqueens`) {
 		t.Error(err)
 	}
 	if _, err := FindExecutor("filsh"); err == nil || !strings.Contains(err.Error(), `"filsh"; there are serial, goroutine`) {
