@@ -1,19 +1,23 @@
 # What takes more than one command.
 
 # The figures in README.md and docs/bench, from this machine, which should be idle.
+figures: BENCH = go run -pgo=off ./cmd/filch bench
 figures:
 	mkdir -p docs/bench
-	go run ./cmd/filch bench --json docs/bench/all.json > docs/bench/all.txt
-	go run ./cmd/filch bench tasks --json docs/bench/tasks.json > docs/bench/tasks.txt
-	go run ./cmd/filch bench sssp --json docs/bench/sssp.json > docs/bench/sssp.txt
+	$(BENCH) --json docs/bench/all.json > docs/bench/all.txt
+	$(BENCH) wide --json docs/bench/wide.json > docs/bench/wide.txt
+	$(BENCH) fib treesum nqueens skynet integrate uts --builds --runs 9 --executors at-once,filch,filch-call,filch-chain \
+		--size fib=27,treesum=1023,nqueens=11,skynet=100000,integrate=25,uts=T1/7 --json docs/bench/pgo.json > docs/bench/pgo.txt
+	$(BENCH) tasks --json docs/bench/tasks.json > docs/bench/tasks.txt
+	$(BENCH) sssp --json docs/bench/sssp.json > docs/bench/sssp.txt
 	go test -run - -bench . -count 5 -benchtime 0.2s ./ordered ./internal/queue > docs/bench/ordered.txt
 	go test -run - -bench Rank -benchtime 300000x ./ordered >> docs/bench/ordered.txt
 	go test -run - -bench MillionTasks -count 5 . >> docs/bench/ordered.txt
-	go run ./cmd/filch bench par --json docs/bench/par.json > docs/bench/par.txt
+	$(BENCH) par --json docs/bench/par.json > docs/bench/par.txt
 	go test -run - -bench SortInputs -benchtime 5x ./par > docs/bench/sort.txt
-	go run ./cmd/filch bench par --size 10,100,1000 --markdown > docs/bench/par-small.md
+	$(BENCH) par --size 10,100,1000 --markdown > docs/bench/par-small.md
 	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/par-small.md' docs/choosing.md
-	go run ./cmd/filch bench fib nqueens skynet integrate treesum uts quicksort mergesort matmul goparse pizza \
+	$(BENCH) fib nqueens skynet integrate treesum uts quicksort mergesort matmul goparse pizza \
 		--size fib=27,nqueens=11,skynet=100000,integrate=25,treesum=131071,uts=T1/7 \
 		--size quicksort=1000000,mergesort=1000000,matmul=512,goparse=sample,pizza=1/10 \
 		--executors goroutine,semaphore,basic,filch-join,filch,filch-chain --workers 2 --runs 9 \
@@ -21,6 +25,15 @@ figures:
 	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/summary.md' README.md
 	FILCH_FIGURES=write go test -count 1 -run Figures .
 	go test -count 1 -run 'Figures|GeneratedBlocks|SmallCalls|NamesTheMachine' .
+
+# The profiles that guide the compiler, for the command and the examples that compute; see
+# docs/performance.md. The go command uses them where they lie.
+pgo:
+	go run -pgo=off ./cmd/filch bench fib nqueens skynet treesum integrate uts quicksort mergesort --runs 15 \
+		--executors filch,filch-call,filch-chain,filch-join --size fib=27,nqueens=11,skynet=100000,integrate=25,uts=T1/7 \
+		--size treesum=1023,treesum=131071,quicksort=300000,mergesort=300000 --cpuprofile cmd/filch/default.pgo.new > /dev/null
+	mv cmd/filch/default.pgo.new cmd/filch/default.pgo
+	go run ./internal/pgo $(addprefix examples/,filter gzip kmeans knapsack mandelbrot matmul wordcount)
 
 # A release, before its tags are made; see CONTRIBUTING.md.
 release-prepare release-check:
@@ -42,4 +55,4 @@ N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: figures release-prepare release-check tidy house mutants
+.PHONY: figures release-prepare release-check pgo tidy house mutants

@@ -547,7 +547,7 @@ func (f aFigure) measured() (string, error) {
 	if f.source == "" {
 		return "", errNoSource
 	}
-	v, err := lookUp(f.source, f.row)
+	v, err := lookUp(f.source, f.row, f.unit)
 	if err != nil {
 		return "", err
 	}
@@ -574,8 +574,9 @@ func (f aFigure) complaint(want string, err error) error {
 }
 
 // lookUp returns a figure of docs/bench/<file>.json: that of a goal, by its words, or a
-// field of a row, by workload, size, executor, number of workers and name.
-func lookUp(file, name string) (float64, error) {
+// field of a row, by workload, size, executor, number of workers and name. A goal has a ratio,
+// and may have nanoseconds beside it, which are taken if the unit is one of time.
+func lookUp(file, name, unit string) (float64, error) {
 	data, err := os.ReadFile(filepath.Join("docs", "bench", file+".json"))
 	if err != nil {
 		return 0, err
@@ -583,14 +584,17 @@ func lookUp(file, name string) (float64, error) {
 	var all struct {
 		Rows []map[string]any
 		Bars []struct {
-			What string
-			Got  float64
+			What    string
+			Got, NS float64
 		}
 	}
 	if err := json.Unmarshal(data, &all); err != nil {
 		return 0, err
 	}
 	for _, b := range all.Bars {
+		if b.What == name && b.NS != 0 && unit != "times" && unit != "%" {
+			return b.NS, nil
+		}
 		if b.What == name {
 			return b.Got, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,8 @@ type options struct {
 	json      string
 	markdown  bool
 	list      bool
+	builds    bool
+	profile   string
 }
 
 func benchCommand() *cobra.Command {
@@ -44,6 +47,9 @@ Go, on tasks that are empty, submit tasks, wait for tasks, or compute.
 of roads and an R-MAT graph (--size grid=<side>, --size rmat=<scale>), or on the graph
 of a DIMACS .gr file (--input).
 
+The first line says how the command was built. With --builds it builds itself twice, with
+and without the profile default.pgo, and measures both in turn, the serial programs too.
+
 "filch bench par" measures the functions of package par, all or those that are named,
 against serial programs and other libraries; --size is the number of elements.`,
 		Example: `  filch bench
@@ -56,6 +62,9 @@ against serial programs and other libraries; --size is the number of elements.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
 				return list(cmd.OutOrStdout())
+			}
+			if apart := apartOf(args); apart != "" && (o.builds || o.profile != "") {
+				return fmt.Errorf("%s knows no --builds and --cpuprofile", apart)
 			}
 			if slices.Contains(args, "tasks") {
 				return tasks(cmd, args, o)
@@ -77,8 +86,20 @@ against serial programs and other libraries; --size is the number of elements.`,
 	f.StringVar(&o.input, "input", "", "folder that goparse reads, all of it unless --size says otherwise (default the Go installation's src), or graph for sssp")
 	f.StringVar(&o.json, "json", "", "write the figures to this file as well")
 	f.BoolVar(&o.markdown, "markdown", false, "print a summary in Markdown instead of the table")
+	f.BoolVar(&o.builds, "builds", false, "measure two builds in turn, with and without the profile default.pgo; needs the go command and filch's source")
+	f.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of what is measured to this file")
 	f.BoolVar(&o.list, "list", false, "list workloads, sizes and executors")
 	return cmd
+}
+
+// apartOf returns which of the arguments is measured apart from the workloads, if any is.
+func apartOf(args []string) string {
+	for _, name := range []string{"tasks", "par", "sssp"} {
+		if slices.Contains(args, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // tasks measures pools of tasks.
@@ -103,7 +124,7 @@ func tasks(cmd *cobra.Command, args []string, o options) error {
 	r.Rows = append(r.Rows, benchSweep(out, cmd.ErrOrStderr(), 1<<29, o.runs)...)
 	fmt.Fprintln(out)
 	printLatency(out, workers)
-	fmt.Fprintf(out, "\n%s, %d CPUs, %s; %d workers, medians of %d runs, executors in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.Go, workers, o.runs)
+	fmt.Fprintf(out, "\n%s, %d CPUs, %s; %d workers, medians of %d runs, executors in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), workers, o.runs)
 	return file.write(r)
 }
 
@@ -131,10 +152,11 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(stderr, plan.steps())
-	rows := plan.measure(bar.step)
-	bar.done()
-	r := report{Machine: thisMachine(), Rows: rows, Bars: bars(rows)}
+	r, err := plan.report(stderr, names, o)
+	if err != nil {
+		return err
+	}
+	rows := r.Rows
 	if o.markdown {
 		printSummary(stdout, r)
 	} else {
@@ -153,6 +175,49 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 		return unreadable(rows)
 	}
 	return nil
+}
+
+// report measures all, and both builds if that is asked for and can be done.
+func (p *plan) report(stderr io.Writer, names []string, o options) (report, error) {
+	if o.builds {
+		both, err := buildBoth(sourceFolder())
+		if err == nil {
+			defer both.remove()
+			return both.measure(stderr, childArgs(names, o), o.runs)
+		}
+		fmt.Fprintf(stderr, "filch: only this build is measured: %v\n", err)
+	}
+	stop, err := startProfile(o.profile)
+	if err != nil {
+		return report{}, err
+	}
+	bar := newProgress(stderr, p.steps())
+	rows := p.measure(bar.step)
+	bar.done()
+	if err := stop(); err != nil {
+		return report{}, err
+	}
+	m := thisMachine()
+	return report{Machine: m, Rows: rows, Bars: bars(rows, m.Profile != "")}, nil
+}
+
+// startProfile writes a CPU profile to a file, if there is one, until stop is called.
+func startProfile(file string) (stop func() error, err error) {
+	if file == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, fmt.Errorf("--cpuprofile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("--cpuprofile: %w", err)
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
 }
 
 // unreadable returns an error if part of the input could not be used: the rest

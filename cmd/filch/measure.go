@@ -42,6 +42,9 @@ func (p *plan) entries(g group) (es []entry) {
 			continue
 		}
 		for _, n := range p.workers {
+			if e.Name == "at-once" && n == 1 {
+				continue // that is serial
+			}
 			es = append(es, entry{e, n})
 		}
 	}
@@ -146,7 +149,7 @@ func (c *candidate) once() (answer string) {
 		c.job.Reset()
 	}
 	reps := max(1, c.reps)
-	n := reps * max(1, c.job.Times)
+	n := reps * max(1, c.job.Times) * max(1, c.run.Programs)
 	runtime.GC()
 	before := takeSample(c.run.Stats().Steals)
 	start := time.Now()
@@ -174,14 +177,19 @@ func (c *candidate) once() (answer string) {
 // summarize fills in the row.
 func (c *candidate) summarize() {
 	c.Runs--
+	c.medians()
+	if c.job.Note != nil {
+		c.Note = c.job.Note(c.Workers, c.Median)
+	}
+}
+
+// medians fills in what the row says of all runs.
+func (c *candidate) medians() {
 	c.Median, c.Min, c.Max = median(c.times), slices.Min(c.times), slices.Max(c.times)
 	c.CPU = median(each(c.samples, func(s sample) time.Duration { return s.cpu }))
 	c.Allocs = median(each(c.samples, func(s sample) int64 { return s.allocs }))
 	c.Bytes = median(each(c.samples, func(s sample) int64 { return s.bytes }))
 	c.Steals = median(each(c.samples, func(s sample) int64 { return s.steals }))
-	if c.job.Note != nil {
-		c.Note = c.job.Note(c.Workers, c.Median)
-	}
 	if c.Forks > 0 {
 		c.NsPerFork = float64(c.Median) / float64(c.Forks)
 	}

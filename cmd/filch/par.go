@@ -251,17 +251,19 @@ func parBars(rows []*row) (bs []bar) {
 		speedup    float64
 	}{{"Sort", "10000000", 7}, {"Sort-strings", "1000000", 2}, {"SortFunc", "10000000", 1.9}, {"Map-skewed", "1000000", 1.9}} {
 		if r := find(goal.name, goal.size); r != nil {
-			bs = append(bs, bar{fmt.Sprintf("%s of %s against serial", goal.name, goal.size), r.Speedup, goal.speedup, "x", false})
+			bs = append(bs, bar{fmt.Sprintf("%s of %s against serial", goal.name, goal.size), r.Speedup, goal.speedup, "x", 0, false})
 		}
 	}
 	if r := find("For-empty", "10000000"); r != nil {
-		bs = append(bs, bar{"an element of an empty For of 10000000", r.NsPerFork, 0.5, "ns", true},
-			bar{"an empty For of 2", smallFor(), 1000, "ns", true})
+		call, store := yardsticks()
+		small := smallFor()
+		bs = append(bs, bar{"an element of an empty For of 10000000", r.NsPerFork / call, 0.4, calls, r.NsPerFork, true},
+			bar{"an empty For of 2", small / store, 200, stores, small, true})
 	}
 	for _, name := range []string{"ReduceRange", "Scan"} {
 		if r, c := find(name, "10000000"), find("Copy", "10000000"); r != nil && c != nil {
 			bytes := map[string]float64{"ReduceRange": 8, "Scan": 24}[name]
-			bs = append(bs, bar{fmt.Sprintf("bytes a second that %s reads and writes, of Copy's", name), bytes / 16 * float64(c.Median) / float64(r.Median), 1, "x", false})
+			bs = append(bs, bar{fmt.Sprintf("bytes a second that %s reads and writes, of Copy's", name), bytes / 16 * float64(c.Median) / float64(r.Median), 1, "x", 0, false})
 		}
 	}
 	var worst *row
@@ -271,7 +273,7 @@ func parBars(rows []*row) (bs []bar) {
 		}
 	}
 	if worst != nil {
-		bs = append(bs, bar{fmt.Sprintf("the worst of up to 1,000 elements, %s, against serial", worst.Workload[len("par/"):]), 1 / worst.Speedup, 1.35, "x", true})
+		bs = append(bs, bar{fmt.Sprintf("the worst of up to 1,000 elements, %s, against serial", worst.Workload[len("par/"):]), 1 / worst.Speedup, 1.35, serials, 0, true})
 	}
 	return bs
 }
@@ -339,7 +341,7 @@ func runPar(out, stderr io.Writer, o options, args []string) error {
 	printPar(out, rows, o.workers, o.markdown)
 	r := report{Machine: thisMachine(), Rows: rows, Bars: parBars(rows)}
 	fmt.Fprintf(out, "\nTimes faster than serial, which is a plain loop, or package slices. %s, %d CPUs, %s; medians of %d runs, programs in turn\n",
-		r.Machine.CPU, r.Machine.CPUs, r.Machine.Go, o.runs)
+		r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), o.runs)
 	if !o.markdown {
 		printMemory(out, rows)
 		printBars(out, r.Bars, isTerminal(out))

@@ -28,6 +28,8 @@ type machine struct {
 	CPUs       int       `json:"cpus"`
 	GOMAXPROCS int       `json:"gomaxprocs"`
 	Go         string    `json:"go"`
+	Level      string    `json:"level,omitempty"` // of the instruction set: "GOAMD64=v1"
+	Profile    string    `json:"profile"`         // what the build was guided by: "", a file, or both
 	Revision   string    `json:"revision,omitempty"`
 	Time       time.Time `json:"time"`
 }
@@ -38,13 +40,41 @@ func thisMachine() machine {
 		GOMAXPROCS: runtime.GOMAXPROCS(0), Go: runtime.Version(), Time: time.Now().UTC().Truncate(time.Second),
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				m.Revision = s.Value
-			}
-		}
+		m.builtWith(info.Settings)
 	}
 	return m
+}
+
+// builtWith takes what a build says of itself.
+func (m *machine) builtWith(settings []debug.BuildSetting) {
+	for _, s := range settings {
+		switch s.Key {
+		case "vcs.revision":
+			m.Revision = s.Value
+		case "GOAMD64", "GOARM64", "GO386":
+			m.Level = s.Key + "=" + s.Value
+		case "-pgo":
+			m.Profile = filepath.Base(s.Value)
+		}
+	}
+}
+
+// bothBuilds is the profile of a report that has rows of a build with and of one without.
+const bothBuilds = "both"
+
+// build says how the program was built.
+func (m machine) build() string {
+	s := "built with " + m.Go
+	if m.Level != "" {
+		s += ", " + m.Level
+	}
+	switch m.Profile {
+	case "":
+		return s + ", no profile"
+	case bothBuilds:
+		return s + ", with no profile and, where it says " + withProfile + ", guided by " + profileName
+	}
+	return s + ", guided by the profile " + m.Profile
 }
 
 // row is one executor on one workload. Times are those of one call.

@@ -219,8 +219,8 @@ func ssspBars(rows []*row) (bs []bar) {
 	for _, r := range rows {
 		if strings.HasPrefix(r.Size, "grid") && r.Executor == "ordered.Queue" && r.Workers == 2 {
 			bs = append(bs,
-				bar{"shortest paths with two workers, of the best serial time, " + r.Size, 1 / r.Speedup, 0.65, "x", true},
-				bar{"wasted work in it", 100 * r.Wasted, 10, "%", true})
+				bar{"shortest paths with two workers, of the best serial time, " + r.Size, 1 / r.Speedup, 0.65, serials, 0, true},
+				bar{"wasted work in it", 100 * r.Wasted, 10, "%", 0, true})
 		}
 	}
 	return bs
@@ -247,7 +247,7 @@ func runSSSP(out, stderr io.Writer, o options, args []string) error {
 	}
 	rows := benchSSSP(out, stderr, graphs, o.workers, o.runs)
 	r := report{Machine: thisMachine(), Rows: rows, Bars: ssspBars(rows)}
-	fmt.Fprintf(out, "\n%s, %d CPUs, %s; medians of %d runs, programs in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.Go, o.runs)
+	fmt.Fprintf(out, "\n%s, %d CPUs, %s; medians of %d runs, programs in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), o.runs)
 	printBars(out, r.Bars, isTerminal(out))
 	return finish(out, stderr, file, r)
 }

@@ -75,6 +75,7 @@ func (g *groups) begins(group string) bool {
 }
 
 func printTable(out io.Writer, r report, colour bool) {
+	fmt.Fprintf(out, "%s\n\n", r.Machine.build())
 	t := newTable(out, colour)
 	t.AppendHeader(table.Row{"workload", "size", "executor", "workers", "time", "spread", "T1/Ts", "speed-up", "", "ns/fork", "allocs", "cpu", "peak", "steals"})
 	var configs []table.ColumnConfig
@@ -106,7 +107,9 @@ func printTable(out io.Writer, r report, colour bool) {
 }
 
 // barsIntro says how to read the list of bars.
-const barsIntro = `Each bar is a goal for an idle machine. "missed" says that this run did not reach it, not that an answer was wrong.`
+const barsIntro = `Each bar is a goal for an idle machine. "missed" says that this run did not reach it, not that an answer was wrong.
+Times are counted in what was measured in the same minutes: calls of serial fib, atomic stores, the serial
+program, and what serial programs gain that run at once.`
 
 func printBars(out io.Writer, bs []bar, colour bool) {
 	if len(bs) == 0 {
@@ -114,8 +117,8 @@ func printBars(out io.Writer, bs []bar, colour bool) {
 	}
 	fmt.Fprint(out, "\n", barsIntro, "\n\n")
 	t := newTable(out, colour)
-	t.AppendHeader(table.Row{"bar", "measured", "goal", ""})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}})
+	t.AppendHeader(table.Row{"bar", "measured", "goal", "", "time"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight}})
 	for _, b := range bs {
 		goal, verdict, paint := "at least", "met", text.FgGreen
 		if b.Most {
@@ -127,7 +130,11 @@ func printBars(out io.Writer, bs []bar, colour bool) {
 		if colour {
 			verdict = paint.Sprint(verdict)
 		}
-		t.AppendRow(table.Row{b.What, strings.TrimSpace(fmt.Sprintf("%.3g %s", b.Got, b.Unit)), strings.TrimSpace(fmt.Sprintf("%s %.3g %s", goal, b.Goal, b.Unit)), verdict})
+		took := ""
+		if b.NS > 0 {
+			took = durationOf(b.NS)
+		}
+		t.AppendRow(table.Row{b.What, strings.TrimSpace(fmt.Sprintf("%.3g %s", b.Got, b.Unit)), strings.TrimSpace(fmt.Sprintf("%s %.3g %s", goal, b.Goal, b.Unit)), verdict, took})
 	}
 	t.Render()
 }
@@ -175,7 +182,7 @@ func printSummary(out io.Writer, r report) {
 	fmt.Fprintln(out, t.RenderMarkdown())
 	m := r.Machine
 	fmt.Fprintf(out, "\nSpeed-up over serial with %d workers. %s, %d CPUs, %s; medians of %d runs, executors in turn.\n",
-		most, m.CPU, m.CPUs, m.Go, runsOf(r.Rows))
+		most, m.CPU, m.CPUs, m.build(), runsOf(r.Rows))
 }
 
 // shortReason is the first word of why an executor cannot run a workload.
@@ -192,8 +199,10 @@ func runsOf(rows []*row) (n int) {
 }
 
 // duration shows three digits.
-func duration(d time.Duration) string {
-	x, unit := float64(d), "ns"
+func duration(d time.Duration) string { return durationOf(float64(d)) }
+
+func durationOf(x float64) string {
+	unit := "ns"
 	for _, u := range []string{"us", "ms", "s"} {
 		if x < 999.5 {
 			break

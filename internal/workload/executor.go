@@ -23,18 +23,21 @@ type Executor struct {
 
 // Runner runs a job on an executor.
 type Runner struct {
-	Run   func() string
-	Close func()
-	Stats func() filch.Stats // zero where there is no filch pool
+	Run      func() string
+	Programs int // how many programs a run is, if more than 1
+	Close    func()
+	Stats    func() filch.Stats // zero where there is no filch pool
 }
 
 // Executors are all of them, the serial one first.
 var Executors = []*Executor{
 	{Name: "serial", About: "plain recursion, no forks", Cheap: true, start: startSerial},
+	{Name: "at-once", About: "as many serial programs at once as there are workers: what processors are worth here", Cheap: true, start: startAtOnce},
 	{Name: "goroutine", About: "a goroutine and a WaitGroup for each fork", start: startGoroutine},
 	{Name: "semaphore", About: "a goroutine for a fork while fewer run than there are workers, else a call", start: startSemaphore},
 	{Name: "basic", About: "fixed workers on one locked queue", start: startBasic},
 	{Name: "filch", About: "filch.Func: Frame.Fork and Frame.Join", Cheap: true, start: startFunc},
+	{Name: "filch-call", About: "the same, with Frame.Call where the others call by name", Cheap: true, start: startCall},
 	{Name: "filch-chain", About: "filch.Chain: Link.Fork and Link.TakeBack", Cheap: true, start: startChain},
 	{Name: "filch-join", About: "Worker.Join of two closures", start: startJoin},
 }
@@ -68,6 +71,28 @@ func (e *Executor) Start(j *Job, workers int) (*Runner, error) {
 
 func startSerial(j *Job, workers int) (*Runner, error) {
 	return &Runner{Run: j.Serial}, nil
+}
+
+// startAtOnce runs serial programs that have nothing to do with one another. On a machine
+// that is shared, or has little memory bandwidth, two take longer than one.
+func startAtOnce(j *Job, workers int) (*Runner, error) {
+	if j.Reset != nil || j.Tasks != nil {
+		return nil, errors.New("not run: its serial program writes where a second one would")
+	}
+	return &Runner{Programs: workers, Run: func() string {
+		answers := make([]string, workers)
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() { answers[i] = j.Serial() })
+		}
+		wg.Wait()
+		for _, a := range answers {
+			if a != answers[0] {
+				return a + " and " + answers[0]
+			}
+		}
+		return answers[0]
+	}}, nil
 }
 
 func startGoroutine(j *Job, workers int) (*Runner, error) {
@@ -176,6 +201,13 @@ func runTasksBody(f *filch.Frame[[]func(), struct{}], tasks []func()) struct{} {
 		task()
 	}
 	return struct{}{}
+}
+
+func startCall(j *Job, workers int) (*Runner, error) {
+	if j.Call == nil {
+		return nil, errors.New("not run: calls too coarse for a difference from filch to show")
+	}
+	return startPool(workers, j.Call), nil
 }
 
 func startChain(j *Job, workers int) (*Runner, error) {

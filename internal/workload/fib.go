@@ -21,6 +21,7 @@ var fib = &Workload{
 			Forks:  b - 1,
 			Serial: func() string { return itoa(serialFib(n)) },
 			Func:   func(p *filch.Pool) string { return itoa(fibFunc.Call(p, n)) },
+			Call:   func(p *filch.Pool) string { return itoa(fibCallFunc.Call(p, n)) },
 			Chain:  func(p *filch.Pool) string { return itoa(fibChain.Call(p, n)) },
 			Closures: func(w *filch.Worker, both Both) string {
 				return itoa(closureFib(w, both, n))
@@ -46,6 +47,15 @@ func fibBody(f *filch.Frame[int64, int64], n int64) int64 {
 	b := fibBody(f, n-2)
 	return f.Join(h) + b
 }
+
+var fibCallFunc = filch.NewFunc(func(f *filch.Frame[int64, int64], n int64) int64 {
+	if n < 2 {
+		return n
+	}
+	h := f.Fork(n - 1)
+	b := f.Call(n - 2)
+	return f.Join(h) + b
+})
 
 var fibChain = filch.NewChain(fibLink)
 

@@ -45,6 +45,9 @@ var treesum = &Workload{
 			Func: func(p *filch.Pool) string {
 				return repeat(func() int64 { return sumFunc.Call(p, root) })
 			},
+			Call: func(p *filch.Pool) string {
+				return repeat(func() int64 { return sumCallFunc.Call(p, root) })
+			},
 			Chain: func(p *filch.Pool) string {
 				return repeat(func() int64 { return sumChain.Call(p, root) })
 			},
@@ -88,6 +91,15 @@ func sumBody(f *filch.Frame[*tree, int64], t *tree) int64 {
 	sum := t.value + sumBody(f, t.left)
 	return sum + f.Join(h)
 }
+
+var sumCallFunc = filch.NewFunc(func(f *filch.Frame[*tree, int64], t *tree) int64 {
+	if t.left == nil {
+		return t.value
+	}
+	h := f.Fork(t.right)
+	sum := t.value + f.Call(t.left)
+	return sum + f.Join(h)
+})
 
 var sumChain = filch.NewChain(sumLink)
 

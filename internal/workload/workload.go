@@ -48,6 +48,7 @@ type Job struct {
 
 	Serial   func() string
 	Func     func(p *filch.Pool) string // by Frame.Fork and Frame.Join
+	Call     func(p *filch.Pool) string // as Func, with Frame.Call for the body's own call
 	Chain    func(p *filch.Pool) string // by Link.Fork and Link.TakeBack
 	Closures func(w *filch.Worker, both Both) string
 	Tasks    []func() // independent of one another

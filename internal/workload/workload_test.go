@@ -214,7 +214,7 @@ func TestBadSizes(t *testing.T) {
 	if _, err := Find("fob"); err == nil || !strings.Contains(err.Error(), `"fob"; there are fib, wide, nqueens`) {
 		t.Error(err)
 	}
-	if _, err := FindExecutor("filsh"); err == nil || !strings.Contains(err.Error(), `"filsh"; there are serial, goroutine`) {
+	if _, err := FindExecutor("filsh"); err == nil || !strings.Contains(err.Error(), `"filsh"; there are serial, at-once`) {
 		t.Error(err)
 	}
 }

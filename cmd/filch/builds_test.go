@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fake is a command that reports a time of 3 ms without a profile, and of 2 ms with one.
+const fake = `package main
+
+import (
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+func main() {
+	took := "3000000"
+	info, _ := debug.ReadBuildInfo()
+	if slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-pgo" }) {
+		took = "2000000"
+	}
+	if i := slices.Index(os.Args, "wrong"); i > 0 {
+		os.Stderr.WriteString("filch: WRONG ANSWER\n")
+		os.Exit(1)
+	}
+	text := strings.ReplaceAll(` + "`" + `{"rows": [
+		{"workload": "fib", "size": "3", "executor": "serial", "workers": 1, "runs": 1, "median_ns": 1000000, "ok": true},
+		{"workload": "fib", "size": "3", "executor": "filch", "workers": 1, "runs": 1, "median_ns": T, "ok": true},
+		{"workload": "fib", "size": "3", "executor": "basic", "workers": 1, "note": "deadlocks"},
+		{"workload": "uts", "size": "T1", "executor": "serial", "workers": 1, "runs": 1, "median_ns": 4000000, "ok": true}],
+		"bars": [{"what": "speed", "got": 1, "goal": 2, "ns": T}]}` + "`" + `, "T", took)
+	if err := os.WriteFile(os.Args[len(os.Args)-1], []byte(text), 0o644); err != nil {
+		panic(err)
+	}
+}
+`
+
+// Both builds are measured, and the rows of a workload stand together, those of the build
+// with the profile behind the others and compared with its own serial program.
+func TestBothBuildsAreMeasured(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles part of the standard library again")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("GOWORK", "off")
+	dir := t.TempDir()
+	var profile bytes.Buffer
+	if err := pprof.StartCPUProfile(&profile); err != nil {
+		t.Skip(err) // the tests are being profiled
+	}
+	for start := time.Now(); time.Since(start) < 50*time.Millisecond; {
+	}
+	pprof.StopCPUProfile()
+	for name, text := range map[string]string{"go.mod": "module fake\n\ngo 1.26\n", "builds.go": fake, profileName: profile.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	both, err := buildBoth(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := both.measure(io.Discard, []string{"bench"}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range r.Rows {
+		got = append(got, x.Workload+" "+x.Executor+" "+duration(x.Median)+" "+ratio(x.Speedup))
+		if x.Executor != "basic" && x.Executor != "basic+pgo" && x.Runs != 3 {
+			t.Errorf("%d runs: %+v", x.Runs, x)
+		}
+	}
+	want := []string{
+		"fib serial 1.00 ms 1.00", "fib filch 3.00 ms 0.33", "fib basic 0.00 ns ",
+		"fib serial+pgo 1.00 ms 1.00", "fib filch+pgo 2.00 ms 0.50", "fib basic+pgo 0.00 ns ",
+		"uts serial 4.00 ms 1.00", "uts serial+pgo 4.00 ms 1.00",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if len(r.Bars) != 2 || r.Bars[0].NS != 3e6 || r.Bars[1].NS != 2e6 || r.Bars[1].What != "speed, with a profile" {
+		t.Errorf("%+v", r.Bars)
+	}
+	if _, err := both.measure(io.Discard, []string{"wrong"}, 1); err == nil || err.Error() != "WRONG ANSWER" {
+		t.Error(err)
+	}
+	both.remove()
+	if _, err := os.Stat(both.folder); !os.IsNotExist(err) {
+		t.Errorf("the builds are left behind: %v", err)
+	}
+}
+
+// Where the source is not there any more, the error says so.
+func TestBuildsNeedTheSource(t *testing.T) {
+	if _, err := buildBoth(t.TempDir()); err == nil {
+		t.Error("built from nothing")
+	}
+	if _, err := os.Stat(filepath.Join(sourceFolder(), "builds.go")); err != nil {
+		t.Error(err) // here it is
+	}
+}
+
+// A build is asked for what the flags ask for, in one run.
+func TestABuildIsAskedForTheSame(t *testing.T) {
+	o := options{executors: []string{"filch", "basic"}, workers: []int{1, 2}, runs: 7, sizes: []string{"fib=3"}, input: "folder", json: "file"}
+	got := strings.Join(childArgs([]string{"fib", "goparse"}, o), " ")
+	if want := "bench --runs 1 fib goparse --executors filch --executors basic --size fib=3 --workers 1 --workers 2 --input folder"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What the build says of itself is in the report.
+func TestTheReportSaysHowItWasBuilt(t *testing.T) {
+	var m machine
+	m.builtWith([]debug.BuildSetting{{Key: "-pgo", Value: "/src/cmd/filch/default.pgo"}, {Key: "GOAMD64", Value: "v1"}, {Key: "vcs.revision", Value: "abc"}})
+	if m.Profile != "default.pgo" || m.Level != "GOAMD64=v1" || m.Revision != "abc" {
+		t.Errorf("%+v", m)
+	}
+}
+
+// The Makefile makes the profile by the same run as the command does.
+func TestMakeHasTheSameProfile(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	if err != nil {
+		t.Skip(err)
+	}
+	words := strings.Join(strings.Fields(strings.ReplaceAll(string(text), "\\\n", " ")), " ")
+	for _, word := range strings.Split(forProfile, " --") {
+		if !strings.Contains(words, word) {
+			t.Errorf("make pgo has no %q", word)
+		}
+	}
+}
+
+// A CPU profile is written, and to a file that cannot be there is a mistake.
+func TestCPUProfile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cpu.pprof")
+	if status, _, stderr := invoke(t, "bench", "fib", "--size", "15", "--executors", "filch", "--runs", "1", "--cpuprofile", file); status != 0 {
+		t.Fatal(stderr)
+	}
+	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+		t.Error(err)
+	}
+	for want, args := range map[string][]string{
+		"--cpuprofile: ": {"fib", "--cpuprofile", filepath.Join(file, "x")},
+		"tasks knows no --builds and --cpuprofile": {"tasks", "--builds"},
+		"par knows no --builds and --cpuprofile":   {"par", "--cpuprofile", file},
+	} {
+		if status, _, stderr := invoke(t, append([]string{"bench"}, args...)...); status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%v: status %d, %s", args, status, stderr)
+		}
+	}
+}
