@@ -5,7 +5,7 @@ figures: BENCH = go run -pgo=off ./cmd/filch bench
 figures:
 	mkdir -p docs/bench
 	$(BENCH) --json docs/bench/all.json > docs/bench/all.txt
-	$(BENCH) wide --json docs/bench/wide.json > docs/bench/wide.txt
+	$(BENCH) wide --size 4 --size 5 --size 8 --executors filch,filch-chain --workers 1 --runs 15 --json docs/bench/wide.json > docs/bench/wide.txt
 	$(BENCH) fib treesum nqueens skynet integrate uts --builds --runs 9 --executors at-once,filch,filch-call,filch-chain \
 		--size fib=27,treesum=1023,nqueens=11,skynet=100000,integrate=25,uts=T1/7 --json docs/bench/pgo.json > docs/bench/pgo.txt
 	$(BENCH) tasks --json docs/bench/tasks.json > docs/bench/tasks.txt

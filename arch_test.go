@@ -31,6 +31,8 @@ var mayImport = map[string][]string{
 	"internal/task":            {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race"},
 	"":                         {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/race", "internal/tag", "internal/task"},
 	"basic":                    {},
+	"bench":                    {},
+	"bench/filch":              {"", "internal/workload", "par"},
 	"examples/crawl":           {""},
 	"examples/deadlines":       {""},
 	"examples/fetch":           {""},

@@ -210,10 +210,10 @@ func TestFiguresAreMeasured(t *testing.T) {
 	}
 }
 
-// namesTheMachine reports whether text names the machine that docs/bench/all.json is from.
-func namesTheMachine(t *testing.T, text string) bool {
+// namesTheMachine reports whether text names the machine that a file of docs/bench is from.
+func namesTheMachine(t *testing.T, file, text string) bool {
 	var all struct{ Machine struct{ CPU string } }
-	if err := json.Unmarshal([]byte(read(t, "docs/bench/all.json")), &all); err != nil {
+	if err := json.Unmarshal([]byte(read(t, "docs/bench/"+file+".json")), &all); err != nil {
 		t.Fatal(err)
 	}
 	for _, word := range strings.Fields(strings.ReplaceAll(all.Machine.CPU, "(R)", "")) {
@@ -226,7 +226,7 @@ func namesTheMachine(t *testing.T, text string) bool {
 
 // README.md names the machine of its figures.
 func TestReadmeNamesTheMachine(t *testing.T) {
-	if !namesTheMachine(t, blank(read(t, "README.md"), generated)) {
+	if !namesTheMachine(t, "all", blank(read(t, "README.md"), generated)) {
 		t.Error("README.md does not name the machine of docs/bench/all.json")
 	}
 }
@@ -411,12 +411,14 @@ func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
 					rewriteDoc(t, file, doc)
 					continue
 				}
-				complaints, measured := checkDoc(doc)
+				complaints, sources := checkDoc(doc)
 				for _, complaint := range complaints {
 					t.Errorf("%s: %s", fset.Position(doc.Pos()), complaint)
 				}
-				if measured && !namesTheMachine(t, doc.Text()) {
-					t.Errorf("%s: the machine of docs/bench/all.json is not named", fset.Position(doc.Pos()))
+				for _, source := range sources {
+					if !namesTheMachine(t, source, doc.Text()) {
+						t.Errorf("%s: the machine of docs/bench/%s.json is not named", fset.Position(doc.Pos()), source)
+					}
 				}
 			}
 		}
@@ -492,8 +494,9 @@ func rewriteDoc(t *testing.T, file string, doc *ast.CommentGroup) {
 	}
 }
 
-// checkDoc returns what is wrong with the figures of doc, and whether any is measured.
-func checkDoc(doc *ast.CommentGroup) (complaints []string, measured bool) {
+// checkDoc returns what is wrong with the figures of doc, and the files of docs/bench that
+// they are measured by.
+func checkDoc(doc *ast.CommentGroup) (complaints, sources []string) {
 	said := map[string]bool{}
 	for _, c := range doc.List {
 		m := directive.FindStringSubmatch(c.Text)
@@ -502,8 +505,11 @@ func checkDoc(doc *ast.CommentGroup) (complaints []string, measured bool) {
 		}
 		f := aFigure{number: m[2], unit: m[3], source: m[1], row: m[4]}
 		said[f.number+" "+f.unit] = true
-		measured = measured || f.source != "set"
-		if want, err := f.measured(); err != nil || want != f.number {
+		want, err := f.measured()
+		if err == nil && f.source != "set" {
+			sources = append(sources, f.source)
+		}
+		if err != nil || want != f.number {
 			complaints = append(complaints, fmt.Sprintf("%s %s: %v", f.number, f.unit, f.complaint(want, err)))
 		}
 	}
@@ -513,7 +519,7 @@ func checkDoc(doc *ast.CommentGroup) (complaints []string, measured bool) {
 			complaints = append(complaints, fmt.Sprintf("%s %s: %v", f.number, f.unit, errNoSource))
 		}
 	}
-	return complaints, measured
+	return complaints, sources
 }
 
 // An aFigure is a figure in a text.
