@@ -204,12 +204,22 @@ func mergeRows(reports []report) (rows []*row) {
 	return rows
 }
 
-// mergeBars returns the medians of what several reports say of the same goals.
+// mergeBars returns the medians of what reports say of the same goals. Not all reports have
+// all goals: some are for programs that take long enough.
 func mergeBars(reports []report) (bs []bar) {
-	for i, b := range reports[0].Bars {
-		b.Got = median(each(reports, func(r report) float64 { return r.Bars[i].Got }))
-		b.NS = median(each(reports, func(r report) float64 { return r.Bars[i].NS }))
-		bs = append(bs, b)
+	all := map[string][]bar{}
+	for _, r := range reports {
+		for _, b := range r.Bars {
+			if all[b.What] == nil {
+				bs = append(bs, b)
+			}
+			all[b.What] = append(all[b.What], b)
+		}
+	}
+	for i := range bs {
+		same := all[bs[i].What]
+		bs[i].Got = median(each(same, func(b bar) float64 { return b.Got }))
+		bs[i].NS = median(each(same, func(b bar) float64 { return b.NS }))
 	}
 	return bs
 }

@@ -104,6 +104,21 @@ func TestBothBuildsAreMeasured(t *testing.T) {
 	}
 }
 
+// A goal that only some runs have is the median of those.
+func TestGoalsOfSomeRuns(t *testing.T) {
+	long := report{Bars: []bar{{What: "long", Got: 5, NS: 50}, {What: "short", Got: 3}}}
+	short := report{Bars: []bar{{What: "short", Got: 1}}}
+	for _, reports := range [][]report{{short, long, short}, {long, short, short}} {
+		got := map[string]float64{}
+		for _, b := range mergeBars(reports) {
+			got[b.What] += b.Got
+		}
+		if len(got) != 2 || got["long"] != 5 || got["short"] != 1 {
+			t.Errorf("%v", got)
+		}
+	}
+}
+
 // Where the source is not there any more, the error says so.
 func TestBuildsNeedTheSource(t *testing.T) {
 	if _, err := buildBoth(t.TempDir()); err == nil {
