@@ -143,7 +143,7 @@ func cell(c *child) string {
 	return fmt.Sprintf("%.3g ms (%.2f)", took.Seconds()*1e3, median(c.serial).Seconds()/took.Seconds())
 }
 
-func run(out io.Writer, systems []system, names []string, workers []int, runs int, short bool) error {
+func run(out, progress io.Writer, systems []system, names []string, workers []int, runs int, short bool) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "program\tsize\tworkers")
 	for _, s := range systems {
@@ -158,6 +158,7 @@ func run(out io.Writer, systems []system, names []string, workers []int, runs in
 			r.size = r.short
 		}
 		for _, n := range workers {
+			fmt.Fprintf(progress, "%s %s, workers: %d\n", r.name, r.size, n)
 			var on []system
 			for _, s := range systems {
 				if r.forks || s.name != "filch-chain" {
@@ -231,7 +232,7 @@ func main() {
 		return
 	}
 	if err == nil {
-		err = run(os.Stdout, systems, names, workers, runs, short)
+		err = run(os.Stdout, os.Stderr, systems, names, workers, runs, short)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

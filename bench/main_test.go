@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func TestTableComparesWithTheSerialProgram(t *testing.T) {
 	t.Setenv("BENCH_SYSTEM", "42")
 	systems := []system{{"one", []string{os.Args[0]}}, {"filch-chain", []string{os.Args[0]}}}
 	var out strings.Builder
-	if err := run(&out, systems, []string{"fib", "sum"}, []int{2}, 3, true); err != nil {
+	if err := run(&out, io.Discard, systems, []string{"fib", "sum"}, []int{2}, 3, true); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Join(strings.Fields(out.String()), " ")
@@ -42,7 +43,7 @@ func TestTableComparesWithTheSerialProgram(t *testing.T) {
 func TestWrongAnswersEndTheRun(t *testing.T) {
 	for how, want := range map[string]string{"43": "fib 20 on one, run: 43, not 42", "dies": "one ended"} {
 		t.Setenv("BENCH_SYSTEM", how)
-		err := run(&strings.Builder{}, []system{{"one", []string{os.Args[0]}}}, []string{"fib"}, []int{1}, 1, true)
+		err := run(io.Discard, io.Discard, []system{{"one", []string{os.Args[0]}}}, []string{"fib"}, []int{1}, 1, true)
 		if err == nil || !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "broken pipe") {
 			t.Errorf("%s: %v", how, err)
 		}
