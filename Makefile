@@ -35,6 +35,10 @@ pgo:
 	mv cmd/filch/default.pgo.new cmd/filch/default.pgo
 	go run ./internal/pgo $(addprefix examples/,filter gzip kmeans knapsack mandelbrot matmul wordcount)
 
+# The rivals in other languages, from Debian's packages; see bench/README.md.
+rivals:
+	bench/run > docs/bench/rivals.txt
+
 # A release, before its tags are made; see CONTRIBUTING.md.
 release-prepare release-check:
 	go run ./internal/release $(@:release-%=%) $(VERSION)
@@ -55,4 +59,4 @@ N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: figures release-prepare release-check pgo tidy house mutants
+.PHONY: figures release-prepare release-check pgo rivals tidy house mutants
