@@ -3,7 +3,6 @@ package filch_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -497,8 +496,7 @@ func TestAsyncsForksAndLoopsCompose(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		var ran atomic.Int64
-		var function *filch.Func[int, int]
-		function = filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		function := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 			if n < 2 {
 				f.Worker().Finish(spread(&ran, 1, 1))
 				return n
@@ -535,8 +533,7 @@ func TestForksAmongAsyncs(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		var ran atomic.Int64
-		var function *filch.Func[int, int]
-		function = filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		function := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 			if n < 2 {
 				return n
 			}
@@ -963,7 +960,7 @@ func TestAsyncStorm(t *testing.T) {
 			t.Error(err)
 		}
 		if s := p.Stats(); s.Active != 0 || s.Blocked != 0 {
-			t.Error(fmt.Sprintf("FILCH_SEED=%d: %+v", seed, s))
+			t.Errorf("FILCH_SEED=%d: %+v", seed, s)
 		}
 	}
 }
