@@ -197,6 +197,12 @@ func ExampleCount() {
 	// Output: 2
 }
 
+func ExampleCountBetween() {
+	x := []int32{1, 5, 9, 5}
+	fmt.Println(par.CountBetween(pool, x, 2, 7), par.CountBetween(pool, x, 9, 9))
+	// Output: 2 1
+}
+
 func ExampleAny() {
 	fmt.Println(par.Any(pool, []int{1, 3, 4}, even))
 	// Output: true
@@ -232,6 +238,22 @@ func ExampleScanExclusive() {
 	total := par.ScanExclusive(pool, at, lengths, 0, add)
 	fmt.Println(at, total)
 	// Output: [0 3 4] 8
+}
+
+func ExamplePrefixSum() {
+	x := []int{1, 2, 3, 4}
+	par.PrefixSum(pool, x, x)
+	fmt.Println(x)
+	// Output: [1 3 6 10]
+}
+
+// Where each of several parts of some lengths begins, from 100 on.
+func ExamplePrefixSumExclusive() {
+	lengths := []int{3, 1, 4}
+	at := make([]int, len(lengths))
+	end := par.PrefixSumExclusive(pool, at, lengths, 100)
+	fmt.Println(at, end)
+	// Output: [100 103 104] 108
 }
 
 func ExampleFilter() {

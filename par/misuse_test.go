@@ -61,11 +61,14 @@ func functions() map[string]function {
 			func(s filch.Scope) { MapReduce[int](s, nil, 0, nil, add) }, func(s filch.Scope) { MapReduce(s, nil, 0, same, nil) }}},
 		"ReduceRange": {func(s filch.Scope) { ReduceRange(s, 1, 0, func(_, _ int) int { return 0 }, add) }, list{
 			func(s filch.Scope) { ReduceRange(s, 0, 0, nil, add) }, func(s filch.Scope) { ReduceRange(s, 0, 0, func(_, _ int) int { return 0 }, nil) }}},
-		"Sum":        {func(s filch.Scope) { Sum(s, one) }, nil},
-		"MinMax":     {func(s filch.Scope) { MinMax(s, one) }, nil},
-		"MinMaxFunc": {func(s filch.Scope) { MinMaxFunc(s, one, cmp.Compare[int]) }, list{func(s filch.Scope) { MinMaxFunc[int](s, nil, nil) }}},
-		"Count":      {func(s filch.Scope) { Count(s, one, yes) }, list{func(s filch.Scope) { Count[int](s, nil, nil) }}},
-		"Scan":       {func(s filch.Scope) { Scan(s, one, one, add) }, list{func(s filch.Scope) { Scan[int](s, nil, nil, nil) }}},
+		"Sum":                {func(s filch.Scope) { Sum(s, one) }, nil},
+		"MinMax":             {func(s filch.Scope) { MinMax(s, one) }, nil},
+		"MinMaxFunc":         {func(s filch.Scope) { MinMaxFunc(s, one, cmp.Compare[int]) }, list{func(s filch.Scope) { MinMaxFunc[int](s, nil, nil) }}},
+		"Count":              {func(s filch.Scope) { Count(s, one, yes) }, list{func(s filch.Scope) { Count[int](s, nil, nil) }}},
+		"Scan":               {func(s filch.Scope) { Scan(s, one, one, add) }, list{func(s filch.Scope) { Scan[int](s, nil, nil, nil) }}},
+		"PrefixSum":          {func(s filch.Scope) { PrefixSum(s, one, one) }, nil},
+		"PrefixSumExclusive": {func(s filch.Scope) { PrefixSumExclusive(s, one, one, 0) }, nil},
+		"CountBetween":       {func(s filch.Scope) { CountBetween(s, one, 0, 1) }, nil},
 		"ScanExclusive": {func(s filch.Scope) { ScanExclusive(s, one, one, 0, add) },
 			list{func(s filch.Scope) { ScanExclusive(s, nil, nil, 0, nil) }}},
 		"Find":      {func(s filch.Scope) { Find(s, one, yes) }, list{func(s filch.Scope) { Find[int](s, nil, nil) }}},
@@ -234,6 +237,9 @@ func TestNothingIsDone(t *testing.T) {
 	if n := ScanExclusive(p, nil, nil, 7, func(_, _ int) int { never(); return 0 }); n != 7 {
 		t.Errorf("ScanExclusive: %d", n)
 	}
+	if n := PrefixSumExclusive(p, nil, nil, 7); n != 7 {
+		t.Errorf("PrefixSumExclusive: %d", n)
+	}
 	if x := TopK(p, []int{1, 2}, 0, func(_, _ int) int { never(); return 0 }); len(x) != 0 {
 		t.Errorf("TopK: %v", x)
 	}
@@ -256,6 +262,8 @@ func TestBadNumbers(t *testing.T) {
 		"par: ScanExclusive: dst has 3 elements, and x 2": func() {
 			ScanExclusive(p, x, x[:2], 0, add)
 		},
+		"par: PrefixSum: dst has 3 elements, and x 2":                            func() { PrefixSum(p, x, x[:2]) },
+		"par: PrefixSumExclusive: dst has 2 elements, and x 3":                   func() { PrefixSumExclusive(p, x[:2], x, 0) },
 		"par: MapInto: dst has 2 elements, and x 3":                              func() { MapInto(p, x[:2], x, func(v int) int { return v }) },
 		"par: WithGrain(-1): a chunk must have an element":                       func() { WithGrain(-1) },
 		"par: InFlight(-1): the number of values must be from 1 to 1000000":      func() { InFlight(-1) },
@@ -313,6 +321,8 @@ func TestHowMuchIsLittle(t *testing.T) {
 		"MergeFunc":      {4096, func(n int) { MergeFunc(p, make([]int, n), make([]int, n/2), make([]int, n-n/2), cmp.Compare[int]) }},
 		"Sum":            {8192, func(n int) { Sum(p, make([]int, n)) }},
 		"MinMax":         {8192, func(n int) { MinMax(p, make([]int, n)) }},
+		"CountBetween":   {8192, func(n int) { CountBetween(p, make([]int, n), 0, 1) }},
+		"PrefixSum":      {scanBlock / 2, func(n int) { PrefixSum(p, make([]int16, n), make([]int16, n)) }},
 		"Fill":           {512, func(n int) { Fill(p, make([]int, n), 1) }},
 		"Copy":           {1024, func(n int) { Copy(p, make([]int, n), make([]int, n)) }},
 	} {

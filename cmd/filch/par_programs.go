@@ -525,6 +525,25 @@ var parAlgorithms = []parAlgorithm{
 				}
 			})
 		}}},
+	{name: "PrefixSum",
+		serial: func(d *parData) {
+			v := 0
+			for i, w := range d.x {
+				v += w
+				d.y[i] = v
+			}
+		},
+		filch: func(s filch.Scope, d *parData) { par.PrefixSum(s, d.y, d.x) }},
+	{name: "CountBetween",
+		serial: func(d *parData) {
+			d.v = 0
+			for _, w := range d.x {
+				if 10 <= w && w <= 1000 {
+					d.v++
+				}
+			}
+		},
+		filch: func(s filch.Scope, d *parData) { d.v = par.CountBetween(s, d.x, 10, 1000) }},
 	{name: "ScanExclusive",
 		serial: func(d *parData) {
 			v := 0

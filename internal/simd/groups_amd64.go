@@ -1,0 +1,171 @@
+//go:build !purego && !race
+
+package simd
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Each function takes the first n groups of x, n being 1 at least, by assembly if there is AVX2,
+// and else by the twin.
+
+// hasAVX2 never changes: whether processor and operating system have AVX2, and POPCNT.
+var hasAVX2 = func() bool {
+	const osxsave, avx, popcnt = 1 << 27, 1 << 28, 1 << 23 // bits of leaf 1, in ECX
+	const avx2 = 1 << 5                                    // of leaf 7, in EBX
+	const xmmAndYMM = 6                                    // registers that are saved
+	if most, _, _, _ := cpuid(0, 0); most < 7 {
+		return false
+	}
+	_, _, c, _ := cpuid(1, 0)
+	if need := uint32(osxsave | avx | popcnt); c&need != need {
+		return false
+	}
+	if saved, _ := xgetbv(); saved&xmmAndYMM != xmmAndYMM {
+		return false
+	}
+	_, b, _, _ := cpuid(7, 0)
+	return b&avx2 != 0
+}()
+
+func sumGroups[T Number](x []T, n int) T {
+	if !hasAVX2 {
+		return sumGroupsInGo(x, n)
+	}
+	p := bytes(x)
+	switch size := sizeOf[T](); {
+	case isFloat[T]() && size == 4:
+		return T(sum_f4(p, n))
+	case isFloat[T]():
+		return T(sum_f8(p, n))
+	case size == 1:
+		return T(sum_u1(p, n))
+	case size == 2:
+		return T(sum_u2(p, n))
+	case size == 4:
+		return T(sum_u4(p, n))
+	default:
+		return T(sum_u8(p, n))
+	}
+}
+
+// extremes are what minmax_* writes: the least and the greatest of each lane, and in floating point
+// where one was not comparable, the bits that any had, and those that all had.
+type extremes struct{ least, most, odd, anyHas, allHave [4]uint64 }
+
+func minMaxGroups[T Number](x []T, n int) (least, most T) {
+	if !hasAVX2 {
+		return minMaxInGo(x[:n*lanesOfScan[T]()])
+	}
+	var e extremes
+	p, out := bytes(x), (*uint8)(unsafe.Pointer(&e))
+	size := sizeOf[T]()
+	switch {
+	case isFloat[T]() && size == 4:
+		minmax_f4(p, n, out)
+	case isFloat[T]():
+		minmax_f8(p, n, out)
+	case isSigned[T]():
+		switch size {
+		case 1:
+			minmax_i1(p, n, out)
+		case 2:
+			minmax_i2(p, n, out)
+		case 4:
+			minmax_i4(p, n, out)
+		default:
+			minmax_i8(p, n, out)
+		}
+	case size == 1:
+		minmax_u1(p, n, out)
+	case size == 2:
+		minmax_u2(p, n, out)
+	case size == 4:
+		minmax_u4(p, n, out)
+	default:
+		minmax_u8(p, n, out)
+	}
+	lanes := 32 / size
+	least, _ = minMaxInGo(unsafe.Slice((*T)(unsafe.Pointer(&e.least)), lanes))
+	_, most = minMaxInGo(unsafe.Slice((*T)(unsafe.Pointer(&e.most)), lanes))
+	if isFloat[T]() {
+		return correct(&e, least, most)
+	}
+	return least, most
+}
+
+// correct says what the vectors did not: an element was NaN, or a zero is negative. If the least is
+// zero, all elements with a sign are negative zeros, and so for the greatest.
+func correct[T Number](e *extremes, least, most T) (T, T) {
+	if e.odd != [4]uint64{} {
+		return T(math.NaN()), T(math.NaN())
+	}
+	signs := uint64(1 << 63)
+	if sizeOf[T]() == 4 {
+		signs |= 1 << 31
+	}
+	if any := e.anyHas; least == 0 && (any[0]|any[1]|any[2]|any[3])&signs != 0 {
+		least = T(math.Copysign(0, -1))
+	}
+	if all := e.allHave; most == 0 {
+		most = 0
+		if all[0]&all[1]&all[2]&all[3]&signs == signs {
+			most = T(math.Copysign(0, -1))
+		}
+	}
+	return least, most
+}
+
+func countGroups[T Number](x []T, n int, lo, hi T) int {
+	if !hasAVX2 {
+		return countInGo(x[:n*lanesOfScan[T]()], lo, hi)
+	}
+	p, size := bytes(x), sizeOf[T]()
+	found := 0
+	switch {
+	case isFloat[T]() && size == 4:
+		found = between_f4(p, n, float32(lo), float32(hi))
+	case isFloat[T]():
+		found = between_f8(p, n, float64(lo), float64(hi))
+	case size == 1:
+		found = between_u1(p, n, uint8(lo), uint8(hi))
+	case size == 2:
+		found = between_u2(p, n, uint16(lo), uint16(hi))
+	case size == 4:
+		found = between_u4(p, n, uint32(lo), uint32(hi))
+	default:
+		found = between_u8(p, n, uint64(lo), uint64(hi))
+	}
+	return found / size
+}
+
+// scanGroups is for elements of 4 and 8 bytes.
+func scanGroups[T Number](dst, x []T, n int, before T, exclusive, far bool) T {
+	if !hasAVX2 {
+		return scanGroupsInGo(dst, x, n, before, exclusive)
+	}
+	to, p := bytes(dst), bytes(x)
+	far = far && uintptr(unsafe.Pointer(to))%32 == 0
+	switch size := sizeOf[T](); {
+	case isFloat[T]() && size == 4:
+		return T(scan_f4(to, p, n, float32(before), exclusive, far))
+	case isFloat[T]():
+		return T(scan_f8(to, p, n, float64(before), exclusive, far))
+	case size == 4:
+		return T(scan_u4(to, p, n, uint32(before), exclusive, far)) - before
+	default:
+		return T(scan_u8(to, p, n, uint64(before), exclusive, far)) - before
+	}
+}
+
+func totalGroups[T Number](x []T, n int) T {
+	switch {
+	case !hasAVX2 || !isFloat[T]():
+		return totalGroupsInGo(x, n)
+	case sizeOf[T]() == 4:
+		return T(total_f4(bytes(x), n))
+	default:
+		return T(total_f8(bytes(x), n))
+	}
+}

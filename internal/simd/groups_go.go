@@ -1,0 +1,21 @@
+//go:build !amd64 || purego || race
+
+package simd
+
+// Here there is no assembly.
+
+func sumGroups[T Number](x []T, n int) T { return sumGroupsInGo(x, n) }
+
+func minMaxGroups[T Number](x []T, n int) (least, most T) {
+	return minMaxInGo(x[:n*lanesOfScan[T]()])
+}
+
+func countGroups[T Number](x []T, n int, lo, hi T) int {
+	return countInGo(x[:n*lanesOfScan[T]()], lo, hi)
+}
+
+func scanGroups[T Number](dst, x []T, n int, before T, exclusive, far bool) T {
+	return scanGroupsInGo(dst, x, n, before, exclusive)
+}
+
+func totalGroups[T Number](x []T, n int) T { return totalGroupsInGo(x, n) }

@@ -1,0 +1,68 @@
+package par
+
+import (
+	"cmp"
+	"reflect"
+	"unsafe"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/simd"
+)
+
+// CountBetween returns how many elements v of x have lo <= v and v <= hi. With lo and hi the same, it
+// counts a value. NaN is between nothing, and -0 and 0 are the same. It is like [Count] without a
+// function to call: x is read at the speed of memory. Up to 8,192 elements, and in each block of
+// a longer x, one goroutine counts.
+func CountBetween[T Number](s filch.Scope, x []T, lo, hi T) int {
+	check("CountBetween", s)
+	if len(x) <= fastBlock {
+		return simd.CountBetween(x, lo, hi)
+	}
+	return fold(s, len(x), fastBlocks(len(x)), CountBetween[T], asIs, nil, func(from, to int) int { return simd.CountBetween(x[from:to], lo, hi) }, add)
+}
+
+// extremes returns the least and the greatest element of x, which is not empty.
+func extremes[T cmp.Ordered](x []T) [2]T {
+	if len(x) >= 64 { // else to ask for the kind takes longer
+		switch reflect.TypeFor[T]().Kind() {
+		case reflect.Int:
+			return extremesAs[int](x)
+		case reflect.Int8:
+			return extremesAs[int8](x)
+		case reflect.Int16:
+			return extremesAs[int16](x)
+		case reflect.Int32:
+			return extremesAs[int32](x)
+		case reflect.Int64:
+			return extremesAs[int64](x)
+		case reflect.Uint:
+			return extremesAs[uint](x)
+		case reflect.Uint8:
+			return extremesAs[uint8](x)
+		case reflect.Uint16:
+			return extremesAs[uint16](x)
+		case reflect.Uint32:
+			return extremesAs[uint32](x)
+		case reflect.Uint64:
+			return extremesAs[uint64](x)
+		case reflect.Uintptr:
+			return extremesAs[uintptr](x)
+		case reflect.Float32:
+			return extremesAs[float32](x)
+		case reflect.Float64:
+			return extremesAs[float64](x)
+		}
+	}
+	a, b := x[0], x[0]
+	for _, v := range x[1:] {
+		a, b = min(a, v), max(b, v)
+	}
+	return [2]T{a, b}
+}
+
+// extremesAs is for a T of which N is the underlying type.
+func extremesAs[N Number, T cmp.Ordered](x []T) [2]T {
+	a, b := simd.MinMax(unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(x))), len(x)))
+	m := [2]N{a, b}
+	return *(*[2]T)(unsafe.Pointer(&m))
+}

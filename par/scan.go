@@ -1,0 +1,304 @@
+package par
+
+import (
+	"math"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/simd"
+)
+
+// Scan sets dst[i] to x[0] op … op x[i]. dst must be as long as x, and may be x, but not overlap it
+// otherwise. op must be associative; see [Reduce].
+//
+// Where T is an integer, a string or a bool, associative is taken to be exact. Then one worker calls
+// op once for each element. Others that join in call it twice for those that they take, once to
+// know what comes before the elements after them. For all other types it is called twice for each,
+// so that the answer is the same on any number of workers, even if op is only nearly associative.
+// x is read from memory once: what is read twice is a block that is still in the cache.
+//
+// To add numbers, [PrefixSum] is many times as fast.
+func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
+	check("Scan", s)
+	checkFunc("Scan", op == nil)
+	checkLengths("Scan", len(dst), len(x))
+	var none T
+	scan(s, x, none, false, op, func(lo, hi int, v T, any bool) T {
+		for i := lo; i < hi; i++ {
+			if w := x[i]; any {
+				v = op(v, w)
+			} else {
+				v, any = w, true
+			}
+			dst[i] = v
+		}
+		return v
+	})
+}
+
+// ScanExclusive sets dst[i] to zero op x[0] op … op x[i-1], and returns zero op all of x; see
+// [Scan]. To add numbers, [PrefixSumExclusive] is many times as fast.
+func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) T {
+	check("ScanExclusive", s)
+	checkFunc("ScanExclusive", op == nil)
+	checkLengths("ScanExclusive", len(dst), len(x))
+	if len(x) == 0 {
+		return zero
+	}
+	last := x[len(x)-1]
+	scan(s, x, zero, true, op, func(lo, hi int, v T, _ bool) T {
+		for i := lo; i < hi; i++ {
+			w := x[i]
+			if dst[i] = v; i+1 < len(x) { // the last is below
+				v = op(v, w)
+			}
+		}
+		return v
+	})
+	var total T
+	boundary(func() { total = op(dst[len(x)-1], last) })
+	return total
+}
+
+// isExact reports whether an associative function of T is so to the last bit.
+func isExact[T any]() bool {
+	k := reflect.TypeFor[T]().Kind()
+	return k == reflect.Bool || k == reflect.String || k >= reflect.Int && k <= reflect.Uintptr
+}
+
+// scan calls write for each block, with what comes before it, if there is any: block by block as long
+// as that takes little, and else with the other workers. Both come to the same.
+func scan[T any](s filch.Scope, x []T, zero T, any bool, op func(a, b T) T, write func(lo, hi int, before T, any bool) T) {
+	// Blocks of a coarse op are as many as they are long, for their totals are combined from the
+	// left.
+	size := max(1, min(int(math.Sqrt(float64(len(x)))), 1024), len(x)>>16)
+	p := plan[T]{n: len(x), size: size, zero: any, exact: isExact[T](), op: op, write: write}
+	c := config{unit: int64(size)}
+	before := zero
+	done := runSerial(p.blocks(), op, c, func(first, last int) {
+		for i := first; i < last; i++ {
+			lo, hi := p.bounds(i)
+			if p.exact {
+				before, any = write(lo, hi, before, any), true
+				continue
+			}
+			next := before
+			if hi < len(x) { // before x is written, which may be dst
+				if next = fromLeft(x[lo:hi], op); any {
+					next = op(before, next)
+				}
+			}
+			write(lo, hi, before, any)
+			before, any = next, true
+		}
+	})
+	if done < p.blocks() {
+		p.total = func(lo, hi int) T { return fromLeft(x[lo:hi], op) }
+		p.run(s, done, before, op, c)
+	}
+}
+
+// scanBlock is how many bytes of numbers are summed before they are summed up to each: what fits into
+// the second cache, with what is written of it.
+const scanBlock = 128 << 10
+
+// scanFar is from how many bytes on sums are written around the caches: where Copy does.
+const scanFar = 64 << 20
+
+// PrefixSum sets dst[i] to the sum of x[0] to x[i]. It is like [Scan] with addition, without a
+// function to call: x is read once, at about the speed of [Copy]. dst must be as long as x, and may
+// be x, but not overlap it otherwise. Integers wrap around.
+//
+// The sums of floating-point numbers are the same on any number of workers, and on any processor.
+// They are rounded differently from those of a loop, since they are added in steps: in groups of 64
+// bytes, in blocks of 128 KiB, and from block to block. So the error grows with the number of groups
+// in a block plus that of blocks. Where no element is negative, no sum is less than the one before.
+func PrefixSum[T Number](s filch.Scope, dst, x []T) {
+	check("PrefixSum", s)
+	checkLengths("PrefixSum", len(dst), len(x))
+	sums(s, dst, x, 0, false)
+}
+
+// PrefixSumExclusive sets dst[i] to zero plus the sum of x[0] to x[i-1], and returns zero plus the sum
+// of x; see [PrefixSum]. Floating-point numbers are rounded in the same way, and zero is added
+// to what they come to.
+func PrefixSumExclusive[T Number](s filch.Scope, dst, x []T, zero T) T {
+	check("PrefixSumExclusive", s)
+	checkLengths("PrefixSumExclusive", len(dst), len(x))
+	return sums(s, dst, x, zero, true)
+}
+
+func sums[T Number](s filch.Scope, dst, x []T, zero T, exclusive bool) T {
+	size := scanBlock / int(unsafe.Sizeof(zero))
+	if len(x) <= size {
+		return scanNumbers(dst, x, zero, exclusive, false)
+	}
+	far := len(x) > scanFar/scanBlock*size && &dst[0] != &x[0]
+	p := plan[T]{n: len(x), size: size, zero: true, exact: true, op: add[T]}
+	p.total = func(lo, hi int) T { return simd.Total(x[lo:hi]) }
+	p.write = func(lo, hi int, before T, _ bool) T {
+		return scanNumbers(dst[lo:hi], x[lo:hi], before, exclusive, far)
+	}
+	return p.run(s, 0, zero, sums[T], config{unit: int64(size)})
+}
+
+func scanNumbers[T Number](dst, x []T, before T, exclusive, far bool) T {
+	if exclusive {
+		return simd.PrefixSumExclusive(dst, x, before, far)
+	}
+	return simd.PrefixSum(dst, x, before, far)
+}
+
+// plan is what a scan does with blocks.
+type plan[T any] struct {
+	n, size int
+	zero    bool // something comes before the first block
+	exact   bool // write and total come to the same
+	op      func(a, b T) T
+	total   func(lo, hi int) T
+	write   func(lo, hi int, before T, any bool) T // returns what all comes to up to hi
+}
+
+func (p *plan[T]) blocks() int { return (p.n + p.size - 1) / p.size }
+
+func (p *plan[T]) bounds(i int) (lo, hi int) {
+	return i * p.size, i*p.size + min(p.size, p.n-i*p.size)
+}
+
+// front is how far a scan has come. Workers take one block after the other. Where it is known what
+// comes before a block, the worker writes it, and then it is known for the next block, too. Where it
+// is not, since another worker is at the block before, it finds the total of its block, which
+// stays in its cache, and writes it once that is known. It does not wait: meanwhile it takes
+// another block. What is left when all blocks are taken is written in the end.
+//
+// Totals are combined from the left, whichever worker does it, so the answer does not depend on
+// which worker took what. (Both halves of x at once, and then all of x once more, read x twice:
+// prefix sums of 10^8 integers took three times as long as a plain loop.)
+type front[T any] struct {
+	plan[T]
+	next atomic.Int64 // the next block that none has taken; each worker adds to it
+
+	mu        sync.Mutex            // guards what follows; op is called without it
+	upTo      []T                   // of block i at i+1: its total, or if it has been reached, all up to its end
+	known     []bool                // there is a total at i+1
+	reached   int                   // before this block, all is known
+	advancing bool                  // a worker does that
+	waiting   map[filch.Scope][]int // blocks to be written, by the worker that has found their total
+}
+
+// run scans from block done on, with before in front of it, and returns what write returns for the
+// last block.
+func (p *plan[T]) run(s filch.Scope, done int, before T, of any, c config) T {
+	f := p.begin(done, before)
+	runLoopIn(s, f.blocks()-done, of, c, func(s filch.Scope, first, last int) {
+		for range last - first {
+			f.step(s)
+		}
+	})
+	left := f.left()
+	runLoop(s, len(left), of, c, func(first, last int) {
+		for _, i := range left[first:last] {
+			f.finish(i)
+		}
+	})
+	return f.upTo[f.blocks()]
+}
+
+func (p *plan[T]) begin(done int, before T) *front[T] {
+	f := &front[T]{plan: *p, reached: done, waiting: map[filch.Scope][]int{}}
+	f.upTo, f.known = make([]T, f.blocks()+1), make([]bool, f.blocks())
+	f.upTo[done] = before
+	f.next.Store(int64(done))
+	return f
+}
+
+// left returns the blocks that have been taken and are not written.
+func (f *front[T]) left() (all []int) {
+	for _, own := range f.waiting {
+		all = append(all, own...)
+	}
+	return all
+}
+
+// step takes a block, and writes what can be written.
+func (f *front[T]) step(by filch.Scope) {
+	i := int(f.next.Add(1)) - 1
+	lo, hi := f.bounds(i)
+	switch known := f.isKnown(i); {
+	case known && (f.exact || hi == f.n):
+		f.reach(i, f.finish(i), true)
+	case hi < f.n:
+		if f.reach(i, f.total(lo, hi), false); f.isKnown(i) {
+			f.finish(i)
+			break
+		}
+		fallthrough
+	default:
+		f.mu.Lock()
+		f.waiting[by] = append(f.waiting[by], i)
+		f.mu.Unlock()
+	}
+	for range 2 { // more than come to wait
+		i, ok := f.ready(by)
+		if !ok {
+			return
+		}
+		f.finish(i)
+	}
+}
+
+// finish writes a block, of which is known what comes before it.
+func (f *front[T]) finish(i int) T {
+	lo, hi := f.bounds(i)
+	v := f.write(lo, hi, f.upTo[i], i > 0 || f.zero)
+	if hi == f.n {
+		f.upTo[i+1] = v
+	}
+	return v
+}
+
+func (f *front[T]) isKnown(i int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return i <= f.reached
+}
+
+// ready returns a block of a worker's own that can be written.
+func (f *front[T]) ready(by filch.Scope) (i int, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	own := f.waiting[by]
+	if len(own) == 0 || own[0] > f.reached {
+		return 0, false
+	}
+	f.waiting[by] = own[1:]
+	return own[0], true
+}
+
+// reach notes the total of block i, or what all comes to up to its end, and goes on from there as
+// far as totals are known, unless another worker does.
+func (f *front[T]) reach(i int, v T, all bool) {
+	f.mu.Lock()
+	f.upTo[i+1], f.known[i] = v, true
+	if all || i == 0 && !f.zero {
+		f.reached = i + 1
+	}
+	if f.advancing {
+		f.mu.Unlock()
+		return
+	}
+	f.advancing = true
+	for f.reached < len(f.known) && f.known[f.reached] {
+		before, total := f.upTo[f.reached], f.upTo[f.reached+1]
+		f.mu.Unlock()
+		v := f.op(before, total)
+		f.mu.Lock()
+		f.reached++
+		f.upTo[f.reached] = v
+	}
+	f.advancing = false
+	f.mu.Unlock()
+}
