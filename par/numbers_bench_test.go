@@ -51,6 +51,15 @@ func numbers[T Number](b *testing.B, name string, n, workers int, one T) {
 			least, most, _ := MinMax(pool, x)
 			sink += least + most
 		}},
+		{"CountBetween", 1, func() {
+			count := 0
+			for _, v := range x {
+				if 10 <= v && v <= 100 {
+					count++
+				}
+			}
+			sink += T(count)
+		}, func() { sink += T(CountBetween(pool, x, 10, 100)) }},
 		{"PrefixSum", 2, func() {
 			var sum T
 			for i, v := range x {

@@ -210,11 +210,17 @@ func TestOneCallForAnElement(t *testing.T) {
 // A worker that is at a block holds no other up: what comes after it is totalled meanwhile, and
 // written when it goes on.
 func TestScanGoesOnBeyondABlock(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		scanBeyondABlock(t, again)
+	}
+}
+
+func scanBeyondABlock(t *testing.T, again bool) {
 	const blocks = 10
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	var written atomic.Int64
 	dst := make([]int, blocks)
-	p := plan[int]{n: blocks, size: 1, exact: true, op: add[int],
+	p := plan[int]{n: blocks, size: 1, exact: true, again: again, op: add[int],
 		total: func(lo, hi int) int { return 1 },
 		write: func(lo, hi int, before int, any bool) int {
 			if lo == 0 {
@@ -235,13 +241,15 @@ func TestScanGoesOnBeyondABlock(t *testing.T) {
 	for range blocks - 2 {
 		f.step(other) // which does not wait
 	}
-	if n := written.Load(); n != 0 {
+	if n := written.Load(); !again && n != 0 {
 		t.Errorf("%d blocks were written without those before them", n)
+	} else if again && n != blocks-2 { // as soon as too many waited, the slow one's total was found, too
+		t.Errorf("%d blocks were written while one was in the way", n)
 	}
 	close(goOn)
 	<-ended
 	f.step(other) // its own, and some that waited
-	if n, left := int(written.Load()), len(f.left()); n != 4 || n+left != blocks {
+	if n, left := int(written.Load()), len(f.left()); !again && n != 4 || n+left != blocks {
 		t.Errorf("%d blocks are written, and %d left", n, left)
 	}
 	for _, i := range f.left() {

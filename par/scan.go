@@ -25,6 +25,9 @@ func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 	check("Scan", s)
 	checkFunc("Scan", op == nil)
 	checkLengths("Scan", len(dst), len(x))
+	if len(x) == 0 {
+		return
+	}
 	var none T
 	scan(s, x, none, false, op, func(lo, hi int, v T, any bool) T {
 		for i := lo; i < hi; i++ {
@@ -136,8 +139,8 @@ func sums[T Number](s filch.Scope, dst, x []T, zero T, exclusive bool) T {
 	if len(x) <= size {
 		return scanNumbers(dst, x, zero, exclusive, false)
 	}
-	far := len(x) > scanFar/scanBlock*size && &dst[0] != &x[0]
-	p := plan[T]{n: len(x), size: size, zero: true, exact: true, op: add[T]}
+	p := plan[T]{n: len(x), size: size, zero: true, exact: true, again: &dst[0] != &x[0], op: add[T]}
+	far := p.again && len(x) > scanFar/scanBlock*size
 	p.total = func(lo, hi int) T { return simd.Total(x[lo:hi]) }
 	p.write = func(lo, hi int, before T, _ bool) T {
 		return scanNumbers(dst[lo:hi], x[lo:hi], before, exclusive, far)
@@ -157,6 +160,7 @@ type plan[T any] struct {
 	n, size int
 	zero    bool // something comes before the first block
 	exact   bool // write and total come to the same
+	again   bool // total is cheap, and may be called for a block while it is written
 	op      func(a, b T) T
 	total   func(lo, hi int) T
 	write   func(lo, hi int, before T, any bool) T // returns what all comes to up to hi
@@ -237,9 +241,10 @@ func (f *front[T]) step(by filch.Scope) {
 		}
 		fallthrough
 	default:
-		f.mu.Lock()
-		f.waiting[by] = append(f.waiting[by], i)
-		f.mu.Unlock()
+		if missing, ok := f.wait(by, i); ok {
+			lo, hi := f.bounds(missing)
+			f.reach(missing, f.total(lo, hi), false)
+		}
 	}
 	for range 2 { // more than come to wait
 		i, ok := f.ready(by)
@@ -266,6 +271,21 @@ func (f *front[T]) isKnown(i int) bool {
 	return i <= f.reached
 }
 
+// cached is how many blocks may wait to be written by the worker that has totalled them: what stays in
+// its cache.
+const cached = 4
+
+// wait notes a block that is to be written later. If too many wait, and it can be done, it returns the
+// one that is in the way, so that its total is found once more. The worker that is at it may have lost
+// its processor.
+func (f *front[T]) wait(by filch.Scope, i int) (missing int, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	own := append(f.waiting[by], i)
+	f.waiting[by] = own
+	return f.reached, f.again && len(own) > cached && own[0] > f.reached && !f.known[f.reached]
+}
+
 // ready returns a block of a worker's own that can be written.
 func (f *front[T]) ready(by filch.Scope) (i int, ok bool) {
 	f.mu.Lock()
@@ -282,6 +302,10 @@ func (f *front[T]) ready(by filch.Scope) (i int, ok bool) {
 // far as totals are known, unless another worker does.
 func (f *front[T]) reach(i int, v T, all bool) {
 	f.mu.Lock()
+	if f.known[i] { // by another one, to the same
+		f.mu.Unlock()
+		return
+	}
 	f.upTo[i+1], f.known[i] = v, true
 	if all || i == 0 && !f.zero {
 		f.reached = i + 1
