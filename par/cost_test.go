@@ -136,6 +136,7 @@ func TestMemory(t *testing.T) {
 		{"Count", 20_000, func() { Count(p, x, func(v int) bool { return v&1 == 0 }) }},
 		{"Scan", 20_000 + 20*1000, func() { Scan(p, dst, x, add) }},
 		{"PrefixSum", 10_000, func() { PrefixSum(p, dst, x) }},
+		{"FilterBetween", 8*n/2 + 20_000, func() { FilterBetween(p, x, 0, n/2) }},
 		{"Filter", 8*n/2 + n/2 + 50_000, func() { Filter(p, x, func(v int) bool { return v&1 == 0 }) }},
 		{"Partition", 8*n + n/2 + 50_000, func() { Partition(p, x, func(v int) bool { return v&1 == 0 }) }},
 		{"Histogram", 60_000, func() { Histogram(p, x, 100, func(v int) int { return v % 100 }) }},

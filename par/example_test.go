@@ -261,6 +261,11 @@ func ExampleFilter() {
 	// Output: [2 4]
 }
 
+func ExampleFilterBetween() {
+	fmt.Println(par.FilterBetween(pool, []float64{0.5, 2, 0.75, 3}, 0, 1))
+	// Output: [0.5 0.75]
+}
+
 func ExamplePartition() {
 	fmt.Println(par.Partition(pool, []int{1, 2, 3, 4}, even))
 	// Output: [2 4] [1 3]

@@ -21,6 +21,33 @@ func CountBetween[T Number](s filch.Scope, x []T, lo, hi T) int {
 	return fold(s, len(x), fastBlocks(len(x)), CountBetween[T], asIs, nil, func(from, to int) int { return simd.CountBetween(x[from:to], lo, hi) }, add)
 }
 
+// FilterBetween returns the elements v of x with lo <= v and v <= hi, in their order; see
+// [CountBetween]. It is like [Filter] without a function to call. x is read twice, to know how many
+// elements there are, and the result has no room for more.
+func FilterBetween[T Number](s filch.Scope, x []T, lo, hi T) []T {
+	check("FilterBetween", s)
+	if len(x) <= fastBlock {
+		kept := make([]T, simd.CountBetween(x, lo, hi))
+		simd.FilterBetween(kept, x, lo, hi)
+		return kept
+	}
+	size := fastBlocks(len(x))
+	ends := make([]int, (len(x)-1)/size+1) // of the blocks, in the result
+	runBlocks(s, len(x), size, FilterBetween[T], asIs, func(i, from, to int) { ends[i] = simd.CountBetween(x[from:to], lo, hi) })
+	for i := range ends[1:] {
+		ends[i+1] += ends[i]
+	}
+	kept := make([]T, ends[len(ends)-1])
+	runBlocks(s, len(x), size, FilterBetween[T], asIs, func(i, from, to int) {
+		begin := 0
+		if i > 0 {
+			begin = ends[i-1]
+		}
+		simd.FilterBetween(kept[begin:ends[i]], x[from:to], lo, hi)
+	})
+	return kept
+}
+
 // extremes returns the least and the greatest element of x, which is not empty.
 func extremes[T cmp.Ordered](x []T) [2]T {
 	if len(x) >= 64 { // else to ask for the kind takes longer

@@ -60,6 +60,15 @@ func numbers[T Number](b *testing.B, name string, n, workers int, one T) {
 			}
 			sink += T(count)
 		}, func() { sink += T(CountBetween(pool, x, 10, 100)) }},
+		{"FilterBetween", 1, func() {
+			var kept []T
+			for _, v := range x {
+				if 20 <= v && v <= 120 {
+					kept = append(kept, v)
+				}
+			}
+			sink += T(len(kept))
+		}, func() { sink += T(len(FilterBetween(pool, x, 20, 120))) }},
 		{"PrefixSum", 2, func() {
 			var sum T
 			for i, v := range x {

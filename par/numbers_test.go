@@ -38,14 +38,14 @@ func testNumbers[T Number](t *testing.T, p *filch.Pool) {
 		what := fmt.Sprintf("%T, n=%d", x, n)
 		var sum T
 		inclusive, exclusive := make([]T, n), make([]T, n)
-		between := 0
+		between := []T{}
 		lo, hi := T(3), T(50)
 		for i, v := range x {
 			exclusive[i] = 7 + sum
 			sum += v
 			inclusive[i] = sum
 			if lo <= v && v <= hi {
-				between++
+				between = append(between, v)
 			}
 		}
 		if got := Sum(p, x); got != sum {
@@ -57,9 +57,10 @@ func testNumbers[T Number](t *testing.T, p *filch.Pool) {
 				t.Errorf("%s: MinMax %v, %v, %v", what, least, most, ok)
 			}
 		}
-		if got := CountBetween(p, x, lo, hi); got != between {
-			t.Errorf("%s: CountBetween %v, want %v", what, got, between)
+		if got := CountBetween(p, x, lo, hi); got != len(between) {
+			t.Errorf("%s: CountBetween %v, want %v", what, got, len(between))
 		}
+		equal(t, what+": FilterBetween", FilterBetween(p, x, lo, hi), between)
 		dst := make([]T, n)
 		PrefixSum(p, dst, x)
 		equal(t, what+": PrefixSum", dst, inclusive)

@@ -13,6 +13,29 @@ func CountBetween[T Number](x []T, lo, hi T) int {
 	return countGroups(x, n, lo, hi) + countInGo(x[n*lanes:], lo, hi)
 }
 
+// FilterBetween sets dst to the elements v of x with lo <= v and v <= hi, in their order. dst must
+// be as long as CountBetween says.
+func FilterBetween[T Number](dst, x []T, lo, hi T) {
+	if len(dst) == 0 {
+		return
+	}
+	done, kept := filterVectors(dst, x, lo, hi)
+	filterInGo(dst[kept:], x[done:], lo, hi)
+}
+
+func filterInGo[T Number](dst, x []T, lo, hi T) {
+	kept := 0
+	for _, v := range x {
+		if kept == len(dst) {
+			return
+		}
+		dst[kept] = v
+		if lo <= v && v <= hi {
+			kept++
+		}
+	}
+}
+
 func countInGo[T Number](x []T, lo, hi T) int {
 	n := 0
 	for _, v := range x {

@@ -140,6 +140,26 @@ func countGroups[T Number](x []T, n int, lo, hi T) int {
 	return found / size
 }
 
+// filterVectors filters a beginning of x, and returns how long that is, and how many of it are in dst.
+func filterVectors[T Number](dst, x []T, lo, hi T) (done, kept int) {
+	size := sizeOf[T]()
+	if !hasAVX2 || size < 4 {
+		return 0, 0
+	}
+	to, p, room, n := bytes(dst), bytes(x), len(dst), len(x)*size/32
+	switch {
+	case isFloat[T]() && size == 4:
+		done, kept = filter_f4(to, room, p, n, float32(lo), float32(hi))
+	case isFloat[T]():
+		done, kept = filter_f8(to, room, p, n, float64(lo), float64(hi))
+	case size == 4:
+		done, kept = filter_u4(to, room, p, n, uint32(lo), uint32(hi))
+	default:
+		done, kept = filter_u8(to, room, p, n, uint64(lo), uint64(hi))
+	}
+	return done * 32 / size, kept
+}
+
 // scanGroups is for elements of 4 and 8 bytes.
 func scanGroups[T Number](dst, x []T, n int, before T, exclusive, far bool) T {
 	if !hasAVX2 {

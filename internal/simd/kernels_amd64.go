@@ -120,6 +120,30 @@ func between_f4(p *uint8, n int, lo float32, hi float32) int
 //go:noescape
 func between_f8(p *uint8, n int, lo float64, hi float64) int
 
+// filter_u4 writes the elements from lo to hi of at most n vectors, as long as dst has room for a whole
+// one, and returns how many vectors it has read, and how many elements it has kept.
+//
+//go:noescape
+func filter_u4(dst *uint8, room int, p *uint8, n int, lo uint32, hi uint32) (done int, kept int)
+
+// filter_u8 writes the elements from lo to hi of at most n vectors, as long as dst has room for a whole
+// one, and returns how many vectors it has read, and how many elements it has kept.
+//
+//go:noescape
+func filter_u8(dst *uint8, room int, p *uint8, n int, lo uint64, hi uint64) (done int, kept int)
+
+// filter_f4 writes the elements from lo to hi of at most n vectors, as long as dst has room for a whole
+// one, and returns how many vectors it has read, and how many elements it has kept.
+//
+//go:noescape
+func filter_f4(dst *uint8, room int, p *uint8, n int, lo float32, hi float32) (done int, kept int)
+
+// filter_f8 writes the elements from lo to hi of at most n vectors, as long as dst has room for a whole
+// one, and returns how many vectors it has read, and how many elements it has kept.
+//
+//go:noescape
+func filter_f8(dst *uint8, room int, p *uint8, n int, lo float64, hi float64) (done int, kept int)
+
 // scan_u4 writes before plus the running sums of n groups of 64 bytes, and returns before plus the last sum.
 //
 //go:noescape

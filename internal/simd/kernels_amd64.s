@@ -25,7 +25,7 @@ TEXT ·xgetbv(SB), NOSPLIT, $0-8
 	RET
 
 // func sum_u1(p *uint8, n int) uint8
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·sum_u1(SB), NOSPLIT, $0-17
 	MOVQ  p+0(FP), AX
 	MOVQ  n+8(FP), CX
@@ -37,13 +37,15 @@ TEXT ·sum_u1(SB), NOSPLIT, $0-17
 	JZ    group_done
 
 group:
-	VPADDB (AX), Y0, Y0
-	VPADDB 32(AX), Y1, Y1
-	VPADDB 64(AX), Y2, Y2
-	VPADDB 96(AX), Y3, Y3
-	ADDQ   $0x80, AX
-	DECQ   CX
-	JNZ    group
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4160(AX)
+	VPADDB     (AX), Y0, Y0
+	VPADDB     32(AX), Y1, Y1
+	VPADDB     64(AX), Y2, Y2
+	VPADDB     96(AX), Y3, Y3
+	ADDQ       $0x80, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPADDB       Y2, Y0, Y0
@@ -65,7 +67,7 @@ group_done:
 	RET
 
 // func sum_u2(p *uint8, n int) uint16
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·sum_u2(SB), NOSPLIT, $0-18
 	MOVQ  p+0(FP), AX
 	MOVQ  n+8(FP), CX
@@ -77,13 +79,15 @@ TEXT ·sum_u2(SB), NOSPLIT, $0-18
 	JZ    group_done
 
 group:
-	VPADDW (AX), Y0, Y0
-	VPADDW 32(AX), Y1, Y1
-	VPADDW 64(AX), Y2, Y2
-	VPADDW 96(AX), Y3, Y3
-	ADDQ   $0x80, AX
-	DECQ   CX
-	JNZ    group
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4160(AX)
+	VPADDW     (AX), Y0, Y0
+	VPADDW     32(AX), Y1, Y1
+	VPADDW     64(AX), Y2, Y2
+	VPADDW     96(AX), Y3, Y3
+	ADDQ       $0x80, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPADDW       Y2, Y0, Y0
@@ -103,7 +107,7 @@ group_done:
 	RET
 
 // func sum_u4(p *uint8, n int) uint32
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·sum_u4(SB), NOSPLIT, $0-20
 	MOVQ  p+0(FP), AX
 	MOVQ  n+8(FP), CX
@@ -115,13 +119,15 @@ TEXT ·sum_u4(SB), NOSPLIT, $0-20
 	JZ    group_done
 
 group:
-	VPADDD (AX), Y0, Y0
-	VPADDD 32(AX), Y1, Y1
-	VPADDD 64(AX), Y2, Y2
-	VPADDD 96(AX), Y3, Y3
-	ADDQ   $0x80, AX
-	DECQ   CX
-	JNZ    group
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4160(AX)
+	VPADDD     (AX), Y0, Y0
+	VPADDD     32(AX), Y1, Y1
+	VPADDD     64(AX), Y2, Y2
+	VPADDD     96(AX), Y3, Y3
+	ADDQ       $0x80, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPADDD       Y2, Y0, Y0
@@ -139,7 +145,7 @@ group_done:
 	RET
 
 // func sum_u8(p *uint8, n int) uint64
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·sum_u8(SB), NOSPLIT, $0-24
 	MOVQ  p+0(FP), AX
 	MOVQ  n+8(FP), CX
@@ -151,13 +157,15 @@ TEXT ·sum_u8(SB), NOSPLIT, $0-24
 	JZ    group_done
 
 group:
-	VPADDQ (AX), Y0, Y0
-	VPADDQ 32(AX), Y1, Y1
-	VPADDQ 64(AX), Y2, Y2
-	VPADDQ 96(AX), Y3, Y3
-	ADDQ   $0x80, AX
-	DECQ   CX
-	JNZ    group
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4160(AX)
+	VPADDQ     (AX), Y0, Y0
+	VPADDQ     32(AX), Y1, Y1
+	VPADDQ     64(AX), Y2, Y2
+	VPADDQ     96(AX), Y3, Y3
+	ADDQ       $0x80, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPADDQ       Y2, Y0, Y0
@@ -173,7 +181,7 @@ group_done:
 	RET
 
 // func sum_f4(p *uint8, n int) float32
-// Requires: AVX, AVX2, SSE
+// Requires: AVX, AVX2, MMX+, SSE
 TEXT ·sum_f4(SB), NOSPLIT, $0-20
 	MOVQ  p+0(FP), AX
 	MOVQ  n+8(FP), CX
@@ -185,13 +193,15 @@ TEXT ·sum_f4(SB), NOSPLIT, $0-20
 	JZ    group_done
 
 group:
-	VADDPS (AX), Y0, Y0
-	VADDPS 32(AX), Y1, Y1
-	VADDPS 64(AX), Y2, Y2
-	VADDPS 96(AX), Y3, Y3
-	ADDQ   $0x80, AX
-	DECQ   CX
-	JNZ    group
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4160(AX)
+	VADDPS     (AX), Y0, Y0
+	VADDPS     32(AX), Y1, Y1
+	VADDPS     64(AX), Y2, Y2
+	VADDPS     96(AX), Y3, Y3
+	ADDQ       $0x80, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VADDPS       Y2, Y0, Y0
@@ -208,7 +218,7 @@ group_done:
 	RET
 
 // func sum_f8(p *uint8, n int) float64
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·sum_f8(SB), NOSPLIT, $0-24
 	MOVQ  p+0(FP), AX
 	MOVQ  n+8(FP), CX
@@ -220,13 +230,15 @@ TEXT ·sum_f8(SB), NOSPLIT, $0-24
 	JZ    group_done
 
 group:
-	VADDPD (AX), Y0, Y0
-	VADDPD 32(AX), Y1, Y1
-	VADDPD 64(AX), Y2, Y2
-	VADDPD 96(AX), Y3, Y3
-	ADDQ   $0x80, AX
-	DECQ   CX
-	JNZ    group
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4160(AX)
+	VADDPD     (AX), Y0, Y0
+	VADDPD     32(AX), Y1, Y1
+	VADDPD     64(AX), Y2, Y2
+	VADDPD     96(AX), Y3, Y3
+	ADDQ       $0x80, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VADDPD       Y2, Y0, Y0
@@ -241,7 +253,7 @@ group_done:
 	RET
 
 // func minmax_i1(p *uint8, n int, out *uint8)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minmax_i1(SB), NOSPLIT, $0-24
 	MOVQ    p+0(FP), AX
 	MOVQ    n+8(FP), CX
@@ -254,15 +266,16 @@ TEXT ·minmax_i1(SB), NOSPLIT, $0-24
 	JZ      group_done
 
 group:
-	VMOVDQU (AX), Y4
-	VPMINSB Y4, Y0, Y0
-	VPMAXSB Y4, Y1, Y1
-	VMOVDQU 32(AX), Y4
-	VPMINSB Y4, Y2, Y2
-	VPMAXSB Y4, Y3, Y3
-	ADDQ    $0x40, AX
-	DECQ    CX
-	JNZ     group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y4
+	VPMINSB    Y4, Y0, Y0
+	VPMAXSB    Y4, Y1, Y1
+	VMOVDQU    32(AX), Y4
+	VPMINSB    Y4, Y2, Y2
+	VPMAXSB    Y4, Y3, Y3
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPMINSB Y2, Y0, Y0
@@ -273,7 +286,7 @@ group_done:
 	RET
 
 // func minmax_i2(p *uint8, n int, out *uint8)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minmax_i2(SB), NOSPLIT, $0-24
 	MOVQ    p+0(FP), AX
 	MOVQ    n+8(FP), CX
@@ -286,15 +299,16 @@ TEXT ·minmax_i2(SB), NOSPLIT, $0-24
 	JZ      group_done
 
 group:
-	VMOVDQU (AX), Y4
-	VPMINSW Y4, Y0, Y0
-	VPMAXSW Y4, Y1, Y1
-	VMOVDQU 32(AX), Y4
-	VPMINSW Y4, Y2, Y2
-	VPMAXSW Y4, Y3, Y3
-	ADDQ    $0x40, AX
-	DECQ    CX
-	JNZ     group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y4
+	VPMINSW    Y4, Y0, Y0
+	VPMAXSW    Y4, Y1, Y1
+	VMOVDQU    32(AX), Y4
+	VPMINSW    Y4, Y2, Y2
+	VPMAXSW    Y4, Y3, Y3
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPMINSW Y2, Y0, Y0
@@ -305,7 +319,7 @@ group_done:
 	RET
 
 // func minmax_i4(p *uint8, n int, out *uint8)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minmax_i4(SB), NOSPLIT, $0-24
 	MOVQ    p+0(FP), AX
 	MOVQ    n+8(FP), CX
@@ -318,15 +332,16 @@ TEXT ·minmax_i4(SB), NOSPLIT, $0-24
 	JZ      group_done
 
 group:
-	VMOVDQU (AX), Y4
-	VPMINSD Y4, Y0, Y0
-	VPMAXSD Y4, Y1, Y1
-	VMOVDQU 32(AX), Y4
-	VPMINSD Y4, Y2, Y2
-	VPMAXSD Y4, Y3, Y3
-	ADDQ    $0x40, AX
-	DECQ    CX
-	JNZ     group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y4
+	VPMINSD    Y4, Y0, Y0
+	VPMAXSD    Y4, Y1, Y1
+	VMOVDQU    32(AX), Y4
+	VPMINSD    Y4, Y2, Y2
+	VPMAXSD    Y4, Y3, Y3
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPMINSD Y2, Y0, Y0
@@ -337,7 +352,7 @@ group_done:
 	RET
 
 // func minmax_i8(p *uint8, n int, out *uint8)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minmax_i8(SB), NOSPLIT, $0-24
 	MOVQ    p+0(FP), AX
 	MOVQ    n+8(FP), CX
@@ -350,19 +365,20 @@ TEXT ·minmax_i8(SB), NOSPLIT, $0-24
 	JZ      group_done
 
 group:
-	VMOVDQU   (AX), Y4
-	VPCMPGTQ  Y4, Y0, Y5
-	VBLENDVPD Y5, Y4, Y0, Y0
-	VPCMPGTQ  Y1, Y4, Y5
-	VBLENDVPD Y5, Y4, Y1, Y1
-	VMOVDQU   32(AX), Y4
-	VPCMPGTQ  Y4, Y2, Y5
-	VBLENDVPD Y5, Y4, Y2, Y2
-	VPCMPGTQ  Y3, Y4, Y5
-	VBLENDVPD Y5, Y4, Y3, Y3
-	ADDQ      $0x40, AX
-	DECQ      CX
-	JNZ       group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y4
+	VPCMPGTQ   Y4, Y0, Y5
+	VBLENDVPD  Y5, Y4, Y0, Y0
+	VPCMPGTQ   Y1, Y4, Y5
+	VBLENDVPD  Y5, Y4, Y1, Y1
+	VMOVDQU    32(AX), Y4
+	VPCMPGTQ   Y4, Y2, Y5
+	VBLENDVPD  Y5, Y4, Y2, Y2
+	VPCMPGTQ   Y3, Y4, Y5
+	VBLENDVPD  Y5, Y4, Y3, Y3
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPCMPGTQ  Y2, Y0, Y4
@@ -375,7 +391,7 @@ group_done:
 	RET
 
 // func minmax_u1(p *uint8, n int, out *uint8)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minmax_u1(SB), NOSPLIT, $0-24
 	MOVQ    p+0(FP), AX
 	MOVQ    n+8(FP), CX
@@ -388,15 +404,16 @@ TEXT ·minmax_u1(SB), NOSPLIT, $0-24
 	JZ      group_done
 
 group:
-	VMOVDQU (AX), Y4
-	VPMINUB Y4, Y0, Y0
-	VPMAXUB Y4, Y1, Y1
-	VMOVDQU 32(AX), Y4
-	VPMINUB Y4, Y2, Y2
-	VPMAXUB Y4, Y3, Y3
-	ADDQ    $0x40, AX
-	DECQ    CX
-	JNZ     group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y4
+	VPMINUB    Y4, Y0, Y0
+	VPMAXUB    Y4, Y1, Y1
+	VMOVDQU    32(AX), Y4
+	VPMINUB    Y4, Y2, Y2
+	VPMAXUB    Y4, Y3, Y3
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPMINUB Y2, Y0, Y0
@@ -407,7 +424,7 @@ group_done:
 	RET
 
 // func minmax_u2(p *uint8, n int, out *uint8)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minmax_u2(SB), NOSPLIT, $0-24
 	MOVQ    p+0(FP), AX
 	MOVQ    n+8(FP), CX
@@ -420,15 +437,16 @@ TEXT ·minmax_u2(SB), NOSPLIT, $0-24
 	JZ      group_done
 
 group:
-	VMOVDQU (AX), Y4
-	VPMINUW Y4, Y0, Y0
-	VPMAXUW Y4, Y1, Y1
-	VMOVDQU 32(AX), Y4
-	VPMINUW Y4, Y2, Y2
-	VPMAXUW Y4, Y3, Y3
-	ADDQ    $0x40, AX
-	DECQ    CX
-	JNZ     group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y4
+	VPMINUW    Y4, Y0, Y0
+	VPMAXUW    Y4, Y1, Y1
+	VMOVDQU    32(AX), Y4
+	VPMINUW    Y4, Y2, Y2
+	VPMAXUW    Y4, Y3, Y3
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPMINUW Y2, Y0, Y0
@@ -439,7 +457,7 @@ group_done:
 	RET
 
 // func minmax_u4(p *uint8, n int, out *uint8)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minmax_u4(SB), NOSPLIT, $0-24
 	MOVQ    p+0(FP), AX
 	MOVQ    n+8(FP), CX
@@ -452,15 +470,16 @@ TEXT ·minmax_u4(SB), NOSPLIT, $0-24
 	JZ      group_done
 
 group:
-	VMOVDQU (AX), Y4
-	VPMINUD Y4, Y0, Y0
-	VPMAXUD Y4, Y1, Y1
-	VMOVDQU 32(AX), Y4
-	VPMINUD Y4, Y2, Y2
-	VPMAXUD Y4, Y3, Y3
-	ADDQ    $0x40, AX
-	DECQ    CX
-	JNZ     group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y4
+	VPMINUD    Y4, Y0, Y0
+	VPMAXUD    Y4, Y1, Y1
+	VMOVDQU    32(AX), Y4
+	VPMINUD    Y4, Y2, Y2
+	VPMAXUD    Y4, Y3, Y3
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPMINUD Y2, Y0, Y0
@@ -471,7 +490,7 @@ group_done:
 	RET
 
 // func minmax_u8(p *uint8, n int, out *uint8)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minmax_u8(SB), NOSPLIT, $0-24
 	MOVQ     p+0(FP), AX
 	MOVQ     n+8(FP), CX
@@ -488,21 +507,22 @@ TEXT ·minmax_u8(SB), NOSPLIT, $0-24
 	JZ       group_done
 
 group:
-	VMOVDQU   (AX), Y5
-	VPXOR     Y0, Y5, Y5
-	VPCMPGTQ  Y5, Y1, Y6
-	VBLENDVPD Y6, Y5, Y1, Y1
-	VPCMPGTQ  Y2, Y5, Y6
-	VBLENDVPD Y6, Y5, Y2, Y2
-	VMOVDQU   32(AX), Y5
-	VPXOR     Y0, Y5, Y5
-	VPCMPGTQ  Y5, Y3, Y6
-	VBLENDVPD Y6, Y5, Y3, Y3
-	VPCMPGTQ  Y4, Y5, Y6
-	VBLENDVPD Y6, Y5, Y4, Y4
-	ADDQ      $0x40, AX
-	DECQ      CX
-	JNZ       group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y5
+	VPXOR      Y0, Y5, Y5
+	VPCMPGTQ   Y5, Y1, Y6
+	VBLENDVPD  Y6, Y5, Y1, Y1
+	VPCMPGTQ   Y2, Y5, Y6
+	VBLENDVPD  Y6, Y5, Y2, Y2
+	VMOVDQU    32(AX), Y5
+	VPXOR      Y0, Y5, Y5
+	VPCMPGTQ   Y5, Y3, Y6
+	VBLENDVPD  Y6, Y5, Y3, Y3
+	VPCMPGTQ   Y4, Y5, Y6
+	VBLENDVPD  Y6, Y5, Y4, Y4
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VPCMPGTQ  Y3, Y1, Y5
@@ -517,7 +537,7 @@ group_done:
 	RET
 
 // func minmax_f4(p *uint8, n int, out *uint8)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minmax_f4(SB), NOSPLIT, $0-24
 	MOVQ     p+0(FP), AX
 	MOVQ     n+8(FP), CX
@@ -533,23 +553,24 @@ TEXT ·minmax_f4(SB), NOSPLIT, $0-24
 	JZ       group_done
 
 group:
-	VMOVDQU (AX), Y7
-	VMINPS  Y7, Y0, Y0
-	VMAXPS  Y7, Y1, Y1
-	VCMPPS  $0x03, Y7, Y7, Y8
-	VPOR    Y8, Y4, Y4
-	VPOR    Y7, Y5, Y5
-	VPAND   Y7, Y6, Y6
-	VMOVDQU 32(AX), Y7
-	VMINPS  Y7, Y2, Y2
-	VMAXPS  Y7, Y3, Y3
-	VCMPPS  $0x03, Y7, Y7, Y8
-	VPOR    Y8, Y4, Y4
-	VPOR    Y7, Y5, Y5
-	VPAND   Y7, Y6, Y6
-	ADDQ    $0x40, AX
-	DECQ    CX
-	JNZ     group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y7
+	VMINPS     Y7, Y0, Y0
+	VMAXPS     Y7, Y1, Y1
+	VCMPPS     $0x03, Y7, Y7, Y8
+	VPOR       Y8, Y4, Y4
+	VPOR       Y7, Y5, Y5
+	VPAND      Y7, Y6, Y6
+	VMOVDQU    32(AX), Y7
+	VMINPS     Y7, Y2, Y2
+	VMAXPS     Y7, Y3, Y3
+	VCMPPS     $0x03, Y7, Y7, Y8
+	VPOR       Y8, Y4, Y4
+	VPOR       Y7, Y5, Y5
+	VPAND      Y7, Y6, Y6
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VMINPS  Y2, Y0, Y0
@@ -563,7 +584,7 @@ group_done:
 	RET
 
 // func minmax_f8(p *uint8, n int, out *uint8)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·minmax_f8(SB), NOSPLIT, $0-24
 	MOVQ     p+0(FP), AX
 	MOVQ     n+8(FP), CX
@@ -579,23 +600,24 @@ TEXT ·minmax_f8(SB), NOSPLIT, $0-24
 	JZ       group_done
 
 group:
-	VMOVDQU (AX), Y7
-	VMINPD  Y7, Y0, Y0
-	VMAXPD  Y7, Y1, Y1
-	VCMPPD  $0x03, Y7, Y7, Y8
-	VPOR    Y8, Y4, Y4
-	VPOR    Y7, Y5, Y5
-	VPAND   Y7, Y6, Y6
-	VMOVDQU 32(AX), Y7
-	VMINPD  Y7, Y2, Y2
-	VMAXPD  Y7, Y3, Y3
-	VCMPPD  $0x03, Y7, Y7, Y8
-	VPOR    Y8, Y4, Y4
-	VPOR    Y7, Y5, Y5
-	VPAND   Y7, Y6, Y6
-	ADDQ    $0x40, AX
-	DECQ    CX
-	JNZ     group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y7
+	VMINPD     Y7, Y0, Y0
+	VMAXPD     Y7, Y1, Y1
+	VCMPPD     $0x03, Y7, Y7, Y8
+	VPOR       Y8, Y4, Y4
+	VPOR       Y7, Y5, Y5
+	VPAND      Y7, Y6, Y6
+	VMOVDQU    32(AX), Y7
+	VMINPD     Y7, Y2, Y2
+	VMAXPD     Y7, Y3, Y3
+	VCMPPD     $0x03, Y7, Y7, Y8
+	VPOR       Y8, Y4, Y4
+	VPOR       Y7, Y5, Y5
+	VPAND      Y7, Y6, Y6
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	VMINPD  Y2, Y0, Y0
@@ -609,7 +631,7 @@ group_done:
 	RET
 
 // func between_u1(p *uint8, n int, lo uint8, hi uint8) int
-// Requires: AVX, AVX2, POPCNT
+// Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·between_u1(SB), NOSPLIT, $0-32
 	MOVQ         p+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -622,23 +644,24 @@ TEXT ·between_u1(SB), NOSPLIT, $0-32
 	JZ           group_done
 
 group:
-	VMOVDQU   (AX), Y2
-	VPSUBB    Y0, Y2, Y2
-	VPMINUB   Y2, Y1, Y3
-	VPCMPEQB  Y2, Y3, Y3
-	VPMOVMSKB Y3, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, DX
-	VMOVDQU   32(AX), Y2
-	VPSUBB    Y0, Y2, Y2
-	VPMINUB   Y2, Y1, Y3
-	VPCMPEQB  Y2, Y3, Y3
-	VPMOVMSKB Y3, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, BX
-	ADDQ      $0x40, AX
-	DECQ      CX
-	JNZ       group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y2
+	VPSUBB     Y0, Y2, Y2
+	VPMINUB    Y2, Y1, Y3
+	VPCMPEQB   Y2, Y3, Y3
+	VPMOVMSKB  Y3, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, DX
+	VMOVDQU    32(AX), Y2
+	VPSUBB     Y0, Y2, Y2
+	VPMINUB    Y2, Y1, Y3
+	VPCMPEQB   Y2, Y3, Y3
+	VPMOVMSKB  Y3, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, BX
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	ADDQ BX, DX
@@ -647,7 +670,7 @@ group_done:
 	RET
 
 // func between_u2(p *uint8, n int, lo uint16, hi uint16) int
-// Requires: AVX, AVX2, POPCNT
+// Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·between_u2(SB), NOSPLIT, $0-32
 	MOVQ         p+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -660,23 +683,24 @@ TEXT ·between_u2(SB), NOSPLIT, $0-32
 	JZ           group_done
 
 group:
-	VMOVDQU   (AX), Y2
-	VPSUBW    Y0, Y2, Y2
-	VPMINUW   Y2, Y1, Y3
-	VPCMPEQW  Y2, Y3, Y3
-	VPMOVMSKB Y3, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, DX
-	VMOVDQU   32(AX), Y2
-	VPSUBW    Y0, Y2, Y2
-	VPMINUW   Y2, Y1, Y3
-	VPCMPEQW  Y2, Y3, Y3
-	VPMOVMSKB Y3, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, BX
-	ADDQ      $0x40, AX
-	DECQ      CX
-	JNZ       group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y2
+	VPSUBW     Y0, Y2, Y2
+	VPMINUW    Y2, Y1, Y3
+	VPCMPEQW   Y2, Y3, Y3
+	VPMOVMSKB  Y3, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, DX
+	VMOVDQU    32(AX), Y2
+	VPSUBW     Y0, Y2, Y2
+	VPMINUW    Y2, Y1, Y3
+	VPCMPEQW   Y2, Y3, Y3
+	VPMOVMSKB  Y3, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, BX
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	ADDQ BX, DX
@@ -685,7 +709,7 @@ group_done:
 	RET
 
 // func between_u4(p *uint8, n int, lo uint32, hi uint32) int
-// Requires: AVX, AVX2, POPCNT
+// Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·between_u4(SB), NOSPLIT, $0-32
 	MOVQ         p+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -698,23 +722,24 @@ TEXT ·between_u4(SB), NOSPLIT, $0-32
 	JZ           group_done
 
 group:
-	VMOVDQU   (AX), Y2
-	VPSUBD    Y0, Y2, Y2
-	VPMINUD   Y2, Y1, Y3
-	VPCMPEQD  Y2, Y3, Y3
-	VPMOVMSKB Y3, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, DX
-	VMOVDQU   32(AX), Y2
-	VPSUBD    Y0, Y2, Y2
-	VPMINUD   Y2, Y1, Y3
-	VPCMPEQD  Y2, Y3, Y3
-	VPMOVMSKB Y3, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, BX
-	ADDQ      $0x40, AX
-	DECQ      CX
-	JNZ       group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y2
+	VPSUBD     Y0, Y2, Y2
+	VPMINUD    Y2, Y1, Y3
+	VPCMPEQD   Y2, Y3, Y3
+	VPMOVMSKB  Y3, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, DX
+	VMOVDQU    32(AX), Y2
+	VPSUBD     Y0, Y2, Y2
+	VPMINUD    Y2, Y1, Y3
+	VPCMPEQD   Y2, Y3, Y3
+	VPMOVMSKB  Y3, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, BX
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	ADDQ BX, DX
@@ -723,7 +748,7 @@ group_done:
 	RET
 
 // func between_u8(p *uint8, n int, lo uint64, hi uint64) int
-// Requires: AVX, AVX2, POPCNT
+// Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·between_u8(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -740,25 +765,26 @@ TEXT ·between_u8(SB), NOSPLIT, $0-40
 	JZ           group_done
 
 group:
-	VMOVDQU   (AX), Y4
-	VPSUBQ    Y0, Y4, Y4
-	VPXOR     Y2, Y4, Y4
-	VPCMPGTQ  Y1, Y4, Y4
-	VPXOR     Y3, Y4, Y4
-	VPMOVMSKB Y4, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, DX
-	VMOVDQU   32(AX), Y4
-	VPSUBQ    Y0, Y4, Y4
-	VPXOR     Y2, Y4, Y4
-	VPCMPGTQ  Y1, Y4, Y4
-	VPXOR     Y3, Y4, Y4
-	VPMOVMSKB Y4, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, BX
-	ADDQ      $0x40, AX
-	DECQ      CX
-	JNZ       group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y4
+	VPSUBQ     Y0, Y4, Y4
+	VPXOR      Y2, Y4, Y4
+	VPCMPGTQ   Y1, Y4, Y4
+	VPXOR      Y3, Y4, Y4
+	VPMOVMSKB  Y4, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, DX
+	VMOVDQU    32(AX), Y4
+	VPSUBQ     Y0, Y4, Y4
+	VPXOR      Y2, Y4, Y4
+	VPCMPGTQ   Y1, Y4, Y4
+	VPXOR      Y3, Y4, Y4
+	VPMOVMSKB  Y4, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, BX
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	ADDQ BX, DX
@@ -767,7 +793,7 @@ group_done:
 	RET
 
 // func between_f4(p *uint8, n int, lo float32, hi float32) int
-// Requires: AVX, AVX2, POPCNT
+// Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·between_f4(SB), NOSPLIT, $0-32
 	MOVQ         p+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -779,23 +805,24 @@ TEXT ·between_f4(SB), NOSPLIT, $0-32
 	JZ           group_done
 
 group:
-	VMOVDQU   (AX), Y2
-	VCMPPS    $0x12, Y2, Y0, Y3
-	VCMPPS    $0x12, Y1, Y2, Y2
-	VPAND     Y3, Y2, Y2
-	VPMOVMSKB Y2, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, DX
-	VMOVDQU   32(AX), Y2
-	VCMPPS    $0x12, Y2, Y0, Y3
-	VCMPPS    $0x12, Y1, Y2, Y2
-	VPAND     Y3, Y2, Y2
-	VPMOVMSKB Y2, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, BX
-	ADDQ      $0x40, AX
-	DECQ      CX
-	JNZ       group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y2
+	VCMPPS     $0x12, Y2, Y0, Y3
+	VCMPPS     $0x12, Y1, Y2, Y2
+	VPAND      Y3, Y2, Y2
+	VPMOVMSKB  Y2, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, DX
+	VMOVDQU    32(AX), Y2
+	VCMPPS     $0x12, Y2, Y0, Y3
+	VCMPPS     $0x12, Y1, Y2, Y2
+	VPAND      Y3, Y2, Y2
+	VPMOVMSKB  Y2, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, BX
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	ADDQ BX, DX
@@ -804,7 +831,7 @@ group_done:
 	RET
 
 // func between_f8(p *uint8, n int, lo float64, hi float64) int
-// Requires: AVX, AVX2, POPCNT
+// Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·between_f8(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -816,28 +843,472 @@ TEXT ·between_f8(SB), NOSPLIT, $0-40
 	JZ           group_done
 
 group:
-	VMOVDQU   (AX), Y2
-	VCMPPD    $0x12, Y2, Y0, Y3
-	VCMPPD    $0x12, Y1, Y2, Y2
-	VPAND     Y3, Y2, Y2
-	VPMOVMSKB Y2, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, DX
-	VMOVDQU   32(AX), Y2
-	VCMPPD    $0x12, Y2, Y0, Y3
-	VCMPPD    $0x12, Y1, Y2, Y2
-	VPAND     Y3, Y2, Y2
-	VPMOVMSKB Y2, SI
-	POPCNTL   SI, SI
-	ADDQ      SI, BX
-	ADDQ      $0x40, AX
-	DECQ      CX
-	JNZ       group
+	PREFETCHT0 4096(AX)
+	VMOVDQU    (AX), Y2
+	VCMPPD     $0x12, Y2, Y0, Y3
+	VCMPPD     $0x12, Y1, Y2, Y2
+	VPAND      Y3, Y2, Y2
+	VPMOVMSKB  Y2, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, DX
+	VMOVDQU    32(AX), Y2
+	VCMPPD     $0x12, Y2, Y0, Y3
+	VCMPPD     $0x12, Y1, Y2, Y2
+	VPAND      Y3, Y2, Y2
+	VPMOVMSKB  Y2, SI
+	POPCNTL    SI, SI
+	ADDQ       SI, BX
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        group
 
 group_done:
 	ADDQ BX, DX
 	VZEROUPPER
 	MOVQ DX, ret+32(FP)
+	RET
+
+DATA front4<>+0(SB)/8, $0x0000000000000000
+DATA front4<>+8(SB)/8, $0x0000000000000000
+DATA front4<>+16(SB)/8, $0x0000000000000001
+DATA front4<>+24(SB)/8, $0x0000000000000100
+DATA front4<>+32(SB)/8, $0x0000000000000002
+DATA front4<>+40(SB)/8, $0x0000000000000200
+DATA front4<>+48(SB)/8, $0x0000000000000201
+DATA front4<>+56(SB)/8, $0x0000000000020100
+DATA front4<>+64(SB)/8, $0x0000000000000003
+DATA front4<>+72(SB)/8, $0x0000000000000300
+DATA front4<>+80(SB)/8, $0x0000000000000301
+DATA front4<>+88(SB)/8, $0x0000000000030100
+DATA front4<>+96(SB)/8, $0x0000000000000302
+DATA front4<>+104(SB)/8, $0x0000000000030200
+DATA front4<>+112(SB)/8, $0x0000000000030201
+DATA front4<>+120(SB)/8, $0x0000000003020100
+DATA front4<>+128(SB)/8, $0x0000000000000004
+DATA front4<>+136(SB)/8, $0x0000000000000400
+DATA front4<>+144(SB)/8, $0x0000000000000401
+DATA front4<>+152(SB)/8, $0x0000000000040100
+DATA front4<>+160(SB)/8, $0x0000000000000402
+DATA front4<>+168(SB)/8, $0x0000000000040200
+DATA front4<>+176(SB)/8, $0x0000000000040201
+DATA front4<>+184(SB)/8, $0x0000000004020100
+DATA front4<>+192(SB)/8, $0x0000000000000403
+DATA front4<>+200(SB)/8, $0x0000000000040300
+DATA front4<>+208(SB)/8, $0x0000000000040301
+DATA front4<>+216(SB)/8, $0x0000000004030100
+DATA front4<>+224(SB)/8, $0x0000000000040302
+DATA front4<>+232(SB)/8, $0x0000000004030200
+DATA front4<>+240(SB)/8, $0x0000000004030201
+DATA front4<>+248(SB)/8, $0x0000000403020100
+DATA front4<>+256(SB)/8, $0x0000000000000005
+DATA front4<>+264(SB)/8, $0x0000000000000500
+DATA front4<>+272(SB)/8, $0x0000000000000501
+DATA front4<>+280(SB)/8, $0x0000000000050100
+DATA front4<>+288(SB)/8, $0x0000000000000502
+DATA front4<>+296(SB)/8, $0x0000000000050200
+DATA front4<>+304(SB)/8, $0x0000000000050201
+DATA front4<>+312(SB)/8, $0x0000000005020100
+DATA front4<>+320(SB)/8, $0x0000000000000503
+DATA front4<>+328(SB)/8, $0x0000000000050300
+DATA front4<>+336(SB)/8, $0x0000000000050301
+DATA front4<>+344(SB)/8, $0x0000000005030100
+DATA front4<>+352(SB)/8, $0x0000000000050302
+DATA front4<>+360(SB)/8, $0x0000000005030200
+DATA front4<>+368(SB)/8, $0x0000000005030201
+DATA front4<>+376(SB)/8, $0x0000000503020100
+DATA front4<>+384(SB)/8, $0x0000000000000504
+DATA front4<>+392(SB)/8, $0x0000000000050400
+DATA front4<>+400(SB)/8, $0x0000000000050401
+DATA front4<>+408(SB)/8, $0x0000000005040100
+DATA front4<>+416(SB)/8, $0x0000000000050402
+DATA front4<>+424(SB)/8, $0x0000000005040200
+DATA front4<>+432(SB)/8, $0x0000000005040201
+DATA front4<>+440(SB)/8, $0x0000000504020100
+DATA front4<>+448(SB)/8, $0x0000000000050403
+DATA front4<>+456(SB)/8, $0x0000000005040300
+DATA front4<>+464(SB)/8, $0x0000000005040301
+DATA front4<>+472(SB)/8, $0x0000000504030100
+DATA front4<>+480(SB)/8, $0x0000000005040302
+DATA front4<>+488(SB)/8, $0x0000000504030200
+DATA front4<>+496(SB)/8, $0x0000000504030201
+DATA front4<>+504(SB)/8, $0x0000050403020100
+DATA front4<>+512(SB)/8, $0x0000000000000006
+DATA front4<>+520(SB)/8, $0x0000000000000600
+DATA front4<>+528(SB)/8, $0x0000000000000601
+DATA front4<>+536(SB)/8, $0x0000000000060100
+DATA front4<>+544(SB)/8, $0x0000000000000602
+DATA front4<>+552(SB)/8, $0x0000000000060200
+DATA front4<>+560(SB)/8, $0x0000000000060201
+DATA front4<>+568(SB)/8, $0x0000000006020100
+DATA front4<>+576(SB)/8, $0x0000000000000603
+DATA front4<>+584(SB)/8, $0x0000000000060300
+DATA front4<>+592(SB)/8, $0x0000000000060301
+DATA front4<>+600(SB)/8, $0x0000000006030100
+DATA front4<>+608(SB)/8, $0x0000000000060302
+DATA front4<>+616(SB)/8, $0x0000000006030200
+DATA front4<>+624(SB)/8, $0x0000000006030201
+DATA front4<>+632(SB)/8, $0x0000000603020100
+DATA front4<>+640(SB)/8, $0x0000000000000604
+DATA front4<>+648(SB)/8, $0x0000000000060400
+DATA front4<>+656(SB)/8, $0x0000000000060401
+DATA front4<>+664(SB)/8, $0x0000000006040100
+DATA front4<>+672(SB)/8, $0x0000000000060402
+DATA front4<>+680(SB)/8, $0x0000000006040200
+DATA front4<>+688(SB)/8, $0x0000000006040201
+DATA front4<>+696(SB)/8, $0x0000000604020100
+DATA front4<>+704(SB)/8, $0x0000000000060403
+DATA front4<>+712(SB)/8, $0x0000000006040300
+DATA front4<>+720(SB)/8, $0x0000000006040301
+DATA front4<>+728(SB)/8, $0x0000000604030100
+DATA front4<>+736(SB)/8, $0x0000000006040302
+DATA front4<>+744(SB)/8, $0x0000000604030200
+DATA front4<>+752(SB)/8, $0x0000000604030201
+DATA front4<>+760(SB)/8, $0x0000060403020100
+DATA front4<>+768(SB)/8, $0x0000000000000605
+DATA front4<>+776(SB)/8, $0x0000000000060500
+DATA front4<>+784(SB)/8, $0x0000000000060501
+DATA front4<>+792(SB)/8, $0x0000000006050100
+DATA front4<>+800(SB)/8, $0x0000000000060502
+DATA front4<>+808(SB)/8, $0x0000000006050200
+DATA front4<>+816(SB)/8, $0x0000000006050201
+DATA front4<>+824(SB)/8, $0x0000000605020100
+DATA front4<>+832(SB)/8, $0x0000000000060503
+DATA front4<>+840(SB)/8, $0x0000000006050300
+DATA front4<>+848(SB)/8, $0x0000000006050301
+DATA front4<>+856(SB)/8, $0x0000000605030100
+DATA front4<>+864(SB)/8, $0x0000000006050302
+DATA front4<>+872(SB)/8, $0x0000000605030200
+DATA front4<>+880(SB)/8, $0x0000000605030201
+DATA front4<>+888(SB)/8, $0x0000060503020100
+DATA front4<>+896(SB)/8, $0x0000000000060504
+DATA front4<>+904(SB)/8, $0x0000000006050400
+DATA front4<>+912(SB)/8, $0x0000000006050401
+DATA front4<>+920(SB)/8, $0x0000000605040100
+DATA front4<>+928(SB)/8, $0x0000000006050402
+DATA front4<>+936(SB)/8, $0x0000000605040200
+DATA front4<>+944(SB)/8, $0x0000000605040201
+DATA front4<>+952(SB)/8, $0x0000060504020100
+DATA front4<>+960(SB)/8, $0x0000000006050403
+DATA front4<>+968(SB)/8, $0x0000000605040300
+DATA front4<>+976(SB)/8, $0x0000000605040301
+DATA front4<>+984(SB)/8, $0x0000060504030100
+DATA front4<>+992(SB)/8, $0x0000000605040302
+DATA front4<>+1000(SB)/8, $0x0000060504030200
+DATA front4<>+1008(SB)/8, $0x0000060504030201
+DATA front4<>+1016(SB)/8, $0x0006050403020100
+DATA front4<>+1024(SB)/8, $0x0000000000000007
+DATA front4<>+1032(SB)/8, $0x0000000000000700
+DATA front4<>+1040(SB)/8, $0x0000000000000701
+DATA front4<>+1048(SB)/8, $0x0000000000070100
+DATA front4<>+1056(SB)/8, $0x0000000000000702
+DATA front4<>+1064(SB)/8, $0x0000000000070200
+DATA front4<>+1072(SB)/8, $0x0000000000070201
+DATA front4<>+1080(SB)/8, $0x0000000007020100
+DATA front4<>+1088(SB)/8, $0x0000000000000703
+DATA front4<>+1096(SB)/8, $0x0000000000070300
+DATA front4<>+1104(SB)/8, $0x0000000000070301
+DATA front4<>+1112(SB)/8, $0x0000000007030100
+DATA front4<>+1120(SB)/8, $0x0000000000070302
+DATA front4<>+1128(SB)/8, $0x0000000007030200
+DATA front4<>+1136(SB)/8, $0x0000000007030201
+DATA front4<>+1144(SB)/8, $0x0000000703020100
+DATA front4<>+1152(SB)/8, $0x0000000000000704
+DATA front4<>+1160(SB)/8, $0x0000000000070400
+DATA front4<>+1168(SB)/8, $0x0000000000070401
+DATA front4<>+1176(SB)/8, $0x0000000007040100
+DATA front4<>+1184(SB)/8, $0x0000000000070402
+DATA front4<>+1192(SB)/8, $0x0000000007040200
+DATA front4<>+1200(SB)/8, $0x0000000007040201
+DATA front4<>+1208(SB)/8, $0x0000000704020100
+DATA front4<>+1216(SB)/8, $0x0000000000070403
+DATA front4<>+1224(SB)/8, $0x0000000007040300
+DATA front4<>+1232(SB)/8, $0x0000000007040301
+DATA front4<>+1240(SB)/8, $0x0000000704030100
+DATA front4<>+1248(SB)/8, $0x0000000007040302
+DATA front4<>+1256(SB)/8, $0x0000000704030200
+DATA front4<>+1264(SB)/8, $0x0000000704030201
+DATA front4<>+1272(SB)/8, $0x0000070403020100
+DATA front4<>+1280(SB)/8, $0x0000000000000705
+DATA front4<>+1288(SB)/8, $0x0000000000070500
+DATA front4<>+1296(SB)/8, $0x0000000000070501
+DATA front4<>+1304(SB)/8, $0x0000000007050100
+DATA front4<>+1312(SB)/8, $0x0000000000070502
+DATA front4<>+1320(SB)/8, $0x0000000007050200
+DATA front4<>+1328(SB)/8, $0x0000000007050201
+DATA front4<>+1336(SB)/8, $0x0000000705020100
+DATA front4<>+1344(SB)/8, $0x0000000000070503
+DATA front4<>+1352(SB)/8, $0x0000000007050300
+DATA front4<>+1360(SB)/8, $0x0000000007050301
+DATA front4<>+1368(SB)/8, $0x0000000705030100
+DATA front4<>+1376(SB)/8, $0x0000000007050302
+DATA front4<>+1384(SB)/8, $0x0000000705030200
+DATA front4<>+1392(SB)/8, $0x0000000705030201
+DATA front4<>+1400(SB)/8, $0x0000070503020100
+DATA front4<>+1408(SB)/8, $0x0000000000070504
+DATA front4<>+1416(SB)/8, $0x0000000007050400
+DATA front4<>+1424(SB)/8, $0x0000000007050401
+DATA front4<>+1432(SB)/8, $0x0000000705040100
+DATA front4<>+1440(SB)/8, $0x0000000007050402
+DATA front4<>+1448(SB)/8, $0x0000000705040200
+DATA front4<>+1456(SB)/8, $0x0000000705040201
+DATA front4<>+1464(SB)/8, $0x0000070504020100
+DATA front4<>+1472(SB)/8, $0x0000000007050403
+DATA front4<>+1480(SB)/8, $0x0000000705040300
+DATA front4<>+1488(SB)/8, $0x0000000705040301
+DATA front4<>+1496(SB)/8, $0x0000070504030100
+DATA front4<>+1504(SB)/8, $0x0000000705040302
+DATA front4<>+1512(SB)/8, $0x0000070504030200
+DATA front4<>+1520(SB)/8, $0x0000070504030201
+DATA front4<>+1528(SB)/8, $0x0007050403020100
+DATA front4<>+1536(SB)/8, $0x0000000000000706
+DATA front4<>+1544(SB)/8, $0x0000000000070600
+DATA front4<>+1552(SB)/8, $0x0000000000070601
+DATA front4<>+1560(SB)/8, $0x0000000007060100
+DATA front4<>+1568(SB)/8, $0x0000000000070602
+DATA front4<>+1576(SB)/8, $0x0000000007060200
+DATA front4<>+1584(SB)/8, $0x0000000007060201
+DATA front4<>+1592(SB)/8, $0x0000000706020100
+DATA front4<>+1600(SB)/8, $0x0000000000070603
+DATA front4<>+1608(SB)/8, $0x0000000007060300
+DATA front4<>+1616(SB)/8, $0x0000000007060301
+DATA front4<>+1624(SB)/8, $0x0000000706030100
+DATA front4<>+1632(SB)/8, $0x0000000007060302
+DATA front4<>+1640(SB)/8, $0x0000000706030200
+DATA front4<>+1648(SB)/8, $0x0000000706030201
+DATA front4<>+1656(SB)/8, $0x0000070603020100
+DATA front4<>+1664(SB)/8, $0x0000000000070604
+DATA front4<>+1672(SB)/8, $0x0000000007060400
+DATA front4<>+1680(SB)/8, $0x0000000007060401
+DATA front4<>+1688(SB)/8, $0x0000000706040100
+DATA front4<>+1696(SB)/8, $0x0000000007060402
+DATA front4<>+1704(SB)/8, $0x0000000706040200
+DATA front4<>+1712(SB)/8, $0x0000000706040201
+DATA front4<>+1720(SB)/8, $0x0000070604020100
+DATA front4<>+1728(SB)/8, $0x0000000007060403
+DATA front4<>+1736(SB)/8, $0x0000000706040300
+DATA front4<>+1744(SB)/8, $0x0000000706040301
+DATA front4<>+1752(SB)/8, $0x0000070604030100
+DATA front4<>+1760(SB)/8, $0x0000000706040302
+DATA front4<>+1768(SB)/8, $0x0000070604030200
+DATA front4<>+1776(SB)/8, $0x0000070604030201
+DATA front4<>+1784(SB)/8, $0x0007060403020100
+DATA front4<>+1792(SB)/8, $0x0000000000070605
+DATA front4<>+1800(SB)/8, $0x0000000007060500
+DATA front4<>+1808(SB)/8, $0x0000000007060501
+DATA front4<>+1816(SB)/8, $0x0000000706050100
+DATA front4<>+1824(SB)/8, $0x0000000007060502
+DATA front4<>+1832(SB)/8, $0x0000000706050200
+DATA front4<>+1840(SB)/8, $0x0000000706050201
+DATA front4<>+1848(SB)/8, $0x0000070605020100
+DATA front4<>+1856(SB)/8, $0x0000000007060503
+DATA front4<>+1864(SB)/8, $0x0000000706050300
+DATA front4<>+1872(SB)/8, $0x0000000706050301
+DATA front4<>+1880(SB)/8, $0x0000070605030100
+DATA front4<>+1888(SB)/8, $0x0000000706050302
+DATA front4<>+1896(SB)/8, $0x0000070605030200
+DATA front4<>+1904(SB)/8, $0x0000070605030201
+DATA front4<>+1912(SB)/8, $0x0007060503020100
+DATA front4<>+1920(SB)/8, $0x0000000007060504
+DATA front4<>+1928(SB)/8, $0x0000000706050400
+DATA front4<>+1936(SB)/8, $0x0000000706050401
+DATA front4<>+1944(SB)/8, $0x0000070605040100
+DATA front4<>+1952(SB)/8, $0x0000000706050402
+DATA front4<>+1960(SB)/8, $0x0000070605040200
+DATA front4<>+1968(SB)/8, $0x0000070605040201
+DATA front4<>+1976(SB)/8, $0x0007060504020100
+DATA front4<>+1984(SB)/8, $0x0000000706050403
+DATA front4<>+1992(SB)/8, $0x0000070605040300
+DATA front4<>+2000(SB)/8, $0x0000070605040301
+DATA front4<>+2008(SB)/8, $0x0007060504030100
+DATA front4<>+2016(SB)/8, $0x0000070605040302
+DATA front4<>+2024(SB)/8, $0x0007060504030200
+DATA front4<>+2032(SB)/8, $0x0007060504030201
+DATA front4<>+2040(SB)/8, $0x0706050403020100
+GLOBL front4<>(SB), RODATA|NOPTR, $2048
+
+// func filter_u4(dst *uint8, room int, p *uint8, n int, lo uint32, hi uint32) (done int, kept int)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·filter_u4(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         room+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS lo+32(FP), Y0
+	VBROADCASTSS hi+36(FP), Y1
+	VPSUBD       Y0, Y1, Y1
+	LEAQ         front4<>+0(SB), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	SUBQ         $0x08, CX
+
+vector:
+	CMPQ      DI, BX
+	JGE       return
+	CMPQ      R8, CX
+	JG        return
+	VMOVDQU   (DX), Y2
+	VMOVDQA   Y2, Y3
+	VPSUBD    Y0, Y3, Y3
+	VPMINUD   Y3, Y1, Y4
+	VPCMPEQD  Y3, Y4, Y4
+	VMOVMSKPS Y4, R9
+	VPMOVZXBD (SI)(R9*8), Y3
+	VPERMD    Y2, Y3, Y2
+	VMOVDQU   Y2, (AX)(R8*4)
+	POPCNTL   R9, R9
+	ADDQ      R9, R8
+	INCQ      DI
+	ADDQ      $0x20, DX
+	JMP       vector
+
+return:
+	VZEROUPPER
+	MOVQ DI, done+40(FP)
+	MOVQ R8, kept+48(FP)
+	RET
+
+DATA front8<>+0(SB)/8, $0x0000000000000000
+DATA front8<>+8(SB)/8, $0x0000000000000100
+DATA front8<>+16(SB)/8, $0x0000000000000302
+DATA front8<>+24(SB)/8, $0x0000000003020100
+DATA front8<>+32(SB)/8, $0x0000000000000504
+DATA front8<>+40(SB)/8, $0x0000000005040100
+DATA front8<>+48(SB)/8, $0x0000000005040302
+DATA front8<>+56(SB)/8, $0x0000050403020100
+DATA front8<>+64(SB)/8, $0x0000000000000706
+DATA front8<>+72(SB)/8, $0x0000000007060100
+DATA front8<>+80(SB)/8, $0x0000000007060302
+DATA front8<>+88(SB)/8, $0x0000070603020100
+DATA front8<>+96(SB)/8, $0x0000000007060504
+DATA front8<>+104(SB)/8, $0x0000070605040100
+DATA front8<>+112(SB)/8, $0x0000070605040302
+DATA front8<>+120(SB)/8, $0x0706050403020100
+GLOBL front8<>(SB), RODATA|NOPTR, $128
+
+// func filter_u8(dst *uint8, room int, p *uint8, n int, lo uint64, hi uint64) (done int, kept int)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·filter_u8(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         room+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VPBROADCASTQ lo+32(FP), Y0
+	VPBROADCASTQ hi+40(FP), Y1
+	VPSUBQ       Y0, Y1, Y1
+	VPCMPEQD     Y2, Y2, Y2
+	VPSLLQ       $0x3f, Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPCMPEQD     Y3, Y3, Y3
+	LEAQ         front8<>+0(SB), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	SUBQ         $0x04, CX
+
+vector:
+	CMPQ      DI, BX
+	JGE       return
+	CMPQ      R8, CX
+	JG        return
+	VMOVDQU   (DX), Y4
+	VMOVDQA   Y4, Y5
+	VPSUBQ    Y0, Y5, Y5
+	VPXOR     Y2, Y5, Y5
+	VPCMPGTQ  Y1, Y5, Y5
+	VPXOR     Y3, Y5, Y5
+	VMOVMSKPD Y5, R9
+	VPMOVZXBD (SI)(R9*8), Y5
+	VPERMD    Y4, Y5, Y4
+	VMOVDQU   Y4, (AX)(R8*8)
+	POPCNTL   R9, R9
+	ADDQ      R9, R8
+	INCQ      DI
+	ADDQ      $0x20, DX
+	JMP       vector
+
+return:
+	VZEROUPPER
+	MOVQ DI, done+48(FP)
+	MOVQ R8, kept+56(FP)
+	RET
+
+// func filter_f4(dst *uint8, room int, p *uint8, n int, lo float32, hi float32) (done int, kept int)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·filter_f4(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         room+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS lo+32(FP), Y0
+	VBROADCASTSS hi+36(FP), Y1
+	LEAQ         front4<>+0(SB), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	SUBQ         $0x08, CX
+
+vector:
+	CMPQ      DI, BX
+	JGE       return
+	CMPQ      R8, CX
+	JG        return
+	VMOVDQU   (DX), Y2
+	VMOVDQA   Y2, Y3
+	VCMPPS    $0x12, Y3, Y0, Y4
+	VCMPPS    $0x12, Y1, Y3, Y3
+	VPAND     Y4, Y3, Y3
+	VMOVMSKPS Y3, R9
+	VPMOVZXBD (SI)(R9*8), Y3
+	VPERMD    Y2, Y3, Y2
+	VMOVDQU   Y2, (AX)(R8*4)
+	POPCNTL   R9, R9
+	ADDQ      R9, R8
+	INCQ      DI
+	ADDQ      $0x20, DX
+	JMP       vector
+
+return:
+	VZEROUPPER
+	MOVQ DI, done+40(FP)
+	MOVQ R8, kept+48(FP)
+	RET
+
+// func filter_f8(dst *uint8, room int, p *uint8, n int, lo float64, hi float64) (done int, kept int)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·filter_f8(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         room+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSD lo+32(FP), Y0
+	VBROADCASTSD hi+40(FP), Y1
+	LEAQ         front8<>+0(SB), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	SUBQ         $0x04, CX
+
+vector:
+	CMPQ      DI, BX
+	JGE       return
+	CMPQ      R8, CX
+	JG        return
+	VMOVDQU   (DX), Y2
+	VMOVDQA   Y2, Y3
+	VCMPPD    $0x12, Y3, Y0, Y4
+	VCMPPD    $0x12, Y1, Y3, Y3
+	VPAND     Y4, Y3, Y3
+	VMOVMSKPD Y3, R9
+	VPMOVZXBD (SI)(R9*8), Y3
+	VPERMD    Y2, Y3, Y2
+	VMOVDQU   Y2, (AX)(R8*8)
+	POPCNTL   R9, R9
+	ADDQ      R9, R8
+	INCQ      DI
+	ADDQ      $0x20, DX
+	JMP       vector
+
+return:
+	VZEROUPPER
+	MOVQ DI, done+48(FP)
+	MOVQ R8, kept+56(FP)
 	RET
 
 // func scan_u4(dst *uint8, x *uint8, n int, before uint32, exclusive bool, far bool) uint32

@@ -20,6 +20,7 @@ func between(k kind) {
 		XORQ(c, c)
 	}
 	loop(n, "group", func() {
+		prefetch(p.(reg.Register), 2*vector)
 		for i, c := range count {
 			v := YMM()
 			VMOVDQU(Mem{Base: p, Disp: vector * i}, v)

@@ -32,6 +32,7 @@ func minMax(k kind) {
 		VPCMPEQD(allHave, allHave, allHave)
 	}
 	loop(n, "group", func() {
+		prefetch(p.(reg.Register), 2*vector)
 		for i := range least {
 			v := YMM()
 			VMOVDQU(Mem{Base: p, Disp: vector * i}, v)

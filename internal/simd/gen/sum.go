@@ -19,6 +19,7 @@ func sum(k kind) {
 		acc[i] = zero()
 	}
 	loop(n, "group", func() {
+		prefetch(p.(reg.Register), 4*vector)
 		for i, a := range acc {
 			add(k)(Mem{Base: p, Disp: vector * i}, a, a)
 		}
