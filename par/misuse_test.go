@@ -325,7 +325,7 @@ func TestHowMuchIsLittle(t *testing.T) {
 		"FilterBetween":  {8192, func(n int) { FilterBetween(p, make([]int, n), 0, 1) }},
 		"CountBetween":   {8192, func(n int) { CountBetween(p, make([]int, n), 0, 1) }},
 		"PrefixSum":      {scanBlock / 2, func(n int) { PrefixSum(p, make([]int16, n), make([]int16, n)) }},
-		"Fill":           {512, func(n int) { Fill(p, make([]int, n), 1) }},
+		"Fill":           {8192, func(n int) { Fill(p, make([]int64, n), 1) }},
 		"Copy":           {1024, func(n int) { Copy(p, make([]int, n), make([]int, n)) }},
 	} {
 		for i := range costs {

@@ -93,3 +93,28 @@ func extremesAs[N Number, T cmp.Ordered](x []T) [2]T {
 	m := [2]N{a, b}
 	return *(*[2]T)(unsafe.Pointer(&m))
 }
+
+// farBytes is from how many bytes on they are written around the caches.
+const farBytes = 64 << 20
+
+// fillerOf returns what fills x with v: around the caches, if they are numbers.
+func fillerOf[T any]() func(x []T, v T) {
+	if k := reflect.TypeFor[T]().Kind(); k < reflect.Int || k > reflect.Float64 {
+		return fill[T]
+	}
+	switch unsafe.Sizeof(*new(T)) {
+	case 1:
+		return fillFar[uint8, T]
+	case 2:
+		return fillFar[uint16, T]
+	case 4:
+		return fillFar[uint32, T]
+	default:
+		return fillFar[uint64, T]
+	}
+}
+
+// fillFar is for a T that is a number of as many bits as N.
+func fillFar[N simd.Bits, T any](x []T, v T) {
+	simd.Fill(unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(x))), len(x)), *(*N)(unsafe.Pointer(&v)))
+}

@@ -103,7 +103,7 @@ func TestFarSums(t *testing.T) {
 	}
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
-	x := make([]uint64, scanFar/8+scanBlock)
+	x := make([]uint64, farBytes/8+scanBlock)
 	for i := range x {
 		x[i] = uint64(i)
 	}
@@ -115,6 +115,46 @@ func TestFarSums(t *testing.T) {
 				t.Fatalf("element %d is %d", i, v)
 			}
 		}
+	}
+}
+
+// All elements are filled, whatever they are, and also around the caches.
+func TestFillOfNumbers(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for _, n := range []int{1, 512, 513, 100_000} {
+		testFill[int8](t, p, n, -3)
+		testFill[uint16](t, p, n, 0x8001)
+		testFill[meters](t, p, n, -5)
+		testFill[ratio](t, p, n, ratio(math.Inf(-1)))
+		testFill(t, p, n, -1.5)
+		testFill(t, p, n, uintptr(7))
+		testFill(t, p, n, true)
+		testFill(t, p, n, "text")
+		testFill(t, p, n, struct{}{})
+		testFill(t, p, n, complex(1, 2))
+		testFill(t, p, n, [3]int{1, 2, 3})
+		testFill(t, p, n, new(int))
+	}
+	if !testing.Short() && !raceEnabled {
+		testFill(t, p, farBytes+1000, int8(5))
+		testFill(t, p, farBytes/2+1000, uint16(0x8001))
+		testFill(t, p, farBytes/4+1000, meters(-5))
+		testFill(t, p, farBytes/8+1000, ratio(math.Inf(-1)))
+		testFill(t, p, farBytes/16+1000, "text")
+	}
+}
+
+func testFill[T comparable](t *testing.T, p *filch.Pool, n int, v T) {
+	t.Helper()
+	x := make([]T, n+1)
+	Fill(p, x[1:], v)
+	if i := slices.IndexFunc(x[1:], func(w T) bool { return w != v }); i >= 0 {
+		t.Errorf("%T: element %d is %v", x, i, x[i+1])
+	}
+	var none T
+	if x[0] != none {
+		t.Errorf("%T: the element before is %v", x, x[0])
 	}
 }
 

@@ -108,9 +108,6 @@ func scan[T any](s filch.Scope, x []T, zero T, any bool, op func(a, b T) T, writ
 // the second cache, with what is written of it.
 const scanBlock = 128 << 10
 
-// scanFar is from how many bytes on sums are written around the caches: where Copy does.
-const scanFar = 64 << 20
-
 // PrefixSum sets dst[i] to the sum of x[0] to x[i]. It is like [Scan] with addition, without a
 // function to call: x is read once, at about the speed of [Copy]. dst must be as long as x, and may
 // be x, but not overlap it otherwise. Integers wrap around.
@@ -140,7 +137,7 @@ func sums[T Number](s filch.Scope, dst, x []T, zero T, exclusive bool) T {
 		return scanNumbers(dst, x, zero, exclusive, false)
 	}
 	p := plan[T]{n: len(x), size: size, zero: true, exact: true, again: &dst[0] != &x[0], op: add[T]}
-	far := p.again && len(x) > scanFar/scanBlock*size
+	far := p.again && len(x) > farBytes/scanBlock*size
 	p.total = func(lo, hi int) T { return simd.Total(x[lo:hi]) }
 	p.write = func(lo, hi int, before T, _ bool) T {
 		return scanNumbers(dst[lo:hi], x[lo:hi], before, exclusive, far)

@@ -65,25 +65,33 @@ func MapErr[T, R any](s filch.Scope, x []T, f func(v T) (R, error), opts ...Opti
 	return dst, err
 }
 
-// Fill sets all elements of x to v.
+// Fill sets all elements of x to v. One goroutine fills up to 64 KiB. From 64 MiB on, numbers are
+// written around the caches, as [Copy] does.
 func Fill[T any](s filch.Scope, x []T, v T) {
 	check("Fill", s)
-	if len(x) <= 1<<9 {
-		for i := range x {
-			x[i] = v
-		}
+	size := int(max(unsafe.Sizeof(v), 1))
+	if len(x) <= fewFilled/size {
+		fill(x, v)
 		return
 	}
-	runLoop(s, len(x), Fill[T], config{}, func(lo, hi int) {
-		x := x[lo:hi]
-		n := min(len(x), 64)
-		for i := range x[:n] {
-			x[i] = v
-		}
-		for n < len(x) {
-			n += copy(x[n:], x[:min(n, 1<<12)])
-		}
-	})
+	run := fill[T]
+	if len(x) > farBytes/size {
+		run = fillerOf[T]()
+	}
+	runLoop(s, len(x), Fill[T], config{}, func(lo, hi int) { run(x[lo:hi], v) })
+}
+
+// fewFilled is how many bytes are filled sooner than another worker would come.
+const fewFilled = 64 << 10
+
+func fill[T any](x []T, v T) {
+	n := min(len(x), 512)
+	for i := range x[:n] {
+		x[i] = v
+	}
+	for n < len(x) {
+		n += copy(x[n:], x[:min(n, 1<<12)])
+	}
 }
 
 // Copy copies min(len(dst), len(x)) elements of x to dst, and returns that number. The slices
@@ -95,7 +103,7 @@ func Copy[T any](s filch.Scope, dst, x []T) int {
 		return copy(dst, x)
 	}
 	var c config
-	if size := int(max(unsafe.Sizeof(x[0]), 1)); n > 64<<20/size {
+	if size := int(max(unsafe.Sizeof(x[0]), 1)); n > farBytes/size {
 		c.grain = 4 << 20 / size // so long that copy goes around the caches
 	}
 	runLoop(s, n, Copy[T], c, func(lo, hi int) { copy(dst[lo:hi], x[lo:hi]) })

@@ -140,6 +140,25 @@ func countGroups[T Number](x []T, n int, lo, hi T) int {
 	return found / size
 }
 
+// fillGroups fills a beginning of x, and returns how long that is.
+func fillGroups[T Bits](x []T, v T) (done int) {
+	size := sizeOf[T]()
+	if !hasAVX2 || len(x)*size < 256 {
+		return 0
+	}
+	word := uint64(v)
+	for bits := 8 * size; bits < 64; bits *= 2 {
+		word |= word << bits
+	}
+	for uintptr(unsafe.Pointer(bytes(x[done:])))%32 != 0 {
+		x[done] = v
+		done++
+	}
+	n := (len(x) - done) * size / 128
+	fill(bytes(x[done:]), n, word)
+	return done + n*128/size
+}
+
 // filterVectors filters a beginning of x, and returns how long that is, and how many of it are in dst.
 func filterVectors[T Number](dst, x []T, lo, hi T) (done, kept int) {
 	size := sizeOf[T]()

@@ -14,6 +14,8 @@ func countGroups[T Number](x []T, n int, lo, hi T) int {
 	return countInGo(x[:n*lanesOfScan[T]()], lo, hi)
 }
 
+func fillGroups[T Bits](x []T, v T) (done int) { return 0 }
+
 func filterVectors[T Number](dst, x []T, lo, hi T) (done, kept int) { return 0, 0 }
 
 func scanGroups[T Number](dst, x []T, n int, before T, exclusive, far bool) T {

@@ -120,6 +120,11 @@ func between_f4(p *uint8, n int, lo float32, hi float32) int
 //go:noescape
 func between_f8(p *uint8, n int, lo float64, hi float64) int
 
+// fill writes v all over n groups of 128 bytes, from a multiple of 32 on, around the caches.
+//
+//go:noescape
+func fill(dst *uint8, n int, v uint64)
+
 // filter_u4 writes the elements from lo to hi of at most n vectors, as long as dst has room for a whole
 // one, and returns how many vectors it has read, and how many elements it has kept.
 //

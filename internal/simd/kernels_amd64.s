@@ -868,6 +868,29 @@ group_done:
 	MOVQ DX, ret+32(FP)
 	RET
 
+// func fill(dst *uint8, n int, v uint64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·fill(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VPBROADCASTQ v+16(FP), Y0
+	TESTQ        CX, CX
+	JZ           group_done
+
+group:
+	VMOVNTDQ Y0, (AX)
+	VMOVNTDQ Y0, 32(AX)
+	VMOVNTDQ Y0, 64(AX)
+	VMOVNTDQ Y0, 96(AX)
+	ADDQ     $0x80, AX
+	DECQ     CX
+	JNZ      group
+
+group_done:
+	SFENCE
+	VZEROUPPER
+	RET
+
 DATA front4<>+0(SB)/8, $0x0000000000000000
 DATA front4<>+8(SB)/8, $0x0000000000000000
 DATA front4<>+16(SB)/8, $0x0000000000000001

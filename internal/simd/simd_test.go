@@ -35,8 +35,8 @@ func special[T Number](r *rand.Rand) T {
 	return *(*T)(unsafe.Pointer(&bits)) // the tests' machines are little-endian
 }
 
-// fill makes x of one of some kinds of content.
-func fill[T Number](x []T, r *rand.Rand) {
+// content gives x one of some kinds of content.
+func content[T Number](x []T, r *rand.Rand) {
 	how := r.IntN(6)
 	for i := range x {
 		switch {
@@ -171,7 +171,7 @@ func checkLengths[T Number](t *testing.T, r *rand.Rand) {
 	for n := range 301 {
 		for at := range 4 { // where in a vector it begins
 			room := make([]T, at+n+4)
-			fill(room, r)
+			content(room, r)
 			x := room[at : at+n : at+n]
 			pick := func() T {
 				if n == 0 || r.IntN(3) == 0 {
@@ -187,7 +187,7 @@ func checkLengths[T Number](t *testing.T, r *rand.Rand) {
 	}
 	for _, n := range []int{1023, 1024, 1025, 4096, 10_000} {
 		x := make([]T, n)
-		fill(x, r)
+		content(x, r)
 		check(t, x, x[0], x[n-1], x[1])
 	}
 }
@@ -213,6 +213,27 @@ func TestTwinsAreEqual(t *testing.T) {
 		checkLengths[float32](t, r)
 		checkLengths[float64](t, r)
 	}
+}
+
+func checkFill[T Bits](t *testing.T, v T) {
+	t.Helper()
+	for n := range 301 {
+		for at := range 9 {
+			x := make([]T, at+n+9)
+			want := slices.Concat(x[:at], slices.Repeat([]T{v}, n), x[at+n:])
+			if Fill(x[at:at+n], v); !slices.Equal(x, want) {
+				t.Fatalf("%d elements from %d on: %v, and not %v", n, at, x, want)
+			}
+		}
+	}
+}
+
+// As many elements are filled as there are, at any place.
+func TestFill(t *testing.T) {
+	checkFill[uint8](t, 0x9a)
+	checkFill[uint16](t, 0x8001)
+	checkFill[uint32](t, 0x80000001)
+	checkFill[uint64](t, 0x8000000000000001)
 }
 
 // from makes numbers of the bytes of a fuzzer.

@@ -114,6 +114,7 @@ func main() {
 	for _, k := range append(unsigned, floats...) {
 		between(k)
 	}
+	fill()
 	for _, k := range []kind{{"u", 4}, {"u", 8}, {"f", 4}, {"f", 8}} {
 		filter(k)
 	}
