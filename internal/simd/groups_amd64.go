@@ -56,7 +56,7 @@ type extremes struct{ least, most, odd, anyHas, allHave [4]uint64 }
 
 func minMaxGroups[T Number](x []T, n int) (least, most T) {
 	if !hasAVX2 {
-		return minMaxInGo(x[:n*lanesOfScan[T]()])
+		return minMaxInGo(x[:n*lanesOfSum[T]()])
 	}
 	var e extremes
 	p, out := bytes(x), (*uint8)(unsafe.Pointer(&e))

@@ -7,7 +7,7 @@ package simd
 func sumGroups[T Number](x []T, n int) T { return sumGroupsInGo(x, n) }
 
 func minMaxGroups[T Number](x []T, n int) (least, most T) {
-	return minMaxInGo(x[:n*lanesOfScan[T]()])
+	return minMaxInGo(x[:n*lanesOfSum[T]()])
 }
 
 func countGroups[T Number](x []T, n int, lo, hi T) int {

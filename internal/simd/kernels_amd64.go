@@ -40,52 +40,52 @@ func sum_f4(p *uint8, n int) float32
 //go:noescape
 func sum_f8(p *uint8, n int) float64
 
-// minmax_i1 writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.
+// minmax_i1 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_i1(p *uint8, n int, out *uint8)
 
-// minmax_i2 writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.
+// minmax_i2 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_i2(p *uint8, n int, out *uint8)
 
-// minmax_i4 writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.
+// minmax_i4 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_i4(p *uint8, n int, out *uint8)
 
-// minmax_i8 writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.
+// minmax_i8 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_i8(p *uint8, n int, out *uint8)
 
-// minmax_u1 writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.
+// minmax_u1 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_u1(p *uint8, n int, out *uint8)
 
-// minmax_u2 writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.
+// minmax_u2 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_u2(p *uint8, n int, out *uint8)
 
-// minmax_u4 writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.
+// minmax_u4 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_u4(p *uint8, n int, out *uint8)
 
-// minmax_u8 writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.
+// minmax_u8 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_u8(p *uint8, n int, out *uint8)
 
-// minmax_f4 writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.
+// minmax_f4 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_f4(p *uint8, n int, out *uint8)
 
-// minmax_f8 writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.
+// minmax_f8 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_f8(p *uint8, n int, out *uint8)

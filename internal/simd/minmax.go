@@ -3,7 +3,7 @@ package simd
 // MinMax returns the least and the greatest element of x, which must not be empty, as the built-in
 // min and max do: both are NaN if an element is, and -0 is less than 0.
 func MinMax[T Number](x []T) (least, most T) {
-	lanes := 64 / sizeOf[T]()
+	lanes := lanesOfSum[T]() // the groups are as long
 	n := len(x) / lanes
 	if n == 0 {
 		return minMaxInGo(x)

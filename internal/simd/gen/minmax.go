@@ -6,20 +6,20 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// minMax emits the least and the greatest of each lane, of groups of two vectors. AVX2 compares no
+// minMax emits the least and the greatest of each lane, of groups of four vectors. AVX2 compares no
 // integers of 64 bits but signed ones: unsigned ones are turned into those and back. In floating
 // point VMINPD knows neither NaN nor signs of zeros. So there are three more vectors: where
 // an element was not comparable, and the bits that any element had, and that all had.
 func minMax(k kind) {
 	name := "minmax_" + k.name()
-	function(name, "func(p *uint8, n int, out *uint8)", name+" writes the least and the greatest of each lane of n groups of 64 bytes, n being 1 at least.")
+	function(name, "func(p *uint8, n int, out *uint8)", name+" writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.")
 	p, n, out := Load(Param("p"), GP64()), Load(Param("n"), GP64()).(reg.GPVirtual), Load(Param("out"), GP64())
 	flip := func(v reg.VecVirtual) {}
 	if k.name() == "u8" {
 		sign := topBits()
 		flip = func(v reg.VecVirtual) { VPXOR(sign, v, v) }
 	}
-	var least, most [2]reg.VecVirtual
+	var least, most [4]reg.VecVirtual
 	for i := range least {
 		least[i], most[i] = YMM(), YMM()
 		VMOVDQU(Mem{Base: p, Disp: vector * i}, least[i])
@@ -32,7 +32,7 @@ func minMax(k kind) {
 		VPCMPEQD(allHave, allHave, allHave)
 	}
 	loop(n, "group", func() {
-		prefetch(p.(reg.Register), 2*vector)
+		prefetch(p.(reg.Register), 4*vector)
 		for i := range least {
 			v := YMM()
 			VMOVDQU(Mem{Base: p, Disp: vector * i}, v)
@@ -47,10 +47,12 @@ func minMax(k kind) {
 				VPAND(v, allHave, allHave)
 			}
 		}
-		ADDQ(Imm(2*vector), p)
+		ADDQ(Imm(4*vector), p)
 	})
-	lesser(k, least[1], least[0])
-	greater(k, most[1], most[0])
+	for i := 3; i > 0; i-- {
+		lesser(k, least[i], least[0])
+		greater(k, most[i], most[0])
+	}
 	flip(least[0])
 	flip(most[0])
 	results := []reg.VecVirtual{least[0], most[0]}
