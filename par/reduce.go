@@ -150,6 +150,10 @@ const fastBlock = 1 << 13
 // lanes or 32 of float32 adds 32 elements, one after the other. So the error grows with the logarithm
 // of the length (Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 1993). The
 // sum is the same on any number of workers, and on any processor.
+//
+// On an Intel Xeon with AVX2, which others used as well, 2^24 numbers were read at 0.75 to 1.15 of
+// the bytes a second that [Copy] reads and writes, and added at 1.1 to 2.6 of the speed of a plain
+// loop. Of 100,000 numbers, in the cache, that was 3.5 to 7.3.
 func Sum[T Number](s filch.Scope, x []T) T {
 	check("Sum", s)
 	if len(x) <= fastBlock {
@@ -164,8 +168,12 @@ func fastBlocks(n int) int { return max(fastBlock, n>>16) }
 func add[T Number](a, b T) T { return a + b }
 
 // MinMax returns the least and the greatest element of x, as the built-in min and max
-// do: if one is NaN, both are, and -0 is less than 0. It reports false if x is empty. Numbers are read
-// at the speed of memory.
+// do: if one is NaN, both are, and -0 is less than 0. It reports false if x is empty.
+//
+// Numbers are compared by vectors where the processor has AVX2. On an Intel Xeon, which others used as
+// well, 2^24 numbers were read at 0.7 to 1.2 of the bytes a second that [Copy] reads and writes, and
+// compared at 2.0 to 8.6 of the speed of a plain loop. Of 100,000 numbers, in the cache, that was 1.8 to
+// 22; the loop is slowest with floating point, and AVX2 with integers of 64 bits.
 func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 	check("MinMax", s)
 	if len(x) == 0 {

@@ -20,7 +20,8 @@ import (
 // so that the answer is the same on any number of workers, even if op is only nearly associative.
 // x is read from memory once: what is read twice is a block that is still in the cache.
 //
-// To add numbers, [PrefixSum] is many times as fast.
+// To add numbers, use [PrefixSum], which calls nothing. On an Intel Xeon, which others used as well, one
+// worker took 2.4 of the time of a loop to add 10^7 integers by Scan, and 3.5 for floating-point numbers.
 func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 	check("Scan", s)
 	checkFunc("Scan", op == nil)
@@ -43,7 +44,7 @@ func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 }
 
 // ScanExclusive sets dst[i] to zero op x[0] op … op x[i-1], and returns zero op all of x; see
-// [Scan]. To add numbers, [PrefixSumExclusive] is many times as fast.
+// [Scan]. To add numbers, use [PrefixSumExclusive].
 func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) T {
 	check("ScanExclusive", s)
 	checkFunc("ScanExclusive", op == nil)
@@ -116,6 +117,12 @@ const scanBlock = 128 << 10
 // They are rounded differently from those of a loop, since they are added in steps: in groups of 64
 // bytes, in blocks of 128 KiB, and from block to block. So the error grows with the number of groups
 // in a block plus that of blocks. Where no element is negative, no sum is less than the one before.
+//
+// One goroutine adds up to 128 KiB. On an Intel Xeon with AVX2, which others used as well, 2^24 numbers
+// took 0.87 to 1.12 of the time of Copy, and were added at 1.1 to 1.5 of the speed of a plain loop. Of
+// 100,000 numbers, in the cache, that was 1.2 to 1.9 of the loop's speed, and 0.6 to 0.8 of Copy's. In
+// place, two workers that lose their processors to others may take longer than the loop: then some
+// blocks are read from memory once more.
 func PrefixSum[T Number](s filch.Scope, dst, x []T) {
 	check("PrefixSum", s)
 	checkLengths("PrefixSum", len(dst), len(x))
