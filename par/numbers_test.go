@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/simd"
 )
 
 type (
@@ -300,5 +301,22 @@ func scanBeyondABlock(t *testing.T, again bool) {
 		if v != i+1 {
 			t.Errorf("block %d has %d before its end", i, v)
 		}
+	}
+}
+
+// A Scope of the caller's own may be of any type.
+func TestScanWithAScopeThatIsNoKey(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	type scope struct {
+		filch.Scope
+		_ []int
+	}
+	x := []int{1, 2, 3}
+	f := (&plan[int]{n: 3, size: 3, exact: true, op: add[int], write: func(lo, hi int, before int, any bool) int {
+		return simd.PrefixSum(x, x, before, false)
+	}}).begin(0, 0)
+	if f.step(scope{Scope: p}); !slices.Equal(x, []int{1, 3, 6}) {
+		t.Errorf("%v", x)
 	}
 }

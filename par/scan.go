@@ -259,7 +259,9 @@ func (f *front[T]) step(by filch.Scope) {
 	}
 }
 
-// finish writes a block, of which is known what comes before it.
+// finish writes a block, of which is known what comes before it. That does not change any more, and
+// this worker has seen under mu that it has been reached. What all comes to is written by the worker
+// that has the last block, and read when all are done.
 func (f *front[T]) finish(i int) T {
 	lo, hi := f.bounds(i)
 	v := f.write(lo, hi, f.upTo[i], i > 0 || f.zero)
@@ -294,6 +296,9 @@ func (f *front[T]) wait(by filch.Scope, i int) (missing int, ok bool) {
 func (f *front[T]) ready(by filch.Scope) (i int, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(f.waiting) == 0 { // by may be the caller's Scope, of a type that is no key
+		return 0, false
+	}
 	own := f.waiting[by]
 	if len(own) == 0 || own[0] > f.reached {
 		return 0, false
