@@ -4,75 +4,103 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/filch-go/filch"
 )
 
 // Sort sorts x, NaN first. Equal floating-point numbers and strings come in any order. While it
-// runs, it takes as much memory as x, or 24 bytes for each string.
+// runs, it takes as much memory as x, or 24 bytes for each string; a third more if x is nearly
+// sorted. Input that is sorted, reversed or rotated, or has few distinct numbers, takes next to
+// none.
 //
-// Numbers are scattered by the highest eight bits that differ. Each part is then sorted by as
-// many lower bits as distinguish most of them, eight at a time, and elements that are still equal
-// by the rest (radix sort, MSD and then LSD). Strings are sorted by eight bytes at a time, from
-// the first. A few elements are left to package slices.
+// Input of a few sorted or reversed runs is merged, and so is nearly sorted input. Few distinct
+// numbers are counted. Other numbers are scattered by the highest eight bits that differ. Each
+// part is then sorted by as many lower bits as distinguish most of them, eight at a time, and
+// elements that are still equal by the rest (radix sort, MSD and then LSD). Strings are sorted by
+// eight bytes at a time, from the first. A few elements are left to package slices.
 func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 	check("Sort", s)
-	if len(x) <= fewScattered {
+	switch {
+	case len(x) <= fewScattered:
 		slices.Sort(x)
-		return
-	}
-	if IsSorted(s, x) {
-		return
-	}
-	if x[0] > x[len(x)-1] && holds(s, len(x)-1, descend[T], config{}, func(lo, hi int) bool { return descend(x[lo : hi+1]) }) {
-		reverse(s, x)
-		return
-	}
-	switch kind := reflect.TypeFor[T]().Kind(); kind {
-	case reflect.String:
-		sortStrings(s, as[T, string](x))
-	case reflect.Float64:
-		radixSort(s, as[T, uint64](x), floatKey(64, math.Float64bits(math.Inf(1))))
-	case reflect.Float32:
-		radixSort(s, as[T, uint32](x), floatKey(32, math.Float32bits(float32(math.Inf(1)))))
-	case reflect.Int, reflect.Int64, reflect.Int32, reflect.Int16, reflect.Int8:
-		sortBytes(s, x, true)
+	case len(x) <= fewLooked:
+		if !IsSorted(s, x) {
+			sortFew(s, x)
+		}
 	default:
-		sortBytes(s, x, false)
+		s.Do(func(w *filch.Worker) { sortMany(w, x) })
 	}
 }
 
-// descend reports whether no element of x is greater than the one before, and none is NaN.
-func descend[T cmp.Ordered](x []T) bool {
-	for i := 1; i < len(x); i++ {
-		if !(x[i] <= x[i-1]) {
-			return false
-		}
+// sortFew leaves what package slices is fast with to it.
+func sortFew[T cmp.Ordered](s filch.Scope, x []T) {
+	d, down := directionOf(x)
+	if d == falling {
+		slices.Reverse(x)
+	} else if n := numbersOf(x); min(down, len(x)-down) <= len(x)/(2*mostOut) {
+		slices.Sort(x)
+	} else if n != nil {
+		n.sortFew()
+	} else {
+		s.Do(func(w *filch.Worker) { sortStrings(w, as[T, string](x)) })
 	}
-	return true
+}
+
+func sortMany[T cmp.Ordered](w *filch.Worker, x []T) {
+	n := numbersOf(x)
+	if n == nil {
+		if !sortPattern(w, x, lookAt(w, x, nil)) {
+			sortStrings(w, as[T, string](x))
+		}
+		return
+	}
+	n.sample()
+	if !sortPattern(w, x, lookAt(w, x, n.count)) {
+		n.sort(w)
+	}
+}
+
+// numbers are what can be sorted by its bits.
+type numbers interface {
+	sortFew()
+	sample()
+	count(b, lo, hi int)
+	sort(w *filch.Worker)
+}
+
+// numbersOf returns x as numbers, or nil if it is of strings.
+func numbersOf[T cmp.Ordered](x []T) numbers {
+	signed := false
+	switch reflect.TypeFor[T]().Kind() {
+	case reflect.String:
+		return nil
+	case reflect.Float64:
+		return &tally[uint64]{x: as[T, uint64](x), k: floatKey(64, math.Float64bits(math.Inf(1)))}
+	case reflect.Float32:
+		return &tally[uint32]{x: as[T, uint32](x), k: floatKey(32, math.Float32bits(float32(math.Inf(1))))}
+	case reflect.Int, reflect.Int64, reflect.Int32, reflect.Int16, reflect.Int8:
+		signed = true
+	}
+	switch unsafe.Sizeof(x[0]) {
+	case 8:
+		return &tally[uint64]{x: as[T, uint64](x), k: intKey[uint64](64, signed)}
+	case 4:
+		return &tally[uint32]{x: as[T, uint32](x), k: intKey[uint32](32, signed)}
+	case 2:
+		return &tally[uint16]{x: as[T, uint16](x), k: intKey[uint16](16, signed)}
+	}
+	return &tally[uint8]{x: as[T, uint8](x), k: intKey[uint8](8, signed)}
 }
 
 // as returns x as a slice of what has the same memory.
 func as[T, U any](x []T) []U {
 	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
-}
-
-// sortBytes sorts integers.
-func sortBytes[T any](s filch.Scope, x []T, signed bool) {
-	switch size := unsafe.Sizeof(x[0]); size {
-	case 8:
-		radixSort(s, as[T, uint64](x), intKey[uint64](64, signed))
-	case 4:
-		radixSort(s, as[T, uint32](x), intKey[uint32](32, signed))
-	case 2:
-		radixSort(s, as[T, uint16](x), intKey[uint16](16, signed))
-	default:
-		radixSort(s, as[T, uint8](x), intKey[uint8](8, signed))
-	}
 }
 
 type bitsOf interface {
@@ -151,26 +179,8 @@ const (
 	// that share the highest digit.
 	fewScattered = 1 << 10
 	fewDigits    = 1 << 6
+	fewLooked    = 1 << 12 // in which no patterns are looked for, but in one direction
 )
-
-func radixSort[U bitsOf](s filch.Scope, x []U, k key[U]) {
-	if len(x) <= 1<<12 {
-		if k.float {
-			x = x[k.nansFirst(x):]
-		}
-		buf := slices.Clone(x)
-		k.toBits(buf)
-		sortDigits(x, buf, uint(8*unsafe.Sizeof(k.flip)))
-		k.fromBits(x)
-		return
-	}
-	s.Do(func(w *filch.Worker) {
-		if k.float && Any(w, x, k.isNaN) {
-			x = x[k.nansFirst(x):]
-		}
-		sortBits(w, x, make([]U, len(x)), k)
-	})
-}
 
 func (k key[U]) isNaN(v U) bool { return v&^k.flip > k.infinity }
 
@@ -185,46 +195,156 @@ func (k key[U]) nansFirst(x []U) (n int) {
 	return n
 }
 
-// sortBits sorts x with the help of buf: by the highest eight bits that differ into buf, and what
+// tally is what is known of the numbers of x before they are moved, by blocks as those of look.
+type tally[U bitsOf] struct {
+	x      []U
+	k      key[U]
+	shift  uint // of the digit that is counted: the highest that differs, as far as is known
+	few    bool // values are counted instead, for there seem to be few
+	size   int
+	blocks []counted[U]
+	many   atomic.Bool // there are not: any block's worker sets it, all read it
+}
+
+// counted is what is known of a block. The worker that counts writes it.
+type counted[U bitsOf] struct {
+	done   bool
+	differ U           // the bits in which some element is not like the first of all
+	digits [digits]int // how many elements have it
+	values *values[U]  // instead
+}
+
+func (t *tally[U]) sortFew() {
+	x := t.x
+	if t.k.float {
+		x = x[t.k.nansFirst(x):]
+	}
+	buf := slices.Clone(x)
+	t.k.toBits(buf)
+	sortDigits(x, buf, t.bits())
+	t.k.fromBits(x)
+}
+
+// bits returns how many bits an element has.
+func (t *tally[U]) bits() uint { return uint(8 * unsafe.Sizeof(t.k.flip)) }
+
+// sample looks at some elements at random, to count what is likely to matter.
+func (t *tally[U]) sample() {
+	t.start()
+	first, differ, n := t.first(), U(0), min(len(t.x)/16, 1<<10)
+	r := rand.New(rand.NewPCG(uint64(len(t.x)), 0))
+	var v values[U]
+	one := make([]U, 1)
+	for range n {
+		one[0] = t.x[r.IntN(len(t.x))]
+		v.add(one)
+		t.k.toBits(one)
+		differ |= one[0] ^ first
+	}
+	t.few = v.distinct <= min(n*3/4, len(t.x)/32)
+	t.shift = highest(differ)
+}
+
+func (t *tally[U]) start() {
+	t.size = lookSize(len(t.x))
+	t.blocks = make([]counted[U], (len(t.x)-1)/t.size+1)
+	t.shift = t.bits() - 8
+}
+
+// first returns the bits of the first element.
+func (t *tally[U]) first() U {
+	v := []U{t.x[0]}
+	t.k.toBits(v)
+	return v[0]
+}
+
+// highest returns the shift of the highest digit that differs.
+func highest[U bitsOf](differ U) uint { return uint(max(0, bits.Len64(uint64(differ))-8)) }
+
+func (t *tally[U]) count(b, lo, hi int) {
+	c := &t.blocks[b]
+	if t.few {
+		if t.many.Load() {
+			return
+		}
+		c.values = new(values[U])
+		if c.done = c.values.add(t.x[lo:hi]); !c.done {
+			t.many.Store(true)
+		}
+		return
+	}
+	first, d, shift := t.first(), U(0), t.shift&63
+	n := &c.digits
+	clear(n[:])
+	t.k.inBits(t.x[lo:hi], func(some []U) {
+		for _, v := range some {
+			d |= v ^ first
+			n[uint8(uint64(v)>>shift)]++
+		}
+	})
+	c.differ, c.done = d, true
+}
+
+// countAll counts the blocks that have not been counted.
+func (t *tally[U]) countAll(s filch.Scope) {
+	runBlocks(s, len(t.x), t.size, sortBits[U], asIs, func(b, lo, hi int) {
+		if !t.blocks[b].done {
+			t.count(b, lo, hi)
+		}
+	})
+}
+
+func (t *tally[U]) clear() {
+	for b := range t.blocks {
+		t.blocks[b].done = false
+	}
+}
+
+func (t *tally[U]) sort(w *filch.Worker) {
+	if t.few {
+		if t.countAll(w); !t.many.Load() && t.fill(w) {
+			return
+		}
+		t.few = false
+		t.clear()
+	}
+	if t.k.float && Any(w, t.x, t.k.isNaN) {
+		if t.x = t.x[t.k.nansFirst(t.x):]; len(t.x) == 0 {
+			return
+		}
+		t.start()
+	}
+	sortBits(w, t, make([]U, len(t.x)))
+}
+
+// sortBits sorts with the help of buf: by the highest eight bits that differ into buf, and what
 // is equal in these, which fits into a cache if they are many, back into x. It goes through
-// memory as rarely as it can: bits are made on the way, and the highest are counted at once, in case
-// they are what differs.
-func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
-	size := max(1<<13, (len(x)+63)/64)
-	blocks := (len(x)-1)/size + 1
-	differ, next := make([]U, blocks), make([][digits]int, blocks)
-	shift := uint(8*unsafe.Sizeof(k.flip)) - 8
-	count := func(b, lo, hi int) {
-		n, d, first := &next[b], U(0), []U{x[0]}
-		k.toBits(first)
-		k.inBits(x[lo:hi], func(some []U) {
-			for _, v := range some {
-				d |= v ^ first[0]
-				n[uint8(uint64(v)>>(shift&63))]++
-			}
-		})
-		differ[b] = d
-	}
-	runBlocks(s, len(x), size, sortBits[U], asIs, count)
+// memory as rarely as it can: bits are made on the way, and the digit is counted that differs in
+// a sample, in case it is the highest that does.
+func sortBits[U bitsOf](s filch.Scope, t *tally[U], buf []U) {
+	x, k := t.x, t.k
+	t.countAll(s)
 	all := U(0)
-	for _, d := range differ {
-		all |= d
+	for b := range t.blocks {
+		all |= t.blocks[b].differ
 	}
-	if highest := uint(max(0, bits.Len64(uint64(all))-8)); highest != shift {
-		shift = highest
-		clear(next)
-		runBlocks(s, len(x), size, sortBits[U], asIs, count)
+	if shift := highest(all); shift != t.shift {
+		t.shift = shift
+		t.clear()
+		t.countAll(s)
 	}
+	shift := t.shift
 	var ends [digits]int
 	at := 0
 	for d := range digits {
-		for b := range next {
-			at, next[b][d] = at+next[b][d], at
+		for b := range t.blocks {
+			n := &t.blocks[b].digits[d]
+			at, *n = at+*n, at
 		}
 		ends[d] = at
 	}
-	runBlocks(s, len(x), size, sortBits[U], inRanges, func(b, lo, hi int) {
-		n := &next[b]
+	runBlocks(s, len(x), t.size, sortBits[U], inRanges, func(b, lo, hi int) {
+		n := &t.blocks[b].digits
 		k.inBits(x[lo:hi], func(some []U) {
 			for _, v := range some {
 				d := uint8(uint64(v) >> (shift & 63))
@@ -242,7 +362,9 @@ func sortBits[U bitsOf](s filch.Scope, x, buf []U, k key[U]) {
 			}
 			from, to := buf[first:ends[d]], x[first:ends[d]]
 			if len(from) > max(len(x)/8, 1<<16) && shift > 0 { // most have these bits
-				sortBits(s, from, to, key[U]{})
+				t := &tally[U]{x: from}
+				t.start()
+				sortBits(s, t, to)
 				copy(to, from)
 			} else {
 				sortDigits(to, from, shift)

@@ -1,0 +1,384 @@
+package par
+
+import (
+	"cmp"
+	"slices"
+	"sync/atomic"
+
+	"github.com/filch-go/filch"
+)
+
+// What Sort finds before it sorts. One pass looks at each pair of neighbours, by pieces. Input in
+// one direction is done then, or reversed. Few runs are merged. Few elements out of place are
+// taken out, sorted, and merged back. A block in disorder is left after a few pieces, and its
+// digits or values are counted instead while it is at hand.
+
+const (
+	pieceSize = 1 << 10 // elements whose direction is noted together
+	fewWild   = 4       // pieces in disorder that end the look at a block
+	mostRuns  = 16      // merged rather than scattered
+	// mostOut is which share of the elements may be out of place: below it, taking them out is
+	// faster than scattering all.
+	mostOut = 8
+)
+
+// direction is that of the pairs of a piece: each of its elements and the one before.
+type direction uint8
+
+const (
+	mixed   direction = iota
+	rising            // no element is less than the one before
+	falling           // no element is greater than the one before
+)
+
+// directionOf also returns how many elements are less than the one before, or unordered. p begins
+// with the element before the piece.
+func directionOf[T cmp.Ordered](p []T) (d direction, down int) {
+	if rises(p) {
+		return rising, 0
+	}
+	if falls(p) {
+		return falling, len(p) - 1
+	}
+	before := p[0]
+	for _, v := range p[1:] {
+		if !(v >= before) {
+			down++
+		}
+		before = v
+	}
+	return mixed, down
+}
+
+// rises compares four at a time, as falls does: by single ones a pass takes a third longer.
+func rises[T cmp.Ordered](p []T) bool {
+	before := p[0]
+	p = p[1:]
+	for len(p) >= 4 {
+		a, b, c, d := p[0], p[1], p[2], p[3]
+		if !(a >= before) || !(b >= a) || !(c >= b) || !(d >= c) {
+			return false
+		}
+		before, p = d, p[4:]
+	}
+	for _, v := range p {
+		if !(v >= before) {
+			return false
+		}
+		before = v
+	}
+	return true
+}
+
+func falls[T cmp.Ordered](p []T) bool {
+	before := p[0]
+	p = p[1:]
+	for len(p) >= 4 {
+		a, b, c, d := p[0], p[1], p[2], p[3]
+		if !(a <= before) || !(b <= a) || !(c <= b) || !(d <= c) {
+			return false
+		}
+		before, p = d, p[4:]
+	}
+	for _, v := range p {
+		if !(v <= before) {
+			return false
+		}
+		before = v
+	}
+	return true
+}
+
+// look is what the pass finds. Each block's worker writes what is of the block; it is read when
+// the pass is over.
+type look struct {
+	n, size int         // a block has so many elements, a multiple of pieceSize
+	pieces  []direction // of those before disorder
+	down    []int       // of each block, as far as it was looked at
+	wild    []bool      // blocks in disorder
+}
+
+// lookSize returns how long the blocks are: 64 of them, if they are not too short.
+func lookSize(n int) int {
+	return max(8*pieceSize, ((n+63)/64+pieceSize-1)/pieceSize*pieceSize)
+}
+
+// lookAt goes through x, and calls count for the blocks in disorder, if it is not nil.
+func lookAt[T cmp.Ordered](s filch.Scope, x []T, count func(b, lo, hi int)) *look {
+	l := &look{n: len(x), size: lookSize(len(x))}
+	l.pieces = make([]direction, (len(x)-1)/pieceSize+1)
+	blocks := (len(x)-1)/l.size + 1
+	l.down, l.wild = make([]int, blocks), make([]bool, blocks)
+	runBlocks(s, len(x), l.size, lookAt[T], asIs, func(b, lo, hi int) {
+		wild := 0
+		for at := lo; at < hi; at += pieceSize {
+			end := min(at+pieceSize, hi)
+			d, down := directionOf(x[max(at-1, 0):end])
+			l.pieces[at/pieceSize] = d
+			l.down[b] += down
+			if down < pieceSize/8 || down > pieceSize*7/8 {
+				continue
+			}
+			if wild++; wild == fewWild {
+				l.wild[b] = true
+				if count != nil {
+					count(b, lo, hi)
+				}
+				return
+			}
+		}
+	})
+	return l
+}
+
+// sortPattern sorts x if it has one of the patterns, and reports whether it had.
+func sortPattern[T cmp.Ordered](w *filch.Worker, x []T, l *look) bool {
+	down, wild := 0, 0
+	for b, is := range l.wild {
+		if is {
+			wild += l.size
+		} else {
+			down += l.down[b]
+		}
+	}
+	if wild == 0 {
+		if runs := runsOf(x, l.pieces); runs != nil {
+			mergeRuns(w, x, runs)
+			return true
+		}
+	}
+	switch up := len(x) - down - wild; {
+	case down+wild <= len(x)/(2*mostOut):
+		return sortNearly(w, x)
+	case up+wild <= len(x)/(2*mostOut):
+		reverse(w, x)
+		return sortNearly(w, x)
+	}
+	return false
+}
+
+// run is a range in one direction.
+type run struct {
+	lo, hi int
+	down   bool
+}
+
+// runsOf returns the runs of x, or nil if they are too many, or there is a NaN. It looks only at
+// pieces that are mixed, and where runs begin.
+func runsOf[T cmp.Ordered](x []T, pieces []direction) []run {
+	runs := make([]run, 1, mostRuns)
+	at, d := &runs[0], mixed // mixed: the run has one value so far
+	for i, piece := range pieces {
+		lo, hi := max(i*pieceSize, 1), min((i+1)*pieceSize, len(x))
+		for j := lo; j < hi; j++ {
+			if piece != mixed && (d == piece || x[hi-1] == x[j-1]) { // all the rest goes on
+				break
+			}
+			v, before := x[j], x[j-1]
+			switch {
+			case v == before:
+			case d != falling && v > before:
+				d = rising
+			case d != rising && v < before:
+				d = falling
+			case v != v || before != before || len(runs) == mostRuns:
+				return nil
+			default:
+				next := run{lo: j}
+				if d == falling && j == at.lo+2 { // one high element, and a run that rises
+					next.lo--
+				}
+				at.hi, at.down = next.lo, d == falling && next.lo == j
+				runs = append(runs, next)
+				at, d = &runs[len(runs)-1], mixed
+				if next.lo < j {
+					d = rising
+				}
+			}
+		}
+	}
+	at.hi, at.down = len(x), d == falling
+	return runs
+}
+
+// mergeRuns reverses those that fall, and merges neighbours until one is left.
+func mergeRuns[T cmp.Ordered](w *filch.Worker, x []T, runs []run) {
+	ends := []int{0}
+	for i, r := range runs {
+		if r.down {
+			reverse(w, x[r.lo:r.hi])
+		}
+		if i > 0 && x[r.lo] >= x[r.lo-1] {
+			ends = ends[:len(ends)-1]
+		}
+		ends = append(ends, r.hi)
+	}
+	if len(ends) == 2 {
+		return
+	}
+	if mid := ends[1]; len(ends) == 3 && x[len(x)-1] <= x[0] { // rotated
+		reverse(w, x[:mid])
+		reverse(w, x[mid:])
+		reverse(w, x)
+		return
+	}
+	from, to := x, uncleared(x)
+	for len(ends) > 2 {
+		next := ends[:1]
+		i := 0
+		for ; i+2 < len(ends); i += 2 {
+			lo, mid, hi := ends[i], ends[i+1], ends[i+2]
+			mergeParallel(w, to[lo:hi], from[lo:mid], from[mid:hi], cmp.Compare[T], mergeOrdered[T])
+			next = append(next, hi)
+		}
+		if i+1 < len(ends) {
+			Copy(w, to[ends[i]:], from[ends[i]:])
+			next = append(next, len(x))
+		}
+		from, to, ends = to, from, next
+	}
+	if &from[0] != &x[0] {
+		Copy(w, x, from)
+	}
+}
+
+// uncleared returns a slice for as many elements as x has. Nothing of it has been read.
+func uncleared[T any](x []T) []T { return make([]T, len(x)) }
+
+// sortNearly takes out of each block what is out of place, and sorts it. The rest of a block stays
+// in order at its front. If the blocks are in order then, and not too much was taken out, all is
+// merged. If not, it reports false, and x has its elements in some order.
+//
+// What is taken out is what Cook and Kim took ("Best sorting algorithm for nearly sorted lists",
+// Comm. ACM 1980): both of a pair that is not in order, but only the first if the second is in
+// order with the one before.
+func sortNearly[T cmp.Ordered](w *filch.Worker, x []T) bool {
+	if !seemsNearly(x) {
+		return false
+	}
+	size := max(4*pieceSize, len(x)>>8)
+	blocks := (len(x)-1)/size + 1
+	kept, out := make([][]T, blocks), make([][]T, blocks+1)
+	var taken atomic.Int64
+	runBlocks(w, len(x), size, sortNearly[T], asIs, func(b, lo, hi int) {
+		if kept[b] = x[lo:hi]; taken.Load() <= int64(len(x)/mostOut) {
+			kept[b], out[b] = takeOut(x[lo:hi], make([]T, 0, (hi-lo)/(2*mostOut)))
+			taken.Add(int64(len(out[b])))
+		}
+	})
+	all := int(taken.Load())
+	if all > len(x)/mostOut || !fit(kept, &out[blocks], len(x)/mostOut-all) {
+		for b, o := range out[:blocks] { // what was taken out last is still there
+			hi := min((b+1)*size, len(x))
+			copy(x[hi-len(o):hi], o)
+		}
+		return false
+	}
+	few := slices.Concat(out...)
+	Sort(w, few)
+	mergeBack(w, x, kept, few)
+	return true
+}
+
+// seemsNearly tries it with copies of some pieces.
+func seemsNearly[T cmp.Ordered](x []T) bool {
+	var piece [pieceSize / 4]T
+	var out []T
+	const tries = 4
+	for i := range tries {
+		copy(piece[:], x[(len(x)-len(piece))/(tries-1)*i:])
+		_, out = takeOut(piece[:], out)
+	}
+	return len(out) <= tries*len(piece)/mostOut
+}
+
+// takeOut moves what it keeps to the front of x, and appends the others to out. The rest of x is
+// undefined.
+func takeOut[T cmp.Ordered](x, out []T) (kept, more []T) {
+	n := 0
+	for _, v := range x {
+		switch {
+		case n > 0 && v >= x[n-1], n == 0 && v == v:
+			x[n] = v
+			n++
+		case n > 1 && v >= x[n-2]:
+			out = append(out, x[n-1])
+			x[n-1] = v
+		case n > 0:
+			n--
+			out = append(out, x[n], v)
+		default:
+			out = append(out, v)
+		}
+	}
+	return x[:n], out
+}
+
+// fit takes out pairs of what is kept in a block, and in the next that is not empty, until all are
+// in order. It reports whether most were enough.
+func fit[T cmp.Ordered](kept [][]T, out *[]T, most int) bool {
+	p := 0
+	for b := 1; b < len(kept); b++ {
+		for len(kept[b]) > 0 {
+			for p > 0 && len(kept[p]) == 0 {
+				p--
+			}
+			k, last := kept[b], len(kept[p])-1
+			if last < 0 || k[0] >= kept[p][last] {
+				break
+			}
+			if len(*out) >= most {
+				return false
+			}
+			*out = append(*out, kept[p][last], k[0])
+			kept[p], kept[b] = kept[p][:last], k[1:]
+		}
+		if len(kept[b]) > 0 {
+			p = b
+		}
+	}
+	return true
+}
+
+// mergeBack sets x to what is in kept, which are parts of x, and few, in order.
+func mergeBack[T cmp.Ordered](w *filch.Worker, x []T, kept [][]T, few []T) {
+	buf := uncleared(x)
+	type part struct{ at, lo, hi int } // where it goes to, and which of few
+	parts := make([]part, len(kept))
+	first := len(few)
+	for b, k := range slices.Backward(kept) {
+		p := &parts[b]
+		p.hi = first
+		if len(k) > 0 {
+			first, _ = slices.BinarySearch(few, k[0])
+		}
+		if b == 0 {
+			first = 0
+		}
+		p.lo = first
+	}
+	before := 0
+	for b, k := range kept {
+		parts[b].at = before + parts[b].lo
+		before += len(k)
+	}
+	runBlocks(w, len(kept), 1, mergeBack[T], asIs, func(b, _, _ int) {
+		p := parts[b]
+		mergeFew(buf[p.at:], kept[b], few[p.lo:p.hi])
+	})
+	Copy(w, x, buf)
+}
+
+// mergeFew merges a and a few. Only those may be NaN.
+func mergeFew[T cmp.Ordered](dst, a, few []T) {
+	for _, v := range few {
+		i := 0
+		for i < len(a) && a[i] < v {
+			dst[i] = a[i]
+			i++
+		}
+		dst[i] = v
+		dst, a = dst[i+1:], a[i:]
+	}
+	copy(dst, a)
+}

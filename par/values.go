@@ -1,0 +1,122 @@
+package par
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/filch-go/filch"
+)
+
+const (
+	valueBits = 12
+	// mostValues is how many distinct values are counted: more would fill the table, and radix
+	// sort takes no longer.
+	mostValues = 1 << (valueBits - 1)
+)
+
+// values counts how often each value occurs, in a table by hashes with open addresses. Values are
+// told apart by their bits.
+type values[U bitsOf] struct {
+	value    [1 << valueBits]U
+	times    [1 << valueBits]int // 0: the place is free
+	distinct int
+}
+
+// at returns the place of v: where it is, or a free one.
+func (t *values[U]) at(v U) int {
+	h := uint64(v) * 0x9e3779b97f4a7c15 >> (64 - valueBits)
+	for t.value[h] != v && t.times[h] > 0 {
+		h = (h + 1) % (1 << valueBits)
+	}
+	return int(h)
+}
+
+// add counts x. It ends early and returns false if there are too many values.
+func (t *values[U]) add(x []U) bool {
+	for _, v := range x {
+		h := t.at(v)
+		if t.times[h] == 0 && !t.insert(h, v) {
+			return false
+		}
+		t.times[h]++
+	}
+	return true
+}
+
+func (t *values[U]) insert(h int, v U) bool {
+	if t.distinct == mostValues {
+		return false
+	}
+	t.value[h] = v
+	t.distinct++
+	return true
+}
+
+// several is how often a value occurs.
+type several[U bitsOf] struct {
+	value U
+	times int
+	end   int // of those that are no greater
+}
+
+// fill sets x to the values of all blocks, in order, or returns false if they are too many. Values
+// that are NaN come first.
+func (t *tally[U]) fill(s filch.Scope) bool {
+	var all values[U]
+	for _, b := range t.blocks {
+		for i, n := range b.values.times {
+			if n == 0 {
+				continue
+			}
+			v := b.values.value[i]
+			h := all.at(v)
+			if all.times[h] == 0 && !all.insert(h, v) {
+				return false
+			}
+			all.times[h] += n
+		}
+	}
+	var list []several[U]
+	for i, n := range all.times {
+		if n > 0 {
+			list = append(list, several[U]{value: all.value[i], times: n})
+		}
+	}
+	slices.SortFunc(list, func(a, b several[U]) int { return t.k.compare(a.value, b.value) })
+	end := 0
+	for i := range list {
+		end += list[i].times
+		list[i].end = end
+	}
+	runLoop(s, len(t.x), fillFew[U], config{}, func(lo, hi int) { fillFew(t.x, list, lo, hi) })
+	return true
+}
+
+// fillFew sets x[lo:hi], which is not empty.
+func fillFew[U bitsOf](x []U, list []several[U], lo, hi int) {
+	i, _ := slices.BinarySearchFunc(list, lo+1, func(v several[U], at int) int { return v.end - at })
+	for ; lo < hi; i++ {
+		v, end := list[i].value, min(hi, list[i].end)
+		for at := lo; at < end; at++ {
+			x[at] = v
+		}
+		lo = end
+	}
+}
+
+// compare is cmp.Compare of numbers that have these bits.
+func (k key[U]) compare(a, b U) int {
+	if k.float && (k.isNaN(a) || k.isNaN(b)) {
+		return bool2int(k.isNaN(b)) - bool2int(k.isNaN(a))
+	}
+	v := []U{a, b}
+	k.toBits(v)
+	return cmp.Compare(v[0], v[1])
+}
+
+func bool2int(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
