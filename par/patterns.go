@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/filch-go/filch"
 )
@@ -143,7 +144,7 @@ func sortPattern[T cmp.Ordered](w *filch.Worker, x []T, l *look) bool {
 	}
 	if wild == 0 {
 		if runs := runsOf(x, l.pieces); runs != nil {
-			mergeRuns(w, x, runs)
+			mergeRuns(w, x, runs, cmp.Compare[T], mergeOrdered[T])
 			return true
 		}
 	}
@@ -201,14 +202,84 @@ func runsOf[T cmp.Ordered](x []T, pieces []direction) []run {
 	return runs
 }
 
-// mergeRuns reverses those that fall, and merges neighbours until one is left.
-func mergeRuns[T cmp.Ordered](w *filch.Worker, x []T, runs []run) {
+// runsOfFunc is runsOf by compare, and runs that fall have no equal elements. It ends early if they
+// are too many, or compare panics.
+func runsOfFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) []run {
+	size := lookSize(len(x))
+	turns := make([][]int, (len(x)-1)/size+1) // where pairs begin to fall, or to rise: an odd element
+	var many atomic.Bool
+	find := func(b, lo, hi int) {
+		fell := lo > 1 && !many.Load() && compare(x[lo-1], x[lo-2]) < 0
+		for j := max(lo, 1); j < hi && !many.Load(); {
+			end := min(hi, j+pieceSize)
+			for ; j < end; j++ {
+				falls := compare(x[j], x[j-1]) < 0
+				if falls == fell {
+					continue
+				}
+				if turns[b] = append(turns[b], j); len(turns[b]) > 2*mostRuns {
+					many.Store(true)
+					return
+				}
+				fell = falls
+			}
+		}
+	}
+	if len(turns) == 1 {
+		boundary(func() { find(0, 0, len(x)) })
+	} else {
+		runBlocks(s, len(x), size, compare, toCompare, find)
+	}
+	if many.Load() {
+		return nil
+	}
+	return runsBetween(len(x), slices.Concat(turns...))
+}
+
+// runsBetween returns the runs of n elements, or nil if they are too many. Pairs rise until the
+// first turn.
+func runsBetween(n int, turns []int) (runs []run) {
+	at, falls := run{}, false // falls: the pair before the turn does
+	for _, j := range append(turns, n) {
+		if j == at.lo+1 && j < n { // the run's first pair is beyond the turn
+			falls = !falls
+			continue
+		}
+		next := run{lo: j}
+		at.hi, at.down = j, falls && j > at.lo+1
+		if at.down && j == at.lo+2 && j < n { // one high element, and a run that rises
+			next.lo, at.hi, at.down = j-1, j-1, false
+		}
+		if runs = append(runs, at); len(runs) > mostRuns {
+			return nil
+		}
+		at, falls = next, !falls
+	}
+	return runs
+}
+
+// sortRuns sorts x if it is few runs, and reports whether it was.
+func sortRuns[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
+	runs := runsOfFunc(s, x, compare)
+	switch {
+	case runs == nil:
+		return false
+	case len(runs) == 1 && !runs[0].down:
+		return true
+	}
+	s.Do(func(w *filch.Worker) { mergeRuns(w, x, runs, compare, merge) })
+	return true
+}
+
+// mergeRuns reverses those that fall, and merges neighbours until one is left. If compare panics,
+// x has all its elements.
+func mergeRuns[T any](w *filch.Worker, x []T, runs []run, compare func(a, b T) int, few func(dst, a, b []T, compare func(a, b T) int)) {
 	ends := []int{0}
 	for i, r := range runs {
 		if r.down {
 			reverse(w, x[r.lo:r.hi])
 		}
-		if i > 0 && x[r.lo] >= x[r.lo-1] {
+		if i > 0 && compare(x[r.lo-1], x[r.lo]) <= 0 {
 			ends = ends[:len(ends)-1]
 		}
 		ends = append(ends, r.hi)
@@ -216,19 +287,25 @@ func mergeRuns[T cmp.Ordered](w *filch.Worker, x []T, runs []run) {
 	if len(ends) == 2 {
 		return
 	}
-	if mid := ends[1]; len(ends) == 3 && x[len(x)-1] <= x[0] { // rotated
+	if mid := ends[1]; len(ends) == 3 && compare(x[len(x)-1], x[0]) < 0 { // rotated
 		reverse(w, x[:mid])
 		reverse(w, x[mid:])
 		reverse(w, x)
 		return
 	}
-	from, to := x, uncleared(x)
+	from, to := x, make([]T, len(x))
+	done := false
+	defer func() {
+		if !done && unsafe.SliceData(from) != unsafe.SliceData(x) {
+			copy(x, from)
+		}
+	}()
 	for len(ends) > 2 {
 		next := ends[:1]
 		i := 0
 		for ; i+2 < len(ends); i += 2 {
 			lo, mid, hi := ends[i], ends[i+1], ends[i+2]
-			mergeParallel(w, to[lo:hi], from[lo:mid], from[mid:hi], cmp.Compare[T], mergeOrdered[T])
+			mergeParallel(w, to[lo:hi], from[lo:mid], from[mid:hi], compare, few)
 			next = append(next, hi)
 		}
 		if i+1 < len(ends) {
@@ -237,13 +314,11 @@ func mergeRuns[T cmp.Ordered](w *filch.Worker, x []T, runs []run) {
 		}
 		from, to, ends = to, from, next
 	}
-	if &from[0] != &x[0] {
+	if unsafe.SliceData(from) != unsafe.SliceData(x) {
 		Copy(w, x, from)
 	}
+	done = true
 }
-
-// uncleared returns a slice for as many elements as x has. Nothing of it has been read.
-func uncleared[T any](x []T) []T { return make([]T, len(x)) }
 
 // sortNearly takes out of each block what is out of place, and sorts it. The rest of a block stays
 // in order at its front. If the blocks are in order then, and not too much was taken out, all is
@@ -342,7 +417,7 @@ func fit[T cmp.Ordered](kept [][]T, out *[]T, most int) bool {
 
 // mergeBack sets x to what is in kept, which are parts of x, and few, in order.
 func mergeBack[T cmp.Ordered](w *filch.Worker, x []T, kept [][]T, few []T) {
-	buf := uncleared(x)
+	buf := make([]T, len(x))
 	type part struct{ at, lo, hi int } // where it goes to, and which of few
 	parts := make([]part, len(kept))
 	first := len(few)

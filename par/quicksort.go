@@ -24,7 +24,7 @@ func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 		boundary(func() { slices.SortFunc(x, compare) })
 		return
 	}
-	if !inOrder(s, x, compare) {
+	if !sortRuns(s, x, compare) {
 		s.Do(func(w *filch.Worker) { quicksort(w, x, compare, bits.Len(uint(len(x)))) })
 	}
 }

@@ -20,7 +20,7 @@ func SortStableFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 		boundary(func() { insertionSort(x, compare) })
 		return
 	}
-	if !inOrder(s, x, compare) {
+	if !sortRuns(s, x, compare) {
 		mergeSort(s, x, compare)
 	}
 }
@@ -83,26 +83,6 @@ func mergeSort[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	done = true
 }
 
-// inOrder reports whether x is sorted now, which it is if it was, or if it was sorted strictly the
-// other way around.
-func inOrder[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
-	sorted, reversed := true, true
-	boundary(func() {
-		for i := 1; i < min(len(x), 64) && (sorted || reversed); i++ { // most are not
-			c := compare(x[i], x[i-1])
-			sorted, reversed = sorted && c >= 0, reversed && c < 0
-		}
-	})
-	if sorted {
-		return IsSortedFunc(s, x, compare)
-	}
-	if reversed && descends(s, x, compare) {
-		reverse(s, x)
-		return true
-	}
-	return false
-}
-
 func reverse[T any](s filch.Scope, x []T) {
 	n := len(x)
 	runLoop(s, n/2, reverse[T], config{}, func(lo, hi int) {
@@ -117,6 +97,10 @@ func (m *merger[T]) sort(f *filch.Frame[part[T], struct{}], p part[T]) {
 	n := p.hi - p.lo
 	if n <= fewInserted {
 		insertionSort(m.x[p.lo:p.hi], m.compare)
+		m.where[p.node].Store(inX)
+		return
+	}
+	if n > fewForked/2 && n <= fewForked && m.isRun(p.lo, p.hi) {
 		m.where[p.node].Store(inX)
 		return
 	}
@@ -148,12 +132,50 @@ func (m *merger[T]) sort(f *filch.Frame[part[T], struct{}], p part[T]) {
 		m.where[p.node].Store(3 - at)
 		return
 	}
+	if k := len(b) / 8; n > 4*fewInserted && m.compare(a[len(a)-1-k], b[0]) <= 0 && m.compare(a[len(a)-1], b[k]) <= 0 {
+		k++ // those that may have to move
+		mergeMiddle(from[mid-k:mid+k], to[p.lo:p.lo+k], k, m.compare)
+		m.where[p.node].Store(3 - at)
+		return
+	}
 	if n > fewMerged {
 		mergeParallel(f.Worker(), dst, a, b, m.compare, merge)
 	} else {
 		merge(dst, a, b, m.compare)
 	}
 	m.where[p.node].Store(at)
+}
+
+// isRun reports whether a part is sorted, which it is then if it was in the opposite order.
+func (m *merger[T]) isRun(lo, hi int) bool {
+	x := m.x[lo:hi]
+	falls := m.compare(x[1], x[0]) < 0
+	for i := 2; i < len(x); i++ {
+		if m.compare(x[i], x[i-1]) < 0 != falls {
+			return false
+		}
+	}
+	if falls {
+		slices.Reverse(x)
+	}
+	return true
+}
+
+// mergeMiddle merges the first mid elements of x and the others in place. buf is as long as the first.
+// If compare panics, x has all its elements.
+func mergeMiddle[T any](x, buf []T, mid int, compare func(a, b T) int) {
+	i := gallop(mid, func(i int) bool { return compare(x[mid], x[i]) < 0 })
+	a, b := buf[:copy(buf, x[i:mid])], mid
+	defer func() { copy(x[i:], a) }() // what is left of them fits before x[b]
+	for len(a) > 0 && b < len(x) {
+		if compare(x[b], a[0]) < 0 {
+			x[i] = x[b]
+			b++
+		} else {
+			x[i], a = a[0], a[1:]
+		}
+		i++
+	}
 }
 
 // restore puts all elements of a part into x: the largest sorted parts are whole.
@@ -169,17 +191,55 @@ func (m *merger[T]) restore(node, lo, hi int) {
 	}
 }
 
+// oftenFirst is how many elements of one side come first before it is searched how many more do.
+const oftenFirst = 12
+
 // merge merges a and b, of equal elements those of a first.
 func merge[T any](dst, a, b []T, compare func(a, b T) int) {
 	for len(a) > 0 && len(b) > 0 {
-		if compare(b[0], a[0]) < 0 {
-			dst[0], b = b[0], b[1:]
-		} else {
-			dst[0], a = a[0], a[1:]
+		i, j := 0, 0
+		for i < len(a) && j < len(b) && i-j < oftenFirst && j-i < oftenFirst {
+			if compare(b[j], a[i]) < 0 {
+				dst[i+j] = b[j]
+				j++
+			} else {
+				dst[i+j] = a[i]
+				i++
+			}
 		}
-		dst = dst[1:]
+		dst, a, b = dst[i+j:], a[i:], b[j:]
+		if len(a) == 0 || len(b) == 0 {
+			break
+		}
+		n := 0
+		if i > j {
+			n = copy(dst, a[:gallop(len(a), func(i int) bool { return compare(b[0], a[i]) < 0 })])
+			a = a[n:]
+		} else {
+			n = copy(dst, b[:gallop(len(b), func(j int) bool { return compare(b[j], a[0]) >= 0 })])
+			b = b[n:]
+		}
+		dst = dst[n:]
 	}
 	copy(dst[copy(dst, a):], b)
+}
+
+// gallop returns the least i below n for which after holds, or n. It is quick if i is small.
+func gallop(n int, after func(i int) bool) int {
+	lo, step := 0, 1
+	for lo+step <= n && !after(lo+step-1) {
+		lo += step
+		step *= 2
+	}
+	hi := min(lo+step-1, n)
+	for lo < hi {
+		if mid := int(uint(lo+hi) / 2); after(mid) {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
 }
 
 // mergeParallel is merge by halves: of the longer slice, and of what is less in the other, down
@@ -258,16 +318,4 @@ func IsSortedFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
 	check("IsSortedFunc", s)
 	checkFunc("IsSortedFunc", compare == nil)
 	return holds(s, len(x)-1, compare, config{kind: inRanges}, func(lo, hi int) bool { return slices.IsSortedFunc(x[lo:hi+1], compare) })
-}
-
-// descends reports whether each element of x is less than the one before.
-func descends[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
-	return holds(s, len(x)-1, compare, config{kind: inRanges}, func(lo, hi int) bool {
-		for i := lo; i < hi; i++ {
-			if compare(x[i+1], x[i]) >= 0 {
-				return false
-			}
-		}
-		return true
-	})
 }
