@@ -39,16 +39,22 @@ const (
 // is O(n log n) whatever x is, and ends whatever compare does.
 func quicksort[T any](w *filch.Worker, x []T, compare func(a, b T) int, bad int) {
 	for len(x) > fewSorted && bad > 0 {
-		pivot := median(x, compare)
+		pivot, same := median(x, compare)
+		if same == all && IsSortedFunc(w, x, compare) {
+			return
+		}
 		mid := partition(w, x, pivot, 0, compare)
-		if min(mid, len(x)-mid) < len(x)/16 {
+		low, high := x[:mid], x[mid:]
+		if same != none || mid == 0 { // those that are equal to it are done
+			high = high[partition(w, high, pivot, 1, compare):]
+		}
+		if max(len(low), len(high)) > len(x)-len(x)/16 {
 			bad--
 		}
-		if mid == 0 { // it is the least: those that are equal to it are done
-			x = x[partition(w, x, pivot, 1, compare):]
+		if len(low) == 0 {
+			x = high
 			continue
 		}
-		low, high := x[:mid], x[mid:]
 		w.Join(
 			func(w *filch.Worker) { quicksort(w, low, compare, bad) },
 			func(w *filch.Worker) { quicksort(w, high, compare, bad) })
@@ -57,15 +63,32 @@ func quicksort[T any](w *filch.Worker, x []T, compare func(a, b T) int, bad int)
 	slices.SortFunc(x, compare)
 }
 
+// share is how much of a sample is equal to its median, as far as it matters.
+type share uint8
+
+const (
+	none share = iota // or little
+	some              // at least an eighth
+	all
+)
+
 // median returns the median of a sample of x, which is about the third root of its length.
-func median[T any](x []T, compare func(a, b T) int) T {
+func median[T any](x []T, compare func(a, b T) int) (T, share) {
 	r := rand.New(rand.NewPCG(uint64(len(x)), 0))
 	sample := make([]T, 1<<(bits.Len(uint(len(x)))/3)|1)
 	for i := range sample {
 		sample[i] = x[r.IntN(len(x))]
 	}
 	slices.SortFunc(sample, compare)
-	return sample[len(sample)/2]
+	n, same := len(sample), none
+	v := sample[n/2]
+	switch near := n/16 + 1; { // of so many on either side one is equal, if an eighth is
+	case compare(sample[0], v) == 0 && compare(sample[n-1], v) == 0:
+		same = all
+	case compare(sample[n/2-near], v) == 0 || compare(sample[n/2+near], v) == 0:
+		same = some
+	}
+	return v, same
 }
 
 // partition moves the elements for which compare with pivot is less than bound to the front,

@@ -132,7 +132,7 @@ func (m *merger[T]) sort(f *filch.Frame[part[T], struct{}], p part[T]) {
 		m.where[p.node].Store(3 - at)
 		return
 	}
-	if k := len(b) / 8; n > 4*fewInserted && m.compare(a[len(a)-1-k], b[0]) <= 0 && m.compare(a[len(a)-1], b[k]) <= 0 {
+	if k := len(b) / 4; n > 2*fewInserted && m.compare(a[len(a)-1-k], b[0]) <= 0 && m.compare(a[len(a)-1], b[k]) <= 0 {
 		k++ // those that may have to move
 		mergeMiddle(from[mid-k:mid+k], to[p.lo:p.lo+k], k, m.compare)
 		m.where[p.node].Store(3 - at)
