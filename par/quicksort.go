@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"unsafe"
 
 	"github.com/filch-go/filch"
 )
@@ -24,13 +25,36 @@ func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 		boundary(func() { slices.SortFunc(x, compare) })
 		return
 	}
-	if !sortRuns(s, x, compare) {
+	switch {
+	case sortRuns(s, x, compare):
+	case seemsRising(x, compare):
+		mergeSort(s, x, compare)
+	default:
 		s.Do(func(w *filch.Worker) { quicksort(w, x, compare, bits.Len(uint(len(x)))) })
 	}
 }
 
+// seemsRising reports whether few elements of some pieces are less than the one before: merging
+// moves few of them, and partitions would put the others out of order.
+func seemsRising[T any](x []T, compare func(a, b T) int) bool {
+	const tries, size = 4, pieceSize / 8
+	down := 0
+	boundary(func() {
+		for i := range tries {
+			piece := x[(len(x)-size)/(tries-1)*i:][:size]
+			for j := 1; j < size; j++ {
+				if compare(piece[j], piece[j-1]) < 0 {
+					down++
+				}
+			}
+		}
+	})
+	return down <= tries*size/32
+}
+
 const (
-	fewSorted      = 1 << 10 // sorted by package slices
+	fewSorted      = 1 << 10 // sorted by one worker
+	fewDivided     = 1 << 8  // sorted by package slices
 	fewPartitioned = 1 << 15 // partitioned by one worker
 	fewSwapped     = 1 << 14 // swapped by one worker
 )
@@ -38,7 +62,7 @@ const (
 // quicksort sorts x. After so many bad pivots it leaves the rest to package slices, which
 // is O(n log n) whatever x is, and ends whatever compare does.
 func quicksort[T any](w *filch.Worker, x []T, compare func(a, b T) int, bad int) {
-	for len(x) > fewSorted && bad > 0 {
+	for len(x) > fewDivided && bad > 0 {
 		pivot, same := median(x, compare)
 		if same == all && IsSortedFunc(w, x, compare) {
 			return
@@ -52,6 +76,11 @@ func quicksort[T any](w *filch.Worker, x []T, compare func(a, b T) int, bad int)
 			bad--
 		}
 		if len(low) == 0 {
+			x = high
+			continue
+		}
+		if len(low)+len(high) <= fewSorted {
+			quicksort(w, low, compare, bad)
 			x = high
 			continue
 		}
@@ -75,7 +104,11 @@ const (
 // median returns the median of a sample of x, which is about the third root of its length.
 func median[T any](x []T, compare func(a, b T) int) (T, share) {
 	r := rand.New(rand.NewPCG(uint64(len(x)), 0))
-	sample := make([]T, 1<<(bits.Len(uint(len(x)))/3)|1)
+	var few [1<<3 | 1]T // so that parts of one worker allocate none
+	sample := few[:]
+	if n := 1<<(bits.Len(uint(len(x)))/3) | 1; n > len(few) {
+		sample = make([]T, n)
+	}
 	for i := range sample {
 		sample[i] = x[r.IntN(len(x))]
 	}
@@ -112,8 +145,25 @@ func partition[T any](w *filch.Worker, x []T, pivot T, bound int, compare func(a
 	return mid
 }
 
-// partitionBlock is Hoare's partition (Computer Journal, 1962).
+// partitionBlock is Lomuto's partition, in which no branch depends on what compare returns. If an
+// element is large, it is Hoare's (Computer Journal, 1962), which moves fewer.
 func partitionBlock[T any](x []T, pivot T, bound int, compare func(a, b T) int) int {
+	if unsafe.Sizeof(pivot) > 24 {
+		return partitionLarge(x, pivot, bound, compare)
+	}
+	mid := 0
+	for i, v := range x {
+		x[i], x[mid] = x[mid], v
+		less := 0
+		if compare(v, pivot) < bound {
+			less = 1
+		}
+		mid += less
+	}
+	return mid
+}
+
+func partitionLarge[T any](x []T, pivot T, bound int, compare func(a, b T) int) int {
 	i, j := 0, len(x)-1
 	for {
 		for i <= j && compare(x[i], pivot) < bound {

@@ -55,8 +55,13 @@ func sortFew[T cmp.Ordered](s filch.Scope, x []T) {
 func sortMany[T cmp.Ordered](w *filch.Worker, x []T) {
 	n := numbersOf(x)
 	if n == nil {
-		if !sortPattern(w, x, lookAt(w, x, nil)) {
-			sortStrings(w, as[T, string](x))
+		texts := as[T, string](x)
+		switch {
+		case sortPattern(w, x, lookAt(w, x, nil)):
+		case fewTexts(texts): // which its partitions take out soon
+			SortFunc(w, texts, strings.Compare)
+		default:
+			sortStrings(w, texts)
 		}
 		return
 	}
@@ -436,6 +441,17 @@ func sortDigits[U bitsOf](to, from []U, low uint) {
 type text struct {
 	key uint64
 	s   string
+}
+
+// fewTexts reports whether so many strings of a sample occur in it again that few values are likely.
+func fewTexts(x []string) bool {
+	const sample = 1 << 8
+	r := rand.New(rand.NewPCG(uint64(len(x)), 0))
+	seen := make(map[string]struct{}, sample)
+	for range sample {
+		seen[x[r.IntN(len(x))]] = struct{}{}
+	}
+	return len(seen) <= sample*7/8
 }
 
 // sortStrings sorts by eight bytes, and what they do not decide by the next.
