@@ -34,22 +34,22 @@ func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	}
 }
 
-// seemsRising reports whether few elements of some pieces are less than the one before: merging
-// moves few of them, and partitions would put the others out of order.
+// seemsRising reports whether, in some pieces, few elements are less than the one that is so many
+// before. Then merging moves few of them, and partitions would put the others out of order.
 func seemsRising[T any](x []T, compare func(a, b T) int) bool {
-	const tries, size = 4, pieceSize / 8
+	const tries, size = 4, 64
 	down := 0
 	boundary(func() {
 		for i := range tries {
-			piece := x[(len(x)-size)/(tries-1)*i:][:size]
-			for j := 1; j < size; j++ {
-				if compare(piece[j], piece[j-1]) < 0 {
+			piece := x[(len(x)-2*size)/(tries-1)*i:][:2*size]
+			for j, v := range piece[:size] {
+				if compare(piece[j+size], v) < 0 {
 					down++
 				}
 			}
 		}
 	})
-	return down <= tries*size/32
+	return down <= tries*size/16
 }
 
 const (

@@ -60,6 +60,8 @@ func sortMany[T cmp.Ordered](w *filch.Worker, x []T) {
 		case sortPattern(w, x, lookAt(w, x, nil)):
 		case fewTexts(texts): // which its partitions take out soon
 			SortFunc(w, texts, strings.Compare)
+		case seemsRising(texts, strings.Compare):
+			mergeSort(w, texts, strings.Compare)
 		default:
 			sortStrings(w, texts)
 		}
@@ -451,7 +453,7 @@ func fewTexts(x []string) bool {
 	for range sample {
 		seen[x[r.IntN(len(x))]] = struct{}{}
 	}
-	return len(seen) <= sample*7/8
+	return len(seen) <= sample*15/16
 }
 
 // sortStrings sorts by eight bytes, and what they do not decide by the next.
