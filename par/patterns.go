@@ -361,7 +361,7 @@ func seemsNearly[T cmp.Ordered](x []T) bool {
 	var out []T
 	const tries = 4
 	for i := range tries {
-		copy(piece[:], x[(len(x)-len(piece))/(tries-1)*i:])
+		copy(piece[:], x[(len(x)-len(piece))/(2*tries)*(2*i+1):])
 		_, out = takeOut(piece[:], out)
 	}
 	return len(out) <= tries*len(piece)/mostOut

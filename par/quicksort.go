@@ -41,7 +41,7 @@ func seemsRising[T any](x []T, compare func(a, b T) int) bool {
 	down := 0
 	boundary(func() {
 		for i := range tries {
-			piece := x[(len(x)-2*size)/(tries-1)*i:][:2*size]
+			piece := x[(len(x)-2*size)/(2*tries)*(2*i+1):][:2*size]
 			for j, v := range piece[:size] {
 				if compare(piece[j+size], v) < 0 {
 					down++

@@ -1,0 +1,369 @@
+package par
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/filch-go/filch"
+)
+
+// patterns are orders that Sort looks for, and some that are almost like them.
+var patterns = map[string]func(n int, r *rand.Rand) []int{
+	"sorted":   each(func(i, n int) int { return i }),
+	"reversed": each(func(i, n int) int { return n - i }),
+	"rotated":  each(func(i, n int) int { return (i + n/3) % n }),
+	"one low":  each(func(i, n int) int { return (i + 1) % n }),
+	"one high": each(func(i, n int) int { return (i + n - 1) % n }),
+	"nearly":   func(n int, r *rand.Rand) []int { return nearly(n, n/100, r) },
+	"nearly reversed": func(n int, r *rand.Rand) []int {
+		x := nearly(n, n/100, r)
+		slices.Reverse(x)
+		return x
+	},
+	"less nearly": func(n int, r *rand.Rand) []int { return nearly(n, n/12, r) },
+	"appended": func(n int, r *rand.Rand) []int {
+		x := nearly(n, 0, r)
+		for i := n - n/100; i < n; i++ {
+			x[i] = r.IntN(16 * n)
+		}
+		return x
+	},
+	"saw of 8":         each(func(i, n int) int { return i % (n/8 + 1) * 1_000_003 }),
+	"saw of 30":        each(func(i, n int) int { return i % (n/30 + 1) }),
+	"saw of 1000":      each(func(i, n int) int { return i % 1000 }),
+	"falling saw":      each(func(i, n int) int { return -(i % (n/5 + 1)) }),
+	"organ pipe":       each(func(i, n int) int { return min(i, n-i) }),
+	"valley":           each(func(i, n int) int { return max(i, n-i) / 3 }),
+	"falling plateaus": each(func(i, n int) int { return -i / 1500 }),
+	"few": func(n int, r *rand.Rand) []int {
+		return each(func(int, int) int { return r.IntN(7) * 0x1234567890abc })(n, r)
+	},
+	"few, then many": func(n int, r *rand.Rand) []int {
+		return each(func(i, n int) int {
+			if i > n*9/10 {
+				return r.Int()
+			}
+			return r.IntN(5)
+		})(n, r)
+	},
+	"sorted, then random": func(n int, r *rand.Rand) []int {
+		return each(func(i, n int) int {
+			if i > n/2 {
+				return r.IntN(n)
+			}
+			return i
+		})(n, r)
+	},
+}
+
+func each(f func(i, n int) int) func(n int, r *rand.Rand) []int {
+	return func(n int, _ *rand.Rand) []int {
+		x := make([]int, n)
+		for i := range x {
+			x[i] = f(i, n)
+		}
+		return x
+	}
+}
+
+func nearly(n, swaps int, r *rand.Rand) []int {
+	x := each(func(i, _ int) int { return 16 * i })(n, r)
+	for range swaps {
+		i, j := r.IntN(n), r.IntN(n)
+		x[i], x[j] = x[j], x[i]
+	}
+	return x
+}
+
+func sortsLikeSlices(t *testing.T, s filch.Scope, x []int) {
+	t.Helper()
+	sortsAs(t, s, x, func(v int) int { return v })
+	sortsAs(t, s, x, func(v int) uint64 { return uint64(v) })
+	sortsAs(t, s, x, func(v int) int32 { return int32(v) })
+	sortsAs(t, s, x, func(v int) uint16 { return uint16(v) })
+	sortsAs(t, s, x, func(v int) int8 { return int8(v) })
+	sortsAs(t, s, x, func(v int) float32 { return float32(v) - 1000 })
+	sortsAs(t, s, x, withNaN)
+	sortsAs(t, s, x, func(v int) float64 { return math.Copysign(float64(v&^1), float64(v&1)-0.5) }) // zeros of both signs
+	sortsAs(t, s, x, func(v int) string { return fmt.Sprintf("%020d", uint64(v)) })
+	y, want := slices.Clone(x), slices.Clone(x)
+	slices.Sort(want)
+	SortFunc(s, y, cmp.Compare[int])
+	equal(t, "SortFunc", y, want)
+	pairs := make([]pair, len(x))
+	for i, v := range x {
+		pairs[i] = pair{v >> 2, i}
+	}
+	byKey := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
+	stable := slices.Clone(pairs)
+	slices.SortStableFunc(stable, byKey)
+	SortStableFunc(s, pairs, byKey)
+	equal(t, "SortStableFunc", pairs, stable)
+}
+
+func withNaN(v int) float64 {
+	if v%97 == 3 {
+		return math.Copysign(math.NaN(), float64(v%2)-0.5)
+	}
+	return float64(v)
+}
+
+// Each pattern is sorted, of any length, as any type.
+func TestPatterns(t *testing.T) {
+	seed := rand.Uint64()
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		for name, pattern := range patterns {
+			r := rand.New(rand.NewPCG(seed, 0))
+			sizes := []int{1024, 1025, 4096, 4097, 8193, 20_000}
+			for range 4 {
+				sizes = append(sizes, r.IntN(5001))
+			}
+			if workers == 2 && !raceEnabled && !testing.Short() {
+				sizes = append(sizes, 100_001)
+			}
+			for _, n := range sizes {
+				t.Run(fmt.Sprintf("%s/%d/workers=%d/seed=%d", name, n, workers, seed), func(t *testing.T) {
+					sortsLikeSlices(t, p, pattern(n, r))
+				})
+			}
+		}
+		p.Close()
+	}
+}
+
+// What one pass tells is enough for these: few runs, or few elements out of place.
+func TestPatternsAreFound(t *testing.T) {
+	const n = 200_000
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for _, name := range []string{"sorted", "reversed", "rotated", "one low", "one high", "nearly", "nearly reversed", "appended", "saw of 8", "falling saw", "organ pipe", "valley", "falling plateaus"} {
+		x := patterns[name](n, rand.New(rand.NewPCG(1, 1)))
+		want := slices.Sorted(slices.Values(x))
+		var found bool
+		p.Do(func(w *filch.Worker) { found = sortPattern(w, x, lookAt(w, x, nil)) })
+		if !found {
+			t.Errorf("%s is not found", name)
+		} else {
+			equal(t, name, x, want)
+		}
+	}
+}
+
+// Few values are counted, and what is rotated is reversed in place: neither takes memory for all.
+func TestPatternsInPlace(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates as well")
+	}
+	const n = 1_000_000
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	y := make([]int, n)
+	for _, name := range []string{"sorted", "reversed", "rotated", "one low", "one high"} {
+		x := patterns[name](n, rand.New(rand.NewPCG(1, 1)))
+		if got := allocated(func() { copy(y, x); Sort(p, y) }); got > n {
+			t.Errorf("Sort, %s: %v bytes for %d elements", name, got, n)
+		}
+		if got := allocated(func() { copy(y, x); SortFunc(p, y, cmp.Compare[int]) }); got > n {
+			t.Errorf("SortFunc, %s: %v bytes for %d elements", name, got, n)
+		}
+	}
+	for _, values := range []int{2, 7, 1000} {
+		x := Map(p, y, func(v int) int { return int(uint64(v*7919%values) * 0x9e3779b97f4a7c15) })
+		if got := allocated(func() { copy(y, x); Sort(p, y) }); got > 6*n {
+			t.Errorf("Sort, %d values: %v bytes for %d elements", values, got, n)
+		}
+	}
+}
+
+// Patterns take few comparisons.
+func TestPatternsTakeFewComparisons(t *testing.T) {
+	const n = 100_000
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for name, most := range map[string]struct{ unstable, stable int }{
+		"rotated": {1, 1}, "one low": {1, 1}, "one high": {1, 1}, "organ pipe": {2, 2}, "saw of 8": {4, 4}, "nearly": {6, 6},
+	} {
+		var calls atomic.Int64
+		compare := func(a, b int) int { calls.Add(1); return cmp.Compare(a, b) }
+		for of, c := range map[string]struct {
+			sort func(x []int)
+			most int
+		}{
+			"SortFunc":       {func(x []int) { SortFunc(p, x, compare) }, most.unstable},
+			"SortStableFunc": {func(x []int) { SortStableFunc(p, x, compare) }, most.stable},
+		} {
+			calls.Store(0)
+			c.sort(patterns[name](n, rand.New(rand.NewPCG(1, 1))))
+			if k := int(calls.Load()); k > c.most*n+n/10 {
+				t.Errorf("%s, %s: %d calls for %d elements", of, name, k, n)
+			}
+		}
+	}
+}
+
+// Whatever the order of a few elements, their runs are in one direction each, and merging them is
+// stable.
+func TestRuns(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	byKey := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
+	p.Do(func(w *filch.Worker) {
+		for n := 2; n <= 8; n++ {
+			for code := range int(math.Pow(3, float64(n))) {
+				x, keys := make([]pair, n), make([]int, n)
+				for i := range x {
+					x[i], keys[i] = pair{code % 3, i}, code%3
+					code /= 3
+				}
+				want := slices.Clone(x)
+				slices.SortStableFunc(want, byKey)
+				runs := runsOfFunc(w, x, byKey)
+				at := 0
+				for _, r := range runs {
+					ok := slices.IsSortedFunc(x[r.lo:r.hi], byKey)
+					if r.down {
+						ok = !slices.ContainsFunc(x[r.lo+1:r.hi], func(v pair) bool { return v.key >= x[v.at-1].key })
+					}
+					if !ok || r.lo != at || r.hi <= r.lo {
+						t.Fatalf("%v: %v", x, runs)
+					}
+					at = r.hi
+				}
+				if at != n {
+					t.Fatalf("%v: %v", x, runs)
+				}
+				mergeRuns(w, x, runs, byKey, merge)
+				equal(t, "by compare", x, want)
+				y := slices.Clone(keys)
+				mergeRuns(w, y, runsOf(y, []direction{mixed}), cmp.Compare[int], mergeOrdered[int])
+				slices.Sort(keys)
+				equal(t, "by themselves", y, keys)
+			}
+		}
+	})
+}
+
+// What is kept of blocks is in order, and with what is taken out it is everything.
+func TestTakeOut(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 20_000 {
+		x := make([]int, 1+r.IntN(24))
+		for i := range x {
+			if x[i] = i; r.IntN(3) == 0 {
+				x[i] = r.IntN(len(x))
+			}
+		}
+		want := slices.Sorted(slices.Values(x))
+		blocks := 1 + r.IntN(len(x))
+		kept, out := make([][]int, blocks), make([][]int, blocks+1)
+		for b := range blocks {
+			kept[b], out[b] = takeOut(x[b*len(x)/blocks:(b+1)*len(x)/blocks], nil)
+			if !slices.IsSorted(kept[b]) {
+				t.Fatalf("%v is kept", kept[b])
+			}
+		}
+		if !fit(kept, &out[blocks], len(x)) || !slices.IsSorted(slices.Concat(kept...)) {
+			t.Fatalf("%v do not fit", kept)
+		}
+		few := slices.Concat(out...)
+		slices.Sort(few)
+		p.Do(func(w *filch.Worker) { mergeBack(w, x, kept, few) })
+		equal(t, "merged", x, want)
+	}
+}
+
+// If too much is out of place, all elements are still there.
+func TestNearlyGivesUp(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	const n = 50_000
+	for _, swaps := range []int{n / 50, n / 20, n / 16, n / 14, n / 12} {
+		for seed := range uint64(10) {
+			x := nearly(n, swaps, rand.New(rand.NewPCG(seed, 1)))
+			if seed%2 == 1 { // in order within each block, but not as blocks
+				x = slices.Concat(x[n/2:], x[:n/2])
+			}
+			want := slices.Sorted(slices.Values(x))
+			var found bool
+			p.Do(func(w *filch.Worker) { found = sortNearly(w, x) })
+			if !found {
+				slices.Sort(x)
+			}
+			equal(t, fmt.Sprint(swaps, " swaps, seed ", seed), x, want)
+		}
+	}
+}
+
+// If compare panics while runs or what overlaps are merged, all elements are still there.
+func TestPanicInPatterns(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	const n = 20_000
+	r := rand.New(rand.NewPCG(1, 1))
+	for name, pattern := range patterns {
+		for of, sort := range map[string]func(s filch.Scope, x []int, c func(a, b int) int){"SortFunc": SortFunc[int], "SortStableFunc": SortStableFunc[int]} {
+			for range 12 {
+				x := pattern(n, r)
+				want := slices.Sorted(slices.Values(x))
+				left := r.Int64N(8 * n)
+				var calls atomic.Int64
+				func() {
+					defer func() { recover() }()
+					sort(p, x, func(a, b int) int {
+						if calls.Add(1) > left {
+							panic("bad")
+						}
+						return cmp.Compare(a, b)
+					})
+				}()
+				slices.Sort(x)
+				if !slices.Equal(x, want) {
+					t.Fatalf("%s, %s, after %d calls: elements are lost", of, name, left)
+				}
+			}
+		}
+	}
+}
+
+// Any sequence of rising, falling, equal and random parts is sorted as any type.
+func FuzzPatterns(f *testing.F) {
+	p := filch.New(filch.WithWorkers(2))
+	f.Cleanup(func() { p.Close() })
+	f.Add([]byte{0, 200, 1, 100, 2, 30, 3, 5}, uint8(3))
+	f.Add([]byte{0, 255, 0, 255}, uint8(20))
+	f.Add([]byte{4, 255, 4, 255, 1, 1}, uint8(9))
+	f.Fuzz(func(t *testing.T, parts []byte, times uint8) {
+		r := rand.New(rand.NewPCG(uint64(len(parts)), uint64(times)))
+		x := []int{}
+		for i := 0; i+1 < len(parts) && len(x) < 20_000; i += 2 {
+			begin := r.IntN(1000)
+			for j := range int(parts[i+1]) * int(times) {
+				v := begin
+				switch parts[i] % 5 {
+				case 0:
+					v += j
+				case 1:
+					v -= j
+				case 2:
+				case 3:
+					v = int(r.Uint64())
+				case 4:
+					v += 16 * j
+					if r.IntN(100) == 0 {
+						v = r.IntN(16 * 5000)
+					}
+				}
+				x = append(x, v)
+			}
+		}
+		sortsLikeSlices(t, p, x)
+	})
+}
