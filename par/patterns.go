@@ -13,6 +13,11 @@ import (
 // one direction is done then, or reversed. Few runs are merged. Few elements out of place are
 // taken out, sorted, and merged back. A block in disorder is left after a few pieces, and its
 // digits or values are counted instead while it is at hand.
+//
+// For 10^7 int64 with one per cent swapped, one worker took 80 ms of processor time, slices.Sort
+// 204. Merging all natural runs, however many, took 446. Scattering by the highest digit, and
+// leaving parts that are almost in order to package slices, took 388. For eight saw teeth it was
+// 97, 464, 98 and 425; for an organ pipe 59, 287, 61 and 298.
 
 const (
 	pieceSize = 1 << 10 // elements whose direction is noted together

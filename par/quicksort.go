@@ -11,8 +11,9 @@ import (
 
 // SortFunc sorts x by compare, which is like cmp.Compare. Equal elements may come in any order,
 // which depends on x alone. It sorts in place, and allocates up to some 400 bytes and the size of
-// twenty elements for each thousand elements. If compare panics, x has all its elements, in some
-// order. One worker sorts up to 1,024 elements.
+// twenty elements for each thousand elements. But if x is up to 16 runs that are sorted or
+// reversed, or nearly sorted, it merges, and takes as much memory as x. If compare panics, x has
+// all its elements, in some order. One worker sorts up to 1,024 elements.
 //
 // It is a quicksort with medians of samples (Frazer and McKellar, "Samplesort", J. ACM 1970) and
 // parallel partitions (as Tsigas and Zhang, PDP 2003, but by blocks that do not depend on
