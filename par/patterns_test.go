@@ -80,30 +80,32 @@ func nearly(n, swaps int, r *rand.Rand) []int {
 	return x
 }
 
-func sortsLikeSlices(t *testing.T, s filch.Scope, x []int) {
+func sortsLikeSlices(t *testing.T, pools []*filch.Pool, x []int) {
 	t.Helper()
-	sortsAs(t, s, x, func(v int) int { return v })
-	sortsAs(t, s, x, func(v int) uint64 { return uint64(v) })
-	sortsAs(t, s, x, func(v int) int32 { return int32(v) })
-	sortsAs(t, s, x, func(v int) uint16 { return uint16(v) })
-	sortsAs(t, s, x, func(v int) int8 { return int8(v) })
-	sortsAs(t, s, x, func(v int) float32 { return float32(v) - 1000 })
-	sortsAs(t, s, x, withNaN)
-	sortsAs(t, s, x, func(v int) float64 { return math.Copysign(float64(v&^1), float64(v&1)-0.5) }) // zeros of both signs
-	sortsAs(t, s, x, func(v int) string { return fmt.Sprintf("%020d", uint64(v)) })
-	y, want := slices.Clone(x), slices.Clone(x)
-	slices.Sort(want)
-	SortFunc(s, y, cmp.Compare[int])
-	equal(t, "SortFunc", y, want)
-	pairs := make([]pair, len(x))
+	sortsAs(t, pools, x, func(v int) int { return v })
+	sortsAs(t, pools, x, func(v int) uint64 { return uint64(v) })
+	sortsAs(t, pools, x, func(v int) int32 { return int32(v) })
+	sortsAs(t, pools, x, func(v int) uint16 { return uint16(v) })
+	sortsAs(t, pools, x, func(v int) int8 { return int8(v) })
+	sortsAs(t, pools, x, func(v int) float32 { return float32(v) - 1000 })
+	sortsAs(t, pools, x, withNaN)
+	sortsAs(t, pools, x, func(v int) float64 { return math.Copysign(float64(v&^1), float64(v&1)-0.5) }) // zeros of both signs
+	sortsAs(t, pools, x, func(v int) string { return fmt.Sprintf("%020d", uint64(v)) })
+	want, pairs := slices.Sorted(slices.Values(x)), make([]pair, len(x))
 	for i, v := range x {
 		pairs[i] = pair{v >> 2, i}
 	}
 	byKey := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
 	stable := slices.Clone(pairs)
 	slices.SortStableFunc(stable, byKey)
-	SortStableFunc(s, pairs, byKey)
-	equal(t, "SortStableFunc", pairs, stable)
+	for _, p := range pools {
+		y, z := slices.Clone(x), slices.Clone(pairs)
+		SortFunc(p, y, cmp.Compare[int])
+		SortStableFunc(p, z, byKey)
+		if !slices.Equal(y, want) || !slices.Equal(z, stable) {
+			t.Errorf("not sorted by a function on %d workers", p.Workers())
+		}
+	}
 }
 
 func withNaN(v int) float64 {
@@ -116,24 +118,25 @@ func withNaN(v int) float64 {
 // Each pattern is sorted, of any length, as any type.
 func TestPatterns(t *testing.T) {
 	seed := rand.Uint64()
+	var pools []*filch.Pool
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
-		for name, pattern := range patterns {
-			r := rand.New(rand.NewPCG(seed, 0))
-			sizes := []int{1024, 1025, 4096, 4097, 8193, 20_000}
-			for range 4 {
-				sizes = append(sizes, r.IntN(5001))
-			}
-			if workers == 2 && !raceEnabled && !testing.Short() {
-				sizes = append(sizes, 100_001)
-			}
-			for _, n := range sizes {
-				t.Run(fmt.Sprintf("%s/%d/workers=%d/seed=%d", name, n, workers, seed), func(t *testing.T) {
-					sortsLikeSlices(t, p, pattern(n, r))
-				})
-			}
+		defer p.Close()
+		pools = append(pools, p)
+	}
+	for name, pattern := range patterns {
+		r := rand.New(rand.NewPCG(seed, 0))
+		sizes := []int{1024, 1025, 4096, 4097, 8193, 20_000}
+		for range 6 {
+			sizes = append(sizes, r.IntN(5001))
 		}
-		p.Close()
+		if !raceEnabled && !testing.Short() {
+			sizes = append(sizes, 100_001)
+		}
+		for _, n := range sizes {
+			x := pattern(n, r)
+			t.Run(fmt.Sprintf("%s/%d/seed=%d", name, n, seed), func(t *testing.T) { sortsLikeSlices(t, pools, x) })
+		}
 	}
 }
 
@@ -364,6 +367,6 @@ func FuzzPatterns(f *testing.F) {
 				x = append(x, v)
 			}
 		}
-		sortsLikeSlices(t, p, x)
+		sortsLikeSlices(t, []*filch.Pool{p}, x)
 	})
 }
