@@ -217,17 +217,20 @@ func runsOfFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) []run {
 		fell := lo > 1 && !many.Load() && compare(x[lo-1], x[lo-2]) < 0
 		for j := max(lo, 1); j < hi && !many.Load(); {
 			end := min(hi, j+pieceSize)
-			for ; j < end; j++ {
-				falls := compare(x[j], x[j-1]) < 0
-				if falls == fell {
-					continue
-				}
-				if turns[b] = append(turns[b], j); len(turns[b]) > 2*mostRuns {
-					many.Store(true)
-					return
-				}
-				fell = falls
+			for !fell && j < end && compare(x[j], x[j-1]) >= 0 {
+				j++
 			}
+			for fell && j < end && compare(x[j], x[j-1]) < 0 {
+				j++
+			}
+			if j == end {
+				continue
+			}
+			if turns[b] = append(turns[b], j); len(turns[b]) > 2*mostRuns {
+				many.Store(true)
+			}
+			fell = !fell
+			j++
 		}
 	}
 	if len(turns) == 1 {
