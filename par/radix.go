@@ -33,6 +33,9 @@ func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 		if !IsSorted(s, x) {
 			sortFew(s, x)
 		}
+	case len(x) <= fewPartitioned && rises(x):
+	case len(x) <= fewPartitioned && falls(x):
+		slices.Reverse(x)
 	default:
 		s.Do(func(w *filch.Worker) { sortMany(w, x) })
 	}
