@@ -14,14 +14,14 @@ import (
 func BenchmarkNumbers(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000, 1 << 24} {
 		for _, workers := range []int{1, 2} {
-			numbers(b, fmt.Sprintf("int64/%d/%d workers", n, workers), n, workers, int64(1))
-			numbers(b, fmt.Sprintf("float64/%d/%d workers", n, workers), n, workers, 1.0)
-			numbers(b, fmt.Sprintf("int32/%d/%d workers", n, workers), n, workers, int32(1))
+			benchNumbers(b, fmt.Sprintf("int64/%d/%d workers", n, workers), n, workers, int64(1))
+			benchNumbers(b, fmt.Sprintf("float64/%d/%d workers", n, workers), n, workers, 1.0)
+			benchNumbers(b, fmt.Sprintf("int32/%d/%d workers", n, workers), n, workers, int32(1))
 		}
 	}
 }
 
-func numbers[T Number](b *testing.B, name string, n, workers int, one T) {
+func benchNumbers[T Number](b *testing.B, name string, n, workers int, one T) {
 	pool := filch.New(filch.WithWorkers(workers))
 	defer pool.Close()
 	x, dst := make([]T, n), make([]T, n)

@@ -20,8 +20,8 @@ type (
 // lengths are some at which what works on numbers goes another way.
 var lengths = []int{0, 1, 2, 10, 63, 64, 65, 1000, fastBlock, fastBlock + 1, scanBlock/8 - 1, scanBlock / 8, scanBlock/8 + 1, 3*scanBlock/8 + 5, 200_000}
 
-// numbersOf makes n numbers whose sums are exact.
-func numbersOf[T Number](n int) []T {
+// exactNumbers makes n numbers whose sums are exact.
+func exactNumbers[T Number](n int) []T {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	x := make([]T, n)
 	for i := range x {
@@ -35,7 +35,7 @@ func numbersOf[T Number](n int) []T {
 
 func testNumbers[T Number](t *testing.T, p *filch.Pool) {
 	for _, n := range lengths {
-		x := numbersOf[T](n)
+		x := exactNumbers[T](n)
 		what := fmt.Sprintf("%T, n=%d", x, n)
 		var sum T
 		inclusive, exclusive := make([]T, n), make([]T, n)
