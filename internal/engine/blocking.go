@@ -24,6 +24,9 @@ func (w *Worker) beginBlocking() {
 	w.blocking = true
 	w.Tell(event.Lent, nil)
 	w.block() // and wakes a worker for what was published, or asks for more
+	if race.Enabled {
+		w.Raise(Hunger) // so that a fork comes upon checkUse
+	}
 }
 
 // endBlocking takes a place for w again.
