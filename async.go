@@ -41,7 +41,7 @@ func (w *Worker) Async(f func(w *Worker)) {
 	}
 	a.push(f)
 	if atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None { // (R12)
-		w.tasks.Engine.Answer()
+		w.tasks.Engine.AnswerForAsyncs()
 	}
 }
 
@@ -78,8 +78,7 @@ func (w *Worker) doAll(f func(w *Worker)) {
 	e := &w.tasks.Engine
 	e.CheckUse()
 	b := finishing{w: e, before: e.Checkpoint()}
-	w.joins = true
-	defer func() { w.joins = false }()
+	w.joins, b.do = true, w
 	defer b.end()
 	f(w)
 	b.join()
@@ -164,7 +163,7 @@ func (a *asyncs) drain() {
 		f := *slot // released once it runs
 		*slot = nil
 		if atomic.LoadUint32(&a.w.Demand) != engine.None { // (R12)
-			a.w.Answer()
+			a.w.AnswerForAsyncs()
 		}
 		f(w)
 	}
@@ -290,6 +289,7 @@ type finishing struct {
 	w        *engine.Worker
 	before   engine.Checkpoint
 	returned bool
+	do       *Worker // that a Do ends on, if it is one
 }
 
 // asyncs returns those of this Finish, or nil if it is a Do without any.
@@ -317,6 +317,9 @@ func (b *finishing) join() {
 
 // end is deferred.
 func (b *finishing) end() {
+	if b.do != nil {
+		b.do.joins = false
+	}
 	if b.returned {
 		return
 	}

@@ -64,7 +64,7 @@ func TestDemandAtTheStart(t *testing.T) {
 		owed          int
 	}{
 		"one place":             {1, counted{Active: 1}, None, None, 0},
-		"one place, hunger":     {1, counted{Active: 1}, Hunger, None, 0},
+		"one place, hunger":     {1, counted{Active: 1}, Hunger, Hunger, 0},
 		"all at work":           {2, counted{Active: 2}, None, supply, 1},
 		"all at work, hunger":   {5, counted{Active: 5}, Hunger, supply, 4},
 		"all at work, give way": {5, counted{Active: 5}, GiveWay, GiveWay, 4},

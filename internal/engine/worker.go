@@ -95,16 +95,10 @@ func (w *Worker) Start() {
 	if !w.forks.Load() {
 		p.addForker(w)
 	}
-	if p.limit.Load()+p.extra.Load() == 1 {
-		// The one place is w's. What w leaves raises its own demand.
-		if level := atomic.LoadUint32(&w.Demand); level == supply || level == Hunger {
-			atomic.CompareAndSwapUint32(&w.Demand, level, None)
-		}
-		if p.limit.Load()+p.extra.Load() == 1 { // else there may be more, which that has wiped out
-			return
-		}
-	}
 	limit := p.limit.Load()
+	if limit == 1 {
+		return
+	}
 	if p.Idlers() > 0 { // (R10)
 		w.Raise(Hunger)
 		return
