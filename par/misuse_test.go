@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"iter"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -304,13 +305,7 @@ func TestBadNumbers(t *testing.T) {
 func TestHowMuchIsLittle(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	p.Close()
-	random := func(n int) []int {
-		x := make([]int, n)
-		for i := range x {
-			x[i] = (i*7919 + 3) % (n + 1)
-		}
-		return x
-	}
+	random := rand.New(rand.NewPCG(1, 2)).Perm
 	for name, c := range map[string]struct {
 		most int
 		run  func(n int)
