@@ -107,5 +107,8 @@ func (p *Pool) runCaught(ctx context.Context, t task.Task, s task.Seat) {
 			pprof.SetGoroutineLabels(labelled(ctx))
 		}
 	}()
-	ran = p.tasks.Run(t, s, p.startInPlace)
+	body := t.Body
+	defer p.tasks.Caught(&body, s)
+	ran = p.startInPlace(t, s)
+	body = nil
 }

@@ -10,7 +10,7 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 	s := Seat{Worker: w, Round: w.Engine.Hold.OpenRound()}
 	w.Engine.Note(engine.AtTasks, nil, 0)
 	defer w.endBurst(self)
-	defer p.caught(&w.body, Seat{})
+	defer p.Caught(&w.body, Seat{})
 	for ok := true; ok; {
 		p.LeaveQueue() // (W31) w is not idle, and does not count as searching
 		w.body = t.Body
@@ -32,7 +32,7 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 	}
 }
 
-// endBurst is deferred by serve, and called whatever the callbacks do that caught
+// endBurst is deferred by serve, and called whatever the callbacks do that Caught
 // calls.
 func (w *Worker) endBurst(self **engine.Worker) {
 	engine.Unlabel() // what the tasks have set

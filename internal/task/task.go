@@ -55,20 +55,10 @@ const (
 	GroupSlot                   // of its group's
 )
 
-// Run starts t elsewhere than at the bottom of a worker's stack, and reports whether t has
-// run. However t ends, its Body is told, once.
-func (p *Pool) Run(t Task, s Seat, start func(t Task, s Seat) bool) (ran bool) {
-	body := t.Body
-	ran = true
-	defer p.caught(&body, s)
-	ran = start(t, s)
-	body = nil
-	return ran
-}
-
-// caught is deferred by all that start a task. If its body is still there, its function
-// has not returned: it has panicked, or called runtime.Goexit.
-func (p *Pool) caught(body *Body, s Seat) {
+// Caught is deferred by all that start a task in the seat s: by serve, and by what runs one on top
+// of another or on a goroutine of its own. If the body is still there, its function has not
+// returned: it has panicked, or called runtime.Goexit.
+func (p *Pool) Caught(body *Body, s Seat) {
 	b := *body
 	if b == nil {
 		return
