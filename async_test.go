@@ -679,7 +679,7 @@ func TestAFinishThatFailsWaitsForThieves(t *testing.T) {
 						close(begun)
 						if first != "thief" {
 							<-failed
-							synctest.Wait() // the other has come to its boundary, and waits
+							synctest.Wait()                                  // the other has come to its boundary, and waits
 							w.Finish(func(w *filch.Worker) { w.Async(nop) }) // does not belong to what failed
 							panic("thief")
 						}
