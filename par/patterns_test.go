@@ -33,7 +33,7 @@ var patterns = map[string]func(n int, r *rand.Rand) []int{
 		}
 		return x
 	},
-	"saw of 8":         each(func(i, n int) int { return i % (n/8 + 1) * 1_000_003 }),
+	"saw of 8":         each(func(i, n int) int { return i % (n/8 + 1) * (math.MaxInt32 / (n/8 + 1)) }),
 	"saw of 30":        each(func(i, n int) int { return i % (n/30 + 1) }),
 	"saw of 1000":      each(func(i, n int) int { return i % 1000 }),
 	"falling saw":      each(func(i, n int) int { return -(i % (n/5 + 1)) }),
@@ -42,7 +42,7 @@ var patterns = map[string]func(n int, r *rand.Rand) []int{
 	"falling plateaus": each(func(i, n int) int { return -i / 1500 }),
 	"near":             func(n int, r *rand.Rand) []int { return each(func(i, _ int) int { return i + r.IntN(10) })(n, r) },
 	"few": func(n int, r *rand.Rand) []int {
-		return each(func(int, int) int { return r.IntN(7) * 0x1234567890abc })(n, r)
+		return each(func(int, int) int { return int(r.Uint64N(7) * 0x1234567890abc) })(n, r)
 	},
 	"few, then many": func(n int, r *rand.Rand) []int {
 		return each(func(i, n int) int {
