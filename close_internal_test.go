@@ -127,11 +127,12 @@ func TestResizeSeesToWhatIsQueued(t *testing.T) {
 		p.Go(context.Background(), func(context.Context) { ran = true })
 		setPlaces(p, counted{Active: 1})
 		time.Sleep(time.Minute)
-		if ran {
+		if synctest.Wait(); ran {
 			t.Error("it runs though no worker looks for it")
 		}
 		p.Resize(1)
-		if time.Sleep(time.Minute); !ran {
+		time.Sleep(time.Minute)
+		if synctest.Wait(); !ran {
 			t.Error("no watch begins")
 		}
 		setPlaces(p, counted{})
