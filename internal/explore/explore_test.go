@@ -16,7 +16,7 @@ import (
 var (
 	preemptions = flag.Int("preemptions", -1, "explore with at most so many preemptions, instead of all interleavings")
 	deep        = flag.Bool("deep", false, "explore larger programs as well, and all mutations, for some minutes")
-	every       = flag.Int("every", 4, "run one mutation in so many, chosen at random; -deep runs all")
+	every       = flag.Int("every", 8, "run one mutation in so many, chosen at random; -deep runs all")
 )
 
 // root returns the folder of the root module.
