@@ -26,8 +26,9 @@ type Pool struct {
 	watch  atomic.Pointer[stallWatch] // nil if there is none
 	soon   atomic.Int64               // when the watch looks next; 0 if there is none
 	Settings
-	way way
-	_   [128]byte
+	begun int64 // when Init was called
+	way   way
+	_     [128]byte
 
 	best   atomic.Int64 // priority of the best task of Global, or noPriority; by priority
 	Global Queue        // from outside
@@ -65,7 +66,6 @@ type Settings struct {
 	Lends func(function string) bool
 	// Stalled is told that workers are blocked out of sight, and that places were added.
 	Stalled func(active, added int)
-	begun   int64 // when the pool was made
 }
 
 // The phases of a pool, in the order they come in.

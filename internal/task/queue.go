@@ -206,7 +206,5 @@ func (q *Queue) Running() (b Body, d time.Duration) {
 	return q.running.Body, d
 }
 
-var _ = []items{(*list)(nil), (*inbox)(nil), (*ownLevels)(nil), (*globalLevels)(nil)}
-
 // newDeque returns a Deque of tasks.
 func newDeque() queue.Deque[Task] { return queue.Deque[Task]{Chunks: &chunks} }
