@@ -271,6 +271,14 @@ func TestAHookThatPanicsLosesNoPlace(t *testing.T) {
 	for p.Places.Load().Active() > 0 {
 		runtime.Gosched()
 	}
+	for { // until the thief, which may have passed its place on, has told that it leaves
+		unused := p.Unused()
+		delete(unused, nil)
+		if len(unused) == len(*p.Workers.Load()) {
+			break
+		}
+		runtime.Gosched()
+	}
 	if c := placesOf(p); c != (counted{}) {
 		t.Errorf("the places are %v", c)
 	}
