@@ -146,7 +146,7 @@ var mutations = []mutation{
 		"\t\tp.MatchWork()\n\t}\n}\n\n// MatchWork", "\t}\n}\n\n// MatchWork"}}},
 	{"idle: no wake after a task is queued", "Pool/tasks from two$", []Edit{{"internal/task/submit.go",
 		"if !p.Engine.Wake() || p.Phase.Load() == Cancelled {", "if p.Engine.Places.Load().Ended() || p.Phase.Load() == Cancelled {"}}},
-	{"idle: wake before the task is queued", "Pool/tasks from two$", []Edit{{"enqueue.go",
+	{"idle: wake before the task is queued", "Pool/tasks from two$", []Edit{{"submit.go",
 		"\t\tif w == nil || !w.Own.Push(0, 0, t) {\n", "\t\tp.tasks.Engine.Wake()\n\t\tif w == nil || !w.Own.Push(0, 0, t) {\n"}, {"internal/task/submit.go",
 		"if !p.Engine.Wake() || p.Phase.Load() == Cancelled {", "if p.Phase.Load() == Cancelled {"}}},
 	{"idle: who finds work wakes nobody", "Pool/two at once", []Edit{{"internal/engine/places.go",

@@ -6,6 +6,68 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// submit queues t for a caller that has ctx. If try is set, it neither waits nor runs t.
+func (p *Pool) submit(ctx context.Context, t task.Task, priority int, fair, try bool) error {
+	if p.sees && seenOf(t.Body) == nil {
+		return p.submit(ctx, task.Task{Ctx: t.Ctx, Body: p.see(ctx, t.Body, priority)}, priority, fair, try)
+	}
+	if err := p.admits(ctx); err != nil {
+		return p.refuse(t.Body, err)
+	}
+	w := p.workerOf(ctx) // before anything is taken: a method of ctx may panic
+	if fair {
+		w = nil
+	}
+	if p.plain && !p.tasks.Paused.Load() { // what follows, for most: 39 ns for an empty task instead of 45
+		if w == nil || !w.Own.Push(0, 0, t) {
+			p.tasks.Global.Push(0, 0, t)
+		}
+		p.tasks.Pushed()
+		return nil
+	}
+	if p.tasks.Slots != nil {
+		if ran, err := p.takeSlot(ctx, t, try); ran || err != nil {
+			return err
+		}
+	}
+	if p.tasks.Room != nil {
+		if ran, err := p.takeRoom(ctx, t, try); ran || err != nil {
+			return err
+		}
+	}
+	if p.sees {
+		p.announce(t.Body, TaskSubmitted, nil, func() {
+			p.tasks.LeaveQueue()
+			p.tasks.LeaveSlot(task.Seat{})
+		})
+	}
+	p.tasks.Submit(w, t, priority)
+	return nil
+}
+
+// admits returns why a task of a caller that has ctx is refused, if it is. A pool that is
+// being shut down takes tasks from its own.
+func (p *Pool) admits(ctx context.Context) error {
+	if phase := p.tasks.Phase.Load(); phase != task.Open {
+		if c := taskOf(ctx); phase != task.Draining || c == nil || c.pool != p {
+			return ErrClosed
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// refuse counts a task that was not accepted, and returns err.
+func (p *Pool) refuse(b task.Body, err error) error {
+	if p.sees {
+		p.announce(b, TaskRejected, err, func() {})
+	}
+	p.tasks.Totals.Rejected.Add(1)
+	return err
+}
+
 // takeSlot takes one of the slots of [WithTaskLimit] for t. It reports whether it has
 // run t instead.
 func (p *Pool) takeSlot(ctx context.Context, t task.Task, try bool) (ran bool, err error) {
