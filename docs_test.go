@@ -247,7 +247,7 @@ func TestDesignHasAllAtomics(t *testing.T) {
 		}
 		files = append(files, more...)
 	}
-	whole := []string{"stats", "Totals", "InPlace"}
+	whole := []string{"stats", "Totals", "InPlace", "outcomes", "jobState", "taskState", "roomCount"}
 	names := map[string]bool{}
 	found := 0
 	for _, file := range files {

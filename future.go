@@ -136,7 +136,7 @@ type runMark [2]*taskContext
 func (f *Future[T]) run(runMark) (T, error) {
 	value, err := f.f(&f.ctx)
 	if err != nil {
-		f.ctx.pool.tasks.Totals.Failed.Add(1)
+		f.ctx.pool.outcomes.failed.Add(1)
 	}
 	return value, err
 }

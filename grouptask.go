@@ -33,7 +33,7 @@ func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclu
 		err = t.f(c)
 	}
 	if err != nil {
-		p.tasks.Totals.Failed.Add(1)
+		p.outcomes.failed.Add(1)
 	}
 	runtime.KeepAlive(c)
 	p.tasks.LeaveSlot(s)

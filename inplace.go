@@ -75,7 +75,7 @@ func (p *Pool) Help(ctx context.Context) bool {
 		for _, q := range queues {
 			if t, ok = q.Pop(newest); ok {
 				p.tasks.LeaveQueue()
-				p.tasks.Totals.Helped.Add(1)
+				p.outcomes.helped.Add(1)
 				break
 			}
 			newest = false

@@ -28,6 +28,7 @@ type Pool struct {
 	settings
 	_        [128]byte
 	observed atomic.Uint64 // tasks that are seen
+	outcomes outcomes
 
 	longMu sync.Mutex
 	long   list.List // LongRunning tasks that run: bodies, the oldest first
@@ -35,6 +36,12 @@ type Pool struct {
 	// Of waits with a context that is not the task's; waits read and write them.
 	foreignTold atomic.Bool
 	foreignSeen atomic.Int64 // with a context of the pool's
+}
+
+// outcomes count tasks by how they end, and what became of those that never began.
+type outcomes struct {
+	failed, panicked, cancelled, rejected atomic.Int64
+	helped                                atomic.Int64 // that Help ran
 }
 
 // settings are set by New.

@@ -188,4 +188,4 @@ func (p *Pool) runObserved(c *taskContext, b task.Body, f func() error) error {
 var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
 
 // dropped counts a task that was cancelled before it started.
-func (p *Pool) dropped() { p.tasks.Totals.Cancelled.Add(1) }
+func (p *Pool) dropped() { p.outcomes.cancelled.Add(1) }

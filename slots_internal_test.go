@@ -124,7 +124,7 @@ func TestATaskOfAGroupBeginsOnce(t *testing.T) {
 	if over.Start(&p.tasks, task.Seat{}, context.Background(), false) {
 		t.Error("it has run")
 	}
-	if n := p.tasks.Totals.Cancelled.Load(); n != 1 || p.tasks.Slots.Taken() != 0 || g.left != 0 {
+	if n := p.outcomes.cancelled.Load(); n != 1 || p.tasks.Slots.Taken() != 0 || g.left != 0 {
 		t.Errorf("%d are cancelled, %d have a slot, %d are left", n, p.tasks.Slots.Taken(), g.left)
 	}
 }
@@ -159,8 +159,8 @@ func TestSlotsOfTasksThatRunAtOnce(t *testing.T) {
 				t.Errorf("%s: %d slots are taken", name, n)
 			}
 		})}, 0, func() { begun++ })
-		if err != c.err || ran != c.ranRejected[0] || begun != ran || p.tasks.Totals.Rejected.Load() != c.ranRejected[1] || p.tasks.Slots.Taken() != c.after {
-			t.Errorf("%s: %v; %d ran, %d began, %d were refused, %d slots are taken", name, err, ran, begun, p.tasks.Totals.Rejected.Load(), p.tasks.Slots.Taken())
+		if err != c.err || ran != c.ranRejected[0] || begun != ran || p.outcomes.rejected.Load() != c.ranRejected[1] || p.tasks.Slots.Taken() != c.after {
+			t.Errorf("%s: %v; %d ran, %d began, %d were refused, %d slots are taken", name, err, ran, begun, p.outcomes.rejected.Load(), p.tasks.Slots.Taken())
 		}
 	}
 	p := New(WithWorkers(1)) // without a limit
@@ -171,8 +171,8 @@ func TestSlotsOfTasksThatRunAtOnce(t *testing.T) {
 	p.tasks.Slots.Take()
 	p.Close()
 	ran, err := p.takeSlot(context.Background(), task.Task{Ctx: context.Background(), Body: plainTask(func(context.Context) { t.Error("it runs") })}, false)
-	if ran || err != ErrClosed || p.tasks.Totals.Rejected.Load() != 1 || p.tasks.Slots.Taken() != 1 {
-		t.Errorf("no slot in a closed pool: %t, %v; %d refused", ran, err, p.tasks.Totals.Rejected.Load())
+	if ran || err != ErrClosed || p.outcomes.rejected.Load() != 1 || p.tasks.Slots.Taken() != 1 {
+		t.Errorf("no slot in a closed pool: %t, %v; %d refused", ran, err, p.outcomes.rejected.Load())
 	}
 }
 

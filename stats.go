@@ -64,7 +64,7 @@ type TaskStats struct {
 func (p *Pool) Stats() Stats {
 	p.tasks.Engine.Follow()
 	f, e := p.tasks.Figures()
-	c := &p.tasks.Totals
+	c := &p.outcomes
 	s := p.tasks.Engine.Places.Load()
 	n := p.tasks.Engine.Counts(s)
 	return Stats{
@@ -74,8 +74,8 @@ func (p *Pool) Stats() Stats {
 		Helped: e.Helped, Waits: e.Waits, Wakes: e.Wakes,
 		Tasks: TaskStats{
 			Submitted: f.Submitted, Started: f.Started, Done: f.Done, InPlace: f.InPlace,
-			Failed: c.Failed.Load(), Panicked: c.Panicked.Load(), Cancelled: c.Cancelled.Load(), Rejected: c.Rejected.Load(),
-			Helped: c.Helped.Load(), Attempts: e.Looks, Stolen: f.Stolen, Stalls: c.Stalls.Load(),
+			Failed: c.failed.Load(), Panicked: c.panicked.Load(), Cancelled: c.cancelled.Load(), Rejected: c.rejected.Load(),
+			Helped: c.helped.Load(), Attempts: e.Looks, Stolen: f.Stolen, Stalls: p.tasks.Totals.Stalls.Load(),
 			Queued: f.Queued, Global: f.Global, Waiting: p.tasks.Room.Waiting() + p.tasks.Slots.Waiting(), Oldest: f.Oldest,
 		},
 	}

@@ -64,7 +64,7 @@ func (p *Pool) refuse(b task.Body, err error) error {
 	if p.sees {
 		p.announce(b, TaskRejected, err, func() {})
 	}
-	p.tasks.Totals.Rejected.Add(1)
+	p.outcomes.rejected.Add(1)
 	return err
 }
 

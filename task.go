@@ -65,9 +65,9 @@ func (f plainTask) About() (string, any) { return "", f }
 func (p *Pool) crashed(b task.Body, err error, handle bool) {
 	panicked, ok := err.(*PanicError)
 	if ok {
-		p.tasks.Totals.Panicked.Add(1)
+		p.outcomes.panicked.Add(1)
 	} else {
-		p.tasks.Totals.Failed.Add(1)
+		p.outcomes.failed.Add(1)
 	}
 	if ok && handle && p.onPanic != nil {
 		defer p.onPanic(panicked) // even if the observer does not return
@@ -82,7 +82,7 @@ func (p *Pool) crashed(b task.Body, err error, handle bool) {
 func crash(tp *task.Pool, b task.Body, s task.Seat) {
 	p := poolOf(tp)
 	if wasDropped(b) {
-		p.tasks.Totals.Cancelled.Add(-1) // counted as dropped and as run
+		p.outcomes.cancelled.Add(-1) // counted as dropped and as run
 		return
 	}
 	p.tasks.LeaveSlot(s)

@@ -23,10 +23,10 @@ type Figures struct {
 
 // Totals are what is counted of tasks, but for what their queues count.
 type Totals struct {
-	Direct, Failed, Panicked, Cancelled, Rejected, Helped, Stalls atomic.Int64
-	Left                                                          atomic.Int64 // tasks that run in the seat of one that is over
-
-	InPlace InPlace // on no worker
+	Direct  atomic.Int64 // tasks that were accepted and never queued
+	Left    atomic.Int64 // tasks that run in the seat of one that is over
+	Stalls  atomic.Int64 // times that places were added for what is queued
+	InPlace InPlace      // on no worker
 }
 
 // InPlace counts tasks that run elsewhere than at the bottom of a worker's stack.
