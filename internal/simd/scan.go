@@ -9,14 +9,8 @@ package simd
 // is empty. That is before + Total(x). dst must be as long as x, and may be x. If far, what is
 // written goes around the caches, where the processor can do so.
 func PrefixSum[T Number](dst, x []T, before T, far bool) T {
-	dst = dst[:len(x)]
-	lanes := lanesOfScan[T]()
-	var sum T
-	if n := len(x) / lanes; n > 0 && sizeOf[T]() >= 4 {
-		sum = scanGroups(dst, x, n, before, false, far)
-		dst, x = dst[n*lanes:], x[n*lanes:]
-	}
-	dst = dst[:len(x)]
+	done, sum := scanWhole(dst, x, before, false, far)
+	dst, x = dst[done:len(x)], x[done:]
 	for i, v := range x {
 		sum += v
 		dst[i] = before + sum
@@ -27,19 +21,23 @@ func PrefixSum[T Number](dst, x []T, before T, far bool) T {
 // PrefixSumExclusive sets dst[i] to before plus the sum of x[0] to x[i-1], and returns before plus the
 // sum of x. It has the sums that PrefixSum has, one element later.
 func PrefixSumExclusive[T Number](dst, x []T, before T, far bool) T {
-	dst = dst[:len(x)]
-	lanes := lanesOfScan[T]()
-	var sum T
-	if n := len(x) / lanes; n > 0 && sizeOf[T]() >= 4 {
-		sum = scanGroups(dst, x, n, before, true, far)
-		dst, x = dst[n*lanes:], x[n*lanes:]
-	}
-	dst = dst[:len(x)]
+	done, sum := scanWhole(dst, x, before, true, far)
+	dst, x = dst[done:len(x)], x[done:]
 	for i, v := range x {
 		dst[i] = before + sum
 		sum += v
 	}
 	return before + sum
+}
+
+// scanWhole scans the whole groups of x, and returns how many elements they have, and their sum.
+func scanWhole[T Number](dst, x []T, before T, exclusive, far bool) (done int, sum T) {
+	lanes := lanesOfScan[T]()
+	n := len(x) / lanes
+	if n == 0 || sizeOf[T]() < 4 {
+		return 0, 0
+	}
+	return n * lanes, scanGroups(dst[:len(x)], x, n, before, exclusive, far)
 }
 
 // Total returns the sum of x, in the order in which PrefixSum adds.
