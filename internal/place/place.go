@@ -108,11 +108,12 @@ func (s State) check(d uint64, have State) {
 // Enter takes a place for a goroutine that is not counted, whether one is free or not.
 func (w *Word) Enter() State { return w.add(oneActive, 0) }
 
-// TryEnter takes a place if fewer than limit are taken.
+// TryEnter takes a place if fewer than limit are taken, and the pool has not ended. A worker that
+// passed its place on may come for another when all is done, and must not be counted then.
 func (w *Word) TryEnter(limit int) bool {
 	for {
 		s := w.Load()
-		if s.Active() >= limit {
+		if s.Active() >= limit || s.Ended() {
 			return false
 		}
 		if w.swap(s, s+oneActive) {

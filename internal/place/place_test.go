@@ -28,7 +28,7 @@ func (c *counts) step(w *Word, rng *rand.Rand) bool {
 		c.active++
 	case 1:
 		limit := rng.IntN(10)
-		free := c.active < limit
+		free := c.active < limit && !c.ended
 		if free {
 			c.active++
 		}
@@ -189,6 +189,19 @@ func TestTryEnterFromSeveral(t *testing.T) {
 	all.Wait()
 	if s := w.Load(); s != 0 {
 		t.Errorf("%v at the end", s)
+	}
+}
+
+// A pool that has ended has no places, so that nothing counts as active in it later.
+func TestNoPlaceAfterTheEnd(t *testing.T) {
+	var w Word
+	w.Close()
+	if !w.TryEnter(1) {
+		t.Error("a closed pool that has not ended has no place")
+	}
+	w.Leave()
+	if !w.TryEnd() || w.TryEnter(1) || w.Load().Active() != 0 {
+		t.Errorf("a place was taken after the end: %v", w.Load())
 	}
 }
 
