@@ -234,26 +234,52 @@ func unreadable(rows []*row) error {
 // printNotes prints what does not fit into the table, and wrong answers. It
 // reports whether there were any of these.
 func printNotes(stdout, stderr io.Writer, rows []*row, brief bool) (wrong bool) {
-	said := map[string]bool{}
 	for _, r := range rows {
 		if !r.OK && r.Runs > 0 {
 			fmt.Fprintf(stderr, "filch: WRONG ANSWER: %s %s, %s on %d workers: %s\n", r.Workload, r.Size, r.Executor, r.Workers, r.Answer)
 			wrong = true
 		}
-		key := r.Workload + r.Executor + r.Note
-		if r.Note == "" || said[key] {
-			continue
-		}
-		said[key] = true
-		switch {
-		case brief:
-		case r.Runs == 0:
-			fmt.Fprintf(stdout, "%s on %s: %s\n", r.Workload, r.Executor, r.Note)
-		case r.Executor == "serial":
-			fmt.Fprintf(stdout, "%s: %s\n", r.Workload, shorten(r.Note))
+	}
+	if !brief {
+		for _, n := range notes(rows) {
+			fmt.Fprintf(stdout, "%s%s\n", strings.Join(n.about, ", "), n.text)
 		}
 	}
 	return wrong
+}
+
+// A note is a remark, and the workloads that it is about.
+type note struct {
+	text  string
+	about []string
+}
+
+// notes returns the remarks on rows: what an executor has not run, once for each reason, and
+// what there is to say of a workload.
+func notes(rows []*row) []*note {
+	var all []*note
+	for _, r := range rows {
+		var text string
+		switch {
+		case r.Note == "":
+			continue
+		case r.Runs == 0:
+			text = fmt.Sprintf(" on %s: %s", r.Executor, r.Note)
+		case r.Executor == "serial":
+			text = ": " + shorten(r.Note)
+		default:
+			continue
+		}
+		i := slices.IndexFunc(all, func(n *note) bool { return n.text == text })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &note{text: text})
+		}
+		if n := all[i]; !slices.Contains(n.about, r.Workload) {
+			n.about = append(n.about, r.Workload)
+		}
+	}
+	return all
 }
 
 // finish writes the report, and tells wrong answers, of workloads apart from the others.

@@ -257,6 +257,26 @@ func TestWrongAnswersAreTold(t *testing.T) {
 	}
 }
 
+// What an executor has not run is told once for each reason, however many rows it has.
+func TestNotesAreToldOnce(t *testing.T) {
+	var stdout, stderr strings.Builder
+	var rows []*row
+	for _, workload := range []string{"fib", "uts"} {
+		for workers := 1; workers <= 2; workers++ {
+			rows = append(rows, &row{Workload: workload, Executor: "basic", Workers: workers, Note: "deadlocks"})
+		}
+		rows = append(rows,
+			&row{Workload: workload, Executor: "at-once", Note: "not run"},
+			&row{Workload: workload, Executor: "serial", Runs: 1, OK: true, Note: "of " + workload},
+			&row{Workload: workload, Executor: "filch", Runs: 1, OK: true, Note: "in the table"})
+	}
+	printNotes(&stdout, &stderr, rows, false)
+	want := "fib, uts on basic: deadlocks\nfib, uts on at-once: not run\nfib: of fib\nuts: of uts\n"
+	if stdout.String() != want || stderr.String() != "" {
+		t.Errorf("got %q and %q", stdout.String(), stderr.String())
+	}
+}
+
 // The list of bars begins with how to read it.
 func TestBarsSayHowToReadThem(t *testing.T) {
 	var out strings.Builder
