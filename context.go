@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -163,15 +164,8 @@ func (c *taskContext) makeCancellation() *cancellation {
 		forget(false)
 		return m.own.Load()
 	}
-	runtime.AddCleanup(c, forget, inBubble())
+	runtime.AddCleanup(c, forget, clock.InBubble())
 	return e
-}
-
-// inBubble reports whether the caller is in a bubble of testing/synctest: the time has no
-// monotonic part there.
-func inBubble() bool {
-	t := time.Now()
-	return t == t.Round(0)
 }
 
 // Value makes the task known to what is called with its context.

@@ -247,7 +247,7 @@ func TestDesignHasAllAtomics(t *testing.T) {
 		}
 		files = append(files, more...)
 	}
-	whole := []string{"stats", "Totals", "InPlace", "outcomes", "jobState", "taskState", "roomCount"}
+	whole := []string{"stats", "Totals", "InPlace", "outcomes", "jobState", "taskState", "roomCount", "budget"}
 	names := map[string]bool{}
 	found := 0
 	for _, file := range files {

@@ -75,7 +75,7 @@ func (w *Worker) Answer() {
 	// hunger, something was published, and Wake sees what has become free, or
 	// nothing was, and it is raised again.
 	atomic.CompareAndSwapUint32(&w.Demand, level, None)
-	if moved > 0 {
+	if moved > 0 && !p.held.Load() { // (R17)
 		p.Wake() // (R10)
 	}
 	if next != None { // for the next fork

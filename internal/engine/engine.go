@@ -19,8 +19,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/place"
+	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/tag"
 )
 
@@ -76,6 +78,7 @@ type Pool struct {
 	limit   atomic.Int32 // places in all; guests may exceed it; written under mu
 	extra   atomic.Int32 // more of them, while workers are blocked out of sight
 	fixed   atomic.Bool  // the limit was set; else it follows GOMAXPROCS; written under mu
+	held    atomic.Bool  // no worker is woken for forks; see budget.go
 	Workers atomic.Pointer[[]*Worker]
 	forkers atomic.Pointer[[]*Worker] // those of them that have run fork-join work; see addForker
 
@@ -91,8 +94,9 @@ type Pool struct {
 	global jobQueue
 	_      [64]byte
 
-	spare atomic.Pointer[Worker] // a cache of one for free
-	_     [120]byte
+	spare  atomic.Pointer[Worker] // a cache of one for free
+	budget budget
+	_      [112]byte
 
 	mu      sync.Mutex
 	free    []*Worker // in workers, but unused
@@ -110,6 +114,7 @@ func (p *Pool) Init(source Source, wrap func(v any) error) {
 	p.Number = pools.Add(1) % tag.Max
 	p.Workers.Store(&[]*Worker{})
 	p.forkers.Store(&[]*Worker{})
+	p.budget.word.Store(int64(policy.FullSearch(clock.Now())))
 }
 
 // Tag calls then below frames that spell the number of p.

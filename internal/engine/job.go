@@ -157,7 +157,7 @@ func (w *Worker) spinOrHelp(j *Job) bool {
 	carrier, _ := j.carrier()
 	w.Note(AtJoin, carrier.thief.Load(), 0)
 	defer w.doing.Store(doing)
-	for s := (spin{}); !w.passed && s.next(); {
+	for s := w.wait(); !w.passed && s.next(); {
 		switch { // (R20)
 		case j.done():
 			return true
@@ -168,7 +168,7 @@ func (w *Worker) spinOrHelp(j *Job) bool {
 		// the deque, asyncs that are younger than j, would be taken for part of a job that is
 		// helped with.
 		if !w.unwinding && w.own.Len() == 0 && w.help(j) {
-			s = spin{}
+			s = w.wait()
 		}
 	}
 	return j.done()

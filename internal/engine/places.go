@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
@@ -122,6 +123,7 @@ func (w *Worker) startSearching() bool {
 		}
 		if p.Places.TrySearch(s) {
 			w.searching = true
+			w.countWork(clock.Now())
 			w.Note(AtSearch, nil, 0)
 			w.Tell(event.Searching, nil)
 			return true
@@ -134,7 +136,11 @@ func (w *Worker) startSearching() bool {
 // after the other, and none pays for more than one wake-up.
 func (w *Worker) stopSearching() {
 	w.EndSearch()
-	w.pool.Wake()
+	if p := w.pool; p.held.Load() {
+		p.MatchWork() // for tasks
+	} else {
+		p.Wake()
+	}
 }
 
 // IsSearching reports whether w looks for work, and wakes another when it has found some.
@@ -146,6 +152,7 @@ func (w *Worker) EndSearch() bool {
 		return false
 	}
 	w.searching = false
+	w.countSearch()
 	w.Tell(event.Found, nil)
 	w.pool.Places.Found()
 	return true
@@ -224,6 +231,9 @@ func (p *Pool) MatchWork() {
 	if p.source.PlaceFree() || p.global.n.Load() > 0 { // (R11)
 		p.Wake()
 		p.source.Found()
+		return
+	}
+	if p.held.Load() {
 		return
 	}
 	for _, w := range *p.forkers.Load() { // (R13)

@@ -15,6 +15,7 @@ import (
 // it until there is none.
 func (w *Worker) run(uint64, tag.Step) {
 	left := false
+	w.began, w.worth = clock.Now(), 0
 	Unlabel() // the labels of the goroutine that this one was started by
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on
@@ -67,8 +68,8 @@ func (w *Worker) search() (j *Job, found bool) {
 			return j, found
 		}
 	}
-	if w.searching || w.startSearching() {
-		for s := (spin{}); s.next() || p.mayPoll(); {
+	if w.searching || !p.held.Load() && w.startSearching() {
+		for s := (spin{w: w, most: p.budget.left(w.began)}); s.next() || p.mayPoll(); {
 			if j, found = w.look(true); j != nil || found {
 				return j, found
 			}
@@ -86,6 +87,10 @@ func (w *Worker) giveUp() bool {
 	p := w.pool
 	searched := w.searching
 	w.searching = false
+	if !searched {
+		w.countWork(clock.Now())
+	}
+	w.countSearch()
 	w.Tell(event.Left, nil)
 	if p.Linger == 0 {
 		p.Fire(w)
@@ -101,6 +106,7 @@ func (w *Worker) giveUp() bool {
 		return false
 	}
 	if w.park() {
+		w.began, w.worth = clock.Now(), 0
 		return true
 	}
 	p.Fire(w)
@@ -145,6 +151,7 @@ func (w *Worker) lookForForks(ask bool) *Job {
 	for i := range min(n, policy.Glance) {
 		v := all[pass.At(i)]
 		if j := w.steal(v); j != nil {
+			w.countSteal(w.lastSteal)
 			return j
 		}
 		if ask {
@@ -199,8 +206,13 @@ func (w *Worker) steal(v *Worker) *Job {
 // Now and then it lets other goroutines have the processor.
 type spin struct {
 	policy policy.Spin
-	noise  int // so that the pause is not optimized away
+	w      *Worker
+	most   int64 // at most so long, ns
+	noise  int   // so that the pause is not optimized away
 }
+
+// wait returns a spin that w waits with.
+func (w *Worker) wait() spin { return spin{w: w, most: policy.SpinTime} }
 
 func (s *spin) next() bool {
 	free := s.policy.Turn()
@@ -208,11 +220,14 @@ func (s *spin) next() bool {
 	if free {
 		return true
 	}
+	now := clock.Now()
 	if !s.policy.Timed() {
-		s.policy.Begin(clock.Now())
+		s.policy.Begin(now, s.most)
 	}
 	runtime.Gosched()
-	return s.policy.Goes(clock.Now())
+	then := clock.Now()
+	s.w.began += then - now // others had the processor
+	return s.policy.Goes(then)
 }
 
 // pause takes some tens of nanoseconds. Polling with less in between takes the

@@ -48,6 +48,8 @@ type Worker struct {
 	index       int // where w was in the pool's workers when it last looked
 	forker      int // where it was in the pool's forkers
 	count       counters
+	began       int64 // when the search began that is under way, or else what w does since it found something
+	worth       int64 // of what w did before, for the budget
 
 	client context.Context  // what runs here has its labels, if they were not asked for yet; see labels.go
 	labels *context.Context // the same once they were; nil if there are none
@@ -96,7 +98,7 @@ func (w *Worker) Start() {
 		p.addForker(w)
 	}
 	limit := p.limit.Load()
-	if limit == 1 {
+	if limit == 1 || p.held.Load() { // (R17)
 		return
 	}
 	if p.Idlers() > 0 { // (R10)

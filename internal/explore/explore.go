@@ -71,6 +71,9 @@ var subjects = []subject{
 		{"places.go", "\tw.unparked <- true\n", "\tatomic.Send(w.unparked, true)\n"},
 		{"places.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
 		{"roster.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
+		// The time of a hold is over at any time.
+		{"budget.go", "\t\ttime.AfterFunc(policy.HoldTime, p.release)\n", "\t\t_ = time.AfterFunc\n\t\tatomic.Go(p.release)\n"},
+		{"budget.go", "// hold keeps", "// Hold is hold.\nfunc (p *Pool) Hold() { p.hold() }\n\n// hold keeps"},
 		// Plain memory that goes from one goroutine to another.
 		{"job.go", "j.result = j.fn.Run(w, j.arg)", "atomic.Reads(&j.arg)\n\t\tr := j.fn.Run(w, j.arg)\n\t\tatomic.Writes(&j.result)\n\t\tj.result = r"},
 		{"job.go", "\tj.fn, j.arg = fn, arg\n", "\tatomic.Writes(&j.arg)\n\tj.fn, j.arg = fn, arg\n"},
@@ -83,6 +86,7 @@ var subjects = []subject{
 		{"hook.go", "// named gives j, which", "// published has the jobs that were given an ID, some more than once.\nvar published []*Job\n\n// Words tells the words of p: of its places, its workers and its published forks.\nfunc (p *Pool) Words(tell func(what, word string)) {\n\ttell(\"places\", p.Places.Load().String())\n\tfor _, w := range *p.Workers.Load() {\n\t\ttell(fmt.Sprintf(\"worker %d holds\", w.ID), w.Hold.Load().String())\n\t}\n\tfor _, j := range published {\n\t\tif j.owner != nil && j.owner.pool == p {\n\t\t\tw, n := event.Fork(j.id)\n\t\t\ttell(fmt.Sprintf(\"fork %d.%d is\", w, n), j.state.String())\n\t\t}\n\t}\n}\n\n// named gives j, which"},
 		// Stacks are Go's own.
 		{"census.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
+		{"budget.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 	}},
 	{"internal/task", []Edit{
 		{"latch.go", "\tselect {\n\tcase <-ch:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(ch); true {\n\t\treturn nil\n\t}\n"},
@@ -91,7 +95,7 @@ var subjects = []subject{
 	}},
 	{".", []Edit{
 		// What transcripts show.
-		{"options.go", "// withHook makes the pool", "// WithHook is withHook.\nfunc WithHook(h event.Hook) Option { return withHook(h) }\n\n// Words tells the words of p.\nfunc (p *Pool) Words(tell func(what, word string)) { p.tasks.Engine.Words(tell) }\n\n// withHook makes the pool"},
+		{"options.go", "// withHook makes the pool", "// WithHook is withHook.\nfunc WithHook(h event.Hook) Option { return withHook(h) }\n\n// Words tells the words of p.\nfunc (p *Pool) Words(tell func(what, word string)) { p.tasks.Engine.Words(tell) }\n\n// Hold keeps workers from being woken for forks for a while.\nfunc (p *Pool) Hold() { p.tasks.Engine.Hold() }\n\n// withHook makes the pool"},
 		{"close.go", "\t<-end\n\treturn nil\n", "\tatomic.Receive(end)\n\treturn nil\n"},
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
 		// Stacks are Go's own.

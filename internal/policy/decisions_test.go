@@ -56,7 +56,7 @@ func TestSpin(t *testing.T) {
 			}
 			looks++
 			if !s.Timed() {
-				s.Begin(now)
+				s.Begin(now, SpinTime)
 			}
 			if !s.Goes(now) {
 				return n, looks

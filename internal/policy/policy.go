@@ -7,6 +7,7 @@
 //	wake.go      when a worker is woken, and how many may search
 //	publish.go   how many forks are shown to others, and when they are asked for more
 //	spin.go      how long a worker looks again before it gives up
+//	search.go    how much looking for work may cost all workers together
 //	fairness.go  after how many tasks of its own a worker looks at what came from outside
 //	share.go     how many tasks move from one queue to another
 //	age.go       by what a task is queued if it grows more urgent while it waits

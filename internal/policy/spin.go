@@ -28,8 +28,9 @@ func (s *Spin) Turn() (free bool) {
 // Timed reports whether Begin was called.
 func (s *Spin) Timed() bool { return s.until != 0 }
 
-// Begin begins the time. That is before the first yield: what others do then takes of it.
-func (s *Spin) Begin(now int64) { s.until = now + SpinTime }
+// Begin begins the time, of which there is no more than most. That is before the first yield: what
+// others do then takes of it.
+func (s *Spin) Begin(now, most int64) { s.until = now + min(SpinTime, most) }
 
 // Goes reports whether to go on at the time now.
 func (s *Spin) Goes(now int64) bool { return s.turns < maxTurns && now < s.until }

@@ -18,6 +18,7 @@ func (c Counts) Idle() int { return c.Searching + max(0, c.Limit-c.Active) }
 
 // MaySearch reports whether one more worker may look for work: at most half of
 // those that can run do, since every look costs the busy ones a cache miss.
-func (c Counts) MaySearch() bool {
-	return c.Searching < max(1, min(c.Limit, c.Procs)/2)
-}
+func (c Counts) MaySearch() bool { return c.Searching < Searchers(c.Limit, c.Procs) }
+
+// Searchers returns how many workers may search at once.
+func Searchers(limit, procs int) int { return max(1, min(limit, procs)/2) }

@@ -231,6 +231,13 @@ var poolPrograms = []poolProgram{
 		r.Go(func() { m.both.Call(p, start) })
 		return func() error { return nil }
 	}},
+	// For a while, nobody is woken for forks.
+	{"both at once, held", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		m := &meeting{}
+		m.both = arms(m, func(*filch.Frame[int, int]) { p.Hold() })
+		r.Go(func() { m.both.Call(p, start) })
+		return func() error { return nil }
+	}},
 	// The second fork is the owner's affair until the other place is free.
 	{"a place is free late", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		m := &meeting{}

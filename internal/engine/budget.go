@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// procs is how many goroutines can run at once on this machine.
+var procs = runtime.NumCPU()
+
+// budget is the word of a policy.Search. Workers that end a search write it; all load it.
+type budget struct{ word atomic.Int64 }
+
+// count counts a search and the work before it, and returns what may be spent then.
+func (b *budget) count(now, searched, worth int64, searchers int) policy.Search {
+	for {
+		old := b.word.Load()
+		s := policy.Search(old).Count(now, searched, worth, searchers)
+		if b.word.CompareAndSwap(old, int64(s)) {
+			return s
+		}
+	}
+}
+
+// left returns for how long a worker may search.
+func (b *budget) left(now int64) int64 { return policy.Search(b.word.Load()).Left(now) }
+
+// countWork counts what w has done since it last found something.
+func (w *Worker) countWork(now int64) {
+	w.worth += policy.Worth(now - w.began)
+	w.began = now
+}
+
+// countSteal is countWork at a steal, and now and then adds up: a worker that finds work without
+// a search may do so for long.
+func (w *Worker) countSteal(now int64) {
+	if w.searching {
+		return
+	}
+	if w.countWork(now); max(w.worth, -w.worth) > policy.SpinTime/10 {
+		w.countSearch()
+	}
+}
+
+// countSearch counts the search of w, which ends, and the work before it.
+func (w *Worker) countSearch() {
+	p := w.pool
+	now := clock.Now()
+	s := p.budget.count(now, now-w.began, w.worth, policy.Searchers(int(p.limit.Load()), procs))
+	w.began, w.worth = now, 0
+	if s.Left(now) == 0 {
+		p.hold()
+	}
+}
+
+// hold keeps workers from being woken for forks for a while, and idle ones from asking for
+// them. Tasks wake workers all the same. In a bubble of testing/synctest searching costs nothing, and
+// a timer may never fire.
+func (p *Pool) hold() {
+	if !p.BusyPoll && !clock.InBubble() && p.held.CompareAndSwap(false, true) {
+		time.AfterFunc(policy.HoldTime, p.release)
+	}
+}
+
+// release ends that, and sees to forks that were published meanwhile.
+func (p *Pool) release() {
+	p.held.Store(false) // (W17) then look for forks
+	p.MatchWork()
+}

@@ -1,0 +1,64 @@
+package policy
+
+import "testing"
+
+// Searching has what was saved up, what time brings, and what found work earns.
+func TestWhatSearchingMayCost(t *testing.T) {
+	const us = 1000
+	now := int64(1_000_000 * us)
+	for name, c := range map[string]struct {
+		before          int64 // what may be spent, ns
+		later           int64
+		searched, worth int64
+		searchers       int
+		left            int64
+	}{
+		"all is saved up":                 {1000 * us, 0, 0, 0, 1, 1000 * us},
+		"no more than that":               {1000 * us, 500_000 * us, 0, 0, 1, 1000 * us},
+		"a search":                        {1000 * us, 0, 100 * us, 0, 1, 900 * us},
+		"a search, eight may":             {1000 * us, 0, 100 * us, 0, 8, 987_500},
+		"a search that was interrupted":   {1000 * us, 0, 5000 * us, 0, 1, 800 * us},
+		"a twentieth of the time is free": {0, 200 * us, 0, 0, 1, 10 * us},
+		"work pays for it":                {500 * us, 0, 100 * us, 100 * us, 1, 500 * us},
+		"work earns":                      {500 * us, 0, 20 * us, 96 * us, 1, 576 * us},
+		"steals that are too short":       {500 * us, 0, 20 * us, -30 * us, 1, 450 * us},
+		"all is spent":                    {50 * us, 0, 100 * us, 0, 1, 0},
+		"no searchers":                    {1000 * us, 0, 100 * us, 0, 0, 900 * us},
+		"a clock that went back":          {500 * us, 0, -100 * us, 0, 1, 500 * us},
+	} {
+		s := Search(now - c.before*freeSearch)
+		s = s.Count(now+c.later, c.searched, c.worth, c.searchers)
+		if left := s.Left(now + c.later); left != c.left {
+			t.Errorf("%s: %d ns are left, not %d", name, left, c.left)
+		}
+	}
+	if left := FullSearch(now).Left(now); left != maxSearch {
+		t.Errorf("a full one has %d ns", left)
+	}
+}
+
+// However much was spent, searching is paid for again after twenty full searches' time.
+func TestDebtIsBounded(t *testing.T) {
+	s := FullSearch(0)
+	for range 1000 {
+		s = s.Count(0, 2*SpinTime, -SpinTime, 1)
+	}
+	if left := s.Left(freeSearch * SpinTime); left != 0 {
+		t.Errorf("%d ns are left", left)
+	}
+	if left := s.Left(freeSearch * (SpinTime + 1)); left != 1 {
+		t.Errorf("%d ns are left", left)
+	}
+}
+
+// What takes less than a publication is worth costs more than it gives; nothing pays for more
+// than one search; and where the clock stands still, work is worth nothing.
+func TestWhatWorkIsWorth(t *testing.T) {
+	for took, worth := range map[int64]int64{
+		-5: 0, 0: 0, 1: 1 - Price, Price: 0, Price + 1: 1, SpinTime: SpinTime - Price, SpinTime + 1: SpinTime - Price, 1 << 60: SpinTime - Price,
+	} {
+		if got := Worth(took); got != worth {
+			t.Errorf("work of %d ns is worth %d, not %d", took, got, worth)
+		}
+	}
+}
