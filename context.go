@@ -67,7 +67,8 @@ func (c *taskContext) without(p *Pool) context.Context {
 	if c.pool == p {
 		return c.Context
 	}
-	rest := &taskContext{Context: c.Context.(*taskContext).without(p), pool: c.pool}
+	rest := &taskContext{}
+	rest.init(c.Context.(*taskContext).without(p), c.pool)
 	rest.state.share()
 	return rest
 }
@@ -109,7 +110,8 @@ func contextFor(p *task.Pool, ctx context.Context, s task.Seat, exclusive bool) 
 
 // newContext returns a context for a task without a Future.
 func (p *Pool) newContext(ctx context.Context, s task.Seat) *taskContext {
-	c := &taskContext{Context: ctx, pool: p, worker: s.Worker, round: s.Round}
+	c := &taskContext{worker: s.Worker, round: s.Round}
+	c.init(ctx, p)
 	c.state.share()
 	return c
 }
@@ -143,7 +145,7 @@ func (c *taskContext) cancellation() *cancellation {
 func (c *taskContext) makeCancellation() *cancellation {
 	m := c.needExtras()
 	if e := m.own.Load(); e != nil {
-		return e
+		return c.pool.counted(e)
 	}
 	e := &cancellation{}
 	e.ctx, e.cancel = context.WithCancelCause(c.Context)
@@ -162,9 +164,19 @@ func (c *taskContext) makeCancellation() *cancellation {
 	}
 	if !m.own.CompareAndSwap(nil, e) {
 		forget(false)
-		return m.own.Load()
+		return c.pool.counted(m.own.Load())
 	}
 	runtime.AddCleanup(c, forget, clock.InBubble())
+	return c.pool.counted(e)
+}
+
+// counted counts e, which its task has. Whoever may cancel it comes from here, so all see by
+// then that what they know of the ends of contexts is out of date.
+func (p *Pool) counted(e *cancellation) *cancellation {
+	if !e.counted.Load() {
+		p.cancellations.Add(1) // (W42) twice at times, which does no harm
+		e.counted.Store(true)
+	}
 	return e
 }
 
@@ -173,40 +185,63 @@ func (c *taskContext) Value(key any) any {
 	if key == (taskKey{}) {
 		return c
 	}
-	if e := c.cancellation(); e != nil {
-		return e.ctx.Value(key) // so that package context finds the cancellation
-	}
-	v := c.Context.Value(key)
+	v := c.source().Value(key) // so that package context finds the cancellation
 	if v == nil && c.endsWithPool() {
 		v = c.pool.tasks.Life.Value(key) // the cancellation, likewise
 	}
 	return v
 }
 
-func (c *taskContext) Deadline() (time.Time, bool) {
-	if e := c.cancellation(); e != nil {
-		return e.ctx.Deadline()
-	}
-	return c.Context.Deadline()
-}
+func (c *taskContext) Deadline() (time.Time, bool) { return c.source().Deadline() }
 
 // endsWithPool reports whether nothing else ends c.
 func (c *taskContext) endsWithPool() bool { return c.isShared() && c.Context.Done() == nil }
 
 // source returns what ends c, unless it is the pool: the nearest cancellation of a
 // task's own, which is a child of all that is above it, or else the context that
-// the first task was submitted with. It is a loop, since tasks that wait for tasks
-// make long chains.
+// the first task was submitted with.
 func (c *taskContext) source() context.Context {
-	for {
-		if e := c.cancellation(); e != nil {
-			return e.ctx
+	c = c.nearest()
+	if e := c.cancellation(); e != nil {
+		return e.ctx
+	}
+	return c.Context
+}
+
+// nearest returns the nearest of c and the tasks above it that has a cancellation of its
+// own, or else the first of them. Tasks that wait for tasks make long chains: so each
+// knows what was found for it when it was made, which holds until a task of the pool gets
+// a cancellation. Without that, each task of a chain of 1000 took 2 us instead of 0.3.
+func (c *taskContext) nearest() *taskContext {
+	if c.asOf == c.pool.cancellations.Load() { // (R42)
+		return c.ending
+	}
+	for c.cancellation() == nil {
+		above := c.above()
+		if above == nil {
+			break
 		}
-		parent, ok := c.Context.(*taskContext)
-		if !ok || parent.pool != c.pool {
-			return c.Context
-		}
-		c = parent
+		c = above
+	}
+	return c
+}
+
+// above returns the context of the task that has submitted c's, if c's pool is its own.
+func (c *taskContext) above() *taskContext {
+	if above, ok := c.Context.(*taskContext); ok && above.pool == c.pool {
+		return above
+	}
+	return nil
+}
+
+// init makes c the context of a task of p that was submitted with ctx. It has no
+// cancellation of its own yet.
+func (c *taskContext) init(ctx context.Context, p *Pool) {
+	c.Context, c.pool = ctx, p
+	c.asOf = p.cancellations.Load() // (R42) then look for those above
+	c.ending = c
+	if above := c.above(); above != nil {
+		c.ending = above.nearest()
 	}
 }
 

@@ -93,3 +93,70 @@ func TestTasksThatAreDoneFollowNoContext(t *testing.T) {
 		p.Close()
 	})
 }
+
+// A task knows what ends it without a look at all that it comes from, and learns of each
+// cancellation between.
+func TestATaskKnowsWhatEndsIt(t *testing.T) {
+	p := New(WithWorkers(1))
+	defer p.Close()
+	chain := make([]taskContext, 100)
+	above := context.Background()
+	for i := range chain {
+		chain[i].init(above, p)
+		above = &chain[i]
+	}
+	knows := func(c *taskContext) bool { return c.asOf == p.cancellations.Load() }
+	for i := range chain {
+		if c := &chain[i]; !knows(c) || c.ending != &chain[0] || c.source() != context.Background() {
+			t.Fatalf("task %d has to look for what ends it", i)
+		}
+	}
+	chain[50].makeCancellation().cancel(context.Canceled) // and those above get one to follow
+	for i := range chain {
+		if c := &chain[i]; (c.Err() != nil) != (i >= 50) {
+			t.Errorf("task 50 was cancelled: task %d: %v", i, c.Err())
+		}
+	}
+	var below, beside taskContext
+	below.init(&chain[99], p)
+	beside.init(&chain[49], p)
+	if !knows(&below) || below.ending != &chain[50] || !knows(&beside) || beside.ending != &chain[49] {
+		t.Error("what comes after a cancellation has to look again")
+	}
+	if chain[70].Done(); below.nearest() != &chain[70] || chain[99].nearest() != &chain[70] {
+		t.Error("a cancellation was not seen below")
+	}
+}
+
+// All that ask for the cancellation of a task find it counted.
+func TestACancellationIsCountedBeforeItIsUsed(t *testing.T) {
+	p := New(WithWorkers(1))
+	defer p.Close()
+	var c taskContext
+	c.init(context.Background(), p)
+	e := c.makeCancellation()
+	before := p.cancellations.Load()
+	e.counted.Store(false) // as if another had made it just now
+	if c.makeCancellation(); before == 0 || p.cancellations.Load() == before {
+		t.Errorf("%d cancellations are counted, and %d when the next asks for an uncounted one", before, p.cancellations.Load())
+	}
+}
+
+// A wait for a task that runs follows no context, and gives none a cancellation.
+func TestAWaitForARunningTaskFollowsNoContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(1), WithStallTimeout(0))
+		parent, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		ctx, goOn := &stopContext{Context: parent}, make(chan bool)
+		f := Submit(ctx, p, func(context.Context) (int, error) { <-goOn; return 1, nil })
+		synctest.Wait()
+		go f.Wait(context.Background())
+		f.Done()
+		if synctest.Wait(); ctx.follow.Load() != 0 || p.cancellations.Load() != 0 {
+			t.Errorf("%d functions follow the context, and %d cancellations were made", ctx.follow.Load(), p.cancellations.Load())
+		}
+		close(goOn)
+		p.Close()
+	})
+}

@@ -18,14 +18,16 @@ type Future[T any] struct {
 }
 
 func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error)) *Future[T] {
-	return &Future[T]{ctx: taskContext{Context: p.inherited(ctx), pool: p}, f: f}
+	future := &Future[T]{f: f}
+	future.ctx.init(p.inherited(ctx), p)
+	return future
 }
 
 // Submit queues f, as [Pool.Go] does, and returns its Future. If f cannot be
 // queued, the Future has the error. Submit waits when Go does. A panic in f becomes the
 // error of the Future, a [*PanicError]; runtime.Goexit becomes [ErrGoexit].
 //
-// Submit allocates the Future, 80 bytes for a result of a word. It panics if an
+// Submit allocates the Future, 96 bytes for a result of a word. It panics if an
 // argument is nil.
 func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error), opts ...TaskOption) *Future[T] {
 	needs(ctx != nil, "Submit", "ctx")
@@ -328,8 +330,12 @@ func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
 }
 
 // dropAtEnd sees to it that f is dropped when its context ends, if it is still
-// queued then, and not only when its turn comes.
+// queued then, and not only when its turn comes. What runs already needs none of this: it
+// would give a cancellation to each task that f comes from.
 func (f *Future[T]) dropAtEnd() (stop func() bool) {
+	if !f.ctx.state.load().isQueued() {
+		return func() bool { return true }
+	}
 	ctx := f.ctx.Context
 	if e := f.ctx.cancellation(); e != nil {
 		ctx = e.ctx

@@ -26,6 +26,8 @@ type Pool struct {
 	tasks task.Pool // and places, and workers
 
 	settings
+	cancellations atomic.Uint64 // of tasks' own that were made; those that make them write, all load
+
 	_        [128]byte
 	observed atomic.Uint64 // tasks that are seen
 	outcomes outcomes
@@ -82,7 +84,9 @@ type taskContext struct {
 	worker          *task.Worker
 	extras          atomic.Pointer[taskExtras]
 	state           taskState
-	round           uint32 // of the worker; see task.Seat
+	round           uint32       // of the worker; see task.Seat
+	ending          *taskContext // the nearest, by then; written by init
+	asOf            uint64       // how many cancellations the pool had when init looked
 }
 
 // taskExtras is what few tasks need.
@@ -98,8 +102,9 @@ type taskExtras struct {
 
 // cancellation is a cancellation of a task's own.
 type cancellation struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	counted atomic.Bool // in the pool's cancellations; all that ask for it write and load
 }
 
 // A wait is one of a task that blocks, for another task or for a group.
