@@ -18,6 +18,11 @@ func taskOf(ctx context.Context) *taskContext {
 	if c, ok := ctx.(*taskContext); ok {
 		return c
 	}
+	return taskAbove(ctx)
+}
+
+// taskAbove is taskOf for the context of no task.
+func taskAbove(ctx context.Context) *taskContext {
 	c, _ := ctx.Value(taskKey{}).(*taskContext)
 	return c
 }
@@ -45,10 +50,18 @@ func (p *Pool) workerOf(ctx context.Context) *task.Worker {
 // has anyway. So each pool comes once at most in a chain of such contexts, and tasks
 // that submit tasks, also to one another's pools, do not make it longer.
 func (p *Pool) inherited(ctx context.Context) context.Context {
-	if c, ok := ctx.(*taskContext); ok && c.endsWith(p) {
-		return c.without(p)
+	if c, ok := ctx.(*taskContext); ok {
+		return c.handedOn(p)
 	}
 	return ctx
+}
+
+// handedOn is inherited for the context of a task.
+func (c *taskContext) handedOn(p *Pool) context.Context {
+	if c.endsWith(p) {
+		return c.without(p)
+	}
+	return c
 }
 
 // endsWith reports whether p is the pool of c, or of one that it comes from, as far as
@@ -216,6 +229,11 @@ func (c *taskContext) nearest() *taskContext {
 	if c.asOf == c.pool.cancellations.Load() { // (R42)
 		return c.ending
 	}
+	return c.findNearest()
+}
+
+// findNearest is nearest if that is not known any more.
+func (c *taskContext) findNearest() *taskContext {
 	for c.cancellation() == nil {
 		above := c.above()
 		if above == nil {
@@ -248,6 +266,9 @@ func (c *taskContext) init(ctx context.Context, p *Pool) {
 func (c *taskContext) Err() error {
 	if err := c.source().Err(); err != nil {
 		return err
+	}
+	if c.pool.tasks.Phase.Load() != task.Cancelled { // which comes before the end of Life
+		return nil
 	}
 	return c.pool.tasks.Life.Err()
 }

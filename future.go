@@ -34,6 +34,12 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 	needs(p != nil, "Submit", "p")
 	needs(f != nil, "Submit", "f")
 	future := newFuture(ctx, p, f)
+	if len(opts) == 0 && p.plain {
+		if err := p.submitPlain(ctx, task.Task{Body: future.body()}, false); err != nil {
+			future.resolve(future.value, err)
+		}
+		return future
+	}
 	var o taskOptions
 	var err error
 	if len(opts) > 0 {
@@ -322,10 +328,11 @@ func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
 	}
 	// It leaves the queue if it is where it is likely to be. Elsewhere it stays, and is found
 	// to have started.
-	if _, found := c.worker.Own.TakeBack(func(b task.Body) bool { return b == task.Body(f.body()) }); found {
+	found := c.worker.Own.TakeNewest(f.body())
+	if found {
 		f.ctx.pool.tasks.LeaveQueue()
 	}
-	f.ctx.pool.runCaught(ctx, task.Task{Body: f.body()}, c.seat())
+	f.ctx.pool.runCaught(ctx, task.Task{Body: f.body()}, c.seat(), found)
 	return f.isDone()
 }
 

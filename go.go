@@ -23,6 +23,9 @@ import (
 // 32 bytes, and costs about as much as an uncontended mutex or two. It panics if ctx or f
 // is nil.
 func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
+	if len(opts) == 0 && p.plain && ctx != nil && f != nil {
+		return p.submitPlain(ctx, task.Task{Ctx: p.inherited(ctx), Body: plainTask(f)}, false)
+	}
 	return p.goTask("Go", ctx, f, opts, false)
 }
 

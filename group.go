@@ -401,7 +401,7 @@ func (g *Group) help() {
 			return
 		}
 		g.pool.tasks.LeaveQueue()
-		g.pool.runCaught(g.ctx, t, c.seat())
+		g.pool.runCaught(g.ctx, t, c.seat(), false)
 	}
 }
 

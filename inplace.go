@@ -31,7 +31,7 @@ func (p *Pool) runHere(ctx context.Context, without task.Slots, next func(s task
 		if t, ok := next(s); ok {
 			ran = true
 			s.Slots = without
-			p.runCaught(ctx, t, s)
+			p.runCaught(ctx, t, s, false)
 		}
 	}
 	if c != nil && c.pool == p && c.seat().SitDown() {
@@ -86,13 +86,15 @@ func (p *Pool) Help(ctx context.Context) bool {
 
 // runCaught runs t elsewhere than at the bottom of a worker's stack, on the
 // goroutine of the caller that has ctx. If that is in a seat, it has begun there, and runCaught
-// ends it.
-func (p *Pool) runCaught(ctx context.Context, t task.Task, s task.Seat) {
+// ends it. counted tells whether it counts as begun in place already.
+func (p *Pool) runCaught(ctx context.Context, t task.Task, s task.Seat, counted bool) {
 	count := &p.tasks.Totals.InPlace
 	if s.Worker != nil {
 		count = &s.Worker.Own.InPlace
 	}
-	count.Begun.Add(1)
+	if !counted {
+		count.Begun.Add(1)
+	}
 	ran := true
 	defer func() { // whatever the callbacks do that Fail calls
 		if !ran {

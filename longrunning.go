@@ -41,7 +41,7 @@ func (p *Pool) runLong(ctx context.Context, t task.Task, try bool) error {
 			defer p.longMu.Unlock()
 			p.long.Remove(entry)
 		}()
-		p.runCaught(context.Background(), t, task.Seat{})
+		p.runCaught(context.Background(), t, task.Seat{}, false)
 	})
 	return nil
 }

@@ -8,6 +8,9 @@ import (
 
 // submit queues t for a caller that has ctx. If try is set, it neither waits nor runs t.
 func (p *Pool) submit(ctx context.Context, t task.Task, priority int, fair, try bool) error {
+	if p.plain {
+		return p.submitPlain(ctx, t, fair)
+	}
 	if p.sees && seenOf(t.Body) == nil {
 		return p.submit(ctx, task.Task{Ctx: t.Ctx, Body: p.see(ctx, t.Body, priority)}, priority, fair, try)
 	}
@@ -17,13 +20,6 @@ func (p *Pool) submit(ctx context.Context, t task.Task, priority int, fair, try 
 	w := p.workerOf(ctx) // before anything is taken: a method of ctx may panic
 	if fair {
 		w = nil
-	}
-	if p.plain && !p.tasks.Paused.Load() { // what follows, for most: 39 ns for an empty task instead of 45
-		if w == nil || !w.Own.Push(0, 0, t) {
-			p.tasks.Global.Push(0, 0, t)
-		}
-		p.tasks.Pushed()
-		return nil
 	}
 	if p.tasks.Slots != nil {
 		if ran, err := p.takeSlot(ctx, t, try); ran || err != nil {
@@ -42,6 +38,27 @@ func (p *Pool) submit(ctx context.Context, t task.Task, priority int, fair, try 
 		})
 	}
 	p.tasks.Submit(w, t, priority)
+	return nil
+}
+
+// submitPlain is submit for most pools, which see nothing, and have no limits and no priorities:
+// 39 ns for an empty task instead of 45.
+func (p *Pool) submitPlain(ctx context.Context, t task.Task, fair bool) error {
+	if err := p.admits(ctx); err != nil {
+		return p.refuse(t.Body, err)
+	}
+	w := p.workerOf(ctx)
+	if fair {
+		w = nil
+	}
+	if p.tasks.Paused.Load() {
+		p.tasks.Submit(w, t, 0)
+		return nil
+	}
+	if w == nil || !w.Own.Push(0, 0, t) {
+		p.tasks.Global.Push(0, 0, t)
+	}
+	p.tasks.Pushed()
 	return nil
 }
 

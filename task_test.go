@@ -877,7 +877,7 @@ func TestMemoryOfQueuedTasks(t *testing.T) {
 		submit func()
 	}{
 		{"Go", 40, func() { p.Go(background, func(context.Context) {}) }},
-		{"Submit", 120, func() { filch.Submit(background, p, func(context.Context) (int, error) { return 1, nil }) }},
+		{"Submit", 136, func() { filch.Submit(background, p, func(context.Context) (int, error) { return 1, nil }) }},
 	} {
 		before := heap()
 		p.Pause()

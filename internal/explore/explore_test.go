@@ -147,7 +147,7 @@ var mutations = []mutation{
 	{"idle: no wake after a task is queued", "Pool/tasks from two$", []Edit{{"internal/task/submit.go",
 		"if !p.Engine.Wake() || p.Phase.Load() == Cancelled {", "if p.Engine.Places.Load().Ended() || p.Phase.Load() == Cancelled {"}}},
 	{"idle: wake before the task is queued", "Pool/tasks from two$", []Edit{{"submit.go",
-		"\t\tif w == nil || !w.Own.Push(0, 0, t) {\n", "\t\tp.tasks.Engine.Wake()\n\t\tif w == nil || !w.Own.Push(0, 0, t) {\n"}, {"internal/task/submit.go",
+		"\tif w == nil || !w.Own.Push(0, 0, t) {\n", "\tp.tasks.Engine.Wake()\n\tif w == nil || !w.Own.Push(0, 0, t) {\n"}, {"internal/task/submit.go",
 		"if !p.Engine.Wake() || p.Phase.Load() == Cancelled {", "if p.Phase.Load() == Cancelled {"}}},
 	{"idle: who finds work wakes nobody", "Pool/two at once", []Edit{{"internal/engine/places.go",
 		"\t} else {\n\t\tp.Wake()\n\t}\n}\n\n// IsSearching", "\t}\n}\n\n// IsSearching"},

@@ -110,9 +110,15 @@ func (d *Deque[T]) PopBack() (v T, ok bool) {
 	if d.n == 0 {
 		return v, false
 	}
+	v = d.back.v[d.back.hi-1]
+	d.DropBack()
+	return v, true
+}
+
+// DropBack removes the value at the back. There must be one.
+func (d *Deque[T]) DropBack() {
 	c := d.back
 	c.hi--
-	v = c.v[c.hi]
 	var zero T
 	c.v[c.hi] = zero
 	d.n--
@@ -123,7 +129,6 @@ func (d *Deque[T]) PopBack() (v T, ok bool) {
 		d.back = c.prev
 		d.drop(c)
 	}
-	return v, true
 }
 
 // PopFront removes and returns the value at the front, if there is one.

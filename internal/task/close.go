@@ -105,9 +105,14 @@ func (p *Pool) Resume() {
 // LeaveQueue makes room in a limited queue when a task was taken out of it.
 func (p *Pool) LeaveQueue() {
 	if p.Room != nil {
-		p.Room.Leave()
+		p.leaveQueue()
 	}
 }
+
+// leaveQueue is kept out of what inlines LeaveQueue.
+//
+//go:noinline
+func (p *Pool) leaveQueue() { p.Room.Leave() }
 
 // MoreRoom lets those try that wait for room, since there may be more.
 func (p *Pool) MoreRoom() {
@@ -119,9 +124,14 @@ func (p *Pool) MoreRoom() {
 // LeaveSlot gives back the slot of a task that ran, or would have run, in s.
 func (p *Pool) LeaveSlot(s Seat) {
 	if p.Slots != nil && s.Slots&PoolSlot == 0 {
-		p.Slots.Leave()
+		p.leaveSlot()
 	}
 }
+
+// leaveSlot is likewise kept out.
+//
+//go:noinline
+func (p *Pool) leaveSlot() { p.Slots.Leave() }
 
 // Takers returns how many places could take a queued task at once.
 func (p *Pool) Takers() int {

@@ -66,11 +66,12 @@ func (q *Queue) addTo(f *Figures, now int64) {
 	f.Submitted += pushed
 	f.Done += q.ran
 	f.Started += q.ran
-	if q.running.Body != nil {
+	if q.running != nil {
 		f.Started++
 	}
 	f.Stolen += q.stolen
-	f.InPlace += q.InPlace.Begun.Load()
+	f.InPlace += q.InPlace.Begun.Load() + q.awaited
+	f.Done += q.awaited
 	f.Queued += queued
 	q.stamp(now)
 	f.Oldest = max(f.Oldest, q.items.oldest(now))

@@ -50,7 +50,7 @@ func (l *list) pop(q *Queue, newest bool) (t Task, ok bool) {
 func (l *list) newest() (Task, bool) { return l.q.Back() }
 
 func (l *list) removeNewest() {
-	l.q.PopBack()
+	l.q.DropBack()
 	l.foreign = min(l.foreign, l.q.Len())
 }
 

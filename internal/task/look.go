@@ -27,9 +27,9 @@ func (w *Worker) nextTask() (t Task, ok bool) {
 	q.ran += w.ran
 	w.ran = 0
 	if t, ok = own.pop(q, newest); ok {
-		q.took(t)
+		q.took(t.Body)
 	} else {
-		q.running = Task{}
+		q.running = nil
 	}
 	q.mu.Unlock()
 	if !ok {
@@ -56,14 +56,14 @@ func (w *Worker) nextByPriority() (t Task, ok bool) {
 		if n > 0 && int64(own.q.Best()) <= p.best.Load() {
 			w.taking = int64(own.q.Best())
 			t, _ = own.pop(q, false)
-			q.took(t)
+			q.took(t.Body)
 			q.mu.Unlock()
 			q.turn.Own()
 			return t, true
 		}
 		if n == 0 {
 			own.refill(q)
-			q.running = Task{}
+			q.running = nil
 		}
 		q.mu.Unlock()
 		if n == 0 {
@@ -128,7 +128,7 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	q.mu.Unlock()
 	own := &w.Own
 	own.mu.Lock()
-	own.took(t)
+	own.took(t.Body)
 	if steal {
 		own.stolen += int64(1 + n)
 	}

@@ -33,7 +33,8 @@ type Queue struct {
 	when    int64 // time of the first stamp with that
 	ran     int64 // tasks that its worker ran
 	stolen  int64 // tasks that its worker took from other workers
-	running Task  // what its worker took last
+	awaited int64 // tasks that TakeNewest took, which run in place
+	running Body  // what its worker took last
 	turn    policy.Fairness
 	seen    int64 // taken at the last look of the watch for stalls
 }
@@ -152,6 +153,22 @@ func (q *Queue) TakeBack(is func(b Body) bool) (t Task, ok bool) {
 	return t, true
 }
 
+// TakeNewest removes the newest task, or the best, if it is b, and counts it as begun in
+// place. It is TakeBack for a goroutine that waits for a single task.
+func (q *Queue) TakeNewest(b Body) (ok bool) {
+	if !q.some.Load() {
+		return false
+	}
+	q.mu.Lock()
+	if t, found := q.items.newest(); found && t.Body == b {
+		q.items.removeNewest()
+		q.awaited++
+		ok = true
+	}
+	q.mu.Unlock()
+	return ok
+}
+
 // leave reports whether the worker of q may be let go: nothing was pushed to it
 // with the context of a task that is over. Nothing will be, then.
 func (q *Queue) leave() bool {
@@ -177,10 +194,10 @@ func (q *Queue) portion(share int) (more, priority int, ok bool) {
 	return policy.Share(q.items.bests(1+policy.MostMoved*share), share), q.items.best(), true
 }
 
-// took notes that the worker of q took t to run it. The caller holds the lock.
-func (q *Queue) took(t Task) {
+// took notes that the worker of q took b to run it. The caller holds the lock.
+func (q *Queue) took(b Body) {
 	q.taken++
-	q.running = t
+	q.running = b
 }
 
 // stamp notes that all that is queued was pushed by now, and what runs begun. The caller
@@ -203,7 +220,7 @@ func (q *Queue) Running() (b Body, d time.Duration) {
 	if q.before == q.taken { // else it has begun since the last stamp
 		d = since(q.when, clock.Now())
 	}
-	return q.running.Body, d
+	return q.running, d
 }
 
 // newDeque returns a Deque of tasks.

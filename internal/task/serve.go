@@ -38,7 +38,7 @@ func (w *Worker) endBurst(self **engine.Worker) {
 	engine.Unlabel() // what the tasks have set
 	w.Own.mu.Lock()
 	w.Own.ran += w.ran
-	w.Own.running = Task{}
+	w.Own.running = nil
 	w.Own.mu.Unlock()
 	w.ran = 0
 	w.Kept = nil

@@ -29,7 +29,13 @@ type stallWatch struct {
 // task was queued, a worker found something to do, a searching one left, or there
 // are fewer places.
 func (p *Pool) EnsureWatch() {
-	if p.StallAfter > 0 && !p.Paused.Load() && p.watch.Load() == nil && p.Engine.Idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
+	if p.watch.Load() == nil {
+		p.ensureWatch()
+	}
+}
+
+func (p *Pool) ensureWatch() {
+	if p.StallAfter > 0 && !p.Paused.Load() && p.Engine.Idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
 		w := &stallWatch{pool: p, policy: policy.Stall{After: int64(p.StallAfter)}}
 		w.looked.Store(clock.Now())
 		if p.watch.CompareAndSwap(nil, w) {
@@ -152,7 +158,7 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 	for i, q := range p.Queues() {
 		q.mu.Lock()
 		q.stamp(o.Now)
-		o.Started += q.taken + q.InPlace.Begun.Load() - q.InPlace.Direct.Load()
+		o.Started += q.taken + q.awaited + q.InPlace.Begun.Load() - q.InPlace.Direct.Load()
 		n, _ := q.items.count(q)
 		queued += n
 		if i > 0 && q.taken != q.seen {
