@@ -183,8 +183,8 @@ func (c *taskContext) makeCancellation() *cancellation {
 	return c.pool.counted(e)
 }
 
-// counted counts e, which its task has. Whoever may cancel it comes from here, so all see by
-// then that what they know of the ends of contexts is out of date.
+// counted counts e, which its task has, and returns it. All code that cancels e gets it from
+// here. So before e is cancelled, every context finds that what it knows of its end is out of date.
 func (p *Pool) counted(e *cancellation) *cancellation {
 	if !e.counted.Load() {
 		p.cancellations.Add(1) // (W42) twice at times, which does no harm
