@@ -1,7 +1,8 @@
 // Matmul multiplies matrices by recursion: the larger side of the product is halved until a
 // tile is left, one half as a fork. So nothing needs to know how many processors there are.
-// The leaf is what makes it fast: it packs a block of the second matrix together, and keeps
-// eight sums in registers.
+// The leaf is what makes it fast: it packs a block of the second matrix together, and keeps sums in
+// registers. On amd64 these are vectors, in assembly (leaf_amd64.s), and elsewhere single numbers, in
+// Go (leaf.go). The product has the same bits.
 package main
 
 import (
@@ -60,50 +61,25 @@ var multiply = filch.NewFunc(func(f *filch.Frame[part, struct{}], p part) struct
 // middle returns where to cut: between tiles.
 func middle(from, to int32) int32 { return from + (to-from+tile)/2/tile*tile }
 
-// panel is four columns of a block of c, one row behind the other.
-type panel [tile][4]float64
+// panel is eight columns of a block of c, one row behind the other: two vectors each.
+type panel [tile][8]float64
 
 // leaf computes a part of one tile.
 func (p part) leaf() {
 	a, b, c := p.of.a, p.of.b, p.of.c
-	var panels [tile / 4]panel
+	var panels [tile / 8]panel
 	for k0 := 0; k0 < a.n; k0 += tile {
 		for k := range tile {
-			for j, x := range c.row(k0 + k)[p.j0:p.j1] {
-				panels[j/4][k][j%4] = x
+			row := c.row(k0 + k)[p.j0:p.j1]
+			for j := range panels {
+				panels[j][k] = [8]float64(row[8*j:])
 			}
 		}
-		for i := int(p.i0); i < int(p.i1); i += 2 {
-			x, y := b.row(i)[k0:k0+tile], b.row(i + 1)[k0:k0+tile]
-			for j := int(p.j0); j < int(p.j1); j += 4 {
-				s, t := rows((*[tile]float64)(x), (*[tile]float64)(y), &panels[(j-int(p.j0))/4])
-				add((*[4]float64)(a.row(i)[j:]), &s)
-				add((*[4]float64)(a.row(i + 1)[j:]), &t)
+		for i := int(p.i0); i < int(p.i1); i += 4 {
+			for j := range panels {
+				addBlock(&a.row(i)[int(p.j0)+8*j], &b.row(i)[k0], a.n, &panels[j])
 			}
 		}
-	}
-}
-
-// rows returns the products of two rows and a panel.
-func rows(x, y *[tile]float64, p *panel) (s, t [4]float64) {
-	var s0, s1, s2, s3, t0, t1, t2, t3 float64
-	for k := range p {
-		c := &p[k]
-		s0 += x[k] * c[0]
-		s1 += x[k] * c[1]
-		s2 += x[k] * c[2]
-		s3 += x[k] * c[3]
-		t0 += y[k] * c[0]
-		t1 += y[k] * c[1]
-		t2 += y[k] * c[2]
-		t3 += y[k] * c[3]
-	}
-	return [4]float64{s0, s1, s2, s3}, [4]float64{t0, t1, t2, t3}
-}
-
-func add(to, s *[4]float64) {
-	for j := range to {
-		to[j] += s[j]
 	}
 }
 
