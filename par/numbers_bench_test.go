@@ -4,36 +4,44 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"unsafe"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/clock"
 )
 
-// What adds and compares numbers, next to a plain loop and to Copy of as many: how many times as
-// fast as the loop, and which part of Copy's bytes a second, read and written.
+// What works on numbers, next to a plain loop and to Copy of as many: how many times as fast as the
+// loop, and which part of Copy's bytes a second, read and written.
 func BenchmarkNumbers(b *testing.B) {
-	for _, n := range []int{10_000, 100_000, 1_000_000, 1 << 24} {
-		for _, workers := range []int{1, 2} {
-			benchNumbers(b, fmt.Sprintf("int64/%d/%d workers", n, workers), n, workers, int64(1))
-			benchNumbers(b, fmt.Sprintf("float64/%d/%d workers", n, workers), n, workers, 1.0)
-			benchNumbers(b, fmt.Sprintf("int32/%d/%d workers", n, workers), n, workers, int32(1))
-		}
-	}
+	pool := filch.New(filch.WithWorkers(2))
+	defer pool.Close()
+	benchNumbers[int8](b, pool)
+	benchNumbers[uint8](b, pool)
+	benchNumbers[int16](b, pool)
+	benchNumbers[uint16](b, pool)
+	benchNumbers[int32](b, pool)
+	benchNumbers[uint32](b, pool)
+	benchNumbers[int64](b, pool)
+	benchNumbers[uint64](b, pool)
+	benchNumbers[float32](b, pool)
+	benchNumbers[float64](b, pool)
 }
 
-func benchNumbers[T Number](b *testing.B, name string, n, workers int, one T) {
-	pool := filch.New(filch.WithWorkers(workers))
-	defer pool.Close()
-	x, dst := make([]T, n), make([]T, n)
-	for i := range x {
-		x[i], dst[i] = T(i%1000), one
-	}
+// A numbersCase is a function, and what does the same in a loop.
+type numbersCase struct {
+	name        string
+	bytes       float64 // of each element's, as those of Copy are 2
+	serial, run func()
+}
+
+var keep any // what is computed
+
+func numbersCases[T Number](pool *filch.Pool, x, dst []T) []numbersCase {
 	var sink T
-	for _, c := range []struct {
-		name        string
-		bytes       float64 // of each element's, as those of Copy are 2
-		serial, run func()
-	}{
+	keep = &sink
+	buckets := 100
+	bucket := func(v T) int { return int(v) }
+	return []numbersCase{
 		{"Sum", 1, func() {
 			var sum T
 			for _, v := range x {
@@ -42,6 +50,9 @@ func benchNumbers[T Number](b *testing.B, name string, n, workers int, one T) {
 			sink += sum
 		}, func() { sink += Sum(pool, x) }},
 		{"MinMax", 1, func() {
+			if len(x) == 0 {
+				return
+			}
 			least, most := x[0], x[0]
 			for _, v := range x[1:] {
 				least, most = min(least, v), max(most, v)
@@ -54,21 +65,28 @@ func benchNumbers[T Number](b *testing.B, name string, n, workers int, one T) {
 		{"CountBetween", 1, func() {
 			count := 0
 			for _, v := range x {
-				if 10 <= v && v <= 100 {
+				if 10 <= v && v <= 50 {
 					count++
 				}
 			}
 			sink += T(count)
-		}, func() { sink += T(CountBetween(pool, x, 10, 100)) }},
-		{"FilterBetween", 1, func() {
+		}, func() { sink += T(CountBetween(pool, x, 10, 50)) }},
+		{"FilterBetween", 1.1, func() {
 			var kept []T
 			for _, v := range x {
-				if 20 <= v && v <= 120 {
+				if 20 <= v && v <= 29 {
 					kept = append(kept, v)
 				}
 			}
 			sink += T(len(kept))
-		}, func() { sink += T(len(FilterBetween(pool, x, 20, 120))) }},
+		}, func() { sink += T(len(FilterBetween(pool, x, 20, 29))) }},
+		{"Fill", 1, func() {
+			v := sink
+			for i := range dst {
+				dst[i] = v
+			}
+		}, func() { Fill(pool, dst, sink) }},
+		{"Copy", 2, func() { copy(dst, x) }, func() { Copy(pool, dst, x) }},
 		{"PrefixSum", 2, func() {
 			var sum T
 			for i, v := range x {
@@ -76,20 +94,52 @@ func benchNumbers[T Number](b *testing.B, name string, n, workers int, one T) {
 				dst[i] = sum
 			}
 		}, func() { PrefixSum(pool, dst, x) }},
-	} {
-		b.Run(c.name+"/"+name, func(b *testing.B) {
-			took := [3]float64{math.Inf(1), math.Inf(1), math.Inf(1)} // the least of each
-			for b.Loop() {
-				for i, f := range []func(){c.serial, func() { Copy(pool, dst, x) }, c.run} { // in turn
-					begin := clock.Now()
-					f()
-					took[i] = min(took[i], float64(clock.Now()-begin))
-				}
+		{"PrefixSumExclusive", 2, func() {
+			var sum T
+			for i, v := range x {
+				dst[i] = sum
+				sum += v
 			}
-			b.ReportMetric(took[2]/float64(n), "ns/element")
-			b.ReportMetric(took[0]/took[2], "of-loop")
-			b.ReportMetric(took[1]/took[2]*c.bytes/2, "of-Copy")
-			b.ReportMetric(0, "ns/op")
-		})
+			sink += sum
+		}, func() { sink += PrefixSumExclusive(pool, dst, x, 0) }},
+		{"Histogram", 1, func() {
+			counts := make([]int, buckets)
+			for _, v := range x {
+				counts[bucket(v)]++
+			}
+			sink += T(counts[0])
+		}, func() { sink += T(Histogram(pool, x, buckets, bucket)[0]) }},
+	}
+}
+
+func benchNumbers[T Number](b *testing.B, pool *filch.Pool) {
+	size := int(unsafe.Sizeof(T(0)))
+	for _, n := range []int{0, 1, 7, 100, 1000, 10_000, 100_000, 1_000_000, 100_000_000 / size} {
+		x, dst := make([]T, n), make([]T, n)
+		for i := range x {
+			x[i] = T(uint64(i) * 0x9e3779b97f4a7c15 >> 32 * 100 >> 32)
+			dst[i] = 1
+		}
+		for _, c := range numbersCases(pool, x, dst) {
+			b.Run(fmt.Sprintf("%s/%T/%d", c.name, T(0), n), func(b *testing.B) {
+				times := max(1, 2000/(n+1))                               // so often that the clock does not matter
+				took := [3]float64{math.Inf(1), math.Inf(1), math.Inf(1)} // the least of each
+				for b.Loop() {
+					for i, f := range []func(){c.serial, func() { Copy(pool, dst, x) }, c.run} { // in turn
+						begin := clock.Now()
+						for range times {
+							f()
+						}
+						took[i] = min(took[i], float64(clock.Now()-begin)/float64(times))
+					}
+				}
+				b.ReportMetric(took[2], "ns/call")
+				b.ReportMetric(took[0]/took[2], "of-loop")
+				if n > 0 {
+					b.ReportMetric(took[1]/took[2]*c.bytes/2, "of-Copy")
+				}
+				b.ReportMetric(0, "ns/op")
+			})
+		}
 	}
 }

@@ -180,10 +180,11 @@ func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 		return least, most, false
 	}
 	if len(x) <= fastBlock {
-		m := extremes(x)
-		return m[0], m[1], true
+		least, most = extremes(x)
+		return least, most, true
 	}
-	m := fold(s, len(x), fastBlocks(len(x)), MinMax[T], asIs, nil, func(lo, hi int) [2]T { return extremes(x[lo:hi]) },
+	m := fold(s, len(x), fastBlocks(len(x)), MinMax[T], asIs, nil,
+		func(lo, hi int) (m [2]T) { m[0], m[1] = extremes(x[lo:hi]); return m },
 		func(p, q [2]T) [2]T { return [2]T{min(p[0], q[0]), max(p[1], q[1])} })
 	return m[0], m[1], true
 }

@@ -126,6 +126,14 @@ const scanBlock = 128 << 10
 func PrefixSum[T Number](s filch.Scope, dst, x []T) {
 	check("PrefixSum", s)
 	checkLengths("PrefixSum", len(dst), len(x))
+	if len(x) < 64/int(unsafe.Sizeof(*new(T))) { // less than a group
+		var sum T
+		for i, v := range x {
+			sum += v
+			dst[i] = sum
+		}
+		return
+	}
 	sums(s, dst, x, 0, false)
 }
 
@@ -135,6 +143,14 @@ func PrefixSum[T Number](s filch.Scope, dst, x []T) {
 func PrefixSumExclusive[T Number](s filch.Scope, dst, x []T, zero T) T {
 	check("PrefixSumExclusive", s)
 	checkLengths("PrefixSumExclusive", len(dst), len(x))
+	if len(x) < 64/int(unsafe.Sizeof(zero)) {
+		var sum T
+		for i, v := range x {
+			dst[i] = zero + sum
+			sum += v
+		}
+		return zero + sum
+	}
 	return sums(s, dst, x, zero, true)
 }
 

@@ -85,7 +85,7 @@ func Fill[T any](s filch.Scope, x []T, v T) {
 const fewFilled = 64 << 10
 
 func fill[T any](x []T, v T) {
-	n := min(len(x), 512)
+	n := min(len(x), 16)
 	for i := range x[:n] {
 		x[i] = v
 	}
@@ -95,20 +95,24 @@ func fill[T any](x []T, v T) {
 }
 
 // Copy copies min(len(dst), len(x)) elements of x to dst, and returns that number. The slices
-// must not overlap.
+// must not overlap. One goroutine copies up to 256 KiB.
 func Copy[T any](s filch.Scope, dst, x []T) int {
 	check("Copy", s)
 	n := min(len(dst), len(x))
-	if n <= 1<<10 {
+	size := int(max(unsafe.Sizeof(*new(T)), 1))
+	if n <= fewCopied/size {
 		return copy(dst, x)
 	}
 	var c config
-	if size := int(max(unsafe.Sizeof(x[0]), 1)); n > farBytes/size {
+	if n > farBytes/size {
 		c.grain = 4 << 20 / size // so long that copy goes around the caches
 	}
 	runLoop(s, n, Copy[T], c, func(lo, hi int) { copy(dst[lo:hi], x[lo:hi]) })
 	return n
 }
+
+// fewCopied is how many bytes are copied sooner than another worker would come: at 48 GB/s, in 5 µs.
+const fewCopied = 256 << 10
 
 // Filter returns the elements of x for which f holds, in their order. f is called once for
 // each. While it runs, Filter takes two bits for each element, and below 4,096 elements a byte

@@ -20,7 +20,16 @@ func FilterBetween[T Number](dst, x []T, lo, hi T) {
 		return
 	}
 	done, kept := filterVectors(dst, x, lo, hi)
-	filterInGo(dst[kept:], x[done:], lo, hi)
+	dst, x = dst[kept:], x[done:]
+	if lanes := 32 / sizeOf[T](); len(dst) > 0 && len(x) >= lanes {
+		// Vectors are written whole, and end before the last elements of dst. So these come from more
+		// room. It is never too little: dst is shorter than a vector.
+		var room [2 * 32]T
+		done, kept := filterVectors(room[:2*lanes], x, lo, hi)
+		n := copy(dst, room[:kept])
+		dst, x = dst[n:], x[done:]
+	}
+	filterInGo(dst, x, lo, hi)
 }
 
 func filterInGo[T Number](dst, x []T, lo, hi T) {

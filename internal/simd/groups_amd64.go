@@ -162,7 +162,7 @@ func fillGroups[T Bits](x []T, v T) (done int) {
 // filterVectors filters a beginning of x, and returns how long that is, and how many of it are in dst.
 func filterVectors[T Number](dst, x []T, lo, hi T) (done, kept int) {
 	size := sizeOf[T]()
-	if !hasAVX2 || size < 4 {
+	if !hasAVX2 {
 		return 0, 0
 	}
 	to, p, room, n := bytes(dst), bytes(x), len(dst), len(x)*size/32
@@ -171,6 +171,10 @@ func filterVectors[T Number](dst, x []T, lo, hi T) (done, kept int) {
 		done, kept = filter_f4(to, room, p, n, float32(lo), float32(hi))
 	case isFloat[T]():
 		done, kept = filter_f8(to, room, p, n, float64(lo), float64(hi))
+	case size == 1:
+		done, kept = filter_u1(to, room, p, n, uint8(lo), uint8(hi))
+	case size == 2:
+		done, kept = filter_u2(to, room, p, n, uint16(lo), uint16(hi))
 	case size == 4:
 		done, kept = filter_u4(to, room, p, n, uint32(lo), uint32(hi))
 	default:
@@ -179,7 +183,6 @@ func filterVectors[T Number](dst, x []T, lo, hi T) (done, kept int) {
 	return done * 32 / size, kept
 }
 
-// scanGroups is for elements of 4 and 8 bytes.
 func scanGroups[T Number](dst, x []T, n int, before T, exclusive, far bool) T {
 	if !hasAVX2 {
 		return scanGroupsInGo(dst, x, n, before, exclusive)
@@ -191,6 +194,10 @@ func scanGroups[T Number](dst, x []T, n int, before T, exclusive, far bool) T {
 		return T(scan_f4(to, p, n, float32(before), exclusive, far))
 	case isFloat[T]():
 		return T(scan_f8(to, p, n, float64(before), exclusive, far))
+	case size == 1:
+		return T(scan_u1(to, p, n, uint8(before), exclusive, far)) - before
+	case size == 2:
+		return T(scan_u2(to, p, n, uint16(before), exclusive, far)) - before
 	case size == 4:
 		return T(scan_u4(to, p, n, uint32(before), exclusive, far)) - before
 	default:

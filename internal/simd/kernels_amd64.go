@@ -125,6 +125,18 @@ func between_f8(p *uint8, n int, lo float64, hi float64) int
 //go:noescape
 func fill(dst *uint8, n int, v uint64)
 
+// filter_u1 writes the elements from lo to hi of at most n vectors, as long as dst has room for a whole
+// one, and returns how many vectors it has read, and how many elements it has kept.
+//
+//go:noescape
+func filter_u1(dst *uint8, room int, p *uint8, n int, lo uint8, hi uint8) (done int, kept int)
+
+// filter_u2 writes the elements from lo to hi of at most n vectors, as long as dst has room for a whole
+// one, and returns how many vectors it has read, and how many elements it has kept.
+//
+//go:noescape
+func filter_u2(dst *uint8, room int, p *uint8, n int, lo uint16, hi uint16) (done int, kept int)
+
 // filter_u4 writes the elements from lo to hi of at most n vectors, as long as dst has room for a whole
 // one, and returns how many vectors it has read, and how many elements it has kept.
 //
@@ -148,6 +160,16 @@ func filter_f4(dst *uint8, room int, p *uint8, n int, lo float32, hi float32) (d
 //
 //go:noescape
 func filter_f8(dst *uint8, room int, p *uint8, n int, lo float64, hi float64) (done int, kept int)
+
+// scan_u1 writes before plus the running sums of n groups of 64 bytes, and returns before plus the last sum.
+//
+//go:noescape
+func scan_u1(dst *uint8, x *uint8, n int, before uint8, exclusive bool, far bool) uint8
+
+// scan_u2 writes before plus the running sums of n groups of 64 bytes, and returns before plus the last sum.
+//
+//go:noescape
+func scan_u2(dst *uint8, x *uint8, n int, before uint16, exclusive bool, far bool) uint16
 
 // scan_u4 writes before plus the running sums of n groups of 64 bytes, and returns before plus the last sum.
 //

@@ -34,7 +34,7 @@ func PrefixSumExclusive[T Number](dst, x []T, before T, far bool) T {
 func scanWhole[T Number](dst, x []T, before T, exclusive, far bool) (done int, sum T) {
 	lanes := lanesOfScan[T]()
 	n := len(x) / lanes
-	if n == 0 || sizeOf[T]() < 4 {
+	if n == 0 {
 		return 0, 0
 	}
 	return n * lanes, scanGroups(dst[:len(x)], x, n, before, exclusive, far)
@@ -60,6 +60,9 @@ func lanesOfScan[T Number]() int { return 64 / sizeOf[T]() }
 func scanGroupsInGo[T Number](dst, x []T, n int, before T, exclusive bool) (sum T) {
 	lanes := lanesOfScan[T]()
 	dst, x = dst[:n*lanes], x[:n*lanes]
+	if !isFloat[T]() { // the order makes no difference
+		return scanInGo(dst, x, before, exclusive) - before
+	}
 	for ; len(x) > 0; dst, x = dst[lanes:], x[lanes:] {
 		var z [16]T // the running sums of the group alone
 		if sizeOf[T]() == 8 {
@@ -75,6 +78,22 @@ func scanGroupsInGo[T Number](dst, x []T, n int, before T, exclusive bool) (sum 
 			to[i] = before + (sum + z[i])
 		}
 		sum += z[lanes-1]
+	}
+	return sum
+}
+
+func scanInGo[T Number](dst, x []T, sum T, exclusive bool) T {
+	dst = dst[:len(x)]
+	if exclusive {
+		for i, v := range x {
+			dst[i] = sum
+			sum += v
+		}
+		return sum
+	}
+	for i, v := range x {
+		sum += v
+		dst[i] = sum
 	}
 	return sum
 }

@@ -104,7 +104,7 @@ func checkScan[T Number](t *testing.T, x []T, before T) {
 	t.Helper()
 	lanes := lanesOfScan[T]()
 	n := len(x) / lanes
-	if n > 0 && sizeOf[T]() >= 4 {
+	if n > 0 {
 		total := scanGroupsInGo(slices.Clone(x), x, n, before, false)
 		if got := totalGroupsInGo(x, n); isFloat[T]() && !same(got, total) {
 			t.Fatalf("%T: %d groups come to %v, and not %v", x, n, got, total)
@@ -143,9 +143,6 @@ func checkScan[T Number](t *testing.T, x []T, before T) {
 func inGo[T Number](dst, x []T, before T, exclusive bool) T {
 	lanes := lanesOfScan[T]()
 	n := len(x) / lanes
-	if sizeOf[T]() < 4 {
-		n = 0
-	}
 	sum := scanGroupsInGo(dst, x, n, before, exclusive)
 	for i := n * lanes; i < len(x); i++ {
 		if exclusive {

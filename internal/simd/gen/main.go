@@ -115,10 +115,10 @@ func main() {
 		between(k)
 	}
 	fill()
-	for _, k := range []kind{{"u", 4}, {"u", 8}, {"f", 4}, {"f", 8}} {
+	for _, k := range append(unsigned, floats...) {
 		filter(k)
 	}
-	for _, k := range []kind{{"u", 4}, {"u", 8}, {"f", 4}, {"f", 8}} {
+	for _, k := range append(unsigned, floats...) {
 		scan(k)
 	}
 	for _, k := range floats {

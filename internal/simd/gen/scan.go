@@ -23,7 +23,8 @@ func scan(k kind) {
 	name := "scan_" + k.name()
 	function(name, fmt.Sprintf("func(dst, x *uint8, n int, before %s, exclusive, far bool) %[1]s", k.goType()),
 		fmt.Sprintf("%s writes before plus the running sums of n groups of 64 bytes, and returns %s.", name, what))
-	s := scanner{k: k, dst: Load(Param("dst"), GP64()), x: Load(Param("x"), GP64()), none: zero()}
+	halves := endOfHalves(k)
+	s := scanner{k: k, halves: halves, dst: Load(Param("dst"), GP64()), x: Load(Param("x"), GP64()), none: zero()}
 	n := Load(Param("n"), GP64()).(reg.GPVirtual)
 	s.before = broadcast(k, "before")
 	if s.carry = s.before; k.float() {
@@ -61,14 +62,15 @@ func jumpIf(param, label string) {
 type scanner struct {
 	k                   kind
 	dst, x              reg.Register
+	halves              reg.VecVirtual // see endOfHalves
 	before, carry, none reg.VecVirtual
 }
 
 func (s *scanner) group(exclusive bool, write func(v, to Op)) {
-	first, second := running(s.k, s.x, 0, s.none), running(s.k, s.x, vector, s.none)
-	half := last(s.k, first)
+	first, second := s.running(0), s.running(vector)
+	half := s.last(first)
 	add(s.k)(half, second, second)
-	all := last(s.k, second)
+	all := s.last(second)
 	if exclusive {
 		first, second = later(s.k, first, s.none), later(s.k, second, half)
 	}
@@ -93,34 +95,57 @@ func later(k kind, v, first reg.VecVirtual) reg.VecVirtual {
 }
 
 // running returns the running sums of a vector.
-func running(k kind, x Op, disp int, none reg.VecVirtual) reg.VecVirtual {
-	v, shifted := YMM(), YMM()
-	VMOVDQU(Mem{Base: x.(reg.Register), Disp: disp}, v)
+func (s *scanner) running(disp int) reg.VecVirtual {
+	k, v, shifted := s.k, YMM(), YMM()
+	VMOVDQU(Mem{Base: s.x, Disp: disp}, v)
 	for width := k.size; width < vector/2; width *= 2 { // in each half of the vector
 		VPSLLDQ(Imm(uint64(width)), v, shifted)
 		add(k)(shifted, v, v)
 	}
-	if k.size == 4 {
-		VPSHUFD(Imm(0xff), v, shifted) // the last of each half
-		VPERM2I128(Imm(0x08), shifted, shifted, shifted)
-	} else {
+	if k.size == 8 {
 		VPERMQ(Imm(0x50), v, shifted)
-		VPBLENDD(Imm(0xf0), shifted, none, shifted)
+		VPBLENDD(Imm(0xf0), shifted, s.none, shifted)
+	} else {
+		s.spread(v, shifted)
+		VPERM2I128(Imm(0x08), shifted, shifted, shifted)
 	}
 	add(k)(shifted, v, v) // what the lower half comes to, to the upper
 	return v
 }
 
 // last returns a vector of the last element of v.
-func last(k kind, v reg.VecVirtual) reg.VecVirtual {
+func (s *scanner) last(v reg.VecVirtual) reg.VecVirtual {
 	all := YMM()
-	if k.size == 4 {
-		VPSHUFD(Imm(0xff), v, all)
-		VPERM2I128(Imm(0x11), all, all, all)
-	} else {
+	if s.k.size == 8 {
 		VPERMQ(Imm(0xff), v, all)
+	} else {
+		s.spread(v, all)
+		VPERM2I128(Imm(0x11), all, all, all)
 	}
 	return all
+}
+
+// spread sets each half of a vector to the last element of that half of v.
+func (s *scanner) spread(v, to reg.VecVirtual) {
+	if s.k.size == 4 {
+		VPSHUFD(Imm(0xff), v, to)
+	} else {
+		VPSHUFB(s.halves, v, to)
+	}
+}
+
+// endOfHalves returns which bytes spread takes, where elements are narrower than VPSHUFD's.
+func endOfHalves(k kind) (v reg.VecVirtual) {
+	if k.size >= 4 {
+		return nil
+	}
+	order := GLOBL("last_"+k.name(), RODATA|NOPTR)
+	for at := 0; at < vector; at += 8 {
+		DATA(at, U64(map[int]uint64{1: 0x0f0f0f0f0f0f0f0f, 2: 0x0f0e0f0e0f0e0f0e}[k.size]))
+	}
+	v = YMM()
+	VMOVDQU(order, v)
+	return v
 }
 
 // total emits what scan returns, without the rest.
