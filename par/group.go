@@ -14,14 +14,18 @@ import (
 // Which ranges share one is chance, so it must not matter.
 func partials[P any](s filch.Scope, n int, f any, k kind, begin func() P, add func(p P, lo, hi int)) []P {
 	first := begin()
-	c := config{kind: k}
-	from := runSerial(n, f, c, func(lo, hi int) { add(first, lo, hi) })
+	from := runSerial(n, f, config{kind: k}, func(lo, hi int) { add(first, lo, hi) })
+	return morePartials(s, from, n, f, k, first, begin, add)
+}
+
+// morePartials is partials from from on: first has what was before.
+func morePartials[P any](s filch.Scope, from, n int, f any, k kind, first P, begin func() P, add func(p P, lo, hi int)) []P {
 	free := []P{first}
 	if from == n {
 		return free
 	}
 	var mu sync.Mutex
-	runAdaptive(s, from, n, f, c, func(lo, hi int) {
+	runAdaptive(s, from, n, f, config{kind: k}, func(lo, hi int) {
 		mu.Lock()
 		last := len(free) - 1
 		var p P
@@ -42,26 +46,86 @@ func partials[P any](s filch.Scope, n int, f any, k kind, begin func() P, add fu
 
 // Histogram returns how many elements f puts into each bucket. Buckets are numbered from 0. It
 // panics if f returns a number that is not a bucket. While it runs, each worker has its own
-// buckets.
+// buckets, twice if they are 2,048 at most.
+//
+// f is called for each element. On an Intel Xeon that takes 1.2 ns where f does next to nothing. A plain
+// loop, of which the compiler makes f a part, takes 0.4 to 2.0 ns: the more, the fewer buckets are hit.
 func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int {
 	check("Histogram", s)
 	checkNumber("Histogram", "buckets", buckets)
 	checkFunc("Histogram", f == nil)
-	parts := partials(s, len(x), f, toCount, func() []int { return make([]int, buckets) }, func(counts []int, lo, hi int) {
-		for _, v := range x[lo:hi] {
-			b := f(v)
-			if uint(b) >= uint(len(counts)) {
-				panic(fmt.Sprintf("par: Histogram: bucket %d of %d", b, buckets))
-			}
-			counts[b]++
+	counts := make([]int, buckets)
+	from := runSerial(len(x), f, config{kind: toCount}, func(lo, hi int) { countBuckets(counts, counts, x[lo:hi], f) })
+	if from < len(x) {
+		moreBuckets(s, from, counts, x, f)
+	}
+	return counts
+}
+
+// mostTwice is how many buckets there are twice at most: both stay in the first cache.
+const mostTwice = 1 << 11
+
+// moreBuckets counts from from on. It has closures, which Histogram itself would pay for.
+func moreBuckets[T any](s filch.Scope, from int, counts []int, x []T, f func(v T) int) {
+	type both struct{ even, odd []int }
+	begin := func() both {
+		b := both{even: make([]int, len(counts))}
+		if b.odd = b.even; len(counts) <= mostTwice {
+			b.odd = make([]int, len(counts))
 		}
-	})
-	for _, part := range parts[1:] {
-		for b, n := range part {
-			parts[0][b] += n
+		return b
+	}
+	add := func(b both, lo, hi int) { countBuckets(b.even, b.odd, x[lo:hi], f) }
+	for _, b := range morePartials(s, from, len(x), f, toCount, begin(), begin, add) {
+		for i, n := range b.even {
+			counts[i] += n
+		}
+		if len(counts) > mostTwice {
+			continue
+		}
+		for i, n := range b.odd {
+			counts[i] += n
 		}
 	}
-	return parts[0]
+}
+
+// countBuckets counts every other element in odd, which may be even. In one table, what is added to a
+// bucket waits until what was added before is stored: elements that all go into one bucket took 1.7 ns
+// each, and in two tables 1.2.
+func countBuckets[T any](even, odd []int, x []T, f func(v T) int) {
+	var a, b, c, d int
+	for len(x) >= 4 {
+		a, b, c, d = f(x[0]), f(x[1]), f(x[2]), f(x[3])
+		n := uint(len(even))
+		if uint(a) >= n || uint(b) >= n || uint(c) >= n || uint(d) >= n {
+			break
+		}
+		odd := odd[:n]
+		even[a]++
+		odd[b]++
+		even[c]++
+		odd[d]++
+		x = x[4:]
+	}
+	if len(x) >= 4 {
+		notABucket(len(even), a, b, c, d)
+	}
+	for _, v := range x {
+		b := f(v)
+		if uint(b) >= uint(len(even)) {
+			notABucket(len(even), b)
+		}
+		even[b]++
+	}
+}
+
+// notABucket panics with the first that is none.
+func notABucket(buckets int, all ...int) {
+	for _, b := range all {
+		if uint(b) >= uint(buckets) {
+			panic(fmt.Sprintf("par: Histogram: bucket %d of %d", b, buckets))
+		}
+	}
 }
 
 // Unique returns the different elements of x, in the order in which each first occurs. While it

@@ -38,7 +38,9 @@ var keep any // what is computed
 
 func numbersCases[T Number](pool *filch.Pool, x, dst []T) []numbersCase {
 	var sink T
-	keep = &sink
+	var list []T
+	var table []int
+	keep = []any{&sink, &list, &table}
 	buckets := 100
 	bucket := func(v T) int { return int(v) }
 	return []numbersCase{
@@ -78,8 +80,8 @@ func numbersCases[T Number](pool *filch.Pool, x, dst []T) []numbersCase {
 					kept = append(kept, v)
 				}
 			}
-			sink += T(len(kept))
-		}, func() { sink += T(len(FilterBetween(pool, x, 20, 29))) }},
+			list = kept
+		}, func() { list = FilterBetween(pool, x, 20, 29) }},
 		{"Fill", 1, func() {
 			v := sink
 			for i := range dst {
@@ -107,8 +109,8 @@ func numbersCases[T Number](pool *filch.Pool, x, dst []T) []numbersCase {
 			for _, v := range x {
 				counts[bucket(v)]++
 			}
-			sink += T(counts[0])
-		}, func() { sink += T(Histogram(pool, x, buckets, bucket)[0]) }},
+			table = counts
+		}, func() { table = Histogram(pool, x, buckets, bucket) }},
 	}
 }
 

@@ -1,6 +1,7 @@
 package par
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,7 +19,7 @@ type (
 )
 
 // lengths are some at which what works on numbers goes another way.
-var lengths = []int{0, 1, 2, 10, 63, 64, 65, 1000, fastBlock, fastBlock + 1, scanBlock/8 - 1, scanBlock / 8, scanBlock/8 + 1, 3*scanBlock/8 + 5, 200_000}
+var lengths = []int{0, 1, 2, 7, 8, 10, fewKept, fewKept + 1, 31, 32, 63, 64, 65, 1000, fastBlock, fastBlock + 1, scanBlock/8 - 1, scanBlock / 8, scanBlock/8 + 1, 3*scanBlock/8 + 5, 200_000}
 
 // exactNumbers makes n numbers whose sums are exact.
 func exactNumbers[T Number](n int) []T {
@@ -318,5 +319,45 @@ func TestScanWithAScopeThatIsNoKey(t *testing.T) {
 	}}).begin(0, 0)
 	if f.step(scope{Scope: p}); !slices.Equal(x, []int{1, 3, 6}) {
 		t.Errorf("%v", x)
+	}
+}
+
+// Buckets count all elements, be they there once or twice.
+func TestHistogramOfManyBuckets(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		p := filch.New(filch.WithWorkers(workers))
+		defer p.Close()
+		for _, buckets := range []int{1, 100, mostTwice, mostTwice + 1, 100_000} {
+			for _, n := range []int{0, 1, 3, 4, 5, 1000, 100_003} {
+				x, want := make([]int32, n), make([]int, buckets)
+				for i := range x {
+					x[i] = int32(i * i % buckets)
+					want[x[i]]++
+				}
+				for range 2 { // also where it is known what an element takes
+					got := Histogram(p, x, buckets, func(v int32) int { return int(v) })
+					equal(t, fmt.Sprintf("%d elements in %d buckets on %d workers", n, buckets, workers), got, want)
+				}
+			}
+		}
+	}
+}
+
+// A number that is no bucket is found at each place, and said.
+func TestNotABucket(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	for _, n := range []int{1, 4, 7, 10_000} {
+		for at := max(0, n-8); at < n; at++ {
+			for _, bad := range []int{-1, 3} {
+				x := make([]int, n)
+				x[at] = bad
+				var err *filch.PanicError
+				v := panics(func() { Histogram(p, x, 3, func(v int) int { return v }) })
+				if e, ok := v.(error); !ok || !errors.As(e, &err) || err.Value != fmt.Sprintf("par: Histogram: bucket %d of 3", bad) {
+					t.Errorf("bucket %d at %d of %d: %v", bad, at, n, v)
+				}
+			}
+		}
 	}
 }
