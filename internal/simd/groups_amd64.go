@@ -10,24 +10,27 @@ import (
 // Each function takes the first n groups of x, n being 1 at least, by assembly if there is AVX2,
 // and else by the twin.
 
-// hasAVX2 never changes: whether processor and operating system have AVX2, and POPCNT.
-var hasAVX2 = func() bool {
-	const osxsave, avx, popcnt = 1 << 27, 1 << 28, 1 << 23 // bits of leaf 1, in ECX
-	const avx2 = 1 << 5                                    // of leaf 7, in EBX
-	const xmmAndYMM = 6                                    // registers that are saved
+// hasAVX2 never changes: whether processor and operating system have AVX2, and POPCNT. Nor does
+// hasAVX512, for what AVX-512 has for vectors of 32 bytes.
+var hasAVX2, hasAVX512 = features()
+
+func features() (hasAVX2, hasAVX512 bool) {
+	const osxsave, avx, popcnt = 1 << 27, 1 << 28, 1 << 23   // bits of leaf 1, in ECX
+	const avx2, avx512f, avx512vl = 1 << 5, 1 << 16, 1 << 31 // of leaf 7, in EBX
+	const xmmAndYMM, masksAndZMM = 0x06, 0xe0                // registers that are saved
 	if most, _, _, _ := cpuid(0, 0); most < 7 {
-		return false
+		return false, false
 	}
 	_, _, c, _ := cpuid(1, 0)
 	if need := uint32(osxsave | avx | popcnt); c&need != need {
-		return false
+		return false, false
 	}
-	if saved, _ := xgetbv(); saved&xmmAndYMM != xmmAndYMM {
-		return false
-	}
+	saved, _ := xgetbv()
 	_, b, _, _ := cpuid(7, 0)
-	return b&avx2 != 0
-}()
+	hasAVX2 = b&avx2 != 0 && saved&xmmAndYMM == xmmAndYMM
+	hasAVX512 = hasAVX2 && b&avx512f != 0 && b&avx512vl != 0 && saved&masksAndZMM == masksAndZMM
+	return hasAVX2, hasAVX512
+}
 
 func sumGroups[T Number](x []T, n int) T {
 	if !hasAVX2 {
@@ -66,6 +69,10 @@ func minMaxGroups[T Number](x []T, n int) (least, most T) {
 		minmax_f4(p, n, out)
 	case isFloat[T]():
 		minmax_f8(p, n, out)
+	case hasAVX512 && size == 8 && isSigned[T]():
+		minmax_i8_512(p, n, out)
+	case hasAVX512 && size == 8:
+		minmax_u8_512(p, n, out)
 	case isSigned[T]():
 		switch size {
 		case 1:

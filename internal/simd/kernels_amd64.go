@@ -90,6 +90,16 @@ func minmax_f4(p *uint8, n int, out *uint8)
 //go:noescape
 func minmax_f8(p *uint8, n int, out *uint8)
 
+// minmax_i8_512 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
+//
+//go:noescape
+func minmax_i8_512(p *uint8, n int, out *uint8)
+
+// minmax_u8_512 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
+//
+//go:noescape
+func minmax_u8_512(p *uint8, n int, out *uint8)
+
 // between_u1 returns how many bytes belong to elements from lo to hi, in n groups of 64 bytes.
 //
 //go:noescape

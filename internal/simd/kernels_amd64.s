@@ -816,6 +816,102 @@ group_done:
 	VZEROUPPER
 	RET
 
+// func minmax_i8_512(p *uint8, n int, out *uint8)
+// Requires: AVX, AVX512F, AVX512VL, MMX+
+TEXT ·minmax_i8_512(SB), NOSPLIT, $0-24
+	MOVQ    p+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    out+16(FP), DX
+	VMOVDQU (AX), Y0
+	VMOVDQA Y0, Y1
+	VMOVDQU 32(AX), Y2
+	VMOVDQA Y2, Y3
+	VMOVDQU 64(AX), Y4
+	VMOVDQA Y4, Y5
+	VMOVDQU 96(AX), Y6
+	VMOVDQA Y6, Y7
+	TESTQ   CX, CX
+	JZ      group_done
+
+group:
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4160(AX)
+	VMOVDQU    (AX), Y8
+	VPMINSQ    Y8, Y0, Y0
+	VPMAXSQ    Y8, Y1, Y1
+	VMOVDQU    32(AX), Y8
+	VPMINSQ    Y8, Y2, Y2
+	VPMAXSQ    Y8, Y3, Y3
+	VMOVDQU    64(AX), Y8
+	VPMINSQ    Y8, Y4, Y4
+	VPMAXSQ    Y8, Y5, Y5
+	VMOVDQU    96(AX), Y8
+	VPMINSQ    Y8, Y6, Y6
+	VPMAXSQ    Y8, Y7, Y7
+	ADDQ       $0x80, AX
+	DECQ       CX
+	JNZ        group
+
+group_done:
+	VPMINSQ Y6, Y0, Y0
+	VPMAXSQ Y7, Y1, Y1
+	VPMINSQ Y4, Y0, Y0
+	VPMAXSQ Y5, Y1, Y1
+	VPMINSQ Y2, Y0, Y0
+	VPMAXSQ Y3, Y1, Y1
+	VMOVDQU Y0, (DX)
+	VMOVDQU Y1, 32(DX)
+	VZEROUPPER
+	RET
+
+// func minmax_u8_512(p *uint8, n int, out *uint8)
+// Requires: AVX, AVX512F, AVX512VL, MMX+
+TEXT ·minmax_u8_512(SB), NOSPLIT, $0-24
+	MOVQ    p+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    out+16(FP), DX
+	VMOVDQU (AX), Y0
+	VMOVDQA Y0, Y1
+	VMOVDQU 32(AX), Y2
+	VMOVDQA Y2, Y3
+	VMOVDQU 64(AX), Y4
+	VMOVDQA Y4, Y5
+	VMOVDQU 96(AX), Y6
+	VMOVDQA Y6, Y7
+	TESTQ   CX, CX
+	JZ      group_done
+
+group:
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4160(AX)
+	VMOVDQU    (AX), Y8
+	VPMINUQ    Y8, Y0, Y0
+	VPMAXUQ    Y8, Y1, Y1
+	VMOVDQU    32(AX), Y8
+	VPMINUQ    Y8, Y2, Y2
+	VPMAXUQ    Y8, Y3, Y3
+	VMOVDQU    64(AX), Y8
+	VPMINUQ    Y8, Y4, Y4
+	VPMAXUQ    Y8, Y5, Y5
+	VMOVDQU    96(AX), Y8
+	VPMINUQ    Y8, Y6, Y6
+	VPMAXUQ    Y8, Y7, Y7
+	ADDQ       $0x80, AX
+	DECQ       CX
+	JNZ        group
+
+group_done:
+	VPMINUQ Y6, Y0, Y0
+	VPMAXUQ Y7, Y1, Y1
+	VPMINUQ Y4, Y0, Y0
+	VPMAXUQ Y5, Y1, Y1
+	VPMINUQ Y2, Y0, Y0
+	VPMAXUQ Y3, Y1, Y1
+	VMOVDQU Y0, (DX)
+	VMOVDQU Y1, 32(DX)
+	VZEROUPPER
+	RET
+
 // func between_u1(p *uint8, n int, lo uint8, hi uint8) int
 // Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·between_u1(SB), NOSPLIT, $0-32

@@ -2,7 +2,10 @@
 
 package simd
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 func filtersByVectors[T Number](t *testing.T) {
 	t.Helper()
@@ -31,4 +34,15 @@ func TestVectorsFilterAllSizes(t *testing.T) {
 	filtersByVectors[uint64](t)
 	filtersByVectors[float32](t)
 	filtersByVectors[float64](t)
+}
+
+// Without AVX-512, and without AVX2, all comes to the same.
+func TestOlderProcessors(t *testing.T) {
+	defer func(avx2, avx512 bool) { hasAVX2, hasAVX512 = avx2, avx512 }(hasAVX2, hasAVX512)
+	for _, off := range []*bool{&hasAVX512, &hasAVX2} {
+		*off = false
+		r := rand.New(rand.NewPCG(1, 2))
+		checkLengths[int64](t, r)
+		checkLengths[uint64](t, r)
+	}
 }

@@ -109,8 +109,10 @@ func main() {
 		sum(k)
 	}
 	for _, k := range append(append(signed, unsigned...), floats...) {
-		minMax(k)
+		minMax(k, false)
 	}
+	minMax(kind{"i", 8}, true)
+	minMax(kind{"u", 8}, true)
 	for _, k := range append(unsigned, floats...) {
 		between(k)
 	}

