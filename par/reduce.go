@@ -173,7 +173,8 @@ func add[T Number](a, b T) T { return a + b }
 // Numbers are compared by vectors where the processor has AVX2. On an Intel Xeon, which others used as
 // well, 2^24 numbers were read at 0.7 to 1.2 of the bytes a second that [Copy] reads and writes, and
 // compared at 2.0 to 8.6 of the speed of a plain loop. Of 100,000 numbers, in the cache, that was 1.8 to
-// 22; the loop is slowest with floating point, and AVX2 with integers of 64 bits.
+// 22; the loop is slowest with floating point, and vectors with integers of 64 bits where the processor
+// has no AVX-512.
 func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 	check("MinMax", s)
 	if len(x) == 0 {
