@@ -321,7 +321,7 @@ func TestHowMuchIsLittle(t *testing.T) {
 		"CountBetween":   {8192, func(n int) { CountBetween(p, make([]int, n), 0, 1) }},
 		"PrefixSum":      {scanBlock / 2, func(n int) { PrefixSum(p, make([]int16, n), make([]int16, n)) }},
 		"Fill":           {8192, func(n int) { Fill(p, make([]int64, n), 1) }},
-		"Copy":           {1 << 15, func(n int) { Copy(p, make([]int, n), make([]int, n)) }},
+		"Copy":           {1 << 15, func(n int) { Copy(p, make([]int64, n), make([]int64, n)) }},
 	} {
 		for i := range costs {
 			costs[i].of.Store(0)
