@@ -217,17 +217,25 @@ const (
 	inRanges
 )
 
-// costs are found by the function's address and the kind; those that share a place forget each
-// other, and those that share an address, as all closures of one literal do, share a figure.
+// costs are found by the function's address and the kind. There are two places for each; those that share
+// both forget each other, and those that share an address, as all closures of one literal do, share a figure.
 var costs [1024]cost
 
 func costOf(f any, k kind) *cost {
 	p := reflect.ValueOf(f).Pointer() + uintptr(k)
-	c := &costs[uint64(p)*0x9e3779b97f4a7c15>>54]
-	if c.of.Load() != p {
-		c.of.Store(p)
-		c.each.Store(0)
+	i := uint64(p) * 0x9e3779b97f4a7c15 >> 54
+	c, other := &costs[i], &costs[i^1]
+	switch p {
+	case c.of.Load():
+		return c
+	case other.of.Load():
+		return other
 	}
+	if c.of.Load() != 0 && other.of.Load() == 0 {
+		c = other
+	}
+	c.of.Store(p)
+	c.each.Store(0)
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 	"weak"
 
 	"github.com/filch-go/filch"
@@ -47,6 +48,22 @@ func TestCostsInOnePlace(t *testing.T) {
 	}
 	if costOf(f, toCount) == costOf(f, asIs) {
 		t.Error("what is done with an element does not matter")
+	}
+}
+
+// Two functions that one call asks for do not forget each other if their places are the same.
+func TestTwoCostsInOnePlace(t *testing.T) {
+	f := func() {}
+	c := costOf(f, asIs)
+	other := &costs[(uintptr(unsafe.Pointer(c))-uintptr(unsafe.Pointer(&costs[0])))/unsafe.Sizeof(*c)^1]
+	was := other.of.Load()
+	defer other.of.Store(was)
+	c.of.Store(1)
+	other.of.Store(0)
+	if d := costOf(f, asIs); d != other {
+		t.Error("the free place is not taken")
+	} else if d.each.Store(7); costOf(f, asIs).known() != 7 || c.of.Load() != 1 {
+		t.Error("one of them was forgotten")
 	}
 }
 
