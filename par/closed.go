@@ -8,6 +8,9 @@ import "github.com/filch-go/filch"
 
 // closed reports whether s is known to refuse callers.
 func closed(s filch.Scope) bool {
+	if _, ok := s.(*filch.Worker); ok {
+		return false
+	}
 	c, ok := s.(interface{ Closed() bool })
 	return ok && c.Closed()
 }
@@ -23,16 +26,8 @@ func tryDo(s filch.Scope, f func(w *filch.Worker)) error {
 	return nil
 }
 
-// tryLoop is each for what returns an error: filch.ErrClosed if the pool is closed, before
-// anything is done, or when others are needed.
-func tryLoop(s filch.Scope, n int, f any, c config, body func(lo, hi int)) error {
-	if n > 0 && closed(s) {
-		return filch.ErrClosed
-	}
-	from := runSerial(n, f, c, body)
-	if from == n {
-		return nil
-	}
+// tryAdaptive is runAdaptive for what returns an error: filch.ErrClosed if s refuses callers.
+func tryAdaptive(s filch.Scope, from, n int, f any, c config, body func(lo, hi int)) error {
 	if w, ok := s.(*filch.Worker); ok {
 		runAdaptive(w, from, n, f, c, body)
 		return nil

@@ -18,6 +18,7 @@ func TestDumpTellsHowFarALoopIs(t *testing.T) {
 	one := func(int) { nap() }
 	known := func(int) { nap() }
 	counted := func(int) bool { nap(); return true }
+	mapped := func(int) int { nap(); return 1 }
 	cheap := func(int) bool { nap(); return true }
 	x := make([]int, 6400)
 	for name, c := range map[string]struct {
@@ -30,13 +31,14 @@ func TestDumpTellsHowFarALoopIs(t *testing.T) {
 			costOf(known, asIs).learn(ns, 1)
 			For(s, 1000, known)
 		}, "150 of 1000 done"},
-		"ForScope": {func(s filch.Scope) { ForScope(s, 1000, func(filch.Scope, int) { nap() }) }, "150 of 1000 done"},
-		"ForErr":   {func(s filch.Scope) { ForErr(s, 1000, func(int) error { nap(); return nil }) }, "150 of 1000 done"},
-		"Count":    {func(s filch.Scope) { Count(s, x, counted) }, "100 of 6400 done"},
+		"ForScope":  {func(s filch.Scope) { ForScope(s, 1000, func(filch.Scope, int) { nap() }) }, "150 of 1000 done"},
+		"ForErr":    {func(s filch.Scope) { ForErr(s, 1000, func(int) error { nap(); return nil }) }, "150 of 1000 done"},
+		"Count":     {func(s filch.Scope) { Count(s, x, counted) }, "150 of 6400 done"},
+		"MapReduce": {func(s filch.Scope) { MapReduce(s, x, 0, mapped, add) }, "100 of 6400 done"},
 		"Count, known": {func(s filch.Scope) {
 			costOf(cheap, asIs).learn(fastest, 1)
 			Count(s, x, cheap)
-		}, "100 of 6400 done"},
+		}, "150 of 6400 done"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))

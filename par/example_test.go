@@ -162,6 +162,41 @@ func ExampleReduceRange() {
 	// Output: 13
 }
 
+func ExampleCountRange() {
+	text := "to steal or not to steal"
+	vowels := par.CountRange(pool, len(text), func(lo, hi int) (n int) {
+		for _, c := range text[lo:hi] {
+			if strings.ContainsRune("aeiou", c) {
+				n++
+			}
+		}
+		return n
+	})
+	fmt.Println(vowels)
+	// Output: 8
+}
+
+func ExampleFindRange() {
+	x := []float64{3, 5, 4, 12, 1}
+	falls := par.FindRange(pool, len(x)-1, func(lo, hi int) int { // the first that is more than the next
+		for i := lo; i < hi; i++ {
+			if x[i] > x[i+1] {
+				return i
+			}
+		}
+		return -1
+	})
+	fmt.Println(falls)
+	// Output: 1
+}
+
+func ExampleAllRange() {
+	x, y := []int{3, 5, 4}, []int{3, 5, 6}
+	same := par.AllRange(pool, len(x), func(lo, hi int) bool { return slices.Equal(x[lo:hi], y[lo:hi]) })
+	fmt.Println(same)
+	// Output: false
+}
+
 func ExampleMinMaxFunc() {
 	shortest, longest, _ := par.MinMaxFunc(pool, []string{"three", "four", "five", "six", "seven"},
 		func(a, b string) int { return len(a) - len(b) })

@@ -13,18 +13,30 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// For calls f for each i of 0 to n-1.
+// For calls f for each i of 0 to n-1. If f does next to nothing, such as a multiplication, the loop runs at
+// about 0.36 of the speed of a plain one on each worker, and [ForRange] at 1.0; see "Tiny bodies".
 func For(s filch.Scope, n int, f func(i int), opts ...Option) {
 	check("For", s)
 	checkNumber("For", "n", n)
 	checkFunc("For", f == nil)
-	b, c := forBody(f), configOf("For", opts, grain)
+	c := configOf("For", opts, grain)
+	if n <= 1 {
+		if n == 1 {
+			boundary(func() { f(0) })
+		}
+		return
+	}
+	b := forBody(f)
 	c.single = true
-	if from := runSerial(n, f, c, b.run); from < n { // each, without an allocation if it is small
+	if from := runSerial(s, n, f, &c, b.run); from < n { // b.run is allocated for this one alone
 		runAdaptive(s, from, n, f, c, b.run)
 	}
 }
 
+// forBody is inlined up to the call of f. A type parameter in place of f, with a method to call, would not be:
+// the compiler makes one loop for all types of a shape, and calls the method by a dictionary. For y[i] += x[i]
+// a struct of two slices took 5.0 ns an element, its pointer 10.0, and a function value 5.1, where the plain
+// loop took 2.3.
 type forBody func(i int)
 
 func (f forBody) run(lo, hi int) {
@@ -42,17 +54,34 @@ func (f forBody) run(lo, hi int) {
 //	s.Do(func(w *filch.Worker) { w.Blocking(func() { … }) })
 //
 // If f makes asyncs, it opens a [filch.Worker.Finish] for them in the same way.
+//
+// Where all workers have work, a ForScope of few in another one costs little more than its calls, and
+// allocates nothing if f has been made before. A function literal that captures is allocated at each
+// evaluation; keep the function in what it works on instead, such as a node of a tree.
 func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option) {
 	check("ForScope", s)
 	checkNumber("ForScope", "n", n)
 	checkFunc("ForScope", f == nil)
 	c := configOf("ForScope", opts, grain)
-	c.single = true
-	runLoopIn(s, n, f, c, func(s filch.Scope, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			f(s, i)
+	if n <= 1 {
+		if n == 1 {
+			boundary(func() { f(s, 0) })
 		}
-	})
+		return
+	}
+	b := scopeBody(f)
+	c.single = true
+	if from := runSerial(s, n, f, &c, func(lo, hi int) { b.run(s, lo, hi) }); from < n {
+		runAdaptiveIn(s, from, n, f, c, b.run)
+	}
+}
+
+type scopeBody func(s filch.Scope, i int)
+
+func (f scopeBody) run(s filch.Scope, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		f(s, i)
+	}
 }
 
 // ForRange calls f for ranges of indices that together make up 0 to n-1. A range has the
@@ -63,17 +92,29 @@ func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 	checkNumber("ForRange", "n", n)
 	checkFunc("ForRange", f == nil)
 	c := configOf("ForRange", opts, grain)
-	if c.grain == 0 {
+	switch {
+	case n == 0:
+	case n == 1:
+		boundary(func() { f(0, 1) })
+	case c.grain == 0:
 		runLoop(s, n, f, c, f)
-		return
+	default:
+		b := grainBody{c.grain, f}
+		runLoop(s, n, f, c, b.run)
 	}
-	runLoop(s, n, f, c, func(lo, hi int) { // the last may be shorter
-		for lo < hi {
-			end := lo + min(c.grain, hi-lo)
-			f(lo, end)
-			lo = end
-		}
-	})
+}
+
+type grainBody struct {
+	grain int
+	f     func(lo, hi int)
+}
+
+func (b grainBody) run(lo, hi int) { // the last may be shorter
+	for lo < hi {
+		end := lo + min(b.grain, hi-lo)
+		b.f(lo, end)
+		lo = end
+	}
 }
 
 // ForTiles calls f once for each rectangle of a grid over [0, width) times [0, height). A tile
@@ -98,21 +139,40 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 	if rows > math.MaxInt/columns {
 		panic(fmt.Sprintf("par: ForTiles: %d times %d tiles are too many", columns, rows))
 	}
-	runLoop(s, columns*rows, f, config{single: true}, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			x, y := i%columns*side, i/columns*side
-			f(x, y, x+min(side, width-x), y+min(side, height-y))
-		}
-	})
+	b, n := tileBody{width, height, side, columns, f}, columns*rows
+	c = config{single: true}
+	if from := runSerial(s, n, f, &c, b.run); from < n {
+		runAdaptive(s, from, n, f, c, b.run)
+	}
 }
 
-// Each calls f for each element of x and its index.
+type tileBody struct {
+	width, height, side, columns int
+	f                            func(x0, y0, x1, y1 int)
+}
+
+func (b tileBody) run(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		x, y := i%b.columns*b.side, i/b.columns*b.side
+		b.f(x, y, x+min(b.side, b.width-x), y+min(b.side, b.height-y))
+	}
+}
+
+// Each calls f for each element of x and its index. If f does next to nothing, the loop runs at about 0.34 of
+// the speed of a plain one on each worker, and [ForRange] with a loop over x[lo:hi] at 1.0.
 func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 	check("Each", s)
 	checkFunc("Each", f == nil)
-	b, c := eachBody[T]{x, f}, configOf("Each", opts, grain)
+	c := configOf("Each", opts, grain)
+	if len(x) <= 1 {
+		if len(x) == 1 {
+			boundary(func() { f(0, x[0]) })
+		}
+		return
+	}
+	b := eachBody[T]{x, f}
 	c.single = true
-	if from := runSerial(len(x), f, c, b.run); from < len(x) { // as in For
+	if from := runSerial(s, len(x), f, &c, b.run); from < len(x) { // as in For
 		runAdaptive(s, from, len(x), f, c, b.run)
 	}
 }
@@ -136,24 +196,60 @@ func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
 	check("ForErr", s)
 	checkNumber("ForErr", "n", n)
 	checkFunc("ForErr", f == nil)
-	return eachErr(s, n, f, configOf("ForErr", opts, grain|errorsToo|untilDone), f)
+	c := configOf("ForErr", opts, grain|errorsToo|untilDone)
+	if n == 0 {
+		return nil
+	}
+	from, first := someErr(s, n, f, c, f)
+	if from == n {
+		return first.err(c.all)
+	}
+	return restErr(s, from, n, f, c, f, first)
 }
 
-// eachErr is ForErr, for g, whose cost is that of f.
-func eachErr(s filch.Scope, n int, f any, c config, g func(i int) error) error {
-	var e failures
+// someErr is ForErr as far as g, whose cost is that of f, is known to take little: without an
+// allocation. It returns how far it got, which is to the end if nothing is to follow.
+func someErr(s filch.Scope, n int, f any, c config, g func(i int) error) (from int, e failures) {
+	if closed(s) {
+		e.stopped = filch.ErrClosed
+		return n, e
+	}
+	var limit atomic.Int64
+	limit.Store(int64(n))
+	ctx, all := c.ctx, c.all
+	alone := config{grain: c.grain, single: true, limit: &limit} // c would hold limit beyond this call
+	from = runSerial(s, n, f, &alone, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if ctx != nil && ctx.Err() != nil {
+				e.stopped = context.Cause(ctx)
+				limit.Store(0)
+				return
+			}
+			if err := g(i); err != nil && !e.add(i, err, all) {
+				limit.Store(0)
+				return
+			}
+		}
+	})
+	return from, e
+}
+
+// restErr is ForErr from an index on, with the other workers, after the errors of first.
+func restErr(s filch.Scope, from, n int, f any, c config, g func(i int) error, first failures) error {
+	e := sharedFailures{failures: first}
 	e.limit.Store(int64(n))
 	c.limit, c.single = &e.limit, true
-	err := tryLoop(s, n, f, c, func(lo, hi int) {
+	ctx, all := c.ctx, c.all
+	err := tryAdaptive(s, from, n, f, c, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if c.ctx != nil && c.ctx.Err() != nil {
-				e.stop(c.ctx)
+			if ctx != nil && ctx.Err() != nil {
+				e.stop(ctx)
 				return
 			}
 			if int64(i) >= e.limit.Load() {
 				return
 			}
-			if err := g(i); err != nil && !e.add(i, err, c.all) {
+			if err := g(i); err != nil && !e.add(i, err, all) {
 				return
 			}
 		}
@@ -166,8 +262,6 @@ func eachErr(s filch.Scope, n int, f any, c config, g func(i int) error) error {
 
 // failures are the errors of a loop.
 type failures struct {
-	limit   atomic.Int64 // what comes from here on does not matter
-	mu      sync.Mutex
 	first   int
 	errs    map[int]error // by index; but for all of them, only the first
 	stopped error
@@ -175,21 +269,32 @@ type failures struct {
 
 // add notes an error, and reports whether to go on.
 func (e *failures) add(i int, err error, all bool) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	if e.errs == nil || !all && i < e.first {
 		e.errs, e.first = map[int]error{}, i
 	}
 	if all || i == e.first {
 		e.errs[i] = err
 	}
-	if !all {
+	return all
+}
+
+// sharedFailures are those of a loop on several workers.
+type sharedFailures struct {
+	limit atomic.Int64 // what comes from here on does not matter
+	mu    sync.Mutex
+	failures
+}
+
+func (e *sharedFailures) add(i int, err error, all bool) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.failures.add(i, err, all) {
 		e.limit.Store(min(e.limit.Load(), int64(e.first)))
 	}
 	return all
 }
 
-func (e *failures) stop(ctx context.Context) {
+func (e *sharedFailures) stop(ctx context.Context) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.limit.Store(0)

@@ -14,18 +14,19 @@ import (
 // Which ranges share one is chance, so it must not matter.
 func partials[P any](s filch.Scope, n int, f any, k kind, begin func() P, add func(p P, lo, hi int)) []P {
 	first := begin()
-	from := runSerial(n, f, config{kind: k}, func(lo, hi int) { add(first, lo, hi) })
-	return morePartials(s, from, n, f, k, first, begin, add)
+	c := config{kind: k}
+	from := runSerial(s, n, f, &c, func(lo, hi int) { add(first, lo, hi) })
+	free := []P{first}
+	if from < n {
+		free = morePartials(s, from, n, f, c, free, begin, add)
+	}
+	return free
 }
 
-// morePartials is partials from from on: first has what was before.
-func morePartials[P any](s filch.Scope, from, n int, f any, k kind, first P, begin func() P, add func(p P, lo, hi int)) []P {
-	free := []P{first}
-	if from == n {
-		return free
-	}
+// morePartials goes on from an index, with the other workers.
+func morePartials[P any](s filch.Scope, from, n int, f any, c config, free []P, begin func() P, add func(p P, lo, hi int)) []P {
 	var mu sync.Mutex
-	runAdaptive(s, from, n, f, config{kind: k}, func(lo, hi int) {
+	runAdaptive(s, from, n, f, c, func(lo, hi int) {
 		mu.Lock()
 		last := len(free) - 1
 		var p P
@@ -56,9 +57,10 @@ func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int 
 	checkNumber("Histogram", "buckets", buckets)
 	checkFunc("Histogram", f == nil)
 	counts := make([]int, buckets)
-	from := runSerial(len(x), f, config{kind: toCount}, func(lo, hi int) { countBuckets(counts, counts, x[lo:hi], f) })
+	c := config{kind: toCount}
+	from := runSerial(s, len(x), f, &c, func(lo, hi int) { countBuckets(counts, counts, x[lo:hi], f) })
 	if from < len(x) {
-		moreBuckets(s, from, counts, x, f)
+		moreBuckets(s, from, counts, x, f, c)
 	}
 	return counts
 }
@@ -67,7 +69,7 @@ func Histogram[T any](s filch.Scope, x []T, buckets int, f func(v T) int) []int 
 const mostTwice = 1 << 11
 
 // moreBuckets counts from from on. It has closures, which Histogram itself would pay for.
-func moreBuckets[T any](s filch.Scope, from int, counts []int, x []T, f func(v T) int) {
+func moreBuckets[T any](s filch.Scope, from int, counts []int, x []T, f func(v T) int, c config) {
 	type both struct{ even, odd []int }
 	begin := func() both {
 		b := both{even: make([]int, len(counts))}
@@ -77,7 +79,7 @@ func moreBuckets[T any](s filch.Scope, from int, counts []int, x []T, f func(v T
 		return b
 	}
 	add := func(b both, lo, hi int) { countBuckets(b.even, b.odd, x[lo:hi], f) }
-	for _, b := range morePartials(s, from, len(x), f, toCount, begin(), begin, add) {
+	for _, b := range morePartials(s, from, len(x), f, c, []both{begin()}, begin, add) {
 		for i, n := range b.even {
 			counts[i] += n
 		}

@@ -37,6 +37,10 @@ const (
 	// tellTime is after how many nanoseconds a worker adds to the count of what is done, which others
 	// add to as well.
 	tellTime = 100_000
+	// few is how many elements go by Demand instead of the clock, where the caller is a worker: not
+	// more than run one after the other, when they have become dear, before the clock tells. Those
+	// that took longer than tellTime are for runAdaptive, which Dump sees.
+	few = 16
 )
 
 // loop is a range of indices to be gone through.
@@ -62,7 +66,7 @@ var spans = filch.NewFunc(func(f *filch.Frame[span, struct{}], s span) struct{} 
 // runLoop calls body for all of [0, n), in parts; f is the function of the caller's, whose
 // cost is known to be like that of the last time.
 func runLoop(s filch.Scope, n int, f any, c config, body func(lo, hi int)) {
-	if from := runSerial(n, f, c, body); from < n {
+	if from := runSerial(s, n, f, &c, body); from < n {
 		runAdaptive(s, from, n, f, c, body)
 	}
 }
@@ -82,11 +86,15 @@ func (l *loop) describe(f any, from, n int) {
 
 // runLoopIn is runLoop for a body that takes the scope it is called in.
 func runLoopIn(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
-	if from := runSerial(n, f, c, func(lo, hi int) { body(s, lo, hi) }); from < n {
-		l := &loop{config: c, with: body, of: costOf(f, c.kind)}
-		l.describe(f, from, n)
-		spans.Call(s, span{l, from, n})
+	if from := runSerial(s, n, f, &c, func(lo, hi int) { body(s, lo, hi) }); from < n {
+		runAdaptiveIn(s, from, n, f, c, body)
 	}
+}
+
+func runAdaptiveIn(s filch.Scope, from, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
+	l := &loop{config: c, with: body, of: costOf(f, c.kind)}
+	l.describe(f, from, n)
+	spans.Call(s, span{l, from, n})
 }
 
 // runBlocks calls body for each block of size elements. What an element costs is known of f.
@@ -215,6 +223,7 @@ const (
 	toRank
 	toCompare
 	inRanges
+	asParts // taken as they are: the function combines them later
 )
 
 // costs are found by the function's address and the kind. There are two places for each; those that share
@@ -243,8 +252,13 @@ func (c *cost) known() int64 { return c.each.Load() }
 
 // cheap reports whether n elements are known to take so little that no worker should be asked.
 func (c *cost) cheap(n int) bool {
-	each := c.known()
-	return each > 0 && int64(n) <= little/each
+	return isLittle(n, c.known())
+}
+
+// isLittle reports whether n elements that take so long each, which is 0 if it is not known, are
+// not worth asking a worker for.
+func isLittle(n int, each int64) bool {
+	return each > 0 && each <= little && n <= little && int64(n)*each <= little // in this order, for the product
 }
 
 // learn remembers what an element took, if it and others took so many nanoseconds. What
@@ -260,10 +274,10 @@ func (c *cost) learn(each, took int64) {
 	}
 }
 
-// runSerial goes through [0, n) as far as it takes no longer than what is not worth dividing,
-// and returns how far it got. body does not escape, so that small inputs cost no
+// runSerial goes through [0, n) as far as no worker is waiting for it, or it takes no longer than
+// what is not worth dividing, and returns how far it got. body does not escape, so that small inputs cost no
 // allocation where the caller has another one for runAdaptive.
-func runSerial(n int, f any, conf config, body func(lo, hi int)) (from int) {
+func runSerial(s filch.Scope, n int, f any, conf *config, body func(lo, hi int)) (from int) {
 	switch {
 	case n == 0:
 		return 0
@@ -275,12 +289,17 @@ func runSerial(n int, f any, conf config, body func(lo, hi int)) (from int) {
 	}
 	c := costOf(f, conf.kind)
 	each := c.known() * conf.elements()
-	if each == 0 || int64(n) > little/each {
-		return 0
+	if w, ok := s.(*filch.Worker); ok && n <= few && each > 0 && each <= tellTime*ns {
+		if boundary(func() { from = untilAsked(w, n, conf, body) }); from == n {
+			return n
+		}
+	}
+	if !isLittle(n-from, each) {
+		return from
 	}
 	boundary(func() {
 		size := 1 // the first tells whether what is known holds
-		begin := clock.Now()
+		first, begin := from, clock.Now()
 		for {
 			end := from + min(size, n-from)
 			body(from, end)
@@ -291,18 +310,39 @@ func runSerial(n int, f any, conf config, body func(lo, hi int)) (from int) {
 			if from == n {
 				break
 			}
-			if took := (clock.Now() - begin) * ns; took > little || from == 1 && took > watched {
+			if took := (clock.Now() - begin) * ns; took > little || from == first+1 && took > watched {
 				break
 			}
-			size = int(max(1, min(watched/each, 16*int64(size))))
+			if size *= 16; int64(size)*each > watched {
+				size = int(max(1, watched/each))
+			}
 		}
 		// What took less than a microsecond, as far as is known, is looked at now and then: by the
 		// lowest digits of the clock.
-		if int64(n) > watched/each || from < n || begin%16 == 0 {
+		if int64(n)*each > watched || from < n || begin%16 == 0 {
 			took := clock.Now() - begin - clockCost
-			c.learn(took*ns/int64(from)/conf.elements(), took)
+			c.learn(took*ns/int64(from-first)/conf.elements(), took)
 		}
 	})
+	return from
+}
+
+// untilAsked goes through [0, n) until another worker wants work. While all have some, it does not
+// matter whether an element has become dear, nor that the elements of a recursion differ by its levels
+// though they share a function. It looks after each element, or where that would be a range of its own,
+// after each range, which is as long as all before.
+func untilAsked(w *filch.Worker, n int, conf *config, body func(lo, hi int)) (from int) {
+	for from < n && !w.Demand() {
+		end := from + 1
+		if !conf.single {
+			end = min(max(1, 2*from), n)
+		}
+		body(from, end)
+		from = end
+		if conf.limit != nil && conf.limit.Load() <= int64(from) {
+			return n
+		}
+	}
 	return from
 }
 

@@ -71,6 +71,9 @@ func functions() map[string]function {
 		"PrefixSumExclusive": {func(s filch.Scope) { PrefixSumExclusive(s, one, one, 0) }, nil},
 		"FilterBetween":      {func(s filch.Scope) { FilterBetween(s, one, 0, 1) }, nil},
 		"CountBetween":       {func(s filch.Scope) { CountBetween(s, one, 0, 1) }, nil},
+		"CountRange":         {func(s filch.Scope) { CountRange(s, 1, func(_, _ int) int { return 0 }) }, list{func(s filch.Scope) { CountRange(s, 0, nil) }}},
+		"FindRange":          {func(s filch.Scope) { FindRange(s, 1, func(_, _ int) int { return -1 }) }, list{func(s filch.Scope) { FindRange(s, 0, nil) }}},
+		"AllRange":           {func(s filch.Scope) { AllRange(s, 1, func(_, _ int) bool { return true }) }, list{func(s filch.Scope) { AllRange(s, 0, nil) }}},
 		"ScanExclusive": {func(s filch.Scope) { ScanExclusive(s, one, one, 0, add) },
 			list{func(s filch.Scope) { ScanExclusive(s, nil, nil, 0, nil) }}},
 		"Find":      {func(s filch.Scope) { Find(s, one, yes) }, list{func(s filch.Scope) { Find[int](s, nil, nil) }}},
@@ -227,6 +230,15 @@ func TestNothingIsDone(t *testing.T) {
 	if _, _, ok := MinMaxFunc(p, nil, func(_, _ int) int { never(); return 0 }); ok {
 		t.Error("MinMaxFunc of nothing")
 	}
+	if n := CountRange(p, 0, func(_, _ int) int { never(); return 1 }); n != 0 {
+		t.Errorf("CountRange: %d", n)
+	}
+	if n := FindRange(p, 0, func(_, _ int) int { never(); return 0 }); n != -1 {
+		t.Errorf("FindRange: %d", n)
+	}
+	if !AllRange(p, 0, func(_, _ int) bool { never(); return false }) {
+		t.Error("AllRange of nothing")
+	}
 	if n := Find(p, nil, func(int) bool { never(); return true }); n != -1 {
 		t.Errorf("Find: %d", n)
 	}
@@ -256,6 +268,9 @@ func TestBadNumbers(t *testing.T) {
 		"par: For: n is -1, which is negative":           func() { For(p, -1, func(int) {}) },
 		"par: ForScope: n is -1, which is negative":      func() { ForScope(p, -1, func(filch.Scope, int) {}) },
 		"par: ForRange: n is -1, which is negative":      func() { ForRange(p, -1, func(_, _ int) {}) },
+		"par: CountRange: n is -1, which is negative":    func() { CountRange(p, -1, func(_, _ int) int { return 0 }) },
+		"par: FindRange: n is -1, which is negative":     func() { FindRange(p, -1, func(_, _ int) int { return -1 }) },
+		"par: AllRange: n is -1, which is negative":      func() { AllRange(p, -1, func(_, _ int) bool { return true }) },
 		"par: ForErr: n is -1, which is negative":        func() { ForErr(p, -1, func(int) error { return nil }) },
 		"par: ForTiles: width is -1, which is negative":  func() { ForTiles(p, -1, 1, func(_, _, _, _ int) {}) },
 		"par: ForTiles: height is -2, which is negative": func() { ForTiles(p, 1, -2, func(_, _, _, _ int) {}) },
@@ -291,6 +306,14 @@ func TestBadNumbers(t *testing.T) {
 	}
 	for _, n := range []int{1, 1_000_000} {
 		InFlight(n)
+	}
+	for _, at := range []int{-2, 3, math.MaxInt, math.MinInt} {
+		for _, n := range []int{1, 3} {
+			v := panics(func() { FindRange(p, n, func(_, _ int) int { return at }) })
+			if err, ok := v.(*filch.PanicError); !ok || !strings.HasPrefix(fmt.Sprint(err.Value), fmt.Sprintf("par: FindRange: f returned %d for the indices from 0 to", at)) {
+				t.Errorf("FindRange, %d: %v", at, v)
+			}
+		}
 	}
 	for _, bucket := range []int{-1, 3, math.MaxInt, math.MinInt} {
 		var err *filch.PanicError

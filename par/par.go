@@ -16,6 +16,24 @@
 // loop sixteen times as many as fitted into that time before. In functions that get ranges, or
 // keep something between elements, as many run as took ten microseconds before.
 //
+// Nothing to do returns at once, and one element is a call. Loops, maps, reductions, counts and searches
+// of little allocate nothing but their result. On a [filch.Worker], up to 16 elements run without a look
+// at the clock until another worker asks, and one more if they seemed to take little. So loops in loops
+// cost little.
+//
+// # Tiny bodies
+//
+// A function value is called for each element, and the compiler inlines nothing there. If an element
+// takes next to nothing, the call is most of it: on one worker of an Intel Xeon, 10^6 elements ran at
+// 0.26 to 0.45 of the speed of a plain loop. Each function says its figure. What gets ranges of indices
+// has a plain loop inside, and ran at 0.92 to 1.0. There is such a form of each:
+//
+//   - [ForRange] for [For], [Each], [Map] and [MapInto]; in [ForRange], set dst[i].
+//   - [ReduceRange] for [Reduce] and [MapReduce]; to add numbers, [Sum].
+//   - [CountRange] for [Count]; to compare numbers, [CountBetween].
+//   - [FindRange] for [Find]; [AllRange] for [All] and [Any].
+//   - [FilterBetween] for [Filter], [PrefixSum] for [Scan], [MinMax] for [MinMaxFunc]: these take numbers.
+//
 // # Contract
 //
 //   - A function returns when all its work is done.
@@ -119,11 +137,15 @@ const (
 
 var optionNames = map[which]string{grain: "WithGrain", inFlight: "InFlight", errorsToo: "AllErrors", untilDone: "WithContext"}
 
-// configOf returns what the options say. op takes those that are known.
-func configOf(op string, opts []Option, known which) config {
-	if len(opts) == 0 {
-		return config{}
+// configOf returns what the options say. op takes those that are known. Without options it is inlined.
+func configOf(op string, opts []Option, known which) (c config) {
+	if len(opts) > 0 {
+		c = configured(op, opts, known)
 	}
+	return c
+}
+
+func configured(op string, opts []Option, known which) config {
 	c := &config{}
 	for i, opt := range opts {
 		if opt == nil {

@@ -299,6 +299,17 @@ func TestReductions(t *testing.T) {
 		if got := Count(s, x, func(v int) bool { return v%3 == 0 }); got != count {
 			t.Errorf("Count %d, want %d", got, count)
 		}
+		if got := CountRange(s, n, func(lo, hi int) (odd int) {
+			if lo >= hi {
+				t.Errorf("CountRange: the range [%d, %d)", lo, hi)
+			}
+			for _, v := range x[lo:hi] {
+				odd += v & 1
+			}
+			return odd
+		}); got != odds(x) {
+			t.Errorf("CountRange %d, want %d", got, odds(x))
+		}
 		// not commutative
 		if got := MapReduce(s, x, "", func(v int) string { return string(rune('a' + v%26)) }, func(a, b string) string { return a + b }); got != text {
 			t.Error("MapReduce is out of order")
@@ -336,6 +347,17 @@ func TestReductions(t *testing.T) {
 			is := func(v bool) bool { return v }
 			if got := Find(s, y, is); got != want {
 				t.Errorf("Find %d, want %d", got, want)
+			}
+			if got := FindRange(s, n, func(lo, hi int) int {
+				if i := slices.Index(y[lo:hi], true); i >= 0 {
+					return lo + i
+				}
+				return -1
+			}); got != want {
+				t.Errorf("FindRange %d, want %d", got, want)
+			}
+			if got := AllRange(s, n, func(lo, hi int) bool { return !slices.Contains(y[lo:hi], true) }); got != (want < 0) {
+				t.Errorf("AllRange %v", got)
 			}
 			if got := FindAny(s, y, is); got != want && (got < 0 || !y[got]) {
 				t.Errorf("FindAny %d", got)
@@ -686,6 +708,9 @@ func TestPanics(t *testing.T) {
 			"Map":         func() { Map(s, x, func(int) int { panic("bad") }) },
 			"Count":       func() { Count(s, x, func(int) bool { panic("bad") }) },
 			"GroupBy":     func() { GroupBy(s, x, func(int) int { panic("bad") }) },
+			"CountRange":  func() { CountRange(s, n, func(lo, hi int) int { panic("bad") }) },
+			"FindRange":   func() { FindRange(s, n, func(lo, hi int) int { panic("bad") }) },
+			"AllRange":    func() { AllRange(s, n, func(lo, hi int) bool { panic("bad") }) },
 			"Partition":   func() { Partition(s, x, func(int) bool { panic("bad") }) },
 			"Histogram":   func() { Histogram(s, x, 3, func(int) int { panic("bad") }) },
 			"MapReduce":   func() { MapReduce(s, x, 0, func(int) int { panic("bad") }, add) },
@@ -1015,4 +1040,11 @@ func TestABodyOfForScopeMayBlock(t *testing.T) {
 			})
 		}, WithGrain(1))
 	}
+}
+
+func odds(x []int) (n int) {
+	for _, v := range x {
+		n += v & 1
+	}
+	return n
 }

@@ -126,7 +126,7 @@ type line struct {
 	pool   *filch.Pool
 	pull   func(slot int) bool
 	stop   func()
-	failed failures // limit: the number of the first value that need not go on
+	failed sharedFailures // limit: the number of the first value that need not go on
 
 	mu       sync.Mutex
 	stages   []stage   // and all in them

@@ -26,7 +26,8 @@ func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 	check("Scan", s)
 	checkFunc("Scan", op == nil)
 	checkLengths("Scan", len(dst), len(x))
-	if len(x) == 0 {
+	if len(x) <= 1 {
+		copy(dst, x)
 		return
 	}
 	var none T
@@ -50,6 +51,12 @@ func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) 
 	checkFunc("ScanExclusive", op == nil)
 	checkLengths("ScanExclusive", len(dst), len(x))
 	if len(x) == 0 {
+		return zero
+	}
+	if len(x) == 1 {
+		v := x[0]
+		dst[0] = zero
+		boundary(func() { zero = op(zero, v) })
 		return zero
 	}
 	last := x[len(x)-1]
@@ -82,7 +89,7 @@ func scan[T any](s filch.Scope, x []T, zero T, any bool, op func(a, b T) T, writ
 	p := plan[T]{n: len(x), size: size, zero: any, exact: isExact[T](), op: op, write: write}
 	c := config{unit: int64(size)}
 	before := zero
-	done := runSerial(p.blocks(), op, c, func(first, last int) {
+	done := runSerial(s, p.blocks(), op, &c, func(first, last int) {
 		for i := first; i < last; i++ {
 			lo, hi := p.bounds(i)
 			if p.exact {

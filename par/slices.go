@@ -9,7 +9,8 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Map returns f of each element of x, in their order.
+// Map returns f of each element of x, in their order. If f does next to nothing, the loop runs at about 0.44 of
+// the speed of a plain one on each worker, not to count the memory, and [ForRange] that sets dst[lo:hi] at 1.0.
 func Map[T, R any](s filch.Scope, x []T, f func(v T) R, opts ...Option) []R {
 	check("Map", s)
 	checkFunc("Map", f == nil)
@@ -19,7 +20,7 @@ func Map[T, R any](s filch.Scope, x []T, f func(v T) R, opts ...Option) []R {
 }
 
 // MapInto sets dst[i] to f of x[i]. dst must be as long as x, and may be x, but not overlap it
-// otherwise.
+// otherwise. A tiny f costs as much as in [Map].
 func MapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, opts ...Option) {
 	check("MapInto", s)
 	checkFunc("MapInto", f == nil)
@@ -28,9 +29,15 @@ func MapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, opts ...Opt
 }
 
 func mapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, c config) {
+	if len(x) <= 1 {
+		if len(x) == 1 {
+			boundary(func() { dst[0] = f(x[0]) })
+		}
+		return
+	}
 	b := mapBody[T, R]{dst, x, f}
 	c.single = true
-	if from := runSerial(len(x), f, c, b.run); from < len(x) { // as in For
+	if from := runSerial(s, len(x), f, &c, b.run); from < len(x) { // as in For
 		runAdaptive(s, from, len(x), f, c, b.run)
 	}
 }
@@ -55,14 +62,23 @@ func MapErr[T, R any](s filch.Scope, x []T, f func(v T) (R, error), opts ...Opti
 	check("MapErr", s)
 	checkFunc("MapErr", f == nil)
 	dst := make([]R, len(x))
-	err := eachErr(s, len(x), f, configOf("MapErr", opts, grain|errorsToo|untilDone), func(i int) error {
-		v, err := f(x[i])
-		if err == nil {
-			dst[i] = v
-		}
-		return err
-	})
-	return dst, err
+	c := configOf("MapErr", opts, grain|errorsToo|untilDone)
+	if len(x) == 0 {
+		return dst, nil
+	}
+	from, first := someErr(s, len(x), f, c, func(i int) error { return mapOne(dst, x, f, i) })
+	if from == len(x) {
+		return dst, first.err(c.all)
+	}
+	return dst, restErr(s, from, len(x), f, c, func(i int) error { return mapOne(dst, x, f, i) }, first)
+}
+
+func mapOne[T, R any](dst []R, x []T, f func(v T) (R, error), i int) error {
+	v, err := f(x[i])
+	if err == nil {
+		dst[i] = v
+	}
+	return err
 }
 
 // Fill sets all elements of x to v. One goroutine fills up to 64 KiB. From 64 MiB on, numbers are
@@ -116,12 +132,12 @@ const fewCopied = 256 << 10
 
 // Filter returns the elements of x for which f holds, in their order. f is called once for
 // each. While it runs, Filter takes two bits for each element, and below 4,096 elements a byte
-// more.
+// more. To choose numbers between two others, [FilterBetween] calls nothing.
 func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 	check("Filter", s)
 	checkFunc("Filter", f == nil)
 	var kept []T
-	from := runSerial(len(x), f, config{}, func(lo, hi int) {
+	from := runSerial(s, len(x), f, &config{}, func(lo, hi int) {
 		for _, v := range x[lo:hi] {
 			if f(v) {
 				kept = append(kept, v)
@@ -143,7 +159,7 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 func Partition[T any](s filch.Scope, x []T, f func(v T) bool) (yes, no []T) {
 	check("Partition", s)
 	checkFunc("Partition", f == nil)
-	from := runSerial(len(x), f, config{}, func(lo, hi int) {
+	from := runSerial(s, len(x), f, &config{}, func(lo, hi int) {
 		for _, v := range x[lo:hi] {
 			if f(v) {
 				yes = append(yes, v)

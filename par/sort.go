@@ -312,12 +312,35 @@ func mergeOrdered[T cmp.Ordered](dst, a, b []T, _ func(a, b T) int) {
 // IsSorted reports whether x is in order, NaN first.
 func IsSorted[T cmp.Ordered](s filch.Scope, x []T) bool {
 	check("IsSorted", s)
-	return holds(s, len(x)-1, IsSorted[T], config{}, func(lo, hi int) bool { return slices.IsSorted(x[lo : hi+1]) })
+	return find(s, len(x)-1, IsSorted[T], config{}, fallBody[T](x), false) < 0
+}
+
+// fallBody finds a pair of elements that is not in order: some pair of the range, for whose first
+// element it names the range's.
+type fallBody[T cmp.Ordered] []T
+
+func (x fallBody[T]) find(lo, hi int) int {
+	if slices.IsSorted(x[lo : hi+1]) {
+		return -1
+	}
+	return lo
 }
 
 // IsSortedFunc is [IsSorted] by compare.
 func IsSortedFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
 	check("IsSortedFunc", s)
 	checkFunc("IsSortedFunc", compare == nil)
-	return holds(s, len(x)-1, compare, config{kind: inRanges}, func(lo, hi int) bool { return slices.IsSortedFunc(x[lo:hi+1], compare) })
+	return find(s, len(x)-1, compare, config{kind: inRanges}, fallBodyFunc[T]{x, compare}, false) < 0
+}
+
+type fallBodyFunc[T any] struct {
+	x       []T
+	compare func(a, b T) int
+}
+
+func (b fallBodyFunc[T]) find(lo, hi int) int {
+	if slices.IsSortedFunc(b.x[lo:hi+1], b.compare) {
+		return -1
+	}
+	return lo
 }

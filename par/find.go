@@ -1,0 +1,227 @@
+package par
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/filch-go/filch"
+)
+
+// Count returns the number of elements of x for which f holds. If f does next to nothing, the loop runs at about
+// 0.29 of the speed of a plain one on each worker, and [CountRange] at 1.0. To count numbers between two
+// others, [CountBetween] calls nothing.
+func Count[T any](s filch.Scope, x []T, f func(v T) bool) int {
+	check("Count", s)
+	checkFunc("Count", f == nil)
+	return countAll(s, len(x), f, config{}, countBody[T]{x, f})
+}
+
+// CountRange calls f for ranges of indices that together make up 0 to n-1, as [ForRange] does, and returns
+// the sum of what it returns. It is [Count] without the call for each element: f counts in a loop of its
+// own. The ranges depend on time and chance.
+func CountRange(s filch.Scope, n int, f func(lo, hi int) int) int {
+	check("CountRange", s)
+	checkNumber("CountRange", "n", n)
+	checkFunc("CountRange", f == nil)
+	return countAll(s, n, f, config{kind: inRanges}, countRange(f))
+}
+
+type countRange func(lo, hi int) int
+
+func (f countRange) count(lo, hi int) int { return f(lo, hi) }
+
+// counter returns how many of [lo, hi) there are.
+type counter interface{ count(lo, hi int) int }
+
+type countBody[T any] struct {
+	x []T
+	f func(v T) bool
+}
+
+func (b countBody[T]) count(lo, hi int) (n int) {
+	for _, v := range b.x[lo:hi] {
+		if b.f(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// countAll returns how many of [0, n) b counts: as far as that is known to take little, without an
+// allocation.
+func countAll[B counter](s filch.Scope, n int, f any, c config, b B) (sum int) {
+	if n == 0 {
+		return 0
+	}
+	from := runSerial(s, n, f, &c, func(lo, hi int) { sum += b.count(lo, hi) })
+	if from == n {
+		return sum
+	}
+	return sum + countFrom(s, from, n, f, c, b)
+}
+
+// countFrom is countAll from an index on, with the other workers.
+func countFrom[B counter](s filch.Scope, from, n int, f any, c config, b B) int {
+	var sum atomic.Int64
+	runAdaptive(s, from, n, f, c, func(lo, hi int) { sum.Add(int64(b.count(lo, hi))) })
+	return int(sum.Load())
+}
+
+// Find returns the index of the first element for which f holds, or -1. Other workers may call f
+// for elements after it, and stop soon after it is found. If f does next to nothing, the loop runs at about 0.27
+// of the speed of a plain one on each worker, and [FindRange] at 0.96.
+func Find[T any](s filch.Scope, x []T, f func(v T) bool) int {
+	check("Find", s)
+	checkFunc("Find", f == nil)
+	return find(s, len(x), f, config{single: true}, findBody[T]{x, f}, true)
+}
+
+// FindAny returns the index of some element for which f holds, or -1. It is faster than [Find],
+// which has to look at all elements before the one it returns.
+func FindAny[T any](s filch.Scope, x []T, f func(v T) bool) int {
+	check("FindAny", s)
+	checkFunc("FindAny", f == nil)
+	return find(s, len(x), f, config{single: true}, findBody[T]{x, f}, false)
+}
+
+// Any reports whether f holds for some element. It stops when one is found. A tiny f costs as much as in [All].
+func Any[T any](s filch.Scope, x []T, f func(v T) bool) bool {
+	check("Any", s)
+	checkFunc("Any", f == nil)
+	return find(s, len(x), f, config{single: true}, findBody[T]{x, f}, false) >= 0
+}
+
+// All reports whether f holds for all elements. It stops when it finds one for which f does not
+// hold. If f does next to nothing, the loop runs at about 0.26 of the speed of a plain one on each worker, and
+// [AllRange] at 0.97.
+func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
+	check("All", s)
+	checkFunc("All", f == nil)
+	return find(s, len(x), f, config{single: true}, failBody[T]{x, f}, false) < 0
+}
+
+// FindRange calls f for ranges of indices of 0 to n-1, as [ForRange] does, until one returns an index, and
+// returns the first of all that do, or -1. f returns the first index in its range of what it looks for, or
+// -1; it panics if f returns another number. FindRange is [Find] without the call for each element: f looks
+// in a loop of its own. All ranges before the index have been looked at then. Other workers may look at
+// ranges after it, and stop soon after it is found.
+func FindRange(s filch.Scope, n int, f func(lo, hi int) int) int {
+	check("FindRange", s)
+	checkNumber("FindRange", "n", n)
+	checkFunc("FindRange", f == nil)
+	return find(s, n, f, config{kind: inRanges}, findRange(f), true)
+}
+
+type findRange func(lo, hi int) int
+
+func (f findRange) find(lo, hi int) int {
+	at := f(lo, hi)
+	if at != -1 && (at < lo || at >= hi) {
+		panic(fmt.Sprintf("par: FindRange: f returned %d for the indices from %d to %d", at, lo, hi-1))
+	}
+	return at
+}
+
+// AllRange reports whether f returns true for all of the ranges of indices, which together make up 0 to n-1,
+// as those of [ForRange]. It stops soon after f returns false for one. It is [All] without the call for each
+// element, and [Any] as well: something holds for one element if it is not so that its contrary holds for all.
+func AllRange(s filch.Scope, n int, f func(lo, hi int) bool) bool {
+	check("AllRange", s)
+	checkNumber("AllRange", "n", n)
+	checkFunc("AllRange", f == nil)
+	return find(s, n, f, config{kind: inRanges}, failRange(f), false) < 0
+}
+
+type failRange func(lo, hi int) bool
+
+func (f failRange) find(lo, hi int) int {
+	if f(lo, hi) {
+		return -1
+	}
+	return lo
+}
+
+// finder returns an index of [lo, hi), which is not empty, or -1.
+type finder interface{ find(lo, hi int) int }
+
+type findBody[T any] struct {
+	x []T
+	f func(v T) bool
+}
+
+func (b findBody[T]) find(lo, hi int) int {
+	for i, v := range b.x[lo:hi] {
+		if b.f(v) {
+			return lo + i
+		}
+	}
+	return -1
+}
+
+type failBody[T any] findBody[T]
+
+func (b failBody[T]) find(lo, hi int) int {
+	for i, v := range b.x[lo:hi] {
+		if !b.f(v) {
+			return lo + i
+		}
+	}
+	return -1
+}
+
+// find returns an index of [0, n) that b finds, or -1: the first, or any.
+func find[B finder](s filch.Scope, n int, f any, c config, b B, first bool) int {
+	if n <= 0 {
+		return -1
+	}
+	at := -1
+	if n == 1 {
+		boundary(func() { at = b.find(0, 1) })
+		return at
+	}
+	var limit atomic.Int64
+	limit.Store(int64(n))
+	alone := c
+	alone.limit = &limit
+	from := runSerial(s, n, f, &alone, func(lo, hi int) {
+		if i := b.find(lo, hi); i >= 0 {
+			at = i
+			limit.Store(0)
+		}
+	})
+	if from == n {
+		return at
+	}
+	return findFrom(s, from, n, f, c, b, first)
+}
+
+// findFrom is find from an index on, with the other workers.
+func findFrom[B finder](s filch.Scope, from, n int, f any, c config, b B, first bool) int {
+	var limit, found atomic.Int64
+	limit.Store(int64(n))
+	found.Store(-1)
+	c.limit = &limit
+	runAdaptive(s, from, n, f, c, func(lo, hi int) {
+		at := int64(b.find(lo, hi))
+		if at < 0 {
+			return
+		}
+		if !first {
+			found.CompareAndSwap(-1, at)
+			limit.Store(0)
+			return
+		}
+		for old := limit.Load(); at < old; old = limit.Load() {
+			if limit.CompareAndSwap(old, at) {
+				break
+			}
+		}
+	})
+	if !first {
+		return int(found.Load())
+	}
+	if at := limit.Load(); at < int64(n) {
+		return int(at)
+	}
+	return -1
+}
