@@ -82,23 +82,152 @@ func benchmarkSort[T any](b *testing.B, name string, x []T, serial, parallel fun
 	})
 }
 
-// What a loop costs that has next to nothing to do, with a body that was made beforehand.
+// What a loop costs that has next to nothing to do, with a body that was made beforehand: on a Pool, and
+// on a Worker of it.
 func BenchmarkTiny(b *testing.B) {
-	p := filch.New(filch.WithWorkers(2))
-	defer p.Close()
 	sum := 0
-	body, each := func(i int) { sum += i }, func(_, v int) { sum += v }
-	for _, n := range []int{0, 1, 2, 16} {
-		x := make([]int, n)
-		b.Run(fmt.Sprint("For/", n), func(b *testing.B) {
-			for b.Loop() {
-				For(p, n, body)
+	index, element := func(i int) { sum += i }, func(_, v int) { sum += v }
+	inScope, inRange := func(_ filch.Scope, i int) { sum += i }, func(lo, hi int) { sum += hi - lo }
+	same, odd := func(v int) int { return v }, func(v int) bool { return v&1 != 0 }
+	failing := func(int) error { return nil }
+	for _, c := range []struct {
+		name string
+		run  func(s filch.Scope, x []int)
+	}{
+		{"For", func(s filch.Scope, x []int) { For(s, len(x), index) }},
+		{"ForScope", func(s filch.Scope, x []int) { ForScope(s, len(x), inScope) }},
+		{"ForRange", func(s filch.Scope, x []int) { ForRange(s, len(x), inRange) }},
+		{"ForErr", func(s filch.Scope, x []int) { ForErr(s, len(x), failing) }},
+		{"Each", func(s filch.Scope, x []int) { Each(s, x, element) }},
+		{"MapInto", func(s filch.Scope, x []int) { MapInto(s, x, x, same) }},
+		{"Reduce", func(s filch.Scope, x []int) { sum += Reduce(s, x, 0, add) }},
+		{"MapReduce", func(s filch.Scope, x []int) { sum += MapReduce(s, x, 0, same, add) }},
+		{"Count", func(s filch.Scope, x []int) { sum += Count(s, x, odd) }},
+		{"Find", func(s filch.Scope, x []int) { sum += Find(s, x, odd) }},
+	} {
+		for _, n := range []int{0, 1, 4, 64} {
+			for _, workers := range []int{1, 2} {
+				p := filch.New(filch.WithWorkers(workers))
+				x := make([]int, n)
+				b.Run(fmt.Sprintf("%s/%d/a Pool of %d", c.name, n, workers), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						c.run(p, x)
+					}
+				})
+				b.Run(fmt.Sprintf("%s/%d/a Worker of %d", c.name, n, workers), func(b *testing.B) {
+					b.ReportAllocs()
+					p.Do(func(w *filch.Worker) {
+						for b.Loop() {
+							c.run(w, x)
+						}
+					})
+				})
+				p.Close()
 			}
-		})
-		b.Run(fmt.Sprint("Each/", n), func(b *testing.B) {
+		}
+	}
+}
+
+// A recursion in which each call is a loop of four, with bodies that were made beforehand.
+func BenchmarkNestedLoops(b *testing.B) {
+	const depth = 7
+	leaf := 0
+	tree := newBush(depth, func() { leaf++ })
+	loops := float64(int(1)<<(2*depth)-1) / 3
+	for _, workers := range []int{1, 2} {
+		p := filch.New(filch.WithWorkers(workers))
+		b.Run(fmt.Sprintf("%d workers", workers), func(b *testing.B) {
+			b.ReportAllocs()
 			for b.Loop() {
-				Each(p, x, each)
+				tree.walk(p)
 			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/loops, "ns/loop")
+			b.ReportMetric(0, "ns/op")
 		})
+		p.Close()
+	}
+}
+
+// What a function value costs for each element of many that take next to nothing, and its Range form:
+// parts of the speed of a plain loop.
+func BenchmarkTinyBodies(b *testing.B) {
+	const n = 1_000_000
+	x, dst := make([]int, n), make([]int, n)
+	for i := range x {
+		x[i] = i
+	}
+	sink := 0
+	odd, never := func(v int) bool { return v&1 != 0 }, func(v int) bool { return v < 0 }
+	sum := func(x []int) (sum int) {
+		for _, v := range x {
+			sum += v
+		}
+		return sum
+	}
+	odds := func(x []int) (n int) {
+		for _, v := range x {
+			n += v & 1
+		}
+		return n
+	}
+	negative := func(x []int) int {
+		for i, v := range x {
+			if v < 0 {
+				return i
+			}
+		}
+		return -1
+	}
+	double := func(dst, x []int) {
+		for i, v := range x {
+			dst[i] = 2 * v
+		}
+	}
+	for _, workers := range []int{1, 2} {
+		p := filch.New(filch.WithWorkers(workers))
+		for _, c := range []struct {
+			name                 string
+			serial, call, ranges func()
+		}{
+			{"For", func() { double(dst, x) }, func() { For(p, n, func(i int) { dst[i] = 2 * x[i] }) },
+				func() { ForRange(p, n, func(lo, hi int) { double(dst[lo:hi], x[lo:hi]) }) }},
+			{"Each", func() { double(dst, x) }, func() { Each(p, x, func(i, v int) { dst[i] = 2 * v }) },
+				func() { ForRange(p, n, func(lo, hi int) { double(dst[lo:hi], x[lo:hi]) }) }},
+			{"MapInto", func() { double(dst, x) }, func() { MapInto(p, dst, x, func(v int) int { return 2 * v }) },
+				func() { ForRange(p, n, func(lo, hi int) { double(dst[lo:hi], x[lo:hi]) }) }},
+			{"Reduce", func() { sink += sum(x) }, func() { sink += Reduce(p, x, 0, func(a, b int) int { return a + b }) },
+				func() { sink += ReduceRange(p, n, 0, func(lo, hi int) int { return sum(x[lo:hi]) }, add) }},
+			{"Count", func() { sink += odds(x) }, func() { sink += Count(p, x, odd) },
+				func() { sink += CountRange(p, n, func(lo, hi int) int { return odds(x[lo:hi]) }) }},
+			{"Find", func() { sink += negative(x) }, func() { sink += Find(p, x, never) },
+				func() {
+					sink += FindRange(p, n, func(lo, hi int) int {
+						if i := negative(x[lo:hi]); i >= 0 {
+							return lo + i
+						}
+						return -1
+					})
+				}},
+			{"All", func() { sink += negative(x) }, func() { All(p, x, func(v int) bool { return v >= 0 }) },
+				func() { AllRange(p, n, func(lo, hi int) bool { return negative(x[lo:hi]) < 0 }) }},
+		} {
+			b.Run(fmt.Sprintf("%s/%d workers", c.name, workers), func(b *testing.B) {
+				took := [3]float64{math.Inf(1), math.Inf(1), math.Inf(1)} // the least of each
+				for b.Loop() {
+					for i, f := range []func(){c.serial, c.call, c.ranges} { // in turn
+						begin := clock.Now()
+						f()
+						took[i] = min(took[i], float64(clock.Now()-begin))
+					}
+				}
+				b.ReportMetric(took[0]/n, "serial-ns/element")
+				b.ReportMetric(took[1]/n, "ns/element")
+				b.ReportMetric(took[0]/took[1], "of-loop")
+				b.ReportMetric(took[0]/took[2], "Range-of-loop")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+		p.Close()
 	}
 }
