@@ -75,7 +75,7 @@ func TestJoinsGoOnAfterACall(t *testing.T) {
 	p.Do(func(w *Worker) {
 		w.Join(func(w *Worker) {
 			before := joinsOf(w)
-			if before == nil || len(before.args) != 1 {
+			if before == nil || before.n != bottom+1 {
 				t.Error("a Join has no fork open")
 			}
 			for _, f := range []func(){
@@ -83,7 +83,7 @@ func TestJoinsGoOnAfterACall(t *testing.T) {
 				func() { defer func() { recover() }(); bad.Call(w, 1) },
 				func() { w.Join(func(*Worker) {}, func(*Worker) {}) },
 			} {
-				if f(); joinsOf(w) != before || len(before.args) != 1 || w.tasks.Engine.Checkpoint() != w.tasks.Engine.CheckpointAt(1) {
+				if f(); joinsOf(w) != before || before.n != bottom+1 || w.tasks.Engine.Checkpoint() != w.tasks.Engine.CheckpointAt(bottom+1) {
 					t.Errorf("after a call: %v, not %v", joinsOf(w), before)
 				}
 			}
@@ -97,11 +97,10 @@ func TestAPanicLeavesNoArguments(t *testing.T) {
 	for forks := range 5 {
 		var args []*int
 		f := NewFunc(func(f *Frame[*int, int], _ *int) int {
-			args = f.args
 			for range forks {
 				f.Fork(new(int))
 			}
-			args = f.args
+			args = f.args[bottom+1 : f.n+1]
 			panic("over")
 		})
 		func() {

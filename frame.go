@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
@@ -17,9 +18,11 @@ import (
 // what a fork costs.
 type Func[A, R any] struct {
 	body   func(f *Frame[A, R], arg A) R
-	entry  uintptr   // of body
-	size   int       // of A, in bytes
-	frames sync.Pool // of *Frame[A, R], so that memory is given back in time
+	other  func(f *Frame[A, R], arg A) R // (*Frame).joinOther
+	more   func(f *Frame[A, R])          // (*Frame).forkMore
+	entry  uintptr                       // of body
+	size   int                           // of A, in bytes
+	frames sync.Pool                     // of *Frame[A, R], so that memory is given back in time
 }
 
 // NewFunc returns a Func with the given body, which must join every fork that
@@ -42,7 +45,10 @@ type Func[A, R any] struct {
 //figure:wide 8.0 times, wide 5 filch 1 overhead
 func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 	needs(body != nil, "NewFunc", "body")
-	return &Func[A, R]{body: body, entry: engine.EntryOf(body), size: sizeOf[A]()}
+	return &Func[A, R]{
+		body: body, other: (*Frame[A, R]).joinOther, more: (*Frame[A, R]).forkMore,
+		entry: engine.EntryOf(body), size: sizeOf[A](),
+	}
 }
 
 // Call runs the function with arg in the scope s, a *Pool or a *Worker, and
@@ -70,20 +76,19 @@ func (c *funcCallee[A, R]) Run(w *engine.Worker, arg A) R {
 func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
 	f, _ := fn.frames.Get().(*Frame[A, R])
 	if f == nil {
-		f = &Frame[A, R]{fn: fn, body: fn.body}
+		f = &Frame[A, R]{fn: fn, body: fn.body, more: fn.more, public: bottom}
+		f.run = [4]func(*Frame[A, R], A) R{fn.body, fn.other, fn.other, fn.other}
+		f.grow(atFirst(fn.size))
 	}
-	if f.args == nil {
-		f.args = make([]A, 0, atFirst(fn.size))
-	}
-	f.args = f.args[:0] // whatever was forked on it after its function returned
-	f.w = w
+	f.n = bottom // drops what was forked on it after its function returned
+	f.w, f.demand = w, &w.Demand
 	w.Push((*frameForks[A, R])(f))
 	return f
 }
 
 // leave ends the activation, which is w's newest.
 func (f *Frame[A, R]) leave() {
-	if n := len(f.args); n > 0 {
+	if n := f.n - bottom; n > 0 {
 		panic(fmt.Sprintf("filch: a function returned with %d of its forks not joined", n))
 	}
 	f.w.Pop()
@@ -94,12 +99,20 @@ func (f *Frame[A, R]) leave() {
 // a [Func] on one worker. It must be used only by the call it was passed to,
 // and by the calls that it is passed on to, and not after they return.
 type Frame[A, R any] struct {
-	// args holds the arguments of the open forks, oldest first. A fork is a
-	// plain store here: only the owner looks. The first public of them
-	// have been published as well.
+	// A fork is a plain store of its argument: only the owner looks. These fields are what
+	// Fork and Join need.
+	slots  unsafe.Pointer                   // &args[0]
+	n      int                              // position of the newest open fork; bottom if there is none
+	limit  int                              // the last position of args, which is free
+	demand *uint32                          // of w
+	run    [4]func(f *Frame[A, R], arg A) R // what Join calls, by demand: body or joinOther
+	more   func(f *Frame[A, R])             // forkMore
+
+	// args holds the arguments of the open forks at their positions, the oldest at
+	// bottom+1. Those up to public have been published as well.
 	args   []A
-	w      *engine.Worker
 	public int
+	w      *engine.Worker
 	body   func(f *Frame[A, R], arg A) R // as fn.body
 	fn     *Func[A, R]
 	jobs   engine.Published[A, R]
@@ -113,16 +126,19 @@ type Frame[A, R any] struct {
 // detector. Otherwise it may return the result of the other fork.
 type Fork int
 
+// bottom is the position below the first. It is not 0, so that the zero Fork is none.
+const bottom = 1
+
 // A handle is the position of a fork, as it is if nothing is checked, and above that
 // the number of the handle.
 const handleBits = strconv.IntSize / 2
 
 // handle returns the handle of the newest fork.
 func (f *Frame[A, R]) handle() Fork {
-	n := len(f.args)
+	n := f.n
 	f.made++
 	h := Fork(f.made<<handleBits | n)
-	f.handles = append(f.handles[:n-1], h)
+	f.handles = append(f.handles[:n-bottom-1], h)
 	return h
 }
 
@@ -133,8 +149,8 @@ func (f *Frame[A, R]) position(h Fork) Fork {
 		return h
 	}
 	n := h & (1<<handleBits - 1)
-	if n > 0 && int(n) == len(f.args) && f.handles[n-1] != h {
-		panic(fmt.Sprintf("filch: Join of fork %d, which was joined: the newest open fork has its place", n))
+	if n > bottom && int(n) == f.n && f.handles[n-bottom-1] != h {
+		panic(fmt.Sprintf("filch: Join of fork %d, which was joined: the newest open fork has its place", n-bottom))
 	}
 	return n
 }
@@ -148,15 +164,18 @@ func (f *Frame[A, R]) position(h Fork) Fork {
 //
 // The fork synchronizes before the start of the call.
 func (f *Frame[A, R]) Fork(arg A) Fork {
-	// This is inlined only as long as it stays exactly as cheap as it is.
-	f.args = append(f.args, arg)
-	if atomic.LoadUint32(&f.w.Demand) != engine.None { // (R12)
-		f.w.Answer()
+	// This is inlined only as long as it stays about as cheap as it is.
+	n := f.n + 1
+	f.n = n
+	// Without the check of bounds, which limit makes needless: it is always free.
+	*(*A)(unsafe.Add(f.slots, n*int(unsafe.Sizeof(arg)))) = arg
+	if n >= f.limit || atomic.LoadUint32(f.demand) != engine.None { // (R12)
+		callMore(f.more, f)
 	}
 	if race.Enabled {
 		return f.handle()
 	}
-	return Fork(len(f.args))
+	return Fork(n)
 }
 
 // Join returns the result of fork h, which must be the newest that is open. It
@@ -168,15 +187,16 @@ func (f *Frame[A, R]) Fork(arg A) Fork {
 //
 // The end of the call synchronizes before the return from Join.
 func (f *Frame[A, R]) Join(h Fork) R {
-	n := int(h)
-	if n == len(f.args) && f.public < n && atomic.LoadUint32(&f.w.Demand) == 0 {
-		arg := f.args[n-1]
-		var zero A
-		f.args[n-1] = zero
-		f.args = f.args[:n-1]
-		return f.body(f, arg)
+	// This is inlined only as long as it gets hardly any more expensive.
+	if race.Enabled {
+		h = f.position(h)
 	}
-	return f.join(h)
+	if int(h) != f.n {
+		panic(outOfOrder{h, f.n})
+	}
+	f.n = int(h) - 1
+	// Without the check of bounds: there is such a fork.
+	return run(f.run[atomic.LoadUint32(f.demand)&3], f, (*A)(unsafe.Add(f.slots, int(h)*int(unsafe.Sizeof(*new(A))))))
 }
 
 // Call calls the body with arg, now and on this worker.
@@ -185,38 +205,92 @@ func (f *Frame[A, R]) Call(arg A) R { return f.body(f, arg) }
 // Worker returns the worker that runs this activation.
 func (f *Frame[A, R]) Worker() *Worker { return asWorker(f.w) }
 
-// join is Join if the fork is public, or others want some, or it is the wrong
-// one.
-//
-//go:noinline
-func (f *Frame[A, R]) join(h Fork) R {
-	if race.Enabled {
-		h = f.position(h)
+// run calls body with the argument at slot, which it forgets. It is there because a call of
+// a parameter costs the inliner 40 less than that of anything else that is not known.
+func run[A, R any](body func(f *Frame[A, R], arg A) R, f *Frame[A, R], slot *A) R {
+	arg := *slot
+	var zero A
+	*slot = zero
+	return body(f, arg)
+}
+
+// callMore calls more. It is there for the same reason.
+func callMore[A, R any](more func(f *Frame[A, R]), f *Frame[A, R]) { more(f) }
+
+// forkMore is the rest of Fork if others want forks, or there is no room for the next.
+func (f *Frame[A, R]) forkMore() {
+	if f.n >= f.limit { // first, since Answer panics on a Frame that is out of use
+		f.grow(2 * len(f.args))
 	}
-	if int(h) != len(f.args) || h < 1 {
-		panic(fmt.Sprintf("filch: Join of fork %d out of order: the newest open fork is %d (0 is none)", h, len(f.args)))
+	if atomic.LoadUint32(f.demand) != engine.None { // (R12)
+		f.w.Answer()
 	}
+}
+
+// grow makes room for n positions.
+func (f *Frame[A, R]) grow(n int) {
+	args := make([]A, n)
+	copy(args, f.args)
+	f.args, f.slots, f.limit = args, unsafe.Pointer(unsafe.SliceData(args)), n-1
+}
+
+// joinOther is the rest of Join if the fork with arg, which was removed, may be public, or
+// others want some.
+func (f *Frame[A, R]) joinOther(arg A) R {
+	f.n++
+	f.args[f.n] = arg
 	arg, here, r := f.takeBack()
 	if !here {
 		return r
 	}
 	f.w.Poll()
-	return f.body(f, arg)
+	n := f.n
+	f.run[engine.None] = f.body // all that the call forks is private, until Publish
+	r = f.body(f, arg)
+	if f.n != n {
+		f.n = n // so that what is public is taken back
+		panic("filch: a call did not join its forks, and no others")
+	}
+	f.aim()
+	return r
+}
+
+// aim sees to it that Join calls joinOther as long as forks are public.
+func (f *Frame[A, R]) aim() {
+	f.run[engine.None] = f.body
+	if f.public > bottom {
+		f.run[engine.None] = f.fn.other
+	}
+}
+
+// outOfOrder is what Join panics with for the wrong fork.
+type outOfOrder struct {
+	h      Fork
+	newest int
+}
+
+func (o outOfOrder) Error() string {
+	h := o.h
+	if h >= bottom { // else it was never a fork's
+		h -= bottom
+	}
+	return fmt.Sprintf("filch: Join of fork %d out of order: the newest open fork is %d (0 is none)", h, o.newest-bottom)
 }
 
 // takeBack removes the newest fork. If it was not stolen, the caller must do
 // the call; else takeBack waits for the result.
 func (f *Frame[A, R]) takeBack() (arg A, here bool, r R) {
-	n := len(f.args) - 1
+	n := f.n
 	here = true
-	if f.public > n {
+	if f.public == n {
 		here = f.jobs.TakeBack(f.w)
-		f.public = n
+		f.public--
+		f.aim()
 	}
 	arg = f.args[n]
 	var zero A
 	f.args[n] = zero
-	f.args = f.args[:n]
+	f.n--
 	if !here {
 		r = f.jobs.Collect()
 	}
@@ -227,29 +301,31 @@ func (f *Frame[A, R]) takeBack() (arg A, here bool, r R) {
 type frameForks[A, R any] Frame[A, R]
 
 func (f *frameForks[A, R]) Publish() *engine.Job {
-	if f.public == len(f.args) {
+	if f.public == f.n {
 		return nil
 	}
-	j := f.jobs.Add(f.fn.callee(), f.args[f.public])
 	f.public++
-	return j
+	(*Frame[A, R])(f).aim()
+	return f.jobs.Add(f.fn.callee(), f.args[f.public])
 }
 
-func (f *frameForks[A, R]) Forks() int { return len(f.args) }
+func (f *frameForks[A, R]) Forks() int { return f.n }
 
 func (f *frameForks[A, R]) Drop(n int) {
-	clear(f.args[max(f.public, n):])
+	n = max(n, bottom)
+	clear(f.args[max(f.public, n)+1 : f.n+1])
 	for f.public > n {
 		f.jobs.Forget(f.w)
-		f.public--
 		var zero A
 		f.args[f.public] = zero
+		f.public--
 	}
-	f.args = f.args[:n]
+	f.n = n
+	(*Frame[A, R])(f).aim()
 }
 
 func (f *frameForks[A, R]) Close() {
-	f.w = noWorker
+	f.w, f.demand = noWorker, &noWorker.Demand
 	f.fn.frames.Put((*Frame[A, R])(f))
 }
 

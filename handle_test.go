@@ -14,9 +14,9 @@ func recoveredFrom(f func()) (s string) {
 
 // A handle names one fork, and none that has its place later.
 func TestAHandleNamesOneFork(t *testing.T) {
-	var f Frame[int, int]
-	open := func() Fork { f.args = append(f.args, 0); return f.handle() }
-	join := func() { f.args = f.args[:len(f.args)-1] }
+	f := Frame[int, int]{n: bottom}
+	open := func() Fork { f.n++; return f.handle() }
+	join := func() { f.n-- }
 	place := func(h, want Fork) {
 		t.Helper()
 		if got := f.position(h); got != want {
@@ -34,19 +34,19 @@ func TestAHandleNamesOneFork(t *testing.T) {
 	a, b := open(), open()
 	place(0, 0)
 	place(-1, -1)
-	place(a, 1)
-	place(b, 2)
+	place(a, bottom+1)
+	place(b, bottom+2)
 	join()
 	c := open()
-	place(c, 2)
+	place(c, bottom+2)
 	taken(b, "2")
 	join()
-	place(c, 2) // Join tells that it is not open
-	place(a, 1)
+	place(c, bottom+2) // Join tells that it is not open
+	place(a, bottom+1)
 	join()
-	place(a, 1)
+	place(a, bottom+1)
 	d := open()
-	place(d, 1)
+	place(d, bottom+1)
 	taken(a, "1")
 	if a <= 0 || b <= 0 || c <= 0 || d <= 0 {
 		t.Errorf("handles are positive: %d %d %d %d", a, b, c, d)

@@ -20,7 +20,8 @@ func TestFastPathsAreInlined(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, f := range []string{"(*Frame[go.shape.int64,go.shape.int64]).Fork", "(*Link[go.shape.int64,go.shape.int64]).Fork",
+	for _, f := range []string{"(*Frame[go.shape.int64,go.shape.int64]).Fork",
+		"(*Frame[go.shape.int64,go.shape.int64]).Join", "(*Frame[go.shape.int64,go.shape.int64]).Call", "(*Link[go.shape.int64,go.shape.int64]).Fork",
 		"(*Link[go.shape.int64,go.shape.int64]).Next", "(*Link[go.shape.int64,go.shape.int64]).TakeBack"} {
 		if !strings.Contains(string(out), "inlining call to filch."+f) {
 			t.Errorf("%s is not inlined", f)

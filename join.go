@@ -76,7 +76,7 @@ func (w *Worker) openJoin(b forked) joining {
 	j := joining{w: &w.tasks.Engine}
 	if around, ok := w.tasks.Engine.Newest().(*frameForks[forked, any]); ok {
 		j.frame = (*joinFrame)(around)
-		j.before = w.tasks.Engine.CheckpointAt(len(around.args))
+		j.before = w.tasks.Engine.CheckpointAt(around.n)
 	} else {
 		j.first = true
 		j.before = w.tasks.Engine.Checkpoint()

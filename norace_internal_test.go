@@ -19,12 +19,12 @@ func TestForksAreNamedByTheirPlaces(t *testing.T) {
 		if n > 0 {
 			return n
 		}
-		for want := Fork(1); want < 9; want++ {
+		for want := Fork(bottom + 1); want < bottom+9; want++ {
 			if h := f.Fork(1); h != want || len(f.handles) > 0 {
 				t.Errorf("fork %d is named %d; %d names are kept", want, h, len(f.handles))
 			}
 		}
-		for h := Fork(8); h > 0; h-- {
+		for h := Fork(bottom + 8); h > bottom; h-- {
 			f.Join(h)
 		}
 		return 0

@@ -1,0 +1,100 @@
+package filch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/filch-go/filch/internal/engine"
+)
+
+// However often a Frame is forked on after its function has returned, no memory is written that
+// is not the Frame's.
+func TestForksOnAFrameOutOfUseHaveRoom(t *testing.T) {
+	var out *Frame[int, int]
+	fn := NewFunc(func(f *Frame[int, int], n int) int { out = f; return n })
+	fn.Call(New(WithWorkers(1)), 0)
+	for range 1000 {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			out.Fork(1)
+		}()
+		if out.n > out.limit || out.limit != len(out.args)-1 {
+			t.Fatalf("position %d of %d, limit %d", out.n, len(out.args), out.limit)
+		}
+	}
+}
+
+// While forks are public, Join looks; in the call of a private fork it need not, until one more
+// is published.
+func TestJoinLooksAsLongAsForksArePublic(t *testing.T) {
+	p := New(WithWorkers(1))
+	looks := func(f *Frame[int, int]) bool { return fmt.Sprintf("%p", f.run[engine.None]) != fmt.Sprintf("%p", f.body) }
+	var runs int
+	want := func(f *Frame[int, int], n int, public, look bool) {
+		t.Helper()
+		if f.public > bottom != public || looks(f) != look {
+			t.Errorf("in the call with %d: %d public, Join looks: %v", n, f.public-bottom, looks(f))
+		}
+	}
+	fn := NewFunc(func(f *Frame[int, int], n int) int {
+		runs++
+		switch n {
+		case 3:
+			want(f, n, false, false)
+			f.w.Raise(engine.Hunger)
+			a := f.Fork(2)
+			want(f, n, true, true)
+			b := f.Fork(1)
+			r := f.Join(b)
+			want(f, n, true, true)
+			r += f.Join(a)
+			want(f, n, false, false)
+			return r
+		case 1:
+			want(f, n, true, false)
+			h := f.Fork(0)
+			f.w.Raise(engine.Hunger)
+			f.w.Poll()
+			want(f, n, true, true)
+			r := f.Join(h)
+			want(f, n, true, true)
+			return r
+		}
+		return 1
+	})
+	if r := fn.Call(p, 3); r != 2 || runs != 4 {
+		t.Errorf("%d, in %d calls", r, runs)
+	}
+}
+
+// A call that joins a public fork of the call around it is told so, and the fork does not run
+// once more.
+func TestACallJoinsOnlyItsOwnForks(t *testing.T) {
+	var around Fork
+	runs := 0
+	fn := NewFunc(func(f *Frame[int, int], n int) int {
+		switch n {
+		case 2:
+			f.w.Raise(engine.Hunger)
+			around = f.Fork(0)
+			return f.Join(f.Fork(1)) // private
+		case 1:
+			return f.Join(around)
+		}
+		runs++
+		return n
+	})
+	func() {
+		defer func() {
+			if v := recover(); !strings.Contains(fmt.Sprint(v), "did not join its forks, and no others") || runs != 1 {
+				t.Errorf("panic: %v; the fork ran %d times", v, runs)
+			}
+		}()
+		fn.Call(New(WithWorkers(1)), 2)
+	}()
+}
