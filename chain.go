@@ -167,7 +167,7 @@ func (l *Link[A, R]) Join() R {
 	if !here {
 		return ls.jobs.Collect()
 	}
-	ls.w.Poll()
+	ls.w.PollPublic()
 	return ls.fn.body(l, l.arg)
 }
 

@@ -243,7 +243,6 @@ func (f *Frame[A, R]) joinOther(arg A) R {
 	if !here {
 		return r
 	}
-	f.w.Poll()
 	n := f.n
 	f.run[engine.None] = f.body // all that the call forks is private, until Publish
 	r = f.body(f, arg)
@@ -277,12 +276,13 @@ func (o outOfOrder) Error() string {
 	return fmt.Sprintf("filch: Join of fork %d out of order: the newest open fork is %d (0 is none)", h, o.newest-bottom)
 }
 
-// takeBack removes the newest fork. If it was not stolen, the caller must do
-// the call; else takeBack waits for the result.
+// takeBack removes the newest fork, and answers demand. If the fork was not stolen, the
+// caller must do the call; else takeBack waits for the result.
 func (f *Frame[A, R]) takeBack() (arg A, here bool, r R) {
 	n := f.n
+	private := f.public < n
 	here = true
-	if f.public == n {
+	if !private {
 		here = f.jobs.TakeBack(f.w)
 		f.public--
 		f.aim()
@@ -291,8 +291,13 @@ func (f *Frame[A, R]) takeBack() (arg A, here bool, r R) {
 	var zero A
 	f.args[n] = zero
 	f.n--
-	if !here {
+	switch {
+	case !here:
 		r = f.jobs.Collect()
+	case private:
+		f.w.Poll()
+	default:
+		f.w.PollPublic()
 	}
 	return arg, here, r
 }

@@ -90,9 +90,6 @@ func (w *Worker) openJoin(b forked) joining {
 // the result r.
 func (j *joining) takeBack() (here bool, r any) {
 	_, here, r = j.frame.takeBack()
-	if here {
-		j.w.Poll()
-	}
 	return here, r
 }
 

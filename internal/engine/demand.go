@@ -59,7 +59,9 @@ func (w *Worker) Answer() {
 		w.pool.source.GiveWay(w)
 	}
 	level := min(atomic.LoadUint32(&w.Demand), Hunger) // (R12); GiveWay that came since is for the next fork
-	w.earn()
+	if w.fresh || w.unpaid == 0 {                      // else forks are owed, which cost no credit
+		w.earn()
+	}
 	idle, public := 0, 0
 	if level == Hunger { // else neither matters, and other workers write both
 		// In this order: what is stolen in between is published anew. In the other, a small
@@ -74,11 +76,13 @@ func (w *Worker) Answer() {
 	// If demand rises from supply to hunger meanwhile, it stays up. If it was
 	// hunger, something was published, and Wake sees what has become free, or
 	// nothing was, and it is raised again.
-	atomic.CompareAndSwapUint32(&w.Demand, level, None)
+	if next != level { // else it stays up, for the next fork
+		atomic.CompareAndSwapUint32(&w.Demand, level, None)
+	}
 	if moved > 0 && !p.held.Load() { // (R17)
 		p.Wake() // (R10)
 	}
-	if next != None { // for the next fork
+	if next != None && next != level {
 		w.Raise(next)
 	}
 }

@@ -20,6 +20,8 @@ type tasks struct {
 
 	mu    sync.Mutex
 	queue []func()
+
+	gaveWay int // the worker writes
 }
 
 // own is what a worker of these tasks is to them.
@@ -74,7 +76,7 @@ func (s *tasks) SetLevel(w *Worker, level int64) {
 func (s *tasks) Found()                                        {}
 func (s *tasks) Waiting() bool                                 { return false }
 func (s *tasks) Woken()                                        {}
-func (s *tasks) GiveWay(*Worker)                               {}
+func (s *tasks) GiveWay(*Worker)                               { s.gaveWay++ }
 func (s *tasks) LabelsOf(ctx context.Context) *context.Context { return nil }
 
 // newPool returns a pool of so many places, without tasks.

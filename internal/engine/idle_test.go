@@ -72,6 +72,8 @@ func TestWhoLooksForWorkWhenItLeaves(t *testing.T) {
 		looks         bool
 	}{
 		{2, 0, counted{2, 0, 0}, counted{1, 0, 0}, leave, true},
+		{1, 0, counted{1, 0, 0}, counted{0, 0, 0}, leave, false}, // nobody is left to ask
+		{1, 0, counted{1, 0, 1}, counted{0, 0, 1}, leave, true},
 		{2, 0, counted{3, 0, 0}, counted{2, 0, 0}, leave, false}, // there is none
 		{2, 0, counted{1, 0, 0}, counted{0, 0, 0}, leave, false}, // another was free before
 		{2, 1, counted{3, 0, 0}, counted{2, 0, 0}, leave, true},

@@ -340,7 +340,7 @@ func (p *Published[A, R]) TakeBack(w *Worker) bool {
 	p.recycle()
 	// What was public is used up: publish what comes next, if that is not too
 	// much to pay.
-	if w.earn() > 0 {
+	if w.own.Len() == 0 && w.earn() > 0 {
 		w.Raise(supply)
 	}
 	return true

@@ -236,6 +236,9 @@ func (p *Pool) MatchWork() {
 	if p.held.Load() {
 		return
 	}
+	if p.Places.Load().AtRest() { // no worker has forks, and the next to come sees the free place, (R10)
+		return
+	}
 	for _, w := range *p.forkers.Load() { // (R13)
 		if w.thief.Len() > 0 { // (R11)
 			p.Wake()

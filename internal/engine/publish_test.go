@@ -3,6 +3,7 @@ package engine
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/filch-go/filch/internal/policy"
 )
@@ -58,21 +59,27 @@ func TestWhatAWorkerPublishes(t *testing.T) {
 // Where something new begins, old demand does not count: what does is whether a worker is idle.
 func TestDemandAtTheStart(t *testing.T) {
 	for name, c := range map[string]struct {
-		limit         int
+		limit, extra  int32
 		state         counted
 		demand, after uint32
 		owed          int
 	}{
-		"one place":             {1, counted{Active: 1}, None, None, 0},
-		"one place, hunger":     {1, counted{Active: 1}, Hunger, Hunger, 0},
-		"all at work":           {2, counted{Active: 2}, None, supply, 1},
-		"all at work, hunger":   {5, counted{Active: 5}, Hunger, supply, 4},
-		"all at work, give way": {5, counted{Active: 5}, GiveWay, GiveWay, 4},
-		"one is idle":           {5, counted{Active: 4}, None, Hunger, 0},
-		"one searches":          {5, counted{Active: 5, Searching: 1}, supply, Hunger, 0},
-		"one is idle, give way": {5, counted{Active: 4}, GiveWay, GiveWay, 0},
+		"one place":             {1, 0, counted{Active: 1}, None, None, 0},
+		"one place, supply":     {1, 0, counted{Active: 1}, supply, supply, 0},
+		"one place, hunger":     {1, 0, counted{Active: 1}, Hunger, None, 0},
+		"one place, give way":   {1, 0, counted{Active: 1}, GiveWay, GiveWay, 0},
+		"one and an extra one":  {1, 1, counted{Active: 1}, None, Hunger, 0},
+		"the same, hunger":      {1, 1, counted{Active: 1}, Hunger, Hunger, 0},
+		"the same, taken":       {1, 1, counted{Active: 2}, Hunger, None, 0},
+		"all at work":           {2, 0, counted{Active: 2}, None, supply, 1},
+		"all at work, hunger":   {5, 0, counted{Active: 5}, Hunger, supply, 4},
+		"all at work, give way": {5, 0, counted{Active: 5}, GiveWay, GiveWay, 4},
+		"one is idle":           {5, 0, counted{Active: 4}, None, Hunger, 0},
+		"one searches":          {5, 0, counted{Active: 5, Searching: 1}, supply, Hunger, 0},
+		"one is idle, give way": {5, 0, counted{Active: 4}, GiveWay, GiveWay, 0},
 	} {
-		p := newPool(c.limit)
+		p := newPool(int(c.limit))
+		p.extra.Store(c.extra)
 		setPlaces(p, c.state)
 		w := testWorker(p, 0)
 		w.Demand, w.unpaid = c.demand, 7
@@ -83,6 +90,56 @@ func TestDemandAtTheStart(t *testing.T) {
 			t.Errorf("%s: %d are owed, demand %d; %d forkers", name, w.unpaid, w.Demand, len(*p.forkers.Load()))
 		}
 	}
+}
+
+// The clock is not read for each of the forks that a worker owes.
+func TestOwedForksDoNotCountTheCredit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(4)
+		setPlaces(p, counted{Active: 4})
+		w := testWorker(p, 0)
+		fn := body(func(f *forks, n int) int { return n })
+		f := fn.enter(w)
+		f.args = append(f.args, 1, 2, 3, 4, 5)
+		w.earn()
+		w.credit.Spend(policy.MaxCredit)
+		time.Sleep(time.Second)
+		w.Demand, w.unpaid = Hunger, 2
+		for i, public := range []int{2, 5} {
+			if w.Answer(); w.own.Len() != public {
+				t.Errorf("answer %d: %d forks are public, not %d", i+1, w.own.Len(), public)
+			}
+		}
+	})
+}
+
+// A fork that is taken back is replaced by another if it was the last that was public, and there is
+// credit. Demand has no answer then, since nothing is private, except that the worker gives way.
+func TestAfterTheLastPublicFork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(4)
+		setPlaces(p, counted{Active: 4, Searching: 3})
+		w := testWorker(p, 0)
+		fn := body(func(f *forks, n int) int { return n })
+		f := fn.enter(w)
+		f.args = append(f.args, 1, 2)
+		w.Demand = Hunger
+		w.Answer()
+		w.Demand, w.unpaid = None, 0
+		for i, after := range []uint32{None, supply} {
+			if f.jobs.TakeBack(w); w.Demand != after {
+				t.Errorf("after %d of two: demand %d, not %d", i+1, w.Demand, after)
+			}
+		}
+		w.Demand, w.fresh = Hunger, true
+		if w.PollPublic(); w.Demand != Hunger || !w.fresh {
+			t.Errorf("hunger has become %d; the credit was counted: %t", w.Demand, !w.fresh)
+		}
+		w.Demand = GiveWay
+		if w.PollPublic(); tasksOf(p).gaveWay != 1 {
+			t.Errorf("it gave way %d times", tasksOf(p).gaveWay)
+		}
+	})
 }
 
 // Demand is raised and not lowered by others.

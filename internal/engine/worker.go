@@ -88,6 +88,14 @@ func (w *Worker) Poll() {
 	}
 }
 
+// PollPublic is Poll when no fork of w is private, so that there is nothing to publish: its
+// newest fork was public, and w has taken it back.
+func (w *Worker) PollPublic() {
+	if atomic.LoadUint32(&w.Demand) == GiveWay {
+		w.Answer()
+	}
+}
+
 // Start is called before something new runs on w. Demand from before, when
 // there was nothing to publish, is replaced by what there is now.
 func (w *Worker) Start() {
@@ -98,7 +106,11 @@ func (w *Worker) Start() {
 		p.addForker(w)
 	}
 	limit := p.limit.Load()
-	if limit == 1 || p.held.Load() { // (R17)
+	if p.held.Load() { // (R17)
+		return
+	}
+	if limit == 1 {
+		w.startAlone()
 		return
 	}
 	if p.Idlers() > 0 { // (R10)
@@ -110,6 +122,17 @@ func (w *Worker) Start() {
 	w.unpaid = int(limit) - 1
 	if level := atomic.LoadUint32(&w.Demand); level == None || level == Hunger {
 		atomic.CompareAndSwapUint32(&w.Demand, level, supply)
+	}
+}
+
+// startAlone is the rest of Start for the only worker. Demand that was raised while its
+// place was free would have it publish forks for nobody.
+func (w *Worker) startAlone() {
+	if atomic.LoadUint32(&w.Demand) == Hunger {
+		atomic.CompareAndSwapUint32(&w.Demand, Hunger, None)
+	}
+	if w.pool.Idlers() > 0 { // (R10) an extra place, for a blocked task
+		w.Raise(Hunger)
 	}
 }
 
