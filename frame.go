@@ -167,7 +167,7 @@ func (f *Frame[A, R]) Fork(arg A) Fork {
 	// This is inlined only as long as it stays about as cheap as it is.
 	n := f.n + 1
 	f.n = n
-	// Without the check of bounds, which limit makes needless: it is always free.
+	// The check of bounds is needless, since the position after the newest fork is free.
 	*(*A)(unsafe.Add(f.slots, n*int(unsafe.Sizeof(arg)))) = arg
 	if n >= f.limit || atomic.LoadUint32(f.demand) != engine.None { // (R12)
 		callMore(f.more, f)
@@ -195,7 +195,7 @@ func (f *Frame[A, R]) Join(h Fork) R {
 		panic(outOfOrder{h, f.n})
 	}
 	f.n = int(h) - 1
-	// Without the check of bounds: there is such a fork.
+	// The check of bounds is needless, since there is such a fork.
 	return run(f.run[atomic.LoadUint32(f.demand)&3], f, (*A)(unsafe.Add(f.slots, int(h)*int(unsafe.Sizeof(*new(A))))))
 }
 

@@ -98,3 +98,45 @@ func TestACallJoinsOnlyItsOwnForks(t *testing.T) {
 		fn.Call(New(WithWorkers(1)), 2)
 	}()
 }
+
+// Join answers every level of demand, by forks that are older than the one that it joins.
+func TestJoinAnswersDemand(t *testing.T) {
+	for _, level := range []uint32{engine.None, engine.None + 1, engine.Hunger, engine.GiveWay} {
+		fn := NewFunc(func(f *Frame[int, int], n int) int {
+			if n > 0 {
+				return n
+			}
+			a, b := f.Fork(1), f.Fork(2)
+			f.w.Raise(level)
+			n = f.Join(b)
+			if answered := f.public > bottom; answered != (level != engine.None) {
+				t.Errorf("demand %d: answered: %t", level, answered)
+			}
+			return n + f.Join(a)
+		})
+		if n := fn.Call(New(WithWorkers(1)), 0); n != 3 {
+			t.Errorf("demand %d: %d", level, n)
+		}
+	}
+}
+
+// After a panic a Frame looks for public forks no more.
+func TestAPanicLeavesNoPublicForks(t *testing.T) {
+	var frame *Frame[int, int]
+	fn := NewFunc(func(f *Frame[int, int], n int) int {
+		frame = f
+		f.w.Raise(engine.Hunger)
+		f.Fork(1)
+		if f.public == bottom {
+			t.Error("the fork is private")
+		}
+		panic("over")
+	})
+	func() {
+		defer func() { recover() }()
+		fn.Call(New(WithWorkers(1)), 0)
+	}()
+	if frame.public != bottom || frame.n != bottom || fmt.Sprintf("%p", frame.run[engine.None]) != fmt.Sprintf("%p", frame.body) {
+		t.Errorf("%d forks are public", frame.public-bottom)
+	}
+}
