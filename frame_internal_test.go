@@ -33,7 +33,9 @@ func TestForksOnAFrameOutOfUseHaveRoom(t *testing.T) {
 // is published.
 func TestJoinLooksAsLongAsForksArePublic(t *testing.T) {
 	p := New(WithWorkers(1))
-	looks := func(f *Frame[int, int]) bool { return fmt.Sprintf("%p", f.run[engine.None]) != fmt.Sprintf("%p", f.body) }
+	looks := func(f *Frame[int, int]) bool {
+		return fmt.Sprintf("%p", f.run[engine.None]) != fmt.Sprintf("%p", f.body)
+	}
 	var runs int
 	want := func(f *Frame[int, int], n int, public, look bool) {
 		t.Helper()
