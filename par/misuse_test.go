@@ -335,7 +335,7 @@ func TestHowMuchIsLittle(t *testing.T) {
 	}{
 		"SortFunc":       {1024, func(n int) { SortFunc(p, random(n), cmp.Compare[int]) }},
 		"Sort":           {1024, func(n int) { Sort(p, random(n)) }},
-		"SortStableFunc": {24, func(n int) { SortStableFunc(p, random(n), cmp.Compare[int]) }},
+		"SortStableFunc": {2048, func(n int) { SortStableFunc(p, random(n), cmp.Compare[int]) }},
 		"Merge":          {4096, func(n int) { Merge(p, make([]int, n), make([]int, n/2), make([]int, n-n/2)) }},
 		"MergeFunc":      {4096, func(n int) { MergeFunc(p, make([]int, n), make([]int, n/2), make([]int, n-n/2), cmp.Compare[int]) }},
 		"Sum":            {8192, func(n int) { Sum(p, make([]int, n)) }},

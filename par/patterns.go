@@ -56,41 +56,35 @@ func directionOf[T cmp.Ordered](p []T) (d direction, down int) {
 	return mixed, down
 }
 
-// rises compares four at a time, as falls does: by single ones a pass takes a third longer.
+// rises compares four pairs at a time, as falls does: int64 in the cache take 0.20 ns each. By single
+// ones it is 0.59, by four with one carried over 0.25, and with AVX2 0.16; from memory, 0.36 to 0.38
+// each way.
 func rises[T cmp.Ordered](p []T) bool {
-	before := p[0]
-	p = p[1:]
-	for len(p) >= 4 {
-		a, b, c, d := p[0], p[1], p[2], p[3]
-		if !(a >= before) || !(b >= a) || !(c >= b) || !(d >= c) {
+	for ; len(p) > 4; p = p[4:] {
+		a, b, c, d, e := p[0], p[1], p[2], p[3], p[4]
+		if !(b >= a && c >= b && d >= c && e >= d) {
 			return false
 		}
-		before, p = d, p[4:]
 	}
-	for _, v := range p {
-		if !(v >= before) {
+	for i := 1; i < len(p); i++ {
+		if !(p[i] >= p[i-1]) {
 			return false
 		}
-		before = v
 	}
 	return true
 }
 
 func falls[T cmp.Ordered](p []T) bool {
-	before := p[0]
-	p = p[1:]
-	for len(p) >= 4 {
-		a, b, c, d := p[0], p[1], p[2], p[3]
-		if !(a <= before) || !(b <= a) || !(c <= b) || !(d <= c) {
+	for ; len(p) > 4; p = p[4:] {
+		a, b, c, d, e := p[0], p[1], p[2], p[3], p[4]
+		if !(b <= a && c <= b && d <= c && e <= d) {
 			return false
 		}
-		before, p = d, p[4:]
 	}
-	for _, v := range p {
-		if !(v <= before) {
+	for i := 1; i < len(p); i++ {
+		if !(p[i] <= p[i-1]) {
 			return false
 		}
-		before = v
 	}
 	return true
 }
@@ -207,27 +201,23 @@ func runsOf[T cmp.Ordered](x []T, pieces []direction) []run {
 	return runs
 }
 
-// runsOfFunc is runsOf by compare, and runs that fall have no equal elements. It ends early if they
-// are too many, or compare panics.
-func runsOfFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) []run {
+// runsOfFunc is runsOf by compare, and runs that fall have no equal elements. If they are too many, it
+// returns how many elements are in order before the first that is not. It ends early then, or if
+// compare panics.
+func runsOfFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) (runs []run, inOrder int) {
 	size := lookSize(len(x))
 	turns := make([][]int, (len(x)-1)/size+1) // where pairs begin to fall, or to rise: an odd element
-	var many atomic.Bool
+	var wild atomic.Int64                     // the first block known to have too many: what comes after it does not matter
+	wild.Store(int64(len(turns)))
 	find := func(b, lo, hi int) {
-		fell := lo > 1 && !many.Load() && compare(x[lo-1], x[lo-2]) < 0
-		for j := max(lo, 1); j < hi && !many.Load(); {
+		fell := lo > 1 && int(wild.Load()) > b && compare(x[lo-1], x[lo-2]) < 0
+		for j := max(lo, 1); j < hi && int(wild.Load()) > b; {
 			end := min(hi, j+pieceSize)
-			for !fell && j < end && compare(x[j], x[j-1]) >= 0 {
-				j++
-			}
-			for fell && j < end && compare(x[j], x[j-1]) < 0 {
-				j++
-			}
-			if j == end {
+			if j += goesOn(x[j-1:end], fell, compare); j == end {
 				continue
 			}
 			if turns[b] = append(turns[b], j); len(turns[b]) > 2*mostRuns {
-				many.Store(true)
+				lower(&wild, int64(b))
 			}
 			fell = !fell
 			j++
@@ -238,10 +228,38 @@ func runsOfFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) []run {
 	} else {
 		runBlocks(s, len(x), size, compare, toCompare, find)
 	}
-	if many.Load() {
-		return nil
+	if b := int(wild.Load()); b < len(turns) {
+		return nil, slices.Concat(turns[:b+1]...)[0]
 	}
-	return runsBetween(len(x), slices.Concat(turns...))
+	all := slices.Concat(turns...)
+	if runs = runsBetween(len(x), all); runs == nil {
+		return nil, all[0]
+	}
+	return runs, len(x)
+}
+
+// lower sets v to n if that is less.
+func lower(v *atomic.Int64, n int64) {
+	for old := v.Load(); n < old && !v.CompareAndSwap(old, n); old = v.Load() {
+	}
+}
+
+// goesOn returns how many pairs of p, from the first, all fall, or none does.
+func goesOn[T any](p []T, falls bool, compare func(a, b T) int) int {
+	if falls {
+		for i := 1; i < len(p); i++ {
+			if compare(p[i], p[i-1]) >= 0 {
+				return i - 1
+			}
+		}
+		return len(p) - 1
+	}
+	for i := 1; i < len(p); i++ {
+		if compare(p[i], p[i-1]) < 0 {
+			return i - 1
+		}
+	}
+	return len(p) - 1
 }
 
 // runsBetween returns the runs of n elements, or nil if they are too many. Pairs rise until the
@@ -266,17 +284,36 @@ func runsBetween(n int, turns []int) (runs []run) {
 	return runs
 }
 
-// sortRuns sorts x if it is few runs, and reports whether it was.
+// sortRuns sorts x if it is few runs, or three quarters of it are in order before the first element that
+// is not. It reports whether it was so.
 func sortRuns[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
-	runs := runsOfFunc(s, x, compare)
+	runs, inOrder := runsOfFunc(s, x, compare)
 	switch {
-	case runs == nil:
+	case runs == nil && inOrder < len(x)/4*3:
 		return false
-	case len(runs) == 1 && !runs[0].down:
-		return true
+	case runs == nil:
+		sortAppended(s, x, inOrder, compare)
+	case len(runs) > 1 || runs[0].down:
+		s.Do(func(w *filch.Worker) { mergeRuns(w, x, runs, compare, merge) })
 	}
-	s.Do(func(w *filch.Worker) { mergeRuns(w, x, runs, compare, merge) })
 	return true
+}
+
+// sortAppended sorts x[n:], and merges it with what is before, which is in order. If compare panics, x
+// has all its elements.
+func sortAppended[T any](s filch.Scope, x []T, n int, compare func(a, b T) int) {
+	SortStableFunc(s, x[n:], compare)
+	s.Do(func(w *filch.Worker) {
+		from, _ := slices.BinarySearchFunc(x[:n], x[n], func(v, t T) int {
+			if compare(v, t) <= 0 { // those equal to it come before it
+				return -1
+			}
+			return 1
+		})
+		buf := make([]T, len(x)-from)
+		mergeParallel(w, buf, x[from:n], x[n:], compare, merge)
+		Copy(w, x[from:], buf)
+	})
 }
 
 // mergeRuns reverses those that fall, and merges neighbours until one is left. If compare panics,

@@ -44,6 +44,10 @@ var patterns = map[string]func(n int, r *rand.Rand) []int{
 	"few": func(n int, r *rand.Rand) []int {
 		return each(func(int, int) int { return int(r.Uint64N(7) * 0x1234567890abc) })(n, r)
 	},
+	"two": func(n int, r *rand.Rand) []int { return each(func(int, int) int { return r.IntN(2) })(n, r) },
+	"most the same": func(n int, r *rand.Rand) []int {
+		return each(func(int, int) int { return max(0, r.IntN(200)-180) })(n, r)
+	},
 	"few, then many": func(n int, r *rand.Rand) []int {
 		return each(func(i, n int) int {
 			if i > n*9/10 {
@@ -170,7 +174,7 @@ func TestPatternsInPlace(t *testing.T) {
 	y := make([]int, n)
 	for _, name := range []string{"sorted", "reversed", "rotated", "one low", "one high"} {
 		x := patterns[name](n, rand.New(rand.NewPCG(1, 1)))
-		if got := allocated(func() { copy(y, x); Sort(p, y) }); got > n {
+		if got := allocated(func() { copy(y, x); Sort(p, y) }); got > n/16 {
 			t.Errorf("Sort, %s: %v bytes for %d elements", name, got, n)
 		}
 		if got := allocated(func() { copy(y, x); SortFunc(p, y, cmp.Compare[int]) }); got > n {
@@ -179,7 +183,7 @@ func TestPatternsInPlace(t *testing.T) {
 	}
 	for _, values := range []int{2, 7, 1000} {
 		x := Map(p, y, func(v int) int { return int(uint64(v*7919%values) * 0x9e3779b97f4a7c15) })
-		if got := allocated(func() { copy(y, x); Sort(p, y) }); got > 6*n {
+		if got := allocated(func() { copy(y, x); Sort(p, y) }); got > n {
 			t.Errorf("Sort, %d values: %v bytes for %d elements", values, got, n)
 		}
 	}
@@ -192,7 +196,8 @@ func TestPatternsTakeFewComparisons(t *testing.T) {
 	defer p.Close()
 	for name, most := range map[string]struct{ unstable, stable float64 }{ // for each element
 		"rotated": {1.01, 1.01}, "one low": {1.01, 1.01}, "one high": {1.01, 1.01}, "organ pipe": {2.01, 2.01},
-		"saw of 8": {4.05, 4.05}, "nearly": {2.9, 2.9}, "near": {2.8, 2.8}, "few": {3.9, 10},
+		"saw of 8": {4.05, 4.05}, "nearly": {2.9, 2.9}, "near": {2.8, 2.8}, "few": {3.5, 10},
+		"nearly reversed": {2.9, 99}, "appended": {1.4, 1.4}, "two": {1.6, 9},
 	} {
 		var calls atomic.Int64
 		compare := func(a, b int) int { calls.Add(1); return cmp.Compare(a, b) }
@@ -261,7 +266,7 @@ func TestRuns(t *testing.T) {
 				}
 				want := slices.Clone(x)
 				slices.SortStableFunc(want, byKey)
-				runs := runsOfFunc(w, x, byKey)
+				runs, _ := runsOfFunc(w, x, byKey)
 				at := 0
 				for _, r := range runs {
 					ok := slices.IsSortedFunc(x[r.lo:r.hi], byKey)

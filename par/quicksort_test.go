@@ -12,39 +12,6 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// After blocks have been partitioned, the swaps partition the whole: all zeros and ones.
-func TestMisplaced(t *testing.T) {
-	for n := 1; n <= 12; n++ {
-		for size := 1; size <= n; size++ {
-			for pattern := range 1 << n {
-				x := make([]int, n)
-				for i := range x {
-					x[i] = pattern >> i & 1
-				}
-				mids := make([]int, (n-1)/size+1)
-				for i := range mids {
-					block := x[i*size : min((i+1)*size, n)]
-					mids[i] = i*size + partitionBlock(block, 1, 0, cmp.Compare[int])
-				}
-				swaps, mid := misplaced(mids, size, n)
-				touched := make([]bool, n)
-				for _, s := range swaps {
-					for i := range s.n {
-						if touched[s.high+i] || touched[s.low+i] {
-							t.Fatalf("%d by %d, %b: an element is swapped twice", n, size, pattern)
-						}
-						touched[s.high+i], touched[s.low+i] = true, true
-						x[s.high+i], x[s.low+i] = x[s.low+i], x[s.high+i]
-					}
-				}
-				if ones := bits.OnesCount(uint(pattern)); mid != n-ones || !slices.IsSorted(x) {
-					t.Fatalf("%d by %d, %b: %d, %v", n, size, pattern, mid, x)
-				}
-			}
-		}
-	}
-}
-
 // What is too long for one worker to partition is sorted, in every order.
 func TestSortFuncLong(t *testing.T) {
 	n := 3*fewPartitioned + 1

@@ -18,13 +18,25 @@ import (
 func SortStableFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	check("SortStableFunc", s)
 	checkFunc("SortStableFunc", compare == nil)
-	if len(x) <= fewInserted {
-		boundary(func() { insertionSort(x, compare) })
-		return
-	}
-	if !sortRuns(s, x, compare) {
+	switch {
+	case len(x) <= fewStable:
+		boundary(func() {
+			if !reverseRun(x, compare) {
+				slices.SortStableFunc(x, compare)
+			}
+		})
+	case !sortRuns(s, x, compare):
 		mergeSort(s, x, compare)
 	}
+}
+
+// reverseRun turns x around if it falls, and reports whether it did.
+func reverseRun[T any](x []T, compare func(a, b T) int) bool {
+	if len(x) < 2 || goesOn(x, true, compare) < len(x)-1 {
+		return false
+	}
+	slices.Reverse(x)
+	return true
 }
 
 func insertionSort[T any](x []T, compare func(a, b T) int) {
@@ -37,6 +49,7 @@ func insertionSort[T any](x []T, compare func(a, b T) int) {
 
 const (
 	fewInserted = 24      // sorted by insertion
+	fewStable   = 1 << 7  // sorted by package slices
 	fewForked   = 1 << 11 // sorted by one worker
 	fewMerged   = 1 << 12 // merged by one worker
 )
@@ -68,33 +81,50 @@ func mergeSort[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 		nodes = 2*nodes + 1
 	}
 	m.where = make([]atomic.Uint32, nodes)
-	sort := filch.NewFunc(func(f *filch.Frame[part[T], struct{}], p part[T]) struct{} {
-		m.sort(f, p)
-		return struct{}{}
-	})
 	done := false
 	defer func() {
 		if !done {
 			m.restore(0, 0, len(x))
 		}
 	}()
-	sort.Call(s, part[T]{m, 0, 0, len(x)})
+	all := part[T]{m, 0, 0, len(x)}
+	if len(x) <= fewForked {
+		boundary(func() { m.sort(nil, all) })
+		return // what is in buf is put back
+	}
+	filch.NewFunc(func(f *filch.Frame[part[T], struct{}], p part[T]) struct{} {
+		m.sort(f, p)
+		return struct{}{}
+	}).Call(s, all)
 	if m.where[0].Load() == inBuf {
 		Copy(s, x, m.buf)
 	}
 	done = true
 }
 
+// reverse turns x around.
 func reverse[T any](s filch.Scope, x []T) {
 	n := len(x)
-	runLoop(s, n/2, reverse[T], config{}, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			x[i], x[n-1-i] = x[n-1-i], x[i]
-		}
-	})
+	runLoop(s, n/2, reverse[T], config{}, func(lo, hi int) { exchange(x[lo:hi], x[n-hi:n-lo]) })
 }
 
-// sort sorts a part, and notes where it is then.
+// exchange swaps the elements of a with those of b, the first with the last, and so on. Four at a
+// time, int64 in the cache take 0.20 ns each, as slices.Reverse does it 0.32, and with AVX2 0.13.
+func exchange[T any](a, b []T) {
+	for ; len(a) >= 4 && len(b) >= 4; a, b = a[4:], b[:len(b)-4] {
+		p, q := (*[4]T)(a), (*[4]T)(b[len(b)-4:])
+		p0, p1, p2, p3 := p[0], p[1], p[2], p[3]
+		p[0], p[1], p[2], p[3] = q[3], q[2], q[1], q[0]
+		q[0], q[1], q[2], q[3] = p3, p2, p1, p0
+	}
+	for i := range a {
+		j := len(b) - 1 - i
+		a[i], b[j] = b[j], a[i]
+	}
+}
+
+// sort sorts a part, and notes where it is then. If there are no more than fewForked elements, f is
+// not used.
 func (m *merger[T]) sort(f *filch.Frame[part[T], struct{}], p part[T]) {
 	n := p.hi - p.lo
 	if n <= fewInserted {
@@ -152,10 +182,8 @@ func (m *merger[T]) sort(f *filch.Frame[part[T], struct{}], p part[T]) {
 func (m *merger[T]) isRun(lo, hi int) bool {
 	x := m.x[lo:hi]
 	falls := m.compare(x[1], x[0]) < 0
-	for i := 2; i < len(x); i++ {
-		if m.compare(x[i], x[i-1]) < 0 != falls {
-			return false
-		}
+	if goesOn(x, falls, m.compare) < len(x)-1 {
+		return false
 	}
 	if falls {
 		slices.Reverse(x)
@@ -320,7 +348,7 @@ func IsSorted[T cmp.Ordered](s filch.Scope, x []T) bool {
 type fallBody[T cmp.Ordered] []T
 
 func (x fallBody[T]) find(lo, hi int) int {
-	if slices.IsSorted(x[lo : hi+1]) {
+	if rises(x[lo:hi+1]) || slices.IsSorted(x[lo:hi+1]) {
 		return -1
 	}
 	return lo

@@ -3,6 +3,7 @@ package par
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/filch-go/filch"
 )
@@ -43,6 +44,24 @@ func (t *values[U]) add(x []U) bool {
 	return true
 }
 
+// addRuns is add for an x in which mostly the same value comes again: it counts on without a look at the
+// table. Of a million, 98 in 100 of one value, it took 0.3 of the time.
+func (t *values[U]) addRuns(x []U) bool {
+	for len(x) > 0 {
+		v, n := x[0], 1
+		for n < len(x) && x[n] == v {
+			n++
+		}
+		h := t.at(v)
+		if t.times[h] == 0 && !t.insert(h, v) {
+			return false
+		}
+		t.times[h] += n
+		x = x[n:]
+	}
+	return true
+}
+
 func (t *values[U]) insert(h int, v U) bool {
 	if t.distinct == mostValues {
 		return false
@@ -50,6 +69,49 @@ func (t *values[U]) insert(h int, v U) bool {
 	t.value[h] = v
 	t.distinct++
 	return true
+}
+
+// merge adds what is in other, or returns false if there are too many values.
+func (t *values[U]) merge(other *values[U]) bool {
+	for i, n := range other.times {
+		if n == 0 {
+			continue
+		}
+		v := other.value[i]
+		h := t.at(v)
+		if t.times[h] == 0 && !t.insert(h, v) {
+			return false
+		}
+		t.times[h] += n
+	}
+	return true
+}
+
+// tables are those in which values are counted, one for each worker that counts at the same time. A
+// table for each block was as much memory as 100,000 numbers are, which took as long as to count them.
+type tables[U bitsOf] struct {
+	mu   sync.Mutex
+	all  []*values[U] // read without mu when nothing is counted any more
+	free []*values[U]
+}
+
+func (t *tables[U]) take() *values[U] {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if last := len(t.free) - 1; last >= 0 {
+		v := t.free[last]
+		t.free = t.free[:last]
+		return v
+	}
+	v := new(values[U])
+	t.all = append(t.all, v)
+	return v
+}
+
+func (t *tables[U]) put(v *values[U]) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free = append(t.free, v)
 }
 
 // several is how often a value occurs.
@@ -62,18 +124,10 @@ type several[U bitsOf] struct {
 // fill sets x to the values of all blocks, in order, or returns false if they are too many. Values
 // that are NaN come first.
 func (t *tally[U]) fill(s filch.Scope) bool {
-	var all values[U]
-	for _, b := range t.blocks {
-		for i, n := range b.values.times {
-			if n == 0 {
-				continue
-			}
-			v := b.values.value[i]
-			h := all.at(v)
-			if all.times[h] == 0 && !all.insert(h, v) {
-				return false
-			}
-			all.times[h] += n
+	all := t.tables.all[0]
+	for _, v := range t.tables.all[1:] {
+		if !all.merge(v) {
+			return false
 		}
 	}
 	var list []several[U]
