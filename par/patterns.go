@@ -17,7 +17,8 @@ import (
 // For 10^7 int64 with one per cent swapped, one worker took 80 ms of processor time, slices.Sort
 // 204. Merging all natural runs, however many, took 446. Scattering by the highest digit, and
 // leaving parts that are almost in order to package slices, took 388. For eight saw teeth it was
-// 97, 464, 98 and 425; for an organ pipe 59, 287, 61 and 298.
+// 97, 464, 98 and 425; for an organ pipe 59, 287, 61 and 298. Since what was taken out is merged in
+// place, it is 55 ms for one per cent swapped, beside 186 of slices.Sort.
 
 const (
 	pieceSize = 1 << 10 // elements whose direction is noted together
@@ -460,11 +461,45 @@ func fit[T cmp.Ordered](kept [][]T, out *[]T, most int) bool {
 	return true
 }
 
-// mergeBack sets x to what is in kept, which are parts of x, and few, in order.
+// mergeBack sets x to what is in kept, which are parts of x, and few, in order. What a part has where
+// another one goes to is saved before: it is little, if about as many elements were taken out before
+// it as come there. Then each part is copied, and merged from there to where it goes to.
+//
+// For ten million int64 with one per cent swapped, one worker takes 55 ms in all, and a seventh of the
+// memory of x. With a merge to a slice as long as x, and a copy back, it took 75, and that memory once more.
 func mergeBack[T cmp.Ordered](w *filch.Worker, x []T, kept [][]T, few []T) {
-	buf := make([]T, len(x))
-	type part struct{ at, lo, hi int } // where it goes to, and which of few
-	parts := make([]part, len(kept))
+	parts, ends := partsOf(kept, few), make([]int, len(kept))
+	longest := 0
+	for b := range parts {
+		ends[b] = len(x)
+		if b > 0 {
+			ends[b-1] = parts[b].at
+		}
+		longest = max(longest, len(kept[b]))
+	}
+	saved := make([][2][]T, len(kept)) // of each part, its beginning and its end
+	runBlocks(w, len(kept), 1, partsOf[T], asIs, func(b, _, _ int) {
+		k := kept[b]
+		begin := cap(x) - cap(k) // for k is a part of x
+		from := min(max(parts[b].at-begin, 0), len(k))
+		to := max(min(ends[b]-begin, len(k)), from)
+		saved[b] = [2][]T{slices.Clone(k[:from]), slices.Clone(k[to:])}
+		kept[b] = k[from:to]
+	})
+	copies := shelf[[]T]{fresh: func() []T { return make([]T, 0, longest) }}
+	runBlocks(w, len(kept), 1, mergeBack[T], asIs, func(b, _, _ int) {
+		p, c := parts[b], copies.take()
+		c = append(append(append(c[:0], saved[b][0]...), kept[b]...), saved[b][1]...)
+		mergeFew(x[p.at:ends[b]], c, few[p.lo:p.hi])
+		copies.put(c)
+	})
+}
+
+// place is where a part goes to, and which of few go there as well.
+type place struct{ at, lo, hi int }
+
+func partsOf[T cmp.Ordered](kept [][]T, few []T) []place {
+	parts := make([]place, len(kept))
 	first := len(few)
 	for b, k := range slices.Backward(kept) {
 		p := &parts[b]
@@ -482,11 +517,7 @@ func mergeBack[T cmp.Ordered](w *filch.Worker, x []T, kept [][]T, few []T) {
 		parts[b].at = before + parts[b].lo
 		before += len(k)
 	}
-	runBlocks(w, len(kept), 1, mergeBack[T], asIs, func(b, _, _ int) {
-		p := parts[b]
-		mergeFew(buf[p.at:], kept[b], few[p.lo:p.hi])
-	})
-	Copy(w, x, buf)
+	return parts
 }
 
 // mergeFew merges a and a few. Only those may be NaN.

@@ -163,7 +163,8 @@ func TestPatternsAreFound(t *testing.T) {
 	}
 }
 
-// Few values are counted, and what is rotated is reversed in place: neither takes memory for all.
+// Few values are counted, what is rotated is reversed in place, and what is nearly sorted is merged in
+// place: none takes memory for all.
 func TestPatternsInPlace(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates as well")
@@ -179,6 +180,12 @@ func TestPatternsInPlace(t *testing.T) {
 		}
 		if got := allocated(func() { copy(y, x); SortFunc(p, y, cmp.Compare[int]) }); got > n {
 			t.Errorf("SortFunc, %s: %v bytes for %d elements", name, got, n)
+		}
+	}
+	for _, name := range []string{"nearly", "nearly reversed"} {
+		x := patterns[name](n, rand.New(rand.NewPCG(1, 1)))
+		if got := allocated(func() { copy(y, x); Sort(p, y) }); got > 8*n/5 {
+			t.Errorf("Sort, %s: %v bytes for %d elements", name, got, n)
 		}
 	}
 	for _, values := range []int{2, 7, 1000} {

@@ -87,31 +87,31 @@ func (t *values[U]) merge(other *values[U]) bool {
 	return true
 }
 
-// tables are those in which values are counted, one for each worker that counts at the same time. A
-// table for each block was as much memory as 100,000 numbers are, which took as long as to count them.
-type tables[U bitsOf] struct {
-	mu   sync.Mutex
-	all  []*values[U] // read without mu when nothing is counted any more
-	free []*values[U]
+// shelf has what workers use one after the other: as many of them as are used at the same time.
+type shelf[P any] struct {
+	fresh func() P
+	mu    sync.Mutex
+	all   []P // that were ever made: read without mu when none is used any more
+	free  []P
 }
 
-func (t *tables[U]) take() *values[U] {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if last := len(t.free) - 1; last >= 0 {
-		v := t.free[last]
-		t.free = t.free[:last]
-		return v
+func (s *shelf[P]) take() P {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := len(s.free) - 1; last >= 0 {
+		p := s.free[last]
+		s.free = s.free[:last]
+		return p
 	}
-	v := new(values[U])
-	t.all = append(t.all, v)
-	return v
+	p := s.fresh()
+	s.all = append(s.all, p)
+	return p
 }
 
-func (t *tables[U]) put(v *values[U]) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.free = append(t.free, v)
+func (s *shelf[P]) put(p P) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, p)
 }
 
 // several is how often a value occurs.
