@@ -479,12 +479,7 @@ func mergeBack[T cmp.Ordered](w *filch.Worker, x []T, kept [][]T, few []T) {
 	}
 	saved := make([][2][]T, len(kept)) // of each part, its beginning and its end
 	runBlocks(w, len(kept), 1, partsOf[T], asIs, func(b, _, _ int) {
-		k := kept[b]
-		begin := cap(x) - cap(k) // for k is a part of x
-		from := min(max(parts[b].at-begin, 0), len(k))
-		to := max(min(ends[b]-begin, len(k)), from)
-		saved[b] = [2][]T{slices.Clone(k[:from]), slices.Clone(k[to:])}
-		kept[b] = k[from:to]
+		saved[b], kept[b] = setAside(kept[b], parts[b].at-(cap(x)-cap(kept[b])), ends[b]-parts[b].at)
 	})
 	copies := shelf[[]T]{fresh: func() []T { return make([]T, 0, longest) }}
 	runBlocks(w, len(kept), 1, mergeBack[T], asIs, func(b, _, _ int) {
@@ -493,6 +488,14 @@ func mergeBack[T cmp.Ordered](w *filch.Worker, x []T, kept [][]T, few []T) {
 		mergeFew(x[p.at:ends[b]], c, few[p.lo:p.hi])
 		copies.put(c)
 	})
+}
+
+// setAside copies what of a part is not in the n elements from at on, which is relative to the part.
+// kept is what is there.
+func setAside[T any](part []T, at, n int) (saved [2][]T, kept []T) {
+	from := min(max(at, 0), len(part))
+	to := max(min(at+n, len(part)), from)
+	return [2][]T{slices.Clone(part[:from]), slices.Clone(part[to:])}, part[from:to]
 }
 
 // place is where a part goes to, and which of few go there as well.

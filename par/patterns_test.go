@@ -330,6 +330,29 @@ func TestTakeOut(t *testing.T) {
 	}
 }
 
+// What is set aside, and what stays, is all of a part. Only what stays is where the part goes to.
+func TestSetAside(t *testing.T) {
+	for size := range 6 {
+		for at := -8; at <= 8; at++ {
+			for n := range 9 {
+				x := make([]int, 6+8+9)
+				part := x[8:][:size]
+				for i := range part {
+					part[i] = i + 1
+				}
+				want := slices.Clone(part)
+				saved, kept := setAside(part, at, n)
+				for i := range x {
+					if to := 8 + at; i < to || i >= to+n { // where others write
+						x[i] = -1
+					}
+				}
+				equal(t, fmt.Sprintf("%d, %d of %d", size, n, at), slices.Concat(saved[0], kept, saved[1]), want)
+			}
+		}
+	}
+}
+
 // If too much is out of place, all elements are still there.
 func TestNearlyGivesUp(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
