@@ -79,6 +79,8 @@ type Worker struct {
 // goroutine may use it, during the task and after. Everything of the worker that is
 // reached through it must be safe for that.
 type taskContext struct {
+	// Its methods stand with what they are about: where a task runs, what ends it, what it waits for.
+
 	context.Context       // of the submitter
 	pool            *Pool // never nil
 	worker          *task.Worker
