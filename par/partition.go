@@ -6,16 +6,17 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// partition moves the elements less than pivot to the front, as divide does it with a block. It
-// returns how many they are, and where those that are greater begin: what is between is equal to it.
-func partition[T any](w *filch.Worker, x []T, pivot T, divide func(x []T, pivot T, compare func(a, b T) int) (low, high int), compare func(a, b T) int) (low, high int) {
+// partition moves the elements for which compare with pivot is less than bound to the front, as divide
+// does it with a block. It returns how many they are, and where those that are greater begin: what
+// is between is equal to pivot.
+func partition[T any](w *filch.Worker, x []T, pivot T, bound int, divide func(x []T, pivot T, bound int, compare func(a, b T) int) (low, high int), compare func(a, b T) int) (low, high int) {
 	if len(x) <= fewPartitioned {
-		return divide(x, pivot, compare)
+		return divide(x, pivot, bound, compare)
 	}
 	size := max(fewPartitioned/2, len(x)>>8)
 	ends := make([][2]int, (len(x)-1)/size+1)
 	runBlocks(w, len(x), size, compare, toCompare, func(i, lo, hi int) {
-		low, high := divide(x[lo:hi], pivot, compare)
+		low, high := divide(x[lo:hi], pivot, bound, compare)
 		ends[i] = [2]int{lo + low, lo + high}
 	})
 	moves, low, high := misplaced(ends, size, len(x))
@@ -24,17 +25,17 @@ func partition[T any](w *filch.Worker, x []T, pivot T, divide func(x []T, pivot 
 }
 
 // partitionBlock is Lomuto's partition, in which no branch depends on what compare returns. If an
-// element is large, it is Hoare's (Computer Journal, 1962), which moves fewer. Elements that are equal
-// to pivot are with those that are greater.
-func partitionBlock[T any](x []T, pivot T, compare func(a, b T) int) (low, high int) {
+// element is large, it is Hoare's (Computer Journal, 1962), which moves fewer. What compares as bound
+// or more is with those that are greater.
+func partitionBlock[T any](x []T, pivot T, bound int, compare func(a, b T) int) (low, high int) {
 	if unsafe.Sizeof(pivot) > 24 {
-		return partitionLarge(x, pivot, compare)
+		return partitionLarge(x, pivot, bound, compare)
 	}
 	mid := 0
 	for i, v := range x {
 		x[i], x[mid] = x[mid], v
 		less := 0
-		if compare(v, pivot) < 0 {
+		if compare(v, pivot) < bound {
 			less = 1
 		}
 		mid += less
@@ -42,13 +43,13 @@ func partitionBlock[T any](x []T, pivot T, compare func(a, b T) int) (low, high 
 	return mid, mid
 }
 
-func partitionLarge[T any](x []T, pivot T, compare func(a, b T) int) (low, high int) {
+func partitionLarge[T any](x []T, pivot T, bound int, compare func(a, b T) int) (low, high int) {
 	i, j := 0, len(x)-1
 	for {
-		for i <= j && compare(x[i], pivot) < 0 {
+		for i <= j && compare(x[i], pivot) < bound {
 			i++
 		}
-		for i <= j && compare(x[j], pivot) >= 0 {
+		for i <= j && compare(x[j], pivot) >= bound {
 			j--
 		}
 		if i >= j {
@@ -65,9 +66,9 @@ func partitionLarge[T any](x []T, pivot T, compare func(a, b T) int) (low, high 
 //
 // Of a million elements with two values one worker takes 0.8 times as long as slices.SortFunc. With
 // two partitions of two parts each, it was 1.4 times.
-func partitionThree[T any](x []T, pivot T, compare func(a, b T) int) (low, high int) {
+func partitionThree[T any](x []T, pivot T, _ int, compare func(a, b T) int) (low, high int) {
 	if unsafe.Sizeof(pivot) > 24 {
-		return partitionFlag(x, pivot, compare)
+		return partitionFlag(x, pivot, 0, compare)
 	}
 	for i, v := range x {
 		c := compare(v, pivot)
@@ -90,7 +91,7 @@ func partitionThree[T any](x []T, pivot T, compare func(a, b T) int) (low, high 
 	return low, high
 }
 
-func partitionFlag[T any](x []T, pivot T, compare func(a, b T) int) (low, high int) {
+func partitionFlag[T any](x []T, pivot T, _ int, compare func(a, b T) int) (low, high int) {
 	i := 0
 	for high = len(x); i < high; {
 		switch c := compare(x[i], pivot); {

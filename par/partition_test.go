@@ -32,12 +32,12 @@ func TestMisplaced(t *testing.T) {
 	}
 }
 
-func checkMisplaced(t *testing.T, whole []int, size, pivot int, divide func(x []int, pivot int, compare func(a, b int) int) (low, high int)) {
+func checkMisplaced(t *testing.T, whole []int, size, pivot int, divide func(x []int, pivot, bound int, compare func(a, b int) int) (low, high int)) {
 	t.Helper()
 	n, x := len(whole), slices.Clone(whole)
 	ends := make([][2]int, (n-1)/size+1)
 	for i := range ends {
-		low, high := divide(x[i*size:min((i+1)*size, n)], pivot, cmp.Compare[int])
+		low, high := divide(x[i*size:min((i+1)*size, n)], pivot, 0, cmp.Compare[int])
 		ends[i] = [2]int{i*size + low, i*size + high}
 	}
 	moves, low, high := misplaced(ends, size, n)

@@ -83,12 +83,13 @@ func quicksort[T any](w *filch.Worker, x []T, compare func(a, b T) int, bad int)
 			return
 		}
 		divide := partitionBlock[T]
-		if same != none {
+		if same == half {
 			divide = partitionThree[T]
 		}
-		a, b := partition(w, x, pivot, divide, compare)
-		if b == 0 { // no element is less: those that are equal to it are done
-			a, b = partition(w, x, pivot, partitionThree[T], compare)
+		a, b := partition(w, x, pivot, 0, divide, compare)
+		if same == some || b == 0 { // those that are equal to it are done
+			_, more := partition(w, x[b:], pivot, 1, partitionBlock[T], compare)
+			b += more
 		}
 		low, high := x[:a], x[b:]
 		if max(len(low), len(high)) > len(x)-len(x)/16 {
@@ -117,6 +118,7 @@ type share uint8
 const (
 	none share = iota // or little
 	some              // at least an eighth
+	half              // at least about that
 	all
 )
 
@@ -134,10 +136,13 @@ func median[T any](x []T, compare func(a, b T) int) (T, share) {
 	slices.SortFunc(sample, compare)
 	n, same := len(sample), none
 	v := sample[n/2]
+	is := func(i int) bool { return compare(sample[i], v) == 0 }
 	switch near := n/16 + 1; { // of so many on either side one is equal, if an eighth is
-	case compare(sample[0], v) == 0 && compare(sample[n-1], v) == 0:
+	case is(0) && is(n-1):
 		same = all
-	case compare(sample[n/2-near], v) == 0 || compare(sample[n/2+near], v) == 0:
+	case is(0) || is(n-1) || is(n/4) && is(n-1-n/4):
+		same = half
+	case is(n/2-near) || is(n/2+near):
 		same = some
 	}
 	return v, same
