@@ -47,11 +47,23 @@ Go, on tasks that are empty, submit tasks, wait for tasks, or compute.
 of roads and an R-MAT graph (--size grid=<side>, --size rmat=<scale>), or on the graph
 of a DIMACS .gr file (--input).
 
-The first line says how the command was built. With --builds it builds itself twice, with
+"filch bench par" measures most functions of package par, all of these or those that are
+named, against serial programs and other libraries; --size is the number of elements.
+
+The output says how the command was built. With --builds it builds itself twice, with
 and without the profile default.pgo, and measures both in turn, the serial programs too.
 
-"filch bench par" measures the functions of package par, all or those that are named,
-against serial programs and other libraries; --size is the number of elements.`,
+The columns of the table:
+
+  time      wall-clock time of the median run; at-once counts it for each of its programs
+  spread    the slowest run less the fastest, in percent of the median
+  T1/Ts     time of the executor on one worker over that of the serial program
+  speed-up  time of the serial program over this one; the bar has eight columns for 1.00
+  ns/fork   time over the number of forks in the workload
+  allocs    allocations of a run
+  cpu       processor time of a run, on all processors together
+  peak      peak memory of the process
+  steals    how often a worker got a fork of another one, in a run`,
 		Example: `  filch bench
   filch bench tasks --workers 2
   filch bench sssp --input USA-road-d.NY.gr
@@ -124,7 +136,7 @@ func tasks(cmd *cobra.Command, args []string, o options) error {
 	r.Rows = append(r.Rows, benchSweep(out, cmd.ErrOrStderr(), 1<<29, o.runs)...)
 	fmt.Fprintln(out)
 	printLatency(out, workers)
-	fmt.Fprintf(out, "\n%s, %d CPUs, %s; %d workers, medians of %d runs, executors in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), workers, o.runs)
+	fmt.Fprintf(out, "\n%s, %d CPUs, %s; %d workers, %s, executors in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), workers, runsText(o.runs))
 	return file.write(r)
 }
 
@@ -344,7 +356,7 @@ func newPlan(names []string, o options) (*plan, error) {
 		for _, name := range names {
 			w, err := workload.Find(name)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%w; tasks, par and sssp are measured apart", err)
 			}
 			if slices.Contains(workloads, w) {
 				return nil, fmt.Errorf("workload %s is there twice", name)

@@ -122,6 +122,7 @@ func TestBenchMistakes(t *testing.T) {
 		args []string
 	}{
 		{`unknown workload "fob"; there are fib,`, []string{"fob", "--json", kept}},
+		{`pizza; tasks, par and sssp are measured apart`, []string{"task"}},
 		{`unknown executor "filsh"; there are serial,`, []string{"fib", "--executors", "filsh", "--json", kept}},
 		{`fib: size "x" is not a number`, []string{"fib", "--size", "x", "--json", kept}},
 		{`workload fib is there twice`, []string{"fib", "fib"}},
@@ -312,7 +313,7 @@ func TestSSSP(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
-	for _, want := range []string{"grid of 30 x 30", "R-MAT of scale 6", "x.gr", "container/heap", "wasted", "of the best serial time", "medians of 1 runs"} {
+	for _, want := range []string{"grid of 30 x 30", "R-MAT of scale 6", "x.gr", "container/heap", "wasted", "of the best serial time", "one run of each"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}

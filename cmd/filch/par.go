@@ -38,7 +38,7 @@ func newParPlan(names []string, o options) (*parPlan, error) {
 		if i < 0 {
 			var all []string
 			for _, a := range parAlgorithms {
-				all = append(all, strconv.Quote(a.name))
+				all = append(all, a.name)
 			}
 			return nil, fmt.Errorf("unknown algorithm %q; there are %s", name, strings.Join(all, ", "))
 		}
@@ -340,8 +340,8 @@ func runPar(out, stderr io.Writer, o options, args []string) error {
 	bar.done()
 	printPar(out, rows, o.workers, o.markdown)
 	r := report{Machine: thisMachine(), Rows: rows, Bars: parBars(rows)}
-	fmt.Fprintf(out, "\nTimes faster than serial, which is a plain loop, or package slices. %s, %d CPUs, %s; medians of %d runs, programs in turn\n",
-		r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), o.runs)
+	fmt.Fprintf(out, "\nTimes faster than serial, which is a plain loop, or package slices. %s, %d CPUs, %s; %s, programs in turn\n",
+		r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), runsText(o.runs))
 	if !o.markdown {
 		printMemory(out, rows)
 		printBars(out, r.Bars, isTerminal(out))

@@ -20,7 +20,7 @@ func TestPar(t *testing.T) {
 			t.Errorf("no %s in\n%s", a.name, stdout)
 		}
 	}
-	for _, want := range []string{"filch, 2", "filch, 1", "medians of 1 runs", "the worst of up to 1,000 elements", "GB/s"} {
+	for _, want := range []string{"filch, 2", "filch, 1", "one run of each", "the worst of up to 1,000 elements", "GB/s"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
@@ -70,7 +70,7 @@ func TestParLimits(t *testing.T) {
 
 func TestParMistakes(t *testing.T) {
 	for want, args := range map[string][]string{
-		`unknown algorithm "Sort-of"; there are "For", `:                      {"Sort-of"},
+		`unknown algorithm "Sort-of"; there are For, `:                        {"Sort-of"},
 		`Sort is there twice`:                                                 {"Sort", "Sort"},
 		"par knows no --executors and --input":                                {"--executors", "filch"},
 		"--size fib=3: not a number of elements from 2 to 100000000":          {"--size", "fib=3"},

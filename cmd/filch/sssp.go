@@ -247,7 +247,7 @@ func runSSSP(out, stderr io.Writer, o options, args []string) error {
 	}
 	rows := benchSSSP(out, stderr, graphs, o.workers, o.runs)
 	r := report{Machine: thisMachine(), Rows: rows, Bars: ssspBars(rows)}
-	fmt.Fprintf(out, "\n%s, %d CPUs, %s; medians of %d runs, programs in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), o.runs)
+	fmt.Fprintf(out, "\n%s, %d CPUs, %s; %s, programs in turn\n", r.Machine.CPU, r.Machine.CPUs, r.Machine.build(), runsText(o.runs))
 	printBars(out, r.Bars, isTerminal(out))
 	return finish(out, stderr, file, r)
 }

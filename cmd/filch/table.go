@@ -103,7 +103,7 @@ func printTable(out io.Writer, r report, colour bool) {
 	}
 	t.Render()
 	m := r.Machine
-	fmt.Fprintf(out, "\n%s, %d CPUs, %s/%s, %s; medians of %d runs, executors in turn\n", m.CPU, m.CPUs, m.OS, m.Arch, m.Go, runsOf(r.Rows))
+	fmt.Fprintf(out, "\n%s, %d CPUs, %s/%s, %s; %s, executors in turn\n", m.CPU, m.CPUs, m.OS, m.Arch, m.Go, runsText(runsOf(r.Rows)))
 }
 
 // barsIntro says how to read the list of bars.
@@ -181,8 +181,8 @@ func printSummary(out io.Writer, r report) {
 	t.AppendRow(line)
 	fmt.Fprintln(out, t.RenderMarkdown())
 	m := r.Machine
-	fmt.Fprintf(out, "\nSpeed-up over serial with %d workers. %s, %d CPUs, %s; medians of %d runs, executors in turn.\n",
-		most, m.CPU, m.CPUs, m.build(), runsOf(r.Rows))
+	fmt.Fprintf(out, "\nSpeed-up over serial with %d workers. %s, %d CPUs, %s; %s, executors in turn.\n",
+		most, m.CPU, m.CPUs, m.build(), runsText(runsOf(r.Rows)))
 }
 
 // shortReason is the first word of why an executor cannot run a workload.
@@ -196,6 +196,14 @@ func runsOf(rows []*row) (n int) {
 		n = max(n, r.Runs)
 	}
 	return n
+}
+
+// runsText says what a time in a table is, given the number of runs.
+func runsText(n int) string {
+	if n == 1 {
+		return "one run of each"
+	}
+	return fmt.Sprintf("medians of %d runs", n)
 }
 
 // duration shows three digits.
@@ -229,9 +237,9 @@ func ratio(x float64) string {
 	return digits(x)
 }
 
-// spread is how far the runs lie apart, in percent of the median.
+// spread is how far the runs lie apart, in percent of the median. One run has none.
 func spread(r *row) string {
-	if r.Median == 0 {
+	if r.Median == 0 || r.Runs == 1 {
 		return ""
 	}
 	return fmt.Sprintf("%.0f%%", 100*float64(r.Max-r.Min)/float64(r.Median))
