@@ -41,7 +41,8 @@ machine's speed does not. Without arguments all workloads are measured, each in
 a size that takes a moment; --list names them and their sizes.
 
 "filch bench tasks" measures pools of tasks instead: filch and the best known for
-Go, on tasks that are empty, submit tasks, wait for tasks, or compute.
+Go, on tasks that are empty, submit tasks, wait for tasks, or compute. It takes some
+minutes even with --runs 1: a rival that deadlocks is waited for, up to 20 seconds.
 
 "filch bench sssp" finds shortest paths from one vertex to all, by priority: on a grid
 of roads and an R-MAT graph (--size grid=<side>, --size rmat=<scale>), or on the graph
