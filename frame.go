@@ -245,12 +245,12 @@ func (f *Frame[A, R]) joinOther(arg A) R {
 	}
 	n := f.n
 	f.run[engine.None] = f.body // all that the call forks is private, until Publish
+	defer f.aim()               // also if the call panics, for the body may recover that
 	r = f.body(f, arg)
 	if f.n != n {
 		f.n = n // so that what is public is taken back
 		panic("filch: a call did not join its forks, and no others")
 	}
-	f.aim()
 	return r
 }
 

@@ -142,3 +142,43 @@ func TestAPanicLeavesNoPublicForks(t *testing.T) {
 		t.Errorf("%d forks are public", frame.public-bottom)
 	}
 }
+
+// A body may recover what the call of a fork panics with. The older forks that are public are still
+// taken back, or waited for, and each runs once; and the Frame is as new for the next call.
+func TestRecoveredPanicKeepsForksPublic(t *testing.T) {
+	p := New(WithWorkers(1))
+	var runs [3]int
+	fn := NewFunc(func(f *Frame[int, int], n int) int {
+		runs[n]++
+		switch n {
+		case 2:
+			f.w.Raise(engine.Hunger)
+			a := f.Fork(0)
+			f.w.Raise(engine.Hunger)
+			b := f.Fork(1)
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("no panic")
+					}
+				}()
+				f.Join(b)
+			}()
+			r := f.Join(a)
+			if f.public > f.n {
+				t.Errorf("%d are public of %d", f.public, f.n)
+				f.public = f.n // else the next call waits for ever
+			}
+			return r + 7
+		case 1:
+			panic("over")
+		}
+		return n
+	})
+	for range 2 {
+		runs = [3]int{}
+		if r := fn.Call(p, 2); r != 7 || runs != [3]int{1, 1, 1} {
+			t.Errorf("%d; the calls were %v", r, runs)
+		}
+	}
+}
