@@ -88,7 +88,7 @@ func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
 
 // leave ends the activation, which is w's newest.
 func (f *Frame[A, R]) leave() {
-	if n := f.n - bottom; n > 0 {
+	if n := f.n - bottom; n != 0 {
 		panic(fmt.Sprintf("filch: a function returned with %d of its forks not joined", n))
 	}
 	f.w.Pop()

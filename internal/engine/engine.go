@@ -122,7 +122,7 @@ func (p *Pool) Tag(then tag.Step) { tag.Below(p.Number, then) }
 
 // Follow takes over the limit from GOMAXPROCS, unless it is fixed, and returns
 // GOMAXPROCS. It is called when a worker begins to search, by what could not
-// call others in because there was one place, and when somebody asks.
+// call others in because there was one place, and when it is asked for.
 func (p *Pool) Follow() int {
 	procs := runtime.GOMAXPROCS(0)
 	n := int32(min(procs, MaxWorkers))

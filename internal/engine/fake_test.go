@@ -13,7 +13,7 @@ import (
 type tasks struct {
 	pool    *Pool
 	stays   *Worker          // has something still, and is not forgotten
-	retired map[*Worker]bool // who was forgotten; under the lock of the roster
+	retired map[*Worker]bool // the forgotten; under the lock of the roster
 	asked   atomic.Int64     // how often a worker has looked here
 	level   atomic.Int64     // the last that was set
 	left    atomic.Int64     // how often all had left
