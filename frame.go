@@ -245,13 +245,19 @@ func (f *Frame[A, R]) joinOther(arg A) R {
 	}
 	n := f.n
 	f.run[engine.None] = f.body // all that the call forks is private, until Publish
-	defer f.aim()               // also if the call panics, for the body may recover that
+	defer f.goOn(n)             // also if what is around the call recovers a panic
 	r = f.body(f, arg)
 	if f.n != n {
-		f.n = n // so that what is public is taken back
 		panic("filch: a call did not join its forks, and no others")
 	}
 	return r
+}
+
+// goOn ends the call of a private fork that had n below it. If the call has joined some of
+// those, they are open again: what is public must be taken back.
+func (f *Frame[A, R]) goOn(n int) {
+	f.n = max(f.n, n)
+	f.aim()
 }
 
 // aim sees to it that Join calls joinOther as long as forks are public.
@@ -306,7 +312,7 @@ func (f *Frame[A, R]) takeBack() (arg A, here bool, r R) {
 type frameForks[A, R any] Frame[A, R]
 
 func (f *frameForks[A, R]) Publish() *engine.Job {
-	if f.public == f.n {
+	if f.public >= f.n { // greater if a call has joined what is public, by mistake
 		return nil
 	}
 	f.public++
@@ -318,7 +324,7 @@ func (f *frameForks[A, R]) Forks() int { return f.n }
 
 func (f *frameForks[A, R]) Drop(n int) {
 	n = max(n, bottom)
-	clear(f.args[max(f.public, n)+1 : f.n+1])
+	clear(f.args[max(f.public, n)+1 : max(f.public, f.n)+1])
 	for f.public > n {
 		f.jobs.Forget(f.w)
 		var zero A

@@ -143,42 +143,89 @@ func TestAPanicLeavesNoPublicForks(t *testing.T) {
 	}
 }
 
-// A body may recover what the call of a fork panics with. The older forks that are public are still
-// taken back, or waited for, and each runs once; and the Frame is as new for the next call.
-func TestRecoveredPanicKeepsForksPublic(t *testing.T) {
-	p := New(WithWorkers(1))
-	var runs [3]int
-	fn := NewFunc(func(f *Frame[int, int], n int) int {
-		runs[n]++
-		switch n {
-		case 2:
-			f.w.Raise(engine.Hunger)
-			a := f.Fork(0)
-			f.w.Raise(engine.Hunger)
-			b := f.Fork(1)
-			func() {
-				defer func() {
-					if recover() == nil {
-						t.Error("no panic")
-					}
-				}()
-				f.Join(b)
-			}()
-			r := f.Join(a)
-			if f.public > f.n {
-				t.Errorf("%d are public of %d", f.public, f.n)
-				f.public = f.n // else the next call waits for ever
+// When a panic out of a Join is recovered, or a deferred function joins after it, the older forks
+// that are public are taken back: each runs once, and none stays behind.
+func TestForksRunOnceAfterAPanicInAJoin(t *testing.T) {
+	for _, deferred := range []bool{false, true} {
+		p := New(WithWorkers(1))
+		var runs, public int
+		fn := NewFunc(func(f *Frame[int, int], n int) int {
+			switch n {
+			case 0:
+				f.w.Raise(engine.Hunger)
+				a, b := f.Fork(1), f.Fork(2) // b is private
+				join := func() {
+					recover()
+					f.Join(a)
+					public = f.public - bottom
+				}
+				if deferred {
+					defer join()
+					return f.Join(b)
+				}
+				func() { defer func() { recover() }(); f.Join(b) }()
+				join()
+				return 0
+			case 2:
+				panic("over")
 			}
-			return r + 7
-		case 1:
-			panic("over")
+			runs++
+			return n
+		})
+		fn.Call(p, 0)
+		if runs != 1 || public != 0 {
+			t.Errorf("deferred: %t: the fork ran %d times; %d are public at the end", deferred, runs, public)
 		}
-		return n
-	})
-	for range 2 {
-		runs = [3]int{}
-		if r := fn.Call(p, 2); r != 7 || runs != [3]int{1, 1, 1} {
-			t.Errorf("%d; the calls were %v", r, runs)
+	}
+}
+
+// A call that joins a public fork of the call around it, and panics, leaves the pool and the Frame
+// in order.
+func TestACallThatJoinsWhatIsAroundItMayPanic(t *testing.T) {
+	for _, caught := range []bool{false, true} {
+		p := New(WithWorkers(1))
+		var around Fork
+		var frame *Frame[int, int]
+		fn := NewFunc(func(f *Frame[int, int], n int) (r int) {
+			switch n {
+			case 2:
+				frame = f
+				f.w.Raise(engine.Hunger)
+				around = f.Fork(0)
+				if caught {
+					defer func() { recover(); r = f.Join(around) }()
+				}
+				return f.Join(f.Fork(1)) // private
+			case 1:
+				f.Join(around)
+				f.w.Raise(engine.Hunger)
+				if f.w.Poll(); f.public != bottom+1 {
+					t.Errorf("%d forks are public, of 1", f.public-bottom)
+				}
+				func() {
+					defer func() {
+						if v := recover(); !strings.Contains(fmt.Sprint(v), ": inside") {
+							t.Errorf("panic inside: %v", v)
+						}
+					}()
+					f.Worker().Join(func(*Worker) { panic("inside") }, func(*Worker) {})
+				}()
+				panic("over")
+			}
+			return 7
+		})
+		func() {
+			defer func() {
+				if v := recover(); caught && v != nil || !caught && !strings.Contains(fmt.Sprint(v), ": over") {
+					t.Errorf("caught in the body: %t; then %v", caught, v)
+				}
+			}()
+			if r := fn.Call(p, 2); r != 7 {
+				t.Errorf("%d", r)
+			}
+		}()
+		if frame.public != bottom || frame.n != bottom {
+			t.Errorf("caught: %t: %d forks, %d of them public", caught, frame.n-bottom, frame.public-bottom)
 		}
 	}
 }
