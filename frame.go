@@ -97,7 +97,8 @@ func (f *Frame[A, R]) leave() {
 
 // Frame is what a body forks and joins on: the open forks of one activation of
 // a [Func] on one worker. It must be used only by the call it was passed to,
-// and by the calls that it is passed on to, and not after they return.
+// and by the calls that it is passed on to, and not after they return. If two goroutines
+// fork or join on one Frame, memory is corrupted, as by a data race on a slice.
 type Frame[A, R any] struct {
 	// A fork is a plain store of its argument: only the owner looks. These fields are what
 	// Fork and Join need.

@@ -31,11 +31,12 @@ func Worth(took int64) int64 {
 func FullSearch(now int64) Search { return Search(now - freeSearch*maxSearch) }
 
 // Count returns what may be spent from the time now on, after a search, and work of that worth,
-// in a pool where so many workers may search at once.
+// in a pool where so many workers may search at once. Nothing is owed: after HoldTime some may
+// be spent again, so that a burst of work then wakes more than one worker.
 func (s Search) Count(now, searched, worth int64, searchers int) Search {
 	searched = max(0, min(searched, 2*SpinTime)) // the rest, other programs had the processor
 	since := max(int64(s), int64(FullSearch(now))) + freeSearch*(searched-worth)/int64(max(1, searchers))
-	return Search(min(since, now+freeSearch*SpinTime))
+	return Search(min(since, now))
 }
 
 // Left returns for how long, in nanoseconds, a worker may search at the time now, or 0.

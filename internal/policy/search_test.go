@@ -37,17 +37,17 @@ func TestWhatSearchingMayCost(t *testing.T) {
 	}
 }
 
-// However much was spent, searching is paid for again after twenty full searches' time.
-func TestDebtIsBounded(t *testing.T) {
+// However much was spent, nothing is owed: time brings something at once.
+func TestNothingIsOwed(t *testing.T) {
 	s := FullSearch(0)
 	for range 1000 {
 		s = s.Count(0, 2*SpinTime, -SpinTime, 1)
 	}
-	if left := s.Left(freeSearch * SpinTime); left != 0 {
+	if left := s.Left(0); left != 0 {
 		t.Errorf("%d ns are left", left)
 	}
-	if left := s.Left(freeSearch * (SpinTime + 1)); left != 1 {
-		t.Errorf("%d ns are left", left)
+	if left := s.Left(HoldTime); left != HoldTime/freeSearch {
+		t.Errorf("%d ns are left after a hold", left)
 	}
 }
 
