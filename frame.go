@@ -124,7 +124,8 @@ type Frame[A, R any] struct {
 
 // Fork names an open fork of a [Frame], until that fork is joined. After that it names
 // another fork, or none, and must not be used. Join panics for such a Fork under the race
-// detector. Otherwise it may return the result of the other fork.
+// detector. Otherwise it may return the result of the other fork. Only [Frame.Fork] makes a
+// Fork: Join may run anything for one that was made from a number. The zero Fork is none.
 type Fork int
 
 // bottom is the position below the first. It is not 0, so that the zero Fork is none.
