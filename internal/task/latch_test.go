@@ -46,7 +46,9 @@ func TestALatchThatIsOpenCostsNoPlace(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPool(1, LIFO)
+			over := make(chan bool)
 			p.Global.Push(0, 0, Task{context.Background(), seated{f: func(own Seat) {
+				defer close(over)
 				for _, s := range []Seat{own, {}} {
 					var l Latch
 					if c.released {
@@ -66,7 +68,7 @@ func TestALatchThatIsOpenCostsNoPlace(t *testing.T) {
 				}
 			}}})
 			p.Pushed()
-			synctest.Wait()
+			<-over // not by synctest.Wait, in which the task is
 			<-p.Close()
 			if f, _ := p.Figures(); f.Done != 1 {
 				t.Errorf("%d tasks were done", f.Done)
