@@ -27,6 +27,9 @@ func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) 
 // queued, the Future has the error. Submit waits when Go does. A panic in f becomes the
 // error of the Future, a [*PanicError]; runtime.Goexit becomes [ErrGoexit].
 //
+// If ctx ends before f begins, f is dropped; if f runs, its context ends. So what others wait for
+// as well, such as the entry of a cache, is submitted with [context.WithoutCancel] of ctx.
+//
 // Submit allocates the Future, 96 bytes for a result of a word. It panics if an
 // argument is nil.
 func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error), opts ...TaskOption) *Future[T] {

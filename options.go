@@ -120,9 +120,9 @@ func WithTaskLimit(n int, o Overflow) Option {
 }
 
 // WithBusyPoll makes up to half of the workers search for work without end, instead of
-// leaving after about 100 us. They keep their processors busy until the pool is closed.
-// Work starts sooner after a rest if there are processors to spare. On two processors it
-// did not start sooner.
+// leaving after 100 us, or sooner where that finds too little. They keep their processors
+// busy until the pool is closed. Work starts sooner after a rest if there are processors to
+// spare. On two processors it did not start sooner.
 //
 //figure:set 100 us
 func WithBusyPoll() Option { return func(p *Pool) { p.tasks.Engine.BusyPoll = true } }

@@ -9,7 +9,8 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// procs is how many goroutines can run at once on this machine.
+// procs is how many goroutines can run at once on this machine. To ask for GOMAXPROCS takes a lock of
+// the runtime, which is too much at the end of each search.
 var procs = runtime.NumCPU()
 
 // budget is the word of a policy.Search. Workers that end a search write it; all load it.
