@@ -31,18 +31,18 @@ type Func[A, R any] struct {
 // Inside the body, [Frame.Fork] offers a call to the other workers and
 // [Frame.Join] gets its result. In between, the body usually makes a call of its own, by
 // [Frame.Call] or plain recursion with the same frame. Joins go newest first. Nearly
-// every fork is taken by no other worker, and then costs 2.9 ns more than the call on an
-// AMD EPYC, so there is no need for a cutoff. A body with several arguments takes a
+// every fork is taken by no other worker, and then costs 1.2 ns more than the call on an
+// Intel Xeon, so there is no need for a cutoff. A body with several arguments takes a
 // struct.
 //
 // Keep the argument within four words, and its struct within four fields. The compiler
 // passes what is larger in memory, as well as arrays, in calls and in forks. On one worker of
-// an Intel Xeon, fib with an argument of four words takes 2.3 times as long as serial code,
-// and 8.0 times with one of five.
+// an Intel Xeon, fib with an argument of four words takes 1.9 times as long as serial code,
+// and 7.0 times with one of five.
 //
-//figure:all 2.9 ns, a fork and join more than a call, fib 38
-//figure:wide 2.3 times, wide 4 filch 1 overhead
-//figure:wide 8.0 times, wide 5 filch 1 overhead
+//figure:all 1.2 ns, a fork and join more than a call, fib 38
+//figure:wide 1.9 times, wide 4 filch 1 overhead
+//figure:wide 7.0 times, wide 5 filch 1 overhead
 func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 	needs(body != nil, "NewFunc", "body")
 	return &Func[A, R]{
