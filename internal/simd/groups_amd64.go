@@ -53,9 +53,16 @@ func sumGroups[T Number](x []T, n int) T {
 	}
 }
 
-// extremes are what minmax_* writes: the least and the greatest of each lane, and in floating point
-// where one was not comparable, the bits that any had, and those that all had.
-type extremes struct{ least, most, odd, anyHas, allHave [4]uint64 }
+// extremes are what minmax_* writes: the least and the greatest of each lane. Of floating-point
+// numbers, these are their bits, as integers without signs, and top is the greatest with signs.
+type extremes struct{ least, most, top [4]uint64 }
+
+// doubles is what minmax_f8 writes: also where an element was not comparable, the bits that any had,
+// and those that all had.
+type doubles struct {
+	least, most          [4]float64
+	odd, anyHas, allHave [4]uint64
+}
 
 func minMaxGroups[T Number](x []T, n int) (least, most T) {
 	if !hasAVX2 {
@@ -67,8 +74,17 @@ func minMaxGroups[T Number](x []T, n int) (least, most T) {
 	switch {
 	case isFloat[T]() && size == 4:
 		minmax_f4(p, n, out)
+		a, b := floats[uint32, int32](&e, math.Float32bits(float32(math.Inf(1))), func(v uint32) float64 { return float64(math.Float32frombits(v)) })
+		return T(a), T(b)
+	case isFloat[T]() && hasAVX512:
+		minmax_f8_512(p, n, out)
+		a, b := floats[uint64, int64](&e, math.Float64bits(math.Inf(1)), math.Float64frombits)
+		return T(a), T(b)
 	case isFloat[T]():
-		minmax_f8(p, n, out)
+		var d doubles
+		minmax_f8(p, n, (*uint8)(unsafe.Pointer(&d)))
+		a, b := d.extremes()
+		return T(a), T(b)
 	case hasAVX512 && size == 8 && isSigned[T]():
 		minmax_i8_512(p, n, out)
 	case hasAVX512 && size == 8:
@@ -93,32 +109,51 @@ func minMaxGroups[T Number](x []T, n int) (least, most T) {
 	default:
 		minmax_u8(p, n, out)
 	}
-	lanes := 32 / size
-	least, _ = minMaxInGo(unsafe.Slice((*T)(unsafe.Pointer(&e.least)), lanes))
-	_, most = minMaxInGo(unsafe.Slice((*T)(unsafe.Pointer(&e.most)), lanes))
-	if isFloat[T]() {
-		return correct(&e, least, most)
+	least, _ = minMaxInGo(lanesOf[T](&e.least))
+	_, most = minMaxInGo(lanesOf[T](&e.most))
+	return least, most
+}
+
+func lanesOf[T Number](vector *[4]uint64) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(vector)), 32/sizeOf[T]())
+}
+
+// floats finds the least and the greatest among the bits of floating-point numbers. A NaN is beyond the
+// infinities.
+func floats[U uint32 | uint64, S int32 | int64](e *extremes, infinity U, number func(U) float64) (least, most float64) {
+	low, _ := minMaxInGo(lanesOf[U](&e.least))
+	_, high := minMaxInGo(lanesOf[U](&e.most))
+	_, top := minMaxInGo(lanesOf[S](&e.top))
+	sign := ^(^U(0) >> 1)
+	if top > S(infinity) || high > sign|infinity {
+		return math.NaN(), math.NaN()
+	}
+	least, most = number(low), number(low)
+	if high&sign != 0 {
+		least = number(high)
+	}
+	if top >= 0 {
+		most = number(U(top))
 	}
 	return least, most
 }
 
-// correct says what the vectors did not: an element was NaN, or a zero is negative. If the least is
-// zero, all elements with a sign are negative zeros, and so for the greatest.
-func correct[T Number](e *extremes, least, most T) (T, T) {
-	if e.odd != [4]uint64{} {
-		return T(math.NaN()), T(math.NaN())
+// extremes says what the least and the greatest do not: an element was NaN, or a zero is negative. If the
+// least is zero, all elements with a sign are negative zeros, and so for the greatest.
+func (d *doubles) extremes() (least, most float64) {
+	if d.odd != [4]uint64{} {
+		return math.NaN(), math.NaN()
 	}
-	signs := uint64(1 << 63)
-	if sizeOf[T]() == 4 {
-		signs |= 1 << 31
+	least, _ = minMaxInGo(d.least[:])
+	_, most = minMaxInGo(d.most[:])
+	negative := math.Copysign(0, -1)
+	if any := d.anyHas; least == 0 && (any[0]|any[1]|any[2]|any[3])>>63 == 1 {
+		least = negative
 	}
-	if any := e.anyHas; least == 0 && (any[0]|any[1]|any[2]|any[3])&signs != 0 {
-		least = T(math.Copysign(0, -1))
-	}
-	if all := e.allHave; most == 0 {
+	if all := d.allHave; most == 0 {
 		most = 0
-		if all[0]&all[1]&all[2]&all[3]&signs == signs {
-			most = T(math.Copysign(0, -1))
+		if (all[0]&all[1]&all[2]&all[3])>>63 == 1 {
+			most = negative
 		}
 	}
 	return least, most

@@ -60,6 +60,11 @@ func minmax_i4(p *uint8, n int, out *uint8)
 //go:noescape
 func minmax_i8(p *uint8, n int, out *uint8)
 
+// minmax_i8_512 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
+//
+//go:noescape
+func minmax_i8_512(p *uint8, n int, out *uint8)
+
 // minmax_u1 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
@@ -80,25 +85,25 @@ func minmax_u4(p *uint8, n int, out *uint8)
 //go:noescape
 func minmax_u8(p *uint8, n int, out *uint8)
 
-// minmax_f4 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
-//
-//go:noescape
-func minmax_f4(p *uint8, n int, out *uint8)
-
-// minmax_f8 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
-//
-//go:noescape
-func minmax_f8(p *uint8, n int, out *uint8)
-
-// minmax_i8_512 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
-//
-//go:noescape
-func minmax_i8_512(p *uint8, n int, out *uint8)
-
 // minmax_u8_512 writes the least and the greatest of each lane of n groups of 128 bytes, n being 1 at least.
 //
 //go:noescape
 func minmax_u8_512(p *uint8, n int, out *uint8)
+
+// minmax_f4 writes the least and the greatest integer without signs, and the greatest with signs, of each lane of n groups of 128 bytes, n being 1 at least.
+//
+//go:noescape
+func minmax_f4(p *uint8, n int, out *uint8)
+
+// minmax_f8_512 writes the least and the greatest integer without signs, and the greatest with signs, of each lane of n groups of 128 bytes, n being 1 at least.
+//
+//go:noescape
+func minmax_f8_512(p *uint8, n int, out *uint8)
+
+// minmax_f8 writes the least and the greatest, where one was not comparable, the bits that any had, and those that all had, of each lane of n groups of 128 bytes, n being 1 at least.
+//
+//go:noescape
+func minmax_f8(p *uint8, n int, out *uint8)
 
 // between_u1 returns how many bytes belong to elements from lo to hi, in n groups of 64 bytes.
 //

@@ -108,11 +108,15 @@ func main() {
 	for _, k := range append(unsigned, floats...) {
 		sum(k)
 	}
-	for _, k := range append(append(signed, unsigned...), floats...) {
-		minMax(k, false)
+	for _, k := range append(signed, unsigned...) {
+		minMax(k)
+		if k.size == 8 {
+			minMax512(k)
+		}
 	}
-	minMax(kind{"i", 8}, true)
-	minMax(kind{"u", 8}, true)
+	minMaxOfBits(kind{"f", 4})
+	minMaxOfBits(kind{"f", 8})
+	minMaxOfDoubles()
 	for _, k := range append(unsigned, floats...) {
 		between(k)
 	}
