@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"ordered":                  {"internal/queue", "internal/race"},
 	"internal/engine":          {"deque", "internal/clock", "internal/event", "internal/place", "internal/policy", "internal/race", "internal/tag"},
 	"internal/task":            {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race"},
-	"":                         {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/race", "internal/tag", "internal/task"},
+	"":                         {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/race", "internal/tag", "internal/task"},
 	"basic":                    {},
 	"bench":                    {},
 	"bench/filch":              {"", "internal/workload", "par"},

@@ -123,8 +123,10 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 		return
 	}
 	t := &groupTask{group: g, f: f}
-	if !g.begin(true) {
-		g.pool.refuse(g.pool.see(ctx, t, o.priority), context.Cause(g.ctx))
+	if !g.queue() {
+		err = context.Cause(g.ctx)
+		g.keep(err, false)
+		g.pool.refuse(g.pool.see(ctx, t, o.priority), err)
 		return
 	}
 	err = errNotSubmitted // unless submit returns
@@ -136,33 +138,33 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 	err = g.pool.submit(ctx, task.Task{Ctx: g.ctx, Body: t}, o.priority, o.fair, false)
 }
 
-// begin counts one more task, which is about to be queued in a way that dropQueued
-// knows of, or in another. It reports false if those were dropped.
-func (g *Group) begin(queued bool) bool {
+// queue counts one more task, which is about to be queued in a way that dropQueued knows of. It
+// reports false if those were dropped.
+func (g *Group) queue() bool {
+	if g.slots == nil {
+		return g.tally.Queue()
+	}
+	g.mu.Lock()
+	queued := g.tally.Requeue() // takeSlot has counted it
+	g.mu.Unlock()
+	if !queued {
+		g.slots.Leave()
+		g.leave()
+	}
+	return queued
+}
+
+// start counts one more task, of which dropQueued knows nothing.
+func (g *Group) start() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if queued && g.gone {
-		if g.slots != nil {
-			g.slots.Leave()
-			g.leave(1)
-		}
-		return false
-	}
-	if g.slots == nil { // else takeSlot has counted it
-		g.left++
-	}
-	if queued {
-		g.queued++
-	}
-	return true
+	g.tally.Start()
 }
 
 // takeSlot counts a task and takes a slot for it. It reports false if it has run the
 // task instead, or if there is no slot before the end.
 func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error, o taskOptions) bool {
-	g.mu.Lock()
-	g.left++
-	g.mu.Unlock()
+	g.start()
 	if g.slots.Take() {
 		return true
 	}
@@ -205,7 +207,9 @@ func (g *Group) future(f func(ctx context.Context) error, o taskOptions, onDone 
 
 // submitWith is the rest of submit, with options that groupTask does not know.
 func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) error, o taskOptions) {
-	g.begin(false)
+	if g.slots == nil { // else takeSlot has counted it
+		g.start()
+	}
 	future := g.future(f, o, g.taskDone)
 	err := errNotSubmitted // unless submit returns
 	defer func() {
@@ -222,26 +226,24 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 // begins counts a task that is queued no longer, and reports false if it was counted
 // before, or all that were queued have been dropped, with it.
 func (g *Group) begins(t *groupTask) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.gone || t.begun {
+	if t.begun {
 		return false
 	}
 	t.begun = true
-	g.queued--
-	return true
+	return g.tally.Begin()
 }
 
 // dropQueued drops all tasks that have not started, since the context has ended.
 func (g *Group) dropQueued() {
 	g.mu.Lock()
-	n := g.queued
-	if n > 0 && !g.gone {
+	n, last := g.tally.Drop()
+	if n > 0 {
 		g.over = context.Cause(g.ctx)
-		g.gone, g.queued = true, 0
-		g.leave(n)
 	}
 	g.mu.Unlock()
+	if last {
+		g.release()
+	}
 	for range n {
 		g.leaveSlot(task.Seat{})
 	}
@@ -264,15 +266,21 @@ func (g *Group) taskDoneIn(s task.Seat, err error, ran bool) {
 	if err != nil {
 		g.keep(err, ran)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.leave(1)
+	g.leave()
 }
 
-// leave counts n tasks that are done. The caller holds the lock.
-func (g *Group) leave(n int) {
-	g.left -= n
-	if g.left == 0 && g.done != nil {
+// leave counts a task that is done.
+func (g *Group) leave() {
+	if g.tally.Done() {
+		g.release()
+	}
+}
+
+// release lets those go on that wait for the group.
+func (g *Group) release() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.done != nil {
 		g.done.Release()
 		g.done = nil
 	}
@@ -341,7 +349,7 @@ func (g *Group) waitForAll() {
 	var stop func() bool
 	for {
 		g.mu.Lock()
-		if g.left == 0 {
+		if g.tally.Watch() {
 			g.mu.Unlock()
 			if stop != nil {
 				stop()
@@ -423,5 +431,5 @@ func (g *Group) Stop() error {
 type groupTask struct {
 	group *Group
 	f     func(ctx context.Context) error
-	begun bool // or dropped; under the group's lock
+	begun bool // or dropped; the goroutine that has the task touches it
 }

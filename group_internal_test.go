@@ -72,8 +72,8 @@ func TestAGroupDropsOnce(t *testing.T) {
 	for range 3 {
 		g.dropQueued()
 	}
-	if g.left != 0 || g.queued != 0 || !g.gone || g.slots.Taken() != 0 {
-		t.Errorf("%d are left, %d are queued, %d slots are taken", g.left, g.queued, g.slots.Taken())
+	if g.tally.Left() != 0 || g.tally.Queue() || g.slots.Taken() != 0 {
+		t.Errorf("%v, %d slots are taken", &g.tally, g.slots.Taken())
 	}
 	if err := g.Wait(); err != context.Canceled {
 		t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/line"
+	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -142,6 +143,8 @@ type seen struct {
 // a pool's workers. Its functions are called with the group's context, and
 // panics become errors.
 type Group struct {
+	// Its methods stand with what they are about: how a task is counted, what it ends with, waits.
+
 	pool   *Pool
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -149,14 +152,13 @@ type Group struct {
 	max    int          // errors to keep
 	slots  *task.Room   // of unfinished tasks; nil without a limit
 
-	mu     sync.Mutex
-	left   int  // tasks that are not done
-	queued int  // of these, those without options that have not started
-	gone   bool // those were dropped; they stay in queues until their turn
-	errs   []error
-	lost   int         // errors beyond max
-	over   error       // the context's own, if a task had no other: it counts if none has
-	done   *task.Latch // released when left is 0; nil if there is no waiter
+	tally place.Tally // of tasks; those with options count as started at once, and with a limit, all until they have a slot
+
+	mu   sync.Mutex // held while tasks are dropped, or counted as started
+	errs []error
+	lost int         // errors beyond max
+	over error       // the context's own, if a task had no other: it counts if none has
+	done *task.Latch // released when no task is left; nil if there is no waiter
 }
 
 type taskOptions struct {

@@ -66,8 +66,8 @@ func TestNothingRunsWithinASlotAfterTheEnd(t *testing.T) {
 			if s := p.Stats().Tasks; s.Cancelled != 1 || s.Submitted != 2 || s.Done != 1 || s.Failed != 0 {
 				t.Errorf("%s: %+v", name, s)
 			}
-			if n, m := g.slots.Taken(), p.tasks.Slots.Taken(); n != 0 || m != 0 || g.left != 0 {
-				t.Errorf("%s: %d slots of the group and %d of the pool are taken, and %d tasks are left", name, n, m, g.left)
+			if n, m := g.slots.Taken(), p.tasks.Slots.Taken(); n != 0 || m != 0 || g.tally.Left() != 0 {
+				t.Errorf("%s: %d slots of the group and %d of the pool are taken, and %d tasks are left", name, n, m, g.tally.Left())
 			}
 			p.Close()
 		})
@@ -95,8 +95,8 @@ func TestAGroupThatEndsTakesNoMore(t *testing.T) {
 			synctest.Wait()
 			before := p.Stats().Tasks.Rejected
 			g.Go(never)
-			if n := p.Stats().Tasks.Rejected - before; n != 1 || g.left != 1 || g.slots != nil && g.slots.Taken() != 1 {
-				t.Errorf("%s: %d are refused, %d are left", name, n, g.left)
+			if n := p.Stats().Tasks.Rejected - before; n != 1 || g.tally.Left() != 1 || g.slots != nil && g.slots.Taken() != 1 {
+				t.Errorf("%s: %d are refused, %d are left", name, n, g.tally.Left())
 			}
 			select {
 			case err := <-done:
@@ -108,8 +108,8 @@ func TestAGroupThatEndsTakesNoMore(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			p.Close()
-			if s := p.Stats().Tasks; g.left != 0 || g.slots != nil && g.slots.Taken() != 0 || s.Submitted != 3 || s.Done != 1 || s.Cancelled != 2 || s.Rejected != 1 {
-				t.Errorf("%s: %d are left; %+v", name, g.left, s)
+			if s := p.Stats().Tasks; g.tally.Left() != 0 || g.slots != nil && g.slots.Taken() != 0 || s.Submitted != 3 || s.Done != 1 || s.Cancelled != 2 || s.Rejected != 1 {
+				t.Errorf("%s: %d are left; %+v", name, g.tally.Left(), s)
 			}
 		})
 	}
@@ -124,8 +124,8 @@ func TestATaskOfAGroupBeginsOnce(t *testing.T) {
 	if over.Start(&p.tasks, task.Seat{}, context.Background(), false) {
 		t.Error("it has run")
 	}
-	if n := p.outcomes.cancelled.Load(); n != 1 || p.tasks.Slots.Taken() != 0 || g.left != 0 {
-		t.Errorf("%d are cancelled, %d have a slot, %d are left", n, p.tasks.Slots.Taken(), g.left)
+	if n := p.outcomes.cancelled.Load(); n != 1 || p.tasks.Slots.Taken() != 0 || g.tally.Left() != 0 {
+		t.Errorf("%d are cancelled, %d have a slot, %d are left", n, p.tasks.Slots.Taken(), g.tally.Left())
 	}
 }
 

@@ -66,6 +66,8 @@ func (m *mutation) file() string {
 	switch kind, _, _ := strings.Cut(m.programs, "/"); kind {
 	case "Pool":
 		return "pool"
+	case "tally":
+		return "tally"
 	case "ordered":
 		return "ordered"
 	}
@@ -246,6 +248,19 @@ var mutations = []mutation{
 		"\tl.tell()\n\tq.notEmpty()\n", "\tl.tell()\n"}}},
 	{"by priority: spilled without the lock", "Pool/by priority", []Edit{{"internal/task/levels.go",
 		"\t\tg.mu.Lock()\n\t\tto := g.items.(*globalLevels)\n\t\tl.q.Spill(policy.Spilled, to.q.Push)\n", "\t\tto := g.items.(*globalLevels)\n\t\tl.q.Spill(policy.Spilled, to.q.Push)\n\t\tg.mu.Lock()\n"}}},
+	{"tally: what was dropped begins", "tally/an end", []Edit{{"internal/place/tally.go",
+		"\treturn t.begun.Add(oneTask)&over == 0", "\treturn t.begun.Add(oneTask) != 0"}}},
+	{"tally: tasks are queued after the end", "tally/an end", []Edit{{"internal/place/tally.go",
+		"\t\tif in&over != 0 {\n", "\t\tif false {\n"}}},
+	{"tally: a task is queued by a store", "tally/submitters", []Edit{{"internal/place/tally.go",
+		"\t\tif t.in.CompareAndSwap(in, in+oneTask) {\n\t\t\treturn true\n\t\t}\n", "\t\tt.in.Store(in + oneTask)\n\t\treturn true\n"}}},
+	{"tally: the waiter looks before it says so", "tally/two", []Edit{{"internal/place/tally.go",
+		"\tdone := t.done.Or(watched) // (R43) then load in", "\tdone := t.done.Load() // (R43)\n\tdefer t.done.Or(watched) // then load in"}}},
+	{"tally: the last one looks again at what is done", "tally/two", []Edit{{"internal/place/tally.go",
+		"\treturn done&watched != 0 && done>>1 ==", "\treturn t.done.Load()&watched != 0 && t.done.Load()>>1 =="}}},
+	{"tally: what was dropped is counted before the end", "tally/an end", []Edit{{"internal/place/tally.go",
+		"\tbegun := t.begun.Or(over) // from here on, none begins\n\tin := t.in.Or(over)       // from here on, none is queued\n",
+		"\tbegun, in := t.begun.Load(), t.in.Load()\n\tt.begun.Or(over)\n\tt.in.Or(over)\n"}}},
 	{"ordered: the owner does not look for a thief", "ordered", []Edit{{"ordered/gate.go",
 		"if g.thief.Load() != 0 {        // (R51)", "if false {"}}},
 	{"ordered: the owner says that it is in after it has looked", "ordered", []Edit{{"ordered/gate.go",
