@@ -6,7 +6,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -115,7 +114,7 @@ func load(name, size string, workers int, executor string) (*program, error) {
 			return ""
 		}
 		p.run = func() string {
-			par.Scan(pool, to, x, func(a, b int64) int64 { return a + b })
+			par.PrefixSum(pool, to, x)
 			return ""
 		}
 		p.answer = func() string { return fmt.Sprintf("%d and %d", to[n/3], to[n-1]) }
@@ -176,13 +175,11 @@ func loadTasks(p *program, pool *filch.Pool, n int) {
 	}
 	p.run = func() string {
 		count.Store(0)
-		g := pool.Group(context.Background())
-		for range n {
-			g.Go(func(context.Context) error { count.Add(1); return nil })
-		}
-		if err := g.Wait(); err != nil {
-			return err.Error()
-		}
+		pool.Do(func(w *filch.Worker) {
+			for range n {
+				w.Async(func(*filch.Worker) { count.Add(1) })
+			}
+		})
 		return strconv.FormatInt(count.Load(), 10)
 	}
 }
