@@ -41,7 +41,7 @@ func (w *Worker) Async(f func(w *Worker)) {
 	}
 	a.push(f)
 	if atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None { // (R12)
-		w.tasks.Engine.AnswerForAsyncs()
+		w.tasks.Engine.Answer()
 	}
 }
 
@@ -163,7 +163,7 @@ func (a *asyncs) drain() {
 		f := *slot // released once it runs
 		*slot = nil
 		if atomic.LoadUint32(&a.w.Demand) != engine.None { // (R12)
-			a.w.AnswerForAsyncs()
+			a.w.Answer()
 		}
 		f(w)
 	}

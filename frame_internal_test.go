@@ -29,10 +29,19 @@ func TestForksOnAFrameOutOfUseHaveRoom(t *testing.T) {
 	}
 }
 
+// twoTaken returns a pool of one place and an extra one, which is taken. So forks are published on
+// demand, and no worker comes to take them.
+func twoTaken() *Pool {
+	p := New(WithWorkers(1))
+	p.tasks.Engine.SetExtra(1)
+	p.tasks.Engine.Enter()
+	return p
+}
+
 // While forks are public, Join looks; in the call of a private fork it need not, until one more
 // is published.
 func TestJoinLooksAsLongAsForksArePublic(t *testing.T) {
-	p := New(WithWorkers(1))
+	p := twoTaken()
 	looks := func(f *Frame[int, int]) bool {
 		return fmt.Sprintf("%p", f.run[engine.None]) != fmt.Sprintf("%p", f.body)
 	}
@@ -97,7 +106,7 @@ func TestACallJoinsOnlyItsOwnForks(t *testing.T) {
 				t.Errorf("panic: %v; the fork ran %d times", v, runs)
 			}
 		}()
-		fn.Call(New(WithWorkers(1)), 2)
+		fn.Call(twoTaken(), 2)
 	}()
 }
 
@@ -116,7 +125,7 @@ func TestJoinAnswersDemand(t *testing.T) {
 			}
 			return n + f.Join(a)
 		})
-		if n := fn.Call(New(WithWorkers(1)), 0); n != 3 {
+		if n := fn.Call(twoTaken(), 0); n != 3 {
 			t.Errorf("demand %d: %d", level, n)
 		}
 	}
@@ -136,7 +145,7 @@ func TestAPanicLeavesNoPublicForks(t *testing.T) {
 	})
 	func() {
 		defer func() { recover() }()
-		fn.Call(New(WithWorkers(1)), 0)
+		fn.Call(twoTaken(), 0)
 	}()
 	if frame.public != bottom || frame.n != bottom || fmt.Sprintf("%p", frame.run[engine.None]) != fmt.Sprintf("%p", frame.body) {
 		t.Errorf("%d forks are public", frame.public-bottom)
@@ -147,7 +156,7 @@ func TestAPanicLeavesNoPublicForks(t *testing.T) {
 // that are public are taken back: each runs once, and none stays behind.
 func TestForksRunOnceAfterAPanicInAJoin(t *testing.T) {
 	for _, deferred := range []bool{false, true} {
-		p := New(WithWorkers(1))
+		p := twoTaken()
 		var runs, public int
 		fn := NewFunc(func(f *Frame[int, int], n int) int {
 			switch n {
@@ -183,7 +192,7 @@ func TestForksRunOnceAfterAPanicInAJoin(t *testing.T) {
 // in order.
 func TestACallThatJoinsWhatIsAroundItMayPanic(t *testing.T) {
 	for _, caught := range []bool{false, true} {
-		p := New(WithWorkers(1))
+		p := twoTaken()
 		var around Fork
 		var frame *Frame[int, int]
 		fn := NewFunc(func(f *Frame[int, int], n int) (r int) {

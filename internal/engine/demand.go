@@ -59,7 +59,10 @@ func (w *Worker) Answer() {
 		w.pool.source.GiveWay(w)
 	}
 	level := min(atomic.LoadUint32(&w.Demand), Hunger) // (R12); GiveWay that came since is for the next fork
-	if w.fresh || w.unpaid == 0 {                      // else forks are owed, which cost no credit
+	if w.pool.isAlone() && w.forget(level) {
+		return
+	}
+	if w.fresh || w.unpaid == 0 { // else forks are owed, which cost no credit
 		w.earn()
 	}
 	idle, public := 0, 0
@@ -86,6 +89,24 @@ func (w *Worker) Answer() {
 		w.Raise(next)
 	}
 }
+
+// forget lowers demand of the given level where there is one place, and reports whether there still
+// is. No worker would take what is published, unless w gives up its place, and then it publishes all
+// that it has; see LendFor. Such demand is left from a goroutine that gave up a place beside w. Each
+// fork that is taken back would raise it anew.
+func (w *Worker) forget(level uint32) bool {
+	// First it is lowered: a worker that comes with a second place raises it after that, or
+	// is seen now.
+	_ = atomic.CompareAndSwapUint32(&w.Demand, level, None)
+	if w.pool.isAlone() {
+		return true
+	}
+	w.Raise(level)
+	return false
+}
+
+// isAlone reports whether there is one place.
+func (p *Pool) isAlone() bool { return p.limit.Load()+p.extra.Load() == 1 }
 
 // earn counts the credit.
 func (w *Worker) earn() int {

@@ -185,29 +185,6 @@ func (j *Job) carriedBy(c *Job, round uint64) bool {
 	return c.piece != nil && c.piece.of.Load() == j.finish && c.piece.round.Load() == round // (R22)
 }
 
-// AnswerForAsyncs is Answer, but in a pool with one place it publishes nothing: no worker would
-// take it, unless w gives up the place, and then w publishes all it has; see LendFor. In such a
-// pool, it is the end of the last call that has raised the demand. To forget that when a call
-// begins would cost each Do.
-//
-//go:noinline
-func (w *Worker) AnswerForAsyncs() {
-	level := atomic.LoadUint32(&w.Demand)
-	if level != GiveWay && w.pool.isAlone() {
-		// First it is lowered: a worker that comes with a second place raises it after that, or
-		// is seen now.
-		atomic.CompareAndSwapUint32(&w.Demand, level, None)
-		if w.pool.isAlone() {
-			return
-		}
-		w.Raise(level)
-	}
-	w.Answer()
-}
-
-// isAlone reports whether there is one place.
-func (p *Pool) isAlone() bool { return p.limit.Load()+p.extra.Load() == 1 }
-
 // CheckUse panics if w is used by what it called by Blocking, under the race detector.
 func (w *Worker) CheckUse() { w.checkUse() }
 

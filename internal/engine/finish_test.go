@@ -181,25 +181,3 @@ func TestAPieceIsTakenBackFromBelowForks(t *testing.T) {
 		}
 	}
 }
-
-// Where there is one place, asyncs forget a demand that no other worker has raised. Elsewhere
-// it stays until something is published.
-func TestAsyncsOfOneWorkerForgetDemand(t *testing.T) {
-	for _, c := range []struct {
-		places, extra int
-		level, after  uint32
-	}{
-		{1, 0, Hunger, None}, {1, 0, supply, None}, {1, 1, Hunger, Hunger}, {2, 0, Hunger, Hunger},
-	} {
-		p := newPool(c.places)
-		p.SetExtra(c.extra)
-		w := enter(p)
-		w.Demand = c.level
-		w.AnswerForAsyncs()
-		if w.Demand != c.after {
-			t.Errorf("%+v: the demand is %d", c, w.Demand)
-		}
-		w.Demand = None
-		exit(w)
-	}
-}

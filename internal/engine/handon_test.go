@@ -5,6 +5,14 @@ import (
 	"testing"
 )
 
+// twoTaken returns a pool of one place and an extra one, which is taken: where forks are published.
+func twoTaken() *Pool {
+	p := newPool(1)
+	p.SetExtra(1)
+	p.Enter()
+	return p
+}
+
 // aJob runs f inside a call that has forked one call of fn, which some other
 // worker has stolen but not begun.
 func aJob(p *Pool, f func(thief *Worker, j *Job)) int {
@@ -27,7 +35,7 @@ func aJob(p *Pool, f func(thief *Worker, j *Job)) int {
 // A job that was stolen by one that must not run it is run by its owner if
 // nobody else comes, and by whoever comes first.
 func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
-	p := newPool(1)
+	p := twoTaken()
 	if n := aJob(p, func(thief *Worker, j *Job) { thief.handOn(j) }); n != 2 {
 		t.Errorf("by its owner: %d", n)
 	}

@@ -92,6 +92,38 @@ func TestDemandAtTheStart(t *testing.T) {
 	}
 }
 
+// Where there is one place, demand that no other worker can have raised is forgotten, and nothing is
+// published. Elsewhere it stays until something is.
+func TestOneWorkerForgetsDemand(t *testing.T) {
+	for _, c := range []struct {
+		places, extra int
+		level, after  uint32
+		public        int
+	}{
+		{1, 0, Hunger, None, 0}, {1, 0, supply, None, 0},
+		{1, 1, Hunger, None, 1}, {2, 0, Hunger, None, 1},
+	} {
+		p := newPool(c.places)
+		p.SetExtra(c.extra)
+		setPlaces(p, counted{Active: c.places + c.extra})
+		w := testWorker(p, 0)
+		fn := body(func(f *forks, n int) int { return n })
+		f := fn.enter(w)
+		w.earn()
+		w.credit.Spend(policy.MaxCredit)
+		if w.Demand = Hunger; c.places+c.extra > 1 {
+			if w.Answer(); w.Demand != Hunger {
+				t.Errorf("%+v: without forks, the demand is %d", c, w.Demand)
+			}
+		}
+		f.args = append(f.args, 1)
+		w.Demand = c.level
+		if w.Answer(); w.Demand != c.after || w.own.Len() != c.public {
+			t.Errorf("%+v: the demand is %d, %d forks are public", c, w.Demand, w.own.Len())
+		}
+	}
+}
+
 // The clock is not read for each of the forks that a worker owes.
 func TestOwedForksDoNotCountTheCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
