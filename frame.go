@@ -20,6 +20,7 @@ type Func[A, R any] struct {
 	body   func(f *Frame[A, R], arg A) R
 	other  func(f *Frame[A, R], arg A) R // (*Frame).joinOther
 	more   func(f *Frame[A, R])          // (*Frame).forkMore
+	heed   func(f *Frame[A, R], arg A) R // (*Frame).dropIfStopped
 	entry  uintptr                       // of body
 	size   int                           // of A, in bytes
 	frames sync.Pool                     // of *Frame[A, R], so that memory is given back in time
@@ -33,7 +34,8 @@ type Func[A, R any] struct {
 // [Frame.Call] or plain recursion with the same frame. Joins go newest first. Nearly
 // every fork is taken by no other worker, and then costs 1.2 ns more than the call on an
 // Intel Xeon, so there is no need for a cutoff. A body with several arguments takes a
-// struct.
+// struct. One without a result returns struct{}, which costs nothing: a function around it that
+// hides that would be one more call for each fork.
 //
 // Keep the argument within four words, and its struct within four fields. The compiler
 // passes what is larger in memory, as well as arrays, in calls and in forks. On one worker of
@@ -47,6 +49,7 @@ func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 	needs(body != nil, "NewFunc", "body")
 	return &Func[A, R]{
 		body: body, other: (*Frame[A, R]).joinOther, more: (*Frame[A, R]).forkMore,
+		heed:  (*Frame[A, R]).dropIfStopped,
 		entry: engine.EntryOf(body), size: sizeOf[A](),
 	}
 }
@@ -76,7 +79,7 @@ func (c *funcCallee[A, R]) Run(w *engine.Worker, arg A) R {
 func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
 	f, _ := fn.frames.Get().(*Frame[A, R])
 	if f == nil {
-		f = &Frame[A, R]{fn: fn, body: fn.body, more: fn.more, public: bottom}
+		f = &Frame[A, R]{fn: fn, body: fn.body, callee: fn.callee(), more: fn.more, public: bottom}
 		f.run = [4]func(*Frame[A, R], A) R{fn.body, fn.other, fn.other, fn.other}
 		f.grow(atFirst(fn.size))
 	}
@@ -114,8 +117,10 @@ type Frame[A, R any] struct {
 	args   []A
 	public int
 	w      *engine.Worker
-	body   func(f *Frame[A, R], arg A) R // as fn.body
+	body   func(f *Frame[A, R], arg A) R // as fn.body, or dropIfStopped
 	fn     *Func[A, R]
+	callee engine.Callee[A, R] // what thieves call: fn, or an untilCallee
+	stop   *Stop               // that these heed, or nil
 	jobs   engine.Published[A, R]
 
 	handles []Fork // of the open forks; only if checked
@@ -164,6 +169,14 @@ func (f *Frame[A, R]) position(h Fork) Fork {
 // forks than the frame has had so far. Unless another worker has asked for work, it
 // touches no memory that others do.
 //
+// The newest fork is joined first, so what looks most promising is forked last, or called right
+// away by [Frame.Call]. The worker itself then goes from the best to the worst, and a search that
+// leaves out what cannot beat the best so far, or stops at the first solution, has it early. Other
+// workers take the oldest, which is the least promising here, but in recursion also the largest
+// piece as a rule. See [Best] and [Func.CallUntil].
+//
+// An argument of more than four words costs several times as much; see [NewFunc].
+//
 // The fork synchronizes before the start of the call.
 func (f *Frame[A, R]) Fork(arg A) Fork {
 	// This is inlined only as long as it stays about as cheap as it is.
@@ -185,7 +198,8 @@ func (f *Frame[A, R]) Fork(arg A) Fork {
 // meanwhile helps with that worker's forks, or gives its place to another
 // goroutine. Join panics if h is not the newest open fork; see [Fork] for one that was
 // joined before. It panics with a
-// [*PanicError] if the call panicked on another worker.
+// [*PanicError] if the call panicked on another worker. [Mark.JoinAll] joins all forks that
+// a loop has made.
 //
 // The end of the call synchronizes before the return from Join.
 func (f *Frame[A, R]) Join(h Fork) R {
@@ -201,7 +215,15 @@ func (f *Frame[A, R]) Join(h Fork) R {
 	return run(f.run[atomic.LoadUint32(f.demand)&3], f, (*A)(unsafe.Add(f.slots, int(h)*int(unsafe.Sizeof(*new(A))))))
 }
 
-// Call calls the body with arg, now and on this worker.
+// joinNewest is Join of the newest open fork.
+func (f *Frame[A, R]) joinNewest() R {
+	n := f.n
+	f.n = n - 1
+	return run(f.run[atomic.LoadUint32(f.demand)&3], f, (*A)(unsafe.Add(f.slots, n*int(unsafe.Sizeof(*new(A))))))
+}
+
+// Call calls the body with arg, now and on this worker. After a stop it does not, and returns
+// the zero value; see [Func.CallUntil].
 func (f *Frame[A, R]) Call(arg A) R { return f.body(f, arg) }
 
 // Worker returns the worker that runs this activation.
@@ -262,6 +284,12 @@ func (f *Frame[A, R]) goOn(n int) {
 	f.aim()
 }
 
+// callOnly sets what joins and calls call, what thieves call, and the Stop that these heed.
+func (f *Frame[A, R]) callOnly(body func(f *Frame[A, R], arg A) R, callee engine.Callee[A, R], stop *Stop) {
+	f.body, f.callee, f.stop = body, callee, stop
+	f.aim()
+}
+
 // aim sees to it that Join calls joinOther as long as forks are public.
 func (f *Frame[A, R]) aim() {
 	f.run[engine.None] = f.body
@@ -319,7 +347,7 @@ func (f *frameForks[A, R]) Publish() *engine.Job {
 	}
 	f.public++
 	(*Frame[A, R])(f).aim()
-	return f.jobs.Add(f.fn.callee(), f.args[f.public])
+	return f.jobs.Add(f.callee, f.args[f.public])
 }
 
 func (f *frameForks[A, R]) Forks() int { return f.n }
@@ -339,6 +367,9 @@ func (f *frameForks[A, R]) Drop(n int) {
 
 func (f *frameForks[A, R]) Close() {
 	f.w, f.demand = noWorker, &noWorker.Demand
+	if f.stop != nil {
+		(*Frame[A, R])(f).callOnly(f.fn.body, f.fn.callee(), nil)
+	}
 	f.fn.frames.Put((*Frame[A, R])(f))
 }
 

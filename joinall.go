@@ -1,0 +1,58 @@
+package filch
+
+import "fmt"
+
+// Mark is a place among the forks of a [Frame]: those made later are above it. [Frame.Mark] makes
+// one. It is used by the call that has made it alone, as the Frame is.
+type Mark[A, R any] struct {
+	f *Frame[A, R]
+	n int // position of the newest fork below
+}
+
+// Mark returns the place above the forks that are open now, those of the callers included. It
+// costs a load.
+func (f *Frame[A, R]) Mark() Mark[A, R] { return Mark[A, R]{f, f.n} }
+
+// JoinAll joins the forks above m, the newest first. It yields the result of each, and before that
+// its number, which counts down to 0 for the oldest. So a body that forks in a loop need not
+// keep a [Fork] of each:
+//
+//	m := f.Mark()
+//	for _, c := range t.children {
+//		f.Fork(c)
+//	}
+//	sum := t.value
+//	for _, r := range m.JoinAll {
+//		sum += r
+//	}
+//
+// Forks that the loop makes are joined as well. A loop that is left early, by break or return,
+// drops the forks that are still open: those that no other worker has begun do not run, and the
+// others are awaited. JoinAll panics if a fork below m was joined, or m is the zero Mark, and as
+// [Frame.Join] does if a call has panicked on another worker.
+//
+// JoinAll allocates nothing. It costs a little more than to join forks that are kept in an array.
+func (m Mark[A, R]) JoinAll(yield func(i int, r R) bool) {
+	// yield is not kept, so that the body of the loop is not allocated. To return a function to
+	// range over would do so wherever the compiler does not inline that.
+	f := m.f
+	if f == nil {
+		panic("filch: JoinAll of a Mark that Frame.Mark has not made")
+	}
+	if f.n < m.n {
+		panic(fmt.Sprintf("filch: JoinAll of a Mark above fork %d, which was joined: the newest open fork is %d (0 is none)", m.n-bottom, f.n-bottom))
+	}
+	for f.n > m.n {
+		r := f.joinNewest()
+		if !yield(f.n-m.n, r) {
+			m.drop()
+		}
+	}
+}
+
+// drop drops the forks above m. It panics as Join does if one has panicked elsewhere.
+func (m Mark[A, R]) drop() {
+	for m.f.n > m.n {
+		m.f.takeBack()
+	}
+}
