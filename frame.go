@@ -284,6 +284,15 @@ func (f *Frame[A, R]) goOn(n int) {
 	f.aim()
 }
 
+// dropIfStopped is the body of calls and joins that heed a Stop. It stands where the body
+// stands otherwise, so that what is called by Call pays nothing for it.
+func (f *Frame[A, R]) dropIfStopped(arg A) (r R) {
+	if f.stop.Stopped() {
+		return r
+	}
+	return f.fn.body(f, arg)
+}
+
 // callOnly sets what joins and calls call, what thieves call, and the Stop that these heed.
 func (f *Frame[A, R]) callOnly(body func(f *Frame[A, R], arg A) R, callee engine.Callee[A, R], stop *Stop) {
 	f.body, f.callee, f.stop = body, callee, stop

@@ -64,12 +64,3 @@ func (c *untilCallee[A, R]) Run(w *engine.Worker, arg A) (r R) {
 
 // heed has calls, joins and thieves look at the Stop of c, until the Frame is closed.
 func (f *Frame[A, R]) heed(c *untilCallee[A, R]) { f.callOnly(c.fn.heed, c, c.stop) }
-
-// dropIfStopped is the body of calls and joins that heed a Stop. It stands where the body
-// stands otherwise, so that what is called by Call pays nothing for it.
-func (f *Frame[A, R]) dropIfStopped(arg A) (r R) {
-	if f.stop.Stopped() {
-		return r
-	}
-	return f.fn.body(f, arg)
-}
