@@ -35,6 +35,8 @@ func TestAfterAStopNothingBegins(t *testing.T) {
 	fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 		ran++
 		switch {
+		case n == 9:
+			return 10*f.Join(f.Fork(4)) + f.Call(2)
 		case n > 0:
 			return n
 		case n < 0:
@@ -71,10 +73,10 @@ func TestAfterAStopNothingBegins(t *testing.T) {
 	if r, stopped := fn.CallUntil(p, &stop, 0); r != 0 || !stopped || ran != 3 {
 		t.Errorf("stopped before: %d, %t, by %d calls", r, stopped, ran-3)
 	}
-	if r := fn.Call(p, 7); r != 7 {
+	if r := fn.Call(p, 9); r != 42 {
 		t.Errorf("%d by Call", r)
 	}
-	if r, stopped := fn.CallUntil(p, new(filch.Stop), 8); r != 8 || stopped {
+	if r, stopped := fn.CallUntil(p, new(filch.Stop), 9); r != 42 || stopped {
 		t.Errorf("%d, %t with another Stop", r, stopped)
 	}
 }
