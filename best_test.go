@@ -69,7 +69,7 @@ func TestBestBreaksTiesByOrder(t *testing.T) {
 		}
 	}
 	b := filch.NewLeast[float64, int](func(a, b int) bool { return a < b })
-	if b.Offer(math.Inf(1), 1) {
+	if b.Offer(math.Inf(1), -1) { // which comes before the zero value
 		t.Error("it took what Bound is at first")
 	}
 	if !b.Offer(1, 5) || b.Offer(1, 5) || b.Offer(1, 6) || !b.Offer(1, 4) || b.Offer(2, 3) {
