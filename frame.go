@@ -165,9 +165,9 @@ func (f *Frame[A, R]) position(h Fork) Fork {
 // Fork offers the call of the function with arg to the other workers, and
 // returns at once. The call happens when another worker takes it or at
 // [Frame.Join], whichever is first. It happens at most once, and not at all if a panic or
-// runtime.Goexit ends the body first. Fork allocates only to make room for more open
-// forks than the frame has had so far. Unless another worker has asked for work, it
-// touches no memory that others do.
+// runtime.Goexit ends the body first, or a stop comes first; see [Func.CallUntil]. Fork
+// allocates only to make room for more open forks than the frame has had so far. Unless
+// another worker has asked for work, it touches no memory that others do.
 //
 // The newest fork is joined first, so what looks most promising is forked last, or called right
 // away by [Frame.Call]. The worker itself then goes from the best to the worst, and a search that

@@ -3,7 +3,7 @@ package filch
 import "fmt"
 
 // Mark is a place among the forks of a [Frame]: those made later are above it. [Frame.Mark] makes
-// one. It is used by the call that has made it alone, as the Frame is.
+// one. Only the call that has made it may use it.
 type Mark[A, R any] struct {
 	f *Frame[A, R]
 	n int // position of the newest fork below

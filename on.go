@@ -7,11 +7,11 @@ import "github.com/filch-go/filch/internal/engine"
 // makes, newest first. They are all younger than those of the Frame around it, which is not to be
 // forked or joined on in body.
 //
-// On costs about half as much as [Worker.Join], for any number of forks, and allocates nothing, but
-// for a small object in a call of [Func.CallUntil]. A fork costs what it always does. If that is too much for
-// small calls, use one Func whose argument says which kind of call it is; see the example
-// "kinds" of [Frame]. Two Funcs that refer to each other are made in a function, such
-// as init: as variables of a package, Go refuses their initialization.
+// On costs about half as much as [Worker.Join], for any number of forks, and allocates nothing but
+// a small object in a call of [Func.CallUntil]. A fork costs what it always does. If that is too
+// much for small calls, use one Func whose argument says which kind of call it is; see the
+// example "kinds" of [Frame]. Make two Funcs that refer to each other in a function, such as
+// init: Go refuses variables of a package whose values refer to each other.
 //
 // If body panics or calls runtime.Goexit, On drops the forks that no worker has taken and
 // waits for the others. Then a panic arrives as a [*PanicError]. On panics if w or body is nil,

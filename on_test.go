@@ -274,8 +274,8 @@ func sumKind(f *filch.Frame[kind, int], b *bush, odd bool) int {
 	return s
 }
 
-// One sum by a Func for all rows, by two that fork one another, by one whose argument says the kind, and
-// by Join of closures.
+// One sum by a Func for all rows, by two that fork one another, and by one whose argument says the
+// kind.
 func BenchmarkTwoKinds(b *testing.B) {
 	t := grow(rand.New(rand.NewPCG(3, 1)), 7)
 	inner := 0
