@@ -1,0 +1,233 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/clock"
+)
+
+// turn is for how long a carrier goes on, in nanoseconds, before it lets its worker look at
+// other tasks.
+const turn = 100_000
+
+// none is no node.
+const none = -1
+
+// carrier is a task that runs nodes, one after the other.
+type carrier struct {
+	st    *state
+	r     *run
+	ctx   context.Context
+	at    int32     // the node that runs
+	ready [32]int32 // nodes that are ready, and not in st.ready yet
+	n     int       // how many
+}
+
+// carryOn is a carrier, from its beginning to its end.
+func (st *state) carryOn(ctx context.Context) {
+	c := carrier{st: st, r: runOf(ctx), ctx: ctx, at: none}
+	if st.join(c.r, ctx) {
+		defer c.leave()
+		c.carry()
+	}
+}
+
+// join counts a carrier that was submitted for r, and reports false if that is over.
+func (st *state) join(r *run, ctx context.Context) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.now.Load() != r {
+		return false
+	}
+	if r.task == nil {
+		r.task = ctx
+	}
+	st.called = false
+	st.running++
+	return true
+}
+
+// leave is deferred. Carriers that have nothing left leave, and those that a node has ended.
+func (c *carrier) leave() {
+	st := c.st
+	if c.at != none {
+		err := error(filch.ErrGoexit)
+		if v := recover(); v != nil {
+			err = panicked(v)
+		}
+		st.fail(c.r, c.at, err)
+		st.release(c.at)
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.running--
+	st.tellOver(c.r)
+}
+
+// carry runs nodes until there is none, or the run has failed, or its turn is over and another
+// carrier was submitted.
+func (c *carrier) carry() {
+	begin := clock.Now()
+	now := begin
+	for i := c.next(none); i != none; {
+		if c.ctx.Err() != nil {
+			c.st.fail(c.r, none, c.why())
+			return
+		}
+		if now-begin > turn {
+			if c.handOn(i) {
+				return
+			}
+			begin, i = now, c.next(none)
+			continue
+		}
+		if n := &c.st.plan.nodes[i]; n.slot != none && !c.st.acquire(c.r, n.slot) {
+			i = c.next(none)
+			continue
+		}
+		var ok bool
+		if now, ok = c.run(i, now); !ok {
+			return
+		}
+		i = c.after(i)
+	}
+}
+
+// why returns why the context of c has ended.
+func (c *carrier) why() error {
+	if err := context.Cause(c.ctx); err != nil {
+		return err
+	}
+	return filch.ErrClosed // the end of the pool, which ends no context that a task's comes from
+}
+
+// run runs node i. It returns the time, and false if the node has failed.
+func (c *carrier) run(i int32, begin int64) (now int64, ok bool) {
+	st := c.st
+	c.at = i
+	err := st.plan.nodes[i].body.call(c.ctx, st.cells[i])
+	c.at = none
+	if err != nil {
+		st.fail(c.r, i, err)
+		st.release(i)
+		return 0, false
+	}
+	now = clock.Now()
+	st.took[i] += max(1, now-begin)
+	st.done[i] = true
+	return now, true
+}
+
+// after makes ready what node i, which has run, was the last dep of, and what it chooses. It returns the
+// node to go on with.
+func (c *carrier) after(i int32) (next int32) {
+	st, p := c.st, c.st.plan
+	n := &p.nodes[i]
+	if n.slot != none {
+		st.release(i)
+	}
+	if st.busy != nil {
+		st.busy[i].Store(false)
+	}
+	next = none
+	if n.isChoice {
+		to, err := st.g.nodes[i].chosen(*st.cells[i].(*int))
+		if err != nil {
+			st.fail(c.r, i, err)
+			return none
+		}
+		if to != nil {
+			next = c.makeReady(to.index, next)
+		}
+	}
+	for _, j := range p.next[n.first:n.last] {
+		deps := p.nodes[j].deps
+		if deps > 1 {
+			if st.left[j].Add(-1) > 0 {
+				continue
+			}
+			if st.busy != nil {
+				st.left[j].Add(deps)
+			}
+		}
+		next = c.makeReady(j, next)
+	}
+	if next == none || c.n > 0 {
+		next = c.next(next)
+	}
+	return next
+}
+
+// makeReady notes that node j is ready. It returns the node to go on with, which was next so far.
+func (c *carrier) makeReady(j, next int32) int32 {
+	if c.st.busy != nil && c.st.busy[j].Swap(true) {
+		c.st.fail(c.r, j, fmt.Errorf("it is to run again before it has ended"))
+		return next
+	}
+	if next == none && c.st.rank == nil {
+		return j
+	}
+	if c.n == len(c.ready) {
+		c.next(j) // which only makes room
+	}
+	c.ready[c.n] = j
+	c.n++
+	return next
+}
+
+// next gives the nodes in c.ready to all carriers. It returns the node to go on with: i, or if that
+// is none, the first of all that are ready.
+func (c *carrier) next(i int32) int32 {
+	st := c.st
+	st.mu.Lock()
+	for _, j := range c.ready[:c.n] {
+		st.push(j)
+	}
+	c.n = 0
+	if i == none {
+		i = st.pop()
+	}
+	call := st.calls()
+	st.mu.Unlock()
+	if call {
+		_ = c.st.call(c.r, c.ctx) // if it is refused, c goes on alone
+	}
+	return i
+}
+
+// handOn leaves node i to the next carrier, which it submits. It reports false if that was refused:
+// then i is ready, and c goes on.
+func (c *carrier) handOn(i int32) bool {
+	st := c.st
+	st.mu.Lock()
+	st.push(i)
+	call := st.calls()
+	st.mu.Unlock()
+	return !call || c.st.call(c.r, c.ctx) == nil
+}
+
+// calls notes that a carrier is about to be submitted, and reports whether one must be: as long as
+// nodes are ready, one is on its way. So a node that waits keeps no ready node from running, as
+// long as the pool has a place. The caller holds the lock.
+func (st *state) calls() bool {
+	if st.called || len(st.ready) == 0 {
+		return false
+	}
+	st.called = true
+	return true
+}
+
+// call submits a carrier of r, for a caller with ctx.
+func (st *state) call(r *run, ctx context.Context) error {
+	err := r.pool.TryGo(ctx, st.carry)
+	if err != nil {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		if st.now.Load() == r {
+			st.called = false
+		}
+	}
+	return err
+}

@@ -1,0 +1,197 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Graph is a set of named nodes, and of edges that say which runs before which. Make one with
+// [New]. Nodes, edges and limits are added before its first run, by one goroutine at a time, or
+// later while no run is under way: otherwise the function that adds panics. All other methods
+// may be called from any goroutine.
+type Graph struct {
+	name   string
+	byPath bool
+
+	mu     sync.Mutex
+	nodes  []*node
+	byName map[string]*node
+	faults []error // of what was added
+	plan   *plan   // nil if something was added since
+	active int     // runs under way
+	kept   *state  // of the run that ended last, if it was alone: for Get, and for the next
+	took   []int64 // how long the nodes took in the run that ended last; see state.took
+
+	alone  atomic.Pointer[state] // of the run that is alone, or was; written under mu, Get loads
+	states sync.Pool             // of *state
+}
+
+// Option configures a [Graph].
+type Option func(g *Graph)
+
+// ByCriticalPath makes a run take the ready node first that has the longest way to the end of
+// the graph. Ways are measured by what the nodes took in the run that ended last, and before
+// there was one, by their number. This is the rule of highest level first (Adam, Chandy and
+// Dickson, "A comparison of list schedules for parallel processing systems", CACM 1974). It
+// concerns the order of nodes of one run. Without it, a worker takes the newest ready node.
+//
+// A run then costs a look at each edge more, when it begins, and a ready node the logarithm of
+// the number of ready nodes.
+func ByCriticalPath() Option { return func(g *Graph) { g.byPath = true } }
+
+// New returns a graph without nodes. The name is for errors and pictures. New panics if an
+// option is nil.
+func New(name string, opts ...Option) *Graph {
+	g := &Graph{name: name, byName: map[string]*node{}}
+	for i, opt := range opts {
+		needs(opt != nil, "New", fmt.Sprintf("option %d", i))
+		opt(g)
+	}
+	return g
+}
+
+// Name returns the name that New was called with.
+func (g *Graph) Name() string { return g.name }
+
+// Dep is a node of any type, as what another comes after: an *[Of] or a *[Choice].
+type Dep interface{ dep() *node }
+
+// node is a node of any type.
+type node struct {
+	g     *Graph
+	name  string
+	index int32
+	body  body
+	deps  []*node  // that must run before, each once
+	to    []*node  // what a Choice chooses from
+	takes []taking // of limits, in the order of the limits
+	sub   *Graph   // that it runs
+}
+
+// body is what the nodes of one type have in common.
+type body interface {
+	newCell() any                             // a place for a result
+	call(ctx context.Context, cell any) error // calls the function, and puts the result there
+}
+
+func (n *node) dep() *node { return n }
+
+// Of is a node with a result of type T. Make one with [Node].
+type Of[T any] struct {
+	node
+	f     func(ctx context.Context) (T, error)
+	forgo func(old T) // called with the result of the run before, if not nil
+}
+
+// Node adds a node to g, and returns it. In each run, f is called once, when all of deps have
+// run; see [Choice] for nodes that are called more often, or not at all. ctx is the context of a
+// task of the pool: see the package's comment for what f may do with it, and [Of.In] for how it
+// reads the results of deps. If f returns an error, the run ends; see [Graph.Run].
+//
+// Each node of a graph has a name of its own. Deps must be of the same graph. [Graph.Validate]
+// and each run report what is wrong with that. Node panics if g, f or one of deps is nil, and
+// while the graph runs.
+func Node[T any](g *Graph, name string, f func(ctx context.Context) (T, error), deps ...Dep) *Of[T] {
+	needs(g != nil, "Node", "g")
+	needs(f != nil, "Node", "f")
+	n := &Of[T]{f: f}
+	g.add("Node", &n.node, n, name, deps)
+	return n
+}
+
+// After makes n run after all of deps as well, and returns n. It is for nodes that are made
+// later than n, and for deps whose results n does not read. It panics as [Node] does.
+func (n *Of[T]) After(deps ...Dep) *Of[T] {
+	n.g.change("After", func() { n.after("After", deps) })
+	return n
+}
+
+func (n *Of[T]) newCell() any { return new(T) }
+
+func (n *Of[T]) call(ctx context.Context, cell any) error {
+	to := cell.(*T)
+	if n.forgo != nil {
+		n.forgo(*to)
+	}
+	v, err := n.f(ctx)
+	if err == nil {
+		*to = v
+	}
+	return err
+}
+
+// add adds a node that was just made.
+func (g *Graph) add(op string, n *node, b body, name string, deps []Dep) {
+	g.change(op, func() {
+		n.g, n.name, n.index, n.body = g, name, int32(len(g.nodes)), b
+		if g.byName[name] != nil {
+			g.faults = append(g.faults, fmt.Errorf("there are two nodes %q", name))
+		}
+		n.after(op, deps)
+		g.nodes, g.byName[name] = append(g.nodes, n), n
+	})
+}
+
+// change calls f, which changes g, unless g runs.
+func (g *Graph) change(op string, f func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.active > 0 {
+		panic(fmt.Sprintf("flow: %s: graph %q runs", op, g.name))
+	}
+	g.plan, g.kept = nil, nil
+	g.alone.Store(nil)
+	f()
+}
+
+// after adds deps to those of n. The caller holds the lock of the graph.
+func (n *node) after(op string, deps []Dep) {
+	for i, d := range deps {
+		if from := n.ours(op, "dep", i, d); from != nil && !has(n.deps, from) {
+			n.deps = append(n.deps, from)
+		}
+	}
+}
+
+// ours returns the node d, or nil if it is of another graph, which becomes a fault.
+func (n *node) ours(op, what string, i int, d Dep) *node {
+	var other *node
+	if d != nil && !isNil(d) {
+		other = d.dep()
+	}
+	needs(other != nil, op, fmt.Sprintf("%s %d of node %q", what, i, n.name))
+	if other.g != n.g {
+		n.g.faults = append(n.g.faults, fmt.Errorf("node %q has the %s %q, which is of another graph, %q", n.name, what, other.name, other.g.name))
+		return nil
+	}
+	return other
+}
+
+// has looks at a few nodes one by one: more are looked up where they are planned.
+func has(nodes []*node, n *node) bool {
+	const few = 8
+	if len(nodes) > few {
+		return false
+	}
+	for _, m := range nodes {
+		if m == n {
+			return true
+		}
+	}
+	return false
+}
+
+// isNil reports whether d is a nil pointer.
+func isNil(d Dep) bool {
+	defer func() { _ = recover() }()
+	return d.dep() == nil
+}
+
+// needs panics if an argument of op is nil: if it is not ok.
+func needs(ok bool, op, argument string) {
+	if !ok {
+		panic("flow: " + op + ": " + argument + " is nil")
+	}
+}

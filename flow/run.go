@@ -1,0 +1,378 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/filch-go/filch"
+)
+
+// Run runs the graph on p, and returns when no node runs any more. Nodes whose deps have run may
+// run at the same time, on any workers. A worker goes on with a node whose last dep it has run;
+// others take the rest. Run may be called any number of times, also at the same time, and inside
+// of nodes and other tasks of p: with the context of that task, whose worker then takes part, or
+// gives its place to another while it waits.
+//
+// If a node fails, the first failure is the error of the run, as an *[Error] that names the node.
+// The contexts of the nodes that run end, and nodes that have not begun never do. A node fails
+// by an error, by a panic, which becomes a [*filch.PanicError] with its stack, or by
+// runtime.Goexit, which becomes [filch.ErrGoexit]. Inside a task, a Goexit in a node may also end
+// that task, as [filch.Future.Wait] says. If ctx ends before all nodes have run, Run returns the
+// cause in the same way, and likewise [filch.ErrClosed] if p is closed, or [filch.ErrQueueFull] if
+// it takes no task. A graph that [Graph.Validate] refuses does not run.
+//
+// Results of the run are there until the graph runs again: see [Of.Get]. Apart from what nodes
+// allocate, a run of a graph that has run before allocates some hundred bytes, and nothing for
+// a node. Run panics if ctx or p is nil.
+func (g *Graph) Run(ctx context.Context, p *filch.Pool) error {
+	st, err := g.run("Run", ctx, p)
+	if st != nil {
+		g.giveBack(st)
+	}
+	return err
+}
+
+// RunFor is [Graph.Run], but returns the results of this run, for graphs that run several times at
+// once. They are nil if there is an error.
+func (g *Graph) RunFor(ctx context.Context, p *filch.Pool) (*Results, error) {
+	st, err := g.run("RunFor", ctx, p)
+	if err != nil {
+		if st != nil {
+			g.giveBack(st)
+		}
+		return nil, err
+	}
+	return &Results{g: g, st: st}, nil
+}
+
+// run returns the state of a run that is over, if there was one.
+func (g *Graph) run(op string, ctx context.Context, p *filch.Pool) (*state, error) {
+	needs(ctx != nil, op, "ctx")
+	needs(p != nil, op, "p")
+	st, err := g.begin()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{g: g, st: st, pool: p}
+	r.Context, r.cancel = context.WithCancelCause(ctx)
+	st.start(r)
+	returned := false
+	defer func() {
+		if !returned { // a node has ended the caller, by Goexit
+			st.fail(r, none, filch.ErrGoexit)
+			st.end(ctx, r)
+			g.giveBack(st)
+		}
+	}()
+	if len(st.ready) > 0 {
+		first := filch.Submit(r, p, func(ctx context.Context) (struct{}, error) { st.carry(ctx); return struct{}{}, nil })
+		if _, err := first.Wait(ctx); err != nil {
+			st.fail(r, none, err)
+		}
+	}
+	st.end(ctx, r)
+	returned = true
+	return st, r.err
+}
+
+// run is one run of a graph: what its tasks know it by. Their contexts come from it.
+type run struct {
+	context.Context // with the caller's values; it ends with the run
+	cancel          context.CancelCauseFunc
+	g               *Graph
+	st              *state
+	pool            *filch.Pool
+	task            context.Context // of the first carrier, which ends with the pool as well; under st.mu
+	err             error           // the first failure; under st.mu
+	over            chan struct{}   // closed when the run is over; made if somebody waits; under st.mu
+}
+
+type runKey struct{}
+
+// Value makes the run known to what is called with the contexts of its nodes.
+func (r *run) Value(key any) any {
+	if key == (runKey{}) {
+		return r
+	}
+	return r.Context.Value(key)
+}
+
+// runOf returns the innermost run that ctx belongs to, or nil.
+func runOf(ctx context.Context) *run {
+	r, _ := ctx.Value(runKey{}).(*run)
+	return r
+}
+
+// state is what a run needs a place for. It is used by one run after the other.
+type state struct {
+	g     *Graph
+	plan  *plan
+	now   atomic.Pointer[run] // that uses it; nil before and after; written under mu
+	carry func(ctx context.Context)
+
+	left    []atomic.Int32 // deps of each node that have not run; what runs them writes
+	busy    []atomic.Bool  // of a graph with weak edges: the node is ready, or runs
+	cells   []any          // the results, by pointer; what runs the node writes, what comes after it reads
+	done    []bool         // whether there is one, of this run; likewise
+	took    []int64        // for how long the node ran in this run, in nanoseconds; likewise
+	waiters []waiter       // for those that take of limits
+
+	mu      sync.Mutex
+	ready   []int32 // nodes that may run, and no worker has taken
+	rank    []int64 // of each node: what takes longest comes first; nil if the newest does
+	called  bool    // a carrier was submitted that has not begun; there is one whenever ready is not empty
+	running int     // carriers that have begun
+	parked  int     // nodes that wait for a limit
+}
+
+func newState(g *Graph, p *plan) *state {
+	n := len(p.nodes)
+	st := &state{g: g, plan: p, left: make([]atomic.Int32, n), cells: make([]any, n), done: make([]bool, n), took: make([]int64, n)}
+	for i := range p.nodes {
+		st.cells[i] = p.nodes[i].body.newCell()
+	}
+	if p.weak {
+		st.busy = make([]atomic.Bool, n)
+	}
+	if g.byPath {
+		st.rank = make([]int64, n)
+	}
+	st.waiters = make([]waiter, p.slots)
+	for i, n := range p.nodes {
+		if n.slot >= 0 {
+			st.waiters[n.slot] = waiter{st: st, node: int32(i), takes: g.nodes[i].takes}
+		}
+	}
+	st.carry = st.carryOn
+	return st
+}
+
+// begin counts a run, and returns a state for it.
+func (g *Graph) begin() (st *state, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p, err := g.planned()
+	if err != nil {
+		return nil, err
+	}
+	g.active++
+	if st, g.kept = g.kept, nil; st == nil {
+		st, _ = g.states.Get().(*state)
+	}
+	if st == nil || st.plan != p {
+		st = newState(g, p)
+	}
+	g.alone.Store(nil)
+	if g.active == 1 {
+		g.alone.Store(st)
+	}
+	for i := range p.nodes {
+		st.left[i].Store(p.nodes[i].deps)
+	}
+	clear(st.done)
+	clear(st.took)
+	if st.rank != nil {
+		p.rankNodes(g.nodes, g.took, st.rank)
+	}
+	return st, nil
+}
+
+// start makes st that of r. Nobody else knows r yet.
+func (st *state) start(r *run) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.called, st.running, st.parked = true, 0, 0
+	st.ready = append(st.ready[:0], st.plan.sources...)
+	st.heap()
+	for i := range st.busy {
+		st.busy[i].Store(false)
+	}
+	for _, i := range st.plan.sources {
+		if st.busy != nil {
+			st.busy[i].Store(true)
+		}
+	}
+	st.now.Store(r)
+}
+
+// fail ends r, unless it has failed before: node i has, or none if i is negative. Nodes that have
+// not begun never do.
+func (st *state) fail(r *run, i int32, err error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if r.err != nil || st.now.Load() != r {
+		return
+	}
+	e := &Error{Graph: st.g.name, Err: err}
+	if i >= 0 {
+		e.Node = st.g.nodes[i].name
+	}
+	r.err = e
+	r.cancel(e)
+	st.tellOver(r)
+}
+
+// isOver reports whether no node of r runs, and none is to run. The caller holds the lock.
+func (st *state) isOver(r *run) bool {
+	return st.running == 0 && (r.err != nil || len(st.ready) == 0 && st.parked == 0)
+}
+
+// tellOver lets go on what waits for the end of r, if it has come. The caller holds the lock.
+func (st *state) tellOver(r *run) {
+	if r.over != nil && st.isOver(r) {
+		close(r.over)
+		r.over = nil
+	}
+}
+
+// end waits until r is over, and ends it. ctx is the caller's: if that is a task, it gives its
+// place away meanwhile. Carriers that begin later find that r is over.
+func (st *state) end(ctx context.Context, r *run) {
+	st.mu.Lock()
+	for !st.isOver(r) {
+		over := make(chan struct{})
+		r.over = over
+		ends := r.task
+		st.mu.Unlock()
+		filch.Blocking(ctx, func() { st.await(r, over, ends) })
+		st.mu.Lock()
+	}
+	st.now.Store(nil)
+	st.mu.Unlock()
+	r.cancel(nil)
+	if r.err != nil {
+		st.leaveLimits()
+	}
+	g := st.g
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.active--
+	if g.plan == st.plan {
+		g.took, st.took = st.took, g.took
+	}
+}
+
+// await waits until over is closed. ends is the context of a task, which ends with the caller's and
+// with the pool: then what is queued is dropped.
+func (st *state) await(r *run, over chan struct{}, ends context.Context) {
+	select {
+	case <-over:
+		return
+	case <-ends.Done():
+	}
+	err := context.Cause(ends)
+	if err == nil {
+		err = filch.ErrClosed
+	}
+	st.fail(r, none, err)
+	<-over
+}
+
+// giveBack keeps st for Get if its run was alone, and for the next run.
+func (g *Graph) giveBack(st *state) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case st.plan != g.plan: // the graph has changed
+	case g.alone.Load() == st:
+		g.kept = st
+	default:
+		g.states.Put(st)
+	}
+}
+
+// Results are those of one run, of [Graph.RunFor]. Any goroutine may read them.
+type Results struct {
+	g  *Graph
+	st *state
+}
+
+// Release gives the memory of r to later runs. Afterwards r must not be used. To release r is not
+// required: without it, the next run allocates its memory anew. Of the Results of a [Sub], the
+// graph around it does that.
+func (r *Results) Release() {
+	if st := r.state("Release"); st != nil {
+		r.st = nil
+		r.g.alone.CompareAndSwap(st, nil)
+		r.g.giveBack(st)
+	}
+}
+
+// Ran reports whether n has run, which only nodes after a [Choice] may not have.
+func (r *Results) Ran(n Dep) bool {
+	st, at := r.state("Ran"), n.dep()
+	at.sameGraph("Ran", r.g)
+	return st.done[at.index]
+}
+
+func (r *Results) state(op string) *state {
+	needs(r != nil, op, "r")
+	if r.st == nil {
+		panic("flow: " + op + ": the Results were released")
+	}
+	return r.st
+}
+
+// Result returns what n returned last in the run that r is of. It panics if n has not run, or is
+// of another graph.
+func Result[T any](r *Results, n *Of[T]) T {
+	st := r.state("Result")
+	n.sameGraph("Result", r.g)
+	return n.in("Result", st)
+}
+
+func (n *node) sameGraph(op string, g *Graph) {
+	if n.g != g {
+		panic(fmt.Sprintf("flow: %s: node %q is of graph %q, not %q", op, n.name, n.g.name, g.name))
+	}
+}
+
+// In returns the result of n in the run that ctx belongs to: the context of a node that comes
+// after n, in the same graph or in one that is a node of it. Other nodes must not read it, since
+// n may be running. In panics if n has not run, and if ctx is of no run of n's graph that is under
+// way. It costs two look-ups in contexts, some tens of nanoseconds.
+func (n *Of[T]) In(ctx context.Context) T { return n.in("In", n.stateIn("In", ctx)) }
+
+// Lookup is [Of.In], but reports false if n has not run, as it may be after a [Choice].
+func (n *Of[T]) Lookup(ctx context.Context) (v T, ok bool) {
+	st := n.stateIn("Lookup", ctx)
+	if ok = st.done[n.index]; ok {
+		v = *st.cells[n.index].(*T)
+	}
+	return v, ok
+}
+
+// stateIn returns the state of the run of n's graph that ctx belongs to.
+func (n *Of[T]) stateIn(op string, ctx context.Context) *state {
+	needs(ctx != nil, op, "ctx")
+	r := runOf(ctx)
+	for r != nil && r.g != n.g {
+		r = runOf(r.Context)
+	}
+	if r == nil || r.st.now.Load() != r {
+		panic(fmt.Sprintf("flow: %s: node %q: ctx belongs to no run of graph %q that is under way", op, n.name, n.g.name))
+	}
+	return r.st
+}
+
+// in returns the result that is in st.
+func (n *Of[T]) in(op string, st *state) T {
+	if !st.done[n.index] {
+		panic(fmt.Sprintf("flow: %s: node %q of graph %q has not run; what reads it must come after it", op, n.name, n.g.name))
+	}
+	return *st.cells[n.index].(*T)
+}
+
+// Get returns the result of n in the run that is under way, or else in the one that ended last. It
+// is for graphs that run once at a time: it panics if another run was under way at the same
+// time, also afterwards. During a run, only nodes that come after n may call it. It also panics if
+// n has not run. Get costs a few nanoseconds.
+func (n *Of[T]) Get() T {
+	st := n.g.alone.Load()
+	if st == nil {
+		panic(fmt.Sprintf("flow: Get: node %q: graph %q has not run, or ran several times at once: see In and RunFor", n.name, n.g.name))
+	}
+	return n.in("Get", st)
+}
