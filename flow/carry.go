@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/clock"
@@ -143,13 +144,12 @@ func (c *carrier) after(i int32) (next int32) {
 		}
 	}
 	for _, j := range p.next[n.first:n.last] {
-		deps := p.nodes[j].deps
-		if deps > 1 {
-			if st.left[j].Add(-1) > 0 {
+		if deps := p.deps[j]; deps > 1 {
+			if atomic.AddInt32(&st.left[j], -1) > 0 {
 				continue
 			}
-			if st.busy != nil {
-				st.left[j].Add(deps)
+			if p.weak { // it may run again
+				atomic.AddInt32(&st.left[j], deps)
 			}
 		}
 		next = c.makeReady(j, next)

@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 )
@@ -185,8 +186,8 @@ func has(nodes []*node, n *node) bool {
 
 // isNil reports whether d is a nil pointer.
 func isNil(d Dep) bool {
-	defer func() { _ = recover() }()
-	return d.dep() == nil
+	v := reflect.ValueOf(d)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // needs panics if an argument of op is nil: if it is not ok.

@@ -10,6 +10,7 @@ import (
 // plan is a graph as runs see it. It is never changed.
 type plan struct {
 	nodes   []planned
+	deps    []int32 // how many each must wait for; none if it can only be chosen
 	next    []int32 // the nodes that come after each, one list behind the other
 	sources []int32 // that runs begin with
 	order   []int32 // all nodes, each after its deps, and where it can be, after a Choice that leads to it
@@ -17,10 +18,9 @@ type plan struct {
 	weak    bool    // there are weak edges, so nodes may run again
 }
 
-// planned is a node, in 40 bytes, side by side with the others.
+// planned is a node, side by side with the others.
 type planned struct {
 	body        body
-	deps        int32 // how many must have run; none for what is chosen only
 	first, last int32 // its part of next
 	slot        int32 // of those that take of limits, or -1
 	isChoice    bool
@@ -60,7 +60,7 @@ func (g *Graph) planned() (*plan, error) {
 }
 
 func (g *Graph) makePlan() (*plan, error) {
-	p := &plan{nodes: make([]planned, len(g.nodes))}
+	p := &plan{nodes: make([]planned, len(g.nodes)), deps: make([]int32, len(g.nodes))}
 	edges := 0
 	seen := make([]int32, len(g.nodes)) // 1 + the last that has it as a dep
 	chosen := make([]bool, len(g.nodes))
@@ -71,7 +71,7 @@ func (g *Graph) makePlan() (*plan, error) {
 			return again
 		})
 		at := &p.nodes[i]
-		at.body, at.slot, at.deps = n.body, -1, int32(len(n.deps))
+		at.body, at.slot, p.deps[i] = n.body, none, int32(len(n.deps))
 		edges += len(n.deps)
 		for _, d := range n.deps {
 			p.nodes[d.index].last++
@@ -117,7 +117,7 @@ func (g *Graph) makePlan() (*plan, error) {
 // sort sets p.order, which lacks nodes if there is a cycle. Of nodes whose deps are through,
 // those that can only be chosen later come last.
 func (p *plan) sort(g *Graph, chosen []bool) {
-	left := make([]int32, len(p.nodes))
+	left := slices.Clone(p.deps)
 	placed, reached := make([]bool, len(p.nodes)), make([]bool, len(p.nodes))
 	now, later := make([]int32, 0, len(p.nodes)), []int32{}
 	ready := func(i int32) {
@@ -128,7 +128,7 @@ func (p *plan) sort(g *Graph, chosen []bool) {
 		}
 	}
 	for i := range p.nodes {
-		if left[i] = p.nodes[i].deps; left[i] == 0 {
+		if left[i] == 0 {
 			ready(int32(i))
 		}
 	}

@@ -112,12 +112,12 @@ type state struct {
 	now   atomic.Pointer[run] // that uses it; nil before and after; written under mu
 	carry func(ctx context.Context)
 
-	left    []atomic.Int32 // deps of each node that have not run; what runs them writes
-	busy    []atomic.Bool  // of a graph with weak edges: the node is ready, or runs
-	cells   []any          // the results, by pointer; what runs the node writes, what comes after it reads
-	done    []bool         // whether there is one, of this run; likewise
-	took    []int64        // for how long the node ran in this run, in nanoseconds; likewise
-	waiters []waiter       // for those that take of limits
+	left    []int32       // deps of each node that have not run; what runs these writes, atomically
+	busy    []atomic.Bool // of a graph with weak edges: the node is ready, or runs
+	cells   []any         // the results, by pointer; what runs the node writes, what comes after it reads
+	done    []bool        // whether there is one, of this run; likewise
+	took    []int64       // for how long the node ran in this run, in nanoseconds; likewise
+	waiters []waiter      // for those that take of limits
 
 	mu      sync.Mutex
 	ready   []int32 // nodes that may run, and no worker has taken
@@ -129,7 +129,7 @@ type state struct {
 
 func newState(g *Graph, p *plan) *state {
 	n := len(p.nodes)
-	st := &state{g: g, plan: p, left: make([]atomic.Int32, n), cells: make([]any, n), done: make([]bool, n), took: make([]int64, n)}
+	st := &state{g: g, plan: p, left: make([]int32, n), cells: make([]any, n), done: make([]bool, n), took: make([]int64, n)}
 	for i := range p.nodes {
 		st.cells[i] = p.nodes[i].body.newCell()
 	}
@@ -168,9 +168,7 @@ func (g *Graph) begin() (st *state, err error) {
 	if g.active == 1 {
 		g.alone.Store(st)
 	}
-	for i := range p.nodes {
-		st.left[i].Store(p.nodes[i].deps)
-	}
+	copy(st.left, p.deps)
 	clear(st.done)
 	clear(st.took)
 	if st.rank != nil {
