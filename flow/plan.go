@@ -115,13 +115,13 @@ func (g *Graph) makePlan() (*plan, error) {
 }
 
 // sort sets p.order, which lacks nodes if there is a cycle. Of nodes whose deps are through,
-// those that can only be chosen later come last.
+// those come last that only a Choice leads to which is not through.
 func (p *plan) sort(g *Graph, chosen []bool) {
 	left := slices.Clone(p.deps)
 	placed, reached := make([]bool, len(p.nodes)), make([]bool, len(p.nodes))
 	now, later := make([]int32, 0, len(p.nodes)), []int32{}
 	ready := func(i int32) {
-		if chosen[i] && !reached[i] {
+		if chosen[i] && !reached[i] && p.deps[i] == 0 {
 			later = append(later, i)
 		} else {
 			now = append(now, i)
