@@ -1,0 +1,206 @@
+package flow_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/flow"
+)
+
+// drawnGraph is a graph with all kinds of nodes, and names that need care. Its nodes sleep.
+func drawnGraph() *flow.Graph {
+	g := flow.New(`a "graph" <&>`)
+	sleep := func(ms int) func(context.Context) (int, error) {
+		return func(context.Context) (int, error) { time.Sleep(time.Duration(ms) * time.Millisecond); return 0, nil }
+	}
+	begin := flow.Node(g, "begin", sleep(1))
+	long := flow.Node(g, "long\n\\]]><b>", sleep(20), begin)
+	short := flow.Node(g, "short", sleep(3), begin)
+	rounds := 0
+	more := flow.Choose(g, "more?", func(context.Context) (int, error) { rounds++; return min(rounds/2, 1), nil }, long, short)
+	inner := flow.New("inner")
+	flow.Node(inner, "x", sleep(2))
+	end := flow.Sub(g, "end", inner)
+	more.To(more, end, flow.Node(g, "never", sleep(0)))
+	return g
+}
+
+// DOT has nodes, edges and names, and after a run the times and the critical path.
+func TestDOTShowsTimesAndCriticalPath(t *testing.T) {
+	g := drawnGraph()
+	var b bytes.Buffer
+	noError(t, g.WriteDOT(&b))
+	const before = `digraph "a \"graph\" <&>" {
+	label="a \"graph\" <&>: 6 nodes"; labelloc=t; fontname="sans-serif";
+	node [shape=box, style=rounded, fontname="sans-serif"];
+	n0 [label="begin"];
+	n1 [label="long\n\\]]><b>"];
+	n2 [label="short"];
+	n3 [label="more?", shape=diamond, style=solid];
+	n4 [label="end", shape=box3d, style=solid];
+	n5 [label="never"];
+	n0 -> n1;
+	n0 -> n2;
+	n1 -> n3;
+	n2 -> n3;
+	n3 -> n3 [style=dashed, label="0", constraint=false];
+	n3 -> n4 [style=dashed, label="1"];
+	n3 -> n5 [style=dashed, label="2"];
+}
+`
+	if b.String() != before {
+		t.Errorf("it is\n%s", b.String())
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2))
+		defer p.Close()
+		noError(t, g.Run(context.Background(), p))
+	})
+	b.Reset()
+	noError(t, g.WriteDOT(&b))
+	for _, want := range []string{
+		": 6 nodes, work 26ms, critical path 23ms, parallelism 1.1\"",
+		"n0 [label=\"begin\\n1ms\", color=\"#c2410c\", penwidth=2.5]",
+		"n2 [label=\"short\\n3ms\"];",
+		"n5 [label=\"never\\ndid not run\", color=gray, fontcolor=gray]",
+		"n0 -> n1 [color=\"#c2410c\", penwidth=2.5]",
+		"n0 -> n2;",
+		"n3 -> n4 [style=dashed, label=\"1\", color=\"#c2410c\", penwidth=2.5]",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.String())
+		}
+	}
+}
+
+// SVG is XML whatever the names are, and has them all.
+func TestSVGIsXMLWithAllNames(t *testing.T) {
+	big := func(n int) *flow.Graph { return shapes["grid"](n) }
+	for _, g := range []*flow.Graph{drawnGraph(), flow.New("none"), big(100), big(1000), shapes["fan"](1000), shapes["tree"](1000), shapes["chain"](1000)} {
+		for run := range 2 {
+			var b bytes.Buffer
+			noError(t, g.WriteSVG(&b))
+			texts := textsOf(t, &b)
+			if g.Name() != `a "graph" <&>` {
+				noError(t, g.Run(context.Background(), filch.Default()))
+				continue
+			}
+			for _, want := range []string{"begin", "long\n\\]]><b>", "never"} {
+				if !texts[want] {
+					t.Errorf("no %q in %v", want, texts)
+				}
+			}
+			if run == 0 {
+				break
+			}
+		}
+	}
+}
+
+func textsOf(t *testing.T, r io.Reader) map[string]bool {
+	t.Helper()
+	texts := map[string]bool{}
+	for d := xml.NewDecoder(r); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return texts
+		}
+		noError(t, err)
+		if text, ok := token.(xml.CharData); ok {
+			texts[string(text)] = true
+		}
+		if at, ok := token.(xml.StartElement); ok {
+			for _, a := range at.Attr {
+				if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") {
+					t.Fatalf("%s has the %s %q", at.Name.Local, a.Name.Local, a.Value)
+				}
+			}
+		}
+	}
+}
+
+type badWriter struct{}
+
+var errWrite = errors.New("the disk is full")
+
+func (badWriter) Write([]byte) (int, error) { return 0, errWrite }
+
+// Pictures of bad graphs, and on bad writers, are errors.
+func TestPicturesFailWithGraphAndWriter(t *testing.T) {
+	g := flow.New("g")
+	flow.Node(g, "a", nothing)
+	for _, write := range []func(io.Writer) error{g.WriteDOT, g.WriteSVG} {
+		if err := write(badWriter{}); !errors.Is(err, errWrite) {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	flow.Node(g, "a", nothing)
+	for _, write := range []func(io.Writer) error{g.WriteDOT, g.WriteSVG} {
+		isText(t, write(io.Discard), `flow: graph "g": there are two nodes "a"`)
+	}
+}
+
+// Pictures may be drawn while the graph runs.
+func TestPicturesDuringRuns(t *testing.T) {
+	g := shapes["grid"](400)
+	done := make(chan error)
+	go func() {
+		for range 30 {
+			if err := g.Run(context.Background(), filch.Default()); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for {
+		select {
+		case err := <-done:
+			noError(t, err)
+			return
+		default:
+			noError(t, g.WriteSVG(io.Discard))
+			noError(t, g.WriteDOT(io.Discard))
+		}
+	}
+}
+
+// By the critical path, times of the run before count: what took long comes first, though it has
+// fewer nodes behind it.
+func TestCriticalPathIsThatOfTheLastRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1))
+		defer p.Close()
+		g := flow.New("g", flow.ByCriticalPath())
+		var order []string
+		node := func(name string, ms int, deps ...flow.Dep) flow.Dep {
+			return flow.Node(g, name, func(context.Context) (int, error) {
+				order = append(order, name)
+				time.Sleep(time.Duration(ms) * time.Millisecond)
+				return 0, nil
+			}, deps...)
+		}
+		first := node("first", 1)
+		node("slow", 50, first)
+		last := node("many", 1, first)
+		for i := range 3 {
+			last = node(fmt.Sprint("more ", i), 1, last)
+		}
+		for _, want := range []string{"many", "slow"} {
+			order = nil
+			noError(t, g.Run(context.Background(), p))
+			if order[1] != want {
+				t.Errorf("the order is %q; %s should come first", order, want)
+			}
+		}
+	})
+}
