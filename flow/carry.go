@@ -108,7 +108,7 @@ func (c *carrier) why() error {
 func (c *carrier) run(i int32, begin int64) (now int64, ok bool) {
 	st := c.st
 	c.at = i
-	err := st.plan.nodes[i].body.call(c.ctx, st.cells[i])
+	err := st.plan.nodes[i].body.call(c.ctx, st.places[i].cell)
 	c.at = none
 	if err != nil {
 		st.fail(c.r, i, err)
@@ -116,8 +116,11 @@ func (c *carrier) run(i int32, begin int64) (now int64, ok bool) {
 		return 0, false
 	}
 	now = clock.Now()
-	st.took[i] += max(1, now-begin)
-	st.done[i] = true
+	at := &st.places[i]
+	if at.ran != st.round {
+		at.ran, at.took = st.round, 0
+	}
+	at.took += max(1, now-begin)
 	return now, true
 }
 
@@ -134,7 +137,7 @@ func (c *carrier) after(i int32) (next int32) {
 	}
 	next = none
 	if n.isChoice {
-		to, err := st.g.nodes[i].chosen(*st.cells[i].(*int))
+		to, err := st.g.nodes[i].chosen(*st.places[i].cell.(*int))
 		if err != nil {
 			st.fail(c.r, i, err)
 			return none
@@ -143,13 +146,16 @@ func (c *carrier) after(i int32) (next int32) {
 			next = c.makeReady(to.index, next)
 		}
 	}
-	for _, j := range p.next[n.first:n.last] {
-		if deps := p.deps[j]; deps > 1 {
-			if atomic.AddInt32(&st.left[j], -1) > 0 {
+	for _, j := range p.after(i) {
+		if deps := p.nodes[j].deps; deps > 1 {
+			left := &st.places[j].left
+			switch {
+			case atomic.AddInt32(left, -1) > 0:
 				continue
-			}
-			if p.weak { // it may run again
-				atomic.AddInt32(&st.left[j], deps)
+			case p.weak:
+				atomic.AddInt32(left, deps) // deps may be about to run again
+			default:
+				*left = deps // for the next run
 			}
 		}
 		next = c.makeReady(j, next)

@@ -23,7 +23,8 @@ type Graph struct {
 	plan   *plan   // nil if something was added since
 	active int     // runs under way
 	kept   *state  // of the run that ended last, if it was alone: for Get, and for the next
-	took   []int64 // how long the nodes took in the run that ended last; see state.took
+	timed  bool    // somebody asks for times
+	took   []int64 // how long the nodes took in the run that ended last, if somebody asks; nil before
 
 	alone  atomic.Pointer[state] // of the run that is alone, or was; written under mu, Get loads
 	states sync.Pool             // of *state
@@ -40,7 +41,7 @@ type Option func(g *Graph)
 //
 // A run then costs a look at each edge more, when it begins, and a ready node the logarithm of
 // the number of ready nodes.
-func ByCriticalPath() Option { return func(g *Graph) { g.byPath = true } }
+func ByCriticalPath() Option { return func(g *Graph) { g.byPath, g.timed = true, true } }
 
 // New returns a graph without nodes. The name is for errors and pictures. New panics if an
 // option is nil.
@@ -82,8 +83,7 @@ func (n *node) dep() *node { return n }
 // Of is a node with a result of type T. Make one with [Node].
 type Of[T any] struct {
 	node
-	f     func(ctx context.Context) (T, error)
-	forgo func(old T) // called with the result of the run before, if not nil
+	f func(ctx context.Context) (T, error)
 }
 
 // Node adds a node to g, and returns it. In each run, f is called once, when all of deps have
@@ -112,13 +112,9 @@ func (n *Of[T]) After(deps ...Dep) *Of[T] {
 func (n *Of[T]) newCell() any { return new(T) }
 
 func (n *Of[T]) call(ctx context.Context, cell any) error {
-	to := cell.(*T)
-	if n.forgo != nil {
-		n.forgo(*to)
-	}
 	v, err := n.f(ctx)
 	if err == nil {
-		*to = v
+		*cell.(*T) = v
 	}
 	return err
 }

@@ -43,14 +43,22 @@ func (g *Graph) picture() (*picture, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.timed = true
+	if st := g.alone.Load(); g.took == nil && st != nil && g.active == 0 {
+		g.keepTimes(st)
+	}
+	took := g.took
+	if took == nil {
+		took = make([]int64, len(g.nodes))
+	}
 	v := &picture{name: g.name, order: p.order, nodes: make([]drawn, len(g.nodes))}
 	place := make([]int, len(g.nodes))
 	for at, i := range p.order {
 		place[i] = at
 	}
 	for i, n := range g.nodes {
-		v.nodes[i] = drawn{name: n.name, took: g.took[i], isChoice: n.to != nil, isSub: n.sub != nil}
-		v.work += g.took[i]
+		v.nodes[i] = drawn{name: n.name, took: took[i], isChoice: n.to != nil, isSub: n.sub != nil}
+		v.work += took[i]
 		for _, d := range n.deps {
 			v.edges = append(v.edges, edge{from: d.index, to: int32(i)})
 		}

@@ -9,25 +9,27 @@ import (
 
 // plan is a graph as runs see it. It is never changed.
 type plan struct {
-	nodes   []planned
-	deps    []int32 // how many each must wait for; none if it can only be chosen
-	next    []int32 // the nodes that come after each, one list behind the other
-	sources []int32 // that runs begin with
-	order   []int32 // all nodes, each after its deps, and where it can be, after a Choice that leads to it
-	slots   int     // nodes that take of limits
-	weak    bool    // there are weak edges, so nodes may run again
+	nodes   []planned // and one more, for the end of the last
+	next    []int32   // the nodes that come after each, one list behind the other
+	sources []int32   // that runs begin with
+	order   []int32   // all nodes, each after its deps, and where it can be, after a Choice that leads to it
+	slots   int       // nodes that take of limits
+	weak    bool      // there are weak edges, so nodes may run again
 }
 
-// planned is a node, side by side with the others.
+// planned is a node, in half a cache line: a run comes to its nodes in any order.
 type planned struct {
-	body        body
-	first, last int32 // its part of next
-	slot        int32 // of those that take of limits, or -1
-	isChoice    bool
+	body     body
+	deps     int32 // how many it must wait for
+	first    int32 // of the nodes that come after it, in next: up to the first of the next node
+	slot     int32 // of those that take of limits, or none
+	isChoice bool
 }
+
+func (p *plan) len() int { return len(p.nodes) - 1 }
 
 // after returns the nodes that come after i.
-func (p *plan) after(i int32) []int32 { return p.next[p.nodes[i].first:p.nodes[i].last] }
+func (p *plan) after(i int32) []int32 { return p.next[p.nodes[i].first:p.nodes[i+1].first] }
 
 // Validate reports what is wrong with the graph, or nil: two nodes with one name, deps of other
 // graphs, a cycle of deps, which is named ("a -> b -> a"), no node to begin with, a graph that
@@ -55,13 +57,12 @@ func (g *Graph) planned() (*plan, error) {
 	if err != nil {
 		return nil, &Error{Graph: g.name, Err: err}
 	}
-	g.plan, g.took = p, make([]int64, len(p.nodes))
+	g.plan, g.took = p, nil
 	return p, nil
 }
 
 func (g *Graph) makePlan() (*plan, error) {
-	p := &plan{nodes: make([]planned, len(g.nodes)), deps: make([]int32, len(g.nodes))}
-	edges := 0
+	p := &plan{nodes: make([]planned, len(g.nodes)+1)}
 	seen := make([]int32, len(g.nodes)) // 1 + the last that has it as a dep
 	chosen := make([]bool, len(g.nodes))
 	for i, n := range g.nodes {
@@ -71,44 +72,36 @@ func (g *Graph) makePlan() (*plan, error) {
 			return again
 		})
 		at := &p.nodes[i]
-		at.body, at.slot, p.deps[i] = n.body, none, int32(len(n.deps))
-		edges += len(n.deps)
+		at.body, at.slot, at.deps, at.isChoice = n.body, none, int32(len(n.deps)), n.to != nil
 		for _, d := range n.deps {
-			p.nodes[d.index].last++
+			p.nodes[d.index+1].first++
 		}
 		if len(n.takes) > 0 {
 			at.slot = int32(p.slots)
 			p.slots++
 		}
-		if n.to != nil {
-			at.isChoice = true
-		}
 		for _, to := range n.to {
 			chosen[to.index], p.weak = true, true
 		}
 	}
-	p.next = make([]int32, edges)
-	from := int32(0)
-	for i := range p.nodes {
-		at := &p.nodes[i]
-		count := at.last
-		at.first, at.last = from, from
-		from += count
+	for i := range g.nodes {
+		p.nodes[i+1].first += p.nodes[i].first
 	}
+	p.next = make([]int32, p.nodes[len(g.nodes)].first)
+	filled := make([]int32, len(g.nodes))
 	for i, n := range g.nodes {
 		for _, d := range n.deps {
-			at := &p.nodes[d.index]
-			p.next[at.last] = int32(i)
-			at.last++
+			p.next[p.nodes[d.index].first+filled[d.index]] = int32(i)
+			filled[d.index]++
 		}
 		if len(n.deps) == 0 && !chosen[i] {
 			p.sources = append(p.sources, int32(i))
 		}
 	}
-	if p.sort(g, chosen); len(p.order) < len(p.nodes) {
+	if p.sort(g, chosen); len(p.order) < p.len() {
 		return nil, fmt.Errorf("the nodes wait for one another: %s", g.cycle(p.order))
 	}
-	if len(p.sources) == 0 && len(p.nodes) > 0 {
+	if len(p.sources) == 0 && p.len() > 0 {
 		return nil, errors.New("there is no node to begin with: all have deps, or are chosen by others")
 	}
 	return p, nil
@@ -117,18 +110,19 @@ func (g *Graph) makePlan() (*plan, error) {
 // sort sets p.order, which lacks nodes if there is a cycle. Of nodes whose deps are through,
 // those come last that only a Choice leads to which is not through.
 func (p *plan) sort(g *Graph, chosen []bool) {
-	left := slices.Clone(p.deps)
-	placed, reached := make([]bool, len(p.nodes)), make([]bool, len(p.nodes))
-	now, later := make([]int32, 0, len(p.nodes)), []int32{}
+	n := p.len()
+	left := make([]int32, n)
+	placed, reached := make([]bool, n), make([]bool, n)
+	now, later := make([]int32, 0, n), []int32{}
 	ready := func(i int32) {
-		if chosen[i] && !reached[i] && p.deps[i] == 0 {
+		if chosen[i] && !reached[i] && p.nodes[i].deps == 0 {
 			later = append(later, i)
 		} else {
 			now = append(now, i)
 		}
 	}
-	for i := range p.nodes {
-		if left[i] == 0 {
+	for i := range left {
+		if left[i] = p.nodes[i].deps; left[i] == 0 {
 			ready(int32(i))
 		}
 	}

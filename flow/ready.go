@@ -80,6 +80,8 @@ func (p *plan) rankNodes(nodes []*node, took, rank []int64) {
 		for _, to := range nodes[i].to {
 			longest = max(longest, rank[to.index]) // 0 if the edge leads back
 		}
-		rank[i] = longest + max(1, took[i])
+		if rank[i] = longest + 1; took != nil {
+			rank[i] = longest + max(1, took[i])
+		}
 	}
 }

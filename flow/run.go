@@ -112,11 +112,9 @@ type state struct {
 	now   atomic.Pointer[run] // that uses it; nil before and after; written under mu
 	carry func(ctx context.Context)
 
-	left    []int32       // deps of each node that have not run; what runs these writes, atomically
+	round   uint32        // of the run; places that have run in it have the same
+	places  []place       // of the nodes
 	busy    []atomic.Bool // of a graph with weak edges: the node is ready, or runs
-	cells   []any         // the results, by pointer; what runs the node writes, what comes after it reads
-	done    []bool        // whether there is one, of this run; likewise
-	took    []int64       // for how long the node ran in this run, in nanoseconds; likewise
 	waiters []waiter      // for those that take of limits
 
 	mu      sync.Mutex
@@ -127,23 +125,29 @@ type state struct {
 	parked  int     // nodes that wait for a limit
 }
 
+// place is what a run keeps of a node, in half a cache line.
+type place struct {
+	cell any    // its result, by pointer; what runs the node writes there, what comes after it reads
+	took int64  // for how long it ran in that round, in nanoseconds; likewise
+	left int32  // deps that have not run; what runs these writes, atomically, and the last sets it back
+	ran  uint32 // the last round in which it ran; what runs the node writes, what comes after it reads
+}
+
 func newState(g *Graph, p *plan) *state {
-	n := len(p.nodes)
-	st := &state{g: g, plan: p, left: make([]int32, n), cells: make([]any, n), done: make([]bool, n), took: make([]int64, n)}
-	for i := range p.nodes {
-		st.cells[i] = p.nodes[i].body.newCell()
-	}
-	if p.weak {
-		st.busy = make([]atomic.Bool, n)
-	}
-	if g.byPath {
-		st.rank = make([]int64, n)
-	}
-	st.waiters = make([]waiter, p.slots)
-	for i, n := range p.nodes {
-		if n.slot >= 0 {
+	st := &state{g: g, plan: p, places: make([]place, p.len()), waiters: make([]waiter, p.slots)}
+	for i := range st.places {
+		n := &p.nodes[i]
+		st.places[i].cell = n.body.newCell()
+		if n.slot != none {
 			st.waiters[n.slot] = waiter{st: st, node: int32(i), takes: g.nodes[i].takes}
 		}
+	}
+	st.setBack()
+	if p.weak {
+		st.busy = make([]atomic.Bool, p.len())
+	}
+	if g.byPath {
+		st.rank = make([]int64, p.len())
 	}
 	st.carry = st.carryOn
 	return st
@@ -168,14 +172,28 @@ func (g *Graph) begin() (st *state, err error) {
 	if g.active == 1 {
 		g.alone.Store(st)
 	}
-	copy(st.left, p.deps)
-	clear(st.done)
-	clear(st.took)
+	if st.round++; st.round == 0 {
+		for i := range st.places {
+			st.places[i].ran = 0
+		}
+		st.round = 1
+	}
 	if st.rank != nil {
 		p.rankNodes(g.nodes, g.took, st.rank)
 	}
 	return st, nil
 }
+
+// setBack makes all nodes wait for all of their deps again. A run does so itself, unless it fails, or
+// has a Choice.
+func (st *state) setBack() {
+	for i := range st.places {
+		st.places[i].left = st.plan.nodes[i].deps
+	}
+}
+
+// has reports whether node i has run.
+func (st *state) has(i int32) bool { return st.places[i].ran == st.round }
 
 // start makes st that of r. Nobody else knows r yet.
 func (st *state) start(r *run) {
@@ -243,12 +261,15 @@ func (st *state) end(ctx context.Context, r *run) {
 	if r.err != nil {
 		st.leaveLimits()
 	}
+	if r.err != nil || st.plan.weak {
+		st.setBack()
+	}
 	g := st.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.active--
-	if g.plan == st.plan {
-		g.took, st.took = st.took, g.took
+	if g.timed && g.plan == st.plan {
+		g.keepTimes(st)
 	}
 }
 
@@ -266,6 +287,18 @@ func (st *state) await(r *run, over chan struct{}, ends context.Context) {
 	}
 	st.fail(r, none, err)
 	<-over
+}
+
+// keepTimes keeps the times of the run that st was of. The caller holds the lock of g.
+func (g *Graph) keepTimes(st *state) {
+	if g.took == nil {
+		g.took = make([]int64, len(st.places))
+	}
+	for i := range st.places {
+		if g.took[i] = 0; st.has(int32(i)) {
+			g.took[i] = st.places[i].took
+		}
+	}
 }
 
 // giveBack keeps st for Get if its run was alone, and for the next run.
@@ -302,7 +335,7 @@ func (r *Results) Release() {
 func (r *Results) Ran(n Dep) bool {
 	st, at := r.state("Ran"), n.dep()
 	at.sameGraph("Ran", r.g)
-	return st.done[at.index]
+	return st.has(at.index)
 }
 
 func (r *Results) state(op string) *state {
@@ -336,8 +369,8 @@ func (n *Of[T]) In(ctx context.Context) T { return n.in("In", n.stateIn("In", ct
 // Lookup is [Of.In], but reports false if n has not run, as it may be after a [Choice].
 func (n *Of[T]) Lookup(ctx context.Context) (v T, ok bool) {
 	st := n.stateIn("Lookup", ctx)
-	if ok = st.done[n.index]; ok {
-		v = *st.cells[n.index].(*T)
+	if ok = st.has(n.index); ok {
+		v = *st.places[n.index].cell.(*T)
 	}
 	return v, ok
 }
@@ -357,10 +390,10 @@ func (n *Of[T]) stateIn(op string, ctx context.Context) *state {
 
 // in returns the result that is in st.
 func (n *Of[T]) in(op string, st *state) T {
-	if !st.done[n.index] {
+	if !st.has(n.index) {
 		panic(fmt.Sprintf("flow: %s: node %q of graph %q has not run; what reads it must come after it", op, n.name, n.g.name))
 	}
-	return *st.cells[n.index].(*T)
+	return *st.places[n.index].cell.(*T)
 }
 
 // Get returns the result of n in the run that is under way, or else in the one that ended last. It

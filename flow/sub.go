@@ -1,8 +1,6 @@
 package flow
 
-import (
-	"context"
-)
+import "context"
 
 // Sub adds a node to g that runs the graph inner, on the same pool, and returns it. Its result is
 // that of [Graph.RunFor]: what comes after it reads results of inner's nodes by [Result]. It is
@@ -14,18 +12,18 @@ import (
 func Sub(g *Graph, name string, inner *Graph, deps ...Dep) *Of[*Results] {
 	needs(g != nil, "Sub", "g")
 	needs(inner != nil, "Sub", "inner")
-	n := &Of[*Results]{
-		f:     func(ctx context.Context) (*Results, error) { return inner.RunFor(ctx, runOf(ctx).pool) },
-		forgo: func(old *Results) { old.releaseOnce() },
-	}
+	n := &Of[*Results]{f: func(ctx context.Context) (*Results, error) { return inner.RunFor(ctx, runOf(ctx).pool) }}
 	n.sub = inner
-	g.add("Sub", &n.node, n, name, deps)
+	g.add("Sub", &n.node, subBody{n}, name, deps)
 	return n
 }
 
-// releaseOnce is Release for Results that may be nil, or released.
-func (r *Results) releaseOnce() {
-	if r != nil && r.st != nil {
+// subBody releases the results of the run before.
+type subBody struct{ *Of[*Results] }
+
+func (b subBody) call(ctx context.Context, cell any) error {
+	if r := *cell.(**Results); r != nil && r.st != nil {
 		r.Release()
 	}
+	return b.Of.call(ctx, cell)
 }
