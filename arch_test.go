@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"basic":                    {},
 	"bench":                    {},
 	"bench/filch":              {"", "internal/workload", "par"},
+	"flow":                     {"", "internal/clock"},
 	"examples/crawl":           {""},
 	"examples/deadlines":       {""},
 	"examples/fetch":           {""},

@@ -392,7 +392,7 @@ func TestSmallCallsCostWhatIsSaid(t *testing.T) {
 // say the same of the figures above them. FILCH_FIGURES=write writes them, too.
 func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
 	judgesSource(t)
-	for _, dir := range []string{".", "par", "ordered", "deque", "basic"} {
+	for _, dir := range []string{".", "par", "flow", "ordered", "deque", "basic"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 // later while no run is under way: otherwise the function that adds panics. All other methods
 // may be called from any goroutine.
 type Graph struct {
+	// Its methods stand with what they are about: what is added, the plan, runs, pictures.
+
 	name   string
 	byPath bool
 
@@ -62,6 +64,8 @@ type Dep interface{ dep() *node }
 
 // node is a node of any type.
 type node struct {
+	// Its methods stand with what they are about: deps, choices, limits, results.
+
 	g     *Graph
 	name  string
 	index int32

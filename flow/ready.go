@@ -38,7 +38,12 @@ func (st *state) heap() {
 	}
 }
 
-func (st *state) before(a, b int) bool { return st.rank[st.ready[a]] > st.rank[st.ready[b]] }
+// before reports which of two places of the heap comes first. Of equal ranks it is the node that was
+// added first.
+func (st *state) before(a, b int) bool {
+	i, j := st.ready[a], st.ready[b]
+	return st.rank[i] > st.rank[j] || st.rank[i] == st.rank[j] && i < j
+}
 
 func (st *state) up(at int) {
 	for at > 0 {

@@ -107,6 +107,8 @@ func runOf(ctx context.Context) *run {
 
 // state is what a run needs a place for. It is used by one run after the other.
 type state struct {
+	// Its methods stand with what they are about: a run, its carriers, its limits, what is ready.
+
 	g     *Graph
 	plan  *plan
 	now   atomic.Pointer[run] // that uses it; nil before and after; written under mu

@@ -259,7 +259,7 @@ func BenchmarkDAG(b *testing.B) {
 					b.StopTimer()
 					n := float64(b.N) * float64(len(out))
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/n, "ns/task")
-					b.ReportMetric(float64((cpuTime() - before).Nanoseconds())/n, "CPU-ns/task")
+					b.ReportMetric(float64((cpuTime()-before).Nanoseconds())/n, "CPU-ns/task")
 				})
 			}
 		}
