@@ -151,3 +151,72 @@ func TestRunAfterFailureIsWhole(t *testing.T) {
 		}
 	})
 }
+
+// A carrier that is still queued when its run is over takes no part in the next, whose state it has.
+func TestCarrierOfARunBeforeDoesNothing(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1), filch.WithOrder(filch.FIFO))
+	defer p.Close()
+	g := flow.New("g")
+	second, done := false, make(chan error, 1)
+	var c chan struct{}
+	a := flow.Node(g, "a", func(ctx context.Context) (int, error) {
+		if c = make(chan struct{}); second {
+			return 0, nil
+		}
+		second = true
+		return 0, p.Go(ctx, func(ctx context.Context) { // before the carrier that this run leaves behind
+			done <- g.Run(ctx, p)
+		})
+	})
+	flow.Node(g, "b", func(ctx context.Context) (int, error) { // another carrier must run c meanwhile
+		if second && len(done) == 0 && ctx.Value(first{}) == nil {
+			filch.Blocking(ctx, func() { <-c })
+		}
+		return 0, nil
+	}, a)
+	flow.Node(g, "c", func(context.Context) (int, error) { close(c); return 0, nil }, a)
+	noError(t, g.Run(context.WithValue(context.Background(), first{}, true), p))
+	noError(t, <-done)
+}
+
+type first struct{}
+
+// What waits for both ways of a branch never runs, whichever way runs take.
+func TestCountsDoNotOutliveTheRun(t *testing.T) {
+	onPools(t, func(t *testing.T, p *filch.Pool) {
+		g := flow.New("g")
+		way := 0
+		c := flow.Choose(g, "c", func(context.Context) (int, error) { return way, nil })
+		a, b := flow.Node(g, "a", nothing), flow.Node(g, "b", nothing)
+		c.To(a, b)
+		flow.Node(g, "both", func(context.Context) (int, error) { return 0, errors.New("it has run") }, a, b)
+		for way = range 2 {
+			noError(t, g.Run(context.Background(), p))
+		}
+	})
+}
+
+// States of runs at the same time are used again.
+func TestStatesAreUsedAgain(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector drops some of them")
+	}
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	const n = 5000
+	g := flow.New("g")
+	for i := range n {
+		flow.Node(g, fmt.Sprint(i), nothing)
+	}
+	allocs := testing.AllocsPerRun(10, func() {
+		a, err := g.RunFor(context.Background(), p)
+		noError(t, err)
+		b, err := g.RunFor(context.Background(), p)
+		noError(t, err)
+		a.Release()
+		b.Release()
+	})
+	if allocs > n/2 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
