@@ -19,9 +19,9 @@
 // A node is called in a task of the pool, and ctx is that task's. So all that tasks do works there:
 // [filch.ScopeOf] gives loops and forks the node's worker, [filch.Submit] and Wait with ctx run other
 // tasks, [filch.Blocking] gives the worker's place away while the node blocks. A node that waits in
-// these ways keeps no other node from running, on one worker either. ctx ends when the run fails or
-// ends. Before that, it must not be used by what outlives the node, except for [filch.Submit] and the
-// like.
+// these ways keeps no other node from running, on one worker either. ctx ends when the run
+// does, or fails. A task that is submitted with it and has not begun by then is dropped: what is to
+// outlive the run gets [context.WithoutCancel] of ctx.
 //
 // The nodes of a run that one worker runs one after the other are one task for the pool: for
 // [filch.Stats], observers, and limits. Such a task ends after 100 us at the latest, or with the node

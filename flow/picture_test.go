@@ -67,6 +67,12 @@ func TestDOTShowsTimesAndCriticalPath(t *testing.T) {
 			noError(t, g.Run(context.Background(), p))
 		}
 	})
+	late := shapes["grid"](9) // drawn for the first time after a run
+	noError(t, late.Run(context.Background(), filch.Default()))
+	b.Reset()
+	if noError(t, late.WriteDOT(&b)); !strings.Contains(b.String(), "grid: 9 nodes, work ") {
+		t.Errorf("it is\n%s", b.String())
+	}
 	b.Reset()
 	noError(t, g.WriteDOT(&b))
 	for _, want := range []string{

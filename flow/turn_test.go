@@ -110,8 +110,10 @@ func TestGraphInGraphAllocatesNothingForANode(t *testing.T) {
 	}
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
-	inner := shapes["grid"](2500)
-	g := flow.New("g")
+	inner, g := flow.New("inner"), flow.New("g")
+	for i := range 2500 {
+		flow.Node(inner, fmt.Sprint(i), nothing)
+	}
 	a := flow.Sub(g, "a", inner)
 	flow.Sub(g, "b", inner, a)
 	noError(t, g.Run(context.Background(), p))
@@ -157,25 +159,27 @@ func TestCarrierOfARunBeforeDoesNothing(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1), filch.WithOrder(filch.FIFO))
 	defer p.Close()
 	g := flow.New("g")
-	second, done := false, make(chan error, 1)
+	second, over, done := false, make(chan struct{}), make(chan error, 1)
 	var c chan struct{}
 	a := flow.Node(g, "a", func(ctx context.Context) (int, error) {
 		if c = make(chan struct{}); second {
 			return 0, nil
 		}
 		second = true
-		return 0, p.Go(ctx, func(ctx context.Context) { // before the carrier that this run leaves behind
+		return 0, p.Go(context.WithValue(context.WithoutCancel(ctx), first{}, nil), func(ctx context.Context) { // before the carrier that this run leaves behind
+			<-over // and its worker with it
 			done <- g.Run(ctx, p)
 		})
 	})
 	flow.Node(g, "b", func(ctx context.Context) (int, error) { // another carrier must run c meanwhile
-		if second && len(done) == 0 && ctx.Value(first{}) == nil {
+		if ctx.Value(first{}) == nil {
 			filch.Blocking(ctx, func() { <-c })
 		}
 		return 0, nil
 	}, a)
 	flow.Node(g, "c", func(context.Context) (int, error) { close(c); return 0, nil }, a)
 	noError(t, g.Run(context.WithValue(context.Background(), first{}, true), p))
+	close(over)
 	noError(t, <-done)
 }
 
