@@ -24,8 +24,8 @@
 // outlive the run gets [context.WithoutCancel] of ctx.
 //
 // The nodes of a run that one worker runs one after the other are one task for the pool: for
-// [filch.Stats], observers, and limits. Such a task ends after 100 us at the latest, or with the node
-// that runs by then, so that the worker can take other tasks. The tasks of a run have the priority 0.
+// [filch.Stats], observers, and limits. Such a task, a turn, ends after 100 us at the latest, or with the
+// node that runs by then, so that the worker can take other tasks. The tasks of a run have the priority 0.
 //
 // # Contract
 //

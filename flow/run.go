@@ -24,8 +24,8 @@ import (
 // it takes no task. A graph that [Graph.Validate] refuses does not run.
 //
 // Results of the run are there until the graph runs again: see [Of.Get]. Apart from what nodes
-// allocate, a run of a graph that has run before allocates some hundred bytes, and nothing for
-// a node. Run panics if ctx or p is nil.
+// allocate, a run of a graph that has run before allocates about a kilobyte, some hundred bytes for
+// each turn of a worker, and nothing for a node. Run panics if ctx or p is nil.
 func (g *Graph) Run(ctx context.Context, p *filch.Pool) error {
 	st, err := g.run("Run", ctx, p)
 	if st != nil {
