@@ -29,6 +29,13 @@ func ExampleCompare() {
 	// Output: 8 2 <nil>
 }
 
+func ExampleSummary() {
+	var s summary.Summary
+	s.N = 2
+	fmt.Println(s.N)
+	// Output: 2
+}
+
 func ExampleSummary_String() {
 	fmt.Println(summary.Summary{N: 2, Least: 1, Median: 2, Most: 2, Mean: 1.5, Deviation: 0.5}.String())
 	// Output: 2 from 1.0 to 2.0, median 2.0, mean 1.5, deviation 0.5
