@@ -19,7 +19,7 @@ func For(s filch.Scope, n int, f func(i int), opts ...Option) {
 	check("For", s)
 	checkNumber("For", "n", n)
 	checkFunc("For", f == nil)
-	c := configOf("For", opts, grain)
+	c := configOf("For", opts, ofLoops)
 	if n <= 1 {
 		if n == 1 {
 			boundary(func() { f(0) })
@@ -62,7 +62,7 @@ func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option
 	check("ForScope", s)
 	checkNumber("ForScope", "n", n)
 	checkFunc("ForScope", f == nil)
-	c := configOf("ForScope", opts, grain)
+	c := configOf("ForScope", opts, ofLoops)
 	if n <= 1 {
 		if n == 1 {
 			boundary(func() { f(s, 0) })
@@ -91,7 +91,7 @@ func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 	check("ForRange", s)
 	checkNumber("ForRange", "n", n)
 	checkFunc("ForRange", f == nil)
-	c := configOf("ForRange", opts, grain)
+	c := configOf("ForRange", opts, ofLoops)
 	switch {
 	case n == 0:
 	case n == 1:
@@ -127,7 +127,7 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 	checkNumber("ForTiles", "width", width)
 	checkNumber("ForTiles", "height", height)
 	checkFunc("ForTiles", f == nil)
-	c := configOf("ForTiles", opts, grain)
+	c := configOf("ForTiles", opts, grain|workersAtOnce)
 	side := 64
 	if c.grain > 0 {
 		side = c.grain
@@ -140,7 +140,7 @@ func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts
 		panic(fmt.Sprintf("par: ForTiles: %d times %d tiles are too many", columns, rows))
 	}
 	b, n := tileBody{width, height, side, columns, f}, columns*rows
-	c = config{single: true}
+	c = config{single: true, most: c.most}
 	if from := runSerial(s, n, f, &c, b.run); from < n {
 		runAdaptive(s, from, n, f, c, b.run)
 	}
@@ -163,7 +163,7 @@ func (b tileBody) run(lo, hi int) {
 func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 	check("Each", s)
 	checkFunc("Each", f == nil)
-	c := configOf("Each", opts, grain)
+	c := configOf("Each", opts, ofLoops)
 	if len(x) <= 1 {
 		if len(x) == 1 {
 			boundary(func() { f(0, x[0]) })
@@ -196,7 +196,7 @@ func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
 	check("ForErr", s)
 	checkNumber("ForErr", "n", n)
 	checkFunc("ForErr", f == nil)
-	c := configOf("ForErr", opts, grain|errorsToo|untilDone)
+	c := configOf("ForErr", opts, ofLoops|errorsToo|untilDone)
 	if n == 0 {
 		return nil
 	}
@@ -217,7 +217,7 @@ func someErr(s filch.Scope, n int, f any, c config, g func(i int) error) (from i
 	var limit atomic.Int64
 	limit.Store(int64(n))
 	ctx, all := c.ctx, c.all
-	alone := config{grain: c.grain, single: true, limit: &limit} // c would hold limit beyond this call
+	alone := config{grain: c.grain, align: c.align, single: true, limit: &limit} // c would hold limit beyond this call
 	from = runSerial(s, n, f, &alone, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if ctx != nil && ctx.Err() != nil {

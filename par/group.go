@@ -4,46 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/filch-go/filch"
 )
-
-// partials calls add for ranges that make up [0, n), each with a partial result that no other
-// range has meanwhile, and returns these: one, and as many more as there were ranges at a time.
-// Which ranges share one is chance, so it must not matter.
-func partials[P any](s filch.Scope, n int, f any, k kind, begin func() P, add func(p P, lo, hi int)) []P {
-	first := begin()
-	c := config{kind: k}
-	from := runSerial(s, n, f, &c, func(lo, hi int) { add(first, lo, hi) })
-	free := []P{first}
-	if from < n {
-		free = morePartials(s, from, n, f, c, free, begin, add)
-	}
-	return free
-}
-
-// morePartials goes on from an index, with the other workers.
-func morePartials[P any](s filch.Scope, from, n int, f any, c config, free []P, begin func() P, add func(p P, lo, hi int)) []P {
-	var mu sync.Mutex
-	runAdaptive(s, from, n, f, c, func(lo, hi int) {
-		mu.Lock()
-		last := len(free) - 1
-		var p P
-		if last >= 0 {
-			p, free = free[last], free[:last]
-		}
-		mu.Unlock()
-		if last < 0 {
-			p = begin()
-		}
-		add(p, lo, hi)
-		mu.Lock()
-		free = append(free, p)
-		mu.Unlock()
-	})
-	return free
-}
 
 // Histogram returns how many elements f puts into each bucket. Buckets are numbered from 0. It
 // panics if f returns a number that is not a bucket. While it runs, each worker has its own
@@ -80,7 +43,8 @@ func moreBuckets[T any](s filch.Scope, from int, counts []int, x []T, f func(v T
 		return b
 	}
 	add := func(b both, lo, hi int) { countBuckets(b.even, b.odd, x[lo:hi], f) }
-	for _, b := range morePartials(s, from, len(x), f, c, []both{begin()}, begin, add) {
+	first := begin()
+	for _, b := range append(moreStates(s, from, len(x), f, c, first, begin, byRange[both](add)), first) {
 		for i, n := range b.even {
 			counts[i] += n
 		}
@@ -140,15 +104,15 @@ func Unique[T comparable](s filch.Scope, x []T) []T {
 		return nil
 	}
 	// Where each is first, of those seen.
-	firsts := partials(s, len(x), Unique[T], asIs, func() map[T]int { return map[T]int{} }, func(first map[T]int, lo, hi int) {
+	firsts := withStates(s, len(x), Unique[T], config{}, func() map[T]int { return map[T]int{} }, byRange[map[T]int](func(first map[T]int, lo, hi int) {
 		for i, v := range x[lo:hi] {
 			if at, ok := first[v]; !ok || lo+i < at {
 				first[v] = lo + i
 			}
 		}
-	})
-	all := firsts[0]
-	for _, first := range firsts[1:] {
+	}))
+	all := firsts.first
+	for _, first := range firsts.more {
 		for v, at := range first {
 			if other, ok := all[v]; !ok || at < other {
 				all[v] = at
@@ -273,7 +237,7 @@ func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
 		list []ranked // the k least so far, sorted, and some that may be less than the last of them
 		full bool     // else there are less than k
 	}
-	parts := partials(s, len(x), compare, toRank, func() *best { return new(best) }, func(b *best, lo, hi int) {
+	parts := withStates(s, len(x), compare, config{kind: toRank}, func() *best { return new(best) }, byRange[*best](func(b *best, lo, hi int) {
 		var last ranked
 		if b.full {
 			last = b.list[k-1]
@@ -291,9 +255,9 @@ func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
 				last = b.list[k-1]
 			}
 		}
-	})
-	var all []ranked
-	for _, b := range parts {
+	}))
+	all := parts.first.list
+	for _, b := range parts.more {
 		all = append(all, b.list...)
 	}
 	boundary(func() { slices.SortFunc(all, order) })

@@ -48,9 +48,12 @@ type loop struct {
 	config
 	filch.Progress
 	body  func(lo, hi int)
-	with  func(s filch.Scope, lo, hi int) // instead, if not nil
-	of    *cost                           // where what an element costs is remembered
-	ended atomic.Bool                     // by a panic
+	with  func(s filch.Scope, lo, hi int)             // instead, if not nil
+	lend  func() (body func(lo, hi int), back func()) // instead: each run has a body to itself, and gives it back
+	of    *cost                                       // where what an element costs is remembered
+	n     int                                         // the number of elements, if they are aligned
+	spare atomic.Int64                                // how many more may run, if that is limited: each fork takes one, and each run adds one at its end
+	ended atomic.Bool                                 // by a panic
 }
 
 type span struct {
@@ -74,14 +77,18 @@ func runLoop(s filch.Scope, n int, f any, c config, body func(lo, hi int)) {
 // runAdaptive goes through [from, n), with the other workers if they ask.
 func runAdaptive(s filch.Scope, from, n int, f any, c config, body func(lo, hi int)) {
 	l := &loop{config: c, body: body, of: costOf(f, c.kind)}
-	l.describe(f, from, n)
-	spans.Call(s, span{l, from, n})
+	l.call(s, from, n, f)
 }
 
-// describe is for filch.Pool.Dump.
-func (l *loop) describe(f any, from, n int) {
+// call goes through elements from from to n.
+func (l *loop) call(s filch.Scope, from, n int, f any) {
+	l.n = n
+	from, n = l.blocks(from), l.blocks(n)
+	l.spare.Store(int64(l.most) - 1)
+	// For filch.Pool.Dump:
 	l.Name, l.Func, l.Total = "par loop", reflect.ValueOf(f).Pointer(), int64(n)*l.elements()
 	l.Done.Store(int64(from) * l.elements())
+	spans.Call(s, span{l, from, n})
 }
 
 // runLoopIn is runLoop for a body that takes the scope it is called in.
@@ -93,16 +100,20 @@ func runLoopIn(s filch.Scope, n int, f any, c config, body func(s filch.Scope, l
 
 func runAdaptiveIn(s filch.Scope, from, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
 	l := &loop{config: c, with: body, of: costOf(f, c.kind)}
-	l.describe(f, from, n)
-	spans.Call(s, span{l, from, n})
+	l.call(s, from, n, f)
 }
 
 // runBlocks calls body for each block of size elements. What an element costs is known of f.
 func runBlocks(s filch.Scope, n, size int, f any, k kind, body func(i, lo, hi int)) {
+	runBlocksAs(s, n, size, f, config{kind: k}, body)
+}
+
+// runBlocksAs is runBlocks with the caller's limit of workers.
+func runBlocksAs(s filch.Scope, n, size int, f any, c config, body func(i, lo, hi int)) {
 	if n == 0 {
 		return
 	}
-	runLoop(s, (n-1)/size+1, f, config{unit: int64(size), kind: k, single: true}, func(first, last int) {
+	runLoop(s, (n-1)/size+1, f, config{unit: int64(size), kind: c.kind, most: c.most, single: true}, func(first, last int) {
 		for i := first; i < last; i++ {
 			lo := i * size
 			body(i, lo, lo+min(size, n-lo))
@@ -110,14 +121,16 @@ func runBlocks(s filch.Scope, n, size int, f any, k kind, body func(i, lo, hi in
 	})
 }
 
-// run goes through [lo, hi), and gives away halves of it when others ask.
+// run goes through [lo, hi), and gives away halves of it when others ask. Indices are of blocks, if
+// elements are aligned.
 func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	w := f.Worker()
 	var forks [64]filch.Fork // each of half as many as the one before
 	n := 0
 	// each is a mean of the last hundred microseconds or so, for one element in a hundred may take
 	// as long as all others.
-	size, each := max(l.grain, 1), l.of.known()*l.elements()
+	grain := l.blocks(l.grain)
+	size, each := max(grain, 1), l.of.known()*l.elements()
 	var spent, gone int64
 	if each > 0 && l.grain == 0 {
 		size = int(max(1, min(watched/each, math.MaxInt32))) // for it may be another's
@@ -132,17 +145,21 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 			l.ended.Store(true)
 		}
 	}()
+	body, back := l.body, func() {}
+	if l.lend != nil && !l.ended.Load() {
+		body, back = l.lend()
+	}
 	for lo < hi && !l.ended.Load() {
 		if l.limit != nil {
-			if hi = min(hi, int(l.limit.Load())); lo >= hi {
+			if hi = min(hi, l.blocks(int(l.limit.Load()))); lo >= hi {
 				break
 			}
 		}
-		if w.Demand() && l.divisible(hi-lo, each) {
+		if w.Demand() && l.divisible(hi-lo, each) && l.another() {
 			mid := hi - (hi-lo)/2
-			if l.grain > 0 {
-				chunks := (hi-lo-1)/l.grain + 1
-				mid = lo + (chunks/2+chunks%2)*l.grain
+			if grain > 0 {
+				chunks := (hi-lo-1)/grain + 1
+				mid = lo + (chunks/2+chunks%2)*grain
 			}
 			forks[n] = f.Fork(span{l, mid, hi})
 			n++
@@ -155,8 +172,8 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 			l.Done.Add(int64(lo-told) * l.elements())
 			told, at = lo, begin
 		}
-		end = l.chunk(w, lo, end)
-		if l.grain == 0 {
+		end = l.chunk(w, body, lo, end)
+		if grain == 0 {
 			took := clock.Now() - begin - clockCost
 			if spent, gone = spent+took, gone+int64(end-lo); spent > 8*chunkTime/ns {
 				spent, gone = spent/2, (gone+1)/2
@@ -169,6 +186,8 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		}
 		lo = end
 	}
+	back() // what is joined takes its own
+	l.finish()
 	for n > 0 {
 		n--
 		f.Join(forks[n])
@@ -177,17 +196,17 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 }
 
 // chunk goes through [lo, hi), or a part of it if others ask meanwhile, and returns how far it got.
-func (l *loop) chunk(w *filch.Worker, lo, hi int) int {
+func (l *loop) chunk(w *filch.Worker, body func(lo, hi int), lo, hi int) int {
 	piece := hi - lo
 	if l.single && l.grain == 0 {
 		piece = min((piece-1)/pieces+1, mostPiece)
 	}
 	for {
 		end := lo + min(piece, hi-lo)
-		if l.with != nil {
-			l.with(w, lo, end)
+		if from, to := l.element(lo, l.n), l.element(end, l.n); l.with != nil {
+			l.with(w, from, to)
 		} else {
-			l.body(lo, end)
+			body(from, to)
 		}
 		if end == hi || w.Demand() || l.ended.Load() {
 			return end
@@ -197,13 +216,13 @@ func (l *loop) chunk(w *filch.Worker, lo, hi int) int {
 }
 
 // elements returns how many an index stands for.
-func (c *config) elements() int64 { return max(c.unit, 1) }
+func (c *config) elements() int64 { return max(c.unit, int64(c.align), 1) }
 
 // divisible reports whether so many elements, which are known to take so long each,
 // are worth giving half of them away.
 func (l *loop) divisible(n int, each int64) bool {
 	if l.grain > 0 {
-		return n > l.grain
+		return n > l.blocks(l.grain)
 	}
 	return n > 1 && (each == 0 || int64(n) >= little/each)
 }
@@ -281,12 +300,19 @@ func runSerial(s filch.Scope, n int, f any, conf *config, body func(lo, hi int))
 	switch {
 	case n == 0:
 		return 0
-	case n == 1, n <= conf.grain:
+	case n == 1, n <= conf.grain, n <= conf.align:
 		boundary(func() { body(0, n) })
 		return n
 	case conf.grain > 0:
 		return 0
+	case conf.align > 1:
+		return conf.element(serially(s, conf.blocks(n), f, conf, func(lo, hi int) { body(conf.element(lo, n), conf.element(hi, n)) }), n)
 	}
+	return serially(s, n, f, conf, body)
+}
+
+// serially is the rest of runSerial. It goes through blocks, if elements are aligned.
+func serially(s filch.Scope, n int, f any, conf *config, body func(lo, hi int)) (from int) {
 	c := costOf(f, conf.kind)
 	each := c.known() * conf.elements()
 	if w, ok := s.(*filch.Worker); ok && n <= few && each > 0 && each <= tellTime*ns {
@@ -304,7 +330,7 @@ func runSerial(s filch.Scope, n int, f any, conf *config, body func(lo, hi int))
 			end := from + min(size, n-from)
 			body(from, end)
 			from = end
-			if conf.limit != nil && conf.limit.Load() <= int64(from) {
+			if conf.limit != nil && conf.blocks(int(conf.limit.Load())) <= from {
 				from = n
 			}
 			if from == n {
@@ -339,7 +365,7 @@ func untilAsked(w *filch.Worker, n int, conf *config, body func(lo, hi int)) (fr
 		}
 		body(from, end)
 		from = end
-		if conf.limit != nil && conf.limit.Load() <= int64(from) {
+		if conf.limit != nil && conf.blocks(int(conf.limit.Load())) <= from {
 			return n
 		}
 	}

@@ -30,6 +30,7 @@
 //
 //   - [ForRange] for [For], [Each], [Map] and [MapInto]; in [ForRange], set dst[i].
 //   - [ReduceRange] for [Reduce] and [MapReduce]; to add numbers, [Sum].
+//   - [ReduceIntoRange] for [ReduceInto], [ForRangeInit] for [ForInit], [Collect] for [FlatMap].
 //   - [CountRange] for [Count]; to compare numbers, [CountBetween].
 //   - [FindRange] for [Find]; [AllRange] for [All] and [Any].
 //   - [FilterBetween] for [Filter], [PrefixSum] for [Scan], [MinMax] for [MinMaxFunc]: these take numbers.
@@ -73,13 +74,15 @@ import (
 )
 
 // Option is an option of a loop. A function panics if an option has no meaning for it:
-// [AllErrors] and [WithContext] are for functions that return an error, and [InFlight] is for
-// pipelines.
+// [AllErrors] and [WithContext] are for functions that return an error, [InFlight] is for
+// pipelines, and [WithAlign] for what goes through the indices of a range or a slice.
 type Option func(*config)
 
 type config struct {
 	grain    int // 0: as it turns out
 	inFlight int // 0: as the workers
+	most     int // workers at once; 0: as many as there are
+	align    int // borders of chunks are at multiples of it; 0 is 1
 	all      bool
 	ctx      context.Context
 	given    which
@@ -133,9 +136,17 @@ const (
 	inFlight
 	errorsToo
 	untilDone
+	workersAtOnce
+	aligned
 )
 
-var optionNames = map[which]string{grain: "WithGrain", inFlight: "InFlight", errorsToo: "AllErrors", untilDone: "WithContext"}
+var optionNames = map[which]string{
+	grain: "WithGrain", inFlight: "InFlight", errorsToo: "AllErrors", untilDone: "WithContext",
+	workersAtOnce: "WithMaxWorkers", aligned: "WithAlign",
+}
+
+// ofLoops are the options of what goes through indices.
+const ofLoops = grain | workersAtOnce | aligned
 
 // configOf returns what the options say. op takes those that are known. Without options it is inlined.
 func configOf(op string, opts []Option, known which) (c config) {
@@ -156,6 +167,7 @@ func configured(op string, opts []Option, known which) config {
 			panic(fmt.Sprintf("par: %s: there is nothing for %s to do", op, optionNames[more]))
 		}
 	}
+	c.grain = c.roundUp(c.grain)
 	return *c
 }
 

@@ -86,7 +86,7 @@ func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) e
 	check("Pipeline.Run", s)
 	p.check("Pipeline.Run")
 	checkFunc("Pipeline.Run", sink == nil)
-	l := &line{config: configOf("Pipeline.Run", opts, inFlight|untilDone), carriers: 1}
+	l := &line{config: configOf("Pipeline.Run", opts, inFlight|untilDone|workersAtOnce), carriers: 1}
 	l.left.L = &l.mu
 	l.failed.limit.Store(math.MaxInt)
 	if err := tryDo(s, func(w *filch.Worker) { l.pool = w.Pool() }); err != nil {
@@ -216,7 +216,12 @@ func (l *line) rest() bool {
 
 // mayCall reports whether one more could carry: the caller of Run, or a guest. l.mu must be
 // held.
-func (l *line) mayCall() bool { return l.resting || !l.closed && l.pool.Idle() > l.coming }
+func (l *line) mayCall() bool {
+	if l.most > 0 && l.carriers >= l.most {
+		return false
+	}
+	return l.resting || !l.closed && l.pool.Idle() > l.coming
+}
 
 // call gets one more to carry. l.mu must be held.
 func (l *line) call() {

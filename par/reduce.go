@@ -24,7 +24,7 @@ func (c *config) blockSize(n int) int {
 	if c.grain > 0 {
 		return c.grain
 	}
-	return blockSize(n)
+	return c.roundUp(blockSize(n))
 }
 
 // fold calls block for each block of so many, and combines what it returns in a tree; n must
@@ -36,16 +36,21 @@ func fold[R any](s filch.Scope, n, size int, of any, k kind, opOf any, block fun
 
 // foldFrom is fold if as many blocks as done, a power of two or 0, have come to first.
 func foldFrom[R any](s filch.Scope, n, size, done int, first R, of any, k kind, opOf any, block func(lo, hi int) R, op func(a, b R) R) R {
+	return foldAs(s, n, size, done, first, of, config{kind: k}, opOf, block, op)
+}
+
+// foldAs is foldFrom with the caller's limit of workers.
+func foldAs[R any](s filch.Scope, n, size, done int, first R, of any, c config, opOf any, block func(lo, hi int) R, op func(a, b R) R) R {
 	t := tree[R]{make([]R, (n-1)/size+1), op}
 	t.parts[0] = first
-	runBlocks(s, n-done*size, size, of, k, func(i, lo, hi int) { t.parts[done+i] = block(done*size+lo, done*size+hi) })
+	runBlocksAs(s, n-done*size, size, of, c, func(i, lo, hi int) { t.parts[done+i] = block(done*size+lo, done*size+hi) })
 	level, from := 1, done/2
 	if len(t.parts) > 1 && done == 0 && (opOf == nil || costOf(opOf, asIs).cheap(len(t.parts))) {
 		level, from = t.serially(opOf != nil)
 	}
 	for level < len(t.parts) {
 		if at, first := level, from; first < t.pairs(level) {
-			runLoop(s, t.pairs(level)-first, opOf, config{}, func(lo, hi int) { t.combine(at, first+lo, first+hi) })
+			runLoop(s, t.pairs(level)-first, opOf, config{most: c.most}, func(lo, hi int) { t.combine(at, first+lo, first+hi) })
 		}
 		level *= 2
 		from = done / (2 * level)
@@ -161,18 +166,18 @@ func fromLeft[T any](x []T, op func(a, b T) T) T {
 func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T, opts ...Option) T {
 	check("Reduce", s)
 	checkFunc("Reduce", op == nil)
-	c := configOf("Reduce", opts, grain)
+	c := configOf("Reduce", opts, ofLoops)
 	if len(x) == 0 {
 		return zero
 	}
-	size, done, v, k := c.blockSize(len(x)), 0, zero, asIs
+	size, done, v := c.blockSize(len(x)), 0, zero
 	if size == 1 {
-		k = asParts
-		if done, v = foldFew(s, len(x), nil, k, op, func(i int) T { return x[i] }, op); done == len(x) {
+		c.kind = asParts
+		if done, v = foldFew(s, len(x), nil, c.kind, op, func(i int) T { return x[i] }, op); done == len(x) {
 			return v
 		}
 	}
-	return foldFrom(s, len(x), size, done, v, op, k, op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
+	return foldAs(s, len(x), size, done, v, op, c, op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
 }
 
 // MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce]. Each result of
@@ -181,7 +186,7 @@ func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T, opts ...Opti
 func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a, b R) R, opts ...Option) R {
 	check("MapReduce", s)
 	checkFunc("MapReduce", f == nil || op == nil)
-	c := configOf("MapReduce", opts, grain)
+	c := configOf("MapReduce", opts, ofLoops)
 	if len(x) == 0 {
 		return zero
 	}
@@ -191,7 +196,7 @@ func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a,
 			return v
 		}
 	}
-	return foldFrom(s, len(x), size, done, v, f, asIs, op, func(lo, hi int) R {
+	return foldAs(s, len(x), size, done, v, f, c, op, func(lo, hi int) R {
 		v := f(x[lo])
 		for _, w := range x[lo+1 : hi] {
 			v = op(v, f(w))
@@ -208,7 +213,7 @@ func ReduceRange[R any](s filch.Scope, n int, zero R, f func(lo, hi int) R, op f
 	check("ReduceRange", s)
 	checkNumber("ReduceRange", "n", n)
 	checkFunc("ReduceRange", f == nil || op == nil)
-	c := configOf("ReduceRange", opts, grain)
+	c := configOf("ReduceRange", opts, ofLoops)
 	if n == 0 {
 		return zero
 	}
@@ -218,7 +223,8 @@ func ReduceRange[R any](s filch.Scope, n int, zero R, f func(lo, hi int) R, op f
 			return v
 		}
 	}
-	return foldFrom(s, n, size, done, v, f, inRanges, op, f, op)
+	c.kind = inRanges
+	return foldAs(s, n, size, done, v, f, c, op, f, op)
 }
 
 // Number is a type with addition.

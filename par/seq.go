@@ -26,13 +26,13 @@ const (
 func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Option) iter.Seq[R] {
 	check("MapSeq", s)
 	checkFunc("MapSeq", f == nil || seq == nil)
-	c := configOf("MapSeq", opts, grain)
+	c := configOf("MapSeq", opts, grain|workersAtOnce)
 	return func(yield func(R) bool) {
 		var results []R
 		for batch := range batches(seq, c) {
 			clear(results)
 			results = append(results[:0], make([]R, len(batch))...)
-			mapInto(s, results, batch, f, config{})
+			mapInto(s, results, batch, f, config{most: c.most})
 			for _, r := range results {
 				if !yield(r) {
 					return
@@ -47,8 +47,9 @@ func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Opt
 func FromSeq[T any](s filch.Scope, seq iter.Seq[T], f func(v T), opts ...Option) {
 	check("FromSeq", s)
 	checkFunc("FromSeq", f == nil || seq == nil)
-	for batch := range batches(seq, configOf("FromSeq", opts, grain)) {
-		runLoop(s, len(batch), f, config{single: true}, func(lo, hi int) {
+	c := configOf("FromSeq", opts, grain|workersAtOnce)
+	for batch := range batches(seq, c) {
+		runLoop(s, len(batch), f, config{single: true, most: c.most}, func(lo, hi int) {
 			for _, v := range batch[lo:hi] {
 				f(v)
 			}

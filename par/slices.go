@@ -15,7 +15,7 @@ func Map[T, R any](s filch.Scope, x []T, f func(v T) R, opts ...Option) []R {
 	check("Map", s)
 	checkFunc("Map", f == nil)
 	dst := make([]R, len(x))
-	mapInto(s, dst, x, f, configOf("Map", opts, grain))
+	mapInto(s, dst, x, f, configOf("Map", opts, ofLoops))
 	return dst
 }
 
@@ -25,7 +25,7 @@ func MapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, opts ...Opt
 	check("MapInto", s)
 	checkFunc("MapInto", f == nil)
 	checkLengths("MapInto", len(dst), len(x))
-	mapInto(s, dst, x, f, configOf("MapInto", opts, grain))
+	mapInto(s, dst, x, f, configOf("MapInto", opts, ofLoops))
 }
 
 func mapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, c config) {
@@ -62,7 +62,7 @@ func MapErr[T, R any](s filch.Scope, x []T, f func(v T) (R, error), opts ...Opti
 	check("MapErr", s)
 	checkFunc("MapErr", f == nil)
 	dst := make([]R, len(x))
-	c := configOf("MapErr", opts, grain|errorsToo|untilDone)
+	c := configOf("MapErr", opts, ofLoops|errorsToo|untilDone)
 	if len(x) == 0 {
 		return dst, nil
 	}

@@ -23,7 +23,9 @@ func TestSmallLoopsAllocateNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector takes memory of its own")
 	}
-	sum := 0
+	sum, one := 0, new(int)
+	theInt := func() *int { return one }
+	atEight, atMostOne := []Option{WithAlign(8)}, []Option{WithMaxWorkers(1)}
 	index := func(i int) { sum += i }
 	inScope := func(_ filch.Scope, i int) { sum += i }
 	inRange := func(lo, hi int) { sum += hi - lo }
@@ -47,6 +49,11 @@ func TestSmallLoopsAllocateNothing(t *testing.T) {
 			"ForRange":      {0, func(s filch.Scope) { ForRange(s, n, inRange) }},
 			"ForTiles":      {0, func(s filch.Scope) { ForTiles(s, n, 1, tile) }},
 			"ForErr":        {0, func(s filch.Scope) { ForErr(s, n, failing) }},
+			"ForInit":       {0, func(s filch.Scope) { ForInit(s, n, theInt, intoInt) }},
+			"ForRangeInit":  {0, func(s filch.Scope) { ForRangeInit(s, n, theInt, rangeInto) }},
+			"ReduceInto":    {0, func(s filch.Scope) { ReduceInto(s, n, theInt, intoInt, mergeInt) }},
+			"aligned":       {1, func(s filch.Scope) { ForRange(s, n, inRange, atEight...) }},
+			"limited":       {1, func(s filch.Scope) { For(s, n, index, atMostOne...) }},
 			"Each":          {0, func(s filch.Scope) { Each(s, x, element) }},
 			"MapInto":       {0, func(s filch.Scope) { MapInto(s, dst, x, mapped) }},
 			"Map":           {1, func(s filch.Scope) { Map(s, x, mapped) }},

@@ -3,7 +3,6 @@ package par
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"github.com/filch-go/filch"
 )
@@ -87,33 +86,6 @@ func (t *values[U]) merge(other *values[U]) bool {
 	return true
 }
 
-// shelf has what workers use one after the other: as many of them as are used at the same time.
-type shelf[P any] struct {
-	fresh func() P
-	mu    sync.Mutex
-	all   []P // that were ever made: read without mu when none is used any more
-	free  []P
-}
-
-func (s *shelf[P]) take() P {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last := len(s.free) - 1; last >= 0 {
-		p := s.free[last]
-		s.free = s.free[:last]
-		return p
-	}
-	p := s.fresh()
-	s.all = append(s.all, p)
-	return p
-}
-
-func (s *shelf[P]) put(p P) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free = append(s.free, p)
-}
-
 // several is how often a value occurs.
 type several[U bitsOf] struct {
 	value U
@@ -124,8 +96,8 @@ type several[U bitsOf] struct {
 // fill sets x to the values of all blocks, in order, or returns false if they are too many. Values
 // that are NaN come first.
 func (t *tally[U]) fill(s filch.Scope) bool {
-	all := t.tables.all[0]
-	for _, v := range t.tables.all[1:] {
+	all := t.tables.made[0]
+	for _, v := range t.tables.made[1:] {
 		if !all.merge(v) {
 			return false
 		}
