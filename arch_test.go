@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"internal/pgo":             {},
 	"internal/release":         {},
 	"internal/sssp":            {"", "ordered"},
-	"internal/workload":        {"", "basic"},
+	"internal/workload":        {"", "basic", "par"},
 }
 
 func TestArrowsPointOneWay(t *testing.T) {

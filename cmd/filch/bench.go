@@ -44,6 +44,9 @@ a size that takes a moment; --list names them and their sizes.
 Go, on tasks that are empty, submit tasks, wait for tasks, or compute. It takes some
 minutes even with --runs 1: a rival that deadlocks is waited for, up to 20 seconds.
 
+"filch bench suite" measures programs of the kind that the Barcelona and PBBS suites
+have, a minute or two of them. Each can be named alone as well.
+
 "filch bench sssp" finds shortest paths from one vertex to all, by priority: on a grid
 of roads and an R-MAT graph (--size grid=<side>, --size rmat=<scale>), or on the graph
 of a DIMACS .gr file (--input).
@@ -68,6 +71,7 @@ The columns of the table:
 		Example: `  filch bench
   filch bench tasks --workers 2
   filch bench sssp --input USA-road-d.NY.gr
+  filch bench suite --executors goroutine,filch
   filch bench par Sort Map --size 1000,1000000
   filch bench fib --size 40 --executors serial,filch,filch-chain --workers 1,2,4
   filch bench goparse --input ~/src --json goparse.json
@@ -142,10 +146,16 @@ func tasks(cmd *cobra.Command, args []string, o options) error {
 }
 
 func list(out io.Writer) error {
-	fmt.Fprintln(out, "Workloads, with sizes:")
-	for _, w := range workload.All {
-		fmt.Fprintf(out, "  %-10s %s\n             %s\n", w.Name, w.About, strings.Join(w.Sizes, ", "))
+	show := func(workloads []*workload.Workload) {
+		for _, w := range workloads {
+			fmt.Fprintf(out, "  %-10s %s\n             %s\n", w.Name, w.About, strings.Join(w.Sizes, ", "))
+		}
 	}
+	fmt.Fprintln(out, "Workloads, with sizes:")
+	show(workload.All)
+	fmt.Fprintln(out, "The suite, all of it, or those that are named:")
+	show(workload.Suite)
+	fmt.Fprintln(out, "Others:")
 	fmt.Fprintf(out, "  %-10s %s\n", "tasks", "pools of tasks, apart from the others")
 	fmt.Fprintf(out, "  %-10s %s\n             %s\n", "sssp", "shortest paths by priority, apart from the others", "grid=1000, rmat=18")
 	fmt.Fprintf(out, "  %-10s %s\n             %s\n", "par", "functions of package par, apart from the others", "1000, 100000, 10000000")
@@ -354,10 +364,10 @@ func newPlan(names []string, o options) (*plan, error) {
 	workloads := workload.All
 	if len(names) > 0 {
 		workloads = nil
-		for _, name := range names {
+		for _, name := range withSuite(names) {
 			w, err := workload.Find(name)
 			if err != nil {
-				return nil, fmt.Errorf("%w; tasks, par and sssp are measured apart", err)
+				return nil, fmt.Errorf("%w; suite is all from %s; tasks, par and sssp are measured apart", err, workload.Suite[0].Name)
 			}
 			if slices.Contains(workloads, w) {
 				return nil, fmt.Errorf("workload %s is there twice", name)
@@ -410,6 +420,19 @@ func newPlan(names []string, o options) (*plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// withSuite puts the names of the suite's programs in the place of its own.
+func withSuite(names []string) []string {
+	i := slices.Index(names, "suite")
+	if i < 0 {
+		return names
+	}
+	var suite []string
+	for _, w := range workload.Suite {
+		suite = append(suite, w.Name)
+	}
+	return slices.Concat(names[:i], suite, names[i+1:])
 }
 
 // parseSizes reads the values of --size.

@@ -33,10 +33,10 @@ type Runner struct {
 var Executors = []*Executor{
 	{Name: "serial", About: "plain recursion, no forks", Cheap: true, start: startSerial},
 	{Name: "at-once", About: "as many serial programs at once as there are workers: what processors are worth here", Cheap: true, start: startAtOnce},
-	{Name: "goroutine", About: "a goroutine and a WaitGroup for each fork", start: startGoroutine},
+	{Name: "goroutine", About: "a goroutine and a WaitGroup for each fork; in the suite, as many as one writes by hand", start: startGoroutine},
 	{Name: "semaphore", About: "a goroutine for a fork while fewer run than there are workers, else a call", start: startSemaphore},
 	{Name: "basic", About: "fixed workers on one locked queue", start: startBasic},
-	{Name: "filch", About: "filch.Func: Frame.Fork and Frame.Join", Cheap: true, start: startFunc},
+	{Name: "filch", About: "filch.Func: Frame.Fork and Frame.Join; in the suite, what fits: par or asyncs as well", Cheap: true, start: startFunc},
 	{Name: "filch-call", About: "the same, with Frame.Call where the others call by name", Cheap: true, start: startCall},
 	{Name: "filch-chain", About: "filch.Chain: Link.Fork and Link.TakeBack", Cheap: true, start: startChain},
 	{Name: "filch-join", About: "Worker.Join of two closures", start: startJoin},
@@ -97,7 +97,12 @@ func startAtOnce(j *Job, workers int) (*Runner, error) {
 
 func startGoroutine(j *Job, workers int) (*Runner, error) {
 	run := func() string {
-		if j.Closures == nil {
+		switch {
+		case j.Goroutines != nil:
+			return j.Goroutines(workers)
+		case j.Loops != nil:
+			return j.Loops(byGoroutines(workers))
+		case j.Closures == nil:
 			var wg sync.WaitGroup
 			for _, f := range j.Tasks {
 				wg.Go(f)
@@ -122,6 +127,10 @@ func startGoroutine(j *Job, workers int) (*Runner, error) {
 }
 
 func startSemaphore(j *Job, workers int) (*Runner, error) {
+	if j.Loops != nil {
+		places := make(chan bool, workers)
+		return &Runner{Run: func() string { return j.Loops(bySemaphore(places)) }}, nil
+	}
 	if j.Closures == nil {
 		return &Runner{Run: func() string {
 			places := make(chan bool, workers)
@@ -160,6 +169,13 @@ func startSemaphore(j *Job, workers int) (*Runner, error) {
 }
 
 func startBasic(j *Job, workers int) (*Runner, error) {
+	if j.Loops != nil {
+		p := basic.New(workers)
+		return &Runner{
+			Run:   func() string { return j.Loops(byBasic(p)) },
+			Close: p.Close,
+		}, nil
+	}
 	if j.Tasks == nil {
 		return nil, errors.New("deadlocks: its functions wait for others, and hold their workers meanwhile")
 	}
@@ -181,7 +197,10 @@ func startPool(workers int, run func(p *filch.Pool) string) *Runner {
 
 func startFunc(j *Job, workers int) (*Runner, error) {
 	run := j.Func
-	if run == nil {
+	switch {
+	case run == nil && j.Loops != nil:
+		run = j.runLoops
+	case run == nil:
 		run = func(p *filch.Pool) string { runTasks.Call(p, j.Tasks); return "" }
 	}
 	return startPool(workers, run), nil
@@ -221,8 +240,12 @@ func startJoin(j *Job, workers int) (*Runner, error) {
 	both := func(w *filch.Worker, a, b func(w *filch.Worker)) { w.Join(a, b) }
 	return startPool(workers, func(p *filch.Pool) (answer string) {
 		p.Do(func(w *filch.Worker) {
-			if j.Closures != nil {
+			switch {
+			case j.Closures != nil:
 				answer = j.Closures(w, both)
+				return
+			case j.Loops != nil:
+				answer = j.Loops(byBoth(w, both))
 				return
 			}
 			split(w, both, 0, len(j.Tasks), func(_ *filch.Worker, i int) { j.Tasks[i]() })

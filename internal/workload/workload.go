@@ -4,6 +4,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,11 +48,15 @@ type Job struct {
 	Forks  int64         // forks of one call without a cutoff; 0 if not counted
 
 	Serial   func() string
-	Func     func(p *filch.Pool) string // by Frame.Fork and Frame.Join
+	Func     func(p *filch.Pool) string // by Frame.Fork and Frame.Join, or what fits better
 	Call     func(p *filch.Pool) string // as Func, with Frame.Call for the body's own call
 	Chain    func(p *filch.Pool) string // by Link.Fork and Link.TakeBack
 	Closures func(w *filch.Worker, both Both) string
 	Tasks    []func() // independent of one another
+
+	// Of the suite: what does not divide into two, or is written by hand with a cutoff.
+	Loops      func(each Each) string   // in phases, each of which is a loop
+	Goroutines func(workers int) string // instead of Closures and Loops on goroutines
 
 	// Note is a remark on a call with so many workers that took so long.
 	Note func(workers int, took time.Duration) string
@@ -75,7 +80,7 @@ var All = []*Workload{fib, wide, nqueens, skynet, treesum, integrate, quicksort,
 // Find returns the workload of that name.
 func Find(name string) (*Workload, error) {
 	var names []string
-	for _, w := range All {
+	for _, w := range slices.Concat(All, Suite) {
 		if w.Name == name {
 			return w, nil
 		}

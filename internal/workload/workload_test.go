@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,11 +26,15 @@ var small = map[string][]string{
 	"uts":       {"T1/5", "T3/99"},
 	"goparse":   {"all", "sample"},
 	"pizza":     {"1/10"},
+	"health":    {"tiny"},
+	"sparselu":  {"1", "2", "6"},
+	"strassen":  {"128", "256"},
+	"fft":       {"2", "4", "8", "2048", "65536"},
 }
 
 // Every workload gives the right answer on every executor that can run it.
 func TestAnswers(t *testing.T) {
-	for _, w := range All {
+	for _, w := range slices.Concat(All, Suite) {
 		for _, size := range small[w.Name] {
 			t.Run(w.Name+" "+size, func(t *testing.T) {
 				if w.Name == "pizza" {
@@ -157,6 +162,7 @@ func TestKnownAnswers(t *testing.T) {
 		{"integrate", "10000", "2500000050000000"},
 		{"uts", "T1", "4130071 nodes, 3305118 leaves, depth 10"},
 		{"uts", "T3", "4112897 nodes, 3599034 leaves, depth 1572"},
+		{"health", "test", healthSizes["test"].want},
 		{"uts", "T1L", "102181082 nodes, 81746377 leaves, depth 13"},
 	} {
 		w, err := Find(c.workload)
@@ -221,7 +227,7 @@ func TestBadSizes(t *testing.T) {
 
 // The sizes that are offered, and measured by default, can be prepared.
 func TestDefaultSizes(t *testing.T) {
-	for _, w := range All {
+	for _, w := range slices.Concat(All, Suite) {
 		if len(w.Sizes) == 0 || len(w.Default) == 0 || small[w.Name] == nil {
 			t.Errorf("%s: no sizes", w.Name)
 		}
