@@ -73,3 +73,132 @@ func TestFFTIsTheTransform(t *testing.T) {
 		}
 	}
 }
+
+// Branch and bound finds what dynamic programming finds.
+func TestTSPIsShortest(t *testing.T) {
+	for n := 2; n <= 11; n++ {
+		for seed := range splitmix(5) {
+			x := newTour(n, seed)
+			best := math.MaxInt
+			x.search(x.start(), &best)
+			if want := x.known(); best != want {
+				t.Errorf("%d cities, seed %d: %d, want %d", n, seed, best, want)
+			}
+		}
+	}
+}
+
+// known returns the answer by dynamic programming (Held and Karp, J. SIAM, 1962), in time 2^n n^2.
+func (t *tour) known() int {
+	n := t.n
+	all := 1 << n
+	least := make([]int, all*n)
+	for i := range least {
+		least[i] = math.MaxInt / 2
+	}
+	least[1*n] = 0
+	for set := 1; set < all; set++ {
+		for last := range n {
+			if set>>last&1 == 0 {
+				continue
+			}
+			for to := range n {
+				if set>>to&1 == 0 {
+					x := &least[(set|1<<to)*n+to]
+					*x = min(*x, least[set*n+last]+t.apart[last][to])
+				}
+			}
+		}
+	}
+	best := math.MaxInt
+	for last := range n {
+		best = min(best, least[(all-1)*n+last]+t.apart[last][0])
+	}
+	return best
+}
+
+// align is what the definition says, with gaps of all lengths tried at each place.
+func TestAlignIsTheDefinition(t *testing.T) {
+	p := newProteins(12)
+	for i, pair := range p.pairs {
+		a, b := p.all[pair[0]], p.all[pair[1]]
+		a, b = a[:min(len(a), 60)], b[:min(len(b), 60)]
+		if got, want := align(a, b), alignSlowly(a, b); got != want {
+			t.Errorf("pair %d: %d, want %d", i, got, want)
+		}
+	}
+	for i := range blosum62 {
+		for j := range blosum62 {
+			if blosum62[i][j] != blosum62[j][i] {
+				t.Errorf("%d and %d are %d alike, or %d", i, j, blosum62[i][j], blosum62[j][i])
+			}
+		}
+	}
+}
+
+func alignSlowly(a, b []byte) (best int32) {
+	h := make([][]int32, len(a)+1)
+	for i := range h {
+		h[i] = make([]int32, len(b)+1)
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			x := max(0, h[i-1][j-1]+int32(blosum62[a[i-1]][b[j-1]]))
+			for k := range i {
+				x = max(x, h[k][j]-gapOpens-int32(i-k-1)*gapGrows)
+			}
+			for k := range j {
+				x = max(x, h[i][k]-gapOpens-int32(j-k-1)*gapGrows)
+			}
+			h[i][j] = x
+			best = max(best, x)
+		}
+	}
+	return best
+}
+
+// A place far away counts as one body, which is right to about a hundredth.
+func TestNBodyIsNearTheSum(t *testing.T) {
+	s := newSpace(500)
+	s.reset()
+	serialPlaces(s.whole())
+	s.pull(0, len(s.bodies))
+	off, size := 0.0, 0.0
+	for i := range s.bodies {
+		var sum vector
+		for j := range s.bodies {
+			var to vector
+			square := soft
+			for d := range to {
+				to[d] = s.bodies[j].at[d] - s.bodies[i].at[d]
+				square += to[d] * to[d]
+			}
+			for d := range to {
+				sum[d] += s.bodies[j].mass * to[d] / (square * math.Sqrt(square))
+			}
+		}
+		for d, v := range s.bodies[i].pull {
+			off += (v - sum[d]) * (v - sum[d])
+			size += sum[d] * sum[d]
+		}
+	}
+	if off = math.Sqrt(off / size); off > 0.01 || off == 0 {
+		t.Errorf("%v off", off)
+	}
+}
+
+// Levels are those that relaxing all edges comes to.
+func TestBFSFindsLevels(t *testing.T) {
+	g := newGraph(3000)
+	g.forget()
+	g.search()
+	for v, level := range g.level {
+		least := int32(math.MaxInt32)
+		for _, u := range g.neighbours(uint32(v)) {
+			least = min(least, g.level[u])
+		}
+		if want := least + 1; v > 0 && level != want {
+			t.Fatalf("vertex %d is %d away, its neighbours at least %d", v, level, least)
+		}
+	}
+}
