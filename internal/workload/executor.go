@@ -126,7 +126,17 @@ func startGoroutine(j *Job, workers int) (*Runner, error) {
 	}}, nil
 }
 
+// errShape is why an executor cannot run a job of the suite that is neither divided into two nor
+// a loop, nor made of tasks from the beginning.
+var errShape = errors.New("not run: its tasks come up as others end")
+
+// shapeless reports whether the job has none of the forms that are written for any executor.
+func (j *Job) shapeless() bool { return j.Closures == nil && j.Loops == nil && j.Tasks == nil }
+
 func startSemaphore(j *Job, workers int) (*Runner, error) {
+	if j.shapeless() {
+		return nil, errShape
+	}
 	if j.Loops != nil {
 		places := make(chan bool, workers)
 		return &Runner{Run: func() string { return j.Loops(bySemaphore(places)) }}, nil
@@ -169,6 +179,9 @@ func startSemaphore(j *Job, workers int) (*Runner, error) {
 }
 
 func startBasic(j *Job, workers int) (*Runner, error) {
+	if j.shapeless() {
+		return nil, errShape
+	}
 	if j.Loops != nil {
 		p := basic.New(workers)
 		return &Runner{
@@ -237,6 +250,9 @@ func startChain(j *Job, workers int) (*Runner, error) {
 }
 
 func startJoin(j *Job, workers int) (*Runner, error) {
+	if j.shapeless() {
+		return nil, errShape
+	}
 	both := func(w *filch.Worker, a, b func(w *filch.Worker)) { w.Join(a, b) }
 	return startPool(workers, func(p *filch.Pool) (answer string) {
 		p.Do(func(w *filch.Worker) {

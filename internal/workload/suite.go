@@ -13,7 +13,7 @@ import (
 // Suite are programs of the kind that the Barcelona OpenMP Tasks Suite (Duran and others, ICPP
 // 2009) and the Problem Based Benchmark Suite (Shun and others, SPAA 2012) have. They are
 // written anew here. They are measured if they are asked for.
-var Suite = []*Workload{health, fft, sparselu, strassen, alignment, tsp, bfs, nbody}
+var Suite = []*Workload{health, fft, sparselu, strassen, alignment, tsp, bfs, nbody, hull, words, build}
 
 // Each calls f for 0 to n-1, in any order and perhaps at the same time, and returns when all
 // calls have.

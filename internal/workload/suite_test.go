@@ -3,6 +3,7 @@ package workload
 import (
 	"math"
 	"math/cmplx"
+	"strings"
 	"testing"
 )
 
@@ -199,6 +200,59 @@ func TestBFSFindsLevels(t *testing.T) {
 		}
 		if want := least + 1; v > 0 && level != want {
 			t.Fatalf("vertex %d is %d away, its neighbours at least %d", v, level, least)
+		}
+	}
+}
+
+// Every corner of the hull has all points on one side of the way to the next, and turns.
+func TestHullIsConvexAndAround(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 50, 3000} {
+		dots := newDots(n)
+		if n == 50 { // a grid, where many are in line
+			for i := range dots {
+				dots[i] = dot{int32(i % 7), int32(i / 7)}
+			}
+		}
+		corners := appendHull(nil, dots)
+		for i, a := range corners {
+			b, c := corners[(i+1)%len(corners)], corners[(i+2)%len(corners)]
+			if len(corners) > 2 && side(a, b, c) >= 0 {
+				t.Errorf("%d points: no turn at corner %d", n, i)
+			}
+			for _, d := range dots {
+				if side(a, b, d) > 0 {
+					t.Fatalf("%d points: %v is outside", n, d)
+				}
+			}
+		}
+		if n == 50 && len(corners) != 4 {
+			t.Errorf("corners of the grid: %v", corners)
+		}
+	}
+}
+
+// Parts of a text have each of its words once.
+func TestPartsOfTextHaveEachWord(t *testing.T) {
+	text := newText(30_000)
+	var all []byte
+	for i := range len(text)/partOfText + 1 {
+		all = append(all, textPart(text, i)...)
+	}
+	if string(all) != string(text) {
+		t.Error("parts are not the text")
+	}
+	want := map[string]int{}
+	for _, word := range strings.Fields(string(text)) {
+		want[word]++
+	}
+	got := newTally()
+	got.count(text)
+	if len(got.at) != len(want) {
+		t.Errorf("%d different words, want %d", len(got.at), len(want))
+	}
+	for word, n := range want {
+		if got.counts[got.at[word]] != n {
+			t.Errorf("%d %s, want %d", got.counts[got.at[word]], word, n)
 		}
 	}
 }

@@ -27,6 +27,8 @@ var small = map[string][]string{
 	"goparse":   {"all", "sample"},
 	"pizza":     {"1/10"},
 	"health":    {"tiny"},
+	"hull":      {"1", "9", "9000"},
+	"words":     {"0", "1", "20000"}, "build": {"1", "2", "300"},
 	"bfs":       {"1", "5000"},
 	"nbody":     {"1", "9", "1500"},
 	"alignment": {"2", "12"},
