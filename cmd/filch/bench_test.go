@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/filch-go/filch/internal/workload"
 )
 
 func invoke(t *testing.T, args ...string) (status int, stdout, stderr string) {
@@ -126,6 +129,8 @@ func TestBenchMistakes(t *testing.T) {
 		{`unknown executor "filsh"; there are serial,`, []string{"fib", "--executors", "filsh", "--json", kept}},
 		{`fib: size "x" is not a number`, []string{"fib", "--size", "x", "--json", kept}},
 		{`workload fib is there twice`, []string{"fib", "fib"}},
+		{`workload health is there twice`, []string{"health", "suite"}},
+		{`"suite" is not measured`, []string{"suite", "--size", "suite=1"}},
 		{`--workers: 2 is there twice`, []string{"fib", "--workers", "2,1,2"}},
 		{`--executors: filch is there twice`, []string{"fib", "--executors", "filch,filch"}},
 		{`which workload's? Write, say, fib=20`, []string{"fib", "uts", "--size", "20"}},
@@ -234,10 +239,57 @@ func TestList(t *testing.T) {
 		t.Fatal(status)
 	}
 	for _, want := range []string{"fib", "nqueens", "skynet", "treesum", "integrate", "quicksort", "mergesort", "matmul", "uts", "goparse", "pizza",
-		"serial", "goroutine", "semaphore", "basic", "filch", "filch-chain", "filch-join"} {
+		"serial", "goroutine", "semaphore", "basic", "filch", "filch-chain", "filch-join", "The suite", "health", "build"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
+	}
+}
+
+// The suite stands for its programs, in the place where it is named. They are not measured unless
+// they are asked for, and set no goals.
+func TestSuiteStandsForItsPrograms(t *testing.T) {
+	names := withSuite([]string{"fib", "suite", "uts"})
+	if len(names) != 2+len(workload.Suite) || names[0] != "fib" || names[1] != workload.Suite[0].Name || names[len(names)-1] != "uts" {
+		t.Error(names)
+	}
+	p, err := newPlan(nil, options{workers: []int{1}, runs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range p.groups {
+		if ofSuite(g.workload.Name) {
+			t.Errorf("%s is measured by default", g.workload.Name)
+		}
+	}
+	var rows []*row
+	for _, executor := range []string{"serial", "at-once", "filch"} {
+		for workers := 1; workers <= 2; workers++ {
+			rows = append(rows, &row{Workload: "tsp", Size: "15", Executor: executor, Workers: workers, Runs: 1, Serial: time.Second, times: []time.Duration{time.Second}})
+		}
+	}
+	if bs := bars(rows, false); len(bs) != 0 {
+		t.Error(bs)
+	}
+}
+
+// Programs of the suite that are neither a recursion by halves nor loops say where they cannot
+// run; what is written as loops runs everywhere.
+func TestSuiteOnAllExecutors(t *testing.T) {
+	status, stdout, stderr := invoke(t, "bench", "build", "bfs", "--size", "build=100,bfs=10000", "--runs", "1", "--workers", "2")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	for _, want := range []string{
+		"build on semaphore: not run: its tasks come up as others end", "build on basic: not run: its tasks come up as others end",
+		"build, bfs on at-once: not run", "build, bfs on filch-chain: not run",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	if strings.Contains(stdout, "bfs on basic") || strings.Contains(stdout, "bfs on semaphore") {
+		t.Error(stdout)
 	}
 }
 
