@@ -9,7 +9,7 @@ import (
 
 // hull finds the convex hull of points in a disc. All forms find the hulls of parts, which fit
 // into a processor's cache, by quickhull (Barber and others, ACM Trans. Math. Softw., 1996), and
-// then the hull of these: on one processor, too, that is faster than quickhull of all.
+// then the hull of these. On one processor that takes as long as quickhull of all.
 //
 // A reduction of package par fits: a part comes to a list of some dozens of points, and lists are
 // put together.
