@@ -1,6 +1,6 @@
 // Hull finds the convex hull of a million points: the corners of the smallest convex figure that has
 // them all. Each part of the points has a hull of some dozens, and the hull of these is that of all.
-// So it is one reduction, whose values are lists. Within a part the corners are found in order of x, by
+// So par.Collect finds the candidates: nobody knows how many there are. Within a part the corners are found in order of x, by
 // Andrew's monotone chain (Information Processing Letters, 1979).
 package main
 
@@ -68,9 +68,8 @@ const part = 4096
 
 // parallelHull returns the hull of all points, and leaves these as they are.
 func parallelHull(s filch.Scope, all []point) []point {
-	candidates := par.ReduceRange(s, len(all), nil,
-		func(lo, hi int) []point { return hull(slices.Clone(all[lo:hi])) },
-		func(a, b []point) []point { return append(a, b...) },
+	candidates := par.Collect(s, len(all),
+		func(lo, hi int, to []point) []point { return append(to, hull(slices.Clone(all[lo:hi]))...) },
 		par.WithGrain(part))
 	return hull(candidates)
 }

@@ -11,8 +11,7 @@ import (
 // into a processor's cache, by quickhull (Barber and others, ACM Trans. Math. Softw., 1996), and
 // then the hull of these. On one processor that takes as long as quickhull of all.
 //
-// A reduction of package par fits: a part comes to a list of some dozens of points, and lists are
-// put together.
+// par.Collect fits: nobody knows how many points a part comes to.
 var hull = &Workload{
 	Name:    "hull",
 	About:   "the convex hull of n points in a disc (PBBS)",
@@ -34,10 +33,12 @@ var hull = &Workload{
 				return hullSum(all)
 			},
 			Func: func(p *filch.Pool) string {
-				all := par.ReduceRange(p, n, nil,
-					func(lo, hi int) []dot { return appendHull(nil, points[lo:hi]) },
-					func(a, b []dot) []dot { return append(a, b...) }, par.WithGrain(dotsAtOnce))
-				return hullSum(all)
+				return hullSum(par.Collect(p, hullParts(n), func(lo, hi int, to []dot) []dot {
+					for i := lo; i < hi; i++ {
+						to = appendHull(to, hullPart(points, i))
+					}
+					return to
+				}))
 			},
 			Loops: func(each Each) string {
 				parts := make([][]dot, hullParts(n))

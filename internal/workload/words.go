@@ -8,12 +8,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/par"
 )
 
 // words counts the words of a text into a map.
 //
-// It is a loop of package par over parts of the text. There is a map for each part that is being
-// counted at the same time, not for each part: to put maps together takes longer than to count.
+// par.ReduceInto fits: it has a map for each worker, not for each part of the text, as to put maps
+// together takes longer than to count.
 var words = &Workload{
 	Name:    "words",
 	About:   "how often each word is in a made-up text of n words (PBBS)",
@@ -31,6 +34,10 @@ var words = &Workload{
 				t := newTally()
 				t.count(text)
 				return t.String()
+			},
+			Func: func(p *filch.Pool) string {
+				return par.ReduceInto(p, textParts(text), newTally,
+					func(t *tally, i int) { t.count(textPart(text, i)) }, (*tally).addAll).String()
 			},
 			Loops: func(each Each) string { return countParts(text, each).String() },
 		}, nil
@@ -131,6 +138,8 @@ func (t *tally) String() string {
 // partOfText is about how many bytes are counted at once: some hundreds of microseconds.
 const partOfText = 32 << 10
 
+func textParts(text []byte) int { return (len(text) + partOfText - 1) / partOfText }
+
 // textPart returns part i of the text. A word belongs to the part that it begins in.
 func textPart(text []byte, i int) []byte {
 	return text[wordAt(text, i*partOfText):wordAt(text, (i+1)*partOfText)]
@@ -164,7 +173,7 @@ func countParts(text []byte, each Each) *tally {
 		all = append(all, t)
 		return t
 	}
-	each((len(text)+partOfText-1)/partOfText, func(i int) {
+	each(textParts(text), func(i int) {
 		t := take()
 		t.count(textPart(text, i))
 		mu.Lock()
