@@ -84,7 +84,8 @@ func FindAny[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	return find(s, len(x), f, config{single: true}, findBody[T]{x, f}, false)
 }
 
-// Any reports whether f holds for some element. It stops when one is found. A tiny f costs as much as in [All].
+// Any reports whether f holds for some element. It stops when one is found. A tiny f costs as much as in [All];
+// [AnyRange] is for those.
 func Any[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 	check("Any", s)
 	checkFunc("Any", f == nil)
@@ -124,7 +125,7 @@ func (f findRange) find(lo, hi int) int {
 
 // AllRange reports whether f returns true for all of the ranges of indices, which together make up 0 to n-1,
 // as those of [ForRange]. It stops soon after f returns false for one. It is [All] without the call for each
-// element, and [Any] as well: something holds for one element if it is not so that its contrary holds for all.
+// element.
 func AllRange(s filch.Scope, n int, f func(lo, hi int) bool) bool {
 	check("AllRange", s)
 	checkNumber("AllRange", "n", n)
@@ -139,6 +140,24 @@ func (f failRange) find(lo, hi int) int {
 		return -1
 	}
 	return lo
+}
+
+// AnyRange reports whether f returns true for any of the ranges of indices, which together make up 0 to n-1, as
+// those of [ForRange]. It stops soon after f returns true for one. It is [Any] without the call for each element.
+func AnyRange(s filch.Scope, n int, f func(lo, hi int) bool) bool {
+	check("AnyRange", s)
+	checkNumber("AnyRange", "n", n)
+	checkFunc("AnyRange", f == nil)
+	return find(s, n, f, config{kind: inRanges}, holdRange(f), false) >= 0
+}
+
+type holdRange func(lo, hi int) bool
+
+func (f holdRange) find(lo, hi int) int {
+	if f(lo, hi) {
+		return lo
+	}
+	return -1
 }
 
 // finder returns an index of [lo, hi), which is not empty, or -1.

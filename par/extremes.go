@@ -1,0 +1,79 @@
+package par
+
+import (
+	"cmp"
+
+	"github.com/filch-go/filch"
+)
+
+// MinBy returns the element of x whose key is the least, and of several such the first. key is called once
+// for each element. Keys are compared as cmp.Compare does: NaN is less than any other number, so an element
+// with such a key is the least. It reports false if x is empty. Where a comparison costs no more than a key,
+// [MinMaxFunc] does as well, and finds both ends.
+func MinBy[T any, K cmp.Ordered](s filch.Scope, x []T, key func(v T) K) (v T, ok bool) {
+	check("MinBy", s)
+	checkFunc("MinBy", key == nil)
+	return extremeBy(s, x, byKey[T, K]{x, key, false})
+}
+
+// MaxBy is [MinBy] for the greatest key. Of several such elements it returns the first as well. One whose key
+// is NaN is returned only if all are.
+func MaxBy[T any, K cmp.Ordered](s filch.Scope, x []T, key func(v T) K) (v T, ok bool) {
+	check("MaxBy", s)
+	checkFunc("MaxBy", key == nil)
+	return extremeBy(s, x, byKey[T, K]{x, key, true})
+}
+
+// keyed is the key of an element of x, and where that is.
+type keyed[K cmp.Ordered] struct {
+	key K
+	at  int
+}
+
+type byKey[T any, K cmp.Ordered] struct {
+	x    []T
+	key  func(v T) K
+	most bool
+}
+
+// extremeBy goes through x as MapReduce does. To compare two keys takes next to nothing, so only what a key
+// costs is known of a function of the caller's.
+func extremeBy[T any, K cmp.Ordered](s filch.Scope, x []T, b byKey[T, K]) (v T, ok bool) {
+	if len(x) == 0 {
+		return v, false
+	}
+	var best keyed[K]
+	size, done := blockSize(len(x)), 0
+	if size == 1 {
+		if done, best = foldFew(s, len(x), b.key, toRank, compareKeys, b.element, b.better); done == len(x) {
+			return x[best.at], true
+		}
+	}
+	best = foldFrom(s, len(x), size, done, best, b.key, toRank, compareKeys, b.block, b.better)
+	return x[best.at], true
+}
+
+// compareKeys stands for byKey.better where its cost is remembered: for all types at once.
+func compareKeys() {}
+
+func (b byKey[T, K]) element(i int) keyed[K] { return keyed[K]{b.key(b.x[i]), i} }
+
+func (b byKey[T, K]) block(lo, hi int) keyed[K] {
+	best := b.element(lo)
+	for i := lo + 1; i < hi; i++ {
+		best = b.better(best, b.element(i))
+	}
+	return best
+}
+
+// better returns the key that is further out, and the former if neither is.
+func (b byKey[T, K]) better(p, q keyed[K]) keyed[K] {
+	low, high := q.key, p.key
+	if b.most {
+		low, high = high, low
+	}
+	if cmp.Less(low, high) {
+		return q
+	}
+	return p
+}

@@ -1,0 +1,71 @@
+package par
+
+import "github.com/filch-go/filch"
+
+// EachPtr is [Each] for an f that takes a pointer to the element, which is not copied then: for large
+// structs, and to change elements in place. f may change what its pointer leads to, since no other call of
+// the same EachPtr has that pointer.
+//
+// It pays from some ten words on: if f reads one field, an element of 128 bytes takes half as long as with
+// Each.
+func EachPtr[T any](s filch.Scope, x []T, f func(i int, v *T), opts ...Option) {
+	check("EachPtr", s)
+	checkFunc("EachPtr", f == nil)
+	c := configOf("EachPtr", opts, grain)
+	if len(x) <= 1 {
+		if len(x) == 1 {
+			boundary(func() { f(0, &x[0]) })
+		}
+		return
+	}
+	b := eachPtrBody[T]{x, f}
+	c.single = true
+	if from := runSerial(s, len(x), f, &c, b.run); from < len(x) { // as in For
+		runAdaptive(s, from, len(x), f, c, b.run)
+	}
+}
+
+type eachPtrBody[T any] struct {
+	x []T
+	f func(i int, v *T)
+}
+
+func (b eachPtrBody[T]) run(lo, hi int) {
+	x := b.x[lo:hi]
+	for i := range x {
+		b.f(lo+i, &x[i])
+	}
+}
+
+// MapPtr is [Map] for an f that takes a pointer to the element, which is not copied then; see [EachPtr].
+func MapPtr[T, R any](s filch.Scope, x []T, f func(v *T) R, opts ...Option) []R {
+	check("MapPtr", s)
+	checkFunc("MapPtr", f == nil)
+	c := configOf("MapPtr", opts, grain)
+	dst := make([]R, len(x))
+	if len(x) <= 1 {
+		if len(x) == 1 {
+			boundary(func() { dst[0] = f(&x[0]) })
+		}
+		return dst
+	}
+	b := mapPtrBody[T, R]{dst, x, f}
+	c.single = true
+	if from := runSerial(s, len(x), f, &c, b.run); from < len(x) { // as in For
+		runAdaptive(s, from, len(x), f, c, b.run)
+	}
+	return dst
+}
+
+type mapPtrBody[T, R any] struct {
+	dst []R
+	x   []T
+	f   func(v *T) R
+}
+
+func (b mapPtrBody[T, R]) run(lo, hi int) {
+	x, to := b.x[lo:hi], b.dst[lo:hi]
+	for i := range x {
+		to[i] = b.f(&x[i])
+	}
+}

@@ -1,0 +1,236 @@
+package par
+
+import (
+	"math/bits"
+	"sort"
+
+	"github.com/filch-go/filch"
+)
+
+// SortInterface sorts data by its methods Less and Swap, as [sort.Sort] does: for what is no slice, such as
+// several slices that are ordered together. For a slice, [SortFunc] is faster. Equal elements may come in any
+// order, which depends on data alone. It sorts in place, and allocates little.
+//
+// Less and Swap are called by several workers at the same time. No two calls of Swap that run at the same
+// time have an index in common, nor have a call of Swap and one of Less; but two calls of Less may. So
+// they need no lock, as long as they only read and write the elements of their indices: no counter, and no
+// room in data for one element that is being moved. If one of them panics, data has all its elements, in some
+// order. Len is called once. One worker sorts up to 1,024 elements.
+//
+// Elements that are in order already, or in the opposite order, take one call of Less each. Else it is a
+// quicksort like that of SortFunc, whose partitions exchange elements (Hoare, Computer Journal 1962). After
+// too many bad pivots it leaves a part to package sort. So the work is O(n log n).
+func SortInterface(s filch.Scope, data sort.Interface) {
+	check("SortInterface", s)
+	if data == nil {
+		panic("par: SortInterface: data is nil")
+	}
+	n := 0
+	boundary(func() {
+		if n = data.Len(); n <= fewSorted {
+			sort.Sort(data)
+		}
+	})
+	if n <= fewSorted {
+		return
+	}
+	q := swapSort{data}
+	if !q.inOrder(s, 0, n) && !q.reverse(s, n) {
+		s.Do(func(w *filch.Worker) { q.sort(w, 0, n, bits.Len(uint(n))) })
+	}
+}
+
+// swapSort is a quicksort of what has indices only.
+type swapSort struct{ data sort.Interface }
+
+// inOrder reports whether no element of [lo, hi) is less than the one before.
+func (q swapSort) inOrder(s filch.Scope, lo, hi int) bool {
+	return AllRange(s, hi-lo-1, func(first, last int) bool {
+		for i := lo + first; i < lo+last; i++ {
+			if q.data.Less(i+1, i) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// reverse turns the n elements around if none is greater than the one before, and reports whether it did.
+func (q swapSort) reverse(s filch.Scope, n int) bool {
+	falls := AllRange(s, n-1, func(lo, hi int) bool {
+		for i := lo; i < hi; i++ {
+			if q.data.Less(i, i+1) {
+				return false
+			}
+		}
+		return true
+	})
+	if falls {
+		ForRange(s, n/2, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				q.data.Swap(i, n-1-i)
+			}
+		})
+	}
+	return falls
+}
+
+// sort sorts [lo, hi). After so many bad pivots it leaves the rest to package sort.
+func (q swapSort) sort(w *filch.Worker, lo, hi, bad int) {
+	for hi-lo > fewExchanged {
+		if bad == 0 {
+			sort.Sort(section{q.data, lo, hi - lo})
+			return
+		}
+		pivot, frequent, rises := q.median(lo, hi)
+		if rises && q.mend(lo, hi) {
+			return
+		}
+		q.data.Swap(lo, pivot)
+		mid := q.partition(w, lo, hi, false)
+		high := mid + 1
+		if frequent || mid == lo { // those that are equal to the pivot are done
+			high = q.partition(w, mid, hi, true) + 1
+		}
+		if max(mid-lo, hi-high) > (hi-lo)-(hi-lo)/16 {
+			bad--
+		}
+		if mid-lo+hi-high > fewSorted && mid > lo && high < hi {
+			w.Join(
+				func(w *filch.Worker) { q.sort(w, lo, mid, bad) },
+				func(w *filch.Worker) { q.sort(w, high, hi, bad) })
+			return
+		}
+		if mid-lo < hi-high { // the stack has the shorter one
+			q.sort(w, lo, mid, bad)
+			lo = high
+		} else {
+			q.sort(w, high, hi, bad)
+			hi = mid
+		}
+	}
+	for i := lo + 1; i < hi; i++ {
+		for j := i; j > lo && q.data.Less(j, j-1); j-- {
+			q.data.Swap(j, j-1)
+		}
+	}
+}
+
+// fewExchanged is how many elements are sorted by insertion.
+const fewExchanged = 12
+
+// median returns the index of the median of a sample, and whether others of the sample are equal to it. rises
+// says that a sample of five or more was in order.
+func (q swapSort) median(lo, hi int) (at int, frequent, rises bool) {
+	n := hi - lo
+	var room [1<<6 | 1]int // indices of the sample, in the order of their elements
+	sample := room[:min(len(room), 1<<(bits.Len(uint(n))/3)|1)]
+	random := Rand{seed: uint64(n)}
+	rises = len(sample) >= 5
+	for i := range sample {
+		sample[i] = lo + i*(n/len(sample)) + random.IntN(n/len(sample))
+		for j := i; j > 0 && q.data.Less(sample[j], sample[j-1]); j-- {
+			sample[j], sample[j-1] = sample[j-1], sample[j]
+			rises = false
+		}
+	}
+	mid := len(sample) / 2
+	at = sample[mid]
+	frequent = !q.data.Less(sample[mid-1], at) || !q.data.Less(at, sample[mid+1])
+	return at, frequent, rises
+}
+
+// mend sorts [lo, hi) if that takes only few elements to be moved, as the pattern-defeating quicksort of
+// package sort does, and reports whether it did.
+func (q swapSort) mend(lo, hi int) bool {
+	i := lo + 1
+	for range fewMended {
+		for i < hi && !q.data.Less(i, i-1) {
+			i++
+		}
+		if i == hi {
+			return true
+		}
+		q.data.Swap(i, i-1)
+		for j := i - 1; j > lo && q.data.Less(j, j-1); j-- {
+			q.data.Swap(j, j-1)
+		}
+		for j := i + 1; j < hi && q.data.Less(j, j-1); j++ {
+			q.data.Swap(j, j-1)
+		}
+	}
+	return false
+}
+
+// fewMended is how many elements are moved by mend.
+const fewMended = 5
+
+// partition moves the elements of [lo+1, hi) that are less than that at lo to the front, or with equal, those
+// that are not greater. That one comes behind them, and its index is returned.
+func (q swapSort) partition(w *filch.Worker, lo, hi int, equal bool) (mid int) {
+	if hi-lo <= fewPartitioned {
+		mid = q.divide(lo+1, hi, lo, equal)
+	} else {
+		mid = q.divideBlocks(w, lo+1, hi, lo, equal)
+	}
+	mid--
+	q.data.Swap(lo, mid)
+	return mid
+}
+
+// divide is partition for [lo, hi), and a pivot elsewhere that stays.
+func (q swapSort) divide(lo, hi, pivot int, equal bool) (mid int) {
+	i, j := lo, hi-1
+	for {
+		if equal {
+			for i <= j && !q.data.Less(pivot, i) {
+				i++
+			}
+			for i <= j && q.data.Less(pivot, j) {
+				j--
+			}
+		} else {
+			for i <= j && q.data.Less(i, pivot) {
+				i++
+			}
+			for i <= j && !q.data.Less(j, pivot) {
+				j--
+			}
+		}
+		if i >= j {
+			return i
+		}
+		q.data.Swap(i, j)
+		i++
+		j--
+	}
+}
+
+// divideBlocks divides blocks at the same time, and then exchanges what is on the wrong side of the whole.
+func (q swapSort) divideBlocks(w *filch.Worker, lo, hi, pivot int, equal bool) (mid int) {
+	n := hi - lo
+	size := max(fewPartitioned/2, n>>8)
+	ends := make([][2]int, (n-1)/size+1)
+	runBlocks(w, n, size, q.data.Less, toCompare, func(b, first, last int) {
+		end := q.divide(lo+first, lo+last, pivot, equal)
+		ends[b] = [2]int{end - lo, end - lo}
+	})
+	moves, low, _ := misplaced(ends, size, n)
+	runBlocks(w, len(moves), 1, q.data.Swap, asIs, func(i, _, _ int) {
+		m := moves[i]
+		for k := range m.n {
+			q.data.Swap(lo+m.at[0]+k, lo+m.at[1]+k)
+		}
+	})
+	return lo + low
+}
+
+// section is a part of data.
+type section struct {
+	data  sort.Interface
+	at, n int
+}
+
+func (s section) Len() int           { return s.n }
+func (s section) Less(i, j int) bool { return s.data.Less(s.at+i, s.at+j) }
+func (s section) Swap(i, j int)      { s.data.Swap(s.at+i, s.at+j) }
