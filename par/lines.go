@@ -1,0 +1,225 @@
+package par
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/filch-go/filch"
+)
+
+// ReduceLines cuts what it reads from r into blocks of whole lines. It returns f of the first op f of the
+// second op …, or zero if r is empty: it is [MapReduce] for a file that may be larger than memory. One worker
+// reads at a time, while others call f. op is called for one pair at a time, in the order of the blocks. Each
+// result of f and op is used once, so op may change its arguments and return them.
+//
+// f gets a block, and how many bytes of r are before it. Usually it goes through the block by bytes.Lines, and
+// keeps something of its own meanwhile, such as a map. A line ends with \n, which is part of the block, as is a
+// \r before it. The last line of all may have no end. f must not keep the block: its memory is used again.
+//
+// A block has 256 KiB, or as many bytes as [WithGrain] says, less the beginning of a line that does not end in it. Where
+// blocks end depends on nothing else. So the answer is the same on any number of workers, even if op is only nearly
+// associative. If op takes long next to f, as with large maps, make the blocks longer. A line that is longer
+// than a block makes it longer, as far as 64 MiB; then ReduceLines ends with an error that wraps
+// [bufio.ErrTooLong].
+//
+// [InFlight] limits how many blocks are under way, and so how many there is memory for. Without it, there are up to
+// four for each worker.
+//
+// ReduceLines returns the error of the first block that has one, in their order, or that of r if all blocks
+// before are through. With an error it also returns what the blocks before came to. A line that r has cut off by an error is
+// not passed to f. With [WithContext] it may be stopped between blocks. A worker keeps its place while it
+// reads. On a closed pool ReduceLines returns [filch.ErrClosed], and does not read.
+func ReduceLines[R any](s filch.Scope, r io.Reader, zero R, f func(at int64, lines []byte) (R, error), op func(a, b R) R, opts ...Option) (R, error) {
+	const name = "ReduceLines"
+	check(name, s)
+	checkFunc(name, f == nil || op == nil)
+	return reduceLines(name, s, r, zero, configOf(name, opts, grain|inFlight|untilDone),
+		func(_ filch.Scope, b block) (R, error) { return f(b.at, b.lines) }, op)
+}
+
+// ForLines calls f for each line that it reads from r, for several at the same time. f gets the line without
+// its end, which is \n or \r\n, and how many bytes of r are before it. Empty lines are passed as well. f must
+// not keep the line: its memory is used again.
+//
+// ForLines returns the error of the first line that has one, in their order, or that of r if all lines before
+// are through. Once a line has failed, f is not called for later ones that have not begun. With [WithContext]
+// it may be stopped between lines. Options, memory and long lines are as in [ReduceLines], which costs less
+// where lines take little, and has results.
+func ForLines(s filch.Scope, r io.Reader, f func(at int64, line []byte) error, opts ...Option) error {
+	const name = "ForLines"
+	check(name, s)
+	checkFunc(name, f == nil)
+	c := configOf(name, opts, grain|inFlight|untilDone)
+	room := shelf[[]int]{fresh: func() []int { return nil }}
+	type none = struct{}
+	_, err := reduceLines(name, s, r, none{}, c, func(s filch.Scope, b block) (none, error) {
+		ends := appendEnds(room.take()[:0], b.lines)
+		defer func() { room.put(ends) }()
+		line := func(i int) error {
+			begin := 0
+			if i > 0 {
+				begin = ends[i-1]
+			}
+			return f(b.at+int64(begin), withoutEnd(b.lines[begin:ends[i]]))
+		}
+		stop := config{ctx: c.ctx}
+		from, first := someErr(s, len(ends), f, stop, line)
+		if from == len(ends) {
+			return none{}, first.err(false)
+		}
+		return none{}, restErr(s, from, len(ends), f, stop, line, first)
+	}, func(a, _ none) none { return a })
+	return err
+}
+
+// withoutEnd returns a line without \n or \r\n. What is appended to it goes elsewhere.
+func withoutEnd(line []byte) []byte {
+	n := len(line)
+	if n > 0 && line[n-1] == '\n' {
+		if n--; n > 0 && line[n-1] == '\r' {
+			n--
+		}
+	}
+	return line[:n:n]
+}
+
+// reduceLines is a Pipeline: its source reads, a stage calls f, and its sink op.
+func reduceLines[R any](name string, s filch.Scope, r io.Reader, zero R, c config, f func(s filch.Scope, b block) (R, error), op func(a, b R) R) (R, error) {
+	if r == nil {
+		panic("par: " + name + ": r is nil")
+	}
+	cut := newCutter(name, r, c.grain)
+	p := addStage(name, cut.blocks(), 0, func(s filch.Scope, b block) (v R, err error) {
+		if b.err != nil {
+			return v, b.err
+		}
+		v, err = f(s, b)
+		cut.room.put(b.room)
+		return v, err
+	})
+	var opts []Option
+	if c.inFlight > 0 {
+		opts = append(opts, InFlight(c.inFlight))
+	}
+	if c.ctx != nil {
+		opts = append(opts, WithContext(c.ctx))
+	}
+	all, some := zero, false
+	err := p.Run(s, func(v R) error {
+		if some {
+			v = op(all, v)
+		}
+		all, some = v, true
+		return nil
+	}, opts...)
+	return all, err
+}
+
+// block is some lines, or the error that has come instead.
+type block struct {
+	at    int64 // how many bytes are before it
+	lines []byte
+	room  []byte // the memory of lines, and of what was read after them
+	err   error
+}
+
+// appendEnds appends where each line ends.
+func appendEnds(ends []int, lines []byte) []int {
+	at := 0
+	for line := range bytes.Lines(lines) {
+		at += len(line)
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+// cutter cuts what it reads into blocks. One worker is in next at a time; room is for all.
+type cutter struct {
+	name string
+	r    io.Reader
+	size int
+	at   int64  // where the next block begins
+	rest []byte // what has been read of it, in the memory of the block before, after its lines
+	err  error  // of r, or that a line is too long; io.EOF when all has been passed on
+	room shelf[[]byte]
+}
+
+const (
+	blockBytes = 256 << 10
+	mostLine   = 64 << 20 // how long a block may become, if it is not to be longer from the start
+	mostEmpty  = 100      // reads without a byte, as in package bufio
+)
+
+func newCutter(name string, r io.Reader, size int) *cutter {
+	if size == 0 {
+		size = blockBytes
+	}
+	c := &cutter{name: name, r: r, size: size}
+	c.room.fresh = func() []byte { return make([]byte, min(size, blockBytes)) }
+	return c
+}
+
+// blocks is like From, but needs no iter.Pull, and so no goroutine of its own.
+func (c *cutter) blocks() *Pipeline[block] {
+	return &Pipeline[block]{func(l *line) []block {
+		slots := make([]block, l.inFlight)
+		l.pull = func(slot int) (ok bool) {
+			slots[slot], ok = c.next()
+			return ok
+		}
+		l.stop = func() {}
+		return slots
+	}}
+}
+
+// next returns the next block.
+func (c *cutter) next() (b block, ok bool) {
+	if c.err == io.EOF {
+		return block{}, false
+	}
+	if c.err != nil {
+		b.err, c.err = c.err, io.EOF
+		return b, true
+	}
+	buf, end := c.room.take(), 0
+	buf = append(buf[:0], c.rest...) // even if they are the same memory
+	for size := c.size; ; size = min(2*size, max(mostLine, c.size)) {
+		buf = c.read(buf, size)
+		if end = bytes.LastIndexByte(buf, '\n') + 1; c.err == io.EOF {
+			end = len(buf)
+		}
+		if end > 0 || c.err != nil {
+			break
+		}
+		if size >= max(mostLine, c.size) {
+			c.err = fmt.Errorf("par: %s: the line at byte %d is longer than %d bytes: %w", c.name, c.at, size, bufio.ErrTooLong)
+			break
+		}
+	}
+	if end == 0 { // the end, or an error
+		return c.next()
+	}
+	b = block{at: c.at, lines: buf[:end:end], room: buf}
+	c.at, c.rest = c.at+int64(end), buf[end:]
+	return b, true
+}
+
+// read reads until buf has so many bytes, or there is an error.
+func (c *cutter) read(buf []byte, size int) []byte {
+	for empty := 0; len(buf) < size && c.err == nil; {
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, min(size, 2*len(buf))-len(buf))
+		}
+		n, err := c.r.Read(buf[len(buf):min(size, cap(buf))])
+		if empty++; n > 0 {
+			empty = 0
+		}
+		if buf, c.err = buf[:len(buf)+n], err; err == nil && empty == mostEmpty {
+			c.err = io.ErrNoProgress
+		}
+	}
+	return buf
+}
