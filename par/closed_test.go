@@ -32,6 +32,9 @@ var withError = []struct {
 	{"Pipeline.Run", func(s filch.Scope, n int, f func(), _ ...Option) error {
 		return From(count(n)).Run(s, func(int) error { f(); return nil })
 	}},
+	{"ForLines", func(s filch.Scope, n int, f func(), _ ...Option) error {
+		return ForLines(s, strings.NewReader(strings.Repeat("\n", n)), func(int64, []byte) error { f(); return nil })
+	}},
 	{"WalkDir", func(s filch.Scope, n int, f func(), _ ...Option) error {
 		fsys := fstest.MapFS{}
 		for i := range n {

@@ -28,6 +28,12 @@ func Indices(s filch.Scope, n int, f func(i int) bool) []int {
 	if from == n {
 		return kept
 	}
+	return moreIndices(s, from, n, f, kept)
+}
+
+// moreIndices goes on from an index, with the other workers. It has closures, which Indices itself would pay
+// for.
+func moreIndices(s filch.Scope, from, n int, f func(i int) bool, kept []int) []int {
 	chosen := chooseIndices(s, from, n, f, asIs, func(lo, hi int) (word uint64) {
 		for i := lo; i < hi; i++ {
 			if f(i) {
@@ -38,7 +44,7 @@ func Indices(s filch.Scope, n int, f func(i int) bool) []int {
 	})
 	done := len(kept)
 	kept = slices.Grow(kept, chosen.n)[:done+chosen.n]
-	runBlocks(s, n-from, 64, Indices, asIs, func(b, lo, _ int) {
+	runBlocks(s, n-from, 64, moreIndices, asIs, func(b, lo, _ int) {
 		to := kept[done+chosen.before[b]:]
 		for word := chosen.words[b]; word != 0; word &= word - 1 {
 			to[0] = from + lo + bits.TrailingZeros64(word)

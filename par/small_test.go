@@ -37,7 +37,9 @@ func TestSmallLoopsAllocateNothing(t *testing.T) {
 	even, never, always := func(v int) bool { return v&1 == 0 }, func(int) bool { return false }, func(int) bool { return true }
 	counted := func(lo, hi int) int { return hi - lo }
 	notFound := func(_, _ int) int { return -1 }
-	allRight := func(_, _ int) bool { return true }
+	allRight, noneRight := func(_, _ int) bool { return true }, func(_, _ int) bool { return false }
+	pointed, fromPointer := func(_ int, v *int) { sum += *v }, func(v *int) int { return *v }
+	notIndex := func(int) bool { return false }
 	for _, n := range []int{0, 1, 4, 64} {
 		x, dst := make([]int, n), make([]int, n)
 		for name, c := range map[string]struct {
@@ -70,6 +72,12 @@ func TestSmallLoopsAllocateNothing(t *testing.T) {
 			"Any":           {0, func(s filch.Scope) { Any(s, x, never) }},
 			"All":           {0, func(s filch.Scope) { All(s, x, always) }},
 			"AllRange":      {0, func(s filch.Scope) { AllRange(s, n, allRight) }},
+			"AnyRange":      {0, func(s filch.Scope) { AnyRange(s, n, noneRight) }},
+			"MinBy":         {0, func(s filch.Scope) { MinBy(s, x, mapped) }},
+			"MaxBy":         {0, func(s filch.Scope) { MaxBy(s, x, mapped) }},
+			"EachPtr":       {0, func(s filch.Scope) { EachPtr(s, x, pointed) }},
+			"MapPtr":        {1, func(s filch.Scope) { MapPtr(s, x, fromPointer) }},
+			"Indices":       {0, func(s filch.Scope) { Indices(s, n, notIndex) }},
 			"IsSortedFunc":  {0, func(s filch.Scope) { IsSortedFunc(s, x, cmp.Compare[int]) }},
 			"Fill":          {0, func(s filch.Scope) { Fill(s, dst, 1) }},
 			"Copy":          {0, func(s filch.Scope) { Copy(s, dst, x) }},

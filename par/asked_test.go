@@ -1,0 +1,383 @@
+package par
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+func TestIndices(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		for _, below := range []int{1, 2, 100} {
+			x := ints(n, below, r)
+			var want []int
+			for i, v := range x {
+				if v == 0 {
+					want = append(want, i)
+				}
+			}
+			calls := make([]atomic.Int32, n)
+			equal(t, fmt.Sprintf("one of %d", below), Indices(s, n, func(i int) bool { calls[i].Add(1); return x[i] == 0 }), want)
+			for i := range calls {
+				if k := calls[i].Load(); k != 1 {
+					t.Fatalf("%d calls for %d", k, i)
+				}
+			}
+		}
+		equal(t, "none", Indices(s, n, func(int) bool { return false }), nil)
+	})
+}
+
+func TestCompact(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		for _, below := range []int{1, 2, 5, 1000} {
+			x := ints(n, below, r)
+			before, want := slices.Clone(x), slices.Compact(slices.Clone(x))
+			equal(t, "Compact", Compact(s, x), want)
+			equal(t, "x", x, before)
+			texts := make([]string, n)
+			for i, v := range x {
+				texts[i] = fmt.Sprint(v)
+			}
+			equal(t, "Compact of strings", Compact(s, texts), slices.Compact(slices.Clone(texts)))
+			// what is equal is not the same, so it matters which stays
+			pairs := make([]pair, n)
+			for i, v := range x {
+				pairs[i] = pair{v, i}
+			}
+			var calls atomic.Int64
+			got := CompactFunc(s, pairs, func(a, b pair) bool {
+				if calls.Add(1); b.at != a.at+1 {
+					t.Errorf("%d is compared with %d", a.at, b.at)
+				}
+				return a.key == b.key
+			})
+			if k := int(calls.Load()); k != max(n-1, 0) {
+				t.Errorf("%d calls for %d elements", k, n)
+			}
+			equal(t, "CompactFunc", got, slices.CompactFunc(pairs, func(a, b pair) bool { return a.key == b.key }))
+		}
+	})
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	nan := math.NaN()
+	if x := Compact(p, []float64{nan, nan, 0, math.Copysign(0, -1), 1}); len(x) != 4 {
+		t.Errorf("NaN and zeros: %v", x)
+	}
+}
+
+func TestMinByMaxBy(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		for _, below := range []int{1, 3, 1000} {
+			pairs := make([]pair, n)
+			for i := range pairs {
+				pairs[i] = pair{r.IntN(below), i}
+			}
+			for name, c := range map[string]struct {
+				by   func(key func(p pair) float64) (pair, bool)
+				sign int
+			}{
+				"MinBy": {func(key func(p pair) float64) (pair, bool) { return MinBy(s, pairs, key) }, 1},
+				"MaxBy": {func(key func(p pair) float64) (pair, bool) { return MaxBy(s, pairs, key) }, -1},
+			} {
+				for _, nan := range []int{-1, 0, n / 2, n - 1} { // which has NaN for a key
+					plain := func(p pair) float64 {
+						if p.at == nan {
+							return math.NaN()
+						}
+						return float64(p.key)
+					}
+					var calls atomic.Int64
+					got, ok := c.by(func(p pair) float64 { calls.Add(1); return plain(p) })
+					if k := int(calls.Load()); k != n {
+						t.Errorf("%s: %d calls for %d elements", name, k, n)
+					}
+					if n == 0 {
+						if ok {
+							t.Error(name, "of nothing")
+						}
+						continue
+					}
+					want := pairs[0]
+					for _, p := range pairs {
+						if c.sign*cmp.Compare(plain(p), plain(want)) < 0 {
+							want = p
+						}
+					}
+					if got != want || !ok {
+						t.Errorf("%s, NaN at %d: %v, not %v", name, nan, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestAnyRange(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, _ *rand.Rand) {
+		for _, at := range []int{-1, 0, n / 2, n - 1} {
+			var seen atomic.Int64
+			got := AnyRange(s, n, func(lo, hi int) bool {
+				if lo >= hi || lo < 0 || hi > n {
+					t.Errorf("range %d, %d", lo, hi)
+				}
+				seen.Add(int64(hi - lo))
+				return lo <= at && at < hi
+			})
+			if want := at >= 0 && at < n; got != want {
+				t.Errorf("at %d: %v", at, got)
+			}
+			if at < 0 && int(seen.Load()) != n {
+				t.Errorf("%d of %d were looked at", seen.Load(), n)
+			}
+		}
+	})
+}
+
+// It stops soon: of a range without an end, only few are looked at.
+func TestAnyRangeEnds(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		for range 3 {
+			if !AnyRange(p, math.MaxInt, func(lo, _ int) bool { return true }) {
+				t.Error("not found")
+			}
+		}
+		p.Close()
+	}
+}
+
+// wide is a struct that nobody wants to copy.
+type wide struct {
+	v, doubled int
+	rest       [14]int
+}
+
+func TestPointersToElements(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		for _, opts := range [][]Option{nil, {WithGrain(1)}, {WithGrain(7)}, {WithGrain(n + 1)}} {
+			x := make([]wide, n)
+			for i := range x {
+				x[i].v = r.IntN(1000)
+			}
+			EachPtr(s, x, func(i int, v *wide) {
+				if v != &x[i] {
+					t.Errorf("element %d is another one", i)
+				}
+				v.doubled += 2 * v.v
+			}, opts...)
+			got := MapPtr(s, x, func(v *wide) *wide { return v }, opts...)
+			if len(got) != n {
+				t.Fatalf("%d results", len(got))
+			}
+			for i := range x {
+				if x[i].doubled != 2*x[i].v || got[i] != &x[i] {
+					t.Fatalf("element %d: %v, %p", i, x[i], got[i])
+				}
+			}
+		}
+	})
+}
+
+func TestGroupReduce(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
+		for _, below := range []int{1, 7, 40, 1 << 40} {
+			x := ints(n, below, r)
+			want := map[int]string{}
+			for _, v := range x {
+				want[v] += fmt.Sprint(v, " ")
+			}
+			for _, opts := range [][]Option{nil, {WithGrain(1)}, {WithGrain(100)}, {WithGrain(n + 1)}} {
+				var keys, adds atomic.Int64
+				got := GroupReduce(s, x, func(v int) int { keys.Add(1); return v }, "",
+					func(a string, v int) string { adds.Add(1); return a + fmt.Sprint(v, " ") },
+					func(a, b string) string { return a + b }, opts...)
+				if !maps.Equal(got, want) || got == nil {
+					t.Errorf("%d keys, options %d: %d groups, not %d", below, len(opts), len(got), len(want))
+				}
+				if keys.Load() != int64(n) || adds.Load() != int64(n) {
+					t.Errorf("%d and %d calls for %d elements", keys.Load(), adds.Load(), n)
+				}
+			}
+		}
+	})
+}
+
+// What is only nearly associative, and does not commute, comes to the same on any number of workers, whether
+// functions take long or not; with blocks of one, it is that of a loop from the left.
+func TestGroupReduceDoesNotDependOnWorkers(t *testing.T) {
+	for _, n := range []int{5, 127, 128, 1000, 20_000} {
+		x := ints(n, 10, rand.New(rand.NewPCG(1, 1)))
+		text := func(v int) string { return string(rune('a' + v)) }
+		tree := func(a, b string) string { // of three letters, what was joined with what
+			h := uint32(1)
+			for _, c := range a + "," + b + ")" {
+				h = h*16777619 ^ uint32(c)
+			}
+			return fmt.Sprint(h)
+		}
+		var first map[int]string
+		for _, workers := range []int{1, 2, 8} {
+			p := filch.New(filch.WithWorkers(workers))
+			for _, slow := range []bool{false, true} {
+				got := GroupReduce(p, x, func(v int) int { return v }, "", func(a string, v int) string {
+					if slow && v == 3 {
+						for range 100 {
+							runtime.Gosched()
+						}
+					}
+					return tree(a, text(v))
+				}, tree)
+				if first == nil {
+					first = got
+				}
+				if !maps.Equal(got, first) {
+					t.Errorf("%d elements, %d workers: %v, not %v", n, workers, got, first)
+				}
+			}
+			got := GroupReduce(p, x, func(v int) int { return v & 1 }, "", func(_ string, v int) string { return text(v) }, tree, WithGrain(1))
+			want := map[int]string{}
+			for _, v := range x {
+				if old, ok := want[v&1]; ok {
+					want[v&1] = tree(old, text(v))
+				} else {
+					want[v&1] = text(v)
+				}
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("%d blocks of one: %v, not %v", n, got, want)
+			}
+			p.Close()
+		}
+	}
+}
+
+// Each NaN is a key of its own, as in a map.
+func TestGroupReduceOfNaN(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for _, n := range []int{3, 30, 300} {
+		x := make([]float64, n)
+		for i := range x {
+			if x[i] = float64(i % 3); i%3 == 0 {
+				x[i] = math.NaN()
+			}
+		}
+		m := GroupReduce(p, x, func(v float64) float64 { return v }, 0, func(a int, _ float64) int { return a + 1 }, add)
+		if len(m) != n/3+2 || m[1] != n/3 || m[2] != n/3 {
+			t.Errorf("of %d: %d keys, %d and %d", n, len(m), m[1], m[2])
+		}
+	}
+}
+
+// withCalls are functions that call f n times, or for CompactFunc and merge n-1 times.
+var withCalls = map[string]func(s filch.Scope, n int, f func()){
+	"Indices": func(s filch.Scope, n int, f func()) { Indices(s, n, func(int) bool { f(); return true }) },
+	"CompactFunc": func(s filch.Scope, n int, f func()) {
+		CompactFunc(s, make([]int, n), func(_, _ int) bool { f(); return true })
+	},
+	"MinBy": func(s filch.Scope, n int, f func()) { MinBy(s, make([]int, n), func(int) int { f(); return 1 }) },
+	"MaxBy": func(s filch.Scope, n int, f func()) { MaxBy(s, make([]int, n), func(int) int { f(); return 1 }) },
+	"AnyRange": func(s filch.Scope, n int, f func()) {
+		AnyRange(s, n, func(lo, hi int) bool {
+			for range hi - lo {
+				f()
+			}
+			return false
+		})
+	},
+	"EachPtr": func(s filch.Scope, n int, f func()) { EachPtr(s, make([]int, n), func(int, *int) { f() }) },
+	"MapPtr":  func(s filch.Scope, n int, f func()) { MapPtr(s, make([]int, n), func(*int) int { f(); return 1 }) },
+	"GroupReduce, key": func(s filch.Scope, n int, f func()) {
+		GroupReduce(s, make([]int, n), func(int) int { f(); return 1 }, 0, add, add)
+	},
+	"GroupReduce, add": func(s filch.Scope, n int, f func()) {
+		GroupReduce(s, make([]int, n), func(int) int { return 1 }, 0, func(_, _ int) int { f(); return 1 }, add)
+	},
+	"GroupReduce, merge": func(s filch.Scope, n int, f func()) {
+		x := make([]int, 2*n)
+		for i := range x {
+			x[i] = i % n
+		}
+		GroupReduce(s, x, func(v int) int { return v }, 0, add, func(_, _ int) int { f(); return 1 }, WithGrain(n))
+	},
+	"ForLines": func(s filch.Scope, n int, f func()) {
+		ForLines(s, strings.NewReader(strings.Repeat("\n", n)), func(int64, []byte) error { f(); return nil })
+	},
+	"ReduceLines": func(s filch.Scope, n int, f func()) {
+		ReduceLines(s, strings.NewReader(strings.Repeat("\n", n)), 0, func(int64, []byte) (int, error) { f(); return 1, nil }, add, WithGrain(1))
+	},
+}
+
+// Few elements that take long are shared, and so is a merge that takes long.
+func TestFewThatTakeLongAreShared(t *testing.T) {
+	for name, run := range withCalls {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(8))
+			defer p.Close()
+			begin := time.Now()
+			run(p, 64, func() { time.Sleep(time.Second) })
+			if rounds := int(time.Since(begin) / time.Second); rounds > 16 {
+				t.Errorf("%s: %d rounds for 64 elements on 8 workers", name, rounds)
+			}
+		})
+	}
+}
+
+// A panic and a Goexit arrive at the caller when no function of the call runs any more, and the pool is as it was.
+func TestTheyEndWithAPanicOrAGoexit(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		for name, run := range withCalls {
+			for _, n := range []int{2, 100, 5000} {
+				for _, in := range []string{"a Pool", "a Worker"} {
+					var calls, running atomic.Int64
+					do := func(s filch.Scope, end func()) {
+						calls.Store(0)
+						run(s, n, func() {
+							running.Add(1)
+							defer running.Add(-1)
+							if calls.Add(1) == int64(n)/2 {
+								end()
+							}
+						})
+					}
+					begin := func(end func()) {
+						if in == "a Pool" {
+							do(p, end)
+						} else {
+							p.Do(func(w *filch.Worker) { do(w, end) })
+						}
+					}
+					err, ok := panics(func() { begin(bad) }).(*filch.PanicError)
+					if !ok || err.Value != "bad" || running.Load() != 0 {
+						t.Errorf("%s of %d on %s of %d workers: %v", name, n, in, workers, err)
+					}
+					exited := make(chan bool)
+					go func() {
+						defer close(exited)
+						begin(runtime.Goexit)
+						t.Errorf("%s of %d on %s of %d workers: a Goexit was lost", name, n, in, workers)
+					}()
+					<-exited
+					if running.Load() != 0 {
+						t.Errorf("%s of %d: a function runs", name, n)
+					}
+					begin(func() {})
+				}
+			}
+		}
+		p.Close()
+	}
+}
