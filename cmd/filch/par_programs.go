@@ -24,6 +24,7 @@ type parData struct {
 	n     int
 	x, y  []int
 	words []string // as many, if the algorithm is for strings
+	text  []byte   // these as lines
 
 	v      int // results: one number, a slice, groups; and y
 	z      []int
@@ -45,6 +46,7 @@ func newParData(n int, strings bool) *parData {
 				b[k] = 'a' + byte(r.IntN(26))
 			}
 			d.words[i] = string(b)
+			d.text = append(append(d.text, b...), '\n')
 		}
 	}
 	return d
@@ -249,7 +251,9 @@ func (a parAlgorithm) with(name string, f func(d *parData, workers int)) parAlgo
 	return a
 }
 
-var parAlgorithms = []parAlgorithm{
+var parAlgorithms = append(mostAlgorithms, moreAlgorithms...)
+
+var mostAlgorithms = []parAlgorithm{
 	{name: "For",
 		serial: func(d *parData) {
 			for i := range d.n {
