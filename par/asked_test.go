@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/clock"
 )
 
 func TestIndices(t *testing.T) {
@@ -380,4 +381,65 @@ func TestTheyEndWithAPanicOrAGoexit(t *testing.T) {
 		}
 		p.Close()
 	}
+}
+
+// Large structs of which one field is read, by a loop, by copies and by pointers.
+func BenchmarkEachPtr(b *testing.B) {
+	const n = 100_000
+	x := make([]wide, n)
+	pools := []*filch.Pool{filch.New(filch.WithWorkers(1)), filch.New(filch.WithWorkers(2))}
+	defer pools[0].Close()
+	defer pools[1].Close()
+	dst := make([]int, n)
+	programs := []func(){func() {
+		for i := range x {
+			dst[i] = x[i].v
+		}
+	}}
+	for _, p := range pools {
+		programs = append(programs, func() { Each(p, x, func(i int, v wide) { dst[i] = v.v }) },
+			func() { EachPtr(p, x, func(i int, v *wide) { dst[i] = v.v }) })
+	}
+	benchmarkBeside(b, []string{"Each-1", "EachPtr-1", "Each-2", "EachPtr-2"}, programs...)
+}
+
+// One index of eight that is kept, by a loop and by Indices.
+func BenchmarkIndices(b *testing.B) {
+	const n = 1_000_000
+	x := ints(n, 8, rand.New(rand.NewPCG(1, 1)))
+	programs := []func(){func() {
+		var kept []int
+		for i, v := range x {
+			if v == 0 {
+				kept = append(kept, i)
+			}
+		}
+		keep = kept
+	}}
+	for _, workers := range []int{1, 2} {
+		p := filch.New(filch.WithWorkers(workers))
+		defer p.Close()
+		programs = append(programs, func() { keep = Indices(p, n, func(i int) bool { return x[i] == 0 }) })
+	}
+	benchmarkBeside(b, []string{"Indices-1", "Indices-2"}, programs...)
+}
+
+// benchmarkBeside tells how many times as fast as the first the other programs are, which have these names: by
+// the least of each, in turn.
+func benchmarkBeside(b *testing.B, names []string, programs ...func()) {
+	took := make([]float64, len(programs))
+	for b.Loop() {
+		for i, run := range programs {
+			begin := clock.Now()
+			run()
+			if t := float64(clock.Now() - begin); t < took[i] || took[i] == 0 {
+				took[i] = t
+			}
+		}
+	}
+	b.ReportMetric(took[0]/1e6, "serial-ms")
+	for i, name := range names {
+		b.ReportMetric(took[0]/took[i+1], name)
+	}
+	b.ReportMetric(0, "ns/op")
 }

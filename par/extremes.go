@@ -60,8 +60,15 @@ func (b byKey[T, K]) element(i int) keyed[K] { return keyed[K]{b.key(b.x[i]), i}
 
 func (b byKey[T, K]) block(lo, hi int) keyed[K] {
 	best := b.element(lo)
-	for i := lo + 1; i < hi; i++ {
-		best = b.better(best, b.element(i))
+	for i, v := range b.x[lo+1 : hi] { // as better, which would be two calls more
+		k := b.key(v)
+		low, high := k, best.key
+		if b.most {
+			low, high = high, low
+		}
+		if cmp.Less(low, high) {
+			best = keyed[K]{k, lo + 1 + i}
+		}
 	}
 	return best
 }

@@ -18,7 +18,6 @@ import (
 	"testing/iotest"
 
 	"github.com/filch-go/filch"
-	"github.com/filch-go/filch/internal/clock"
 )
 
 // texts are files with what lines may be like.
@@ -400,20 +399,5 @@ func BenchmarkLines(b *testing.B) {
 			})
 		})
 	}
-	var took [5]float64
-	for i := range took {
-		took[i] = math.Inf(1)
-	}
-	for b.Loop() {
-		for i, run := range programs { // in turn
-			begin := clock.Now()
-			run()
-			took[i] = min(took[i], float64(clock.Now()-begin))
-		}
-	}
-	b.ReportMetric(float64(text.Len())/took[0], "Scanner-GB/s")
-	for i, name := range []string{"ReduceLines-1", "ForLines-1", "ReduceLines-2", "ForLines-2"} {
-		b.ReportMetric(took[0]/took[i+1], name)
-	}
-	b.ReportMetric(0, "ns/op")
+	benchmarkBeside(b, []string{"ReduceLines-1", "ForLines-1", "ReduceLines-2", "ForLines-2"}, programs...)
 }
