@@ -41,9 +41,17 @@ func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, 
 		size = c.grain
 	}
 	blocks := make([]reduced[K, A], (len(x)-1)/size+1)
+	var keys []K // of all blocks, and their values, where there is room for all sooner than for each
+	var values []A
+	if len(x) <= 1<<12 {
+		keys, values = make([]K, len(x)), make([]A, len(x))
+	}
 	places := shelf[map[K]int]{fresh: func() map[K]int { return map[K]int{} }}
 	runBlocks(s, len(x), size, add, toCount, func(b, lo, hi int) {
 		r := &blocks[b]
+		if keys != nil {
+			r.keys, r.values = keys[lo:lo:hi], values[lo:lo:hi]
+		}
 		if hi-lo > fewKeys {
 			r.at = places.take()
 		}
@@ -101,7 +109,13 @@ func mergeGroups[K comparable, A any](s filch.Scope, blocks []reduced[K, A], mer
 		all.at[k] = i
 	}
 	var pairs [][2]int
-	for _, b := range blocks[1:] {
+	var b reduced[K, A]
+	mergePairs := func(lo, hi int) {
+		for _, p := range pairs[lo:hi] {
+			all.values[p[0]] = merge(all.values[p[0]], b.values[p[1]])
+		}
+	}
+	for _, b = range blocks[1:] {
 		pairs = pairs[:0]
 		for j, k := range b.keys {
 			if i, known := all.find(k); known {
@@ -110,11 +124,7 @@ func mergeGroups[K comparable, A any](s filch.Scope, blocks []reduced[K, A], mer
 				all.values = append(all.values, b.values[j])
 			}
 		}
-		runLoop(s, len(pairs), merge, config{single: true}, func(lo, hi int) {
-			for _, p := range pairs[lo:hi] {
-				all.values[p[0]] = merge(all.values[p[0]], b.values[p[1]])
-			}
-		})
+		runLoop(s, len(pairs), merge, config{single: true}, mergePairs)
 	}
 	return all
 }

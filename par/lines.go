@@ -149,6 +149,7 @@ type cutter struct {
 
 const (
 	blockBytes = 256 << 10
+	firstBytes = 4 << 10  // of a block's memory, for most files are small; it grows eightfold
 	mostLine   = 64 << 20 // how long a block may become, if it is not to be longer from the start
 	mostEmpty  = 100      // reads without a byte, as in package bufio
 )
@@ -158,7 +159,7 @@ func newCutter(name string, r io.Reader, size int) *cutter {
 		size = blockBytes
 	}
 	c := &cutter{name: name, r: r, size: size}
-	c.room.fresh = func() []byte { return make([]byte, min(size, blockBytes)) }
+	c.room.fresh = func() []byte { return make([]byte, min(size, firstBytes)) }
 	return c
 }
 
@@ -211,7 +212,7 @@ func (c *cutter) next() (b block, ok bool) {
 func (c *cutter) read(buf []byte, size int) []byte {
 	for empty := 0; len(buf) < size && c.err == nil; {
 		if len(buf) == cap(buf) {
-			buf = slices.Grow(buf, min(size, 2*len(buf))-len(buf))
+			buf = slices.Grow(buf, min(size-len(buf), 7*len(buf)))
 		}
 		n, err := c.r.Read(buf[len(buf):min(size, cap(buf))])
 		if empty++; n > 0 {
