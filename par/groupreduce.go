@@ -6,17 +6,19 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// GroupReduce reduces the elements of each key, without the groups that [GroupBy] makes: sums by city, or
-// counts of words. For each key it begins with zero, and calls a = add(a, v) for the elements v that have the
-// key. The result has each key that occurs, so it is empty and not nil if x is empty.
+// GroupReduce reduces the elements of each key to a value, without the groups that [GroupBy] makes: sums by
+// city, or counts of words. The value of a key begins with zero, and add adds the elements to it that have the
+// key. The result has each key that occurs; it is empty, and not nil, if x is empty.
 //
-// x is cut into blocks. Each has a value for each key that it has, which begins with zero; in the end merge
-// combines those of neighbouring blocks, the former as a. So add must count from zero: merge(a, add(zero, v))
-// must come to add(a, v). Neither need be commutative, as elements and blocks are in their order in x. The
-// blocks depend on the length of x alone, as in [MapReduce]. So the result is the same on any number of workers,
-// even if merge is only nearly associative, like the addition of floating-point numbers.
+// x is cut into some 64 blocks, or if it has less than 128 elements, into these; with [WithGrain], into blocks
+// of n elements. In each, every key that occurs begins with zero again. In the end merge combines the values
+// of a key, from the left. So elements are in their order in x, and add and merge need not be commutative; but
+// merge(a, add(zero, v)) must come to what add(a, v) does. The blocks depend on the length of x alone, so the
+// result is the same on any number of workers, even if that is only nearly so, as with sums of floating-point
+// numbers. A value for each worker would be merged less often, but not in the same way each time.
 //
-// zero is used many times, so add must not change what it refers to. If A refers to memory, let zero be nil:
+// add and merge may change their arguments and return them, except for what zero refers to. If A refers to
+// memory, let zero be nil, and add make it:
 //
 //	func(a *stats, v T) *stats {
 //		if a == nil {
@@ -25,10 +27,9 @@ import (
 //		…
 //	}
 //
-// Apart from that, add and merge may change their arguments and return them. key and add are called once for
-// each element. Blocks are 64, or a few more; if x has less than 128 elements, each is one. With [WithGrain] they have n
-// elements. While it runs, GroupReduce takes a map for each block and for the result, with some 100 bytes
-// for each key that a block has. If each key occurs only once or twice, GroupBy takes less.
+// key and add are called once for each element. While it runs, GroupReduce keeps each key of each block, with
+// its value, and a map for each worker and for the result. It is best where a key occurs several times in a
+// block. On an Intel Xeon with 64 keys of 100,000 int, one worker ran at 0.6 of the speed of a loop with a map.
 func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, zero A, add func(a A, v T) A, merge func(a, b A) A, opts ...Option) map[K]A {
 	check("GroupReduce", s)
 	checkFunc("GroupReduce", key == nil || add == nil || merge == nil)
@@ -41,9 +42,9 @@ func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, 
 		size = c.grain
 	}
 	blocks := make([]reduced[K, A], (len(x)-1)/size+1)
-	var keys []K // of all blocks, and their values, where there is room for all sooner than for each
+	var keys []K // of all blocks, and their values: less to allocate than for each, if x is short
 	var values []A
-	if len(x) <= 1<<12 {
+	if len(x) <= fewGrouped {
 		keys, values = make([]K, len(x)), make([]A, len(x))
 	}
 	places := shelf[map[K]int]{fresh: func() map[K]int { return map[K]int{} }}
@@ -83,8 +84,10 @@ type reduced[K comparable, A any] struct {
 	at     map[K]int // where a key is; nil if they are few
 }
 
-// fewKeys is how many keys are looked through sooner than found in a map.
-const fewKeys = 8
+const (
+	fewKeys    = 8       // looked through sooner than found in a map
+	fewGrouped = 1 << 12 // for which there is room from the start, as if each had a key of its own
+)
 
 // find returns where a key is. If it is not known it is added, and the caller adds its value.
 func (r *reduced[K, A]) find(k K) (i int, known bool) {

@@ -11,27 +11,28 @@ import (
 )
 
 // ReduceLines cuts what it reads from r into blocks of whole lines. It returns f of the first op f of the
-// second op …, or zero if r is empty: it is [MapReduce] for a file that may be larger than memory. One worker
-// reads at a time, while others call f. op is called for one pair at a time, in the order of the blocks. Each
+// second op …, or zero if r is empty. It is [MapReduce] for a file that may be larger than memory. One worker
+// at a time reads, while others call f. op is called for one pair at a time, in the order of the blocks. Each
 // result of f and op is used once, so op may change its arguments and return them.
 //
-// f gets a block, and how many bytes of r are before it. Usually it goes through the block by bytes.Lines, and
-// keeps something of its own meanwhile, such as a map. A line ends with \n, which is part of the block, as is a
-// \r before it. The last line of all may have no end. f must not keep the block: its memory is used again.
+// f gets a block, and how many bytes of r are before it. Usually it goes through the lines by bytes.Lines, and
+// keeps what it finds in something of its own, such as a map. A line ends with \n, which is part of the block, as is
+// a \r before it. Only the last line of all may have no end. f must not keep the block, whose memory is used
+// again.
 //
-// A block has 256 KiB, or as many bytes as [WithGrain] says, less the beginning of a line that does not end in it. Where
-// blocks end depends on nothing else. So the answer is the same on any number of workers, even if op is only nearly
-// associative. If op takes long next to f, as with large maps, make the blocks longer. A line that is longer
-// than a block makes it longer, as far as 64 MiB; then ReduceLines ends with an error that wraps
-// [bufio.ErrTooLong].
+// A block has 256 KiB, or as many bytes as [WithGrain] says, but for the beginning of a line that ends in the
+// next. A line that is longer makes its block longer, up to 64 MiB; beyond that, the error wraps
+// [bufio.ErrTooLong]. Where blocks end depends on nothing but that and what is read. So the answer is the same
+// on any number of workers, even if op is only nearly associative. If op takes long next to f, as it may with
+// maps, make blocks longer. If a line takes long, use [ForLines], which shares the lines of a block.
 //
-// [InFlight] limits how many blocks are under way, and so how many there is memory for. Without it, there are up to
-// four for each worker.
+// [InFlight] limits how many blocks there are in memory at a time. Without it, there are up to 4 for each
+// worker.
 //
-// ReduceLines returns the error of the first block that has one, in their order, or that of r if all blocks
-// before are through. With an error it also returns what the blocks before came to. A line that r has cut off by an error is
-// not passed to f. With [WithContext] it may be stopped between blocks. A worker keeps its place while it
-// reads. On a closed pool ReduceLines returns [filch.ErrClosed], and does not read.
+// ReduceLines returns the error of the first block that has one, or that of r if all blocks before are through,
+// and what the blocks before came to. A line that an error of r has cut off is not passed to f. With
+// [WithContext] it may be stopped between blocks. A worker keeps its place while it reads. On a closed pool
+// ReduceLines returns [filch.ErrClosed], and does not read.
 func ReduceLines[R any](s filch.Scope, r io.Reader, zero R, f func(at int64, lines []byte) (R, error), op func(a, b R) R, opts ...Option) (R, error) {
 	const name = "ReduceLines"
 	check(name, s)
@@ -42,12 +43,12 @@ func ReduceLines[R any](s filch.Scope, r io.Reader, zero R, f func(at int64, lin
 
 // ForLines calls f for each line that it reads from r, for several at the same time. f gets the line without
 // its end, which is \n or \r\n, and how many bytes of r are before it. Empty lines are passed as well. f must
-// not keep the line: its memory is used again.
+// not keep the line, whose memory is used again.
 //
-// ForLines returns the error of the first line that has one, in their order, or that of r if all lines before
-// are through. Once a line has failed, f is not called for later ones that have not begun. With [WithContext]
-// it may be stopped between lines. Options, memory and long lines are as in [ReduceLines], which costs less
-// where lines take little, and has results.
+// ForLines returns the error of the first line that has one, or that of r if all lines before are through. Once
+// a line has failed, f is not called for later ones that have not begun. With [WithContext] it may be stopped
+// between lines. In all else it is like [ReduceLines], which takes less time where a line takes next to
+// nothing.
 func ForLines(s filch.Scope, r io.Reader, f func(at int64, line []byte) error, opts ...Option) error {
 	const name = "ForLines"
 	check(name, s)
