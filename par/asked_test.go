@@ -191,19 +191,31 @@ func TestPointersToElements(t *testing.T) {
 	})
 }
 
+// letters is a hash of letters in their order. They are joined associatively, but do not commute.
+type letters struct{ hash, power uint64 }
+
+func (a letters) add(b letters) letters { return letters{a.hash*b.power + b.hash, a.power * b.power} }
+
 func TestGroupReduce(t *testing.T) {
+	letter := func(v int) letters { return letters{uint64(v) + 7, 16777619} }
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
-		for _, below := range []int{1, 7, 40, 1 << 40} {
+		for _, below := range []int{1, 7, 40, math.MaxInt32} {
 			x := ints(n, below, r)
-			want := map[int]string{}
-			for _, v := range x {
-				want[v] += fmt.Sprint(v, " ")
+			want := map[int]letters{}
+			for i, v := range x {
+				if _, ok := want[v]; !ok {
+					want[v] = letters{0, 1}
+				}
+				want[v] = want[v].add(letter(v + i))
+			}
+			places := make([]pair, n)
+			for i, v := range x {
+				places[i] = pair{v, i}
 			}
 			for _, opts := range [][]Option{nil, {WithGrain(1)}, {WithGrain(100)}, {WithGrain(n + 1)}} {
 				var keys, adds atomic.Int64
-				got := GroupReduce(s, x, func(v int) int { keys.Add(1); return v }, "",
-					func(a string, v int) string { adds.Add(1); return a + fmt.Sprint(v, " ") },
-					func(a, b string) string { return a + b }, opts...)
+				got := GroupReduce(s, places, func(p pair) int { keys.Add(1); return p.key }, letters{0, 1},
+					func(a letters, p pair) letters { adds.Add(1); return a.add(letter(p.key + p.at)) }, letters.add, opts...)
 				if !maps.Equal(got, want) || got == nil {
 					t.Errorf("%d keys, options %d: %d groups, not %d", below, len(opts), len(got), len(want))
 				}
@@ -220,7 +232,7 @@ func TestGroupReduce(t *testing.T) {
 func TestGroupReduceDoesNotDependOnWorkers(t *testing.T) {
 	for _, n := range []int{5, 127, 128, 1000, 20_000} {
 		x := ints(n, 10, rand.New(rand.NewPCG(1, 1)))
-		text := func(v int) string { return string(rune('a' + v)) }
+		letter := func(v int) string { return string(rune('a' + v)) }
 		tree := func(a, b string) string { // of three letters, what was joined with what
 			h := uint32(1)
 			for _, c := range a + "," + b + ")" {
@@ -238,7 +250,7 @@ func TestGroupReduceDoesNotDependOnWorkers(t *testing.T) {
 							runtime.Gosched()
 						}
 					}
-					return tree(a, text(v))
+					return tree(a, letter(v))
 				}, tree)
 				if first == nil {
 					first = got
@@ -247,13 +259,13 @@ func TestGroupReduceDoesNotDependOnWorkers(t *testing.T) {
 					t.Errorf("%d elements, %d workers: %v, not %v", n, workers, got, first)
 				}
 			}
-			got := GroupReduce(p, x, func(v int) int { return v & 1 }, "", func(_ string, v int) string { return text(v) }, tree, WithGrain(1))
+			got := GroupReduce(p, x, func(v int) int { return v & 1 }, "", func(_ string, v int) string { return letter(v) }, tree, WithGrain(1))
 			want := map[int]string{}
 			for _, v := range x {
 				if old, ok := want[v&1]; ok {
-					want[v&1] = tree(old, text(v))
+					want[v&1] = tree(old, letter(v))
 				} else {
-					want[v&1] = text(v)
+					want[v&1] = letter(v)
 				}
 			}
 			if !maps.Equal(got, want) {
@@ -278,6 +290,73 @@ func TestGroupReduceOfNaN(t *testing.T) {
 		m := GroupReduce(p, x, func(v float64) float64 { return v }, 0, func(a int, _ float64) int { return a + 1 }, add)
 		if len(m) != n/3+2 || m[1] != n/3 || m[2] != n/3 {
 			t.Errorf("of %d: %d keys, %d and %d", n, len(m), m[1], m[2])
+		}
+	}
+}
+
+// What is known to take little, and takes long from some element on, comes to the same: the caller begins alone,
+// and others go on.
+func TestTheyGoOnWhereTheCallerStopped(t *testing.T) {
+	for _, n := range []int{20, 100, 5000} {
+		x := ints(n, 3, rand.New(rand.NewPCG(1, 1)))
+		var want []int
+		most := 0
+		for i, v := range x {
+			if v == 1 {
+				want = append(want, i)
+			}
+			if v > x[most] {
+				most = i
+			}
+		}
+		for _, dear := range []int{1, 2, 17, 18} {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(4))
+				defer p.Close()
+				var calls atomic.Int64
+				wait := func() {
+					if int(calls.Add(1)) == dear {
+						time.Sleep(time.Second)
+					}
+				}
+				again := func(f any, k kind) {
+					costOf(f, k).each.Store(fastest)
+					calls.Store(0)
+				}
+				is := func(i int) bool { wait(); return x[i] == 1 }
+				again(is, asIs)
+				equal(t, "Indices", Indices(p, n, is), want)
+				same := func(a, b int) bool { wait(); return a == b }
+				again(same, toCompare)
+				equal(t, "CompactFunc", CompactFunc(p, x, same), slices.Compact(slices.Clone(x)))
+				key := func(v pair) int { wait(); return v.key }
+				pairs := make([]pair, n)
+				for i, v := range x {
+					pairs[i] = pair{v, i}
+				}
+				again(key, toRank)
+				if got, _ := MaxBy(p, pairs, key); got.at != most {
+					t.Errorf("MaxBy: %d, not %d", got.at, most)
+				}
+				count := func(a, _ int) int { wait(); return a + 1 }
+				again(count, toCount)
+				if got := GroupReduce(p, x, func(v int) int { return v }, 0, count, add); got[1] != len(want) {
+					t.Errorf("GroupReduce: %d, not %d", got[1], len(want))
+				}
+				double := func(i int, v *pair) { wait(); v.key += 2 * x[i] }
+				again(double, asIs)
+				EachPtr(p, pairs, double)
+				triple := func(v *pair) int { wait(); return v.key / 3 }
+				again(triple, asIs)
+				equal(t, "EachPtr, MapPtr", MapPtr(p, pairs, triple), x)
+				var sum atomic.Int64
+				line := func(at int64, _ []byte) error { wait(); sum.Add(at + 1); return nil }
+				again(line, asIs)
+				ForLines(p, strings.NewReader(strings.Repeat("\n", n)), line)
+				if int(sum.Load()) != n*(n+1)/2 {
+					t.Errorf("ForLines: %d", sum.Load())
+				}
+			})
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"math"
 	"slices"
 	"sort"
 	"sync/atomic"
@@ -92,12 +93,12 @@ var moreAlgorithms = []parAlgorithm{
 		serial: func(d *parData) {
 			d.z = nil
 			for _, v := range d.x {
-				if 1<<60 <= v && v <= 1<<61 {
+				if math.MaxInt/8 <= v && v <= math.MaxInt/4 {
 					d.z = append(d.z, v)
 				}
 			}
 		},
-		filch: func(s filch.Scope, d *parData) { d.z = par.FilterBetween(s, d.x, 1<<60, 1<<61) }},
+		filch: func(s filch.Scope, d *parData) { d.z = par.FilterBetween(s, d.x, math.MaxInt/8, math.MaxInt/4) }},
 	{name: "Indices",
 		serial: func(d *parData) {
 			d.z = nil
