@@ -5,8 +5,7 @@ import "github.com/filch-go/filch"
 // EachPtr is [Each] for an f that takes a pointer to the element, which is not copied then: for large structs,
 // and to change elements in place. No two calls of f have the same pointer.
 //
-// On an Intel Xeon, if f reads one field of 128 bytes, EachPtr took a third of the time of Each, and 2.8 times
-// that of a plain loop.
+// On an Intel Xeon, with elements of 128 bytes of which f reads one field, it took a third of the time of Each.
 func EachPtr[T any](s filch.Scope, x []T, f func(i int, v *T), opts ...Option) {
 	check("EachPtr", s)
 	checkFunc("EachPtr", f == nil)
