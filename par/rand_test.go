@@ -65,7 +65,8 @@ func TestRandIsAValue(t *testing.T) {
 	r := NewRand(1, 2)
 	r.Uint64()
 	c := r
-	if a, b := []uint64{r.Uint64(), r.Uint64()}, []uint64{c.Uint64(), c.Uint64()}; !slices.Equal(a, b) {
+	a := []uint64{r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()}
+	if b := []uint64{c.Uint64(), c.Uint64(), c.Uint64(), c.Uint64()}; !slices.Equal(a, b) {
 		t.Errorf("%x, and of a copy %x", a, b)
 	}
 	std := rand.New(&c)
