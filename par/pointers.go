@@ -9,7 +9,7 @@ import "github.com/filch-go/filch"
 func EachPtr[T any](s filch.Scope, x []T, f func(i int, v *T), opts ...Option) {
 	check("EachPtr", s)
 	checkFunc("EachPtr", f == nil)
-	c := configOf("EachPtr", opts, grain)
+	c := configOf("EachPtr", opts, ofLoops)
 	if len(x) <= 1 {
 		if len(x) == 1 {
 			boundary(func() { f(0, &x[0]) })
@@ -39,7 +39,7 @@ func (b eachPtrBody[T]) run(lo, hi int) {
 func MapPtr[T, R any](s filch.Scope, x []T, f func(v *T) R, opts ...Option) []R {
 	check("MapPtr", s)
 	checkFunc("MapPtr", f == nil)
-	c := configOf("MapPtr", opts, grain)
+	c := configOf("MapPtr", opts, ofLoops)
 	dst := make([]R, len(x))
 	if len(x) <= 1 {
 		if len(x) == 1 {
