@@ -77,6 +77,13 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) error {
 		ctx, cancel = context.WithDeadline(ctx, o.deadline) // a wait for room ends, too
 		defer cancel()
 	}
+	if o.hold != nil {
+		if holds, err := o.hold.holds(); holds {
+			return f.ctx.pool.submitHeld(ctx, f.body(), &o, try)
+		} else if err != nil {
+			return f.ctx.pool.refuse(f.body(), err)
+		}
+	}
 	if o.longRunning {
 		return f.ctx.pool.runLong(ctx, task.Task{Body: f.body()}, try)
 	}
@@ -160,26 +167,35 @@ func (t *futureTask[T]) Drop(_ *task.Pool, err error) {
 
 // claimToDrop makes the caller the one that drops the task, and counts it as cancelled.
 func (f *Future[T]) claimToDrop() bool {
-	if !f.claim(task.Seat{}) {
+	if !f.ctx.state.claimToDrop() {
 		return false
 	}
-	f.ctx.pool.dropped()
+	if !f.ctx.isPromise() {
+		f.ctx.pool.dropped()
+	}
+	if h := f.ctx.held(); h != nil {
+		f.ctx.pool.tasks.Unhold(&h.Held) // after it is counted: then the pool may end
+	}
 	return true
 }
 
-// drop is Drop for a caller that is not in the pool. The pool does not end before the task is
-// counted: what is claimed keeps it from that no longer.
+// drop is Drop for a caller that is not in the pool.
 func (f *Future[T]) drop(err error) {
-	if !f.ctx.state.load().isQueued() {
-		return
+	if f.claimFromOutside() {
+		f.cancel(err)
+	}
+}
+
+// claimFromOutside is claimToDrop for a caller that is not in the pool. The pool does not end
+// before the task is counted: what is claimed keeps it from that no longer.
+func (f *Future[T]) claimFromOutside() bool {
+	if !f.ctx.state.load().isUnstarted() {
+		return false
 	}
 	e := &f.ctx.pool.tasks.Engine
 	e.EnterBlocked()
-	claimed := f.claimToDrop()
-	e.LeaveBlocked()
-	if claimed {
-		f.cancel(err)
-	}
+	defer e.LeaveBlocked()
+	return f.claimToDrop()
 }
 
 // cancel ends a task that never started.
@@ -223,6 +239,9 @@ func (f *Future[T]) resolve(value T, err error) {
 	if f.ctx.state.load().holdsSlot() {
 		f.ctx.pool.tasks.LeaveSlot(task.Seat{})
 	}
+	if h := f.ctx.held(); h != nil && h.Released {
+		h.leave(&f.ctx)
+	}
 	f.value, f.err = value, err
 	f.f = nil
 	watched := f.ctx.state.finish()
@@ -232,6 +251,9 @@ func (f *Future[T]) resolve(value T, err error) {
 	}
 	if watched {
 		m.latch.Release()
+		if all := m.dependents.Swap(nil); all != nil { // (R43)
+			defer settle(f, all)
+		}
 	}
 	if m.onDone != nil {
 		m.onDone(err, !m.dropped)
@@ -296,6 +318,12 @@ func (f *Future[T]) await(ctx context.Context) error {
 	if c != nil && c.pool == f.ctx.pool && f.runInPlace(ctx, c) {
 		return nil
 	}
+	if c != nil && f.ctx.state.load().isHeld() {
+		if c.help(ctx, f); f.isDone() {
+			return nil
+		}
+		defer c.lendSlot()()
+	}
 	for range 200 { // a result that is about to come is not worth a switch
 		if f.isDone() {
 			return nil
@@ -339,11 +367,25 @@ func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
 	return f.isDone()
 }
 
+// helped runs the task in place, as runInPlace does, also if it waits for a slot of the Subpool
+// that the task of c has one of.
+func (f *Future[T]) helped(ctx context.Context, c *taskContext) bool {
+	if c.pool != f.ctx.pool {
+		return false
+	}
+	if h := f.ctx.held(); h != nil && f.ctx.state.load().isHeld() && h.takeWithin(c) {
+		f.body().Free()
+		f.ctx.pool.runCaught(ctx, task.Task{Body: f.body()}, c.seat(), false)
+		return f.isDone()
+	}
+	return f.runInPlace(ctx, c)
+}
+
 // dropAtEnd sees to it that f is dropped when its context ends, if it is still
 // queued then, and not only when its turn comes. What runs already needs none of this: it
 // would give a cancellation to each task that f comes from.
 func (f *Future[T]) dropAtEnd() (stop func() bool) {
-	if !f.ctx.state.load().isQueued() {
+	if !f.ctx.state.load().isUnstarted() {
 		return func() bool { return true }
 	}
 	ctx := f.ctx.Context
@@ -375,3 +417,34 @@ func (f *Future[T]) Cancel() {
 
 // task returns the context that f's function is called with.
 func (t *futureTask[T]) task() *taskContext { return &t.ctx }
+
+func (f *Future[T]) task() *taskContext {
+	if f == nil {
+		return nil
+	}
+	return &f.ctx
+}
+
+// failure returns the error of the task, which is done.
+func (f *Future[T]) failure() error { return f.err }
+
+func (t *futureTask[T]) Free() { t.ctx.state.free() }
+
+func (t *futureTask[T]) drop(err error) { t.future().drop(err) }
+
+func (t *futureTask[T]) follow() { t.future().Done() }
+
+// dropFor drops the task because of err, and adds those that come after it to rest, which the caller
+// tells of it.
+func (t *futureTask[T]) dropFor(err error, rest **dependency) {
+	f := t.future()
+	if !f.claimFromOutside() {
+		return
+	}
+	defer f.cancel(err)
+	for d := f.ctx.extras.Load().dependents.Swap(nil); d != nil; {
+		next := d.next
+		d.next, *rest = *rest, d
+		d = next
+	}
+}

@@ -197,7 +197,15 @@ func (g *Group) runNow(ctx context.Context, t *groupTask, o taskOptions, begins 
 		future.ctx.makeCancellation()
 	}
 	future.see(ctx, o)
-	return g.pool.runNow(ctx, task.Task{Body: future.body()}, task.GroupSlot, begins)
+	b := task.Body(future.body())
+	if o.hold != nil {
+		if holds, err := o.hold.holds(); err != nil {
+			return g.pool.refuse(b, err)
+		} else if holds {
+			b = callersTask{future.body(), ctx}
+		}
+	}
+	return g.pool.runNow(ctx, task.Task{Body: b}, task.GroupSlot, begins)
 }
 
 // future returns f as a task with options.
@@ -210,10 +218,15 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 	if g.slots == nil { // else takeSlot has counted it
 		g.start()
 	}
+	if o.hold != nil {
+		g.mu.Lock()
+		g.holds = true
+		g.mu.Unlock()
+	}
 	future := g.future(f, o, g.taskDone)
 	err := errNotSubmitted // unless submit returns
 	defer func() {
-		if err != nil && future.claim(task.Seat{}) { // else it has run, and does not return
+		if err != nil && future.ctx.state.claimToDrop() { // else it has run, and does not return
 			g.taskDone(err, false)
 		}
 	}()
@@ -374,6 +387,12 @@ func (g *Group) wait(l *task.Latch) {
 	if g.owner == nil {
 		l.Wait(context.Background(), task.Seat{}, never)
 		return
+	}
+	g.mu.Lock()
+	holds := g.holds
+	g.mu.Unlock()
+	if holds {
+		defer g.owner.lendSlot()()
 	}
 	blocked(waitMark{2: g.owner}, wait{by: g.owner, group: g}, l, context.WithoutCancel(g.owner), never)
 }

@@ -31,6 +31,12 @@ func (p *Pool) runLong(ctx context.Context, t task.Task, try bool) error {
 		})
 	}
 	p.tasks.Totals.Direct.Add(1)
+	p.startLong(t)
+	return nil
+}
+
+// startLong starts t, which counts as blocked.
+func (p *Pool) startLong(t task.Task) {
 	p.longMu.Lock()
 	entry := p.long.PushBack(t.Body)
 	p.longMu.Unlock()
@@ -43,5 +49,4 @@ func (p *Pool) runLong(ctx context.Context, t task.Task, try bool) error {
 		}()
 		p.runCaught(context.Background(), t, task.Seat{}, false)
 	})
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/place"
+	"github.com/filch-go/filch/internal/queue"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -101,6 +102,8 @@ type taskExtras struct {
 	own     atomic.Pointer[cancellation]
 	waits   waits      // that are made in its name, if it has no seat
 	latch   task.Latch // released when the task is done
+
+	dependents atomic.Pointer[dependency] // those of tasks that come after this one; they add, its end takes them
 }
 
 // cancellation is a cancellation of a task's own.
@@ -154,11 +157,12 @@ type Group struct {
 
 	tally place.Tally // of tasks; those with options count as started at once, and with a limit, all until they have a slot
 
-	mu   sync.Mutex // held while tasks are dropped, or counted as started
-	errs []error
-	lost int         // errors beyond max
-	over error       // the context's own, if a task had no other: it counts if none has
-	done *task.Latch // released when no task is left; nil if there is no waiter
+	mu    sync.Mutex // held while tasks are dropped, or counted as started
+	errs  []error
+	lost  int         // errors beyond max
+	over  error       // the context's own, if a task had no other: it counts if none has
+	done  *task.Latch // released when no task is left; nil if there is no waiter
+	holds bool        // a task was submitted that may be held
 }
 
 type taskOptions struct {
@@ -168,4 +172,67 @@ type taskOptions struct {
 	longRunning bool
 	fair        bool
 	detached    bool // no code has the Future
+	hold        *hold
+}
+
+// Waiter is what a task can come after: a [Future] of any type, that of a [Promise] as well.
+type Waiter interface {
+	// Done returns a channel that is closed when it is done.
+	Done() <-chan struct{}
+
+	task() *taskContext // nil if there is none
+	failure() error     // of what is done
+	helped(ctx context.Context, c *taskContext) bool
+}
+
+// hold is what holds a task back: tasks that it comes after, and then a limit of running tasks.
+type hold struct {
+	task.Held
+	open atomic.Int32 // deps that are not done, and one for the submitter, until it has counted them
+	deps []dependency // not written once the task is held
+	sub  *Subpool     // that the task needs a slot of, or nil
+
+	within bool // that of the task that runs it in place; written by that one
+	lent   int  // waits of the task that have lent the slot; under the lock of sub
+}
+
+// Subpool is a view of a pool with a limit of its own on how many of its tasks run at once. Make one with
+// [Pool.Subpool], and pass it to whatever submits a task, among the options. Its methods may be called from
+// any goroutine. They do not block.
+//
+// A task of a Subpool that waits for another task of it does not count as running meanwhile.
+type Subpool struct {
+	pool     *Pool
+	name     string
+	limit    int
+	order    Order
+	room     *task.Room // of tasks that wait; nil without a limit
+	overflow Overflow
+
+	mu      sync.Mutex
+	running int // tasks that have a slot
+	waiting waiting
+}
+
+// waiting are the tasks that wait for a slot of a Subpool, and some that were dropped meanwhile.
+type waiting struct {
+	levels queue.Levels[heldTask]
+	line   queue.Deque[heldTask]
+}
+
+// dependency is that of one task on another.
+type dependency struct {
+	on   Waiter
+	of   heldTask
+	next *dependency // on the same task; written before it is added there
+}
+
+// heldTask is a task of any type that may be held: a futureTask.
+type heldTask interface {
+	task.HeldBody
+	task() *taskContext
+	seen() *seen
+	drop(err error)
+	follow() // drops the task when its context ends
+	dropFor(err error, rest **dependency)
 }

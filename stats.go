@@ -44,6 +44,7 @@ type TaskStats struct {
 	Stalls    int64 // times that extra places were added for a stall
 	Queued    int   // entries of queues now; those of tasks that are done or cancelled stay until their turn
 	Global    int   // of these, in the global queue
+	Held      int   // accepted and not queued yet, because of After or a Subpool
 	Waiting   int   // goroutines that now wait to submit a task: for room in the queue, or a slot of WithTaskLimit
 
 	// Oldest is how long the oldest entry has been queued; 0 if there is none.
@@ -77,6 +78,7 @@ func (p *Pool) Stats() Stats {
 			Failed: c.failed.Load(), Panicked: c.panicked.Load(), Cancelled: c.cancelled.Load(), Rejected: c.rejected.Load(),
 			Helped: c.helped.Load(), Attempts: e.Looks, Stolen: f.Stolen, Stalls: p.tasks.Totals.Stalls.Load(),
 			Queued: f.Queued, Global: f.Global, Waiting: p.tasks.Room.Waiting() + p.tasks.Slots.Waiting(), Oldest: f.Oldest,
+			Held: f.Held,
 		},
 	}
 }

@@ -146,6 +146,11 @@ func (p *Pool) takeRoom(ctx context.Context, t task.Task, try bool) (ran bool, e
 	if p.tasks.Room.Take() {
 		return false, nil
 	}
+	return p.takeRoomOf(p.tasks.Room, p.overflow, ctx, t, try)
+}
+
+// takeRoomOf is takeRoom if there is none, for any queue.
+func (p *Pool) takeRoomOf(room *task.Room, overflow Overflow, ctx context.Context, t task.Task, try bool) (ran bool, err error) {
 	keeps := false // t its slot
 	defer func() { // deferred, since a method of ctx may panic
 		if !keeps {
@@ -153,15 +158,15 @@ func (p *Pool) takeRoom(ctx context.Context, t task.Task, try bool) (ran bool, e
 		}
 	}()
 	switch {
-	case try || p.overflow == Reject:
+	case try || overflow == Reject:
 		err = ErrQueueFull
-	case p.overflow == CallerRuns:
+	case overflow == CallerRuns:
 		if p.runBody(ctx, t, 0, func() { keeps = true }) {
 			return true, nil
 		}
 		err = ErrClosed
 	default:
-		err = p.tasks.Room.Wait(ctx, seatOf(ctx), p.tasks.Life)
+		err = room.Wait(ctx, seatOf(ctx), p.tasks.Life)
 	}
 	if err != nil {
 		return false, p.refuse(t.Body, err)

@@ -9,17 +9,20 @@ import (
 
 // taskState tells how far the task of a Future is:
 //
-//	         claim              finish
-//	queued ─────────> running ──────────> done
+//	      free            claim              finish
+//	held ──────> queued ─────────> running ──────────> done
+//	  └───────────────────────────────^
+//	            claimToDrop
 //
-// In any of these states, watch notes that there is a waiter, so that finish says so. The
+// Few are held: those of [After] and of a [Subpool]. A promise is held until it is completed. In any of these states, watch notes that there is a waiter, so that finish says so. The
 // context of tasks without a Future is shared from the beginning, and stays so.
 //
 //	bits 0-1   queued, running or done
 //	bit  2     watched
 //	bit  3     shared: of no Future
 //	bit  4     within: the task runs within the slot of another
-//	bits 5-31  the runner: Worker.number of the worker that runs it, or 0
+//	bit  5     held: not queued yet
+//	bits 6-31  the runner: Worker.number of the worker that runs it, or 0
 type taskState struct{ word atomic.Uint32 }
 
 // A taskStatus is a value of the word.
@@ -33,10 +36,15 @@ const (
 	taskWatched   = 1 << 2
 	taskShared    = 1 << 3
 	taskWithin    = 1 << 4
-	taskOneRunner = 1 << 5
+	taskHeld      = 1 << 5
+	taskOneRunner = 1 << 6
 )
 
-func (s taskStatus) isQueued() bool  { return s&(taskProgress|taskShared) == taskQueued }
+func (s taskStatus) isQueued() bool { return s&(taskProgress|taskShared|taskHeld) == taskQueued }
+func (s taskStatus) isHeld() bool   { return s&(taskProgress|taskHeld) == taskHeld }
+func (s taskStatus) isUnstarted() bool {
+	return s&(taskProgress|taskShared) == taskQueued
+}
 func (s taskStatus) isRunning() bool { return s&taskProgress == taskRunning }
 func (s taskStatus) isDone() bool    { return s&taskProgress == taskDone }
 func (s taskStatus) isShared() bool  { return s&taskShared != 0 }
@@ -52,8 +60,8 @@ func (s taskStatus) String() string {
 	if s.isShared() {
 		return "shared"
 	}
-	return fmt.Sprintf("{%s, watched: %t, within: %t, runner: %d}",
-		[...]string{"queued", "running", "done", "?"}[s&taskProgress], s&taskWatched != 0, s&taskWithin != 0, s.runner())
+	return fmt.Sprintf("{%s, watched: %t, within: %t, held: %t, runner: %d}",
+		[...]string{"queued", "running", "done", "?"}[s&taskProgress], s&taskWatched != 0, s&taskWithin != 0, s&taskHeld != 0, s.runner())
 }
 
 func (t *taskState) load() taskStatus { return taskStatus(t.word.Load()) }
@@ -74,6 +82,31 @@ func (t *taskState) claim(runner uint32, within bool) bool {
 			return false
 		}
 		if t.word.CompareAndSwap(uint32(s), uint32(s|to)) {
+			return true
+		}
+	}
+}
+
+// hold makes the task one that is held. It is for a new one. within tells whether it needs no slot.
+func (t *taskState) hold(within bool) {
+	if within {
+		t.word.Or(taskHeld | taskWithin)
+	} else {
+		t.word.Or(taskHeld)
+	}
+}
+
+// free makes a task that was held one that may start.
+func (t *taskState) free() { t.word.And(^uint32(taskHeld)) }
+
+// claimToDrop is claim for a caller that drops the task, which may be held.
+func (t *taskState) claimToDrop() bool {
+	for {
+		s := t.load()
+		if !s.isUnstarted() {
+			return false
+		}
+		if t.word.CompareAndSwap(uint32(s), uint32(s&^taskHeld|taskRunning)) {
 			return true
 		}
 	}

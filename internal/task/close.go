@@ -14,7 +14,11 @@ func (p *Pool) Cancel() {
 	p.EndLife(ErrClosed)
 	p.Resume()
 	p.dropQueued()
+	p.dropHeld()
 	p.letAllGoOn()
+	p.endMu.Lock()
+	p.closeIfDone() // what was held may have been all
+	p.endMu.Unlock()
 }
 
 // Close returns a channel that is closed when all is done. No goroutine can enter the pool
@@ -50,7 +54,8 @@ func (p *Pool) closeIfDone() bool {
 	// If it wakes a worker, that takes its place before the compare-and-swap, which fails then.
 	// If it finds that all has ended, it drops the task. If it finds a worker that works or
 	// searches, that leaves later, finds here that all has ended, and drops the task.
-	if p.closed == nil || p.Depth() > 0 || !p.Engine.Places.TryEnd() {
+	// What is held is queued or refused under the lock that none takes, so it is seen here or there.
+	if p.closed == nil || !p.held.none(func() bool { return p.Depth() == 0 && p.Engine.Places.TryEnd() }) {
 		return p.Engine.Places.Load().Ended()
 	}
 	p.Engine.Tell(event.Ended, -1, 0, "")

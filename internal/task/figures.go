@@ -18,6 +18,7 @@ type Figures struct {
 	Stolen    int64 // moved from another worker's queue
 	Queued    int   // entries now
 	Global    int   // of these, in the global queue
+	Held      int   // that are not queued yet
 	Oldest    time.Duration
 }
 
@@ -46,7 +47,8 @@ func (p *Pool) Figures() (f Figures, e engine.Figures) {
 	p.Global.addTo(&f, now)
 	f.Global = f.Queued - queued
 	c := &p.Totals
-	f.Submitted += c.Direct.Load()
+	f.Held = p.Held()
+	f.Submitted += c.Direct.Load() + int64(f.Held)
 	f.Done += c.InPlace.Ended.Load() - c.Left.Load()
 	f.InPlace += c.InPlace.Begun.Load()
 	f.Started += f.InPlace

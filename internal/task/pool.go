@@ -42,6 +42,8 @@ type Pool struct {
 
 	endMu  sync.Mutex
 	closed chan struct{} // Close waits here; made by the first Close
+
+	held heldTasks
 }
 
 // Settings are set before Init.

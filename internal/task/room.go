@@ -64,6 +64,9 @@ type Room struct {
 // if idle is not nil.
 func NewRoom(limit int, idle func() int) *Room { return &Room{limit: int64(limit), idle: idle} }
 
+// With returns a Room for as many tasks as r, and as many more as idle returns.
+func (r *Room) With(idle func() int) *Room { return &Room{limit: r.limit, idle: idle} }
+
 // roomCount is the word of a Room: how many have room, and how many have left, so that a
 // step fails if one has left meanwhile.
 type roomCount struct{ word atomic.Uint64 }
@@ -108,6 +111,10 @@ func (r *Room) Take() bool {
 		}
 	}
 }
+
+// Enter takes room whether there is some or not, for a task that nobody waits for room with. The
+// bound above does not count such tasks. They leave as others do.
+func (r *Room) Enter() { r.count.word.Add(1) }
 
 // fits reports whether there is room for one more than in s.
 func (r *Room) fits(s roomState) bool {

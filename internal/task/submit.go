@@ -12,6 +12,13 @@ func (q *Queue) Push(priority int, at int64, t Task) bool { return q.items.push(
 // Submit queues t, which has room and a slot: in w's own queue, unless w is nil, or t is so
 // urgent that others have to see it.
 func (p *Pool) Submit(w *Worker, t Task, priority int) {
+	p.push(w, t, priority)
+	p.Pushed()
+	p.urge()
+}
+
+// push is Submit without what follows.
+func (p *Pool) push(w *Worker, t Task, priority int) {
 	at := p.pushTime()
 	if p.Ageing > 0 {
 		priority = policy.Aged(priority, at-p.begun, int64(p.Ageing))
@@ -19,8 +26,6 @@ func (p *Pool) Submit(w *Worker, t Task, priority int) {
 	if w == nil || int64(priority) < p.way.least.Load() || !w.Own.Push(priority, at, t) {
 		p.Global.Push(priority, at, t) // where those that run what is less urgent see it; see way
 	}
-	p.Pushed()
-	p.urge()
 }
 
 // Pushed is called when a task was queued.

@@ -1,0 +1,409 @@
+package filch
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/filch-go/filch/internal/task"
+)
+
+// A task that comes after others, or belongs to a [Subpool] that runs as many as it may, is held:
+// it was accepted, and is not queued yet. What holds it is counted down, and then the Subpool is
+// asked; see subpool.go. internal/task knows what is held, so that the end of the pool waits for
+// it, and drops it.
+//
+// A task that comes after another does
+//
+//	(W43) add itself to the other's dependents; then (R40) note that there is a waiter, and see
+//	whether the other is done: if it is, take all dependents.
+//
+// The end of that other does
+//
+//	(W40) note that it is done, and see whether there is a waiter: if there is, (R43) take all
+//	dependents.
+//
+// Both steps on the state of the other are one atomic operation each. If the end comes first, the
+// dependent sees it. If it comes second, it sees the dependent. Either way one of the two takes the
+// list after the dependent is in it, and each entry is taken by one of them, since it is taken
+// by a swap. The one that takes an entry counts it, or drops its task. So a count is lowered once for
+// each dependency, and the goroutine that lowers it to none queues the task: no other does.
+
+// afterError is why a task was dropped that came after another.
+type afterError struct {
+	name string // of the task that failed, or ""
+	err  error  // of it
+}
+
+func (e *afterError) Error() string {
+	if e.name == "" {
+		return "filch: After: a task failed: " + e.err.Error()
+	}
+	return "filch: After: task " + strconv.Quote(e.name) + " failed: " + e.err.Error()
+}
+
+func (e *afterError) Unwrap() error { return e.err }
+
+// errorAfter returns the error of those that come after w, which is done, or nil. Those that come after
+// them have the same.
+func errorAfter(w Waiter) error {
+	err := w.failure()
+	if err == nil {
+		return nil
+	}
+	if e, ok := err.(*afterError); ok {
+		return e
+	}
+	return &afterError{w.task().name(), err}
+}
+
+// holds reports whether something holds the task back. It forgets what is done, and returns the
+// error of the first that has failed.
+func (h *hold) holds() (bool, error) {
+	open := h.deps[:0]
+	for _, d := range h.deps {
+		if !d.on.task().state.load().isDone() { // (R40)
+			open = append(open, d)
+		} else if err := errorAfter(d.on); err != nil {
+			return false, err
+		}
+	}
+	h.deps = open
+	return len(open) > 0 || h.sub != nil, nil
+}
+
+// hold holds t, whose options have h, until nothing holds it any more, or it is dropped. It
+// returns false if the pool has ended.
+func (p *Pool) hold(t heldTask, h *hold, within bool) bool {
+	h.Body = t
+	h.open.Store(int32(1 + len(h.deps)))
+	c := t.task()
+	c.state.hold(within)
+	if !p.tasks.Hold(&h.Held) {
+		c.state.free()
+		return false
+	}
+	for i := range h.deps {
+		d := &h.deps[i]
+		d.of = t
+		d.on.task().precedes(d)
+	}
+	h.lower(t, nil)
+	p.tasks.DropIfCancelled(&h.Held)
+	if c.state.load().isHeld() && c.source().Done() != nil {
+		t.follow()
+	}
+	return true
+}
+
+// precedes makes the end of c's task settle d.
+func (c *taskContext) precedes(d *dependency) {
+	m := c.needExtras()
+	for {
+		d.next = m.dependents.Load()
+		if m.dependents.CompareAndSwap(d.next, d) { // (W43)
+			break
+		}
+	}
+	if c.state.watch() {
+		settle(d.on, m.dependents.Swap(nil))
+	}
+}
+
+// settle tells the tasks of list that the one that they come after is done. It is a loop, however long the
+// chain of tasks that are dropped. If a callback does not return, the others are told all the same.
+func settle(on Waiter, list *dependency) {
+	if list == nil {
+		return
+	}
+	if err := errorAfter(on); err != nil {
+		refuseAll(list, err)
+		return
+	}
+	c := on.task()
+	defer func() {
+		if list != nil {
+			settle(on, list)
+		}
+	}()
+	for list != nil {
+		d := list
+		list = d.next
+		d.of.task().held().lower(d.of, c)
+	}
+}
+
+// refuseAll drops the tasks of list, and those that come after them.
+func refuseAll(list *dependency, err error) {
+	defer func() {
+		if list != nil {
+			refuseAll(list, err)
+		}
+	}()
+	for list != nil {
+		d := list
+		list = d.next
+		d.of.dropFor(err, &list)
+	}
+}
+
+// lower counts that one thing less holds t: last has ended, unless it is nil.
+func (h *hold) lower(t heldTask, last *taskContext) {
+	if h.open.Add(-1) > 0 {
+		return
+	}
+	if !h.ownSlot() {
+		h.queue(t, last)
+	} else if h.sub.enter(t) && !h.queue(t, last) {
+		h.sub.leave(last)
+	}
+}
+
+// ownSlot reports whether the task needs a slot of a Subpool for itself.
+func (h *hold) ownSlot() bool { return h.sub != nil && !h.within }
+
+// queue queues t, where last has ended, or starts it. It reports false if t was dropped.
+func (h *hold) queue(t heldTask, last *taskContext) bool {
+	c := t.task()
+	p, o := c.pool, &c.extras.Load().options
+	var near *task.Worker
+	if last != nil && last.pool == p && !o.fair {
+		near = last.worker
+	}
+	priority := 0 // that of a Subpool need not be one of the pool
+	if p.tasks.Order == task.ByPriority {
+		priority = o.priority
+	}
+	if !p.tasks.Release(&h.Held, near, priority) {
+		return false
+	}
+	if h.Long && h.Caller == nil {
+		p.startLong(task.Task{Body: t})
+	}
+	return true
+}
+
+// leave gives back the slot of a Subpool that the task of c has.
+func (h *hold) leave(c *taskContext) {
+	if h.ownSlot() {
+		h.sub.leave(c)
+	}
+}
+
+// held returns what holds c's task back, or has done so; or nil.
+func (c *taskContext) held() *hold {
+	if m := c.extras.Load(); m != nil {
+		return m.options.hold
+	}
+	return nil
+}
+
+// submitHeld accepts t, which something holds back.
+func (p *Pool) submitHeld(ctx context.Context, t heldTask, o *taskOptions, try bool) error {
+	if err := p.admits(ctx); err != nil {
+		return p.refuse(t, err)
+	}
+	if p.tasks.Slots != nil {
+		if ran, err := p.takeSlot(ctx, task.Task{Body: callersTask{t, ctx}}, try); ran || err != nil {
+			return err
+		}
+	}
+	if s := o.hold.sub; s != nil && s.room != nil {
+		if ran, err := s.takeRoom(ctx, t, try); ran || err != nil {
+			return err
+		}
+	}
+	if p.sees {
+		p.announce(t, TaskSubmitted, nil, func() {
+			p.tasks.LeaveSlot(task.Seat{})
+			o.hold.LeaveRoom()
+		})
+	}
+	if !p.hold(t, o.hold, false) {
+		p.tasks.LeaveSlot(task.Seat{})
+		o.hold.LeaveRoom()
+		return p.refuse(t, ErrClosed)
+	}
+	return nil
+}
+
+// takeRoom takes room for t, which has a slot of the pool, in the queue of s. It reports whether it has run t
+// instead. A task of s that waits for room does not count as running.
+func (s *Subpool) takeRoom(ctx context.Context, t heldTask, try bool) (ran bool, err error) {
+	if !s.room.Take() {
+		if c := taskOf(ctx); c != nil && s.overflow == Block {
+			defer c.lendSlot()()
+		}
+		ran, err = s.pool.takeRoomOf(s.room, s.overflow, ctx, task.Task{Body: callersTask{t, ctx}}, try)
+	}
+	if !ran && err == nil {
+		t.task().held().Room = s.room
+	}
+	return ran, err
+}
+
+// callersTask is a task that its submitter runs, once nothing holds it back.
+type callersTask struct {
+	heldTask
+	ctx context.Context // of the submitter
+}
+
+func (t callersTask) Start(p *task.Pool, s task.Seat, ctx context.Context, exclusive bool) bool {
+	c := t.task()
+	h := c.held()
+	h.within = h.sub.has(taskOf(t.ctx)) // which waits for it
+	h.Caller = &task.Latch{}
+	if !poolOf(p).hold(t.heldTask, h, s.Slots&task.PoolSlot != 0) {
+		t.drop(ErrClosed)
+		return false
+	}
+	if err := h.Caller.Wait(t.ctx, s, func() bool { return false }); err != nil {
+		t.drop(err)
+	}
+	return t.heldTask.Start(p, s, ctx, exclusive)
+}
+
+// takeWithin makes the task of c run the one that h has held, in place, if that waits for a slot of the
+// Subpool that both are of. It runs within the slot of c's then. The caller is in the seat of c.
+func (h *hold) takeWithin(c *taskContext) bool {
+	if h.open.Load() > 0 || !h.sub.has(c) || !c.seat().SitDown() {
+		return false
+	}
+	if !c.pool.tasks.Unhold(&h.Held) {
+		c.seat().StandUp()
+		return false
+	}
+	h.within = true
+	c.worker.Own.InPlace.Direct.Add(1)
+	return true
+}
+
+// help runs in place what holds w, and what holds that, as far as it has not begun, and then w. It is a
+// loop, however long the chain is.
+func (c *taskContext) help(ctx context.Context, w Waiter) {
+	type step struct {
+		of   Waiter
+		next int // of its dependencies
+	}
+	way, seen := []step{{of: w}}, map[*taskContext]bool{}
+	for len(way) > 0 && ctx.Err() == nil {
+		at := &way[len(way)-1]
+		h := at.of.task().held()
+		if h == nil || at.next == len(h.deps) || !at.of.task().state.load().isHeld() {
+			at.of.helped(ctx, c)
+			way = way[:len(way)-1]
+			continue
+		}
+		on := h.deps[at.next].on
+		if at.next++; on.task().state.load().isUnstarted() && !seen[on.task()] {
+			seen[on.task()] = true
+			way = append(way, step{of: on})
+		}
+	}
+}
+
+// enter takes a slot for t, or puts it in line.
+func (s *Subpool) enter(t heldTask) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running < s.limit {
+		s.running++
+		return true
+	}
+	s.push(t)
+	return false
+}
+
+// leave gives back the slot that the task of c has had.
+func (s *Subpool) leave(c *taskContext) {
+	s.mu.Lock()
+	s.running--
+	s.mu.Unlock()
+	s.advance(c)
+	if s.room != nil {
+		s.room.Next() // a free slot is room
+	}
+}
+
+// advance gives free slots to those in line: last has given one back.
+func (s *Subpool) advance(last *taskContext) {
+	for {
+		s.mu.Lock()
+		if s.running >= s.limit {
+			s.mu.Unlock()
+			return
+		}
+		t, ok := s.pop()
+		if ok {
+			s.running++
+		}
+		s.mu.Unlock()
+		if !ok {
+			return
+		}
+		h := t.task().held()
+		if !h.queue(t, last) {
+			s.mu.Lock()
+			s.running--
+			s.mu.Unlock()
+		}
+	}
+}
+
+// push puts t in line. The caller holds the lock.
+func (s *Subpool) push(t heldTask) {
+	if s.order == ByPriority {
+		s.waiting.levels.Push(t.task().extras.Load().options.priority, t)
+	} else {
+		s.waiting.line.PushBack(t)
+	}
+}
+
+// pop takes the next out of the line. The caller holds the lock.
+func (s *Subpool) pop() (t heldTask, ok bool) {
+	switch {
+	case s.order == LIFO:
+		return s.waiting.line.PopBack()
+	case s.order == FIFO:
+		return s.waiting.line.PopFront()
+	case s.waiting.levels.Len() == 0:
+		return nil, false
+	}
+	_, t = s.waiting.levels.Pop()
+	return t, true
+}
+
+// has reports whether the task of c, which runs, is one of s, and so has a slot, or runs within one.
+func (s *Subpool) has(c *taskContext) bool {
+	if s == nil || c == nil || !c.state.load().isRunning() {
+		return false
+	}
+	h := c.held()
+	return h != nil && h.sub == s
+}
+
+// lendSlot gives back the slot of the Subpool that c's task is of, until the function that it returns is
+// called: the task waits for one that may need it. The first wait of a task lends it, and
+// the last to end takes one again, even if there is none.
+func (c *taskContext) lendSlot() (reclaim func()) {
+	h := c.held()
+	if h == nil || !h.sub.has(c) {
+		return func() {}
+	}
+	h.sub.lend(h, 1)
+	h.sub.advance(c)
+	return func() { h.sub.lend(h, -1) }
+}
+
+// lend counts waits of a task that lend its slot: by is 1 or -1.
+func (s *Subpool) lend(h *hold, by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := h.lent > 0
+	h.lent += by
+	switch after := h.lent > 0; {
+	case after && !before:
+		s.running--
+	case before && !after:
+		s.running++
+	}
+}

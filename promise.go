@@ -1,0 +1,49 @@
+package filch
+
+import (
+	"context"
+)
+
+// Promise is a [Future] that is completed by hand: what is awaited comes from outside of the pool,
+// as the answer to a message does. Make one with [NewPromise]. Its methods may be called from any
+// goroutine, and do not block.
+type Promise[T any] struct{ future Future[T] }
+
+// byHand is the context of a promise, which nothing ends.
+type byHand struct{ context.Context }
+
+// NewPromise returns a promise that is not complete. Tasks of p give up their place while they wait for it.
+// So does a task of any other pool. NewPromise allocates 96 bytes for a result of a word. It panics if p is nil.
+//
+// The pool does not know the promise. It neither waits for it nor completes it when it is closed. A task that
+// waits for it then goes on, since its own context ends, and a task that comes after it is dropped.
+// An abandoned promise keeps those that wait for it until their contexts end, and [Pool.Shutdown] as well if a task
+// comes after it. [Pool.Dump] says which tasks wait for a promise.
+func NewPromise[T any](p *Pool) *Promise[T] {
+	needs(p != nil, "NewPromise", "p")
+	promise := &Promise[T]{}
+	promise.future.ctx.init(byHand{context.Background()}, p)
+	promise.future.ctx.state.hold(true)
+	return promise
+}
+
+// Future returns the Future that Complete completes. It is always the same. It is waited for as that of
+// a task is, and tasks may come after it; see [After]. Cancel completes it with context.Canceled.
+func (p *Promise[T]) Future() *Future[T] { return &p.future }
+
+// Complete completes the promise with a result, as if a task had returned it, and reports true; or false if the
+// promise is complete already. It synchronizes before the return from a Wait for the Future. Tasks that come after
+// it are queued, or dropped if err is not nil. It returns at once.
+func (p *Promise[T]) Complete(v T, err error) bool {
+	if !p.future.ctx.state.claimToDrop() {
+		return false
+	}
+	p.future.resolve(v, err)
+	return true
+}
+
+// isPromise reports whether c is that of a promise.
+func (c *taskContext) isPromise() bool {
+	_, ok := c.Context.(byHand)
+	return ok
+}

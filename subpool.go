@@ -1,0 +1,71 @@
+package filch
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Subpool returns a view of p that runs at most n tasks at once. Its tasks wait for one another in its own
+// queue, and only those n are in the queue of p. So they run on the workers of p, beside its other tasks, and
+// their order is that of the Subpool first. It is made of options of [New]: [WithName], [WithOrder], by default
+// [LIFO], and [WithQueueLimit], which limits how many wait. A task becomes one of the Subpool by passing it:
+//
+//	db := p.Subpool(4, filch.WithName("db"), filch.WithOrder(filch.FIFO))
+//	rows := filch.Submit(ctx, p, query, db)
+//
+// A Subpool costs nothing when it is not used, and need not be closed. Subpool panics if n < 1, or an option
+// is nil or not one of those.
+func (p *Pool) Subpool(n int, opts ...Option) *Subpool {
+	if n < 1 {
+		panic(fmt.Sprintf("filch: Subpool(%d): there must be a slot for a task", n))
+	}
+	s := &Subpool{pool: p, limit: n}
+	for i, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("filch: Subpool: option %d is nil", i))
+		}
+		if !s.set(opt) {
+			panic(fmt.Sprintf("filch: Subpool: option %d is not one of a Subpool", i))
+		}
+	}
+	if s.name == "" {
+		s.name = fmt.Sprintf("of %d", n)
+	}
+	return s
+}
+
+// set takes over what opt sets of a pool, and reports whether a Subpool has all of that.
+func (s *Subpool) set(opt Option) bool {
+	var p Pool
+	if opt(&p); p.name != "" {
+		s.name, p.name = p.name, ""
+	} else if p.tasks.Room != nil {
+		s.room, s.overflow = p.tasks.Room.With(s.free), p.overflow
+		p.tasks.Room, p.overflow = nil, 0
+	} else {
+		s.order, p.tasks.Order = Order(p.tasks.Order), 0
+	}
+	return reflect.ValueOf(&p).Elem().IsZero()
+}
+
+// free returns how many slots are free.
+func (s *Subpool) free() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.limit - s.running
+}
+
+// Running returns how many tasks of s run, or are in the queue of the pool.
+func (s *Subpool) Running() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running
+}
+
+// Queued returns how many tasks of s wait in its own queue. Those that were cancelled count until their turn. Those that
+// [After] holds do not count.
+func (s *Subpool) Queued() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting.levels.Len() + s.waiting.line.Len()
+}
