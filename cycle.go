@@ -55,8 +55,8 @@ func blocked(mark waitMark, w wait, l *task.Latch, ctx context.Context, ready fu
 		noted.line.Remove(t)
 		noted.mu.Unlock()
 	}()
-	if w.closesCircle() {
-		if err := lookAtStacks().circle(&w); err != nil {
+	if closes, through := w.closesCircle(); closes {
+		if err := lookAtStacks().circle(&w, through); err != nil {
 			return err
 		}
 	}
@@ -76,19 +76,54 @@ func (c *taskContext) lasts(ctx context.Context) *taskContext {
 }
 
 // closesCircle reports whether the notes lead from what w waits for back to the task that
-// waits, or to another that runs in the same seat.
-func (w *wait) closesCircle() bool {
-	for next, hops := w, 0; next != nil && next.task != nil && hops < 1000; hops++ {
-		s := next.task.state.load()
+// waits, or to another that runs in the same seat. A task that is held leads to what holds it:
+// through has such steps of the way, by the address of the held task.
+func (w *wait) closesCircle() (closes bool, through map[string]*taskContext) {
+	hops := 0
+	closes = w.leadsBack(w.task, &hops, func(c, on *taskContext) {
+		if through == nil {
+			through = map[string]*taskContext{}
+		}
+		through[addressOf(c)] = on
+	})
+	return closes, through
+}
+
+// leadsBack is closesCircle from c on. It tells the steps that go through a held task.
+func (w *wait) leadsBack(c *taskContext, hops *int, through func(c, on *taskContext)) bool {
+	for ; c != nil && *hops < 1000; *hops++ {
+		s := c.state.load()
+		if s.isHeld() {
+			for _, d := range c.holders() {
+				*hops++
+				if w.leadsBack(d.on.task(), hops, through) {
+					through(c, d.on.task())
+					return true
+				}
+			}
+			return false
+		}
 		if !s.isRunning() {
 			return false
 		}
-		if next.task == w.by || w.by.worker != nil && s.runner() == w.by.worker.Engine.Number {
+		if c == w.by || w.by.worker != nil && s.runner() == w.by.worker.Engine.Number {
 			return true
 		}
-		next = next.task.waitsFor(s.runner()) // (R41)
+		next := c.waitsFor(s.runner()) // (R41)
+		if next == nil {
+			return false
+		}
+		c = next.task
 	}
 	return false
+}
+
+// holders returns what the task of c, which is held, comes after.
+func (c *taskContext) holders() []dependency {
+	if h := c.held(); h != nil {
+		return h.deps
+	}
+	return nil // a promise
 }
 
 // waitsFor returns the newest wait of c, or of what runs in its seat. c runs on the worker
@@ -215,17 +250,22 @@ func (all stacks) running(address string) (goroutine, task int) {
 }
 
 // circle returns an error that names the tasks if w and other waits keep one another from
-// ending. The caller is about to make w.
-func (all stacks) circle(w *wait) error {
+// ending. The caller is about to make w. through is what closesCircle returned.
+func (all stacks) circle(w *wait, through map[string]*taskContext) error {
 	if len(all) == 0 || len(all[0].tasks) == 0 {
 		return nil
 	}
-	names, seen := namesOnTheWay(w), map[int]bool{}
+	names, seen := namesOnTheWay(w, through), map[int]bool{}
 	name := func(t taskOnStack) string { return "task " + cmp.Or(names[t.address], t.function) }
 	text := name(all[0].tasks[0])
 	for at := 0; all[at].lasts && !seen[at]; {
 		seen[at] = true
-		next, task := all.running(all[at].waitsFor)
+		address := all[at].waitsFor
+		for on := through[address]; on != nil; on = through[address] {
+			text += " waits for " + name(taskOnStack{address: address, function: "without a name"})
+			address = addressOf(on)
+		}
+		next, task := all.running(address)
 		if next < 0 {
 			return nil
 		}
@@ -240,7 +280,7 @@ func (all stacks) circle(w *wait) error {
 }
 
 // namesOnTheWay returns the names of the tasks that the notes lead to from w.
-func namesOnTheWay(w *wait) map[string]string {
+func namesOnTheWay(w *wait, through map[string]*taskContext) map[string]string {
 	names := map[string]string{}
 	for next, hops := w, 0; next != nil && next.task != nil && hops < 1000; hops++ {
 		c := next.task
@@ -249,6 +289,10 @@ func namesOnTheWay(w *wait) map[string]string {
 		}
 		names[addressOf(next.by)] = next.by.name()
 		names[addressOf(c)] = c.name()
+		for on := through[addressOf(c)]; on != nil; on = through[addressOf(c)] {
+			c = on
+			names[addressOf(c)] = c.name()
+		}
 		next = c.waitsFor(c.state.load().runner())
 	}
 	return names
@@ -320,6 +364,9 @@ func (all stacks) target(w wait) string {
 
 // nameOf tells which task c is the context of.
 func (all stacks) nameOf(c *taskContext) string {
+	if c.isPromise() {
+		return "a promise"
+	}
 	if name := c.name(); name != "" {
 		return "task " + name
 	}
@@ -352,14 +399,28 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 			byGroup[w.by.Context] = append(byGroup[w.by.Context], i)
 		}
 	}
+	var followTask func(c *taskContext, seen map[*taskContext]bool) []int
+	followTask = func(c *taskContext, seen map[*taskContext]bool) (on []int) {
+		s := c.state.load()
+		switch {
+		case seen[c]:
+		case s.isHeld():
+			seen[c] = true
+			for _, d := range c.holders() {
+				on = append(on, followTask(d.on.task(), seen)...)
+			}
+		case s.runner() != 0:
+			on = bySeat[s.runner()]
+		default:
+			on = byTask[c]
+		}
+		return on
+	}
 	follow := func(w wait) []int {
 		if w.group != nil {
 			return byGroup[w.group.ctx]
 		}
-		if number := w.task.state.load().runner(); number != 0 {
-			return bySeat[number]
-		}
-		return byTask[w.task]
+		return followTask(w.task, map[*taskContext]bool{})
 	}
 	const fresh, onTheWay, left = 0, 1, 2
 	state, way := make([]int, len(all)), []int{}

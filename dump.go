@@ -70,6 +70,9 @@ func (p *Pool) Dump(out io.Writer) error {
 	if n.Queued > 0 {
 		fmt.Fprintf(t, " (%d globally, the oldest for %v)", n.Global, round(n.Oldest))
 	}
+	if n.Held > 0 {
+		fmt.Fprintf(t, ", %d held", n.Held)
+	}
 	if n.Waiting > 0 {
 		fmt.Fprintf(t, ", %s waiting for room", count(n.Waiting, "submitter"))
 	}
@@ -87,7 +90,39 @@ func (p *Pool) Dump(out io.Writer) error {
 		fmt.Fprintf(t, "long running\t\t%s\n", describe(b))
 	}
 	p.dumpWaits(t)
+	p.dumpHeld(t, n.Held)
 	return t.Flush()
+}
+
+// dumpHeld tells which tasks are held, and by what: held of them, or a few more or less by now.
+func (p *Pool) dumpHeld(out io.Writer, held int) {
+	const most = 100
+	for _, h := range p.tasks.AllHeld(most) {
+		fmt.Fprintf(out, "held\t\t%s %s\n", describe(h.Body), h.Body.(heldTask).task().held())
+	}
+	if held > most {
+		fmt.Fprintf(out, "held\t\tand %d more tasks\n", held-most)
+	}
+}
+
+// String tells what holds a task.
+func (h *hold) String() string {
+	var open []string
+	for _, d := range h.deps {
+		if c := d.on.task(); !c.state.load().isDone() {
+			open = append(open, stacks(nil).nameOf(c))
+		}
+	}
+	const most = 3
+	switch n := len(open); {
+	case n > most:
+		return fmt.Sprintf("comes after %s and %d more", strings.Join(open[:most], ", "), n-most)
+	case n > 0:
+		return "comes after " + strings.Join(open, ", ")
+	case h.sub != nil:
+		return fmt.Sprintf("waits for a slot of the Subpool %s, which has %d", h.sub.name, h.sub.limit)
+	}
+	return "is about to be queued"
 }
 
 // describe tells what w is at, or returns "" if it is nothing.

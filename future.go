@@ -413,6 +413,7 @@ func (f *Future[T]) Cancel() {
 		return
 	}
 	f.ctx.makeCancellation().cancel(context.Canceled)
+	f.ctx.pool.dropEnded()
 }
 
 // task returns the context that f's function is called with.

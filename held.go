@@ -2,6 +2,7 @@ package filch
 
 import (
 	"context"
+	"math"
 	"strconv"
 
 	"github.com/filch-go/filch/internal/task"
@@ -195,6 +196,20 @@ func (c *taskContext) held() *hold {
 		return m.options.hold
 	}
 	return nil
+}
+
+// dropEnded drops held tasks whose context has ended. It is for an end that was not there when they were
+// submitted, and which they do not follow: by a Cancel of the task that has submitted them.
+func (p *Pool) dropEnded() {
+	if p.tasks.Held() == 0 {
+		return
+	}
+	for _, h := range p.tasks.AllHeld(math.MaxInt) {
+		t := h.Body.(heldTask)
+		if err := t.task().cause(); err != nil {
+			t.drop(err)
+		}
+	}
 }
 
 // submitHeld accepts t, which something holds back.

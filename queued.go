@@ -2,6 +2,7 @@ package filch
 
 import (
 	"cmp"
+	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ type QueuedTasks struct {
 	Priority int           // see AtPriority
 	Count    int           // of entries in queues; some may be of tasks that were cancelled
 	Oldest   time.Duration // how long the oldest has been queued; see TaskStats.Oldest
+	Held     int           // that are not queued yet, because of After or a Subpool; not counted by Count
 }
 
 // RunningTasks counts the running tasks that have a name in common; see [Pool.Running].
@@ -31,6 +33,9 @@ type RunningTasks struct {
 func (p *Pool) Queued() []QueuedTasks {
 	t := tally{found: map[tallied]*QueuedTasks{}}
 	p.tasks.Walk(t.add)
+	for _, h := range p.tasks.AllHeld(math.MaxInt) {
+		t.of(h.Body.(heldTask).task().extras.Load().options.priority, h.Body).Held++
+	}
 	return t.result()
 }
 
@@ -81,6 +86,13 @@ type tallied struct {
 
 // add counts a task, which has been queued for d.
 func (t *tally) add(priority int, d time.Duration, b task.Body) {
+	q := t.of(priority, b)
+	q.Count++
+	q.Oldest = max(q.Oldest, d)
+}
+
+// of returns where b is counted.
+func (t *tally) of(priority int, b task.Body) *QueuedTasks {
 	name, f := b.About()
 	k := tallied{name, 0, priority}
 	if name == "" && f != nil {
@@ -93,8 +105,7 @@ func (t *tally) add(priority int, d time.Duration, b task.Body) {
 			t.found[k] = t.in
 		}
 	}
-	t.in.Count++
-	t.in.Oldest = max(t.in.Oldest, d)
+	return t.in
 }
 
 func (t *tally) result() []QueuedTasks {

@@ -65,23 +65,23 @@ func TestQueued(t *testing.T) {
 				var want []filch.QueuedTasks
 				if order == filch.ByPriority {
 					want = []filch.QueuedTasks{
-						{"soup of the day", -5, 1, time.Second},
-						{"", -4, 1, 0},
-						{root + "salad", 1, 1, 0},
-						{root + "soup", 1, 1, 0},
-						{root + "stew", 3, 10_300, time.Minute + time.Second},
+						{"soup of the day", -5, 1, time.Second, 0},
+						{"", -4, 1, 0, 0},
+						{root + "salad", 1, 1, 0, 0},
+						{root + "soup", 1, 1, 0, 0},
+						{root + "stew", 3, 10_300, time.Minute + time.Second, 0},
 					}
 					for i := range 300 {
 						want = append(want, filch.QueuedTasks{Name: "tea", Priority: 100_000 + i, Count: 1, Oldest: time.Second})
 					}
 				} else {
 					want = []filch.QueuedTasks{
-						{"", 0, 1, 0},
-						{root + "salad", 0, 1, 0},
-						{root + "soup", 0, 1, 0},
-						{root + "stew", 0, 10_300, time.Minute + time.Second},
-						{"soup of the day", 0, 1, time.Second},
-						{"tea", 0, 300, time.Second},
+						{"", 0, 1, 0, 0},
+						{root + "salad", 0, 1, 0, 0},
+						{root + "soup", 0, 1, 0, 0},
+						{root + "stew", 0, 10_300, time.Minute + time.Second, 0},
+						{"soup of the day", 0, 1, time.Second, 0},
+						{"tea", 0, 300, time.Second, 0},
 					}
 				}
 				if !slices.Equal(got, want) {

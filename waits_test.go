@@ -103,7 +103,7 @@ func TestCirclesAreSeenAsAWhole(t *testing.T) {
 		"on top of other": {stacks{a, {waitsFor: "1", by: "3", lasts: true, tasks: append(task("3"), task("2")...)}}, "task f1 waits for task f2 waits for task f3 waits for task f1"},
 	} {
 		got := ""
-		if err := c.all.circle(&wait{}); err != nil {
+		if err := c.all.circle(&wait{}, nil); err != nil {
 			got = strings.TrimPrefix(err.Error(), fmt.Sprintf("filch: Wait: %v: ", ErrInside))
 		}
 		if got != c.want {
