@@ -68,7 +68,7 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	queued := p.tasks.Depth()
+	queued := p.tasks.Depth() + p.tasks.Held()
 	p.tasks.Cancel()
 	return fmt.Errorf("filch: Shutdown: %w before all was done, with %d tasks queued", context.Cause(ctx), queued)
 }
