@@ -324,7 +324,8 @@ func (s *Subpool) enter(t heldTask) bool {
 		s.running++
 		return true
 	}
-	s.push(t)
+	o := &t.task().extras.Load().options
+	s.waiting.Push(o.priority, &o.hold.Held)
 	return false
 }
 
@@ -347,7 +348,7 @@ func (s *Subpool) advance(last *taskContext) {
 			s.mu.Unlock()
 			return
 		}
-		t, ok := s.pop()
+		next, ok := s.waiting.Pop()
 		if ok {
 			s.running++
 		}
@@ -355,36 +356,13 @@ func (s *Subpool) advance(last *taskContext) {
 		if !ok {
 			return
 		}
-		h := t.task().held()
-		if !h.queue(t, last) {
+		t := next.Body.(heldTask)
+		if !t.task().held().queue(t, last) {
 			s.mu.Lock()
 			s.running--
 			s.mu.Unlock()
 		}
 	}
-}
-
-// push puts t in line. The caller holds the lock.
-func (s *Subpool) push(t heldTask) {
-	if s.order == ByPriority {
-		s.waiting.levels.Push(t.task().extras.Load().options.priority, t)
-	} else {
-		s.waiting.line.PushBack(t)
-	}
-}
-
-// pop takes the next out of the line. The caller holds the lock.
-func (s *Subpool) pop() (t heldTask, ok bool) {
-	switch {
-	case s.order == LIFO:
-		return s.waiting.line.PopBack()
-	case s.order == FIFO:
-		return s.waiting.line.PopFront()
-	case s.waiting.levels.Len() == 0:
-		return nil, false
-	}
-	_, t = s.waiting.levels.Pop()
-	return t, true
 }
 
 // has reports whether the task of c, which runs, is one of s, and so has a slot, or runs within one.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/place"
-	"github.com/filch-go/filch/internal/queue"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -205,19 +204,12 @@ type Subpool struct {
 	pool     *Pool
 	name     string
 	limit    int
-	order    Order
 	room     *task.Room // of tasks that wait; nil without a limit
 	overflow Overflow
 
 	mu      sync.Mutex
 	running int // tasks that have a slot
-	waiting waiting
-}
-
-// waiting are the tasks that wait for a slot of a Subpool, and some that were dropped meanwhile.
-type waiting struct {
-	levels queue.Levels[heldTask]
-	line   queue.Deque[heldTask]
+	waiting task.Waiting
 }
 
 // dependency is that of one task on another.

@@ -12,6 +12,8 @@ type Promise[T any] struct{ future Future[T] }
 // byHand is the context of a promise, which nothing ends.
 type byHand struct{ context.Context }
 
+var noEnd context.Context = byHand{context.Background()}
+
 // NewPromise returns a promise that is not complete. Tasks of p give up their place while they wait for it.
 // So does a task of any other pool. NewPromise allocates 96 bytes for a result of a word. It panics if p is nil.
 //
@@ -22,7 +24,7 @@ type byHand struct{ context.Context }
 func NewPromise[T any](p *Pool) *Promise[T] {
 	needs(p != nil, "NewPromise", "p")
 	promise := &Promise[T]{}
-	promise.future.ctx.init(byHand{context.Background()}, p)
+	promise.future.ctx.init(noEnd, p)
 	promise.future.ctx.state.hold(true)
 	return promise
 }

@@ -43,7 +43,7 @@ func (s *Subpool) set(opt Option) bool {
 		s.room, s.overflow = p.tasks.Room.With(s.free), p.overflow
 		p.tasks.Room, p.overflow = nil, 0
 	} else {
-		s.order, p.tasks.Order = Order(p.tasks.Order), 0
+		s.waiting.Order, p.tasks.Order = p.tasks.Order, 0
 	}
 	return reflect.ValueOf(&p).Elem().IsZero()
 }
@@ -67,5 +67,5 @@ func (s *Subpool) Running() int {
 func (s *Subpool) Queued() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.waiting.levels.Len() + s.waiting.line.Len()
+	return s.waiting.Len()
 }

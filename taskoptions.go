@@ -163,7 +163,7 @@ func (s *Subpool) takes(p *Pool, o *taskOptions) error {
 // inOrder reports whether one of opts is a Subpool that goes by priority.
 func inOrder(opts []TaskOption) bool {
 	for _, opt := range opts {
-		if s, ok := opt.(*Subpool); ok && s != nil && s.order == ByPriority {
+		if s, ok := opt.(*Subpool); ok && s != nil && s.waiting.Order == task.ByPriority {
 			return true
 		}
 	}
