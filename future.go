@@ -64,7 +64,9 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 
 // with gives the task options.
 func (f *Future[T]) with(o taskOptions, onDone func(err error, ran bool)) *Future[T] {
-	f.ctx.extras.Store(&taskExtras{options: o, onDone: onDone})
+	m := o.extras()
+	m.options, m.onDone = o, onDone
+	f.ctx.extras.Store(m)
 	return f
 }
 

@@ -60,16 +60,22 @@ func errorAfter(w Waiter) error {
 // holds reports whether something holds the task back. It forgets what is done, and returns the
 // error of the first that has failed.
 func (h *hold) holds() (bool, error) {
-	open := h.deps[:0]
-	for _, d := range h.deps {
-		if !d.on.task().state.load().isDone() { // (R40)
-			open = append(open, d)
-		} else if err := errorAfter(d.on); err != nil {
-			return false, err
+	open := 0
+	for i := range h.deps {
+		d := &h.deps[i]
+		if d.on.task().state.load().isDone() { // (R40)
+			if err := errorAfter(d.on); err != nil {
+				return false, err
+			}
+			continue
 		}
+		if open != i {
+			h.deps[open] = *d
+		}
+		open++
 	}
-	h.deps = open
-	return len(open) > 0 || h.sub != nil, nil
+	h.deps = h.deps[:open]
+	return open > 0 || h.sub != nil, nil
 }
 
 // hold holds t, whose options have h, until nothing holds it any more, or it is dropped. It
@@ -85,10 +91,10 @@ func (p *Pool) hold(t heldTask, h *hold, within bool) bool {
 	}
 	for i := range h.deps {
 		d := &h.deps[i]
-		d.of = t
+		d.of = h
 		d.on.task().precedes(d)
 	}
-	h.lower(t, nil)
+	h.lower(nil)
 	p.tasks.DropIfCancelled(&h.Held)
 	if c.state.load().isHeld() && c.source().Done() != nil {
 		t.follow()
@@ -129,7 +135,7 @@ func settle(on Waiter, list *dependency) {
 	for list != nil {
 		d := list
 		list = d.next
-		d.of.task().held().lower(d.of, c)
+		d.of.lower(c)
 	}
 }
 
@@ -143,18 +149,21 @@ func refuseAll(list *dependency, err error) {
 	for list != nil {
 		d := list
 		list = d.next
-		d.of.dropFor(err, &list)
+		d.of.task().dropFor(err, &list)
 	}
 }
 
-// lower counts that one thing less holds t: last has ended, unless it is nil.
-func (h *hold) lower(t heldTask, last *taskContext) {
+// task returns what h has held since it was held.
+func (h *hold) task() heldTask { return h.Body.(heldTask) }
+
+// lower counts that one thing less holds the task: last has ended, unless it is nil.
+func (h *hold) lower(last *taskContext) {
 	if h.open.Add(-1) > 0 {
 		return
 	}
 	if !h.ownSlot() {
-		h.queue(t, last)
-	} else if h.sub.enter(t) && !h.queue(t, last) {
+		h.queue(last)
+	} else if h.sub.enter(h) && !h.queue(last) {
 		h.sub.leave(last)
 	}
 }
@@ -162,10 +171,10 @@ func (h *hold) lower(t heldTask, last *taskContext) {
 // ownSlot reports whether the task needs a slot of a Subpool for itself.
 func (h *hold) ownSlot() bool { return h.sub != nil && !h.within }
 
-// queue queues t, where last has ended, or starts it. It reports false if t was dropped.
-func (h *hold) queue(t heldTask, last *taskContext) bool {
-	c := t.task()
-	p, o := c.pool, &c.extras.Load().options
+// queue queues the task, where last has ended, or starts it. It reports false if it was dropped.
+func (h *hold) queue(last *taskContext) bool {
+	c := h.task().task()
+	p, o := c.pool, &h.extras.options
 	var near *task.Worker
 	if last != nil && last.pool == p && !o.fair {
 		near = last.worker
@@ -178,7 +187,7 @@ func (h *hold) queue(t heldTask, last *taskContext) bool {
 		return false
 	}
 	if h.Long && h.Caller == nil {
-		p.startLong(task.Task{Body: t})
+		p.startLong(task.Task{Body: h.Body})
 	}
 	return true
 }
@@ -316,16 +325,15 @@ func (c *taskContext) help(ctx context.Context, w Waiter) {
 	}
 }
 
-// enter takes a slot for t, or puts it in line.
-func (s *Subpool) enter(t heldTask) bool {
+// enter takes a slot for the task of h, or puts it in line.
+func (s *Subpool) enter(h *hold) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running < s.limit {
 		s.running++
 		return true
 	}
-	o := &t.task().extras.Load().options
-	s.waiting.Push(o.priority, &o.hold.Held)
+	s.waiting.Push(h.extras.options.priority, &h.Held)
 	return false
 }
 
@@ -356,8 +364,7 @@ func (s *Subpool) advance(last *taskContext) {
 		if !ok {
 			return
 		}
-		t := next.Body.(heldTask)
-		if !t.task().held().queue(t, last) {
+		if !next.Body.(heldTask).task().held().queue(last) {
 			s.mu.Lock()
 			s.running--
 			s.mu.Unlock()

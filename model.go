@@ -193,6 +193,9 @@ type hold struct {
 
 	within bool // that of the task that runs it in place; written by that one
 	lent   int  // waits of the task that have lent the slot; under the lock of sub
+
+	few    [2]dependency // deps, if they are no more
+	extras taskExtras    // of the task: one allocation for all of this
 }
 
 // Subpool is a view of a pool with a limit of its own on how many of its tasks run at once. Make one with
@@ -215,7 +218,7 @@ type Subpool struct {
 // dependency is that of one task on another.
 type dependency struct {
 	on   Waiter
-	of   heldTask
+	of   *hold
 	next *dependency // on the same task; written before it is added there
 }
 

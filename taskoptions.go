@@ -2,6 +2,7 @@ package filch
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/filch-go/filch/internal/task"
@@ -140,12 +141,21 @@ func (o *taskOptions) holding() *hold {
 
 // comesAfter adds dependencies.
 func (h *hold) comesAfter(deps []Waiter) {
-	all := make([]dependency, 0, len(h.deps)+len(deps))
-	all = append(all, h.deps...)
-	for _, d := range deps {
-		all = append(all, dependency{on: d})
+	if h.deps == nil {
+		h.deps = h.few[:0]
 	}
-	h.deps = all
+	h.deps = slices.Grow(h.deps, len(deps))
+	for _, d := range deps {
+		h.deps = append(h.deps, dependency{on: d})
+	}
+}
+
+// extras returns where a task with these options has what few tasks need.
+func (o *taskOptions) extras() *taskExtras {
+	if o.hold != nil {
+		return &o.hold.extras
+	}
+	return &taskExtras{}
 }
 
 // takes makes a task with the options o one of s, if it may be.
