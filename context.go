@@ -291,3 +291,22 @@ func (c *taskContext) cause() error {
 	}
 	return context.Cause(c.pool.tasks.Life)
 }
+
+// held returns what holds c's task back, or has done so; or nil.
+func (c *taskContext) held() *hold {
+	if m := c.extras.Load(); m != nil {
+		return m.options.hold
+	}
+	return nil
+}
+
+// byHand is the context of a promise, which nothing ends.
+type byHand struct{ context.Context }
+
+var noEnd context.Context = byHand{context.Background()}
+
+// isPromise reports whether c is that of a promise.
+func (c *taskContext) isPromise() bool {
+	_, ok := c.Context.(byHand)
+	return ok
+}

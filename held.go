@@ -199,14 +199,6 @@ func (h *hold) leave(c *taskContext) {
 	}
 }
 
-// held returns what holds c's task back, or has done so; or nil.
-func (c *taskContext) held() *hold {
-	if m := c.extras.Load(); m != nil {
-		return m.options.hold
-	}
-	return nil
-}
-
 // dropEnded drops held tasks whose context has ended. It is for an end that was not there when they were
 // submitted, and which they do not follow: by a Cancel of the task that has submitted them.
 func (p *Pool) dropEnded() {

@@ -1,18 +1,9 @@
 package filch
 
-import (
-	"context"
-)
-
 // Promise is a [Future] that is completed by hand: what is awaited comes from outside of the pool,
 // as the answer to a message does. Make one with [NewPromise]. Its methods may be called from any
 // goroutine, and do not block.
 type Promise[T any] struct{ future Future[T] }
-
-// byHand is the context of a promise, which nothing ends.
-type byHand struct{ context.Context }
-
-var noEnd context.Context = byHand{context.Background()}
 
 // NewPromise returns a promise that is not complete. Tasks of p give up their place while they wait for it.
 // So does a task of any other pool. NewPromise allocates 96 bytes for a result of a word. It panics if p is nil.
@@ -42,10 +33,4 @@ func (p *Promise[T]) Complete(v T, err error) bool {
 	}
 	p.future.resolve(v, err)
 	return true
-}
-
-// isPromise reports whether c is that of a promise.
-func (c *taskContext) isPromise() bool {
-	_, ok := c.Context.(byHand)
-	return ok
 }

@@ -91,6 +91,9 @@ func (c *roomCount) load() roomState { return roomState(c.word.Load()) }
 // take counts one more that has room, unless the state is s no longer.
 func (c *roomCount) take(s roomState) bool { return c.word.CompareAndSwap(uint64(s), uint64(s)+1) }
 
+// enter counts one more that has room, whatever the state.
+func (c *roomCount) enter() { c.word.Add(1) }
+
 // leave counts one that had room.
 func (c *roomCount) leave() {
 	after := roomState(c.word.Add(oneLeft - 1)) // one less, which carries into those that have left
@@ -114,7 +117,7 @@ func (r *Room) Take() bool {
 
 // Enter takes room whether there is some or not, for a task that nobody waits for room with. The
 // bound above does not count such tasks. They leave as others do.
-func (r *Room) Enter() { r.count.word.Add(1) }
+func (r *Room) Enter() { r.count.enter() }
 
 // fits reports whether there is room for one more than in s.
 func (r *Room) fits(s roomState) bool {
