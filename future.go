@@ -253,7 +253,7 @@ func (f *Future[T]) resolve(value T, err error) {
 	}
 	if watched {
 		m.latch.Release()
-		if all := m.dependents.Swap(nil); all != nil { // (R43)
+		if all := m.dependents.Swap(nil); all != nil { // (R46)
 			defer settle(f, all)
 		}
 	}

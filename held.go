@@ -15,12 +15,12 @@ import (
 //
 // A task that comes after another does
 //
-//	(W43) add itself to the other's dependents; then (R40) note that there is a waiter, and see
+//	(W46) add itself to the other's dependents; then (R40) note that there is a waiter, and see
 //	whether the other is done: if it is, take all dependents.
 //
 // The end of that other does
 //
-//	(W40) note that it is done, and see whether there is a waiter: if there is, (R43) take all
+//	(W40) note that it is done, and see whether there is a waiter: if there is, (R46) take all
 //	dependents.
 //
 // Both steps on the state of the other are one atomic operation each. If the end comes first, the
@@ -107,7 +107,7 @@ func (c *taskContext) precedes(d *dependency) {
 	m := c.needExtras()
 	for {
 		d.next = m.dependents.Load()
-		if m.dependents.CompareAndSwap(d.next, d) { // (W43)
+		if m.dependents.CompareAndSwap(d.next, d) { // (W46)
 			break
 		}
 	}

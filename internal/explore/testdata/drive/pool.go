@@ -477,6 +477,40 @@ var poolPrograms = []poolProgram{
 		})
 		return func() error { return nil }
 	}},
+	{"after", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		promise := filch.NewPromise[int](p)
+		r.Go(func() {
+			p.Go(background, count(n, 0), filch.After(promise.Future()))
+		})
+		r.Go(func() { promise.Complete(7, nil) })
+		return func() error { return n.want(1) }
+	}},
+	{"after two", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		a, b := filch.NewPromise[int](p), filch.NewPromise[int](p)
+		p.Go(background, count(n, 0), filch.After(a.Future(), b.Future()))
+		r.Go(func() { a.Complete(7, nil) })
+		r.Go(func() { b.Complete(7, nil) })
+		return func() error { return n.want(1) }
+	}},
+	{"after, shut down", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		promise := filch.NewPromise[int](p)
+		p.Go(background, count(n, 0), filch.After(promise.Future()))
+		r.Go(func() { promise.Complete(7, nil) })
+		r.Go(func() { p.Shutdown(background) })
+		return func() error { return n.want(1) }
+	}},
+	{"after, close", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
+		promise := filch.NewPromise[int](p)
+		r.Go(func() {
+			f := filch.Submit(background, p, func(context.Context) (int, error) { return 7, nil }, filch.After(promise.Future()))
+			f.Wait(background)
+		})
+		r.Go(func() { p.Close() })
+		return func() error { return nil }
+	}},
 	{"two wait for one", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		var f *filch.Future[int]
 		ready := make(chan bool)
