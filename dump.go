@@ -51,6 +51,8 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 // stops the program for some microseconds a goroutine. A circle keeps its tasks
 // from ending if each of its waits is made by the task's own goroutine.
 //
+// Last come the tasks that are held, with what each comes after, or the Subpool that it waits for a slot of.
+//
 // Dump does not wait for tasks. It takes as long as [Pool.Stats], and a few microseconds
 // for each worker. It panics if out is nil.
 //

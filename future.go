@@ -285,6 +285,9 @@ func (f *Future[T]) watchedLatch() *task.Latch {
 // until the pool adds a place; see [WithStallTimeout]. A pool with [WithLogger] logs that
 // once.
 //
+// If the awaited task is held, since it comes after others, these run in place first, as far as they have
+// not started; see [After]. A [Promise] has nothing to run.
+//
 // Wait does not run unrelated tasks meanwhile: such a task could wait for the caller's
 // task, and keep it from going on. A task that runs in place is not given up when ctx
 // ends. If it calls runtime.Goexit, that ends the caller's task too, with [ErrGoexit].

@@ -10,7 +10,7 @@ import (
 
 // A task that comes after others, or belongs to a [Subpool] that runs as many as it may, is held:
 // it was accepted, and is not queued yet. What holds it is counted down, and then the Subpool is
-// asked; see subpool.go. internal/task knows what is held, so that the end of the pool waits for
+// asked for a slot; see enter. internal/task knows what is held, so that the end of the pool waits for
 // it, and drops it.
 //
 // A task that comes after another does
@@ -279,7 +279,7 @@ func (t callersTask) Start(p *task.Pool, s task.Seat, ctx context.Context, exclu
 }
 
 // takeWithin makes the task of c run the one that h has held, in place, if that waits for a slot of the
-// Subpool that both are of. It runs within the slot of c's then. The caller is in the seat of c.
+// Subpool that both are of. It runs within the slot of c's then: it was not released, and gives none back.
 func (h *hold) takeWithin(c *taskContext) bool {
 	if h.open.Load() > 0 || !h.sub.has(c) || !c.seat().SitDown() {
 		return false
@@ -288,7 +288,6 @@ func (h *hold) takeWithin(c *taskContext) bool {
 		c.seat().StandUp()
 		return false
 	}
-	h.within = true
 	c.worker.Own.InPlace.Direct.Add(1)
 	return true
 }
@@ -340,9 +339,10 @@ func (s *Subpool) leave(c *taskContext) {
 	}
 }
 
-// advance gives free slots to those in line: last has given one back.
+// advance gives free slots to those in line: last has given one back. At the end of the pool it does not:
+// those in line are dropped where they are, and not by one another, one deeper each.
 func (s *Subpool) advance(last *taskContext) {
-	for {
+	for s.pool.tasks.Phase.Load() != task.Cancelled {
 		s.mu.Lock()
 		if s.running >= s.limit {
 			s.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -116,6 +117,7 @@ func TestAfterByAllWays(t *testing.T) {
 // takes no stack.
 func TestAfterAFailure(t *testing.T) {
 	atEach(t, func(t *testing.T, p *filch.Pool) {
+		defer debug.SetMaxStack(debug.SetMaxStack(1 << 20))
 		ctx := context.Background()
 		p.Pause()
 		first := filch.Submit(ctx, p, saysNo, filch.Named("parse"))

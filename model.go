@@ -191,7 +191,7 @@ type hold struct {
 	deps []dependency // not written once the task is held
 	sub  *Subpool     // that the task needs a slot of, or nil
 
-	within bool // that of the task that runs it in place; written by that one
+	within bool // it needs none, since its submitter runs it within its own; written before it is held
 	lent   int  // waits of the task that have lent the slot; under the lock of sub
 
 	few    [2]dependency // deps, if they are no more
@@ -202,7 +202,11 @@ type hold struct {
 // [Pool.Subpool], and pass it to whatever submits a task, among the options. Its methods may be called from
 // any goroutine. They do not block.
 //
-// A task of a Subpool that waits for another task of it does not count as running meanwhile.
+// A task of a Subpool may wait for others of it, even if n is 1. [Future.Wait] runs the other in place, within the
+// slot of the task that waits. If it cannot, since the other comes after what runs elsewhere, or in
+// [Group.Wait] of a group with such tasks, the task that waits does not count as running meanwhile. When it
+// goes on, one more than n may run until the next of them ends. But if it waits for a task outside of the
+// Subpool, it keeps its slot: that task must not wait for one of the Subpool in turn.
 type Subpool struct {
 	pool     *Pool
 	name     string

@@ -26,7 +26,7 @@ func (p *Promise[T]) Future() *Future[T] { return &p.future }
 
 // Complete completes the promise with a result, as if a task had returned it, and reports true; or false if the
 // promise is complete already. It synchronizes before the return from a Wait for the Future. Tasks that come after
-// it are queued, or dropped if err is not nil. It returns at once.
+// it are queued, or dropped if err is not nil. Nothing is run here.
 func (p *Promise[T]) Complete(v T, err error) bool {
 	if !p.future.ctx.state.claimToDrop() {
 		return false

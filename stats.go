@@ -28,7 +28,7 @@ type Stats struct {
 }
 
 // TaskStats is the part of [Stats] that is about tasks. A submitted task is done,
-// cancelled, running, or still queued.
+// cancelled, running, queued, or held.
 type TaskStats struct {
 	Submitted int64 // accepted into a queue, or run at once
 	Started   int64 // begun

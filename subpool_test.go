@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -209,6 +210,22 @@ func TestSubpoolOfAClosedPool(t *testing.T) {
 	}
 	if sub.Running() != 0 {
 		t.Error(sub.Running())
+	}
+}
+
+// Close drops all that waits in a Subpool, and takes no stack for it.
+func TestSubpoolOfManyTasksIsClosed(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(1 << 20))
+	p := filch.New(filch.WithWorkers(1))
+	sub := p.Subpool(1)
+	p.Pause()
+	const n = 50_000
+	for range n {
+		p.Go(context.Background(), func(context.Context) {}, sub)
+	}
+	p.Close()
+	if s := p.Stats().Tasks; s.Submitted != n || s.Done+s.Cancelled != n || s.Held != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -74,11 +74,12 @@ func Fair() TaskOption { return fair{} }
 // then. If one has failed before the submission, the task is refused with that error.
 //
 // A held task is dropped at once when its context ends, or the pool is closed. [Pool.Shutdown] waits
-// for it. [Future.Wait] runs deps in place, with those that they come after, as far as they have not
+// for it. After alone makes no circle, since deps are there before. A [Promise] that is completed by a task
+// that comes after it does: then all wait until their contexts end. [Future.Wait] runs deps in place, with those that they come after, as far as they have not
 // begun. Where a limit makes the submitter run a task itself, it waits for deps first.
 //
-// A dependency that is done costs nothing; another takes less than a microsecond.
-// After panics if one of deps is nil.
+// A dependency that is done costs nothing. A task that is held costs about as much as four tasks of Submit, and
+// each dependency about as much as an uncontended mutex or two. After panics if one of deps is nil.
 func After(deps ...Waiter) TaskOption {
 	for i, d := range deps {
 		if d == nil || d.task() == nil {

@@ -13,8 +13,8 @@ func (p *Pool) Cancel() {
 	p.Phase.Store(Cancelled)
 	p.EndLife(ErrClosed)
 	p.Resume()
-	p.dropQueued()
 	p.dropHeld()
+	p.dropQueued()
 	p.letAllGoOn()
 	p.endMu.Lock()
 	p.closeIfDone() // what was held may have been all
