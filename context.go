@@ -300,6 +300,14 @@ func (c *taskContext) held() *hold {
 	return nil
 }
 
+// after returns what the task comes after, until it has ended.
+func (h *hold) after() []dependency {
+	if d := h.deps.Load(); d != nil {
+		return d.all
+	}
+	return nil
+}
+
 // byHand is the context of a promise, which nothing ends.
 type byHand struct{ context.Context }
 

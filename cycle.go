@@ -121,7 +121,7 @@ func (w *wait) leadsBack(c *taskContext, hops *int, through func(c, on *taskCont
 // holders returns what the task of c, which is held, comes after.
 func (c *taskContext) holders() []dependency {
 	if h := c.held(); h != nil {
-		return h.deps
+		return h.after()
 	}
 	return nil // a promise
 }

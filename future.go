@@ -241,8 +241,10 @@ func (f *Future[T]) resolve(value T, err error) {
 	if f.ctx.state.load().holdsSlot() {
 		f.ctx.pool.tasks.LeaveSlot(task.Seat{})
 	}
-	if h := f.ctx.held(); h != nil && h.Released {
-		h.leave(&f.ctx)
+	if h := f.ctx.held(); h != nil {
+		if h.deps.Store(nil); h.Released {
+			h.leave(&f.ctx)
+		}
 	}
 	f.value, f.err = value, err
 	f.f = nil

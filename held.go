@@ -60,9 +60,9 @@ func errorAfter(w Waiter) error {
 // holds reports whether something holds the task back. It forgets what is done, and returns the
 // error of the first that has failed.
 func (h *hold) holds() (bool, error) {
-	open := 0
-	for i := range h.deps {
-		d := &h.deps[i]
+	deps, open := h.after(), 0
+	for i := range deps {
+		d := &deps[i]
 		if d.on.task().state.load().isDone() { // (R40)
 			if err := errorAfter(d.on); err != nil {
 				return false, err
@@ -70,11 +70,14 @@ func (h *hold) holds() (bool, error) {
 			continue
 		}
 		if open != i {
-			h.deps[open] = *d
+			deps[open] = *d
 		}
 		open++
 	}
-	h.deps = h.deps[:open]
+	if open < len(deps) {
+		clear(deps[open:])
+		h.deps.Load().all = deps[:open]
+	}
 	return open > 0 || h.sub != nil, nil
 }
 
@@ -82,15 +85,16 @@ func (h *hold) holds() (bool, error) {
 // returns false if the pool has ended.
 func (p *Pool) hold(t heldTask, h *hold, within bool) bool {
 	h.Body = t
-	h.open.Store(int32(1 + len(h.deps)))
+	deps := h.after()
+	h.open.Store(int32(1 + len(deps)))
 	c := t.task()
 	c.state.hold(within)
 	if !p.tasks.Hold(&h.Held) {
 		c.state.free()
 		return false
 	}
-	for i := range h.deps {
-		d := &h.deps[i]
+	for i := range deps {
+		d := &deps[i]
 		d.of = h
 		d.on.task().precedes(d)
 	}
@@ -303,12 +307,16 @@ func (c *taskContext) help(ctx context.Context, w Waiter) {
 	for len(way) > 0 && ctx.Err() == nil {
 		at := &way[len(way)-1]
 		h := at.of.task().held()
-		if h == nil || at.next == len(h.deps) || !at.of.task().state.load().isHeld() {
+		var deps []dependency
+		if h != nil && at.of.task().state.load().isHeld() {
+			deps = h.after()
+		}
+		if at.next >= len(deps) {
 			at.of.helped(ctx, c)
 			way = way[:len(way)-1]
 			continue
 		}
-		on := h.deps[at.next].on
+		on := deps[at.next].on
 		if at.next++; on.task().state.load().isUnstarted() && !seen[on.task()] {
 			seen[on.task()] = true
 			way = append(way, step{of: on})

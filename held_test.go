@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/filch-go/filch"
 )
@@ -198,6 +199,30 @@ func TestWaitForWhatComesAfterTheCaller(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A Future does not keep those that its task came after.
+func TestAChainIsNotKept(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	ctx := context.Background()
+	first := filch.NewPromise[int](p)
+	f := filch.Submit(ctx, p, value(0), filch.After(first.Future()))
+	kept := weak.Make(f)
+	for range 10 {
+		f = filch.Submit(ctx, p, value(1), filch.After(f))
+	}
+	first.Complete(1, nil)
+	if _, err := f.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	for range 1000 {
+		if runtime.GC(); kept.Value() == nil {
+			runtime.KeepAlive(f)
+			return
+		}
+	}
+	t.Error("the first task of a chain is kept by the last")
 }
 
 // A held task is dropped when its context ends, by a deadline, by a cancel of it or of its submitter,

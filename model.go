@@ -188,14 +188,19 @@ type Waiter interface {
 type hold struct {
 	task.Held
 	open atomic.Int32 // deps that are not done, and one for the submitter, until it has counted them
-	deps []dependency // not written once the task is held
+	deps atomic.Pointer[dependencies] // the submitter sets it; the end of the task clears it, so that a chain of tasks is not kept
 	sub  *Subpool     // that the task needs a slot of, or nil
 
 	within bool // it needs none, since its submitter runs it within its own; written before it is held
 	lent   int  // waits of the task that have lent the slot; under the lock of sub
 
-	few    [2]dependency // deps, if they are no more
-	extras taskExtras    // of the task: one allocation for all of this
+	extras taskExtras // of the task: one allocation for both
+}
+
+// dependencies are those of one task. They are not written once it is held.
+type dependencies struct {
+	all []dependency
+	few [2]dependency // all, if they are no more
 }
 
 // Subpool is a view of a pool with a limit of its own on how many of its tasks run at once. Make one with

@@ -142,12 +142,15 @@ func (o *taskOptions) holding() *hold {
 
 // comesAfter adds dependencies.
 func (h *hold) comesAfter(deps []Waiter) {
-	if h.deps == nil {
-		h.deps = h.few[:0]
+	to := h.deps.Load()
+	if to == nil {
+		to = &dependencies{}
+		to.all = to.few[:0]
+		h.deps.Store(to)
 	}
-	h.deps = slices.Grow(h.deps, len(deps))
+	to.all = slices.Grow(to.all, len(deps))
 	for _, d := range deps {
-		h.deps = append(h.deps, dependency{on: d})
+		to.all = append(to.all, dependency{on: d})
 	}
 }
 
