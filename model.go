@@ -187,9 +187,9 @@ type Waiter interface {
 // hold is what holds a task back: tasks that it comes after, and then a limit of running tasks.
 type hold struct {
 	task.Held
-	open atomic.Int32 // deps that are not done, and one for the submitter, until it has counted them
+	open atomic.Int32                 // deps that are not done, and one for the submitter, until it has counted them
 	deps atomic.Pointer[dependencies] // the submitter sets it; the end of the task clears it, so that a chain of tasks is not kept
-	sub  *Subpool     // that the task needs a slot of, or nil
+	sub  *Subpool                     // that the task needs a slot of, or nil
 
 	within bool // it needs none, since its submitter runs it within its own; written before it is held
 	lent   int  // waits of the task that have lent the slot; under the lock of sub
