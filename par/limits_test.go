@@ -28,6 +28,12 @@ var withLimits = map[string]func(s filch.Scope, n int, f func(i int), opts ...Op
 	"Each": func(s filch.Scope, n int, f func(i int), opts ...Option) {
 		Each(s, make([]int, n), func(i, _ int) { f(i) }, opts...)
 	},
+	"EachPtr": func(s filch.Scope, n int, f func(i int), opts ...Option) {
+		EachPtr(s, make([]int, n), func(i int, _ *int) { f(i) }, opts...)
+	},
+	"MapPtr": func(s filch.Scope, n int, f func(i int), opts ...Option) {
+		MapPtr(s, upToN(n), func(i *int) int { f(*i); return 0 }, opts...)
+	},
 	"ForErr": func(s filch.Scope, n int, f func(i int), opts ...Option) {
 		ForErr(s, n, func(i int) error { f(i); return nil }, opts...)
 	},
