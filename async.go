@@ -32,7 +32,7 @@ import (
 // The call of Async synchronizes before the start of f.
 func (w *Worker) Async(f func(w *Worker)) {
 	needs(f != nil, "Async", "f")
-	if race.Enabled {
+	if race.Enabled || w.tasks.Engine.Checked() {
 		w.tasks.Engine.CheckUse()
 	}
 	a, ok := w.tasks.Engine.Newest().(*asyncs)
@@ -124,10 +124,10 @@ func openFinish(w *engine.Worker) *asyncs {
 //go:noinline
 func (w *Worker) openAsyncs() *asyncs {
 	if w.tasks.Engine.Newest() != nil {
-		panic("filch: Async without a Finish: what is forked, and the body of a Func, Chain or loop, opens a Finish of its own")
+		panic("filch: Async without a Finish: what is forked, and the body of a Func, Chain or loop, opens a Finish of its own: call Async inside Worker.Finish")
 	}
 	if !w.joins {
-		panic("filch: Async on a Worker after the call that it was handed to")
+		panic("filch: Async on a Worker after the call that it was handed to: call it in that call, or in what that calls")
 	}
 	return openFinish(&w.tasks.Engine)
 }

@@ -1,7 +1,6 @@
 package filch
 
 import (
-	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -51,7 +50,12 @@ func NewChain[A, R any](body func(l *Link[A, R], arg A) R) *Chain[A, R] {
 // Call runs the function with arg in the scope s, a *Pool or a *Worker, and
 // returns its result when all its forks are done. It panics with a [*PanicError] if the
 // body panics, here or on another worker.
-func (c *Chain[A, R]) Call(s Scope, arg A) R { return call(s, c.callee(), arg) }
+func (c *Chain[A, R]) Call(s Scope, arg A) R {
+	if c == nil || c.body == nil {
+		isNotMade("Chain.Call", "Chain", "NewChain")
+	}
+	return call(s, c.callee(), arg)
+}
 
 // chainCallee is a Chain as the engine sees it.
 type chainCallee[A, R any] Chain[A, R]
@@ -78,7 +82,7 @@ func (c *Chain[A, R]) enter(w *engine.Worker) *links[A, R] {
 	if ls.w != w {
 		ls.w = w
 		for l := ls.base; l.next != nil; l = l.next {
-			l.w = w
+			l.w = w.Asked()
 		}
 	}
 	w.Push(ls)
@@ -152,6 +156,9 @@ func (l *Link[A, R]) TakeBack() bool {
 // The end of the call synchronizes before the return from Join.
 func (l *Link[A, R]) Join() R {
 	ls := l.links
+	if ls.w.Checked() {
+		ls.w.CheckUse()
+	}
 	if l.TakeBack() {
 		ls.w.Poll()
 		return ls.fn.body(l, l.arg)
@@ -160,7 +167,7 @@ func (l *Link[A, R]) Join() R {
 		panic("filch: Join on a Link without a fork: was it forked on twice, or passed on in place of Next?")
 	}
 	if n := len(ls.public) - 1; ls.public[n] != l {
-		panic("filch: Join of a fork out of order: a later link still holds a fork")
+		panic("filch: Join of a fork out of order: a later link still holds a fork; join the newest first")
 	}
 	here := ls.jobs.TakeBack(ls.w)
 	ls.unpublish()
@@ -181,9 +188,12 @@ func (l *Link[A, R]) Worker() *Worker { return asWorker(l.links.w) }
 func (l *Link[A, R]) demanded() {
 	if l.next == nil {
 		l.links.grow(l)
-		l.w = l.links.w
+		l.w = l.links.w.Asked()
 	}
-	l.w.Poll()
+	if l.links.w.Checked() {
+		l.links.w.CheckUse()
+	}
+	l.links.w.Poll()
 }
 
 // links is an activation of a Chain.
@@ -200,9 +210,13 @@ type links[A, R any] struct {
 // grow doubles the chain, which ends with l.
 func (ls *links[A, R]) grow(l *Link[A, R]) {
 	chunk := make([]Link[A, R], max(atFirst(ls.fn.size)-1, ls.n))
+	asked := ls.w
+	if asked != nil {
+		asked = asked.Asked()
+	}
 	for i := range chunk {
 		l.next = &chunk[i]
-		l.w = ls.w
+		l.w = asked
 		l = l.next
 		l.links = ls
 	}
@@ -219,7 +233,7 @@ func (ls *links[A, R]) leave() {
 		}
 	}
 	if n > 0 {
-		panic(fmt.Sprintf("filch: a function returned with %d of its forks not joined", n))
+		panic(notJoined(ls.fn.entry, n))
 	}
 	ls.w.Pop()
 	ls.Close()
@@ -267,6 +281,13 @@ func (ls *links[A, R]) Close() {
 	var zero A
 	for l := ls.base; l != nil && l.state != linkClean; l = l.next {
 		l.arg, l.state = zero, linkClean
+	}
+	if ls.w.Strict() { // no other call gets it, so that each use is known to be late
+		ls.w = asWorker(ls.w).late()
+		for l := ls.base; l != nil; l = l.next {
+			l.w = ls.w
+		}
+		return
 	}
 	ls.fn.spare.Put(ls)
 }

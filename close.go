@@ -21,13 +21,17 @@ var defaultPool atomic.Pointer[Pool]
 // must not be called from inside Do, where it would wait for itself. The default pool
 // cannot be closed: Close leaves it alone and returns an error.
 func (p *Pool) Close() error {
+	if !p.made() {
+		isNotMade("Close", "Pool", "New")
+	}
 	if p == defaultPool.Load() {
 		return errors.New("filch: Close: the default pool cannot be closed")
 	}
+	p.closesItself("Close")
 	p.tasks.Cancel()
 	end := p.tasks.Close()
 	if p.inside() {
-		return fmt.Errorf("filch: Close: %w", ErrInside)
+		return inOp("Close", ErrInside, "")
 	}
 	<-end
 	return nil
@@ -49,14 +53,18 @@ func (p *Pool) Close() error {
 // must not be called from inside Do, where it would wait for itself. It panics if ctx is
 // nil. The default pool cannot be closed: Shutdown leaves it alone and returns an error.
 func (p *Pool) Shutdown(ctx context.Context) error {
+	if !p.made() {
+		isNotMade("Shutdown", "Pool", "New")
+	}
 	needs(ctx != nil, "Shutdown", "ctx")
 	if p == defaultPool.Load() {
 		return errors.New("filch: Shutdown: the default pool cannot be closed")
 	}
+	p.closesItself("Shutdown")
 	p.tasks.Drain()
 	end := p.tasks.Close()
 	if c := taskOf(ctx); c != nil && c.pool == p && c.seat().Taken() || p.inside() {
-		return fmt.Errorf("filch: Shutdown: %w", ErrInside)
+		return inOp("Shutdown", ErrInside, "")
 	}
 	select {
 	case <-end:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"runtime/pprof"
 	"slices"
 	"strings"
 
@@ -154,7 +153,12 @@ func (c *taskContext) notes(number uint32) *waits {
 	if i := int(number) - 1; i < len(all) && all[i].Number == number {
 		return &asWorker(all[i]).waits
 	}
-	return nil // some workers were let go
+	for _, w := range all { // some workers were let go
+		if w.Number == number {
+			return &asWorker(w).waits
+		}
+	}
+	return nil
 }
 
 // stacks is what the stacks of all goroutines tell of tasks. The caller's comes first.
@@ -175,13 +179,7 @@ type taskOnStack struct {
 }
 
 // lookAtStacks stops the world for some microseconds a goroutine.
-func lookAtStacks() (all stacks) {
-	var b strings.Builder
-	if pprof.Lookup("goroutine").WriteTo(&b, 2) != nil {
-		return nil
-	}
-	return stacksIn(b.String())
-}
+func lookAtStacks() (all stacks) { return stacksIn(textOfStacks()) }
 
 // stacksIn reads a traceback of goroutines.
 func stacksIn(text string) (all stacks) {
@@ -273,7 +271,7 @@ func (all stacks) circle(w *wait, through map[string]*taskContext) error {
 			text += " waits for " + name(all[next].tasks[task])
 		}
 		if at = next; at == 0 {
-			return fmt.Errorf("filch: Wait: %w: %s", ErrInside, text)
+			return inOp("Wait", ErrInside, ": "+text)
 		}
 	}
 	return nil

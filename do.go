@@ -10,7 +10,7 @@ import (
 // It panics if f is nil, and as Do does if f panics.
 func (p *Pool) TryDo(f func(w *Worker)) error {
 	needs(f != nil, "TryDo", "f")
-	w := p.tryEnter(false)
+	w := p.tryEnter("TryDo", false)
 	if w == nil {
 		return ErrClosed
 	}
@@ -36,7 +36,7 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	w := p.tryEnter(false)
+	w := p.tryEnter("DoContext", false)
 	if w == nil {
 		return ErrClosed
 	}
@@ -59,6 +59,9 @@ func call[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 	var w *engine.Worker
 	switch s := s.(type) {
 	case *Worker:
+		if s == nil {
+			isNotMade("Call", "Worker", "Do of a Pool")
+		}
 		w = &s.tasks.Engine
 	case *Pool:
 		guest := s.mustEnter("Call")
@@ -109,6 +112,12 @@ func (p *Pool) Do(f func(w *Worker)) {
 // the [Worker.Finish] around it; see [Worker.Async].
 func (w *Worker) Do(f func(w *Worker)) {
 	needs(f != nil, "Do", "f")
+	if w == nil {
+		isNotMade("Do", "Worker", "Do of a Pool")
+	}
+	if w.tasks.Engine.Checked() {
+		w.tasks.Engine.CheckUse() // before anything is changed
+	}
 	if w.joins && w.tasks.Engine.Newest() == nil {
 		openFinish(&w.tasks.Engine) // asyncs of f outlive it, and its panics
 	}

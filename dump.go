@@ -127,6 +127,14 @@ func (h *hold) String() string {
 	return "is about to be queued"
 }
 
+// String returns the name of the pool, and how many workers it has.
+func (p *Pool) String() string {
+	if !p.made() {
+		return "a Pool that New has not made"
+	}
+	return p.name + ", " + count(p.tasks.Engine.Size(), "worker")
+}
+
 // describe tells what w is at, or returns "" if it is nothing.
 func (w *Worker) describe(unused bool) string {
 	running, d := w.tasks.Own.Running()

@@ -24,6 +24,13 @@ func (p *Pool) noticeForeign(c, task *taskContext) {
 	if p.foreignTold.Load() {
 		return
 	}
+	if p.checks != nil {
+		if here := p.checks.tasksHere(); len(here) > 0 && here[len(here)-1] != c && !p.foreignTold.Swap(true) {
+			by := here[len(here)-1]
+			p.tellForeign(lookAtStacks().nameOf(by), task, "submitted", stackInLine(by.submittedAt()))
+		}
+		return
+	}
 	ours := c != nil && c.pool == p
 	if ours {
 		if n := p.foreignSeen.Add(1); n > foreignLooks && n%foreignLooks != 0 {
@@ -36,9 +43,15 @@ func (p *Pool) noticeForeign(c, task *taskContext) {
 	if len(here) == 0 || len(here[0].tasks) == 0 || ours && !here[0].isForeign(c) || p.foreignTold.Swap(true) {
 		return
 	}
+	p.tellForeign(p.nameAt(here[0].tasks[0]), task)
+}
+
+// tellForeign logs that the caller's task, with the given name, waits for task.
+func (p *Pool) tellForeign(name string, task *taskContext, more ...any) {
 	p.logger.Warn("filch: a task calls Wait with a context that is not its own, so its worker is blocked meanwhile; "+
 		"pass the context that the function of the task is called with",
-		"pool", p.name, "task", p.nameAt(here[0].tasks[0]), "waits for", strings.TrimPrefix(lookAtStacks().nameOf(task), "task "))
+		append([]any{"pool", p.name, "task", strings.TrimPrefix(name, "task "), "waits for", strings.TrimPrefix(lookAtStacks().nameOf(task), "task "),
+			"stack", stackInLine(callers())}, more...)...)
 }
 
 // isForeign reports whether c is not the context of the task that runs at the top of

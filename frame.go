@@ -58,7 +58,12 @@ func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 // returns its result when all its forks are done. It panics with a [*PanicError] if the
 // body panics, here or on another worker. Forks that no worker has begun by then are
 // dropped.
-func (fn *Func[A, R]) Call(s Scope, arg A) R { return call(s, fn.callee(), arg) }
+func (fn *Func[A, R]) Call(s Scope, arg A) R {
+	if fn == nil || fn.body == nil {
+		isNotMade("Func.Call", "Func", "NewFunc")
+	}
+	return call(s, fn.callee(), arg)
+}
 
 // funcCallee is a Func as the engine sees it.
 type funcCallee[A, R any] Func[A, R]
@@ -84,7 +89,7 @@ func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
 		f.grow(atFirst(fn.size))
 	}
 	f.n = bottom // drops what was forked on it after its function returned
-	f.w, f.demand = w, &w.Demand
+	f.w, f.demand = w, &w.Asked().Demand
 	w.Push((*frameForks[A, R])(f))
 	return f
 }
@@ -92,7 +97,7 @@ func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
 // leave ends the activation, which is w's newest.
 func (f *Frame[A, R]) leave() {
 	if n := f.n - bottom; n != 0 {
-		panic(fmt.Sprintf("filch: a function returned with %d of its forks not joined", n))
+		panic(notJoined(f.fn.entry, n))
 	}
 	f.w.Pop()
 	(*frameForks[A, R])(f).Close()
@@ -157,7 +162,7 @@ func (f *Frame[A, R]) position(h Fork) Fork {
 	}
 	n := h & (1<<handleBits - 1)
 	if n > bottom && int(n) == f.n && f.handles[n-bottom-1] != h {
-		panic(fmt.Sprintf("filch: Join of fork %d, which was joined: the newest open fork has its place", n-bottom))
+		panic(fmt.Sprintf("filch: Join of fork %d, which was joined: the newest open fork has its place; join each fork once", n-bottom))
 	}
 	return n
 }
@@ -261,6 +266,9 @@ func (f *Frame[A, R]) grow(n int) {
 // joinOther is the rest of Join if the fork with arg, which was removed, may be public, or
 // others want some.
 func (f *Frame[A, R]) joinOther(arg A) R {
+	if f.w.Checked() {
+		f.w.CheckUse()
+	}
 	f.n++
 	f.args[f.n] = arg
 	arg, here, r := f.takeBack()
@@ -272,7 +280,7 @@ func (f *Frame[A, R]) joinOther(arg A) R {
 	defer f.goOn(n)             // also if what is around the call recovers a panic
 	r = f.body(f, arg)
 	if f.n != n {
-		panic("filch: a call did not join its forks, and no others")
+		panic("filch: a call did not join its forks, and no others: join each fork in the call that has made it")
 	}
 	return r
 }
@@ -318,7 +326,7 @@ func (o outOfOrder) Error() string {
 	if h >= bottom { // else it was never a fork's
 		h -= bottom
 	}
-	return fmt.Sprintf("filch: Join of fork %d out of order: the newest open fork is %d (0 is none)", h, o.newest-bottom)
+	return fmt.Sprintf("filch: Join of fork %d out of order: the newest open fork is %d (0 is none); join each fork once, the newest first", h, o.newest-bottom)
 }
 
 // takeBack removes the newest fork, and answers demand. If the fork was not stolen, the
@@ -375,6 +383,11 @@ func (f *frameForks[A, R]) Drop(n int) {
 }
 
 func (f *frameForks[A, R]) Close() {
+	if f.w.Strict() { // no other call gets it, so that each use is known to be late
+		f.w = asWorker(f.w).late()
+		f.demand = &f.w.Demand
+		return
+	}
 	f.w, f.demand = noWorker, &noWorker.Demand
 	if f.stop != nil {
 		(*Frame[A, R])(f).callOnly(f.fn.body, f.fn.callee(), nil)

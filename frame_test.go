@@ -93,7 +93,7 @@ func TestJoinMistakes(t *testing.T) {
 			},
 			"Join of fork 0 out of order: the newest open fork is 0": func(f *filch.Frame[int, int], n int) int { return f.Join(0) },
 			"Join of fork -1 out of order":                           func(f *filch.Frame[int, int], n int) int { f.Fork(0); return f.Join(-1) },
-			"a function returned with 3 of its forks not joined":     func(f *filch.Frame[int, int], n int) int { f.Fork(0); f.Fork(0); f.Fork(0); return 1 },
+			"returned with 3 of its forks not joined":                func(f *filch.Frame[int, int], n int) int { f.Fork(0); f.Fork(0); f.Fork(0); return 1 },
 		} {
 			p := filch.New(filch.WithWorkers(workers))
 			fn := filch.NewFunc(func(fr *filch.Frame[int, int], n int) int {
@@ -119,8 +119,8 @@ func TestLinkMistakes(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		for want, f := range map[string]func(l *filch.Link[int, int]) int{
 			"Join on a Link without a fork": func(l *filch.Link[int, int]) int { return l.Join() },
-			"a function returned with 1 of": func(l *filch.Link[int, int]) int { l.Fork(0); return 1 },
-			"a function returned with 2 of": func(l *filch.Link[int, int]) int { l.Fork(0); l.Next().Fork(0); return 1 },
+			"returned with 1 of":            func(l *filch.Link[int, int]) int { l.Fork(0); return 1 },
+			"returned with 2 of":            func(l *filch.Link[int, int]) int { l.Fork(0); l.Next().Fork(0); return 1 },
 		} {
 			p := filch.New(filch.WithWorkers(workers))
 			c := filch.NewChain(func(l *filch.Link[int, int], n int) int {

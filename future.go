@@ -2,7 +2,6 @@ package filch
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 
 	"github.com/filch-go/filch/internal/task"
@@ -42,6 +41,9 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 			future.resolve(future.value, err)
 		}
 		return future
+	}
+	if !p.made() {
+		isNotMade("Submit", "Pool", "New")
 	}
 	var o taskOptions
 	var err error
@@ -316,7 +318,7 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 func (f *Future[T]) await(ctx context.Context) error {
 	c := taskOf(ctx)
 	if c == &f.ctx {
-		return fmt.Errorf("filch: Wait: %w", ErrInside)
+		return inOp("Wait", ErrInside, "")
 	}
 	// If f was submitted by the task that waits, it has ended if ctx has.
 	if parent, ok := f.ctx.Context.(*taskContext); (!ok || ctx != context.Context(parent)) && ctx.Err() != nil {

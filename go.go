@@ -23,7 +23,7 @@ import (
 // 32 bytes, and costs about as much as an uncontended mutex or two. It panics if ctx or f
 // is nil.
 func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
-	if len(opts) == 0 && p.plain && ctx != nil && f != nil {
+	if len(opts) == 0 && p != nil && p.plain && ctx != nil && f != nil {
 		return p.submitPlain(ctx, task.Task{Ctx: p.inherited(ctx), Body: plainTask(f)}, false)
 	}
 	return p.goTask("Go", ctx, f, opts, false)
@@ -37,6 +37,9 @@ func (p *Pool) TryGo(ctx context.Context, f func(ctx context.Context), opts ...T
 }
 
 func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context), opts []TaskOption, try bool) error {
+	if !p.made() {
+		isNotMade(op, "Pool", "New")
+	}
 	needs(ctx != nil, op, "ctx")
 	needs(f != nil, op, "f")
 	var o taskOptions

@@ -54,6 +54,9 @@ func TaskLimit(n int) GroupOption {
 // [CollectErrors], and when Wait or Stop returns. Tasks that have not started by then are
 // dropped. Group panics if ctx or an option is nil.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
+	if !p.made() {
+		isNotMade("Group", "Pool", "New")
+	}
 	needs(ctx != nil, "Group", "ctx")
 	g := &Group{pool: p, owner: taskOf(ctx)}
 	for i, opt := range opts {
@@ -105,6 +108,9 @@ func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, o
 
 // submit queues f for the task that has ctx.
 func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Context) error, opts []TaskOption) {
+	if g.pool == nil {
+		isNotMade(op, "Group", "Pool.Group")
+	}
 	taskOf(ctx) // before anything is counted: a method of ctx may panic
 	var o taskOptions
 	var err error
@@ -349,6 +355,10 @@ func identical(a, b error, ran bool) bool {
 // runtime.Goexit, that ends the caller's task too, once all others are done. In another
 // task, call Wait inside [Blocking].
 func (g *Group) Wait() error {
+	if g.pool == nil {
+		isNotMade("Group.Wait", "Group", "Pool.Group")
+	}
+	g.waitsForItself("Group.Wait")
 	defer g.waitForAll()
 	g.help()
 	g.waitForAll()
@@ -442,6 +452,9 @@ func (g *Group) has(b task.Body) bool {
 // waits for the others as Wait does. Tasks that Stop drops are no error. An error of a
 // task that ran counts, unless it is that of the context.
 func (g *Group) Stop() error {
+	if g.pool == nil {
+		isNotMade("Group.Stop", "Group", "Pool.Group")
+	}
 	g.cancel(errStopped)
 	return g.Wait()
 }

@@ -7,7 +7,7 @@ import (
 
 // mustEnter makes the caller a worker with a place. It panics if the pool is closed.
 func (p *Pool) mustEnter(op string) *Worker {
-	w := p.tryEnter(false)
+	w := p.tryEnter(op, false)
 	if w == nil {
 		panic("filch: " + op + " on a closed Pool")
 	}
@@ -16,12 +16,21 @@ func (p *Pool) mustEnter(op string) *Worker {
 
 // tryEnter is mustEnter, but returns nil if the pool is closed, or, for what belongs to a
 // task, has ended.
-func (p *Pool) tryEnter(forTask bool) *Worker {
+func (p *Pool) tryEnter(op string, forTask bool) *Worker {
+	if p == nil {
+		isNotMade(op, "Pool", "New")
+	}
+	if p.notes && !forTask {
+		p.noticeNested()
+	}
 	if s := p.tasks.Engine.Enter(); s.Closed() && (!forTask || s.Ended()) {
 		p.tasks.Engine.Leave()
 		return nil
 	}
-	if p.tasks.Engine.Size() == 1 {
+	if n := p.tasks.Engine.Size(); n <= 1 {
+		if n == 0 {
+			isNotMade(op, "Pool", "New")
+		}
 		p.tasks.Engine.Follow()
 	}
 	w := asWorker(p.tasks.Engine.Hire())
@@ -32,6 +41,9 @@ func (p *Pool) tryEnter(forTask bool) *Worker {
 // enterAsGuest begins a call of Do on w.
 func (w *Worker) enterAsGuest() {
 	w.tasks.Guest = true
+	if w.pool.notes {
+		w.handOut(0)
+	}
 	w.tasks.Engine.Tell(event.Entered, nil)
 	if p := w.pool; p.tasks.Order == task.ByPriority {
 		w.tasks.SetLevel(int64(p.tasks.LevelOf(0)))
@@ -45,6 +57,9 @@ func (p *Pool) exit(w *Worker) {
 		panic("filch: internal error: a worker left without its place")
 	}
 	w.tasks.Guest = false
+	if p.notes {
+		w.takeIn(nil)
+	}
 	w.tasks.Engine.Tell(event.Left, nil)
 	p.tasks.Engine.Fire(&w.tasks.Engine)
 	p.tasks.Engine.Leave()

@@ -39,6 +39,10 @@ type Pool struct {
 	// Of waits with a context that is not the task's; waits read and write them.
 	foreignTold atomic.Bool
 	foreignSeen atomic.Int64 // with a context of the pool's
+
+	// The same of calls of Do inside the pool's own work; Do reads and writes them.
+	nestedTold atomic.Bool
+	nestedSeen atomic.Int64
 }
 
 // outcomes count tasks by how they end, and what became of those that never began.
@@ -58,6 +62,29 @@ type settings struct {
 	logger       *slog.Logger
 	observer     Observer
 	labels       bool
+	checks       *checks // of WithChecks, or nil
+	notes        bool    // who has a worker is noted: there are checks, or a logger; set when those are
+}
+
+// checks is what WithChecks keeps of a pool.
+type checks struct {
+	mu       sync.Mutex
+	running  map[uintptr][]*taskContext // tasks, by goroutine, the newest last
+	told     map[string]bool            // where forks blocked that were told of
+	watching bool                       // for them
+}
+
+// A handout is that of a worker to a goroutine.
+type handout struct {
+	goroutine atomic.Uint64 // whose worker it is, or 0 when that is over
+
+	// Of WithChecks; never written again.
+	number uint64    // of the goroutine, as tracebacks have it
+	stack  []uintptr // where it was handed out
+	entry  uintptr   // of the fork that it was handed to, if another worker made that; else 0
+	late   *Worker   // see its method late; that goroutine alone touches it
+
+	blocked string // where the watch for blocked forks found the goroutine last; it alone touches this
 }
 
 // Worker is one of the places of a pool at work. Fork-join functions are
@@ -73,6 +100,7 @@ type Worker struct {
 	shown atomic.Pointer[Progress] // the owner writes, Dump loads
 	waits waits                    // that are made in its seats
 	joins bool                     // it is in a Do that waits for asyncs; only the owner touches it
+	lent  atomic.Pointer[handout]  // to a goroutine, if the pool notes it; written when it is handed out, misuse loads
 }
 
 // taskContext is the context that a task is called with: that of the submitter
@@ -136,6 +164,8 @@ type seen struct {
 	pool      *Pool // has an observer or a hook
 	last      Event // and what the next will have
 	over      bool  // there is none to come
+
+	submitted []uintptr // the stack of the submitter, if the pool has checks
 }
 
 // Group waits for a number of tasks together. Make one with [Pool.Group]. Its methods may

@@ -24,6 +24,9 @@ func (p *Pool) see(ctx context.Context, b task.Body, priority int) task.Body {
 func (p *Pool) newSeen(ctx context.Context, b task.Body, priority int) *seen {
 	name, _ := b.About()
 	o := &seen{pool: p}
+	if p.checks != nil {
+		o.submitted = callers()
+	}
 	o.last = Event{Pool: p.name, Task: name, ID: p.observed.Add(1), Priority: priority, Worker: -1, Context: ctx}
 	if c := taskOf(ctx); c != nil && c.pool == p {
 		if by := c.seen(); by != nil {
@@ -164,6 +167,9 @@ func (p *Pool) isObserved() bool { return p.sees || p.labels || trace.IsEnabled(
 func (p *Pool) runObserved(c *taskContext, b task.Body, f func() error) error {
 	name, _ := b.About()
 	o := c.seen()
+	if p.checks != nil {
+		defer p.checks.begin(c)()
+	}
 	if o != nil {
 		o.tell(TaskSubmitted, nil)
 		if o.last.Context = c; c.worker != nil {

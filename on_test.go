@@ -191,7 +191,7 @@ func TestOnRefuses(t *testing.T) {
 	for want, call := range map[string]func(w *filch.Worker){
 		"filch: On: w is nil":    func(*filch.Worker) { fibFunc.On(nil, func(*filch.Frame[int, int]) {}) },
 		"filch: On: body is nil": func(w *filch.Worker) { fibFunc.On(w, nil) },
-		"a function returned with 2 of its forks not joined": func(w *filch.Worker) {
+		"returned with 2 of its forks not joined": func(w *filch.Worker) {
 			fibFunc.On(w, func(f *filch.Frame[int, int]) { f.Fork(1); f.Fork(2) })
 		},
 	} {

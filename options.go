@@ -183,13 +183,26 @@ func WithPanicHandler(f func(err *PanicError)) Option {
 	return func(p *Pool) { p.onPanic = f }
 }
 
-// WithLogger makes the pool log two kinds of trouble: workers that are blocked where
-// the pool cannot see it, and, once, a task that calls [Future.Wait] with a context that
-// is not its own. It panics if l is nil.
+// WithLogger makes the pool log trouble: workers that are blocked where the pool cannot see it;
+// once, a task that calls [Future.Wait] with a context that is not its own; once, a call of
+// [Pool.Do] inside the pool's own work. It panics if l is nil.
 func WithLogger(l *slog.Logger) Option {
 	needs(l != nil, "WithLogger", "l")
 	return func(p *Pool) { p.logger = l }
 }
+
+// WithChecks makes the pool look for mistakes that it does not see otherwise: a Worker, Frame or
+// Link that is used by another goroutine than that which it was handed to, or after the call that it
+// was handed to; a wait that cannot end; fork-join work that blocks for long and keeps its place; a
+// pool that is used inside its own work. What cannot go on panics. The rest is logged once: by the
+// logger of [WithLogger], or without it by that of slog.Default. docs/mistakes.md has each mistake,
+// and what its message is.
+//
+// It is for tests, and for the search for a mistake. A program that makes none runs as before, but
+// forks and joins cost tens of nanoseconds each, Do and tasks some microseconds; docs/mistakes.md has
+// figures. The environment variable FILCH_CHECKS=1 does the same for all pools of a program, the
+// default pool included.
+func WithChecks() Option { return func(p *Pool) { p.checks = &checks{} } }
 
 // WithName gives the pool a name, for logs, profiles and [Pool.Dump].
 func WithName(name string) Option { return func(p *Pool) { p.name = name } }

@@ -3,6 +3,7 @@ package filch
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 )
 
 // PanicError is a panic on its way to the caller. Do, Call and Join panic with it when
@@ -15,7 +16,7 @@ type PanicError struct {
 
 // Error returns the value and the stack of the panic.
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("panic in filch: %v\n\n%s", e.Value, e.Stack)
+	return "panic in filch: " + strings.TrimPrefix(fmt.Sprint(e.Value), "filch: ") + "\n\n" + string(e.Stack)
 }
 
 // Unwrap returns the value if it is an error, else nil.
@@ -31,6 +32,29 @@ func panicError(v any) *PanicError {
 		return err
 	}
 	return &PanicError{Value: v, Stack: debug.Stack()}
+}
+
+// inOp returns err as the error of op, with more behind it. Both begin with the name of the package,
+// which is said once.
+func inOp(op string, err error, more string) error { return &opError{op, more, err} }
+
+type opError struct {
+	op, more string
+	err      error
+}
+
+func (e *opError) Error() string {
+	return "filch: " + e.op + ": " + strings.TrimPrefix(e.err.Error(), "filch: ") + e.more
+}
+
+func (e *opError) Unwrap() error { return e.err }
+
+// isNotMade panics, since op was called on a nil or zero value of a type whose values the function
+// named by is there to make.
+//
+//go:noinline
+func isNotMade(op, typ, by string) {
+	panic("filch: " + op + ": the " + typ + " is nil or zero: make one with " + by)
 }
 
 // needs panics if an argument of op is nil: if it is not ok.

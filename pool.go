@@ -65,7 +65,8 @@ func New(opts ...Option) *Pool {
 	if p.tasks.Ageing > 0 && p.tasks.Order != task.ByPriority {
 		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", Order(p.tasks.Order)))
 	}
-	p.sees = p.observer != nil || p.tasks.Engine.Hook != nil
+	p.beginChecks()
+	p.sees = p.observer != nil || p.tasks.Engine.Hook != nil || p.checks != nil
 	p.plain = p.tasks.Order != task.ByPriority && !p.sees && p.tasks.Room == nil && p.tasks.Slots == nil
 	p.tasks.Init()
 	if p.name == "" {

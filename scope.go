@@ -59,7 +59,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 	needs(f != nil, "TryDo", "f")
 	var w *Worker
 	if p := s.p; s.seat.Worker == nil || !s.seat.Worker.Engine.Hold.EnterScope(s.seat.Round) {
-		if w = p.tryEnter(true); w == nil {
+		if w = p.tryEnter("Do", true); w == nil {
 			return ErrClosed
 		}
 		defer p.exit(w)
@@ -68,6 +68,9 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 		}
 	} else {
 		w = asWorker(&s.seat.Worker.Engine)
+		if w.pool.notes {
+			w.handOut(0)
+		}
 		defer w.leaveScope()
 		w.tasks.Engine.Start()
 	}
@@ -81,6 +84,9 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 func (s taskScope) Closed() bool { return s.p.tasks.Engine.Places.Load().Ended() }
 
 func (w *Worker) leaveScope() {
+	if w.pool.notes {
+		w.takeIn(nil)
+	}
 	w.tasks.Engine.Note(engine.AtTasks, nil, 0)
 	w.tasks.Engine.WorksForNobody()
 	if !w.tasks.Engine.Hold.LeaveScope() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"runtime/pprof"
+	"strings"
 
 	"github.com/filch-go/filch/internal/tag"
 	"github.com/filch-go/filch/internal/task"
@@ -50,6 +52,14 @@ func (p *Pool) runsInPlace() bool {
 		n = runtime.Stack(stack, false)
 	}
 	return bytes.Contains(stack[:n], fmt.Appendf(nil, "(*Pool).startInPlace(%p,", p))
+}
+
+// textOfStacks returns a traceback of all goroutines. The world stops for some microseconds a
+// goroutine.
+func textOfStacks() string {
+	var b strings.Builder
+	_ = pprof.Lookup("goroutine").WriteTo(&b, 2) // a Builder does not fail
+	return b.String()
 }
 
 // thisPackage is how the names of its functions begin.

@@ -21,6 +21,9 @@ func asWorker(w *engine.Worker) *Worker { return w.Face.(*Worker) }
 // poolOf returns p as users know it.
 func poolOf(p *task.Pool) *Pool { return p.Self.(*Pool) }
 
+// made reports whether New has made p.
+func (p *Pool) made() bool { return p != nil && p.tasks.Self != nil }
+
 // Pool returns the pool that w works for.
 func (w *Worker) Pool() *Pool { return w.pool }
 

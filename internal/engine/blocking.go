@@ -13,6 +13,9 @@ func (w *Worker) LendFor(f func()) {
 		f()
 		return
 	}
+	if w.checked {
+		w.pool.Checks.Uses(w)
+	}
 	w.beginBlocking()
 	defer w.endBlocking()
 	f()
@@ -24,7 +27,7 @@ func (w *Worker) beginBlocking() {
 	w.blocking = true
 	w.Tell(event.Lent, nil)
 	w.block() // and wakes a worker for what was published, or asks for more
-	if race.Enabled {
+	if race.Enabled || w.checked {
 		w.Raise(Hunger) // so that a fork comes upon checkUse
 	}
 }
@@ -35,10 +38,13 @@ func (w *Worker) endBlocking() {
 	w.unblock()
 }
 
-// checkUse panics if w is used by what it called by Blocking.
+// checkUse panics if w is used by what it called by Blocking, or as Checks say.
 func (w *Worker) checkUse() {
-	if race.Enabled && w.blocking {
-		panic("filch: a Worker was used inside of its Blocking")
+	if w.checked {
+		w.pool.Checks.Uses(w)
+	}
+	if (race.Enabled || w.checked) && w.blocking {
+		panic("filch: a Worker is used inside of its Blocking")
 	}
 }
 

@@ -60,9 +60,9 @@ func (w *Worker) countSearch() {
 
 // hold keeps workers from being woken for forks for a while, and idle ones from asking for
 // them. Tasks wake workers all the same. In a bubble of testing/synctest searching costs nothing, and
-// a timer may never fire.
+// a timer may never fire. With strict Checks, work takes another time than it is worth.
 func (p *Pool) hold() {
-	if !p.BusyPoll && !clock.InBubble() && p.held.CompareAndSwap(false, true) {
+	if !p.BusyPoll && !p.strict() && !clock.InBubble() && p.held.CompareAndSwap(false, true) {
 		time.AfterFunc(policy.HoldTime, p.release)
 	}
 }

@@ -13,6 +13,7 @@ import (
 //
 //go:noinline
 func (w *Worker) HasUnmetDemand() bool {
+	w.checkUse()
 	if atomic.LoadUint32(&w.Demand) == GiveWay {
 		w.pool.source.GiveWay(w)
 	}
@@ -50,11 +51,14 @@ func (w *Worker) LowerGiveWay() bool {
 //
 //go:noinline
 func (w *Worker) Answer() {
+	w.checkUse()
 	p := w.pool
 	if p == nil {
-		panic("filch: Fork on a Frame after its function has returned")
+		panic("filch: Fork on a Frame after its function has returned: a Frame is for the call that gets it, and what that calls")
 	}
-	w.checkUse()
+	if w.checked && atomic.LoadUint32(&w.Demand) == None { // only the check was asked for
+		return
+	}
 	if atomic.LoadUint32(&w.Demand) == GiveWay {
 		w.pool.source.GiveWay(w)
 	}

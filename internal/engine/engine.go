@@ -89,7 +89,8 @@ type Pool struct {
 	Linger   time.Duration
 	Hook     event.Hook        // is told what happens, if it is not nil; see hook.go
 	wrap     func(v any) error // the error for a panic with the value v, made while the stack is there
-	_        [112]byte
+	Checks   Checks            // looks for misuse of workers, if it is not nil; see checks.go
+	_        [96]byte
 
 	global jobQueue
 	_      [64]byte

@@ -185,7 +185,8 @@ func (j *Job) carriedBy(c *Job, round uint64) bool {
 	return c.piece != nil && c.piece.of.Load() == j.finish && c.piece.round.Load() == round // (R22)
 }
 
-// CheckUse panics if w is used by what it called by Blocking, under the race detector.
+// CheckUse panics if w is used by what it called by Blocking, under the race detector, or as Checks
+// say.
 func (w *Worker) CheckUse() { w.checkUse() }
 
 // Above returns the oldest activation above m, or nil.

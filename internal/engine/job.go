@@ -34,6 +34,9 @@ func (w *Worker) execute(j *Job) {
 	j.thief.Store(w)
 	w.since.Store(uint64(w.lastSteal))
 	w.Note(AtFork, j.owner, j.entry)
+	if w.checked {
+		defer w.pool.Checks.Begins(w)()
+	}
 	returned := false
 	m := w.Checkpoint()
 	before := w.labels

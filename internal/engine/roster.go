@@ -44,6 +44,10 @@ func (p *Pool) Fire(w *Worker) {
 	if w.Level.Load() != Nothing {
 		w.Level.Store(Nothing)
 	}
+	if p.strict() {
+		p.forget(w)
+		return
+	}
 	if p.spare.CompareAndSwap(nil, w) {
 		return
 	}
@@ -64,17 +68,41 @@ func (p *Pool) trim() {
 	gone := map[*Worker]bool{}
 	stay := p.free[:keep/2]
 	for _, w := range p.free[keep/2:] {
-		if !p.source.Retire(w) {
+		if !p.retire(w) {
 			stay = append(stay, w)
 			continue
 		}
 		gone[w] = true
-		p.ids = append(p.ids, w.ID)
-		w.flush()
-		w.addTo(&p.retired)
 	}
 	clear(p.free[len(stay):])
 	p.free = stay
+	p.strike(gone)
+}
+
+// retire keeps the figures of w, and reports false if w must stay. The caller holds the lock.
+func (p *Pool) retire(w *Worker) bool {
+	if !p.source.Retire(w) {
+		return false
+	}
+	p.ids = append(p.ids, w.ID)
+	w.flush()
+	w.addTo(&p.retired)
+	return true
+}
+
+// forget lets w go for good, so that whatever still has it uses no other call's worker.
+func (p *Pool) forget(w *Worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.retire(w) {
+		p.free = append(p.free, w)
+		return
+	}
+	p.strike(map[*Worker]bool{w: true})
+}
+
+// strike takes workers out of the lists. The caller holds the lock.
+func (p *Pool) strike(gone map[*Worker]bool) {
 	for _, list := range []*atomic.Pointer[[]*Worker]{&p.Workers, &p.forkers} {
 		var left []*Worker
 		for _, w := range *list.Load() {

@@ -40,6 +40,7 @@ type Worker struct {
 	searching   bool         // counted as searching
 	unwinding   bool         // dropping forks after a panic or Goexit
 	blocking    bool         // in Blocking
+	checked     bool         // the pool has Checks; never written again
 	lastSteal   int64
 	fresh       bool // the credit was not counted yet for what runs here
 	unpaid      int  // forks to publish, whatever the credit
@@ -79,6 +80,7 @@ func (w *Worker) Init(p *Pool, id int) {
 	w.own, w.thief = deque.NewChaseLev[*Job]()
 	w.Hold.Init()
 	w.Level.Store(Nothing)
+	w.checked = p.Checks != nil
 }
 
 // Poll answers demand, if there is any.

@@ -1,0 +1,164 @@
+package filch
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/filch-go/filch/internal/engine"
+)
+
+// Fork-join work that blocks keeps its place, and the forks that it has not published. Tasks that
+// wait for a place are served by the watch for stalls; nobody sees forks that wait. With WithChecks a
+// timer looks at the stacks of all goroutines from time to time, for as long as workers are handed
+// out, and logs where one has been blocked from one look to the next.
+
+// The time to the next look, which doubles.
+const (
+	firstLook = 100 * time.Millisecond
+	restLook  = time.Second
+)
+
+// shownFrames is how many frames messages have of a stack.
+const shownFrames = 12
+
+// watch sees to it that somebody looks, if a worker of p is handed out.
+func (k *checks) watch(p *Pool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.watching {
+		k.watching = true
+		time.AfterFunc(firstLook, func() { k.look(p, firstLook) })
+	}
+}
+
+// look looks, the given time after the look before.
+func (k *checks) look(p *Pool, after time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	out := p.handedOut() // each was noted before its watch was asked for
+	if len(out) == 0 {
+		k.watching = false
+		return
+	}
+	useful := p.tasks.Engine.Idlers() > 0 || p.tasks.Engine.Public()
+	for text := range strings.SplitSeq(textOfStacks(), "\n\n") {
+		g := goroutineIn(text)
+		h := out[g.number]
+		if h == nil || !useful {
+			continue
+		}
+		if before := h.blocked; !g.blocks() || before != g.place() {
+			h.blocked = ""
+			if g.blocks() {
+				h.blocked = g.place()
+			}
+			continue
+		}
+		if k.told[h.blocked] {
+			continue
+		}
+		if k.told == nil {
+			k.told = map[string]bool{}
+		}
+		k.told[h.blocked] = true
+		p.logger.Warn("filch: fork-join work has been blocked for "+after.String()+" or more, and keeps its place and its forks; "+
+			"call what blocks inside Worker.Blocking", "pool", p.name, "state", g.state, "stack", g.stack())
+	}
+	next := min(2*after, restLook)
+	time.AfterFunc(next, func() { k.look(p, next) })
+}
+
+// handedOut returns what notes of the workers of p that are handed out and have their places, by the
+// numbers of their goroutines.
+func (p *Pool) handedOut() map[uint64]*handout {
+	out := map[uint64]*handout{}
+	for _, w := range *p.tasks.Engine.Workers.Load() {
+		if h := asWorker(w).lent.Load(); h != nil && h.goroutine.Load() != 0 && w.Hold.Load().HasPlace() {
+			out[h.number] = h
+		}
+	}
+	return out
+}
+
+// A goroutineText is what a traceback tells of a goroutine.
+type goroutineText struct {
+	number uint64
+	state  string
+	frames []string // "function file:line", the newest first, of the user's functions
+	pools  bool     // it waits in a function of a pool, which sees it
+}
+
+// goroutineIn reads what a traceback tells of one goroutine.
+func goroutineIn(text string) (g goroutineText) {
+	head, rest, _ := strings.Cut(text, "\n")
+	number, state, _ := strings.Cut(strings.TrimPrefix(head, "goroutine "), " [")
+	g.number, _ = strconv.ParseUint(number, 10, 64)
+	g.state, _, _ = strings.Cut(state, "]")
+	g.state, _, _ = strings.Cut(g.state, ",")
+	function := ""
+	for line := range strings.Lines(rest) {
+		line = strings.TrimSuffix(line, "\n")
+		if place, isPlace := strings.CutPrefix(line, "\t"); isPlace {
+			place, _, _ = strings.Cut(place, " +0x")
+			if file, _, _ := strings.Cut(place[strings.LastIndexAny(place, `/\`)+1:], " "); isCode(function, file) {
+				g.frames = append(g.frames, function+" "+file)
+			}
+			continue
+		}
+		if strings.HasPrefix(line, "created by ") {
+			break
+		}
+		function = line
+		if i := strings.LastIndex(line, "("); i > 0 {
+			function = line[:i]
+		}
+		g.pools = g.pools || function == atWaitBlocked || function == atSuspend || strings.HasSuffix(function, "task.(*Latch).Wait")
+	}
+	return g
+}
+
+// What stacks show of waits that a pool sees.
+var (
+	atWaitBlocked = strings.Replace(engine.NameOf((*engine.Worker).Suspend), "Suspend", "waitBlocked", 1)
+	atSuspend     = engine.NameOf((*engine.Worker).Suspend)
+)
+
+// isCode reports whether a function is neither ours nor one by which Go blocks. place is its file
+// and line.
+func isCode(function, place string) bool {
+	if isOurs(function, place) {
+		return false
+	}
+	for _, not := range []string{"runtime.", "sync.", "time.", "internal/", "syscall.", "os.", "io.", "net.", "context."} {
+		if strings.HasPrefix(function, not) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOurs reports whether a function is one of ours, and not of those that use us, as tests do. place
+// begins with its file, or is that and the line.
+func isOurs(function, place string) bool {
+	rest, ok := strings.CutPrefix(function, strings.TrimSuffix(thisPackage, "."))
+	file, _, _ := strings.Cut(place, ":")
+	return ok && (rest[0] == '.' || rest[0] == '/') && !strings.HasSuffix(file, "_test.go")
+}
+
+// blocks reports whether g waits for something, where no pool sees it.
+func (g *goroutineText) blocks() bool {
+	for _, state := range []string{"chan ", "select", "sleep", "sync.", "semacquire", "IO wait", "syscall"} {
+		if strings.HasPrefix(g.state, state) {
+			return !g.pools && len(g.frames) > 0
+		}
+	}
+	return false
+}
+
+func (g *goroutineText) place() string { return g.frames[0] }
+
+// stack returns the frames in a line.
+func (g *goroutineText) stack() string {
+	return strings.Join(g.frames[:min(len(g.frames), shownFrames)], " < ")
+}

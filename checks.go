@@ -1,0 +1,306 @@
+package filch
+
+import (
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/goroutine"
+	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/tag"
+)
+
+// Checks look for mistakes of the program that uses a pool. With WithChecks they note which
+// goroutine each worker is handed to, and where, and a worker serves one call only: so a use by
+// another goroutine is told from that of the right one, and a late one from that of a later call. A
+// private fork and its join do not look at the pool. But the demand that they look at can be one that
+// never ends: then they come by the slow paths, which look. So a pool without checks has the same
+// fast paths as before.
+//
+// A pool with a logger, and any under the race detector, notes the goroutine alone.
+
+// allChecked says that all pools have checks.
+var allChecked = os.Getenv("FILCH_CHECKS") == "1"
+
+// beginChecks prepares p for its checks, when its options are known.
+func (p *Pool) beginChecks() {
+	if allChecked && p.checks == nil {
+		p.checks = &checks{}
+	}
+	if p.checks != nil && p.logger == nil {
+		p.logger = slog.Default()
+	}
+	p.notes = p.checks != nil || p.logger != nil || race.Enabled
+	if p.checks != nil || race.Enabled {
+		p.tasks.Engine.Checks = useChecks{p}
+	}
+}
+
+// handOut notes that the calling goroutine has w from now on. Other work that has w goes on when
+// takeIn is called with what handOut returns. entry is that of a fork that was stolen for it, or 0.
+func (w *Worker) handOut(entry uintptr) (before *handout) {
+	before = w.lent.Load()
+	h := before
+	if h == nil || w.pool.checks != nil || h.goroutine.Load() != 0 {
+		h = &handout{}
+	}
+	if c := w.pool.checks; c != nil {
+		h.number, h.stack, h.entry = goroutine.Number(), callers(), entry
+		defer c.watch(w.pool)
+	}
+	id := uintptr(1)
+	if goroutine.Cheap || w.pool.checks != nil {
+		id = goroutine.ID()
+	}
+	h.goroutine.Store(uint64(id))
+	w.lent.Store(h)
+	return before
+}
+
+// takeIn ends what handOut began.
+func (w *Worker) takeIn(before *handout) {
+	w.lent.Load().goroutine.Store(0)
+	if before != nil && before.goroutine.Load() != 0 {
+		w.lent.Store(before)
+	}
+}
+
+// late returns a worker for what is out of use and was w's: each use of it panics.
+func (w *Worker) late() *engine.Worker {
+	h := w.lent.Load()
+	if h.late == nil {
+		h.late = &Worker{}
+		h.late.tasks.Engine.Face = h.late
+		h.late.tasks.Engine.Late(&w.pool.tasks.Engine)
+		h.late.lent.Store(&handout{stack: h.stack, entry: h.entry})
+	}
+	return &h.late.tasks.Engine
+}
+
+// useChecks is a pool as its engine sees it: it is told what its workers are used for.
+type useChecks struct{ p *Pool }
+
+func (c useChecks) Strict() bool { return c.p.checks != nil }
+
+func (c useChecks) Begins(w *engine.Worker) (ends func()) {
+	face := asWorker(w)
+	before := face.handOut(w.Doing().Entry)
+	return func() { face.takeIn(before) }
+}
+
+func (c useChecks) Uses(w *engine.Worker) {
+	h := asWorker(w).lent.Load()
+	switch {
+	case h == nil: // the pool's own
+	case h.goroutine.Load() == 0:
+		misuse(h, "after the call that it was handed to has returned; use it only in that call, and in what that calls")
+	case c.p.checks != nil && h.goroutine.Load() != uint64(goroutine.ID()):
+		misuse(h, "on another goroutine than the one that it was handed to; fork in place of go, or call Do of the Pool there")
+	case w.InBlocking():
+		misuse(h, "inside of its Blocking; fork before that, or after it")
+	}
+}
+
+// misuse panics, since the goroutine must not use what it was handed out by h.
+func misuse(h *handout, how string) {
+	here := callers()
+	op := calledIn(here)
+	thing, _, ok := strings.Cut(op, ".")
+	if thing != "Frame" && thing != "Link" || !ok {
+		thing = "Worker"
+	}
+	text := fmt.Sprintf("filch: %s: a %s is used %s", op, thing, how)
+	if h.stack != nil {
+		text += "\n\nhanded out " + placeOf(h) + "\nused at\n" + stackText(here)
+	}
+	panic(text)
+}
+
+// notJoined returns the message for a body, the function at entry, that has left n forks open.
+func notJoined(entry uintptr, n int) string {
+	return fmt.Sprintf("filch: %s returned with %d of its forks not joined: Join each before the body returns", nameOfFunction("", entry), n)
+}
+
+// placeOf tells where h was handed out.
+func placeOf(h *handout) string {
+	text := stackText(h.stack)
+	if h.entry != 0 {
+		return "to a fork of " + nameOfFunction("", h.entry) + ", which this worker took from another\n" + text
+	}
+	return "at\n" + text
+}
+
+// has reports whether the calling goroutine has a worker of p.
+func (p *Pool) has() (h *handout) {
+	if !goroutine.Cheap && p.checks == nil {
+		return nil
+	}
+	me := uint64(goroutine.ID())
+	for _, w := range *p.tasks.Engine.Workers.Load() {
+		if h := asWorker(w).lent.Load(); h != nil && h.goroutine.Load() == me {
+			return h
+		}
+	}
+	return nil
+}
+
+// nestedLooks is how many calls of Do are looked at in a pool with a logger; then only one in as
+// many is.
+const nestedLooks = 100
+
+// noticeNested logs, once, that Do, or what comes down to it, is called by p's own work.
+func (p *Pool) noticeNested() {
+	if p.logger == nil || p.nestedTold.Load() {
+		return
+	}
+	if n := p.nestedSeen.Add(1); p.checks == nil && n > nestedLooks && n%nestedLooks != 0 {
+		return
+	}
+	if p.has() == nil && !p.inside() {
+		return
+	}
+	here := callers()
+	if hasNoPlace(here) || p.nestedTold.Swap(true) {
+		return
+	}
+	p.logger.Warn("filch: a pool is used inside its own work, so the caller takes one more place as a guest; "+
+		"pass on the Worker, or in a task ScopeOf(ctx)",
+		"pool", p.name, "call", calledIn(here), "stack", stackInLine(here))
+}
+
+// hasNoPlace reports whether a stack is that of something that runs in the pool without a place.
+func hasNoPlace(pcs []uintptr) bool {
+	for f := range tag.Frames(pcs) {
+		name, ours := strings.CutPrefix(f.Function, thisPackage)
+		if ours && (name == "Blocking" || name == "(*Worker).Blocking" || strings.HasPrefix(name, "(*Pool).runLong")) {
+			return true
+		}
+	}
+	return false
+}
+
+// begin notes that the calling goroutine runs the task of c, until what it returns is called.
+func (k *checks) begin(c *taskContext) (end func()) {
+	me := goroutine.ID()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.running == nil {
+		k.running = map[uintptr][]*taskContext{}
+	}
+	k.running[me] = append(k.running[me], c)
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if n := len(k.running[me]) - 1; n > 0 {
+			k.running[me] = k.running[me][:n]
+		} else {
+			delete(k.running, me)
+		}
+	}
+}
+
+// tasksHere returns the tasks that the calling goroutine runs, the newest last.
+func (k *checks) tasksHere() []*taskContext {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.running[goroutine.ID()]
+}
+
+// submittedAt returns the stack of what has submitted c's task, if the pool has checks.
+func (c *taskContext) submittedAt() []uintptr {
+	if m := c.extras.Load(); m != nil && m.seen != nil {
+		return m.seen.submitted
+	}
+	return nil
+}
+
+// waitsForItself panics if the calling goroutine is about to wait for g in one of its tasks.
+func (g *Group) waitsForItself(op string) {
+	if g.pool.checks == nil {
+		return
+	}
+	for _, c := range g.pool.checks.tasksHere() {
+		if c.Context == g.ctx {
+			panic("filch: " + op + ": called by a task of the group, so it would wait for itself: return from the task, " +
+				"and wait where the group was made\n\nsubmitted at\n" + stackText(c.submittedAt()) + "\nwaits at\n" + stackText(callers()))
+		}
+	}
+}
+
+// closesItself panics if the calling goroutine is in a Do of p, which op would wait for.
+func (p *Pool) closesItself(op string) {
+	if p.checks == nil {
+		return
+	}
+	if h := p.has(); h != nil && !p.inside() { // else op returns ErrInside
+		panic("filch: " + op + ": called inside a Do of the pool, which it would wait for: close the pool when Do has returned" +
+			"\n\nhanded out " + placeOf(h) + "\ncloses at\n" + stackText(callers()))
+	}
+}
+
+// callers returns the stack of the calling function, as far as messages have use for it.
+func callers() []uintptr {
+	pcs := make([]uintptr, 64)
+	return pcs[:runtime.Callers(2, pcs)]
+}
+
+// theirs returns the frames of a stack that are the user's.
+func theirs(pcs []uintptr) iter.Seq[runtime.Frame] {
+	return func(yield func(runtime.Frame) bool) {
+		for f := range tag.Frames(pcs) {
+			if isOurs(f.Function, filepath.Base(f.File)) || strings.HasPrefix(f.Function, "runtime.") {
+				continue
+			}
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// calledIn returns the name of the function of ours that the user's code has called.
+func calledIn(pcs []uintptr) (op string) {
+	for f := range tag.Frames(pcs) {
+		if !isOurs(f.Function, filepath.Base(f.File)) {
+			break
+		}
+		op = f.Function
+	}
+	op = op[strings.LastIndex(op, "/")+1:]
+	return strings.NewReplacer("filch.", "", "(*", "", ")", "", "[...]", "").Replace(op)
+}
+
+// stackText returns the frames that are the user's, one a line.
+func stackText(pcs []uintptr) string {
+	var b strings.Builder
+	n := 0
+	for f := range theirs(pcs) {
+		if n++; n > shownFrames {
+			b.WriteString("\t...\n")
+			break
+		}
+		fmt.Fprintf(&b, "\t%s %s:%d\n", f.Function, f.File, f.Line)
+	}
+	if n == 0 {
+		return "\ta goroutine of the pool\n"
+	}
+	return b.String()
+}
+
+// stackInLine is stackText for logs.
+func stackInLine(pcs []uintptr) string {
+	var all []string
+	for f := range theirs(pcs) {
+		if len(all) == shownFrames {
+			all = append(all, "...")
+			break
+		}
+		all = append(all, fmt.Sprintf("%s %s:%d", f.Function, filepath.Base(f.File), f.Line))
+	}
+	return strings.Join(all, " < ")
+}

@@ -1,0 +1,519 @@
+package filch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+// checked returns a pool with checks, and what it logs.
+func checked(workers int, opts ...filch.Option) (*filch.Pool, *syncBuffer) {
+	var out syncBuffer
+	log := filch.WithLogger(slog.New(slog.NewTextHandler(&out, nil)))
+	return filch.New(append(opts, filch.WithWorkers(workers), filch.WithChecks(), log)...), &out
+}
+
+// handed is what a call gets.
+type handed struct {
+	w *filch.Worker
+	f *filch.Frame[int, int]
+	l *filch.Link[int, int]
+	h filch.Fork // open on f
+}
+
+var constant = func(*filch.Frame[int, int], int) int { return 1 }
+
+// uses are all that is checked.
+var uses = map[string]struct {
+	op, thing string
+	use       func(at *handed)
+}{
+	"Join": {"Worker.Join", "Worker", func(at *handed) { at.w.Join(nop, nop) }},
+	"Join of values": {"Join", "Worker", func(at *handed) {
+		filch.Join(at.w, func(*filch.Worker) int { return 1 }, func(*filch.Worker) int { return 1 })
+	}},
+	"Do":         {"Worker.Do", "Worker", func(at *handed) { at.w.Do(nop) }},
+	"Call":       {"Func.Call", "Worker", func(at *handed) { filch.NewFunc(constant).Call(at.w, 1) }},
+	"Chain.Call": {"Chain.Call", "Worker", func(at *handed) { chainFib.Call(at.w, 3) }},
+	"Async":      {"Worker.Async", "Worker", func(at *handed) { at.w.Async(nop) }},
+	"Finish":     {"Worker.Finish", "Worker", func(at *handed) { at.w.Finish(nop) }},
+	"Blocking":   {"Worker.Blocking", "Worker", func(at *handed) { at.w.Blocking(func() {}) }},
+	"Frame.Fork": {"Frame.Fork", "Frame", func(at *handed) { at.f.Fork(0) }},
+	"Link.Fork":  {"Link.Fork", "Link", func(at *handed) { at.l.Fork(0) }},
+}
+
+var chainFib = filch.NewChain(func(l *filch.Link[int, int], n int) int { return n })
+
+// handedIn calls f with all that a call gets, inside of a Do of p.
+func handedIn(p *filch.Pool, f func(at *handed)) {
+	p.Do(func(w *filch.Worker) {
+		given = func(at *handed) { at.w = w; f(at) }
+		handFrame.Call(w, 1)
+	})
+}
+
+var (
+	given     func(at *handed)
+	handFrame = filch.NewFunc(func(f *filch.Frame[int, int], _ int) int {
+		frame := f
+		kept := given
+		given = func(at *handed) { at.f = frame; kept(at) }
+		return handLink.Call(f.Worker(), 1)
+	})
+	handLink = filch.NewChain(func(l *filch.Link[int, int], _ int) int {
+		given(&handed{l: l})
+		return 1
+	})
+)
+
+// elsewhere returns what use panics with on a goroutine of its own.
+func elsewhere(use func()) (s string) {
+	var all sync.WaitGroup
+	all.Go(func() { s = recovered(use) })
+	all.Wait()
+	return s
+}
+
+// What is used on another goroutine, or after its call, panics: the message names the function, and
+// where both places are. The pool is none the worse for it.
+func TestMisusedWorkersAreTold(t *testing.T) {
+	for name, u := range uses {
+		t.Run(name, func(t *testing.T) {
+			p, out := checked(1) // where nobody asks for forks
+			defer p.Close()
+			var kept handed
+			var got string
+			open := recovered(func() { // what was forked is told of as well
+				handedIn(p, func(at *handed) {
+					kept = *at
+					got = elsewhere(func() { u.use(at) })
+				})
+			})
+			if forked := strings.HasSuffix(name, ".Fork"); forked != strings.Contains(open, "returned with 1 of its forks not joined") || !forked && open != "" {
+				t.Errorf("the call itself: %q", open)
+			}
+			late := recovered(func() { u.use(&kept) })
+			handedIn(p, func(*handed) { // of the same functions
+				if again := recovered(func() { u.use(&kept) }); !strings.HasPrefix(again, "filch: "+u.op) || !strings.Contains(again, "after the call") {
+					t.Errorf("in another call: %q", again)
+				}
+			})
+			for said, want := range map[string]string{
+				got:  fmt.Sprintf("filch: %s: a %s is used on another goroutine than the one that it was handed to; fork in place of go", u.op, u.thing),
+				late: fmt.Sprintf("filch: %s: a %s is used after the call that it was handed to has returned; use it only in that call", u.op, u.thing),
+			} {
+				if !strings.HasPrefix(said, want) || !strings.Contains(said, "\n\nhanded out at\n\tgithub.com/filch-go/filch_test.handedIn ") ||
+					!strings.Contains(said, "\n\nused at\n\tgithub.com/filch-go/filch_test.init.func") {
+					t.Errorf("%q\nnot\n%q", said, want)
+				}
+			}
+			if n := fibFunc.Call(p, 10); n != 55 {
+				t.Errorf("the next call: %d", n)
+			}
+			if s := out.String(); s != "" {
+				t.Error(s)
+			}
+		})
+	}
+}
+
+// Joins are looked at as well: with forks open, that would be private without checks.
+func TestForeignJoinsAreTold(t *testing.T) {
+	p, _ := checked(1)
+	defer p.Close()
+	filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n == 0 {
+			return 0
+		}
+		h := f.Fork(0)
+		if s := elsewhere(func() { f.Join(h) }); !strings.Contains(s, "filch: Frame.Join: a Frame is used on another goroutine") {
+			t.Errorf("%q", s)
+		}
+		return 1 // the fork is dropped
+	}).Call(p, 1)
+	filch.NewChain(func(l *filch.Link[int, int], n int) int {
+		if n == 0 {
+			return 0
+		}
+		l.Fork(0)
+		if s := elsewhere(func() { l.Join() }); !strings.Contains(s, "filch: Link.Join: a Link is used on another goroutine") {
+			t.Errorf("%q", s)
+		}
+		return l.Join()
+	}).Call(p, 1)
+}
+
+// A stolen fork is named, since no stack leads to it.
+func TestAWorkerOfAStolenForkIsTold(t *testing.T) {
+	p, _ := checked(2)
+	defer p.Close()
+	stolen, said := make(chan bool), make(chan string, 1)
+	p.Do(func(w *filch.Worker) {
+		w.Join(func(*filch.Worker) { <-stolen }, func(w *filch.Worker) {
+			close(stolen)
+			said <- elsewhere(func() { w.Join(nop, nop) })
+		})
+	})
+	if s := <-said; !strings.Contains(s, "handed out to a fork of ") || !strings.Contains(s, "which this worker took from another\n\ta goroutine of the pool\n") {
+		t.Errorf("%q", s)
+	}
+}
+
+// Each call has a Worker of its own: a late use is told though another call runs.
+func TestNoCallGetsAnothersWorker(t *testing.T) {
+	p, _ := checked(2)
+	defer p.Close()
+	var kept *filch.Worker
+	p.Do(func(w *filch.Worker) { kept = w })
+	p.Do(func(w *filch.Worker) {
+		if w == kept {
+			t.Error("it is the same")
+		}
+		if s := recovered(func() { kept.Join(nop, nop) }); !strings.Contains(s, "after the call") {
+			t.Errorf("%q", s)
+		}
+	})
+	if err := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+		filch.ScopeOf(ctx).Do(func(w *filch.Worker) { kept = w; w.Join(nop, nop) })
+		return 0, errors.New(recovered(func() { kept.Join(nop, nop) }))
+	}); true {
+		if _, err := err.Wait(background); !strings.Contains(err.Error(), "after the call") {
+			t.Errorf("of a task: %v", err)
+		}
+	}
+	for p.Stats().Active > 0 {
+		runtime.Gosched()
+	}
+}
+
+// A pool inside its own work is logged once, with checks or only a logger.
+func TestANestedPoolIsLoggedOnce(t *testing.T) {
+	nested := func(p *filch.Pool) func(*filch.Worker) {
+		return func(*filch.Worker) { p.Do(nop); p.TryDo(nop); fibFunc.Call(p, 3) }
+	}
+	for name, c := range map[string]struct {
+		call string
+		do   func(p *filch.Pool)
+	}{
+		"in Do":     {"Pool.Do", func(p *filch.Pool) { p.Do(nested(p)) }},
+		"in a task": {"Pool.Do", func(p *filch.Pool) { wait(p, func(context.Context) { nested(p)(nil) }) }},
+		"in a stolen fork": {"Func.Call", func(p *filch.Pool) {
+			stolen := make(chan bool)
+			p.Do(func(w *filch.Worker) {
+				w.Join(func(*filch.Worker) { <-stolen }, func(*filch.Worker) { fibFunc.Call(p, 3); close(stolen) })
+			})
+		}},
+		"in another pool":         {"", func(p *filch.Pool) { q := filch.New(); defer q.Close(); q.Do(nested(p)) }},
+		"on another goroutine":    {"", func(p *filch.Pool) { p.Do(func(w *filch.Worker) { elsewhere(func() { p.Do(nop) }) }) }},
+		"in Blocking":             {"", func(p *filch.Pool) { p.Do(func(w *filch.Worker) { w.Blocking(func() { p.Do(nop) }) }) }},
+		"in Blocking of a task":   {"", func(p *filch.Pool) { wait(p, func(ctx context.Context) { filch.Blocking(ctx, func() { p.Do(nop) }) }) }},
+		"in a long running task":  {"", func(p *filch.Pool) { wait(p, func(context.Context) { p.Do(nop) }, filch.LongRunning()) }},
+		"by a Worker":             {"", func(p *filch.Pool) { p.Do(func(w *filch.Worker) { w.Do(nop); fibFunc.Call(w, 10) }) }},
+		"by the Scope of a task":  {"", func(p *filch.Pool) { wait(p, func(ctx context.Context) { filch.ScopeOf(ctx).Do(nop) }) }},
+		"one call after another ": {"", func(p *filch.Pool) { p.Do(nop); p.Do(nop) }},
+	} {
+		for _, mode := range []string{"logger", "checks"} {
+			t.Run(name+" "+mode, func(t *testing.T) {
+				if mode == "logger" && name == "in Do" && runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+					t.Skip("a guest is noted only where that is cheap")
+				}
+				var out syncBuffer
+				opts := []filch.Option{filch.WithWorkers(2), filch.WithName("pool"), filch.WithLogger(slog.New(slog.NewTextHandler(&out, nil)))}
+				if mode == "checks" {
+					opts = append(opts, filch.WithChecks())
+				}
+				p := filch.New(opts...)
+				defer p.Close()
+				c.do(p)
+				c.do(p)
+				s := out.String()
+				if c.call == "" && s != "" {
+					t.Error(s)
+				}
+				if c.call != "" && (strings.Count(s, "WARN") != 1 || !strings.Contains(s, "a pool is used inside its own work") ||
+					!strings.Contains(s, "pool=pool call="+c.call) || !strings.Contains(s, " checks_test.go:")) {
+					t.Error(s)
+				}
+			})
+		}
+	}
+}
+
+// wait runs f as a task of p, and waits for it.
+func wait(p *filch.Pool, f func(ctx context.Context), opts ...filch.TaskOption) {
+	filch.Submit(background, p, func(ctx context.Context) (int, error) { f(ctx); return 0, nil }, opts...).Wait(background)
+}
+
+// What would wait for itself panics, or returns an error, at once.
+func TestWhatWouldWaitForItselfIsTold(t *testing.T) {
+	p, _ := checked(2)
+	defer p.Close()
+	for name, op := range map[string]func(g *filch.Group) error{"Wait": (*filch.Group).Wait, "Stop": (*filch.Group).Stop} {
+		g := p.Group(background)
+		g.Go(func(context.Context) error { return op(g) })
+		g.Go(func(ctx context.Context) error { return nil })
+		err := g.Wait()
+		if err == nil || !strings.Contains(err.Error(), "Group.Wait: called by a task of the group") || !strings.Contains(err.Error(), "\n\nsubmitted at\n\tgithub.com/filch-go/filch_test.TestWhatWould") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	g := p.Group(background)
+	g.Go(func(ctx context.Context) error {
+		inner := p.Group(ctx)
+		inner.Go(func(context.Context) error { return nil }, filch.Named("inner"))
+		return inner.Wait()
+	}, filch.Named("outer"))
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	for name, op := range map[string]func() error{"Close": p.Close, "Shutdown": func() error { return p.Shutdown(background) }} {
+		p.Do(func(*filch.Worker) {
+			if s := recovered(func() { op() }); !strings.HasPrefix(s, "filch: "+name+": called inside a Do of the pool") || !strings.Contains(s, "handed out at") {
+				t.Errorf("%s: %q", name, s)
+			}
+		})
+		if p.Closed() {
+			t.Errorf("%s has closed it", name)
+		}
+		wait(p, func(context.Context) {
+			q := filch.New()
+			if err := q.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Fork-join work that blocks is logged, once a place, if others could do something meanwhile.
+func TestForksThatBlockAreLogged(t *testing.T) {
+	for name, c := range map[string]struct {
+		workers int
+		do      func(w *filch.Worker)
+		logs    int
+	}{
+		"a sleep":       {2, func(w *filch.Worker) { time.Sleep(time.Second) }, 1},
+		"a channel":     {2, func(w *filch.Worker) { <-time.After(time.Second) }, 1},
+		"two places":    {2, func(w *filch.Worker) { nap(time.Second); time.Sleep(3 * time.Second) }, 2},
+		"a place twice": {2, func(w *filch.Worker) { nap(time.Second); nap(time.Second) }, 1},
+		"in a loop": {2, func(w *filch.Worker) {
+			for range 3 {
+				nap(time.Second)
+			}
+		}, 1},
+		"a stolen fork": {3, func(w *filch.Worker) { w.Join(nop, func(*filch.Worker) { nap(time.Second) }) }, 1},
+		"for a moment":  {2, func(w *filch.Worker) { nap(50 * time.Millisecond) }, 0},
+		"in Blocking":   {2, func(w *filch.Worker) { w.Blocking(func() { nap(time.Second) }) }, 0},
+		"at a join": {3, func(w *filch.Worker) {
+			w.Join(func(*filch.Worker) { nap(time.Millisecond) }, func(w *filch.Worker) { w.Blocking(func() { nap(time.Second) }) })
+		}, 0},
+		"at a join of another pool": {3, func(*filch.Worker) {
+			q := filch.New(filch.WithWorkers(2))
+			defer q.Close()
+			q.Do(func(w *filch.Worker) {
+				w.Join(func(*filch.Worker) { nap(time.Millisecond) }, func(w *filch.Worker) { w.Blocking(func() { nap(time.Second) }) })
+			})
+		}, 0},
+		"nobody is kept up": {1, func(w *filch.Worker) { nap(time.Second) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, out := checked(c.workers)
+				p.Do(c.do)
+				s := out.String()
+				if strings.Count(s, "fork-join work has been blocked") != c.logs || strings.Count(s, "WARN") != c.logs ||
+					c.logs > 0 && (!strings.Contains(s, "Worker.Blocking") || !strings.Contains(s, " checks_test.go:")) {
+					t.Error(s)
+				}
+				p.Close()
+			})
+		})
+	}
+}
+
+func nap(d time.Duration) { time.Sleep(d) }
+
+// What New and its like have not made is told at the first use.
+func TestWhatWasNotMadeIsTold(t *testing.T) {
+	var none *filch.Pool
+	var zero filch.Pool
+	var noFunc *filch.Func[int, int]
+	var zeroFunc filch.Func[int, int]
+	var noChain *filch.Chain[int, int]
+	var zeroChain filch.Chain[int, int]
+	var group filch.Group
+	var noWorker *filch.Worker
+	task := func(context.Context) (int, error) { return 0, nil }
+	p := filch.New()
+	defer p.Close()
+	for want, do := range map[string]func(){
+		"Do: the Pool is nil or zero: make one with New;nil":    func() { none.Do(nop) },
+		"Do: the Pool is nil or zero: make one with New":        func() { zero.Do(nop) },
+		"TryDo: the Pool is nil or zero: make one with New;nil": func() { none.TryDo(nop) },
+		"TryDo: the Pool is nil or zero: make one with New":     func() { zero.TryDo(nop) },
+		"DoContext: the Pool is nil or zero: make one with New": func() { zero.DoContext(background, nop) },
+		"Call: the Pool is nil or zero: make one with New;nil":  func() { fibFunc.Call(none, 1) },
+		"Call: the Pool is nil or zero: make one with New":      func() { fibFunc.Call(&zero, 1) },
+		"Call: the Worker is nil or zero: make one with Do":     func() { fibFunc.Call(noWorker, 1) },
+		"Do: the Worker is nil or zero":                         func() { noWorker.Do(nop) },
+		"Go: the Pool is nil or zero: make one with New;nil":    func() { none.Go(background, func(context.Context) {}) },
+		"Go: the Pool is nil or zero: make one with New":        func() { zero.Go(background, func(context.Context) {}) },
+		"TryGo: the Pool is nil or zero: make one with New":     func() { zero.TryGo(background, func(context.Context) {}) },
+		"Submit: p is nil": func() { filch.Submit(background, none, task) },
+		"Submit: the Pool is nil or zero: make one with New":               func() { filch.Submit(background, &zero, task) },
+		"Group: the Pool is nil or zero: make one with New;nil":            func() { none.Group(background) },
+		"Group: the Pool is nil or zero: make one with New":                func() { zero.Group(background) },
+		"Close: the Pool is nil or zero: make one with New;nil":            func() { none.Close() },
+		"Close: the Pool is nil or zero: make one with New":                func() { zero.Close() },
+		"Shutdown: the Pool is nil or zero: make one with New":             func() { zero.Shutdown(background) },
+		"Func.Call: the Func is nil or zero: make one with NewFunc;nil":    func() { noFunc.Call(p, 1) },
+		"Func.Call: the Func is nil or zero: make one with NewFunc":        func() { zeroFunc.Call(p, 1) },
+		"Chain.Call: the Chain is nil or zero: make one with NewChain;nil": func() { noChain.Call(p, 1) },
+		"Chain.Call: the Chain is nil or zero: make one with NewChain":     func() { zeroChain.Call(p, 1) },
+		"Group.Go: the Group is nil or zero: make one with Pool.Group":     func() { group.Go(func(context.Context) error { return nil }) },
+		"Group.GoFrom: the Group is nil or zero: make one with Pool.Group": func() { group.GoFrom(background, func(context.Context) error { return nil }) },
+		"Group.Wait: the Group is nil or zero: make one with Pool.Group":   func() { group.Wait() },
+		"Group.Stop: the Group is nil or zero: make one with Pool.Group":   func() { group.Stop() },
+	} {
+		want, _, _ = strings.Cut(want, ";")
+		if got := recovered(do); !strings.HasPrefix(got, "filch: "+want) {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	if s := p.Stats(); s.Active != 0 {
+		t.Errorf("%d places are taken", s.Active)
+	}
+}
+
+// A pool prints its name, and nothing of what is inside.
+func TestAPoolPrintsItsName(t *testing.T) {
+	p := filch.New(filch.WithName("kitchen"), filch.WithWorkers(2))
+	defer p.Close()
+	for want, got := range map[string]string{
+		"kitchen, 2 workers":           fmt.Sprint(p),
+		"a Pool that New has not made": fmt.Sprint(&filch.Pool{}),
+		"kitchen, 1 worker":            func() string { p.Resize(1); return fmt.Sprintf("%v", p) }(),
+	} {
+		if got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// Errors and panics name the package once.
+func TestMessagesNameThePackageOnce(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	var f *filch.Future[int]
+	made := make(chan bool)
+	f = filch.Submit(background, p, func(ctx context.Context) (int, error) { <-made; return f.Wait(ctx) })
+	close(made)
+	_, itself := f.Wait(background)
+	var closed, down error
+	wait(p, func(ctx context.Context) { closed, down = p.Close(), p.Shutdown(background) })
+	for _, err := range []error{itself, closed, down} {
+		if !errors.Is(err, filch.ErrInside) || strings.Count(err.Error(), "filch") != 1 {
+			t.Errorf("%v", err)
+		}
+	}
+	bad := recovered(func() {
+		filch.New().Do(func(w *filch.Worker) { w.Async(nil) })
+	})
+	if first, _, _ := strings.Cut(bad, "\n"); first != "panic in filch: Async: f is nil" {
+		t.Errorf("%q", first)
+	}
+}
+
+// Under the race detector alone, a late use of a Worker that no call has is told, without stacks.
+func TestLateWorkersUnderTheRaceDetector(t *testing.T) {
+	if !raceEnabled || os.Getenv("FILCH_CHECKS") != "" {
+		t.Skip("it is told only there")
+	}
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	var kept *filch.Worker
+	p.Do(func(w *filch.Worker) { kept = w })
+	if s := recovered(func() { kept.Join(nop, nop) }); s != "filch: Worker.Join: a Worker is used after the call that it was handed to has returned; use it only in that call, and in what that calls" {
+		t.Errorf("%q", s)
+	}
+	if n := fibFunc.Call(p, 10); n != 55 {
+		t.Errorf("the next call: %d", n)
+	}
+}
+
+// Programs that make no mistake say nothing, at any number of workers: those of this test, and with the
+// variable that turns checks on, the examples, and tests that use all there is.
+func TestRightProgramsStaySilent(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		p, out := checked(workers)
+		for range 3 {
+			if n := fibFunc.Call(p, 15); n != 610 {
+				t.Errorf("fib: %d", n)
+			}
+			for _, form := range forms {
+				var n [2]int
+				form.both(p, func(*filch.Worker) { n[0] = 1 }, func(*filch.Worker) { n[1] = 1 })
+				if n != [2]int{1, 1} {
+					t.Errorf("%s: %v", form.name, n)
+				}
+			}
+			p.Do(func(w *filch.Worker) {
+				w.Async(func(w *filch.Worker) { w.Async(nop) })
+				if s := recovered(func() { w.Join(func(*filch.Worker) { panic("bad") }, nop) }); !strings.Contains(s, "bad") {
+					t.Error(s)
+				}
+				w.Join(nop, nop)
+			})
+			g := p.Group(background)
+			for range 10 {
+				g.Go(func(ctx context.Context) error {
+					filch.ScopeOf(ctx).Do(func(w *filch.Worker) { fibFunc.Call(w, 10) })
+					_, err := filch.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }).Wait(ctx)
+					return err
+				})
+			}
+			if err := g.Wait(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := p.Close(); err != nil || out.String() != "" {
+			t.Errorf("%d workers: %v\n%s", workers, err, out.String())
+		}
+	}
+	if testing.Short() || os.Getenv("FILCH_CHECKS") != "" {
+		return
+	}
+	if out, err := runChecked(t, "^Example", ""); err != nil || strings.Contains(out, "filch: ") {
+		t.Errorf("examples: %v\n%s", err, out)
+	}
+	// Some of these use a pool inside its own work, or sleep in forks, which is logged. Those that are left
+	// out look at what a pool without checks keeps, and uses again.
+	if out, err := runChecked(t, "Fork|Link|Frame|Join|Storm|Stress|Panic|Goexit|Finish|Async|Future|Group|Cancel|Pool|Close|Wait",
+		"Alloc|AfterDoIsTold|JoinsWhatIsAround|UsedAgain|LeavesNoTrace|Foreign|Docs|Links|Exist|Mutat|InReadme|AsDocumented"); err != nil {
+		t.Errorf("tests: %v\n%s", err, out)
+	}
+}
+
+// runChecked runs tests of this program in another process, in which all pools have checks.
+func runChecked(t *testing.T, run, skip string) (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command(exe, "-test.short", "-test.run", run, "-test.skip", skip+"|StaySilent")
+	if skip == "" {
+		cmd.Args[len(cmd.Args)-1] = "StaySilent"
+	}
+	cmd.Env = append(os.Environ(), "FILCH_CHECKS=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
