@@ -177,7 +177,7 @@ func (p *Pool) noticeNested() {
 func hasNoPlace(pcs []uintptr) bool {
 	for f := range tag.Frames(pcs) {
 		name, ours := strings.CutPrefix(f.Function, thisPackage)
-		if ours && (name == "Blocking" || name == "(*Worker).Blocking" || strings.HasPrefix(name, "(*Pool).runLong")) {
+		if ours && (name == "Blocking" || name == "(*Worker).Blocking" || strings.HasPrefix(name, "(*Pool).startLong")) {
 			return true
 		}
 	}

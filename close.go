@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // defaultPool is that of [Default], which cannot be closed.
@@ -81,11 +83,76 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	return fmt.Errorf("filch: Shutdown: %w before all was done, with %d tasks queued", context.Cause(ctx), queued)
 }
 
+// Drain begins a [Pool.Shutdown], and does not wait for its end: it closes the pool to calls from
+// outside, and lets queued and running tasks finish, and the tasks that they submit. It resumes
+// a paused pool. [Pool.Done] tells the end. Close and Shutdown may be called later. So a task of
+// the pool may call Drain. The default pool cannot be closed: Drain leaves it alone and returns
+// an error. ExecutorService.shutdown of Java does the same.
+func (p *Pool) Drain() error {
+	if p == defaultPool.Load() {
+		return errors.New("filch: Drain: the default pool cannot be closed")
+	}
+	p.tasks.Drain()
+	p.tasks.Close()
+	return nil
+}
+
+// Done returns a channel that is closed when the pool has ended: when Drain, Shutdown or Close
+// was called, and all tasks and all calls of Do are done. The channel is always the same. It
+// is never closed while the pool is open. Done does not block.
+func (p *Pool) Done() <-chan struct{} { return p.tasks.Done() }
+
 // Pause keeps queued tasks from starting, except those that a running task waits for.
 // Running tasks and fork-join work go on. A pause of the default pool concerns the whole
 // program.
 func (p *Pool) Pause() {
 	p.tasks.Pause()
+}
+
+// PauseAndWait is [Pool.Pause], and waits until no task runs. When it returns nil, none does, and
+// none begins that is queued, until Resume. So the caller may look at, or exchange, what the
+// tasks share. The end of each task synchronizes before the return.
+//
+// It does not wait for calls of Do from outside, which a pause does not concern. Nor does it keep
+// tasks from beginning that are never queued: those of [LongRunning], those that run on the
+// goroutine of their submitter (see [CallerRuns]), and those of a [Memo]. It waits for such a task
+// if that runs already.
+//
+// A running task that waits for one that is queued, and does not run it in place as
+// [Future.Wait] on a worker does, keeps PauseAndWait waiting.
+//
+// If ctx ends first, PauseAndWait returns an error that wraps its cause, and the pool stays
+// paused. It also returns an error if the pool is resumed meanwhile: one that wraps [ErrClosed]
+// if it is being closed. Called from inside a task of the pool, it pauses the pool, does not
+// wait and returns [ErrInside]. It must not be called from inside Do. It panics if ctx is nil.
+//
+// It looks at the tasks again and again, at first after 10 us and in the end once a
+// millisecond, like the Shutdown of net/http. So running tasks pay nothing to be waited for.
+//
+//figure:set 10 us
+func (p *Pool) PauseAndWait(ctx context.Context) error {
+	needs(ctx != nil, "PauseAndWait", "ctx")
+	p.tasks.Pause()
+	still := p.tasks.Pauses()
+	if c := taskOf(ctx); c != nil && c.pool == p && c.seat().Taken() || p.inside() {
+		return fmt.Errorf("filch: PauseAndWait: %w", ErrInside)
+	}
+	for wait := 10 * time.Microsecond; ; wait = min(2*wait, time.Millisecond) {
+		n := p.tasks.Unfinished()
+		switch {
+		case !still() && p.tasks.Phase.Load() != task.Open:
+			return fmt.Errorf("filch: PauseAndWait: %w", ErrClosed)
+		case !still():
+			return errors.New("filch: PauseAndWait: the pool was resumed")
+		case n == 0:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("filch: PauseAndWait: %w, with %d tasks running", context.Cause(ctx), n)
+		case <-time.After(wait):
+		}
+	}
 }
 
 // Resume ends the effect of [Pool.Pause].

@@ -73,7 +73,15 @@ func (f *Future[T]) with(o taskOptions, onDone func(err error, ran bool)) *Futur
 }
 
 // submit queues the task. If it returns an error, the Future is not resolved.
-func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) error {
+func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) (err error) {
+	if o.onDrop != nil {
+		err = errNotSubmitted // unless what follows returns
+		defer func() {
+			if err != nil && f.ctx.state.load().isQueued() { // else it has run, and does not return
+				o.tellDropped(err)
+			}
+		}()
+	}
 	f.see(ctx, o)
 	if !o.deadline.IsZero() {
 		f.ctx.makeCancellation()
@@ -96,6 +104,7 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) error {
 
 // refuse counts a task with options that cannot be met.
 func (f *Future[T]) refuse(ctx context.Context, o taskOptions, err error) error {
+	defer o.tellDropped(err) // even if the observer does not return
 	f.see(ctx, o)
 	return f.ctx.pool.refuse(f.body(), err)
 }
@@ -207,6 +216,7 @@ func (f *Future[T]) cancel(err error) {
 	defer f.resolve(f.value, err) // even if the observer does not return
 	if m := f.ctx.extras.Load(); m != nil {
 		m.dropped = true
+		defer m.options.tellDropped(err) // likewise
 	}
 	if o := f.ctx.seen(); o != nil {
 		o.tell(TaskCancelled, err)

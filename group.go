@@ -86,7 +86,19 @@ func (g *Group) Context() context.Context { return g.ctx }
 // it does not block. It panics if f is nil.
 func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	needs(f != nil, "Group.Go", "f")
-	g.submit("Group.Go", g.ctx, f, opts)
+	g.submit("Group.Go", g.ctx, f, opts, false)
+}
+
+// TryGo is [Group.Go], but it never waits and never runs f itself. It reports whether f was
+// queued. If it was not because there is no slot under [TaskLimit] or [WithTaskLimit], or no
+// room in the queue, that is no error of the group: Stats counts it as rejected, and the caller
+// may do something else or try later. Any other reason counts as it does for Go, so Wait
+// returns it. A call costs what one of Go does. It panics if f is nil.
+//
+// TryGo of errgroup does the same.
+func (g *Group) TryGo(f func(ctx context.Context) error, opts ...TaskOption) bool {
+	needs(f != nil, "Group.TryGo", "f")
+	return g.submit("Group.TryGo", g.ctx, f, opts, true)
 }
 
 // GoFrom queues f as Go does, but where ctx says. If ctx comes from a task of the pool,
@@ -103,11 +115,12 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, opts ...TaskOption) {
 	needs(ctx != nil, "Group.GoFrom", "ctx")
 	needs(f != nil, "Group.GoFrom", "f")
-	g.submit("Group.GoFrom", ctx, f, opts)
+	g.submit("Group.GoFrom", ctx, f, opts, false)
 }
 
-// submit queues f for the task that has ctx.
-func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Context) error, opts []TaskOption) {
+// submit queues f for the task that has ctx, and reports whether it did. If try is set, it
+// neither waits nor runs f, and that there is no room is no error.
+func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Context) error, opts []TaskOption, try bool) bool {
 	if g.pool == nil {
 		isNotMade(op, "Group", "Pool.Group")
 	}
@@ -121,27 +134,35 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 	case err != nil:
 		g.keep(err, false)
 		g.future(f, o, nil).refuse(ctx, o, err)
-		return
-	case g.slots != nil && !g.takeSlot(ctx, f, o):
-		return
+		return false
+	case g.slots != nil && !g.takeSlot(ctx, f, o, try):
+		return false
 	case !o.plain():
-		g.submitWith(ctx, f, o)
-		return
+		return g.submitWith(ctx, f, o, try)
 	}
 	t := &groupTask{group: g, f: f}
 	if !g.queue() {
 		err = context.Cause(g.ctx)
 		g.keep(err, false)
 		g.pool.refuse(g.pool.see(ctx, t, o.priority), err)
-		return
+		return false
 	}
 	err = errNotSubmitted // unless submit returns
 	defer func() {
 		if err != nil && g.begins(t) {
-			g.taskDone(err, false)
+			g.taskDone(unlessFull(err, try), false)
 		}
 	}()
-	err = g.pool.submit(ctx, task.Task{Ctx: g.ctx, Body: t}, o.priority, o.fair, false)
+	err = g.pool.submit(ctx, task.Task{Ctx: g.ctx, Body: t}, o.priority, o.fair, try)
+	return err == nil
+}
+
+// unlessFull returns err, unless it tells a TryGo that there is no room.
+func unlessFull(err error, try bool) error {
+	if try && err == ErrQueueFull {
+		return nil
+	}
+	return err
 }
 
 // queue counts one more task, which is about to be queued in a way that dropQueued knows of. It
@@ -168,8 +189,8 @@ func (g *Group) start() {
 }
 
 // takeSlot counts a task and takes a slot for it. It reports false if it has run the
-// task instead, or if there is no slot before the end.
-func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error, o taskOptions) bool {
+// task instead, or if there is no slot before the end, or at once if try is set.
+func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error, o taskOptions, try bool) bool {
 	g.start()
 	if g.slots.Take() {
 		return true
@@ -178,18 +199,31 @@ func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error,
 	err := errNotSubmitted // unless what follows returns: a method of ctx may panic
 	defer func() {
 		if err != nil {
-			g.taskDoneIn(task.Seat{Slots: task.GroupSlot}, err, false)
+			g.taskDoneIn(task.Seat{Slots: task.GroupSlot}, unlessFull(err, try), false)
+			o.tellDropped(err)
 		}
 	}()
+	if try {
+		err = g.pool.refuse(g.pool.see(ctx, t, o.priority), ErrQueueFull)
+		return false
+	}
 	if c := taskOf(ctx); c != nil && c.Context == g.ctx && g.pool.runsTaskOf(ctx) {
 		err = g.runNow(ctx, t, o, func() { err = nil }) // it counts itself when it is done
 		return false
 	}
-	if err = g.slots.Wait(ctx, seatOf(ctx), g.ctx, g.pool.tasks.Life); err == nil {
+	if err = g.waitForSlot(ctx); err == nil {
 		return true
 	}
 	g.pool.refuse(g.pool.see(ctx, t, o.priority), err)
 	return false
+}
+
+// waitForSlot waits until there is a slot, and takes it.
+func (g *Group) waitForSlot(ctx context.Context) error {
+	n := &g.pool.outcomes.waiting
+	n.Add(1)
+	defer n.Add(-1) // even if a method of ctx panics
+	return g.slots.Wait(ctx, seatOf(ctx), g.ctx, g.pool.tasks.Life)
 }
 
 // runNow runs t on the caller's goroutine, within the slot of the caller's task. It calls
@@ -220,7 +254,7 @@ func (g *Group) future(f func(ctx context.Context) error, o taskOptions, onDone 
 }
 
 // submitWith is the rest of submit, with options that groupTask does not know.
-func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) error, o taskOptions) {
+func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) error, o taskOptions, try bool) bool {
 	if g.slots == nil { // else takeSlot has counted it
 		g.start()
 	}
@@ -233,13 +267,14 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 	err := errNotSubmitted // unless submit returns
 	defer func() {
 		if err != nil && future.ctx.state.claimToDrop() { // else it has run, and does not return
-			g.taskDone(err, false)
+			g.taskDone(unlessFull(err, try), false)
 		}
 	}()
-	if err = future.submit(ctx, o, false); err != nil {
-		return
+	if err = future.submit(ctx, o, try); err != nil {
+		return false
 	}
 	future.Done() // so that it is dropped when the context ends, and not only when its turn comes
+	return true
 }
 
 // begins counts a task that is queued no longer, and reports false if it was counted
@@ -367,28 +402,48 @@ func (g *Group) Wait() error {
 	return err
 }
 
+// Done returns a channel that is closed as soon as no task of the group is unfinished, from the
+// call of Done on: at once if none is. So call it after the last Go that is not made by a task
+// of the group. A later Go does not open the channel again; the next call of Done returns
+// another one. When the channel is closed, Wait does not block, and it must still be called: it
+// returns the error, and ends the group's context.
+//
+// Like Wait, Done drops tasks that have not started as soon as the group's context ends, and
+// not only when their turn comes. Unlike Wait, it runs no tasks: to receive from the channel
+// inside a task, do so inside [Blocking]. Done does not block.
+func (g *Group) Done() <-chan struct{} {
+	l := g.latch()
+	if l == nil {
+		l = &task.Latch{}
+		l.Release()
+	}
+	return l.Channel(func() func() bool { return context.AfterFunc(g.ctx, g.dropQueued) })
+}
+
+// latch returns one that is released when nothing is left, or nil if nothing is.
+func (g *Group) latch() *task.Latch {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.tally.Watch() {
+		return nil
+	}
+	if g.done == nil {
+		g.done = &task.Latch{}
+	}
+	return g.done
+}
+
 // waitForAll waits until nothing is left.
 func (g *Group) waitForAll() {
-	var stop func() bool
-	for {
-		g.mu.Lock()
-		if g.tally.Watch() {
-			g.mu.Unlock()
-			if stop != nil {
-				stop()
-			}
-			return
-		}
-		if g.done == nil {
-			g.done = &task.Latch{}
-		}
-		l := g.done
-		g.mu.Unlock()
-		if stop == nil {
-			stop = context.AfterFunc(g.ctx, g.dropQueued)
-		}
+	l := g.latch()
+	if l == nil {
+		return
+	}
+	stop := context.AfterFunc(g.ctx, g.dropQueued)
+	for ; l != nil; l = g.latch() {
 		g.wait(l)
 	}
+	stop()
 }
 
 // wait waits for l.

@@ -11,7 +11,7 @@ import (
 // runBody runs t, which was just accepted, on the caller's goroutine, and calls begins just
 // before. It reports false if the pool has ended.
 func (p *Pool) runBody(ctx context.Context, t task.Task, without task.Slots, begins func()) bool {
-	return p.runHere(ctx, without, func(s task.Seat) (task.Task, bool) {
+	return p.runHere(ctx, without, false, func(s task.Seat) (task.Task, bool) {
 		begins()
 		p.tasks.Totals.Direct.Add(1)
 		if s.Worker != nil {
@@ -24,14 +24,14 @@ func (p *Pool) runBody(ctx context.Context, t task.Task, without task.Slots, beg
 // runHere runs what next returns, if anything, on the caller's goroutine, in the seat
 // that next is called with, and reports whether it did. Who has ctx may be a task of the
 // pool, in whose seat it runs, or one of another pool, whose place others can have
-// meanwhile.
-func (p *Pool) runHere(ctx context.Context, without task.Slots, next func(s task.Seat) (task.Task, bool)) (ran bool) {
+// meanwhile. counted tells whether next counts the task as begun in place.
+func (p *Pool) runHere(ctx context.Context, without task.Slots, counted bool, next func(s task.Seat) (task.Task, bool)) (ran bool) {
 	c := taskOf(ctx)
 	run := func(s task.Seat) {
 		if t, ok := next(s); ok {
 			ran = true
 			s.Slots = without
-			p.runCaught(ctx, t, s, false)
+			p.runCaught(ctx, t, s, counted)
 		}
 	}
 	if c != nil && c.pool == p && c.seat().SitDown() {
@@ -64,7 +64,10 @@ func (p *Pool) runHere(ctx context.Context, without task.Slots, next func(s task
 // do what [Pool.Go] says for CallerRuns. Help panics if ctx is nil.
 func (p *Pool) Help(ctx context.Context) bool {
 	needs(ctx != nil, "Help", "ctx")
-	return p.runHere(ctx, 0, func(task.Seat) (t task.Task, ok bool) {
+	return p.runHere(ctx, 0, true, func(s task.Seat) (t task.Task, ok bool) {
+		helpers := &p.tasks.Totals.Helpers
+		helpers.Add(1) // (W70)
+		defer helpers.Add(-1)
 		if p.tasks.Paused.Load() {
 			return t, false
 		}
@@ -74,6 +77,7 @@ func (p *Pool) Help(ctx context.Context) bool {
 		}
 		for _, q := range queues {
 			if t, ok = q.Pop(newest); ok {
+				p.inPlace(s).Begun.Add(1)
 				p.tasks.LeaveQueue()
 				p.outcomes.helped.Add(1)
 				break
@@ -84,14 +88,43 @@ func (p *Pool) Help(ctx context.Context) bool {
 	})
 }
 
+// runDirect is runBody for a task that needs no slot, of a caller whose context is that of c, if
+// of any task. It allocates nothing, which is why it does not use Tag: that the goroutine is one
+// of the pool shows by startInPlace.
+func (p *Pool) runDirect(ctx context.Context, c *taskContext, t task.Task) bool {
+	s := task.Seat{}
+	switch {
+	case c != nil && c.pool == p && c.seat().SitDown():
+		s = c.seat()
+		s.Worker.Own.InPlace.Direct.Add(1)
+	case p.tasks.Engine.EnterBlocked().Ended(): // else Close waits for it
+		p.tasks.Engine.LeaveBlocked()
+		return false
+	default:
+		defer p.tasks.Engine.LeaveBlocked()
+		if c != nil && c.pool != p && c.seat().Lend() {
+			defer c.seat().Reclaim()
+		}
+	}
+	s.Slots = task.PoolSlot
+	p.tasks.Totals.Direct.Add(1)
+	p.runCaught(ctx, t, s, false)
+	return true
+}
+
+// inPlace returns where tasks count that run in place in s.
+func (p *Pool) inPlace(s task.Seat) *task.InPlace {
+	if s.Worker != nil {
+		return &s.Worker.Own.InPlace
+	}
+	return &p.tasks.Totals.InPlace
+}
+
 // runCaught runs t elsewhere than at the bottom of a worker's stack, on the
 // goroutine of the caller that has ctx. If that is in a seat, it has begun there, and runCaught
 // ends it. counted tells whether it counts as begun in place already.
 func (p *Pool) runCaught(ctx context.Context, t task.Task, s task.Seat, counted bool) {
-	count := &p.tasks.Totals.InPlace
-	if s.Worker != nil {
-		count = &s.Worker.Own.InPlace
-	}
+	count := p.inPlace(s)
 	if !counted {
 		count.Begun.Add(1)
 	}

@@ -49,6 +49,7 @@ type Pool struct {
 type outcomes struct {
 	failed, panicked, cancelled, rejected atomic.Int64
 	helped                                atomic.Int64 // that Help ran
+	waiting                               atomic.Int64 // goroutines that wait for a slot of a group
 }
 
 // settings are set by New.
@@ -201,6 +202,7 @@ type taskOptions struct {
 	longRunning bool
 	fair        bool
 	detached    bool // no code has the Future
+	onDrop      func(err error)
 	hold        *hold
 }
 
@@ -216,6 +218,8 @@ type Waiter interface {
 
 // hold is what holds a task back: tasks that it comes after, and then a limit of running tasks.
 type hold struct {
+	// Its methods stand with what they are about: what holds the task, its options, what Dump tells.
+
 	task.Held
 	open atomic.Int32                 // deps that are not done, and one for the submitter, until it has counted them
 	deps atomic.Pointer[dependencies] // the submitter sets it; the end of the task clears it, so that a chain of tasks is not kept

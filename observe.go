@@ -152,9 +152,14 @@ func (o *seen) Fail(p *task.Pool, s task.Seat, err error) {
 	o.tell(TaskDone, err)
 }
 
-// wasDropped reports whether b was dropped when it was to start, and the observer did
-// not return from that.
+// wasDropped reports whether b was dropped when it was to start, and the observer, or the function
+// of OnDrop, did not return from that.
 func wasDropped(b task.Body) bool {
+	if f, ok := b.(interface{ task() *taskContext }); ok {
+		if m := f.task().extras.Load(); m != nil && m.dropped {
+			return true
+		}
+	}
 	o := seenOf(b)
 	return o != nil && o.last.Kind == TaskCancelled
 }

@@ -2,6 +2,7 @@ package filch
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -22,7 +23,26 @@ func NewResultGroup[T any](ctx context.Context, p *Pool, opts ...GroupOption) *R
 // Go queues f, as [Group.Go] does, and waits when that does. It panics if f is nil.
 func (r *ResultGroup[T]) Go(f func(ctx context.Context) (T, error), opts ...TaskOption) {
 	needs(f != nil, "ResultGroup.Go", "f")
-	r.group.Go(r.next(f), opts...)
+	next, _ := r.next(f)
+	r.group.Go(next, opts...)
+}
+
+// TryGo queues f, as [Group.TryGo] does, and reports whether it did. If not, f has no place
+// among the results. It panics if f is nil.
+func (r *ResultGroup[T]) TryGo(f func(ctx context.Context) (T, error), opts ...TaskOption) bool {
+	needs(f != nil, "ResultGroup.TryGo", "f")
+	next, result := r.next(f)
+	if r.group.TryGo(next, opts...) {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := len(r.results) - 1
+	for r.results[i] != result { // others may have come after it
+		i--
+	}
+	r.results = slices.Delete(r.results, i, i+1)
+	return false
 }
 
 // GoFrom queues f where ctx says, as [Group.GoFrom] does, and waits when that does. It
@@ -30,23 +50,27 @@ func (r *ResultGroup[T]) Go(f func(ctx context.Context) (T, error), opts ...Task
 func (r *ResultGroup[T]) GoFrom(ctx context.Context, f func(ctx context.Context) (T, error), opts ...TaskOption) {
 	needs(ctx != nil, "ResultGroup.GoFrom", "ctx")
 	needs(f != nil, "ResultGroup.GoFrom", "f")
-	r.group.GoFrom(ctx, r.next(f), opts...)
+	next, _ := r.next(f)
+	r.group.GoFrom(ctx, next, opts...)
 }
 
-// next returns f as a task that keeps its result behind those of the tasks before.
-func (r *ResultGroup[T]) next(f func(ctx context.Context) (T, error)) func(ctx context.Context) error {
-	result := new(T)
+// next returns f as a task that keeps its result behind those of the tasks before, and where.
+func (r *ResultGroup[T]) next(f func(ctx context.Context) (T, error)) (next func(ctx context.Context) error, result *T) {
+	result = new(T)
 	r.mu.Lock()
 	r.results = append(r.results, result)
 	r.mu.Unlock()
 	return func(ctx context.Context) (err error) {
 		*result, err = f(ctx)
 		return err
-	}
+	}, result
 }
 
 // Context returns the group's context, as [Group.Context] does.
 func (r *ResultGroup[T]) Context() context.Context { return r.group.Context() }
+
+// Done returns a channel that is closed when no task is unfinished, as [Group.Done] does.
+func (r *ResultGroup[T]) Done() <-chan struct{} { return r.group.Done() }
 
 // Wait waits as [Group.Wait] does, and returns the results in the order of the calls of
 // Go and GoFrom. For a task that failed, that is the result it returned with its error; for

@@ -45,7 +45,8 @@ type TaskStats struct {
 	Queued    int   // entries of queues now; those of tasks that are done or cancelled stay until their turn
 	Global    int   // of these, in the global queue
 	Held      int   // accepted and not queued yet, because of After or a Subpool
-	Waiting   int   // goroutines that now wait to submit a task: for room in the queue, or a slot of WithTaskLimit
+	Running   int   // tasks that run now: those of Started that are not Done, also while they wait
+	Waiting   int   // goroutines that now wait to submit a task: for room in the queue, or a slot of WithTaskLimit or TaskLimit
 
 	// Oldest is how long the oldest entry has been queued; 0 if there is none.
 	// Submissions look at the clock only while the pool is paused, so it may be too
@@ -77,8 +78,9 @@ func (p *Pool) Stats() Stats {
 			Submitted: f.Submitted, Started: f.Started, Done: f.Done, InPlace: f.InPlace,
 			Failed: c.failed.Load(), Panicked: c.panicked.Load(), Cancelled: c.cancelled.Load(), Rejected: c.rejected.Load(),
 			Helped: c.helped.Load(), Attempts: e.Looks, Stolen: f.Stolen, Stalls: p.tasks.Totals.Stalls.Load(),
-			Queued: f.Queued, Global: f.Global, Waiting: p.tasks.Room.Waiting() + p.tasks.Slots.Waiting(), Oldest: f.Oldest,
-			Held: f.Held,
+			Queued: f.Queued, Global: f.Global, Running: max(0, int(f.Started-f.Done)), Oldest: f.Oldest,
+			Waiting: p.tasks.Room.Waiting() + p.tasks.Slots.Waiting() + int(c.waiting.Load()),
+			Held:    f.Held,
 		},
 	}
 }

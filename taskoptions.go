@@ -14,7 +14,7 @@ type TaskOption interface{ taskOption() }
 // plain reports whether a task with these options needs no more than one without, once
 // it is queued.
 func (o *taskOptions) plain() bool {
-	return o.name == "" && o.deadline.IsZero() && !o.longRunning && o.hold == nil
+	return o.name == "" && o.deadline.IsZero() && !o.longRunning && o.onDrop == nil && o.hold == nil
 }
 
 type (
@@ -24,6 +24,7 @@ type (
 	longRunning struct{}
 	fair        struct{}
 	after       []Waiter
+	onDrop      func(err error)
 )
 
 func (atPriority) taskOption() {}
@@ -39,6 +40,8 @@ func (fair) taskOption() {}
 func (after) taskOption() {}
 
 func (*Subpool) taskOption() {}
+
+func (onDrop) taskOption() {}
 
 // AtPriority sets the priority of a task. Lower numbers run first. The default is 0; a
 // task does not inherit the priority of the task that submits it. A pool whose order is
@@ -89,6 +92,33 @@ func After(deps ...Waiter) TaskOption {
 	return after(deps)
 }
 
+// OnDrop has f called if the function of the task never is, so that what the task was given,
+// such as a file or a slot, can be given back. Of the two functions, exactly one is called,
+// once. The reason is err: [ErrClosed], [ErrQueueFull], the cause of the end of the context,
+// context.Canceled after [Future.Cancel], or that of an option that cannot be met. A submission
+// that is refused counts, also one of TryGo, and also if it tells so itself.
+//
+// f is called by the goroutine that drops the task: that of the submitter if the task is
+// refused, of Close, of a worker that finds the context ended when the turn of the task comes,
+// or one of package context. It is called before the Future has its error, and before Wait of
+// the group and Close return. So f must be brief, must not wait for the task, and must not
+// panic: that is not caught.
+//
+// A Group drops a task with this option when the group's context ends; [Pool.Go] when its turn
+// comes. The task costs as much as one with a name. OnDrop panics if f is nil.
+func OnDrop(f func(err error)) TaskOption {
+	needs(f != nil, "OnDrop", "f")
+	return onDrop(f)
+}
+
+// tellDropped tells that the task was dropped, if that is to be told. The goroutine that
+// dropped it calls this, once.
+func (o *taskOptions) tellDropped(err error) {
+	if o.onDrop != nil {
+		o.onDrop(err)
+	}
+}
+
 // optionsOf collects opts. The error is of the first that cannot be met.
 func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error) {
 	refuse := func(e error) {
@@ -122,6 +152,8 @@ func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error
 			if e := opt.takes(p, &o); e != nil {
 				refuse(e)
 			}
+		case onDrop:
+			o.onDrop = opt
 		default:
 			panic(fmt.Sprintf("filch: %s: option %d is nil", op, i))
 		}

@@ -1,16 +1,17 @@
 // Gzip compresses a file, or what it makes up, as blocks side by side: each is a member of a gzip
-// file (RFC 1952, 2.2), which gunzip reads as one. The blocks go through a pipeline: they
+// file (RFC 1952, 2.2), which gunzip reads as one. The blocks go through a par.Stream: they
 // are read one after the other, compressed by all workers, and written in their order, with
 // no more than a few under way at a time.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"time"
@@ -21,27 +22,26 @@ import (
 
 const blockSize = 1 << 18
 
-// blocks returns what r has, in blocks: one at least, for a gzip file has a member. An error
-// other than the end of r is kept in err.
-func blocks(r io.Reader, err *error) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for first := true; ; first = false {
-			b := make([]byte, blockSize)
-			n, e := io.ReadFull(r, b)
-			if (n > 0 || first) && !yield(b[:n]) {
-				return
+// eachBlock calls f with what r has, in blocks: one at least, for a gzip file has a member.
+func eachBlock(r io.Reader, f func(b []byte) error) error {
+	for first := true; ; first = false {
+		b := make([]byte, blockSize)
+		n, end := io.ReadFull(r, b)
+		if n > 0 || first {
+			if err := f(b[:n]); err != nil {
+				return err
 			}
-			if e != nil {
-				if e != io.EOF && e != io.ErrUnexpectedEOF {
-					*err = e
-				}
-				return
-			}
+		}
+		if end == io.EOF || end == io.ErrUnexpectedEOF {
+			return nil
+		}
+		if end != nil {
+			return end
 		}
 	}
 }
 
-func compress(b []byte) ([]byte, error) {
+func compress(_ context.Context, b []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
 	if _, err := w.Write(b); err != nil {
@@ -51,27 +51,24 @@ func compress(b []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func serial(w io.Writer, r io.Reader) (err error) {
-	for b := range blocks(r, &err) {
-		c, err := compress(b)
+func serial(w io.Writer, r io.Reader) error {
+	return eachBlock(r, func(b []byte) error {
+		c, err := compress(context.Background(), b)
 		if err != nil {
 			return err
 		}
-		if _, err := w.Write(c); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-func parallel(s filch.Scope, w io.Writer, r io.Reader) error {
-	var failed error
-	compressed := par.Stage(par.From(blocks(r, &failed)), 0, compress)
-	err := compressed.Run(s, func(b []byte) error {
-		_, err := w.Write(b)
+		_, err = w.Write(c)
 		return err
 	})
-	return errors.Join(err, failed)
+}
+
+func parallel(p *filch.Pool, w io.Writer, r io.Reader) error {
+	s := par.NewStream(context.Background(), p, compress, func(_ context.Context, c []byte) error {
+		_, err := w.Write(c)
+		return err
+	})
+	err := eachBlock(r, s.Send)
+	return cmp.Or(s.Close(), err)
 }
 
 // text makes up so many bytes that can be compressed.

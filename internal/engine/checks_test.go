@@ -45,8 +45,8 @@ func TestStrictChecksForgetWorkers(t *testing.T) {
 				t.Errorf("%+v: one that its Source needs is forgotten", checks)
 			}
 		}
-		if p.hold(); p.held.Load() == strict {
-			t.Errorf("%+v: workers are held back: %t", checks, !strict)
+		if p.hold(); strict && p.held.Load() { // else it may be over by now
+			t.Errorf("%+v: workers are held back", checks)
 		}
 	}
 }

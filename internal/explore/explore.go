@@ -38,6 +38,8 @@ var subjects = []subject{
 	}},
 	{"ordered", []Edit{
 		{"gate.go", "// gate lets the owner", "// Gate is a gate for a program of its own.\ntype Gate = gate\n\nfunc (g *Gate) Enter() { g.enter() }\n\nfunc (g *Gate) Leave(n int) { g.leave(n) }\n\nfunc (g *Gate) EnterThief() bool { return g.enterThief() }\n\nfunc (g *Gate) LeaveThief(n int) { g.leaveThief(n) }\n\n// gate lets the owner"},
+		// Plain memory that goes from one goroutine to another.
+		{"addressable.go", "\tv := h.v\n", "\tatomic.Writes(&h.v)\n\tv := h.v\n"},
 	}},
 	{"internal/queue", []Edit{
 		{"levels.go", "func (l *Levels[T]) list(at uint) *level[T] {\n", "func (l *Levels[T]) list(at uint) *level[T] {\n\tatomic.Writes(&l.n)\n"},

@@ -1,6 +1,9 @@
 package task
 
-import "github.com/filch-go/filch/internal/event"
+import (
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/event"
+)
 
 // Drain ends the acceptance of tasks from outside, and a pause.
 func (p *Pool) Drain() {
@@ -26,13 +29,29 @@ func (p *Pool) Cancel() {
 func (p *Pool) Close() <-chan struct{} {
 	p.endMu.Lock()
 	defer p.endMu.Unlock()
-	if p.closed == nil {
-		p.closed = make(chan struct{})
+	if !p.closing {
+		p.closing = true
 		p.Engine.Tell(event.Closed, -1, 0, "")
 	}
+	end := p.end()
 	p.Engine.Places.Close()
 	p.Engine.Dismiss()
 	p.closeIfDone()
+	return end
+}
+
+// Done returns a channel that is closed when the pool was closed, and all is done.
+func (p *Pool) Done() <-chan struct{} {
+	p.endMu.Lock()
+	defer p.endMu.Unlock()
+	return p.end()
+}
+
+// end is Done for a caller that holds the lock.
+func (p *Pool) end() chan struct{} {
+	if p.closed == nil {
+		p.closed = make(chan struct{})
+	}
 	return p.closed
 }
 
@@ -55,7 +74,7 @@ func (p *Pool) closeIfDone() bool {
 	// If it finds that all has ended, it drops the task. If it finds a worker that works or
 	// searches, that leaves later, finds here that all has ended, and drops the task.
 	// What is held is queued or refused under the lock that none takes, so it is seen here or there.
-	if p.closed == nil || !p.held.none(func() bool { return p.Depth() == 0 && p.Engine.Places.TryEnd() }) {
+	if !p.closing || !p.held.none(func() bool { return p.Depth() == 0 && p.Engine.Places.TryEnd() }) {
 		return p.Engine.Places.Load().Ended()
 	}
 	p.Engine.Tell(event.Ended, -1, 0, "")
@@ -100,11 +119,58 @@ func (p *Pool) Pause() {
 // Resume ends the effect of Pause.
 func (p *Pool) Resume() {
 	if p.Paused.CompareAndSwap(true, false) {
+		p.resumes.Add(1)
 		p.Engine.MatchWork()
 		p.urge()
 		p.MoreRoom()
 		p.EnsureWatch()
 	}
+}
+
+// Pauses returns a function that reports whether p has been in a pause all the time since.
+func (p *Pool) Pauses() (still func() bool) {
+	before := p.resumes.Load()
+	return func() bool { return p.Paused.Load() && p.resumes.Load() == before }
+}
+
+// Unfinished returns how many tasks run. In a pause in which it returns 0, none begins that was
+// queued.
+//
+// A worker looks for a pause under the lock of the queue that it takes a task from. So what it
+// takes in spite of the pause, it took before Unfinished had that lock for the first time. By the
+// second time, the task is counted: as one that moves from that queue to the worker, or as
+// running there. Help takes tasks without such a worker:
+//
+//	(W70) count one more helper; then look for the pause.
+//
+// If Help finds none, that was before the pause, and so before
+//
+//	(R70) Unfinished loads the count of helpers; then that of tasks that have begun in place.
+//
+// A helper counts until it has counted its task as begun.
+func (p *Pool) Unfinished() int {
+	p.unfinished() // for its locks
+	return int(max(0, p.unfinished()))
+}
+
+// unfinished is Unfinished at a moment when workers may still take tasks.
+func (p *Pool) unfinished() (n int64) {
+	var moving int32 // tasks that workers have taken out of a queue, less those that they have brought to theirs
+	add := func(q *Queue) {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		moving += q.moving
+		if q.running != nil {
+			n++
+		}
+	}
+	p.Engine.Figures(
+		func() { moving = p.retired.moving },
+		func(w *engine.Worker) { add(&of(w).Own); n += int64(w.Hold.Load().Seated()) })
+	add(&p.Global)
+	c := &p.Totals
+	n += int64(moving) + c.Helpers.Load() // (R70)
+	return n + c.InPlace.Begun.Load() - c.InPlace.Ended.Load() + c.Left.Load()
 }
 
 // LeaveQueue makes room in a limited queue when a task was taken out of it.

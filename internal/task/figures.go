@@ -20,6 +20,8 @@ type Figures struct {
 	Global    int   // of these, in the global queue
 	Held      int   // that are not queued yet
 	Oldest    time.Duration
+
+	moving int32 // see unfinished
 }
 
 // Totals are what is counted of tasks, but for what their queues count.
@@ -27,6 +29,7 @@ type Totals struct {
 	Direct  atomic.Int64 // tasks that were accepted and never queued
 	Left    atomic.Int64 // tasks that run in the seat of one that is over
 	Stalls  atomic.Int64 // times that places were added for what is queued
+	Helpers atomic.Int64 // goroutines that are about to take a task out of a queue, and are no workers of it
 	InPlace InPlace      // on no worker
 }
 
@@ -75,6 +78,7 @@ func (q *Queue) addTo(f *Figures, now int64) {
 	f.InPlace += q.InPlace.Begun.Load() + q.awaited
 	f.Done += q.awaited
 	f.Queued += queued
+	f.moving += q.moving
 	q.stamp(now)
 	f.Oldest = max(f.Oldest, q.items.oldest(now))
 }

@@ -26,6 +26,10 @@ func (w *Worker) nextTask() (t Task, ok bool) {
 	q.mu.Lock()
 	q.ran += w.ran
 	w.ran = 0
+	if p.Paused.Load() { // see Unfinished
+		q.mu.Unlock()
+		return t, false
+	}
 	if t, ok = own.pop(q, newest); ok {
 		q.took(t.Body)
 	} else {
@@ -53,6 +57,10 @@ func (w *Worker) nextByPriority() (t Task, ok bool) {
 		q.ran += w.ran
 		w.ran = 0
 		n := own.q.Len()
+		if p.Paused.Load() { // see Unfinished
+			q.mu.Unlock()
+			return t, false
+		}
 		if n > 0 && int64(own.q.Best()) <= p.best.Load() {
 			w.taking = int64(own.q.Best())
 			t, _ = own.pop(q, false)
@@ -111,7 +119,7 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	}
 	q.mu.Lock()
 	more, priority, ok := q.portion(share)
-	if !ok || steal && int64(priority) > p.best.Load() {
+	if !ok || steal && int64(priority) > p.best.Load() || p.Paused.Load() { // see Unfinished
 		q.mu.Unlock()
 		return t, false
 	}
@@ -121,6 +129,7 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	}
 	t, _ = q.items.pop(q, false)
 	n := q.items.give(more, w.batch)
+	q.moving++
 	wake := n > 0 && !w.Engine.IsSearching()    // a searching worker wakes another when it stops
 	if q == &p.Global && w.Engine.EndSearch() { // at once, for mayGiveWay
 		wake = true
@@ -129,6 +138,7 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	own := &w.Own
 	own.mu.Lock()
 	own.took(t.Body)
+	own.moving--
 	if steal {
 		own.stolen += int64(1 + n)
 	}

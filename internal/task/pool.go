@@ -40,8 +40,11 @@ type Pool struct {
 	Totals  Totals
 	retired Figures // of workers that were let go; under the engine's lock
 
-	endMu  sync.Mutex
-	closed chan struct{} // Close waits here; made by the first Close
+	resumes atomic.Int64 // how often a pause has ended; Resume writes, those that wait in a pause read
+
+	endMu   sync.Mutex
+	closing bool          // Close was called
+	closed  chan struct{} // closed at the end; nil until someone asks for it
 
 	held heldTasks
 }

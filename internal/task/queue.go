@@ -27,6 +27,7 @@ type Queue struct {
 
 	mu      sync.Mutex
 	gone    bool  // its worker was let go
+	moving  int32 // see unfinished; it wraps around
 	pushed  int64 // tasks that were submitted to it
 	taken   int64 // tasks that its worker took from anywhere
 	before  int64 // taken at the last stamp

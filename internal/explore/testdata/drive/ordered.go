@@ -96,6 +96,91 @@ func (p orderedProgram) explored(r *sched.Run) func() error {
 	}
 }
 
+// addressablePrograms are such programs of an Addressable, with more letters: r removes the first
+// of the values, f gives it another priority, and F too, in the thread's own queue. Here l is Len,
+// which must not be 0 if there are more values than r and o could take.
+var addressablePrograms = []orderedProgram{
+	{1, []string{"o", "r"}, false, 0},
+	{1, []string{"o", "f"}, false, 0},
+	{1, []string{"r", "f"}, false, 0},
+	{1, []string{"f", "f"}, false, 0},
+	{1, []string{"r", "r"}, false, 0},
+	{1, []string{"F", "o"}, false, 2},
+	{1, []string{"f", "l"}, false, 0},
+	{1, []string{"F", "l"}, false, 0},
+	{2, []string{"fo", "l"}, false, 2},
+	{2, []string{"oo", "f", "r"}, false, 1},
+	{1, []string{"o", "f", "r"}, false, 2},
+	{1, []string{"o", "f", "f"}, false, 1},
+	{1, []string{"o", "F", "o"}, false, 1},
+	{2, []string{"o", "f", "l"}, false, 1},
+	{2, []string{"oF", "o", "r"}, true, 1},
+}
+
+func (p orderedProgram) addressed(r *sched.Run) func() error {
+	var opts []ordered.Option
+	if p.strict {
+		opts = append(opts, ordered.Strict())
+	}
+	a := ordered.NewAddressable[int](len(p.threads), 2, opts...)
+	var n ran
+	out := 0
+	took := func(v int, ok bool) {
+		if ok {
+			n[v]++
+			out++
+		}
+	}
+	all := strings.Join(p.threads, "")
+	rest := p.before > strings.Count(all, "o")+strings.Count(all, "r")
+	var first *ordered.Handle[int]
+	for v := range p.before {
+		if h := a.Local(0).Push(1, v); v == 0 {
+			first = h
+		}
+	}
+	for i, ops := range p.threads {
+		r.Go(func() {
+			for _, op := range ops {
+				switch op {
+				case 'o':
+					took(a.Local(i).Pop())
+				case 'r':
+					took(first.Remove())
+				case 'f':
+					first.Fix(2)
+				case 'F':
+					a.Local(i).Fix(first, 0)
+				case 'l':
+					if a.Len() == 0 && rest {
+						r.Fail("wrongly counted: Len is 0")
+					}
+				}
+			}
+		})
+	}
+	return func() error {
+		if left := a.Len(); left < p.before-out {
+			return fmt.Errorf("wrongly counted: %d, with %d of %d out", left, out, p.before)
+		}
+		for {
+			v, ok := a.Local(0).Pop()
+			if !ok {
+				break
+			}
+			took(v, ok)
+		}
+		if left := a.Len(); left != 0 {
+			return fmt.Errorf("wrongly counted: %d are left", left)
+		}
+		want := make([]int, p.before)
+		for i := range want {
+			want[i] = 1
+		}
+		return n.want(want...)
+	}
+}
+
 // gateProgram is an owner, who comes in twice, and two thieves at one gate.
 func gateProgram(r *sched.Run) func() error {
 	var g ordered.Gate
@@ -131,8 +216,11 @@ func sum(n ran) (all int) {
 func init() { parts = append(parts, orderedExplored) }
 
 func orderedExplored(deep, _ bool) (all []program) {
-	for _, p := range orderedPrograms {
-		name := fmt.Sprintf("ordered/%d/%s", p.before, strings.Join(p.threads, "|"))
+	for i, p := range append(slices.Clone(orderedPrograms), addressablePrograms...) {
+		name, run := fmt.Sprintf("ordered/%d/%s", p.before, strings.Join(p.threads, "|")), p.explored
+		if i >= len(orderedPrograms) {
+			name, run = strings.Replace(name, "ordered", "ordered/handles", 1), p.addressed
+		}
 		if p.strict {
 			name += "/strict"
 		}
@@ -143,7 +231,7 @@ func orderedExplored(deep, _ bool) (all []program) {
 		case deep:
 			bound++
 		}
-		all = append(all, program{name, p.explored, bound})
+		all = append(all, program{name, run, bound})
 	}
 	return append(all, program{"ordered/gate", gateProgram, -1})
 }
