@@ -29,7 +29,6 @@ type handed struct {
 	w *filch.Worker
 	f *filch.Frame[int, int]
 	l *filch.Link[int, int]
-	h filch.Fork // open on f
 }
 
 var constant = func(*filch.Frame[int, int], int) int { return 1 }

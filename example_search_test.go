@@ -21,8 +21,7 @@ type board struct {
 // solve places n queens, one in each row. It returns the first solution that any worker has found,
 // and the others stop.
 func solve(p *filch.Pool, n int) string {
-	var search *filch.Func[board, string]
-	search = filch.NewFunc(func(f *filch.Frame[board, string], b board) string {
+	search := filch.NewFunc(func(f *filch.Frame[board, string], b board) string {
 		if len(b.rows) == n {
 			f.Stop()
 			return b.rows

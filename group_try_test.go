@@ -3,7 +3,6 @@ package filch_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -249,7 +248,7 @@ func TestWaitingCountsThoseOfGroups(t *testing.T) {
 // panicsAtDone is a context with a method that panics.
 type panicsAtDone struct{ context.Context }
 
-func (panicsAtDone) Done() <-chan struct{} { panic(fmt.Sprint("no Done")) }
+func (panicsAtDone) Done() <-chan struct{} { panic("no Done") }
 
 // Running counts the tasks that have begun and are not done, wherever they run and also while they
 // wait.

@@ -422,7 +422,7 @@ func TestMemoOfStrangeKeys(t *testing.T) {
 	}
 	m.Get(background, 1)
 	for want, f := range map[string]func(){
-		"filch: Memo.Get: ctx is nil": func() { m.Get(nil, 1) },
+		"filch: Memo.Get: ctx is nil": func() { m.Get(noContext, 1) },
 		"filch: NewMemo: p is nil":    func() { filch.NewMemo(nil, func(context.Context, int) (int, error) { return 0, nil }) },
 		"filch: NewMemo: f is nil":    func() { filch.NewMemo[int, int](p, nil) },
 	} {
@@ -590,3 +590,6 @@ func ExampleMemo_Forget() {
 	// 10 <nil>
 	// 12 <nil>
 }
+
+// noContext is nil.
+var noContext context.Context

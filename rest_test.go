@@ -104,7 +104,7 @@ func TestPauseAndWaitGivesUp(t *testing.T) {
 			t.Errorf("a closed pool: %v; the task ran: %v", err, ran)
 		}
 	})
-	if s := recovered(func() { filch.Default().PauseAndWait(nil) }); s != "filch: PauseAndWait: ctx is nil" {
+	if s := recovered(func() { filch.Default().PauseAndWait(noContext) }); s != "filch: PauseAndWait: ctx is nil" {
 		t.Error(s)
 	}
 }

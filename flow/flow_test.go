@@ -248,10 +248,10 @@ func TestBadArgumentsPanic(t *testing.T) {
 		"flow: Choose: f is nil":                 func() { flow.Choose(g, "b", nil) },
 		"flow: Sub: g is nil":                    func() { flow.Sub(nil, "b", g) },
 		"flow: Sub: inner is nil":                func() { flow.Sub(g, "b", nil) },
-		"flow: Run: ctx is nil":                  func() { g.Run(nil, filch.Default()) }, //nolint:staticcheck
+		"flow: Run: ctx is nil":                  func() { g.Run(noContext, filch.Default()) },
 		"flow: Run: p is nil":                    func() { g.Run(ctx, nil) },
 		"flow: RunFor: p is nil":                 func() { g.RunFor(ctx, nil) },
-		"flow: In: ctx is nil":                   func() { a.In(nil) }, //nolint:staticcheck
+		"flow: In: ctx is nil":                   func() { a.In(noContext) },
 		`flow: In: node "a": ctx belongs to no`:  func() { a.In(ctx) },
 		"flow: NewLimit(0)":                      func() { flow.NewLimit(0) },
 		"flow: Take: l is nil":                   func() { a.Take(nil, 1) },
@@ -533,3 +533,6 @@ func TestCriticalPathComesFirst(t *testing.T) {
 		t.Errorf("the order is %q", order)
 	}
 }
+
+// noContext is nil.
+var noContext context.Context

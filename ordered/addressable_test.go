@@ -272,7 +272,7 @@ func BenchmarkAddressable(b *testing.B) {
 	const levels, values = 256, 100
 	type roomy struct {
 		v int
-		h *int
+		_ *int
 	}
 	run := func(name string, push func(p, v int), pop func()) {
 		b.Run(name, func(b *testing.B) {

@@ -162,7 +162,7 @@ func TestAnyRangeEnds(t *testing.T) {
 // wide is a struct that nobody wants to copy.
 type wide struct {
 	v, doubled int
-	rest       [14]int
+	_          [14]int
 }
 
 func TestPointersToElements(t *testing.T) {

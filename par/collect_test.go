@@ -164,8 +164,8 @@ func TestCollectOfOddTypes(t *testing.T) {
 			t.Errorf("%d elements of no size, not %d", len(none), want)
 		}
 		type large struct {
-			at   int
-			rest [10_000]byte
+			at int
+			_  [10_000]byte
 		}
 		for i, v := range FlatMap(p, upToN(n), func(v int, out []large) []large { return append(out, large{at: v}) }) {
 			if v.at != i {

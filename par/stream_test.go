@@ -298,11 +298,11 @@ func TestStreamMisuse(t *testing.T) {
 	f := func(context.Context, int) (int, error) { return 0, nil }
 	sink := func(context.Context, int) error { return nil }
 	for want, do := range map[string]func(){
-		"par: NewStream: ctx is nil":                                       func() { par.NewStream(nil, p, f, sink) },
+		"par: NewStream: ctx is nil":                                       func() { par.NewStream(noContext, p, f, sink) },
 		"par: NewStream: s is nil":                                         func() { par.NewStream(context.Background(), nil, f, sink) },
 		"par: NewStream: the function is nil":                              func() { par.NewStream(context.Background(), p, f, nil) },
 		"par: NewStream: there is nothing for WithGrain to do":             func() { par.NewStream(context.Background(), p, f, sink, par.WithGrain(1)) },
-		"par: Stream.SendFrom: ctx is nil":                                 func() { par.NewStream(context.Background(), p, f, sink).SendFrom(nil, 1) },
+		"par: Stream.SendFrom: ctx is nil":                                 func() { par.NewStream(context.Background(), p, f, sink).SendFrom(noContext, 1) },
 		"par: InFlight(0): the number of values must be from 1 to 1000000": func() { par.InFlight(0) },
 	} {
 		func() {
@@ -395,3 +395,6 @@ func ExampleStream_SendFrom() {
 	fmt.Println(g.Wait(), s.Close(), total)
 	// Output: <nil> <nil> 14
 }
+
+// noContext is nil.
+var noContext context.Context

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -89,7 +88,7 @@ func TestAClientThatGoes(t *testing.T) {
 			t.Error(err)
 		}
 		if n := s.pool.Stats(); n.Active+n.Blocked+n.Tasks.Queued != 0 {
-			t.Error(fmt.Sprintf("%+v", n))
+			t.Errorf("%+v", n)
 		}
 	})
 }
