@@ -529,8 +529,8 @@ func ExampleMemo() {
 		b, err := fib.Get(ctx, n-2)
 		return a + b, err
 	})
-	fmt.Println(fib.Get(ctx, 50))
-	// Output: 12586269025 <nil>
+	fmt.Println(fib.Get(ctx, 40))
+	// Output: 102334155 <nil>
 }
 
 func ExampleNewMemo() {
