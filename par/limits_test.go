@@ -2,9 +2,11 @@ package par
 
 import (
 	"errors"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -30,6 +32,15 @@ var withLimits = map[string]func(s filch.Scope, n int, f func(i int), opts ...Op
 	},
 	"EachPtr": func(s filch.Scope, n int, f func(i int), opts ...Option) {
 		EachPtr(s, make([]int, n), func(i int, _ *int) { f(i) }, opts...)
+	},
+	"GroupReduce": func(s filch.Scope, n int, f func(i int), opts ...Option) {
+		GroupReduce(s, upToN(n), func(i int) int { f(i); return i }, 0, add, add, opts...)
+	},
+	"ReduceLines": func(s filch.Scope, n int, f func(i int), opts ...Option) {
+		ReduceLines(s, lines(n), 0, func(at int64, b []byte) (int, error) { ofRange(f)(int(at)/8, (int(at)+len(b))/8); return 0, nil }, add, append([]Option{WithGrain(8)}, opts...)...)
+	},
+	"ForLines": func(s filch.Scope, n int, f func(i int), opts ...Option) {
+		ForLines(s, lines(n), func(at int64, _ []byte) error { f(int(at) / 8); return nil }, opts...)
 	},
 	"MapPtr": func(s filch.Scope, n int, f func(i int), opts ...Option) {
 		MapPtr(s, upToN(n), func(i *int) int { f(*i); return 0 }, opts...)
@@ -268,7 +279,7 @@ func longest(grain, align int) int {
 func TestAlignOfElements(t *testing.T) {
 	const align = 8
 	for name, loop := range withLimits {
-		if name == "ForTiles" || name == "MapSeq" || name == "FromSeq" || name == "Pipeline.Run" {
+		if slices.Contains([]string{"ForTiles", "MapSeq", "FromSeq", "Pipeline.Run", "ReduceLines", "ForLines"}, name) {
 			continue
 		}
 		for _, n := range []int{1, 7, 8, 9, 100, 1001} {
@@ -351,5 +362,29 @@ func TestLimitsOfNumbers(t *testing.T) {
 				t.Errorf("%d in %d blocks of %d", n, b, align)
 			}
 		}
+	}
+}
+
+// lines are n lines of eight bytes.
+func lines(n int) io.Reader { return strings.NewReader(strings.Repeat("1234567\n", n)) }
+
+// The caller of Run takes a place again only if one is free.
+func TestPipelineTakesNoPlaceTooMany(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(8))
+			defer p.Close()
+			var running, most atomic.Int64
+			withLimits["Pipeline.Run"](p, 30, func(int) {
+				now := running.Add(1)
+				for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
+				}
+				time.Sleep(time.Second)
+				running.Add(-1)
+			})
+			if most.Load() > 8 {
+				t.Fatalf("%d at once on 8 workers", most.Load())
+			}
+		})
 	}
 }

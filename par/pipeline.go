@@ -86,7 +86,8 @@ func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) e
 	check("Pipeline.Run", s)
 	p.check("Pipeline.Run")
 	checkFunc("Pipeline.Run", sink == nil)
-	l := &line{config: configOf("Pipeline.Run", opts, inFlight|untilDone|workersAtOnce), carriers: 1}
+	l := &line{config: configOf("Pipeline.Run", opts, inFlight|untilDone|workersAtOnce), carriers: 1, coming: 1}
+	_, l.outside = s.(*filch.Pool)
 	l.left.L = &l.mu
 	l.failed.limit.Store(math.MaxInt)
 	if err := tryDo(s, func(w *filch.Worker) { l.pool = w.Pool() }); err != nil {
@@ -135,7 +136,8 @@ type line struct {
 	pulling  bool      // the next one is being taken
 	ended    bool      // by the source, or by a panic
 	carriers int       // goroutines that take steps
-	coming   int       // of these, guests that are not there yet
+	coming   int       // of these, so many are not there yet
+	outside  bool      // the caller of Run needs a place to carry
 	closed   bool      // the pool takes no guests any more
 	away     bool      // nor the caller of Run
 	resting  bool      // the caller of Run does not, but waits
@@ -197,6 +199,7 @@ func (l *line) turnedAway() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed, l.away = true, true
+	l.coming--
 	l.leave()
 }
 
@@ -214,24 +217,27 @@ func (l *line) rest() bool {
 	return called
 }
 
-// mayCall reports whether one more could carry: the caller of Run, or a guest. l.mu must be
-// held.
+// mayCall reports whether one more could carry: the caller of Run, or a guest. Do would let it in
+// without a free place too, as one too many. l.mu must be held.
 func (l *line) mayCall() bool {
 	if l.most > 0 && l.carriers >= l.most {
 		return false
 	}
-	return l.resting || !l.closed && l.pool.Idle() > l.coming
+	if l.resting && !l.outside {
+		return true
+	}
+	return (l.resting || !l.closed) && l.pool.Idle() > l.coming
 }
 
 // call gets one more to carry. l.mu must be held.
 func (l *line) call() {
 	l.carriers++
+	l.coming++
 	if l.resting {
 		l.resting = false
 		l.left.Signal()
 		return
 	}
-	l.coming++
 	go l.guest()
 }
 
@@ -256,12 +262,7 @@ func (l *line) guest() {
 		}
 		l.leave()
 	}()
-	err := l.pool.TryDo(func(w *filch.Worker) {
-		l.mu.Lock()
-		l.coming--
-		l.mu.Unlock()
-		l.carry(w)
-	})
+	err := l.pool.TryDo(l.carry)
 	inOrder = true
 	if err != nil {
 		l.mu.Lock()
@@ -275,6 +276,9 @@ func (l *line) guest() {
 // carry takes steps until there is none that could be taken now, and leaves. A carrier that has
 // taken one looks for what it has made possible, so each step has a carrier.
 func (l *line) carry(w *filch.Worker) {
+	l.mu.Lock()
+	l.coming--
+	l.mu.Unlock()
 	for carried := -1; ; {
 		st, ok := l.next(carried)
 		if !ok {
