@@ -33,7 +33,7 @@ import (
 func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, zero A, add func(a A, v T) A, merge func(a, b A) A, opts ...Option) map[K]A {
 	check("GroupReduce", s)
 	checkFunc("GroupReduce", key == nil || add == nil || merge == nil)
-	c := configOf("GroupReduce", opts, grain)
+	c := configOf("GroupReduce", opts, ofLoops)
 	if len(x) == 0 {
 		return map[K]A{}
 	}
@@ -41,6 +41,8 @@ func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, 
 	if c.grain > 0 {
 		size = c.grain
 	}
+	size = c.roundUp(size)
+	c.kind = toCount
 	blocks := make([]reduced[K, A], (len(x)-1)/size+1)
 	var keys []K // of all blocks, and their values: less to allocate than for each, if x is short
 	var values []A
@@ -48,7 +50,7 @@ func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, 
 		keys, values = make([]K, len(x)), make([]A, len(x))
 	}
 	places := shelf[map[K]int]{fresh: func() map[K]int { return map[K]int{} }}
-	runBlocks(s, len(x), size, add, toCount, func(b, lo, hi int) {
+	runBlocksAs(s, len(x), size, add, c, func(b, lo, hi int) {
 		r := &blocks[b]
 		if keys != nil {
 			r.keys, r.values = keys[lo:lo:hi], values[lo:lo:hi]
@@ -69,7 +71,7 @@ func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, 
 			r.at = nil
 		}
 	})
-	all := mergeGroups(s, blocks, merge)
+	all := mergeGroups(s, blocks, merge, c.most)
 	result := make(map[K]A, len(all.keys))
 	for i, k := range all.keys {
 		result[k] = all.values[i]
@@ -105,7 +107,7 @@ func (r *reduced[K, A]) find(k K) (i int, known bool) {
 
 // mergeGroups combines blocks from the left. The keys of one block are merged at the same time, if merge
 // takes long.
-func mergeGroups[K comparable, A any](s filch.Scope, blocks []reduced[K, A], merge func(a, b A) A) *reduced[K, A] {
+func mergeGroups[K comparable, A any](s filch.Scope, blocks []reduced[K, A], merge func(a, b A) A, most int) *reduced[K, A] {
 	all := &blocks[0]
 	all.at = make(map[K]int, len(all.keys))
 	for i, k := range all.keys {
@@ -127,7 +129,7 @@ func mergeGroups[K comparable, A any](s filch.Scope, blocks []reduced[K, A], mer
 				all.values = append(all.values, b.values[j])
 			}
 		}
-		runLoop(s, len(pairs), merge, config{single: true}, mergePairs)
+		runLoop(s, len(pairs), merge, config{single: true, most: most}, mergePairs)
 	}
 	return all
 }

@@ -37,7 +37,7 @@ func ReduceLines[R any](s filch.Scope, r io.Reader, zero R, f func(at int64, lin
 	const name = "ReduceLines"
 	check(name, s)
 	checkFunc(name, f == nil || op == nil)
-	return reduceLines(name, s, r, zero, configOf(name, opts, grain|inFlight|untilDone),
+	return reduceLines(name, s, r, zero, configOf(name, opts, grain|workersAtOnce|inFlight|untilDone),
 		func(_ filch.Scope, b block) (R, error) { return f(b.at, b.lines) }, op)
 }
 
@@ -53,7 +53,9 @@ func ForLines(s filch.Scope, r io.Reader, f func(at int64, line []byte) error, o
 	const name = "ForLines"
 	check(name, s)
 	checkFunc(name, f == nil)
-	c := configOf(name, opts, grain|inFlight|untilDone)
+	c := configOf(name, opts, grain|workersAtOnce|inFlight|untilDone)
+	most := c.most
+	c.most = min(most, 1) // with a limit, one block at a time: its lines may be few, and slow
 	room := shelf[[]int]{fresh: func() []int { return nil }}
 	type none = struct{}
 	_, err := reduceLines(name, s, r, none{}, c, func(s filch.Scope, b block) (none, error) {
@@ -66,7 +68,7 @@ func ForLines(s filch.Scope, r io.Reader, f func(at int64, line []byte) error, o
 			}
 			return f(b.at+int64(begin), withoutEnd(b.lines[begin:ends[i]]))
 		}
-		stop := config{ctx: c.ctx}
+		stop := config{ctx: c.ctx, most: most}
 		from, first := someErr(s, len(ends), f, stop, line)
 		if from == len(ends) {
 			return none{}, first.err(false)
@@ -104,6 +106,9 @@ func reduceLines[R any](name string, s filch.Scope, r io.Reader, zero R, c confi
 	var opts []Option
 	if c.inFlight > 0 {
 		opts = append(opts, InFlight(c.inFlight))
+	}
+	if c.most > 0 {
+		opts = append(opts, WithMaxWorkers(c.most))
 	}
 	if c.ctx != nil {
 		opts = append(opts, WithContext(c.ctx))
