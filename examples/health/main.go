@@ -124,13 +124,12 @@ func serial(v *village) {
 
 // step is the same with a fork for each of the villages below.
 var step = filch.NewFunc(func(f *filch.Frame[*village, struct{}], v *village) struct{} {
-	forks := make([]filch.Fork, 0, 32) // on the stack
+	m := f.Mark()
 	for _, b := range v.below {
-		forks = append(forks, f.Fork(b))
+		f.Fork(b)
 	}
 	v.own()
-	for i := len(forks) - 1; i >= 0; i-- { // the newest first
-		f.Join(forks[i])
+	for range m.JoinAll {
 	}
 	v.rest()
 	return struct{}{}
