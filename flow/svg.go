@@ -158,9 +158,13 @@ func (v *picture) drawEdge(b *bufio.Writer, l *layout, k int) {
 	fmt.Fprintf(b, `<path class="edge%s" d="%s"%s/>`, class, d.String(), dashed)
 	fmt.Fprintf(b, `<path class="head%s" d="M%.1f %.1fl%.1f %.1fh%.1fz"/>`+"\n", class, x, y+head, -head/2, -head, head)
 	if e.weak {
-		from, to := path[0], path[1] // the label is in the middle between them
-		fmt.Fprintf(b, `<text class="label" x="%.1f" y="%.1f" font-size="%.1f">%s</text>`+"\n",
-			(l.x[from]+l.x[to])/2+5, (l.y(from)+s.h+l.y(to))/2+s.font*0.2, s.font*0.85, escaped(e.label))
+		from, to := path[0], path[1] // the label is beside the end of the edge, on the side that it does not come from
+		aside, anchor := 5.0, "start"
+		if l.x[to] < l.x[from] {
+			aside, anchor = -5, "end"
+		}
+		fmt.Fprintf(b, `<text class="label" style="text-anchor: %s" x="%.1f" y="%.1f" font-size="%.1f">%s</text>`+"\n",
+			anchor, l.x[to]+aside, l.y(to)-s.font*0.6, s.font*0.85, escaped(e.label))
 	}
 }
 
