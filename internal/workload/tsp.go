@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"github.com/filch-go/filch"
 )
@@ -27,9 +26,9 @@ var tsp = &Workload{
 		}
 		t := newTour(n, 3)
 		shared := func(search func()) string {
-			t.best.Store(math.MaxInt64)
+			t.best = filch.NewLeast[int, struct{}](nil)
 			search()
-			return itoa(t.best.Load())
+			return itoa(t.best.Bound())
 		}
 		return &Job{
 			Serial: func() string {
@@ -56,9 +55,9 @@ const maxCities = 32
 type tour struct {
 	n     int
 	apart [maxCities][maxCities]int
-	near  [maxCities][]int // the other cities, the nearest first
-	leave [maxCities]int   // the shortest way from there
-	best  atomic.Int64     // length of the best tour so far
+	near  [maxCities][]int           // the other cities, the nearest first
+	leave [maxCities]int             // the shortest way from there
+	best  *filch.Best[int, struct{}] // length of the best tour so far
 }
 
 func newTour(n int, seed splitmix) *tour {
@@ -133,16 +132,7 @@ func (t *tour) search(w way, best *int) {
 }
 
 // promises reports whether w may be better than the best tour so far.
-func (w way) promises() bool { return int64(w.bound()) < w.of.best.Load() }
-
-// better notes the length of a tour.
-func (t *tour) better(length int) {
-	for old := t.best.Load(); int64(length) < old; old = t.best.Load() {
-		if t.best.CompareAndSwap(old, int64(length)) {
-			return
-		}
-	}
-}
+func (w way) promises() bool { return w.bound() < w.of.best.Bound() }
 
 var tspFunc = filch.NewFunc(tspBody)
 
@@ -153,23 +143,19 @@ func tspBody(f *filch.Frame[way, struct{}], w way) struct{} {
 		return struct{}{}
 	}
 	if length, all := w.ends(); all {
-		w.of.better(length)
+		w.of.best.Offer(length, struct{}{})
 		return struct{}{}
 	}
-	var forks [maxCities]filch.Fork
-	n := 0
-	near := w.of.near[w.last()]
+	m, near := f.Mark(), w.of.near[w.last()]
 	for i := len(near) - 1; i >= 0; i-- {
 		if w.has(near[i]) {
 			continue
 		}
 		if next := w.to(near[i]); next.promises() {
-			forks[n] = f.Fork(next)
-			n++
+			f.Fork(next)
 		}
 	}
-	for n--; n >= 0; n-- {
-		f.Join(forks[n])
+	for range m.JoinAll {
 	}
 	return struct{}{}
 }
@@ -179,7 +165,7 @@ func closureTSP(worker *filch.Worker, both Both, w way) {
 		return
 	}
 	if length, all := w.ends(); all {
-		w.of.better(length)
+		w.of.best.Offer(length, struct{}{})
 		return
 	}
 	var ways []way
@@ -219,7 +205,7 @@ func (t *tour) searchShared(w way) {
 		return
 	}
 	if length, all := w.ends(); all {
-		t.better(length)
+		t.best.Offer(length, struct{}{})
 		return
 	}
 	for _, city := range t.near[w.last()] {
