@@ -20,6 +20,10 @@ const Stop = -1
 //	init -> body -> more? - - 0 - -> body
 //	                      - - 1 - -> done
 //
+// A chosen node that has deps also runs when all of these have: body runs after init, and so the
+// loop begins. What only a Choice is to start, such as done, has no deps. It reads the results of
+// what comes before the Choice all the same.
+//
 // In a loop, the nodes that come after what was chosen run again, each when all of its deps
 // have run once more. A node must not be chosen while it runs or is about to: then the run ends
 // with an error. A dep on a Choice is an edge like any other: that node runs after the Choice,

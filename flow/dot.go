@@ -9,8 +9,8 @@ import (
 
 // WriteDOT writes the graph in the language of Graphviz: nodes with their times in the run that
 // ended last, edges, weak ones dashed with the index that chooses them. The critical path is
-// marked: the path whose nodes took longest in all. It returns the error of [Graph.Validate], or
-// else that of w. It panics if w is nil.
+// marked: the path whose nodes took longest in all. So is what failed. WriteDOT returns the error of
+// [Graph.Validate], or else that of w. It panics if w is nil.
 func (g *Graph) WriteDOT(w io.Writer) error {
 	needs(w != nil, "WriteDOT", "w")
 	v, err := g.picture()
@@ -33,9 +33,12 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 		case n.isSub:
 			fmt.Fprint(b, ", shape=box3d, style=solid")
 		}
-		if n.critical {
+		switch {
+		case n.failed:
+			fmt.Fprint(b, ", color=\"#cf222e\", fontcolor=\"#cf222e\", penwidth=2.5")
+		case n.critical:
 			fmt.Fprint(b, ", color=\"#c2410c\", penwidth=2.5")
-		} else if v.ran && n.took == 0 {
+		case v.ran && n.took == 0:
 			fmt.Fprint(b, ", color=gray, fontcolor=gray")
 		}
 		fmt.Fprintln(b, "];")

@@ -27,6 +27,7 @@ type Graph struct {
 	kept   *state  // of the run that ended last, if it was alone: for Get, and for the next
 	timed  bool    // somebody asks for times
 	took   []int64 // how long the nodes took in the run that ended last, if somebody asks; nil before
+	failed []int32 // nodes that failed in that run
 
 	alone  atomic.Pointer[state] // of the run that is alone, or was; written under mu, Get loads
 	states sync.Pool             // of *state

@@ -13,18 +13,19 @@ type picture struct {
 	nodes []drawn
 	edges []edge
 	order []int32 // of the plan
-	ran   bool    // there are times
+	ran   bool    // there are times, or failures
 	work  int64   // the sum of all times, in nanoseconds
 	span  int64   // the sum of those on the critical path
 }
 
 type drawn struct {
 	name     string
-	note     string // its time, or that it has not run
-	took     int64  // in nanoseconds; 0 if it has not run
+	note     string // its time, or that it has failed or not run
+	took     int64  // in nanoseconds; 0 if it has not returned
 	isChoice bool
 	isSub    bool
 	critical bool // it is on the critical path
+	failed   bool
 }
 
 type edge struct {
@@ -66,11 +67,17 @@ func (g *Graph) picture() (*picture, error) {
 			v.addWeak(int32(i), to.index, strconv.Itoa(k), place[to.index] <= place[i])
 		}
 	}
-	v.ran = v.work > 0
+	for _, i := range g.failed {
+		v.nodes[i].failed = true
+	}
+	v.ran = v.work > 0 || len(g.failed) > 0
 	for i := range v.nodes {
-		if n := &v.nodes[i]; n.took > 0 {
+		switch n := &v.nodes[i]; {
+		case n.failed:
+			n.note = "failed"
+		case n.took > 0:
 			n.note = timeText(n.took)
-		} else if v.ran {
+		case v.ran:
 			n.note = "did not run"
 		}
 	}
@@ -91,7 +98,7 @@ func (v *picture) addWeak(from, to int32, label string, back bool) {
 
 // markCritical marks the path that took longest, by edges that lead forward and nodes that have run.
 func (v *picture) markCritical() {
-	if !v.ran {
+	if v.work == 0 {
 		return
 	}
 	into := v.into()
@@ -150,7 +157,7 @@ func timeText(ns int64) string {
 // title is the line above a picture.
 func (v *picture) title() string {
 	t := fmt.Sprintf("%s: %d nodes", v.name, len(v.nodes))
-	if v.ran {
+	if v.work > 0 {
 		t += fmt.Sprintf(", work %s, critical path %s, parallelism %.1f",
 			timeText(v.work), timeText(v.span), float64(v.work)/float64(v.span))
 	}

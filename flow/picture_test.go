@@ -90,6 +90,62 @@ func TestDOTShowsTimesAndCriticalPath(t *testing.T) {
 	}
 }
 
+// After a run that failed, pictures say which node failed, and which did not run: also if the first one
+// failed, so that there are no times. After the next run they say so no more.
+func TestPicturesShowWhatFailed(t *testing.T) {
+	const failed = "failed\", color=\"#cf222e\", fontcolor=\"#cf222e\", penwidth=2.5]"
+	for at, want := range map[string][]string{
+		"compile": {`"compile\n` + failed, `"link\ndid not run"`, `"test\ndid not run"`},
+		"link":    {`"compile\n1ms"`, `"link\n` + failed, `"test\ndid not run"`},
+		"test":    {`"compile\n1ms"`, `"link\n1ms"`, `"test\n` + failed},
+	} {
+		for _, fail := range []func() error{func() error { return errors.New("exit status 1") }, func() error { panic("boom") }} {
+			broken := true
+			g := flow.New("build")
+			var deps []flow.Dep
+			for _, name := range []string{"compile", "link", "test"} {
+				deps = []flow.Dep{flow.Node(g, name, func(context.Context) (int, error) {
+					if time.Sleep(time.Millisecond); broken && name == at {
+						return 0, fail()
+					}
+					return 0, nil
+				}, deps...)}
+			}
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(2))
+				defer p.Close()
+				if err := g.Run(context.Background(), p); err == nil {
+					t.Error("no error")
+				}
+			})
+			dot, svg := drawing(t, g)
+			for _, want := range want {
+				if !strings.Contains(dot, want) {
+					t.Errorf("no %s in\n%s", want, dot)
+				}
+			}
+			if n := strings.Count(svg, `class="note failed"`); n != 1 {
+				t.Errorf("%d nodes failed in\n%s", n, svg)
+			}
+			broken = false
+			noError(t, g.Run(context.Background(), filch.Default()))
+			if dot, _ := drawing(t, g); strings.Contains(dot, "failed") {
+				t.Errorf("after the next run it is\n%s", dot)
+			}
+		}
+	}
+}
+
+func drawing(t *testing.T, g *flow.Graph) (dot, svg string) {
+	t.Helper()
+	var b strings.Builder
+	noError(t, g.WriteDOT(&b))
+	dot = b.String()
+	b.Reset()
+	noError(t, g.WriteSVG(&b))
+	return dot, b.String()
+}
+
 // SVG is XML whatever the names are, and has them all.
 func TestSVGIsXMLWithAllNames(t *testing.T) {
 	big := func(n int) *flow.Graph { return shapes["grid"](n) }

@@ -57,7 +57,7 @@ func (g *Graph) planned() (*plan, error) {
 	if err != nil {
 		return nil, &Error{Graph: g.name, Err: err}
 	}
-	g.plan, g.took = p, nil
+	g.plan, g.took, g.failed = p, nil, nil
 	return p, nil
 }
 

@@ -125,6 +125,7 @@ type state struct {
 	called  bool    // a carrier was submitted that has not begun; there is one whenever ready is not empty
 	running int     // carriers that have begun
 	parked  int     // nodes that wait for a limit
+	failed  []int32 // nodes that have
 }
 
 // place is what a run keeps of a node, in half a cache line.
@@ -201,7 +202,7 @@ func (st *state) has(i int32) bool { return st.places[i].ran == st.round }
 func (st *state) start(r *run) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.called, st.running, st.parked = true, 0, 0
+	st.called, st.running, st.parked, st.failed = true, 0, 0, st.failed[:0]
 	st.ready = append(st.ready[:0], st.plan.sources...)
 	st.heap()
 	for i := range st.busy {
@@ -220,7 +221,13 @@ func (st *state) start(r *run) {
 func (st *state) fail(r *run, i int32, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if r.err != nil || st.now.Load() != r {
+	if st.now.Load() != r {
+		return
+	}
+	if i >= 0 {
+		st.failed = append(st.failed, i)
+	}
+	if r.err != nil {
 		return
 	}
 	e := &Error{Graph: st.g.name, Err: err}
@@ -291,7 +298,7 @@ func (st *state) await(r *run, over chan struct{}, ends context.Context) {
 	<-over
 }
 
-// keepTimes keeps the times of the run that st was of. The caller holds the lock of g.
+// keepTimes keeps the times of the run that st was of, and what failed. The caller holds the lock of g.
 func (g *Graph) keepTimes(st *state) {
 	if g.took == nil {
 		g.took = make([]int64, len(st.places))
@@ -301,6 +308,7 @@ func (g *Graph) keepTimes(st *state) {
 			g.took[i] = st.places[i].took
 		}
 	}
+	g.failed = append(g.failed[:0], st.failed...)
 }
 
 // giveBack keeps st for Get if its run was alone, and for the next run.

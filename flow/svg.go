@@ -9,7 +9,7 @@ import (
 
 // WriteSVG draws the graph: nodes in rows, each below those that must run before it, with their
 // times in the run that ended last. The critical path is marked: the path whose nodes took longest in
-// all. Weak edges are dashed, with the index that chooses them. A [Choice] has pointed ends, a [Sub] a
+// all. So is what failed. Weak edges are dashed, with the index that chooses them. A [Choice] has pointed ends, a [Sub] a
 // double frame. The title says the sum of all times, that of the critical path, and how many workers
 // the graph could use, which is one divided by the other. Long names are cut; the whole name shows
 // where the mouse is. Colours are dark on light, or light on dark if the viewer asks for it.
@@ -43,6 +43,9 @@ text { font-family: system-ui, sans-serif; fill: #1f2328; text-anchor: middle; }
 .frame.hot { fill: none; }
 .edge.hot, .fine .edge.hot { stroke: #c2410c; stroke-width: 2; }
 .head.hot { fill: #c2410c; }
+.node.failed, .frame.failed { fill: #ffebe9; stroke: #cf222e; stroke-width: 2; }
+.frame.failed { fill: none; }
+text.failed { fill: #cf222e; }
 .off { opacity: 0.45; }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3; }
@@ -54,6 +57,9 @@ text { fill: #e6edf3; }
 .node.hot { fill: #3d1d0a; stroke: #fb923c; }
 .frame.hot, .edge.hot { stroke: #fb923c; }
 .head.hot { fill: #fb923c; }
+.node.failed { fill: #3c1618; stroke: #f85149; }
+.frame.failed { stroke: #f85149; }
+text.failed { fill: #ff7b72; }
 }
 </style>
 `
@@ -96,6 +102,8 @@ func (v *picture) drawNode(b *bufio.Writer, l *layout, i int) {
 	x, y := l.x[i]-s.w/2, l.y(i)
 	class := ""
 	switch {
+	case n.failed:
+		class = " failed"
 	case n.critical:
 		class = " hot"
 	case v.ran && n.took == 0:
