@@ -126,6 +126,15 @@ func notJoined(entry uintptr, n int) string {
 	return fmt.Sprintf("filch: %s returned with %d of its forks not joined: Join each before the body returns", nameOfFunction("", entry), n)
 }
 
+// notItsOwn is notJoined inside of a recursion, where n is negative for a body that has joined forks of its
+// caller.
+func notItsOwn(entry uintptr, n int) string {
+	if n > 0 {
+		return notJoined(entry, n)
+	}
+	return fmt.Sprintf("filch: %s joined %d of its caller's forks: Join each in the call that has made it", nameOfFunction("", entry), -n)
+}
+
 // placeOf tells where h was handed out.
 func placeOf(h *handout) string {
 	text := stackText(h.stack)

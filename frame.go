@@ -280,7 +280,7 @@ func (f *Frame[A, R]) joinOther(arg A) R {
 	defer f.goOn(n)             // also if what is around the call recovers a panic
 	r = f.body(f, arg)
 	if f.n != n {
-		panic("filch: a call did not join its forks, and no others: join each fork in the call that has made it")
+		panic(notItsOwn(f.fn.entry, f.n-n))
 	}
 	return r
 }
@@ -326,7 +326,7 @@ func (o outOfOrder) Error() string {
 	if h >= bottom { // else it was never a fork's
 		h -= bottom
 	}
-	return fmt.Sprintf("filch: Join of fork %d out of order: the newest open fork is %d (0 is none); join each fork once, the newest first", h, o.newest-bottom)
+	return fmt.Sprintf("filch: Join of fork %d out of order: the newest open fork is %d (0 is none); join each fork once, the newest first, in the call that has made it", h, o.newest-bottom)
 }
 
 // takeBack removes the newest fork, and answers demand. If the fork was not stolen, the

@@ -83,31 +83,36 @@ func TestJoinLooksAsLongAsForksArePublic(t *testing.T) {
 	}
 }
 
-// A call that joins a public fork of the call around it is told so, and the fork does not run
-// once more.
-func TestACallJoinsOnlyItsOwnForks(t *testing.T) {
+// A call inside of a Join that joins a public fork of the call around it is told so, and the fork does
+// not run once more. One that leaves a fork is told what a call from outside is told.
+func TestACallJoinsItsOwnForksAndNoOthers(t *testing.T) {
 	var around Fork
-	runs := 0
-	fn := NewFunc(func(f *Frame[int, int], n int) int {
-		switch n {
-		case 2:
-			f.w.Raise(engine.Hunger)
-			around = f.Fork(0)
-			return f.Join(f.Fork(1)) // private
-		case 1:
-			return f.Join(around)
-		}
-		runs++
-		return n
-	})
-	func() {
-		defer func() {
-			if v := recover(); !strings.Contains(fmt.Sprint(v), "did not join its forks, and no others") || runs != 1 {
-				t.Errorf("panic: %v; the fork ran %d times", v, runs)
+	for want, inner := range map[string]func(f *Frame[int, int]) int{
+		"joined 1 of its caller's forks":          func(f *Frame[int, int]) int { return f.Join(around) },
+		"returned with 1 of its forks not joined": func(f *Frame[int, int]) int { return int(f.Fork(0)) },
+	} {
+		runs := 0
+		fn := NewFunc(func(f *Frame[int, int], n int) int {
+			switch n {
+			case 2:
+				f.w.Raise(engine.Hunger)
+				around = f.Fork(0)
+				return f.Join(f.Fork(1)) // private
+			case 1:
+				return inner(f)
 			}
+			runs++
+			return n
+		})
+		func() {
+			defer func() {
+				if v := recover(); !strings.Contains(fmt.Sprint(v), "TestACallJoinsItsOwnForksAndNoOthers.func3 "+want) || runs != strings.Count(want, "caller") {
+					t.Errorf("panic: %v; the fork ran %d times", v, runs)
+				}
+			}()
+			fn.Call(twoTaken(), 2)
 		}()
-		fn.Call(twoTaken(), 2)
-	}()
+	}
 }
 
 // Join answers every level of demand, by forks that are older than the one that it joins.
