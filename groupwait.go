@@ -11,7 +11,8 @@ import (
 // Wait waits until all tasks of the group are done and returns the first error, or the
 // errors that [CollectErrors] asks for. If the group's context ended before, and no task
 // has an error of its own, Wait returns the cause. Afterwards the group's context has
-// ended, and the group must not be used again.
+// ended, and the group must not be used again: what a later Go
+// submits does not run.
 //
 // Inside the task that made the group, Wait runs tasks of the group that have
 // not started, and then gives its place to another worker. If one of them calls

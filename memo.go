@@ -90,7 +90,7 @@ func NewMemo[K comparable, V any](p *Pool, f func(ctx context.Context, k K) (V, 
 // another context than its own, a function waits for itself for ever. A goroutine that the
 // function does not wait for, and that needs the function's own key, must use another one.
 //
-// A computation counts as a task that runs in place. No limit of tasks and no pause applies to it.
+// A computation counts as a task that runs in place, and has no name. No limit of tasks and no pause applies to it.
 // A value that is there costs a lock and a look into a map. A computation allocates
 // once beside the map: the task; and once more if the end of ctx must be kept from it, which is
 // not so for a context without an end, in a task of [Pool.Go] that was submitted with one, and in

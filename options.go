@@ -61,7 +61,7 @@ func WithAgeing(d time.Duration) Option {
 // that exceeds it. A task that an idle worker is about to take does not count. So the
 // tasks that run or wait are at most n more than the workers, and a pool at rest accepts
 // that many at once. While the pool is paused, no worker counts as idle. A cancelled task
-// counts until its turn. A task that is held, by [After] or a [Subpool], does not count, and
+// counts until its turn, except in a Subpool. A task that is held, by [After] or a [Subpool], does not count, and
 // is queued later even if there is no room. Without the option, there is no limit.
 //
 // With Block, Go and Submit wait for room, in the order in which they came. The limit

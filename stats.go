@@ -48,7 +48,8 @@ type TaskStats struct {
 	Running   int   // tasks that run now: those of Started that are not Done, also while they wait
 	Waiting   int   // goroutines that now wait to submit a task: for room in the queue, or a slot of WithTaskLimit or TaskLimit
 
-	// Oldest is how long the oldest entry has been queued; 0 if there is none.
+	// Oldest is how long the oldest entry has been queued; 0 if there is none. Held tasks
+	// are not queued: it does not tell how long one has waited in a Subpool.
 	// Submissions look at the clock only while the pool is paused, so it may be too
 	// little, by at most a quarter of the time of [WithStallTimeout]: 25 ms by default.
 	// With WithStallTimeout(0) it may be too little by the time since the last call of

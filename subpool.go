@@ -7,8 +7,9 @@ import (
 
 // Subpool returns a view of p that runs at most n tasks at once. Its tasks wait for one another in its own
 // queue, and only those n are in the queue of p. So they run on the workers of p, beside its other tasks, and
-// their order is that of the Subpool first. It is made of options of [New]: [WithName], [WithOrder], by default
-// [LIFO], and [WithQueueLimit], which limits how many wait. A task becomes one of the Subpool by passing it:
+// their order is that of the Subpool first. It is made of options of [New]: [WithName], [WithOrder], and
+// [WithQueueLimit], which limits how many wait. The order is [LIFO] by default: the newest runs first, also of
+// tasks that come from outside, which a pool takes oldest first. A task becomes one of the Subpool by passing it:
 //
 //	db := p.Subpool(4, filch.WithName("db"), filch.WithOrder(filch.FIFO))
 //	rows := filch.Submit(ctx, p, query, db)
@@ -62,8 +63,8 @@ func (s *Subpool) Running() int {
 	return s.running
 }
 
-// Queued returns how many tasks of s wait in its own queue. Those that were cancelled count until their turn. Those that
-// [After] holds do not count.
+// Queued returns how many tasks of s wait in its own queue. Those that were cancelled count until their turn,
+// but take no room under a limit. Those that [After] holds do not count.
 func (s *Subpool) Queued() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

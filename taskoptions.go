@@ -45,7 +45,7 @@ func (onDrop) taskOption() {}
 
 // AtPriority sets the priority of a task. Lower numbers run first. The default is 0; a
 // task does not inherit the priority of the task that submits it. A pool whose order is
-// not [ByPriority] refuses any number but 0. Any int is a priority, for example a
+// not [ByPriority] refuses any number but 0, unless the order of the task's [Subpool] is. Any int is a priority, for example a
 // deadline in milliseconds since a fixed moment. Queues are fastest if the priorities of
 // waiting tasks are within some thousands of each other.
 func AtPriority(n int) TaskOption { return atPriority(n) }
@@ -70,7 +70,9 @@ func Fair() TaskOption { return fair{} }
 // any pool and any type. The task is accepted at once: it counts as submitted, and takes a slot
 // of [WithTaskLimit]. But it takes no room in the queue while it is held, and is queued even if
 // there is none then. [Within] counts from the submission. It is queued at the worker that ran the last
-// of deps, or globally with [Fair].
+// of deps, or globally with [Fair]. It gets the results of deps by [Future.Wait] with its context, which
+// returns at once. It may begin before the next is submitted: let f capture the Futures that it reads,
+// and not a map that is still being filled.
 //
 // As soon as one of deps fails, the task is dropped, and so are those that come after it. Its error
 // wraps that of the task that failed, and has its name; see [Named]. Others of deps may still run

@@ -74,8 +74,8 @@ import (
 )
 
 // Option is an option of a loop. A function panics if an option has no meaning for it:
-// [AllErrors] and [WithContext] are for functions that return an error, [InFlight] is for
-// pipelines, and [WithAlign] for what goes through the indices of a range or a slice.
+// [AllErrors] is for [ForErr] and [MapErr], [WithContext] for functions that return an error, [InFlight] for
+// pipelines, streams and lines, and [WithAlign] for what goes through the indices of a range or a slice.
 type Option func(*config)
 
 type config struct {
@@ -94,8 +94,8 @@ type config struct {
 	limit  *atomic.Int64 // nothing from here on need be done any more; nil if all must
 }
 
-// WithGrain makes chunks of n elements, or fewer at the end. A chunk is not divided. It panics if n
-// is less than 1.
+// WithGrain makes chunks of n elements, or fewer at the end. A chunk is not divided. In [ForTiles] it
+// is tiles of n by n, in [ReduceLines] and [ForLines] blocks of n bytes. It panics if n is less than 1.
 func WithGrain(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("par: WithGrain(%d): a chunk must have an element", n))
@@ -104,7 +104,7 @@ func WithGrain(n int) Option {
 }
 
 // InFlight limits how many values are under way in a [Pipeline]: taken from the source, and not
-// yet returned from the sink. Without it, there are up to 4 for each worker that the pool has
+// yet returned from the sink. [NewStream] and [ReduceLines] say what it limits there. Without it, there are up to 4 for each worker that the pool has
 // when Run begins. Each stage has memory for all of them. It panics if n is less than 1, or more
 // than a million.
 func InFlight(n int) Option {

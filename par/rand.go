@@ -14,6 +14,9 @@ import (
 //		x[i] = r.Float64()
 //	})
 //
+// What is made of them may still differ: [ReduceInto] adds in an order that depends on chance, which the sum of
+// floating-point numbers shows. [MapReduce] and [ReduceRange] always add in the same order.
+//
 // A *Rand is a Source of math/rand/v2: rand.New(&r) has all other distributions, but allocates. To allocate
 // once for a range of indices, assign to the same variable: r = par.NewRand(seed, i). A Rand must not be used
 // by two goroutines at the same time. A copy goes on from where the Rand was.
