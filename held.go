@@ -324,7 +324,9 @@ func (c *taskContext) help(ctx context.Context, w Waiter) {
 	}
 }
 
-// enter takes a slot for the task of h, or puts it in line.
+// enter takes a slot for the task of h, or puts it in line. Those in line that were dropped, or run in place, are
+// taken out when the line has doubled: a Subpool whose tasks hang, while others come and give up, does not
+// keep them.
 func (s *Subpool) enter(h *hold) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -333,6 +335,10 @@ func (s *Subpool) enter(h *hold) bool {
 		return true
 	}
 	s.waiting.Push(h.extras.options.priority, &h.Held)
+	if s.waiting.Len() >= s.full {
+		s.waiting.Keep(func(h *task.Held) bool { return h.Body.(heldTask).task().state.load().isHeld() })
+		s.full = max(64, 2*s.waiting.Len())
+	}
 	return false
 }
 

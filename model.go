@@ -256,6 +256,7 @@ type Subpool struct {
 	mu      sync.Mutex
 	running int // tasks that have a slot
 	waiting task.Waiting
+	full    int // so long must the line be that those in it that are not held any more are taken out
 }
 
 // dependency is that of one task on another.

@@ -63,8 +63,8 @@ func (s *Subpool) Running() int {
 	return s.running
 }
 
-// Queued returns how many tasks of s wait in its own queue. Those that were cancelled count until their turn,
-// but take no room under a limit. Those that [After] holds do not count.
+// Queued returns how many tasks of s wait in its own queue. Some that were cancelled may
+// count as well, but take no room under a limit. Those that [After] holds do not count.
 func (s *Subpool) Queued() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

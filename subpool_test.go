@@ -192,6 +192,54 @@ func TestSubpoolQueueLimit(t *testing.T) {
 	})
 }
 
+// Tasks that give up while the slot of their Subpool is taken are not kept, whatever the order, and the
+// others keep theirs.
+func TestSubpoolForgetsWhatWasCancelled(t *testing.T) {
+	for order, want := range map[filch.Order][]int{filch.LIFO: {4, 3, 2, 1, 0}, filch.FIFO: {0, 1, 2, 3, 4}, filch.ByPriority: {3, 1, 4, 2, 0}} {
+		atEach(t, func(t *testing.T, p *filch.Pool) {
+			sub := p.Subpool(1, filch.WithOrder(order), filch.WithQueueLimit(10, filch.Reject))
+			end, begun := make(chan bool), make(chan bool)
+			filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+				close(begun)
+				filch.Blocking(ctx, func() { <-end })
+				return 0, nil
+			}, sub)
+			<-begun
+			var got []int
+			var all []*filch.Future[int]
+			for i, priority := range []int{5, 2, 3, 1, 2} {
+				for range 1000 {
+					f := filch.Submit(context.Background(), p, value(1), sub)
+					f.Cancel()
+					if _, err := f.Wait(context.Background()); err != context.Canceled {
+						t.Fatal(err)
+					}
+				}
+				opts := []filch.TaskOption{sub}
+				if order == filch.ByPriority {
+					opts = append(opts, filch.AtPriority(priority))
+				}
+				all = append(all, filch.Submit(context.Background(), p, func(context.Context) (int, error) {
+					got = append(got, i)
+					return 0, nil
+				}, opts...))
+			}
+			if n := sub.Queued(); n < 5 || n > 70 {
+				t.Errorf("%v: %d wait", order, n)
+			}
+			close(end)
+			for _, f := range slices.Backward(all) { // without a task's context: none runs in place
+				if _, err := f.Wait(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%v: %v, not %v", order, got, want)
+			}
+		})
+	}
+}
+
 // Close drops what waits in a Subpool, and lets go on what waits for room in it.
 func TestSubpoolOfAClosedPool(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))

@@ -33,5 +33,27 @@ func (q *Waiting) Pop() (h *Held, ok bool) {
 	return h, true
 }
 
+// Keep takes out those for which keep returns false. The others stay in their order.
+func (q *Waiting) Keep(keep func(h *Held) bool) {
+	for range q.line.Len() {
+		if h, _ := q.line.PopFront(); keep(h) {
+			q.line.PushBack(h)
+		}
+	}
+	type level struct {
+		priority int
+		h        *Held
+	}
+	var kept []level
+	for range q.levels.Len() {
+		if priority, h := q.levels.Pop(); keep(h) {
+			kept = append(kept, level{priority, h})
+		}
+	}
+	for _, l := range kept {
+		q.levels.Push(l.priority, l.h)
+	}
+}
+
 // Len returns how many there are.
 func (q *Waiting) Len() int { return q.levels.Len() + q.line.Len() }
