@@ -492,7 +492,7 @@ func ExamplePanicError_Error() {
 	err := &filch.PanicError{Value: "boom", Stack: []byte("goroutine 1 [running]: ...")}
 	fmt.Println(err)
 	// Output:
-	// panic in filch: boom
+	// panic in a function called by filch: boom
 	//
 	// goroutine 1 [running]: ...
 }

@@ -134,7 +134,7 @@ func TestAFrameInsideAJoin(t *testing.T) {
 
 func TestNilPanicErrorIsAPanic(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
-	if got := recovered(func() { p.Do(func(*filch.Worker) { panic((*filch.PanicError)(nil)) }) }); !strings.Contains(got, "panic in filch") {
+	if got := recovered(func() { p.Do(func(*filch.Worker) { panic((*filch.PanicError)(nil)) }) }); !strings.Contains(got, "panic in a function called by filch: <nil>") {
 		t.Errorf("%q", got)
 	}
 }

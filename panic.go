@@ -14,9 +14,15 @@ type PanicError struct {
 	Stack []byte // of the goroutine that panicked, as by debug.Stack
 }
 
-// Error returns the value and the stack of the panic.
+// Error returns the value and the stack of the panic. It says whether filch panicked, because it was misused, or
+// a function that it called.
 func (e *PanicError) Error() string {
-	return "panic in filch: " + strings.TrimPrefix(fmt.Sprint(e.Value), "filch: ") + "\n\n" + string(e.Stack)
+	text, own := strings.CutPrefix(fmt.Sprint(e.Value), "filch: ")
+	where := "panic in a function called by filch: "
+	if own {
+		where = "panic in filch: "
+	}
+	return where + text + "\n\n" + string(e.Stack)
 }
 
 // Unwrap returns the value if it is an error, else nil.

@@ -11,7 +11,7 @@ type Promise[T any] struct{ future Future[T] }
 // The pool does not know the promise. It neither waits for it nor completes it when it is closed. A task that
 // waits for it then goes on, since its own context ends, and a task that comes after it is dropped.
 // An abandoned promise keeps those that wait for it until their contexts end, and [Pool.Shutdown] as well if a task
-// comes after it. [Pool.Dump] says which tasks wait for a promise.
+// comes after it. What came after it and was dropped takes memory until it is complete. [Pool.Dump] says which tasks wait for a promise.
 func NewPromise[T any](p *Pool) *Promise[T] {
 	needs(p != nil, "NewPromise", "p")
 	promise := &Promise[T]{}
