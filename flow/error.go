@@ -34,9 +34,10 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // panicked returns the value of a panic as Do of a pool wraps it. It must be called while the
-// stack of the panic is still there: Do runs on the same goroutine.
+// stack of the panic is still there: Do runs on the same goroutine. The pool is one of its own, since
+// the caller's would be used inside its own work.
 func panicked(v any) (err error) {
 	defer func() { err, _ = recover().(error) }()
-	filch.Default().Do(func(*filch.Worker) { panic(v) })
+	filch.New(filch.WithWorkers(1)).Do(func(*filch.Worker) { panic(v) })
 	return nil
 }

@@ -386,10 +386,11 @@ func boundary(f func()) {
 
 // rethrow goes on with a panic, which Do wraps in a filch.PanicError if it is none yet; v is nil if
 // it was runtime.Goexit. It must be called while the stack of the panic is still there: Do runs on
-// the same goroutine. The default pool cannot be closed, as that of the caller may be by now.
+// the same goroutine. The pool is one of its own: that of the caller may be closed by now, and to any other
+// that the caller is in, it would be one that is used inside its own work.
 func rethrow(v any) {
 	if v != nil {
-		filch.Default().Do(func(*filch.Worker) { panic(v) })
+		filch.New(filch.WithWorkers(1)).Do(func(*filch.Worker) { panic(v) })
 	}
 }
 
