@@ -61,18 +61,31 @@ func ExamplePromise() {
 	// 42 <nil>
 }
 
+// The callback of a library completes a promise. What waits for it has no callbacks.
 func ExampleNewPromise() {
-	ExamplePromise()
-	// Output:
-	// true false
-	// 42 <nil>
+	resolve := func(host string, done func(addr string, err error)) { go done("192.0.2.7", nil) } // of a library
+	ctx := context.Background()
+	p := filch.New()
+	defer p.Close()
+	addr := filch.NewPromise[string](p)
+	resolve("example.org", func(a string, err error) { addr.Complete(a, err) })
+	fmt.Println(addr.Future().Wait(ctx))
+	// Output: 192.0.2.7 <nil>
 }
 
+// The first of several answers counts, here an error. What comes after the promise is dropped with it.
 func ExamplePromise_Complete() {
-	ExamplePromise()
+	ctx := context.Background()
+	p := filch.New()
+	defer p.Close()
+	answer := filch.NewPromise[int](p)
+	later := filch.Submit(ctx, p, func(context.Context) (string, error) { return "never", nil }, filch.After(answer.Future()))
+	fmt.Println(answer.Complete(0, errors.New("nobody is at home")), answer.Complete(42, nil))
+	_, err := later.Wait(ctx)
+	fmt.Println(err)
 	// Output:
 	// true false
-	// 42 <nil>
+	// filch: After: a task failed: nobody is at home
 }
 
 func ExamplePromise_Future() {
@@ -106,7 +119,27 @@ func ExamplePool_Subpool() {
 	// Output: <nil> 45
 }
 
-func ExampleSubpool() { ExamplePool_Subpool() /* Output: <nil> 45 */ }
+// Two kinds of task on one pool, of which neither can keep the other from its workers.
+func ExampleSubpool() {
+	ctx := context.Background()
+	p := filch.New(filch.WithWorkers(4))
+	defer p.Close()
+	thumbnails := p.Subpool(3, filch.WithName("thumbnails"))
+	mail := p.Subpool(1, filch.WithName("mail"), filch.WithOrder(filch.FIFO))
+	var images, letters []*filch.Future[int]
+	for i := range 20 {
+		images = append(images, filch.Submit(ctx, p, func(context.Context) (int, error) { return i * i, nil }, thumbnails))
+		letters = append(letters, filch.Submit(ctx, p, func(context.Context) (int, error) { return -i, nil }, mail))
+	}
+	sum := 0
+	for i := range images {
+		a, _ := images[i].Wait(ctx)
+		b, _ := letters[i].Wait(ctx)
+		sum += a + b
+	}
+	fmt.Println(sum)
+	// Output: 2280
+}
 
 func ExampleSubpool_Queued() {
 	ctx := context.Background()
@@ -121,6 +154,21 @@ func ExampleSubpool_Queued() {
 	// Output: 2 in the queue of the pool, 3 in its own
 }
 
+// A slot is taken from when a task is in the queue of the pool until it has ended.
 func ExampleSubpool_Running() {
-	ExampleSubpool_Queued() /* Output: 2 in the queue of the pool, 3 in its own */
+	ctx := context.Background()
+	p := filch.New()
+	defer p.Close()
+	db := p.Subpool(2)
+	release := make(chan bool)
+	g := p.Group(ctx)
+	for range 5 {
+		g.Go(func(context.Context) error { <-release; return nil }, db)
+	}
+	fmt.Println(db.Running())
+	close(release)
+	fmt.Println(g.Wait(), db.Running())
+	// Output:
+	// 2
+	// <nil> 0
 }

@@ -53,7 +53,9 @@ type computation struct {
 	call            fmt.Stringer // the memoCall, which prints its key
 }
 
-// NewMemo returns a Memo of the results of f. It panics if p or f is nil.
+// NewMemo returns a Memo of the results of f, which it calls as [Memo.Get] says. It keeps each value
+// until [Memo.Forget]: none is dropped because there are many, or for its age. It does not block. It
+// panics if p or f is nil.
 func NewMemo[K comparable, V any](p *Pool, f func(ctx context.Context, k K) (V, error)) *Memo[K, V] {
 	needs(p != nil, "NewMemo", "p")
 	needs(f != nil, "NewMemo", "f")

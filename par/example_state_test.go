@@ -112,7 +112,9 @@ func ExampleWithAlign() {
 	sums := make([]int, len(matrix)/columns)
 	par.ForRange(pool, len(matrix), func(lo, hi int) {
 		for ; lo < hi; lo += columns {
-			sums[lo/columns] = par.Sum(pool, matrix[lo:lo+columns])
+			for _, v := range matrix[lo : lo+columns] {
+				sums[lo/columns] += v
+			}
 		}
 	}, par.WithAlign(columns))
 	fmt.Println(sums)

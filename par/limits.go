@@ -8,7 +8,9 @@ import (
 // WithMaxWorkers lets at most n workers at once run the functions that are passed to this call. With 1
 // the caller does all by itself, in the order of the elements. The calls that such a function makes have
 // their own limit, or none. A worker that has finished makes room for another, so it need not always
-// be the same ones. Without the option, as many take part as come. It panics if n is less than 1.
+// be the same ones. Without the option, as many take part as come. A function without options,
+// such as [Sort] or [Filter], is limited by its pool: call it on one of n workers. It panics if n is less
+// than 1.
 func WithMaxWorkers(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("par: WithMaxWorkers(%d): there must be a worker", n))
