@@ -121,6 +121,57 @@ func TestBestOfManyWorkers(t *testing.T) {
 	}
 }
 
+// A search on any number of workers, that leaves out what cannot beat the bound, finds what a plain program finds:
+// of the subsets with the greatest sum below a limit, the least as a number.
+func TestBestOfASearch(t *testing.T) {
+	type state struct {
+		next, sum int
+		taken     uint
+	}
+	for seed := range uint64(fewer(10)) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var items [14]int
+		rest := [len(items) + 1]int{} // the sum from an item on
+		for i := range items {
+			items[i] = 1 + r.IntN(30)
+		}
+		for i := len(items) - 1; i >= 0; i-- {
+			rest[i] = rest[i+1] + items[i]
+		}
+		limit := rest[0] * 2 / 3
+		most, least := 0, uint(0)
+		for set := range uint(1) << len(items) {
+			sum := 0
+			for i, v := range items {
+				sum += v * int(set>>i&1)
+			}
+			if sum <= limit && sum > most {
+				most, least = sum, set
+			}
+		}
+		for _, workers := range []int{1, 2, 8} {
+			p := filch.New(filch.WithWorkers(workers))
+			best := filch.NewGreatest[int](func(a, b uint) bool { return a < b })
+			search := filch.NewFunc(func(f *filch.Frame[state, struct{}], s state) struct{} {
+				if s.sum > limit || s.sum+rest[s.next] < best.Bound() {
+					return struct{}{}
+				}
+				if s.next == len(items) {
+					best.Offer(s.sum, s.taken)
+					return struct{}{}
+				}
+				h := f.Fork(state{s.next + 1, s.sum, s.taken})
+				f.Call(state{s.next + 1, s.sum + items[s.next], s.taken | 1<<s.next})
+				return f.Join(h)
+			})
+			search.Call(p, state{})
+			if sum, set, ok := best.Get(); sum != most || set != least || !ok {
+				t.Errorf("seed %d, %d workers: %d by %b, not %d by %b", seed, workers, sum, set, most, least)
+			}
+		}
+	}
+}
+
 // A panic in the order of values leaves a Best as it was.
 func TestAPanicInTheOrderOfABest(t *testing.T) {
 	b := filch.NewLeast[int](func(a, _ int) bool { panic("order") })

@@ -142,21 +142,25 @@ func TestAPanicInOnLeavesTheForksAroundIt(t *testing.T) {
 }
 
 func TestGoexitInOn(t *testing.T) {
-	p := filch.New(filch.WithWorkers(2))
-	done := make(chan bool)
-	go func() {
-		defer close(done)
-		p.Do(func(w *filch.Worker) {
-			fibFunc.On(w, func(f *filch.Frame[int, int]) {
-				f.Fork(10)
-				runtime.Goexit()
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			p.Do(func(w *filch.Worker) {
+				fibFunc.On(w, func(f *filch.Frame[int, int]) {
+					f.Fork(10)
+					w.Poll()
+					f.Fork(11)
+					runtime.Goexit()
+				})
+				t.Error("it returned")
 			})
-			t.Error("it returned")
-		})
-	}()
-	<-done
-	if r := fibFunc.Call(p, 10); r != 55 {
-		t.Error(r)
+		}()
+		<-done
+		if r := fibFunc.Call(p, 10); r != 55 {
+			t.Errorf("%d workers: %d", workers, r)
+		}
 	}
 }
 

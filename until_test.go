@@ -321,22 +321,28 @@ func TestAPanicAfterAStopArrives(t *testing.T) {
 }
 
 func TestGoexitAfterAStop(t *testing.T) {
-	p := filch.New(filch.WithWorkers(2))
 	fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n > 0 {
+			return n
+		}
 		f.Fork(1)
+		f.Worker().Poll()
 		f.Stop()
 		runtime.Goexit()
 		return 0
 	})
-	done := make(chan bool)
-	go func() {
-		defer close(done)
-		fn.CallUntil(p, new(filch.Stop), 0)
-		t.Error("it returned")
-	}()
-	<-done
-	if r := fibFunc.Call(p, 10); r != 55 {
-		t.Errorf("afterwards: %d", r)
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			fn.CallUntil(p, new(filch.Stop), 0)
+			t.Error("it returned")
+		}()
+		<-done
+		if r := fibFunc.Call(p, 10); r != 55 {
+			t.Errorf("%d workers, afterwards: %d", workers, r)
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package par
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -109,5 +111,33 @@ func TestInFlightIsFourForEachWorker(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A value costs a task of a group and one allocation more, if it need not wait for room.
+func TestStreamAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	s := NewStream(context.Background(), p, func(_ context.Context, v int) (int, error) { return v, nil },
+		func(context.Context, int) error { return nil }, InFlight(10_000))
+	const n = 1000
+	each := testing.AllocsPerRun(5, func() {
+		for i := range n {
+			if err := s.Send(i); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}) / n
+	g := p.Group(context.Background())
+	task := testing.AllocsPerRun(5, func() {
+		for range n {
+			g.GoFrom(context.Background(), func(context.Context) error { return nil }, filch.Fair())
+		}
+	}) / n
+	if err := errors.Join(s.Close(), g.Wait()); err != nil || each > task+1.1 {
+		t.Errorf("%v allocations a value, and %v a task of a group: %v", each, task, err)
 	}
 }

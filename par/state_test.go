@@ -287,7 +287,7 @@ func TestOneStateIsNotMerged(t *testing.T) {
 // What ends in a function ends the call, once, and the pool goes on.
 func TestStatesThatPanicOrExit(t *testing.T) {
 	ends := map[string]func(){"panic": func() { panic("bad") }, "Goexit": runtime.Goexit}
-	for _, workers := range []int{1, 4} {
+	for _, workers := range []int{1, 2, 8} {
 		for name, end := range ends {
 			for where, c := range map[string]struct {
 				least int // workers
@@ -300,7 +300,7 @@ func TestStatesThatPanicOrExit(t *testing.T) {
 				"the first fresh": {1, 100, func(s filch.Scope, n int) {
 					ForInit(s, n, func() *int { end(); return nil }, intoInt)
 				}},
-				"another fresh": {4, 100, func(s filch.Scope, n int) {
+				"another fresh": {2, 100, func(s filch.Scope, n int) {
 					var made atomic.Int32
 					ForInit(s, n, func() *int {
 						if made.Add(1) == 2 {
@@ -319,7 +319,7 @@ func TestStatesThatPanicOrExit(t *testing.T) {
 				"a range": {1, 100, func(s filch.Scope, n int) {
 					ForRangeInit(s, n, newInt, func(*int, int, int) { time.Sleep(time.Second); end() })
 				}},
-				"merge": {4, 100, func(s filch.Scope, n int) {
+				"merge": {2, 100, func(s filch.Scope, n int) {
 					ReduceInto(s, n, newInt, func(*int, int) { time.Sleep(time.Second) }, func(_, _ *int) { end() })
 				}},
 				"Collect": {1, 100, func(s filch.Scope, n int) {

@@ -299,7 +299,7 @@ func TestStreamMisuse(t *testing.T) {
 	sink := func(context.Context, int) error { return nil }
 	for want, do := range map[string]func(){
 		"par: NewStream: ctx is nil":                                       func() { par.NewStream(noContext, p, f, sink) },
-		"par: NewStream: s is nil":                                         func() { par.NewStream(context.Background(), nil, f, sink) },
+		"par: NewStream: p is nil":                                         func() { par.NewStream(context.Background(), nil, f, sink) },
 		"par: NewStream: the function is nil":                              func() { par.NewStream(context.Background(), p, f, nil) },
 		"par: NewStream: there is nothing for WithGrain to do":             func() { par.NewStream(context.Background(), p, f, sink, par.WithGrain(1)) },
 		"par: Stream.SendFrom: ctx is nil":                                 func() { par.NewStream(context.Background(), p, f, sink).SendFrom(noContext, 1) },
