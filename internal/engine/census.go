@@ -21,15 +21,8 @@ type Census struct {
 // of it while they run. A goroutine is not found if more than 100 frames are above
 // its worker's. lends tells the functions that give up a place, beside those of the engine.
 func (p *Pool) Census(lends func(function string) bool) (c Census) {
-	var text bytes.Buffer
-	pprof.Lookup("goroutine").WriteTo(&text, 1) // a Buffer does not fail
-	for line := range strings.Lines(text.String()) {
-		count, stack, ok := strings.Cut(line, " @ 0x")
-		n, err := strconv.Atoi(count)
-		if !ok || err != nil {
-			continue // the frames and the labels of the one before
-		}
-		switch runs, waits, gives := p.workerAt(tag.Frames(tag.PCs(stack)), lends); {
+	for n, pcs := range stacks() {
+		switch runs, waits, gives := p.workerAt(tag.Frames(pcs), lends); {
 		case runs && gives:
 			c.Lending += n
 		case runs && waits:
@@ -37,6 +30,34 @@ func (p *Pool) Census(lends func(function string) bool) (c Census) {
 		}
 	}
 	return c
+}
+
+// Stuck returns the stacks of what Census counts as waiting.
+func (p *Pool) Stuck(lends func(function string) bool) (all [][]uintptr) {
+	for _, pcs := range stacks() {
+		if runs, waits, gives := p.workerAt(tag.Frames(pcs), lends); runs && waits && !gives {
+			all = append(all, pcs)
+		}
+	}
+	return all
+}
+
+// stacks yields the stacks that goroutines have, and how many have each.
+func stacks() iter.Seq2[int, []uintptr] {
+	return func(yield func(n int, pcs []uintptr) bool) {
+		var text bytes.Buffer
+		pprof.Lookup("goroutine").WriteTo(&text, 1) // a Buffer does not fail
+		for line := range strings.Lines(text.String()) {
+			count, stack, ok := strings.Cut(line, " @ 0x")
+			n, err := strconv.Atoi(count)
+			if !ok || err != nil {
+				continue // the frames and the labels of the one before
+			}
+			if !yield(n, tag.PCs(stack)) {
+				return
+			}
+		}
+	}
 }
 
 // What stacks show of workers: a place that is filled, a wait without one, and a goroutine
