@@ -108,6 +108,7 @@ var dagRunners = []struct {
 	{"goroutine", goroutineDAG},
 	{"channel", channelDAG},
 	{"flow", flowDAG},
+	{"async", asyncDAG},
 }
 
 func serialDAG(d *dag, out []uint64, _ int) (run, end func()) {
@@ -209,6 +210,43 @@ func flowDAG(d *dag, out []uint64, workers int) (run, end func()) {
 		if err := g.Run(context.Background(), p); err != nil {
 			panic(err)
 		}
+	}, func() { p.Close() }
+}
+
+// asyncDAG counts deps down. What is ready becomes an async, of a closure that was made before, but for one
+// task, which goes on where the last dep of it has run.
+func asyncDAG(d *dag, out []uint64, workers int) (run, end func()) {
+	of := func(j int32) uint64 { return out[j] }
+	left, sources := make([]atomic.Int32, len(out)), d.sources()
+	tasks := make([]func(w *filch.Worker), len(out))
+	for i := range tasks {
+		tasks[i] = func(w *filch.Worker) {
+			for at := int32(i); at >= 0; {
+				out[at] = d.task(at, of)
+				next := int32(-1)
+				for _, j := range d.next[at] {
+					switch {
+					case left[j].Add(-1) > 0:
+					case next < 0:
+						next = j
+					default:
+						w.Async(tasks[j])
+					}
+				}
+				at = next
+			}
+		}
+	}
+	p := filch.New(filch.WithWorkers(workers))
+	return func() {
+		for i := range left {
+			left[i].Store(int32(len(d.deps[i])))
+		}
+		p.Do(func(w *filch.Worker) {
+			for _, i := range sources {
+				w.Async(tasks[i])
+			}
+		})
 	}, func() { p.Close() }
 }
 
