@@ -18,6 +18,7 @@ type Best[K ~int | ~int64 | ~float64, V any] struct {
 	bound atomic.Uint64 // bits of key; written under mu, all load
 
 	// Never written again.
+	made     bool // by newBest
 	greatest bool
 	before   func(a, b V) bool
 	_        [lineSize]byte // what follows is written by those that find something
@@ -41,7 +42,7 @@ func NewGreatest[K ~int | ~int64 | ~float64, V any](before func(a, b V) bool) *B
 }
 
 func newBest[K ~int | ~int64 | ~float64, V any](greatest bool, worst K, before func(a, b V) bool) *Best[K, V] {
-	b := &Best[K, V]{greatest: greatest, before: before, key: worst}
+	b := &Best[K, V]{made: true, greatest: greatest, before: before, key: worst}
 	b.bound.Store(bitsOf(worst))
 	return b
 }
@@ -65,6 +66,7 @@ func (b *Best[K, V]) Offer(key K, v V) bool {
 // Get returns the best key so far and its value, and false if none was taken yet. The
 // two belong together. It takes a lock.
 func (b *Best[K, V]) Get() (key K, v V, ok bool) {
+	b.check("Best.Get")
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.key, b.value, b.found
@@ -77,7 +79,15 @@ func (b *Best[K, V]) better(x, y K) bool {
 	return x < y
 }
 
+// check panics for a zero Best, where that costs nothing: not in Bound, and in Offer if it seems better.
+func (b *Best[K, V]) check(op string) {
+	if b == nil || !b.made {
+		isNotMade(op, "Best", "NewLeast or NewGreatest")
+	}
+}
+
 func (b *Best[K, V]) take(key K, v V) bool {
+	b.check("Best.Offer")
 	b.mu.Lock()
 	defer b.mu.Unlock() // also if before panics
 	tie := b.found && key == b.key && b.before != nil && b.before(v, b.value)

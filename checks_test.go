@@ -383,6 +383,33 @@ func TestWhatWasNotMadeIsTold(t *testing.T) {
 		"Group.GoFrom: the Group is nil or zero: make one with Pool.Group": func() { group.GoFrom(background, func(context.Context) error { return nil }) },
 		"Group.Wait: the Group is nil or zero: make one with Pool.Group":   func() { group.Wait() },
 		"Group.Stop: the Group is nil or zero: make one with Pool.Group":   func() { group.Stop() },
+		"Group.Done: the Group is nil or zero: make one with Pool.Group":   func() { group.Done() },
+		"Drain: the Pool is nil or zero: make one with New;nil":            func() { none.Drain() },
+		"Drain: the Pool is nil or zero: make one with New":                func() { zero.Drain() },
+		"Done: the Pool is nil or zero: make one with New":                 func() { zero.Done() },
+		"Pause: the Pool is nil or zero: make one with New":                func() { zero.Pause() },
+		"PauseAndWait: the Pool is nil or zero: make one with New":         func() { zero.PauseAndWait(background) },
+		"Resume: the Pool is nil or zero: make one with New":               func() { zero.Resume() },
+		"Resize: the Pool is nil or zero: make one with New":               func() { zero.Resize(1) },
+		"Help: the Pool is nil or zero: make one with New":                 func() { zero.Help(background) },
+		"Stats: the Pool is nil or zero: make one with New":                func() { zero.Stats() },
+		"Queued: the Pool is nil or zero: make one with New":               func() { zero.Queued() },
+		"Running: the Pool is nil or zero: make one with New":              func() { zero.Running() },
+		"Dump: the Pool is nil or zero: make one with New":                 func() { zero.Dump(os.Stderr) },
+		"Subpool: the Pool is nil or zero: make one with New;nil":          func() { none.Subpool(1) },
+		"Subpool: the Pool is nil or zero: make one with New":              func() { zero.Subpool(1) },
+		"NewPromise: the Pool is nil or zero: make one with New":           func() { filch.NewPromise[int](&zero) },
+		"NewMemo: the Pool is nil or zero: make one with New": func() {
+			filch.NewMemo(&zero, func(_ context.Context, k int) (int, error) { return k, nil })
+		},
+		"Promise.Complete: the Promise is nil or zero: make one with NewPromise":   func() { new(filch.Promise[int]).Complete(1, nil) },
+		"Promise.Future: the Promise is nil or zero: make one with NewPromise":     func() { new(filch.Promise[int]).Future() },
+		"Memo.Get: the Memo is nil or zero: make one with NewMemo":                 func() { new(filch.Memo[int, int]).Get(background, 1) },
+		"Memo.Forget: the Memo is nil or zero: make one with NewMemo":              func() { new(filch.Memo[int, int]).Forget(1) },
+		"Best.Get: the Best is nil or zero: make one with NewLeast or NewGreatest": func() { new(filch.Best[int, int]).Get() },
+		"Best.Offer: the Best is nil or zero: make one with NewLeast or NewGreatest": func() {
+			new(filch.Best[int, int]).Offer(-1, 0)
+		},
 	} {
 		want, _, _ = strings.Cut(want, ";")
 		if got := recovered(do); !strings.HasPrefix(got, "filch: "+want) {

@@ -89,6 +89,9 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 // the pool may call Drain. The default pool cannot be closed: Drain leaves it alone and returns
 // an error. ExecutorService.shutdown of Java does the same.
 func (p *Pool) Drain() error {
+	if !p.made() {
+		isNotMade("Drain", "Pool", "New")
+	}
 	if p == defaultPool.Load() {
 		return errors.New("filch: Drain: the default pool cannot be closed")
 	}
@@ -100,12 +103,20 @@ func (p *Pool) Drain() error {
 // Done returns a channel that is closed when the pool has ended: when Drain, Shutdown or Close
 // was called, and all tasks and all calls of Do are done. The channel is always the same. It
 // is never closed while the pool is open. Done does not block.
-func (p *Pool) Done() <-chan struct{} { return p.tasks.Done() }
+func (p *Pool) Done() <-chan struct{} {
+	if !p.made() {
+		isNotMade("Done", "Pool", "New")
+	}
+	return p.tasks.Done()
+}
 
 // Pause keeps queued tasks from starting, except those that a running task waits for.
 // Running tasks and fork-join work go on. A pause of the default pool concerns the whole
 // program.
 func (p *Pool) Pause() {
+	if !p.made() {
+		isNotMade("Pause", "Pool", "New")
+	}
 	p.tasks.Pause()
 }
 
@@ -131,6 +142,9 @@ func (p *Pool) Pause() {
 //
 //figure:set 10 us
 func (p *Pool) PauseAndWait(ctx context.Context) error {
+	if !p.made() {
+		isNotMade("PauseAndWait", "Pool", "New")
+	}
 	needs(ctx != nil, "PauseAndWait", "ctx")
 	p.tasks.Pause()
 	still := p.tasks.Pauses()
@@ -156,7 +170,12 @@ func (p *Pool) PauseAndWait(ctx context.Context) error {
 }
 
 // Resume ends the effect of [Pool.Pause].
-func (p *Pool) Resume() { p.tasks.Resume() }
+func (p *Pool) Resume() {
+	if !p.made() {
+		isNotMade("Resume", "Pool", "New")
+	}
+	p.tasks.Resume()
+}
 
 // Workers returns how many workers the pool has: how many goroutines may run at once.
 func (p *Pool) Workers() int {
@@ -172,6 +191,9 @@ func (p *Pool) Idle() int { return max(0, p.tasks.Engine.Idlers()) }
 // more are at work, the excess leave when they finish their current work. It panics if n
 // is less than 1 or more than 1,048,575.
 func (p *Pool) Resize(n int) {
+	if !p.made() {
+		isNotMade("Resize", "Pool", "New")
+	}
 	if n < 1 || n > engine.MaxWorkers {
 		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, engine.MaxWorkers))
 	}

@@ -58,6 +58,9 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 //
 //figure:set 0.1 ms
 func (p *Pool) Dump(out io.Writer) error {
+	if !p.made() {
+		isNotMade("Dump", "Pool", "New")
+	}
 	needs(out != nil, "Dump", "out")
 	s := p.Stats()
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

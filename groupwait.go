@@ -41,6 +41,9 @@ func (g *Group) Wait() error {
 // not only when their turn comes. Unlike Wait, it runs no tasks: to receive from the channel
 // inside a task, do so inside [Blocking]. Done does not block.
 func (g *Group) Done() <-chan struct{} {
+	if g.pool == nil {
+		isNotMade("Group.Done", "Group", "Pool.Group")
+	}
 	l := g.latch()
 	if l == nil {
 		l = &task.Latch{}

@@ -63,6 +63,9 @@ func (p *Pool) runHere(ctx context.Context, without task.Slots, counted bool, ne
 // task that calls Help, so the pool never does this by itself. Panics and runtime.Goexit
 // do what [Pool.Go] says for CallerRuns. Help panics if ctx is nil.
 func (p *Pool) Help(ctx context.Context) bool {
+	if !p.made() {
+		isNotMade("Help", "Pool", "New")
+	}
 	needs(ctx != nil, "Help", "ctx")
 	return p.runHere(ctx, 0, true, func(s task.Seat) (t task.Task, ok bool) {
 		helpers := &p.tasks.Totals.Helpers

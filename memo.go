@@ -58,6 +58,9 @@ type computation struct {
 // panics if p or f is nil.
 func NewMemo[K comparable, V any](p *Pool, f func(ctx context.Context, k K) (V, error)) *Memo[K, V] {
 	needs(p != nil, "NewMemo", "p")
+	if !p.made() {
+		isNotMade("NewMemo", "Pool", "New")
+	}
 	needs(f != nil, "NewMemo", "f")
 	n := 1 << bits.Len(uint(min(4*p.Workers(), 1024)-1)) // so that workers seldom meet
 	m := &Memo[K, V]{pool: p, f: f, seed: maphash.MakeSeed(), shards: make([]memoShard[K, V], n)}
@@ -100,7 +103,7 @@ func NewMemo[K comparable, V any](p *Pool, f func(ctx context.Context, k K) (V, 
 // ctx is nil, or k cannot be compared.
 func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) {
 	needs(ctx != nil, "Memo.Get", "ctx")
-	s := m.shard(k)
+	s := m.shard("Memo.Get", k)
 	s.mu.Lock()
 	e, ok := s.entries[k]
 	s.mu.Unlock()
@@ -114,13 +117,17 @@ func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) {
 // the result of the computation that is under way, which is not kept. Forget does not block. It
 // panics if k cannot be compared.
 func (m *Memo[K, V]) Forget(k K) {
-	s := m.shard(k)
+	s := m.shard("Memo.Forget", k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.entries, k)
 }
 
-func (m *Memo[K, V]) shard(k K) *memoShard[K, V] {
+// shard returns where k is, for a call of op.
+func (m *Memo[K, V]) shard(op string, k K) *memoShard[K, V] {
+	if m == nil || len(m.shards) == 0 {
+		isNotMade(op, "Memo", "NewMemo")
+	}
 	return &m.shards[maphash.Comparable(m.seed, k)&uint64(len(m.shards)-1)]
 }
 

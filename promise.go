@@ -14,6 +14,9 @@ type Promise[T any] struct{ future Future[T] }
 // comes after it. What came after it and was dropped takes memory until it is complete. [Pool.Dump] says which tasks wait for a promise.
 func NewPromise[T any](p *Pool) *Promise[T] {
 	needs(p != nil, "NewPromise", "p")
+	if !p.made() {
+		isNotMade("NewPromise", "Pool", "New")
+	}
 	promise := &Promise[T]{}
 	promise.future.ctx.init(noEnd, p)
 	promise.future.ctx.state.hold(true)
@@ -22,12 +25,20 @@ func NewPromise[T any](p *Pool) *Promise[T] {
 
 // Future returns the Future that Complete completes. It is always the same. It is waited for as that of
 // a task is, and tasks may come after it; see [After]. Cancel completes it with context.Canceled.
-func (p *Promise[T]) Future() *Future[T] { return &p.future }
+func (p *Promise[T]) Future() *Future[T] {
+	if p == nil || p.future.ctx.pool == nil {
+		isNotMade("Promise.Future", "Promise", "NewPromise")
+	}
+	return &p.future
+}
 
 // Complete completes the promise with a result, as if a task had returned it, and reports true; or false if the
 // promise is complete already. It synchronizes before the return from a Wait for the Future. Tasks that come after
 // it are queued, or dropped if err is not nil. Nothing is run here.
 func (p *Promise[T]) Complete(v T, err error) bool {
+	if p == nil || p.future.ctx.pool == nil {
+		isNotMade("Promise.Complete", "Promise", "NewPromise")
+	}
 	if !p.future.ctx.state.claimToDrop() {
 		return false
 	}

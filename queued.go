@@ -31,6 +31,9 @@ type RunningTasks struct {
 // thousands of tasks at a time. In between, tasks may come and go. So the counts need not
 // add up to what [Pool.Stats] says, unless the pool is paused or at rest.
 func (p *Pool) Queued() []QueuedTasks {
+	if !p.made() {
+		isNotMade("Queued", "Pool", "New")
+	}
 	t := tally{found: map[tallied]*QueuedTasks{}}
 	p.tasks.Walk(t.add)
 	for _, h := range p.tasks.AllHeld(math.MaxInt) {
@@ -43,6 +46,9 @@ func (p *Pool) Queued() []QueuedTasks {
 // workers took from queues, and those of [LongRunning], but not tasks that run in place.
 // It takes some hundred nanoseconds for each worker.
 func (p *Pool) Running() []RunningTasks {
+	if !p.made() {
+		isNotMade("Running", "Pool", "New")
+	}
 	counts := map[string]int{}
 	for _, w := range *p.tasks.Engine.Workers.Load() {
 		if b, _ := asWorker(w).tasks.Own.Running(); b != nil {
