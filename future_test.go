@@ -195,3 +195,28 @@ func TestWhatOutlivesItsTaskIsCounted(t *testing.T) {
 		p.Close()
 	})
 }
+
+// Done closes its channel when the context ends, also after a Wait that gave up: the task is queued, and its turn
+// does not come.
+func TestDoneAfterAWaitThatGaveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1))
+		defer p.Close()
+		p.Pause()
+		ctx, cancel := context.WithCancel(context.Background())
+		f := filch.Submit(ctx, p, value(1))
+		brief, end := context.WithTimeout(context.Background(), time.Millisecond)
+		defer end()
+		if _, err := f.Wait(brief); err != context.DeadlineExceeded {
+			t.Error(err)
+		}
+		done := f.Done()
+		cancel()
+		synctest.Wait()
+		select {
+		case <-done:
+		default:
+			t.Error("the task was not dropped")
+		}
+	})
+}

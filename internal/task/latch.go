@@ -36,11 +36,11 @@ func (l *Latch) Release() {
 }
 
 // Channel returns a channel that is closed at the release. If it is the first that is asked
-// for, before the release, begin is called, and what it returns at the release.
+// for by Channel, before the release, begin is called, and what it returns at the release.
 func (l *Latch) Channel(begin func() (stop func() bool)) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ch == nil && !l.released {
+	if l.stop == nil && !l.released { // l.ch may be that of a Wait, which began nothing
 		l.stop = begin()
 	}
 	return l.channel()

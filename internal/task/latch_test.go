@@ -76,3 +76,20 @@ func TestALatchThatIsOpenCostsNoPlace(t *testing.T) {
 		})
 	}
 }
+
+// A wait that has given up keeps nothing from beginning at the first Channel.
+func TestALatchBeginsAfterAWaitThatGaveUp(t *testing.T) {
+	var l Latch
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if l.Wait(ended, Seat{}, func() bool { return false }) == nil {
+		t.Error("it did not give up")
+	}
+	begun, stopped := 0, 0
+	for range 2 {
+		l.Channel(func() func() bool { begun++; return func() bool { stopped++; return true } })
+	}
+	if l.Release(); begun != 1 || stopped != 1 {
+		t.Errorf("begun %d times, stopped %d times", begun, stopped)
+	}
+}
