@@ -38,17 +38,22 @@ func (p *Pool) Subpool(n int, opts ...Option) *Subpool {
 	return s
 }
 
-// set takes over what opt sets of a pool, and reports whether a Subpool has all of that.
+// set takes over what opt sets of a pool, and reports whether a Subpool has that, and no more.
 func (s *Subpool) set(opt Option) bool {
+	const noName, noOrder = "\x00", -1
 	var p Pool
-	if opt(&p); p.name != "" {
-		s.name, p.name = p.name, ""
-	} else if p.tasks.Room != nil {
+	p.name, p.tasks.Order = noName, noOrder // what an option sets may be zero
+	switch opt(&p); {
+	case p.name != noName:
+		s.name = p.name
+	case p.tasks.Order != noOrder:
+		s.waiting.Order = p.tasks.Order
+	case p.tasks.Room != nil:
 		s.room, s.overflow = p.tasks.Room.With(s.free), p.overflow
-		p.tasks.Room, p.overflow = nil, 0
-	} else {
-		s.waiting.Order, p.tasks.Order = p.tasks.Order, 0
+	default:
+		return false
 	}
+	p.name, p.tasks.Order, p.tasks.Room, p.overflow = "", 0, nil, 0
 	return reflect.ValueOf(&p).Elem().IsZero()
 }
 

@@ -85,6 +85,29 @@ func TestSubpoolOrder(t *testing.T) {
 	}
 }
 
+// An option sets what it says, whatever that is, and nothing that another has set. One of a pool is refused,
+// also if it sets what a pool has without it.
+func TestSubpoolOptions(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	sub := p.Subpool(1, filch.WithOrder(filch.FIFO), filch.WithName(""), filch.WithQueueLimit(9, filch.Block))
+	p.Pause()
+	var got []int
+	var last *filch.Future[int]
+	for i := range 4 {
+		last = filch.Submit(context.Background(), p, func(context.Context) (int, error) { got = append(got, i); return i, nil }, sub)
+	}
+	p.Resume()
+	if last.Wait(context.Background()); !slices.Equal(got, []int{0, 1, 2, 3}) {
+		t.Errorf("%v, by FIFO", got)
+	}
+	for _, opt := range []filch.Option{filch.WithIdleTimeout(0), filch.WithStallTimeout(0)} {
+		if got := recovered(func() { p.Subpool(1, opt) }); got != "filch: Subpool: option 0 is not one of a Subpool" {
+			t.Error(got)
+		}
+	}
+}
+
 // With a single slot, a task may wait for others of its Subpool: one that waits for the slot, one that
 // comes after others of it, one that is only submitted meanwhile, and for a group of them.
 func TestSubpoolTasksWaitForOneAnother(t *testing.T) {
