@@ -26,10 +26,11 @@ func (f *Frame[A, R]) Mark() Mark[A, R] { return Mark[A, R]{f, f.n} }
 //		sum += r
 //	}
 //
-// Forks that the loop makes are joined as well. A loop that is left early, by break or return,
-// drops the forks that are still open: those that no other worker has begun do not run, and the
-// others are awaited. JoinAll panics if a fork below m was joined, or m is the zero Mark, and as
-// [Frame.Join] does if a call has panicked on another worker.
+// Forks that the loop makes are joined as well. A loop that is left early, by break, return or a
+// panic, also of a fork, drops the forks that are still open: those that no other worker has begun do
+// not run, and the others are awaited. JoinAll panics if a fork below m was joined, or m is the zero
+// Mark, and as [Frame.Join] does if a call has panicked on another worker. A body that recovers a panic
+// of Join or [Frame.Call] must not use a Mark from before: what the call has left open lies above it.
 //
 // JoinAll allocates nothing. It costs a little more than to join forks that are kept in an array.
 func (m Mark[A, R]) JoinAll(yield func(i int, r R) bool) {
@@ -42,11 +43,20 @@ func (m Mark[A, R]) JoinAll(yield func(i int, r R) bool) {
 	if f.n < m.n {
 		panic(fmt.Sprintf("filch: JoinAll of a Mark above fork %d, which was joined: the newest open fork is %d (0 is none)", m.n-bottom, f.n-bottom))
 	}
+	defer m.close()
 	for f.n > m.n {
 		r := f.joinNewest()
 		if !yield(f.n-m.n, r) {
 			m.drop()
 		}
+	}
+}
+
+// close drops the forks above m without a word, if a panic or runtime.Goexit has left them open. A body
+// may recover the panic, and the forks of a call that it has passed are no forks of the body.
+func (m Mark[A, R]) close() {
+	if m.f.n > m.n {
+		m.f.w.Unwind(func() { (*frameForks[A, R])(m.f).Drop(m.n) })
 	}
 }
 

@@ -313,3 +313,52 @@ func BenchmarkJoinAll(b *testing.B) {
 		})
 	}
 }
+
+// A body that recovers a panic out of a loop of JoinAll has none of its forks left, nor those of the call that has
+// panicked: a second loop joins nothing, and forks from before are as they were.
+func TestAfterAPanicInALoopOfJoinAllNothingIsLeft(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		for range fewer(100) {
+			var late atomic.Int32
+			fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+				switch {
+				case n == 2:
+					f.Fork(10)
+					f.Fork(20)
+					panic("with forks open")
+				case n > 0:
+					late.Add(int32(n / 10)) // of the call that has panicked
+					return n
+				}
+				before := f.Fork(5)
+				m := f.Mark()
+				for i := range 3 {
+					f.Fork(i + 1)
+				}
+				if got := recovered(func() {
+					for range m.JoinAll {
+					}
+				}); got == "" {
+					t.Error("no panic")
+				}
+				for i, r := range m.JoinAll {
+					t.Errorf("fork %d is joined: %d", i, r)
+				}
+				f.Fork(6)
+				sum := 0
+				for _, r := range m.JoinAll {
+					sum += r
+				}
+				return 10*sum + f.Join(before)
+			})
+			if got := fn.Call(p, 0); got != 65 {
+				t.Fatalf("%d workers: %d", workers, got)
+			}
+			if workers == 1 && late.Load() > 0 {
+				t.Error("a fork of the call that has panicked ran")
+			}
+		}
+		p.Close()
+	}
+}

@@ -111,3 +111,41 @@ func TestPanicsAreWrappedOnce(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 }
+
+// So does one that leaves a loop of JoinAll: the body that recovers it goes on.
+func TestAPanicOutOfJoinAllDoesNotHelp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2))
+		defer p.Close()
+		stolen, ended := make(chan bool), false
+		fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+			switch n {
+			case 1:
+				defer func() { ended = true }()
+				f.Worker().Join(func(*filch.Worker) {
+					close(stolen)
+					time.Sleep(time.Minute)
+				}, func(*filch.Worker) { runtime.Goexit() })
+			case 2:
+				<-stolen
+				panic(errBoom)
+			}
+			m := f.Mark()
+			f.Fork(1)
+			f.Fork(2)
+			if s := recovered(func() {
+				for range m.JoinAll {
+				}
+			}); s != errBoom.Error() || !ended {
+				t.Errorf("what arrived is %q; what was stolen had ended: %v", s, ended)
+			}
+			return 5
+		})
+		var got int
+		var wg sync.WaitGroup
+		wg.Go(func() { got = fn.Call(p, 0) })
+		if wg.Wait(); got != 5 {
+			t.Error("the body did not go on")
+		}
+	})
+}

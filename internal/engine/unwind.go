@@ -31,6 +31,15 @@ func (w *Worker) Try(f func()) (err error) {
 	return nil
 }
 
+// Unwind calls drop, which drops forks of w while a panic passes, or runtime.Goexit. w does not help
+// meanwhile.
+func (w *Worker) Unwind(drop func()) {
+	before := w.unwinding
+	w.unwinding = true
+	drop()
+	w.unwinding = before
+}
+
 // Caught drops the forks above m after a panic with value v, or after
 // runtime.Goexit, if v is nil: then it returns nil. It must be called while
 // the panic's stack is still there.
