@@ -24,14 +24,14 @@ func (p *Pool) noticeForeign(c, task *taskContext) {
 	if p.foreignTold.Load() {
 		return
 	}
-	if p.checks != nil {
+	ours := c != nil && c.pool == p
+	if p.checks != nil && (ours || c == nil) {
 		if here := p.checks.tasksHere(); len(here) > 0 && here[len(here)-1] != c && !p.foreignTold.Swap(true) {
 			by := here[len(here)-1]
 			p.tellForeign(lookAtStacks().nameOf(by), task, "submitted", stackInLine(by.submittedAt()))
 		}
 		return
 	}
-	ours := c != nil && c.pool == p
 	if ours {
 		if n := p.foreignSeen.Add(1); n > foreignLooks && n%foreignLooks != 0 {
 			return
@@ -40,7 +40,7 @@ func (p *Pool) noticeForeign(c, task *taskContext) {
 		return
 	}
 	here := stacksIn(string(debug.Stack()))
-	if len(here) == 0 || len(here[0].tasks) == 0 || ours && !here[0].isForeign(c) || p.foreignTold.Swap(true) {
+	if len(here) == 0 || len(here[0].tasks) == 0 || c != nil && !here[0].isForeign(c) || p.foreignTold.Swap(true) {
 		return
 	}
 	p.tellForeign(p.nameAt(here[0].tasks[0]), task)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/filch-go/filch"
 )
@@ -99,5 +100,38 @@ func TestForeignContextsWithoutALogger(t *testing.T) {
 	f := filch.Submit(background, p, func(context.Context) (int, error) { close(gate); return slow.Wait(background) })
 	if v, err := f.Wait(background); v != 1 || err != nil {
 		t.Error(v, err)
+	}
+}
+
+// A task of another pool that runs on a goroutine of this one, inside one of its tasks, waits with its own context:
+// that is as it should be. With the context of no task it is told of.
+func TestAWaitOfAnotherPoolsTaskIsNotForeign(t *testing.T) {
+	for _, checks := range []bool{false, true} {
+		for name, foreign := range map[string]bool{"own": false, "none": true} {
+			synctest.Test(t, func(t *testing.T) {
+				var out syncBuffer
+				opts := []filch.Option{filch.WithWorkers(2), filch.WithStallTimeout(0), filch.WithLogger(slog.New(slog.NewTextHandler(&out, nil)))}
+				if checks {
+					opts = append(opts, filch.WithChecks())
+				}
+				p, other := filch.New(opts...), filch.New(filch.WithWorkers(1))
+				defer p.Close()
+				defer other.Close()
+				gate, runs := make(chan bool), make(chan bool)
+				f := filch.Submit(background, p, func(context.Context) (int, error) { close(runs); <-gate; return 1, nil })
+				<-runs // so it does not run in place
+				w := filch.Submit(background, p, func(outer context.Context) (int, error) {
+					m := filch.NewMemo(other, func(own context.Context, _ int) (int, error) {
+						return f.Wait(map[string]context.Context{"own": own, "none": background}[name])
+					})
+					return m.Get(outer, 1)
+				})
+				synctest.Wait()
+				close(gate)
+				if _, err := w.Wait(background); err != nil || strings.Contains(out.String(), "not its own") != foreign {
+					t.Errorf("%s, with checks %t: %v\n%s", name, checks, err, out.String())
+				}
+			})
+		}
 	}
 }
