@@ -2,7 +2,6 @@ package filch
 
 import (
 	"context"
-	"math"
 	"strconv"
 
 	"github.com/filch-go/filch/internal/task"
@@ -88,6 +87,7 @@ func (p *Pool) hold(t heldTask, h *hold, within bool) bool {
 	deps := h.after()
 	h.open.Store(int32(1 + len(deps)))
 	c := t.task()
+	h.Quiet = c.above() != nil && c.source().Done() == nil
 	c.state.hold(within)
 	if !p.tasks.Hold(&h.Held) {
 		c.state.free()
@@ -203,13 +203,10 @@ func (h *hold) leave(c *taskContext) {
 	}
 }
 
-// dropEnded drops held tasks whose context has ended. It is for an end that was not there when they were
-// submitted, and which they do not follow: by a Cancel of the task that has submitted them.
+// dropEnded drops held tasks whose context has ended, of those that do not follow that: by a Cancel of the task
+// that has submitted them. To follow it they would need a cancellation of that task, which few tasks have.
 func (p *Pool) dropEnded() {
-	if p.tasks.Held() == 0 {
-		return
-	}
-	for _, h := range p.tasks.AllHeld(math.MaxInt) {
+	for _, h := range p.tasks.AllQuiet() {
 		t := h.Body.(heldTask)
 		if err := t.task().cause(); err != nil {
 			t.drop(err)

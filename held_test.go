@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -407,4 +408,41 @@ func TestHeldTasksAreSeen(t *testing.T) {
 	promise.Complete(1, nil)
 	one.Wait(ctx)
 	p.Shutdown(ctx)
+}
+
+// asked is a context without an end that counts how often it is asked for one.
+type asked struct {
+	context.Context
+	n *atomic.Int64
+}
+
+func (a asked) Err() error { a.n.Add(1); return nil }
+
+func (a asked) Value(key any) any { a.n.Add(1); return a.Context.Value(key) }
+
+// Cancel of a task that runs looks at no held tasks but its own: of 1,000 that others hold, at none.
+func TestCancelLeavesTheHeldTasksOfOthersAlone(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	promise := filch.NewPromise[int](p)
+	var n atomic.Int64
+	ctx := asked{context.Background(), &n}
+	for range 1000 {
+		p.Go(ctx, func(context.Context) {}, filch.After(promise.Future()))
+	}
+	runs := make(chan *filch.Future[int])
+	f := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+		runs <- filch.Submit(ctx, p, value(1), filch.After(promise.Future()))
+		<-ctx.Done()
+		return 0, nil
+	})
+	own := <-runs
+	n.Store(0)
+	f.Cancel()
+	if got := n.Load(); got > 0 {
+		t.Errorf("they were asked %d times", got)
+	}
+	if _, err := own.Wait(context.Background()); err != context.Canceled {
+		t.Errorf("the task's own: %v", err)
+	}
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"math"
 	"sync"
 
 	"github.com/filch-go/filch/internal/line"
@@ -13,6 +14,7 @@ type Held struct {
 	Released bool   // by Release; written under the lock, and read by the one that ends the task
 	Caller   *Latch // the submitter runs the task, and waits here until it may; nil for others
 	Room     *Room  // that the task has while it is held, or nil
+	Quiet    bool   // nothing tells it of the end of its context; written before it is held
 	Long     bool   // the task gets a goroutine of its own: Release counts it as blocked, and does not queue it
 
 	turn line.Turn[*Held]
@@ -27,9 +29,10 @@ type HeldBody interface {
 
 // heldTasks are the tasks of a pool that are held. The pool does not end while there are any.
 type heldTasks struct {
-	mu   sync.Mutex
-	line line.Line[*Held]
-	n    int // of those that no caller runs, who has counted them
+	mu    sync.Mutex
+	line  line.Line[*Held]
+	quiet line.Line[*Held] // those that are
+	n     int              // of those that no caller runs, who has counted them
 }
 
 // Hold holds h, and reports false if the pool has ended. DropIfCancelled must follow once h can be
@@ -42,7 +45,7 @@ func (p *Pool) Hold(h *Held) bool {
 	if p.Engine.Places.Load().Ended() {
 		return false
 	}
-	l.line.Add(&h.turn)
+	l.lineOf(h).Add(&h.turn)
 	if h.Caller == nil {
 		l.n++
 	}
@@ -120,7 +123,7 @@ func (h *Held) LeaveRoom() {
 
 // take removes h. The caller holds the lock.
 func (p *Pool) take(h *Held) bool {
-	if !p.held.line.Remove(&h.turn) {
+	if !p.held.lineOf(h).Remove(&h.turn) {
 		return false
 	}
 	if h.Caller == nil {
@@ -136,17 +139,39 @@ func (p *Pool) Held() int {
 	return p.held.n
 }
 
-// AllHeld returns the first tasks that are held, most at most.
+// AllHeld returns tasks that are held, most at most.
 func (p *Pool) AllHeld(most int) (all []*Held) {
-	p.held.mu.Lock()
-	defer p.held.mu.Unlock()
-	for h := range p.held.line.All() {
+	l := &p.held
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return first(most, &l.quiet, first(most, &l.line, nil))
+}
+
+// AllQuiet returns those that are Quiet.
+func (p *Pool) AllQuiet() []*Held {
+	l := &p.held
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return first(math.MaxInt, &l.quiet, nil)
+}
+
+// first adds the first in line to all, until that are most.
+func first(most int, l *line.Line[*Held], all []*Held) []*Held {
+	for h := range l.All() {
 		if len(all) == most {
 			break
 		}
 		all = append(all, h)
 	}
 	return all
+}
+
+// lineOf returns the line that h is in, or is to be.
+func (l *heldTasks) lineOf(h *Held) *line.Line[*Held] {
+	if h.Quiet {
+		return &l.quiet
+	}
+	return &l.line
 }
 
 // none reports whether nothing is held, and end returns true. Nothing is held meanwhile.
