@@ -93,10 +93,11 @@ func (w *wait) leadsBack(c *taskContext, hops *int, through func(c, on *taskCont
 	for ; c != nil && *hops < 1000; *hops++ {
 		s := c.state.load()
 		if s.isHeld() {
-			for _, d := range c.holders() {
+			deps := c.holders()
+			for i := range deps {
 				*hops++
-				if w.leadsBack(d.on.task(), hops, through) {
-					through(c, d.on.task())
+				if w.leadsBack(deps[i].on.task(), hops, through) {
+					through(c, deps[i].on.task())
 					return true
 				}
 			}
@@ -404,8 +405,9 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 		case seen[c]:
 		case s.isHeld():
 			seen[c] = true
-			for _, d := range c.holders() {
-				on = append(on, followTask(d.on.task(), seen)...)
+			deps := c.holders()
+			for i := range deps {
+				on = append(on, followTask(deps[i].on.task(), seen)...)
 			}
 		case s.runner() != 0:
 			on = bySeat[s.runner()]

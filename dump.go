@@ -113,8 +113,9 @@ func (p *Pool) dumpHeld(out io.Writer, held int) {
 // String tells what holds a task.
 func (h *hold) String() string {
 	var open []string
-	for _, d := range h.after() {
-		if c := d.on.task(); !c.state.load().isDone() {
+	deps := h.after()
+	for i := range deps {
+		if c := deps[i].on.task(); !c.state.load().isDone() {
 			open = append(open, stacks(nil).nameOf(c))
 		}
 	}

@@ -254,7 +254,7 @@ func (f *Future[T]) resolve(value T, err error) {
 		f.ctx.pool.tasks.LeaveSlot(task.Seat{})
 	}
 	if h := f.ctx.held(); h != nil {
-		if h.deps.Store(nil); h.Released {
+		if h.end(); h.Released {
 			h.leave(&f.ctx)
 		}
 	}

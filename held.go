@@ -69,7 +69,7 @@ func (h *hold) holds() (bool, error) {
 			continue
 		}
 		if open != i {
-			deps[open] = *d
+			deps[open].on = d.on
 		}
 		open++
 	}
@@ -95,7 +95,7 @@ func (p *Pool) hold(t heldTask, h *hold, within bool) bool {
 	}
 	for i := range deps {
 		d := &deps[i]
-		d.of = h
+		d.of.Store(h)
 		d.on.task().precedes(d)
 	}
 	h.lower(nil)
@@ -139,7 +139,9 @@ func settle(on Waiter, list *dependency) {
 	for list != nil {
 		d := list
 		list = d.next
-		d.of.lower(c)
+		if h := d.of.Load(); h != nil { // else it was dropped
+			h.lower(c)
+		}
 	}
 }
 
@@ -153,8 +155,19 @@ func refuseAll(list *dependency, err error) {
 	for list != nil {
 		d := list
 		list = d.next
-		d.of.task().dropFor(err, &list)
+		if h := d.of.Load(); h != nil {
+			h.task().dropFor(err, &list)
+		}
 	}
+}
+
+// end forgets what the task has come after, and is forgotten by what it has not waited for to the end.
+func (h *hold) end() {
+	deps := h.after()
+	for i := range deps {
+		deps[i].of.Store(nil)
+	}
+	h.deps.Store(nil)
 }
 
 // task returns what h has held since it was held.

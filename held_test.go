@@ -446,3 +446,26 @@ func TestCancelLeavesTheHeldTasksOfOthersAlone(t *testing.T) {
 		t.Errorf("the task's own: %v", err)
 	}
 }
+
+// A task that was dropped is not kept by what it came after, which is not done for long.
+func TestADroppedTaskIsNotKept(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	promise := filch.NewPromise[int](p)
+	ctx, cancel := context.WithCancel(context.Background())
+	dropped := func() weak.Pointer[filch.Future[int]] {
+		f := filch.Submit(ctx, p, value(1), filch.After(promise.Future()))
+		cancel()
+		if _, err := f.Wait(context.Background()); err != context.Canceled {
+			t.Error(err)
+		}
+		return weak.Make(f)
+	}()
+	for i := 0; dropped.Value() != nil; i++ {
+		if runtime.GC(); i > 100 {
+			t.Fatal("it is kept")
+		}
+		runtime.Gosched()
+	}
+	runtime.KeepAlive(promise)
+}

@@ -262,8 +262,8 @@ type Subpool struct {
 // dependency is that of one task on another.
 type dependency struct {
 	on   Waiter
-	of   *hold
-	next *dependency // on the same task; written before it is added there
+	of   atomic.Pointer[hold] // the submitter sets it before it adds this; the end of a task that was dropped clears it, so that the other does not keep it
+	next *dependency          // on the same task; written before it is added there
 }
 
 // heldTask is a task of any type that may be held: a futureTask.
