@@ -352,6 +352,13 @@ func TestWhatWasNotMadeIsTold(t *testing.T) {
 	var zeroChain filch.Chain[int, int]
 	var group filch.Group
 	var noWorker *filch.Worker
+	var noMemo *filch.Memo[int, int]
+	var zeroMemo filch.Memo[int, int]
+	var noPromise *filch.Promise[int]
+	var zeroPromise filch.Promise[int]
+	var zeroFuture filch.Future[int]
+	var zeroBest filch.Best[int, int]
+	until := &filch.Stop{}
 	task := func(context.Context) (int, error) { return 0, nil }
 	p := filch.New()
 	defer p.Close()
@@ -402,14 +409,28 @@ func TestWhatWasNotMadeIsTold(t *testing.T) {
 		"NewMemo: the Pool is nil or zero: make one with New": func() {
 			filch.NewMemo(&zero, func(_ context.Context, k int) (int, error) { return k, nil })
 		},
-		"Promise.Complete: the Promise is nil or zero: make one with NewPromise":   func() { new(filch.Promise[int]).Complete(1, nil) },
-		"Promise.Future: the Promise is nil or zero: make one with NewPromise":     func() { new(filch.Promise[int]).Future() },
-		"Memo.Get: the Memo is nil or zero: make one with NewMemo":                 func() { new(filch.Memo[int, int]).Get(background, 1) },
-		"Memo.Forget: the Memo is nil or zero: make one with NewMemo":              func() { new(filch.Memo[int, int]).Forget(1) },
-		"Best.Get: the Best is nil or zero: make one with NewLeast or NewGreatest": func() { new(filch.Best[int, int]).Get() },
+		"Promise.Complete: the Promise is nil or zero: make one with NewPromise":   func() { zeroPromise.Complete(1, nil) },
+		"Promise.Future: the Promise is nil or zero: make one with NewPromise":     func() { zeroPromise.Future() },
+		"Memo.Get: the Memo is nil or zero: make one with NewMemo":                 func() { zeroMemo.Get(background, 1) },
+		"Memo.Forget: the Memo is nil or zero: make one with NewMemo":              func() { zeroMemo.Forget(1) },
+		"Best.Get: the Best is nil or zero: make one with NewLeast or NewGreatest": func() { zeroBest.Get() },
 		"Best.Offer: the Best is nil or zero: make one with NewLeast or NewGreatest": func() {
-			new(filch.Best[int, int]).Offer(-1, 0)
+			zeroBest.Offer(-1, 0)
 		},
+		"Done: the Pool is nil or zero: make one with New;nil":                         func() { none.Done() },
+		"Pause: the Pool is nil or zero: make one with New;nil":                        func() { none.Pause() },
+		"Resume: the Pool is nil or zero: make one with New;nil":                       func() { none.Resume() },
+		"PauseAndWait: the Pool is nil or zero: make one with New;nil":                 func() { none.PauseAndWait(background) },
+		"Memo.Get: the Memo is nil or zero: make one with NewMemo;nil":                 func() { noMemo.Get(background, 1) },
+		"Promise.Complete: the Promise is nil or zero: make one with NewPromise;nil":   func() { noPromise.Complete(1, nil) },
+		"Future.Wait: the Future is nil or zero: make one with Submit or NewPromise":   func() { zeroFuture.Wait(background) },
+		"Future.Done: the Future is nil or zero: make one with Submit or NewPromise":   func() { zeroFuture.Done() },
+		"Future.Cancel: the Future is nil or zero: make one with Submit or NewPromise": func() { zeroFuture.Cancel() },
+		"After: dependency 0 is a zero Future: make one with Submit or NewPromise":     func() { filch.After(&zeroFuture) },
+		"Func.CallUntil: the Func is nil or zero: make one with NewFunc;nil":           func() { noFunc.CallUntil(p, until, 1) },
+		"Func.CallUntil: the Func is nil or zero: make one with NewFunc":               func() { zeroFunc.CallUntil(p, until, 1) },
+		"Func.On: the Func is nil or zero: make one with NewFunc;nil":                  func() { noFunc.On(nil, nil) },
+		"Func.On: the Func is nil or zero: make one with NewFunc":                      func() { zeroFunc.On(nil, nil) },
 	} {
 		want, _, _ = strings.Cut(want, ";")
 		if got := recovered(do); !strings.HasPrefix(got, "filch: "+want) {

@@ -326,6 +326,7 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 }
 
 func (f *Future[T]) await(ctx context.Context) error {
+	f.needsPool("Future.Wait")
 	c := taskOf(ctx)
 	if c == &f.ctx {
 		return inOp("Wait", ErrInside, "")
@@ -361,6 +362,13 @@ func (f *Future[T]) await(ctx context.Context) error {
 	mark := waitMark{&f.ctx, c.lasts(ctx), c}
 	err := blocked(mark, wait{by: c, task: &f.ctx}, l, ctx, f.isDone)
 	return f.unlessDone(err)
+}
+
+// needsPool panics if f is the zero Future, which no pool has.
+func (f *Future[T]) needsPool(op string) {
+	if f.ctx.pool == nil {
+		isNotMade(op, "Future", "Submit or NewPromise")
+	}
 }
 
 // unlessDone returns err, unless the Future has a result.
@@ -420,6 +428,7 @@ func (f *Future[T]) dropAtEnd() (stop func() bool) {
 // Done returns a channel that is closed when the task is done. Unlike Wait, it does not
 // run the task in place.
 func (f *Future[T]) Done() <-chan struct{} {
+	f.needsPool("Future.Done")
 	l := f.watchedLatch()
 	return l.Channel(f.dropAtEnd)
 }
@@ -428,6 +437,7 @@ func (f *Future[T]) Done() <-chan struct{} {
 // error is context.Canceled. A running task may look at its context and end. If the task
 // is done, Cancel has no effect.
 func (f *Future[T]) Cancel() {
+	f.needsPool("Future.Cancel")
 	if f.drop(context.Canceled); f.isDone() {
 		return
 	}

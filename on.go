@@ -17,6 +17,9 @@ import "github.com/filch-go/filch/internal/engine"
 // waits for the others. Then a panic arrives as a [*PanicError]. On panics if w or body is nil,
 // or if body leaves forks open.
 func (fn *Func[A, R]) On(w *Worker, body func(f *Frame[A, R])) {
+	if fn == nil || fn.body == nil {
+		isNotMade("Func.On", "Func", "NewFunc")
+	}
 	needs(w != nil, "On", "w")
 	needs(body != nil, "On", "body")
 	e := &w.tasks.Engine

@@ -26,7 +26,7 @@ func NewPromise[T any](p *Pool) *Promise[T] {
 // Future returns the Future that Complete completes. It is always the same. It is waited for as that of
 // a task is, and tasks may come after it; see [After]. Cancel completes it with context.Canceled.
 func (p *Promise[T]) Future() *Future[T] {
-	if p == nil || p.future.ctx.pool == nil {
+	if !p.made() {
 		isNotMade("Promise.Future", "Promise", "NewPromise")
 	}
 	return &p.future
@@ -36,7 +36,7 @@ func (p *Promise[T]) Future() *Future[T] {
 // promise is complete already. It synchronizes before the return from a Wait for the Future. Tasks that come after
 // it are queued, or dropped if err is not nil. Nothing is run here.
 func (p *Promise[T]) Complete(v T, err error) bool {
-	if p == nil || p.future.ctx.pool == nil {
+	if !p.made() {
 		isNotMade("Promise.Complete", "Promise", "NewPromise")
 	}
 	if !p.future.ctx.state.claimToDrop() {
@@ -45,3 +45,6 @@ func (p *Promise[T]) Complete(v T, err error) bool {
 	p.future.resolve(v, err)
 	return true
 }
+
+// made reports whether NewPromise has made p.
+func (p *Promise[T]) made() bool { return p != nil && p.future.ctx.pool != nil }

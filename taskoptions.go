@@ -84,11 +84,14 @@ func Fair() TaskOption { return fair{} }
 // begun. Where a limit makes the submitter run a task itself, it waits for deps first.
 //
 // A dependency that is done costs nothing. A task that is held costs about as much as four tasks of Submit, and
-// each dependency about as much as an uncontended mutex or two. After panics if one of deps is nil.
+// each dependency about as much as an uncontended mutex or two. After panics if one of deps is nil or zero.
 func After(deps ...Waiter) TaskOption {
 	for i, d := range deps {
 		if d == nil || d.task() == nil {
 			panic(fmt.Sprintf("filch: After: dependency %d is nil", i))
+		}
+		if d.task().pool == nil {
+			panic(fmt.Sprintf("filch: After: dependency %d is a zero Future: make one with Submit or NewPromise", i))
 		}
 	}
 	return after(deps)

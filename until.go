@@ -20,6 +20,9 @@ import "github.com/filch-go/filch/internal/engine"
 // Call does if a body panics, also after a stop. It costs a small allocation, and each join and
 // call in it a look at stop. What is called by Call pays nothing for that.
 func (fn *Func[A, R]) CallUntil(s Scope, stop *Stop, arg A) (r R, stopped bool) {
+	if fn == nil || fn.body == nil {
+		isNotMade("Func.CallUntil", "Func", "NewFunc")
+	}
 	needs(stop != nil, "CallUntil", "stop")
 	r = call(s, fn.until(stop), arg)
 	return r, stop.Stopped()
