@@ -326,7 +326,7 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 }
 
 func (f *Future[T]) await(ctx context.Context) error {
-	f.needsPool("Future.Wait")
+	needsPool(&f.ctx, "Future.Wait")
 	c := taskOf(ctx)
 	if c == &f.ctx {
 		return inOp("Wait", ErrInside, "")
@@ -343,6 +343,8 @@ func (f *Future[T]) await(ctx context.Context) error {
 			return nil
 		}
 		defer c.lendSlot()()
+	} else if h := f.ctx.held(); h != nil && h.sub.has(c) {
+		defer c.lendSlot()() // it may have lent its own to c's task, and need one of their Subpool to end
 	}
 	for range 200 { // a result that is about to come is not worth a switch
 		if f.isDone() {
@@ -364,9 +366,9 @@ func (f *Future[T]) await(ctx context.Context) error {
 	return f.unlessDone(err)
 }
 
-// needsPool panics if f is the zero Future, which no pool has.
-func (f *Future[T]) needsPool(op string) {
-	if f.ctx.pool == nil {
+// needsPool panics if c is that of the zero Future, which no pool has.
+func needsPool(c *taskContext, op string) {
+	if c.pool == nil {
 		isNotMade(op, "Future", "Submit or NewPromise")
 	}
 }
@@ -428,7 +430,7 @@ func (f *Future[T]) dropAtEnd() (stop func() bool) {
 // Done returns a channel that is closed when the task is done. Unlike Wait, it does not
 // run the task in place.
 func (f *Future[T]) Done() <-chan struct{} {
-	f.needsPool("Future.Done")
+	needsPool(&f.ctx, "Future.Done")
 	l := f.watchedLatch()
 	return l.Channel(f.dropAtEnd)
 }
@@ -437,7 +439,7 @@ func (f *Future[T]) Done() <-chan struct{} {
 // error is context.Canceled. A running task may look at its context and end. If the task
 // is done, Cancel has no effect.
 func (f *Future[T]) Cancel() {
-	f.needsPool("Future.Cancel")
+	needsPool(&f.ctx, "Future.Cancel")
 	if f.drop(context.Canceled); f.isDone() {
 		return
 	}

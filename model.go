@@ -242,7 +242,7 @@ type dependencies struct {
 // any goroutine. They do not block.
 //
 // A task of a Subpool may wait for others of it, even if n is 1. [Future.Wait] runs the other in place, within the
-// slot of the task that waits. If it cannot, since the other comes after what runs elsewhere, or in
+// slot of the task that waits. If it cannot, since the other runs already or comes after what does, or in
 // [Group.Wait] of a group with such tasks, the task that waits does not count as running meanwhile. When it
 // goes on, one more than n may run until the next of them ends. But if it waits for a task outside of the
 // Subpool, it keeps its slot: that task must not wait for one of the Subpool in turn.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/filch-go/filch"
 )
@@ -334,4 +335,28 @@ func TestSubpoolMisuse(t *testing.T) {
 			f()
 		}()
 	}
+}
+
+// A task that has got the slot of one that waits may wait for that: what it waits for in turn has the slot then.
+func TestASlotThatWasLentIsLentOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2), filch.WithStallTimeout(0))
+		sub := p.Subpool(1)
+		ctx := context.Background()
+		promise := filch.NewPromise[int](p)
+		lends := filch.Submit(ctx, p, func(ctx context.Context) (int, error) {
+			return filch.Submit(ctx, p, value(3), sub, filch.After(promise.Future())).Wait(ctx)
+		}, sub)
+		synctest.Wait()
+		borrows := filch.Submit(ctx, p, func(ctx context.Context) (int, error) { return lends.Wait(ctx) }, sub)
+		synctest.Wait()
+		promise.Complete(0, nil)
+		if v, err := borrows.Wait(ctx); v != 3 || err != nil {
+			t.Error(v, err)
+		}
+		p.Close()
+		if n := sub.Running(); n != 0 {
+			t.Errorf("%d run in the end", n)
+		}
+	})
 }
