@@ -20,6 +20,8 @@ import (
 // nothing more to do in the loop, and leaves it to the next one that joins. So there are no more states than
 // goroutines that have been in the loop at the same time. That is one a worker, and one more for each body
 // that waits: its worker, or another in its place, may go on with the same loop, and then gets another state.
+// Now and then it is one more, when a worker goes on after a wait and its place is taken. [WithMaxWorkers]
+// holds even then.
 // States are never shared, so body needs no lock, if each call of fresh returns a new one.
 //
 // Which elements meet in a state, and in which order, depends on time and chance. So does the number of
