@@ -45,7 +45,7 @@ func Choose(g *Graph, name string, f func(ctx context.Context) (int, error), dep
 // To adds what c chooses from, and returns c. Indices count on from call to call. To panics as
 // [Node] does.
 func (c *Choice) To(nodes ...Dep) *Choice {
-	c.g.change("To", func() {
+	c.made("To").change("To", func() {
 		for i, d := range nodes {
 			if n := c.ours("To", "choice", i, d); n != nil {
 				c.to = append(c.to, n)
@@ -61,7 +61,7 @@ func (n *node) chosen(result int) (*node, error) {
 		return nil, nil
 	}
 	if result < 0 || result >= len(n.to) {
-		return nil, fmt.Errorf("it chose %d of %d nodes", result, len(n.to))
+		return nil, fmt.Errorf("it chose %d, and has %d nodes to choose from", result, len(n.to))
 	}
 	return n.to[result], nil
 }

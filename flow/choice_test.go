@@ -89,7 +89,7 @@ func TestBadChoicesEndTheRun(t *testing.T) {
 	onPools(t, func(t *testing.T, p *filch.Pool) {
 		g := flow.New("g")
 		flow.Choose(g, "c", func(context.Context) (int, error) { return 2, nil }).To(flow.Node(g, "a", nothing), flow.Node(g, "b", nothing))
-		isText(t, g.Run(context.Background(), p), `flow: graph "g": node "c": it chose 2 of 2 nodes`)
+		isText(t, g.Run(context.Background(), p), `flow: graph "g": node "c": it chose 2, and has 2 nodes to choose from`)
 
 		g = flow.New("g")
 		begun := make(chan struct{})

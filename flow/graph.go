@@ -29,6 +29,7 @@ type Graph struct {
 	took   []int64 // how long the nodes took in the run that ended last, if somebody asks; nil before
 	failed []int32 // nodes that failed in that run
 
+	inner  atomic.Pointer[inner] // the graphs that are nodes, the newest first; written under mu, plans of all graphs load
 	alone  atomic.Pointer[state] // of the run that is alone, or was; written under mu, Get loads
 	states sync.Pool             // of *state
 }
@@ -110,7 +111,7 @@ func Node[T any](g *Graph, name string, f func(ctx context.Context) (T, error), 
 // After makes n run after all of deps as well, and returns n. It is for nodes that are made
 // later than n, and for deps whose results n does not read. It panics as [Node] does.
 func (n *Of[T]) After(deps ...Dep) *Of[T] {
-	n.g.change("After", func() { n.after("After", deps) })
+	n.made("After").change("After", func() { n.after("After", deps) })
 	return n
 }
 
@@ -126,6 +127,9 @@ func (n *Of[T]) call(ctx context.Context, cell any) error {
 
 // add adds a node that was just made.
 func (g *Graph) add(op string, n *node, b body, name string, deps []Dep) {
+	if g.byName == nil {
+		panic("flow: " + op + ": g is not from New")
+	}
 	g.change(op, func() {
 		n.g, n.name, n.index, n.body = g, name, int32(len(g.nodes)), b
 		if g.byName[name] != nil {
@@ -133,7 +137,18 @@ func (g *Graph) add(op string, n *node, b body, name string, deps []Dep) {
 		}
 		n.after(op, deps)
 		g.nodes, g.byName[name] = append(g.nodes, n), n
+		if n.sub != nil {
+			g.inner.Store(&inner{n.sub, g.inner.Load()})
+		}
 	})
+}
+
+// made returns the graph of n, and panics if n was not added to one.
+func (n *node) made(op string) *Graph {
+	if n.g == nil {
+		panic("flow: " + op + ": the node is not from Node, Choose or Sub")
+	}
+	return n.g
 }
 
 // change calls f, which changes g, unless g runs.
@@ -164,6 +179,9 @@ func (n *node) ours(op, what string, i int, d Dep) *node {
 		other = d.dep()
 	}
 	needs(other != nil, op, fmt.Sprintf("%s %d of node %q", what, i, n.name))
+	if other.g == nil {
+		panic(fmt.Sprintf("flow: %s: %s %d of node %q is not from Node, Choose or Sub", op, what, i, n.name))
+	}
 	if other.g != n.g {
 		n.g.faults = append(n.g.faults, fmt.Errorf("node %q has the %s %q, which is of another graph, %q", n.name, what, other.name, other.g.name))
 		return nil

@@ -45,21 +45,21 @@ type taking struct {
 // has, and while the graph runs.
 func (n *Of[T]) Take(l *Limit, k int) *Of[T] {
 	needs(l != nil, "Take", "l")
-	n.g.change("Take", func() { n.take(l, k) })
+	n.made("Take").change("Take", func() { n.take(l, k) })
 	return n
 }
 
 func (n *node) take(l *Limit, k int) {
 	at := slices.IndexFunc(n.takes, func(t taking) bool { return t.of == l })
-	sum := k
+	has := 0
 	if at >= 0 {
-		sum += n.takes[at].n
+		has = n.takes[at].n
 	}
-	if k < 1 || k > l.n || sum > l.n {
-		panic(fmt.Sprintf("flow: Take: node %q takes %d units of a Limit of %d", n.name, sum, l.n))
+	if k < 1 || k > l.n-has {
+		panic(fmt.Sprintf("flow: Take: node %q has %d units of a Limit of %d, and cannot take %d", n.name, has, l.n, k))
 	}
 	if at >= 0 {
-		n.takes[at].n = sum
+		n.takes[at].n = has + k
 		return
 	}
 	n.takes = append(n.takes, taking{l, k})

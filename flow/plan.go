@@ -175,30 +175,28 @@ func (g *Graph) cycle(order []int32) string {
 	return strings.Join(names, " -> ")
 }
 
-// containsItself returns an error if g is a node of itself, or of what it contains.
+// inner is a graph that is a node of another, and those that were before it.
+type inner struct {
+	g    *Graph
+	next *inner
+}
+
+// containsItself returns an error if g is a node of itself, or of what it contains. It locks no other
+// graph, for two that contain each other would wait for one another.
 func (g *Graph) containsItself() error {
 	var visit func(in *Graph, way []string) error
 	seen := map[*Graph]bool{}
 	visit = func(in *Graph, way []string) error {
-		nodes := g.nodes
-		if in != g {
-			if seen[in] {
-				return nil
-			}
-			seen[in] = true
-			in.mu.Lock()
-			nodes = slices.Clone(in.nodes)
-			in.mu.Unlock()
+		if seen[in] {
+			return nil
 		}
-		for _, n := range nodes {
-			if n.sub == nil {
-				continue
-			}
-			way := append(slices.Clip(way), n.sub.name)
-			if n.sub == g {
+		seen[in] = true
+		for i := in.inner.Load(); i != nil; i = i.next {
+			way := append(slices.Clip(way), i.g.name)
+			if i.g == g {
 				return fmt.Errorf("the graph contains itself: %s", strings.Join(way, " -> "))
 			}
-			if err := visit(n.sub, way); err != nil {
+			if err := visit(i.g, way); err != nil {
 				return err
 			}
 		}

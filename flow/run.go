@@ -195,8 +195,8 @@ func (st *state) setBack() {
 	}
 }
 
-// has reports whether node i has run.
-func (st *state) has(i int32) bool { return st.places[i].ran == st.round }
+// has reports whether node i has run. One that was added after the run has not.
+func (st *state) has(i int32) bool { return int(i) < len(st.places) && st.places[i].ran == st.round }
 
 // start makes st that of r. Nobody else knows r yet.
 func (st *state) start(r *run) {
@@ -343,7 +343,9 @@ func (r *Results) Release() {
 
 // Ran reports whether n has run, which only nodes after a [Choice] may not have.
 func (r *Results) Ran(n Dep) bool {
-	st, at := r.state("Ran"), n.dep()
+	st := r.state("Ran")
+	needs(n != nil && !isNil(n), "Ran", "n")
+	at := n.dep()
 	at.sameGraph("Ran", r.g)
 	return st.has(at.index)
 }
@@ -360,13 +362,14 @@ func (r *Results) state(op string) *state {
 // of another graph.
 func Result[T any](r *Results, n *Of[T]) T {
 	st := r.state("Result")
+	needs(n != nil, "Result", "n")
 	n.sameGraph("Result", r.g)
 	return n.in("Result", st)
 }
 
 func (n *node) sameGraph(op string, g *Graph) {
-	if n.g != g {
-		panic(fmt.Sprintf("flow: %s: node %q is of graph %q, not %q", op, n.name, n.g.name, g.name))
+	if of := n.made(op); of != g {
+		panic(fmt.Sprintf("flow: %s: node %q is of graph %q, not %q", op, n.name, of.name, g.name))
 	}
 }
 
@@ -388,6 +391,7 @@ func (n *Of[T]) Lookup(ctx context.Context) (v T, ok bool) {
 // stateIn returns the state of the run of n's graph that ctx belongs to.
 func (n *Of[T]) stateIn(op string, ctx context.Context) *state {
 	needs(ctx != nil, op, "ctx")
+	n.made(op)
 	r := runOf(ctx)
 	for r != nil && r.g != n.g {
 		r = runOf(r.Context)
@@ -411,7 +415,7 @@ func (n *Of[T]) in(op string, st *state) T {
 // time, also afterwards. During a run, only nodes that come after n may call it. It also panics if
 // n has not run. Get costs a few nanoseconds.
 func (n *Of[T]) Get() T {
-	st := n.g.alone.Load()
+	st := n.made("Get").alone.Load()
 	if st == nil {
 		panic(fmt.Sprintf("flow: Get: node %q: graph %q has not run, or ran several times at once: see In and RunFor", n.name, n.g.name))
 	}
