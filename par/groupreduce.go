@@ -27,7 +27,7 @@ import (
 //		…
 //	}
 //
-// key and add are called once for each element. While it runs, GroupReduce keeps each key of each block, with
+// key and add are called once for each element. Each NaN is a key of its own, as in a map. While it runs, GroupReduce keeps each key of each block, with
 // its value, and a map for each worker and for the result. It is best where a key occurs several times in a
 // block. On an Intel Xeon with 64 keys of 100,000 int, one worker ran at 0.6 of the speed of a loop with a map.
 func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, zero A, add func(a A, v T) A, merge func(a, b A) A, opts ...Option) map[K]A {
@@ -71,11 +71,14 @@ func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, 
 			r.at = nil
 		}
 	})
-	all := mergeGroups(s, blocks, merge, c.most)
-	result := make(map[K]A, len(all.keys))
-	for i, k := range all.keys {
-		result[k] = all.values[i]
-	}
+	var result map[K]A
+	boundary(func() { // a key may have no hash
+		all := mergeGroups(s, blocks, merge, c.most)
+		result = make(map[K]A, len(all.keys))
+		for i, k := range all.keys {
+			result[k] = all.values[i]
+		}
+	})
 	return result
 }
 

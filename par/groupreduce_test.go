@@ -52,4 +52,24 @@ func BenchmarkGroupReduce(b *testing.B) {
 	}
 }
 
+// A key without a hash panics as in a body, whichever step finds it.
+func TestGroupReduceOfKeysWithoutAHash(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for _, n := range []int{1, 2, 9, 1000, 5000} {
+		x := make([]any, n)
+		for i := range x {
+			x[i] = i % 7
+		}
+		x[n-1] = []int{1}
+		same := func(v any) any { return v }
+		count := func(n int, _ any) int { return n + 1 }
+		if v := panics(func() { GroupReduce(p, x, same, 0, count, add) }); !isPanicError(v) {
+			t.Errorf("%d: %T", n, v)
+		}
+	}
+}
+
+func isPanicError(v any) bool { _, ok := v.(*filch.PanicError); return ok }
+
 var _ = cmp.Compare[int]

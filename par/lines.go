@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/filch-go/filch"
 )
@@ -57,6 +59,8 @@ func ForLines(s filch.Scope, r io.Reader, f func(at int64, line []byte) error, o
 	most := c.most
 	c.most = min(most, 1) // with a limit, one block at a time: its lines may be few, and slow
 	room := shelf[[]int]{fresh: func() []int { return nil }}
+	var failed atomic.Int64 // where the first line begins that has failed, of any block, or -1 if one does not return
+	failed.Store(math.MaxInt64)
 	type none = struct{}
 	_, err := reduceLines(name, s, r, none{}, c, func(s filch.Scope, b block) (none, error) {
 		ends := appendEnds(room.take()[:0], b.lines)
@@ -66,7 +70,22 @@ func ForLines(s filch.Scope, r io.Reader, f func(at int64, line []byte) error, o
 			if i > 0 {
 				begin = ends[i-1]
 			}
-			return f(b.at+int64(begin), withoutEnd(b.lines[begin:ends[i]]))
+			at := b.at + int64(begin)
+			if at > failed.Load() {
+				return nil // nobody looks at the results of this block
+			}
+			returned := false
+			defer func() {
+				if !returned {
+					failed.Store(-1)
+				}
+			}()
+			err := f(at, withoutEnd(b.lines[begin:ends[i]]))
+			returned = true
+			for old := failed.Load(); err != nil && at < old && !failed.CompareAndSwap(old, at); {
+				old = failed.Load()
+			}
+			return err
 		}
 		stop := config{ctx: c.ctx, most: most}
 		from, first := someErr(s, len(ends), f, stop, line)
@@ -220,7 +239,11 @@ func (c *cutter) read(buf []byte, size int) []byte {
 		if len(buf) == cap(buf) {
 			buf = slices.Grow(buf, min(size-len(buf), 7*len(buf)))
 		}
-		n, err := c.r.Read(buf[len(buf):min(size, cap(buf))])
+		free := buf[len(buf):min(size, cap(buf))]
+		n, err := c.r.Read(free)
+		if n < 0 || n > len(free) {
+			panic(fmt.Sprintf("par: %s: Read of r returned %d for %d bytes", c.name, n, len(free)))
+		}
 		if empty++; n > 0 {
 			empty = 0
 		}

@@ -15,7 +15,7 @@ import (
 // time have an index in common, nor have a call of Swap and one of Less; but two calls of Less may. So
 // they need no lock, as long as they only read and write the elements of their indices: no counter, and no
 // room in data for one element that is being moved. If one of them panics, data has all its elements, in some
-// order. Len is called once. One worker sorts up to 1,024 elements.
+// order. Len is called before all else, once or twice. One worker sorts up to 1,024 elements.
 //
 // Elements that are in order already, or in the opposite order, take one call of Less each. Else it is a
 // quicksort like that of SortFunc, whose partitions exchange elements (Hoare, Computer Journal 1962). After
