@@ -74,7 +74,7 @@ func (c *carrier) carry() {
 	now := begin
 	for i := c.next(none); i != none; {
 		if c.ctx.Err() != nil {
-			c.st.fail(c.r, none, c.why())
+			c.st.fail(c.r, none, c.r.why())
 			return
 		}
 		if now-begin > turn {
@@ -94,14 +94,6 @@ func (c *carrier) carry() {
 		}
 		i = c.after(i)
 	}
-}
-
-// why returns why the context of c has ended.
-func (c *carrier) why() error {
-	if err := context.Cause(c.ctx); err != nil {
-		return err
-	}
-	return filch.ErrClosed // the end of the pool, which ends no context that a task's comes from
 }
 
 // run runs node i. It returns the time, and false if the node has failed.

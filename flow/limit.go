@@ -168,6 +168,9 @@ func (st *state) served(i int32, r *run) {
 		return
 	}
 	if err := st.call(r, r.task); err != nil {
+		if r.task.Err() != nil {
+			err = r.why()
+		}
 		st.fail(r, none, err)
 	}
 }

@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"math"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -83,4 +84,22 @@ func TestTakeDoesNotOverflow(t *testing.T) {
 	l := flow.NewLimit(math.MaxInt)
 	a := flow.Node(flow.New("g"), "a", nothing).Take(l, math.MaxInt)
 	panicsWith(t, "flow: Take: node \"a\" has", func() { a.Take(l, math.MaxInt) })
+}
+
+// A run that the end of its pool ends says so, though the caller's context has not ended.
+func TestClosedPoolIsTheCause(t *testing.T) {
+	onPools(t, func(t *testing.T, p *filch.Pool) {
+		g := flow.New("g")
+		begun := make(chan struct{})
+		first := flow.Node(g, "first", func(ctx context.Context) (int, error) {
+			close(begun)
+			for ctx.Err() == nil { // and not Done, by which the context would get the cause
+				runtime.Gosched()
+			}
+			return 0, nil
+		})
+		flow.Node(g, "never", nothing, first)
+		go func() { <-begun; p.Close() }()
+		isText(t, g.Run(context.Background(), p), `flow: graph "g": filch: the pool is closed`)
+	})
 }

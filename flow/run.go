@@ -290,12 +290,17 @@ func (st *state) await(r *run, over chan struct{}, ends context.Context) {
 		return
 	case <-ends.Done():
 	}
-	err := context.Cause(ends)
-	if err == nil {
-		err = filch.ErrClosed
-	}
-	st.fail(r, none, err)
+	st.fail(r, none, r.why())
 	<-over
+}
+
+// why returns why the contexts of r's tasks have ended: the caller's has, or the pool. The cause of theirs
+// may be context.Canceled for a moment, if it is the pool.
+func (r *run) why() error {
+	if err := context.Cause(r.Context); err != nil {
+		return err
+	}
+	return filch.ErrClosed
 }
 
 // keepTimes keeps the times of the run that st was of, and what failed. The caller holds the lock of g.
