@@ -15,9 +15,9 @@ import (
 // Remove.
 //
 // An entry that Remove or Fix leaves behind stays in its queue until its turn, when it is skipped,
-// or until such entries are half of the global queue, which is then swept. So besides the values
-// there are at most half as many entries, 64, and what fits into the local queues. The value
-// itself is not kept.
+// or until such entries are half of the global queue, which is then swept. So there are at most as
+// many of them as of values, and 128, and twice what fits into the local queues. The value itself is
+// not kept.
 //
 // A Push allocates the Handle, 24 bytes for a word. Push and Pop take not quite twice as long as
 // those of a Queue, whose values have no handle, and which lose nothing by this type.
@@ -201,12 +201,14 @@ func (h *Handle[T]) fix(push func(t ticket[T])) bool {
 // what it has must be such entries.
 func (a *Addressable[T]) leftBehind() {
 	q := a.q
-	outside := int64(len(q.locals) * q.capacity) // so many may be in local queues
-	if n := a.behind.Add(1) - outside - 64; n <= 0 || 2*n <= int64(length(q.word.Load())) {
+	if !a.isStale(a.behind.Add(1)) {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if !a.isStale(a.behind.Load()) { // another goroutine has swept it meanwhile
+		return
+	}
 	var rest queue.Levels[ticket[T]]
 	for q.global.Len() > 0 {
 		if priority, e := q.global.Pop(); e.h.turn.Load() == e.turn {
@@ -217,4 +219,12 @@ func (a *Addressable[T]) leftBehind() {
 	}
 	q.global = rest
 	q.changed()
+}
+
+// isStale reports whether half of the global queue must be entries that were left behind, if there are
+// so many.
+func (a *Addressable[T]) isStale(behind int64) bool {
+	q := a.q
+	n := behind - int64(len(q.locals)*q.capacity) - 64 // so many may be in local queues
+	return n > 0 && 2*n > int64(length(q.word.Load()))
 }

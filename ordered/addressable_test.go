@@ -197,6 +197,39 @@ func TestAddressableIsSwept(t *testing.T) {
 	}
 }
 
+// One of several goroutines that find the queue half empty at the same time sweeps it.
+func TestAddressableIsSweptOnce(t *testing.T) {
+	const n, removers = 1000, 8
+	a := NewAddressable[int](1, 1)
+	var handles []*Handle[int]
+	for i := range n {
+		handles = append(handles, a.Push(i, i))
+	}
+	most := int64(n/2 + 1 + 64)
+	for range most { // not swept yet
+		handles[0].Remove()
+		handles = handles[1:]
+	}
+	visits := func() uint64 { return a.q.word.Load() / oneVisit }
+	before := visits()
+	a.q.mu.Lock()
+	var all sync.WaitGroup
+	for _, h := range handles[:removers] {
+		all.Go(func() { h.Remove() })
+	}
+	for a.behind.Load() < most+removers {
+		runtime.Gosched()
+	}
+	a.q.mu.Unlock()
+	all.Wait()
+	if k := visits() - before; k != 1 {
+		t.Errorf("it was swept %d times", k)
+	}
+	if k := a.Len(); k != n-int(most)-removers {
+		t.Errorf("%d entries for %d values", k, n-int(most)-removers)
+	}
+}
+
 // A handle keeps no value that was taken.
 func TestHandlesKeepNothing(t *testing.T) {
 	a := NewAddressable[*[100]int](1, 4)
