@@ -19,14 +19,14 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 	}
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "digraph %s {\n", quoted(v.name))
-	fmt.Fprintf(b, "\tlabel=%s; labelloc=t; fontname=\"sans-serif\";\n", quoted(v.title()))
+	fmt.Fprintf(b, "\tlabel=%s; labelloc=t; fontname=\"sans-serif\";\n", label(v.title()))
 	fmt.Fprintln(b, "\tnode [shape=box, style=rounded, fontname=\"sans-serif\"];")
 	for i, n := range v.nodes {
 		text := n.name
 		if n.note != "" {
 			text += "\n" + n.note
 		}
-		fmt.Fprintf(b, "\tn%d [label=%s", i, quoted(text))
+		fmt.Fprintf(b, "\tn%d [label=%s", i, label(text))
 		switch {
 		case n.isChoice:
 			fmt.Fprint(b, ", shape=diamond, style=solid")
@@ -46,7 +46,7 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 	for _, e := range v.edges {
 		var with []string
 		if e.weak {
-			with = append(with, "style=dashed", "label="+quoted(e.label))
+			with = append(with, "style=dashed", "label="+label(e.label))
 		}
 		if e.back {
 			with = append(with, "constraint=false")
@@ -62,6 +62,11 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 	}
 	fmt.Fprintln(b, "}")
 	return b.Flush()
+}
+
+// label returns s as a label, in which Graphviz looks for entities of HTML, and wants UTF-8.
+func label(s string) string {
+	return quoted(strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "&", "&amp;"))
 }
 
 // quoted returns s as a string of DOT.

@@ -40,7 +40,7 @@ func TestDOTShowsTimesAndCriticalPath(t *testing.T) {
 	var b bytes.Buffer
 	noError(t, g.WriteDOT(&b))
 	const before = `digraph "a \"graph\" <&>" {
-	label="a \"graph\" <&>: 6 nodes"; labelloc=t; fontname="sans-serif";
+	label="a \"graph\" <&amp;>: 6 nodes"; labelloc=t; fontname="sans-serif";
 	node [shape=box, style=rounded, fontname="sans-serif"];
 	n0 [label="begin"];
 	n1 [label="long\n\\]]><b>"];
