@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -140,9 +141,9 @@ var mutations = []mutation{
 	{"finish: a thief leaves what its asyncs have queued", "Pool/.*(async|finish)", []Edit{{"async.go",
 		"\ta.drain()\n\tb.returned = true\n\ta.leave()\n", "\ta.newest--\n\ta.ring[a.newest&uint(len(a.ring)-1)](asWorker(w))\n\tb.returned = true\n\ta.leave()\n"}}},
 
-	{"idle: whoever leaves does not look for work", "Pool/tasks from two$", []Edit{{"internal/engine/places.go",
+	{"idle: a leaver does not look for work", "Pool/tasks from two$", []Edit{{"internal/engine/places.go",
 		"\t\tp.MatchWork()\n\t}\n}\n\n// MatchWork", "\t}\n}\n\n// MatchWork"}}},
-	{"idle: whoever leaves looks before it lowers the count", "Pool/tasks from two$", []Edit{{"internal/engine/places.go",
+	{"idle: a leaver looks before it lowers the count", "Pool/tasks from two$", []Edit{{"internal/engine/places.go",
 		"\ts := p.Places.Leave() // (W11)\n", "\tp.MatchWork()\n\ts := p.Places.Leave()\n"}, {"internal/engine/places.go",
 		"{ p.left(p.Places.LeaveSearching(), true) } // (W11)", "{\n\tp.MatchWork()\n\tp.left(p.Places.LeaveSearching(), true)\n}"}, {"internal/engine/places.go",
 		"\t\tp.MatchWork()\n\t}\n}\n\n// MatchWork", "\t}\n}\n\n// MatchWork"}}},
@@ -151,18 +152,18 @@ var mutations = []mutation{
 	{"idle: wake before the task is queued", "Pool/tasks from two$", []Edit{{"submit.go",
 		"\tif w == nil || !w.Own.Push(0, 0, t) {\n", "\tp.tasks.Engine.Wake()\n\tif w == nil || !w.Own.Push(0, 0, t) {\n"}, {"internal/task/submit.go",
 		"if !p.Engine.Wake() || p.Phase.Load() == Cancelled {", "if p.Phase.Load() == Cancelled {"}}},
-	{"idle: who finds work wakes nobody", "Pool/two at once", []Edit{{"internal/engine/places.go",
+	{"idle: a worker that finds work wakes nobody", "Pool/two at once", []Edit{{"internal/engine/places.go",
 		"\t} else {\n\t\tp.Wake()\n\t}\n}\n\n// IsSearching", "\t}\n}\n\n// IsSearching"},
 		{"internal/task/look.go", "w.Engine.EndSearch() { // at once, for mayGiveWay\n\t\twake = true\n", "w.Engine.EndSearch() { // at once, for mayGiveWay\n"}}},
 	{"place: wake by a store", "Pool/fork, three workers", []Edit{{"internal/place/place.go",
 		"{ return w.swap(s, s+oneActive+oneSearching) }", "{\n\tw.word.Store(uint64(s + oneActive + oneSearching))\n\treturn true\n}"}}},
 	{"place: a searcher is counted by a store", "Pool/fork$", []Edit{{"internal/place/place.go",
 		"{ return w.swap(s, s+oneSearching) }", "{\n\tw.word.Store(uint64(s + oneSearching))\n\treturn true\n}"}}},
-	{"idle: who publishes wakes nobody", "Pool/both at once", []Edit{{"internal/engine/demand.go",
+	{"idle: a publisher wakes nobody", "Pool/both at once", []Edit{{"internal/engine/demand.go",
 		"\t\tp.Wake() // (R10)\n", ""}}},
-	{"hold: whoever ends it looks for no forks", "Pool/both at once, held", []Edit{{"internal/engine/budget.go",
+	{"hold: the worker that ends it looks for no forks", "Pool/both at once, held", []Edit{{"internal/engine/budget.go",
 		"\tp.held.Store(false) // (W17) then look for forks\n\tp.MatchWork()\n", "\tp.held.Store(false)\n"}}},
-	{"hold: whoever ends it looks first", "Pool/both at once, held", []Edit{{"internal/engine/budget.go",
+	{"hold: the worker that ends it looks first", "Pool/both at once, held", []Edit{{"internal/engine/budget.go",
 		"\tp.held.Store(false) // (W17) then look for forks\n\tp.MatchWork()\n", "\tp.MatchWork()\n\tp.held.Store(false)\n"}}},
 	{"hold: a publisher looks at it first", "Pool/both at once, held", []Edit{{"internal/engine/demand.go",
 		"\tmoved := w.publish(todo.Most)\n", "\theld := p.held.Load()\n\tmoved := w.publish(todo.Most)\n"}, {"internal/engine/demand.go",
@@ -186,14 +187,14 @@ var mutations = []mutation{
 		"if t.word.CompareAndSwap(uint32(s), uint32(s|to)) {", "if t.word.Store(uint32(s | to)); true {"}}},
 	{"future: done by a store", "Pool/wait from outside", []Edit{{"taskstate.go",
 		"s := taskStatus(t.word.Swap(taskDone)) // (W40)", "s := t.load()\n\tt.word.Store(taskDone) // (W40)"}}},
-	{"future: whoever waits does not look again", "Pool/wait from outside", []Edit{{"taskstate.go",
+	{"future: a waiter does not look again", "Pool/wait from outside", []Edit{{"taskstate.go",
 		"{ return taskStatus(t.word.Or(taskWatched)).isDone() }", "{\n\tt.word.Or(taskWatched)\n\treturn false\n}"}, {"future.go",
 		"l.Wait(ctx, task.Seat{}, f.isDone)", "l.Wait(ctx, task.Seat{}, func() bool { return false })"}}},
-	{"future: whoever cancels is not counted while it claims", "Pool/cancel, then figures", []Edit{{"future.go",
+	{"future: a canceller is not counted while it claims", "Pool/cancel, then figures", []Edit{{"future.go",
 		"\te.EnterBlocked()\n\tdefer e.LeaveBlocked()\n\treturn f.claimToDrop()\n", "\t_ = e\n\treturn f.claimToDrop()\n"}}},
-	{"after: whoever comes after a task does not look again", "Pool/after$", []Edit{{"held.go",
+	{"after: a dependent does not look again", "Pool/after$", []Edit{{"held.go",
 		"\tif c.state.watch() {\n\t\tsettle(", "\tif c.state.watch(); false {\n\t\tsettle("}}},
-	{"after: whoever comes after a task looks first", "Pool/after$", []Edit{{"held.go",
+	{"after: a dependent looks first", "Pool/after$", []Edit{{"held.go",
 		"\tm := c.needExtras()\n\tfor {\n", "\tm := c.needExtras()\n\tdone := c.state.watch()\n\tfor {\n"}, {"held.go",
 		"\tif c.state.watch() {\n\t\tsettle(", "\tif done {\n\t\tsettle("}}},
 	{"after: the end of a task leaves those that come after it", "Pool/after$", []Edit{{"future.go",
@@ -207,6 +208,12 @@ var mutations = []mutation{
 		"return l.n == 0 && end()", "return end()"}}},
 	{"held: what comes after the end stays held", "Pool/after, close", []Edit{{"internal/task/held.go",
 		"\tif p.Phase.Load() == Cancelled && p.Unhold(h) {", "\tif false {"}}},
+	{"promise: completed by a store", "Pool/a promise of two", []Edit{{"taskstate.go",
+		"\t\tif t.word.CompareAndSwap(uint32(s), uint32(s&^taskHeld|taskRunning)) {\n\t\t\treturn true\n\t\t}\n", "\t\tt.word.Store(uint32(s&^taskHeld | taskRunning))\n\t\treturn true\n"}}},
+	{"subpool: a task looks for a slot outside of the lock", "Pool/subpools", []Edit{{"held.go",
+		"\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tif s.running < s.limit {\n", "\tfree := s.Running() < s.limit\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tif free {\n"}}},
+	{"subpool: the next one has its slot after the lock", "Pool/subpools", []Edit{{"held.go",
+		"\t\tif ok {\n\t\t\ts.running++\n\t\t}\n\t\ts.mu.Unlock()\n", "\t\ts.mu.Unlock()\n\t\tif ok {\n\t\t\ts.mu.Lock()\n\t\t\ts.running++\n\t\t\ts.mu.Unlock()\n\t\t}\n"}}},
 	{"join: the owner blocks without a compare-and-swap", "Pool/fork$", []Edit{{"internal/engine/jobstate.go",
 		"{ return s.word.CompareAndSwap(jobOpen, jobAwaited) } // (R20)", "{\n\ts.word.Store(jobAwaited)\n\treturn true\n}"}}},
 	{"join: the thief is done by a store", "Pool/fork$", []Edit{{"internal/engine/jobstate.go",
@@ -217,13 +224,13 @@ var mutations = []mutation{
 		"\t\tw.flush() // the pool may be at rest before w is\n", ""}}},
 	{"join: the thief keeps its place", "Pool/fork, three workers", []Edit{{"internal/engine/job.go",
 		"\t\tcase !w.Hold.YieldPlace():\n", "\t\tcase false:\n"}}},
-	{"idle: whoever leaves does not ask for forks", "Pool/a place is free late$", []Edit{{"internal/engine/places.go",
+	{"idle: a leaver does not ask for forks", "Pool/a place is free late$", []Edit{{"internal/engine/places.go",
 		"\t\tw.Raise(Hunger) // (W12)\n", ""}}},
 	{"demand: answered by a store", "Pool/a place is free late, a thief is busy", []Edit{{"internal/engine/demand.go",
 		"\tatomic.CompareAndSwapUint32(&w.Demand, level, None)\n", "\tatomic.StoreUint32(&w.Demand, None)\n"}}},
 	{"idle: Resize wakes nobody", "Pool/resize", []Edit{{"close.go",
 		"\tif p.tasks.Engine.SetLimit(int32(n), true) {\n\t\tp.tasks.Engine.MatchWork()\n", "\tif p.tasks.Engine.SetLimit(int32(n), true) {\n"}}},
-	{"idle: whoever is parked too long stays on the list", "Pool/idle timeout", []Edit{{"internal/engine/places.go",
+	{"idle: a worker that is parked too long stays on the list", "Pool/idle timeout", []Edit{{"internal/engine/places.go",
 		"\t\tp.parked = slices.Delete(p.parked, i, i+1)\n", ""}}},
 	{"idle: parked without the lock", "Pool/idle timeout", []Edit{{"internal/engine/places.go",
 		"\tp.mu.Lock()\n\tif i := slices.Index(p.parked, w); i >= 0 {\n\t\tp.parked = slices.Delete(p.parked, i, i+1)\n\t\tw.unparked <- false\n\t}\n\tp.mu.Unlock()\n",
@@ -244,18 +251,18 @@ var mutations = []mutation{
 	{"join: done before the result", "Pool/fork$", []Edit{{"internal/engine/job.go",
 		"\tj.run(w)\n", "\tj.state.word.CompareAndSwap(jobOpen, jobDone)\n\tj.run(w)\n"}}},
 
-	{"join: whoever helps and passes its place on does not count as blocked", "Pool/help$", []Edit{{"internal/engine/job.go",
+	{"join: a helper that passes its place on does not count as blocked", "Pool/help$", []Edit{{"internal/engine/job.go",
 		"\t\tcase w.helping > 0: // it has a wait of its own to go on with\n\t\t\t_ = w.pool.Places.EnterBlocked(1)\n\t\t\tw.passed = true\n", ""}}},
 	{"join: a place that was passed on is not replaced", "Pool/help$", []Edit{{"internal/engine/job.go",
 		"\t\tw.passed = false\n\t\tw.unblock()\n", "\t\tw.passed = false\n"}}},
-	{"way: whoever queues an urgent task asks nobody", "Pool/giving way$", []Edit{{"internal/task/submit.go", "\tp.urge()\n", ""}}},
-	{"way: whoever begins looks for nothing more urgent", "Pool/giving way$", []Edit{{"internal/task/way.go",
+	{"way: the submitter of an urgent task asks nobody", "Pool/giving way$", []Edit{{"internal/task/submit.go", "\tp.urge()\n", ""}}},
+	{"way: a worker that begins looks for nothing more urgent", "Pool/giving way$", []Edit{{"internal/task/way.go",
 		"\tif p.best.Load() < level && p.Engine.Idlers() <= 0 { // (R14)", "\tif false {"}}},
 	{"way: a worker looks before it notes its level", "Pool/giving way$", []Edit{{"internal/task/way.go",
 		"\tw.Engine.Level.Store(level)     // (W15)\n", "\tdefer w.Engine.Level.Store(level)\n"}}},
-	{"way: whoever frees a place lets nobody go on", "Pool/giving way$", []Edit{{"internal/task/source.go",
+	{"way: a worker that frees a place lets nobody go on", "Pool/giving way$", []Edit{{"internal/task/source.go",
 		"\tfor p.way.n.Load() > 0 && p.letOneGoOn() { // (R11)\n\t}\n", ""}, {"internal/task/source.go", "of(*w).passPlace()", ""}}},
-	{"way: whoever gives way enters after it has freed its place", "Pool/giving way$", []Edit{{"internal/task/way.go",
+	{"way: a worker that gives way enters after it has freed its place", "Pool/giving way$", []Edit{{"internal/task/way.go",
 		"\t\tp.way.enter(w)\n", "\t\tw.Engine.Hold.YieldPlace()\n\t\tp.Engine.Block()\n\t\tp.way.enter(w)\n"},
 		{"internal/engine/blocking.go", "\tenter()\n", "\tenter()\n\tw.passed = true\n"}}},
 	{"way: a place is passed on before the task is counted", "Pool/giving way, shut down", []Edit{{"internal/task/serve.go",
@@ -312,6 +319,29 @@ var mutations = []mutation{
 		"\tfor i := range n {\n\t\tdst[i] = d.ring.take(d.head)\n\t\td.head++\n\t\td.mu.Unlock()\n\t\td.mu.Lock()\n\t}\n"}}},
 	{"Mutex: the owner pops without the lock", "Mutex", []Edit{{"deque/mutex.go",
 		"func (d *mutexDeque[T]) pop() (v T, ok bool) {\n\td.mu.Lock()\n\tdefer d.mu.Unlock()\n", "func (d *mutexDeque[T]) pop() (v T, ok bool) {\n"}}},
+}
+
+// README.md has a row for each mutation, in the order of the list. With -v, -every 1 prints them all.
+func TestTableIsComplete(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "|---|---|---|---:|---:|\n")
+	var names []string
+	for row := range strings.Lines(table) {
+		if name, _, ok := strings.Cut(strings.TrimPrefix(row, "| "), " |"); ok {
+			names = append(names, name)
+		}
+	}
+	for i, m := range mutations {
+		if i >= len(names) || names[i] != m.name {
+			t.Fatalf("row %d of the table is not of %q", i+1, m.name)
+		}
+	}
+	if len(names) > len(mutations) {
+		t.Errorf("there is no mutation %q", names[len(mutations)])
+	}
 }
 
 var executions = regexp.MustCompile(`\t(\d+) executions`)

@@ -204,7 +204,7 @@ func (r *Run) object(key any) *object {
 	return o
 }
 
-// access is who touched a plain variable last, and when.
+// access tells which thread touched a plain variable last, and when.
 type access struct {
 	thread int
 	at     int32 // of the last write
@@ -312,7 +312,7 @@ func (o *object) store(name string) {
 	}
 }
 
-// release lets whoever comes upon o see what t has done so far.
+// release lets a thread that comes upon o see what t has done so far.
 func (t *thread) release(o *object) {
 	o.clock = t.clock
 	t.clock[t.id]++ // what follows is not part of it

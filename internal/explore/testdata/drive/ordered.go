@@ -181,7 +181,7 @@ func (p orderedProgram) addressed(r *sched.Run) func() error {
 	}
 }
 
-// gateProgram is an owner, who comes in twice, and two thieves at one gate.
+// gateProgram is an owner, which comes in twice, and two thieves at one gate.
 func gateProgram(r *sched.Run) func() error {
 	var g ordered.Gate
 	var inside int

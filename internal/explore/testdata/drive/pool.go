@@ -87,7 +87,7 @@ type meeting struct {
 	both           *filch.Func[int, int]
 	first, stolen  sched.Bool
 	second, over   chan bool
-	entered, leave chan bool // whoever gives up a place has entered, and may
+	entered, leave chan bool // the one that gives up a place has entered, and may
 }
 
 // useUp makes the fork that is owed to the other worker.
@@ -259,7 +259,7 @@ var poolPrograms = []poolProgram{
 		})
 		return func() error { return nil }
 	}},
-	// A is stolen; who waits for it steals B from the thief, which waits for that.
+	// A is stolen; the worker that waits for it steals B from the thief, which waits for that.
 	{"help", 2, nil, 2, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
 		var stolen [2]sched.Bool
@@ -510,6 +510,49 @@ var poolPrograms = []poolProgram{
 		})
 		r.Go(func() { p.Close() })
 		return func() error { return nil }
+	}},
+	{"a promise of two", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		promise := filch.NewPromise[int](p)
+		p.Go(background, count(n, 0), filch.After(promise.Future()))
+		var completed sched.Int32
+		for i := range 2 {
+			r.Go(func() {
+				if promise.Complete(i, nil) {
+					completed.Add(1)
+				}
+			})
+		}
+		return func() error {
+			if k := completed.Load(); k != 1 {
+				return fmt.Errorf("not done exactly once: a promise was completed %d times", k)
+			}
+			return n.want(1)
+		}
+	}},
+	// Two limits of one. A task of the second comes after one of the first, which two others wait for.
+	{"subpools", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		n := &ran{}
+		a, b := p.Subpool(1), p.Subpool(1)
+		run := func(in *filch.Subpool, i int) func(context.Context) (int, error) {
+			return func(context.Context) (int, error) {
+				if in.Running() != 1 {
+					r.Fail("%d tasks of a Subpool of 1 run", in.Running())
+				}
+				n[i]++
+				return 0, nil
+			}
+		}
+		f := filch.Submit(background, p, run(a, 0), a)
+		filch.Submit(background, p, run(b, 1), b, filch.After(f))
+		filch.Submit(background, p, run(a, 2), a)
+		r.Go(func() { filch.Submit(background, p, run(a, 3), a) })
+		return func() error {
+			if a.Running()+b.Running()+a.Queued()+b.Queued() != 0 {
+				return fmt.Errorf("left over at rest: a slot, or a task that waits for one")
+			}
+			return n.want(1, 1, 1, 1)
+		}
 	}},
 	{"two wait for one", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		var f *filch.Future[int]

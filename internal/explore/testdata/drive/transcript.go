@@ -17,7 +17,7 @@ import (
 // goes on until it waits or ends.
 type transcript struct {
 	name    string
-	about   string // what happens, and who has a part in it
+	about   string // what happens, and what has a part in it
 	words   string // which words are shown: those that begin with one of these
 	workers int
 	opts    []filch.Option
