@@ -10,7 +10,8 @@
 //
 //	go run ./internal/mutate -table a.txt b.txt
 //
-// equivalents.txt lists the mutants that no test can kill; they do not count.
+// equivalents.txt lists the mutants that no test can kill; they do not count. breaks.txt lists those that
+// certain tests must kill; -breaks runs them.
 package main
 
 import (
@@ -53,12 +54,15 @@ func main() {
 	flag.BoolVar(&w.own, "own", false, "run only the tests of a mutant's own package")
 	tables := flag.Bool("table", false, "print the table of the files that are named, and run nothing")
 	show := flag.Bool("list", false, "print all mutants, and run nothing")
+	breaks := flag.Bool("breaks", false, "run the breaks of breaks.txt instead")
 	flag.Parse()
 	var err error
 	if w.match, err = regexp.Compile(*match); err == nil {
 		switch {
 		case *tables:
 			err = printTables(os.Stdout, flag.Args())
+		case *breaks:
+			err = runBreaks(w, os.Stdout)
 		default:
 			err = run(w, *show)
 		}

@@ -147,7 +147,7 @@ func (r *runner) try(tmp string, ts tests, flags ...string) (verdict, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return verdict{broken, firstLine(out)}, nil
 	}
-	return r.test(bin, ts.pkg)
+	return r.test(bin, ts.pkg, "")
 }
 
 // overlay writes what tells the go command to take m in place of its file.
@@ -164,13 +164,14 @@ func (r *runner) overlay(tmp string, m mutant) (string, error) {
 	return file, os.WriteFile(file, replace, 0o600)
 }
 
-// test runs the tests of pkg up to the first that fails.
-func (r *runner) test(bin, pkg string) (verdict, error) {
+// test runs the tests of pkg up to the first that fails: with a break, if one is named, and with flags.
+func (r *runner) test(bin, pkg, broken string, flags ...string) (verdict, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), perPackage)
 	defer cancel()
-	args := append([]string{"-test.short", "-test.failfast", "-test.v", "-test.timeout=0"}, more[pkg]...)
+	args := slices.Concat([]string{"-test.short", "-test.failfast", "-test.v", "-test.timeout=0"}, more[pkg], flags)
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Dir = filepath.Join(r.dir, filepath.FromSlash(pkg))
+	cmd.Env = append(os.Environ(), breakEnv+"="+broken)
 	cmd.WaitDelay = 5 * time.Second
 	w := newWatch(r.perTest, cancel)
 	cmd.Stdout, cmd.Stderr = w, w
