@@ -29,3 +29,19 @@ func TestRoundsBeginAnew(t *testing.T) {
 		t.Error("a result of an old round is taken for new")
 	}
 }
+
+// A carrier joins the run that it was submitted for, and no other that has its state.
+func TestCarriersJoinTheirRun(t *testing.T) {
+	st, before, now := &state{}, &run{}, &run{}
+	st.now.Store(now)
+	if st.join(before, context.Background()) || st.running != 0 || now.task != nil {
+		t.Errorf("a carrier of the run before has joined: %d run", st.running)
+	}
+	if !st.join(now, context.Background()) || st.running != 1 || now.task == nil {
+		t.Errorf("a carrier of the run has not joined: %d run", st.running)
+	}
+	st.now.Store(nil)
+	if st.join(now, context.Background()) || st.running != 1 {
+		t.Errorf("a carrier has joined when the run was over: %d run", st.running)
+	}
+}

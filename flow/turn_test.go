@@ -156,34 +156,33 @@ func TestRunAfterFailureIsWhole(t *testing.T) {
 
 // A carrier that is still queued when its run is over takes no part in the next, whose state it has.
 func TestCarrierOfARunBeforeDoesNothing(t *testing.T) {
-	p := filch.New(filch.WithWorkers(1), filch.WithOrder(filch.FIFO))
-	defer p.Close()
-	g := flow.New("g")
-	second, over, done := false, make(chan struct{}), make(chan error, 1)
-	var c chan struct{}
-	a := flow.Node(g, "a", func(ctx context.Context) (int, error) {
-		if c = make(chan struct{}); second {
-			return 0, nil
-		}
-		second = true
-		return 0, p.Go(context.WithValue(context.WithoutCancel(ctx), first{}, nil), func(ctx context.Context) { // before the carrier that this run leaves behind
-			<-over // and its worker with it
-			done <- g.Run(ctx, p)
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithOrder(filch.FIFO), filch.WithStallTimeout(0))
+		defer p.Close()
+		g := flow.New("g")
+		second, ran := make(chan bool), 0
+		a := flow.Node(g, "a", func(ctx context.Context) (int, error) {
+			if ran++; ran > 1 {
+				return 0, nil
+			}
+			return 0, p.Go(context.WithoutCancel(ctx), func(context.Context) { <-second }) // before the carrier for b and c
 		})
-	})
-	flow.Node(g, "b", func(ctx context.Context) (int, error) { // another carrier must run c meanwhile
-		if ctx.Value(first{}) == nil {
-			filch.Blocking(ctx, func() { <-c })
+		for _, name := range []string{"b", "c"} {
+			flow.Node(g, name, func(context.Context) (int, error) { ran++; return 0, nil }, a)
 		}
-		return 0, nil
-	}, a)
-	flow.Node(g, "c", func(context.Context) (int, error) { close(c); return 0, nil }, a)
-	noError(t, g.Run(context.WithValue(context.Background(), first{}, true), p))
-	close(over)
-	noError(t, <-done)
+		noError(t, g.Run(context.Background(), p))
+		if n := p.Stats().Tasks.Queued; n != 1 {
+			t.Errorf("the run has left %d carriers behind", n)
+		}
+		done := make(chan error)
+		go func() { done <- g.Run(context.Background(), p) }()
+		synctest.Wait()
+		close(second)
+		if err := <-done; err != nil || ran != 6 {
+			t.Errorf("%v, and %d of 6 nodes have run", err, ran)
+		}
+	})
 }
-
-type first struct{}
 
 // What waits for both ways of a branch never runs, whichever way runs take.
 func TestCountsDoNotOutliveTheRun(t *testing.T) {
