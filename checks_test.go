@@ -127,6 +127,20 @@ func TestMisusedWorkersAreTold(t *testing.T) {
 	}
 }
 
+// A Worker that has given up its place for Blocking is used by nothing meanwhile.
+func TestAWorkerInItsBlockingIsTold(t *testing.T) {
+	p, _ := checked(1)
+	defer p.Close()
+	p.Do(func(w *filch.Worker) {
+		w.Blocking(func() {
+			if s := recovered(func() { w.Join(nop, nop) }); !strings.HasPrefix(s, "filch: Worker.Join: a Worker is used inside of its Blocking") {
+				t.Errorf("%q", s)
+			}
+		})
+		w.Join(nop, nop)
+	})
+}
+
 // Joins are looked at as well: with forks open, that would be private without checks.
 func TestForeignJoinsAreTold(t *testing.T) {
 	p, _ := checked(1)
@@ -246,6 +260,24 @@ func TestANestedPoolIsLoggedOnce(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Without checks, one call in some is looked at, also after many that are as they should be.
+func TestANestedPoolIsFoundLate(t *testing.T) {
+	var out syncBuffer
+	p := filch.New(filch.WithWorkers(2), filch.WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
+	defer p.Close()
+	for range 1000 {
+		p.Do(nop)
+	}
+	wait(p, func(context.Context) {
+		for range 100 {
+			p.Do(nop)
+		}
+	})
+	if s := out.String(); strings.Count(s, "WARN") != 1 {
+		t.Errorf("%q", s)
 	}
 }
 

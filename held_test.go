@@ -126,15 +126,19 @@ func TestAfterAFailure(t *testing.T) {
 		f := first
 		n := 100_000
 		if testing.Short() {
-			n = 1000
+			n = 5000
 		}
 		for range n {
 			f = filch.Submit(ctx, p, value(1), filch.After(f))
 		}
 		p.Resume()
+		const want = `filch: After: task "parse" failed: no`
 		_, err := f.Wait(ctx)
-		if !errors.Is(err, errDep) || err.Error() != `filch: After: task "parse" failed: no` {
+		if !errors.Is(err, errDep) || err.Error() != want {
 			t.Fatal(err)
+		}
+		if _, err := filch.Submit(ctx, p, value(1), filch.After(f)).Wait(ctx); err == nil || err.Error() != want {
+			t.Errorf("after one that was dropped: %v", err)
 		}
 		before := p.Stats().Tasks
 		if err := p.Go(ctx, func(context.Context) { t.Error("it ran") }, filch.After(first)); !errors.Is(err, errDep) {
@@ -171,8 +175,12 @@ func TestWaitForWhatIsHeld(t *testing.T) {
 			for i := range 1000 { // each after the last, and after an older one again
 				f = filch.Submit(ctx, p, note(i+1), filch.After(f, f))
 			}
+			before := p.Stats().Tasks.InPlace
 			if _, err := f.Wait(ctx); err != nil {
 				return 0, err
+			}
+			if n := p.Stats().Tasks.InPlace - before; p.Workers() == 1 && n != 1001 {
+				t.Errorf("%d of 1001 tasks ran in place", n)
 			}
 			if !slices.IsSorted(order) || len(order) != 1001 {
 				t.Error("not in order:", order)
@@ -346,8 +354,18 @@ func TestHeldTasksAtALimit(t *testing.T) {
 			promise := filch.NewPromise[int](p)
 			g := p.Group(ctx, filch.TaskLimit(1))
 			g.Go(func(ctx context.Context) error {
-				go promise.Complete(1, nil)
-				g.GoFrom(ctx, func(context.Context) error { return nil }, filch.After(promise.Future()))
+				var completed atomic.Bool
+				go func() {
+					runtime.Gosched()
+					completed.Store(true)
+					promise.Complete(1, nil)
+				}()
+				g.GoFrom(ctx, func(context.Context) error {
+					if !completed.Load() {
+						t.Error("it did not wait for what it comes after")
+					}
+					return nil
+				}, filch.After(promise.Future()))
 				return nil
 			})
 			return 0, g.Wait()

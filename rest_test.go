@@ -125,6 +125,17 @@ func TestPauseAndWaitFromInside(t *testing.T) {
 		}
 		p.Resume()
 	}
+	_, err := filch.Submit(background, p, func(inner context.Context) (int, error) { // on a goroutine of its own
+		ctx, cancel := context.WithTimeout(inner, time.Second)
+		defer cancel()
+		result := make(chan error)
+		go func() { result <- p.PauseAndWait(ctx) }()
+		return 0, <-result
+	}).Wait(background)
+	if !errors.Is(err, filch.ErrInside) {
+		t.Error(err)
+	}
+	p.Resume()
 	in, out := make(chan bool), make(chan bool)
 	var wg sync.WaitGroup
 	wg.Go(func() { p.Do(func(*filch.Worker) { close(in); <-out }) })

@@ -23,7 +23,7 @@ func TestSubpoolLimits(t *testing.T) {
 			g := p.Group(context.Background(), filch.CollectErrors(1))
 			for i := range 200 {
 				g.Go(func(ctx context.Context) error {
-					if n := now.Add(1); int(n) > limit {
+					if n := now.Add(1); int(n) > limit || sub.Running() > limit {
 						most.Store(n)
 					}
 					defer now.Add(-1)
