@@ -183,13 +183,16 @@ func TestAddressableIsSwept(t *testing.T) {
 		}
 		h.Remove()
 		longest = max(longest, a.Len())
+		if n := length(a.q.word.Load()); int(n) != a.q.global.Len() {
+			t.Fatalf("removal %d: the global queue has %d entries, and says %d", i, a.q.global.Len(), n)
+		}
 	}
 	if longest > 2*(10+8+64)+8 {
 		t.Errorf("%d entries for 10 values", longest)
 	}
 	for _, want := range []int{5, 6, 7, 8, 9, 0, 1, 2, 3, 4} {
-		if v, ok := l.Pop(); !ok || v != want {
-			t.Errorf("%d, %v; want %d", v, ok, want)
+		if priority, v, ok := l.Next(); !ok || v != want || priority != 10-v/5 {
+			t.Errorf("%d of priority %d, %v; want %d", v, priority, ok, want)
 		}
 	}
 	if v, ok := l.Pop(); ok || a.Len() != 0 {

@@ -150,6 +150,32 @@ func TestForeignRoomIsLeftAlone(t *testing.T) {
 	equal(t, "x", x, upToN(10_000))
 }
 
+// What begins where the room ends is elsewhere.
+func TestPositionAtTheEnd(t *testing.T) {
+	x := upToN(10)
+	for at, want := range map[int]int{2: 0, 4: 2, 5: 3, 6: -1, 7: -1, 1: -1} {
+		if got := position(x[2:6:6], x[at:at+1]); got != want {
+			t.Errorf("at %d: %d, not %d", at, got, want)
+		}
+	}
+}
+
+// Many elements are put together by several workers, each of which may begin in the middle of a piece.
+func TestJoin(t *testing.T) {
+	p := filch.New(filch.WithWorkers(8))
+	defer p.Close()
+	for _, size := range []int{1, 3, 1000, 70_001} {
+		const n = 4 * fewCopied / 8
+		want := upToN(n)
+		var pieces []piece[int]
+		for lo := 0; lo < n; lo += size {
+			pieces = append(pieces, piece[int]{lo: lo, of: want[lo:min(n, lo+size)]})
+			pieces = append(pieces, piece[int]{lo: lo})
+		}
+		equal(t, fmt.Sprint("in pieces of ", size), join(p, pieces, config{}), want)
+	}
+}
+
 // Elements of no size, and large ones.
 func TestCollectOfOddTypes(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))

@@ -293,6 +293,26 @@ func TestLinesWithAContext(t *testing.T) {
 	}
 }
 
+// ReduceLines looks at the context between blocks.
+func TestReduceLinesWithAContext(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		reason := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(background)
+		var blocks atomic.Int64
+		_, err := ReduceLines(p, strings.NewReader(strings.Repeat("\n", 10_000)), 0, func(int64, []byte) (int, error) {
+			if blocks.Add(1) == 10 {
+				cancel(reason)
+			}
+			return 1, nil
+		}, add, WithContext(ctx), WithGrain(1))
+		if err != reason || blocks.Load() == 10_000 {
+			t.Errorf("%d workers: %v after %d blocks", workers, err, blocks.Load())
+		}
+		p.Close()
+	}
+}
+
 // zeroLines is a file without an end.
 type zeroLines struct{}
 
