@@ -288,7 +288,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 	},
 }
 
-// Whoever waits goes on in the end, and a pool comes to rest. Who waits for ever in a bubble, with
+// A goroutine that waits goes on in the end, and a pool comes to rest. One that waits for ever in a bubble, with
 // nothing under way that could help, is reported at once.
 func TestNobodyWaitsForEver(t *testing.T) {
 	for kind, opts := range map[string][]filch.Option{

@@ -10,7 +10,7 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// A Future has its result for whoever asks, in each way, before and after it is there.
+// A Future has its result for each goroutine that asks, in each way, before and after it is there.
 func TestResultIsForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))

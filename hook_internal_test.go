@@ -60,7 +60,7 @@ func hooked(t *testing.T, f func(t *testing.T, p *Pool, s *script), opts ...Opti
 
 var background = context.Background()
 
-// Each task is told of once, by the same ID, whatever becomes of it and whoever runs it.
+// Each task is told of once, by the same ID, whatever becomes of it and whichever worker runs it.
 func TestHookOfTasks(t *testing.T) {
 	hooked(t, func(t *testing.T, p *Pool, s *script) {
 		tasks := []string{" task "}

@@ -91,10 +91,11 @@ func NewMemo[K comparable, V any](p *Pool, f func(ctx context.Context, k K) (V, 
 // the asker's stack: the values of a dynamic program 100,000 keys deep take one goroutine. A key
 // that needs itself, directly or by way of others, of this Memo or another, and on whichever
 // goroutines they are computed, gets an error that wraps [ErrInside] and names the keys; if
-// several goroutines wait for one another, one of them gets it. Contexts tell who needs what: with
+// several goroutines wait for one another, one of them gets it. Contexts tell which key needs which: with
 // another context than its own, a function waits for itself for ever. Where tasks of [Submit] lie in
 // between, the circle is found as [Future.Wait] finds circles, with the names of tasks; by way of the
-// tasks of a [Group], it is not found. A goroutine that the function does not wait for, and that needs the function's own key, must use another one.
+// tasks of a [Group], it is not found. A goroutine that the function does not wait for, and that needs the
+// function's own key, must use another one.
 //
 // A computation counts as a task that runs in place, and has no name. No limit of tasks and no pause applies to it.
 // A value that is there costs a lock and a look into a map. A computation allocates

@@ -35,7 +35,7 @@ func binomials(p *filch.Pool, calls *atomic.Int64) *filch.Memo[[2]int, int] {
 	return m
 }
 
-// Whoever asks, from tasks or from outside, on however many workers: each key is computed once, and
+// However it is asked for, from tasks or from outside, on any number of workers: each key is computed once, and
 // all get what a plain program computes.
 func TestMemoComputesOnce(t *testing.T) {
 	const n = 40

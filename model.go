@@ -64,7 +64,7 @@ type settings struct {
 	observer     Observer
 	labels       bool
 	checks       *checks // of WithChecks, or nil
-	notes        bool    // who has a worker is noted: there are checks, or a logger; set when those are
+	notes        bool    // which goroutine has a worker is noted: there are checks, or a logger; set when those are
 }
 
 // checks is what WithChecks keeps of a pool.

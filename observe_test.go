@@ -205,7 +205,7 @@ func lifeOfTasks(t *testing.T, seed uint64) {
 	l.check(t, p.Stats().Tasks, ran.Load())
 }
 
-// The event of TaskDone tells how long a task waited and ran, who submitted it, and
+// The event of TaskDone tells how long a task waited and ran, what submitted it, and
 // where it ran.
 func TestEventTellsAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

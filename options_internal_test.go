@@ -82,8 +82,8 @@ func TestNamesOfNumbers(t *testing.T) {
 	}
 }
 
-// The slots of tasks are free again, whoever runs them, and if there is no room.
-func TestSlotsAreFreeWhoeverRuns(t *testing.T) {
+// The slots of tasks are free again, whichever goroutine runs them, and if there is no room.
+func TestSlotsAreFreeWhereverTheyRan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
 			o   Overflow

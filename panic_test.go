@@ -260,7 +260,7 @@ func TestGoexit(t *testing.T) {
 	}
 }
 
-// runtime.Goexit deep in a computation ends the goroutines of all who wait for
+// runtime.Goexit deep in a computation ends the goroutines of all that wait for
 // it, however many workers took part.
 func TestGoexitFromTheDepths(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {

@@ -25,7 +25,7 @@ import (
 
 // A storm is everything that can be done to pools, at random, by many at once. When it is
 // over, every account is balanced and nothing is left. What is done follows from the
-// seed; who is first does not.
+// seed; which of them is first does not.
 //
 // The environment may set FILCH_STORM to how long the storms take, FILCH_SEED to
 // the seed of each round, and FILCH_STORM_WITHOUT to operations to leave out, as stormOps
@@ -739,7 +739,7 @@ func TestStorm(t *testing.T) {
 }
 
 // In a bubble, where a deadlock is reported at once, and time passes only when nothing else
-// can happen: whoever waits for what never comes is not saved by a timer for long.
+// can happen: a goroutine that waits for what never comes is not saved by a timer for long.
 func TestStormInABubble(t *testing.T) {
 	storms(t, func(s *storm) {
 		synctest.Test(t, func(t *testing.T) {

@@ -386,7 +386,7 @@ func TestErrorOfAContext(t *testing.T) {
 			p.Go(ctx, func(inner context.Context) {
 				child, cancel := context.WithCancel(inner)
 				defer cancel()
-				<-inner.Done() // for who has no channel of it, Err may say so before
+				<-inner.Done() // to one that has no channel of it, Err may say so before
 				<-child.Done()
 				for range 2 {
 					if err, cause := inner.Err(), context.Cause(inner); err != context.DeadlineExceeded || cause != errBoom {

@@ -212,7 +212,7 @@ func TestRandomMixOfTasks(t *testing.T) {
 		users.Wait()
 		futures.Wait()
 		m.p.Close()
-		for m.p.Stats().Active > 0 { // who was submitting when it closed may have woken a worker
+		for m.p.Stats().Active > 0 { // one that was submitting when it closed may have woken a worker
 			runtime.Gosched()
 		}
 		// Every task was refused, or has run or been dropped, and is counted.

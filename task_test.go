@@ -53,7 +53,7 @@ func TestTasksWaitForTasks(t *testing.T) {
 	}
 }
 
-// Every task runs once, whoever submits it.
+// Every task runs once, whichever goroutine submits it.
 func TestTasksRunExactlyOnce(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
@@ -563,7 +563,7 @@ func TestQueueLimit(t *testing.T) {
 			t.Errorf("%d tasks ran, not 1093", n)
 		}
 	})
-	t.Run("Close lets go of who waits", func(t *testing.T) {
+	t.Run("Close lets go of submitters that wait", func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(1, filch.Block))
 		p.Pause()
 		p.Go(background, nop)
@@ -781,7 +781,7 @@ func TestShutdown(t *testing.T) {
 	p.Close()
 }
 
-// A Scope that a task's context leads to can be used by whoever has it, whenever.
+// A Scope that a task's context leads to can be used by any goroutine that has it, at any time.
 func TestScopeOf(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	var kept context.Context

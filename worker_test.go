@@ -58,7 +58,7 @@ func TestOneWorkerIsAlone(t *testing.T) {
 	}
 }
 
-// While a place is free, there is something public for who comes.
+// While a place is free, there is something public for a worker that comes.
 func TestAFreePlaceFindsAFork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const workers = 4
@@ -89,7 +89,7 @@ func TestDemand(t *testing.T) {
 		synctest.Wait() // the worker that was woken last leaves, and asks for forks
 		p.Do(func(w *filch.Worker) {
 			if !w.Demand() {
-				t.Error("nothing is public, for who falls idle later")
+				t.Error("nothing is public, for a worker that falls idle later")
 			}
 			w.Join(func(w *filch.Worker) {
 				if w.Demand() {

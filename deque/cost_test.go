@@ -290,7 +290,7 @@ func TestTryStealWaitsOutAMove(t *testing.T) {
 	}
 }
 
-// With a timeout, who waits for a lock gets it when it is free, and counts.
+// With a timeout, a thief that waits for a lock gets it when it is free, and counts.
 func TestLockWithin(t *testing.T) {
 	var l lock
 	if !l.lockWithin(0) || l.taken != 1 {

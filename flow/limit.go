@@ -71,7 +71,7 @@ type waiter struct {
 	st    *state
 	node  int32
 	takes []taking
-	held  int     // so many of takes the node has; the carrier that has the node writes, and who takes it out of a line, under that lock
+	held  int     // so many of takes the node has; the carrier that has the node writes, and what takes it out of a line, under that lock
 	r     *run    // that waits in a line; under its lock
 	in    *Limit  // in whose line it is; likewise
 	next  *waiter // in that line; likewise

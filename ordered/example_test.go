@@ -49,12 +49,12 @@ func ExampleNew() {
 
 func ExampleQueue_Push() {
 	q := ordered.New[string](2, 0)
-	q.Push(0, "for whoever comes first")
+	q.Push(0, "for the first that comes")
 	fmt.Println(q.Local(1).Pop())
-	// Output: for whoever comes first true
+	// Output: for the first that comes true
 }
 
-func ExampleQueue() { ExampleQueue_Push() /* Output: for whoever comes first true */ }
+func ExampleQueue() { ExampleQueue_Push() /* Output: for the first that comes true */ }
 
 // Who has nothing to do takes from others.
 func ExampleQueue_Local() {

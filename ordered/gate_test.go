@@ -200,7 +200,7 @@ func TestOwnersFindNothingWithoutALock(t *testing.T) {
 // Who finds nothing takes no lock of others and no global one, and leaves no trace of a theft.
 func TestNothingIsFoundWithoutALock(t *testing.T) {
 	q := New[int](2, 0)
-	q.mu.Lock() // whoever waits for it waits for ever
+	q.mu.Lock() // a goroutine that waits for it waits for ever
 	for range 100 {
 		if _, ok := q.Local(0).Pop(); ok {
 			t.Error("something of nothing")
@@ -236,7 +236,7 @@ func TestWhatIsOnTheWayCounts(t *testing.T) {
 	}
 }
 
-// Whoever waits for one that is in lets others run, so that it goes on, also on one processor.
+// A goroutine that waits for one that is in lets others run, so that it goes on, also on one processor.
 func TestPopLetsOthersRun(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	q := New[int](2, 0)

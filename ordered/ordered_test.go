@@ -203,7 +203,7 @@ var priorities = map[string]func(r *rand.Rand) int{
 	},
 }
 
-// Strict: whoever is alone has all in order, of priority and age.
+// Strict: a goroutine that is alone has all in order, of priority and age.
 func TestStrict(t *testing.T) {
 	seed := rand.Uint64()
 	for name, priority := range priorities {
@@ -310,7 +310,7 @@ func FuzzQueue(f *testing.F) {
 var stress = flag.Duration("stress", time.Second, "how long each stress test runs")
 
 // Goroutines with a Local each and others that push past them: each value comes out
-// once, nothing stays behind, and whoever takes all that it can get leaves nothing.
+// once, nothing stays behind, and a goroutine that takes all that it can get leaves nothing.
 func TestStress(t *testing.T) {
 	seed := rand.Uint64()
 	for round := 0; round < 4; round++ {
@@ -407,7 +407,7 @@ func TestLenWhileValuesMove(t *testing.T) {
 	wg.Wait()
 }
 
-// Thieves make room for the owner, who need not spill then; and a queue that was
+// Thieves make room for the owner, which need not spill then; and a queue that was
 // robbed of all is empty, and full again only after as many values.
 func TestThievesMakeRoom(t *testing.T) {
 	q := New[int](2, 4)
@@ -466,7 +466,7 @@ func TestThievesDoNotWait(t *testing.T) {
 // The owner takes no lock while no thief is there.
 func TestOwnersTakeNoLock(t *testing.T) {
 	l := New[int](2, 0).Local(0)
-	l.mu.Lock() // whoever waits for it waits for ever
+	l.mu.Lock() // a goroutine that waits for it waits for ever
 	for i := range 200 {
 		l.Push(i, i)
 	}

@@ -250,7 +250,7 @@ func TestAllErrorsBeforeAPoolClosesAreKept(t *testing.T) {
 	wait()
 }
 
-// A pipeline under way goes on to the end, though who called Run is turned away when it
+// A pipeline under way goes on to the end, though the caller of Run is turned away when it
 // comes back from a rest.
 func TestAPipelineUnderWayGoesOnWhenThePoolCloses(t *testing.T) {
 	for range 30 {

@@ -55,7 +55,7 @@ func TestDumpTellsHowFarALoopIs(t *testing.T) {
 				nap()
 			})
 			time.Sleep(150*time.Millisecond + time.Microsecond)
-			dump() // who is asked for the first time
+			dump() // one that is asked for the first time
 			if got := dump(); !regexp.MustCompile(`par loop of \S+TestDumpTellsHowFar\S+, ` + c.want).MatchString(got) {
 				t.Errorf("%s: there is no %s:\n%s", name, c.want, got)
 			}

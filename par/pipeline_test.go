@@ -245,7 +245,7 @@ func TestPipelineOfManyWorkers(t *testing.T) {
 	})
 }
 
-// There are no more goroutines than workers, and whoever waits.
+// There are no more goroutines than workers, and those that wait.
 func TestPipelineGoroutines(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		synctest.Test(t, func(t *testing.T) {

@@ -152,7 +152,7 @@ func TestAStateIsMadeForEachWorker(t *testing.T) {
 	}
 }
 
-// A body that runs loops of its own, or blocks, keeps its state: whoever goes on meanwhile has another.
+// A body that runs loops of its own, or blocks, keeps its state: a worker that goes on meanwhile has another.
 func TestStatesAreNotSharedWithBodiesThatWait(t *testing.T) {
 	for name, wait := range map[string]func(p *filch.Pool, s filch.Scope){
 		"a loop on the pool": func(p *filch.Pool, _ filch.Scope) { For(p, 3, func(int) { time.Sleep(time.Second) }, WithGrain(1)) },

@@ -47,7 +47,7 @@ func ExerciseTasks(t *testing.T, newExecutor func() TaskExecutor, p TaskProperti
 		{"contexts end what runs", p.Contexts, contextsEnd},
 		{"Shutdown in a hurry drops the rest", p.Contexts, shutdownInAHurry},
 		{"Close drops what is queued", p.Contexts, closeDrops},
-		{"whoever waits gives up in time", p.Contexts, waitingGivesUp},
+		{"a waiter gives up in time", p.Contexts, waitingGivesUp},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !c.needs {

@@ -33,7 +33,7 @@ func aJob(p *Pool, f func(thief *Worker, j *Job)) int {
 }
 
 // A job that was stolen by one that must not run it is run by its owner if
-// nobody else comes, and by whoever comes first.
+// nobody else comes, and by the first that comes.
 func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
 	p := twoTaken()
 	if n := aJob(p, func(thief *Worker, j *Job) { thief.handOn(j) }); n != 2 {
@@ -51,7 +51,7 @@ func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
 	}); n != 2 {
 		t.Errorf("by another: %d", n)
 	}
-	// The owner is blocked already, and its place free for who comes.
+	// The owner is blocked already, and its place free for one that comes.
 	if n := aJob(p, func(thief *Worker, j *Job) {
 		go func() {
 			for p.Places.Load().Blocked() == 0 {

@@ -12,7 +12,7 @@ import (
 // Dump knows which workers are in use.
 //
 //	bits  0-2   kind
-//	bits  3-23  number of another worker, and one more: whose fork it is, or who has it
+//	bits  3-23  number of another worker, and one more: whose fork it is, or which has it
 //	bits 24-63  entry of the function, from origin; 0 if it is not known
 type DoingKind uint64
 

@@ -32,7 +32,7 @@ type heldTasks struct {
 	mu    sync.Mutex
 	line  line.Line[*Held]
 	quiet line.Line[*Held] // those that are
-	n     int              // of those that no caller runs, who has counted them
+	n     int              // of those that no caller runs: a caller has counted its own
 }
 
 // Hold holds h, and reports false if the pool has ended. DropIfCancelled must follow once h can be

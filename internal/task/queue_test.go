@@ -134,7 +134,7 @@ func TestSpill(t *testing.T) {
 }
 
 // The order of search: a worker's own tasks, those of others, global ones; and after 60
-// that are not global, whoever's they were, a global one, or if there is none, after 60 more.
+// that are not global, of any worker, a global one, or if there is none, after 60 more.
 func TestSearchByPriority(t *testing.T) {
 	p := newPool(2, ByPriority)
 	var got int
