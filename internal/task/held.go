@@ -31,7 +31,7 @@ type HeldBody interface {
 type heldTasks struct {
 	mu    sync.Mutex
 	line  line.Line[*Held]
-	quiet line.Line[*Held] // those that are
+	quiet line.Line[*Held] // those that are Quiet
 	n     int              // of those that no caller runs: a caller has counted its own
 }
 
