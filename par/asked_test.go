@@ -522,3 +522,28 @@ func benchmarkBeside(b *testing.B, names []string, programs ...func()) {
 	}
 	b.ReportMetric(0, "ns/op")
 }
+
+// The element with the least key, by a loop and by MinBy.
+func BenchmarkMinBy(b *testing.B) {
+	const n = 1_000_000
+	x := ints(n, n, rand.New(rand.NewPCG(1, 1)))
+	sink := 0
+	programs := []func(){func() {
+		least, key := x[0], -x[0]
+		for _, v := range x {
+			if k := -v; k < key {
+				least, key = v, k
+			}
+		}
+		sink += least
+	}}
+	for _, workers := range []int{1, 2} {
+		p := filch.New(filch.WithWorkers(workers))
+		defer p.Close()
+		programs = append(programs, func() {
+			least, _ := MinBy(p, x, func(v int) int { return -v })
+			sink += least
+		})
+	}
+	benchmarkBeside(b, []string{"MinBy-1", "MinBy-2"}, programs...)
+}
