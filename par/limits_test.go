@@ -114,12 +114,13 @@ func TestMaxWorkers(t *testing.T) {
 	for name, loop := range withLimits {
 		for _, workers := range []int{2, 8} {
 			for _, limit := range []int{1, 3, 100} {
+				n := ifRace(12, 30)
 				synctest.Test(t, func(t *testing.T) {
 					p := filch.New(filch.WithWorkers(workers))
 					defer p.Close()
 					for range 2 { // what it costs is not known at first
 						var running, most, calls atomic.Int64
-						loop(p, 30, func(int) {
+						loop(p, n, func(int) {
 							calls.Add(1)
 							now := running.Add(1)
 							for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
@@ -127,7 +128,7 @@ func TestMaxWorkers(t *testing.T) {
 							time.Sleep(time.Second)
 							running.Add(-1)
 						}, WithMaxWorkers(limit))
-						if calls.Load() != 30 || most.Load() != int64(min(workers, limit)) {
+						if calls.Load() != int64(n) || most.Load() != int64(min(workers, limit)) {
 							t.Errorf("%s on %d workers: %d calls, and %d at once, with WithMaxWorkers(%d)", name, workers, calls.Load(), most.Load(), limit)
 						}
 					}

@@ -132,7 +132,10 @@ func TestPatterns(t *testing.T) {
 	for name, pattern := range patterns {
 		r := rand.New(rand.NewPCG(seed, 0))
 		sizes := []int{1024, 1025, 4096, 4097, 8193, 20_000}
-		for range 6 {
+		if raceEnabled {
+			sizes = []int{1025, 4097, 20_000}
+		}
+		for range ifRace(2, 6) {
 			sizes = append(sizes, r.IntN(5001))
 		}
 		if !raceEnabled && !testing.Short() {
@@ -383,7 +386,7 @@ func TestPanicInPatterns(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for name, pattern := range patterns {
 		for of, sort := range map[string]func(s filch.Scope, x []int, c func(a, b int) int){"SortFunc": SortFunc[int], "SortStableFunc": SortStableFunc[int]} {
-			for range 12 {
+			for range ifRace(3, 12) {
 				x := pattern(n, r)
 				want := slices.Sorted(slices.Values(x))
 				left := r.Int64N(8 * n)
@@ -439,4 +442,12 @@ func FuzzPatterns(f *testing.F) {
 		}
 		sortsLikeSlices(t, []*filch.Pool{p}, x)
 	})
+}
+
+// ifRace returns the first under the race detector, where all takes ten times as long, and else the second.
+func ifRace[T any](race, normal T) T {
+	if raceEnabled {
+		return race
+	}
+	return normal
 }
