@@ -51,6 +51,7 @@ var mayImport = map[string][]string{
 	"examples/library/summary": {"", "par"},
 	"examples/matmul":          {""},
 	"examples/service":         {"", "par"},
+	"examples/suite":           {"internal/workload"},
 	"examples/tiers":           {""},
 	"examples/wordcount":       {"", "par"},
 	"internal/conform":         {},
