@@ -46,8 +46,8 @@ func (f forBody) run(lo, hi int) {
 }
 
 // ForScope is [For] for an f that calls other functions of this package, or forks. It passes
-// the worker's scope to f. With the pool instead, such calls would also work, but each as a
-// new guest of the pool.
+// the worker's scope to f, which is a *[filch.Worker]. With the pool instead, such calls would also work, but each as a
+// new guest of the pool. So ForScope needs the pool even for one index, unless s is a Worker.
 //
 // If f blocks on a network or a file, let another worker take over meanwhile:
 //
@@ -63,10 +63,19 @@ func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option
 	checkNumber("ForScope", "n", n)
 	checkFunc("ForScope", f == nil)
 	c := configOf("ForScope", opts, ofLoops)
-	if n <= 1 {
-		if n == 1 {
-			boundary(func() { f(s, 0) })
-		}
+	if n == 0 {
+		return
+	}
+	if w, ok := s.(*filch.Worker); ok {
+		forScope(w, n, f, c)
+		return
+	}
+	s.Do(func(w *filch.Worker) { forScope(w, n, f, c) })
+}
+
+func forScope(s *filch.Worker, n int, f func(s filch.Scope, i int), c config) {
+	if n == 1 {
+		boundary(func() { f(s, 0) })
 		return
 	}
 	b := scopeBody(f)

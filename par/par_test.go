@@ -1026,8 +1026,7 @@ func TestNobodyAsks(t *testing.T) {
 	})
 }
 
-// In a body of ForScope, the Scope leads to the Worker, also if the loop is so small that it runs
-// outside of the pool. With one place, what is queued runs while a body waits for it.
+// In a body of ForScope, the Scope leads to the Worker, however small the loop is. With one place, what is queued runs while a body waits for it.
 func TestABodyOfForScopeMayBlock(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
 	defer p.Close()

@@ -90,9 +90,12 @@ func TestSmallLoopsAllocateNothing(t *testing.T) {
 					p := filch.New(filch.WithWorkers(workers))
 					defer p.Close()
 					test := func(s filch.Scope) {
-						k := 0.0
+						k, most := 0.0, c.result
+						if s == filch.Scope(p) && name == "ForScope" && n > 0 {
+							most++ // a call of Do, since its body gets a Worker
+						}
 						for range 20 { // until costs are known: time may pass where a worker comes to rest
-							if k = testing.AllocsPerRun(10, func() { c.run(s) }); k <= c.result {
+							if k = testing.AllocsPerRun(10, func() { c.run(s) }); k <= most {
 								return
 							}
 						}
