@@ -82,6 +82,7 @@ func (w *Worker) doAll(f func(w *Worker)) {
 	defer b.end()
 	f(w)
 	b.join()
+	e.EndViews()
 	b.returned = true
 }
 
@@ -279,6 +280,7 @@ func (p *piece) Run(w *engine.Worker, f *engine.Finish) {
 		p.asyncs[i] = nil
 	}
 	a.drain()
+	a.finish.LeaveViews(w)
 	b.returned = true
 	a.leave()
 }
@@ -312,6 +314,7 @@ func (b *finishing) join() {
 		}
 		runtime.Goexit()
 	}
+	a.finish.TakeViews(a.w)
 	a.leave()
 }
 

@@ -57,6 +57,7 @@ func (p *Pool) Closed() bool { return p.tasks.Engine.Places.Load().Closed() }
 // call runs fn with arg in the scope s.
 func call[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 	var w *engine.Worker
+	outermost := false
 	switch s := s.(type) {
 	case *Worker:
 		if s == nil {
@@ -67,13 +68,19 @@ func call[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 		guest := s.mustEnter("Call")
 		w = &guest.tasks.Engine
 		defer s.exit(guest)
+		outermost = true
 		w.Note(engine.AtCall, nil, fn.Entry())
 	case nil:
 		panic("filch: Call: s is nil")
 	default:
 		return callIn(s, fn, arg)
 	}
-	if err := w.Try(func() { r = fn.Run(w, arg) }); err != nil {
+	if err := w.Try(func() {
+		r = fn.Run(w, arg)
+		if outermost {
+			w.EndViews()
+		}
+	}); err != nil {
 		panic(err)
 	}
 	return r

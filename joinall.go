@@ -60,8 +60,12 @@ func (m Mark[A, R]) close() {
 	}
 }
 
-// drop drops the forks above m. It panics as Join does if one has panicked elsewhere.
+// drop drops the forks above m, with the views of those that run elsewhere. It panics as Join does if
+// one has panicked there.
 func (m Mark[A, R]) drop() {
+	w := m.f.w
+	views := w.SetViewsAside()
+	defer w.RestoreViews(views)
 	for m.f.n > m.n {
 		m.f.takeBack()
 	}

@@ -2,10 +2,15 @@ package filch
 
 import (
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/task"
 )
+
+// A Worker is at the same address as the engine's: package strand relies on it. What does not hold here
+// does not compile, since no uintptr is negative.
+const _ uintptr = -(unsafe.Offsetof(Worker{}.tasks) + unsafe.Offsetof(Worker{}.tasks.Engine))
 
 // newWorker returns a worker of p.
 func newWorker(p *Pool, id int) *Worker {

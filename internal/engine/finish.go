@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/views"
 )
 
 // A Finish is what the workers share that run asyncs of one Finish. Each has a queue of its
@@ -11,10 +12,11 @@ import (
 // them, wherever they were published. So a worker that is done with a piece goes on at once, with
 // whatever it finds, and its stack stays as deep as it was.
 type Finish struct {
-	end    Job                   // done when nothing is left; the owner awaits it
-	left   atomic.Int64          // pieces that are not done, and one until the owner waits; publishers and thieves write, all load
-	latest atomic.Pointer[Piece] // the piece that was begun last; thieves store, the owner loads while it waits
-	waits  bool                  // Wait was called, and has not returned; the owner alone
+	end    Job                         // done when nothing is left; the owner awaits it
+	left   atomic.Int64                // pieces that are not done, and one until the owner waits; publishers and thieves write, all load
+	latest atomic.Pointer[Piece]       // the piece that was begun last; thieves store, the owner loads while it waits
+	views  atomic.Pointer[views.Table] // what parts have left that are done; thieves swap, and the owner in the end
+	waits  bool                        // Wait was called, and has not returned; the owner alone
 	_      [64]byte
 
 	// Each worker looks at it before each async.
@@ -126,7 +128,7 @@ func (w *Worker) finishPiece(p *Piece) {
 }
 
 func (p *Piece) renewPiece() {
-	p.owner, p.labels, p.exited = nil, nil, false
+	p.owner, p.labels, p.exited, p.views = nil, nil, false, nil
 	p.Body.Release()
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/views"
 )
 
 // A Job is a published fork. It lies in the deque of its owner until it is
@@ -20,8 +21,9 @@ type Job struct {
 	labels *context.Context // of the work that it belongs to, or nil; the owner writes, before it is published
 	thief  atomic.Pointer[Worker]
 	state  jobState
-	err    error // how run ended, if not by returning: a panic,
-	exited bool  // or runtime.Goexit; the thief writes, before it is done
+	err    error        // how run ended, if not by returning: a panic,
+	exited bool         // or runtime.Goexit; the thief writes, before it is done
+	views  *views.Table // that it ends with; likewise
 
 	id uint64 // for the hook, if there is one; the owner writes, before it is published
 
@@ -43,6 +45,7 @@ func (w *Worker) execute(j *Job) {
 	if j.labels != before {
 		w.Relabel(j.labels)
 	}
+	aside := w.SetViewsAside()
 	defer func() {
 		if !returned {
 			j.err = w.Caught(m, recover())
@@ -51,6 +54,7 @@ func (w *Worker) execute(j *Job) {
 		if w.labels != before {
 			w.Relabel(before)
 		}
+		j.views = w.RestoreViews(aside)
 		w.finish(j)
 	}()
 	j.run(w)
@@ -361,12 +365,14 @@ func (w *Worker) remove(j *Job) bool {
 	return found
 }
 
-// Collect removes the newest job, which is done. It returns the job's result, or ends
-// as the job did.
+// Collect removes the newest job, which is done, and folds its views into those of its owner. It
+// returns the job's result, or ends as the job did.
 func (p *Published[A, R]) Collect() R {
 	j := p.newest()
 	r, err, exited := j.result, j.err, j.exited
+	w, later := j.owner, j.views
 	p.recycle()
+	w.JoinViews(later)
 	if err != nil {
 		panic(err)
 	}
@@ -392,7 +398,7 @@ func (p *Published[A, R]) recycle() {
 	var arg A
 	var result R
 	j.fn, j.arg, j.result = nil, arg, result
-	j.owner, j.labels, j.err, j.exited = nil, nil, nil, false
+	j.owner, j.labels, j.err, j.exited, j.views = nil, nil, nil, false, nil
 	if j.state.renew() {
 		j.thief.Store(nil)
 	}

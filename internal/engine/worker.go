@@ -8,6 +8,7 @@ import (
 	"github.com/filch-go/filch/deque"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/internal/views"
 )
 
 // Worker is one of the places of a pool at work: what a goroutine is that runs forks
@@ -54,6 +55,8 @@ type Worker struct {
 
 	client context.Context  // what runs here has its labels, if they were not asked for yet; see labels.go
 	labels *context.Context // the same once they were; nil if there are none
+
+	Views *views.Table // of what runs here, since it was begun on this worker; nil if there are none
 
 	wakeup   chan struct{} // closed by the worker that finished the awaited job, or lets w go on, and has seen to a place for w
 	unparked chan bool     // whether to go on, or to leave
@@ -103,6 +106,7 @@ func (w *Worker) PollPublic() {
 func (w *Worker) Start() {
 	w.fresh = true
 	w.unpaid = 0
+	w.Views = nil // of what has failed here before
 	p := w.pool
 	if !w.forks.Load() {
 		p.addForker(w)

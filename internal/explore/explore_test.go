@@ -139,7 +139,7 @@ var mutations = []mutation{
 	{"finish: the owner does not look whether it is the last", "Pool/.*(async|finish)", []Edit{{"internal/engine/finish.go",
 		"if f.left.Add(-1) == 0 { // (R21)", "if f.left.Add(-1); false { // (R21)"}}},
 	{"finish: a thief leaves what its asyncs have queued", "Pool/.*(async|finish)", []Edit{{"async.go",
-		"\ta.drain()\n\tb.returned = true\n\ta.leave()\n", "\ta.newest--\n\ta.ring[a.newest&uint(len(a.ring)-1)](asWorker(w))\n\tb.returned = true\n\ta.leave()\n"}}},
+		"\ta.drain()\n\ta.finish.LeaveViews(w)\n", "\ta.newest--\n\ta.ring[a.newest&uint(len(a.ring)-1)](asWorker(w))\n\ta.finish.LeaveViews(w)\n"}}},
 
 	{"idle: a leaver does not look for work", "Pool/tasks from two$", []Edit{{"internal/engine/places.go",
 		"\t\tp.MatchWork()\n\t}\n}\n\n// MatchWork", "\t}\n}\n\n// MatchWork"}}},
