@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"bench":                    {},
 	"bench/filch":              {"", "internal/workload", "par"},
 	"flow":                     {"", "internal/clock"},
+	"strand":                   {"", "internal/engine", "internal/race", "internal/views"},
 	"examples/crawl":           {""},
 	"examples/deadlines":       {""},
 	"examples/fetch":           {""},

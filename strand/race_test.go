@@ -1,0 +1,5 @@
+//go:build race
+
+package strand_test
+
+const raceEnabled = true

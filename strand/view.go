@@ -1,0 +1,78 @@
+package strand
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/views"
+)
+
+// engineOf returns w as the engine has it, at the same address; see worker.go of package filch.
+func engineOf(w *filch.Worker) *engine.Worker { return (*engine.Worker)(unsafe.Pointer(w)) }
+
+// onWorker is a Scope of this package, for the worker that runs it now.
+type onWorker interface{ onWorker() *engine.Worker }
+
+// view returns the view of k in the scope s, and makes one if there is none. It is generic nowhere, and
+// has a short way: with the loads of a dictionary, or with all of find, an update takes longer than an addition.
+func view(s filch.Scope, k *views.Key) unsafe.Pointer {
+	if w, ok := s.(*filch.Worker); ok && w != nil {
+		if v := engineOf(w).Views.Noted(k); v != nil {
+			return v
+		}
+	}
+	return find(s, k)
+}
+
+// find is the rest of view.
+//
+//go:noinline
+func find(s filch.Scope, k *views.Key) unsafe.Pointer {
+	if k == nil || !k.Made() {
+		panic(notMade("View"))
+	}
+	w := workerOf(s)
+	w.CheckUse()
+	v := w.Views.Find(k)
+	if v == nil {
+		v = k.Fresh() // which may use other views
+		w.Views = views.Add(w.Views, k, v)
+	}
+	if !race.Enabled && !w.Checked() { // else each use is to come here
+		w.Views.Note(k, v)
+	}
+	return v
+}
+
+// workerOf returns the worker that s runs on, which has the table of its views.
+func workerOf(s filch.Scope) *engine.Worker {
+	var w *engine.Worker
+	switch s := s.(type) {
+	case *filch.Worker:
+		w = engineOf(s)
+	case onWorker:
+		w = s.onWorker()
+	case nil:
+	default:
+		panic(fmt.Sprintf("strand: View: s is a %T, which several goroutines may use: call its Do, and pass on the Worker", s))
+	}
+	if w == nil {
+		panic("strand: View: s is nil")
+	}
+	return w
+}
+
+// notMade is what op panics with.
+func notMade(op string) string {
+	return "strand: " + op + ": the Reducer or Holder is nil or zero: make one with NewReducer or NewHolder"
+}
+
+// needs panics if an argument of op is nil: if it is not ok.
+func needs(ok bool, op, argument string) {
+	if !ok {
+		panic("strand: " + op + ": " + argument + " is nil")
+	}
+}
