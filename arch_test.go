@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"bench":                    {},
 	"bench/filch":              {"", "internal/workload", "par"},
 	"flow":                     {"", "internal/clock"},
-	"strand":                   {"", "internal/engine", "internal/race", "internal/views"},
+	"strand":                   {"", "internal/clock", "internal/engine", "internal/race", "internal/tag", "internal/views"},
 	"examples/crawl":           {""},
 	"examples/deadlines":       {""},
 	"examples/fetch":           {""},

@@ -1,2 +1,50 @@
-// Package strand has what parallel parts of a program share without a lock: reducers and holders.
+// Package strand is fork-join by continuation stealing: a spawn runs the child at once, and what other
+// workers may take is the rest of the caller. So on one worker a program runs in the order of the serial
+// program that it becomes when each spawn is a plain call, and a loop that spawns a million
+// children never has more than one of them open.
+//
+// [filch.Func] and [filch.Worker.Join] steal children: a fork waits, and the caller goes on. They cost less, and suit
+// recursion whose forks all become calls soon. Take strands where the order of the serial program
+// matters, such as for a log or a list by a Reducer; where a loop makes more children than there is room for; and
+// where a function deep in the recursion is to wait without holding its worker.
+//
+// # Use
+//
+//	func walk(s *strand.Strand, n *node) {
+//		for _, child := range n.children {
+//			s.Spawn(func(s *strand.Strand) { walk(s, child) })
+//		}
+//		s.Sync() // there is one at the end of each strand, too
+//	}
+//
+//	strand.Run(pool, func(s *strand.Strand) { walk(s, root) })
+//
+// [SpawnValue] and [SpawnCall] spawn functions with a result. A Strand is a [filch.Scope]: par.For(s, …) and
+// Call of a Func run in it.
+//
+// # Two ways to spawn
+//
+// By default, a spawn is lazy: a plain call of the child on the same stack, unless another worker asks for work or has
+// not been offered any for some microseconds. With [Eager] each spawn is real. The meaning is the same.
+//
+// What a plain call hides is the rest of its caller: other workers can have it when the child spawns, syncs
+// or returns, not before. So it stays hidden for as long as the longest stretch of a child without a Spawn. That
+// is at most one child's whole time: once a worker has asked, the next spawn is real. While the spawns of a worker come less than a
+// microsecond apart, it looks at the clock at each eighth only; the bound is 8 such spawns then.
+//
+// # Cost
+//
+// On one worker of an Intel Xeon, a lazy spawn with its Sync takes about 12 ns more than a call, and what the closure and
+// its captured variables cost to allocate: 19 ns each. [SpawnCall] needs neither. A real spawn takes
+// about 200 ns, two switches of coroutines. A run takes some microseconds.
+//
+// # Rules
+//
+// A Strand is for the function that gets it. After a Spawn or a Sync, a function may be on another
+// thread: it must not be locked to one by runtime.LockOSThread across them, which ends the program. The
+// caller of [Run] may be. A function that a lock protects may spawn and sync: what it waits for is under way.
+//
+// Continuation stealing is that of Cilk: Blumofe and Leiserson, "Scheduling Multithreaded Computations by Work
+// Stealing", JACM 1999; Frigo, Leiserson and Randall, "The Implementation of the Cilk-5 Multithreaded Language",
+// PLDI 1998. Lazy spawns go back to Mohr, Kranz and Halstead, "Lazy Task Creation", IEEE TPDS 1991.
 package strand

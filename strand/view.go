@@ -13,14 +13,16 @@ import (
 // engineOf returns w as the engine has it, at the same address; see worker.go of package filch.
 func engineOf(w *filch.Worker) *engine.Worker { return (*engine.Worker)(unsafe.Pointer(w)) }
 
-// onWorker is a Scope of this package, for the worker that runs it now.
-type onWorker interface{ onWorker() *engine.Worker }
-
 // view returns the view of k in the scope s, and makes one if there is none. It is generic nowhere, and
 // has a short way: with the loads of a dictionary, or with all of find, an update takes longer than an addition.
 func view(s filch.Scope, k *views.Key) unsafe.Pointer {
 	if w, ok := s.(*filch.Worker); ok && w != nil {
 		if v := engineOf(w).Views.Noted(k); v != nil {
+			return v
+		}
+	}
+	if t, ok := s.(*Strand); ok && t != nil && t.c != nil && t.c.open == t.depth && t.c.l != nil {
+		if v := t.c.l.w.Views.Noted(k); v != nil {
 			return v
 		}
 	}
@@ -53,8 +55,9 @@ func workerOf(s filch.Scope) *engine.Worker {
 	switch s := s.(type) {
 	case *filch.Worker:
 		w = engineOf(s)
-	case onWorker:
-		w = s.onWorker()
+	case *Strand:
+		s.check("View")
+		w = s.c.l.w
 	case nil:
 	default:
 		panic(fmt.Sprintf("strand: View: s is a %T, which several goroutines may use: call its Do, and pass on the Worker", s))

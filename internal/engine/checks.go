@@ -20,6 +20,9 @@ func (p *Pool) strict() bool { return p.Checks != nil && p.Checks.Strict() }
 // Strict reports whether each use of w is checked.
 func (w *Worker) Strict() bool { return w.checked && w.pool.Checks.Strict() }
 
+// Begins notes that the calling goroutine has w, which is checked, until ends is called.
+func (w *Worker) Begins() (ends func()) { return w.pool.Checks.Begins(w) }
+
 // InBlocking reports whether w has given up its place for a function that blocks.
 func (w *Worker) InBlocking() bool { return w.blocking }
 

@@ -20,6 +20,9 @@ func (w *Worker) HasUnmetDemand() bool {
 	return atomic.LoadUint32(&w.Demand) == Hunger || w.own.Len() == 0
 }
 
+// Hungry reports whether another worker could start at once.
+func (w *Worker) Hungry() bool { return atomic.LoadUint32(&w.Demand) == Hunger }
+
 // The levels of demand.
 const (
 	None    = policy.NoDemand

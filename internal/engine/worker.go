@@ -86,6 +86,9 @@ func (w *Worker) Init(p *Pool, id int) {
 	w.checked = p.Checks != nil
 }
 
+// Pool returns the pool that w works for.
+func (w *Worker) Pool() *Pool { return w.pool }
+
 // Poll answers demand, if there is any.
 func (w *Worker) Poll() {
 	if atomic.LoadUint32(&w.Demand) != None {

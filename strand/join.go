@@ -1,0 +1,80 @@
+package strand
+
+import "runtime"
+
+// The children of a strand that were really spawned are joined by one word, Strand.joined. Each
+// child that ends subtracts one, (W50). A strand that syncs
+//
+//	(R50) loads the word: if it is minus the number of children, all have ended, and it goes on; else
+//	it parks, and only then what has resumed it adds that number, (W50).
+//
+// The step that brings the word to 0 continues the strand: that of the last child, or that of what
+// has resumed it. Before the number is added, the word is less than 0 after each end, so no child continues
+// a strand that does not wait, or whose carrier still runs. After it, the word is the number of children that
+// have not ended, so exactly one step brings it to 0. All are atomic operations on one word: what a child wrote
+// happens before the strand goes on.
+
+// join waits for the children of s.
+func (s *Strand) join() {
+	if s.spawned == 0 {
+		return
+	}
+	if s.joined.Load() == -int64(s.spawned) { // (R50)
+		s.joined.Store(0)
+	} else {
+		c := s.c
+		c.stalled = s
+		views := c.l.w.SetViewsAside()
+		c.yield(stalled)
+		_ = c.l.w.RestoreViews(views)
+	}
+	s.spawned = 0
+}
+
+// parks is called when the carrier of s has parked. It reports whether it may go on at once.
+func (s *Strand) parks() bool { return s.joined.Add(int64(s.spawned)) == 0 } // (W50)
+
+// ends is called when a child of s has ended that was really spawned. It reports whether s is to go
+// on, which waits for that alone.
+func (s *Strand) ends() bool { return s.joined.Add(-1) == 0 } // (W50)
+
+// failure is how a child ended, if not by returning.
+type failure struct {
+	err   error // a *filch.PanicError, or nil for runtime.Goexit
+	order int   // 2k for the child that was really spawned as number k, 2k+1 for a plain call after it
+}
+
+// fail notes the failure of a child of s. The first in the order of the serial program counts.
+func (s *Strand) fail(err error, order int) {
+	f := &failure{err, order}
+	for {
+		old := s.failure.Load()
+		if old != nil && old.order <= order || s.failure.CompareAndSwap(old, f) {
+			return
+		}
+	}
+}
+
+// unwind ends what s has left open after a panic with the value v, or after runtime.Goexit if v is
+// nil. It returns the error of the panic. It must be called while the panic's stack is still there.
+func (s *Strand) unwind(v any) (err error) {
+	c := s.c
+	c.open = s.depth // also if Do or Blocking was left
+	c.limit = always
+	err = c.l.w.Caught(c.l.mark, v)
+	s.join()
+	s.foldQuietly()
+	c.limit = c.l.limit(c.level)
+	if first := s.failure.Swap(nil); first != nil { // the serial program would not have come so far
+		return first.err
+	}
+	return err
+}
+
+// rethrow ends the caller as the root strand of a run has ended.
+func (f *failure) rethrow() {
+	if f.err == nil {
+		runtime.Goexit()
+	}
+	panic(f.err)
+}

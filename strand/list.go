@@ -1,0 +1,190 @@
+package strand
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/engine"
+)
+
+// list has the continuations that wait on one worker, the newest last: of the owner of a run, or of one
+// that has stolen some. It is an activation of the worker, as the forks of a Frame are.
+type list struct {
+	// Only the worker touches these. They are a ring, with a length that is a power of 2.
+	ring           []*carrier
+	oldest, newest uint // the first, and the one after the last; they only grow
+	public         int  // continuations that were published, and not found to be stolen
+
+	w      *engine.Worker
+	mark   engine.Checkpoint // with the list as the newest activation
+	run    *run
+	spares []*carrier // idle ones
+	pay    pay
+
+	strict bool   // uses of w are checked
+	ends   func() // then: its goroutine has left it
+}
+
+var spareLists = sync.Pool{New: func() any { return &list{ring: make([]*carrier, 32)} }}
+
+// enter begins a list on w. shallow is that of the worker whose continuation this is about.
+func enter(w *engine.Worker, r *run, shallow int) *list {
+	l := spareLists.Get().(*list)
+	l.w, l.run, l.public, l.strict = w, r, 0, w.Strict()
+	l.pay.start(shallow)
+	w.Push(l)
+	l.mark = w.Checkpoint()
+	return l
+}
+
+// leave ends the list, which is the newest activation, and empty.
+func (l *list) leave() {
+	l.run.take(l.spares)
+	clear(l.spares)
+	l.spares = l.spares[:0]
+	l.w.Pop()
+	l.Close()
+}
+
+// limit returns which depths on a carrier of the given level do not spawn without a look.
+func (l *list) limit(level int) int {
+	if l.run.eager || l.run.limited {
+		return always
+	}
+	return l.pay.shallow - level
+}
+
+// hold and release are called where the goroutine changes that uses the worker.
+func (l *list) hold() {
+	if l.strict {
+		l.ends = l.w.Begins()
+	}
+}
+
+func (l *list) release() {
+	if l.strict {
+		l.ends()
+	}
+}
+
+// spare returns an idle carrier.
+func (l *list) spare() *carrier {
+	if n := len(l.spares); n > 0 {
+		c := l.spares[n-1]
+		l.spares[n-1] = nil
+		l.spares = l.spares[:n-1]
+		return c
+	}
+	if c := l.run.spare(); c != nil {
+		return c
+	}
+	return newCarrier(l.run)
+}
+
+// keep keeps an idle carrier for the next that is needed.
+func (l *list) keep(c *carrier) {
+	c.body, c.parent = nil, nil
+	l.spares = append(l.spares, c)
+}
+
+func (l *list) push(c *carrier) {
+	if l.newest-l.oldest == uint(len(l.ring)) {
+		l.grow()
+	}
+	l.ring[l.newest&uint(len(l.ring)-1)] = c
+	l.newest++
+	if atomic.LoadUint32(&l.w.Demand) != engine.None { // R12 of the engine
+		l.w.Answer()
+	}
+}
+
+//go:noinline
+func (l *list) grow() {
+	n := uint(len(l.ring))
+	to := make([]*carrier, 2*n)
+	for i := l.oldest; i != l.newest; i++ {
+		to[i&(2*n-1)] = l.ring[i&(n-1)]
+	}
+	l.ring = to
+}
+
+// pop takes out the newest continuation, or returns nil if there is none that was not stolen.
+func (l *list) pop() *carrier {
+	if l.oldest != l.newest {
+		l.newest--
+		slot := &l.ring[l.newest&uint(len(l.ring)-1)]
+		c := *slot
+		*slot = nil
+		return c
+	}
+	if l.public == 0 {
+		return nil
+	}
+	p := l.w.TakeBackPiece(&l.run.finish)
+	if p == nil {
+		l.public = 0
+		return nil
+	}
+	l.public--
+	body := p.Body.(*piece)
+	c := body.c
+	c.heir.after = nil
+	body.Release()
+	return c
+}
+
+// Publish makes a piece of the oldest continuation.
+func (l *list) Publish() *engine.Job {
+	if l.oldest == l.newest {
+		return nil
+	}
+	slot := &l.ring[l.oldest&uint(len(l.ring)-1)]
+	p := sparePieces.Get().(*piece)
+	c := *slot
+	p.c, p.run, p.shallow, p.bound = c, l.run, l.pay.shallow, &boundary{}
+	c.heir.after = p.bound
+	*slot = nil
+	l.oldest++
+	l.public++
+	return p.Offer(&l.run.finish, l.run.entry)
+}
+
+// Forks does not count the continuations, which are no forks of a strand that fails.
+func (l *list) Forks() int { return 1 }
+
+// Drop has nothing to do: each strand waits for its own children.
+func (l *list) Drop(int) {}
+
+func (l *list) Close() {
+	l.w, l.run = nil, nil
+	spareLists.Put(l)
+}
+
+// piece is a continuation that was published.
+type piece struct {
+	engine.Piece
+	c       *carrier // the publisher writes, then the thief or the publisher reads
+	run     *run
+	bound   *boundary // where it is stolen, if it is
+	shallow int
+}
+
+var sparePieces = sync.Pool{New: func() any {
+	p := &piece{}
+	p.Init(p)
+	return p
+}}
+
+// Release makes p ready to be used again.
+func (p *piece) Release() {
+	p.c, p.run, p.bound = nil, nil, nil
+	sparePieces.Put(p)
+}
+
+// Run lets the continuation go on, on w, which has stolen it.
+func (p *piece) Run(w *engine.Worker, _ *engine.Finish) {
+	l := enter(w, p.run, p.shallow)
+	p.c.childOf.crosses(p.bound)
+	l.run.pump(l, func() *carrier { return p.c })
+	l.leave()
+}

@@ -1,0 +1,168 @@
+package strand_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/par"
+	"github.com/filch-go/filch/strand"
+)
+
+// A list by a Reducer is that of the serial program, for random programs, on any number of workers.
+func TestReducersGoInSerialOrder(t *testing.T) {
+	onPools(t, []int{1, 2, 3, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
+		for seed := range uint64(1000) {
+			if testing.Short() && seed == 200 {
+				break
+			}
+			ids := 0
+			script := randomScript(rand.New(rand.NewPCG(seed, 5)), &ids, 6)
+			var want []string
+			script.elision(func(e string) { want = append(want, e) })
+			list := strand.NewAppend[string]()
+			strand.Run(p, func(s *strand.Strand) { script.runOn(s, list) }, opts...)
+			if got := list.Value(); !slices.Equal(got, want) {
+				t.Fatalf("seed %d:\n%v\nand not\n%v", seed, got, want)
+			}
+		}
+	})
+}
+
+// runOn is run, with the events in a Reducer.
+func (p *script) runOn(s *strand.Strand, list *strand.Reducer[[]string]) {
+	note := func(e string) {
+		if rand.IntN(10) == 0 {
+			runtime.Gosched()
+		}
+		v := list.View(s)
+		*v = append(*v, e)
+	}
+	note(fmt.Sprint("begin ", p.id))
+	for i, st := range p.steps {
+		switch {
+		case st.sync:
+			s.Sync()
+		case st.call:
+			st.child.runOn(s, list)
+		default:
+			s.Spawn(func(s *strand.Strand) { st.child.runOn(s, list) })
+		}
+		note(fmt.Sprint(p.id, " after ", i))
+	}
+	note(fmt.Sprint("end ", p.id))
+}
+
+// With leaves that sleep every continuation is stolen, on as many workers as there may be.
+func TestReducersWithManySteals(t *testing.T) {
+	for _, workers := range []int{2, 8, 64} {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(workers))
+			defer p.Close()
+			text := strand.NewText()
+			var node func(s *strand.Strand, lo, hi int)
+			node = func(s *strand.Strand, lo, hi int) {
+				if hi-lo == 1 {
+					time.Sleep(time.Duration(1+lo*7%5) * time.Second)
+					fmt.Fprint(text.View(s), lo, ",")
+					return
+				}
+				third := (hi - lo + 2) / 3
+				for at := lo; at < hi; at += third {
+					s.Spawn(func(s *strand.Strand) { node(s, at, min(at+third, hi)) })
+				}
+			}
+			strand.Run(p, func(s *strand.Strand) { node(s, 0, 200) }, strand.Eager())
+			var want strings.Builder
+			for i := range 200 {
+				fmt.Fprint(&want, i, ",")
+			}
+			if got := fmt.Sprint(text.Value()); got != want.String() {
+				t.Errorf("%d workers: %s", workers, got)
+			}
+		})
+	}
+}
+
+// Reducers go from a strand into loops, forks and runs inside of it, and out again.
+func TestReducersThroughOtherWork(t *testing.T) {
+	onPools(t, []int{1, 2, 3, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
+		for range 20 {
+			list := strand.NewAppend[int]()
+			add := func(s filch.Scope, i int) {
+				v := list.View(s)
+				*v = append(*v, i)
+			}
+			p.Do(func(w *filch.Worker) {
+				add(w, 0)
+				strand.Run(w, func(s *strand.Strand) {
+					add(s, 1)
+					s.Spawn(func(s *strand.Strand) {
+						par.ForScope(s, 100, func(s filch.Scope, i int) { add(s, 2+i) })
+						s.Do(func(w *filch.Worker) {
+							w.Join(func(w *filch.Worker) { add(w, 102) }, func(w *filch.Worker) { add(w, 103) })
+						})
+						strand.Run(s, func(s *strand.Strand) {
+							s.Spawn(func(s *strand.Strand) { add(s, 104) })
+							add(s, 105)
+						}, opts...)
+					})
+					add(s, 106)
+				}, opts...)
+				add(w, 107)
+			})
+			for i, v := range list.Value() {
+				if i != v {
+					t.Fatalf("%d at %d: %v", v, i, list.Value())
+				}
+			}
+			if len(list.Value()) != 108 {
+				t.Fatalf("%d values", len(list.Value()))
+			}
+		}
+	})
+}
+
+// A view is made only where something was stolen.
+func TestViewsAreMadeForSteals(t *testing.T) {
+	for way, opts := range ways {
+		p := filch.New(filch.WithWorkers(1))
+		made := 0
+		sum := strand.NewReducer(func() int { made++; return 0 }, func(a, b int) int { return a + b })
+		strand.Run(p, func(s *strand.Strand) {
+			for range 1000 {
+				s.Spawn(func(s *strand.Strand) { *sum.View(s)++ })
+			}
+		}, opts...)
+		if made != 1 || sum.Value() != 1000 {
+			t.Errorf("%s: %d views, %d", way, made, sum.Value())
+		}
+		p.Close()
+	}
+}
+
+// A combination that panics is a panic of the Sync.
+func TestCombinationThatPanics(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for range 20 {
+		bad := strand.NewReducer(func() int { return 0 }, func(a, b int) int { panic("no sum") })
+		err := caught(func() {
+			strand.Run(p, func(s *strand.Strand) {
+				begun := make(chan bool)
+				s.Spawn(func(s *strand.Strand) { *bad.View(s)++; <-begun })
+				*bad.View(s)++ // on another worker
+				close(begun)
+			}, strand.Eager())
+		})
+		if err == nil || !strings.Contains(err.Error(), "no sum") {
+			t.Fatalf("%v", err)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package strand
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race"
+)
+
+// Strand is a function under way that may spawn others. It is for the function that gets it, and
+// for what that calls on the same goroutine. Not for the functions that it spawns: these get a
+// Strand each. A Strand that is used anywhere else panics where that can be seen.
+//
+// A Strand is a [filch.Scope]: loops of package par, Join and calls of a Func may be made in it.
+type Strand struct {
+	c       *carrier
+	next    *Strand // for a plain call from here; made on first use
+	parent  *Strand // that has spawned it, or nil
+	depth   int     // of plain calls on the carrier
+	spawned int     // children that were really spawned since the last Sync, and have not ended before the strand went on
+	count   int     // all that were really spawned
+	order   int     // among the children of parent; see failure
+
+	returned  bool                    // the function has; for what ended defers
+	joined    atomic.Int64            // see join.go
+	after     *boundary               // at which it ends, if the continuation of parent was stolen; what publishes that writes
+	bounds    *boundary               // its own since the last Sync, the first
+	lastBound *boundary               // and the last
+	values    []*mark                 // of the spawns since the last Sync, which sets them; only under the race detector
+	failure   atomic.Pointer[failure] // of the first child that has failed; children write, Spawn and Sync load
+}
+
+// Spawn runs f, and then, or at the same time, what follows in the caller until its [Strand.Sync].
+// In the serial program that this stands for, a spawn is a call of f.
+//
+// By default a spawn is that call, on the same stack, unless another worker asks for work or has
+// not been offered any for some time. Then f runs here nonetheless, and what other workers may
+// take is the rest of the caller: its continuation. See [Eager].
+//
+// If the caller's context has ended, see [RunContext], or if an earlier child of the caller has
+// failed, f is not called. Spawn panics if f is nil, inside of Do and Blocking, and if the caller
+// is not the function that s was passed to.
+//
+// The call of Spawn synchronizes before the start of f.
+func (s *Strand) Spawn(f func(s *Strand)) {
+	if f == nil {
+		panic("strand: Spawn: f is nil")
+	}
+	next := s.plain()
+	if next == nil {
+		var how kind
+		if next, how = s.choose("Spawn"); how != plain {
+			if how == real {
+				s.spawn(f)
+			}
+			return
+		}
+	}
+	s.c.open = next.depth
+	next.call(f)
+}
+
+// kind is what becomes of a spawn.
+type kind int
+
+const (
+	plain   kind = iota // a plain call
+	real                // the caller is parked, as a continuation
+	dropped             // nothing
+)
+
+// plain returns the strand for a spawn that is a plain call without more ado, or nil.
+func (s *Strand) plain() *Strand {
+	if s == nil || s.c == nil {
+		return nil
+	}
+	if c := s.c; s.depth > c.limit && c.open == s.depth && atomic.LoadUint32(c.demand) < engine.Hunger && s.failure.Load() == nil { // R12 of the engine
+		return s.next
+	}
+	return nil
+}
+
+// choose decides on any spawn. It returns the strand for a plain call.
+//
+//go:noinline
+func (s *Strand) choose(op string) (next *Strand, how kind) {
+	s.check(op)
+	c := s.c
+	switch {
+	case s.failure.Load() != nil || c.l.run.isOver():
+		return nil, dropped
+	case c.l.pays(c.level + s.depth):
+		return nil, real
+	case s.next == nil:
+		s.next = &Strand{c: c, depth: s.depth + 1, parent: s}
+	}
+	return s.next, plain
+}
+
+// spawn parks the caller, and has f run by what has resumed it.
+func (s *Strand) spawn(f func(s *Strand)) {
+	c := s.c
+	s.spawned++
+	s.count++
+	c.child, c.childOf, c.order = f, s, 2*s.count
+	c.yield(spawned)
+}
+
+// call is a spawn as a plain call: s is the child.
+func (s *Strand) call(f func(s *Strand)) {
+	defer s.ended()
+	f(s)
+	s.Sync()
+	s.returned = true
+}
+
+// ended is deferred by call.
+func (s *Strand) ended() {
+	if s.returned {
+		s.returned = false
+		s.c.open = s.depth - 1
+		return
+	}
+	v := recover()
+	err := s.unwind(v)
+	p := s.parent
+	p.fail(err, 2*p.count+1)
+	s.c.open = p.depth
+}
+
+// Sync returns when all functions that s has spawned have returned. Until then what they write must
+// not be read. If some have failed, the first in the order of the serial program counts: Sync
+// panics with its [*filch.PanicError], or ends the goroutine as runtime.Goexit does. At the end of
+// each strand there is a Sync.
+//
+// A Sync that has to wait gives its worker to other work. The strand goes on where the last of the
+// children ends. So a function may be on another goroutine's thread after a Sync, and after a Spawn.
+//
+// The end of each child synchronizes before the return from Sync.
+func (s *Strand) Sync() {
+	if race.Enabled || s.spawned != 0 || s.failure.Load() != nil {
+		s.syncSlow()
+	}
+}
+
+func (s *Strand) syncSlow() {
+	s.check("Sync")
+	s.join()
+	s.fold()
+	for _, synced := range s.values {
+		synced.set()
+	}
+	s.values = s.values[:0]
+	if first := s.failure.Swap(nil); first != nil {
+		if first.err == nil {
+			runtime.Goexit()
+		}
+		panic(first.err)
+	}
+}
+
+// Do calls f with the worker that the strand is on. It makes s a [filch.Scope]. Inside of f, s
+// must not be used.
+func (s *Strand) Do(f func(w *filch.Worker)) {
+	if f == nil {
+		panic("strand: Do: f is nil")
+	}
+	s.check("Do")
+	defer s.leave()()
+	s.worker().Do(f)
+}
+
+// Blocking calls f, which may block for long, and gives the place of its worker away meanwhile; see
+// [filch.Worker.Blocking]. Continuations that wait on this worker are offered to others before. Inside
+// of f, s must not be used. Blocking panics if f is nil.
+func (s *Strand) Blocking(f func()) {
+	if f == nil {
+		panic("strand: Blocking: f is nil")
+	}
+	s.check("Blocking")
+	defer s.leave()()
+	s.worker().Blocking(f)
+}
+
+// Poll offers continuations to other workers if they ask for work, as each Spawn does. Call it in a
+// long computation that spawns nothing. What a plain call of Spawn has hidden stays hidden.
+func (s *Strand) Poll() {
+	s.check("Poll")
+	s.c.l.w.Poll()
+}
+
+// Context returns the context of [RunContext], or context.Background.
+func (s *Strand) Context() context.Context {
+	s.check("Context")
+	return s.c.l.run.ctx
+}
+
+// leave marks that s must not be used until the function that it returns is called.
+func (s *Strand) leave() (back func()) {
+	c := s.c
+	limit := c.limit
+	c.open, c.limit = none, always
+	return func() { c.open, c.limit = s.depth, limit }
+}
+
+func (s *Strand) worker() *filch.Worker { return s.c.l.w.Face.(*filch.Worker) }
+
+// check panics if s is not the innermost strand on a carrier that runs.
+func (s *Strand) check(op string) {
+	if s == nil || s.c == nil {
+		panic("strand: " + op + ": the Strand is nil or zero: it is for the function that Run or Spawn passes it to")
+	}
+	if s.c.open != s.depth || s.c.l == nil {
+		panic("strand: " + op + ": the Strand is that of another function, or in use by its Do or Blocking: use the one that the function was called with")
+	}
+}

@@ -1,0 +1,155 @@
+package strand
+
+import (
+	"reflect"
+
+	"github.com/filch-go/filch/internal/race"
+)
+
+// Value is the result of a function that was spawned by [SpawnValue] or [SpawnCall].
+type Value[T any] struct {
+	synced mark // only under the race detector
+	v      T    // the function writes, or what spawned it if that was a plain call
+}
+
+// SpawnValue is [Strand.Spawn] for a function with a result: [Value.Get] returns it after the
+// [Strand.Sync] of s. What f captures goes to the heap, as with any closure that is kept. [SpawnCall] spares that.
+func SpawnValue[T any](s *Strand, f func(s *Strand) T) *Value[T] {
+	if f == nil {
+		panic("strand: SpawnValue: f is nil")
+	}
+	v := newValue[T](s)
+	next := s.plain()
+	if next == nil {
+		var how kind
+		if next, how = s.choose("SpawnValue"); how != plain {
+			if how == real {
+				s.spawn(func(s *Strand) { v.v = f(s) })
+			}
+			return v
+		}
+	}
+	s.c.open = next.depth
+	callValue(next, v, f)
+	return v
+}
+
+// SpawnCall is [SpawnValue] for a call of f with arg. While the spawn is a plain call it allocates
+// nothing, if f is a function that captures nothing; but for results, some at a time if they have no pointers.
+func SpawnCall[A, T any](s *Strand, f func(s *Strand, arg A) T, arg A) *Value[T] {
+	if f == nil {
+		panic("strand: SpawnCall: f is nil")
+	}
+	v := newValue[T](s)
+	next := s.plain()
+	if next == nil {
+		var how kind
+		if next, how = s.choose("SpawnCall"); how != plain {
+			if how == real {
+				spawnWith(s, v, f, arg)
+			}
+			return v
+		}
+	}
+	s.c.open = next.depth
+	callWith(next, v, f, arg)
+	return v
+}
+
+// callValue is call.
+func callValue[T any](s *Strand, v *Value[T], f func(s *Strand) T) {
+	defer s.ended()
+	v.v = f(s)
+	s.Sync()
+	s.returned = true
+}
+
+// callWith is call.
+func callWith[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg A) {
+	defer s.ended()
+	v.v = f(s, arg)
+	s.Sync()
+	s.returned = true
+}
+
+//go:noinline
+func spawnWith[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg A) {
+	s.spawn(func(s *Strand) { v.v = f(s, arg) })
+}
+
+// Get returns the result, or the zero value if the function was not called, since the context of
+// [RunContext] had ended. It may be called after the Sync of the strand that has spawned the function, and
+// after the end of that strand, as often as wanted. Before the Sync it panics under the race detector, and
+// otherwise may return the zero value.
+func (v *Value[T]) Get() T {
+	if v == nil {
+		panic("strand: Get: the Value is nil: it is made by SpawnValue or SpawnCall")
+	}
+	if race.Enabled && !v.synced.is() {
+		panic("strand: Get before the Sync of the strand that has spawned the function")
+	}
+	return v.v
+}
+
+// slab is memory for some values, which have no pointers: one that is kept keeps no more than that alive.
+type slab[T any] struct {
+	all  []Value[T]
+	used int
+}
+
+const slabBytes = 512
+
+// newValue returns a Value for a spawn of s.
+func newValue[T any](s *Strand) *Value[T] {
+	if race.Enabled {
+		s.check("SpawnValue")
+		v := &Value[T]{}
+		s.values = append(s.values, &v.synced)
+		return v
+	}
+	if s != nil && s.c != nil {
+		c := s.c
+		if b, ok := c.slab.(*slab[T]); ok && b.used < len(b.all) {
+			v := &b.all[b.used]
+			b.used++
+			return v
+		}
+	}
+	return newSlab[T](s)
+}
+
+//go:noinline
+func newSlab[T any](s *Strand) *Value[T] {
+	s.check("SpawnValue")
+	n := slabBytes / max(1, int(reflect.TypeFor[Value[T]]().Size()))
+	if n < 2 || hasPointers(reflect.TypeFor[T]()) {
+		return &Value[T]{}
+	}
+	b, ok := s.c.slab.(*slab[T])
+	if !ok {
+		b = &slab[T]{}
+		s.c.slab = b
+	}
+	b.all, b.used = make([]Value[T], n), 1
+	return &b.all[0]
+}
+
+// hasPointers reports whether a value of type t keeps other memory alive.
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if hasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
+		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return false
+	}
+	return true
+}
