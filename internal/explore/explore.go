@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -95,6 +96,37 @@ var subjects = []subject{
 		{"latch.go", "\t\tclose(l.ch)\n\t}\n\tif l.stop", "\t\tatomic.Close(l.ch)\n\t}\n\tif l.stop"},
 		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
 	}},
+	{"strand", []Edit{
+		// Coroutines, goroutines and channels.
+		{"carrier.go", "\t\"iter\"\n", "\titer \"" + base + "/sched\"\n"},
+		{"carrier.go", "\tgo func() {\n\t\tdefer close(over)\n\t\tk.stop()\n\t}()\n\t<-over\n",
+			"\tatomic.Go(func() {\n\t\tdefer atomic.Close(over)\n\t\tk.stop()\n\t})\n\tatomic.Receive(over)\n"},
+		{"run.go", "\tp := &pump{make(chan func()), make(chan struct{})}\n\tgo r.pool.Tag(func(uint64, tag.Step) {\n\t\tfor job := range p.jobs {\n\t\t\tjob()\n\t\t\tp.done <- struct{}{}\n\t\t}\n\t})\n",
+			"\tp := &pump{make(chan func(), 1), make(chan struct{}, 1)}\n\tatomic.Go(func() {\n\t\tr.pool.Tag(func(uint64, tag.Step) {\n\t\t\tfor job, ok := atomic.Next(p.jobs); ok; job, ok = atomic.Next(p.jobs) {\n\t\t\t\tjob()\n\t\t\t\tatomic.Send(p.done, struct{}{})\n\t\t\t}\n\t\t})\n\t})\n"},
+		{"run.go", "\tp.jobs <- job\n\t<-p.done\n", "\tatomic.Send(p.jobs, job)\n\tatomic.Next(p.done)\n"},
+		{"run.go", "close(p.jobs)", "atomic.Close(p.jobs)"},
+		// Plain memory that goes from one worker to another.
+		{"carrier.go", "func (c *carrier) park(e event) bool {\n", "func (c *carrier) park(e event) bool {\n\tatomic.Writes(&c.l)\n"},
+		{"carrier.go", "func (c *carrier) resume(l *list) event {\n", "func (c *carrier) resume(l *list) event {\n\tatomic.Writes(&c.l)\n"},
+		{"carrier.go", "\topen := c.open\n", "\tatomic.Writes(&c.open)\n\topen := c.open\n"},
+		{"carrier.go", "\tc.open, s.parent = none, nil\n", "\tatomic.Writes(&c.open)\n\tc.open, s.parent = none, nil\n"},
+		{"carrier.go", "\t\treturn k\n", "\t\tatomic.Writes(&p.spawned)\n\t\treturn k\n"},
+		{"carrier.go", "\t\t\tk.child, k.childOf = nil, nil\n", "\t\t\tatomic.Writes(&k.childOf)\n\t\t\tk.child, k.childOf = nil, nil\n"},
+		{"join.go", "\tif s.spawned == 0 {\n", "\tatomic.Writes(&s.spawned)\n\tif s.spawned == 0 {\n"},
+		{"join.go", "func (s *Strand) parks() bool { ", "func (s *Strand) parks() bool {\n\tatomic.Writes(&s.spawned)\n\t"},
+		// Where children and parents meet.
+		{"join.go", "\tif s.joined.Load() ", "\tatomic.Meet()\n\tif s.joined.Load() "},
+		{"carrier.go", "\t\tcase stalled:\n", "\t\tcase stalled:\n\t\t\tatomic.Meet()\n"},
+		{"carrier.go", "\tif failed != nil {\n", "\tatomic.Meet()\n\tif failed != nil {\n"},
+		{"strand.go", "\tc.child, c.childOf, c.order = f, s, 2*s.count\n", "\tatomic.Writes(&s.spawned)\n\tatomic.Writes(&c.childOf)\n\tc.child, c.childOf, c.order = f, s, 2*s.count\n"},
+		{"list.go", "\tif l.newest-l.oldest == uint(len(l.ring)) {\n", "\tatomic.Writes(&l.newest)\n\tif l.newest-l.oldest == uint(len(l.ring)) {\n"},
+		{"list.go", "\tif l.oldest != l.newest {\n", "\tatomic.Writes(&l.newest)\n\tif l.oldest != l.newest {\n"},
+		{"list.go", "\tif l.oldest == l.newest {\n", "\tatomic.Writes(&l.newest)\n\tif l.oldest == l.newest {\n"},
+		{"run.go", "\tn := len(r.spares)\n", "\tatomic.Writes(&r.spares)\n\tn := len(r.spares)\n"},
+		{"run.go", "\tr.spares = append(r.spares, all...)\n", "\tatomic.Writes(&r.spares)\n\tr.spares = append(r.spares, all...)\n"},
+		{"run.go", "\t\tfor _, c := range r.spares {\n", "\t\tatomic.Writes(&r.spares)\n\t\tfor _, c := range r.spares {\n"},
+		{"value.go", "\treturn v.v\n}", "\tatomic.Reads(&v.v)\n\treturn v.v\n}"},
+	}},
 	{".", []Edit{
 		// What transcripts show.
 		{"options.go", "// withHook makes the pool", "// WithHook is withHook.\nfunc WithHook(h event.Hook) Option { return withHook(h) }\n\n// Words tells the words of p.\nfunc (p *Pool) Words(tell func(what, word string)) { p.tasks.Engine.Words(tell) }\n\n// Hold keeps workers from being woken for forks for a while.\nfunc (p *Pool) Hold() { p.tasks.Engine.Hold() }\n\n// withHook makes the pool"},
@@ -176,12 +208,12 @@ func Prepare(root, dir string, edits []Edit, programs ...string) (string, error)
 			}
 			for _, other := range subjects {
 				for _, before := range []string{"\t", "import "} {
-					text = strings.ReplaceAll(text, fmt.Sprintf("%s%q\n", before, module+"/"+other.dir), fmt.Sprintf("%s%q\n", before, base+"/subject/"+other.dir))
+					text = strings.ReplaceAll(text, fmt.Sprintf("%s%q\n", before, path.Join(module, other.dir)), fmt.Sprintf("%s%q\n", before, path.Join(base, "subject", other.dir)))
 				}
 			}
-			for path, name := range replaced {
+			for of, name := range replaced {
 				for _, before := range []string{"\t", "import "} {
-					text = strings.Replace(text, fmt.Sprintf("%s%q\n", before, path), fmt.Sprintf("%s%s %q\n", before, name, base+"/sched"), 1)
+					text = strings.Replace(text, fmt.Sprintf("%s%q\n", before, of), fmt.Sprintf("%s%s %q\n", before, name, base+"/sched"), 1)
 				}
 			}
 			if sched := fmt.Sprintf("atomic %q\n", base+"/sched"); usesAtomic.MatchString(text) && !strings.Contains(text, sched) {

@@ -67,8 +67,8 @@ func (m *mutation) file() string {
 	switch kind, _, _ := strings.Cut(m.programs, "/"); kind {
 	case "Pool":
 		return "pool"
-	case "tally":
-		return "tally"
+	case "tally", "strand":
+		return kind
 	case "ordered":
 		return "ordered"
 	}
@@ -314,6 +314,42 @@ var mutations = []mutation{
 		"\ta.moving.Add(1) // (W56) before the entry counts no more; pairs with (R56)\n\tdefer a.moving.Add(-1)\n", ""}}},
 	{"ordered: Fix pushes before the turn", "ordered/handles", []Edit{{"ordered/addressable.go",
 		"\tturn, ok := h.advance(2)\n\tif ok {\n\t\tpush(ticket[T]{h, turn})\n", "\tpush(ticket[T]{h, h.turn.Load() + 2})\n\t_, ok := h.advance(2)\n\tif ok {\n"}}},
+	{"strand: the children are counted before the carrier has parked", "strand/stalls(,|$)", []Edit{{"strand/join.go",
+		"\t} else {\n\t\ts.c.stalled = s\n", "\t} else if s.joined.Add(int64(s.spawned)) != 0 {\n\t\ts.c.stalled = s\n"}, {"strand/join.go",
+		"return s.joined.Add(int64(s.spawned)) == 0 } // (W50)", "return false }"}}},
+	{"strand: the children are counted by a store", "strand/stalls(,|$)", []Edit{{"strand/join.go",
+		"return s.joined.Add(int64(s.spawned)) == 0 } // (W50)", "n := s.joined.Load() + int64(s.spawned)\n\tatomic.Gosched()\n\ts.joined.Store(n)\n\treturn n == 0 }"}}},
+	{"strand: a child ends by a store", "strand/stalls(,|$)", []Edit{{"strand/join.go",
+		"return s.joined.Add(-1) == 0 } // (W50)", "\n\tn := s.joined.Load() - 1\n\tatomic.Gosched()\n\ts.joined.Store(n)\n\treturn n == 0\n}"}}},
+	{"strand: the last child does not go on with its parent", "strand/stalls(,|$)", []Edit{{"strand/carrier.go",
+		"\tif p.ends() {\n", "\tif p.ends(); false {\n"}}},
+	{"strand: what resumes a strand that waits for nobody leaves it", "strand/stalls(,|$)", []Edit{{"strand/carrier.go",
+		"!s.parks() {", "!s.parks() || true {"}}},
+	{"strand: one child has ended, and the strand goes on", "strand/stalls for two", []Edit{{"strand/join.go",
+		"== -int64(s.spawned) { // (R50)", "!= 0 {"}}},
+	{"strand: the word is not set back", "strand/one after", []Edit{{"strand/join.go",
+		"\t\ts.joined.Store(0)\n", ""}}},
+	{"strand: a child whose parent was not stolen counts", "strand/a child(, m|$)", []Edit{{"strand/carrier.go",
+		"\t\tp.spawned-- // nobody else knows of the child\n", ""}}},
+	{"strand: a child does not look whether its parent was stolen", "strand/a child(, m|$)", []Edit{{"strand/carrier.go",
+		"\tif k := c.l.pop(); k != nil {\n\t\tp.spawned-- // nobody else knows of the child\n", "\tk := c.l.pop()\n\tatomic.Writes(&p.spawned)\n\tif p.spawned--; k != nil {\n"}}},
+	{"strand: the child is read after the push", "strand/two children", []Edit{{"strand/carrier.go",
+		"\t\tcase spawned:\n", "\t\tcase spawned:\n\t\t\tl.push(k)\n"}, {"strand/carrier.go",
+		"\t\t\t\tl.push(k)\n\t\t\t\tk = l.spare()\n", "\t\t\t\tk = l.spare()\n"}, {"strand/carrier.go",
+		"\t\t\tl.push(k) // after which another worker may have it\n", ""}}},
+	{"strand: a carrier stays with its worker", "strand/two children", []Edit{{"strand/carrier.go",
+		"\tc.l, c.limit, c.demand = nil, always, &noDemand\n", "\tc.limit, c.demand = always, &noDemand\n"}, {"strand/carrier.go",
+		"\tc.l, c.limit, c.demand = l, l.limit(c.level), &l.w.Demand\n", "\tif c.l == nil {\n\t\tc.l = l\n\t}\n"}}},
+	{"strand: a failure is told after the end", "strand/a failure", []Edit{{"strand/carrier.go",
+		"\tif failed != nil {\n\t\tp.fail(failed.err, failed.order)\n\t}\n", "\tif failed != nil {\n\t\tdefer func() {\n\t\t\tatomic.Gosched()\n\t\t\tp.fail(failed.err, failed.order)\n\t\t}()\n\t}\n"}}},
+	{"strand: a piece that was taken back counts", "strand/a child(, m|$)", []Edit{{"internal/engine/finish.go",
+		"\tf.left.Add(-1) // not the last: what w runs is of f as well\n", ""}}},
+	{"strand: idle carriers of a thief are lost", "strand/two children", []Edit{{"strand/list.go",
+		"\tl.run.take(l.spares)\n", ""}}},
+	{"strand: idle carriers are given back without the lock", "strand/two children", []Edit{{"strand/run.go",
+		"func (r *run) take(all []*carrier) {\n\tr.mu.Lock()\n\tdefer r.mu.Unlock()\n", "func (r *run) take(all []*carrier) {\n"}}},
+	{"strand: the carriers are stopped before the last piece is done", "strand/stalls(,|$)", []Edit{{"strand/run.go",
+		"\tr.finish.Wait(w)\n\tr.end()\n", "\tr.end()\n\tr.finish.Wait(w)\n"}}},
 	{"Mutex: half is taken one by one", "Mutex", []Edit{{"deque/mutex.go",
 		"\tfor i := range n {\n\t\tdst[i] = d.ring.take(d.head)\n\t\td.head++\n\t}\n",
 		"\tfor i := range n {\n\t\tdst[i] = d.ring.take(d.head)\n\t\td.head++\n\t\td.mu.Unlock()\n\t\td.mu.Lock()\n\t}\n"}}},

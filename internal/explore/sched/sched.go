@@ -38,7 +38,10 @@ func (c *clock) join(d *clock) {
 }
 
 // object is what steps are about: a variable or a lock.
-type object struct{ clock clock }
+type object struct {
+	clock  clock
+	closed bool // a channel that is
+}
 
 // op is a step that a thread is about to take.
 type op struct {
@@ -60,7 +63,7 @@ func (a *op) commutes(b *op) bool {
 type thread struct {
 	id      int
 	f       func()
-	on      *coroutine // nil before the first step, and after the last
+	on      *coroutine // that of f, or what this has lent the thread to; nil before the first step, and after the last
 	op      op
 	done    bool
 	clock   clock
@@ -85,24 +88,28 @@ func (t *thread) call() {
 func (t *thread) resume() {
 	if t.on == nil {
 		t.on = getCoroutine()
-		t.on.thread = t
+		t.on.call = t.call
 	}
-	t.on.next()
+	for on := (*coroutine)(nil); on != t.on; { // again if it has changed hands, see Pull
+		on = t.on
+		on.next()
+	}
 	if t.done {
 		idle = append(idle, t.on)
 		t.on = nil
 	}
 }
 
-// A coroutine runs threads, one after the other. Those of the next execution find stacks that have
+// A coroutine runs threads and functions of Pull, one after the other. Those of the next execution find stacks that have
 // grown already; to make new ones took a third of the time.
 type coroutine struct {
-	thread *thread // that it runs
-	next   func() (struct{}, bool)
-	yield  func(struct{}) bool
+	call  func()     // what it runs
+	below *coroutine // goes on with the thread when this gives it back; nil if it is that of the thread
+	next  func() (struct{}, bool)
+	yield func(struct{}) bool
 }
 
-// idle has the coroutines that run no thread.
+// idle has the coroutines that run nothing.
 var idle []*coroutine
 
 func getCoroutine() *coroutine {
@@ -115,7 +122,7 @@ func getCoroutine() *coroutine {
 	c.next, _ = iter.Pull(func(yield func(struct{}) bool) {
 		c.yield = yield
 		for {
-			c.thread.call()
+			c.call()
 			yield(struct{}{})
 		}
 	})
@@ -170,6 +177,8 @@ type node struct {
 type Run struct {
 	Watch func() // is called after each step, if it is not nil; what it does is no step
 
+	Meets bool // Meet lets others go first
+
 	threads  []*thread
 	current  *thread
 	steps    int
@@ -181,6 +190,10 @@ type Run struct {
 	plain    map[unsafe.Pointer]access
 	objects  map[any]*object // of what cannot hold its own
 	schedule []int
+	pulls    []interface {
+		abandon()
+		isLeft() bool
+	}
 
 	// How it goes on: along stack, and then as node.choose says.
 	options     Options
@@ -487,8 +500,12 @@ func (r *Run) execute(p Program) {
 		r.stopping = true
 		for _, t := range r.threads {
 			if t.on != nil {
+				r.current = t
 				t.resume()
 			}
+		}
+		for _, p := range r.pulls {
+			p.abandon()
 		}
 		run = nil
 	}()

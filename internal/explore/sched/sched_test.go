@@ -190,3 +190,74 @@ func TestNoFailures(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 }
+
+// A coroutine goes on in any thread, in the order that something else gives, and in one at a time.
+func TestPull(t *testing.T) {
+	program := func(ordered bool) Program {
+		return func(r *Run) func() error {
+			var mu Mutex
+			var inside Int32
+			var next func() (int, bool)
+			var stop func()
+			sum := 0
+			for range 2 {
+				r.Go(func() {
+					if ordered {
+						mu.Lock()
+						defer mu.Unlock()
+					}
+					if next == nil {
+						next, stop = Pull(func(yield func(int) bool) {
+							for i := 1; inside.Add(1) > 0 && yield(i); i++ {
+							}
+							sum += 10
+						})
+					}
+					v, _ := next()
+					if sum += v; inside.Load() == 2 {
+						stop()
+						if _, ok := next(); ok {
+							r.Fail("it goes on after its end")
+						}
+					}
+				})
+			}
+			return func() error {
+				if sum != 13 || r.Coroutines() != 0 {
+					return fmt.Errorf("%d, %d left", sum, r.Coroutines())
+				}
+				return nil
+			}
+		}
+	}
+	if res := Explore(program(true), Options{Preemptions: -1}); res.Failure != nil || !res.Complete {
+		t.Error(res.Failure)
+	}
+	if res := Explore(program(false), Options{Preemptions: -1}); res.Failure == nil || !strings.Contains(res.Failure.Message, "data race") {
+		t.Errorf("without a lock: %v", res.Failure)
+	}
+}
+
+// What Next receives was sent before, and it sees the end of the channel.
+func TestNext(t *testing.T) {
+	ends, _ := outcomes(t, func(r *Run) func() string {
+		ch := make(chan int, 1)
+		var got []int
+		x := 0
+		r.Go(func() {
+			Writes(&x)
+			Send(ch, 7)
+			Close(ch)
+		})
+		r.Go(func() {
+			for v, ok := Next(ch); ok; v, ok = Next(ch) {
+				Reads(&x)
+				got = append(got, v)
+			}
+		})
+		return func() string { return fmt.Sprint(got) }
+	}, Options{Preemptions: -1})
+	if len(ends) != 1 || !ends["[7]"] {
+		t.Errorf("%v", ends)
+	}
+}

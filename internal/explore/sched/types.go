@@ -100,6 +100,13 @@ func (m *Mutex) Unlock() {
 // Gosched lets others go first, until one has written something.
 func Gosched() { point(op{name: "Gosched", yields: true}) }
 
+// Meet is Gosched in programs that want it: where threads meet, others may go first without a preemption.
+func Meet() {
+	if run.Meets {
+		Gosched()
+	}
+}
+
 // Seen counts what other threads have written.
 func Seen() int { return run.writes - run.current.wrote }
 
@@ -150,8 +157,21 @@ func CompareAndSwapUint32(p *uint32, old, v uint32) bool {
 
 // Close closes a channel.
 func Close[T any](ch chan T) {
-	run.object((<-chan T)(ch)).store("close")
+	o := run.object((<-chan T)(ch))
+	o.store("close")
+	o.closed = true
 	close(ch)
+}
+
+// Next receives from a channel that has room, and is closed in the end.
+func Next[T any](ch <-chan T) (v T, ok bool) {
+	o := run.object(ch)
+	t := point(op{name: "receive", obj: o, write: true, enabled: func() bool { return o.closed || len(ch) > 0 }})
+	if t != nil {
+		t.clock.join(&o.clock)
+	}
+	v, ok = <-ch
+	return v, ok
 }
 
 // Receive waits until a channel that nobody sends to is closed.

@@ -42,6 +42,13 @@ func (n *ran) want(counts ...int) error {
 	return nil
 }
 
+// read reads the first k, which no thread may write any more.
+func (n *ran) read(k int) {
+	for i := range k {
+		sched.Reads(&n[i])
+	}
+}
+
 func main() {
 	pattern := flag.String("run", "", "explore the programs that match")
 	preemptions := flag.Int("preemptions", -1, "at most so many preemptions; negative: any number")

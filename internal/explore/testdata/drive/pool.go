@@ -19,13 +19,6 @@ type poolProgram struct {
 
 var background = context.Background()
 
-// read reads the first k, which no thread may write any more.
-func (n *ran) read(k int) {
-	for i := range k {
-		sched.Reads(&n[i])
-	}
-}
-
 // async returns what counts one more.
 func async(n *ran, i int) func(w *filch.Worker) {
 	return func(*filch.Worker) {
