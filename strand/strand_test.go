@@ -640,21 +640,23 @@ func TestMisuseOfStrands(t *testing.T) {
 	closed.Close()
 	nop := func(*strand.Strand) {}
 	for want, f := range map[string]func(s *strand.Strand){
-		"Run: s is nil":             func(*strand.Strand) { strand.Run(nil, nop) },
-		"Run: f is nil":             func(*strand.Strand) { strand.Run(one, nil) },
-		"Run: an option is nil":     func(*strand.Strand) { strand.Run(one, nop, nil) },
-		"RunContext: ctx is nil":    func(*strand.Strand) { var none context.Context; _ = strand.RunContext(none, one, nop) },
-		"Do on a closed Pool":       func(*strand.Strand) { strand.Run(closed, nop) },
-		"Spawn: f is nil":           func(s *strand.Strand) { s.Spawn(nil) },
-		"SpawnValue: f is nil":      func(s *strand.Strand) { strand.SpawnValue[int](s, nil) },
-		"SpawnCall: f is nil":       func(s *strand.Strand) { strand.SpawnCall[int, int](s, nil, 1) },
-		"Do: f is nil":              func(s *strand.Strand) { s.Do(nil) },
-		"Blocking: f is nil":        func(s *strand.Strand) { s.Blocking(nil) },
-		"Spawn: the Strand is nil":  func(*strand.Strand) { s0.Spawn(nop) },
-		"Get: the Value is nil":     func(*strand.Strand) { var v *strand.Value[int]; v.Get() },
-		"Spawn: the Strand is that": func(s *strand.Strand) { s.Spawn(func(*strand.Strand) { s.Spawn(nop) }); s.Sync() },
-		"Do: the Strand is that":    func(s *strand.Strand) { s.Do(func(*filch.Worker) { s.Do(func(*filch.Worker) {}) }) },
-		"Poll: the Strand is that":  func(s *strand.Strand) { s.Blocking(func() { s.Poll() }) },
+		"Run: s is nil":                 func(*strand.Strand) { strand.Run(nil, nop) },
+		"Run: f is nil":                 func(*strand.Strand) { strand.Run(one, nil) },
+		"Run: an option is nil":         func(*strand.Strand) { strand.Run(one, nop, nil) },
+		"RunContext: ctx is nil":        func(*strand.Strand) { var none context.Context; _ = strand.RunContext(none, one, nop) },
+		"Do on a closed Pool":           func(*strand.Strand) { strand.Run(closed, nop) },
+		"Spawn: f is nil":               func(s *strand.Strand) { s.Spawn(nil) },
+		"SpawnValue: f is nil":          func(s *strand.Strand) { strand.SpawnValue[int](s, nil) },
+		"SpawnCall: f is nil":           func(s *strand.Strand) { strand.SpawnCall[int, int](s, nil, 1) },
+		"Do: f is nil":                  func(s *strand.Strand) { s.Do(nil) },
+		"Blocking: f is nil":            func(s *strand.Strand) { s.Blocking(nil) },
+		"Spawn: the Strand is nil":      func(*strand.Strand) { s0.Spawn(nop) },
+		"SpawnValue: the Strand is nil": func(*strand.Strand) { strand.SpawnValue(nil, func(*strand.Strand) int { return 1 }) },
+		"SpawnCall: the Strand is nil":  func(*strand.Strand) { strand.SpawnCall(&s0, func(*strand.Strand, int) int { return 1 }, 1) },
+		"Get: the Value is nil":         func(*strand.Strand) { var v *strand.Value[int]; v.Get() },
+		"Spawn: the Strand is that":     func(s *strand.Strand) { s.Spawn(func(*strand.Strand) { s.Spawn(nop) }); s.Sync() },
+		"Do: the Strand is that":        func(s *strand.Strand) { s.Do(func(*filch.Worker) { s.Do(func(*filch.Worker) {}) }) },
+		"Poll: the Strand is that":      func(s *strand.Strand) { s.Blocking(func() { s.Poll() }) },
 	} {
 		for way, opts := range ways {
 			var err error

@@ -18,7 +18,7 @@ func SpawnValue[T any](s *Strand, f func(s *Strand) T) *Value[T] {
 	if f == nil {
 		panic("strand: SpawnValue: f is nil")
 	}
-	v := newValue[T](s)
+	v := newValue[T](s, "SpawnValue")
 	next := s.plain()
 	if next == nil {
 		var how kind
@@ -40,7 +40,7 @@ func SpawnCall[A, T any](s *Strand, f func(s *Strand, arg A) T, arg A) *Value[T]
 	if f == nil {
 		panic("strand: SpawnCall: f is nil")
 	}
-	v := newValue[T](s)
+	v := newValue[T](s, "SpawnCall")
 	next := s.plain()
 	if next == nil {
 		var how kind
@@ -100,9 +100,9 @@ type slab[T any] struct {
 const slabBytes = 512
 
 // newValue returns a Value for a spawn of s.
-func newValue[T any](s *Strand) *Value[T] {
+func newValue[T any](s *Strand, op string) *Value[T] {
 	if race.Enabled {
-		s.check("SpawnValue")
+		s.check(op)
 		v := &Value[T]{}
 		s.values = append(s.values, &v.synced)
 		return v
@@ -115,12 +115,12 @@ func newValue[T any](s *Strand) *Value[T] {
 			return v
 		}
 	}
-	return newSlab[T](s)
+	return newSlab[T](s, op)
 }
 
 //go:noinline
-func newSlab[T any](s *Strand) *Value[T] {
-	s.check("SpawnValue")
+func newSlab[T any](s *Strand, op string) *Value[T] {
+	s.check(op)
 	n := slabBytes / max(1, int(reflect.TypeFor[Value[T]]().Size()))
 	if n < 2 || hasPointers(reflect.TypeFor[T]()) {
 		return &Value[T]{}

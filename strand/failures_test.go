@@ -1,0 +1,342 @@
+package strand_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/par"
+	"github.com/filch-go/filch/strand"
+)
+
+// act is what a faulty program does at a step.
+type act int
+
+const (
+	spawns act = iota
+	spawnsValue
+	syncs
+	polls
+	does     // in a Do
+	blocks   // in a Blocking
+	nests    // spawns in a run of its own
+	loops    // calls in a loop of par
+	recovers // spawns and syncs, and goes on
+	panics
+	exits
+	acts
+)
+
+// faulty is a random program whose functions panic and exit. Each end has a name.
+type faulty struct {
+	name  string
+	steps []faultyStep
+	late  bool // spawns in a deferred call
+}
+
+type faultyStep struct {
+	act   act
+	child *faulty
+}
+
+func randomFaulty(rng *rand.Rand, ids *int, depth, risk int) *faulty {
+	p := &faulty{name: fmt.Sprint("end ", *ids), late: rng.IntN(8) == 0}
+	*ids++
+	for range rng.IntN(5) {
+		a := act(rng.IntN(int(acts)))
+		if a >= panics && rng.IntN(100) >= risk {
+			a = spawns
+		}
+		st := faultyStep{act: a}
+		switch a {
+		case spawns, spawnsValue, nests, recovers:
+			if depth == 0 {
+				continue
+			}
+			st.child = randomFaulty(rng, ids, depth-1, risk)
+		}
+		p.steps = append(p.steps, st)
+	}
+	return p
+}
+
+const exited = "exited"
+
+// outcome returns how p ends: "" if it returns, the name of a panic, or exited.
+func (p *faulty) outcome() (first string) {
+	for _, st := range p.steps {
+		switch st.act {
+		case spawns, spawnsValue:
+			if first == "" {
+				first = st.child.outcome()
+			}
+		case syncs:
+			if first != "" {
+				return first
+			}
+		case nests:
+			if end := st.child.outcome(); end != "" {
+				return or(first, end)
+			}
+		case recovers:
+			if first == "" {
+				first = st.child.outcome()
+			}
+			if first == exited {
+				return first
+			}
+			first = ""
+		case panics:
+			return or(first, p.name)
+		case exits:
+			return or(first, exited)
+		}
+	}
+	return first
+}
+
+func or(first, end string) string {
+	if first != "" {
+		return first
+	}
+	return end
+}
+
+// faults are what the functions of one run share.
+type faults struct {
+	begun, ended atomic.Int64
+	opts         []strand.Option
+}
+
+func (p *faulty) run(s *strand.Strand, all *faults) {
+	all.begun.Add(1)
+	defer all.ended.Add(1)
+	if p.late {
+		defer s.Spawn(func(*strand.Strand) { runtime.Gosched() })
+	}
+	for _, st := range p.steps {
+		p.step(st, s, all)
+	}
+}
+
+func (p *faulty) step(st faultyStep, s *strand.Strand, all *faults) {
+	child := func(s *strand.Strand) { st.child.run(s, all) }
+	switch st.act {
+	case spawns:
+		s.Spawn(child)
+	case spawnsValue:
+		strand.SpawnCall(s, func(s *strand.Strand, p *faulty) int { p.run(s, all); return 1 }, st.child)
+	case syncs:
+		s.Sync()
+	case polls:
+		runtime.Gosched()
+		s.Poll()
+	case does:
+		s.Do(func(w *filch.Worker) { w.Join(func(*filch.Worker) { runtime.Gosched() }, func(*filch.Worker) {}) })
+	case blocks:
+		s.Blocking(runtime.Gosched)
+	case nests:
+		strand.Run(s, child, all.opts...)
+	case loops:
+		par.For(s, 20, func(int) {})
+	case recovers:
+		func() {
+			defer func() { recover() }()
+			s.Spawn(child)
+			s.Sync()
+		}()
+	case panics:
+		panic(p.name)
+	case exits:
+		runtime.Goexit()
+	}
+}
+
+// ends calls f on a goroutine, and returns how that ends, as outcome does.
+func ends(f func()) (how string) {
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		how = exited
+		if err := caught(func() { f(); how = "" }); err != nil {
+			how = err.Error()
+		}
+	})
+	wg.Wait()
+	return how
+}
+
+func isOutcome(how, want string) bool {
+	switch want {
+	case "", exited:
+		return how == want
+	}
+	line, _, _ := strings.Cut(how, "\n")
+	return strings.HasSuffix(line, want)
+}
+
+// A run ends as the first of its functions has that has failed, in the serial order, whatever is stolen: by a panic or
+// runtime.Goexit anywhere, under way in spawns, nested runs, deferred calls. All functions have ended then.
+func TestTheFirstFailureCounts(t *testing.T) {
+	seeds := uint64(300)
+	if testing.Short() || race.Enabled {
+		seeds = 60
+	}
+	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
+		for seed := range seeds {
+			ids := 0
+			program := randomFaulty(rand.New(rand.NewPCG(seed, 5)), &ids, 5, 40)
+			all := &faults{opts: opts}
+			how := ends(func() { strand.Run(p, func(s *strand.Strand) { program.run(s, all) }, opts...) })
+			if want := program.outcome(); !isOutcome(how, want) {
+				t.Fatalf("seed %d: %q and not %q", seed, how, want)
+			}
+			if b, e := all.begun.Load(), all.ended.Load(); b != e {
+				t.Fatalf("seed %d: %d functions have begun, and %d ended", seed, b, e)
+			}
+		}
+	})
+}
+
+// A context may end at any time. Then no function is left under way, and there is an error if one was not called.
+func TestAContextEndsMeanwhile(t *testing.T) {
+	why := errors.New("enough")
+	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
+		for seed := range uint64(60) {
+			ids := 0
+			rng := rand.New(rand.NewPCG(seed, 6))
+			program := randomFaulty(rng, &ids, 5, 0)
+			all := &faults{opts: opts}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for range rng.IntN(20) {
+					runtime.Gosched()
+				}
+				cancel(why)
+			})
+			var err error
+			how := ends(func() {
+				err = strand.RunContext(ctx, p, func(s *strand.Strand) { program.run(s, all) }, opts...)
+			})
+			wg.Wait()
+			b, e := all.begun.Load(), all.ended.Load()
+			if how != "" || b != e || err != nil && !errors.Is(err, why) {
+				t.Fatalf("seed %d: %q, %v, %d begun, %d ended", seed, how, err, b, e)
+			}
+		}
+	})
+}
+
+// Close waits for a run, and in a strand it is an error, as in all that a pool runs.
+func TestClose(t *testing.T) {
+	for way, opts := range ways {
+		p := filch.New(filch.WithWorkers(2))
+		var wg sync.WaitGroup
+		begun := make(chan bool)
+		var over atomic.Bool
+		wg.Go(func() {
+			strand.Run(p, func(s *strand.Strand) {
+				s.Spawn(func(s *strand.Strand) {
+					close(begun)
+					fib(s, 15)
+					if p.Close() == nil {
+						t.Errorf("%s: Close inside returns no error", way)
+					}
+					over.Store(true)
+				})
+			}, opts...)
+		})
+		<-begun
+		if err := p.Close(); err != nil || !over.Load() {
+			t.Errorf("%s: %v, over %t", way, err, over.Load())
+		}
+		wg.Wait()
+	}
+}
+
+// Strands fail in a bubble as elsewhere, and leave no goroutine there.
+func TestFailuresInABubble(t *testing.T) {
+	for way, opts := range ways {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(3))
+			defer p.Close()
+			for seed := range uint64(20) {
+				ids := 0
+				program := randomFaulty(rand.New(rand.NewPCG(seed, 7)), &ids, 4, 60)
+				all := &faults{opts: opts}
+				how := ends(func() { strand.Run(p, func(s *strand.Strand) { program.run(s, all) }, opts...) })
+				if want := program.outcome(); !isOutcome(how, want) {
+					t.Errorf("%s, seed %d: %q and not %q", way, seed, how, want)
+				}
+			}
+		})
+	}
+}
+
+// The context of a task may be used in a strand, on whichever worker that is.
+func TestAStrandUsesTheContextOfATask(t *testing.T) {
+	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
+		var sum atomic.Int64
+		g := p.Group(t.Context())
+		for range 10 {
+			g.Go(func(ctx context.Context) error {
+				strand.Run(filch.ScopeOf(ctx), func(s *strand.Strand) {
+					for range 5 {
+						s.Spawn(func(s *strand.Strand) {
+							v, err := filch.Submit(ctx, p, func(context.Context) (int64, error) { return 1, nil }).Wait(ctx)
+							if err != nil {
+								t.Error(err)
+							}
+							sum.Add(v)
+							filch.Blocking(ctx, runtime.Gosched)
+						})
+					}
+				}, opts...)
+				return nil
+			})
+		}
+		if err := g.Wait(); err != nil || sum.Load() != 50 {
+			t.Errorf("%v, %d", err, sum.Load())
+		}
+	})
+}
+
+// A plain call that fails comes after a child that was really spawned before it and fails later.
+func TestAPlainCallIsLaterThanARealSpawn(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	var down func(s *strand.Strand, depth int)
+	down = func(s *strand.Strand, depth int) {
+		if depth > 0 {
+			s.Spawn(func(s *strand.Strand) { down(s, depth-1) })
+			return
+		}
+		for range 200 {
+			var second atomic.Bool
+			err := caught(func() {
+				s.Spawn(func(*strand.Strand) {
+					for n := 0; n < 50 && !second.Load(); n++ {
+						runtime.Gosched()
+					}
+					panic("first")
+				})
+				s.Spawn(func(*strand.Strand) { panic("second") })
+				second.Store(true)
+				s.Sync()
+			})
+			if err == nil || !isOutcome(err.Error(), "first") {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+	strand.Run(p, func(s *strand.Strand) { down(s, 30) })
+}

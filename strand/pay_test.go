@@ -1,0 +1,69 @@
+package strand
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Real spawns are paid by time: two at once, then one for each 4 us, and no more than 64 after a rest.
+func TestCreditIsEarned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &list{run: &run{}}
+		paid := func() (n int) {
+			for l.pays(-100) {
+				n++
+			}
+			return n
+		}
+		l.pay.start(3)
+		for _, step := range []struct {
+			rest time.Duration
+			want int
+		}{{0, 2}, {0, 0}, {price - 1, 0}, {1, 1}, {3 * price, 3}, {time.Second, maxCredit}, {price, 1}} {
+			time.Sleep(step.rest)
+			if got := paid(); got != step.want {
+				t.Errorf("%d are paid after %v, and not %d", got, step.rest, step.want)
+			}
+		}
+	})
+}
+
+// Credit that is left makes more levels spawn really, and none makes it fewer.
+func TestShallowSettles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &list{run: &run{}}
+		l.pay.start(3)
+		l.pays(0)
+		l.pays(0)
+		if l.pays(0); l.pay.shallow != 2 {
+			t.Errorf("without credit: from 3 to %d", l.pay.shallow)
+		}
+		time.Sleep(time.Second)
+		if l.pays(0); l.pay.shallow != 3 {
+			t.Errorf("with credit: from 2 to %d", l.pay.shallow)
+		}
+	})
+}
+
+// Where another worker asks in vain, the next spawn is real if they come seldom, wherever it is; else
+// there is a look at each eighth alone.
+func TestDeepSpawns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pay{}
+		p.start(0)
+		const deep = 50
+		looks := func(after time.Duration, pays bool, skip int) {
+			t.Helper()
+			time.Sleep(after)
+			if got := p.paysDeep(deep); got != pays || p.skip != skip {
+				t.Errorf("after %v: %t, and %d are skipped", after, got, p.skip)
+			}
+		}
+		looks(seldom, true, 0)
+		looks(seldom-1, false, atOnce-1)
+		looks(seldom*atOnce-1, false, atOnce-1)
+		looks(seldom*atOnce, false, 0) // perhaps nobody has asked for a while
+		looks(seldom, true, 0)
+	})
+}
