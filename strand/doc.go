@@ -42,7 +42,9 @@
 //
 // A Strand is for the function that gets it. After a Spawn or a Sync, a function may be on another
 // thread: it must not be locked to one by runtime.LockOSThread across them, which ends the program. The
-// caller of [Run] may be. A function that a lock protects may spawn and sync: what it waits for is under way.
+// caller of [Run] may be. A function that calls runtime.Goexit ends those above it as well: at their Sync, or, if the spawn was
+// a plain call, at the Spawn itself. They cannot recover from that. A function that a lock
+// protects may spawn and sync: what it waits for is under way.
 //
 // Continuation stealing is that of Cilk: Blumofe and Leiserson, "Scheduling Multithreaded Computations by Work
 // Stealing", JACM 1999; Frigo, Leiserson and Randall, "The Implementation of the Cilk-5 Multithreaded Language",
