@@ -48,13 +48,13 @@ type faultyStep struct {
 	child *faulty
 }
 
-// randomFaulty returns a program whose functions fail in so many of a hundred places where they may. None exits below one that
-// recovers, which cannot hold that up if the call was a plain one.
+// randomFaulty returns a program whose functions fail in so many of a hundred places where they may. Either some
+// exit or some recover: what exits in a plain call ends those above it where they are.
 func randomFaulty(rng *rand.Rand, ids *int, depth, risk int) *faulty {
-	return randomBelow(rng, ids, depth, risk, false)
+	return randomBelow(rng, ids, depth, risk, rng.IntN(2) == 0)
 }
 
-func randomBelow(rng *rand.Rand, ids *int, depth, risk int, recovered bool) *faulty {
+func randomBelow(rng *rand.Rand, ids *int, depth, risk int, exit bool) *faulty {
 	p := &faulty{name: fmt.Sprint("end ", *ids), late: rng.IntN(8) == 0}
 	*ids++
 	for range rng.IntN(8) {
@@ -62,8 +62,11 @@ func randomBelow(rng *rand.Rand, ids *int, depth, risk int, recovered bool) *fau
 		if a >= panics && rng.IntN(100) >= risk {
 			a = spawns
 		}
-		if a == exits && recovered {
+		if a == exits && !exit {
 			a = panics
+		}
+		if a == recovers && exit {
+			a = spawns
 		}
 		st := faultyStep{act: a}
 		switch a {
@@ -71,7 +74,7 @@ func randomBelow(rng *rand.Rand, ids *int, depth, risk int, recovered bool) *fau
 			if depth == 0 {
 				continue
 			}
-			st.child = randomBelow(rng, ids, depth-1, risk, recovered || a == recovers)
+			st.child = randomBelow(rng, ids, depth-1, risk, exit)
 		}
 		p.steps = append(p.steps, st)
 	}
@@ -99,9 +102,6 @@ func (p *faulty) outcome() (first string) {
 		case recovers:
 			if first == "" {
 				first = st.child.outcome()
-			}
-			if first == exited { // before
-				return first
 			}
 			first = ""
 		case panics:
