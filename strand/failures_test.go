@@ -18,11 +18,11 @@ import (
 	"github.com/filch-go/filch/strand"
 )
 
-// act is what a faulty program does at a step.
-type act int
+// deed is what a faulty program does at a step.
+type deed int
 
 const (
-	spawns act = iota
+	spawns deed = iota
 	spawnsValue
 	syncs
 	polls
@@ -33,7 +33,7 @@ const (
 	recovers // spawns and syncs, and goes on
 	panics
 	exits
-	acts
+	deeds
 )
 
 // faulty is a random program whose functions panic and exit. Each end has a name.
@@ -44,7 +44,7 @@ type faulty struct {
 }
 
 type faultyStep struct {
-	act   act
+	deed  deed
 	child *faulty
 }
 
@@ -58,7 +58,7 @@ func randomBelow(rng *rand.Rand, ids *int, depth, risk int, exit bool) *faulty {
 	p := &faulty{name: fmt.Sprint("end ", *ids), late: rng.IntN(8) == 0}
 	*ids++
 	for range rng.IntN(8) {
-		a := act(rng.IntN(int(acts)))
+		a := deed(rng.IntN(int(deeds)))
 		if a >= panics && rng.IntN(100) >= risk {
 			a = spawns
 		}
@@ -68,7 +68,7 @@ func randomBelow(rng *rand.Rand, ids *int, depth, risk int, exit bool) *faulty {
 		if a == recovers && exit {
 			a = spawns
 		}
-		st := faultyStep{act: a}
+		st := faultyStep{deed: a}
 		switch a {
 		case spawns, spawnsValue, nests, recovers:
 			if depth == 0 {
@@ -86,7 +86,7 @@ const exited = "exited"
 // outcome returns how p ends: "" if it returns, the name of a panic, or exited.
 func (p *faulty) outcome() (first string) {
 	for _, st := range p.steps {
-		switch st.act {
+		switch st.deed {
 		case spawns, spawnsValue:
 			if first == "" {
 				first = st.child.outcome()
@@ -139,7 +139,7 @@ func (p *faulty) run(s *strand.Strand, all *faults) {
 
 func (p *faulty) step(st faultyStep, s *strand.Strand, all *faults) {
 	child := func(s *strand.Strand) { st.child.run(s, all) }
-	switch st.act {
+	switch st.deed {
 	case spawns:
 		s.Spawn(child)
 	case spawnsValue:
