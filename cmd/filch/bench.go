@@ -47,6 +47,9 @@ minutes even with --runs 1: a rival that deadlocks is waited for, up to 20 secon
 "filch bench suite" measures programs of the kind that the Barcelona and PBBS suites
 have, a minute or two of them. Each can be named alone as well.
 
+"filch bench strand" measures programs on package strand, on Func and on goroutines. The
+program spawns also counts how many of its children are open at a time.
+
 "filch bench sssp" finds shortest paths from one vertex to all, by priority: on a grid
 of roads and an R-MAT graph (--size grid=<side>, --size rmat=<scale>), or on the graph
 of a DIMACS .gr file (--input).
@@ -67,11 +70,13 @@ The columns of the table:
   allocs    allocations of a run
   cpu       processor time of a run, on all processors together
   peak      peak memory of the process
-  steals    how often a worker got a fork of another one, in a run`,
+  steals    how often a worker got a fork of another one, in a run
+  open      most children of a loop that were spawned and had not ended; only if it is counted`,
 		Example: `  filch bench
   filch bench tasks --workers 2
   filch bench sssp --input USA-road-d.NY.gr
   filch bench suite --executors goroutine,filch
+  filch bench strand --size fib=35 --executors filch,strand
   filch bench par Sort Map --size 1000,1000000
   filch bench fib --size 40 --executors serial,filch,filch-chain --workers 1,2,4
   filch bench goparse --input ~/src --json goparse.json
@@ -96,7 +101,7 @@ The columns of the table:
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.executors, "executors", nil, "executors to measure (default all; serial always)")
+	f.StringSliceVar(&o.executors, "executors", nil, "executors to measure (default those of --list, or for strand its own; serial always)")
 	f.IntSliceVar(&o.workers, "workers", []int{1, 2}, "numbers of workers")
 	f.IntVar(&o.runs, "runs", 5, "measured runs of each; the median is shown")
 	f.StringSliceVar(&o.sizes, "size", nil, "size, as workload=size, or just the size if there is one workload")
@@ -155,6 +160,8 @@ func list(out io.Writer) error {
 	show(workload.All)
 	fmt.Fprintln(out, "The suite, all of it, or those that are named:")
 	show(workload.Suite)
+	fmt.Fprintf(out, "For strand, all of it, or those that are named: %s, and\n", strings.Join(namesOf(workload.Strands[:len(workload.Strands)-1]), ", "))
+	show(workload.Strands[len(workload.Strands)-1:])
 	fmt.Fprintln(out, "Others:")
 	fmt.Fprintf(out, "  %-10s %s\n", "tasks", "pools of tasks, apart from the others")
 	fmt.Fprintf(out, "  %-10s %s\n             %s\n", "sssp", "shortest paths by priority, apart from the others", "grid=1000, rmat=18")
@@ -364,10 +371,11 @@ func newPlan(names []string, o options) (*plan, error) {
 	workloads := workload.All
 	if len(names) > 0 {
 		workloads = nil
-		for _, name := range withSuite(names) {
+		for _, name := range expand(expand(names, "suite", workload.Suite), "strand", workload.Strands) {
 			w, err := workload.Find(name)
 			if err != nil {
-				return nil, fmt.Errorf("%w; suite is all from %s; tasks, par and sssp are measured apart", err, workload.Suite[0].Name)
+				return nil, fmt.Errorf("%w; suite is all from %s to %s, and strand is %s; tasks, par and sssp are measured apart", err,
+					workload.Suite[0].Name, workload.Suite[len(workload.Suite)-1].Name, strings.Join(namesOf(workload.Strands), ", "))
 			}
 			if slices.Contains(workloads, w) {
 				return nil, fmt.Errorf("workload %s is there twice", name)
@@ -378,20 +386,22 @@ func newPlan(names []string, o options) (*plan, error) {
 	if o.input != "" && !slices.ContainsFunc(workloads, func(w *workload.Workload) bool { return w.Name == "goparse" }) {
 		return nil, errors.New("--input: only goparse reads a folder, and it is not measured")
 	}
-	p.executors = workload.Executors
-	if len(o.executors) > 0 {
-		p.executors = []*workload.Executor{workload.Executors[0]}
-		for _, name := range o.executors {
-			e, err := workload.FindExecutor(name)
-			if err != nil {
-				return nil, err
-			}
-			if slices.Contains(p.executors[1:], e) {
-				return nil, fmt.Errorf("--executors: %s is there twice", name)
-			}
-			if e != workload.Executors[0] {
-				p.executors = append(p.executors, e)
-			}
+	onStrands := slices.Contains(names, "strand")
+	executors := o.executors
+	if len(executors) == 0 {
+		executors = defaultExecutors(onStrands)
+	}
+	p.executors = []*workload.Executor{workload.Executors[0]}
+	for _, name := range executors {
+		e, err := workload.FindExecutor(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(p.executors[1:], e) {
+			return nil, fmt.Errorf("--executors: %s is there twice", name)
+		}
+		if e != workload.Executors[0] {
+			p.executors = append(p.executors, e)
 		}
 	}
 	sizes, err := parseSizes(o.sizes, workloads)
@@ -409,6 +419,10 @@ func newPlan(names []string, o options) (*plan, error) {
 			p.groups = append(p.groups, group{workload: w, size: "all"})
 			continue
 		}
+		if onStrands && slices.Contains(workload.Strands, w) {
+			p.groups = append(p.groups, group{workload: w, size: w.Strand})
+			continue
+		}
 		for _, d := range w.Default {
 			p.groups = append(p.groups, group{workload: w, size: d.Size, heavy: d.Heavy})
 		}
@@ -422,17 +436,32 @@ func newPlan(names []string, o options) (*plan, error) {
 	return p, nil
 }
 
-// withSuite puts the names of the suite's programs in the place of its own.
-func withSuite(names []string) []string {
-	i := slices.Index(names, "suite")
-	if i < 0 {
-		return names
+// expand puts the names of the workloads in the place of the name that stands for them.
+func expand(names []string, set string, workloads []*workload.Workload) (all []string) {
+	for _, name := range names {
+		if name == set {
+			all = append(all, namesOf(workloads)...)
+		} else {
+			all = append(all, name)
+		}
 	}
-	var suite []string
-	for _, w := range workload.Suite {
-		suite = append(suite, w.Name)
+	return all
+}
+
+func namesOf(workloads []*workload.Workload) []string {
+	return each(workloads, func(w *workload.Workload) string { return w.Name })
+}
+
+func defaultExecutors(onStrands bool) (names []string) {
+	if onStrands {
+		return workload.OnStrands
 	}
-	return slices.Concat(names[:i], suite, names[i+1:])
+	for _, e := range workload.Executors {
+		if !e.Apart {
+			names = append(names, e.Name)
+		}
+	}
+	return names
 }
 
 // parseSizes reads the values of --size.

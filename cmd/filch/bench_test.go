@@ -125,11 +125,16 @@ func TestBenchMistakes(t *testing.T) {
 		args []string
 	}{
 		{`unknown workload "fob"; there are fib,`, []string{"fob", "--json", kept}},
-		{`; suite is all from health; tasks, par and sssp are measured apart`, []string{"task"}},
+		{`; suite is all from health to build, and strand is fib, nqueens, uts, mergesort, spawns; tasks, par and sssp are measured apart`, []string{"task"}},
 		{`unknown executor "filsh"; there are serial,`, []string{"fib", "--executors", "filsh", "--json", kept}},
 		{`fib: size "x" is not a number`, []string{"fib", "--size", "x", "--json", kept}},
 		{`workload fib is there twice`, []string{"fib", "fib"}},
 		{`workload health is there twice`, []string{"health", "suite"}},
+		{`workload fib is there twice`, []string{"fib", "strand"}},
+		{`workload "strand" is not measured`, []string{"strand", "--size", "strand=1"}},
+		{`spawns: size "0" is not a number from 1`, []string{"strand", "--size", "spawns=0"}},
+		{`unknown executor "strands"; there are serial,`, []string{"strand", "--executors", "strands"}},
+		{`workload fib is there twice`, []string{"strand", "strand"}},
 		{`"suite" is not measured`, []string{"suite", "--size", "suite=1"}},
 		{`--workers: 2 is there twice`, []string{"fib", "--workers", "2,1,2"}},
 		{`--executors: filch is there twice`, []string{"fib", "--executors", "filch,filch"}},
@@ -249,7 +254,7 @@ func TestList(t *testing.T) {
 // The suite stands for its programs, in the place where it is named. They are not measured unless
 // they are asked for, and set no goals.
 func TestSuiteStandsForItsPrograms(t *testing.T) {
-	names := withSuite([]string{"fib", "suite", "uts"})
+	names := expand([]string{"fib", "suite", "uts"}, "suite", workload.Suite)
 	if len(names) != 2+len(workload.Suite) || names[0] != "fib" || names[1] != workload.Suite[0].Name || names[len(names)-1] != "uts" {
 		t.Error(names)
 	}

@@ -165,6 +165,9 @@ func (c *candidate) once() (answer string) {
 	if c.job.Answer != nil {
 		answer = c.job.Answer()
 	}
+	if c.job.Open != nil {
+		c.Open = max(c.Open, c.job.Open())
+	}
 	if c.Runs > 0 {
 		c.times = append(c.times, took/time.Duration(n))
 		c.samples = append(c.samples, after.minus(before).over(n))

@@ -102,6 +102,7 @@ type row struct {
 	NsPerFork float64       `json:"ns_per_fork,omitempty"`
 	Wasted    float64       `json:"wasted,omitempty"` // of sssp: vertices done again, as a part of all
 	Stale     float64       `json:"stale,omitempty"`  // and those that were queued for nothing
+	Open      int64         `json:"open,omitempty"`   // most children of a loop that were open at a time; 0 if not counted
 
 	times []time.Duration // of each run
 }

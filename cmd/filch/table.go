@@ -77,11 +77,13 @@ func (g *groups) begins(group string) bool {
 func printTable(out io.Writer, r report, colour bool) {
 	fmt.Fprintf(out, "%s\n\n", r.Machine.build())
 	t := newTable(out, colour)
-	t.AppendHeader(table.Row{"workload", "size", "executor", "workers", "time", "spread", "T1/Ts", "speed-up", "", "ns/fork", "allocs", "cpu", "peak", "steals"})
+	t.AppendHeader(table.Row{"workload", "size", "executor", "workers", "time", "spread", "T1/Ts", "speed-up", "", "ns/fork", "allocs", "cpu", "peak", "steals", "open"})
 	var configs []table.ColumnConfig
 	for _, n := range []int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14} {
 		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
+	counted := slices.ContainsFunc(r.Rows, func(x *row) bool { return x.Open > 0 })
+	configs = append(configs, table.ColumnConfig{Number: 15, Align: text.AlignRight, AlignHeader: text.AlignRight, Hidden: !counted})
 	t.SetColumnConfigs(configs)
 	groups := groups{t: t}
 	for _, x := range r.Rows {
@@ -99,7 +101,7 @@ func printTable(out io.Writer, r report, colour bool) {
 		}
 		t.AppendRow(table.Row{name, size, executor, x.Workers, duration(x.Median), spread(x),
 			ratio(x.Overhead), ratio(x.Speedup), speedBar(x, colour), perFork(x),
-			count(x.Allocs), duration(x.CPU), megabytes(x.MaxRSS), stealsOf(x)})
+			count(x.Allocs), duration(x.CPU), megabytes(x.MaxRSS), stealsOf(x), openOf(x)})
 	}
 	t.Render()
 	m := r.Machine
@@ -256,7 +258,7 @@ func speedBar(r *row, colour bool) string {
 	if n == 0 {
 		s = "▏"
 	}
-	if colour && strings.HasPrefix(r.Executor, "filch") {
+	if colour && onPool(r) {
 		s = text.FgCyan.Sprint(s)
 	}
 	return s
@@ -269,11 +271,23 @@ func perFork(r *row) string {
 	return digits(r.NsPerFork)
 }
 
+// onPool reports whether r ran on a pool of filch.
+func onPool(r *row) bool {
+	return strings.HasPrefix(r.Executor, "filch") || strings.HasPrefix(r.Executor, "strand")
+}
+
 func stealsOf(r *row) string {
-	if !strings.HasPrefix(r.Executor, "filch") {
+	if !onPool(r) {
 		return ""
 	}
 	return count(r.Steals)
+}
+
+func openOf(r *row) string {
+	if r.Open == 0 {
+		return ""
+	}
+	return count(r.Open)
 }
 
 func count(n int64) string {

@@ -17,6 +17,8 @@ type Executor struct {
 	About string
 	// Cheap says that a fork costs nanoseconds, so that heavy sizes can be run.
 	Cheap bool
+	// Apart says that it is measured only if it is asked for.
+	Apart bool
 	// start returns what runs j once; or an error that says why it cannot.
 	start func(j *Job, workers int) (*Runner, error)
 }
@@ -40,6 +42,9 @@ var Executors = []*Executor{
 	{Name: "filch-call", About: "the same, with Frame.Call where the others call by name", Cheap: true, start: startCall},
 	{Name: "filch-chain", About: "filch.Chain: Link.Fork and Link.TakeBack", Cheap: true, start: startChain},
 	{Name: "filch-join", About: "Worker.Join of two closures", start: startJoin},
+	{Name: "strand", About: "package strand: strand.SpawnCall, without closures", Cheap: true, Apart: true, start: startStrand},
+	{Name: "strand-closure", About: "the same: Strand.Spawn of closures", Apart: true, start: startStrandClosure},
+	{Name: "strand-eager", About: "strand.SpawnCall with the option Eager: no spawn is a plain call", Apart: true, start: startStrandEager},
 }
 
 // FindExecutor returns the executor of that name.

@@ -1,12 +1,16 @@
 package workload
 
-import "github.com/filch-go/filch"
+import (
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/strand"
+)
 
 var fib = &Workload{
 	Name:    "fib",
 	About:   "Fibonacci numbers by the naive recursion: nothing but forks",
 	Sizes:   []string{"24", "27", "30", "35", "38", "40"},
 	Default: []Default{{Size: "24"}, {Size: "38", Heavy: true}},
+	Strand:  "30",
 	Prepare: func(size string, _ Env) (*Job, error) {
 		steps, err := number("fib", size, 0, 50)
 		if err != nil {
@@ -26,6 +30,8 @@ var fib = &Workload{
 			Closures: func(w *filch.Worker, both Both) string {
 				return itoa(closureFib(w, both, n))
 			},
+			Strand:        func(s *strand.Strand) string { return itoa(strandFib(s, n)) },
+			StrandClosure: func(s *strand.Strand) string { return itoa(strandClosureFib(s, n)) },
 		}, nil
 	},
 }
@@ -79,5 +85,26 @@ func closureFib(w *filch.Worker, both Both, n int64) int64 {
 	both(w,
 		func(w *filch.Worker) { b = closureFib(w, both, n-2) },
 		func(w *filch.Worker) { a = closureFib(w, both, n-1) })
+	return a + b
+}
+
+func strandFib(s *strand.Strand, n int64) int64 {
+	if n < 2 {
+		return n
+	}
+	a := strand.SpawnCall(s, strandFib, n-1)
+	b := strandFib(s, n-2)
+	s.Sync()
+	return a.Get() + b
+}
+
+func strandClosureFib(s *strand.Strand, n int64) int64 {
+	if n < 2 {
+		return n
+	}
+	var a int64
+	s.Spawn(func(s *strand.Strand) { a = strandClosureFib(s, n-1) })
+	b := strandClosureFib(s, n-2)
+	s.Sync()
 	return a + b
 }

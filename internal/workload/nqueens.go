@@ -1,6 +1,11 @@
 package workload
 
-import "github.com/filch-go/filch"
+import (
+	"math/bits"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/strand"
+)
 
 // solutions is the number of ways to place n queens: OEIS A000170.
 var solutions = [...]int{1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512}
@@ -10,6 +15,7 @@ var nqueens = &Workload{
 	About:   "count all ways to place n queens: an irregular tree",
 	Sizes:   []string{"10", "11", "12", "13", "14"},
 	Default: []Default{{Size: "10"}, {Size: "13", Heavy: true}},
+	Strand:  "11",
 	Prepare: func(size string, _ Env) (*Job, error) {
 		n, err := number("nqueens", size, 1, len(solutions)-1)
 		if err != nil {
@@ -25,6 +31,8 @@ var nqueens = &Workload{
 			Closures: func(w *filch.Worker, both Both) string {
 				return itoa(closureQueens(w, both, root))
 			},
+			Strand:        func(s *strand.Strand) string { return itoa(strandQueens(s, root)) },
+			StrandClosure: func(s *strand.Strand) string { return itoa(strandClosureQueens(s, root)) },
 		}, nil
 	},
 }
@@ -119,4 +127,39 @@ func closureQueens(w *filch.Worker, both Both, b queens) int {
 		func(w *filch.Worker) { x = closureQueens(w, both, b.place()) },
 		func(w *filch.Worker) { y = closureQueens(w, both, rest) })
 	return x + y
+}
+
+func strandQueens(s *strand.Strand, b queens) int {
+	if n, ended := b.ended(); ended {
+		return n
+	}
+	var few [len(solutions)]*strand.Value[int]
+	ways := few[:0]
+	for ; b.todo != 0; b = b.skip() {
+		ways = append(ways, strand.SpawnCall(s, strandQueens, b.place()))
+	}
+	s.Sync()
+	n := 0
+	for _, way := range ways {
+		n += way.Get()
+	}
+	return n
+}
+
+func strandClosureQueens(s *strand.Strand, b queens) int {
+	if n, ended := b.ended(); ended {
+		return n
+	}
+	ways := make([]int, bits.OnesCount32(b.todo))
+	for i := range ways {
+		placed := b.place()
+		s.Spawn(func(s *strand.Strand) { ways[i] = strandClosureQueens(s, placed) })
+		b = b.skip()
+	}
+	s.Sync()
+	n := 0
+	for _, way := range ways {
+		n += way
+	}
+	return n
 }

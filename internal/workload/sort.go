@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/strand"
 )
 
 var quicksort = &Workload{
@@ -30,14 +31,18 @@ var mergesort = &Workload{
 	About:   "random int64, merges in parallel too; 16 and fewer by insertion",
 	Sizes:   []string{"300000", "1000000", "10000000"},
 	Default: []Default{{Size: "300000"}},
+	Strand:  "1000000",
 	Prepare: func(size string, _ Env) (*Job, error) {
 		j, s, err := sortJob("mergesort", size)
 		if err != nil {
 			return nil, err
 		}
+		whole := func() part { return part{s, 0, int32(len(s.a)), false} }
 		j.Serial = func() string { serialMergeSort(s.a, s.tmp, false); return "" }
-		j.Func = func(p *filch.Pool) string { mergeSortFunc.Call(p, part{s, 0, int32(len(s.a)), false}); return "" }
+		j.Func = func(p *filch.Pool) string { mergeSortFunc.Call(p, whole()); return "" }
 		j.Closures = func(w *filch.Worker, both Both) string { closureMergeSort(w, both, s.a, s.tmp, false); return "" }
+		j.Strand = func(on *strand.Strand) string { strandMergeSort(on, whole()); return "" }
+		j.StrandClosure = func(on *strand.Strand) string { strandClosureMergeSort(on, whole()); return "" }
 		return j, nil
 	},
 }
@@ -199,6 +204,22 @@ type part struct {
 	over   bool
 }
 
+// halves cuts p in the middle. They leave their results on the other side.
+func (p part) halves() (lo, hi part) {
+	mid := p.lo + (p.hi-p.lo)/2
+	return part{p.of, p.lo, mid, !p.over}, part{p.of, mid, p.hi, !p.over}
+}
+
+// merging is what is left to do when the halves of p are sorted.
+func (p part) merging() toMerge {
+	a, tmp := p.of.a[p.lo:p.hi], p.of.tmp[p.lo:p.hi]
+	if p.over {
+		a, tmp = tmp, a
+	}
+	n := len(a) / 2
+	return toMerge{a, tmp[:n], tmp[n:]}
+}
+
 var mergeSortFunc = filch.NewFunc(mergeSortBody)
 
 func mergeSortBody(f *filch.Frame[part, struct{}], p part) struct{} {
@@ -276,4 +297,49 @@ func closureMerge(w *filch.Worker, both Both, m toMerge) {
 	both(w,
 		func(w *filch.Worker) { closureMerge(w, both, lo) },
 		func(w *filch.Worker) { closureMerge(w, both, hi) })
+}
+
+// strandMergeSort spawns both halves: a call of the second one on s would wait for the first one
+// before it merges.
+func strandMergeSort(s *strand.Strand, p part) struct{} {
+	if p.hi-p.lo <= fewToSort {
+		sortFew(p.of.a[p.lo:p.hi], p.of.tmp[p.lo:p.hi], p.over)
+		return struct{}{}
+	}
+	lo, hi := p.halves()
+	strand.SpawnCall(s, strandMergeSort, lo)
+	strand.SpawnCall(s, strandMergeSort, hi)
+	s.Sync()
+	return strandMerge(s, p.merging())
+}
+
+func strandMerge(s *strand.Strand, m toMerge) struct{} {
+	for len(m.to) > fewToMerge {
+		lo, hi := m.cut()
+		strand.SpawnCall(s, strandMerge, lo)
+		m = hi
+	}
+	merge(m.to, m.a, m.b)
+	return struct{}{}
+}
+
+func strandClosureMergeSort(s *strand.Strand, p part) {
+	if p.hi-p.lo <= fewToSort {
+		sortFew(p.of.a[p.lo:p.hi], p.of.tmp[p.lo:p.hi], p.over)
+		return
+	}
+	lo, hi := p.halves()
+	s.Spawn(func(s *strand.Strand) { strandClosureMergeSort(s, lo) })
+	s.Spawn(func(s *strand.Strand) { strandClosureMergeSort(s, hi) })
+	s.Sync()
+	strandClosureMerge(s, p.merging())
+}
+
+func strandClosureMerge(s *strand.Strand, m toMerge) {
+	for len(m.to) > fewToMerge {
+		lo, hi := m.cut()
+		s.Spawn(func(s *strand.Strand) { strandClosureMerge(s, lo) })
+		m = hi
+	}
+	merge(m.to, m.a, m.b)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/strand"
 )
 
 // uts is the Unbalanced Tree Search benchmark (Olivier and others, LCPC 2006):
@@ -18,6 +19,7 @@ var uts = &Workload{
 	About:   "unbalanced tree search: a tree that SHA-1 makes up as it is walked",
 	Sizes:   slices.Sorted(maps.Keys(utsTrees)),
 	Default: []Default{{Size: "T1/7"}, {Size: "T1/9", Heavy: true}},
+	Strand:  "T1/9",
 	Prepare: func(size string, _ Env) (*Job, error) {
 		known, ok := utsTrees[size]
 		if !ok {
@@ -36,6 +38,8 @@ var uts = &Workload{
 			Closures: func(w *filch.Worker, both Both) string {
 				return closureUTS(w, both, root).String()
 			},
+			Strand:        func(s *strand.Strand) string { return strandUTS(s, root).String() },
+			StrandClosure: func(s *strand.Strand) string { return strandClosureUTS(s, root).String() },
 		}, nil
 	},
 }
@@ -214,6 +218,41 @@ func closureUTS(w *filch.Worker, both Both, n utsNode) utsCount {
 		counts[i] = closureUTS(w, both, upTo.child())
 	})
 	for _, d := range counts {
+		c = c.plus(d)
+	}
+	return c
+}
+
+func strandUTS(s *strand.Strand, n utsNode) utsCount {
+	c := n.count()
+	if n.todo() == 0 {
+		return c
+	}
+	var few [16]*strand.Value[utsCount]
+	below := few[:0]
+	for ; n.todo() > 0; n = n.skip() {
+		below = append(below, strand.SpawnCall(s, strandUTS, n.child()))
+	}
+	s.Sync()
+	for _, d := range below {
+		c = c.plus(d.Get())
+	}
+	return c
+}
+
+func strandClosureUTS(s *strand.Strand, n utsNode) utsCount {
+	c := n.count()
+	if n.todo() == 0 {
+		return c
+	}
+	below := make([]utsCount, n.todo())
+	for i := range below {
+		child := n.child()
+		s.Spawn(func(s *strand.Strand) { below[i] = strandClosureUTS(s, child) })
+		n = n.skip()
+	}
+	s.Sync()
+	for _, d := range below {
 		c = c.plus(d)
 	}
 	return c

@@ -20,7 +20,7 @@ var wide = &Workload{
 		if err != nil {
 			return nil, err
 		}
-		j.Call = nil
+		j.Call, j.Strand, j.StrandClosure = nil, nil, nil
 		switch size {
 		case "4":
 			j.Func = func(p *filch.Pool) string { return itoa(wide4.Call(p, words4{wideFib, 0, 0, 0})) }

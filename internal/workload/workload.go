@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/strand"
 )
 
 // Workload is a program in sizes.
@@ -21,6 +22,8 @@ type Workload struct {
 	// Default holds the sizes to measure if none is asked for. The heavy ones
 	// are for executors with cheap forks only.
 	Default []Default
+	// Strand is the size to measure if it is one of Strands.
+	Strand string
 	// Prepare returns the job of that size, or says what is wrong with it. It
 	// is quick: the input is made by Load.
 	Prepare func(size string, env Env) (*Job, error)
@@ -58,6 +61,10 @@ type Job struct {
 	Loops      func(each Each) string   // in phases, each of which is a loop
 	Goroutines func(workers int) string // instead of Closures and Loops on goroutines
 
+	Strand        func(s *strand.Strand) string // by strand.SpawnCall
+	StrandClosure func(s *strand.Strand) string // by Strand.Spawn, with closures
+	Open          func() int64                  // after a run: the most children that were open at a time; 0 if not counted
+
 	// Note is a remark on a call with so many workers that took so long.
 	Note func(workers int, took time.Duration) string
 }
@@ -77,10 +84,15 @@ type Both func(w *filch.Worker, a, b func(w *filch.Worker))
 // All are the workloads, in the order to show them.
 var All = []*Workload{fib, wide, nqueens, skynet, treesum, integrate, quicksort, mergesort, matmul, uts, goparse, pizza}
 
+// Every returns all workloads that can be asked for.
+func Every() []*Workload {
+	return slices.Concat(All, Suite, []*Workload{spawns})
+}
+
 // Find returns the workload of that name.
 func Find(name string) (*Workload, error) {
 	var names []string
-	for _, w := range slices.Concat(All, Suite) {
+	for _, w := range Every() {
 		if w.Name == name {
 			return w, nil
 		}

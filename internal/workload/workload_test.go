@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,6 +27,7 @@ var small = map[string][]string{
 	"pizza":     {"1/10"},
 	"health":    {"tiny"},
 	"hull":      {"1", "9", "9000"},
+	"spawns":    {"1", "1000"},
 	"words":     {"0", "1", "20000"}, "build": {"1", "2", "300"},
 	"bfs":       {"1", "5000"},
 	"nbody":     {"1", "9", "1200"},
@@ -40,7 +40,7 @@ var small = map[string][]string{
 
 // Every workload gives the right answer on every executor that can run it.
 func TestAnswers(t *testing.T) {
-	for _, w := range slices.Concat(All, Suite) {
+	for _, w := range Every() {
 		for _, size := range small[w.Name] {
 			t.Run(w.Name+" "+size, func(t *testing.T) {
 				if w.Name == "pizza" {
@@ -234,6 +234,7 @@ func TestBadSizes(t *testing.T) {
 		{"hull", "0", "", "hull: size"},
 		{"words", "-1", "", "words: size"},
 		{"build", "0", "", "build: size"},
+		{"spawns", "0", "", "spawns: size"},
 	} {
 		w, err := Find(c.workload)
 		if err != nil {
@@ -253,7 +254,7 @@ func TestBadSizes(t *testing.T) {
 
 // The sizes that are offered, and measured by default, can be prepared.
 func TestDefaultSizes(t *testing.T) {
-	for _, w := range slices.Concat(All, Suite) {
+	for _, w := range Every() {
 		if len(w.Sizes) == 0 || len(w.Default) == 0 || small[w.Name] == nil {
 			t.Errorf("%s: no sizes", w.Name)
 		}
