@@ -125,7 +125,7 @@ func TestBenchMistakes(t *testing.T) {
 		args []string
 	}{
 		{`unknown workload "fob"; there are fib,`, []string{"fob", "--json", kept}},
-		{`; suite is all from health to build, and strand is fib, nqueens, uts, mergesort, spawns; tasks, par and sssp are measured apart`, []string{"task"}},
+		{`; suite is all from health to build, and strand is spawns, fib, nqueens, uts, mergesort; tasks, par and sssp are measured apart`, []string{"task"}},
 		{`unknown executor "filsh"; there are serial,`, []string{"fib", "--executors", "filsh", "--json", kept}},
 		{`fib: size "x" is not a number`, []string{"fib", "--size", "x", "--json", kept}},
 		{`workload fib is there twice`, []string{"fib", "fib"}},
@@ -134,7 +134,7 @@ func TestBenchMistakes(t *testing.T) {
 		{`workload "strand" is not measured`, []string{"strand", "--size", "strand=1"}},
 		{`spawns: size "0" is not a number from 1`, []string{"strand", "--size", "spawns=0"}},
 		{`unknown executor "strands"; there are serial,`, []string{"strand", "--executors", "strands"}},
-		{`workload fib is there twice`, []string{"strand", "strand"}},
+		{`workload spawns is there twice`, []string{"strand", "strand"}},
 		{`"suite" is not measured`, []string{"suite", "--size", "suite=1"}},
 		{`--workers: 2 is there twice`, []string{"fib", "--workers", "2,1,2"}},
 		{`--executors: filch is there twice`, []string{"fib", "--executors", "filch,filch"}},
@@ -298,6 +298,57 @@ func TestSuiteOnAllExecutors(t *testing.T) {
 	}
 }
 
+// Strand stands for its programs, in sizes and on executors of their own. Those on strands are not
+// measured elsewhere unless they are asked for, and say where they cannot run.
+func TestStrand(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out.json")
+	status, stdout, stderr := invoke(t, "bench", "strand", "--runs", "1", "--workers", "1,2", "--json", file,
+		"--size", "spawns=1000,fib=12,nqueens=6,uts=T1/5,mergesort=1000")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	if !strings.Contains(stdout, "steals  open") {
+		t.Errorf("no children are counted in\n%s", stdout)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got report
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(workload.Strands) * (1 + 2*(len(workload.OnStrands)-1)); len(got.Rows) != n {
+		t.Errorf("%d rows, not %d", len(got.Rows), n)
+	}
+	for _, r := range got.Rows {
+		if !r.OK || r.Runs != 1 || (r.Open > 0) != (r.Workload == "spawns") || strings.HasPrefix(r.Executor, "strand") && r.Open > int64(r.Workers) {
+			t.Errorf("%+v", r)
+		}
+	}
+	p, err := newPlan([]string{"strand"}, options{workers: []int{1}, runs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range workload.Strands {
+		if g := p.groups[i]; g.workload != w || g.size != w.Strand {
+			t.Errorf("%s %s is measured for %s", g.workload.Name, g.size, w.Name)
+		}
+	}
+	if p, err = newPlan([]string{"fib"}, options{workers: []int{1}, runs: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range p.executors {
+		if strings.HasPrefix(e.Name, "strand") {
+			t.Errorf("%s is measured by default", e.Name)
+		}
+	}
+	_, stdout, stderr = invoke(t, "bench", "health", "--size", "tiny", "--runs", "1", "--workers", "1", "--executors", "strand,strand-closure")
+	if !strings.Contains(stdout, "health on strand: not run: not written with strands\n") || strings.Contains(stdout, "steals  open") || stderr != "" {
+		t.Error(stdout, stderr)
+	}
+}
+
 // A wrong answer is not kept quiet.
 func TestWrongAnswersAreTold(t *testing.T) {
 	var stdout, stderr bytes.Buffer
@@ -349,6 +400,7 @@ func TestDigits(t *testing.T) {
 	for want, got := range map[string]string{
 		"999 ns": duration(999), "1.00 us": duration(1000), "12.3 us": duration(12_345), "1.00 ms": duration(999_999), "75.0 s": duration(75e9),
 		"9999": count(9999), "10.0k": count(10_000), "1.50M": count(1_500_000), "2.00G": count(2e9),
+		"999k": count(999_499), "1.00M": count(999_999),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -292,9 +292,9 @@ func openOf(r *row) string {
 
 func count(n int64) string {
 	switch {
-	case n >= 1e9:
+	case n >= 999_500_000:
 		return digits(float64(n)/1e9) + "G"
-	case n >= 1e6:
+	case n >= 999_500:
 		return digits(float64(n)/1e6) + "M"
 	case n >= 1e4:
 		return digits(float64(n)/1e3) + "k"

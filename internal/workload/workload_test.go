@@ -259,4 +259,9 @@ func TestDefaultSizes(t *testing.T) {
 			t.Errorf("%s: no sizes", w.Name)
 		}
 	}
+	for _, w := range Strands {
+		if j, err := w.Prepare(w.Strand, Env{}); err != nil || j.Strand == nil || j.StrandClosure == nil {
+			t.Errorf("%s: %v, or no strands", w.Name, err)
+		}
+	}
 }
