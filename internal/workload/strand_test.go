@@ -5,7 +5,7 @@ import "testing"
 // Children of a loop that are open are counted: one in the serial program, all that a loop of forks makes,
 // and with strands one a worker, however fast the loop is.
 func TestOpenChildrenAreCounted(t *testing.T) {
-	const n = 10_000
+	const n = 1000
 	j, err := spawns.Prepare(itoa(n), Env{})
 	if err != nil {
 		t.Fatal(err)
