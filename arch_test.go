@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"internal/pgo":             {},
 	"internal/release":         {},
 	"internal/sssp":            {"", "ordered"},
-	"internal/workload":        {"", "basic", "par"},
+	"internal/workload":        {"", "basic", "par", "strand"},
 }
 
 func TestArrowsPointOneWay(t *testing.T) {

@@ -16,6 +16,8 @@ import (
 //
 // A Strand is a [filch.Scope]: loops of package par, Join and calls of a Func may be made in it.
 type Strand struct {
+	// Its methods stand with what they are about: what users call, how children are joined, segments.
+
 	c       *carrier
 	next    *Strand // for a plain call from here; made on first use
 	parent  *Strand // that has spawned it, or nil
