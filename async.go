@@ -7,6 +7,7 @@ import (
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/span"
 )
 
 // Async queues f and returns at once. f runs once, on any worker of the pool, which it is
@@ -39,6 +40,9 @@ func (w *Worker) Async(f func(w *Worker)) {
 	if !ok {
 		a = w.openAsyncs()
 	}
+	if w.tasks.Engine.Spans != nil {
+		f = measuredAsync(w.tasks.Engine.Spans, f)
+	}
 	a.push(f)
 	if atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None { // (R12)
 		w.tasks.Engine.Answer()
@@ -64,6 +68,9 @@ func (w *Worker) Finish(body func(w *Worker)) {
 	needs(body != nil, "Finish", "body")
 	e := &w.tasks.Engine
 	e.CheckUse()
+	if e.Spans != nil {
+		defer e.Spans.End(e.Spans.Open())
+	}
 	b := finishing{w: e, before: e.Checkpoint()}
 	defer b.end()
 	openFinish(e)
@@ -84,6 +91,15 @@ func (w *Worker) doAll(f func(w *Worker)) {
 	b.join()
 	e.EndViews()
 	b.returned = true
+}
+
+// measuredAsync returns f for a worker that is measured: it belongs to the Finish that is open now.
+func measuredAsync(spans *span.Recorder, f func(w *Worker)) func(w *Worker) {
+	queued := spans.Queue()
+	return func(w *Worker) {
+		defer spans.End(spans.Begin(queued))
+		f(w)
+	}
 }
 
 // asyncs are those of one Finish on one worker that have not begun: of its owner, or of one

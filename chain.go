@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/span"
 )
 
 // Chain is a fork-join function from A to R in its cheapest form: a fork that
@@ -108,6 +109,7 @@ const (
 	linkClosed   = 4                     // its fork was joined
 	linkReopened = linkClosed + linkOpen // holds another fork
 	linkPublic   = 16                    // holds a fork that was published
+	linkMeasured = 32                    // holds one that Join must see, since it is measured
 )
 
 func (l *Link[A, R]) isOpen() bool { return l.state|linkClosed == linkReopened }
@@ -163,11 +165,14 @@ func (l *Link[A, R]) Join() R {
 		ls.w.Poll()
 		return ls.fn.body(l, l.arg)
 	}
+	if l.state == linkMeasured {
+		return l.joinMeasured()
+	}
 	if l.state != linkPublic {
 		panic("filch: Join on a Link without a fork: was it forked on twice, or passed on in place of Next?")
 	}
 	if n := len(ls.public) - 1; ls.public[n] != l {
-		panic("filch: Join of a fork out of order: a later link still holds a fork; join the newest first")
+		panic(linkOutOfOrder)
 	}
 	here := ls.jobs.TakeBack(ls.w)
 	ls.unpublish()
@@ -176,6 +181,19 @@ func (l *Link[A, R]) Join() R {
 	}
 	ls.w.PollPublic()
 	return ls.fn.body(l, l.arg)
+}
+
+const linkOutOfOrder = "filch: Join of a fork out of order: a later link still holds a fork; join the newest first"
+
+// joinMeasured is Join where forks and joins are measured: TakeBack says no, and none is ever public.
+func (l *Link[A, R]) joinMeasured() R {
+	if l.next.state == linkMeasured {
+		panic(linkOutOfOrder)
+	}
+	l.state = linkClosed
+	spans := l.links.w.Spans
+	defer spans.End(spans.Join())
+	return l.links.fn.body(l, l.arg)
 }
 
 // Worker returns the worker that runs this activation.
@@ -194,6 +212,10 @@ func (l *Link[A, R]) demanded() {
 		l.links.w.CheckUse()
 	}
 	l.links.w.Poll()
+	if l.links.w.Spans != nil && l.isOpen() {
+		l.state = linkMeasured
+		l.links.w.Spans.Fork(span.Link)
+	}
 }
 
 // links is an activation of a Chain.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/span"
 )
 
 // Func is a fork-join function from A to R: its body may fork calls of the
@@ -254,6 +255,9 @@ func (f *Frame[A, R]) forkMore() {
 	if atomic.LoadUint32(f.demand) != engine.None { // (R12)
 		f.w.Answer()
 	}
+	if f.w.Spans != nil {
+		f.w.Spans.Fork(span.Frame)
+	}
 }
 
 // grow makes room for n positions.
@@ -269,6 +273,9 @@ func (f *Frame[A, R]) joinOther(arg A) R {
 	if f.w.Checked() {
 		f.w.CheckUse()
 	}
+	if f.w.Spans != nil {
+		return f.joinMeasured(arg)
+	}
 	f.n++
 	f.args[f.n] = arg
 	arg, here, r := f.takeBack()
@@ -279,10 +286,24 @@ func (f *Frame[A, R]) joinOther(arg A) R {
 	f.run[engine.None] = f.body // all that the call forks is private, until Publish
 	defer f.goOn(n)             // also if what is around the call recovers a panic
 	r = f.body(f, arg)
+	f.hasJoined(n)
+	return r
+}
+
+// joinMeasured is joinOther where forks and joins are measured: none is ever public.
+func (f *Frame[A, R]) joinMeasured(arg A) R {
+	n := f.n
+	defer f.w.Spans.End(f.w.Spans.Join())
+	r := f.body(f, arg)
+	f.hasJoined(n)
+	return r
+}
+
+// hasJoined panics unless the call of a fork that had n below it has left those open, and no others.
+func (f *Frame[A, R]) hasJoined(n int) {
 	if f.n != n {
 		panic(notItsOwn(f.fn.entry, f.n-n))
 	}
-	return r
 }
 
 // goOn ends the call of a private fork that had n below it. If the call has joined some of

@@ -93,6 +93,9 @@ func (w *Worker) openJoin(b forked) joining {
 // the result r.
 func (j *joining) takeBack() (here bool, r any) {
 	_, here, r = j.frame.takeBack()
+	if j.w.Spans != nil {
+		_ = j.w.Spans.Join()
+	}
 	return here, r
 }
 
@@ -102,7 +105,12 @@ func (j *joining) end() {
 		if err := j.w.Caught(j.before, recover()); err != nil {
 			panic(err)
 		}
-	} else if j.first {
+		return
+	}
+	if j.w.Spans != nil {
+		j.w.Spans.End(j.before.Spans)
+	}
+	if j.first {
 		j.frame.leave()
 	}
 }

@@ -68,5 +68,8 @@ func (m Mark[A, R]) drop() {
 	defer w.RestoreViews(views)
 	for m.f.n > m.n {
 		m.f.takeBack()
+		if m.f.w.Spans != nil {
+			m.f.w.Spans.Drop()
+		}
 	}
 }

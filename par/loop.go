@@ -7,6 +7,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/clock"
+	parallelism "github.com/filch-go/filch/internal/span"
 )
 
 // What elements take is in picoseconds.
@@ -125,6 +126,10 @@ func runBlocksAs(s filch.Scope, n, size int, f any, c config, body func(i, lo, h
 // elements are aligned.
 func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	w := f.Worker()
+	if spans := parallelism.Of(w); spans != nil {
+		l.measure(spans, w, lo, hi)
+		return
+	}
 	var forks [64]filch.Fork // each of half as many as the one before
 	n := 0
 	// each is a mean of the last hundred microseconds or so, for one element in a hundred may take
@@ -203,15 +208,20 @@ func (l *loop) chunk(w *filch.Worker, body func(lo, hi int), lo, hi int) int {
 	}
 	for {
 		end := lo + min(piece, hi-lo)
-		if from, to := l.element(lo, l.n), l.element(end, l.n); l.with != nil {
-			l.with(w, from, to)
-		} else {
-			body(from, to)
-		}
+		l.piece(w, body, lo, end)
 		if end == hi || w.Demand() || l.ended.Load() {
 			return end
 		}
 		lo = end
+	}
+}
+
+// piece goes through [lo, hi) in one go.
+func (l *loop) piece(w *filch.Worker, body func(lo, hi int), lo, hi int) {
+	if from, to := l.element(lo, l.n), l.element(hi, l.n); l.with != nil {
+		l.with(w, from, to)
+	} else {
+		body(from, to)
 	}
 }
 
@@ -315,7 +325,7 @@ func runSerial(s filch.Scope, n int, f any, conf *config, body func(lo, hi int))
 func serially(s filch.Scope, n int, f any, conf *config, body func(lo, hi int)) (from int) {
 	c := costOf(f, conf.kind)
 	each := c.known() * conf.elements()
-	if w, ok := s.(*filch.Worker); ok && n <= few && each > 0 && each <= tellTime*ns {
+	if w, ok := s.(*filch.Worker); ok && n <= few && each > 0 && each <= tellTime*ns && parallelism.Of(w) == nil {
 		if boundary(func() { from = untilAsked(w, n, conf, body) }); from == n {
 			return n
 		}

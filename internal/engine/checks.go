@@ -39,14 +39,14 @@ func (p *Pool) Public() bool {
 	return false
 }
 
-// asked is a demand that never ends, so that each fork and join comes upon checkUse. The rest of
-// what they do then finds no demand.
+// asked is a demand that never ends, so that each fork and join comes upon checkUse, or is measured.
+// The rest of what they do then finds no demand.
 var asked = Worker{Demand: supply}
 
 // Asked returns the worker whose demand those look at that fork on w: w itself, if not each of its
-// uses is checked.
+// uses is checked or measured.
 func (w *Worker) Asked() *Worker {
-	if w.Strict() {
+	if w.Spans != nil || w.Strict() {
 		return &asked
 	}
 	return w

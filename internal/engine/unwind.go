@@ -1,10 +1,13 @@
 package engine
 
 // Checkpoint is a state of a worker's forks to return to.
-type Checkpoint struct{ acts, forks int }
+type Checkpoint struct {
+	acts, forks int
+	Spans       int // of the worker's Recorder, if there is one
+}
 
 func (w *Worker) Checkpoint() Checkpoint {
-	m := Checkpoint{acts: len(w.activations)}
+	m := w.CheckpointAt(0)
 	if m.acts > 0 {
 		m.forks = w.activations[m.acts-1].Forks()
 	}
@@ -12,7 +15,13 @@ func (w *Worker) Checkpoint() Checkpoint {
 }
 
 // CheckpointAt is Checkpoint for a newest activation with n forks.
-func (w *Worker) CheckpointAt(n int) Checkpoint { return Checkpoint{len(w.activations), n} }
+func (w *Worker) CheckpointAt(n int) Checkpoint {
+	m := Checkpoint{acts: len(w.activations), forks: n}
+	if w.Spans != nil {
+		m.Spans = w.Spans.Depth()
+	}
+	return m
+}
 
 // Try calls f. If f panics, the forks it has left open are dropped, and the
 // panic is returned. If f ends in runtime.Goexit, they are dropped as well, and
@@ -58,5 +67,8 @@ func (w *Worker) Caught(m Checkpoint, v any) (err error) {
 		w.activations[m.acts-1].Drop(m.forks)
 	}
 	w.unwinding = false
+	if w.Spans != nil {
+		w.Spans.Unwind(m.Spans)
+	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/filch-go/filch/deque"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/internal/span"
 	"github.com/filch-go/filch/internal/views"
 )
 
@@ -26,7 +27,8 @@ type Worker struct {
 	Demand uint32
 	thief  *deque.Thief[*Job] // never written again; others find it beside Demand
 	forks  atomic.Bool        // in the pool's forkers; the owner sets it, thieves load it
-	_      [52]byte
+	Spans  *span.Recorder     // is told of all forks and joins, if it is not nil; written before w forks
+	_      [40]byte
 
 	// Only the owner touches these.
 	pool        *Pool
