@@ -19,10 +19,10 @@ func ExampleMeasure() {
 	x := make([]int, 1000)
 	p := filch.Measure(func(w *filch.Worker) { sum.Call(w, x) })
 	fmt.Println(p.Forks, "forks")
-	fmt.Println("parallel:", p.Parallelism() > 2)
+	fmt.Println("the longest path is a part of all:", p.Span <= p.Work)
 	// Output:
 	// 999 forks
-	// parallel: true
+	// the longest path is a part of all: true
 }
 
 // A profile with figures of which all is known: a tenth of the work is serial.
@@ -68,9 +68,9 @@ func ExampleProfile_WriteText() {
 	//       8               4.52     8.00
 	//      16               6.04    10.00
 	//      32               7.26    10.00
-	//      64               8.08    10.00
-	//     128               8.56    10.00
-	//     256               8.82    10.00
+	//      64               8.07    10.00
+	//     128               8.55    10.00
+	//     256               8.81    10.00
 }
 
 func ExampleProfile_WriteSVG() {

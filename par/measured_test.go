@@ -14,7 +14,7 @@ import (
 func TestLoopsAreMeasuredByTheirPieces(t *testing.T) {
 	const ms = time.Millisecond
 	const burden = 4 * time.Microsecond
-	i := func(i int) { time.Sleep(time.Duration(i) * ms) }
+	i := func(i int) { time.Sleep(time.Duration(i+1) * ms) }
 	one := func(int) { time.Sleep(ms) }
 	spans := func(lo, hi int) { time.Sleep(time.Duration(hi-lo) * ms) }
 	add := func(a, b int) int { return a + b }
@@ -28,7 +28,7 @@ func TestLoopsAreMeasuredByTheirPieces(t *testing.T) {
 		forks      int64
 	}{
 		{"For", func(w *filch.Worker) { par.For(w, 64, one) }, 64, 1, 6, 63},
-		{"For of unequal elements", func(w *filch.Worker) { par.For(w, 65, i) }, 2080, 64, 7, 64},
+		{"For of unequal elements", func(w *filch.Worker) { par.For(w, 65, i) }, 2145, 65, 7, 64},
 		{"For of none", func(w *filch.Worker) { par.For(w, 0, one) }, 0, 0, 0, 0},
 		{"For of one", func(w *filch.Worker) { par.For(w, 1, one) }, 1, 1, 0, 0},
 		{"For in chunks", func(w *filch.Worker) { par.For(w, 100, one, par.WithGrain(10)) }, 100, 10, 4, 9},
@@ -101,7 +101,7 @@ func TestMeasuredLoopsGiveTheSame(t *testing.T) {
 		par.Scan(s, y, x, func(a, b int) int { return a + b })
 		say(y[len(y)-1])
 		say(par.Map(s, x, func(v int) int { return -v })[77])
-		say(par.Indices(s, x, func(v int) bool { return v < 3 }))
+		say(par.Indices(s, len(x), func(i int) bool { return x[i] < 3 }))
 		say(*par.ReduceInto(s, len(x), func() *int { return new(int) }, func(n *int, i int) { *n += x[i] }, func(a, b *int) { *a += *b }))
 		copy(y, x)
 		par.Sort(s, y)
