@@ -26,6 +26,8 @@ type options struct {
 	json      string
 	markdown  bool
 	list      bool
+	parallel  bool
+	svg       string
 	builds    bool
 	profile   string
 }
@@ -57,6 +59,10 @@ of a DIMACS .gr file (--input).
 "filch bench par" measures most functions of package par, all of these or those that are
 named, against serial programs and other libraries; --size is the number of elements.
 
+With --parallelism it measures how parallel workloads are instead, each on one worker:
+the work T1, the span Tinf, and between what the speed-up lies on 2 to 256 workers. The
+run with the least span of several counts.
+
 The output says how the command was built. With --builds it builds itself twice, with
 and without the profile default.pgo, and measures both in turn, the serial programs too.
 
@@ -79,6 +85,7 @@ The columns of the table:
   filch bench strand --size fib=35 --executors filch,strand
   filch bench par Sort Map --size 1000,1000000
   filch bench fib --size 40 --executors serial,filch,filch-chain --workers 1,2,4
+  filch bench --parallelism fib mergesort fft
   filch bench goparse --input ~/src --json goparse.json
   filch bench --size fib=35 --size uts=T1L fib uts`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -87,6 +94,9 @@ The columns of the table:
 			}
 			if apart := apartOf(args); apart != "" && (o.builds || o.profile != "") {
 				return fmt.Errorf("%s knows no --builds and --cpuprofile", apart)
+			}
+			if o.parallel || o.svg != "" {
+				return parallelism(cmd, args, o)
 			}
 			if slices.Contains(args, "tasks") {
 				return tasks(cmd, args, o)
@@ -110,6 +120,8 @@ The columns of the table:
 	f.BoolVar(&o.markdown, "markdown", false, "print a summary in Markdown instead of the table")
 	f.BoolVar(&o.builds, "builds", false, "measure two builds in turn, with and without the profile default.pgo; needs the go command and filch's source")
 	f.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of what is measured to this file")
+	f.BoolVar(&o.parallel, "parallelism", false, "print how parallel the workloads are in filch's forms: work, span, and the speed-up to expect")
+	f.StringVar(&o.svg, "svg", "", "with --parallelism, draw the curve of each workload's speed-up into this folder")
 	f.BoolVar(&o.list, "list", false, "list workloads, sizes and executors")
 	return cmd
 }

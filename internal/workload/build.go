@@ -34,8 +34,8 @@ var build = &Workload{
 				}
 				return ""
 			},
-			Func: func(p *filch.Pool) string {
-				p.Do(g.queueFirst)
+			Func: func(p filch.Scope) string {
+				p.Do(func(w *filch.Worker) { w.Finish(g.queueFirst) })
 				return ""
 			},
 			Goroutines: func(workers int) string { g.byChannel(workers); return "" },

@@ -21,6 +21,8 @@ type Executor struct {
 	Apart bool
 	// start returns what runs j once; or an error that says why it cannot.
 	start func(j *Job, workers int) (*Runner, error)
+	// program returns what is run, on a pool or inside one, if e is one of filch's.
+	program func(j *Job) (func(s filch.Scope) string, error)
 }
 
 // Runner runs a job on an executor.
@@ -38,13 +40,13 @@ var Executors = []*Executor{
 	{Name: "goroutine", About: "a goroutine and a WaitGroup for each fork; in the suite, as many as one writes by hand", start: startGoroutine},
 	{Name: "semaphore", About: "a goroutine for a fork while fewer run than there are workers, else a call", start: startSemaphore},
 	{Name: "basic", About: "fixed workers on one locked queue", start: startBasic},
-	{Name: "filch", About: "filch.Func: Frame.Fork and Frame.Join; in the suite, what fits: par or asyncs as well", Cheap: true, start: startFunc},
-	{Name: "filch-call", About: "the same, with Frame.Call where the others call by name", Cheap: true, start: startCall},
-	{Name: "filch-chain", About: "filch.Chain: Link.Fork and Link.TakeBack", Cheap: true, start: startChain},
-	{Name: "filch-join", About: "Worker.Join of two closures", start: startJoin},
-	{Name: "strand", About: "package strand: strand.SpawnCall, without closures", Cheap: true, Apart: true, start: startStrand},
-	{Name: "strand-closure", About: "the same: Strand.Spawn of closures", Apart: true, start: startStrandClosure},
-	{Name: "strand-eager", About: "strand.SpawnCall with the option Eager: no spawn is a plain call", Apart: true, start: startStrandEager},
+	{Name: "filch", About: "filch.Func: Frame.Fork and Frame.Join; in the suite, what fits: par or asyncs as well", Cheap: true, start: onPool(inFunc), program: inFunc},
+	{Name: "filch-call", About: "the same, with Frame.Call where the others call by name", Cheap: true, start: onPool(inCall), program: inCall},
+	{Name: "filch-chain", About: "filch.Chain: Link.Fork and Link.TakeBack", Cheap: true, start: onPool(inChain), program: inChain},
+	{Name: "filch-join", About: "Worker.Join of two closures", start: onPool(inJoin), program: inJoin},
+	{Name: "strand", About: "package strand: strand.SpawnCall, without closures", Cheap: true, Apart: true, start: onPool(inStrand), program: inStrand},
+	{Name: "strand-closure", About: "the same: Strand.Spawn of closures", Apart: true, start: onPool(inStrandClosure), program: inStrandClosure},
+	{Name: "strand-eager", About: "strand.SpawnCall with the option Eager: no spawn is a plain call", Apart: true, start: onPool(inStrandEager), program: inStrandEager},
 }
 
 // FindExecutor returns the executor of that name.
@@ -204,24 +206,44 @@ func startBasic(j *Job, workers int) (*Runner, error) {
 	}, nil
 }
 
-func startPool(workers int, run func(p *filch.Pool) string) *Runner {
-	p := filch.New(filch.WithWorkers(workers))
-	return &Runner{
-		Run:   func() string { return run(p) },
-		Close: func() { p.Close() },
-		Stats: p.Stats,
+// onPool returns what starts a program on a pool of its own.
+func onPool(program func(j *Job) (func(s filch.Scope) string, error)) func(j *Job, workers int) (*Runner, error) {
+	return func(j *Job, workers int) (*Runner, error) {
+		run, err := program(j)
+		if err != nil {
+			return nil, err
+		}
+		p := filch.New(filch.WithWorkers(workers))
+		return &Runner{
+			Run:   func() string { return run(p) },
+			Close: func() { p.Close() },
+			Stats: p.Stats,
+		}, nil
 	}
 }
 
-func startFunc(j *Job, workers int) (*Runner, error) {
-	run := j.Func
-	switch {
-	case run == nil && j.Loops != nil:
-		run = j.runLoops
-	case run == nil:
-		run = func(p *filch.Pool) string { runTasks.Call(p, j.Tasks); return "" }
+// Measure runs j once, and tells how parallel it is. The error says why e cannot: only those of filch fork
+// where it sees it.
+func (e *Executor) Measure(j *Job) (p *filch.Profile, answer string, err error) {
+	if e.program == nil {
+		return nil, "", fmt.Errorf("%s is none of filch's: its forks are not seen", e.Name)
 	}
-	return startPool(workers, run), nil
+	run, err := e.program(j)
+	if err != nil {
+		return nil, "", err
+	}
+	p = filch.Measure(func(w *filch.Worker) { answer = run(w) })
+	return p, answer, nil
+}
+
+func inFunc(j *Job) (func(s filch.Scope) string, error) {
+	switch {
+	case j.Func != nil:
+		return j.Func, nil
+	case j.Loops != nil:
+		return j.runLoops, nil
+	}
+	return func(s filch.Scope) string { runTasks.Call(s, j.Tasks); return "" }, nil
 }
 
 // runTasks halves until there is one left.
@@ -240,27 +262,27 @@ func runTasksBody(f *filch.Frame[[]func(), struct{}], tasks []func()) struct{} {
 	return struct{}{}
 }
 
-func startCall(j *Job, workers int) (*Runner, error) {
+func inCall(j *Job) (func(s filch.Scope) string, error) {
 	if j.Call == nil {
 		return nil, errors.New("not run: calls too coarse for a difference from filch to show")
 	}
-	return startPool(workers, j.Call), nil
+	return j.Call, nil
 }
 
-func startChain(j *Job, workers int) (*Runner, error) {
+func inChain(j *Job) (func(s filch.Scope) string, error) {
 	if j.Chain == nil {
 		return nil, errors.New("not run: forks too coarse for a difference from filch to show")
 	}
-	return startPool(workers, j.Chain), nil
+	return j.Chain, nil
 }
 
-func startJoin(j *Job, workers int) (*Runner, error) {
+func inJoin(j *Job) (func(s filch.Scope) string, error) {
 	if j.shapeless() {
 		return nil, errShape
 	}
 	both := func(w *filch.Worker, a, b func(w *filch.Worker)) { w.Join(a, b) }
-	return startPool(workers, func(p *filch.Pool) (answer string) {
-		p.Do(func(w *filch.Worker) {
+	return func(s filch.Scope) (answer string) {
+		s.Do(func(w *filch.Worker) {
 			switch {
 			case j.Closures != nil:
 				answer = j.Closures(w, both)
@@ -272,5 +294,5 @@ func startJoin(j *Job, workers int) (*Runner, error) {
 			split(w, both, 0, len(j.Tasks), func(_ *filch.Worker, i int) { j.Tasks[i]() })
 		})
 		return answer
-	}), nil
+	}, nil
 }

@@ -35,7 +35,7 @@ var fft = &Workload{
 			Reset:  func() { clear(t.out) },
 			Answer: func() string { return t.sum() },
 			Serial: func() string { serialFFT(t.whole()); return "" },
-			Func: func(p *filch.Pool) string {
+			Func: func(p filch.Scope) string {
 				fftFunc.Call(p, t.whole())
 				return ""
 			},

@@ -24,9 +24,9 @@ var fib = &Workload{
 			Want:   itoa(a),
 			Forks:  b - 1,
 			Serial: func() string { return itoa(serialFib(n)) },
-			Func:   func(p *filch.Pool) string { return itoa(fibFunc.Call(p, n)) },
-			Call:   func(p *filch.Pool) string { return itoa(fibCallFunc.Call(p, n)) },
-			Chain:  func(p *filch.Pool) string { return itoa(fibChain.Call(p, n)) },
+			Func:   func(p filch.Scope) string { return itoa(fibFunc.Call(p, n)) },
+			Call:   func(p filch.Scope) string { return itoa(fibCallFunc.Call(p, n)) },
+			Chain:  func(p filch.Scope) string { return itoa(fibChain.Call(p, n)) },
 			Closures: func(w *filch.Worker, both Both) string {
 				return itoa(closureFib(w, both, n))
 			},

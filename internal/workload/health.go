@@ -42,7 +42,7 @@ var health = &Workload{
 			},
 			Answer: func() string { return top.count().String() },
 			Serial: func() string { return steps(func() { serialVillage(top) }) },
-			Func: func(p *filch.Pool) string {
+			Func: func(p filch.Scope) string {
 				p.Do(func(w *filch.Worker) { steps(func() { villageFunc.Call(w, top) }) })
 				return ""
 			},

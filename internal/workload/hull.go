@@ -32,7 +32,7 @@ var hull = &Workload{
 				}
 				return hullSum(all)
 			},
-			Func: func(p *filch.Pool) string {
+			Func: func(p filch.Scope) string {
 				return hullSum(par.Collect(p, hullParts(n), func(lo, hi int, to []dot) []dot {
 					for i := lo; i < hi; i++ {
 						to = appendHull(to, hullPart(points, i))

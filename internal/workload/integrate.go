@@ -29,8 +29,8 @@ var integrate = &Workload{
 		j := &Job{
 			Want:   fmt.Sprintf("%.0f", exact),
 			Serial: func() string { return answer(serialIntegral(0, x, f(0), f(x))) },
-			Func:   func(p *filch.Pool) string { return answer(integralFunc.Call(p, whole)) },
-			Chain:  func(p *filch.Pool) string { return answer(integralChain.Call(p, whole)) },
+			Func:   func(p filch.Scope) string { return answer(integralFunc.Call(p, whole)) },
+			Chain:  func(p filch.Scope) string { return answer(integralChain.Call(p, whole)) },
 			Closures: func(w *filch.Worker, both Both) string {
 				return answer(closureIntegral(w, both, whole))
 			},

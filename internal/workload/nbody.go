@@ -35,7 +35,7 @@ var nbody = &Workload{
 				s.pull(0, len(s.bodies))
 				return ""
 			},
-			Func: func(p *filch.Pool) string {
+			Func: func(p filch.Scope) string {
 				p.Do(func(w *filch.Worker) {
 					placesFunc.Call(w, s.whole())
 					par.ForRange(w, len(s.bodies), s.pull)

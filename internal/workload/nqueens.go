@@ -26,8 +26,8 @@ var nqueens = &Workload{
 		return &Job{
 			Want:   itoa(solutions[n]),
 			Serial: func() string { return itoa(serialQueens(all, 0, 0)) },
-			Func:   func(p *filch.Pool) string { return itoa(queensFunc.Call(p, root)) },
-			Chain:  func(p *filch.Pool) string { return itoa(queensChain.Call(p, root)) },
+			Func:   func(p filch.Scope) string { return itoa(queensFunc.Call(p, root)) },
+			Chain:  func(p filch.Scope) string { return itoa(queensChain.Call(p, root)) },
 			Closures: func(w *filch.Worker, both Both) string {
 				return itoa(closureQueens(w, both, root))
 			},

@@ -14,6 +14,7 @@ var pizza = &Workload{
 	About:   "50 orders of 100 to 500 ms, or a fraction of that: uniform tasks that sleep",
 	Sizes:   []string{"1/100", "1/10", "1"},
 	Default: []Default{{Size: "1/100"}},
+	Sleeps:  true,
 	Prepare: func(size string, _ Env) (*Job, error) {
 		div := map[string]time.Duration{"1/100": 100, "1/10": 10, "1": 1}[size]
 		if div == 0 {

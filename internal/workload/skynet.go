@@ -26,8 +26,8 @@ var skynet = &Workload{
 			Want:   itoa(int64(n) * int64(n-1) / 2),
 			Forks:  int64(n - 1),
 			Serial: func() string { return itoa(serialSky(0, n)) },
-			Func:   func(p *filch.Pool) string { return itoa(skyFunc.Call(p, root)) },
-			Chain:  func(p *filch.Pool) string { return itoa(skyChain.Call(p, skyRest{0, n, 10})) },
+			Func:   func(p filch.Scope) string { return itoa(skyFunc.Call(p, root)) },
+			Chain:  func(p filch.Scope) string { return itoa(skyChain.Call(p, skyRest{0, n, 10})) },
 			Closures: func(w *filch.Worker, both Both) string {
 				return itoa(closureSky(w, both, 0, n))
 			},

@@ -20,7 +20,7 @@ var quicksort = &Workload{
 			return nil, err
 		}
 		j.Serial = func() string { serialQuick(s.a); return "" }
-		j.Func = func(p *filch.Pool) string { quickFunc.Call(p, s.a); return "" }
+		j.Func = func(p filch.Scope) string { quickFunc.Call(p, s.a); return "" }
 		j.Closures = func(w *filch.Worker, both Both) string { closureQuick(w, both, s.a); return "" }
 		return j, nil
 	},
@@ -39,7 +39,7 @@ var mergesort = &Workload{
 		}
 		whole := func() part { return part{s, 0, int32(len(s.a)), false} }
 		j.Serial = func() string { serialMergeSort(s.a, s.tmp, false); return "" }
-		j.Func = func(p *filch.Pool) string { mergeSortFunc.Call(p, whole()); return "" }
+		j.Func = func(p filch.Scope) string { mergeSortFunc.Call(p, whole()); return "" }
 		j.Closures = func(w *filch.Worker, both Both) string { closureMergeSort(w, both, s.a, s.tmp, false); return "" }
 		j.Strand = func(on *strand.Strand) string { strandMergeSort(on, whole()); return "" }
 		j.StrandClosure = func(on *strand.Strand) string { strandClosureMergeSort(on, whole()); return "" }

@@ -21,24 +21,22 @@ var OnStrands = []string{"serial", "strand", "strand-closure", "strand-eager", "
 
 var errNoStrands = errors.New("not run: not written with strands")
 
-func startStrand(j *Job, workers int) (*Runner, error) { return startRun(j.Strand, workers) }
+func inStrand(j *Job) (func(s filch.Scope) string, error) { return inRun(j.Strand) }
 
-func startStrandClosure(j *Job, workers int) (*Runner, error) {
-	return startRun(j.StrandClosure, workers)
+func inStrandClosure(j *Job) (func(s filch.Scope) string, error) { return inRun(j.StrandClosure) }
+
+func inStrandEager(j *Job) (func(s filch.Scope) string, error) {
+	return inRun(j.Strand, strand.Eager())
 }
 
-func startStrandEager(j *Job, workers int) (*Runner, error) {
-	return startRun(j.Strand, workers, strand.Eager())
-}
-
-func startRun(form func(s *strand.Strand) string, workers int, opts ...strand.Option) (*Runner, error) {
+func inRun(form func(s *strand.Strand) string, opts ...strand.Option) (func(s filch.Scope) string, error) {
 	if form == nil {
 		return nil, errNoStrands
 	}
-	return startPool(workers, func(p *filch.Pool) (answer string) {
-		strand.Run(p, func(s *strand.Strand) { answer = form(s) }, opts...)
+	return func(s filch.Scope) (answer string) {
+		strand.Run(s, func(s *strand.Strand) { answer = form(s) }, opts...)
 		return answer
-	}), nil
+	}, nil
 }
 
 // spawns is a loop that gets ahead of its children, if it is let.
@@ -71,7 +69,7 @@ var spawns = &Workload{
 					}
 				})
 			},
-			Func: func(p *filch.Pool) string { return run(func(l *spawnLoop) { p.Do(l.fork) }) },
+			Func: func(p filch.Scope) string { return run(func(l *spawnLoop) { p.Do(l.fork) }) },
 			Goroutines: func(int) string {
 				return run(func(l *spawnLoop) {
 					var wg sync.WaitGroup

@@ -39,7 +39,7 @@ var strassen = &Workload{
 			Reset:  func() { clear(c.v) },
 			Answer: func() string { return c.sum() },
 			Serial: func() string { serialStrassen(c, a, b); return "" },
-			Func:   func(p *filch.Pool) string { strassenFunc.Call(p, partOf{&product{c: c, a: a, b: b}, whole}); return "" },
+			Func:   func(p filch.Scope) string { strassenFunc.Call(p, partOf{&product{c: c, a: a, b: b}, whole}); return "" },
 			Closures: func(w *filch.Worker, both Both) string {
 				closureStrassen(w, both, &product{c: c, a: a, b: b})
 				return ""

@@ -21,7 +21,7 @@ type Each func(n int, f func(i int))
 
 // runLoops runs j on a pool: the loops are those of package par, on one worker that goes from
 // loop to loop.
-func (j *Job) runLoops(p *filch.Pool) (answer string) {
+func (j *Job) runLoops(p filch.Scope) (answer string) {
 	p.Do(func(w *filch.Worker) {
 		answer = j.Loops(func(n int, f func(i int)) { par.For(w, n, f) })
 	})

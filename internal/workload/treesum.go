@@ -42,13 +42,13 @@ var treesum = &Workload{
 			Times:  times,
 			Forks:  int64(n / 2),
 			Serial: func() string { return repeat(func() int64 { return serialSum(root) }) },
-			Func: func(p *filch.Pool) string {
+			Func: func(p filch.Scope) string {
 				return repeat(func() int64 { return sumFunc.Call(p, root) })
 			},
-			Call: func(p *filch.Pool) string {
+			Call: func(p filch.Scope) string {
 				return repeat(func() int64 { return sumCallFunc.Call(p, root) })
 			},
-			Chain: func(p *filch.Pool) string {
+			Chain: func(p filch.Scope) string {
 				return repeat(func() int64 { return sumChain.Call(p, root) })
 			},
 			Closures: func(w *filch.Worker, both Both) string {

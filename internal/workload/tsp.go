@@ -36,7 +36,7 @@ var tsp = &Workload{
 				t.search(t.start(), &best)
 				return itoa(best)
 			},
-			Func: func(p *filch.Pool) string {
+			Func: func(p filch.Scope) string {
 				return shared(func() { tspFunc.Call(p, t.start()) })
 			},
 			Closures: func(w *filch.Worker, both Both) string {

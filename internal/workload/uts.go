@@ -33,8 +33,8 @@ var uts = &Workload{
 		return &Job{
 			Want:   t.want.String(),
 			Serial: func() string { return serialUTS(t, &state, 0).String() },
-			Func:   func(p *filch.Pool) string { return utsFunc.Call(p, root).String() },
-			Chain:  func(p *filch.Pool) string { return utsChain.Call(p, root).String() },
+			Func:   func(p filch.Scope) string { return utsFunc.Call(p, root).String() },
+			Chain:  func(p filch.Scope) string { return utsChain.Call(p, root).String() },
 			Closures: func(w *filch.Worker, both Both) string {
 				return closureUTS(w, both, root).String()
 			},

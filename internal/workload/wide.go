@@ -23,14 +23,14 @@ var wide = &Workload{
 		j.Call, j.Strand, j.StrandClosure = nil, nil, nil
 		switch size {
 		case "4":
-			j.Func = func(p *filch.Pool) string { return itoa(wide4.Call(p, words4{wideFib, 0, 0, 0})) }
-			j.Chain = func(p *filch.Pool) string { return itoa(wide4Chain.Call(p, words4{wideFib, 0, 0, 0})) }
+			j.Func = func(p filch.Scope) string { return itoa(wide4.Call(p, words4{wideFib, 0, 0, 0})) }
+			j.Chain = func(p filch.Scope) string { return itoa(wide4Chain.Call(p, words4{wideFib, 0, 0, 0})) }
 		case "5":
-			j.Func = func(p *filch.Pool) string { return itoa(wide5.Call(p, words5{wideFib, 0, 0, 0, 0})) }
-			j.Chain = func(p *filch.Pool) string { return itoa(wide5Chain.Call(p, words5{wideFib, 0, 0, 0, 0})) }
+			j.Func = func(p filch.Scope) string { return itoa(wide5.Call(p, words5{wideFib, 0, 0, 0, 0})) }
+			j.Chain = func(p filch.Scope) string { return itoa(wide5Chain.Call(p, words5{wideFib, 0, 0, 0, 0})) }
 		case "8":
-			j.Func = func(p *filch.Pool) string { return itoa(wide8.Call(p, words8{wideFib, 0, 0, 0, 0, 0, 0, 0})) }
-			j.Chain = func(p *filch.Pool) string { return itoa(wide8Chain.Call(p, words8{wideFib, 0, 0, 0, 0, 0, 0, 0})) }
+			j.Func = func(p filch.Scope) string { return itoa(wide8.Call(p, words8{wideFib, 0, 0, 0, 0, 0, 0, 0})) }
+			j.Chain = func(p filch.Scope) string { return itoa(wide8Chain.Call(p, words8{wideFib, 0, 0, 0, 0, 0, 0, 0})) }
 		default:
 			return nil, fmt.Errorf("wide: unknown size %q; there are 4, 5 and 8 words", size)
 		}

@@ -35,7 +35,7 @@ var words = &Workload{
 				t.count(text)
 				return t.String()
 			},
-			Func: func(p *filch.Pool) string {
+			Func: func(p filch.Scope) string {
 				return par.ReduceInto(p, textParts(text), newTally,
 					func(t *tally, i int) { t.count(textPart(text, i)) }, (*tally).addAll).String()
 			},

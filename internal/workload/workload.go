@@ -24,6 +24,8 @@ type Workload struct {
 	Default []Default
 	// Strand is the size to measure if it is one of Strands.
 	Strand string
+	// Sleeps says that it takes time, but hardly any of a processor.
+	Sleeps bool
 	// Prepare returns the job of that size, or says what is wrong with it. It
 	// is quick: the input is made by Load.
 	Prepare func(size string, env Env) (*Job, error)
@@ -51,9 +53,9 @@ type Job struct {
 	Forks  int64         // forks of one call without a cutoff; 0 if not counted
 
 	Serial   func() string
-	Func     func(p *filch.Pool) string // by Frame.Fork and Frame.Join, or what fits better
-	Call     func(p *filch.Pool) string // as Func, with Frame.Call for the body's own call
-	Chain    func(p *filch.Pool) string // by Link.Fork and Link.TakeBack
+	Func     func(p filch.Scope) string // by Frame.Fork and Frame.Join, or what fits better
+	Call     func(p filch.Scope) string // as Func, with Frame.Call for the body's own call
+	Chain    func(p filch.Scope) string // by Link.Fork and Link.TakeBack
 	Closures func(w *filch.Worker, both Both) string
 	Tasks    []func() // independent of one another
 
