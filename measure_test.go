@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -535,4 +537,22 @@ func TestMistakesWithMeasure(t *testing.T) {
 	mustPanic(t, "returned with 1 of its forks not joined", func() {
 		filch.Measure(func(w *filch.Worker) { leaves.On(w, func(f *filch.Frame[int, int]) { f.Fork(0) }) })
 	})
+}
+
+// The program in docs/parallelism.md runs, and prints what it is there for.
+func TestProgramOfParallelismPrintsAProfile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(program.FindStringSubmatch(read(t, "docs/parallelism.md"))[1]), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "run", file).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "forks          2047\n") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }

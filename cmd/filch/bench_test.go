@@ -472,3 +472,66 @@ func TestSSSP(t *testing.T) {
 		}
 	}
 }
+
+// --parallelism prints a row for each workload and form, draws its curve, and leaves out what it does not see.
+func TestBenchPrintsHowParallelWorkloadsAre(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "curves")
+	status, stdout, stderr := invoke(t, "bench", "--parallelism", "fib", "mergesort", "bfs", "build", "--size", "fib=15,mergesort=3000,bfs=1000,build=100",
+		"--executors", "filch,filch-chain,filch-join", "--runs", "2", "--svg", dir)
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	for _, want := range []string{"T1/Tinf", "burdened", "on 256", " 986 ", "filch-join", "mergesort on filch-chain: not run", "build on filch-join: not run", "of 2 runs"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.svg"))
+	if err != nil || len(files) != 3+2+2+1 {
+		t.Errorf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		if b, err := os.ReadFile(file); err != nil || !bytes.Contains(b, []byte("Parallelism ")) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	for want, args := range map[string][]string{
+		"pizza sleeps: --parallelism counts what takes processors": {"--parallelism", "fib", "pizza"},
+		"--executors: goroutine is none of filch's":                {"--parallelism", "fib", "--executors", "goroutine,filch"},
+		"--executors: serial is none of filch's":                   {"--parallelism", "fib", "--executors", "serial"},
+		`unknown executor "filsh"`:                                 {"--parallelism", "fib", "--executors", "filsh"},
+		`unknown workload "fob"`:                                   {"--parallelism", "fob"},
+		"--parallelism knows no --workers":                         {"--parallelism", "fib", "--workers", "2"},
+		"--parallelism knows no --json":                            {"--parallelism", "fib", "--json", "x"},
+		"--parallelism knows no --builds":                          {"--parallelism", "fib", "--builds"},
+		"tasks knows no --parallelism":                             {"--parallelism", "tasks"},
+		"--svg: there are pictures with --parallelism only":        {"fib", "--svg", dir},
+		"--svg: mkdir":                    {"--parallelism", "fib", "--svg", filepath.Join(files[0], "x")},
+		"--runs 0: there must be a run":   {"--parallelism", "fib", "--runs", "0"},
+		"fib: size \"x\" is not a number": {"--parallelism", "fib", "--size", "x"},
+	} {
+		if status, stdout, stderr := invoke(t, append([]string{"bench"}, args...)...); status != 2 || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: status %d, stdout %q, stderr %q; want %q", args, status, stdout, stderr, want)
+		}
+	}
+}
+
+// The default sizes are those that do not take long with each fork seen, of what computes.
+func TestParallelismLeavesOutWhatTakesLong(t *testing.T) {
+	plan, err := newPlan(nil, options{runs: 1, workers: []int{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := measurable(plan.groups, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range some {
+		if g.heavy || g.workload.Sleeps {
+			t.Errorf("%s %s is measured", g.workload.Name, g.size)
+		}
+	}
+	if all, _ := measurable(plan.groups, false, true); len(all) <= len(some) {
+		t.Errorf("%d of %d with sizes that are asked for", len(all), len(some))
+	}
+}

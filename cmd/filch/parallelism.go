@@ -122,7 +122,7 @@ func (p *plan) printParallelism(out, stderr io.Writer, executors []*workload.Exe
 		fmt.Fprintln(out, n)
 	}
 	m := thisMachine()
-	fmt.Fprintf(out, "%s, %s; T1 and Tinf are the least of %s on one worker\n", m.CPU, m.build(), runsText(p.runs))
+	fmt.Fprintf(out, "%s, %s; T1 and Tinf are the least of %d runs on one worker\n", m.CPU, m.build(), p.runs)
 	if wrong {
 		return errFailed
 	}
