@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/filch-go/filch/deque"
 	"github.com/filch-go/filch/internal/place"
@@ -28,7 +29,7 @@ type Worker struct {
 	thief  *deque.Thief[*Job] // never written again; others find it beside Demand
 	forks  atomic.Bool        // in the pool's forkers; the owner sets it, thieves load it
 	Spans  *span.Recorder     // is told of all forks and joins, if it is not nil; written before w forks
-	_      [40]byte
+	_      [56 - 2*unsafe.Sizeof(uintptr(0))]byte
 
 	// Only the owner touches these.
 	pool        *Pool
