@@ -156,7 +156,8 @@ func TestMeasureOfKnownPrograms(t *testing.T) {
 		}, 25, 2, 4, 15 + 7 + 1},
 		{"a matrix product", func(w *filch.Worker) { product.Call(w, 3) }, 512, 8, 2*2*2 + 2*2 + 2, 6 + 6*8 + 6*64},
 		{"forks that are dropped", body(func(f *filch.Frame[int, int]) {
-			h := f.Fork(1)
+			h := f.Fork(20)
+			worksFor(3 * ms)
 			m := f.Mark()
 			for i := range 10 {
 				f.Fork(i)
@@ -167,7 +168,7 @@ func TestMeasureOfKnownPrograms(t *testing.T) {
 				}
 			}
 			f.Join(h)
-		}), 9 + 8 + 7 + 1, 9, 1, 11},
+		}), 3 + 9 + 8 + 7 + 20, 20, 1, 11},
 		{"asyncs", func(w *filch.Worker) {
 			for range 10 {
 				worksFor(ms)
@@ -389,14 +390,16 @@ func TestMeasureOfWhatIsNotItsOwn(t *testing.T) {
 		w.Join(
 			func(*filch.Worker) { halves.Call(pool, 8) },
 			func(w *filch.Worker) { filch.Measure(func(w *filch.Worker) { halves.Call(w, 2) }) })
-		w.Blocking(func() { worksFor(3 * ms) })
+		w.Join( // no other worker takes the fork when this one gives up its place
+			func(w *filch.Worker) { w.Blocking(func() { worksFor(3 * ms) }) },
+			func(w *filch.Worker) { worksFor(5 * ms) })
 		f := filch.Submit(context.Background(), pool, func(ctx context.Context) (int, error) {
 			filch.ScopeOf(ctx).Do(func(w *filch.Worker) { halves.Call(w, 4) })
 			return 1, nil
 		})
 		_, _ = f.Wait(context.Background())
 	})
-	if want := (filch.Profile{Work: 11 * ms, Span: 9 * ms, BurdenedSpan: 9 * ms, Forks: 1}); p != want {
+	if want := (filch.Profile{Work: 16 * ms, Span: 11 * ms, BurdenedSpan: 11*ms + burden, Forks: 2}); p != want {
 		t.Errorf("%+v, want %+v", p, want)
 	}
 }
