@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"bench":                    {},
 	"bench/filch":              {"", "internal/workload", "par"},
 	"flow":                     {"", "internal/clock"},
-	"strand":                   {"", "internal/clock", "internal/engine", "internal/race", "internal/tag", "internal/views"},
+	"strand":                   {"", "internal/clock", "internal/engine", "internal/race", "internal/span", "internal/tag", "internal/views"},
 	"examples/crawl":           {""},
 	"examples/deadlines":       {""},
 	"examples/fetch":           {""},

@@ -127,7 +127,7 @@ func (s *Strand) run(f func(s *Strand)) (then *carrier) {
 		v := recover()
 		err := s.unwind(v)
 		then = s.end(&failure{err, s.order})
-		if v == nil {
+		if v == nil && s.c.next != nil {
 			s.c.then = then
 			s.c.park(exited)
 		}

@@ -100,10 +100,7 @@ func (p *faulty) outcome() (first string) {
 				return or(first, end)
 			}
 		case recovers:
-			if first == "" {
-				first = st.child.outcome()
-			}
-			first = ""
+			first = "" // whatever the child has come to
 		case panics:
 			return or(first, p.name)
 		case exits:

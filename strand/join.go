@@ -16,7 +16,7 @@ import "runtime"
 
 // join waits for the children of s.
 func (s *Strand) join() {
-	if s.spawned == 0 {
+	if s.spawned <= 0 {
 		return
 	}
 	if s.joined.Load() == -int64(s.spawned) { // (R50)
@@ -61,7 +61,9 @@ func (s *Strand) unwind(v any) (err error) {
 	c := s.c
 	c.open = s.depth // also if Do or Blocking was left
 	c.limit = always
-	err = c.l.w.Caught(c.l.mark, v)
+	mark := c.l.mark
+	mark.Spans = s.block + 1
+	err = c.l.w.Caught(mark, v)
 	s.join()
 	s.foldQuietly()
 	c.limit = c.l.limit(c.level)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/span"
 	"github.com/filch-go/filch/internal/tag"
 	"github.com/filch-go/filch/internal/views"
 )
@@ -69,9 +70,10 @@ type run struct {
 	entry   uintptr // of the function
 	pool    *engine.Pool
 	finish  engine.Finish
-	dropped atomic.Bool  // for the end of ctx; strands write, the caller of Run loads
-	views   *views.Table // that the first strand ends with; likewise
-	failure *failure     // of the first strand; its carrier writes, the caller of Run reads
+	spans   *span.Recorder // that is told of spawns and syncs, or nil
+	dropped atomic.Bool    // for the end of ctx; strands write, the caller of Run loads
+	views   *views.Table   // that the first strand ends with; likewise
+	failure *failure       // of the first strand; its carrier writes, the caller of Run reads
 
 	mu     sync.Mutex
 	spares []*carrier // that no worker has
@@ -90,6 +92,10 @@ func (r *run) isOver() bool {
 func (r *run) do(w *engine.Worker, f func(s *Strand)) {
 	r.pool = w.Pool()
 	l := enter(w, r, bits.Len(uint(r.pool.Size()-1)))
+	if r.spans = w.Spans; r.spans != nil {
+		r.measure(l, f)
+		return
+	}
 	r.finish.Open(w)
 	r.pump(l, func() *carrier {
 		c := l.spare()

@@ -22,8 +22,9 @@ type Strand struct {
 	next    *Strand // for a plain call from here; made on first use
 	parent  *Strand // that has spawned it, or nil
 	depth   int     // of plain calls on the carrier
-	spawned int     // children that were really spawned since the last Sync, and have not ended before the strand went on
+	spawned int     // children that were really spawned since the last Sync, and have not ended before the strand went on; see measure.go
 	count   int     // all that were really spawned
+	block   int     // of the recorder that is told of it; see measure.go
 	order   int     // among the children of parent; see failure
 
 	returned  bool                    // the function has; for what ended defers
@@ -54,10 +55,14 @@ func (s *Strand) Spawn(f func(s *Strand)) {
 	next := s.plain()
 	if next == nil {
 		var how kind
-		if next, how = s.choose("Spawn"); how != plain {
-			if how == real {
-				s.spawn(f)
-			}
+		switch next, how = s.choose("Spawn"); how {
+		case real:
+			s.spawn(f)
+			return
+		case dropped:
+			return
+		case measured:
+			s.measured(next, func() { next.call(f) })
 			return
 		}
 	}
@@ -69,9 +74,10 @@ func (s *Strand) Spawn(f func(s *Strand)) {
 type kind int
 
 const (
-	plain   kind = iota // a plain call
-	real                // the caller is parked, as a continuation
-	dropped             // nothing
+	plain    kind = iota // a plain call
+	real                 // the caller is parked, as a continuation
+	dropped              // nothing
+	measured             // a plain call, of which a recorder is told
 )
 
 // plain returns the strand for a spawn that is a plain call without more ado, or nil.
@@ -94,10 +100,13 @@ func (s *Strand) choose(op string) (next *Strand, how kind) {
 	switch {
 	case s.failure.Load() != nil || c.l.run.isOver():
 		return nil, dropped
-	case c.l.pays(c.level + s.depth):
+	case c.l.run.spans == nil && c.l.pays(c.level+s.depth):
 		return nil, real
 	case s.next == nil:
 		s.next = &Strand{c: c, depth: s.depth + 1, parent: s}
+	}
+	if c.l.run.spans != nil {
+		return s.next, measured
 	}
 	return s.next, plain
 }
@@ -150,6 +159,9 @@ func (s *Strand) Sync() {
 
 func (s *Strand) syncSlow() {
 	s.check("Sync")
+	if spans := s.c.l.run.spans; spans != nil {
+		spans.Sync(s.block)
+	}
 	s.join()
 	s.fold()
 	for _, synced := range s.values {

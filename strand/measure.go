@@ -1,0 +1,39 @@
+package strand
+
+import "github.com/filch-go/filch"
+
+// In a measured run each spawn is a plain call, on the goroutine of the caller of Run, and a recorder
+// is told of spawns and syncs. What is measured spawns nothing really: its spawned is -1, so that each Sync comes to
+// where it is told.
+
+// Measure runs f once, as [Run] does, on one worker of a pool of its own, and tells how parallel it is: see
+// [filch.Measure], which also measures strands that are a part of other work. A spawn counts as a fork whose
+// caller may be taken by another worker. Measure panics if f is nil, and as Run does.
+func Measure(f func(s *Strand)) *filch.Profile {
+	needs(f != nil, "Measure", "f")
+	return filch.Measure(func(w *filch.Worker) { Run(w, f) })
+}
+
+// measure is do for a measured run.
+func (r *run) measure(l *list, f func(s *Strand)) {
+	c := &carrier{limit: always, open: none, l: l, demand: &noDemand}
+	c.first = &Strand{c: c, spawned: -1, block: r.spans.Open()}
+	r.limited = true // no spawn goes by without a look
+	_ = c.begin(f, nil, 0)
+	r.spans.End(c.first.block)
+	w := l.w
+	l.leave()
+	w.JoinViews(r.views)
+	if r.failure != nil {
+		r.failure.rethrow()
+	}
+}
+
+// measured makes a plain call for a spawn, of the strand next.
+func (s *Strand) measured(next *Strand, call func()) {
+	spans := s.c.l.run.spans
+	next.spawned, next.block = -1, spans.Spawn()
+	defer spans.EndChild(next.block)
+	s.c.open = next.depth
+	call()
+}
