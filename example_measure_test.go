@@ -85,3 +85,15 @@ func ExampleProfile_WriteSVG() {
 	fmt.Println(err, file.Close())
 	// Output: <nil> <nil>
 }
+
+func ExampleProfile_Parallelism() {
+	p := &filch.Profile{Work: 100 * time.Millisecond, Span: 8 * time.Millisecond}
+	fmt.Println(p.Parallelism(), "workers could be kept busy")
+	// Output: 12.5 workers could be kept busy
+}
+
+func ExampleProfile_String() {
+	p := &filch.Profile{Work: 100 * time.Millisecond, Span: 10 * time.Millisecond, BurdenedSpan: 11 * time.Millisecond, Forks: 500}
+	fmt.Println(p.String())
+	// Output: work 100ms, span 10ms, parallelism 10.0, burdened 9.09, 500 forks
+}

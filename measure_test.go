@@ -235,8 +235,7 @@ func TestMeasureOfASearch(t *testing.T) {
 func TestMeasuredCodeRunsAsOnOneWorker(t *testing.T) {
 	program := func(w *filch.Worker) (log []string) {
 		say := func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
-		var fn *filch.Func[int, int]
-		fn = filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 			say("func %d", n)
 			if n < 2 {
 				return n
