@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"examples/tiers":           {""},
 	"examples/wordcount":       {"", "par"},
 	"internal/conform":         {},
-	"par":                      {"", "internal/clock", "internal/simd", "internal/span"},
+	"par":                      {"", "internal/clock", "internal/race", "internal/simd", "internal/span"},
 	"internal/pgo":             {},
 	"internal/release":         {},
 	"internal/sssp":            {"", "ordered"},

@@ -109,8 +109,9 @@ type asyncs struct {
 	// Those that are private are a ring, with a length that is a power of 2. Only the owner
 	// touches it.
 	ring           []func(w *Worker)
-	oldest, newest uint // the first, and the one after the last; they only grow
-	public         int  // pieces that were published, and not found to be stolen
+	oldest, newest uint            // the first, and the one after the last; they only grow
+	public         int             // pieces that were published, and not found to be stolen
+	children       []*engine.Piece // with logical races, those that were published
 	w              *engine.Worker
 	finish         *engine.Finish // own, or that of the worker they were stolen from
 	own            engine.Finish
@@ -120,7 +121,10 @@ var spareAsyncs sync.Pool // of *asyncs, so that memory is given back in time
 
 // enterAsyncs begins an activation.
 func enterAsyncs(w *engine.Worker) *asyncs {
-	a, _ := spareAsyncs.Get().(*asyncs)
+	var a *asyncs
+	if !race.Enabled || !w.IsLogical() {
+		a, _ = spareAsyncs.Get().(*asyncs)
+	}
 	if a == nil {
 		a = &asyncs{ring: make([]func(w *Worker), 32)}
 	}
@@ -171,6 +175,10 @@ func (a *asyncs) grow() {
 // a failure it drops them.
 func (a *asyncs) drain() {
 	w := asWorker(a.w)
+	if race.Enabled && a.w.IsLogical() {
+		a.runChildren()
+		return
+	}
 	for !a.finish.Failed() {
 		if a.oldest == a.newest && !a.takeBack() {
 			return
@@ -208,6 +216,9 @@ func (a *asyncs) takeBack() bool {
 
 // drop forgets all that have not begun.
 func (a *asyncs) drop() {
+	if race.Enabled {
+		a.dropChildren()
+	}
 	for a.oldest != a.newest || a.takeBack() {
 		a.newest--
 		a.ring[a.newest&uint(len(a.ring)-1)] = nil
@@ -225,14 +236,18 @@ func (a *asyncs) Publish() *engine.Job {
 	if n == 0 || a.finish.Failed() {
 		return nil
 	}
-	p := sparePieces.Get().(*piece)
+	p := a.newPiece()
 	for range min(max(1, n/shareOfPiece), mostInPiece) {
 		slot := &a.ring[a.oldest&uint(len(a.ring)-1)]
 		p.asyncs = append(p.asyncs, *slot)
 		*slot = nil
 		a.oldest++
 	}
-	a.public++
+	if race.Enabled && a.w.IsLogical() {
+		a.children = append(a.children, &p.Piece)
+	} else {
+		a.public++
+	}
 	return p.Offer(a.finish, engine.EntryOf(p.asyncs[0]))
 }
 
@@ -255,8 +270,11 @@ func (a *asyncs) Close() {
 	if a.finish == &a.own && a.own.Failed() {
 		return // its end is still to be told; and failures are few
 	}
+	logical := race.Enabled && a.w.IsLogical()
 	a.w, a.finish = nil, nil
-	spareAsyncs.Put(a)
+	if !logical {
+		spareAsyncs.Put(a)
+	}
 }
 
 // A piece is what is published at a time: the oldest async, or if there are many, the oldest
@@ -291,6 +309,13 @@ func (p *piece) Run(w *engine.Worker, f *engine.Finish) {
 	defer b.endPiece()
 	a := enterAsyncs(w)
 	a.finish = f
+	if race.Enabled && w.IsLogical() {
+		a.runIn(p)
+		a.finish.LeaveViews(w)
+		b.returned = true
+		a.leave()
+		return
+	}
 	for i := len(p.asyncs) - 1; i >= 0; i-- {
 		a.push(p.asyncs[i])
 		p.asyncs[i] = nil
@@ -375,4 +400,70 @@ func (b *finishing) fail(v any) (a *asyncs, err error) {
 		_ = b.w.Caught(b.before, err)
 	}
 	return a, err
+}
+
+// runChildren is drain: it runs the asyncs of a, each in its child.
+func (a *asyncs) runChildren() {
+	for !a.finish.Failed() {
+		n := len(a.children) - 1
+		if n < 0 {
+			return
+		}
+		p := a.children[n]
+		a.children = a.children[:n]
+		switch a.w.RunPiece(p) {
+		case engine.NotSeen:
+			p.Body.(*piece).runAll(a.w)
+		case engine.RunHere:
+			a.children = append(a.children, p.Rest...)
+		}
+	}
+	a.drop()
+}
+
+// runAll calls the asyncs of p on w.
+func (p *piece) runAll(w *engine.Worker) {
+	for _, f := range p.asyncs {
+		f(asWorker(w))
+	}
+}
+
+// runIn runs the asyncs of p in its child, which has the activation a. What they queue is left to
+// whoever has run the child, so that children do not nest.
+func (a *asyncs) runIn(p *piece) {
+	if !a.finish.Failed() {
+		p.runAll(a.w)
+	}
+	for n := len(a.children) - 1; n >= 0 && !a.finish.Failed(); n = len(a.children) - 1 {
+		last := a.children[n]
+		a.children = a.children[:n]
+		if last.IsChild() {
+			p.Rest = append(p.Rest, last)
+		} else if a.w.RunPiece(last) == engine.NotSeen {
+			last.Body.(*piece).runAll(a.w)
+		}
+	}
+	if a.finish.Failed() {
+		a.children = append(a.children, p.Rest...)
+		p.Rest = nil
+		a.drop()
+	}
+}
+
+// dropChildren drops the asyncs that nobody has begun.
+func (a *asyncs) dropChildren() {
+	for _, p := range a.children {
+		a.w.DropPiece(p)
+	}
+	a.children = nil
+}
+
+// newPiece returns a piece without asyncs.
+func (a *asyncs) newPiece() *piece {
+	if !race.Enabled || !a.w.IsLogical() {
+		return sparePieces.Get().(*piece)
+	}
+	p := &piece{} // what is used again would order children
+	p.Init(p)
+	return p
 }

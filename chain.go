@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/span"
 )
 
@@ -73,7 +74,10 @@ func (c *chainCallee[A, R]) Run(w *engine.Worker, arg A) R {
 }
 
 func (c *Chain[A, R]) enter(w *engine.Worker) *links[A, R] {
-	ls, _ := c.spare.Get().(*links[A, R])
+	var ls *links[A, R]
+	if !race.Enabled || !w.IsLogical() {
+		ls, _ = c.spare.Get().(*links[A, R])
+	}
 	if ls == nil {
 		ls = &links[A, R]{fn: c, n: 1}
 		ls.base = &Link[A, R]{links: ls, w: &endOfChain}
@@ -311,5 +315,7 @@ func (ls *links[A, R]) Close() {
 		}
 		return
 	}
-	ls.fn.spare.Put(ls)
+	if !race.Enabled || !ls.w.IsLogical() {
+		ls.fn.spare.Put(ls)
+	}
 }

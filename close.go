@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -173,6 +174,9 @@ func (p *Pool) PauseAndWait(ctx context.Context) error {
 func (p *Pool) Resume() {
 	if !p.made() {
 		isNotMade("Resume", "Pool", "New")
+	}
+	if race.Enabled {
+		race.Release(&p.name) // for the children of tasks
 	}
 	p.tasks.Resume()
 }

@@ -83,7 +83,10 @@ func (c *funcCallee[A, R]) Run(w *engine.Worker, arg A) R {
 }
 
 func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
-	f, _ := fn.frames.Get().(*Frame[A, R])
+	var f *Frame[A, R]
+	if !race.Enabled || !w.IsLogical() {
+		f, _ = fn.frames.Get().(*Frame[A, R])
+	}
 	if f == nil {
 		f = &Frame[A, R]{fn: fn, body: fn.body, callee: fn.callee(), more: fn.more, public: bottom}
 		f.run = [4]func(*Frame[A, R], A) R{fn.body, fn.other, fn.other, fn.other}
@@ -409,11 +412,14 @@ func (f *frameForks[A, R]) Close() {
 		f.demand = &f.w.Demand
 		return
 	}
+	logical := race.Enabled && f.w.IsLogical() // what is used again would order children
 	f.w, f.demand = noWorker, &noWorker.Demand
 	if f.stop != nil {
 		(*Frame[A, R])(f).callOnly(f.fn.body, f.fn.callee(), nil)
 	}
-	f.fn.frames.Put((*Frame[A, R])(f))
+	if !logical {
+		f.fn.frames.Put((*Frame[A, R])(f))
+	}
 }
 
 // noWorker is the worker of a Frame whose function has returned. Its demand

@@ -4,16 +4,18 @@ import (
 	"context"
 	"runtime"
 
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
 // Future is the result of a task of [Submit], once there is one. Its methods may
 // be called from any goroutine, any number of times. Only Wait blocks.
 type Future[T any] struct {
-	ctx   taskContext // that f is called with; its state is the Future's
-	f     func(ctx context.Context) (T, error)
-	value T     // written before the state is done
-	err   error // so is this
+	ctx     taskContext           // that f is called with; its state is the Future's
+	logical race.Ref[futureChild] // written before it is submitted
+	f       func(ctx context.Context) (T, error)
+	value   T     // written before the state is done
+	err     error // so is this
 }
 
 func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error)) *Future[T] {
@@ -37,6 +39,9 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 	needs(f != nil, "Submit", "f")
 	future := newFuture(ctx, p, f)
 	if len(opts) == 0 && p.plain {
+		if race.Enabled {
+			future.logical.Set(future.ctx.openChild(nil))
+		}
 		if err := p.submitPlain(ctx, task.Task{Body: future.body()}, false); err != nil {
 			future.resolve(future.value, err)
 		}
@@ -83,6 +88,9 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) (err er
 		}()
 	}
 	f.see(ctx, o)
+	if race.Enabled {
+		f.logical.Set(f.ctx.openChild(o.hold))
+	}
 	if !o.deadline.IsZero() {
 		f.ctx.makeCancellation()
 		var cancel context.CancelFunc
@@ -91,6 +99,9 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) (err er
 	}
 	if o.hold != nil {
 		if holds, err := o.hold.holds(); holds {
+			if race.Enabled && f.ctx.pool.isLogical() && f.ctx.pool.plain && (o.hold.sub == nil || o.hold.sub.room == nil) {
+				return aside(func() error { return f.ctx.pool.submitHeld(ctx, f.body(), &o, try) })
+			}
 			return f.ctx.pool.submitHeld(ctx, f.body(), &o, try)
 		} else if err != nil {
 			return f.ctx.pool.refuse(f.body(), err)
@@ -140,7 +151,11 @@ func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, _ bo
 	if !f.claim(s) {
 		return false
 	}
-	f.ctx.worker, f.ctx.round = s.Worker, s.Round
+	if race.Enabled && f.logical.Get() != nil {
+		f.logical.Get().sit(&f.ctx, s)
+	} else {
+		f.ctx.worker, f.ctx.round = s.Worker, s.Round
+	}
 	if f.ctx.Err() != nil {
 		f.ctx.pool.dropped()
 		f.cancel(f.ctx.cause())
@@ -148,13 +163,23 @@ func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, _ bo
 	}
 	if p := f.ctx.pool; p.isObserved() {
 		var value T
-		err := p.runObserved(&f.ctx, t, func() (err error) { value, err = f.run(runMark{&f.ctx}); return err })
+		err := p.runObserved(&f.ctx, t, func() (err error) { value, err = t.call(); return err })
 		f.resolve(value, err)
 	} else {
-		f.resolve(f.run(runMark{&f.ctx}))
+		f.resolve(t.call())
 	}
 	runtime.KeepAlive(f)
 	return true
+}
+
+// call is run, in the child of the task if it has one.
+func (t *futureTask[T]) call() (value T, err error) {
+	f := t.future()
+	if race.Enabled && f.logical.Get() != nil {
+		f.logical.Get().run(&f.ctx, t.Catches(nil), func() { value, err = f.run(runMark{&f.ctx}) })
+		return value, err
+	}
+	return f.run(runMark{&f.ctx})
 }
 
 // A runMark is what the stack of a task shows: its address. It is an array of two,
@@ -257,6 +282,9 @@ func (f *Future[T]) resolve(value T, err error) {
 		if h.end(); h.Released {
 			h.leave(&f.ctx)
 		}
+	}
+	if race.Enabled {
+		f.logical.Get().end(&f.ctx)
 	}
 	f.value, f.err = value, err
 	f.f = nil
@@ -459,24 +487,3 @@ func (f *Future[T]) task() *taskContext {
 
 // failure returns the error of the task, which is done.
 func (f *Future[T]) failure() error { return f.err }
-
-func (t *futureTask[T]) Free() { t.ctx.state.free() }
-
-func (t *futureTask[T]) drop(err error) { t.future().drop(err) }
-
-func (t *futureTask[T]) follow() { t.future().Done() }
-
-// dropFor drops the task because of err, and adds those that come after it to rest, which the caller
-// tells of it.
-func (t *futureTask[T]) dropFor(err error, rest **dependency) {
-	f := t.future()
-	if !f.claimFromOutside() {
-		return
-	}
-	defer f.cancel(err)
-	for d := f.ctx.extras.Load().dependents.Swap(nil); d != nil; {
-		next := d.next
-		d.next, *rest = *rest, d
-		d = next
-	}
-}

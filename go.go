@@ -3,6 +3,7 @@ package filch
 import (
 	"context"
 
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -23,6 +24,9 @@ import (
 // 32 bytes, and costs about as much as an uncontended mutex or two. It panics if ctx or f
 // is nil.
 func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
+	if race.Enabled && p != nil && p.isLogical() {
+		return p.goTask("Go", ctx, f, opts, false)
+	}
 	if len(opts) == 0 && p != nil && p.plain && ctx != nil && f != nil {
 		return p.submitPlain(ctx, task.Task{Ctx: p.inherited(ctx), Body: plainTask(f)}, false)
 	}
@@ -48,6 +52,9 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 		o, err = p.optionsOf(op, opts)
 	}
 	if o.plain() && err == nil {
+		if race.Enabled && p.isLogical() {
+			return p.submit(ctx, task.Task{Ctx: p.inherited(ctx), Body: p.newChildTask(f)}, o.priority, o.fair, try)
+		}
 		return p.submit(ctx, task.Task{Ctx: p.inherited(ctx), Body: plainTask(f)}, o.priority, o.fair, try)
 	}
 	o.detached = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -11,6 +12,9 @@ func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclu
 	c := contextFor(tp, ctx, s, exclusive)
 	p := c.pool
 	queued := s.Slots&task.GroupSlot == 0
+	if race.Enabled {
+		defer t.child.Drop()
+	}
 	if c.Err() != nil {
 		if queued {
 			t.dropUnstarted(p, c.cause())
@@ -28,9 +32,9 @@ func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclu
 	}
 	var err error
 	if p.isObserved() {
-		p.runObserved(c, t, func() error { err = t.f(c); return err })
+		p.runObserved(c, t, func() error { err = t.call(c); return err })
 	} else {
-		err = t.f(c)
+		err = t.call(c)
 	}
 	if err != nil {
 		p.outcomes.failed.Add(1)
@@ -42,6 +46,9 @@ func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclu
 }
 
 func (t *groupTask) Drop(p *task.Pool, err error) {
+	if race.Enabled {
+		t.child.Drop()
+	}
 	p.LeaveSlot(task.Seat{})
 	t.dropUnstarted(poolOf(p), err)
 }
@@ -65,3 +72,16 @@ func (t *groupTask) Fail(p *task.Pool, s task.Seat, err error) {
 func (t *groupTask) Crash(p *task.Pool, s task.Seat) { crash(p, t, s) }
 
 func (t *groupTask) About() (string, any) { return "", t.f }
+
+func (t *groupTask) dropChild() { t.child.Drop() }
+
+// call calls the function of t, in its child if there is one.
+func (t *groupTask) call(c *taskContext) error {
+	if !race.Enabled || !t.child.IsOpen() {
+		return t.f(c)
+	}
+	out := new(struct{ err error })
+	f := t.f
+	c.runInChild(t.child, true, func(c *taskContext) { out.err = f(c) })
+	return out.err
+}

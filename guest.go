@@ -35,7 +35,7 @@ func (p *Pool) tryEnter(op string, forTask bool) *Worker {
 	}
 	w := asWorker(p.tasks.Engine.Hire())
 	w.enterAsGuest()
-	return w
+	return w.alias()
 }
 
 // enterAsGuest begins a call of Do on w.
@@ -53,6 +53,7 @@ func (w *Worker) enterAsGuest() {
 
 // exit gives back what tryEnter gave.
 func (p *Pool) exit(w *Worker) {
+	w = w.base()
 	if !w.tasks.Engine.Hold.Load().HasPlace() {
 		panic("filch: internal error: a worker left without its place")
 	}

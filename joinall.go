@@ -1,6 +1,10 @@
 package filch
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/filch-go/filch/internal/race"
+)
 
 // Mark is a place among the forks of a [Frame]: those made later are above it. [Frame.Mark] makes
 // one. Only the call that has made it may use it.
@@ -67,6 +71,9 @@ func (m Mark[A, R]) drop() {
 	views := w.SetViewsAside()
 	defer w.RestoreViews(views)
 	for m.f.n > m.n {
+		if race.Enabled && m.f.w.IsLogical() {
+			m.f.jobs.DropChild(m.f.w) // which taking back would run
+		}
 		m.f.takeBack()
 		if m.f.w.Spans != nil {
 			m.f.w.Spans.Drop()

@@ -43,6 +43,8 @@ type Pool struct {
 	// The same of calls of Do inside the pool's own work; Do reads and writes them.
 	nestedTold atomic.Bool
 	nestedSeen atomic.Int64
+
+	missTold atomic.Bool // that races may be missed; see logical.go
 }
 
 // outcomes count tasks by how they end, and what became of those that never began.

@@ -68,6 +68,7 @@ func New(opts ...Option) *Pool {
 		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", Order(p.tasks.Order)))
 	}
 	p.beginChecks()
+	p.beginLogicalRaces()
 	p.sees = p.observer != nil || p.tasks.Engine.Hook != nil || p.checks != nil
 	p.plain = p.tasks.Order != task.ByPriority && !p.sees && p.tasks.Room == nil && p.tasks.Slots == nil
 	p.tasks.Init()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -58,26 +59,40 @@ func (s taskScope) Do(f func(w *Worker)) {
 func (s taskScope) TryDo(f func(w *Worker)) error {
 	needs(f != nil, "TryDo", "f")
 	var w *Worker
-	if p := s.p; s.seat.Worker == nil || !s.seat.Worker.Engine.Hold.EnterScope(s.seat.Round) {
+	if p := s.p; s.seat.Worker == nil || !s.enter() {
 		if w = p.tryEnter("Do", true); w == nil {
 			return ErrClosed
 		}
 		defer p.exit(w)
 		if p.tasks.Order == task.ByPriority && s.seat.Taken() {
-			w.tasks.SetLevel(s.seat.Worker.Engine.Level.Load()) // for its forks, which are those of the task
+			asWorker(w.tasks.Engine.Base()).tasks.SetLevel(s.seat.Worker.Engine.Level.Load()) // for its forks, which are those of the task
 		}
 	} else {
 		w = asWorker(&s.seat.Worker.Engine)
-		if w.pool.notes {
-			w.handOut(0)
+		if race.Enabled && p.tasks.Engine.Logical.On {
+			w = w.aliasInTask()
+			defer w.leaveScopeAsAlias()
+		} else {
+			if w.pool.notes {
+				w.handOut(0)
+			}
+			defer w.leaveScope()
+			w.tasks.Engine.Start()
 		}
-		defer w.leaveScope()
-		w.tasks.Engine.Start()
 	}
 	w.tasks.Engine.WorksFor(s.ctx)
 	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
 	w.doAll(f)
 	return nil
+}
+
+// enter makes the task's worker the caller's, and reports false if it is in use.
+func (s taskScope) enter() bool {
+	if race.Enabled && s.p.isLogical() {
+		race.Disable() // who uses it orders no tasks
+		defer race.Enable()
+	}
+	return s.seat.Worker.Engine.Hold.EnterScope(s.seat.Round)
 }
 
 // Closed reports whether TryDo would return ErrClosed.
@@ -89,10 +104,13 @@ func (w *Worker) leaveScope() {
 	}
 	w.tasks.Engine.Note(engine.AtTasks, nil, 0)
 	w.tasks.Engine.WorksForNobody()
-	if !w.tasks.Engine.Hold.LeaveScope() {
-		return
+	if w.tasks.Engine.Hold.LeaveScope() {
+		w.leaveAlone()
 	}
-	// The task is over; its goroutine has gone on with another worker.
+}
+
+// leaveAlone is the rest of leaveScope if the task is over: its goroutine has gone on with another worker.
+func (w *Worker) leaveAlone() {
 	w.tasks.Engine.Tell(event.Left, nil)
 	if w.tasks.Engine.Hold.YieldPlace() {
 		w.pool.tasks.Engine.Fire(&w.tasks.Engine)
@@ -100,4 +118,12 @@ func (w *Worker) leaveScope() {
 	} else {
 		w.pool.tasks.Engine.Fire(&w.tasks.Engine)
 	}
+}
+
+// leaveScopeAsAlias is leaveScope for w, an alias.
+func (w *Worker) leaveScopeAsAlias() {
+	if w.pool.notes {
+		w.takeIn(nil)
+	}
+	w.tasks.Engine.LeaveScope(func(base *engine.Worker) { asWorker(base).leaveAlone() })
 }

@@ -17,6 +17,7 @@ func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p}
 	w.tasks.Engine.Face = w
 	w.tasks.Init(&p.tasks, id)
+	w.tasks.Engine.Born()
 	return w
 }
 

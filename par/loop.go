@@ -7,6 +7,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/race"
 	parallelism "github.com/filch-go/filch/internal/span"
 )
 
@@ -42,6 +43,9 @@ const (
 	// more than run one after the other, when they have become dear, before the clock tells. Those
 	// that took longer than tellTime are for runAdaptive, which Dump sees.
 	few = 16
+	// mostLogical is into how many pieces a loop is cut, about, if each is a goroutine of its own
+	// to the race detector; see filch.WithLogicalRaces. Up to so many elements are one each.
+	mostLogical = 4096
 )
 
 // loop is a range of indices to be gone through.
@@ -143,8 +147,11 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	done := false
 	shown := w.Show(&l.Progress)
 	told, at := lo, clock.Now() // for Dump: how far it was, and when
+	logical := race.Logical()   // then what pieces count together must not order them
 	defer func() {
-		l.Done.Add(int64(lo-told) * l.elements())
+		if !logical {
+			l.Done.Add(int64(lo-told) * l.elements())
+		}
 		w.Show(shown)
 		if !done {
 			l.ended.Store(true)
@@ -160,7 +167,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 				break
 			}
 		}
-		if w.Demand() && l.divisible(hi-lo, each) && l.another() {
+		if (race.Logical() || w.Demand()) && l.divisible(hi-lo, each) && l.another() {
 			mid := hi - (hi-lo)/2
 			if grain > 0 {
 				chunks := (hi-lo-1)/grain + 1
@@ -173,7 +180,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		}
 		end := lo + min(size, hi-lo)
 		begin := clock.Now()
-		if begin-at > tellTime {
+		if begin-at > tellTime && !logical {
 			l.Done.Add(int64(lo-told) * l.elements())
 			told, at = lo, begin
 		}
@@ -185,7 +192,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 			}
 			each = max(1, spent*ns/gone)
 			size = int(max(1, min(chunkTime/each, 8*int64(size))))
-			if end == hi || size <= end-lo {
+			if (end == hi || size <= end-lo) && !logical {
 				l.of.learn(each/l.elements(), took)
 			}
 		}
@@ -234,6 +241,9 @@ func (l *loop) divisible(n int, each int64) bool {
 	if l.grain > 0 {
 		return n > l.blocks(l.grain)
 	}
+	if race.Logical() {
+		return n > l.blocks((l.n-1)/mostLogical+1)
+	}
 	return n > 1 && (each == 0 || int64(n) >= little/each)
 }
 
@@ -260,6 +270,9 @@ const (
 var costs [1024]cost
 
 func costOf(f any, k kind) *cost {
+	if race.Logical() {
+		return &cost{} // loops that share one must not be ordered by it
+	}
 	p := reflect.ValueOf(f).Pointer() + uintptr(k)
 	i := uint64(p) * 0x9e3779b97f4a7c15 >> 54
 	c, other := &costs[i], &costs[i^1]
@@ -313,7 +326,7 @@ func runSerial(s filch.Scope, n int, f any, conf *config, body func(lo, hi int))
 	case n == 1, n <= conf.grain, n <= conf.align:
 		boundary(func() { body(0, n) })
 		return n
-	case conf.grain > 0:
+	case conf.grain > 0, race.Logical():
 		return 0
 	case conf.align > 1:
 		return conf.element(serially(s, conf.blocks(n), f, conf, func(lo, hi int) { body(conf.element(lo, n), conf.element(hi, n)) }), n)

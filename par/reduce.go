@@ -7,6 +7,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/simd"
 )
 
@@ -66,6 +67,9 @@ func foldFew[R any](s filch.Scope, n int, of any, k kind, opOf any, element func
 	if n == 1 {
 		boundary(func() { v = element(0) })
 		return 1, v
+	}
+	if race.Logical() {
+		return 0, v
 	}
 	c := costOf(opOf, asIs)
 	chain := n <= 3 // op is called once, and then with what it returned

@@ -16,6 +16,10 @@ func (w *Worker) LendFor(f func()) {
 	if w.checked {
 		w.pool.Checks.Uses(w)
 	}
+	if race.Enabled && w.IsLogical() {
+		w.lendBase(f)
+		return
+	}
 	w.beginBlocking()
 	defer w.endBlocking()
 	f()

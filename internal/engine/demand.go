@@ -6,6 +6,7 @@ import (
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/internal/race"
 )
 
 // HasUnmetDemand reports whether there is demand that the public forks do not meet. It is not
@@ -58,6 +59,10 @@ func (w *Worker) Answer() {
 	p := w.pool
 	if p == nil {
 		panic("filch: Fork on a Frame after its function has returned: a Frame is for the call that gets it, and what that calls")
+	}
+	if race.Enabled && w.IsLogical() {
+		w.openChildren()
+		return
 	}
 	if w.checked && atomic.LoadUint32(&w.Demand) == None { // only the check was asked for
 		return

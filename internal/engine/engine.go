@@ -90,6 +90,7 @@ type Pool struct {
 	Hook     event.Hook        // is told what happens, if it is not nil; see hook.go
 	wrap     func(v any) error // the error for a panic with the value v, made while the stack is there
 	Checks   Checks            // looks for misuse of workers, if it is not nil; see checks.go
+	Logical  Logical           // each fork is a goroutine of its own to the race detector; see logical.go
 	_        [96]byte
 
 	global jobQueue

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/views"
 )
 
@@ -17,6 +18,7 @@ type Finish struct {
 	latest atomic.Pointer[Piece]       // the piece that was begun last; thieves store, the owner loads while it waits
 	views  atomic.Pointer[views.Table] // what parts have left that are done; thieves swap, and the owner in the end
 	waits  bool                        // Wait was called, and has not returned; the owner alone
+	ended  chan struct{}               // gets one when nothing is left, with logical races; Open sets it
 	_      [64]byte
 
 	// Each worker looks at it before each async.
@@ -32,6 +34,9 @@ type failure struct {
 // Open makes f ready for what w is about to run, whose pieces are awaited by Wait.
 func (f *Finish) Open(w *Worker) {
 	f.end.owner, f.end.finish = w, f
+	if race.Enabled && w.IsLogical() {
+		f.ended = make(chan struct{}, 1)
+	}
 	if f.left.Load() != 1 {
 		f.left.Store(1)
 	}
@@ -58,6 +63,10 @@ func (f *Finish) Failure() error {
 // Wait returns when all pieces of f are done. Its owner calls it, with nothing public. If
 // runtime.Goexit ends it, in a piece that w has helped with, it must be called again.
 func (f *Finish) Wait(w *Worker) {
+	if race.Enabled && w.IsLogical() {
+		f.waitForChildren()
+		return
+	}
 	if !f.waits {
 		if f.left.Load() == 1 { // (R21)
 			return
@@ -85,6 +94,7 @@ type Piece struct {
 	Body  PieceBody              // never written again
 	of    atomic.Pointer[Finish] // its publisher writes; the thief, and the owner of a Finish, load
 	round atomic.Uint64          // how often it was run; thieves add, the owner of a Finish loads
+	Rest  []*Piece               // with logical races, what its asyncs have queued; its child writes, then the runner
 }
 
 // PieceBody is a Piece as its users know it.

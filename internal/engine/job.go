@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/views"
 )
 
@@ -25,6 +26,8 @@ type Job struct {
 	exited bool         // or runtime.Goexit; the thief writes, before it is done
 	views  *views.Table // that it ends with; likewise
 
+	child race.Child // that runs it, with logical races; the owner writes, before it is published
+
 	id uint64 // for the hook, if there is one; the owner writes, before it is published
 
 	piece  *Piece  // that the job is, if it is one of a Finish; never written again
@@ -33,6 +36,13 @@ type Job struct {
 
 // execute runs j on w, which has taken it.
 func (w *Worker) execute(j *Job) {
+	if race.Enabled && j.child.IsOpen() {
+		w.runChild(j)
+		if j.piece != nil {
+			w.runRest(j.piece)
+		}
+		return
+	}
 	j.thief.Store(w)
 	w.since.Store(uint64(w.lastSteal))
 	w.Note(AtFork, j.owner, j.entry)
@@ -246,7 +256,9 @@ func (w *Worker) handOn(j *Job) {
 }
 
 // HandedOn reports whether forks wait that were handed on.
-func (p *Pool) HandedOn() bool { return p.global.n.Load() > 0 }
+func (p *Pool) HandedOn() bool {
+	return p.global.n.Load() > 0 || race.Enabled && p.Logical.open.Len() > 0
+}
 
 // jobQueue holds jobs that were handed on. There are hardly ever any.
 type jobQueue struct {
@@ -339,6 +351,9 @@ func (p *Published[A, R]) newest() *Typed[A, R] { return p.open[len(p.open)-1] }
 func (p *Published[A, R]) TakeBack(w *Worker) bool {
 	w.checkUse()
 	newest := &p.newest().Job
+	if race.Enabled && w.IsLogical() {
+		return p.takeBackChild(w, newest)
+	}
 	if !w.remove(newest) && w.await(newest) {
 		return false
 	}
@@ -384,6 +399,10 @@ func (p *Published[A, R]) Collect() R {
 
 // Forget takes back the newest job, or waits until it is done.
 func (p *Published[A, R]) Forget(w *Worker) {
+	if race.Enabled && w.IsLogical() {
+		p.forgetChild(w, &p.newest().Job)
+		return
+	}
 	if !p.TakeBack(w) {
 		p.recycle()
 	}
@@ -395,6 +414,9 @@ func (p *Published[A, R]) recycle() {
 	j := p.open[n]
 	p.open[n] = nil
 	p.open = p.open[:n]
+	if race.Enabled && j.child.IsOpen() {
+		return // its child has not been ordered before what is forked next
+	}
 	var arg A
 	var result R
 	j.fn, j.arg, j.result = nil, arg, result

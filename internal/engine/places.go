@@ -228,7 +228,7 @@ func (p *Pool) left(s place.State, look bool) {
 
 // MatchWork sees to it that whatever work there is finds the free place.
 func (p *Pool) MatchWork() {
-	if p.source.PlaceFree() || p.global.n.Load() > 0 { // (R11)
+	if p.source.PlaceFree() || p.HandedOn() { // (R11)
 		p.Wake()
 		p.source.Found()
 		return

@@ -8,6 +8,7 @@ import (
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/tag"
 )
 
@@ -132,6 +133,8 @@ func (w *Worker) look(ask bool) (j *Job, found bool) {
 		case policy.HandedOn:
 			if j = p.global.take(); j != nil {
 				w.tellOf(event.TakenUp, j.owner, j)
+			} else if race.Enabled && p.Logical.On {
+				j = p.Logical.take()
 			}
 		case policy.Source:
 			found = p.source.Look(w)

@@ -72,6 +72,8 @@ type Worker struct {
 	runs  atomic.Bool  // a goroutine of the pool fills the place, or is about to, not a guest; it or its waker writes, the watch for stalls loads
 	Level atomic.Int64 // how urgent it is what runs, or Nothing; the owner writes, others load; see Source.SetLevel
 
+	alias Alias // see logical.go
+
 	Self any // what the worker is to the Source, which made it; never written again
 	Face any // what it is to the users of the pool; likewise
 }

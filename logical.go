@@ -1,0 +1,77 @@
+package filch
+
+import (
+	"os"
+
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race"
+)
+
+// allLogical says that all pools have logical races.
+var allLogical = os.Getenv("FILCH_RACES") == "all"
+
+// beginLogicalRaces prepares p for logical races, when its options are known: see
+// internal/engine/logical.go, and for tasks below.
+func (p *Pool) beginLogicalRaces() {
+	l := &p.tasks.Engine.Logical
+	if !race.Enabled || !l.On && !allLogical {
+		return
+	}
+	l.On = true
+	race.SetLogical()
+	l.Alias = func() *engine.Worker {
+		w := &Worker{pool: p}
+		w.tasks.Engine.Face = w
+		return &w.tasks.Engine
+	}
+	l.Missed = p.missedRaces
+}
+
+// missedRaces logs, once, that there are too many children at a time.
+func (p *Pool) missedRaces() {
+	if p.logger != nil && !p.missTold.Swap(true) {
+		p.logger.Warn("filch: logical races: too many forks and tasks are open at a time, so some are seen as the race detector alone sees them", "pool", p.name, "most", race.MaxOpen)
+	}
+}
+
+// alias returns what a goroutine that has entered as w has: w, or with logical races an alias.
+func (w *Worker) alias() *Worker {
+	if !race.Enabled || !w.pool.tasks.Engine.Logical.On {
+		return w
+	}
+	a := asWorker(w.tasks.Engine.GuestAlias())
+	a.lent.Store(w.lent.Load())
+	return a
+}
+
+// base returns the worker that w is an alias of, or w.
+func (w *Worker) base() *Worker {
+	if !race.Enabled || !w.tasks.Engine.IsLogical() {
+		return w
+	}
+	return asWorker(w.tasks.Engine.LeaveAlias())
+}
+
+// aliasInTask is alias for the goroutine of a task, which uses the task's worker as a Scope.
+func (w *Worker) aliasInTask() *Worker {
+	a := asWorker(engine.AliasOf(&w.tasks.Engine))
+	if w.pool.notes {
+		a.handOut(0)
+	}
+	return a
+}
+
+// isLogical reports whether p has logical races.
+func (p *Pool) isLogical() bool { return race.Enabled && p.tasks.Engine.Logical.On }
+
+// openTask opens a child for a task that is about to be submitted, or none.
+func (p *Pool) openTask() race.Child {
+	if !p.isLogical() {
+		return race.Child{}
+	}
+	c := race.Open()
+	if !c.IsOpen() {
+		p.missedRaces()
+	}
+	return c
+}

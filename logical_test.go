@@ -1,0 +1,220 @@
+package filch_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/filch-go/filch"
+)
+
+// Each race of logically parallel parts is reported in every run, whatever the schedule, and
+// nothing else is.
+func TestLogicalRacesAreReportedInEveryRun(t *testing.T) {
+	if workers, err := strconv.Atoi(os.Getenv("FILCH_TEST_LOGICAL")); err == nil {
+		runLogicalPrograms(workers)
+		return
+	}
+	if !raceEnabled {
+		t.Skip("needs the race detector")
+	}
+	rounds := 2
+	if longForm() {
+		rounds = 20
+	}
+	for _, workers := range []int{1, 2} {
+		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
+			reports := reportsOf(t, workers, rounds)
+			for _, prog := range logicalPrograms {
+				switch n := len(reports[prog.name]); {
+				case n != rounds:
+					t.Errorf("%s: ran %d times, not %d", prog.name, n, rounds)
+				case prog.races:
+					for i, text := range reports[prog.name] {
+						if !strings.Contains(text, "DATA RACE") {
+							t.Errorf("%s: not reported in round %d", prog.name, i)
+						}
+					}
+				default:
+					for _, text := range reports[prog.name] {
+						if text != "" {
+							t.Errorf("%s: reported:\n%s", prog.name, text)
+							break
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+const logicalMarker = "== program: "
+
+// reportsOf runs the programs in a process of its own, and returns what each round of each has
+// reported.
+func reportsOf(t *testing.T, workers, rounds int) map[string][]string {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestLogicalRacesAreReportedInEveryRun$", "-test.timeout=5m", fmt.Sprint("-test.count=", rounds))
+	cmd.Env = append(os.Environ(), fmt.Sprint("FILCH_TEST_LOGICAL=", workers),
+		"GORACE=halt_on_error=0 exitcode=0 atexit_sleep_ms=0 suppress_equal_stacks=0 suppress_equal_addresses=0")
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	if err := cmd.Run(); err != nil && !strings.Contains(out.String(), logicalMarker) {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	reports := map[string][]string{}
+	for _, part := range strings.Split(out.String(), logicalMarker)[1:] {
+		name, text, _ := strings.Cut(part, "\n")
+		reports[name] = append(reports[name], text)
+	}
+	return reports
+}
+
+func runLogicalPrograms(workers int) {
+	only := os.Getenv("FILCH_TEST_PROGRAM")
+	for _, prog := range logicalPrograms {
+		if only != "" && only != prog.name {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%s%s\n", logicalMarker, prog.name)
+		prog.run(filch.New(filch.WithWorkers(workers), filch.WithLogicalRaces()))
+	}
+	fmt.Fprintf(os.Stderr, "%send\n", logicalMarker)
+}
+
+// A panic and runtime.Goexit of a child arrive at its join, and the children that are still open are
+// dropped or awaited.
+func TestLogicalChildrenEndInAnyWay(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers), filch.WithLogicalRaces())
+		var dropped atomic.Int64
+		tree := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+			switch {
+			case n == 0:
+				panic("leaf")
+			case n > 100:
+				dropped.Add(1)
+				return 0
+			}
+			f.Fork(101)
+			h := f.Fork(n - 1)
+			return f.Join(h)
+		})
+		err := func() (err error) {
+			defer func() { err, _ = recover().(error) }()
+			tree.Call(p, 20)
+			return nil
+		}()
+		var panicked *filch.PanicError
+		if !errors.As(err, &panicked) || panicked.Value != "leaf" {
+			t.Errorf("%d workers: %v", workers, err)
+		}
+		if workers == 1 && dropped.Load() != 0 {
+			t.Errorf("%d forks have run that were dropped", dropped.Load())
+		}
+		after := true
+		runAside(func() {
+			p.Do(func(w *filch.Worker) {
+				w.Join(func(*filch.Worker) {}, func(w *filch.Worker) {
+					w.Finish(func(w *filch.Worker) { w.Async(func(*filch.Worker) { runtime.Goexit() }) })
+				})
+			})
+			after = false
+		})
+		if !after {
+			t.Error("Goexit of a child was lost")
+		}
+		runAside(func() {
+			_, err = filch.Submit(ctx0, p, func(context.Context) (int, error) { runtime.Goexit(); return 0, nil }).Wait(ctx0)
+		})
+		if !errors.Is(err, filch.ErrGoexit) {
+			t.Errorf("Goexit of a task: %v", err)
+		}
+		_, err = filch.Submit(ctx0, p, func(context.Context) (int, error) { panic("task") }).Wait(ctx0)
+		if !errors.As(err, &panicked) || panicked.Value != "task" {
+			t.Errorf("panic of a task: %v", err)
+		}
+		p.Close()
+	}
+}
+
+// runAside calls f on a goroutine that may exit.
+func runAside(f func()) {
+	var all sync.WaitGroup
+	all.Go(f)
+	all.Wait()
+}
+
+// Forks beyond the bound run in place, and that is logged once.
+func TestLogicalForksBeyondTheBoundRunInPlace(t *testing.T) {
+	var out bytes.Buffer
+	p := filch.New(filch.WithWorkers(1), filch.WithLogicalRaces(), filch.WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
+	down := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n == 0 {
+			return 0
+		}
+		h := f.Fork(n - 1)
+		return f.Join(h) + 1
+	})
+	for range 2 {
+		if n := down.Call(p, 5000); n != 5000 {
+			t.Errorf("%d of 5000", n)
+		}
+	}
+	if n := strings.Count(out.String(), "too many forks and tasks"); raceEnabled && n != 1 || !raceEnabled && n != 0 {
+		t.Errorf("logged %d times", n)
+	}
+}
+
+// Children of tasks and asyncs that are dropped end as well: a bubble waits for them.
+func TestLogicalChildrenAreNotAbandoned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithLogicalRaces())
+		ctx, cancel := context.WithCancel(ctx0)
+		p.Pause()
+		_ = p.Go(ctx, func(context.Context) { t.Error("a task of an ended context has run") })
+		f := filch.Submit(ctx, p, func(context.Context) (int, error) { return 0, nil })
+		g := p.Group(ctx)
+		g.Go(func(context.Context) error { return nil })
+		cancel()
+		p.Resume()
+		_, _ = f.Wait(ctx0)
+		_ = g.Wait()
+		p.Do(func(w *filch.Worker) {
+			defer func() { _ = recover() }()
+			w.Finish(func(w *filch.Worker) {
+				w.Async(func(*filch.Worker) {})
+				panic("here")
+			})
+		})
+		p.Close()
+		if err := p.Go(ctx0, func(context.Context) {}); !errors.Is(err, filch.ErrClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// Without the detector the option changes nothing: forks cost no allocation.
+func TestLogicalRacesCostNothingWithoutTheDetector(t *testing.T) {
+	if raceEnabled {
+		t.Skip("with the detector they cost")
+	}
+	p := filch.New(filch.WithWorkers(1), filch.WithLogicalRaces())
+	fib := fibFunc
+	if n := testing.AllocsPerRun(20, func() { fib.Call(p, 12) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if s := p.Stats(); s.Published != 0 {
+		t.Errorf("%d forks were published", s.Published)
+	}
+}
