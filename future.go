@@ -431,7 +431,7 @@ func (f *Future[T]) helped(ctx context.Context, c *taskContext) bool {
 		return false
 	}
 	if h := f.ctx.held(); h != nil && f.ctx.state.load().isHeld() && h.takeWithin(c) {
-		f.body().Free()
+		f.ctx.state.free()
 		f.ctx.pool.runCaught(ctx, task.Task{Body: f.body()}, c.seat(), false)
 		return f.isDone()
 	}

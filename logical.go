@@ -10,14 +10,16 @@ import (
 // allLogical says that all pools have logical races.
 var allLogical = os.Getenv("FILCH_RACES") == "all"
 
+// withoutLogicalRaces is for a pool whose work runs in one order, whatever it is.
+func withoutLogicalRaces(p *Pool) { p.oneOrder = true }
+
 // beginLogicalRaces prepares p for logical races, when its options are known: see
 // internal/engine/logical.go, and for tasks below.
 func (p *Pool) beginLogicalRaces() {
 	l := &p.tasks.Engine.Logical
-	if !race.Enabled || !l.On && !allLogical {
+	if l.On = race.Enabled && (l.On || allLogical) && !p.oneOrder; !l.On {
 		return
 	}
-	l.On = true
 	race.SetLogical()
 	l.Alias = func() *engine.Worker {
 		w := &Worker{pool: p}

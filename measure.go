@@ -51,7 +51,7 @@ func init() {
 func Measure(f func(w *Worker)) *Profile {
 	needs(f != nil, "Measure", "f")
 	var p span.Profile
-	New(WithWorkers(1), WithName("measured")).Do(func(w *Worker) {
+	New(WithWorkers(1), WithName("measured"), withoutLogicalRaces).Do(func(w *Worker) {
 		spans := span.NewRecorder(clock.Now, span.Burden)
 		calibrate(w, spans)
 		if !clock.InBubble() {

@@ -44,6 +44,7 @@ type Pool struct {
 	nestedTold atomic.Bool
 	nestedSeen atomic.Int64
 
+	oneOrder bool        // it has no logical races
 	missTold atomic.Bool // that races may be missed; see logical.go
 }
 

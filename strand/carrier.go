@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/tag"
 )
 
@@ -145,6 +146,10 @@ func (s *Strand) end(failed *failure) *carrier {
 	c.open, s.parent = none, nil
 	if p == nil {
 		c.l.run.failure, c.l.run.views = failed, c.l.w.SetViewsAside()
+		return nil
+	}
+	if race.Enabled && c.l.run.logical {
+		s.endLogically(p, failed)
 		return nil
 	}
 	if failed != nil {

@@ -1,6 +1,10 @@
 package strand
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/filch-go/filch/internal/race"
+)
 
 // The children of a strand that were really spawned are joined by one word, Strand.joined. Each
 // child that ends subtracts one, (W50). A strand that syncs
@@ -16,6 +20,9 @@ import "runtime"
 
 // join waits for the children of s.
 func (s *Strand) join() {
+	if race.Enabled {
+		s.waitForChildren()
+	}
 	if s.spawned <= 0 {
 		return
 	}

@@ -32,9 +32,14 @@ func enter(w *engine.Worker, r *run, shallow int) *list {
 	l := spareLists.Get().(*list)
 	l.w, l.run, l.public, l.strict = w, r, 0, w.Strict()
 	l.pay.start(shallow)
-	w.Push(l)
-	l.mark = w.Checkpoint()
+	l.open()
 	return l
+}
+
+// open makes l the newest activation of its worker.
+func (l *list) open() {
+	l.w.Push(l)
+	l.mark = l.w.Checkpoint()
 }
 
 // leave ends the list, which is the newest activation, and empty.

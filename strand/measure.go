@@ -1,8 +1,11 @@
 package strand
 
-import "github.com/filch-go/filch"
+import (
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/engine"
+)
 
-// In a measured run each spawn is a plain call, on the goroutine of the caller of Run, and a recorder
+// In a measured run each spawn is a plain call, and a recorder
 // is told of spawns and syncs. What is measured spawns nothing really: its spawned is -1, so that each Sync comes to
 // where it is told.
 
@@ -15,18 +18,16 @@ func Measure(f func(s *Strand)) *filch.Profile {
 }
 
 // measure is do for a measured run.
-func (r *run) measure(l *list, f func(s *Strand)) {
-	c := &carrier{limit: always, open: none, l: l, demand: &noDemand}
-	c.first = &Strand{c: c, spawned: -1, block: r.spans.Open()}
+func (r *run) measure(w *engine.Worker, f func(s *Strand)) {
 	r.limited = true // no spawn goes by without a look
+	l := &list{w: w, run: r}
+	l.open()
+	c := inPlace(l)
+	c.first.spawned, c.first.block = -1, r.spans.Open()
 	_ = c.begin(f, nil, 0)
 	r.spans.End(c.first.block)
-	w := l.w
-	l.leave()
-	w.JoinViews(r.views)
-	if r.failure != nil {
-		r.failure.rethrow()
-	}
+	w.Pop()
+	r.over(w)
 }
 
 // measured makes a plain call for a spawn, of the strand next.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/span"
 	"github.com/filch-go/filch/internal/tag"
 	"github.com/filch-go/filch/internal/views"
@@ -70,6 +71,7 @@ type run struct {
 	entry   uintptr // of the function
 	pool    *engine.Pool
 	finish  engine.Finish
+	logical bool           // with logical races
 	spans   *span.Recorder // that is told of spawns and syncs, or nil
 	dropped atomic.Bool    // for the end of ctx; strands write, the caller of Run loads
 	views   *views.Table   // that the first strand ends with; likewise
@@ -91,11 +93,15 @@ func (r *run) isOver() bool {
 
 func (r *run) do(w *engine.Worker, f func(s *Strand)) {
 	r.pool = w.Pool()
-	l := enter(w, r, bits.Len(uint(r.pool.Size()-1)))
 	if r.spans = w.Spans; r.spans != nil {
-		r.measure(l, f)
+		r.measure(w, f)
 		return
 	}
+	if r.logical = race.Enabled && w.IsLogical(); r.logical {
+		r.doLogically(w, f)
+		return
+	}
+	l := enter(w, r, bits.Len(uint(r.pool.Size()-1)))
 	r.finish.Open(w)
 	r.pump(l, func() *carrier {
 		c := l.spare()
@@ -104,11 +110,23 @@ func (r *run) do(w *engine.Worker, f func(s *Strand)) {
 	})
 	l.leave()
 	r.finish.Wait(w)
-	w.JoinViews(r.views)
 	r.end()
+	r.over(w)
+}
+
+// over ends do: all strands have ended.
+func (r *run) over(w *engine.Worker) {
+	w.JoinViews(r.views)
 	if r.failure != nil {
 		r.failure.rethrow()
 	}
+}
+
+// inPlace returns a carrier that never parks.
+func inPlace(l *list) *carrier {
+	c := &carrier{limit: always, open: none, l: l, demand: &noDemand}
+	c.first = &Strand{c: c}
+	return c
 }
 
 // spare returns an idle carrier, or nil.

@@ -32,6 +32,7 @@ type Strand struct {
 	after     *boundary               // at which it ends, if the continuation of parent was stolen; what publishes that writes
 	bounds    *boundary               // its own since the last Sync, the first
 	lastBound *boundary               // and the last
+	children  []race.Child            // since the last Sync; only with logical races
 	values    []*mark                 // of the spawns since the last Sync, which sets them; only under the race detector
 	failure   atomic.Pointer[failure] // of the first child that has failed; children write, Spawn and Sync load
 }
@@ -100,6 +101,8 @@ func (s *Strand) choose(op string) (next *Strand, how kind) {
 	switch {
 	case s.failure.Load() != nil || c.l.run.isOver():
 		return nil, dropped
+	case race.Enabled && c.l.run.logical:
+		return nil, real
 	case c.l.run.spans == nil && c.l.pays(c.level+s.depth):
 		return nil, real
 	case s.next == nil:
@@ -114,6 +117,10 @@ func (s *Strand) choose(op string) (next *Strand, how kind) {
 // spawn parks the caller, and has f run by what has resumed it.
 func (s *Strand) spawn(f func(s *Strand)) {
 	c := s.c
+	if race.Enabled && c.l.run.logical {
+		s.spawnLogically(f)
+		return
+	}
 	s.spawned++
 	s.count++
 	c.child, c.childOf, c.order = f, s, 2*s.count

@@ -317,3 +317,30 @@ func (f *Finish) waitForChildren() {
 	race.Acquire(f)
 	f.over()
 }
+
+// CallChild calls f with a worker, in a child that is opened now, while the caller waits. The child
+// that it returns is to be awaited. It is none if too many are open: then f was called with w.
+func (w *Worker) CallChild(f func(w *Worker)) race.Child {
+	c := race.Open()
+	if !c.IsOpen() {
+		w.pool.Logical.Missed()
+		f(w)
+		return c
+	}
+	base := w.Base()
+	if base == w {
+		race.Release(&base.alias.of)
+		defer race.Acquire(&base.alias.of)
+	}
+	c.Run(func() {
+		race.Acquire(&base.alias.born)
+		alias := AliasOf(base)
+		alias.pool.Tag(func(uint64, tag.Step) {
+			if alias.checked {
+				defer alias.pool.Checks.Begins(alias)()
+			}
+			f(alias)
+		})
+	})
+	return c
+}

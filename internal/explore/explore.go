@@ -112,7 +112,7 @@ var subjects = []subject{
 		{"carrier.go", "\tc.open, s.parent = none, nil\n", "\tatomic.Writes(&c.open)\n\tc.open, s.parent = none, nil\n"},
 		{"carrier.go", "\t\treturn k\n", "\t\tatomic.Writes(&p.spawned)\n\t\treturn k\n"},
 		{"carrier.go", "\t\t\tk.child, k.heir = nil, on.first\n", "\t\t\tatomic.Writes(&k.childOf)\n\t\t\tk.child, k.heir = nil, on.first\n"},
-		{"join.go", "\tif s.spawned == 0 {\n", "\tatomic.Writes(&s.spawned)\n\tif s.spawned == 0 {\n"},
+		{"join.go", "\tif s.spawned <= 0 {\n", "\tatomic.Writes(&s.spawned)\n\tif s.spawned <= 0 {\n"},
 		{"join.go", "func (s *Strand) parks() bool { ", "func (s *Strand) parks() bool {\n\tatomic.Writes(&s.spawned)\n\t"},
 		// Where children and parents meet.
 		{"join.go", "\tif s.joined.Load() ", "\tatomic.Meet()\n\tif s.joined.Load() "},
