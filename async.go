@@ -109,12 +109,12 @@ type asyncs struct {
 	// Those that are private are a ring, with a length that is a power of 2. Only the owner
 	// touches it.
 	ring           []func(w *Worker)
-	oldest, newest uint            // the first, and the one after the last; they only grow
-	public         int             // pieces that were published, and not found to be stolen
-	children       []*engine.Piece // with logical races, those that were published
+	oldest, newest uint // the first, and the one after the last; they only grow
+	public         int  // pieces that were published, and not found to be stolen
 	w              *engine.Worker
 	finish         *engine.Finish // own, or that of the worker they were stolen from
 	own            engine.Finish
+	children       []*engine.Piece // with logical races, those that were published
 }
 
 var spareAsyncs sync.Pool // of *asyncs, so that memory is given back in time
