@@ -29,7 +29,7 @@ type carrier struct {
 
 	first *Strand // at depth 0
 	level int     // of first, in all
-	slab  any     // a *slab for the results of some type
+	slab  any     // a *slab for the results of one type: that of the first
 
 	next    func() (event, bool)
 	stop    func()

@@ -162,8 +162,8 @@ func ExampleStrand_Blocking() {
 
 func ExampleStrand_Poll() {
 	strand.Run(filch.Default(), func(s *strand.Strand) {
-		sum := 0
-		for i := range 1_000_000 {
+		sum := int64(0)
+		for i := range int64(1_000_000) {
 			if sum += i; i%100_000 == 0 {
 				s.Poll() // so that what waits here can be taken
 			}

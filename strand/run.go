@@ -101,7 +101,11 @@ func (r *run) do(w *engine.Worker, f func(s *Strand)) {
 		r.doLogically(w, f)
 		return
 	}
-	l := enter(w, r, bits.Len(uint(r.pool.Size()-1)))
+	shallow := bits.Len(uint(r.pool.Size() - 1))
+	if r.pool.Size() == 1 { // nobody would take what is real
+		shallow = -1
+	}
+	l := enter(w, r, shallow)
 	r.finish.Open(w)
 	r.pump(l, func() *carrier {
 		c := l.spare()

@@ -108,6 +108,7 @@ func (v *Value[T]) Get() T {
 type slab[T any] struct {
 	all  []Value[T]
 	used int
+	room int // for so many; 0 if values have pointers, and are allocated one by one
 }
 
 const slabBytes = 512
@@ -134,16 +135,21 @@ func newValue[T any](s *Strand, op string) *Value[T] {
 //go:noinline
 func newSlab[T any](s *Strand, op string) *Value[T] {
 	s.check(op)
-	n := slabBytes / max(1, int(reflect.TypeFor[Value[T]]().Size()))
-	if n < 2 || hasPointers(reflect.TypeFor[T]()) {
-		return &Value[T]{}
-	}
 	b, ok := s.c.slab.(*slab[T])
 	if !ok {
+		if s.c.slab != nil {
+			return &Value[T]{}
+		}
 		b = &slab[T]{}
+		if !hasPointers(reflect.TypeFor[T]()) {
+			b.room = slabBytes / max(1, int(reflect.TypeFor[Value[T]]().Size()))
+		}
 		s.c.slab = b
 	}
-	b.all, b.used = make([]Value[T], n), 1
+	if b.room < 2 {
+		return &Value[T]{}
+	}
+	b.all, b.used = make([]Value[T], b.room), 1
 	return &b.all[0]
 }
 
