@@ -20,7 +20,7 @@ func (p *Pool) beginLogicalRaces() {
 	if l.On = race.Enabled && (l.On || allLogical) && !p.oneOrder; !l.On {
 		return
 	}
-	race.SetLogical()
+	race.AddLogical(1)
 	l.Alias = func() *engine.Worker {
 		w := &Worker{pool: p}
 		w.tasks.Engine.Face = w

@@ -159,6 +159,7 @@ func runAside(f func()) {
 func TestLogicalForksBeyondTheBoundRunInPlace(t *testing.T) {
 	var out bytes.Buffer
 	p := filch.New(filch.WithWorkers(1), filch.WithLogicalRaces(), filch.WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
+	defer p.Close() // loops of other tests are cut as long as a pool has logical races
 	down := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 		if n == 0 {
 			return 0

@@ -26,6 +26,13 @@ type Logical struct {
 	open   race.Queue     // of *Job: those that nobody has begun
 }
 
+// EndLogical is called when p has ended.
+func (p *Pool) EndLogical() {
+	if race.Enabled && p.Logical.On {
+		race.AddLogical(-1)
+	}
+}
+
 // Alias is what a Worker has of logical races. The address of it orders what is done to a worker
 // through its aliases.
 type Alias struct {

@@ -178,17 +178,20 @@ func Aside(f func()) {
 	runtime.Goexit()
 }
 
-var logical bool // written before any pool is used that has logical races
+var logical int64 // pools that have logical races, and have not ended
 
-// SetLogical notes that some pool has logical races.
+// AddLogical notes that one pool more has logical races, or one less.
+func AddLogical(by int64) {
+	runtime.RaceDisable()
+	defer runtime.RaceEnable()
+	atomic.AddInt64(&logical, by)
+}
+
+// Logical reports whether some pool has logical races, so that loops are cut into small pieces. It is a plain
+// load, which orders nothing.
 //
 //go:norace
-func SetLogical() { logical = true }
-
-// Logical reports whether some pool has logical races, so that loops are cut into small pieces.
-//
-//go:norace
-func Logical() bool { return logical }
+func Logical() bool { return logical > 0 }
 
 // Disable has the detector see no order in what the caller synchronises with, until Enable.
 func Disable() { runtime.RaceDisable() }

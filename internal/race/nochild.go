@@ -20,8 +20,8 @@ func Enable()                {}
 func Release[T any](*T)      {}
 func Acquire[T any](*T)      {}
 
-func SetLogical()   {}
-func Logical() bool { return false }
+func AddLogical(int64) {}
+func Logical() bool    { return false }
 
 type Queue struct{}
 

@@ -80,6 +80,7 @@ func (p *Pool) closeIfDone() bool {
 	p.Engine.Tell(event.Ended, -1, 0, "")
 	p.Phase.Store(Cancelled)
 	p.EndLife(ErrClosed)
+	p.Engine.EndLogical()
 	close(p.closed)
 	return true
 }
