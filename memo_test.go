@@ -295,6 +295,9 @@ func TestMemoFindsCircles(t *testing.T) {
 			}
 		}
 	}
+	if err := p.Shutdown(background); err != nil { // the tasks above have told, but not all have ended
+		t.Error(err)
+	}
 	if n := p.Stats().Tasks.Running; n != 0 {
 		t.Errorf("%d run", n)
 	}

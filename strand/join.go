@@ -6,8 +6,9 @@ import (
 	"github.com/filch-go/filch/internal/race"
 )
 
-// The children of a strand that were really spawned are joined by one word, Strand.joined. Each
-// child that ends subtracts one, (W50). A strand that syncs
+// A child ends where its parent waits as the newest continuation, and then nobody else has known of it: see
+// end. Or its parent was stolen. Such children are joined by one word, Strand.joined, and Strand.spawned
+// is their number. Each that ends subtracts one, (W50). A strand that syncs
 //
 //	(R50) loads the word: if it is minus the number of children, all have ended, and it goes on; else
 //	it parks, and only then what has resumed it adds that number, (W50).
@@ -41,8 +42,8 @@ func (s *Strand) join() {
 // parks is called when the carrier of s has parked. It reports whether it may go on at once.
 func (s *Strand) parks() bool { return s.joined.Add(int64(s.spawned)) == 0 } // (W50)
 
-// ends is called when a child of s has ended that was really spawned. It reports whether s is to go
-// on, which waits for that alone.
+// ends is called when a child of s has ended after s was stolen. It reports whether s is to go on,
+// which waits for that alone.
 func (s *Strand) ends() bool { return s.joined.Add(-1) == 0 } // (W50)
 
 // failure is how a child ended, if not by returning.

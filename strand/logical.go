@@ -25,7 +25,7 @@ func (r *run) child(w *engine.Worker, f func(s *Strand), parent *Strand, order i
 	return w.CallChild(func(w *engine.Worker) {
 		l := &list{w: w, run: r}
 		l.open()
-		c := inPlace(l)
+		c := carrierInPlace(l)
 		c.first.after = end
 		_ = c.begin(f, parent, order)
 		w.Pop()

@@ -5,9 +5,11 @@ import (
 	"github.com/filch-go/filch/internal/engine"
 )
 
-// In a measured run each spawn is a plain call, and a recorder
-// is told of spawns and syncs. What is measured spawns nothing really: its spawned is -1, so that each Sync comes to
-// where it is told.
+// In a measured run a spawn runs the child in place, as a call, and a recorder is told of spawns and syncs.
+// So what a strand counts in spawned is a mark here, by which each Sync comes to where the recorder is told.
+
+// measured is the mark of a strand of a measured run.
+const measured = -1
 
 // Measure runs f once, as [Run] does, on one worker of a pool of its own, and tells how parallel it is: see
 // [filch.Measure], which also measures strands that are a part of other work. A spawn counts as a fork whose
@@ -22,19 +24,19 @@ func (r *run) measure(w *engine.Worker, f func(s *Strand)) {
 	r.limited = true // no spawn goes by without a look
 	l := &list{w: w, run: r}
 	l.open()
-	c := inPlace(l)
-	c.first.spawned, c.first.block = -1, r.spans.Open()
+	c := carrierInPlace(l)
+	c.first.spawned, c.first.block = measured, r.spans.Open()
 	_ = c.begin(f, nil, 0)
 	r.spans.End(c.first.block)
 	w.Pop()
 	r.over(w)
 }
 
-// measured makes a plain call for a spawn, of the strand next.
-func (s *Strand) measured(next *Strand, call func()) {
-	spans := s.c.l.run.spans
-	next.spawned, next.block = -1, spans.Spawn()
+// spawnMeasured is spawn.
+func (s *Strand) spawnMeasured(f func(s *Strand)) {
+	next, spans := s.child(), s.c.l.run.spans
+	next.spawned, next.block = measured, spans.Spawn()
 	defer spans.EndChild(next.block)
 	s.c.open = next.depth
-	call()
+	next.call(f)
 }

@@ -126,8 +126,11 @@ func (r *run) over(w *engine.Worker) {
 	}
 }
 
-// inPlace returns a carrier that never parks.
-func inPlace(l *list) *carrier {
+// inPlace reports whether functions that are spawned run in place, and no continuation is stolen.
+func (r *run) inPlace() bool { return r.spans != nil || race.Enabled && r.logical }
+
+// carrierInPlace returns a carrier that never parks.
+func carrierInPlace(l *list) *carrier {
 	c := &carrier{limit: always, open: none, l: l, demand: &noDemand}
 	c.first = &Strand{c: c}
 	return c

@@ -22,7 +22,7 @@ type Strand struct {
 	next    *Strand // for a plain call from here; made on first use
 	parent  *Strand // that has spawned it, or nil
 	depth   int     // of plain calls on the carrier
-	spawned int     // children that were really spawned since the last Sync, and have not ended before the strand went on; see measure.go
+	spawned int     // children that were really spawned since the last Sync, and have not ended before the strand went on; or measured
 	count   int     // all that were really spawned
 	block   int     // of the recorder that is told of it; see measure.go
 	order   int     // among the children of parent; see failure
@@ -56,14 +56,10 @@ func (s *Strand) Spawn(f func(s *Strand)) {
 	next := s.plain()
 	if next == nil {
 		var how kind
-		switch next, how = s.choose("Spawn"); how {
-		case real:
-			s.spawn(f)
-			return
-		case dropped:
-			return
-		case measured:
-			s.measured(next, func() { next.call(f) })
+		if next, how = s.choose("Spawn"); how != plain {
+			if how == real {
+				s.spawn(f)
+			}
 			return
 		}
 	}
@@ -75,10 +71,9 @@ func (s *Strand) Spawn(f func(s *Strand)) {
 type kind int
 
 const (
-	plain    kind = iota // a plain call
-	real                 // the caller is parked, as a continuation
-	dropped              // nothing
-	measured             // a plain call, of which a recorder is told
+	plain   kind = iota // a plain call
+	real                // by spawn
+	dropped             // nothing
 )
 
 // plain returns the strand for a spawn that is a plain call without more ado, or nil.
@@ -101,23 +96,28 @@ func (s *Strand) choose(op string) (next *Strand, how kind) {
 	switch {
 	case s.failure.Load() != nil || c.l.run.isOver():
 		return nil, dropped
-	case race.Enabled && c.l.run.logical:
+	case c.l.run.inPlace() || c.l.pays(c.level+s.depth):
 		return nil, real
-	case c.l.run.spans == nil && c.l.pays(c.level+s.depth):
-		return nil, real
-	case s.next == nil:
-		s.next = &Strand{c: c, depth: s.depth + 1, parent: s}
 	}
-	if c.l.run.spans != nil {
-		return s.next, measured
-	}
-	return s.next, plain
+	return s.child(), plain
 }
 
-// spawn parks the caller, and has f run by what has resumed it.
+// child returns the strand for a plain call.
+func (s *Strand) child() *Strand {
+	if s.next == nil {
+		s.next = &Strand{c: s.c, depth: s.depth + 1, parent: s}
+	}
+	return s.next
+}
+
+// spawn parks the caller, and has f run by what has resumed it; or f runs in place.
 func (s *Strand) spawn(f func(s *Strand)) {
 	c := s.c
-	if race.Enabled && c.l.run.logical {
+	switch r := c.l.run; {
+	case r.spans != nil:
+		s.spawnMeasured(f)
+		return
+	case r.inPlace():
 		s.spawnLogically(f)
 		return
 	}
@@ -139,14 +139,11 @@ func (s *Strand) call(f func(s *Strand)) {
 func (s *Strand) ended() {
 	if s.returned {
 		s.returned = false
-		s.c.open = s.depth - 1
-		return
+	} else {
+		err := s.unwind(recover())
+		s.parent.fail(err, 2*s.parent.count+1)
 	}
-	v := recover()
-	err := s.unwind(v)
-	p := s.parent
-	p.fail(err, 2*p.count+1)
-	s.c.open = p.depth
+	s.c.open = s.depth - 1
 }
 
 // Sync returns when all functions that s has spawned have returned. Until then what they write must

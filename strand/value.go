@@ -22,14 +22,10 @@ func SpawnValue[T any](s *Strand, f func(s *Strand) T) *Value[T] {
 	next := s.plain()
 	if next == nil {
 		var how kind
-		switch next, how = s.choose("SpawnValue"); how {
-		case real:
-			s.spawn(func(s *Strand) { v.v = f(s) })
-			return v
-		case dropped:
-			return v
-		case measured:
-			s.measured(next, func() { callValue(next, v, f) })
+		if next, how = s.choose("SpawnValue"); how != plain {
+			if how == real {
+				spawnValue(s, v, f)
+			}
 			return v
 		}
 	}
@@ -48,14 +44,10 @@ func SpawnCall[A, T any](s *Strand, f func(s *Strand, arg A) T, arg A) *Value[T]
 	next := s.plain()
 	if next == nil {
 		var how kind
-		switch next, how = s.choose("SpawnCall"); how {
-		case real:
-			spawnWith(s, v, f, arg)
-			return v
-		case dropped:
-			return v
-		case measured:
-			measureWith(s, next, v, f, arg)
+		if next, how = s.choose("SpawnCall"); how != plain {
+			if how == real {
+				spawnWith(s, v, f, arg)
+			}
 			return v
 		}
 	}
@@ -81,13 +73,13 @@ func callWith[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg 
 }
 
 //go:noinline
-func spawnWith[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg A) {
-	s.spawn(func(s *Strand) { v.v = f(s, arg) })
+func spawnValue[T any](s *Strand, v *Value[T], f func(s *Strand) T) {
+	s.spawn(func(s *Strand) { v.v = f(s) })
 }
 
 //go:noinline
-func measureWith[A, T any](s, next *Strand, v *Value[T], f func(s *Strand, arg A) T, arg A) {
-	s.measured(next, func() { callWith(next, v, f, arg) })
+func spawnWith[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg A) {
+	s.spawn(func(s *Strand) { v.v = f(s, arg) })
 }
 
 // Get returns the result, or the zero value if the function was not called, since the context of
