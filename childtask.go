@@ -146,12 +146,6 @@ func aside(submit func() error) (err error) {
 	return err
 }
 
-// A futureChild is what a Future has for logical races.
-type futureChild struct {
-	child race.Child
-	after []*taskContext // tasks that it comes after
-}
-
 // openChild opens a child for the task of c, which is about to be submitted, and comes after what h
 // says, if it is not nil. It returns nil if there is none.
 func (c *taskContext) openChild(h *hold) *futureChild {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/place"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -170,6 +171,22 @@ type seen struct {
 	over      bool  // there is none to come
 
 	submitted []uintptr // the stack of the submitter, if the pool has checks
+}
+
+// Future is the result of a task of [Submit], once there is one. Its methods may
+// be called from any goroutine, any number of times. Only Wait blocks.
+type Future[T any] struct {
+	ctx     taskContext           // that f is called with; its state is the Future's
+	logical race.Ref[futureChild] // written before it is submitted
+	f       func(ctx context.Context) (T, error)
+	value   T     // written before the state is done
+	err     error // so is this
+}
+
+// A futureChild is what a Future has for logical races.
+type futureChild struct {
+	child race.Child
+	after []*taskContext // tasks that it comes after
 }
 
 // Group waits for a number of tasks together. Make one with [Pool.Group]. Its methods may

@@ -139,7 +139,7 @@ var subjects = []subject{
 		// Plain memory that goes from one goroutine to another.
 		{"async.go", "\t\tp.asyncs = append(p.asyncs, *slot)\n", "\t\tatomic.Writes(&p.asyncs)\n\t\tp.asyncs = append(p.asyncs, *slot)\n"},
 		{"async.go", "\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n", "\tatomic.Writes(&p.asyncs)\n\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n"},
-		{"future.go", "\tf.value, f.err = value, err\n", "\tatomic.Writes(&f.value)\n\tf.value, f.err = value, err\n"},
+		{"futuretask.go", "\tf.value, f.err = value, err\n", "\tatomic.Writes(&f.value)\n\tf.value, f.err = value, err\n"},
 		{"future.go", "\treturn f.value, f.err\n", "\tatomic.Reads(&f.value)\n\treturn f.value, f.err\n"},
 		// Nobody waits for long.
 		{"future.go", "for range 200 {", "for range 1 {"},
