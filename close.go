@@ -84,6 +84,11 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	return fmt.Errorf("filch: Shutdown: %w before all was done, with %d tasks queued", context.Cause(ctx), queued)
 }
 
+// Closed reports whether [Pool.Close] or [Pool.Shutdown] has been called, so that Do
+// panics and TryDo returns [ErrClosed]. Once true, it stays true. If it is false, the
+// pool may be closed the moment after. It costs an atomic load.
+func (p *Pool) Closed() bool { return p.tasks.Engine.Places.Load().Closed() }
+
 // Drain begins a [Pool.Shutdown], and does not wait for its end: it closes the pool to calls from
 // outside, and lets queued and running tasks finish, and the tasks that they submit. It resumes
 // a paused pool. [Pool.Done] tells the end. Close and Shutdown may be called later. So a task of

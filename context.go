@@ -11,6 +11,8 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// The context of a task: which task and which worker a context belongs to, and when it ends. The type stands in model.go.
+
 type taskKey struct{}
 
 // taskOf returns the task that ctx belongs to, or nil.

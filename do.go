@@ -6,6 +6,24 @@ import (
 	"github.com/filch-go/filch/internal/engine"
 )
 
+// Do calls f on the calling goroutine, which takes part as a worker of the
+// pool until f returns. It takes a place, or an extra one when all are taken, so a
+// small job starts at once. Pools may be used from within one another, or a pool from
+// within itself, without deadlock. Other workers may run the forks made in f. A Do
+// inside a Do on the same pool takes a second place; pass on the Worker instead.
+//
+// If f panics or calls runtime.Goexit, Do drops the forks that no worker has taken and
+// waits for the others. Then a panic arrives as a [*PanicError], and a Goexit ends the
+// caller. Do waits for the asyncs made in f, as [Worker.Finish] does. A Do that forks nothing costs about as much as two uncontended mutexes. Do
+// panics if f is nil or the pool is closed; [Pool.TryDo] returns an error instead.
+func (p *Pool) Do(f func(w *Worker)) {
+	needs(f != nil, "Do", "f")
+	w := p.mustEnter("Do")
+	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
+	defer p.exit(w)
+	w.doAll(f)
+}
+
 // TryDo is [Pool.Do], but returns [ErrClosed] if the pool is closed, without calling f.
 // It panics if f is nil, and as Do does if f panics.
 func (p *Pool) TryDo(f func(w *Worker)) error {
@@ -49,10 +67,24 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	return nil
 }
 
-// Closed reports whether [Pool.Close] or [Pool.Shutdown] has been called, so that Do
-// panics and TryDo returns [ErrClosed]. Once true, it stays true. If it is false, the
-// pool may be closed the moment after. It costs an atomic load.
-func (p *Pool) Closed() bool { return p.tasks.Engine.Places.Load().Closed() }
+// Do calls f, as [Pool.Do] does, on this worker. It lets a function that takes
+// a [Scope] be called from inside fork-join work. It does not wait for asyncs, which belong to
+// the [Worker.Finish] around it; see [Worker.Async].
+func (w *Worker) Do(f func(w *Worker)) {
+	needs(f != nil, "Do", "f")
+	if w == nil {
+		isNotMade("Do", "Worker", "Do of a Pool")
+	}
+	if w.tasks.Engine.Checked() {
+		w.tasks.Engine.CheckUse() // before anything is changed
+	}
+	if w.joins && w.tasks.Engine.Newest() == nil {
+		openFinish(&w.tasks.Engine) // asyncs of f outlive it, and its panics
+	}
+	if err := w.tasks.Engine.Try(func() { f(w) }); err != nil {
+		panic(err)
+	}
+}
 
 // call runs fn with arg in the scope s.
 func call[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
@@ -94,41 +126,4 @@ func callIn[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 		r = fn.Run(&w.tasks.Engine, arg)
 	})
 	return r
-}
-
-// Do calls f on the calling goroutine, which takes part as a worker of the
-// pool until f returns. It takes a place, or an extra one when all are taken, so a
-// small job starts at once. Pools may be used from within one another, or a pool from
-// within itself, without deadlock. Other workers may run the forks made in f. A Do
-// inside a Do on the same pool takes a second place; pass on the Worker instead.
-//
-// If f panics or calls runtime.Goexit, Do drops the forks that no worker has taken and
-// waits for the others. Then a panic arrives as a [*PanicError], and a Goexit ends the
-// caller. Do waits for the asyncs made in f, as [Worker.Finish] does. A Do that forks nothing costs about as much as two uncontended mutexes. Do
-// panics if f is nil or the pool is closed; [Pool.TryDo] returns an error instead.
-func (p *Pool) Do(f func(w *Worker)) {
-	needs(f != nil, "Do", "f")
-	w := p.mustEnter("Do")
-	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
-	defer p.exit(w)
-	w.doAll(f)
-}
-
-// Do calls f, as [Pool.Do] does, on this worker. It lets a function that takes
-// a [Scope] be called from inside fork-join work. It does not wait for asyncs, which belong to
-// the [Worker.Finish] around it; see [Worker.Async].
-func (w *Worker) Do(f func(w *Worker)) {
-	needs(f != nil, "Do", "f")
-	if w == nil {
-		isNotMade("Do", "Worker", "Do of a Pool")
-	}
-	if w.tasks.Engine.Checked() {
-		w.tasks.Engine.CheckUse() // before anything is changed
-	}
-	if w.joins && w.tasks.Engine.Newest() == nil {
-		openFinish(&w.tasks.Engine) // asyncs of f outlive it, and its panics
-	}
-	if err := w.tasks.Engine.Try(func() { f(w) }); err != nil {
-		panic(err)
-	}
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// A Group: its options, how tasks are submitted to it and counted, and what it keeps of their ends. The type stands
+// in model.go, its tasks in grouptask.go, and the waits for it in groupwait.go.
+
 // errStopped is why the context of a group ended that was stopped.
 var errStopped = errors.New("filch: the group was stopped")
 
@@ -384,12 +387,4 @@ func identical(a, b error, ran bool) bool {
 		return !ran
 	}
 	return a == b
-}
-
-// groupTask is a task of a group without options.
-type groupTask struct {
-	group *Group
-	child race.Child // with logical races
-	f     func(ctx context.Context) error
-	begun bool // or dropped; the goroutine that has the task touches it
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// A task of a Group, as what runs it or drops it sees it. Whichever that is counts it for the Group, once.
+
 func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclusive bool) bool {
 	c := contextFor(tp, ctx, s, exclusive)
 	p := c.pool

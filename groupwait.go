@@ -8,6 +8,8 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// The end of a Group: waits for it, what they run meanwhile, and what they return.
+
 // Wait waits until all tasks of the group are done and returns the first error, or the
 // errors that [CollectErrors] asks for. If the group's context ended before, and no task
 // has an error of its own, Wait returns the cause. Afterwards the group's context has

@@ -8,6 +8,10 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// Tasks that run on the goroutine of a caller, and not on that of a worker that has found them: on top of the task
+// that waits for one or submits it, or on a goroutine that is none of the pool's. A caller that is a task lends its
+// seat to what it runs.
+
 // runBody runs t, which was just accepted, on the caller's goroutine, and calls begins just
 // before. It reports false if the pool has ended.
 func (p *Pool) runBody(ctx context.Context, t task.Task, without task.Slots, begins func()) bool {

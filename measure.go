@@ -9,6 +9,7 @@ import (
 	"github.com/filch-go/filch/internal/span"
 )
 
+// init tells package span how to find the Recorder of a Worker.
 func init() {
 	span.Known(func(worker any) *span.Recorder {
 		if w, ok := worker.(*Worker); ok && w != nil {

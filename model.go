@@ -215,6 +215,14 @@ type Group struct {
 	holds bool        // a task was submitted that may be held
 }
 
+// groupTask is a task of a group without options.
+type groupTask struct {
+	group *Group
+	child race.Child // with logical races
+	f     func(ctx context.Context) error
+	begun bool // or dropped; the goroutine that has the task touches it
+}
+
 type taskOptions struct {
 	priority    int
 	name        string

@@ -11,6 +11,8 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// What the observer of a pool, its hook and traces are told of a task, and by whom. The events are in event.go.
+
 // see returns b, or what stands for it in a pool that sees tasks.
 func (p *Pool) see(ctx context.Context, b task.Body, priority int) task.Body {
 	if !p.sees || seenOf(b) != nil {

@@ -2,6 +2,8 @@ package filch
 
 import "fmt"
 
+// What users choose by a word: the order of tasks, and what happens at a limit.
+
 // Order is the order in which a worker takes the tasks of its own queue. With LIFO
 // and FIFO, other workers steal the oldest, and the global queue serves the oldest
 // first.

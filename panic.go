@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Panics: those of users that are on their way, and those of misuse.
+
 // PanicError is a panic on its way to the caller. Do, Call and Join panic with it when
 // something that they run panics, on any worker. It is also the error of a task that
 // panics.

@@ -12,6 +12,8 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// What stacks tell: whether a call comes from inside a task of a pool, and what all goroutines do.
+
 // inside reports whether the calling goroutine runs a task of p.
 func (p *Pool) inside() bool {
 	pcs := make([]uintptr, 64)

@@ -7,6 +7,8 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// What a task goes through before it is queued: whether the pool takes it, and what happens at a limit.
+
 // submit queues t for a caller that has ctx. If try is set, it neither waits nor runs t.
 func (p *Pool) submit(ctx context.Context, t task.Task, priority int, fair, try bool) error {
 	if p.plain {

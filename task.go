@@ -8,6 +8,8 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// Errors of tasks, tasks of Go, and what becomes of a task of any kind that panics or does not return.
+
 // Why a task does not run, or ends without a result. Test with errors.Is.
 var (
 	// ErrClosed is the error of tasks that are submitted after [Pool.Shutdown] or

@@ -8,6 +8,8 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// A Worker begins with that of internal/task, which begins with the engine's. Here one is had from another.
+
 // A Worker is at the same address as the engine's: package strand relies on it. What does not hold here
 // does not compile, since no uintptr is negative.
 const _ uintptr = -(unsafe.Offsetof(Worker{}.tasks) + unsafe.Offsetof(Worker{}.tasks.Engine))
