@@ -27,36 +27,19 @@ func TestReducersGoInSerialOrder(t *testing.T) {
 			var want []string
 			script.elision(func(e string) { want = append(want, e) })
 			list := strand.NewAppend[string]()
-			strand.Run(p, func(s *strand.Strand) { script.runOn(s, list) }, opts...)
+			note := func(s *strand.Strand, e string) {
+				if rand.IntN(10) == 0 {
+					runtime.Gosched()
+				}
+				v := list.View(s)
+				*v = append(*v, e)
+			}
+			strand.Run(p, func(s *strand.Strand) { script.run(s, note) }, opts...)
 			if got := list.Value(); !slices.Equal(got, want) {
 				t.Fatalf("seed %d:\n%v\nand not\n%v", seed, got, want)
 			}
 		}
 	})
-}
-
-// runOn is run, with the events in a Reducer.
-func (p *script) runOn(s *strand.Strand, list *strand.Reducer[[]string]) {
-	note := func(e string) {
-		if rand.IntN(10) == 0 {
-			runtime.Gosched()
-		}
-		v := list.View(s)
-		*v = append(*v, e)
-	}
-	note(fmt.Sprint("begin ", p.id))
-	for i, st := range p.steps {
-		switch {
-		case st.sync:
-			s.Sync()
-		case st.call:
-			st.child.runOn(s, list)
-		default:
-			s.Spawn(func(s *strand.Strand) { st.child.runOn(s, list) })
-		}
-		note(fmt.Sprint(p.id, " after ", i))
-	}
-	note(fmt.Sprint("end ", p.id))
 }
 
 // With leaves that sleep every continuation is stolen, on as many workers as there may be.

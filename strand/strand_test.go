@@ -63,9 +63,9 @@ func randomScript(rng *rand.Rand, ids *int, depth int) *script {
 	return p
 }
 
-// run runs p on s, and notes what happens.
-func (p *script) run(s *strand.Strand, note func(event string)) {
-	note(fmt.Sprint("begin ", p.id))
+// run runs p on s, and notes what happens on each strand.
+func (p *script) run(s *strand.Strand, note func(s *strand.Strand, event string)) {
+	note(s, fmt.Sprint("begin ", p.id))
 	for i, st := range p.steps {
 		switch {
 		case st.sync:
@@ -75,9 +75,9 @@ func (p *script) run(s *strand.Strand, note func(event string)) {
 		default:
 			s.Spawn(func(s *strand.Strand) { st.child.run(s, note) })
 		}
-		note(fmt.Sprint(p.id, " after ", i))
+		note(s, fmt.Sprint(p.id, " after ", i))
 	}
-	note(fmt.Sprint("end ", p.id))
+	note(s, fmt.Sprint("end ", p.id))
 }
 
 // elision is run with calls in place of spawns.
@@ -100,7 +100,7 @@ func TestOneWorkerGoesInSerialOrder(t *testing.T) {
 			script := randomScript(rand.New(rand.NewPCG(seed, 1)), &ids, 5)
 			var want, got []string
 			script.elision(func(e string) { want = append(want, e) })
-			strand.Run(p, func(s *strand.Strand) { script.run(s, func(e string) { got = append(got, e) }) }, opts...)
+			strand.Run(p, func(s *strand.Strand) { script.run(s, func(_ *strand.Strand, e string) { got = append(got, e) }) }, opts...)
 			if !slices.Equal(got, want) {
 				t.Fatalf("seed %d:\n%v\nand not\n%v", seed, got, want)
 			}
@@ -118,7 +118,7 @@ func TestRandomPrograms(t *testing.T) {
 			script.elision(func(e string) { want = append(want, e) })
 			var mu sync.Mutex
 			strand.Run(p, func(s *strand.Strand) {
-				script.run(s, func(e string) {
+				script.run(s, func(_ *strand.Strand, e string) {
 					if rand.IntN(20) == 0 {
 						runtime.Gosched()
 					}

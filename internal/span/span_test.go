@@ -151,7 +151,9 @@ func TestRecordersAreLookedForWhileSomethingIsMeasured(t *testing.T) {
 	}
 }
 
-// Idle tells of time in which the program did not run, where it can.
+// Idle tells of time in which the program did not run, where it can. The sleep is a real one: Idle reads the kernel's
+// clocks, which the virtual time of testing/synctest does not move. Nothing waits for the sleep to be over, and a
+// busy machine makes it longer, not shorter.
 func TestIdle(t *testing.T) {
 	idle := Idle()
 	if idle == nil {
