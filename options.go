@@ -70,12 +70,7 @@ func WithAgeing(d time.Duration) Option {
 // WithQueueLimit panics if n < 1 or o is none of [Block], [Reject] and [CallerRuns]. See
 // [WithTaskLimit] for a limit of tasks that run or wait, whatever the number of workers.
 func WithQueueLimit(n int, o Overflow) Option {
-	if n < 1 {
-		panic(fmt.Sprintf("filch: WithQueueLimit(%d, %v): there must be room for a task", n, o))
-	}
-	if o < Block || o > CallerRuns {
-		panic(fmt.Sprintf("filch: WithQueueLimit(%d, %v): the overflow must be Block, Reject or CallerRuns", n, o))
-	}
+	needsLimit("WithQueueLimit", n, o, "room")
 	return func(p *Pool) {
 		p.tasks.Room = task.NewRoom(n, p.tasks.Takers)
 		p.overflow = o
@@ -109,15 +104,20 @@ func WithQueueLimit(n int, o Overflow) Option {
 // mutex. A wait costs some microseconds. WithTaskLimit panics if n < 1 or o is none of
 // the above.
 func WithTaskLimit(n int, o Overflow) Option {
-	if n < 1 {
-		panic(fmt.Sprintf("filch: WithTaskLimit(%d, %v): there must be a slot for a task", n, o))
-	}
-	if o < Block || o > CallerRuns {
-		panic(fmt.Sprintf("filch: WithTaskLimit(%d, %v): the overflow must be Block, Reject or CallerRuns", n, o))
-	}
+	needsLimit("WithTaskLimit", n, o, "a slot")
 	return func(p *Pool) {
 		p.tasks.Slots = task.NewRoom(n, nil)
 		p.slotOverflow = o
+	}
+}
+
+// needsLimit panics if a limit has no place for a task, which is called what, or o is no Overflow.
+func needsLimit(op string, n int, o Overflow, what string) {
+	if n < 1 {
+		panic(fmt.Sprintf("filch: %s(%d, %v): there must be %s for a task", op, n, o, what))
+	}
+	if o < Block || o > CallerRuns {
+		panic(fmt.Sprintf("filch: %s(%d, %v): the overflow must be Block, Reject or CallerRuns", op, n, o))
 	}
 }
 
