@@ -28,7 +28,7 @@ func init() {
 //	least, most := p.SpeedUp(8)
 //
 // What forks on w is measured: [Func], [Func.On], [Func.CallUntil], [Chain], [Join] and [Worker.Join],
-// [Worker.Async] and [Worker.Finish], [Worker.Do], and package par. A loop of package par counts as if some
+// [Worker.Async] and [Worker.Finish], [Worker.Do], and packages par and strand. A loop of package par counts as if some
 // worker always asked. Its pieces are the chunks of the caller's grain; or else single elements, or as
 // many as take about 4 us together, since less is not divided. A forked call that a stop drops counts as a
 // fork that took nothing.
@@ -125,7 +125,7 @@ type Profile struct {
 	//
 	//figure:set 4 us
 	BurdenedSpan time.Duration
-	// Forks is how many forks were made, asyncs included. A loop of so many pieces makes one less.
+	// Forks is how many forks were made, asyncs and spawns included. A loop of so many pieces makes one less.
 	Forks int64
 }
 

@@ -27,10 +27,11 @@
 // By default, a spawn is lazy: a plain call of the child on the same stack, unless another worker asks for work or has
 // not been offered any for some microseconds. With [Eager] each spawn is real. The meaning is the same.
 //
-// What a plain call hides is the rest of its caller: other workers can have it when the child spawns, syncs
-// or returns, not before. So it stays hidden for as long as the longest stretch of a child without a Spawn. That
-// is at most one child's whole time: once a worker has asked, the next spawn is real. While the spawns of a worker come less than a
-// microsecond apart, it looks at the clock at each eighth only; the bound is 8 such spawns then.
+// What a plain call hides is the rest of its caller: other workers can have it when the child spawns or
+// returns, not before. So it stays hidden for as long as the longest stretch of a child without a Spawn. That
+// is at most one child's whole time: once a worker has asked, the next spawn is real. It is otherwise while the spawns
+// of a worker come less than a microsecond apart. Then it looks at each eighth only, and spawns really near the root alone:
+// one level deeper for each spawn that its time has paid for, until nobody asks.
 //
 // # Cost
 //

@@ -25,6 +25,7 @@ import (
 // associative, the result is the same for any number of workers and any schedule. It need not be
 // commutative. The serial order is
 //
+//   - of a [Strand]: a spawn is a call,
 //   - of [filch.Func], [filch.Chain] and [filch.Join]: a fork runs at its join,
 //   - of package par: that of the indices,
 //   - of asyncs, and of the values in a par.Pipeline: none. Nothing is lost, but combine must be commutative.
@@ -79,10 +80,10 @@ func NewReducer[T any](identity func() T, combine func(a, b T) T) *Reducer[T] {
 //
 //	*sum.View(w) += x
 //
-// s is the Worker, as it was handed to the caller, or what package par hands to a body as a [filch.Scope].
+// s is the Worker or the [Strand], as it was handed to the caller, or what package par hands to a body as a [filch.Scope].
 // It must be the caller's own: the Worker of the code around a loop is not that of the loop's body.
 //
-// The pointer holds until the caller forks or joins, or calls something with s that may: after that, call View
+// The pointer holds until the caller forks, joins, spawns or syncs, or calls something with s that may: after that, call View
 // again. It must not be used when the call is over, nor by another goroutine.
 //
 // View costs a call and a few loads, about as much as a plain addition through a pointer, and never blocks. Eight
