@@ -12,6 +12,8 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// The life of a pool: how it ends, pauses, and changes its size.
+
 // defaultPool is that of [Default], which cannot be closed.
 var defaultPool atomic.Pointer[Pool]
 

@@ -5,6 +5,8 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// The goroutine of a caller as a worker: from its entry by Do or Call, with a place, to its exit.
+
 // mustEnter makes the caller a worker with a place. It panics if the pool is closed.
 func (p *Pool) mustEnter(op string) *Worker {
 	w := p.tryEnter(op, false)

@@ -2,6 +2,8 @@ package filch
 
 import "github.com/filch-go/filch/internal/engine"
 
+// Join of two closures: forks of one Func, whose argument is the second of them.
+
 // A joinFrame holds the open forks of Join.
 type joinFrame = Frame[forked, any]
 

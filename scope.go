@@ -10,8 +10,8 @@ import (
 )
 
 // Scope is where fork-join work can be started: a *Pool, from any goroutine,
-// or a *Worker, from inside such work. Functions that take a Scope compose:
-// nested calls share the same workers.
+// or a *Worker, from inside such work; also the Scope of a task, see [ScopeOf], and a Strand of
+// package strand. Functions that take a Scope compose: nested calls share the same workers.
 type Scope interface {
 	// Do calls f and returns when f has returned.
 	Do(f func(w *Worker))
