@@ -56,8 +56,15 @@ var subjects = []subject{
 		{"spin.go", "yieldEvery = 16\n", "yieldEvery = 2\n"},
 	}},
 	{"internal/clock", []Edit{
-		// The clock stands still.
-		{"clock.go", "func Now() int64 { return int64(time.Since(epoch)) }", "func Now() int64 { return 0 }"},
+		// The clock stands still, but where a program advances it.
+		{"clock.go", "func Now() int64 { return int64(time.Since(epoch)) }", "func Now() int64 { return atomic.Clock() }"},
+	}},
+	{"internal/views", []Edit{
+		// Plain memory that goes from one worker to another.
+		{"views.go", "\tif t != nil {\n", "\tif t != nil {\n\t\tatomic.Writes(&t.list)\n"},
+		{"views.go", "\tif t.index != nil {\n", "\tatomic.Writes(&t.list)\n\tif t.index != nil {\n"},
+		{"views.go", "\tt.list = append(t.list, entry{k, view})\n", "\tatomic.Writes(&t.list)\n\tt.list = append(t.list, entry{k, view})\n"},
+		{"views.go", "\tclear(t.noted[:])\n", "\tatomic.Writes(&t.list)\n\tclear(t.noted[:])\n"},
 	}},
 	{"internal/engine", []Edit{
 		// What is there for Dump alone orders nothing.
@@ -114,10 +121,18 @@ var subjects = []subject{
 		{"carrier.go", "\t\t\tk.child, k.heir = nil, on.first\n", "\t\t\tatomic.Writes(&k.childOf)\n\t\t\tk.child, k.heir = nil, on.first\n"},
 		{"join.go", "\tif s.spawned <= 0 {\n", "\tatomic.Writes(&s.spawned)\n\tif s.spawned <= 0 {\n"},
 		{"join.go", "func (s *Strand) parks() bool { ", "func (s *Strand) parks() bool {\n\tatomic.Writes(&s.spawned)\n\t"},
+		{"carrier.go", "\ts.after.views, s.after = c.l.w.", "\tatomic.Writes(&s.after)\n\tatomic.Writes(&s.after.views)\n\ts.after.views, s.after = c.l.w."},
+		{"list.go", "\tc.heir.after = p.bound\n", "\tatomic.Writes(&c.heir.after)\n\tc.heir.after = p.bound\n"},
+		{"segment.go", "\t\tw.JoinViews(b.views)\n", "\t\tatomic.Reads(&b.views)\n\t\tw.JoinViews(b.views)\n"},
+		{"segment.go", "func (s *Strand) crosses(b *boundary) {\n", "func (s *Strand) crosses(b *boundary) {\n\tatomic.Writes(&s.bounds)\n"},
+		{"segment.go", "\tb := s.bounds\n", "\tatomic.Writes(&s.bounds)\n\tb := s.bounds\n"},
+		// Nothing is earned but by the clock.
+		{"pay.go", "credit: 2,", "credit: 0,"},
 		// Where children and parents meet.
 		{"join.go", "\tif s.joined.Load() ", "\tatomic.Meet()\n\tif s.joined.Load() "},
 		{"carrier.go", "\t\tcase stalled:\n", "\t\tcase stalled:\n\t\t\tatomic.Meet()\n"},
 		{"carrier.go", "\tif failed != nil {\n", "\tatomic.Meet()\n\tif failed != nil {\n"},
+		{"join.go", "\t\told := s.failure.Load()\n", "\t\told := s.failure.Load()\n\t\tatomic.Meet()\n"},
 		{"strand.go", "\tc.child, c.childOf, c.order = f, s, 2*s.count\n", "\tatomic.Writes(&s.spawned)\n\tatomic.Writes(&c.childOf)\n\tc.child, c.childOf, c.order = f, s, 2*s.count\n"},
 		{"list.go", "\tif l.newest-l.oldest == uint(len(l.ring)) {\n", "\tatomic.Writes(&l.newest)\n\tif l.newest-l.oldest == uint(len(l.ring)) {\n"},
 		{"list.go", "\tif l.oldest != l.newest {\n", "\tatomic.Writes(&l.newest)\n\tif l.oldest != l.newest {\n"},

@@ -1,6 +1,9 @@
 package sched
 
-import "fmt"
+import (
+	"fmt"
+	"runtime"
+)
 
 // pull is a function under way in Pull.
 type pull[V any] struct {
@@ -11,6 +14,7 @@ type pull[V any] struct {
 	v       V    // that it has yielded
 	ok      bool // it has
 	stopped bool
+	exited  bool // by runtime.Goexit; what has resumed it is to do so as well
 }
 
 // Pull is that of package iter. What resumes f lends it its thread, up to its next yield, so that to go
@@ -62,20 +66,25 @@ func (p *pull[V]) resume() {
 	if driver.yield(struct{}{}); r.stopping {
 		panic(stopped)
 	}
+	if p.exited {
+		p.exited = false
+		runtime.Goexit()
+	}
 }
 
 // call calls the function of p.
 func (p *pull[V]) call() {
-	r := run
+	r, returned := run, false
 	defer func() {
-		if v := recover(); v != nil && !r.stopping && r.failure == "" {
+		v := recover()
+		if v != nil && !r.stopping && r.failure == "" {
 			r.failure = fmt.Sprintf("panic: %v, in a coroutine", v)
 		}
-		p.done = true
+		p.done, p.exited = true, v == nil && !returned
 		p.back()
-		idle = append(idle, p.on)
 	}()
 	p.f(p.yield)
+	returned = true
 }
 
 // back gives the thread back to what has resumed p.
@@ -105,7 +114,7 @@ func (p *pull[V]) yield(v V) bool {
 // abandon ends p with the execution, if it waits to be resumed.
 func (p *pull[V]) abandon() {
 	if p.on != nil && !p.done {
-		p.on.next()
+		p.on.resume()
 	}
 }
 

@@ -92,10 +92,9 @@ func (t *thread) resume() {
 	}
 	for on := (*coroutine)(nil); on != t.on; { // again if it has changed hands, see Pull
 		on = t.on
-		on.next()
+		on.resume()
 	}
 	if t.done {
-		idle = append(idle, t.on)
 		t.on = nil
 	}
 }
@@ -103,10 +102,13 @@ func (t *thread) resume() {
 // A coroutine runs threads and functions of Pull, one after the other. Those of the next execution find stacks that have
 // grown already; to make new ones took a third of the time.
 type coroutine struct {
-	call  func()     // what it runs
-	below *coroutine // goes on with the thread when this gives it back; nil if it is that of the thread
-	next  func() (struct{}, bool)
-	yield func(struct{}) bool
+	call   func()     // what it runs
+	below  *coroutine // goes on with the thread when this gives it back; nil if it is that of the thread
+	next   func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+	ended  bool // what it ran has
+	exited bool // by runtime.Goexit: it is used no more
 }
 
 // idle has the coroutines that run nothing.
@@ -119,14 +121,35 @@ func getCoroutine() *coroutine {
 		return c
 	}
 	c := &coroutine{}
-	c.next, _ = iter.Pull(func(yield func(struct{}) bool) {
+	c.next, c.stop = iter.Pull(func(yield func(struct{}) bool) {
 		c.yield = yield
+		defer func() { // of runtime.Goexit; next would exit as well, and end the explorer
+			c.exited = true
+			yield(struct{}{})
+		}()
 		for {
 			c.call()
+			c.ended = true
 			yield(struct{}{})
 		}
 	})
 	return c
+}
+
+// resume lets c go on, and keeps it for another function if its own has ended.
+func (c *coroutine) resume() {
+	switch c.next(); {
+	case c.exited:
+		over := make(chan struct{})
+		go func() { // what stops c exits as well
+			defer close(over)
+			c.stop()
+		}()
+		<-over
+	case c.ended:
+		c.ended = false
+		idle = append(idle, c)
+	}
 }
 
 // Options say how far to go.
@@ -183,6 +206,7 @@ type Run struct {
 	current  *thread
 	steps    int
 	writes   int
+	clock    int64 // see Clock
 	failure  string
 	trace    []string
 	tracing  bool

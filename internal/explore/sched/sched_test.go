@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -235,6 +236,59 @@ func TestPull(t *testing.T) {
 	}
 	if res := Explore(program(false), Options{Preemptions: -1}); res.Failure == nil || !strings.Contains(res.Failure.Message, "data race") {
 		t.Errorf("without a lock: %v", res.Failure)
+	}
+}
+
+// runtime.Goexit ends a thread and nothing else. In a coroutine it ends what has resumed that as well, and what
+// stops one that waits in a deferred call.
+func TestGoexit(t *testing.T) {
+	program := func(fails bool) Program {
+		return func(r *Run) func() error {
+			var x Int32
+			deferred := 0
+			r.Go(func() {
+				defer func() { deferred++ }()
+				next, stop := Pull(func(yield func(int) bool) {
+					defer func() { deferred += 10 }()
+					defer yield(2)
+					yield(1)
+					x.Add(1)
+					runtime.Goexit()
+				})
+				for range 2 {
+					next()
+				}
+				Go(func() {
+					defer func() { deferred += 100 }()
+					stop()
+					r.Fail("stop returns")
+				})
+				Go(func() {
+					defer func() { deferred += 1000 }()
+					next, _ := Pull(func(func(int) bool) { runtime.Goexit() })
+					next()
+					r.Fail("next returns")
+				})
+				x.Add(1)
+				if fails {
+					r.Fail("as it should")
+				}
+				runtime.Goexit()
+			})
+			r.Go(func() { x.Add(1) })
+			return func() error {
+				if deferred != 1111 || x.Load() != 3 || r.Coroutines() != 0 {
+					return fmt.Errorf("%d, %d, %d left", deferred, x.Load(), r.Coroutines())
+				}
+				return nil
+			}
+		}
+	}
+	if res := Explore(program(false), Options{Preemptions: -1}); res.Failure != nil || !res.Complete {
+		t.Error(res.Failure)
+	}
+	if res := Explore(program(true), Options{Preemptions: -1}); res.Failure == nil || res.Failure.Message != "as it should" {
+		t.Error(res.Failure)
 	}
 }
 
