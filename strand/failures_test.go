@@ -121,6 +121,15 @@ func or(first, end string) string {
 type faults struct {
 	begun, ended atomic.Int64
 	opts         []strand.Option
+	log          *strand.Reducer[[]string] // nil: nothing is noted
+	wrong        atomic.Int64              // results that were not there after a Sync
+}
+
+func (all *faults) note(s *strand.Strand, name string) {
+	if all.log != nil {
+		v := all.log.View(s)
+		*v = append(*v, name)
+	}
 }
 
 func (p *faulty) run(s *strand.Strand, all *faults) {
@@ -129,25 +138,38 @@ func (p *faulty) run(s *strand.Strand, all *faults) {
 	if p.late {
 		defer s.Spawn(func(*strand.Strand) { runtime.Gosched() })
 	}
+	all.note(s, p.name)
+	var results []func() bool // of children, whether they are there
 	for _, st := range p.steps {
-		p.step(st, s, all)
+		if is := p.step(st, s, all); is != nil {
+			results = append(results, is)
+		}
+		for ; st.deed == syncs && len(results) > 0; results = results[1:] {
+			if !results[0]() {
+				all.wrong.Add(1)
+			}
+		}
 	}
+	all.note(s, p.name)
 }
 
-func (p *faulty) step(st faultyStep, s *strand.Strand, all *faults) {
+func (p *faulty) step(st faultyStep, s *strand.Strand, all *faults) (result func() bool) {
 	child := func(s *strand.Strand) { st.child.run(s, all) }
 	switch st.deed {
 	case spawns:
 		s.Spawn(child)
 	case spawnsValue:
-		strand.SpawnCall(s, func(s *strand.Strand, p *faulty) int { p.run(s, all); return 1 }, st.child)
+		v := strand.SpawnCall(s, func(s *strand.Strand, p *faulty) int { p.run(s, all); return len(p.name) }, st.child)
+		return func() bool { return v.Get() == len(st.child.name) }
 	case syncs:
 		s.Sync()
 	case polls:
 		runtime.Gosched()
 		s.Poll()
 	case does:
-		s.Do(func(w *filch.Worker) { w.Join(func(*filch.Worker) { runtime.Gosched() }, func(*filch.Worker) {}) })
+		s.Do(func(w *filch.Worker) {
+			w.Do(func(w *filch.Worker) { w.Join(func(*filch.Worker) { runtime.Gosched() }, func(*filch.Worker) {}) })
+		})
 	case blocks:
 		s.Blocking(runtime.Gosched)
 	case nests:
@@ -165,6 +187,7 @@ func (p *faulty) step(st faultyStep, s *strand.Strand, all *faults) {
 	case exits:
 		runtime.Goexit()
 	}
+	return nil
 }
 
 // ends calls f on a goroutine, and returns how that ends, as outcome does.
