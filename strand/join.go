@@ -13,11 +13,8 @@ import (
 //	(R50) loads the word: if it is minus the number of children, all have ended, and it goes on; else
 //	it parks, and only then what has resumed it adds that number, (W50).
 //
-// The step that brings the word to 0 continues the strand: that of the last child, or that of what
-// has resumed it. Before the number is added, the word is less than 0 after each end, so no child continues
-// a strand that does not wait, or whose carrier still runs. After it, the word is the number of children that
-// have not ended, so exactly one step brings it to 0. All are atomic operations on one word: what a child wrote
-// happens before the strand goes on.
+// The step that brings the word to 0 continues the strand. "Joins" in README.md has the argument, and that
+// of failures, (W51) and (R51).
 
 // join waits for the children of s.
 func (s *Strand) join() {
@@ -57,7 +54,7 @@ func (s *Strand) fail(err error, order int) {
 	f := &failure{err, order}
 	for {
 		old := s.failure.Load()
-		if old != nil && old.order <= order || s.failure.CompareAndSwap(old, f) {
+		if old != nil && old.order <= order || s.failure.CompareAndSwap(old, f) { // (W51)
 			return
 		}
 	}
@@ -75,7 +72,7 @@ func (s *Strand) unwind(v any) (err error) {
 	s.join()
 	s.foldQuietly()
 	c.limit = c.l.limit(c.level)
-	if first := s.failure.Swap(nil); first != nil { // the serial program would not have come so far
+	if first := s.failure.Swap(nil); first != nil { // (R51); the serial program would not have come so far
 		return first.err
 	}
 	return err

@@ -41,7 +41,7 @@ func TestStorm(t *testing.T) {
 	case testing.Short():
 		span = 300 * time.Millisecond
 	case os.Getenv("FILCH_LONG") != "":
-		span = 2 * time.Minute
+		span = time.Minute
 	}
 	if v, ok := os.LookupEnv("FILCH_STORM"); ok {
 		var err error

@@ -94,7 +94,7 @@ func (s *Strand) choose(op string) (next *Strand, how kind) {
 	s.check(op)
 	c := s.c
 	switch {
-	case s.failure.Load() != nil || c.l.run.isOver():
+	case s.failure.Load() != nil || c.l.run.isOver(): // (R51)
 		return nil, dropped
 	case c.l.run.inPlace() || c.l.pays(c.level+s.depth):
 		return nil, real
@@ -156,7 +156,7 @@ func (s *Strand) ended() {
 //
 // The end of each child synchronizes before the return from Sync.
 func (s *Strand) Sync() {
-	if race.Enabled || s.spawned != 0 || s.failure.Load() != nil {
+	if race.Enabled || s.spawned != 0 || s.failure.Load() != nil { // (R51)
 		s.syncSlow()
 	}
 }
@@ -172,7 +172,7 @@ func (s *Strand) syncSlow() {
 		synced.set()
 	}
 	s.values = s.values[:0]
-	if first := s.failure.Swap(nil); first != nil {
+	if first := s.failure.Swap(nil); first != nil { // (R51)
 		if first.err == nil {
 			runtime.Goexit()
 		}
