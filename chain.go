@@ -184,7 +184,10 @@ func (l *Link[A, R]) Join() R {
 		return ls.jobs.Collect()
 	}
 	ls.w.PollPublic()
-	return ls.fn.body(l, l.arg)
+	told := ls.w.TookBack()
+	r := ls.fn.body(l, l.arg)
+	ls.w.TellJoined(told)
+	return r
 }
 
 const linkOutOfOrder = "filch: Join of a fork out of order: a later link still holds a fork; join the newest first"

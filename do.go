@@ -19,7 +19,7 @@ import (
 func (p *Pool) Do(f func(w *Worker)) {
 	needs(f != nil, "Do", "f")
 	w := p.mustEnter("Do")
-	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
+	w.tasks.Engine.Call(engine.AtDo, engine.EntryOf(f))
 	defer p.exit(w)
 	w.doAll(f)
 }
@@ -33,7 +33,7 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 		return ErrClosed
 	}
 	defer p.exit(w)
-	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
+	w.tasks.Engine.Call(engine.AtDo, engine.EntryOf(f))
 	w.doAll(f)
 	return nil
 }
@@ -62,7 +62,7 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	if labels := labelsOf(ctx); labels != nil {
 		w.tasks.Engine.Relabel(labels)
 	}
-	w.tasks.Engine.Note(engine.AtDo, nil, engine.EntryOf(f))
+	w.tasks.Engine.Call(engine.AtDo, engine.EntryOf(f))
 	w.doAll(f)
 	return nil
 }
@@ -101,7 +101,7 @@ func call[A, R any](s Scope, fn engine.Callee[A, R], arg A) (r R) {
 		w = &guest.tasks.Engine
 		defer s.exit(guest)
 		outermost = true
-		w.Note(engine.AtCall, nil, fn.Entry())
+		w.Call(engine.AtCall, fn.Entry())
 	case nil:
 		panic("filch: Call: s is nil")
 	default:

@@ -285,11 +285,12 @@ func (f *Frame[A, R]) joinOther(arg A) R {
 	if !here {
 		return r
 	}
-	n := f.n
+	n, told := f.n, f.w.TookBack()
 	f.run[engine.None] = f.body // all that the call forks is private, until Publish
 	defer f.goOn(n)             // also if what is around the call recovers a panic
 	r = f.body(f, arg)
 	f.hasJoined(n)
+	f.w.TellJoined(told)
 	return r
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
@@ -36,7 +37,7 @@ func (t *futureTask[T]) Free() { t.ctx.state.free() }
 
 func (t *futureTask[T]) dropChild() { t.logical.Get().end(&t.ctx) }
 
-func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, _ bool) bool {
+func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, exclusive bool) bool {
 	f := t.future()
 	if !f.claim(s) {
 		return false
@@ -53,7 +54,7 @@ func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, _ bo
 	}
 	if p := f.ctx.pool; p.isObserved() {
 		var value T
-		err := p.runObserved(&f.ctx, t, func() (err error) { value, err = t.call(); return err })
+		err := p.runObserved(&f.ctx, t, exclusive, func() (err error) { value, err = t.call(); return err })
 		f.resolve(value, err)
 	} else {
 		f.resolve(t.call())
@@ -180,6 +181,14 @@ func (f *Future[T]) detached() bool {
 }
 
 func (t *futureTask[T]) Crash(p *task.Pool, s task.Seat) { crash(p, t, s) }
+
+// entry is for what runs or submits the task, which has its function.
+func (t *futureTask[T]) entry() uintptr {
+	if t.f == nil || t.future().detached() { // a promise; the function of Go, in another
+		return 0
+	}
+	return engine.EntryOf(t.f)
+}
 
 // resolve sets the result and lets all go on that wait for it. Before that it gives
 // back the slot of the task, which has one since it was accepted, and so was claimed.

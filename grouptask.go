@@ -34,7 +34,7 @@ func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclu
 	}
 	var err error
 	if p.isObserved() {
-		p.runObserved(c, t, func() error { err = t.call(c); return err })
+		p.runObserved(c, t, exclusive, func() error { err = t.call(c); return err })
 	} else {
 		err = t.call(c)
 	}

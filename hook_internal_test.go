@@ -93,7 +93,7 @@ func TestHookOfTasks(t *testing.T) {
 func TestHookAndObserverAreToldAtOnePlace(t *testing.T) {
 	s := &script{}
 	hooked(t, func(t *testing.T, p *Pool, _ *script) {
-		p.tasks.Engine.Hook = s
+		p.tasks.Engine.AddHook(s)
 		p.Go(background, func(context.Context) {})
 		synctest.Wait()
 		s.expect(t, []string{"task", "Task"}, "pool       accepts task 1", "TaskSubmitted 1", "worker 0   starts task 1", "TaskStarted 1",
@@ -111,7 +111,8 @@ func (o says) Observe(e Event) { o.say(e.Kind.String() + " " + string(rune('0'+e
 func TestHookOfWorkersAtTasks(t *testing.T) {
 	hooked(t, func(t *testing.T, p *Pool, s *script) {
 		p.Do(func(*Worker) {})
-		s.expect(t, []string{""}, "worker 0   enters", "worker 0   leaves")
+		s.expect(t, []string{""}, "worker 0   enters",
+			"worker 0   is called", "worker 0   leaves")
 		p.Go(background, func(ctx context.Context) { Blocking(ctx, func() { time.Sleep(time.Nanosecond) }) })
 		time.Sleep(2 * time.Nanosecond)
 		synctest.Wait()

@@ -70,6 +70,7 @@ type joining struct {
 	before   engine.Checkpoint
 	first    bool // the frame is this Join's to leave
 	returned bool // both functions have
+	told     engine.Taken
 }
 
 // openJoin forks b, on the frame of the Join around this one if that is the
@@ -95,6 +96,7 @@ func (w *Worker) openJoin(b forked) joining {
 // the result r.
 func (j *joining) takeBack() (here bool, r any) {
 	_, here, r = j.frame.takeBack()
+	j.told = j.w.TookBack()
 	if j.w.Spans != nil {
 		_ = j.w.Spans.Join()
 	}
@@ -109,6 +111,7 @@ func (j *joining) end() {
 		}
 		return
 	}
+	j.w.TellJoined(j.told)
 	if j.w.Spans != nil {
 		j.w.Spans.End(j.before.Spans)
 	}

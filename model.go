@@ -165,10 +165,11 @@ type waits struct {
 // has the task touches it: the submitter, then the one that took it out of the queue or
 // claimed it.
 type seen struct {
-	task.Body       // nil for a Future
-	pool      *Pool // has an observer or a hook
-	last      Event // and what the next will have
-	over      bool  // there is none to come
+	task.Body         // nil for a Future
+	pool      *Pool   // has an observer or a hook
+	last      Event   // and what the next will have
+	over      bool    // there is none to come
+	entry     uintptr // of its function, or 0
 
 	submitted []uintptr // the stack of the submitter, if the pool has checks
 }

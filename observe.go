@@ -7,6 +7,8 @@ import (
 	"runtime/trace"
 	"time"
 
+	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/task"
 )
@@ -29,6 +31,7 @@ func (p *Pool) newSeen(ctx context.Context, b task.Body, priority int) *seen {
 	if p.checks != nil {
 		o.submitted = callers()
 	}
+	o.entry = entryOf(b)
 	o.last = Event{Pool: p.name, Task: name, ID: p.observed.Add(1), Priority: priority, Worker: -1, Context: ctx}
 	if c := taskOf(ctx); c != nil && c.pool == p {
 		if by := c.seen(); by != nil {
@@ -95,7 +98,7 @@ func (o *seen) tell(k EventKind, err error) {
 func (o *seen) call(k EventKind, err error) {
 	p, e := o.pool, &o.last
 	e.Kind, e.Err = k, err
-	p.tasks.Engine.Tell(taskEvents[k], e.Worker, e.ID, e.Task)
+	p.tasks.Engine.Tell(event.Event{Kind: taskEvents[k], Worker: e.Worker, Other: -1, ID: e.ID, Name: e.Task, Func: o.entry})
 	if p.observer != nil {
 		p.observer.Observe(*e)
 	}
@@ -167,11 +170,13 @@ func wasDropped(b task.Body) bool {
 }
 
 // isObserved reports whether the runs of tasks are seen.
-func (p *Pool) isObserved() bool { return p.sees || p.labels || trace.IsEnabled() }
+func (p *Pool) isObserved() bool {
+	return p.sees || p.labels || p.tasks.Engine.IsHooked() || trace.IsEnabled()
+}
 
 // runObserved calls f, which runs b with the context c, so that it can be seen, and returns
-// its error.
-func (p *Pool) runObserved(c *taskContext, b task.Body, f func() error) error {
+// its error. exclusive is that of Start.
+func (p *Pool) runObserved(c *taskContext, b task.Body, exclusive bool, f func() error) error {
 	name, _ := b.About()
 	o := c.seen()
 	if p.checks != nil {
@@ -184,6 +189,11 @@ func (p *Pool) runObserved(c *taskContext, b task.Body, f func() error) error {
 		}
 		o.tell(TaskStarted, nil)
 	}
+	var told running
+	if o == nil && p.tasks.Engine.IsHooked() {
+		told = p.tellStarted(c, name, b, exclusive)
+		defer told.tellEnded()
+	}
 	if p.labels {
 		pprof.SetGoroutineLabels(labelled(c))
 	}
@@ -191,10 +201,67 @@ func (p *Pool) runObserved(c *taskContext, b task.Body, f func() error) error {
 		defer trace.StartRegion(c, "filch "+name).End()
 	}
 	err := f()
+	told.returned = true
 	if o != nil {
 		o.tell(TaskDone, err)
 	}
 	return err
+}
+
+// running is a task that runs, and that hooks were told of, but no observer.
+type running struct {
+	p        *Pool
+	w        *task.Worker // the caller's own, or nil
+	e        event.Event
+	returned bool
+}
+
+// tellStarted tells hooks that b starts with the context c. A task that follows another at once begins
+// when that has ended: so each costs one look at the clock.
+func (p *Pool) tellStarted(c *taskContext, name string, b task.Body, exclusive bool) running {
+	r := running{p: p, e: event.Event{Kind: event.Started, Worker: -1, Other: -1, Name: name, Func: entryOf(b)}}
+	if c.worker != nil {
+		r.e.Worker = c.worker.Engine.ID
+	}
+	if exclusive {
+		r.w = c.worker
+		r.w.Told.Tasks++
+		r.e.ID, r.e.At = event.TaskID(r.e.Worker, r.w.Told.Tasks), r.w.Told.End
+	} else {
+		r.e.ID = p.observed.Add(1)
+	}
+	p.tasks.Engine.Tell(r.e)
+	return r
+}
+
+// tellEnded is deferred.
+func (r *running) tellEnded() {
+	r.e.Kind = event.Done
+	if !r.returned {
+		r.e.Kind = event.Crashed
+	}
+	r.e.At = clock.Now()
+	r.p.tasks.Engine.Tell(r.e)
+	if r.w == nil {
+		return
+	}
+	r.w.Told.End = r.e.At
+	if r.e.At-r.w.Told.Looked >= int64(time.Millisecond) {
+		r.w.Told.Looked = r.e.At
+		r.w.Engine.TellNumber(event.Queued, nil, r.w.Own.Depth())
+		r.p.tasks.Engine.Tell(event.Event{Kind: event.Queued, Worker: -1, Other: -1, ID: uint64(r.p.tasks.Global.Depth()), At: r.e.At})
+	}
+}
+
+// entryOf returns where the function of b begins, or 0 if it is not known.
+func entryOf(b task.Body) uintptr {
+	if b, ok := b.(interface{ entry() uintptr }); ok {
+		return b.entry()
+	}
+	if _, f := b.About(); f != nil {
+		return engine.EntryOf(f)
+	}
+	return 0
 }
 
 // errNotSubmitted is the error of a task whose submission panicked, in a callback.

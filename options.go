@@ -233,7 +233,7 @@ func WithObserver(o Observer) Option {
 
 // withHook makes the pool tell h of the events in the life of its tasks, its forks, its
 // workers and itself. A task then costs what it does with an observer.
-func withHook(h event.Hook) Option { return func(p *Pool) { p.tasks.Engine.Hook = h } }
+func withHook(h event.Hook) Option { return func(p *Pool) { p.tasks.Engine.AddHook(h) } }
 
 // WithLabels makes tasks run with the labels filch_pool and filch_task, which hold the
 // names of the pool and of the task, for CPU profiles; see package runtime/pprof. They are

@@ -37,7 +37,7 @@ func (f plainTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclus
 		p.tasks.LeaveSlot(s)
 		return false
 	case p.isObserved():
-		p.runObserved(c, f, func() error { f(c); return nil })
+		p.runObserved(c, f, exclusive, func() error { f(c); return nil })
 	default:
 		f(c)
 	}

@@ -80,18 +80,18 @@ type Pool struct {
 	fixed   atomic.Bool  // the limit was set; else it follows GOMAXPROCS; written under mu
 	held    atomic.Bool  // no worker is woken for forks; see budget.go
 	Workers atomic.Pointer[[]*Worker]
-	forkers atomic.Pointer[[]*Worker] // those of them that have run fork-join work; see addForker
+	forkers atomic.Pointer[[]*Worker]    // those of them that have run fork-join work; see addForker
+	hooks   atomic.Pointer[[]event.Hook] // are told what happens; nil if there are none; see hook.go
 
 	// Written before there is a worker.
 	source   Source
 	Number   uint64 // of the pool, as its goroutines' stacks spell it
 	BusyPoll bool
 	Linger   time.Duration
-	Hook     event.Hook        // is told what happens, if it is not nil; see hook.go
 	wrap     func(v any) error // the error for a panic with the value v, made while the stack is there
 	Checks   Checks            // looks for misuse of workers, if it is not nil; see checks.go
 	Logical  Logical           // each fork is a goroutine of its own to the race detector; see logical.go
-	_        [96]byte
+	_        [112]byte
 
 	global jobQueue
 	_      [64]byte
@@ -153,7 +153,7 @@ func (p *Pool) Size() int { return int(p.limit.Load()) }
 func (p *Pool) SetExtra(n int) (before int) {
 	before = int(p.extra.Swap(int32(n)))
 	if before != n {
-		p.Tell(event.Extra, -1, uint64(n), "")
+		p.Tell(event.Event{Kind: event.Extra, Worker: -1, Other: -1, ID: uint64(n)})
 	}
 	return before
 }

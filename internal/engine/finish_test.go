@@ -86,7 +86,7 @@ func TestWhatMayNotBelongToAFinishIsHandedOn(t *testing.T) {
 	// The piece ends right after w has stolen something else from its thief.
 	by := make(chan *Worker, 1)
 	v.own.Push(&Job{run: func(w *Worker) { by <- w }, owner: v, level: Nothing})
-	p.Hook = afterSteals(func() { v.finishPiece(&piece) })
+	p.AddHook(afterSteals(func() { v.finishPiece(&piece) }))
 	if w.help(&f.end) || <-by == w {
 		t.Error("it has run on top of the wait")
 	}

@@ -59,7 +59,7 @@ func (s *script) expect(who string, want ...string) {
 // hookedPool is newPool with a script.
 func hookedPool(t *testing.T, limit int) (*Pool, *script) {
 	p, s := newPool(limit), &script{t: t}
-	p.Hook = s
+	p.AddHook(s)
 	return p, s
 }
 
@@ -135,7 +135,9 @@ func TestHookOfWaits(t *testing.T) {
 		t.Error(r)
 	}
 	<-over
-	s.expect("worker", "worker 0   publishes fork 0.1", "worker 1   steals fork 0.1 from worker 0", "worker 0   waits for fork 0.1 on worker 1",
+	s.expect("worker", "worker 0   publishes fork 0.1", "worker 1   steals fork 0.1 from worker 0", "worker 0   spins for fork 0.1 on worker 1",
+		"worker 0   spins no more for fork 0.1 on worker 1",
+		"worker 0   waits for fork 0.1 on worker 1",
 		"worker 1   finishes fork 0.1 of worker 0", "worker 1   passes its place on to worker 0", "worker 0   goes on")
 	if !thief.tryPlace() {
 		t.Error("no place is free")
@@ -182,7 +184,7 @@ func TestHookOfPlaces(t *testing.T) {
 	p.SetExtra(2)
 	p.SetExtra(0)
 	s.expect("", "pool       has places beyond its limit: 2", "pool       has places beyond its limit: 0")
-	p.Tell(event.Done, 4, 7, "index")
+	p.Tell(event.Event{Kind: event.Done, Worker: 4, Other: -1, ID: 7, Name: "index"})
 	s.expect("", `worker 4   completes task 7 "index"`)
 }
 
@@ -238,7 +240,7 @@ func TestWithoutAHook(t *testing.T) {
 // broken is a hook that does not return.
 type broken struct{ fail func() }
 
-func (h broken) Event(event.Event) { h.fail() }
+func (h *broken) Event(event.Event) { h.fail() }
 
 // A hook that does not return keeps nothing from going on, until the program ends: no place is
 // lost and no fork.
@@ -253,7 +255,7 @@ func TestAHookThatPanicsLosesNoPlace(t *testing.T) {
 		errs = append(errs, err)
 	}
 	p := newPool(2)
-	p.Hook = broken{func() { panic("oh") }}
+	p.AddHook(&broken{func() { panic("oh") }})
 	stolen := make(chan bool)
 	b := body(func(f *forks, arg int) int {
 		if arg == 0 {
@@ -294,7 +296,7 @@ func TestAHookThatPanicsEndsTheProgram(t *testing.T) {
 	how := map[string]func(){"panic: oh": func() { panic("oh") }, "it called runtime.Goexit": runtime.Goexit}
 	if fail := how[os.Getenv("FILCH_HOOK_FAILS")]; fail != nil {
 		p := newPool(1)
-		p.Hook = broken{fail}
+		p.AddHook(&broken{fail})
 		go p.SetExtra(1)
 		select {}
 	}

@@ -172,8 +172,13 @@ func (w *Worker) spinOrHelp(j *Job) bool {
 	}
 	doing := w.doing.Load()
 	carrier, _ := j.carrier()
-	w.Note(AtJoin, carrier.thief.Load(), 0)
-	defer w.doing.Store(doing)
+	thief := carrier.thief.Load()
+	w.Note(AtJoin, thief, 0)
+	w.tellOf(event.Spins, thief, j)
+	defer func() {
+		w.doing.Store(doing)
+		w.tellOf(event.Spun, thief, j)
+	}()
 	for s := w.wait(); !w.passed && s.next(); {
 		switch { // (R20)
 		case j.done():
@@ -242,6 +247,7 @@ func (w *Worker) help(j *Job) bool {
 		w.helping--
 		w.doing.Store(doing)
 	}()
+	w.tellOf(event.Helped, thief, h)
 	w.execute(h)
 	return true
 }
@@ -347,7 +353,8 @@ func (p *Published[A, R]) Add(fn Callee[A, R], arg A) *Job {
 func (p *Published[A, R]) newest() *Typed[A, R] { return p.open[len(p.open)-1] }
 
 // TakeBack takes back the newest job, if it was not stolen. Otherwise it
-// waits until it is done, and reports false.
+// waits until it is done, and reports false. What runs a job that was taken back tells that it has, by
+// TellJoined.
 func (p *Published[A, R]) TakeBack(w *Worker) bool {
 	w.checkUse()
 	newest := &p.newest().Job
@@ -359,6 +366,7 @@ func (p *Published[A, R]) TakeBack(w *Worker) bool {
 	}
 	w.count.takenBack++
 	w.tellOf(event.TakenBack, nil, newest)
+	w.tookBack = Taken{newest.id, newest.entry}
 	p.recycle()
 	// What was public is used up: publish what comes next, if that is not too
 	// much to pay.

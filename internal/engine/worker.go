@@ -34,7 +34,8 @@ type Worker struct {
 	// Only the owner touches these.
 	pool        *Pool
 	Number      uint32 // from 1; no other of the pool's workers has it; never written again
-	told        uint32 // publications that the hook was told of
+	told        uint32 // publications that hooks were told of
+	tookBack    Taken  // the fork that w has taken back last
 	ID          int    // one less than the number
 	own         *deque.Owner[*Job]
 	activations []activation // what runs here, the oldest first

@@ -34,6 +34,10 @@ type Event struct {
 	Other  int    // another worker, as the kind says; -1 if there is none
 	ID     uint64 // of the fork or the task, or a number, as the kind says; 0 if there is none
 	Name   string // of the task, if it has one
+
+	// Func is where the function of a task, a fork or a call begins, if it is known. The text form
+	// does not have it: Name can have its name.
+	Func uintptr
 }
 
 // A Kind is a kind of event.
@@ -46,30 +50,43 @@ const (
 	Started               // begins to run
 	Done                  // has ended, however it did
 	Cancelled             // will never run
+	Crashed               // has ended by a panic or runtime.Goexit, and not by Done
 )
 
 // Of a fork. ID is that of ForkID.
 const (
-	Published Kind = Cancelled + 1 + iota // Worker offers its fork to others
-	Stolen                                // Worker takes the oldest fork of Other, to run it
-	TakenBack                             // Worker takes its fork back, which no other has begun, to run it or to drop it
-	HandedOn                              // Worker leaves a fork of Other, which it has stolen and must not run, to the next that comes
-	TakenUp                               // Worker takes such a fork of Other, to run it
-	Finished                              // Worker is done with a fork of Other, before that may know of it
+	Published Kind = Crashed + 1 + iota // Worker offers its fork to others
+	Stolen                              // Worker takes the oldest fork of Other, to run it
+	TakenBack                           // Worker takes its fork back, which no other has begun, to run it or to drop it
+	HandedOn                            // Worker leaves a fork of Other, which it has stolen and must not run, to the next that comes
+	TakenUp                             // Worker takes such a fork of Other, to run it
+	Finished                            // Worker is done with a fork of Other, before that may know of it
+	Joined                              // Worker has run a fork that it took back; not told of asyncs, which it queues again
+	Spins                               // Worker waits for its fork, which Other has, and keeps its place; it helps if it can
+	Helped                              // Worker runs a fork of Other meanwhile, which it has stolen
+	Spun                                // Worker does so no more: the fork is done, or Worker blocks
+)
+
+// Of a queue of tasks. Worker is whose it is; without one it is the global queue.
+const (
+	Queued  Kind = Spun + 1 + iota // it has so many tasks, which is ID
+	Spilled                        // a task of Worker went to the global queue, since its own could not take it
+	Fetched                        // Worker has taken so many tasks, which is ID, from the queue of Other, or the global one
 )
 
 // Of a worker.
 const (
-	Woken     Kind = Finished + 1 + iota // gets a place, to look for work
-	Searching                            // looks for work, after it has found none at a glance
-	Found                                // has found work: it searches no more
-	Left                                 // is given back: it had nothing to do, or the call of Do has ended
-	Entered                              // gets a place for a goroutine from outside, an extra one if all are taken
-	Blocked                              // gives up its place, until fork ID is done, which Other has
-	PassedOn                             // gives its place to Other, which has waited
-	GaveWay                              // gives up its place to tasks that go first
-	Lent                                 // gives up its place while a function blocks or a task waits
-	Resumed                              // has a place again, after Blocked, PassedOn, GaveWay or Lent
+	Woken     Kind = Fetched + 1 + iota // gets a place, to look for work
+	Searching                           // looks for work, after it has found none at a glance
+	Found                               // has found work: it searches no more
+	Left                                // is given back: it had nothing to do, or the call of Do has ended
+	Entered                             // gets a place for a goroutine from outside, an extra one if all are taken
+	Called                              // runs the function that such a goroutine has passed to Do or Call, until it leaves
+	Blocked                             // gives up its place, until fork ID is done, which Other has
+	PassedOn                            // gives its place to Other, which has waited
+	GaveWay                             // gives up its place to tasks that go first
+	Lent                                // gives up its place while a function blocks or a task waits
+	Resumed                             // has a place again, after Blocked, PassedOn, GaveWay or Lent
 )
 
 // Of the pool.
@@ -106,17 +123,26 @@ var phrases = [kinds]phrase{
 	Started:   {"Started", "starts", aTask, "with"},
 	Done:      {"Done", "completes", aTask, "with"},
 	Cancelled: {"Cancelled", "cancels", aTask, "with"},
+	Crashed:   {"Crashed", "crashes in", aTask, "with"},
 	Published: {"Published", "publishes", aFork, "with"},
 	Stolen:    {"Stolen", "steals", aFork, "from"},
 	TakenBack: {"TakenBack", "takes back", aFork, "from"},
 	HandedOn:  {"HandedOn", "hands on", aFork, "of"},
 	TakenUp:   {"TakenUp", "takes up", aFork, "of"},
 	Finished:  {"Finished", "finishes", aFork, "of"},
+	Joined:    {"Joined", "returns from", aFork, "with"},
+	Spins:     {"Spins", "spins for", aFork, "on"},
+	Helped:    {"Helped", "helps with", aFork, "of"},
+	Spun:      {"Spun", "spins no more for", aFork, "on"},
+	Queued:    {"Queued", "has queued", aNumber, "with"},
+	Spilled:   {"Spilled", "spills a task", nothing, "with"},
+	Fetched:   {"Fetched", "fetches tasks:", aNumber, "from"},
 	Woken:     {"Woken", "is woken", nothing, "by"},
 	Searching: {"Searching", "searches", nothing, "with"},
 	Found:     {"Found", "finds work", nothing, "with"},
 	Left:      {"Left", "leaves", nothing, "with"},
 	Entered:   {"Entered", "enters", nothing, "with"},
+	Called:    {"Called", "is called", nothing, "by"},
 	Blocked:   {"Blocked", "waits for", aFork, "on"},
 	PassedOn:  {"PassedOn", "passes its place on", nothing, "to"},
 	GaveWay:   {"GaveWay", "gives way", nothing, "to"},
@@ -144,6 +170,10 @@ const publicationBits = 40
 func ForkID(worker int, publication uint64) uint64 {
 	return uint64(worker)<<publicationBits | publication&(1<<publicationBits-1)
 }
+
+// TaskID returns the ID of a task that a worker has counted, from 1. The others are counted by the
+// pool, up to 1<<40.
+func TaskID(worker int, n uint64) uint64 { return ForkID(worker+1, n) }
 
 // Fork returns what ForkID was called with.
 func Fork(id uint64) (worker int, publication uint64) {

@@ -24,7 +24,7 @@ func (e Event) String() string { return string(e.Append(nil)) }
 //
 // The time is in microseconds since the program began, and left out with the spaces behind it
 // if it is 0. Who it happens to is a worker, or the pool if there is none. A fork has the number
-// of its owner and that of the publication; see [ForkID]. An ID that the kind has no use for
+// of its owner and that of the publication, a task that of its worker, if that has counted it; see [ForkID] and [TaskID]. An ID that the kind has no use for
 // follows a #. The name is quoted as in Go. [Parse] reads the line. The kind must be one of
 // those above.
 func (e Event) Append(b []byte) []byte {
@@ -62,6 +62,11 @@ func (o object) append(b []byte, id uint64) []byte {
 	switch o {
 	case aTask:
 		b = append(b, " task "...)
+		if w, n := Fork(id); w > 0 {
+			b = strconv.AppendInt(b, int64(w-1), 10)
+			b = append(b, '.')
+			return strconv.AppendUint(b, n, 10)
+		}
 	case aFork:
 		w, n := Fork(id)
 		b = append(b, " fork "...)
@@ -107,11 +112,17 @@ func Parse(line string) (Event, error) {
 	}
 	p := s.phrase(&e.Kind)
 	switch p.id {
-	case aTask, aNumber:
+	case aNumber:
 		e.ID = s.uint(math.MaxUint64)
+	case aTask:
+		if w, n, ok := strings.Cut(s.word(), "."); ok {
+			e.ID = TaskID(int(s.number(w, mostWorker-1)), s.number(n, mostCount))
+		} else {
+			e.ID = s.number(w, mostCount)
+		}
 	case aFork:
 		w, n, _ := strings.Cut(s.word(), ".")
-		e.ID = ForkID(int(s.number(w, 1<<(64-publicationBits)-1)), s.number(n, 1<<publicationBits-1))
+		e.ID = ForkID(int(s.number(w, mostWorker)), s.number(n, mostCount))
 	default:
 		if s.rest = strings.TrimLeft(s.rest, " "); strings.HasPrefix(s.rest, "#") {
 			s.rest = s.rest[1:]
@@ -132,6 +143,12 @@ func Parse(line string) (Event, error) {
 	}
 	return e, nil
 }
+
+// The most that the parts of an ID hold.
+const (
+	mostWorker = 1<<(64-publicationBits) - 1
+	mostCount  = 1<<publicationBits - 1
+)
 
 // A scanner reads a line from the left.
 type scanner struct {

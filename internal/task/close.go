@@ -31,7 +31,7 @@ func (p *Pool) Close() <-chan struct{} {
 	defer p.endMu.Unlock()
 	if !p.closing {
 		p.closing = true
-		p.Engine.Tell(event.Closed, -1, 0, "")
+		p.Engine.Tell(event.Event{Kind: event.Closed, Worker: -1, Other: -1})
 	}
 	end := p.end()
 	p.Engine.Places.Close()
@@ -77,7 +77,7 @@ func (p *Pool) closeIfDone() bool {
 	if !p.closing || !p.held.none(func() bool { return p.Depth() == 0 && p.Engine.Places.TryEnd() }) {
 		return p.Engine.Places.Load().Ended()
 	}
-	p.Engine.Tell(event.Ended, -1, 0, "")
+	p.Engine.Tell(event.Event{Kind: event.Ended, Worker: -1, Other: -1})
 	p.Phase.Store(Cancelled)
 	p.EndLife(ErrClosed)
 	p.Engine.EndLogical()

@@ -1,5 +1,10 @@
 package task
 
+import (
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/event"
+)
+
 // nextTask takes a task from w's own queue, or now and then from the global
 // one.
 func (w *Worker) nextTask() (t Task, ok bool) {
@@ -150,5 +155,22 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	if wake {
 		p.Engine.Wake() // (R10)
 	}
+	if steal || n > 0 {
+		w.tellFetched(q, 1+n)
+	}
 	return t, true
+}
+
+// tellFetched tells hooks that w has taken n tasks from q.
+func (w *Worker) tellFetched(q *Queue, n int) {
+	if !w.Pool.Engine.IsHooked() {
+		return
+	}
+	var from *engine.Worker
+	for _, v := range *w.Pool.Engine.Workers.Load() {
+		if &of(v).Own == q {
+			from = v
+		}
+	}
+	w.Engine.TellNumber(event.Fetched, from, n)
 }

@@ -109,6 +109,14 @@ type Worker struct {
 	ran    int64 // tasks since the queue was told
 	taking int64 // level of the task that was taken last
 	batch  items // on their way from one queue to another
+	Told   Told  // of its tasks
+}
+
+// Told is what hooks were told of a worker's tasks.
+type Told struct {
+	Tasks  uint64 // how many
+	End    int64  // when the one before ended, in the same burst; else 0
+	Looked int64  // when they were told last how much is queued
 }
 
 // Init makes w a worker of p.

@@ -9,6 +9,7 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 	p := w.Pool
 	s := Seat{Worker: w, Round: w.Engine.Hold.OpenRound()}
 	w.Engine.Note(engine.AtTasks, nil, 0)
+	w.Told.End = 0
 	defer w.endBurst(self)
 	defer p.Caught(&w.body, Seat{})
 	for ok := true; ok; {

@@ -2,6 +2,7 @@ package task
 
 import (
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -24,6 +25,9 @@ func (p *Pool) push(w *Worker, t Task, priority int) {
 		priority = policy.Aged(priority, at-p.begun, int64(p.Ageing))
 	}
 	if w == nil || int64(priority) < p.way.least.Load() || !w.Own.Push(priority, at, t) {
+		if w != nil {
+			w.Engine.Tell(event.Spilled, nil)
+		}
 		p.Global.Push(priority, at, t) // where those that run what is less urgent see it; see way
 	}
 }
