@@ -15,6 +15,15 @@ import (
 
 // What the observer of a pool, its hook and traces are told of a task, and by whom. The events are in event.go.
 
+func init() {
+	event.Known(func(pool any) event.Source {
+		if p, ok := pool.(*Pool); ok && p.made() {
+			return &p.tasks.Engine
+		}
+		return nil
+	})
+}
+
 // see returns b, or what stands for it in a pool that sees tasks.
 func (p *Pool) see(ctx context.Context, b task.Body, priority int) task.Body {
 	if !p.sees || seenOf(b) != nil {
@@ -216,19 +225,23 @@ type running struct {
 	returned bool
 }
 
-// tellStarted tells hooks that b starts with the context c. A task that follows another at once begins
-// when that has ended: so each costs one look at the clock.
+// tellStarted tells hooks that b starts with the context c. What one worker runs without a break takes one
+// event a task, and one look at the clock: the end of each is told with the begin of the next.
 func (p *Pool) tellStarted(c *taskContext, name string, b task.Body, exclusive bool) running {
 	r := running{p: p, e: event.Event{Kind: event.Started, Worker: -1, Other: -1, Name: name, Func: entryOf(b)}}
 	if c.worker != nil {
 		r.e.Worker = c.worker.Engine.ID
 	}
-	if exclusive {
-		r.w = c.worker
-		r.w.Told.Tasks++
-		r.e.ID, r.e.At = event.TaskID(r.e.Worker, r.w.Told.Tasks), r.w.Told.End
-	} else {
+	if !exclusive {
 		r.e.ID = p.observed.Add(1)
+	} else {
+		r.w = c.worker
+		told := &r.w.Told
+		told.Tasks++
+		r.e.ID = event.TaskID(r.e.Worker, told.Tasks)
+		if told.End != 0 {
+			r.e.Kind, r.e.At, told.End = event.Next, told.End, 0
+		}
 	}
 	p.tasks.Engine.Tell(r.e)
 	return r
@@ -236,18 +249,18 @@ func (p *Pool) tellStarted(c *taskContext, name string, b task.Body, exclusive b
 
 // tellEnded is deferred.
 func (r *running) tellEnded() {
-	r.e.Kind = event.Done
+	r.e.Kind, r.e.At = event.Done, clock.Now()
 	if !r.returned {
 		r.e.Kind = event.Crashed
 	}
-	r.e.At = clock.Now()
-	r.p.tasks.Engine.Tell(r.e)
-	if r.w == nil {
+	if r.w == nil || !r.returned {
+		r.p.tasks.Engine.Tell(r.e)
 		return
 	}
-	r.w.Told.End = r.e.At
-	if r.e.At-r.w.Told.Looked >= int64(time.Millisecond) {
-		r.w.Told.Looked = r.e.At
+	told := &r.w.Told
+	told.Open, told.End = r.e, r.e.At
+	if r.e.At-told.Looked >= int64(time.Millisecond) {
+		told.Looked = r.e.At
 		r.w.Engine.TellNumber(event.Queued, nil, r.w.Own.Depth())
 		r.p.tasks.Engine.Tell(event.Event{Kind: event.Queued, Worker: -1, Other: -1, ID: uint64(r.p.tasks.Global.Depth()), At: r.e.At})
 	}

@@ -66,7 +66,7 @@ func (p *Pool) queuePlain(ctx context.Context, t task.Task, fair bool) error {
 		p.tasks.Submit(w, t, 0)
 		return nil
 	}
-	if w == nil || !w.Own.Push(0, 0, t) { // a worker that was let go refuses
+	if w == nil || !w.Own.Push(0, 0, t) {
 		p.tasks.Global.Push(0, 0, t)
 	}
 	p.tasks.Pushed()

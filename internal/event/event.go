@@ -48,7 +48,8 @@ const (
 	Submitted Kind = iota // was accepted
 	Rejected              // was not accepted
 	Started               // begins to run
-	Done                  // has ended, however it did
+	Done                  // has ended, however it did, unless it crashed
+	Next                  // begins to run; the one that Worker ran before, with the ID before, has ended by then
 	Cancelled             // will never run
 	Crashed               // has ended by a panic or runtime.Goexit, and not by Done
 )
@@ -122,6 +123,7 @@ var phrases = [kinds]phrase{
 	Rejected:  {"Rejected", "rejects", aTask, "with"},
 	Started:   {"Started", "starts", aTask, "with"},
 	Done:      {"Done", "completes", aTask, "with"},
+	Next:      {"Next", "goes on to", aTask, "with"},
 	Cancelled: {"Cancelled", "cancels", aTask, "with"},
 	Crashed:   {"Crashed", "crashes in", aTask, "with"},
 	Published: {"Published", "publishes", aFork, "with"},

@@ -45,7 +45,7 @@ func TestKinds(t *testing.T) {
 		}
 		names[k.String()] = true
 	}
-	if s := kinds.String(); s != "Kind(33)" {
+	if s := kinds.String(); s != "Kind(34)" {
 		t.Errorf("%d kinds, of which the next is %s", kinds, s)
 	}
 }

@@ -161,6 +161,14 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	return t, true
 }
 
+// TellEnd tells hooks of the end of the task that ended last, unless they were told.
+func (w *Worker) TellEnd() {
+	if w.Told.End != 0 {
+		w.Told.End = 0
+		w.Pool.Engine.Tell(w.Told.Open)
+	}
+}
+
 // tellFetched tells hooks that w has taken n tasks from q.
 func (w *Worker) tellFetched(q *Queue, n int) {
 	if !w.Pool.Engine.IsHooked() {

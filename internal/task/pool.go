@@ -8,6 +8,7 @@ import (
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -114,9 +115,10 @@ type Worker struct {
 
 // Told is what hooks were told of a worker's tasks.
 type Told struct {
-	Tasks  uint64 // how many
-	End    int64  // when the one before ended, in the same burst; else 0
-	Looked int64  // when they were told last how much is queued
+	Tasks  uint64      // how many
+	End    int64       // when the one before ended, in the same burst, of which they were not told yet; else 0
+	Open   event.Event // which that was
+	Looked int64       // when they were told last how much is queued
 }
 
 // Init makes w a worker of p.

@@ -9,7 +9,6 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 	p := w.Pool
 	s := Seat{Worker: w, Round: w.Engine.Hold.OpenRound()}
 	w.Engine.Note(engine.AtTasks, nil, 0)
-	w.Told.End = 0
 	defer w.endBurst(self)
 	defer p.Caught(&w.body, Seat{})
 	for ok := true; ok; {
@@ -37,6 +36,7 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 // calls.
 func (w *Worker) endBurst(self **engine.Worker) {
 	engine.Unlabel() // what the tasks have set
+	w.TellEnd()
 	w.Own.mu.Lock()
 	w.Own.ran += w.ran
 	w.Own.running = nil

@@ -1,0 +1,122 @@
+package trace
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"strconv"
+)
+
+// WriteChrome writes what was recorded; see [Trace.WriteChrome].
+func (r *Recorder) WriteChrome(w io.Writer) error { return r.Snapshot().WriteChrome(w) }
+
+// WriteChrome writes t in the Trace Event Format of Chrome, a JSON object, which ui.perfetto.dev,
+// chrome://tracing and Speedscope open. Times are in microseconds since the program began. A worker is
+// a thread. Steals are flows. WriteChrome returns the first error of w.
+func (t *Trace) WriteChrome(w io.Writer) error {
+	if w == nil {
+		panic("trace: WriteChrome: w is nil")
+	}
+	c := &chrome{w: bufio.NewWriter(w)}
+	line := t.timeline()
+	c.w.WriteString(`{"displayTimeUnit":"ns","otherData":{"lost":"` + strconv.FormatUint(t.Lost, 10) + `"},"traceEvents":[`)
+	c.event(chromeEvent{Name: "process_name", Phase: "M", Args: map[string]any{"name": t.Pool}})
+	for worker := -1; worker < line.workers; worker++ {
+		c.event(chromeEvent{Name: "thread_name", Phase: "M", Thread: worker + 1, Args: map[string]any{"name": trackName(worker)}})
+		c.event(chromeEvent{Name: "thread_sort_index", Phase: "M", Thread: worker + 1, Args: map[string]any{"sort_index": worker + 1}})
+	}
+	for _, s := range line.spans {
+		e := chromeEvent{Name: s.name, Category: s.sort.String(), Phase: "X", At: micros(s.begin), Thread: s.worker + 1, Args: s.args()}
+		took := micros(s.end - s.begin)
+		e.Took = &took
+		c.event(e)
+	}
+	for i, a := range line.arrows {
+		c.event(chromeEvent{Name: "steal", Category: "steal", Phase: "s", At: micros(a.out), Thread: a.from + 1, ID: i + 1, Args: map[string]any{"fork": forkName(a.id)}})
+		c.event(chromeEvent{Name: "steal", Category: "steal", Phase: "f", Binding: "e", At: micros(a.in), Thread: a.to + 1, ID: i + 1})
+	}
+	for _, m := range line.marks {
+		c.event(chromeEvent{Name: m.name, Category: "mark", Phase: "i", At: micros(m.at), Thread: m.worker + 1, Scope: "t"})
+	}
+	for _, n := range line.counts {
+		c.event(chromeEvent{Name: n.name + " of " + trackName(n.worker), Phase: "C", At: micros(n.at), Args: map[string]any{n.name: n.n}})
+	}
+	c.w.WriteString("\n]}\n")
+	if c.err != nil {
+		return c.err
+	}
+	return c.w.Flush()
+}
+
+// A chromeEvent is one of the format.
+type chromeEvent struct {
+	Name     string  `json:"name"`
+	Category string  `json:"cat,omitempty"`
+	Phase    string  `json:"ph"`
+	At       micros  `json:"ts"`
+	Took     *micros `json:"dur,omitempty"`
+	Process  int     `json:"pid"`
+	Thread   int     `json:"tid"`
+	ID       int     `json:"id,omitempty"`
+	Binding  string  `json:"bp,omitempty"`
+	Scope    string  `json:"s,omitempty"`
+	Args     any     `json:"args,omitempty"`
+}
+
+// micros are nanoseconds, and written as microseconds.
+type micros int64
+
+func (m micros) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(m)/1000, 'f', 3, 64), nil
+}
+
+// chrome writes events, one a line.
+type chrome struct {
+	w    *bufio.Writer
+	some bool
+	err  error
+}
+
+func (c *chrome) event(e chromeEvent) {
+	b, err := json.Marshal(e)
+	if err != nil {
+		c.err = err
+		return
+	}
+	if c.some {
+		c.w.WriteByte(',')
+	}
+	c.some = true
+	c.w.WriteByte('\n')
+	c.w.Write(b) // Flush returns its error
+}
+
+// trackName returns the name of a worker's track.
+func trackName(worker int) string {
+	if worker < 0 {
+		return "no worker"
+	}
+	return "worker " + strconv.Itoa(worker)
+}
+
+// args are what viewers show of a span beside its name.
+func (s *span) args() map[string]string {
+	args := map[string]string{}
+	switch {
+	case s.id == 0:
+	case s.sort == aTask:
+		args["task"] = taskName(s.id)
+	default:
+		args["fork"] = forkName(s.id)
+	}
+	if s.other >= 0 {
+		args["other"] = trackName(s.other)
+	}
+	if s.open {
+		args["open"] = "yes"
+	}
+	if s.crashed {
+		args["crashed"] = "yes"
+	}
+	return args
+}

@@ -1,0 +1,273 @@
+package trace
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/filch-go/filch/internal/event"
+)
+
+// A timeline is what viewers show of events: spans of time, which nest on each worker, arrows from one
+// worker to another, marks and counts.
+type timeline struct {
+	begin, end int64
+	workers    int    // one more than the greatest number
+	spans      []span // in the order of their begins
+	steps      []step // all begins and ends, and marks, in their order
+	arrows     []arrow
+	marks      []mark
+	counts     []count
+}
+
+// What a span is about.
+type sort uint8
+
+const (
+	aPlace  sort = iota // the worker has a goroutine
+	aCall               // a function passed to Do or Call
+	aTask               // a task
+	aFork               // a fork of another worker
+	aHelp               // the same, while it waits
+	anOwn               // a fork that was published and taken back
+	aSpin               // waits for a fork, and helps
+	aWait               // has given up its place
+	aSearch             // looks for work
+)
+
+var sorts = [...]string{"place", "call", "task", "fork", "help", "own fork", "join", "wait", "search"}
+
+func (s sort) String() string { return sorts[s] }
+
+// A span is something that lasted. Its worker is -1 if there is none.
+type span struct {
+	sort       sort
+	worker     int
+	other      int // whose fork it is, or who has it; or -1
+	begin, end int64
+	name       string
+	id         uint64 // of the task or the fork
+	open       bool   // it goes on at the end
+	crashed    bool
+}
+
+// A step is the begin or the end of a span, or a mark.
+type step struct {
+	kind stepKind
+	i    int // of the span or the mark
+}
+
+type stepKind uint8
+
+const (
+	begins stepKind = iota
+	ends
+	marks
+)
+
+// An arrow leads from where a fork was published to where it was taken.
+type arrow struct {
+	from, to int // workers
+	out, in  int64
+	id       uint64
+	name     string
+}
+
+// A mark is a moment.
+type mark struct {
+	worker int
+	at     int64
+	name   string
+	event  event.Event
+}
+
+// A count is a number that holds from a moment on.
+type count struct {
+	worker int // -1 is the pool
+	at     int64
+	name   string
+	n      uint64
+}
+
+const queuedName = "queued"
+
+// A drawing makes a timeline of events.
+type drawing struct {
+	timeline
+	open      map[int][]int // spans, by worker, the outermost first
+	published map[uint64]int64
+	joins     map[uint64]bool // own forks whose end is told
+}
+
+// timeline returns what viewers show of t.
+func (t *Trace) timeline() *timeline {
+	d := &drawing{
+		timeline:  timeline{begin: t.began, end: t.ended},
+		open:      map[int][]int{},
+		published: map[uint64]int64{},
+		joins:     map[uint64]bool{},
+	}
+	for _, e := range t.events {
+		d.workers = max(d.workers, e.Worker+1, e.Other+1)
+		if e.Kind == event.Joined {
+			d.joins[e.ID] = true
+		}
+	}
+	for _, e := range t.events {
+		d.draw(e)
+	}
+	for worker := -1; worker < d.workers; worker++ {
+		for len(d.open[worker]) > 0 {
+			d.close(worker, d.end, true)
+		}
+	}
+	return &d.timeline
+}
+
+func (d *drawing) draw(e event.Event) {
+	switch e.Kind {
+	case event.Entered:
+		d.begins(aPlace, e)
+	case event.Woken:
+		d.begins(aPlace, e)
+		d.begins(aSearch, e)
+	case event.Called:
+		d.begins(aCall, e)
+	case event.Left:
+		d.closeAll(e)
+	case event.Searching:
+		d.begins(aSearch, e)
+	case event.Found:
+		d.ends(e, aSearch)
+	case event.Started:
+		d.begins(aTask, e)
+	case event.Next:
+		before := e
+		before.ID--
+		d.ends(before, aTask)
+		d.begins(aTask, e)
+	case event.Done, event.Crashed:
+		d.ends(e, aTask)
+	case event.Published:
+		d.published[e.ID] = e.At
+		d.mark(e, "publishes "+nameOf(e))
+	case event.Stolen, event.TakenUp:
+		d.ends(event.Event{Worker: e.Worker, At: e.At}, aSearch)
+		if out, ok := d.published[e.ID]; ok && e.ID != 0 {
+			d.arrows = append(d.arrows, arrow{e.Other, e.Worker, out, e.At, e.ID, nameOf(e)})
+		}
+		d.begins(aFork, e)
+	case event.Helped:
+		if s := d.innermost(e.Worker); s != nil && s.sort == aFork {
+			s.sort = aHelp
+		}
+	case event.HandedOn, event.Finished:
+		d.ends(e, aFork, aHelp)
+	case event.TakenBack:
+		if d.joins[e.ID] {
+			d.begins(anOwn, e)
+		} else {
+			d.mark(e, "takes back "+nameOf(e))
+		}
+	case event.Joined:
+		d.ends(e, anOwn)
+	case event.Spins:
+		d.begins(aSpin, e)
+	case event.Spun:
+		d.ends(e, aSpin)
+	case event.Blocked, event.Lent, event.GaveWay, event.PassedOn:
+		d.begins(aWait, e)
+	case event.Resumed:
+		d.ends(e, aWait)
+	case event.Queued:
+		d.counts = append(d.counts, count{e.Worker, e.At, queuedName, e.ID})
+	case event.Extra:
+		d.counts = append(d.counts, count{e.Worker, e.At, "extra places", e.ID})
+	default:
+		d.mark(e, e.Kind.String())
+	}
+}
+
+// begins opens a span.
+func (d *drawing) begins(s sort, e event.Event) {
+	name := nameOf(e)
+	if name == "" {
+		name = s.String()
+	}
+	d.steps = append(d.steps, step{begins, len(d.spans)})
+	d.open[e.Worker] = append(d.open[e.Worker], len(d.spans))
+	d.spans = append(d.spans, span{sort: s, worker: e.Worker, other: e.Other, begin: e.At, name: name, id: e.ID})
+}
+
+func (d *drawing) mark(e event.Event, name string) {
+	d.steps = append(d.steps, step{marks, len(d.marks)})
+	d.marks = append(d.marks, mark{e.Worker, e.At, name, e})
+}
+
+// innermost returns the innermost open span of a worker, or nil.
+func (d *drawing) innermost(worker int) *span {
+	all := d.open[worker]
+	if len(all) == 0 {
+		return nil
+	}
+	return &d.spans[all[len(all)-1]]
+}
+
+// ends closes the innermost open span of one of the sorts, of the task or fork that e is about, and what is
+// open in it. If its begin was overwritten, there is none.
+func (d *drawing) ends(e event.Event, sorts ...sort) {
+	all := d.open[e.Worker]
+	for i := len(all) - 1; i >= 0; i-- {
+		if s := &d.spans[all[i]]; slices.Contains(sorts, s.sort) && (s.id == e.ID || s.sort == aWait || s.sort == aSearch) {
+			s.crashed = e.Kind == event.Crashed
+			for len(d.open[e.Worker]) > i {
+				d.close(e.Worker, e.At, false)
+			}
+			return
+		}
+	}
+}
+
+// closeAll closes all that is open of a worker.
+func (d *drawing) closeAll(e event.Event) {
+	for len(d.open[e.Worker]) > 0 {
+		d.close(e.Worker, e.At, false)
+	}
+}
+
+// close closes the innermost span of a worker.
+func (d *drawing) close(worker int, at int64, open bool) {
+	s := d.innermost(worker)
+	s.end, s.open = max(at, s.begin), open
+	last := len(d.open[worker]) - 1
+	d.steps = append(d.steps, step{ends, d.open[worker][last]})
+	d.open[worker] = d.open[worker][:last]
+}
+
+// nameOf returns the name of what e is about: that of Named, or that of the function without the
+// path of its package.
+func nameOf(e event.Event) string {
+	if e.Name != "" || e.Func == 0 {
+		return e.Name
+	}
+	fn := runtime.FuncForPC(e.Func)
+	if fn == nil {
+		return ""
+	}
+	name := fn.Name()
+	return name[strings.LastIndexByte(name, '/')+1:]
+}
+
+// forkName and taskName return numbers as the text form has them.
+func forkName(id uint64) string {
+	w, n := event.Fork(id)
+	return fmt.Sprintf("%d.%d", w, n)
+}
+
+func taskName(id uint64) string {
+	if w, n := event.Fork(id); w > 0 {
+		return fmt.Sprintf("%d.%d", w-1, n)
+	}
+	return fmt.Sprint(id)
+}
