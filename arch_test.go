@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"examples/matmul":          {""},
 	"examples/service":         {"", "par"},
 	"examples/suite":           {"internal/workload"},
+	"trace":                    {"", "internal/clock", "internal/event"},
 	"examples/tiers":           {""},
 	"examples/wordcount":       {"", "par"},
 	"internal/conform":         {},

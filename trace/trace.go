@@ -34,6 +34,8 @@ import (
 // A Recorder records the events of a pool. Make one with [New]. Its methods may be called from any
 // goroutine. A pool may have several.
 type Recorder struct {
+	// Each form that it writes stands in a file of its own.
+
 	pool     *filch.Pool
 	source   event.Source
 	capacity int
@@ -117,6 +119,8 @@ func (r *Recorder) Snapshot() *Trace {
 
 // A Trace is what a [Recorder] has recorded until a moment.
 type Trace struct {
+	// Each form that it is written in stands in a file of its own.
+
 	Pool  string    // its name and how many workers it has
 	Begun time.Time // when the recording began
 	Lost  uint64    // events that later ones have overwritten
