@@ -34,7 +34,7 @@ import (
 // A Recorder records the events of a pool. Make one with [New]. Its methods may be called from any
 // goroutine. A pool may have several.
 type Recorder struct {
-	// Each form that it writes stands in a file of its own.
+	// Its methods stand with what they write: each form has a file.
 
 	pool     *filch.Pool
 	source   event.Source
@@ -119,7 +119,7 @@ func (r *Recorder) Snapshot() *Trace {
 
 // A Trace is what a [Recorder] has recorded until a moment.
 type Trace struct {
-	// Each form that it is written in stands in a file of its own.
+	// Its methods stand with what they write: each form has a file.
 
 	Pool  string    // its name and how many workers it has
 	Begun time.Time // when the recording began
