@@ -33,6 +33,9 @@
 // of a worker come less than a microsecond apart. Then it looks at each eighth only, and spawns really near the root alone:
 // one level deeper for each spawn that its time has paid for, until nobody asks.
 //
+// After a child that takes more than 4 us, the next spawns are real before anybody asks. So a loop of leaves of one second,
+// on up to 64 workers, takes at most 10 s more than its share, however deep it is.
+//
 // # Cost
 //
 // On one worker of an Intel Xeon, a lazy spawn with its Sync takes about 12 ns more than a call, and what the closure and
@@ -41,7 +44,9 @@
 //
 // # Rules
 //
-// A Strand is for the function that gets it. After a Spawn or a Sync, a function may be on another
+// A Strand is for the function that gets it, and for what that calls plainly, such as f(s, n-2). A Sync in such a call
+// waits for all that the Strand has spawned, in the caller too, and panics for it; when the call returns, there is no Sync. Spawn
+// what is to wait for its own children alone. After a Spawn or a Sync, a function may be on another
 // thread: it must not be locked to one by runtime.LockOSThread across them, which ends the program. The
 // caller of [Run] may be. A function that calls runtime.Goexit ends those above it as well: at their Sync, or, if the spawn was
 // a plain call, at the Spawn itself. They cannot recover from that. A function that a lock

@@ -27,11 +27,10 @@ type list struct {
 
 var spareLists = sync.Pool{New: func() any { return &list{ring: make([]*carrier, 32)} }}
 
-// enter begins a list on w. shallow is that of the worker whose continuation this is about.
-func enter(w *engine.Worker, r *run, shallow int) *list {
+// enter begins a list on w, but for its pay.
+func enter(w *engine.Worker, r *run) *list {
 	l := spareLists.Get().(*list)
 	l.w, l.run, l.public, l.strict = w, r, 0, w.Strict()
-	l.pay.start(shallow)
 	l.open()
 	return l
 }
@@ -53,7 +52,7 @@ func (l *list) leave() {
 
 // limit returns which depths on a carrier of the given level do not spawn without a look.
 func (l *list) limit(level int) int {
-	if l.run.eager || l.run.limited {
+	if l.run.eager || l.run.limited || l.pay.looks() {
 		return always
 	}
 	return l.pay.shallow - level
@@ -146,7 +145,7 @@ func (l *list) Publish() *engine.Job {
 	slot := &l.ring[l.oldest&uint(len(l.ring)-1)]
 	p := sparePieces.Get().(*piece)
 	c := *slot
-	p.c, p.run, p.shallow, p.bound = c, l.run, l.pay.shallow, &boundary{}
+	p.c, p.run, p.pay, p.bound = c, l.run, l.pay.legacy(), &boundary{}
 	c.heir.after = p.bound
 	*slot = nil
 	l.oldest++
@@ -168,10 +167,10 @@ func (l *list) Close() {
 // piece is a continuation that was published.
 type piece struct {
 	engine.Piece
-	c       *carrier // the publisher writes, then the thief or the publisher reads
-	run     *run
-	bound   *boundary // where it is stolen, if it is
-	shallow int
+	c     *carrier // the publisher writes, then the thief or the publisher reads
+	run   *run
+	bound *boundary // where it is stolen, if it is
+	pay   legacy    // likewise
 }
 
 var sparePieces = sync.Pool{New: func() any {
@@ -188,7 +187,8 @@ func (p *piece) Release() {
 
 // Run lets the continuation go on, on w, which has stolen it.
 func (p *piece) Run(w *engine.Worker, _ *engine.Finish) {
-	l := enter(w, p.run, p.shallow)
+	l := enter(w, p.run)
+	l.pay.follow(p.pay, w.Pool().Size())
 	p.c.childOf.crosses(p.bound)
 	l.run.pump(l, func() *carrier { return p.c })
 	l.leave()

@@ -67,3 +67,49 @@ func TestDeepSpawns(t *testing.T) {
 		looks(seldom, true, 0)
 	})
 }
+
+// After a child that takes as long as a real spawn costs, deep spawns are real, one for each worker; a thief goes on with
+// that. Where children take less, there is no look any more.
+func TestCoarseChildren(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const workers = 3
+		p := &pay{}
+		p.start(0)
+		looks := func(after time.Duration, pays, more bool) {
+			t.Helper()
+			time.Sleep(after)
+			if got := p.isCoarse(workers); got != pays || p.looks() != more {
+				t.Errorf("after %v: %t, looks %t", after, got, p.looks())
+			}
+		}
+		looks(time.Second, false, true) // since the start, which is no spawn
+		looks(price-1, false, false)
+		p.start(0)
+		looks(0, false, true)
+		looks(price, true, true)
+		looks(price, true, true)
+		looks(1, true, true) // two children have earned two
+		looks(1, true, true)
+		looks(1, false, true)
+		looks(1, false, true)
+		looks(1, false, false)
+
+		p.coarse, p.credit = workers, 1
+		looks(price, true, true)
+		at := p.legacy()
+		p.follow(at, workers)
+		for range 2 { // which a thief has credit for
+			looks(1, true, true)
+		}
+		at = p.legacy()
+		time.Sleep(price)
+		p.follow(at, workers)
+		if p.coarse != workers {
+			t.Errorf("%d are real after a child that takes long", p.coarse)
+		}
+		p.start(-1) // of a pool of one worker
+		if p.looks() {
+			t.Error("looks where nobody steals")
+		}
+	})
+}

@@ -105,7 +105,8 @@ func (r *run) do(w *engine.Worker, f func(s *Strand)) {
 	if r.pool.Size() == 1 { // nobody would take what is real
 		shallow = -1
 	}
-	l := enter(w, r, shallow)
+	l := enter(w, r)
+	l.pay.start(shallow)
 	r.finish.Open(w)
 	r.pump(l, func() *carrier {
 		c := l.spare()

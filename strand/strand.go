@@ -44,6 +44,9 @@ type Strand struct {
 // not been offered any for some time. Then f runs here nonetheless, and what other workers may
 // take is the rest of the caller: its continuation. See [Eager].
 //
+// A function that is called plainly with s, as f(s, n-2), spawns children of s: a Sync in it waits for those
+// of its caller, too, and its return for none.
+//
 // If the caller's context has ended, see [RunContext], or if an earlier child of the caller has
 // failed, f is not called. Spawn panics if f is nil, inside of Do and Blocking, and if the caller
 // is not the function that s was passed to.
@@ -99,6 +102,7 @@ func (s *Strand) choose(op string) (next *Strand, how kind) {
 	case c.l.run.inPlace() || c.l.pays(c.level+s.depth):
 		return nil, real
 	}
+	c.limit = c.l.limit(c.level)
 	return s.child(), plain
 }
 

@@ -266,25 +266,67 @@ func TestEagerLeavesAreSpread(t *testing.T) {
 	}
 }
 
-// In the lazy way a continuation hides behind one child at most, once another worker asks: leaves are spread as
-// well, with one more for each worker.
+// In the lazy way a continuation hides behind one child at most, once another worker asks: the leaves of a loop are
+// spread as well, at the root with one more for each worker. Below plain calls, what is asked for is seen at each eighth spawn at
+// first, since they come fast down to there.
 func TestLazyLeavesAreSpread(t *testing.T) {
-	for _, workers := range []int{2, 8, 64} {
-		synctest.Test(t, func(t *testing.T) {
-			p := filch.New(filch.WithWorkers(workers))
-			defer p.Close()
+	for depth, more := range map[int]time.Duration{0: 3, 5: 10, 100: 10} {
+		for _, workers := range []int{2, 8, 64} {
 			const k = 640
-			begin := time.Now()
-			strand.Run(p, func(s *strand.Strand) {
-				for range k {
-					s.Spawn(func(*strand.Strand) { time.Sleep(time.Second) })
-				}
+			took := inBubble(t, workers, func(s *strand.Strand) {
+				below(s, depth, func(s *strand.Strand) {
+					for range k {
+						s.Spawn(sleeps)
+					}
+				})
 			})
-			if took := time.Since(begin); took > (k/time.Duration(workers)+3)*time.Second {
-				t.Errorf("%d workers: %v", workers, took)
+			if took > (k/time.Duration(workers)+more)*time.Second {
+				t.Errorf("%d workers, depth %d: %v", workers, depth, took)
 			}
-		})
+		}
 	}
+}
+
+// The leaves of a tree are spread: lazy, it takes at most twice as long as eager.
+func TestLazyTreesAreSpread(t *testing.T) {
+	var tree func(s *strand.Strand, depth int)
+	tree = func(s *strand.Strand, depth int) {
+		if depth == 0 {
+			sleeps(s)
+			return
+		}
+		s.Spawn(func(s *strand.Strand) { tree(s, depth-1) })
+		tree(s, depth-1)
+	}
+	for _, workers := range []int{2, 8, 64} {
+		took := inBubble(t, workers, func(s *strand.Strand) { tree(s, 10) })
+		if share := 1024 / time.Duration(workers) * time.Second; took > 2*share {
+			t.Errorf("%d workers: %v, of %v", workers, took, share)
+		}
+	}
+}
+
+func sleeps(*strand.Strand) { time.Sleep(time.Second) }
+
+// inBubble returns what a run of f takes in virtual time.
+func inBubble(t *testing.T, workers int, f func(s *strand.Strand), opts ...strand.Option) (took time.Duration) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(workers))
+		defer p.Close()
+		begin := time.Now()
+		strand.Run(p, f, opts...)
+		took = time.Since(begin)
+	})
+	return took
+}
+
+// below calls f below so many spawns.
+func below(s *strand.Strand, depth int, f func(s *strand.Strand)) {
+	if depth == 0 {
+		f(s)
+		return
+	}
+	s.Spawn(func(s *strand.Strand) { below(s, depth-1, f) })
 }
 
 // A panic of a child arrives at the Sync, when all children have ended; the first in the serial order counts.
