@@ -11,19 +11,52 @@ import (
 	"github.com/filch-go/filch/strand"
 )
 
-// The function f of the article that introduces continuation stealing: two spawns, and what they return.
+// The program of the article "Work stealing" of Wikipedia, with its fork as a spawn: f(1, 2) is 9.
 func Example() {
-	f := func(s *strand.Strand, a, b int) int {
-		var x, y int
-		s.Spawn(func(*strand.Strand) { x = a * a })
-		s.Spawn(func(*strand.Strand) { y = 2 * b * b })
+	g := func(_ *strand.Strand, a int) int { return a * 2 }
+	h := func(s *strand.Strand, a int) int {
+		b := strand.SpawnCall(s, g, a)
+		c := a + 1
 		s.Sync()
-		return x + y
+		return b.Get() + c
+	}
+	f := func(s *strand.Strand, a, b int) int {
+		c := strand.SpawnCall(s, g, a)
+		d := h(s, b)
+		s.Sync()
+		return c.Get() + d
 	}
 	pool := filch.New(filch.WithWorkers(2))
 	defer pool.Close()
 	strand.Run(pool, func(s *strand.Strand) { fmt.Println(f(s, 1, 2)) })
 	// Output: 9
+}
+
+// A log in the order of the serial program, whatever is stolen: each line goes to the view of the worker that writes
+// it, and the views are put together in that order.
+func Example_log() {
+	pool := filch.New(filch.WithWorkers(2))
+	defer pool.Close()
+	log := strand.NewText()
+	var move func(s *strand.Strand, n int, from, to, by string)
+	move = func(s *strand.Strand, n int, from, to, by string) {
+		if n == 0 {
+			return
+		}
+		s.Spawn(func(s *strand.Strand) { move(s, n-1, from, by, to) })
+		fmt.Fprintf(log.View(s), "disk %d from %s to %s\n", n, from, to)
+		move(s, n-1, by, to, from)
+	}
+	strand.Run(pool, func(s *strand.Strand) { move(s, 3, "a", "c", "b") }, strand.Eager())
+	fmt.Print(log.Value())
+	// Output:
+	// disk 1 from a to c
+	// disk 2 from a to b
+	// disk 1 from c to b
+	// disk 3 from a to c
+	// disk 1 from b to a
+	// disk 2 from b to c
+	// disk 1 from a to c
 }
 
 func ExampleRun() {

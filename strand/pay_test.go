@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/filch-go/filch"
 )
 
 // Real spawns are paid by time: two at once, then one for each 4 us, and no more than 64 after a rest.
@@ -111,5 +113,25 @@ func TestCoarseChildren(t *testing.T) {
 		if p.looks() {
 			t.Error("looks where nobody steals")
 		}
+	})
+}
+
+// Where children take no time, plain calls are soon made without a look.
+func TestFastSpawnsAreNotLookedAt(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	Run(p, func(s *Strand) {
+		s.Spawn(func(s *Strand) {
+			s.Spawn(func(s *Strand) {
+				s.Spawn(func(s *Strand) {
+					for range 10_000 {
+						if s.Spawn(func(*Strand) {}); s.c.limit < s.depth {
+							return
+						}
+					}
+					t.Error("each of 10,000 spawns was looked at")
+				})
+			})
+		})
 	})
 }

@@ -1,0 +1,129 @@
+package strand_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/par"
+	"github.com/filch-go/filch/strand"
+)
+
+// workerOf returns the worker that s is on.
+func workerOf(s *strand.Strand) (on *filch.Worker) {
+	s.Do(func(w *filch.Worker) { on = w })
+	return on
+}
+
+// A Sync that waits gives its worker to other work. The strand goes on with the worker of the child that ends last.
+func TestASyncThatWaitsFreesItsWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2))
+		defer p.Close()
+		begin := time.Now()
+		var task time.Duration
+		strand.Run(p, func(s *strand.Strand) {
+			first := workerOf(s)
+			var last, thief *filch.Worker
+			s.Spawn(func(s *strand.Strand) {
+				last = workerOf(s)
+				time.Sleep(time.Second) // the rest of the parent is stolen, and waits
+				done := make(chan bool)
+				if err := p.Go(t.Context(), func(context.Context) { task = time.Since(begin); close(done) }); err != nil {
+					t.Error(err)
+				}
+				<-done // keeps its own place
+			})
+			thief = workerOf(s)
+			s.Sync()
+			if after := workerOf(s); first != last || thief == last || after != last {
+				t.Errorf("began on %p, the child on %p, the rest on %p, after the Sync on %p", first, last, thief, after)
+			}
+		}, strand.Eager())
+		if task != time.Second {
+			t.Errorf("a task has run after %v", task)
+		}
+	})
+}
+
+// t.FailNow ends the test as failed from wherever it is called, with nothing after it: in a process of its own, so that
+// this one need not fail.
+func TestFailNowInStrands(t *testing.T) {
+	nop := func(*strand.Strand) {}
+	places := map[string]func(s *strand.Strand, fail func()){
+		"first":  func(_ *strand.Strand, fail func()) { fail() },
+		"child":  func(s *strand.Strand, fail func()) { s.Spawn(func(*strand.Strand) { fail() }) },
+		"beside": func(s *strand.Strand, fail func()) { s.Spawn(nop); fail() },
+		"value": func(s *strand.Strand, fail func()) {
+			strand.SpawnValue(s, func(*strand.Strand) int { fail(); return 1 })
+		},
+		"grandchild": func(s *strand.Strand, fail func()) { below(s, 3, func(*strand.Strand) { fail() }) },
+		"deferred":   func(s *strand.Strand, fail func()) { defer fail(); s.Spawn(nop) },
+		"Do":         func(s *strand.Strand, fail func()) { s.Do(func(*filch.Worker) { fail() }) },
+		"Blocking":   func(s *strand.Strand, fail func()) { s.Blocking(fail) },
+		"loop":       func(s *strand.Strand, fail func()) { par.For(s, 9, func(i int) { exitAt(i, 5, fail) }) },
+		"run":        func(s *strand.Strand, fail func()) { strand.Run(s, func(*strand.Strand) { fail() }) },
+	}
+	const env = "FILCH_TEST_FAILNOW"
+	if os.Getenv(env) != "" {
+		for name, place := range places {
+			onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
+				strand.Run(p, func(s *strand.Strand) { place(s, t.FailNow); s.Sync() }, opts...)
+				t.Log(name, "went on")
+			})
+		}
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestFailNowInStrands$", "-test.v", "-test.timeout=1m")
+	cmd.Env = append(os.Environ(), env+"=1")
+	b, err := cmd.CombinedOutput()
+	out := string(b)
+	if n := strings.Count(out, "    --- FAIL: TestFailNowInStrands/"); err == nil || n != 6*len(places) ||
+		strings.Contains(out, "went on") || strings.Contains(out, "panic") {
+		t.Errorf("%d of %d have failed: %v\n%s", n, 6*len(places), err, out)
+	}
+}
+
+// Strands on several workers make no more views than there are runs and steals, and share no Holder.
+func TestViewsOfStrandsAreMadeForSteals(t *testing.T) {
+	const runs = 200
+	for way, opts := range ways {
+		for _, workers := range []int{1, 2, 8} {
+			p := filch.New(filch.WithWorkers(workers), filch.WithBusyPoll())
+			var made, ran, shared atomic.Int64
+			sum := strand.NewReducer(func() int64 { made.Add(1); return 0 }, func(a, b int64) int64 { return a + b })
+			scratch := strand.NewHolder(func() int64 { return 0 })
+			var tree func(s *strand.Strand, depth int)
+			tree = func(s *strand.Strand, depth int) {
+				me := ran.Add(1)
+				*sum.View(s)++
+				v := scratch.View(s)
+				*v = me
+				runtime.Gosched()
+				if *v != me {
+					shared.Add(1)
+				}
+				for range depth {
+					s.Spawn(func(s *strand.Strand) { tree(s, depth-1) })
+				}
+			}
+			for range runs {
+				strand.Run(p, func(s *strand.Strand) { tree(s, 5) }, opts...)
+			}
+			p.Close() // now its figures are exact
+			steals := p.Stats().Steals
+			t.Logf("%s, %d workers: %d steals, %d views", way, workers, steals, made.Load())
+			if made.Load() > runs+steals || sum.Value() != ran.Load() || shared.Load() != 0 {
+				t.Errorf("%s, %d workers: %d views of %d runs and %d steals; %d of %d; %d shared",
+					way, workers, made.Load(), runs, steals, sum.Value(), ran.Load(), shared.Load())
+			}
+		}
+	}
+}
