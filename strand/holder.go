@@ -21,7 +21,7 @@ import (
 // There are as many as parts that use it at the same time, and on one worker one. They are kept as long as the
 // Holder is. It may be used by any number of goroutines and pools at once, and must not be copied.
 //
-// What a fork leaves in it is found by what comes next on that worker: after a join, or whatever may
+// What a fork leaves in it is found by what comes next on that worker: after a join, a Spawn, a Sync, or whatever may
 // fork, expect anything in it.
 type Holder[T any] struct {
 	key views.Key // first: see Reducer.View
@@ -41,7 +41,7 @@ func NewHolder[T any](make func() T) *Holder[T] {
 	return h
 }
 
-// View returns what the caller may use until it forks or joins, or calls something with s that may. Its
+// View returns what the caller may use until it forks, joins, spawns or syncs, or calls something with s that may. Its
 // contents are what was left in it, or what make returned. What s is, what it costs, and when it panics is as
 // in [Reducer.View]. What was in use when a call panics or exits may not be used again.
 func (h *Holder[T]) View(s filch.Scope) *T {

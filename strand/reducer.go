@@ -93,7 +93,7 @@ func NewReducer[T any](identity func() T, combine func(a, b T) T) *Reducer[T] {
 //
 // View panics if s is nil, or a *[filch.Pool] or the Scope of a task, which are not the caller's alone:
 // call their Do, and pass on the Worker. It panics on a Worker in its own Blocking under the race detector, and where
-// [filch.WithChecks] finds the Worker on a goroutine that is not its own.
+// [filch.WithChecks] finds the Worker on a goroutine that is not its own. It panics on a Strand as Spawn does.
 func (r *Reducer[T]) View(s filch.Scope) *T {
 	// Not &r.key, which panics without words if r is nil.
 	return (*T)(view(s, (*views.Key)(unsafe.Pointer(r))))

@@ -13,8 +13,8 @@ import (
 // engineOf returns w as the engine has it, at the same address; see worker.go of package filch.
 func engineOf(w *filch.Worker) *engine.Worker { return (*engine.Worker)(unsafe.Pointer(w)) }
 
-// view returns the view of k in the scope s, and makes one if there is none. It is generic nowhere, and
-// has a short way: with the loads of a dictionary, or with all of find, an update takes longer than an addition.
+// view returns the view of k in the scope s, and makes one if there is none. It is not generic, and has a
+// fast path: with the loads of a dictionary, or with all of find, an update would take longer than an addition.
 func view(s filch.Scope, k *views.Key) unsafe.Pointer {
 	if w, ok := s.(*filch.Worker); ok && w != nil {
 		if v := engineOf(w).Views.Noted(k); v != nil {
