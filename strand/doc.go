@@ -46,7 +46,10 @@
 //
 // A Strand is for the function that gets it, and for what that calls plainly, such as f(s, n-2). A Sync in such a call
 // waits for all that the Strand has spawned, in the caller too, and panics for it; when the call returns, there is no Sync. Spawn
-// what is to wait for its own children alone. After a Spawn or a Sync, a function may be on another
+// what is to wait for its own children alone.
+//
+// A child must not wait for what its caller does after the Spawn, such as a send to a channel: on one worker, and wherever the
+// spawn is a plain call, that comes after the child. After a Spawn or a Sync, a function may be on another
 // thread: it must not be locked to one by runtime.LockOSThread across them, which ends the program. The
 // caller of [Run] may be. A function that calls runtime.Goexit ends those above it as well: at their Sync, or, if the spawn was
 // a plain call, at the Spawn itself. They cannot recover from that. A function that a lock

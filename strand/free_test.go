@@ -127,3 +127,47 @@ func TestViewsOfStrandsAreMadeForSteals(t *testing.T) {
 		}
 	}
 }
+
+// Continuations that nobody has asked for when they were spawned are offered while the child runs: by its Poll, once a
+// worker is free, and by its Blocking at once.
+func TestContinuationsAreOfferedMeanwhile(t *testing.T) {
+	for name, offers := range map[string]func(s *strand.Strand){
+		"Poll": func(s *strand.Strand) {
+			for range 10 {
+				time.Sleep(time.Second)
+				s.Poll()
+			}
+		},
+		"Blocking": func(s *strand.Strand) { s.Blocking(func() { time.Sleep(time.Second) }) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(2))
+			defer p.Close()
+			begun := make(chan bool)
+			if err := p.Go(t.Context(), func(context.Context) { close(begun); time.Sleep(5 * time.Second) }); err != nil {
+				t.Fatal(err)
+			}
+			<-begun
+			const n = 200
+			var rests atomic.Int64 // of parents, that have begun
+			strand.Run(p, func(s *strand.Strand) {
+				nest(s, n, &rests, func(s *strand.Strand) {
+					offers(s)
+					if got := rests.Load(); got != n {
+						t.Errorf("%s: of %d parents, the rest of %d has begun", name, n, got)
+					}
+				})
+			}, strand.Eager())
+		})
+	}
+}
+
+// nest calls f below n spawns, and counts the parents that go on.
+func nest(s *strand.Strand, n int, rests *atomic.Int64, f func(s *strand.Strand)) {
+	if n == 0 {
+		f(s)
+		return
+	}
+	s.Spawn(func(s *strand.Strand) { nest(s, n-1, rests, f) })
+	rests.Add(1)
+}

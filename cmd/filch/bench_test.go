@@ -477,17 +477,17 @@ func TestSSSP(t *testing.T) {
 func TestBenchPrintsHowParallelWorkloadsAre(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "curves")
 	status, stdout, stderr := invoke(t, "bench", "--parallelism", "fib", "mergesort", "bfs", "build", "--size", "fib=15,mergesort=3000,bfs=1000,build=100",
-		"--executors", "filch,filch-chain,filch-join", "--runs", "2", "--svg", dir)
+		"--executors", "filch,filch-chain,filch-join,strand", "--runs", "2", "--svg", dir)
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
-	for _, want := range []string{"T1/Tinf", "burdened", "on 256", " 986 ", "filch-join", "mergesort on filch-chain: not run", "build on filch-join: not run", "of 2 runs"} {
+	for _, want := range []string{"T1/Tinf", "burdened", "on 256", " 986 ", "filch-join", "mergesort on filch-chain: not run", "build on filch-join: not run", "bfs on strand: not run", "of 2 runs"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.svg"))
-	if err != nil || len(files) != 3+2+2+1 {
+	if err != nil || len(files) != 4+3+2+1 {
 		t.Errorf("%v, %v", files, err)
 	}
 	for _, file := range files {

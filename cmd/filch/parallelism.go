@@ -69,11 +69,11 @@ func measurable(all []group, named, sized bool) (some []group, err error) {
 	return some, nil
 }
 
-// onlyFilchs says which of the executors that were asked for are not filch's.
+// onlyFilchs returns an error if one of the executors that were asked for is not filch's.
 func onlyFilchs(asked []string) error {
 	for _, name := range asked {
-		if !strings.HasPrefix(name, "filch") {
-			return fmt.Errorf("--executors: %s is none of filch's, whose forks --parallelism sees: filch, filch-call, filch-chain, filch-join", name)
+		if !strings.HasPrefix(name, "filch") && !strings.HasPrefix(name, "strand") {
+			return fmt.Errorf("--executors: %s is none of filch's, whose forks --parallelism sees: filch, filch-call, filch-chain, filch-join, strand, strand-closure", name)
 		}
 	}
 	return nil
