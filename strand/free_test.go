@@ -93,7 +93,7 @@ func TestFailNowInStrands(t *testing.T) {
 
 // Strands on several workers make no more views than there are runs and steals, and share no Holder.
 func TestViewsOfStrandsAreMadeForSteals(t *testing.T) {
-	const runs = 200
+	const runs = 100
 	for way, opts := range ways {
 		for _, workers := range []int{1, 2, 8} {
 			p := filch.New(filch.WithWorkers(workers), filch.WithBusyPoll())
@@ -115,7 +115,7 @@ func TestViewsOfStrandsAreMadeForSteals(t *testing.T) {
 				}
 			}
 			for range runs {
-				strand.Run(p, func(s *strand.Strand) { tree(s, 5) }, opts...)
+				strand.Run(p, func(s *strand.Strand) { tree(s, 4) }, opts...)
 			}
 			p.Close() // now its figures are exact
 			steals := p.Stats().Steals
