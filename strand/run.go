@@ -32,6 +32,8 @@ func Run(s filch.Scope, f func(s *Strand), opts ...Option) {
 // without a call. Those that run are not stopped; they may look at [Strand.Context]. RunContext returns
 // when all have returned, with the cause of the end of ctx if a function was not called for it, f or a
 // child, and else nil. It panics as Run does, and if ctx is nil.
+//
+// A Run inside of a strand is none on behalf of ctx: there, pass [Strand.Context] on to RunContext.
 func RunContext(ctx context.Context, s filch.Scope, f func(s *Strand), opts ...Option) error {
 	if ctx == nil {
 		panic("strand: RunContext: ctx is nil")

@@ -245,21 +245,20 @@ func TestLiveStrands(t *testing.T) {
 // Sleeping leaves are spread over all workers, as by any greedy scheduler: a loop that spawns k takes no longer than
 // k/P of them.
 func TestEagerLeavesAreSpread(t *testing.T) {
-	for _, workers := range []int{1, 2, 8, 64} {
-		synctest.Test(t, func(t *testing.T) {
-			p := filch.New(filch.WithWorkers(workers))
-			defer p.Close()
-			const k = 640
-			begin := time.Now()
-			strand.Run(p, func(s *strand.Strand) {
-				for range k {
-					s.Spawn(func(*strand.Strand) { time.Sleep(time.Second) })
-				}
+	const k = 640
+	for _, depth := range []int{0, 100} {
+		for _, workers := range []int{1, 2, 8, 64} {
+			took := inBubble(t, workers, func(s *strand.Strand) {
+				below(s, depth, func(s *strand.Strand) {
+					for range k {
+						s.Spawn(sleeps)
+					}
+				})
 			}, strand.Eager())
-			if took := time.Since(begin); took > (k/time.Duration(workers)+2)*time.Second {
-				t.Errorf("%d workers: %v", workers, took)
+			if took > (k/time.Duration(workers)+2)*time.Second {
+				t.Errorf("%d workers, depth %d: %v", workers, depth, took)
 			}
-		})
+		}
 	}
 }
 
