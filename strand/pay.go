@@ -102,7 +102,8 @@ func (l *list) isUnmet() bool {
 	return l.w.Hungry()
 }
 
-// isCoarse looks at a deep spawn, and reports whether it is real since children take long.
+// isCoarse looks at a deep spawn, and reports whether it is real since children take long: the last one did, which began at
+// the spawn that was looked at before, or one of so many before it.
 func (p *pay) isCoarse(workers int) bool {
 	now := clock.Now()
 	long := p.watched != 0 && now-p.watched >= price
