@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/tag"
 )
@@ -29,7 +30,12 @@ type carrier struct {
 
 	first *Strand // at depth 0
 	level int     // of first, in all
-	slab  any     // a *slab for the results of one type: that of the first
+	slab  any     // a *slab for the results of one type: that of the first of a run
+
+	// Of runs before this one; what keeps the carrier between them writes.
+	relabel bool // the goroutine may have their labels
+	reslab  bool // slab may be for results of another type
+	deep    bool // it has much memory, and is not kept
 
 	next    func() (event, bool)
 	stop    func()
@@ -72,6 +78,10 @@ func newCarrier(r *run) *carrier {
 func (c *carrier) main() {
 	c.l.hold()
 	for more := true; more; more = c.park(idle) {
+		if c.relabel {
+			c.relabel = false
+			engine.Label(c.l.run.labels)
+		}
 		k := c.begin(c.body, c.parent, c.at)
 		drive(c, c.l, k)
 	}
@@ -145,7 +155,7 @@ func (s *Strand) end(failed *failure) *carrier {
 	c, p := s.c, s.parent
 	c.open, s.parent = none, nil
 	if p == nil {
-		c.l.run.failure, c.l.run.views = failed, c.l.w.SetViewsAside()
+		c.l.run.outcome = outcome{c.l.w.SetViewsAside(), failed}
 		return nil
 	}
 	if race.Enabled && c.l.run.logical {

@@ -190,6 +190,6 @@ func (p *piece) Run(w *engine.Worker, _ *engine.Finish) {
 	l := enter(w, p.run)
 	l.pay.follow(p.pay, w.Pool().Size())
 	p.c.childOf.crosses(p.bound)
-	l.run.pump(l, func() *carrier { return p.c })
+	l.run.pump(l, p.c, nil)
 	l.leave()
 }

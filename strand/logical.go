@@ -33,12 +33,13 @@ func (r *run) child(w *engine.Worker, f func(s *Strand), parent *Strand, order i
 }
 
 // doLogically is do.
-func (r *run) doLogically(w *engine.Worker, f func(s *Strand)) {
+func (r *run) doLogically(w *engine.Worker, f func(s *Strand)) (dropped bool) {
 	r.limited = true // no spawn goes by without a look
 	if c := r.child(w, f, nil, 0, nil); c.IsOpen() {
 		c.Wait()
 	}
-	r.over(w)
+	r.outcome.over(w)
+	return r.dropped.Load()
 }
 
 // waitForChildren is join.

@@ -20,7 +20,7 @@ func Measure(f func(s *Strand)) *filch.Profile {
 }
 
 // measure is do for a measured run.
-func (r *run) measure(w *engine.Worker, f func(s *Strand)) {
+func (r *run) measure(w *engine.Worker, f func(s *Strand)) (dropped bool) {
 	r.limited = true // no spawn goes by without a look
 	l := &list{w: w, run: r}
 	l.open()
@@ -29,7 +29,8 @@ func (r *run) measure(w *engine.Worker, f func(s *Strand)) {
 	_ = c.begin(f, nil, 0)
 	r.spans.End(c.first.block)
 	w.Pop()
-	r.over(w)
+	r.outcome.over(w)
+	return r.dropped.Load()
 }
 
 // spawnMeasured is spawn.

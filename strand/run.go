@@ -22,8 +22,9 @@ import (
 // If f panics, or something that it has spawned does, Run panics with a [*filch.PanicError] in the
 // end. A runtime.Goexit ends the caller. See [Strand.Sync].
 //
-// A run costs some microseconds, for its goroutines. They end with the run. Run panics if s or f is nil, if an
-// option is nil, and if the pool is closed.
+// A run costs about a microsecond, to go over to its goroutines and back. The pool keeps them for the next run,
+// and ends them when it has rested for a while. They have the profiler labels of the task or the DoContext that s belongs to, as
+// forks have, and else none. Run panics if s or f is nil, if an option is nil, and if the pool is closed.
 func Run(s filch.Scope, f func(s *Strand), opts ...Option) {
 	_ = start("Run", context.Background(), s, f, opts)
 }
@@ -31,7 +32,7 @@ func Run(s filch.Scope, f func(s *Strand), opts ...Option) {
 // RunContext is [Run] on behalf of ctx. When ctx has ended, no more functions are spawned: Spawn returns
 // without a call. Those that run are not stopped; they may look at [Strand.Context]. RunContext returns
 // when all have returned, with the cause of the end of ctx if a function was not called for it, f or a
-// child, and else nil. It panics as Run does, and if ctx is nil.
+// child, and else nil. If ctx has profiler labels, the strands have these. It panics as Run does, and if ctx is nil.
 //
 // A Run inside of a strand is none on behalf of ctx: there, pass [Strand.Context] on to RunContext.
 func RunContext(ctx context.Context, s filch.Scope, f func(s *Strand), opts ...Option) error {
@@ -48,40 +49,54 @@ func start(op string, ctx context.Context, s filch.Scope, f func(s *Strand), opt
 	if f == nil {
 		panic("strand: " + op + ": f is nil")
 	}
-	r := &run{ctx: ctx, limited: ctx.Done() != nil, entry: reflect.ValueOf(f).Pointer()}
+	h := how{ctx: ctx, limited: ctx.Done() != nil, entry: reflect.ValueOf(f).Pointer()}
 	for _, opt := range opts {
 		if opt == nil {
 			panic("strand: " + op + ": an option is nil")
 		}
-		opt(r)
+		opt(&h)
 	}
-	if r.isOver() {
+	if h.limited && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	s.Do(func(w *filch.Worker) { r.do(engineOf(w), f) })
-	if r.dropped.Load() {
+	dropped := false
+	s.Do(func(w *filch.Worker) { dropped = begin(engineOf(w), h).do(engineOf(w), f) })
+	if dropped {
 		return context.Cause(ctx)
 	}
 	return nil
 }
 
-// run is what all workers share that have strands of one call of Run.
-type run struct {
+// how is what Run was called with.
+type how struct {
 	ctx     context.Context
 	limited bool // ctx may end
 	eager   bool
 	entry   uintptr // of the function
+}
+
+// run is what all workers share that have strands of one call of Run.
+type run struct {
+	how
 	pool    *engine.Pool
 	finish  engine.Finish
-	logical bool           // with logical races
-	spans   *span.Recorder // that is told of spawns and syncs, or nil
-	dropped atomic.Bool    // for the end of ctx; strands write, the caller of Run loads
-	views   *views.Table   // that the first strand ends with; likewise
-	failure *failure       // of the first strand; its carrier writes, the caller of Run reads
+	logical bool             // with logical races
+	spans   *span.Recorder   // that is told of spawns and syncs, or nil
+	labels  *context.Context // of its goroutines, or nil
+	dropped atomic.Bool      // for the end of ctx; strands write, the caller of Run loads
+	outcome outcome
 
 	mu     sync.Mutex
 	spares []*carrier // that no worker has
 	pumps  []*pump    // likewise
+
+	home *home // that keeps r for the next run, or nil; see home.go
+}
+
+// outcome is how the first strand of a run has ended. Its carrier writes, the caller of Run reads.
+type outcome struct {
+	views   *views.Table
+	failure *failure
 }
 
 // isOver reports whether no more strands are to begin, and notes it.
@@ -93,15 +108,28 @@ func (r *run) isOver() bool {
 	return true
 }
 
-func (r *run) do(w *engine.Worker, f func(s *Strand)) {
-	r.pool = w.Pool()
+// begin returns a run for w, with the goroutines of one before it if there is one.
+func begin(w *engine.Worker, h how) *run {
+	r := reuse(w)
+	if r == nil {
+		r = &run{pool: w.Pool()}
+	}
+	r.how, r.labels = h, w.Labels()
+	if h.ctx != context.Background() {
+		if of := r.pool.LabelsOf(h.ctx); of != nil {
+			r.labels = of
+		}
+	}
+	return r
+}
+
+// do calls f on w, and reports whether a function was not called, since the context had ended.
+func (r *run) do(w *engine.Worker, f func(s *Strand)) (dropped bool) {
 	if r.spans = w.Spans; r.spans != nil {
-		r.measure(w, f)
-		return
+		return r.measure(w, f)
 	}
 	if r.logical = race.Enabled && w.IsLogical(); r.logical {
-		r.doLogically(w, f)
-		return
+		return r.doLogically(w, f)
 	}
 	shallow := bits.Len(uint(r.pool.Size() - 1))
 	if r.pool.Size() == 1 { // nobody would take what is real
@@ -110,22 +138,20 @@ func (r *run) do(w *engine.Worker, f func(s *Strand)) {
 	l := enter(w, r)
 	l.pay.start(shallow)
 	r.finish.Open(w)
-	r.pump(l, func() *carrier {
-		c := l.spare()
-		c.body = f
-		return c
-	})
+	r.pump(l, nil, f)
 	l.leave()
 	r.finish.Wait(w)
+	last, dropped := r.outcome, r.dropped.Load()
 	r.end()
-	r.over(w)
+	last.over(w)
+	return dropped
 }
 
-// over ends do: all strands have ended.
-func (r *run) over(w *engine.Worker) {
-	w.JoinViews(r.views)
-	if r.failure != nil {
-		r.failure.rethrow()
+// over ends a run: all strands have ended.
+func (o *outcome) over(w *engine.Worker) {
+	w.JoinViews(o.views)
+	if o.failure != nil {
+		o.failure.rethrow()
 	}
 }
 
@@ -162,18 +188,23 @@ func (r *run) take(all []*carrier) {
 // A pump is a goroutine that drives carriers while the worker's own waits. That might be locked to
 // its thread, by its user: then it could not switch to a coroutine, and nothing would tell.
 type pump struct {
-	jobs chan func()
-	done chan struct{}
+	jobs  chan func()
+	done  chan struct{}
+	drive func() // a job
+
+	// The worker writes them before a job, whose goroutine reads.
+	l       *list
+	first   *carrier
+	f       func(s *Strand)
+	relabel bool // the goroutine may have other labels than those of the run
 }
 
-// pump drives what first returns on the worker of l, until nothing is left there.
-func (r *run) pump(l *list, first func() *carrier) {
+// pump drives first on the worker of l, until nothing is left there; or if it is nil, a carrier that runs f.
+func (r *run) pump(l *list, first *carrier, f func(s *Strand)) {
 	p := r.takePump()
-	p.do(func() {
-		l.hold()
-		drive(nil, l, first())
-		l.release()
-	})
+	p.l, p.first, p.f = l, first, f
+	p.do(p.drive)
+	p.l, p.first, p.f = nil, nil, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pumps = append(r.pumps, p)
@@ -182,6 +213,21 @@ func (r *run) pump(l *list, first func() *carrier) {
 func (p *pump) do(job func()) {
 	p.jobs <- job
 	<-p.done
+}
+
+func (p *pump) drives() {
+	l, c := p.l, p.first
+	if p.relabel {
+		p.relabel = false
+		engine.Label(l.run.labels)
+	}
+	l.hold()
+	if c == nil {
+		c = l.spare()
+		c.body = p.f
+	}
+	drive(nil, l, c)
+	l.release()
 }
 
 func (r *run) takePump() *pump {
@@ -193,7 +239,8 @@ func (r *run) takePump() *pump {
 		return p
 	}
 	r.mu.Unlock()
-	p := &pump{make(chan func()), make(chan struct{})}
+	p := &pump{jobs: make(chan func()), done: make(chan struct{}), relabel: true}
+	p.drive = p.drives
 	go r.pool.Tag(func(uint64, tag.Step) {
 		for job := range p.jobs {
 			job()
@@ -203,14 +250,31 @@ func (r *run) takePump() *pump {
 	return p
 }
 
-// end ends all goroutines of the run. None is in use any more.
+// end gives back the goroutines of the run. None is in use any more.
 func (r *run) end() {
+	if r.home == nil {
+		r.stop(r.spares)
+		r.stopPumps(r.pumps)
+		return
+	}
+	r.home.keep(r)
+}
+
+// stop ends carriers.
+func (r *run) stop(all []*carrier) {
+	if len(all) == 0 {
+		return
+	}
 	r.pumps[0].do(func() {
-		for _, c := range r.spares {
+		for _, c := range all {
 			c.stop()
 		}
 	})
-	for _, p := range r.pumps {
+}
+
+// stopPumps ends pumps.
+func (r *run) stopPumps(all []*pump) {
+	for _, p := range all {
 		close(p.jobs)
 	}
 }

@@ -109,6 +109,7 @@ func (s *Strand) choose(op string) (next *Strand, how kind) {
 // child returns the strand for a plain call.
 func (s *Strand) child() *Strand {
 	if s.next == nil {
+		s.c.deep = s.c.deep || s.depth > deepest
 		s.next = &Strand{c: s.c, depth: s.depth + 1, parent: s}
 	}
 	return s.next

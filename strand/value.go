@@ -129,7 +129,7 @@ func newSlab[T any](s *Strand, op string) *Value[T] {
 	s.check(op)
 	b, ok := s.c.slab.(*slab[T])
 	if !ok {
-		if s.c.slab != nil {
+		if s.c.slab != nil && !s.c.reslab {
 			return &Value[T]{}
 		}
 		b = &slab[T]{}
@@ -138,6 +138,7 @@ func newSlab[T any](s *Strand, op string) *Value[T] {
 		}
 		s.c.slab = b
 	}
+	s.c.reslab = false
 	if b.room < 2 {
 		return &Value[T]{}
 	}

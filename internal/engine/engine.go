@@ -105,6 +105,8 @@ type Pool struct {
 	ids     []int     // less than the most of workers so far, and unused
 	parked  []*Worker // those whose goroutine is kept; see WithIdleTimeout
 	retired Figures   // of workers that were let go
+
+	store atomic.Pointer[Store] // see store.go; what has a place writes, once
 }
 
 // pools counts the pools that were made.

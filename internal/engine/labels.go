@@ -31,9 +31,20 @@ func (w *Worker) labelsToShare() *context.Context {
 	return w.labels
 }
 
+// Labels returns the labels of what runs on w, or nil if there are none.
+func (w *Worker) Labels() *context.Context { return w.labelsToShare() }
+
+// LabelsOf returns a context with the labels of what works for ctx, or nil if there are none.
+func (p *Pool) LabelsOf(ctx context.Context) *context.Context { return p.source.LabelsOf(ctx) }
+
 // Relabel gives the goroutine of w the given labels.
 func (w *Worker) Relabel(labels *context.Context) {
 	w.labels = labels
+	Label(labels)
+}
+
+// Label gives the goroutine the given labels, or none if that is nil.
+func Label(labels *context.Context) {
 	if labels == nil {
 		Unlabel()
 		return

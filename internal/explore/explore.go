@@ -108,8 +108,8 @@ var subjects = []subject{
 		{"carrier.go", "\t\"iter\"\n", "\titer \"" + base + "/sched\"\n"},
 		{"carrier.go", "\tgo func() {\n\t\tdefer close(over)\n\t\tk.stop()\n\t}()\n\t<-over\n",
 			"\tatomic.Go(func() {\n\t\tdefer atomic.Close(over)\n\t\tk.stop()\n\t})\n\tatomic.Receive(over)\n"},
-		{"run.go", "\tp := &pump{make(chan func()), make(chan struct{})}\n\tgo r.pool.Tag(func(uint64, tag.Step) {\n\t\tfor job := range p.jobs {\n\t\t\tjob()\n\t\t\tp.done <- struct{}{}\n\t\t}\n\t})\n",
-			"\tp := &pump{make(chan func(), 1), make(chan struct{}, 1)}\n\tatomic.Go(func() {\n\t\tr.pool.Tag(func(uint64, tag.Step) {\n\t\t\tfor job, ok := atomic.Next(p.jobs); ok; job, ok = atomic.Next(p.jobs) {\n\t\t\t\tjob()\n\t\t\t\tatomic.Send(p.done, struct{}{})\n\t\t\t}\n\t\t})\n\t})\n"},
+		{"run.go", "\tp := &pump{jobs: make(chan func()), done: make(chan struct{}), relabel: true}\n\tp.drive = p.drives\n\tgo r.pool.Tag(func(uint64, tag.Step) {\n\t\tfor job := range p.jobs {\n\t\t\tjob()\n\t\t\tp.done <- struct{}{}\n\t\t}\n\t})\n",
+			"\tp := &pump{jobs: make(chan func(), 1), done: make(chan struct{}, 1), relabel: true}\n\tp.drive = p.drives\n\tatomic.Go(func() {\n\t\tr.pool.Tag(func(uint64, tag.Step) {\n\t\t\tfor job, ok := atomic.Next(p.jobs); ok; job, ok = atomic.Next(p.jobs) {\n\t\t\t\tjob()\n\t\t\t\tatomic.Send(p.done, struct{}{})\n\t\t\t}\n\t\t})\n\t})\n"},
 		{"run.go", "\tp.jobs <- job\n\t<-p.done\n", "\tatomic.Send(p.jobs, job)\n\tatomic.Next(p.done)\n"},
 		{"run.go", "close(p.jobs)", "atomic.Close(p.jobs)"},
 		// Plain memory that goes from one worker to another.
@@ -139,7 +139,9 @@ var subjects = []subject{
 		{"list.go", "\tif l.oldest == l.newest {\n", "\tatomic.Writes(&l.newest)\n\tif l.oldest == l.newest {\n"},
 		{"run.go", "\tn := len(r.spares)\n", "\tatomic.Writes(&r.spares)\n\tn := len(r.spares)\n"},
 		{"run.go", "\tr.spares = append(r.spares, all...)\n", "\tatomic.Writes(&r.spares)\n\tr.spares = append(r.spares, all...)\n"},
-		{"run.go", "\t\tfor _, c := range r.spares {\n", "\t\tatomic.Writes(&r.spares)\n\t\tfor _, c := range r.spares {\n"},
+		{"run.go", "\t\tfor _, c := range all {\n", "\t\tatomic.Writes(&r.spares)\n\t\tfor _, c := range all {\n"},
+		// Goroutines end with their run, as in a bubble.
+		{"home.go", " || clock.InBubble() {", " || clock.InBubble() || true {"},
 		{"value.go", "\treturn v.v\n}", "\tatomic.Reads(&v.v)\n\treturn v.v\n}"},
 	}},
 	{".", []Edit{

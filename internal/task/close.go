@@ -81,6 +81,7 @@ func (p *Pool) closeIfDone() bool {
 	p.Phase.Store(Cancelled)
 	p.EndLife(ErrClosed)
 	p.Engine.EndLogical()
+	p.Engine.EndStore()
 	close(p.closed)
 	return true
 }
