@@ -30,6 +30,7 @@ type carrier struct {
 
 	first *Strand // at depth 0
 	level int     // of first, in all
+	call  any     // a *call for the next spawn with an argument, or nil; what drives the carrier exchanges it
 	slab  any     // a *slab for the results of one type: that of the first of a run
 
 	// Of runs before this one; what keeps the carrier between them writes.
@@ -82,7 +83,7 @@ func (c *carrier) main() {
 			c.relabel = false
 			engine.Label(c.l.run.labels)
 		}
-		k := c.begin(c.body, c.parent, c.at)
+		k := c.begin(c.parent, c.at).run(c.body)
 		drive(c, c.l, k)
 	}
 }
@@ -91,15 +92,17 @@ func (c *carrier) main() {
 func (c *carrier) yield(e event) {
 	open := c.open
 	if !c.park(e) {
-		panic("strand: a carrier was stopped with a strand on it")
+		panic(stoppedBusy)
 	}
 	c.open = open
 }
 
+// stoppedBusy is what must not be.
+const stoppedBusy = "strand: a carrier was stopped with a strand on it"
+
 // park returns when the carrier is resumed, or false if it is stopped.
 func (c *carrier) park(e event) bool {
-	c.l.release()
-	c.l, c.limit, c.demand = nil, always, &noDemand
+	c.leave()
 	if !c.yieldTo(e) {
 		return false
 	}
@@ -107,28 +110,30 @@ func (c *carrier) park(e event) bool {
 	return true
 }
 
-// resume lets c go on, on the worker of l, and returns why it has parked then.
-func (c *carrier) resume(l *list) event {
-	c.l, c.limit, c.demand = l, l.limit(c.level), &l.w.Demand
-	l.release()
-	e, _ := c.next()
-	l.hold()
-	return e
+// leave is called before the carrier parks. The next worker may have it as soon as it has parked.
+func (c *carrier) leave() {
+	c.l.release()
+	c.l, c.limit, c.demand = nil, always, &noDemand
 }
 
-// begin runs f as a child of parent that was really spawned, on c itself. It returns what is to go
-// on then, or nil.
-func (c *carrier) begin(f func(s *Strand), parent *Strand, order int) (then *carrier) {
-	s := c.first
+// enter is called before the carrier is resumed on the worker of l.
+func (c *carrier) enter(l *list) {
+	c.l, c.limit, c.demand = l, l.limit(c.level), &l.w.Demand
+}
+
+// begin makes the first strand of c a child of parent that was really spawned. The caller runs it, on c itself.
+func (c *carrier) begin(parent *Strand, order int) (s *Strand) {
+	s = c.first
 	s.parent, s.order = parent, order
 	if c.level = 0; parent != nil {
 		c.level = parent.c.level + parent.depth + 1
 	}
 	c.limit = c.l.limit(c.level)
 	c.open = 0
-	return s.run(f)
+	return s
 }
 
+// run runs f in s, which has begun. It returns what is to go on then, or nil.
 func (s *Strand) run(f func(s *Strand)) (then *carrier) {
 	defer func() {
 		if s.returned {
@@ -181,20 +186,25 @@ func (s *Strand) end(failed *failure) *carrier {
 // that does so, or nil if it is a pump.
 func drive(self *carrier, l *list, k *carrier) {
 	for k != nil {
-		switch k.resume(l) {
+		k.enter(l)
+		l.release()
+		e, _ := k.next() // called here: each frame on the way costs a return that the processor does not foresee
+		l.hold()
+		switch e {
 		case spawned:
 			f, parent, order, on := k.child, k.childOf, k.order, self
 			if on == nil {
 				on = l.spare()
 			}
 			k.child, k.heir = nil, on.first
+			k.call, on.call = on.call, k.call
 			l.push(k) // after which another worker may have it
 			if self == nil {
 				k = on
 				k.body, k.parent, k.at = f, parent, order
 				continue
 			}
-			k = self.begin(f, parent, order)
+			k = self.begin(parent, order).run(f)
 			l = self.l
 		case stalled:
 			if s := k.stalled; !s.parks() {

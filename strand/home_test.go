@@ -192,7 +192,9 @@ func TestAKeptRunIsAsNew(t *testing.T) {
 			if err != context.Canceled {
 				t.Errorf("%v", err)
 			}
-			_ = caught(func() { strand.Run(p, func(s *strand.Strand) { panic(1) }, append(slices.Clip(opts), strand.Eager())...) })
+			_ = caught(func() {
+				strand.Run(p, func(s *strand.Strand) { panic(1) }, append(slices.Clip(opts), strand.Eager())...)
+			})
 			ctx, cancel = context.WithCancel(t.Context())
 			if err := strand.RunContext(ctx, p, func(s *strand.Strand) { cancel() }, opts...); err != nil {
 				t.Errorf("%v, but no function was dropped", err)

@@ -27,7 +27,7 @@ func (r *run) child(w *engine.Worker, f func(s *Strand), parent *Strand, order i
 		l.open()
 		c := carrierInPlace(l)
 		c.first.after = end
-		_ = c.begin(f, parent, order)
+		_ = c.begin(parent, order).run(f)
 		w.Pop()
 	})
 }

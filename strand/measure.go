@@ -26,7 +26,7 @@ func (r *run) measure(w *engine.Worker, f func(s *Strand)) (dropped bool) {
 	l.open()
 	c := carrierInPlace(l)
 	c.first.spawned, c.first.block = measured, r.spans.Open()
-	_ = c.begin(f, nil, 0)
+	_ = c.begin(nil, 0).run(f)
 	r.spans.End(c.first.block)
 	w.Pop()
 	r.outcome.over(w)

@@ -61,7 +61,9 @@ func (s *Strand) Spawn(f func(s *Strand)) {
 		var how kind
 		if next, how = s.choose("Spawn"); how != plain {
 			if how == real {
-				s.spawn(f)
+				if c := s.spawn(f); c != nil {
+					s.goesOn(c.yieldTo(spawned))
+				}
 			}
 			return
 		}
@@ -115,21 +117,44 @@ func (s *Strand) child() *Strand {
 	return s.next
 }
 
-// spawn parks the caller, and has f run by what has resumed it; or f runs in place.
-func (s *Strand) spawn(f func(s *Strand)) {
+// spawn has f run in place, or leaves it to what has resumed the caller: then it returns the carrier that is to park
+// for that, by goesOn. Each frame between a function and where it parks costs a return that the processor does
+// not foresee. So those who call spawn do that.
+//
+//go:noinline
+func (s *Strand) spawn(f func(s *Strand)) *carrier {
 	c := s.c
 	switch r := c.l.run; {
 	case r.spans != nil:
 		s.spawnMeasured(f)
-		return
+		return nil
 	case r.inPlace():
 		s.spawnLogically(f)
-		return
+		return nil
 	}
 	s.spawned++
 	s.count++
 	c.child, c.childOf, c.order = f, s, 2*s.count
-	c.yield(spawned)
+	c.leave()
+	return c
+}
+
+// goesOn is called when s goes on, which has parked to spawn. It is not ok if it was stopped.
+func (s *Strand) goesOn(ok bool) {
+	if c := s.c; ok && !c.l.strict {
+		c.open = s.depth
+		return
+	}
+	s.goesOnSlow(ok)
+}
+
+//go:noinline
+func (s *Strand) goesOnSlow(ok bool) {
+	if !ok {
+		panic(stoppedBusy)
+	}
+	s.c.l.hold()
+	s.c.open = s.depth
 }
 
 // call is a spawn as a plain call: s is the child.

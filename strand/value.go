@@ -24,7 +24,9 @@ func SpawnValue[T any](s *Strand, f func(s *Strand) T) *Value[T] {
 		var how kind
 		if next, how = s.choose("SpawnValue"); how != plain {
 			if how == real {
-				spawnValue(s, v, f)
+				if c := s.spawn(later(v, f)); c != nil {
+					s.goesOn(c.yieldTo(spawned))
+				}
 			}
 			return v
 		}
@@ -46,7 +48,9 @@ func SpawnCall[A, T any](s *Strand, f func(s *Strand, arg A) T, arg A) *Value[T]
 		var how kind
 		if next, how = s.choose("SpawnCall"); how != plain {
 			if how == real {
-				spawnWith(s, v, f, arg)
+				if c := s.spawn(callLater(s, v, f, arg)); c != nil {
+					s.goesOn(c.yieldTo(spawned))
+				}
 			}
 			return v
 		}
@@ -72,14 +76,41 @@ func callWith[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg 
 	s.returned = true
 }
 
+// later returns callValue for a real spawn.
+//
 //go:noinline
-func spawnValue[T any](s *Strand, v *Value[T], f func(s *Strand) T) {
-	s.spawn(func(s *Strand) { v.v = f(s) })
+func later[T any](v *Value[T], f func(s *Strand) T) func(s *Strand) {
+	return func(s *Strand) { v.v = f(s) }
 }
 
+// call is a call of a function that was really spawned, with its argument. It is used again when the function
+// has begun.
+type call[A, T any] struct {
+	v   *Value[T]
+	f   func(s *Strand, arg A) T
+	arg A
+	run func(s *Strand) // begins the function
+}
+
+// callLater returns callWith for a real spawn of s.
+//
 //go:noinline
-func spawnWith[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg A) {
-	s.spawn(func(s *Strand) { v.v = f(s, arg) })
+func callLater[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg A) func(s *Strand) {
+	c, ok := s.c.call.(*call[A, T])
+	if !ok {
+		c = &call[A, T]{}
+		c.run = func(s *Strand) {
+			v, f, arg := c.v, c.f, c.arg
+			var none A
+			c.v, c.f, c.arg = nil, nil, none // before f spawns, for which c may be used
+			v.v = f(s, arg)
+		}
+		if !race.Enabled { // where functions may be goroutines of their own, which use it in no order
+			s.c.call = c
+		}
+	}
+	c.v, c.f, c.arg = v, f, arg
+	return c.run
 }
 
 // Get returns the result, or the zero value if the function was not called, since the context of

@@ -113,9 +113,11 @@ var subjects = []subject{
 		{"run.go", "\tp.jobs <- job\n\t<-p.done\n", "\tatomic.Send(p.jobs, job)\n\tatomic.Next(p.done)\n"},
 		{"run.go", "close(p.jobs)", "atomic.Close(p.jobs)"},
 		// Plain memory that goes from one worker to another.
-		{"carrier.go", "func (c *carrier) park(e event) bool {\n", "func (c *carrier) park(e event) bool {\n\tatomic.Writes(&c.l)\n"},
-		{"carrier.go", "func (c *carrier) resume(l *list) event {\n", "func (c *carrier) resume(l *list) event {\n\tatomic.Writes(&c.l)\n"},
+		{"carrier.go", "func (c *carrier) leave() {\n", "func (c *carrier) leave() {\n\tatomic.Writes(&c.l)\n"},
+		{"carrier.go", "func (c *carrier) enter(l *list) {\n", "func (c *carrier) enter(l *list) {\n\tatomic.Writes(&c.l)\n"},
 		{"carrier.go", "\topen := c.open\n", "\tatomic.Writes(&c.open)\n\topen := c.open\n"},
+		{"strand.go", "\tc.leave() // from", "\tatomic.Writes(&c.open)\n\tc.leave() // from"},
+		{"carrier.go", "\t\t\tk.call, on.call =", "\t\t\tatomic.Writes(&k.call)\n\t\t\tk.call, on.call ="},
 		{"carrier.go", "\tc.open, s.parent = none, nil\n", "\tatomic.Writes(&c.open)\n\tc.open, s.parent = none, nil\n"},
 		{"carrier.go", "\t\treturn k\n", "\t\tatomic.Writes(&p.spawned)\n\t\treturn k\n"},
 		{"carrier.go", "\t\t\tk.child, k.heir = nil, on.first\n", "\t\t\tatomic.Writes(&k.childOf)\n\t\t\tk.child, k.heir = nil, on.first\n"},
