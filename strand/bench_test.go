@@ -32,12 +32,18 @@ func BenchmarkFib(b *testing.B) {
 	}
 }
 
-// What a run takes that spawns nothing: its goroutines.
+// What a run takes that spawns nothing, to go over to its goroutines and back; and a small one.
 func BenchmarkRun(b *testing.B) {
-	p := filch.New(filch.WithWorkers(2))
-	defer p.Close()
-	b.ReportAllocs()
-	for b.Loop() {
-		strand.Run(p, func(*strand.Strand) {})
+	for name, f := range map[string]func(s *strand.Strand){"empty": func(*strand.Strand) {}, "fib10": func(s *strand.Strand) { fib(s, 10) }} {
+		for way, opts := range ways {
+			b.Run(name+"/"+way, func(b *testing.B) {
+				p := filch.New(filch.WithWorkers(2))
+				defer p.Close()
+				b.ReportAllocs()
+				for b.Loop() {
+					strand.Run(p, f, opts...)
+				}
+			})
+		}
 	}
 }

@@ -115,7 +115,7 @@ func TestAPoolInAndOutOfBubbles(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2), filch.WithStallTimeout(0))
 		naps := func(s *strand.Strand) {
 			for range 4 {
-				s.Spawn(func(*strand.Strand) { time.Sleep(time.Minute) })
+				s.Spawn(func(*strand.Strand) { time.Sleep(100 * time.Millisecond) })
 			}
 		}
 		for range 20 {
@@ -126,8 +126,8 @@ func TestAPoolInAndOutOfBubbles(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				strand.Run(p, naps, opts...)
-				if took := time.Since(began); took < 2*time.Minute || took > 4*time.Minute {
-					t.Errorf("%s: %v", way, took)
+				if took := time.Since(began); took < 200*time.Millisecond || took > 400*time.Millisecond {
+					t.Fatalf("%s: %v", way, took)
 				}
 			})
 		}
@@ -249,6 +249,29 @@ func TestRoomForResultsOfEachRun(t *testing.T) {
 	}
 	if allocs := of(); allocs > n/2 {
 		t.Errorf("%v allocations for %d results", allocs, 2*n)
+	}
+}
+
+// In the steady state a real spawn with an argument allocates nothing.
+func TestRealSpawnsAllocateNothing(t *testing.T) {
+	if race.Enabled {
+		t.Skip("nothing is used again under the race detector")
+	}
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	const n = 5000
+	allocs := testing.AllocsPerRun(5, func() {
+		strand.Run(p, func(s *strand.Strand) {
+			for range n {
+				strand.SpawnCall(s, func(s *strand.Strand, i int) struct{} {
+					strand.SpawnCall(s, func(*strand.Strand, int) struct{} { return struct{}{} }, i)
+					return struct{}{}
+				}, 1)
+			}
+		}, strand.Eager())
+	})
+	if allocs > n/2 {
+		t.Errorf("%v allocations for %d spawns", allocs, 2*n)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // If f panics, or something that it has spawned does, Run panics with a [*filch.PanicError] in the
 // end. A runtime.Goexit ends the caller. See [Strand.Sync].
 //
-// A run costs about a microsecond, to go over to its goroutines and back. The pool keeps them for the next run,
+// A run costs one or two microseconds, to go over to its goroutines and back. The pool keeps them for the next run,
 // and ends them when it has rested for a while. They have the profiler labels of the task or the DoContext that s belongs to, as
 // forks have, and else none. Run panics if s or f is nil, if an option is nil, and if the pool is closed.
 func Run(s filch.Scope, f func(s *Strand), opts ...Option) {

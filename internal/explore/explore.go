@@ -116,8 +116,7 @@ var subjects = []subject{
 		{"carrier.go", "func (c *carrier) leave() {\n", "func (c *carrier) leave() {\n\tatomic.Writes(&c.l)\n"},
 		{"carrier.go", "func (c *carrier) enter(l *list) {\n", "func (c *carrier) enter(l *list) {\n\tatomic.Writes(&c.l)\n"},
 		{"carrier.go", "\topen := c.open\n", "\tatomic.Writes(&c.open)\n\topen := c.open\n"},
-		{"strand.go", "\tc.leave() // from", "\tatomic.Writes(&c.open)\n\tc.leave() // from"},
-		{"carrier.go", "\t\t\tk.call, on.call =", "\t\t\tatomic.Writes(&k.call)\n\t\t\tk.call, on.call ="},
+		{"strand.go", "\tc.leave()\n\treturn c\n", "\tatomic.Writes(&c.open)\n\tc.leave()\n\treturn c\n"},
 		{"carrier.go", "\tc.open, s.parent = none, nil\n", "\tatomic.Writes(&c.open)\n\tc.open, s.parent = none, nil\n"},
 		{"carrier.go", "\t\treturn k\n", "\t\tatomic.Writes(&p.spawned)\n\t\treturn k\n"},
 		{"carrier.go", "\t\t\tk.child, k.heir = nil, on.first\n", "\t\t\tatomic.Writes(&k.childOf)\n\t\t\tk.child, k.heir = nil, on.first\n"},
@@ -144,6 +143,8 @@ var subjects = []subject{
 		{"run.go", "\t\tfor _, c := range all {\n", "\t\tatomic.Writes(&r.spares)\n\t\tfor _, c := range all {\n"},
 		// Goroutines end with their run, as in a bubble.
 		{"home.go", " || clock.InBubble() {", " || clock.InBubble() || true {"},
+		{"value.go", "\t\t\tv, f, arg := c.v, c.f, c.arg\n", "\t\t\tatomic.Writes(&c.arg)\n\t\t\tv, f, arg := c.v, c.f, c.arg\n"},
+		{"value.go", "\tc.v, c.f, c.arg = v, f, arg\n", "\tatomic.Writes(&c.arg)\n\tc.v, c.f, c.arg = v, f, arg\n"},
 		{"value.go", "\treturn v.v\n}", "\tatomic.Reads(&v.v)\n\treturn v.v\n}"},
 	}},
 	{".", []Edit{

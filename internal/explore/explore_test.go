@@ -335,6 +335,8 @@ var mutations = append([]mutation{
 		"\tif k := c.l.pop(); k != nil {\n\t\tp.spawned-- // nobody else knows of the child\n", "\tk := c.l.pop()\n\tatomic.Writes(&p.spawned)\n\tif p.spawned--; k != nil {\n"}}},
 	{"strand: the child is read after the push", "strand/two children", []Edit{{"strand/carrier.go",
 		"\t\t\t\tk = on\n", "\t\t\t\tatomic.Reads(&k.childOf)\n\t\t\t\tparent = k.childOf\n\t\t\t\tk = on\n"}}},
+	{"strand: a strand keeps the call that its child begins with", "strand/two results", []Edit{{"strand/carrier.go",
+		"\t\t\tk.call, on.call = on.call, k.call\n", ""}}},
 	{"strand: a carrier stays with its worker", "strand/two children", []Edit{{"strand/carrier.go",
 		"\tc.l, c.limit, c.demand = nil, always, &noDemand\n", "\tc.limit, c.demand = always, &noDemand\n"}, {"strand/carrier.go",
 		"\tc.l, c.limit, c.demand = l, l.limit(c.level), &l.w.Demand\n", "\tif c.l == nil {\n\t\tc.l = l\n\t}\n"}}},

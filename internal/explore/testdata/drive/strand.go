@@ -182,14 +182,17 @@ func await(b *sched.Bool) {
 	}
 }
 
+// Two results of one type: what is stolen spawns the second while the first may not have begun.
 func spawnValue(s *strand.Strand, n *trial) {
-	v := strand.SpawnCall(s, func(s *strand.Strand, i int) int {
+	count := func(s *strand.Strand, i int) int {
 		counts(n, i)(s)
 		return i + 7
-	}, 0)
+	}
+	a := strand.SpawnCall(s, count, 0)
+	b := strand.SpawnCall(s, count, 1)
 	s.Sync()
-	if got := v.Get(); got != 7 {
-		panic(fmt.Sprintf("wrong result: %d", got))
+	if a, b := a.Get(), b.Get(); a != 7 || b != 8 {
+		panic(fmt.Sprintf("wrong results: %d, %d", a, b))
 	}
 }
 
@@ -372,7 +375,7 @@ var strandPrograms = []strandProgram{
 	{"one after the other", 2, 0, ran{1, 1}, spawnTwice, strandForm{}, false},
 	{"stalls", 2, 1, ran{1}, stalls, strandForm{}, false},
 	{"stalls for two", 2, 0, ran{1, 1}, stallsForTwo, strandForm{}, false},
-	{"a result", 2, 0, ran{1}, spawnValue, strandForm{}, false},
+	{"two results", 2, 1, ran{1, 1}, spawnValue, strandForm{}, false},
 	{"a run inside", 2, 0, ran{1}, runInside, strandForm{}, false},
 	{"blocking, one worker", 1, 1, ran{1}, blocks, strandForm{}, false},
 
