@@ -43,7 +43,8 @@
 // about 170 ns, two switches of coroutines, or 145 by SpawnCall. A run takes one or two microseconds.
 //
 // The goroutines of a run are kept for the next in the same pool, 32 at most for each of its workers. They end when the pool has had no run
-// for 10 ms, or for the time of [filch.WithIdleTimeout] if that is longer, and when it is closed. A run in a bubble of testing/synctest ends its own.
+// for 10 ms, or for the time of [filch.WithIdleTimeout] if that is longer, and when it is closed. A run in a bubble of testing/synctest ends its own;
+// make the pool there, too, since a worker from outside must not continue a strand of the bubble.
 //
 // # Rules
 //

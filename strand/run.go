@@ -77,6 +77,8 @@ type how struct {
 
 // run is what all workers share that have strands of one call of Run.
 type run struct {
+	// Its methods stand with what they are about: the run itself, its goroutines, what is kept of it, what is measured, logical races.
+
 	how
 	pool    *engine.Pool
 	finish  engine.Finish
