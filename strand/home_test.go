@@ -37,7 +37,7 @@ func TestRunsMakeNoGoroutine(t *testing.T) {
 		for range runs {
 			strand.Run(p, func(s *strand.Strand) { fib(s, 10) }, opts...)
 		}
-		if made := goroutinesMade() - before; made > runs/2 { // some if the machine is away for long, and those of timers
+		if made := goroutinesMade() - before; made > runs { // some if the machine is away for long, and those of timers
 			t.Errorf("%s: %d runs have made %d goroutines", way, runs, made)
 		}
 		p.Close()
@@ -47,7 +47,7 @@ func TestRunsMakeNoGoroutine(t *testing.T) {
 // awaitGoroutines waits until there are no more goroutines than before, which may take as long as a pool needs to rest.
 func awaitGoroutines(t *testing.T, what string, before int) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatalf("%s: %d goroutines, %d before", what, runtime.NumGoroutine(), before)
 		}
