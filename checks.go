@@ -111,7 +111,10 @@ func misuse(h *handout, how string) {
 	here := callers()
 	op := calledIn(here)
 	thing, _, ok := strings.Cut(op, ".")
-	if thing != "Frame" && thing != "Link" || !ok {
+	switch {
+	case strings.HasPrefix(op, "strand.Strand."), strings.HasPrefix(op, "strand.Spawn"):
+		thing = "Strand"
+	case thing != "Frame" && thing != "Link" || !ok:
 		thing = "Worker"
 	}
 	text := fmt.Sprintf("filch: %s: a %s is used %s", op, thing, how)

@@ -133,25 +133,37 @@ func (c *carrier) begin(parent *Strand, order int) (s *Strand) {
 	return s
 }
 
-// run runs f in s, which has begun. It returns what is to go on then, or nil.
+// run runs f in s, which has begun. It returns what is to go on then, or nil. A function may panic while it exits, and
+// what it defers may: recover tells of the panic alone, and the goroutine goes on exiting. So the carrier is left
+// if a call is, not if recover returns nil.
 func (s *Strand) run(f func(s *Strand)) (then *carrier) {
+	var failed *failure
+	exits := true
 	defer func() {
-		if s.returned {
-			s.returned = false
+		if !exits {
 			return
 		}
-		v := recover()
-		err := s.unwind(v)
-		then = s.end(&failure{err, s.order})
-		if v == nil && s.c.next != nil {
+		then = s.end(failed)
+		if s.c.next != nil {
 			s.c.then = then
 			s.c.park(exited)
 		}
 	}()
-	f(s)
-	s.Sync()
-	s.returned = true
-	return s.end(nil)
+	func() {
+		defer func() {
+			if s.returned {
+				s.returned = false
+				return
+			}
+			failed = &failure{nil, s.order} // if unwind exits as well
+			failed.err = s.unwind(recover())
+		}()
+		f(s)
+		s.Sync()
+		s.returned = true
+	}()
+	exits = false
+	return s.end(failed)
 }
 
 // end ends s, and returns what is to go on then: the carrier of its parent, which waits as the newest

@@ -52,7 +52,7 @@ func (l *list) leave() {
 
 // limit returns which depths on a carrier of the given level do not spawn without a look.
 func (l *list) limit(level int) int {
-	if l.run.eager || l.run.limited || l.pay.looks() {
+	if l.run.eager || l.run.limited || l.strict || l.pay.looks() {
 		return always
 	}
 	return l.pay.shallow - level
@@ -161,7 +161,9 @@ func (l *list) Drop(int) {}
 
 func (l *list) Close() {
 	l.w, l.run = nil, nil
-	spareLists.Put(l)
+	if l.ring != nil { // else it is that of a carrier in place, which something has left by runtime.Goexit
+		spareLists.Put(l)
+	}
 }
 
 // piece is a continuation that was published.

@@ -142,11 +142,25 @@ func (r *run) do(w *engine.Worker, f func(s *Strand)) (dropped bool) {
 	r.finish.Open(w)
 	r.pump(l, nil, f)
 	l.leave()
-	r.finish.Wait(w)
-	last, dropped := r.outcome, r.dropped.Load()
-	r.end()
+	last, dropped := r.wait(w)
 	last.over(w)
 	return dropped
+}
+
+// wait returns when all pieces of the run are done, and ends it. Meanwhile w may help with a fork of a strand, and
+// that may call runtime.Goexit: then w waits for the rest, before it exits.
+func (r *run) wait(w *engine.Worker) (last outcome, dropped bool) {
+	returned := false
+	defer func() {
+		if !returned {
+			w.Unwind(func() { r.finish.Wait(w) })
+		}
+		last, dropped = r.outcome, r.dropped.Load()
+		r.end()
+	}()
+	r.finish.Wait(w)
+	returned = true
+	return last, dropped
 }
 
 // over ends a run: all strands have ended.

@@ -12,7 +12,8 @@ import (
 
 // Strand is a function under way that may spawn others. It is for the function that gets it, and
 // for what that calls on the same goroutine. Not for the functions that it spawns: these get a
-// Strand each. A Strand that is used anywhere else panics where that can be seen.
+// Strand each. A Strand that is used anywhere else panics where that can be seen. With
+// [filch.WithChecks] that includes another goroutine.
 //
 // A Strand is a [filch.Scope]: loops of package par, Join and calls of a Func may be made in it.
 type Strand struct {
@@ -256,12 +257,15 @@ func (s *Strand) leave() (back func()) {
 
 func (s *Strand) worker() *filch.Worker { return s.c.l.w.Face.(*filch.Worker) }
 
-// check panics if s is not the innermost strand on a carrier that runs.
+// check panics if s is not the innermost strand on a carrier that runs, or, on a pool with checks, on another goroutine.
 func (s *Strand) check(op string) {
 	if s == nil || s.c == nil {
 		panic("strand: " + op + ": the Strand is nil or zero: it is for the function that Run or Spawn passes it to")
 	}
 	if s.c.open != s.depth || s.c.l == nil {
 		panic("strand: " + op + ": the Strand is that of another function, or in use by its Do or Blocking: use the one that the function was called with")
+	}
+	if l := s.c.l; l.strict {
+		l.w.CheckUse()
 	}
 }
