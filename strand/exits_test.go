@@ -62,9 +62,13 @@ func TestRunsAfterAnExitUnderMeasure(t *testing.T) {
 	}
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
-	for range 20 {
-		strand.Run(p, func(s *strand.Strand) { fib(s, 8) }, strand.Eager())
+	var nest func(s *strand.Strand, depth int)
+	nest = func(s *strand.Strand, depth int) { // with all that earlier runs have left for later ones
+		if fib(s, 5); depth > 0 {
+			strand.Run(s, func(s *strand.Strand) { nest(s, depth-1) }, strand.Eager())
+		}
 	}
+	strand.Run(p, func(s *strand.Strand) { nest(s, 50) })
 }
 
 // A fork of a strand may exit on the worker that waits for the run: that exits when all strands have ended.
@@ -116,6 +120,28 @@ func TestACombinationThatExits(t *testing.T) {
 	}
 }
 
+// After the end of a strand its Values may be read, however it has ended.
+func TestValuesOfAStrandThatFails(t *testing.T) {
+	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
+		for _, fail := range []func(){oops, runtime.Goexit} {
+			var a, b *strand.Value[int]
+			how := ends(func() {
+				strand.Run(p, func(s *strand.Strand) {
+					s.Spawn(func(s *strand.Strand) {
+						a = strand.SpawnCall(s, fibCall, 7)
+						fail()
+					})
+					b = strand.SpawnCall(s, fibCall, 6)
+					fail()
+				}, opts...)
+			})
+			if how == "" || a.Get() != 13 || b != nil && b.Get() != 8 && b.Get() != 0 {
+				t.Errorf("%q, %d", how, a.Get())
+			}
+		}
+	})
+}
+
 // A pool with checks tells of a Strand on another goroutine, and where it was used before by the right one.
 func TestChecksSeeAStrandOnAnotherGoroutine(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2), filch.WithChecks())
@@ -132,16 +158,27 @@ func TestChecksSeeAStrandOnAnotherGoroutine(t *testing.T) {
 	} {
 		for way, opts := range ways {
 			strand.Run(p, func(s *strand.Strand) {
-				use(s)
-				var err error
-				var other sync.WaitGroup
-				other.Go(func() { err = caught(func() { use(s) }) })
-				other.Wait()
-				if err == nil || !strings.Contains(err.Error(), op+": a Strand is used on another goroutine") {
-					t.Errorf("%s: %v and not of %s", way, err, op)
-				}
-				use(s)
+				deep(s, 10, func(s *strand.Strand) {
+					use(s)
+					var err error
+					var other sync.WaitGroup
+					other.Go(func() { err = caught(func() { use(s) }) })
+					other.Wait()
+					if err == nil || !strings.Contains(err.Error(), op+": a Strand is used on another goroutine") {
+						t.Errorf("%s: %v and not of %s", way, err, op)
+					}
+					use(s)
+				})
 			}, opts...)
 		}
 	}
+}
+
+// deep calls f that many spawns below s, where most are plain calls.
+func deep(s *strand.Strand, depth int, f func(s *strand.Strand)) {
+	if depth == 0 {
+		f(s)
+		return
+	}
+	s.Spawn(func(s *strand.Strand) { deep(s, depth-1, f) })
 }

@@ -20,6 +20,7 @@ import (
 func (s *Strand) join() {
 	if race.Enabled {
 		s.waitForChildren()
+		defer s.setValues()
 	}
 	if s.spawned <= 0 {
 		return

@@ -199,10 +199,6 @@ func (s *Strand) syncSlow() {
 	}
 	s.join()
 	s.fold()
-	for _, synced := range s.values {
-		synced.set()
-	}
-	s.values = s.values[:0]
 	if first := s.failure.Swap(nil); first != nil { // (R51)
 		if first.err == nil {
 			runtime.Goexit()

@@ -60,6 +60,14 @@ func SpawnCall[A, T any](s *Strand, f func(s *Strand, arg A) T, arg A) *Value[T]
 	return v
 }
 
+// setValues lets the Values of s be read, all of whose children have ended.
+func (s *Strand) setValues() {
+	for _, synced := range s.values {
+		synced.set()
+	}
+	s.values = s.values[:0]
+}
+
 // callValue is call.
 func callValue[T any](s *Strand, v *Value[T], f func(s *Strand) T) {
 	defer s.ended()
