@@ -5,12 +5,15 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/par"
 	"github.com/filch-go/filch/strand"
 )
@@ -146,6 +149,64 @@ func TestCombinationThatPanics(t *testing.T) {
 		})
 		if err == nil || !strings.Contains(err.Error(), "no sum") {
 			t.Fatalf("%v", err)
+		}
+	}
+}
+
+// What has run of a program that fails is in a list, once each and in the serial order, whatever was stolen.
+func TestReducersOfProgramsThatFail(t *testing.T) {
+	seeds := uint64(80)
+	if testing.Short() || race.Enabled {
+		seeds = 20
+	}
+	onPools(t, []int{1, 2, 3, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
+		for seed := range seeds {
+			ids := 0
+			program := randomBelow(rand.New(rand.NewPCG(seed, 8)), &ids, 6, int(seed)%30, false)
+			all := &noted{list: strand.NewAppend[int](), opts: opts, seen: make([]atomic.Int32, ids)}
+			p.Do(func(w *filch.Worker) {
+				_ = caught(func() { strand.Run(w, func(s *strand.Strand) { program.noteOn(s, all) }, opts...) })
+			})
+			got := all.list.Value()
+			if !slices.IsSorted(got) {
+				t.Fatalf("seed %d: %v", seed, got)
+			}
+			for _, id := range got {
+				all.seen[id].Add(-1)
+			}
+			for id := range all.seen {
+				if n := all.seen[id].Load(); n != 0 {
+					t.Fatalf("seed %d: %d has run, and is in the list %d times less", seed, id, n)
+				}
+			}
+		}
+	})
+}
+
+// noted is what the functions of one run share: seen is how often each has run.
+type noted struct {
+	list *strand.Reducer[[]int]
+	seen []atomic.Int32
+	opts []strand.Option
+}
+
+// noteOn is run, with the functions that run in a Reducer. Names end in the numbers of functions in serial order.
+func (p *faulty) noteOn(s *strand.Strand, all *noted) {
+	id, _ := strconv.Atoi(strings.TrimPrefix(p.name, "end "))
+	all.seen[id].Add(1)
+	v := all.list.View(s)
+	*v = append(*v, id)
+	for _, st := range p.steps {
+		child := func(s *strand.Strand) { st.child.noteOn(s, all) }
+		switch st.deed {
+		case spawns, spawnsValue:
+			s.Spawn(child)
+		case nests:
+			strand.Run(s, child, all.opts...)
+		case recovers:
+			_ = caught(func() { s.Spawn(child); s.Sync() })
+		default:
+			p.step(st, s, &faults{opts: all.opts})
 		}
 	}
 }
