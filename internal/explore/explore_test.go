@@ -350,7 +350,7 @@ var mutations = append([]mutation{
 		"func (r *run) take(all []*carrier) {\n\tr.mu.Lock()\n\tdefer r.mu.Unlock()\n", "func (r *run) take(all []*carrier) {\n"}}},
 	{"strand: the carriers are stopped before the last piece is done", "strand/stalls(,|$)", []Edit{{"strand/run.go",
 		"\tr.finish.Wait(w)\n", "\tr.end()\n\tr.finish.Wait(w)\n"}, {"strand/run.go",
-		"\tr.end()\n\tlast.over", "\tlast.over"}}},
+		"\t\tr.end()\n", ""}}},
 	{"Mutex: half is taken one by one", "Mutex", []Edit{{"deque/mutex.go",
 		"\tfor i := range n {\n\t\tdst[i] = d.ring.take(d.head)\n\t\td.head++\n\t}\n",
 		"\tfor i := range n {\n\t\tdst[i] = d.ring.take(d.head)\n\t\td.head++\n\t\td.mu.Unlock()\n\t\td.mu.Lock()\n\t}\n"}}},
