@@ -219,18 +219,18 @@ func serialFib(n int) int {
 // overMachine returns how many times as fast two workers are as one, as a part of how many
 // times as fast serial programs are at once as one after the other.
 func overMachine(one, two, serial, both *row) float64 {
-	ratios := make([]float64, len(one.times))
+	ratios := make([]float64, len(one.Times))
 	for i := range ratios {
-		ratios[i] = float64(one.times[i]) / float64(two.times[i]) / (float64(serial.times[i]) / float64(both.times[i]))
+		ratios[i] = float64(one.Times[i]) / float64(two.Times[i]) / (float64(serial.Times[i]) / float64(both.Times[i]))
 	}
 	return median(ratios)
 }
 
 // over returns how many times as long a took as b.
 func over(a, b *row) float64 {
-	ratios := make([]float64, len(a.times))
+	ratios := make([]float64, len(a.Times))
 	for i := range ratios {
-		ratios[i] = float64(a.times[i]) / float64(b.times[i])
+		ratios[i] = float64(a.Times[i]) / float64(b.Times[i])
 	}
 	return median(ratios)
 }

@@ -12,7 +12,7 @@ func measured(slower time.Duration) []*row {
 	add := func(workload, size, executor string, workers int, took, serial time.Duration, forks int64) {
 		took, serial = took*slower, serial*slower
 		r := &row{Workload: workload, Size: size, Executor: executor, Workers: workers, Runs: 3, Median: took, Serial: serial, Forks: forks}
-		r.times = []time.Duration{took, took, took}
+		r.Times = []time.Duration{took, took, took}
 		rows = append(rows, r)
 	}
 	ms := time.Millisecond

@@ -18,18 +18,23 @@ import (
 
 // options are the flags of filch bench.
 type options struct {
-	executors []string
-	workers   []int
-	runs      int
-	sizes     []string
-	input     string
-	json      string
-	markdown  bool
-	list      bool
-	parallel  bool
-	svg       string
-	builds    bool
-	profile   string
+	executors  []string
+	workers    []int
+	runs       int
+	sizes      []string
+	input      string
+	json       string
+	html       string
+	from       string
+	compare    bool
+	failSlower float64
+	overSerial bool
+	markdown   bool
+	list       bool
+	parallel   bool
+	svg        string
+	builds     bool
+	profile    string
 }
 
 func benchCommand() *cobra.Command {
@@ -95,8 +100,14 @@ The columns of the table:
 			if apart := apartOf(args); apart != "" && (o.builds || o.profile != "") {
 				return fmt.Errorf("%s knows no --builds and --cpuprofile", apart)
 			}
-			if o.parallel || o.svg != "" {
+			if o.compare {
+				return compareFiles(cmd, args, o)
+			}
+			if o.parallel {
 				return parallelism(cmd, args, o)
+			}
+			if o.from != "" {
+				return drawKept(cmd, args, o)
 			}
 			if slices.Contains(args, "tasks") {
 				return tasks(cmd, args, o)
@@ -117,11 +128,16 @@ The columns of the table:
 	f.StringSliceVar(&o.sizes, "size", nil, "size, as workload=size, or just the size if there is one workload")
 	f.StringVar(&o.input, "input", "", "folder that goparse reads, all of it unless --size says otherwise (default the Go installation's src), or graph for sssp")
 	f.StringVar(&o.json, "json", "", "write the figures to this file as well")
+	f.StringVar(&o.html, "html", "", "draw a report into this file: charts, losses and all figures, in one file that needs no network")
+	f.StringVar(&o.from, "from", "", "draw what --json has kept in this file, for --html and --svg, and measure nothing")
+	f.BoolVar(&o.compare, "compare", false, "compare two files that --json has written: what got slower, and what only seems so")
+	f.Float64Var(&o.failSlower, "fail-if-slower", 0, "with --compare, exit with status 1 if anything got slower by so many percent or more")
+	f.BoolVar(&o.overSerial, "over-serial", false, "with --compare, compare times over those of the serial program in the same run, as for two machines")
 	f.BoolVar(&o.markdown, "markdown", false, "print a summary in Markdown instead of the table")
 	f.BoolVar(&o.builds, "builds", false, "measure two builds in turn, with and without the profile default.pgo; needs the go command and filch's source")
 	f.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of what is measured to this file")
 	f.BoolVar(&o.parallel, "parallelism", false, "print how parallel the workloads are in filch's forms: work, span, and the speed-up to expect")
-	f.StringVar(&o.svg, "svg", "", "with --parallelism, draw the curve of each workload's speed-up into this folder")
+	f.StringVar(&o.svg, "svg", "", "draw the charts of --html into this folder, each as an SVG; with --parallelism, the curve of each workload's speed-up")
 	f.BoolVar(&o.list, "list", false, "list workloads, sizes and executors")
 	return cmd
 }
@@ -148,7 +164,7 @@ func tasks(cmd *cobra.Command, args []string, o options) error {
 		return err
 	}
 	workers := slices.Max(o.workers)
-	file, err := newReportFile(o.json)
+	file, err := newOutputs(o)
 	if err != nil {
 		return err
 	}
@@ -190,7 +206,7 @@ func bench(stdout, stderr io.Writer, names []string, o options) error {
 	if err != nil {
 		return err
 	}
-	file, err := newReportFile(o.json)
+	file, err := newOutputs(o)
 	if err != nil {
 		return err
 	}
@@ -325,7 +341,7 @@ func notes(rows []*row) []*note {
 }
 
 // finish writes the report, and tells wrong answers, of workloads apart from the others.
-func finish(stdout, stderr io.Writer, file reportFile, r report) error {
+func finish(stdout, stderr io.Writer, file outputs, r report) error {
 	wrong := printNotes(stdout, stderr, r.Rows, true)
 	if err := file.write(r); err != nil {
 		return err

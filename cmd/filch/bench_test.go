@@ -174,11 +174,11 @@ func TestReportKeepsLinksAndDevices(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, target := range []string{link, os.DevNull} {
-		f, err := newReportFile(target)
+		f, err := newReportFile("--json", target)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.write(report{}); err != nil {
+		if err := f.writeJSON(report{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -270,7 +270,7 @@ func TestSuiteStandsForItsPrograms(t *testing.T) {
 	var rows []*row
 	for _, executor := range []string{"serial", "at-once", "filch"} {
 		for workers := 1; workers <= 2; workers++ {
-			rows = append(rows, &row{Workload: "tsp", Size: "15", Executor: executor, Workers: workers, Runs: 1, Serial: time.Second, times: []time.Duration{time.Second}})
+			rows = append(rows, &row{Workload: "tsp", Size: "15", Executor: executor, Workers: workers, Runs: 1, Serial: time.Second, Times: []time.Duration{time.Second}})
 		}
 	}
 	if bs := bars(rows, false); len(bs) != 0 {

@@ -178,17 +178,18 @@ func interleave(plain, guided []report) report {
 func mergeRows(reports []report) (rows []*row) {
 	for i, first := range reports[0].Rows {
 		r := *first
+		r.Times = nil
 		c := candidate{row: &r}
 		for _, other := range reports {
 			x := other.Rows[i]
 			if x.Runs == 0 {
 				continue
 			}
-			c.times = append(c.times, x.Median)
+			c.Times = append(c.Times, x.Median)
 			c.samples = append(c.samples, sample{x.CPU, x.Allocs, x.Bytes, x.Steals})
 			r.MaxRSS = max(r.MaxRSS, x.MaxRSS)
 		}
-		if r.Runs = len(c.times); r.Runs > 0 {
+		if r.Runs = len(c.Times); r.Runs > 0 {
 			c.medians()
 		}
 		rows = append(rows, &r)

@@ -169,7 +169,7 @@ func (c *candidate) once() (answer string) {
 		c.Open = max(c.Open, c.job.Open())
 	}
 	if c.Runs > 0 {
-		c.times = append(c.times, took/time.Duration(n))
+		c.Times = append(c.Times, took/time.Duration(n))
 		c.samples = append(c.samples, after.minus(before).over(n))
 	} else if c.job.Reset == nil {
 		c.reps = int(min(enough/max(took, 1), 1000))
@@ -188,7 +188,7 @@ func (c *candidate) summarize() {
 
 // medians fills in what the row says of all runs.
 func (c *candidate) medians() {
-	c.Median, c.Min, c.Max = median(c.times), slices.Min(c.times), slices.Max(c.times)
+	c.Median, c.Min, c.Max = median(c.Times), slices.Min(c.Times), slices.Max(c.Times)
 	c.CPU = median(each(c.samples, func(s sample) time.Duration { return s.cpu }))
 	c.Allocs = median(each(c.samples, func(s sample) int64 { return s.allocs }))
 	c.Bytes = median(each(c.samples, func(s sample) int64 { return s.bytes }))

@@ -176,7 +176,7 @@ func (c *parCandidate) once() {
 		return
 	}
 	c.Runs++
-	c.times = append(c.times, took/time.Duration(c.reps))
+	c.Times = append(c.Times, took/time.Duration(c.reps))
 }
 
 func printPar(out io.Writer, rows []*row, workers []int, markdown bool) {
@@ -331,7 +331,7 @@ func runPar(out, stderr io.Writer, o options, args []string) error {
 	if err != nil {
 		return err
 	}
-	file, err := newReportFile(o.json)
+	file, err := newOutputs(o)
 	if err != nil {
 		return err
 	}

@@ -23,13 +23,10 @@ var predicted = []int{2, 4, 8, 16, 64, 256}
 
 // parallelism measures how parallel workloads are, and prints a table.
 func parallelism(cmd *cobra.Command, args []string, o options) error {
-	if !o.parallel {
-		return errors.New("--svg: there are pictures with --parallelism only")
-	}
 	if apart := apartOf(args); apart != "" {
 		return fmt.Errorf("%s knows no --parallelism", apart)
 	}
-	for _, name := range []string{"workers", "json", "markdown", "builds", "cpuprofile"} {
+	for _, name := range []string{"workers", "json", "html", "from", "markdown", "builds", "cpuprofile"} {
 		if cmd.Flags().Changed(name) {
 			return fmt.Errorf("--parallelism knows no --%s", name)
 		}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/klauspost/cpuid/v2"
@@ -32,6 +29,15 @@ type machine struct {
 	Profile    string    `json:"profile"`         // what the build was guided by: "", a file, or both
 	Revision   string    `json:"revision,omitempty"`
 	Time       time.Time `json:"time"`
+
+	Versions map[string]string `json:"versions,omitempty"` // of the modules of rivals
+}
+
+// rivals are the modules that executors are from, by name of the executor.
+var rivals = map[string]string{
+	"ants": "github.com/panjf2000/ants/v2", "conc": "github.com/sourcegraph/conc", "errgroup": "golang.org/x/sync",
+	"lo": "github.com/samber/lo", "pargo": "github.com/exascience/pargo", "pond": "github.com/alitto/pond/v2",
+	"workerpool": "github.com/gammazero/workerpool",
 }
 
 func thisMachine() machine {
@@ -41,6 +47,7 @@ func thisMachine() machine {
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		m.builtWith(info.Settings)
+		m.Versions = versionsOf(info.Deps)
 	}
 	return m
 }
@@ -57,6 +64,18 @@ func (m *machine) builtWith(settings []debug.BuildSetting) {
 			m.Profile = filepath.Base(s.Value)
 		}
 	}
+}
+
+// versionsOf returns the versions of the rivals that a build has.
+func versionsOf(deps []*debug.Module) map[string]string {
+	versions := map[string]string{}
+	for name, path := range rivals {
+		i := slices.IndexFunc(deps, func(m *debug.Module) bool { return m.Path == path })
+		if i >= 0 {
+			versions[name] = deps[i].Version
+		}
+	}
+	return versions
 }
 
 // bothBuilds is the profile of a report that has rows of a build with and of one without.
@@ -104,75 +123,5 @@ type row struct {
 	Stale     float64       `json:"stale,omitempty"`  // and those that were queued for nothing
 	Open      int64         `json:"open,omitempty"`   // most children of a loop that were open at a time; 0 if not counted
 
-	times []time.Duration // of each run
-}
-
-// reportFile is a file that appears when it is complete.
-type reportFile struct{ path string }
-
-// newReportFile checks that the file can be written, so that this is known at once, and
-// leaves it as it is until all is measured. Without a path there is none, and nothing is
-// written.
-func newReportFile(path string) (reportFile, error) {
-	f := reportFile{path}
-	if path == "" {
-		return f, nil
-	}
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		return f, fmt.Errorf("--json %s: is a folder", path)
-	}
-	if err == nil {
-		// A link stays one: what it leads to is replaced.
-		if f.path, err = filepath.EvalSymlinks(path); err != nil {
-			return f, fmt.Errorf("--json: %w", err)
-		}
-		if !info.Mode().IsRegular() {
-			return f, nil
-		}
-	}
-	tmp, err := f.create()
-	if err != nil {
-		return f, err
-	}
-	tmp.Close()
-	return f, os.Remove(tmp.Name())
-}
-
-func (f reportFile) create() (*os.File, error) {
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".*.tmp")
-	if err != nil {
-		return nil, fmt.Errorf("--json %s: %w", f.path, err)
-	}
-	return tmp, nil
-}
-
-func (f reportFile) write(r report) error {
-	if f.path == "" {
-		return nil
-	}
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("--json: %w", err)
-	}
-	b = append(b, '\n')
-	if info, err := os.Stat(f.path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(f.path, b, 0o644) // a device or a pipe: it cannot be replaced
-	}
-	tmp, err := f.create()
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // unless it was renamed
-	_, err = tmp.Write(b)
-	if err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), f.path)
-	}
-	if err != nil {
-		return fmt.Errorf("--json %s: %w", f.path, err)
-	}
-	return nil
+	Times []time.Duration `json:"times_ns,omitempty"` // of each run; those of a group stand in the order of the rounds
 }

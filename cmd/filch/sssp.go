@@ -152,7 +152,7 @@ func measureSSSP(g *sssp.Graph, name string, workers []int, runs int, step func(
 			if i == 0 {
 				continue
 			}
-			c.times = append(c.times, took)
+			c.Times = append(c.Times, took)
 			if work.Relaxed > 0 {
 				c.wasted = append(c.wasted, work.Wasted(got))
 				c.stale = append(c.stale, float64(work.Stale)/float64(reached))
@@ -241,7 +241,7 @@ func runSSSP(out, stderr io.Writer, o options, args []string) error {
 	if err != nil {
 		return err
 	}
-	file, err := newReportFile(o.json)
+	file, err := newOutputs(o)
 	if err != nil {
 		return err
 	}

@@ -304,7 +304,7 @@ func benchTasks(out, progress io.Writer, workers, runs int) []*row {
 				r.Note = note
 				if i > 0 && !taskGuard.failed(note) {
 					r.Runs++
-					r.times = append(r.times, took)
+					r.Times = append(r.Times, took)
 					r.Allocs, r.Bytes, r.CPU = s.allocs, s.bytes, s.cpu
 				}
 			}
@@ -325,7 +325,7 @@ func benchTasks(out, progress io.Writer, workers, runs int) []*row {
 
 // summarize sums up the runs of r.
 func (r *row) summarize() {
-	r.Median, r.Min, r.Max = median(r.times), slices.Min(r.times), slices.Max(r.times)
+	r.Median, r.Min, r.Max = median(r.Times), slices.Min(r.Times), slices.Max(r.Times)
 	r.NsPerFork = float64(r.Median) / float64(r.Forks)
 }
 
@@ -395,7 +395,7 @@ func benchSweep(out, progress io.Writer, total, runs int) (rows []*row) {
 			for i, r := range group {
 				begin := time.Now()
 				load.run(func() running { return pools[i%len(pools)].start(r.Workers) }, r.Workers)
-				r.times = append(r.times, time.Since(begin))
+				r.Times = append(r.Times, time.Since(begin))
 				bar.step("tasks of "+name, 1)
 			}
 		}
