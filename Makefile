@@ -24,8 +24,13 @@ figures:
 		--executors goroutine,semaphore,basic,filch-join,filch,filch-chain --workers 2 --runs 9 \
 		--markdown --json docs/bench/summary.json > docs/bench/summary.md
 	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/summary.md' README.md
+	$(MAKE) pictures
 	FILCH_FIGURES=write go test -count 1 -run Figures .
 	go test -count 1 -run 'Figures|GeneratedBlocks|SmallCalls|NamesTheMachine' .
+
+# The charts in README.md and docs, from the figures that are kept in docs/bench.
+pictures:
+	for name in summary tasks; do go run ./cmd/filch bench --from docs/bench/$$name.json --svg docs/pictures/$$name || exit; done
 
 # The profiles that guide the compiler, for the command and the examples that compute; see
 # docs/performance.md. The go command uses them where they lie.
@@ -60,4 +65,4 @@ N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: figures release-prepare release-check pgo rivals tidy house mutants
+.PHONY: figures pictures release-prepare release-check pgo rivals tidy house mutants

@@ -71,6 +71,16 @@ run with the least span of several counts.
 The output says how the command was built. With --builds it builds itself twice, with
 and without the profile default.pgo, and measures both in turn, the serial programs too.
 
+--html draws a report: charts of speed-up, overhead, scaling and spread, what is faster than
+filch, and all figures, in one file for a browser, light or dark. --svg draws each of the charts
+into a folder. With --from they draw what --json has kept, and nothing is measured.
+
+--compare says what got slower from one file of --json to another: medians, their intervals of
+confidence, and as changes only what chance seldom makes, by the statistics of benchstat. Take
+10 runs of each, on an idle machine. The status is 0 whatever changed, unless --fail-if-slower says
+from how many percent on it is 1: then a row of filch that got slower by so much or does not run any more
+counts. Rivals and serial programs do not count. 2 is for files that cannot be compared.
+
 The columns of the table:
 
   time      wall-clock time of the median run; at-once counts it for each of its programs
@@ -92,7 +102,10 @@ The columns of the table:
   filch bench fib --size 40 --executors serial,filch,filch-chain --workers 1,2,4
   filch bench --parallelism fib mergesort fft
   filch bench goparse --input ~/src --json goparse.json
-  filch bench --size fib=35 --size uts=T1L fib uts`,
+  filch bench --size fib=35 --size uts=T1L fib uts
+  filch bench fib uts --runs 10 --json old.json --html old.html
+  filch bench --from old.json --svg charts
+  filch bench --compare old.json new.json --fail-if-slower 5`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
 				return list(cmd.OutOrStdout())
@@ -102,6 +115,9 @@ The columns of the table:
 			}
 			if o.compare {
 				return compareFiles(cmd, args, o)
+			}
+			if o.failSlower != 0 || o.overSerial {
+				return errors.New("--fail-if-slower and --over-serial are for --compare")
 			}
 			if o.parallel {
 				return parallelism(cmd, args, o)

@@ -505,10 +505,10 @@ func TestBenchPrintsHowParallelWorkloadsAre(t *testing.T) {
 		"--parallelism knows no --json":                            {"--parallelism", "fib", "--json", "x"},
 		"--parallelism knows no --builds":                          {"--parallelism", "fib", "--builds"},
 		"tasks knows no --parallelism":                             {"--parallelism", "tasks"},
-		"--svg: there are pictures with --parallelism only":        {"fib", "--svg", dir},
-		"--svg: mkdir":                    {"--parallelism", "fib", "--svg", filepath.Join(files[0], "x")},
-		"--runs 0: there must be a run":   {"--parallelism", "fib", "--runs", "0"},
-		"fib: size \"x\" is not a number": {"--parallelism", "fib", "--size", "x"},
+		"--parallelism knows no --html":                            {"--parallelism", "fib", "--html", "x"},
+		"--svg: mkdir":                                             {"--parallelism", "fib", "--svg", filepath.Join(files[0], "x")},
+		"--runs 0: there must be a run":                            {"--parallelism", "fib", "--runs", "0"},
+		"fib: size \"x\" is not a number":                          {"--parallelism", "fib", "--size", "x"},
 	} {
 		if status, stdout, stderr := invoke(t, append([]string{"bench"}, args...)...); status != 2 || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: status %d, stdout %q, stderr %q; want %q", args, status, stdout, stderr, want)

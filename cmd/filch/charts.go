@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -177,8 +178,7 @@ func programName(r *row) string { return strings.TrimSpace(r.Workload + " " + r.
 // speedUps shows how many times as fast as the serial program each executor is.
 func speedUps(rows []*row, looks []look, lost map[*row]bool) *chart {
 	c := &chart{name: "speed-up", title: "Speed-up over the serial program", axis: "times as fast as serial", looks: looks, parted: true}
-	workers := 0
-	same := true
+	var on []int // workers, for each line
 	for _, p := range programs(rows) {
 		l := line{name: programName(p[0])}
 		most := mostWorkers(rows, p[0].Workload, p[0].Size)
@@ -194,17 +194,23 @@ func speedUps(rows []*row, looks []look, lost map[*row]bool) *chart {
 		}
 		if len(l.points) > 0 {
 			c.lines = append(c.lines, l)
-			same = same && (workers == 0 || workers == most)
-			workers = most
+			on = append(on, most)
 		}
 	}
-	if same {
-		c.title += ", " + workersText(workers)
-	} else {
-		c.title += ", the most workers"
-	}
+	c.sayWorkers(on)
 	c.about = "A point is the median of the runs, its line goes from the slowest run to the fastest. Left of 1 the serial program is faster."
 	return c
+}
+
+// sayWorkers says on how many workers each line was measured: in the title, if it was the same for all.
+func (c *chart) sayWorkers(on []int) {
+	if len(slices.Compact(slices.Clone(on))) == 1 {
+		c.title += ", " + workersText(on[0])
+		return
+	}
+	for i := range c.lines {
+		c.lines[i].name += ", on " + strconv.Itoa(on[i])
+	}
 }
 
 func workersText(n int) string {
@@ -231,8 +237,7 @@ func unitOf(workload string) string {
 func overheads(rows []*row, looks []look, lost map[*row]bool) *chart {
 	c := &chart{name: "overhead", looks: looks}
 	var units []string
-	workers := 0
-	same := true
+	var on []int // workers, for each line
 	for _, p := range programs(rows) {
 		n := workersOfOverhead(p)
 		l := line{name: programName(p[0])}
@@ -250,8 +255,7 @@ func overheads(rows []*row, looks []look, lost map[*row]bool) *chart {
 			continue
 		}
 		c.lines = append(c.lines, l)
-		same = same && (workers == 0 || workers == n)
-		workers = n
+		on = append(on, n)
 		if u := unitOf(p[0].Workload); !slices.Contains(units, u) {
 			units = append(units, u)
 		}
@@ -261,11 +265,7 @@ func overheads(rows []*row, looks []look, lost map[*row]bool) *chart {
 	if strings.HasPrefix(unit, "element") {
 		c.title = "Time of an " + unit
 	}
-	if same {
-		c.title += ", " + workersText(workers)
-	} else {
-		c.title += ", the fewest workers"
-	}
+	c.sayWorkers(on)
 	c.axis = "ns, less is better"
 	c.about = "The time of a run over the number of its " + strings.Join(each(units, plural), " or ") +
 		", with the work that is done in each. What is right of the serial program's point is overhead."
@@ -287,7 +287,7 @@ func plural(s string) string {
 func workersOfOverhead(rows []*row) (best int) {
 	count := map[int]int{}
 	for _, r := range rows {
-		if !isSerial(r) && r.Runs > 0 {
+		if !isSerial(r) && r.Runs > 0 && !strings.HasPrefix(r.Executor, "at-once") {
 			count[r.Workers]++
 		}
 	}

@@ -230,16 +230,17 @@ func (d *drawing) paintLegend(entries []legendEntry, y vg.Length) {
 		default:
 			d.glyph(d.looks[e.look], at, 3.6)
 		}
-		d.canvas.FillText(st, vg.Point{X: x + 16, Y: y}, e.text)
+		d.canvas.FillText(st, vg.Point{X: x + 16, Y: y + 2}, e.text)
 		x += e.width
 	}
 }
 
+// paint returns the colour of an executor. The next one that has the same shape has another.
 func (l look) paint() paint {
 	if l.ours {
 		return mine[l.index%len(mine)]
 	}
-	return others[l.index%len(others)]
+	return others[(l.index+l.index/shapes)%len(others)]
 }
 
 // glyph draws the mark of an executor.
@@ -262,15 +263,16 @@ func (d *drawing) ring(at vg.Point) {
 	d.canvas.Stroke(shapeOf(0, at, 6.3))
 }
 
+const shapes = 7
+
 // shapeOf returns the shape with a number: a circle, a square, and so on.
 func shapeOf(index int, at vg.Point, r vg.Length) (p vg.Path) {
 	// A shape is corners on a circle, from an angle in turns on.
-	shapes := []struct {
+	s := [shapes]struct {
 		corners int
 		from    float64
 		size    vg.Length
-	}{{0, 0, 1}, {4, 0.125, 1.2}, {3, 0.25, 1.3}, {4, 0, 1.25}, {3, 0.75, 1.3}, {6, 0, 1.1}, {5, 0.25, 1.15}}
-	s := shapes[index%len(shapes)]
+	}{{0, 0, 1}, {4, 0.125, 1.2}, {3, 0.25, 1.3}, {4, 0, 1.25}, {3, 0.75, 1.3}, {6, 0, 1.1}, {5, 0.25, 1.15}}[index%shapes]
 	if s.corners == 0 {
 		p.Move(vg.Point{X: at.X + r, Y: at.Y})
 		p.Arc(at, r, 0, 2*math.Pi)
@@ -291,9 +293,9 @@ func shapeOf(index int, at vg.Point, r vg.Length) (p vg.Path) {
 }
 
 var (
-	// What each text says of its font; the drawing says it once.
-	fonts  = regexp.MustCompile(`font-family:[^;]*;font-variant:[^;]*;font-weight:([^;]*);font-style:normal;`)
-	paint6 = regexp.MustCompile(`#[0-9A-F]{6}`)
+	styles  = regexp.MustCompile(`style="[^"]*"`) // no text has a quotation mark: it is escaped
+	fonts   = regexp.MustCompile(`font-family:[^;]*;font-variant:[^;]*;font-weight:([^;]*);font-style:normal;`)
+	colours = regexp.MustCompile(`#[0-9A-F]{6}`)
 )
 
 // finish takes the drawing out of its file, with variables for its colours, and puts it into one that
@@ -301,17 +303,15 @@ var (
 func (d *drawing) finish(s string, at place) []byte {
 	_, s, _ = strings.Cut(s, "<svg")
 	_, s, _ = strings.Cut(s, ">")
-	s = fonts.ReplaceAllStringFunc(s, func(f string) string {
-		if strings.Contains(f, "weight:bold") {
-			return "font-weight:bold;"
-		}
-		return ""
-	})
 	names := map[string]string{}
 	for _, p := range palette() {
 		names[p.light] = "var(--" + p.name + ")"
 	}
-	s = paint6.ReplaceAllStringFunc(s, func(c string) string { return names[c] })
+	s = styles.ReplaceAllStringFunc(s, func(style string) string {
+		style = fonts.ReplaceAllString(style, "font-weight:$1;")
+		style = strings.ReplaceAll(style, "font-weight:normal;", "")
+		return colours.ReplaceAllStringFunc(style, func(c string) string { return names[c] })
+	})
 	s = strings.ReplaceAll(s, "\n\t", " ")
 	var b bytes.Buffer
 	size := fmt.Sprintf(`viewBox="0 0 %.5g %.5g" font-family="'Liberation Sans', Arial, Helvetica, sans-serif"`, d.width, d.height)

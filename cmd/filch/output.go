@@ -16,6 +16,9 @@ type outputs struct {
 
 // newOutputs checks that all can be written, so that this is known before anything is measured.
 func newOutputs(o options) (all outputs, err error) {
+	if o.html != "" && (samePath(o.html, o.json) || samePath(o.html, o.from)) {
+		return all, fmt.Errorf("--html %s: is the file of the figures as well", o.html)
+	}
 	if all.json, err = newReportFile("--json", o.json); err != nil {
 		return all, err
 	}
@@ -33,8 +36,16 @@ func newOutputs(o options) (all outputs, err error) {
 	return all, err
 }
 
-// write writes the report in all forms that are asked for. What is drawn is drawn before the first
-// file is replaced.
+func samePath(a, b string) bool {
+	if b == "" {
+		return false
+	}
+	x, err := filepath.Abs(a)
+	y, err2 := filepath.Abs(b)
+	return err == nil && err2 == nil && x == y
+}
+
+// write writes the report in all forms that are asked for.
 func (out outputs) write(r report) error {
 	if err := out.json.writeJSON(r); err != nil {
 		return err
@@ -43,6 +54,9 @@ func (out outputs) write(r report) error {
 		return nil
 	}
 	cs := chartsOf(r)
+	if out.svg != "" && len(cs) == 0 {
+		return errors.New("--svg: nothing has run, so there is nothing to draw")
+	}
 	if out.html.path != "" {
 		b, err := page(r, cs)
 		if err != nil {
@@ -54,9 +68,6 @@ func (out outputs) write(r report) error {
 	}
 	if out.svg == "" {
 		return nil
-	}
-	if len(cs) == 0 {
-		return errors.New("--svg: nothing has run, so there is nothing to draw")
 	}
 	for _, c := range cs {
 		f := reportFile{"--svg", filepath.Join(out.svg, c.file())}

@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	noneWidth  vg.Length = 40 // the strip for executors without a figure
 	valueWidth vg.Length = 40 // the column with the figures of filch
 )
 
@@ -61,11 +60,11 @@ func (d *drawing) paintLines(area draw.Canvas) {
 	p.X.Min, p.X.Max = low, high
 	across := p.DataCanvas(area)
 	width := across.Max.X - across.Min.X
-	ticks := ticksBetween(low, high, int(width/52))
-	pl := &pointsPlot{drawing: d, ticks: ticks, top: y}
-	if pl.none = d.hasNone(); pl.none {
-		part := float64(noneWidth / width)
-		pl.edge = low
+	pl := &pointsPlot{drawing: d, none: d.noneWidth(), edge: low, top: y}
+	ticks := ticksBetween(low, high, int((width-pl.none)/42))
+	pl.ticks = ticks
+	if pl.none > 0 {
+		part := float64(pl.none / width)
 		p.X.Min = math.Exp(math.Log(low) - (math.Log(high)-math.Log(low))*part/(1-part))
 		ticks = append(ticks, plot.Tick{Value: math.Sqrt(p.X.Min * low), Label: "none"})
 	}
@@ -85,8 +84,14 @@ func (d *drawing) extent() (low, high float64) {
 	return low / more, high * more
 }
 
-func (d *drawing) hasNone() bool {
-	return slices.ContainsFunc(d.lines, func(l line) bool { return len(l.none) > 0 })
+// noneWidth is how wide the strip for executors without a figure is.
+func (d *drawing) noneWidth() (w vg.Length) {
+	for _, l := range d.lines {
+		if n := len(l.none); n > 0 {
+			w = max(w, 40, vg.Length(n+1)*10)
+		}
+	}
+	return w
 }
 
 // ticksBetween returns round numbers, a handful, that have about the same distance on a logarithmic axis.
@@ -149,8 +154,8 @@ type pointsPlot struct {
 	*drawing
 	ticks []plot.Tick
 	top   vg.Length // of the highest line, from the lowest one's bottom
-	none  bool
-	edge  float64 // where the axis begins, right of the strip for none
+	none  vg.Length // the width of the strip for executors without a figure
+	edge  float64   // where the axis begins, right of the strip for none
 }
 
 // Plot is called with the space between the axes.
@@ -158,7 +163,7 @@ func (pl *pointsPlot) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(v vg.Length) vg.Length { return y(float64(v)) }
 	from := c.Min.X
-	if pl.none {
+	if pl.none > 0 {
 		from = x(pl.edge)
 	}
 	pl.paintGround(c, x, at, from)
@@ -168,7 +173,7 @@ func (pl *pointsPlot) Plot(c draw.Canvas, p *plot.Plot) {
 		pl.paintLine(l, x, func(i, n int) vg.Length {
 			return at(line - h/2 - (vg.Length(i)-vg.Length(n-1)/2)*pl.step())
 		}, c.Min.X)
-		pl.paintValue(l, vg.Point{X: c.Max.X + valueWidth, Y: at(line - h/2)})
+		pl.paintValue(l, vg.Point{X: c.Max.X + valueWidth, Y: at(line-h/2) + 3})
 		line -= h
 	}
 }
@@ -189,10 +194,10 @@ func (pl *pointsPlot) paintGround(c draw.Canvas, x func(float64) vg.Length, at f
 		box(shade, from, x(1), at(0), at(pl.top))
 	}
 	for _, t := range pl.ticks {
-		c.StrokeLine2(draw.LineStyle{Color: grid.color(), Width: 0.8}, x(t.Value), at(0), x(t.Value), at(pl.top))
+		c.StrokeLine2(draw.LineStyle{Color: ruled.color(), Width: 0.8}, x(t.Value), at(0), x(t.Value), at(pl.top))
 	}
-	if pl.none {
-		c.StrokeLine2(draw.LineStyle{Color: grid.color(), Width: 0.8}, from, at(0), from, at(pl.top))
+	if pl.none > 0 {
+		c.StrokeLine2(draw.LineStyle{Color: ruled.color(), Width: 0.8}, from, at(0), from, at(pl.top))
 	}
 	if pl.hasValues() {
 		st := styleOf(small, pl.looks[0].paint(), true)
@@ -240,7 +245,7 @@ func (pl *pointsPlot) paintLine(l line, x func(float64) vg.Length, at func(i, n 
 		}
 	}
 	for i, e := range l.none {
-		spot := vg.Point{X: none + noneWidth*vg.Length(i+1)/vg.Length(len(l.none)+1), Y: at(0, 1)}
+		spot := vg.Point{X: none + pl.none*vg.Length(i+1)/vg.Length(len(l.none)+1), Y: at(0, 1)}
 		pl.glyph(pl.looks[e], spot, pl.radius())
 	}
 }
@@ -347,7 +352,7 @@ type curvesPlot struct {
 func (pl *curvesPlot) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		c.StrokeLine2(draw.LineStyle{Color: grid.color(), Width: 0.8}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
+		c.StrokeLine2(draw.LineStyle{Color: ruled.color(), Width: 0.8}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
 	}
 	st := draw.LineStyle{Color: faint.color(), Width: 1}
 	c.StrokeLine2(st, c.Min.X, y(1), c.Max.X, y(1))

@@ -311,7 +311,7 @@ func benchTasks(out, progress io.Writer, workers, runs int) []*row {
 		}
 		for _, r := range group {
 			if taskGuard.failed(r.Note) {
-				r.OK, r.Runs = false, 0
+				r.OK, r.Runs, r.Times = false, 0, nil
 				continue
 			}
 			r.summarize()

@@ -17,7 +17,7 @@ var (
 	paper = paint{"paper", "#FFFFFF", "#0D1117"} // what all is drawn on
 	ink   = paint{"ink", "#1F2328", "#E6EDF3"}   // text
 	faint = paint{"faint", "#59636E", "#9AA4AF"} // text beside it
-	grid  = paint{"grid", "#D8DEE4", "#2B323B"}
+	ruled = paint{"grid", "#D8DEE4", "#2B323B"}
 	band  = paint{"band", "#F4F6F8", "#151B23"}  // behind every second line
 	harm  = paint{"loss", "#CF222E", "#FF6A62"}  // what says that something else is faster
 	shade = paint{"shade", "#FCEBEA", "#2C1416"} // where the serial program is faster
@@ -44,7 +44,7 @@ var (
 
 // palette returns all paints.
 func palette() []paint {
-	all := []paint{paper, ink, faint, grid, band, harm, shade}
+	all := []paint{paper, ink, faint, ruled, band, harm, shade}
 	return append(append(all, mine...), others...)
 }
 
