@@ -13,6 +13,7 @@ import (
 type chart struct {
 	name  string // of its file
 	title string
+	part  int // 0, or which one of several that belong together, from 1
 	about string // what it shows, and how to read it
 	axis  string
 
@@ -89,6 +90,7 @@ func (c *chart) split() (all []*chart) {
 	}
 	for i := range parts {
 		part := *c
+		part.part = i + 1
 		from, to := i*n/parts, (i+1)*n/parts
 		if len(c.lines) > 0 {
 			part.lines = c.lines[from:to]

@@ -24,6 +24,7 @@ func page(r report, cs []*chart) ([]byte, error) {
 	type drawn struct {
 		*chart
 		Name, Title  string
+		InNav        string
 		Wide, Narrow template.HTML
 	}
 	type used struct{ Name, Version string }
@@ -41,7 +42,14 @@ func page(r report, cs []*chart) ([]byte, error) {
 		data.Used = append(data.Used, used{name, r.Machine.Versions[name]})
 	}
 	for _, c := range cs {
-		data.Charts = append(data.Charts, drawn{c, c.name, c.title, template.HTML(c.svg(wide, inPage)), template.HTML(c.svg(narrow, inPage))})
+		nav := c.title // the first of several stands for all
+		if c.part > 0 {
+			nav, _, _ = strings.Cut(nav, ", 1 of ")
+		}
+		if c.part > 1 {
+			nav = ""
+		}
+		data.Charts = append(data.Charts, drawn{c, c.name, c.title, nav, template.HTML(c.svg(wide, inPage)), template.HTML(c.svg(narrow, inPage))})
 	}
 	slices.SortStableFunc(data.Losses, func(a, b loss) int { return cmp.Compare(b.times, a.times) })
 	for _, x := range r.Rows {
