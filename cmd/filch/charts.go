@@ -13,7 +13,7 @@ import (
 type chart struct {
 	name  string // of its file
 	title string
-	part  int // 0, or which one of several that belong together, from 1
+	part  int    // 0, or which one of several that belong together, from 1
 	about string // what it shows, and how to read it
 	axis  string
 
