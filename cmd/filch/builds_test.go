@@ -180,3 +180,14 @@ func TestCPUProfile(t *testing.T) {
 		}
 	}
 }
+
+// The runs of a merged row are those that its median is of, one from each report.
+func TestMergedRowsKeepTheirRuns(t *testing.T) {
+	once := func(took time.Duration) report {
+		return report{Rows: []*row{{Workload: "fib", Executor: "serial", Workers: 1, Runs: 1, OK: true, Median: took, Times: []time.Duration{took}}}}
+	}
+	r := mergeRows([]report{once(5), once(1), once(3)})[0]
+	if !slices.Equal(r.Times, []time.Duration{5, 1, 3}) || r.Runs != 3 || r.Median != 3 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -270,8 +270,9 @@ func TestPageNeedsNoNetwork(t *testing.T) {
 	hostile := `<script src="//x.example/y.js">&"'`
 	for _, x := range r.Rows {
 		x.Workload = hostile
-		x.Size = "fill:#FFFFFF;"
 	}
+	const colour = "fill:#FFFFFF;" // what drawings say of their ground, here as a name
+	r.Rows[3].Executor = colour
 	r.Machine.CPU = hostile
 	all := []report{r}
 	for _, r := range keptReports(t) {
@@ -315,6 +316,9 @@ func TestPageNeedsNoNetwork(t *testing.T) {
 	texts := textsOf(t, chartsOf(r)[0].svg(wide, standing))
 	if !slices.ContainsFunc(texts, func(p piece) bool { return strings.HasPrefix(p.text, `<script src="//x`) }) {
 		t.Errorf("the name is not in %v", texts)
+	}
+	if !has(texts, colour) {
+		t.Errorf("%s is not in %v", colour, texts)
 	}
 }
 
