@@ -491,6 +491,7 @@ func TestDrawMistakes(t *testing.T) {
 		{"median 1 ns is not between", []string{"--from", edited(func(r *report) { r.Rows[1].Median = 1 }), "--html", page}},
 		{"5 times of 6 runs", []string{"--from", edited(func(r *report) { r.Rows[1].Times = r.Rows[1].Times[1:] }), "--html", page}},
 		{"not between the least and the greatest", []string{"--from", edited(func(r *report) { r.Rows[1].Times[3] = 1 }), "--html", page}},
+		{"or no machine's", []string{"--from", edited(func(r *report) { r.Rows[1].NsPerFork = 1e300 }), "--html", page}},
 		{"a figure is negative", []string{"--from", edited(func(r *report) { r.Rows[1].Speedup = -1 }), "--html", page}},
 		{"fib 30, filch on 2 is there twice", []string{"--from", edited(func(r *report) { r.Rows[1].Workers = 2 }), "--html", page}},
 		{`"a\nb" is no name`, []string{"--from", edited(func(r *report) { r.Rows[1].Workload = "a\nb" }), "--html", page}},
@@ -556,4 +557,29 @@ func TestTicks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whatever is taken for a report is drawn.
+func FuzzWhatIsReadIsDrawn(f *testing.F) {
+	b, err := json.Marshal(someReport())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte(`{"rows":[{"workload":"w","executor":"filch","workers":1,"runs":1,"max_ns":9000000000000000000,"speedup":1e14,"serial_ns":1,"ok":true},{"workload":"w","executor":"x","workers":900000000,"runs":1,"max_ns":1,"median_ns":1,"speedup":1e-14,"serial_ns":1,"forks":-1,"ns_per_fork":1e-14}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r report
+		if len(b) > 10_000 || json.Unmarshal(b, &r) != nil || r.check() != nil {
+			return
+		}
+		if _, err := pageOf(r); err != nil {
+			t.Error(err)
+		}
+		for _, c := range chartsOf(r) {
+			textsOf(t, c.svg(wide, standing))
+		}
+		if c, err := compareReports(r, r, false); err == nil {
+			c.print(io.Discard)
+		}
+	})
 }

@@ -83,13 +83,16 @@ func (r *row) check() error {
 		return fmt.Errorf("%s: %d times of %d runs", r.key(), len(r.Times), r.Runs)
 	case slices.ContainsFunc(r.Times, func(d time.Duration) bool { return d < r.Min || d > r.Max }):
 		return fmt.Errorf("%s: the time of a run is not between the least and the greatest", r.key())
-	case r.Serial < 0 || r.Speedup < 0 || r.Overhead < 0 || r.NsPerFork < 0:
-		return fmt.Errorf("%s: a figure is negative", r.key())
+	case r.Serial < 0 || !sensible(r.Speedup) || !sensible(r.Overhead) || !sensible(r.NsPerFork):
+		return fmt.Errorf("%s: a figure is negative, or no machine's", r.key())
 	case r.Runs == 0 && !drawable(short):
 		return fmt.Errorf("%s: %.40q is no reason", r.key(), short)
 	}
 	return nil
 }
+
+// sensible reports whether a figure is 0, for none, or between what an axis can have.
+func sensible(v float64) bool { return v == 0 || v > 1e-15 && v < 1e15 }
 
 // drawable reports whether s can stand in a picture, and is no essay.
 func drawable(s string) bool {
