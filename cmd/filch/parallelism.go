@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -106,7 +107,7 @@ func (p *plan) printParallelism(out, stderr io.Writer, executors []*workload.Exe
 			if svg != "" {
 				name := strings.ReplaceAll(fmt.Sprintf("%s-%s-%s.svg", g.workload.Name, g.size, e.Name), "/", "_")
 				if err := drawInto(filepath.Join(svg, name), profile); err != nil {
-					return fmt.Errorf("--svg: %w", err)
+					return err
 				}
 			}
 		}
@@ -196,9 +197,9 @@ func threeDigits(d time.Duration) time.Duration {
 }
 
 func drawInto(name string, p *filch.Profile) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
+	var b bytes.Buffer
+	if err := p.WriteSVG(&b); err != nil {
+		return fmt.Errorf("--svg %s: %w", name, err)
 	}
-	return errors.Join(p.WriteSVG(f), f.Close())
+	return reportFile{"--svg", name}.write(b.Bytes())
 }
