@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // A pool of one place publishes nothing, whatever has asked for it: nobody would take it. Each
 // program asks for forks in its way, and then makes many.
 func TestOneWorkerPublishesNothing(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	n := 0
 	tree := build(10, &n)
 	asyncs := func(w *filch.Worker) {

@@ -16,6 +16,7 @@ import (
 	"weak"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/par"
 )
 
@@ -51,6 +52,7 @@ func TestFinishWaitsForAllAsyncs(t *testing.T) {
 
 // Each call of Do on a pool or a task waits for the asyncs in it, and one on a worker does not.
 func TestEachDoOfAPoolOrTaskIsAFinish(t *testing.T) {
+	racetest.Skip(t, "it checks the order in which one worker runs things")
 	p := filch.New(filch.WithWorkers(2))
 	for name, do := range map[string]func(f func(w *filch.Worker)){
 		"Do":        p.Do,
@@ -90,6 +92,7 @@ func TestEachDoOfAPoolOrTaskIsAFinish(t *testing.T) {
 
 // An async belongs to the innermost Finish, which waits for no other.
 func TestAsyncBelongsToTheInnermostFinish(t *testing.T) {
+	racetest.Skip(t, "it checks the order in which one worker runs things")
 	p := filch.New(filch.WithWorkers(1))
 	var order []string
 	note := func(s string) Step { return func(*filch.Worker) { order = append(order, s) } }
@@ -110,6 +113,7 @@ func TestAsyncBelongsToTheInnermostFinish(t *testing.T) {
 
 // What a stolen async queues belongs to the Finish that the async came from.
 func TestAsyncsOfAStolenAsyncAreWaitedFor(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))
 		var ran atomic.Int64
@@ -228,6 +232,7 @@ func TestAsyncInAForkNeedsAFinish(t *testing.T) {
 
 // The owner takes the newest async, and a thief the oldest.
 func TestOwnerTakesTheNewestAsyncAndThievesTheOldest(t *testing.T) {
+	racetest.Skip(t, "it checks the order in which one worker runs things")
 	const n = 20
 	for _, c := range []struct {
 		workers int
@@ -322,6 +327,7 @@ func TestDeepAsyncsNeedNoDeepStack(t *testing.T) {
 // not wait for those that were taken from it: each hop of a chain is stolen here, and the stack
 // stays as it is.
 func TestAsyncsThatAreAllStolenDoNotNest(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))
 		deepest := 0
@@ -379,6 +385,7 @@ func TestAMillionAsyncsInOneFinish(t *testing.T) {
 
 // A closure can be collected when it has run, while its Finish goes on: here and on a thief.
 func TestAsyncsAreReleasedWhenTheyHaveRun(t *testing.T) {
+	racetest.Skip(t, "it checks what is kept in memory")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))
 		collected := func(begin func(f Step)) bool {
@@ -740,6 +747,7 @@ func TestGoexitInAnAsyncEndsTheCaller(t *testing.T) {
 // A worker that helps with an async of its own Finish, and is ended by it, still waits for the
 // others.
 func TestGoexitWhileHelpingWaitsForTheRest(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))
 		over := false
@@ -778,6 +786,7 @@ func TestGoexitWhileHelpingWaitsForTheRest(t *testing.T) {
 
 // A panic that is recovered below a Finish leaves the asyncs alone that were queued before it.
 func TestARecoveredPanicLeavesTheAsyncs(t *testing.T) {
+	racetest.Skip(t, "it checks the order in which one worker runs things")
 	p := filch.New(filch.WithWorkers(1))
 	ran := 0
 	count := func(*filch.Worker) { ran++ }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race"
 )
 
 // Fork-join work that blocks keeps its place, and the forks that it has not published. Tasks that
@@ -113,7 +114,8 @@ func goroutineIn(text string) (g goroutineText) {
 		if i := strings.LastIndex(line, "("); i > 0 {
 			function = line[:i]
 		}
-		g.pools = g.pools || function == atWaitBlocked || function == atSuspend || strings.HasSuffix(function, "task.(*Latch).Wait")
+		g.pools = g.pools || function == atWaitBlocked || function == atSuspend || strings.HasSuffix(function, "task.(*Latch).Wait") ||
+			race.Enabled && (function == race.AtRun || function == atLend)
 	}
 	return g
 }
@@ -122,6 +124,7 @@ func goroutineIn(text string) (g goroutineText) {
 var (
 	atWaitBlocked = strings.Replace(engine.NameOf((*engine.Worker).Suspend), "Suspend", "waitBlocked", 1)
 	atSuspend     = engine.NameOf((*engine.Worker).Suspend)
+	atLend        = strings.Replace(atSuspend, "Suspend", "lendBase", 1) // with logical races
 )
 
 // isCode reports whether a function is neither ours nor one by which Go blocks. place is its file

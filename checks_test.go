@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // checked returns a pool with checks, and what it logs.
@@ -169,6 +170,7 @@ func TestForeignJoinsAreTold(t *testing.T) {
 
 // A stolen fork is named, since no stack leads to it.
 func TestAWorkerOfAStolenForkIsTold(t *testing.T) {
+	racetest.Skip(t, "it checks which goroutine runs what")
 	p, _ := checked(2)
 	defer p.Close()
 	stolen, said := make(chan bool), make(chan string, 1)
@@ -212,6 +214,7 @@ func TestNoCallGetsAnothersWorker(t *testing.T) {
 
 // A pool inside its own work is logged once, with checks or only a logger.
 func TestANestedPoolIsLoggedOnce(t *testing.T) {
+	racetest.Skip(t, "it checks which goroutine runs what")
 	nested := func(p *filch.Pool) func(*filch.Worker) {
 		return func(*filch.Worker) { p.Do(nop); p.TryDo(nop); fibFunc.Call(p, 3) }
 	}
@@ -328,6 +331,7 @@ func TestWhatWouldWaitForItselfIsTold(t *testing.T) {
 
 // Fork-join work that blocks is logged, once a place, if others could do something meanwhile.
 func TestForksThatBlockAreLogged(t *testing.T) {
+	racetest.Skip(t, "it checks which goroutine runs what")
 	for name, c := range map[string]struct {
 		workers int
 		do      func(w *filch.Worker)

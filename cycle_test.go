@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // circle submits n tasks each of which waits for the next, when all have started,
@@ -92,6 +93,7 @@ func TestCirclesOfLongRunningTasks(t *testing.T) {
 
 // Tasks that run in place, on top of what they wait for, are told.
 func TestCirclesOnOneStack(t *testing.T) {
+	racetest.Skip(t, "it finds what is on one stack")
 	for n := 2; n <= 4; n++ {
 		p := filch.New(filch.WithWorkers(1))
 		futures := make([]*filch.Future[int], n)
@@ -119,6 +121,7 @@ func TestCirclesOnOneStack(t *testing.T) {
 
 // A circle may go through tasks that run in place and tasks on other workers.
 func TestCirclesOfBothKinds(t *testing.T) {
+	racetest.Skip(t, "it finds what is on one stack")
 	for _, last := range []string{"b", "c"} {
 		synctest.Test(t, func(t *testing.T) {
 			p := filch.New(filch.WithWorkers(2))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // However often a Frame is forked on after its function has returned, no memory is written that
@@ -41,6 +42,7 @@ func twoTaken() *Pool {
 // While forks are public, Join looks; in the call of a private fork it need not, until one more
 // is published.
 func TestJoinLooksAsLongAsForksArePublic(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	p := twoTaken()
 	looks := func(f *Frame[int, int]) bool {
 		return fmt.Sprintf("%p", f.run[engine.None]) != fmt.Sprintf("%p", f.body)
@@ -86,6 +88,7 @@ func TestJoinLooksAsLongAsForksArePublic(t *testing.T) {
 // A call inside of a Join that joins a public fork of the call around it is told so, and the fork does
 // not run once more. One that leaves a fork is told what a call from outside is told.
 func TestACallJoinsItsOwnForksAndNoOthers(t *testing.T) {
+	racetest.Skip(t, "it checks which goroutine runs what")
 	var around Fork
 	for want, inner := range map[string]func(f *Frame[int, int]) int{
 		"joined 1 of its caller's forks":          func(f *Frame[int, int]) int { return f.Join(around) },
@@ -117,6 +120,7 @@ func TestACallJoinsItsOwnForksAndNoOthers(t *testing.T) {
 
 // Join answers every level of demand, by forks that are older than the one that it joins.
 func TestJoinAnswersDemand(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	for _, level := range []uint32{engine.None, engine.None + 1, engine.Hunger, engine.GiveWay} {
 		fn := NewFunc(func(f *Frame[int, int], n int) int {
 			if n > 0 {
@@ -196,6 +200,7 @@ func TestForksRunOnceAfterAPanicInAJoin(t *testing.T) {
 // A call that joins a public fork of the call around it, and panics, leaves the pool and the Frame
 // in order.
 func TestACallThatJoinsWhatIsAroundItMayPanic(t *testing.T) {
+	racetest.Skip(t, "it checks which goroutine runs what")
 	for _, caught := range []bool{false, true} {
 		p := twoTaken()
 		var around Fork

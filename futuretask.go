@@ -54,10 +54,10 @@ func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, excl
 	}
 	if p := f.ctx.pool; p.isObserved() {
 		var value T
-		err := p.runObserved(&f.ctx, t, exclusive, func() (err error) { value, err = t.call(); return err })
+		err := p.runObserved(&f.ctx, t, exclusive, func() (err error) { value, err = t.call(exclusive); return err })
 		f.resolve(value, err)
 	} else {
-		f.resolve(t.call())
+		f.resolve(t.call(exclusive))
 	}
 	runtime.KeepAlive(f)
 	return true
@@ -73,10 +73,10 @@ func (f *Future[T]) claim(s task.Seat) bool {
 }
 
 // call is run, in the child of the task if it has one.
-func (t *futureTask[T]) call() (value T, err error) {
+func (t *futureTask[T]) call(exclusive bool) (value T, err error) {
 	f := t.future()
 	if race.Enabled && f.logical.Get() != nil {
-		f.logical.Get().run(&f.ctx, t.Catches(nil), func() { value, err = f.run(runMark{&f.ctx}) })
+		f.logical.Get().run(&f.ctx, catchingOf(t.Catches(nil), exclusive), func() { value, err = f.run(runMark{&f.ctx}) })
 		return value, err
 	}
 	return f.run(runMark{&f.ctx})

@@ -53,7 +53,12 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 	}
 	if o.plain() && err == nil {
 		if race.Enabled && p.isLogical() {
-			return p.submit(ctx, task.Task{Ctx: p.inherited(ctx), Body: p.newChildTask(f)}, o.priority, o.fair, try)
+			own := p.inherited(ctx) // before the child is opened, which reads it
+			t, submitted := p.newChildTask(f), false
+			defer func() { dropChildUnless(submitted, t) }()
+			err = p.submit(ctx, task.Task{Ctx: own, Body: t}, o.priority, o.fair, try)
+			submitted = true
+			return err
 		}
 		return p.submit(ctx, task.Task{Ctx: p.inherited(ctx), Body: plainTask(f)}, o.priority, o.fair, try)
 	}

@@ -154,6 +154,9 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 	}
 	err = errNotSubmitted // unless submit returns
 	defer func() {
+		if race.Enabled {
+			dropChildUnless(err == nil, t)
+		}
 		if err != nil && g.begins(t) {
 			g.taskDone(unlessFull(err, try), false)
 		}

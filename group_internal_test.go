@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // Calls that the end of a group's context keeps from queuing a task, or from waiting for a slot, are
@@ -115,6 +117,7 @@ func TestOptionsOfATaskWithinASlot(t *testing.T) {
 
 // Dump tells by its function which task waits for a group.
 func TestDumpOfATaskThatWaitsForAGroup(t *testing.T) {
+	racetest.Skip(t, "Dump shows no forks")
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(2), WithStallTimeout(0))
 		gate := make(chan bool)

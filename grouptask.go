@@ -84,6 +84,6 @@ func (t *groupTask) call(c *taskContext) error {
 	}
 	out := new(struct{ err error })
 	f := t.f
-	c.runInChild(t.child, true, func(c *taskContext) { out.err = f(c) })
+	c.runInChild(t.child, byPool, func(c *taskContext) { out.err = f(c) })
 	return out.err
 }

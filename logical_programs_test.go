@@ -173,6 +173,18 @@ var logicalPrograms = []logicalProgram{
 			return f.Join(h) + seen
 		}).Call(p, new(int))
 	}},
+	{"a parent that blocks until its fork has begun on a worker that is new", true, func(p *filch.Pool) {
+		x, begun := 0, make(chan struct{})
+		p.Do(func(w *filch.Worker) {
+			w.Join(func(w *filch.Worker) {
+				x++
+				w.Blocking(func() { <-begun })
+			}, func(*filch.Worker) {
+				close(begun)
+				x++
+			})
+		})
+	}},
 	{"a parent that writes before the fork", false, func(p *filch.Pool) {
 		filch.NewFunc(func(f *filch.Frame[*int, int], x *int) int {
 			if *x > 0 {
@@ -267,6 +279,31 @@ var logicalPrograms = []logicalProgram{
 		_ = g.Wait()
 		x++
 	}},
+	{"tasks of a Subpool of one", false, func(p *filch.Pool) {
+		g, one, x := p.Group(ctx0), p.Subpool(1), 0
+		for range 3 {
+			g.Go(func(context.Context) error { x++; return nil }, one)
+		}
+		_ = g.Wait()
+	}},
+	{"tasks of a Subpool of two", true, func(p *filch.Pool) {
+		g, two, x := p.Group(ctx0), p.Subpool(2), 0
+		for range 3 {
+			g.Go(func(context.Context) error { x++; return nil }, two)
+		}
+		_ = g.Wait()
+	}},
+	{"a memo that is asked in one task: what it computes runs there", false, func(p *filch.Pool) {
+		x := 0
+		m := filch.NewMemo(p, func(context.Context, int) (int, error) { x++; return x, nil })
+		a := task(p, func() {
+			x++
+			_, _ = m.Get(ctx0, 1)
+			_, _ = m.Get(ctx0, 2)
+			x++
+		})
+		_, _ = a.Wait(ctx0)
+	}},
 	{"tasks of Go", true, func(p *filch.Pool) {
 		x, done := 0, make(chan struct{}, 2)
 		for range 2 {
@@ -321,8 +358,8 @@ var logicalPrograms = []logicalProgram{
 	}},
 	{"two far indices of a loop", true, func(p *filch.Pool) {
 		x := 0
-		par.For(p, 100, func(i int) {
-			if i == 0 || i == 99 {
+		par.For(p, 16, func(i int) {
+			if i == 0 || i == 15 {
 				x++
 			}
 		})

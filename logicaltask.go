@@ -18,8 +18,8 @@ import (
 // by value.
 
 // runInChild calls f in child with a copy of c, for the goroutine that has taken the task. What f
-// does not return from does not return here. catches is that of the task's body.
-func (c *taskContext) runInChild(child race.Child, catches bool, f func(c *taskContext)) {
+// does not return from does not return here.
+func (c *taskContext) runInChild(child race.Child, catches catching, f func(c *taskContext)) {
 	out, own := new(childOutcome), c.forChild()
 	sees := c.pool.sees // then the worker has written what belongs to the context
 	if sees {
@@ -43,18 +43,24 @@ func (c *taskContext) runInChild(child race.Child, catches bool, f func(c *taskC
 				if out.returned {
 					return
 				}
-				if v := recover(); v != nil && catches {
-					out.err = panicError(v)
+				if v := recover(); v != nil && catches != byNobody {
+					out.value, out.err = v, panicError(v)
 				} else if v != nil {
 					panic(v)
 				}
 			}()
-			f(c)
+			c.inPlaceOf(f)
+			runtime.KeepAlive(c) // as a task has its context until it ends
 			out.returned = true
 		})
 	})
 	child.Wait()
+	if c.worker != nil {
+		c.worker.Engine.AcquireBase()
+	}
 	switch {
+	case out.err != nil && catches == byCaller:
+		panic(out.value)
 	case out.err != nil:
 		panic(out.err)
 	case !out.returned:
@@ -62,10 +68,40 @@ func (c *taskContext) runInChild(child race.Child, catches bool, f func(c *taskC
 	}
 }
 
+// inPlaceOf calls f in the place of the worker of c, if it has one.
+func (c *taskContext) inPlaceOf(f func(c *taskContext)) {
+	if c.worker == nil {
+		f(c)
+		return
+	}
+	c.worker.Engine.StandIn(func() { f(c) })
+}
+
 // childOutcome is how a child has ended; it writes, then its runner reads.
 type childOutcome struct {
 	returned bool
 	err      error // of a panic; nil if it has returned, or for runtime.Goexit
+	value    any   // of the panic
+}
+
+// catching tells what becomes of a panic of a task.
+type catching int
+
+const (
+	byNobody catching = iota // it ends the program, where it comes from
+	byPool                   // it is an error
+	byCaller                 // it goes on to what runs the task in place
+)
+
+// catchingOf tells that of a task whose body catches panics, or not. exclusive is what it was started with.
+func catchingOf(catches, exclusive bool) catching {
+	switch {
+	case catches:
+		return byPool
+	case exclusive:
+		return byNobody
+	}
+	return byCaller
 }
 
 // forChild returns a function that returns c as its child has it. c of a task without a Future was
@@ -77,9 +113,6 @@ func (c *taskContext) forChild() func() *taskContext {
 	}
 	ctx, p, w, round, extras := c.Context, c.pool, c.worker, c.round, c.extras.Load()
 	return func() *taskContext {
-		if w != nil {
-			w.Engine.AcquireBorn()
-		}
 		own := &taskContext{worker: w, round: round}
 		own.extras.Store(extras)
 		own.init(ctx, p)
@@ -107,7 +140,7 @@ func (t *childTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclu
 			t.plainTask(c)
 			return
 		}
-		c.(*taskContext).runInChild(t.child, t.Catches(tp), func(c *taskContext) { t.plainTask(c) })
+		c.(*taskContext).runInChild(t.child, catchingOf(t.Catches(tp), exclusive), func(c *taskContext) { t.plainTask(c) })
 	}).Start(tp, s, ctx, exclusive)
 }
 
@@ -127,6 +160,13 @@ func dropChildOf(b task.Body) {
 	}
 	if t, ok := b.(interface{ dropChild() }); ok {
 		t.dropChild()
+	}
+}
+
+// dropChildUnless is deferred around a submission of b: the observer, or a method of a context, may panic.
+func dropChildUnless(submitted bool, b task.Body) {
+	if !submitted {
+		dropChildOf(b)
 	}
 }
 
@@ -155,6 +195,9 @@ func (c *taskContext) openChild(h *hold) *futureChild {
 		for i := range deps {
 			l.after = append(l.after, deps[i].on.task())
 		}
+		if h.sub != nil && h.sub.limit == 1 {
+			l.alone = h.sub
+		}
 	}
 	if l.child = c.pool.openTask(); !l.child.IsOpen() {
 		return nil
@@ -164,20 +207,20 @@ func (c *taskContext) openChild(h *hold) *futureChild {
 
 // sit notes where the task of c runs. Its child does, after which others are ordered that have c.
 func (l *futureChild) sit(c *taskContext, s task.Seat) {
-	l.child.Prepare(func() {
-		if s.Worker != nil {
-			s.Worker.Engine.AcquireBorn()
-		}
-		c.worker, c.round = s.Worker, s.Round
-	})
+	l.child.Prepare(func() { c.worker, c.round = s.Worker, s.Round })
 }
 
 // run calls f, which is what the task of c does, in the child.
-func (l *futureChild) run(c *taskContext, catches bool, f func()) {
-	after := l.after
+func (l *futureChild) run(c *taskContext, catches catching, f func()) {
+	after, alone := l.after, l.alone
+	l.after = nil // which the Future must not keep
 	c.runInChild(l.child, catches, func(c *taskContext) {
 		for _, t := range after {
 			race.Acquire(t)
+		}
+		if alone != nil {
+			race.Acquire(alone)
+			defer race.Release(alone)
 		}
 		defer race.Release(c)
 		f()
@@ -188,6 +231,7 @@ func (l *futureChild) run(c *taskContext, catches bool, f func()) {
 func (l *futureChild) end(c *taskContext) {
 	if l != nil {
 		l.child.Drop()
+		l.after = nil
 	} else if c.pool.isLogical() {
 		race.Release(c) // for what comes after it
 	}

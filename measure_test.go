@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 const ms = time.Millisecond
@@ -233,6 +234,7 @@ func TestMeasureOfASearch(t *testing.T) {
 
 // What is measured runs in the order of one worker, and as often.
 func TestMeasuredCodeRunsAsOnOneWorker(t *testing.T) {
+	racetest.Skip(t, "it checks the order in which one worker runs things")
 	program := func(w *filch.Worker) (log []string) {
 		say := func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
 		fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
@@ -469,6 +471,7 @@ func (t *twig) workAndSpan() (work, span time.Duration) {
 
 // No schedule is faster than SpeedUp says, and where leaves are equal and workers at rest, none is slower.
 func TestSchedulesKeepToTheProfile(t *testing.T) {
+	racetest.Skip(t, "it makes too many forks")
 	check := func(what string, p filch.Profile, workers int, call func(s filch.Scope), slower bool) {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()

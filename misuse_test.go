@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // recovered returns what f panics with, as text.
@@ -162,6 +163,7 @@ func TestLargeArguments(t *testing.T) {
 // A pool may be used inside a bubble of synctest and outside, one after the
 // other, when it rests in between.
 func TestPoolSurvivesABubble(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	p := filch.New(filch.WithWorkers(2))
 	blocks := func() {
 		p.Do(func(w *filch.Worker) {
@@ -221,6 +223,7 @@ func TestMutexAroundLongJoins(t *testing.T) {
 // Waiting workers do help: without it, only places that are given up would go
 // to others.
 func TestWaitingHelps(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	p := filch.New(filch.WithWorkers(2))
 	// The fork of the fork can run on the worker that waits, or on a third if that gives up
 	// its place: if it is slow to look, so the test looks again.
@@ -302,6 +305,7 @@ func TestCloseWaitsForHelpers(t *testing.T) {
 // A job that a worker helps with while it waits ends in Goexit, and takes the
 // wait with it. What the worker does later must not think that it still waits.
 func TestGoexitWhileHelping(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(3))
 		var wg sync.WaitGroup

@@ -188,6 +188,7 @@ type Future[T any] struct {
 type futureChild struct {
 	child race.Child
 	after []*taskContext // tasks that it comes after
+	alone *Subpool       // of one slot, that it is of; or nil
 }
 
 // Group waits for a number of tasks together. Make one with [Pool.Group]. Its methods may

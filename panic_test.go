@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // A placement says where the second of two forked arms runs.
@@ -81,6 +82,7 @@ func mustBeWell(t *testing.T, p *filch.Pool) {
 }
 
 func TestPlacementsAreWhatTheySay(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	eachPlacement(t, func(t *testing.T, pl placement, both func(s filch.Scope, a, b func(w *filch.Worker))) {
 		p := filch.New(filch.WithWorkers(pl.workers))
 		pl.run(p, both, nop, nop)
@@ -263,6 +265,7 @@ func TestGoexit(t *testing.T) {
 // runtime.Goexit deep in a computation ends the goroutines of all that wait for
 // it, however many workers took part.
 func TestGoexitFromTheDepths(t *testing.T) {
+	racetest.Skip(t, "it makes too many forks")
 	for _, workers := range []int{1, 2, 8} {
 		eachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
 			p := filch.New(filch.WithWorkers(workers))

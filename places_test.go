@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // As long as tasks start, however slowly, no workers are added: not if tasks take half of the
@@ -37,6 +38,7 @@ func TestProgressIsNoStall(t *testing.T) {
 // Workers that block where the pool cannot see it are replaced, and the places taken back when
 // nothing is queued any more. What a limit of 0 says holds.
 func TestStallsEnd(t *testing.T) {
+	racetest.Skip(t, "it checks the order in which one worker runs things")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2), filch.WithStallTimeout(time.Second))
 		gate := make(chan bool)

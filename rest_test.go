@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // PauseAndWait returns when no task runs, of whatever kind, and none begins until Resume.
@@ -216,6 +217,7 @@ func TestNothingRunsInAPause(t *testing.T) {
 // Drain returns at once, takes nothing more from outside, and lets all that was accepted run. Done
 // tells the end, and nothing else does.
 func TestDrain(t *testing.T) {
+	racetest.Skip(t, "it checks the order in which one worker runs things")
 	synctest.Test(t, func(t *testing.T) {
 		p, release := held(t)
 		early := p.Done()

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // What workers have counted stays when a crowd of them is let go.
 func TestCountsOutliveTheirWorkers(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
 	const crowd = 200
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2), filch.WithStallTimeout(0))

@@ -14,6 +14,8 @@ import (
 //	db := p.Subpool(4, filch.WithName("db"), filch.WithOrder(filch.FIFO))
 //	rows := filch.Submit(ctx, p, query, db)
 //
+// With n = 1, the end of a task synchronizes before the start of the next.
+//
 // A Subpool costs nothing when it is not used, and need not be closed. Subpool panics if n < 1, or an option
 // is nil or not one of those.
 func (p *Pool) Subpool(n int, opts ...Option) *Subpool {

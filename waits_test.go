@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/filch-go/filch/internal/line"
+	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -194,6 +195,7 @@ func TestNotesAreFoundByNumber(t *testing.T) {
 // Dump tells of tasks without a name by their functions, if they are on a stack, and of a
 // hundred waits.
 func TestDumpOfWaitsThatHaveNoNames(t *testing.T) {
+	racetest.Skip(t, "Dump shows no forks")
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(1), WithStallTimeout(0))
 		bg := context.Background()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // piecesOf are ways to return what is asked for. They add v times v to out.
@@ -55,7 +56,7 @@ var piecesOf = map[string]func(v int, out []int) []int{
 func TestCollectIsLikeALoop(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		for _, below := range []int{1, 4, 300} { // 1: nothing comes
-			if below > 100 && n > 100 || raceEnabled && n > 1000 {
+			if below > 100 && n > 100 || raceEnabled && n > racetest.Fewer(300, 1000) {
 				continue
 			}
 			x := ints(n, below, r)

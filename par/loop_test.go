@@ -10,6 +10,7 @@ import (
 	"weak"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // What is remembered of a function follows what is measured if it differs by more than a quarter: at
@@ -36,6 +37,7 @@ func TestLearn(t *testing.T) {
 
 // Functions that share a place forget each other.
 func TestCostsInOnePlace(t *testing.T) {
+	racetest.Skip(t, "it checks what a loop costs")
 	f := func() {}
 	c := costOf(f, asIs)
 	c.each.Store(5)
@@ -53,6 +55,7 @@ func TestCostsInOnePlace(t *testing.T) {
 
 // Two functions that one call asks for do not forget each other if their places are the same.
 func TestTwoCostsInOnePlace(t *testing.T) {
+	racetest.Skip(t, "it checks what a loop costs")
 	f := func() {}
 	c := costOf(f, asIs)
 	other := &costs[(uintptr(unsafe.Pointer(c))-uintptr(unsafe.Pointer(&costs[0])))/unsafe.Sizeof(*c)^1]
@@ -69,6 +72,7 @@ func TestTwoCostsInOnePlace(t *testing.T) {
 
 // What is known to take no more than little is left to one, and the rest divided.
 func TestHowMuchIsDivided(t *testing.T) {
+	racetest.Skip(t, "it checks what a loop costs")
 	var c cost
 	if c.cheap(1) {
 		t.Error("what is not known is said to be cheap")

@@ -17,6 +17,7 @@ import (
 	"weak"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 var background = context.Background()
@@ -30,7 +31,7 @@ func everywhere(t *testing.T, f func(t *testing.T, s filch.Scope, n int, r *rand
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		for _, n := range sizes {
-			if raceEnabled && n > 5000 {
+			if raceEnabled && n > racetest.Fewer(500, 5000) {
 				continue
 			}
 			t.Run(fmt.Sprintf("workers=%d/n=%d/seed=%d", workers, n, seed), func(t *testing.T) {
@@ -127,6 +128,7 @@ func TestGrain(t *testing.T) {
 }
 
 func TestTiles(t *testing.T) {
+	racetest.Skip(t, "it checks the order in which one worker runs things")
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	tiles := 0
@@ -163,6 +165,7 @@ func TestTiles(t *testing.T) {
 // On P workers, k long elements take ⌈k/P⌉ times as long as one if they are no more than P,
 // and little longer if they are. In virtual time, nothing but the order decides.
 func TestCoarse(t *testing.T) {
+	racetest.Skip(t, "it checks into how many pieces a loop is cut")
 	for _, workers := range []int{2, 8} {
 		for _, k := range []int{2, 8, 16, 64} {
 			synctest.Test(t, func(t *testing.T) {
@@ -182,6 +185,7 @@ func TestCoarse(t *testing.T) {
 
 // A function that took nothing so far, and then does, is not left to one worker.
 func TestCostChanges(t *testing.T) {
+	racetest.Skip(t, "it checks what a loop costs")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(8))
 		defer p.Close()
@@ -637,6 +641,7 @@ func TestSequences(t *testing.T) {
 
 // What a sequence has yielded, and what came of it, is not held any longer than the batch.
 func TestSequencesRetainNothing(t *testing.T) {
+	racetest.Skip(t, "it checks the order in which one worker runs things")
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	type big struct{ _ [1 << 10]byte }
@@ -766,6 +771,7 @@ func TestPanics(t *testing.T) {
 
 // Small inputs do not allocate for each element, and loops as good as nothing.
 func TestAllocations(t *testing.T) {
+	racetest.Skip(t, "it checks what a loop costs")
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	for _, n := range []int{100, 100_000} {
@@ -910,6 +916,7 @@ func TestCostChangesInBlocks(t *testing.T) {
 
 // Elements that suddenly take long are shared, though what came before them took nothing.
 func TestCheapFirst(t *testing.T) {
+	racetest.Skip(t, "it checks into how many pieces a loop is cut")
 	for _, c := range []struct{ cheap, most int }{{0, 9}, {1, 20}, {10, 80}, {100, 80}, {100_000, 80}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := filch.New(filch.WithWorkers(8))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // inputs are orders that sorts are known to have trouble with.
@@ -49,7 +50,7 @@ func eachInput(t *testing.T, f func(t *testing.T, pools []*filch.Pool, x []int))
 		for _, n := range sortSizes {
 			switch {
 			case raceEnabled:
-				n = min(n, 5000)
+				n = min(n, racetest.Fewer(1100, 5000))
 			case testing.Short():
 				n = min(n, fewPartitioned+1) // which more than one partitions
 			}

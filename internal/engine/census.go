@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/tag"
 )
 
@@ -67,6 +68,10 @@ var atRun, atWait, atPark = NameOf((*Worker).run), NameOf((*Worker).waitBlocked)
 // NameOf returns the name of a function, as stacks show it.
 func NameOf(f any) string { return runtime.FuncForPC(EntryOf(f)).Name() }
 
+// With logical races a goroutine of the pool waits in race.AtRun while what it has taken runs in another
+// one, in atStandIn; and in atLend for what another worker runs.
+var atStandIn, atLend = NameOf(standIn), NameOf((*Worker).lendBase)
+
 // workerAt reports whether a stack is that of a goroutine that fills a place of p,
 // whether it waits, and whether it is in a function that gives up a place.
 func (p *Pool) workerAt(frames iter.Seq[runtime.Frame], lends func(function string) bool) (runs, waits, gives bool) {
@@ -78,9 +83,9 @@ func (p *Pool) workerAt(frames iter.Seq[runtime.Frame], lends func(function stri
 		if top == "" {
 			top = frame.Function
 		}
-		runs = runs || frame.Function == atRun
-		gives = gives || frame.Function == atWait || lends(frame.Function)
-		parked = parked || frame.Function == atPark
+		runs = runs || frame.Function == atRun || race.Enabled && frame.Function == atStandIn
+		gives = gives || frame.Function == atWait || lends(frame.Function) || race.Enabled && frame.Function == atLend
+		parked = parked || frame.Function == atPark || race.Enabled && frame.Function == race.AtRun
 	}
 	waits = top == "runtime.gopark" && !gc
 	last := uint64(tag.Max)

@@ -64,7 +64,7 @@ func (f *Finish) Failure() error {
 // runtime.Goexit ends it, in a piece that w has helped with, it must be called again.
 func (f *Finish) Wait(w *Worker) {
 	if race.Enabled && w.IsLogical() {
-		f.waitForChildren()
+		f.waitForChildren(w)
 		return
 	}
 	if !f.waits {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/race"
@@ -36,8 +37,7 @@ func (p *Pool) EndLogical() {
 // Alias is what a Worker has of logical races. The address of it orders what is done to a worker
 // through its aliases.
 type Alias struct {
-	of   race.Ref[Worker] // that an alias stands for; the goroutine that makes it writes
-	born race.Ref[byte]   // its address orders what uses a worker after its Init
+	of race.Ref[Worker] // that an alias stands for; the goroutine that makes it writes
 }
 
 // IsLogical reports whether the forks of w are children.
@@ -66,7 +66,7 @@ func (w *Worker) GuestAlias() *Worker {
 // LeaveAlias returns the base of w, which is the calling goroutine's.
 func (w *Worker) LeaveAlias() *Worker {
 	base := w.Base()
-	race.Acquire(&base.alias.of)
+	base.AcquireBase()
 	return base
 }
 
@@ -90,17 +90,6 @@ func (w *Worker) Base() *Worker {
 	}
 	return w
 }
-
-// Born is called when w has been made, with all that stands around it.
-func (w *Worker) Born() {
-	if race.Enabled {
-		race.Release(&w.alias.born)
-	}
-}
-
-// AcquireBorn orders the calling goroutine after the call of Born, so that it may read what never
-// changes.
-func (w *Worker) AcquireBorn() { race.Acquire(&w.alias.born) }
 
 // openChildren opens a child for each private fork of w.
 func (w *Worker) openChildren() {
@@ -160,16 +149,42 @@ func (w *Worker) onBase(f func(base *Worker)) {
 	f(base)
 }
 
-// lendBase is LendFor for an alias.
+// lendBase is LendFor for an alias. What is done with its base is done aside, so that it orders
+// nothing here.
 func (w *Worker) lendBase(f func()) {
 	w.blocking = true
-	w.onBase((*Worker).beginBlocking)
+	race.Aside(func() { w.onBase((*Worker).beginBlocking) })
 	defer func() {
-		w.onBase((*Worker).endBlocking)
+		race.Aside(func() { w.onBase((*Worker).endBlocking) })
 		w.blocking = false
 	}()
 	f()
 }
+
+// awaitChild waits for c, which another worker runs. The place of w is free meanwhile, as at any
+// join: what c waits for may need it.
+func (w *Worker) awaitChild(c race.Child) {
+	if !soon(c.Ended) {
+		w.LendFor(c.Pause)
+	}
+	c.Wait()
+}
+
+// soon reports whether ended does, now or in a moment. To lend a place takes two goroutines, and the
+// detector forgets the stacks of those that have ended before the last few dozen.
+func soon(ended func() bool) bool {
+	for range 100 {
+		if ended() {
+			return true
+		}
+		runtime.Gosched()
+	}
+	return false
+}
+
+// AcquireBase orders the calling goroutine, whose worker w is, after what was done with it through its
+// aliases.
+func (w *Worker) AcquireBase() { race.Acquire(&w.alias.of) }
 
 // runChild runs the child of j for w, or its base.
 func (w *Worker) runChild(j *Job) {
@@ -183,13 +198,12 @@ func (w *Worker) runChild(j *Job) {
 
 // beChild runs j on an alias of w. It is called by the child.
 func (j *Job) beChild(base *Worker) {
-	race.Acquire(&base.alias.born)
 	w := AliasOf(base)
 	w.pool.Tag(func(uint64, tag.Step) {
 		if w.checked {
 			defer w.pool.Checks.Begins(w)()
 		}
-		if j.labels != nil {
+		if j.labels != nil || j.owner.Base() != base { // else it has those of the goroutine that has made it
 			w.Relabel(j.labels)
 		}
 		returned := false
@@ -203,10 +217,26 @@ func (j *Job) beChild(base *Worker) {
 				j.piece.of.Load().childDone()
 			}
 		}()
-		j.run(w)
+		base.StandIn(func() { j.run(w) })
 		returned = true
 	})
 }
+
+// StandIn calls f, which a child runs for w, so that the watch for stalls sees that it fills the place, if a
+// goroutine of the pool does and no guest.
+func (w *Worker) StandIn(f func()) {
+	race.Disable()
+	runs := w.runs.Load()
+	race.Enable()
+	if runs {
+		standIn(f)
+	} else {
+		f()
+	}
+}
+
+//go:noinline
+func standIn(f func()) { f() }
 
 // takeBackChild is TakeBack: it runs the child, unless another worker has, or there is none.
 func (p *Published[A, R]) takeBackChild(w *Worker, j *Job) bool {
@@ -217,7 +247,7 @@ func (p *Published[A, R]) takeBackChild(w *Worker, j *Job) bool {
 	if w.pool.Logical.open.Remove(j.child) {
 		w.runChild(j)
 	}
-	j.child.Wait()
+	w.awaitChild(j.child)
 	return false
 }
 
@@ -237,7 +267,7 @@ func (p *Published[A, R]) forgetChild(w *Worker, j *Job) {
 	case w.pool.Logical.open.Remove(j.child):
 		j.child.Drop()
 	default:
-		j.child.Wait()
+		w.awaitChild(j.child)
 	}
 	p.recycle()
 }
@@ -309,7 +339,7 @@ func (f *Finish) childDone() {
 	}
 }
 
-func (f *Finish) waitForChildren() {
+func (f *Finish) waitForChildren(w *Worker) {
 	if !f.waits {
 		f.waits = true
 		if f.uncount() {
@@ -318,11 +348,27 @@ func (f *Finish) waitForChildren() {
 			race.Enable()
 		}
 	}
-	race.Disable()
-	<-f.ended
-	race.Enable()
+	if !soon(func() bool { return f.endedAt(false) }) {
+		w.LendFor(func() { f.endedAt(true) })
+	}
 	race.Acquire(f)
 	f.over()
+}
+
+// endedAt reports whether all children have ended, or waits until they have.
+func (f *Finish) endedAt(wait bool) bool {
+	race.Disable()
+	defer race.Enable()
+	if wait {
+		<-f.ended
+		return true
+	}
+	select {
+	case <-f.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // CallChild calls f with a worker, in a child that is opened now, while the caller waits. The child
@@ -340,7 +386,6 @@ func (w *Worker) CallChild(f func(w *Worker)) race.Child {
 		defer race.Acquire(&base.alias.of)
 	}
 	c.Run(func() {
-		race.Acquire(&base.alias.born)
 		alias := AliasOf(base)
 		alias.pool.Tag(func(uint64, tag.Step) {
 			if alias.checked {

@@ -83,6 +83,8 @@ type Worker struct {
 const Nothing = math.MinInt64
 
 // Init makes w, which its Source has just made, a worker of p with the given id.
+//
+//go:norace
 func (w *Worker) Init(p *Pool, id int) {
 	w.pool, w.Number, w.ID = p, uint32(id)+1, id
 	w.victims = policy.RandomStart(uint64(id))

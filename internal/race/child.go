@@ -3,6 +3,7 @@
 package race
 
 import (
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,9 @@ type child struct {
 	in         bool
 	value      any
 }
+
+// AtRun is what stacks show of a goroutine that waits for a Child that it runs.
+var AtRun = runtime.FuncForPC(reflect.ValueOf(Child.Run).Pointer()).Name()
 
 // Open returns a Child, or none if too many are open.
 func Open() Child {
@@ -119,10 +123,27 @@ func (c Child) Run(f func()) {
 
 // Wait waits until c has ended, and orders the caller after it.
 func (c Child) Wait() {
+	c.Pause()
+	runtime.RaceAcquire(unsafe.Pointer(c.child))
+}
+
+// Ended reports whether c has ended, and orders nothing.
+func (c Child) Ended() bool {
+	runtime.RaceDisable()
+	defer runtime.RaceEnable()
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Pause waits until c has ended, and orders nothing.
+func (c Child) Pause() {
 	runtime.RaceDisable()
 	<-c.done
 	runtime.RaceEnable()
-	runtime.RaceAcquire(unsafe.Pointer(c.child))
 }
 
 // Drop ends c if it was not run.

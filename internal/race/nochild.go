@@ -4,7 +4,10 @@ package race
 
 // What follows has no use without the detector. Calls of it stand behind Enabled.
 
-const MaxOpen = 0
+const (
+	MaxOpen = 0
+	AtRun   = ""
+)
 
 type Child struct{}
 
@@ -13,6 +16,8 @@ func (Child) IsOpen() bool   { return false }
 func (Child) Run(func())     {}
 func (Child) Prepare(func()) {}
 func (Child) Wait()          {}
+func (Child) Pause()         {}
+func (Child) Ended() bool    { return true }
 func (Child) Drop()          {}
 func Aside(f func())         { f() }
 func Disable()               {}

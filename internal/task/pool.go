@@ -122,6 +122,8 @@ type Told struct {
 }
 
 // Init makes w a worker of p.
+//
+//go:norace
 func (w *Worker) Init(p *Pool, id int) {
 	w.Pool = p
 	w.Engine.Self = w
