@@ -16,6 +16,7 @@ var mayImport = map[string][]string{
 	"internal/clock":           {},
 	"internal/event":           {},
 	"internal/race":            {},
+	"internal/race/racetest":   {"internal/race"},
 	"internal/goroutine":       {},
 	"internal/line":            {},
 	"internal/tag":             {},
