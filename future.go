@@ -82,17 +82,9 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) (err er
 	f.see(ctx, o)
 	if race.Enabled {
 		f.logical.Set(f.ctx.openChild(o.hold))
-		submitted := false
-		defer func() { dropChildUnless(submitted, f.body()) }()
-		err = f.queue(ctx, o, try)
-		submitted = true
-		return err
+		err = errNotSubmitted // likewise
+		defer func() { dropChildUnless(err != errNotSubmitted, f.body()) }()
 	}
-	return f.queue(ctx, o, try)
-}
-
-// queue is the rest of submit.
-func (f *Future[T]) queue(ctx context.Context, o taskOptions, try bool) (err error) {
 	if !o.deadline.IsZero() {
 		f.ctx.makeCancellation()
 		var cancel context.CancelFunc
