@@ -131,6 +131,15 @@ func (h *hold) String() string {
 	return "is about to be queued"
 }
 
+// Name returns the name of p: that of [WithName], "default" for [Default], or else "pool " and a number that no
+// other pool of the program has. That number depends on which pools were made before. Name costs nothing.
+func (p *Pool) Name() string {
+	if !p.made() {
+		isNotMade("Name", "Pool", "New")
+	}
+	return p.name
+}
+
 // String returns the name of the pool, and how many workers it has.
 func (p *Pool) String() string {
 	if !p.made() {

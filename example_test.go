@@ -129,6 +129,14 @@ func ExamplePool_Stats() {
 	// Output: 1
 }
 
+func ExamplePool_Name() {
+	fmt.Println(filch.New(filch.WithName("kitchen")).Name())
+	fmt.Println(filch.Default().Name())
+	// Output:
+	// kitchen
+	// default
+}
+
 func ExampleStats() {
 	var s filch.Stats = filch.New(filch.WithWorkers(3)).Stats()
 	fmt.Println(s.Workers, s.Active, s.Steals)

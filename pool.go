@@ -77,12 +77,12 @@ func New(opts ...Option) *Pool {
 }
 
 // Default returns the pool that the whole program shares. It is made on first use,
-// follows GOMAXPROCS and cannot be closed. Use [New] for a pool with options, or for one
+// follows GOMAXPROCS and cannot be closed. Its name is "default". Use [New] for a pool with options, or for one
 // that must end.
 func Default() *Pool {
 	if p := defaultPool.Load(); p != nil {
 		return p
 	}
-	defaultPool.CompareAndSwap(nil, New())
+	defaultPool.CompareAndSwap(nil, New(WithName("default")))
 	return defaultPool.Load()
 }

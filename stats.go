@@ -16,6 +16,8 @@ type Stats struct {
 	Blocked   int // goroutines that now wait, or block, without a place, or run a LongRunning task
 	Extra     int // extra places now, since workers are blocked out of sight
 
+	Paused bool // by Pool.Pause: queued tasks do not start
+
 	Published int64 // forks that were published to other workers
 	TakenBack int64 // of these, forks that were joined before another worker took them
 	Attempts  int64 // looks at another worker's deque
@@ -60,7 +62,7 @@ type TaskStats struct {
 }
 
 // Stats returns what the pool has done so far. It may be called at any time. It takes
-// some hundred nanoseconds for each worker. With [ByPriority] it also looks at the oldest
+// some tens of nanoseconds for each worker, and does not allocate. With [ByPriority] it also looks at the oldest
 // task of each priority, and at each task whose priority is thousands away from the most
 // urgent ones. A million such tasks take some milliseconds. Meanwhile no task is queued
 // or taken.
@@ -76,6 +78,7 @@ func (p *Pool) Stats() Stats {
 	return Stats{
 		Workers: p.tasks.Engine.Size(), Active: n.Active, Busy: n.Active - n.Searching, Searching: n.Searching,
 		Idle: max(0, n.Limit-n.Active), Blocked: s.Blocked(), Extra: p.tasks.Engine.Extra(),
+		Paused:    p.tasks.Paused.Load(),
 		Published: e.Published, TakenBack: e.TakenBack, Attempts: e.Attempts, Steals: e.Steals,
 		Helped: e.Helped, Waits: e.Waits, Wakes: e.Wakes,
 		Tasks: TaskStats{

@@ -2,7 +2,9 @@ package filch_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -140,4 +142,38 @@ func ended() context.Context {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	return ctx
+}
+
+// Stats tells whether the pool is paused.
+func TestStatsTellsOfAPause(t *testing.T) {
+	p := filch.New()
+	defer p.Close()
+	for _, want := range []bool{false, true, false} {
+		if want {
+			p.Pause()
+		} else {
+			p.Resume()
+		}
+		if got := p.Stats().Paused; got != want {
+			t.Errorf("Paused is %v, not %v", got, want)
+		}
+	}
+}
+
+// A pool has a name, also if it was given none.
+func TestPoolsHaveNames(t *testing.T) {
+	a, b := filch.New(), filch.New()
+	if a.Name() == b.Name() || !strings.HasPrefix(a.Name(), "pool ") {
+		t.Errorf("the names are %q and %q", a.Name(), b.Name())
+	}
+	for _, p := range []*filch.Pool{nil, new(filch.Pool)} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); got != "filch: Name: the Pool is nil or zero: make one with New" {
+					t.Error(got)
+				}
+			}()
+			p.Name()
+		}()
+	}
 }

@@ -80,7 +80,9 @@ func (q *Queue) addTo(f *Figures, now int64) {
 	f.Queued += queued
 	f.moving += q.moving
 	q.stamp(now)
-	f.Oldest = max(f.Oldest, q.items.oldest(now))
+	if queued > 0 { // to look for the oldest in empty levels takes longer than all the rest
+		f.Oldest = max(f.Oldest, q.items.oldest(now))
+	}
 }
 
 // Queues returns all queues of tasks: first the global one.
