@@ -1,0 +1,423 @@
+package filchprom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/filch-go/filch"
+)
+
+var background = context.Background()
+
+// gathered returns the values of metrics that are no histograms, by their names.
+func gathered(t *testing.T, g prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			values[f.GetName()] += m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	return values
+}
+
+func registered(t *testing.T, all ...prometheus.Collector) *prometheus.Registry {
+	t.Helper()
+	r := prometheus.NewPedanticRegistry()
+	for _, c := range all {
+		if err := r.Register(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// What tasks do arrives at a server of metrics, with the name of the pool.
+func TestMetricsAreServed(t *testing.T) {
+	p := filch.New(filch.WithName("kitchen"), filch.WithWorkers(2))
+	g := p.Group(background, filch.CollectErrors(9))
+	for i := range 10 {
+		g.Go(func(context.Context) error {
+			if i == 3 {
+				return errors.New("burnt")
+			}
+			return nil
+		})
+	}
+	g.Wait()
+	filch.Submit(background, p, func(context.Context) (int, error) { panic("fire") }).Wait(background)
+	if err := p.Shutdown(background); err != nil { // figures of a pool at rest are exact
+		t.Fatal(err)
+	}
+
+	server := httptest.NewServer(promhttp.HandlerFor(registered(t, New(p)), promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	defer server.Close()
+	answer, err := http.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatal(answer.Status, err)
+	}
+	for _, want := range []string{
+		"# TYPE filch_task_submitted_total counter\n",
+		"# TYPE filch_worker_limit gauge\n",
+		`filch_worker_limit{pool="kitchen"} 2` + "\n",
+		`filch_task_submitted_total{pool="kitchen"} 11` + "\n",
+		`filch_task_done_total{pool="kitchen"} 11` + "\n",
+		`filch_task_failed_total{pool="kitchen"} 1` + "\n",
+		`filch_task_panicked_total{pool="kitchen"} 1` + "\n",
+		`filch_pool_paused{pool="kitchen"} 0` + "\n",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// Names, units and texts are as promtool wants them.
+func TestNamesAreAsUsual(t *testing.T) {
+	times := NewTimes(TimesOptions{ByTask: true})
+	p := filch.New(filch.WithObserver(times))
+	defer p.Close()
+	filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil }).Wait(background)
+	problems, err := testutil.GatherAndLint(registered(t, New(p), times))
+	if err != nil || len(problems) > 0 {
+		t.Error(problems, err)
+	}
+}
+
+// each calls f for every field of s, and of structs in it, that is a figure.
+func each(v reflect.Value, path string, f func(path string, v reflect.Value)) {
+	for i := range v.NumField() {
+		name := path + v.Type().Field(i).Name
+		if v.Field(i).Kind() == reflect.Struct {
+			each(v.Field(i), name+".", f)
+			continue
+		}
+		f(name, v.Field(i))
+	}
+}
+
+// Each field of Stats is one metric, in base units.
+func TestEachFieldOfStatsIsAMetric(t *testing.T) {
+	var s filch.Stats
+	r := registered(t, &Collector{[]*pool{newPool("p", func() filch.Stats { return s })}})
+	seen := 0
+	each(reflect.ValueOf(&s).Elem(), "", func(path string, v reflect.Value) {
+		seen++
+		want := 1.0
+		switch {
+		case v.Type() == reflect.TypeFor[time.Duration]():
+			v.SetInt(int64(1500 * time.Millisecond))
+			want = 1.5
+		case v.Kind() == reflect.Bool:
+			v.SetBool(true)
+		default:
+			v.SetInt(1 << 40)
+			want = 1 << 40
+		}
+		found := 0
+		for name, value := range gathered(t, r) {
+			if value == want && name != "" {
+				found++
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s is %d metrics", path, found)
+		}
+		v.SetZero()
+		r = registered(t, &Collector{[]*pool{newPool("p", func() filch.Stats { return s })}}) // counters stay
+	})
+	if seen != len(metrics) {
+		t.Errorf("%d fields and %d metrics", seen, len(metrics))
+	}
+}
+
+// A counter does not fall when what Stats counts does, since Prometheus would take that for a new beginning.
+// Gauges follow.
+func TestCountersNeverFall(t *testing.T) {
+	var s filch.Stats
+	r := registered(t, &Collector{[]*pool{newPool("p", func() filch.Stats { return s })}})
+	for _, c := range []struct{ done, running, wantDone, wantRunning float64 }{{5, 5, 5, 5}, {4, 4, 5, 4}, {6, 3, 6, 3}} {
+		s.Tasks.Done, s.Tasks.Running = int64(c.done), int(c.running)
+		got := gathered(t, r)
+		if got["filch_task_done_total"] != c.wantDone || got["filch_task_running"] != c.wantRunning {
+			t.Errorf("%v: %v and %v", c, got["filch_task_done_total"], got["filch_task_running"])
+		}
+	}
+}
+
+// Nor do they fall when several scrapes come at once while tasks run.
+func TestScrapesOfABusyPool(t *testing.T) {
+	p := filch.New(filch.WithName("busy"), filch.WithWorkers(8))
+	defer p.Close()
+	r := registered(t, New(p))
+	stop := make(chan struct{})
+	var load, scrapes sync.WaitGroup
+	for range 4 {
+		load.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				filch.Submit(background, p, func(ctx context.Context) (int, error) {
+					return filch.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }).Wait(ctx)
+				}).Wait(background)
+			}
+		})
+	}
+	for range 4 {
+		scrapes.Go(func() {
+			last := map[string]float64{}
+			for range 50 {
+				got := gathered(t, r)
+				for name, v := range got {
+					if strings.HasSuffix(name, "_total") && v < last[name] {
+						t.Errorf("%s fell from %v to %v", name, last[name], v)
+					}
+				}
+				last = got
+			}
+		})
+	}
+	scrapes.Wait()
+	close(stop)
+	load.Wait()
+}
+
+// Pools are told apart by their names.
+func TestPoolsOfOneName(t *testing.T) {
+	a, b, same := filch.New(filch.WithName("a")), filch.New(filch.WithName("b")), filch.New(filch.WithName("a"))
+	first, second, third := filch.New(), filch.New(), filch.New()
+	expectPanic(t, `filchprom: New: two pools have the name "a": give them names of their own with filch.WithName`, func() { New(a, b, same) })
+
+	r := registered(t, New(a, b), New(first, second), New(third), New()) // those without a name have one of their own
+	if err := r.Register(New(same)); err == nil || !strings.Contains(err.Error(), "already") && !strings.Contains(err.Error(), "duplicate") {
+		t.Errorf("a second pool named a: %v", err)
+	}
+	if n, err := testutil.GatherAndCount(r, "filch_worker_limit"); n != 5 || err != nil {
+		t.Errorf("%d pools, %v", n, err)
+	}
+
+	c := New(filch.New(filch.WithName("short")))
+	if err := r.Register(c); err != nil {
+		t.Error(err)
+	}
+	if !r.Unregister(c) {
+		t.Error("Unregister does not know the collector")
+	}
+	if err := r.Register(New(filch.New(filch.WithName("short")))); err != nil {
+		t.Errorf("the name of a pool that was unregistered: %v", err)
+	}
+}
+
+func expectPanic(t *testing.T, want string, f func()) {
+	t.Helper()
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}()
+	f()
+}
+
+func TestBadArguments(t *testing.T) {
+	expectPanic(t, "filchprom: New: pool 1 is nil", func() { New(filch.Default(), nil) })
+	expectPanic(t, "filch: Name: the Pool is nil or zero", func() { New(new(filch.Pool)) })
+	for _, b := range [][]float64{{1, 1}, {2, 1}, {math.NaN()}, {1, math.NaN()}} {
+		expectPanic(t, "filchprom: NewTimes: Buckets are not ascending: [", func() { NewTimes(TimesOptions{Buckets: b}) })
+	}
+	for _, f := range []float64{-1, 0.5, 1, math.NaN(), math.Inf(1)} {
+		expectPanic(t, "filchprom: NewTimes: NativeFactor is ", func() { NewTimes(TimesOptions{NativeFactor: f}) })
+	}
+}
+
+// histograms returns those of a name, by the labels pool and task.
+func histograms(t *testing.T, g prometheus.Gatherer, name string) map[string]*dto.Histogram {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*dto.Histogram{}
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.Metric {
+			var labels []string
+			for _, l := range m.Label {
+				labels = append(labels, l.GetValue())
+			}
+			all[strings.Join(labels, "/")] = m.Histogram
+		}
+	}
+	return all
+}
+
+// The histograms have each task that began, and how long it waited and ran.
+func TestTimesOfTasks(t *testing.T) {
+	begin := time.Now()
+	event := func(kind filch.EventKind, pool, task string, wait, run time.Duration) filch.Event {
+		return filch.Event{Kind: kind, Pool: pool, Task: task, Submitted: begin, Started: begin.Add(wait), Ended: begin.Add(wait + run)}
+	}
+	for name, c := range map[string]struct {
+		o    TimesOptions
+		want []string
+	}{
+		"by pool":         {TimesOptions{Buckets: []float64{0.01, 1}}, []string{"a", "b"}},
+		"by task":         {TimesOptions{Buckets: []float64{0.01, 1}, ByTask: true}, []string{"a/", "a/slow", "b/slow"}},
+		"native as well":  {TimesOptions{Buckets: []float64{0.01, 1}, NativeFactor: 1.1}, []string{"a", "b"}},
+		"usual buckets":   {TimesOptions{}, []string{"a", "b"}},
+		"native, no own ": {TimesOptions{NativeFactor: 1.1}, []string{"a", "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			times := NewTimes(c.o)
+			r := registered(t, times)
+			times.Observe(event(filch.TaskDone, "a", "", 5*time.Millisecond, 2*time.Second))
+			times.Observe(event(filch.TaskDone, "a", "slow", 500*time.Millisecond, 0))
+			times.Observe(event(filch.TaskDone, "b", "slow", 0, 0))
+			for _, k := range []filch.EventKind{filch.TaskSubmitted, filch.TaskStarted, filch.TaskCancelled, filch.TaskRejected} {
+				times.Observe(event(k, "c", "", time.Second, time.Second))
+			}
+			wait, run := histograms(t, r, "filch_task_wait_seconds"), histograms(t, r, "filch_task_run_seconds")
+			if len(wait) != len(c.want) || len(run) != len(c.want) {
+				t.Fatalf("%v and %v", wait, run)
+			}
+			var waited, ran float64
+			for _, of := range c.want {
+				waited += wait[of].GetSampleSum()
+				ran += run[of].GetSampleSum()
+				if native := len(wait[of].PositiveSpan) > 0 || wait[of].ZeroCount != nil; native != (c.o.NativeFactor > 0) {
+					t.Errorf("%s has native buckets: %v", of, native)
+				}
+			}
+			if math.Abs(waited-0.505) > 1e-9 || math.Abs(ran-2) > 1e-9 {
+				t.Errorf("%v s and %v s", waited, ran)
+			}
+			a := wait[c.want[0]]
+			if want := uint64(1); len(c.o.Buckets) > 0 && (len(a.Bucket) != 2 || a.Bucket[0].GetCumulativeCount() != want) {
+				t.Errorf("buckets %v", a.Bucket)
+			}
+			if len(c.o.Buckets) == 0 && (len(a.Bucket) != 13 || a.Bucket[12].GetUpperBound() < 160) {
+				t.Errorf("buckets %v", a.Bucket)
+			}
+		})
+	}
+}
+
+// A pool with a Times counts as many runs as tasks.
+func TestTimesOfAPool(t *testing.T) {
+	times := NewTimes(TimesOptions{ByTask: true})
+	p := filch.New(filch.WithName("p"), filch.WithObserver(times))
+	defer p.Close()
+	g := p.Group(background)
+	for range 100 {
+		g.Go(func(context.Context) error { return nil }, filch.Named("leaf"))
+	}
+	g.Wait()
+	r := registered(t, New(p), times)
+	if h := histograms(t, r, "filch_task_run_seconds")["p/leaf"]; h.GetSampleCount() != 100 {
+		t.Errorf("%v runs", h.GetSampleCount())
+	}
+}
+
+// To note the times of a task allocates nothing.
+func TestTimesAllocateNothing(t *testing.T) {
+	times := NewTimes(TimesOptions{})
+	e := filch.Event{Kind: filch.TaskDone, Pool: "p", Submitted: time.Now(), Started: time.Now(), Ended: time.Now()}
+	if n := testing.AllocsPerRun(100, func() { times.Observe(e) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// docs/metrics.md has each metric, with its type and its field of Stats.
+func TestMetricsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "| `filch_") {
+			rows++
+		}
+	}
+	if want := len(metrics) + 2; rows != want {
+		t.Errorf("%d rows for %d metrics", rows, want)
+	}
+	var s filch.Stats
+	each(reflect.ValueOf(&s).Elem(), "", func(path string, v reflect.Value) {
+		if v.Kind() == reflect.Bool {
+			v.SetBool(true)
+		} else {
+			v.SetInt(1)
+		}
+		for _, m := range metrics {
+			if m.of(&s) == 0 {
+				continue
+			}
+			if row := "| `" + m.name + "` | `" + path + "` |"; !strings.Contains(string(text), row) {
+				t.Errorf("no %s", row)
+			}
+		}
+		v.SetZero()
+	})
+}
+
+// A scrape of a pool with 64 workers that all run a task, without the text.
+func BenchmarkCollect(b *testing.B) {
+	p := filch.New(filch.WithWorkers(64))
+	defer p.Close()
+	release := make(chan struct{})
+	defer close(release)
+	var running sync.WaitGroup
+	for range 64 {
+		running.Add(1)
+		p.Go(background, func(context.Context) { running.Done(); <-release })
+	}
+	running.Wait()
+	c, ch := New(p), make(chan prometheus.Metric, len(metrics))
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Collect(ch)
+		for range metrics {
+			<-ch
+		}
+	}
+}
+
+func BenchmarkTimes(b *testing.B) {
+	times := NewTimes(TimesOptions{})
+	now := time.Now()
+	e := filch.Event{Kind: filch.TaskDone, Pool: "p", Submitted: now, Started: now.Add(time.Microsecond), Ended: now.Add(time.Millisecond)}
+	b.ReportAllocs()
+	for b.Loop() {
+		times.Observe(e)
+	}
+}

@@ -1,0 +1,69 @@
+package filchprom
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/filch-go/filch"
+)
+
+// metric is a figure of a pool.
+type metric struct {
+	name, help string
+	kind       prometheus.ValueType
+	of         func(s *filch.Stats) float64
+}
+
+// metrics are all figures of [filch.Stats], in the order of docs/metrics.md.
+var metrics = []metric{
+	gauge("filch_worker_limit", "Goroutines that may run at once, but for extra ones.", func(s *filch.Stats) int { return s.Workers }),
+	gauge("filch_worker_active", "Places of workers that are taken, by those that search as well.", func(s *filch.Stats) int { return s.Active }),
+	gauge("filch_worker_busy", "Places that are taken by workers that have something to do.", func(s *filch.Stats) int { return s.Busy }),
+	gauge("filch_worker_searching", "Workers that look for work.", func(s *filch.Stats) int { return s.Searching }),
+	gauge("filch_worker_idle", "Places that are free.", func(s *filch.Stats) int { return s.Idle }),
+	gauge("filch_worker_blocked", "Goroutines that wait or block without a place, or run a LongRunning task.", func(s *filch.Stats) int { return s.Blocked }),
+	gauge("filch_worker_extra", "Extra places, since workers are blocked where the pool cannot see it.", func(s *filch.Stats) int { return s.Extra }),
+	counter("filch_worker_wakes_total", "Goroutines that were started to fill a place.", func(s *filch.Stats) int64 { return s.Wakes }),
+	gauge("filch_pool_paused", "Whether the pool is paused: 1 if so, else 0.", func(s *filch.Stats) int { return oneIf(s.Paused) }),
+
+	counter("filch_fork_published_total", "Forks that were shown to other workers.", func(s *filch.Stats) int64 { return s.Published }),
+	counter("filch_fork_taken_back_total", "Forks that were shown, and joined before another worker took them.", func(s *filch.Stats) int64 { return s.TakenBack }),
+	counter("filch_fork_steal_attempts_total", "Looks for a fork of another worker.", func(s *filch.Stats) int64 { return s.Attempts }),
+	counter("filch_fork_stolen_total", "Forks that another worker took.", func(s *filch.Stats) int64 { return s.Steals }),
+	counter("filch_fork_helped_total", "Forks that were taken from the worker that computes what the taker waits for.", func(s *filch.Stats) int64 { return s.Helped }),
+	counter("filch_join_waits_total", "Waits at a join that gave the place to another goroutine.", func(s *filch.Stats) int64 { return s.Waits }),
+
+	counter("filch_task_submitted_total", "Tasks that were accepted.", func(s *filch.Stats) int64 { return s.Tasks.Submitted }),
+	counter("filch_task_started_total", "Tasks that have begun.", func(s *filch.Stats) int64 { return s.Tasks.Started }),
+	counter("filch_task_done_total", "Tasks that have ended, in any way.", func(s *filch.Stats) int64 { return s.Tasks.Done }),
+	counter("filch_task_failed_total", "Tasks that have ended with an error, or by runtime.Goexit.", func(s *filch.Stats) int64 { return s.Tasks.Failed }),
+	counter("filch_task_panicked_total", "Tasks that have ended with a panic.", func(s *filch.Stats) int64 { return s.Tasks.Panicked }),
+	counter("filch_task_cancelled_total", "Tasks that were dropped before they began.", func(s *filch.Stats) int64 { return s.Tasks.Cancelled }),
+	counter("filch_task_rejected_total", "Tasks that were refused.", func(s *filch.Stats) int64 { return s.Tasks.Rejected }),
+	counter("filch_task_in_place_total", "Tasks that were begun by a wait for them, by their submitter, by Help, or on a goroutine of their own.", func(s *filch.Stats) int64 { return s.Tasks.InPlace }),
+	counter("filch_task_helped_total", "Tasks that were begun by Help.", func(s *filch.Stats) int64 { return s.Tasks.Helped }),
+	counter("filch_task_steal_attempts_total", "Looks into another worker's queue that seemed to have tasks.", func(s *filch.Stats) int64 { return s.Tasks.Attempts }),
+	counter("filch_task_stolen_total", "Tasks that moved from one worker's queue to another's.", func(s *filch.Stats) int64 { return s.Tasks.Stolen }),
+	counter("filch_task_stalls_total", "Times that places were added, since tasks were queued and none started.", func(s *filch.Stats) int64 { return s.Tasks.Stalls }),
+	gauge("filch_task_queued", "Tasks in queues; some may be cancelled.", func(s *filch.Stats) int { return s.Tasks.Queued }),
+	gauge("filch_task_queued_globally", "Tasks in the global queue.", func(s *filch.Stats) int { return s.Tasks.Global }),
+	gauge("filch_task_held", "Tasks that are not queued yet, because of After or a Subpool.", func(s *filch.Stats) int { return s.Tasks.Held }),
+	gauge("filch_task_running", "Tasks that have begun and not ended.", func(s *filch.Stats) int { return s.Tasks.Running }),
+	gauge("filch_task_submitters_waiting", "Goroutines that wait to submit a task.", func(s *filch.Stats) int { return s.Tasks.Waiting }),
+	{"filch_task_oldest_seconds", "How long the oldest queued task has waited; 0 if there is none.", prometheus.GaugeValue,
+		func(s *filch.Stats) float64 { return s.Tasks.Oldest.Seconds() }},
+}
+
+func gauge(name, help string, of func(s *filch.Stats) int) metric {
+	return metric{name, help, prometheus.GaugeValue, func(s *filch.Stats) float64 { return float64(of(s)) }}
+}
+
+func counter(name, help string, of func(s *filch.Stats) int64) metric {
+	return metric{name, help, prometheus.CounterValue, func(s *filch.Stats) float64 { return float64(of(s)) }}
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

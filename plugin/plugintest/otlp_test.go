@@ -1,0 +1,188 @@
+package plugintest
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	metricspb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
+	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
+	spans "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/grpc"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/plugin/filchotel"
+)
+
+// receiver is a server of OTLP that keeps what it gets.
+type receiver struct {
+	metricspb.UnimplementedMetricsServiceServer
+	mu      sync.Mutex
+	metrics map[string]*metrics.Metric // the last of each name; under mu
+	spans   []*spans.Span              // under mu
+	scopes  map[string]bool            // under mu
+}
+
+// traces is the part of a receiver that is for spans.
+type traces struct {
+	tracepb.UnimplementedTraceServiceServer
+	*receiver
+}
+
+func (r *receiver) Export(_ context.Context, q *metricspb.ExportMetricsServiceRequest) (*metricspb.ExportMetricsServiceResponse, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, of := range q.ResourceMetrics {
+		for _, s := range of.ScopeMetrics {
+			r.scopes[s.Scope.Name] = true
+			for _, m := range s.Metrics {
+				r.metrics[m.Name] = m
+			}
+		}
+	}
+	return &metricspb.ExportMetricsServiceResponse{}, nil
+}
+
+func (t traces) Export(_ context.Context, q *tracepb.ExportTraceServiceRequest) (*tracepb.ExportTraceServiceResponse, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, of := range q.ResourceSpans {
+		for _, s := range of.ScopeSpans {
+			t.scopes[s.Scope.Name] = true
+			t.spans = append(t.spans, s.Spans...)
+		}
+	}
+	return &tracepb.ExportTraceServiceResponse{}, nil
+}
+
+func receive(t *testing.T) (*receiver, string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, server := &receiver{metrics: map[string]*metrics.Metric{}, scopes: map[string]bool{}}, grpc.NewServer()
+	metricspb.RegisterMetricsServiceServer(server, r)
+	tracepb.RegisterTraceServiceServer(server, traces{receiver: r})
+	go server.Serve(l)
+	t.Cleanup(server.Stop)
+	return r, l.Addr().String()
+}
+
+// What a pool does arrives at a receiver of OTLP: all metrics, and a span of each task with its link.
+func TestOTLP(t *testing.T) {
+	r, address := receive(t)
+	toMetrics, err := otlpmetricgrpc.New(background, otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithEndpoint(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	toSpans, err := otlptracegrpc.New(background, otlptracegrpc.WithInsecure(), otlptracegrpc.WithEndpoint(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mp := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(toMetrics)))
+	tp := sdktrace.NewTracerProvider(sdktrace.WithBatcher(toSpans))
+
+	p := filch.New(filch.WithName("kitchen"), filch.WithWorkers(2), filch.WithObserver(filchotel.NewTracer(tp)))
+	if _, err := filchotel.Register(mp, p); err != nil {
+		t.Fatal(err)
+	}
+	ctx, request := tp.Tracer("the program").Start(background, "request")
+	filch.Submit(ctx, p, nothing, filch.Named("cook")).Wait(ctx)
+	filch.Submit(ctx, p, func(context.Context) (int, error) { panic("fire") }, filch.Named("flambé")).Wait(ctx)
+	request.End()
+	if err := p.Shutdown(background); err != nil { // figures of a pool at rest are exact
+		t.Fatal(err)
+	}
+	for _, flush := range []func(context.Context) error{mp.ForceFlush, tp.ForceFlush, mp.Shutdown, tp.Shutdown} {
+		if err := flush(background); err != nil {
+			t.Error(err)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	checkMetrics(t, r.metrics)
+	checkSpans(t, r.spans)
+	if !r.scopes["github.com/filch-go/filch/plugin/filchotel"] {
+		t.Errorf("the scopes are %v", r.scopes)
+	}
+}
+
+func checkMetrics(t *testing.T, got map[string]*metrics.Metric) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range got {
+		prom, points := strings.ReplaceAll(name, ".", "_"), m.GetSum().GetDataPoints()
+		switch {
+		case m.GetSum().GetIsMonotonic():
+			prom += "_total"
+		case m.GetGauge() != nil:
+			prom, points = prom+"_seconds", m.GetGauge().DataPoints
+		}
+		if !strings.Contains(string(text), "| `"+prom+"` | `") {
+			t.Errorf("docs/metrics.md lacks %s", prom)
+		}
+		if len(points) != 1 || !has(points[0].Attributes, "filch.pool.name", "kitchen") || m.Unit == "" || m.Description == "" {
+			t.Errorf("%s: %v", name, m)
+		}
+		if s := m.GetSum(); s != nil && s.AggregationTemporality != metrics.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE {
+			t.Errorf("%s: %v", name, s.AggregationTemporality)
+		}
+	}
+	for name, want := range map[string]int64{"filch.worker.limit": 2, "filch.task.done": 2, "filch.task.panicked": 1, "filch.task.queued": 0} {
+		if m := got[name]; m == nil || m.GetSum().DataPoints[0].GetAsInt() != want {
+			t.Errorf("%s is %v, not %d", name, m, want)
+		}
+	}
+	if want := len(exported(t)) - 2; len(got) != want { // but for the histograms
+		t.Errorf("%d metrics, not %d", len(got), want)
+	}
+}
+
+func checkSpans(t *testing.T, all []*spans.Span) {
+	t.Helper()
+	by := map[string]*spans.Span{}
+	for _, s := range all {
+		by[s.Name] = s
+	}
+	if len(all) != 3 || len(by) != 3 {
+		t.Fatalf("the spans are %v", all)
+	}
+	for _, name := range []string{"cook", "flambé"} {
+		s := by[name]
+		if len(s.Links) != 1 || !bytes.Equal(s.Links[0].SpanId, by["request"].SpanId) || !bytes.Equal(s.Links[0].TraceId, by["request"].TraceId) {
+			t.Errorf("%s has the links %v", name, s.Links)
+		}
+		if !has(s.Attributes, "filch.pool.name", "kitchen") || !has(s.Attributes, "filch.task.name", name) {
+			t.Errorf("%s has the attributes %v", name, s.Attributes)
+		}
+	}
+	if s := by["flambé"]; s.Status.Code != spans.Status_STATUS_CODE_ERROR || s.Status.Message != "fire" || !has(s.Attributes, "error.type", "panic") || len(s.Events) != 1 {
+		t.Errorf("the panic is %v", s)
+	}
+	if s := by["cook"]; s.Status.GetCode() != spans.Status_STATUS_CODE_UNSET {
+		t.Errorf("the status is %v", s.Status)
+	}
+}
+
+func has(all []*common.KeyValue, key, value string) bool {
+	for _, a := range all {
+		if a.Key == key {
+			return a.Value.GetStringValue() == value
+		}
+	}
+	return false
+}
