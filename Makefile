@@ -54,6 +54,7 @@ tidy:
 	go mod tidy
 	cd internal/explore && go mod tidy
 	go run ./internal/release tidy
+	cd plugin/plugintest && GOWORK=off go mod tidy
 
 # The structure in figures: files, references, methods; see DESIGN.md.
 house:

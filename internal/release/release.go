@@ -19,7 +19,7 @@ const (
 )
 
 // dependents are the folders of the modules that require the root.
-var dependents = []string{command, "examples/migrate"}
+var dependents = []string{command, "examples/migrate", "plugin/filchotel", "plugin/filchprom"}
 
 // repository is a work tree, and a module proxy of files for what is packed of it.
 type repository struct {

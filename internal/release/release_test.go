@@ -93,6 +93,10 @@ func small(t *testing.T) *repository {
 		"cmd/filch/main.go":        program,
 		"examples/migrate/go.mod":  "module " + rootModule + "/examples/migrate" + dependent,
 		"examples/migrate/main.go": program,
+		"plugin/filchotel/go.mod":  "module " + rootModule + "/plugin/filchotel" + dependent,
+		"plugin/filchotel/main.go": program,
+		"plugin/filchprom/go.mod":  "module " + rootModule + "/plugin/filchprom" + dependent,
+		"plugin/filchprom/main.go": program,
 		"examples/migrate/go.sum":  rootModule + " v0.1.0 h1:of an earlier attempt\nexample.org/x v1.0.0 h1:stays=\n",
 	})
 }
