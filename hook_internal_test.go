@@ -85,7 +85,7 @@ func TestHookOfTasks(t *testing.T) {
 		})
 		synctest.Wait()
 		s.expect(t, tasks, "pool       accepts task 5", "worker 0   starts task 5", "pool       accepts task 6", "worker 0   starts task 6",
-			"worker 0   completes task 6", "worker 0   completes task 5")
+			"worker 0   crashes in task 6", "worker 0   completes task 5")
 	})
 }
 
