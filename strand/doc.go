@@ -20,7 +20,14 @@
 //	strand.Run(pool, func(s *strand.Strand) { walk(s, root) })
 //
 // [SpawnValue] and [SpawnCall] spawn functions with a result. A Strand is a [filch.Scope]: par.For(s, …) and
-// Call of a Func run in it.
+// Call of a Func run in it. In a task, the scope of a run is filch.ScopeOf(ctx); in a body of par.ForScope, the Scope that the
+// body gets.
+//
+// A spawned function returns no error. Append errors to a [Reducer]: its first is that of the serial program.
+//
+//	errs := strand.NewAppend[error]()
+//	strand.Run(pool, func(s *strand.Strand) { … v := errs.View(s); *v = append(*v, err) … })
+//	err := errors.Join(errs.Value()...)
 //
 // # Two ways to spawn
 //
@@ -35,6 +42,10 @@
 //
 // After a child that takes more than 4 us, the next spawns are real before anybody asks. So a loop of leaves of one second,
 // on up to 64 workers, takes at most 10 s more than its share, however deep it is.
+//
+// So leave it at lazy, unless children block: what a plain call hides stays hidden while the child waits, in
+// [Strand.Blocking] too. In a loop that spawns ten children, which sleep in Blocking, one worker lets them sleep
+// one after another if they are lazy, and all at the same time with Eager.
 //
 // # Cost
 //

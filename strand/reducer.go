@@ -38,9 +38,9 @@ import (
 //
 // # Outermost calls
 //
-// The call from outside the pool's work is the outermost one: Do, Func.Call or par.ForScope with a
-// [filch.Pool], or Do with the Scope of a task. Its views are added to the Reducer when it
-// returns. Calls with a [filch.Worker] belong to the call around them. Several outermost calls add what
+// The call from outside the pool's work is the outermost one: Do, Func.Call, par.ForScope or [Run] with a
+// [filch.Pool] or the Scope of a task. Its views are added to the Reducer when it
+// returns. Calls with a [filch.Worker] or a [Strand] belong to the call around them. Several outermost calls add what
 // they have in the order in which they end. A Do on a Pool inside of another Do is outermost as well:
 // pass on the Worker.
 //

@@ -32,7 +32,8 @@ func Run(s filch.Scope, f func(s *Strand), opts ...Option) {
 // RunContext is [Run] on behalf of ctx. When ctx has ended, no more functions are spawned: Spawn returns
 // without a call. Those that run are not stopped; they may look at [Strand.Context]. RunContext returns
 // when all have returned, with the cause of the end of ctx if a function was not called for it, f or a
-// child, and else nil. If ctx has profiler labels, the strands have these. It panics as Run does, and if ctx is nil.
+// child, and else nil. If ctx has profiler labels, the strands have these. If the pool is closed, RunContext returns
+// [filch.ErrClosed], and calls nothing. Otherwise it panics as Run does, and if ctx is nil.
 //
 // A Run inside of a strand is none on behalf of ctx: there, pass [Strand.Context] on to RunContext.
 func RunContext(ctx context.Context, s filch.Scope, f func(s *Strand), opts ...Option) error {
@@ -60,7 +61,17 @@ func start(op string, ctx context.Context, s filch.Scope, f func(s *Strand), opt
 		return context.Cause(ctx)
 	}
 	dropped := false
-	s.Do(func(w *filch.Worker) { dropped = begin(engineOf(w), h).do(engineOf(w), f) })
+	work := func(w *filch.Worker) { dropped = begin(engineOf(w), h).do(engineOf(w), f) }
+	// A Worker and a Strand, which have no TryDo, are inside of the pool already.
+	if t, ok := s.(interface {
+		TryDo(func(*filch.Worker)) error
+	}); ok && op == "RunContext" {
+		if err := t.TryDo(work); err != nil {
+			return err
+		}
+	} else {
+		s.Do(work)
+	}
 	if dropped {
 		return context.Cause(ctx)
 	}

@@ -159,7 +159,7 @@ func (s *storm) run(rng *rand.Rand) {
 	})
 	closed := s.closing.Load()
 	ended()
-	if closed && all.begun.Load() == 0 && strings.Contains(how, "closed") {
+	if closed && all.begun.Load() == 0 && (strings.Contains(how, "closed") || errors.Is(err, filch.ErrClosed)) {
 		return
 	}
 	s.check(program, all, how, err, ctx)

@@ -219,7 +219,8 @@ func (s *Strand) Do(f func(w *filch.Worker)) {
 }
 
 // Blocking calls f, which may block for long, and gives the place of its worker away meanwhile; see
-// [filch.Worker.Blocking]. Continuations that wait on this worker are offered to others before. Inside
+// [filch.Worker.Blocking]. Continuations that wait on this worker are offered to others before. What a
+// plain call of Spawn has hidden stays hidden until f has returned: where children block, use [Eager]. Inside
 // of f, s must not be used. Blocking panics if f is nil.
 func (s *Strand) Blocking(f func()) {
 	if f == nil {

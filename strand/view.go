@@ -60,12 +60,21 @@ func workerOf(s filch.Scope) *engine.Worker {
 		w = s.c.l.w
 	case nil:
 	default:
-		panic(fmt.Sprintf("strand: View: s is a %T, which several goroutines may use: call its Do, and pass on the Worker", s))
+		panic("strand: View: s is " + nameOf(s) + ", which several goroutines may use: call its Do, and pass on the Worker")
 	}
 	if w == nil {
 		panic("strand: View: s is nil")
 	}
 	return w
+}
+
+// nameOf returns what s is, as a user knows it.
+func nameOf(s filch.Scope) string {
+	_, pool := s.(*filch.Pool)
+	if _, ok := s.(interface{ Closed() bool }); ok && !pool {
+		return "the Scope of a task"
+	}
+	return fmt.Sprintf("a %T", s)
 }
 
 // notMade is what op panics with.

@@ -452,8 +452,8 @@ func TestMisuse(t *testing.T) {
 	}
 	onWorker := func(f func(w *filch.Worker)) func() { return func() { p.Do(f) } }
 	for want, f := range map[string]func(){
-		"strand: View: s is a *filch.Pool, which several goroutines may use: call its Do, and pass on the Worker":     func() { sum.View(p) },
-		"strand: View: s is a filch.taskScope, which several goroutines may use: call its Do, and pass on the Worker": func() { inTask(func(s filch.Scope) { sum.View(s) }) },
+		"strand: View: s is a *filch.Pool, which several goroutines may use: call its Do, and pass on the Worker":       func() { sum.View(p) },
+		"strand: View: s is the Scope of a task, which several goroutines may use: call its Do, and pass on the Worker": func() { inTask(func(s filch.Scope) { sum.View(s) }) },
 		"strand: View: s is nil":              func() { sum.View(nil) },
 		"strand: NewReducer: identity is nil": func() { strand.NewReducer(nil, func(a, _ int) int { return a }) },
 		"strand: NewReducer: combine is nil":  func() { strand.NewReducer(func() int { return 0 }, nil) },
