@@ -24,12 +24,13 @@ import (
 //
 // A pool with a logger, and any under the race detector, notes the goroutine alone.
 
-// allChecked says that all pools have checks.
-var allChecked = os.Getenv("FILCH_CHECKS") == "1"
+// allChecked says that all pools have checks. It is asked for each pool, not once before main: of that, go test would
+// not know, and show what it has kept of a run without.
+func allChecked() bool { return os.Getenv("FILCH_CHECKS") == "1" }
 
 // beginChecks prepares p for its checks, when its options are known.
 func (p *Pool) beginChecks() {
-	if allChecked && p.checks == nil {
+	if allChecked() && p.checks == nil {
 		p.checks = &checks{}
 	}
 	if p.checks != nil && p.logger == nil {

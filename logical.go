@@ -9,8 +9,8 @@ import (
 
 // Logical races, as pools and workers have them; see internal/engine/logical.go. Those of tasks are in logicaltask.go.
 
-// allLogical says that all pools have logical races.
-var allLogical = os.Getenv("FILCH_RACES") == "all"
+// allLogical says that all pools have logical races. It is asked as allChecked is.
+func allLogical() bool { return os.Getenv("FILCH_RACES") == "all" }
 
 // withoutLogicalRaces is for a pool whose work runs in one order, whatever it is.
 func withoutLogicalRaces(p *Pool) { p.oneOrder = true }
@@ -18,7 +18,7 @@ func withoutLogicalRaces(p *Pool) { p.oneOrder = true }
 // beginLogicalRaces prepares p for logical races, when its options are known.
 func (p *Pool) beginLogicalRaces() {
 	l := &p.tasks.Engine.Logical
-	if l.On = race.Enabled && (l.On || allLogical) && !p.oneOrder; !l.On {
+	if l.On = race.Enabled && (l.On || allLogical()) && !p.oneOrder; !l.On {
 		return
 	}
 	race.AddLogical(1)

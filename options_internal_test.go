@@ -12,6 +12,7 @@ import (
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -229,4 +230,25 @@ func TestOnePlaceFollows(t *testing.T) {
 		close(gate)
 		p.Close()
 	})
+}
+
+// The environment is asked for each pool: of a variable that was read before main, go test would not know, and
+// show what it has kept of a run without.
+func TestEnvironmentIsAskedForEachPool(t *testing.T) {
+	for _, on := range []string{"1", "0", "1"} {
+		t.Setenv("FILCH_CHECKS", on)
+		p := New()
+		if checked := p.checks != nil; checked != (on == "1") {
+			t.Errorf("FILCH_CHECKS=%s: checks: %t", on, checked)
+		}
+		p.Close()
+	}
+	for _, on := range []string{"all", "none", "all"} {
+		t.Setenv("FILCH_RACES", on)
+		p := New()
+		if logical := p.tasks.Engine.Logical.On; logical != (race.Enabled && on == "all") {
+			t.Errorf("FILCH_RACES=%s: logical races: %t", on, logical)
+		}
+		p.Close()
+	}
 }
