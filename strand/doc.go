@@ -61,7 +61,8 @@
 //
 // A Strand is for the function that gets it, and for what that calls plainly, such as f(s, n-2). A Sync in such a call
 // waits for all that the Strand has spawned, in the caller too, and panics for it; when the call returns, there is no Sync. Spawn
-// what is to wait for its own children alone.
+// what is to wait for its own children alone. A mergesort that spawns the left half, sorts the right one by a plain call and
+// then merges has half the parallelism of one that spawns both: the merge of the right half waits for the left half.
 //
 // A child must not wait for what its caller does after the Spawn, such as a send to a channel: on one worker, and wherever the
 // spawn is a plain call, that comes after the child. After a Spawn or a Sync, a function may be on another

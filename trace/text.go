@@ -15,7 +15,8 @@ func (r *Recorder) WriteText(w io.Writer) error { return r.Snapshot().WriteText(
 //	12.300us  worker 0   publishes fork 0.1 "main.fib"
 //	13.050us  worker 1   steals fork 0.1 from worker 0 "main.fib"
 //
-// Fork 0.1 is the first that worker 0 has published; task 1.7 is the seventh that worker 1 has run. In a
+// Fork 0.1 is the first that worker 0 has published; task 1.7 is the seventh that worker 1 has run. To wait for
+// fork 0.0 is to wait for all asyncs of a Finish, or all strands of a run: no single one is meant. In a
 // bubble of testing/synctest the lines are the same each time, unless the program makes a race of it.
 // WriteText returns the first error of w.
 func (t *Trace) WriteText(w io.Writer) error {

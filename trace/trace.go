@@ -10,7 +10,12 @@
 // There is one track for each worker, with the tasks, calls and published forks that it ran, its
 // waits and searches, and an arrow for each steal, from the worker that published the fork to the
 // thief. Forks that no other worker asked for are not shown: they are plain calls, some
-// nanoseconds apart.
+// nanoseconds apart. So who has stolen what are the arrows, or of the text the lines with "steals":
+// the thief comes first, the victim and the function last.
+//
+// Asyncs count as forks, and so do the continuations of package strand: what is stolen there is the rest of the function
+// that is named. A function literal in a package variable, as of filch.NewFunc, is main.init.func1; a function with a
+// name of its own is easier to find. docs/glossary.md has the words.
 //
 // A [Recorder] that is not started costs nothing. Started, it costs what the events cost: some 60 ns for each
 // event, one for a task that follows another, and three to four for a steal. Its memory is fixed: a ring of the latest events
@@ -64,8 +69,8 @@ func WithCapacity(n int) Option {
 	}
 }
 
-// New returns a Recorder of p, which does not record yet. It panics if p is nil or was not made by
-// [filch.New], and if an option is nil.
+// New returns a Recorder of p, which does not record yet. p may be filch.Default(). New panics if p is nil or
+// a zero Pool, which filch.New has not made, and if an option is nil.
 func New(p *filch.Pool, opts ...Option) *Recorder {
 	if p == nil {
 		panic("trace: New: p is nil")

@@ -55,7 +55,8 @@ minutes even with --runs 1: a rival that deadlocks is waited for, up to 20 secon
 have, a minute or two of them. Each can be named alone as well.
 
 "filch bench strand" measures programs on package strand, on Func and on goroutines. The
-program spawns also counts how many of its children are open at a time.
+program spawns also counts how many of its children are open at a time. To measure one of
+them alone, name it without strand: filch bench nqueens --executors strand,filch.
 
 "filch bench sssp" finds shortest paths from one vertex to all, by priority: on a grid
 of roads and an R-MAT graph (--size grid=<side>, --size rmat=<scale>), or on the graph
@@ -422,7 +423,11 @@ func newPlan(names []string, o options) (*plan, error) {
 					workload.Suite[0].Name, workload.Suite[len(workload.Suite)-1].Name, strings.Join(namesOf(workload.Strands), ", "))
 			}
 			if slices.Contains(workloads, w) {
-				return nil, fmt.Errorf("workload %s is there twice", name)
+				err := fmt.Errorf("workload %s is there twice", name)
+				if slices.Contains(names, "suite") || slices.Contains(names, "strand") {
+					err = fmt.Errorf("%w: suite and strand stand for all their programs; name one alone, as fib --executors strand,filch", err)
+				}
+				return nil, err
 			}
 			workloads = append(workloads, w)
 		}

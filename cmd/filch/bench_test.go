@@ -130,7 +130,7 @@ func TestBenchMistakes(t *testing.T) {
 		{`fib: size "x" is not a number`, []string{"fib", "--size", "x", "--json", kept}},
 		{`workload fib is there twice`, []string{"fib", "fib"}},
 		{`workload health is there twice`, []string{"health", "suite"}},
-		{`workload fib is there twice`, []string{"fib", "strand"}},
+		{`workload fib is there twice: suite and strand stand for all their programs; name one alone`, []string{"strand", "fib"}},
 		{`workload "strand" is not measured`, []string{"strand", "--size", "strand=1"}},
 		{`spawns: size "0" is not a number from 1`, []string{"strand", "--size", "spawns=0"}},
 		{`unknown executor "strands"; there are serial,`, []string{"strand", "--executors", "strands"}},
