@@ -114,7 +114,7 @@ func misuse(h *handout, how string) {
 	thing, _, ok := strings.Cut(op, ".")
 	switch {
 	case strings.HasPrefix(op, "strand.Strand."), strings.HasPrefix(op, "strand.Spawn"):
-		thing = "Strand"
+		thing, how = "Strand", strings.Replace(how, "; fork", "; spawn", 1)
 	case thing != "Frame" && thing != "Link" || !ok:
 		thing = "Worker"
 	}

@@ -164,7 +164,7 @@ func TestChecksSeeAStrandOnAnotherGoroutine(t *testing.T) {
 					var other sync.WaitGroup
 					other.Go(func() { err = caught(func() { use(s) }) })
 					other.Wait()
-					if err == nil || !strings.Contains(err.Error(), op+": a Strand is used on another goroutine") {
+					if err == nil || !strings.Contains(err.Error(), op+": a Strand is used on another goroutine than the one that it was handed to; spawn in place of go") {
 						t.Errorf("%s: %v and not of %s", way, err, op)
 					}
 					use(s)
