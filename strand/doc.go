@@ -23,10 +23,18 @@
 // Call of a Func run in it. In a task, the scope of a run is filch.ScopeOf(ctx); in a body of par.ForScope, the Scope that the
 // body gets.
 //
-// A spawned function returns no error. Append errors to a [Reducer]: its first is that of the serial program.
+// A spawned function returns no error. Append errors to a [Reducer], which has them in the order of the serial program.
+// To spawn no more after the first, cancel the context of [RunContext].
 //
 //	errs := strand.NewAppend[error]()
-//	strand.Run(pool, func(s *strand.Strand) { … v := errs.View(s); *v = append(*v, err) … })
+//	strand.Run(pool, func(s *strand.Strand) {
+//		s.Spawn(func(s *strand.Strand) {
+//			if err := visit(name); err != nil {
+//				v := errs.View(s)
+//				*v = append(*v, err)
+//			}
+//		})
+//	})
 //	err := errors.Join(errs.Value()...)
 //
 // # Two ways to spawn
