@@ -107,18 +107,14 @@ func (o *seen) tell(k EventKind, err error) {
 func (o *seen) call(k EventKind, err error) {
 	p, e := o.pool, &o.last
 	e.Kind, e.Err = k, err
-	p.tasks.Engine.Tell(event.Event{Kind: eventOf(k, err), Worker: e.Worker, Other: -1, ID: e.ID, Name: e.Task, Func: o.entry})
+	kind := taskEvents[k]
+	if o.crashed && k == TaskDone {
+		kind = event.Crashed
+	}
+	p.tasks.Engine.Tell(event.Event{Kind: kind, Worker: e.Worker, Other: -1, ID: e.ID, Name: e.Task, Func: o.entry})
 	if p.observer != nil {
 		p.observer.Observe(*e)
 	}
-}
-
-// eventOf returns how the hooks know what happens to a task, which ends with err if it is done.
-func eventOf(k EventKind, err error) event.Kind {
-	if _, panicked := err.(*PanicError); k == TaskDone && (panicked || err == ErrGoexit) {
-		return event.Crashed
-	}
-	return taskEvents[k]
 }
 
 // taskEvents are the kinds of events as the hook knows them.
