@@ -49,7 +49,7 @@ func blank(text string, re *regexp.Regexp) string {
 }
 
 var (
-	generated = regexp.MustCompile(`(?s)<!-- (?:figures|limits) -->.*?<!-- end -->`)
+	generated = regexp.MustCompile(`(?s)<!-- (?:figures|limits|filled: \w+) -->.*?<!-- end -->`)
 	fenced    = regexp.MustCompile("(?ms)^```.*?^```")
 	coded     = regexp.MustCompile("(?m)^    .*$|`[^`\n]*`")
 

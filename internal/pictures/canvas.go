@@ -25,6 +25,7 @@ type canvas struct {
 	height       float64
 	body         bytes.Buffer
 	texts        []placed
+	boxes        []boxed
 }
 
 // placed is a text where it stands, for the test that none lies on another or is cut.
@@ -94,7 +95,7 @@ func (c *canvas) para(x, y, w, size float64, paint, s string) float64 {
 // foot writes what a picture ends with, and makes it as high as that takes.
 func (c *canvas) foot(y float64, lines ...string) {
 	for _, s := range lines {
-		y = c.para(16, y, wide-32, small, "faint", s)
+		y = c.para(16, y, wide-44, small, "faint", s)
 	}
 	c.height = math.Ceil(y - small*1.35 + 16)
 }
@@ -102,6 +103,7 @@ func (c *canvas) foot(y float64, lines ...string) {
 // box draws a rectangle with lines of text in its middle, the first of them bold if there are more.
 func (c *canvas) box(x, y, w, h float64, paint string, lines ...string) {
 	c.rect(x, y, w, h, 6, paint)
+	c.boxes = append(c.boxes, boxed{w, h, lines})
 	at := y + h/2 - float64(len(lines)-1)*small*1.35/2 + small*0.36
 	for i, s := range lines {
 		c.write(x+w/2, at, small, "ink", middle, i == 0 && len(lines) > 1, s)
@@ -190,4 +192,10 @@ func width(s string, size float64) (w float64) {
 		}
 	}
 	return w * size / 1000
+}
+
+// boxed is a box with its lines, for the test that they fit.
+type boxed struct {
+	wide, high float64
+	lines      []string
 }

@@ -178,5 +178,5 @@ func drawContention(c *canvas, k *kept) {
 		c.text((x0+x1)/2, bottom+40, small, "faint", middle, "workers")
 	}
 	c.text(16, y+14, small, "faint", left, "ns")
-	c.foot(y+304, fmt.Sprintf("Time of a task in ns. The machine has %d processors: with more workers the lock is held by some that do not run. %s", r.Machine.CPUs, r.source()))
+	c.foot(y+304, fmt.Sprintf("Time of a task in ns; one goroutine submits them from outside. The machine has %d processors: with more workers, some that hold the lock do not run. %s", r.Machine.CPUs, r.source()))
 }

@@ -108,7 +108,7 @@ func drawQueues(c *canvas, k *kept) {
 		c.bold(side.x, 288, plain, "ink", middle, nanos(two.NsPerFork)+" a task, 2 workers")
 		c.bold(side.x, 309, plain, "ink", middle, nanos(eight.NsPerFork)+" a task, 8 workers")
 	}
-	c.foot(340, "Tasks of 100 cycles that tasks submit. "+r.source())
+	c.foot(340, "Tasks of 100 cycles, which one goroutine submits from outside. "+r.source())
 }
 
 // drawDeque does what it draws on a deque.
