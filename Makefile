@@ -28,8 +28,9 @@ figures:
 	FILCH_FIGURES=write go test -count 1 -run Figures .
 	go test -count 1 -run 'Figures|GeneratedBlocks|SmallCalls|NamesTheMachine' .
 
-# The charts in README.md and docs, from the figures that are kept in docs/bench.
+# The charts, pictures and tables in README.md and docs, from the figures that are kept in docs/bench.
 pictures:
+	go run ./internal/pictures
 	for name in summary tasks; do go run ./cmd/filch bench --from docs/bench/$$name.json --svg docs/pictures/$$name || exit; done
 
 # The profiles that guide the compiler, for the command and the examples that compute; see

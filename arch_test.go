@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"internal/conform":         {},
 	"par":                      {"", "internal/clock", "internal/race", "internal/simd", "internal/span"},
 	"internal/pgo":             {},
+	"internal/pictures":        {"", "basic", "deque", "internal/engine", "internal/event", "internal/goroutine", "internal/policy", "trace"},
 	"internal/release":         {},
 	"internal/sssp":            {"", "ordered"},
 	"internal/workload":        {"", "basic", "par", "strand"},
