@@ -37,6 +37,7 @@ type row struct {
 	Speedup   float64 `json:"speedup"`
 	Overhead  float64 `json:"overhead"`
 	Allocs    float64 `json:"allocs"`
+	Bytes     float64 `json:"bytes"`
 	Forks     float64 `json:"forks"`
 	NsPerFork float64 `json:"ns_per_fork"`
 	Note      string  `json:"note"`

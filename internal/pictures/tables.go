@@ -87,6 +87,13 @@ func tasksTable(k *kept, _ string) string {
 		x := r.find("tasks", "empty", pool, 2)
 		return fmt.Sprintf("%.2f", x.Allocs/x.Forks)
 	})
+	add("bytes a queued task", func(pool string) string {
+		x := r.find("tasks", "empty, submit then drain", pool, 2)
+		if x.Runs == 0 {
+			return x.short()
+		}
+		return fmt.Sprintf("%.0f", x.Bytes/x.Forks)
+	})
 	add("with 8 workers, against 2: 100 cycles", func(pool string) string {
 		if pool != "filch" && pool != "basic" {
 			return "-"
