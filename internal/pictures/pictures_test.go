@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -245,4 +246,52 @@ func contrast(a, b string) float64 {
 	}
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// A run of a family has each task, after its parent, on one of two workers.
+func TestFamiliesAreWhole(t *testing.T) {
+	for name, run := range map[string]func() []member{"basic": basicFamily, "filch": filchFamily} {
+		for i, m := range run() {
+			if m.To <= m.From || m.Worker < 0 || m.Worker > 1 && name == "basic" {
+				t.Errorf("%s: task %d: %+v", name, i, m)
+			}
+		}
+		ms := run()
+		for i := range ms {
+			if i > 0 && ms[i].From < ms[(i-1)/2].To {
+				t.Errorf("%s: task %d begins before its parent has ended", name, i)
+			}
+		}
+	}
+}
+
+// The spans of a trace nest as steals do, and what is open when a worker leaves ends there.
+func TestSpansNest(t *testing.T) {
+	events := eventsOf([]byte(`# not an event
+1.000us  worker 0   is called
+2.000us  worker 1   steals fork 0.1 from worker 0
+3.000us  worker 0   steals fork 1.1 from worker 1
+4.000us  worker 0   finishes fork 1.1 of worker 1
+5.000us  worker 1   finishes fork 0.1 of worker 0
+6.000us  worker 0   leaves
+`))
+	want := []span{{0, true, 1000, 6000}, {1, false, 2000, 5000}, {0, false, 3000, 4000}}
+	if got := spansOf(events); !slices.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+}
+
+// Lines with code count, once each.
+func TestLinesOfCode(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.go")
+	text := "// Package a has a comment.\npackage a\n\n/* and\nanother */\nfunc f() { g(); h() } // beside\n"
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := codeIn(file); n != 2 || err != nil {
+		t.Errorf("%d lines, %v, not 2", n, err)
+	}
+	if _, err := codeIn(file + "x"); err == nil {
+		t.Error("a file that is not there has lines")
+	}
 }
