@@ -226,6 +226,10 @@ func TestShare(t *testing.T) {
 	if s := share(ms); s != 0.5 {
 		t.Errorf("one task elsewhere: %v, not 0.5", s)
 	}
+	ms[6].Worker = 1 // at home with its parent
+	if s := share(ms); s != 4.0/6 {
+		t.Errorf("one of its children with it: %v, not 4/6", s)
+	}
 }
 
 // contrast returns the ratio of the luminances of two colours, as WCAG 2 has it.
