@@ -97,7 +97,7 @@ func drawQueues(c *canvas, k *kept) {
 		}
 		worker(x, i)
 	}
-	c.arrow("otherrule", "others", rightX+38-16, 160, rightX+8, 160, rightX+8, 236, rightX+218, 236, rightX+218, 223)
+	c.arrow("otherrule", "others", rightX+38-16, 117, rightX+8, 117, rightX+8, 236, rightX+218, 236, rightX+218, 223)
 	c.text(rightX+panel/2-10, 256, small, "ink", middle, "steals, when it has nothing")
 	c.text(gap+panel/2, 256, small, "ink", middle, "each task takes the lock twice")
 	for _, side := range []struct {
