@@ -55,8 +55,9 @@ func keptIn(dir string) *kept { return &kept{dir: dir, read: map[string]*report{
 // A missing figure is what find panics with, and draw and fill return as an error.
 type missing string
 
+// file returns a file of docs.
 func (k *kept) file(name string) []byte {
-	b, err := os.ReadFile(filepath.Join(k.dir, "docs", "bench", name))
+	b, err := os.ReadFile(filepath.Join(k.dir, "docs", filepath.FromSlash(name)))
 	if err != nil {
 		panic(missing(err.Error()))
 	}
@@ -69,14 +70,14 @@ func (k *kept) report(name string) *report {
 		return r
 	}
 	r := &report{name: name}
-	k.decode(name+".json", r)
+	k.decode("bench/"+name+".json", r)
 	k.read[name] = r
 	return r
 }
 
 func (k *kept) decode(name string, v any) {
 	if err := json.Unmarshal(k.file(name), v); err != nil {
-		panic(missing(fmt.Sprintf("docs/bench/%s: %v", name, err)))
+		panic(missing(fmt.Sprintf("docs/%s: %v", name, err)))
 	}
 }
 
@@ -144,7 +145,7 @@ func (k *kept) stealsSource() string {
 	first, _, _ := strings.Cut(string(k.file(stealsFile)), "\n")
 	parts := strings.Split(strings.TrimPrefix(first, "# "), ", ")
 	if len(parts) != 4 {
-		panic(missing("docs/bench/" + stealsFile + ": the first line does not say where it is from"))
+		panic(missing("docs/" + stealsFile + ": the first line does not say where it is from"))
 	}
 	day, _, _ := strings.Cut(parts[3], "T")
 	return fmt.Sprintf("Measured: %s, %s, %s, %s.", strings.ReplaceAll(parts[0], "(R)", ""), parts[1], parts[2], day)

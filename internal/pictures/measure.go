@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// What is measured for pictures alone is kept in these files of docs/bench.
+// What is measured for pictures alone is kept in these files of docs.
 const (
-	runsFile   = "pictures.json"
-	stealsFile = "steals.txt"
+	runsFile   = "pictures/runs.json"
+	stealsFile = "pictures/steals.txt"
 )
 
 // A caches has what a load takes that the next load waits for, by how much memory the loads go through,
@@ -104,7 +104,7 @@ func measure(dir string) error {
 		return err
 	}
 	b = append(b, '\n')
-	if err := os.WriteFile(filepath.Join(dir, "docs", "bench", runsFile), b, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "docs", runsFile), b, 0o666); err != nil {
 		return err
 	}
 	text, err := measureSteals()
@@ -112,7 +112,7 @@ func measure(dir string) error {
 		return err
 	}
 	head := fmt.Sprintf("# %s, %d CPUs, %s, %s\n", m.CPU, m.CPUs, m.Go, m.Time)
-	return os.WriteFile(filepath.Join(dir, "docs", "bench", stealsFile), append([]byte(head), text...), 0o666)
+	return os.WriteFile(filepath.Join(dir, "docs", stealsFile), append([]byte(head), text...), 0o666)
 }
 
 // processor returns the name of the processor, where Linux says it.

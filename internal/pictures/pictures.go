@@ -1,5 +1,5 @@
 // Command pictures draws the pictures of docs/pictures and fills in the tables of figures in docs, from
-// the figures that docs/bench keeps and from the code itself.
+// the figures that docs/bench and docs/pictures keep and from the code itself.
 //
 //	go run ./internal/pictures             # draw and fill in
 //	go run ./internal/pictures -measure    # measure first what is measured for pictures alone

@@ -218,7 +218,7 @@ func eventsOf(text []byte) (es []event.Event) {
 		}
 		e, err := event.Parse(line)
 		if err != nil {
-			panic(missing(fmt.Sprintf("docs/bench/%s: %v", stealsFile, err)))
+			panic(missing(fmt.Sprintf("docs/%s: %v", stealsFile, err)))
 		}
 		es = append(es, e)
 	}

@@ -138,7 +138,7 @@ var columns = regexp.MustCompile(`  +`)
 func forksTable(k *kept, _ string) string {
 	rows := [][]string{}
 	caption := ""
-	for line := range strings.Lines(string(k.file("rivals.txt"))) {
+	for line := range strings.Lines(string(k.file("bench/rivals.txt"))) {
 		line = strings.TrimSpace(line)
 		cells := columns.Split(line, -1)
 		switch {
@@ -160,7 +160,7 @@ func forksTable(k *kept, _ string) string {
 
 // restTable says what a pool at rest costs, from the text that filch bench tasks has written.
 func restTable(k *kept, _ string) string {
-	_, text, ok := strings.Cut(string(k.file("tasks.txt")), "\n after a rest of 2 ms ")
+	_, text, ok := strings.Cut(string(k.file("bench/tasks.txt")), "\n after a rest of 2 ms ")
 	if !ok {
 		panic(missing("docs/bench/tasks.txt says nothing of a rest"))
 	}
