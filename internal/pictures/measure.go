@@ -94,8 +94,15 @@ type machine struct {
 func measure(dir string) error {
 	m := machine{CPU: processor(), CPUs: runtime.NumCPU(), Go: runtime.Version(), Time: time.Now().UTC().Format(time.RFC3339)}
 	r := ran{Machine: m, Caches: measureCaches()}
-	r.Families = []family{undisturbed("basic", basicFamily), undisturbed("filch", filchFamily)}
-	var err error
+	ofBasic, err := undisturbed("basic", basicFamily)
+	if err != nil {
+		return err
+	}
+	ofFilch, err := undisturbed("filch", filchFamily)
+	if err != nil {
+		return err
+	}
+	r.Families = []family{ofBasic, ofFilch}
 	if r.Sources, err = measureSources(dir); err != nil {
 		return err
 	}

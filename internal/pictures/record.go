@@ -36,11 +36,15 @@ var worked atomic.Uint64 // so that work is not left out
 
 // undisturbed runs a family until so many runs took at most a quarter longer than two workers need: in others
 // the machine had no processor for one of them meanwhile. It keeps the quickest, and the median of the shares.
-func undisturbed(executor string, run func() []member) family {
-	const runs = 101
+// On a machine that is too busy for so many of them, it returns an error.
+func undisturbed(executor string, run func() []member) (family, error) {
+	const runs, tries = 101, 10_000
 	f := family{Executor: executor, Workers: 2, Runs: runs}
 	var shares []float64
-	for len(shares) < runs {
+	for try := 0; len(shares) < runs; try++ {
+		if try == tries {
+			return f, fmt.Errorf("of %d runs of %s, only %d were undisturbed: the machine is too busy", tries, executor, len(shares))
+		}
 		ms := run()
 		least := int64(math.MaxInt64)
 		for _, m := range ms {
@@ -56,7 +60,7 @@ func undisturbed(executor string, run func() []member) family {
 	}
 	slices.Sort(shares)
 	f.Share, f.Low, f.High = shares[runs/2], shares[runs/4], shares[runs*3/4]
-	return f
+	return f, nil
 }
 
 // lasts returns how long a run takes from its first task on.
