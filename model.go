@@ -169,6 +169,7 @@ type seen struct {
 	pool      *Pool   // has an observer or a hook
 	last      Event   // and what the next will have
 	over      bool    // there is none to come
+	crashed   bool    // its function has not returned
 	entry     uintptr // of its function, or 0
 
 	submitted []uintptr // the stack of the submitter, if the pool has checks

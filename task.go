@@ -75,6 +75,7 @@ func (p *Pool) crashed(b task.Body, err error, handle bool) {
 		defer p.onPanic(panicked) // even if the observer does not return
 	}
 	if o := seenOf(b); o != nil {
+		o.crashed = true
 		o.tell(TaskDone, err)
 	}
 }
