@@ -11,7 +11,7 @@ import (
 func (r *Recorder) WriteChrome(w io.Writer) error { return r.Snapshot().WriteChrome(w) }
 
 // WriteChrome writes t in the Trace Event Format of Chrome, a JSON object, which ui.perfetto.dev,
-// chrome://tracing and Speedscope open. Times are in microseconds since the program began. A worker is
+// chrome://tracing and Speedscope open. Times are in microseconds since Start. A worker is
 // a thread. Steals are flows. WriteChrome returns the first error of w.
 func (t *Trace) WriteChrome(w io.Writer) error {
 	if w == nil {
@@ -21,25 +21,25 @@ func (t *Trace) WriteChrome(w io.Writer) error {
 	line := t.timeline()
 	c.w.WriteString(`{"displayTimeUnit":"ns","otherData":{"lost":"` + strconv.FormatUint(t.Lost, 10) + `"},"traceEvents":[`)
 	c.event(chromeEvent{Name: "process_name", Phase: "M", Args: map[string]any{"name": t.Pool}})
-	for worker := -1; worker < line.workers; worker++ {
-		c.event(chromeEvent{Name: "thread_name", Phase: "M", Thread: worker + 1, Args: map[string]any{"name": trackName(worker)}})
-		c.event(chromeEvent{Name: "thread_sort_index", Phase: "M", Thread: worker + 1, Args: map[string]any{"sort_index": worker + 1}})
+	for worker := -line.asides; worker < line.workers; worker++ {
+		c.event(chromeEvent{Name: "thread_name", Phase: "M", Thread: line.thread(worker), Args: map[string]any{"name": trackName(worker)}})
+		c.event(chromeEvent{Name: "thread_sort_index", Phase: "M", Thread: line.thread(worker), Args: map[string]any{"sort_index": worker + line.asides}})
 	}
 	for _, s := range line.spans {
-		e := chromeEvent{Name: s.name, Category: s.sort.String(), Phase: "X", At: micros(s.begin), Thread: s.worker + 1, Args: s.args()}
+		e := chromeEvent{Name: s.name, Category: s.sort.String(), Phase: "X", At: micros(s.begin), Thread: line.thread(s.worker), Args: s.args()}
 		took := micros(s.end - s.begin)
 		e.Took = &took
 		c.event(e)
 	}
 	for i, a := range line.arrows {
-		c.event(chromeEvent{Name: "steal", Category: "steal", Phase: "s", At: micros(a.out), Thread: a.from + 1, ID: i + 1, Args: map[string]any{"fork": forkName(a.id)}})
-		c.event(chromeEvent{Name: "steal", Category: "steal", Phase: "f", Binding: "e", At: micros(a.in), Thread: a.to + 1, ID: i + 1})
+		c.event(chromeEvent{Name: "steal", Category: "steal", Phase: "s", At: micros(a.out), Thread: line.thread(a.from), ID: i + 1, Args: map[string]any{"fork": forkName(a.id)}})
+		c.event(chromeEvent{Name: "steal", Category: "steal", Phase: "f", Binding: "e", At: micros(a.in), Thread: line.thread(a.to), ID: i + 1})
 	}
 	for _, m := range line.marks {
-		c.event(chromeEvent{Name: m.name, Category: "mark", Phase: "i", At: micros(m.at), Thread: m.worker + 1, Scope: "t"})
+		c.event(chromeEvent{Name: m.name, Category: "mark", Phase: "i", At: micros(m.at), Thread: line.thread(m.worker), Scope: "t"})
 	}
 	for _, n := range line.counts {
-		c.event(chromeEvent{Name: n.name + " of " + trackName(n.worker), Phase: "C", At: micros(n.at), Args: map[string]any{n.name: n.n}})
+		c.event(chromeEvent{Name: n.title(), Phase: "C", At: micros(n.at), Args: map[string]any{n.name: n.n}})
 	}
 	c.w.WriteString("\n]}\n")
 	if c.err != nil {
@@ -93,10 +93,29 @@ func (c *chrome) event(e chromeEvent) {
 
 // trackName returns the name of a worker's track.
 func trackName(worker int) string {
-	if worker < 0 {
+	switch {
+	case worker >= 0:
+		return "worker " + strconv.Itoa(worker)
+	case worker == -1:
 		return "no worker"
 	}
-	return "worker " + strconv.Itoa(worker)
+	return "no worker " + strconv.Itoa(-worker)
+}
+
+// title returns the name of the track of a count.
+func (c *count) title() string {
+	if c.worker < 0 {
+		return c.name + " of the pool"
+	}
+	return c.name + " of " + trackName(c.worker)
+}
+
+// thread returns a worker's number as a thread, which is from 0 on.
+func (line *timeline) thread(worker int) int {
+	if worker >= -1 {
+		return worker + 1
+	}
+	return line.workers - worker - 1
 }
 
 // args are what viewers show of a span beside its name.

@@ -14,7 +14,7 @@ import (
 func (r *Recorder) WritePerfetto(w io.Writer) error { return r.Snapshot().WritePerfetto(w) }
 
 // WritePerfetto writes t as a trace of Perfetto: TrackEvents in its protocol buffers, which
-// ui.perfetto.dev and trace_processor open. Times are in nanoseconds since the program began. A worker is a
+// ui.perfetto.dev and trace_processor open. Times are in nanoseconds since Start. A worker is a
 // track. Steals are flows. Queues are counters. WritePerfetto returns the first error of w.
 //
 // The messages are those of protos/perfetto/trace in its repository.
@@ -23,8 +23,9 @@ func (t *Trace) WritePerfetto(w io.Writer) error {
 		panic("trace: WritePerfetto: w is nil")
 	}
 	p := &perfetto{w: bufio.NewWriter(w)}
-	p.tracks(t.Pool, t.timeline())
-	p.events(t.timeline())
+	line := t.timeline()
+	p.tracks(t.Pool, line)
+	p.events(line)
 	return p.w.Flush()
 }
 
@@ -40,17 +41,14 @@ const (
 	packetTrack      = 60 // track_descriptor
 )
 
-// of TrackDescriptor, ProcessDescriptor and CounterDescriptor,
+// of TrackDescriptor; that of a process would not keep the order of the tracks in it,
 const (
 	trackUUID     = 1
 	trackLabel    = 2 // name
-	trackProcess  = 3
 	trackParent   = 5 // parent_uuid
 	trackCounter  = 8
 	trackOrdering = 11 // child_ordering
 	trackRank     = 12 // sibling_order_rank
-	processPID    = 1
-	processName   = 6
 )
 
 // of TrackEvent and DebugAnnotation.
@@ -77,10 +75,15 @@ const (
 	typeCounter    = 4
 )
 
-// The tracks' numbers.
+// The tracks' numbers: 1, odd ones for workers, and even ones beside them.
 const poolTrack = 1
 
-func workerTrack(worker int) uint64 { return uint64(worker) + 3 } // also of -1
+func workerTrack(worker int) uint64 {
+	if worker < 0 {
+		return 2 * uint64(-worker)
+	}
+	return 2*uint64(worker) + 3
+}
 
 func countTrack(c count) uint64 {
 	n := 1<<32 + 2*workerTrack(c.worker)
@@ -99,17 +102,16 @@ func (p *perfetto) packet(m message) {
 }
 
 func (p *perfetto) tracks(pool string, line *timeline) {
-	process := message(nil).number(processPID, 1).text(processName, pool)
 	p.packet(message(nil).number(packetSequence, 1).number(packetFlags, isCleared).bytes(packetTrack,
-		message(nil).number(trackUUID, poolTrack).bytes(trackProcess, process).number(trackOrdering, byRank)))
-	for worker := -1; worker < line.workers; worker++ {
-		p.track(message(nil).number(trackUUID, workerTrack(worker)).text(trackLabel, trackName(worker)), worker+1)
+		message(nil).number(trackUUID, poolTrack).text(trackLabel, pool).number(trackOrdering, byRank)))
+	for worker := -line.asides; worker < line.workers; worker++ {
+		p.track(message(nil).number(trackUUID, workerTrack(worker)).text(trackLabel, trackName(worker)), worker+line.asides)
 	}
 	known := map[uint64]bool{}
 	for _, c := range line.counts {
 		if id := countTrack(c); !known[id] {
 			known[id] = true
-			p.track(message(nil).number(trackUUID, id).text(trackLabel, c.name+" of "+trackName(c.worker)).bytes(trackCounter, nil), line.workers+1)
+			p.track(message(nil).number(trackUUID, id).text(trackLabel, c.title()).bytes(trackCounter, nil), line.workers+line.asides)
 		}
 	}
 }

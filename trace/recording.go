@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,21 +19,23 @@ type recording struct {
 	began  int64 // the same, as events have it
 	inTurn bool  // all events go to one ring, in their order: the clock of a bubble of testing/synctest does not tell it
 
-	all     shared
-	rings   atomic.Pointer[[]atomic.Pointer[ring]] // by the worker's number; replaced under growing, when there are more
-	growing sync.Mutex
+	all   shared
+	rings [mostRings]atomic.Pointer[ring] // by the worker's number; the first goroutine that needs one makes it
 }
+
+// mostRings is how many workers have rings of their own, so that the memory is fixed. Each worker that is
+// blocked has another in its stead, so there may be more than there are places.
+const mostRings = 256
 
 func (r *Recorder) newRecording() *recording {
 	n := &recording{of: r, at: time.Now(), began: clock.Now(), inTurn: clock.InBubble()}
 	n.all.events = make([]packed, r.capacity)
-	n.rings.Store(new([]atomic.Pointer[ring]))
 	return n
 }
 
 // Event is called by the pool.
 func (n *recording) Event(e event.Event) {
-	if e.Worker < 0 || n.inTurn || !n.ringOf(e.Worker).put(&e) {
+	if e.Worker < 0 || e.Worker >= mostRings || n.inTurn || !n.ringOf(e.Worker).put(&e) {
 		n.all.put(&e)
 	}
 	switch {
@@ -44,52 +48,43 @@ func (n *recording) Event(e event.Event) {
 
 // ringOf returns the ring of a worker.
 func (n *recording) ringOf(worker int) *ring {
-	if rings := *n.rings.Load(); worker < len(rings) {
-		if ring := rings[worker].Load(); ring != nil {
-			return ring
-		}
+	of := &n.rings[worker]
+	if r := of.Load(); r != nil {
+		return r
 	}
-	return n.makeRing(worker)
-}
-
-func (n *recording) makeRing(worker int) *ring {
-	n.growing.Lock()
-	defer n.growing.Unlock()
-	rings := *n.rings.Load()
-	if worker >= len(rings) {
-		more := make([]atomic.Pointer[ring], max(worker+1, 2*len(rings)))
-		for i := range rings {
-			more[i].Store(rings[i].Load())
-		}
-		rings = more
-		n.rings.Store(&more)
-	}
-	if rings[worker].Load() == nil {
-		rings[worker].Store(newRing(n.of.capacity))
-	}
-	return rings[worker].Load()
+	of.CompareAndSwap(nil, newRing(n.of.capacity))
+	return of.Load()
 }
 
 func (n *recording) snapshot() *Trace {
-	t := &Trace{Pool: n.of.pool.String(), Begun: n.at, began: n.began, ended: clock.Now()}
+	t := &Trace{Pool: n.of.pool.String(), Begun: n.at}
 	t.take(n.all.read(nil, 0))
-	rings := *n.rings.Load()
-	for i := range rings {
-		if ring := rings[i].Load(); ring != nil {
+	for i := range n.rings {
+		if ring := n.rings[i].Load(); ring != nil {
 			t.take(ring.read(nil, 0))
 		}
 	}
 	if !n.inTurn {
-		slices.SortStableFunc(t.events, func(a, b event.Event) int { return int(a.At - b.At) })
+		slices.SortStableFunc(t.events, func(a, b event.Event) int { return cmp.Compare(a.At, b.At) })
 	}
+	for i := range t.events {
+		t.events[i].At = max(0, t.events[i].At-n.began) // what was under way at Start has begun before
+	}
+	t.ended = max(0, clock.Now()-n.began)
 	return t
 }
 
 // An alarm calls a function when the pool is in trouble.
 type alarm struct {
-	f      func(t *Trace)
-	raised atomic.Int64 // when it was, last; 0 if never
-	calls  sync.Mutex
+	f     func(t *Trace)
+	next  atomic.Int64 // when it is raised again, at the earliest
+	calls sync.Mutex
+}
+
+func newAlarm(f func(t *Trace)) *alarm {
+	a := &alarm{f: f}
+	a.next.Store(math.MinInt64) // the clock of a bubble is below zero
+	return a
 }
 
 // quiet is how long an alarm is not raised again.
@@ -97,8 +92,8 @@ const quiet = 10 * time.Second
 
 // raise calls the function with what n has, on a goroutine of its own.
 func (a *alarm) raise(n *recording) {
-	last, now := a.raised.Load(), clock.Now()
-	if last != 0 && now-last < int64(quiet) || !a.raised.CompareAndSwap(last, max(1, now)) {
+	next, now := a.next.Load(), clock.Now()
+	if now < next || !a.next.CompareAndSwap(next, now+int64(quiet)) {
 		return
 	}
 	go func() {
@@ -116,7 +111,7 @@ func OnStall(f func(t *Trace)) Option {
 	if f == nil {
 		panic("trace: OnStall: f is nil")
 	}
-	return func(r *Recorder) { r.onStall = &alarm{f: f} }
+	return func(r *Recorder) { r.onStall = newAlarm(f) }
 }
 
 // OnPanic is [OnStall] for tasks that end by a panic or runtime.Goexit. A panic that ends the program
@@ -125,5 +120,5 @@ func OnPanic(f func(t *Trace)) Option {
 	if f == nil {
 		panic("trace: OnPanic: f is nil")
 	}
-	return func(r *Recorder) { r.onPanic = &alarm{f: f} }
+	return func(r *Recorder) { r.onPanic = newAlarm(f) }
 }

@@ -9,8 +9,8 @@ import (
 // WriteText writes what was recorded; see [Trace.WriteText].
 func (r *Recorder) WriteText(w io.Writer) error { return r.Snapshot().WriteText(w) }
 
-// WriteText writes t for people, and for comparisons: one event a line, with the time since the program
-// began, what it happened to, and the name of the function:
+// WriteText writes t for people, and for comparisons: one event a line, with the time since Start, what it
+// happened to, and the name of the function:
 //
 //	12.300us  worker 0   publishes fork 0.1 "main.fib"
 //	13.050us  worker 1   steals fork 0.1 from worker 0 "main.fib"
@@ -29,8 +29,11 @@ func (t *Trace) WriteText(w io.Writer) error {
 	}
 	var line []byte
 	for _, e := range t.events {
+		if !t.has(e) {
+			continue
+		}
 		e.Name = nameOf(e)
-		line = append(e.Append(line[:0]), '\n')
+		line = append(e.AppendTimed(line[:0]), '\n')
 		b.Write(line) // Flush returns its error
 	}
 	return b.Flush()

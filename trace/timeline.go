@@ -14,6 +14,7 @@ import (
 type timeline struct {
 	begin, end int64
 	workers    int    // one more than the greatest number
+	asides     int    // how many tracks there are for what runs on no worker: -1, -2 and so on
 	spans      []span // in the order of their begins
 	steps      []step // all begins and ends, and marks, in their order
 	arrows     []arrow
@@ -40,7 +41,7 @@ var sorts = [...]string{"place", "call", "task", "fork", "help", "own fork", "jo
 
 func (s sort) String() string { return sorts[s] }
 
-// A span is something that lasted. Its worker is -1 if there is none.
+// A span is something that lasted. Its worker is less than 0 if there is none. What runs there at once has a number each.
 type span struct {
 	sort       sort
 	worker     int
@@ -98,15 +99,17 @@ type drawing struct {
 	open      map[int][]int // spans, by worker, the outermost first
 	published map[uint64]int64
 	joins     map[uint64]bool // own forks whose end is told
+	beside    map[uint64]int  // tasks that run on no worker, and their tracks
 }
 
 // timeline returns what viewers show of t.
 func (t *Trace) timeline() *timeline {
 	d := &drawing{
-		timeline:  timeline{begin: t.began, end: t.ended},
+		timeline:  timeline{begin: t.began, end: t.ended, asides: 1},
 		open:      map[int][]int{},
 		published: map[uint64]int64{},
 		joins:     map[uint64]bool{},
+		beside:    map[uint64]int{},
 	}
 	for _, e := range t.events {
 		d.workers = max(d.workers, e.Worker+1, e.Other+1)
@@ -117,12 +120,24 @@ func (t *Trace) timeline() *timeline {
 	for _, e := range t.events {
 		d.draw(e)
 	}
-	for worker := -1; worker < d.workers; worker++ {
+	for worker := -d.asides; worker < d.workers; worker++ {
 		for len(d.open[worker]) > 0 {
 			d.close(worker, d.end, true)
 		}
 	}
+	d.clip()
 	return &d.timeline
+}
+
+// aside returns the track of a task that runs on no worker, the first on which nothing is open.
+func (d *drawing) aside(task uint64) int {
+	worker := -1
+	for len(d.open[worker]) > 0 {
+		worker--
+	}
+	d.asides = max(d.asides, -worker)
+	d.beside[task] = worker
+	return worker
 }
 
 func (d *drawing) draw(e event.Event) {
@@ -141,6 +156,9 @@ func (d *drawing) draw(e event.Event) {
 	case event.Found:
 		d.ends(e, aSearch)
 	case event.Started:
+		if e.Worker < 0 {
+			e.Worker = d.aside(e.ID)
+		}
 		d.begins(aTask, e)
 	case event.Next:
 		before := e
@@ -148,6 +166,9 @@ func (d *drawing) draw(e event.Event) {
 		d.ends(before, aTask)
 		d.begins(aTask, e)
 	case event.Done, event.Crashed:
+		if e.Worker < 0 {
+			e.Worker = d.beside[e.ID]
+		}
 		d.ends(e, aTask)
 	case event.Published:
 		d.published[e.ID] = e.At

@@ -20,7 +20,7 @@
 // A [Recorder] that is not started costs nothing. Started, it costs what the events cost: some 60 ns for each
 // event, one for a task that follows another, and three to four for a steal. Its memory is fixed: a ring of the latest events
 // for each worker. So it can stay on for good as a flight recorder, which has the last seconds when something
-// goes wrong; see [OnTrouble].
+// goes wrong; see [OnStall] and [OnPanic].
 //
 // Recording does not change what runs where: it takes no places, starts no goroutines, and workers do not wait
 // for one another in it.
@@ -28,7 +28,6 @@ package trace
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -56,7 +55,8 @@ type Recorder struct {
 type Option func(r *Recorder)
 
 // WithCapacity sets how many of the latest events are kept of each worker, and as many for what no worker
-// does. It is rounded up to a power of two; the default is 4,096, or 160 KB a worker. WithCapacity panics
+// does. It is rounded up to a power of two; the default is 4,096, or 160 KB a worker. Workers beyond the first
+// 256, which there are if so many are blocked, share one ring. WithCapacity panics
 // unless 1 <= n <= 1<<24.
 func WithCapacity(n int) Option {
 	if n < 1 || n > 1<<24 {
@@ -66,6 +66,13 @@ func WithCapacity(n int) Option {
 		for r.capacity = 1; r.capacity < n; {
 			r.capacity *= 2
 		}
+	}
+}
+
+// made panics if r is nil or zero.
+func (r *Recorder) made(method string) {
+	if r == nil || r.pool == nil {
+		panic("trace: " + method + ": the Recorder is nil or zero: make one with New")
 	}
 }
 
@@ -92,6 +99,7 @@ func New(p *filch.Pool, opts ...Option) *Recorder {
 // Start begins to record, and forgets what was recorded before. It does nothing if the Recorder records
 // already. It does not block.
 func (r *Recorder) Start() {
+	r.made("Start")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.started {
@@ -105,6 +113,7 @@ func (r *Recorder) Start() {
 // Stop ends what Start began. What was recorded stays. Events that are under way may be recorded shortly
 // after. It does nothing if the Recorder does not record.
 func (r *Recorder) Stop() {
+	r.made("Stop")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.started {
@@ -116,6 +125,7 @@ func (r *Recorder) Stop() {
 // Snapshot returns what has been recorded so far, while the Recorder goes on. It takes some
 // microseconds for 100 events. No worker waits for it.
 func (r *Recorder) Snapshot() *Trace {
+	r.made("Snapshot")
 	r.mu.Lock()
 	now := r.now
 	r.mu.Unlock()
@@ -128,9 +138,9 @@ type Trace struct {
 
 	Pool  string    // its name and how many workers it has
 	Begun time.Time // when the recording began
-	Lost  uint64    // events that later ones have overwritten
+	Lost  uint64    // events that later ones have overwritten; Last does not change it
 
-	began, ended int64 // as events have it
+	began, ended int64 // since Start, as the times of events are
 	events       []event.Event
 }
 
@@ -138,21 +148,4 @@ type Trace struct {
 func (t *Trace) take(events []event.Event, lost, _ uint64) {
 	t.events = append(t.events, events...)
 	t.Lost += lost
-}
-
-// Len returns how many events there are.
-func (t *Trace) Len() int { return len(t.events) }
-
-// Last returns the part of t that is no more than d before its end. Spans that began before are in it
-// from there on. It panics if d is negative.
-func (t *Trace) Last(d time.Duration) *Trace {
-	if d < 0 {
-		panic(fmt.Sprintf("trace: Last(%v): the time must not be negative", d))
-	}
-	last := *t
-	last.began = max(t.began, t.ended-int64(d))
-	last.Begun = t.Begun.Add(time.Duration(last.began - t.began))
-	last.events = slices.DeleteFunc(slices.Clone(t.events), func(e event.Event) bool { return e.At < last.began })
-	last.Lost += uint64(len(t.events) - len(last.events))
-	return &last
 }

@@ -29,9 +29,18 @@ func (e Event) String() string { return string(e.Append(nil)) }
 // those above.
 func (e Event) Append(b []byte) []byte {
 	if e.At != 0 {
-		b = appendTime(b, e.At)
-		b = append(b, "  "...)
+		return e.AppendTimed(b)
 	}
+	return e.appendDeed(b)
+}
+
+// AppendTimed is [Event.Append] of an event whose time is known, also if it is 0.
+func (e Event) AppendTimed(b []byte) []byte {
+	return e.appendDeed(append(appendTime(b, e.At), "  "...))
+}
+
+// appendDeed appends the event without its time.
+func (e Event) appendDeed(b []byte) []byte {
 	begin := len(b)
 	if e.Worker >= 0 {
 		b = appendWorker(b, e.Worker)
