@@ -211,7 +211,7 @@ func (p *Pool) runObserved(c *taskContext, b task.Body, exclusive bool, f func()
 		pprof.SetGoroutineLabels(labelled(c))
 	}
 	if trace.IsEnabled() {
-		defer trace.StartRegion(c, "filch "+name).End()
+		defer traced(c, name, b)()
 	}
 	err := f()
 	told.returned = true
@@ -219,6 +219,19 @@ func (p *Pool) runObserved(c *taskContext, b task.Body, exclusive bool, f func()
 		o.tell(TaskDone, err)
 	}
 	return err
+}
+
+// traced begins a task of the Go runtime's trace, with a region, and returns what ends both.
+func traced(c *taskContext, name string, b task.Body) (end func()) {
+	if name == "" {
+		name = event.FuncName(entryOf(b))
+	}
+	ctx, t := trace.NewTask(c, "filch "+name)
+	region := trace.StartRegion(ctx, "filch "+name)
+	return func() {
+		region.End()
+		t.End()
+	}
 }
 
 // running is a task that runs, and that hooks were told of, but no observer.
@@ -263,7 +276,7 @@ func (r *running) tellEnded() {
 	}
 	told := &r.w.Told
 	told.Open, told.End = r.e, r.e.At
-	if r.e.At-told.Looked >= int64(time.Millisecond) {
+	if since := r.e.At - told.Looked; since >= int64(time.Millisecond) || since < 0 { // the clock of a bubble is below zero
 		told.Looked = r.e.At
 		r.w.Engine.TellNumber(event.Queued, nil, r.w.Own.Depth())
 		r.p.tasks.Engine.Tell(event.Event{Kind: event.Queued, Worker: -1, Other: -1, ID: uint64(r.p.tasks.Global.Depth()), At: r.e.At})

@@ -2,9 +2,7 @@ package trace
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/filch-go/filch/internal/event"
 )
@@ -266,18 +264,12 @@ func (d *drawing) close(worker int, at int64, open bool) {
 	d.open[worker] = d.open[worker][:last]
 }
 
-// nameOf returns the name of what e is about: that of Named, or that of the function without the
-// path of its package.
+// nameOf returns the name of what e is about: that of Named, or that of the function.
 func nameOf(e event.Event) string {
-	if e.Name != "" || e.Func == 0 {
+	if e.Name != "" {
 		return e.Name
 	}
-	fn := runtime.FuncForPC(e.Func)
-	if fn == nil {
-		return ""
-	}
-	name := fn.Name()
-	return name[strings.LastIndexByte(name, '/')+1:]
+	return event.FuncName(e.Func)
 }
 
 // forkName and taskName return numbers as the text form has them.

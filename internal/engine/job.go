@@ -56,7 +56,11 @@ func (w *Worker) execute(j *Job) {
 		w.Relabel(j.labels)
 	}
 	aside := w.SetViewsAside()
+	region := j.region()
 	defer func() {
+		if region != nil {
+			region.End()
+		}
 		if !returned {
 			j.err = w.Caught(m, recover())
 			j.exited = j.err == nil

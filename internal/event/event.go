@@ -9,7 +9,11 @@
 // See [Event.Append] for the form.
 package event
 
-import "fmt"
+import (
+	"fmt"
+	"runtime"
+	"strings"
+)
 
 // A Hook is told of events.
 //
@@ -180,4 +184,15 @@ func TaskID(worker int, n uint64) uint64 { return ForkID(worker+1, n) }
 // Fork returns what ForkID was called with.
 func Fork(id uint64) (worker int, publication uint64) {
 	return int(id >> publicationBits), id & (1<<publicationBits - 1)
+}
+
+// FuncName returns the name of the function that begins at entry, without the path of its package, or "" if
+// there is none.
+func FuncName(entry uintptr) string {
+	fn := runtime.FuncForPC(entry)
+	if fn == nil {
+		return ""
+	}
+	name := fn.Name()
+	return name[strings.LastIndexByte(name, '/')+1:]
 }
