@@ -56,6 +56,7 @@ tidy:
 	cd internal/explore && go mod tidy
 	go run ./internal/release tidy
 	cd plugin/plugintest && GOWORK=off go mod tidy
+	cd trace/formats && GOWORK=off go mod tidy
 
 # The structure in figures: files, references, methods; see DESIGN.md.
 house:

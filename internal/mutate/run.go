@@ -33,10 +33,11 @@ var packages = map[string][]string{
 	".":               {"par"},
 	"par":             nil,
 	"strand":          nil,
+	"trace":           nil,
 }
 
 // order is that in which they are named.
-var order = []string{".", "internal/engine", "internal/task", "par", "strand", "deque", "ordered", "internal/clock", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/tag"}
+var order = []string{".", "internal/engine", "internal/task", "par", "strand", "trace", "deque", "ordered", "internal/clock", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/tag"}
 
 // withRace are packages whose tests judge once more, with the race detector, what survives all
 // others: they have code that only it sees.

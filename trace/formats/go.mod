@@ -1,3 +1,5 @@
+// Tests of package trace with the libraries of others: those of protocol buffers, and the reader of the Go runtime's
+// traces. It is a module outside of the workspace, so that nothing else needs what it requires.
 module github.com/filch-go/filch/trace/formats
 
 go 1.26.0
@@ -10,3 +12,5 @@ require (
 )
 
 require golang.org/x/sync v0.24.0 // indirect
+
+replace github.com/filch-go/filch => ../..
