@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -170,20 +171,34 @@ The second task wakes the worker that the first has left. The third comes too la
 			shutdown(p)
 		}, false},
 
-	{"crashes", `A task panics, one ends its goroutine, one is cancelled, one is refused, and one runs on no worker.`,
+	{"crashes", `A task panics, one ends its goroutine, and one runs on no worker.`,
 		[]filch.Option{filch.WithWorkers(1), filch.WithPanicHandler(func(*filch.PanicError) {})}, nil, func(p *filch.Pool) {
 			p.Go(background, func(context.Context) { panic("a mistake") }, filch.Named("panics"))
 			time.Sleep(1 * ms)
-			p.Pause()
-			f := filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil }, filch.Named("late"))
-			f.Cancel()
-			p.Resume()
+			p.Go(background, func(context.Context) { runtime.Goexit() }, filch.Named("exits"))
 			time.Sleep(1 * ms)
 			p.Go(background, napFor(1*ms), filch.LongRunning(), filch.Named("long"))
 			shutdown(p)
-			p.Go(background, napFor(1*ms), filch.Named("too late"))
+		}, false},
+
+	{"observed", `A pool with an observer counts tasks when they are submitted, and tells of those that never run.
+
+The task "a" is done, "b" is cancelled in the queue, and "c" comes too late.`,
+		[]filch.Option{filch.WithWorkers(1), filch.WithObserver(quiet{})}, nil, func(p *filch.Pool) {
+			p.Go(background, napFor(2*ms), filch.Named("a"))
+			time.Sleep(1 * ms)
+			b := filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil }, filch.Named("b"))
+			time.Sleep(ms / 2)
+			b.Cancel()
+			shutdown(p)
+			p.Go(background, napFor(1*ms), filch.Named("c"))
 		}, false},
 }
+
+// quiet is an observer that does nothing.
+type quiet struct{}
+
+func (quiet) Observe(filch.Event) {}
 
 func workers(n int) []filch.Option { return []filch.Option{filch.WithWorkers(n)} }
 
