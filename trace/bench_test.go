@@ -76,3 +76,34 @@ func BenchmarkLeaves(b *testing.B) {
 		}
 	}
 }
+
+// What recording adds to forks that are not published: fib(38) on one worker, and a smaller one under -short.
+func BenchmarkFib(b *testing.B) {
+	fib := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n < 2 {
+			return n
+		}
+		h := f.Fork(n - 1)
+		x := f.Call(n - 2)
+		return f.Join(h) + x
+	})
+	n := 38
+	if testing.Short() {
+		n = 25
+	}
+	for _, workers := range []int{1, 2} {
+		for _, on := range []bool{false, true} {
+			b.Run(fmt.Sprintf("workers=%d/on=%v", workers, on), func(b *testing.B) {
+				p := filch.New(filch.WithWorkers(workers))
+				defer p.Close()
+				if r := trace.New(p); on {
+					r.Start()
+					defer r.Stop()
+				}
+				for b.Loop() {
+					fib.Call(p, n)
+				}
+			})
+		}
+	}
+}

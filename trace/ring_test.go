@@ -1,9 +1,12 @@
 package trace
 
 import (
+	"cmp"
 	"flag"
+	"io"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -235,5 +238,50 @@ func storm(t *testing.T, seed uint64, events int64) {
 	}
 	if s := n.snapshot(); uint64(len(s.events))+s.Lost != uint64(workers)*uint64(events) {
 		t.Errorf("a snapshot has %d events, and %d are lost", len(s.events), s.Lost)
+	}
+}
+
+// What a Snapshot costs when 64 workers have full rings, and the files.
+func BenchmarkSnapshot(b *testing.B) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	r := New(p)
+	r.Start()
+	defer r.Stop()
+	for i := range uint64(r.capacity) {
+		for worker := range 64 {
+			e := nth(worker, i)
+			e.At += r.now.began
+			r.now.Event(e)
+		}
+	}
+	t := r.Snapshot()
+	for name, f := range map[string]func(){
+		"snapshot": func() { r.Snapshot() },
+		"chrome":   func() { t.WriteChrome(io.Discard) },
+		"perfetto": func() { t.WritePerfetto(io.Discard) },
+		"text":     func() { t.WriteText(io.Discard) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(t.Len()), "ns/event")
+		})
+	}
+}
+
+// Events stand by their times, however far apart these are, and those of one time as they came.
+func TestEventsAreInOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	events := make([]event.Event, 1000)
+	for i := range events {
+		events[i] = event.Event{At: rnd.Int64N(20) << rnd.IntN(50), ID: uint64(i)}
+	}
+	want := slices.Clone(events)
+	slices.SortStableFunc(want, func(a, b event.Event) int { return cmp.Compare(a.At, b.At) })
+	if got := inOrder(events); !slices.Equal(got, want) {
+		t.Errorf("there is\n%v", got)
 	}
 }

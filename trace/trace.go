@@ -144,8 +144,8 @@ type Trace struct {
 	events       []event.Event
 }
 
-// take adds the events of a ring, of which some were lost.
+// take takes t's events and those of a ring, of which some were lost.
 func (t *Trace) take(events []event.Event, lost, _ uint64) {
-	t.events = append(t.events, events...)
+	t.events = events
 	t.Lost += lost
 }
