@@ -264,6 +264,7 @@ func TestOnStall(t *testing.T) {
 		synctest.Wait()
 		p.Go(background, func(context.Context) {}, filch.Named("waits"))
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if len(stalls) != 1 || !strings.Contains(stalls[0], `starts task 0.1 "blocks"`) || !strings.Contains(stalls[0], "places beyond its limit: 1") {
 			t.Errorf("%d stalls\n%s", len(stalls), strings.Join(stalls, "\n"))
 		}
@@ -335,7 +336,7 @@ func TestErrorsOfWriters(t *testing.T) {
 		if err := write(&b); err != nil || b.Len() < 500 {
 			t.Fatalf("%d bytes, %v", b.Len(), err)
 		}
-		for n := range b.Len() {
+		for n := 0; n < b.Len(); n += 1 + b.Len()/500 {
 			if err := write(&failing{n}); err != errFull {
 				t.Fatalf("after %d of %d bytes it is %v", n, b.Len(), err)
 			}
