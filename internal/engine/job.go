@@ -56,7 +56,7 @@ func (w *Worker) execute(j *Job) {
 		w.Relabel(j.labels)
 	}
 	aside := w.SetViewsAside()
-	region := j.region()
+	region := regionOf(j)
 	defer func() {
 		if region != nil {
 			region.End()

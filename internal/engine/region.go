@@ -7,8 +7,8 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// region begins the region of j, which a thief runs, in the trace of the Go runtime, if it is on, or returns nil.
-func (j *Job) region() *trace.Region {
+// regionOf begins the region of j, which a thief runs, in the trace of the Go runtime, if it is on, or returns nil.
+func regionOf(j *Job) *trace.Region {
 	if !trace.IsEnabled() {
 		return nil
 	}
