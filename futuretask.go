@@ -35,7 +35,7 @@ func (t *futureTask[T]) About() (string, any) {
 
 func (t *futureTask[T]) Free() { t.ctx.state.free() }
 
-func (t *futureTask[T]) dropChild() { t.logical.Get().end(&t.ctx) }
+func (t *futureTask[T]) dropChild() { t.logical.Get().drop() }
 
 func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, exclusive bool) bool {
 	f := t.future()

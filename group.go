@@ -267,14 +267,7 @@ func (g *Group) future(f func(ctx context.Context) error, o taskOptions, onDone 
 
 // submitWith is the rest of submit, with options that groupTask does not know.
 func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) error, o taskOptions, try bool) bool {
-	if g.slots == nil { // else takeSlot has counted it
-		g.start()
-	}
-	if o.hold != nil {
-		g.mu.Lock()
-		g.holds = true
-		g.mu.Unlock()
-	}
+	g.pool.ordersNone(func() { g.startWith(o) })
 	future := g.future(f, o, g.taskDone)
 	err := errNotSubmitted // unless submit returns
 	defer func() {
@@ -285,8 +278,20 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 	if err = future.submit(ctx, o, try); err != nil {
 		return false
 	}
-	future.Done() // so that it is dropped when the context ends, and not only when its turn comes
+	g.pool.ordersNone(func() { future.Done() }) // so that it is dropped when the context ends, and not only when its turn comes
 	return true
+}
+
+// startWith counts a task with options that groupTask does not know.
+func (g *Group) startWith(o taskOptions) {
+	if g.slots == nil { // else takeSlot has counted it
+		g.start()
+	}
+	if o.hold != nil {
+		g.mu.Lock()
+		g.holds = true
+		g.mu.Unlock()
+	}
 }
 
 // begins counts a task that is queued no longer, and reports false if it was counted

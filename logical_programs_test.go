@@ -2,10 +2,12 @@ package filch_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/par"
 )
 
@@ -22,6 +24,13 @@ func join(p *filch.Pool, a, b func(w *filch.Worker)) {
 }
 
 var ctx0 = context.Background()
+
+// unseen calls f. What that synchronises with is no order to the detector.
+func unseen(f func()) {
+	race.Disable()
+	defer race.Enable()
+	f()
+}
 
 // task submits f, which returns nothing.
 func task(p *filch.Pool, f func(), opts ...filch.TaskOption) *filch.Future[struct{}] {
@@ -293,6 +302,20 @@ var logicalPrograms = []logicalProgram{
 		}
 		_ = g.Wait()
 	}},
+	{"a task of a Subpool of two, and one that is submitted when it has ended", true, func(p *filch.Pool) {
+		g, two, x, ended := p.Group(ctx0), p.Subpool(2), 0, make(chan struct{}, 1)
+		g.Go(func(context.Context) error {
+			x++
+			unseen(func() { ended <- struct{}{} })
+			return nil
+		}, two)
+		unseen(func() { <-ended })
+		for range 1000 {
+			runtime.Gosched() // until it has been counted, too
+		}
+		g.Go(func(context.Context) error { x++; return nil }, two)
+		_ = g.Wait()
+	}},
 	{"a memo that is asked in one task: what it computes runs there", false, func(p *filch.Pool) {
 		x := 0
 		m := filch.NewMemo(p, func(context.Context, int) (int, error) { x++; return x, nil })
@@ -358,8 +381,8 @@ var logicalPrograms = []logicalProgram{
 	}},
 	{"two far indices of a loop", true, func(p *filch.Pool) {
 		x := 0
-		par.For(p, 16, func(i int) {
-			if i == 0 || i == 15 {
+		par.For(p, 100, func(i int) {
+			if i == 0 || i == 99 {
 				x++
 			}
 		})

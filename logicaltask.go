@@ -30,15 +30,8 @@ func (c *taskContext) runInChild(child race.Child, catches catching, f func(c *t
 			race.Acquire(out)
 		}
 		c := own()
-		p := c.pool
-		race.Acquire(&p.name) // Resume
-		p.tasks.Engine.Tag(func(uint64, tag.Step) {
-			if p.checks != nil {
-				defer p.checks.begin(c)()
-			}
-			if pprof.SetGoroutineLabels(context.Background()); p.labels {
-				pprof.SetGoroutineLabels(labelled(c))
-			}
+		race.Acquire(&c.pool.name) // Resume
+		c.beChild(func() {
 			defer func() {
 				if out.returned {
 					return
@@ -50,7 +43,6 @@ func (c *taskContext) runInChild(child race.Child, catches catching, f func(c *t
 				}
 			}()
 			c.inPlaceOf(f)
-			runtime.KeepAlive(c) // as a task has its context until it ends
 			out.returned = true
 		})
 	})
@@ -66,6 +58,41 @@ func (c *taskContext) runInChild(child race.Child, catches catching, f func(c *t
 	case !out.returned:
 		runtime.Goexit()
 	}
+}
+
+// beChild calls f on the goroutine of a child, which c is the context of.
+func (c *taskContext) beChild(f func()) {
+	p := c.pool
+	p.tasks.Engine.Tag(func(uint64, tag.Step) {
+		if p.checks != nil {
+			defer p.checks.begin(c)()
+		}
+		if pprof.SetGoroutineLabels(context.Background()); p.labels {
+			pprof.SetGoroutineLabels(labelled(c))
+		}
+		f()
+		runtime.KeepAlive(c) // as a task has its context until it ends
+	})
+}
+
+func init() { race.PartsKnown(runPart) }
+
+// runPart calls f in a child that is opened now, with a context of its own; see race.RunPart.
+func runPart(ctx context.Context, f func(ctx context.Context)) bool {
+	c := taskOf(ctx)
+	if c == nil || !c.pool.isLogical() {
+		return false
+	}
+	own := c.forPart()
+	run := func() {
+		c := own()
+		c.beChild(func() { c.inPlaceOf(func(c *taskContext) { f(c) }) })
+	}
+	child := c.pool.openTask() // at last: the child sees what was before
+	if child.IsOpen() {
+		child.Run(run)
+	}
+	return child.IsOpen()
 }
 
 // inPlaceOf calls f in the place of the worker of c, if it has one.
@@ -111,6 +138,11 @@ func (c *taskContext) forChild() func() *taskContext {
 	if !c.isShared() {
 		return func() *taskContext { return c }
 	}
+	return c.forPart()
+}
+
+// forPart is forChild for a part of the task of c, whose context is one of its own.
+func (c *taskContext) forPart() func() *taskContext {
 	ctx, p, w, round, extras := c.Context, c.pool, c.worker, c.round, c.extras.Load()
 	return func() *taskContext {
 		own := &taskContext{worker: w, round: round}
@@ -186,6 +218,15 @@ func aside(submit func() error) (err error) {
 	return err
 }
 
+// ordersNone calls f, which orders nothing that the caller does, if p has logical races.
+func (p *Pool) ordersNone(f func()) {
+	if race.Enabled && p.isLogical() {
+		_ = aside(func() error { f(); return nil })
+	} else {
+		f()
+	}
+}
+
 // openChild opens a child for the task of c, which is about to be submitted, and comes after what h
 // says, if it is not nil. It returns nil if there is none.
 func (c *taskContext) openChild(h *hold) *futureChild {
@@ -225,6 +266,13 @@ func (l *futureChild) run(c *taskContext, catches catching, f func()) {
 		defer race.Release(c)
 		f()
 	})
+}
+
+// drop ends the child of a task that is not accepted. Its context, or the pool, may end it at the same time.
+func (l *futureChild) drop() {
+	if l != nil {
+		l.child.Drop()
+	}
 }
 
 // end is called when the task of c is done, or refused.
