@@ -100,7 +100,7 @@ func (c *carrier) carry() {
 func (c *carrier) run(i int32, begin int64) (now int64, ok bool) {
 	st := c.st
 	c.at = i
-	err := st.plan.nodes[i].body.call(c.ctx, st.places[i].cell)
+	err := c.call(i)
 	c.at = none
 	if err != nil {
 		st.fail(c.r, i, err)
@@ -129,7 +129,7 @@ func (c *carrier) after(i int32) (next int32) {
 	}
 	next = none
 	if n.isChoice {
-		to, err := st.g.nodes[i].chosen(*st.places[i].cell.(*int))
+		to, err := st.g.nodes[i].chosen(st.choice(i))
 		if err != nil {
 			st.fail(c.r, i, err)
 			return none

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 )
 
 // Run runs the graph on p, and returns when no node runs any more. Nodes whose deps have run may
@@ -266,6 +267,9 @@ func (st *state) end(ctx context.Context, r *run) {
 	}
 	st.now.Store(nil)
 	st.mu.Unlock()
+	if race.Enabled {
+		st.endLogically()
+	}
 	r.cancel(nil)
 	if r.err != nil {
 		st.leaveLimits()

@@ -160,15 +160,15 @@ func TestCarrierOfARunBeforeDoesNothing(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1), filch.WithOrder(filch.FIFO), filch.WithStallTimeout(0))
 		defer p.Close()
 		g := flow.New("g")
-		second, ran := make(chan bool), 0
+		second, ran := make(chan bool), new(atomic.Int64)
 		a := flow.Node(g, "a", func(ctx context.Context) (int, error) {
-			if ran++; ran > 1 {
+			if ran.Add(1) > 1 {
 				return 0, nil
 			}
 			return 0, p.Go(context.WithoutCancel(ctx), func(context.Context) { <-second }) // before the carrier for b and c
 		})
 		for _, name := range []string{"b", "c"} {
-			flow.Node(g, name, func(context.Context) (int, error) { ran++; return 0, nil }, a)
+			flow.Node(g, name, func(context.Context) (int, error) { ran.Add(1); return 0, nil }, a)
 		}
 		noError(t, g.Run(context.Background(), p))
 		if n := p.Stats().Tasks.Queued; n != 1 {
@@ -178,8 +178,8 @@ func TestCarrierOfARunBeforeDoesNothing(t *testing.T) {
 		go func() { done <- g.Run(context.Background(), p) }()
 		synctest.Wait()
 		close(second)
-		if err := <-done; err != nil || ran != 6 {
-			t.Errorf("%v, and %d of 6 nodes have run", err, ran)
+		if err := <-done; err != nil || ran.Load() != 6 {
+			t.Errorf("%v, and %d of 6 nodes have run", err, ran.Load())
 		}
 	})
 }
