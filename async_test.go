@@ -52,7 +52,7 @@ func TestFinishWaitsForAllAsyncs(t *testing.T) {
 
 // Each call of Do on a pool or a task waits for the asyncs in it, and one on a worker does not.
 func TestEachDoOfAPoolOrTaskIsAFinish(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	p := filch.New(filch.WithWorkers(2))
 	for name, do := range map[string]func(f func(w *filch.Worker)){
 		"Do":        p.Do,
@@ -786,7 +786,7 @@ func TestGoexitWhileHelpingWaitsForTheRest(t *testing.T) {
 
 // A panic that is recovered below a Finish leaves the asyncs alone that were queued before it.
 func TestARecoveredPanicLeavesTheAsyncs(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	p := filch.New(filch.WithWorkers(1))
 	ran := 0
 	count := func(*filch.Worker) { ran++ }

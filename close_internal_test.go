@@ -122,7 +122,7 @@ func TestGoroutinesAreKeptForATime(t *testing.T) {
 
 // With fewer places, and nobody idle any more, the watch begins; with more, what is queued starts.
 func TestResizeSeesToWhatIsQueued(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	synctest.Test(t, func(t *testing.T) {
 		p := New(WithWorkers(2), WithStallTimeout(time.Second))
 		ran := false

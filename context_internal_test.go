@@ -20,7 +20,7 @@ type sliceContext struct {
 // Tasks with the same context that follow one another on a worker share theirs; others do
 // not, and contexts that cannot be compared do no harm.
 func TestWhoSharesAContext(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "each task has a context of its own")
 	type key struct{}
 	plain, other := context.Background(), context.WithValue(context.Background(), key{}, 1)
 	slice := sliceContext{Context: plain}

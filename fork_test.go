@@ -155,7 +155,6 @@ func TestManyForksInOneFrame(t *testing.T) {
 // Nested calls of several functions share a worker, and their forks stay in
 // order of age.
 func TestFunctionsNest(t *testing.T) {
-	racetest.Skip(t, "it makes too many forks")
 	inner := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 		if n <= 1 {
 			return n
@@ -188,11 +187,12 @@ func TestFunctionsNest(t *testing.T) {
 			func(w *filch.Worker) int { return outer(w, n-n/2) })
 		return a + b
 	}
+	n := racetest.Fewer(3000, 50_000)
 	for _, workers := range []int{1, 2, 3, 8} {
 		p := filch.New(filch.WithWorkers(workers))
-		for range fewer(20) {
+		for range racetest.Fewer(2, fewer(20)) {
 			p.Do(func(w *filch.Worker) {
-				if got := outer(w, 50_000); got != 50_000 {
+				if got := outer(w, n); got != n {
 					t.Fatalf("%d workers: %d", workers, got)
 				}
 			})

@@ -194,7 +194,7 @@ func TestAPanicInADroppedForkArrives(t *testing.T) {
 
 // When the loop itself panics, or exits, nothing is left on the Frame.
 func TestALoopOfJoinAllMayEndInAnyWay(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	p := filch.New(filch.WithWorkers(1))
 	var ran int
 	for name, c := range map[string]struct {

@@ -471,7 +471,6 @@ func (t *twig) workAndSpan() (work, span time.Duration) {
 
 // No schedule is faster than SpeedUp says, and where leaves are equal and workers at rest, none is slower.
 func TestSchedulesKeepToTheProfile(t *testing.T) {
-	racetest.Skip(t, "it makes too many forks")
 	check := func(what string, p filch.Profile, workers int, call func(s filch.Scope), slower bool) {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()

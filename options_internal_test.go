@@ -210,7 +210,7 @@ func TestWorkersAreLetGoClean(t *testing.T) {
 
 // A pool follows GOMAXPROCS where it has one place, and what is queued starts.
 func TestOnePlaceFollows(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	procs := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(procs)
 	synctest.Test(t, func(t *testing.T) {

@@ -265,7 +265,6 @@ func TestGoexit(t *testing.T) {
 // runtime.Goexit deep in a computation ends the goroutines of all that wait for
 // it, however many workers took part.
 func TestGoexitFromTheDepths(t *testing.T) {
-	racetest.Skip(t, "it makes too many forks")
 	for _, workers := range []int{1, 2, 8} {
 		eachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
 			p := filch.New(filch.WithWorkers(workers))
@@ -281,7 +280,7 @@ func TestGoexitFromTheDepths(t *testing.T) {
 					both(w, work(level-1, 2*n), work(level-1, 2*n+1))
 				}
 			}
-			for range 10 {
+			for range racetest.Fewer(2, 10) {
 				returned := false
 				var wg sync.WaitGroup
 				wg.Go(func() {

@@ -38,7 +38,7 @@ func TestProgressIsNoStall(t *testing.T) {
 // Workers that block where the pool cannot see it are replaced, and the places taken back when
 // nothing is queued any more. What a limit of 0 says holds.
 func TestStallsEnd(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2), filch.WithStallTimeout(time.Second))
 		gate := make(chan bool)

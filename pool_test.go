@@ -17,12 +17,11 @@ import (
 )
 
 func TestDoFromManyGoroutines(t *testing.T) {
-	racetest.Skip(t, "it makes too many forks")
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		var wg sync.WaitGroup
 		var wrong atomic.Int32
-		for range fewer(1000) {
+		for range racetest.Fewer(8, fewer(1000)) {
 			wg.Go(func() {
 				if fibFunc.Call(p, 15)+fibChain.Call(p, 15) != 1220 {
 					wrong.Add(1)
@@ -209,11 +208,10 @@ func TestNoMoreRunThanWorkers(t *testing.T) {
 // A pool at rest has no goroutines, and the memory of a crowd of callers is
 // forgotten.
 func TestRestingPoolHasNoGoroutines(t *testing.T) {
-	racetest.Skip(t, "it makes too many forks")
 	p := filch.New(filch.WithWorkers(8))
 	var wg sync.WaitGroup
-	for range fewer(1000) {
-		wg.Go(func() { fibFunc.Call(p, 18) })
+	for range racetest.Fewer(8, fewer(1000)) {
+		wg.Go(func() { fibFunc.Call(p, racetest.Fewer(12, 18)) })
 	}
 	wg.Wait()
 	resting := func() bool {

@@ -149,7 +149,7 @@ func TestAgeing(t *testing.T) {
 // A worker that always has urgent tasks of its own does not run one that is less so,
 // unless tasks age.
 func TestAgeingEndsStarvation(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	for _, ageing := range []bool{false, true} {
 		var opts []filch.Option
 		if ageing {

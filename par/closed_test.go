@@ -116,7 +116,7 @@ func TestRunOnAClosedPoolLeavesTheSourceAlone(t *testing.T) {
 
 // What cannot return an error runs what is small, and panics otherwise.
 func TestWithoutAnErrorAClosedPoolPanics(t *testing.T) {
-	racetest.Skip(t, "it checks what a loop costs")
+	racetest.Skip(t, "small loops are cut, too")
 	synctest.Test(t, func(t *testing.T) { // where a busy machine makes nothing seem dear
 		p := filch.New(filch.WithWorkers(2))
 		f := func(int) {}
@@ -208,7 +208,7 @@ func TestAnyOtherScopeIsCalled(t *testing.T) {
 
 // A loop that seemed to need no pool, and then does, finds it closed.
 func TestAPoolThatClosesInTheMiddleIsAnError(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "small loops are cut, too")
 	for range 20 {
 		p := filch.New(filch.WithWorkers(2))
 		var wait func()
@@ -235,7 +235,7 @@ func TestAPoolThatClosesInTheMiddleIsAnError(t *testing.T) {
 
 // The errors that there are by then are not lost.
 func TestAllErrorsBeforeAPoolClosesAreKept(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "small loops are cut, too")
 	p := filch.New(filch.WithWorkers(2))
 	var wait func()
 	bad := errors.New("bad")

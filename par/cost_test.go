@@ -20,7 +20,6 @@ import (
 
 // How often the functions that are passed are called: what is told, and not much more.
 func TestCalls(t *testing.T) {
-	racetest.Skip(t, "it checks what a loop costs")
 	for _, workers := range []int{1, 4} {
 		p := filch.New(filch.WithWorkers(workers))
 		for _, n := range []int{1, 2, 100, 5000, 100_000} {
@@ -87,7 +86,7 @@ func TestCalls(t *testing.T) {
 
 // What is found early ends the search early.
 func TestSearchEndsEarly(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	const n = 1_000_000
@@ -253,7 +252,7 @@ func TestMergeIsStable(t *testing.T) {
 
 // Tiles have sides of 64, or of n, but at the ends.
 func TestSidesOfTiles(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	for _, c := range []struct{ width, height, grain, side int }{{200, 130, 0, 64}, {64, 64, 0, 64}, {65, 1, 0, 64}, {10, 10, 3, 3}, {1, 100, 50, 50}} {

@@ -8,13 +8,11 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
-	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // Elements that suddenly take long are shared, whichever function calls for each: no more than 64
 // of them run one after the other, though those before them took nothing.
 func TestDearElementsAreShared(t *testing.T) {
-	racetest.Skip(t, "it checks into how many pieces a loop is cut")
 	const cheap, dear, workers = 100_000, 64 * 8, 8
 	n := cheap + dear
 	x := make([]int, n)

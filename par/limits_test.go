@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
-	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // withLimits are all functions that take WithMaxWorkers, as loops over n elements that call f for each, or
@@ -192,7 +191,6 @@ func TestOneWorkerGoesInOrder(t *testing.T) {
 
 // Calls inside of a limited loop are not limited by it.
 func TestMaxWorkersIsOfOneCall(t *testing.T) {
-	racetest.Skip(t, "it checks what a loop costs")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(4))
 		defer p.Close()

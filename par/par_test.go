@@ -128,7 +128,7 @@ func TestGrain(t *testing.T) {
 }
 
 func TestTiles(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	tiles := 0
@@ -165,7 +165,6 @@ func TestTiles(t *testing.T) {
 // On P workers, k long elements take ⌈k/P⌉ times as long as one if they are no more than P,
 // and little longer if they are. In virtual time, nothing but the order decides.
 func TestCoarse(t *testing.T) {
-	racetest.Skip(t, "it checks into how many pieces a loop is cut")
 	for _, workers := range []int{2, 8} {
 		for _, k := range []int{2, 8, 16, 64} {
 			synctest.Test(t, func(t *testing.T) {
@@ -185,7 +184,6 @@ func TestCoarse(t *testing.T) {
 
 // A function that took nothing so far, and then does, is not left to one worker.
 func TestCostChanges(t *testing.T) {
-	racetest.Skip(t, "it checks what a loop costs")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(8))
 		defer p.Close()
@@ -641,7 +639,7 @@ func TestSequences(t *testing.T) {
 
 // What a sequence has yielded, and what came of it, is not held any longer than the batch.
 func TestSequencesRetainNothing(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	type big struct{ _ [1 << 10]byte }
@@ -916,7 +914,6 @@ func TestCostChangesInBlocks(t *testing.T) {
 
 // Elements that suddenly take long are shared, though what came before them took nothing.
 func TestCheapFirst(t *testing.T) {
-	racetest.Skip(t, "it checks into how many pieces a loop is cut")
 	for _, c := range []struct{ cheap, most int }{{0, 9}, {1, 20}, {10, 80}, {100, 80}, {100_000, 80}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := filch.New(filch.WithWorkers(8))

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
-	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // Loops over little allocate nothing but their result, on a worker as on a pool.
@@ -161,7 +160,6 @@ func TestNestedLoopsAllocateLittle(t *testing.T) {
 
 // They are shared all the same, by the workers that come while they run, and whatever is remembered.
 func TestNestedLoopsAreShared(t *testing.T) {
-	racetest.Skip(t, "it checks into how many pieces a loop is cut")
 	for _, each := range []int64{0, fastest, 10 * ns, watched, little, tellTime * ns, math.MaxInt64 / 100} {
 		for _, busy := range []time.Duration{0, 10 * time.Second} {
 			synctest.Test(t, func(t *testing.T) {

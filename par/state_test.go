@@ -127,7 +127,7 @@ func mostStates(workers int) int {
 // As many states are made as there are workers or hardly more, once each, however many chunks they take. A
 // limit of workers is one of states.
 func TestAStateIsMadeForEachWorker(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "each piece has a state of its own")
 	for _, workers := range []int{1, 2, 8} {
 		for _, n := range []int{1, 7, 100, 1000} {
 			synctest.Test(t, func(t *testing.T) { // so that the others have time to come
@@ -156,7 +156,7 @@ func TestAStateIsMadeForEachWorker(t *testing.T) {
 
 // A body that runs loops of its own, or blocks, keeps its state: a worker that goes on meanwhile has another.
 func TestStatesAreNotSharedWithBodiesThatWait(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "each piece has a state of its own")
 	for name, wait := range map[string]func(p *filch.Pool, s filch.Scope){
 		"a loop on the pool": func(p *filch.Pool, _ filch.Scope) { For(p, 3, func(int) { time.Sleep(time.Second) }, WithGrain(1)) },
 		"a block": func(_ *filch.Pool, s filch.Scope) {
@@ -190,7 +190,7 @@ func TestStatesAreNotSharedWithBodiesThatWait(t *testing.T) {
 // What is taken while another is in use is another, also by the goroutine that has that one, and what was given
 // back is taken before one is made.
 func TestShelf(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "each piece has a state of its own")
 	made := 0
 	var s shelf[int]
 	s.fresh = func() int {
@@ -222,7 +222,7 @@ func TestShelf(t *testing.T) {
 
 // States are merged in the order in which they were made, each once.
 func TestStatesAreMergedInOrder(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "each piece has a state of its own")
 	type numbered struct {
 		number int
 		has    []int // numbers of those that were merged into it

@@ -100,7 +100,7 @@ func (r readsOf) ReadDir(name string) ([]fs.DirEntry, error) {
 // What f says decides what is walked and read: with one worker, the files of a folder in their
 // order, and then its folders.
 func TestWhatAWalkLeavesOut(t *testing.T) {
-	racetest.Skip(t, "it checks the order in which one worker runs things")
+	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	files := fstest.MapFS{"1": {}, "2": {}, "3": {}, "a/1": {}, "a/2": {}, "b/1": {}}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/strand"
 )
 
@@ -73,6 +74,7 @@ func TestRunsAfterAnExitUnderMeasure(t *testing.T) {
 
 // A fork of a strand may exit on the worker that waits for the run: that exits when all strands have ended.
 func TestAForkThatExitsOnTheWaitingWorker(t *testing.T) {
+	racetest.Skip(t, "a child runs while its parent waits")
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) { // which panics if a goroutine is left
 			p := filch.New(filch.WithWorkers(2))

@@ -99,16 +99,22 @@ func TestLogicalRaces(t *testing.T) {
 	if !race.Enabled {
 		t.Skip("needs the race detector")
 	}
+	rounds := 1
+	if os.Getenv("FILCH_LONG") != "" {
+		rounds = 20
+	}
 	for name, c := range racing {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestLogicalRaces$")
-		cmd.Env = append(os.Environ(), "FILCH_RACES=all", "FILCH_RACING="+name, "GORACE=atexit_sleep_ms=0")
-		out, err := cmd.CombinedOutput()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
-		}
-		if reported := strings.Contains(string(out), "DATA RACE"); reported != c.races || err != nil && !c.races {
-			t.Errorf("%s: reported %t, %v\n%s", name, reported, err, out)
+		for range rounds {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestLogicalRaces$")
+			cmd.Env = append(os.Environ(), "FILCH_RACES=all", "FILCH_RACING="+name, "GORACE=atexit_sleep_ms=0")
+			out, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+			if reported := strings.Contains(string(out), "DATA RACE"); reported != c.races || err != nil && !c.races {
+				t.Errorf("%s: reported %t, %v\n%s", name, reported, err, out)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // Real spawns are paid by time: two at once, then one for each 4 us, and no more than 64 after a rest.
@@ -118,6 +119,7 @@ func TestCoarseChildren(t *testing.T) {
 
 // Where children take no time, plain calls are soon made without a look.
 func TestFastSpawnsAreNotLookedAt(t *testing.T) {
+	racetest.Skip(t, "each spawn is looked at")
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	Run(p, func(s *Strand) {

@@ -19,7 +19,7 @@ import (
 // breaks.txt lists breaks: mutants made by hand. Each takes away one thing that tests are about, and each
 // of the tests that it names must notice. An entry has the form of those of equivalents.txt, but names
 // these tests in place of a reason. A test of another package than that of the file has the package in
-// front of it, as in ".:TestQueueLimit" for the root.
+// front of it, as in ".:TestQueueLimit" for the root. One that needs the race detector ends in "+race".
 //
 //go:embed breaks.txt
 var breakList string
@@ -31,13 +31,17 @@ func (e *equivalent) killers() (all []killer) {
 		if !ok {
 			pkg, name = path.Dir(e.file), field
 		}
-		all = append(all, killer{pkg, name})
+		name, race := strings.CutSuffix(name, "+race")
+		all = append(all, killer{tests{pkg, race}, name})
 	}
 	return all
 }
 
 // A killer is a test that must notice a break.
-type killer struct{ pkg, name string }
+type killer struct {
+	tests
+	name string
+}
 
 // A brk is a break: number i of the list.
 type brk struct {
@@ -73,8 +77,8 @@ type breakRun struct {
 	runner
 	tmp     string
 	overlay string
-	bins    map[string]string // by package
-	sound   map[killer]bool   // tests that have passed without a break
+	bins    map[tests]string // by package, and whether the race detector sees
+	sound   map[killer]bool  // tests that have passed without a break
 	out     io.Writer
 	missed  int
 }
@@ -94,7 +98,7 @@ func runListed(dir, list string, w what, out io.Writer) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(b brk) bool { return !w.wants(b.mutant) })
-	r := &breakRun{runner: runner{dir: dir, perTest: w.perTest}, bins: map[string]string{}, sound: map[killer]bool{}, out: out}
+	r := &breakRun{runner: runner{dir: dir, perTest: w.perTest}, bins: map[tests]string{}, sound: map[killer]bool{}, out: out}
 	if r.tmp, err = os.MkdirTemp("", "breaks"); err != nil {
 		return err
 	}
@@ -156,15 +160,15 @@ func (r *breakRun) prepare(all []brk) error {
 
 // one runs a test with a break, and prints what comes of it. The first time, the test must pass without.
 func (r *breakRun) one(b brk, k killer) error {
-	bin, ok := r.bins[k.pkg]
+	bin, ok := r.bins[k.tests]
 	if !ok {
-		bin = filepath.Join(r.tmp, strings.NewReplacer("/", "_", ".", "root").Replace(k.pkg)+".test.exe")
-		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", r.overlay, "-o", bin, "./"+k.pkg)
+		bin = filepath.Join(r.tmp, fmt.Sprintf("%s.%t.test.exe", strings.NewReplacer("/", "_", ".", "root").Replace(k.pkg), k.race))
+		build := exec.Command("go", "test", "-c", "-vet=off", fmt.Sprint("-race=", k.race), "-overlay", r.overlay, "-o", bin, "./"+k.pkg)
 		build.Dir = r.dir
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
 		}
-		r.bins[k.pkg] = bin
+		r.bins[k.tests] = bin
 	}
 	if !r.sound[k] {
 		r.sound[k] = true
