@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/par"
 	"github.com/filch-go/filch/strand"
 )
@@ -24,6 +25,7 @@ func workerOf(s *strand.Strand) (on *filch.Worker) {
 
 // A Sync that waits gives its worker to other work. The strand goes on with the worker of the child that ends last.
 func TestASyncThatWaitsFreesItsWorker(t *testing.T) {
+	racetest.Skip(t, "a child runs while its parent waits")
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))
 		defer p.Close()
@@ -93,6 +95,7 @@ func TestFailNowInStrands(t *testing.T) {
 
 // Strands on several workers make no more views than there are runs and steals, and share no Holder.
 func TestViewsOfStrandsAreMadeForSteals(t *testing.T) {
+	racetest.Skip(t, "each strand has its views")
 	const runs = 100
 	for way, opts := range ways {
 		for _, workers := range []int{1, 2, 8} {
@@ -131,6 +134,7 @@ func TestViewsOfStrandsAreMadeForSteals(t *testing.T) {
 // Continuations that nobody has asked for when they were spawned are offered while the child runs: by its Poll, once a
 // worker is free, and by its Blocking at once.
 func TestContinuationsAreOfferedMeanwhile(t *testing.T) {
+	racetest.Skip(t, "a child runs while its parent waits")
 	for name, offers := range map[string]func(s *strand.Strand){
 		"Poll": func(s *strand.Strand) {
 			for range 10 {

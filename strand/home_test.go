@@ -17,6 +17,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/strand"
 )
 
@@ -29,6 +30,7 @@ func goroutinesMade() uint64 {
 
 // In the steady state, runs make no goroutine: those of a run are there for the next.
 func TestRunsMakeNoGoroutine(t *testing.T) {
+	racetest.Skip(t, "each strand has a goroutine of its own")
 	const runs = 2000
 	for way, opts := range ways {
 		p := filch.New(filch.WithWorkers(1))
@@ -79,6 +81,7 @@ func TestAPoolAtRestHasNoGoroutine(t *testing.T) {
 
 // What is kept is bounded for each worker, and is not what has grown deep. WithIdleTimeout keeps it until Close.
 func TestKeptGoroutinesAreBounded(t *testing.T) {
+	racetest.Skip(t, "each strand has a goroutine of its own")
 	before := runtime.NumGoroutine()
 	p := filch.New(filch.WithWorkers(2), filch.WithIdleTimeout(time.Hour))
 	var down func(s *strand.Strand, n int)
@@ -294,6 +297,7 @@ func labelledLeaf() (labels []string) {
 
 // Strands have the profiler labels of their run, and none of a run before it, nor those that a strand has left.
 func TestLabelsOfRuns(t *testing.T) {
+	racetest.Skip(t, "strands have the labels of the caller of RunContext")
 	background := context.Background()
 	apple := pprof.WithLabels(background, pprof.Labels("fruit", "apple"))
 	pear := pprof.WithLabels(background, pprof.Labels("fruit", "pear"))
