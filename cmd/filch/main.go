@@ -1,4 +1,4 @@
-// Command filch measures the scheduler, and other ways to run the same work.
+// Command filch measures the scheduler, and other ways to run the same work, and records what its workers do.
 package main
 
 import (
@@ -28,7 +28,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(benchCommand())
+	root.AddCommand(benchCommand(), traceCommand())
 	switch err := root.Execute(); {
 	case err == nil:
 		return 0

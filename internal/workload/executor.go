@@ -31,6 +31,7 @@ type Runner struct {
 	Programs int // how many programs a run is, if more than 1
 	Close    func()
 	Stats    func() filch.Stats // zero where there is no filch pool
+	Pool     *filch.Pool        // nil where there is none
 }
 
 // Executors are all of them, the serial one first.
@@ -218,6 +219,7 @@ func onPool(program func(j *Job) (func(s filch.Scope) string, error)) func(j *Jo
 			Run:   func() string { return run(p) },
 			Close: func() { p.Close() },
 			Stats: p.Stats,
+			Pool:  p,
 		}, nil
 	}
 }

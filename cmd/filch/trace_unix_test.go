@@ -1,0 +1,47 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// On SIGQUIT and SIGUSR1 the last seconds are written at once, again and again, and in the end the whole.
+func TestTraceWritesOnSignals(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.txt")
+	tr := newTestTracing(t, file)
+	r, w := io.Pipe()
+	tr.stderr = w
+	stop := tr.onSignals()
+	defer stop()
+	said := bufio.NewReader(r)
+	for _, s := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR1} {
+		if err := syscall.Kill(os.Getpid(), s); err != nil {
+			t.Fatal(err)
+		}
+		line, err := said.ReadString('\n')
+		if want := ", of the last 18m19.511627776s, to " + file + "\n"; err != nil || !strings.HasPrefix(line, "filch: wrote ") || !strings.HasSuffix(line, want) {
+			t.Errorf("%v: %q, %v", s, line, err)
+		}
+		b, err := os.ReadFile(file)
+		if formOf(b) != "text" || err != nil {
+			t.Errorf("%v: the file is %s, %v", s, b, err)
+		}
+		os.Remove(file)
+	}
+	if err := tr.tell(0); err != nil {
+		t.Error(err)
+	}
+	os.Remove(file)
+	r.Close()
+	tr.writeLast() // a signal that came meanwhile
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a signal that is late overwrites the whole")
+	}
+}
