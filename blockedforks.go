@@ -88,6 +88,13 @@ type goroutineText struct {
 	state  string
 	frames []string // "function file:line", the newest first, of the user's functions
 	pools  bool     // it waits in a function of a pool, which sees it
+
+	minutes int      // that it has waited, if it has for one
+	workers []string // the addresses of workers that it runs in the name of
+	inPlace []string // and those of pools that it runs tasks of in place,
+	task    string   // with the function of the newest
+	long    bool     // it is that of a LongRunning task,
+	futures []string // and runs the tasks with these addresses
 }
 
 // goroutineIn reads what a traceback tells of one goroutine.
@@ -95,8 +102,14 @@ func goroutineIn(text string) (g goroutineText) {
 	head, rest, _ := strings.Cut(text, "\n")
 	number, state, _ := strings.Cut(strings.TrimPrefix(head, "goroutine "), " [")
 	g.number, _ = strconv.ParseUint(number, 10, 64)
-	g.state, _, _ = strings.Cut(state, "]")
-	g.state, _, _ = strings.Cut(g.state, ",")
+	state, _, _ = strings.Cut(state, "]")
+	for i, part := range strings.Split(state, ", ") {
+		if i == 0 {
+			g.state = strings.TrimSuffix(part, " (durable)") // in a bubble of testing/synctest
+		} else if n, ok := strings.CutSuffix(part, " minutes"); ok {
+			g.minutes, _ = strconv.Atoi(n)
+		}
+	}
 	function := ""
 	for line := range strings.Lines(rest) {
 		line = strings.TrimSuffix(line, "\n")
@@ -114,18 +127,54 @@ func goroutineIn(text string) (g goroutineText) {
 		if i := strings.LastIndex(line, "("); i > 0 {
 			function = line[:i]
 		}
+		if strings.HasPrefix(function, ourModule) {
+			g.caller(function, line)
+		}
 		g.pools = g.pools || function == atWaitBlocked || function == atSuspend || strings.HasSuffix(function, "task.(*Latch).Wait") ||
 			race.Enabled && (function == race.AtRun || function == atLend)
 	}
 	return g
 }
 
-// What stacks show of waits that a pool sees.
+// What stacks show of waits that a pool sees, and of our functions.
 var (
+	ourModule     = strings.TrimSuffix(thisPackage, ".")
 	atWaitBlocked = strings.Replace(engine.NameOf((*engine.Worker).Suspend), "Suspend", "waitBlocked", 1)
 	atSuspend     = engine.NameOf((*engine.Worker).Suspend)
 	atLend        = strings.Replace(atSuspend, "Suspend", "lendBase", 1) // with logical races
 )
+
+// What the methods of a worker look like, on each of its levels; what runs a task in place, or on a goroutine of
+// its own; and what has the address of a task.
+var (
+	workerMethod  = ".(*Worker)."
+	inPlaceMethod = thisPackage + "(*Pool).startInPlace"
+	longMethod    = thisPackage + "(*Pool).startLong"
+	futureMethod  = ".(*Future[...]).run"
+)
+
+// caller notes whose goroutine g is: it is in a function of ours, as a line of a traceback has it.
+func (g *goroutineText) caller(function, line string) {
+	address := strings.TrimPrefix(line[len(function):], "(")
+	if end := strings.IndexAny(address, ",)"); end >= 0 {
+		address = address[:end] // a "?" after it marks what may be an older value
+	}
+	switch {
+	case strings.Contains(function, workerMethod):
+		g.workers = append(g.workers, address)
+	case strings.HasSuffix(function, inPlaceMethod):
+		g.inPlace = append(g.inPlace, address)
+		if g.task == "" && len(g.frames) > 0 {
+			g.task, _, _ = strings.Cut(g.frames[len(g.frames)-1], " ")
+		}
+	case strings.HasPrefix(function, longMethod):
+		g.long = true
+	case strings.HasSuffix(function, futureMethod):
+		if of := addresses(line); len(of) > 0 {
+			g.futures = append(g.futures, of[0])
+		}
+	}
+}
 
 // isCode reports whether a function is neither ours nor one by which Go blocks. place is its file
 // and line.
@@ -133,7 +182,7 @@ func isCode(function, place string) bool {
 	if isOurs(function, place) {
 		return false
 	}
-	for _, not := range []string{"runtime.", "sync.", "time.", "internal/", "syscall.", "os.", "io.", "net.", "context."} {
+	for _, not := range []string{"runtime.", "sync.", "sync/", "time.", "internal/", "syscall.", "os.", "io.", "net.", "context."} {
 		if strings.HasPrefix(function, not) {
 			return false
 		}
@@ -144,7 +193,7 @@ func isCode(function, place string) bool {
 // isOurs reports whether a function is one of ours, and not of those that use us, as tests do. place
 // begins with its file, or is that and the line.
 func isOurs(function, place string) bool {
-	rest, ok := strings.CutPrefix(function, strings.TrimSuffix(thisPackage, "."))
+	rest, ok := strings.CutPrefix(function, ourModule)
 	file, _, _ := strings.Cut(place, ":")
 	return ok && (rest[0] == '.' || rest[0] == '/') && !strings.HasSuffix(file, "_test.go")
 }

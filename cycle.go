@@ -225,19 +225,6 @@ func (s *stackOfTasks) add(call string, called *string) {
 	}
 }
 
-// addresses returns the addresses of the first array among the arguments of a call.
-func addresses(call string) []string {
-	_, args, _ := strings.Cut(call, "{")
-	args, _, ok := strings.Cut(args, "}")
-	if !ok || strings.ContainsAny(args, "?.") {
-		return nil
-	}
-	return strings.Split(args, ", ")
-}
-
-// addressOf returns how a traceback prints c.
-func addressOf(c *taskContext) string { return fmt.Sprintf("%p", c) }
-
 // running returns which goroutine runs the task with the given address.
 func (all stacks) running(address string) (goroutine, task int) {
 	for i, s := range all {
@@ -328,14 +315,17 @@ func (p *Pool) allWaits() (all []wait) {
 }
 
 // dumpWaits tells which task waits for which, and which of them wait for one
-// another.
-func (p *Pool) dumpWaits(out io.Writer) {
+// another. text is what the stacks are, or "" if they were not looked at.
+func (p *Pool) dumpWaits(out io.Writer, text string) {
 	all := p.allWaits()
 	if len(all) == 0 {
 		return
 	}
 	const most = 100
-	stacks := lookAtStacks()
+	if text == "" {
+		text = textOfStacks()
+	}
+	stacks := stacksIn(text)
 	for _, w := range all[:min(len(all), most)] {
 		fmt.Fprintf(out, "waiting\t\t%s waits for %s\n", stacks.nameOf(w.by), stacks.target(w))
 	}

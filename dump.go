@@ -3,6 +3,7 @@ package filch
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -26,13 +27,14 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 //
 //	kitchen: 4 workers, 1 extra since workers were blocked (1 time); 5 places taken, 0 searching, 2 goroutines blocked
 //	tasks: 5 submitted, 1 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 2 queued (2 globally, the oldest for 5s), 1 submitter waiting for room
-//	worker 0        waits for a fork that worker 1 has, without a place
-//	worker 1        fork of Join from worker 0, for 2m8s
-//	worker 2        Call of main.init.func2
-//	worker 3        Do of main.menu.func3
-//	worker 4        task dice, for 1m8s or more; par loop of main.dice.func1, 100 of 1000 done
+//	worker 0        waits for a fork that worker 1 has, without a place; at main.menu main.go:31
+//	worker 1        fork of Join from worker 0, for 2m8s; chan receive for 2 minutes at main.menu.func2 main.go:33
+//	worker 2        Call of main.init.func2; at main.soup main.go:12
+//	worker 3        Do of main.menu.func3; sync.Mutex.Lock at main.menu.func3 main.go:40
+//	worker 4        task dice, for 1m8s or more; par loop of main.dice.func1, 100 of 1000 done; at main.dice.func1 main.go:51
 //	worker 5        searches
 //	long running    task watch
+//	in place        task main.serve.func1; sleep at main.serve.func1 main.go:62
 //
 // There is a line for each worker that is in use, also for one whose goroutine calls Do or
 // Call from outside. It says what the worker began last: a task, a call, a fork of
@@ -40,21 +42,25 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 // code inside does, except for loops of package par and what [Worker.Show] shows. How far
 // a loop has come is known to within 0.1 ms or an element.
 //
+// Then it says where the user's code is, and if it waits where the pool does not see it, for what, and
+// for how many minutes. A goroutine that computes is only said to be at a place. What runs in place outside of
+// the pool's workers, by [CallerRuns] or Help, has a line of its own. For that Dump looks at the stacks of all
+// goroutines, if something runs in the pool, which stops the program for some microseconds a goroutine. Of
+// more than 10,000 goroutines it looks at the stacks only for waits.
+//
 // How long a task has been running is known from earlier looks: by Stats, Queued and
 // Dump, and by the watch for stalls while tasks are queued. It is not known for calls
 // from outside, nor for tasks that run in place, by Wait, Help or [CallerRuns]. A task
-// has the name of [Named], or else that of its function. A task of [Submit] has no name
-// without Named.
+// has the name of [Named], or else that of its function.
 //
 // Then come the waits: which task waits for which task or group, and which of these waits
-// form a circle. If there are waits, Dump looks at the stacks of all goroutines, which
-// stops the program for some microseconds a goroutine. A circle keeps its tasks
-// from ending if each of its waits is made by the task's own goroutine.
+// form a circle. A circle keeps its tasks from ending if each of its waits is made by the
+// task's own goroutine.
 //
 // Last come the tasks that are held, with what each comes after, or the Subpool that it waits for a slot of.
 //
-// Dump does not wait for tasks. It takes as long as [Pool.Stats], and a few microseconds
-// for each worker. It panics if out is nil.
+// Dump does not wait for tasks. It takes as long as [Pool.Stats], a few microseconds
+// for each worker, and the stacks. It panics if out is nil.
 //
 //figure:set 0.1 ms
 func (p *Pool) Dump(out io.Writer) error {
@@ -86,15 +92,23 @@ func (p *Pool) Dump(out io.Writer) error {
 	}
 	fmt.Fprintln(t)
 	unused := p.tasks.Engine.Unused()
+	text := ""
+	if runs := s.Active+s.Blocked+n.Running > 0; runs && runtime.NumGoroutine() <= mostGoroutines {
+		text = textOfStacks()
+	}
+	at := whereaboutsIn(text)
 	for _, w := range *p.tasks.Engine.Workers.Load() {
-		if line := asWorker(w).describe(unused[w]); line != "" {
+		if line := asWorker(w).describe(unused[w], at); line != "" {
 			fmt.Fprintln(t, line)
 		}
 	}
-	for _, b := range p.longRunning() {
-		fmt.Fprintf(t, "long running\t\t%s\n", describe(b))
+	for _, g := range at.inPlaceOutside(p) {
+		fmt.Fprintf(t, "in place\t\t%s\n", g.inPlaceText())
 	}
-	p.dumpWaits(t)
+	for _, b := range p.longRunning() {
+		fmt.Fprintf(t, "long running\t\t%s\n", at.ofLong(b).told(describe(b)))
+	}
+	p.dumpWaits(t, text)
 	p.dumpHeld(t, n.Held)
 	return t.Flush()
 }
@@ -148,10 +162,14 @@ func (p *Pool) String() string {
 	return p.name + ", " + count(p.tasks.Engine.Size(), "worker")
 }
 
-// describe tells what w is at, or returns "" if it is nothing.
-func (w *Worker) describe(unused bool) string {
+// describe tells what w is at, and where, or returns "" if it is nothing.
+func (w *Worker) describe(unused bool, at whereabouts) string {
 	running, d := w.tasks.Own.Running()
-	return w.line(unused, w.tasks.Own.Depth(), running, d)
+	line := w.line(unused, w.tasks.Own.Depth(), running, d)
+	if unused {
+		return line
+	}
+	return at.of(w).told(line)
 }
 
 // line is describe for a worker with so many tasks queued, and one that has run for d.
@@ -188,13 +206,7 @@ func (w *Worker) line(unused bool, queued int, running task.Body, d time.Duratio
 
 // describeDoing tells what w is at, that is at, but for what is known from Show.
 func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
-	function, kind, other := nameOfFunction("", at.Entry), at.Kind, at.Other
-	switch {
-	case strings.HasPrefix(function, thisPackage):
-		function = " of Join"
-	case function != "":
-		function = " of " + function
-	}
+	function, kind, other := ofFunction(at.Entry), at.Kind, at.Other
 	if shown && kind != engine.AtDo { // that tells more than the body of a loop of package par
 		function = ""
 	}
@@ -224,29 +236,4 @@ func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
 		s = strings.TrimPrefix(s+", without a place", ", ")
 	}
 	return s
-}
-
-// describe tells which task b is.
-func describe(b task.Body) string {
-	if name := nameOfTask(b); name != "" {
-		return "task " + name
-	}
-	return "a task without a name"
-}
-
-// count returns n things, in words.
-func count(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprint(n, " ", thing)
-}
-
-// round leaves three or four digits of d.
-func round(d time.Duration) time.Duration {
-	for unit := time.Nanosecond; ; unit *= 10 {
-		if d < 1000*unit {
-			return d.Round(unit)
-		}
-	}
 }

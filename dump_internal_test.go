@@ -69,7 +69,7 @@ func TestLineOfAWorker(t *testing.T) {
 				t.Errorf("%q, not %q", got, want)
 			}
 		}
-		if got := w.describe(true); got != "" {
+		if got := w.describe(true, nil); got != "" {
 			t.Errorf("%q", got)
 		}
 		check(true, 0, nil, 0, "")

@@ -14,6 +14,7 @@ var (
 	message  = regexp.MustCompile("(?ms)^```text\n(.*?)^```")
 	logged   = regexp.MustCompile(`(?m)^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `)
 	itsPlace = regexp.MustCompile(`\S*[/\\](main\.go:\d+)`)
+	itsTime  = regexp.MustCompile(` for=\S+`)
 )
 
 // In docs/mistakes.md, each program with a mistake says what stands there, and the one beside it
@@ -75,7 +76,7 @@ func runProgram(t *testing.T, text string) (string, error) {
 // program, and how Go sets lines off.
 func linesOf(text string) string {
 	var lines []string
-	for line := range strings.Lines(logged.ReplaceAllString(itsPlace.ReplaceAllString(text, "$1"), "")) {
+	for line := range strings.Lines(itsTime.ReplaceAllString(logged.ReplaceAllString(itsPlace.ReplaceAllString(text, "$1"), ""), "")) {
 		line, _, _ = strings.Cut(line, " [recovered")
 		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, line)

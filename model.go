@@ -45,6 +45,8 @@ type Pool struct {
 	nestedTold atomic.Bool
 	nestedSeen atomic.Int64
 
+	stallTold atomic.Int64 // when a stall was logged last, or 0; the watch for stalls writes and reads it
+
 	oneOrder bool        // it has no logical races
 	missTold atomic.Bool // that races may be missed; see logical.go
 }

@@ -184,9 +184,13 @@ func WithPanicHandler(f func(err *PanicError)) Option {
 	return func(p *Pool) { p.onPanic = f }
 }
 
-// WithLogger makes the pool log trouble: workers that are blocked where the pool cannot see it;
-// once, a task that calls [Future.Wait] with a context that is not its own; once, a call of
-// [Pool.Do] inside the pool's own work. It panics if l is nil.
+// WithLogger makes the pool log trouble: workers that are blocked where the pool cannot see it, at most
+// once in 10 s, with what has run longest, its stack, and where other workers are blocked; once, a
+// task that calls [Future.Wait] with a context that is not its own; once, a call of
+// [Pool.Do] inside the pool's own work. For the stacks of a stall the program stops for some microseconds a
+// goroutine; of more than 10,000 goroutines they are not taken. It panics if l is nil.
+//
+//figure:set 10 s
 func WithLogger(l *slog.Logger) Option {
 	needs(l != nil, "WithLogger", "l")
 	return func(p *Pool) { p.logger = l }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 )
 
 // Progress is what a computation is and how far it has come, for [Pool.Dump]; see
@@ -36,4 +37,21 @@ func nameOfFunction(name string, pc uintptr) string {
 		}
 	}
 	return name
+}
+
+// count returns n things, in words.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
+}
+
+// round leaves three or four digits of d.
+func round(d time.Duration) time.Duration {
+	for unit := time.Nanosecond; ; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit)
+		}
+	}
 }

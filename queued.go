@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/filch-go/filch/internal/task"
@@ -133,4 +134,26 @@ func nameOfTask(b task.Body) string {
 		return nameOfFunction("", reflect.ValueOf(f).Pointer())
 	}
 	return name
+}
+
+// describe tells which task b is.
+func describe(b task.Body) string {
+	if name := nameOfTask(b); name != "" {
+		return "task " + name
+	}
+	return withoutName
+}
+
+// withoutName is a task of which only the stack tells more.
+const withoutName = "a task without a name"
+
+// ofFunction tells which function begins at entry, if that is not 0.
+func ofFunction(entry uintptr) string {
+	switch name := nameOfFunction("", entry); {
+	case strings.HasPrefix(name, thisPackage):
+		return " of Join"
+	case name != "":
+		return " of " + name
+	}
+	return ""
 }

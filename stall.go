@@ -1,37 +1,91 @@
 package filch
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/task"
 )
 
-// What a pool says of a stall: tasks are queued, and all places are taken by workers that are blocked. Which
-// that are, their stacks tell. internal/task watches for it and adds places.
+// What a pool says of a stall: tasks are queued, and all places are taken by workers that are blocked. Where,
+// their stacks tell. internal/task watches for it and adds places.
 
-// stalled tells the logger that workers are blocked where the pool cannot see it, and with checks where
-// that is.
+// stalledQuiet is how long a pool does not log a stall again.
+const stalledQuiet = 10 * time.Second
+
+// stalled tells the logger that workers are blocked where the pool cannot see it, what has run longest, and
+// where they are.
 func (p *Pool) stalled(active, added int) {
-	if p.logger == nil {
+	last, now := p.stallTold.Load(), clock.Now()
+	if p.logger == nil || last != 0 && now-last < int64(stalledQuiet) || !p.stallTold.CompareAndSwap(last, cmp.Or(now, 1)) {
 		return
 	}
 	about := []any{"pool", p.name, "workers", p.tasks.Engine.Size(), "active", active, "added", added}
-	if p.checks != nil {
-		about = append(about, "stack", p.stuck())
+	at := lookForWorkers()
+	longest, what, d := p.longest()
+	g := at.of(longest)
+	if longest != nil {
+		about = append(about, "longest", g.named(what), "for", round(d))
+	}
+	if g != nil && len(g.frames) > 0 {
+		about = append(about, "state", g.state, "stack", g.stack())
+	}
+	if others := p.stuck(at, longest); others != "" {
+		about = append(about, "others", others)
 	}
 	p.logger.Warn("filch: tasks are queued and none starts: workers are blocked; others take their places", about...)
 }
 
-// stuck returns where workers of p are blocked, each place once.
-func (p *Pool) stuck() string {
+// longest returns the worker that keeps its place and has been at one thing for longest, what that is, and for
+// how long it has been at it at least; or nil if none has a task or the fork of another worker.
+func (p *Pool) longest() (longest *Worker, what string, d time.Duration) {
+	unused := p.tasks.Engine.Unused()
+	for _, e := range *p.tasks.Engine.Workers.Load() {
+		if unused[e] || !e.Hold.Load().HasPlace() {
+			continue
+		}
+		w := asWorker(e)
+		running, since := w.tasks.Own.Running()
+		at := e.Doing()
+		switch {
+		case running != nil && (longest == nil || since > d):
+			longest, what, d = w, describe(running), since
+		case running == nil && at.Kind == engine.AtFork:
+			if since := time.Duration(clock.Now() - at.Since); longest == nil || since > d {
+				longest, what, d = w, "fork"+ofFunction(at.Entry), since
+			}
+		}
+	}
+	return longest, what, d
+}
+
+// mostStuck is how many places where workers are blocked are logged.
+const mostStuck = 5
+
+// stuck returns where workers of p but one are blocked, each place once.
+func (p *Pool) stuck(at whereabouts, but *Worker) string {
 	var all []string
-	for _, pcs := range p.tasks.Engine.Stuck(lends) {
-		all = append(all, stackInLine(pcs))
+	for _, e := range *p.tasks.Engine.Workers.Load() {
+		if w := asWorker(e); w != but && e.Hold.Load().HasPlace() {
+			if g := at.of(w); g != nil && g.blocks() {
+				all = append(all, g.stack())
+			}
+		}
 	}
 	slices.Sort(all)
-	return strings.Join(slices.Compact(all), "; ")
+	all = slices.Compact(all)
+	if g := at.of(but); g != nil {
+		all = slices.DeleteFunc(all, func(s string) bool { return s == g.stack() })
+	}
+	if len(all) > mostStuck {
+		all = append(all[:mostStuck], fmt.Sprint("and ", len(all)-mostStuck, " more places"))
+	}
+	return strings.Join(all, "; ")
 }
 
 // lends reports whether a function gives up a place while it runs, if it can.

@@ -33,16 +33,6 @@ func (p *Pool) Census(lends func(function string) bool) (c Census) {
 	return c
 }
 
-// Stuck returns the stacks of what Census counts as waiting.
-func (p *Pool) Stuck(lends func(function string) bool) (all [][]uintptr) {
-	for _, pcs := range stacks() {
-		if runs, waits, gives := p.workerAt(tag.Frames(pcs), lends); runs && waits && !gives {
-			all = append(all, pcs)
-		}
-	}
-	return all
-}
-
 // stacks yields the stacks that goroutines have, and how many have each.
 func stacks() iter.Seq2[int, []uintptr] {
 	return func(yield func(n int, pcs []uintptr) bool) {
