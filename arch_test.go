@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 	"examples/matmul":          {""},
 	"examples/service":         {"", "par"},
 	"examples/suite":           {"internal/workload"},
+	"examples/broken":          {"", "trace"},
 	"trace":                    {"", "internal/clock", "internal/event"},
 	"examples/tiers":           {""},
 	"examples/wordcount":       {"", "par"},

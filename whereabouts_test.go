@@ -1,7 +1,6 @@
 package filch_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -18,7 +17,7 @@ import (
 // blocked; and again when some time has passed.
 func TestAStallIsLoggedOnceWithTheLongestTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out syncBuffer
 		p := filch.New(filch.WithWorkers(3), filch.WithName("kitchen"), filch.WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
 		end := make(chan bool)
 		begin := func(name string, f func()) {
@@ -69,7 +68,7 @@ func blockedInLong(end chan bool) { <-end }
 // A stall of forks has the one that has run longest.
 func TestAStallOfForksIsLoggedWithTheLongest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out syncBuffer
 		p := filch.New(filch.WithWorkers(2), filch.WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
 		end, begun := make(chan bool), make(chan bool)
 		go p.Do(func(w *filch.Worker) {
