@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"basic":                    {},
 	"bench":                    {},
 	"bench/filch":              {"", "internal/workload", "par"},
-	"flow":                     {"", "internal/clock"},
+	"flow":                     {"", "internal/clock", "internal/race"},
 	"strand":                   {"", "internal/clock", "internal/engine", "internal/race", "internal/span", "internal/tag", "internal/views"},
 	"examples/crawl":           {""},
 	"examples/deadlines":       {""},
