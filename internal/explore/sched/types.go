@@ -233,6 +233,9 @@ var (
 
 func GOMAXPROCS(int) int { return 2 }
 
+// NumGoroutine is for Dump, which no program under test calls.
+func NumGoroutine() int { return 1 }
+
 func KeepAlive(any) {}
 
 func AddCleanup[T, S any](*T, func(S), S) {}
