@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/task"
 )
@@ -314,32 +315,47 @@ func (p *Pool) allWaits() (all []wait) {
 	return all
 }
 
-// dumpWaits tells which task waits for which, and which of them wait for one
-// another. text is what the stacks are, or "" if they were not looked at.
-func (p *Pool) dumpWaits(out io.Writer, text string) {
+// mostShown is how many waits, circles and held tasks are shown.
+const mostShown = 100
+
+// lookAtWaits tells which task waits for which, and which of them wait for one
+// another. more is how many waits there are beside these. text is what the stacks are, or "" if they
+// were not looked at.
+func (p *Pool) lookAtWaits(text string) (waits []event.WaitLook, more int, circles []string) {
 	all := p.allWaits()
 	if len(all) == 0 {
-		return
+		return nil, 0, nil
 	}
-	const most = 100
 	if text == "" {
 		text = textOfStacks()
 	}
 	stacks := stacksIn(text)
-	for _, w := range all[:min(len(all), most)] {
-		fmt.Fprintf(out, "waiting\t\t%s waits for %s\n", stacks.nameOf(w.by), stacks.target(w))
+	for _, w := range all[:min(len(all), mostShown)] {
+		waits = append(waits, event.WaitLook{By: stacks.nameOf(w.by), On: stacks.target(w)})
 	}
-	if more := len(all) - most; more > 0 {
-		fmt.Fprintf(out, "waiting\t\tand %d more tasks\n", more)
-	}
-	for _, c := range circlesOf(all, most) {
+	for _, c := range circlesOf(all, mostShown) {
 		text := stacks.nameOf(c[0].by)
 		for i, w := range c {
 			if text += " waits for " + stacks.target(w); w.group != nil {
 				text += " waits for " + stacks.nameOf(c[(i+1)%len(c)].by)
 			}
 		}
-		fmt.Fprintf(out, "cycle:\t\t%s\n", text)
+		circles = append(circles, text)
+	}
+	return waits, max(0, len(all)-mostShown), circles
+}
+
+// dumpWaits writes what lookAtWaits tells.
+func (p *Pool) dumpWaits(out io.Writer, text string) {
+	waits, more, circles := p.lookAtWaits(text)
+	for _, w := range waits {
+		fmt.Fprintf(out, "waiting\t\t%s waits for %s\n", w.By, w.On)
+	}
+	if more > 0 {
+		fmt.Fprintf(out, "waiting\t\tand %d more tasks\n", more)
+	}
+	for _, c := range circles {
+		fmt.Fprintf(out, "cycle:\t\t%s\n", c)
 	}
 }
 

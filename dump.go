@@ -115,12 +115,11 @@ func (p *Pool) Dump(out io.Writer) error {
 
 // dumpHeld tells which tasks are held, and by what: held of them, or a few more or less by now.
 func (p *Pool) dumpHeld(out io.Writer, held int) {
-	const most = 100
-	for _, h := range p.tasks.AllHeld(most) {
+	for _, h := range p.tasks.AllHeld(mostShown) {
 		fmt.Fprintf(out, "held\t\t%s %s\n", describe(h.Body), h.Body.(heldTask).task().held())
 	}
-	if held > most {
-		fmt.Fprintf(out, "held\t\tand %d more tasks\n", held-most)
+	if held > mostShown {
+		fmt.Fprintf(out, "held\t\tand %d more tasks\n", held-mostShown)
 	}
 }
 

@@ -15,15 +15,6 @@ import (
 
 // What the observer of a pool, its hook and traces are told of a task, and by whom. The events are in event.go.
 
-func init() {
-	event.Known(func(pool any) event.Source {
-		if p, ok := pool.(*Pool); ok && p.made() {
-			return &p.tasks.Engine
-		}
-		return nil
-	})
-}
-
 // see returns b, or what stands for it in a pool that sees tasks.
 func (p *Pool) see(ctx context.Context, b task.Body, priority int) task.Body {
 	if !p.sees || seenOf(b) != nil {

@@ -1,9 +1,46 @@
 package event
 
+import "time"
+
 // A Source is a pool as package trace sees it.
 type Source interface {
 	AddHook(h Hook)
 	RemoveHook(h Hook)
+
+	// Look returns what the pool is doing, as its Dump tells it. It looks at the stacks of all goroutines if
+	// tasks wait for tasks.
+	Look() Look
+}
+
+// A Look is what a pool is doing.
+type Look struct {
+	Workers []WorkerLook `json:"workers"` // those that are in use
+	Long    []string     `json:"long"`    // tasks that are long running
+	Waits   []WaitLook   `json:"waits"`
+	More    int          `json:"more"`    // waits that are not among these
+	Circles []string     `json:"circles"` // waits that keep one another from ending
+	Held    []HeldLook   `json:"held"`
+}
+
+// A WorkerLook is what a worker is doing.
+type WorkerLook struct {
+	Worker int           `json:"worker"`
+	Queued int           `json:"queued"` // in its own queue
+	Task   string        `json:"task"`   // that it runs, or ""
+	For    time.Duration `json:"for"`    // how long it has run at least
+	Doing  string        `json:"doing"`  // what it began last, or ""
+}
+
+// A WaitLook is a task that waits.
+type WaitLook struct {
+	By string `json:"by"`
+	On string `json:"on"`
+}
+
+// A HeldLook is a task that is not queued yet.
+type HeldLook struct {
+	Task string `json:"task"`
+	Why  string `json:"why"`
 }
 
 // sourceOf is set by package filch.

@@ -1,0 +1,48 @@
+package filch
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch/internal/event"
+)
+
+// Look tells what Dump does: what workers run and since when, what waits for what, and what is held.
+func TestLookTellsWhatDumpDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(2), WithStallTimeout(0))
+		defer p.Close()
+		release := make(chan struct{})
+		slow := Submit(t.Context(), p, func(context.Context) (int, error) { <-release; return 1, nil }, Named("slow"))
+		Submit(t.Context(), p, func(ctx context.Context) (int, error) { return slow.Wait(ctx) }, Named("waits"))
+		Submit(t.Context(), p, func(context.Context) (int, error) { return 2, nil }, Named("held"), After(slow))
+		p.Go(t.Context(), func(context.Context) { <-release }, Named("long"), LongRunning())
+		synctest.Wait()
+		event.SourceOf(p).Look()
+		time.Sleep(5 * time.Second)
+		look := event.SourceOf(p).Look()
+
+		var tasks []string
+		for _, w := range look.Workers {
+			if tasks = append(tasks, w.Task); w.Task == "task slow" && w.For < 5*time.Second {
+				t.Errorf("it has run for %v", w.For)
+			}
+		}
+		if got := strings.Join(tasks, ", "); !strings.Contains(got, "task slow") || !strings.Contains(got, "task waits") {
+			t.Errorf("the workers run %s", got)
+		}
+		if len(look.Waits) != 1 || look.Waits[0] != (event.WaitLook{By: "task waits", On: "task slow"}) || look.More != 0 || len(look.Circles) > 0 {
+			t.Errorf("waits: %v, %d more, circles %v", look.Waits, look.More, look.Circles)
+		}
+		if len(look.Long) != 1 || look.Long[0] != "task long" {
+			t.Errorf("long running: %v", look.Long)
+		}
+		if len(look.Held) != 1 || look.Held[0].Task != "task held" || look.Held[0].Why != "comes after task slow" {
+			t.Errorf("held: %v", look.Held)
+		}
+		close(release)
+	})
+}
