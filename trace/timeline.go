@@ -47,6 +47,7 @@ type span struct {
 	begin, end int64
 	name       string
 	id         uint64 // of the task or the fork
+	depth      int    // how many are around it
 	open       bool   // it goes on at the end
 	crashed    bool
 }
@@ -102,19 +103,9 @@ type drawing struct {
 
 // timeline returns what viewers show of t.
 func (t *Trace) timeline() *timeline {
-	d := &drawing{
-		timeline:  timeline{begin: t.began, end: t.ended, asides: 1},
-		open:      map[int][]int{},
-		published: map[uint64]int64{},
-		joins:     map[uint64]bool{},
-		beside:    map[uint64]int{},
-	}
-	for _, e := range t.events {
-		d.workers = max(d.workers, e.Worker+1, e.Other+1)
-		if e.Kind == event.Joined {
-			d.joins[e.ID] = true
-		}
-	}
+	d := newDrawing(t.began)
+	d.end = t.ended
+	d.foresee(t.events)
 	for _, e := range t.events {
 		d.draw(e)
 	}
@@ -136,6 +127,26 @@ func (d *drawing) aside(task uint64) int {
 	d.asides = max(d.asides, -worker)
 	d.beside[task] = worker
 	return worker
+}
+
+func newDrawing(began int64) *drawing {
+	return &drawing{
+		timeline:  timeline{begin: began, asides: 1},
+		open:      map[int][]int{},
+		published: map[uint64]int64{},
+		joins:     map[uint64]bool{},
+		beside:    map[uint64]int{},
+	}
+}
+
+// foresee looks at events before they are drawn.
+func (d *drawing) foresee(events []event.Event) {
+	for _, e := range events {
+		d.workers = max(d.workers, e.Worker+1, e.Other+1)
+		if e.Kind == event.Joined {
+			d.joins[e.ID] = true
+		}
+	}
 }
 
 func (d *drawing) draw(e event.Event) {
@@ -215,8 +226,9 @@ func (d *drawing) begins(s sort, e event.Event) {
 		name = s.String()
 	}
 	d.steps = append(d.steps, step{begins, len(d.spans)})
+	depth := len(d.open[e.Worker])
 	d.open[e.Worker] = append(d.open[e.Worker], len(d.spans))
-	d.spans = append(d.spans, span{sort: s, worker: e.Worker, other: e.Other, begin: e.At, name: name, id: e.ID})
+	d.spans = append(d.spans, span{sort: s, worker: e.Worker, other: e.Other, begin: e.At, name: name, id: e.ID, depth: depth, open: true})
 }
 
 func (d *drawing) mark(e event.Event, name string) {

@@ -1,0 +1,177 @@
+package trace
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/event"
+)
+
+// What a follower tells, part by part, is what a trace of the same events has: each span and each arrow once.
+func TestFollowerTellsWhatATraceHas(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 17))
+			p := filch.New(filch.WithWorkers(3))
+			defer p.Close()
+			r := New(p, WithCapacity(1<<14))
+			r.Start()
+			f := event.Follow(r)
+			var spans []event.Span
+			var arrows []event.Arrow
+			take := func() {
+				part := f.Next(1 << 20)
+				if part.Lost > 0 || len(part.Gaps) > 0 {
+					t.Errorf("%d events are lost, with gaps %v", part.Lost, part.Gaps)
+				}
+				spans, arrows = append(spans, part.Spans...), append(arrows, part.Arrows...)
+			}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				program(p, rand.New(rand.NewPCG(seed, 18)))
+			}()
+			for open := true; open; {
+				time.Sleep(time.Duration(1+random.IntN(20)) * time.Millisecond)
+				take()
+				select {
+				case <-done:
+					open = false
+				default:
+				}
+			}
+			time.Sleep(time.Minute)
+			take()
+			if more := f.Next(1 << 20); more.Read > 0 || len(more.Spans) > 0 {
+				t.Errorf("events are told twice: %+v", more)
+			}
+
+			line := r.Snapshot().timeline()
+			var want []event.Span
+			for i := range line.spans {
+				if s := &line.spans[i]; !s.open {
+					s.begin, s.end = s.begin+f.(*watcher).now.began, s.end+f.(*watcher).now.began
+					want = append(want, s.plain())
+				}
+			}
+			same(t, spans, want)
+			if len(arrows) < len(line.arrows) {
+				t.Errorf("%d of %d arrows", len(arrows), len(line.arrows))
+			}
+		})
+	}
+}
+
+// same compares spans, but for the depth of forks that were taken back and the order.
+func same(t *testing.T, got, want []event.Span) {
+	t.Helper()
+	byBegin := func(a, b event.Span) int {
+		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.End, b.End), cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.Name, b.Name))
+	}
+	for _, all := range [][]event.Span{got, want} {
+		for i := range all {
+			all[i].Depth = 0
+		}
+		slices.SortFunc(all, byBegin)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d spans, not %d:\n%v\n%v", len(got), len(want), got, want)
+	}
+}
+
+// program runs tasks and forks that sleep.
+func program(p *filch.Pool, random *rand.Rand) {
+	nap := func(n int) { time.Sleep(time.Duration(n) * time.Millisecond) }
+	g := p.Group(context.Background())
+	for range 10 {
+		n := 1 + random.IntN(30)
+		g.Go(func(ctx context.Context) error {
+			nap(n)
+			if n%5 == 0 {
+				filch.Blocking(ctx, func() { nap(n) })
+			}
+			return nil
+		}, filch.Named("nap"))
+	}
+	g.Wait()
+	tree := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n == 0 {
+			nap(7)
+			return 1
+		}
+		h := f.Fork(n - 1)
+		nap(3)
+		x := f.Call(n - 1)
+		return x + f.Join(h)
+	})
+	tree.Call(p, 4)
+}
+
+// Of more events than it may take, a follower takes the latest, counts the others, and the steals among them.
+func TestFollowerLeavesOut(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	r := New(p)
+	f := event.Follow(r)
+	n := r.now
+	for i := range 1000 {
+		e := event.Event{At: n.began + int64(i+1), Kind: event.Stolen, Worker: i % 2, Other: 2, ID: event.ForkID(2, uint64(i))}
+		n.Event(e)
+		e.Kind = event.Finished
+		n.Event(e)
+	}
+	part := f.Next(60)
+	if part.Read+int(part.Lost) != 2000 || part.Read > 80 || len(part.Gaps) != 2 {
+		t.Errorf("%d events read, %d lost, gaps %v", part.Read, part.Lost, part.Gaps)
+	}
+	if part.Steals[[2]int{0, 2}] != 500 || part.Steals[[2]int{1, 2}] != 500 {
+		t.Errorf("steals: %v", part.Steals)
+	}
+	if again := f.Next(60); again.Read > 0 || again.Lost > 0 || len(again.Steals) > 0 {
+		t.Errorf("and again: %+v", again)
+	}
+}
+
+// What is left open for ever, since the ends are lost, is bounded.
+func TestFollowerIsBounded(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	r := New(p)
+	f := event.Follow(r).(*watcher)
+	for i := range uint64(100_000) {
+		at := int64(i + 1)
+		r.now.Event(event.Event{At: at, Kind: event.Started, Worker: 0, Other: -1, ID: event.TaskID(0, i+1)})
+		r.now.Event(event.Event{At: at, Kind: event.Started, Worker: -1, Other: -1, ID: i + 1})
+		r.now.Event(event.Event{At: at, Kind: event.Published, Worker: 0, Other: -1, ID: event.ForkID(0, i)})
+		r.now.Event(event.Event{At: at, Kind: event.TakenBack, Worker: 0, Other: -1, ID: event.ForkID(1, i)})
+		if i%500 == 0 {
+			f.Next(1 << 20)
+		}
+	}
+	f.Next(1 << 20)
+	if len(f.d.spans) > mostOpen || len(f.apart) > mostApart || len(f.d.published) > mostForks || len(f.taken) > mostForks {
+		t.Errorf("it keeps %d spans, %d tasks, %d and %d forks", len(f.d.spans), len(f.apart), len(f.d.published), len(f.taken))
+	}
+}
+
+// A Recorder that is started anew is followed anew.
+func TestFollowerOfANewRecording(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	r := New(p)
+	f := event.Follow(r)
+	for range 3 {
+		r.Start()
+		p.Do(func(*filch.Worker) {})
+		r.Stop()
+		if part := f.Next(1000); part.Read == 0 || len(part.Spans) == 0 {
+			t.Errorf("%+v", part)
+		}
+	}
+}
