@@ -55,6 +55,7 @@ var mayImport = map[string][]string{
 	"examples/suite":           {"internal/workload"},
 	"examples/broken":          {"", "trace"},
 	"trace":                    {"", "internal/clock", "internal/event"},
+	"trace/live":               {"", "internal/clock", "internal/event", "trace"},
 	"examples/tiers":           {""},
 	"examples/wordcount":       {"", "par"},
 	"internal/conform":         {},

@@ -1,0 +1,250 @@
+// Drives the page in a browser, for browser_test.go, which has the server and says where it is:
+//
+//   node page.mjs <url> <url with a token> <token> <folder of screenshots> <browser>
+//
+// It writes what it wants of the server as a line, and reads a line when that is done.
+
+import { readFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import assert from "node:assert/strict";
+import puppeteer from "puppeteer-core";
+
+const [url, guarded, token, shots, chromium] = process.argv.slice(2);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+mkdirSync(shots, { recursive: true });
+const downloads = mkdtempSync(join(tmpdir(), "filch-live-"));
+
+// ask makes the server do something.
+async function ask(what) {
+  console.log(`ask ${what}`);
+  assert.equal((await input.next()).value, `done ${what}`);
+}
+
+const browser = await puppeteer.launch({ executablePath: chromium, headless: true, pipe: true, timeout: 120_000, protocolTimeout: 120_000,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-extensions", "--no-first-run", "--disable-background-networking", "--js-flags=--expose-gc", "--enable-precise-memory-info"],
+});
+const page = await browser.newPage();
+page.setDefaultTimeout(60_000); // a busy machine is slow
+const console_ = []; // what the page has put there
+let outage = false; // the browser itself complains of a server that is gone
+page.on("console", (m) => { if (!outage || !m.text().includes("net::ERR_")) console_.push(`${m.type()}: ${m.text()}`); });
+page.on("pageerror", (e) => console_.push(`error: ${e.message}`));
+await page.setViewport({ width: 1280, height: 1000 });
+await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
+
+const step = async (name, f) => {
+  const begin = Date.now();
+  try {
+    await f();
+  } catch (e) {
+    await page.screenshot({ path: join(shots, "failed.png") }).catch(() => {});
+    console.log(`fail ${name}: ${e.stack}`.replaceAll("\n", " | "));
+    process.exitCode = 1;
+    throw e;
+  }
+  console.log(`pass ${name} (${Date.now() - begin} ms)`);
+};
+const until = (f, ...args) => page.waitForFunction(f, { timeout: 60_000, polling: 50 }, ...args);
+const drawn = () => page.evaluate(() => Number(document.documentElement.dataset.drawn ?? 0));
+// colours returns how many colours a canvas has, up to a hundred.
+const colours = (id) => page.evaluate((id) => {
+  const c = document.getElementById(id), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
+  for (let i = 0; i < d.length && seen.size < 100; i += 4) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
+  return seen.size;
+}, id);
+const hash = (id) => page.evaluate((id) => {
+  const c = document.getElementById(id), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+  let h = 0;
+  for (let i = 0; i < d.length; i++) h = (h * 31 + d[i]) | 0;
+  return h;
+}, id);
+const state = () => page.$eval("#status", (e) => e.dataset.state);
+const store = (f, ...args) => page.evaluate(`import("./app.js").then((m) => (${f})(m.store, m.lanes, ...${JSON.stringify(args)}))`);
+const noViolations = async () => {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run());
+  const bad = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
+  assert.deepEqual(bad.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).slice(0, 2).join(" ")}`), []);
+};
+const theme = async (name) => {
+  if (await page.evaluate(() => document.documentElement.dataset.theme) !== name) await page.click("#theme");
+  await new Promise((r) => setTimeout(r, 300));
+};
+
+try {
+  await step("loads", async () => {
+    await page.goto(url);
+    await until(() => document.getElementById("status").dataset.state === "live");
+  });
+  await step("draws", async () => {
+    await until(() => Number(document.documentElement.dataset.drawn) > 8);
+    assert.ok(await colours("lanes") > 5, "the lanes are blank");
+    assert.ok(await store("(s) => s.spans.length") > 20, "there are no spans");
+    assert.ok(await page.$eval("#tiles", (e) => e.children.length) >= 8);
+    await until(() => document.querySelectorAll("#times tbody tr").length > 0);
+    await until(() => document.querySelectorAll("#runs tbody tr").length > 0);
+    assert.ok(await page.$("#through canvas") && await page.$("#queues canvas"));
+  });
+  await step("updates", async () => {
+    const before = await drawn(), picture = await hash("lanes");
+    await until((n) => Number(document.documentElement.dataset.drawn) > n + 3, before);
+    assert.notEqual(await hash("lanes"), picture);
+  });
+  await step("filters", async () => {
+    await page.type("#filter", "leaf");
+    await until(() => [...document.querySelectorAll("#times tbody tr td:first-child")].every((td) => td.textContent.includes("leaf")) && document.querySelectorAll("#times tbody tr").length > 0);
+    await page.keyboard.press("Escape");
+    assert.equal(await page.$eval("#filter", (e) => e.value), "");
+  });
+  await step("hover", async () => {
+    await page.keyboard.press("Space");
+    const at = await store(`(s, l) => {
+      const r = s.spans, y = l.canvas.getBoundingClientRect();
+      for (let i = r.length - 1; i >= 0; i--) { const k = r.row(i); if (r.worker[k] >= 0 && l.x(r.begin[k]) > l.gutter + 20 && l.x(r.begin[k]) < l.w - 20) return [y.x + l.x((r.begin[k] + r.end[k]) / 2), y.y + l.y(r.worker[k]) + l.lane / 2]; }
+    }`);
+    await page.mouse.move(at[0], at[1]);
+    await until(() => !document.getElementById("tip").hidden && /worker \d+, [\d.]+ (ns|µs|ms|s)/.test(document.getElementById("tip").textContent));
+    await page.mouse.move(2, 2);
+    await page.keyboard.press("Space");
+  });
+  await step("accessible", noViolations);
+  await step("screenshots", async () => {
+    await theme("light");
+    await page.screenshot({ path: join(shots, "light.png"), fullPage: true });
+    await theme("dark");
+    await noViolations();
+    await page.screenshot({ path: join(shots, "dark.png"), fullPage: true });
+  });
+  await step("keyboard", async () => {
+    for (let i = 0; i < 20 && await page.evaluate(() => document.activeElement.id) !== "lanes"; i++) await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "lanes");
+    await page.keyboard.press("Space");
+    assert.equal(await state(), "paused");
+    const before = await store("(s, l) => [l.width, l.right, s.t]");
+    await page.keyboard.press("+");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("[");
+    await until(() => document.getElementById("chosen").textContent.includes("worker 1"));
+    await new Promise((r) => setTimeout(r, 500));
+    const after = await store("(s, l) => [l.width, l.right, s.t, l.chosen]");
+    assert.ok(after[0] < before[0] && after[1] < before[1] && after[2] === before[2] && after[3] === 1, `${before} ${after}`);
+    await page.keyboard.press("0");
+    await page.keyboard.press("Space");
+    assert.equal(await state(), "live");
+    await page.keyboard.press("/");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "filter");
+    await page.keyboard.press("Escape");
+  });
+  await step("snapshot", async () => {
+    const client = await page.createCDPSession();
+    await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: downloads });
+    await page.click("#pause");
+    const was = await store("(s) => [s.spans.length, s.arrows.length, s.t, s.names.length]");
+    await page.click("#save");
+    let file;
+    for (let i = 0; i < 100 && !file; i++) {
+      await new Promise((r) => setTimeout(r, 50));
+      file = readdirSync(downloads).find((n) => n.endsWith(".json"));
+    }
+    await page.click("#pause");
+    await (await page.$("#file")).uploadFile(join(downloads, file));
+    await until((f) => document.getElementById("status").textContent.includes(f), file);
+    assert.deepEqual(await store("(s) => [s.spans.length, s.arrows.length, s.t, s.names.length]"), was);
+    await until(() => document.querySelectorAll("#times tbody tr").length > 0);
+    await page.click("#pause");
+    await until(() => document.getElementById("status").dataset.state === "live");
+  });
+  await step("restart", async () => {
+    outage = true;
+    await ask("restart");
+    await until(() => document.getElementById("status").dataset.state === "live");
+    const before = await drawn();
+    await until((n) => Number(document.documentElement.dataset.drawn) > n + 3, before);
+    outage = false;
+  });
+  await step("64 workers", async () => {
+    await page.select("#pool", "1");
+    await page.evaluate(() => import("./app.js").then((m) => { m.lanes.width = 1e9; }));
+    await until(() => import("./app.js").then((m) => m.store.workers >= 64 && m.store.spans.length > 3000));
+    assert.ok(await store("(s, l) => l.count") >= 64);
+    await theme("light");
+    await page.screenshot({ path: join(shots, "64-light.png"), fullPage: true });
+    await theme("dark");
+    await page.screenshot({ path: join(shots, "64-dark.png"), fullPage: true });
+  });
+  await step("phone", async () => {
+    const filled = () => until(() => document.querySelectorAll("#times tbody tr").length > 0 && document.querySelectorAll("#steals-text:not(:empty)").length > 0);
+    await page.setViewport({ width: 390, height: 844, deviceScaleFactor: 2, isMobile: true, hasTouch: true }); // that loads it anew
+    await filled();
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it is wider than the phone");
+    await noViolations();
+    await page.screenshot({ path: join(shots, "phone-dark.png"), fullPage: true });
+    await theme("light");
+    await page.select("#pool", "1");
+    await until(() => import("./app.js").then((m) => m.store.workers >= 64 && m.store.spans.length > 500));
+    await new Promise((r) => setTimeout(r, 1000)); // until the tables show it
+    await page.screenshot({ path: join(shots, "phone-light.png"), fullPage: true });
+    await page.setViewport({ width: 1280, height: 1000 });
+  });
+  await step("an hour", async () => {
+    await ask("quiet"); // what is measured has the machine for itself
+    const grown = await page.evaluate(async () => {
+      const m = await import("./app.js"), W = 64, t0 = 1e15;
+      const feed = (k) => { // a fifth of a second of 64 workers
+        const t = t0 + k * 2e8, spans = [], arrows = [], names = Array.from({ length: 20 }, (_, i) => `work ${i + k % 500}`);
+        for (let w = 0; w < W; w++) for (let i = 0; i < 4; i++) spans.push(2, w, 2e8 - i * 5e7, 2e7 + (w * i * 7919) % 9e6, (w + i) % 20, 1, 0);
+        for (let i = 0; i < 30; i++) arrows.push(i, (i * 7 + k) % W, 1e8, 9e7, 1);
+        const Tasks = { Done: k * 512, Queued: k % 40, Running: 64, Held: 0, Failed: 0, Panicked: 0, Stolen: 0, Oldest: 1e6 };
+        m.receive("part", { t, wall: 1.7e12 + k * 200, workers: W, read: 600, lost: 3, names, spans, open: [], arrows, steals: [k % W, 3, 1], marks: [], queues: [0, k % 9], gaps: [],
+          stats: { Workers: W, Busy: W, Searching: 0, Blocked: 0, Extra: 0, Published: k * 90, Steals: k * 30, Tasks } });
+      };
+      const heap = () => { gc(); return performance.memory.usedJSHeapSize; };
+      let k = 0;
+      for (; k < 300; k++) feed(k); // a minute
+      m.draw(1e9);
+      const before = heap();
+      for (; k < 18000; k++) {
+        feed(k);
+        if (k % 100 === 0) m.draw(1e9 + k * 200);
+      }
+      const grown = heap() - before, frames = [];
+      for (let i = 0; i < 41; i++, k++) {
+        feed(k);
+        const begin = performance.now();
+        m.lanes.draw();
+        frames.push(performance.now() - begin);
+      }
+      frames.sort((a, b) => a - b);
+      return { grown, all: performance.memory.usedJSHeapSize, frame: frames[10], slow: frames[39], names: m.store.names.length, spans: m.store.spans.length };
+    });
+    console.log(`note ${JSON.stringify(grown)}`);
+    assert.ok(grown.grown < 5e7 && grown.all < 5e7, "the heap has grown");
+    assert.ok(grown.frame < 16, "a frame takes too long");
+  });
+  await step("token", async () => {
+    outage = true; // the browser tells of the 401 that leads to the form
+    await page.goto(guarded);
+    await until(() => !document.getElementById("token").hidden);
+    await page.type("#secret", "wrong and long enough");
+    await page.keyboard.press("Enter");
+    await until(() => document.getElementById("refused").textContent.includes("not the token"));
+    await noViolations();
+    console_.length = 0;
+    outage = false;
+    await page.goto("about:blank");
+    await page.goto(`${guarded}#token=${token}`);
+    await until(() => document.getElementById("status").dataset.state === "live");
+    assert.ok(!(await page.url()).includes(token), "the token is in the history");
+    assert.equal(await page.evaluate(() => document.cookie), "");
+  });
+  await step("console", () => assert.deepEqual(console_, []));
+} finally {
+  await browser.close();
+  rmSync(downloads, { recursive: true, force: true });
+  process.exit();
+}

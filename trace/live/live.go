@@ -1,0 +1,193 @@
+// Package live is a page that shows what the workers of pools do while they do it. It is an http.Handler for
+// a server that a program has already:
+//
+//	http.Handle("/debug/filch/", live.Handler(pool))
+//
+// The page needs no network and nothing from elsewhere. It shows workers as lanes in time, with the tasks, calls and published
+// forks that they run, and steals as arrows; who steals from whom, queues, throughput, percentiles of run times by
+// name, and a table of what runs now, since when, and what waits for what.
+//
+// While no page is open, the pool records nothing and pays nothing. An open page makes it record as package
+// trace does. Some times a second the handler reads the latest events and sends them; what does not fit into a message
+// is left out and counted. A page that reads slowly misses messages, and no worker waits for it. The
+// recording ends some seconds after the last page has gone.
+//
+// A page shows names of tasks and functions. So only this machine can open it, unless [WithHosts] says more, and with
+// [WithToken] nobody can without the token; see [New].
+package live
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+//go:embed page
+var embedded embed.FS
+
+// A handler is what New returns.
+type handler struct {
+	hosts   []string // beside loopback
+	token   *token   // nil without WithToken
+	watches []*watch
+	files   map[string]file
+	pools   []*filch.Pool
+	rate    int
+	events  int
+}
+
+// A file is part of the page.
+type file struct {
+	kind string // its Content-Type
+	text []byte
+	tag  string
+}
+
+// An Option is one of [New].
+type Option func(h *handler)
+
+// WithPools adds pools that the page shows, one at a time. New panics if one is nil or was not made by
+// [filch.New].
+func WithPools(pools ...*filch.Pool) Option {
+	return func(h *handler) { h.pools = append(h.pools, pools...) }
+}
+
+// WithHosts sets by which names the page may be asked for, beside localhost and the addresses of the loopback
+// interface: names or addresses, without a port. A request by another name is refused. That keeps out pages of other
+// sites that make their own name lead here (DNS rebinding). Anybody that reaches the server under the name can
+// see the page: use [WithToken] too. WithHosts panics if a name is empty, or has a port or a slash.
+func WithHosts(names ...string) Option {
+	for _, name := range names {
+		if hostOf(name) != strings.ToLower(strings.Trim(name, "[]")) || name == "" || strings.ContainsAny(name, "/ *") {
+			panic(fmt.Sprintf("live: WithHosts(%q): a host is a name or an address without a port", name))
+		}
+	}
+	return func(h *handler) {
+		for _, name := range names {
+			h.hosts = append(h.hosts, hostOf(name))
+		}
+	}
+}
+
+// WithToken makes the page ask for a token before it shows anything. It comes by a form, or with the URL's fragment,
+// as in http://localhost:6060/debug/filch/#token=..., which browsers do not send. It becomes a cookie that scripts
+// cannot read and other sites cannot use. [crypto/rand.Text] makes a good token. WithToken panics
+// if it has fewer than 16 bytes.
+func WithToken(t string) Option {
+	if len(t) < 16 {
+		panic(fmt.Sprintf("live: WithToken: the token has %d bytes; it must have 16 or more", len(t)))
+	}
+	return func(h *handler) { h.token = newToken(t) }
+}
+
+// WithRate sets how many messages a second a page gets, 5 by default. WithRate panics unless 1 <= n <= 30.
+func WithRate(n int) Option {
+	if n < 1 || n > 30 {
+		panic(fmt.Sprintf("live: WithRate(%d): n must be from 1 to 30", n))
+	}
+	return func(h *handler) { h.rate = n }
+}
+
+// WithEvents sets how many events a message tells of, about: the latest, shared out among the workers. The default is
+// 6,000. Each takes some 20 bytes and, in the server, less than a microsecond. WithEvents panics unless
+// 100 <= n <= 100,000.
+func WithEvents(n int) Option {
+	if n < 100 || n > 100_000 {
+		panic(fmt.Sprintf("live: WithEvents(%d): n must be from 100 to 100,000", n))
+	}
+	return func(h *handler) { h.events = n }
+}
+
+// Handler returns a handler of the page of pools. It is New(WithPools(pools...)).
+func Handler(pools ...*filch.Pool) http.Handler { return New(WithPools(pools...)) }
+
+// New returns a handler of a page. It can be mounted under any prefix that ends in a slash, with [http.StripPrefix]
+// or without. It does not listen: the program's server does.
+//
+// A request is refused if its Host is not loopback or one of [WithHosts], if a browser says that a page of another
+// origin has made it, and, with [WithToken], if it has no token. The answers allow browsers no scripts and styles but
+// the page's own, and no frame around it.
+//
+// Up to 16 pages may be open at a time. The recording of a pool takes some 160 KB a worker, and a page 1 MB or less.
+//
+// New panics if there is no pool, if one is nil, there twice, or was not made by [filch.New], and if an option is nil.
+func New(opts ...Option) http.Handler {
+	h := &handler{rate: 5, events: 6000, files: readFiles()}
+	for i, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("live: New: option %d is nil", i))
+		}
+		opt(h)
+	}
+	if len(h.pools) == 0 {
+		panic("live: New: there is no pool")
+	}
+	for i, p := range h.pools {
+		if slices.Contains(h.pools[:i], p) {
+			panic(fmt.Sprintf("live: New: pool %d is there twice", i))
+		}
+		h.watches = append(h.watches, newWatch(p, i, time.Second/time.Duration(h.rate), h.events))
+	}
+	return h
+}
+
+// readFiles returns the parts of the page by name.
+func readFiles() map[string]file {
+	kinds := map[string]string{
+		".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+		".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+	}
+	files := map[string]file{}
+	entries, err := fs.ReadDir(embedded, "page")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	for _, e := range entries {
+		text, err := embedded.ReadFile("page/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(text)
+		files[e.Name()] = file{kind: kinds[path.Ext(e.Name())], text: text, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
+	}
+	files[""] = files["index.html"]
+	return files
+}
+
+// ServeHTTP implements [http.Handler]. The last part of the path is what is asked for, whatever the prefix is.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	if err := h.refuses(r, name == ""); err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	switch {
+	case name == "token":
+		h.serveToken(w, r)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "live: this is read only", http.StatusMethodNotAllowed)
+	case name == "events":
+		h.serveEvents(w, r)
+	default:
+		f, ok := h.files[name]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", f.kind)
+		w.Header().Set("ETag", f.tag)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.text))
+	}
+}

@@ -1,0 +1,326 @@
+// The workers as lanes in time, on a canvas.
+
+import { span } from "./store.js";
+
+const AXIS = 20; // height of the axis
+const SHORTEST = 1e3, LONGEST = 600e9; // times to show
+const LEVELS = 6; // depths that look different
+const MOST_ARROWS = 600;
+const COLOURS = 8;
+
+// What sorts of spans look like: a body, or a strip at the bottom of the lane.
+const looks = { place: "place", call: "body", task: "body", fork: "body", help: "body", "own fork": "body", join: "spin", wait: "wait", search: "search" };
+
+export class Lanes {
+  constructor(canvas, store) {
+    this.canvas = canvas;
+    this.store = store;
+    this.ctx = canvas.getContext("2d", { alpha: false });
+    this.width = 5e9; // nanoseconds shown
+    this.end = null; // the right edge; null is now
+    this.filter = "";
+    this.matches = []; // by name, whether it does
+    this.chosen = 0; // a lane
+    this.span = null; // that the pointer or the keyboard has chosen
+    this.visible = new Int32Array(store.spans.size);
+    this.arrowsDrawn = 0;
+    this.resize();
+  }
+
+  // first and count tell which workers have lanes.
+  get first() { return this.store.nobody ? -1 : 0; }
+  get count() { return Math.max(1, this.store.workers - this.first); }
+
+  get right() { return this.end ?? this.store.t; }
+  get left() { return this.right - this.width; }
+
+  restyle() {
+    const style = getComputedStyle(document.documentElement);
+    const get = (name) => style.getPropertyValue(`--${name}`).trim();
+    this.colours = Array.from({ length: COLOURS }, (_, i) => get(`c${i}`));
+    for (const name of ["card", "ink", "soft", "grid", "line", "place", "search", "spin", "wait", "arrow", "gap", "on", "accent", "bad"]) this[name] = get(name);
+  }
+
+  // colour returns that of a name. The first names take turns, so that they differ.
+  colour(name) { return this.colours[name % COLOURS]; }
+
+  resize() {
+    const width = this.canvas.parentElement.clientWidth || 800;
+    const count = this.count;
+    const narrow = width < 600;
+    this.gutter = narrow ? 34 : 78;
+    this.lane = Math.max(count > 128 ? 5 : 8, Math.min(26, Math.floor((narrow ? 420 : 520) / count)));
+    const height = AXIS + count * this.lane + 2, ratio = Math.min(2, window.devicePixelRatio || 1);
+    if (this.w !== width || this.h !== height || this.ratio !== ratio) {
+      Object.assign(this, { w: width, h: height, ratio });
+      this.canvas.width = Math.round(width * ratio);
+      this.canvas.height = Math.round(height * ratio);
+      this.canvas.style.height = `${height}px`;
+    }
+    this.restyle();
+  }
+
+  setFilter(filter) {
+    this.filter = filter.trim().toLowerCase();
+    this.matches = [];
+  }
+
+  match(name) {
+    if (!this.filter) return true;
+    return (this.matches[name] ??= (this.store.names[name] ?? "").toLowerCase().includes(this.filter));
+  }
+
+  x(t) { return this.gutter + ((t - this.left) / this.width) * (this.w - this.gutter); }
+  y(worker) { return AXIS + (worker - this.first) * this.lane; }
+  time(x) { return this.left + ((x - this.gutter) / (this.w - this.gutter)) * this.width; }
+
+  // zoom shows factor times as much time around x; without x, around the middle, or up to now.
+  zoom(factor, x) {
+    const width = Math.min(LONGEST, Math.max(SHORTEST, this.width * factor));
+    if (x === undefined && this.end === null) {
+      this.width = width;
+      return;
+    }
+    const at = this.time(x ?? (this.gutter + this.w) / 2), part = (at - this.left) / this.width;
+    this.width = width;
+    this.end = at + (1 - part) * width;
+    if (this.end >= this.store.t && factor > 1) this.end = null;
+  }
+
+  move(ns) {
+    const end = this.right + ns;
+    this.end = end >= this.store.t ? null : Math.max(end, Math.min(this.store.t, this.store.oldest() + this.width));
+  }
+
+  follow() { this.end = null; }
+
+  draw() {
+    if (this.lanesDrawn !== this.count) {
+      this.resize();
+      this.lanesDrawn = this.count;
+    }
+    const c = this.ctx, s = this.store.spans, { left, right } = this;
+    c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    c.fillStyle = this.card;
+    c.fillRect(0, 0, this.w, this.h);
+    let n = 0;
+    for (let i = 0; i < s.length; i++) if (s.end[i] >= left && s.begin[i] <= right) this.visible[n++] = i;
+    c.save();
+    c.beginPath();
+    c.rect(this.gutter, 0, this.w - this.gutter, this.h);
+    c.clip();
+    this.axis();
+    this.gaps();
+    if (this.filter) {
+      this.bodies(n, false);
+      this.bodies(n, true);
+    } else {
+      this.bodies(n, true);
+    }
+    this.strips(n);
+    this.arrows();
+    this.marks();
+    this.frame(this.span);
+    c.restore();
+    this.labels();
+  }
+
+  axis() {
+    const c = this.ctx, { left, right } = this;
+    let step = 1;
+    for (const most = this.w < 600 ? 4 : 9; this.width / step > most; ) step *= /^1/.test(String(step)) ? 2 : /^2/.test(String(step)) ? 2.5 : 2;
+    const digits = Math.max(0, Math.min(9, 9 - Math.floor(Math.log10(step))));
+    c.font = "11px system-ui, sans-serif";
+    c.textBaseline = "middle";
+    c.fillStyle = this.grid;
+    for (let t = Math.ceil(left / step) * step; t <= right; t += step) c.fillRect(Math.round(this.x(t)), AXIS - 4, 1, this.h);
+    c.fillStyle = this.soft;
+    for (let t = Math.ceil(left / step) * step; t <= right; t += step) {
+      const text = `${(t / 1e9).toFixed(digits)} s`;
+      if (this.x(t) + 3 + c.measureText(text).width <= this.w) c.fillText(text, this.x(t) + 3, AXIS / 2);
+    }
+  }
+
+  gaps() {
+    const c = this.ctx, g = this.store.gaps;
+    c.fillStyle = this.gap;
+    for (let i = 0; i < g.length; i++) {
+      if (g.end[i] < this.left || g.begin[i] > this.right) continue;
+      const x = this.x(g.begin[i]);
+      c.fillRect(x, this.y(g.worker[i]) + this.lane / 2 - .5, Math.max(1, this.x(g.end[i]) - x), 1);
+    }
+  }
+
+  look(sort) { return looks[this.store.sorts[sort]] ?? "body"; }
+
+  // each calls f for the spans of the first n that are visible, and for those that are open.
+  each(n, f) {
+    const s = this.store.spans;
+    for (let k = 0; k < n; k++) {
+      const i = this.visible[k];
+      f(s.worker[i], s.sort[i], s.depth[i], s.begin[i], s.end[i], s.name[i], s.crashed[i]);
+    }
+    for (const o of this.store.open) if (o.begin <= this.right) f(o.worker, o.sort, o.depth, o.begin, this.store.t, o.name, 0);
+  }
+
+  bodies(n, matching) {
+    const c = this.ctx, looks = this.store.sorts.map((_, i) => this.look(i));
+    const inset = this.lane >= 20 ? 2 : this.lane >= 12 ? 1 : .5, text = this.lane >= 12;
+    const rows = Array.from({ length: LEVELS }, () => []);
+    const drawn = new Float64Array(this.count * LEVELS).fill(-1);
+    this.each(n, (worker, sort, depth, begin, end, name, crashed) => {
+      const look = looks[sort];
+      if (look !== "body" && look !== "place") return;
+      const level = Math.min(depth, LEVELS - 1), at = (worker - this.first) * LEVELS + level;
+      if (at < 0 || at >= drawn.length || (look === "body" && this.match(name) !== matching)) return;
+      const x = Math.max(this.gutter - 2, this.x(begin)), right = Math.min(this.w + 2, Math.max(this.x(end), x + 1));
+      if (right <= drawn[at] && !crashed) return; // there is a span in this pixel
+      drawn[at] = Math.floor(right);
+      rows[level].push([worker, look, x, right, name, crashed]);
+    });
+    c.textBaseline = "middle";
+    c.font = `${Math.min(12, this.lane - 5)}px system-ui, sans-serif`;
+    for (let level = 0; level < LEVELS; level++) {
+      for (const [worker, look, x, right, name, crashed] of rows[level]) {
+        const y = this.y(worker) + 1 + Math.min(level, 4) * inset, h = this.lane - 2 - Math.min(level, 4) * inset;
+        c.globalAlpha = matching ? 1 - (level % 2) * .22 : .15;
+        c.fillStyle = look === "place" ? this.place : crashed ? this.bad : this.colour(name);
+        c.fillRect(x, y, right - x, h);
+        if (look === "place" || right - x < 5) continue;
+        c.globalAlpha = matching ? 1 : .15;
+        c.fillStyle = this.card;
+        c.fillRect(right - 1, y, 1, h);
+        const letters = Math.floor((right - x - 8) / 6.3);
+        if (!text || !matching || letters < 4) continue;
+        const label = this.store.names[name] ?? "";
+        c.fillStyle = this.on;
+        c.fillText(label.length > letters ? `${label.slice(0, letters - 1)}…` : label, x + 4, y + h / 2 + .5);
+      }
+    }
+    c.globalAlpha = 1;
+  }
+
+  strips(n) {
+    const c = this.ctx, looks = this.store.sorts.map((_, i) => this.look(i)), h = Math.max(2, Math.round(this.lane / 5));
+    const drawn = new Float64Array(this.count).fill(-1);
+    this.each(n, (worker, sort, depth, begin, end) => {
+      const look = looks[sort], at = worker - this.first;
+      if (look === "body" || look === "place" || at < 0 || at >= drawn.length) return;
+      const x = this.x(begin), right = Math.max(this.x(end), x + 1);
+      if (right <= drawn[at]) return;
+      drawn[at] = Math.floor(right);
+      c.fillStyle = this[look];
+      c.fillRect(x, this.y(worker) + this.lane - h - 1, right - x, h);
+    });
+  }
+
+  arrows() {
+    const c = this.ctx, a = this.store.arrows, last = this.y(this.first + this.count);
+    let most = MOST_ARROWS;
+    c.strokeStyle = c.fillStyle = this.arrow;
+    c.lineWidth = 1;
+    c.globalAlpha = .75;
+    c.beginPath();
+    for (let i = a.length - 1; i >= 0 && most > 0; i--) {
+      const at = a.row(i);
+      if (a.in[at] < this.left || a.out[at] > this.right) continue;
+      most--;
+      const x0 = this.x(a.out[at]), x1 = this.x(a.in[at]), up = a.from[at] > a.to[at];
+      const y0 = this.y(a.from[at]) + this.lane / 2, y1 = this.y(a.to[at]) + (up ? this.lane : 0);
+      if (y0 > last || y1 > last) continue;
+      const tip = up ? y1 + 4 : y1 - 4;
+      c.moveTo(x0, y0);
+      c.lineTo(x1, tip);
+      c.moveTo(x1 - 2.5, tip);
+      c.lineTo(x1, y1);
+      c.lineTo(x1 + 2.5, tip);
+    }
+    c.stroke();
+    c.globalAlpha = 1;
+    this.arrowsDrawn = MOST_ARROWS - most;
+  }
+
+  marks() {
+    const c = this.ctx, m = this.store.marks;
+    for (let i = 0; i < m.length; i++) {
+      const at = m.row(i), x = this.x(m.at[at]);
+      if (x < this.gutter || x > this.w) continue;
+      const everywhere = m.worker[at] < 0 && this.first === 0;
+      c.fillStyle = this.bad;
+      c.fillRect(x, everywhere ? AXIS - 5 : this.y(m.worker[at]), 2, everywhere ? 5 : this.lane);
+    }
+  }
+
+  // frame draws a frame around a span.
+  frame(s) {
+    if (!s) return;
+    const c = this.ctx, x = Math.max(this.gutter, this.x(s.begin));
+    c.strokeStyle = this.ink;
+    c.lineWidth = 1.5;
+    c.strokeRect(x - 1, this.y(s.worker) + .5, Math.max(3, Math.min(this.w, this.x(s.end)) - x + 2), this.lane - 1);
+  }
+
+  labels() {
+    const c = this.ctx, narrow = this.gutter < 50, every = Math.max(1, Math.ceil(10 / this.lane));
+    c.textBaseline = "middle";
+    c.font = `${Math.max(8, Math.min(12, this.lane + 1))}px system-ui, sans-serif`;
+    for (let i = 0; i < this.count; i += every) {
+      const worker = this.first + i, y = this.y(worker) + this.lane / 2 + .5, queued = this.store.queues.get(worker) ?? 0;
+      const chosen = worker === this.chosen && document.activeElement === this.canvas;
+      c.fillStyle = chosen ? this.accent : this.soft;
+      c.fillText(worker < 0 ? (narrow ? "–" : "no worker") : narrow ? String(worker) : `worker ${worker}`, 2, y);
+      if (queued > 0 && worker >= 0) {
+        const w = Math.min(1, Math.log2(1 + queued) / 12) * (narrow ? 10 : 16);
+        c.fillStyle = this.accent;
+        c.fillRect(this.gutter - 3 - w, this.y(worker) + 1, w, this.lane - 2);
+      }
+    }
+    c.fillStyle = this.line;
+    c.fillRect(this.gutter - 1, AXIS, 1, this.h);
+  }
+
+  // under returns the innermost span at a point, or null.
+  under(x, y) {
+    const worker = Math.floor((y - AXIS) / this.lane) + this.first, slack = (2 * this.width) / this.w, t = this.time(x);
+    if (x < this.gutter || y < AXIS) return null;
+    let best = null;
+    const see = (s, far) => {
+      const inner = this.look(s.sort) === "place" ? -1 : s.depth;
+      if (far <= slack && (!best || (far < best.far && far > 0) || (far === 0 && best.far > 0) || (far === best.far && inner > best.inner))) best = { ...s, far, inner };
+    };
+    const r = this.store.spans;
+    for (let i = 0; i < r.length; i++) {
+      if (r.worker[i] !== worker || r.begin[i] > t + slack || r.end[i] < t - slack) continue;
+      see(this.row(i), Math.max(0, r.begin[i] - t, t - r.end[i]));
+    }
+    for (const o of this.store.open) if (o.worker === worker) see({ ...o, end: this.store.t, open: true }, Math.max(0, o.begin - t, t - this.store.t));
+    return best;
+  }
+
+  row(i) {
+    const r = this.store.spans;
+    return { begin: r.begin[i], end: r.end[i], worker: r.worker[i], name: r.name[i], sort: r.sort[i], depth: r.depth[i], crashed: r.crashed[i] };
+  }
+
+  // beside returns the span of the chosen lane that begins next before or after the one that is chosen.
+  beside(step) {
+    const r = this.store.spans, from = this.span?.worker === this.chosen ? this.span.begin : step > 0 ? this.left : this.right;
+    let best = null;
+    for (let i = 0; i < r.length; i++) {
+      if (r.worker[i] !== this.chosen || this.look(r.sort[i]) !== "body" || !this.match(r.name[i])) continue;
+      const far = (r.begin[i] - from) * step;
+      if (far > 0 && (!best || far < best.far)) best = { far, i };
+    }
+    return best && this.row(best.i);
+  }
+
+  // tell returns what there is to say of a span.
+  tell(s) {
+    const sort = this.store.sorts[s.sort] ?? "span", name = this.store.names[s.name] ?? "";
+    return [
+      name === sort ? name : `${name} (${sort})`,
+      `${s.worker < 0 ? "no worker" : `worker ${s.worker}`}, ${span(s.end - s.begin)}${s.open ? " so far" : ""}${s.crashed ? ", crashed" : ""}`,
+      `from ${(s.begin / 1e9).toFixed(6)} s`,
+    ].join("\n");
+  }
+}

@@ -1,0 +1,201 @@
+// What the page keeps: the latest spans, arrows and figures, in memory that does not grow. All times are in
+// nanoseconds since the program began.
+
+export const SPANS = 1 << 16;
+export const ARROWS = 1 << 13;
+const POINTS = 600; // of the charts
+const NAMES = 2000;
+const WORKERS = 1 << 12; // no more lanes than that
+
+const number = (x, or = 0) => (Number.isFinite(x) ? x : or);
+const text = (x) => String(x ?? "").slice(0, 400);
+
+// A Ring has columns of numbers, of which the oldest go when it is full.
+class Ring {
+  constructor(size, columns) {
+    this.size = size;
+    this.begun = 0; // rows so far
+    this.columns = Object.keys(columns);
+    for (const [name, type] of Object.entries(columns)) this[name] = new type(size);
+  }
+  get length() { return Math.min(this.begun, this.size); }
+  add(values) {
+    const at = this.begun++ % this.size;
+    for (let i = 0; i < values.length; i++) this[this.columns[i]][at] = values[i];
+  }
+  // row returns where the i-th row from the oldest is.
+  row(i) { return (this.begun - this.length + i) % this.size; }
+  rows() {
+    const all = [];
+    for (let i = 0; i < this.length; i++) {
+      const at = this.row(i);
+      for (const c of this.columns) all.push(this[c][at]);
+    }
+    return all;
+  }
+  fill(rows) {
+    if (!Array.isArray(rows)) return;
+    const n = this.columns.length;
+    for (let i = 0; i + n <= rows.length; i += n) this.add(rows.slice(i, i + n).map((x) => number(x)));
+  }
+}
+
+export class Store {
+  constructor() { this.clear(); }
+
+  clear() {
+    const F = Float64Array, I = Int16Array, U = Uint8Array;
+    this.spans = new Ring(SPANS, { begin: F, end: F, worker: I, name: Uint16Array, sort: U, depth: U, crashed: U });
+    this.arrows = new Ring(ARROWS, { out: F, in: F, from: I, to: I, n: F });
+    this.gaps = new Ring(ARROWS, { begin: F, end: F, worker: I });
+    this.marks = new Ring(1024, { at: F, worker: I, name: Uint16Array });
+    this.names = [];
+    this.ids = new Map();
+    this.open = []; // {sort, worker, begin, name, depth}
+    this.queues = new Map(); // worker to tasks
+    this.steals = new Map(); // thief * WORKERS + victim to how many
+    this.stolen = 0;
+    this.series = { t: [], done: [], forks: [], steals: [], queued: [], running: [], blocked: [], held: [] };
+    this.stats = null;
+    this.look = null;
+    this.sorts = this.sorts ?? [];
+    this.pools = this.pools ?? [];
+    this.pool = this.pool ?? 0;
+    this.workers = 0;
+    this.nobody = false; // there are spans without a worker
+    this.t = 0;
+    this.wall = 0;
+    this.read = 0;
+    this.lost = 0;
+    this.missed = 0;
+    this.parts = 0;
+  }
+
+  // id returns the number of a name. When there are too many, the others have one together.
+  id(name) {
+    let id = this.ids.get(name);
+    if (id === undefined) {
+      if (this.names.length >= NAMES) name = "(other names)";
+      id = this.ids.get(name) ?? this.names.length;
+      if (id === this.names.length) this.names.push(name);
+      this.ids.set(name, id);
+      if (this.ids.size > 2 * NAMES) this.ids = new Map(this.names.map((n, i) => [n, i]));
+    }
+    return id;
+  }
+
+  // add adds a message of the server.
+  add(p) {
+    if (p.t < this.t) this.clear(); // another program
+    const dt = (p.t - this.t) / 1e9, t = p.t, ids = (p.names ?? []).map((n) => this.id(text(n)));
+    const before = this.stats;
+    Object.assign(this, { t, wall: p.wall, stats: p.stats, parts: this.parts + 1, read: this.read + p.read, lost: this.lost + p.lost });
+    this.workers = Math.min(WORKERS, Math.max(this.workers, p.workers, p.stats?.Workers ?? 0));
+    for (let i = 0, s = p.spans; i + 7 <= s.length; i += 7) {
+      if (s[i + 1] < 0) this.nobody = true;
+      this.spans.add([t - s[i + 2], t - s[i + 2] + s[i + 3], s[i + 1], ids[s[i + 4]], s[i], Math.min(255, s[i + 5]), s[i + 6]]);
+    }
+    this.open = [];
+    for (let i = 0, s = p.open; i + 5 <= s.length; i += 5) {
+      if (s[i + 1] < 0) this.nobody = true;
+      this.open.push({ sort: s[i], worker: s[i + 1], begin: t - s[i + 2], name: ids[s[i + 3]], depth: s[i + 4] });
+    }
+    for (let i = 0, a = p.arrows; i + 5 <= a.length; i += 5) {
+      this.arrows.add([t - a[i + 2], t - a[i + 3], a[i], a[i + 1], a[i + 4]]);
+    }
+    for (let i = 0, s = p.steals; i + 3 <= s.length; i += 3) this.steal(s[i], s[i + 1], s[i + 2]);
+    for (let i = 0, m = p.marks; i + 3 <= m.length; i += 3) this.marks.add([t - m[i + 1], m[i], ids[m[i + 2]]]);
+    for (let i = 0, g = p.gaps; i + 3 <= g.length; i += 3) this.gaps.add([t - g[i + 1], t - g[i + 2], g[i]]);
+    for (let i = 0, q = p.queues; i + 2 <= q.length; i += 2) this.queues.set(q[i], q[i + 1]);
+    if (before && dt > 0) this.point(before, p.stats, dt);
+  }
+
+  steal(thief, victim, n) {
+    if (thief < 0 || victim < 0 || thief >= WORKERS || victim >= WORKERS) return;
+    const key = thief * WORKERS + victim;
+    this.steals.set(key, (this.steals.get(key) ?? 0) + n);
+    this.stolen += n;
+  }
+
+  // pairs returns [thief, victim, how many], the most first.
+  pairs() {
+    return [...this.steals].map(([k, n]) => [Math.floor(k / WORKERS), k % WORKERS, n]).sort((a, b) => b[2] - a[2]);
+  }
+
+  // point adds to the charts.
+  point(a, b, dt) {
+    const s = this.series, rate = (x, y) => Math.max(0, (y - x) / dt);
+    s.t.push(this.wall / 1000);
+    s.done.push(rate(a.Tasks.Done, b.Tasks.Done));
+    s.forks.push(rate(a.Published, b.Published));
+    s.steals.push(rate(a.Steals + a.Tasks.Stolen, b.Steals + b.Tasks.Stolen));
+    s.queued.push(b.Tasks.Queued);
+    s.running.push(b.Tasks.Running);
+    s.blocked.push(b.Blocked);
+    s.held.push(b.Tasks.Held);
+    if (s.t.length > POINTS) for (const k in s) s[k].splice(0, s[k].length - POINTS);
+  }
+
+  // see takes what the pool is doing.
+  see(look) {
+    this.look = look;
+    for (const w of look.workers ?? []) this.queues.set(w.worker, w.queued);
+  }
+
+  // oldest returns the end of the oldest span, or t.
+  oldest() { return this.spans.length ? this.spans.end[this.spans.row(0)] : this.t; }
+
+  snapshot() {
+    const { names, open, series, stats, look, sorts, pools, pool, workers, nobody, t, wall, read, lost, missed, stolen } = this;
+    return {
+      format: "filch live snapshot 1", saved: new Date().toISOString(),
+      names, open, series, stats, look, sorts, pools, pool, workers, nobody, t, wall, read, lost, missed, stolen,
+      spans: this.spans.rows(), arrows: this.arrows.rows(), gaps: this.gaps.rows(), marks: this.marks.rows(),
+      steals: [...this.steals], queues: [...this.queues],
+    };
+  }
+
+  // restore takes a snapshot, or throws an Error that says what is wrong with it.
+  restore(x) {
+    if (x?.format !== "filch live snapshot 1") throw new Error("this is not a snapshot of this page");
+    if (!x.stats?.Tasks || !Array.isArray(x.names) || !Array.isArray(x.spans)) throw new Error("the snapshot is incomplete");
+    this.clear();
+    const list = (a) => (Array.isArray(a) ? a : []);
+    for (const n of x.names.slice(0, NAMES + 1)) this.names.push(text(n));
+    this.ids = new Map(this.names.map((n, i) => [n, i]));
+    const inside = (i) => Math.min(Math.max(0, number(i) | 0), this.names.length);
+    this.spans.fill(x.spans);
+    this.arrows.fill(x.arrows);
+    this.gaps.fill(x.gaps);
+    this.marks.fill(x.marks);
+    this.open = list(x.open).slice(0, 1 << 16).map((s) => ({ sort: number(s?.sort), worker: number(s?.worker), begin: number(s?.begin), name: inside(s?.name), depth: number(s?.depth) }));
+    for (const k in this.series) this.series[k] = list(x.series?.[k]).slice(-POINTS).map((v) => number(v));
+    this.sorts = list(x.sorts).map(text);
+    this.pools = list(x.pools).map(text);
+    for (const k of ["pool", "t", "wall", "read", "lost", "missed", "stolen"]) this[k] = number(x[k]);
+    this.workers = Math.min(WORKERS, number(x.workers));
+    this.nobody = Boolean(x.nobody);
+    this.stats = x.stats;
+    this.look = x.look;
+    for (const [k, n] of list(x.steals)) this.steals.set(number(k), number(n));
+    for (const [k, n] of list(x.queues)) this.queues.set(number(k), number(n));
+    this.parts = 1;
+  }
+}
+
+// span returns how long some nanoseconds are, in words.
+export function span(ns) {
+  const units = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9], ["min", 6e10], ["h", 3.6e12]];
+  let unit = units[0];
+  for (const u of units) if (ns >= u[1]) unit = u;
+  const n = ns / unit[1];
+  return `${n >= 100 || unit[1] === 1 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(2)} ${unit[0]}`;
+}
+
+// count returns a number with few digits.
+export function count(n) {
+  if (n >= 1e9) return `${(n / 1e9).toFixed(1)} G`;
+  if (n >= 1e6) return `${(n / 1e6).toFixed(1)} M`;
+  if (n >= 1e4) return `${(n / 1e3).toFixed(1)} k`;
+  return n >= 10 || Number.isInteger(n) ? n.toFixed(0) : n.toFixed(1);
+}

@@ -1,0 +1,117 @@
+// Figures, tables and the legend. Text from the server is only ever set as text.
+
+import { span, count } from "./store.js";
+
+// rows makes a table's body have these rows of text.
+function rows(body, all) {
+  while (body.rows.length > all.length) body.deleteRow(-1);
+  while (body.rows.length < all.length) body.insertRow();
+  all.forEach((cells, i) => {
+    const row = body.rows[i];
+    while (row.cells.length < cells.length) row.insertCell();
+    cells.forEach((text, k) => {
+      const cell = row.cells[k];
+      if (cell.textContent !== text) {
+        cell.textContent = text;
+        cell.title = text;
+      }
+    });
+  });
+}
+
+export function showTiles(list, store) {
+  const s = store.stats, last = (k) => store.series[k].at(-1) ?? 0;
+  const all = [
+    ["places busy", `${s.Busy} of ${s.Workers}`], ["searching", count(s.Searching)], ["running tasks", count(s.Tasks.Running)], ["queued", count(s.Tasks.Queued)],
+    ["oldest", s.Tasks.Oldest ? span(s.Tasks.Oldest) : "–"], ["tasks a second", count(last("done"))], ["steals a second", count(last("steals"))],
+    ["blocked", count(s.Blocked)], ["extra places", count(s.Extra)], ["failed", count(s.Tasks.Failed + s.Tasks.Panicked)],
+  ];
+  while (list.children.length < all.length) {
+    const div = document.createElement("div");
+    div.append(document.createElement("dt"), document.createElement("dd"));
+    list.append(div);
+  }
+  all.forEach(([name, value], i) => {
+    list.children[i].children[0].textContent = name;
+    list.children[i].children[1].textContent = value;
+  });
+}
+
+// Durations are counted in classes, eight to an octave.
+const CLASSES = 8 * 46;
+const classOf = (ns) => (ns < 1 ? 0 : Math.min(CLASSES - 1, Math.floor(Math.log2(ns) * 8)));
+
+// byName returns the run times of the spans that lanes shows, by name, those that took most first.
+export function byName(store, lanes) {
+  const s = store.spans, all = new Map(), { left, right } = lanes;
+  const body = store.sorts.map((_, i) => lanes.look(i) === "body");
+  for (let i = 0; i < s.length; i++) {
+    if (s.end[i] < left || s.end[i] > right || !body[s.sort[i]] || !lanes.match(s.name[i])) continue;
+    const took = s.end[i] - s.begin[i];
+    let x = all.get(s.name[i]);
+    if (!x) all.set(s.name[i], (x = { name: s.name[i], n: 0, total: 0, longest: 0, classes: new Uint32Array(CLASSES) }));
+    x.n++;
+    x.total += took;
+    x.longest = Math.max(x.longest, took);
+    x.classes[classOf(took)]++;
+  }
+  return [...all.values()].sort((a, b) => b.total - a.total);
+}
+
+function percentile(x, part) {
+  let left = part * x.n;
+  for (let i = 0; i < CLASSES; i++) if ((left -= x.classes[i]) <= 0) return Math.min(x.longest, 2 ** ((i + .5) / 8));
+  return x.longest;
+}
+
+export function showTimes(table, store, lanes) {
+  const all = byName(store, lanes).slice(0, 40);
+  rows(table.tBodies[0], all.map((x) => [store.names[x.name], count(x.n), ...[.5, .9, .99].map((p) => span(percentile(x, p))), span(x.longest)]));
+}
+
+export function showLegend(list, store, lanes, choose) {
+  const names = byName(store, { ...own(lanes), match: () => true }).slice(0, 8);
+  const key = names.map((x) => x.name).join() + document.documentElement.dataset.theme + lanes.filter;
+  if (list.dataset.key === key) return;
+  list.dataset.key = key;
+  const item = (colour, content, thin) => {
+    const li = document.createElement("li"), k = document.createElement("span");
+    k.className = thin ? "key thin" : "key";
+    k.style.background = colour;
+    li.append(k, content);
+    return li;
+  };
+  const buttons = names.map((x) => {
+    const b = document.createElement("button"), name = store.names[x.name];
+    b.type = "button";
+    b.textContent = name;
+    b.title = `Filter by ${name}`;
+    b.setAttribute("aria-pressed", String(lanes.filter === name.toLowerCase()));
+    b.addEventListener("click", () => choose(name));
+    return item(lanes.colour(x.name), b);
+  });
+  list.replaceChildren(...buttons, item(lanes.search, "searches", true), item(lanes.spin, "waits at a join", true), item(lanes.wait, "without a place", true),
+    item(lanes.arrow, "steal", true), item(lanes.gap, "not seen", true));
+}
+
+// own returns what byName needs of lanes.
+function own(lanes) { return { left: lanes.left, right: lanes.right, look: (i) => lanes.look(i) }; }
+
+export function showRuns(table, waits, store) {
+  const l = store.look;
+  if (!l) return;
+  const list = (a) => (Array.isArray(a) ? a : []);
+  rows(table.tBodies[0], [
+    ...list(l.workers).map((w) => [`${w.worker}`, w.task || "–", w.for ? `${span(w.for)} or more` : "", w.doing || "–", w.queued ? count(w.queued) : ""]),
+    ...list(l.long).map((t) => ["–", t, "", "long running", ""]),
+    ...list(l.held).map((h) => ["–", h.task, "", `held: ${h.why}`, ""]),
+  ]);
+  const lines = [
+    ...list(l.circles).map((c) => [`Circle: ${c}`, "circle"]), ...list(l.waits).map((w) => [`${w.by} waits for ${w.on}`, ""]),
+    ...(l.more ? [[`and ${l.more} more`, ""]] : []),
+  ];
+  const key = JSON.stringify(lines);
+  if (waits.dataset.key === key) return;
+  waits.dataset.key = key;
+  waits.replaceChildren(...lines.map(([text, kind]) => Object.assign(document.createElement("li"), { textContent: text, className: kind })));
+}
