@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/workload"
+	"github.com/filch-go/filch/trace/live"
+)
+
+// liveOptions are the flags of filch live.
+type liveOptions struct {
+	address  string
+	workers  int
+	size     string
+	executor string
+	input    string
+	token    bool
+	hosts    []string
+	rest     time.Duration
+}
+
+func liveCommand() *cobra.Command {
+	var o liveOptions
+	cmd := &cobra.Command{
+		Use:   "live workload",
+		Short: "Show what the workers do, in a browser, while a workload runs",
+		Long: `Live runs a workload again and again, and serves a page that shows the workers while they
+do: tasks and forks in time, steals, queues, throughput and run times. It prints the page's
+address, and runs until it is interrupted. "filch bench --list" names the workloads and their sizes.
+
+The page is for this machine alone. With another --addr it is for the host of that address and those of --host,
+and asks for a token, which is printed with the address.`,
+		Example: `  filch live fib
+  filch live mergesort --workers 8 --addr 127.0.0.1:6061
+  filch live health --rest 1s`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("live: name one workload, not %d; filch bench --list has them", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			return showLive(ctx, cmd.OutOrStdout(), args[0], o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.address, "addr", "127.0.0.1:0", "address to listen on; port 0 is any that is free")
+	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "number of workers")
+	f.StringVar(&o.size, "size", "", "size of the workload (default the first that filch bench measures)")
+	f.StringVar(&o.executor, "executor", "filch", "executor to run it on, one of filch's")
+	f.StringVar(&o.input, "input", "", "folder that goparse reads (default the Go installation's src)")
+	f.BoolVar(&o.token, "token", false, "ask for a token on this machine too")
+	f.StringSliceVar(&o.hosts, "host", nil, "other names by which the page may be asked for")
+	f.DurationVar(&o.rest, "rest", 100*time.Millisecond, "rest between two runs")
+	return cmd
+}
+
+// showLive serves the page and runs the workload until ctx ends.
+func showLive(ctx context.Context, out io.Writer, name string, o liveOptions) error {
+	job, err := o.job(name)
+	if err != nil {
+		return err
+	}
+	e, err := workload.FindExecutor(o.executor)
+	if err != nil {
+		return err
+	}
+	r, err := e.Start(job, o.workers)
+	if err != nil {
+		return fmt.Errorf("%s on %s: %w", name, e.Name, err)
+	}
+	defer r.Close()
+	if r.Pool == nil {
+		return fmt.Errorf("--executor: %s is none of filch's, whose workers are seen", e.Name)
+	}
+	stop, err := o.serve(out, r.Pool)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if job.Load != nil {
+		job.Load()
+	}
+	for ctx.Err() == nil {
+		if job.Reset != nil {
+			job.Reset()
+		}
+		r.Run()
+		select {
+		case <-ctx.Done():
+		case <-time.After(o.rest):
+		}
+	}
+	return nil
+}
+
+// job returns what to run, or says what is wrong with the options.
+func (o liveOptions) job(name string) (*workload.Job, error) {
+	w, err := workload.Find(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case o.workers < 1 || o.workers > 10_000:
+		return nil, fmt.Errorf("--workers %d: the number of workers must be from 1 to 10000", o.workers)
+	case o.rest < 0:
+		return nil, fmt.Errorf("--rest %v: must not be negative", o.rest)
+	case o.input != "" && w.Name != "goparse":
+		return nil, errors.New("--input: only goparse reads a folder")
+	}
+	for _, host := range o.hosts {
+		if host == "" || strings.ContainsAny(host, "/*: ") {
+			return nil, fmt.Errorf("--host %q: a host is a name or an address without a port", host)
+		}
+	}
+	size := o.size
+	if size == "" {
+		if size = w.Default[0].Size; o.input != "" {
+			size = "all"
+		}
+	}
+	return w.Prepare(size, workload.Env{Input: o.input})
+}
+
+// serve serves the page of p until stop is called, and prints its address.
+func (o liveOptions) serve(out io.Writer, p *filch.Pool) (stop func(), err error) {
+	l, err := net.Listen("tcp", o.address)
+	if err != nil {
+		return nil, fmt.Errorf("--addr %s: %w", o.address, err)
+	}
+	options := []live.Option{live.WithPools(p), live.WithHosts(o.hosts...)}
+	host, _, _ := net.SplitHostPort(o.address)
+	url := fmt.Sprintf("http://%s/", l.Addr())
+	if ip := l.Addr().(*net.TCPAddr).IP; o.token || !ip.IsLoopback() {
+		token := rand.Text()
+		options = append(options, live.WithToken(token))
+		url += "#token=" + token
+		if host != "" && !ip.IsUnspecified() {
+			options = append(options, live.WithHosts(host))
+		}
+	}
+	s := &http.Server{Handler: live.New(options...), ReadHeaderTimeout: 10 * time.Second}
+	go s.Serve(l)
+	fmt.Fprintf(out, "%s\n", url)
+	return func() { s.Close() }, nil
+}

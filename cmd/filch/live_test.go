@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// The page is there while the workload runs, and all ends when it is interrupted.
+func TestLive(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	in, out := io.Pipe()
+	ended := make(chan error)
+	o := liveOptions{address: "127.0.0.1:0", workers: 2, size: "20", executor: "filch", token: true}
+	go func() { ended <- showLive(ctx, out, "fib", o) }()
+	lines := bufio.NewScanner(in)
+	lines.Scan()
+	url, token, ok := strings.Cut(lines.Text(), "#token=")
+	if !ok || len(token) < 16 {
+		t.Fatalf("the address is %q", lines.Text())
+	}
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _ := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	if !bytes.HasPrefix(page, []byte("<!doctype html>")) {
+		t.Errorf("the page is %.50q", page)
+	}
+	if answer, err = http.Get(url + "events"); err != nil || answer.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without the token: %v, %v", answer, err)
+	}
+	answer.Body.Close()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := http.Get(url); err == nil {
+		t.Error("the page is there for good")
+	}
+}
+
+// What cannot be shown is told in a line, with status 2.
+func TestLiveCalledWrongly(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                              "live: name one workload, not 0",
+		"fib fft":                       "live: name one workload, not 2",
+		"nothing":                       `unknown workload "nothing"`,
+		"fib --size x":                  `fib: size "x" is not a number`,
+		"fib --workers 0":               "--workers 0: the number of workers",
+		"fib --executor x":              `unknown executor "x"`,
+		"fib --executor goroutine":      "--executor: goroutine is none of filch's",
+		"fib --input /":                 "--input: only goparse reads a folder",
+		"fib --addr nowhere":            "--addr nowhere: ",
+		"fib --addr 127.0.0.1:99999":    "--addr 127.0.0.1:99999: ",
+		"fib --rest -1s":                "--rest -1s: must not be negative",
+		"fib --host http://example.com": `--host "http://example.com": a host is`,
+		"fib --nothing":                 "unknown flag: --nothing",
+	} {
+		var out, errs bytes.Buffer
+		status := run(append([]string{"live"}, strings.Fields(args)...), &out, &errs)
+		if status != 2 || out.Len() > 0 || !strings.HasPrefix(errs.String(), "filch: "+want) || strings.Count(errs.String(), "\n") != 1 {
+			t.Errorf("filch live %s: status %d, %q, %q", args, status, out.String(), errs.String())
+		}
+	}
+}
