@@ -56,6 +56,7 @@ and asks for a token, which is printed with the address.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
+			context.AfterFunc(ctx, stop) // a second interrupt does not wait for the run
 			return showLive(ctx, cmd.OutOrStdout(), args[0], o)
 		},
 	}

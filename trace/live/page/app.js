@@ -95,6 +95,7 @@ function restyle() {
   lanes.restyle();
   charts.restyle();
   dirty = true;
+  slow = 0; // the charts, the matrix and the legend too
 }
 function changeTheme() {
   root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
