@@ -233,7 +233,7 @@ func TestOnPanic(t *testing.T) {
 		crash("first")
 		time.Sleep(10*time.Second - 1)
 		crash("too soon")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		crash("second")
 		r.Stop()
 		time.Sleep(time.Hour)
