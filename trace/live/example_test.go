@@ -59,6 +59,16 @@ func ExampleNew() {
 	// by another name: 403
 }
 
+func ExampleOption() {
+	pool := filch.New()
+	defer pool.Close()
+	opts := []live.Option{live.WithPools(pool), live.WithHosts("build.example.com")}
+	w := httptest.NewRecorder()
+	live.New(opts...).ServeHTTP(w, httptest.NewRequest("GET", "http://build.example.com/", nil))
+	fmt.Println(w.Code)
+	// Output: 200
+}
+
 func ExampleWithPools() {
 	kitchen, bar := filch.New(), filch.New()
 	defer kitchen.Close()
