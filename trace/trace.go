@@ -17,7 +17,7 @@
 // that is named. A function literal in a package variable, as of filch.NewFunc, is main.init.func1; a function with a
 // name of its own is easier to find. docs/glossary.md has the words.
 //
-// A [Recorder] that is not started costs nothing. Started, it costs what the events cost: some 60 ns for each
+// A [Recorder] that is not started costs nothing. Started, it costs what the events cost: some 60 to 90 ns for each
 // event, one for a task that follows another, and three to four for a steal. Its memory is fixed: a ring of the latest events
 // for each worker. So it can stay on for good as a flight recorder, which has the last seconds when something
 // goes wrong; see [OnStall] and [OnPanic].
