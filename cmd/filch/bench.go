@@ -40,9 +40,71 @@ type options struct {
 func benchCommand() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use:   "bench [workload ...]",
-		Short: "Measure workloads on filch and on its rivals",
-		Long: `Bench runs workloads on several executors, checks every answer, and prints a
+		Use:     "bench [workload ...]",
+		Short:   "Measure workloads on filch and on its rivals",
+		Long:    benchLong,
+		Example: benchExamples,
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	o.addTo(cmd)
+	return cmd
+}
+
+// run does what the options ask for.
+func (o options) run(cmd *cobra.Command, args []string) error {
+	if o.list {
+		return list(cmd.OutOrStdout())
+	}
+	if apart := apartOf(args); apart != "" && (o.builds || o.profile != "") {
+		return fmt.Errorf("%s knows no --builds and --cpuprofile", apart)
+	}
+	if o.compare {
+		return compareFiles(cmd, args, o)
+	}
+	if o.failSlower != 0 || o.overSerial {
+		return errors.New("--fail-if-slower and --over-serial are for --compare")
+	}
+	if o.parallel {
+		return parallelism(cmd, args, o)
+	}
+	if o.from != "" {
+		return drawKept(cmd, args, o)
+	}
+	if slices.Contains(args, "tasks") {
+		return tasks(cmd, args, o)
+	}
+	if slices.Contains(args, "par") {
+		return runPar(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args)
+	}
+	if slices.Contains(args, "sssp") {
+		return runSSSP(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args)
+	}
+	return bench(cmd.OutOrStdout(), cmd.ErrOrStderr(), args, o)
+}
+
+// addTo makes the options flags of cmd.
+func (o *options) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&o.executors, "executors", nil, "executors to measure (default those of --list, or for strand its own; serial always)")
+	f.IntSliceVar(&o.workers, "workers", []int{1, 2}, "numbers of workers")
+	f.IntVar(&o.runs, "runs", 5, "measured runs of each; the median is shown")
+	f.StringSliceVar(&o.sizes, "size", nil, "size, as workload=size, or just the size if there is one workload")
+	f.StringVar(&o.input, "input", "", "folder that goparse reads, all of it unless --size says otherwise (default the Go installation's src), or graph for sssp")
+	f.StringVar(&o.json, "json", "", "write the figures to this file as well")
+	f.StringVar(&o.html, "html", "", "draw a report into this file: charts, losses and all figures, in one file that needs no network")
+	f.StringVar(&o.from, "from", "", "draw what --json has kept in this file, for --html and --svg, and measure nothing")
+	f.BoolVar(&o.compare, "compare", false, "compare two files that --json has written: what got slower, and what only seems so")
+	f.Float64Var(&o.failSlower, "fail-if-slower", 0, "with --compare, exit with status 1 if anything got slower by so many percent or more")
+	f.BoolVar(&o.overSerial, "over-serial", false, "with --compare, compare times over those of the serial program in the same run, as for two machines")
+	f.BoolVar(&o.markdown, "markdown", false, "print a summary in Markdown instead of the table")
+	f.BoolVar(&o.builds, "builds", false, "measure two builds in turn, with and without the profile default.pgo; needs the go command and filch's source")
+	f.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of what is measured to this file")
+	f.BoolVar(&o.parallel, "parallelism", false, "print how parallel the workloads are in filch's forms: work, span, and the speed-up to expect")
+	f.StringVar(&o.svg, "svg", "", "draw the charts of --html into this folder, each as an SVG; with --parallelism, the curve of each workload's speed-up")
+	f.BoolVar(&o.list, "list", false, "list workloads, sizes and executors")
+}
+
+const benchLong = `Bench runs workloads on several executors, checks every answer, and prints a
 table. Within a run the executors take turns, so that ratios hold even when the
 machine's speed does not. Without arguments all workloads are measured, each in
 a size that takes a moment; --list names them and their sizes.
@@ -93,8 +155,9 @@ The columns of the table:
   cpu       processor time of a run, on all processors together
   peak      peak memory of the process
   steals    how often a worker got a fork of another one, in a run
-  open      most children of a loop that were spawned and had not ended; only if it is counted`,
-		Example: `  filch bench
+  open      most children of a loop that were spawned and had not ended; only if it is counted`
+
+const benchExamples = `  filch bench
   filch bench tasks --workers 2
   filch bench sssp --input USA-road-d.NY.gr
   filch bench suite --executors goroutine,filch
@@ -106,58 +169,7 @@ The columns of the table:
   filch bench --size fib=35 --size uts=T1L fib uts
   filch bench fib uts --runs 10 --json old.json --html old.html
   filch bench --from old.json --svg charts
-  filch bench --compare old.json new.json --fail-if-slower 5`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.list {
-				return list(cmd.OutOrStdout())
-			}
-			if apart := apartOf(args); apart != "" && (o.builds || o.profile != "") {
-				return fmt.Errorf("%s knows no --builds and --cpuprofile", apart)
-			}
-			if o.compare {
-				return compareFiles(cmd, args, o)
-			}
-			if o.failSlower != 0 || o.overSerial {
-				return errors.New("--fail-if-slower and --over-serial are for --compare")
-			}
-			if o.parallel {
-				return parallelism(cmd, args, o)
-			}
-			if o.from != "" {
-				return drawKept(cmd, args, o)
-			}
-			if slices.Contains(args, "tasks") {
-				return tasks(cmd, args, o)
-			}
-			if slices.Contains(args, "par") {
-				return runPar(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args)
-			}
-			if slices.Contains(args, "sssp") {
-				return runSSSP(cmd.OutOrStdout(), cmd.ErrOrStderr(), o, args)
-			}
-			return bench(cmd.OutOrStdout(), cmd.ErrOrStderr(), args, o)
-		},
-	}
-	f := cmd.Flags()
-	f.StringSliceVar(&o.executors, "executors", nil, "executors to measure (default those of --list, or for strand its own; serial always)")
-	f.IntSliceVar(&o.workers, "workers", []int{1, 2}, "numbers of workers")
-	f.IntVar(&o.runs, "runs", 5, "measured runs of each; the median is shown")
-	f.StringSliceVar(&o.sizes, "size", nil, "size, as workload=size, or just the size if there is one workload")
-	f.StringVar(&o.input, "input", "", "folder that goparse reads, all of it unless --size says otherwise (default the Go installation's src), or graph for sssp")
-	f.StringVar(&o.json, "json", "", "write the figures to this file as well")
-	f.StringVar(&o.html, "html", "", "draw a report into this file: charts, losses and all figures, in one file that needs no network")
-	f.StringVar(&o.from, "from", "", "draw what --json has kept in this file, for --html and --svg, and measure nothing")
-	f.BoolVar(&o.compare, "compare", false, "compare two files that --json has written: what got slower, and what only seems so")
-	f.Float64Var(&o.failSlower, "fail-if-slower", 0, "with --compare, exit with status 1 if anything got slower by so many percent or more")
-	f.BoolVar(&o.overSerial, "over-serial", false, "with --compare, compare times over those of the serial program in the same run, as for two machines")
-	f.BoolVar(&o.markdown, "markdown", false, "print a summary in Markdown instead of the table")
-	f.BoolVar(&o.builds, "builds", false, "measure two builds in turn, with and without the profile default.pgo; needs the go command and filch's source")
-	f.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of what is measured to this file")
-	f.BoolVar(&o.parallel, "parallelism", false, "print how parallel the workloads are in filch's forms: work, span, and the speed-up to expect")
-	f.StringVar(&o.svg, "svg", "", "draw the charts of --html into this folder, each as an SVG; with --parallelism, the curve of each workload's speed-up")
-	f.BoolVar(&o.list, "list", false, "list workloads, sizes and executors")
-	return cmd
-}
+  filch bench --compare old.json new.json --fail-if-slower 5`
 
 // apartOf returns which of the arguments is measured apart from the workloads, if any is.
 func apartOf(args []string) string {
@@ -403,8 +415,6 @@ func (o options) check() error {
 
 // newPlan checks the options and lists what to measure.
 func newPlan(names []string, o options) (*plan, error) {
-	env := workload.Env{Input: o.input}
-	p := &plan{runs: o.runs, workers: o.workers}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -413,76 +423,97 @@ func newPlan(names []string, o options) (*plan, error) {
 			return nil, fmt.Errorf("--input: %w", err)
 		}
 	}
-	workloads := workload.All
-	if len(names) > 0 {
-		workloads = nil
-		for _, name := range expand(expand(names, "suite", workload.Suite), "strand", workload.Strands) {
-			w, err := workload.Find(name)
-			if err != nil {
-				return nil, fmt.Errorf("%w; suite is all from %s to %s, and strand is %s; tasks, par and sssp are measured apart", err,
-					workload.Suite[0].Name, workload.Suite[len(workload.Suite)-1].Name, strings.Join(namesOf(workload.Strands), ", "))
-			}
-			if slices.Contains(workloads, w) {
-				err := fmt.Errorf("workload %s is there twice", name)
-				if slices.Contains(names, "suite") || slices.Contains(names, "strand") {
-					err = fmt.Errorf("%w: suite and strand stand for all their programs; name one alone, as fib --executors strand,filch", err)
-				}
-				return nil, err
-			}
-			workloads = append(workloads, w)
-		}
+	workloads, err := workloadsOf(names)
+	if err != nil {
+		return nil, err
 	}
 	if o.input != "" && !slices.ContainsFunc(workloads, func(w *workload.Workload) bool { return w.Name == "goparse" }) {
 		return nil, errors.New("--input: only goparse reads a folder, and it is not measured")
 	}
 	onStrands := slices.Contains(names, "strand")
-	executors := o.executors
-	if len(executors) == 0 {
-		executors = defaultExecutors(onStrands)
-	}
-	p.executors = []*workload.Executor{workload.Executors[0]}
-	for _, name := range executors {
-		e, err := workload.FindExecutor(name)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(p.executors[1:], e) {
-			return nil, fmt.Errorf("--executors: %s is there twice", name)
-		}
-		if e != workload.Executors[0] {
-			p.executors = append(p.executors, e)
-		}
+	executors, err := executorsOf(o.executors, onStrands)
+	if err != nil {
+		return nil, err
 	}
 	sizes, err := parseSizes(o.sizes, workloads)
 	if err != nil {
 		return nil, err
 	}
+	p := &plan{runs: o.runs, workers: o.workers, executors: executors}
 	for _, w := range workloads {
-		if asked := sizes[w.Name]; len(asked) > 0 {
-			for _, size := range asked {
-				p.groups = append(p.groups, group{workload: w, size: size})
-			}
-			continue
-		}
-		if w.Name == "goparse" && o.input != "" {
-			p.groups = append(p.groups, group{workload: w, size: "all"})
-			continue
-		}
-		if onStrands && slices.Contains(workload.Strands, w) {
-			p.groups = append(p.groups, group{workload: w, size: w.Strand})
-			continue
-		}
-		for _, d := range w.Default {
-			p.groups = append(p.groups, group{workload: w, size: d.Size, heavy: d.Heavy})
-		}
+		p.groups = append(p.groups, groupsOf(w, sizes[w.Name], o.input, onStrands)...)
 	}
 	// A size or input that is wrong is said before anything is measured.
+	env := workload.Env{Input: o.input}
 	for i, g := range p.groups {
 		if p.groups[i].job, err = g.workload.Prepare(g.size, env); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
+}
+
+// workloadsOf returns those that are named, or all.
+func workloadsOf(names []string) (all []*workload.Workload, err error) {
+	if len(names) == 0 {
+		return workload.All, nil
+	}
+	for _, name := range expand(expand(names, "suite", workload.Suite), "strand", workload.Strands) {
+		w, err := workload.Find(name)
+		if err != nil {
+			return nil, fmt.Errorf("%w; suite is all from %s to %s, and strand is %s; tasks, par and sssp are measured apart", err,
+				workload.Suite[0].Name, workload.Suite[len(workload.Suite)-1].Name, strings.Join(namesOf(workload.Strands), ", "))
+		}
+		if slices.Contains(all, w) {
+			err := fmt.Errorf("workload %s is there twice", name)
+			if slices.Contains(names, "suite") || slices.Contains(names, "strand") {
+				err = fmt.Errorf("%w: suite and strand stand for all their programs; name one alone, as fib --executors strand,filch", err)
+			}
+			return nil, err
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+// executorsOf returns the serial one, and those that are named, or those that are usual.
+func executorsOf(names []string, onStrands bool) ([]*workload.Executor, error) {
+	if len(names) == 0 {
+		names = defaultExecutors(onStrands)
+	}
+	all := []*workload.Executor{workload.Executors[0]}
+	for _, name := range names {
+		e, err := workload.FindExecutor(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(all[1:], e) {
+			return nil, fmt.Errorf("--executors: %s is there twice", name)
+		}
+		if e != workload.Executors[0] {
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}
+
+// groupsOf returns the sizes in which w is measured: those that are asked for, or else those that are usual.
+func groupsOf(w *workload.Workload, asked []string, input string, onStrands bool) (all []group) {
+	switch {
+	case len(asked) > 0:
+		for _, size := range asked {
+			all = append(all, group{workload: w, size: size})
+		}
+	case w.Name == "goparse" && input != "":
+		all = []group{{workload: w, size: "all"}}
+	case onStrands && slices.Contains(workload.Strands, w):
+		all = []group{{workload: w, size: w.Strand}}
+	default:
+		for _, d := range w.Default {
+			all = append(all, group{workload: w, size: d.Size, heavy: d.Heavy})
+		}
+	}
+	return all
 }
 
 // expand puts the names of the workloads in the place of the name that stands for them.
