@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/flow"
+	"github.com/filch-go/filch/internal/race/racetest"
 )
 
 // does returns the function of a node that calls f.
@@ -142,35 +141,17 @@ var racing = map[string]struct {
 
 // With logical races, the race detector reports a race of nodes in each run, and no other.
 func TestLogicalRaces(t *testing.T) {
-	if name := os.Getenv("FILCH_RACING"); name != "" {
-		for _, workers := range []int{1, 2} {
-			p := filch.New(filch.WithWorkers(workers))
-			noError(t, racing[name].run(context.Background(), p))
-			p.Close()
-		}
-		return
-	}
-	if !raceEnabled {
-		t.Skip("needs the race detector")
-	}
-	rounds := 1
-	if os.Getenv("FILCH_LONG") != "" {
-		rounds = 20
-	}
+	programs := map[string]racetest.Program{}
 	for name, c := range racing {
-		for range rounds {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestLogicalRaces$")
-			cmd.Env = append(os.Environ(), "FILCH_RACES=all", "FILCH_RACING="+name, "GORACE=atexit_sleep_ms=0")
-			out, err := cmd.CombinedOutput()
-			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
+		programs[name] = racetest.Program{Races: c.races, Run: func() {
+			for _, workers := range []int{1, 2} {
+				p := filch.New(filch.WithWorkers(workers))
+				noError(t, c.run(context.Background(), p))
+				p.Close()
 			}
-			if reported := strings.Contains(string(out), "DATA RACE"); reported != c.races || err != nil && !c.races {
-				t.Errorf("%s: reported %t, %v\n%s", name, reported, err, out)
-			}
-		}
+		}}
 	}
+	racetest.Report(t, programs)
 }
 
 // With logical races, a node ends its run in any way as it does without.

@@ -1,15 +1,11 @@
 package strand_test
 
 import (
-	"errors"
-	"os"
-	"os/exec"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/filch-go/filch"
-	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/strand"
 )
 
@@ -90,31 +86,13 @@ var racing = map[string]struct {
 
 // With logical races, the race detector reports a race of strands in each run, and no other.
 func TestLogicalRaces(t *testing.T) {
-	if name := os.Getenv("FILCH_RACING"); name != "" {
-		p := filch.New(filch.WithWorkers(1))
-		defer p.Close()
-		strand.Run(p, racing[name].run)
-		return
-	}
-	if !race.Enabled {
-		t.Skip("needs the race detector")
-	}
-	rounds := 1
-	if os.Getenv("FILCH_LONG") != "" {
-		rounds = 20
-	}
+	programs := map[string]racetest.Program{}
 	for name, c := range racing {
-		for range rounds {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestLogicalRaces$")
-			cmd.Env = append(os.Environ(), "FILCH_RACES=all", "FILCH_RACING="+name, "GORACE=atexit_sleep_ms=0")
-			out, err := cmd.CombinedOutput()
-			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
-			}
-			if reported := strings.Contains(string(out), "DATA RACE"); reported != c.races || err != nil && !c.races {
-				t.Errorf("%s: reported %t, %v\n%s", name, reported, err, out)
-			}
-		}
+		programs[name] = racetest.Program{Races: c.races, Run: func() {
+			p := filch.New(filch.WithWorkers(1))
+			defer p.Close()
+			strand.Run(p, c.run)
+		}}
 	}
+	racetest.Report(t, programs)
 }
