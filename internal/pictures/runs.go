@@ -59,18 +59,26 @@ func (m machine) source() string {
 
 // drawSteals draws a trace: who stole from whom, and when.
 func drawSteals(c *canvas, k *kept) {
-	text := k.file(stealsFile)
-	events := eventsOf(text)
-	begin, end := events[0].At, events[len(events)-1].At
-	var ids []int
+	events := eventsOf(k.file(stealsFile))
+	var lanes []int // workers
 	for _, e := range events {
-		ids = append(ids, e.Worker)
+		lanes = append(lanes, e.Worker)
 	}
-	slices.Sort(ids)
-	lanes := slices.Compact(ids)
+	slices.Sort(lanes)
+	lanes = slices.Compact(lanes)
 	c.title = "Who stole from whom"
 	c.about = "A recorded run. Each worker has a lane, with what it ran. An arrow is a steal, from the victim to the thief. Below is a matrix of how often which worker stole from which."
+	y := drawLanes(c, events, lanes) + 42
+	drawMatrix(c, y, events, lanes)
+	drawVictims(c, y)
+	bottom := y + 14 + float64(max(len(lanes), 5))*26
+	c.foot(bottom+24, fmt.Sprintf("A tree of calls of 20 us with two to four children each, a pool of %d workers. The rows of the matrix are thieves, the columns victims. %s", stealers, k.stealsSource()))
+}
+
+// drawLanes draws what each worker ran, and the steals, and returns where it ends.
+func drawLanes(c *canvas, events []event.Event, lanes []int) (y float64) {
 	const x0, x1, laneHigh = 84.0, 544.0, 46.0
+	begin, end := events[0].At, events[len(events)-1].At
 	lane := func(w int) float64 { return 20 + float64(slices.Index(lanes, w))*laneHigh }
 	at := func(ns int64) float64 { return x0 + (x1-x0)*float64(ns-begin)/float64(end-begin) }
 	for _, w := range lanes {
@@ -84,19 +92,17 @@ func drawSteals(c *canvas, k *kept) {
 		}
 		c.rect(at(s.from), lane(s.worker)+2, max(at(s.to)-at(s.from), 1), 22, 0, paint)
 	}
-	count := map[[2]int]int{}
 	for _, e := range events {
 		if e.Kind != event.Stolen {
 			continue
 		}
-		count[[2]int{e.Worker, e.Other}]++
 		from, to := lane(e.Other)+26, lane(e.Worker)
 		if e.Worker < e.Other {
 			from, to = lane(e.Other), lane(e.Worker)+26
 		}
 		c.arrow("rule", "ink", at(e.At), from, at(e.At), to)
 	}
-	y := 20 + float64(len(lanes))*laneHigh
+	y = 20 + float64(len(lanes))*laneHigh
 	c.arrow("rule", "faint", x0, y-8, x1, y-8)
 	c.text(x0, y+10, small, "faint", left, "0")
 	c.text(x1, y+10, small, "faint", right, nanos(float64(end-begin)))
@@ -104,8 +110,17 @@ func drawSteals(c *canvas, k *kept) {
 	c.text(170, y+10, small, "ink", left, "began here")
 	c.rect(270, y-1, 13, 13, 2, "others")
 	c.text(290, y+10, small, "ink", left, "stolen, in any depth")
+	return y
+}
 
-	y += 42
+// drawMatrix draws how often which worker stole from which.
+func drawMatrix(c *canvas, y float64, events []event.Event, lanes []int) {
+	count := map[[2]int]int{}
+	for _, e := range events {
+		if e.Kind == event.Stolen {
+			count[[2]int{e.Worker, e.Other}]++
+		}
+	}
 	c.bold(16, y, plain, "ink", left, "steals of")
 	c.bold(16, y+20, plain, "ink", left, "thief from")
 	c.bold(16, y+40, plain, "ink", left, "victim")
@@ -128,7 +143,10 @@ func drawSteals(c *canvas, k *kept) {
 			}
 		}
 	}
-	// The order of victims, by the code that decides it.
+}
+
+// drawVictims draws the order of victims, by the code that decides it.
+func drawVictims(c *canvas, y float64) {
 	const px = 352.0
 	c.bold(px, y, plain, "ink", left, "a thief looks at")
 	circle, chance := policy.RoundRobin(), policy.RandomStart(1)
@@ -145,9 +163,6 @@ func drawSteals(c *canvas, k *kept) {
 	for i := range 3 {
 		c.text(px, y+92+float64(i)*20, small, "ink", left, fmt.Sprintf("worker 0, turn %d:%s", i+1, pass(&chance, 0)))
 	}
-	bottom := y + 14 + float64(max(len(lanes), 5))*26
-	source := k.stealsSource()
-	c.foot(bottom+24, fmt.Sprintf("A tree of calls of 20 us with two to four children each, a pool of %d workers. The rows of the matrix are thieves, the columns victims. %s", stealers, source))
 }
 
 // A span is what a worker ran without a break: what was stolen, or its own.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fetches the chart library of the page from the npm registry: one version, with its licence. It refuses what does not
+# Fetches the chart library of the page by npm: one version, with its licence. It refuses what does not
 # have the checksum. Run it after a change of the version; the result is in the repository.
 set -eu
 cd "$(dirname "$0")/page"
