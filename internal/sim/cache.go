@@ -1,0 +1,63 @@
+package sim
+
+// Cache is a cache of fixed size that drops the block which was used the longest time ago. The nil Cache
+// holds nothing and misses nothing.
+type Cache struct {
+	size int
+	in   map[uint64]int32 // the entry of a block
+	list []entry          // entry 0 is the end of the circle; its next is the newest
+}
+
+type entry struct {
+	block      uint64
+	next, prev int32
+}
+
+// NewCache returns an empty cache of so many blocks, or nil for none.
+func NewCache(blocks int) *Cache {
+	if blocks <= 0 {
+		return nil
+	}
+	return &Cache{size: blocks, in: make(map[uint64]int32), list: make([]entry, 1)}
+}
+
+// touch uses n blocks from the first one on, and returns how many of them were not there.
+func (c *Cache) touch(first uint64, n int32) (misses int64) {
+	if c == nil {
+		return 0
+	}
+	for i := range uint64(n) {
+		misses += c.use(first + i)
+	}
+	return misses
+}
+
+func (c *Cache) use(block uint64) (misses int64) {
+	at, ok := c.in[block]
+	switch {
+	case ok:
+		c.unlink(at)
+	case len(c.list) <= c.size:
+		at = int32(len(c.list))
+		c.list = append(c.list, entry{})
+	default: // the oldest makes room
+		at = c.list[0].prev
+		delete(c.in, c.list[at].block)
+		c.unlink(at)
+	}
+	if !ok {
+		misses = 1
+		c.in[block] = at
+	}
+	newest := c.list[0].next
+	c.list[at] = entry{block: block, next: newest}
+	c.list[newest].prev = at
+	c.list[0].next = at
+	return misses
+}
+
+func (c *Cache) unlink(at int32) {
+	e := c.list[at]
+	c.list[e.prev].next = e.next
+	c.list[e.next].prev = e.prev
+}

@@ -1,0 +1,29 @@
+package sim
+
+import "fmt"
+
+// check returns what is wrong with a run that has ended.
+func (m *machine) check() error {
+	f, r, p := m.facts, &m.res, int64(m.Workers)
+	switch {
+	case m.nodes != f.Nodes:
+		return m.fail("%d nodes have run, of %d", m.nodes, f.Nodes)
+	case m.sum != f.sum:
+		return m.fail("nodes have run that are not of the program")
+	case r.busy != f.Work:
+		return m.fail("the work is %d steps, and workers were busy for %d", f.Work, r.busy)
+	case r.Time < max((f.Work+p-1)/p, f.Span):
+		return m.fail("it took %d steps, which is less than the work or the span allow", r.Time)
+	case p*r.Time != f.Work+r.Idle:
+		return m.fail("%d workers for %d steps are not %d steps of work and %d idle ones", p, r.Time, f.Work, r.Idle)
+	}
+	return nil
+}
+
+func badWeight(t *Thread, weight int64) error {
+	return fmt.Errorf("sim: node %d of a thread of kind %d has weight %d; it must be at least 1", t.PC, t.Kind, weight)
+}
+
+func (s state) String() string {
+	return [...]string{"gone", "ready", "running", "waiting"}[s]
+}

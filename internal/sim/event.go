@@ -1,0 +1,23 @@
+package sim
+
+// Event is one thing that happens in a run.
+type Event struct {
+	Time   int64
+	Kind   Kind
+	Worker int32
+	Other  int32  // the victim of an attempt or of a steal
+	Thread uint64 // its path, which is the same in every run; see Thread
+	Weight int64  // of the node that began
+}
+
+// Kind is the kind of an Event.
+type Kind uint8
+
+const (
+	Began     Kind = iota // a node begins
+	Ended                 // a node ends
+	Spawned               // a thread is spawned; it is ready
+	Enabled               // the last child of a waiting thread has ended; it is ready
+	Attempted             // a thief looks at a victim, or a worker at a common queue, and finds nothing
+	Stole                 // it finds a thread
+)

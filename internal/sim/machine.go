@@ -1,0 +1,252 @@
+package sim
+
+import "fmt"
+
+// worker is one simulated processor.
+type worker struct {
+	runs   ID // what it runs, or has found and begins next
+	begins bool
+	last   bool // the node that runs is the last
+	spawns bool
+	child  Args
+	since  int64 // since when it has had nothing to run
+}
+
+// machine is a run.
+type machine struct {
+	// Its methods stand with what they are about: the start, a node, the end of a run and its checks.
+	Config
+	facts   *Facts
+	wheel   *wheel
+	workers []worker
+	deques  []deque
+	caches  []*Cache
+	threads []Thread // by ID
+	free    []ID
+	sched   scheduler
+	rng     uint64
+	node    Node // the node that begins, here since a Program would make it escape
+
+	busy  int   // workers that run a node
+	vain  int64 // attempts since a node began
+	nodes int64
+	sum   uint64
+	live  int
+	err   error
+	res   Result
+}
+
+// start gives the first thread to worker 0, and lets the others look for work.
+func (m *machine) start() {
+	root := m.spawn(None, 0, m.Program.Root(), mix(0))
+	for w := range m.workers {
+		if w > 0 {
+			m.wheel.add(0, int32(w), false)
+		}
+	}
+	m.begin(0, root)
+}
+
+// spawn makes a thread, which is ready.
+func (m *machine) spawn(parent ID, w int32, a Args, path uint64) ID {
+	id := ID(len(m.threads))
+	if n := len(m.free); n > 0 {
+		id, m.free = m.free[n-1], m.free[:n-1]
+	} else {
+		m.threads = append(m.threads, Thread{})
+	}
+	m.threads[id] = Thread{Args: a, state: ready, parent: parent, worker: w, path: path}
+	if parent != None {
+		m.threads[parent].pending++
+	}
+	m.live++
+	m.res.MaxLive = max(m.res.MaxLive, m.live)
+	m.tell(Spawned, w, -1, id, 0)
+	return id
+}
+
+// begin begins the next node of a ready thread on w, which has nothing to run.
+func (m *machine) begin(w int32, id ID) {
+	t := &m.threads[id]
+	wk := &m.workers[w]
+	if t.state != ready {
+		m.fail("worker %d begins thread %x, which is %v", w, t.path, t.state)
+		return
+	}
+	m.node = Node{}
+	n := &m.node
+	m.Program.Node(t, n)
+	if n.Weight < 1 {
+		m.err = badWeight(t, n.Weight)
+		return
+	}
+	if t.pending > 0 && (n.Join || n.Last) {
+		m.fail("worker %d begins node %d of thread %x before its %d children have ended", w, t.PC, t.path, t.pending)
+		return
+	}
+	if t.worker != w {
+		t.worker = w
+		m.res.Migrations++
+	}
+	t.state = running
+	wk.runs, wk.begins = id, false
+	wk.last, wk.spawns, wk.child = n.Last, n.Spawns && !n.Last, n.Child
+	m.res.Idle += m.wheel.now - wk.since
+	wk.since = m.wheel.now + n.Weight
+	m.res.busy += n.Weight
+	m.busy++
+	m.vain = 0
+	if m.caches != nil {
+		m.res.Misses += m.caches[w].touch(n.Block, n.Blocks)
+	}
+	m.tell(Began, w, -1, id, n.Weight)
+	m.wheel.add(m.wheel.now+n.Weight, w, true)
+}
+
+// ends ends the node that w runs, and begins what w goes on with.
+func (m *machine) ends(w int32) {
+	wk := &m.workers[w]
+	id := wk.runs
+	t := &m.threads[id]
+	if t.state != running {
+		m.fail("worker %d ends a node of thread %x, which is %v", w, t.path, t.state)
+		return
+	}
+	m.nodes++
+	m.sum += mix(t.path ^ uint64(t.PC))
+	t.PC++
+	m.busy--
+	wk.runs = None
+	m.tell(Ended, w, -1, id, 0)
+	var cont, child ID
+	if wk.last {
+		cont = m.end(w, id)
+	} else {
+		if wk.spawns {
+			child = m.spawn(id, w, wk.child, path(t.path, t.PC))
+		}
+		cont = m.goesOn(id)
+	}
+	if m.live == 0 {
+		return
+	}
+	if next := m.sched.enabled(w, cont, child); next != None {
+		m.begin(w, next)
+	} else {
+		m.wheel.add(m.wheel.now, w, false)
+	}
+}
+
+// goesOn returns the thread if its next node is ready; else the thread waits.
+func (m *machine) goesOn(id ID) ID {
+	t := &m.threads[id] // spawn may have moved it
+	if t.pending > 0 {
+		m.node = Node{}
+		m.Program.Node(t, &m.node)
+		if m.node.Join || m.node.Last {
+			t.state = waiting
+			return None
+		}
+	}
+	t.state = ready
+	return id
+}
+
+// end ends a thread, and returns its parent if that waited for it alone.
+func (m *machine) end(w int32, id ID) ID {
+	t := &m.threads[id]
+	parent := t.parent
+	t.state = gone
+	m.live--
+	m.free = append(m.free, id)
+	if parent == None {
+		return None
+	}
+	up := &m.threads[parent]
+	up.pending--
+	if up.state != waiting || up.pending > 0 {
+		return None
+	}
+	up.state = ready
+	m.tell(Enabled, w, -1, parent, 0)
+	return parent
+}
+
+// looks lets w, which has nothing to run, look for it once, or begin what it has found.
+func (m *machine) looks(w int32) {
+	wk := &m.workers[w]
+	if wk.begins {
+		m.begin(w, wk.runs)
+		return
+	}
+	found, after := m.sched.seek(w)
+	if found == None && after < 1 {
+		m.fail("worker %d looks twice at one time", w)
+	}
+	switch {
+	case found != None && after == 0:
+		m.begin(w, found)
+	case found != None:
+		wk.runs, wk.begins = found, true
+		m.wheel.add(m.wheel.now+after, w, false)
+	case after != Never:
+		m.wheel.add(m.wheel.now+after, w, false)
+	}
+}
+
+// wake lets w, for which seek returned Never, look again.
+func (m *machine) wake(w int32) { m.wheel.add(m.wheel.now, w, false) }
+
+// attempt counts what a thief has found at a victim, or in a common queue, -1.
+func (m *machine) attempt(w, victim int32, found ID) ID {
+	m.res.Attempts++
+	if m.busy == len(m.workers) {
+		m.fail("worker %d looks for work while all are busy", w)
+	}
+	if found == None {
+		if m.vain++; m.vain > 64*int64(len(m.workers))+1<<14 && m.busy == 0 {
+			m.fail("a ready thread is lost: %d attempts have found nothing", m.vain)
+		}
+		m.tell(Attempted, w, victim, None, 0)
+		return None
+	}
+	m.res.Steals++
+	m.tell(Stole, w, victim, found, 0)
+	return found
+}
+
+// push adds a ready thread to the deque of w.
+func (m *machine) push(w int32, id ID) {
+	d := &m.deques[w]
+	d.push(id)
+	m.res.MaxDeque = max(m.res.MaxDeque, int(d.size))
+}
+
+// below returns a random number below n.
+func (m *machine) below(n int) int {
+	m.rng = m.rng*6364136223846793005 + 1442695040888963407
+	return int((m.rng >> 32) * uint64(n) >> 32)
+}
+
+// other returns a random worker that is not w, of at least two.
+func (m *machine) other(w int32) int32 {
+	v := int32(m.below(len(m.workers) - 1))
+	if v >= w {
+		v++
+	}
+	return v
+}
+
+func (m *machine) tell(k Kind, w, other int32, id ID, weight int64) {
+	if m.Tell != nil {
+		m.Tell(Event{Time: m.wheel.now, Kind: k, Worker: w, Other: other, Thread: m.threads[id].path, Weight: weight})
+	}
+}
+
+// fail ends the run, and says why. The first reason counts.
+func (m *machine) fail(format string, args ...any) error {
+	if m.err == nil {
+		m.err = fmt.Errorf("sim: at step %d: %s", m.wheel.now, fmt.Sprintf(format, args...))
+	}
+	return m.err
+}

@@ -1,0 +1,32 @@
+package sim
+
+// Result is what a run has come to. Times are in steps, and sums over the workers in worker-steps.
+type Result struct {
+	DAG        string `json:"dag"`
+	Scheduler  string `json:"scheduler"`
+	Workers    int    `json:"workers"`
+	Seed       uint64 `json:"seed"`
+	T1         int64  `json:"t1"`   // the work: the steps of all nodes
+	Tinf       int64  `json:"tinf"` // the span: the steps of the longest path
+	Time       int64  `json:"time"`
+	Idle       int64  `json:"idle"`       // when workers ran no node
+	Steals     int64  `json:"steals"`     // attempts that found something
+	Attempts   int64  `json:"attempts"`   // looks at another worker's queue, or at a common one
+	Migrations int64  `json:"migrations"` // threads that went on on another worker than before
+	MaxDeque   int    `json:"max_deque"`  // the most threads in one queue
+	MaxLive    int    `json:"max_live"`   // the most threads alive
+	Misses     int64  `json:"misses"`     // of all caches
+
+	busy int64
+}
+
+// result closes the books of a run that has ended, and checks them.
+func (m *machine) result() (*Result, error) {
+	r := &m.res
+	r.Scheduler, r.Workers, r.Seed = m.Scheduler, m.Workers, m.Seed
+	r.T1, r.Tinf, r.Time = m.facts.Work, m.facts.Span, m.wheel.now
+	for w := range m.workers {
+		r.Idle += r.Time - m.workers[w].since
+	}
+	return r, m.check()
+}

@@ -1,0 +1,47 @@
+package sim
+
+import "fmt"
+
+// A scheduler decides which worker runs which ready thread. It keeps the ready threads that do not run.
+type scheduler interface {
+	// enabled is called when a node of a thread has ended on w. cont and child, if they are not None, are
+	// ready since then: cont is the thread itself, or, if it has ended, the one that waited for it; child is what it
+	// has spawned. enabled returns what w goes on with, or None.
+	enabled(w int32, cont, child ID) ID
+	// seek is called when w has nothing to do: one attempt to find a ready thread. w begins it, or looks again,
+	// after so many steps, at least 1 if it found none. Never stands for: when wake is called for it.
+	seek(w int32) (found ID, after int64)
+}
+
+// Never is what seek returns for a worker that does not look again by itself.
+const Never = 1<<63 - 1
+
+// schedulers are all there are, in the order in which they are shown.
+var schedulers = []struct {
+	name  string
+	about string
+	make  func(m *machine) (scheduler, error)
+}{
+	{"child", "child stealing: a spawned thread waits, its parent goes on", newChild},
+	{"continuation", "continuation stealing: a spawned thread runs, its parent waits to be stolen", newContinuation},
+}
+
+// Schedulers returns the names of all schedulers, in the order in which they are shown.
+func Schedulers() []string {
+	var names []string
+	for _, s := range schedulers {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// schedule makes the scheduler that the configuration names.
+func (m *machine) schedule() (err error) {
+	for _, s := range schedulers {
+		if s.name == m.Scheduler {
+			m.sched, err = s.make(m)
+			return err
+		}
+	}
+	return fmt.Errorf("sim: unknown scheduler %q; there are %v", m.Scheduler, Schedulers())
+}

@@ -1,0 +1,65 @@
+package sim
+
+// Facts is what holds of a program whatever runs it.
+type Facts struct {
+	Work    int64 // T1: the steps of all nodes
+	Span    int64 // Tinf: the steps of the longest path
+	Nodes   int64
+	Threads int64
+	Live    int    // S1: the most threads alive at once when one worker runs children first
+	Depth   int    // the most threads between the root and a leaf, both counted: the height of the spawn tree
+	Unit    bool   // all nodes have a weight of 1
+	sum     uint64 // of all nodes, each by its thread and its place: equal if each ran once
+	misses  int64  // M1: of one worker's cache, see Caches
+}
+
+// activation is a thread of the serial run.
+type activation struct {
+	Thread
+	at   int64 // the end of the longest path to here
+	ends int64 // the furthest end of a child
+}
+
+// Serial runs p on one worker, children first, and counts.
+func Serial(p Program, cache *Cache) (Facts, error) {
+	var f Facts
+	f.Unit = true
+	stack := []activation{{Thread: Thread{Args: p.Root(), path: mix(0)}}}
+	f.Threads = 1
+	for len(stack) > 0 {
+		f.Live = max(f.Live, len(stack))
+		t := &stack[len(stack)-1]
+		var n Node
+		p.Node(&t.Thread, &n)
+		if n.Weight < 1 {
+			return f, badWeight(&t.Thread, n.Weight)
+		}
+		if n.Join || n.Last {
+			t.at = max(t.at, t.ends)
+		}
+		f.Nodes++
+		f.Work += n.Weight
+		f.Unit = f.Unit && n.Weight == 1
+		f.sum += mix(t.path ^ uint64(t.PC))
+		f.misses += cache.touch(n.Block, n.Blocks)
+		t.at += n.Weight
+		t.PC++
+		switch {
+		case n.Last:
+			at := t.at
+			stack = stack[:len(stack)-1]
+			if len(stack) == 0 {
+				f.Span = at
+				break
+			}
+			up := &stack[len(stack)-1]
+			up.ends = max(up.ends, at)
+		case n.Spawns:
+			f.Threads++
+			child := Thread{Args: n.Child, path: path(t.path, t.PC)}
+			stack = append(stack, activation{Thread: child, at: t.at})
+		}
+	}
+	f.Depth = f.Live
+	return f, nil
+}

@@ -1,0 +1,95 @@
+// Package sim runs schedulers on computations in simulated time: every node, steal and idle step of up to four
+// million workers, the same for the same seed. What a scheduler decides is the code of package policy where the pool
+// has it too.
+//
+//	program.go    computations: threads that spawn and join
+//	serial.go     what holds of them whatever runs them: work, span, space
+//	sim.go        Config and Run
+//	machine.go    a run: workers, threads, what happens when a node ends
+//	wheel.go      what happens when
+//	scheduler.go  what decides which worker runs which thread
+//	check.go      what every run is checked for
+package sim
+
+import "fmt"
+
+// A Config says what to simulate.
+type Config struct {
+	Program   Program
+	Facts     *Facts // of the program, if they are known; else Run finds them
+	Scheduler string // one of Schedulers
+	Workers   int    // at least 1
+	Seed      uint64
+	StealCost int64 // what an attempt to steal takes, in steps, at least 1; 0 stands for 1
+	Cache     int   // blocks that the cache of each worker holds; 0 for no caches
+	// Tell, if it is not nil, is called for each event, in their order.
+	Tell func(Event)
+}
+
+// MaxWorkers is the most workers that a run may have.
+const MaxWorkers = 1 << 22
+
+// Run runs the program to its end.
+func Run(c Config) (*Result, error) {
+	m, err := newMachine(c)
+	if err != nil {
+		return nil, err
+	}
+	m.start()
+	for m.err == nil && m.live > 0 {
+		step, ok := m.wheel.advance()
+		if !ok {
+			return nil, m.fail("a ready thread is lost: no worker looks for it")
+		}
+		for m.err == nil {
+			w, ok := m.wheel.take(&step.ending)
+			if !ok {
+				break
+			}
+			m.ends(w)
+		}
+		for m.err == nil && m.live > 0 {
+			w, ok := m.wheel.take(&step.looking)
+			if !ok {
+				break
+			}
+			m.looks(w)
+		}
+	}
+	if m.err != nil {
+		return nil, m.err
+	}
+	return m.result()
+}
+
+// newMachine checks c, and makes a machine that has not started.
+func newMachine(c Config) (*machine, error) {
+	if c.Program == nil {
+		return nil, fmt.Errorf("sim: there is no program")
+	}
+	if c.Workers < 1 || c.Workers > MaxWorkers {
+		return nil, fmt.Errorf("sim: %d workers; there must be from 1 to %d", c.Workers, MaxWorkers)
+	}
+	if c.StealCost < 0 {
+		return nil, fmt.Errorf("sim: an attempt to steal cannot take %d steps", c.StealCost)
+	}
+	c.StealCost = max(1, c.StealCost)
+	if c.Facts == nil {
+		f, err := Serial(c.Program, NewCache(c.Cache))
+		if err != nil {
+			return nil, err
+		}
+		c.Facts = &f
+	}
+	m := &machine{Config: c, facts: c.Facts, wheel: newWheel(c.Workers), rng: mix(c.Seed)}
+	m.workers = make([]worker, c.Workers)
+	m.deques = make([]deque, c.Workers)
+	m.threads = make([]Thread, 1)
+	if c.Cache > 0 {
+		m.caches = make([]*Cache, c.Workers)
+		for w := range m.caches {
+			m.caches[w] = NewCache(c.Cache)
+		}
+	}
+	return m, m.schedule()
+}

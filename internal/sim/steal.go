@@ -1,0 +1,37 @@
+package sim
+
+// stealing is randomized work stealing: a worker goes on with its newest thread, and a thief takes the oldest
+// of a random victim.
+type stealing struct {
+	*machine
+	parentFirst bool // child stealing: the spawned thread waits in the deque
+}
+
+func newChild(m *machine) (scheduler, error)        { return stealing{machine: m, parentFirst: true}, nil }
+func newContinuation(m *machine) (scheduler, error) { return stealing{machine: m}, nil }
+
+func (s stealing) enabled(w int32, cont, child ID) ID {
+	switch {
+	case child == None && cont == None:
+		return s.deques[w].pop()
+	case child == None:
+		return cont
+	case s.parentFirst:
+		s.push(w, child)
+		if cont == None { // the parent joins at once
+			return s.deques[w].pop()
+		}
+		return cont
+	case cont != None:
+		s.push(w, cont)
+	}
+	return child
+}
+
+func (s stealing) seek(w int32) (ID, int64) {
+	if len(s.workers) == 1 {
+		return None, Never
+	}
+	v := s.other(w)
+	return s.attempt(w, v, s.deques[v].steal()), s.StealCost
+}

@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"container/heap"
+	"math/bits"
+)
+
+// A wheel holds what each worker does next, and when. A worker has one entry at most. What lies within the next
+// turn of the wheel is in a list for each step, the rest in a heap.
+type wheel struct {
+	now   int64
+	steps [turn]step
+	used  [turn / 64]uint64 // a bit for each step that has entries
+	next  []int32           // by worker: the one after it in its list, or -1
+	far   farList
+}
+
+// turn is how many steps the wheel goes ahead, a power of two.
+const turn = 1 << 10
+
+// step is what happens at one time: first what ends, then what looks for work and so sees all that has ended.
+type step struct{ ending, looking queue }
+
+func (s *step) empty() bool { return s.ending.head == 0 && s.looking.head == 0 }
+
+// queue is a list of workers, first in, first out. It begins at head-1 and ends at tail-1, so that the zero queue is empty.
+type queue struct{ head, tail int32 }
+
+func newWheel(workers int) *wheel { return &wheel{next: make([]int32, workers)} }
+
+// add notes that worker w ends something, or looks for work, at the time at, now at the earliest.
+func (h *wheel) add(at int64, w int32, ends bool) {
+	if at-h.now >= turn {
+		heap.Push(&h.far, farEntry{at: at, worker: w, ends: ends})
+		return
+	}
+	i := at & (turn - 1)
+	h.used[i/64] |= 1 << (i % 64)
+	q := &h.steps[i].looking
+	if ends {
+		q = &h.steps[i].ending
+	}
+	h.next[w] = -1
+	if q.head == 0 {
+		q.head = w + 1
+	} else {
+		h.next[q.tail-1] = w
+	}
+	q.tail = w + 1
+}
+
+// take removes the first worker of q, or reports that there is none.
+func (h *wheel) take(q *queue) (w int32, ok bool) {
+	if q.head == 0 {
+		return 0, false
+	}
+	w = q.head - 1
+	q.head = h.next[w] + 1
+	return w, true
+}
+
+// advance goes on to the next time at which something happens, or reports that nothing does any more. At the
+// start that may be now.
+func (h *wheel) advance() (*step, bool) {
+	i := h.now & (turn - 1)
+	if h.steps[i].empty() {
+		h.used[i/64] &^= 1 << (i % 64)
+	}
+	at, ok := h.nextUsed()
+	if !ok {
+		if len(h.far) == 0 {
+			return nil, false
+		}
+		at = h.far[0].at
+	}
+	h.now = at
+	for len(h.far) > 0 && h.far[0].at-at < turn {
+		e := heap.Pop(&h.far).(farEntry)
+		h.add(e.at, e.worker, e.ends)
+	}
+	return &h.steps[at&(turn-1)], true
+}
+
+// nextUsed returns the first time of this turn that has entries. All of them are less than a turn ahead.
+func (h *wheel) nextUsed() (at int64, ok bool) {
+	first := h.now & (turn - 1)
+	for k := range int64(len(h.used) + 1) {
+		i := (first/64 + k) % int64(len(h.used))
+		word := h.used[i]
+		if k == 0 {
+			word &= ^uint64(0) << (first % 64)
+		}
+		if word != 0 {
+			bit := i*64 + int64(bits.TrailingZeros64(word))
+			return h.now + (bit-first+turn)%turn, true
+		}
+	}
+	return 0, false
+}
+
+type farEntry struct {
+	at     int64
+	worker int32
+	ends   bool
+}
+
+type farList []farEntry
+
+func (l farList) Len() int { return len(l) }
+func (l farList) Less(i, j int) bool {
+	return l[i].at < l[j].at || l[i].at == l[j].at && l[i].worker < l[j].worker
+}
+func (l farList) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l *farList) Push(e any)   { *l = append(*l, e.(farEntry)) }
+func (l *farList) Pop() any {
+	last := len(*l) - 1
+	e := (*l)[last]
+	*l = (*l)[:last]
+	return e
+}
