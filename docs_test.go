@@ -1,6 +1,7 @@
 package filch_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,12 +40,13 @@ func read(t *testing.T, file string) string {
 // blank replaces what re matches by spaces, and leaves lines where they are.
 func blank(text string, re *regexp.Regexp) string {
 	return re.ReplaceAllStringFunc(text, func(s string) string {
-		return strings.Map(func(r rune) rune {
-			if r == '\n' {
-				return r
+		b := bytes.Repeat([]byte{' '}, len(s))
+		for i := range b {
+			if s[i] == '\n' {
+				b[i] = '\n'
 			}
-			return ' '
-		}, s)
+		}
+		return string(b)
 	})
 }
 

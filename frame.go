@@ -33,19 +33,19 @@ type Func[A, R any] struct {
 // Inside the body, [Frame.Fork] offers a call to the other workers and
 // [Frame.Join] gets its result. In between, the body usually makes a call of its own, by
 // [Frame.Call] or plain recursion with the same frame. Joins go newest first. Nearly
-// every fork is taken by no other worker, and then costs 1.2 ns more than the call on an
+// every fork is taken by no other worker, and then costs 0.8 ns more than the call on an
 // Intel Xeon, so there is no need for a cutoff. A body with several arguments takes a
 // struct. One without a result returns struct{}, which costs nothing: a function around it that
 // hides that would be one more call for each fork.
 //
 // Keep the argument within four words, and its struct within four fields. The compiler
 // passes what is larger in memory, as well as arrays, in calls and in forks. On one worker of
-// an Intel Xeon, fib with an argument of four words takes 1.9 times as long as serial code,
-// and 7.0 times with one of five.
+// an AMD EPYC, fib with an argument of four words takes 1.8 times as long as serial code,
+// and 6.2 times with one of five.
 //
-//figure:all 1.2 ns, a fork and join more than a call, fib 38
-//figure:wide 1.9 times, wide 4 filch 1 overhead
-//figure:wide 7.0 times, wide 5 filch 1 overhead
+//figure:all 0.8 ns, a fork and join more than a call, fib 38
+//figure:wide 1.8 times, wide 4 filch 1 overhead
+//figure:wide 6.2 times, wide 5 filch 1 overhead
 func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 	needs(body != nil, "NewFunc", "body")
 	return &Func[A, R]{
