@@ -50,10 +50,12 @@ type point struct {
 	lost           bool
 }
 
-// A panel is a small chart of curves.
+// A panel is a small chart of curves, both axes logarithmic.
 type panel struct {
 	name   string
 	curves [][]point // of an executor each, by x
+	bounds [][]point // broken lines, which what is measured is compared with
+	wide   bool      // the values of the curves and the bounds alone are shown, and not 1
 }
 
 // mostTall is how many points or executors a chart may have below one another.
@@ -130,7 +132,7 @@ func (c *chart) onlyUsed() {
 	c.lines = each(c.lines, func(l line) line {
 		return line{l.name, move(l.points), each(l.none, func(i int) int { return used[i] })}
 	})
-	c.panels = each(c.panels, func(p panel) panel { return panel{p.name, each(p.curves, move)} })
+	c.panels = each(c.panels, func(p panel) panel { p.curves = each(p.curves, move); return p })
 }
 
 func (c *chart) uses(i int) bool {
@@ -344,9 +346,21 @@ func scaling(rows []*row, looks []look) *chart {
 			c.axis = "workers, and speed-up over the fewest; both axes are logarithmic"
 			c.about = "Across are the workers, upward the speed-up over the same executor with the fewest workers. The broken line is as many times as fast as there are workers."
 		}
+		n.bounds = [][]point{n.linear()}
 		c.panels = append(c.panels, n)
 	}
 	return c
+}
+
+// linear returns the line of as many times as fast as there are workers.
+func (n panel) linear() []point {
+	fewest, most := math.Inf(1), 0.0
+	for _, curve := range n.curves {
+		for _, q := range curve {
+			fewest, most = min(fewest, q.x), max(most, q.x)
+		}
+	}
+	return []point{{x: fewest, mid: fewest}, {x: most, mid: most}}
 }
 
 // spreads shows how far the runs of a row lie apart.

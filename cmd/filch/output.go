@@ -25,15 +25,20 @@ func newOutputs(o options) (all outputs, err error) {
 	if all.html, err = newReportFile("--html", o.html); err != nil {
 		return all, err
 	}
-	if o.svg == "" {
-		return all, nil
-	}
-	if err := os.MkdirAll(o.svg, 0o777); err != nil {
-		return all, fmt.Errorf("--svg: %w", err)
-	}
-	_, err = newReportFile("--svg", filepath.Join(o.svg, "speed-up.svg"))
-	all.svg = o.svg
+	all.svg, err = newFolder("--svg", o.svg)
 	return all, err
+}
+
+// newFolder makes a folder for drawings, and checks that it can be written to. Without a path there is none.
+func newFolder(flag, path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return "", fmt.Errorf("%s: %w", flag, err)
+	}
+	_, err := newReportFile(flag, filepath.Join(path, "speed-up.svg"))
+	return path, err
 }
 
 func samePath(a, b string) bool {

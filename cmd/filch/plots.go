@@ -316,9 +316,15 @@ func (d *drawing) paintPanel(n panel, area draw.Canvas) {
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	var workers []float64
 	low, high := 1.0, 1.0
+	if n.wide {
+		low, high = math.Inf(1), 0
+	}
+	for _, q := range slices.Concat(n.bounds...) {
+		low, high = min(low, q.mid), max(high, q.mid)
+	}
 	for _, curve := range n.curves {
 		for _, q := range curve {
-			low, high = min(low, q.mid), max(high, q.mid, q.x)
+			low, high = min(low, q.mid), max(high, q.mid)
 			if !slices.Contains(workers, q.x) {
 				workers = append(workers, q.x)
 			}
@@ -337,15 +343,14 @@ func (d *drawing) paintPanel(n panel, area draw.Canvas) {
 	}
 	p.X.Tick.Marker = plot.ConstantTicks(ticks)
 	p.Y.Tick.Marker = plot.ConstantTicks(ticksBetween(p.Y.Min, p.Y.Max, 5))
-	p.Add(&curvesPlot{d, n.curves, fewest, most})
+	p.Add(&curvesPlot{d, n.curves, n.bounds})
 	p.Draw(area)
 }
 
 // curvesPlot draws what is between the axes of a panel.
 type curvesPlot struct {
 	*drawing
-	curves       [][]point
-	fewest, most float64
+	curves, bounds [][]point
 }
 
 // Plot is called with the space between the axes.
@@ -355,9 +360,17 @@ func (pl *curvesPlot) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(draw.LineStyle{Color: ruled.color(), Width: 0.8}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
 	}
 	st := draw.LineStyle{Color: faint.color(), Width: 1}
-	c.StrokeLine2(st, c.Min.X, y(1), c.Max.X, y(1))
+	if p.Y.Min <= 1 {
+		c.StrokeLine2(st, c.Min.X, y(1), c.Max.X, y(1))
+	}
 	st.Dashes = []vg.Length{4, 3}
-	c.StrokeLine2(st, x(pl.fewest), y(pl.fewest), x(pl.most), y(pl.most))
+	for _, bound := range pl.bounds {
+		var points []vg.Point
+		for _, q := range bound {
+			points = append(points, vg.Point{X: x(q.x), Y: y(q.mid)})
+		}
+		c.StrokeLines(st, points)
+	}
 	for _, curve := range slices.Backward(pl.curves) { // filch's come first, and are drawn over the others
 		var points []vg.Point
 		look := pl.looks[curve[0].executor]

@@ -24,6 +24,8 @@ type machine struct {
 	threads []Thread // by ID
 	free    []ID
 	sched   scheduler
+	from    ID   // the thread whose node has ended last
+	over    bool // and it with that node
 	rng     uint64
 	node    Node // the node that begins, here since a Program would make it escape
 
@@ -117,6 +119,7 @@ func (m *machine) ends(w int32) {
 	t.PC++
 	m.busy--
 	wk.runs = None
+	m.from, m.over = id, wk.last
 	m.tell(Ended, w, -1, id, 0)
 	var cont, child ID
 	if wk.last {
@@ -172,8 +175,15 @@ func (m *machine) end(w int32, id ID) ID {
 	return parent
 }
 
+// after has the timer of the scheduler called after so many steps, one at a time.
+func (m *machine) after(steps int64) { m.wheel.add(m.wheel.now+steps, int32(len(m.workers)), false) }
+
 // looks lets w, which has nothing to run, look for it once, or begin what it has found.
 func (m *machine) looks(w int32) {
+	if int(w) == len(m.workers) {
+		m.sched.(interface{ timer() }).timer()
+		return
+	}
 	wk := &m.workers[w]
 	if wk.begins {
 		m.begin(w, wk.runs)

@@ -30,3 +30,16 @@ func (m *machine) result() (*Result, error) {
 	}
 	return r, m.check()
 }
+
+// Speedup returns how many times as fast as one worker the run was.
+func (r *Result) Speedup() float64 { return float64(r.T1) / float64(r.Time) }
+
+// OfBound returns the time over T1/P + Tinf, which no greedy schedule exceeds (Graham, 1969; Brent, 1974).
+func (r *Result) OfBound() float64 {
+	return float64(r.Time) / (float64(r.T1)/float64(r.Workers) + float64(r.Tinf))
+}
+
+// IdleShare returns which part of all worker-steps a worker ran no node in.
+func (r *Result) IdleShare() float64 {
+	return float64(r.Idle) / (float64(r.Time) * float64(r.Workers))
+}

@@ -22,6 +22,7 @@ var schedulers = []struct {
 	about string
 	make  func(m *machine) (scheduler, error)
 }{
+	{"pool", "the forks of filch: private until asked for, and the policies of its pool", newPool},
 	{"child", "child stealing: a spawned thread waits, its parent goes on", newChild},
 	{"continuation", "continuation stealing: a spawned thread runs, its parent waits to be stolen", newContinuation},
 }
@@ -44,4 +45,14 @@ func (m *machine) schedule() (err error) {
 		}
 	}
 	return fmt.Errorf("sim: unknown scheduler %q; there are %v", m.Scheduler, Schedulers())
+}
+
+// About says in a line what the scheduler of that name does.
+func About(name string) string {
+	for _, s := range schedulers {
+		if s.name == name {
+			return s.about
+		}
+	}
+	return ""
 }

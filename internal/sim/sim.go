@@ -21,6 +21,7 @@ type Config struct {
 	Workers   int    // at least 1
 	Seed      uint64
 	StealCost int64 // what an attempt to steal takes, in steps, at least 1; 0 stands for 1
+	StepTime  int64 // how long a step takes, in nanoseconds, for what a scheduler does by the clock; 0 stands for 1,000
 	Cache     int   // blocks that the cache of each worker holds; 0 for no caches
 	// Tell, if it is not nil, is called for each event, in their order.
 	Tell func(Event)
@@ -74,6 +75,12 @@ func newMachine(c Config) (*machine, error) {
 		return nil, fmt.Errorf("sim: an attempt to steal cannot take %d steps", c.StealCost)
 	}
 	c.StealCost = max(1, c.StealCost)
+	if c.StepTime < 0 {
+		return nil, fmt.Errorf("sim: a step cannot take %d ns", c.StepTime)
+	}
+	if c.StepTime == 0 {
+		c.StepTime = 1000
+	}
 	if c.Facts == nil {
 		f, err := Serial(c.Program, NewCache(c.Cache))
 		if err != nil {
@@ -81,7 +88,7 @@ func newMachine(c Config) (*machine, error) {
 		}
 		c.Facts = &f
 	}
-	m := &machine{Config: c, facts: c.Facts, wheel: newWheel(c.Workers), rng: mix(c.Seed)}
+	m := &machine{Config: c, facts: c.Facts, wheel: newWheel(c.Workers + 1), rng: mix(c.Seed)}
 	m.workers = make([]worker, c.Workers)
 	m.deques = make([]deque, c.Workers)
 	m.threads = make([]Thread, 1)

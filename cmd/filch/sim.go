@@ -1,0 +1,242 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/par"
+)
+
+// simOptions are the flags of filch sim.
+type simOptions struct {
+	dags, schedulers, workers []string
+	seed                      uint64
+	seeds                     int
+	stealCost                 int64
+	cache                     int
+	json, svg                 string
+	list                      bool
+}
+
+func simCommand() *cobra.Command {
+	var o simOptions
+	cmd := &cobra.Command{
+		Use:   "sim",
+		Short: "Simulate schedulers on computations, on any number of workers",
+		Long: `Sim runs computations under a scheduler in simulated time. A step is what a node of weight 1 takes, and
+what an attempt to steal takes. The same seed gives the same run.
+
+A computation is a DAG of nodes: threads that spawn others and join them. "--list" names those
+that there are, and the schedulers. Every DAG runs under every scheduler on each number of workers.
+
+The columns:
+
+  T1, Tinf    the work and the span of the DAG: all its steps, and those of its longest path
+  time        how many steps the run took
+  speed-up    T1 over the time
+  of bound    the time over T1/P + Tinf, which a greedy scheduler does not exceed
+  idle        the part of all worker-steps in which a worker ran no node
+  steals      attempts to steal that found something, and all attempts
+  moved       threads that went on on another worker than before
+  deque       the most threads in one queue
+  live        the most threads that had been spawned and had not ended
+  misses      of the workers' caches, with --cache
+
+Each run is checked: every node ran once, after those that it waits for, and all steps are accounted for.`,
+		Example: `  filch sim
+  filch sim --dag fib=20 --scheduler child,continuation --workers 1,2,4..1024 --json fib.json
+  filch sim --dag graph.json --workers 64 --seeds 100 --svg pictures`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.list {
+				listSim(cmd.OutOrStdout())
+				return nil
+			}
+			s, err := newSimulation(o)
+			if err != nil {
+				return fmt.Errorf("sim: %w", err)
+			}
+			return s.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.dags, "dag", []string{"fib=22", "uts=9", "mergesort=65536", "loop=10000"}, "DAG to run, as NAME=SIZE or a file with a graph; may be repeated")
+	f.StringSliceVar(&o.schedulers, "scheduler", []string{"child", "continuation"}, "schedulers, separated by commas")
+	f.StringSliceVar(&o.workers, "workers", []string{"1", "2..64"}, `numbers of workers, separated by commas; "2..64" doubles from 2 to 64`)
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the first run")
+	f.IntVar(&o.seeds, "seeds", 1, "how many runs of each kind, with seeds that follow one another")
+	f.Int64Var(&o.stealCost, "steal-cost", 1, "steps that an attempt to steal takes")
+	f.IntVar(&o.cache, "cache", 0, "blocks that the cache of each worker holds; 0 for no caches")
+	f.StringVar(&o.json, "json", "", "file to write the results to")
+	f.StringVar(&o.svg, "svg", "", "folder to write pictures to")
+	f.BoolVar(&o.list, "list", false, "list the DAGs and the schedulers")
+	return cmd
+}
+
+// simulation is what filch sim runs.
+type simulation struct {
+	simOptions
+	file reportFile
+	dir  string // of the pictures
+	dags []simDAG
+	runs []simRun
+}
+
+// simDAG is a computation, and what holds of it.
+type simDAG struct {
+	name    string
+	program sim.Program
+	facts   sim.Facts
+}
+
+// simRun is one run.
+type simRun struct {
+	dag *simDAG
+	sim.Config
+}
+
+// newSimulation reads the flags. Everything that is wrong with them is known afterwards.
+func newSimulation(o simOptions) (*simulation, error) {
+	s := &simulation{simOptions: o}
+	if o.seeds < 1 {
+		return nil, fmt.Errorf("--seeds %d: there must be at least one", o.seeds)
+	}
+	if o.stealCost < 1 {
+		return nil, fmt.Errorf("--steal-cost %d: an attempt takes at least one step", o.stealCost)
+	}
+	if o.cache < 0 {
+		return nil, fmt.Errorf("--cache %d: must not be negative", o.cache)
+	}
+	for _, name := range o.schedulers {
+		if !slices.Contains(sim.Schedulers(), name) {
+			return nil, fmt.Errorf("--scheduler %s: there is none of that name; there are %s", name, strings.Join(sim.Schedulers(), ", "))
+		}
+	}
+	workers, err := workerCounts(o.workers)
+	if err != nil {
+		return nil, err
+	}
+	if s.file, err = newReportFile("--json", o.json); err != nil {
+		return nil, err
+	}
+	if s.dir, err = newFolder("--svg", o.svg); err != nil {
+		return nil, err
+	}
+	for _, text := range o.dags {
+		d := simDAG{name: text}
+		if d.program, err = sim.ParseDAG(text); err != nil {
+			return nil, fmt.Errorf("--dag %s: %w", text, err)
+		}
+		s.dags = append(s.dags, d)
+	}
+	for i := range s.dags {
+		for _, scheduler := range o.schedulers {
+			for _, p := range workers {
+				for k := range o.seeds {
+					s.runs = append(s.runs, simRun{&s.dags[i], sim.Config{
+						Scheduler: scheduler, Workers: p, Seed: o.seed + uint64(k), StealCost: o.stealCost, Cache: o.cache,
+					}})
+				}
+			}
+		}
+	}
+	return s, nil
+}
+
+// workerCounts reads numbers of workers: "4", and "2..64", which doubles.
+func workerCounts(texts []string) (all []int, err error) {
+	for _, text := range texts {
+		from, to, isRange := strings.Cut(text, "..")
+		low, err := strconv.Atoi(from)
+		high := low
+		if err == nil && isRange {
+			high, err = strconv.Atoi(to)
+		}
+		if err != nil {
+			return nil, fmt.Errorf(`--workers %s: is neither a number nor two with ".." between them`, text)
+		}
+		if low < 1 || high < low || high > sim.MaxWorkers {
+			return nil, fmt.Errorf("--workers %s: there may be from 1 to %d workers", text, sim.MaxWorkers)
+		}
+		for p := low; p <= high; p *= 2 {
+			all = append(all, p)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("--workers: there must be a number")
+	}
+	return all, nil
+}
+
+// run runs all, as many at once as there are processors, and writes what came of them.
+func (s *simulation) run(stdout, stderr io.Writer) error {
+	if err := s.measure(); err != nil {
+		return err
+	}
+	results := make([]*sim.Result, len(s.runs))
+	errs := make([]error, len(s.runs))
+	bar := newProgress(stderr, len(s.runs))
+	par.For(filch.Default(), len(s.runs), func(i int) {
+		r := s.runs[i]
+		r.Program, r.Facts = r.dag.program, &r.dag.facts
+		results[i], errs[i] = sim.Run(r.Config)
+		if errs[i] == nil {
+			results[i].DAG = r.dag.name
+		}
+		bar.step("", 1)
+	}, par.WithGrain(1))
+	bar.done()
+	for _, err := range errs {
+		if err != nil {
+			fmt.Fprintln(stderr, "filch:", err)
+			return errFailed
+		}
+	}
+	printSim(stdout, results, isTerminal(stdout))
+	return s.write(results)
+}
+
+// measure finds the work and the span of each DAG.
+func (s *simulation) measure() error {
+	for i := range s.dags {
+		d := &s.dags[i]
+		var err error
+		if d.facts, err = sim.Serial(d.program, sim.NewCache(s.cache)); err != nil {
+			return fmt.Errorf("--dag %s: %w", d.name, err)
+		}
+	}
+	return nil
+}
+
+// write writes the files.
+func (s *simulation) write(results []*sim.Result) error {
+	b, err := json.MarshalIndent(struct {
+		Results []*sim.Result `json:"results"`
+	}{results}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("--json: %w", err)
+	}
+	if err := s.file.write(append(b, '\n')); err != nil {
+		return err
+	}
+	if s.dir == "" {
+		return nil
+	}
+	for _, c := range simCharts(results, s.dags) {
+		c.sources = []string{s.source()}
+		f := reportFile{"--svg", filepath.Join(s.dir, c.file())}
+		if err := f.write(c.svg(wide, standing)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
