@@ -1,5 +1,7 @@
 package sim
 
+import "fmt"
+
 // Facts is what holds of a program whatever runs it.
 type Facts struct {
 	Work    int64 // T1: the steps of all nodes
@@ -24,15 +26,19 @@ type activation struct {
 func Serial(p Program, cache *Cache) (Facts, error) {
 	var f Facts
 	f.Unit = true
+	var n Node // here since a Program makes it escape
 	stack := []activation{{Thread: Thread{Args: p.Root(), path: mix(0)}}}
 	f.Threads = 1
 	for len(stack) > 0 {
 		f.Live = max(f.Live, len(stack))
 		t := &stack[len(stack)-1]
-		var n Node
+		n = Node{}
 		p.Node(&t.Thread, &n)
 		if n.Weight < 1 {
 			return f, badWeight(&t.Thread, n.Weight)
+		}
+		if n.Weight > MaxWork-f.Work {
+			return f, fmt.Errorf("sim: the work is more than %d steps, the most that there may be", int64(MaxWork))
 		}
 		if n.Join || n.Last {
 			t.at = max(t.at, t.ends)

@@ -3,6 +3,7 @@
 // has it too.
 //
 //	program.go    computations: threads that spawn and join
+//	dags.go       those that are known by name; recursions.go and loops.go have them
 //	serial.go     what holds of them whatever runs them: work, span, space
 //	sim.go        Config and Run
 //	machine.go    a run: workers, threads, what happens when a node ends
