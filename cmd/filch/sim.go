@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,7 @@ type simOptions struct {
 	seed                      uint64
 	seeds                     int
 	stealCost                 int64
+	step                      time.Duration
 	cache                     int
 	json, svg                 string
 	list                      bool
@@ -70,11 +72,12 @@ Each run is checked: every node ran once, after those that it waits for, and all
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.dags, "dag", []string{"fib=22", "uts=9", "mergesort=65536", "loop=10000"}, "DAG to run, as NAME=SIZE or a file with a graph; may be repeated")
-	f.StringSliceVar(&o.schedulers, "scheduler", []string{"child", "continuation"}, "schedulers, separated by commas")
+	f.StringSliceVar(&o.schedulers, "scheduler", []string{"child", "continuation"}, "schedulers, separated by commas; \"all\" for all there are")
 	f.StringSliceVar(&o.workers, "workers", []string{"1", "2..64"}, `numbers of workers, separated by commas; "2..64" doubles from 2 to 64`)
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the first run")
 	f.IntVar(&o.seeds, "seeds", 1, "how many runs of each kind, with seeds that follow one another")
 	f.Int64Var(&o.stealCost, "steal-cost", 1, "steps that an attempt to steal takes")
+	f.DurationVar(&o.step, "step", time.Microsecond, "how long a step takes, for what pool does by the clock")
 	f.IntVar(&o.cache, "cache", 0, "blocks that the cache of each worker holds; 0 for no caches")
 	f.StringVar(&o.json, "json", "", "file to write the results to")
 	f.StringVar(&o.svg, "svg", "", "folder to write pictures to")
@@ -113,8 +116,14 @@ func newSimulation(o simOptions) (*simulation, error) {
 	if o.stealCost < 1 {
 		return nil, fmt.Errorf("--steal-cost %d: an attempt takes at least one step", o.stealCost)
 	}
+	if o.step <= 0 {
+		return nil, fmt.Errorf("--step %v: must be more than 0", o.step)
+	}
 	if o.cache < 0 {
 		return nil, fmt.Errorf("--cache %d: must not be negative", o.cache)
+	}
+	if slices.Equal(o.schedulers, []string{"all"}) {
+		o.schedulers = sim.Schedulers()
 	}
 	for _, name := range o.schedulers {
 		if !slices.Contains(sim.Schedulers(), name) {
@@ -132,8 +141,8 @@ func newSimulation(o simOptions) (*simulation, error) {
 		return nil, err
 	}
 	for _, text := range o.dags {
-		d := simDAG{name: text}
-		if d.program, err = sim.ParseDAG(text); err != nil {
+		var d simDAG
+		if d.program, d.name, err = sim.ParseDAG(text); err != nil {
 			return nil, fmt.Errorf("--dag %s: %w", text, err)
 		}
 		s.dags = append(s.dags, d)
@@ -143,7 +152,7 @@ func newSimulation(o simOptions) (*simulation, error) {
 			for _, p := range workers {
 				for k := range o.seeds {
 					s.runs = append(s.runs, simRun{&s.dags[i], sim.Config{
-						Scheduler: scheduler, Workers: p, Seed: o.seed + uint64(k), StealCost: o.stealCost, Cache: o.cache,
+						Scheduler: scheduler, Workers: p, Seed: o.seed + uint64(k), StealCost: o.stealCost, StepTime: o.step.Nanoseconds(), Cache: o.cache,
 					}})
 				}
 			}
@@ -170,9 +179,6 @@ func workerCounts(texts []string) (all []int, err error) {
 		for p := low; p <= high; p *= 2 {
 			all = append(all, p)
 		}
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("--workers: there must be a number")
 	}
 	return all, nil
 }

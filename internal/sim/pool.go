@@ -18,10 +18,11 @@ import "github.com/filch-go/filch/internal/policy"
 type pool struct {
 	*machine
 	at        []place
-	idle      []int32 // workers that have left, the last one first
-	forkers   []int32 // workers that have run something
-	blocked   map[ID][]ID
-	thieves   []int32 // by thread: the last that has stolen a child of it
+	idle      []int32     // workers that have left, the last one first
+	forkers   []int32     // workers that have run something
+	blocked   map[ID][]ID // what has given up its place, by what it waits for
+	extra     [][]ID      // what could go on, but has passed its place on
+	thieves   []int32     // by thread: the last that has stolen a child of it
 	active    int
 	searching int
 	budget    policy.Search
@@ -144,11 +145,26 @@ func (s *pool) resume(w int32, id ID) bool {
 		return false // it waits on another worker, which sees to it
 	}
 	delete(s.blocked, id)
-	if n := len(x.waits); n > 0 {
+	if n := len(x.waits); n > 0 && s.threads[x.waits[n-1]].state == ready {
+		s.extra = append(s.extra, x.waits)
+		s.wakeOne()
+	} else if n > 0 {
 		s.blocked[x.waits[n-1]] = x.waits
 	}
 	x.waits = waits[:len(waits)-1]
 	return true
+}
+
+// takeUp gives the place of w to what could go on, or returns None.
+func (s *pool) takeUp(w int32) ID {
+	last := len(s.extra) - 1
+	if last < 0 {
+		return None
+	}
+	s.at[w].waits = s.extra[last]
+	s.extra = s.extra[:last]
+	s.runs(w)
+	return s.readyWait(w)
 }
 
 // answer meets the demand for the forks of w, as Worker.Answer of the engine does.
@@ -261,6 +277,9 @@ func (s *pool) wait(w int32) (ID, int64) {
 
 // look looks at a glance at the deques of forkers. If ask is set, it asks for more.
 func (s *pool) look(w int32, ask bool) ID {
+	if id := s.takeUp(w); id != None {
+		return id
+	}
 	x := &s.at[w]
 	self, n := int(x.forker)-1, len(s.forkers)
 	if self < 0 {
@@ -324,7 +343,7 @@ func (s *pool) match() {
 	if s.held {
 		return
 	}
-	if s.public > 0 {
+	if s.public+len(s.extra) > 0 {
 		s.wakeOne()
 	} else {
 		s.asked++

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// simulate runs filch sim and returns what it prints.
+func simulate(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if status := run(append([]string{"sim"}, args...), &out, &errs); status != want {
+		t.Fatalf("filch sim %s: status %d, not %d: %s", strings.Join(args, " "), status, want, errs.String())
+	}
+	return out.String(), errs.String()
+}
+
+// Other programs read these names.
+func TestSimWritesResults(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out.json")
+	simulate(t, 0, "--dag", "fib=10", "--dag", "loop=20", "--scheduler", "child,continuation", "--workers", "1..4", "--seeds", "2", "--json", file)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct{ Results []map[string]any }
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Results) != 2*2*3*2 {
+		t.Fatalf("%d results, not 24", len(all.Results))
+	}
+	for _, r := range all.Results {
+		for _, name := range []string{"dag", "scheduler", "workers", "seed", "t1", "tinf", "time", "idle", "steals", "attempts", "migrations", "max_deque", "max_live", "misses"} {
+			if _, ok := r[name]; !ok {
+				t.Errorf("a result has no %s: %v", name, r)
+			}
+		}
+		if p := r["workers"].(float64); p*r["time"].(float64) != r["t1"].(float64)+r["idle"].(float64) {
+			t.Errorf("steps are lost: %v", r)
+		}
+	}
+}
+
+func TestSimIsTheSameForTheSameSeed(t *testing.T) {
+	first, _ := simulate(t, 0, "--dag", "uts=6", "--workers", "16", "--seed", "7", "--scheduler", "pool,child")
+	second, _ := simulate(t, 0, "--dag", "uts=6", "--workers", "16", "--seed", "7", "--scheduler", "pool,child")
+	if first != second {
+		t.Errorf("%s\nis not\n%s", first, second)
+	}
+}
+
+func TestSimDraws(t *testing.T) {
+	dir := t.TempDir()
+	simulate(t, 0, "--dag", "fib=10", "--scheduler", "child,pool", "--workers", "1..8", "--seeds", "3", "--svg", dir)
+	for _, name := range []string{"speed-up.svg", "space.svg", "steals.svg"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Error(err)
+		} else if !strings.Contains(string(b), "medians of 3 seeds") || !strings.Contains(string(b), "fib=10") {
+			t.Errorf("%s does not say what it is of", name)
+		}
+	}
+}
+
+func TestSimLists(t *testing.T) {
+	out, _ := simulate(t, 0, "--list")
+	for _, name := range []string{"fib=20", "comb=", "FILE.json", "continuation", "pool"} {
+		if !strings.Contains(out, name) {
+			t.Errorf("there is no %s in\n%s", name, out)
+		}
+	}
+}
+
+func TestSimRefuses(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"--dag fob=3", "--dag fob=3"},
+		{"--dag fib=x", "--dag fib=x"},
+		{"--dag missing.json", "missing.json"},
+		{"--scheduler childish", "--scheduler childish"},
+		{"--workers 0", "--workers 0"},
+		{"--workers 4..2", "--workers 4..2"},
+		{"--workers few", "--workers few"},
+		{"--workers 100000000", "--workers 100000000"},
+		{"--seeds 0", "--seeds 0"},
+		{"--steal-cost 0", "--steal-cost 0"},
+		{"--step -1us", "--step -1"},
+		{"--cache -1", "--cache -1"},
+		{"--json /nowhere/at/all.json", "/nowhere/at/all.json"},
+		{"fib", "fib"},
+	} {
+		_, stderr := simulate(t, 2, strings.Fields(c.args)...)
+		if !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("filch sim %s says %q", c.args, stderr)
+		}
+	}
+}
