@@ -38,6 +38,10 @@ func Schedulers() []string {
 
 // schedule makes the scheduler that the configuration names.
 func (m *machine) schedule() (err error) {
+	if m.instead != nil {
+		m.sched = m.instead(m)
+		return nil
+	}
 	for _, s := range schedulers {
 		if s.name == m.Scheduler {
 			m.sched, err = s.make(m)

@@ -26,6 +26,8 @@ type Config struct {
 	Cache     int   // blocks that the cache of each worker holds; 0 for no caches
 	// Tell, if it is not nil, is called for each event, in their order.
 	Tell func(Event)
+
+	instead func(m *machine) scheduler // of that of the name, for tests
 }
 
 // MaxWorkers is the most workers that a run may have.
