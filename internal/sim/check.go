@@ -18,13 +18,13 @@ func (m *machine) check() error {
 		return m.fail("%d workers for %d steps are not %d steps of work and %d idle ones", p, r.Time, f.Work, r.Idle)
 	}
 	if s, ok := m.sched.(checker); ok {
-		return s.check()
+		return s.bounds()
 	}
 	return nil
 }
 
 // A checker is a scheduler that promises more than all do, and checks it when a run has ended.
-type checker interface{ check() error }
+type checker interface{ bounds() error }
 
 func badWeight(t *Thread, weight int64) error {
 	return fmt.Errorf("sim: node %d of a thread of kind %d has weight %d; it must be at least 1", t.PC, t.Kind, weight)

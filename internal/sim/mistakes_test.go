@@ -115,4 +115,4 @@ func TestTooManyLiveThreadsAreCaught(t *testing.T) {
 
 type childCheckedAsContinuation struct{ stealing }
 
-func (s childCheckedAsContinuation) check() error { return stealing{machine: s.machine}.check() }
+func (s childCheckedAsContinuation) bounds() error { return stealing{machine: s.machine}.bounds() }

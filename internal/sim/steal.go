@@ -36,9 +36,9 @@ func (s stealing) seek(w int32) (ID, int64) {
 	return s.attempt(w, v, s.deques[v].steal()), s.StealCost
 }
 
-// check holds continuation stealing to its bound: no more threads are alive than S1 for each worker (Blumofe and
+// bounds holds continuation stealing to its bound: no more threads are alive than S1 for each worker (Blumofe and
 // Leiserson, JACM 1999).
-func (s stealing) check() error {
+func (s stealing) bounds() error {
 	if most := s.facts.Live * s.Workers; !s.parentFirst && s.res.MaxLive > most {
 		return s.fail("%d threads were alive, more than the %d of one worker times %d", s.res.MaxLive, s.facts.Live, s.Workers)
 	}
