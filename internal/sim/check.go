@@ -27,7 +27,7 @@ func (m *machine) check() error {
 type checker interface{ bounds() error }
 
 func badWeight(t *Thread, weight int64) error {
-	return fmt.Errorf("sim: node %d of a thread of kind %d has weight %d; it must be at least 1", t.PC, t.Kind, weight)
+	return fmt.Errorf("sim: node %d of a thread of kind %d has weight %d; it must not be negative", t.PC, t.Kind, weight)
 }
 
 func (s state) String() string {

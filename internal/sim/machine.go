@@ -78,7 +78,7 @@ func (m *machine) begin(w int32, id ID) {
 	m.node = Node{}
 	n := &m.node
 	m.Program.Node(t, n)
-	if n.Weight < 1 {
+	if n.Weight < 0 {
 		m.err = badWeight(t, n.Weight)
 		return
 	}

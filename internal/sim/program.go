@@ -47,7 +47,7 @@ const (
 
 // Node is what a thread does without a choice of the scheduler in between.
 type Node struct {
-	Weight int64 // in steps, at least 1
+	Weight int64 // in steps; 0 if the node does nothing but spawn or join, which graphs have
 	Join   bool  // it begins when all children that the thread has spawned have ended
 	Last   bool  // the thread ends with it; joins as well
 	Spawns bool  // when it ends, Child begins to be ready

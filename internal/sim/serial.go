@@ -34,7 +34,7 @@ func Serial(p Program, cache *Cache) (Facts, error) {
 		t := &stack[len(stack)-1]
 		n = Node{}
 		p.Node(&t.Thread, &n)
-		if n.Weight < 1 {
+		if n.Weight < 0 {
 			return f, badWeight(&t.Thread, n.Weight)
 		}
 		if n.Weight > MaxWork-f.Work {

@@ -4,6 +4,7 @@
 //
 //	program.go    computations: threads that spawn and join
 //	dags.go       those that are known by name; recursions.go and loops.go have them
+//	graph.go      series-parallel graphs; graphread.go and graphwrite.go have their JSON form
 //	serial.go     what holds of them whatever runs them: work, span, space
 //	sim.go        Config and Run
 //	machine.go    a run: workers, threads, what happens when a node ends
