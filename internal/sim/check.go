@@ -14,8 +14,13 @@ func (m *machine) check() error {
 		return m.fail("the work is %d steps, and workers were busy for %d", f.Work, r.busy)
 	case r.Time < max((f.Work+p-1)/p, f.Span):
 		return m.fail("it took %d steps, which is less than the work or the span allow", r.Time)
-	case p*r.Time != f.Work+r.Idle:
-		return m.fail("%d workers for %d steps are not %d steps of work and %d idle ones", p, r.Time, f.Work, r.Idle)
+	case r.Scheduled != f.Work+r.Idle:
+		return m.fail("%d worker-steps with a processor are not %d of work and %d idle ones", r.Scheduled, f.Work, r.Idle)
+	case p*r.Time != r.Scheduled+r.Preempted+r.Asleep:
+		return m.fail("%d workers for %d steps are not %d worker-steps with a processor, %d without and %d asleep",
+			p, r.Time, r.Scheduled, r.Preempted, r.Asleep)
+	case m.procs != nil && m.procs.busy != f.Work:
+		return m.fail("the work is %d steps, and workers had processors for %d of them", f.Work, m.procs.busy)
 	}
 	if s, ok := m.sched.(checker); ok {
 		return s.bounds()

@@ -20,4 +20,9 @@ const (
 	Enabled               // the last child of a waiting thread has ended; it is ready
 	Attempted             // a thief looks at a victim, or a worker at a common queue, and finds nothing
 	Stole                 // it finds a thread
+	Scheduled             // a worker gets a processor, the one of the worker Other
+	Preempted             // a worker loses its processor
+	Yielded               // a worker lets the worker Other go first, or all others: -2
+	Slept                 // a worker does not look for work until it is woken
+	Woken                 // the worker Other is woken
 )

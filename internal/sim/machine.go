@@ -24,8 +24,9 @@ type machine struct {
 	threads []Thread // by ID
 	free    []ID
 	sched   scheduler
-	from    ID   // the thread whose node has ended last
-	over    bool // and it with that node
+	from    ID          // the thread whose node has ended last
+	over    bool        // and it with that node
+	procs   *processors // nil without a kernel
 	rng     uint64
 	node    Node // the node that begins, here since a Program would make it escape
 
@@ -201,11 +202,18 @@ func (m *machine) looks(w int32) {
 		m.wheel.add(m.wheel.now+after, w, false)
 	case after != Never:
 		m.wheel.add(m.wheel.now+after, w, false)
+	case m.procs != nil:
+		m.procs.sleep(w)
 	}
 }
 
 // wake lets w, for which seek returned Never, look again.
-func (m *machine) wake(w int32) { m.wheel.add(m.wheel.now, w, false) }
+func (m *machine) wake(w int32) {
+	if m.procs != nil {
+		m.procs.wake(w)
+	}
+	m.wheel.add(m.wheel.now, w, false)
+}
 
 // attempt counts what a thief has found at a victim, or in a common queue, -1.
 func (m *machine) attempt(w, victim int32, found ID) ID {
@@ -214,7 +222,7 @@ func (m *machine) attempt(w, victim int32, found ID) ID {
 		m.fail("worker %d looks for work while all are busy", w)
 	}
 	if found == None {
-		if m.vain++; m.vain > 64*int64(len(m.workers))+1<<14 && m.busy == 0 {
+		if m.vain++; m.vain > 64*int64(len(m.workers))+1<<14 && m.busy == 0 && (m.procs == nil || !m.procs.hold) {
 			m.fail("a ready thread is lost: %d attempts have found nothing", m.vain)
 		}
 		m.tell(Attempted, w, victim, None, 0)
@@ -233,9 +241,12 @@ func (m *machine) push(w int32, id ID) {
 }
 
 // below returns a random number below n.
-func (m *machine) below(n int) int {
-	m.rng = m.rng*6364136223846793005 + 1442695040888963407
-	return int((m.rng >> 32) * uint64(n) >> 32)
+func (m *machine) below(n int) int { return below(&m.rng, n) }
+
+// below returns a number below n, at most 1<<32, and moves the state on.
+func below(state *uint64, n int) int {
+	*state = *state*6364136223846793005 + 1442695040888963407
+	return int((*state >> 32) * uint64(n) >> 32)
 }
 
 // other returns a random worker that is not w, of at least two.

@@ -9,13 +9,19 @@ type Result struct {
 	T1         int64  `json:"t1"`   // the work: the steps of all nodes
 	Tinf       int64  `json:"tinf"` // the span: the steps of the longest path
 	Time       int64  `json:"time"`
-	Idle       int64  `json:"idle"`       // when workers ran no node
+	Idle       int64  `json:"idle"`       // when workers had a processor and ran no node
 	Steals     int64  `json:"steals"`     // attempts that found something
 	Attempts   int64  `json:"attempts"`   // looks at another worker's queue, or at a common one
 	Migrations int64  `json:"migrations"` // threads that went on on another worker than before
 	MaxDeque   int    `json:"max_deque"`  // the most threads in one queue
 	MaxLive    int    `json:"max_live"`   // the most threads alive
 	Misses     int64  `json:"misses"`     // of all caches
+
+	PA        float64 `json:"pa"`        // how many workers had a processor, on average: all, if there was no kernel
+	Scheduled int64   `json:"scheduled"` // when workers had a processor; the rest of Workers*Time is Preempted and Asleep
+	Preempted int64   `json:"preempted"` // when workers had no processor and did not sleep
+	Asleep    int64   `json:"asleep"`    // when workers slept, under a kernel; without one this counts as idle
+	Yields    int64   `json:"yields"`    // how often thieves gave way to other workers
 
 	busy int64
 }
@@ -25,9 +31,15 @@ func (m *machine) result() (*Result, error) {
 	r := &m.res
 	r.Scheduler, r.Workers, r.Seed = m.Scheduler, m.Workers, m.Seed
 	r.T1, r.Tinf, r.Time = m.facts.Work, m.facts.Span, m.wheel.now
-	for w := range m.workers {
-		r.Idle += r.Time - m.workers[w].since
+	if p := m.procs; p != nil {
+		r.Idle, r.Scheduled, r.Preempted, r.Asleep = p.idle, p.scheduled, p.preempted, p.asleep
+	} else {
+		for w := range m.workers {
+			r.Idle += r.Time - m.workers[w].since
+		}
+		r.Scheduled = int64(r.Workers) * r.Time
 	}
+	r.PA = float64(r.Scheduled) / float64(max(1, r.Time))
 	return r, m.check()
 }
 

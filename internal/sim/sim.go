@@ -10,6 +10,7 @@
 //	machine.go    a run: workers, threads, what happens when a node ends
 //	wheel.go      what happens when
 //	scheduler.go  what decides which worker runs which thread
+//	kernel.go     what takes processors away from workers, and processors.go, yield.go: a run under it
 //	check.go      what every run is checked for
 package sim
 
@@ -25,6 +26,9 @@ type Config struct {
 	StealCost int64 // what an attempt to steal takes, in steps, at least 1; 0 stands for 1
 	StepTime  int64 // how long a step takes, in nanoseconds, for what a scheduler does by the clock; 0 stands for 1,000
 	Cache     int   // blocks that the cache of each worker holds; 0 for no caches
+	// Kernel, if it is not nil, takes processors away from workers.
+	Kernel *Kernel
+	Yield  string // what a thief of scheduler abp yields to before it tries to steal: one of Yields
 	// Tell, if it is not nil, is called for each event, in their order.
 	Tell func(Event)
 
@@ -41,10 +45,24 @@ func Run(c Config) (*Result, error) {
 		return nil, err
 	}
 	m.start()
+	if m.procs != nil {
+		m.procs.run()
+	} else {
+		m.run()
+	}
+	if m.err != nil {
+		return nil, m.err
+	}
+	return m.result()
+}
+
+// run runs a program whose workers have a processor each.
+func (m *machine) run() {
 	for m.err == nil && m.live > 0 {
 		step, ok := m.wheel.advance()
 		if !ok {
-			return nil, m.fail("a ready thread is lost: no worker looks for it")
+			m.fail("a ready thread is lost: no worker looks for it")
+			return
 		}
 		for m.err == nil {
 			w, ok := m.wheel.take(&step.ending)
@@ -61,10 +79,6 @@ func Run(c Config) (*Result, error) {
 			m.looks(w)
 		}
 	}
-	if m.err != nil {
-		return nil, m.err
-	}
-	return m.result()
 }
 
 // newMachine checks c, and makes a machine that has not started.
@@ -77,6 +91,14 @@ func newMachine(c Config) (*machine, error) {
 	}
 	if c.StealCost < 0 {
 		return nil, fmt.Errorf("sim: an attempt to steal cannot take %d steps", c.StealCost)
+	}
+	if c.Kernel != nil {
+		if err := c.Kernel.check(); err != nil {
+			return nil, err
+		}
+	}
+	if c.Yield != "" && c.Scheduler != "abp" {
+		return nil, fmt.Errorf("sim: Yield is %q; only the scheduler abp yields, not %s", c.Yield, c.Scheduler)
 	}
 	c.StealCost = max(1, c.StealCost)
 	if c.StepTime < 0 {
@@ -101,6 +123,9 @@ func newMachine(c Config) (*machine, error) {
 		for w := range m.caches {
 			m.caches[w] = NewCache(c.Cache)
 		}
+	}
+	if c.Kernel != nil {
+		m.procs = newProcessors(m)
 	}
 	return m, m.schedule()
 }

@@ -73,12 +73,24 @@ func (h *wheel) advance() (*step, bool) {
 		}
 		at = h.far[0].at
 	}
+	return h.turnTo(at), true
+}
+
+// turnTo goes on to a time before which nothing happens.
+func (h *wheel) turnTo(at int64) *step {
 	h.now = at
 	for len(h.far) > 0 && h.far[0].at-at < turn {
 		e := heap.Pop(&h.far).(farEntry)
 		h.add(e.at, e.worker, e.ends)
 	}
-	return &h.steps[at&(turn-1)], true
+	return &h.steps[at&(turn-1)]
+}
+
+// tick goes on by one step. All that was to happen now has happened.
+func (h *wheel) tick() *step {
+	i := h.now & (turn - 1)
+	h.used[i/64] &^= 1 << (i % 64)
+	return h.turnTo(h.now + 1)
 }
 
 // nextUsed returns the first time of this turn that has entries. All of them are less than a turn ahead.
