@@ -25,6 +25,8 @@ var schedulers = []struct {
 	{"pool", "the forks of filch: private until asked for, and the policies of its pool", newPool},
 	{"child", "child stealing: a spawned thread waits, its parent goes on", newChild},
 	{"continuation", "continuation stealing: a spawned thread runs, its parent waits to be stolen", newContinuation},
+	{"abp", "continuation stealing by thieves that yield before each attempt", newABP},
+	{"bws", "balanced work stealing: thieves hand over their processors, and sleep", newBWS},
 }
 
 // Schedulers returns the names of all schedulers, in the order in which they are shown.

@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the transcripts into testdata/transcripts, instead of comparing them")
+
+// transcripts are runs whose events are in testdata/transcripts, each in a file of that name.
+var transcripts = map[string]Config{
+	"abp-none-robin":    {Program: Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "none", Kernel: &Kernel{Name: "robin", Processors: 2, Steps: 3}},
+	"abp-random-robin":  {Program: Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "random", Kernel: &Kernel{Name: "robin", Processors: 2, Steps: 3}},
+	"abp-all-adversary": {Program: Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "all", Kernel: &Kernel{Name: "adversary", Steps: 50}},
+	"bws-shared":        {Program: Fib(4), Scheduler: "bws", Workers: 4, Seed: 1, Kernel: &Kernel{Name: "shared", Steps: 7}},
+	"bws":               {Program: Loop(4), Scheduler: "bws", Workers: 3, Seed: 1},
+}
+
+func TestTranscripts(t *testing.T) {
+	for name, c := range transcripts {
+		file := filepath.Join("testdata", "transcripts", name+".txt")
+		got := transcript(t, c)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(file)
+		if err != nil || got != string(want) {
+			t.Errorf("%s: %v; go test -run Transcripts -update . writes what is told now:\n%s", file, err, got)
+		}
+	}
+}
+
+// transcript runs c, and returns a line for each event. Threads are numbered as they are spawned.
+func transcript(t *testing.T, c Config) string {
+	var out strings.Builder
+	threads := map[uint64]int{}
+	c.Tell = func(e Event) {
+		if e.Kind == Spawned {
+			threads[e.Thread] = len(threads)
+		}
+		fmt.Fprintf(&out, "%3d  worker %d %s\n", e.Time, e.Worker, phrase(e, threads[e.Thread]))
+	}
+	r := run(t, c)
+	fmt.Fprintf(&out, "T1 %d, Tinf %d, time %d, idle %d, PA %.2f, preempted %d, asleep %d\n",
+		r.T1, r.Tinf, r.Time, r.Idle, r.PA, r.Preempted, r.Asleep)
+	return out.String()
+}
+
+// phrase says what has happened in e, to the thread of that number.
+func phrase(e Event, thread int) string {
+	switch e.Kind {
+	case Began:
+		return fmt.Sprintf("begins a node of thread %d", thread)
+	case Ended:
+		return fmt.Sprintf("ends a node of thread %d", thread)
+	case Spawned:
+		return fmt.Sprintf("spawns thread %d", thread)
+	case Enabled:
+		return fmt.Sprintf("enables thread %d", thread)
+	case Attempted:
+		return fmt.Sprintf("finds nothing at worker %d", e.Other)
+	case Stole:
+		return fmt.Sprintf("steals thread %d from worker %d", thread, e.Other)
+	case Scheduled:
+		if e.Other != e.Worker {
+			return fmt.Sprintf("gets the processor of worker %d", e.Other)
+		}
+		return "gets its processor"
+	case Preempted:
+		return "loses its processor"
+	case Yielded:
+		if e.Other == all {
+			return "yields to all others"
+		}
+		return fmt.Sprintf("yields to worker %d", e.Other)
+	case Slept:
+		return "sleeps"
+	case Woken:
+		return fmt.Sprintf("wakes worker %d", e.Other)
+	}
+	return fmt.Sprintf("does %d", e.Kind)
+}
