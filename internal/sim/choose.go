@@ -85,17 +85,17 @@ func (r robin) wish(to []int32) []int32 {
 	return r.awake(to, int(block%int64(len(r.procs)))*r.n%len(r.procs), r.n)
 }
 
-// blocks gives processors to workers that it has drawn by the seed alone, whatever happens in the run.
-type blocks struct {
+// drawn gives processors to workers that it has drawn by the seed alone, whatever happens in the run.
+type drawn struct {
 	*processors
 	n     int
 	steps int64
 	order []int32
 }
 
-func newBlocks(p *processors, k *Kernel) chooser { return &blocks{p, k.Processors, k.Steps, p.all()} }
+func newDrawn(p *processors, k *Kernel) chooser { return &drawn{p, k.Processors, k.Steps, p.all()} }
 
-func (b *blocks) wish(to []int32) []int32 {
+func (b *drawn) wish(to []int32) []int32 {
 	if b.m.wheel.now%b.steps == 0 {
 		for i := range b.n {
 			j := i + below(&b.rng, len(b.order)-i)
@@ -110,17 +110,17 @@ func (b *blocks) wish(to []int32) []int32 {
 	return to
 }
 
-// shared is a machine that runs two programs, with a processor for each worker of one of them. A worker has its
+// timeShared is a machine that runs two programs, with a processor for each worker of one of them. A worker has its
 // processor for so many steps, and then the other program has it for as many. The turns of the processors begin at
 // times that the seed says. The processor of a worker that sleeps goes to the other program.
-type shared struct {
+type timeShared struct {
 	*processors
 	steps int64
 	begin []int64 // of the turns of each worker
 }
 
-func newShared(p *processors, k *Kernel) chooser {
-	s := &shared{processors: p, steps: k.Steps, begin: make([]int64, len(p.procs))}
+func newTimeShared(p *processors, k *Kernel) chooser {
+	s := &timeShared{processors: p, steps: k.Steps, begin: make([]int64, len(p.procs))}
 	span := 2 * int(min(k.Steps, 1<<30))
 	for w := range s.begin {
 		s.begin[w] = int64(below(&p.rng, span))
@@ -128,7 +128,7 @@ func newShared(p *processors, k *Kernel) chooser {
 	return s
 }
 
-func (s *shared) wish(to []int32) []int32 {
+func (s *timeShared) wish(to []int32) []int32 {
 	for w := range s.procs {
 		if !s.procs[w].asleep && (s.m.wheel.now+s.begin[w])/s.steps%2 == 0 {
 			to = append(to, int32(w))

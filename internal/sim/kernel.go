@@ -39,8 +39,8 @@ var kernels = []struct {
 	{"benign", "so many workers at random, others in each step", newBenign},
 	{"trace", "a file says how many; workers at random, others in each step", newSupplied},
 	{"robin", "the workers in turn, so many at a time, for so many steps: oblivious", newRobin},
-	{"blocks", "so many workers, drawn before the run for each block of so many steps: oblivious", newBlocks},
-	{"shared", "each worker in turn with another program's, for so many steps each: oblivious", newShared},
+	{"blocks", "so many workers, drawn before the run for each block of so many steps: oblivious", newDrawn},
+	{"shared", "each worker in turn with another program's, for so many steps each: oblivious", newTimeShared},
 	{"adversary", "workers that have nothing to do, as long as there are any and for so many steps: adaptive", newAdversary},
 }
 

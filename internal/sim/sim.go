@@ -45,24 +45,18 @@ func Run(c Config) (*Result, error) {
 		return nil, err
 	}
 	m.start()
-	if m.procs != nil {
-		m.procs.run()
-	} else {
-		m.run()
-	}
-	if m.err != nil {
-		return nil, m.err
-	}
-	return m.result()
+	return m.run()
 }
 
-// run runs a program whose workers have a processor each.
-func (m *machine) run() {
+// run goes on until all threads have ended.
+func (m *machine) run() (*Result, error) {
+	if m.procs != nil {
+		m.procs.run()
+	}
 	for m.err == nil && m.live > 0 {
 		step, ok := m.wheel.advance()
 		if !ok {
-			m.fail("a ready thread is lost: no worker looks for it")
-			return
+			return nil, m.fail("a ready thread is lost: no worker looks for it")
 		}
 		for m.err == nil {
 			w, ok := m.wheel.take(&step.ending)
@@ -79,6 +73,10 @@ func (m *machine) run() {
 			m.looks(w)
 		}
 	}
+	if m.err != nil {
+		return nil, m.err
+	}
+	return m.result()
 }
 
 // newMachine checks c, and makes a machine that has not started.
