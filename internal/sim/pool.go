@@ -41,7 +41,7 @@ type place struct {
 	demand    policy.Demand
 	answered  int32 // how much of pool.asked it has seen
 	forker    int32 // its place in forkers, from 1 on
-	left      bool
+	new       bool  // has not been a worker yet
 	searching bool
 	fresh     bool
 	worth     int64 // what its work since the last search pays for searching, ns
@@ -55,11 +55,8 @@ const WakeTime = 50_000
 func newPool(m *machine) (scheduler, error) {
 	s := &pool{machine: m, at: make([]place, m.Workers), blocked: map[ID][]ID{}, active: 1}
 	s.budget = policy.FullSearch(0)
-	for w := m.Workers - 1; w > 0; w-- {
-		s.at[w].left = true
-		s.idle = append(s.idle, int32(w))
-	}
 	for w := range s.at {
+		s.at[w].new = w > 0
 		s.at[w].victims = policy.RandomStart(m.Seed + uint64(w))
 	}
 	s.at[0].fresh = true
@@ -215,7 +212,7 @@ func (s *pool) wakeOne() {
 	s.searching++
 	after := s.steps(WakeTime)
 	x := &s.at[w]
-	x.left, x.searching, x.began = false, true, s.time()+after*s.StepTime
+	x.searching, x.began = true, s.time()+after*s.StepTime
 	s.wheel.add(s.wheel.now+after, w, false)
 }
 
@@ -226,8 +223,9 @@ func (s *pool) seek(w int32) (ID, int64) {
 	switch {
 	case len(x.waits) > 0:
 		return s.wait(w)
-	case x.left:
-		return None, Never
+	case x.new:
+		x.new = false
+		return s.rest(w)
 	}
 	if !x.searching {
 		if id := s.look(w, false); id != None {
@@ -330,7 +328,11 @@ func (s *pool) leave(w int32) (ID, int64) {
 	}
 	s.spend(w)
 	s.active--
-	x.left = true
+	return s.rest(w)
+}
+
+// rest lets w wait until it is woken.
+func (s *pool) rest(w int32) (ID, int64) {
 	s.idle = append(s.idle, w)
 	if s.searching == 0 {
 		s.match()

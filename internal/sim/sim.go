@@ -94,6 +94,9 @@ func newMachine(c Config) (*machine, error) {
 		if err := c.Kernel.check(); err != nil {
 			return nil, err
 		}
+		if c.Scheduler == "pool" {
+			return nil, fmt.Errorf("sim: the scheduler pool goes by the clock, which a kernel does not keep; under one there is abp, say")
+		}
 	}
 	if c.Yield != "" && c.Scheduler != "abp" {
 		return nil, fmt.Errorf("sim: Yield is %q; only the scheduler abp yields, not %s", c.Yield, c.Scheduler)
