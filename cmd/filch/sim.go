@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,6 +26,7 @@ type simOptions struct {
 	stealCost                 int64
 	step                      time.Duration
 	cache                     int
+	kernel, yield             string
 	json, svg                 string
 	list                      bool
 }
@@ -65,7 +67,7 @@ Each run is checked: every node ran once, after those that it waits for, and all
 			}
 			s, err := newSimulation(o)
 			if err != nil {
-				return fmt.Errorf("sim: %w", err)
+				return err
 			}
 			return s.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -79,6 +81,8 @@ Each run is checked: every node ran once, after those that it waits for, and all
 	f.Int64Var(&o.stealCost, "steal-cost", 1, "steps that an attempt to steal takes")
 	f.DurationVar(&o.step, "step", time.Microsecond, "how long a step takes, for what pool does by the clock")
 	f.IntVar(&o.cache, "cache", 0, "blocks that the cache of each worker holds; 0 for no caches")
+	f.StringVar(&o.kernel, "kernel", "", "what takes processors from workers: NAME, NAME=PROCESSORS/STEPS, or a file of steps and processors")
+	f.StringVar(&o.yield, "yield", "", "what a thief of abp yields to before it tries to steal: none, random or all")
 	f.StringVar(&o.json, "json", "", "file to write the results to")
 	f.StringVar(&o.svg, "svg", "", "folder to write pictures to")
 	f.BoolVar(&o.list, "list", false, "list the DAGs and the schedulers")
@@ -142,23 +146,71 @@ func newSimulation(o simOptions) (*simulation, error) {
 	}
 	for _, text := range o.dags {
 		var d simDAG
-		if d.program, d.name, err = sim.ParseDAG(text); err != nil {
+		if d.program, d.name, err = parseDAG(text); err != nil {
 			return nil, fmt.Errorf("--dag %s: %w", text, err)
 		}
 		s.dags = append(s.dags, d)
 	}
+	kernel, err := parseKernel(o.kernel)
+	if err != nil {
+		return nil, fmt.Errorf("--kernel %s: %w", o.kernel, err)
+	}
+	if o.yield != "" && !slices.Contains(o.schedulers, "abp") {
+		return nil, fmt.Errorf("--yield %s: none of the schedulers is abp", o.yield)
+	}
 	for i := range s.dags {
 		for _, scheduler := range o.schedulers {
-			for _, p := range workers {
+			c := sim.Config{Scheduler: scheduler, StealCost: o.stealCost, StepTime: o.step.Nanoseconds(), Cache: o.cache, Kernel: kernel}
+			if scheduler == "abp" {
+				c.Yield = o.yield
+			}
+			for _, c.Workers = range workers {
+				if err := c.Check(); err != nil {
+					return nil, err
+				}
 				for k := range o.seeds {
-					s.runs = append(s.runs, simRun{&s.dags[i], sim.Config{
-						Scheduler: scheduler, Workers: p, Seed: o.seed + uint64(k), StealCost: o.stealCost, StepTime: o.step.Nanoseconds(), Cache: o.cache,
-					}})
+					c.Seed = o.seed + uint64(k)
+					s.runs = append(s.runs, simRun{&s.dags[i], c})
 				}
 			}
 		}
 	}
 	return s, nil
+}
+
+// isFile reports whether text is the name of a file, and not of something that filch sim has.
+func isFile(text string) bool {
+	return strings.ContainsAny(text, `./\`) && !strings.Contains(text, "=")
+}
+
+// parseDAG reads NAME=SIZE, or a graph in a file.
+func parseDAG(text string) (p sim.Program, name string, err error) {
+	if !isFile(text) {
+		return sim.ParseDAG(text)
+	}
+	f, err := os.Open(text)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	g, err := sim.ReadGraph(f)
+	return g, text, err
+}
+
+// parseKernel reads a kernel, or the steps of one in a file. Without a text there is none.
+func parseKernel(text string) (*sim.Kernel, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if !isFile(text) {
+		return sim.ParseKernel(text)
+	}
+	f, err := os.Open(text)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return sim.ReadTrace(f)
 }
 
 // workerCounts reads numbers of workers: "4", and "2..64", which doubles.

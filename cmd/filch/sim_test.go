@@ -67,6 +67,23 @@ func TestSimDraws(t *testing.T) {
 	}
 }
 
+func TestSimReadsGraphsAndKernels(t *testing.T) {
+	dir := t.TempDir()
+	graph, kernel := filepath.Join(dir, "graph.json"), filepath.Join(dir, "kernel.txt")
+	for file, text := range map[string]string{
+		graph:  `{"name":"two","graph":{"series":[5,{"parallel":[300,400]},2]}}`,
+		kernel: "0 2\n100 1\n200 2\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, _ := simulate(t, 0, "--dag", graph, "--workers", "2", "--scheduler", "abp,bws", "--kernel", kernel, "--yield", "all")
+	if strings.Count(out, " 707 ") != 2 {
+		t.Errorf("the work of the graph is not 707:\n%s", out)
+	}
+}
+
 func TestSimLists(t *testing.T) {
 	out, _ := simulate(t, 0, "--list")
 	for _, name := range []string{"fib=20", "comb=", "FILE.json", "continuation", "pool"} {
@@ -91,6 +108,11 @@ func TestSimRefuses(t *testing.T) {
 		{"--step -1us", "--step -1"},
 		{"--cache -1", "--cache -1"},
 		{"--json /nowhere/at/all.json", "/nowhere/at/all.json"},
+		{"--kernel none", "--kernel none"},
+		{"--kernel missing.txt", "--kernel missing.txt"},
+		{"--kernel benign --scheduler pool", "the scheduler pool"},
+		{"--yield all", "--yield all"},
+		{"--yield much --scheduler abp", "much"},
 		{"fib", "fib"},
 	} {
 		_, stderr := simulate(t, 2, strings.Fields(c.args)...)

@@ -1,7 +1,5 @@
 package sim
 
-import "fmt"
-
 // A scheduler decides which worker runs which ready thread. It keeps the ready threads that do not run.
 type scheduler interface {
 	// enabled is called when a node of a thread has ended on w. cont and child, if they are not None, are
@@ -50,7 +48,7 @@ func (m *machine) schedule() (err error) {
 			return err
 		}
 	}
-	return fmt.Errorf("sim: unknown scheduler %q; there are %v", m.Scheduler, Schedulers())
+	panic("sim: " + m.Scheduler + " has passed Check")
 }
 
 // About says in a line what the scheduler of that name does.

@@ -14,7 +14,11 @@
 //	check.go      what every run is checked for
 package sim
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
 // A Config says what to simulate.
 type Config struct {
@@ -79,32 +83,38 @@ func (m *machine) run() (*Result, error) {
 	return m.result()
 }
 
-// newMachine checks c, and makes a machine that has not started.
+// Check returns what is wrong with c, apart from the program.
+func (c Config) Check() error {
+	switch {
+	case c.Workers < 1 || c.Workers > MaxWorkers:
+		return fmt.Errorf("sim: %d workers; there must be from 1 to %d", c.Workers, MaxWorkers)
+	case !slices.Contains(Schedulers(), c.Scheduler):
+		return fmt.Errorf("sim: unknown scheduler %q; there are %v", c.Scheduler, Schedulers())
+	case c.StealCost < 0:
+		return fmt.Errorf("sim: an attempt to steal cannot take %d steps", c.StealCost)
+	case c.StepTime < 0:
+		return fmt.Errorf("sim: a step cannot take %d ns", c.StepTime)
+	case c.Yield != "" && c.Scheduler != "abp":
+		return fmt.Errorf("sim: Yield is %q; only the scheduler abp yields, not %s", c.Yield, c.Scheduler)
+	case c.Yield != "" && !slices.Contains(Yields(), c.Yield):
+		return fmt.Errorf("sim: thieves cannot yield to %q; there are %v", c.Yield, Yields())
+	case c.Kernel != nil && c.Scheduler == "pool":
+		return errors.New("sim: the scheduler pool goes by the clock, which a kernel does not keep; under one there is abp, say")
+	case c.Kernel != nil:
+		return c.Kernel.check()
+	}
+	return nil
+}
+
+// newMachine makes a machine that has not started.
 func newMachine(c Config) (*machine, error) {
 	if c.Program == nil {
-		return nil, fmt.Errorf("sim: there is no program")
+		return nil, errors.New("sim: there is no program")
 	}
-	if c.Workers < 1 || c.Workers > MaxWorkers {
-		return nil, fmt.Errorf("sim: %d workers; there must be from 1 to %d", c.Workers, MaxWorkers)
-	}
-	if c.StealCost < 0 {
-		return nil, fmt.Errorf("sim: an attempt to steal cannot take %d steps", c.StealCost)
-	}
-	if c.Kernel != nil {
-		if err := c.Kernel.check(); err != nil {
-			return nil, err
-		}
-		if c.Scheduler == "pool" {
-			return nil, fmt.Errorf("sim: the scheduler pool goes by the clock, which a kernel does not keep; under one there is abp, say")
-		}
-	}
-	if c.Yield != "" && c.Scheduler != "abp" {
-		return nil, fmt.Errorf("sim: Yield is %q; only the scheduler abp yields, not %s", c.Yield, c.Scheduler)
+	if err := c.Check(); err != nil {
+		return nil, err
 	}
 	c.StealCost = max(1, c.StealCost)
-	if c.StepTime < 0 {
-		return nil, fmt.Errorf("sim: a step cannot take %d ns", c.StepTime)
-	}
 	if c.StepTime == 0 {
 		c.StepTime = 1000
 	}
