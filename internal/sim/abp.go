@@ -1,7 +1,5 @@
 package sim
 
-import ()
-
 // abp is the work stealer of Arora, Blumofe and Plaxton ("Thread Scheduling for Multiprogrammed Multiprocessors",
 // SPAA 1998; Theory of Computing Systems, 2001). A worker that has nothing to do yields before each attempt to steal.
 //
