@@ -9,13 +9,15 @@ import (
 	"github.com/filch-go/filch/internal/span"
 )
 
-// init tells package span how to find the Recorder of a Worker.
+// init tells package span what it needs to know of a Worker.
 func init() {
 	span.Known(func(worker any) *span.Recorder {
 		if w, ok := worker.(*Worker); ok && w != nil {
 			return w.tasks.Engine.Spans
 		}
 		return nil
+	}, func(spans *span.Recorder, calibrates bool, f func(worker any)) span.Profile {
+		return measure(spans, calibrates, func(w *Worker) { f(w) })
 	})
 }
 
@@ -51,11 +53,18 @@ func init() {
 //figure:set 100 ns
 func Measure(f func(w *Worker)) *Profile {
 	needs(f != nil, "Measure", "f")
-	var p span.Profile
+	p := measure(span.NewRecorder(clock.Now, span.Burden), true, f)
+	return (*Profile)(&p)
+}
+
+// measure is Measure with a Recorder of the caller's. Without calibrates, its clock counts neither what measuring
+// costs nor interruptions.
+func measure(spans *span.Recorder, calibrates bool, f func(w *Worker)) (p span.Profile) {
 	New(WithWorkers(1), WithName("measured"), withoutLogicalRaces).Do(func(w *Worker) {
-		spans := span.NewRecorder(clock.Now, span.Burden)
-		calibrate(w, spans)
-		if !clock.InBubble() {
+		if calibrates {
+			calibrate(w, spans)
+		}
+		if calibrates && !clock.InBubble() {
 			spans.Lost(span.Idle())
 		}
 		w.tasks.Engine.Spans = spans
@@ -65,7 +74,7 @@ func Measure(f func(w *Worker)) *Profile {
 			p = spans.Stop()
 		})
 	})
-	return (*Profile)(&p)
+	return p
 }
 
 // calibrated is how many forks the cost of one is found by.

@@ -30,6 +30,7 @@ type Recorder struct {
 
 	lost  func() int64 // see Lost; nil where nothing is
 	asked int64        // when it was called last
+	shape Shape        // nil where no graph is made
 
 	// Times are in picoseconds, since what instrumentation costs is a mean.
 	burden int64
@@ -51,7 +52,10 @@ func (p *point) after(q point) {
 }
 
 // Point is where a child was queued.
-type Point struct{ at point }
+type Point struct {
+	at     point
+	shaped shaped
+}
 
 // entry is what is open: a fork, a child that runs, a block.
 type entry struct {
@@ -62,6 +66,8 @@ type entry struct {
 	work   int64 // of a loop: when it began, all of it, and
 	piece  int64 // when the piece did
 	pieces int64
+	most   int    // how many pieces run at once, or 0 for any number
+	shaped shaped // mark is where what is joined at its end begins
 }
 
 type kind uint8
@@ -106,6 +112,9 @@ func NewRecorder(now func() int64, burden time.Duration) *Recorder {
 // Start begins, with nothing open.
 func (r *Recorder) Start() {
 	r.at, r.work, r.forks, r.open, r.took = point{}, 0, 0, r.open[:0], [events]int64{}
+	if r.shape != nil {
+		r.shape.Start()
+	}
 	r.last = r.now()
 }
 
@@ -149,6 +158,9 @@ func (r *Recorder) tick(e event, f Form) {
 	r.work += took
 	r.at.span += took
 	r.at.burdened += took
+	if r.shape != nil {
+		r.shape.Work(took)
+	}
 }
 
 // Depth returns how much is open.
@@ -158,7 +170,7 @@ func (r *Recorder) Depth() int { return len(r.open) }
 func (r *Recorder) Fork(f Form) {
 	r.tick(atFork, f)
 	r.forks++
-	r.open = append(r.open, entry{kind: forked, form: f, at: r.burdenedHere()})
+	r.open = append(r.open, entry{kind: forked, form: f, at: r.burdenedHere(), shaped: r.fork()})
 }
 
 // burdenedHere is where what is stolen here begins.
@@ -171,6 +183,7 @@ func (r *Recorder) Join() (depth int) {
 	r.tick(atJoin, e.form)
 	e.kind = joined
 	e.at, r.at = r.at, e.at
+	r.run(e.shaped)
 	return depth
 }
 
@@ -179,7 +192,7 @@ func (r *Recorder) Drop() { r.open = r.open[:len(r.open)-1] }
 
 // Open begins a block. End ends it.
 func (r *Recorder) Open() (depth int) {
-	r.open = append(r.open, entry{kind: block, ends: r.at})
+	r.open = append(r.open, entry{kind: block, ends: r.at, shaped: r.mark()})
 	return len(r.open) - 1
 }
 
@@ -187,7 +200,13 @@ func (r *Recorder) Open() (depth int) {
 func (r *Recorder) Sync(depth int) {
 	r.tick(atEnd, Frame)
 	r.close(depth + 1)
-	r.at.after(r.open[depth].ends)
+	e := &r.open[depth]
+	r.at.after(e.ends)
+	if e.kind == spawned { // of whose strand all children are
+		r.join(shaped{}, 0)
+	} else {
+		r.join(e.shaped, 0)
+	}
 }
 
 // End ends what Join, Open or Begin has begun, and what is open above it.
@@ -213,13 +232,22 @@ func (r *Recorder) close(depth int) {
 		case forked: // it did not run
 		case joined:
 			r.at.after(e.at)
-		case block, loop:
+			r.leave()
+			r.join(e.shaped, 0)
+		case block:
 			r.at.after(e.ends)
+			r.join(e.shaped, 0)
+		case loop:
+			r.at.after(e.ends)
+			r.leave()
+			r.join(e.shaped, e.most)
 		case spawned:
 			r.at.after(e.ends)
 			r.endChild(e)
+			r.leave()
 		case queued:
 			r.endChild(e)
+			r.leave()
 		}
 	}
 }
@@ -241,7 +269,8 @@ func (r *Recorder) endChild(e entry) {
 func (r *Recorder) Spawn() (depth int) {
 	r.tick(atFork, Frame)
 	r.forks++
-	r.open = append(r.open, entry{kind: spawned, at: r.burdenedHere(), ends: r.at})
+	r.open = append(r.open, entry{kind: spawned, at: r.burdenedHere(), ends: r.at, shaped: r.fork()})
+	r.run(r.open[len(r.open)-1].shaped)
 	return len(r.open) - 1
 }
 
@@ -252,7 +281,7 @@ func (r *Recorder) EndChild(depth int) { r.End(depth) }
 func (r *Recorder) Queue() Point {
 	r.tick(atFork, Frame)
 	r.forks++
-	return Point{r.burdenedHere()}
+	return Point{r.burdenedHere(), r.fork()}
 }
 
 // Begin begins a child that was queued. End ends it.
@@ -260,13 +289,15 @@ func (r *Recorder) Begin(p Point) (depth int) {
 	r.tick(atJoin, Frame)
 	r.open = append(r.open, entry{kind: queued, at: r.at})
 	r.at = p.at
+	r.run(p.shaped)
 	return len(r.open) - 1
 }
 
 // Loop begins a loop, and its first piece.
 func (r *Recorder) Loop() (depth int) {
 	r.tick(atFork, Frame)
-	r.open = append(r.open, entry{kind: loop, at: r.at, ends: r.at, work: r.work, piece: r.work})
+	r.open = append(r.open, entry{kind: loop, at: r.at, ends: r.at, work: r.work, piece: r.work, shaped: r.fork()})
+	r.run(r.open[len(r.open)-1].shaped)
 	return len(r.open) - 1
 }
 
@@ -280,6 +311,8 @@ func (r *Recorder) EndPiece(depth int) (took int64) {
 	e.pieces++
 	took = (r.work - e.piece) / ps
 	e.piece = r.work
+	r.leave()
+	r.run(r.fork())
 	return took
 }
 
@@ -292,6 +325,7 @@ func (r *Recorder) EndLoop(depth, most int) {
 		r.forks += e.pieces - 1
 		e.ends.burdened += int64(bits.Len64(uint64(e.pieces-1))) * r.burden
 	}
+	e.most = most
 	if most > 0 {
 		share := (r.work - e.work) / int64(most)
 		e.ends.after(point{e.at.span + share, e.at.burdened + share})

@@ -136,9 +136,9 @@ func TestErrorsOfTheWriterAreReturned(t *testing.T) {
 
 // No worker is asked for its Recorder as long as none is measured.
 func TestRecordersAreLookedForWhileSomethingIsMeasured(t *testing.T) {
-	defer Known(of)
+	defer Known(of, measure)
 	asked := 0
-	Known(func(worker any) *Recorder { asked++; return nil })
+	Known(func(worker any) *Recorder { asked++; return nil }, nil)
 	Of(1)
 	Run(func() {
 		Of(1)
