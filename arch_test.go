@@ -64,6 +64,7 @@ var mayImport = map[string][]string{
 	"internal/pgo":             {},
 	"internal/pictures":        {"", "basic", "deque", "internal/engine", "internal/event", "internal/goroutine", "internal/policy", "trace"},
 	"internal/release":         {},
+	"internal/sim/record":      {"", "internal/clock", "internal/event", "internal/sim", "internal/span"},
 	"internal/sssp":            {"", "ordered"},
 	"internal/workload":        {"", "basic", "par", "strand"},
 }

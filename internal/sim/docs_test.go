@@ -1,0 +1,31 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// docs/simulator.md has the families as they are, and its graphs are read.
+func TestDocument(t *testing.T) {
+	data, err := os.ReadFile("../../docs/simulator.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range DAGs() {
+		row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", d.Name, d.About, d.Size, d.Default)
+		if !strings.Contains(string(data), row) {
+			t.Errorf("no row %s", row)
+		}
+	}
+	var found []string
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(data), -1) {
+		f := facts(t, read(t, block[1]))
+		found = append(found, fmt.Sprintf("work %d, span %d", f.Work, f.Span))
+	}
+	if got := strings.Join(found, "; "); got != "work 14, span 11; work 804, span 204" {
+		t.Errorf("the graphs have %s", got)
+	}
+}
