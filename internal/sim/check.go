@@ -5,22 +5,36 @@ import "fmt"
 // check returns what is wrong with a run that has ended.
 func (m *machine) check() error {
 	f, r, p := m.facts, &m.res, int64(m.Workers)
+	if m.churn != nil {
+		if err := m.churn.check(); err != nil {
+			return err
+		}
+	} else if err := m.checkNodes(); err != nil {
+		return err
+	}
 	switch {
+	case r.Time < max((f.Work+p-1)/p, f.Span):
+		return m.fail("it took %d steps, which is less than the work or the span allow", r.Time)
+	case r.Scheduled != f.Work+r.Wasted+r.Idle:
+		return m.fail("%d worker-steps with a processor are not %d of work, %d in vain and %d idle ones", r.Scheduled, f.Work, r.Wasted, r.Idle)
+	case p*r.Time != r.Scheduled+r.Preempted+r.Asleep+r.Absent:
+		return m.fail("%d workers for %d steps are not %d worker-steps with a processor, %d without, %d asleep and %d away",
+			p, r.Time, r.Scheduled, r.Preempted, r.Asleep, r.Absent)
+	case m.procs != nil && m.procs.busy != f.Work:
+		return m.fail("the work is %d steps, and workers had processors for %d of them", f.Work, m.procs.busy)
+	}
+	return nil
+}
+
+// checkNodes returns what is wrong if not each node has run once.
+func (m *machine) checkNodes() error {
+	switch f := m.facts; {
 	case m.nodes != f.Nodes:
 		return m.fail("%d nodes have run, of %d", m.nodes, f.Nodes)
 	case m.sum != f.sum:
 		return m.fail("nodes have run that are not of the program")
-	case r.busy != f.Work:
-		return m.fail("the work is %d steps, and workers were busy for %d", f.Work, r.busy)
-	case r.Time < max((f.Work+p-1)/p, f.Span):
-		return m.fail("it took %d steps, which is less than the work or the span allow", r.Time)
-	case r.Scheduled != f.Work+r.Idle:
-		return m.fail("%d worker-steps with a processor are not %d of work and %d idle ones", r.Scheduled, f.Work, r.Idle)
-	case p*r.Time != r.Scheduled+r.Preempted+r.Asleep:
-		return m.fail("%d workers for %d steps are not %d worker-steps with a processor, %d without and %d asleep",
-			p, r.Time, r.Scheduled, r.Preempted, r.Asleep)
-	case m.procs != nil && m.procs.busy != f.Work:
-		return m.fail("the work is %d steps, and workers had processors for %d of them", f.Work, m.procs.busy)
+	case m.res.busy != f.Work:
+		return m.fail("the work is %d steps, and workers were busy for %d", f.Work, m.res.busy)
 	}
 	if s, ok := m.sched.(checker); ok {
 		return s.bounds()

@@ -35,6 +35,16 @@ func (d *deque) steal() ID {
 	return id
 }
 
+// keep removes all but those that are to stay.
+func (d *deque) keep(stays func(ID) bool) {
+	n := d.size
+	for range n {
+		if id := d.steal(); stays(id) {
+			d.push(id)
+		}
+	}
+}
+
 func (d *deque) grow() {
 	ids := make([]ID, max(4, 2*len(d.ids)))
 	for i := range d.size {

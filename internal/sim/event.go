@@ -25,4 +25,7 @@ const (
 	Yielded               // a worker lets the worker Other go first, or all others: -2
 	Slept                 // a worker does not look for work until it is woken
 	Woken                 // the worker Other is woken
+	Left                  // a worker leaves, with its machine
+	Joined                // a worker joins, with its machine
+	Lost                  // a thread is lost; if its parent is not, it is Spawned again
 )

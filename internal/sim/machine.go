@@ -27,11 +27,12 @@ type machine struct {
 	from    ID          // the thread whose node has ended last
 	over    bool        // and it with that node
 	procs   *processors // nil without a kernel
+	churn   *churn      // nil if all workers stay
 	rng     uint64
 	node    Node // the node that begins, here since a Program would make it escape
 
 	busy  int   // workers that run a node
-	vain  int64 // attempts since a node began
+	vain  int64 // attempts since a node began or ended
 	nodes int64
 	sum   uint64
 	live  int
@@ -117,8 +118,12 @@ func (m *machine) ends(w int32) {
 	}
 	m.nodes++
 	m.sum += mix(t.path ^ uint64(t.PC))
+	if m.churn != nil {
+		m.churn.ran(id)
+	}
 	t.PC++
 	m.busy--
+	m.vain = 0
 	wk.runs = None
 	m.from, m.over = id, wk.last
 	m.tell(Ended, w, -1, id, 0)
@@ -163,6 +168,9 @@ func (m *machine) end(w int32, id ID) ID {
 	t.state = gone
 	m.live--
 	m.free = append(m.free, id)
+	if m.churn != nil {
+		m.churn.returns(id, parent)
+	}
 	if parent == None {
 		return None
 	}
@@ -173,6 +181,9 @@ func (m *machine) end(w int32, id ID) ID {
 	}
 	up.state = ready
 	m.tell(Enabled, w, -1, parent, 0)
+	if m.churn != nil && m.churn.goesHome(w, parent) {
+		return None
+	}
 	return parent
 }
 
@@ -189,6 +200,12 @@ func (m *machine) looks(w int32) {
 	if wk.begins {
 		m.begin(w, wk.runs)
 		return
+	}
+	if m.churn != nil {
+		if next := m.churn.next(w); next != None {
+			m.begin(w, next)
+			return
+		}
 	}
 	found, after := m.sched.seek(w)
 	if found == None && after < 1 {

@@ -18,10 +18,14 @@ type Result struct {
 	Misses     int64  `json:"misses"`     // of all caches
 
 	PA        float64 `json:"pa"`        // how many workers had a processor, on average: all, if there was no kernel
-	Scheduled int64   `json:"scheduled"` // when workers had a processor; the rest of Workers*Time is Preempted and Asleep
+	Scheduled int64   `json:"scheduled"` // when workers had a processor; the rest of Workers*Time is Preempted, Asleep and Absent
 	Preempted int64   `json:"preempted"` // when workers had no processor and did not sleep
 	Asleep    int64   `json:"asleep"`    // when workers slept, under a kernel; without one this counts as idle
 	Yields    int64   `json:"yields"`    // how often thieves gave way to other workers
+
+	Absent   int64 `json:"absent"`   // when workers were away, see Churn
+	Repeated int64 `json:"repeated"` // nodes that ran in vain, since their results were lost
+	Wasted   int64 `json:"wasted"`   // the steps of these, and of nodes that were cut short
 
 	busy int64
 }
@@ -31,14 +35,7 @@ func (m *machine) result() (*Result, error) {
 	r := &m.res
 	r.Scheduler, r.Workers, r.Seed = m.Scheduler, m.Workers, m.Seed
 	r.T1, r.Tinf, r.Time = m.facts.Work, m.facts.Span, m.wheel.now
-	if p := m.procs; p != nil {
-		r.Idle, r.Scheduled, r.Preempted, r.Asleep = p.idle, p.scheduled, p.preempted, p.asleep
-	} else {
-		for w := range m.workers {
-			r.Idle += r.Time - m.workers[w].since
-		}
-		r.Scheduled = int64(r.Workers) * r.Time
-	}
+	m.presence()
 	r.PA = float64(r.Scheduled) / float64(max(1, r.Time))
 	return r, m.check()
 }
@@ -54,4 +51,26 @@ func (r *Result) OfBound() float64 {
 // IdleShare returns which part of all worker-steps a worker ran no node in.
 func (r *Result) IdleShare() float64 {
 	return float64(r.Idle) / (float64(r.Time) * float64(r.Workers))
+}
+
+// presence adds up when workers had a processor.
+func (m *machine) presence() {
+	r := &m.res
+	if p := m.procs; p != nil {
+		r.Idle, r.Scheduled, r.Preempted, r.Asleep = p.idle, p.scheduled, p.preempted, p.asleep
+		return
+	}
+	for w := range m.workers {
+		rest := r.Time - m.workers[w].since
+		if m.churn != nil && m.churn.away[m.churn.machineOf(int32(w))] {
+			m.churn.absent += rest
+		} else {
+			r.Idle += rest
+		}
+	}
+	r.Scheduled = int64(r.Workers) * r.Time
+	if c := m.churn; c != nil {
+		r.Scheduled -= c.absent
+		r.Absent, r.Repeated, r.Wasted = c.absent, c.vain.nodes, c.vain.steps+c.cut
+	}
 }

@@ -11,6 +11,7 @@
 //	wheel.go      what happens when
 //	scheduler.go  what decides which worker runs which thread
 //	kernel.go     what takes processors away from workers, and processors.go, yield.go: a run under it
+//	churn.go      machines that leave and join; leave.go, outcome.go: what is lost, and what results are used
 //	check.go      what every run is checked for
 package sim
 
@@ -32,7 +33,9 @@ type Config struct {
 	Cache     int   // blocks that the cache of each worker holds; 0 for no caches
 	// Kernel, if it is not nil, takes processors away from workers.
 	Kernel *Kernel
-	Yield  string // what a thief of scheduler abp yields to before it tries to steal: one of Yields
+	// Churn, if it is not nil, lets machines leave and join.
+	Churn *Churn
+	Yield string // what a thief of scheduler abp yields to before it tries to steal: one of Yields
 	// Tell, if it is not nil, is called for each event, in their order.
 	Tell func(Event)
 
@@ -54,33 +57,41 @@ func Run(c Config) (*Result, error) {
 
 // run goes on until all threads have ended.
 func (m *machine) run() (*Result, error) {
-	if m.procs != nil {
+	switch {
+	case m.procs != nil:
 		m.procs.run()
+	case m.churn != nil:
+		m.churn.run()
 	}
 	for m.err == nil && m.live > 0 {
 		step, ok := m.wheel.advance()
 		if !ok {
 			return nil, m.fail("a ready thread is lost: no worker looks for it")
 		}
-		for m.err == nil {
-			w, ok := m.wheel.take(&step.ending)
-			if !ok {
-				break
-			}
-			m.ends(w)
-		}
-		for m.err == nil && m.live > 0 {
-			w, ok := m.wheel.take(&step.looking)
-			if !ok {
-				break
-			}
-			m.looks(w)
-		}
+		m.happens(step)
 	}
 	if m.err != nil {
 		return nil, m.err
 	}
 	return m.result()
+}
+
+// happens lets happen what happens at one time.
+func (m *machine) happens(s *step) {
+	for m.err == nil {
+		w, ok := m.wheel.take(&s.ending)
+		if !ok {
+			break
+		}
+		m.ends(w)
+	}
+	for m.err == nil && m.live > 0 {
+		w, ok := m.wheel.take(&s.looking)
+		if !ok {
+			break
+		}
+		m.looks(w)
+	}
 }
 
 // Check returns what is wrong with c, apart from the program.
@@ -100,8 +111,12 @@ func (c Config) Check() error {
 		return fmt.Errorf("sim: thieves cannot yield to %q; there are %v", c.Yield, Yields())
 	case c.Kernel != nil && c.Scheduler == "pool":
 		return errors.New("sim: the scheduler pool goes by the clock, which a kernel does not keep; under one there is abp, say")
+	case c.Kernel != nil && c.Churn != nil:
+		return errors.New("sim: a kernel and machines that leave cannot be had in one run")
 	case c.Kernel != nil:
 		return c.Kernel.check()
+	case c.Churn != nil:
+		return c.Churn.check(c.Workers, c.Scheduler)
 	}
 	return nil
 }
@@ -137,6 +152,9 @@ func newMachine(c Config) (*machine, error) {
 	}
 	if c.Kernel != nil {
 		m.procs = newProcessors(m)
+	}
+	if c.Churn != nil {
+		m.churn = newChurn(m)
 	}
 	return m, m.schedule()
 }

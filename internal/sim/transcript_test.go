@@ -17,7 +17,9 @@ var transcripts = map[string]Config{
 	"abp-random-robin":  {Program: Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "random", Kernel: &Kernel{Name: "robin", Processors: 2, Steps: 3}},
 	"abp-all-adversary": {Program: Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "all", Kernel: &Kernel{Name: "adversary", Steps: 50}},
 	"bws-shared":        {Program: Fib(4), Scheduler: "bws", Workers: 4, Seed: 1, Kernel: &Kernel{Name: "shared", Steps: 7}},
-	"bws":               {Program: Loop(4), Scheduler: "bws", Workers: 3, Seed: 1},
+	"churn-lost":        {Program: Fib(4), Scheduler: "child", Workers: 3, Seed: 1, Churn: &Churn{Changes: []Change{{4, 1}, {9, 1}, {11, 2}}}},
+	"churn-hands":       {Program: Fib(4), Scheduler: "child", Workers: 3, Seed: 1, Churn: &Churn{Hands: true, Changes: []Change{{4, 1}, {9, 1}, {11, 2}}}},
+	"bws":               {Program: late{30, 8}, Scheduler: "bws", Workers: 4, Seed: 1},
 }
 
 func TestTranscripts(t *testing.T) {
@@ -42,14 +44,14 @@ func transcript(t *testing.T, c Config) string {
 	var out strings.Builder
 	threads := map[uint64]int{}
 	c.Tell = func(e Event) {
-		if e.Kind == Spawned {
+		if _, again := threads[e.Thread]; e.Kind == Spawned && !again {
 			threads[e.Thread] = len(threads)
 		}
 		fmt.Fprintf(&out, "%3d  worker %d %s\n", e.Time, e.Worker, phrase(e, threads[e.Thread]))
 	}
 	r := run(t, c)
-	fmt.Fprintf(&out, "T1 %d, Tinf %d, time %d, idle %d, PA %.2f, preempted %d, asleep %d\n",
-		r.T1, r.Tinf, r.Time, r.Idle, r.PA, r.Preempted, r.Asleep)
+	fmt.Fprintf(&out, "T1 %d, Tinf %d, time %d, idle %d, PA %.2f, preempted %d, asleep %d, absent %d, repeated %d, wasted %d\n",
+		r.T1, r.Tinf, r.Time, r.Idle, r.PA, r.Preempted, r.Asleep, r.Absent, r.Repeated, r.Wasted)
 	return out.String()
 }
 
@@ -84,6 +86,12 @@ func phrase(e Event, thread int) string {
 		return "sleeps"
 	case Woken:
 		return fmt.Sprintf("wakes worker %d", e.Other)
+	case Left:
+		return "leaves"
+	case Joined:
+		return "joins"
+	case Lost:
+		return fmt.Sprintf("loses thread %d", thread)
 	}
 	return fmt.Sprintf("does %d", e.Kind)
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"container/heap"
 	"math/bits"
+	"slices"
 )
 
 // A wheel holds what each worker does next, and when. A worker has one entry at most. What lies within the next
@@ -40,6 +41,11 @@ func (h *wheel) add(at int64, w int32, ends bool) {
 	if ends {
 		q = &h.steps[i].ending
 	}
+	h.put(q, w)
+}
+
+// put adds w to the end of q.
+func (h *wheel) put(q *queue, w int32) {
 	h.next[w] = -1
 	if q.head == 0 {
 		q.head = w + 1
@@ -62,18 +68,23 @@ func (h *wheel) take(q *queue) (w int32, ok bool) {
 // advance goes on to the next time at which something happens, or reports that nothing does any more. At the
 // start that may be now.
 func (h *wheel) advance() (*step, bool) {
+	at, ok := h.when()
+	if !ok {
+		return nil, false
+	}
+	return h.turnTo(at), true
+}
+
+// when returns the next time at which something happens, or reports that nothing does any more.
+func (h *wheel) when() (at int64, ok bool) {
 	i := h.now & (turn - 1)
 	if h.steps[i].empty() {
 		h.used[i/64] &^= 1 << (i % 64)
 	}
-	at, ok := h.nextUsed()
-	if !ok {
-		if len(h.far) == 0 {
-			return nil, false
-		}
-		at = h.far[0].at
+	if at, ok := h.nextUsed(); ok || len(h.far) == 0 {
+		return at, ok
 	}
-	return h.turnTo(at), true
+	return h.far[0].at, true
 }
 
 // turnTo goes on to a time before which nothing happens.
@@ -91,6 +102,24 @@ func (h *wheel) tick() *step {
 	i := h.now & (turn - 1)
 	h.used[i/64] &^= 1 << (i % 64)
 	return h.turnTo(h.now + 1)
+}
+
+// remove removes the entries of the workers that are to go, at the cost of a look at all entries.
+func (h *wheel) remove(goes []bool) {
+	for i := range h.steps {
+		s := &h.steps[i]
+		for _, q := range []*queue{&s.ending, &s.looking} {
+			old := *q
+			*q = queue{}
+			for w, ok := h.take(&old); ok; w, ok = h.take(&old) {
+				if !goes[w] {
+					h.put(q, w)
+				}
+			}
+		}
+	}
+	h.far = slices.DeleteFunc(h.far, func(e farEntry) bool { return goes[e.worker] })
+	heap.Init(&h.far)
 }
 
 // nextUsed returns the first time of this turn that has entries. All of them are less than a turn ahead.

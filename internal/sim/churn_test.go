@@ -1,0 +1,164 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestProgramsEndThoughMachinesLeave(t *testing.T) {
+	var repeated, absent int64
+	for seed := range uint64(100) {
+		for _, hands := range []bool{false, true} {
+			for _, p := range []Program{Fib(12), Loop(200), heavy{Fib(6)}} {
+				c := Config{Program: p, Scheduler: "child", Workers: 16, Seed: seed, StealCost: 1 + int64(seed%3)}
+				up := int64(100 + 50*(seed%5))
+				if _, yes := p.(heavy); yes {
+					up *= 300
+				}
+				c.Churn = &Churn{Machine: 1 + int(seed%5), Up: up, Down: up / 2, Hands: hands}
+				r := run(t, c)
+				if hands && r.Repeated > 0 {
+					t.Errorf("%T, seed %d: %d nodes were repeated, though machines hand their threads over", p, seed, r.Repeated)
+				}
+				repeated += r.Repeated
+				absent += r.Absent
+			}
+		}
+	}
+	if repeated == 0 || absent == 0 {
+		t.Errorf("%d nodes were repeated, and workers away for %d steps: this tests nothing", repeated, absent)
+	}
+}
+
+func TestOneMachineThatStaysIsNoChurn(t *testing.T) {
+	for seed := range uint64(10) {
+		c := Config{Program: Fib(12), Scheduler: "child", Workers: 8, Seed: seed}
+		want := run(t, c)
+		c.Churn = &Churn{Machine: 8, Up: 10, Down: 10}
+		if got := run(t, c); *got != *want {
+			t.Errorf("seed %d: %+v; without churn %+v", seed, *got, *want)
+		}
+	}
+}
+
+func TestSameSeedSameChurn(t *testing.T) {
+	c := Config{Program: Fib(13), Scheduler: "child", Workers: 16, Seed: 5, Churn: &Churn{Machine: 2, Up: 90, Down: 20}}
+	if a, b := run(t, c), run(t, c); *a != *b || a.Repeated == 0 {
+		t.Errorf("%+v, and then %+v", *a, *b)
+	}
+}
+
+// A thief that leaves with all that it has stolen costs its work once more, and no node of others.
+func TestWhatAThiefLosesIsRunAgain(t *testing.T) {
+	var stolen int64 // when the other worker steals the only child
+	c := Config{Program: Loop(1), Scheduler: "child", Workers: 2, Tell: func(e Event) {
+		if e.Kind == Stole {
+			stolen = e.Time
+		}
+	}}
+	run(t, Config{Program: c.Program, Scheduler: c.Scheduler, Workers: 2, Tell: c.Tell})
+	for late := range int64(3) {
+		c.Churn = &Churn{Changes: []Change{{stolen + late, 1}}}
+		r := run(t, c)
+		if r.Repeated > 1 || r.Time > 6 {
+			t.Errorf("the thief leaves %d steps after its steal: %+v", late, *r)
+		}
+	}
+}
+
+// All but the first machine leave at once, at every step of a run, and come back or not.
+func TestAllOthersLeaveAtAnyStep(t *testing.T) {
+	for at := range int64(60) {
+		for _, hands := range []bool{false, true} {
+			for _, back := range []int64{0, 1, 7} {
+				ch := &Churn{Machine: 2, Hands: hands}
+				for machine := 1; machine < 4; machine++ {
+					ch.Changes = append(ch.Changes, Change{at, machine})
+					if back > 0 {
+						ch.Changes = append(ch.Changes, Change{at + back, machine})
+					}
+				}
+				run(t, Config{Program: Fib(9), Scheduler: "child", Workers: 8, Seed: uint64(at), Churn: ch})
+			}
+		}
+	}
+}
+
+func TestMachineThatIsAwayRunsNothing(t *testing.T) {
+	away := map[int32]bool{}
+	c := Config{Program: Fib(12), Scheduler: "child", Workers: 9, Seed: 3, Churn: &Churn{Machine: 2, Up: 50, Down: 50}}
+	var absent, since [9]int64
+	var last int64
+	c.Tell = func(e Event) {
+		last = e.Time
+		switch {
+		case e.Kind == Left:
+			away[e.Worker], since[e.Worker] = true, e.Time
+		case e.Kind == Joined:
+			away[e.Worker] = false
+			absent[e.Worker] += e.Time - since[e.Worker]
+		case e.Kind == Lost:
+		case away[e.Worker]:
+			t.Fatalf("%+v, and the worker is away", e)
+		}
+	}
+	r := run(t, c)
+	var sum int64
+	for w := range absent {
+		if away[int32(w)] {
+			absent[w] += last - since[w]
+		}
+		sum += absent[w]
+	}
+	if sum != r.Absent || sum == 0 {
+		t.Errorf("workers were away for %d steps; the result says %d", sum, r.Absent)
+	}
+}
+
+// Results that are used twice or not at all, and steps that are not counted, are found.
+func TestOutcomeOfChurnIsChecked(t *testing.T) {
+	for name, spoil := range map[string]func(*churn){
+		"a result used twice": func(c *churn) { c.root.add(outcome{1, 1, 7}) },
+		"another node's":      func(c *churn) { c.root.sum++ },
+		"a lost node":         func(c *churn) { c.vain.nodes++ },
+		"cut steps":           func(c *churn) { c.cut++ },
+		"absence":             func(c *churn) { c.absent++ },
+	} {
+		m, err := newMachine(Config{Program: Fib(10), Scheduler: "child", Workers: 4, Churn: &Churn{Up: 50, Down: 50}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.start()
+		m.churn.run()
+		spoil(m.churn)
+		if _, err := m.result(); err == nil {
+			t.Errorf("%s: nothing has noticed", name)
+		}
+	}
+}
+
+func TestBadChurn(t *testing.T) {
+	for _, c := range []struct {
+		churn     Churn
+		scheduler string
+		want      string
+	}{
+		{Churn{}, "continuation", "not child stealing"},
+		{Churn{Machine: -1}, "child", "-1 workers on a machine"},
+		{Churn{Machine: 5}, "child", "5 workers on a machine"},
+		{Churn{Up: -1}, "child", "stay for -1 steps"},
+		{Churn{Down: 1 << 50}, "child", "be away for"},
+		{Churn{Changes: []Change{{3, 1}, {4, 4}}}, "child", "change 2: machine 4 at step 4"},
+		{Churn{Changes: []Change{{3, 0}}}, "child", "change 1: machine 0 at step 3"},
+		{Churn{Changes: []Change{{-1, 1}}}, "child", "change 1: machine 1 at step -1"},
+	} {
+		_, err := Run(Config{Program: Fib(3), Scheduler: c.scheduler, Workers: 4, Churn: &c.churn})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v; want %s", c.churn, err, c.want)
+		}
+	}
+	_, err := Run(Config{Program: Fib(3), Scheduler: "child", Workers: 4, Churn: &Churn{}, Kernel: &Kernel{Name: "benign"}})
+	if err == nil {
+		t.Error("a kernel and churn")
+	}
+}
