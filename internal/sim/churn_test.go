@@ -9,7 +9,7 @@ func TestProgramsEndThoughMachinesLeave(t *testing.T) {
 	var repeated, absent int64
 	for seed := range uint64(100) {
 		for _, hands := range []bool{false, true} {
-			for _, p := range []Program{Fib(12), Loop(200), heavy{Fib(6)}} {
+			for _, p := range []Program{Fib(12), Loop(200), heavy{Fib(6)}, weightless{Fib(10)}} {
 				c := Config{Program: p, Scheduler: "child", Workers: 16, Seed: seed, StealCost: 1 + int64(seed%3)}
 				up := int64(100 + 50*(seed%5))
 				if _, yes := p.(heavy); yes {

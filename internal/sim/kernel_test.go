@@ -24,6 +24,14 @@ func (h heavy) Node(t *Thread, n *Node) {
 	n.Weight = 1 + int64(mix(t.path^uint64(t.PC))%3000)
 }
 
+// weightless is a program of which every third node, about, takes no steps.
+type weightless struct{ Program }
+
+func (l weightless) Node(t *Thread, n *Node) {
+	l.Program.Node(t, n)
+	n.Weight = int64(mix(t.path^uint64(t.PC)) % 3)
+}
+
 // underKernels returns the schedulers that run under a kernel.
 func underKernels() []string {
 	return slices.DeleteFunc(Schedulers(), func(name string) bool { return name == "pool" })
@@ -53,7 +61,7 @@ func TestEveryScheduleUnderEveryKernelIsChecked(t *testing.T) {
 	for _, k := range testKernels() {
 		for _, s := range underKernels() {
 			for seed := range uint64(3) {
-				for _, p := range []Program{Fib(10), chain(50), Loop(100), heavy{Fib(2)}} {
+				for _, p := range []Program{Fib(10), chain(50), Loop(100), heavy{Fib(2)}, weightless{Fib(10)}} {
 					r := run(t, Config{Program: p, Scheduler: s, Workers: 16, Seed: seed, StealCost: 1 + int64(seed), Kernel: k})
 					if r.PA <= 0 || r.PA > 16 {
 						t.Errorf("%s under %s, seed %d: %+v", s, k.Name, seed, *r)
@@ -76,7 +84,7 @@ func TestSameSeedSameRunUnderAKernel(t *testing.T) {
 // The event wheel jumps from event to event, and a kernel goes step by step. Both must come to the same.
 func TestKernelThatTakesNothingChangesNothing(t *testing.T) {
 	for _, s := range []string{"child", "continuation", "abp"} {
-		for _, p := range []Program{Fib(12), chain(50), Loop(100), heavy{Fib(6)}} {
+		for _, p := range []Program{Fib(12), chain(50), Loop(100), heavy{Fib(6)}, weightless{Fib(12)}} {
 			for cost := range int64(4) {
 				c := Config{Program: p, Scheduler: s, Workers: 1 + int(5*cost), Seed: uint64(cost), StealCost: cost}
 				want := run(t, c)

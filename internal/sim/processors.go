@@ -58,8 +58,13 @@ func (p *processors) run() {
 		if m.err != nil || m.live == 0 {
 			return
 		}
-		p.give()
+		if p.step < m.wheel.now {
+			p.give()
+		}
 		p.look(step)
+		if !step.empty() { // nodes of no steps have begun
+			continue
+		}
 		p.count()
 		if p.slept == len(p.procs) {
 			m.fail("a ready thread is lost: no worker looks for it")
