@@ -171,7 +171,7 @@ func (r *Recorder) Depth() int { return len(r.open) }
 func (r *Recorder) Fork(f Form) {
 	r.tick(atFork, f)
 	r.forks++
-	r.open = append(r.open, entry{kind: forked, form: f, at: r.burdenedHere(), shaped: r.fork()})
+	r.open = append(r.open, entry{kind: forked, form: f, at: r.burdenedHere(), shaped: forkOf(r)})
 }
 
 // burdenedHere is where what is stolen here begins.
@@ -184,7 +184,7 @@ func (r *Recorder) Join() (depth int) {
 	r.tick(atJoin, e.form)
 	e.kind = joined
 	e.at, r.at = r.at, e.at
-	r.run(e.shaped)
+	e.shaped.run(r)
 	return depth
 }
 
@@ -193,7 +193,7 @@ func (r *Recorder) Drop() { r.open = r.open[:len(r.open)-1] }
 
 // Open begins a block. End ends it.
 func (r *Recorder) Open() (depth int) {
-	r.open = append(r.open, entry{kind: block, ends: r.at, shaped: r.mark()})
+	r.open = append(r.open, entry{kind: block, ends: r.at, shaped: blockOf(r)})
 	return len(r.open) - 1
 }
 
@@ -204,9 +204,9 @@ func (r *Recorder) Sync(depth int) {
 	e := &r.open[depth]
 	r.at.after(e.ends)
 	if e.kind == spawned { // of whose strand all children are
-		r.join(shaped{}, 0)
+		shaped{}.join(r, 0)
 	} else {
-		r.join(e.shaped, 0)
+		e.shaped.join(r, 0)
 	}
 }
 
@@ -233,22 +233,22 @@ func (r *Recorder) close(depth int) {
 		case forked: // it did not run
 		case joined:
 			r.at.after(e.at)
-			r.leave()
-			r.join(e.shaped, 0)
+			e.shaped.leave(r)
+			e.shaped.join(r, 0)
 		case block:
 			r.at.after(e.ends)
-			r.join(e.shaped, 0)
+			e.shaped.join(r, 0)
 		case loop:
 			r.at.after(e.ends)
-			r.leave()
-			r.join(e.shaped, e.most)
+			e.shaped.leave(r)
+			e.shaped.join(r, e.most)
 		case spawned:
 			r.at.after(e.ends)
 			r.endChild(e)
-			r.leave()
+			e.shaped.leave(r)
 		case queued:
 			r.endChild(e)
-			r.leave()
+			e.shaped.leave(r)
 		}
 	}
 }
@@ -270,8 +270,8 @@ func (r *Recorder) endChild(e entry) {
 func (r *Recorder) Spawn() (depth int) {
 	r.tick(atFork, Frame)
 	r.forks++
-	r.open = append(r.open, entry{kind: spawned, at: r.burdenedHere(), ends: r.at, shaped: r.fork()})
-	r.run(r.open[len(r.open)-1].shaped)
+	r.open = append(r.open, entry{kind: spawned, at: r.burdenedHere(), ends: r.at, shaped: forkOf(r)})
+	r.open[len(r.open)-1].shaped.run(r)
 	return len(r.open) - 1
 }
 
@@ -282,7 +282,7 @@ func (r *Recorder) EndChild(depth int) { r.End(depth) }
 func (r *Recorder) Queue() Point {
 	r.tick(atFork, Frame)
 	r.forks++
-	return Point{r.burdenedHere(), r.fork()}
+	return Point{r.burdenedHere(), forkOf(r)}
 }
 
 // Begin begins a child that was queued. End ends it.
@@ -290,15 +290,15 @@ func (r *Recorder) Begin(p Point) (depth int) {
 	r.tick(atJoin, Frame)
 	r.open = append(r.open, entry{kind: queued, at: r.at})
 	r.at = p.at
-	r.run(p.shaped)
+	p.shaped.run(r)
 	return len(r.open) - 1
 }
 
 // Loop begins a loop, and its first piece.
 func (r *Recorder) Loop() (depth int) {
 	r.tick(atFork, Frame)
-	r.open = append(r.open, entry{kind: loop, at: r.at, ends: r.at, work: r.work, piece: r.work, shaped: r.fork()})
-	r.run(r.open[len(r.open)-1].shaped)
+	r.open = append(r.open, entry{kind: loop, at: r.at, ends: r.at, work: r.work, piece: r.work, shaped: forkOf(r)})
+	r.open[len(r.open)-1].shaped.run(r)
 	return len(r.open) - 1
 }
 
@@ -312,8 +312,8 @@ func (r *Recorder) EndPiece(depth int) (took int64) {
 	e.pieces++
 	took = (r.work - e.piece) / ps
 	e.piece = r.work
-	r.leave()
-	r.run(r.fork())
+	e.shaped.leave(r)
+	forkOf(r).run(r)
 	return took
 }
 

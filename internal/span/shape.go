@@ -24,8 +24,14 @@ type Shape interface {
 // Shape makes r tell s of the run. What s takes is not counted.
 func (r *Recorder) Shape(s Shape) { r.shape = s }
 
-// fork tells of a child that begins here, and how many are open before it.
-func (r *Recorder) fork() (s shaped) {
+// shaped is what an entry has for the Shape. It is zero, and its methods do nothing, if there is none.
+type shaped struct {
+	mark  int // how many children were open before
+	child any
+}
+
+// forkOf tells of a child that begins here.
+func forkOf(r *Recorder) (s shaped) {
 	if r.shape != nil {
 		s = shaped{r.shape.Open(), r.shape.Fork()}
 		r.last = r.now()
@@ -33,39 +39,33 @@ func (r *Recorder) fork() (s shaped) {
 	return s
 }
 
-// run tells that a child begins to run, and leave that it ends.
-func (r *Recorder) run(s shaped) {
-	if r.shape != nil {
-		r.shape.Run(s.child)
-		r.last = r.now()
-	}
-}
-
-func (r *Recorder) leave() {
-	if r.shape != nil {
-		r.shape.Leave()
-		r.last = r.now()
-	}
-}
-
-// join tells that the children since s are awaited.
-func (r *Recorder) join(s shaped, most int) {
-	if r.shape != nil {
-		r.shape.Join(s.mark, most)
-		r.last = r.now()
-	}
-}
-
-// mark returns what join needs.
-func (r *Recorder) mark() (s shaped) {
+// blockOf notes where a block begins.
+func blockOf(r *Recorder) (s shaped) {
 	if r.shape != nil {
 		s.mark = r.shape.Open()
 	}
 	return s
 }
 
-// shaped is what an entry has for the Shape.
-type shaped struct {
-	mark  int
-	child any
+// run tells that the child begins to run, and leave that it ends.
+func (s shaped) run(r *Recorder) {
+	if r.shape != nil {
+		r.shape.Run(s.child)
+		r.last = r.now()
+	}
+}
+
+func (s shaped) leave(r *Recorder) {
+	if r.shape != nil {
+		r.shape.Leave()
+		r.last = r.now()
+	}
+}
+
+// join tells that the children since s are awaited, of which at most so many run at once.
+func (s shaped) join(r *Recorder, most int) {
+	if r.shape != nil {
+		r.shape.Join(s.mark, most)
+		r.last = r.now()
+	}
 }

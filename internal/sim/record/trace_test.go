@@ -118,8 +118,7 @@ func TestGraphsOfEvents(t *testing.T) {
 // A recording of a pool has all its work, and no path that is longer than it took. The clock is that of a bubble.
 func TestGraphOfARecording(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		halves := filch.NewFunc(func(f *filch.Frame[int, int], n int) int { return 0 })
-		halves = filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		halves := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 			if n == 1 {
 				time.Sleep(time.Millisecond)
 				return 1
