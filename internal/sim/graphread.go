@@ -26,13 +26,21 @@ func ReadGraph(r io.Reader) (*Graph, error) {
 	if len(data) > MaxGraph {
 		return nil, fmt.Errorf("sim: the graph has more than %d bytes", MaxGraph)
 	}
-	g := &graphReader{data: data, defined: map[string]*Part{}}
-	g.dec = json.NewDecoder(bytes.NewReader(data))
+	return newGraphReader(data).read()
+}
+
+func newGraphReader(data []byte) *graphReader {
+	g := &graphReader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), defined: map[string]*Part{}}
 	g.dec.UseNumber()
+	return g
+}
+
+// read reads the graph, or says where it is wrong.
+func (g *graphReader) read() (*Graph, error) {
 	name, root, err := g.graph()
 	if err != nil {
-		line := 1 + bytes.Count(data[:g.at], []byte("\n"))
-		column := g.at - bytes.LastIndexByte(data[:g.at], '\n')
+		line := 1 + bytes.Count(g.data[:g.at], []byte("\n"))
+		column := g.at - bytes.LastIndexByte(g.data[:g.at], '\n')
 		return nil, fmt.Errorf("sim: line %d, column %d: %w", line, column, err)
 	}
 	return NewGraph(name, root)

@@ -25,7 +25,6 @@ import (
 // What is open is a stack. End, Sync and EndLoop take the depth that Join, Open, Begin and Loop return, and
 // close what is above: what a panic has left open.
 type Recorder struct {
-	// Its methods stand with what they are called for: forks, spawns and blocks, loops, the cost of measuring, the shape.
 	now  func() int64 // in nanoseconds
 	last int64        // what it was at the last event
 
