@@ -3,6 +3,8 @@ package sim
 import (
 	"container/heap"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // Churn lets machines leave a run and join it again: those that other people own, or that fail. A machine has some
@@ -30,10 +32,27 @@ type Change struct {
 	Machine int
 }
 
+// ParseChurn reads MACHINE/UP/DOWN, or MACHINE/UP/DOWN/hands for machines that hand their threads over.
+func ParseChurn(text string) (*Churn, error) {
+	rest, hands := strings.CutSuffix(text, "/hands")
+	fields := strings.Split(rest, "/")
+	if len(fields) != 3 {
+		return nil, fmt.Errorf("sim: churn %q is not MACHINE/UP/DOWN or MACHINE/UP/DOWN/hands", text)
+	}
+	var n [3]int64
+	for i, what := range []string{"workers", "steps that a machine stays", "steps that a machine is away"} {
+		var err error
+		if n[i], err = strconv.ParseInt(fields[i], 10, 64); err != nil || n[i] < 1 || n[i] > maxTime {
+			return nil, fmt.Errorf("sim: churn %q: %q is not a number of %s", text, fields[i], what)
+		}
+	}
+	return &Churn{Machine: int(min(n[0], MaxWorkers)), Up: n[1], Down: n[2], Hands: hands}, nil
+}
+
 func (c *Churn) check(workers int, scheduler string) error {
 	switch {
 	case scheduler != "child":
-		return fmt.Errorf("sim: machines cannot leave under scheduler %s; it is not child stealing", scheduler)
+		return fmt.Errorf("sim: machines cannot leave under the scheduler %s; it is not child stealing", scheduler)
 	case c.Machine < 0 || c.Machine > workers:
 		return fmt.Errorf("sim: %d workers on a machine; there must be from 1 to %d", c.Machine, workers)
 	case c.Up < 0 || c.Up > maxTime || c.Down < 0 || c.Down > maxTime:
@@ -95,7 +114,8 @@ func (c *churn) plan(machine int, mean int64) {
 	heap.Push(&c.changes, change{Change{c.m.wheel.now + in, machine}, -1})
 }
 
-// run is machine.run with changes: before what happens at a time, the changes of that time.
+// run is machine.run with changes: before what happens at a time, the changes of that time. It returns as well when
+// nothing happens any more.
 func (c *churn) run() {
 	m := c.m
 	for m.err == nil && m.live > 0 {
@@ -107,7 +127,6 @@ func (c *churn) run() {
 			continue
 		}
 		if !ok {
-			m.fail("a ready thread is lost: no worker looks for it")
 			return
 		}
 		m.happens(m.wheel.turnTo(at))

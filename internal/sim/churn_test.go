@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,35 @@ func TestAllOthersLeaveAtAnyStep(t *testing.T) {
 	}
 }
 
+func TestChangesInAnyOrder(t *testing.T) {
+	c := Config{Program: Fib(12), Scheduler: "child", Workers: 4, Seed: 2}
+	c.Churn = &Churn{Changes: []Change{{10, 1}, {15, 2}, {20, 1}, {20, 3}, {40, 2}, {60, 1}}}
+	want := run(t, c)
+	slices.Reverse(c.Churn.Changes)
+	if got := run(t, c); *got != *want || want.Absent == 0 {
+		t.Errorf("%+v, and in their order %+v", *got, *want)
+	}
+}
+
+// drowsy is a scheduler whose thieves sleep, and are not woken.
+type drowsy struct{ stealing }
+
+func (s drowsy) seek(int32) (ID, int64) { return None, Never }
+
+func TestLostThreadWithMachinesThatLeave(t *testing.T) {
+	left := 3
+	for _, s := range []func(m *machine) scheduler{
+		func(m *machine) scheduler { return lossy{stealing{machine: m, parentFirst: true}, &left} },
+		func(m *machine) scheduler { return lossy{drowsy{stealing{machine: m, parentFirst: true}}, &left} },
+	} {
+		left = 3
+		_, err := Run(Config{Program: Loop(10), Scheduler: "child", Workers: 4, Churn: &Churn{Up: 50}, instead: s})
+		if err == nil || !strings.Contains(err.Error(), "lost") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 func TestMachineThatIsAwayRunsNothing(t *testing.T) {
 	away := map[int32]bool{}
 	c := Config{Program: Fib(12), Scheduler: "child", Workers: 9, Seed: 3, Churn: &Churn{Machine: 2, Up: 50, Down: 50}}
@@ -133,6 +163,32 @@ func TestOutcomeOfChurnIsChecked(t *testing.T) {
 		spoil(m.churn)
 		if _, err := m.result(); err == nil {
 			t.Errorf("%s: nothing has noticed", name)
+		}
+	}
+}
+
+func TestParseChurn(t *testing.T) {
+	for text, want := range map[string]Churn{
+		"1/2/3":              {Machine: 1, Up: 2, Down: 3},
+		"16/100000/50/hands": {Machine: 16, Up: 100000, Down: 50, Hands: true},
+	} {
+		if c, err := ParseChurn(text); err != nil || c.Machine != want.Machine || c.Up != want.Up || c.Down != want.Down || c.Hands != want.Hands {
+			t.Errorf("%s: %+v, %v", text, c, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                       "is not MACHINE/UP/DOWN",
+		"1/2":                    "is not MACHINE/UP/DOWN",
+		"1/2/3/4":                "is not MACHINE/UP/DOWN",
+		"1/2/hands":              "is not MACHINE/UP/DOWN",
+		"0/2/3":                  `"0" is not a number of workers`,
+		"1/x/3":                  `"x" is not a number of steps that a machine stays`,
+		"1/2/-3":                 `"-3" is not a number of steps that a machine is away`,
+		"1/2/99999999999999":     "is away",
+		"1/2/999999999999999999": "is away",
+	} {
+		if _, err := ParseChurn(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %s", text, err, want)
 		}
 	}
 }

@@ -53,6 +53,16 @@ func Kernels() []string {
 	return names
 }
 
+// AboutKernel says in a line what the kernel of that name does.
+func AboutKernel(name string) string {
+	for _, k := range kernels {
+		if k.name == name {
+			return k.about
+		}
+	}
+	return ""
+}
+
 // ParseKernel reads NAME, NAME=PROCESSORS, NAME=/STEPS or NAME=PROCESSORS/STEPS. The kernel trace comes from ReadTrace.
 func ParseKernel(text string) (*Kernel, error) {
 	name, rest, given := strings.Cut(text, "=")

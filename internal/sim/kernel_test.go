@@ -121,11 +121,6 @@ func TestPAIsTheAverageSupply(t *testing.T) {
 	}
 }
 
-// overBound returns the time of a run over T1/PA + Tinf*P/PA.
-func overBound(r *Result) float64 {
-	return float64(r.Time) * r.PA / (float64(r.T1) + float64(r.Tinf)*float64(r.Workers))
-}
-
 // covered says which kernels the theorems of Arora, Blumofe and Plaxton cover with each yield.
 var covered = map[string][]string{
 	"none":   {"dedicated", "benign", "trace"},
@@ -143,7 +138,7 @@ func TestYieldsKeepTheTimeWithinItsBound(t *testing.T) {
 			for _, p := range []Program{Fib(10), chain(100), Loop(100)} {
 				for seed := range uint64(100) {
 					r := run(t, Config{Program: p, Scheduler: "abp", Workers: 16, Seed: seed, Kernel: k, Yield: yield})
-					if over := overBound(r); over > c {
+					if over := r.OfBound(); over > c {
 						t.Errorf("%T under %s, yield %s, seed %d: %.2f times the bound", p, k.Name, yield, seed, over)
 					}
 				}
@@ -161,13 +156,13 @@ func TestWithoutYieldsStarvingDiverges(t *testing.T) {
 			for _, steps := range []int64{10, 100, 1000} {
 				c.Kernel = &Kernel{Name: "adversary", Steps: steps}
 				c.Yield = "none"
-				over := overBound(run(t, c))
+				over := run(t, c).OfBound()
 				if before > 0 && over < 5*before {
 					t.Errorf("%T, seed %d: starved for %d steps at a time, %.1f times the bound, after %.1f", p, seed, steps, over, before)
 				}
 				before = over
 				c.Yield = "all"
-				if over := overBound(run(t, c)); over > 2 {
+				if over := run(t, c).OfBound(); over > 2 {
 					t.Errorf("%T, seed %d: starved for %d steps at a time, yield to all: %.1f times the bound", p, seed, steps, over)
 				}
 			}

@@ -43,15 +43,15 @@ func (m *machine) result() (*Result, error) {
 // Speedup returns how many times as fast as one worker the run was.
 func (r *Result) Speedup() float64 { return float64(r.T1) / float64(r.Time) }
 
-// OfBound returns the time over T1/P + Tinf, which no greedy schedule exceeds (Graham, 1969; Brent, 1974).
+// OfBound returns the time over T1/PA + Tinf*P/PA. That is T1/P + Tinf if all workers had a processor all the time, which
+// no greedy schedule exceeds (Graham, 1969; Brent, 1974); and with a kernel no greedy schedule exceeds it either
+// (Arora, Blumofe and Plaxton, 1998).
 func (r *Result) OfBound() float64 {
-	return float64(r.Time) / (float64(r.T1)/float64(r.Workers) + float64(r.Tinf))
+	return float64(r.Time) * r.PA / (float64(r.T1) + float64(r.Tinf)*float64(r.Workers))
 }
 
-// IdleShare returns which part of all worker-steps a worker ran no node in.
-func (r *Result) IdleShare() float64 {
-	return float64(r.Idle) / (float64(r.Time) * float64(r.Workers))
-}
+// IdleShare returns in which part of the worker-steps with a processor a worker ran no node.
+func (r *Result) IdleShare() float64 { return float64(r.Idle) / float64(max(1, r.Scheduled)) }
 
 // presence adds up when workers had a processor.
 func (m *machine) presence() {
