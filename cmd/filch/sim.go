@@ -26,7 +26,7 @@ type simOptions struct {
 	stealCost                 int64
 	step                      time.Duration
 	cache                     int
-	kernel, yield             string
+	kernel, yield, churn      string
 	json, svg                 string
 	list                      bool
 }
@@ -40,7 +40,7 @@ func simCommand() *cobra.Command {
 what an attempt to steal takes. The same seed gives the same run.
 
 A computation is a DAG of nodes: threads that spawn others and join them. "--list" names those
-that there are, and the schedulers. Every DAG runs under every scheduler on each number of workers.
+that there are, the schedulers, and the kernels, which take processors away from workers. Every DAG runs under every scheduler on each number of workers.
 
 The columns:
 
@@ -48,12 +48,15 @@ The columns:
   time        how many steps the run took
   speed-up    T1 over the time
   of bound    the time over T1/P + Tinf, which a greedy scheduler does not exceed
-  idle        the part of all worker-steps in which a worker ran no node
+  idle        the part of all worker-steps in which a worker had a processor and ran no node
   steals      attempts to steal that found something, and all attempts
   moved       threads that went on on another worker than before
   deque       the most threads in one queue
   live        the most threads that had been spawned and had not ended
   misses      of the workers' caches, with --cache
+  PA          how many workers had a processor, on average, with --kernel or --churn; "of bound" is then
+              the time over T1/PA + Tinf*P/PA
+  wasted      the part of all steps of nodes that was in vain, with --churn: what failed machines had done
 
 Each run is checked: every node ran once, after those that it waits for, and all steps are accounted for.`,
 		Example: `  filch sim
@@ -83,9 +86,10 @@ Each run is checked: every node ran once, after those that it waits for, and all
 	f.IntVar(&o.cache, "cache", 0, "blocks that the cache of each worker holds; 0 for no caches")
 	f.StringVar(&o.kernel, "kernel", "", "what takes processors from workers: NAME, NAME=PROCESSORS/STEPS, or a file of steps and processors")
 	f.StringVar(&o.yield, "yield", "", "what a thief of abp yields to before it tries to steal: none, random or all")
+	f.StringVar(&o.churn, "churn", "", "machines of child's workers that fail and join: MACHINE/UP/DOWN, workers and mean steps; with /hands at the end they leave in order")
 	f.StringVar(&o.json, "json", "", "file to write the results to")
 	f.StringVar(&o.svg, "svg", "", "folder to write pictures to")
-	f.BoolVar(&o.list, "list", false, "list the DAGs and the schedulers")
+	f.BoolVar(&o.list, "list", false, "list the DAGs, the schedulers and the kernels")
 	return cmd
 }
 
@@ -155,12 +159,18 @@ func newSimulation(o simOptions) (*simulation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--kernel %s: %w", o.kernel, err)
 	}
+	var churn *sim.Churn
+	if o.churn != "" {
+		if churn, err = sim.ParseChurn(o.churn); err != nil {
+			return nil, fmt.Errorf("--churn %s: %w", o.churn, err)
+		}
+	}
 	if o.yield != "" && !slices.Contains(o.schedulers, "abp") {
 		return nil, fmt.Errorf("--yield %s: none of the schedulers is abp", o.yield)
 	}
 	for i := range s.dags {
 		for _, scheduler := range o.schedulers {
-			c := sim.Config{Scheduler: scheduler, StealCost: o.stealCost, StepTime: o.step.Nanoseconds(), Cache: o.cache, Kernel: kernel}
+			c := sim.Config{Scheduler: scheduler, StealCost: o.stealCost, StepTime: o.step.Nanoseconds(), Cache: o.cache, Kernel: kernel, Churn: churn}
 			if scheduler == "abp" {
 				c.Yield = o.yield
 			}

@@ -13,13 +13,21 @@ import (
 // printSim prints a row for each run.
 func printSim(out io.Writer, results []*sim.Result, colour bool) {
 	t := newTable(out, colour)
-	misses := false
+	var misses, away, wasted bool
 	for _, r := range results {
 		misses = misses || r.Misses > 0
+		away = away || r.PA < float64(r.Workers)
+		wasted = wasted || r.Wasted > 0
 	}
 	head := table.Row{"DAG", "scheduler", "workers", "seed", "T1", "Tinf", "time", "speed-up", "of bound", "idle", "steals", "attempts", "moved", "deque", "live"}
 	if misses {
 		head = append(head, "misses")
+	}
+	if away {
+		head = append(head, "PA")
+	}
+	if wasted {
+		head = append(head, "wasted")
 	}
 	t.AppendHeader(head)
 	var right []table.ColumnConfig
@@ -38,6 +46,12 @@ func printSim(out io.Writer, results []*sim.Result, colour bool) {
 			count(r.Steals), count(r.Attempts), count(r.Migrations), count(int64(r.MaxDeque)), count(int64(r.MaxLive))}
 		if misses {
 			row = append(row, count(r.Misses))
+		}
+		if away {
+			row = append(row, digits(r.PA))
+		}
+		if wasted {
+			row = append(row, fmt.Sprintf("%.0f%%", 100*float64(r.Wasted)/float64(max(1, r.T1+r.Wasted))))
 		}
 		t.AppendRow(row)
 	}
@@ -58,6 +72,13 @@ func listSim(out io.Writer) {
 	t.AppendHeader(table.Row{"scheduler", "what it does"})
 	for _, name := range sim.Schedulers() {
 		t.AppendRow(table.Row{name, sim.About(name)})
+	}
+	t.Render()
+	fmt.Fprintln(out)
+	t = newTable(out, isTerminal(out))
+	t.AppendHeader(table.Row{"kernel", "which workers have a processor"})
+	for _, name := range sim.Kernels() {
+		t.AppendRow(table.Row{name, sim.AboutKernel(name)})
 	}
 	t.Render()
 }

@@ -84,9 +84,24 @@ func TestSimReadsGraphsAndKernels(t *testing.T) {
 	}
 }
 
+func TestSimShowsWhatAKernelOrChurnCosts(t *testing.T) {
+	out, _ := simulate(t, 0, "--dag", "fib=12", "--workers", "16", "--scheduler", "abp", "--kernel", "benign=4")
+	if !strings.Contains(out, " PA ") || !strings.Contains(out, " 4.00") || strings.Contains(out, "wasted") {
+		t.Errorf("there is no PA of 4, or something wasted, in\n%s", out)
+	}
+	out, _ = simulate(t, 0, "--dag", "fib=15", "--workers", "16", "--scheduler", "child", "--churn", "2/300/100")
+	if !strings.Contains(out, " PA ") || !strings.Contains(out, "wasted") {
+		t.Errorf("there is no PA, or nothing wasted, in\n%s", out)
+	}
+	out, _ = simulate(t, 0, "--dag", "fib=12", "--workers", "16", "--scheduler", "child")
+	if strings.Contains(out, " PA ") || strings.Contains(out, "wasted") {
+		t.Errorf("there is PA, or something wasted, without a kernel:\n%s", out)
+	}
+}
+
 func TestSimLists(t *testing.T) {
 	out, _ := simulate(t, 0, "--list")
-	for _, name := range []string{"fib=20", "comb=", "FILE.json", "continuation", "pool"} {
+	for _, name := range []string{"fib=20", "comb=", "FILE.json", "continuation", "pool", "adversary"} {
 		if !strings.Contains(out, name) {
 			t.Errorf("there is no %s in\n%s", name, out)
 		}
@@ -112,6 +127,8 @@ func TestSimRefuses(t *testing.T) {
 		{"--kernel missing.txt", "--kernel missing.txt"},
 		{"--kernel benign --scheduler pool", "the scheduler pool"},
 		{"--yield all", "--yield all"},
+		{"--churn 1/2", "--churn 1/2"},
+		{"--churn 1/2/3 --scheduler bws", "the scheduler bws"},
 		{"--yield much --scheduler abp", "much"},
 		{"fib", "fib"},
 	} {
