@@ -49,6 +49,31 @@ func TestSameSeedSameChurn(t *testing.T) {
 	}
 }
 
+// Machines stay for as long as they should, on average, and are away likewise; from 1 step on.
+func TestMachinesStayForTheirTime(t *testing.T) {
+	for _, mean := range []int64{1, 2, 10} {
+		var stays, sum int64
+		since := [8]int64{}
+		c := Config{Program: chain(2000), Scheduler: "child", Workers: 8, Churn: &Churn{Up: mean, Down: 2 * mean}}
+		least, most := 2*mean, int64(0)
+		c.Tell = func(e Event) {
+			switch e.Kind {
+			case Joined:
+				since[e.Worker] = e.Time
+			case Left:
+				stay := e.Time - since[e.Worker]
+				least, most = min(least, stay), max(most, stay)
+				stays++
+				sum += stay
+			}
+		}
+		run(t, c)
+		if least != 1 || most != 2*mean-1 || sum*20 < stays*mean*19 || sum*20 > stays*mean*21 {
+			t.Errorf("%d steps on average: from %d to %d, %d in %d stays", mean, least, most, sum, stays)
+		}
+	}
+}
+
 // A thief that leaves with all that it has stolen costs its work once more, and no node of others.
 func TestWhatAThiefLosesIsRunAgain(t *testing.T) {
 	var stolen int64 // when the other worker steals the only child

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// docs/simulator.md has the families as they are, and its graphs are read.
+// docs/simulator.md has the families and the kernels as they are, and its graphs and its trace are read.
 func TestDocument(t *testing.T) {
 	data, err := os.ReadFile("../../docs/simulator.md")
 	if err != nil {
@@ -19,6 +19,16 @@ func TestDocument(t *testing.T) {
 		if !strings.Contains(string(data), row) {
 			t.Errorf("no row %s", row)
 		}
+	}
+	for _, name := range Kernels() {
+		if row := fmt.Sprintf("| `%s` | %s | ", name, AboutKernel(name)); name != "trace" && !strings.Contains(string(data), row) {
+			t.Errorf("no row %s", row)
+		}
+	}
+	_, trace, _ := strings.Cut(string(data), "    # step processors\n")
+	trace, _, _ = strings.Cut(trace, "\n\n")
+	if k, err := ReadTrace(strings.NewReader(trace)); err != nil || len(k.Trace) != 3 {
+		t.Errorf("the trace is %+v, %v", k, err)
 	}
 	var found []string
 	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(data), -1) {
