@@ -243,3 +243,13 @@ func TestBadChurn(t *testing.T) {
 		t.Error("a kernel and churn")
 	}
 }
+
+// The cost of a change is proportional to the workers and the threads that are alive.
+func BenchmarkChurn(b *testing.B) {
+	var steps int64
+	for b.Loop() {
+		c := Config{Program: Fib(22), Scheduler: "child", Workers: 1000, Seed: 1, Churn: &Churn{Machine: 16, Up: 1000, Down: 500}}
+		steps += run(b, c).Scheduled
+	}
+	b.ReportMetric(float64(steps)/1e6/b.Elapsed().Seconds(), "Msteps/s")
+}

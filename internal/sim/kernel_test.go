@@ -295,3 +295,15 @@ func TestLostThreadUnderAKernel(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkKernel(b *testing.B) {
+	for _, k := range testKernels() {
+		b.Run(k.Name, func(b *testing.B) {
+			var steps int64
+			for b.Loop() {
+				steps += run(b, Config{Program: Fib(20), Scheduler: "abp", Workers: 64, Seed: 1, Kernel: k}).Scheduled
+			}
+			b.ReportMetric(float64(steps)/1e6/b.Elapsed().Seconds(), "Msteps/s")
+		})
+	}
+}

@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // A machine that leaves and hands its threads over gives all of them to another worker. A node that runs begins anew
 // there. Nothing else is run twice.
 //
@@ -95,7 +97,9 @@ func (c *churn) stop(w int32) {
 // lose loses the threads of a machine, and lets those be spawned again whose parents are left.
 func (c *churn) lose(machine int) {
 	m := c.m
-	c.doomed = append(c.doomed[:0], make([]fate, len(m.threads))...)
+	c.doomed = slices.Grow(c.doomed[:0], len(m.threads))[:len(m.threads)]
+	clear(c.doomed)
+	c.doomed[None] = stays
 	for w := range c.workersOf(machine) {
 		c.doom(m.workers[w].runs)
 		for id := m.deques[w].steal(); id != None; id = m.deques[w].steal() {
@@ -123,24 +127,27 @@ func (c *churn) doom(id ID) {
 
 // lost reports whether a thread is lost, by itself or by one above it.
 func (c *churn) lost(id ID) bool {
-	var below []ID
-	for c.doomed[id] == unknown && id != None {
-		below = append(below, id)
-		id = c.m.threads[id].parent
+	if c.doomed[id] == unknown {
+		c.decide(id)
 	}
-	f := c.doomed[id]
-	if id == None {
-		f = stays
+	return c.doomed[id] == lost
+}
+
+// decide gives a thread, and those above it that have none, the fate of the first above them that has one.
+func (c *churn) decide(id ID) {
+	up := id
+	for c.doomed[up] == unknown {
+		up = c.m.threads[up].parent
 	}
-	for _, id := range below {
+	for f := c.doomed[up]; id != up; id = c.m.threads[id].parent {
 		c.doomed[id] = f
 	}
-	return f == lost
 }
 
 // abort takes lost threads away from the workers and the queues that have them.
 func (c *churn) abort() {
 	m := c.m
+	stays := func(id ID) bool { return !c.lost(id) }
 	for w := range m.workers {
 		wk := &m.workers[w]
 		switch id := wk.runs; {
@@ -151,16 +158,12 @@ func (c *churn) abort() {
 			c.stop(int32(w))
 			c.drop[w] = true
 		}
-		m.deques[w].keep(func(id ID) bool { return !c.lost(id) })
+		if m.deques[w].size > 0 {
+			m.deques[w].keep(stays)
+		}
 	}
 	for machine, ids := range c.resumed {
-		kept := ids[:0]
-		for _, id := range ids {
-			if !c.lost(id) {
-				kept = append(kept, id)
-			}
-		}
-		c.resumed[machine] = kept
+		c.resumed[machine] = slices.DeleteFunc(ids, c.lost)
 	}
 }
 
