@@ -41,6 +41,11 @@ func TestPageInABrowser(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.Handle("/debug/filch/", live.Handler(few, many))
 	mux.Handle("/guarded/", http.StripPrefix("/guarded", live.New(live.WithPools(few), live.WithToken(token))))
+	page := live.Handler(few)
+	mux.HandleFunc("/proxied/", func(w http.ResponseWriter, r *http.Request) {
+		r.Host = "127.0.0.1:1" // as of a proxy, which asks the server by its own address
+		page.ServeHTTP(w, r)
+	})
 	s := &restarting{handler: mux}
 	s.start(t, "127.0.0.1:0")
 	defer s.stop()

@@ -51,10 +51,12 @@ func (h *handler) refuses(r *http.Request, front bool) error {
 	if host := hostOf(r.Host); !isLoopback(host) && !slices.Contains(h.hosts, host) {
 		return fmt.Errorf("live: the host %q is not allowed; see WithHosts", host)
 	}
-	if origin, ok := r.Header["Origin"]; ok && !isOrigin(origin, r.Host) {
-		return errors.New("live: this is not for pages of other origins")
+	site := r.Header.Get("Sec-Fetch-Site")
+	// A proxy may have sent another Host than the browser, which tells by Sec-Fetch-Site that the origin is the same.
+	if origin, ok := r.Header["Origin"]; ok && site != "same-origin" && !h.isOrigin(origin, r.Host) {
+		return fmt.Errorf("live: a page of origin %q may not ask %q for anything; see WithHosts", origin, r.Host)
 	}
-	switch site := r.Header.Get("Sec-Fetch-Site"); {
+	switch {
 	case site == "" || site == "same-origin" || site == "none":
 	case front && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document":
 	default:
@@ -63,13 +65,14 @@ func (h *handler) refuses(r *http.Request, front bool) error {
 	return nil
 }
 
-// isOrigin reports whether an Origin header is that of a page from host.
-func isOrigin(origin []string, host string) bool {
+// isOrigin reports whether an Origin header is that of a page from host, or from one of WithHosts.
+func (h *handler) isOrigin(origin []string, host string) bool {
 	if len(origin) != 1 {
 		return false
 	}
 	u, err := url.Parse(origin[0])
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") &&
+		(strings.EqualFold(u.Host, host) || slices.Contains(h.hosts, hostOf(u.Host)))
 }
 
 // A token is what a page must have.

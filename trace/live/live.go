@@ -64,8 +64,9 @@ func WithPools(pools ...*filch.Pool) Option {
 
 // WithHosts sets by which names the page may be asked for, beside localhost and the addresses of the loopback
 // interface: names or addresses, without a port. A request by another name is refused. That keeps out pages of other
-// sites that make their own name lead here (DNS rebinding). Anybody that reaches the server under the name can
-// see the page: use [WithToken] too. WithHosts panics if a name is empty, or has a port or a slash.
+// sites that make their own name lead here (DNS rebinding). Behind a reverse proxy, give the name that browsers ask
+// for. Anybody that reaches the server under the name can see the page: use [WithToken] too. WithHosts panics if a
+// name is empty, or has a port or a slash.
 func WithHosts(names ...string) Option {
 	for _, name := range names {
 		if hostOf(name) != strings.ToLower(strings.Trim(name, "[]")) || name == "" || strings.ContainsAny(name, "/ *") {

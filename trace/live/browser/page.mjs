@@ -230,6 +230,7 @@ try {
     outage = true; // the browser tells of the 401 that leads to the form
     await page.goto(guarded);
     await until(() => !document.getElementById("token").hidden);
+    assert.equal(await page.$eval("#lanes", (c) => getComputedStyle(c).visibility), "hidden", "lanes without data are a black box");
     await page.type("#secret", "wrong and long enough");
     await page.keyboard.press("Enter");
     await until(() => document.getElementById("refused").textContent.includes("not the token"));
@@ -241,6 +242,11 @@ try {
     await until(() => document.getElementById("status").dataset.state === "live");
     assert.ok(!(await page.url()).includes(token), "the token is in the history");
     assert.equal(await page.evaluate(() => document.cookie), "");
+  });
+  await step("proxy", async () => { // it asks by another Host
+    await page.goto(new URL("/proxied/", url));
+    await until(() => document.getElementById("status").dataset.state === "live" && document.documentElement.dataset.drawn > 0);
+    assert.equal(await page.$eval("#lanes", (c) => getComputedStyle(c).visibility), "visible");
   });
   await step("console", () => assert.deepEqual(console_, []));
 } finally {
