@@ -66,10 +66,13 @@ type span struct {
 	lo, hi int
 }
 
-var spans = filch.NewFunc(func(f *filch.Frame[span, struct{}], s span) struct{} {
+var spans = filch.NewFunc(partOfLoop)
+
+// partOfLoop has a name, for traces and profiles.
+func partOfLoop(f *filch.Frame[span, struct{}], s span) struct{} {
 	s.l.run(f, s.lo, s.hi)
 	return struct{}{}
-})
+}
 
 // runLoop calls body for all of [0, n), in parts; f is the function of the caller's, whose
 // cost is known to be like that of the last time.

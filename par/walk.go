@@ -62,7 +62,9 @@ type walked struct {
 	entry fs.DirEntry
 }
 
-var walkFunc = filch.NewFunc(func(f *filch.Frame[walked, error], a walked) error { return a.w.visit(f, a.path, a.entry) })
+var walkFunc = filch.NewFunc(partOfWalk)
+
+func partOfWalk(f *filch.Frame[walked, error], a walked) error { return a.w.visit(f, a.path, a.entry) }
 
 // over reports whether nothing more is to be begun.
 func (w *walk) over() bool {

@@ -15,7 +15,8 @@
 //
 // Asyncs count as forks, and so do the continuations of package strand: what is stolen there is the rest of the function
 // that is named. A function literal in a package variable, as of filch.NewFunc, is main.init.func1; a function with a
-// name of its own is easier to find. docs/glossary.md has the words.
+// name of its own is easier to find. The forks of a loop of package par are par.partOfLoop; the task or the call that they
+// are in says whose loop it is. docs/glossary.md has the words.
 //
 // A [Recorder] that is not started costs nothing. Started, it costs what the events cost: some 60 to 90 ns for each
 // event, one for a task that follows another, and three to four for a steal. Its memory is fixed: a ring of the latest events

@@ -2,18 +2,23 @@ package trace_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/par"
 	"github.com/filch-go/filch/trace"
 )
 
@@ -138,6 +143,32 @@ func TestStopDuringLoad(t *testing.T) {
 		p.Close()
 		over.Store(true)
 		others.Wait()
+	}
+}
+
+// The forks of package par are named for what they are part of.
+func TestNamesOfPar(t *testing.T) {
+	nap := func(lo, hi int) { time.Sleep(time.Duration(hi-lo) * ms) }
+	for want, run := range map[string]func(s filch.Scope){
+		`"par.partOfLoop"`: func(s filch.Scope) { par.ForRange(s, 100, nap) },
+		`"par.mergeSort[...].func`: func(s filch.Scope) {
+			par.SortStableFunc(s, rand.New(rand.NewPCG(1, 2)).Perm(5000), func(a, b int) int { time.Sleep(ms); return cmp.Compare(a, b) })
+		},
+		`"par.partOfWalk"`: func(s filch.Scope) {
+			files := fstest.MapFS{"a/1": {}, "b/2": {}, "c/3": {}}
+			par.WalkDir(s, files, ".", func(string, fs.DirEntry, error) error { time.Sleep(ms); return nil })
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(workers(2)...)
+			defer p.Close()
+			r := trace.New(p)
+			r.Start()
+			run(p)
+			if got := text(t, r.Snapshot()); !strings.Contains(got, "publishes fork") || !strings.Contains(got, want) {
+				t.Errorf("no %s in\n%.2000s", want, got)
+			}
+		})
 	}
 }
 
