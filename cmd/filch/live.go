@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,7 +44,8 @@ do: tasks and forks in time, steals, queues, throughput and run times. It prints
 address, and runs until it is interrupted. "filch bench --list" names the workloads and their sizes.
 
 The page is for this machine alone. With another --addr it is for the host of that address and those of --host,
-and asks for a token, which is printed with the address.`,
+and asks for a token, which is printed with the address. For --addr :6061, all addresses of this machine, name
+the host that other machines use by --host.`,
 		Example: `  filch live fib
   filch live mergesort --workers 8 --addr 127.0.0.1:6061
   filch live health --rest 1s`,
@@ -144,16 +146,25 @@ func (o liveOptions) serve(out io.Writer, p *filch.Pool) (stop func(), err error
 	if err != nil {
 		return nil, fmt.Errorf("--addr %s: %w", o.address, err)
 	}
-	options := []live.Option{live.WithPools(p), live.WithHosts(o.hosts...)}
 	host, _, _ := net.SplitHostPort(o.address)
-	url := fmt.Sprintf("http://%s/", l.Addr())
-	if ip := l.Addr().(*net.TCPAddr).IP; o.token || !ip.IsLoopback() {
+	options := []live.Option{live.WithPools(p), live.WithHosts(o.hosts...)}
+	at := l.Addr().(*net.TCPAddr)
+	switch {
+	case at.IP.IsUnspecified(): // a server listens there, and no browser asks for it
+		host = "localhost"
+		if len(o.hosts) > 0 {
+			host = o.hosts[0]
+		}
+	case at.IP.IsLoopback():
+		host = at.IP.String()
+	default:
+		options = append(options, live.WithHosts(host))
+	}
+	url := fmt.Sprintf("http://%s/", net.JoinHostPort(host, strconv.Itoa(at.Port)))
+	if o.token || !at.IP.IsLoopback() {
 		token := rand.Text()
 		options = append(options, live.WithToken(token))
 		url += "#token=" + token
-		if host != "" && !ip.IsUnspecified() {
-			options = append(options, live.WithHosts(host))
-		}
 	}
 	s := &http.Server{Handler: live.New(options...), ReadHeaderTimeout: 10 * time.Second}
 	go s.Serve(l)

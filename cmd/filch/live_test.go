@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch"
 )
 
 // The page is there while the workload runs, and all ends when it is interrupted.
@@ -43,6 +45,41 @@ func TestLive(t *testing.T) {
 	}
 	if _, err := http.Get(url); err == nil {
 		t.Error("the page is there for good")
+	}
+}
+
+// The address that is printed can be opened.
+func TestLiveAddress(t *testing.T) {
+	for _, test := range []struct {
+		o     liveOptions
+		host  string
+		token bool
+	}{
+		{liveOptions{address: "127.0.0.1:0"}, "127.0.0.1", false},
+		{liveOptions{address: "localhost:0", token: true}, "127.0.0.1", true},
+		{liveOptions{address: ":0"}, "localhost", true},
+		{liveOptions{address: "0.0.0.0:0"}, "localhost", true},
+		{liveOptions{address: "0.0.0.0:0", hosts: []string{"build.example", "10.1.2.3"}}, "build.example", true},
+	} {
+		p := filch.New()
+		var out bytes.Buffer
+		stop, err := test.o.serve(&out, p)
+		if err != nil {
+			t.Fatalf("%s: %v", test.o.address, err)
+		}
+		url, token, _ := strings.Cut(strings.TrimSpace(out.String()), "#token=")
+		asked, err := http.NewRequest("GET", url, nil)
+		if err != nil || strings.TrimSuffix(asked.Host, ":"+asked.URL.Port()) != test.host || (token != "") != test.token {
+			t.Fatalf("%s, %v: %q, %v", test.o.address, test.o.hosts, out.String(), err)
+		}
+		asked.URL.Host = "127.0.0.1:" + asked.URL.Port() // as by a name that leads here
+		if answer, err := http.DefaultClient.Do(asked); err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %v, %v", url, answer, err)
+		} else {
+			answer.Body.Close()
+		}
+		stop()
+		p.Close()
 	}
 }
 
