@@ -88,6 +88,7 @@ type goroutineText struct {
 	state  string
 	frames []string // "function file:line", the newest first, of the user's functions
 	pools  bool     // it waits in a function of a pool, which sees it
+	call   string   // the function of ours in which the user's code waits for tasks, promises or room, if it does
 
 	minutes int      // that it has waited, if it has for one
 	workers []string // the addresses of workers that it runs in the name of
@@ -100,24 +101,18 @@ type goroutineText struct {
 // goroutineIn reads what a traceback tells of one goroutine.
 func goroutineIn(text string) (g goroutineText) {
 	head, rest, _ := strings.Cut(text, "\n")
-	number, state, _ := strings.Cut(strings.TrimPrefix(head, "goroutine "), " [")
-	g.number, _ = strconv.ParseUint(number, 10, 64)
-	state, _, _ = strings.Cut(state, "]")
-	for i, part := range strings.Split(state, ", ") {
-		if i == 0 {
-			g.state = strings.TrimSuffix(part, " (durable)") // in a bubble of testing/synctest
-		} else if n, ok := strings.CutSuffix(part, " minutes"); ok {
-			g.minutes, _ = strconv.Atoi(n)
-		}
-	}
-	function := ""
+	g.begin(head)
+	function, called, latched := "", "", false
 	for line := range strings.Lines(rest) {
 		line = strings.TrimSuffix(line, "\n")
 		if place, isPlace := strings.CutPrefix(line, "\t"); isPlace {
 			place, _, _ = strings.Cut(place, " +0x")
 			if file, _, _ := strings.Cut(place[strings.LastIndexAny(place, `/\`)+1:], " "); isCode(function, file) {
-				g.frames = append(g.frames, function+" "+file)
+				if g.frames = append(g.frames, function+" "+file); latched && len(g.frames) == 1 {
+					g.call = inShort(called)
+				}
 			}
+			called = function
 			continue
 		}
 		if strings.HasPrefix(line, "created by ") {
@@ -130,10 +125,25 @@ func goroutineIn(text string) (g goroutineText) {
 		if strings.HasPrefix(function, ourModule) {
 			g.caller(function, line)
 		}
-		g.pools = g.pools || function == atWaitBlocked || function == atSuspend || strings.HasSuffix(function, "task.(*Latch).Wait") ||
+		latched = latched || strings.HasSuffix(function, "task.(*Latch).Wait")
+		g.pools = g.pools || latched || function == atWaitBlocked || function == atSuspend ||
 			race.Enabled && (function == race.AtRun || function == atLend)
 	}
 	return g
+}
+
+// begin reads the first line of a goroutine.
+func (g *goroutineText) begin(head string) {
+	number, state, _ := strings.Cut(strings.TrimPrefix(head, "goroutine "), " [")
+	g.number, _ = strconv.ParseUint(number, 10, 64)
+	state, _, _ = strings.Cut(state, "]")
+	for i, part := range strings.Split(state, ", ") {
+		if i == 0 {
+			g.state = strings.TrimSuffix(part, " (durable)") // in a bubble of testing/synctest
+		} else if n, ok := strings.CutSuffix(part, " minutes"); ok {
+			g.minutes, _ = strconv.Atoi(n)
+		}
+	}
 }
 
 // What stacks show of waits that a pool sees, and of our functions.

@@ -336,8 +336,9 @@ func (p *Pool) lookAtWaits(text string) (waits []event.WaitLook, more int, circl
 	for _, c := range circlesOf(all, mostShown) {
 		text := stacks.nameOf(c[0].by)
 		for i, w := range c {
-			if text += " waits for " + stacks.target(w); w.group != nil {
-				text += " waits for " + stacks.nameOf(c[(i+1)%len(c)].by)
+			text += " waits for " + stacks.target(w)
+			if next := c[(i+1)%len(c)].by; next != w.task { // that of a group, or one that runs on top of w.task or holds it
+				text += " waits for " + stacks.nameOf(next)
 			}
 		}
 		circles = append(circles, text)

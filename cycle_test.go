@@ -213,6 +213,67 @@ func TestWaitsThatEndAreNoCircle(t *testing.T) {
 	})
 }
 
+// A circle is told whole where a wait runs what it waits for in place: the one below waits for what runs on top.
+func TestDumpTellsOfCirclesInPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2))
+		ctx, cancel := context.WithCancel(background)
+		ready := make(chan bool)
+		var a, b *filch.Future[int]
+		a = filch.Submit(ctx, p, func(ctx context.Context) (int, error) {
+			b = filch.Submit(ctx, p, func(ctx context.Context) (int, error) {
+				g := p.Group(ctx)
+				g.Go(func(ctx context.Context) error { <-ready; return plainWait(a, ctx) }, filch.Named("c"), filch.LongRunning())
+				return 1, g.Wait()
+			}, filch.Named("b"))
+			return b.Wait(ctx)
+		}, filch.Named("a"))
+		close(ready)
+		synctest.Wait()
+		s := dumpOf(t, p)
+		if one, other := "cycle: task b waits for a group waits for task c waits for task a waits for task b",
+			"cycle: task c waits for task a waits for task b waits for a group waits for task c"; !strings.Contains(s, one) && !strings.Contains(s, other) {
+			t.Errorf("no circle of three in %s", s)
+		}
+		cancel()
+		p.Close()
+	})
+}
+
+// Dump says that a task is in a wait that the pool does not see.
+func TestDumpTellsOfWaitsWithTheContextOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(5), filch.WithStallTimeout(0))
+		end := make(chan bool)
+		f := filch.Submit(background, p, func(context.Context) (int, error) { <-end; return 0, nil })
+		g := p.Group(background)
+		g.Go(func(context.Context) error { <-end; return nil })
+		synctest.Wait()
+		p.Go(background, func(ctx context.Context) { f.Wait(ctx) }, filch.Named("own"))
+		p.Go(background, func(context.Context) { f.Wait(background) }, filch.Named("other"))
+		p.Go(background, func(context.Context) { g.Wait() }, filch.Named("group"))
+		synctest.Wait()
+		s := dumpOf(t, p)
+		for _, want := range []string{"task own; without a place; Future.Wait at ", "task other; Future.Wait at ", "task group; Group.Wait at "} {
+			if !strings.Contains(s, want) {
+				t.Errorf("no %q in %s", want, s)
+			}
+		}
+		close(end)
+		p.Close()
+	})
+}
+
+// dumpOf returns what Dump writes, with single spaces.
+func dumpOf(t *testing.T, p *filch.Pool) string {
+	t.Helper()
+	var out strings.Builder
+	if err := p.Dump(&out); err != nil {
+		t.Error(err)
+	}
+	return strings.Join(strings.Fields(out.String()), " ")
+}
+
 // Dump says which task waits for which, and where that goes round in a circle, also
 // through a group.
 func TestDumpTellsOfWaits(t *testing.T) {

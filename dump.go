@@ -42,11 +42,12 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 // code inside does, except for loops of package par and what [Worker.Show] shows. How far
 // a loop has come is known to within 0.1 ms or an element.
 //
-// Then it says where the user's code is, and if it waits where the pool does not see it, for what, and
-// for how many minutes. A goroutine that computes is only said to be at a place. What runs in place outside of
-// the pool's workers, by [CallerRuns] or Help, has a line of its own. For that Dump looks at the stacks of all
-// goroutines, if something runs in the pool, which stops the program for some microseconds a goroutine. Of
-// more than 10,000 goroutines it looks at the stacks only for waits.
+// Then it says where the user's code is, and if it waits, in what, and for how many minutes: in a call of this package,
+// such as Future.Wait, or in what the Go runtime calls it. A goroutine that computes is only said to be at a place. A
+// worker in Future.Wait or Group.Wait that keeps its place waits with a context that is not its task's own. What runs in
+// place outside of the pool's workers, by [CallerRuns] or Help, has a line of its own. For that Dump looks at the stacks
+// of all goroutines, if something runs in the pool, which stops the program for some microseconds a goroutine. Of more
+// than 10,000 goroutines it looks at the stacks only for waits.
 //
 // How long a task has been running is known from earlier looks: by Stats, Queued and
 // Dump, and by the watch for stalls while tasks are queued. It is not known for calls

@@ -56,14 +56,23 @@ func (g *goroutineText) where() string {
 	if g == nil || len(g.frames) == 0 {
 		return ""
 	}
-	s := "at " + g.place()
-	if !g.blocks() {
+	s, waits := "at "+g.place(), g.call
+	if g.blocks() {
+		waits = g.state
+	}
+	if waits == "" {
 		return s
 	}
 	if g.minutes > 0 {
 		s = "for " + count(g.minutes, "minute") + " " + s
 	}
-	return g.state + " " + s
+	return waits + " " + s
+}
+
+// inShort returns the name of a function of ours as its documentation has it: "Future.Wait", "flow.Graph.Run".
+func inShort(function string) string {
+	name := strings.TrimLeft(strings.TrimPrefix(function, ourModule), "./")
+	return strings.NewReplacer("(*", "", ")", "", "[...]", "").Replace(name)
 }
 
 // told returns text, which is about the task that g runs at the bottom of its stack, with where that is.

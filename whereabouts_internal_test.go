@@ -41,3 +41,26 @@ created by main.main in goroutine 1
 		t.Error("nothing is somewhere")
 	}
 }
+
+// A wait inside of a pool has the name of the call that the user's code makes.
+func TestWaitsHaveTheNamesOfCalls(t *testing.T) {
+	const latch = "goroutine 7 [select, 2 minutes]:\n" +
+		"github.com/filch-go/filch/internal/task.(*Latch).Wait(0xc01)\n\t/src/filch/internal/task/latch.go:80 +0x1\n" +
+		"github.com/filch-go/filch.blocked({0x1, 0x2, 0x3})\n\t/src/filch/cycle.go:67 +0x1\n"
+	const rest = "main.eat(0x1)\n\t/src/main.go:12 +0x1\n" +
+		"github.com/filch-go/filch.(*Memo[...]).Get(0xc01)\n\t/src/filch/memo.go:8 +0x1\n" +
+		"github.com/filch-go/filch/internal/task.(*Worker).serve(0xc01)\n\t/src/filch/internal/task/serve.go:21 +0x1\n"
+	for call, want := range map[string]string{
+		"github.com/filch-go/filch.(*Future[...]).Wait(0xc01, {0x1, 0x2})": "Future.Wait for 2 minutes at main.eat main.go:12",
+		"github.com/filch-go/filch.(*Group).Go(...)":                       "Group.Go for 2 minutes at main.eat main.go:12",
+		"github.com/filch-go/filch/flow.(*Graph).Run(0xc01)":               "flow.Graph.Run for 2 minutes at main.eat main.go:12",
+	} {
+		g := goroutineIn(latch + call + "\n\t/src/filch/some.go:99 +0x1\n" + rest)
+		if got := g.where(); got != want || g.blocks() {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	if g := goroutineIn("goroutine 7 [running]:\n" + rest); g.where() != "at main.eat main.go:12" {
+		t.Errorf("%q of a goroutine that does not wait", g.where())
+	}
+}
