@@ -33,7 +33,7 @@ func (p *Pool) stalled(active, added int) {
 		about = append(about, "longest", g.named(what), "for", round(d))
 	}
 	if g != nil && len(g.frames) > 0 {
-		about = append(about, "state", g.state, "stack", g.stack())
+		about = append(about, "state", cmp.Or(g.call, g.state), "stack", g.stack())
 	}
 	if others := p.stuck(at, longest); others != "" {
 		about = append(about, "others", others)
@@ -72,7 +72,7 @@ func (p *Pool) stuck(at whereabouts, but *Worker) string {
 	var all []string
 	for _, e := range *p.tasks.Engine.Workers.Load() {
 		if w := asWorker(e); w != but && e.Hold.Load().HasPlace() {
-			if g := at.of(w); g != nil && g.blocks() {
+			if g := at.of(w); g != nil && (g.blocks() || g.call != "") {
 				all = append(all, g.stack())
 			}
 		}

@@ -65,6 +65,29 @@ func TestAStallIsLoggedOnceWithTheLongestTask(t *testing.T) {
 //go:noinline
 func blockedInLong(end chan bool) { <-end }
 
+// A wait with the context of others keeps its place. What is logged of the stall has the call.
+func TestAStallIsLoggedWithTheCallsThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out syncBuffer
+		p := filch.New(filch.WithWorkers(2), filch.WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
+		never := filch.NewPromise[int](p)
+		p.Go(background, func(context.Context) { never.Future().Wait(background) }, filch.Named("one"))
+		p.Go(background, func(context.Context) { waitsFor(never) }, filch.Named("other"))
+		synctest.Wait()
+		p.Go(background, func(context.Context) {})
+		time.Sleep(time.Second)
+		want := `longest="task (one|other)" for=1\d\dms state=Future.Wait stack=.* others=.*whereabouts_test.go`
+		if !regexp.MustCompile(want).MatchString(out.String()) {
+			t.Errorf("there is no %s in %s", want, &out)
+		}
+		never.Complete(0, nil)
+		p.Close()
+	})
+}
+
+//go:noinline
+func waitsFor(p *filch.Promise[int]) { p.Future().Wait(background) }
+
 // A stall of forks has the one that has run longest.
 func TestAStallOfForksIsLoggedWithTheLongest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
