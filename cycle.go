@@ -337,7 +337,8 @@ func (p *Pool) lookAtWaits(text string) (waits []event.WaitLook, more int, circl
 		text := stacks.nameOf(c[0].by)
 		for i, w := range c {
 			text += " waits for " + stacks.target(w)
-			if next := c[(i+1)%len(c)].by; next != w.task { // that of a group, or one that runs on top of w.task or holds it
+			// The next is of the group, or runs on top of w.task, or holds it.
+			if next := c[(i+1)%len(c)].by; next != w.task {
 				text += " waits for " + stacks.nameOf(next)
 			}
 		}
