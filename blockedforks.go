@@ -208,6 +208,12 @@ func isOurs(function, place string) bool {
 	return ok && (rest[0] == '.' || rest[0] == '/') && !strings.HasSuffix(file, "_test.go")
 }
 
+// inShort returns the name of a function of ours as its documentation has it: "Future.Wait", "flow.Graph.Run".
+func inShort(function string) string {
+	name := strings.TrimLeft(strings.TrimPrefix(function, ourModule), "./")
+	return strings.NewReplacer("(*", "", ")", "", "[...]", "").Replace(name)
+}
+
 // blocks reports whether g waits for something, where no pool sees it.
 func (g *goroutineText) blocks() bool {
 	for _, state := range []string{"chan ", "select", "sleep", "sync.", "semacquire", "IO wait", "syscall"} {

@@ -69,12 +69,6 @@ func (g *goroutineText) where() string {
 	return waits + " " + s
 }
 
-// inShort returns the name of a function of ours as its documentation has it: "Future.Wait", "flow.Graph.Run".
-func inShort(function string) string {
-	name := strings.TrimLeft(strings.TrimPrefix(function, ourModule), "./")
-	return strings.NewReplacer("(*", "", ")", "", "[...]", "").Replace(name)
-}
-
 // told returns text, which is about the task that g runs at the bottom of its stack, with where that is.
 func (g *goroutineText) told(text string) string {
 	if where := g.where(); where != "" {
