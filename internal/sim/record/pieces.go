@@ -33,7 +33,20 @@ type fork struct {
 
 // step makes s longer.
 func (s *strand) step(work int64) {
-	s.parts = with(s.parts, &piece{done: true, work: work})
+	s.parts = longer(s.parts, work)
+}
+
+// longer appends a step to a series. Steps become one: each piece is in one place.
+func longer(series []*piece, work int64) []*piece {
+	last := len(series) - 1
+	switch {
+	case work == 0:
+		return series
+	case last >= 0 && series[last].isStep():
+		series[last].work += work
+		return series
+	}
+	return append(series, &piece{done: true, work: work})
 }
 
 // fork notes a child.
@@ -44,15 +57,11 @@ func (s *strand) fork() *piece {
 	return child
 }
 
-// with appends a piece to a series. Steps become one.
+// with appends a piece to a series.
 func with(series []*piece, p *piece) []*piece {
-	last := len(series) - 1
 	switch {
-	case p.empty():
-		return series
-	case last >= 0 && p.isStep() && series[last].isStep():
-		series[last] = &piece{done: true, work: series[last].work + p.work}
-		return series
+	case p.isStep():
+		return longer(series, p.work)
 	case p.done && p.kind == sim.Series:
 		for _, q := range p.parts {
 			series = with(series, q)
@@ -126,6 +135,10 @@ func (f finest) join(s *strand, mark, most int) {
 	between := int64(0)
 	for i := len(s.open) - 1; i >= mark; i-- {
 		at := s.open[i]
+		if work, done := sum(s.parts); len(group) == 0 && done && at.child.done && work+at.child.work <= int64(f) {
+			s.parts = longer(at.before, work+at.child.work) // as what is below would come to
+			continue
+		}
 		group = append(group, at.child)
 		if work, done := sum(at.before); i > mark && done && between+work <= int64(f) {
 			between += work
@@ -134,7 +147,7 @@ func (f finest) join(s *strand, mark, most int) {
 		slices.Reverse(group)
 		branches := f.halves(f.share(group, most))
 		p := f.parallel([]*piece{branches, f.of(sim.Series, s.parts)})
-		s.parts = with(with(at.before, &piece{done: true, work: between}), p)
+		s.parts = with(longer(at.before, between), p)
 		group, between = nil, 0
 	}
 	s.open = s.open[:min(mark, len(s.open))]

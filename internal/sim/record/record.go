@@ -62,14 +62,14 @@ func run(name string, least time.Duration, now func() int64, calibrates bool, f 
 // shape makes pieces of what a span.Recorder tells.
 type shape struct {
 	finest
-	strands []*strand // the innermost last
-	ps, ns  int64     // the work so far, and as much of it as is in the graph
+	strands []strand // the innermost last
+	ps, ns  int64    // the work so far, and as much of it as is in the graph
 }
 
-func (s *shape) top() *strand { return s.strands[len(s.strands)-1] }
+func (s *shape) top() *strand { return &s.strands[len(s.strands)-1] }
 
 func (s *shape) Start() {
-	*s = shape{finest: s.finest, strands: []*strand{{into: &piece{}}}}
+	*s = shape{finest: s.finest, strands: []strand{{into: &piece{}}}}
 }
 
 func (s *shape) Work(ps int64) {
@@ -81,7 +81,7 @@ func (s *shape) Work(ps int64) {
 }
 
 func (s *shape) Fork() any     { return s.top().fork() }
-func (s *shape) Run(child any) { s.strands = append(s.strands, &strand{into: child.(*piece)}) }
+func (s *shape) Run(child any) { s.strands = append(s.strands, strand{into: child.(*piece)}) }
 func (s *shape) Open() int     { return len(s.top().open) }
 
 func (s *shape) Leave() {
@@ -93,7 +93,7 @@ func (s *shape) Join(mark, most int) { s.join(s.top(), mark, most) }
 
 // end makes a graph of all.
 func (s *shape) end(name string) (*sim.Graph, error) {
-	root := s.strands[0]
+	root := &s.strands[0]
 	s.finest.end(root)
 	return s.graph(name, root.into)
 }
