@@ -19,63 +19,82 @@ type piece struct {
 func (p *piece) empty() bool  { return p.done && p.work == 0 }
 func (p *piece) isStep() bool { return p.done && p.kind == sim.Step }
 
+// series is a series that is being made: parts, and a step behind them.
+type series struct {
+	parts []*piece
+	last  int64 // what the step takes, or 0 for none
+}
+
+// add appends a piece. Steps become one.
+func (s *series) add(p *piece) {
+	switch {
+	case p.isStep():
+		s.last += p.work
+	case p.done && p.kind == sim.Series:
+		for _, q := range p.parts {
+			s.add(q)
+		}
+	default:
+		s.parts = append(s.all(), p)
+	}
+}
+
+// all returns all parts.
+func (s *series) all() []*piece {
+	if s.last > 0 {
+		s.parts = append(s.parts, &piece{done: true, work: s.last})
+		s.last = 0
+	}
+	return s.parts
+}
+
+// sum returns the work so far, and whether nothing will change in it.
+func (s *series) sum() (work int64, done bool) {
+	work, done = s.last, true
+	for _, p := range s.parts {
+		work += p.work
+		done = done && p.done
+	}
+	return work, done
+}
+
 // strand is what runs one after the other, with children that run at the same time.
 type strand struct {
-	into  *piece   // what it becomes
-	parts []*piece // since the newest fork
-	open  []fork   // those that are not joined
+	series        // since the newest fork
+	into   *piece // what it becomes
+	open   []fork // those that are not joined
 }
 
 type fork struct {
-	before []*piece // since the fork before
-	child  *piece   // nothing until it has run
+	before series // since the fork before
+	child  *piece // nothing until it has run
 }
 
-// step makes s longer.
-func (s *strand) step(work int64) {
-	s.parts = longer(s.parts, work)
+// maker makes pieces.
+type maker struct {
+	finest int64 // what takes no longer becomes one step
+	// Garbage would disturb a run that is measured. So pieces that were merged are used again, if nothing else
+	// knows them.
+	reuses bool
+	free   []*piece
 }
 
-// longer appends a step to a series. Steps become one: each piece is in one place.
-func longer(series []*piece, work int64) []*piece {
-	last := len(series) - 1
-	switch {
-	case work == 0:
-		return series
-	case last >= 0 && series[last].isStep():
-		series[last].work += work
-		return series
+// fork notes a child of s.
+func (m *maker) fork(s *strand) *piece {
+	var child *piece
+	if n := len(m.free); n > 0 {
+		child, m.free = m.free[n-1], m.free[:n-1]
+		*child = piece{}
+	} else {
+		child = &piece{}
 	}
-	return append(series, &piece{done: true, work: work})
-}
-
-// fork notes a child.
-func (s *strand) fork() *piece {
-	child := &piece{}
-	s.open = append(s.open, fork{s.parts, child})
-	s.parts = nil
+	s.open = append(s.open, fork{s.series, child})
+	s.series = series{}
 	return child
 }
 
-// with appends a piece to a series.
-func with(series []*piece, p *piece) []*piece {
-	switch {
-	case p.isStep():
-		return longer(series, p.work)
-	case p.done && p.kind == sim.Series:
-		for _, q := range p.parts {
-			series = with(series, q)
-		}
-		return series
-	}
-	return append(series, p)
-}
-
-// finest merges what takes no longer than so many nanoseconds into one step.
-type finest int64
-
 // of makes one piece of several.
-func (f finest) of(kind sim.PartKind, parts []*piece) *piece {
+func (m *maker) of(kind sim.PartKind, parts []*piece) *piece {
 	if len(parts) == 1 {
 		return parts[0]
 	}
@@ -84,27 +103,27 @@ func (f finest) of(kind sim.PartKind, parts []*piece) *piece {
 		p.work += q.work
 		p.done = p.done && q.done
 	}
-	if p.done && p.work <= int64(f) {
+	if p.done && p.work <= m.finest {
 		return &piece{done: true, work: p.work}
 	}
 	return p
 }
 
-func (f finest) parallel(branches []*piece) *piece {
-	return f.of(sim.Parallel, slices.DeleteFunc(branches, (*piece).empty))
+func (m *maker) parallel(branches []*piece) *piece {
+	return m.of(sim.Parallel, slices.DeleteFunc(branches, (*piece).empty))
 }
 
 // halves makes a balanced tree of branches.
-func (f finest) halves(branches []*piece) *piece {
+func (m *maker) halves(branches []*piece) *piece {
 	if len(branches) <= 2 {
-		return f.parallel(branches)
+		return m.parallel(branches)
 	}
 	mid := len(branches) / 2
-	return f.parallel([]*piece{f.halves(branches[:mid:mid]), f.halves(branches[mid:])})
+	return m.parallel([]*piece{m.halves(branches[:mid:mid]), m.halves(branches[mid:])})
 }
 
 // share makes at most so many series of branches, each of neighbours, of about the same work. 0 stands for any number.
-func (f finest) share(branches []*piece, most int) []*piece {
+func (m *maker) share(branches []*piece, most int) []*piece {
 	if most == 0 || len(branches) <= most {
 		return branches
 	}
@@ -112,16 +131,15 @@ func (f finest) share(branches []*piece, most int) []*piece {
 	for _, p := range branches {
 		total += p.work
 	}
-	shares := make([][]*piece, most)
+	shares := make([]series, most)
 	before := int64(0)
 	for _, p := range branches {
-		i := min(before*int64(most)/max(total, 1), int64(most)-1)
-		shares[i] = with(shares[i], p)
+		shares[min(before*int64(most)/max(total, 1), int64(most)-1)].add(p)
 		before += p.work
 	}
 	var all []*piece
-	for _, series := range shares {
-		all = append(all, f.of(sim.Series, series))
+	for i := range shares {
+		all = append(all, m.of(sim.Series, shares[i].all()))
 	}
 	return all
 }
@@ -130,42 +148,52 @@ func (f finest) share(branches []*piece, most int) []*piece {
 //
 // A child runs beside all that follows its fork. If the strand has hardly done anything between two forks, it does
 // so before the first of them: then their children are of one place, and make a balanced tree.
-func (f finest) join(s *strand, mark, most int) {
+func (m *maker) join(s *strand, mark, most int) {
 	var group []*piece
 	between := int64(0)
 	for i := len(s.open) - 1; i >= mark; i-- {
 		at := s.open[i]
-		if work, done := sum(s.parts); len(group) == 0 && done && at.child.done && work+at.child.work <= int64(f) {
-			s.parts = longer(at.before, work+at.child.work) // as what is below would come to
+		if len(group) == 0 && m.merge(s, at) {
 			continue
 		}
 		group = append(group, at.child)
-		if work, done := sum(at.before); i > mark && done && between+work <= int64(f) {
+		if work, done := at.before.sum(); i > mark && done && between+work <= m.finest {
 			between += work
 			continue
 		}
 		slices.Reverse(group)
-		branches := f.halves(f.share(group, most))
-		p := f.parallel([]*piece{branches, f.of(sim.Series, s.parts)})
-		s.parts = with(longer(at.before, between), p)
+		branches := m.halves(m.share(group, most))
+		p := m.parallel([]*piece{branches, m.of(sim.Series, s.all())})
+		s.series = at.before
+		s.last += between
+		s.add(p)
 		group, between = nil, 0
 	}
 	s.open = s.open[:min(mark, len(s.open))]
 }
 
-func sum(series []*piece) (work int64, done bool) {
-	done = true
-	for _, p := range series {
-		work += p.work
-		done = done && p.done
+// merge joins the newest child of s, if it and what runs beside it are one step.
+func (m *maker) merge(s *strand, newest fork) bool {
+	work, done := s.sum()
+	if work += newest.child.work; !done || !newest.child.done || work > m.finest {
+		return false
 	}
-	return work, done
+	s.series = newest.before
+	s.last += work
+	if m.reuses {
+		m.free = append(m.free, newest.child)
+	}
+	return true
 }
 
 // end ends s, which waits for all its children.
-func (f finest) end(s *strand) {
-	f.join(s, 0, 0)
-	if p := f.of(sim.Series, s.parts); p.done {
+func (m *maker) end(s *strand) {
+	m.join(s, 0, 0)
+	if len(s.parts) == 0 {
+		*s.into = piece{done: true, work: s.last}
+		return
+	}
+	if p := m.of(sim.Series, s.all()); p.done {
 		*s.into = *p
 		return
 	}
@@ -173,21 +201,21 @@ func (f finest) end(s *strand) {
 }
 
 // graph makes a graph of all that there is.
-func (f finest) graph(name string, root *piece) (*sim.Graph, error) {
+func (m *maker) graph(name string, root *piece) (*sim.Graph, error) {
 	root.walk(func(p *piece) {
 		if p.done {
 			return
 		}
-		var parts []*piece
+		var s series
 		for _, q := range p.parts {
 			q.done = true // what has not run by now never does
 			if p.kind == sim.Series {
-				parts = with(parts, q)
+				s.add(q)
 			} else if !q.empty() {
-				parts = append(parts, q)
+				s.parts = append(s.parts, q)
 			}
 		}
-		*p = *f.of(p.kind, parts)
+		*p = *m.of(p.kind, s.all())
 	})
 	if root.work == 0 {
 		return nil, errors.New("nothing was recorded that took time")

@@ -9,6 +9,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/filch-go/filch"
@@ -32,6 +33,9 @@ type Recording struct {
 // sim.Serial finds, with that of Profile. Where a program divides its work into like parts, the graph has some
 // 3*work/finest parts.
 //
+// What interrupts the run makes a strand longer, and so the span: other programs, and the garbage collector, which
+// has more to do without finest. Of several recordings, that with the shortest span tells most of the program.
+//
 // A loop is a balanced tree of its pieces. If only some of them may run at a time, it is as many series of
 // neighbours.
 //
@@ -48,7 +52,7 @@ func run(name string, least time.Duration, now func() int64, calibrates bool, f 
 	if least < 0 {
 		return nil, fmt.Errorf("record: Run: finest is %v; it must not be negative", least)
 	}
-	s := &shape{finest: finest(least)}
+	s := &shape{maker: maker{finest: int64(least), reuses: true}}
 	r := span.NewRecorder(now, span.Burden)
 	r.Shape(s)
 	p := span.Measure(r, calibrates, func(worker any) { f(worker.(*filch.Worker)) })
@@ -61,7 +65,7 @@ func run(name string, least time.Duration, now func() int64, calibrates bool, f 
 
 // shape makes pieces of what a span.Recorder tells.
 type shape struct {
-	finest
+	maker
 	strands []strand // the innermost last
 	ps, ns  int64    // the work so far, and as much of it as is in the graph
 }
@@ -69,23 +73,29 @@ type shape struct {
 func (s *shape) top() *strand { return &s.strands[len(s.strands)-1] }
 
 func (s *shape) Start() {
-	*s = shape{finest: s.finest, strands: []strand{{into: &piece{}}}}
+	s.strands, s.ps, s.ns = s.strands[:0], 0, 0
+	s.Run(&piece{})
 }
 
 func (s *shape) Work(ps int64) {
 	s.ps += ps
 	if n := s.ps/1000 - s.ns; n > 0 {
 		s.ns += n
-		s.top().step(n)
+		s.top().last += n
 	}
 }
 
-func (s *shape) Fork() any     { return s.top().fork() }
-func (s *shape) Run(child any) { s.strands = append(s.strands, strand{into: child.(*piece)}) }
-func (s *shape) Open() int     { return len(s.top().open) }
+func (s *shape) Fork() any { return s.fork(s.top()) }
+func (s *shape) Open() int { return len(s.top().open) }
+
+func (s *shape) Run(child any) {
+	n := len(s.strands)
+	s.strands = slices.Grow(s.strands, 1)[:n+1]
+	s.strands[n] = strand{into: child.(*piece), open: s.strands[n].open[:0]} // the memory of one before
+}
 
 func (s *shape) Leave() {
-	s.finest.end(s.top())
+	s.maker.end(s.top())
 	s.strands = s.strands[:len(s.strands)-1]
 }
 
@@ -94,6 +104,6 @@ func (s *shape) Join(mark, most int) { s.join(s.top(), mark, most) }
 // end makes a graph of all.
 func (s *shape) end(name string) (*sim.Graph, error) {
 	root := &s.strands[0]
-	s.finest.end(root)
+	s.maker.end(root)
 	return s.graph(name, root.into)
 }

@@ -224,10 +224,10 @@ func (p *random) program(left int) {
 	p.works()
 }
 
-func record(seed uint64, least finest) (*sim.Graph, span.Profile, error) {
+func record(seed uint64, least int64) (*sim.Graph, span.Profile, error) {
 	p := &random{rng: rand.New(rand.NewPCG(seed, 1))}
 	p.Recorder = span.NewRecorder(func() int64 { return p.time }, 0)
-	s := &shape{finest: least}
+	s := &shape{maker: maker{finest: least, reuses: true}}
 	p.Shape(s)
 	p.Start()
 	p.time++
@@ -269,7 +269,7 @@ func TestGraphsOfRandomPrograms(t *testing.T) {
 func TestLoopsOfAFewPiecesAtATime(t *testing.T) {
 	now := int64(0)
 	r := span.NewRecorder(func() int64 { return now }, 0)
-	s := &shape{}
+	s := &shape{maker: maker{reuses: true}}
 	r.Shape(s)
 	r.Start()
 	loop := r.Loop()

@@ -40,7 +40,7 @@ func Trace(name string, least time.Duration, text io.Reader) (*sim.Graph, error)
 	if err != nil {
 		return nil, fmt.Errorf("record: Trace of %s: %w", name, err)
 	}
-	t := newTracer(finest(least))
+	t := newTracer(least)
 	for _, e := range events {
 		t.joined[e.ID] = t.joined[e.ID] || e.Kind == event.Joined
 	}
@@ -80,7 +80,7 @@ func parse(text io.Reader) (events []event.Event, err error) {
 
 // tracer makes pieces of events.
 type tracer struct {
-	finest
+	maker
 	root, calls *strand
 	running     int // calls
 	workers     map[int]*worker
@@ -111,10 +111,10 @@ type act struct {
 	waits bool
 }
 
-func newTracer(f finest) *tracer {
-	t := &tracer{finest: f, root: &strand{into: &piece{}}, workers: map[int]*worker{}}
+func newTracer(finest time.Duration) *tracer {
+	t := &tracer{maker: maker{finest: int64(finest)}, root: &strand{into: &piece{}}, workers: map[int]*worker{}}
 	t.forks, t.apart, t.joined = map[uint64]published{}, map[uint64]event.Event{}, map[uint64]bool{}
-	t.calls = &strand{into: t.root.fork()}
+	t.calls = &strand{into: t.fork(t.root)}
 	return t
 }
 
@@ -126,7 +126,7 @@ func (t *tracer) worker(number int, now int64) *worker {
 		t.workers[number] = w
 	}
 	if a := w.top(); a != nil && !a.waits && now > w.at {
-		a.step(now - w.at)
+		a.last += now - w.at
 	}
 	w.at = max(w.at, now)
 	return w
@@ -158,7 +158,7 @@ func (t *tracer) ends(w *worker, find func(a *act) bool) {
 func (t *tracer) cut(w *worker, i int) {
 	for n := len(w.acts) - 1; n >= i; n-- {
 		a := w.acts[n]
-		t.finest.end(&a.strand)
+		t.maker.end(&a.strand)
 		if a.does == event.Called {
 			t.running--
 		}
@@ -185,15 +185,15 @@ func (t *tracer) event(e event.Event) {
 			t.join(t.calls, 0, 0)
 		}
 		t.running++
-		w.begin(e, t.calls.fork())
+		w.begin(e, t.fork(t.calls))
 	case event.Left:
 		t.cut(w, 0)
 	case event.Next:
 		t.ends(w, task)
 		e.Kind = event.Started
-		w.begin(e, t.root.fork())
+		w.begin(e, t.fork(t.root))
 	case event.Started:
-		w.begin(e, t.root.fork())
+		w.begin(e, t.fork(t.root))
 	case event.Done, event.Crashed:
 		t.ends(w, task)
 	default:
@@ -209,7 +209,7 @@ func (t *tracer) aside(e event.Event) {
 	case event.Done, event.Crashed:
 		if begin, ok := t.apart[e.ID]; ok {
 			delete(t.apart, e.ID)
-			*t.root.fork() = piece{done: true, work: max(0, e.At-begin.At)}
+			*t.fork(t.root) = piece{done: true, work: max(0, e.At-begin.At)}
 		}
 	}
 }
@@ -221,7 +221,7 @@ func (t *tracer) forkEvent(w *worker, e event.Event) {
 	case event.Published:
 		if a != nil {
 			mark := len(a.open)
-			t.forks[e.ID] = published{a.fork(), &a.strand, mark}
+			t.forks[e.ID] = published{t.fork(&a.strand), &a.strand, mark}
 		}
 	case event.Stolen, event.TakenUp:
 		e.Kind = event.Stolen
@@ -259,7 +259,7 @@ func (t *tracer) child(id uint64) *piece {
 	if f, ok := t.forks[id]; ok {
 		return f.child
 	}
-	return t.root.fork()
+	return t.fork(t.root)
 }
 
 // awaits notes that a waits for a fork and those since; number 0 stands for all.
@@ -276,12 +276,12 @@ func (t *tracer) awaits(a *act, id uint64) {
 // end makes a graph of all.
 func (t *tracer) end(name string) (*sim.Graph, error) {
 	for _, id := range slices.Sorted(maps.Keys(t.apart)) {
-		*t.root.fork() = piece{done: true, work: max(0, t.last-t.apart[id].At)}
+		*t.fork(t.root) = piece{done: true, work: max(0, t.last-t.apart[id].At)}
 	}
 	for _, number := range slices.Sorted(maps.Keys(t.workers)) {
 		t.cut(t.worker(number, t.last), 0)
 	}
-	t.finest.end(t.calls)
-	t.finest.end(t.root)
+	t.maker.end(t.calls)
+	t.maker.end(t.root)
 	return t.graph(name, t.root.into)
 }
