@@ -18,7 +18,7 @@ type abp struct {
 func Yields() []string { return []string{"none", "random", "all"} }
 
 func newABP(m *machine) (scheduler, error) {
-	s := &abp{stealing{machine: m}, m.Yield}
+	s := &abp{stealing{raids: raids{machine: m}}, m.Yield}
 	if s.yields == "" {
 		s.yields = "all"
 	}

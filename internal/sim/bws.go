@@ -23,7 +23,7 @@ const sleepAfter = 16
 
 func newBWS(m *machine) (scheduler, error) {
 	n := len(m.workers)
-	return &bws{stealing: stealing{machine: m}, vain: make([]int32, n), thieves: n - 1}, nil
+	return &bws{stealing: stealing{raids: raids{machine: m}}, vain: make([]int32, n), thieves: n - 1}, nil
 }
 
 func (s *bws) enabled(w int32, cont, child ID) ID {

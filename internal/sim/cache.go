@@ -32,6 +32,22 @@ func (c *Cache) touch(first uint64, n int32) (misses int64) {
 	return misses
 }
 
+// touch uses the blocks of n, which begins on w. What misses in the worker's own cache goes on to the shared one.
+func (m *machine) touch(w int32, n *Node) {
+	if m.caches == nil {
+		m.res.Shared += m.shared.touch(n.Block, n.Blocks)
+		return
+	}
+	for i := range uint64(n.Blocks) {
+		if m.caches[w].use(n.Block+i) == 0 {
+			continue
+		}
+		m.res.Misses++
+		m.res.Shared += m.shared.touch(n.Block+i, 1)
+	}
+}
+
+// use uses a block, and returns 1 if it was not there.
 func (c *Cache) use(block uint64) (misses int64) {
 	at, ok := c.in[block]
 	switch {

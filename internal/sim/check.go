@@ -13,6 +13,8 @@ func (m *machine) check() error {
 		return err
 	}
 	switch {
+	case m.onItsWay != 0:
+		return m.fail("%d threads are on their way to workers", m.onItsWay)
 	case r.Time < max((f.Work+p-1)/p, f.Span):
 		return m.fail("it took %d steps, which is less than the work or the span allow", r.Time)
 	case r.Scheduled != f.Work+r.Wasted+r.Idle:

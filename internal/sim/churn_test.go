@@ -121,15 +121,15 @@ func TestChangesInAnyOrder(t *testing.T) {
 }
 
 // drowsy is a scheduler whose thieves sleep, and are not woken.
-type drowsy struct{ stealing }
+type drowsy struct{ *stealing }
 
 func (s drowsy) seek(int32) (ID, int64) { return None, Never }
 
 func TestLostThreadWithMachinesThatLeave(t *testing.T) {
 	left := 3
 	for _, s := range []func(m *machine) scheduler{
-		func(m *machine) scheduler { return lossy{stealing{machine: m, parentFirst: true}, &left} },
-		func(m *machine) scheduler { return lossy{drowsy{stealing{machine: m, parentFirst: true}}, &left} },
+		func(m *machine) scheduler { return lossy{&stealing{raids: newRaids(m), parentFirst: true}, &left} },
+		func(m *machine) scheduler { return lossy{drowsy{&stealing{raids: newRaids(m), parentFirst: true}}, &left} },
 	} {
 		left = 3
 		_, err := Run(Config{Program: Loop(10), Scheduler: "child", Workers: 4, Churn: &Churn{Up: 50}, instead: s})

@@ -32,6 +32,9 @@ func (c *churn) leave(machine int) {
 		c.drop[w] = true
 		c.m.res.Idle += c.m.wheel.now - wk.since
 		wk.since = c.m.wheel.now
+		if c.m.forget != nil {
+			c.m.forget(w)
+		}
 		c.m.tell(Left, w, none, None, 0)
 	}
 	c.m.wheel.remove(c.drop)
@@ -52,6 +55,7 @@ func (c *churn) handOver(machine int) {
 		switch id := wk.runs; {
 		case id != None && wk.begins: // it was under way to here
 			wk.runs, wk.begins = None, false
+			c.m.onItsWay--
 			c.m.push(heir, id)
 		case id != None:
 			c.stop(w)
@@ -154,6 +158,7 @@ func (c *churn) abort() {
 		case id == None || !c.lost(id):
 		case wk.begins: // the worker goes on to look when it would have had the thread
 			wk.runs, wk.begins = None, false
+			m.onItsWay--
 		default:
 			c.stop(int32(w))
 			c.drop[w] = true

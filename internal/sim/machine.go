@@ -20,24 +20,29 @@ type machine struct {
 	wheel   *wheel
 	workers []worker
 	deques  []deque
-	caches  []*Cache
+	caches  []*Cache // of each worker, or nil
+	shared  *Cache   // of all, or nil
 	threads []Thread // by ID
 	free    []ID
 	sched   scheduler
-	from    ID          // the thread whose node has ended last
-	over    bool        // and it with that node
-	procs   *processors // nil without a kernel
-	churn   *churn      // nil if all workers stay
+	far     distances     // nil if there are none, or the scheduler sends no requests
+	from    ID            // the thread whose node has ended last
+	over    bool          // and it with that node
+	procs   *processors   // nil without a kernel
+	churn   *churn        // nil if all workers stay
+	arrive  func(w int32) // called when w begins what it has found some steps ago, if not nil
+	forget  func(w int32) // called when w leaves the run, if not nil
 	rng     uint64
 	node    Node // the node that begins, here since a Program would make it escape
 
-	busy  int   // workers that run a node
-	vain  int64 // attempts since a node began or ended
-	nodes int64
-	sum   uint64
-	live  int
-	err   error
-	res   Result
+	busy     int   // workers that run a node
+	onItsWay int   // workers that have found a thread, and begin it later
+	vain     int64 // attempts since a node began or ended
+	nodes    int64
+	sum      uint64
+	live     int
+	err      error
+	res      Result
 }
 
 // start gives the first thread to worker 0, and lets the others look for work.
@@ -100,9 +105,7 @@ func (m *machine) begin(w int32, id ID) {
 	m.res.busy += n.Weight
 	m.busy++
 	m.vain = 0
-	if m.caches != nil {
-		m.res.Misses += m.caches[w].touch(n.Block, n.Blocks)
-	}
+	m.touch(w, n)
 	m.tell(Began, w, -1, id, n.Weight)
 	m.wheel.add(m.wheel.now+n.Weight, w, true)
 }
@@ -198,6 +201,10 @@ func (m *machine) looks(w int32) {
 	}
 	wk := &m.workers[w]
 	if wk.begins {
+		m.onItsWay--
+		if m.arrive != nil {
+			m.arrive(w)
+		}
 		m.begin(w, wk.runs)
 		return
 	}
@@ -216,6 +223,7 @@ func (m *machine) looks(w int32) {
 		m.begin(w, found)
 	case found != None:
 		wk.runs, wk.begins = found, true
+		m.onItsWay++
 		m.wheel.add(m.wheel.now+after, w, false)
 	case after != Never:
 		m.wheel.add(m.wheel.now+after, w, false)
@@ -232,6 +240,10 @@ func (m *machine) wake(w int32) {
 	m.wheel.add(m.wheel.now, w, false)
 }
 
+// patience is how many attempts in vain are too many, if nothing runs or is on its way. What is ready is then in no
+// queue, or a few attempts of some worker would have found it.
+func (m *machine) patience() int64 { return 64*int64(len(m.workers)) + 1<<14 }
+
 // attempt counts what a thief has found at a victim, or in a common queue, -1.
 func (m *machine) attempt(w, victim int32, found ID) ID {
 	m.res.Attempts++
@@ -239,7 +251,7 @@ func (m *machine) attempt(w, victim int32, found ID) ID {
 		m.fail("worker %d looks for work while all are busy", w)
 	}
 	if found == None {
-		if m.vain++; m.vain > 64*int64(len(m.workers))+1<<14 && m.busy == 0 && (m.procs == nil || !m.procs.hold) {
+		if m.vain++; m.vain > m.patience() && m.busy == 0 && m.onItsWay == 0 && (m.procs == nil || !m.procs.hold) {
 			m.fail("a ready thread is lost: %d attempts have found nothing", m.vain)
 		}
 		m.tell(Attempted, w, victim, None, 0)

@@ -7,7 +7,7 @@ import (
 
 // mistaken is child stealing with a mistake.
 type mistaken struct {
-	stealing
+	*stealing
 	calls   *int
 	mistake func(s mistaken, w int32, cont, child ID) (ID, bool)
 	look    func(s mistaken, w, v int32) ID
@@ -91,7 +91,7 @@ func TestMistakesAreCaught(t *testing.T) {
 			config := Config{Program: Fib(15), Scheduler: "child", Workers: workers, Seed: 1}
 			config.instead = func(m *machine) scheduler {
 				s := c.mistaken
-				s.stealing, s.calls = stealing{machine: m, parentFirst: true}, new(int)
+				s.stealing, s.calls = &stealing{raids: newRaids(m), parentFirst: true}, new(int)
 				return s
 			}
 			_, err := Run(config)
@@ -106,13 +106,13 @@ func TestMistakesAreCaught(t *testing.T) {
 func TestTooManyLiveThreadsAreCaught(t *testing.T) {
 	config := Config{Program: Loop(100), Scheduler: "continuation", Workers: 2, Seed: 1}
 	config.instead = func(m *machine) scheduler {
-		return childCheckedAsContinuation{stealing{machine: m, parentFirst: true}}
+		return childCheckedAsContinuation{&stealing{raids: newRaids(m), parentFirst: true}}
 	}
 	if _, err := Run(config); err == nil || !strings.Contains(err.Error(), "threads were alive") {
 		t.Errorf("it is not caught: %v", err)
 	}
 }
 
-type childCheckedAsContinuation struct{ stealing }
+type childCheckedAsContinuation struct{ *stealing }
 
-func (s childCheckedAsContinuation) bounds() error { return stealing{machine: s.machine}.bounds() }
+func (s childCheckedAsContinuation) bounds() error { return (&stealing{raids: s.raids}).bounds() }

@@ -9,13 +9,15 @@ type Result struct {
 	T1         int64  `json:"t1"`   // the work: the steps of all nodes
 	Tinf       int64  `json:"tinf"` // the span: the steps of the longest path
 	Time       int64  `json:"time"`
-	Idle       int64  `json:"idle"`       // when workers had a processor and ran no node
-	Steals     int64  `json:"steals"`     // attempts that found something
-	Attempts   int64  `json:"attempts"`   // looks at another worker's queue, or at a common one
-	Migrations int64  `json:"migrations"` // threads that went on on another worker than before
-	MaxDeque   int    `json:"max_deque"`  // the most threads in one queue
-	MaxLive    int    `json:"max_live"`   // the most threads alive
-	Misses     int64  `json:"misses"`     // of all caches
+	Idle       int64  `json:"idle"`          // when workers had a processor and ran no node
+	Steals     int64  `json:"steals"`        // attempts that found something
+	Attempts   int64  `json:"attempts"`      // looks at another worker's queue, or at a common one
+	Migrations int64  `json:"migrations"`    // threads that went on on another worker than before
+	MaxDeque   int    `json:"max_deque"`     // the most threads in one queue
+	MaxLive    int    `json:"max_live"`      // the most threads alive
+	Misses     int64  `json:"misses"`        // of the workers' own caches, all together
+	Shared     int64  `json:"shared_misses"` // of the cache that all share
+	Inversions int64  `json:"inversions"`    // threads that began while one with a better priority waited
 
 	PA        float64 `json:"pa"`        // how many workers had a processor, on average: all, if there was no kernel
 	Scheduled int64   `json:"scheduled"` // when workers had a processor; the rest of Workers*Time is Preempted, Asleep and Absent

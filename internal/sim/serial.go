@@ -10,6 +10,7 @@ type Facts struct {
 	Threads int64
 	Live    int    // S1: the most threads alive at once when one worker runs children first
 	Depth   int    // the most threads between the root and a leaf, both counted: the height of the spawn tree
+	Touched int64  // blocks that nodes touch, each as often as it is touched
 	Unit    bool   // all nodes have a weight of 1
 	sum     uint64 // of all nodes, each by its thread and its place: equal if each ran once
 	misses  int64  // M1: of one worker's cache, see Caches
@@ -47,6 +48,7 @@ func Serial(p Program, cache *Cache) (Facts, error) {
 		f.Work += n.Weight
 		f.Unit = f.Unit && n.Weight == 1
 		f.sum += mix(t.path ^ uint64(t.PC))
+		f.Touched += int64(n.Blocks)
 		f.misses += cache.touch(n.Block, n.Blocks)
 		t.at += n.Weight
 		t.PC++

@@ -12,6 +12,8 @@
 //	scheduler.go  what decides which worker runs which thread
 //	kernel.go     what takes processors away from workers, and processors.go, yield.go: a run under it
 //	churn.go      machines that leave and join; leave.go, outcome.go: what is lost, and what results are used
+//	topology.go   how far workers are from each other
+//	thief.go      what all schedulers that steal have in common
 //	check.go      what every run is checked for
 package sim
 
@@ -30,7 +32,10 @@ type Config struct {
 	Seed      uint64
 	StealCost int64 // what an attempt to steal takes, in steps, at least 1; 0 stands for 1
 	StepTime  int64 // how long a step takes, in nanoseconds, for what a scheduler does by the clock; 0 stands for 1,000
-	Cache     int   // blocks that the cache of each worker holds; 0 for no caches
+	// Topology says how far workers are from each other, for schedulers that steal. Others refuse latencies.
+	Topology    Topology
+	Cache       int // blocks that the cache of each worker holds; 0 for no caches
+	SharedCache int // blocks that the cache of all holds, behind those of the workers; 0 for none
 	// Kernel, if it is not nil, takes processors away from workers.
 	Kernel *Kernel
 	// Churn, if it is not nil, lets machines leave and join.
@@ -101,10 +106,14 @@ func (c Config) Check() error {
 		return fmt.Errorf("sim: %d workers; there must be from 1 to %d", c.Workers, MaxWorkers)
 	case !slices.Contains(Schedulers(), c.Scheduler):
 		return fmt.Errorf("sim: unknown scheduler %q; there are %v", c.Scheduler, Schedulers())
-	case c.StealCost < 0:
-		return fmt.Errorf("sim: an attempt to steal cannot take %d steps", c.StealCost)
+	case c.StealCost < 0 || c.StealCost > maxLatency:
+		return fmt.Errorf("sim: an attempt to steal cannot take %d steps; it must be from 0 to %d", c.StealCost, int64(maxLatency))
 	case c.StepTime < 0:
 		return fmt.Errorf("sim: a step cannot take %d ns", c.StepTime)
+	case c.Cache < 0:
+		return fmt.Errorf("sim: the cache of a worker cannot hold %d blocks", c.Cache)
+	case c.SharedCache < 0:
+		return fmt.Errorf("sim: the cache of all workers cannot hold %d blocks", c.SharedCache)
 	case c.Yield != "" && c.Scheduler != "abp":
 		return fmt.Errorf("sim: Yield is %q; only the scheduler abp yields, not %s", c.Yield, c.Scheduler)
 	case c.Yield != "" && !slices.Contains(Yields(), c.Yield):
@@ -113,12 +122,27 @@ func (c Config) Check() error {
 		return errors.New("sim: the scheduler pool goes by the clock, which a kernel does not keep; under one there is abp, say")
 	case c.Kernel != nil && c.Churn != nil:
 		return errors.New("sim: a kernel and machines that leave cannot be had in one run")
-	case c.Kernel != nil:
-		return c.Kernel.check()
-	case c.Churn != nil:
-		return c.Churn.check(c.Workers, c.Scheduler)
 	}
-	return nil
+	if c.Kernel != nil {
+		if err := c.Kernel.check(); err != nil {
+			return err
+		}
+	}
+	if c.Churn != nil {
+		if err := c.Churn.check(c.Workers, c.Scheduler); err != nil {
+			return err
+		}
+	}
+	return c.checkOptions()
+}
+
+// checkOptions returns what is wrong with what only some schedulers have.
+func (c Config) checkOptions() error {
+	switch {
+	case c.Topology.distances() != nil && !slices.Contains(distant, c.Scheduler):
+		return fmt.Errorf("sim: topology %v has latencies; only %v have them, not %s", c.Topology, distant, c.Scheduler)
+	}
+	return c.Topology.check(c.Workers)
 }
 
 // newMachine makes a machine that has not started.
@@ -150,6 +174,7 @@ func newMachine(c Config) (*machine, error) {
 			m.caches[w] = NewCache(c.Cache)
 		}
 	}
+	m.shared = NewCache(c.SharedCache)
 	if c.Kernel != nil {
 		m.procs = newProcessors(m)
 	}

@@ -1,0 +1,22 @@
+package sim
+
+import "testing"
+
+// One worker misses as often in its own cache as in a shared one of the same size. Behind its own, the shared
+// cache is used for what misses there.
+func TestSharedCaches(t *testing.T) {
+	for _, size := range []int{1, 7, 16, 40} {
+		c := Config{Program: Iterative{5, 16}, Scheduler: "child", Workers: 1, Cache: size}
+		own := run(t, c)
+		c.Cache, c.SharedCache = 0, size
+		shared := run(t, c)
+		c.Cache = 3
+		both := run(t, c)
+		if own.Misses != shared.Shared || own.Shared != 0 || shared.Misses != 0 || own.Misses == 0 {
+			t.Errorf("%d blocks: %d misses in an own cache, %d in a shared one", size, own.Misses, shared.Shared)
+		}
+		if both.Shared > both.Misses || both.Shared < 16 || size >= 16 && both.Shared != 16 {
+			t.Errorf("%d blocks: %d misses in an own cache of 3, and %d of these in the shared one", size, both.Misses, both.Shared)
+		}
+	}
+}
