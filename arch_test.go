@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"internal/place/placetest": {"internal/place"},
 	"deque":                    {"internal/race"},
 	"ordered":                  {"internal/queue", "internal/race"},
-	"internal/sim":             {"internal/policy"},
+	"internal/sim":             {"internal/policy", "internal/queue"},
 	"internal/engine":          {"deque", "internal/clock", "internal/event", "internal/place", "internal/policy", "internal/race", "internal/span", "internal/tag", "internal/views"},
 	"internal/task":            {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race"},
 	"":                         {"internal/clock", "internal/engine", "internal/event", "internal/goroutine", "internal/line", "internal/place", "internal/race", "internal/span", "internal/tag", "internal/task"},

@@ -45,6 +45,9 @@ func (d *deque) keep(stays func(ID) bool) {
 	}
 }
 
+// oldest returns what steal would. There must be one.
+func (d *deque) oldest() ID { return d.ids[d.top] }
+
 func (d *deque) grow() {
 	ids := make([]ID, max(4, 2*len(d.ids)))
 	for i := range d.size {

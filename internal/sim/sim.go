@@ -14,6 +14,8 @@
 //	churn.go      machines that leave and join; leave.go, outcome.go: what is lost, and what results are used
 //	topology.go   how far workers are from each other
 //	thief.go      what all schedulers that steal have in common
+//	sleepers.go   what those with common queues have in common
+//	timeline.go   which workers were busy when
 //	check.go      what every run is checked for
 package sim
 
@@ -34,8 +36,11 @@ type Config struct {
 	StepTime  int64 // how long a step takes, in nanoseconds, for what a scheduler does by the clock; 0 stands for 1,000
 	// Topology says how far workers are from each other, for schedulers that steal. Others refuse latencies.
 	Topology    Topology
-	Cache       int // blocks that the cache of each worker holds; 0 for no caches
-	SharedCache int // blocks that the cache of all holds, behind those of the workers; 0 for none
+	CentralCost int64  // central: for how many steps each use of the queue locks it
+	Priority    string // ordered: PriorityHash, the default, or PriorityDepth
+	Inside      int    // hierarchical: attempts inside a group before one outside; 0 for the default
+	Cache       int    // blocks that the cache of each worker holds; 0 for no caches
+	SharedCache int    // blocks that the cache of all holds, behind those of the workers; 0 for none
 	// Kernel, if it is not nil, takes processors away from workers.
 	Kernel *Kernel
 	// Churn, if it is not nil, lets machines leave and join.
@@ -141,6 +146,18 @@ func (c Config) checkOptions() error {
 	switch {
 	case c.Topology.distances() != nil && !slices.Contains(distant, c.Scheduler):
 		return fmt.Errorf("sim: topology %v has latencies; only %v have them, not %s", c.Topology, distant, c.Scheduler)
+	case c.CentralCost != 0 && c.Scheduler != "central":
+		return fmt.Errorf("sim: CentralCost is %d; only the scheduler central has it, not %s", c.CentralCost, c.Scheduler)
+	case c.CentralCost < 0 || c.CentralCost > maxLatency:
+		return fmt.Errorf("sim: a use of the central queue cannot take %d steps; it must be from 0 to %d", c.CentralCost, int64(maxLatency))
+	case c.Priority != "" && c.Scheduler != "ordered":
+		return fmt.Errorf("sim: Priority is %q; only the scheduler ordered has it, not %s", c.Priority, c.Scheduler)
+	case c.Priority != "" && !slices.Contains(Priorities(), c.Priority):
+		return fmt.Errorf("sim: unknown priority %q; there are %q", c.Priority, Priorities())
+	case c.Inside != 0 && c.Scheduler != "hierarchical":
+		return fmt.Errorf("sim: Inside is %d; only the scheduler hierarchical has it, not %s", c.Inside, c.Scheduler)
+	case c.Inside < 0 || c.Inside > maxInside:
+		return fmt.Errorf("sim: %d attempts inside a group; there must be from 1 to %d, or 0 for %d", c.Inside, maxInside, defaultInside)
 	}
 	return c.Topology.check(c.Workers)
 }
