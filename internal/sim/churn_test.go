@@ -129,7 +129,9 @@ func TestLostThreadWithMachinesThatLeave(t *testing.T) {
 	left := 3
 	for _, s := range []func(m *machine) scheduler{
 		func(m *machine) scheduler { return lossy{&stealing{raids: newRaids(m), parentFirst: true}, &left} },
-		func(m *machine) scheduler { return lossy{drowsy{&stealing{raids: newRaids(m), parentFirst: true}}, &left} },
+		func(m *machine) scheduler {
+			return lossy{drowsy{&stealing{raids: newRaids(m), parentFirst: true}}, &left}
+		},
 	} {
 		left = 3
 		_, err := Run(Config{Program: Loop(10), Scheduler: "child", Workers: 4, Churn: &Churn{Up: 50}, instead: s})
