@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"internal/policy":          {},
 	"internal/simd":            {},
 	"internal/span":            {},
+	"internal/topology":        {},
 	"internal/queue":           {},
 	"internal/views":           {},
 	"internal/place":           {"internal/race"},
