@@ -2,3 +2,11 @@ package filch
 
 // InQueue returns how many tasks have room in the queue.
 func (p *Pool) InQueue() int64 { return p.tasks.Room.Taken() }
+
+// Seats returns how many goroutines of the pool run on each of its processors, and how many are pinned in all.
+func (p *Pool) Seats() (load []int, pinned int) {
+	if p.tasks.Engine.Seats == nil {
+		return nil, 0
+	}
+	return p.tasks.Engine.Seats.Load()
+}

@@ -70,6 +70,7 @@ type settings struct {
 	observer     Observer
 	labels       bool
 	checks       *checks // of WithChecks, or nil
+	pins         *pins   // of WithAffinity, or nil
 	notes        bool    // which goroutine has a worker is noted: there are checks, or a logger; set when those are
 }
 

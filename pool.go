@@ -72,6 +72,7 @@ func New(opts ...Option) *Pool {
 	if p.name == "" {
 		p.name = fmt.Sprint("pool ", p.tasks.Engine.Number)
 	}
+	p.beginAffinity()
 	p.tasks.Engine.Follow()
 	return p
 }

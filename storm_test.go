@@ -526,6 +526,9 @@ func (s *storm) newPool(rng *rand.Rand) *stormPool {
 	maybe(2, "StallTimeout", filch.WithStallTimeout(time.Duration(1+rng.IntN(5e6))))
 	maybe(4, "IdleTimeout", filch.WithIdleTimeout(time.Duration(rng.IntN(2e6))))
 	maybe(8, "Labels", filch.WithLabels())
+	if runtime.GOOS == "linux" {
+		maybe(4, "Affinity", filch.WithAffinity(filch.Affinity(rng.IntN(2))))
+	}
 	if p.polls = rng.IntN(16) == 0 && !s.bubble; p.polls { // in a bubble no time would pass
 		maybe(1, "BusyPoll", filch.WithBusyPoll())
 	}
@@ -638,6 +641,9 @@ func (s *storm) rest() error {
 		if st.Active != 0 || st.Searching != 0 || st.Blocked != 0 || st.Extra != 0 || t.Queued != 0 ||
 			t.Started != t.Done || t.Submitted != t.Done+t.Cancelled || t.Done != p.ran.Load() {
 			return fmt.Errorf("pool %d of %d: %d tasks ran; %+v", i, len(s.pools), p.ran.Load(), st)
+		}
+		if load, pinned := p.Seats(); pinned != 0 && !p.polls {
+			return fmt.Errorf("pool %d of %d: %d goroutines are pinned, %v", i, len(s.pools), pinned, load)
 		}
 		for kind, want := range []int64{t.Submitted, t.Rejected, t.Started, t.Done, t.Cancelled} {
 			if got := p.events[kind].Load(); got != want {

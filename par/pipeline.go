@@ -20,12 +20,13 @@ type Pipeline[T any] struct {
 
 // From begins a Pipeline with the values of source. Any free worker takes them, one at a time,
 // when there is room for them, with iter.Pull. So neither source nor the caller of
-// [Pipeline.Run] may be locked to a thread with runtime.LockOSThread: that ends the program.
+// [Pipeline.Run] may be locked to a thread with runtime.LockOSThread: that ends the program. Workers that
+// [filch.WithAffinity] pins may call it; once there is such a pool, each value costs a goroutine more.
 func From[T any](source iter.Seq[T]) *Pipeline[T] {
 	checkFunc("From", source == nil)
 	return &Pipeline[T]{func(l *line) []T {
 		values := make([]T, l.inFlight)
-		next, stop := iter.Pull(source)
+		next, stop := pull(source)
 		l.pull = func(slot int) (ok bool) {
 			values[slot], ok = next()
 			return ok

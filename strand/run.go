@@ -230,7 +230,9 @@ type pump struct {
 func (r *run) pump(l *list, first *carrier, f func(s *Strand)) {
 	p := r.takePump()
 	p.l, p.first, p.f = l, first, f
+	l.w.LendSeat() // the goroutines of the run are not pinned
 	p.do(p.drive)
+	l.w.ReturnSeat()
 	p.l, p.first, p.f = nil, nil, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()

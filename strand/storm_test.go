@@ -84,6 +84,9 @@ func (s *storm) round() {
 	if rng.IntN(4) == 0 {
 		opts = append(opts, filch.WithChecks())
 	}
+	if rng.IntN(4) == 0 && runtime.GOOS == "linux" {
+		opts = append(opts, filch.WithAffinity(filch.Spread))
+	}
 	s.pool = filch.New(opts...)
 	closes := rng.IntN(4) == 0
 

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/place"
@@ -90,6 +91,7 @@ type Pool struct {
 	Linger   time.Duration
 	wrap     func(v any) error // the error for a panic with the value v, made while the stack is there
 	Checks   Checks            // looks for misuse of workers, if it is not nil; see checks.go
+	Seats    *affinity.Seats   // pins the goroutines that fill places, if it is not nil; see seat.go
 	Logical  Logical           // each fork is a goroutine of its own to the race detector; see logical.go
 	_        [112]byte
 

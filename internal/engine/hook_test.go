@@ -177,7 +177,7 @@ func TestHookOfPlaces(t *testing.T) {
 		w.GoOn()
 	})
 	s.expect("", "worker 0   goes on")
-	next := w.Succeed()
+	next := w.Succeed(nil)
 	s.expect("", "worker 1   enters")
 	exit(next)
 	p.SetExtra(2)

@@ -91,6 +91,7 @@ func (w *Worker) finish(j *Job) {
 func (w *Worker) complete(j *Job) {
 	owner := j.owner
 	if j.state.finish() {
+		w.LendSeat()
 		switch {
 		case !w.Hold.YieldPlace():
 			_ = w.pool.Places.Enter() // for the owner, which counts as blocked
@@ -162,6 +163,7 @@ func (w *Worker) unblock() {
 	} else {
 		w.pool.LeaveBlocked()
 	}
+	w.ReturnSeat()
 	w.Tell(event.Resumed, nil)
 }
 
@@ -207,6 +209,7 @@ func (w *Worker) waitBlocked() {
 		w.block()
 	}
 	<-w.wakeup
+	w.ReturnSeat()
 	w.passed = false
 	if !w.Hold.RetakePlace() { // another goroutine has one in its name
 		_ = w.pool.Places.Leave() // the next step sees to it
@@ -217,6 +220,7 @@ func (w *Worker) waitBlocked() {
 
 // block gives up w's place, if it has one, and counts it as blocked.
 func (w *Worker) block() {
+	w.LendSeat()
 	if w.Hold.YieldPlace() {
 		w.pool.Block()
 	} else {

@@ -164,6 +164,7 @@ func (w *Worker) tryPlace() bool {
 		return false
 	}
 	_ = w.Hold.RetakePlace() // it has none, since it looks for one
+	w.ReturnSeat()
 	w.Tell(event.Resumed, nil)
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/event"
 )
 
@@ -122,10 +123,11 @@ func (w *Worker) SetRuns(runs bool) {
 }
 
 // Succeed returns another worker for the goroutine of w, with a place: another
-// goroutine has w already.
-func (w *Worker) Succeed() *Worker {
+// goroutine has w already. seat is that of the caller.
+func (w *Worker) Succeed(seat *affinity.Seat) *Worker {
 	w.pool.Enter()
 	next := w.pool.Hire()
+	w.passSeat(seat, next)
 	next.Tell(event.Entered, nil)
 	next.runs.Store(true)
 	return next

@@ -18,8 +18,10 @@ func (w *Worker) run(uint64, tag.Step) {
 	left := false
 	w.began, w.worth = clock.Now(), 0
 	Unlabel() // the labels of the goroutine that this one was started by
+	w.takeSeat()
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on
+			w.leaveSeat()
 			go w.pool.Tag(w.run)
 		}
 	}()
@@ -40,6 +42,7 @@ func (w *Worker) run(uint64, tag.Step) {
 		}
 	}
 	left = true
+	w.leaveSeat()
 	w.Tell(event.Left, nil)
 	w.pool.Fire(w)
 }
@@ -70,7 +73,7 @@ func (w *Worker) search() (j *Job, found bool) {
 		}
 	}
 	if w.searching || !p.held.Load() && w.startSearching() {
-		for s := (spin{w: w, most: p.budget.left(w.began)}); s.next() || p.mayPoll(); {
+		for s := (spin{w: w, most: p.budget.left(w.began), pinned: w.Processor() >= 0}); s.next() || p.mayPoll(); {
 			if j, found = w.look(true); j != nil || found {
 				return j, found
 			}
@@ -92,6 +95,7 @@ func (w *Worker) giveUp() bool {
 		w.countWork(clock.Now())
 	}
 	w.countSearch()
+	w.leaveSeat()
 	w.Tell(event.Left, nil)
 	if p.Linger == 0 {
 		p.Fire(w)
@@ -107,6 +111,7 @@ func (w *Worker) giveUp() bool {
 		return false
 	}
 	if w.park() {
+		w.takeSeat()
 		w.began, w.worth = clock.Now(), 0
 		return true
 	}
@@ -211,11 +216,14 @@ type spin struct {
 	policy policy.Spin
 	w      *Worker
 	most   int64 // at most so long, ns
+	pinned bool  // to a processor: to let others have it takes two switches of threads, about 30 us, so it waits for the end
 	noise  int   // so that the pause is not optimized away
 }
 
 // wait returns a spin that w waits with.
-func (w *Worker) wait() spin { return spin{w: w, most: policy.SpinTime} }
+func (w *Worker) wait() spin {
+	return spin{w: w, most: policy.SpinTime, pinned: w.Processor() >= 0}
+}
 
 func (s *spin) next() bool {
 	free := s.policy.Turn()
@@ -226,6 +234,9 @@ func (s *spin) next() bool {
 	now := clock.Now()
 	if !s.policy.Timed() {
 		s.policy.Begin(now, s.most)
+	}
+	if s.pinned && s.policy.Goes(now) {
+		return true
 	}
 	runtime.Gosched()
 	then := clock.Now()

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/filch-go/filch/deque"
+	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/span"
@@ -74,6 +75,8 @@ type Worker struct {
 	Level atomic.Int64 // how urgent it is what runs, or Nothing; the owner writes, others load; see Source.SetLevel
 
 	alias Alias // see logical.go
+
+	seat atomic.Pointer[affinity.Seat] // of the goroutine that fills the place, or nil; that writes, others load; see seat.go
 
 	Self any // what the worker is to the Source, which made it; never written again
 	Face any // what it is to the users of the pool; likewise

@@ -97,6 +97,8 @@ func (l *Latch) leave(t *line.Turn[Seat]) {
 	l.mu.Unlock()
 	if waiting {
 		t.Of.Reclaim()
+	} else {
+		t.Of.Worker.Engine.ReturnSeat() // which is for the goroutine that waits
 	}
 }
 

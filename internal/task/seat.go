@@ -40,9 +40,11 @@ func (s Seat) Lend() bool {
 	if w == nil {
 		return false
 	}
+	w.Engine.LendSeat()
 	lent, ok := w.Engine.Hold.LendPlace(s.Round)
 	switch {
 	case !ok:
+		w.Engine.ReturnSeat()
 		return false
 	case lent:
 		w.Engine.Tell(event.Lent, nil)
@@ -63,4 +65,5 @@ func (s Seat) Reclaim() {
 	} else {
 		w.Pool.Engine.LeaveBlocked()
 	}
+	w.Engine.ReturnSeat()
 }

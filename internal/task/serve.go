@@ -43,8 +43,9 @@ func (w *Worker) endBurst(self **engine.Worker) {
 	w.Own.mu.Unlock()
 	w.ran = 0
 	w.Kept = nil
+	seat := w.Engine.Seat() // before w may be another goroutine's
 	if w.endRound() {
-		*self = w.Engine.Succeed()
+		*self = w.Engine.Succeed(seat)
 	}
 }
 

@@ -237,6 +237,7 @@ func (w *Worker) passPlace() {
 	p := w.Pool
 	if level, ok := p.goesOn(true); ok && w.Engine.Hold.Load().HasPlace() {
 		if next := p.way.leave(level, w.Engine.Hold.YieldPlace); next != nil {
+			w.Engine.LendSeat()
 			w.Engine.Tell(event.PassedOn, &next.Engine)
 			next.Engine.GoOn()
 		}

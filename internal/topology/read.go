@@ -103,7 +103,7 @@ func (r *reader) list(name string) ([]int, bool) {
 
 // processors returns the IDs of those that are online.
 func (r *reader) processors() []int {
-	if ids, ok := r.list(cpuDir+"/online"); ok && len(ids) > 0 {
+	if ids, ok := r.list(cpuDir + "/online"); ok && len(ids) > 0 {
 		return ids
 	}
 	return r.numbered(cpuDir, "cpu")
@@ -131,7 +131,7 @@ func (r *reader) processor(id int) Processor {
 		siblings = old
 	}
 	p.Core = r.first(siblings, id)
-	if n, ok := r.number(dir+"/topology/physical_package_id"); ok {
+	if n, ok := r.number(dir + "/topology/physical_package_id"); ok {
 		p.Package = max(n, 0) // -1 where the firmware does not tell
 	}
 	for _, i := range r.numbered(dir+"/cache", "index") {
@@ -164,7 +164,7 @@ func (r *reader) addCache(p *Processor, dir string) {
 	if kind, ok := r.text(dir+"/type", false); ok && kind == "Instruction" {
 		return
 	}
-	level, ok := r.number(dir+"/level")
+	level, ok := r.number(dir + "/level")
 	if !ok || level < 1 {
 		return
 	}
