@@ -2,29 +2,13 @@ package filch
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 
 	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/topology"
 )
-
-// Affinity is in which order workers take processors; see [WithAffinity].
-type Affinity int
-
-const (
-	// Spread takes processors that are far from one another: nodes in turn, then cores, and SMT siblings last. So
-	// few workers have much cache and memory bandwidth.
-	Spread Affinity = iota
-	// Compact takes processors that are near one another: SMT siblings first, then what shares caches, then the
-	// rest of the node. So few workers share a cache. List one processor of each core to leave siblings out.
-	Compact
-	// AsListed takes processors in the order in which they are listed.
-	AsListed
-)
-
-// String returns the name of the order.
-func (a Affinity) String() string { return nameOf("Affinity", int(a), "Spread", "Compact", "AsListed") }
 
 // WithAffinity pins workers to processors, on Linux: each goroutine that fills a place of the pool is locked to a
 // thread, which runs on one processor only. a is the order in which they take processors. They are the
@@ -69,14 +53,6 @@ func WithAffinity(a Affinity, processors ...int) Option {
 	}
 	processors = slices.Clone(processors)
 	return func(p *Pool) { p.pins = &pins{order: a, listed: processors, kernel: affinity.System} }
-}
-
-// pins is what WithAffinity keeps of a pool.
-type pins struct {
-	order  Affinity
-	listed []int
-	kernel affinity.Kernel
-	err    error // why nothing was pinned from the beginning; New writes
 }
 
 // beginAffinity prepares p to pin its workers, when its options are known.
@@ -127,6 +103,19 @@ func (p *Pool) notPinned(err error) {
 		logger = slog.Default()
 	}
 	logger.Warn("filch: workers are not pinned to processors", "pool", p.name, "error", err)
+}
+
+// dumpAffinity is the part of Dump for the processors.
+func (p *Pool) dumpAffinity(out io.Writer) {
+	if p.pins == nil {
+		return
+	}
+	if processors, err := p.Affinity(); err != nil {
+		fmt.Fprintf(out, "not pinned to processors: %v\n", err)
+	} else {
+		_, pinned := p.tasks.Engine.Seats.Load()
+		fmt.Fprintf(out, "processors: %v, %v; %s pinned\n", p.pins.order, processors, count(pinned, "goroutine"))
+	}
 }
 
 // Affinity returns the processors of the pool, in the order in which its workers take them, and why these are not

@@ -58,6 +58,8 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 // form a circle. A circle keeps its tasks from ending if each of its waits is made by the
 // task's own goroutine.
 //
+// With [WithAffinity] there is a line for the processors of the pool, or why its workers are not pinned.
+//
 // Last come the tasks that are held, with what each comes after, or the Subpool that it waits for a slot of.
 //
 // Dump does not wait for tasks. It takes as long as [Pool.Stats], a few microseconds
@@ -92,6 +94,7 @@ func (p *Pool) Dump(out io.Writer) error {
 		fmt.Fprint(t, ", paused")
 	}
 	fmt.Fprintln(t)
+	p.dumpAffinity(t)
 	unused := p.tasks.Engine.Unused()
 	text := ""
 	if runs := s.Active+s.Blocked+n.Running > 0; runs && runtime.NumGoroutine() <= mostGoroutines {

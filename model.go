@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/race"
@@ -72,6 +73,14 @@ type settings struct {
 	checks       *checks // of WithChecks, or nil
 	pins         *pins   // of WithAffinity, or nil
 	notes        bool    // which goroutine has a worker is noted: there are checks, or a logger; set when those are
+}
+
+// pins is what WithAffinity keeps of a pool.
+type pins struct {
+	order  Affinity
+	listed []int
+	kernel affinity.Kernel
+	err    error // why nothing was pinned from the beginning; New writes
 }
 
 // checks is what WithChecks keeps of a pool.

@@ -2,7 +2,7 @@ package filch
 
 import "fmt"
 
-// What users choose by a word: the order of tasks, and what happens at a limit.
+// What users choose by a word: the order of tasks, what happens at a limit, and the order of processors.
 
 // Order is the order in which a worker takes the tasks of its own queue. With LIFO
 // and FIFO, other workers steal the oldest, and the global queue serves the oldest
@@ -71,3 +71,20 @@ func nameOf(kind string, i int, names ...string) string {
 	}
 	return fmt.Sprintf("%s(%d)", kind, i)
 }
+
+// Affinity is in which order workers take processors; see [WithAffinity].
+type Affinity int
+
+const (
+	// Spread takes processors that are far from one another: nodes in turn, then cores, and SMT siblings last. So
+	// few workers have much cache and memory bandwidth.
+	Spread Affinity = iota
+	// Compact takes processors that are near one another: SMT siblings first, then what shares caches, then the
+	// rest of the node. So few workers share a cache. List one processor of each core to leave siblings out.
+	Compact
+	// AsListed takes processors in the order in which they are listed.
+	AsListed
+)
+
+// String returns the name of the order.
+func (a Affinity) String() string { return nameOf("Affinity", int(a), "Spread", "Compact", "AsListed") }
