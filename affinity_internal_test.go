@@ -7,15 +7,20 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/filch-go/filch/internal/affinity"
+	"github.com/filch-go/filch/internal/event"
 )
 
 // oddKernel is a kernel of two processors, 4 and 6, that fails as it is told.
 type oddKernel struct{ asks, sets error }
 
-func (k *oddKernel) Thread() int { return 1 << 30 }
+func (k *oddKernel) Thread() int { return affinity.System.Thread() }
 
 func (k *oddKernel) Mask(int) (affinity.Mask, error) {
 	if k.asks != nil {
@@ -115,4 +120,70 @@ func TestMisuseOfWithAffinityPanics(t *testing.T) {
 			option()
 		}()
 	}
+}
+
+// passes looks where workers are pinned that pass their place on.
+type passes struct {
+	t    *testing.T
+	p    *Pool
+	seen atomic.Int32
+}
+
+func (s *passes) Event(e event.Event) {
+	if e.Kind != event.PassedOn {
+		return
+	}
+	s.seen.Add(1)
+	for _, w := range *s.p.tasks.Engine.Workers.Load() {
+		if n := w.Processor(); w.ID == e.Worker && n >= 0 {
+			s.t.Errorf("a worker passes its place on, and has processor %d", n)
+		}
+	}
+}
+
+// A worker that passes its place on has given up its processor before. What goes on after a wait has one: at a join, and
+// after a wait for a Future that another worker has resolved.
+func TestAPlaceThatIsPassedOnLeavesItsProcessor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &passes{t: t}
+		s.p = New(WithWorkers(2), WithAffinity(Spread), withHook(s), func(p *Pool) { p.pins.kernel = &oddKernel{} })
+		p := s.p
+		_, err := Submit(t.Context(), p, func(ctx context.Context) (int, error) {
+			mine := &taskOf(ctx).worker.Engine
+			isPinned := func(after string) {
+				if mine.Processor() < 0 {
+					t.Errorf("after %s, the worker has no processor", after)
+				}
+			}
+			isPinned("the beginning")
+			ScopeOf(ctx).Do(func(w *Worker) {
+				var both sync.WaitGroup
+				both.Add(2)
+				half := func(on *Worker) {
+					both.Done()
+					both.Wait()
+					if on != w {
+						time.Sleep(time.Second)
+					}
+				}
+				w.Join(half, half)
+				isPinned("a join")
+			})
+			f := Submit(ctx, p, func(context.Context) (int, error) { time.Sleep(time.Second); return 0, nil })
+			time.Sleep(time.Millisecond)
+			_, err := f.Wait(ctx)
+			isPinned("a wait")
+			return 0, err
+		}).Wait(t.Context())
+		if err != nil || s.seen.Load() == 0 {
+			t.Errorf("%v; places were passed on %d times", err, s.seen.Load())
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if load, pinned := p.Seats(); pinned != 0 || load[0]+load[1] != 0 {
+			t.Errorf("%d goroutines are pinned, %v", pinned, load)
+		}
+	})
 }

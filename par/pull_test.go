@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/filch-go/filch"
@@ -18,7 +19,15 @@ func TestAPipelineRunsOnPinnedWorkers(t *testing.T) {
 	defer p.Close()
 	run := func(source func(yield func(int) bool)) (sum int, err error) {
 		return filch.Submit(context.Background(), p, func(ctx context.Context) (sum int, err error) {
-			err = Stage(From(source), 0, func(i int) (int, error) { return 2 * i, nil }).Run(filch.ScopeOf(ctx), func(i int) error { sum += i; return nil })
+			var meet sync.WaitGroup // of the first two values, so that two goroutines take some
+			meet.Add(2)
+			err = Stage(From(source), 0, func(i int) (int, error) {
+				if i < 2 {
+					meet.Done()
+					meet.Wait()
+				}
+				return 2 * i, nil
+			}).Run(filch.ScopeOf(ctx), func(i int) error { sum += i; return nil })
 			return sum, err
 		}).Wait(context.Background())
 	}

@@ -3,6 +3,7 @@ package affinity
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 	"slices"
 	"strings"
@@ -155,8 +156,6 @@ func TestALentProcessorIsForTheNext(t *testing.T) {
 func TestThreadsAreBounded(t *testing.T) {
 	k := newFake()
 	s := New(k, []int{0}, none(t))
-	var over sync.WaitGroup
-	defer over.Wait()
 	for i := range most {
 		k.on(i + 1)
 		seat := s.Take(1)
@@ -185,8 +184,10 @@ func TestARefusalEndsPinning(t *testing.T) {
 		return nil
 	}
 	k.on(2)
-	if s.Take(4) != nil || s.Take(4) != nil {
-		t.Error("pinned nonetheless")
+	for range 2 {
+		if s.Take(4) != nil {
+			t.Error("pinned nonetheless")
+		}
 	}
 	if err := s.Err(); !errors.Is(err, errRefused) || len(told) != 1 || !strings.Contains(told[0], "processor 7: refused") {
 		t.Errorf("%v, told %q", err, told)
@@ -322,5 +323,16 @@ func TestSystem(t *testing.T) {
 	}
 	if _, err := System.Mask(-1); err == nil {
 		t.Error("a thread that is not there is not refused")
+	}
+}
+
+// A goroutine that has left is locked to no thread: a coroutine that was made before goes on.
+func TestNothingStaysLocked(t *testing.T) {
+	next, stop := iter.Pull(func(yield func(int) bool) { yield(1) })
+	defer stop()
+	s := New(newFake(), []int{0}, none(t))
+	s.Take(1).Leave()
+	if v, ok := next(); v != 1 || !ok { // which else ends the program
+		t.Error(v, ok)
 	}
 }

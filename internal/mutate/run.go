@@ -20,20 +20,22 @@ import (
 // packages are those that are mutated, and whose tests judge: first its own, and if it survives
 // them, those of the packages that are named here.
 var packages = map[string][]string{
-	"internal/clock":  {"."},
-	"internal/engine": {"internal/task", ".", "par"},
-	"internal/task":   {"."},
-	"internal/line":   {"."},
-	"internal/place":  {"."},
-	"internal/policy": {"."},
-	"internal/queue":  {"ordered", "."},
-	"internal/tag":    {"."},
-	"deque":           {"."},
-	"ordered":         nil,
-	".":               {"par"},
-	"par":             nil,
-	"strand":          nil,
-	"trace":           nil,
+	"internal/affinity": {"."},
+	"internal/topology": nil,
+	"internal/clock":    {"."},
+	"internal/engine":   {"internal/task", ".", "par"},
+	"internal/task":     {"."},
+	"internal/line":     {"."},
+	"internal/place":    {"."},
+	"internal/policy":   {"."},
+	"internal/queue":    {"ordered", "."},
+	"internal/tag":      {"."},
+	"deque":             {"."},
+	"ordered":           nil,
+	".":                 {"par"},
+	"par":               nil,
+	"strand":            nil,
+	"trace":             nil,
 }
 
 // order is that in which they are named.
