@@ -86,7 +86,7 @@ Each run is checked: every node ran once, after those that it waits for, and all
 	f.IntVar(&o.cache, "cache", 0, "blocks that the cache of each worker holds; 0 for no caches")
 	f.StringVar(&o.kernel, "kernel", "", "what takes processors from workers: NAME, NAME=PROCESSORS/STEPS, or a file of steps and processors")
 	f.StringVar(&o.yield, "yield", "", "what a thief of abp yields to before it tries to steal: none, random or all")
-	f.StringVar(&o.churn, "churn", "", "machines of child's workers that fail and join: MACHINE/UP/DOWN, workers and mean steps; with /hands at the end they leave in order")
+	f.StringVar(&o.churn, "churn", "", "machines that fail and join: MACHINE/UP/DOWN, workers and mean steps; with /hands at the end they leave in order")
 	f.StringVar(&o.json, "json", "", "file to write the results to")
 	f.StringVar(&o.svg, "svg", "", "folder to write pictures to")
 	f.BoolVar(&o.list, "list", false, "list the DAGs, the schedulers and the kernels")

@@ -3,6 +3,7 @@ package sim
 import (
 	"container/heap"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -49,10 +50,13 @@ func ParseChurn(text string) (*Churn, error) {
 	return &Churn{Machine: int(min(n[0], MaxWorkers)), Up: n[1], Down: n[2], Hands: hands}, nil
 }
 
+// leavable are the schedulers that steal only threads that have not begun, and keep all of them in machine.deques.
+var leavable = []string{"child", "localized", "half", "hierarchical"}
+
 func (c *Churn) check(workers int, scheduler string) error {
 	switch {
-	case scheduler != "child":
-		return fmt.Errorf("sim: machines cannot leave under the scheduler %s; it is not child stealing", scheduler)
+	case !slices.Contains(leavable, scheduler):
+		return fmt.Errorf("sim: machines cannot leave under the scheduler %s; they can under %v", scheduler, leavable)
 	case c.Machine < 0 || c.Machine > workers:
 		return fmt.Errorf("sim: %d workers on a machine; there must be from 1 to %d", c.Machine, workers)
 	case c.Up < 0 || c.Up > maxTime || c.Down < 0 || c.Down > maxTime:

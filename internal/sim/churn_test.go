@@ -31,9 +31,27 @@ func TestProgramsEndThoughMachinesLeave(t *testing.T) {
 	}
 }
 
+func TestMachinesLeaveUnderEverySchedulerThatAllowsIt(t *testing.T) {
+	for _, s := range leavable {
+		for seed := range uint64(30) {
+			for _, topology := range []Topology{nil, {{Groups: 4, Latency: 5}, {Groups: 4, Latency: 1}}} {
+				for _, hands := range []bool{false, true} {
+					for _, p := range []Program{Fib(12), Loop(200), weightless{Fib(12)}} {
+						ch := &Churn{Machine: 4, Up: 60, Down: 30, Hands: hands}
+						r := run(t, Config{Program: p, Scheduler: s, Workers: 16, Seed: seed, StealCost: 1 + int64(seed%3), Topology: topology, Churn: ch})
+						if hands && r.Repeated > 0 || r.Absent == 0 {
+							t.Errorf("%s, %T, seed %d: %+v", s, p, seed, *r)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestOneMachineThatStaysIsNoChurn(t *testing.T) {
 	for seed := range uint64(10) {
-		c := Config{Program: Fib(12), Scheduler: "child", Workers: 8, Seed: seed}
+		c := Config{Program: Fib(12), Scheduler: leavable[seed%4], Workers: 8, Seed: seed}
 		want := run(t, c)
 		c.Churn = &Churn{Machine: 8, Up: 10, Down: 10}
 		if got := run(t, c); *got != *want {
@@ -226,7 +244,7 @@ func TestBadChurn(t *testing.T) {
 		scheduler string
 		want      string
 	}{
-		{Churn{}, "continuation", "not child stealing"},
+		{Churn{}, "continuation", "they can under [child"},
 		{Churn{Machine: -1}, "child", "-1 workers on a machine"},
 		{Churn{Machine: 5}, "child", "5 workers on a machine"},
 		{Churn{Up: -1}, "child", "stay for -1 steps"},

@@ -42,4 +42,5 @@ func (s *half) arrive(w int32) {
 	for _, id := range s.rest[w] {
 		s.push(w, id)
 	}
+	s.rest[w] = s.rest[w][:0]
 }

@@ -22,6 +22,7 @@ const (
 func (c *churn) leave(machine int) {
 	c.away[machine] = true
 	c.m.vain = 0 // the attempts so far were made while a node ran that may be cut short
+	c.arrive()
 	if c.Hands {
 		c.handOver(machine)
 	} else {
@@ -42,6 +43,19 @@ func (c *churn) leave(machine int) {
 		c.drop[w] = false
 		if dropped && !c.away[c.machineOf(int32(w))] {
 			c.m.wheel.add(c.m.wheel.now, int32(w), false)
+		}
+	}
+}
+
+// arrive has what thieves have taken besides the threads that they are to begin arrive at once. So each thread that has
+// not begun is in a queue or is what a worker has found.
+func (c *churn) arrive() {
+	if c.m.arrive == nil {
+		return
+	}
+	for w := range c.m.workers {
+		if c.m.workers[w].begins {
+			c.m.arrive(int32(w))
 		}
 	}
 }
