@@ -18,7 +18,7 @@ type bws struct {
 	thieves  int // workers that are awake and have nothing to do
 }
 
-// sleepAfter is for the author of a model to choose: the paper tunes it on a machine.
+// sleepAfter is for the author of a model to choose: the number is a choice of this model.
 const sleepAfter = 16
 
 func newBWS(m *machine) (scheduler, error) {
