@@ -11,6 +11,12 @@ const (
 	Spilled = OwnQueue / 2
 )
 
+// What a thief takes of another worker's tasks, beside the one that it runs: one in so many, for Share.
+const (
+	StealOne  = 0
+	StealHalf = 2
+)
+
 // Share returns how many of n tasks move along with the one that a worker takes, if it
 // takes one in every so many. With 0 none moves.
 func Share(n, every int) int {

@@ -92,7 +92,7 @@ func TestCountedAtZero(t *testing.T) {
 
 // The generator is xorshift64, which comes to all numbers but 0.
 func TestXorshift64(t *testing.T) {
-	v := Victims{random: true, state: 1}
+	v := Victims{state: 1}
 	for i, want := range []uint64{1082269761, 1152992998833853505, 11177516664432764457} {
 		if got := v.next(); got != want {
 			t.Errorf("number %d is %d, not %d", i, got, want)
