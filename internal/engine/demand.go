@@ -152,5 +152,8 @@ func (w *Worker) publish(n int) (moved int) {
 		}
 	}
 	w.count.published += moved
+	if moved > 0 {
+		w.locate()
+	}
 	return moved
 }

@@ -17,8 +17,11 @@ type stats struct {
 	published, takenBack, attempts, steals, helped, waits, wakes, looks atomic.Int64
 }
 
-// Looked counts a look of the Source into what another worker has.
-func (w *Worker) Looked() { w.count.looks++ }
+// Looks is called before the Source looks into what another worker has, and counts it.
+func (w *Worker) Looks() {
+	w.yieldFirst()
+	w.count.looks++
+}
 
 // flush adds up what w has counted.
 func (w *Worker) flush() {

@@ -45,7 +45,7 @@ func TestOthersAreLookedAtOnce(t *testing.T) {
 		}
 		return others
 	}
-	for _, index := range []int{0, 2, 4, 5, 100} { // where it was when it last looked
+	for _, index := range []int32{0, 2, 4, 5, 100} { // where it was when it last looked
 		for _, w := range all {
 			w.index, w.forker = index, index
 			check(w, "workers", without(all, w), func() ([]*Worker, func(int) int, int) {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"runtime"
-	"slices"
 
 	"github.com/filch-go/filch/deque"
 	"github.com/filch-go/filch/internal/clock"
@@ -17,6 +16,7 @@ import (
 func (w *Worker) run(uint64, tag.Step) {
 	left := false
 	w.began, w.worth = clock.Now(), 0
+	w.locate()
 	Unlabel() // the labels of the goroutine that this one was started by
 	w.takeSeat()
 	defer func() {
@@ -73,10 +73,16 @@ func (w *Worker) search() (j *Job, found bool) {
 		}
 	}
 	if w.searching || !p.held.Load() && w.startSearching() {
+		w.victims.Begin()
+		w.locate()
 		for s := (spin{w: w, most: p.budget.left(w.began), pinned: w.Processor() >= 0}); s.next() || p.mayPoll(); {
+			if w.victims.Rests() {
+				continue
+			}
 			if j, found = w.look(true); j != nil || found {
 				return j, found
 			}
+			w.victims.Missed()
 			if p.source.Waiting() { // leaving lets one go on
 				break
 			}
@@ -169,38 +175,17 @@ func (w *Worker) lookForForks(ask bool) *Job {
 	return nil
 }
 
-// Others returns all workers, and in which order to look at those that are not w, n of them.
-func (w *Worker) Others() (all []*Worker, pass policy.Pass, n int) {
-	all = *w.pool.Workers.Load()
-	return all, w.victims.Pass(w.placeIn(all, &w.index), len(all)), len(all) - 1
-}
-
-// otherForkers is Others for those that may have forks, of which w may be none.
-func (w *Worker) otherForkers() (all []*Worker, pass policy.Pass, n int) {
-	all = *w.pool.forkers.Load()
-	if !w.forks.Load() {
-		return all, w.victims.Pass(len(all), len(all)+1), len(all)
-	}
-	return all, w.victims.Pass(w.placeIn(all, &w.forker), len(all)), len(all) - 1
-}
-
-// placeIn returns where w is in all, which is at last, most often.
-func (w *Worker) placeIn(all []*Worker, last *int) int {
-	if *last >= len(all) || all[*last] != w {
-		*last = max(0, slices.Index(all, w))
-	}
-	return *last
-}
-
 // steal takes the oldest public fork of v. If steals come seldom, so that forks
 // are coarse, it also asks v to keep enough public for all.
 func (w *Worker) steal(v *Worker) *Job {
+	w.yieldFirst()
 	w.count.attempts++
 	j, r := v.thief.Steal()
 	if r != deque.Success {
 		return nil
 	}
 	w.count.steals++
+	w.Robbed(v)
 	w.tellOf(event.Stolen, v, j)
 	t := clock.Now()
 	if policy.Coarse(t-w.lastSteal) && v.thief.Len() < int(w.pool.limit.Load()) {
@@ -238,10 +223,16 @@ func (s *spin) next() bool {
 	if s.pinned && s.policy.Goes(now) {
 		return true
 	}
+	return s.policy.Goes(s.w.yield(now))
+}
+
+// yield lets other goroutines have the processor, and returns the time when w goes on. It is now the time
+// now. What the others do is not what w has spent.
+func (w *Worker) yield(now int64) (then int64) {
 	runtime.Gosched()
-	then := clock.Now()
-	s.w.began += then - now // others had the processor
-	return s.policy.Goes(then)
+	then = clock.Now()
+	w.began += then - now
+	return then
 }
 
 // pause takes some tens of nanoseconds. Polling with less in between takes the

@@ -52,8 +52,10 @@ type Worker struct {
 	unpaid      int  // forks to publish, whatever the credit
 	credit      policy.Credit
 	victims     policy.Victims
-	index       int // where w was in the pool's workers when it last looked
-	forker      int // where it was in the pool's forkers
+	index       int32        // where w was in the pool's workers when it last looked
+	forker      int32        // where it was in the pool's forkers
+	favourite   int32        // where the one was that it looks at first, in either
+	processor   atomic.Int32 // where w was when it last looked for work, or published; for an order by distance; thieves load
 	count       counters
 	began       int64 // when the search began that is under way, or else what w does since it found something
 	worth       int64 // of what w did before, for the budget
@@ -70,9 +72,10 @@ type Worker struct {
 	doing note // what w is at, as makeDoing returns it; the owner writes, or the goroutine that hires it; Dump loads
 	since note // of a stolen fork, when it was taken; the same
 
-	Hold  place.Hold   // the worker and those that have its tasks' contexts write and load
-	runs  atomic.Bool  // a goroutine of the pool fills the place, or is about to, not a guest; it or its waker writes, the watch for stalls loads
-	Level atomic.Int64 // how urgent it is what runs, or Nothing; the owner writes, others load; see Source.SetLevel
+	Hold   place.Hold    // the worker and those that have its tasks' contexts write and load
+	runs   atomic.Bool   // a goroutine of the pool fills the place, or is about to, not a guest; it or its waker writes, the watch for stalls loads
+	robber atomic.Uint32 // the number of the last that stole from w, or nobody; thieves write, the owner clears it
+	Level  atomic.Int64  // how urgent it is what runs, or Nothing; the owner writes, others load; see Source.SetLevel
 
 	alias Alias // see logical.go
 
@@ -82,6 +85,9 @@ type Worker struct {
 	Face any // what it is to the users of the pool; likewise
 }
 
+// nobody is the number of no worker.
+const nobody = 0
+
 // Nothing is the level of a worker that runs nothing that could give way.
 const Nothing = math.MinInt64
 
@@ -90,7 +96,7 @@ const Nothing = math.MinInt64
 //go:norace
 func (w *Worker) Init(p *Pool, id int) {
 	w.pool, w.Number, w.ID = p, uint32(id)+1, id
-	w.victims = policy.RandomStart(uint64(id))
+	w.beginVictims(&p.Stealing)
 	w.own, w.thief = deque.NewChaseLev[*Job]()
 	w.Hold.Init()
 	w.Level.Store(Nothing)

@@ -3,6 +3,7 @@ package task
 import (
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/policy"
 )
 
 // nextTask takes a task from w's own queue, or now and then from the global
@@ -98,9 +99,15 @@ func (w *Worker) stealTask() (t Task, ok bool) {
 	if p.laden.Load() <= 0 {
 		return t, false
 	}
+	share := policy.StealHalf
+	if p.StealOne {
+		share = policy.StealOne
+	}
 	all, pass, n := w.Engine.Others()
 	for i := range n {
-		if t, ok = w.takeFrom(&of(all[pass.At(i)]).Own, 2, true); ok {
+		v := all[pass.At(i)]
+		if t, ok = w.takeFrom(&of(v).Own, share, true); ok {
+			w.Engine.Robbed(v)
 			w.Own.turn.Own()
 			return t, true
 		}
@@ -120,7 +127,7 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 		return t, false
 	}
 	if steal {
-		w.Engine.Looked()
+		w.Engine.Looks()
 	}
 	q.mu.Lock()
 	more, priority, ok := q.portion(share)

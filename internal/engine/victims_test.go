@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// house is a machine: processors whose numbers are near are near.
+type house struct{ at int }
+
+func (h *house) Processor() int        { return h.at }
+func (h *house) Distance(a, b int) int { return max(a-b, b-a) }
+
+// poolThatSteals returns a pool, and so many workers of it, which all have run fork-join work.
+func poolThatSteals(s Stealing, n int) (p *Pool, all []*Worker) {
+	p = newPool(n)
+	p.Stealing = s
+	for range n {
+		w := p.hireSlow()
+		p.addForker(w)
+		all = append(all, w)
+	}
+	return p, all
+}
+
+// order returns the IDs of those that w looks at, in their order.
+func (w *Worker) order(others func() ([]*Worker, policy.Pass, int)) (ids []int) {
+	all, pass, n := others()
+	for i := range n {
+		ids = append(ids, all[pass.At(i)].ID)
+	}
+	return ids
+}
+
+// A worker that was robbed looks at its robber first, until it has found nothing for some time; others do not.
+func TestARobbedWorkerLooksAtItsRobberFirst(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		victims  func(uint64) policy.Victims
+		localize bool
+	}{{"localized", policy.Localized, true}, {"random", nil, false}} {
+		_, all := poolThatSteals(Stealing{Victims: c.victims}, 8)
+		victim, thief := all[2], all[6]
+		victim.own.Push(&Job{})
+		if thief.steal(victim) == nil {
+			t.Fatal("nothing was stolen")
+		}
+		if got := victim.robber.Load(); (got == thief.Number) != c.localize {
+			t.Errorf("%s: the robber is %d", c.name, got)
+		}
+		first := 0
+		for range 16 {
+			if victim.order(victim.otherForkers)[0] == thief.ID && victim.order(victim.Others)[0] == thief.ID {
+				first++
+			}
+			victim.victims.Missed()
+		}
+		if (first == 16) != c.localize {
+			t.Errorf("%s: the robber came first %d times of 16", c.name, first)
+		}
+		firsts := map[int]bool{}
+		for range 100 {
+			firsts[victim.order(victim.Others)[0]] = true
+		}
+		if len(firsts) < 4 {
+			t.Errorf("%s: first come %v", c.name, firsts)
+		}
+	}
+}
+
+// A worker looks first at the one that it has stolen from.
+func TestAnAdaptiveWorkerLooksFirstWhereItFound(t *testing.T) {
+	_, all := poolThatSteals(Stealing{Victims: policy.Adaptive}, 6)
+	w := all[1]
+	for _, from := range []int{4, 0, 5} {
+		w.Robbed(all[from])
+		for range 10 {
+			if ids := w.order(w.otherForkers); ids[0] != from {
+				t.Errorf("after worker %d: %v", from, ids)
+			}
+		}
+	}
+}
+
+// What a worker remembers of another holds wherever that is in the lists. If it was forgotten, the others are looked at
+// all the same, and another worker that has its ID is as good.
+func TestWhatIsRememberedOutlivesWorkers(t *testing.T) {
+	for _, gone := range []int{0, 3, 5} {
+		p, all := poolThatSteals(Stealing{Victims: policy.Adaptive}, 8)
+		w, favourite := all[7], all[5]
+		w.Robbed(favourite)
+		if ids := w.order(w.Others); ids[0] != favourite.ID {
+			t.Fatal(ids)
+		}
+		p.forget(all[gone])
+		want := []int{0, 1, 2, 3, 4, 5, 6}
+		want = slices.DeleteFunc(want, func(id int) bool { return id == all[gone].ID })
+		for name, others := range map[string]func() ([]*Worker, policy.Pass, int){"workers": w.Others, "forkers": w.otherForkers} {
+			ids := w.order(others)
+			if gone != 5 && ids[0] != favourite.ID {
+				t.Errorf("without worker %d, of all %s the first is %d", gone, name, ids[0])
+			}
+			if slices.Sort(ids); !slices.Equal(ids, want) {
+				t.Errorf("without worker %d: %v of all %s", gone, ids, name)
+			}
+		}
+		next := p.hireSlow()
+		if next.ID != all[gone].ID {
+			t.Fatalf("the next has the ID %d", next.ID)
+		}
+		if ids := w.order(w.Others); len(ids) != 7 || ids[0] != favourite.ID {
+			t.Errorf("with another in the place of worker %d: %v", gone, ids)
+		}
+	}
+}
+
+// Those that are near are looked at first, and those that have not said where they are last.
+func TestNearWorkersAreLookedAtFirst(t *testing.T) {
+	h := &house{}
+	_, all := poolThatSteals(Stealing{Victims: policy.Nearest, Machine: h}, 6)
+	for i, at := range []int{10, 13, 11, -1, 19, 12} {
+		if h.at = at; at >= 0 {
+			all[i].locate()
+		}
+	}
+	for w, want := range map[int][]int{0: {2, 5, 1, 4, 3}, 4: {1, 5, 2, 0, 3}, 5: {1, 2, 0, 4, 3}} {
+		got := all[w].order(all[w].Others)
+		if w == 5 { // two are as near
+			slices.Sort(got[:2])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("worker %d looks at %v, not %v", w, got, want)
+		}
+	}
+	for range 20 {
+		if got := all[3].order(all[3].otherForkers); len(got) != 5 {
+			t.Errorf("the worker that is nowhere looks at %v", got)
+		}
+	}
+	_, all = poolThatSteals(Stealing{Victims: policy.Nearest}, 3) // on a machine that is not known
+	if all[0].locate(); len(all[0].order(all[0].Others)) != 2 {
+		t.Error("not all are looked at")
+	}
+}
+
+// A worker is where it published last.
+func TestWhoPublishesSaysWhereItIs(t *testing.T) {
+	h := &house{at: 7}
+	p := newPool(4)
+	p.Stealing = Stealing{Victims: policy.Nearest, Machine: h}
+	w := testWorker(p, 0)
+	f := body(func(f *forks, n int) int { return n }).enter(w)
+	if w.publish(1); w.processor.Load() != nowhere {
+		t.Errorf("before it publishes, it is at %d", w.processor.Load())
+	}
+	f.args = append(f.args, 1, 2)
+	if w.publish(1); w.processor.Load() != 7 {
+		t.Errorf("it is at %d", w.processor.Load())
+	}
+}
+
+// A thief yields before each attempt, and only if it is to.
+func TestYieldBeforeAnAttempt(t *testing.T) {
+	for _, yield := range []bool{false, true} {
+		p := newPool(2)
+		p.Stealing.Yield = yield
+		v, w := testWorker(p, 0), testWorker(p, 1)
+		w.began = 0
+		if w.steal(v) != nil {
+			t.Error("something was stolen")
+		}
+		w.Looks()
+		if (w.began > 0) != yield {
+			t.Errorf("yield: %t, and others had the processor for %d ns", yield, w.began)
+		}
+		if w.count.attempts != 1 || w.count.looks != 1 {
+			t.Errorf("%+v", w.count)
+		}
+	}
+}
