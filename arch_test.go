@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"internal/tag":             {},
 	"internal/house":           {},
 	"internal/model":           {},
+	"internal/processor":       {},
 	"internal/mutate":          {},
 	"internal/policy":          {},
 	"internal/simd":            {},
