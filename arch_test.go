@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"internal/sim":             {"internal/policy", "internal/queue"},
 	"internal/engine":          {"deque", "internal/affinity", "internal/clock", "internal/event", "internal/place", "internal/policy", "internal/race", "internal/span", "internal/tag", "internal/views"},
 	"internal/task":            {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race"},
-	"":                         {"internal/affinity", "internal/clock", "internal/engine", "internal/event", "internal/goroutine", "internal/line", "internal/place", "internal/race", "internal/span", "internal/tag", "internal/task", "internal/topology"},
+	"":                         {"internal/affinity", "internal/clock", "internal/engine", "internal/event", "internal/goroutine", "internal/line", "internal/place", "internal/policy", "internal/processor", "internal/race", "internal/span", "internal/tag", "internal/task", "internal/topology"},
 	"basic":                    {},
 	"bench":                    {},
 	"bench/filch":              {"", "internal/workload", "par"},

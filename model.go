@@ -70,6 +70,7 @@ type settings struct {
 	logger       *slog.Logger
 	observer     Observer
 	labels       bool
+	stealing     stealing
 	checks       *checks // of WithChecks, or nil
 	pins         *pins   // of WithAffinity, or nil
 	notes        bool    // which goroutine has a worker is noted: there are checks, or a logger; set when those are
@@ -81,6 +82,12 @@ type pins struct {
 	listed []int
 	kernel affinity.Kernel
 	err    error // why nothing was pinned from the beginning; New writes
+}
+
+// stealing is what WithStealing sets.
+type stealing struct {
+	from       Stealing
+	yield, one bool // YieldFirst, StealOne
 }
 
 // checks is what WithChecks keeps of a pool.

@@ -153,7 +153,7 @@ func (w *Worker) publish(n int) (moved int) {
 	}
 	w.count.published += moved
 	if moved > 0 {
-		w.locate()
+		w.Locate()
 	}
 	return moved
 }

@@ -16,7 +16,7 @@ import (
 func (w *Worker) run(uint64, tag.Step) {
 	left := false
 	w.began, w.worth = clock.Now(), 0
-	w.locate()
+	w.Locate()
 	Unlabel() // the labels of the goroutine that this one was started by
 	w.takeSeat()
 	defer func() {
@@ -74,7 +74,7 @@ func (w *Worker) search() (j *Job, found bool) {
 	}
 	if w.searching || !p.held.Load() && w.startSearching() {
 		w.victims.Begin()
-		w.locate()
+		w.Locate()
 		for s := (spin{w: w, most: p.budget.left(w.began), pinned: w.Processor() >= 0}); s.next() || p.mayPoll(); {
 			if w.victims.Rests() {
 				continue

@@ -123,8 +123,8 @@ func (w *Worker) yieldFirst() {
 	}
 }
 
-// locate notes where w is, for those that look at what is near first.
-func (w *Worker) locate() {
+// Locate notes where w is, for those that look at what is near first.
+func (w *Worker) Locate() {
 	m := w.pool.Stealing.Machine
 	if m == nil || !w.victims.GoesByDistance() {
 		return

@@ -122,7 +122,7 @@ func TestNearWorkersAreLookedAtFirst(t *testing.T) {
 	_, all := poolThatSteals(Stealing{Victims: policy.Nearest, Machine: h}, 6)
 	for i, at := range []int{10, 13, 11, -1, 19, 12} {
 		if h.at = at; at >= 0 {
-			all[i].locate()
+			all[i].Locate()
 		}
 	}
 	for w, want := range map[int][]int{0: {2, 5, 1, 4, 3}, 4: {1, 5, 2, 0, 3}, 5: {1, 2, 0, 4, 3}} {
@@ -140,7 +140,7 @@ func TestNearWorkersAreLookedAtFirst(t *testing.T) {
 		}
 	}
 	_, all = poolThatSteals(Stealing{Victims: policy.Nearest}, 3) // on a machine that is not known
-	if all[0].locate(); len(all[0].order(all[0].Others)) != 2 {
+	if all[0].Locate(); len(all[0].order(all[0].Others)) != 2 {
 		t.Error("not all are looked at")
 	}
 }

@@ -161,6 +161,8 @@ var subjects = []subject{
 		{"async.go", "\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n", "\tatomic.Writes(&p.asyncs)\n\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n"},
 		{"futuretask.go", "\tf.value, f.err = value, err\n", "\tatomic.Writes(&f.value)\n\tf.value, f.err = value, err\n"},
 		{"future.go", "\treturn f.value, f.err\n", "\tatomic.Reads(&f.value)\n\treturn f.value, f.err\n"},
+		// Where a thread runs is up to the system.
+		{"nearness.go", "newMachine(t, processor.Current)", "newMachine(t, func() int { return 0 * processor.Unknown })"},
 		// Nobody waits for long.
 		{"future.go", "for range 200 {", "for range 1 {"},
 	}},

@@ -8,7 +8,7 @@ type Victims struct {
 	pause    uint8  // adaptive: turns to sit out after the next miss, or 0 before the first
 	rest     uint8  // adaptive: turns that are still to be sat out
 	favoured uint32 // one more than the number of the worker to look at first, or 0
-	state    uint64 // of the generator, never 0 unless the order is inCircle
+	state    uint64 // of the generator, never 0; inCircle: how many were glanced at
 }
 
 // order is what a thief chooses its victims by.
@@ -32,7 +32,8 @@ const (
 )
 
 // RoundRobin looks at the workers after the thief in a circle: (i+j+1) mod n,
-// itself excluded. Thieves that look at the same time start apart.
+// itself excluded. Thieves that look at the same time start apart. Where there are more than Glance others,
+// a pass begins where the glance before it has ended: else a thief would never see the rest.
 func RoundRobin() Victims { return Victims{} }
 
 // RandomStart looks at the workers in a circle from a start drawn anew for
@@ -126,8 +127,12 @@ func (v *Victims) Pass(self, n int) Pass {
 // Circle is Pass for workers whose numbers are not their places. It puts no favourite first.
 func (v *Victims) Circle(self, n int) Pass {
 	p := Pass{self: self, n: n}
-	if v.order != inCircle && n > 2 {
+	switch {
+	case v.order != inCircle && n > 2:
 		p.start = int(v.next() % uint64(n-1))
+	case n-1 > Glance: // else all are looked at
+		p.start = int(v.state % uint64(n-1))
+		v.state += Glance
 	}
 	return p
 }

@@ -178,6 +178,30 @@ func TestSortedPasses(t *testing.T) {
 	}
 }
 
+// In a large pool too, each victim is glanced at before long, whatever the order. Else a thief might look at the
+// others for ever while there is work.
+func TestGlancesComeToAll(t *testing.T) {
+	for _, o := range orders {
+		for _, n := range []int{policy.Glance, policy.Glance + 1, policy.Glance + 2, 3 * policy.Glance, 1000} {
+			v := o.make(9)
+			v.RobbedBy(n - 1)
+			seen := map[int]bool{}
+			for range 20 * n / policy.Glance {
+				p := v.Pass(7, n)
+				if v.GoesByDistance() {
+					p.Sort(func(victim int) int { return victim })
+				}
+				for i := range min(n-1, policy.Glance) {
+					seen[p.At(i)] = true
+				}
+			}
+			if len(seen) != n-1 {
+				t.Errorf("%s: of %d others, %d were looked at", o.name, n-1, len(seen))
+			}
+		}
+	}
+}
+
 // Orders that do not go by what happens do not change by it.
 func TestOnlyTwoOrdersRemember(t *testing.T) {
 	for _, o := range orders {

@@ -57,6 +57,36 @@ func TestMovedTasksAreCounted(t *testing.T) {
 	}
 }
 
+// A thief takes half of a queue, or one task, whatever the order, and the victim knows by which worker it was robbed.
+func TestHowMuchAThiefTakes(t *testing.T) {
+	for _, order := range []Order{LIFO, FIFO, ByPriority} {
+		for one, moved := range map[bool]int{false: 4, true: 0} {
+			p := newPool(2, order, func(p *Pool) {
+				p.StealOne, p.Engine.Stealing.Victims = one, policy.Localized
+			})
+			setPlaces(p, counted{Active: 2}) // so that nobody is woken
+			thief, victim := of(p.Engine.Hire()), of(p.Engine.Hire())
+			for range 6 {
+				p.Engine.Hire()
+			}
+			for range 10 {
+				victim.Own.push(0, none)
+			}
+			if _, ok := thief.stealTask(); !ok {
+				t.Fatal("nothing was stolen")
+			}
+			if n := thief.Own.len(); n != moved || victim.Own.len() != 9-moved {
+				t.Errorf("%v, one: %t: %d were moved, and %d are left", order, one, n, victim.Own.len())
+			}
+			for range 10 {
+				if all, pass, _ := victim.Engine.Others(); all[pass.At(0)] != &thief.Engine {
+					t.Error("the victim does not look at the thief first")
+				}
+			}
+		}
+	}
+}
+
 // A thief takes half of the tasks of the best priority, those that came first, and
 // keeps the others for later; but nothing if the global queue has a more urgent one.
 func TestStealByPriority(t *testing.T) {

@@ -1,6 +1,9 @@
 package sched
 
-import "runtime"
+import (
+	"runtime"
+	"sync"
+)
 
 // integer is an atomic variable.
 type integer[T ~int32 | ~int64 | ~uint32 | ~uint64] struct {
@@ -237,5 +240,8 @@ func GOMAXPROCS(int) int { return 2 }
 func NumGoroutine() int { return 1 }
 
 func KeepAlive(any) {}
+
+// OnceValue is that of sync, for what is made once and then read.
+func OnceValue[T any](f func() T) func() T { return sync.OnceValue(f) }
 
 func AddCleanup[T, S any](*T, func(S), S) {}

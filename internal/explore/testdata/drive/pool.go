@@ -178,6 +178,31 @@ func closeDuring(tasks int) func(*sched.Run, *filch.Pool) func() error {
 	}
 }
 
+// stealing returns the option for it.
+func stealing(from filch.Stealing, opts ...filch.StealOption) []filch.Option {
+	return []filch.Option{filch.WithStealing(from, opts...)}
+}
+
+// meet is of two arms that meet.
+func meet(r *sched.Run, p *filch.Pool) func() error {
+	m := &meeting{}
+	m.both = arms(m, nil)
+	r.Go(func() { m.both.Call(p, start) })
+	return func() error { return nil }
+}
+
+// tasksOfTask is a task that submits two.
+func tasksOfTask(r *sched.Run, p *filch.Pool) func() error {
+	n := &ran{}
+	r.Go(func() {
+		p.Go(background, func(ctx context.Context) {
+			p.Go(ctx, count(n, 0))
+			p.Go(ctx, count(n, 1))
+		})
+	})
+	return func() error { return n.want(1, 1) }
+}
+
 var byPriority = []filch.Option{filch.WithOrder(filch.ByPriority)}
 
 var poolPrograms = []poolProgram{
@@ -218,12 +243,15 @@ var poolPrograms = []poolProgram{
 		return func() error { return nil }
 	}},
 	{"chain", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return chain.Call(p, n) })},
-	{"both at once", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
-		m := &meeting{}
-		m.both = arms(m, nil)
-		r.Go(func() { m.both.Call(p, start) })
-		return func() error { return nil }
-	}},
+	{"both at once", 2, nil, 1, meet},
+	// Orders of victims that take steps which others do not.
+	{"both at once, localized", 2, stealing(filch.Localized), 0, meet},
+	{"both at once, nearest", 2, stealing(filch.Nearest), 0, meet},
+	{"both at once, adaptive", 2, stealing(filch.Adaptive), 0, meet},
+	{"both at once, after a yield", 2, stealing(filch.RoundRobin, filch.YieldFirst()), 0, meet},
+	{"fork, localized", 3, stealing(filch.Localized), -2, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
+	{"tasks of a task, localized", 2, stealing(filch.Localized, filch.StealOne()), 0, tasksOfTask},
+	{"tasks of a task, after a yield", 2, stealing(filch.Adaptive, filch.YieldFirst()), -2, tasksOfTask},
 	// For a while, nobody is woken for forks.
 	{"both at once, held", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		m := &meeting{}
@@ -356,16 +384,7 @@ var poolPrograms = []poolProgram{
 		r.Go(func() { p.Go(background, count(n, 1)) })
 		return func() error { return n.want(1, 1) }
 	}},
-	{"tasks of a task", 2, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
-		n := &ran{}
-		r.Go(func() {
-			p.Go(background, func(ctx context.Context) {
-				p.Go(ctx, count(n, 0))
-				p.Go(ctx, count(n, 1))
-			})
-		})
-		return func() error { return n.want(1, 1) }
-	}},
+	{"tasks of a task", 2, nil, 0, tasksOfTask},
 	// A task that is more urgent comes while a worker has others.
 	{"by priority", 2, byPriority, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
