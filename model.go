@@ -50,6 +50,8 @@ type Pool struct {
 
 	oneOrder bool        // it has no logical races
 	missTold atomic.Bool // that races may be missed; see logical.go
+
+	stealing stealing // New writes, Dump reads
 }
 
 // outcomes count tasks by how they end, and what became of those that never began.
@@ -70,7 +72,6 @@ type settings struct {
 	logger       *slog.Logger
 	observer     Observer
 	labels       bool
-	stealing     stealing
 	checks       *checks // of WithChecks, or nil
 	pins         *pins   // of WithAffinity, or nil
 	notes        bool    // which goroutine has a worker is noted: there are checks, or a logger; set when those are

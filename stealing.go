@@ -44,9 +44,8 @@ func WithStealing(from Stealing, opts ...StealOption) Option {
 // setStealing takes s over.
 func (p *Pool) setStealing(s stealing) {
 	p.stealing = s
-	p.tasks.StealOne = s.one
 	e := &p.tasks.Engine.Stealing
-	e.Yield, e.Machine = s.yield, nil
+	e.Yield, e.One, e.Machine = s.yield, s.one, nil
 	switch s.from {
 	case RandomStart:
 		e.Victims = policy.RandomStart

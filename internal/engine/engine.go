@@ -88,12 +88,12 @@ type Pool struct {
 	source   Source
 	Number   uint64 // of the pool, as its goroutines' stacks spell it
 	BusyPoll bool
-	Stealing Stealing
 	Linger   time.Duration
 	wrap     func(v any) error // the error for a panic with the value v, made while the stack is there
 	Checks   Checks            // looks for misuse of workers, if it is not nil; see checks.go
 	Seats    *affinity.Seats   // pins the goroutines that fill places, if it is not nil; see seat.go
 	Logical  Logical           // each fork is a goroutine of its own to the race detector; see logical.go
+	Stealing Stealing
 	_        [80]byte
 
 	global jobQueue

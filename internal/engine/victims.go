@@ -12,6 +12,7 @@ import (
 type Stealing struct {
 	Victims func(seed uint64) policy.Victims // nil stands for policy.RandomStart
 	Yield   bool                             // before each attempt
+	One     bool                             // of the tasks of another worker, and not half of them; the Source goes by it
 	Machine Machine                          // for an order by distance; nil if none is known
 }
 

@@ -100,7 +100,7 @@ func (w *Worker) stealTask() (t Task, ok bool) {
 		return t, false
 	}
 	share := policy.StealHalf
-	if p.StealOne {
+	if p.Engine.Stealing.One {
 		share = policy.StealOne
 	}
 	all, pass, n := w.Engine.Others()

@@ -55,7 +55,6 @@ type Settings struct {
 	Order      Order
 	Ageing     time.Duration // 0: none
 	StallAfter time.Duration // 0: never
-	StealOne   bool          // a thief takes one task and not half of them
 	Room       *Room         // in queues; nil without a limit
 	Slots      *Room         // of unfinished tasks, likewise
 

@@ -62,7 +62,7 @@ func TestHowMuchAThiefTakes(t *testing.T) {
 	for _, order := range []Order{LIFO, FIFO, ByPriority} {
 		for one, moved := range map[bool]int{false: 4, true: 0} {
 			p := newPool(2, order, func(p *Pool) {
-				p.StealOne, p.Engine.Stealing.Victims = one, policy.Localized
+				p.Engine.Stealing.One, p.Engine.Stealing.Victims = one, policy.Localized
 			})
 			setPlaces(p, counted{Active: 2}) // so that nobody is woken
 			thief, victim := of(p.Engine.Hire()), of(p.Engine.Hire())
