@@ -66,9 +66,9 @@ func (o Overflow) String() string {
 	return nameOf("Overflow", int(o), "Block", "Reject", "CallerRuns")
 }
 
-// Stealing is from whom a worker that has run out of work tries to steal first. Every worker
-// looks at all others, or at 32 drawn by chance if there are more, before it looks again, so the order decides
-// how soon work is found and never whether. The zero value is the default.
+// Stealing is from whom a worker that has run out of work tries to steal first. In one turn a worker
+// looks at all others, or at 32 of them if there are more, and the next turn has others. So the order decides
+// how soon work is found, and never whether. The zero value is the default.
 type Stealing int
 
 const (
@@ -86,10 +86,7 @@ const (
 	// Nearest looks as RandomStart does, but first at those that share a core with this worker, then a cache, a
 	// socket, and a NUMA node. Go may move a goroutine to another processor at any time: the
 	// place of a worker is where it last looked for work or published forks. To find that out costs a system call
-	// of about 0.1 us each time. Where the system does not tell, as outside of Linux,
-	// Nearest is RandomStart.
-	//
-	//figure:set 0.1 us
+	// each time. Where the system does not tell, as outside of Linux, Nearest is RandomStart.
 	Nearest
 	// Adaptive looks first at the worker that it stole from last, and then goes on as RandomStart. When it finds
 	// nothing, it waits before it looks again, twice as long each time, up to some

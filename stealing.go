@@ -19,9 +19,7 @@ func StealOne() StealOption { return func(s *stealing) { s.one = true } }
 // yield of Arora, Blumofe and Plaxton ("Thread Scheduling for Multiprogrammed Multiprocessors", SPAA 1998), without
 // which thieves may keep a worker from the processor that it needs. Here it is seldom of use: workers yield at every
 // 16th look in any case, at most half of them look at a time, and those that find nothing leave. An attempt
-// costs about 0.2 us more.
-//
-//figure:set 0.2 us
+// costs a call of runtime.Gosched more, and two looks at the clock.
 func YieldFirst() StealOption { return func(s *stealing) { s.yield = true } }
 
 // WithStealing sets from whom the workers of the pool steal, and how. The default is [RandomStart]. The first choice
