@@ -152,8 +152,6 @@ func (w *Worker) publish(n int) (moved int) {
 		}
 	}
 	w.count.published += moved
-	if moved > 0 {
-		w.Locate()
-	}
+	w.locateNowAndThen(moved)
 	return moved
 }

@@ -124,6 +124,17 @@ func (w *Worker) yieldFirst() {
 	}
 }
 
+// locateNowAndThen is called when w has published some forks more. A look costs as much as some publications.
+func (w *Worker) locateNowAndThen(more int) {
+	const every = 64
+	if more == 0 || !w.victims.GoesByDistance() {
+		return
+	}
+	if n := w.count.published; n/every != (n-more)/every || w.processor.Load() == nowhere {
+		w.Locate()
+	}
+}
+
 // Locate notes where w is, for those that look at what is near first.
 func (w *Worker) Locate() {
 	m := w.pool.Stealing.Machine

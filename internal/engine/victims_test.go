@@ -145,7 +145,7 @@ func TestNearWorkersAreLookedAtFirst(t *testing.T) {
 	}
 }
 
-// A worker is where it published last.
+// A worker is where it published now and then, and at first.
 func TestWhoPublishesSaysWhereItIs(t *testing.T) {
 	h := &house{at: 7}
 	p := newPool(4)
@@ -155,9 +155,15 @@ func TestWhoPublishesSaysWhereItIs(t *testing.T) {
 	if w.publish(1); w.processor.Load() != nowhere {
 		t.Errorf("before it publishes, it is at %d", w.processor.Load())
 	}
-	f.args = append(f.args, 1, 2)
-	if w.publish(1); w.processor.Load() != 7 {
-		t.Errorf("it is at %d", w.processor.Load())
+	for i := range 64 {
+		f.args = append(f.args, i)
+		w.publish(1)
+		if h.at = 8; i < 63 && w.processor.Load() != 7 {
+			t.Fatalf("after %d forks, it is at %d", i+1, w.processor.Load())
+		}
+	}
+	if w.processor.Load() != 8 {
+		t.Errorf("in the end, it is at %d", w.processor.Load())
 	}
 }
 

@@ -218,6 +218,35 @@ func TestOnlyTwoOrdersRemember(t *testing.T) {
 	}
 }
 
+// The thief looks first at the one it remembers until it has found nothing for 16 looks in a row.
+func TestPatience(t *testing.T) {
+	for name, c := range map[string]struct {
+		v              policy.Victims
+		remind         func(v *policy.Victims)
+		localized, far bool
+	}{
+		"localized": {policy.Localized(1), func(v *policy.Victims) { v.RobbedBy(3) }, true, false},
+		"adaptive":  {policy.Adaptive(1), func(v *policy.Victims) { v.Took(3) }, false, false},
+		"nearest":   {policy.Nearest(1), func(*policy.Victims) {}, false, true},
+	} {
+		if c.v.StealsBack() != c.localized || c.v.GoesByDistance() != c.far {
+			t.Errorf("%s: steals back: %t; goes by distance: %t", name, c.v.StealsBack(), c.v.GoesByDistance())
+		}
+		for range 2 {
+			c.remind(&c.v)
+			for i := range 16 {
+				if worker, ok := c.v.Favourite(); !c.far && (!ok || worker != 3) {
+					t.Errorf("%s: after %d looks, %d comes first, %t", name, i, worker, ok)
+				}
+				c.v.Missed()
+			}
+			if worker, ok := c.v.Favourite(); ok {
+				t.Errorf("%s: %d is remembered", name, worker)
+			}
+		}
+	}
+}
+
 // What an adaptive thief waits for is found after at most twice the time, or a bounded time.
 func TestBackoffIsBounded(t *testing.T) {
 	v := policy.Adaptive(1)
