@@ -112,7 +112,7 @@ func BenchmarkStealing(b *testing.B) {
 		for _, way := range stealingWays {
 			b.Run(fmt.Sprintf("sssp/%d/%s", workers, way.name), func(b *testing.B) {
 				for b.Loop() {
-					sssp.Pool(g, 0, workers, way.opt)
+					sssp.PoolWith(g, 0, filch.WithWorkers(workers), way.opt)
 				}
 			})
 		}

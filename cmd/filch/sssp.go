@@ -27,7 +27,7 @@ var ssspPrograms = []struct {
 	{"Dijkstra, container/heap", sssp.ContainerHeap, nil},
 	{"Dijkstra, binary heap", sssp.Heap, nil},
 	{"ordered.Queue", nil, sssp.Ordered},
-	{"a pool by priority", nil, func(g *sssp.Graph, from uint32, workers int) ([]uint64, sssp.Work) { return sssp.Pool(g, from, workers) }},
+	{"a pool by priority", nil, sssp.Pool},
 }
 
 // ssspGraph is a graph that is made when its turn comes.

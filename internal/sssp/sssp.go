@@ -120,10 +120,15 @@ func Ordered(g *Graph, from uint32, workers int) ([]uint64, Work) {
 	return s.distances(), sum(works)
 }
 
-// Pool is the same with a task for each vertex, in a pool by priority with the given options.
-func Pool(g *Graph, from uint32, workers int, opts ...filch.Option) ([]uint64, Work) {
+// Pool is the same with a task for each vertex, in a pool by priority.
+func Pool(g *Graph, from uint32, workers int) ([]uint64, Work) {
+	return PoolWith(g, from, filch.WithWorkers(workers))
+}
+
+// PoolWith is Pool in a pool that has other options.
+func PoolWith(g *Graph, from uint32, opts ...filch.Option) ([]uint64, Work) {
 	s := newSearch(g, from)
-	p := filch.New(append([]filch.Option{filch.WithWorkers(workers), filch.WithOrder(filch.ByPriority)}, opts...)...)
+	p := filch.New(append(opts, filch.WithOrder(filch.ByPriority))...)
 	var relaxed, stale atomic.Int64
 	var visit func(priority int, ctx context.Context, v uint32)
 	visit = func(priority int, ctx context.Context, v uint32) {
