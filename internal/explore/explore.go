@@ -93,12 +93,19 @@ var subjects = []subject{
 		{"job.go", "for range 2000 {", "for range 1 {"},
 		// What transcripts show.
 		{"hook.go", "\t\tj.id = event.ForkID(w.ID, uint64(w.told))\n", "\t\tj.id = event.ForkID(w.ID, uint64(w.told))\n\t\tpublished = append(published, j)\n"},
+		// What hooks are told is beside the program.
+		{"hook.go", "\tw.pool.Tell(e)\n", "\tatomic.Aside(1)\n\tw.pool.Tell(e)\n\tatomic.Aside(-1)\n"},
+		{"hook.go", "\th.Event(e)\n", "\tatomic.Aside(1)\n\th.Event(e)\n\tatomic.Aside(-1)\n"},
+		{"hook.go", "func(err error) { go func() { panic(err) }() }", "func(err error) { panic(err) }"},
+		{"hook.go", "\tif t.id != 0 && ", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tif t.id != 0 && "},
 		{"hook.go", "// named gives j, which", "// published has the jobs that were given an ID, some more than once.\nvar published []*Job\n\n// Words tells the words of p: of its places, its workers and its published forks.\nfunc (p *Pool) Words(tell func(what, word string)) {\n\ttell(\"places\", p.Places.Load().String())\n\tfor _, w := range *p.Workers.Load() {\n\t\ttell(fmt.Sprintf(\"worker %d holds\", w.ID), w.Hold.Load().String())\n\t}\n\tfor _, j := range published {\n\t\tif j.owner != nil && j.owner.pool == p {\n\t\t\tw, n := event.Fork(j.id)\n\t\t\ttell(fmt.Sprintf(\"fork %d.%d is\", w, n), j.state.String())\n\t\t}\n\t}\n}\n\n// named gives j, which"},
 		// Stacks are Go's own.
 		{"census.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 		{"budget.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 	}},
 	{"internal/task", []Edit{
+		{"look.go", "\t\tw.Told.End = 0\n\t\tw.Pool.Engine.Tell(w.Told.Open)\n", "\t\tw.Told.End = 0\n\t\tatomic.Aside(1)\n\t\tw.Pool.Engine.Tell(w.Told.Open)\n\t\tatomic.Aside(-1)\n"},
+		{"look.go", "\tvar from *engine.Worker\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tvar from *engine.Worker\n"},
 		{"latch.go", "\tselect {\n\tcase <-ch:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(ch); true {\n\t\treturn nil\n\t}\n"},
 		{"latch.go", "\t\tclose(l.ch)\n\t}\n\tif l.stop", "\t\tatomic.Close(l.ch)\n\t}\n\tif l.stop"},
 		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
@@ -149,7 +156,7 @@ var subjects = []subject{
 	}},
 	{".", []Edit{
 		// What transcripts show.
-		{"options.go", "// withHook makes the pool", "// WithHook is withHook.\nfunc WithHook(h event.Hook) Option { return withHook(h) }\n\n// Words tells the words of p.\nfunc (p *Pool) Words(tell func(what, word string)) { p.tasks.Engine.Words(tell) }\n\n// Hold keeps workers from being woken for forks for a while.\nfunc (p *Pool) Hold() { p.tasks.Engine.Hold() }\n\n// withHook makes the pool"},
+		{"options.go", "// withHook makes the pool", "// WithHook is withHook.\nfunc WithHook(h event.Hook) Option { return withHook(h) }\n\n// Words tells the words of p.\nfunc (p *Pool) Words(tell func(what, word string)) { p.tasks.Engine.Words(tell) }\n\n// Hold keeps workers from being woken for forks for a while.\nfunc (p *Pool) Hold() { p.tasks.Engine.Hold() }\n\n// Number is that of w.\nfunc (w *Worker) Number() int { return w.tasks.Engine.ID }\n\n// withHook makes the pool"},
 		{"model.go", "// Pool is a set of places", "// Tally is that of a group.\ntype Tally = place.Tally\n\n// Pool is a set of places"},
 		{"close.go", "\t<-end\n\treturn nil\n", "\tatomic.Receive(end)\n\treturn nil\n"},
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
@@ -165,6 +172,16 @@ var subjects = []subject{
 		{"nearness.go", "newMachine(t, processor.Current)", "newMachine(t, func() int { return 0 * processor.Unknown })"},
 		// Nobody waits for long.
 		{"future.go", "for range 200 {", "for range 1 {"},
+		// What hooks are told is beside the program.
+		{"observe.go", "\tname, _ := b.About()\n\to := c.seen()\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tname, _ := b.About()\n\to := c.seen()\n"},
+		{"observe.go", "\terr := f()\n\ttold.returned", "\tatomic.Aside(-1)\n\terr := f()\n\tatomic.Aside(1)\n\ttold.returned"},
+	}},
+	{"trace", []Edit{
+		{"recording.go", "const mostRings = 256\n", "const mostRings = 4\n"},
+		{"ring.go", "const portion = 64\n", "const portion = 2\n"},
+		// Plain memory that goes from one goroutine to another.
+		{"ring.go", "\tr.events[r.begun&", "\tatomic.Writes(&r.begun)\n\tr.events[r.begun&"},
+		{"ring.go", "(all []event.Event, next, nowLost uint64) {\n", "(all []event.Event, next, nowLost uint64) {\n\tatomic.Reads(&r.begun)\n"},
 	}},
 }
 

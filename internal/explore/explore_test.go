@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,17 +63,17 @@ type mutation struct {
 	edits    []Edit
 }
 
-// file returns which file of testdata/drive has the programs.
-func (m *mutation) file() string {
+// files returns which files of testdata/drive the programs need.
+func (m *mutation) files() []string {
 	switch kind, _, _ := strings.Cut(m.programs, "/"); kind {
 	case "Pool":
-		return "pool"
-	case "tally", "strand":
-		return kind
-	case "ordered":
-		return "ordered"
+		return []string{"pool"}
+	case "tally", "strand", "ordered":
+		return []string{kind}
+	case "trace":
+		return []string{kind, "pool"}
 	}
-	return "deque"
+	return []string{"deque"}
 }
 
 var mutations = append([]mutation{
@@ -356,7 +357,7 @@ var mutations = append([]mutation{
 		"\tfor i := range n {\n\t\tdst[i] = d.ring.take(d.head)\n\t\td.head++\n\t\td.mu.Unlock()\n\t\td.mu.Lock()\n\t}\n"}}},
 	{"Mutex: the owner pops without the lock", "Mutex", []Edit{{"deque/mutex.go",
 		"func (d *mutexDeque[T]) pop() (v T, ok bool) {\n\td.mu.Lock()\n\tdefer d.mu.Unlock()\n", "func (d *mutexDeque[T]) pop() (v T, ok bool) {\n"}}},
-}, strandMutations...)
+}, slices.Concat(strandMutations, traceMutations)...)
 
 // README.md has a row for each mutation, in the order of the list. With -v, -every 1 prints them all.
 func TestTableIsComplete(t *testing.T) {
@@ -397,7 +398,7 @@ func TestMutations(t *testing.T) {
 				}
 				return
 			}
-			drive := build(t, m.edits, m.file())
+			drive := build(t, m.edits, m.files()...)
 			begin := time.Now()
 			out, err := exec.Command(drive, "-run", m.programs).CombinedOutput()
 			took := time.Since(begin)

@@ -49,6 +49,7 @@ type op struct {
 	obj     *object // nil if it is about nothing
 	write   bool
 	yields  bool        // lets others go first
+	aside   bool        // is beside the program, see Aside
 	enabled func() bool // nil: always
 }
 
@@ -70,6 +71,7 @@ type thread struct {
 	wrote   int // how often
 	yielded int // writes of others there had been when it yielded
 	spins   int // how often it has yielded since, in a row
+	aside   int // calls of Aside that have not ended
 }
 
 // call calls the function of t.
@@ -201,6 +203,7 @@ type Run struct {
 	Watch func() // is called after each step, if it is not nil; what it does is no step
 
 	Meets bool // Meet lets others go first
+	Notes bool // Steps returns what was done
 
 	threads  []*thread
 	current  *thread
@@ -214,6 +217,7 @@ type Run struct {
 	plain    map[unsafe.Pointer]access
 	objects  map[any]*object // of what cannot hold its own
 	schedule []int
+	noted    []Step
 	pulls    []interface {
 		abandon()
 		isLeft() bool
@@ -299,6 +303,7 @@ func point(o op) *thread {
 		return nil
 	}
 	t := r.current
+	o.aside = t.aside > 0
 	t.op = o
 	if o.yields {
 		if n := r.writes - t.wrote; n != t.yielded {
@@ -312,7 +317,7 @@ func point(o op) *thread {
 	} else if t.on.yield(struct{}{}); r.stopping {
 		panic(stopped)
 	}
-	if o.write {
+	if o.write && !o.aside {
 		r.writes++
 		t.wrote++
 	}
@@ -379,7 +384,7 @@ func (o *object) compare(name string, holds func() bool) bool {
 
 // wroteNothing takes back that the last step counts as a write: it was an attempt.
 func (t *thread) wroteNothing() {
-	if t != nil {
+	if t != nil && !t.op.aside {
 		t.wrote--
 		run.writes--
 	}
@@ -587,6 +592,9 @@ func (r *Run) pick() {
 	}
 	t := r.threads[n.choice]
 	r.schedule = append(r.schedule, n.choice)
+	if r.Notes {
+		r.noted = append(r.noted, Step{n.choice, t.op.name, t.op.aside})
+	}
 	r.chosen = t
 	r.sleep = 0
 	if r.options.bounded() {
