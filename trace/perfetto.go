@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/filch-go/filch/internal/event"
 )
@@ -189,4 +190,7 @@ func (m message) bytes(field int, b []byte) message {
 	return append(binary.AppendUvarint(m.tag(field, length), uint64(len(b))), b...)
 }
 
-func (m message) text(field int, s string) message { return m.bytes(field, []byte(s)) }
+// text is bytes of UTF-8, which readers of protocol buffers may insist on.
+func (m message) text(field int, s string) message {
+	return m.bytes(field, []byte(strings.ToValidUTF8(s, "\ufffd")))
+}

@@ -58,6 +58,7 @@ func (n *recording) ringOf(worker int) *ring {
 
 func (n *recording) snapshot() *Trace {
 	t := &Trace{Pool: n.of.pool.String(), Begun: n.at}
+	end := clock.Now()
 	t.take(n.all.read(t.events, 0))
 	for i := range n.rings {
 		if ring := n.rings[i].Load(); ring != nil {
@@ -65,13 +66,23 @@ func (n *recording) snapshot() *Trace {
 		}
 	}
 	if !n.inTurn {
-		t.events = inOrder(t.events)
+		t.events = until(end, inOrder(t.events))
 	}
 	for i := range t.events {
 		t.events[i].At = max(0, t.events[i].At-n.began) // what was under way at Start has begun before
 	}
-	t.ended = max(0, clock.Now()-n.began)
+	t.ended = max(0, end-n.began)
 	return t
+}
+
+// until returns the events that are no later than end. Rings are read one after the other: what was told meanwhile may be there
+// without what the same worker was told of before.
+func until(end int64, events []event.Event) []event.Event {
+	n := len(events)
+	for n > 0 && events[n-1].At > end {
+		n--
+	}
+	return events[:n]
 }
 
 // inOrder returns events by their times. Those of one time stay as they are. It sorts numbers, which are a fifth
@@ -97,7 +108,7 @@ func inOrder(events []event.Event) []event.Event {
 type alarm struct {
 	f     func(t *Trace)
 	next  atomic.Int64 // when it is raised again, at the earliest
-	calls sync.Mutex
+	calls sync.Mutex   // held while f runs
 }
 
 func newAlarm(f func(t *Trace)) *alarm {
@@ -116,15 +127,16 @@ func (a *alarm) raise(n *recording) {
 		return
 	}
 	go func() {
-		a.calls.Lock()
-		defer a.calls.Unlock()
-		a.f(n.snapshot())
+		if a.calls.TryLock() {
+			defer a.calls.Unlock()
+			a.f(n.snapshot())
+		}
 	}()
 }
 
 // OnStall makes the Recorder call f with what it has when tasks are queued and none starts for the time of
 // [filch.WithStallTimeout], because workers are blocked where the pool does not see it. f is called on a
-// goroutine of its own, and again after 10 s at the earliest. It may write t, or the part of it that [Trace.Last] returns, to a
+// goroutine of its own, again after 10 s at the earliest, and not while it runs. It may write t, or the part of it that [Trace.Last] returns, to a
 // file. OnStall panics if f is nil.
 func OnStall(f func(t *Trace)) Option {
 	if f == nil {

@@ -1,9 +1,12 @@
 package trace
 
 import (
+	"math"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/filch-go/filch/internal/event"
@@ -28,21 +31,33 @@ type ring struct {
 type packed struct {
 	at   int64
 	id   uint64
-	what uint64 // kind, 6 bits; worker and other, 21 bits each, and one more than they are; length of the name, 16 bits
+	what uint64 // kind, 6 bits; worker and other, 21 bits each, and one more than they are; length of the name, the rest
 	name *byte  // nil if there is none
 	fn   uintptr
 }
 
-const (
-	workerBits = 21
-	lengthBits = 16
-)
+const workerBits = 21
 
 func pack(e *event.Event) packed {
-	p := packed{at: e.At, id: e.ID, fn: e.Func, name: unsafe.StringData(e.Name)}
-	length := min(len(e.Name), 1<<lengthBits-1)
-	p.what = uint64(e.Kind) | uint64(e.Worker+1)<<6 | uint64(e.Other+1)<<(6+workerBits) | uint64(length)<<(6+2*workerBits)
+	name := e.Name
+	if len(name) > longestName {
+		name = shortened(name)
+	}
+	p := packed{at: e.At, id: e.ID, fn: e.Func, name: unsafe.StringData(name)}
+	p.what = uint64(e.Kind) | uint64(e.Worker+1)<<6 | uint64(e.Other+1)<<(6+workerBits) | uint64(len(name))<<(6+2*workerBits)
 	return p
+}
+
+// longestName is how long a name may be, so that the memory of a ring is fixed: a name is in it for as long as its event.
+const longestName = 256
+
+// shortened returns a copy of the beginning of name, which keeps the rest from staying. It has whole characters.
+func shortened(name string) string {
+	n := longestName
+	for n > longestName-utf8.UTFMax && !utf8.RuneStart(name[n]) {
+		n--
+	}
+	return strings.Clone(name[:n])
 }
 
 func (p *packed) unpack() event.Event {
@@ -79,28 +94,27 @@ func (r *ring) add(e *event.Event) {
 const portion = 64
 
 // read appends what is there from the event with the number from on, and returns how many events before
-// are gone, of those from there, and the number of the next.
+// are gone, of those from there, and the number of the next. It ends where the ring does when it begins:
+// goroutines that write as fast as it reads would keep it reading.
 func (r *ring) read(to []event.Event, from uint64) (all []event.Event, lost, next uint64) {
-	for {
+	for end := uint64(math.MaxUint64); from < end; {
 		for !r.taken.CompareAndSwap(false, true) {
 			runtime.Gosched()
 		}
-		to, from, lost = r.copy(to, from, lost)
-		end := r.begun
+		end = min(end, r.begun)
+		to, from, lost = r.copy(to, from, end, lost)
 		r.taken.Store(false)
-		if from == end {
-			return to, lost, end
-		}
 	}
+	return to, lost, from
 }
 
-// copy appends a portion.
-func (r *ring) copy(to []event.Event, from, lost uint64) (all []event.Event, next, nowLost uint64) {
+// copy appends a portion of the events before end.
+func (r *ring) copy(to []event.Event, from, end, lost uint64) (all []event.Event, next, nowLost uint64) {
 	if size := uint64(len(r.events)); r.begun-from > size {
 		lost += r.begun - from - size
 		from = r.begun - size
 	}
-	for range min(portion, r.begun-from) {
+	for n := 0; n < portion && from < end; n++ {
 		to = append(to, r.events[from&uint64(len(r.events)-1)].unpack())
 		from++
 	}
@@ -120,13 +134,11 @@ func (s *shared) put(e *event.Event) {
 }
 
 func (s *shared) read(to []event.Event, from uint64) (all []event.Event, lost, next uint64) {
-	for {
+	for end := uint64(math.MaxUint64); from < end; {
 		s.mu.Lock()
-		to, from, lost = s.copy(to, from, lost)
-		end := s.begun
+		end = min(end, s.begun)
+		to, from, lost = s.copy(to, from, end, lost)
 		s.mu.Unlock()
-		if from == end {
-			return to, lost, end
-		}
 	}
+	return to, lost, from
 }

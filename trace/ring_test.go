@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/engine"
@@ -21,9 +22,9 @@ import (
 
 var stormSeed = flag.Uint64("seed", 0, "the seed of the storm; 0 takes the time")
 
-// What is packed is unpacked as it was, up to the greatest numbers, and a name up to 65,535 bytes.
+// What is packed is unpacked as it was, up to the greatest numbers, and a name up to 256 bytes.
 func TestPackedEvents(t *testing.T) {
-	long := strings.Repeat("n", 1<<16)
+	long := strings.Repeat("n", 257)
 	workers := []int{-1, 0, 1, engine.MaxWorkers - 1, engine.MaxWorkers}
 	for kind := event.Submitted; kind <= event.Ended; kind++ {
 		for _, name := range []string{"", "x", long[1:], long} {
@@ -31,11 +32,31 @@ func TestPackedEvents(t *testing.T) {
 				for _, other := range workers {
 					e := event.Event{At: -5, Kind: kind, Worker: worker, Other: other, ID: 1<<64 - 1, Name: name, Func: 77}
 					p := pack(&e)
-					if e.Name = name[:min(len(name), 1<<16-1)]; p.unpack() != e {
+					if e.Name = name[:min(len(name), 256)]; p.unpack() != e {
 						t.Fatalf("%v by %d and %d is unpacked as %+v", kind, worker, other, p.unpack())
 					}
 				}
 			}
+		}
+	}
+}
+
+// A long name is cut between characters, and what is cut does not stay in memory. Bytes that are no characters are kept.
+func TestLongNames(t *testing.T) {
+	for name, want := range map[string]string{
+		strings.Repeat("é", 200):              strings.Repeat("é", 128),
+		"x" + strings.Repeat("é", 200):        "x" + strings.Repeat("é", 127),
+		"xy" + strings.Repeat("日", 100):       "xy" + strings.Repeat("日", 84),
+		"xyz" + strings.Repeat("🙂", 100):      "xyz" + strings.Repeat("🙂", 63),
+		strings.Repeat("\x80", 300):           strings.Repeat("\x80", 252),
+		strings.Repeat("x", 255) + "\xff\xff": strings.Repeat("x", 255) + "\xff",
+	} {
+		p := pack(&event.Event{Name: name})
+		if got := p.unpack().Name; got != want {
+			t.Errorf("%.10q… of %d bytes is %q", name, len(name), got)
+		}
+		if unsafe.StringData(p.unpack().Name) == unsafe.StringData(name) {
+			t.Errorf("%.10q… of %d bytes stays in memory", name, len(name))
 		}
 	}
 }
@@ -72,6 +93,32 @@ func TestRingKeepsTheLatest(t *testing.T) {
 			all.put(&e)
 		}
 	}
+}
+
+// However fast a ring is written while it is read, a reader gets no more than the ring holds, and comes to an end.
+func TestReadersEnd(t *testing.T) {
+	const capacity, writers = 1 << 10, 200
+	all := &shared{ring: *newRing(capacity)}
+	var over atomic.Bool
+	var writing sync.WaitGroup
+	for i := range writers {
+		writing.Go(func() {
+			for n := uint64(1); !over.Load(); n++ {
+				e := nth(i, n)
+				all.put(&e)
+			}
+		})
+	}
+	for from, i := uint64(0), 0; i < 200; i++ {
+		events, lost, next := all.read(nil, from)
+		if len(events) > capacity || next-from != lost+uint64(len(events)) {
+			t.Errorf("from %d to %d: %d events, and %d are lost; there is room for %d", from, next, len(events), lost, capacity)
+			break
+		}
+		from = next
+	}
+	over.Store(true)
+	writing.Wait()
 }
 
 // While a ring is taken, its worker goes on: what it tells goes to the ring of all.

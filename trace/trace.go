@@ -56,7 +56,8 @@ type Recorder struct {
 type Option func(r *Recorder)
 
 // WithCapacity sets how many of the latest events are kept of each worker, and as many for what no worker
-// does. It is rounded up to a power of two; the default is 4,096, or 160 KB a worker. Workers beyond the first
+// does. It is rounded up to a power of two; the default is 4,096, or 160 KB a worker. The name of a task
+// stays as long as its event; of a longer one the first 256 bytes are kept. Workers beyond the first
 // 256, which there are if so many are blocked, share one ring. WithCapacity panics
 // unless 1 <= n <= 1<<24.
 func WithCapacity(n int) Option {

@@ -275,6 +275,31 @@ func TestOnPanic(t *testing.T) {
 	})
 }
 
+// While the function of OnPanic runs it is not called again, and nothing piles up behind it.
+func TestOnPanicThatBlocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, goOn := 0, make(chan bool)
+		p := filch.New(filch.WithWorkers(1), filch.WithPanicHandler(func(*filch.PanicError) {}))
+		defer p.Close()
+		r := trace.New(p, trace.OnPanic(func(*trace.Trace) { calls++; <-goOn }))
+		r.Start()
+		for range 5 {
+			p.Go(background, func(context.Context) { panic("x") })
+			time.Sleep(time.Minute)
+		}
+		close(goOn)
+		synctest.Wait()
+		if calls != 1 {
+			t.Errorf("it was called %d times", calls)
+		}
+		p.Go(background, func(context.Context) { panic("x") })
+		synctest.Wait()
+		if calls != 2 {
+			t.Errorf("when it had returned, it was called %d times", calls-1)
+		}
+	})
+}
+
 // OnStall is called when the watch adds a place. Its function may take its time, and use the pool and the
 // Recorder.
 func TestOnStall(t *testing.T) {

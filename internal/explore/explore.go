@@ -177,7 +177,7 @@ var subjects = []subject{
 		{"observe.go", "\terr := f()\n\ttold.returned", "\tatomic.Aside(-1)\n\terr := f()\n\tatomic.Aside(1)\n\ttold.returned"},
 	}},
 	{"trace", []Edit{
-		{"recording.go", "const mostRings = 256\n", "const mostRings = 4\n"},
+		{"recording.go", "const mostRings = 256\n", "const mostRings = 2\n"},
 		{"ring.go", "const portion = 64\n", "const portion = 2\n"},
 		// Plain memory that goes from one goroutine to another.
 		{"ring.go", "\tr.events[r.begun&", "\tatomic.Writes(&r.begun)\n\tr.events[r.begun&"},

@@ -20,6 +20,8 @@ var traceMutations = []mutation{
 		"\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\ts.add(e)\n", "\ts.add(e)\n"}}},
 	{"trace: two make the ring of a worker", "trace/ring", []Edit{{"trace/recording.go",
 		"\tof.CompareAndSwap(nil, newRing(n.of.capacity))\n", "\tof.Store(newRing(n.of.capacity))\n"}}},
+	{"trace: a snapshot has what is told while it reads", "trace/holes", []Edit{{"trace/recording.go",
+		"until(end, inOrder(t.events))", "inOrder(t.events)"}}},
 	{"trace: a follower forgets what was overwritten as it came", "trace/follower", []Edit{{"trace/follow.go",
 		"\tif lost += skipped; lost > 0 {", "\tif lost = skipped; lost > 0 {"}}},
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/bufbuild/protocompile"
 	"github.com/filch-go/filch/trace"
@@ -36,7 +37,7 @@ func readPerfetto(t *testing.T, tr *trace.Trace) protoreflect.List {
 	return get(m, "packet").List()
 }
 
-// checkKnown checks that m has no fields but those of the schema.
+// checkKnown checks that m has no fields but those of the schema, and that its text is UTF-8.
 func checkKnown(t *testing.T, m protoreflect.Message) {
 	t.Helper()
 	if u := m.GetUnknown(); len(u) > 0 {
@@ -44,6 +45,10 @@ func checkKnown(t *testing.T, m protoreflect.Message) {
 	}
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
+		case f.Kind() == protoreflect.StringKind && !f.IsList():
+			if !utf8.ValidString(v.String()) {
+				t.Errorf("%s is %q, which is not UTF-8", f.FullName(), v.String())
+			}
 		case f.Message() == nil:
 		case f.IsList():
 			for i := range v.List().Len() {

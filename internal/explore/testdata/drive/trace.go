@@ -359,6 +359,39 @@ func rings(r *sched.Run) func() error {
 	}
 }
 
+// holes is a ring with room for all that is written while two read it. What each reads is a piece of what was written, from the
+// first on.
+func holes(r *sched.Run) func() error {
+	p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+	rec := trace.New(p, trace.WithCapacity(8))
+	rec.Start()
+	pool := event.SourceOf(p).(interface{ Tell(event.Event) })
+	tell := func(n int) {
+		sched.Advance(1)
+		pool.Tell(event.Event{Kind: event.Queued, Worker: 0, Other: -1, ID: uint64(n)})
+	}
+	tell(1)
+	r.Go(func() {
+		tell(2)
+		sched.Gosched()
+		tell(3)
+	})
+	for range 2 {
+		r.Go(func() {
+			var b strings.Builder
+			rec.Snapshot().WriteText(&b)
+			n := uint64(0)
+			for line := range strings.Lines(b.String()) {
+				e, err := event.Parse(line)
+				if n++; err != nil || e.ID != n {
+					r.Fail("wrongly told: %v is event %d; %v", e, n, err)
+				}
+			}
+		})
+	}
+	return func() error { return nil }
+}
+
 // written is an event whose parts all depend on who writes it and which it is.
 func written(writer, n int) event.Event {
 	return event.Event{
@@ -437,6 +470,7 @@ func init() {
 			program{"trace/a hook comes and goes", comesAndGoes, more},
 			program{"trace/two hooks come and go", comeAndGo, 1 + more},
 			program{"trace/ring", rings, 2 + more},
+			program{"trace/holes", holes, 2 + more},
 			program{"trace/follower", followed, 2 + more},
 		)
 	})
