@@ -27,7 +27,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+	"weak"
 
 	"github.com/filch-go/filch"
 )
@@ -44,6 +46,9 @@ type handler struct {
 	pools   []*filch.Pool
 	rate    int
 	events  int
+
+	mu      sync.Mutex
+	servers map[weak.Pointer[http.Server]]chan struct{} // closed when they shut down; under mu
 }
 
 // A file is part of the page.
@@ -119,11 +124,11 @@ func Handler(pools ...*filch.Pool) http.Handler { return New(WithPools(pools...)
 // origin has made it, and, with [WithToken], if it has no token. The answers allow browsers no scripts and styles but
 // the page's own, and no frame around it.
 //
-// Up to 16 pages may be open at a time. The recording of a pool takes some 160 KB a worker, and a page 1 MB or less.
+// Pages that are open end when [http.Server.Shutdown] is called, so it does not wait for them. Up to 16 pages may be open at a time. The recording of a pool takes some 160 KB a worker, and a page 1 MB or less.
 //
 // New panics if there is no pool, if one is nil, there twice, or was not made by [filch.New], and if an option is nil.
 func New(opts ...Option) http.Handler {
-	h := &handler{rate: 5, events: 6000, files: readFiles()}
+	h := &handler{rate: 5, events: 6000, files: readFiles(), servers: map[weak.Pointer[http.Server]]chan struct{}{}}
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("live: New: option %d is nil", i))

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -103,8 +104,11 @@ func (l *pipes) dial(context.Context, string, string) (net.Conn, error) {
 
 // serve serves h in a bubble until the test ends, and returns a client of it.
 func serve(t *testing.T, h http.Handler) *http.Client {
+	return serveBy(t, &http.Server{Handler: h})
+}
+
+func serveBy(t *testing.T, s *http.Server) *http.Client {
 	l := newPipes()
-	s := &http.Server{Handler: h}
 	go s.Serve(l)
 	transport := &http.Transport{DialContext: l.dial}
 	t.Cleanup(func() {
@@ -284,6 +288,61 @@ func TestSlowPages(t *testing.T) {
 		}
 		t.Error("a page that reads nothing for a minute is kept")
 	})
+}
+
+// A page stays open on a server whose requests and answers must not take long.
+func TestTimeoutsOfTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1))
+		defer p.Close()
+		s := &http.Server{Handler: live.Handler(p), ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, IdleTimeout: time.Second}
+		page := open(t, serveBy(t, s))
+		for begin := time.Now(); time.Since(begin) < time.Minute; {
+			if name, _ := page.next(); name == "" {
+				t.Fatalf("the stream has ended after %v", time.Since(begin))
+			}
+		}
+	})
+}
+
+// A server that shuts down does not wait for pages, and neither does the next one of the same handler.
+func TestShutdownOfTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1))
+		defer p.Close()
+		h := live.Handler(p)
+		for range 2 {
+			s := &http.Server{Handler: h}
+			client := serveBy(t, s)
+			var pages sync.WaitGroup
+			for range 2 {
+				page := open(t, client)
+				page.part(t)
+				pages.Go(func() {
+					for name := "part"; name != ""; name, _ = page.next() {
+					}
+				})
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			if err := errors.Join(s.Shutdown(ctx), s.Shutdown(ctx)); err != nil {
+				t.Errorf("with two pages: %v", err)
+				s.Close()
+			}
+			cancel()
+			pages.Wait()
+		}
+	})
+}
+
+// A writer without Flush cannot stream, and says so.
+func TestWritersWithoutFlush(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	w := httptest.NewRecorder()
+	live.Handler(p).ServeHTTP(struct{ http.ResponseWriter }{w}, httptest.NewRequest("GET", "http://localhost/events", nil))
+	if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "live: the ResponseWriter cannot flush") {
+		t.Errorf("%d, %.100q", w.Code, w.Body)
+	}
 }
 
 // No more pages than 16 are served, and those that go make room.

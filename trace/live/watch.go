@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/event"
@@ -145,6 +146,10 @@ func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request) {
 		}
 		number = n
 	}
+	if !flushes(w) {
+		http.Error(w, "live: the ResponseWriter cannot flush: what wraps it needs an Unwrap method, see http.ResponseController", http.StatusInternalServerError)
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no")
@@ -160,11 +165,44 @@ func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer watch.leave(reader)
-	watch.stream(w, r, reader, h.hello(number))
+	watch.stream(w, r, reader, h.hello(number), h.shutdown(r))
+}
+
+// flushes reports whether http.ResponseController can flush w.
+func flushes(w http.ResponseWriter) bool {
+	for {
+		switch x := w.(type) {
+		case http.Flusher, interface{ FlushError() error }:
+			return true
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = x.Unwrap()
+		default:
+			return false
+		}
+	}
+}
+
+// shutdown returns what is closed when the server of r shuts down, or nil if it is not known. A server waits for what it
+// serves, and a page would not end.
+func (h *handler) shutdown(r *http.Request) <-chan struct{} {
+	s, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
+	if !ok {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := weak.Make(s)
+	done := h.servers[key]
+	if done == nil {
+		done = make(chan struct{})
+		h.servers[key] = done
+		s.RegisterOnShutdown(sync.OnceFunc(func() { close(done) })) // for each call of Shutdown
+	}
+	return done
 }
 
 // stream writes the messages for a page.
-func (w *watch) stream(to http.ResponseWriter, r *http.Request, reader *reader, hello []byte) {
+func (w *watch) stream(to http.ResponseWriter, r *http.Request, reader *reader, hello []byte, shutdown <-chan struct{}) {
 	out := http.NewResponseController(to)
 	write := func(message []byte) bool {
 		out.SetWriteDeadline(time.Now().Add(patience)) // where it is not supported, the request's context ends
@@ -177,6 +215,8 @@ func (w *watch) stream(to http.ResponseWriter, r *http.Request, reader *reader, 
 	for {
 		select {
 		case <-r.Context().Done():
+			return
+		case <-shutdown:
 			return
 		case message := <-reader.messages:
 			if n := w.takeMissed(reader); n > 0 && !write(eventOf("missed", n)) {
