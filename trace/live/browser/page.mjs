@@ -4,7 +4,7 @@
 //
 // It writes what it wants of the server as a line, and reads a line when that is done.
 
-import { readFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { readFileSync, writeFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { tmpdir } from "node:os";
@@ -158,6 +158,50 @@ try {
     await until(() => document.querySelectorAll("#times tbody tr").length > 0);
     await page.click("#pause");
     await until(() => document.getElementById("status").dataset.state === "live");
+  });
+  await step("hostile files", async () => {
+    await until(() => import("./app.js").then((m) => m.store.look && m.store.spans.length > 20 && m.store.series.t.length > 2));
+    const good = await store("(s) => s.snapshot()"), change = (f) => { const x = structuredClone(good); f(x); return JSON.stringify(x); };
+    const many = (n, x) => Array.from({ length: n }, () => x);
+    const files = { // those that are opened, by name
+      "no figures": change((x) => { x.stats = { Tasks: {} }; }), "figures of text": change((x) => { x.stats.Busy = x.stats.Tasks.Queued = "<b>"; x.stats.Searching = [[]]; x.stats.Tasks.Oldest = {}; }),
+      "names that are not there": change((x) => { x.names = ["a"]; x.spans = x.spans.map((v, i) => (i % 7 === 3 ? 60000 : v)); x.open = [{ name: 9, depth: "x" }, null, 7]; }),
+      "sorts that are not there": change((x) => { x.spans = x.spans.map((v, i) => (i % 7 === 4 ? 77 : v)); x.sorts = many(100000, "task"); }),
+      "times without end": change((x) => { x.t = 1e300; x.wall = 1e300; x.spans[0] = 1e308; x.spans[1] = -1e308; x.gaps = [1e300, -1e300, 0]; }),
+      "times before the program": change((x) => { x.t = -1e18; }), "no spans": change((x) => { x.spans = []; x.workers = -5; x.open = 7; }),
+      "half a worker": change((x) => { x.workers = 1.3; }), "many workers": change((x) => { x.workers = 1e12; }), "workers of nobody": change((x) => { x.spans = x.spans.map((v, i) => (i % 7 === 2 ? -30000 : v)); }),
+      "nothing looked at": change((x) => { x.look = { workers: [null, 5, {}, { worker: [], task: {}, for: "x", doing: 7, queued: "x" }], long: [null, {}], held: [null, {}], waits: [null, {}], circles: [null, {}], more: {} }; }),
+      "a look of text": change((x) => { x.look = "x"; }), "many pools": change((x) => { x.pools = many(1e6, "p"); x.pool = 1e9; }),
+      "series of all lengths": change((x) => { x.series = { t: [1, null, 3], done: [1e308, "x"], forks: 7, steals: [[]] }; }),
+      "odd pairs": change((x) => { x.steals = [[1e12, 5], [null, null], ["a", {}]]; x.queues = [[0, 1e308], [{}, []]]; x.marks = [1e308, -9, 60000]; x.arrows = [1e308, -1e308, -7, 7, 1]; }),
+      "markup": change((x) => { x.names = x.names.map(() => "<img src=x onerror=alert(1)>"); x.look = { workers: [{ worker: 1, task: "<script>alert(1)</script>" }] }; x.pools = ["</option><script>alert(1)</script>"]; }),
+    };
+    const refused = {
+      "nothing": "", "no JSON": "{", "too deep": "[".repeat(1e6), "another format": JSON.stringify({ format: "x" }), "null": "null", "bytes": "\u0000\u00ff",
+      "no lists": change((x) => { x.names = 7; }), "pairs of nothing": change((x) => { x.steals = [7, null]; }),
+    };
+    const open = async (name, text) => {
+      const path = join(downloads, `${name}.json`);
+      writeFileSync(path, text);
+      await (await page.$("#file")).uploadFile(path);
+    };
+    for (const [name, text] of Object.entries(files)) {
+      await open(name, text);
+      await until((name) => document.getElementById("status").textContent.includes(name), name);
+      const before = await drawn();
+      await store("(s, l) => import('./app.js').then((m) => { m.draw(performance.now() + 1e6); l.zoom(1e-9); l.draw(); l.zoom(1e9); l.draw(); l.follow(); l.under(l.w / 2, 40); l.width = 5e9; })");
+      await page.keyboard.press("[");
+      await until((n) => Number(document.documentElement.dataset.drawn) > n, before);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 20), `${name}: the page is wide`);
+    }
+    for (const [name, text] of Object.entries(refused)) {
+      await open(name, text);
+      await until((name) => document.getElementById("problem").textContent.startsWith(`${name}.json cannot be opened: `), name);
+      assert.ok(await page.$eval("#status", (e) => e.textContent.includes("markup")), "the file before is gone");
+    }
+    assert.deepEqual(console_.filter((m) => m.startsWith("error")), []);
+    await page.click("#pause");
+    await until(() => document.getElementById("status").dataset.state === "live" && document.getElementById("problem").hidden);
   });
   await step("restart", async () => {
     outage = true;

@@ -269,12 +269,12 @@ function lost() {
 }
 
 function frame(now) {
+  requestAnimationFrame(frame);
   if (dirty && store.parts > 0 && !document.hidden) {
     dirty = false;
     draw(now);
     root.dataset.drawn = String(Number(root.dataset.drawn ?? 0) + 1);
   }
-  requestAnimationFrame(frame);
 }
 
 new ResizeObserver(() => { lanes.resize(); charts.resize(); dirty = true; slow = 0; }).observe(document.body);

@@ -7,8 +7,24 @@ const POINTS = 600; // of the charts
 const NAMES = 2000;
 const WORKERS = 1 << 12; // no more lanes than that
 
-const number = (x, or = 0) => (Number.isFinite(x) ? x : or);
 const text = (x) => String(x ?? "").slice(0, 400);
+
+// What comes from a file may be anything. Numbers are those that a double counts by ones, so that a time and a little more differ.
+const MOST = Number.MAX_SAFE_INTEGER;
+const number = (x) => (Number.isFinite(x) ? Math.min(MOST, Math.max(-MOST, x)) : 0);
+const whole = (x, most) => Math.min(most, Math.max(0, Math.trunc(number(x))));
+const list = (a, most = 1 << 12) => (Array.isArray(a) ? a.slice(0, most) : []);
+const words = (x) => (typeof x === "string" ? text(x) : "");
+
+// The figures of Stats that the page shows.
+const FIGURES = ["Workers", "Busy", "Searching", "Blocked", "Extra", "Published", "Steals"];
+const OF_TASKS = ["Done", "Queued", "Running", "Held", "Failed", "Panicked", "Stolen", "Oldest"];
+const figures = (x, names) => Object.fromEntries(names.map((name) => [name, number(x?.[name])]));
+const looked = (x) => ({
+  workers: list(x.workers).map((w) => ({ worker: number(w?.worker), task: words(w?.task), for: number(w?.for), doing: words(w?.doing), queued: number(w?.queued) })),
+  long: list(x.long).map(words), held: list(x.held).map((h) => ({ task: words(h?.task), why: words(h?.why) })),
+  waits: list(x.waits).map((w) => ({ by: words(w?.by), on: words(w?.on) })), circles: list(x.circles).map(words), more: number(x.more),
+});
 
 // A Ring has columns of numbers, of which the oldest go when it is full.
 class Ring {
@@ -155,31 +171,42 @@ export class Store {
     };
   }
 
-  // restore takes a snapshot, or throws an Error that says what is wrong with it.
+  // restore takes a snapshot, or throws an Error that says what is wrong with it, and stays as it is.
   restore(x) {
     if (x?.format !== "filch live snapshot 1") throw new Error("this is not a snapshot of this page");
     if (!x.stats?.Tasks || !Array.isArray(x.names) || !Array.isArray(x.spans)) throw new Error("the snapshot is incomplete");
-    this.clear();
-    const list = (a) => (Array.isArray(a) ? a : []);
-    for (const n of x.names.slice(0, NAMES + 1)) this.names.push(text(n));
-    this.ids = new Map(this.names.map((n, i) => [n, i]));
-    const inside = (i) => Math.min(Math.max(0, number(i) | 0), this.names.length);
-    this.spans.fill(x.spans);
-    this.arrows.fill(x.arrows);
-    this.gaps.fill(x.gaps);
-    this.marks.fill(x.marks);
-    this.open = list(x.open).slice(0, 1 << 16).map((s) => ({ sort: number(s?.sort), worker: number(s?.worker), begin: number(s?.begin), name: inside(s?.name), depth: number(s?.depth) }));
-    for (const k in this.series) this.series[k] = list(x.series?.[k]).slice(-POINTS).map((v) => number(v));
-    this.sorts = list(x.sorts).map(text);
-    this.pools = list(x.pools).map(text);
-    for (const k of ["pool", "t", "wall", "read", "lost", "missed", "stolen"]) this[k] = number(x[k]);
-    this.workers = Math.min(WORKERS, number(x.workers));
-    this.nobody = Boolean(x.nobody);
-    this.stats = x.stats;
-    this.look = x.look;
-    for (const [k, n] of list(x.steals)) this.steals.set(number(k), number(n));
-    for (const [k, n] of list(x.queues)) this.queues.set(number(k), number(n));
-    this.parts = 1;
+    const s = new Store();
+    s.names = list(x.names, NAMES + 1).map(text);
+    s.spans.fill(x.spans);
+    s.arrows.fill(x.arrows);
+    s.gaps.fill(x.gaps);
+    s.marks.fill(x.marks);
+    s.open = list(x.open, 1 << 16).map((o) => ({ sort: number(o?.sort), worker: number(o?.worker), begin: number(o?.begin), name: number(o?.name), depth: whole(o?.depth, 255) }));
+    s.inside();
+    const points = Math.min(...Object.keys(s.series).map((k) => list(x.series?.[k], Infinity).length), POINTS);
+    for (const k in s.series) s.series[k] = points ? x.series[k].slice(-points).map(number) : [];
+    s.sorts = list(x.sorts, 255).map(text);
+    s.pools = list(x.pools, 1000).map(text);
+    for (const k of ["t", "wall", "read", "lost", "missed", "stolen"]) s[k] = number(x[k]);
+    s.pool = whole(x.pool, s.pools.length);
+    s.workers = whole(x.workers, WORKERS);
+    s.nobody = Boolean(x.nobody);
+    s.stats = { ...figures(x.stats, FIGURES), Tasks: figures(x.stats.Tasks, OF_TASKS) };
+    s.look = x.look ? looked(x.look) : null;
+    for (const [k, n] of list(x.steals, SPANS)) s.steals.set(whole(k, WORKERS * WORKERS - 1), whole(n, MOST));
+    for (const [k, n] of list(x.queues)) s.queues.set(number(k), whole(n, MOST));
+    s.parts = 1;
+    Object.assign(this, s);
+  }
+
+  // inside makes all names be there: those that are not are one, behind the others.
+  inside() {
+    const n = this.names.length;
+    let some = false;
+    for (const names of [this.spans.name, this.marks.name]) names.forEach((v, i) => { if (v >= n) { names[i] = n; some = true; } });
+    for (const o of this.open) if (this.names[o.name] === undefined) { o.name = n; some = true; }
+    if (some) this.names.push("(no name)");
+    this.ids = new Map(this.names.map((name, i) => [name, i]));
   }
 }
 
