@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -112,7 +113,7 @@ func Register(provider metric.MeterProvider, pools ...*filch.Pool) (metric.Regis
 		if p == nil {
 			panic(fmt.Sprintf("filchotel: Register: pool %d is nil", i))
 		}
-		name := p.Name()
+		name := valid(p.Name())
 		if named[name] {
 			return nil, fmt.Errorf("filchotel: Register: two pools have the name %q: give them names of their own with filch.WithName", name)
 		}
@@ -130,6 +131,9 @@ type pool struct {
 	mu   sync.Mutex
 	told []int64 // what counters were when last asked, by the number of the figure; under mu
 }
+
+// valid returns s as UTF-8. Exporters refuse all that they have gathered if some of it is not.
+func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
 func newPool(name string, stats func() filch.Stats) *pool {
 	return &pool{stats: stats, about: metric.WithAttributeSet(attribute.NewSet(poolName.String(name))), told: make([]int64, len(figures))}

@@ -183,13 +183,13 @@ func (t *Tracer) over(e *filch.Event, s *span) {
 
 // begin returns a span that began at a time.
 func (t *Tracer) begin(e *filch.Event, s *span, at time.Time) trace.Span {
-	name := e.Task
+	name := valid(e.Task)
 	if name == "" {
 		name = "task"
 	}
-	about := append(make([]attribute.KeyValue, 0, 8), poolName.String(e.Pool), taskID.Int64(int64(e.ID)), taskPriority.Int(e.Priority))
+	about := append(make([]attribute.KeyValue, 0, 8), poolName.String(valid(e.Pool)), taskID.Int64(int64(e.ID)), taskPriority.Int(e.Priority))
 	if e.Task != "" {
-		about = append(about, taskName.String(e.Task))
+		about = append(about, taskName.String(name))
 	}
 	if e.Parent != 0 {
 		about = append(about, taskParent.Int64(int64(e.Parent)))
@@ -228,11 +228,11 @@ func (t *Tracer) end(e *filch.Event, s trace.Span) {
 }
 
 func tellError(s trace.Span, err error, at time.Time) {
-	typ, message := fmt.Sprintf("%T", err), err.Error()
+	typ, message := fmt.Sprintf("%T", err), valid(err.Error())
 	about := []attribute.KeyValue{}
 	if p := (*filch.PanicError)(nil); errors.As(err, &p) {
-		typ, message = "panic", fmt.Sprint(p.Value)
-		about = append(about, exceptionStacktrace.String(string(p.Stack)))
+		typ, message = "panic", valid(fmt.Sprint(p.Value))
+		about = append(about, exceptionStacktrace.String(valid(string(p.Stack))))
 	}
 	if known := knownError(err); known != "" {
 		typ = known

@@ -59,7 +59,7 @@ func (t *Times) Observe(e filch.Event) {
 	}
 	about, ok := t.of.Load(e.Pool)
 	if !ok {
-		about, _ = t.of.LoadOrStore(e.Pool, metric.WithAttributeSet(attribute.NewSet(poolName.String(e.Pool))))
+		about, _ = t.of.LoadOrStore(e.Pool, metric.WithAttributeSet(attribute.NewSet(poolName.String(valid(e.Pool)))))
 	}
 	ctx := context.WithoutCancel(e.Context) // an SDK may drop what is recorded with a context that has ended
 	t.wait.Record(ctx, e.Started.Sub(e.Submitted).Seconds(), about.(metric.RecordOption))

@@ -7,6 +7,7 @@ package filchprom
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -49,7 +50,7 @@ func New(pools ...*filch.Pool) *Collector {
 		if p == nil {
 			panic(fmt.Sprintf("filchprom: New: pool %d is nil", i))
 		}
-		name := p.Name()
+		name := valid(p.Name())
 		if named[name] {
 			panic(fmt.Sprintf("filchprom: New: two pools have the name %q: give them names of their own with filch.WithName", name))
 		}
@@ -58,6 +59,9 @@ func New(pools ...*filch.Pool) *Collector {
 	}
 	return c
 }
+
+// valid returns s as UTF-8, which labels must be.
+func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
 func newPool(name string, stats func() filch.Stats) *pool {
 	p := &pool{stats: stats, told: make([]float64, len(metrics))}

@@ -421,3 +421,36 @@ func BenchmarkTimes(b *testing.B) {
 		times.Observe(e)
 	}
 }
+
+// Names that are not UTF-8, which labels must be, are made so. No task fails of its name, and no scrape of the pool's.
+func TestNamesThatAreNotUTF8(t *testing.T) {
+	times := NewTimes(TimesOptions{ByTask: true})
+	p := filch.New(filch.WithName("bad \xff pool"), filch.WithWorkers(1), filch.WithObserver(times))
+	ran := filch.Submit(t.Context(), p, func(context.Context) (int, error) { return 7, nil }, filch.Named("bad \xfe task"))
+	if n, err := ran.Wait(t.Context()); n != 7 || err != nil {
+		t.Errorf("the task: %d, %v", n, err)
+	}
+	p.Close()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(New(p), times)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := 0
+	for _, f := range families {
+		for _, m := range f.Metric {
+			for _, l := range m.Label {
+				switch {
+				case l.GetName() == "pool" && l.GetValue() != "bad \ufffd pool":
+					t.Errorf("%s is of the pool %q", f.GetName(), l.GetValue())
+				case l.GetName() == "task" && l.GetValue() == "bad \ufffd task":
+					tasks++
+				}
+			}
+		}
+	}
+	if tasks != 2 {
+		t.Errorf("%d histograms of the task", tasks)
+	}
+}

@@ -110,9 +110,9 @@ func (t *Times) Observe(e filch.Event) {
 }
 
 func (t *Times) newTimesOf(k timed) *timesOf {
-	labels := []string{k.pool}
+	labels := []string{valid(k.pool)}
 	if t.byTask {
-		labels = append(labels, k.task)
+		labels = append(labels, valid(k.task))
 	}
 	return &timesOf{t.wait.WithLabelValues(labels...), t.run.WithLabelValues(labels...)}
 }

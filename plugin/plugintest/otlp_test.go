@@ -3,6 +3,7 @@ package plugintest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"os"
 	"strings"
@@ -185,4 +186,62 @@ func has(all []*common.KeyValue, key, value string) bool {
 		}
 	}
 	return false
+}
+
+// What is not UTF-8, which OTLP must be, is made so: no other span or metric is lost with it.
+func TestOTLPOfNamesThatAreNotUTF8(t *testing.T) {
+	r, address := receive(t)
+	toMetrics, err := otlpmetricgrpc.New(background, otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithEndpoint(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	toSpans, err := otlptracegrpc.New(background, otlptracegrpc.WithInsecure(), otlptracegrpc.WithEndpoint(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mp := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(toMetrics)))
+	tp := sdktrace.NewTracerProvider(sdktrace.WithBatcher(toSpans))
+	times, err := filchotel.NewTimes(mp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := filch.New(filch.WithName("bad \xff pool"), filch.WithWorkers(1), filch.WithObserver(both{filchotel.NewTracer(tp), times}))
+	if _, err := filchotel.Register(mp, p); err != nil {
+		t.Fatal(err)
+	}
+	filch.Submit(background, p, nothing, filch.Named("good")).Wait(background)
+	filch.Submit(background, p, nothing, filch.Named("bad \xfe task")).Wait(background)
+	filch.Submit(background, p, func(context.Context) (int, error) { return 0, errors.New("bad \xfd error") }).Wait(background)
+	filch.Submit(background, p, func(context.Context) (int, error) { panic("bad \xfc panic") }).Wait(background)
+	p.Close()
+	for _, flush := range []func(context.Context) error{mp.ForceFlush, tp.ForceFlush, mp.Shutdown, tp.Shutdown} {
+		if err := flush(background); err != nil {
+			t.Error(err)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	messages := map[string]string{}
+	for _, s := range r.spans {
+		if !has(s.Attributes, "filch.pool.name", "bad \ufffd pool") {
+			t.Errorf("%s has the attributes %v", s.Name, s.Attributes)
+		}
+		messages[s.Name+s.Status.GetMessage()] = s.Name
+	}
+	for _, want := range []string{"good", "bad \ufffd task", "taskbad \ufffd error", "taskbad \ufffd panic"} {
+		if messages[want] == "" {
+			t.Errorf("there is no span %q, but %q", want, messages)
+		}
+	}
+	if m := r.metrics["filch.task.done"]; m == nil || m.GetSum().DataPoints[0].GetAsInt() != 4 {
+		t.Errorf("filch.task.done is %v", m)
+	}
+}
+
+// both are two observers.
+type both [2]filch.Observer
+
+func (b both) Observe(e filch.Event) {
+	b[0].Observe(e)
+	b[1].Observe(e)
 }
