@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -193,6 +194,44 @@ func TestReportKeepsLinksAndDevices(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.tmp")); left != nil {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A file that is replaced keeps its permissions, a new one has those of any new file, and a link to nothing stays one.
+func TestReportKeepsPermissions(t *testing.T) {
+	dir := t.TempDir()
+	private, usual, made, link := filepath.Join(dir, "private"), filepath.Join(dir, "usual"), filepath.Join(dir, "made"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(private, nil, 0o600), os.WriteFile(usual, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("made", link); err != nil {
+		t.Skip(err)
+	}
+	for _, path := range []string{private, link} {
+		f, err := newReportFile("--json", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.writeJSON(report{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mode := func(path string) os.FileMode {
+		info, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	if mode(private) != 0o600 || mode(made) != mode(usual) || mode(link)&os.ModeSymlink == 0 {
+		t.Errorf("private %v, new %v, of any new file %v, a link %v", mode(private), mode(made), mode(usual), mode(link))
+	}
+	loop := filepath.Join(dir, "loop")
+	if err := os.Symlink("loop", loop); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newReportFile("--json", loop); err == nil || !strings.HasPrefix(err.Error(), "--json "+loop+": ") {
+		t.Errorf("a link to itself: %v", err)
 	}
 }
 

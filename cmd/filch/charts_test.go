@@ -503,6 +503,11 @@ func TestDrawMistakes(t *testing.T) {
 		{"--html " + blocked, []string{"--from", good, "--html", blocked}},
 		{"is the file of the figures as well", []string{"--from", good, "--html", good}},
 		{"is the file of the figures as well", []string{"fib", "--json", page, "--html", page}},
+		{"is the file of the figures as well", []string{"--from", linkTo(t, good), "--html", good}},
+		{"is the file of the figures as well", []string{"--from", good, "--html", linkTo(t, good)}},
+		{"--html " + filepath.Join(dir, "speed-up.svg") + ": --svg writes its pictures there", []string{"--from", good, "--html", filepath.Join(dir, "speed-up.svg"), "--svg", dir}},
+		{"--json " + filepath.Join(dir, "x.svg") + ": --svg writes its pictures there", []string{"fib", "--json", filepath.Join(dir, "x.svg"), "--svg", dir + "/."}},
+		{"it is larger than 64 MB", []string{"--from", keepText(t, strings.Repeat(" ", 64<<20+1)), "--html", page}},
 		{"--html " + blocked, []string{"fib", "--html", blocked}},
 		{"--html " + blocked, []string{"tasks", "--html", blocked}},
 		{"--html " + blocked, []string{"par", "--html", blocked}},
@@ -525,6 +530,16 @@ func TestDrawMistakes(t *testing.T) {
 	if b, err := pageOf(none); err != nil || !bytes.Contains(b, []byte("Nothing has run")) {
 		t.Errorf("%v: a page without a figure does not say so", err)
 	}
+}
+
+// linkTo returns a link to a file.
+func linkTo(t *testing.T, file string) string {
+	t.Helper()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip(err)
+	}
+	return link
 }
 
 func pageOf(r report) ([]byte, error) { return page(r, chartsOf(r)) }

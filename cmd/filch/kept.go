@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -25,11 +26,22 @@ func (k key) String() string {
 	return fmt.Sprintf("%s %s, %s on %d", k.workload, k.size, k.executor, k.workers)
 }
 
+// mostKept is how large a report may be.
+const mostKept = 64 << 20
+
 // readReport reads what --json has written, and checks it: it may have been edited, or be something else.
 func readReport(path string) (r report, err error) {
-	b, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return r, err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, mostKept+1))
+	switch {
+	case err != nil:
+		return r, err
+	case len(b) > mostKept:
+		return r, fmt.Errorf("%s: is not what filch bench --json writes: it is larger than %d MB", path, mostKept>>20)
 	}
 	if err := json.Unmarshal(b, &r); err != nil {
 		return r, fmt.Errorf("%s: is not what filch bench --json writes: %w", path, err)

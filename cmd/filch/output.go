@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
@@ -18,6 +20,11 @@ type outputs struct {
 func newOutputs(o options) (all outputs, err error) {
 	if o.html != "" && (samePath(o.html, o.json) || samePath(o.html, o.from)) {
 		return all, fmt.Errorf("--html %s: is the file of the figures as well", o.html)
+	}
+	for flag, path := range map[string]string{"--html": o.html, "--json": o.json, "--from": o.from} {
+		if o.svg != "" && filepath.Ext(path) == ".svg" && samePath(filepath.Dir(path), o.svg) {
+			return all, fmt.Errorf("%s %s: --svg writes its pictures there", flag, path)
+		}
 	}
 	if all.json, err = newReportFile("--json", o.json); err != nil {
 		return all, err
@@ -41,9 +48,14 @@ func newFolder(flag, path string) (string, error) {
 	return path, err
 }
 
+// samePath reports whether a and b lead to the same file, by links too.
 func samePath(a, b string) bool {
 	if b == "" {
 		return false
+	}
+	there, err := os.Stat(a)
+	if other, err2 := os.Stat(b); err == nil && err2 == nil && os.SameFile(there, other) {
+		return true
 	}
 	x, err := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
@@ -98,14 +110,12 @@ func newReportFile(flag, path string) (reportFile, error) {
 	if err == nil && info.IsDir() {
 		return f, fmt.Errorf("%s %s: is a folder", flag, path)
 	}
-	if err == nil {
-		// A link stays one: what it leads to is replaced.
-		if f.path, err = filepath.EvalSymlinks(path); err != nil {
-			return f, fmt.Errorf("%s: %w", flag, err)
-		}
-		if !info.Mode().IsRegular() {
-			return f, nil
-		}
+	// A link stays one: what it leads to is replaced, or made.
+	if f.path, err = linked(path); err != nil {
+		return f, fmt.Errorf("%s %s: %w", flag, path, reasonOf(err))
+	}
+	if info != nil && !info.Mode().IsRegular() {
+		return f, nil
 	}
 	tmp, err := f.create()
 	if err != nil {
@@ -115,12 +125,44 @@ func newReportFile(flag, path string) (reportFile, error) {
 	return f, os.Remove(tmp.Name())
 }
 
-func (f reportFile) create() (*os.File, error) {
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".*.tmp")
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", f.flag, f.path, err)
+// linked returns what path leads to, if it is a link.
+func linked(path string) (string, error) {
+	to, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return to, err
 	}
-	return tmp, nil
+	if to, err = os.Readlink(path); err != nil {
+		return path, nil // it is no link
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(filepath.Dir(path), to)
+	}
+	return linked(to) // which ends: a circle of links is another error
+}
+
+// reasonOf returns why something failed, without the name of a file that the user has not named.
+func reasonOf(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// create makes a file beside f, with the permissions that a new file has.
+func (f reportFile) create() (*os.File, error) {
+	for {
+		tmp, err := os.OpenFile(fmt.Sprintf("%s.%d.tmp", f.path, rand.Uint32()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		switch {
+		case err == nil:
+			return tmp, nil
+		case !errors.Is(err, fs.ErrExist):
+			return nil, f.failed(err)
+		}
+	}
+}
+
+func (f reportFile) failed(err error) error {
+	return fmt.Errorf("%s %s: %w", f.flag, f.path, reasonOf(err))
 }
 
 func (f reportFile) writeJSON(r report) error {
@@ -135,8 +177,12 @@ func (f reportFile) write(b []byte) error {
 	if f.path == "" {
 		return nil
 	}
-	if info, err := os.Stat(f.path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(f.path, b, 0o644) // a device or a pipe: it cannot be replaced
+	info, err := os.Stat(f.path)
+	if err == nil && !info.Mode().IsRegular() { // a device or a pipe: it cannot be replaced
+		if err = os.WriteFile(f.path, b, 0o666); err != nil {
+			err = f.failed(err)
+		}
+		return err
 	}
 	tmp, err := f.create()
 	if err != nil {
@@ -144,14 +190,14 @@ func (f reportFile) write(b []byte) error {
 	}
 	defer os.Remove(tmp.Name()) // unless it was renamed
 	_, err = tmp.Write(b)
-	if err == nil {
-		err = tmp.Chmod(0o644)
+	if err == nil && info != nil {
+		err = tmp.Chmod(info.Mode().Perm()) // what was private stays so
 	}
 	if err = errors.Join(err, tmp.Close()); err == nil {
 		err = os.Rename(tmp.Name(), f.path)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", f.flag, f.path, err)
+		return f.failed(err)
 	}
 	return nil
 }

@@ -264,7 +264,9 @@ func (t *tracing) write(what *trace.Trace) (size int, err error) {
 		return 0, fmt.Errorf("--output %s: %w", t.output, err)
 	}
 	if t.output == "-" {
-		_, err = t.stdout.Write(b.Bytes())
+		if _, err = t.stdout.Write(b.Bytes()); err != nil {
+			err = fmt.Errorf("--output -: %w", err)
+		}
 		return b.Len(), err
 	}
 	return b.Len(), t.file.write(b.Bytes())

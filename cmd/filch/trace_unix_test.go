@@ -45,3 +45,14 @@ func TestTraceWritesOnSignals(t *testing.T) {
 		t.Error("a signal that is late overwrites the whole")
 	}
 }
+
+// A disk that is full is told of with the flag.
+func TestTraceToAFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	status, stdout, stderr := invoke(t, "trace", "fib", "--size", "15", "--workers", "1", "-o", "/dev/full")
+	if status == 0 || stdout != "" || stderr != "filch: --output /dev/full: no space left on device\n" {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+}
