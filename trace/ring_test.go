@@ -100,16 +100,19 @@ func TestReadersEnd(t *testing.T) {
 	const capacity, writers = 1 << 10, 200
 	all := &shared{ring: *newRing(capacity)}
 	var over atomic.Bool
-	var writing sync.WaitGroup
+	var begun, writing sync.WaitGroup
+	begun.Add(writers)
 	for i := range writers {
 		writing.Go(func() {
+			begun.Done()
 			for n := uint64(1); !over.Load(); n++ {
 				e := nth(i, n)
 				all.put(&e)
 			}
 		})
 	}
-	for from, i := uint64(0), 0; i < 200; i++ {
+	begun.Wait()
+	for from := uint64(0); from < 1<<20; {
 		events, lost, next := all.read(nil, from)
 		if len(events) > capacity || next-from != lost+uint64(len(events)) {
 			t.Errorf("from %d to %d: %d events, and %d are lost; there is room for %d", from, next, len(events), lost, capacity)
