@@ -107,7 +107,7 @@ func (p *Pool) Dump(out io.Writer) error {
 		}
 	}
 	for _, g := range at.inPlaceOutside(p) {
-		fmt.Fprintf(t, "in place\t\t%s\n", g.inPlaceText())
+		fmt.Fprintf(t, "in place\t\t%s\n", g.told(g.taskInPlace()))
 	}
 	for _, b := range p.longRunning() {
 		fmt.Fprintf(t, "long running\t\t%s\n", at.ofLong(b).told(describe(b)))

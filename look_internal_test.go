@@ -27,8 +27,8 @@ func TestLookTellsWhatDumpDoes(t *testing.T) {
 
 		var tasks []string
 		for _, w := range look.Workers {
-			if tasks = append(tasks, w.Task); w.Task == "task slow" && w.For < 5*time.Second {
-				t.Errorf("it has run for %v", w.For)
+			if tasks = append(tasks, w.Task); w.Task == "task slow" && (w.For < 5*time.Second || !isAtTest(w.At, "chan receive at ")) {
+				t.Errorf("it has run for %v, %s", w.For, w.At)
 			}
 		}
 		if got := strings.Join(tasks, ", "); !strings.Contains(got, "task slow") || !strings.Contains(got, "task waits") {
@@ -37,12 +37,55 @@ func TestLookTellsWhatDumpDoes(t *testing.T) {
 		if len(look.Waits) != 1 || look.Waits[0] != (event.WaitLook{By: "task waits", On: "task slow"}) || look.More != 0 || len(look.Circles) > 0 {
 			t.Errorf("waits: %v, %d more, circles %v", look.Waits, look.More, look.Circles)
 		}
-		if len(look.Long) != 1 || look.Long[0] != "task long" {
+		if len(look.Long) != 1 || look.Long[0].Task != "task long" || !isAtTest(look.Long[0].At, "chan receive at ") {
 			t.Errorf("long running: %v", look.Long)
 		}
 		if len(look.Held) != 1 || look.Held[0].Task != "task held" || look.Held[0].Why != "comes after task slow" {
 			t.Errorf("held: %v", look.Held)
 		}
 		close(release)
+	})
+}
+
+// isAtTest reports whether at is a place in this file, after what is waited for there.
+func isAtTest(at, waits string) bool {
+	return strings.HasPrefix(at, waits) && strings.Contains(at, " look_internal_test.go:")
+}
+
+// Look tells of tasks that run on no worker, and where: one without a name has that of its function.
+func TestLookTellsWhatRunsInPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(1), WithStallTimeout(0), WithQueueLimit(1, CallerRuns))
+		defer p.Close()
+		release := make(chan struct{})
+		waits := func(context.Context) { <-release }
+		p.Go(t.Context(), waits)
+		synctest.Wait()
+		p.Go(t.Context(), waits)
+		go p.Go(t.Context(), waits) // there is no room: it runs here
+		synctest.Wait()
+		look := event.SourceOf(p).Look()
+		if len(look.InPlace) != 1 || !strings.HasSuffix(look.InPlace[0].Task, ".TestLookTellsWhatRunsInPlace.func1.1") || !isAtTest(look.InPlace[0].At, "chan receive at ") {
+			t.Errorf("in place: %q", look.InPlace)
+		}
+		close(release)
+	})
+}
+
+// Of more goroutines than it may stop the world for, Look says nothing of places.
+func TestLookStopsTheWorldForFewGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(WithWorkers(1), WithStallTimeout(0))
+		defer p.Close()
+		release := make(chan struct{})
+		defer close(release)
+		p.Go(t.Context(), func(context.Context) { <-release })
+		for range mostLookedAt {
+			go func() { <-release }()
+		}
+		synctest.Wait()
+		if look := event.SourceOf(p).Look(); len(look.Workers) != 1 || look.Workers[0].At != "" {
+			t.Errorf("%+v", look.Workers)
+		}
 	})
 }

@@ -113,11 +113,10 @@ func (all whereabouts) ofLong(b task.Body) *goroutineText {
 	return &all[i]
 }
 
-// inPlaceText tells what g, one of inPlaceOutside, runs.
-func (g *goroutineText) inPlaceText() string {
-	s := withoutName
+// taskInPlace tells which task g, one of inPlaceOutside, runs.
+func (g *goroutineText) taskInPlace() string {
 	if g.task != "" {
-		s = "task " + g.task
+		return "task " + g.task
 	}
-	return g.told(s)
+	return g.named(withoutName)
 }

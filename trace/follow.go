@@ -22,8 +22,8 @@ type watcher struct {
 	next  []uint64   // and of each worker's
 	last  []int64    // when the latest event of each worker was
 	later []event.Event
-	apart map[uint64]event.Event // tasks that run on no worker, which do not nest
-	taken map[uint64]int64       // forks that were taken back, when it was not yet known that they are joined
+	apart map[uint64]aside // tasks that run on no worker
+	taken map[uint64]int64 // forks that were taken back, when it was not yet known that they are joined
 	d     *drawing
 }
 
@@ -34,13 +34,22 @@ const (
 	mostForks = 1 << 14
 )
 
+// mostAsides is how many tracks there are for tasks on no worker. The last has all that are beyond.
+const mostAsides = 16
+
+// An aside is a task that runs on no worker, on a track less than 0.
+type aside struct {
+	begin event.Event
+	track int
+}
+
 // Next implements [event.Follower].
 func (f *watcher) Next(most int) *event.Part {
 	f.of.mu.Lock()
 	now := f.of.now
 	f.of.mu.Unlock()
 	if now != f.now {
-		*f = watcher{of: f.of, now: now, apart: map[uint64]event.Event{}, taken: map[uint64]int64{}, d: newDrawing(now.began)}
+		*f = watcher{of: f.of, now: now, apart: map[uint64]aside{}, taken: map[uint64]int64{}, d: newDrawing(now.began)}
 	}
 	part := &event.Part{At: clock.Now(), Steals: map[[2]int]int{}}
 	events := f.read(part, most)
@@ -65,14 +74,8 @@ func (f *watcher) read(part *event.Part, most int) []event.Event {
 			f.next, f.last = append(f.next, 0), append(f.last, f.now.began)
 		}
 	}
-	events := f.later
 	share := uint64(max(16, most/rings))
-	var lost uint64
-	f.now.all.mu.Lock()
-	from, skipped := latest(f.now.all.begun, f.all, share)
-	f.now.all.mu.Unlock()
-	events, lost, f.all = f.now.all.read(events, from)
-	part.Lost += lost + skipped
+	events := f.readShared(part, int(share), most)
 	for worker := range f.next {
 		if ring := f.now.rings[worker].Load(); ring != nil {
 			events = f.readRing(part, ring, worker, share, events)
@@ -88,6 +91,38 @@ func (f *watcher) read(part *event.Part, most int) []event.Event {
 	}
 	f.later = slices.Clone(events[end:])
 	return events[:end]
+}
+
+// readShared returns the events that wait for this part, and those of the shared ring: up to most of them, about share,
+// but of those that begin and end tasks on no worker all.
+func (f *watcher) readShared(part *event.Part, share, most int) []event.Event {
+	waiting := len(f.later)
+	events, lost, next := f.now.all.read(f.later, f.all)
+	f.all = next
+	fresh := events[waiting:]
+	read := len(fresh)
+	leaveOut := func(excess int, but func(e event.Event) bool) {
+		fresh = slices.DeleteFunc(fresh, func(e event.Event) bool {
+			if excess <= 0 || but(e) {
+				return false
+			}
+			excess--
+			countSteal(e, part)
+			return true
+		})
+	}
+	leaveOut(read-share, isAside)
+	if lost > 0 || len(fresh) > most { // perhaps the ends of some
+		clear(f.apart)
+		leaveOut(len(fresh)-most, func(event.Event) bool { return false })
+	}
+	part.Lost += lost + uint64(read-len(fresh))
+	return events[:waiting+len(fresh)]
+}
+
+// isAside reports whether e is the begin or the end of a task on no worker.
+func isAside(e event.Event) bool {
+	return e.Worker < 0 && (e.Kind == event.Started || e.Kind == event.Done || e.Kind == event.Crashed)
 }
 
 // readRing appends up to about share events of a worker. If some before are lost, what it was at is unknown.
@@ -165,14 +200,14 @@ func (f *watcher) draw(e event.Event, part *event.Part) {
 	case event.Started:
 		if e.Worker < 0 {
 			if len(f.apart) < mostApart {
-				f.apart[e.ID] = e
+				f.apart[e.ID] = aside{e, f.freeAside()}
 			}
 			return
 		}
 	case event.Done, event.Crashed:
-		if begin, ok := f.apart[e.ID]; ok && e.Worker < 0 {
+		if a, ok := f.apart[e.ID]; ok && e.Worker < 0 {
 			delete(f.apart, e.ID)
-			s := apart(begin)
+			s := a.plain()
 			s.End, s.Crashed = e.At, e.Kind == event.Crashed
 			part.Spans = append(part.Spans, s)
 			return
@@ -211,9 +246,20 @@ func (f *watcher) draw(e event.Event, part *event.Part) {
 	}
 }
 
-// apart returns the span of a task that runs on no worker.
-func apart(e event.Event) event.Span {
-	return event.Span{Sort: int(aTask), Worker: -1, Begin: e.At, Name: nameOf(e)}
+// freeAside returns the first track without a task that runs on no worker.
+func (f *watcher) freeAside() int {
+	var taken [mostAsides]bool
+	for _, a := range f.apart {
+		taken[-a.track-1] = true
+	}
+	if i := slices.Index(taken[:], false); i >= 0 {
+		return -i - 1
+	}
+	return -mostAsides
+}
+
+func (a *aside) plain() event.Span {
+	return event.Span{Sort: int(aTask), Worker: a.track, Begin: a.begin.At, Name: nameOf(a.begin)}
 }
 
 // cut moves what was drawn into part, but for what is open.
@@ -234,8 +280,8 @@ func (f *watcher) cut(part *event.Part) {
 	for i := range open {
 		part.Open = append(part.Open, open[i].plain())
 	}
-	for _, e := range f.apart {
-		part.Open = append(part.Open, apart(e))
+	for _, a := range f.apart {
+		part.Open = append(part.Open, a.plain())
 	}
 	for _, a := range d.arrows {
 		part.Arrows = append(part.Arrows, event.Arrow{From: a.from, To: a.to, Out: a.out, In: a.in, N: 1})

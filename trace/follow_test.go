@@ -138,6 +138,96 @@ func TestFollowerLeavesOut(t *testing.T) {
 	}
 }
 
+// Tasks that run on no worker have tracks of their own while they run side by side; the last has those that are too many.
+func TestFollowerPutsTasksOnNoWorkerSideBySide(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	r := New(p)
+	f := event.Follow(r)
+	at := r.now.began
+	tell := func(k event.Kind, task uint64) {
+		at++
+		r.now.Event(event.Event{At: at, Kind: k, Worker: -1, Other: -1, ID: task, Name: "aside"})
+	}
+	tracks := func(spans []event.Span) (all []int) {
+		for _, s := range spans {
+			all = append(all, s.Worker)
+		}
+		slices.Sort(all)
+		return all
+	}
+	for task := range uint64(3) {
+		tell(event.Started, task+1)
+	}
+	if got := tracks(f.Next(1000).Open); !slices.Equal(got, []int{-3, -2, -1}) {
+		t.Errorf("three have the tracks %v", got)
+	}
+	tell(event.Done, 2)
+	tell(event.Started, 4)
+	part := f.Next(1000)
+	if ended, got := tracks(part.Spans), tracks(part.Open); !slices.Equal(ended, []int{-2}) || !slices.Equal(got, []int{-3, -2, -1}) {
+		t.Errorf("one of %v ended, and there are %v", ended, got)
+	}
+	for task := range uint64(2 * mostAsides) {
+		tell(event.Started, task+5)
+	}
+	if got := tracks(f.Next(1000).Open); got[0] != -mostAsides || got[len(got)-1] != -1 || len(slices.Compact(got)) != mostAsides {
+		t.Errorf("many have the tracks %v", got)
+	}
+}
+
+// However many other events there are without a worker, a follower has each task that runs on none, unless events were
+// overwritten: then it does not show for ever what may have ended.
+func TestFollowerKeepsTasksOnNoWorker(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	r := New(p, WithCapacity(4096))
+	f := event.Follow(r)
+	at := r.now.began
+	tell := func(k event.Kind, n uint64) {
+		at++
+		r.now.Event(event.Event{At: at, Kind: k, Worker: -1, Other: -1, ID: n})
+	}
+	tell(event.Started, 1)
+	tell(event.Started, 2)
+	for range 2000 {
+		tell(event.Submitted, 9)
+	}
+	tell(event.Done, 2)
+	part := f.Next(100)
+	if len(part.Open) != 1 || len(part.Spans) != 1 || part.Read > 110 || part.Read+int(part.Lost) != 2003 {
+		t.Errorf("%d are open, %d have ended; %d events were read and %d left out", len(part.Open), len(part.Spans), part.Read, part.Lost)
+	}
+	for range 5000 {
+		tell(event.Submitted, 9)
+	}
+	if part := f.Next(100); len(part.Open) != 0 || part.Read+int(part.Lost) != 5000 {
+		t.Errorf("%d are open; %d events were read and %d left out", len(part.Open), part.Read, part.Lost)
+	}
+	for task := range uint64(200) {
+		tell(event.Started, 10+task)
+	}
+	if part := f.Next(100); part.Read != 100 || part.Lost != 100 || len(part.Open) != 100 {
+		t.Errorf("%d are open; %d events were read and %d left out", len(part.Open), part.Read, part.Lost)
+	}
+}
+
+// The length of the global queue, which each worker tells, is recorded once a millisecond, and when it becomes 0.
+func TestGlobalQueueIsRecordedAtARate(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	r := New(p)
+	for us := range int64(10_000) {
+		r.now.Event(event.Event{At: r.now.began + us*1000, Kind: event.Queued, Worker: -1, Other: -1, ID: 5})
+	}
+	for range 10 {
+		r.now.Event(event.Event{At: r.now.began + 10_000_000 - 1, Kind: event.Queued, Worker: -1, Other: -1, ID: 0})
+	}
+	if n := r.Snapshot().Len(); n != 11 {
+		t.Errorf("%d of 10,010 are recorded", n)
+	}
+}
+
 // What is left open for ever, since the ends are lost, is bounded.
 func TestFollowerIsBounded(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))

@@ -19,8 +19,9 @@ type recording struct {
 	began  int64 // the same, as events have it
 	inTurn bool  // all events go to one ring, in their order: the clock of a bubble of testing/synctest does not tell it
 
-	all   shared
-	rings [mostRings]atomic.Pointer[ring] // by the worker's number; the first goroutine that needs one makes it
+	global globalCount // of workers that tell it
+	all    shared
+	rings  [mostRings]atomic.Pointer[ring] // by the worker's number; the first goroutine that needs one makes it
 }
 
 // mostRings is how many workers have rings of their own, so that the memory is fixed. Each worker that is
@@ -35,6 +36,9 @@ func (r *Recorder) newRecording() *recording {
 
 // Event is called by the pool.
 func (n *recording) Event(e event.Event) {
+	if e.Kind == event.Queued && e.Worker < 0 && !n.inTurn && !n.global.isDue(e.At, e.ID == 0) {
+		return
+	}
 	if e.Worker < 0 || e.Worker >= mostRings || n.inTurn || !n.ringOf(e.Worker).put(&e) {
 		n.all.put(&e)
 	}
@@ -152,4 +156,18 @@ func OnPanic(f func(t *Trace)) Option {
 		panic("trace: OnPanic: f is nil")
 	}
 	return func(r *Recorder) { r.onPanic = newAlarm(f) }
+}
+
+// A globalCount is when the length of the global queue was recorded last, and whether it was 0. Each worker tells the
+// length once a millisecond: those of a large pool would fill the shared ring with it.
+type globalCount struct{ word atomic.Int64 } // the time, shifted by one, and 1 if it was 0
+
+// isDue reports whether the length is to be recorded, and notes it: once a millisecond, and when it becomes 0 or is no
+// longer. Where two want to, one does.
+func (g *globalCount) isDue(at int64, zero bool) bool {
+	last, now := g.word.Load(), at<<1
+	if zero {
+		now |= 1
+	}
+	return (last == 0 || at-last>>1 >= int64(time.Millisecond) || last&1 != now&1) && g.word.CompareAndSwap(last, now)
 }

@@ -8,14 +8,15 @@ type Source interface {
 	RemoveHook(h Hook)
 
 	// Look returns what the pool is doing, as its Dump tells it. It looks at the stacks of all goroutines if
-	// tasks wait for tasks.
+	// something runs and there are no more than 1,000, and if tasks wait for tasks.
 	Look() Look
 }
 
 // A Look is what a pool is doing.
 type Look struct {
 	Workers []WorkerLook `json:"workers"` // those that are in use
-	Long    []string     `json:"long"`    // tasks that are long running
+	InPlace []TaskLook   `json:"inPlace"` // tasks that run in place on goroutines that are no workers of the pool
+	Long    []TaskLook   `json:"long"`    // tasks that are long running
 	Waits   []WaitLook   `json:"waits"`
 	More    int          `json:"more"`    // waits that are not among these
 	Circles []string     `json:"circles"` // waits that keep one another from ending
@@ -29,6 +30,13 @@ type WorkerLook struct {
 	Task   string        `json:"task"`   // that it runs, or ""
 	For    time.Duration `json:"for"`    // how long it has run at least
 	Doing  string        `json:"doing"`  // what it began last, or ""
+	At     string        `json:"at"`     // where the user's code is, and what it waits for there, or ""
+}
+
+// A TaskLook is a task that runs outside of the workers.
+type TaskLook struct {
+	Task string `json:"task"`
+	At   string `json:"at"` // as that of a WorkerLook
 }
 
 // A WaitLook is a task that waits.
