@@ -1,7 +1,8 @@
 // Broken runs programs that get stuck, each in a way that pools of tasks get stuck in, and shows what filch says of
-// them: Dump, and the trace. docs/debugging.md explains both, and the cure.
+// them: Dump, the trace, and the live page. docs/debugging.md explains these, and the cure.
 //
 //	go run ./examples/broken channel
+//	go run ./examples/broken -page channel
 package main
 
 import (
@@ -10,13 +11,17 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/trace"
+	"github.com/filch-go/filch/trace/live"
 )
 
 // A program has a mistake.
@@ -42,9 +47,16 @@ func main() { os.Exit(run(os.Args[1:], time.Second, os.Stdout, os.Stderr)) }
 // run runs the program that is named, shows what it looks like after some time, and returns the exit status.
 func run(args []string, after time.Duration, out, stderr io.Writer) int {
 	names := slices.Sorted(maps.Keys(programs))
+	page := len(args) > 0 && args[0] == "-page"
+	if page {
+		args = args[1:]
+	}
 	if len(args) != 1 || programs[args[0]].broken == nil {
 		fmt.Fprintf(stderr, "broken: name one program: %s\n", strings.Join(names, ", "))
 		return 2
+	}
+	if page {
+		return serve(args[0], out, stderr)
 	}
 	p, record := begin(args[0])
 	time.Sleep(after / 10)
@@ -56,6 +68,31 @@ func run(args []string, after time.Duration, out, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// serve serves the live page, and begins the program when somebody opens it. It returns only if it cannot listen.
+func serve(name string, out, stderr io.Writer) int {
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		fmt.Fprintln(stderr, "broken:", err)
+		return 1
+	}
+	fmt.Fprintf(out, "http://%s/\n", l.Addr())
+	fmt.Fprintln(stderr, "broken:", http.Serve(l, page(name)))
+	return 1
+}
+
+// page returns the live page of a program that begins when the page is asked for its events.
+func page(name string) http.Handler {
+	p := filch.New(append(programs[name].options, filch.WithName(name))...)
+	var once sync.Once
+	show := live.Handler(p)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/events") {
+			once.Do(func() { time.AfterFunc(time.Second, func() { programs[name].broken(p) }) }) // the recording begins now
+		}
+		show.ServeHTTP(w, r)
+	})
 }
 
 // begin begins the program with that name on a pool of its own.

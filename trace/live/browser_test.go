@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -55,7 +57,7 @@ func TestPageInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := "http://" + s.address
-	cmd := exec.CommandContext(t.Context(), node, "page.mjs", base+"/debug/filch/", base+"/guarded/", token, shots, chromium)
+	cmd := exec.CommandContext(t.Context(), node, "page.mjs", base+"/debug/filch/", base+"/guarded/", token, shots, chromium, brokenPrograms(t), brokenSays(t))
 	cmd.Dir, cmd.Stderr = folder, os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -90,6 +92,47 @@ func TestPageInABrowser(t *testing.T) {
 	if err := cmd.Wait(); err != nil || steps < 10 {
 		t.Errorf("after %d steps: %v", steps, err)
 	}
+}
+
+// brokenPrograms compiles examples/broken, and returns where it is.
+func brokenPrograms(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "broken")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", name, "../../examples/broken").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return name
+}
+
+// brokenSays returns, as JSON, what docs/debugging.md says that the pages of these programs say: what is code in the paragraphs
+// that begin with "On the page".
+func brokenSays(t *testing.T) string {
+	t.Helper()
+	doc, err := os.ReadFile("../../docs/debugging.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, quoted := regexp.MustCompile("`go run ./examples/broken (\\w+)`"), regexp.MustCompile("`([^`]+)`")
+	says := map[string][]string{}
+	for part := range strings.SplitSeq(string(doc), "\n## ") {
+		if m := named.FindStringSubmatch(part); m != nil {
+			_, text, _ := strings.Cut(part, "\nOn the page, ")
+			text, _, _ = strings.Cut(text, "\n\n")
+			for _, q := range quoted.FindAllStringSubmatch(text, -1) {
+				says[m[1]] = append(says[m[1]], q[1])
+			}
+		}
+	}
+	for _, name := range []string{"channel", "circle", "mutex", "leaf", "limit"} {
+		if len(says[name]) < 3 {
+			t.Errorf("docs/debugging.md says of the page of %s only %q", name, says[name])
+		}
+	}
+	b, err := json.Marshal(says)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // needBrowser returns the commands, or skips the test.

@@ -232,11 +232,11 @@ canvas.addEventListener("wheel", (e) => {
 }, { passive: false });
 
 function hover(x, y) {
-  const s = lanes.under(x, y);
+  const mark = lanes.markUnder(x, y), s = mark ? null : lanes.under(x, y);
   lanes.span = s;
-  tip.hidden = !s;
-  if (!s) return;
-  tip.textContent = lanes.tell(s);
+  tip.hidden = !s && !mark;
+  if (tip.hidden) return;
+  tip.textContent = mark || lanes.tell(s);
   tip.style.left = `${Math.max(0, Math.min(x + 12, lanes.w - tip.offsetWidth - 4))}px`;
   tip.style.top = `${y + 16}px`;
 }
@@ -261,9 +261,9 @@ export function draw(now = performance.now()) {
 
 function lost() {
   const all = [];
-  if (store.lost) all.push(`${count(store.lost)} of ${count(store.lost + store.read)} events were too many to show`);
-  if (store.missed) all.push(`${count(store.missed)} messages came too fast`);
-  if (skipped) all.push(`${count(skipped)} messages were not kept during pauses`);
+  if (store.lost) all.push(`${count(store.read)} of ${count(store.lost + store.read)} events are shown, the others were too many`);
+  if (store.missed) all.push(`messages that came too fast: ${count(store.missed)}`);
+  if (skipped) all.push(`messages that were not kept during pauses: ${count(skipped)}`);
   if (lanes.arrowsDrawn >= 600) all.push("the last 600 arrows are drawn");
   $("lost").textContent = all.length ? `${all.join("; ")}.` : "";
 }

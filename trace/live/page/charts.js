@@ -9,6 +9,8 @@ const charts = {
   queues: [["queued", "queued", "c0"], ["running", "running", "c2"], ["blocked", "blocked goroutines", "c1"], ["held", "held", "c3"]],
 };
 
+const WHOLE = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((n) => n * 10 ** i)).flat(); // steps of an axis of numbers of tasks
+
 const clock = (s) => new Date(s * 1000).toTimeString().slice(0, 8);
 
 export class Charts {
@@ -29,7 +31,7 @@ export class Charts {
         series: [{}, ...lines.map(([, label, colour]) => ({ label, stroke: get(colour), width: 1.5, points: { show: false } }))],
         axes: [
           { ...axis, size: 24, space: 70, incrs: [1, 2, 5, 10, 15, 30, 60], values: (_, all) => all.map(clock) },
-          { ...axis, size: 52, ...(id === "through" ? { incrs: [1], space: 15, values: (_, all) => all.map((v) => count(v && 10 ** v)) } : { values: (_, all) => all.map(count) }) },
+          { ...axis, size: 52, ...(id === "through" ? { incrs: [1], space: 15, values: (_, all) => all.map((v) => count(v && 10 ** v)) } : { incrs: WHOLE, values: (_, all) => all.map(count) }) },
         ],
         scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.08)] } },
       }, this.data(id), box);

@@ -11,6 +11,8 @@ const COLOURS = 8;
 // What sorts of spans look like: a body, or a strip at the bottom of the lane.
 const looks = { place: "place", call: "body", task: "body", fork: "body", help: "body", "own fork": "body", join: "spin", wait: "wait", search: "search" };
 
+const laneName = (worker) => (worker < 0 ? "no worker" : `worker ${worker}`);
+
 export class Lanes {
   constructor(canvas, store) {
     this.canvas = canvas;
@@ -28,7 +30,7 @@ export class Lanes {
   }
 
   // first and count tell which workers have lanes.
-  get first() { return this.store.nobody ? -1 : 0; }
+  get first() { return -this.store.nobody; }
   get count() { return Math.max(1, this.store.workers - this.first); }
 
   get right() { return this.end ?? this.store.t; }
@@ -38,7 +40,7 @@ export class Lanes {
     const style = getComputedStyle(document.documentElement);
     const get = (name) => style.getPropertyValue(`--${name}`).trim();
     this.colours = Array.from({ length: COLOURS }, (_, i) => get(`c${i}`));
-    for (const name of ["card", "ink", "soft", "grid", "line", "place", "search", "spin", "wait", "arrow", "gap", "on", "accent", "bad"]) this[name] = get(name);
+    for (const name of ["card", "ink", "soft", "grid", "line", "place", "search", "spin", "wait", "arrow", "gap", "on", "accent", "bad", "mark"]) this[name] = get(name);
   }
 
   // colour returns that of a name. The first names take turns, so that they differ.
@@ -133,9 +135,10 @@ export class Lanes {
     c.font = "11px system-ui, sans-serif";
     c.textBaseline = "middle";
     c.fillStyle = this.grid;
-    for (let t = Math.ceil(left / step) * step; t <= right; t += step) c.fillRect(Math.round(this.x(t)), AXIS - 4, 1, this.h);
+    const first = Math.max(0, Math.ceil(left / step)) * step;
+    for (let t = first; t <= right; t += step) c.fillRect(Math.round(this.x(t)), AXIS - 4, 1, this.h);
     c.fillStyle = this.soft;
-    for (let t = Math.ceil(left / step) * step; t <= right; t += step) {
+    for (let t = first; t <= right; t += step) {
       const text = `${(t / 1e9).toFixed(digits)} s`;
       if (this.x(t) + 3 + c.measureText(text).width <= this.w) c.fillText(text, this.x(t) + 3, AXIS / 2);
     }
@@ -240,15 +243,27 @@ export class Lanes {
     this.arrowsDrawn = MOST_ARROWS - most;
   }
 
-  marks() {
-    const c = this.ctx, m = this.store.marks;
+  // eachMark calls f for each moment that is visible, with its name, x, and y and height of its mark: on the axis if it is the pool's.
+  eachMark(f) {
+    const m = this.store.marks;
     for (let i = 0; i < m.length; i++) {
       const at = m.row(i), x = this.x(m.at[at]);
       if (x < this.gutter || x > this.w) continue;
-      const everywhere = m.worker[at] < 0 && this.first === 0;
-      c.fillStyle = this.bad;
-      c.fillRect(x, everywhere ? AXIS - 5 : this.y(m.worker[at]), 2, everywhere ? 5 : this.lane);
+      if (m.worker[at] < 0) f(m.name[at], x, AXIS - 6, 6);
+      else f(m.name[at], x, this.y(m.worker[at]), this.lane);
     }
+  }
+
+  marks() {
+    this.ctx.fillStyle = this.mark;
+    this.eachMark((_, x, y, h) => this.ctx.fillRect(x, y, 2, h));
+  }
+
+  // markUnder returns the names of the moments at a point, or "".
+  markUnder(x, y) {
+    const all = new Set();
+    this.eachMark((name, left, top, h) => { if (Math.abs(x - left - 1) <= 3 && y >= top - 4 && y <= top + h) all.add(this.store.names[name]); });
+    return [...all].join("\n");
   }
 
   // frame draws a frame around a span.
@@ -268,7 +283,7 @@ export class Lanes {
       const worker = this.first + i, y = this.y(worker) + this.lane / 2 + .5, queued = this.store.queues.get(worker) ?? 0;
       const chosen = worker === this.chosen && document.activeElement === this.canvas;
       c.fillStyle = chosen ? this.accent : this.soft;
-      c.fillText(worker < 0 ? (narrow ? "–" : "no worker") : narrow ? String(worker) : `worker ${worker}`, 2, y);
+      c.fillText(narrow && worker >= 0 ? String(worker) : narrow ? "–" : laneName(worker), 2, y);
       if (queued > 0 && worker >= 0) {
         const w = Math.min(1, Math.log2(1 + queued) / 12) * (narrow ? 10 : 16);
         c.fillStyle = this.accent;
@@ -319,7 +334,7 @@ export class Lanes {
     const sort = this.store.sorts[s.sort] ?? "span", name = this.store.names[s.name] ?? "";
     return [
       name === sort ? name : `${name} (${sort})`,
-      `${s.worker < 0 ? "no worker" : `worker ${s.worker}`}, ${span(s.end - s.begin)}${s.open ? " so far" : ""}${s.crashed ? ", crashed" : ""}`,
+      `${laneName(s.worker)}, ${span(s.end - s.begin)}${s.open ? " so far" : ""}${s.crashed ? ", crashed" : ""}`,
       `from ${(s.begin / 1e9).toFixed(6)} s`,
     ].join("\n");
   }

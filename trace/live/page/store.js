@@ -78,7 +78,7 @@ export class Store {
     this.pools = this.pools ?? [];
     this.pool = this.pool ?? 0;
     this.workers = 0;
-    this.nobody = false; // there are spans without a worker
+    this.nobody = 0; // lanes of tasks that run on no worker: -1, -2 and so on
     this.t = 0;
     this.wall = 0;
     this.read = 0;
@@ -108,12 +108,12 @@ export class Store {
     Object.assign(this, { t, wall: p.wall, stats: p.stats, parts: this.parts + 1, read: this.read + p.read, lost: this.lost + p.lost });
     this.workers = Math.min(WORKERS, Math.max(this.workers, p.workers, p.stats?.Workers ?? 0));
     for (let i = 0, s = p.spans; i + 7 <= s.length; i += 7) {
-      if (s[i + 1] < 0) this.nobody = true;
+      this.nobody = Math.max(this.nobody, -s[i + 1]);
       this.spans.add([t - s[i + 2], t - s[i + 2] + s[i + 3], s[i + 1], ids[s[i + 4]], s[i], Math.min(255, s[i + 5]), s[i + 6]]);
     }
     this.open = [];
     for (let i = 0, s = p.open; i + 5 <= s.length; i += 5) {
-      if (s[i + 1] < 0) this.nobody = true;
+      this.nobody = Math.max(this.nobody, -s[i + 1]);
       this.open.push({ sort: s[i], worker: s[i + 1], begin: t - s[i + 2], name: ids[s[i + 3]], depth: s[i + 4] });
     }
     for (let i = 0, a = p.arrows; i + 5 <= a.length; i += 5) {
@@ -190,7 +190,7 @@ export class Store {
     for (const k of ["t", "wall", "read", "lost", "missed", "stolen"]) s[k] = number(x[k]);
     s.pool = whole(x.pool, s.pools.length);
     s.workers = whole(x.workers, WORKERS);
-    s.nobody = Boolean(x.nobody);
+    s.nobody = whole(Number(x.nobody), WORKERS);
     s.stats = { ...figures(x.stats, FIGURES), Tasks: figures(x.stats.Tasks, OF_TASKS) };
     s.look = x.look ? looked(x.look) : null;
     for (const [k, n] of list(x.steals, SPANS)) s.steals.set(whole(k, WORKERS * WORKERS - 1), whole(n, MOST));

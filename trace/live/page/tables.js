@@ -11,9 +11,9 @@ function rows(body, all) {
     while (row.cells.length < cells.length) row.insertCell();
     cells.forEach((text, k) => {
       const cell = row.cells[k];
-      if (cell.textContent !== text) {
-        cell.textContent = text;
-        cell.title = text;
+      if (cell.textContent !== (text ?? "")) {
+        cell.textContent = text ?? "";
+        cell.title = text ?? "";
       }
     });
   });
@@ -22,8 +22,8 @@ function rows(body, all) {
 export function showTiles(list, store) {
   const s = store.stats, last = (k) => store.series[k].at(-1) ?? 0;
   const all = [
-    ["places busy", `${s.Busy} of ${s.Workers}`], ["searching", count(s.Searching)], ["running tasks", count(s.Tasks.Running)], ["queued", count(s.Tasks.Queued)],
-    ["oldest", s.Tasks.Oldest ? span(s.Tasks.Oldest) : "–"], ["tasks a second", count(last("done"))], ["steals a second", count(last("steals"))],
+    ["places busy", `${s.Busy} of ${s.Workers}${s.Paused ? ", paused" : ""}`], ["searching", count(s.Searching)], ["running tasks", count(s.Tasks.Running)], ["queued", count(s.Tasks.Queued)],
+    ["oldest", s.Tasks.Oldest ? span(s.Tasks.Oldest) : "–"], ["submitters waiting", count(s.Tasks.Waiting ?? 0)], ["tasks a second", count(last("done"))], ["steals a second", count(last("steals"))],
     ["blocked", count(s.Blocked)], ["extra places", count(s.Extra)], ["failed", count(s.Tasks.Failed + s.Tasks.Panicked)],
   ];
   while (list.children.length < all.length) {
@@ -70,7 +70,9 @@ export function showTimes(table, store, lanes) {
 }
 
 export function showLegend(list, store, lanes, choose) {
-  const names = byName(store, { ...own(lanes), match: () => true }).slice(0, 8);
+  const names = [...byName(store, { ...own(lanes), match: () => true }), ...openNames(store, lanes)];
+  for (let i = names.length - 1; i > 0; i--) if (names.findIndex((x) => x.name === names[i].name) < i) names.splice(i, 1);
+  names.splice(8);
   const key = names.map((x) => x.name).join() + document.documentElement.dataset.theme + lanes.filter;
   if (list.dataset.key === key) return;
   list.dataset.key = key;
@@ -91,8 +93,11 @@ export function showLegend(list, store, lanes, choose) {
     return item(lanes.colour(x.name), b);
   });
   list.replaceChildren(...buttons, item(lanes.search, "searches", true), item(lanes.spin, "waits at a join", true), item(lanes.wait, "without a place", true),
-    item(lanes.arrow, "steal", true), item(lanes.gap, "not seen", true));
+    item(lanes.arrow, "steal", true), item(lanes.mark, "event", true), item(lanes.gap, "not seen", true));
 }
+
+// openNames returns the names of the spans that go on.
+function openNames(store, lanes) { return store.open.filter((o) => lanes.look(o.sort) === "body").map(({ name }) => ({ name })); }
 
 // own returns what byName needs of lanes.
 function own(lanes) { return { left: lanes.left, right: lanes.right, look: (i) => lanes.look(i) }; }
@@ -101,11 +106,13 @@ export function showRuns(table, waits, store) {
   const l = store.look;
   if (!l) return;
   const list = (a) => (Array.isArray(a) ? a : []);
-  rows(table.tBodies[0], [
-    ...list(l.workers).map((w) => [`${w.worker}`, w.task || "–", w.for ? `${span(w.for)} or more` : "", w.doing || "–", w.queued ? count(w.queued) : ""]),
-    ...list(l.long).map((t) => ["–", t, "", "long running", ""]),
-    ...list(l.held).map((h) => ["–", h.task, "", `held: ${h.why}`, ""]),
-  ]);
+  const all = [
+    ...list(l.workers).map((w) => [`${w.worker}`, w.task || "–", w.for ? `${span(w.for)} or more` : "", w.doing, w.at, w.queued ? count(w.queued) : ""]),
+    ...list(l.inPlace).map((t) => ["–", t.task, "", "in place", t.at, ""]),
+    ...list(l.long).map((t) => ["–", t.task, "", "long running", t.at, ""]),
+    ...list(l.held).map((h) => ["–", h.task, "", `held: ${h.why}`, "", ""]),
+  ];
+  rows(table.tBodies[0], all.length ? all : [["–", "nothing runs", "", "", "", ""]]);
   const lines = [
     ...list(l.circles).map((c) => [`Circle: ${c}`, "circle"]), ...list(l.waits).map((w) => [`${w.by} waits for ${w.on}`, ""]),
     ...(l.more ? [[`and ${l.more} more`, ""]] : []),
