@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/signal"
 	"runtime"
@@ -63,7 +64,7 @@ the host that other machines use by --host.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.address, "addr", "127.0.0.1:0", "address to listen on; port 0 is any that is free")
+	f.StringVar(&o.address, "addr", "127.0.0.1:0", "address to listen on; port 0, or none, is any that is free")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "number of workers")
 	f.StringVar(&o.size, "size", "", "size of the workload (default the first that filch bench measures)")
 	f.StringVar(&o.executor, "executor", "filch", "executor to run it on, one of filch's")
@@ -127,7 +128,7 @@ func (o liveOptions) job(name string) (*workload.Job, error) {
 		return nil, errors.New("--input: only goparse reads a folder")
 	}
 	for _, host := range o.hosts {
-		if host == "" || strings.ContainsAny(host, "/*: ") {
+		if !isIP(host) && (host == "" || strings.ContainsAny(host, "/*: ")) {
 			return nil, fmt.Errorf("--host %q: a host is a name or an address without a port", host)
 		}
 	}
@@ -142,18 +143,19 @@ func (o liveOptions) job(name string) (*workload.Job, error) {
 
 // serve serves the page of p until stop is called, and prints its address.
 func (o liveOptions) serve(out io.Writer, p *filch.Pool) (stop func(), err error) {
-	l, err := net.Listen("tcp", o.address)
+	address := withPort(o.address)
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("--addr %s: %w", o.address, err)
 	}
-	host, _, _ := net.SplitHostPort(o.address)
+	host, _, _ := net.SplitHostPort(address)
 	options := []live.Option{live.WithPools(p), live.WithHosts(o.hosts...)}
 	at := l.Addr().(*net.TCPAddr)
 	switch {
 	case at.IP.IsUnspecified(): // a server listens there, and no browser asks for it
 		host = "localhost"
 		if len(o.hosts) > 0 {
-			host = o.hosts[0]
+			host = strings.Trim(o.hosts[0], "[]")
 		}
 	case at.IP.IsLoopback():
 		host = at.IP.String()
@@ -170,4 +172,18 @@ func (o liveOptions) serve(out io.Writer, p *filch.Pool) (stop func(), err error
 	go s.Serve(l)
 	fmt.Fprintf(out, "%s\n", url)
 	return func() { s.Close() }, nil
+}
+
+// isIP reports whether host is an address, which may stand in brackets.
+func isIP(host string) bool {
+	_, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+	return err == nil
+}
+
+// withPort returns address with the port 0, if it is a host alone: localhost, or an address, as ::1 is.
+func withPort(address string) string {
+	if address == "localhost" || isIP(address) {
+		return net.JoinHostPort(strings.Trim(address, "[]"), "0")
+	}
+	return address
 }

@@ -98,6 +98,7 @@ func TestLiveCalledWrongly(t *testing.T) {
 		"fib --addr 127.0.0.1:99999":    "--addr 127.0.0.1:99999: ",
 		"fib --rest -1s":                "--rest -1s: must not be negative",
 		"fib --host http://example.com": `--host "http://example.com": a host is`,
+		"fib --host [::1]:80":           `--host "[::1]:80": a host is`,
 		"fib --nothing":                 "unknown flag: --nothing",
 	} {
 		var out, errs bytes.Buffer
@@ -105,5 +106,21 @@ func TestLiveCalledWrongly(t *testing.T) {
 		if status != 2 || out.Len() > 0 || !strings.HasPrefix(errs.String(), "filch: "+want) || strings.Count(errs.String(), "\n") != 1 {
 			t.Errorf("filch live %s: status %d, %q, %q", args, status, out.String(), errs.String())
 		}
+	}
+}
+
+// An address without a port gets a free one; --host takes addresses as well.
+func TestLiveAddressWithoutAPort(t *testing.T) {
+	for address, want := range map[string]string{
+		"localhost": "localhost:0", "127.0.0.1": "127.0.0.1:0", "::1": "[::1]:0", "[::1]": "[::1]:0",
+		"[::1]:6061": "[::1]:6061", ":0": ":0", "nowhere": "nowhere", "localhost:1": "localhost:1",
+	} {
+		if got := withPort(address); got != want {
+			t.Errorf("%s is %s, not %s", address, got, want)
+		}
+	}
+	o := liveOptions{address: "127.0.0.1:0", workers: 1, size: "1", hosts: []string{"a.example", "::2", "[::3]"}}
+	if _, err := o.job("fib"); err != nil {
+		t.Error(err)
 	}
 }

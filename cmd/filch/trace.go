@@ -2,14 +2,18 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,7 +54,8 @@ The file appears when it is complete. Until then there is the one that was there
 
 The latest events of each worker are kept, as many as --events says; those that are lost are counted.
 
-On the signals SIGQUIT and SIGUSR1 trace writes the last seconds to the file at once, and goes on. At
+If it is interrupted, or told to end by SIGTERM, trace writes what it has recorded until then, and ends with
+status 1. On the signals SIGQUIT and SIGUSR1 trace writes the last seconds to the file at once, and goes on. At
 the end the whole recording takes their place. With "-" the signals do what they do elsewhere.`,
 		Example: `  filch trace fib -o fib.json
   filch trace mergesort --workers 8 -o mergesort.pftrace
@@ -66,7 +71,7 @@ the end the whole recording takes their place. With "-" the signals do what they
 			if err != nil {
 				return err
 			}
-			return t.run()
+			return t.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
@@ -195,14 +200,14 @@ func (t *tracing) check() error {
 	return nil
 }
 
-// run runs the workload, and writes the file.
-func (t *tracing) run() error {
+// run runs the workload until ctx ends, and writes the file.
+func (t *tracing) run(ctx context.Context) error {
 	r, err := t.executor.Start(t.job, t.workers)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", t.workload.Name, t.executor.Name, err)
 	}
-	defer r.Close()
 	if r.Pool == nil {
+		r.Close()
 		return fmt.Errorf("--executor: %s is none of filch's, whose workers are seen", t.executor.Name)
 	}
 	if t.job.Load != nil {
@@ -215,11 +220,11 @@ func (t *tracing) run() error {
 	if t.output != "-" {
 		defer t.onSignals()()
 	}
-	t.record.Start()
-	begin := time.Now()
-	answer := r.Run()
-	took := time.Since(begin)
-	t.record.Stop()
+	answer, took, err := t.recorded(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
 	if t.job.Answer != nil {
 		answer = t.job.Answer()
 	}
@@ -227,11 +232,32 @@ func (t *tracing) run() error {
 		fmt.Fprintf(t.stderr, "filch: WRONG ANSWER: %s %s, %s on %d workers: %s; want %s\n", t.workload.Name, t.size, t.executor.Name, t.workers, answer, want)
 		return errFailed
 	}
-	return t.tell(took)
+	return t.tell("took", took)
 }
 
-// tell writes the file, and prints what is in it.
-func (t *tracing) tell(took time.Duration) error {
+// recorded records the run, and returns its answer and how long it took. If ctx ends or the program is interrupted
+// before, it writes what there is; what still runs ends with the program.
+func (t *tracing) recorded(ctx context.Context, r *workload.Runner) (answer string, took time.Duration, err error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	t.record.Start()
+	begin := time.Now()
+	answers := make(chan string, 1)
+	go func() { answers <- r.Run() }()
+	select {
+	case answer = <-answers:
+		took = time.Since(begin)
+		t.record.Stop()
+		return answer, took, nil
+	case <-ctx.Done():
+		stop() // a second interrupt does not wait for the file
+		t.record.Stop()
+		return "", 0, cmp.Or(t.tell("interrupted after", time.Since(begin)), errFailed)
+	}
+}
+
+// tell writes the file, and prints what is in it, and how long the run took.
+func (t *tracing) tell(how string, took time.Duration) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
@@ -248,7 +274,7 @@ func (t *tracing) tell(took time.Duration) error {
 	if t.workers > 1 {
 		workers = fmt.Sprint(t.workers, " workers")
 	}
-	fmt.Fprintf(out, "%s %s, %s on %s: took %v\n", t.workload.Name, t.size, t.executor.Name, workers, threeDigits(took))
+	fmt.Fprintf(out, "%s %s, %s on %s: %s %v\n", t.workload.Name, t.size, t.executor.Name, workers, how, threeDigits(took))
 	fmt.Fprintf(out, "recorded: %d events, %d lost", all.Len(), all.Lost)
 	if all.Lost > 0 {
 		fmt.Fprint(out, ", the earliest; --events keeps more")

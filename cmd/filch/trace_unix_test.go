@@ -4,8 +4,11 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -35,7 +38,7 @@ func TestTraceWritesOnSignals(t *testing.T) {
 		}
 		os.Remove(file)
 	}
-	if err := tr.tell(0); err != nil {
+	if err := tr.tell("took", 0); err != nil {
 		t.Error(err)
 	}
 	os.Remove(file)
@@ -54,5 +57,36 @@ func TestTraceToAFullDisk(t *testing.T) {
 	status, stdout, stderr := invoke(t, "trace", "fib", "--size", "15", "--workers", "1", "-o", "/dev/full")
 	if status == 0 || stdout != "" || stderr != "filch: --output /dev/full: no space left on device\n" {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+}
+
+// A run that is interrupted, or told to end, leaves the file with what was recorded until then.
+func TestTraceWritesWhenInterrupted(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		file := filepath.Join(t.TempDir(), "a.json")
+		var out bytes.Buffer
+		tr, err := newTracing("pizza", traceOptions{output: file, size: "1/10", workers: 1, events: 100, executor: "filch", last: 1}, &out, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		came := make(chan os.Signal, 1)
+		signal.Notify(came, s) // one that comes before the run does not end the test
+		ended := make(chan error, 1)
+		go func() { ended <- tr.run(t.Context()) }()
+		for err = nil; err == nil; {
+			if err := syscall.Kill(os.Getpid(), s); err != nil {
+				t.Fatal(err)
+			}
+			<-came // before it is stopped
+			select {
+			case err = <-ended:
+			default:
+			}
+		}
+		signal.Stop(came)
+		b, _ := os.ReadFile(file)
+		if !errors.Is(err, errFailed) || formOf(b) != "chrome" || !strings.Contains(out.String(), "pizza 1/10, filch on 1 worker: interrupted after ") {
+			t.Errorf("%v: %v, the file is %s; %s", s, err, formOf(b), &out)
+		}
 	}
 }
