@@ -31,6 +31,7 @@ type panel struct {
 var (
 	expressions = parser.NewParser(parser.Options{})
 	variables   = strings.NewReplacer("$__rate_interval", "5m", "$pool", ".*") // what Grafana puts in their place
+	histograms  = regexp.MustCompile(`_(wait|run)_seconds$`)                   // with native buckets, as Prometheus keeps them then
 	suffix      = regexp.MustCompile(`_(bucket|sum|count)$`)
 )
 
@@ -107,12 +108,24 @@ func TestDashboardShowsRatesOfCounters(t *testing.T) {
 				if !ok {
 					return nil
 				}
-				counts := strings.HasSuffix(v.Name, "_total") || suffix.MatchString(v.Name)
+				counts := strings.HasSuffix(v.Name, "_total") || suffix.MatchString(v.Name) || histograms.MatchString(v.Name)
 				if inRange := len(path) > 0 && isRange(path[len(path)-1]); inRange != counts {
 					t.Errorf("%s: %s", p.Title, target.Expr)
 				}
 				return nil
 			})
+		}
+	}
+}
+
+// A histogram is shown with classic buckets and with native ones, in place of which Prometheus keeps no classic ones.
+func TestDashboardShowsBothKindsOfBuckets(t *testing.T) {
+	for _, p := range readDashboard(t).Panels {
+		for _, target := range p.Targets {
+			classic, native, both := strings.Cut(target.Expr, " or ")
+			if strings.Contains(classic, "_bucket") != (both && strings.Contains(native, "histogram_quantile")) || strings.Contains(classic, "_sum") != (both && strings.Contains(native, "histogram_avg")) {
+				t.Errorf("%s: %s", p.Title, target.Expr)
+			}
 		}
 	}
 }
