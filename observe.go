@@ -269,8 +269,8 @@ func (r *running) tellEnded() {
 	told.Open, told.End = r.e, r.e.At
 	if since := r.e.At - told.Looked; since >= int64(time.Millisecond) || since < 0 { // the clock of a bubble is below zero
 		told.Looked = r.e.At
-		r.w.Engine.TellNumber(event.Queued, nil, r.w.Own.Depth())
-		r.p.tasks.Engine.Tell(event.Event{Kind: event.Queued, Worker: -1, Other: -1, ID: uint64(r.p.tasks.Global.Depth()), At: r.e.At})
+		r.w.TellOwn(r.w.Own.Depth())
+		r.w.TellGlobal(r.p.tasks.Global.Depth())
 	}
 }
 

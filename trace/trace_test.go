@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -397,5 +398,56 @@ func TestErrorsOfWriters(t *testing.T) {
 				t.Fatalf("after %d of %d bytes it is %v", n, b.Len(), err)
 			}
 		}
+	}
+}
+
+// A queue that was told to have tasks is told to be empty in the end, also if others took them.
+func TestQueuesAreToldToBeEmpty(t *testing.T) {
+	queued := regexp.MustCompile(`(pool|worker \d+) +has queued (\d+)`)
+	for i := range 16 {
+		workers, takes := 1+i%4, time.Duration(100+200*(i/4))*time.Microsecond
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(workers))
+			r := trace.New(p)
+			r.Start()
+			g := p.Group(background)
+			nap := func(context.Context) error { time.Sleep(takes); return nil }
+			g.Go(func(ctx context.Context) error {
+				for range 47 {
+					g.GoFrom(ctx, nap)
+				}
+				return nil
+			})
+			for range 57 {
+				g.Go(nap)
+			}
+			g.Wait()
+			g = p.Group(background)
+			for range workers {
+				g.Go(func(context.Context) error { time.Sleep(5 * time.Millisecond); return nil })
+			}
+			time.Sleep(time.Millisecond) // they run
+			g.Go(nap)
+			g.Wait()
+			p.Close()
+			r.Stop()
+			var b strings.Builder
+			r.WriteText(&b)
+			most, last := map[string]int{}, map[string]string{}
+			for _, m := range queued.FindAllStringSubmatch(b.String(), -1) {
+				last[m[1]] = m[2]
+				if m[2] != "0" {
+					most[m[1]]++
+				}
+			}
+			if most["pool"] == 0 || most["worker 0"] == 0 {
+				t.Errorf("%d workers, %v: no queue is told to have tasks", workers, takes)
+			}
+			for queue, n := range last {
+				if n != "0" {
+					t.Errorf("%d workers, %v: the last that is told of the queue of %s is %s", workers, takes, queue, n)
+				}
+			}
+		})
 	}
 }

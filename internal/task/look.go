@@ -168,12 +168,32 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	return t, true
 }
 
-// TellEnd tells hooks of the end of the task that ended last, unless they were told.
+// TellEnd tells hooks of the end of the task that ended last, unless they were told, and of queues that have become empty
+// since w told how much is in them.
 func (w *Worker) TellEnd() {
-	if w.Told.End != 0 {
-		w.Told.End = 0
-		w.Pool.Engine.Tell(w.Told.Open)
+	told := &w.Told
+	if told.End != 0 {
+		told.End = 0
+		w.Pool.Engine.Tell(told.Open)
 	}
+	if told.Own > 0 && w.Own.Depth() == 0 {
+		w.TellOwn(0)
+	}
+	if told.Global > 0 && w.Pool.Global.Depth() == 0 {
+		w.TellGlobal(0)
+	}
+}
+
+// TellOwn tells hooks that n tasks are in w's own queue.
+func (w *Worker) TellOwn(n int) {
+	w.Told.Own = n
+	w.Engine.TellNumber(event.Queued, nil, n)
+}
+
+// TellGlobal tells them that n are in the global queue.
+func (w *Worker) TellGlobal(n int) {
+	w.Told.Global = n
+	w.Pool.Engine.Tell(event.Event{Kind: event.Queued, Worker: -1, Other: -1, ID: uint64(n)})
 }
 
 // tellFetched tells hooks that w has taken n tasks from q.

@@ -119,6 +119,8 @@ type Told struct {
 	End    int64       // when the one before ended, in the same burst, of which they were not told yet; else 0
 	Open   event.Event // which that was
 	Looked int64       // when they were told last how much is queued
+	Own    int         // what they were told last: in the worker's own queue,
+	Global int         // and in the global one, by this worker
 }
 
 // Init makes w a worker of p.
