@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"examples/matmul":          {""},
 	"examples/service":         {"", "par"},
 	"examples/suite":           {"internal/workload"},
-	"examples/broken":          {"", "trace"},
+	"examples/broken":          {"", "trace", "trace/live"},
 	"trace":                    {"", "internal/clock", "internal/event"},
 	"trace/live":               {"", "internal/clock", "internal/event", "trace"},
 	"examples/tiers":           {""},
