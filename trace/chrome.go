@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
+	"time"
 )
 
 // WriteChrome writes what was recorded; see [Trace.WriteChrome].
@@ -130,6 +131,9 @@ func (s *span) args() map[string]string {
 	}
 	if s.other >= 0 {
 		args["other"] = trackName(s.other)
+	}
+	if s.waited >= 0 {
+		args["waited"] = time.Duration(s.waited).String()
 	}
 	if s.open {
 		args["open"] = "yes"

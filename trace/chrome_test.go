@@ -295,3 +295,34 @@ func TestFilesOfAnything(t *testing.T) {
 		}
 	}
 }
+
+// In a pool with an observer, a task says how long it waited; in another, its submission is not recorded.
+func TestTasksSayHowLongTheyWaited(t *testing.T) {
+	for _, observed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			options := []filch.Option{filch.WithWorkers(1)}
+			if observed {
+				options = append(options, filch.WithObserver(quiet{}))
+			}
+			p := filch.New(options...)
+			r := trace.New(p)
+			r.Start()
+			nap := func(context.Context) { time.Sleep(3 * time.Millisecond) }
+			p.Go(background, nap, filch.Named("first"))
+			synctest.Wait()
+			p.Go(background, nap, filch.Named("second"))
+			time.Sleep(time.Second)
+			r.Stop()
+			p.Close()
+			c := chromeFile(t, r.Snapshot())
+			for name, want := range map[string]any{"first": "0s", "second": "3ms"} {
+				if !observed {
+					want = nil
+				}
+				if got := c.span(t, name).Args["waited"]; got != want {
+					t.Errorf("observed %t: %s waited %v, not %v", observed, name, got, want)
+				}
+			}
+		})
+	}
+}

@@ -304,6 +304,7 @@ func (f *watcher) cut(part *event.Part) {
 	if len(d.published) > mostForks {
 		clear(d.published)
 	}
+	clear(d.submitted) // waits are not shown
 	if len(f.taken) >= mostForks {
 		clear(f.taken)
 	}

@@ -48,6 +48,7 @@ type span struct {
 	name       string
 	id         uint64 // of the task or the fork
 	depth      int    // how many are around it
+	waited     int64  // of a task, since it was submitted; -1 if that was not recorded
 	open       bool   // it goes on at the end
 	crashed    bool
 }
@@ -97,8 +98,9 @@ type drawing struct {
 	timeline
 	open      map[int][]int // spans, by worker, the outermost first
 	published map[uint64]int64
-	joins     map[uint64]bool // own forks whose end is told
-	beside    map[uint64]int  // tasks that run on no worker, and their tracks
+	submitted map[uint64]int64 // tasks that have not begun; only those of a pool with an observer are told
+	joins     map[uint64]bool  // own forks whose end is told
+	beside    map[uint64]int   // tasks that run on no worker, and their tracks
 }
 
 // timeline returns what viewers show of t.
@@ -134,6 +136,7 @@ func newDrawing(began int64) *drawing {
 		timeline:  timeline{begin: began, asides: 1},
 		open:      map[int][]int{},
 		published: map[uint64]int64{},
+		submitted: map[uint64]int64{},
 		joins:     map[uint64]bool{},
 		beside:    map[uint64]int{},
 	}
@@ -164,11 +167,21 @@ func (d *drawing) draw(e event.Event) {
 		d.begins(aSearch, e)
 	case event.Found:
 		d.ends(e, aSearch)
+	case event.Submitted:
+		d.submitted[e.ID] = e.At
+		d.mark(e, e.Kind.String())
+	case event.Cancelled:
+		delete(d.submitted, e.ID)
+		d.mark(e, e.Kind.String())
 	case event.Started:
 		if e.Worker < 0 {
 			e.Worker = d.aside(e.ID)
 		}
 		d.begins(aTask, e)
+		if at, ok := d.submitted[e.ID]; ok {
+			d.innermost(e.Worker).waited = e.At - at
+			delete(d.submitted, e.ID)
+		}
 	case event.Next:
 		before := e
 		before.ID--
@@ -228,7 +241,7 @@ func (d *drawing) begins(s sort, e event.Event) {
 	d.steps = append(d.steps, step{begins, len(d.spans)})
 	depth := len(d.open[e.Worker])
 	d.open[e.Worker] = append(d.open[e.Worker], len(d.spans))
-	d.spans = append(d.spans, span{sort: s, worker: e.Worker, other: e.Other, begin: e.At, name: name, id: e.ID, depth: depth, open: true})
+	d.spans = append(d.spans, span{sort: s, worker: e.Worker, other: e.Other, begin: e.At, name: name, id: e.ID, depth: depth, waited: -1, open: true})
 }
 
 func (d *drawing) mark(e event.Event, name string) {
