@@ -23,6 +23,7 @@ var words = map[string][]string{
 	module + "/internal/engine": {"jobState"},
 	module + "/internal/place":  {"Hold", "Word"},
 	module + "/internal/task":   {"roomCount"},
+	module + "/trace":           {"globalCount"},
 }
 
 // Nothing but the methods of a word touches it, and what a step returns is not dropped by

@@ -135,6 +135,16 @@ try {
     await new Promise((r) => setTimeout(r, 500));
     const after = await store("(s, l) => [l.width, l.right, s.t, l.chosen]");
     assert.ok(after[0] < before[0] && after[1] < before[1] && after[2] === before[2] && after[3] === 1, `${before} ${after}`);
+    const whole = await drawn();
+    await page.keyboard.press("/");
+    await page.keyboard.press("Escape"); // all is drawn, and the tables again after a second
+    await until((n) => Number(document.documentElement.dataset.drawn) > n, whole);
+    await page.keyboard.press("-");
+    await page.keyboard.press("-");
+    await until(() => Promise.all(["app", "tables", "store"].map((m) => import(`./${m}.js`))).then(([{ store, lanes }, { byName }, { count }]) => {
+      const runs = [...document.querySelectorAll("#times tbody tr")].map((row) => row.cells[1].textContent);
+      return runs.join() === byName(store, lanes).slice(0, 40).map((x) => count(x.n)).join(); // the table is of what is shown now
+    }));
     await page.keyboard.press("0");
     await page.keyboard.press("Space");
     assert.equal(await state(), "live");
@@ -271,7 +281,7 @@ try {
       for (const name of ["fillRect", "strokeRect", "fillText", "moveTo", "lineTo", "stroke"]) c[name] = (...all) => { calls++; Object.getPrototypeOf(c)[name].apply(c, all); };
       m.lanes.draw();
       for (const name of Object.keys(c)) delete c[name];
-      return { grown, all: performance.memory.usedJSHeapSize, calls, "median frame, ms": frames[20], "slowest": frames[40], names: m.store.names.length, spans: m.store.spans.length };
+      return { grown, all: heap(), calls, "median frame, ms": frames[20], "slowest": frames[40], names: m.store.names.length, spans: m.store.spans.length };
     });
     console.log(`note ${JSON.stringify(grown)}`);
     assert.ok(grown.grown < 5e7 && grown.all < 5e7, "the heap has grown");

@@ -15,7 +15,7 @@ root.dataset.theme = remembered() ?? (dark.matches ? "dark" : "light");
 
 export const lanes = new Lanes($("lanes"), store);
 const charts = new Charts(store);
-let source = null, paused = false, dirty = true, slow = 0, skipped = 0, file = "";
+let source = null, paused = false, dirty = true, slow = 0, stale = false, skipped = 0, file = "";
 
 // receive takes an event of the server.
 export function receive(kind, data) {
@@ -248,7 +248,8 @@ export function draw(now = performance.now()) {
   lanes.draw();
   $("window").textContent = `${span(lanes.width)} up to ${lanes.end === null ? "now" : `${(lanes.end / 1e9).toFixed(3)} s`}`;
   $("now").disabled = lanes.end === null;
-  if (now - slow < 1000) return;
+  stale = now - slow < 1000;
+  if (stale) return;
   slow = now;
   showTiles($("tiles"), store);
   showTimes($("times"), store, lanes);
@@ -270,7 +271,7 @@ function lost() {
 
 function frame(now) {
   requestAnimationFrame(frame);
-  if (dirty && store.parts > 0 && !document.hidden) {
+  if ((dirty || (stale && now - slow >= 1000)) && store.parts > 0 && !document.hidden) {
     dirty = false;
     draw(now);
     root.dataset.drawn = String(Number(root.dataset.drawn ?? 0) + 1);
