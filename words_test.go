@@ -134,7 +134,7 @@ func parseDir(t *testing.T, fset *token.FileSet, dir string) (files []*ast.File)
 // exportData returns what imports the packages that the root uses, as they were compiled.
 func exportData(t *testing.T, fset *token.FileSet) types.Importer {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", ".").Output()
+	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", ".", "./trace").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
