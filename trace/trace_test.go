@@ -424,7 +424,11 @@ func TestQueuesAreToldToBeEmpty(t *testing.T) {
 			g.Wait()
 			g = p.Group(background)
 			for range workers {
-				g.Go(func(context.Context) error { time.Sleep(5 * time.Millisecond); return nil })
+				g.Go(func(ctx context.Context) error {
+					g.GoFrom(ctx, nap) // for the own queue
+					time.Sleep(5 * time.Millisecond)
+					return nil
+				})
 			}
 			time.Sleep(time.Millisecond) // they run
 			g.Go(nap)
