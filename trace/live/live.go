@@ -5,7 +5,7 @@
 //
 // The page needs no network and nothing from elsewhere. It shows workers as lanes in time, with the tasks, calls and published
 // forks that they run, and steals as arrows; who steals from whom, queues, throughput, percentiles of run times by
-// name, and a table of what runs now, since when, and what waits for what.
+// name, and a table of what runs now, since when, where its code is, and what waits for what.
 //
 // While no page is open, the pool records nothing and pays nothing. An open page makes it record as package
 // trace does. Some times a second the handler reads the latest events and sends them; what does not fit into a message
