@@ -124,6 +124,11 @@ try {
   await step("keyboard", async () => {
     for (let i = 0; i < 20 && await page.evaluate(() => document.activeElement.id) !== "lanes"; i++) await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.id), "lanes");
+    await until(() => import("./app.js").then(({ store, lanes }) => { // worker 1 may have had nothing to do until now; below, the window moves to the left
+      const r = store.spans;
+      for (let i = 0; i < r.length; i++) if (r.worker[i] === 1 && r.begin[i] < store.t - 1e9 && lanes.look(r.sort[i]) === "body") return true;
+      return false;
+    }));
     await page.keyboard.press("Space");
     assert.equal(await state(), "paused");
     const before = await store("(s, l) => [l.width, l.right, s.t]");
