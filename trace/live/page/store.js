@@ -18,11 +18,12 @@ const words = (x) => (typeof x === "string" ? text(x) : "");
 
 // The figures of Stats that the page shows.
 const FIGURES = ["Workers", "Busy", "Searching", "Blocked", "Extra", "Published", "Steals"];
-const OF_TASKS = ["Done", "Queued", "Running", "Held", "Failed", "Panicked", "Stolen", "Oldest"];
+const OF_TASKS = ["Done", "Queued", "Running", "Held", "Failed", "Panicked", "Stolen", "Oldest", "Waiting"];
 const figures = (x, names) => Object.fromEntries(names.map((name) => [name, number(x?.[name])]));
+const placed = (x) => list(x).map((t) => ({ task: words(t?.task), at: words(t?.at) }));
 const looked = (x) => ({
-  workers: list(x.workers).map((w) => ({ worker: number(w?.worker), task: words(w?.task), for: number(w?.for), doing: words(w?.doing), queued: number(w?.queued) })),
-  long: list(x.long).map(words), held: list(x.held).map((h) => ({ task: words(h?.task), why: words(h?.why) })),
+  workers: list(x.workers).map((w) => ({ worker: number(w?.worker), task: words(w?.task), for: number(w?.for), doing: words(w?.doing), at: words(w?.at), queued: number(w?.queued) })),
+  inPlace: placed(x.inPlace), long: placed(x.long), held: list(x.held).map((h) => ({ task: words(h?.task), why: words(h?.why) })),
   waits: list(x.waits).map((w) => ({ by: words(w?.by), on: words(w?.on) })), circles: list(x.circles).map(words), more: number(x.more),
 });
 
@@ -191,7 +192,7 @@ export class Store {
     s.pool = whole(x.pool, s.pools.length);
     s.workers = whole(x.workers, WORKERS);
     s.nobody = whole(Number(x.nobody), WORKERS);
-    s.stats = { ...figures(x.stats, FIGURES), Tasks: figures(x.stats.Tasks, OF_TASKS) };
+    s.stats = { ...figures(x.stats, FIGURES), Paused: x.stats.Paused === true, Tasks: figures(x.stats.Tasks, OF_TASKS) };
     s.look = x.look ? looked(x.look) : null;
     for (const [k, n] of list(x.steals, SPANS)) s.steals.set(whole(k, WORKERS * WORKERS - 1), whole(n, MOST));
     for (const [k, n] of list(x.queues)) s.queues.set(number(k), whole(n, MOST));

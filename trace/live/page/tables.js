@@ -105,7 +105,7 @@ function own(lanes) { return { left: lanes.left, right: lanes.right, look: (i) =
 export function showRuns(table, waits, store) {
   const l = store.look;
   if (!l) return;
-  const list = (a) => (Array.isArray(a) ? a : []);
+  const list = (a) => a ?? []; // a server leaves out what is empty
   const all = [
     ...list(l.workers).map((w) => [`${w.worker}`, w.task || "–", w.for ? `${span(w.for)} or more` : "", w.doing, w.at, w.queued ? count(w.queued) : ""]),
     ...list(l.inPlace).map((t) => ["–", t.task, "", "in place", t.at, ""]),
