@@ -217,6 +217,7 @@ func TestGlobalQueueIsRecordedAtARate(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	r := New(p)
+	r.now.began -= int64(time.Second) // a Snapshot has nothing that is yet to come
 	for us := range int64(10_000) {
 		r.now.Event(event.Event{At: r.now.began + us*1000, Kind: event.Queued, Worker: -1, Other: -1, ID: 5})
 	}
