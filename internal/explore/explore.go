@@ -104,7 +104,7 @@ var subjects = []subject{
 		{"budget.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 	}},
 	{"internal/task", []Edit{
-		{"look.go", "\t\tw.Told.End = 0\n\t\tw.Pool.Engine.Tell(w.Told.Open)\n", "\t\tw.Told.End = 0\n\t\tatomic.Aside(1)\n\t\tw.Pool.Engine.Tell(w.Told.Open)\n\t\tatomic.Aside(-1)\n"},
+		{"look.go", "\ttold := &w.Told\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\ttold := &w.Told\n"},
 		{"look.go", "\tvar from *engine.Worker\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tvar from *engine.Worker\n"},
 		{"latch.go", "\tselect {\n\tcase <-ch:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(ch); true {\n\t\treturn nil\n\t}\n"},
 		{"latch.go", "\t\tclose(l.ch)\n\t}\n\tif l.stop", "\t\tatomic.Close(l.ch)\n\t}\n\tif l.stop"},
