@@ -1,7 +1,5 @@
 package sim
 
-import "slices"
-
 // bws is balanced work stealing (Ding, Wang, Gibbons and Zhang, "BWS: Balanced Work Stealing for Time-Sharing
 // Multicores", EuroSys 2012), for programs that share a machine with others. Its idea is twofold: few thieves are
 // awake, as many as find something; and a thief whose victim has work but no processor gives it its own, so that this
@@ -15,7 +13,8 @@ type bws struct {
 	stealing
 	vain     []int32 // attempts of each worker in vain, one after another
 	sleepers []int32
-	thieves  int // workers that are awake and have nothing to do
+	thieves  int   // workers that are awake and have nothing to do
+	queued   int32 // threads in all queues
 }
 
 // sleepAfter is for the author of a model to choose: the number is a choice of this model.
@@ -27,7 +26,9 @@ func newBWS(m *machine) (scheduler, error) {
 }
 
 func (s *bws) enabled(w int32, cont, child ID) ID {
+	had := s.deques[w].size
 	next := s.stealing.enabled(w, cont, child)
+	s.queued += s.deques[w].size - had
 	switch {
 	case next == None:
 		s.thieves++
@@ -46,6 +47,7 @@ func (s *bws) seek(w int32) (ID, int64) {
 	found := s.attempt(w, v, s.deques[v].steal())
 	if found != None {
 		s.thieves--
+		s.queued--
 		for range min(2, s.deques[v].size) {
 			s.wakeOne(w)
 		}
@@ -54,7 +56,7 @@ func (s *bws) seek(w int32) (ID, int64) {
 	s.vain[w]++
 	if s.workers[v].runs != None && s.preempted(v) {
 		s.handOver(w, v)
-	} else if s.vain[w] >= sleepAfter && !slices.ContainsFunc(s.deques, func(d deque) bool { return d.size > 0 }) {
+	} else if s.vain[w] >= sleepAfter && s.queued == 0 {
 		s.thieves--
 		s.sleepers = append(s.sleepers, w)
 		s.tell(Slept, w, none, None, 0)

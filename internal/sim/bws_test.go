@@ -52,7 +52,7 @@ func TestThiefThatLeavesWorkWakesOthers(t *testing.T) {
 			m.push(0, m.spawn(None, 0, Args{}, 0))
 		}
 		s := m.sched.(*bws)
-		s.sleepers, s.thieves = []int32{2, 3, 4}, 1
+		s.sleepers, s.thieves, s.queued = []int32{2, 3, 4}, 1, int32(queued)
 		for found := None; found == None && queued > 0; {
 			found, _ = s.seek(1)
 		}

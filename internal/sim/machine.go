@@ -41,6 +41,8 @@ type machine struct {
 	nodes    int64
 	sum      uint64
 	live     int
+	most     int   // threads that may be alive
+	latest   int64 // the last time that a run may reach
 	err      error
 	res      Result
 }
@@ -61,6 +63,9 @@ func (m *machine) spawn(parent ID, w int32, a Args, path uint64) ID {
 	id := ID(len(m.threads))
 	if n := len(m.free); n > 0 {
 		id, m.free = m.free[n-1], m.free[:n-1]
+	} else if m.live == m.most {
+		m.fail("more than %d threads would be alive, the most that there may be", m.most)
+		return None
 	} else {
 		m.threads = append(m.threads, Thread{})
 	}

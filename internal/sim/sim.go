@@ -22,6 +22,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -54,6 +55,10 @@ type Config struct {
 
 // MaxWorkers is the most workers that a run may have.
 const MaxWorkers = 1 << 22
+
+// MaxLive is the most threads that may be alive at once in a run. A run that has more ends with an error, since each
+// takes memory.
+const MaxLive = 1 << 24
 
 // Run runs the program to its end.
 func Run(c Config) (*Result, error) {
@@ -88,6 +93,9 @@ func (m *machine) run() (*Result, error) {
 
 // happens lets happen what happens at one time.
 func (m *machine) happens(s *step) {
+	if m.wheel.now > m.latest {
+		m.fail("the run takes more than %d steps, and its worker-steps cannot be counted", m.latest)
+	}
 	for m.err == nil {
 		w, ok := m.wheel.take(&s.ending)
 		if !ok {
@@ -162,6 +170,16 @@ func (c Config) checkOptions() error {
 	return c.Topology.check(c.Workers)
 }
 
+// latest returns the last time at which worker-steps, and what a scheduler counts in nanoseconds, are known to fit
+// into 63 bits.
+func (c Config) latest() int64 {
+	most := math.MaxInt64 / int64(c.Workers)
+	if c.Scheduler == "pool" {
+		most = min(most, math.MaxInt64/2/c.StepTime)
+	}
+	return most
+}
+
 // newMachine makes a machine that has not started.
 func newMachine(c Config) (*machine, error) {
 	if c.Program == nil {
@@ -181,7 +199,7 @@ func newMachine(c Config) (*machine, error) {
 		}
 		c.Facts = &f
 	}
-	m := &machine{Config: c, facts: c.Facts, wheel: newWheel(c.Workers + 1), rng: mix(c.Seed)}
+	m := &machine{Config: c, facts: c.Facts, wheel: newWheel(c.Workers + 1), rng: mix(c.Seed), most: MaxLive, latest: c.latest()}
 	m.workers = make([]worker, c.Workers)
 	m.deques = make([]deque, c.Workers)
 	m.threads = make([]Thread, 1)

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"math"
+	"strings"
 	"testing"
 	"time"
 )
@@ -17,9 +19,57 @@ func run(t testing.TB, c Config) *Result {
 
 func TestOneWorkerTakesTheWorkAndStealsNothing(t *testing.T) {
 	for _, s := range Schedulers() {
-		r := run(t, Config{Program: Fib(15), Scheduler: s, Workers: 1})
-		if r.Time != r.T1 || r.Steals != 0 || r.Idle != 0 {
-			t.Errorf("%s: %+v", s, *r)
+		for _, d := range DAGs() {
+			r := run(t, Config{Program: dag(t, small[d.Name]), Scheduler: s, Workers: 1})
+			if r.Time != r.T1 || r.Steals != 0 || r.Attempts != 0 || r.Migrations != 0 || r.Idle != 0 {
+				t.Errorf("%s, %s: %+v", s, d.Name, *r)
+			}
+		}
+	}
+}
+
+// A run that would take too much memory ends with an error, whatever the scheduler.
+func TestThreadsThatMayBeAliveAreLimited(t *testing.T) {
+	for _, s := range Schedulers() {
+		for _, workers := range []int{1, 5} {
+			c := Config{Program: Tree{3, 6}, Scheduler: s, Workers: workers, Seed: 1}
+			live := run(t, c).MaxLive
+			for most, want := range map[int]string{live: "", live - 1: "threads would be alive"} {
+				m, err := newMachine(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.most = most
+				m.start()
+				_, err = m.run()
+				if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+					t.Errorf("%s: %d threads may be alive, and %d are: %v", s, most, live, err)
+				}
+			}
+		}
+	}
+}
+
+// A run ends with an error before its time, its worker-steps or its nanoseconds overflow.
+func TestTimeThatCannotBeCountedEndsARun(t *testing.T) {
+	far := Config{Scheduler: "child", Workers: MaxWorkers, StepTime: 1000}
+	if far.latest() > math.MaxInt64/MaxWorkers {
+		t.Errorf("%d steps may be taken by %d workers", far.latest(), far.Workers)
+	}
+	if _, err := Run(Config{Program: Fib(10), Scheduler: "pool", Workers: 4, StepTime: math.MaxInt64 / 100}); err == nil || !strings.Contains(err.Error(), "cannot be counted") {
+		t.Errorf("a step takes 2.9 years: %v", err)
+	}
+	c := Config{Program: Fib(10), Scheduler: "child", Workers: 4}
+	time := run(t, c).Time
+	for latest, ends := range map[int64]bool{time: true, time - 1: false} {
+		m, err := newMachine(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.latest = latest
+		m.start()
+		if _, err := m.run(); (err == nil) != ends {
+			t.Errorf("the run takes %d steps and may take %d: %v", time, latest, err)
 		}
 	}
 }
