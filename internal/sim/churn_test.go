@@ -8,7 +8,7 @@ import (
 
 func TestProgramsEndThoughMachinesLeave(t *testing.T) {
 	var repeated, absent int64
-	for seed := range uint64(100) {
+	for seed := range uint64(fewer(100)) {
 		for _, hands := range []bool{false, true} {
 			for _, p := range []Program{Fib(12), Loop(200), heavy{Fib(6)}, weightless{Fib(10)}} {
 				c := Config{Program: p, Scheduler: "child", Workers: 16, Seed: seed, StealCost: 1 + int64(seed%3)}
@@ -33,7 +33,7 @@ func TestProgramsEndThoughMachinesLeave(t *testing.T) {
 
 func TestMachinesLeaveUnderEverySchedulerThatAllowsIt(t *testing.T) {
 	for _, s := range leavable {
-		for seed := range uint64(30) {
+		for seed := range uint64(fewer(30)) {
 			for _, topology := range []Topology{nil, {{Groups: 4, Latency: 5}, {Groups: 4, Latency: 1}}} {
 				for _, hands := range []bool{false, true} {
 					for _, p := range []Program{Fib(12), Loop(200), weightless{Fib(12)}} {

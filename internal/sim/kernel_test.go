@@ -60,7 +60,7 @@ func testKernels() []*Kernel {
 func TestEveryScheduleUnderEveryKernelIsChecked(t *testing.T) {
 	for _, k := range testKernels() {
 		for _, s := range underKernels() {
-			for seed := range uint64(3) {
+			for seed := range uint64(fewer(3)) {
 				for _, p := range []Program{Fib(10), chain(50), Loop(100), heavy{Fib(2)}, weightless{Fib(10)}} {
 					r := run(t, Config{Program: p, Scheduler: s, Workers: 16, Seed: seed, StealCost: 1 + int64(seed), Kernel: k})
 					if r.PA <= 0 || r.PA > 16 {
@@ -136,8 +136,8 @@ func TestYieldsKeepTheTimeWithinItsBound(t *testing.T) {
 				continue
 			}
 			for _, p := range []Program{Fib(10), chain(100), Loop(100)} {
-				for seed := range uint64(100) {
-					r := run(t, Config{Program: p, Scheduler: "abp", Workers: 16, Seed: seed, Kernel: k, Yield: yield})
+				for seed := range seeds() {
+					r := run(t, Config{Program: p, Scheduler: "abp", Workers: 16, Seed: uint64(seed), Kernel: k, Yield: yield})
 					if over := r.OfBound(); over > c {
 						t.Errorf("%T under %s, yield %s, seed %d: %.2f times the bound", p, k.Name, yield, seed, over)
 					}

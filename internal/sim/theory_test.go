@@ -6,11 +6,14 @@ import (
 )
 
 // seeds is how many runs a mean is of.
-func seeds() int {
+func seeds() int { return fewer(100) }
+
+// fewer returns n, or a fifth of it in a short test.
+func fewer(n int) int {
 	if testing.Short() {
-		return 20
+		return (n + 4) / 5
 	}
-	return 100
+	return n
 }
 
 // constant returns the mean over seeds of (T - T1/P) / Tinf, and its greatest value.
