@@ -197,6 +197,27 @@ func TestReportKeepsLinksAndDevices(t *testing.T) {
 	}
 }
 
+// A pipe is written to by the name of its descriptor, which is a link to nothing that is in a folder.
+func TestReportGoesThroughAPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	name := fmt.Sprintf("/dev/fd/%d", w.Fd())
+	if _, err := os.Stat(name); err != nil {
+		t.Skip(err)
+	}
+	f, err := newReportFile("--json", name)
+	if err == nil {
+		err = f.write([]byte("all of it"))
+	}
+	w.Close()
+	if b, _ := io.ReadAll(r); err != nil || string(b) != "all of it" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
 // A file that is replaced keeps its permissions, a new one has those of any new file, and a link to nothing stays one.
 func TestReportKeepsPermissions(t *testing.T) {
 	dir := t.TempDir()

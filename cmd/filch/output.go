@@ -110,12 +110,12 @@ func newReportFile(flag, path string) (reportFile, error) {
 	if err == nil && info.IsDir() {
 		return f, fmt.Errorf("%s %s: is a folder", flag, path)
 	}
+	if info != nil && !info.Mode().IsRegular() {
+		return f, nil
+	}
 	// A link stays one: what it leads to is replaced, or made.
 	if f.path, err = linked(path); err != nil {
 		return f, fmt.Errorf("%s %s: %w", flag, path, reasonOf(err))
-	}
-	if info != nil && !info.Mode().IsRegular() {
-		return f, nil
 	}
 	tmp, err := f.create()
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -142,6 +143,9 @@ func newSimulation(o simOptions) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.checkRuns(len(workers)); err != nil {
+		return nil, err
+	}
 	if s.file, err = newReportFile("--json", o.json); err != nil {
 		return nil, err
 	}
@@ -186,6 +190,22 @@ func newSimulation(o simOptions) (*simulation, error) {
 		}
 	}
 	return s, nil
+}
+
+// maxRuns is the most runs that filch sim makes, since it keeps all results.
+const maxRuns = 100_000
+
+// checkRuns returns what is wrong with how many runs there are on so many numbers of workers.
+func (o simOptions) checkRuns(workers int) error {
+	switch kinds := len(o.dags) * len(o.schedulers) * workers; {
+	case len(o.schedulers) == 0:
+		return fmt.Errorf("--scheduler is empty; there are %s", strings.Join(sim.Schedulers(), ", "))
+	case workers == 0:
+		return errors.New("--workers is empty; it must have a number")
+	case o.seeds > maxRuns/kinds:
+		return fmt.Errorf("--seeds %d: each of %d kinds of runs would have so many; there may be %d runs in all", o.seeds, kinds, maxRuns)
+	}
+	return nil
 }
 
 // isFile reports whether text is the name of a file, and not of something that filch sim has.
