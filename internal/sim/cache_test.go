@@ -20,3 +20,23 @@ func TestSharedCaches(t *testing.T) {
 		}
 	}
 }
+
+// Acar, Blelloch and Blumofe: M1 + 2C*steals. Run checks it; this says that it has something to check, whatever takes
+// processors away, and that the caches of the facts need not be those of the run.
+func TestMissesAreWithinTheirBound(t *testing.T) {
+	p := Iterative{5, 64}
+	other := facts(t, p)
+	for _, scheduler := range []string{"continuation", "abp", "bws"} {
+		for _, size := range []int{1, 8, 64, 100} {
+			for seed := range uint64(10) {
+				c := Config{Program: p, Facts: &other, Scheduler: scheduler, Workers: 8, Seed: seed, Cache: size}
+				if scheduler != "continuation" {
+					c.Kernel = &Kernel{Name: "blocks", Steps: 20}
+				}
+				if r := run(t, c); r.M1 < 64 || r.Misses < 64 {
+					t.Errorf("%s, %d blocks, seed %d: %d misses, and %d of one worker", scheduler, size, seed, r.Misses, r.M1)
+				}
+			}
+		}
+	}
+}

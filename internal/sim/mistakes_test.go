@@ -116,3 +116,20 @@ func TestTooManyLiveThreadsAreCaught(t *testing.T) {
 type childCheckedAsContinuation struct{ *stealing }
 
 func (s childCheckedAsContinuation) bounds() error { return (&stealing{raids: s.raids}).bounds() }
+
+// Continuation stealing in which no steal is counted breaks the bound of its misses.
+func TestTooManyMissesAreCaught(t *testing.T) {
+	config := Config{Program: Iterative{20, 64}, Scheduler: "continuation", Workers: 4, Seed: 1, Cache: 64}
+	if _, err := Run(config); err != nil {
+		t.Fatal(err)
+	}
+	config.instead = func(m *machine) scheduler { return &thievesInSecret{stealing: &stealing{raids: newRaids(m)}} }
+	if _, err := Run(config); err == nil || !strings.Contains(err.Error(), "the caches missed") {
+		t.Errorf("it is not caught: %v", err)
+	}
+}
+
+// thievesInSecret steal, and count no steal.
+type thievesInSecret struct{ *stealing }
+
+func (s *thievesInSecret) seek(w int32) (ID, int64) { return s.take(w, s.other(w)), 1 }

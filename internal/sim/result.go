@@ -6,6 +6,7 @@ type Result struct {
 	Scheduler  string `json:"scheduler"`
 	Workers    int    `json:"workers"`
 	Seed       uint64 `json:"seed"`
+	Topology   string `json:"topology,omitempty"`
 	T1         int64  `json:"t1"`   // the work: the steps of all nodes
 	Tinf       int64  `json:"tinf"` // the span: the steps of the longest path
 	Time       int64  `json:"time"`
@@ -16,6 +17,7 @@ type Result struct {
 	MaxDeque   int    `json:"max_deque"`     // the most threads in one queue
 	MaxLive    int    `json:"max_live"`      // the most threads alive
 	Misses     int64  `json:"misses"`        // of the workers' own caches, all together
+	M1         int64  `json:"m1"`            // misses of one worker that runs children first
 	Shared     int64  `json:"shared_misses"` // of the cache that all share
 	Inversions int64  `json:"inversions"`    // threads that began while one with a better priority waited
 
@@ -37,6 +39,7 @@ func (m *machine) result() (*Result, error) {
 	r := &m.res
 	r.Scheduler, r.Workers, r.Seed = m.Scheduler, m.Workers, m.Seed
 	r.T1, r.Tinf, r.Time = m.facts.Work, m.facts.Span, m.wheel.now
+	r.M1, r.Topology = m.facts.misses, m.Topology.String()
 	m.presence()
 	r.PA = float64(r.Scheduled) / float64(max(1, r.Time))
 	return r, m.check()
@@ -51,6 +54,18 @@ func (r *Result) Speedup() float64 { return float64(r.T1) / float64(r.Time) }
 func (r *Result) OfBound() float64 {
 	return float64(r.Time) * r.PA / (float64(r.T1) + float64(r.Tinf)*float64(r.Workers))
 }
+
+// Spans returns how many spans the run took beyond T1/PA: (T - T1/PA)/Tinf. By Tchiboukdjian, Gast and Trystram (Annals of
+// Operations Research, 2013) that is at most 5.5, expected, if workers that steal have a processor all the time.
+func (r *Result) Spans() float64 {
+	return (float64(r.Time) - float64(r.T1)/r.PA) / float64(max(1, r.Tinf))
+}
+
+// Efficiency returns in which part of the worker-steps with a processor the work was done.
+func (r *Result) Efficiency() float64 { return float64(r.T1) / float64(max(1, r.Scheduled)) }
+
+// mostMisses is the bound of continuation stealing with caches of so many blocks.
+func (r *Result) mostMisses(cache int) int64 { return r.M1 + 2*int64(cache)*r.Steals }
 
 // IdleShare returns in which part of the worker-steps with a processor a worker ran no node.
 func (r *Result) IdleShare() float64 { return float64(r.Idle) / float64(max(1, r.Scheduled)) }

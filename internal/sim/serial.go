@@ -13,7 +13,8 @@ type Facts struct {
 	Touched int64  // blocks that nodes touch, each as often as it is touched
 	Unit    bool   // all nodes have a weight of 1
 	sum     uint64 // of all nodes, each by its thread and its place: equal if each ran once
-	misses  int64  // M1: of one worker's cache, see Caches
+	misses  int64  // M1: of one worker's cache
+	cache   int    // the blocks that it holds
 }
 
 // activation is a thread of the serial run.
@@ -27,6 +28,9 @@ type activation struct {
 func Serial(p Program, cache *Cache) (Facts, error) {
 	var f Facts
 	f.Unit = true
+	if cache != nil {
+		f.cache = cache.size
+	}
 	var n Node // here since a Program makes it escape
 	stack := []activation{{Thread: Thread{Args: p.Root(), path: mix(0)}}}
 	f.Threads = 1

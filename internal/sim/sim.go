@@ -29,7 +29,7 @@ import (
 // A Config says what to simulate.
 type Config struct {
 	Program   Program
-	Facts     *Facts // of the program, if they are known; else Run finds them
+	Facts     *Facts // of the program, if they are known with a cache of this size; else Run finds them
 	Scheduler string // one of Schedulers
 	Workers   int    // at least 1
 	Seed      uint64
@@ -192,7 +192,7 @@ func newMachine(c Config) (*machine, error) {
 	if c.StepTime == 0 {
 		c.StepTime = 1000
 	}
-	if c.Facts == nil {
+	if c.Facts == nil || c.Facts.cache != c.Cache {
 		f, err := Serial(c.Program, NewCache(c.Cache))
 		if err != nil {
 			return nil, err

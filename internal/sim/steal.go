@@ -35,11 +35,20 @@ func (s *stealing) seek(w int32) (ID, int64) { return s.look(w, s) }
 func (s *stealing) victim(w int32) int32     { return s.other(w) }
 func (s *stealing) take(w, v int32) ID       { return s.deques[v].steal() }
 
-// bounds holds continuation stealing to its bound: no more threads are alive than S1 for each worker (Blumofe and
-// Leiserson, JACM 1999).
+// bounds holds continuation stealing to its bounds. No more threads are alive than S1 for each worker (Blumofe and
+// Leiserson, JACM 1999). And workers with caches of C blocks miss at most M1 + 2C times the steals (Acar, Blelloch and
+// Blumofe, "The Data Locality of Work Stealing", Theory of Computing Systems, 2002): only after a steal, and after a join
+// of what was stolen, does a worker run a node after another one than in the serial order, and such a node finds at
+// most C blocks missing that were there.
 func (s *stealing) bounds() error {
-	if most := s.facts.Live * s.Workers; !s.parentFirst && s.res.MaxLive > most {
+	if s.parentFirst {
+		return nil
+	}
+	if most := s.facts.Live * s.Workers; s.res.MaxLive > most {
 		return s.fail("%d threads were alive, more than the %d of one worker times %d", s.res.MaxLive, s.facts.Live, s.Workers)
+	}
+	if most := s.res.mostMisses(s.Cache); s.res.Misses > most {
+		return s.fail("the caches missed %d times, more than the %d of one worker and 2*%d for each of %d steals", s.res.Misses, s.res.M1, s.Cache, s.res.Steals)
 	}
 	return nil
 }
