@@ -334,6 +334,9 @@ func (d *drawing) paintPanel(n panel, area draw.Canvas) {
 	fewest, most := workers[0], workers[len(workers)-1]
 	p.X.Min, p.X.Max = fewest/1.08, most*1.08
 	more := math.Pow(high/low, 0.06)
+	if low == high {
+		more = 2
+	}
 	p.Y.Min, p.Y.Max = low/more, high*more
 	var ticks []plot.Tick
 	for _, v := range workers {

@@ -30,6 +30,10 @@ type simOptions struct {
 	kernel, yield, churn      string
 	json, svg                 string
 	list                      bool
+	simSpecial
+	columns    []string
+	summary    string
+	efficiency int
 }
 
 func simCommand() *cobra.Command {
@@ -55,9 +59,17 @@ The columns:
   deque       the most threads in one queue
   live        the most threads that had been spawned and had not ended
   misses      of the workers' caches, with --cache
+  shared misses  of the cache that all share, with --shared-cache
+  inversions  threads that began while one with a better priority waited, under ordered
   PA          how many workers had a processor, on average, with --kernel or --churn; "of bound" is then
               the time over T1/PA + Tinf*P/PA
   wasted      the part of all steps of nodes that was in vain, with --churn: what failed machines had done
+
+With --columns there are also:
+
+  spans       the time beyond T1/P, over the span
+  efficiency  the part of all worker-steps with a processor in which a worker did some of the work
+  M1          the misses of one worker that runs spawned threads first
 
 Each run is checked: every node ran once, after those that it waits for, and all steps are accounted for.`,
 		Example: `  filch sim
@@ -91,6 +103,10 @@ Each run is checked: every node ran once, after those that it waits for, and all
 	f.StringVar(&o.json, "json", "", "file to write the results to")
 	f.StringVar(&o.svg, "svg", "", "folder to write pictures to")
 	f.BoolVar(&o.list, "list", false, "list the DAGs, the schedulers and the kernels")
+	o.simSpecial.add(f)
+	f.StringSliceVar(&o.columns, "columns", nil, "columns to show, separated by commas, and to draw with --svg; those of the help, and spans, efficiency and M1")
+	f.StringVar(&o.summary, "summary", "", "show the mean, the median or the most of what differs in the seed alone")
+	f.IntVar(&o.efficiency, "efficiency", 0, "find how many steps a leaf must take so that workers spend so many percent of their time on the work")
 	return cmd
 }
 
@@ -101,6 +117,7 @@ type simulation struct {
 	dir  string // of the pictures
 	dags []simDAG
 	runs []simRun
+	show []simColumn // nil for the usual ones
 }
 
 // simDAG is a computation, and what holds of it.
@@ -139,12 +156,25 @@ func newSimulation(o simOptions) (*simulation, error) {
 			return nil, fmt.Errorf("--scheduler %s: there is none of that name; there are %s", name, strings.Join(sim.Schedulers(), ", "))
 		}
 	}
+	if err := o.simSpecial.check(o.schedulers); err != nil {
+		return nil, err
+	}
 	workers, err := workerCounts(o.workers)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkRuns(len(workers)); err != nil {
+	far, err := o.topologies()
+	if err != nil {
 		return nil, err
+	}
+	if err := o.checkRuns(len(workers) * len(far)); err != nil {
+		return nil, err
+	}
+	if s.show, err = columnsOf(o.columns); err != nil {
+		return nil, err
+	}
+	if o.summary != "" && summaries[o.summary] == nil {
+		return nil, fmt.Errorf("--summary %s: is none of mean, median and most", o.summary)
 	}
 	if s.file, err = newReportFile("--json", o.json); err != nil {
 		return nil, err
@@ -172,19 +202,19 @@ func newSimulation(o simOptions) (*simulation, error) {
 	if o.yield != "" && !slices.Contains(o.schedulers, "abp") {
 		return nil, fmt.Errorf("--yield %s: none of the schedulers is abp", o.yield)
 	}
+	if err := s.checkEfficiency(); err != nil {
+		return nil, err
+	}
 	for i := range s.dags {
 		for _, scheduler := range o.schedulers {
 			c := sim.Config{Scheduler: scheduler, StealCost: o.stealCost, StepTime: o.step.Nanoseconds(), Cache: o.cache, Kernel: kernel, Churn: churn}
 			if scheduler == "abp" {
 				c.Yield = o.yield
 			}
-			for _, c.Workers = range workers {
-				if err := c.Check(); err != nil {
+			o.simSpecial.apply(&c)
+			for _, c.Topology = range far {
+				if err := s.addRuns(&s.dags[i], c, workers); err != nil {
 					return nil, err
-				}
-				for k := range o.seeds {
-					c.Seed = o.seed + uint64(k)
-					s.runs = append(s.runs, simRun{&s.dags[i], c})
 				}
 			}
 		}
@@ -204,6 +234,20 @@ func (o simOptions) checkRuns(workers int) error {
 		return errors.New("--workers is empty; it must have a number")
 	case o.seeds > maxRuns/kinds:
 		return fmt.Errorf("--seeds %d: each of %d kinds of runs would have so many; there may be %d runs in all", o.seeds, kinds, maxRuns)
+	}
+	return nil
+}
+
+// addRuns adds runs on so many workers, with each seed.
+func (s *simulation) addRuns(d *simDAG, c sim.Config, workers []int) error {
+	for _, c.Workers = range workers {
+		if err := c.Check(); err != nil {
+			return err
+		}
+		for k := range s.seeds {
+			c.Seed = s.seed + uint64(k)
+			s.runs = append(s.runs, simRun{d, c})
+		}
 	}
 	return nil
 }
@@ -267,6 +311,9 @@ func workerCounts(texts []string) (all []int, err error) {
 
 // run runs all, as many at once as there are processors, and writes what came of them.
 func (s *simulation) run(stdout, stderr io.Writer) error {
+	if s.efficiency > 0 {
+		return s.findGrains(stdout, stderr)
+	}
 	if err := s.measure(); err != nil {
 		return err
 	}
@@ -289,8 +336,8 @@ func (s *simulation) run(stdout, stderr io.Writer) error {
 			return errFailed
 		}
 	}
-	printSim(stdout, results, isTerminal(stdout))
-	return s.write(results)
+	printSim(stdout, results, s.show, s.summary, isTerminal(stdout))
+	return s.write(results, simCharts(results, s.dags, s.show, s.summary))
 }
 
 // measure finds the work and the span of each DAG.
@@ -306,7 +353,7 @@ func (s *simulation) measure() error {
 }
 
 // write writes the files.
-func (s *simulation) write(results []*sim.Result) error {
+func (s *simulation) write(results []*sim.Result, charts []*chart) error {
 	b, err := json.MarshalIndent(struct {
 		Results []*sim.Result `json:"results"`
 	}{results}, "", "  ")
@@ -319,7 +366,7 @@ func (s *simulation) write(results []*sim.Result) error {
 	if s.dir == "" {
 		return nil
 	}
-	for _, c := range simCharts(results, s.dags) {
+	for _, c := range charts {
 		c.sources = []string{s.source()}
 		f := reportFile{"--svg", filepath.Join(s.dir, c.file())}
 		if err := f.write(c.svg(wide, standing)); err != nil {

@@ -4,20 +4,31 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/filch-go/filch/internal/sim"
 )
 
-// simCharts draws up the pictures of simulated runs. Of runs that differ in nothing but the seed, the median
-// is shown.
-func simCharts(results []*sim.Result, dags []simDAG) (all []*chart) {
-	s := simPictures{results: results, dags: dags}
+// simCharts draws up the pictures of simulated runs: of these columns, or of three. Of runs that differ in nothing
+// but the seed, the summary is shown, or the median.
+func simCharts(results []*sim.Result, dags []simDAG, columns []simColumn, summary string) (all []*chart) {
+	if summary == "" {
+		summary = "median"
+	}
+	s := simPictures{results: results, dags: dags, summary: summary}
 	for _, r := range results {
 		if !slices.ContainsFunc(s.looks, func(l look) bool { return l.name == r.Scheduler }) {
 			s.looks = append(s.looks, look{r.Scheduler, r.Scheduler == "pool", len(s.looks)})
 		}
 	}
-	for _, c := range []*chart{s.speedUps(), s.space(), s.steals()} {
+	charts := []*chart{s.speedUps(), s.space(), s.steals()}
+	if columns != nil {
+		charts = nil
+	}
+	for _, c := range columns {
+		charts = append(charts, s.column(c))
+	}
+	for _, c := range charts {
 		c.looks = s.looks
 		all = append(all, c.split()...)
 	}
@@ -29,6 +40,27 @@ type simPictures struct {
 	results []*sim.Result
 	dags    []simDAG
 	looks   []look
+	summary string
+}
+
+// column shows a column by the number of workers.
+func (s simPictures) column(c simColumn) *chart {
+	switch c.name {
+	case "speed-up":
+		return s.speedUps()
+	case "live":
+		return s.space()
+	case "steals":
+		return s.steals()
+	}
+	drawn := &chart{name: strings.ReplaceAll(c.name, " ", "-"), title: c.title, axis: "workers, and " + c.name + "; both axes are logarithmic",
+		about: "What is 0 has no point."}
+	bounds := func(*simDAG, float64) []float64 { return nil }
+	if c.name == "spans" {
+		drawn.about = "Broken line: 5.5, the bound in theory."
+		bounds = func(*simDAG, float64) []float64 { return []float64{5.5} }
+	}
+	return s.chart(drawn, c.of, bounds)
 }
 
 // speedUps shows how many times as fast as one worker, and the bounds of it.
@@ -61,38 +93,54 @@ func (s simPictures) steals() *chart {
 		func(d *simDAG, p float64) []float64 { return []float64{p} })
 }
 
-// chart adds a panel for each DAG: a curve for each scheduler, and the bounds for so many workers.
+// chart adds a panel for each DAG, and topology: a curve for each scheduler, and the bounds for so many workers.
 func (s simPictures) chart(c *chart, of func(*sim.Result) float64, bounds func(d *simDAG, p float64) []float64) *chart {
 	for i := range s.dags {
 		d := &s.dags[i]
-		n := panel{name: d.name, wide: true}
-		var counts []float64
-		for look, l := range s.looks {
-			curve := s.curve(look, func(r *sim.Result) bool { return r.DAG == d.name && r.Scheduler == l.name }, of)
-			for _, q := range curve {
-				counts = append(counts, q.x)
-			}
-			if len(curve) > 0 {
-				n.curves = append(n.curves, curve)
+		var far []string
+		for _, r := range s.results {
+			if r.DAG == d.name && !slices.Contains(far, r.Topology) {
+				far = append(far, r.Topology)
 			}
 		}
-		slices.Sort(counts)
-		counts = slices.Compact(counts)
-		for k := range bounds(d, 1) {
-			var bound []point
-			for _, p := range counts {
-				bound = append(bound, point{x: p, mid: bounds(d, p)[k]})
+		for _, topology := range far {
+			n := panel{name: d.name, wide: true}
+			if topology != "" {
+				n.name += " on " + topology
 			}
-			n.bounds = append(n.bounds, bound)
-		}
-		if len(n.curves) > 0 {
-			c.panels = append(c.panels, n)
+			var counts []float64
+			for look, l := range s.looks {
+				curve := s.curve(look, func(r *sim.Result) bool { return r.DAG == d.name && r.Scheduler == l.name && r.Topology == topology }, of)
+				for _, q := range curve {
+					counts = append(counts, q.x)
+				}
+				if len(curve) > 0 {
+					n.curves = append(n.curves, curve)
+				}
+			}
+			slices.Sort(counts)
+			n.bounds = boundsAt(slices.Compact(counts), func(p float64) []float64 { return bounds(d, p) })
+			if len(n.curves) > 0 {
+				c.panels = append(c.panels, n)
+			}
 		}
 	}
 	return c
 }
 
-// curve returns the medians by the number of workers, of what is not 0.
+// boundsAt returns the lines of the bounds at so many workers.
+func boundsAt(counts []float64, bounds func(p float64) []float64) (lines [][]point) {
+	for k := range bounds(1) {
+		var line []point
+		for _, p := range counts {
+			line = append(line, point{x: p, mid: bounds(p)[k]})
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// curve returns the summaries by the number of workers, of what is not 0.
 func (s simPictures) curve(look int, is func(*sim.Result) bool, of func(*sim.Result) float64) (curve []point) {
 	values := map[int][]float64{}
 	for _, r := range s.results {
@@ -102,7 +150,7 @@ func (s simPictures) curve(look int, is func(*sim.Result) bool, of func(*sim.Res
 	}
 	for workers, vs := range values {
 		slices.Sort(vs)
-		if v := vs[len(vs)/2]; v > 0 && !math.IsInf(v, 0) {
+		if v := summaries[s.summary](vs); v > 0 && !math.IsInf(v, 0) {
 			curve = append(curve, point{executor: look, x: float64(workers), mid: v})
 		}
 	}
@@ -110,10 +158,11 @@ func (s simPictures) curve(look int, is func(*sim.Result) bool, of func(*sim.Res
 	return curve
 }
 
-// simSource says what the pictures are of.
+// source says what the pictures are of.
 func (s *simulation) source() string {
 	if s.seeds == 1 {
 		return fmt.Sprintf("filch sim, seed %d; steps of simulated time", s.seed)
 	}
-	return fmt.Sprintf("filch sim, medians of %d seeds from %d on; steps of simulated time", s.seeds, s.seed)
+	of := map[string]string{"": "medians", "median": "medians", "mean": "means", "most": "the most"}[s.summary]
+	return fmt.Sprintf("filch sim, %s of %d seeds from %d on; steps of simulated time", of, s.seeds, s.seed)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -10,52 +11,63 @@ import (
 	"github.com/filch-go/filch/internal/sim"
 )
 
-// printSim prints a row for each run.
-func printSim(out io.Writer, results []*sim.Result, colour bool) {
+// printSim prints a row for each run, or if there is a summary for those that differ in the seed alone.
+func printSim(out io.Writer, results []*sim.Result, columns []simColumn, summary string, colour bool) {
 	t := newTable(out, colour)
-	var misses, away, wasted bool
-	for _, r := range results {
-		misses = misses || r.Misses > 0
-		away = away || r.PA < float64(r.Workers)
-		wasted = wasted || r.Wasted > 0
+	if columns == nil {
+		columns = usual(results)
 	}
-	head := table.Row{"DAG", "scheduler", "workers", "seed", "T1", "Tinf", "time", "speed-up", "of bound", "idle", "steals", "attempts", "moved", "deque", "live"}
-	if misses {
-		head = append(head, "misses")
+	runs := alike(results)
+	if summary == "" {
+		summary = "most" // of one
+		runs = nil
+		for _, r := range results {
+			runs = append(runs, []*sim.Result{r})
+		}
 	}
-	if away {
-		head = append(head, "PA")
+	seeds := len(runs) == len(results)
+	far := slices.ContainsFunc(results, func(r *sim.Result) bool { return r.Topology != "" })
+	keys := func(r *sim.Result) table.Row {
+		row := table.Row{r.DAG, r.Scheduler}
+		if far {
+			row = append(row, r.Topology)
+		}
+		if row = append(row, r.Workers); seeds {
+			row = append(row, r.Seed)
+		}
+		return row
 	}
-	if wasted {
-		head = append(head, "wasted")
+	head := table.Row{"DAG", "scheduler"}
+	if far {
+		head = append(head, "topology")
+	}
+	if head = append(head, "workers"); seeds {
+		head = append(head, "seed")
+	}
+	for _, c := range columns {
+		head = append(head, c.name)
 	}
 	t.AppendHeader(head)
-	var right []table.ColumnConfig
-	for i := 3; i <= len(head); i++ {
-		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
-	dag := ""
-	for _, r := range results {
-		if dag != "" && dag != r.DAG {
-			t.AppendSeparator()
-		}
-		dag = r.DAG
-		row := table.Row{r.DAG, r.Scheduler, r.Workers, r.Seed, r.T1, r.Tinf, r.Time,
-			digits(r.Speedup()), fmt.Sprintf("%.2f", r.OfBound()), fmt.Sprintf("%.0f%%", 100*r.IdleShare()),
-			count(r.Steals), count(r.Attempts), count(r.Migrations), count(int64(r.MaxDeque)), count(int64(r.MaxLive))}
-		if misses {
-			row = append(row, count(r.Misses))
-		}
-		if away {
-			row = append(row, digits(r.PA))
-		}
-		if wasted {
-			row = append(row, fmt.Sprintf("%.0f%%", 100*float64(r.Wasted)/float64(max(1, r.T1+r.Wasted))))
+	alignRight(t, 3, len(head))
+	g := groups{t: t}
+	for _, same := range runs {
+		g.begins(same[0].DAG)
+		row := keys(same[0])
+		for _, c := range columns {
+			row = append(row, c.show(c.summary(summary, same)))
 		}
 		t.AppendRow(row)
 	}
 	t.Render()
+}
+
+// alignRight aligns these columns, counted from 1.
+func alignRight(t table.Writer, from, to int) {
+	var right []table.ColumnConfig
+	for i := from; i <= to; i++ {
+		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
 }
 
 // listSim prints what there is to simulate.

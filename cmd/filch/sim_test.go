@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -134,11 +136,130 @@ func TestSimRefuses(t *testing.T) {
 		{"--churn 1/2", "--churn 1/2"},
 		{"--churn 1/2/3 --scheduler bws", "the scheduler bws"},
 		{"--yield much --scheduler abp", "much"},
+		{"--topology 8@x", "--topology 8@x"},
+		{"--topology 2@1x2 --workers 8", "room for 4 workers"},
+		{"--topology 2@1x2 --workers 4 --scheduler pool", "not pool"},
+		{"--shared-cache -1", "--shared-cache -1"},
+		{"--central-cost 3", "--central-cost 3"},
+		{"--central-cost -3 --scheduler central", "-3 steps"},
+		{"--priority depth", "--priority depth"},
+		{"--priority size --scheduler ordered", "size"},
+		{"--inside 4", "--inside 4"},
+		{"--inside -4 --scheduler hierarchical", "-4 attempts"},
+		{"--columns time,space", "--columns space"},
+		{"--summary least", "--summary least"},
+		{"--efficiency 100", "--efficiency 100"},
+		{"--efficiency 90 --dag fib=3@4", "--dag fib=3@4"},
+		{"--efficiency 90 --columns time", "--columns"},
 		{"fib", "fib"},
 	} {
 		_, stderr := simulate(t, 2, strings.Fields(c.args)...)
 		if !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("filch sim %s says %q", c.args, stderr)
 		}
+	}
+}
+
+// column returns what stands in a column of a table that filch sim has printed, row by row.
+func column(t *testing.T, out, name string) (cells []string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	at := slices.Index(strings.Fields(lines[0]), name)
+	if at < 0 {
+		t.Fatalf("there is no %s in\n%s", name, out)
+	}
+	for _, l := range lines[1:] {
+		if !strings.Contains(l, "───") {
+			cells = append(cells, strings.Fields(l)[at])
+		}
+	}
+	return cells
+}
+
+// What one scheduler has makes a difference to that one, and to no other.
+func TestSimHasWhatOneSchedulerHas(t *testing.T) {
+	for flags, scheduler := range map[string]string{"--central-cost 5": "central", "--priority depth": "ordered", "--inside 1": "hierarchical"} {
+		args := strings.Fields("--dag fib=16 --workers 64 --columns time,steals,inversions --scheduler child," + scheduler)
+		before, _ := simulate(t, 0, args...)
+		after, _ := simulate(t, 0, append(args, strings.Fields(flags)...)...)
+		a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
+		if !slices.Equal(strings.Fields(a[2]), strings.Fields(b[2])) || slices.Equal(strings.Fields(a[3]), strings.Fields(b[3])) {
+			t.Errorf("%s: from\n%s\nto\n%s", flags, before, after)
+		}
+	}
+}
+
+func TestSimHasTopologies(t *testing.T) {
+	dir := t.TempDir()
+	out, _ := simulate(t, 0, "--dag", "fib=14", "--workers", "32", "--scheduler", "child,hierarchical", "--topology", "4@100x8", "--topology", "2x16", "--columns", "time", "--svg", dir)
+	if got := column(t, out, "topology"); !slices.Equal(got, []string{"4@100x8", "2x16", "4@100x8", "2x16"}) {
+		t.Errorf("%v in\n%s", got, out)
+	}
+	if got := column(t, out, "time"); len(got[0]) <= len(got[1]) {
+		t.Errorf("latencies do not take time:\n%s", out)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "time.svg"))
+	if err != nil || !strings.Contains(string(b), "fib=14 on 2x16") {
+		t.Errorf("the picture has no panel for a topology: %v", err)
+	}
+}
+
+func TestSimHasASharedCache(t *testing.T) {
+	out, _ := simulate(t, 0, "--dag", "iterative=3x16", "--workers", "1", "--scheduler", "child", "--shared-cache", "16", "--columns", "shared misses")
+	if !strings.Contains(out, "shared misses") || !strings.HasSuffix(strings.TrimSpace(out), " 16") {
+		t.Errorf("16 blocks miss 16 times, not\n%s", out)
+	}
+}
+
+func TestSimSummarizes(t *testing.T) {
+	args := []string{"--dag", "fib=12", "--workers", "8", "--scheduler", "child", "--seeds", "5", "--columns", "time"}
+	each, _ := simulate(t, 0, args...)
+	var times []float64
+	for _, cell := range column(t, each, "time") {
+		n, err := strconv.ParseFloat(cell, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		times = append(times, n)
+	}
+	slices.Sort(times)
+	if len(times) != 5 || times[0] == times[4] {
+		t.Fatalf("the runs are %v", times)
+	}
+	var sum float64
+	for _, n := range times {
+		sum += n
+	}
+	for by, want := range map[string]float64{"mean": sum / 5, "median": times[2], "most": times[4]} {
+		out, _ := simulate(t, 0, append(args, "--summary", by)...)
+		if got := column(t, out, "time"); len(got) != 1 || got[0] != strconv.FormatFloat(want, 'f', 0, 64) {
+			t.Errorf("the %s of %v is %v", by, times, got)
+		}
+	}
+}
+
+// The weight that is found is the least power of 2 that is efficient enough.
+func TestSimFindsHowHeavyLeavesMustBe(t *testing.T) {
+	args := []string{"--dag", "tree=8", "--workers", "16", "--scheduler", "child", "--topology", "4@50x4"}
+	out, _ := simulate(t, 0, append(args, "--efficiency", "90", "--step", "10us")...)
+	weight, err := strconv.Atoi(strings.Fields(strings.Split(out, "\n")[2])[4])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		weight int
+		enough bool
+	}{{weight / 2, false}, {weight, true}} {
+		args[1] = "tree=8@" + strconv.Itoa(c.weight)
+		one, _ := simulate(t, 0, append(args, "--columns", "T1,time")...)
+		work, err := strconv.ParseFloat(column(t, one, "T1")[0], 64)
+		steps, err2 := strconv.ParseFloat(column(t, one, "time")[0], 64)
+		if err != nil || err2 != nil || (work/(16*steps) >= 0.9) != c.enough {
+			t.Errorf("with leaves of %d steps:\n%s\nand what was found is\n%s", c.weight, one, out)
+		}
+	}
+	out, _ = simulate(t, 0, "--dag", "tree=1", "--workers", "4", "--scheduler", "child", "--efficiency", "90")
+	if !strings.Contains(out, "more than 1048576") {
+		t.Errorf("two leaves cannot keep 4 workers busy:\n%s", out)
 	}
 }
