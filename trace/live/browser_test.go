@@ -1,14 +1,8 @@
 package live_test
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -21,6 +15,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/browser"
 	"github.com/filch-go/filch/trace/live"
 )
 
@@ -30,8 +25,7 @@ func TestPageInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds, and runs without -short")
 	}
-	chromium, node := needBrowser(t)
-	folder := installed(t)
+	browser.Need(t)
 	few, many := filch.New(filch.WithWorkers(4), filch.WithName("few")), filch.New(filch.WithWorkers(64), filch.WithName("many"))
 	defer few.Close()
 	defer many.Close()
@@ -52,45 +46,18 @@ func TestPageInABrowser(t *testing.T) {
 	s.start(t, "127.0.0.1:0")
 	defer s.stop()
 
-	shots, err := filepath.Abs("browser/shots")
-	if err != nil {
-		t.Fatal(err)
-	}
 	base := "http://" + s.address
-	cmd := exec.CommandContext(t.Context(), node, "page.mjs", base+"/debug/filch/", base+"/guarded/", token, shots, chromium, brokenPrograms(t), brokenSays(t))
-	cmd.Dir, cmd.Stderr = folder, os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	steps := 0
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		switch what, text, _ := strings.Cut(lines.Text(), " "); what {
-		case "ask":
-			switch text {
-			case "restart":
-				s.stop()
-				s.start(t, s.address)
-			case "quiet":
-				quiet()
-			}
-			fmt.Fprintln(in, "done", text)
-		case "fail":
-			t.Error(strings.ReplaceAll(text, " | ", "\n"))
-		default:
-			steps++
-			t.Log(text)
+	steps := browser.Drive(t, "browser", func(what string) {
+		switch what {
+		case "restart":
+			s.stop()
+			s.start(t, s.address)
+		case "quiet":
+			quiet()
 		}
-	}
-	if err := cmd.Wait(); err != nil || steps < 10 {
-		t.Errorf("after %d steps: %v", steps, err)
+	}, base+"/debug/filch/", base+"/guarded/", token, brokenPrograms(t), brokenSays(t))
+	if steps < 10 {
+		t.Errorf("there were %d steps", steps)
 	}
 }
 
@@ -133,64 +100,6 @@ func brokenSays(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-// needBrowser returns the commands, or skips the test.
-func needBrowser(t *testing.T) (chromium, node string) {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil && chromium == "" {
-			chromium = path
-		}
-	}
-	node, err := exec.LookPath("node")
-	_, npm := exec.LookPath("npm")
-	if chromium != "" && err == nil && npm == nil {
-		return chromium, node
-	}
-	if os.Getenv("FILCH_BROWSER") == "1" {
-		t.Fatal("FILCH_BROWSER=1, but Chromium, Node or npm is missing. In Debian: apt-get install chromium nodejs npm")
-	}
-	t.Skip("the page is not tested in a browser: Chromium, Node or npm is missing; FILCH_BROWSER=1 makes that an error")
-	return "", ""
-}
-
-// installed returns a folder with the driver and what it requires, which stays in the cache of the user.
-func installed(t *testing.T) string {
-	t.Helper()
-	lock, err := os.ReadFile("browser/package-lock.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
-	}
-	sum := sha256.Sum256(lock)
-	dir := filepath.Join(cache, "filch-browser-"+hex.EncodeToString(sum[:6]))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"package.json", "package-lock.json", "page.mjs"} {
-		b, err := os.ReadFile(filepath.Join("browser", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules/.package-lock.json")); errors.Is(err, fs.ErrNotExist) {
-		cmd := exec.CommandContext(t.Context(), "npm", "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund")
-		cmd.Dir = dir
-		if b, err := cmd.CombinedOutput(); err != nil {
-			if os.Getenv("FILCH_BROWSER") == "1" {
-				t.Fatalf("npm ci: %v\n%s", err, b)
-			}
-			t.Skipf("the page is not tested in a browser: npm ci: %v", err)
-		}
-	}
-	return dir
 }
 
 // load keeps a pool busy until stop is called: tasks that fork, wait, and sleep now and then.

@@ -1,6 +1,6 @@
 // Drives the page in a browser, for browser_test.go, which has the server and says where it is:
 //
-//   node page.mjs <url> <url with a token> <token> <folder of screenshots> <browser> <examples/broken, compiled> <JSON>
+//   node page.mjs <url> <url with a token> <token> <examples/broken, compiled> <JSON> <folder of screenshots> <browser>
 //
 // The JSON has for each program of examples/broken what its page must say.
 // It writes what it wants of the server as a line, and reads a line when that is done.
@@ -14,7 +14,7 @@ import { join } from "node:path";
 import assert from "node:assert/strict";
 import puppeteer from "puppeteer-core";
 
-const [url, guarded, token, shots, chromium, broken, says] = process.argv.slice(2);
+const [url, guarded, token, broken, says, shots, chromium] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 mkdirSync(shots, { recursive: true });
