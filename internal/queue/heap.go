@@ -29,6 +29,9 @@ func (h *Heap[T]) Best() int { return h.items[0].priority }
 // Peek returns the value that Pop would. There must be one.
 func (h *Heap[T]) Peek() T { return h.items[0].v }
 
+// At returns the value at place i of the heap: the one that Pop would return at 0, then the others in no order.
+func (h *Heap[T]) At(i int) T { return h.items[i].v }
+
 // Push adds v as the newest of its priority.
 func (h *Heap[T]) Push(priority int, v T) {
 	h.newest++

@@ -75,3 +75,12 @@ func (s *central) seek(w int32) (ID, int64) {
 	}
 	return found, s.lock() - s.wheel.now
 }
+
+func (s *central) queued(w int32) int {
+	if w == CommonQueue {
+		return int(s.queue.size)
+	}
+	return 0
+}
+
+func (s *central) nth(_ int32, i int) ID { return s.queue.at(i) }

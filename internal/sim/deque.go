@@ -35,6 +35,9 @@ func (d *deque) steal() ID {
 	return id
 }
 
+// at returns the thread at place i, the oldest at 0.
+func (d *deque) at(i int) ID { return d.ids[(int(d.top)+i)&(len(d.ids)-1)] }
+
 // keep removes all but those that are to stay.
 func (d *deque) keep(stays func(ID) bool) {
 	n := d.size

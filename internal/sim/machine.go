@@ -30,6 +30,7 @@ type machine struct {
 	over    bool          // and it with that node
 	procs   *processors   // nil without a kernel
 	churn   *churn        // nil if all workers stay
+	view    View          // for Watch
 	arrive  func(w int32) // called when w begins what it has found some steps ago, if not nil
 	forget  func(w int32) // called when w leaves the run, if not nil
 	rng     uint64

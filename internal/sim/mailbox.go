@@ -153,3 +153,6 @@ func (s *mailbox) take(w, v int32) ID {
 	}
 	return None
 }
+
+// nth returns None where a deque has a copy whose thread has been taken from a mailbox.
+func (s *mailbox) nth(w int32, i int) ID { return s.tickets[s.deques[w].at(i)].thread }

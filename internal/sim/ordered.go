@@ -192,3 +192,14 @@ func (s *ordered) arrive(w int32) {
 		s.queue(w, id)
 	}
 }
+
+// heap returns the queue of a worker, or the global one.
+func (s *ordered) heap(w int32) *prio.Heap[ID] {
+	if w == CommonQueue {
+		return &s.global
+	}
+	return &s.own[w]
+}
+
+func (s *ordered) queued(w int32) int    { return s.heap(w).Len() }
+func (s *ordered) nth(w int32, i int) ID { return s.heap(w).At(i) }

@@ -133,3 +133,12 @@ func (s *depthFirst) leftmost() ID {
 	}
 	return first
 }
+
+func (s *depthFirst) queued(w int32) int {
+	if w == CommonQueue {
+		return len(s.ready)
+	}
+	return 0
+}
+
+func (s *depthFirst) nth(_ int32, i int) ID { return s.ready[i] }

@@ -387,3 +387,20 @@ func (s *pool) timer() {
 		s.match()
 	}
 }
+
+// The private forks of a worker are behind its public ones; see View.
+func (s *pool) queued(w int32) int {
+	if w == CommonQueue {
+		return 0
+	}
+	return int(s.deques[w].size + s.at[w].private.size)
+}
+
+func (s *pool) private(w int32) int { return int(s.at[w].private.size) }
+
+func (s *pool) nth(w int32, i int) ID {
+	if public := int(s.deques[w].size); i >= public {
+		return s.at[w].private.at(i - public)
+	}
+	return s.deques[w].at(i)
+}

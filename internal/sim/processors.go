@@ -66,6 +66,7 @@ func (p *processors) run() {
 			continue
 		}
 		p.count()
+		m.watch()
 		if p.slept == len(p.procs) {
 			m.fail("a ready thread is lost: no worker looks for it")
 		}

@@ -11,6 +11,7 @@
 //	wheel.go      what happens when
 //	scheduler.go  what decides which worker runs which thread
 //	kernel.go     what takes processors away from workers, and processors.go, yield.go: a run under it
+//	view.go       what waits in which queue, for those that watch a run
 //	churn.go      machines that leave and join; leave.go, outcome.go: what is lost, and what results are used
 //	topology.go   how far workers are from each other
 //	thief.go      what all schedulers that steal have in common
@@ -49,6 +50,9 @@ type Config struct {
 	Yield string // what a thief of scheduler abp yields to before it tries to steal: one of Yields
 	// Tell, if it is not nil, is called for each event, in their order.
 	Tell func(Event)
+	// Watch, if it is not nil, is called when all has happened that happens at one time. Where nodes take no steps,
+	// it may be called more than once for a time, and the last call counts.
+	Watch func(View)
 
 	instead func(m *machine) scheduler // of that of the name, for tests
 }
@@ -110,6 +114,7 @@ func (m *machine) happens(s *step) {
 		}
 		m.looks(w)
 	}
+	m.watch()
 }
 
 // Check returns what is wrong with c, apart from the program.
