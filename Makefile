@@ -33,6 +33,14 @@ pictures:
 	go run ./internal/pictures
 	for name in summary tasks; do go run ./cmd/filch bench --from docs/bench/$$name.json --svg docs/pictures/$$name || exit; done
 
+# What the page in docs/playground runs: the simulator for browsers, and what Go has to start it.
+playground:
+	GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false -ldflags "-s -w" -o docs/playground/sim.wasm ./internal/playground/wasm
+	chmod -x docs/playground/sim.wasm
+	gzip -9nf docs/playground/sim.wasm
+	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" docs/playground/
+	cp "$$(go env GOROOT)/LICENSE" docs/playground/wasm_exec.LICENSE.txt
+
 # The profiles that guide the compiler, for the command and the examples that compute; see
 # docs/performance.md. The go command uses them where they lie.
 pgo:
@@ -68,4 +76,4 @@ N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: figures pictures release-prepare release-check pgo rivals tidy house mutants
+.PHONY: figures pictures playground release-prepare release-check pgo rivals tidy house mutants

@@ -20,6 +20,8 @@ var mayImport = map[string][]string{
 	"internal/goroutine":       {},
 	"internal/line":            {},
 	"internal/tag":             {},
+	"internal/browser":         {},
+	"internal/playground":      {"internal/sim"},
 	"internal/house":           {},
 	"internal/model":           {},
 	"internal/processor":       {},

@@ -1,0 +1,78 @@
+package playground_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+
+	"github.com/filch-go/filch/internal/browser"
+	"github.com/filch-go/filch/internal/playground"
+	"github.com/filch-go/filch/internal/sim"
+)
+
+// The page does in a browser what it should, and the simulator in it comes to what this one comes to; browser/page.mjs
+// has the steps. Screenshots are left in browser/shots. If only the results differ, "make playground" was not run after
+// a change of the simulator.
+func TestPageInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds, and runs without -short")
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/any/folder/", http.StripPrefix("/any/folder/", http.FileServer(http.Dir("../../docs/playground"))))
+	mux.HandleFunc("/expected.json", expected)
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	if steps := browser.Drive(t, "browser", func(string) {}, s.URL); steps < 12 {
+		t.Errorf("there were %d steps", steps)
+	}
+}
+
+// one is a run in a form that both sides know: what is asked, and the result.
+type one struct {
+	Request map[string]string `json:"request"`
+	Result  string            `json:"result"`
+}
+
+// expected writes the menu, and runs of all schedulers on some programs by twenty seeds.
+func expected(w http.ResponseWriter, _ *http.Request) {
+	var all struct {
+		Menu playground.Menu `json:"menu"`
+		Runs []one           `json:"runs"`
+	}
+	all.Menu = playground.All()
+	for _, scheduler := range sim.Schedulers() {
+		for _, dag := range []string{"fib=11", "quicksort=300", "loop=50@20"} {
+			for seed := range 20 {
+				run, err := native(dag, scheduler, seed)
+				if err != nil {
+					http.Error(w, err.Error(), http.StatusInternalServerError)
+					return
+				}
+				all.Runs = append(all.Runs, run)
+			}
+		}
+	}
+	json.NewEncoder(w).Encode(all)
+}
+
+// native runs a simulation as the command does.
+func native(dag, scheduler string, seed int) (one, error) {
+	program, name, err := sim.ParseDAG(dag)
+	if err != nil {
+		return one{}, err
+	}
+	workers, cost := 1+seed%9, 1+seed%3
+	r, err := sim.Run(sim.Config{Program: program, Scheduler: scheduler, Workers: workers, Seed: uint64(seed), StealCost: int64(cost)})
+	if err != nil {
+		return one{}, fmt.Errorf("%s by %s, seed %d: %w", dag, scheduler, seed, err)
+	}
+	r.DAG = name
+	b, err := json.Marshal(r)
+	request := map[string]string{
+		"dag": dag, "graph": "", "scheduler": scheduler, "workers": strconv.Itoa(workers), "seed": strconv.Itoa(seed), "cost": strconv.Itoa(cost),
+	}
+	return one{request, string(b)}, err
+}
