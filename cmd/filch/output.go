@@ -165,7 +165,7 @@ func (f reportFile) failed(err error) error {
 	return fmt.Errorf("%s %s: %w", f.flag, f.path, reasonOf(err))
 }
 
-func (f reportFile) writeJSON(r report) error {
+func (f reportFile) writeJSON(r any) error {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.flag, err)

@@ -34,6 +34,9 @@ type simOptions struct {
 	columns    []string
 	summary    string
 	efficiency int
+	record     []string
+	runs       int
+	finest     time.Duration
 }
 
 func simCommand() *cobra.Command {
@@ -81,6 +84,9 @@ Each run is checked: every node ran once, after those that it waits for, and all
 				listSim(cmd.OutOrStdout())
 				return nil
 			}
+			if len(o.record) > 0 {
+				return recordSim(cmd, o)
+			}
 			s, err := newSimulation(o)
 			if err != nil {
 				return err
@@ -107,6 +113,9 @@ Each run is checked: every node ran once, after those that it waits for, and all
 	f.StringSliceVar(&o.columns, "columns", nil, "columns to show, separated by commas, and to draw with --svg; those of the help, and spans, efficiency and M1")
 	f.StringVar(&o.summary, "summary", "", "show the mean, the median or the most of what differs in the seed alone")
 	f.IntVar(&o.efficiency, "efficiency", 0, "find how many steps a leaf must take so that workers spend so many percent of their time on the work")
+	f.StringArrayVar(&o.record, "record", nil, "workload of filch bench to record, run and simulate, as NAME or NAME=SIZE; may be repeated")
+	f.IntVar(&o.runs, "runs", 9, "with --record: how many recordings, and runs of each kind")
+	f.DurationVar(&o.finest, "finest", 200*time.Nanosecond, "with --record: what takes no longer is one node")
 	return cmd
 }
 

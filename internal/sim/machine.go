@@ -38,6 +38,7 @@ type machine struct {
 
 	busy     int   // workers that run a node
 	onItsWay int   // workers that have found a thread, and begin it later
+	late     int64 // for how many steps the scheduler keeps the worker whose node has ended
 	vain     int64 // attempts since a node began or ended
 	nodes    int64
 	sum      uint64
@@ -148,11 +149,18 @@ func (m *machine) ends(w int32) {
 	if m.live == 0 {
 		return
 	}
-	if next := m.sched.enabled(w, cont, child); next != None {
+	next := m.sched.enabled(w, cont, child)
+	late := m.late
+	m.late = 0
+	switch {
+	case next != None && late == 0:
 		m.begin(w, next)
-	} else {
-		m.wheel.add(m.wheel.now, w, false)
+		return
+	case next != None:
+		wk.runs, wk.begins = next, true
+		m.onItsWay++
 	}
+	m.wheel.add(m.wheel.now+late, w, false)
 }
 
 // goesOn returns the thread if its next node is ready; else the thread waits.

@@ -49,9 +49,6 @@ type place struct {
 	stole     int64 // when it last stole, ns
 }
 
-// WakeTime is how long it takes, in nanoseconds, until a worker that is woken looks for work.
-const WakeTime = 50_000
-
 func newPool(m *machine) (scheduler, error) {
 	s := &pool{machine: m, at: make([]place, m.Workers), blocked: map[ID][]ID{}, active: 1}
 	s.budget = policy.FullSearch(0)
@@ -69,6 +66,9 @@ func newPool(m *machine) (scheduler, error) {
 
 // time returns the time in nanoseconds.
 func (s *pool) time() int64 { return s.wheel.now * s.StepTime }
+
+// costs returns how many steps a cost in nanoseconds takes.
+func (s *pool) costs(ns int64) int64 { return ns / s.StepTime }
 
 // steps returns how many steps a time in nanoseconds takes, at least 1.
 func (s *pool) steps(ns int64) int64 { return max(1, ns/s.StepTime) }
@@ -191,8 +191,9 @@ func (s *pool) answer(w int32) {
 		s.public++
 	}
 	x.owed, x.demand = x.credit.Answered(level, todo, moved)
-	if moved > 0 {
-		s.wakeOne()
+	s.late += s.costs(int64(moved) * s.Costs.Publish)
+	if moved > 0 && s.wakeOne() {
+		s.late += s.costs(s.Costs.Waking)
 	}
 }
 
@@ -200,20 +201,21 @@ func (s *pool) counts() policy.Counts {
 	return policy.Counts{Active: s.active, Searching: s.searching, Limit: s.Workers, Procs: s.Workers}
 }
 
-// wakeOne wakes a worker, if the policy says so.
-func (s *pool) wakeOne() {
+// wakeOne wakes a worker, if the policy says so, and reports whether it did.
+func (s *pool) wakeOne() bool {
 	if s.held || !s.counts().Wake() || len(s.idle) == 0 {
-		return
+		return false
 	}
 	last := len(s.idle) - 1
 	w := s.idle[last]
 	s.idle = s.idle[:last]
 	s.active++
 	s.searching++
-	after := s.steps(WakeTime)
+	after := s.steps(s.Costs.Wake)
 	x := &s.at[w]
 	x.searching, x.began = true, s.time()+after*s.StepTime
 	s.wheel.add(s.wheel.now+after, w, false)
+	return true
 }
 
 func (s *pool) raise(w int32, level policy.Demand) { s.at[w].demand = max(s.at[w].demand, level) }
@@ -230,7 +232,7 @@ func (s *pool) seek(w int32) (ID, int64) {
 	if !x.searching {
 		if id := s.look(w, false); id != None {
 			s.count(w)
-			return id, s.StealCost
+			return id, s.StealCost + s.costs(s.Costs.Steal)
 		}
 		if s.held || !s.counts().MaySearch() {
 			return s.leave(w)
@@ -244,8 +246,11 @@ func (s *pool) seek(w int32) (ID, int64) {
 		s.searching--
 		x.searching = false
 		s.spend(w)
-		s.wakeOne()
-		return id, s.StealCost
+		after := s.StealCost + s.costs(s.Costs.Steal)
+		if s.wakeOne() {
+			after += s.costs(s.Costs.Waking)
+		}
+		return id, after
 	}
 	if s.time()-x.began >= min(policy.SpinTime, s.budget.Left(x.began)) {
 		return s.leave(w)
@@ -262,7 +267,7 @@ func (s *pool) wait(w int32) (ID, int64) {
 	top := x.waits[len(x.waits)-1]
 	if thief := s.thieves[top]; thief != w {
 		if id := s.steal(w, thief); id != None {
-			return id, s.StealCost
+			return id, s.StealCost + s.costs(s.Costs.Steal)
 		}
 		s.raise(thief, policy.Hunger)
 	}
@@ -374,7 +379,7 @@ func (s *pool) spend(w int32) {
 	now := s.time()
 	s.budget = s.budget.Count(now, now-x.began, x.worth, policy.Searchers(s.Workers, s.Workers))
 	x.began, x.worth = now, 0
-	if s.budget.Left(now) == 0 && !s.held {
+	if s.budget.Left(now) == 0 && !s.held && !s.Costs.Free {
 		s.held = true
 		s.after(s.steps(policy.HoldTime))
 	}

@@ -16,6 +16,7 @@
 //	topology.go   how far workers are from each other
 //	thief.go      what all schedulers that steal have in common
 //	sleepers.go   what those with common queues have in common
+//	costs.go      what the pool does between nodes
 //	timeline.go   which workers were busy when
 //	check.go      what every run is checked for
 package sim
@@ -34,8 +35,9 @@ type Config struct {
 	Scheduler string // one of Schedulers
 	Workers   int    // at least 1
 	Seed      uint64
-	StealCost int64 // what an attempt to steal takes, in steps, at least 1; 0 stands for 1
-	StepTime  int64 // how long a step takes, in nanoseconds, for what a scheduler does by the clock; 0 stands for 1,000
+	StealCost int64  // what an attempt to steal takes, in steps, at least 1; 0 stands for 1
+	StepTime  int64  // how long a step takes, in nanoseconds, for what a scheduler does by the clock; 0 stands for 1,000
+	Costs     *Costs // what the pool does between nodes; nil stands for a wake-up of 50 us, and nothing else
 	// Topology says how far workers are from each other, for schedulers that steal. Others refuse latencies.
 	Topology    Topology
 	CentralCost int64  // central: for how many steps each use of the queue locks it
@@ -126,6 +128,8 @@ func (c Config) Check() error {
 		return fmt.Errorf("sim: unknown scheduler %q; there are %v", c.Scheduler, Schedulers())
 	case c.StealCost < 0 || c.StealCost > maxLatency:
 		return fmt.Errorf("sim: an attempt to steal cannot take %d steps; it must be from 0 to %d", c.StealCost, int64(maxLatency))
+	case c.Costs != nil && c.Costs.negative():
+		return fmt.Errorf("sim: costs of %+v; none may be negative", *c.Costs)
 	case c.StepTime < 0:
 		return fmt.Errorf("sim: a step cannot take %d ns", c.StepTime)
 	case c.Cache < 0:
@@ -194,6 +198,9 @@ func newMachine(c Config) (*machine, error) {
 		return nil, err
 	}
 	c.StealCost = max(1, c.StealCost)
+	if c.Costs == nil {
+		c.Costs = &Costs{Wake: 50_000}
+	}
 	if c.StepTime == 0 {
 		c.StepTime = 1000
 	}

@@ -227,15 +227,20 @@ func onPool(program func(j *Job) (func(s filch.Scope) string, error)) func(j *Jo
 // Measure runs j once, and tells how parallel it is. The error says why e cannot: only those of filch fork
 // where it sees it.
 func (e *Executor) Measure(j *Job) (p *filch.Profile, answer string, err error) {
-	if e.program == nil {
-		return nil, "", fmt.Errorf("%s is none of filch's: its forks are not seen", e.Name)
-	}
-	run, err := e.program(j)
+	run, err := e.Program(j)
 	if err != nil {
 		return nil, "", err
 	}
 	p = filch.Measure(func(w *filch.Worker) { answer = run(w) })
 	return p, answer, nil
+}
+
+// Program returns what e runs, on a pool or inside one. The error says why it cannot.
+func (e *Executor) Program(j *Job) (func(s filch.Scope) string, error) {
+	if e.program == nil {
+		return nil, fmt.Errorf("%s is none of filch's: its forks are not seen", e.Name)
+	}
+	return e.program(j)
 }
 
 func inFunc(j *Job) (func(s filch.Scope) string, error) {

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/record"
+	"github.com/filch-go/filch/internal/workload"
+)
+
+// recorded is a workload that was run on the pool, recorded, and simulated.
+type recorded struct {
+	Workload  string        `json:"workload"`
+	Size      string        `json:"size"`
+	Work      int64         `json:"work_ns"` // of the recording
+	Span      int64         `json:"span_ns"`
+	Nodes     int64         `json:"nodes"`
+	Serial    time.Duration `json:"serial_ns"`
+	Predicted []prediction  `json:"predicted"`
+}
+
+// prediction is what a simulation says of a number of workers, and what a clock does.
+type prediction struct {
+	Workers  int           `json:"workers"`
+	Time     int64         `json:"time_ns"`
+	Measured time.Duration `json:"measured_ns,omitempty"` // the median of the runs
+	Worth    float64       `json:"worth,omitempty"`       // what so many processors were worth to serial programs
+	Slowed   int64         `json:"slowed_ns,omitempty"`   // the time, if they are worth no more while all work
+	Limit    string        `json:"limit"`
+	// Without is how long it would take without one of the costs, or with workers that are never held back.
+	Without map[string]int64 `json:"without_ns"`
+}
+
+// error returns by which part the prediction is wrong.
+func (p prediction) error() float64 { return float64(p.Time)/float64(p.Measured) - 1 }
+
+// slowedError is the same of Slowed.
+func (p prediction) slowedError() float64 { return float64(p.Slowed)/float64(p.Measured) - 1 }
+
+// recording is what filch sim does with --record.
+type recording struct {
+	simOptions
+	file    reportFile
+	workers []int
+	jobs    []recordedJob
+}
+
+// recordedJob is a workload that is to be recorded.
+type recordedJob struct {
+	workload *workload.Workload
+	size     string
+	job      *workload.Job
+	run      func(s filch.Scope) string
+}
+
+// recordings is what --json writes.
+type recordings struct {
+	Machine  machine       `json:"machine"`
+	Runs     int           `json:"runs"`
+	Attempt  int64         `json:"attempt_ns"`
+	Costs    sim.Costs     `json:"costs_ns"`
+	Recorded []*recorded   `json:"recorded"`
+	Results  []*sim.Result `json:"results"`
+}
+
+// recordSim is filch sim with --record.
+func recordSim(cmd *cobra.Command, o simOptions) error {
+	for _, name := range []string{"dag", "scheduler", "seeds", "steal-cost", "step", "cache", "kernel", "yield", "churn", "svg"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--record knows no --%s", name)
+		}
+	}
+	if !cmd.Flags().Changed("workers") {
+		o.workers = []string{"1", "2", "8", "64", "256"}
+	}
+	r, err := newRecording(o)
+	if err != nil {
+		return err
+	}
+	return r.do(cmd.OutOrStdout())
+}
+
+// newRecording reads the flags.
+func newRecording(o simOptions) (r *recording, err error) {
+	r = &recording{simOptions: o}
+	if o.runs < 1 {
+		return nil, fmt.Errorf("--runs %d: there must be at least one", o.runs)
+	}
+	if o.finest < 0 {
+		return nil, fmt.Errorf("--finest %v: must not be negative", o.finest)
+	}
+	if r.workers, err = workerCounts(o.workers); err != nil {
+		return nil, err
+	}
+	if r.file, err = newReportFile("--json", o.json); err != nil {
+		return nil, err
+	}
+	for _, text := range o.record {
+		j, err := findRecorded(text)
+		if err != nil {
+			return nil, fmt.Errorf("--record %s: %w", text, err)
+		}
+		r.jobs = append(r.jobs, j)
+	}
+	return r, nil
+}
+
+// findRecorded finds the job of WORKLOAD or WORKLOAD=SIZE.
+func findRecorded(text string) (r recordedJob, err error) {
+	name, size, sized := strings.Cut(text, "=")
+	if r.workload, err = workload.Find(name); err != nil {
+		return r, err
+	}
+	if r.workload.Sleeps {
+		return r, fmt.Errorf("%s sleeps, and a recording is of what takes processors", name)
+	}
+	if r.size = size; !sized {
+		r.size = r.workload.Default[0].Size
+	}
+	if r.job, err = r.workload.Prepare(r.size, workload.Env{}); err != nil {
+		return r, err
+	}
+	e, err := workload.FindExecutor("filch")
+	if err != nil {
+		return r, err
+	}
+	r.run, err = e.Program(r.job)
+	return r, err
+}
+
+// do records all, and prints what came of it.
+func (r *recording) do(stdout io.Writer) error {
+	out := recordings{Machine: thisMachine(), Runs: r.runs}
+	if runtime.GOMAXPROCS(0) < 2 {
+		return fmt.Errorf("--record measures what a steal costs, for which it takes two processors; GOMAXPROCS is 1")
+	}
+	out.Attempt, out.Costs = poolCosts(50 * r.runs)
+	for _, j := range r.jobs {
+		one, results, err := r.one(j, out)
+		if err != nil {
+			return fmt.Errorf("--record %s=%s: %w", j.workload.Name, j.size, err)
+		}
+		out.Recorded = append(out.Recorded, one)
+		out.Results = append(out.Results, results...)
+	}
+	printRecorded(stdout, out)
+	return r.file.writeJSON(out)
+}
+
+// one records a workload, measures and simulates it.
+func (r *recording) one(j recordedJob, all recordings) (*recorded, []*sim.Result, error) {
+	if j.job.Load != nil {
+		j.job.Load()
+	}
+	g, err := r.record(j)
+	if err != nil {
+		return nil, nil, err
+	}
+	facts, err := sim.Serial(g, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	one := &recorded{Workload: j.workload.Name, Size: j.size, Work: facts.Work, Span: facts.Span, Nodes: facts.Nodes}
+	times, err := measureRecorded(j, r.workers, r.runs)
+	if err != nil {
+		return nil, nil, err
+	}
+	one.Serial = times.serial
+	c := sim.Config{Program: g, Facts: &facts, Scheduler: "pool", Seed: r.seed, StepTime: 1, StealCost: all.Attempt, Costs: &all.Costs}
+	var results []*sim.Result
+	for _, c.Workers = range r.workers {
+		p, result, err := predict(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.Measured = times.pool[c.Workers]; p.Measured > 0 {
+			p.Worth = times.worth[c.Workers]
+			p.Slowed = slowed(result, p.Worth)
+		}
+		result.DAG = j.workload.Name + "=" + j.size
+		one.Predicted = append(one.Predicted, p)
+		results = append(results, result)
+	}
+	return one, results, nil
+}
+
+// slowed is the time of a run if its processors are worth so many while all of them run nodes. That is as long as no
+// worker is idle, at least.
+func slowed(r *sim.Result, worth float64) int64 {
+	all := max(0, r.Time-r.Idle)
+	return r.Time + int64(float64(all)*(float64(r.Workers)/worth-1))
+}
+
+// record records j some times, and returns what was interrupted least.
+func (r *recording) record(j recordedJob) (*sim.Graph, error) {
+	var best *record.Recording
+	for range r.runs {
+		j.reset()
+		runtime.GC()
+		one, err := record.Run(j.workload.Name+"="+j.size, r.finest, func(w *filch.Worker) { j.run(w) })
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || one.Profile.Work < best.Profile.Work {
+			best = one
+		}
+	}
+	return best.Graph, nil
+}
+
+// predict simulates a run, and finds what limits it.
+func predict(c sim.Config) (p prediction, r *sim.Result, err error) {
+	if r, err = sim.Run(c); err != nil {
+		return p, nil, err
+	}
+	p = prediction{Workers: c.Workers, Time: r.Time, Without: map[string]int64{}}
+	for _, cost := range []struct {
+		name string
+		less func(c *sim.Config)
+	}{
+		{"publishing", func(c *sim.Config) { c.Costs.Publish = 0 }},
+		{"waking", func(c *sim.Config) { c.Costs.Waking, c.Costs.Wake = 0, 0 }},
+		{"stealing", func(c *sim.Config) { c.Costs.Steal = 0 }},
+		{"held searches", func(c *sim.Config) { c.Costs.Free = true }},
+	} {
+		less, costs := c, *c.Costs
+		less.Costs = &costs
+		cost.less(&less)
+		without, err := sim.Run(less)
+		if err != nil {
+			return p, nil, err
+		}
+		p.Without[cost.name] = without.Time
+	}
+	p.Limit = limit(r, p.Without)
+	return p, r, nil
+}
+
+// limit says what keeps a run from being shorter: the work that each worker has, if that is most of the time; the
+// span, if that is more than half of it; else the cost without which the run would be shortest.
+func limit(r *sim.Result, without map[string]int64) string {
+	share := func(part int64) string { return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(r.Time)) }
+	switch each := r.T1 / int64(r.Workers); {
+	case each*10 >= r.Time*8:
+		return "work " + share(each)
+	case r.Tinf*2 > r.Time:
+		return "span " + share(r.Tinf)
+	}
+	best, name := r.Time, "many things"
+	for _, cost := range []string{"waking", "stealing", "publishing", "held searches"} {
+		if t := without[cost]; t*20 < best*19 {
+			best, name = t, cost
+		}
+	}
+	if best == r.Time {
+		return name
+	}
+	return name + " " + share(r.Time-best)
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// printRecorded prints what was measured beside what was predicted, and then what is predicted beyond that.
+func printRecorded(out io.Writer, r recordings) {
+	measured, more := newTable(out, isTerminal(out)), newTable(out, isTerminal(out))
+	measured.AppendHeader(table.Row{"workload", "T1", "Tinf", "serial", "workers", "predicted", "measured", "error", "worth", "slowed", "error"})
+	more.AppendHeader(table.Row{"workload", "workers", "predicted", "speed-up", "limit"})
+	for _, w := range r.Recorded {
+		name := w.Workload + "=" + w.Size
+		for _, p := range w.Predicted {
+			if p.Measured > 0 {
+				measured.AppendRow(table.Row{name, duration(time.Duration(w.Work)), duration(time.Duration(w.Span)), duration(w.Serial), p.Workers,
+					duration(time.Duration(p.Time)), duration(p.Measured), wrongBy(p.error()), digits(p.Worth),
+					duration(time.Duration(p.Slowed)), wrongBy(p.slowedError())})
+			}
+			more.AppendRow(table.Row{name, p.Workers, duration(time.Duration(p.Time)), digits(float64(w.Work) / float64(p.Time)), p.Limit})
+		}
+	}
+	var right []table.ColumnConfig
+	for i := 2; i <= 11; i++ {
+		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	measured.SetColumnConfigs(right)
+	more.SetColumnConfigs(right[:3])
+	measured.Render()
+	fmt.Fprintln(out)
+	more.Render()
+	c := r.Costs
+	fmt.Fprintf(out, "\n%s; medians of %d runs. An attempt %d ns, a steal %d ns, a publication %d ns, a wake-up %d ns, and %d ns for the one that wakes.\n",
+		r.Machine.CPU, r.Runs, r.Attempt, c.Steal, c.Publish, c.Wake, c.Waking)
+}
+
+// wrongBy writes a part with its sign.
+func wrongBy(part float64) string { return fmt.Sprintf("%+.0f%%", 100*part) }

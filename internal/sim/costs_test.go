@@ -1,0 +1,54 @@
+package sim
+
+import "testing"
+
+// The owner forks one half after 1 ns and runs the other one. The thief begins after a wake-up, an attempt of 1 ns and
+// a steal; what has to be done takes 1 ns at least. What is later decides, and a join of 1 ns follows.
+func TestCostsOfAPool(t *testing.T) {
+	const half = 100_000
+	for name, c := range map[string]struct {
+		Costs
+		time int64
+	}{
+		"nothing": {Costs{}, 1 + 1 + 1 + half + 1},
+		"publish": {Costs{Publish: 7000}, 1 + 7000 + half + 1},
+		"waking":  {Costs{Waking: 9000}, 1 + 9000 + half + 1},
+		"wake":    {Costs{Wake: 40_000}, 1 + 40_000 + 1 + half + 1},
+		"steal":   {Costs{Steal: 20_000}, 1 + 1 + 1 + 20_000 + half + 1},
+	} {
+		r := run(t, withCosts(Config{Program: halves{half}, Scheduler: "pool", Workers: 2, StepTime: 1}, c.Costs))
+		if r.Steals != 1 || r.Time != c.time {
+			t.Errorf("%s: %d steals, %d ns, not %d", name, r.Steals, r.Time, c.time)
+		}
+	}
+}
+
+func withCosts(c Config, costs Costs) Config {
+	c.Costs = &costs
+	return c
+}
+
+// halves is a thread that spawns another one; both take the same time.
+type halves struct{ each int64 }
+
+func (h halves) Root() Args { return Args{Kind: 1} }
+
+func (h halves) Node(t *Thread, n *Node) {
+	n.Weight = h.each
+	switch {
+	case t.Kind == 0:
+		n.Last = true
+	case t.PC == 0:
+		n.Weight, n.Spawns = 1, true
+	case t.PC == 2:
+		n.Weight, n.Last = 1, true
+	}
+}
+
+func TestNegativeCostsAreRefused(t *testing.T) {
+	for _, costs := range []Costs{{Publish: -1}, {Waking: -1}, {Wake: -1}, {Steal: -1}} {
+		if _, err := Run(withCosts(Config{Program: Fib(3), Scheduler: "pool", Workers: 2}, costs)); err == nil {
+			t.Errorf("%+v: no error", costs)
+		}
+	}
+}
