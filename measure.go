@@ -97,12 +97,17 @@ func calibrate(w *Worker, spans *span.Recorder) {
 		measured(func() { emptyLinks[1].Call(w, calibrated) }))
 }
 
-var emptyForks = NewFunc(func(f *Frame[int, int], n int) int {
-	for range n {
-		f.Join(f.Fork(0))
+// emptyForks makes so many forks, as a recursion does: in a loop, processors foresee what measuring does.
+var emptyForks = NewFunc(emptyForksBody)
+
+func emptyForksBody(f *Frame[int, int], n int) int {
+	if n == 0 {
+		return 0
 	}
-	return 0
-})
+	h := f.Fork(n / 2)
+	emptyForksBody(f, n-1-n/2)
+	return f.Join(h)
+}
 
 var emptyLinks = [2]*Chain[int, int]{NewChain(forkLinks), NewChain(forkLinks)}
 

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -198,21 +200,20 @@ func slowed(r *sim.Result, worth float64) int64 {
 	return r.Time + int64(float64(all)*(float64(r.Workers)/worth-1))
 }
 
-// record records j some times, and returns what was interrupted least.
+// record records j some times, and returns the recording with the median of the work: of the others, some were
+// interrupted, and in some the measuring was taken for dearer than it was.
 func (r *recording) record(j recordedJob) (*sim.Graph, error) {
-	var best *record.Recording
-	for range r.runs {
+	all := make([]*record.Recording, r.runs)
+	for i := range all {
 		j.reset()
 		runtime.GC()
-		one, err := record.Run(j.workload.Name+"="+j.size, r.finest, func(w *filch.Worker) { j.run(w) })
-		if err != nil {
+		var err error
+		if all[i], err = record.Run(j.workload.Name+"="+j.size, r.finest, func(w *filch.Worker) { j.run(w) }); err != nil {
 			return nil, err
 		}
-		if best == nil || one.Profile.Work < best.Profile.Work {
-			best = one
-		}
 	}
-	return best.Graph, nil
+	slices.SortFunc(all, func(a, b *record.Recording) int { return cmp.Compare(a.Profile.Work, b.Profile.Work) })
+	return all[len(all)/2].Graph, nil
 }
 
 // predict simulates a run, and finds what limits it.
