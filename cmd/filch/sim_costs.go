@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -12,16 +13,20 @@ import (
 const attemptTime = 100
 
 // poolCosts measures what a pool of two does between nodes, on this machine, as medians of so many rounds.
-// A pair of arms forks one from a pool at rest, and then a pair from one whose other worker still searches:
+// A pair of arms forks one on a pool at rest, and then a pair on one whose other worker still searches. A pair on a pool
+// of one worker tells what the clock and a private fork take.
 //
 //   - In the first, the owner publishes and wakes before it runs its own arm. In the second, it only publishes.
 //   - In the second, the thief sees the fork within an attempt, and runs it after a steal. In the first, it is woken
 //     before that.
 func poolCosts(rounds int) (attempt int64, c sim.Costs) {
-	p := filch.New(filch.WithWorkers(2))
+	p, one := filch.New(filch.WithWorkers(2)), filch.New(filch.WithWorkers(1))
 	defer p.Close()
-	var rest, search arms
+	defer one.Close()
+	var alone, rest, search arms
 	for range rounds {
+		one.Do(func(w *filch.Worker) { alone.run(w) })
+		runtime.GC() // as before each run that is measured
 		time.Sleep(rested)
 		p.Do(func(w *filch.Worker) {
 			rest.run(w)
@@ -30,40 +35,43 @@ func poolCosts(rounds int) (attempt int64, c sim.Costs) {
 			search.run(w)
 		})
 	}
-	if len(search.thief) == 0 {
-		return attemptTime, sim.Costs{Wake: 50_000}
+	if len(rest.thief) == 0 || len(search.thief) == 0 {
+		return attemptTime, sim.Costs{Wake: 50_000} // no thief came in time
 	}
-	c.Publish = search.own()
-	c.Waking = max(0, rest.own()-c.Publish)
-	c.Steal = max(0, int64(median(search.thief))-c.Publish-attemptTime/2)
-	c.Wake = max(0, int64(median(rest.thief))-c.Publish-c.Steal)
+	owner, thief := func(a arms) int64 { return int64(median(a.owner)) }, func(a arms) int64 { return int64(median(a.thief)) }
+	c.Publish = max(0, owner(search)-owner(alone))
+	c.Waking = max(0, owner(rest)-owner(search))
+	c.Steal = max(0, thief(search)-owner(search)-attemptTime/2)
+	c.Wake = max(0, thief(rest)-thief(search))
 	return attemptTime, c
 }
 
 // rested is for how long a pool is left alone until its workers rest, and some may be spent on searching.
 const rested = 5 * time.Millisecond
 
-// arms is how long after a fork the owner, and a thief, have begun with their arms.
+// arms is how long after a fork its owner, and the thief, have begun with their arms.
 type arms struct{ owner, thief []time.Duration }
 
-func (a *arms) own() int64 { return int64(median(a.owner)) }
-
-// run forks one of two arms. It counts if a thief took it.
+// run forks one of two arms. With more than one worker, it counts if a thief took it.
 func (a *arms) run(w *filch.Worker) {
 	var thief atomic.Int64
-	begin := time.Now()
+	alone := w.Pool().Workers() == 1
 	var owner time.Duration
+	begin := time.Now()
 	w.Join(func(*filch.Worker) {
 		owner = time.Since(begin)
-		for thief.Load() == 0 && time.Since(begin) < rested {
+		for !alone && thief.Load() == 0 && time.Since(begin) < rested {
 		}
 	}, func(other *filch.Worker) {
 		if other != w {
 			thief.Store(int64(time.Since(begin)))
 		}
 	})
-	if t := thief.Load(); t > 0 {
-		a.owner = append(a.owner, owner)
+	t := thief.Load()
+	if t > 0 {
 		a.thief = append(a.thief, time.Duration(t))
+	}
+	if t > 0 || alone {
+		a.owner = append(a.owner, owner)
 	}
 }

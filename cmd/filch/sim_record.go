@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"crypto/sha1"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/sim"
 	"github.com/filch-go/filch/internal/sim/record"
+	"github.com/filch-go/filch/internal/sssp"
 	"github.com/filch-go/filch/internal/workload"
 )
 
@@ -33,8 +36,6 @@ type prediction struct {
 	Workers  int           `json:"workers"`
 	Time     int64         `json:"time_ns"`
 	Measured time.Duration `json:"measured_ns,omitempty"` // the median of the runs
-	Worth    float64       `json:"worth,omitempty"`       // what so many processors were worth to serial programs
-	Slowed   int64         `json:"slowed_ns,omitempty"`   // the time, if they are worth no more while all work
 	Limit    string        `json:"limit"`
 	// Without is how long it would take without one of the costs, or with workers that are never held back.
 	Without map[string]int64 `json:"without_ns"`
@@ -42,9 +43,6 @@ type prediction struct {
 
 // error returns by which part the prediction is wrong.
 func (p prediction) error() float64 { return float64(p.Time)/float64(p.Measured) - 1 }
-
-// slowedError is the same of Slowed.
-func (p prediction) slowedError() float64 { return float64(p.Slowed)/float64(p.Measured) - 1 }
 
 // recording is what filch sim does with --record.
 type recording struct {
@@ -56,10 +54,9 @@ type recording struct {
 
 // recordedJob is a workload that is to be recorded.
 type recordedJob struct {
-	workload *workload.Workload
-	size     string
-	job      *workload.Job
-	run      func(s filch.Scope) string
+	name, size string
+	job        *workload.Job
+	run        func(s filch.Scope) string
 }
 
 // recordings is what --json writes.
@@ -116,17 +113,22 @@ func newRecording(o simOptions) (r *recording, err error) {
 
 // findRecorded finds the job of WORKLOAD or WORKLOAD=SIZE.
 func findRecorded(text string) (r recordedJob, err error) {
-	name, size, sized := strings.Cut(text, "=")
-	if r.workload, err = workload.Find(name); err != nil {
-		return r, err
+	r.name, r.size, _ = strings.Cut(text, "=")
+	if r.name == "sssp" {
+		r.size = cmp.Or(r.size, "15")
+		r.job, err = roundsJob(r.size)
+	} else {
+		var w *workload.Workload
+		if w, err = workload.Find(r.name); err != nil {
+			return r, err
+		}
+		if w.Sleeps {
+			return r, fmt.Errorf("%s sleeps, and a recording is of what takes processors", r.name)
+		}
+		r.size = cmp.Or(r.size, w.Default[0].Size)
+		r.job, err = w.Prepare(r.size, workload.Env{})
 	}
-	if r.workload.Sleeps {
-		return r, fmt.Errorf("%s sleeps, and a recording is of what takes processors", name)
-	}
-	if r.size = size; !sized {
-		r.size = r.workload.Default[0].Size
-	}
-	if r.job, err = r.workload.Prepare(r.size, workload.Env{}); err != nil {
+	if err != nil {
 		return r, err
 	}
 	e, err := workload.FindExecutor("filch")
@@ -135,6 +137,22 @@ func findRecorded(text string) (r recordedJob, err error) {
 	}
 	r.run, err = e.Program(r.job)
 	return r, err
+}
+
+// roundsJob finds shortest paths in an R-MAT graph of that scale, in rounds.
+func roundsJob(size string) (*workload.Job, error) {
+	scale, err := strconv.Atoi(size)
+	if err != nil || scale < 1 || scale > 26 {
+		return nil, fmt.Errorf("sssp: size %q is not a number from 1 to 26, the scale of an R-MAT graph", size)
+	}
+	var g *sssp.Graph
+	var distances []uint64
+	return &workload.Job{
+		Load:   func() { g = sssp.RMAT(scale, 8, 1000, 1) },
+		Serial: func() string { distances = sssp.Heap(g, 0); return "" },
+		Func:   func(s filch.Scope) string { distances, _ = sssp.Rounds(g, 0, s); return "" },
+		Answer: func() string { return fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, distances))) },
+	}, nil
 }
 
 // do records all, and prints what came of it.
@@ -147,7 +165,7 @@ func (r *recording) do(stdout io.Writer) error {
 	for _, j := range r.jobs {
 		one, results, err := r.one(j, out)
 		if err != nil {
-			return fmt.Errorf("--record %s=%s: %w", j.workload.Name, j.size, err)
+			return fmt.Errorf("--record %s=%s: %w", j.name, j.size, err)
 		}
 		out.Recorded = append(out.Recorded, one)
 		out.Results = append(out.Results, results...)
@@ -169,11 +187,8 @@ func (r *recording) one(j recordedJob, all recordings) (*recorded, []*sim.Result
 	if err != nil {
 		return nil, nil, err
 	}
-	one := &recorded{Workload: j.workload.Name, Size: j.size, Work: facts.Work, Span: facts.Span, Nodes: facts.Nodes}
-	times, err := measureRecorded(j, r.workers, r.runs)
-	if err != nil {
-		return nil, nil, err
-	}
+	one := &recorded{Workload: j.name, Size: j.size, Work: facts.Work, Span: facts.Span, Nodes: facts.Nodes}
+	times := measureRecorded(j, r.workers, r.runs)
 	one.Serial = times.serial
 	c := sim.Config{Program: g, Facts: &facts, Scheduler: "pool", Seed: r.seed, StepTime: 1, StealCost: all.Attempt, Costs: &all.Costs}
 	var results []*sim.Result
@@ -182,22 +197,12 @@ func (r *recording) one(j recordedJob, all recordings) (*recorded, []*sim.Result
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.Measured = times.pool[c.Workers]; p.Measured > 0 {
-			p.Worth = times.worth[c.Workers]
-			p.Slowed = slowed(result, p.Worth)
-		}
-		result.DAG = j.workload.Name + "=" + j.size
+		p.Measured = times.pool[c.Workers]
+		result.DAG = j.name + "=" + j.size
 		one.Predicted = append(one.Predicted, p)
 		results = append(results, result)
 	}
 	return one, results, nil
-}
-
-// slowed is the time of a run if its processors are worth so many while all of them run nodes. That is as long as no
-// worker is idle, at least.
-func slowed(r *sim.Result, worth float64) int64 {
-	all := max(0, r.Time-r.Idle)
-	return r.Time + int64(float64(all)*(float64(r.Workers)/worth-1))
 }
 
 // record records j some times, and returns the recording with the median of the work: of the others, some were
@@ -208,7 +213,7 @@ func (r *recording) record(j recordedJob) (*sim.Graph, error) {
 		j.reset()
 		runtime.GC()
 		var err error
-		if all[i], err = record.Run(j.workload.Name+"="+j.size, r.finest, func(w *filch.Worker) { j.run(w) }); err != nil {
+		if all[i], err = record.Run(j.name+"="+j.size, r.finest, func(w *filch.Worker) { j.run(w) }); err != nil {
 			return nil, err
 		}
 	}

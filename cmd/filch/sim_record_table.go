@@ -12,21 +12,20 @@ import (
 // printRecorded prints what was measured beside what was predicted, and then what is predicted beyond that.
 func printRecorded(out io.Writer, r recordings) {
 	measured, more := newTable(out, isTerminal(out)), newTable(out, isTerminal(out))
-	measured.AppendHeader(table.Row{"workload", "T1", "Tinf", "serial", "workers", "predicted", "measured", "error", "worth", "slowed", "error"})
+	measured.AppendHeader(table.Row{"workload", "T1", "Tinf", "serial", "workers", "predicted", "measured", "error"})
 	more.AppendHeader(table.Row{"workload", "workers", "predicted", "speed-up", "limit"})
 	for _, w := range r.Recorded {
 		name := w.Workload + "=" + w.Size
 		for _, p := range w.Predicted {
 			if p.Measured > 0 {
 				measured.AppendRow(table.Row{name, duration(time.Duration(w.Work)), duration(time.Duration(w.Span)), duration(w.Serial), p.Workers,
-					duration(time.Duration(p.Time)), duration(p.Measured), wrongBy(p.error()), digits(p.Worth),
-					duration(time.Duration(p.Slowed)), wrongBy(p.slowedError())})
+					duration(time.Duration(p.Time)), duration(p.Measured), wrongBy(p.error())})
 			}
 			more.AppendRow(table.Row{name, p.Workers, duration(time.Duration(p.Time)), digits(float64(w.Work) / float64(p.Time)), p.Limit})
 		}
 	}
 	var right []table.ColumnConfig
-	for i := 2; i <= 11; i++ {
+	for i := 2; i <= 8; i++ {
 		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	measured.SetColumnConfigs(right)

@@ -165,11 +165,15 @@ func newSearch(g *Graph, from uint32) *search {
 // shift makes a priority of about a tenth of the mean weight: more levels are more
 // work for the queue, and fewer for the workers.
 func (g *Graph) shift() uint {
-	sum := uint64(0)
+	return uint(bits.Len64(g.weights() / uint64(10*len(g.edges)+1) / 2))
+}
+
+// weights returns the sum of all weights.
+func (g *Graph) weights() (sum uint64) {
 	for i := range g.edges {
 		sum += uint64(g.edges[i].weight)
 	}
-	return uint(bits.Len64(sum / uint64(10*len(g.edges)+1) / 2))
+	return sum
 }
 
 // relax looks at the edges of v, unless that was done at its distance.

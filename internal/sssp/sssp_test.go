@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/filch-go/filch"
 )
 
 // random returns a graph with loops, several edges between the same vertices, weights
@@ -60,7 +62,7 @@ func check(t *testing.T, name string, g *Graph, from uint32, want []uint64) {
 		}
 	}
 	for _, workers := range []int{1, 2, 8} {
-		for program, f := range map[string]func(*Graph, uint32, int) ([]uint64, Work){"Ordered": Ordered, "Pool": Pool} {
+		for program, f := range map[string]func(*Graph, uint32, int) ([]uint64, Work){"Ordered": Ordered, "Pool": Pool, "Rounds": roundsOn} {
 			got, work := f(g, from, workers)
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: %s with %d workers: %v, want %v", name, program, workers, got, want)
@@ -70,6 +72,12 @@ func check(t *testing.T, name string, g *Graph, from uint32, want []uint64) {
 			}
 		}
 	}
+}
+
+func roundsOn(g *Graph, from uint32, workers int) ([]uint64, Work) {
+	p := filch.New(filch.WithWorkers(workers))
+	defer p.Close()
+	return Rounds(g, from, p)
 }
 
 func TestGenerators(t *testing.T) {
