@@ -37,6 +37,7 @@ type simOptions struct {
 	record     []string
 	runs       int
 	finest     time.Duration
+	tune       bool
 }
 
 func simCommand() *cobra.Command {
@@ -84,6 +85,9 @@ Each run is checked: every node ran once, after those that it waits for, and all
 				listSim(cmd.OutOrStdout())
 				return nil
 			}
+			if o.tune {
+				return tuneSim(cmd, o)
+			}
 			if len(o.record) > 0 {
 				return recordSim(cmd, o)
 			}
@@ -114,6 +118,7 @@ Each run is checked: every node ran once, after those that it waits for, and all
 	f.StringVar(&o.summary, "summary", "", "show the mean, the median or the most of what differs in the seed alone")
 	f.IntVar(&o.efficiency, "efficiency", 0, "find how many steps a leaf must take so that workers spend so many percent of their time on the work")
 	f.StringArrayVar(&o.record, "record", nil, "workload of filch bench to record, run and simulate, as NAME or NAME=SIZE; may be repeated")
+	f.BoolVar(&o.tune, "tune", false, "compare the pool's policies with others, on all DAGs and numbers of workers")
 	f.IntVar(&o.runs, "runs", 9, "with --record: how many recordings, and runs of each kind")
 	f.DurationVar(&o.finest, "finest", 200*time.Nanosecond, "with --record: what takes no longer is one node")
 	return cmd
@@ -127,6 +132,8 @@ type simulation struct {
 	dags []simDAG
 	runs []simRun
 	show []simColumn // nil for the usual ones
+
+	counts []int // of workers
 }
 
 // simDAG is a computation, and what holds of it.
@@ -169,6 +176,7 @@ func newSimulation(o simOptions) (*simulation, error) {
 		return nil, err
 	}
 	workers, err := workerCounts(o.workers)
+	s.counts = workers
 	if err != nil {
 		return nil, err
 	}

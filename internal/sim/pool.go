@@ -54,7 +54,7 @@ func newPool(m *machine) (scheduler, error) {
 	s.budget = policy.FullSearch(0)
 	for w := range s.at {
 		s.at[w].new = w > 0
-		s.at[w].victims = policy.RandomStart(m.Seed + uint64(w))
+		s.at[w].victims = m.Tuning.victims(m.Seed + uint64(w))
 	}
 	s.at[0].fresh = true
 	s.runs(0)
@@ -180,9 +180,9 @@ func (s *pool) answer(w int32) {
 	}
 	if x.fresh {
 		x.fresh = false
-		x.credit.Start(s.time(), s.Workers)
+		x.credit.Start(s.Tuning.earning(s.time()), s.Workers)
 	} else if x.owed == 0 {
-		x.credit.Earn(s.time())
+		x.credit.Earn(s.Tuning.earning(s.time()))
 	}
 	todo := x.credit.Answer(level, x.owed, int(s.deques[w].size), s.counts().Idle())
 	moved := 0
@@ -203,7 +203,7 @@ func (s *pool) counts() policy.Counts {
 
 // wakeOne wakes a worker, if the policy says so, and reports whether it did.
 func (s *pool) wakeOne() bool {
-	if s.held || !s.counts().Wake() || len(s.idle) == 0 {
+	if s.held || !s.Tuning.wakes(s.counts()) || len(s.idle) == 0 {
 		return false
 	}
 	last := len(s.idle) - 1
@@ -234,7 +234,7 @@ func (s *pool) seek(w int32) (ID, int64) {
 			s.count(w)
 			return id, s.StealCost + s.costs(s.Costs.Steal)
 		}
-		if s.held || !s.counts().MaySearch() {
+		if s.held || !s.Tuning.maySearch(s.counts()) {
 			return s.leave(w)
 		}
 		s.searching++
@@ -252,7 +252,7 @@ func (s *pool) seek(w int32) (ID, int64) {
 		}
 		return id, after
 	}
-	if s.time()-x.began >= min(policy.SpinTime, s.budget.Left(x.began)) {
+	if s.time()-x.began >= min(s.Tuning.spinTime(), s.budget.Left(x.began)) {
 		return s.leave(w)
 	}
 	return None, s.StealCost
@@ -271,7 +271,7 @@ func (s *pool) wait(w int32) (ID, int64) {
 		}
 		s.raise(thief, policy.Hunger)
 	}
-	if s.time()-x.began < policy.SpinTime {
+	if s.time()-x.began < s.Tuning.spinTime() {
 		return None, s.StealCost
 	}
 	s.blocked[top], x.waits = x.waits, nil
@@ -289,7 +289,7 @@ func (s *pool) look(w int32, ask bool) ID {
 		self, n = n, n+1
 	}
 	pass := x.victims.Pass(self, n)
-	for i := range min(n-1, policy.Glance) {
+	for i := range min(n-1, s.Tuning.glance()) {
 		v := s.forkers[pass.At(i)]
 		if id := s.steal(w, v); id != None {
 			return id
@@ -315,7 +315,7 @@ func (s *pool) steal(w, v int32) ID {
 	}
 	s.thieves[parent] = w
 	x, now := &s.at[w], s.time()
-	if policy.Coarse(now-x.stole) && int(s.deques[v].size) < s.Workers {
+	if policy.Coarse(s.Tuning.earning(now)-s.Tuning.earning(x.stole)) && int(s.deques[v].size) < s.Workers {
 		s.raise(v, policy.Supply)
 	}
 	x.stole = now

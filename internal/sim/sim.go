@@ -17,6 +17,7 @@
 //	thief.go      what all schedulers that steal have in common
 //	sleepers.go   what those with common queues have in common
 //	costs.go      what the pool does between nodes
+//	tuning.go     what the pool could do instead
 //	timeline.go   which workers were busy when
 //	check.go      what every run is checked for
 package sim
@@ -38,6 +39,7 @@ type Config struct {
 	StealCost int64  // what an attempt to steal takes, in steps, at least 1; 0 stands for 1
 	StepTime  int64  // how long a step takes, in nanoseconds, for what a scheduler does by the clock; 0 stands for 1,000
 	Costs     *Costs // what the pool does between nodes; nil stands for a wake-up of 50 us, and nothing else
+	Tuning    Tuning // of the scheduler pool
 	// Topology says how far workers are from each other, for schedulers that steal. Others refuse latencies.
 	Topology    Topology
 	CentralCost int64  // central: for how many steps each use of the queue locks it
@@ -130,6 +132,8 @@ func (c Config) Check() error {
 		return fmt.Errorf("sim: an attempt to steal cannot take %d steps; it must be from 0 to %d", c.StealCost, int64(maxLatency))
 	case c.Costs != nil && c.Costs.negative():
 		return fmt.Errorf("sim: costs of %+v; none may be negative", *c.Costs)
+	case c.Tuning.negative():
+		return fmt.Errorf("sim: a tuning of %+v; no number may be negative", c.Tuning)
 	case c.StepTime < 0:
 		return fmt.Errorf("sim: a step cannot take %d ns", c.StepTime)
 	case c.Cache < 0:

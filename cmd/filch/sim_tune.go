@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/par"
+)
+
+// tuned are the policies that filch sim --tune compares with today's, which has no name.
+var tuned = []struct {
+	name string
+	sim.Tuning
+}{
+	{"", sim.Tuning{}},
+	{"price 1 us", sim.Tuning{Price: 1000}},
+	{"price 2 us", sim.Tuning{Price: 2000}},
+	{"price 8 us", sim.Tuning{Price: 8000}},
+	{"price 16 us", sim.Tuning{Price: 16000}},
+	{"spin 25 us", sim.Tuning{SpinTime: 25_000}},
+	{"spin 50 us", sim.Tuning{SpinTime: 50_000}},
+	{"spin 200 us", sim.Tuning{SpinTime: 200_000}},
+	{"one in 4 searches", sim.Tuning{Searchers: 4}},
+	{"all search", sim.Tuning{Searchers: 1}},
+	{"glance 1", sim.Tuning{Glance: 1}},
+	{"glance 4", sim.Tuning{Glance: 4}},
+	{"glance 256", sim.Tuning{Glance: 256}},
+	{"round robin", sim.Tuning{RoundRobin: true}},
+	{"wake while 1 in 16 searches", sim.Tuning{WakeShare: 16}},
+	{"wake while 1 in 8 searches", sim.Tuning{WakeShare: 8}},
+	{"wake while 1 in 4 searches", sim.Tuning{WakeShare: 4}},
+	{"wake while 1 in 2 searches", sim.Tuning{WakeShare: 2}},
+}
+
+// tuneCosts are what --record measures on the machine that the figures in docs are of, rounded.
+var tuneCosts = sim.Costs{Publish: 200, Waking: 3500, Wake: 36_000, Steal: 215}
+
+// tuneStep is what a node of weight 1, and an attempt, take in nanoseconds.
+const tuneStep = 100
+
+// tuning is what a policy came to on a number of workers.
+type tuning struct {
+	Policy  string     `json:"policy"`
+	Tuning  sim.Tuning `json:"tuning"`
+	Workers int        `json:"workers"`
+	// Ratio is its time over that of today's policy: the geometric mean over DAGs and seeds. Worst is the largest of a DAG.
+	Ratio    float64 `json:"ratio"`
+	Worst    float64 `json:"worst"`
+	WorstDAG string  `json:"worst_dag"`
+}
+
+// tuneSim is filch sim --tune.
+func tuneSim(cmd *cobra.Command, o simOptions) error {
+	for _, name := range []string{"scheduler", "steal-cost", "step", "cache", "kernel", "yield", "churn", "svg", "record"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--tune knows no --%s", name)
+		}
+	}
+	if !cmd.Flags().Changed("dag") {
+		o.dags = []string{"fib=24", "uts=8", "mergesort=20000", "quicksort=20000", "loop=3000@20", "tree=15", "nested=150", "iterative=10x2000"}
+	}
+	if !cmd.Flags().Changed("workers") {
+		o.workers = []string{"2..256"}
+	}
+	o.schedulers, o.step = []string{"pool"}, tuneStep
+	s, err := newSimulation(o)
+	if err != nil {
+		return err
+	}
+	if err := s.measure(); err != nil {
+		return err
+	}
+	times, err := s.tune()
+	if err != nil {
+		return err
+	}
+	all := s.compareTuned(times)
+	printTuned(cmd.OutOrStdout(), all)
+	return s.file.writeJSON(struct {
+		Costs sim.Costs `json:"costs_ns"`
+		Step  int64     `json:"step_ns"`
+		Seeds int       `json:"seeds"`
+		DAGs  []string  `json:"dags"`
+		Tuned []tuning  `json:"tuned"`
+	}{tuneCosts, tuneStep, s.seeds, o.dags, all})
+}
+
+// tune runs all with each policy, and returns the times by policy.
+func (s *simulation) tune() ([][]int64, error) {
+	times := make([][]int64, len(tuned))
+	for i := range times {
+		times[i] = make([]int64, len(s.runs))
+	}
+	errs := make([]error, len(s.runs)*len(tuned))
+	par.For(filch.Default(), len(errs), func(i int) {
+		r := s.runs[i/len(tuned)]
+		c := r.Config
+		c.Program, c.Facts, c.Costs, c.Tuning = r.dag.program, &r.dag.facts, &tuneCosts, tuned[i%len(tuned)].Tuning
+		var result *sim.Result
+		if result, errs[i] = sim.Run(c); errs[i] == nil {
+			times[i%len(tuned)][i/len(tuned)] = result.Time
+		}
+	}, par.WithGrain(1))
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return times, nil
+}
+
+// compareTuned compares the times of each policy with those of the first, by number of workers.
+func (s *simulation) compareTuned(times [][]int64) (all []tuning) {
+	for i, t := range tuned[1:] {
+		for _, workers := range s.counts {
+			one := tuning{Policy: t.name, Tuning: t.Tuning, Workers: workers}
+			sum, n := 0.0, 0
+			for d := range s.dags {
+				ofDAG, k := 0.0, 0
+				for at, r := range s.runs {
+					if r.dag == &s.dags[d] && r.Workers == workers {
+						ofDAG += math.Log(float64(times[i+1][at]) / float64(times[0][at]))
+						k++
+					}
+				}
+				if ratio := math.Exp(ofDAG / float64(k)); ratio > one.Worst {
+					one.Worst, one.WorstDAG = ratio, s.dags[d].name
+				}
+				sum, n = sum+ofDAG, n+k
+			}
+			one.Ratio = math.Exp(sum / float64(n))
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// printTuned prints a row for each policy.
+func printTuned(out io.Writer, all []tuning) {
+	t := newTable(out, isTerminal(out))
+	head, row := table.Row{"instead"}, table.Row{}
+	var right []table.ColumnConfig
+	var worst tuning
+	end := func() {
+		if row != nil {
+			t.AppendRow(append(row, fmt.Sprintf("%.2f %s on %d", worst.Worst, worst.WorstDAG, worst.Workers)))
+		}
+	}
+	for i, one := range all {
+		if one.Policy == all[0].Policy {
+			head = append(head, one.Workers)
+			right = append(right, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+		if i == 0 || one.Policy != all[i-1].Policy {
+			if i > 0 {
+				end()
+			}
+			row, worst = table.Row{one.Policy}, tuning{}
+		}
+		row = append(row, fmt.Sprintf("%.2f", one.Ratio))
+		if one.Worst > worst.Worst {
+			worst = one
+		}
+	}
+	end()
+	t.AppendHeader(append(head, "worst"))
+	t.SetColumnConfigs(right)
+	t.Render()
+	fmt.Fprintln(out, "\nThe time over that of today's policy, by workers: less than 1 is better.")
+}
