@@ -3,6 +3,7 @@ package playground_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -22,12 +23,26 @@ func TestPageInABrowser(t *testing.T) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/any/folder/", http.StripPrefix("/any/folder/", http.FileServer(http.Dir("../../docs/playground"))))
+	mux.Handle("/bare/", http.StripPrefix("/bare/", http.FileServer(without{http.Dir("../../docs/playground"), "/sim.wasm.gz"})))
 	mux.HandleFunc("/expected.json", expected)
 	s := httptest.NewServer(mux)
 	defer s.Close()
 	if steps := browser.Drive(t, "browser", func(string) {}, s.URL); steps < 12 {
 		t.Errorf("there were %d steps", steps)
 	}
+}
+
+// without is a file system that lacks a file.
+type without struct {
+	http.FileSystem
+	name string
+}
+
+func (w without) Open(name string) (http.File, error) {
+	if name == w.name {
+		return nil, fs.ErrNotExist
+	}
+	return w.FileSystem.Open(name)
 }
 
 // one is a run in a form that both sides know: what is asked, and the result.

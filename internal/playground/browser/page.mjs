@@ -108,6 +108,22 @@ try {
     }`);
     assert.deepEqual(wrong, []);
   });
+  await step("figures", async () => {
+    // What is counted on the page ends with the result, under each scheduler.
+    const wrong = await ask(`async (m) => {
+      const { Film } = await import("./film.js"), wrong = [], names = [...document.querySelectorAll("#scheduler option")].map((o) => o.value);
+      for (const scheduler of names) {
+        const f = new Film(await m.run({ dag: "fib=11", graph: "", scheduler, workers: "5", seed: "7", cost: "2" })), n = f.counts(f.end), r = f.result;
+        let most = 0, queued = 0;
+        for (let t = 0; t <= f.end; t++) most = Math.max(most, f.counts(t).live);
+        for (let w = -1; w < 5; w++) queued += f.queue(w, f.end).size;
+        const idle = r.idle / (r.workers * r.time);
+        if (n.steals !== r.steals || n.attempts !== r.attempts || n.live || n.running || queued || most > r.max_live || Math.abs(n.idle - idle) > 1e-9) wrong.push([scheduler, n, most, queued, idle, r]);
+      }
+      return names.length > 5 ? wrong : names;
+    }`);
+    assert.deepEqual(wrong, []);
+  });
   await step("keyboard", async () => {
     await open("");
     for (let i = 0; i < 40 && await page.evaluate(() => document.activeElement.id) !== "forth"; i++) await page.keyboard.press("Tab");
@@ -178,6 +194,7 @@ try {
     await page.select("#dag", "graph");
     await until(() => document.querySelector(".panel h2").textContent === "graph by child");
     assert.equal(await ask("(m) => m.films[0].result.t1"), 32);
+    await accessible();
     await page.click("#graph", { count: 3 });
     await page.$eval("#graph", (e) => { e.value = '{"graph":\n 0}'; });
     await page.click("button[type=submit]");
@@ -251,7 +268,12 @@ try {
   });
   await step("console", () => {
     assert.deepEqual(console_, []);
+    console_.length = 0;
     assert.deepEqual(elsewhere, []);
+  });
+  await step("without the simulator", async () => { // the browser complains too
+    await page.goto(`${base}/bare/`);
+    await until(() => /sim.wasm.gz: 404; "make playground" writes it/.test(document.getElementById("problem").textContent));
   });
 } finally {
   await browser.close();
