@@ -164,7 +164,19 @@ func drawContention(c *canvas, k *kept) {
 		for _, w := range workers {
 			c.text(xOf(w), bottom+20, small, "faint", middle, fmt.Sprint(w))
 		}
-		for _, e := range []struct{ name, rule, fill string }{{"basic", "otherrule", "others"}, {"filch", "ourrule", "ours"}} {
+		var ends [2]float64 // where the curves end
+		for i, e := range []string{"basic", "filch"} {
+			ends[i] = yOf(r.find("sweep", size, e, workers[3]).NsPerFork)
+		}
+		if near := 18 - math.Abs(ends[0]-ends[1]); near > 0 { // their names have room
+			up := 0
+			if ends[1] < ends[0] {
+				up = 1
+			}
+			ends[up] -= near / 2
+			ends[1-up] += near / 2
+		}
+		for i, e := range []struct{ name, rule, fill string }{{"basic", "otherrule", "others"}, {"filch", "ourrule", "ours"}} {
 			var curve []float64
 			for _, w := range workers {
 				curve = append(curve, xOf(w), yOf(r.find("sweep", size, e.name, w).NsPerFork))
@@ -173,7 +185,7 @@ func drawContention(c *canvas, k *kept) {
 			for p := 0; p < len(curve); p += 2 {
 				c.circle(curve[p], curve[p+1], 3.5, e.fill)
 			}
-			c.bold(curve[6]+8, curve[7]+5, small, e.fill, left, e.name)
+			c.bold(curve[6]+8, ends[i]+5, small, e.fill, left, e.name)
 		}
 		c.text((x0+x1)/2, bottom+40, small, "faint", middle, "workers")
 	}
