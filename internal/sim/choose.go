@@ -81,8 +81,8 @@ type robin struct {
 func newRobin(p *processors, k *Kernel) chooser { return robin{p, k.Processors, k.Steps} }
 
 func (r robin) wish(to []int32) []int32 {
-	block := r.m.wheel.now / r.steps
-	return r.awake(to, int(block%int64(len(r.procs)))*r.n%len(r.procs), r.n)
+	block, workers := r.m.wheel.now/r.steps, int64(len(r.procs))
+	return r.awake(to, int(block%workers*int64(r.n)%workers), r.n)
 }
 
 // drawn gives processors to workers that it has drawn by the seed alone, whatever happens in the run.
@@ -121,7 +121,7 @@ type timeShared struct {
 
 func newTimeShared(p *processors, k *Kernel) chooser {
 	s := &timeShared{processors: p, steps: k.Steps, begin: make([]int64, len(p.procs))}
-	span := 2 * int(min(k.Steps, 1<<30))
+	span := 2 * int(min(k.Steps, 1<<30-1))
 	for w := range s.begin {
 		s.begin[w] = int64(below(&p.rng, span))
 	}

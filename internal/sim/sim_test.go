@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,34 @@ func TestThreadsThatMayBeAliveAreLimited(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Where an int has 32 bits, products of workers and threads, or of workers and processors, do not fit into one.
+func TestManyWorkersFitInto32Bits(t *testing.T) {
+	m, err := newMachine(Config{Program: Chain(1), Scheduler: "continuation", Workers: 1 << 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.facts.Live, m.res.MaxLive = 1<<16, 1
+	if err := m.sched.(*stealing).bounds(); err != nil {
+		t.Error(err)
+	}
+	c := Config{Program: Chain(1), Scheduler: "abp", Workers: 100_000}
+	c.Kernel = &Kernel{Name: "robin", Processors: 90_000, Steps: 1}
+	if m, err = newMachine(c); err != nil {
+		t.Fatal(err)
+	}
+	m.wheel.now = 99_999
+	if first := m.procs.kernel.wish(nil)[0]; first != 10_000 {
+		t.Errorf("turn 99999 begins with worker %d", first) // 99,999 times 90,000 modulo 100,000
+	}
+	c.Kernel = &Kernel{Name: "shared", Steps: 1 << 40}
+	if m, err = newMachine(c); err != nil {
+		t.Fatal(err)
+	}
+	if begin := slices.Min(m.procs.kernel.(*timeShared).begin); begin < 0 {
+		t.Errorf("a turn begins at step %d", begin)
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *stealing) bounds() error {
 	if s.parentFirst {
 		return nil
 	}
-	if most := s.facts.Live * s.Workers; s.res.MaxLive > most {
+	if most := int64(s.facts.Live) * int64(s.Workers); int64(s.res.MaxLive) > most {
 		return s.fail("%d threads were alive, more than the %d of one worker times %d", s.res.MaxLive, s.facts.Live, s.Workers)
 	}
 	if most := s.res.mostMisses(s.Cache); s.res.Misses > most {
