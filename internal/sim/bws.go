@@ -17,7 +17,7 @@ type bws struct {
 	queued   int32 // threads in all queues
 }
 
-// sleepAfter is for the author of a model to choose: the number is a choice of this model.
+// sleepAfter is a choice of this model, as are the workers that are woken.
 const sleepAfter = 16
 
 func newBWS(m *machine) (scheduler, error) {

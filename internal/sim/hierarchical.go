@@ -6,8 +6,8 @@ package sim
 // and there takes half of the deque, rounded up, since the way is long.
 //
 // The cluster-aware hierarchical stealing of van Nieuwpoort, Kielmann and Bal, "Efficient load balancing for
-// wide-area divide-and-conquer applications" (PPoPP 2001), asks inside first in the same way. Their
-// cluster-aware random stealing, in which a worker goes on to ask inside while a request is under way to
+// wide-area divide-and-conquer applications" (PPoPP 2001), asks inside first as well, along a tree of processors
+// instead of at random. Their cluster-aware random stealing, in which a worker goes on to ask inside while a request is under way to
 // another machine, is not modelled: a worker makes one attempt at a time.
 type hierarchical struct {
 	*half

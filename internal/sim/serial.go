@@ -8,8 +8,7 @@ type Facts struct {
 	Span    int64 // Tinf: the steps of the longest path
 	Nodes   int64
 	Threads int64
-	Live    int    // S1: the most threads alive at once when one worker runs children first
-	Depth   int    // the most threads between the root and a leaf, both counted: the height of the spawn tree
+	Live    int    // S1: the most threads alive at once when one worker runs children first; the height of the spawn tree
 	Touched int64  // blocks that nodes touch, each as often as it is touched
 	Unit    bool   // all nodes have a weight of 1
 	sum     uint64 // of all nodes, each by its thread and its place: equal if each ran once
@@ -72,6 +71,5 @@ func Serial(p Program, cache *Cache) (Facts, error) {
 			stack = append(stack, activation{Thread: child, at: t.at})
 		}
 	}
-	f.Depth = f.Live
 	return f, nil
 }

@@ -5,9 +5,10 @@ package sim
 // there is none: nothing is stolen. So threads migrate although all workers are busy, which work stealing
 // avoids (Blumofe and Leiserson, JACM 1999, section 1).
 //
-// That is the randomized scheduler of Karp and Zhang, "Randomized parallel algorithms for backtrack search and
-// branch-and-bound computation" (JACM 1993), in which each node of a tree is sent to a random processor: n
-// nodes in a tree of height h take O(n/P + h) steps with high probability.
+// To send each node of a tree to a random processor is the rule of branch-and-bound by Karp and Zhang, "Randomized
+// parallel algorithms for backtrack search and branch-and-bound computation" (JACM 1993). There n nodes in a tree
+// of height h take O(n/P + h) steps with high probability. Their nodes, unlike threads, do not wait for those below
+// them; see TestSharingIsAsFastAsItsBound for what that makes of the bound here.
 type sharing struct {
 	sleepers
 }

@@ -2,8 +2,8 @@ package sim
 
 import "testing"
 
-// Work sharing moves most threads although all workers have work; work stealing moves few. That is T4 of
-// Blumofe and Leiserson's introduction.
+// Work sharing moves most threads although all workers have work; work stealing moves few. So it is in
+// the introduction of Blumofe and Leiserson (JACM 1999).
 func TestSharingMovesThreadsAndStealingDoesNot(t *testing.T) {
 	f, err := Serial(Fib(18), nil)
 	if err != nil {

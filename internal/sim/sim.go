@@ -10,15 +10,17 @@
 //	machine.go    a run: workers, threads, what happens when a node ends
 //	wheel.go      what happens when
 //	scheduler.go  what decides which worker runs which thread
-//	kernel.go     what takes processors away from workers, and processors.go, yield.go: a run under it
-//	view.go       what waits in which queue, for those that watch a run
+//	kernel.go     what takes processors away from workers; choose.go has the kernels, supply.go reads a trace of one
+//	processors.go a run under a kernel, and yield.go, how workers bind it
 //	churn.go      machines that leave and join; leave.go, outcome.go: what is lost, and what results are used
 //	topology.go   how far workers are from each other
 //	thief.go      what all schedulers that steal have in common
 //	sleepers.go   what those with common queues have in common
 //	costs.go      what the pool does between nodes
 //	tuning.go     what the pool could do instead
-//	timeline.go   which workers were busy when
+//	cache.go      what memory is near a worker
+//	event.go      what a run tells; timeline.go which workers were busy when
+//	view.go       what waits in which queue, for those that watch a run
 //	check.go      what every run is checked for
 package sim
 

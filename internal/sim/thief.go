@@ -13,8 +13,8 @@ type thief interface {
 // long as the latency to the victim is. The thief takes what it finds when the request arrives. The answer takes
 // as long again, and StealCost more. Meanwhile the thief is idle, and no other finds what it has taken.
 //
-// That is the model of Gast, Khatiri, Trystram and Wagner, "A new analysis of work stealing with latency" (2018),
-// but that a victim answers any number of requests at a time.
+// That is after Gast, Khatiri, Trystram and Wagner, "A new analysis of work stealing with latency" (2018). Here a
+// victim answers any number of requests at a time.
 type raids struct {
 	*machine
 	asked []int32 // by worker: the victim to which its request is under way, plus 1, or 0; nil without latencies
