@@ -128,6 +128,7 @@ func TestSimRefuses(t *testing.T) {
 		{"--steal-cost 0", "--steal-cost 0"},
 		{"--step -1us", "--step -1"},
 		{"--cache -1", "--cache -1"},
+		{"--cache 33554433", "33554433 blocks"},
 		{"--json /nowhere/at/all.json", "/nowhere/at/all.json"},
 		{"--kernel none", "--kernel none"},
 		{"--kernel missing.txt", "--kernel missing.txt"},

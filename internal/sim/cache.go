@@ -1,5 +1,7 @@
 package sim
 
+import "fmt"
+
 // Cache is a cache of fixed size that drops the block which was used the longest time ago. The nil Cache
 // holds nothing and misses nothing.
 type Cache struct {
@@ -19,6 +21,19 @@ func NewCache(blocks int) *Cache {
 		return nil
 	}
 	return &Cache{size: blocks, in: make(map[uint64]int32), list: make([]entry, 1)}
+}
+
+// MaxCached is the most blocks that all caches of a run together may come to hold, since each takes memory.
+const MaxCached = 1 << 25
+
+// checkCaches returns what is wrong with the caches for a program that touches so many blocks.
+func (c Config) checkCaches(touched int64) error {
+	own := min(int64(c.Workers)*int64(c.Cache), touched)
+	if held := own + min(int64(c.SharedCache), touched); held > MaxCached {
+		return fmt.Errorf("sim: %d caches of %d blocks, and a shared one of %d, may come to hold %d blocks; there may be %d",
+			c.Workers, c.Cache, c.SharedCache, held, MaxCached)
+	}
+	return nil
 }
 
 // touch uses n blocks from the first one on, and returns how many of them were not there.

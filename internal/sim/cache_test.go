@@ -40,3 +40,28 @@ func TestMissesAreWithinTheirBound(t *testing.T) {
 		}
 	}
 }
+
+// Caches count as what they may come to hold: no more than is touched.
+func TestCachesThatTakeTooMuchMemoryAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		workers, own, shared int
+		touched              int64
+		fit                  bool
+	}{
+		{MaxWorkers, MaxCached, 0, MaxCached, true},
+		{MaxWorkers, MaxCached, 0, MaxCached + 1, false},
+		{4, MaxCached / 4, 0, 1 << 40, true},
+		{4, MaxCached / 4, 1, 1 << 40, false},
+		{1, 0, MaxCached, 1 << 40, true},
+		{1, MaxCached / 2, MaxCached / 2, 1 << 40, true},
+	} {
+		err := Config{Workers: c.workers, Cache: c.own, SharedCache: c.shared}.checkCaches(c.touched)
+		if (err == nil) != c.fit {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	f := Facts{Work: 1, Span: 1, Touched: MaxCached + 1, cache: MaxCached}
+	if _, err := Run(Config{Program: Chain(1), Facts: &f, Scheduler: "child", Workers: 2, Cache: MaxCached}); err == nil {
+		t.Error("Run does not ask")
+	}
+}

@@ -91,6 +91,8 @@ func TestBadConfigurations(t *testing.T) {
 		{"-1 steps", Config{Workers: 1, StealCost: -1}},
 		{"worker cannot hold -2 blocks", Config{Workers: 1, Cache: -2}},
 		{"all workers cannot hold -3 blocks", Config{Workers: 1, SharedCache: -3}},
+		{"worker cannot hold 33554433 blocks", Config{Workers: 1, Cache: MaxCached + 1}},
+		{"all workers cannot hold 33554433 blocks", Config{Workers: 1, SharedCache: MaxCached + 1}},
 		{"room for 4 workers, not for 5", Config{Workers: 5, Topology: Topology{{2, 0}, {2, 0}}}},
 		{`unknown scheduler "x"`, Config{Workers: 1, Scheduler: "x"}},
 		{`unknown priority "x"`, Config{Workers: 1, Scheduler: "ordered", Priority: "x"}},

@@ -138,10 +138,10 @@ func (c Config) Check() error {
 		return fmt.Errorf("sim: a tuning of %+v; no number may be negative", c.Tuning)
 	case c.StepTime < 0:
 		return fmt.Errorf("sim: a step cannot take %d ns", c.StepTime)
-	case c.Cache < 0:
-		return fmt.Errorf("sim: the cache of a worker cannot hold %d blocks", c.Cache)
-	case c.SharedCache < 0:
-		return fmt.Errorf("sim: the cache of all workers cannot hold %d blocks", c.SharedCache)
+	case c.Cache < 0 || c.Cache > MaxCached:
+		return fmt.Errorf("sim: the cache of a worker cannot hold %d blocks; it must be from 0 to %d", c.Cache, MaxCached)
+	case c.SharedCache < 0 || c.SharedCache > MaxCached:
+		return fmt.Errorf("sim: the cache of all workers cannot hold %d blocks; it must be from 0 to %d", c.SharedCache, MaxCached)
 	case c.Yield != "" && c.Scheduler != "abp":
 		return fmt.Errorf("sim: Yield is %q; only the scheduler abp yields, not %s", c.Yield, c.Scheduler)
 	case c.Yield != "" && !slices.Contains(Yields(), c.Yield):
@@ -216,6 +216,9 @@ func newMachine(c Config) (*machine, error) {
 			return nil, err
 		}
 		c.Facts = &f
+	}
+	if err := c.checkCaches(c.Facts.Touched); err != nil {
+		return nil, err
 	}
 	m := &machine{Config: c, facts: c.Facts, wheel: newWheel(c.Workers + 1), rng: mix(c.Seed), most: MaxLive, latest: c.latest()}
 	m.workers = make([]worker, c.Workers)
