@@ -40,6 +40,9 @@ playground:
 	gzip -9nf docs/playground/sim.wasm
 	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" docs/playground/
 	cp "$$(go env GOROOT)/LICENSE" docs/playground/wasm_exec.LICENSE.txt
+# The tables and the pictures of docs/theory.md, by the commands in it. They are the same on every machine.
+theory:
+	FILCH_THEORY=write go test -count 1 -run Theory ./cmd/filch
 
 # The profiles that guide the compiler, for the command and the examples that compute; see
 # docs/performance.md. The go command uses them where they lie.
@@ -76,4 +79,4 @@ N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: figures pictures playground release-prepare release-check pgo rivals tidy house mutants
+.PHONY: figures pictures playground release-prepare release-check pgo rivals tidy house mutants theory

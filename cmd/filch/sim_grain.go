@@ -33,6 +33,8 @@ func (s *simulation) checkEfficiency() error {
 		return fmt.Errorf("--efficiency %d: must be from 1 to 99 percent", s.efficiency)
 	case s.efficiency == 0:
 		return nil
+	case s.churn != "":
+		return fmt.Errorf("--efficiency %d: does not go with --churn: heavier leaves are lost more often, so that there need not be a least weight", s.efficiency)
 	case len(s.columns) > 0 || s.summary != "":
 		return fmt.Errorf("--efficiency %d: has columns of its own; --columns and --summary do not go with it", s.efficiency)
 	}

@@ -152,6 +152,7 @@ func TestSimRefuses(t *testing.T) {
 		{"--efficiency 100", "--efficiency 100"},
 		{"--efficiency 90 --dag fib=3@4", "--dag fib=3@4"},
 		{"--efficiency 90 --columns time", "--columns"},
+		{"--efficiency 90 --churn 1/2/3 --scheduler child", "--churn"},
 		{"fib", "fib"},
 	} {
 		_, stderr := simulate(t, 2, strings.Fields(c.args)...)

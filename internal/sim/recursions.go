@@ -64,7 +64,8 @@ func makeTree(size string) (leafy, error) {
 
 var errTree = fmt.Errorf("the tree is too large: it may have at most %d threads", int64(maxTree))
 
-// Mergesort sorts so many elements by halves, down to one. To merge n of them takes n steps.
+// Mergesort sorts so many elements by halves, down to one. To merge n of them takes n steps, and touches the block of
+// each.
 type Mergesort int
 
 func (f Mergesort) Root() Args          { return Args{A: uint64(f)} }
@@ -73,10 +74,11 @@ func (f Mergesort) Node(t *Thread, n *Node) {
 	switch {
 	case t.A == 1 || t.PC == 2:
 		n.lasts(int64(t.A))
+		n.Block, n.Blocks = t.B, int32(t.A)
 	case t.PC == 0:
-		n.spawns(Args{A: t.A / 2})
+		n.spawns(Args{A: t.A / 2, B: t.B})
 	default:
-		n.spawns(Args{A: t.A - t.A/2})
+		n.spawns(Args{A: t.A - t.A/2, B: t.B + t.A/2})
 	}
 }
 
