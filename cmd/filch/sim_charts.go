@@ -56,7 +56,10 @@ func (s simPictures) column(c simColumn) *chart {
 	drawn := &chart{name: strings.ReplaceAll(c.name, " ", "-"), title: c.title, axis: "workers, and " + c.name + "; both axes are logarithmic",
 		about: "What is 0 has no point."}
 	bounds := func(*simDAG, float64) []float64 { return nil }
-	if c.name == "spans" {
+	switch c.name {
+	case "grain":
+		drawn.about, drawn.axis = "Less is better: lighter tasks are enough.", "workers, and steps; both axes are logarithmic"
+	case "spans":
 		drawn.about = "Broken line: 5.5, the bound in theory."
 		bounds = func(*simDAG, float64) []float64 { return []float64{5.5} }
 	}
