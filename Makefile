@@ -40,6 +40,7 @@ playground:
 	gzip -9nf docs/playground/sim.wasm
 	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" docs/playground/
 	cp "$$(go env GOROOT)/LICENSE" docs/playground/wasm_exec.LICENSE.txt
+
 # The tables and the pictures of docs/theory.md, by the commands in it. They are the same on every machine.
 theory:
 	FILCH_THEORY=write go test -count 1 -run Theory ./cmd/filch
