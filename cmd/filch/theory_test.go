@@ -8,13 +8,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // docs/theory.md has what its commands print, and the pictures that they draw. FILCH_THEORY=write writes both, as make
 // theory does.
 func TestTheoryIsReproduced(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs some thousand simulations")
+	if testing.Short() || race.Enabled {
+		t.Skip("runs some thousand simulations, each on one goroutine")
 	}
 	t.Chdir("../..")
 	const file = "docs/theory.md"
