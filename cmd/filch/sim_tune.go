@@ -33,9 +33,9 @@ var tuned = []struct {
 	{"glance 4", sim.Tuning{Glance: 4}},
 	{"glance 256", sim.Tuning{Glance: 256}},
 	{"round robin", sim.Tuning{RoundRobin: true}},
+	{"wake one at a time", sim.Tuning{WakeShare: sim.MaxWorkers}},
 	{"wake while 1 in 16 searches", sim.Tuning{WakeShare: 16}},
 	{"wake while 1 in 8 searches", sim.Tuning{WakeShare: 8}},
-	{"wake while 1 in 4 searches", sim.Tuning{WakeShare: 4}},
 	{"wake while 1 in 2 searches", sim.Tuning{WakeShare: 2}},
 }
 

@@ -131,9 +131,9 @@ func (w *Worker) startSearching() bool {
 	}
 }
 
-// stopSearching is called when w has found work. If no other worker searches, the
-// next one is woken. So a burst of work wakes as many workers as it can use, one
-// after the other, and none pays for more than one wake-up.
+// stopSearching is called when w has found work. If few other workers search, the
+// next one is woken. So a burst of work wakes as many workers as it can use, the more at a
+// time the more there are, and none pays for more than one wake-up.
 func (w *Worker) stopSearching() {
 	w.EndSearch()
 	if p := w.pool; p.held.Load() {

@@ -74,6 +74,11 @@ func TestWakeThresholds(t *testing.T) {
 		{2, 1, 8, 8, false, true, 7},
 		{2, 0, 8, 8, true, true, 6},
 		{8, 0, 8, 8, false, true, 0},
+		{3, 1, 64, 64, false, true, 62}, // below 4, one at a time
+		{4, 1, 64, 64, true, true, 61},
+		{7, 2, 64, 64, false, true, 59},
+		{8, 2, 64, 64, true, true, 58},
+		{64, 0, 64, 64, false, true, 0},
 		{8, 3, 8, 8, false, true, 3},
 		{8, 4, 8, 8, false, false, 4},
 		{8, 1, 8, 2, false, false, 1},

@@ -8,9 +8,15 @@ type Counts struct {
 	Procs     int // goroutines that can run at once: GOMAXPROCS
 }
 
+// WakeShare is how many active workers there are for each that may search while one more is woken. If none were woken
+// while one searches, P workers would begin in P wake-ups one after the other, and a wake-up takes as long as it takes
+// to run a goroutine on a processor that sleeps. So they begin in some log P. Fewer workers than that are woken
+// one at a time.
+const WakeShare = 4
+
 // Wake reports whether new work is reason to wake a worker: there is a place
-// to fill, and no worker that looks already and would find it.
-func (c Counts) Wake() bool { return c.Searching == 0 && c.Active < c.Limit }
+// to fill, and few workers that look already and would find it.
+func (c Counts) Wake() bool { return c.Searching <= c.Active/WakeShare && c.Active < c.Limit }
 
 // Idle returns how many workers could start on something at once: those that
 // search, and those that would if they were woken.

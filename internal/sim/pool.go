@@ -12,7 +12,7 @@ import "github.com/filch-go/filch/internal/policy"
 //     from that thief alone. After a while it blocks, and leaves its place to others. The worker that ends what is
 //     awaited passes its own place on.
 //   - A worker that finds nothing searches, and leaves when that has cost more than it may. A publisher wakes
-//     one if none searches, and the last searcher that finds something wakes the next.
+//     one if few search, and so does a searcher that finds something.
 //
 // Times of policies are in nanoseconds; Config.StepTime says how long a step takes.
 type pool struct {

@@ -5,9 +5,7 @@ import "github.com/filch-go/filch/internal/policy"
 // Tuning changes what package policy fixes, for the scheduler pool, to see what would be better. A field that is 0
 // leaves it.
 type Tuning struct {
-	// WakeShare lets a worker be woken while others search already, one for each so many that are active. The policy
-	// wakes none while one searches.
-	WakeShare int `json:"wake_share,omitempty"`
+	WakeShare int `json:"wake_share,omitempty"` // instead of policy.WakeShare
 	// Searchers lets one worker search for each so many. The policy lets half of them.
 	Searchers int `json:"searchers,omitempty"`
 	Price     int `json:"price,omitempty"`     // instead of policy.Price, ns
