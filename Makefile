@@ -24,9 +24,17 @@ figures:
 		--executors goroutine,semaphore,basic,filch-join,filch,filch-chain --workers 2 --runs 9 \
 		--markdown --json docs/bench/summary.json > docs/bench/summary.md
 	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/summary.md' README.md
+	$(MAKE) sim-figures
 	$(MAKE) pictures
 	FILCH_FIGURES=write go test -count 1 -run Figures .
 	go test -count 1 -run 'Figures|GeneratedBlocks|SmallCalls|NamesTheMachine' .
+
+# Simulated runs against measured ones, and the policies that the pool could have instead.
+sim-figures:
+	go run -pgo=off ./cmd/filch sim --record fib=30 --record uts=T1/7 --record sssp=15 --record mergesort=1000000 \
+		--markdown --json docs/bench/sim-record.json > docs/bench/sim-record.md
+	go run -pgo=off ./cmd/filch sim --tune --markdown --json docs/bench/sim-tune.json > docs/bench/sim-tune.md
+	for name in record tune; do sed -i -e "/<!-- $$name -->/,/<!-- end -->/{//!d}" -e "/<!-- $$name -->/r docs/bench/sim-$$name.md" docs/simulator.md; done
 
 # The charts, pictures and tables in README.md and docs, from the figures that are kept in docs/bench.
 pictures:
@@ -80,4 +88,4 @@ N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: figures pictures playground release-prepare release-check pgo rivals tidy house mutants theory
+.PHONY: figures sim-figures pictures playground release-prepare release-check pgo rivals tidy house mutants theory

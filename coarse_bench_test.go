@@ -2,6 +2,7 @@ package filch_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -36,6 +37,35 @@ func BenchmarkNaps(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/1e7, "leaves")
 			b.Logf("%+v", p.Stats())
+		})
+	}
+}
+
+// When the last of as many leaves as there are workers begins: the workers rest before, and sleep in the leaves.
+func BenchmarkLastLeafBegins(b *testing.B) {
+	for _, workers := range []int{8, 64, 256} {
+		b.Run(fmt.Sprint(workers), func(b *testing.B) {
+			p := filch.New(filch.WithWorkers(workers))
+			defer p.Close()
+			starts := make([]time.Time, workers)
+			var halve func(w *filch.Worker, low, high int)
+			halve = func(w *filch.Worker, low, high int) {
+				if high-low == 1 {
+					starts[low] = time.Now()
+					time.Sleep(5 * time.Millisecond)
+					return
+				}
+				mid := (low + high) / 2
+				w.Join(func(w *filch.Worker) { halve(w, low, mid) }, func(w *filch.Worker) { halve(w, mid, high) })
+			}
+			var last time.Duration
+			for b.Loop() {
+				time.Sleep(20 * time.Millisecond)
+				begin := time.Now()
+				p.Do(func(w *filch.Worker) { halve(w, 0, workers) })
+				last += slices.MaxFunc(starts, time.Time.Compare).Sub(begin)
+			}
+			b.ReportMetric(float64(last.Microseconds())/float64(b.N), "last-us")
 		})
 	}
 }

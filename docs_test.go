@@ -329,10 +329,15 @@ func hasWord(text, word string) bool {
 
 // Blocks that are written by make figures are what it has written.
 func TestGeneratedBlocksAreTheirFiles(t *testing.T) {
-	for file, from := range map[string]string{"README.md": "summary.md", "docs/choosing.md": "par-small.md"} {
-		want := "<!-- figures -->\n" + read(t, "docs/bench/"+from) + "<!-- end -->"
-		if !strings.Contains(read(t, file), want) {
-			t.Errorf("%s does not have docs/bench/%s as it is", file, from)
+	for _, block := range []struct{ file, mark, from string }{
+		{"README.md", "figures", "summary.md"},
+		{"docs/choosing.md", "figures", "par-small.md"},
+		{"docs/simulator.md", "record", "sim-record.md"},
+		{"docs/simulator.md", "tune", "sim-tune.md"},
+	} {
+		want := "<!-- " + block.mark + " -->\n" + read(t, "docs/bench/"+block.from) + "<!-- end -->"
+		if !strings.Contains(read(t, block.file), want) {
+			t.Errorf("%s does not have docs/bench/%s as it is", block.file, block.from)
 		}
 	}
 }

@@ -38,6 +38,7 @@ type simOptions struct {
 	runs       int
 	finest     time.Duration
 	tune       bool
+	markdown   bool
 }
 
 func simCommand() *cobra.Command {
@@ -91,6 +92,11 @@ Each run is checked: every node ran once, after those that it waits for, and all
 			if len(o.record) > 0 {
 				return recordSim(cmd, o)
 			}
+			for _, name := range []string{"markdown", "runs", "finest"} {
+				if cmd.Flags().Changed(name) {
+					return fmt.Errorf("--%s is for --record", name)
+				}
+			}
 			s, err := newSimulation(o)
 			if err != nil {
 				return err
@@ -119,6 +125,7 @@ Each run is checked: every node ran once, after those that it waits for, and all
 	f.IntVar(&o.efficiency, "efficiency", 0, "find how many steps a leaf must take so that workers spend so many percent of their time on the work")
 	f.StringArrayVar(&o.record, "record", nil, "workload of filch bench to record, run and simulate, as NAME or NAME=SIZE; may be repeated")
 	f.BoolVar(&o.tune, "tune", false, "compare the pool's policies with others, on all DAGs and numbers of workers")
+	f.BoolVar(&o.markdown, "markdown", false, "with --record and --tune: write the tables in Markdown")
 	f.IntVar(&o.runs, "runs", 9, "with --record: how many recordings, and runs of each kind")
 	f.DurationVar(&o.finest, "finest", 200*time.Nanosecond, "with --record: what takes no longer is one node")
 	return cmd

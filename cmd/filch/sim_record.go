@@ -170,7 +170,7 @@ func (r *recording) do(stdout io.Writer) error {
 		out.Recorded = append(out.Recorded, one)
 		out.Results = append(out.Results, results...)
 	}
-	printRecorded(stdout, out)
+	printRecorded(stdout, out, r.markdown)
 	return r.file.writeJSON(out)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // printRecorded prints what was measured beside what was predicted, and then what is predicted beyond that.
-func printRecorded(out io.Writer, r recordings) {
+func printRecorded(out io.Writer, r recordings, markdown bool) {
 	measured, more := newTable(out, isTerminal(out)), newTable(out, isTerminal(out))
 	measured.AppendHeader(table.Row{"workload", "T1", "Tinf", "serial", "workers", "predicted", "measured", "error"})
 	more.AppendHeader(table.Row{"workload", "workers", "predicted", "speed-up", "limit"})
@@ -30,12 +30,21 @@ func printRecorded(out io.Writer, r recordings) {
 	}
 	measured.SetColumnConfigs(right)
 	more.SetColumnConfigs(right[:3])
-	measured.Render()
+	render(measured, markdown)
 	fmt.Fprintln(out)
-	more.Render()
+	render(more, markdown)
 	c := r.Costs
 	fmt.Fprintf(out, "\n%s; medians of %d runs. An attempt %d ns, a steal %d ns, a publication %d ns, a wake-up %d ns, and %d ns for the one that wakes.\n",
 		r.Machine.CPU, r.Runs, r.Attempt, c.Steal, c.Publish, c.Wake, c.Waking)
+}
+
+// render writes a table, in Markdown if so asked.
+func render(t table.Writer, markdown bool) {
+	if markdown {
+		t.RenderMarkdown()
+		return
+	}
+	t.Render()
 }
 
 // wrongBy writes a part with its sign.

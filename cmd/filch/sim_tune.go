@@ -58,7 +58,7 @@ type tuning struct {
 
 // tuneSim is filch sim --tune.
 func tuneSim(cmd *cobra.Command, o simOptions) error {
-	for _, name := range []string{"scheduler", "steal-cost", "step", "cache", "kernel", "yield", "churn", "svg", "record"} {
+	for _, name := range []string{"scheduler", "steal-cost", "step", "cache", "kernel", "yield", "churn", "svg", "record", "runs", "finest"} {
 		if cmd.Flags().Changed(name) {
 			return fmt.Errorf("--tune knows no --%s", name)
 		}
@@ -82,7 +82,7 @@ func tuneSim(cmd *cobra.Command, o simOptions) error {
 		return err
 	}
 	all := s.compareTuned(times)
-	printTuned(cmd.OutOrStdout(), all)
+	printTuned(cmd.OutOrStdout(), all, o.markdown)
 	return s.file.writeJSON(struct {
 		Costs sim.Costs `json:"costs_ns"`
 		Step  int64     `json:"step_ns"`
@@ -143,7 +143,7 @@ func (s *simulation) compareTuned(times [][]int64) (all []tuning) {
 }
 
 // printTuned prints a row for each policy.
-func printTuned(out io.Writer, all []tuning) {
+func printTuned(out io.Writer, all []tuning, markdown bool) {
 	t := newTable(out, isTerminal(out))
 	head, row := table.Row{"instead"}, table.Row{}
 	var right []table.ColumnConfig
@@ -172,6 +172,6 @@ func printTuned(out io.Writer, all []tuning) {
 	end()
 	t.AppendHeader(append(head, "worst"))
 	t.SetColumnConfigs(right)
-	t.Render()
+	render(t, markdown)
 	fmt.Fprintln(out, "\nThe time over that of today's policy, by workers: less than 1 is better.")
 }

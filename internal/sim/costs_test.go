@@ -52,3 +52,33 @@ func TestNegativeCostsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// With as many workers as work, one wake-up after the other takes long; the policy wakes more at a time.
+func TestWakingOneAtATimeTakesLonger(t *testing.T) {
+	c := Config{Program: Fib(20), Scheduler: "pool", Workers: 64, Seed: 1}
+	now := run(t, c)
+	c.Tuning.WakeShare = MaxWorkers
+	if once := run(t, c); 4*now.Time > 3*once.Time {
+		t.Errorf("%d steps, and %d if one is woken at a time", now.Time, once.Time)
+	}
+}
+
+// Each field of a Tuning changes the schedule, and a negative one is refused.
+func TestTuning(t *testing.T) {
+	p, _, err := ParseDAG("uts=8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Program: p, Scheduler: "pool", Workers: 64, Seed: 1, StepTime: 100}
+	today := run(t, c)
+	for _, tuning := range []Tuning{{WakeShare: 2}, {Searchers: 8}, {Price: 500}, {SpinTime: 200}, {Glance: 1}, {RoundRobin: true}} {
+		c.Tuning = tuning
+		if r := run(t, c); r.Attempts == today.Attempts && r.Time == today.Time {
+			t.Errorf("%+v: the same run", tuning)
+		}
+	}
+	c.Tuning = Tuning{Price: -1}
+	if _, err := Run(c); err == nil {
+		t.Error("no error for a negative price")
+	}
+}
