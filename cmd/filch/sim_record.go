@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/sim"
@@ -71,10 +72,8 @@ type recordings struct {
 
 // recordSim is filch sim with --record.
 func recordSim(cmd *cobra.Command, o simOptions) error {
-	for _, name := range []string{"dag", "scheduler", "seeds", "steal-cost", "step", "cache", "kernel", "yield", "churn", "svg"} {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--record knows no --%s", name)
-		}
+	if err := onlyFlags(cmd, "record", "workers", "seed", "runs", "finest", "json", "markdown"); err != nil {
+		return err
 	}
 	if !cmd.Flags().Changed("workers") {
 		o.workers = []string{"1", "2", "8", "64", "256"}
@@ -84,6 +83,16 @@ func recordSim(cmd *cobra.Command, o simOptions) error {
 		return err
 	}
 	return r.do(cmd.OutOrStdout())
+}
+
+// onlyFlags refuses what does not go with the flag mode.
+func onlyFlags(cmd *cobra.Command, mode string, more ...string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && f.Name != mode && !slices.Contains(more, f.Name) {
+			err = fmt.Errorf("--%s knows no --%s", mode, f.Name)
+		}
+	})
+	return err
 }
 
 // newRecording reads the flags.

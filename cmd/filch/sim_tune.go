@@ -58,10 +58,8 @@ type tuning struct {
 
 // tuneSim is filch sim --tune.
 func tuneSim(cmd *cobra.Command, o simOptions) error {
-	for _, name := range []string{"scheduler", "steal-cost", "step", "cache", "kernel", "yield", "churn", "svg", "record", "runs", "finest"} {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--tune knows no --%s", name)
-		}
+	if err := onlyFlags(cmd, "tune", "dag", "workers", "seed", "seeds", "json", "markdown"); err != nil {
+		return err
 	}
 	if !cmd.Flags().Changed("dag") {
 		o.dags = []string{"fib=24", "uts=8", "mergesort=20000", "quicksort=20000", "loop=3000@20", "tree=15", "nested=150", "iterative=10x2000"}
