@@ -67,9 +67,6 @@ func newPool(m *machine) (scheduler, error) {
 // time returns the time in nanoseconds.
 func (s *pool) time() int64 { return s.wheel.now * s.StepTime }
 
-// costs returns how many steps a cost in nanoseconds takes.
-func (s *pool) costs(ns int64) int64 { return ns / s.StepTime }
-
 // steps returns how many steps a time in nanoseconds takes, at least 1.
 func (s *pool) steps(ns int64) int64 { return max(1, ns/s.StepTime) }
 
@@ -191,9 +188,9 @@ func (s *pool) answer(w int32) {
 		s.public++
 	}
 	x.owed, x.demand = x.credit.Answered(level, todo, moved)
-	s.late += s.costs(int64(moved) * s.Costs.Publish)
+	s.late += int64(moved) * s.Costs.Publish / s.StepTime
 	if moved > 0 && s.wakeOne() {
-		s.late += s.costs(s.Costs.Waking)
+		s.late += s.Costs.Waking / s.StepTime
 	}
 }
 
@@ -232,7 +229,7 @@ func (s *pool) seek(w int32) (ID, int64) {
 	if !x.searching {
 		if id := s.look(w, false); id != None {
 			s.count(w)
-			return id, s.StealCost + s.costs(s.Costs.Steal)
+			return id, s.StealCost + s.Costs.Steal/s.StepTime
 		}
 		if s.held || !s.Tuning.maySearch(s.counts()) {
 			return s.leave(w)
@@ -246,9 +243,9 @@ func (s *pool) seek(w int32) (ID, int64) {
 		s.searching--
 		x.searching = false
 		s.spend(w)
-		after := s.StealCost + s.costs(s.Costs.Steal)
+		after := s.StealCost + s.Costs.Steal/s.StepTime
 		if s.wakeOne() {
-			after += s.costs(s.Costs.Waking)
+			after += s.Costs.Waking / s.StepTime
 		}
 		return id, after
 	}
@@ -267,7 +264,7 @@ func (s *pool) wait(w int32) (ID, int64) {
 	top := x.waits[len(x.waits)-1]
 	if thief := s.thieves[top]; thief != w {
 		if id := s.steal(w, thief); id != None {
-			return id, s.StealCost + s.costs(s.Costs.Steal)
+			return id, s.StealCost + s.Costs.Steal/s.StepTime
 		}
 		s.raise(thief, policy.Hunger)
 	}
