@@ -107,7 +107,7 @@ func (s *pool) join(w int32) ID {
 	if id := s.deques[w].pop(); id != None { // taken back
 		s.public--
 		if s.deques[w].size == 0 && x.credit.Worth() > 0 {
-			s.raise(w, policy.Supply)
+			s.at[w].raise(policy.Supply)
 		}
 		return id
 	}
@@ -215,7 +215,7 @@ func (s *pool) wakeOne() bool {
 	return true
 }
 
-func (s *pool) raise(w int32, level policy.Demand) { s.at[w].demand = max(s.at[w].demand, level) }
+func (x *place) raise(level policy.Demand) { x.demand = max(x.demand, level) }
 
 func (s *pool) seek(w int32) (ID, int64) {
 	x := &s.at[w]
@@ -266,7 +266,7 @@ func (s *pool) wait(w int32) (ID, int64) {
 		if id := s.steal(w, thief); id != None {
 			return id, s.StealCost + s.Costs.Steal/s.StepTime
 		}
-		s.raise(thief, policy.Hunger)
+		s.at[thief].raise(policy.Hunger)
 	}
 	if s.time()-x.began < s.Tuning.spinTime() {
 		return None, s.StealCost
@@ -292,7 +292,7 @@ func (s *pool) look(w int32, ask bool) ID {
 			return id
 		}
 		if ask {
-			s.raise(v, policy.Hunger)
+			s.at[v].raise(policy.Hunger)
 		}
 	}
 	return None
@@ -313,7 +313,7 @@ func (s *pool) steal(w, v int32) ID {
 	s.thieves[parent] = w
 	x, now := &s.at[w], s.time()
 	if policy.Coarse(s.Tuning.earning(now)-s.Tuning.earning(x.stole)) && int(s.deques[v].size) < s.Workers {
-		s.raise(v, policy.Supply)
+		s.at[v].raise(policy.Supply)
 	}
 	x.stole = now
 	return id
