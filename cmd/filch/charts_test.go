@@ -20,7 +20,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// keptReports are the reports of docs/bench, by name.
+// keptReports are the reports of filch bench in docs/bench, by name.
 func keptReports(t *testing.T) map[string]report {
 	t.Helper()
 	files, err := filepath.Glob("../../docs/bench/*.json")
@@ -32,6 +32,9 @@ func keptReports(t *testing.T) map[string]report {
 	}
 	all := map[string]report{}
 	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), "sim-") {
+			continue // of filch sim
+		}
 		r, err := readReport(file)
 		if err != nil {
 			t.Fatal(err)
