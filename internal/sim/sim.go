@@ -22,6 +22,9 @@
 //	event.go      what a run tells; timeline.go which workers were busy when
 //	view.go       what waits in which queue, for those that watch a run
 //	check.go      what every run is checked for
+//
+// On an EPYC, 64 workers make 35 million worker-steps a second, and a million workers 11 million, in 75 MB:
+// BenchmarkSteps, BenchmarkMillionWorkers.
 package sim
 
 import (

@@ -7,7 +7,8 @@ import (
 )
 
 // A wheel holds what each worker does next, and when. A worker has one entry at most. What lies within the next
-// turn of the wheel is in a list for each step, the rest in a heap.
+// turn of the wheel is in a list for each step, the rest in a heap. With all of it in the heap, fib=27 on 64 workers ran at 11 million
+// worker-steps a second instead of 35 (EPYC).
 type wheel struct {
 	now   int64
 	steps [turn]step
