@@ -10,3 +10,6 @@ func (p *Pool) Seats() (load []int, pinned int) {
 	}
 	return p.tasks.Engine.Seats.Load()
 }
+
+// IsHeld reports whether a timer of p is pending, which wakes workers for forks.
+func (p *Pool) IsHeld() bool { return p.tasks.Engine.IsHeld() }

@@ -67,6 +67,9 @@ func (p *Pool) hold() {
 	}
 }
 
+// IsHeld reports whether that is so now.
+func (p *Pool) IsHeld() bool { return p.held.Load() }
+
 // release ends that, and sees to forks that were published meanwhile.
 func (p *Pool) release() {
 	p.held.Store(false) // (W17) then look for forks
