@@ -10,9 +10,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/sim"
-	"github.com/filch-go/filch/par"
 )
 
 // mostGrain is the exponent of the most steps that a leaf is tried with.
@@ -53,19 +51,11 @@ func (s *simulation) findGrains(stdout, stderr io.Writer) error {
 		kinds = append(kinds, s.runs[i:i+s.seeds])
 	}
 	weighted := coarsened{made: map[string]*simDAG{}}
-	grains := make([]grain, len(kinds))
-	errs := make([]error, len(kinds))
-	bar := newProgress(stderr, len(kinds))
-	par.For(filch.Default(), len(kinds), func(i int) {
-		grains[i], errs[i] = weighted.find(kinds[i], float64(s.efficiency)/100)
-		bar.step("", 1)
-	}, par.WithGrain(1))
-	bar.done()
-	for _, err := range errs {
-		if err != nil {
-			fmt.Fprintln(stderr, "filch:", err)
-			return errFailed
-		}
+	grains, err := inParallel(stderr, len(kinds), func(i int) (grain, error) {
+		return weighted.find(kinds[i], float64(s.efficiency)/100)
+	})
+	if err != nil {
+		return err
 	}
 	var results []*sim.Result
 	for _, g := range grains {

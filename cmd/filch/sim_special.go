@@ -18,6 +18,7 @@ type simSpecial struct {
 	centralCost int64
 	priority    string
 	inside      int
+	yield       string
 }
 
 func (o *simSpecial) add(f *pflag.FlagSet) {
@@ -26,6 +27,7 @@ func (o *simSpecial) add(f *pflag.FlagSet) {
 	f.Int64Var(&o.centralCost, "central-cost", 0, "steps for which each use of the queue of central locks it")
 	f.StringVar(&o.priority, "priority", "", "what gives threads their priority under ordered: "+strings.Join(sim.Priorities(), " or "))
 	f.IntVar(&o.inside, "inside", 0, "attempts of hierarchical inside a group before one outside; 0 for the default")
+	f.StringVar(&o.yield, "yield", "", "what a thief of abp yields to before it tries to steal: "+strings.Join(sim.Yields(), ", "))
 }
 
 // topologies reads the topologies, of which there is at least the one without distances.
@@ -55,6 +57,7 @@ func (o *simSpecial) check(schedulers []string) error {
 		{o.centralCost != 0, fmt.Sprint("--central-cost ", o.centralCost), "central"},
 		{o.priority != "", "--priority " + o.priority, "ordered"},
 		{o.inside != 0, fmt.Sprint("--inside ", o.inside), "hierarchical"},
+		{o.yield != "", "--yield " + o.yield, "abp"},
 	} {
 		if f.given && !slices.Contains(schedulers, f.has) {
 			return fmt.Errorf("%s: none of the schedulers is %s", f.flag, f.has)
@@ -71,6 +74,8 @@ func (o *simSpecial) apply(c *sim.Config) {
 		c.CentralCost = o.centralCost
 	case "ordered":
 		c.Priority = o.priority
+	case "abp":
+		c.Yield = o.yield
 	case "hierarchical":
 		c.Inside = o.inside
 	}

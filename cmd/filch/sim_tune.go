@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/sim"
-	"github.com/filch-go/filch/par"
 )
 
 // tuned are the policies that filch sim --tune compares with today's, which has no name.
@@ -75,7 +74,7 @@ func tuneSim(cmd *cobra.Command, o simOptions) error {
 	if err := s.measure(); err != nil {
 		return err
 	}
-	times, err := s.tune()
+	times, err := s.tune(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -91,27 +90,18 @@ func tuneSim(cmd *cobra.Command, o simOptions) error {
 }
 
 // tune runs all with each policy, and returns the times by policy.
-func (s *simulation) tune() ([][]int64, error) {
-	times := make([][]int64, len(tuned))
-	for i := range times {
-		times[i] = make([]int64, len(s.runs))
-	}
-	errs := make([]error, len(s.runs)*len(tuned))
-	par.For(filch.Default(), len(errs), func(i int) {
-		r := s.runs[i/len(tuned)]
+func (s *simulation) tune(stderr io.Writer) ([][]int64, error) {
+	flat, err := inParallel(stderr, len(tuned)*len(s.runs), func(i int) (int64, error) {
+		r := s.runs[i%len(s.runs)]
 		c := r.Config
-		c.Program, c.Facts, c.Costs, c.Tuning = r.dag.program, &r.dag.facts, &tuneCosts, tuned[i%len(tuned)].Tuning
-		var result *sim.Result
-		if result, errs[i] = sim.Run(c); errs[i] == nil {
-			times[i%len(tuned)][i/len(tuned)] = result.Time
-		}
-	}, par.WithGrain(1))
-	for _, err := range errs {
+		c.Program, c.Facts, c.Costs, c.Tuning = r.dag.program, &r.dag.facts, &tuneCosts, tuned[i/len(s.runs)].Tuning
+		result, err := sim.Run(c)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-	}
-	return times, nil
+		return result.Time, nil
+	})
+	return slices.Collect(slices.Chunk(flat, max(1, len(s.runs)))), err
 }
 
 // compareTuned compares the times of each policy with those of the first, by number of workers.
