@@ -61,6 +61,7 @@ var mayImport = map[string][]string{
 	"examples/suite":           {"internal/workload"},
 	"examples/broken":          {"", "trace", "trace/live"},
 	"trace":                    {"", "internal/clock", "internal/event"},
+	"trace/graph":              {"", "internal/sim/record"},
 	"trace/live":               {"", "internal/clock", "internal/event", "trace"},
 	"examples/tiers":           {""},
 	"examples/wordcount":       {"", "par"},

@@ -79,7 +79,12 @@ func simCommand() *cobra.Command {
 		Example: `  filch sim
   filch sim --dag fib=20 --scheduler child,continuation --workers 1,2,4..1024 --json fib.json
   filch sim --dag graph.json --workers 64 --seeds 100 --svg pictures`,
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%q follows no flag; --dag %s chooses a DAG", args[0], args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.list {
 				listSim(cmd.OutOrStdout())
@@ -109,7 +114,7 @@ func simCommand() *cobra.Command {
 
 // add adds the flags.
 func (o *simOptions) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.dags, "dag", []string{"fib=22", "uts=9", "mergesort=65536", "loop=10000"}, "DAG to run, as NAME=SIZE or a file with a graph; may be repeated")
+	f.StringArrayVar(&o.dags, "dag", []string{"fib=22", "uts=9", "mergesort=65536", "loop=10000"}, "DAG to run, as NAME=SIZE or a file with a graph, whose name has a dot or a slash; may be repeated")
 	f.StringSliceVar(&o.schedulers, "scheduler", []string{"child", "continuation"}, "schedulers, separated by commas; \"all\" for all there are")
 	f.StringSliceVar(&o.workers, "workers", []string{"1", "2..64"}, `numbers of workers, separated by commas; "2..64" doubles from 2 to 64`)
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the first run")
@@ -126,7 +131,7 @@ func (o *simOptions) add(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.columns, "columns", nil, "columns to show, separated by commas, and to draw with --svg; those of the help, and spans, efficiency and M1")
 	f.StringVar(&o.summary, "summary", "", "show the mean, the median or the most of what differs in the seed alone")
 	f.IntVar(&o.efficiency, "efficiency", 0, "find how many steps a leaf must take so that workers spend so many percent of their time on the work")
-	f.StringArrayVar(&o.record, "record", nil, "workload of filch bench to record, run and simulate, as NAME or NAME=SIZE; may be repeated")
+	f.StringArrayVar(&o.record, "record", nil, "workload of filch bench to record, run and simulate, as NAME or NAME=SIZE; or a file with a graph in nanoseconds, to simulate; may be repeated")
 	f.BoolVar(&o.tune, "tune", false, "compare the pool's policies with others, on all DAGs and numbers of workers")
 	f.BoolVar(&o.markdown, "markdown", false, "with --record and --tune: write the tables in Markdown")
 	f.IntVar(&o.runs, "runs", 9, "with --record: how many recordings, and runs of each kind")
@@ -145,10 +150,11 @@ func (s *simulation) run(stdout, stderr io.Writer) error {
 		r := s.runs[i]
 		r.Program, r.Facts = r.dag.program, &r.dag.facts
 		result, err := sim.Run(r.Config)
-		if err == nil {
-			result.DAG = r.dag.name
+		if err != nil {
+			return nil, fmt.Errorf("%s under %s on %d workers: %s", r.dag.name, r.Scheduler, r.Workers, withoutPackage(err))
 		}
-		return result, err
+		result.DAG = r.dag.name
+		return result, nil
 	})
 	if err != nil {
 		return err

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/record"
 )
 
 // simulation is what filch sim runs.
@@ -55,7 +57,7 @@ func newSimulation(o simOptions) (*simulation, error) {
 	for _, text := range o.dags {
 		var d simDAG
 		if d.program, d.name, err = parseDAG(text); err != nil {
-			return nil, fmt.Errorf("--dag %s: %w", text, err)
+			return nil, fmt.Errorf("--dag %s: %s", text, withoutPackage(err))
 		}
 		s.dags = append(s.dags, d)
 	}
@@ -167,18 +169,29 @@ func isFile(text string) bool {
 	return strings.ContainsAny(text, `./\`) && !strings.Contains(text, "=")
 }
 
+// withoutPackage returns what an error says, without the name of the package that says it.
+func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "sim: ") }
+
 // parseDAG reads NAME=SIZE, or a graph in a file.
 func parseDAG(text string) (p sim.Program, name string, err error) {
 	if !isFile(text) {
 		return sim.ParseDAG(text)
 	}
-	f, err := os.Open(text)
+	g, err := openGraph(text)
+	return g, text, err
+}
+
+// openGraph reads a graph from a file: the text of a trace if its name ends in .txt, else JSON.
+func openGraph(name string) (*sim.Graph, error) {
+	f, err := os.Open(name)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	defer f.Close()
-	g, err := sim.ReadGraph(f)
-	return g, text, err
+	if filepath.Ext(name) == ".txt" {
+		return record.Trace(name, 0, f)
+	}
+	return sim.ReadGraph(f)
 }
 
 // parseKernel reads a kernel, or the steps of one in a file.
@@ -206,7 +219,10 @@ func workerCounts(texts []string) (all []int, err error) {
 		if err != nil {
 			return nil, fmt.Errorf(`--workers %s: is neither a number nor two with ".." between them`, text)
 		}
-		if low < 1 || high < low || high > sim.MaxWorkers {
+		if low >= 1 && high < low {
+			return nil, fmt.Errorf("--workers %s: the second number is less than the first", text)
+		}
+		if low < 1 || high > sim.MaxWorkers {
 			return nil, fmt.Errorf("--workers %s: there may be from 1 to %d workers", text, sim.MaxWorkers)
 		}
 		for p := low; p <= high; p *= 2 {

@@ -21,14 +21,15 @@ import (
 	"github.com/filch-go/filch/internal/workload"
 )
 
-// recorded is a workload that was run on the pool, recorded, and simulated.
+// recorded is a workload that was run on the pool, recorded, and simulated; or a graph in a file, which is
+// simulated alone.
 type recorded struct {
 	Workload  string        `json:"workload"`
-	Size      string        `json:"size"`
-	Work      int64         `json:"work_ns"` // of the recording
+	Size      string        `json:"size,omitempty"` // none of a graph in a file
+	Work      int64         `json:"work_ns"`        // of the recording
 	Span      int64         `json:"span_ns"`
 	Nodes     int64         `json:"nodes"`
-	Serial    time.Duration `json:"serial_ns"`
+	Serial    time.Duration `json:"serial_ns,omitempty"`
 	Predicted []prediction  `json:"predicted"`
 }
 
@@ -53,11 +54,21 @@ type recording struct {
 	jobs    []recordedJob
 }
 
-// recordedJob is a workload that is to be recorded.
+// recordedJob is a workload that is to be recorded, or the graph of one that was.
 type recordedJob struct {
 	name, size string
+	graph      *sim.Graph // of a file; else nil
 	job        *workload.Job
 	run        func(s filch.Scope) string
+}
+
+func (j recordedJob) label() string { return label(j.name, j.size) }
+
+func label(name, size string) string {
+	if size == "" {
+		return name
+	}
+	return name + "=" + size
 }
 
 // recordings is what --json writes.
@@ -113,15 +124,20 @@ func newRecording(o simOptions) (r *recording, err error) {
 	for _, text := range o.record {
 		j, err := findRecorded(text)
 		if err != nil {
-			return nil, fmt.Errorf("--record %s: %w", text, err)
+			return nil, fmt.Errorf("--record %s: %s", text, withoutPackage(err))
 		}
 		r.jobs = append(r.jobs, j)
 	}
 	return r, nil
 }
 
-// findRecorded finds the job of WORKLOAD or WORKLOAD=SIZE.
+// findRecorded finds the job of WORKLOAD or WORKLOAD=SIZE, or reads a graph.
 func findRecorded(text string) (r recordedJob, err error) {
+	if isFile(text) {
+		r.name = text
+		r.graph, err = openGraph(text)
+		return r, err
+	}
 	r.name, r.size, _ = strings.Cut(text, "=")
 	if r.name == "sssp" {
 		r.size = cmp.Or(r.size, "15")
@@ -174,7 +190,7 @@ func (r *recording) do(stdout io.Writer) error {
 	for _, j := range r.jobs {
 		one, results, err := r.one(j, out)
 		if err != nil {
-			return fmt.Errorf("--record %s=%s: %w", j.name, j.size, err)
+			return fmt.Errorf("--record %s: %w", j.label(), err)
 		}
 		out.Recorded = append(out.Recorded, one)
 		out.Results = append(out.Results, results...)
@@ -183,31 +199,31 @@ func (r *recording) do(stdout io.Writer) error {
 	return r.file.writeJSON(out)
 }
 
-// one records a workload, measures and simulates it.
-func (r *recording) one(j recordedJob, all recordings) (*recorded, []*sim.Result, error) {
-	if j.job.Load != nil {
-		j.job.Load()
-	}
-	g, err := r.record(j)
-	if err != nil {
-		return nil, nil, err
+// one records a workload, measures and simulates it. A graph it simulates.
+func (r *recording) one(j recordedJob, all recordings) (one *recorded, results []*sim.Result, err error) {
+	g, times := j.graph, runTimes{}
+	if g == nil {
+		if j.job.Load != nil {
+			j.job.Load()
+		}
+		if g, err = r.record(j); err != nil {
+			return nil, nil, err
+		}
+		times = measureRecorded(j, r.workers, r.runs)
 	}
 	facts, err := sim.Serial(g, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	one := &recorded{Workload: j.name, Size: j.size, Work: facts.Work, Span: facts.Span, Nodes: facts.Nodes}
-	times := measureRecorded(j, r.workers, r.runs)
-	one.Serial = times.serial
+	one = &recorded{Workload: j.name, Size: j.size, Work: facts.Work, Span: facts.Span, Nodes: facts.Nodes, Serial: times.serial}
 	c := sim.Config{Program: g, Facts: &facts, Scheduler: "pool", Seed: r.seed, StepTime: 1, StealCost: all.Attempt, Costs: &all.Costs}
-	var results []*sim.Result
 	for _, c.Workers = range r.workers {
 		p, result, err := predict(c)
 		if err != nil {
 			return nil, nil, err
 		}
 		p.Measured = times.pool[c.Workers]
-		result.DAG = j.name + "=" + j.size
+		result.DAG = j.label()
 		one.Predicted = append(one.Predicted, p)
 		results = append(results, result)
 	}
@@ -222,7 +238,7 @@ func (r *recording) record(j recordedJob) (*sim.Graph, error) {
 		j.reset()
 		runtime.GC()
 		var err error
-		if all[i], err = record.Run(j.name+"="+j.size, r.finest, func(w *filch.Worker) { j.run(w) }); err != nil {
+		if all[i], err = record.Run(j.label(), r.finest, func(w *filch.Worker) { j.run(w) }); err != nil {
 			return nil, err
 		}
 	}

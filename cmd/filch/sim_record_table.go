@@ -15,7 +15,10 @@ func printRecorded(out io.Writer, r recordings, markdown bool) {
 	measured.AppendHeader(table.Row{"workload", "T1", "Tinf", "serial", "workers", "predicted", "measured", "error"})
 	more.AppendHeader(table.Row{"workload", "workers", "predicted", "speed-up", "limit"})
 	for _, w := range r.Recorded {
-		name := w.Workload + "=" + w.Size
+		name := label(w.Workload, w.Size)
+		if w.Serial == 0 {
+			fmt.Fprintf(out, "%s: T1 %s, Tinf %s, parallelism %s\n\n", name, duration(time.Duration(w.Work)), duration(time.Duration(w.Span)), digits(float64(w.Work)/float64(w.Span)))
+		}
 		for _, p := range w.Predicted {
 			if p.Measured > 0 {
 				measured.AppendRow(table.Row{name, duration(time.Duration(w.Work)), duration(time.Duration(w.Span)), duration(w.Serial), p.Workers,
@@ -30,8 +33,10 @@ func printRecorded(out io.Writer, r recordings, markdown bool) {
 	}
 	measured.SetColumnConfigs(right)
 	more.SetColumnConfigs(right[:3])
-	render(measured, markdown)
-	fmt.Fprintln(out)
+	if measured.Length() > 0 {
+		render(measured, markdown)
+		fmt.Fprintln(out)
+	}
 	render(more, markdown)
 	c := r.Costs
 	fmt.Fprintf(out, "\n%s; medians of %d runs. An attempt %d ns, a steal %d ns, a publication %d ns, a wake-up %d ns, and %d ns for the one that wakes.\n",

@@ -45,6 +45,40 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// Graphs in files are predicted without being measured. The text of a trace is one.
+func TestRecordReadsGraphs(t *testing.T) {
+	if runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("what a steal costs is measured on two processors")
+	}
+	dir := t.TempDir()
+	graph, text, file := filepath.Join(dir, "graph.json"), filepath.Join(dir, "trace.txt"), filepath.Join(dir, "out.json")
+	for name, text := range map[string]string{
+		graph: `{"graph":{"series":[1000,{"parallel":[3000,5000]}]}}`,
+		text:  "0.000us worker 0   is called\n7.000us worker 0   leaves\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, _ := simulate(t, 0, "--record", graph, "--record", text, "--workers", "1,4", "--runs", "1", "--json", file)
+	if !strings.Contains(out, graph+": T1 9.00 us, Tinf 6.00 us, parallelism 1.50\n") || strings.Contains(out, "measured") {
+		t.Errorf("graphs are shown so:\n%s", out)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all recordings
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	for i, work := range []int64{9000, 7000} {
+		if r := all.Recorded[i]; r.Work != work || len(r.Predicted) != 2 || r.Predicted[0].Time != work || r.Serial != 0 {
+			t.Errorf("%+v, of work %d", r, work)
+		}
+	}
+}
+
 func TestLimit(t *testing.T) {
 	without := func(waking int64) map[string]int64 {
 		return map[string]int64{"waking": waking, "stealing": 99, "publishing": 99, "held searches": 100}
@@ -67,6 +101,7 @@ func TestLimit(t *testing.T) {
 func TestRecordRefuses(t *testing.T) {
 	for text, args := range map[string]string{
 		"unknown workload":         "--record nothing",
+		"missing.json":             "--record missing.json",
 		"sleeps":                   "--record pizza",
 		"not a number from 1 to":   "--record sssp=99",
 		"--runs 0":                 "--record fib --runs 0",
