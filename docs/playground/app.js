@@ -200,7 +200,7 @@ function listen() {
   const submit = (e) => {
     e.preventDefault();
     fromForm();
-    state.t = 0;
+    if (e.target !== $("with")) state.t = 0; // a run to compare with is shown at the same step
     rerun();
   };
   $("form").addEventListener("submit", submit);

@@ -87,7 +87,7 @@ export class Panel {
 function sentence({ kind, worker, other, thread }) {
   switch (kind) {
     case Stole: return other < 0 ? `Worker ${worker} takes thread ${thread} from the queue.` : `Worker ${worker} steals thread ${thread} from worker ${other}.`;
-    case Spawned: return `Worker ${worker} spawns thread ${thread}.`;
+    case Spawned: return thread === 0 ? `Worker ${worker} begins the program: thread 0.` : `Worker ${worker} spawns thread ${thread}.`;
     case Enabled: return `Thread ${thread} has no children left to wait for.`;
     case Slept: return `Worker ${worker} sleeps.`;
     case Woken: return `Worker ${worker} wakes worker ${other}.`;

@@ -179,8 +179,13 @@ try {
   });
   await step("compare", async () => {
     await open("#dag=loop%3D40&scheduler=child&workers=4&seed=1&t=0");
+    assert.match(await text(".now"), /Worker 0 begins the program: thread 0\./);
+    await page.keyboard.press("]");
+    const t = await at();
     await page.select("#with", "continuation");
     await shown(2);
+    assert.ok(t > 0);
+    assert.equal(await at(), t);
     const deepest = await ask("(m) => m.films.map((f) => f.result.max_deque)");
     assert.ok(deepest[0] > 10 && deepest[1] < 3, `${deepest}`);
     const [a, b] = await page.$$eval(".panel", (all) => all.map((p) => p.getBoundingClientRect().toJSON()));
