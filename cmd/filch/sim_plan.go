@@ -111,12 +111,12 @@ func (s *simulation) addKinds() error {
 	c := sim.Config{StealCost: s.stealCost, StepTime: s.step.Nanoseconds(), Cache: s.cache}
 	if s.kernel != "" {
 		if c.Kernel, err = parseKernel(s.kernel); err != nil {
-			return fmt.Errorf("--kernel %s: %w", s.kernel, err)
+			return fmt.Errorf("--kernel %s: %s", s.kernel, withoutPackage(err))
 		}
 	}
 	if s.churn != "" {
 		if c.Churn, err = sim.ParseChurn(s.churn); err != nil {
-			return fmt.Errorf("--churn %s: %w", s.churn, err)
+			return fmt.Errorf("--churn %s: %s", s.churn, withoutPackage(err))
 		}
 	}
 	for i := range s.dags {
@@ -194,8 +194,14 @@ func openGraph(name string) (*sim.Graph, error) {
 	return sim.ReadGraph(f)
 }
 
+// kernelTrace is the name of the kernel whose steps are in a file, which stands for it.
+const kernelTrace = "trace"
+
 // parseKernel reads a kernel, or the steps of one in a file.
 func parseKernel(text string) (*sim.Kernel, error) {
+	if name, _, _ := strings.Cut(text, "="); name == kernelTrace {
+		return nil, errors.New("its steps are in a file; --kernel FILE names it")
+	}
 	if !isFile(text) {
 		return sim.ParseKernel(text)
 	}

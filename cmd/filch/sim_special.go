@@ -35,7 +35,7 @@ func (o *simSpecial) topologies() (all []sim.Topology, err error) {
 	for _, text := range o.topology {
 		far, err := sim.ParseTopology(text)
 		if err != nil {
-			return nil, fmt.Errorf("--topology %s: %w", text, err)
+			return nil, fmt.Errorf("--topology %s: %s", text, withoutPackage(err))
 		}
 		all = append(all, far)
 	}

@@ -75,9 +75,10 @@ func listSim(out io.Writer) {
 	t := newTable(out, isTerminal(out))
 	t.AppendHeader(table.Row{"DAG", "what it is"})
 	for _, d := range sim.DAGs() {
-		t.AppendRow(table.Row{d.Example, d.About})
+		t.AppendRow(table.Row{d.Name + "=" + d.Default, d.About})
 	}
 	t.AppendRow(table.Row{"FILE.json", "a series-parallel graph; docs/simulator.md has the form"})
+	t.AppendRow(table.Row{"FILE.txt", "the text of a trace, as package trace writes it"})
 	t.Render()
 	fmt.Fprintln(out)
 	t = newTable(out, isTerminal(out))
@@ -90,7 +91,11 @@ func listSim(out io.Writer) {
 	t = newTable(out, isTerminal(out))
 	t.AppendHeader(table.Row{"kernel", "which workers have a processor"})
 	for _, name := range sim.Kernels() {
-		t.AppendRow(table.Row{name, sim.AboutKernel(name)})
+		about := sim.AboutKernel(name)
+		if name == kernelTrace {
+			name = "FILE"
+		}
+		t.AppendRow(table.Row{name, about})
 	}
 	t.Render()
 }

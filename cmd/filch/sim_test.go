@@ -103,7 +103,7 @@ func TestSimShowsWhatAKernelOrChurnCosts(t *testing.T) {
 
 func TestSimLists(t *testing.T) {
 	out, _ := simulate(t, 0, "--list")
-	for _, name := range []string{"fib=20", "comb=", "FILE.json", "continuation", "pool", "adversary"} {
+	for _, name := range []string{"fib=20", "comb=100 ", "tree=16 ", "FILE.json", "FILE.txt", "FILE  ", "continuation", "pool", "adversary"} {
 		if !strings.Contains(out, name) {
 			t.Errorf("there is no %s in\n%s", name, out)
 		}
@@ -113,6 +113,7 @@ func TestSimLists(t *testing.T) {
 func TestSimRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--dag fob=3", "--dag fob=3"},
+		{"--kernel trace=2", "--kernel trace=2: its steps are in a file"},
 		{"--dag fib=x", "--dag fib=x"},
 		{"--dag missing.json", "missing.json"},
 		{"--scheduler childish", "--scheduler childish"},
