@@ -63,10 +63,10 @@ function sections() {
 }
 
 function complain(text) {
-  $("problem").textContent = text;
+  $("problem").textContent = text.replace(/^sim: /, ""); // the package, of no interest here
   $("problem").hidden = !text;
-  const field = /^(workers|seed|steal cost):/.exec(text)?.[1];
-  for (const id of ["workers", "seed", "cost"]) $(id).setAttribute("aria-invalid", String(id === (field === "steal cost" ? "cost" : field)));
+  const field = /: the size is /.test(text) ? "size" : /^(workers|seed|steal cost):/.exec(text)?.[1];
+  for (const id of ["size", "workers", "seed", "cost"]) $(id).setAttribute("aria-invalid", String(id === (field === "steal cost" ? "cost" : field)));
 }
 
 // run runs what the state says, if it is not what is shown, and shows it.

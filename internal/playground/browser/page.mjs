@@ -213,12 +213,14 @@ try {
   });
   await step("refuses", async () => {
     await open("#dag=fib%3Dx&workers=4");
-    assert.match(await text("#problem"), /fib=x/);
+    assert.match(await text("#problem"), /^fib=x/);
+    assert.equal(await page.$eval("#size", (e) => e.getAttribute("aria-invalid")), "true");
     assert.equal(await page.$$eval(".panel", (all) => all.length), 0);
     await page.$eval("#size", (e) => { e.value = "5"; });
     await page.click("button[type=submit]");
     await shown(1);
     assert.ok(await page.$eval("#problem", (e) => e.hidden));
+    assert.equal(await page.$eval("#size", (e) => e.getAttribute("aria-invalid")), "false");
     await open("#workers=1000");
     assert.match(await text("#problem"), /from 1 to 256/);
     assert.equal(await page.$eval("#workers", (e) => e.getAttribute("aria-invalid")), "true");
