@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"crypto/sha1"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -85,6 +86,9 @@ type recordings struct {
 func recordSim(cmd *cobra.Command, o simOptions) error {
 	if err := onlyFlags(cmd, "record", "workers", "seed", "runs", "finest", "json", "markdown"); err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("finest") && !slices.ContainsFunc(o.record, func(text string) bool { return !isFile(text) }) {
+		return errors.New("--finest is for workloads; a graph in a file has its nodes")
 	}
 	if !cmd.Flags().Changed("workers") {
 		o.workers = []string{"1", "2", "8", "64", "256"}

@@ -106,6 +106,7 @@ func TestRecordRefuses(t *testing.T) {
 		"not a number from 1 to":   "--record sssp=99",
 		"--runs 0":                 "--record fib --runs 0",
 		"--finest -1ns":            "--record fib --finest -1ns",
+		"--finest is for":          "--record graph.json --finest 1us",
 		"--record knows no --dag":  "--record fib --dag fib",
 		"--tune knows no --record": "--tune --record fib",
 		"--runs is for --record":   "--runs 3",
