@@ -10,14 +10,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/sim"
 )
 
-// tuned are the policies that filch sim --tune compares with today's, which has no name.
-var tuned = []struct {
-	name string
-	sim.Tuning
-}{
+// tunedForks are the policies for forks that filch sim --tune compares with today's, the first, which has no name.
+var tunedForks = []policyTried{
 	{"", sim.Tuning{}},
 	{"price 1 us", sim.Tuning{Price: 1000}},
 	{"price 2 us", sim.Tuning{Price: 2000}},
@@ -36,6 +34,44 @@ var tuned = []struct {
 	{"wake while 1 in 16 searches", sim.Tuning{WakeShare: 16}},
 	{"wake while 1 in 8 searches", sim.Tuning{WakeShare: 8}},
 	{"wake while 1 in 2 searches", sim.Tuning{WakeShare: 2}},
+	{"reserve 1", sim.Tuning{Reserve: 1}},
+	{"reserve 12", sim.Tuning{Reserve: 12}},
+	{"reserve 192", sim.Tuning{Reserve: 192}},
+	{"one publication at a time", sim.Tuning{Reserve: policy.MaxCredit}},
+	{"steal 2 forks", sim.Tuning{Amount: sim.Amount{Every: 1, Most: 2}}},
+	{"steal 4 forks", sim.Tuning{Amount: sim.Amount{Every: 1, Most: 4}}},
+	{"steal half of the forks", sim.Tuning{Amount: sim.Amount{Every: 2}}},
+	{"hold 50 us", sim.Tuning{HoldTime: 50_000}},
+	{"hold 125 us", sim.Tuning{HoldTime: 125_000}},
+	{"hold 500 us", sim.Tuning{HoldTime: 500_000}},
+	{"hold 1 ms", sim.Tuning{HoldTime: 1_000_000}},
+	{"search all the time", sim.Tuning{FreeSearch: 1}},
+	{"search 1/5 of the time", sim.Tuning{FreeSearch: 5}},
+	{"search 1/10 of the time", sim.Tuning{FreeSearch: 10}},
+	{"search 1/40 of the time", sim.Tuning{FreeSearch: 40}},
+	{"search 1/100 of the time", sim.Tuning{FreeSearch: 100}},
+	{"save 1 search", sim.Tuning{SavedTime: policy.SpinTime}},
+	{"save 3 searches", sim.Tuning{SavedTime: 3 * policy.SpinTime}},
+}
+
+// tunedTasks are those for what a thief takes of a victim's tasks. The simulator has the scheduler half for them.
+var tunedTasks = []policyTried{
+	{"", sim.Tuning{Amount: sim.Amount{Every: policy.StealHalf, Most: 1 + policy.MostMoved}}},
+	{"steal 1 task", sim.Tuning{Amount: sim.Amount{Most: 1}}},
+	{"steal 2 tasks", sim.Tuning{Amount: sim.Amount{Every: 1, Most: 2}}},
+	{"steal 4 tasks", sim.Tuning{Amount: sim.Amount{Every: 1, Most: 4}}},
+	{"steal 8 tasks", sim.Tuning{Amount: sim.Amount{Every: 1, Most: 8}}},
+	{"steal a quarter, at most 33", sim.Tuning{Amount: sim.Amount{Every: 4, Most: 1 + policy.MostMoved}}},
+	{"steal half, at most 9", sim.Tuning{Amount: sim.Amount{Every: 2, Most: 9}}},
+	{"steal half, without a limit", sim.Tuning{Amount: sim.Amount{Every: 2}}},
+	{"steal all tasks but one", sim.Tuning{Amount: sim.Amount{Every: 1, Leave: 1}}},
+	{"steal all tasks", sim.Tuning{Amount: sim.Amount{Every: 1}}},
+}
+
+// policyTried is a policy and its name in the table.
+type policyTried struct {
+	name string
+	sim.Tuning
 }
 
 // tuneCosts are what --record measures on the machine that the figures in docs are of, rounded.
@@ -74,11 +110,15 @@ func tuneSim(cmd *cobra.Command, o simOptions) error {
 	if err := s.measure(); err != nil {
 		return err
 	}
-	times, err := s.tune(cmd.ErrOrStderr())
+	forks, err := s.tune(cmd.ErrOrStderr(), "pool", tunedForks)
 	if err != nil {
 		return err
 	}
-	all := s.compareTuned(times)
+	tasks, err := s.tune(cmd.ErrOrStderr(), "half", tunedTasks)
+	if err != nil {
+		return err
+	}
+	all := append(forks, tasks...)
 	printTuned(cmd.OutOrStdout(), all, o.markdown)
 	return s.file.writeJSON(struct {
 		Costs sim.Costs `json:"costs_ns"`
@@ -89,23 +129,26 @@ func tuneSim(cmd *cobra.Command, o simOptions) error {
 	}{tuneCosts, tuneStep, s.seeds, o.dags, all})
 }
 
-// tune runs all with each policy, and returns the times by policy.
-func (s *simulation) tune(stderr io.Writer) ([][]int64, error) {
+// tune runs all with each policy, and compares them.
+func (s *simulation) tune(stderr io.Writer, scheduler string, tuned []policyTried) ([]tuning, error) {
 	flat, err := inParallel(stderr, len(tuned)*len(s.runs), func(i int) (int64, error) {
 		r := s.runs[i%len(s.runs)]
 		c := r.Config
-		c.Program, c.Facts, c.Costs, c.Tuning = r.dag.program, &r.dag.facts, &tuneCosts, tuned[i/len(s.runs)].Tuning
+		c.Scheduler, c.Program, c.Facts, c.Costs, c.Tuning = scheduler, r.dag.program, &r.dag.facts, &tuneCosts, tuned[i/len(s.runs)].Tuning
+		if scheduler == "half" { // knows no Costs
+			c.StealCost = (tuneStep + tuneCosts.Steal) / tuneStep
+		}
 		result, err := sim.Run(c)
 		if err != nil {
 			return 0, err
 		}
 		return result.Time, nil
 	})
-	return slices.Collect(slices.Chunk(flat, max(1, len(s.runs)))), err
+	return s.compareTuned(tuned, slices.Collect(slices.Chunk(flat, max(1, len(s.runs))))), err
 }
 
 // compareTuned compares the times of each policy with those of the first, by number of workers.
-func (s *simulation) compareTuned(times [][]int64) (all []tuning) {
+func (s *simulation) compareTuned(tuned []policyTried, times [][]int64) (all []tuning) {
 	for i, t := range tuned[1:] {
 		for _, workers := range s.counts {
 			one := tuning{Policy: t.name, Tuning: t.Tuning, Workers: workers}

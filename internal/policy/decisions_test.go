@@ -4,7 +4,7 @@ import "testing"
 
 // What a worker publishes, owes and is asked for, by what was asked of it.
 func TestAnswer(t *testing.T) {
-	const dear = reserve // the credit is not spent beyond that, but for one
+	const dear = Reserve // the credit is not spent beyond that, but for one
 	for _, c := range []struct {
 		name               string
 		credit             int

@@ -15,11 +15,11 @@ const (
 	Price = 4000
 	// MaxCredit is what can be saved up.
 	MaxCredit = 1 << 12
-	// reserve is the credit that is not spent on more than one publication at a
+	// Reserve is the credit that is not spent on more than one publication at a
 	// time. It is about how often a fork must be published to keep one public all
 	// through a fine-grained recursion, its depth, so that one is public
 	// at its end as well, where coarse forks may follow.
-	reserve = 48
+	Reserve = 48
 )
 
 // Start sets and returns the credit with which a computation begins at time
@@ -27,12 +27,12 @@ const (
 // and two publications for each other worker, so that they have something to
 // take now and again when that is done, before the owner looks up from its leaf.
 func (c *Credit) Start(now int64, limit int) int {
-	c.left = min(c.Earn(now), 2*(limit-1)+reserve)
+	c.left = min(c.Earn(now), 2*(limit-1)+Reserve)
 	return c.left
 }
 
 // Worth returns how many forks to publish now, if no worker waits for them.
-func (c *Credit) Worth() int { return max(min(c.left, 1), c.left-reserve) }
+func (c *Credit) Worth() int { return max(min(c.left, 1), c.left-Reserve) }
 
 // Earn counts the time up to now and returns the credit.
 func (c *Credit) Earn(now int64) int {
@@ -45,6 +45,9 @@ func (c *Credit) Earn(now int64) int {
 	c.last += n * Price
 	return c.left
 }
+
+// Left returns the credit as it was last counted.
+func (c *Credit) Left() int { return c.left }
 
 // Spend takes n, if it is positive, from the credit, which does not go below
 // zero.

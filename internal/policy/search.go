@@ -8,10 +8,10 @@ package policy
 type Search int64
 
 const (
-	// freeSearch is the part of the time that is free for searching: one in so many.
-	freeSearch = 20
-	// maxSearch is what can be saved up, in nanoseconds, for each worker that may search.
-	maxSearch = 10 * SpinTime
+	// FreeSearch is the part of the time that is free for searching: one in so many.
+	FreeSearch = 20
+	// MaxSearch is what can be saved up, in nanoseconds, for each worker that may search.
+	MaxSearch = 10 * SpinTime
 	// HoldTime is for how long, in nanoseconds, no worker is woken for forks when searching
 	// has cost more than it may.
 	HoldTime = 250_000
@@ -28,16 +28,16 @@ func Worth(took int64) int64 {
 }
 
 // FullSearch is a Search with all that can be saved up by the time now.
-func FullSearch(now int64) Search { return Search(now - freeSearch*maxSearch) }
+func FullSearch(now int64) Search { return Search(now - FreeSearch*MaxSearch) }
 
 // Count returns what may be spent from the time now on, after a search, and work of that worth,
 // in a pool where so many workers may search at once. Nothing is owed: after HoldTime some may
 // be spent again, so that a burst of work then wakes more than one worker.
 func (s Search) Count(now, searched, worth int64, searchers int) Search {
 	searched = max(0, min(searched, 2*SpinTime)) // the rest, other programs had the processor
-	since := max(int64(s), int64(FullSearch(now))) + freeSearch*(searched-worth)/int64(max(1, searchers))
+	since := max(int64(s), int64(FullSearch(now))) + FreeSearch*(searched-worth)/int64(max(1, searchers))
 	return Search(min(since, now))
 }
 
 // Left returns for how long, in nanoseconds, a worker may search at the time now, or 0.
-func (s Search) Left(now int64) int64 { return max(0, (now-int64(s))/freeSearch) }
+func (s Search) Left(now int64) int64 { return max(0, (now-int64(s))/FreeSearch) }

@@ -26,13 +26,13 @@ func TestWhatSearchingMayCost(t *testing.T) {
 		"no searchers":                    {1000 * us, 0, 100 * us, 0, 0, 900 * us},
 		"a clock that went back":          {500 * us, 0, -100 * us, 0, 1, 500 * us},
 	} {
-		s := Search(now - c.before*freeSearch)
+		s := Search(now - c.before*FreeSearch)
 		s = s.Count(now+c.later, c.searched, c.worth, c.searchers)
 		if left := s.Left(now + c.later); left != c.left {
 			t.Errorf("%s: %d ns are left, not %d", name, left, c.left)
 		}
 	}
-	if left := FullSearch(now).Left(now); left != maxSearch {
+	if left := FullSearch(now).Left(now); left != MaxSearch {
 		t.Errorf("a full one has %d ns", left)
 	}
 }
@@ -46,7 +46,7 @@ func TestNothingIsOwed(t *testing.T) {
 	if left := s.Left(0); left != 0 {
 		t.Errorf("%d ns are left", left)
 	}
-	if left := s.Left(HoldTime); left != HoldTime/freeSearch {
+	if left := s.Left(HoldTime); left != HoldTime/FreeSearch {
 		t.Errorf("%d ns are left after a hold", left)
 	}
 }

@@ -29,6 +29,9 @@ func (s *half) take(w, v int32) ID {
 		return None
 	}
 	more := (d.size+1)/2 - 1
+	if s.Tuning.Amount != (Amount{}) {
+		more = int32(s.Tuning.Amount.of(int(d.size))) - 1
+	}
 	first := d.steal()
 	s.rest[w] = s.rest[w][:0]
 	for range more {

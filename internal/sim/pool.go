@@ -51,7 +51,7 @@ type place struct {
 
 func newPool(m *machine) (scheduler, error) {
 	s := &pool{machine: m, at: make([]place, m.Workers), blocked: map[ID][]ID{}, active: 1}
-	s.budget = policy.FullSearch(0)
+	s.budget = m.Tuning.saved(policy.FullSearch(0), 0)
 	for w := range s.at {
 		s.at[w].new = w > 0
 		s.at[w].victims = m.Tuning.victims(m.Seed + uint64(w))
@@ -177,11 +177,11 @@ func (s *pool) answer(w int32) {
 	}
 	if x.fresh {
 		x.fresh = false
-		x.credit.Start(s.Tuning.earning(s.time()), s.Workers)
+		s.Tuning.starts(&x.credit, s.Tuning.earning(s.time()), s.Workers)
 	} else if x.owed == 0 {
 		x.credit.Earn(s.Tuning.earning(s.time()))
 	}
-	todo := x.credit.Answer(level, x.owed, int(s.deques[w].size), s.counts().Idle())
+	todo := s.Tuning.answer(&x.credit, level, x.owed, int(s.deques[w].size), s.counts().Idle())
 	moved := 0
 	for ; moved < todo.Most && x.private.size > 0; moved++ {
 		s.push(w, x.private.steal())
@@ -249,7 +249,7 @@ func (s *pool) seek(w int32) (ID, int64) {
 		}
 		return id, after
 	}
-	if s.time()-x.began >= min(s.Tuning.spinTime(), s.budget.Left(x.began)) {
+	if s.time()-x.began >= min(s.Tuning.spinTime(), s.mayLook(x.began)) {
 		return s.leave(w)
 	}
 	return None, s.StealCost
@@ -289,6 +289,7 @@ func (s *pool) look(w int32, ask bool) ID {
 	for i := range min(n-1, s.Tuning.glance()) {
 		v := s.forkers[pass.At(i)]
 		if id := s.steal(w, v); id != None {
+			s.takeMore(w, v)
 			return id
 		}
 		if ask {
@@ -306,17 +307,32 @@ func (s *pool) steal(w, v int32) ID {
 	}
 	s.public--
 	s.runs(w)
-	parent := s.threads[id].parent
-	for int(parent) >= len(s.thieves) {
-		s.thieves = append(s.thieves, make([]int32, len(s.threads))...)
-	}
-	s.thieves[parent] = w
+	s.taken(id, w)
 	x, now := &s.at[w], s.time()
 	if policy.Coarse(s.Tuning.earning(now)-s.Tuning.earning(x.stole)) && int(s.deques[v].size) < s.Workers {
 		s.at[v].raise(policy.Supply)
 	}
 	x.stole = now
 	return id
+}
+
+// taken notes that w has stolen the fork id.
+func (s *pool) taken(id ID, w int32) {
+	parent := s.threads[id].parent
+	for int(parent) >= len(s.thieves) {
+		s.thieves = append(s.thieves, make([]int32, len(s.threads))...)
+	}
+	s.thieves[parent] = w
+}
+
+// takeMore has w queue what it takes from v besides the fork that it runs.
+func (s *pool) takeMore(w, v int32) {
+	more := s.Tuning.Amount.of(1+int(s.deques[v].size)) - 1
+	for range more {
+		id := s.deques[v].steal()
+		s.taken(id, w)
+		s.push(w, id)
+	}
 }
 
 // leave gives up the place of w.
@@ -374,12 +390,20 @@ func (s *pool) count(w int32) {
 func (s *pool) spend(w int32) {
 	x := &s.at[w]
 	now := s.time()
-	s.budget = s.budget.Count(now, now-x.began, x.worth, policy.Searchers(s.Workers, s.Workers))
+	clock := s.Tuning.searching(now)
+	s.budget = s.Tuning.saved(s.budget, clock)
+	s.budget = s.budget.Count(clock, now-x.began, x.worth, policy.Searchers(s.Workers, s.Workers))
 	x.began, x.worth = now, 0
-	if s.budget.Left(now) == 0 && !s.held && !s.Costs.Free {
+	if s.mayLook(now) == 0 && !s.held && !s.Costs.Free {
 		s.held = true
-		s.after(s.steps(policy.HoldTime))
+		s.after(s.steps(s.Tuning.holdTime()))
 	}
+}
+
+// mayLook returns for how long a worker may search from the time now on, ns.
+func (s *pool) mayLook(now int64) int64 {
+	clock := s.Tuning.searching(now)
+	return s.Tuning.saved(s.budget, clock).Left(clock)
 }
 
 // timer is called when that time is over.

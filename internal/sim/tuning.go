@@ -3,7 +3,7 @@ package sim
 import "github.com/filch-go/filch/internal/policy"
 
 // Tuning changes what package policy fixes, for the scheduler pool, to see what would be better. A field that is 0
-// leaves it.
+// leaves it. The scheduler half has Amount alone.
 type Tuning struct {
 	WakeShare int `json:"wake_share,omitempty"` // instead of policy.WakeShare
 	// Searchers lets one worker search for each so many. The policy lets half of them.
@@ -13,10 +13,34 @@ type Tuning struct {
 	Glance    int `json:"glance,omitempty"`    // instead of policy.Glance
 	// RoundRobin lets all thieves begin with the worker after them.
 	RoundRobin bool `json:"round_robin,omitempty"`
+	Reserve    int  `json:"reserve,omitempty"`      // instead of policy.Reserve
+	HoldTime   int  `json:"hold_time,omitempty"`    // instead of policy.HoldTime, ns
+	FreeSearch int  `json:"free_search,omitempty"`  // instead of policy.FreeSearch
+	SavedTime  int  `json:"saved_search,omitempty"` // instead of policy.MaxSearch, ns, and no more than that
+	// Amount is what a thief takes at a time: of forks, instead of one; of what the scheduler half queues, instead of half.
+	// A worker that waits takes one.
+	Amount Amount `json:"amount,omitzero"`
+}
+
+// Amount is how many of those that a victim has a thief takes, the one included that it runs.
+type Amount struct {
+	Every int `json:"every"`           // besides the first, one in so many
+	Most  int `json:"most,omitempty"`  // no more than that, if it is not 0
+	Leave int `json:"leave,omitempty"` // these are not taken, if there are more
+}
+
+// of returns how many of n are taken. There is at least one.
+func (a Amount) of(n int) int {
+	taken := 1 + policy.Share(n-a.Leave, a.Every)
+	if a.Most > 0 {
+		taken = min(taken, a.Most)
+	}
+	return taken
 }
 
 func (t Tuning) negative() bool {
-	return min(t.WakeShare, t.Searchers, t.Price, t.SpinTime, t.Glance) < 0
+	return min(t.WakeShare, t.Searchers, t.Price, t.SpinTime, t.Glance, t.Reserve, t.HoldTime, t.FreeSearch, t.SavedTime,
+		t.Amount.Every, t.Amount.Most, t.Amount.Leave) < 0
 }
 
 // wakes is policy.Counts.Wake.
@@ -62,4 +86,46 @@ func (t Tuning) victims(seed uint64) policy.Victims {
 		return policy.RoundRobin()
 	}
 	return policy.RandomStart(seed)
+}
+
+// starts is Credit.Start.
+func (t Tuning) starts(c *policy.Credit, now int64, limit int) {
+	if t.Reserve == 0 {
+		c.Start(now, limit)
+		return
+	}
+	c.Spend(c.Earn(now) - 2*(limit-1) - t.Reserve)
+}
+
+// answer is Credit.Answer.
+func (t Tuning) answer(c *policy.Credit, d policy.Demand, owed, public, idle int) policy.Answer {
+	a := c.Answer(d, owed, public, idle)
+	if t.Reserve > 0 {
+		a.Most = max(a.Asked, min(c.Left(), 1), c.Left()-t.Reserve)
+	}
+	return a
+}
+
+func (t Tuning) holdTime() int64 {
+	if t.HoldTime == 0 {
+		return policy.HoldTime
+	}
+	return int64(t.HoldTime)
+}
+
+// searching returns the time by which the budget for searching goes: if another part of it is free, it goes at another
+// pace.
+func (t Tuning) searching(ns int64) int64 {
+	if t.FreeSearch == 0 {
+		return ns
+	}
+	return ns * policy.FreeSearch / int64(t.FreeSearch)
+}
+
+// saved returns the budget at the time now, by that clock, without what cannot be saved up.
+func (t Tuning) saved(s policy.Search, now int64) policy.Search {
+	if t.SavedTime == 0 {
+		return s
+	}
+	return max(s, policy.Search(now-policy.FreeSearch*int64(t.SavedTime)))
 }
