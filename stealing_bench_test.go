@@ -3,6 +3,7 @@ package filch_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -116,6 +117,47 @@ func BenchmarkStealing(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// A random tree of tasks, each of which queues its children and sleeps, on more workers than processors. How many tasks
+// a thief takes decides it.
+func BenchmarkTreeOfTasks(b *testing.B) {
+	for _, workers := range []int{64, 256} {
+		b.Run(fmt.Sprint(workers), func(b *testing.B) {
+			p := filch.New(filch.WithWorkers(workers))
+			defer p.Close()
+			before := p.Stats()
+			for b.Loop() {
+				var left sync.WaitGroup
+				left.Add(1)
+				growTasks(background, p, &left, 7, 1)
+				left.Wait()
+			}
+			reportSteals(b, before, p.Stats())
+		})
+	}
+}
+
+// growTasks queues a tree of tasks: the upper two levels have 6 children a task, the others up to 8.
+func growTasks(ctx context.Context, p *filch.Pool, left *sync.WaitGroup, depth int, seed uint64) {
+	err := p.Go(ctx, func(ctx context.Context) {
+		defer left.Done()
+		r := rand.New(rand.NewPCG(seed, 1))
+		n := 6
+		if depth <= 5 {
+			n = r.IntN(9)
+		}
+		if depth > 0 {
+			left.Add(n)
+			for range n {
+				growTasks(ctx, p, left, depth-1, r.Uint64())
+			}
+		}
+		time.Sleep(500 * time.Microsecond)
+	})
+	if err != nil {
+		panic("the pool is closed")
 	}
 }
 

@@ -85,8 +85,11 @@ type tuning struct {
 	Policy  string     `json:"policy"`
 	Tuning  sim.Tuning `json:"tuning"`
 	Workers int        `json:"workers"`
-	// Ratio is its time over that of today's policy: the geometric mean over DAGs and seeds. Worst is the largest of a DAG.
+	// Ratio is its time over that of today's policy: the geometric mean over DAGs and seeds. Best and Worst are those
+	// of one DAG.
 	Ratio    float64 `json:"ratio"`
+	Best     float64 `json:"best"`
+	BestDAG  string  `json:"best_dag"`
 	Worst    float64 `json:"worst"`
 	WorstDAG string  `json:"worst_dag"`
 }
@@ -97,7 +100,8 @@ func tuneSim(cmd *cobra.Command, o simOptions) error {
 		return err
 	}
 	if !cmd.Flags().Changed("dag") {
-		o.dags = []string{"fib=24", "uts=8", "mergesort=20000", "quicksort=20000", "loop=3000@20", "tree=15", "nested=150", "iterative=10x2000"}
+		o.dags = []string{"fib=24", "uts=8", "mergesort=20000", "quicksort=20000", "loop=3000@20", "tree=15", "nested=150", "iterative=10x2000",
+			"loop=200@5000", "iterative=3000x32@10", "iterative=20000x4"}
 	}
 	if !cmd.Flags().Changed("workers") {
 		o.workers = []string{"2..256"}
@@ -161,7 +165,11 @@ func (s *simulation) compareTuned(tuned []policyTried, times [][]int64) (all []t
 						k++
 					}
 				}
-				if ratio := math.Exp(ofDAG / float64(k)); ratio > one.Worst {
+				ratio := math.Exp(ofDAG / float64(k))
+				if d == 0 || ratio < one.Best {
+					one.Best, one.BestDAG = ratio, s.dags[d].name
+				}
+				if d == 0 || ratio > one.Worst {
 					one.Worst, one.WorstDAG = ratio, s.dags[d].name
 				}
 				sum, n = sum+ofDAG, n+k
@@ -178,10 +186,11 @@ func printTuned(out io.Writer, all []tuning, markdown bool) {
 	t := newTable(out, isTerminal(out))
 	head, row := table.Row{"instead"}, table.Row{}
 	var right []table.ColumnConfig
-	var worst tuning
+	var best, worst tuning
 	end := func() {
 		if row != nil {
-			t.AppendRow(append(row, fmt.Sprintf("%.2f %s on %d", worst.Worst, worst.WorstDAG, worst.Workers)))
+			t.AppendRow(append(row, fmt.Sprintf("%.2f %s on %d", best.Best, best.BestDAG, best.Workers),
+				fmt.Sprintf("%.2f %s on %d", worst.Worst, worst.WorstDAG, worst.Workers)))
 		}
 	}
 	for i, one := range all {
@@ -193,15 +202,18 @@ func printTuned(out io.Writer, all []tuning, markdown bool) {
 			if i > 0 {
 				end()
 			}
-			row, worst = table.Row{one.Policy}, tuning{}
+			row, best, worst = table.Row{one.Policy}, one, one
 		}
 		row = append(row, fmt.Sprintf("%.2f", one.Ratio))
+		if one.Best < best.Best {
+			best = one
+		}
 		if one.Worst > worst.Worst {
 			worst = one
 		}
 	}
 	end()
-	t.AppendHeader(append(head, "worst"))
+	t.AppendHeader(append(head, "best", "worst"))
 	t.SetColumnConfigs(right)
 	render(t, markdown)
 	fmt.Fprintln(out, "\nThe time over that of today's policy, by workers: less than 1 is better.")

@@ -1,6 +1,10 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/filch-go/filch/internal/policy"
+)
 
 // The owner forks one half after 1 ns and runs the other one. The thief begins after a wake-up, an attempt of 1 ns and
 // a steal; what has to be done takes 1 ns at least. What is later decides, and a join of 1 ns follows.
@@ -71,14 +75,76 @@ func TestTuning(t *testing.T) {
 	}
 	c := Config{Program: p, Scheduler: "pool", Workers: 64, Seed: 1, StepTime: 100}
 	today := run(t, c)
-	for _, tuning := range []Tuning{{WakeShare: 2}, {Searchers: 8}, {Price: 500}, {SpinTime: 200}, {Glance: 1}, {RoundRobin: true}} {
+	for _, tuning := range []Tuning{{WakeShare: 2}, {Searchers: 8}, {Price: 500}, {SpinTime: 200}, {Glance: 1}, {RoundRobin: true},
+		{Reserve: 1}, {Amount: Amount{Every: 1, Most: 2}}, {Amount: Amount{Every: 2}}} {
 		c.Tuning = tuning
 		if r := run(t, c); r.Attempts == today.Attempts && r.Time == today.Time {
 			t.Errorf("%+v: the same run", tuning)
 		}
 	}
-	c.Tuning = Tuning{Price: -1}
-	if _, err := Run(c); err == nil {
-		t.Error("no error for a negative price")
+	for _, tuning := range []Tuning{{Price: -1}, {Reserve: -1}, {HoldTime: -1}, {FreeSearch: -1}, {SavedTime: -1}, {Amount: Amount{Every: -1}},
+		{Amount: Amount{Most: -1}}, {Amount: Amount{Leave: -1}}} {
+		c.Tuning = tuning
+		if _, err := Run(c); err == nil {
+			t.Errorf("%+v: no error", tuning)
+		}
+	}
+}
+
+// What searching may cost decides where parallel parts are short and many. The fields of a Tuning for it change such a run;
+// those that say what the policy says leave it.
+func TestTuningOfSearches(t *testing.T) {
+	p, _, err := ParseDAG("iterative=20000x4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Program: p, Scheduler: "pool", Workers: 2, Seed: 1, StepTime: 100, Costs: &Costs{Publish: 200, Waking: 3500, Wake: 36_000, Steal: 215}}
+	today := run(t, c)
+	for _, tuning := range []Tuning{{HoldTime: 1_000_000}, {FreeSearch: 5}, {SavedTime: policy.SpinTime}} {
+		c.Tuning = tuning
+		if r := run(t, c); *r == *today {
+			t.Errorf("%+v: the same run", tuning)
+		}
+	}
+	c.Tuning = Tuning{HoldTime: policy.HoldTime, FreeSearch: policy.FreeSearch, SavedTime: policy.MaxSearch, Reserve: policy.Reserve,
+		Price: policy.Price, SpinTime: policy.SpinTime, Glance: policy.Glance, Amount: Amount{Most: 1}}
+	if r := run(t, c); *r != *today {
+		t.Errorf("%+v, and today's policy written out: %+v", *today, *r)
+	}
+}
+
+// What thieves take, of one, two, seven and a hundred.
+func TestAmounts(t *testing.T) {
+	for _, c := range []struct {
+		amount Amount
+		want   [4]int
+	}{
+		{Amount{}, [4]int{1, 1, 1, 1}},
+		{Amount{Every: 2}, [4]int{1, 1, 4, 50}},
+		{Amount{Every: 2, Most: 33}, [4]int{1, 1, 4, 33}},
+		{Amount{Every: 4}, [4]int{1, 1, 2, 25}},
+		{Amount{Every: 1, Most: 4}, [4]int{1, 2, 4, 4}},
+		{Amount{Every: 1, Leave: 1}, [4]int{1, 1, 6, 99}},
+		{Amount{Every: 1}, [4]int{1, 2, 7, 100}},
+	} {
+		for i, n := range []int{1, 2, 7, 100} {
+			if got := c.amount.of(n); got != c.want[i] {
+				t.Errorf("%+v: %d of %d, not %d", c.amount, got, n, c.want[i])
+			}
+		}
+	}
+}
+
+// The scheduler half takes what a Tuning says, and half of it if that says so.
+func TestTuningOfHalf(t *testing.T) {
+	c := Config{Program: Loop(500), Scheduler: "half", Workers: 16, Seed: 1}
+	today := run(t, c)
+	c.Tuning.Amount = Amount{Every: policy.StealHalf}
+	if r := run(t, c); *r != *today {
+		t.Errorf("%+v, and half written out: %+v", *today, *r)
+	}
+	c.Tuning.Amount = Amount{Most: 1}
+	if r := run(t, c); r.Steals <= today.Steals {
+		t.Errorf("%d steals of one, and %d of half", r.Steals, today.Steals)
 	}
 }
