@@ -34,6 +34,7 @@ var tunedForks = []policyTried{
 	{"wake while 1 in 16 searches", sim.Tuning{WakeShare: 16}},
 	{"wake while 1 in 8 searches", sim.Tuning{WakeShare: 8}},
 	{"wake while 1 in 2 searches", sim.Tuning{WakeShare: 2}},
+	{"a finder wakes 2", sim.Tuning{FinderWakes: 2}},
 	{"reserve 1", sim.Tuning{Reserve: 1}},
 	{"reserve 12", sim.Tuning{Reserve: 12}},
 	{"reserve 192", sim.Tuning{Reserve: 192}},

@@ -75,14 +75,14 @@ func TestTuning(t *testing.T) {
 	}
 	c := Config{Program: p, Scheduler: "pool", Workers: 64, Seed: 1, StepTime: 100}
 	today := run(t, c)
-	for _, tuning := range []Tuning{{WakeShare: 2}, {Searchers: 8}, {Price: 500}, {SpinTime: 200}, {Glance: 1}, {RoundRobin: true},
+	for _, tuning := range []Tuning{{WakeShare: 2}, {Searchers: 8}, {Price: 500}, {SpinTime: 200}, {Glance: 1}, {RoundRobin: true}, {FinderWakes: 2},
 		{Reserve: 1}, {Amount: Amount{Every: 1, Most: 2}}, {Amount: Amount{Every: 2}}} {
 		c.Tuning = tuning
 		if r := run(t, c); r.Attempts == today.Attempts && r.Time == today.Time {
 			t.Errorf("%+v: the same run", tuning)
 		}
 	}
-	for _, tuning := range []Tuning{{Price: -1}, {Reserve: -1}, {HoldTime: -1}, {FreeSearch: -1}, {SavedTime: -1}, {Amount: Amount{Every: -1}},
+	for _, tuning := range []Tuning{{Price: -1}, {Reserve: -1}, {HoldTime: -1}, {FreeSearch: -1}, {SavedTime: -1}, {FinderWakes: -1}, {Amount: Amount{Every: -1}},
 		{Amount: Amount{Most: -1}}, {Amount: Amount{Leave: -1}}} {
 		c.Tuning = tuning
 		if _, err := Run(c); err == nil {

@@ -244,7 +244,10 @@ func (s *pool) seek(w int32) (ID, int64) {
 		x.searching = false
 		s.spend(w)
 		after := s.StealCost + s.Costs.Steal/s.StepTime
-		if s.wakeOne() {
+		for range max(1, s.Tuning.FinderWakes) {
+			if !s.wakeOne() {
+				break
+			}
 			after += s.Costs.Waking / s.StepTime
 		}
 		return id, after

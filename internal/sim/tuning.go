@@ -6,6 +6,9 @@ import "github.com/filch-go/filch/internal/policy"
 // leaves it. The scheduler half has Amount alone.
 type Tuning struct {
 	WakeShare int `json:"wake_share,omitempty"` // instead of policy.WakeShare
+	// FinderWakes is how many workers a worker wakes that has searched and found something, if the policy lets it. There
+	// it wakes one.
+	FinderWakes int `json:"finder_wakes,omitempty"`
 	// Searchers lets one worker search for each so many. The policy lets half of them.
 	Searchers int `json:"searchers,omitempty"`
 	Price     int `json:"price,omitempty"`     // instead of policy.Price, ns
@@ -39,7 +42,7 @@ func (a Amount) of(n int) int {
 }
 
 func (t Tuning) negative() bool {
-	return min(t.WakeShare, t.Searchers, t.Price, t.SpinTime, t.Glance, t.Reserve, t.HoldTime, t.FreeSearch, t.SavedTime,
+	return min(t.WakeShare, t.Searchers, t.Price, t.SpinTime, t.Glance, t.Reserve, t.HoldTime, t.FreeSearch, t.SavedTime, t.FinderWakes,
 		t.Amount.Every, t.Amount.Most, t.Amount.Leave) < 0
 }
 
