@@ -16,9 +16,9 @@ import (
 func (w *Worker) run(uint64, tag.Step) {
 	left := false
 	w.began, w.worth = clock.Now(), 0
-	w.Locate()
 	Unlabel() // the labels of the goroutine that this one was started by
 	w.takeSeat()
+	w.Locate()
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on
 			w.leaveSeat()
@@ -118,6 +118,7 @@ func (w *Worker) giveUp() bool {
 	}
 	if w.park() {
 		w.takeSeat()
+		w.Locate()
 		w.began, w.worth = clock.Now(), 0
 		return true
 	}
