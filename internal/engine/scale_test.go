@@ -69,6 +69,29 @@ func TestGlancesReachEverybody(t *testing.T) {
 	}
 }
 
+// A thief that looks for tasks at all others in between sees the forks of all others nonetheless, whatever their number.
+func TestALookAtAllHidesNobodyFromTheNextGlance(t *testing.T) {
+	for name, victims := range map[string]func(uint64) policy.Victims{
+		"random start": policy.RandomStart, "round robin": func(uint64) policy.Victims { return policy.RoundRobin() },
+		"localized": policy.Localized, "nearest": policy.Nearest, "adaptive": policy.Adaptive,
+	} {
+		for _, others := range []int{policy.Glance, policy.Glance + 1, 2 * policy.Glance, 4 * policy.Glance, 100} {
+			_, all := poolThatSteals(Stealing{Victims: victims, Machine: &house{}}, others+1)
+			seen := map[*Worker]bool{}
+			for range 100 {
+				all[3].Others()
+				list, pass, n := all[3].otherForkers()
+				for i := range min(n, policy.Glance) {
+					seen[list[pass.At(i)]] = true
+				}
+			}
+			if len(seen) != others {
+				t.Errorf("%s: of %d others, %d were looked at", name, others, len(seen))
+			}
+		}
+	}
+}
+
 // Workers that were let go are forkers no more.
 func TestForkersAreLetGo(t *testing.T) {
 	p := newPool(2)

@@ -44,8 +44,8 @@ func (w *Worker) beginVictims(s *Stealing) {
 // Others returns all workers, and in which order to look at those that are not w, n of them.
 func (w *Worker) Others() (all []*Worker, pass policy.Pass, n int) {
 	all = *w.pool.Workers.Load()
-	pass = w.victims.Circle(w.placeIn(all, &w.index), len(all))
-	w.arrange(&pass, all)
+	pass = w.victims.WholeCircle(w.placeIn(all, &w.index), len(all))
+	w.arrange(&pass, all, &w.favourite)
 	return all, pass, len(all) - 1
 }
 
@@ -57,7 +57,7 @@ func (w *Worker) otherForkers() (all []*Worker, pass policy.Pass, n int) {
 		self, length = w.placeIn(all, &w.forker), len(all)
 	}
 	pass = w.victims.Circle(self, length)
-	w.arrange(&pass, all)
+	w.arrange(&pass, all, &w.favouriteForker)
 	return all, pass, length - 1
 }
 
@@ -69,8 +69,8 @@ func (w *Worker) placeIn(all []*Worker, last *int32) int {
 	return int(*last)
 }
 
-// arrange has a pass through all begin with whom w is to look at first.
-func (w *Worker) arrange(pass *policy.Pass, all []*Worker) {
+// arrange has a pass through all begin with whom w is to look at first. last is where that was in this list.
+func (w *Worker) arrange(pass *policy.Pass, all []*Worker, last *whereabouts) {
 	switch {
 	case w.victims.GoesByDistance():
 		w.arrangeByDistance(pass, all)
@@ -78,7 +78,7 @@ func (w *Worker) arrange(pass *policy.Pass, all []*Worker) {
 		w.victims.RobbedBy(int(w.robber.Swap(nobody)) - 1)
 	}
 	if id, ok := w.victims.Favourite(); ok {
-		pass.First(w.placeOf(id, all))
+		pass.First(last.placeOf(id, all))
 	}
 }
 
@@ -98,14 +98,22 @@ func (w *Worker) arrangeByDistance(pass *policy.Pass, all []*Worker) {
 	})
 }
 
+// whereabouts is where a worker looked another up in a list. To look anew takes a step for each that is in it.
+type whereabouts struct {
+	id, at int32 // at is negative if the worker with that ID is not in the list
+	of     int32 // the length of the list
+}
+
 // placeOf returns where the worker with the given ID is in all, or a negative number if it is not: it was forgotten,
-// or is in another list. It need not be the worker that had the ID when w came to know it.
-func (w *Worker) placeOf(id int, all []*Worker) int {
-	if at := int(w.favourite); at < len(all) && all[at].ID == id {
-		return at
+// or is in another list. It need not be the worker that had the ID when its thief came to know it. One that comes just
+// when another leaves may be missed until the list is longer or shorter.
+func (h *whereabouts) placeOf(id int, all []*Worker) int {
+	at := int(h.at)
+	known := int(h.id) == id && int(h.of) == len(all) && at < len(all)
+	if !known || at >= 0 && all[at].ID != id {
+		at = slices.IndexFunc(all, func(v *Worker) bool { return v.ID == id })
+		*h = whereabouts{int32(id), int32(at), int32(len(all))}
 	}
-	at := slices.IndexFunc(all, func(v *Worker) bool { return v.ID == id })
-	w.favourite = int32(max(0, at))
 	return at
 }
 

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 
+	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -116,6 +118,34 @@ func TestWhatIsRememberedOutlivesWorkers(t *testing.T) {
 	}
 }
 
+// To look for one that is not in a list takes a step for each that is. It is not done twice for a list of the same
+// length.
+func TestWhoIsNotInAListIsLookedUpOnce(t *testing.T) {
+	_, all := poolThatSteals(Stealing{}, 9)
+	list, last := all[:8], whereabouts{}
+	if at := last.placeOf(0, nil); at >= 0 {
+		t.Errorf("worker 0 is at %d of an empty list", at)
+	}
+	if at := last.placeOf(8, list); at >= 0 {
+		t.Fatalf("worker 8 is at %d", at)
+	}
+	list = append(slices.Clone(list[:7]), all[8])
+	if at := last.placeOf(8, list); at >= 0 {
+		t.Error("worker 8 is looked up again")
+	}
+	if at := last.placeOf(8, list[1:]); at != 6 {
+		t.Errorf("in a shorter list, worker 8 is at %d, not 6", at)
+	}
+	for _, id := range []int{8, 2, 5} { // found where they are, also if they have moved
+		for range 2 {
+			slices.Reverse(list)
+			if at := last.placeOf(id, list); at != slices.Index(list, all[id]) {
+				t.Errorf("worker %d is at %d, not %d", id, at, slices.Index(list, all[id]))
+			}
+		}
+	}
+}
+
 // Those that are near are looked at first, and those that have not said where they are last.
 func TestNearWorkersAreLookedAtFirst(t *testing.T) {
 	h := &house{}
@@ -164,6 +194,37 @@ func TestWhoPublishesSaysWhereItIs(t *testing.T) {
 	}
 	if w.processor.Load() != 8 {
 		t.Errorf("in the end, it is at %d", w.processor.Load())
+	}
+}
+
+// desk is a machine and its kernel. A thread that is pinned is at its processor, others are at 99.
+type desk struct {
+	house
+	at atomic.Int32
+}
+
+func (d *desk) Processor() int                  { return int(d.at.Load()) }
+func (d *desk) Thread() int                     { return affinity.System.Thread() }
+func (d *desk) Mask(int) (affinity.Mask, error) { return affinity.Mask{3}, nil }
+func (d *desk) SetMask(_ int, m affinity.Mask) error {
+	d.at.Store(99)
+	if ids := m.Processors(); len(ids) == 1 {
+		d.at.Store(int32(ids[0]))
+	}
+	return nil
+}
+
+// A worker that is pinned is where it is pinned from its first work on, not where its goroutine began.
+func TestAPinnedWorkerIsWhereItIsPinned(t *testing.T) {
+	d := &desk{}
+	d.at.Store(99)
+	p := newPool(1)
+	p.Stealing = Stealing{Victims: policy.Nearest, Machine: d}
+	p.Seats = affinity.New(d, []int{7}, func(err error) { t.Error(err) })
+	at := make(chan int32)
+	give(p, func() { at <- (*p.Workers.Load())[0].processor.Load() })
+	if got := <-at; got != 7 {
+		t.Errorf("the worker is at processor %d, not 7", got)
 	}
 }
 

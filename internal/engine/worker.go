@@ -54,7 +54,6 @@ type Worker struct {
 	victims     policy.Victims
 	index       int32        // where w was in the pool's workers when it last looked
 	forker      int32        // where it was in the pool's forkers
-	favourite   int32        // where the one was that it looks at first, in either
 	processor   atomic.Int32 // where w was when it last looked for work, or published; for an order by distance; thieves load
 	count       counters
 	began       int64 // when the search began that is under way, or else what w does since it found something
@@ -78,6 +77,8 @@ type Worker struct {
 	Level  atomic.Int64  // how urgent it is what runs, or Nothing; the owner writes, others load; see Source.SetLevel
 
 	alias Alias // see logical.go
+
+	favourite, favouriteForker whereabouts // of the one that it looks at first, in either list; the owner alone touches them
 
 	seat atomic.Pointer[affinity.Seat] // of the goroutine that fills the place, or nil; that writes, others load; see seat.go
 

@@ -33,7 +33,7 @@ const (
 
 // RoundRobin looks at the workers after the thief in a circle: (i+j+1) mod n,
 // itself excluded. Thieves that look at the same time start apart. Where there are more than Glance others,
-// a pass begins where the glance before it has ended: else a thief would never see the rest.
+// a glance begins where the one before it has ended: else a thief would never see the rest.
 func RoundRobin() Victims { return Victims{} }
 
 // RandomStart looks at the workers in a circle from a start drawn anew for
@@ -126,13 +126,20 @@ func (v *Victims) Pass(self, n int) Pass {
 
 // Circle is Pass for workers whose numbers are not their places. It puts no favourite first.
 func (v *Victims) Circle(self, n int) Pass {
-	p := Pass{self: self, n: n}
-	switch {
-	case v.order != inCircle && n > 2:
-		p.start = int(v.next() % uint64(n-1))
-	case n-1 > Glance: // else all are looked at
+	p := v.WholeCircle(self, n)
+	if v.order == inCircle && n-1 > Glance { // else all are looked at
 		p.start = int(v.state % uint64(n-1))
 		v.state += Glance
+	}
+	return p
+}
+
+// WholeCircle is Circle for a thief that looks at all of them. It does not change where the next glance begins: a
+// thief may look at all of one list and glance at another in turn.
+func (v *Victims) WholeCircle(self, n int) Pass {
+	p := Pass{self: self, n: n}
+	if v.order != inCircle && n > 2 {
+		p.start = int(v.next() % uint64(n-1))
 	}
 	return p
 }
