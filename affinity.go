@@ -43,13 +43,15 @@ func WithAffinity(a Affinity, processors ...int) Option {
 	if a == AsListed && len(processors) == 0 {
 		panic("filch: WithAffinity(AsListed): no processor is listed")
 	}
-	for i, n := range processors {
+	listed := make(map[int]bool, len(processors))
+	for _, n := range processors {
 		if n < 0 || n > topology.MaxID {
 			panic(fmt.Sprintf("filch: WithAffinity(%v): processor %d: the number must be from 0 to %d", a, n, topology.MaxID))
 		}
-		if slices.Contains(processors[:i], n) {
+		if listed[n] {
 			panic(fmt.Sprintf("filch: WithAffinity(%v): processor %d is listed twice", a, n))
 		}
+		listed[n] = true
 	}
 	processors = slices.Clone(processors)
 	return func(p *Pool) { p.pins = &pins{order: a, listed: processors, kernel: affinity.System} }

@@ -19,7 +19,8 @@ func StealOne() StealOption { return func(s *stealing) { s.one = true } }
 // yield of Arora, Blumofe and Plaxton ("Thread Scheduling for Multiprogrammed Multiprocessors", SPAA 1998), without
 // which thieves may keep a worker from the processor that it needs. Here it is seldom of use: workers yield at every
 // 16th look in any case, at most half of them look at a time, and those that find nothing leave. An attempt
-// costs a call of runtime.Gosched more, and two looks at the clock.
+// costs a call of runtime.Gosched more, and two looks at the clock. Workers that [WithAffinity] has pinned do not yield
+// so: it would take two switches of threads.
 func YieldFirst() StealOption { return func(s *stealing) { s.yield = true } }
 
 // WithStealing sets from whom the workers of the pool steal, and how. The default is [RandomStart]. The first choice

@@ -125,9 +125,10 @@ func (w *Worker) Robbed(v *Worker) {
 	}
 }
 
-// yieldFirst is called before each attempt to steal.
+// yieldFirst is called before each attempt to steal. A pinned worker keeps its processor, as in a spin: to let others
+// have it takes two switches of threads, for each of the victims that it looks at.
 func (w *Worker) yieldFirst() {
-	if w.pool.Stealing.Yield {
+	if w.pool.Stealing.Yield && w.Processor() < 0 {
 		w.yield(clock.Now())
 	}
 }

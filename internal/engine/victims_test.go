@@ -228,22 +228,27 @@ func TestAPinnedWorkerIsWhereItIsPinned(t *testing.T) {
 	}
 }
 
-// A thief yields before each attempt, and only if it is to.
+// A thief yields before each attempt, and only if it is to, and is not pinned.
 func TestYieldBeforeAnAttempt(t *testing.T) {
-	for _, yield := range []bool{false, true} {
+	for _, c := range []struct{ asked, pinned, yields bool }{{false, false, false}, {true, false, true}, {true, true, false}} {
 		p := newPool(2)
-		p.Stealing.Yield = yield
+		p.Stealing.Yield = c.asked
 		v, w := testWorker(p, 0), testWorker(p, 1)
+		if c.pinned {
+			p.Seats = affinity.New(&desk{}, []int{1}, func(err error) { t.Error(err) })
+			w.takeSeat()
+		}
 		w.began = 0
 		if w.steal(v) != nil {
 			t.Error("something was stolen")
 		}
 		w.Looks()
-		if (w.began > 0) != yield {
-			t.Errorf("yield: %t, and others had the processor for %d ns", yield, w.began)
+		if (w.began > 0) != c.yields {
+			t.Errorf("%+v: others had the processor for %d ns", c, w.began)
 		}
 		if w.count.attempts != 1 || w.count.looks != 1 {
 			t.Errorf("%+v", w.count)
 		}
+		w.leaveSeat()
 	}
 }

@@ -44,11 +44,11 @@ func ParseList(s string) ([]int, error) {
 // parseID parses digits and nothing else.
 func parseID(s string) (int, error) {
 	n, err := strconv.ParseUint(s, 10, 31)
-	if err != nil || s[0] == '+' {
-		return 0, fmt.Errorf("%.20q is no number", s)
+	if n > MaxID { // also if it is out of range
+		return 0, fmt.Errorf("%.20s is more than %d", s, MaxID)
 	}
-	if n > MaxID {
-		return 0, fmt.Errorf("%d is more than %d", n, MaxID)
+	if err != nil {
+		return 0, fmt.Errorf("%.20q is no number", s)
 	}
 	return int(n), nil
 }
