@@ -219,9 +219,9 @@ func (t *Seat) Leave() {
 		s.leave(t.at, 1)
 	}
 	t.on.Store(-1)
+	narrowed.Delete(thread{s.kernel, t.thread}) // in any case: the number may be another thread's when this one has ended
 	if err := s.kernel.SetMask(t.thread, t.before); err != nil {
 		return
 	}
-	narrowed.Delete(thread{s.kernel, t.thread})
 	runtime.UnlockOSThread()
 }

@@ -238,7 +238,11 @@ func TestAThreadThatStaysNarrowIsNotGivenBack(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		s.Take(1).Leave()
+		c := s.Take(1)
+		c.Leave()
+		if m, ok := narrowed.Load(thread{k, c.thread}); ok {
+			t.Errorf("the thread that ends is remembered, with %v: its number may be another's", m)
+		}
 	}()
 	<-over
 	isLoad(t, s, 0, 0)
