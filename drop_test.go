@@ -255,6 +255,38 @@ func TestOnDropThatDoesNotReturn(t *testing.T) {
 	}
 }
 
+// Close returns after OnDrop, also if it is called by a Cancel or by the end of the group's context meanwhile.
+func TestCloseReturnsAfterOnDrop(t *testing.T) {
+	for _, way := range []string{"Cancel", "the group's context"} {
+		synctest.Test(t, func(t *testing.T) {
+			p, release := held(t)
+			ctx, cancel := context.WithCancel(background)
+			goOn := make(chan struct{})
+			var dropped, closed atomic.Bool
+			onDrop := filch.OnDrop(func(error) { <-goOn; dropped.Store(true) })
+			if way == "Cancel" {
+				f := filch.Submit(background, p, one, onDrop)
+				go f.Cancel()
+			} else {
+				p.Group(ctx).Go(func(context.Context) error { return nil }, onDrop)
+			}
+			cancel()
+			synctest.Wait()
+			go func() {
+				p.Close()
+				closed.Store(dropped.Load())
+			}()
+			release()
+			synctest.Wait()
+			close(goOn)
+			synctest.Wait()
+			if !dropped.Load() || !closed.Load() {
+				t.Errorf("by %s: dropped: %t; Close returns after that: %t", way, dropped.Load(), closed.Load())
+			}
+		})
+	}
+}
+
 // However tasks end, in a crowd, each either runs or is dropped, once.
 func TestOnDropInAStorm(t *testing.T) {
 	seed := rand.Uint64()

@@ -109,9 +109,11 @@ func (t *futureTask[T]) drop(err error) { t.future().drop(err) }
 // tells of it.
 func (t *futureTask[T]) dropFor(err error, rest **dependency) {
 	f := t.future()
-	if !f.claimFromOutside() {
+	leave, ok := f.claimFromOutside()
+	if !ok {
 		return
 	}
+	defer leave()
 	defer f.cancel(err)
 	for d := f.ctx.extras.Load().dependents.Swap(nil); d != nil; {
 		next := d.next
@@ -122,21 +124,25 @@ func (t *futureTask[T]) dropFor(err error, rest **dependency) {
 
 // drop is Drop for a caller that is not in the pool.
 func (f *Future[T]) drop(err error) {
-	if f.claimFromOutside() {
+	if leave, ok := f.claimFromOutside(); ok {
+		defer leave()
 		f.cancel(err)
 	}
 }
 
 // claimFromOutside is claimToDrop for a caller that is not in the pool. The pool does not end
-// before the task is counted: what is claimed keeps it from that no longer.
-func (f *Future[T]) claimFromOutside() bool {
+// before the caller calls leave: what is claimed keeps it from that no longer, and Close returns after OnDrop.
+func (f *Future[T]) claimFromOutside() (leave func(), ok bool) {
 	if !f.ctx.state.load().isUnstarted() {
-		return false
+		return nil, false
 	}
 	e := &f.ctx.pool.tasks.Engine
 	e.EnterBlocked()
-	defer e.LeaveBlocked()
-	return f.claimToDrop()
+	if !f.claimToDrop() {
+		e.LeaveBlocked()
+		return nil, false
+	}
+	return e.LeaveBlocked, true
 }
 
 // claimToDrop makes the caller the one that drops the task, and counts it as cancelled.
