@@ -67,7 +67,7 @@ func (o Overflow) String() string {
 }
 
 // Stealing is from whom a worker that has run out of work tries to steal first. In one turn a worker
-// looks at all others, or at 32 of them if there are more, and the next turn has others. So the order decides
+// looks at all others for tasks, and for forks at 32 of them if there are more; the next turn has others. So the order decides
 // how soon work is found, and never whether. The zero value is the default.
 type Stealing int
 

@@ -25,7 +25,7 @@ func YieldFirst() StealOption { return func(s *stealing) { s.yield = true } }
 
 // WithStealing sets from whom the workers of the pool steal, and how. The default is [RandomStart]. The first choice
 // seldom matters: docs/stealing.md has what each gains, and where it loses. WithStealing panics if
-// from is none of the above, or an option is nil.
+// from is none of the orders of [Stealing], or an option is nil.
 func WithStealing(from Stealing, opts ...StealOption) Option {
 	if from < RandomStart || from > Adaptive {
 		panic(fmt.Sprintf("filch: WithStealing(%v): from must be RandomStart, RoundRobin, Localized, Nearest or Adaptive", from))
