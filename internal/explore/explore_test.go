@@ -192,7 +192,7 @@ var mutations = append([]mutation{
 		"{ return taskStatus(t.word.Or(taskWatched)).isDone() }", "{\n\tt.word.Or(taskWatched)\n\treturn false\n}"}, {"future.go",
 		"l.Wait(ctx, task.Seat{}, f.isDone)", "l.Wait(ctx, task.Seat{}, func() bool { return false })"}}},
 	{"future: a canceller is not counted while it claims", "Pool/cancel, then figures", []Edit{{"futuretask.go",
-		"\te.EnterBlocked()\n\tdefer e.LeaveBlocked()\n\treturn f.claimToDrop()\n", "\t_ = e\n\treturn f.claimToDrop()\n"}}},
+		"\te.EnterBlocked()\n\tif !f.claimToDrop() {\n\t\te.LeaveBlocked()\n\t\treturn nil, false\n\t}\n\treturn e.LeaveBlocked, true\n", "\t_ = e\n\treturn func() {}, f.claimToDrop()\n"}}},
 	{"after: a dependent does not look again", "Pool/after$", []Edit{{"held.go",
 		"\tif c.state.watch() {\n\t\tsettle(", "\tif c.state.watch(); false {\n\t\tsettle("}}},
 	{"after: a dependent looks first", "Pool/after$", []Edit{{"held.go",
