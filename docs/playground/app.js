@@ -9,7 +9,7 @@ import { MOST_ZOOM, defaults, parse, requests, write } from "./state.js";
 const $ = (id) => document.getElementById(id);
 
 // Sizes at which a run can be followed step by step. Other programs have the default of filch sim.
-const sizes = { chain: "60", loop: "40", tree: "5", fib: "9", mergesort: "200", quicksort: "200", uts: "4", nested: "8", comb: "12x30", iterative: "4x16" };
+const sizes = { chain: "60", loop: "40", bag: "100", tree: "5", fib: "9", mergesort: "200", quicksort: "200", uts: "4", nested: "8", comb: "12x30", iterative: "4x16" };
 const GRAPH = "graph"; // what the menu of programs has for one that is pasted
 const sample = `{"graph": {"series": [
   2,

@@ -34,6 +34,7 @@ func DAGs() []DAG {
 	return []DAG{
 		{"chain", "one thread", "nodes", "1000", "chain=1000", sized(1, 1_000_000_000, func(n int64) leafy { return Chain(n) })},
 		{"loop", "a thread that spawns others in a loop, and joins them", "threads spawned", "10000", "loop=10000", sized(1, 100_000_000, func(n int64) leafy { return Loop(n) })},
+		{"bag", "threads that are there before the first step, in one queue", "threads", "10000", "bag=10000", sized(1, 100_000_000, func(n int64) leafy { return Bag(n) })},
 		{"tree", "a complete tree", "DEPTH, of a binary tree, or ARITY^DEPTH", "16", "tree=4^8", makeTree},
 		{"fib", "the recursion of Fibonacci numbers", "the number whose Fibonacci number is found", "20", "fib=20", sized(0, 50, func(n int64) leafy { return Fib(n) })},
 		{"mergesort", "two halves, then a merge of so many steps as there are elements", "elements", "10000", "mergesort=10000", sized(1, 1_000_000_000, func(n int64) leafy { return Mergesort(n) })},

@@ -57,6 +57,8 @@ func TestFactsOfDAGs(t *testing.T) {
 		is(fmt.Sprintf("chain=%d", n), known{n, n, 1, 1})
 		is(fmt.Sprintf("chain=%d@7", n), known{7 * n, 7 * n, 1, 1})
 		is(fmt.Sprintf("loop=%d", n), known{2*n + 1, n + 2, n + 1, 2})
+		is(fmt.Sprintf("bag=%d", n), known{n, 1, n + 1, 2})
+		is(fmt.Sprintf("bag=%d@7", n), known{7 * n, 7, n + 1, 2})
 		is(fmt.Sprintf("comb=%dx50", n), known{51*n + 1, n + 51, n + 1, 2})
 		is(fmt.Sprintf("comb=%dx50@3", n), known{151*n + 1, n + 151, n + 1, 2})
 		parts := n + 3*(n-1) // steps of a loop of n by halving
@@ -103,7 +105,7 @@ func TestFactsOfRandomDAGs(t *testing.T) {
 
 // small has a DAG of each family that runs in no time.
 var small = map[string]string{
-	"chain": "chain=50", "loop": "loop=60", "tree": "tree=3^4", "fib": "fib=9", "mergesort": "mergesort=100", "quicksort": "quicksort=100",
+	"chain": "chain=50", "loop": "loop=60", "bag": "bag=70", "tree": "tree=3^4", "fib": "fib=9", "mergesort": "mergesort=100", "quicksort": "quicksort=100",
 	"uts": "uts=4", "nested": "nested=6", "comb": "comb=9x7", "iterative": "iterative=4x12",
 }
 
@@ -141,7 +143,7 @@ func TestBlocksOfIterative(t *testing.T) {
 
 // A long thread, or one that spawns many, takes no memory of its own.
 func TestLargeDAGsNeedNoMemory(t *testing.T) {
-	for _, name := range []string{"chain=100000", "loop=100000", "comb=300x300"} {
+	for _, name := range []string{"chain=100000", "loop=100000", "bag=100000", "comb=300x300"} {
 		p := dag(t, name)
 		if n := testing.AllocsPerRun(1, func() { facts(t, p) }); n > 10 {
 			t.Errorf("%s: %v allocations", name, n)
@@ -151,7 +153,7 @@ func TestLargeDAGsNeedNoMemory(t *testing.T) {
 
 func TestBadDAGs(t *testing.T) {
 	for text, wrong := range map[string]string{
-		"":                          `unknown DAG ""; there are chain, loop, tree,`,
+		"":                          `unknown DAG ""; there are chain, loop, bag, tree,`,
 		"fibs=3":                    `unknown DAG "fibs"`,
 		"fib.json":                  `unknown DAG "fib.json"`,
 		"fib=":                      `the size is ""; it must be a number from 0 to 50; for example fib=20`,

@@ -27,6 +27,19 @@ func (f Loop) Root() Args              { return Comb{int(f), 1}.Root() }
 func (f Loop) leaf(t *Thread) bool     { return Comb{int(f), 1}.leaf(t) }
 func (f Loop) Node(t *Thread, n *Node) { Comb{int(f), 1}.Node(t, n) }
 
+// Bag is a thread that spawns so many others, each of one node, before the first step, and joins them. So one worker
+// has all of them at the start, and there is no other work: the model of Tchiboukdjian, Gast and Trystram, see half.go.
+type Bag int
+
+func (f Bag) Root() Args          { return Args{Kind: outer} }
+func (f Bag) leaf(t *Thread) bool { return t.Kind == inner }
+func (f Bag) Node(t *Thread, n *Node) {
+	Comb{int(f), 1}.Node(t, n)
+	if t.Kind == outer {
+		n.Weight = 0
+	}
+}
+
 // Comb is a thread that spawns so many others in a loop, each of so many nodes.
 type Comb struct{ Teeth, Length int }
 
