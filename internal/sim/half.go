@@ -24,18 +24,17 @@ func newHalfOf(m *machine) *half {
 func (s *half) seek(w int32) (ID, int64) { return s.look(w, s) }
 
 func (s *half) take(w, v int32) ID {
-	d := &s.deques[v]
-	if d.size == 0 {
+	first := s.steal(v)
+	if first == None {
 		return None
 	}
-	more := (d.size+1)/2 - 1
+	more := s.deques[v].size / 2
 	if s.Tuning.Amount != (Amount{}) {
-		more = int32(s.Tuning.Amount.of(int(d.size))) - 1
+		more = int32(s.Tuning.Amount.of(int(s.deques[v].size)+1)) - 1
 	}
-	first := d.steal()
 	s.rest[w] = s.rest[w][:0]
 	for range more {
-		s.rest[w] = append(s.rest[w], d.steal())
+		s.rest[w] = append(s.rest[w], s.steal(v))
 	}
 	return first
 }

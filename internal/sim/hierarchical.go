@@ -73,5 +73,5 @@ func (s *hierarchical) take(w, v int32) ID {
 		return s.half.take(w, v)
 	}
 	s.rest[w] = s.rest[w][:0]
-	return s.deques[v].steal()
+	return s.steal(v)
 }

@@ -54,7 +54,7 @@ func (c *churn) arrive() {
 		return
 	}
 	for w := range c.m.workers {
-		if c.m.workers[w].begins {
+		if c.m.begins[w] {
 			c.m.arrive(int32(w))
 		}
 	}
@@ -67,8 +67,8 @@ func (c *churn) handOver(machine int) {
 	for w := range c.workersOf(machine) {
 		wk := &c.m.workers[w]
 		switch id := wk.runs; {
-		case id != None && wk.begins: // it was under way to here
-			wk.runs, wk.begins = None, false
+		case id != None && c.m.begins[w]: // it was under way to here
+			wk.runs, c.m.begins[w] = None, false
 			c.m.onItsWay--
 			c.m.push(heir, id)
 		case id != None:
@@ -170,8 +170,8 @@ func (c *churn) abort() {
 		wk := &m.workers[w]
 		switch id := wk.runs; {
 		case id == None || !c.lost(id):
-		case wk.begins: // the worker goes on to look when it would have had the thread
-			wk.runs, wk.begins = None, false
+		case m.begins[w]: // the worker goes on to look when it would have had the thread
+			wk.runs, m.begins[w] = None, false
 			m.onItsWay--
 		default:
 			c.stop(int32(w))

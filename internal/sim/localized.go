@@ -38,7 +38,7 @@ func (s *localized) victim(w int32) int32 {
 }
 
 func (s *localized) take(w, v int32) ID {
-	found := s.deques[v].steal()
+	found := s.steal(v)
 	if found == None && len(s.robbers[w]) == 0 {
 		return None
 	}

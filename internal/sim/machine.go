@@ -4,8 +4,7 @@ import "fmt"
 
 // worker is one simulated processor.
 type worker struct {
-	runs   ID // what it runs, or has found and begins next
-	begins bool
+	runs   ID   // what it runs, or has found and begins next; see machine.begins
 	last   bool // the node that runs is the last
 	spawns bool
 	child  Args
@@ -19,7 +18,9 @@ type machine struct {
 	facts   *Facts
 	wheel   *wheel
 	workers []worker
+	begins  []bool // by worker: it has found what it runs, and begins it when it looks next; here since all look often
 	deques  []deque
+	stocked []uint64 // a bit for each deque, which is set if there is something in it; see steal
 	caches  []*Cache // of each worker, or nil
 	shared  *Cache   // of all, or nil
 	threads []Thread // by ID
@@ -105,7 +106,7 @@ func (m *machine) begin(w int32, id ID) {
 		m.res.Migrations++
 	}
 	t.state = running
-	wk.runs, wk.begins = id, false
+	wk.runs, m.begins[w] = id, false
 	wk.last, wk.spawns, wk.child = n.Last, n.Spawns && !n.Last, n.Child
 	m.res.Idle += m.wheel.now - wk.since
 	wk.since = m.wheel.now + n.Weight
@@ -157,7 +158,7 @@ func (m *machine) ends(w int32) {
 		m.begin(w, next)
 		return
 	case next != None:
-		wk.runs, wk.begins = next, true
+		wk.runs, m.begins[w] = next, true
 		m.onItsWay++
 	}
 	m.wheel.add(m.wheel.now+late, w, false)
@@ -213,13 +214,12 @@ func (m *machine) looks(w int32) {
 		m.sched.(interface{ timer() }).timer()
 		return
 	}
-	wk := &m.workers[w]
-	if wk.begins {
+	if m.begins[w] {
 		m.onItsWay--
 		if m.arrive != nil {
 			m.arrive(w)
 		}
-		m.begin(w, wk.runs)
+		m.begin(w, m.workers[w].runs)
 		return
 	}
 	if m.churn != nil {
@@ -236,7 +236,7 @@ func (m *machine) looks(w int32) {
 	case found != None && after == 0:
 		m.begin(w, found)
 	case found != None:
-		wk.runs, wk.begins = found, true
+		m.workers[w].runs, m.begins[w] = found, true
 		m.onItsWay++
 		m.wheel.add(m.wheel.now+after, w, false)
 	case after != Never:
@@ -280,7 +280,22 @@ func (m *machine) attempt(w, victim int32, found ID) ID {
 func (m *machine) push(w int32, id ID) {
 	d := &m.deques[w]
 	d.push(id)
+	m.stocked[w/64] |= 1 << (w % 64)
 	m.res.MaxDeque = max(m.res.MaxDeque, int(d.size))
+}
+
+// steal removes the oldest thread of the deque of v. Most attempts find nothing. They look at a bit, not at the deque,
+// so that the deques of many workers need not go through the processor's cache. The owner does not clear the bit when
+// it takes the last; a thief does, when it finds none.
+func (m *machine) steal(v int32) ID {
+	if m.stocked[v/64]&(1<<(v%64)) == 0 {
+		return None
+	}
+	id := m.deques[v].steal()
+	if id == None {
+		m.stocked[v/64] &^= 1 << (v % 64)
+	}
+	return id
 }
 
 // below returns a random number below n.

@@ -166,7 +166,7 @@ func (p *processors) count() {
 		q, wk := &p.procs[w], &p.m.workers[w]
 		p.hold = p.hold || wk.runs != None
 		switch {
-		case q.on && wk.runs != None && !wk.begins:
+		case q.on && wk.runs != None && !p.m.begins[w]:
 			p.busy++
 		case q.on:
 			p.idle++

@@ -225,7 +225,8 @@ func newMachine(c Config) (*machine, error) {
 	}
 	m := &machine{Config: c, facts: c.Facts, wheel: newWheel(c.Workers + 1), rng: mix(c.Seed), most: MaxLive, latest: c.latest()}
 	m.workers = make([]worker, c.Workers)
-	m.deques = make([]deque, c.Workers)
+	m.begins = make([]bool, c.Workers)
+	m.deques, m.stocked = make([]deque, c.Workers), make([]uint64, (c.Workers+63)/64)
 	m.threads = make([]Thread, 1)
 	if c.Cache > 0 {
 		m.caches = make([]*Cache, c.Workers)

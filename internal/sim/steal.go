@@ -33,7 +33,7 @@ func (s *stealing) enabled(w int32, cont, child ID) ID {
 
 func (s *stealing) seek(w int32) (ID, int64) { return s.look(w, s) }
 func (s *stealing) victim(w int32) int32     { return s.other(w) }
-func (s *stealing) take(w, v int32) ID       { return s.deques[v].steal() }
+func (s *stealing) take(w, v int32) ID       { return s.steal(v) }
 
 // bounds holds continuation stealing to its bounds. No more threads are alive than S1 for each worker (Blumofe and
 // Leiserson, JACM 1999). And workers with caches of C blocks miss at most M1 + 2C times the steals (Acar, Blelloch and

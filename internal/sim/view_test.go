@@ -74,7 +74,7 @@ func TestViewShowsAll(t *testing.T) {
 			}
 			for w := range v.m.workers {
 				in += v.Queued(int32(w))
-				if v.m.workers[w].begins {
+				if v.m.begins[w] {
 					in++
 				}
 			}

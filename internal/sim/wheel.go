@@ -13,7 +13,8 @@ type wheel struct {
 	now   int64
 	steps [turn]step
 	used  [turn / 64]uint64 // a bit for each step that has entries
-	next  []int32           // by worker: the one after it in its list, or -1
+	parts []part            // of all lists
+	free  int32             // the first of the parts that no list has, plus 1
 	far   farList
 }
 
@@ -25,10 +26,20 @@ type step struct{ ending, looking queue }
 
 func (s *step) empty() bool { return s.ending.head == 0 && s.looking.head == 0 }
 
-// queue is a list of workers, first in, first out. It begins at head-1 and ends at tail-1, so that the zero queue is empty.
-type queue struct{ head, tail int32 }
+// queue is a list of workers, first in, first out, in parts from head-1 to tail-1. It begins at place from of the first
+// of them, and ends before place to of the last. The zero queue is empty.
+type queue struct{ head, tail, from, to int32 }
 
-func newWheel(workers int) *wheel { return &wheel{next: make([]int32, workers)} }
+// part is a part of a list, as large as a line of the processor's cache. With a link from each worker to the next, a
+// look at one had to wait for the memory of the one before: a million thieves took half as long again.
+type part struct {
+	workers [15]int32
+	next    int32 // the part after it, plus 1
+}
+
+func newWheel(workers int) *wheel {
+	return &wheel{parts: make([]part, 0, workers/len(part{}.workers)+1)}
+}
 
 // add notes that worker w ends something, or looks for work, at the time at, now at the earliest.
 func (h *wheel) add(at int64, w int32, ends bool) {
@@ -47,13 +58,28 @@ func (h *wheel) add(at int64, w int32, ends bool) {
 
 // put adds w to the end of q.
 func (h *wheel) put(q *queue, w int32) {
-	h.next[w] = -1
-	if q.head == 0 {
-		q.head = w + 1
-	} else {
-		h.next[q.tail-1] = w
+	switch {
+	case q.head == 0:
+		q.head = h.part()
+		q.tail, q.from, q.to = q.head, 0, 0
+	case q.to == int32(len(part{}.workers)):
+		next := h.part()
+		h.parts[q.tail-1].next = next
+		q.tail, q.to = next, 0
 	}
-	q.tail = w + 1
+	h.parts[q.tail-1].workers[q.to] = w
+	q.to++
+}
+
+// part returns a part that no list has, plus 1.
+func (h *wheel) part() int32 {
+	if h.free == 0 {
+		h.parts = append(h.parts, part{})
+		return int32(len(h.parts))
+	}
+	p := h.free
+	h.free = h.parts[p-1].next
+	return p
 }
 
 // take removes the first worker of q, or reports that there is none.
@@ -61,8 +87,19 @@ func (h *wheel) take(q *queue) (w int32, ok bool) {
 	if q.head == 0 {
 		return 0, false
 	}
-	w = q.head - 1
-	q.head = h.next[w] + 1
+	head := q.head
+	p := &h.parts[head-1]
+	w = p.workers[q.from]
+	q.from++
+	switch {
+	case head == q.tail && q.from == q.to:
+		*q = queue{}
+	case q.from == int32(len(p.workers)):
+		q.head, q.from = p.next, 0
+	default:
+		return w, true
+	}
+	p.next, h.free = h.free, head
 	return w, true
 }
 
