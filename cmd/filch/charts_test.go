@@ -559,6 +559,7 @@ func TestTicks(t *testing.T) {
 		{0.97, 1.04, 12, "0.98 1 1.02 1.04"},
 		{1, 1e12, 5, "1 1000 1e+06 1e+09 1e+12"},
 		{0.2, 40, 12, "0.3 1 3 10 30"},
+		{11300, 13800, 5, "11500 12000 12500 13000 13500"},
 	} {
 		var got []string
 		for _, tick := range ticksBetween(c.low, c.high, c.most) {

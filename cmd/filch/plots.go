@@ -108,7 +108,9 @@ func ticksBetween(low, high float64, most int) (ticks []plot.Tick) {
 		}
 		all = append(all, values)
 	}
-	for _, step := range []float64{0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001} {
+	unit := max(1, math.Pow(10, math.Floor(math.Log10(high))))
+	for _, part := range []float64{0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001} {
+		step := part * unit
 		if n := (high - low) / step; n < 50 {
 			var values []float64
 			for k := math.Ceil(low / step); k*step <= high; k++ {
@@ -363,7 +365,7 @@ func (pl *curvesPlot) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(draw.LineStyle{Color: ruled.color(), Width: 0.8}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
 	}
 	st := draw.LineStyle{Color: faint.color(), Width: 1}
-	if p.Y.Min <= 1 {
+	if p.Y.Min <= 1 && 1 <= p.Y.Max {
 		c.StrokeLine2(st, c.Min.X, y(1), c.Max.X, y(1))
 	}
 	st.Dashes = []vg.Length{4, 3}

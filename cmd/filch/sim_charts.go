@@ -53,17 +53,36 @@ func (s simPictures) column(c simColumn) *chart {
 	case "steals":
 		return s.steals()
 	}
-	drawn := &chart{name: strings.ReplaceAll(c.name, " ", "-"), title: c.title, axis: "workers, and " + c.name + "; both axes are logarithmic",
+	drawn := &chart{name: strings.ReplaceAll(c.name, " ", "-"), title: c.title, axis: "workers, and " + strings.ToLower(c.title[:1]) + c.title[1:] + "; both axes are logarithmic",
 		about: "What is 0 has no point."}
 	bounds := func(*simDAG, float64) []float64 { return nil }
 	switch c.name {
+	case "time":
+		drawn.about, drawn.axis = "Broken line: T1/P, or the span if that is more. No run takes less.", "workers, and steps; both axes are logarithmic"
+		bounds = func(d *simDAG, p float64) []float64 {
+			return []float64{max(float64(d.facts.Work)/p, float64(d.facts.Span))}
+		}
 	case "grain":
 		drawn.about, drawn.axis = "Less is better: lighter tasks are enough.", "workers, and steps; both axes are logarithmic"
 	case "spans":
 		drawn.about = "Broken line: 5.5, the bound in theory."
-		bounds = func(*simDAG, float64) []float64 { return []float64{5.5} }
+		if slices.ContainsFunc(s.dags, func(d simDAG) bool { return bagOf(d) > 0 }) {
+			drawn.about = "Broken line: the bound in theory, 5.5, or 3.65 log2 W for a bag of W tasks and half of a deque."
+		}
+		bounds = func(d *simDAG, _ float64) []float64 {
+			if tasks := bagOf(*d); tasks > 0 {
+				return []float64{3.65 * math.Log2(float64(tasks))}
+			}
+			return []float64{5.5}
+		}
 	}
 	return s.chart(drawn, c.of, bounds)
+}
+
+// bagOf returns how many tasks of one step there are in a bag, or 0 for another DAG.
+func bagOf(d simDAG) sim.Bag {
+	tasks, _ := d.program.(sim.Bag)
+	return tasks
 }
 
 // speedUps shows how many times as fast as one worker, and the bounds of it.

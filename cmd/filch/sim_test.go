@@ -69,6 +69,36 @@ func TestSimDraws(t *testing.T) {
 	}
 }
 
+// The line of 1 is drawn where 1 is between the ends of an axis, and not above the panel.
+func TestSimDrawsTheLineOfOneInsideThePanel(t *testing.T) {
+	for workers, want := range map[string]bool{"1..8": true, "64..512": false} {
+		dir := t.TempDir()
+		simulate(t, 0, "--dag", "fib=10", "--scheduler", "child", "--workers", workers, "--columns", "efficiency", "--svg", dir)
+		b, err := os.ReadFile(filepath.Join(dir, "efficiency.svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(b), "stroke:var(--faint)"); got != want {
+			t.Errorf("on %s workers: there is a line of 1: %v, want %v", workers, got, want)
+		}
+	}
+}
+
+// A bag has a bound of its own.
+func TestSimDrawsTheBoundOfABag(t *testing.T) {
+	for name, want := range map[string]bool{"bag=50": true, "bag=50@2": false, "fib=8": false} {
+		dir := t.TempDir()
+		simulate(t, 0, "--dag", name, "--scheduler", "half", "--workers", "2..8", "--columns", "spans", "--svg", dir)
+		b, err := os.ReadFile(filepath.Join(dir, "spans.svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(b), "3.65 log2 W"); got != want {
+			t.Errorf("%s: the picture tells of the bound of a bag: %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestSimReadsGraphsAndKernels(t *testing.T) {
 	dir := t.TempDir()
 	graph, kernel := filepath.Join(dir, "graph.json"), filepath.Join(dir, "kernel.txt")
