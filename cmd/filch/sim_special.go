@@ -19,6 +19,8 @@ type simSpecial struct {
 	priority    string
 	inside      int
 	yield       string
+	stealing    string
+	yieldFirst  bool
 }
 
 func (o *simSpecial) add(f *pflag.FlagSet) {
@@ -28,6 +30,8 @@ func (o *simSpecial) add(f *pflag.FlagSet) {
 	f.StringVar(&o.priority, "priority", "", "what gives threads their priority under ordered: "+strings.Join(sim.Priorities(), " or "))
 	f.IntVar(&o.inside, "inside", 0, "attempts of hierarchical inside a group before one outside; 0 for the default")
 	f.StringVar(&o.yield, "yield", "", "what a thief of abp yields to before it tries to steal: "+strings.Join(sim.Yields(), ", "))
+	f.StringVar(&o.stealing, "stealing", "", "whom a worker of pool looks at first: "+strings.Join(sim.Stealings(), ", "))
+	f.BoolVar(&o.yieldFirst, "yield-first", false, "with pool and --kernel: a worker lets others go first before each look")
 }
 
 // topologies reads the topologies, of which there is at least the one without distances.
@@ -58,6 +62,8 @@ func (o *simSpecial) check(schedulers []string) error {
 		{o.priority != "", "--priority " + o.priority, "ordered"},
 		{o.inside != 0, fmt.Sprint("--inside ", o.inside), "hierarchical"},
 		{o.yield != "", "--yield " + o.yield, "abp"},
+		{o.stealing != "", "--stealing " + o.stealing, "pool"},
+		{o.yieldFirst, "--yield-first", "pool"},
 	} {
 		if f.given && !slices.Contains(schedulers, f.has) {
 			return fmt.Errorf("%s: none of the schedulers is %s", f.flag, f.has)
@@ -76,6 +82,8 @@ func (o *simSpecial) apply(c *sim.Config) {
 		c.Priority = o.priority
 	case "abp":
 		c.Yield = o.yield
+	case "pool":
+		c.Tuning.Stealing, c.Tuning.YieldFirst = o.stealing, o.yieldFirst
 	case "hierarchical":
 		c.Inside = o.inside
 	}

@@ -164,14 +164,17 @@ func TestSimRefuses(t *testing.T) {
 		{"--json /nowhere/at/all.json", "/nowhere/at/all.json"},
 		{"--kernel none", "--kernel none"},
 		{"--kernel missing.txt", "--kernel missing.txt"},
-		{"--kernel benign --scheduler pool", "the scheduler pool"},
+		{"--stealing adaptive", "--stealing adaptive"},
+		{"--stealing far --scheduler pool", `Stealing is "far"`},
+		{"--yield-first --kernel benign", "--yield-first"},
+		{"--yield-first --scheduler pool", "YieldFirst"},
 		{"--yield all", "--yield all"},
 		{"--churn 1/2", "--churn 1/2"},
 		{"--churn 1/2/3 --scheduler bws", "the scheduler bws"},
 		{"--yield much --scheduler abp", "much"},
 		{"--topology 8@x", "--topology 8@x"},
 		{"--topology 2@1x2 --workers 8", "room for 4 workers"},
-		{"--topology 2@1x2 --workers 4 --scheduler pool", "not pool"},
+		{"--topology 2@1x2 --workers 4 --scheduler pdf", "not pdf"},
 		{"--shared-cache -1", "--shared-cache -1"},
 		{"--central-cost 3", "--central-cost 3"},
 		{"--central-cost -3 --scheduler central", "-3 steps"},
@@ -212,7 +215,7 @@ func column(t *testing.T, out, name string) (cells []string) {
 
 // What one scheduler has makes a difference to that one, and to no other.
 func TestSimHasWhatOneSchedulerHas(t *testing.T) {
-	for flags, scheduler := range map[string]string{"--central-cost 5": "central", "--priority depth": "ordered", "--inside 1": "hierarchical"} {
+	for flags, scheduler := range map[string]string{"--central-cost 5": "central", "--priority depth": "ordered", "--inside 1": "hierarchical", "--stealing localized": "pool"} {
 		args := strings.Fields("--dag fib=16 --workers 64 --columns time,steals,inversions --scheduler child," + scheduler)
 		before, _ := simulate(t, 0, args...)
 		after, _ := simulate(t, 0, append(args, strings.Fields(flags)...)...)

@@ -29,7 +29,7 @@ var tunedForks = []policyTried{
 	{"glance 1", sim.Tuning{Glance: 1}},
 	{"glance 4", sim.Tuning{Glance: 4}},
 	{"glance 256", sim.Tuning{Glance: 256}},
-	{"round robin", sim.Tuning{RoundRobin: true}},
+	{"round robin", sim.Tuning{Stealing: "round-robin"}},
 	{"wake one at a time", sim.Tuning{WakeShare: sim.MaxWorkers}},
 	{"wake while 1 in 16 searches", sim.Tuning{WakeShare: 16}},
 	{"wake while 1 in 8 searches", sim.Tuning{WakeShare: 8}},

@@ -169,7 +169,7 @@ func (a *adversary) those(to []int32, have bool) []int32 {
 		if len(to) == a.n {
 			break
 		}
-		has := a.m.workers[w].runs != None || a.m.deques[w].size > 0
+		has := a.m.has(int32(w)) || a.m.deques[w].size > 0
 		if has == have && !a.procs[w].asleep {
 			to = append(to, int32(w))
 		}

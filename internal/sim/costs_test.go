@@ -67,16 +67,18 @@ func TestWakingOneAtATimeTakesLonger(t *testing.T) {
 	}
 }
 
-// Each field of a Tuning changes the schedule, and a negative one is refused.
+// Each field of a Tuning changes the schedule.
 func TestTuning(t *testing.T) {
 	p, _, err := ParseDAG("uts=8")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := Config{Program: p, Scheduler: "pool", Workers: 64, Seed: 1, StepTime: 100}
+	c.Topology = Topology{{8, 0}, {8, 0}}
 	today := run(t, c)
-	for _, tuning := range []Tuning{{WakeShare: 2}, {Searchers: 8}, {Price: 500}, {SpinTime: 200}, {Glance: 1}, {RoundRobin: true}, {FinderWakes: 2},
-		{Reserve: 1}, {Amount: Amount{Every: 1, Most: 2}}, {Amount: Amount{Every: 2}}} {
+	for _, tuning := range []Tuning{{WakeShare: 2}, {Searchers: 8}, {Price: 500}, {SpinTime: 200}, {Glance: 1}, {FinderWakes: 2},
+		{Reserve: 1}, {Amount: Amount{Every: 1, Most: 2}}, {Amount: Amount{Every: 2}},
+		{Stealing: "round-robin"}, {Stealing: "localized"}, {Stealing: "nearest"}, {Stealing: "adaptive"}} {
 		c.Tuning = tuning
 		if r := run(t, c); r.Attempts == today.Attempts && r.Time == today.Time {
 			t.Errorf("%+v: the same run", tuning)
@@ -88,6 +90,12 @@ func TestTuning(t *testing.T) {
 		if _, err := Run(c); err == nil {
 			t.Errorf("%+v: no error", tuning)
 		}
+	}
+	c.Tuning, c.Kernel = Tuning{}, &Kernel{Name: "benign"}
+	today = run(t, c)
+	c.Tuning.YieldFirst = true
+	if r := run(t, c); r.Yields <= today.Yields || today.Yields == 0 {
+		t.Errorf("%d yields before each look, and %d at every 16th", r.Yields, today.Yields)
 	}
 }
 

@@ -32,18 +32,6 @@ func (l weightless) Node(t *Thread, n *Node) {
 	n.Weight = int64(mix(t.path^uint64(t.PC)) % 3)
 }
 
-// underKernels returns the schedulers that run under a kernel.
-func underKernels() []string {
-	return slices.DeleteFunc(Schedulers(), func(name string) bool { return name == "pool" })
-}
-
-func TestPoolUnderAKernelIsRefused(t *testing.T) {
-	_, err := Run(Config{Program: Fib(5), Scheduler: "pool", Workers: 2, Kernel: testKernels()[0]})
-	if err == nil || !strings.Contains(err.Error(), "pool goes by the clock") {
-		t.Errorf("%v", err)
-	}
-}
-
 // testKernels returns a kernel of each name, for 16 workers.
 func testKernels() []*Kernel {
 	var ks []*Kernel
@@ -59,7 +47,7 @@ func testKernels() []*Kernel {
 
 func TestEveryScheduleUnderEveryKernelIsChecked(t *testing.T) {
 	for _, k := range testKernels() {
-		for _, s := range underKernels() {
+		for _, s := range Schedulers() {
 			for seed := range uint64(fewer(3)) {
 				for _, p := range []Program{Fib(10), chain(50), Loop(100), heavy{Fib(2)}, weightless{Fib(10)}} {
 					r := run(t, Config{Program: p, Scheduler: s, Workers: 16, Seed: seed, StealCost: 1 + int64(seed), Kernel: k})
@@ -101,7 +89,7 @@ func TestKernelThatTakesNothingChangesNothing(t *testing.T) {
 
 func TestOneWorkerUnderAKernel(t *testing.T) {
 	for _, k := range testKernels() {
-		for _, s := range underKernels() {
+		for _, s := range Schedulers() {
 			r := run(t, Config{Program: Fib(10), Scheduler: s, Workers: 1, Kernel: k})
 			if r.Scheduled != r.T1 || r.Idle != 0 || r.Steals != 0 {
 				t.Errorf("%s under %s: %+v", s, k.Name, *r)

@@ -26,14 +26,15 @@ type machine struct {
 	threads []Thread // by ID
 	free    []ID
 	sched   scheduler
-	far     distances     // nil if there are none, or the scheduler sends no requests
-	from    ID            // the thread whose node has ended last
-	over    bool          // and it with that node
-	procs   *processors   // nil without a kernel
-	churn   *churn        // nil if all workers stay
-	view    View          // for Watch
-	arrive  func(w int32) // called when w begins what it has found some steps ago, if not nil
-	forget  func(w int32) // called when w leaves the run, if not nil
+	far     distances          // nil if there are none, or the scheduler sends no requests
+	from    ID                 // the thread whose node has ended last
+	over    bool               // and it with that node
+	procs   *processors        // nil without a kernel
+	churn   *churn             // nil if all workers stay
+	view    View               // for Watch
+	arrive  func(w int32)      // called when w begins what it has found some steps ago, if not nil
+	forget  func(w int32)      // called when w leaves the run, if not nil
+	holds   func(w int32) bool // whether a ready thread is in no queue, and only w can go on with it; nil if that cannot be
 	rng     uint64
 	node    Node // the node that begins, here since a Program would make it escape
 
@@ -247,11 +248,19 @@ func (m *machine) looks(w int32) {
 }
 
 // wake lets w, for which seek returned Never, look again.
-func (m *machine) wake(w int32) {
+func (m *machine) wake(w int32) { m.wakeAfter(w, 0) }
+
+// wakeAfter lets it do so after so many steps, for which w needs a processor.
+func (m *machine) wakeAfter(w int32, after int64) {
 	if m.procs != nil {
 		m.procs.wake(w)
 	}
-	m.wheel.add(m.wheel.now, w, false)
+	m.wheel.add(m.wheel.now+after, w, false)
+}
+
+// has reports whether w has a thread to go on with.
+func (m *machine) has(w int32) bool {
+	return m.workers[w].runs != None || m.holds != nil && m.holds(w)
 }
 
 // patience is how many attempts in vain are too many, if nothing runs or is on its way. What is ready is then in no

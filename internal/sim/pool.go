@@ -14,8 +14,14 @@ import "github.com/filch-go/filch/internal/policy"
 //   - A worker that finds nothing searches, and leaves when that has cost more than it may. A publisher wakes
 //     one if few search, and so does a searcher that finds something.
 //
-// Times of policies are in nanoseconds; Config.StepTime says how long a step takes.
+// Times of policies are in nanoseconds; Config.StepTime says how long a step takes. Under a kernel the clock goes on
+// while a worker has no processor, and the worker takes that for time of its own, as on a machine that others share.
+// Only what passes after a yield of its own is not counted as its search.
+//
+// With a topology that has latencies, a look at another worker takes twice the latency, there and back, more. What is
+// found is taken when the look begins.
 type pool struct {
+	// Its methods stand with what they are about: the forks, the search, whom a worker looks at.
 	*machine
 	at        []place
 	idle      []int32     // workers that have left, the last one first
@@ -29,6 +35,7 @@ type pool struct {
 	held      bool
 	asked     int32 // how often all workers have been asked for forks
 	public    int   // forks in all deques
+	levels    distances
 }
 
 // place is what the pool knows of a worker.
@@ -36,6 +43,7 @@ type place struct {
 	private   deque
 	waits     []ID // threads that wait in a join, each on top of the one before
 	victims   policy.Victims
+	robber    int32 // the last that has stolen from it, plus 1, or 0; for an order that steals back
 	credit    policy.Credit
 	owed      int
 	demand    policy.Demand
@@ -44,14 +52,20 @@ type place struct {
 	new       bool  // has not been a worker yet
 	searching bool
 	fresh     bool
-	worth     int64 // what its work since the last search pays for searching, ns
-	began     int64 // when that, or the search, or the wait began, ns
-	stole     int64 // when it last stole, ns
+	worth     int64       // what its work since the last search pays for searching, ns
+	began     int64       // when that, or the search, or the wait began, ns; later if it has yielded since
+	from      int64       // when the search or the wait began, ns
+	spin      policy.Spin // of that
+	woken     bool        // and has not looked since
+	back      int64       // when it would look again after a yield, if it had a processor, ns; or 0
+	stole     int64       // when it last stole, ns
 }
 
 func newPool(m *machine) (scheduler, error) {
 	s := &pool{machine: m, at: make([]place, m.Workers), blocked: map[ID][]ID{}, active: 1}
 	s.budget = m.Tuning.saved(policy.FullSearch(0), 0)
+	s.far, s.levels = m.Topology.distances(), m.Topology.levels()
+	m.holds = s.holds
 	for w := range s.at {
 		s.at[w].new = w > 0
 		s.at[w].victims = m.Tuning.victims(m.Seed + uint64(w))
@@ -111,19 +125,33 @@ func (s *pool) join(w int32) ID {
 		}
 		return id
 	}
-	x.began = s.time()
+	s.beginSearch(w)
 	return s.readyWait(w)
+}
+
+// beginSearch notes that a search of w begins, or a wait.
+func (s *pool) beginSearch(w int32) {
+	x := &s.at[w]
+	x.began, x.from, x.spin = s.time(), s.time(), policy.Spin{}
+}
+
+// holds reports whether a thread that waits on w waits no more.
+func (s *pool) holds(w int32) bool {
+	x := &s.at[w]
+	n := len(x.waits)
+	return n > 0 && s.threads[x.waits[n-1]].state == ready
 }
 
 // readyWait returns the innermost thread that waits on w, if it waits no more.
 func (s *pool) readyWait(w int32) ID {
-	x := &s.at[w]
-	if n := len(x.waits); n > 0 && s.threads[x.waits[n-1]].state == ready {
-		id := x.waits[n-1]
-		x.waits = x.waits[:n-1]
-		return id
+	if !s.holds(w) {
+		return None
 	}
-	return None
+	x := &s.at[w]
+	last := len(x.waits) - 1
+	id := x.waits[last]
+	x.waits = x.waits[:last]
+	return id
 }
 
 // resume is called when w has ended the last child that a thread waited for. It reports whether w goes on with
@@ -139,7 +167,7 @@ func (s *pool) resume(w int32, id ID) bool {
 		return false // it waits on another worker, which sees to it
 	}
 	delete(s.blocked, id)
-	if n := len(x.waits); n > 0 && s.threads[x.waits[n-1]].state == ready {
+	if n := len(x.waits); s.holds(w) {
 		s.extra = append(s.extra, x.waits)
 		s.wakeOne()
 	} else if n > 0 {
@@ -191,229 +219,6 @@ func (s *pool) answer(w int32) {
 	s.late += int64(moved) * s.Costs.Publish / s.StepTime
 	if moved > 0 && s.wakeOne() {
 		s.late += s.Costs.Waking / s.StepTime
-	}
-}
-
-func (s *pool) counts() policy.Counts {
-	return policy.Counts{Active: s.active, Searching: s.searching, Limit: s.Workers, Procs: s.Workers}
-}
-
-// wakeOne wakes a worker, if the policy says so, and reports whether it did.
-func (s *pool) wakeOne() bool {
-	if s.held || !s.Tuning.wakes(s.counts()) || len(s.idle) == 0 {
-		return false
-	}
-	last := len(s.idle) - 1
-	w := s.idle[last]
-	s.idle = s.idle[:last]
-	s.active++
-	s.searching++
-	after := s.steps(s.Costs.Wake)
-	x := &s.at[w]
-	x.searching, x.began = true, s.time()+after*s.StepTime
-	s.wheel.add(s.wheel.now+after, w, false)
-	return true
-}
-
-func (x *place) raise(level policy.Demand) { x.demand = max(x.demand, level) }
-
-func (s *pool) seek(w int32) (ID, int64) {
-	x := &s.at[w]
-	switch {
-	case len(x.waits) > 0:
-		return s.wait(w)
-	case x.new:
-		x.new = false
-		return s.rest(w)
-	}
-	if !x.searching {
-		if id := s.look(w, false); id != None {
-			s.count(w)
-			return id, s.StealCost + s.Costs.Steal/s.StepTime
-		}
-		if s.held || !s.Tuning.maySearch(s.counts()) {
-			return s.leave(w)
-		}
-		s.searching++
-		x.searching = true
-		s.countWork(w)
-		return None, s.StealCost
-	}
-	if id := s.look(w, true); id != None {
-		s.searching--
-		x.searching = false
-		s.spend(w)
-		after := s.StealCost + s.Costs.Steal/s.StepTime
-		for range max(1, s.Tuning.FinderWakes) {
-			if !s.wakeOne() {
-				break
-			}
-			after += s.Costs.Waking / s.StepTime
-		}
-		return id, after
-	}
-	if s.time()-x.began >= min(s.Tuning.spinTime(), s.mayLook(x.began)) {
-		return s.leave(w)
-	}
-	return None, s.StealCost
-}
-
-// wait is one look of a worker whose innermost join waits: at what it waits for, and at the thief's forks.
-func (s *pool) wait(w int32) (ID, int64) {
-	x := &s.at[w]
-	if id := s.readyWait(w); id != None {
-		return id, 0
-	}
-	top := x.waits[len(x.waits)-1]
-	if thief := s.thieves[top]; thief != w {
-		if id := s.steal(w, thief); id != None {
-			return id, s.StealCost + s.Costs.Steal/s.StepTime
-		}
-		s.at[thief].raise(policy.Hunger)
-	}
-	if s.time()-x.began < s.Tuning.spinTime() {
-		return None, s.StealCost
-	}
-	s.blocked[top], x.waits = x.waits, nil
-	return s.leave(w)
-}
-
-// look looks at a glance at the deques of forkers. If ask is set, it asks for more.
-func (s *pool) look(w int32, ask bool) ID {
-	if id := s.takeUp(w); id != None {
-		return id
-	}
-	x := &s.at[w]
-	self, n := int(x.forker)-1, len(s.forkers)
-	if self < 0 {
-		self, n = n, n+1
-	}
-	pass := x.victims.Pass(self, n)
-	for i := range min(n-1, s.Tuning.glance()) {
-		v := s.forkers[pass.At(i)]
-		if id := s.steal(w, v); id != None {
-			s.takeMore(w, v)
-			return id
-		}
-		if ask {
-			s.at[v].raise(policy.Hunger)
-		}
-	}
-	return None
-}
-
-// steal takes the oldest public fork of v.
-func (s *pool) steal(w, v int32) ID {
-	id := s.attempt(w, v, s.deques[v].steal())
-	if id == None {
-		return None
-	}
-	s.public--
-	s.runs(w)
-	s.taken(id, w)
-	x, now := &s.at[w], s.time()
-	if policy.Coarse(s.Tuning.earning(now)-s.Tuning.earning(x.stole)) && int(s.deques[v].size) < s.Workers {
-		s.at[v].raise(policy.Supply)
-	}
-	x.stole = now
-	return id
-}
-
-// taken notes that w has stolen the fork id.
-func (s *pool) taken(id ID, w int32) {
-	parent := s.threads[id].parent
-	for int(parent) >= len(s.thieves) {
-		s.thieves = append(s.thieves, make([]int32, len(s.threads))...)
-	}
-	s.thieves[parent] = w
-}
-
-// takeMore has w queue what it takes from v besides the fork that it runs.
-func (s *pool) takeMore(w, v int32) {
-	more := s.Tuning.Amount.of(1+int(s.deques[v].size)) - 1
-	for range more {
-		id := s.deques[v].steal()
-		s.taken(id, w)
-		s.push(w, id)
-	}
-}
-
-// leave gives up the place of w.
-func (s *pool) leave(w int32) (ID, int64) {
-	x := &s.at[w]
-	if x.searching {
-		s.searching--
-		x.searching = false
-	} else {
-		s.countWork(w)
-	}
-	s.spend(w)
-	s.active--
-	return s.rest(w)
-}
-
-// rest lets w wait until it is woken.
-func (s *pool) rest(w int32) (ID, int64) {
-	s.idle = append(s.idle, w)
-	if s.searching == 0 {
-		s.match()
-	}
-	return None, Never
-}
-
-// match wakes a worker if forks are public, or else asks all for theirs.
-func (s *pool) match() {
-	if s.held {
-		return
-	}
-	if s.public+len(s.extra) > 0 {
-		s.wakeOne()
-	} else {
-		s.asked++
-	}
-}
-
-// countWork counts what w has done since it last found something.
-func (s *pool) countWork(w int32) {
-	x := &s.at[w]
-	x.worth += policy.Worth(s.time() - x.began)
-	x.began = s.time()
-}
-
-// count is countWork at a steal without a search. Now and then it adds up.
-func (s *pool) count(w int32) {
-	x := &s.at[w]
-	if s.countWork(w); max(x.worth, -x.worth) > policy.SpinTime/10 {
-		s.spend(w)
-	}
-}
-
-// spend counts the search of w, which ends, and the work before it. Where searching has cost more than it may,
-// no worker is woken for a while.
-func (s *pool) spend(w int32) {
-	x := &s.at[w]
-	now := s.time()
-	clock := s.Tuning.searching(now)
-	s.budget = s.Tuning.saved(s.budget, clock)
-	s.budget = s.budget.Count(clock, now-x.began, x.worth, policy.Searchers(s.Workers, s.Workers))
-	x.began, x.worth = now, 0
-	if s.mayLook(now) == 0 && !s.held && !s.Costs.Free {
-		s.held = true
-		s.after(s.steps(s.Tuning.holdTime()))
-	}
-}
-
-// mayLook returns for how long a worker may search from the time now on, ns.
-func (s *pool) mayLook(now int64) int64 {
-	clock := s.Tuning.searching(now)
-	return s.Tuning.saved(s.budget, clock).Left(clock)
-}
-
-// timer is called when that time is over.
-func (s *pool) timer() {
-	s.held = false
-	if s.searching == 0 {
-		s.match()
 	}
 }
 

@@ -67,7 +67,7 @@ func (p *processors) run() {
 		}
 		p.count()
 		m.watch()
-		if p.slept == len(p.procs) {
+		if _, more := m.wheel.when(); p.slept == len(p.procs) && !more { // no timer either
 			m.fail("a ready thread is lost: no worker looks for it")
 		}
 		step = m.wheel.tick()
@@ -100,8 +100,11 @@ func (p *processors) look(s *step) {
 	}
 }
 
-// put puts the entry of w off by the steps that w had no processor, if there are any.
+// put puts the entry of w off by the steps that w had no processor, if there are any. The timer needs none.
 func (p *processors) put(w int32, ends bool) (off bool) {
+	if int(w) == len(p.procs) {
+		return false
+	}
 	late := p.procs[w].late
 	if late == 0 {
 		return false
@@ -164,7 +167,7 @@ func (p *processors) count() {
 	p.hold = false
 	for w := range p.procs {
 		q, wk := &p.procs[w], &p.m.workers[w]
-		p.hold = p.hold || wk.runs != None
+		p.hold = p.hold || p.m.has(int32(w))
 		switch {
 		case q.on && wk.runs != None && !p.m.begins[w]:
 			p.busy++

@@ -35,8 +35,8 @@ var schedulers = []struct {
 	{"bws", "balanced work stealing: thieves hand over their processors, and sleep", newBWS},
 }
 
-// distant are the schedulers that may have latencies: their thieves send requests. See raids.
-var distant = []string{"child", "continuation", "localized", "mailbox", "half", "ordered", "hierarchical"}
+// distant are the schedulers that may have latencies. The thieves of most send requests; see raids.
+var distant = []string{"pool", "child", "continuation", "localized", "mailbox", "half", "ordered", "hierarchical"}
 
 // Schedulers returns the names of all schedulers, in the order in which they are shown.
 func Schedulers() []string {

@@ -17,6 +17,7 @@
 //	thief.go      what all schedulers that steal have in common
 //	sleepers.go   what those with common queues have in common
 //	costs.go      what the pool does between nodes
+//	pool.go       the forks of the pool, by package policy; search.go, how its workers look for work; victims.go, at whom first
 //	tuning.go     what the pool could do instead
 //	cache.go      what memory is near a worker
 //	event.go      what a run tells; timeline.go which workers were busy when
@@ -44,7 +45,7 @@ type Config struct {
 	StealCost int64  // what an attempt to steal takes, in steps, at least 1; 0 stands for 1
 	StepTime  int64  // how long a step takes, in nanoseconds, for what a scheduler does by the clock; 0 stands for 1,000
 	Costs     *Costs // what the pool does between nodes; nil stands for a wake-up of 50 us, and nothing else
-	Tuning    Tuning // of the scheduler pool
+	Tuning    Tuning // pool and half: what they do otherwise
 	// Topology says how far workers are from each other, for schedulers that steal. Others refuse latencies.
 	Topology    Topology
 	CentralCost int64  // central: for how many steps each use of the queue locks it
@@ -137,8 +138,6 @@ func (c Config) Check() error {
 		return fmt.Errorf("sim: an attempt to steal cannot take %d steps; it must be from 0 to %d", c.StealCost, int64(maxLatency))
 	case c.Costs != nil && c.Costs.negative():
 		return fmt.Errorf("sim: costs of %+v; none may be negative", *c.Costs)
-	case c.Tuning.negative():
-		return fmt.Errorf("sim: a tuning of %+v; no number may be negative", c.Tuning)
 	case c.StepTime < 0:
 		return fmt.Errorf("sim: a step cannot take %d ns", c.StepTime)
 	case c.Cache < 0 || c.Cache > MaxCached:
@@ -149,8 +148,6 @@ func (c Config) Check() error {
 		return fmt.Errorf("sim: Yield is %q; only the scheduler abp yields, not %s", c.Yield, c.Scheduler)
 	case c.Yield != "" && !slices.Contains(Yields(), c.Yield):
 		return fmt.Errorf("sim: thieves cannot yield to %q; there are %v", c.Yield, Yields())
-	case c.Kernel != nil && c.Scheduler == "pool":
-		return errors.New("sim: the scheduler pool goes by the clock, which a kernel does not keep; under one there is abp, say")
 	case c.Kernel != nil && c.Churn != nil:
 		return errors.New("sim: a kernel and machines that leave cannot be had in one run")
 	}
@@ -163,6 +160,9 @@ func (c Config) Check() error {
 		if err := c.Churn.check(c.Workers, c.Scheduler); err != nil {
 			return err
 		}
+	}
+	if err := c.checkTuning(); err != nil {
+		return err
 	}
 	return c.checkOptions()
 }

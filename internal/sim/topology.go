@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -91,17 +92,22 @@ type distance struct {
 	latency int64
 }
 
+// distances returns nil if no level has a latency.
 func (t Topology) distances() distances {
-	var d distances
-	room, near := 1, true
-	for i := len(t) - 1; i >= 0; i-- {
-		d = append(distances{{int32(room), t[i].Latency}}, d...)
-		room *= t[i].Groups
-		near = near && t[i].Latency == 0
-	}
-	if near {
+	if !slices.ContainsFunc(t, func(l Level) bool { return l.Latency > 0 }) {
 		return nil
 	}
+	return t.levels()
+}
+
+func (t Topology) levels() distances {
+	var d distances
+	room := 1
+	for _, l := range slices.Backward(t) {
+		d = append(d, distance{int32(room), l.Latency})
+		room *= l.Groups
+	}
+	slices.Reverse(d)
 	return d
 }
 
@@ -110,6 +116,16 @@ func (d distances) latency(w, v int32) int64 {
 	for _, l := range d {
 		if w/l.room != v/l.room {
 			return l.latency
+		}
+	}
+	return 0
+}
+
+// apart returns how many levels up the groups are that w and v share: 0 if they are in all the same ones.
+func (d distances) apart(w, v int32) int {
+	for i, l := range d {
+		if w/l.room != v/l.room {
+			return len(d) - i
 		}
 	}
 	return 0

@@ -23,6 +23,8 @@ var transcripts = map[string]Config{
 	"child":                {Program: Fib(5), Scheduler: "child", Workers: 3, Seed: 1},
 	"continuation":         {Program: Fib(5), Scheduler: "continuation", Workers: 3, Seed: 1},
 	"continuation-latency": {Program: Fib(5), Scheduler: "continuation", Workers: 3, Seed: 1, Topology: Topology{{2, 3}, {2, 0}}},
+	"pool":                 {Program: uneven{Fib(6)}, Scheduler: "pool", Workers: 3, Seed: 1, StepTime: 20_000, Tuning: Tuning{Stealing: "localized"}},
+	"pool-robin":           {Program: Fib(6), Scheduler: "pool", Workers: 3, Seed: 1, StepTime: 20_000, Tuning: Tuning{YieldFirst: true}, Kernel: &Kernel{Name: "robin", Processors: 2, Steps: 3}},
 	"sharing":              {Program: Fib(5), Scheduler: "sharing", Workers: 3, Seed: 1},
 	"central":              {Program: Fib(5), Scheduler: "central", Workers: 3},
 	"central-lock":         {Program: Loop(5), Scheduler: "central", Workers: 3, CentralCost: 2},

@@ -1,9 +1,16 @@
 package sim
 
-import "github.com/filch-go/filch/internal/policy"
+import (
+	"errors"
+	"fmt"
+	"slices"
 
-// Tuning changes what package policy fixes, for the scheduler pool, to see what would be better. A field that is 0
-// leaves it. The scheduler half has Amount alone.
+	"github.com/filch-go/filch/internal/policy"
+)
+
+// Tuning is what the scheduler pool does otherwise: by Stealing and YieldFirst what filch.WithStealing offers, and
+// by the others what package policy fixes, to see what would be better. A field that is zero leaves it. The scheduler
+// half has Amount alone.
 type Tuning struct {
 	WakeShare int `json:"wake_share,omitempty"` // instead of policy.WakeShare
 	// FinderWakes is how many workers a worker wakes that has searched and found something, if the policy lets it. There
@@ -14,8 +21,10 @@ type Tuning struct {
 	Price     int `json:"price,omitempty"`     // instead of policy.Price, ns
 	SpinTime  int `json:"spin_time,omitempty"` // for searches and waits, instead of policy.SpinTime, ns
 	Glance    int `json:"glance,omitempty"`    // instead of policy.Glance
-	// RoundRobin lets all thieves begin with the worker after them.
-	RoundRobin bool `json:"round_robin,omitempty"`
+	// Stealing is whom workers look at first: one of Stealings.
+	Stealing string `json:"stealing,omitempty"`
+	// YieldFirst lets other workers go first before each look. It takes a kernel to tell.
+	YieldFirst bool `json:"yield_first,omitempty"`
 	Reserve    int  `json:"reserve,omitempty"`      // instead of policy.Reserve
 	HoldTime   int  `json:"hold_time,omitempty"`    // instead of policy.HoldTime, ns
 	FreeSearch int  `json:"free_search,omitempty"`  // instead of policy.FreeSearch
@@ -44,6 +53,24 @@ func (a Amount) of(n int) int {
 func (t Tuning) negative() bool {
 	return min(t.WakeShare, t.Searchers, t.Price, t.SpinTime, t.Glance, t.Reserve, t.HoldTime, t.FreeSearch, t.SavedTime, t.FinderWakes,
 		t.Amount.Every, t.Amount.Most, t.Amount.Leave) < 0
+}
+
+// checkTuning returns what is wrong with the tuning.
+func (c Config) checkTuning() error {
+	t := c.Tuning
+	switch {
+	case t != Tuning{Amount: t.Amount} && c.Scheduler == "half":
+		return fmt.Errorf("sim: a tuning of %+v; the scheduler half has Amount alone", t)
+	case t != Tuning{} && c.Scheduler != "pool" && c.Scheduler != "half":
+		return fmt.Errorf("sim: a tuning of %+v; only the schedulers pool and half have one, not %s", t, c.Scheduler)
+	case t.negative():
+		return fmt.Errorf("sim: a tuning of %+v; no number may be negative", t)
+	case t.Stealing != "" && !slices.Contains(Stealings(), t.Stealing):
+		return fmt.Errorf("sim: Stealing is %q; there are %v", t.Stealing, Stealings())
+	case t.YieldFirst && c.Kernel == nil:
+		return errors.New("sim: YieldFirst changes nothing without a kernel: each worker has a processor, and nobody to yield to")
+	}
+	return nil
 }
 
 // wakes is policy.Counts.Wake.
@@ -82,13 +109,6 @@ func (t Tuning) glance() int {
 		return policy.Glance
 	}
 	return t.Glance
-}
-
-func (t Tuning) victims(seed uint64) policy.Victims {
-	if t.RoundRobin {
-		return policy.RoundRobin()
-	}
-	return policy.RandomStart(seed)
 }
 
 // starts is Credit.Start.
