@@ -1,7 +1,5 @@
 package sim
 
-import "fmt"
-
 // Cache is a cache of fixed size that drops the block which was used the longest time ago. The nil Cache
 // holds nothing and misses nothing.
 type Cache struct {
@@ -23,19 +21,6 @@ func NewCache(blocks int) *Cache {
 	return &Cache{size: blocks, in: make(map[uint64]int32), list: make([]entry, 1)}
 }
 
-// MaxCached is the most blocks that all caches of a run together may come to hold, since each takes memory.
-const MaxCached = 1 << 25
-
-// checkCaches returns what is wrong with the caches for a program that touches so many blocks.
-func (c Config) checkCaches(touched int64) error {
-	own := min(int64(c.Workers)*int64(c.Cache), touched)
-	if held := own + min(int64(c.SharedCache), touched); held > MaxCached {
-		return fmt.Errorf("sim: %d caches of %d blocks, and a shared one of %d, may come to hold %d blocks; there may be %d",
-			c.Workers, c.Cache, c.SharedCache, held, MaxCached)
-	}
-	return nil
-}
-
 // touch uses n blocks from the first one on, and returns how many of them were not there.
 func (c *Cache) touch(first uint64, n int32) (misses int64) {
 	if c == nil {
@@ -45,21 +30,6 @@ func (c *Cache) touch(first uint64, n int32) (misses int64) {
 		misses += c.use(first + i)
 	}
 	return misses
-}
-
-// touch uses the blocks of n, which begins on w. What misses in the worker's own cache goes on to the shared one.
-func (m *machine) touch(w int32, n *Node) {
-	if m.caches == nil {
-		m.res.Shared += m.shared.touch(n.Block, n.Blocks)
-		return
-	}
-	for i := range uint64(n.Blocks) {
-		if m.caches[w].use(n.Block+i) == 0 {
-			continue
-		}
-		m.res.Misses++
-		m.res.Shared += m.shared.touch(n.Block+i, 1)
-	}
 }
 
 // use uses a block, and returns 1 if it was not there.

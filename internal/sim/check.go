@@ -1,7 +1,5 @@
 package sim
 
-import "fmt"
-
 // check returns what is wrong with a run that has ended.
 func (m *machine) check() error {
 	f, r, p := m.facts, &m.res, int64(m.Workers)
@@ -46,11 +44,3 @@ func (m *machine) checkNodes() error {
 
 // A checker is a scheduler that promises more than all do, and checks it when a run has ended.
 type checker interface{ bounds() error }
-
-func badWeight(t *Thread, weight int64) error {
-	return fmt.Errorf("sim: node %d of a thread of kind %d has weight %d; it must not be negative", t.PC, t.Kind, weight)
-}
-
-func (s state) String() string {
-	return [...]string{"gone", "ready", "running", "waiting"}[s]
-}

@@ -23,6 +23,18 @@ type Supply struct {
 	Processors int
 }
 
+// maxProcessors is the most processors that a kernel may have.
+const maxProcessors = 1 << 22
+
+// world is the run that a kernel is for, as the kernel sees it.
+type world interface {
+	size() int  // how many workers there are
+	now() int64 // the step
+	sleeps(w int32) bool
+	hasWork(w int32) bool // it runs something, or has something to run
+	draw(n int) int       // a random number below n
+}
+
 // chooser is a Kernel in a run.
 type chooser interface {
 	// wish appends the workers that are to have a processor in this step: each once, and none that sleeps.
@@ -33,7 +45,7 @@ type chooser interface {
 var kernels = []struct {
 	name  string
 	about string
-	make  func(p *processors, k *Kernel) chooser
+	make  func(w world, k *Kernel) chooser
 }{
 	{"dedicated", "each worker has a processor all the time", newDedicated},
 	{"benign", "so many workers at random, others in each step", newBenign},
@@ -88,8 +100,8 @@ func (k *Kernel) check() error {
 	switch {
 	case k.make() == nil:
 		return fmt.Errorf("sim: unknown kernel %q; there are %v", k.Name, Kernels())
-	case k.Processors < 0 || k.Processors > MaxWorkers:
-		return fmt.Errorf("sim: kernel %s: %d processors; there must be from 1 to %d", k.Name, k.Processors, MaxWorkers)
+	case k.Processors < 0 || k.Processors > maxProcessors:
+		return fmt.Errorf("sim: kernel %s: %d processors; there must be from 1 to %d", k.Name, k.Processors, maxProcessors)
 	case k.Steps < 0:
 		return fmt.Errorf("sim: kernel %s: %d steps; there must be at least 1", k.Name, k.Steps)
 	case k.Name == "trace":
@@ -100,13 +112,19 @@ func (k *Kernel) check() error {
 	return nil
 }
 
-func (k *Kernel) make() func(p *processors, k *Kernel) chooser {
+func (k *Kernel) make() func(w world, k *Kernel) chooser {
 	for _, e := range kernels {
 		if e.name == k.Name {
 			return e.make
 		}
 	}
 	return nil
+}
+
+// start returns k for a run that begins.
+func (k *Kernel) start(w world) chooser {
+	k = k.filled(w.size())
+	return k.make()(w, k)
 }
 
 // filled returns k with its defaults for so many workers.

@@ -204,7 +204,7 @@ func (c *churn) bury() {
 			continue
 		}
 		home := m.threads[t.parent].worker
-		*t = Thread{Args: t.Args, state: ready, parent: t.parent, worker: home, path: t.path}
+		*t = thread{Thread: Thread{Args: t.Args, path: t.path}, state: ready, parent: t.parent, worker: home}
 		m.tell(Spawned, home, none, id, 0)
 		m.push(home, id)
 	}

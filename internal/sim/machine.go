@@ -23,7 +23,7 @@ type machine struct {
 	stocked []uint64 // a bit for each deque, which is set if there is something in it; see steal
 	caches  []*Cache // of each worker, or nil
 	shared  *Cache   // of all, or nil
-	threads []Thread // by ID
+	threads []thread // by ID
 	free    []ID
 	sched   scheduler
 	far     distances          // nil if there are none, or the scheduler sends no requests
@@ -71,9 +71,9 @@ func (m *machine) spawn(parent ID, w int32, a Args, path uint64) ID {
 		m.fail("more than %d threads would be alive, the most that there may be", m.most)
 		return None
 	} else {
-		m.threads = append(m.threads, Thread{})
+		m.threads = append(m.threads, thread{})
 	}
-	m.threads[id] = Thread{Args: a, state: ready, parent: parent, worker: w, path: path}
+	m.threads[id] = thread{Thread: Thread{Args: a, path: path}, state: ready, parent: parent, worker: w}
 	if parent != None {
 		m.threads[parent].pending++
 	}
@@ -93,9 +93,9 @@ func (m *machine) begin(w int32, id ID) {
 	}
 	m.node = Node{}
 	n := &m.node
-	m.Program.Node(t, n)
+	m.Program.Node(&t.Thread, n)
 	if n.Weight < 0 {
-		m.err = badWeight(t, n.Weight)
+		m.err = badWeight(&t.Thread, n.Weight)
 		return
 	}
 	if t.pending > 0 && (n.Join || n.Last) {
@@ -170,7 +170,7 @@ func (m *machine) goesOn(id ID) ID {
 	t := &m.threads[id] // spawn may have moved it
 	if t.pending > 0 {
 		m.node = Node{}
-		m.Program.Node(t, &m.node)
+		m.Program.Node(&t.Thread, &m.node)
 		if m.node.Join || m.node.Last {
 			t.state = waiting
 			return None
@@ -309,12 +309,6 @@ func (m *machine) steal(v int32) ID {
 
 // below returns a random number below n.
 func (m *machine) below(n int) int { return below(&m.rng, n) }
-
-// below returns a number below n, at most 1<<32, and moves the state on.
-func below(state *uint64, n int) int {
-	*state = *state*6364136223846793005 + 1442695040888963407
-	return int((*state >> 32) * uint64(n) >> 32)
-}
 
 // other returns a random worker that is not w, of at least two.
 func (m *machine) other(w int32) int32 {

@@ -63,7 +63,7 @@ func (s *mailbox) post(w int32, id ID) {
 		s.tickets = append(s.tickets, ticket{})
 	}
 	t := &s.tickets[n]
-	*t = ticket{thread: id, copies: 1, spot: s.spotOf(&s.threads[id])}
+	*t = ticket{thread: id, copies: 1, spot: s.spotOf(&s.threads[id].Thread)}
 	s.push(w, n)
 	if v, ok := s.last[t.spot]; ok && v != w {
 		t.copies++

@@ -29,9 +29,9 @@ func (c *churn) ran(id ID) {
 }
 
 // weight returns the weight of the next node of a thread, or of the one that runs.
-func (c *churn) weight(t *Thread) int64 {
+func (c *churn) weight(t *thread) int64 {
 	c.m.node = Node{}
-	c.m.Program.Node(t, &c.m.node)
+	c.m.Program.Node(&t.Thread, &c.m.node)
 	return c.m.node.Weight
 }
 

@@ -45,10 +45,16 @@ func newProcessors(m *machine) *processors {
 		p.procs[w] = process{last: -1, wished: -2, yields: none, heir: none}
 		p.line.append(int32(w))
 	}
-	k := m.Kernel.filled(m.Workers)
-	p.kernel = k.make()(p, k)
+	p.kernel = m.Kernel.start(p)
 	return p
 }
+
+// These are what the kernel sees of the run.
+func (p *processors) size() int            { return len(p.procs) }
+func (p *processors) now() int64           { return p.m.wheel.now }
+func (p *processors) sleeps(w int32) bool  { return p.procs[w].asleep }
+func (p *processors) hasWork(w int32) bool { return p.m.has(w) || p.m.deques[w].size > 0 }
+func (p *processors) draw(n int) int       { return below(&p.rng, n) }
 
 func (p *processors) run() {
 	m := p.m

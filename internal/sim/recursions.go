@@ -124,8 +124,8 @@ func utsNode(state, levels uint64) Args {
 	if levels == 0 {
 		return a
 	}
-	random := mix(^state) >> 1
-	for limit := uint64(1<<63) / 5 * 4; random < limit; limit = limit / 5 * 4 {
+	draw := mix(^state) >> 1
+	for limit := uint64(1<<63) / 5 * 4; draw < limit; limit = limit / 5 * 4 {
 		a.Kind++
 	}
 	return a

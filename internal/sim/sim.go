@@ -67,8 +67,8 @@ type Config struct {
 	instead func(m *machine) scheduler // of that of the name, for tests
 }
 
-// MaxWorkers is the most workers that a run may have.
-const MaxWorkers = 1 << 22
+// MaxWorkers is the most workers that a run may have, and as many processors.
+const MaxWorkers = maxProcessors
 
 // MaxLive is the most threads that may be alive at once in a run. A run that has more ends with an error, since each
 // takes memory.
@@ -227,7 +227,7 @@ func newMachine(c Config) (*machine, error) {
 	m.workers = make([]worker, c.Workers)
 	m.begins = make([]bool, c.Workers)
 	m.deques, m.stocked = make([]deque, c.Workers), make([]uint64, (c.Workers+63)/64)
-	m.threads = make([]Thread, 1)
+	m.threads = make([]thread, 1)
 	if c.Cache > 0 {
 		m.caches = make([]*Cache, c.Workers)
 		for w := range m.caches {

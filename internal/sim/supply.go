@@ -67,8 +67,8 @@ func checkSupply(s Supply, trace []Supply) error {
 		return fmt.Errorf("the first step is %d; it must be 0", s.From)
 	case n > 0 && s.From <= trace[n-1].From:
 		return fmt.Errorf("step %d does not come after step %d", s.From, trace[n-1].From)
-	case s.Processors < 0 || s.Processors > MaxWorkers:
-		return fmt.Errorf("%d processors; there must be from 0 to %d", s.Processors, MaxWorkers)
+	case s.Processors < 0 || s.Processors > maxProcessors:
+		return fmt.Errorf("%d processors; there must be from 0 to %d", s.Processors, maxProcessors)
 	case n == maxSupplies:
 		return fmt.Errorf("there are more than %d rows", maxSupplies)
 	}
