@@ -14,15 +14,15 @@ import (
 	"github.com/filch-go/filch/flow"
 )
 
-// dag is a graph of tasks as plain data. The result of a task is computed from those of its deps, by
+// taskDAG is a graph of tasks as plain data. The result of a task is computed from those of its deps, by
 // as many steps as it costs.
-type dag struct {
+type taskDAG struct {
 	deps, next [][]int32
 	steps      []int32
 }
 
-func newDAG(n int, depsOf func(i int) []int32, stepsOf func(i int) int32) *dag {
-	d := &dag{deps: make([][]int32, n), next: make([][]int32, n), steps: make([]int32, n)}
+func newDAG(n int, depsOf func(i int) []int32, stepsOf func(i int) int32) *taskDAG {
+	d := &taskDAG{deps: make([][]int32, n), next: make([][]int32, n), steps: make([]int32, n)}
 	for i := range n {
 		d.deps[i], d.steps[i] = depsOf(i), stepsOf(i)
 		for _, j := range d.deps[i] {
@@ -32,7 +32,7 @@ func newDAG(n int, depsOf func(i int) []int32, stepsOf func(i int) int32) *dag {
 	return d
 }
 
-func (d *dag) sources() (all []int32) {
+func (d *taskDAG) sources() (all []int32) {
 	for i, deps := range d.deps {
 		if len(deps) == 0 {
 			all = append(all, int32(i))
@@ -44,7 +44,7 @@ func (d *dag) sources() (all []int32) {
 // task computes the result of task i. It is compiled once, so that all run the same loop.
 //
 //go:noinline
-func (d *dag) task(i int32, of func(j int32) uint64) uint64 {
+func (d *taskDAG) task(i int32, of func(j int32) uint64) uint64 {
 	v := uint64(i)
 	for _, j := range d.deps[i] {
 		v = v*31 + of(j)
@@ -56,20 +56,20 @@ func (d *dag) task(i int32, of func(j int32) uint64) uint64 {
 }
 
 // dags are what is measured. A step takes about 1.1 ns on the Xeon of the figures.
-var dags = map[string]func() *dag{
-	"3us": func() *dag { // 10^4 tasks, layers of 100
+var dags = map[string]func() *taskDAG{
+	"3us": func() *taskDAG { // 10^4 tasks, layers of 100
 		r := rand.New(rand.NewPCG(1, 1))
 		return newDAG(10_000, layered(r, 100, 3), func(int) int32 { return 2700 })
 	},
-	"empty": func() *dag { return grid(1000) },
-	"build": func() *dag { // 2,000 tasks, most of them short and some of them 100 times as long
+	"empty": func() *taskDAG { return grid(1000) },
+	"build": func() *taskDAG { // 2,000 tasks, most of them short and some of them 100 times as long
 		r := rand.New(rand.NewPCG(2, 2))
 		return newDAG(2_000, layered(r, 40, 4), func(int) int32 { return int32(2000 * (1 / (0.01 + r.Float64()))) })
 	},
 }
 
 // grid is a square of empty tasks, each after those above and to the left.
-func grid(side int) *dag {
+func grid(side int) *taskDAG {
 	return newDAG(side*side, func(i int) (deps []int32) {
 		if i >= side {
 			deps = append(deps, int32(i-side))
@@ -98,7 +98,7 @@ func layered(r *rand.Rand, width, most int) func(i int) []int32 {
 }
 
 // dagRunner returns a function that runs d, and puts the results into out.
-type dagRunner func(d *dag, out []uint64, workers int) (run func(), end func())
+type dagRunner func(d *taskDAG, out []uint64, workers int) (run func(), end func())
 
 var dagRunners = []struct {
 	name string
@@ -111,7 +111,7 @@ var dagRunners = []struct {
 	{"async", asyncDAG},
 }
 
-func serialDAG(d *dag, out []uint64, _ int) (run, end func()) {
+func serialDAG(d *taskDAG, out []uint64, _ int) (run, end func()) {
 	of := func(j int32) uint64 { return out[j] }
 	return func() {
 		for i := range out {
@@ -122,7 +122,7 @@ func serialDAG(d *dag, out []uint64, _ int) (run, end func()) {
 
 // goroutineDAG counts deps down. What is ready gets a goroutine, but for one task, which goes on where
 // the last dep of it has run.
-func goroutineDAG(d *dag, out []uint64, _ int) (run, end func()) {
+func goroutineDAG(d *taskDAG, out []uint64, _ int) (run, end func()) {
 	of := func(j int32) uint64 { return out[j] }
 	left, sources := make([]atomic.Int32, len(out)), d.sources()
 	var wg sync.WaitGroup
@@ -159,7 +159,7 @@ func goroutineDAG(d *dag, out []uint64, _ int) (run, end func()) {
 }
 
 // channelDAG is a goroutine for each worker, and a channel of what is ready.
-func channelDAG(d *dag, out []uint64, workers int) (run, end func()) {
+func channelDAG(d *taskDAG, out []uint64, workers int) (run, end func()) {
 	of := func(j int32) uint64 { return out[j] }
 	left, sources := make([]atomic.Int32, len(out)), d.sources()
 	return func() {
@@ -191,7 +191,7 @@ func channelDAG(d *dag, out []uint64, workers int) (run, end func()) {
 	}, func() {}
 }
 
-func flowDAG(d *dag, out []uint64, workers int) (run, end func()) {
+func flowDAG(d *taskDAG, out []uint64, workers int) (run, end func()) {
 	of := func(j int32) uint64 { return out[j] }
 	g := flow.New("dag")
 	nodes := make([]flow.Dep, len(out))
@@ -215,7 +215,7 @@ func flowDAG(d *dag, out []uint64, workers int) (run, end func()) {
 
 // asyncDAG counts deps down. What is ready becomes an async, of a closure that was made before, but for one
 // task, which goes on where the last dep of it has run.
-func asyncDAG(d *dag, out []uint64, workers int) (run, end func()) {
+func asyncDAG(d *taskDAG, out []uint64, workers int) (run, end func()) {
 	of := func(j int32) uint64 { return out[j] }
 	left, sources := make([]atomic.Int32, len(out)), d.sources()
 	tasks := make([]func(w *filch.Worker), len(out))
@@ -254,7 +254,7 @@ func asyncDAG(d *dag, out []uint64, workers int) (run, end func()) {
 func TestDAGsHaveTheSameResults(t *testing.T) {
 	for name, build := range dags {
 		if name == "empty" {
-			build = func() *dag { return grid(100) }
+			build = func() *taskDAG { return grid(100) }
 		}
 		d := build()
 		want := make([]uint64, len(d.deps))

@@ -11,6 +11,8 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/cache"
+	"github.com/filch-go/filch/internal/sim/dag"
 	"github.com/filch-go/filch/par"
 )
 
@@ -187,7 +189,7 @@ func (s *simulation) measure() error {
 	for i := range s.dags {
 		d := &s.dags[i]
 		var err error
-		if d.facts, err = sim.Serial(d.program, sim.NewCache(s.cache)); err != nil {
+		if d.facts, err = dag.Serial(d.program, cache.New(s.cache)); err != nil {
 			return fmt.Errorf("--dag %s: %w", d.name, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // simCharts draws up the pictures of simulated runs: of these columns, or of three. Of runs that differ in nothing
@@ -80,8 +81,8 @@ func (s simPictures) column(c simColumn) *chart {
 }
 
 // bagOf returns how many tasks of one step there are in a bag, or 0 for another DAG.
-func bagOf(d simDAG) sim.Bag {
-	tasks, _ := d.program.(sim.Bag)
+func bagOf(d simDAG) dag.Bag {
+	tasks, _ := d.program.(dag.Bag)
 	return tasks
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // mostGrain is the exponent of the most steps that a leaf is tried with.
@@ -124,10 +125,10 @@ func (c *coarsened) get(name string, weight int64) (*simDAG, error) {
 	}
 	d := &simDAG{}
 	var err error
-	if d.program, d.name, err = sim.ParseDAG(name); err != nil {
+	if d.program, d.name, err = dag.Parse(name); err != nil {
 		return nil, err
 	}
-	if d.facts, err = sim.Serial(d.program, nil); err != nil {
+	if d.facts, err = dag.Serial(d.program, nil); err != nil {
 		return nil, fmt.Errorf("--dag %s: %w", name, err)
 	}
 	c.made[name] = d

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/kernel"
 	"github.com/filch-go/filch/internal/sim/record"
 )
 
@@ -28,8 +30,8 @@ type simulation struct {
 // simDAG is a computation, and what holds of it.
 type simDAG struct {
 	name    string
-	program sim.Program
-	facts   sim.Facts
+	program dag.Program
+	facts   dag.Facts
 }
 
 // simRun is one run.
@@ -173,16 +175,16 @@ func isFile(text string) bool {
 func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "sim: ") }
 
 // parseDAG reads NAME=SIZE, or a graph in a file.
-func parseDAG(text string) (p sim.Program, name string, err error) {
+func parseDAG(text string) (p dag.Program, name string, err error) {
 	if !isFile(text) {
-		return sim.ParseDAG(text)
+		return dag.Parse(text)
 	}
 	g, err := openGraph(text)
 	return g, text, err
 }
 
 // openGraph reads a graph from a file: the text of a trace if its name ends in .txt, else JSON.
-func openGraph(name string) (*sim.Graph, error) {
+func openGraph(name string) (*dag.Graph, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -191,26 +193,26 @@ func openGraph(name string) (*sim.Graph, error) {
 	if filepath.Ext(name) == ".txt" {
 		return record.Trace(name, 0, f)
 	}
-	return sim.ReadGraph(f)
+	return dag.ReadGraph(f)
 }
 
 // kernelTrace is the name of the kernel whose steps are in a file, which stands for it.
 const kernelTrace = "trace"
 
 // parseKernel reads a kernel, or the steps of one in a file.
-func parseKernel(text string) (*sim.Kernel, error) {
+func parseKernel(text string) (*kernel.Kernel, error) {
 	if name, _, _ := strings.Cut(text, "="); name == kernelTrace {
 		return nil, errors.New("its steps are in a file; --kernel FILE names it")
 	}
 	if !isFile(text) {
-		return sim.ParseKernel(text)
+		return kernel.Parse(text)
 	}
 	f, err := os.Open(text)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return sim.ReadTrace(f)
+	return kernel.ReadTrace(f)
 }
 
 // workerCounts reads numbers of workers: "4", and "2..64", which doubles.

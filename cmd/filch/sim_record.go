@@ -17,6 +17,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 	"github.com/filch-go/filch/internal/sim/record"
 	"github.com/filch-go/filch/internal/sssp"
 	"github.com/filch-go/filch/internal/workload"
@@ -58,7 +59,7 @@ type recording struct {
 // recordedJob is a workload that is to be recorded, or the graph of one that was.
 type recordedJob struct {
 	name, size string
-	graph      *sim.Graph // of a file; else nil
+	graph      *dag.Graph // of a file; else nil
 	job        *workload.Job
 	run        func(s filch.Scope) string
 }
@@ -215,7 +216,7 @@ func (r *recording) one(j recordedJob, all recordings) (one *recorded, results [
 		}
 		times = measureRecorded(j, r.workers, r.runs)
 	}
-	facts, err := sim.Serial(g, nil)
+	facts, err := dag.Serial(g, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -236,7 +237,7 @@ func (r *recording) one(j recordedJob, all recordings) (one *recorded, results [
 
 // record records j some times, and returns the recording with the median of the work: of the others, some were
 // interrupted, and in some the measuring was taken for dearer than it was.
-func (r *recording) record(j recordedJob) (*sim.Graph, error) {
+func (r *recording) record(j recordedJob) (*dag.Graph, error) {
 	all := make([]*record.Recording, r.runs)
 	for i := range all {
 		j.reset()

@@ -9,6 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/kernel"
 )
 
 // printSim prints a row for each run, or if there is a summary for those that differ in the seed alone.
@@ -74,7 +76,7 @@ func alignRight(t table.Writer, from, to int) {
 func listSim(out io.Writer) {
 	t := newTable(out, isTerminal(out))
 	t.AppendHeader(table.Row{"DAG", "what it is"})
-	for _, d := range sim.DAGs() {
+	for _, d := range dag.Families() {
 		t.AppendRow(table.Row{d.Name + "=" + d.Default, d.About})
 	}
 	t.AppendRow(table.Row{"FILE.json", "a series-parallel graph; docs/simulator.md has the form"})
@@ -90,8 +92,8 @@ func listSim(out io.Writer) {
 	fmt.Fprintln(out)
 	t = newTable(out, isTerminal(out))
 	t.AppendHeader(table.Row{"kernel", "which workers have a processor"})
-	for _, name := range sim.Kernels() {
-		about := sim.AboutKernel(name)
+	for _, name := range kernel.Names() {
+		about := kernel.About(name)
 		if name == kernelTrace {
 			name = "FILE"
 		}

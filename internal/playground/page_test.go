@@ -12,6 +12,7 @@ import (
 	"github.com/filch-go/filch/internal/browser"
 	"github.com/filch-go/filch/internal/playground"
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // The page does in a browser what it should, and the simulator in it comes to what this one comes to; browser/page.mjs
@@ -59,9 +60,9 @@ func expected(w http.ResponseWriter, _ *http.Request) {
 	}
 	all.Menu = playground.All()
 	for _, scheduler := range sim.Schedulers() {
-		for _, dag := range []string{"fib=11", "quicksort=300", "loop=50@20"} {
+		for _, text := range []string{"fib=11", "quicksort=300", "loop=50@20"} {
 			for seed := range 20 {
-				run, err := native(dag, scheduler, seed)
+				run, err := native(text, scheduler, seed)
 				if err != nil {
 					http.Error(w, err.Error(), http.StatusInternalServerError)
 					return
@@ -74,20 +75,20 @@ func expected(w http.ResponseWriter, _ *http.Request) {
 }
 
 // native runs a simulation as the command does.
-func native(dag, scheduler string, seed int) (one, error) {
-	program, name, err := sim.ParseDAG(dag)
+func native(text, scheduler string, seed int) (one, error) {
+	program, name, err := dag.Parse(text)
 	if err != nil {
 		return one{}, err
 	}
 	workers, cost := 1+seed%9, 1+seed%3
 	r, err := sim.Run(sim.Config{Program: program, Scheduler: scheduler, Workers: workers, Seed: uint64(seed), StealCost: int64(cost)})
 	if err != nil {
-		return one{}, fmt.Errorf("%s by %s, seed %d: %w", dag, scheduler, seed, err)
+		return one{}, fmt.Errorf("%s by %s, seed %d: %w", text, scheduler, seed, err)
 	}
 	r.DAG = name
 	b, err := json.Marshal(r)
 	request := map[string]string{
-		"dag": dag, "graph": "", "scheduler": scheduler, "workers": strconv.Itoa(workers), "seed": strconv.Itoa(seed), "cost": strconv.Itoa(cost),
+		"dag": text, "graph": "", "scheduler": scheduler, "workers": strconv.Itoa(workers), "seed": strconv.Itoa(seed), "cost": strconv.Itoa(cost),
 	}
 	return one{request, string(b)}, err
 }

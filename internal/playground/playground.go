@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/cache"
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // A Request says what to run, in the words of filch sim. All come from fields of a form.
@@ -44,10 +46,10 @@ func (r Request) Config() (c sim.Config, name string, err error) {
 		return c, "", fmt.Errorf("steal cost: %q is not a whole number from 1 to 1000", r.StealCost)
 	}
 	if r.Graph == "" {
-		c.Program, name, err = sim.ParseDAG(r.DAG)
+		c.Program, name, err = dag.Parse(r.DAG)
 	} else {
-		var g *sim.Graph
-		if g, err = sim.ReadGraph(strings.NewReader(r.Graph)); err == nil {
+		var g *dag.Graph
+		if g, err = dag.ReadGraph(strings.NewReader(r.Graph)); err == nil {
 			c.Program, name = g, g.Name
 		}
 	}
@@ -72,7 +74,7 @@ func Run(r Request) (f *Film, err error) {
 			f, err = nil, errors.New(string(large))
 		}
 	}()
-	facts, err := sim.Serial(&metered{Program: c.Program}, sim.NewCache(0))
+	facts, err := dag.Serial(&metered{Program: c.Program}, cache.New(0))
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +96,11 @@ type tooLarge string
 
 // metered is a Program of no more than MaxNodes nodes.
 type metered struct {
-	sim.Program
+	dag.Program
 	nodes int
 }
 
-func (m *metered) Node(t *sim.Thread, n *sim.Node) {
+func (m *metered) Node(t *dag.Thread, n *dag.Node) {
 	if m.nodes++; m.nodes > MaxNodes {
 		panic(tooLarge(fmt.Sprintf("the program has more than %d nodes, too many to show; filch sim runs it", MaxNodes)))
 	}
@@ -120,7 +122,7 @@ type Choice struct {
 
 // All returns all that there is to choose from.
 func All() (m Menu) {
-	for _, d := range sim.DAGs() {
+	for _, d := range dag.Families() {
 		m.DAGs = append(m.DAGs, Choice{d.Name, d.About, d.Size})
 	}
 	for _, name := range sim.Schedulers() {

@@ -1,13 +1,17 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+)
 
 // late is a program that has nothing to steal for so many steps, and then spawns so many threads of 50 steps.
 type late struct{ steps, threads uint32 }
 
-func (l late) Root() Args { return Args{Kind: 1} }
+func (l late) Root() dag.Args { return dag.Args{Kind: 1} }
 
-func (l late) Node(t *Thread, n *Node) {
+func (l late) Node(t *dag.Thread, n *dag.Node) {
 	n.Weight = 1
 	switch {
 	case t.Kind == 0:
@@ -44,12 +48,12 @@ func TestThievesSleepUntilThereIsWork(t *testing.T) {
 // A thief that leaves threads in its victim's queue wakes as many others, but no more than two.
 func TestThiefThatLeavesWorkWakesOthers(t *testing.T) {
 	for queued, want := range []int{0, 0, 1, 2, 2} {
-		m, err := newMachine(Config{Program: Fib(5), Scheduler: "bws", Workers: 5})
+		m, err := newMachine(Config{Program: dag.Fib(5), Scheduler: "bws", Workers: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range queued {
-			m.push(0, m.spawn(None, 0, Args{}, 0))
+			m.push(0, m.spawn(None, 0, dag.Args{}, 0))
 		}
 		s := m.sched.(*bws)
 		s.sleepers, s.thieves, s.queued = []int32{2, 3, 4}, 1, int32(queued)

@@ -1,12 +1,17 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/kernel"
+)
 
 // One worker misses as often in its own cache as in a shared one of the same size. Behind its own, the shared
 // cache is used for what misses there.
 func TestSharedCaches(t *testing.T) {
 	for _, size := range []int{1, 7, 16, 40} {
-		c := Config{Program: Iterative{5, 16}, Scheduler: "child", Workers: 1, Cache: size}
+		c := Config{Program: dag.Iterative{Rounds: 5, Blocks: 16}, Scheduler: "child", Workers: 1, Cache: size}
 		own := run(t, c)
 		c.Cache, c.SharedCache = 0, size
 		shared := run(t, c)
@@ -24,14 +29,14 @@ func TestSharedCaches(t *testing.T) {
 // Acar, Blelloch and Blumofe: M1 + 2C*steals. Run checks it; this says that it has something to check, whatever takes
 // processors away, and that the caches of the facts need not be those of the run.
 func TestMissesAreWithinTheirBound(t *testing.T) {
-	p := Iterative{5, 64}
+	p := dag.Iterative{Rounds: 5, Blocks: 64}
 	other := facts(t, p)
 	for _, scheduler := range []string{"continuation", "abp", "bws"} {
 		for _, size := range []int{1, 8, 64, 100} {
 			for seed := range uint64(10) {
 				c := Config{Program: p, Facts: &other, Scheduler: scheduler, Workers: 8, Seed: seed, Cache: size}
 				if scheduler != "continuation" {
-					c.Kernel = &Kernel{Name: "blocks", Steps: 20}
+					c.Kernel = &kernel.Kernel{Name: "blocks", Steps: 20}
 				}
 				if r := run(t, c); r.M1 < 64 || r.Misses < 64 {
 					t.Errorf("%s, %d blocks, seed %d: %d misses, and %d of one worker", scheduler, size, seed, r.Misses, r.M1)
@@ -60,8 +65,8 @@ func TestCachesThatTakeTooMuchMemoryAreRefused(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	f := Facts{Work: 1, Span: 1, Touched: MaxCached + 1, cache: MaxCached}
-	if _, err := Run(Config{Program: Chain(1), Facts: &f, Scheduler: "child", Workers: 2, Cache: MaxCached}); err == nil {
+	f := dag.Facts{Work: 1, Span: 1, Touched: MaxCached + 1, Cache: MaxCached}
+	if _, err := Run(Config{Program: dag.Chain(1), Facts: &f, Scheduler: "child", Workers: 2, Cache: MaxCached}); err == nil {
 		t.Error("Run does not ask")
 	}
 }

@@ -1,6 +1,10 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+)
 
 // MaxCached is the most blocks that all caches of a run together may come to hold, since each takes memory.
 const MaxCached = 1 << 25
@@ -16,16 +20,16 @@ func (c Config) checkCaches(touched int64) error {
 }
 
 // touch uses the blocks of n, which begins on w. What misses in the worker's own cache goes on to the shared one.
-func (m *machine) touch(w int32, n *Node) {
+func (m *machine) touch(w int32, n *dag.Node) {
 	if m.caches == nil {
-		m.res.Shared += m.shared.touch(n.Block, n.Blocks)
+		m.res.Shared += m.shared.Touch(n.Block, n.Blocks)
 		return
 	}
 	for i := range uint64(n.Blocks) {
-		if m.caches[w].use(n.Block+i) == 0 {
+		if m.caches[w].Use(n.Block+i) == 0 {
 			continue
 		}
 		m.res.Misses++
-		m.res.Shared += m.shared.touch(n.Block+i, 1)
+		m.res.Shared += m.shared.Touch(n.Block+i, 1)
 	}
 }

@@ -48,7 +48,7 @@ func (s *central) enabled(w int32, cont, child ID) ID {
 
 // lock queues for the lock, and returns when the next that has asked for it has had it.
 func (s *central) lock() (at int64) {
-	s.unlocked = max(s.unlocked, s.wheel.now) + s.CentralCost
+	s.unlocked = max(s.unlocked, s.wheel.Now) + s.CentralCost
 	return s.unlocked
 }
 
@@ -63,7 +63,7 @@ func (s *central) seek(w int32) (ID, int64) {
 	if s.pushes != nil && s.pushes[w].cont != None {
 		p := s.pushes[w]
 		s.pushes[w] = pushing{}
-		return p.cont, p.at - s.wheel.now
+		return p.cont, p.at - s.wheel.Now
 	}
 	found := s.attempt(w, -1, s.queue.steal())
 	if found == None {
@@ -73,7 +73,7 @@ func (s *central) seek(w int32) (ID, int64) {
 	if s.pushes == nil {
 		return found, 0
 	}
-	return found, s.lock() - s.wheel.now
+	return found, s.lock() - s.wheel.Now
 }
 
 func (s *central) queued(w int32) int {

@@ -1,6 +1,10 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+)
 
 // Graham: a scheduler that lets no worker be idle while a thread is ready takes T1/P + Tinf*(P-1)/P at most.
 func TestCentralIsGreedy(t *testing.T) {
@@ -18,7 +22,7 @@ func TestCentralIsGreedy(t *testing.T) {
 func TestTheLockOfTheCentralQueueLimitsSpeed(t *testing.T) {
 	const n, cost = 200, 3
 	for _, workers := range []int{1, 2, 8, 64} {
-		r := run(t, Config{Program: Loop(n), Scheduler: "central", Workers: workers, CentralCost: cost})
+		r := run(t, Config{Program: dag.Loop(n), Scheduler: "central", Workers: workers, CentralCost: cost})
 		if r.Time < 2*n*cost {
 			t.Errorf("%d workers: %d steps for %d uses of the lock, of %d each", workers, r.Time, 2*n, cost)
 		}
@@ -28,7 +32,7 @@ func TestTheLockOfTheCentralQueueLimitsSpeed(t *testing.T) {
 	}
 	var before int64
 	for _, workers := range []int{2, 8, 32} {
-		r := run(t, Config{Program: Fib(14), Scheduler: "central", Workers: workers, CentralCost: cost})
+		r := run(t, Config{Program: dag.Fib(14), Scheduler: "central", Workers: workers, CentralCost: cost})
 		if before != 0 && r.Time < before*9/10 {
 			t.Errorf("%d workers take %d steps, a quarter of them %d, although the lock is always taken", workers, r.Time, before)
 		}

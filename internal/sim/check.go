@@ -31,7 +31,7 @@ func (m *machine) checkNodes() error {
 	switch f := m.facts; {
 	case m.nodes != f.Nodes:
 		return m.fail("%d nodes have run, of %d", m.nodes, f.Nodes)
-	case m.sum != f.sum:
+	case m.sum != f.Sum:
 		return m.fail("nodes have run that are not of the program")
 	case m.res.busy != f.Work:
 		return m.fail("the work is %d steps, and workers were busy for %d", f.Work, m.res.busy)

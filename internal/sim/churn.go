@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/filch-go/filch/internal/sim/random"
 )
 
 // Churn lets machines leave a run and join it again: those that other people own, or that fail. A machine has some
@@ -94,7 +96,7 @@ type churn struct {
 }
 
 func newChurn(m *machine) *churn {
-	c := &churn{Churn: *m.Churn, m: m, rng: mix(m.Seed ^ 0x636875726e)}
+	c := &churn{Churn: *m.Churn, m: m, rng: random.Mix(m.Seed ^ 0x636875726e)}
 	c.Machine = max(1, c.Machine)
 	n := machines(m.Workers, c.Machine)
 	c.away, c.resumed, c.drop = make([]bool, n), make([][]ID, n), make([]bool, m.Workers)
@@ -113,9 +115,9 @@ func (c *churn) plan(machine int, mean int64) {
 	if mean == 0 {
 		return
 	}
-	in := 1 + int64(mix(c.rng)%uint64(2*mean-1))
+	in := 1 + int64(random.Mix(c.rng)%uint64(2*mean-1))
 	c.rng++
-	heap.Push(&c.changes, change{Change{c.m.wheel.now + in, machine}, -1})
+	heap.Push(&c.changes, change{Change{c.m.wheel.Now + in, machine}, -1})
 }
 
 // run is machine.run with changes: before what happens at a time, the changes of that time. It returns as well when
@@ -123,17 +125,17 @@ func (c *churn) plan(machine int, mean int64) {
 func (c *churn) run() {
 	m := c.m
 	for m.err == nil && m.live > 0 {
-		at, ok := m.wheel.when()
+		at, ok := m.wheel.When()
 		if len(c.changes) > 0 && (!ok || c.changes[0].At <= at) {
 			e := heap.Pop(&c.changes).(change)
-			m.wheel.turnTo(e.At)
+			m.wheel.TurnTo(e.At)
 			c.change(e)
 			continue
 		}
 		if !ok {
 			return
 		}
-		m.happens(m.wheel.turnTo(at))
+		m.happens(m.wheel.TurnTo(at))
 	}
 }
 
@@ -155,10 +157,10 @@ func (c *churn) join(machine int) {
 	c.away[machine] = false
 	for w := range c.workersOf(machine) {
 		wk := &c.m.workers[w]
-		c.absent += c.m.wheel.now - wk.since
-		wk.since = c.m.wheel.now
+		c.absent += c.m.wheel.Now - wk.since
+		wk.since = c.m.wheel.Now
 		c.m.tell(Joined, w, none, None, 0)
-		c.m.wheel.add(c.m.wheel.now, w, false)
+		c.m.wheel.Add(c.m.wheel.Now, w, false)
 	}
 }
 

@@ -4,13 +4,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/kernel"
 )
 
 func TestProgramsEndThoughMachinesLeave(t *testing.T) {
 	var repeated, absent int64
 	for seed := range uint64(fewer(100)) {
 		for _, hands := range []bool{false, true} {
-			for _, p := range []Program{Fib(12), Loop(200), heavy{Fib(6)}, weightless{Fib(10)}} {
+			for _, p := range []dag.Program{dag.Fib(12), dag.Loop(200), heavy{dag.Fib(6)}, weightless{dag.Fib(10)}} {
 				c := Config{Program: p, Scheduler: "child", Workers: 16, Seed: seed, StealCost: 1 + int64(seed%3)}
 				up := int64(100 + 50*(seed%5))
 				if _, yes := p.(heavy); yes {
@@ -36,7 +39,7 @@ func TestMachinesLeaveUnderEverySchedulerThatAllowsIt(t *testing.T) {
 		for seed := range uint64(fewer(30)) {
 			for _, topology := range []Topology{nil, {{Groups: 4, Latency: 5}, {Groups: 4, Latency: 1}}} {
 				for _, hands := range []bool{false, true} {
-					for _, p := range []Program{Fib(12), Loop(200), weightless{Fib(12)}} {
+					for _, p := range []dag.Program{dag.Fib(12), dag.Loop(200), weightless{dag.Fib(12)}} {
 						ch := &Churn{Machine: 4, Up: 60, Down: 30, Hands: hands}
 						r := run(t, Config{Program: p, Scheduler: s, Workers: 16, Seed: seed, StealCost: 1 + int64(seed%3), Topology: topology, Churn: ch})
 						if hands && r.Repeated > 0 || r.Absent == 0 {
@@ -51,7 +54,7 @@ func TestMachinesLeaveUnderEverySchedulerThatAllowsIt(t *testing.T) {
 
 func TestOneMachineThatStaysIsNoChurn(t *testing.T) {
 	for seed := range uint64(10) {
-		c := Config{Program: Fib(12), Scheduler: leavable[seed%4], Workers: 8, Seed: seed}
+		c := Config{Program: dag.Fib(12), Scheduler: leavable[seed%4], Workers: 8, Seed: seed}
 		want := run(t, c)
 		c.Churn = &Churn{Machine: 8, Up: 10, Down: 10}
 		if got := run(t, c); *got != *want {
@@ -61,7 +64,7 @@ func TestOneMachineThatStaysIsNoChurn(t *testing.T) {
 }
 
 func TestSameSeedSameChurn(t *testing.T) {
-	c := Config{Program: Fib(13), Scheduler: "child", Workers: 16, Seed: 5, Churn: &Churn{Machine: 2, Up: 90, Down: 20}}
+	c := Config{Program: dag.Fib(13), Scheduler: "child", Workers: 16, Seed: 5, Churn: &Churn{Machine: 2, Up: 90, Down: 20}}
 	if a, b := run(t, c), run(t, c); *a != *b || a.Repeated == 0 {
 		t.Errorf("%+v, and then %+v", *a, *b)
 	}
@@ -95,7 +98,7 @@ func TestMachinesStayForTheirTime(t *testing.T) {
 // A thief that leaves with all that it has stolen costs its work once more, and no node of others.
 func TestWhatAThiefLosesIsRunAgain(t *testing.T) {
 	var stolen int64 // when the other worker steals the only child
-	c := Config{Program: Loop(1), Scheduler: "child", Workers: 2, Tell: func(e Event) {
+	c := Config{Program: dag.Loop(1), Scheduler: "child", Workers: 2, Tell: func(e Event) {
 		if e.Kind == Stole {
 			stolen = e.Time
 		}
@@ -122,14 +125,14 @@ func TestAllOthersLeaveAtAnyStep(t *testing.T) {
 						ch.Changes = append(ch.Changes, Change{at + back, machine})
 					}
 				}
-				run(t, Config{Program: Fib(9), Scheduler: "child", Workers: 8, Seed: uint64(at), Churn: ch})
+				run(t, Config{Program: dag.Fib(9), Scheduler: "child", Workers: 8, Seed: uint64(at), Churn: ch})
 			}
 		}
 	}
 }
 
 func TestChangesInAnyOrder(t *testing.T) {
-	c := Config{Program: Fib(12), Scheduler: "child", Workers: 4, Seed: 2}
+	c := Config{Program: dag.Fib(12), Scheduler: "child", Workers: 4, Seed: 2}
 	c.Churn = &Churn{Changes: []Change{{10, 1}, {15, 2}, {20, 1}, {20, 3}, {40, 2}, {60, 1}}}
 	want := run(t, c)
 	slices.Reverse(c.Churn.Changes)
@@ -152,7 +155,7 @@ func TestLostThreadWithMachinesThatLeave(t *testing.T) {
 		},
 	} {
 		left = 3
-		_, err := Run(Config{Program: Loop(10), Scheduler: "child", Workers: 4, Churn: &Churn{Up: 50}, instead: s})
+		_, err := Run(Config{Program: dag.Loop(10), Scheduler: "child", Workers: 4, Churn: &Churn{Up: 50}, instead: s})
 		if err == nil || !strings.Contains(err.Error(), "lost") {
 			t.Errorf("%v", err)
 		}
@@ -161,7 +164,7 @@ func TestLostThreadWithMachinesThatLeave(t *testing.T) {
 
 func TestMachineThatIsAwayRunsNothing(t *testing.T) {
 	away := map[int32]bool{}
-	c := Config{Program: Fib(12), Scheduler: "child", Workers: 9, Seed: 3, Churn: &Churn{Machine: 2, Up: 50, Down: 50}}
+	c := Config{Program: dag.Fib(12), Scheduler: "child", Workers: 9, Seed: 3, Churn: &Churn{Machine: 2, Up: 50, Down: 50}}
 	var absent, since [9]int64
 	var last int64
 	c.Tell = func(e Event) {
@@ -199,7 +202,7 @@ func TestOutcomeOfChurnIsChecked(t *testing.T) {
 		"cut steps":           func(c *churn) { c.cut++ },
 		"absence":             func(c *churn) { c.absent++ },
 	} {
-		m, err := newMachine(Config{Program: Fib(10), Scheduler: "child", Workers: 4, Churn: &Churn{Up: 50, Down: 50}})
+		m, err := newMachine(Config{Program: dag.Fib(10), Scheduler: "child", Workers: 4, Churn: &Churn{Up: 50, Down: 50}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,12 +256,12 @@ func TestBadChurn(t *testing.T) {
 		{Churn{Changes: []Change{{3, 0}}}, "child", "change 1: machine 0 at step 3"},
 		{Churn{Changes: []Change{{-1, 1}}}, "child", "change 1: machine 1 at step -1"},
 	} {
-		_, err := Run(Config{Program: Fib(3), Scheduler: c.scheduler, Workers: 4, Churn: &c.churn})
+		_, err := Run(Config{Program: dag.Fib(3), Scheduler: c.scheduler, Workers: 4, Churn: &c.churn})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v; want %s", c.churn, err, c.want)
 		}
 	}
-	_, err := Run(Config{Program: Fib(3), Scheduler: "child", Workers: 4, Churn: &Churn{}, Kernel: &Kernel{Name: "benign"}})
+	_, err := Run(Config{Program: dag.Fib(3), Scheduler: "child", Workers: 4, Churn: &Churn{}, Kernel: &kernel.Kernel{Name: "benign"}})
 	if err == nil {
 		t.Error("a kernel and churn")
 	}
@@ -268,7 +271,7 @@ func TestBadChurn(t *testing.T) {
 func BenchmarkChurn(b *testing.B) {
 	var steps int64
 	for b.Loop() {
-		c := Config{Program: Fib(22), Scheduler: "child", Workers: 1000, Seed: 1, Churn: &Churn{Machine: 16, Up: 1000, Down: 500}}
+		c := Config{Program: dag.Fib(22), Scheduler: "child", Workers: 1000, Seed: 1, Churn: &Churn{Machine: 16, Up: 1000, Down: 500}}
 		steps += run(b, c).Scheduled
 	}
 	b.ReportMetric(float64(steps)/1e6/b.Elapsed().Seconds(), "Msteps/s")

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/kernel"
 )
 
 // The owner forks one half after 1 ns and runs the other one. The thief begins after a wake-up, an attempt of 1 ns and
@@ -35,9 +37,9 @@ func withCosts(c Config, costs Costs) Config {
 // halves is a thread that spawns another one; both take the same time.
 type halves struct{ each int64 }
 
-func (h halves) Root() Args { return Args{Kind: 1} }
+func (h halves) Root() dag.Args { return dag.Args{Kind: 1} }
 
-func (h halves) Node(t *Thread, n *Node) {
+func (h halves) Node(t *dag.Thread, n *dag.Node) {
 	n.Weight = h.each
 	switch {
 	case t.Kind == 0:
@@ -51,7 +53,7 @@ func (h halves) Node(t *Thread, n *Node) {
 
 func TestNegativeCostsAreRefused(t *testing.T) {
 	for _, costs := range []Costs{{Publish: -1}, {Waking: -1}, {Wake: -1}, {Steal: -1}} {
-		if _, err := Run(withCosts(Config{Program: Fib(3), Scheduler: "pool", Workers: 2}, costs)); err == nil {
+		if _, err := Run(withCosts(Config{Program: dag.Fib(3), Scheduler: "pool", Workers: 2}, costs)); err == nil {
 			t.Errorf("%+v: no error", costs)
 		}
 	}
@@ -59,7 +61,7 @@ func TestNegativeCostsAreRefused(t *testing.T) {
 
 // With as many workers as work, one wake-up after the other takes long; the policy wakes more at a time.
 func TestWakingOneAtATimeTakesLonger(t *testing.T) {
-	c := Config{Program: Fib(20), Scheduler: "pool", Workers: 64, Seed: 1}
+	c := Config{Program: dag.Fib(20), Scheduler: "pool", Workers: 64, Seed: 1}
 	now := run(t, c)
 	c.Tuning.WakeShare = MaxWorkers
 	if once := run(t, c); 4*now.Time > 3*once.Time {
@@ -69,7 +71,7 @@ func TestWakingOneAtATimeTakesLonger(t *testing.T) {
 
 // Each field of a Tuning changes the schedule.
 func TestTuning(t *testing.T) {
-	p, _, err := ParseDAG("uts=8")
+	p, _, err := dag.Parse("uts=8")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +93,7 @@ func TestTuning(t *testing.T) {
 			t.Errorf("%+v: no error", tuning)
 		}
 	}
-	c.Tuning, c.Kernel = Tuning{}, &Kernel{Name: "benign"}
+	c.Tuning, c.Kernel = Tuning{}, &kernel.Kernel{Name: "benign"}
 	today = run(t, c)
 	c.Tuning.YieldFirst = true
 	if r := run(t, c); r.Yields <= today.Yields || today.Yields == 0 {
@@ -102,11 +104,7 @@ func TestTuning(t *testing.T) {
 // What searching may cost decides where parallel parts are short and many. The fields of a Tuning for it change such a run;
 // those that say what the policy says leave it.
 func TestTuningOfSearches(t *testing.T) {
-	p, _, err := ParseDAG("iterative=20000x4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := Config{Program: p, Scheduler: "pool", Workers: 2, Seed: 1, StepTime: 100, Costs: &Costs{Publish: 200, Waking: 3500, Wake: 36_000, Steal: 215}}
+	c := Config{Program: named(t, "iterative=20000x4"), Scheduler: "pool", Workers: 2, Seed: 1, StepTime: 100, Costs: &Costs{Publish: 200, Waking: 3500, Wake: 36_000, Steal: 215}}
 	today := run(t, c)
 	for _, tuning := range []Tuning{{HoldTime: 1_000_000}, {FreeSearch: 5}, {SavedTime: policy.SpinTime}} {
 		c.Tuning = tuning
@@ -145,7 +143,7 @@ func TestAmounts(t *testing.T) {
 
 // The scheduler half takes what a Tuning says, and half of it if that says so.
 func TestTuningOfHalf(t *testing.T) {
-	c := Config{Program: Loop(500), Scheduler: "half", Workers: 16, Seed: 1}
+	c := Config{Program: dag.Loop(500), Scheduler: "half", Workers: 16, Seed: 1}
 	today := run(t, c)
 	c.Tuning.Amount = Amount{Every: policy.StealHalf}
 	if r := run(t, c); *r != *today {

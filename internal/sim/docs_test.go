@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/kernel"
 )
 
 // docs/simulator.md has the families and the kernels as they are, and its graphs and its trace are read.
@@ -14,25 +17,29 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range DAGs() {
+	for _, d := range dag.Families() {
 		row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", d.Name, d.About, d.Size, d.Default)
 		if !strings.Contains(string(data), row) {
 			t.Errorf("no row %s", row)
 		}
 	}
-	for _, name := range Kernels() {
-		if row := fmt.Sprintf("| `%s` | %s | ", name, AboutKernel(name)); name != "trace" && !strings.Contains(string(data), row) {
+	for _, name := range kernel.Names() {
+		if row := fmt.Sprintf("| `%s` | %s | ", name, kernel.About(name)); name != "trace" && !strings.Contains(string(data), row) {
 			t.Errorf("no row %s", row)
 		}
 	}
 	_, trace, _ := strings.Cut(string(data), "    # step processors\n")
 	trace, _, _ = strings.Cut(trace, "\n\n")
-	if k, err := ReadTrace(strings.NewReader(trace)); err != nil || len(k.Trace) != 3 {
+	if k, err := kernel.ReadTrace(strings.NewReader(trace)); err != nil || len(k.Trace) != 3 {
 		t.Errorf("the trace is %+v, %v", k, err)
 	}
 	var found []string
 	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(data), -1) {
-		f := facts(t, read(t, block[1]))
+		g, err := dag.ReadGraph(strings.NewReader(block[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := facts(t, g)
 		found = append(found, fmt.Sprintf("work %d, span %d", f.Work, f.Span))
 	}
 	if got := strings.Join(found, "; "); got != "work 14, span 11; work 804, span 204" {

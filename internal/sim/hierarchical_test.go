@@ -1,6 +1,10 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+)
 
 // A worker asks outside after Inside attempts in its group that found nothing in a row, not before, and not twice.
 func TestHierarchicalAsksInsideFirst(t *testing.T) {
@@ -9,7 +13,7 @@ func TestHierarchicalAsksInsideFirst(t *testing.T) {
 		var vain [workers]int
 		out := 0
 		run(t, Config{
-			Program: Fib(15), Scheduler: "hierarchical", Workers: workers, Seed: 2, Inside: inside,
+			Program: dag.Fib(15), Scheduler: "hierarchical", Workers: workers, Seed: 2, Inside: inside,
 			Topology: Topology{{Groups: 4, Latency: 20}, {Groups: group}},
 			Tell: func(e Event) {
 				switch {
@@ -36,13 +40,13 @@ func TestHierarchicalAsksInsideFirst(t *testing.T) {
 
 // Where the way to other groups is long, it is faster than random victims. Both need work enough.
 func TestHierarchicalIsFasterOverDistances(t *testing.T) {
-	f, err := Serial(Fib(20), nil)
+	f, err := dag.Serial(dag.Fib(20), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var near, random int64
 	for seed := range uint64(10) {
-		c := Config{Program: Fib(20), Facts: &f, Workers: 64, Seed: seed, Topology: Topology{{Groups: 4, Latency: 200}, {Groups: 16}}}
+		c := Config{Program: dag.Fib(20), Facts: &f, Workers: 64, Seed: seed, Topology: Topology{{Groups: 4, Latency: 200}, {Groups: 16}}}
 		c.Scheduler = "hierarchical"
 		near += run(t, c).Time
 		c.Scheduler = "child"

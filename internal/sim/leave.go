@@ -1,6 +1,11 @@
 package sim
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/random"
+)
 
 // A machine that leaves and hands its threads over gives all of them to another worker. A node that runs begins anew
 // there. Nothing else is run twice.
@@ -31,18 +36,18 @@ func (c *churn) leave(machine int) {
 	for w := range c.workersOf(machine) {
 		wk := &c.m.workers[w]
 		c.drop[w] = true
-		c.m.res.Idle += c.m.wheel.now - wk.since
-		wk.since = c.m.wheel.now
+		c.m.res.Idle += c.m.wheel.Now - wk.since
+		wk.since = c.m.wheel.Now
 		if c.m.forget != nil {
 			c.m.forget(w)
 		}
 		c.m.tell(Left, w, none, None, 0)
 	}
-	c.m.wheel.remove(c.drop)
+	c.m.wheel.Remove(c.drop)
 	for w, dropped := range c.drop {
 		c.drop[w] = false
 		if dropped && !c.away[c.machineOf(int32(w))] {
-			c.m.wheel.add(c.m.wheel.now, int32(w), false)
+			c.m.wheel.Add(c.m.wheel.Now, int32(w), false)
 		}
 	}
 }
@@ -92,7 +97,7 @@ func (c *churn) handOver(machine int) {
 // heir returns a random worker that is there.
 func (c *churn) heir() int32 {
 	for {
-		w := int32(mix(c.rng) % uint64(len(c.m.workers)))
+		w := int32(random.Mix(c.rng) % uint64(len(c.m.workers)))
 		c.rng++
 		if !c.away[c.machineOf(w)] {
 			return w
@@ -104,10 +109,10 @@ func (c *churn) heir() int32 {
 func (c *churn) stop(w int32) {
 	m := c.m
 	wk := &m.workers[w]
-	left := wk.since - m.wheel.now
+	left := wk.since - m.wheel.Now
 	c.cut += c.weight(&m.threads[wk.runs]) - left
 	m.res.busy -= left
-	wk.since = m.wheel.now
+	wk.since = m.wheel.Now
 	wk.runs = None
 	m.busy--
 }
@@ -204,7 +209,7 @@ func (c *churn) bury() {
 			continue
 		}
 		home := m.threads[t.parent].worker
-		*t = thread{Thread: Thread{Args: t.Args, path: t.path}, state: ready, parent: t.parent, worker: home}
+		*t = thread{Thread: dag.Thread{Args: t.Args, Path: t.Path}, state: ready, parent: t.parent, worker: home}
 		m.tell(Spawned, home, none, id, 0)
 		m.push(home, id)
 	}

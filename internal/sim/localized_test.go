@@ -3,6 +3,8 @@ package sim
 import (
 	"slices"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // A worker asks one of those that hold its own work as long as it knows of any. The test keeps the lists by
@@ -16,7 +18,7 @@ func TestLocalizedStealsBackFirst(t *testing.T) {
 				robbers[v] = slices.DeleteFunc(list, func(thief int32) bool { return thief == w })
 			}
 		}
-		run(t, Config{Program: Fib(15), Scheduler: "localized", Workers: int(workers), Seed: 9, Tell: func(e Event) {
+		run(t, Config{Program: dag.Fib(15), Scheduler: "localized", Workers: int(workers), Seed: 9, Tell: func(e Event) {
 			if e.Kind != Stole && e.Kind != Attempted {
 				return
 			}
@@ -44,13 +46,13 @@ func TestLocalizedStealsBackFirst(t *testing.T) {
 
 // The bound is T1/P + O(Tinf*P), and in practice it is near that of random victims.
 func TestLocalizedIsAsFastAsRandom(t *testing.T) {
-	f, err := Serial(Fib(18), nil)
+	f, err := dag.Serial(dag.Fib(18), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, workers := range []int{2, 8, 64, 256} {
 		for seed := range uint64(10) {
-			r := run(t, Config{Program: Fib(18), Facts: &f, Scheduler: "localized", Workers: workers, Seed: seed})
+			r := run(t, Config{Program: dag.Fib(18), Facts: &f, Scheduler: "localized", Workers: workers, Seed: seed})
 			if p := int64(workers); (r.Time-r.T1/p)/r.Tinf > 6 {
 				t.Errorf("%d workers, seed %d: %d steps, with a work of %d and a span of %d", workers, seed, r.Time, r.T1, r.Tinf)
 			}

@@ -1,13 +1,20 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/filch-go/filch/internal/sim/cache"
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/random"
+	"github.com/filch-go/filch/internal/sim/wheel"
+)
 
 // worker is one simulated processor.
 type worker struct {
 	runs   ID   // what it runs, or has found and begins next; see machine.begins
 	last   bool // the node that runs is the last
 	spawns bool
-	child  Args
+	child  dag.Args
 	since  int64 // since when it has had nothing to run
 }
 
@@ -15,15 +22,15 @@ type worker struct {
 type machine struct {
 	// Its methods stand with what they are about: the start, a node, the end of a run and its checks.
 	Config
-	facts   *Facts
-	wheel   *wheel
+	facts   *dag.Facts
+	wheel   *wheel.Wheel
 	workers []worker
 	begins  []bool // by worker: it has found what it runs, and begins it when it looks next; here since all look often
 	deques  []deque
-	stocked []uint64 // a bit for each deque, which is set if there is something in it; see steal
-	caches  []*Cache // of each worker, or nil
-	shared  *Cache   // of all, or nil
-	threads []thread // by ID
+	stocked []uint64       // a bit for each deque, which is set if there is something in it; see steal
+	caches  []*cache.Cache // of each worker, or nil
+	shared  *cache.Cache   // of all, or nil
+	threads []thread       // by ID
 	free    []ID
 	sched   scheduler
 	far     distances          // nil if there are none, or the scheduler sends no requests
@@ -36,7 +43,7 @@ type machine struct {
 	forget  func(w int32)      // called when w leaves the run, if not nil
 	holds   func(w int32) bool // whether a ready thread is in no queue, and only w can go on with it; nil if that cannot be
 	rng     uint64
-	node    Node // the node that begins, here since a Program would make it escape
+	node    dag.Node // the node that begins, here since a Program would make it escape
 
 	busy     int   // workers that run a node
 	onItsWay int   // workers that have found a thread, and begin it later
@@ -53,17 +60,17 @@ type machine struct {
 
 // start gives the first thread to worker 0, and lets the others look for work.
 func (m *machine) start() {
-	root := m.spawn(None, 0, m.Program.Root(), mix(0))
+	root := m.spawn(None, 0, m.Program.Root(), random.Mix(0))
 	for w := range m.workers {
 		if w > 0 {
-			m.wheel.add(0, int32(w), false)
+			m.wheel.Add(0, int32(w), false)
 		}
 	}
 	m.begin(0, root)
 }
 
 // spawn makes a thread, which is ready.
-func (m *machine) spawn(parent ID, w int32, a Args, path uint64) ID {
+func (m *machine) spawn(parent ID, w int32, a dag.Args, path uint64) ID {
 	id := ID(len(m.threads))
 	if n := len(m.free); n > 0 {
 		id, m.free = m.free[n-1], m.free[:n-1]
@@ -73,7 +80,7 @@ func (m *machine) spawn(parent ID, w int32, a Args, path uint64) ID {
 	} else {
 		m.threads = append(m.threads, thread{})
 	}
-	m.threads[id] = thread{Thread: Thread{Args: a, path: path}, state: ready, parent: parent, worker: w}
+	m.threads[id] = thread{Thread: dag.Thread{Args: a, Path: path}, state: ready, parent: parent, worker: w}
 	if parent != None {
 		m.threads[parent].pending++
 	}
@@ -88,18 +95,18 @@ func (m *machine) begin(w int32, id ID) {
 	t := &m.threads[id]
 	wk := &m.workers[w]
 	if t.state != ready {
-		m.fail("worker %d begins thread %x, which is %v", w, t.path, t.state)
+		m.fail("worker %d begins thread %x, which is %v", w, t.Path, t.state)
 		return
 	}
-	m.node = Node{}
+	m.node = dag.Node{}
 	n := &m.node
 	m.Program.Node(&t.Thread, n)
 	if n.Weight < 0 {
-		m.err = badWeight(&t.Thread, n.Weight)
+		m.err = dag.BadWeight(&t.Thread, n.Weight)
 		return
 	}
 	if t.pending > 0 && (n.Join || n.Last) {
-		m.fail("worker %d begins node %d of thread %x before its %d children have ended", w, t.PC, t.path, t.pending)
+		m.fail("worker %d begins node %d of thread %x before its %d children have ended", w, t.PC, t.Path, t.pending)
 		return
 	}
 	if t.worker != w {
@@ -109,14 +116,14 @@ func (m *machine) begin(w int32, id ID) {
 	t.state = running
 	wk.runs, m.begins[w] = id, false
 	wk.last, wk.spawns, wk.child = n.Last, n.Spawns && !n.Last, n.Child
-	m.res.Idle += m.wheel.now - wk.since
-	wk.since = m.wheel.now + n.Weight
+	m.res.Idle += m.wheel.Now - wk.since
+	wk.since = m.wheel.Now + n.Weight
 	m.res.busy += n.Weight
 	m.busy++
 	m.vain = 0
 	m.touch(w, n)
 	m.tell(Began, w, -1, id, n.Weight)
-	m.wheel.add(m.wheel.now+n.Weight, w, true)
+	m.wheel.Add(m.wheel.Now+n.Weight, w, true)
 }
 
 // ends ends the node that w runs, and begins what w goes on with.
@@ -125,11 +132,11 @@ func (m *machine) ends(w int32) {
 	id := wk.runs
 	t := &m.threads[id]
 	if t.state != running {
-		m.fail("worker %d ends a node of thread %x, which is %v", w, t.path, t.state)
+		m.fail("worker %d ends a node of thread %x, which is %v", w, t.Path, t.state)
 		return
 	}
 	m.nodes++
-	m.sum += mix(t.path ^ uint64(t.PC))
+	m.sum += random.Mix(t.Path ^ uint64(t.PC))
 	if m.churn != nil {
 		m.churn.ran(id)
 	}
@@ -144,7 +151,7 @@ func (m *machine) ends(w int32) {
 		cont = m.end(w, id)
 	} else {
 		if wk.spawns {
-			child = m.spawn(id, w, wk.child, path(t.path, t.PC))
+			child = m.spawn(id, w, wk.child, dag.Path(t.Path, t.PC))
 		}
 		cont = m.goesOn(id)
 	}
@@ -162,14 +169,14 @@ func (m *machine) ends(w int32) {
 		wk.runs, m.begins[w] = next, true
 		m.onItsWay++
 	}
-	m.wheel.add(m.wheel.now+late, w, false)
+	m.wheel.Add(m.wheel.Now+late, w, false)
 }
 
 // goesOn returns the thread if its next node is ready; else the thread waits.
 func (m *machine) goesOn(id ID) ID {
 	t := &m.threads[id] // spawn may have moved it
 	if t.pending > 0 {
-		m.node = Node{}
+		m.node = dag.Node{}
 		m.Program.Node(&t.Thread, &m.node)
 		if m.node.Join || m.node.Last {
 			t.state = waiting
@@ -207,7 +214,7 @@ func (m *machine) end(w int32, id ID) ID {
 }
 
 // after has the timer of the scheduler called after so many steps, one at a time.
-func (m *machine) after(steps int64) { m.wheel.add(m.wheel.now+steps, int32(len(m.workers)), false) }
+func (m *machine) after(steps int64) { m.wheel.Add(m.wheel.Now+steps, int32(len(m.workers)), false) }
 
 // looks lets w, which has nothing to run, look for it once, or begin what it has found.
 func (m *machine) looks(w int32) {
@@ -239,9 +246,9 @@ func (m *machine) looks(w int32) {
 	case found != None:
 		m.workers[w].runs, m.begins[w] = found, true
 		m.onItsWay++
-		m.wheel.add(m.wheel.now+after, w, false)
+		m.wheel.Add(m.wheel.Now+after, w, false)
 	case after != Never:
-		m.wheel.add(m.wheel.now+after, w, false)
+		m.wheel.Add(m.wheel.Now+after, w, false)
 	case m.procs != nil:
 		m.procs.sleep(w)
 	}
@@ -255,7 +262,7 @@ func (m *machine) wakeAfter(w int32, after int64) {
 	if m.procs != nil {
 		m.procs.wake(w)
 	}
-	m.wheel.add(m.wheel.now+after, w, false)
+	m.wheel.Add(m.wheel.Now+after, w, false)
 }
 
 // has reports whether w has a thread to go on with.
@@ -308,7 +315,7 @@ func (m *machine) steal(v int32) ID {
 }
 
 // below returns a random number below n.
-func (m *machine) below(n int) int { return below(&m.rng, n) }
+func (m *machine) below(n int) int { return random.Below(&m.rng, n) }
 
 // other returns a random worker that is not w, of at least two.
 func (m *machine) other(w int32) int32 {
@@ -321,14 +328,14 @@ func (m *machine) other(w int32) int32 {
 
 func (m *machine) tell(k Kind, w, other int32, id ID, weight int64) {
 	if m.Tell != nil {
-		m.Tell(Event{Time: m.wheel.now, Kind: k, Worker: w, Other: other, Thread: m.threads[id].path, Weight: weight})
+		m.Tell(Event{Time: m.wheel.Now, Kind: k, Worker: w, Other: other, Thread: m.threads[id].Path, Weight: weight})
 	}
 }
 
 // fail ends the run, and says why. The first reason counts.
 func (m *machine) fail(format string, args ...any) error {
 	if m.err == nil {
-		m.err = fmt.Errorf("sim: at step %d: %s", m.wheel.now, fmt.Sprintf(format, args...))
+		m.err = fmt.Errorf("sim: at step %d: %s", m.wheel.Now, fmt.Sprintf(format, args...))
 	}
 	return m.err
 }

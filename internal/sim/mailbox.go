@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/filch-go/filch/internal/sim/dag"
+
 // mailbox is locality-guided work stealing: child stealing in which a thread may have an affinity for a worker.
 // A spawned thread lies in the spawner's deque, and also in the mailbox of the worker that it has an affinity
 // for, first in, first out. A worker without work looks into its mailbox before it tries to steal. The copy
@@ -15,7 +17,7 @@ type mailbox struct {
 	tickets []ticket // the deques and the mailboxes have their numbers, from 1 on, in place of those of threads
 	unused  []ID
 	mail    []deque
-	first   Thread         // that spotOf looks at, here since a Program would make it escape
+	first   dag.Thread     // that spotOf looks at, here since a Program would make it escape
 	last    map[spot]int32 // the worker that the last thread of a spot went to
 }
 
@@ -67,7 +69,7 @@ func (s *mailbox) post(w int32, id ID) {
 	s.push(w, n)
 	if v, ok := s.last[t.spot]; ok && v != w {
 		t.copies++
-		t.arrives = s.wheel.now + s.far.latency(w, v)
+		t.arrives = s.wheel.Now + s.far.latency(w, v)
 		s.sweep(v)
 		s.mail[v].push(n)
 	}
@@ -75,14 +77,14 @@ func (s *mailbox) post(w int32, id ID) {
 
 // spotOf returns the spot of a thread that has been spawned: the first block that it would touch if each
 // spawned thread ran at once.
-func (s *mailbox) spotOf(t *Thread) spot {
+func (s *mailbox) spotOf(t *dag.Thread) spot {
 	if s.facts.Touched == 0 {
 		return spot{}
 	}
 	s.first = *t
 	depth := int32(1)
 	for range mostSpotNodes {
-		s.node = Node{}
+		s.node = dag.Node{}
 		s.Program.Node(&s.first, &s.node)
 		switch {
 		case s.node.Blocks > 0:
@@ -90,7 +92,7 @@ func (s *mailbox) spotOf(t *Thread) spot {
 		case s.node.Last:
 			return spot{}
 		case s.node.Spawns:
-			s.first = Thread{Args: s.node.Child}
+			s.first = dag.Thread{Args: s.node.Child}
 			depth++
 		default:
 			s.first.PC++
@@ -106,7 +108,7 @@ const mostSpotNodes = 64
 func (s *mailbox) open(w int32) ID {
 	s.sweep(w)
 	mail := &s.mail[w]
-	if mail.size == 0 || s.tickets[mail.oldest()].arrives > s.wheel.now {
+	if mail.size == 0 || s.tickets[mail.oldest()].arrives > s.wheel.Now {
 		return None
 	}
 	return s.claim(mail.steal(), w)

@@ -1,13 +1,17 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+)
 
 // From round to round blocks come back to the workers that have them in their caches.
 func TestMailboxesSaveMisses(t *testing.T) {
 	for _, workers := range []int{4, 8, 16} {
 		var guided, random int64
 		for seed := range uint64(10) {
-			c := Config{Program: Iterative{20, 256}, Workers: workers, Seed: seed, Cache: 512 / workers}
+			c := Config{Program: dag.Iterative{Rounds: 20, Blocks: 256}, Workers: workers, Seed: seed, Cache: 512 / workers}
 			c.Scheduler = "mailbox"
 			guided += run(t, c).Misses
 			c.Scheduler = "child"
@@ -23,7 +27,7 @@ func TestMailboxesSaveMisses(t *testing.T) {
 // A thread with two copies runs once, and its ticket is used again: as many threads wait at a time, as many
 // tickets are there.
 func TestMailboxesForgetWhatHasRun(t *testing.T) {
-	c := Config{Program: Iterative{200, 64}, Scheduler: "mailbox", Workers: 8, Seed: 4}
+	c := Config{Program: dag.Iterative{Rounds: 200, Blocks: 64}, Scheduler: "mailbox", Workers: 8, Seed: 4}
 	m, err := newMachine(c)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +61,7 @@ func TestMailTakesItsTime(t *testing.T) {
 	stolen := map[uint64]bool{}
 	mail := 0
 	run(t, Config{
-		Program: Iterative{30, 64}, Scheduler: "mailbox", Workers: 8, Seed: 3, Topology: Topology{{Groups: 8, Latency: latency}},
+		Program: dag.Iterative{Rounds: 30, Blocks: 64}, Scheduler: "mailbox", Workers: 8, Seed: 3, Topology: Topology{{Groups: 8, Latency: latency}},
 		Tell: func(e Event) {
 			switch e.Kind {
 			case Spawned:

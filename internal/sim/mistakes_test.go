@@ -3,6 +3,8 @@ package sim
 import (
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // mistaken is child stealing with a mistake.
@@ -80,7 +82,7 @@ func TestMistakesAreCaught(t *testing.T) {
 		}}, "are not"},
 		"another program is run": {mistaken{mistake: func(s mistaken, w int32, cont, child ID) (ID, bool) {
 			if late(s) && child != None {
-				s.threads[child].path++
+				s.threads[child].Path++
 			} else if late(s) {
 				*s.calls--
 			}
@@ -88,7 +90,7 @@ func TestMistakesAreCaught(t *testing.T) {
 		}}, "not of the program"},
 	} {
 		for _, workers := range []int{2, 3, 16} {
-			config := Config{Program: Fib(15), Scheduler: "child", Workers: workers, Seed: 1}
+			config := Config{Program: dag.Fib(15), Scheduler: "child", Workers: workers, Seed: 1}
 			config.instead = func(m *machine) scheduler {
 				s := c.mistaken
 				s.stealing, s.calls = &stealing{raids: newRaids(m), parentFirst: true}, new(int)
@@ -104,7 +106,7 @@ func TestMistakesAreCaught(t *testing.T) {
 
 // Child stealing that is told to be continuation stealing breaks the bound of its space.
 func TestTooManyLiveThreadsAreCaught(t *testing.T) {
-	config := Config{Program: Loop(100), Scheduler: "continuation", Workers: 2, Seed: 1}
+	config := Config{Program: dag.Loop(100), Scheduler: "continuation", Workers: 2, Seed: 1}
 	config.instead = func(m *machine) scheduler {
 		return childCheckedAsContinuation{&stealing{raids: newRaids(m), parentFirst: true}}
 	}
@@ -119,7 +121,7 @@ func (s childCheckedAsContinuation) bounds() error { return (&stealing{raids: s.
 
 // Continuation stealing in which no steal is counted breaks the bound of its misses.
 func TestTooManyMissesAreCaught(t *testing.T) {
-	config := Config{Program: Iterative{20, 64}, Scheduler: "continuation", Workers: 4, Seed: 1, Cache: 64}
+	config := Config{Program: dag.Iterative{Rounds: 20, Blocks: 64}, Scheduler: "continuation", Workers: 4, Seed: 1, Cache: 64}
 	if _, err := Run(config); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/filch-go/filch/internal/policy"
 	prio "github.com/filch-go/filch/internal/queue"
+	"github.com/filch-go/filch/internal/sim/random"
 )
 
 // ordered is the queue of package ordered: a global one, and one for each worker, by priority, those of one
@@ -83,7 +84,7 @@ func (s *ordered) rank(id ID) {
 	if s.byDepth {
 		s.priority[id] = max(0, priorities-1-s.depth[id])
 	} else {
-		s.priority[id] = int32(mix(^t.path) % hashLevels)
+		s.priority[id] = int32(random.Mix(^t.Path) % hashLevels)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/random"
 	filch "github.com/filch-go/filch/ordered"
 )
 
@@ -15,13 +17,13 @@ func TestOrderedTakesWhatPackageOrderedDoes(t *testing.T) {
 		q := filch.New[uint64](1, policy.OwnQueue)
 		own := q.Local(0)
 		var got, want, left []uint64
-		p := Loop(n)
+		p := dag.Loop(n)
 		r := run(t, Config{Program: p, Scheduler: "ordered", Workers: 1, Tell: func(e Event) {
 			switch {
-			case e.Thread == mix(0): // the parent
+			case e.Thread == random.Mix(0): // the parent
 			case e.Kind == Spawned:
-				own.Push(int(mix(^e.Thread)%hashLevels), e.Thread)
-				left = append(left, mix(^e.Thread)%hashLevels)
+				own.Push(int(random.Mix(^e.Thread)%hashLevels), e.Thread)
+				left = append(left, random.Mix(^e.Thread)%hashLevels)
 			case e.Kind == Began:
 				got = append(got, e.Thread)
 			}
@@ -31,7 +33,7 @@ func TestOrderedTakesWhatPackageOrderedDoes(t *testing.T) {
 		for range n {
 			v, _ := own.Pop()
 			want = append(want, v)
-			level := mix(^v) % hashLevels
+			level := random.Mix(^v) % hashLevels
 			at, _ := slices.BinarySearch(left, level)
 			if at > 0 {
 				inversions++
@@ -49,7 +51,7 @@ func TestOrderedTakesWhatPackageOrderedDoes(t *testing.T) {
 
 // A thief takes half, rounded up, of the threads that have the victim's best priority.
 func TestOrderedStealsHalfOfTheBest(t *testing.T) {
-	m, err := newMachine(Config{Program: Loop(100), Scheduler: "ordered", Workers: 2})
+	m, err := newMachine(Config{Program: dag.Loop(100), Scheduler: "ordered", Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,7 @@ func drain(s *ordered, w int32) (ids []ID) {
 
 // By depth, what is deepest goes first, so that few threads are alive.
 func TestOrderedByDepthSavesSpace(t *testing.T) {
-	c := Config{Program: Fib(18), Scheduler: "ordered", Workers: 1}
+	c := Config{Program: dag.Fib(18), Scheduler: "ordered", Workers: 1}
 	hash := run(t, c)
 	c.Priority = PriorityDepth
 	depth := run(t, c)

@@ -1,5 +1,10 @@
 package sim
 
+import (
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/random"
+)
+
 // outcome is what the nodes of a thread, and of its children that have ended, come to. It goes from a thread that ends
 // to its parent, as its result would. So what the first thread ends with has each node once, if each result
 // was used once, and what was lost is known.
@@ -25,12 +30,12 @@ func (c *churn) of(id ID) *outcome {
 // ran adds the node of a thread that has just ended.
 func (c *churn) ran(id ID) {
 	t := &c.m.threads[id]
-	c.of(id).add(outcome{1, c.weight(t), mix(t.path ^ uint64(t.PC))})
+	c.of(id).add(outcome{1, c.weight(t), random.Mix(t.Path ^ uint64(t.PC))})
 }
 
 // weight returns the weight of the next node of a thread, or of the one that runs.
 func (c *churn) weight(t *thread) int64 {
-	c.m.node = Node{}
+	c.m.node = dag.Node{}
 	c.m.Program.Node(&t.Thread, &c.m.node)
 	return c.m.node.Weight
 }
@@ -50,7 +55,7 @@ func (c *churn) returns(id, parent ID) {
 func (c *churn) check() error {
 	m := c.m
 	switch f := m.facts; {
-	case c.root != outcome{f.Nodes, f.Work, f.sum}:
+	case c.root != outcome{f.Nodes, f.Work, f.Sum}:
 		return m.fail("the results of %d nodes of %d steps were used, and the program has %d of %d", c.root.nodes, c.root.steps, f.Nodes, f.Work)
 	case m.nodes != c.root.nodes+c.vain.nodes || m.sum != c.root.sum+c.vain.sum:
 		return m.fail("%d nodes have run; %d of them were used and %d lost", m.nodes, c.root.nodes, c.vain.nodes)

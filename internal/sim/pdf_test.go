@@ -1,6 +1,10 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+)
 
 // nodes are when the nodes of a run were ready and began, in the order in which one worker runs them.
 type nodes struct {
@@ -12,7 +16,7 @@ type nodes struct {
 }
 
 // serialPlaces numbers the nodes of a program as one worker runs them.
-func serialPlaces(t *testing.T, p Program) *nodes {
+func serialPlaces(t *testing.T, p dag.Program) *nodes {
 	n := &nodes{place: map[[2]uint64]int{}, count: map[uint64]uint64{}, ready: map[uint64]int64{}}
 	run(t, Config{Program: p, Scheduler: "continuation", Workers: 1, Tell: func(e Event) {
 		if e.Kind == Began {
@@ -38,7 +42,7 @@ func (n *nodes) tell(e Event) {
 
 // At no step is a node passed over for one that comes later in the serial order.
 func TestDepthFirstRunsWhatIsLeftmost(t *testing.T) {
-	for _, p := range []Program{Fib(9), Loop(30), Iterative{3, 16}} {
+	for _, p := range []dag.Program{dag.Fib(9), dag.Loop(30), dag.Iterative{Rounds: 3, Blocks: 16}} {
 		for _, workers := range []int{1, 2, 3, 8, 100} {
 			n := serialPlaces(t, p)
 			r := run(t, Config{Program: p, Scheduler: "pdf", Workers: workers, Tell: n.tell})
@@ -65,8 +69,8 @@ func TestDepthFirstRunsWhatIsLeftmost(t *testing.T) {
 // Blelloch, Gibbons and Matias: T <= T1/P + Tinf and space < S1 + P*Tinf, on unit nodes. The first holds on
 // others too.
 func TestDepthFirstKeepsItsBounds(t *testing.T) {
-	for _, p := range []Program{Fib(16), Loop(1000), Iterative{5, 64}, uneven{Fib(11)}} {
-		f, err := Serial(p, nil)
+	for _, p := range []dag.Program{dag.Fib(16), dag.Loop(1000), dag.Iterative{Rounds: 5, Blocks: 64}, uneven{dag.Fib(11)}} {
+		f, err := dag.Serial(p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

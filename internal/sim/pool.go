@@ -79,7 +79,7 @@ func newPool(m *machine) (scheduler, error) {
 }
 
 // time returns the time in nanoseconds.
-func (s *pool) time() int64 { return s.wheel.now * s.StepTime }
+func (s *pool) time() int64 { return s.wheel.Now * s.StepTime }
 
 // steps returns how many steps a time in nanoseconds takes, at least 1.
 func (s *pool) steps(ns int64) int64 { return max(1, ns/s.StepTime) }

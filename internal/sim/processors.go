@@ -1,11 +1,17 @@
 package sim
 
+import (
+	"github.com/filch-go/filch/internal/sim/kernel"
+	"github.com/filch-go/filch/internal/sim/random"
+	"github.com/filch-go/filch/internal/sim/wheel"
+)
+
 // processors is the part of a run that a kernel decides. A run under a kernel goes from step to step: threads that
 // ended their nodes go on or end, the kernel gives processors, and those that have one do a step. The wheel says when
 // a worker is done if it has a processor all the time; the steps it had none are added when that time comes.
 type processors struct {
 	m      *machine
-	kernel chooser
+	kernel kernel.Chooser
 	rng    uint64 // of the kernel alone
 	procs  []process
 	step   int64   // the last one for which processors have been given
@@ -38,52 +44,52 @@ const (
 )
 
 func newProcessors(m *machine) *processors {
-	p := &processors{m: m, rng: mix(m.Seed ^ 0x6b65726e656c), step: -1}
+	p := &processors{m: m, rng: random.Mix(m.Seed ^ 0x6b65726e656c), step: -1}
 	p.procs = make([]process, len(m.workers))
 	p.line = newLine(len(m.workers))
 	for w := range p.procs {
 		p.procs[w] = process{last: -1, wished: -2, yields: none, heir: none}
 		p.line.append(int32(w))
 	}
-	p.kernel = m.Kernel.start(p)
+	p.kernel = m.Kernel.Start(p)
 	return p
 }
 
 // These are what the kernel sees of the run.
-func (p *processors) size() int            { return len(p.procs) }
-func (p *processors) now() int64           { return p.m.wheel.now }
-func (p *processors) sleeps(w int32) bool  { return p.procs[w].asleep }
-func (p *processors) hasWork(w int32) bool { return p.m.has(w) || p.m.deques[w].size > 0 }
-func (p *processors) draw(n int) int       { return below(&p.rng, n) }
+func (p *processors) Workers() int         { return len(p.procs) }
+func (p *processors) Now() int64           { return p.m.wheel.Now }
+func (p *processors) Sleeps(w int32) bool  { return p.procs[w].asleep }
+func (p *processors) HasWork(w int32) bool { return p.m.has(w) || p.m.deques[w].size > 0 }
+func (p *processors) Random(n int) int     { return random.Below(&p.rng, n) }
 
 func (p *processors) run() {
 	m := p.m
-	step := &m.wheel.steps[0]
+	step := &m.wheel.Steps[0]
 	for {
 		p.end(step)
 		if m.err != nil || m.live == 0 {
 			return
 		}
-		if p.step < m.wheel.now {
+		if p.step < m.wheel.Now {
 			p.give()
 		}
 		p.look(step)
-		if !step.empty() { // nodes of no steps have begun
+		if !step.Empty() { // nodes of no steps have begun
 			continue
 		}
 		p.count()
 		m.watch()
-		if _, more := m.wheel.when(); p.slept == len(p.procs) && !more { // no timer either
+		if _, more := m.wheel.When(); p.slept == len(p.procs) && !more { // no timer either
 			m.fail("a ready thread is lost: no worker looks for it")
 		}
-		step = m.wheel.tick()
+		step = m.wheel.Tick()
 	}
 }
 
 // end ends the nodes of the workers that are done with them.
-func (p *processors) end(s *step) {
+func (p *processors) end(s *wheel.Step) {
 	for p.m.err == nil {
-		w, ok := p.m.wheel.take(&s.ending)
+		w, ok := p.m.wheel.Take(&s.Ending)
 		if !ok {
 			return
 		}
@@ -94,9 +100,9 @@ func (p *processors) end(s *step) {
 }
 
 // look lets those of the workers that are about to look for work do so which have a processor.
-func (p *processors) look(s *step) {
+func (p *processors) look(s *wheel.Step) {
 	for p.m.err == nil {
-		w, ok := p.m.wheel.take(&s.looking)
+		w, ok := p.m.wheel.Take(&s.Looking)
 		if !ok {
 			return
 		}
@@ -116,14 +122,14 @@ func (p *processors) put(w int32, ends bool) (off bool) {
 		return false
 	}
 	p.procs[w].late = 0
-	p.m.wheel.add(p.m.wheel.now+late, w, ends)
+	p.m.wheel.Add(p.m.wheel.Now+late, w, ends)
 	return true
 }
 
 // give gives the processors for this step.
 func (p *processors) give() {
-	p.step = p.m.wheel.now
-	p.wishes = p.kernel.wish(p.wishes[:0])
+	p.step = p.m.wheel.Now
+	p.wishes = p.kernel.Wish(p.wishes[:0])
 	p.taken, p.given = p.given, p.taken[:0]
 	for _, w := range p.taken {
 		p.procs[w].on, p.procs[w].had = false, true
@@ -198,8 +204,8 @@ func (p *processors) sleep(w int32) {
 // wake is called when a worker that sleeps is to look for work again: in this step if it gets a processor.
 func (p *processors) wake(w int32) {
 	q := &p.procs[w]
-	q.asleep, q.last, q.yields, q.late = false, p.m.wheel.now, none, 0
-	if p.step == p.m.wheel.now {
+	q.asleep, q.last, q.yields, q.late = false, p.m.wheel.Now, none, 0
+	if p.step == p.m.wheel.Now {
 		q.late = 1 // the processors have been given
 	}
 	p.slept--

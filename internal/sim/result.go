@@ -38,8 +38,8 @@ type Result struct {
 func (m *machine) result() (*Result, error) {
 	r := &m.res
 	r.Scheduler, r.Workers, r.Seed = m.Scheduler, m.Workers, m.Seed
-	r.T1, r.Tinf, r.Time = m.facts.Work, m.facts.Span, m.wheel.now
-	r.M1, r.Topology = m.facts.misses, m.Topology.String()
+	r.T1, r.Tinf, r.Time = m.facts.Work, m.facts.Span, m.wheel.Now
+	r.M1, r.Topology = m.facts.Misses, m.Topology.String()
 	m.presence()
 	r.PA = float64(r.Scheduled) / float64(max(1, r.Time))
 	return r, m.check()

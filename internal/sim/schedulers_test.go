@@ -6,28 +6,31 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/random"
 )
 
 // uneven is a program with nodes of 0 to 19 steps.
-type uneven struct{ Program }
+type uneven struct{ dag.Program }
 
-func (u uneven) Node(t *Thread, n *Node) {
+func (u uneven) Node(t *dag.Thread, n *dag.Node) {
 	u.Program.Node(t, n)
-	n.Weight = int64(mix(t.path^uint64(t.PC)) % 20)
+	n.Weight = int64(random.Mix(t.Path^uint64(t.PC)) % 20)
 }
 
 // hollow is a program of which two nodes of three take no steps.
-type hollow struct{ Program }
+type hollow struct{ dag.Program }
 
-func (h hollow) Node(t *Thread, n *Node) {
+func (h hollow) Node(t *dag.Thread, n *dag.Node) {
 	h.Program.Node(t, n)
-	if mix(t.path^uint64(t.PC))%3 > 0 {
+	if random.Mix(t.Path^uint64(t.PC))%3 > 0 {
 		n.Weight = 0
 	}
 }
 
 // programs are what schedulers are tried on.
-var programs = []Program{Fib(11), Loop(100), uneven{Fib(9)}, uneven{Loop(40)}, Iterative{4, 16}, hollow{Fib(11)}, hollow{Loop(60)}}
+var programs = []dag.Program{dag.Fib(11), dag.Loop(100), uneven{dag.Fib(9)}, uneven{dag.Loop(40)}, dag.Iterative{Rounds: 4, Blocks: 16}, hollow{dag.Fib(11)}, hollow{dag.Loop(60)}}
 
 // Run checks that each node runs once and in time. It does so with every scheduler on every program, and the same
 // seed gives the same result.
@@ -66,7 +69,7 @@ func TestSchedulersAreSoundOverDistances(t *testing.T) {
 // A scheduler in which nothing is under way refuses latencies, and takes groups.
 func TestSchedulersWithoutRequestsRefuseLatencies(t *testing.T) {
 	for _, s := range Schedulers() {
-		c := Config{Program: Fib(5), Scheduler: s, Workers: 4, Topology: Topology{{2, 0}, {2, 0}}}
+		c := Config{Program: dag.Fib(5), Scheduler: s, Workers: 4, Topology: Topology{{2, 0}, {2, 0}}}
 		run(t, c)
 		c.Topology[0].Latency = 1
 		_, err := Run(c)
@@ -118,7 +121,7 @@ func BenchmarkMillionWorkers(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			for b.Loop() {
-				r := run(b, Config{Program: Fib(20), Scheduler: s, Workers: 1_000_000, Seed: 1})
+				r := run(b, Config{Program: dag.Fib(20), Scheduler: s, Workers: 1_000_000, Seed: 1})
 				b.ReportMetric(float64(r.Time), "steps")
 			}
 			runtime.ReadMemStats(&after)
@@ -129,13 +132,13 @@ func BenchmarkMillionWorkers(b *testing.B) {
 
 // BenchmarkSchedulers says how many worker-steps a second each scheduler makes.
 func BenchmarkSchedulers(b *testing.B) {
-	f, _ := Serial(Fib(22), nil)
+	f, _ := dag.Serial(dag.Fib(22), nil)
 	for _, s := range Schedulers() {
 		for _, workers := range []int{64, 4096} {
 			b.Run(fmt.Sprint(s, "/", workers), func(b *testing.B) {
 				var steps int64
 				for b.Loop() {
-					r := run(b, Config{Program: Fib(22), Facts: &f, Scheduler: s, Workers: workers, Seed: 1})
+					r := run(b, Config{Program: dag.Fib(22), Facts: &f, Scheduler: s, Workers: workers, Seed: 1})
 					steps += r.Time * int64(workers)
 				}
 				b.ReportMetric(float64(steps)/1e6/b.Elapsed().Seconds(), "Msteps/s")
@@ -146,7 +149,7 @@ func BenchmarkSchedulers(b *testing.B) {
 
 // While a thread is under way, others ask in vain as often as they like, and nothing is lost.
 func TestLongWaysAreNotTakenForLostThreads(t *testing.T) {
-	m, err := newMachine(Config{Program: Fib(1), Scheduler: "child", Workers: 2})
+	m, err := newMachine(Config{Program: dag.Fib(1), Scheduler: "child", Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

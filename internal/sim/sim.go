@@ -2,15 +2,13 @@
 // million workers, the same for the same seed. What a scheduler decides is the code of package policy where the pool
 // has it too.
 //
-//	program.go    computations: threads that spawn and join
-//	dags.go       those that are known by name; recursions.go and loops.go have them
-//	graph.go      series-parallel graphs; graphread.go and graphwrite.go have their JSON form
-//	serial.go     what holds of them whatever runs them: work, span, space
+// Package dag has the computations, package kernel what takes processors away from workers, package cache what memory is
+// near a worker, and package wheel what happens when.
+//
 //	sim.go        Config and Run
-//	machine.go    a run: workers, threads, what happens when a node ends
-//	wheel.go      what happens when
+//	machine.go    a run: workers, and what happens when a node ends
+//	thread.go     what has been spawned
 //	scheduler.go  what decides which worker runs which thread
-//	kernel.go     what takes processors away from workers; choose.go has the kernels, supply.go reads a trace of one
 //	processors.go a run under a kernel, and yield.go, how workers bind it
 //	churn.go      machines that leave and join; leave.go, outcome.go: what is lost, and what results are used
 //	topology.go   how far workers are from each other
@@ -19,7 +17,7 @@
 //	costs.go      what the pool does between nodes
 //	pool.go       the forks of the pool, by package policy; search.go, how its workers look for work; victims.go, at whom first
 //	tuning.go     what the pool could do instead
-//	cache.go      what memory is near a worker
+//	caches.go     the caches of a run
 //	event.go      what a run tells; timeline.go which workers were busy when
 //	view.go       what waits in which queue, for those that watch a run
 //	check.go      what every run is checked for
@@ -33,14 +31,20 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/filch-go/filch/internal/sim/cache"
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/kernel"
+	"github.com/filch-go/filch/internal/sim/random"
+	"github.com/filch-go/filch/internal/sim/wheel"
 )
 
 // A Config says what to simulate.
 type Config struct {
-	Program   Program
-	Facts     *Facts // of the program, if they are known with a cache of this size; else Run finds them
-	Scheduler string // one of Schedulers
-	Workers   int    // at least 1
+	Program   dag.Program
+	Facts     *dag.Facts // of the program, if they are known with a cache of this size; else Run finds them
+	Scheduler string     // one of Schedulers
+	Workers   int        // at least 1
 	Seed      uint64
 	StealCost int64  // what an attempt to steal takes, in steps, at least 1; 0 stands for 1
 	StepTime  int64  // how long a step takes, in nanoseconds, for what a scheduler does by the clock; 0 stands for 1,000
@@ -54,7 +58,7 @@ type Config struct {
 	Cache       int    // blocks that the cache of each worker holds; 0 for no caches
 	SharedCache int    // blocks that the cache of all holds, behind those of the workers; 0 for none
 	// Kernel, if it is not nil, takes processors away from workers.
-	Kernel *Kernel
+	Kernel *kernel.Kernel
 	// Churn, if it is not nil, lets machines leave and join.
 	Churn *Churn
 	Yield string // what a thief of scheduler abp yields to before it tries to steal: one of Yields
@@ -68,7 +72,7 @@ type Config struct {
 }
 
 // MaxWorkers is the most workers that a run may have, and as many processors.
-const MaxWorkers = maxProcessors
+const MaxWorkers = kernel.MaxProcessors
 
 // MaxLive is the most threads that may be alive at once in a run. A run that has more ends with an error, since each
 // takes memory.
@@ -93,7 +97,7 @@ func (m *machine) run() (*Result, error) {
 		m.churn.run()
 	}
 	for m.err == nil && m.live > 0 {
-		step, ok := m.wheel.advance()
+		step, ok := m.wheel.Advance()
 		if !ok {
 			return nil, m.fail("a ready thread is lost: no worker looks for it")
 		}
@@ -106,19 +110,19 @@ func (m *machine) run() (*Result, error) {
 }
 
 // happens lets happen what happens at one time.
-func (m *machine) happens(s *step) {
-	if m.wheel.now > m.latest {
+func (m *machine) happens(s *wheel.Step) {
+	if m.wheel.Now > m.latest {
 		m.fail("the run takes more than %d steps, and its worker-steps cannot be counted", m.latest)
 	}
 	for m.err == nil {
-		w, ok := m.wheel.take(&s.ending)
+		w, ok := m.wheel.Take(&s.Ending)
 		if !ok {
 			break
 		}
 		m.ends(w)
 	}
 	for m.err == nil && m.live > 0 {
-		w, ok := m.wheel.take(&s.looking)
+		w, ok := m.wheel.Take(&s.Looking)
 		if !ok {
 			break
 		}
@@ -152,7 +156,7 @@ func (c Config) Check() error {
 		return errors.New("sim: a kernel and machines that leave cannot be had in one run")
 	}
 	if c.Kernel != nil {
-		if err := c.Kernel.check(); err != nil {
+		if err := c.Kernel.Check(); err != nil {
 			return err
 		}
 	}
@@ -213,8 +217,8 @@ func newMachine(c Config) (*machine, error) {
 	if c.StepTime == 0 {
 		c.StepTime = 1000
 	}
-	if c.Facts == nil || c.Facts.cache != c.Cache {
-		f, err := Serial(c.Program, NewCache(c.Cache))
+	if c.Facts == nil || c.Facts.Cache != c.Cache {
+		f, err := dag.Serial(c.Program, cache.New(c.Cache))
 		if err != nil {
 			return nil, err
 		}
@@ -223,18 +227,18 @@ func newMachine(c Config) (*machine, error) {
 	if err := c.checkCaches(c.Facts.Touched); err != nil {
 		return nil, err
 	}
-	m := &machine{Config: c, facts: c.Facts, wheel: newWheel(c.Workers + 1), rng: mix(c.Seed), most: MaxLive, latest: c.latest()}
+	m := &machine{Config: c, facts: c.Facts, wheel: wheel.New(c.Workers + 1), rng: random.Mix(c.Seed), most: MaxLive, latest: c.latest()}
 	m.workers = make([]worker, c.Workers)
 	m.begins = make([]bool, c.Workers)
 	m.deques, m.stocked = make([]deque, c.Workers), make([]uint64, (c.Workers+63)/64)
 	m.threads = make([]thread, 1)
 	if c.Cache > 0 {
-		m.caches = make([]*Cache, c.Workers)
+		m.caches = make([]*cache.Cache, c.Workers)
 		for w := range m.caches {
-			m.caches[w] = NewCache(c.Cache)
+			m.caches[w] = cache.New(c.Cache)
 		}
 	}
-	m.shared = NewCache(c.SharedCache)
+	m.shared = cache.New(c.SharedCache)
 	if c.Kernel != nil {
 		m.procs = newProcessors(m)
 	}

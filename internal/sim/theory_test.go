@@ -3,6 +3,8 @@ package sim
 import (
 	"math/big"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // seeds is how many runs a mean is of.
@@ -17,7 +19,7 @@ func fewer(n int) int {
 }
 
 // constant returns the mean over seeds of (T - T1/P) / Tinf, and its greatest value.
-func constant(t *testing.T, p Program, f *Facts, scheduler string, workers int) (mean, most float64) {
+func constant(t *testing.T, p dag.Program, f *dag.Facts, scheduler string, workers int) (mean, most float64) {
 	t.Helper()
 	for seed := range seeds() {
 		r := run(t, Config{Program: p, Facts: f, Scheduler: scheduler, Workers: workers, Seed: uint64(seed)})
@@ -33,7 +35,7 @@ func constant(t *testing.T, p Program, f *Facts, scheduler string, workers int) 
 func TestTimeIsWorkOverWorkersAndSomeSpans(t *testing.T) {
 	for _, scheduler := range []string{"child", "continuation"} {
 		for _, name := range []string{"fib=14", "mergesort=512", "uts=5", "nested=32"} {
-			p := dag(t, name)
+			p := named(t, name)
 			f := facts(t, p)
 			few, _ := constant(t, p, &f, scheduler, 4)
 			for _, workers := range []int{32, 256} {
@@ -52,7 +54,7 @@ func TestTimeDoesNotGrowFasterThanTheSpan(t *testing.T) {
 	for _, scheduler := range []string{"child", "continuation"} {
 		var first float64
 		for _, name := range []string{"fib=8", "fib=12", "fib=16"} {
-			p := dag(t, name)
+			p := named(t, name)
 			f := facts(t, p)
 			mean, _ := constant(t, p, &f, scheduler, 16)
 			if first == 0 {
@@ -74,7 +76,7 @@ func TestStealsFromTreesAreBounded(t *testing.T) {
 	for _, scheduler := range []string{"child", "continuation"} {
 		for _, workers := range []int{2, 3, 4, 8} {
 			for _, height := range []int{2, 5, 9} {
-				p := Tree{Arity: 2, Depth: height}
+				p := dag.Tree{Arity: 2, Depth: height}
 				f := facts(t, p)
 				bound := new(big.Int)
 				for i := range workers {

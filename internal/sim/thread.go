@@ -1,8 +1,10 @@
 package sim
 
+import "github.com/filch-go/filch/internal/sim/dag"
+
 // thread is a Thread in a run.
 type thread struct {
-	Thread
+	dag.Thread
 	state   state
 	pending int32 // children that have not ended
 	parent  ID

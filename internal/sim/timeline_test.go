@@ -3,13 +3,15 @@ package sim
 import (
 	"slices"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // The cells of a timeline have all the work, and no more than there is room for, however often it was folded.
 func TestTimelineHasAllTheWork(t *testing.T) {
 	for _, c := range []struct{ workers, rows, columns int }{{1, 1, 2}, {3, 3, 1000}, {7, 3, 5}, {64, 10, 33}, {1000, 16, 8}} {
 		line := NewTimeline(c.workers, c.rows, c.columns)
-		r := run(t, Config{Program: Fib(12), Scheduler: "child", Workers: c.workers, Seed: 3, Tell: line.Tell})
+		r := run(t, Config{Program: dag.Fib(12), Scheduler: "child", Workers: c.workers, Seed: 3, Tell: line.Tell})
 		var sum int64
 		for row := range line.Rows {
 			for column := range line.Columns {
@@ -33,7 +35,7 @@ func TestTimelineHasAllTheWork(t *testing.T) {
 func TestTimelineUnderAKernel(t *testing.T) {
 	for _, k := range testKernels() {
 		line := NewTimeline(16, 4, 50)
-		r := run(t, Config{Program: uneven{Fib(8)}, Scheduler: "child", Workers: 16, Kernel: k, Tell: line.Tell})
+		r := run(t, Config{Program: uneven{dag.Fib(8)}, Scheduler: "child", Workers: 16, Kernel: k, Tell: line.Tell})
 		if line.total() != r.T1 || line.End != r.Time {
 			t.Errorf("%s: %d of %d steps of work, until %d of %d", k.Name, line.total(), r.T1, line.End, r.Time)
 		}
@@ -46,7 +48,7 @@ func TestTimelineOfMachinesThatLeave(t *testing.T) {
 		for seed := range uint64(5) {
 			line := NewTimeline(16, 4, 50)
 			churn := &Churn{Machine: 2, Up: 60, Down: 30, Hands: hands}
-			c := Config{Program: uneven{Fib(11)}, Scheduler: "child", Workers: 16, Seed: seed, Churn: churn, Tell: line.Tell}
+			c := Config{Program: uneven{dag.Fib(11)}, Scheduler: "child", Workers: 16, Seed: seed, Churn: churn, Tell: line.Tell}
 			r := run(t, c)
 			if busy := 16*r.Time - r.Idle - r.Absent; line.total() != busy {
 				t.Errorf("seed %d: %d of %d busy worker-steps", seed, line.total(), busy)

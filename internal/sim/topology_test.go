@@ -3,6 +3,8 @@ package sim
 import (
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 func TestTopologiesAreReadAsTheyAreWritten(t *testing.T) {
@@ -55,7 +57,7 @@ func TestStealsTakeTheirTime(t *testing.T) {
 		asked := map[int32]int64{} // by worker: since when it may have sent its request
 		stole := map[int32]int64{}
 		far := Topology{{Groups: 5, Latency: latency}}
-		run(t, Config{Program: uneven{Fib(12)}, Scheduler: s, Workers: 5, Seed: 6, StealCost: cost, Topology: far, Tell: func(e Event) {
+		run(t, Config{Program: uneven{dag.Fib(12)}, Scheduler: s, Workers: 5, Seed: 6, StealCost: cost, Topology: far, Tell: func(e Event) {
 			switch e.Kind {
 			case Attempted, Stole:
 				if e.Time < asked[e.Worker]+latency {
@@ -82,7 +84,7 @@ func TestRequestsOfMachinesThatLeaveAreForgotten(t *testing.T) {
 	const latency = 10
 	joined := map[int32]int64{}
 	run(t, Config{
-		Program: Fib(14), Scheduler: "child", Workers: 8, Seed: 1, Topology: Topology{{Groups: 8, Latency: latency}},
+		Program: dag.Fib(14), Scheduler: "child", Workers: 8, Seed: 1, Topology: Topology{{Groups: 8, Latency: latency}},
 		Churn: &Churn{Up: 25, Down: 4},
 		Tell: func(e Event) {
 			switch at, ok := joined[e.Worker]; {

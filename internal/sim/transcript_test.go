@@ -7,34 +7,37 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/kernel"
 )
 
 var update = flag.Bool("update", false, "write the transcripts into testdata/transcripts, instead of comparing them")
 
 // transcripts are runs whose events are in testdata/transcripts, each in a file of that name.
 var transcripts = map[string]Config{
-	"abp-none-robin":       {Program: Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "none", Kernel: &Kernel{Name: "robin", Processors: 2, Steps: 3}},
-	"abp-random-robin":     {Program: Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "random", Kernel: &Kernel{Name: "robin", Processors: 2, Steps: 3}},
-	"abp-all-adversary":    {Program: Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "all", Kernel: &Kernel{Name: "adversary", Steps: 50}},
-	"bws-shared":           {Program: Fib(4), Scheduler: "bws", Workers: 4, Seed: 1, Kernel: &Kernel{Name: "shared", Steps: 7}},
-	"churn-lost":           {Program: Fib(4), Scheduler: "child", Workers: 3, Seed: 1, Churn: &Churn{Changes: []Change{{4, 1}, {9, 1}, {11, 2}}}},
-	"churn-hands":          {Program: Fib(4), Scheduler: "child", Workers: 3, Seed: 1, Churn: &Churn{Hands: true, Changes: []Change{{4, 1}, {9, 1}, {11, 2}}}},
+	"abp-none-robin":       {Program: dag.Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "none", Kernel: &kernel.Kernel{Name: "robin", Processors: 2, Steps: 3}},
+	"abp-random-robin":     {Program: dag.Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "random", Kernel: &kernel.Kernel{Name: "robin", Processors: 2, Steps: 3}},
+	"abp-all-adversary":    {Program: dag.Fib(3), Scheduler: "abp", Workers: 3, Seed: 1, Yield: "all", Kernel: &kernel.Kernel{Name: "adversary", Steps: 50}},
+	"bws-shared":           {Program: dag.Fib(4), Scheduler: "bws", Workers: 4, Seed: 1, Kernel: &kernel.Kernel{Name: "shared", Steps: 7}},
+	"churn-lost":           {Program: dag.Fib(4), Scheduler: "child", Workers: 3, Seed: 1, Churn: &Churn{Changes: []Change{{4, 1}, {9, 1}, {11, 2}}}},
+	"churn-hands":          {Program: dag.Fib(4), Scheduler: "child", Workers: 3, Seed: 1, Churn: &Churn{Hands: true, Changes: []Change{{4, 1}, {9, 1}, {11, 2}}}},
 	"bws":                  {Program: late{30, 8}, Scheduler: "bws", Workers: 4, Seed: 1},
-	"child":                {Program: Fib(5), Scheduler: "child", Workers: 3, Seed: 1},
-	"continuation":         {Program: Fib(5), Scheduler: "continuation", Workers: 3, Seed: 1},
-	"continuation-latency": {Program: Fib(5), Scheduler: "continuation", Workers: 3, Seed: 1, Topology: Topology{{2, 3}, {2, 0}}},
-	"pool":                 {Program: uneven{Fib(6)}, Scheduler: "pool", Workers: 3, Seed: 1, StepTime: 20_000, Tuning: Tuning{Stealing: "localized"}},
-	"pool-robin":           {Program: Fib(6), Scheduler: "pool", Workers: 3, Seed: 1, StepTime: 20_000, Tuning: Tuning{YieldFirst: true}, Kernel: &Kernel{Name: "robin", Processors: 2, Steps: 3}},
-	"sharing":              {Program: Fib(5), Scheduler: "sharing", Workers: 3, Seed: 1},
-	"central":              {Program: Fib(5), Scheduler: "central", Workers: 3},
-	"central-lock":         {Program: Loop(5), Scheduler: "central", Workers: 3, CentralCost: 2},
-	"pdf":                  {Program: Fib(5), Scheduler: "pdf", Workers: 3},
-	"localized":            {Program: Fib(6), Scheduler: "localized", Workers: 3, Seed: 1},
-	"mailbox":              {Program: Iterative{3, 4}, Scheduler: "mailbox", Workers: 3, Seed: 1},
-	"half":                 {Program: Loop(9), Scheduler: "half", Workers: 3, Seed: 1, StealCost: 3},
-	"ordered":              {Program: Loop(9), Scheduler: "ordered", Workers: 3, Seed: 1, StealCost: 3},
-	"ordered-depth":        {Program: Fib(5), Scheduler: "ordered", Workers: 3, Seed: 1, Priority: PriorityDepth},
-	"hierarchical":         {Program: Loop(9), Scheduler: "hierarchical", Workers: 4, Seed: 1, Inside: 2, Topology: Topology{{2, 2}, {2, 0}}},
+	"child":                {Program: dag.Fib(5), Scheduler: "child", Workers: 3, Seed: 1},
+	"continuation":         {Program: dag.Fib(5), Scheduler: "continuation", Workers: 3, Seed: 1},
+	"continuation-latency": {Program: dag.Fib(5), Scheduler: "continuation", Workers: 3, Seed: 1, Topology: Topology{{2, 3}, {2, 0}}},
+	"pool":                 {Program: uneven{dag.Fib(6)}, Scheduler: "pool", Workers: 3, Seed: 1, StepTime: 20_000, Tuning: Tuning{Stealing: "localized"}},
+	"pool-robin":           {Program: dag.Fib(6), Scheduler: "pool", Workers: 3, Seed: 1, StepTime: 20_000, Tuning: Tuning{YieldFirst: true}, Kernel: &kernel.Kernel{Name: "robin", Processors: 2, Steps: 3}},
+	"sharing":              {Program: dag.Fib(5), Scheduler: "sharing", Workers: 3, Seed: 1},
+	"central":              {Program: dag.Fib(5), Scheduler: "central", Workers: 3},
+	"central-lock":         {Program: dag.Loop(5), Scheduler: "central", Workers: 3, CentralCost: 2},
+	"pdf":                  {Program: dag.Fib(5), Scheduler: "pdf", Workers: 3},
+	"localized":            {Program: dag.Fib(6), Scheduler: "localized", Workers: 3, Seed: 1},
+	"mailbox":              {Program: dag.Iterative{Rounds: 3, Blocks: 4}, Scheduler: "mailbox", Workers: 3, Seed: 1},
+	"half":                 {Program: dag.Loop(9), Scheduler: "half", Workers: 3, Seed: 1, StealCost: 3},
+	"ordered":              {Program: dag.Loop(9), Scheduler: "ordered", Workers: 3, Seed: 1, StealCost: 3},
+	"ordered-depth":        {Program: dag.Fib(5), Scheduler: "ordered", Workers: 3, Seed: 1, Priority: PriorityDepth},
+	"hierarchical":         {Program: dag.Loop(9), Scheduler: "hierarchical", Workers: 4, Seed: 1, Inside: 2, Topology: Topology{{2, 2}, {2, 0}}},
 }
 
 func TestTranscripts(t *testing.T) {

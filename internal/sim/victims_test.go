@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // lonely is a worker of the scheduler pool that looks for work, and finds none but what the test gives it.
@@ -22,7 +23,7 @@ type lonely struct {
 func newLonely(t *testing.T, c Config, w int32) *lonely {
 	t.Helper()
 	l := &lonely{w: w}
-	c.Program, c.Scheduler, c.Costs = Fib(1), "pool", &Costs{Free: true}
+	c.Program, c.Scheduler, c.Costs = dag.Fib(1), "pool", &Costs{Free: true}
 	c.Tell = func(e Event) {
 		if e.Kind == Attempted {
 			l.victims = append(l.victims, e.Other)
@@ -55,7 +56,7 @@ func (l *lonely) looks() (victims []int32, rests int) {
 
 // robs lets a thief steal from a victim.
 func (l *lonely) robs(thief, victim int32) {
-	l.push(victim, l.spawn(None, victim, Args{}, 1))
+	l.push(victim, l.spawn(None, victim, dag.Args{}, 1))
 	l.public++
 	l.steal(thief, victim)
 }
@@ -126,7 +127,7 @@ func TestLooksOfThePoolTakeTheirTime(t *testing.T) {
 	if found, after := l.look(w, true); found != None || after != 3+2*(3*100+2*10) {
 		t.Errorf("%v after %d steps", found, after)
 	}
-	l.push(4, l.spawn(None, 4, Args{}, 1))
+	l.push(4, l.spawn(None, 4, dag.Args{}, 1))
 	l.public++
 	if found, after := l.look(w, true); found == None || after != 3+2*2*100 {
 		t.Errorf("%v after %d steps", found, after)
@@ -146,7 +147,7 @@ func TestStealingsAreSound(t *testing.T) {
 				}
 			}
 			for _, k := range testKernels() {
-				run(t, Config{Program: uneven{Fib(8)}, Scheduler: "pool", Workers: 24, Seed: seed, Kernel: k, Tuning: Tuning{Stealing: name, YieldFirst: true}})
+				run(t, Config{Program: uneven{dag.Fib(8)}, Scheduler: "pool", Workers: 24, Seed: seed, Kernel: k, Tuning: Tuning{Stealing: name, YieldFirst: true}})
 			}
 		}
 	}

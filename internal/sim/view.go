@@ -29,7 +29,7 @@ func newView(m *machine) View {
 }
 
 // Time returns the time, in steps.
-func (v View) Time() int64 { return v.m.wheel.now }
+func (v View) Time() int64 { return v.m.wheel.Now }
 
 // Queued returns how many places the queue of a worker has, or the CommonQueue.
 func (v View) Queued(w int32) int { return v.queued(w) }
@@ -39,7 +39,7 @@ func (v View) Queued(w int32) int { return v.queued(w) }
 // priority place 0 has the best, and the rest is in the order of a heap.
 func (v View) Waiting(w int32, i int) (path uint64, ok bool) {
 	id := v.nth(w, i)
-	return v.m.threads[id].path, id != None
+	return v.m.threads[id].Path, id != None
 }
 
 // Private returns how many places of that queue, from the owner's end on, thieves do not see.

@@ -1,11 +1,15 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+)
 
 // What a View shows are threads that are ready and that no worker runs, each in one queue.
 func TestViewShowsReadyThreads(t *testing.T) {
 	for _, name := range Schedulers() {
-		c := Config{Program: Fib(12), Scheduler: name, Workers: 4, Seed: 3}
+		c := Config{Program: dag.Fib(12), Scheduler: name, Workers: 4, Seed: 3}
 		shown := 0
 		c.Watch = func(v View) {
 			seen := map[uint64]bool{}
@@ -22,8 +26,8 @@ func TestViewShowsReadyThreads(t *testing.T) {
 				}
 			}
 			for _, th := range v.m.threads {
-				if seen[th.path] && th.state != gone {
-					delete(seen, th.path)
+				if seen[th.Path] && th.state != gone {
+					delete(seen, th.Path)
 					shown++
 					if th.state != ready {
 						t.Fatalf("%s, step %d: a queue has a thread that is %v", name, v.Time(), th.state)
@@ -44,7 +48,7 @@ func TestViewShowsReadyThreads(t *testing.T) {
 // Forks of the pool are private until they are asked for, and those that are not are what thieves find.
 func TestViewShowsWhatIsPrivate(t *testing.T) {
 	private, public := 0, 0
-	c := Config{Program: Fib(12), Scheduler: "pool", Workers: 4, Seed: 3}
+	c := Config{Program: dag.Fib(12), Scheduler: "pool", Workers: 4, Seed: 3}
 	c.Watch = func(v View) {
 		for w := range int32(4) {
 			n := v.Private(w)
@@ -64,7 +68,7 @@ func TestViewShowsWhatIsPrivate(t *testing.T) {
 // At each time the queues of child stealing have all that is ready, but for what a thief has in its hands.
 func TestViewShowsAll(t *testing.T) {
 	for _, name := range []string{"child", "continuation", "abp"} {
-		c := Config{Program: Fib(10), Scheduler: name, Workers: 3, Seed: 2}
+		c := Config{Program: dag.Fib(10), Scheduler: name, Workers: 3, Seed: 2}
 		c.Watch = func(v View) {
 			all, in := 0, 0
 			for _, th := range v.m.threads {

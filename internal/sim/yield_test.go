@@ -3,16 +3,20 @@ package sim
 import (
 	"slices"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/sim/kernel"
+	"github.com/filch-go/filch/internal/sim/random"
 )
 
 // wishes is a kernel that wishes what a test says.
 type wishes []int32
 
-func (k *wishes) wish(to []int32) []int32 { return append(to, *k...) }
+func (k *wishes) Wish(to []int32) []int32 { return append(to, *k...) }
 
 // newWishes returns the processors of so many workers, which nothing runs on, and what is wished for next.
 func newWishes(t *testing.T, workers int) (*processors, *wishes) {
-	m, err := newMachine(Config{Program: Fib(3), Scheduler: "abp", Workers: workers, Kernel: &Kernel{Name: "dedicated"}})
+	m, err := newMachine(Config{Program: dag.Fib(3), Scheduler: "abp", Workers: workers, Kernel: &kernel.Kernel{Name: "dedicated"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +27,7 @@ func newWishes(t *testing.T, workers int) (*processors, *wishes) {
 
 // giveNext gives processors to what is wished, and returns which workers have them.
 func (p *processors) giveNext() []int32 {
-	p.m.wheel.now = p.step + 1
+	p.m.wheel.Now = p.step + 1
 	p.give()
 	return p.given
 }
@@ -35,15 +39,15 @@ func TestNoWorkerGoesOnBeforeThoseItYieldedTo(t *testing.T) {
 	for seed := range uint64(200) {
 		p, k := newWishes(t, n)
 		var waits [n]map[int32]bool
-		rng := mix(seed)
+		rng := random.Mix(seed)
 		order := make([]int32, n)
 		for w := range order {
 			order[w] = int32(w)
 		}
 		for range 300 {
 			*k = (*k)[:0]
-			for i := range 1 + below(&rng, n) {
-				j := i + below(&rng, n-i)
+			for i := range 1 + random.Below(&rng, n) {
+				j := i + random.Below(&rng, n-i)
 				order[i], order[j] = order[j], order[i]
 				*k = append(*k, order[i])
 			}
@@ -61,8 +65,8 @@ func TestNoWorkerGoesOnBeforeThoseItYieldedTo(t *testing.T) {
 					t.Fatalf("seed %d, step %d: %v have processors, and worker %d waits for %v", seed, p.step, given, w, waits[w])
 				}
 				waits[w] = map[int32]bool{}
-				to := int32(below(&rng, n))
-				choice := below(&rng, 3)
+				to := int32(random.Below(&rng, n))
+				choice := random.Below(&rng, 3)
 				switch choice {
 				case 0:
 					p.m.yield(w, all)

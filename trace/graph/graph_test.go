@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
-	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 	"github.com/filch-go/filch/trace/graph"
 )
 
@@ -26,11 +26,11 @@ func TestRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := sim.ReadGraph(&file)
+		g, err := dag.ReadGraph(&file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := sim.Serial(g, nil)
+		f, err := dag.Serial(g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,20 +4,20 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // piece is a part of a graph that is being made.
 type piece struct {
-	kind  sim.PartKind
+	kind  dag.PartKind
 	done  bool  // nothing will change in it
 	work  int64 // of all of it
 	parts []*piece
-	part  *sim.Part
+	part  *dag.Part
 }
 
 func (p *piece) empty() bool  { return p.done && p.work == 0 }
-func (p *piece) isStep() bool { return p.done && p.kind == sim.Step }
+func (p *piece) isStep() bool { return p.done && p.kind == dag.Step }
 
 // series is a series that is being made: parts, and a step behind them.
 type series struct {
@@ -30,7 +30,7 @@ func (s *series) add(p *piece) {
 	switch {
 	case p.isStep():
 		s.last += p.work
-	case p.done && p.kind == sim.Series:
+	case p.done && p.kind == dag.Series:
 		for _, q := range p.parts {
 			s.add(q)
 		}
@@ -94,7 +94,7 @@ func (m *maker) fork(s *strand) *piece {
 }
 
 // of makes one piece of several.
-func (m *maker) of(kind sim.PartKind, parts []*piece) *piece {
+func (m *maker) of(kind dag.PartKind, parts []*piece) *piece {
 	if len(parts) == 1 {
 		return parts[0]
 	}
@@ -110,7 +110,7 @@ func (m *maker) of(kind sim.PartKind, parts []*piece) *piece {
 }
 
 func (m *maker) parallel(branches []*piece) *piece {
-	return m.of(sim.Parallel, slices.DeleteFunc(branches, (*piece).empty))
+	return m.of(dag.Parallel, slices.DeleteFunc(branches, (*piece).empty))
 }
 
 // halves makes a balanced tree of branches.
@@ -139,7 +139,7 @@ func (m *maker) share(branches []*piece, most int) []*piece {
 	}
 	var all []*piece
 	for i := range shares {
-		all = append(all, m.of(sim.Series, shares[i].all()))
+		all = append(all, m.of(dag.Series, shares[i].all()))
 	}
 	return all
 }
@@ -163,7 +163,7 @@ func (m *maker) join(s *strand, mark, most int) {
 		}
 		slices.Reverse(group)
 		branches := m.halves(m.share(group, most))
-		p := m.parallel([]*piece{branches, m.of(sim.Series, s.all())})
+		p := m.parallel([]*piece{branches, m.of(dag.Series, s.all())})
 		s.series = at.before
 		s.last += between
 		s.add(p)
@@ -193,15 +193,15 @@ func (m *maker) end(s *strand) {
 		*s.into = piece{done: true, work: s.last}
 		return
 	}
-	if p := m.of(sim.Series, s.all()); p.done {
+	if p := m.of(dag.Series, s.all()); p.done {
 		*s.into = *p
 		return
 	}
-	*s.into = piece{kind: sim.Series, parts: s.parts} // of which some are filled in later
+	*s.into = piece{kind: dag.Series, parts: s.parts} // of which some are filled in later
 }
 
 // graph makes a graph of all that there is.
-func (m *maker) graph(name string, root *piece) (*sim.Graph, error) {
+func (m *maker) graph(name string, root *piece) (*dag.Graph, error) {
 	root.walk(func(p *piece) {
 		if p.done {
 			return
@@ -209,7 +209,7 @@ func (m *maker) graph(name string, root *piece) (*sim.Graph, error) {
 		var s series
 		for _, q := range p.parts {
 			q.done = true // what has not run by now never does
-			if p.kind == sim.Series {
+			if p.kind == dag.Series {
 				s.add(q)
 			} else if !q.empty() {
 				s.parts = append(s.parts, q)
@@ -221,15 +221,15 @@ func (m *maker) graph(name string, root *piece) (*sim.Graph, error) {
 		return nil, errors.New("nothing was recorded that took time")
 	}
 	root.walk(func(p *piece) {
-		p.part = &sim.Part{Kind: p.kind}
-		if p.kind == sim.Step {
+		p.part = &dag.Part{Kind: p.kind}
+		if p.kind == dag.Step {
 			p.part.Work = p.work
 		}
 		for _, q := range p.parts {
 			p.part.Parts = append(p.part.Parts, q.part)
 		}
 	})
-	return sim.NewGraph(name, root.part)
+	return dag.NewGraph(name, root.part)
 }
 
 // walk calls leave for all pieces, each after its parts. It does not recur: a recording may be deep.

@@ -14,13 +14,13 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/clock"
-	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 	"github.com/filch-go/filch/internal/span"
 )
 
 // Recording is what Run has recorded.
 type Recording struct {
-	Graph   *sim.Graph    // its steps are nanoseconds
+	Graph   *dag.Graph    // its steps are nanoseconds
 	Profile filch.Profile // what filch.Measure says of the run
 }
 
@@ -30,7 +30,7 @@ type Recording struct {
 //
 // What takes no longer than finest in all is merged into one step. The work stays what it is. Each merge makes the
 // paths through it longer, by less than finest. To see by how much in all, compare the span of Graph, which
-// sim.Serial finds, with that of Profile. Where a program divides its work into like parts, the graph has some
+// dag.Serial finds, with that of Profile. Where a program divides its work into like parts, the graph has some
 // 3*work/finest parts.
 //
 // What interrupts the run makes a strand longer, and so the span: other programs, and the garbage collector, which
@@ -102,7 +102,7 @@ func (s *shape) Leave() {
 func (s *shape) Join(mark, most int) { s.join(s.top(), mark, most) }
 
 // end makes a graph of all.
-func (s *shape) end(name string) (*sim.Graph, error) {
+func (s *shape) end(name string) (*dag.Graph, error) {
 	root := &s.strands[0]
 	s.maker.end(root)
 	return s.graph(name, root.into)

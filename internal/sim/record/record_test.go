@@ -9,6 +9,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 	"github.com/filch-go/filch/internal/span"
 	"github.com/filch-go/filch/internal/workload"
 	"github.com/filch-go/filch/par"
@@ -22,9 +23,9 @@ func ticks() func() int64 {
 }
 
 // facts are those of a graph.
-func facts(t testing.TB, g *sim.Graph) sim.Facts {
+func facts(t testing.TB, g *dag.Graph) dag.Facts {
 	t.Helper()
-	f, err := sim.Serial(g, nil)
+	f, err := dag.Serial(g, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func facts(t testing.TB, g *sim.Graph) sim.Facts {
 }
 
 // agrees fails unless a graph has the work and the span of a profile.
-func agrees(t *testing.T, name string, g *sim.Graph, p filch.Profile) sim.Facts {
+func agrees(t *testing.T, name string, g *dag.Graph, p filch.Profile) dag.Facts {
 	t.Helper()
 	f := facts(t, g)
 	if f.Work != int64(p.Work) || f.Span != int64(p.Span) {
@@ -224,7 +225,7 @@ func (p *random) program(left int) {
 	p.works()
 }
 
-func record(seed uint64, least int64) (*sim.Graph, span.Profile, error) {
+func record(seed uint64, least int64) (*dag.Graph, span.Profile, error) {
 	p := &random{rng: rand.New(rand.NewPCG(seed, 1))}
 	p.Recorder = span.NewRecorder(func() int64 { return p.time }, 0)
 	s := &shape{maker: maker{finest: least, reuses: true}}
@@ -311,7 +312,7 @@ func TestLargeRunsMakeSmallGraphs(t *testing.T) {
 	if err := r.Graph.Write(&b); err != nil || b.Len() > 1<<19 {
 		t.Errorf("%d bytes, %v", b.Len(), err)
 	}
-	again, err := sim.ReadGraph(&b)
+	again, err := dag.ReadGraph(&b)
 	if err != nil || facts(t, again) != f {
 		t.Errorf("it is read as another; %v", err)
 	}

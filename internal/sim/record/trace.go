@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 // Trace makes a graph of what package trace has recorded of a pool: of the text that WriteText writes. Its steps
@@ -32,7 +32,7 @@ import (
 // Times in which a worker waits, searches or has given up its place do not count. What has not ended with the
 // trace ends there. For finest, see Run. It is an error if a line is not of the form, if events were lost, or if
 // nothing took time.
-func Trace(name string, least time.Duration, text io.Reader) (*sim.Graph, error) {
+func Trace(name string, least time.Duration, text io.Reader) (*dag.Graph, error) {
 	if least < 0 {
 		return nil, fmt.Errorf("record: Trace: finest is %v; it must not be negative", least)
 	}
@@ -274,7 +274,7 @@ func (t *tracer) awaits(a *act, id uint64) {
 }
 
 // end makes a graph of all.
-func (t *tracer) end(name string) (*sim.Graph, error) {
+func (t *tracer) end(name string) (*dag.Graph, error) {
 	for _, id := range slices.Sorted(maps.Keys(t.apart)) {
 		*t.fork(t.root) = piece{done: true, work: max(0, t.last-t.apart[id].At)}
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
-	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 	"github.com/filch-go/filch/trace"
 )
 
@@ -30,7 +30,7 @@ func transcript(t *testing.T, name string) string {
 }
 
 // graphText returns the parts of a graph, in milliseconds.
-func graphText(t *testing.T, g *sim.Graph) string {
+func graphText(t *testing.T, g *dag.Graph) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := g.Write(&b); err != nil {

@@ -1,17 +1,17 @@
-package sim
+package kernel
 
 // dedicated gives a processor to each worker.
-type dedicated struct{ world }
+type dedicated struct{ Machine }
 
-func newDedicated(p world, _ *Kernel) chooser { return dedicated{p} }
+func newDedicated(p Machine, _ *Kernel) Chooser { return dedicated{p} }
 
-func (d dedicated) wish(to []int32) []int32 { return awake(d, to, 0, d.size()) }
+func (d dedicated) Wish(to []int32) []int32 { return awake(d, to, 0, d.Workers()) }
 
 // awake appends those of the n workers from the given one on, in a circle, that do not sleep.
-func awake(p world, to []int32, from, n int) []int32 {
+func awake(p Machine, to []int32, from, n int) []int32 {
 	for i := range n {
-		w := (from + i) % p.size()
-		if !p.sleeps(int32(w)) {
+		w := (from + i) % p.Workers()
+		if !p.Sleeps(int32(w)) {
 			to = append(to, int32(w))
 		}
 	}
@@ -21,18 +21,18 @@ func awake(p world, to []int32, from, n int) []int32 {
 // benign gives processors to random workers. It is the benign adversary of the paper, which decides how many there
 // are, but not which workers have them.
 type benign struct {
-	world
+	Machine
 	n     int
 	order []int32
 }
 
-func newBenign(p world, k *Kernel) chooser { return &benign{p, k.Processors, everyone(p)} }
+func newBenign(p Machine, k *Kernel) Chooser { return &benign{p, k.Processors, everyone(p)} }
 
-func (b *benign) wish(to []int32) []int32 { return some(b, to, b.order, b.n) }
+func (b *benign) Wish(to []int32) []int32 { return some(b, to, b.order, b.n) }
 
 // everyone returns the numbers of all workers.
-func everyone(p world) []int32 {
-	order := make([]int32, p.size())
+func everyone(p Machine) []int32 {
+	order := make([]int32, p.Workers())
 	for w := range order {
 		order[w] = int32(w)
 	}
@@ -40,12 +40,12 @@ func everyone(p world) []int32 {
 }
 
 // some appends n random workers that do not sleep, or as many as there are. It shuffles the order.
-func some(p world, to, order []int32, n int) []int32 {
+func some(p Machine, to, order []int32, n int) []int32 {
 	n += len(to)
 	for i := 0; i < len(order) && len(to) < n; i++ {
-		j := i + p.draw(len(order)-i)
+		j := i + p.Random(len(order)-i)
 		order[i], order[j] = order[j], order[i]
-		if w := order[i]; !p.sleeps(w) {
+		if w := order[i]; !p.Sleeps(w) {
 			to = append(to, w)
 		}
 	}
@@ -54,18 +54,18 @@ func some(p world, to, order []int32, n int) []int32 {
 
 // supplied is benign with a number of processors that changes.
 type supplied struct {
-	world
+	Machine
 	trace []Supply
 	n     int
 	order []int32
 }
 
-func newSupplied(p world, k *Kernel) chooser {
-	return &supplied{world: p, trace: k.Trace, order: everyone(p)}
+func newSupplied(p Machine, k *Kernel) Chooser {
+	return &supplied{Machine: p, trace: k.Trace, order: everyone(p)}
 }
 
-func (s *supplied) wish(to []int32) []int32 {
-	for len(s.trace) > 0 && s.trace[0].From <= s.now() {
+func (s *supplied) Wish(to []int32) []int32 {
+	for len(s.trace) > 0 && s.trace[0].From <= s.Now() {
 		s.n, s.trace = s.trace[0].Processors, s.trace[1:]
 	}
 	return some(s, to, s.order, s.n)
@@ -73,37 +73,37 @@ func (s *supplied) wish(to []int32) []int32 {
 
 // robin gives processors to the workers in turn.
 type robin struct {
-	world
+	Machine
 	n     int
 	steps int64
 }
 
-func newRobin(p world, k *Kernel) chooser { return robin{p, k.Processors, k.Steps} }
+func newRobin(p Machine, k *Kernel) Chooser { return robin{p, k.Processors, k.Steps} }
 
-func (r robin) wish(to []int32) []int32 {
-	block, workers := r.now()/r.steps, int64(r.size())
+func (r robin) Wish(to []int32) []int32 {
+	block, workers := r.Now()/r.steps, int64(r.Workers())
 	return awake(r, to, int(block%workers*int64(r.n)%workers), r.n)
 }
 
 // drawn gives processors to workers that it has drawn by the seed alone, whatever happens in the run.
 type drawn struct {
-	world
+	Machine
 	n     int
 	steps int64
 	order []int32
 }
 
-func newDrawn(p world, k *Kernel) chooser { return &drawn{p, k.Processors, k.Steps, everyone(p)} }
+func newDrawn(p Machine, k *Kernel) Chooser { return &drawn{p, k.Processors, k.Steps, everyone(p)} }
 
-func (b *drawn) wish(to []int32) []int32 {
-	if b.now()%b.steps == 0 {
+func (b *drawn) Wish(to []int32) []int32 {
+	if b.Now()%b.steps == 0 {
 		for i := range b.n {
-			j := i + b.draw(len(b.order)-i)
+			j := i + b.Random(len(b.order)-i)
 			b.order[i], b.order[j] = b.order[j], b.order[i]
 		}
 	}
 	for _, w := range b.order[:b.n] {
-		if !b.sleeps(w) {
+		if !b.Sleeps(w) {
 			to = append(to, w)
 		}
 	}
@@ -114,23 +114,23 @@ func (b *drawn) wish(to []int32) []int32 {
 // processor for so many steps, and then the other program has it for as many. The turns of the processors begin at
 // times that the seed says. The processor of a worker that sleeps goes to the other program.
 type timeShared struct {
-	world
+	Machine
 	steps int64
 	begin []int64 // of the turns of each worker
 }
 
-func newTimeShared(p world, k *Kernel) chooser {
-	s := &timeShared{world: p, steps: k.Steps, begin: make([]int64, p.size())}
+func newTimeShared(p Machine, k *Kernel) Chooser {
+	s := &timeShared{Machine: p, steps: k.Steps, begin: make([]int64, p.Workers())}
 	span := 2 * int(min(k.Steps, 1<<30-1))
 	for w := range s.begin {
-		s.begin[w] = int64(p.draw(span))
+		s.begin[w] = int64(p.Random(span))
 	}
 	return s
 }
 
-func (s *timeShared) wish(to []int32) []int32 {
+func (s *timeShared) Wish(to []int32) []int32 {
 	for w := range s.begin {
-		if !s.sleeps(int32(w)) && (s.now()+s.begin[w])/s.steps%2 == 0 {
+		if !s.Sleeps(int32(w)) && (s.Now()+s.begin[w])/s.steps%2 == 0 {
 			to = append(to, int32(w))
 		}
 	}
@@ -141,17 +141,17 @@ func (s *timeShared) wish(to []int32) []int32 {
 // do, so that they try to steal in vain. When that has gone on for so many steps, or no worker has nothing to do, it
 // lets workers that have a thread go on by one step.
 type adversary struct {
-	world
+	Machine
 	n       int
 	steps   int64
 	starved int64 // steps since one that had a thread went on
 }
 
-func newAdversary(p world, k *Kernel) chooser {
-	return &adversary{world: p, n: k.Processors, steps: k.Steps}
+func newAdversary(p Machine, k *Kernel) Chooser {
+	return &adversary{Machine: p, n: k.Processors, steps: k.Steps}
 }
 
-func (a *adversary) wish(to []int32) []int32 {
+func (a *adversary) Wish(to []int32) []int32 {
 	if a.starved < a.steps {
 		to = a.those(to, false)
 	}
@@ -165,11 +165,11 @@ func (a *adversary) wish(to []int32) []int32 {
 
 // those appends workers, at most n, that have a thread, or that have none.
 func (a *adversary) those(to []int32, have bool) []int32 {
-	for w := range int32(a.size()) {
+	for w := range int32(a.Workers()) {
 		if len(to) == a.n {
 			break
 		}
-		if a.hasWork(w) == have && !a.sleeps(w) {
+		if a.HasWork(w) == have && !a.Sleeps(w) {
 			to = append(to, w)
 		}
 	}

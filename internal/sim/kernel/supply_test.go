@@ -1,4 +1,4 @@
-package sim
+package kernel
 
 import (
 	"slices"
@@ -33,16 +33,4 @@ func TestBadTraces(t *testing.T) {
 			t.Errorf("%.40q: %v; want %s", text, err, want)
 		}
 	}
-}
-
-func FuzzReadTrace(f *testing.F) {
-	f.Add("0 3\n10 1 # less\n")
-	f.Add("0 0\n5 2")
-	f.Fuzz(func(t *testing.T, text string) {
-		k, err := ReadTrace(strings.NewReader(text))
-		if err != nil || k.Trace[len(k.Trace)-1].From > 1000 {
-			return
-		}
-		run(t, Config{Program: Fib(5), Scheduler: "abp", Workers: 3, Kernel: k})
-	})
 }

@@ -1,4 +1,4 @@
-package sim
+package dag
 
 import (
 	"bytes"
@@ -77,7 +77,7 @@ func randomPart(rng *rand.Rand, levels int, shared *[]*Part) *Part {
 	return p
 }
 
-// A graph has the work and the span of its parts, whatever runs it, and is read as it was written.
+// A graph has the work and the span of its parts, and is read as it was written.
 func TestRandomGraphs(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -87,9 +87,6 @@ func TestRandomGraphs(t *testing.T) {
 		f := facts(t, g)
 		if work, span := workAndSpan(root); f.Work != work || f.Span != span {
 			t.Fatalf("seed %d: work %d, span %d; want %d, %d", seed, f.Work, f.Span, work, span)
-		}
-		for _, s := range Schedulers() {
-			run(t, Config{Program: g, Scheduler: s, Workers: 1 + rng.IntN(20), Seed: seed})
 		}
 		text := written(t, g)
 		again := read(t, text)
@@ -163,7 +160,6 @@ func TestDeepGraphs(t *testing.T) {
 	if again := facts(t, read(t, text)); again != f {
 		t.Errorf("%+v is read as %+v", f, again)
 	}
-	run(t, Config{Program: g, Facts: &f, Scheduler: "continuation", Workers: 8})
 }
 
 // A graph that shares parts is as small as its file, however much work that is.

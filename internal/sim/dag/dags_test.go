@@ -1,4 +1,4 @@
-package sim
+package dag
 
 import (
 	"fmt"
@@ -6,12 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/sim/cache"
 )
 
-// dag parses, or fails.
-func dag(t testing.TB, text string) Program {
+// named parses, or fails.
+func named(t testing.TB, text string) Program {
 	t.Helper()
-	p, name, err := ParseDAG(text)
+	p, name, err := Parse(text)
 	if full := regexp.MustCompile(`^[a-z]+=[^@]+(@\d+)?$`); err != nil || !full.MatchString(name) {
 		t.Fatalf("%s is named %q, %v", text, name, err)
 	}
@@ -48,7 +50,7 @@ func TestFactsOfDAGs(t *testing.T) {
 	}
 	is := func(name string, want known) {
 		t.Helper()
-		f := facts(t, dag(t, name))
+		f := facts(t, named(t, name))
 		if got := (known{f.Work, f.Span, f.Threads, f.Live}); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
@@ -103,28 +105,15 @@ func TestFactsOfRandomDAGs(t *testing.T) {
 	near("span of quicksort", float64(f.Span), 3.5*n, 0.5)
 }
 
-// small has a DAG of each family that runs in no time.
-var small = map[string]string{
-	"chain": "chain=50", "loop": "loop=60", "bag": "bag=70", "tree": "tree=3^4", "fib": "fib=9", "mergesort": "mergesort=100", "quicksort": "quicksort=100",
-	"uts": "uts=4", "nested": "nested=6", "comb": "comb=9x7", "iterative": "iterative=4x12",
-}
-
-// Each kind has an example and a default that work, and ends on any number of workers.
-func TestAllDAGsRun(t *testing.T) {
-	for _, d := range DAGs() {
+// Each kind has an example and a default that work.
+func TestExamples(t *testing.T) {
+	for _, d := range Families() {
 		for _, text := range []string{d.Name, d.Name + "@3", d.Example} {
-			if f := facts(t, dag(t, text)); f.Work > 3_000_000 {
+			if f := facts(t, named(t, text)); f.Work > 3_000_000 {
 				t.Errorf("%s takes %d steps", text, f.Work)
 			}
 		}
-		for _, text := range []string{small[d.Name], small[d.Name] + "@3"} {
-			p := dag(t, text)
-			f := facts(t, p)
-			for _, s := range Schedulers() {
-				run(t, Config{Program: p, Facts: &f, Scheduler: s, Workers: 16, Seed: 1})
-			}
-		}
-		if _, name, _ := ParseDAG(d.Name); name != d.Name+"="+d.Default {
+		if _, name, _ := Parse(d.Name); name != d.Name+"="+d.Default {
 			t.Errorf("%s is %q in full", d.Name, name)
 		}
 	}
@@ -134,9 +123,9 @@ func TestAllDAGsRun(t *testing.T) {
 // than once for each.
 func TestBlocksOfIterative(t *testing.T) {
 	for blocks, want := range map[int]int64{50: 50, 49: 500} {
-		f, err := Serial(dag(t, "iterative=10x50"), NewCache(blocks))
-		if err != nil || f.misses != want {
-			t.Errorf("a cache of %d blocks misses %d times, want %d; %v", blocks, f.misses, want, err)
+		f, err := Serial(named(t, "iterative=10x50"), cache.New(blocks))
+		if err != nil || f.Misses != want {
+			t.Errorf("a cache of %d blocks misses %d times, want %d; %v", blocks, f.Misses, want, err)
 		}
 	}
 }
@@ -144,7 +133,7 @@ func TestBlocksOfIterative(t *testing.T) {
 // A long thread, or one that spawns many, takes no memory of its own.
 func TestLargeDAGsNeedNoMemory(t *testing.T) {
 	for _, name := range []string{"chain=100000", "loop=100000", "bag=100000", "comb=300x300"} {
-		p := dag(t, name)
+		p := named(t, name)
 		if n := testing.AllocsPerRun(1, func() { facts(t, p) }); n > 10 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
@@ -176,7 +165,7 @@ func TestBadDAGs(t *testing.T) {
 		"iterative=0x5":             `the number of rounds is "0"`,
 		"iterative=x":               `the number of rounds is ""`,
 	} {
-		if p, name, err := ParseDAG(text); err == nil || !strings.Contains(err.Error(), wrong) || p != nil || name != "" {
+		if p, name, err := Parse(text); err == nil || !strings.Contains(err.Error(), wrong) || p != nil || name != "" {
 			t.Errorf("%q is %v, named %q; %v", text, p, name, err)
 		}
 	}
@@ -184,10 +173,10 @@ func TestBadDAGs(t *testing.T) {
 
 // The work is counted exactly, or refused.
 func TestTooMuchWorkIsRefused(t *testing.T) {
-	if f := facts(t, dag(t, "chain=1099@1000000000")); f.Work != 1099_000_000_000 {
+	if f := facts(t, named(t, "chain=1099@1000000000")); f.Work != 1099_000_000_000 {
 		t.Errorf("the work is %d", f.Work)
 	}
-	_, err := Serial(dag(t, "chain=1100@1000000000"), nil)
+	_, err := Serial(named(t, "chain=1100@1000000000"), nil)
 	if err == nil || err.Error() != "sim: the work is more than 1099511627776 steps, the most that there may be" {
 		t.Errorf("too much work: %v", err)
 	}

@@ -1,4 +1,5 @@
-package sim
+// Package wheel says what happens when, in simulated time.
+package wheel
 
 import (
 	"container/heap"
@@ -6,12 +7,12 @@ import (
 	"slices"
 )
 
-// A wheel holds what each worker does next, and when. A worker has one entry at most. What lies within the next
+// A Wheel holds what each worker does next, and when. A worker has one entry at most. What lies within the next
 // turn of the wheel is in a list for each step, the rest in a heap. With all of it in the heap, fib=27 on 64 workers ran at 11 million
 // worker-steps a second instead of 35 (EPYC).
-type wheel struct {
-	now   int64
-	steps [turn]step
+type Wheel struct {
+	Now   int64             // the time; tests may set it
+	Steps [turn]Step        // of the next turn, by their time modulo its length
 	used  [turn / 64]uint64 // a bit for each step that has entries
 	parts []part            // of all lists
 	free  int32             // the first of the parts that no list has, plus 1
@@ -21,14 +22,15 @@ type wheel struct {
 // turn is how many steps the wheel goes ahead, a power of two.
 const turn = 1 << 10
 
-// step is what happens at one time: first what ends, then what looks for work and so sees all that has ended.
-type step struct{ ending, looking queue }
+// Step is what happens at one time: first what ends, then what looks for work and so sees all that has ended.
+type Step struct{ Ending, Looking Queue }
 
-func (s *step) empty() bool { return s.ending.head == 0 && s.looking.head == 0 }
+// Empty reports whether nothing happens any more.
+func (s *Step) Empty() bool { return s.Ending.head == 0 && s.Looking.head == 0 }
 
-// queue is a list of workers, first in, first out, in parts from head-1 to tail-1. It begins at place from of the first
-// of them, and ends before place to of the last. The zero queue is empty.
-type queue struct{ head, tail, from, to int32 }
+// Queue is a list of workers, first in, first out, in parts from head-1 to tail-1. It begins at place from of the first
+// of them, and ends before place to of the last. The zero Queue is empty.
+type Queue struct{ head, tail, from, to int32 }
 
 // part is a part of a list, as large as a line of the processor's cache. With a link from each worker to the next, a
 // look at one had to wait for the memory of the one before: a million thieves took half as long again.
@@ -37,27 +39,28 @@ type part struct {
 	next    int32 // the part after it, plus 1
 }
 
-func newWheel(workers int) *wheel {
-	return &wheel{parts: make([]part, 0, workers/len(part{}.workers)+1)}
+// New returns a wheel for so many workers, at time 0.
+func New(workers int) *Wheel {
+	return &Wheel{parts: make([]part, 0, workers/len(part{}.workers)+1)}
 }
 
-// add notes that worker w ends something, or looks for work, at the time at, now at the earliest.
-func (h *wheel) add(at int64, w int32, ends bool) {
-	if at-h.now >= turn {
+// Add notes that worker w ends something, or looks for work, at the time at, now at the earliest.
+func (h *Wheel) Add(at int64, w int32, ends bool) {
+	if at-h.Now >= turn {
 		heap.Push(&h.far, farEntry{at: at, worker: w, ends: ends})
 		return
 	}
 	i := at & (turn - 1)
 	h.used[i/64] |= 1 << (i % 64)
-	q := &h.steps[i].looking
+	q := &h.Steps[i].Looking
 	if ends {
-		q = &h.steps[i].ending
+		q = &h.Steps[i].Ending
 	}
 	h.put(q, w)
 }
 
 // put adds w to the end of q.
-func (h *wheel) put(q *queue, w int32) {
+func (h *Wheel) put(q *Queue, w int32) {
 	switch {
 	case q.head == 0:
 		q.head = h.part()
@@ -72,7 +75,7 @@ func (h *wheel) put(q *queue, w int32) {
 }
 
 // part returns a part that no list has, plus 1.
-func (h *wheel) part() int32 {
+func (h *Wheel) part() int32 {
 	if h.free == 0 {
 		h.parts = append(h.parts, part{})
 		return int32(len(h.parts))
@@ -82,8 +85,8 @@ func (h *wheel) part() int32 {
 	return p
 }
 
-// take removes the first worker of q, or reports that there is none.
-func (h *wheel) take(q *queue) (w int32, ok bool) {
+// Take removes the first worker of q, or reports that there is none.
+func (h *Wheel) Take(q *Queue) (w int32, ok bool) {
 	if q.head == 0 {
 		return 0, false
 	}
@@ -93,7 +96,7 @@ func (h *wheel) take(q *queue) (w int32, ok bool) {
 	q.from++
 	switch {
 	case head == q.tail && q.from == q.to:
-		*q = queue{}
+		*q = Queue{}
 	case q.from == int32(len(p.workers)):
 		q.head, q.from = p.next, 0
 	default:
@@ -103,20 +106,20 @@ func (h *wheel) take(q *queue) (w int32, ok bool) {
 	return w, true
 }
 
-// advance goes on to the next time at which something happens, or reports that nothing does any more. At the
+// Advance goes on to the next time at which something happens, or reports that nothing does any more. At the
 // start that may be now.
-func (h *wheel) advance() (*step, bool) {
-	at, ok := h.when()
+func (h *Wheel) Advance() (*Step, bool) {
+	at, ok := h.When()
 	if !ok {
 		return nil, false
 	}
-	return h.turnTo(at), true
+	return h.TurnTo(at), true
 }
 
-// when returns the next time at which something happens, or reports that nothing does any more.
-func (h *wheel) when() (at int64, ok bool) {
-	i := h.now & (turn - 1)
-	if h.steps[i].empty() {
+// When returns the next time at which something happens, or reports that nothing does any more.
+func (h *Wheel) When() (at int64, ok bool) {
+	i := h.Now & (turn - 1)
+	if h.Steps[i].Empty() {
 		h.used[i/64] &^= 1 << (i % 64)
 	}
 	if at, ok := h.nextUsed(); ok || len(h.far) == 0 {
@@ -125,35 +128,38 @@ func (h *wheel) when() (at int64, ok bool) {
 	return h.far[0].at, true
 }
 
-// turnTo goes on to a time before which nothing happens.
-func (h *wheel) turnTo(at int64) *step {
-	h.now = at
+// TurnTo goes on to a time before which nothing happens.
+func (h *Wheel) TurnTo(at int64) *Step {
+	h.Now = at
 	for len(h.far) > 0 && h.far[0].at-at < turn {
 		e := heap.Pop(&h.far).(farEntry)
-		h.add(e.at, e.worker, e.ends)
+		h.Add(e.at, e.worker, e.ends)
 	}
-	return &h.steps[at&(turn-1)]
+	return &h.Steps[at&(turn-1)]
 }
 
-// tick goes on by one step. All that was to happen now has happened.
-func (h *wheel) tick() *step {
-	i := h.now & (turn - 1)
+// Tick goes on by one step. All that was to happen now has happened.
+func (h *Wheel) Tick() *Step {
+	i := h.Now & (turn - 1)
 	h.used[i/64] &^= 1 << (i % 64)
-	return h.turnTo(h.now + 1)
+	return h.TurnTo(h.Now + 1)
 }
 
-// remove removes the entries of the workers that are to go, at the cost of a look at all entries.
-func (h *wheel) remove(goes []bool) {
-	for i := range h.steps {
-		s := &h.steps[i]
-		for _, q := range []*queue{&s.ending, &s.looking} {
+// Remove removes the entries of the workers that are to go, at the cost of a look at all entries.
+func (h *Wheel) Remove(goes []bool) {
+	for i := range h.Steps {
+		s := &h.Steps[i]
+		for _, q := range []*Queue{&s.Ending, &s.Looking} {
 			old := *q
-			*q = queue{}
-			for w, ok := h.take(&old); ok; w, ok = h.take(&old) {
+			*q = Queue{}
+			for w, ok := h.Take(&old); ok; w, ok = h.Take(&old) {
 				if !goes[w] {
 					h.put(q, w)
 				}
 			}
+		}
+		if s.Empty() {
+			h.used[i/64] &^= 1 << (i % 64)
 		}
 	}
 	h.far = slices.DeleteFunc(h.far, func(e farEntry) bool { return goes[e.worker] })
@@ -161,8 +167,8 @@ func (h *wheel) remove(goes []bool) {
 }
 
 // nextUsed returns the first time of this turn that has entries. All of them are less than a turn ahead.
-func (h *wheel) nextUsed() (at int64, ok bool) {
-	first := h.now & (turn - 1)
+func (h *Wheel) nextUsed() (at int64, ok bool) {
+	first := h.Now & (turn - 1)
 	for k := range int64(len(h.used) + 1) {
 		i := (first/64 + k) % int64(len(h.used))
 		word := h.used[i]
@@ -171,7 +177,7 @@ func (h *wheel) nextUsed() (at int64, ok bool) {
 		}
 		if word != 0 {
 			bit := i*64 + int64(bits.TrailingZeros64(word))
-			return h.now + (bit-first+turn)%turn, true
+			return h.Now + (bit-first+turn)%turn, true
 		}
 	}
 	return 0, false

@@ -1,6 +1,11 @@
-package sim
+package dag
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/filch-go/filch/internal/sim/cache"
+	"github.com/filch-go/filch/internal/sim/random"
+)
 
 // Facts is what holds of a program whatever runs it.
 type Facts struct {
@@ -11,9 +16,9 @@ type Facts struct {
 	Live    int    // S1: the most threads alive at once when one worker runs children first; the height of the spawn tree
 	Touched int64  // blocks that nodes touch, each as often as it is touched
 	Unit    bool   // all nodes have a weight of 1
-	sum     uint64 // of all nodes, each by its thread and its place: equal if each ran once
-	misses  int64  // M1: of one worker's cache
-	cache   int    // the blocks that it holds
+	Sum     uint64 // of all nodes, each by its thread and its place: equal if each ran once
+	Misses  int64  // M1: of one worker's cache
+	Cache   int    // the blocks that it holds
 }
 
 // activation is a thread of the serial run.
@@ -24,14 +29,14 @@ type activation struct {
 }
 
 // Serial runs p on one worker, children first, and counts.
-func Serial(p Program, cache *Cache) (Facts, error) {
+func Serial(p Program, cache *cache.Cache) (Facts, error) {
 	var f Facts
 	f.Unit = true
 	if cache != nil {
-		f.cache = cache.size
+		f.Cache = cache.Size
 	}
 	var n Node // here since a Program makes it escape
-	stack := []activation{{Thread: Thread{Args: p.Root(), path: mix(0)}}}
+	stack := []activation{{Thread: Thread{Args: p.Root(), Path: random.Mix(0)}}}
 	f.Threads = 1
 	for len(stack) > 0 {
 		f.Live = max(f.Live, len(stack))
@@ -39,7 +44,7 @@ func Serial(p Program, cache *Cache) (Facts, error) {
 		n = Node{}
 		p.Node(&t.Thread, &n)
 		if n.Weight < 0 {
-			return f, badWeight(&t.Thread, n.Weight)
+			return f, BadWeight(&t.Thread, n.Weight)
 		}
 		if n.Weight > MaxWork-f.Work {
 			return f, fmt.Errorf("sim: the work is more than %d steps, the most that there may be", int64(MaxWork))
@@ -50,9 +55,9 @@ func Serial(p Program, cache *Cache) (Facts, error) {
 		f.Nodes++
 		f.Work += n.Weight
 		f.Unit = f.Unit && n.Weight == 1
-		f.sum += mix(t.path ^ uint64(t.PC))
+		f.Sum += random.Mix(t.Path ^ uint64(t.PC))
 		f.Touched += int64(n.Blocks)
-		f.misses += cache.touch(n.Block, n.Blocks)
+		f.Misses += cache.Touch(n.Block, n.Blocks)
 		t.at += n.Weight
 		t.PC++
 		switch {
@@ -67,7 +72,7 @@ func Serial(p Program, cache *Cache) (Facts, error) {
 			up.ends = max(up.ends, at)
 		case n.Spawns:
 			f.Threads++
-			child := Thread{Args: n.Child, path: path(t.path, t.PC)}
+			child := Thread{Args: n.Child, Path: Path(t.Path, t.PC)}
 			stack = append(stack, activation{Thread: child, at: t.at})
 		}
 	}

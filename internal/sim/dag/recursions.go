@@ -1,10 +1,12 @@
-package sim
+package dag
 
 import (
 	"errors"
 	"fmt"
 	"math/bits"
 	"strings"
+
+	"github.com/filch-go/filch/internal/sim/random"
 )
 
 // Fib is the recursion of Fibonacci numbers without a cutoff. A thread of 2 or more spawns two, and joins them.
@@ -86,7 +88,7 @@ func (f Mergesort) Node(t *Thread, n *Node) {
 // element or none. To partition n of them takes n steps.
 type Quicksort int
 
-func (f Quicksort) Root() Args          { return Args{A: uint64(f), B: mix(1)} }
+func (f Quicksort) Root() Args          { return Args{A: uint64(f), B: random.Mix(1)} }
 func (f Quicksort) leaf(t *Thread) bool { return t.A < 2 }
 func (f Quicksort) Node(t *Thread, n *Node) {
 	if t.A < 2 || t.PC == 2 {
@@ -95,11 +97,11 @@ func (f Quicksort) Node(t *Thread, n *Node) {
 	}
 	before, _ := bits.Mul64(t.B, t.A) // how many elements are less than the pivot: a random number below t.A
 	if t.PC == 0 {
-		n.spawns(Args{A: before, B: mix(t.B + 1)})
+		n.spawns(Args{A: before, B: random.Mix(t.B + 1)})
 		n.Weight = int64(t.A)
 		return
 	}
-	n.spawns(Args{A: t.A - 1 - before, B: mix(t.B + 2)})
+	n.spawns(Args{A: t.A - 1 - before, B: random.Mix(t.B + 2)})
 }
 
 // UTS is the benchmark Unbalanced Tree Search (Olivier et al., LCPC 2006) with its geometric distribution of
@@ -107,14 +109,14 @@ func (f Quicksort) Node(t *Thread, n *Node) {
 // 64 bits instead of an SHA-1 hash.
 type UTS int
 
-func (f UTS) Root() Args          { return utsNode(mix(19), uint64(f)) }
+func (f UTS) Root() Args          { return utsNode(random.Mix(19), uint64(f)) }
 func (f UTS) leaf(t *Thread) bool { return t.Kind == 0 }
 func (f UTS) Node(t *Thread, n *Node) {
 	if t.PC == uint32(t.Kind) {
 		n.lasts(1)
 		return
 	}
-	n.spawns(utsNode(mix(t.A+uint64(t.PC)), t.B-1))
+	n.spawns(utsNode(random.Mix(t.A+uint64(t.PC)), t.B-1))
 }
 
 // utsNode is a node with levels below it. Its Kind is how many children it has: k or more with a
@@ -124,7 +126,7 @@ func utsNode(state, levels uint64) Args {
 	if levels == 0 {
 		return a
 	}
-	draw := mix(^state) >> 1
+	draw := random.Mix(^state) >> 1
 	for limit := uint64(1<<63) / 5 * 4; draw < limit; limit = limit / 5 * 4 {
 		a.Kind++
 	}

@@ -1,4 +1,6 @@
-package sim
+// Package kernel has kernels for the simulator: what takes processors away from workers, and when. kernels.go has
+// them, supply.go reads a trace of one. What a run under a kernel does is in package sim.
+package kernel
 
 import (
 	"fmt"
@@ -9,11 +11,11 @@ import (
 // A Kernel gives processors to workers and takes them away, in the model of Arora, Blumofe and Plaxton ("Thread
 // Scheduling for Multiprogrammed Multiprocessors", SPAA 1998; Theory of Computing Systems, 2001): a worker is a
 // process, and in step i the kernel chooses p(i) of the workers. These go on by one step, the others stand still. PA
-// is the average of p(i) over the run. What a worker yields limits the choice; see yield.go.
+// is the average of p(i) over the run. What a worker yields limits the choice.
 type Kernel struct {
-	Name       string   // one of Kernels
+	Name       string   // one of Names
 	Processors int      // how many workers have a processor at once, at most; 0 stands for half of them, rounded up
-	Steps      int64    // a time that the kernel needs, see Kernels; 0 stands for 100
+	Steps      int64    // a time that the kernel needs, see Names; 0 stands for 100
 	Trace      []Supply // of the kernel trace
 }
 
@@ -23,29 +25,29 @@ type Supply struct {
 	Processors int
 }
 
-// maxProcessors is the most processors that a kernel may have.
-const maxProcessors = 1 << 22
+// MaxProcessors is the most processors that a kernel may have.
+const MaxProcessors = 1 << 22
 
-// world is the run that a kernel is for, as the kernel sees it.
-type world interface {
-	size() int  // how many workers there are
-	now() int64 // the step
-	sleeps(w int32) bool
-	hasWork(w int32) bool // it runs something, or has something to run
-	draw(n int) int       // a random number below n
+// Machine is the run that a kernel is for, as the kernel sees it.
+type Machine interface {
+	Workers() int         // how many workers there are
+	Now() int64           // the step
+	Sleeps(w int32) bool  // it is not to have a processor until it is woken
+	HasWork(w int32) bool // it runs something, or has something to run
+	Random(n int) int     // a random number below n
 }
 
-// chooser is a Kernel in a run.
-type chooser interface {
-	// wish appends the workers that are to have a processor in this step: each once, and none that sleeps.
-	wish(to []int32) []int32
+// Chooser is a Kernel in a run.
+type Chooser interface {
+	// Wish appends the workers that are to have a processor in this step: each once, and none that sleeps.
+	Wish(to []int32) []int32
 }
 
 // kernels are all there are, in the order in which they are shown.
 var kernels = []struct {
 	name  string
 	about string
-	make  func(w world, k *Kernel) chooser
+	make  func(w Machine, k *Kernel) Chooser
 }{
 	{"dedicated", "each worker has a processor all the time", newDedicated},
 	{"benign", "so many workers at random, others in each step", newBenign},
@@ -56,8 +58,8 @@ var kernels = []struct {
 	{"adversary", "workers that have nothing to do, as long as there are any and for so many steps: adaptive", newAdversary},
 }
 
-// Kernels returns the names of all kernels, in the order in which they are shown.
-func Kernels() []string {
+// Names returns the names of all kernels, in the order in which they are shown.
+func Names() []string {
 	var names []string
 	for _, k := range kernels {
 		names = append(names, k.name)
@@ -65,8 +67,8 @@ func Kernels() []string {
 	return names
 }
 
-// AboutKernel says in a line what the kernel of that name does.
-func AboutKernel(name string) string {
+// About says in a line what the kernel of that name does.
+func About(name string) string {
 	for _, k := range kernels {
 		if k.name == name {
 			return k.about
@@ -75,12 +77,12 @@ func AboutKernel(name string) string {
 	return ""
 }
 
-// ParseKernel reads NAME, NAME=PROCESSORS, NAME=/STEPS or NAME=PROCESSORS/STEPS. The kernel trace comes from ReadTrace.
-func ParseKernel(text string) (*Kernel, error) {
+// Parse reads NAME, NAME=PROCESSORS, NAME=/STEPS or NAME=PROCESSORS/STEPS. The kernel trace comes from ReadTrace.
+func Parse(text string) (*Kernel, error) {
 	name, rest, given := strings.Cut(text, "=")
 	k := &Kernel{Name: name}
 	if !given {
-		return k, k.check()
+		return k, k.Check()
 	}
 	processors, steps, given := strings.Cut(rest, "/")
 	var err error
@@ -88,20 +90,21 @@ func ParseKernel(text string) (*Kernel, error) {
 		return nil, fmt.Errorf("sim: kernel %q: %q is not a number of processors", text, processors)
 	}
 	if !given {
-		return k, k.check()
+		return k, k.Check()
 	}
 	if k.Steps, err = strconv.ParseInt(steps, 10, 64); err != nil || k.Steps < 1 {
 		return nil, fmt.Errorf("sim: kernel %q: %q is not a number of steps", text, steps)
 	}
-	return k, k.check()
+	return k, k.Check()
 }
 
-func (k *Kernel) check() error {
+// Check returns what is wrong with k.
+func (k *Kernel) Check() error {
 	switch {
 	case k.make() == nil:
-		return fmt.Errorf("sim: unknown kernel %q; there are %v", k.Name, Kernels())
-	case k.Processors < 0 || k.Processors > maxProcessors:
-		return fmt.Errorf("sim: kernel %s: %d processors; there must be from 1 to %d", k.Name, k.Processors, maxProcessors)
+		return fmt.Errorf("sim: unknown kernel %q; there are %v", k.Name, Names())
+	case k.Processors < 0 || k.Processors > MaxProcessors:
+		return fmt.Errorf("sim: kernel %s: %d processors; there must be from 1 to %d", k.Name, k.Processors, MaxProcessors)
 	case k.Steps < 0:
 		return fmt.Errorf("sim: kernel %s: %d steps; there must be at least 1", k.Name, k.Steps)
 	case k.Name == "trace":
@@ -112,7 +115,7 @@ func (k *Kernel) check() error {
 	return nil
 }
 
-func (k *Kernel) make() func(w world, k *Kernel) chooser {
+func (k *Kernel) make() func(w Machine, k *Kernel) Chooser {
 	for _, e := range kernels {
 		if e.name == k.Name {
 			return e.make
@@ -121,9 +124,9 @@ func (k *Kernel) make() func(w world, k *Kernel) chooser {
 	return nil
 }
 
-// start returns k for a run that begins.
-func (k *Kernel) start(w world) chooser {
-	k = k.filled(w.size())
+// Start returns k for a run that begins.
+func (k *Kernel) Start(w Machine) Chooser {
+	k = k.filled(w.Workers())
 	return k.make()(w, k)
 }
 

@@ -1,4 +1,4 @@
-package sim
+package dag
 
 import (
 	"fmt"
@@ -29,8 +29,8 @@ const MaxWork = 1 << 40
 // MaxLeaf is the most steps that the nodes of a leaf may be given.
 const MaxLeaf = 1_000_000_000
 
-// DAGs returns all families, in the order in which they are shown.
-func DAGs() []DAG {
+// Families returns all families, in the order in which they are shown.
+func Families() []DAG {
 	return []DAG{
 		{"chain", "one thread", "nodes", "1000", "chain=1000", sized(1, 1_000_000_000, func(n int64) leafy { return Chain(n) })},
 		{"loop", "a thread that spawns others in a loop, and joins them", "threads spawned", "10000", "loop=10000", sized(1, 100_000_000, func(n int64) leafy { return Loop(n) })},
@@ -46,13 +46,13 @@ func DAGs() []DAG {
 	}
 }
 
-// ParseDAG returns the program that text names, and its full name: NAME, NAME=SIZE or NAME=SIZE@WEIGHT. A
+// Parse returns the program that text names, and its full name: NAME, NAME=SIZE or NAME=SIZE@WEIGHT. A
 // WEIGHT is how many steps each node of a leaf takes, instead of one. A leaf is a thread that spawns nothing.
-func ParseDAG(text string) (p Program, name string, err error) {
+func Parse(text string) (p Program, name string, err error) {
 	family, weight, weighted := strings.Cut(text, "@")
 	family, size, given := strings.Cut(family, "=")
 	var names []string
-	for _, d := range DAGs() {
+	for _, d := range Families() {
 		names = append(names, d.Name)
 		if d.Name != family {
 			continue

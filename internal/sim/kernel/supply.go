@@ -1,4 +1,4 @@
-package sim
+package kernel
 
 import (
 	"bufio"
@@ -40,7 +40,7 @@ func ReadTrace(r io.Reader) (*Kernel, error) {
 		return nil, fmt.Errorf("sim: line %d of a kernel trace: %w", n+1, err)
 	}
 	k := &Kernel{Name: "trace", Trace: trace}
-	return k, k.check()
+	return k, k.Check()
 }
 
 // parseSupply reads the fields of a line that follows the given rows.
@@ -67,8 +67,8 @@ func checkSupply(s Supply, trace []Supply) error {
 		return fmt.Errorf("the first step is %d; it must be 0", s.From)
 	case n > 0 && s.From <= trace[n-1].From:
 		return fmt.Errorf("step %d does not come after step %d", s.From, trace[n-1].From)
-	case s.Processors < 0 || s.Processors > maxProcessors:
-		return fmt.Errorf("%d processors; there must be from 0 to %d", s.Processors, maxProcessors)
+	case s.Processors < 0 || s.Processors > MaxProcessors:
+		return fmt.Errorf("%d processors; there must be from 0 to %d", s.Processors, MaxProcessors)
 	case n == maxSupplies:
 		return fmt.Errorf("there are more than %d rows", maxSupplies)
 	}

@@ -1,6 +1,10 @@
-package sim
+package dag
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/filch-go/filch/internal/sim/random"
+)
 
 // A Program is a computation that unfolds while it runs: threads that run nodes one after another, spawn
 // other threads and join them. It is fully strict: a thread joins the threads that it has spawned, and no
@@ -25,7 +29,7 @@ type Args struct {
 type Thread struct {
 	Args
 	PC   uint32 // its next node, counted from 0
-	path uint64 // names it in every run: made of its parent's and of the node that spawned it
+	Path uint64 // names it in every run: made of its parent's and of the node that spawned it
 }
 
 // Node is what a thread does without a choice of the scheduler in between.
@@ -39,10 +43,10 @@ type Node struct {
 	Blocks int32  // how many
 }
 
-// path names the thread that node pc of the thread of that path spawns.
-func path(parent uint64, pc uint32) uint64 { return mix(parent + uint64(pc)) }
+// Path names the thread that node pc of the thread of that path spawns.
+func Path(parent uint64, pc uint32) uint64 { return random.Mix(parent + uint64(pc)) }
 
-// badWeight is the error of a node whose weight is negative.
-func badWeight(t *Thread, weight int64) error {
+// BadWeight is the error of a node whose weight is negative.
+func BadWeight(t *Thread, weight int64) error {
 	return fmt.Errorf("sim: node %d of a thread of kind %d has weight %d; it must not be negative", t.PC, t.Kind, weight)
 }

@@ -1,9 +1,10 @@
-package sim
+// Package cache simulates what memory is near a worker.
+package cache
 
 // Cache is a cache of fixed size that drops the block which was used the longest time ago. The nil Cache
 // holds nothing and misses nothing.
 type Cache struct {
-	size int
+	Size int
 	in   map[uint64]int32 // the entry of a block
 	list []entry          // entry 0 is the end of the circle; its next is the newest
 }
@@ -13,32 +14,32 @@ type entry struct {
 	next, prev int32
 }
 
-// NewCache returns an empty cache of so many blocks, or nil for none.
-func NewCache(blocks int) *Cache {
+// New returns an empty cache of so many blocks, or nil for none.
+func New(blocks int) *Cache {
 	if blocks <= 0 {
 		return nil
 	}
-	return &Cache{size: blocks, in: make(map[uint64]int32), list: make([]entry, 1)}
+	return &Cache{Size: blocks, in: make(map[uint64]int32), list: make([]entry, 1)}
 }
 
-// touch uses n blocks from the first one on, and returns how many of them were not there.
-func (c *Cache) touch(first uint64, n int32) (misses int64) {
+// Touch uses n blocks from the first one on, and returns how many of them were not there.
+func (c *Cache) Touch(first uint64, n int32) (misses int64) {
 	if c == nil {
 		return 0
 	}
 	for i := range uint64(n) {
-		misses += c.use(first + i)
+		misses += c.Use(first + i)
 	}
 	return misses
 }
 
-// use uses a block, and returns 1 if it was not there.
-func (c *Cache) use(block uint64) (misses int64) {
+// Use uses a block, and returns 1 if it was not there.
+func (c *Cache) Use(block uint64) (misses int64) {
 	at, ok := c.in[block]
 	switch {
 	case ok:
 		c.unlink(at)
-	case len(c.list) <= c.size:
+	case len(c.list) <= c.Size:
 		at = int32(len(c.list))
 		c.list = append(c.list, entry{})
 	default: // the oldest makes room
