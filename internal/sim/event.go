@@ -6,7 +6,7 @@ type Event struct {
 	Kind   Kind
 	Worker int32
 	Other  int32  // the victim of an attempt or of a steal
-	Thread uint64 // its path, which is the same in every run; see Thread
+	Thread uint64 // its path, which is the same in every run; see dag.Thread
 	Weight int64  // of the node that began
 }
 

@@ -14,7 +14,7 @@ import (
 type Program interface {
 	// Root is what the first thread is started with.
 	Root() Args
-	// Node sets *n, which is zero, to node t.PC of t. It depends on t.Args and t.PC alone, and may be called
+	// Node sets *n, which is zero, to node t.PC of t. It depends on what t has alone, and may be called
 	// more than once for a node.
 	Node(t *Thread, n *Node)
 }

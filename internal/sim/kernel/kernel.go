@@ -47,7 +47,7 @@ type Chooser interface {
 var kernels = []struct {
 	name  string
 	about string
-	make  func(w Machine, k *Kernel) Chooser
+	make  func(m Machine, k *Kernel) Chooser
 }{
 	{"dedicated", "each worker has a processor all the time", newDedicated},
 	{"benign", "so many workers at random, others in each step", newBenign},
@@ -115,7 +115,7 @@ func (k *Kernel) Check() error {
 	return nil
 }
 
-func (k *Kernel) make() func(w Machine, k *Kernel) Chooser {
+func (k *Kernel) make() func(m Machine, k *Kernel) Chooser {
 	for _, e := range kernels {
 		if e.name == k.Name {
 			return e.make
@@ -125,9 +125,9 @@ func (k *Kernel) make() func(w Machine, k *Kernel) Chooser {
 }
 
 // Start returns k for a run that begins.
-func (k *Kernel) Start(w Machine) Chooser {
-	k = k.filled(w.Workers())
-	return k.make()(w, k)
+func (k *Kernel) Start(m Machine) Chooser {
+	k = k.filled(m.Workers())
+	return k.make()(m, k)
 }
 
 // filled returns k with its defaults for so many workers.
