@@ -18,6 +18,9 @@ import "github.com/filch-go/filch/internal/policy"
 // while a worker has no processor, and the worker takes that for time of its own, as on a machine that others share.
 // Only what passes after a yield of its own is not counted as its search.
 //
+// One thing is simpler than in the engine. There Worker.Start gives a worker that has found a fork new credit, and has it
+// publish for the others unasked. Here such a worker keeps its credit, which is 0 at the start of a run.
+//
 // With a topology that has latencies, a look at another worker takes twice the latency, there and back, more. What is
 // found is taken when the look begins.
 type pool struct {
