@@ -30,6 +30,8 @@ var tunedForks = []policyTried{
 	{"glance 4", sim.Tuning{Glance: 4}},
 	{"glance 256", sim.Tuning{Glance: 256}},
 	{"round robin", sim.Tuning{Stealing: "round-robin"}},
+	{"localized", sim.Tuning{Stealing: "localized"}},
+	{"adaptive", sim.Tuning{Stealing: "adaptive"}},
 	{"wake one at a time", sim.Tuning{WakeShare: sim.MaxWorkers}},
 	{"wake while 1 in 16 searches", sim.Tuning{WakeShare: 16}},
 	{"wake while 1 in 8 searches", sim.Tuning{WakeShare: 8}},
