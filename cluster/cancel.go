@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// canceled are the IDs of the tasks that were canceled in the last day, as far as this node has heard.
+type canceled struct {
+	mu  sync.Mutex
+	ids map[string]bool
+}
+
+func (c *canceled) has(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ids[id]
+}
+
+func (c *canceled) set(id string, on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if on {
+		c.ids[id] = true
+	} else {
+		delete(c.ids, id)
+	}
+}
+
+// watchCanceled hears what is canceled, and waits until it knows what was canceled before.
+func (n *Node) watchCanceled(ctx context.Context) error {
+	w, err := n.control.WatchAll(n.ctx, jetstream.MetaOnly())
+	if err != nil {
+		return err
+	}
+	heard := make(chan struct{})
+	n.loops.Go(func() {
+		defer w.Stop()
+		for {
+			select {
+			case entry, ok := <-w.Updates():
+				if !ok {
+					return
+				}
+				if entry == nil {
+					close(heard)
+					continue
+				}
+				on := entry.Operation() == jetstream.KeyValuePut
+				n.canceled.set(entry.Key(), on)
+				if on {
+					n.running.cancelTask(entry.Key())
+				}
+			case <-n.ctx.Done():
+				return
+			}
+		}
+	})
+	select {
+	case <-heard:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Cancel cancels the task of an ID. If it runs, its handler's context ends; if not, it will not run. Its outcome is
+// [ErrCanceled], unless it has ended before: then Cancel does nothing. An ID that was never submitted is
+// canceled for a day.
+func (n *Node) Cancel(ctx context.Context, id string) error {
+	if err := checkName("ID", id); err != nil {
+		return err
+	}
+	if n.ctx.Err() != nil {
+		return ErrClosed
+	}
+	if _, err := n.control.Put(ctx, id, nil); err != nil {
+		return err
+	}
+	o := outcome{Status: statusCanceled, Node: n.node}
+	_, err := n.results.Create(ctx, id, o.bytes())
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return nil
+	}
+	if err == nil {
+		n.waiting.resolve(id, o, nil)
+	}
+	return err
+}

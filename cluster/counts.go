@@ -1,0 +1,36 @@
+package cluster
+
+import "sync/atomic"
+
+// counts are what a node has counted since it was opened.
+type counts struct {
+	submitted, local                                      atomic.Int64
+	done, failed, dead, canceled, late, refused, returned atomic.Int64
+	duplicates                                            atomic.Int64
+}
+
+// Stats are what a node has counted since it was opened, and what it does now.
+type Stats struct {
+	Submitted  int64 // tasks that it has put into the stream
+	Local      int64 // tasks that it has run or will run without the stream
+	Done       int64 // fetched tasks whose handler returned a result
+	Failed     int64 // attempts that ended with an error or a panic
+	Dead       int64 // tasks that it has made dead letters
+	Canceled   int64 // fetched tasks that were canceled
+	Late       int64 // fetched tasks whose time was over
+	Refused    int64 // messages that it could not read
+	Returned   int64 // tasks that it has given back
+	Duplicates int64 // tasks that it got though they had ended, or ended though they had ended elsewhere
+	Running    int   // fetched tasks that are not settled
+	Waiting    int   // futures of tasks in the stream that are not done
+}
+
+// Stats returns what the node has counted.
+func (n *Node) Stats() Stats {
+	c := &n.counts
+	return Stats{
+		Submitted: c.submitted.Load(), Local: c.local.Load(), Done: c.done.Load(), Failed: c.failed.Load(), Dead: c.dead.Load(),
+		Canceled: c.canceled.Load(), Late: c.late.Load(), Refused: c.refused.Load(), Returned: c.returned.Load(),
+		Duplicates: c.duplicates.Load(), Running: n.running.len(), Waiting: n.waiting.len(),
+	}
+}

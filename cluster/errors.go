@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors that calls return, possibly wrapped. Compare with [errors.Is].
+var (
+	// ErrClosed is returned by calls on a node that was closed.
+	ErrClosed = errors.New("cluster: the node is closed")
+	// ErrUnknownHandler is returned by Submit for a handler that no node has ever had in this cluster.
+	ErrUnknownHandler = errors.New("cluster: no node has a handler of that name")
+	// ErrQueueFull is returned by Submit if the stream has as many tasks as it may have, and the node is to reject.
+	ErrQueueFull = errors.New("cluster: the stream of tasks is full")
+	// ErrTooLarge is returned for an argument or a result that is larger than the server takes in a message.
+	ErrTooLarge = errors.New("cluster: larger than a message of the server may be")
+	// ErrCanceled is the outcome of a task that was canceled.
+	ErrCanceled = errors.New("cluster: the task was canceled")
+	// ErrDeadline is the outcome of a task whose time was over before it had ended.
+	ErrDeadline = errors.New("cluster: the task's time was over")
+	// ErrSilent is the cause of the end of a handler's context if it went on for too long without progress.
+	ErrSilent = errors.New("cluster: the handler made no progress for too long")
+	// ErrNoResult is returned by Wait for a task that was submitted with [NoResult].
+	ErrNoResult = errors.New("cluster: the task was submitted without a result")
+)
+
+// TaskError is the outcome of a task that has failed for good: its handler returned an error that is not to be
+// tried again, or failed as often as it may. The task is in the dead letters.
+type TaskError struct {
+	ID       string
+	Handler  string
+	Attempts int    // how often it was tried
+	Message  string // of the last error
+}
+
+func (e *TaskError) Error() string {
+	return fmt.Sprintf("cluster: task %s of %s failed after %d attempts: %s", e.ID, e.Handler, e.Attempts, e.Message)
+}
+
+// permanent is an error that is not tried again.
+type permanent struct{ error }
+
+func (p permanent) Unwrap() error { return p.error }
+
+// Permanent returns an error that says that its task would fail again. The task goes to the dead letters at once.
+// It panics if err is nil.
+func Permanent(err error) error {
+	if err == nil {
+		panic("cluster: Permanent of a nil error")
+	}
+	return permanent{err}
+}
+
+// later is an error that says when its task is to be tried again.
+type later struct {
+	error
+	after time.Duration
+}
+
+func (l later) Unwrap() error { return l.error }
+
+// RetryAfter returns an error that says that its task is to be tried again after d, instead of the backoff of the
+// handler. The attempt counts. It panics if err is nil or d is negative.
+func RetryAfter(err error, d time.Duration) error {
+	if err == nil {
+		panic("cluster: RetryAfter of a nil error")
+	}
+	if d < 0 {
+		panic("cluster: RetryAfter with a negative duration")
+	}
+	return later{err, d}
+}

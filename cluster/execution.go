@@ -1,0 +1,232 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// execution is one attempt to run a task on this node. It holds a place and a slot among the unsettled until it
+// has ended: submit, check and settle pass it on to one another, and each way through them ends in exactly one of
+// finish and giveBack.
+type execution struct {
+	*task
+	node      *Node
+	handler   *handler
+	msg       *nats.Msg
+	stored    time.Time // by the servers' clock
+	delivered int       // how often the server has given it away, with this time
+	attempt   int       // from 1: as delivered, without the times that it was given back
+
+	pulse  // under running.mu
+	cancel context.CancelCauseFunc
+}
+
+// newExecution reads a message.
+func newExecution(l *lane, m *nats.Msg) (*execution, error) {
+	meta, err := m.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	t, err := parseTask(l.handler.name, m.Header, m.Data)
+	if err != nil {
+		return nil, err
+	}
+	e := &execution{task: t, node: l.node, handler: l.handler, msg: m, stored: meta.Timestamp, delivered: int(meta.NumDelivered)}
+	e.attempt = e.delivered
+	e.cancel = func(error) {}
+	return e, nil
+}
+
+// submit queues the task in the pool of the node.
+func (e *execution) submit() {
+	n := e.node
+	if err := n.pool.Go(n.ctx, e.run); err != nil { // the pool is closed, or takes no more
+		n.places.put(1)
+		go func() { defer n.settled(); e.giveBack() }()
+	}
+}
+
+// run runs the task on a worker of the pool. What is told to the servers afterwards needs no worker and no place.
+func (e *execution) run(ctx context.Context) {
+	n := e.node
+	data, err := e.handle(ctx)
+	n.places.put(1)
+	go func() { defer n.settled(); e.settle(data, err) }()
+}
+
+// handle calls the handler.
+func (e *execution) handle(ctx context.Context) (data []byte, err error) {
+	n := e.node
+	codec := n.codecOf[e.codec]
+	if codec == nil {
+		return nil, Permanent(fmt.Errorf("node %s has no codec %q", n.node, e.codec))
+	}
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, executionKey{}, e))
+	defer cancel(nil)
+	if e.time > 0 {
+		left := e.stored.Add(e.time).Sub(n.clock.at(n.now()))
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, left, ErrDeadline)
+		defer stop()
+	}
+	if !n.running.begin(e, cancel) {
+		return nil, ErrCanceled
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	returned := false
+	defer func() {
+		switch v := recover(); {
+		case v != nil:
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		case !returned:
+			err = errors.New("the handler called runtime.Goexit")
+		}
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}()
+	data, err = e.handler.call(ctx, codec, n.codecs[0], e.data)
+	returned = true
+	return data, err
+}
+
+// executionKey is the key of a handler's context for its execution.
+type executionKey struct{}
+
+// settle tells the servers how the handler has ended.
+func (e *execution) settle(data []byte, err error) {
+	n := e.node
+	defer n.running.remove(e)
+	switch {
+	case err == nil:
+		n.counts.done.Add(1)
+		e.finish(outcome{Status: statusDone, Codec: n.codecs[0].Name(), data: data})
+	case errors.Is(err, ErrCanceled):
+		n.counts.canceled.Add(1)
+		e.finish(outcome{Status: statusCanceled})
+	case errors.Is(err, ErrDeadline):
+		n.counts.late.Add(1)
+		e.finish(outcome{Status: statusDeadline})
+	case errors.Is(err, ErrClosed):
+		e.giveBack()
+	default:
+		e.failed(err)
+	}
+}
+
+// failed tries the task again later, or makes it a dead letter.
+func (e *execution) failed(err error) {
+	n := e.node
+	n.counts.failed.Add(1)
+	d := e.handler.retry.decide(e.attempt, err)
+	if d.dead {
+		e.bury(err.Error())
+		return
+	}
+	n.noteTry(e.id, func(t *try) { t.Error, t.Node = short(err.Error()), n.node })
+	if e := e.msg.NakWithDelay(max(d.wait, time.Millisecond)); e != nil {
+		n.log.Warn("filch cluster: a failed task is tried again only after its AckWait", "node", n.node, "error", e)
+	}
+}
+
+// bury makes the task a dead letter.
+func (e *execution) bury(reason string) {
+	n := e.node
+	n.counts.dead.Add(1)
+	if err := n.putDead(e.handler.name, e.msg, e.id, reason, e.attempt); err != nil {
+		n.log.Error("filch cluster: cannot store a dead letter; its task will be given to a node again", "node", n.node, "task", e.id, "error", err)
+		return
+	}
+	e.finish(outcome{Status: statusFailed, Error: short(reason)})
+}
+
+// finish stores the outcome of the task, acknowledges it, and tells the submitter, in this order. So an outcome that is
+// told can be read, and a task that is acknowledged has one.
+func (e *execution) finish(o outcome) {
+	n := e.node
+	o.Attempts, o.Node, o.Handler = e.attempt, n.node, e.handler.name
+	if e.from != "" {
+		var err error
+		if o, err = n.putOutcome(e.id, o); err != nil {
+			n.log.Error("filch cluster: cannot store an outcome; its task will be given to a node again", "node", n.node, "task", e.id, "error", err)
+			return
+		}
+	}
+	e.acknowledge()
+	if e.from != "" {
+		n.tellOutcome(e.from, e.id, o)
+	}
+}
+
+// acknowledge removes the task from the stream.
+func (e *execution) acknowledge() {
+	n := e.node
+	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+	defer cancel()
+	if err := e.msg.AckSync(nats.Context(ctx)); err != nil {
+		n.log.Warn("filch cluster: an acknowledgment was not confirmed; the task may come again", "node", n.node, "task", e.id, "error", err)
+	}
+}
+
+// giveBack gives the task to another node, without counting the attempt.
+func (e *execution) giveBack() {
+	n := e.node
+	n.running.remove(e)
+	n.counts.returned.Add(1)
+	n.noteTry(e.id, func(t *try) { t.Returned++ })
+	if err := e.msg.Nak(); err != nil {
+		n.log.Warn("filch cluster: a task that was given back comes to others only after its AckWait", "node", n.node, "error", err)
+	}
+}
+
+// check asks the servers about a task that was given away before, or canceled, and runs it if it is still to be run.
+func (e *execution) check() {
+	n := e.node
+	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+	defer cancel()
+	end := func(f func()) {
+		n.places.put(1)
+		defer n.settled()
+		defer n.running.remove(e)
+		f()
+	}
+	if n.canceled.has(e.id) {
+		end(func() { n.counts.canceled.Add(1); e.finish(outcome{Status: statusCanceled}) })
+		return
+	}
+	o, err := n.getOutcome(ctx, e.id)
+	switch {
+	case err == nil && o.final():
+		n.counts.duplicates.Add(1)
+		end(func() { e.acknowledge(); n.tellOutcome(e.from, e.id, o) })
+		return
+	case err != nil && !isNotFound(err):
+		end(e.giveBack)
+		return
+	}
+	t, err := n.getTry(ctx, e.id)
+	if err != nil {
+		end(e.giveBack)
+		return
+	}
+	e.attempt = max(1, e.delivered-t.Returned)
+	if e.attempt > e.handler.retry.Attempts {
+		end(func() {
+			reason := t.Error
+			if reason == "" {
+				reason = "no node that had it has answered: it may end the process that runs it"
+			}
+			e.attempt--
+			e.bury(reason)
+		})
+		return
+	}
+	e.submit()
+}

@@ -1,0 +1,200 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/filch-go/filch"
+)
+
+// Future is the result of a task. Its methods may be called from any goroutine, any number of times. Only Wait blocks.
+type Future[T any] struct {
+	n      *Node
+	local  *filch.Future[T]
+	remote *remote // if local is nil
+}
+
+// remote is what a Future of a task in the stream waits for.
+type remote struct {
+	id       string
+	since    time.Time // by the node's clock
+	noResult bool
+	promise  *filch.Promise[outcome]
+}
+
+// ID returns the ID of the task, or "" for one that runs on this node without the stream.
+func (f *Future[T]) ID() string {
+	if f.remote == nil {
+		return ""
+	}
+	return f.remote.id
+}
+
+// Wait waits for the end of the task, or of ctx, and returns its result. A task of a pool that waits gives up its
+// place meanwhile. Errors are those of the handler for a local task; else [*TaskError], [ErrCanceled], [ErrDeadline],
+// [ErrNoResult], [ErrClosed] if the node was closed, or the error of ctx.
+func (f *Future[T]) Wait(ctx context.Context) (T, error) {
+	if f.local != nil {
+		return f.local.Wait(ctx)
+	}
+	var v T
+	if f.remote.noResult {
+		return v, ErrNoResult
+	}
+	o, err := f.remote.promise.Future().Wait(ctx)
+	if err != nil {
+		return v, err
+	}
+	if err := o.err(f.remote.id); err != nil {
+		return v, err
+	}
+	codec := f.n.codecOf[o.Codec]
+	if codec == nil {
+		return v, fmt.Errorf("cluster: the result was written by the codec %q, which node %s does not have", o.Codec, f.n.node)
+	}
+	if err := codec.Unmarshal(o.data, &v); err != nil {
+		return v, fmt.Errorf("cluster: the result cannot be read as %T by the codec %s: %w", v, o.Codec, err)
+	}
+	return v, nil
+}
+
+// Done returns a channel that is closed when Wait would not block. For a task with [NoResult] it is closed.
+func (f *Future[T]) Done() <-chan struct{} {
+	if f.local != nil {
+		return f.local.Done()
+	}
+	return f.remote.promise.Future().Done()
+}
+
+// Cancel cancels the task, as [Node.Cancel] does, and does not wait until the servers have heard it.
+func (f *Future[T]) Cancel() {
+	if f.local != nil {
+		f.local.Cancel()
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(f.n.ctx, serverWait)
+		defer cancel()
+		if err := f.n.Cancel(ctx, f.remote.id); err != nil {
+			f.n.log.Warn("filch cluster: a task was not canceled", "node", f.n.node, "task", f.remote.id, "error", err)
+		}
+	}()
+}
+
+// waiting are the futures of a node that are not done.
+type waiting struct {
+	mu      sync.Mutex
+	futures map[string]*remote
+	closed  error
+}
+
+// add returns the future of a task, which is the same for the same task.
+func (w *waiting) add(n *Node, id string) (r *remote, fresh bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r := w.futures[id]; r != nil {
+		return r, false
+	}
+	r = &remote{id: id, since: n.now(), promise: filch.NewPromise[outcome](n.pool)}
+	if w.closed != nil {
+		r.promise.Complete(outcome{}, w.closed)
+		return r, true
+	}
+	w.futures[id] = r
+	return r, true
+}
+
+// remove forgets a future.
+func (w *waiting) remove(r *remote) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.futures[r.id] == r {
+		delete(w.futures, r.id)
+	}
+}
+
+// resolve completes the future of a task, if there is one.
+func (w *waiting) resolve(id string, o outcome, err error) {
+	w.mu.Lock()
+	r := w.futures[id]
+	delete(w.futures, id)
+	w.mu.Unlock()
+	if r != nil {
+		r.promise.Complete(o, err)
+	}
+}
+
+// failAll completes all futures.
+func (w *waiting) failAll(err error) {
+	w.mu.Lock()
+	all := w.futures
+	w.futures, w.closed = map[string]*remote{}, err
+	w.mu.Unlock()
+	for _, r := range all {
+		r.promise.Complete(outcome{}, err)
+	}
+}
+
+func (w *waiting) len() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.futures)
+}
+
+// older returns the IDs of futures from before a time, at most some.
+func (w *waiting) older(t time.Time, most int) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var ids []string
+	for id, r := range w.futures {
+		if r.since.Before(t) {
+			if ids = append(ids, id); len(ids) == most {
+				break
+			}
+		}
+	}
+	return ids
+}
+
+const (
+	// sweepEvery is how often a node looks for outcomes that it was not told of.
+	sweepEvery = 5 * time.Second
+	// sweepMost is for how many futures it does so at a time. Maps are ranged over in another order each time.
+	sweepMost = 1000
+)
+
+// sweep looks for outcomes that the node was not told of, since a message or the node that would have sent it was lost.
+func (n *Node) sweep() {
+	for {
+		select {
+		case <-time.After(sweepEvery):
+		case <-n.ctx.Done():
+			return
+		}
+		for _, id := range n.waiting.older(n.now().Add(-sweepEvery), sweepMost) {
+			ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+			o, err := n.getOutcome(ctx, id)
+			cancel()
+			if err == nil {
+				n.waiting.resolve(id, o, nil)
+			} else if !isNotFound(err) {
+				break
+			}
+		}
+		n.readClock()
+	}
+}
+
+// readClock reads the servers' clock.
+func (n *Node) readClock() {
+	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+	defer cancel()
+	before := n.now()
+	s, err := n.js.Stream(ctx, n.work())
+	if err != nil {
+		return
+	}
+	n.clock.set(before.Add(n.now().Sub(before)/2), s.CachedInfo().TimeStamp)
+}

@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Headers of a task's message. What a message of a foreign version has besides is kept in its dead letter.
+const (
+	headerID      = "Filch-Id"
+	headerCodec   = "Filch-Codec"
+	headerFrom    = "Filch-From"    // the node that waits for the outcome; none if no result is stored
+	headerKey     = "Filch-Key"     // tasks of one key run in order
+	headerTime    = "Filch-Time"    // how long the task may take from when it is stored, in ns
+	headerVersion = "Filch-Version" // of this form
+)
+
+// formVersion is the version of the form of messages. A node refuses messages of others.
+const formVersion = "1"
+
+// task is what a message asks for.
+type task struct {
+	id      string
+	handler string // with its version
+	codec   string
+	from    string
+	key     string
+	time    time.Duration // 0 for no limit
+	data    []byte
+}
+
+// message returns t as a message for a subject.
+func (t *task) message(subject string) *nats.Msg {
+	m := &nats.Msg{Subject: subject, Data: t.data, Header: nats.Header{
+		headerVersion: {formVersion},
+		headerID:      {t.id},
+		headerCodec:   {t.codec},
+		nats.MsgIdHdr: {t.id},
+	}}
+	if t.from != "" {
+		m.Header[headerFrom] = []string{t.from}
+	}
+	if t.key != "" {
+		m.Header[headerKey] = []string{t.key}
+	}
+	if t.time > 0 {
+		m.Header[headerTime] = []string{strconv.FormatInt(int64(t.time), 10)}
+	}
+	return m
+}
+
+// header returns the only value of a header. It reads the map directly: Get would canonicalize the key anew each time.
+func header(h nats.Header, key string) string {
+	if v := h[key]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// parseTask reads a message for a handler. A message that it cannot read is nobody's task: it goes to the dead letters.
+func parseTask(handler string, h nats.Header, data []byte) (*task, error) {
+	if v := header(h, headerVersion); v != formVersion {
+		return nil, fmt.Errorf("the message has version %q, and this node reads %s", v, formVersion)
+	}
+	t := &task{id: header(h, headerID), handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), key: header(h, headerKey), data: data}
+	if err := checkName("ID", t.id); err != nil {
+		return nil, err
+	}
+	if t.from != "" {
+		if err := checkName("submitting node", t.from); err != nil {
+			return nil, err
+		}
+	}
+	if text := header(h, headerTime); text != "" {
+		ns, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || ns <= 0 {
+			return nil, errors.New("the message has a time limit that is no positive number of nanoseconds")
+		}
+		t.time = time.Duration(ns)
+	}
+	return t, nil
+}

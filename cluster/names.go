@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxName is how long names of clusters, handlers and versions, keys and IDs may be, in bytes.
+const maxName = 128
+
+// checkName returns an error if name cannot be part of a subject, a stream's name and a key. what says what it names.
+func checkName(what, name string) error {
+	if name == "" {
+		return fmt.Errorf("cluster: the %s is empty", what)
+	}
+	if len(name) > maxName {
+		return fmt.Errorf("cluster: the %s has %d bytes; %d are allowed", what, len(name), maxName)
+	}
+	for _, r := range name {
+		if !isNameRune(r) {
+			return fmt.Errorf("cluster: the %s %q contains %q; letters, digits, - and _ are allowed", what, name, r)
+		}
+	}
+	return nil
+}
+
+func isNameRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
+}
+
+// names has the names that a cluster has on the servers. They all begin with the cluster's own, so that several
+// clusters can share servers, and so that permissions are simple.
+type names struct{ cluster string }
+
+func (n names) work() string    { return n.cluster + "_work" }    // the stream of tasks
+func (n names) dead() string    { return n.cluster + "_dead" }    // the stream of dead letters
+func (n names) results() string { return n.cluster + "_results" } // the bucket of outcomes
+func (n names) control() string { return n.cluster + "_control" } // the bucket of requests to cancel
+func (n names) tries() string   { return n.cluster + "_tries" }   // the bucket of what failed and was given back
+func (n names) nodes() string   { return n.cluster + "_nodes" }   // the bucket of nodes
+
+// workOf is the subject of the tasks of a lane of a handler.
+func (n names) workOf(handler, lane string) string {
+	return n.cluster + ".work." + handler + "." + lane
+}
+
+// workAll is the subject of all tasks.
+func (n names) workAll() string { return n.cluster + ".work.>" }
+
+// deadOf is the subject of the dead letters of a handler.
+func (n names) deadOf(handler string) string { return n.cluster + ".dead." + handler }
+
+// deadAll is the subject of all dead letters.
+func (n names) deadAll() string { return n.cluster + ".dead.>" }
+
+// doneOf is the subject where a node hears of the outcomes of what it has submitted.
+func (n names) doneOf(node string) string { return n.cluster + ".done." + node }
+
+// consumer is the name of the consumer of a lane.
+func consumer(handler, lane string) string { return handler + "_" + lane }
+
+// versioned is the name of a version of a handler on the servers; the empty version is the handler's own name.
+func versioned(handler, version string) string {
+	if version == "" {
+		return handler
+	}
+	return handler + "@" + version
+}
+
+// cutVersion is the inverse of versioned.
+func cutVersion(name string) (handler, version string) {
+	handler, version, _ = strings.Cut(name, "@")
+	return handler, version
+}

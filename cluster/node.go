@@ -1,0 +1,218 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch"
+)
+
+// Node is a member of a cluster. It submits tasks, and runs those that its handlers are for. Make one with [Open].
+// Its methods may be called from any goroutine.
+type Node struct {
+	config
+	names
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	stop    func() // ends the connection and the server, if they are the node's
+	codecOf map[string]Codec
+
+	results jetstream.KeyValue
+	control jetstream.KeyValue
+	tries   jetstream.KeyValue
+
+	ctx     context.Context // of all that the node does
+	cancel  context.CancelCauseFunc
+	looking context.Context // of what fetches; ends before ctx, when the node leaves
+	leave   context.CancelFunc
+	lanes   sync.WaitGroup // goroutines that fetch
+	ran     sync.WaitGroup // tasks that were fetched, until they are acknowledged or given back
+	loops   sync.WaitGroup // other goroutines
+
+	clock     serverClock
+	places    places
+	unsettled chan struct{} // of tasks that were fetched and not acknowledged
+	running   running
+	waiting   waiting
+	canceled  canceled
+	local     local
+	counts    counts
+
+	mu       sync.Mutex
+	closed   bool
+	handlers map[string]*handler // by name and version
+	known    map[string]bool     // handlers of other nodes that are in the cluster
+}
+
+// Open connects a node to a cluster. Without [WithURL], [WithConn] and [WithServer] it starts the server that was
+// registered: import cluster/embedded for its effect. What the cluster needs on the servers is made if it is not
+// there. The node lives until [Node.Close]; ctx counts only for Open.
+func Open(ctx context.Context, opts ...Option) (*Node, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	nc, stop, err := c.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n, err := newNode(ctx, c, nc, stop)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	return n, nil
+}
+
+// newConfig returns what options come to.
+func newConfig(opts []Option) (config, error) {
+	c := config{name: "filch", places: -1, threshold: -1, replicas: 1, resultTTL: 24 * time.Hour, deadTTL: 30 * 24 * time.Hour, log: slog.Default(), now: time.Now}
+	for _, o := range opts {
+		if o == nil {
+			return c, errors.New("cluster: a nil Option")
+		}
+		if err := o(&c); err != nil {
+			return c, err
+		}
+	}
+	if c.node == "" {
+		c.node = defaultNode()
+	}
+	if c.pool == nil {
+		c.pool = filch.Default()
+	}
+	if c.places < 0 {
+		c.places = c.pool.Workers()
+	}
+	if c.threshold < 0 {
+		c.threshold = 16 * max(1, c.places)
+	}
+	if len(c.codecs) == 0 {
+		c.codecs = []Codec{JSON()}
+	}
+	return c, nil
+}
+
+// defaultNode is the machine's name, as far as it can be part of a subject, with a random part.
+func defaultNode() string {
+	host, _ := os.Hostname()
+	var name []rune
+	for _, r := range host {
+		if !isNameRune(r) {
+			break
+		}
+		name = append(name, r)
+	}
+	return fmt.Sprintf("%.40s-%s", string(name), strconv.FormatUint(rand.Uint64()>>16|1<<47, 36))
+}
+
+func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, error) {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{config: c, names: names{c.name}, nc: nc, js: js, stop: stop,
+		codecOf:   map[string]Codec{"json": JSON()},
+		handlers:  map[string]*handler{},
+		known:     map[string]bool{},
+		unsettled: make(chan struct{}, max(64, 4*c.places)),
+	}
+	for _, codec := range c.codecs {
+		n.codecOf[codec.Name()] = codec
+	}
+	n.ctx, n.cancel = context.WithCancelCause(context.Background())
+	n.looking, n.leave = context.WithCancel(n.ctx)
+	n.places.init(c.places)
+	n.running.init()
+	n.waiting.futures = map[string]*remote{}
+	n.canceled.ids = map[string]bool{}
+	if err := n.setUp(ctx); err != nil {
+		return nil, fmt.Errorf("cluster: the streams of %s: %w", c.name, err)
+	}
+	if err := n.listen(ctx); err != nil {
+		n.cancel(ErrClosed)
+		n.loops.Wait()
+		return nil, fmt.Errorf("cluster: node %s: %w", c.node, err)
+	}
+	return n, nil
+}
+
+// listen starts the goroutines of the node.
+func (n *Node) listen(ctx context.Context) error {
+	if err := n.hearOutcomes(); err != nil {
+		return err
+	}
+	if err := n.watchCanceled(ctx); err != nil {
+		return err
+	}
+	n.loops.Go(n.beat)
+	n.loops.Go(n.sweep)
+	return nil
+}
+
+// Name returns the name of the node.
+func (n *Node) Name() string { return n.node }
+
+// Pool returns the pool that the node's handlers run on.
+func (n *Node) Pool() *filch.Pool { return n.pool }
+
+// Close leaves the cluster: the node fetches nothing more, and waits until what it runs has ended. When ctx ends
+// first, the contexts of those handlers end, and their tasks are given back to other nodes, as soon as their handlers
+// return or the time of [WithAckWait] is over. Tasks that were submitted locally and have not run yet are lost, as
+// [Durable] says. Futures that are not done fail with [ErrClosed].
+//
+// Close returns the error of ctx if tasks were given back, and nil otherwise. A second Close waits for the first.
+func (n *Node) Close(ctx context.Context) error {
+	if ctx == nil {
+		panic("cluster: Close with a nil context")
+	}
+	n.mu.Lock()
+	first := !n.closed
+	n.closed = true
+	n.mu.Unlock()
+	if !first {
+		<-n.ctx.Done()
+		n.loops.Wait()
+		return nil
+	}
+	n.leave()
+	n.lanes.Wait()
+	err := n.local.drain(ctx)
+	if e := waitFor(ctx, &n.ran); e != nil {
+		err = e
+		n.running.cancelAll(ErrClosed)
+		patience, done := context.WithTimeout(context.Background(), leavePatience)
+		_ = waitFor(patience, &n.ran)
+		done()
+	}
+	n.cancel(ErrClosed)
+	n.waiting.failAll(ErrClosed)
+	n.loops.Wait()
+	n.stop()
+	return err
+}
+
+// leavePatience is how long Close waits for handlers that it has canceled.
+const leavePatience = time.Second
+
+// waitFor waits for a group until ctx ends.
+func waitFor(ctx context.Context, g *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() { g.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,154 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// How a task has ended.
+const (
+	statusDone     = "done"
+	statusFailed   = "failed" // and is in the dead letters
+	statusCanceled = "canceled"
+	statusDeadline = "deadline"
+)
+
+// outcome is how a task has ended. It is stored as a line of JSON and the bytes of the result.
+type outcome struct {
+	Status   string `json:"status"`
+	Error    string `json:"error,omitempty"`
+	Attempts int    `json:"attempts,omitempty"`
+	Node     string `json:"node,omitempty"`
+	Handler  string `json:"handler,omitempty"`
+	Codec    string `json:"codec,omitempty"`
+	data     []byte
+}
+
+// final reports whether the task has ended.
+func (o outcome) final() bool { return o.Status != "" }
+
+// bytes returns o as it is stored.
+func (o outcome) bytes() []byte {
+	line, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // strings and numbers only
+	}
+	return append(append(line, '\n'), o.data...)
+}
+
+// parseOutcome reads what bytes has written.
+func parseOutcome(data []byte) (outcome, error) {
+	line, rest, _ := bytes.Cut(data, []byte("\n"))
+	var o outcome
+	if err := json.Unmarshal(line, &o); err != nil {
+		return o, fmt.Errorf("cluster: an outcome that cannot be read: %w", err)
+	}
+	switch o.Status {
+	case statusDone, statusFailed, statusCanceled, statusDeadline:
+	default:
+		return o, fmt.Errorf("cluster: an outcome with the status %q", o.Status)
+	}
+	o.data = rest
+	return o, nil
+}
+
+// err returns the error that Wait returns, or nil if there is a result.
+func (o outcome) err(id string) error {
+	name, _ := cutVersion(o.Handler)
+	switch o.Status {
+	case statusFailed:
+		return &TaskError{ID: id, Handler: name, Attempts: o.Attempts, Message: o.Error}
+	case statusCanceled:
+		return ErrCanceled
+	case statusDeadline:
+		return ErrDeadline
+	}
+	return nil
+}
+
+// serverWait is how long a node waits for an answer of the servers before it goes on without.
+const serverWait = 10 * time.Second
+
+// isNotFound reports whether err says that there is nothing of that name.
+func isNotFound(err error) bool { return errors.Is(err, jetstream.ErrKeyNotFound) }
+
+// getOutcome returns the outcome of a task.
+func (n *Node) getOutcome(ctx context.Context, id string) (outcome, error) {
+	entry, err := n.results.Get(ctx, id)
+	if err != nil {
+		return outcome{}, err
+	}
+	return parseOutcome(entry.Value())
+}
+
+// putOutcome stores the outcome of a task, unless it has one, and returns the one that it has. An answer of the
+// servers that does not come is asked for again, as long as the node is there.
+func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
+	data := o.bytes()
+	if most := n.nc.MaxPayload() - headerRoom; int64(len(data)) > most {
+		o = outcome{Status: statusFailed, Error: fmt.Sprintf("%v: the result has %d bytes, and %d are allowed", ErrTooLarge, len(o.data), most), Attempts: o.Attempts, Node: o.Node, Handler: o.Handler}
+		data = o.bytes()
+	}
+	var err error
+	for range 6 {
+		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+		if _, err = n.results.Create(ctx, id, data); errors.Is(err, jetstream.ErrKeyExists) {
+			var have outcome
+			if have, err = n.getOutcome(ctx, id); err == nil {
+				n.counts.duplicates.Add(1)
+				o = have
+			}
+		}
+		cancel()
+		if err == nil || n.ctx.Err() != nil {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	return o, err
+}
+
+// tellOutcome tells the node that waits for it. That is not confirmed: a node that does not hear it looks itself.
+func (n *Node) tellOutcome(from, id string, o outcome) {
+	if from == n.node {
+		n.waiting.resolve(id, o, nil)
+		return
+	}
+	_ = n.nc.PublishMsg(&nats.Msg{Subject: n.doneOf(from), Header: nats.Header{headerID: {id}}, Data: o.bytes()})
+}
+
+// hearOutcomes hears what other nodes tell.
+func (n *Node) hearOutcomes() error {
+	_, err := n.nc.Subscribe(n.doneOf(n.node), func(m *nats.Msg) {
+		if o, err := parseOutcome(m.Data); err == nil {
+			n.waiting.resolve(header(m.Header, headerID), o, nil)
+		}
+	})
+	return err
+}
+
+// shortError is how much of an error's text is kept, in bytes.
+const shortError = 4096
+
+// short cuts a text.
+func short(text string) string {
+	if len(text) <= shortError {
+		return text
+	}
+	text = text[:shortError]
+	for len(text) > 0 {
+		if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size != 1 {
+			break
+		}
+		text = text[:len(text)-1]
+	}
+	return text + "..."
+}

@@ -1,0 +1,131 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// tierGroup is the priority group of all consumers.
+const tierGroup = "tiers"
+
+// pullRequest asks a consumer for messages.
+type pullRequest struct {
+	Batch    int           `json:"batch"`
+	Expires  time.Duration `json:"expires,omitempty"`
+	NoWait   bool          `json:"no_wait,omitempty"`
+	Group    string        `json:"group,omitempty"`
+	Priority int           `json:"priority,omitempty"`
+}
+
+// puller asks one consumer for messages, by one request at a time.
+//
+// The library's Fetch subscribes anew for each request, and a message that arrives as a request is given up is
+// lost until the server gives it to another. The puller has one subscription, and drains it when it ends.
+type puller struct {
+	nc      *nats.Conn
+	subject string // of requests
+	inbox   string // what each request has an address below
+	tier    int
+	sub     *nats.Subscription
+	msgs    chan *nats.Msg
+	request int // number of the last one
+}
+
+// newPuller returns a puller that takes up to most messages by a request.
+func newPuller(nc *nats.Conn, stream, consumer string, tier, most int) (*puller, error) {
+	p := &puller{nc: nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer, inbox: nc.NewInbox(), tier: tier, msgs: make(chan *nats.Msg, 2*most+16)}
+	var err error
+	p.sub, err = nc.ChanSubscribe(p.inbox+".*", p.msgs)
+	return p, err
+}
+
+// errAsk says that the consumer did not take a request.
+type errAsk struct{ status, text string }
+
+func (e *errAsk) Error() string {
+	return fmt.Sprintf("cluster: a request for tasks: %s %s", e.status, e.text)
+}
+
+// grace is how long a puller waits for an answer after the time of its request is over.
+const grace = 2 * time.Second
+
+// pull asks for up to batch messages, and passes them to each as they arrive. It returns when they have come, when there
+// are no more and wait is 0, or when wait is over.
+func (p *puller) pull(ctx context.Context, batch int, wait time.Duration, each func(*nats.Msg)) (int, error) {
+	p.request++
+	number := strconv.Itoa(p.request)
+	body, err := json.Marshal(pullRequest{Batch: batch, Expires: wait, NoWait: wait == 0, Group: tierGroup, Priority: p.tier})
+	if err != nil {
+		return 0, err
+	}
+	if err := p.nc.PublishRequest(p.subject, p.inbox+"."+number, body); err != nil {
+		return 0, err
+	}
+	timeout := time.NewTimer(wait + grace)
+	defer timeout.Stop()
+	for got := 0; ; {
+		select {
+		case m, ok := <-p.msgs:
+			if !ok {
+				return got, nats.ErrConnectionClosed
+			}
+			status := header(m.Header, "Status")
+			if status == "" || m.Reply != "" && len(m.Data) > 0 {
+				got++
+				if each(m); got >= batch {
+					return got, nil
+				}
+				continue
+			}
+			if !strings.HasSuffix(m.Subject, "."+number) || status == "100" {
+				continue // the end of an earlier request
+			}
+			return got, ended(status, header(m.Header, "Description"))
+		case <-timeout.C:
+			return got, nil
+		case <-ctx.Done():
+			return got, context.Cause(ctx)
+		}
+	}
+}
+
+// ended returns what the status at the end of a request means: nil if there is nothing more.
+func ended(status, text string) error {
+	switch {
+	case status == "404", status == "408":
+		return nil
+	case status == "409" && (strings.HasPrefix(text, "Message Size") || strings.Contains(text, "MaxAckPending") || strings.HasPrefix(text, "Exceeded MaxWaiting")):
+		return nil
+	}
+	return &errAsk{status, text}
+}
+
+// close ends the subscription, and passes what has arrived to each.
+func (p *puller) close(each func(*nats.Msg)) {
+	closed := p.sub.StatusChanged(nats.SubscriptionClosed)
+	if p.sub.Drain() == nil {
+		select {
+		case <-closed:
+		case <-time.After(grace): // the connection is gone
+		}
+	}
+	for {
+		select {
+		case m, ok := <-p.msgs:
+			if !ok {
+				return
+			}
+			if m.Reply != "" && header(m.Header, "Status") == "" {
+				each(m)
+			}
+		default:
+			return
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// pulse is when the servers last heard of an execution, and when it last made progress, by the node's clock.
+type pulse struct {
+	beat     time.Time
+	progress time.Time
+	silent   bool // it gets no more signs
+	canceled bool // before it had begun
+	begun    bool
+}
+
+// running are the executions of a node, by the IDs of their tasks.
+type running struct {
+	mu    sync.Mutex
+	tasks map[string]*execution
+	some  chan struct{} // of capacity 1: there are some
+}
+
+func (r *running) init() {
+	r.tasks, r.some = map[string]*execution{}, make(chan struct{}, 1)
+}
+
+// add adds an execution. If the same task is here already, since the servers did not hear of it in time, the new one
+// takes its name, and both end by themselves.
+func (r *running) add(e *execution) {
+	now := e.node.now()
+	r.mu.Lock()
+	e.beat, e.progress = now, now
+	r.tasks[e.id] = e
+	r.mu.Unlock()
+	select {
+	case r.some <- struct{}{}:
+	default:
+	}
+}
+
+// begin says that the handler of e is called, and how to cancel it. It returns false if that has been done.
+func (r *running) begin(e *execution, cancel context.CancelCauseFunc) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.cancel, e.begun, e.progress = cancel, true, e.node.now()
+	return !e.canceled
+}
+
+// remove removes an execution.
+func (r *running) remove(e *execution) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tasks[e.id] == e {
+		delete(r.tasks, e.id)
+	}
+}
+
+// cancelTask cancels a task if it is here.
+func (r *running) cancelTask(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.tasks[id]; e != nil {
+		e.canceled = true
+		e.cancel(ErrCanceled)
+	}
+}
+
+// cancelAll cancels all that is running.
+func (r *running) cancelAll(cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.tasks {
+		e.cancel(cause)
+	}
+}
+
+// len returns how many there are.
+func (r *running) len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.tasks)
+}
+
+// Progress says that the task of a handler's context goes on. See [WithSilence]. Outside of a handler it does nothing.
+func Progress(ctx context.Context) {
+	e, _ := ctx.Value(executionKey{}).(*execution)
+	if e == nil {
+		return
+	}
+	r := &e.node.running
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.progress = e.node.now()
+}
+
+// beatEvery is how often a node looks which of its tasks the servers should hear of. It is less than a third of the
+// least AckWait.
+const beatEvery = 300 * time.Millisecond
+
+// beat tells the servers that tasks are still running, as long as they make progress.
+func (n *Node) beat() {
+	for {
+		select {
+		case <-n.running.some:
+		case <-n.ctx.Done():
+			return
+		}
+		for n.running.len() > 0 {
+			select {
+			case <-time.After(beatEvery):
+				n.beatOnce()
+			case <-n.ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// beatOnce tells the servers of those tasks whose time has come.
+func (n *Node) beatOnce() {
+	now := n.now()
+	var due []*execution
+	r := &n.running
+	r.mu.Lock()
+	for _, e := range r.tasks {
+		if e.begun && !e.silent && now.Sub(e.progress) > e.handler.silence {
+			e.silent = true
+			e.cancel(ErrSilent)
+		}
+		if !e.silent && now.Sub(e.beat) >= e.handler.ackWait/3 {
+			e.beat = now
+			due = append(due, e)
+		}
+	}
+	r.mu.Unlock()
+	for _, e := range due {
+		if err := e.msg.InProgress(); err != nil {
+			n.log.Debug("filch cluster: a sign of a task was not sent", "node", n.node, "task", e.id, "error", err)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// controlTTL is how long a request to cancel is remembered.
+const controlTTL = 24 * time.Hour
+
+// dedupWindow is how long the servers remember IDs of tasks.
+const dedupWindow = 2 * time.Minute
+
+// setUp makes what the cluster needs on the servers, as far as it is not there.
+func (n *Node) setUp(ctx context.Context) error {
+	limit := n.maxQueued
+	if limit == 0 {
+		limit = -1
+	}
+	info, err := n.stream(ctx, jetstream.StreamConfig{
+		Name: n.work(), Subjects: []string{n.workAll()}, Retention: jetstream.WorkQueuePolicy,
+		Replicas: n.replicas, Duplicates: dedupWindow, MaxMsgs: limit, Discard: jetstream.DiscardNew,
+		Description: "tasks of the filch cluster " + n.cluster,
+	})
+	if err != nil {
+		return err
+	}
+	n.clock.set(n.now(), info.TimeStamp)
+	if _, err := n.stream(ctx, jetstream.StreamConfig{
+		Name: n.dead(), Subjects: []string{n.deadAll()}, Retention: jetstream.LimitsPolicy,
+		Replicas: n.replicas, MaxAge: n.deadTTL, Duplicates: min(dedupWindow, n.deadTTL),
+		Description: "dead letters of the filch cluster " + n.cluster,
+	}); err != nil {
+		return err
+	}
+	if n.results, err = n.bucket(ctx, n.names.results(), n.resultTTL); err != nil {
+		return err
+	}
+	if n.control, err = n.bucket(ctx, n.names.control(), controlTTL); err != nil {
+		return err
+	}
+	n.tries, err = n.bucket(ctx, n.names.tries(), n.deadTTL)
+	return err
+}
+
+// stream returns the state of a stream, which it makes if it is not there.
+func (n *Node) stream(ctx context.Context, c jetstream.StreamConfig) (*jetstream.StreamInfo, error) {
+	for {
+		s, err := n.js.Stream(ctx, c.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			s, err = n.js.CreateStream(ctx, c)
+		}
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			continue // another node has just made it
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.CachedInfo(), nil
+	}
+}
+
+// bucket returns a bucket, which it makes if it is not there.
+func (n *Node) bucket(ctx context.Context, name string, ttl time.Duration) (jetstream.KeyValue, error) {
+	for {
+		kv, err := n.js.KeyValue(ctx, name)
+		if errors.Is(err, jetstream.ErrBucketNotFound) {
+			kv, err = n.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: ttl, Replicas: n.replicas})
+		}
+		if errors.Is(err, jetstream.ErrBucketExists) {
+			continue
+		}
+		return kv, err
+	}
+}
+
+// serverClock is how far the servers' clocks are ahead of the node's.
+type serverClock struct{ ahead atomic.Int64 }
+
+// set notes that the servers' clock showed server when the node's showed own.
+func (c *serverClock) set(own, server time.Time) {
+	if !server.IsZero() {
+		c.ahead.Store(int64(server.Sub(own)))
+	}
+}
+
+// at returns what the servers' clock shows when the node's shows own.
+func (c *serverClock) at(own time.Time) time.Time { return own.Add(time.Duration(c.ahead.Load())) }

@@ -1,0 +1,57 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// try is what is known of the attempts of a task that has not ended. The server counts how often it gave the task away;
+// this says how many of these times were none, since the task was given back.
+type try struct {
+	Returned int    `json:"returned,omitempty"`
+	Error    string `json:"error,omitempty"` // the last one
+	Node     string `json:"node,omitempty"`  // where that was
+}
+
+// getTry returns what is known of the attempts of a task.
+func (n *Node) getTry(ctx context.Context, id string) (try, error) {
+	t, _, err := n.tryAt(ctx, id)
+	return t, err
+}
+
+func (n *Node) tryAt(ctx context.Context, id string) (t try, revision uint64, err error) {
+	entry, err := n.tries.Get(ctx, id)
+	if isNotFound(err) {
+		return try{}, 0, nil
+	}
+	if err != nil {
+		return try{}, 0, err
+	}
+	err = json.Unmarshal(entry.Value(), &t)
+	return t, entry.Revision(), err
+}
+
+// noteTry changes what is known of the attempts of a task. If the servers do not take it, the attempt counts.
+func (n *Node) noteTry(id string, change func(*try)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), serverWait)
+	defer cancel()
+	for {
+		t, revision, err := n.tryAt(ctx, id)
+		if err == nil {
+			change(&t)
+			data, _ := json.Marshal(t)
+			_, err = n.tries.Update(ctx, id, data, revision)
+		}
+		if err == nil {
+			return
+		}
+		if wrong, ok := errors.AsType[*jetstream.APIError](err); ok && wrong.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+			continue
+		}
+		n.log.Warn("filch cluster: an attempt is not noted", "node", n.node, "task", id, "error", err)
+		return
+	}
+}
