@@ -43,6 +43,7 @@ type handlerConfig struct {
 	silence    time.Duration
 	limit      int
 	partitions int
+	stealAbove int
 }
 
 // HandlerOption says how a handler is run. A value that makes no sense is a panic of [Handle].
@@ -109,6 +110,18 @@ func WithKeys(n int) HandlerOption {
 		c.partitions = n
 		if n < 1 || n > 256 {
 			return fmt.Errorf("cluster: WithKeys(%d): there are 1 to 256 partitions", n)
+		}
+		return nil
+	}
+}
+
+// WithStealAbove lets nodes of a tier above 0 ([WithTier]) take tasks of the handler only while more than n for each tier wait in a lane:
+// nodes of tier 2 while more than 2n do. Without it, a node takes tasks as soon as no nearer one waits for them. All nodes must have the same n.
+func WithStealAbove(n int) HandlerOption {
+	return func(c *handlerConfig) error {
+		c.stealAbove = n
+		if n < 1 {
+			return fmt.Errorf("cluster: WithStealAbove(%d)", n)
 		}
 		return nil
 	}
@@ -217,11 +230,15 @@ func (l *lane) consumerConfig() jetstream.ConsumerConfig {
 	if pending == 0 {
 		pending = -1
 	}
+	policy := jetstream.PriorityPolicyPrioritized
+	if l.handler.stealAbove > 0 {
+		policy = jetstream.PriorityPolicyOverflow
+	}
 	return jetstream.ConsumerConfig{
 		Durable: consumer(l.handler.name, l.name), FilterSubject: l.node.workOf(l.handler.name, l.name),
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: l.handler.ackWait, MaxDeliver: -1,
 		MaxAckPending: pending, MaxWaiting: 8192,
-		PriorityPolicy: jetstream.PriorityPolicyPrioritized, PriorityGroups: []string{tierGroup},
+		PriorityPolicy: policy, PriorityGroups: []string{tierGroup},
 	}
 }
 

@@ -62,7 +62,7 @@ func (l *lane) fetch(ctx context.Context) error {
 		}
 	}
 	var err error
-	if l.pull, err = newPuller(n.nc, n.work(), consumer(l.handler.name, l.name), n.tier, n.config.places); err != nil {
+	if l.pull, err = newPuller(l); err != nil {
 		return err
 	}
 	defer l.pull.close(l.giveBack)

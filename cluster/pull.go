@@ -16,11 +16,12 @@ const tierGroup = "tiers"
 
 // pullRequest asks a consumer for messages.
 type pullRequest struct {
-	Batch    int           `json:"batch"`
-	Expires  time.Duration `json:"expires,omitempty"`
-	NoWait   bool          `json:"no_wait,omitempty"`
-	Group    string        `json:"group,omitempty"`
-	Priority int           `json:"priority,omitempty"`
+	Batch      int           `json:"batch"`
+	Expires    time.Duration `json:"expires,omitempty"`
+	NoWait     bool          `json:"no_wait,omitempty"`
+	Group      string        `json:"group"`
+	Priority   int           `json:"priority,omitempty"`    // of prioritized groups: the least is served first
+	MinPending int           `json:"min_pending,omitempty"` // of overflow groups: how many tasks must wait
 }
 
 // puller asks one consumer for messages, by one request at a time.
@@ -31,17 +32,24 @@ type puller struct {
 	nc      *nats.Conn
 	subject string // of requests
 	inbox   string // what each request has an address below
-	tier    int
+	form    pullRequest // of all requests
 	sub     *nats.Subscription
 	msgs    chan *nats.Msg
 	request int // number of the last one
 }
 
-// newPuller returns a puller that takes up to most messages by a request.
-func newPuller(nc *nats.Conn, stream, consumer string, tier, most int) (*puller, error) {
-	p := &puller{nc: nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer, inbox: nc.NewInbox(), tier: tier, msgs: make(chan *nats.Msg, 2*most+16)}
+// newPuller returns a puller for a lane.
+func newPuller(l *lane) (*puller, error) {
+	n := l.node
+	p := &puller{nc: n.nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + n.work() + "." + consumer(l.handler.name, l.name), inbox: n.nc.NewInbox(), msgs: make(chan *nats.Msg, 2*n.config.places+16)}
+	p.form.Group = tierGroup
+	if l.handler.stealAbove == 0 {
+		p.form.Priority = n.tier
+	} else if n.tier > 0 {
+		p.form.MinPending = l.handler.stealAbove*n.tier + 1
+	}
 	var err error
-	p.sub, err = nc.ChanSubscribe(p.inbox+".*", p.msgs)
+	p.sub, err = n.nc.ChanSubscribe(p.inbox+".*", p.msgs)
 	return p, err
 }
 
@@ -60,7 +68,9 @@ const grace = 2 * time.Second
 func (p *puller) pull(ctx context.Context, batch int, wait time.Duration, each func(*nats.Msg)) (int, error) {
 	p.request++
 	number := strconv.Itoa(p.request)
-	body, err := json.Marshal(pullRequest{Batch: batch, Expires: wait, NoWait: wait == 0, Group: tierGroup, Priority: p.tier})
+	request := p.form
+	request.Batch, request.Expires, request.NoWait = batch, wait, wait == 0
+	body, err := json.Marshal(request)
 	if err != nil {
 		return 0, err
 	}

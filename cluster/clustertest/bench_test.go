@@ -1,0 +1,56 @@
+package clustertest_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/cluster"
+)
+
+// BenchmarkLocal compares a local task with one of the pool.
+func BenchmarkLocal(b *testing.B) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	n := open(b, cluster.WithPool(p), cluster.WithThreshold(1<<30))
+	h := cluster.Handle(n, "double", double)
+	ctx := context.Background()
+	b.Run("pool", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			done := make(chan struct{})
+			if err := p.Go(ctx, func(context.Context) { close(done) }); err != nil {
+				b.Fatal(err)
+			}
+			<-done
+		}
+	})
+	b.Run("cluster", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			f, err := h.Submit(ctx, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := f.Wait(ctx); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkDurable is a durable task on an idle cluster, from Submit to the result.
+func BenchmarkDurable(b *testing.B) {
+	n := open(b)
+	h := cluster.Handle(n, "double", double)
+	ctx := context.Background()
+	for b.Loop() {
+		f, err := h.Submit(ctx, 1, cluster.Durable())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := f.Wait(ctx); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package clustertest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/cluster/embedded"
+)
+
+// share opens nodes on one embedded server, with options each.
+func share(t testing.TB, each ...[]cluster.Option) (nodes []*cluster.Node, js jetstream.JetStream) {
+	t.Helper()
+	nc, stop, err := embedded.Server{Dir: t.TempDir(), NoSync: true}.Start(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nc.Close(); stop() })
+	if js, err = jetstream.New(nc); err != nil {
+		t.Fatal(err)
+	}
+	for i, opts := range each {
+		n, err := cluster.Open(t.Context(), append([]cluster.Option{cluster.WithConn(nc), cluster.WithNode(fmt.Sprint("n", i))}, opts...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { closeNode(t, n) })
+		nodes = append(nodes, n)
+	}
+	return nodes, js
+}
+
+func closeNode(t testing.TB, n *cluster.Node) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := n.Close(ctx); err != nil {
+		t.Error("Close:", err)
+	}
+}
+
+// until waits until the consumer of a lane is in a state.
+func until(t testing.TB, js jetstream.JetStream, consumer string, is func(*jetstream.ConsumerInfo) bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		c, err := js.Consumer(t.Context(), "filch_work", consumer)
+		if err == nil && is(c.CachedInfo()) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the consumer %s is not in the state: %+v, %v", consumer, c.CachedInfo(), err)
+		}
+	}
+}
+
+func places(n int) []cluster.Option { return []cluster.Option{cluster.WithPlaces(n)} }
+
+func TestNearNodesAreServedFirst(t *testing.T) {
+	nodes, js := share(t, append(places(1), cluster.WithTier(9)), append(places(1), cluster.WithTier(0)), places(0))
+	var at [2]atomic.Int64
+	for i, n := range nodes[:2] {
+		cluster.Handle(n, "where", func(context.Context, int) (int, error) { at[i].Add(1); return i, nil })
+	}
+	for range 20 {
+		until(t, js, "where_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 2 })
+		f, err := cluster.Submit[int, int](t.Context(), nodes[2], "where", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.Wait(t.Context()); got != 1 || err != nil {
+			t.Error("the task ran on the far node:", got, err)
+		}
+	}
+}
+
+func TestFarNodesTakeWhatExceedsAThreshold(t *testing.T) {
+	nodes, js := share(t, places(1), append(places(4), cluster.WithTier(1)), places(0))
+	release := make(chan struct{})
+	var at [2]atomic.Int64
+	for i, n := range nodes[:2] {
+		cluster.Handle(n, "where", func(ctx context.Context, _ int) (int, error) {
+			at[i].Add(1)
+			filch.Blocking(ctx, func() { <-release })
+			return i, nil
+		}, cluster.WithStealAbove(3))
+	}
+	defer close(release)
+	until(t, js, "where_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 2 })
+	submit := func(n int) {
+		for range n {
+			if _, err := cluster.Submit[int, int](t.Context(), nodes[2], "where", 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	submit(1)
+	until(t, js, "where_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumAckPending == 1 })
+	submit(3)
+	until(t, js, "where_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumPending == 3 && i.NumAckPending == 1 })
+	submit(2)
+	until(t, js, "where_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumPending == 3 && i.NumAckPending == 3 })
+	if a, b := at[0].Load(), at[1].Load(); a != 1 || b != 2 {
+		t.Error("near", a, "far", b)
+	}
+}
+
+func TestTasksOfAKeyRunInOrder(t *testing.T) {
+	nodes, _ := share(t, places(4), places(4))
+	var mu sync.Mutex
+	ran := map[string][]int{}
+	now := map[string]int{}
+	type step struct {
+		Key string
+		I   int
+	}
+	for _, n := range nodes {
+		cluster.Handle(n, "step", func(ctx context.Context, s step) (int, error) {
+			mu.Lock()
+			now[s.Key]++
+			if now[s.Key] > 1 {
+				t.Error("two tasks of one key at once")
+			}
+			mu.Unlock()
+			info, _ := cluster.TaskOf(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			now[s.Key]--
+			if s.I%7 == 3 && info.Attempt == 1 {
+				return 0, fmt.Errorf("the first attempt of %d fails", s.I)
+			}
+			ran[s.Key] = append(ran[s.Key], s.I)
+			return 0, nil
+		}, cluster.WithKeys(4), cluster.WithRetry(cluster.Retry{First: time.Millisecond, Most: time.Millisecond}))
+	}
+	var futures []*cluster.Future[int]
+	for i := range 40 {
+		for _, key := range []string{"a", "b", "c"} {
+			f, err := cluster.Submit[step, int](t.Context(), nodes[0], "step", step{key, i}, cluster.Key(key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			futures = append(futures, f)
+		}
+	}
+	for _, f := range futures {
+		if _, err := f.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key, is := range ran {
+		if !slices.IsSorted(is) || len(is) != 40 {
+			t.Error(key, is)
+		}
+	}
+}
+
+func TestALimitHoldsInTheWholeCluster(t *testing.T) {
+	nodes, _ := share(t, places(8), places(8))
+	var now, most atomic.Int64
+	for _, n := range nodes {
+		cluster.Handle(n, "few", func(ctx context.Context, _ int) (int, error) {
+			if v := now.Add(1); v > most.Load() {
+				most.Store(v)
+			}
+			filch.Blocking(ctx, func() { time.Sleep(time.Millisecond) })
+			now.Add(-1)
+			return 0, nil
+		}, cluster.WithLimit(3))
+	}
+	var futures []*cluster.Future[int]
+	for range 60 {
+		f, err := cluster.Submit[int, int](t.Context(), nodes[0], "few", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		futures = append(futures, f)
+	}
+	for _, f := range futures {
+		if _, err := f.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m := most.Load(); m > 3 || m < 2 {
+		t.Error("at once:", m)
+	}
+}
+
+func TestHigherLevelsComeFirst(t *testing.T) {
+	nodes, js := share(t, places(1), places(0))
+	gate, began := make(chan struct{}), make(chan struct{}, 1)
+	var order []string
+	h := cluster.Handle(nodes[0], "level", func(ctx context.Context, name string) (int, error) {
+		if name == "first" {
+			began <- struct{}{}
+			filch.Blocking(ctx, func() { <-gate })
+		}
+		order = append(order, name)
+		return 0, nil
+	})
+	_ = h
+	submit := func(name string, level int) *cluster.Future[int] {
+		f, err := cluster.Submit[string, int](t.Context(), nodes[1], "level", name, cluster.AtLevel(level))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for p := range 3 {
+		until(t, js, fmt.Sprint("level_p", p), func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
+	}
+	all := []*cluster.Future[int]{submit("first", cluster.Normal)}
+	<-began
+	for i := range 10 {
+		all = append(all, submit(fmt.Sprint("low", i), cluster.Low))
+	}
+	for i := range 10 {
+		all = append(all, submit(fmt.Sprint("high", i), cluster.High))
+	}
+	close(gate)
+	for _, f := range all {
+		if _, err := f.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The node may hold one task of each lane for which it has no place, and so one low one may be early.
+	if i := slices.Index(order, "high9"); i > 12 {
+		t.Error(order)
+	}
+}
