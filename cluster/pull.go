@@ -30,8 +30,8 @@ type pullRequest struct {
 // lost until the server gives it to another. The puller has one subscription, and drains it when it ends.
 type puller struct {
 	nc      *nats.Conn
-	subject string // of requests
-	inbox   string // what each request has an address below
+	subject string      // of requests
+	inbox   string      // what each request has an address below
 	form    pullRequest // of all requests
 	sub     *nats.Subscription
 	msgs    chan *nats.Msg
