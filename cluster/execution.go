@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/filch-go/filch"
 )
 
 // execution is one attempt to run a task on this node. It holds a place and a slot among the unsettled until it
@@ -24,6 +26,7 @@ type execution struct {
 
 	pulse  // under running.mu
 	cancel context.CancelCauseFunc
+	cause  error // why the handler's context had ended when it returned; written by its worker, before settle
 }
 
 // newExecution reads a message.
@@ -75,10 +78,10 @@ func (e *execution) handle(ctx context.Context) (data []byte, err error) {
 		defer stop()
 	}
 	if !n.running.begin(e, cancel) {
-		return nil, ErrCanceled
+		cancel(ErrCanceled)
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if e.cause = context.Cause(ctx); e.cause != nil {
+		return nil, e.cause
 	}
 	returned := false
 	defer func() {
@@ -88,12 +91,15 @@ func (e *execution) handle(ctx context.Context) (data []byte, err error) {
 		case !returned:
 			err = errors.New("the handler called runtime.Goexit")
 		}
-		if err != nil && ctx.Err() != nil {
-			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		if e.cause = context.Cause(ctx); e.cause != nil && err != nil {
+			err = fmt.Errorf("%w: %w", e.cause, err)
 		}
 	}()
 	data, err = e.handler.call(ctx, codec, n.codecs[0], e.data)
 	returned = true
+	if most := n.largest(); err == nil && len(data) > most {
+		err = Permanent(fmt.Errorf("%w: the result has %d bytes, and %d are allowed", ErrTooLarge, len(data), most))
+	}
 	return data, err
 }
 
@@ -108,13 +114,13 @@ func (e *execution) settle(data []byte, err error) {
 	case err == nil:
 		n.counts.done.Add(1)
 		e.finish(outcome{Status: statusDone, Codec: n.codecs[0].Name(), data: data})
-	case errors.Is(err, ErrCanceled):
+	case errors.Is(e.cause, ErrCanceled):
 		n.counts.canceled.Add(1)
 		e.finish(outcome{Status: statusCanceled})
-	case errors.Is(err, ErrDeadline):
+	case errors.Is(e.cause, ErrDeadline):
 		n.counts.late.Add(1)
 		e.finish(outcome{Status: statusDeadline})
-	case errors.Is(err, ErrClosed):
+	case errors.Is(e.cause, ErrClosed), errors.Is(e.cause, filch.ErrClosed):
 		e.giveBack()
 	default:
 		e.failed(err)

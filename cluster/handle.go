@@ -237,7 +237,7 @@ func (l *lane) consumerConfig() jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable: consumer(l.handler.name, l.name), FilterSubject: l.node.workOf(l.handler.name, l.name),
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: l.handler.ackWait, MaxDeliver: -1,
-		MaxAckPending: pending, MaxWaiting: 8192,
+		MaxAckPending: pending, MaxWaiting: 8192, Metadata: l.handler.shape().metadata(),
 		PriorityPolicy: policy, PriorityGroups: []string{tierGroup},
 	}
 }

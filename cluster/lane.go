@@ -56,12 +56,10 @@ func (l *lane) run() {
 // fetch makes the consumer of the lane, if it is not there, and fetches until something goes wrong.
 func (l *lane) fetch(ctx context.Context) error {
 	n := l.node
-	if _, err := n.js.CreateOrUpdateConsumer(ctx, n.work(), l.consumerConfig()); err != nil {
-		if _, e := n.js.Consumer(ctx, n.work(), consumer(l.handler.name, l.name)); e != nil {
-			return err // the node may not make consumers, and there is none
-		}
+	err := l.ensure(ctx)
+	if err != nil {
+		return err
 	}
-	var err error
 	if l.pull, err = newPuller(l); err != nil {
 		return err
 	}

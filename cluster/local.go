@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/filch-go/filch"
@@ -10,22 +9,51 @@ import (
 
 // local are the tasks that run in the node's pool without the stream.
 type local struct {
-	open atomic.Int64   // queued or running
-	all  sync.WaitGroup // of them
+	open    atomic.Int64 // queued or running
+	leaving atomic.Bool
+	none    chan struct{} // of capacity 1: there are none, and the node leaves
 }
 
-// drain waits until all local tasks have ended.
-func (l *local) drain(ctx context.Context) error { return waitFor(ctx, &l.all) }
+// enter counts a task, unless there are as many as there may be.
+func (l *local) enter(most int) bool {
+	if l.open.Add(1) > int64(most) {
+		l.leave()
+		return false
+	}
+	return true
+}
+
+// leave counts a task less.
+func (l *local) leave() {
+	if l.open.Add(-1) == 0 && l.leaving.Load() {
+		select {
+		case l.none <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// drain waits until all local tasks have ended. No more come.
+func (l *local) drain(ctx context.Context) error {
+	l.leaving.Store(true) // pairs with the load in leave: one of the two sees the other
+	for l.open.Load() > 0 {
+		select {
+		case <-l.none:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
 
 // submitLocal runs a task in the node's pool, unless too many are there.
 func submitLocal[In, Out any](ctx context.Context, n *Node, f func(ctx context.Context, in In) (Out, error), in In) *filch.Future[Out] {
-	if n.local.open.Add(1) > int64(n.threshold) {
-		n.local.open.Add(-1)
+	if !n.local.enter(n.threshold) {
 		return nil
 	}
 	n.counts.local.Add(1)
 	return filch.Submit(ctx, n.pool, func(ctx context.Context) (Out, error) {
-		defer n.local.open.Add(-1)
+		defer n.local.leave()
 		return f(ctx, in)
-	}, filch.OnDrop(func(error) { n.local.open.Add(-1) }))
+	}, filch.OnDrop(func(error) { n.local.leave() }))
 }

@@ -48,10 +48,10 @@ type Node struct {
 	local     local
 	counts    counts
 
-	mu       sync.Mutex
+	mu       sync.RWMutex
 	closed   bool
 	handlers map[string]*handler // by name and version
-	known    map[string]bool     // handlers of other nodes that are in the cluster
+	known    map[string]shape    // of handlers of other nodes
 }
 
 // Open connects a node to a cluster. Without [WithURL], [WithConn] and [WithServer] it starts the server that was
@@ -124,7 +124,7 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 	n := &Node{config: c, names: names{c.name}, nc: nc, js: js, stop: stop,
 		codecOf:   map[string]Codec{"json": JSON()},
 		handlers:  map[string]*handler{},
-		known:     map[string]bool{},
+		known:     map[string]shape{},
 		unsettled: make(chan struct{}, max(64, 4*c.places)),
 	}
 	for _, codec := range c.codecs {
@@ -136,6 +136,7 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 	n.running.init()
 	n.waiting.futures = map[string]*remote{}
 	n.canceled.ids = map[string]bool{}
+	n.local.none = make(chan struct{}, 1)
 	if err := n.setUp(ctx); err != nil {
 		return nil, fmt.Errorf("cluster: the streams of %s: %w", c.name, err)
 	}

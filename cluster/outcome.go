@@ -93,17 +93,15 @@ func (n *Node) getOutcome(ctx context.Context, id string) (outcome, error) {
 // servers that does not come is asked for again, as long as the node is there.
 func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
 	data := o.bytes()
-	if most := n.nc.MaxPayload() - headerRoom; int64(len(data)) > most {
-		o = outcome{Status: statusFailed, Error: fmt.Sprintf("%v: the result has %d bytes, and %d are allowed", ErrTooLarge, len(o.data), most), Attempts: o.Attempts, Node: o.Node, Handler: o.Handler}
-		data = o.bytes()
-	}
 	var err error
 	for range 6 {
 		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 		if _, err = n.results.Create(ctx, id, data); errors.Is(err, jetstream.ErrKeyExists) {
 			var have outcome
 			if have, err = n.getOutcome(ctx, id); err == nil {
-				n.counts.duplicates.Add(1)
+				if o.Status == statusDone {
+					n.counts.duplicates.Add(1)
+				}
 				o = have
 			}
 		}
@@ -111,7 +109,10 @@ func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
 		if err == nil || n.ctx.Err() != nil {
 			break
 		}
-		time.Sleep(time.Second)
+		select {
+		case <-time.After(time.Second):
+		case <-n.ctx.Done():
+		}
 	}
 	return o, err
 }

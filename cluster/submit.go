@@ -143,9 +143,7 @@ func Submit[In, Out any](ctx context.Context, n *Node, handler string, in In, op
 
 // tryLocal runs a task here if this node has the handler, and room for it.
 func tryLocal[In, Out any](ctx context.Context, n *Node, name string, in In, within time.Duration) *filch.Future[Out] {
-	n.mu.Lock()
-	h := n.handlers[name]
-	n.mu.Unlock()
+	h := n.handler(name)
 	if h == nil || h.limit > 0 {
 		return nil
 	}
@@ -154,14 +152,22 @@ func tryLocal[In, Out any](ctx context.Context, n *Node, name string, in In, wit
 		return nil
 	}
 	if within > 0 {
-		g := f
-		f = func(ctx context.Context, in In) (Out, error) {
-			ctx, cancel := context.WithTimeoutCause(ctx, within, ErrDeadline)
-			defer cancel()
-			return g(ctx, in)
-		}
+		f = untilDeadline(f, n.now().Add(within))
 	}
 	return submitLocal(ctx, n, f, in)
+}
+
+// untilDeadline returns f with a context that ends at a time.
+func untilDeadline[In, Out any](f func(context.Context, In) (Out, error), at time.Time) func(context.Context, In) (Out, error) {
+	return func(ctx context.Context, in In) (Out, error) {
+		ctx, cancel := context.WithDeadlineCause(ctx, at, ErrDeadline)
+		defer cancel()
+		if ctx.Err() != nil {
+			var none Out
+			return none, context.Cause(ctx)
+		}
+		return f(ctx, in)
+	}
 }
 
 // submit puts a task into the stream.
@@ -174,7 +180,7 @@ func (n *Node) submit(ctx context.Context, handler string, data []byte, s submis
 	if err := checkName("name of the handler", handler); err != nil {
 		return nil, err
 	}
-	if most := n.nc.MaxPayload() - headerRoom; int64(len(data)) > most {
+	if most := n.largest(); len(data) > most {
 		return nil, fmt.Errorf("%w: the argument has %d bytes, and %d are allowed", ErrTooLarge, len(data), most)
 	}
 	name := versioned(handler, s.version)
@@ -211,56 +217,30 @@ func (n *Node) submit(ctx context.Context, handler string, data []byte, s submis
 	return r, nil
 }
 
+// largest returns how many bytes an argument or a result may have.
+func (n *Node) largest() int { return int(n.nc.MaxPayload()) - headerRoom }
+
 // submitWait is how long Submit waits if its context has no deadline.
 const submitWait = 30 * time.Second
 
 // laneFor returns the lane of a task, or the reason why the handler does not take it.
 func (n *Node) laneFor(ctx context.Context, name string, s submission) (string, error) {
-	lane := laneOfLevel(s.level)
-	n.mu.Lock()
-	h := n.handlers[name]
-	n.mu.Unlock()
-	if h == nil {
-		if s.key != "" {
-			return "", fmt.Errorf("cluster: a task with a key can be submitted only by a node that has the handler %s", name)
-		}
-		return lane, n.isKnown(ctx, name, lane)
-	}
+	shape, err := n.shapeOf(ctx, name)
 	switch {
-	case s.key != "" && h.partitions == 0:
+	case err != nil:
+		return "", err
+	case s.key != "" && shape.partitions == 0:
 		return "", fmt.Errorf("cluster: the handler %s takes no keys: it needs WithKeys", name)
 	case s.key != "" && s.leveled:
 		return "", errors.New("cluster: a task has both a key and a level")
 	case s.key != "":
 		f := fnv.New32a()
 		f.Write([]byte(s.key))
-		return laneOfPartition(int(f.Sum32() % uint32(h.partitions))), nil
-	case h.limit > 0 && s.leveled:
+		return laneOfPartition(int(f.Sum32() % uint32(shape.partitions))), nil
+	case shape.limited && s.leveled:
 		return "", fmt.Errorf("cluster: the handler %s has a limit, and so its tasks have no levels", name)
 	}
-	return lane, nil
-}
-
-// isKnown asks the servers whether a node has or had the handler.
-func (n *Node) isKnown(ctx context.Context, name, lane string) error {
-	key := name + "." + lane
-	n.mu.Lock()
-	known := n.known[key]
-	n.mu.Unlock()
-	if known {
-		return nil
-	}
-	_, err := n.js.Consumer(ctx, n.work(), consumer(name, lane))
-	if errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return fmt.Errorf("%w: %s", ErrUnknownHandler, name)
-	}
-	if err != nil {
-		return fmt.Errorf("cluster: the servers do not say whether there is a handler %s: %w", name, err)
-	}
-	n.mu.Lock()
-	n.known[key] = true
-	n.mu.Unlock()
-	return nil
+	return laneOfLevel(s.level), nil
 }
 
 // publish stores a message, and asks again as long as the servers do not answer.

@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// shape is which lanes a handler has. All nodes must agree on it: it is among the metadata of the consumer of
+// its normal level, where nodes without the handler read it.
+type shape struct {
+	partitions int
+	limited    bool
+	stealAbove int
+}
+
+// Metadata of consumers.
+const (
+	metaPartitions = "filch-partitions"
+	metaLimited    = "filch-limited"
+	metaStealAbove = "filch-steal-above"
+)
+
+func (h *handler) shape() shape {
+	return shape{partitions: h.partitions, limited: h.limit > 0, stealAbove: h.stealAbove}
+}
+
+func (s shape) metadata() map[string]string {
+	return map[string]string{
+		metaPartitions: strconv.Itoa(s.partitions),
+		metaLimited:    strconv.FormatBool(s.limited),
+		metaStealAbove: strconv.Itoa(s.stealAbove),
+	}
+}
+
+// shapeOfConsumer reads what metadata has written. What is missing is zero.
+func shapeOfConsumer(m map[string]string) (s shape) {
+	s.partitions, _ = strconv.Atoi(m[metaPartitions])
+	s.limited, _ = strconv.ParseBool(m[metaLimited])
+	s.stealAbove, _ = strconv.Atoi(m[metaStealAbove])
+	return s
+}
+
+// handler returns the node's handler of a name and version, or nil.
+func (n *Node) handler(name string) *handler {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.handlers[name]
+}
+
+// shapeOf returns the shape of a handler of this node, or of another, which the servers are asked for once.
+func (n *Node) shapeOf(ctx context.Context, name string) (shape, error) {
+	if h := n.handler(name); h != nil {
+		return h.shape(), nil
+	}
+	n.mu.RLock()
+	s, ok := n.known[name]
+	n.mu.RUnlock()
+	if ok {
+		return s, nil
+	}
+	c, err := n.js.Consumer(ctx, n.work(), consumer(name, laneOfLevel(Normal)))
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return shape{}, fmt.Errorf("%w: %s", ErrUnknownHandler, name)
+	}
+	if err != nil {
+		return shape{}, fmt.Errorf("cluster: the servers do not say whether there is a handler %s: %w", name, err)
+	}
+	s = shapeOfConsumer(c.CachedInfo().Config.Metadata)
+	n.mu.Lock()
+	n.known[name] = s
+	n.mu.Unlock()
+	return s, nil
+}
+
+// ensure makes or updates the consumer of the lane. It returns an error if another node's handler has another shape.
+func (l *lane) ensure(ctx context.Context) error {
+	n := l.node
+	have, err := n.js.Consumer(ctx, n.work(), consumer(l.handler.name, l.name))
+	switch {
+	case err == nil:
+		if is := shapeOfConsumer(have.CachedInfo().Config.Metadata); is != l.handler.shape() {
+			return fmt.Errorf("cluster: the handler %s has other options (WithKeys, WithLimit, WithStealAbove) than on other nodes: %+v here, %+v there; give it another version, or delete its consumers", l.handler.name, l.handler.shape(), is)
+		}
+		if have.CachedInfo().Config.AckWait == l.handler.ackWait && have.CachedInfo().Config.MaxAckPending == l.consumerConfig().MaxAckPending {
+			return nil
+		}
+	case !errors.Is(err, jetstream.ErrConsumerNotFound):
+		return err
+	}
+	_, err = n.js.CreateOrUpdateConsumer(ctx, n.work(), l.consumerConfig())
+	return err
+}
