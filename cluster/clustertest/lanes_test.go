@@ -3,12 +3,15 @@ package clustertest_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/filch-go/filch"
@@ -24,6 +27,7 @@ func share(t testing.TB, each ...[]cluster.Option) (nodes []*cluster.Node, js je
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { nc.Close(); stop() })
+	conns.Store(t.Name(), nc)
 	if js, err = jetstream.New(nc); err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +40,45 @@ func share(t testing.TB, each ...[]cluster.Option) (nodes []*cluster.Node, js je
 		nodes = append(nodes, n)
 	}
 	return nodes, js
+}
+
+// conns are the connections of share, by the names of tests.
+var conns sync.Map
+
+// conn returns the connection of share.
+func conn(t testing.TB) *nats.Conn {
+	nc, _ := conns.Load(t.Name())
+	return nc.(*nats.Conn)
+}
+
+// lines keeps what is logged.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// until waits until a text was logged.
+func (l *lines) until(t testing.TB, text string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		l.mu.Lock()
+		all := l.text.String()
+		l.mu.Unlock()
+		if strings.Contains(all, text) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%q was not logged: %s", text, all)
+		}
+	}
 }
 
 func closeNode(t testing.TB, n *cluster.Node) {

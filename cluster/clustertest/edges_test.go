@@ -1,0 +1,225 @@
+package clustertest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/cluster"
+)
+
+func wait[T any](t testing.TB, f *cluster.Future[T], err error) (T, error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal("Submit:", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	return f.Wait(ctx)
+}
+
+func TestAnIDRunsOnce(t *testing.T) {
+	n := open(t)
+	ran := 0
+	h := cluster.Handle(n, "count", func(context.Context, int) (int, error) { ran++; return ran, nil })
+	for range 3 {
+		f, err := h.Submit(t.Context(), 0, cluster.ID("once"))
+		if got, err := wait(t, f, err); got != 1 || err != nil {
+			t.Error(got, err)
+		}
+	}
+}
+
+func TestTheErrorOfAnotherTaskIsNotThisOnes(t *testing.T) {
+	n := open(t)
+	h := cluster.Handle(n, "outer", func(context.Context, int) (int, error) {
+		return 0, cluster.Permanent(fmt.Errorf("the inner task: %w", cluster.ErrCanceled))
+	})
+	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	_, err = wait(t, f, err)
+	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Attempts != 1 {
+		t.Error(err)
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	n := open(t)
+	h := cluster.Handle(n, "grow", func(_ context.Context, n int) (string, error) { return strings.Repeat("x", n), nil })
+	f, err := h.Submit(t.Context(), 2<<20, cluster.Durable())
+	_, err = wait(t, f, err)
+	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || !strings.Contains(e.Message, "the result has 2097154 bytes") {
+		t.Error(err)
+	}
+	swallow := cluster.Handle(n, "swallow", func(_ context.Context, s string) (int, error) { return len(s), nil })
+	if _, err := swallow.Submit(t.Context(), strings.Repeat("x", 2<<20), cluster.Durable()); !errors.Is(err, cluster.ErrTooLarge) {
+		t.Error(err)
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	n := open(t)
+	h := cluster.Handle(n, "slow", func(ctx context.Context, _ int) (int, error) {
+		filch.Blocking(ctx, func() { <-ctx.Done() })
+		return 0, ctx.Err()
+	})
+	for name, opts := range map[string][]cluster.SubmitOption{"local": nil, "durable": {cluster.Durable()}} {
+		f, err := h.Submit(t.Context(), 0, append(opts, cluster.Within(50*time.Millisecond))...)
+		_, err = wait(t, f, err)
+		if name == "durable" && !errors.Is(err, cluster.ErrDeadline) || name == "local" && !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(name, err)
+		}
+	}
+}
+
+func TestASilentHandlerIsTriedAgain(t *testing.T) {
+	n := open(t)
+	h := cluster.Handle(n, "hang", func(ctx context.Context, _ int) (int, error) {
+		if info, _ := cluster.TaskOf(ctx); info.Attempt > 1 {
+			return info.Attempt, nil
+		}
+		filch.Blocking(ctx, func() { <-ctx.Done() })
+		if !errors.Is(context.Cause(ctx), cluster.ErrSilent) {
+			t.Error(context.Cause(ctx))
+		}
+		return 0, ctx.Err()
+	}, cluster.WithSilence(100*time.Millisecond), cluster.WithRetry(cluster.Retry{First: time.Millisecond}))
+	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	if got, err := wait(t, f, err); got != 2 || err != nil {
+		t.Error(got, err)
+	}
+}
+
+func TestVersionsStandSideBySide(t *testing.T) {
+	n := open(t)
+	for _, v := range []string{"", "2"} {
+		var opts []cluster.HandlerOption
+		if v != "" {
+			opts = append(opts, cluster.WithVersion(v))
+		}
+		cluster.Handle(n, "greet", func(context.Context, int) (string, error) { return "version " + v, nil }, opts...)
+	}
+	f, err := cluster.Submit[int, string](t.Context(), n, "greet", 0, cluster.Durable())
+	if got, err := wait(t, f, err); got != "version " || err != nil {
+		t.Error(got, err)
+	}
+	f, err = cluster.Submit[int, string](t.Context(), n, "greet", 0, cluster.Durable(), cluster.OfVersion("2"))
+	if got, err := wait(t, f, err); got != "version 2" || err != nil {
+		t.Error(got, err)
+	}
+}
+
+func TestALeavingNodeGivesItsTasksBack(t *testing.T) {
+	nodes, js := share(t, places(1), places(0))
+	began := make(chan struct{})
+	cluster.Handle(nodes[0], "job", func(ctx context.Context, _ int) (string, error) {
+		close(began)
+		filch.Blocking(ctx, func() { <-ctx.Done() })
+		return "", ctx.Err()
+	})
+	until(t, js, "job_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
+	f, err := cluster.Submit[int, string](t.Context(), nodes[1], "job", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := nodes[0].Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Error("Close:", err)
+	}
+	second := reopen(t, nodes[0])
+	cluster.Handle(second, "job", func(ctx context.Context, _ int) (string, error) {
+		info, _ := cluster.TaskOf(ctx)
+		return fmt.Sprint("attempt ", info.Attempt), nil
+	})
+	if got, err := wait(t, f, nil); got != "attempt 1" || err != nil {
+		t.Error(got, err)
+	}
+}
+
+// reopen opens a node in the place of one that was closed.
+func reopen(t testing.TB, n *cluster.Node) *cluster.Node {
+	t.Helper()
+	again, err := cluster.Open(t.Context(), cluster.WithConn(conn(t)), cluster.WithNode(n.Name()+"-again"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeNode(t, again) })
+	return again
+}
+
+func TestSubmitOnlyNodesKnowHandlersOfOthers(t *testing.T) {
+	nodes, js := share(t, places(1), places(0))
+	cluster.Handle(nodes[0], "keyed", double, cluster.WithKeys(3))
+	cluster.Handle(nodes[0], "few", double, cluster.WithLimit(1))
+	until(t, js, "keyed_p1", func(*jetstream.ConsumerInfo) bool { return true })
+	until(t, js, "few_p1", func(*jetstream.ConsumerInfo) bool { return true })
+	f, err := cluster.Submit[int, int](t.Context(), nodes[1], "keyed", 2, cluster.Key("a"))
+	if got, err := wait(t, f, err); got != 4 || err != nil {
+		t.Error(got, err)
+	}
+	for text, opts := range map[string][]cluster.SubmitOption{
+		"takes no keys": {cluster.Key("a")},
+		"has a limit":   {cluster.AtLevel(cluster.High)},
+	} {
+		if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "few", 2, opts...); err == nil || !strings.Contains(err.Error(), text) {
+			t.Error(text, err)
+		}
+	}
+}
+
+func TestOtherOptionsThanOtherNodesAreRefused(t *testing.T) {
+	log := &lines{}
+	nodes, js := share(t, places(1), append(places(1), cluster.WithLogger(log.logger())))
+	cluster.Handle(nodes[0], "keyed", double, cluster.WithKeys(3))
+	until(t, js, "keyed_p1", func(*jetstream.ConsumerInfo) bool { return true })
+	cluster.Handle(nodes[1], "keyed", double, cluster.WithKeys(4))
+	log.until(t, "has other options")
+}
+
+func TestAFullStream(t *testing.T) {
+	n := open(t, cluster.WithQueueLimit(3, filch.Reject), cluster.WithPlaces(0))
+	cluster.Handle(n, "double", double)
+	for i := range 4 {
+		_, err := cluster.Submit[int, int](t.Context(), n, "double", i)
+		if full := errors.Is(err, cluster.ErrQueueFull); full != (i == 3) {
+			t.Error(i, err)
+		}
+	}
+}
+
+func TestUnreadableMessagesGoToTheDeadLetters(t *testing.T) {
+	nodes, js := share(t, places(2))
+	h := cluster.Handle(nodes[0], "double", double)
+	for _, header := range []nats.Header{
+		nil,
+		{"Filch-Version": {"99"}, "Filch-Id": {"a"}},
+		{"Filch-Version": {"1"}, "Filch-Id": {"not a name"}},
+		{"Filch-Version": {"1"}, "Filch-Id": {"b"}, "Filch-Codec": {"json"}, "Filch-Time": {"-1"}},
+		{"Filch-Version": {"1"}, "Filch-Id": {"c"}, "Filch-Codec": {"json"}, "Filch-From": {"a.b>"}},
+	} {
+		if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: "filch.work.double.p1", Header: header, Data: []byte("\x00\xff")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := h.Submit(t.Context(), 4, cluster.Durable())
+	if got, err := wait(t, f, err); got != 8 || err != nil {
+		t.Error(got, err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		s, err := js.Stream(t.Context(), "filch_dead")
+		if err == nil && s.CachedInfo().State.Msgs == 5 && nodes[0].Stats().Refused == 5 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%v, %+v, %+v", err, s.CachedInfo().State, nodes[0].Stats())
+		}
+	}
+}
