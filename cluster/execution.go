@@ -26,6 +26,7 @@ type execution struct {
 
 	pulse  // under running.mu
 	cancel context.CancelCauseFunc
+	place  lender
 	cause  error // why the handler's context had ended when it returned; written by its worker, before settle
 }
 
@@ -49,7 +50,7 @@ func newExecution(l *lane, m *nats.Msg) (*execution, error) {
 func (e *execution) submit() {
 	n := e.node
 	if err := n.pool.Go(n.ctx, e.run); err != nil { // the pool is closed, or takes no more
-		n.places.put(1)
+		e.release()
 		go func() { defer n.settled(); e.giveBack() }()
 	}
 }
@@ -58,7 +59,7 @@ func (e *execution) submit() {
 func (e *execution) run(ctx context.Context) {
 	n := e.node
 	data, err := e.handle(ctx)
-	n.places.put(1)
+	e.release()
 	go func() { defer n.settled(); e.settle(data, err) }()
 }
 
@@ -198,7 +199,7 @@ func (e *execution) check() {
 	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 	defer cancel()
 	end := func(f func()) {
-		n.places.put(1)
+		e.release()
 		defer n.settled()
 		defer n.running.remove(e)
 		f()

@@ -33,7 +33,7 @@ func (f *Future[T]) ID() string {
 }
 
 // Wait waits for the end of the task, or of ctx, and returns its result. A task of a pool that waits gives up its
-// place meanwhile. Errors are those of the handler for a local task; else [*TaskError], [ErrCanceled], [ErrDeadline],
+// worker meanwhile, and a handler its place on its node, so that handlers may wait for tasks of the cluster. Errors are those of the handler for a local task; else [*TaskError], [ErrCanceled], [ErrDeadline],
 // [ErrNoResult], [ErrClosed] if the node was closed, or the error of ctx.
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	if f.local != nil {
@@ -43,7 +43,7 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	if f.remote.noResult {
 		return v, ErrNoResult
 	}
-	o, err := f.remote.promise.Future().Wait(ctx)
+	o, err := f.wait(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -58,6 +58,20 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 		return v, fmt.Errorf("cluster: the result cannot be read as %T by the codec %s: %w", v, o.Codec, err)
 	}
 	return v, nil
+}
+
+// wait waits for the outcome. A handler that waits lends its place on its node.
+func (f *Future[T]) wait(ctx context.Context) (outcome, error) {
+	future := f.remote.promise.Future()
+	if e, _ := ctx.Value(executionKey{}).(*execution); e != nil {
+		select {
+		case <-future.Done():
+		default:
+			e.lend()
+			defer e.reclaim(ctx)
+		}
+	}
+	return future.Wait(ctx)
 }
 
 // Done returns a channel that is closed when Wait would not block. For a task with [NoResult] it is closed.

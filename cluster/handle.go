@@ -33,6 +33,8 @@ type handler struct {
 	call func(ctx context.Context, in, out Codec, data []byte) ([]byte, error)
 	// local is the function itself, a func(context.Context, In) (Out, error).
 	local any
+	// places are how many of its tasks run at once on this node.
+	places places
 }
 
 // handlerConfig is what the options of a handler come to.
@@ -41,6 +43,7 @@ type handlerConfig struct {
 	retry      Retry
 	ackWait    time.Duration
 	silence    time.Duration
+	nodeLimit  int
 	limit      int
 	partitions int
 	stealAbove int
@@ -91,12 +94,24 @@ func WithSilence(d time.Duration) HandlerOption {
 }
 
 // WithLimit says how many tasks of the handler run at once in the whole cluster. The servers count them. Tasks of
-// such a handler have no priorities: [AtLevel] is an error of Submit.
+// such a handler have no priorities: [AtLevel] is an error of Submit. A handler that waits for tasks of its own keeps its share of the limit meanwhile,
+// and can wait for ever.
 func WithLimit(n int) HandlerOption {
 	return func(c *handlerConfig) error {
 		c.limit = n
 		if n < 1 {
 			return fmt.Errorf("cluster: WithLimit(%d)", n)
+		}
+		return nil
+	}
+}
+
+// WithNodeLimit says how many tasks of the handler run at once on this node. All of its tasks go through the stream.
+func WithNodeLimit(n int) HandlerOption {
+	return func(c *handlerConfig) error {
+		c.nodeLimit = n
+		if n < 1 {
+			return fmt.Errorf("cluster: WithNodeLimit(%d)", n)
 		}
 		return nil
 	}
@@ -184,6 +199,10 @@ func (h *handler) configure(name string, opts []HandlerOption) error {
 		return fmt.Errorf("cluster: the handler %s has both a limit and keys", name)
 	}
 	h.name = versioned(name, h.version)
+	h.places.init(h.node.config.places)
+	if h.nodeLimit > 0 {
+		h.places.init(min(h.nodeLimit, h.node.config.places))
+	}
 	return nil
 }
 

@@ -65,7 +65,7 @@ func (l *lane) fetch(ctx context.Context) error {
 	}
 	defer l.pull.close(l.giveBack)
 	for {
-		if err := n.places.wait(ctx); err != nil {
+		if err := l.wait(ctx); err != nil {
 			return err
 		}
 		got, err := l.pull.pull(ctx, 1, probeFor, l.admit)
@@ -73,12 +73,12 @@ func (l *lane) fetch(ctx context.Context) error {
 			return err
 		}
 		for got > 0 {
-			places, err := n.places.take(ctx, l.level, n.config.places)
+			places, err := l.handler.take(ctx, l.level, n.config.places)
 			if err != nil {
 				return err
 			}
 			got, err = l.pull.pull(ctx, places, 0, l.start)
-			n.places.put(places - got)
+			l.handler.put(places - got)
 			if err != nil {
 				return err
 			}
@@ -86,11 +86,36 @@ func (l *lane) fetch(ctx context.Context) error {
 	}
 }
 
+// wait waits until there is a place that the lane could take.
+func (l *lane) wait(ctx context.Context) error {
+	if err := l.handler.places.wait(ctx); err != nil {
+		return err
+	}
+	return l.node.places.wait(ctx)
+}
+
+// take waits for at least one place and takes up to most: of the handler, and then as many of the node.
+func (h *handler) take(ctx context.Context, level, most int) (int, error) {
+	own, err := h.places.take(ctx, level, most)
+	if err != nil {
+		return 0, err
+	}
+	all, err := h.node.places.take(ctx, level, own)
+	h.places.put(own - all)
+	return all, err
+}
+
+// put gives places back.
+func (h *handler) put(n int) {
+	h.places.put(n)
+	h.node.places.put(n)
+}
+
 // admit starts a task for which no place was taken, or gives it back if none is free in time.
 func (l *lane) admit(m *nats.Msg) {
 	ctx, cancel := context.WithTimeout(l.node.looking, holdFor)
 	defer cancel()
-	if _, err := l.node.places.take(ctx, l.level, 1); err != nil {
+	if _, err := l.handler.take(ctx, l.level, 1); err != nil {
 		l.giveBack(m)
 		return
 	}
@@ -104,11 +129,17 @@ func (l *lane) start(m *nats.Msg) {
 	n.ran.Add(1)
 	e, err := newExecution(l, m)
 	if err != nil {
-		n.places.put(1)
+		l.handler.put(1)
 		go func() { defer n.settled(); n.refuse(l, m, err) }()
 		return
 	}
-	n.running.add(e)
+	if !n.running.add(e) {
+		// It runs here, and the servers did not hear its signs of life in time. Its own message is as good.
+		n.counts.duplicates.Add(1)
+		l.handler.put(1)
+		n.settled()
+		return
+	}
 	if e.delivered > 1 || n.canceled.has(e.id) {
 		go e.check()
 		return

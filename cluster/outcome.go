@@ -128,11 +128,14 @@ func (n *Node) tellOutcome(from, id string, o outcome) {
 
 // hearOutcomes hears what other nodes tell.
 func (n *Node) hearOutcomes() error {
-	_, err := n.nc.Subscribe(n.doneOf(n.node), func(m *nats.Msg) {
+	sub, err := n.nc.Subscribe(n.doneOf(n.node), func(m *nats.Msg) {
 		if o, err := parseOutcome(m.Data); err == nil {
 			n.waiting.resolve(header(m.Header, headerID), o, nil)
 		}
 	})
+	if err == nil {
+		context.AfterFunc(n.ctx, func() { _ = sub.Unsubscribe() })
+	}
 	return err
 }
 

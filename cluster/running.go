@@ -26,11 +26,14 @@ func (r *running) init() {
 	r.tasks, r.some = map[string]*execution{}, make(chan struct{}, 1)
 }
 
-// add adds an execution. If the same task is here already, since the servers did not hear of it in time, the new one
-// takes its name, and both end by themselves.
-func (r *running) add(e *execution) {
+// add adds an execution, unless its task is here already.
+func (r *running) add(e *execution) bool {
 	now := e.node.now()
 	r.mu.Lock()
+	if have := r.tasks[e.id]; have != nil && !have.silent {
+		r.mu.Unlock()
+		return false
+	}
 	e.beat, e.progress = now, now
 	r.tasks[e.id] = e
 	r.mu.Unlock()
@@ -38,6 +41,7 @@ func (r *running) add(e *execution) {
 	case r.some <- struct{}{}:
 	default:
 	}
+	return true
 }
 
 // begin says that the handler of e is called, and how to cancel it. It returns false if that has been done.

@@ -144,7 +144,7 @@ func Submit[In, Out any](ctx context.Context, n *Node, handler string, in In, op
 // tryLocal runs a task here if this node has the handler, and room for it.
 func tryLocal[In, Out any](ctx context.Context, n *Node, name string, in In, within time.Duration) *filch.Future[Out] {
 	h := n.handler(name)
-	if h == nil || h.limit > 0 || n.config.places == 0 {
+	if h == nil || h.limit > 0 || h.nodeLimit > 0 || n.config.places == 0 {
 		return nil
 	}
 	f, ok := h.local.(func(context.Context, In) (Out, error))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/par"
 )
 
 func wait[T any](t testing.TB, f *cluster.Future[T], err error) (T, error) {
@@ -220,6 +222,87 @@ func TestUnreadableMessagesGoToTheDeadLetters(t *testing.T) {
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("%v, %+v, %+v", err, s.CachedInfo().State, nodes[0].Stats())
+		}
+	}
+}
+
+func TestHandlersAreTasksOfThePool(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	n := open(t, cluster.WithPool(p))
+	h := cluster.Handle(n, "sum", func(ctx context.Context, n int) (int, error) {
+		var forked atomic.Int64
+		par.For(filch.ScopeOf(ctx), n, func(i int) { forked.Add(int64(i)) })
+		submitted, err := filch.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }).Wait(ctx)
+		return int(forked.Load()) + submitted, err
+	})
+	for _, opts := range [][]cluster.SubmitOption{nil, {cluster.Durable()}} {
+		f, err := h.Submit(t.Context(), 1000, opts...)
+		if got, err := wait(t, f, err); got != 499501 || err != nil {
+			t.Error(got, err)
+		}
+	}
+}
+
+func TestHandlersMayWaitForTasksOfTheCluster(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	n := open(t, cluster.WithPool(p), cluster.WithPlaces(1))
+	var fib *cluster.Handler[int, int]
+	fib = cluster.Handle(n, "fib", func(ctx context.Context, n int) (int, error) {
+		if n < 2 {
+			return n, nil
+		}
+		a, err := fib.Submit(ctx, n-1, cluster.Durable())
+		if err != nil {
+			return 0, err
+		}
+		b, err := fib.Submit(ctx, n-2)
+		if err != nil {
+			return 0, err
+		}
+		x, err := a.Wait(ctx)
+		if err != nil {
+			return 0, err
+		}
+		y, err := b.Wait(ctx)
+		return x + y, err
+	})
+	f, err := fib.Submit(t.Context(), 6, cluster.Durable())
+	if got, err := wait(t, f, err); got != 8 || err != nil {
+		t.Error(got, err)
+	}
+}
+
+func TestANodeLimit(t *testing.T) {
+	nodes, _ := share(t, places(8), places(8))
+	var now, most [2]atomic.Int64
+	for i, n := range nodes {
+		cluster.Handle(n, "few", func(ctx context.Context, _ int) (int, error) {
+			if v := now[i].Add(1); v > most[i].Load() {
+				most[i].Store(v)
+			}
+			filch.Blocking(ctx, func() { time.Sleep(time.Millisecond) })
+			now[i].Add(-1)
+			return 0, nil
+		}, cluster.WithNodeLimit(2))
+	}
+	var futures []*cluster.Future[int]
+	for range 60 {
+		f, err := cluster.Submit[int, int](t.Context(), nodes[0], "few", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		futures = append(futures, f)
+	}
+	for _, f := range futures {
+		if _, err := wait(t, f, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range most {
+		if m := most[i].Load(); m > 2 {
+			t.Error("node", i, "at once:", m)
 		}
 	}
 }
