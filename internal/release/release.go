@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -18,8 +20,8 @@ const (
 	command    = "cmd/filch" // the folder of the module that is released with the root
 )
 
-// dependents are the folders of the modules that require the root.
-var dependents = []string{command, "examples/migrate", "plugin/filchotel", "plugin/filchprom"}
+// dependents are the folders of the modules that require the root, each after those that it requires.
+var dependents = []string{"cluster", "cluster/embedded", "cluster/clustertest", command, "examples/migrate", "plugin/filchotel", "plugin/filchprom"}
 
 // repository is a work tree, and a module proxy of files for what is packed of it.
 type repository struct {
@@ -83,37 +85,50 @@ func (r *repository) in(dir string, name string, args ...string) ([]byte, error)
 	return out, nil
 }
 
-// prepare makes all modules require the root's version, with the checksums of the root
-// as it is now.
+// prepare makes all modules require the version of the root and of one another, with the checksums of what
+// they require as it is now.
 func (r *repository) prepare(version string) error {
-	if err := edit(filepath.Join(r.root, "go.work"), replaced, "${1}"+version+"${2}"); err != nil {
+	if err := edit(filepath.Join(r.root, "go.work"), replaced, "${1}"+version+"${3}"); err != nil {
 		return err
 	}
 	if err := r.pack(".", version); err != nil {
 		return err
 	}
 	for _, dir := range dependents {
-		if _, err := r.in(dir, "go", "mod", "edit", "-require="+rootModule+"@"+version); err != nil {
+		own, err := r.required(dir)
+		if err != nil {
+			return err
+		}
+		edit, get := []string{"mod", "edit"}, []string{"get"}
+		for _, module := range slices.Sorted(maps.Keys(own)) {
+			edit = append(edit, "-require="+module+"@"+version)
+			get = append(get, module+"@"+version)
+		}
+		if _, err := r.in(dir, "go", edit...); err != nil {
 			return err
 		}
 		if err := r.forget(dir); err != nil {
 			return err
 		}
-		if _, err := r.in(dir, "go", "get", rootModule+"@"+version); err != nil {
+		if _, err := r.in(dir, "go", get...); err != nil {
+			return err
+		}
+		if err := r.pack(dir, version); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tidy runs go mod tidy in the modules that require the root, with the root as it is now.
-// The root's checksums are left to prepare.
+// tidy runs go mod tidy in the modules that require the root, with the root and one another as they are now.
+// Their checksums are left to prepare.
 func (r *repository) tidy() error {
 	for _, dir := range dependents {
-		version, err := r.required(dir)
+		own, err := r.required(dir)
 		if err != nil {
 			return err
 		}
+		version := own[rootModule]
 		if err := r.pack(".", version); err != nil {
 			return err
 		}
@@ -124,11 +139,14 @@ func (r *repository) tidy() error {
 		if err := errors.Join(err, r.forget(dir)); err != nil {
 			return err
 		}
+		if err := r.pack(dir, version); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// forget removes the root's checksums from a module: those of a root that has changed
+// forget removes the checksums of our modules from a module: those of one that has changed
 // would not match.
 func (r *repository) forget(dir string) error {
 	err := edit(filepath.Join(r.root, dir, "go.sum"), ownSums, "")
@@ -139,8 +157,8 @@ func (r *repository) forget(dir string) error {
 }
 
 var (
-	replaced = regexp.MustCompile(`(?m)^(replace ` + regexp.QuoteMeta(rootModule) + ` )\S+( => \./)$`)
-	ownSums  = regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(rootModule) + ` .*\n`)
+	replaced = regexp.MustCompile(`(?m)^(replace ` + regexp.QuoteMeta(rootModule) + `\S* )(\S+)( => \./\S*)$`)
+	ownSums  = regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(rootModule) + `[ /].*\n`)
 )
 
 // edit replaces what matches in a file.
@@ -171,6 +189,9 @@ func (r *repository) check(version string) error {
 		if _, err := r.in(dir, "go", "vet", "-mod=readonly", "./..."); err != nil {
 			return fmt.Errorf("checksums may be those of another commit; prepare writes them: %w", err)
 		}
+		if err := r.pack(dir, version); err != nil {
+			return err
+		}
 	}
 	return r.install(version)
 }
@@ -178,51 +199,60 @@ func (r *repository) check(version string) error {
 // consistent checks that all modules name the version, and replace nothing.
 func (r *repository) consistent(version string) error {
 	for _, dir := range dependents {
-		required, err := r.required(dir)
+		own, err := r.required(dir)
 		if err != nil {
 			return err
 		}
-		if required != version {
-			return fmt.Errorf("%s requires %s %s, not %s", dir, rootModule, required, version)
+		for module, required := range own {
+			if required != version {
+				return fmt.Errorf("%s requires %s %s, not %s", dir, module, required, version)
+			}
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(r.root, "go.work"))
 	if err != nil {
 		return err
 	}
-	if line := string(replaced.Find(text)); !strings.Contains(line, " "+version+" ") {
-		return fmt.Errorf("go.work replaces %q, not %s", line, version)
+	lines := replaced.FindAllSubmatch(text, -1)
+	for _, line := range lines {
+		if string(line[2]) != version {
+			return fmt.Errorf("go.work replaces %q, not %s", line[0], version)
+		}
+	}
+	if len(lines) == 0 {
+		return errors.New("go.work replaces nothing")
 	}
 	return nil
 }
 
-// required returns the version of the root that the module in dir requires. It is an error
+// required returns the versions of our modules that the module in dir requires. It is an error
 // if the module replaces anything: then it cannot be installed.
-func (r *repository) required(dir string) (version string, err error) {
+func (r *repository) required(dir string) (versions map[string]string, err error) {
 	text, err := os.ReadFile(filepath.Join(r.root, dir, "go.mod"))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	versions = map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		words := strings.Fields(strings.TrimPrefix(line, "require "))
 		switch {
 		case len(words) == 0:
 		case words[0] == "replace":
-			return "", fmt.Errorf("%s/go.mod: %s: go install refuses a module that replaces another", dir, strings.TrimSpace(line))
-		case len(words) >= 2 && words[0] == rootModule:
-			version = words[1]
+			return nil, fmt.Errorf("%s/go.mod: %s: go install refuses a module that replaces another", dir, strings.TrimSpace(line))
+		case len(words) >= 2 && words[0] != "module" && (words[0] == rootModule || strings.HasPrefix(words[0], rootModule+"/")):
+			versions[words[0]] = words[1]
 		}
 	}
-	if version == "" {
-		return "", fmt.Errorf("%s/go.mod does not require %s", dir, rootModule)
+	if versions[rootModule] == "" {
+		return nil, fmt.Errorf("%s/go.mod does not require %s", dir, rootModule)
 	}
-	return version, nil
+	return versions, nil
 }
 
 // install installs the command from the proxy, by its version and as the latest, and
 // runs it.
 func (r *repository) install(version string) error {
-	for _, dir := range []string{".", command} {
+	for _, dir := range append([]string{"."}, dependents...) {
 		if err := r.pack(dir, version); err != nil {
 			return err
 		}

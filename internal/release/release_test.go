@@ -32,7 +32,7 @@ func version(t *testing.T, r *repository) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v
+	return v[rootModule]
 }
 
 // The modules that require the root agree on its version, and replace nothing.
@@ -83,22 +83,23 @@ func tree(t *testing.T, files map[string]string) *repository {
 func small(t *testing.T) *repository {
 	const dependent = "\n\ngo 1.26\n\nrequire " + rootModule + " v0.1.0\n"
 	const program = "package main\n\nimport \"" + rootModule + "\"\n\nfunc main() { filch.F() }\n"
-	return tree(t, map[string]string{
-		"LICENSE":                  "all may\n",
-		"go.mod":                   "module " + rootModule + "\n\ngo 1.26\n",
-		"filch.go":                 "package filch\n\nfunc F() {}\n",
-		"internal/x/x.go":          "package x\n",
-		"go.work":                  "go 1.26\n\nuse (\n\t.\n\t./cmd/filch\n)\n\n// Why.\nreplace " + rootModule + " v0.1.0 => ./\n",
-		"cmd/filch/go.mod":         "module " + rootModule + "/cmd/filch" + dependent,
-		"cmd/filch/main.go":        program,
-		"examples/migrate/go.mod":  "module " + rootModule + "/examples/migrate" + dependent,
-		"examples/migrate/main.go": program,
-		"plugin/filchotel/go.mod":  "module " + rootModule + "/plugin/filchotel" + dependent,
-		"plugin/filchotel/main.go": program,
-		"plugin/filchprom/go.mod":  "module " + rootModule + "/plugin/filchprom" + dependent,
-		"plugin/filchprom/main.go": program,
-		"examples/migrate/go.sum":  rootModule + " v0.1.0 h1:of an earlier attempt\nexample.org/x v1.0.0 h1:stays=\n",
-	})
+	files := map[string]string{
+		"LICENSE":                   "all may\n",
+		"go.mod":                    "module " + rootModule + "\n\ngo 1.26\n",
+		"filch.go":                  "package filch\n\nfunc F() {}\n",
+		"internal/x/x.go":           "package x\n",
+		"go.work":                   "go 1.26\n\nuse (\n\t.\n\t./cmd/filch\n)\n\n// Why.\nreplace " + rootModule + " v0.1.0 => ./\nreplace " + rootModule + "/cluster v0.1.0 => ./cluster\n",
+		"examples/migrate/go.sum":   rootModule + " v0.1.0 h1:of an earlier attempt\n" + rootModule + "/cluster v0.1.0 h1:so too\nexample.org/x v1.0.0 h1:stays=\n",
+		"cluster/cluster.go":        "package cluster\n\nfunc F() {}\n",
+		"cluster/embedded/other.go": "package main\n\nimport \"" + rootModule + "/cluster\"\n\nfunc init() { cluster.F() }\n",
+	}
+	for _, dir := range dependents {
+		files[dir+"/go.mod"] = "module " + rootModule + "/" + dir + dependent
+		files[dir+"/main.go"] = program
+	}
+	files["cluster/main.go"] = "package cluster\n\nimport \"" + rootModule + "\"\n\nfunc init() { filch.F() }\n"
+	files["cluster/embedded/go.mod"] += "require " + rootModule + "/cluster v0.1.0\n"
+	return tree(t, files)
 }
 
 // After prepare all modules name the version, and those that require the root can be
@@ -118,7 +119,7 @@ func TestPrepareWritesVersionsAndChecksums(t *testing.T) {
 			}
 		}
 	}
-	if err := r.consistent("v0.2.0"); err == nil || !strings.Contains(err.Error(), "cmd/filch requires "+rootModule+" v0.3.0-rc.1, not v0.2.0") {
+	if err := r.consistent("v0.2.0"); err == nil || !strings.Contains(err.Error(), "requires "+rootModule+" v0.3.0-rc.1, not v0.2.0") {
 		t.Error(err)
 	}
 	if sums, err := os.ReadFile(filepath.Join(r.root, "examples/migrate/go.sum")); err != nil || !strings.Contains(string(sums), "stays") || strings.Contains(string(sums), "attempt") {
