@@ -60,7 +60,12 @@ func (e *execution) run(ctx context.Context) {
 	n := e.node
 	data, err := e.handle(ctx)
 	e.release()
-	go func() { defer n.settled(); e.settle(data, err) }()
+	if err == nil {
+		n.counts.done.Add(1)
+		e.done(outcome{Status: statusDone, Codec: n.codecs[0].Name(), data: data})
+		return
+	}
+	go func() { defer n.settled(); e.settle(err) }()
 }
 
 // handle calls the handler.
@@ -107,14 +112,52 @@ func (e *execution) handle(ctx context.Context) (data []byte, err error) {
 // executionKey is the key of a handler's context for its execution.
 type executionKey struct{}
 
-// settle tells the servers how the handler has ended.
-func (e *execution) settle(data []byte, err error) {
+// done does what finish does, for a task that has a result, and does not wait for the servers: their answers lead from
+// one step to the next. What they do not simply confirm is left to finish.
+func (e *execution) done(o outcome) {
+	if e.from == "" {
+		e.endDone(o, nil)
+		return
+	}
+	n := e.node
+	o.Attempts, o.Node, o.Handler = e.attempt, n.node, e.handler.name
+	data := o.bytes()
+	n.asks.ask(n.outcomeMsg(e.id, data), func(answer []byte, err error) {
+		if err == nil && isStored(answer) {
+			e.endDone(o, data)
+			return
+		}
+		go func() {
+			defer n.settled()
+			defer n.running.remove(e)
+			e.finish(o)
+		}()
+	})
+}
+
+// endDone acknowledges a task whose outcome is stored as data, and tells it.
+func (e *execution) endDone(o outcome, data []byte) {
+	n := e.node
+	n.asks.ask(&nats.Msg{Subject: e.msg.Reply, Data: ackBody}, func(_ []byte, err error) {
+		if err != nil {
+			e.unconfirmed(err)
+		}
+		if e.from != "" {
+			n.tellOutcome(e.from, e.id, o, data)
+		}
+		n.running.remove(e)
+		n.settled()
+	})
+}
+
+// ackBody is what acknowledges a message.
+var ackBody = []byte("+ACK")
+
+// settle tells the servers why the handler has ended without a result.
+func (e *execution) settle(err error) {
 	n := e.node
 	defer n.running.remove(e)
 	switch {
-	case err == nil:
-		n.counts.done.Add(1)
-		e.finish(outcome{Status: statusDone, Codec: n.codecs[0].Name(), data: data})
 	case errors.Is(e.cause, ErrCanceled):
 		n.counts.canceled.Add(1)
 		e.finish(outcome{Status: statusCanceled})
@@ -168,7 +211,7 @@ func (e *execution) finish(o outcome) {
 	}
 	e.acknowledge()
 	if e.from != "" {
-		n.tellOutcome(e.from, e.id, o)
+		n.tellOutcome(e.from, e.id, o, nil)
 	}
 }
 
@@ -178,8 +221,12 @@ func (e *execution) acknowledge() {
 	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 	defer cancel()
 	if err := e.msg.AckSync(nats.Context(ctx)); err != nil {
-		n.log.Warn("filch cluster: an acknowledgment was not confirmed; the task may come again", "node", n.node, "task", e.id, "error", err)
+		e.unconfirmed(err)
 	}
+}
+
+func (e *execution) unconfirmed(err error) {
+	e.node.log.Warn("filch cluster: an acknowledgment was not confirmed; the task may come again", "node", e.node.node, "task", e.id, "error", err)
 }
 
 // giveBack gives the task to another node, without counting the attempt.
@@ -212,7 +259,7 @@ func (e *execution) check() {
 	switch {
 	case err == nil && o.final():
 		n.counts.duplicates.Add(1)
-		end(func() { e.acknowledge(); n.tellOutcome(e.from, e.id, o) })
+		end(func() { e.acknowledge(); n.tellOutcome(e.from, e.id, o, nil) })
 		return
 	case err != nil && !isNotFound(err):
 		end(e.giveBack)

@@ -45,6 +45,8 @@ type Node struct {
 	running   running
 	waiting   waiting
 	canceled  canceled
+	asks      asks
+	telling   telling
 	local     local
 	counts    counts
 
@@ -134,6 +136,7 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 	n.looking, n.leave = context.WithCancel(n.ctx)
 	n.places.init(c.places)
 	n.running.init()
+	n.telling.init()
 	n.waiting.futures = map[string]*remote{}
 	n.canceled.ids = map[string]bool{}
 	n.local.none = make(chan struct{}, 1)
@@ -153,9 +156,14 @@ func (n *Node) listen(ctx context.Context) error {
 	if err := n.hearOutcomes(); err != nil {
 		return err
 	}
+	if err := n.asks.listen(n.ctx, n.nc); err != nil {
+		return err
+	}
 	if err := n.watchCanceled(ctx); err != nil {
 		return err
 	}
+	n.loops.Go(func() { n.asks.run(n.ctx, serverWait) })
+	n.loops.Go(n.tell)
 	n.loops.Go(n.beat)
 	n.loops.Go(n.sweep)
 	return nil

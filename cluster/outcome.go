@@ -117,27 +117,13 @@ func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
 	return o, err
 }
 
-// tellOutcome tells the node that waits for it. That is not confirmed: a node that does not hear it looks itself.
-func (n *Node) tellOutcome(from, id string, o outcome) {
-	if from == n.node {
-		n.waiting.resolve(id, o, nil)
-		return
-	}
-	_ = n.nc.PublishMsg(&nats.Msg{Subject: n.doneOf(from), Header: nats.Header{headerID: {id}}, Data: o.bytes()})
+// outcomeMsg is what asks the servers to store an outcome, unless the task has one, as Create of the bucket does.
+func (n *Node) outcomeMsg(id string, data []byte) *nats.Msg {
+	return &nats.Msg{Subject: "$KV." + n.names.results() + "." + id, Data: data, Header: nats.Header{jetstream.ExpectedLastSubjSeqHeader: {"0"}}}
 }
 
-// hearOutcomes hears what other nodes tell.
-func (n *Node) hearOutcomes() error {
-	sub, err := n.nc.Subscribe(n.doneOf(n.node), func(m *nats.Msg) {
-		if o, err := parseOutcome(m.Data); err == nil {
-			n.waiting.resolve(header(m.Header, headerID), o, nil)
-		}
-	})
-	if err == nil {
-		context.AfterFunc(n.ctx, func() { _ = sub.Unsubscribe() })
-	}
-	return err
-}
+// isStored reports whether answer says that a message was stored. An answer with an error begins with the error.
+func isStored(answer []byte) bool { return bytes.HasPrefix(answer, []byte(`{"stream":`)) }
 
 // shortError is how much of an error's text is kept, in bytes.
 const shortError = 4096
