@@ -67,7 +67,7 @@ func (n *Node) watchCanceled(ctx context.Context) error {
 	}
 }
 
-// Cancel cancels the task of an ID. If it runs, its handler's context ends; if not, it will not run. Its outcome is
+// Cancel cancels the task of an ID. If it runs, its handler's context ends; if not, also if it is delayed, it will not run. Its outcome is
 // [ErrCanceled], unless it has ended before: then Cancel does nothing. An ID that was never submitted is
 // canceled for a day.
 func (n *Node) Cancel(ctx context.Context, id string) error {
@@ -78,6 +78,9 @@ func (n *Node) Cancel(ctx context.Context, id string) error {
 		return ErrClosed
 	}
 	if _, err := n.control.Put(ctx, id, nil); err != nil {
+		return err
+	}
+	if _, err := n.dropLater(ctx, id); err != nil {
 		return err
 	}
 	o := outcome{Status: statusCanceled, Node: n.node}

@@ -38,6 +38,7 @@ func (n names) results() string { return n.cluster + "_results" } // the bucket 
 func (n names) control() string { return n.cluster + "_control" } // the bucket of requests to cancel
 func (n names) tries() string   { return n.cluster + "_tries" }   // the bucket of what failed and was given back
 func (n names) nodes() string   { return n.cluster + "_nodes" }   // the bucket of nodes
+func (n names) later() string   { return n.cluster + "_later" }   // the stream of delayed tasks and cron jobs
 
 // workOf is the subject of the tasks of a lane of a handler.
 func (n names) workOf(handler, lane string) string {
@@ -55,6 +56,21 @@ func (n names) deadAll() string { return n.cluster + ".dead.>" }
 
 // doneOf is the subject where a node hears of the outcomes of what it has submitted.
 func (n names) doneOf(node string) string { return n.cluster + ".done." + node }
+
+// laterOf is the subject of a delayed task, until it is due.
+func (n names) laterOf(id string) string { return n.cluster + ".later." + id }
+
+// cronOf is the subject of a cron job.
+func (n names) cronOf(name string) string { return n.cluster + ".cron." + name }
+
+// dueOf is the subject where a task for a subject of the work stream is put when it is due, and workOfDue its inverse.
+func (n names) dueOf(work string) string {
+	return n.cluster + ".due." + strings.TrimPrefix(work, n.cluster+".work.")
+}
+
+func (n names) workOfDue(due string) string {
+	return n.cluster + ".work." + strings.TrimPrefix(due, n.cluster+".due.")
+}
 
 // consumer is the name of the consumer of a lane.
 func consumer(handler, lane string) string { return handler + "_" + lane }

@@ -162,8 +162,9 @@ func (n *Node) listen(ctx context.Context) error {
 	if err := n.watchCanceled(ctx); err != nil {
 		return err
 	}
-	n.loops.Go(func() { n.asks.run(n.ctx, serverWait) })
-	n.loops.Go(n.tell)
+	if n.config.places > 0 {
+		n.lanes.Go(n.moveDue)
+	}
 	n.loops.Go(n.beat)
 	n.loops.Go(n.sweep)
 	return nil

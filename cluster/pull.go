@@ -19,7 +19,7 @@ type pullRequest struct {
 	Batch      int           `json:"batch"`
 	Expires    time.Duration `json:"expires,omitempty"`
 	NoWait     bool          `json:"no_wait,omitempty"`
-	Group      string        `json:"group"`
+	Group      string        `json:"group,omitempty"`
 	Priority   int           `json:"priority,omitempty"`    // of prioritized groups: the least is served first
 	MinPending int           `json:"min_pending,omitempty"` // of overflow groups: how many tasks must wait
 }
@@ -41,13 +41,18 @@ type puller struct {
 // newPuller returns a puller for a lane.
 func newPuller(l *lane) (*puller, error) {
 	n := l.node
-	p := &puller{nc: n.nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + n.work() + "." + consumer(l.handler.name, l.name), inbox: n.nc.NewInbox(), msgs: make(chan *nats.Msg, 2*n.config.places+16)}
-	p.form.Group = tierGroup
+	form := pullRequest{Group: tierGroup}
 	if l.handler.stealAbove == 0 {
-		p.form.Priority = n.tier
+		form.Priority = n.tier
 	} else if n.tier > 0 {
-		p.form.MinPending = l.handler.stealAbove*n.tier + 1
+		form.MinPending = l.handler.stealAbove*n.tier + 1
 	}
+	return n.pullFrom(n.work(), consumer(l.handler.name, l.name), form, 2*n.config.places+16)
+}
+
+// pullFrom returns a puller for a consumer, which keeps up to room messages that were not passed on yet.
+func (n *Node) pullFrom(stream, consumer string, form pullRequest, room int) (*puller, error) {
+	p := &puller{nc: n.nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer, inbox: n.nc.NewInbox(), form: form, msgs: make(chan *nats.Msg, room)}
 	var err error
 	p.sub, err = n.nc.ChanSubscribe(p.inbox+".*", p.msgs)
 	return p, err

@@ -37,6 +37,9 @@ func (n *Node) setUp(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	if err := n.setUpLater(ctx); err != nil {
+		return err
+	}
 	if n.results, err = n.bucket(ctx, n.names.results(), n.resultTTL); err != nil {
 		return err
 	}

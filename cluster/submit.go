@@ -24,6 +24,30 @@ type submission struct {
 	durable  bool
 	noResult bool
 	leveled  bool
+	delay    time.Duration
+	at       time.Time
+}
+
+// newSubmission returns what options come to.
+func newSubmission(opts []SubmitOption) (submission, error) {
+	s := submission{level: Normal}
+	for _, o := range opts {
+		if o == nil {
+			return s, errors.New("cluster: a nil SubmitOption")
+		}
+		if err := o(&s); err != nil {
+			return s, err
+		}
+	}
+	return s, s.check()
+}
+
+// check returns an error if options contradict each other.
+func (s submission) check() error {
+	if s.delay > 0 && !s.at.IsZero() {
+		return errors.New("cluster: a task has both Delay and At")
+	}
+	return nil
 }
 
 // SubmitOption says how one task is to be run. A value that makes no sense is an error of [Submit].
@@ -112,15 +136,9 @@ func Submit[In, Out any](ctx context.Context, n *Node, handler string, in In, op
 	if ctx == nil || n == nil {
 		panic("cluster: Submit with a nil argument")
 	}
-	var s submission
-	s.level = Normal
-	for _, o := range opts {
-		if o == nil {
-			return nil, errors.New("cluster: a nil SubmitOption")
-		}
-		if err := o(&s); err != nil {
-			return nil, err
-		}
+	s, err := newSubmission(opts)
+	if err != nil {
+		return nil, err
 	}
 	if n.looking.Err() != nil {
 		return nil, ErrClosed
@@ -130,11 +148,16 @@ func Submit[In, Out any](ctx context.Context, n *Node, handler string, in In, op
 			return &Future[Out]{n: n, local: f}, nil
 		}
 	}
-	data, err := n.codecs[0].Marshal(in)
-	if err != nil {
-		return nil, fmt.Errorf("cluster: the argument %T cannot be written by the codec %s: %w", in, n.codecs[0].Name(), err)
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, submitWait)
+		defer cancel()
 	}
-	r, err := n.submit(ctx, handler, data, s)
+	t, subject, err := n.newTask(ctx, handler, in, s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := n.submit(ctx, t, subject, s)
 	if err != nil {
 		return nil, err
 	}
@@ -157,46 +180,37 @@ func tryLocal[In, Out any](ctx context.Context, n *Node, name string, in In, wit
 	return submitLocal(ctx, n, f, in)
 }
 
-// untilDeadline returns f with a context that ends at a time.
-func untilDeadline[In, Out any](f func(context.Context, In) (Out, error), at time.Time) func(context.Context, In) (Out, error) {
-	return func(ctx context.Context, in In) (Out, error) {
-		ctx, cancel := context.WithDeadlineCause(ctx, at, ErrDeadline)
-		defer cancel()
-		if ctx.Err() != nil {
-			var none Out
-			return none, context.Cause(ctx)
-		}
-		return f(ctx, in)
-	}
-}
-
-// submit puts a task into the stream.
-func (n *Node) submit(ctx context.Context, handler string, data []byte, s submission) (*remote, error) {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, submitWait)
-		defer cancel()
+// newTask returns a task of a handler, and its subject in the work stream.
+func (n *Node) newTask(ctx context.Context, handler string, in any, s submission) (*task, string, error) {
+	codec := n.codecs[0]
+	data, err := codec.Marshal(in)
+	if err != nil {
+		return nil, "", fmt.Errorf("cluster: the argument %T cannot be written by the codec %s: %w", in, codec.Name(), err)
 	}
 	if err := checkName("name of the handler", handler); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if most := n.largest(); len(data) > most {
-		return nil, fmt.Errorf("%w: the argument has %d bytes, and %d are allowed", ErrTooLarge, len(data), most)
+	if most := n.nc.MaxPayload() - headerRoom; int64(len(data)) > most {
+		return nil, "", fmt.Errorf("%w: the argument has %d bytes, and %d are allowed", ErrTooLarge, len(data), most)
 	}
 	name := versioned(handler, s.version)
 	lane, err := n.laneFor(ctx, name, s)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	t := &task{id: s.id, handler: name, codec: n.codecs[0].Name(), key: s.key, time: s.within, data: data}
+	t := &task{id: s.id, handler: name, codec: codec.Name(), key: s.key, time: s.within, data: data}
+	return t, n.workOf(name, lane), nil
+}
+
+// submit stores a task, and returns what waits for its outcome.
+func (n *Node) submit(ctx context.Context, t *task, subject string, s submission) (*remote, error) {
 	if t.id == "" {
 		t.id = nuid.Next()
 	}
 	if s.noResult {
 		r := &remote{id: t.id, noResult: true, promise: filch.NewPromise[outcome](n.pool)}
 		r.promise.Complete(outcome{}, ErrNoResult)
-		_, err := n.publish(ctx, t.message(n.workOf(name, lane)))
-		return r, err
+		return r, n.store(ctx, t.message(subject), s)
 	}
 	t.from = n.node
 	if s.id != "" {
@@ -207,7 +221,7 @@ func (n *Node) submit(ctx context.Context, handler string, data []byte, s submis
 		}
 	}
 	r, fresh := n.waiting.add(n, t.id)
-	if _, err := n.publish(ctx, t.message(n.workOf(name, lane))); err != nil {
+	if err := n.store(ctx, t.message(subject), s); err != nil {
 		if fresh {
 			n.waiting.remove(r)
 		}
@@ -217,8 +231,14 @@ func (n *Node) submit(ctx context.Context, handler string, data []byte, s submis
 	return r, nil
 }
 
-// largest returns how many bytes an argument or a result may have.
-func (n *Node) largest() int { return int(n.nc.MaxPayload()) - headerRoom }
+// store stores the message of a task where its options say.
+func (n *Node) store(ctx context.Context, m *nats.Msg, s submission) error {
+	if at, later := n.due(s); later {
+		return n.storeLater(ctx, m, at)
+	}
+	_, err := n.publish(ctx, m)
+	return err
+}
 
 // submitWait is how long Submit waits if its context has no deadline.
 const submitWait = 30 * time.Second

@@ -1,0 +1,128 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// dueConsumer is the consumer of the tasks that are due, for all nodes.
+	dueConsumer = "due"
+	// dueBatch is how many tasks that are due a node moves at a time.
+	dueBatch = 64
+	// duePending is how many all nodes move at a time. If the work stream is full, these try again each dueRetry, and
+	// the others wait.
+	duePending = 256
+	// dueRetry is after what time a task that could not be moved is tried again.
+	dueRetry = time.Second
+)
+
+// moveDue moves tasks that are due into the work stream, until the node leaves. Any node can move any task.
+func (n *Node) moveDue() {
+	told := false
+	for n.looking.Err() == nil {
+		err := n.moveWhile(n.looking)
+		if n.looking.Err() != nil {
+			return
+		}
+		if !told && !errors.Is(err, nats.ErrConnectionClosed) {
+			n.log.Warn("filch cluster: cannot fetch tasks that are due; trying again", "node", n.node, "error", err)
+			told = true
+		}
+		select {
+		case <-time.After(rand.N(retryLane)):
+		case <-n.looking.Done():
+		}
+	}
+}
+
+// moveWhile moves tasks that are due until something goes wrong.
+func (n *Node) moveWhile(ctx context.Context) error {
+	if _, err := n.js.CreateOrUpdateConsumer(ctx, n.later(), jetstream.ConsumerConfig{
+		Durable: dueConsumer, FilterSubject: n.dueOf(">"), AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: 3 * serverWait, MaxDeliver: -1, MaxAckPending: duePending, MaxWaiting: 8192,
+	}); err != nil {
+		return err
+	}
+	p, err := n.pullFrom(n.later(), dueConsumer, pullRequest{}, 2*dueBatch)
+	if err != nil {
+		return err
+	}
+	defer p.close(func(m *nats.Msg) { _ = m.Nak() })
+	for {
+		var moving sync.WaitGroup
+		each := func(m *nats.Msg) { moving.Go(func() { n.move(m) }) }
+		got, err := p.pull(ctx, 1, probeFor, each)
+		for err == nil && got > 0 {
+			got, err = p.pull(ctx, dueBatch, 0, each)
+			moving.Wait()
+		}
+		moving.Wait()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// move moves a task that is due into the work stream. Moved twice, since the first time was not confirmed, it is
+// stored once: its ID is its message's.
+func (n *Node) move(m *nats.Msg) {
+	out, err := n.workMessage(m)
+	if err != nil {
+		n.refuseDue(m, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.looking), serverWait)
+	defer cancel()
+	if _, err := n.js.PublishMsg(ctx, out); err != nil {
+		if !isFull(err) {
+			n.log.Warn("filch cluster: a task that is due is not stored; trying again", "node", n.node, "task", header(out.Header, headerID), "error", err)
+		}
+		_ = m.NakWithDelay(dueRetry)
+		return
+	}
+	_ = m.Ack()
+}
+
+// workMessage returns the message of a task that is due, for the work stream.
+func (n *Node) workMessage(m *nats.Msg) (*nats.Msg, error) {
+	h := maps.Clone(m.Header)
+	maps.DeleteFunc(h, func(key string, _ []string) bool { return strings.HasPrefix(key, "Nats-") })
+	id := header(h, headerID)
+	if name := header(h, headerCron); name != "" {
+		var err error
+		if id, err = cronTask(name, header(m.Header, headerScheduleNext)); err != nil {
+			return nil, err
+		}
+		h[headerID] = []string{id}
+	}
+	if err := checkName("ID", id); err != nil {
+		return nil, err
+	}
+	h[nats.MsgIdHdr] = []string{id}
+	return &nats.Msg{Subject: n.workOfDue(m.Subject), Header: h, Data: m.Data}, nil
+}
+
+// refuseDue makes a message that is no task a dead letter.
+func (n *Node) refuseDue(m *nats.Msg, why error) {
+	n.counts.refused.Add(1)
+	handler, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, n.dueOf("")), ".")
+	id := "unreadable"
+	if meta, err := m.Metadata(); err == nil {
+		id = fmt.Sprintf("unreadable-due-%d", meta.Sequence.Stream)
+	}
+	if err := n.putDead(handler, m, id, "unreadable: "+why.Error(), 0); err != nil {
+		n.log.Error("filch cluster: cannot store a dead letter", "node", n.node, "error", err)
+		return
+	}
+	_ = m.Ack()
+}

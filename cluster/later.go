@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Headers of the servers for messages that they keep until a time (ADR-51 of NATS).
+const (
+	headerSchedule       = "Nats-Schedule"
+	headerScheduleTarget = "Nats-Schedule-Target"
+	headerScheduleZone   = "Nats-Schedule-Time-Zone"
+	headerScheduleNext   = "Nats-Schedule-Next" // of a message that was due: when its schedule is due next
+)
+
+// Delay keeps the task at the servers for d, by their clocks, before it is given to a node. It is then at most a
+// quarter of a second late on an idle cluster, and never early. The limit of [WithQueueLimit] does not count it before;
+// if the stream is full then, it waits until there is room. [Within] counts from when it is due. If no node with
+// places is there, it waits for one. Delay implies [Durable].
+func Delay(d time.Duration) SubmitOption {
+	return func(s *submission) error {
+		s.delay, s.durable = d, true
+		if d < 0 {
+			return fmt.Errorf("cluster: Delay(%v): it is negative", d)
+		}
+		return nil
+	}
+}
+
+// At keeps the task at the servers until their clocks show t, as [Delay] does. A time that is over means now.
+func At(t time.Time) SubmitOption {
+	return func(s *submission) error {
+		s.at, s.durable = t, true
+		if t.IsZero() {
+			return errors.New("cluster: At with a zero time")
+		}
+		return nil
+	}
+}
+
+// due returns when a task is due by the servers' clocks, and false if that is now.
+func (n *Node) due(s submission) (time.Time, bool) {
+	now := n.clock.at(n.now())
+	t := s.at
+	if s.delay > 0 {
+		t = now.Add(s.delay)
+	}
+	return t, t.After(now)
+}
+
+// setUpLater makes the stream that keeps tasks until they are due. A stream that rejects when it is full cannot do
+// that itself, and one that takes them over from another by itself stalls for seconds when it is full, and leaves them
+// in both; so nodes move them, as moveDue does.
+func (n *Node) setUpLater(ctx context.Context) error {
+	_, err := n.stream(ctx, jetstream.StreamConfig{
+		Name: n.later(), Subjects: []string{n.laterOf("*"), n.cronOf("*"), n.dueOf(">")}, Retention: jetstream.WorkQueuePolicy,
+		Replicas: n.replicas, Duplicates: dedupWindow, AllowMsgSchedules: true, AllowRollup: true,
+		Description: "delayed tasks and cron jobs of the filch cluster " + n.cluster,
+	})
+	return err
+}
+
+// storeLater stores the message of a task until it is due. A task of the same ID that is stored already stays.
+func (n *Node) storeLater(ctx context.Context, m *nats.Msg, at time.Time) error {
+	m.Header[headerSchedule] = []string{"@at " + at.UTC().Format(time.RFC3339Nano)}
+	m.Header[headerScheduleTarget] = []string{n.dueOf(m.Subject)}
+	m.Header[nats.ExpectedLastSubjSeqHdr] = []string{"0"}
+	m.Subject = n.laterOf(header(m.Header, headerID))
+	_, err := n.publish(ctx, m)
+	if isConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// dropLater removes a task that is not due yet, if there is one of that ID, and returns its message, or nil.
+func (n *Node) dropLater(ctx context.Context, id string) (*jetstream.RawStreamMsg, error) {
+	s, err := n.js.Stream(ctx, n.later())
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.GetLastMsgForSubject(ctx, n.laterOf(id))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, s.Purge(ctx, jetstream.WithPurgeSubject(n.laterOf(id)))
+}
+
+// isConflict reports whether err says that something was changed by others meanwhile.
+func isConflict(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
