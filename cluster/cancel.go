@@ -80,16 +80,17 @@ func (n *Node) Cancel(ctx context.Context, id string) error {
 	if _, err := n.control.Put(ctx, id, nil); err != nil {
 		return err
 	}
-	if _, err := n.dropLater(ctx, id); err != nil {
-		return err
-	}
 	o := outcome{Status: statusCanceled, Node: n.node}
 	_, err := n.results.Create(ctx, id, o.bytes())
-	if errors.Is(err, jetstream.ErrKeyExists) {
-		return nil
+	if err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return err
 	}
 	if err == nil {
 		n.waiting.resolve(id, o, nil)
 	}
-	return err
+	later, err := n.dropLater(ctx, id)
+	if later == nil {
+		return err
+	}
+	return errors.Join(err, n.endedStored(later.Header, later.Data))
 }

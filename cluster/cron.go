@@ -40,7 +40,7 @@ type CronJob struct {
 // What falls due while the servers are down is made up for by one task, not one for each time. What falls due while no node with
 // places is there waits for one: each time is a task. Results are not stored; failures go to the dead letters.
 //
-// The options can be [OfVersion], [AtLevel], [Key] and [Within]. The ID of a task is the job's name and the
+// The options can be [OfVersion], [AtLevel], [Key], [Within], and [Unique], which leaves a time out while a task runs. The ID of a task is the job's name and the
 // time at which the next is due.
 func (n *Node) Cron(ctx context.Context, name, spec, handler string, in any, opts ...SubmitOption) error {
 	m, err := n.cronMessage(ctx, name, spec, handler, in, opts)
@@ -97,6 +97,7 @@ func (n *Node) cronMessage(ctx context.Context, name, spec, handler string, in a
 		return nil, err
 	}
 	m := t.message(subject)
+	s.setUnique(m)
 	for _, key := range []string{headerID, nats.MsgIdHdr} {
 		delete(m.Header, key)
 	}
@@ -114,7 +115,7 @@ func (n *Node) cronMessage(ctx context.Context, name, spec, handler string, in a
 // checkCron returns an error if an option is none for a cron job.
 func (s submission) checkCron() error {
 	if s.id != "" || s.noResult || s.delay > 0 || !s.at.IsZero() {
-		return errors.New("cluster: a cron job takes OfVersion, AtLevel, Key and Within only")
+		return errors.New("cluster: a cron job takes OfVersion, AtLevel, Key, Unique and Within only")
 	}
 	return nil
 }

@@ -83,7 +83,17 @@ func (n *Node) move(m *nats.Msg) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.looking), serverWait)
 	defer cancel()
-	if _, err := n.js.PublishMsg(ctx, out); err != nil {
+	if header(out.Header, headerCron) != "" { // other tasks have had their keys since Submit
+		err = n.claimFor(ctx, out)
+	}
+	if errors.Is(err, ErrNotUnique) {
+		_ = m.Ack()
+		return
+	}
+	if err == nil {
+		_, err = n.js.PublishMsg(ctx, out)
+	}
+	if err != nil {
 		if !isFull(err) {
 			n.log.Warn("filch cluster: a task that is due is not stored; trying again", "node", n.node, "task", header(out.Header, headerID), "error", err)
 		}

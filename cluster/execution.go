@@ -209,6 +209,16 @@ func (e *execution) finish(o outcome) {
 			return
 		}
 	}
+	e.end(o)
+}
+
+// end does what follows from an outcome that is stored.
+func (e *execution) end(o outcome) {
+	n := e.node
+	if err := n.ended(e.task); err != nil {
+		n.log.Error("filch cluster: cannot do what follows from an outcome; its task will be given to a node again", "node", n.node, "task", e.id, "error", err)
+		return
+	}
 	e.acknowledge()
 	if e.from != "" {
 		n.tellOutcome(e.from, e.id, o, nil)
@@ -259,7 +269,7 @@ func (e *execution) check() {
 	switch {
 	case err == nil && o.final():
 		n.counts.duplicates.Add(1)
-		end(func() { e.acknowledge(); n.tellOutcome(e.from, e.id, o, nil) })
+		end(func() { e.end(o) })
 		return
 	case err != nil && !isNotFound(err):
 		end(e.giveBack)

@@ -29,6 +29,7 @@ type task struct {
 	codec   string
 	from    string
 	key     string
+	unique  string
 	time    time.Duration // 0 for no limit
 	data    []byte
 }
@@ -66,7 +67,7 @@ func parseTask(handler string, h nats.Header, data []byte) (*task, error) {
 	if v := header(h, headerVersion); v != formVersion {
 		return nil, fmt.Errorf("the message has version %q, and this node reads %s", v, formVersion)
 	}
-	t := &task{id: header(h, headerID), handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), key: header(h, headerKey), data: data}
+	t := &task{id: header(h, headerID), handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), key: header(h, headerKey), unique: header(h, headerUnique), data: data}
 	if err := checkName("ID", t.id); err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ type Node struct {
 	results jetstream.KeyValue
 	control jetstream.KeyValue
 	tries   jetstream.KeyValue
+	unique  jetstream.KeyValue
 
 	ctx     context.Context // of all that the node does
 	cancel  context.CancelCauseFunc

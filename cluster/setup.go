@@ -46,6 +46,9 @@ func (n *Node) setUp(ctx context.Context) error {
 	if n.control, err = n.bucket(ctx, n.names.control(), controlTTL); err != nil {
 		return err
 	}
+	if n.unique, err = n.bucketOf(ctx, jetstream.KeyValueConfig{Bucket: n.names.unique(), LimitMarkerTTL: markerTTL}); err != nil {
+		return err
+	}
 	n.tries, err = n.bucket(ctx, n.names.tries(), n.deadTTL)
 	return err
 }
@@ -67,12 +70,18 @@ func (n *Node) stream(ctx context.Context, c jetstream.StreamConfig) (*jetstream
 	}
 }
 
-// bucket returns a bucket, which it makes if it is not there.
+// bucket returns a bucket whose values have a time to live.
 func (n *Node) bucket(ctx context.Context, name string, ttl time.Duration) (jetstream.KeyValue, error) {
+	return n.bucketOf(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: ttl})
+}
+
+// bucketOf returns a bucket, which it makes if it is not there.
+func (n *Node) bucketOf(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	c.Replicas = n.replicas
 	for {
-		kv, err := n.js.KeyValue(ctx, name)
+		kv, err := n.js.KeyValue(ctx, c.Bucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
-			kv, err = n.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: ttl, Replicas: n.replicas})
+			kv, err = n.js.CreateKeyValue(ctx, c)
 		}
 		if errors.Is(err, jetstream.ErrBucketExists) {
 			continue

@@ -26,6 +26,9 @@ type submission struct {
 	leveled  bool
 	delay    time.Duration
 	at       time.Time
+
+	unique    string
+	uniqueFor time.Duration
 }
 
 // newSubmission returns what options come to.
@@ -231,8 +234,22 @@ func (n *Node) submit(ctx context.Context, t *task, subject string, s submission
 	return r, nil
 }
 
-// store stores the message of a task where its options say.
+// store stores the message of a task, if its unique key is free.
 func (n *Node) store(ctx context.Context, m *nats.Msg, s submission) error {
+	s.setUnique(m)
+	if err := n.claimFor(ctx, m); err != nil {
+		return err
+	}
+	id := header(m.Header, headerID)
+	err := n.storeMessage(ctx, m, s)
+	if isRefused(err) {
+		err = errors.Join(err, n.disclaim(ctx, s.unique, id))
+	}
+	return err
+}
+
+// storeMessage stores the message of a task where its options say.
+func (n *Node) storeMessage(ctx context.Context, m *nats.Msg, s submission) error {
 	if at, later := n.due(s); later {
 		return n.storeLater(ctx, m, at)
 	}
@@ -293,6 +310,12 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 			return nil, ErrClosed
 		}
 	}
+}
+
+// isRefused reports whether err says that the servers have not stored a message. Else they may have.
+func isRefused(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return errors.Is(err, ErrQueueFull) || ok && api.Code < 500
 }
 
 // isFull reports whether err says that the stream has no room.

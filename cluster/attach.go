@@ -1,0 +1,30 @@
+package cluster
+
+import "context"
+
+// Attach returns the Future of a task that this or another node has submitted. It knows the outcome at once if the
+// task has ended, and else up to 5 s after its end. For an ID that nobody has submitted, for a task with [NoResult], and
+// for one whose outcome is no longer stored, it waits without end.
+func Attach[Out any](ctx context.Context, n *Node, id string) (*Future[Out], error) {
+	if ctx == nil || n == nil {
+		panic("cluster: Attach with a nil argument")
+	}
+	if err := checkName("ID", id); err != nil {
+		return nil, err
+	}
+	if n.looking.Err() != nil {
+		return nil, ErrClosed
+	}
+	r, fresh := n.waiting.add(n, id)
+	o, err := n.getOutcome(ctx, id)
+	switch {
+	case err == nil:
+		n.waiting.resolve(id, o, nil)
+	case !isNotFound(err):
+		if fresh {
+			n.waiting.remove(r)
+		}
+		return nil, err
+	}
+	return &Future[Out]{n: n, remote: r}, nil
+}
