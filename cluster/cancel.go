@@ -88,9 +88,27 @@ func (n *Node) Cancel(ctx context.Context, id string) error {
 	if err == nil {
 		n.waiting.resolve(id, o, nil)
 	}
+	return n.dropStored(ctx, id, o)
+}
+
+// dropStored removes a canceled task from where it is stored until it is due, or others have ended.
+func (n *Node) dropStored(ctx context.Context, id string, o outcome) error {
 	later, err := n.dropLater(ctx, id)
-	if later == nil {
+	if err != nil {
 		return err
 	}
-	return errors.Join(err, n.endedStored(later.Header, later.Data))
+	if later != nil {
+		return n.endedStored(later.Header, later.Data, o)
+	}
+	w, err := n.waitingTask(ctx, id)
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := n.endedStored(w.Header, w.Data, o); err != nil {
+		return err
+	}
+	return n.forgetWaiting(ctx, id)
 }

@@ -48,11 +48,7 @@ func (n *Node) Cron(ctx context.Context, name, spec, handler string, in any, opt
 		return err
 	}
 	for {
-		s, err := n.js.Stream(ctx, n.later())
-		if err != nil {
-			return err
-		}
-		last, err := s.GetLastMsgForSubject(ctx, m.Subject)
+		last, err := n.laterStream.GetLastMsgForSubject(ctx, m.Subject)
 		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 			return err
 		}
@@ -114,7 +110,7 @@ func (n *Node) cronMessage(ctx context.Context, name, spec, handler string, in a
 
 // checkCron returns an error if an option is none for a cron job.
 func (s submission) checkCron() error {
-	if s.id != "" || s.noResult || s.delay > 0 || !s.at.IsZero() {
+	if s.id != "" || s.noResult || len(s.after) > 0 || s.delay > 0 || !s.at.IsZero() {
 		return errors.New("cluster: a cron job takes OfVersion, AtLevel, Key, Unique and Within only")
 	}
 	return nil
@@ -176,26 +172,18 @@ func (n *Node) RemoveCron(ctx context.Context, name string) error {
 	if err := checkName("name of the cron job", name); err != nil {
 		return err
 	}
-	s, err := n.js.Stream(ctx, n.later())
-	if err != nil {
-		return err
-	}
-	return s.Purge(ctx, jetstream.WithPurgeSubject(n.cronOf(name)))
+	return n.laterStream.Purge(ctx, jetstream.WithPurgeSubject(n.cronOf(name)))
 }
 
 // CronJobs returns the cron jobs of the cluster, by name.
 func (n *Node) CronJobs(ctx context.Context) ([]CronJob, error) {
-	s, err := n.js.Stream(ctx, n.later())
-	if err != nil {
-		return nil, err
-	}
-	info, err := s.Info(ctx, jetstream.WithSubjectFilter(n.cronOf("*")))
+	info, err := n.laterStream.Info(ctx, jetstream.WithSubjectFilter(n.cronOf("*")))
 	if err != nil {
 		return nil, err
 	}
 	var jobs []CronJob
 	for _, subject := range slices.Sorted(maps.Keys(info.State.Subjects)) {
-		m, err := s.GetLastMsgForSubject(ctx, subject)
+		m, err := n.laterStream.GetLastMsgForSubject(ctx, subject)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue // removed meanwhile
 		}

@@ -33,6 +33,8 @@ func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts 
 	h[headerNode] = []string{n.node}
 	if meta, err := m.Metadata(); err == nil {
 		h[nats.MsgIdHdr] = []string{fmt.Sprintf("%s-%d", id, meta.Sequence.Stream)}
+	} else {
+		h[nats.MsgIdHdr] = []string{id + "-never-run"}
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 	defer cancel()

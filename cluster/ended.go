@@ -1,25 +1,23 @@
 package cluster
 
-import (
-	"context"
+import "github.com/nats-io/nats.go"
 
-	"github.com/nats-io/nats.go"
-)
-
-// ended does what follows from the end of a task. It comes after its outcome is stored and before it is acknowledged:
-// if it fails, or the node is lost meanwhile, the task comes again, is found to have ended, and ended is called again.
-// So all that it does may be done twice.
-func (n *Node) ended(t *task) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), serverWait)
-	defer cancel()
-	return n.disclaim(ctx, t.unique, t.id)
+// ended does what follows from the end of a task: its unique key is free, and those that wait for it are released or
+// refused. It comes after its outcome is stored and before it is acknowledged: if it fails, or the node is lost
+// meanwhile, the task comes again, is found to have ended, and ended is called again. So all that it does may be done
+// twice.
+func (n *Node) ended(t *task, o outcome) error {
+	if err := n.disclaim(t.unique, t.id); err != nil {
+		return err
+	}
+	return n.settleWaiting(t.id, o)
 }
 
-// endedStored does what follows from the end of a task that was canceled while the servers kept it.
-func (n *Node) endedStored(h nats.Header, data []byte) error {
+// endedStored does what follows from the end of a task that no node has fetched.
+func (n *Node) endedStored(h nats.Header, data []byte, o outcome) error {
 	t, err := parseTask("", h, data)
 	if err != nil {
 		return nil // nobody's task
 	}
-	return n.ended(t)
+	return n.ended(t, o)
 }

@@ -24,6 +24,8 @@ var (
 	ErrSilent = errors.New("cluster: the handler made no progress for too long")
 	// ErrNoResult is returned by Wait for a task that was submitted with [NoResult].
 	ErrNoResult = errors.New("cluster: the task was submitted without a result")
+	// ErrCycle is returned by Submit for a task that would wait for itself, by way of others.
+	ErrCycle = errors.New("cluster: the task would wait for itself")
 )
 
 // TaskError is the outcome of a task that has failed for good: its handler returned an error that is not to be

@@ -215,7 +215,7 @@ func (e *execution) finish(o outcome) {
 // end does what follows from an outcome that is stored.
 func (e *execution) end(o outcome) {
 	n := e.node
-	if err := n.ended(e.task); err != nil {
+	if err := n.ended(e.task, o); err != nil {
 		n.log.Error("filch cluster: cannot do what follows from an outcome; its task will be given to a node again", "node", n.node, "task", e.id, "error", err)
 		return
 	}

@@ -197,6 +197,7 @@ func (n *Node) sweep() {
 				break
 			}
 		}
+		n.sweepEdges()
 		n.readClock()
 	}
 }

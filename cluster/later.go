@@ -57,11 +57,15 @@ func (n *Node) due(s submission) (time.Time, bool) {
 // that itself, and one that takes them over from another by itself stalls for seconds when it is full, and leaves them
 // in both; so nodes move them, as moveDue does.
 func (n *Node) setUpLater(ctx context.Context) error {
-	_, err := n.stream(ctx, jetstream.StreamConfig{
+	if _, err := n.stream(ctx, jetstream.StreamConfig{
 		Name: n.later(), Subjects: []string{n.laterOf("*"), n.cronOf("*"), n.dueOf(">")}, Retention: jetstream.WorkQueuePolicy,
 		Replicas: n.replicas, Duplicates: dedupWindow, AllowMsgSchedules: true, AllowRollup: true,
 		Description: "delayed tasks and cron jobs of the filch cluster " + n.cluster,
-	})
+	}); err != nil {
+		return err
+	}
+	var err error
+	n.laterStream, err = n.js.Stream(ctx, n.later())
 	return err
 }
 
@@ -80,18 +84,14 @@ func (n *Node) storeLater(ctx context.Context, m *nats.Msg, at time.Time) error 
 
 // dropLater removes a task that is not due yet, if there is one of that ID, and returns its message, or nil.
 func (n *Node) dropLater(ctx context.Context, id string) (*jetstream.RawStreamMsg, error) {
-	s, err := n.js.Stream(ctx, n.later())
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.GetLastMsgForSubject(ctx, n.laterOf(id))
+	m, err := n.laterStream.GetLastMsgForSubject(ctx, n.laterOf(id))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return m, s.Purge(ctx, jetstream.WithPurgeSubject(n.laterOf(id)))
+	return m, n.laterStream.Purge(ctx, jetstream.WithPurgeSubject(n.laterOf(id)))
 }
 
 // isConflict reports whether err says that something was changed by others meanwhile.

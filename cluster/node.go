@@ -31,6 +31,9 @@ type Node struct {
 	control jetstream.KeyValue
 	tries   jetstream.KeyValue
 	unique  jetstream.KeyValue
+	after   jetstream.KeyValue
+
+	afterStream, laterStream jetstream.Stream
 
 	ctx     context.Context // of all that the node does
 	cancel  context.CancelCauseFunc
@@ -46,8 +49,8 @@ type Node struct {
 	running   running
 	waiting   waiting
 	canceled  canceled
-	asks      asks
-	telling   telling
+	edges     edges
+	tallies   tallies
 	local     local
 	counts    counts
 
@@ -140,7 +143,8 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 	n.telling.init()
 	n.waiting.futures = map[string]*remote{}
 	n.canceled.ids = map[string]bool{}
-	n.local.none = make(chan struct{}, 1)
+	n.edges.init()
+	n.tallies.keys = map[string]*combining{}
 	if err := n.setUp(ctx); err != nil {
 		return nil, fmt.Errorf("cluster: the streams of %s: %w", c.name, err)
 	}
@@ -161,6 +165,9 @@ func (n *Node) listen(ctx context.Context) error {
 		return err
 	}
 	if err := n.watchCanceled(ctx); err != nil {
+		return err
+	}
+	if err := n.watchEdges(ctx); err != nil {
 		return err
 	}
 	if n.config.places > 0 {

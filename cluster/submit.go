@@ -29,6 +29,8 @@ type submission struct {
 
 	unique    string
 	uniqueFor time.Duration
+
+	after []string // IDs
 }
 
 // newSubmission returns what options come to.
@@ -49,6 +51,12 @@ func newSubmission(opts []SubmitOption) (submission, error) {
 func (s submission) check() error {
 	if s.delay > 0 && !s.at.IsZero() {
 		return errors.New("cluster: a task has both Delay and At")
+	}
+	if len(s.after) > 0 && (s.delay > 0 || !s.at.IsZero()) {
+		return errors.New("cluster: a task has both After and a delay")
+	}
+	if len(s.after) > maxAfter {
+		return fmt.Errorf("cluster: a task is after %d others; %d are allowed", len(s.after), maxAfter)
 	}
 	return nil
 }
@@ -243,13 +251,16 @@ func (n *Node) store(ctx context.Context, m *nats.Msg, s submission) error {
 	id := header(m.Header, headerID)
 	err := n.storeMessage(ctx, m, s)
 	if isRefused(err) {
-		err = errors.Join(err, n.disclaim(ctx, s.unique, id))
+		err = errors.Join(err, n.disclaim(s.unique, id))
 	}
 	return err
 }
 
 // storeMessage stores the message of a task where its options say.
 func (n *Node) storeMessage(ctx context.Context, m *nats.Msg, s submission) error {
+	if len(s.after) > 0 {
+		return n.storeAfter(ctx, m, s.after)
+	}
 	if at, later := n.due(s); later {
 		return n.storeLater(ctx, m, at)
 	}
@@ -315,7 +326,7 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 // isRefused reports whether err says that the servers have not stored a message. Else they may have.
 func isRefused(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
-	return errors.Is(err, ErrQueueFull) || ok && api.Code < 500
+	return errors.Is(err, ErrQueueFull) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCycle) || ok && api.Code < 500
 }
 
 // isFull reports whether err says that the stream has no room.

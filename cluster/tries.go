@@ -3,9 +3,6 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // try is what is known of the attempts of a task that has not ended. The server counts how often it gave the task away;
@@ -48,7 +45,7 @@ func (n *Node) noteTry(id string, change func(*try)) {
 		if err == nil {
 			return
 		}
-		if wrong, ok := errors.AsType[*jetstream.APIError](err); ok && wrong.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		if isConflict(err) {
 			continue
 		}
 		n.log.Warn("filch cluster: an attempt is not noted", "node", n.node, "task", id, "error", err)

@@ -93,10 +93,12 @@ func (n *Node) claimFor(ctx context.Context, m *nats.Msg) error {
 }
 
 // disclaim gives a unique key back, if a task has it.
-func (n *Node) disclaim(ctx context.Context, key, id string) error {
+func (n *Node) disclaim(key, id string) error {
 	if key == "" {
 		return nil
 	}
+	ctx, cancel := n.asking()
+	defer cancel()
 	entry, err := n.unique.Get(ctx, key)
 	if isNotFound(err) || err == nil && string(entry.Value()) != id {
 		return nil
@@ -105,7 +107,7 @@ func (n *Node) disclaim(ctx context.Context, key, id string) error {
 		return err
 	}
 	err = n.unique.Purge(ctx, key, jetstream.LastRevision(entry.Revision()), jetstream.PurgeTTL(markerTTL))
-	if isConflict(err) {
+	if isConflict(err) || isNotFound(err) {
 		return nil // its time was over
 	}
 	return err

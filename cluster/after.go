@@ -1,0 +1,190 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// maxAfter is for how many tasks one can wait.
+const maxAfter = 1000
+
+// Dependency is a task that another waits for: any [*Future], or a [TaskID].
+type Dependency interface{ ID() string }
+
+// TaskID is the ID of a task, as a [Dependency].
+type TaskID string
+
+// ID returns the ID as a string.
+func (id TaskID) ID() string { return string(id) }
+
+// After keeps the task at the servers until those of deps have ended, at most 1000, and then submits it. If one of them
+// ends in any other way than with a result, the task is not run: it fails with a [*TaskError] that names the one, and
+// is in the dead letters. So do those that wait for it.
+//
+// A dependency is known by its ID. It may be one that is submitted only later; as long as that does not happen,
+// the task waits. It waits without end for a task with [NoResult], and for one whose outcome is no longer stored, as
+// [WithResultsFor] says. Submit returns [ErrCycle] if the task would wait for itself. [Within] counts from when the
+// dependencies have ended. A task that waits does not count for [WithQueueLimit]. After implies [Durable].
+//
+// A dependency costs three writes to the servers, and the task two more. To wait for many, use a [Batch].
+func After(deps ...Dependency) SubmitOption {
+	return func(s *submission) error {
+		s.durable = true
+		for i, d := range deps {
+			if d == nil {
+				return fmt.Errorf("cluster: After with a nil dependency, number %d", i)
+			}
+			if d.ID() == "" {
+				return fmt.Errorf("cluster: After with a dependency, number %d, that has no ID, since it is a local task: submit it with Durable", i)
+			}
+			if f, ok := d.(interface{ hasNoResult() bool }); ok && f.hasNoResult() {
+				return fmt.Errorf("cluster: After with the dependency %s, which has NoResult", d.ID())
+			}
+			if err := checkName("ID of a dependency", d.ID()); err != nil {
+				return err
+			}
+			s.after = append(s.after, d.ID())
+		}
+		s.after = sorted(s.after)
+		return nil
+	}
+}
+
+// hasNoResult reports whether no outcome is stored.
+func (f *Future[T]) hasNoResult() bool { return f.remote != nil && f.remote.noResult }
+
+// waitingTask is a task that waits for others, as it is stored. It is stored under its ID, after the edges from it to
+// those that it waits for and the tally of them: so the task waits when all three are there, or not at all.
+type waitingTask struct {
+	Subject string      `json:"subject"`
+	Header  nats.Header `json:"header"`
+	Data    []byte      `json:"data,omitempty"`
+	After   []string    `json:"after"`
+}
+
+// Keys of the bucket: of a task that waits, of the tally of those that it waits for, and of its edges.
+func keyTask(id string) string      { return "task." + id }
+func keyMet(id string) string       { return "met." + id }
+func keyEdge(id, dep string) string { return "edge." + id + "." + dep }
+
+// storeAfter stores the message of a task until others have ended.
+func (n *Node) storeAfter(ctx context.Context, m *nats.Msg, deps []string) error {
+	id := header(m.Header, headerID)
+	if err := n.storeMet(ctx, id, deps); err != nil {
+		return err
+	}
+	if err := n.storeEdges(ctx, id, deps); err != nil {
+		return err
+	}
+	record, err := json.Marshal(waitingTask{Subject: m.Subject, Header: m.Header, Data: m.Data, After: deps})
+	if err != nil {
+		return err
+	}
+	if most := n.nc.MaxPayload() - headerRoom; int64(len(record)) > most {
+		return errors.Join(fmt.Errorf("%w: the argument and the dependencies have %d bytes, and %d are allowed", ErrTooLarge, len(record), most), n.forgetWaiting(ctx, id))
+	}
+	if _, err = n.after.Create(ctx, keyTask(id), record); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return err
+	}
+	return n.settleEnded(ctx, id, deps)
+}
+
+// storeMet stores the tally of what a task waits for. A task of that ID that waits for others is an error.
+func (n *Node) storeMet(ctx context.Context, id string, deps []string) error {
+	h := fnv.New64a()
+	for _, d := range deps {
+		h.Write([]byte(d + "\n"))
+	}
+	want := tally{Size: len(deps), Of: strconv.FormatUint(h.Sum64(), 36)}
+	for {
+		_, err := n.after.Create(ctx, keyMet(id), want.bytes())
+		if !errors.Is(err, jetstream.ErrKeyExists) {
+			return err
+		}
+		entry, err := n.after.Get(ctx, keyMet(id))
+		if isNotFound(err) {
+			continue // it has just been released
+		}
+		var have tally
+		if err == nil {
+			err = json.Unmarshal(entry.Value(), &have)
+		}
+		if err == nil && (have.Of != want.Of || have.Size != want.Size) {
+			err = fmt.Errorf("cluster: the task %s waits already, and for others", id)
+		}
+		return err
+	}
+}
+
+// storeEdges stores from which tasks a task waits, unless it would wait for itself. Of tasks that close a cycle at the
+// same time, the last one at least hears of the edges of all.
+func (n *Node) storeEdges(ctx context.Context, id string, deps []string) error {
+	var last uint64
+	for i, d := range deps {
+		var err error
+		if last, err = n.after.Put(ctx, keyEdge(id, d), []byte(strconv.Itoa(i))); err != nil {
+			return err
+		}
+	}
+	if err := n.edges.until(ctx, last); err != nil {
+		return fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
+	}
+	if n.edges.cycle(id) {
+		return errors.Join(fmt.Errorf("%w: %s", ErrCycle, id), n.forgetWaiting(ctx, id))
+	}
+	return nil
+}
+
+// settleEnded settles those dependencies of a task that had ended before it was stored, or meanwhile.
+func (n *Node) settleEnded(ctx context.Context, id string, deps []string) error {
+	for i, d := range deps {
+		o, err := n.getOutcome(ctx, d)
+		if isNotFound(err) {
+			continue
+		}
+		if err == nil {
+			err = n.settle(id, d, edge{index: i, made: n.clock.at(n.now())}, o)
+		}
+		if err != nil && !errors.Is(err, errNotStored) { // a node has released it meanwhile
+			return err
+		}
+	}
+	return nil
+}
+
+// waitingTask returns a task that waits for others.
+func (n *Node) waitingTask(ctx context.Context, id string) (waitingTask, error) {
+	var w waitingTask
+	entry, err := n.after.Get(ctx, keyTask(id))
+	if err == nil {
+		err = json.Unmarshal(entry.Value(), &w)
+	}
+	return w, err
+}
+
+// forgetWaiting removes a task that waits no longer. All nodes forget its edges as they hear that it is gone; so it
+// is the first to go.
+func (n *Node) forgetWaiting(ctx context.Context, id string) error {
+	if err := n.after.Purge(ctx, keyTask(id), jetstream.PurgeTTL(markerTTL)); err != nil {
+		return err
+	}
+	for _, key := range []string{keyEdge(id, "*"), keyMet(id)} {
+		if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject("$KV."+n.names.after()+"."+key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// message returns the message of a task for the work stream.
+func (w waitingTask) message() *nats.Msg {
+	return &nats.Msg{Subject: w.Subject, Header: w.Header, Data: slices.Clone(w.Data)}
+}

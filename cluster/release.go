@@ -1,0 +1,148 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// orphaned is after what time edges of a task that is not stored are removed: the process that submitted it has died
+// meanwhile.
+const orphaned = time.Minute
+
+// settleWaiting settles a task that has ended with those that wait for it.
+func (n *Node) settleWaiting(dep string, o outcome) error {
+	var errs []error
+	for id, e := range n.edges.waiting(dep) {
+		switch err := n.settle(id, dep, e, o); {
+		case err == nil:
+			n.edges.met(dep, id)
+		case !errors.Is(err, errNotStored):
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// settle notes that a dependency of a task has ended, and releases the task if it was the last one, or refuses it.
+// The write that completes the tally releases the task. If its node is lost before that is done, the dependency
+// comes again, or a node finds it by sweepEdges; its mark is there then, the tally is complete, and it releases the task.
+func (n *Node) settle(id, dep string, e edge, o outcome) error {
+	if o.Status != statusDone {
+		return n.refuseWaiting(id, dep, e, o)
+	}
+	t, wrote, err := n.note(n.after, keyMet(id), mark{index: e.index})
+	if isNotFound(err) {
+		return n.missing(id, e)
+	}
+	if err != nil || !wrote || !t.complete() {
+		return err
+	}
+	return n.release(id, e)
+}
+
+// release submits a task whose dependencies have all ended. Submitted twice, it is stored once. If the stream is full,
+// it goes where tasks wait that are due, so that what it depends on can be acknowledged, and makes room.
+func (n *Node) release(id string, e edge) error {
+	ctx, cancel := n.asking()
+	defer cancel()
+	w, err := n.waitingTask(ctx, id)
+	if isNotFound(err) {
+		return n.missing(id, e)
+	}
+	if err != nil {
+		return err
+	}
+	m := w.message()
+	if _, err = n.js.PublishMsg(ctx, m); isFull(err) {
+		m.Subject = n.dueOf(m.Subject)
+		_, err = n.js.PublishMsg(ctx, m)
+	}
+	if err != nil {
+		return err
+	}
+	return n.forgetWaiting(ctx, id)
+}
+
+// refuseWaiting ends a task of which a dependency has not ended well, as one that has failed ends.
+func (n *Node) refuseWaiting(id, dep string, e edge, o outcome) error {
+	ctx, cancel := n.asking()
+	defer cancel()
+	w, err := n.waitingTask(ctx, id)
+	if isNotFound(err) {
+		return n.missing(id, e)
+	}
+	if err != nil {
+		return err
+	}
+	reason := fmt.Sprintf("its dependency %s ended as %s", dep, o.Status)
+	if o.Error != "" {
+		reason = fmt.Sprintf("its dependency %s failed: %s", dep, o.Error)
+	}
+	handler := n.handlerOf(w.Subject)
+	if err := n.putDead(handler, w.message(), id, reason, 0); err != nil {
+		return err
+	}
+	t, err := parseTask(handler, w.Header, w.Data)
+	if err != nil {
+		return errors.Join(err, n.forgetWaiting(ctx, id))
+	}
+	own := outcome{Status: statusFailed, Error: short(reason), Node: n.node, Handler: handler}
+	if t.from != "" {
+		if own, err = n.putOutcome(id, own); err != nil {
+			return err
+		}
+	}
+	if err := n.ended(t, own); err != nil {
+		return err
+	}
+	if err := n.forgetWaiting(ctx, id); err != nil {
+		return err
+	}
+	n.counts.dead.Add(1)
+	if t.from != "" {
+		n.tellOutcome(t.from, id, own)
+	}
+	return nil
+}
+
+// handlerOf returns the handler of a subject of the work stream, with its version.
+func (n *Node) handlerOf(subject string) string {
+	handler, _, _ := strings.Cut(strings.TrimPrefix(subject, n.cluster+".work."), ".")
+	return handler
+}
+
+// errNotStored says that a task that waits is not stored, or not yet: then it settles its dependencies itself.
+var errNotStored = errors.New("cluster: a task that waits is not stored")
+
+// missing removes what is left of a task that is not stored, unless it may be about to be.
+func (n *Node) missing(id string, e edge) error {
+	if n.clock.at(n.now()).Sub(e.made) < orphaned {
+		return errNotStored
+	}
+	ctx, cancel := n.asking()
+	defer cancel()
+	return n.forgetWaiting(ctx, id)
+}
+
+// sweepMostEdges is for how many tasks that others wait for sweepEdges asks at a time.
+const sweepMostEdges = 200
+
+// sweepEdges looks for tasks that have ended, and whose end has not released those that wait for them, since the node
+// where they ended was lost, or had not yet heard of those.
+func (n *Node) sweepEdges() {
+	for _, dep := range n.edges.older(n.clock.at(n.now()).Add(-sweepEvery), sweepMostEdges) {
+		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+		o, err := n.getOutcome(ctx, dep)
+		cancel()
+		if err == nil {
+			err = n.settleWaiting(dep, o)
+		}
+		if err != nil && !isNotFound(err) {
+			n.log.Warn("filch cluster: cannot look after tasks that wait for others; trying again", "node", n.node, "error", err)
+			return
+		}
+	}
+}
