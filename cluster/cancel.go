@@ -30,6 +30,16 @@ func (c *canceled) set(id string, on bool) {
 	}
 }
 
+// isCanceled reports whether a task was canceled. If the node has heard so, it asks the servers: a task that is
+// put back from the dead letters is not canceled any more, and may come before that is heard.
+func (n *Node) isCanceled(ctx context.Context, id string) bool {
+	if !n.canceled.has(id) {
+		return false
+	}
+	_, err := n.control.Get(ctx, id)
+	return !isNotFound(err)
+}
+
 // watchCanceled hears what is canceled, and waits until it knows what was canceled before.
 func (n *Node) watchCanceled(ctx context.Context) error {
 	w, err := n.control.WatchAll(n.ctx, jetstream.MetaOnly())

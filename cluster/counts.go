@@ -11,18 +11,18 @@ type counts struct {
 
 // Stats are what a node has counted since it was opened, and what it does now.
 type Stats struct {
-	Submitted  int64 // tasks that it has put into the stream
-	Local      int64 // tasks that it has run or will run without the stream
-	Done       int64 // fetched tasks whose handler returned a result
-	Failed     int64 // attempts that ended with an error or a panic
-	Dead       int64 // tasks that it has made dead letters
-	Canceled   int64 // fetched tasks that were canceled
-	Late       int64 // fetched tasks whose time was over
-	Refused    int64 // messages that it could not read
-	Returned   int64 // tasks that it has given back
-	Duplicates int64 // tasks that it got though they had ended, or ended though they had ended elsewhere
-	Running    int   // fetched tasks that are not settled
-	Waiting    int   // futures of tasks in the stream that are not done
+	Submitted  int64 `json:"submitted"`  // tasks that it has put into the stream
+	Local      int64 `json:"local"`      // tasks that it has run or will run without the stream
+	Done       int64 `json:"done"`       // fetched tasks whose handler returned a result
+	Failed     int64 `json:"failed"`     // attempts that ended with an error or a panic
+	Dead       int64 `json:"dead"`       // tasks that it has made dead letters
+	Canceled   int64 `json:"canceled"`   // fetched tasks that were canceled
+	Late       int64 `json:"late"`       // fetched tasks whose time was over
+	Refused    int64 `json:"refused"`    // messages that it could not read
+	Returned   int64 `json:"returned"`   // tasks that it has given back
+	Duplicates int64 `json:"duplicates"` // tasks that it got though they had ended, or ended though they had ended elsewhere
+	Running    int   `json:"running"`    // fetched tasks that are not settled
+	Waiting    int   `json:"waiting"`    // futures of tasks in the stream that are not done
 }
 
 // Stats returns what the node has counted.

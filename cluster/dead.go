@@ -15,6 +15,7 @@ const (
 	headerAttempts = "Filch-Attempts"
 	headerSubject  = "Filch-Subject" // where its task was
 	headerNode     = "Filch-Node"
+	headerWas      = "Filch-Was" // the ID in a message that could not be read
 )
 
 // putDead stores the message of a task as a dead letter. Done twice, it is stored once.
@@ -25,6 +26,9 @@ func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts 
 	}
 	for _, key := range []string{nats.ExpectedStreamHdr, nats.ExpectedLastSeqHdr, nats.ExpectedLastSubjSeqHdr, nats.ExpectedLastMsgIdHdr, nats.MsgIdHdr} {
 		delete(h, key)
+	}
+	if was := header(h, headerID); was != id && was != "" {
+		h[headerWas] = []string{was}
 	}
 	h[headerID] = []string{id}
 	h[headerReason] = []string{oneLine(short(reason))}
@@ -38,7 +42,7 @@ func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts 
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 	defer cancel()
-	_, err := n.js.PublishMsg(ctx, &nats.Msg{Subject: n.deadOf(handler), Header: h, Data: m.Data})
+	_, err := n.js.PublishMsg(ctx, &nats.Msg{Subject: n.deadOf(handler, id), Header: h, Data: m.Data})
 	return err
 }
 

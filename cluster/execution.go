@@ -180,7 +180,7 @@ func (e *execution) failed(err error) {
 		e.bury(err.Error())
 		return
 	}
-	n.noteTry(e.id, func(t *try) { t.Error, t.Node = short(err.Error()), n.node })
+	n.noteTry(e.id, func(t *try) { t.Attempts, t.Error, t.Node = e.attempt, short(err.Error()), n.node })
 	if e := e.msg.NakWithDelay(max(d.wait, time.Millisecond)); e != nil {
 		n.log.Warn("filch cluster: a failed task is tried again only after its AckWait", "node", n.node, "error", e)
 	}
@@ -261,7 +261,7 @@ func (e *execution) check() {
 		defer n.running.remove(e)
 		f()
 	}
-	if n.canceled.has(e.id) {
+	if n.isCanceled(ctx, e.id) {
 		end(func() { n.counts.canceled.Add(1); e.finish(outcome{Status: statusCanceled}) })
 		return
 	}

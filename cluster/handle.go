@@ -224,6 +224,10 @@ func (n *Node) add(h *handler) {
 			n.lanes.Go(l.run)
 		}
 	}
+	select {
+	case n.fresh <- struct{}{}:
+	default:
+	}
 }
 
 // lanesOf returns the lanes of the handler: those of the levels, or one for a handler with a limit, and its partitions.

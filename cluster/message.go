@@ -14,6 +14,7 @@ const (
 	headerID      = "Filch-Id"
 	headerCodec   = "Filch-Codec"
 	headerFrom    = "Filch-From"    // the node that waits for the outcome; none if no result is stored
+	headerBy      = "Filch-By"      // the node that has submitted it, if it does not wait
 	headerKey     = "Filch-Key"     // tasks of one key run in order
 	headerTime    = "Filch-Time"    // how long the task may take from when it is stored, in ns
 	headerVersion = "Filch-Version" // of this form
@@ -28,6 +29,7 @@ type task struct {
 	handler string // with its version
 	codec   string
 	from    string
+	by      string // the node that has submitted it; from, if that is not empty
 	key     string
 	unique  string
 	time    time.Duration // 0 for no limit
@@ -44,6 +46,8 @@ func (t *task) message(subject string) *nats.Msg {
 	}}
 	if t.from != "" {
 		m.Header[headerFrom] = []string{t.from}
+	} else if t.by != "" {
+		m.Header[headerBy] = []string{t.by}
 	}
 	if t.key != "" {
 		m.Header[headerKey] = []string{t.key}
@@ -67,12 +71,15 @@ func parseTask(handler string, h nats.Header, data []byte) (*task, error) {
 	if v := header(h, headerVersion); v != formVersion {
 		return nil, fmt.Errorf("the message has version %q, and this node reads %s", v, formVersion)
 	}
-	t := &task{id: header(h, headerID), handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), key: header(h, headerKey), unique: header(h, headerUnique), data: data}
+	t := &task{id: header(h, headerID), handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), by: header(h, headerBy), key: header(h, headerKey), data: data}
 	if err := checkName("ID", t.id); err != nil {
 		return nil, err
 	}
 	if t.from != "" {
-		if err := checkName("submitting node", t.from); err != nil {
+		t.by = t.from
+	}
+	if t.by != "" {
+		if err := checkName("submitting node", t.by); err != nil {
 			return nil, err
 		}
 	}

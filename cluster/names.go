@@ -50,8 +50,10 @@ func (n names) workOf(handler, lane string) string {
 // workAll is the subject of all tasks.
 func (n names) workAll() string { return n.cluster + ".work.>" }
 
-// deadOf is the subject of the dead letters of a handler.
-func (n names) deadOf(handler string) string { return n.cluster + ".dead." + handler }
+// deadOf is the subject of the dead letter of a task of a handler; "*" stands for any.
+func (n names) deadOf(handler, id string) string {
+	return n.cluster + ".dead." + handler + "." + id
+}
 
 // deadAll is the subject of all dead letters.
 func (n names) deadAll() string { return n.cluster + ".dead.>" }
@@ -59,20 +61,16 @@ func (n names) deadAll() string { return n.cluster + ".dead.>" }
 // doneOf is the subject where a node hears of the outcomes of what it has submitted.
 func (n names) doneOf(node string) string { return n.cluster + ".done." + node }
 
-// laterOf is the subject of a delayed task, until it is due.
-func (n names) laterOf(id string) string { return n.cluster + ".later." + id }
-
-// cronOf is the subject of a cron job.
-func (n names) cronOf(name string) string { return n.cluster + ".cron." + name }
-
-// dueOf is the subject where a task for a subject of the work stream is put when it is due, and workOfDue its inverse.
-func (n names) dueOf(work string) string {
-	return n.cluster + ".due." + strings.TrimPrefix(work, n.cluster+".work.")
+// handlerOf returns the handler of a subject of a task or a dead letter.
+func (n names) handlerOf(subject string) string {
+	if parts := strings.Split(subject, "."); len(parts) > 2 {
+		return parts[2]
+	}
+	return ""
 }
 
-func (n names) workOfDue(due string) string {
-	return n.cluster + ".work." + strings.TrimPrefix(due, n.cluster+".due.")
-}
+// ask is the subject where nodes are asked for a task that they have.
+func (n names) ask() string { return n.cluster + ".ask" }
 
 // consumer is the name of the consumer of a lane.
 func consumer(handler, lane string) string { return handler + "_" + lane }

@@ -30,10 +30,7 @@ type Node struct {
 	results jetstream.KeyValue
 	control jetstream.KeyValue
 	tries   jetstream.KeyValue
-	unique  jetstream.KeyValue
-	after   jetstream.KeyValue
-
-	afterStream, laterStream jetstream.Stream
+	nodes   jetstream.KeyValue
 
 	ctx     context.Context // of all that the node does
 	cancel  context.CancelCauseFunc
@@ -53,6 +50,9 @@ type Node struct {
 	tallies   tallies
 	local     local
 	counts    counts
+	fetched   fetched
+	opened    time.Time     // by the servers' clock
+	fresh     chan struct{} // of capacity 1: there is something new to tell the other nodes
 
 	mu       sync.RWMutex
 	closed   bool
@@ -143,8 +143,9 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 	n.telling.init()
 	n.waiting.futures = map[string]*remote{}
 	n.canceled.ids = map[string]bool{}
-	n.edges.init()
-	n.tallies.keys = map[string]*combining{}
+	n.local.none = make(chan struct{}, 1)
+	n.fetched.from = map[string]int64{}
+	n.fresh = make(chan struct{}, 1)
 	if err := n.setUp(ctx); err != nil {
 		return nil, fmt.Errorf("cluster: the streams of %s: %w", c.name, err)
 	}
@@ -167,13 +168,11 @@ func (n *Node) listen(ctx context.Context) error {
 	if err := n.watchCanceled(ctx); err != nil {
 		return err
 	}
-	if err := n.watchEdges(ctx); err != nil {
+	if err := n.answer(); err != nil {
 		return err
 	}
-	if n.config.places > 0 {
-		n.lanes.Go(n.moveDue)
-	}
 	n.loops.Go(n.beat)
+	n.loops.Go(n.list)
 	n.loops.Go(n.sweep)
 	return nil
 }
@@ -216,6 +215,7 @@ func (n *Node) Close(ctx context.Context) error {
 	n.cancel(ErrClosed)
 	n.waiting.failAll(ErrClosed)
 	n.loops.Wait()
+	n.unlist()
 	n.stop()
 	return err
 }

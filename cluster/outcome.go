@@ -122,8 +122,14 @@ func (n *Node) outcomeMsg(id string, data []byte) *nats.Msg {
 	return &nats.Msg{Subject: "$KV." + n.names.results() + "." + id, Data: data, Header: nats.Header{jetstream.ExpectedLastSubjSeqHeader: {"0"}}}
 }
 
-// isStored reports whether answer says that a message was stored. An answer with an error begins with the error.
-func isStored(answer []byte) bool { return bytes.HasPrefix(answer, []byte(`{"stream":`)) }
+// hearOutcomes hears what other nodes tell.
+func (n *Node) hearOutcomes() error {
+	return n.hear(n.doneOf(n.node), func(m *nats.Msg) {
+		if o, err := parseOutcome(m.Data); err == nil {
+			n.waiting.resolve(header(m.Header, headerID), o, nil)
+		}
+	})
+}
 
 // shortError is how much of an error's text is kept, in bytes.
 const shortError = 4096

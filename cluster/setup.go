@@ -30,6 +30,7 @@ func (n *Node) setUp(ctx context.Context) error {
 		return err
 	}
 	n.clock.set(n.now(), info.TimeStamp)
+	n.opened = info.TimeStamp
 	if _, err := n.stream(ctx, jetstream.StreamConfig{
 		Name: n.dead(), Subjects: []string{n.deadAll()}, Retention: jetstream.LimitsPolicy,
 		Replicas: n.replicas, MaxAge: n.deadTTL, Duplicates: min(dedupWindow, n.deadTTL),
@@ -46,16 +47,10 @@ func (n *Node) setUp(ctx context.Context) error {
 	if n.control, err = n.bucket(ctx, n.names.control(), controlTTL); err != nil {
 		return err
 	}
-	if n.after, err = n.bucketOf(ctx, jetstream.KeyValueConfig{Bucket: n.names.after(), LimitMarkerTTL: markerTTL}); err != nil {
+	if n.tries, err = n.bucket(ctx, n.names.tries(), n.deadTTL); err != nil {
 		return err
 	}
-	if n.afterStream, err = n.js.Stream(ctx, "KV_"+n.names.after()); err != nil {
-		return err
-	}
-	if n.unique, err = n.bucketOf(ctx, jetstream.KeyValueConfig{Bucket: n.names.unique(), LimitMarkerTTL: markerTTL}); err != nil {
-		return err
-	}
-	n.tries, err = n.bucket(ctx, n.names.tries(), n.deadTTL)
+	n.nodes, err = n.bucket(ctx, n.names.nodes(), listedFor)
 	return err
 }
 

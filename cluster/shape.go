@@ -79,18 +79,23 @@ func (n *Node) shapeOf(ctx context.Context, name string) (shape, error) {
 // ensure makes or updates the consumer of the lane. It returns an error if another node's handler has another shape.
 func (l *lane) ensure(ctx context.Context) error {
 	n := l.node
-	have, err := n.js.Consumer(ctx, n.work(), consumer(l.handler.name, l.name))
+	config := l.consumerConfig()
+	have, err := n.js.Consumer(ctx, n.work(), config.Durable)
 	switch {
 	case err == nil:
-		if is := shapeOfConsumer(have.CachedInfo().Config.Metadata); is != l.handler.shape() {
-			return fmt.Errorf("cluster: the handler %s has other options (WithKeys, WithLimit, WithStealAbove) than on other nodes: %+v here, %+v there; give it another version, or delete its consumers", l.handler.name, l.handler.shape(), is)
+		is := have.CachedInfo().Config
+		if shape := shapeOfConsumer(is.Metadata); shape != l.handler.shape() {
+			return fmt.Errorf("cluster: the handler %s has other options (WithKeys, WithLimit, WithStealAbove) than on other nodes: %+v here, %+v there; give it another version, or delete its consumers", l.handler.name, l.handler.shape(), shape)
 		}
-		if have.CachedInfo().Config.AckWait == l.handler.ackWait && have.CachedInfo().Config.MaxAckPending == l.consumerConfig().MaxAckPending {
+		if is.AckWait == config.AckWait && is.MaxAckPending == config.MaxAckPending {
 			return nil
 		}
+		config.PauseUntil = is.PauseUntil // an update without would resume it
 	case !errors.Is(err, jetstream.ErrConsumerNotFound):
 		return err
 	}
-	_, err = n.js.CreateOrUpdateConsumer(ctx, n.work(), l.consumerConfig())
-	return err
+	if _, err := n.js.CreateOrUpdateConsumer(ctx, n.work(), config); err != nil || l.name == laneOfLevel(Normal) {
+		return err
+	}
+	return n.followPause(ctx, l.handler.name, l.name)
 }

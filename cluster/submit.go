@@ -209,19 +209,18 @@ func (n *Node) newTask(ctx context.Context, handler string, in any, s submission
 	if err != nil {
 		return nil, "", err
 	}
-	t := &task{id: s.id, handler: name, codec: codec.Name(), key: s.key, time: s.within, data: data}
-	return t, n.workOf(name, lane), nil
-}
-
-// submit stores a task, and returns what waits for its outcome.
-func (n *Node) submit(ctx context.Context, t *task, subject string, s submission) (*remote, error) {
+	t := &task{id: s.id, handler: name, codec: n.codecs[0].Name(), by: n.node, key: s.key, time: s.within, data: data}
 	if t.id == "" {
 		t.id = nuid.Next()
 	}
 	if s.noResult {
 		r := &remote{id: t.id, noResult: true, promise: filch.NewPromise[outcome](n.pool)}
 		r.promise.Complete(outcome{}, ErrNoResult)
-		return r, n.store(ctx, t.message(subject), s)
+		_, err := n.publish(ctx, t.message(n.workOf(name, lane)))
+		if err == nil {
+			n.counts.submitted.Add(1)
+		}
+		return r, err
 	}
 	t.from = n.node
 	if s.id != "" {
@@ -353,5 +352,5 @@ func TaskOf(ctx context.Context) (Info, bool) {
 		return Info{}, false
 	}
 	name, _ := cutVersion(e.handler.name)
-	return Info{ID: e.id, Handler: name, Key: e.key, From: e.from, Attempt: e.attempt, Stored: e.stored}, true
+	return Info{ID: e.id, Handler: name, Key: e.key, From: e.by, Attempt: e.attempt, Stored: e.stored}, true
 }

@@ -9,8 +9,9 @@ import (
 // this says how many of these times were none, since the task was given back.
 type try struct {
 	Returned int    `json:"returned,omitempty"`
-	Error    string `json:"error,omitempty"` // the last one
-	Node     string `json:"node,omitempty"`  // where that was
+	Attempts int    `json:"attempts,omitempty"` // how often it was tried, as of the last error
+	Error    string `json:"error,omitempty"`    // the last one
+	Node     string `json:"node,omitempty"`     // where that was
 }
 
 // getTry returns what is known of the attempts of a task.

@@ -1,0 +1,184 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// DeadLetter is a task that has failed for good, or a message in the stream that no node could read as a task.
+type DeadLetter struct {
+	ID       string    `json:"id"`
+	Handler  string    `json:"handler"`  // name@version for one with a version
+	Reason   string    `json:"reason"`   // the last error
+	Attempts int       `json:"attempts"` // how often it was tried; 0 for what was no task
+	Node     string    `json:"node"`     // which made it a dead letter
+	From     string    `json:"from,omitempty"`
+	Key      string    `json:"key,omitempty"`
+	At       time.Time `json:"at"` // when it was made one, by the servers' clock
+	Codec    string    `json:"codec"`
+	Argument []byte    `json:"argument"` // as the codec has written it
+
+	seq uint64
+	msg *nats.Msg // as it was in the stream of tasks
+}
+
+// letterOf reads a stored dead letter. Any message is one: what cannot be read is empty.
+func (n *Node) letterOf(raw *jetstream.RawStreamMsg) DeadLetter {
+	h := raw.Header
+	l := DeadLetter{
+		ID: header(h, headerID), Reason: header(h, headerReason), Node: header(h, headerNode), Key: header(h, headerKey),
+		From: header(h, headerFrom), Codec: header(h, headerCodec), At: raw.Time, Argument: raw.Data, seq: raw.Sequence,
+	}
+	if l.From == "" {
+		l.From = header(h, headerBy)
+	}
+	l.Attempts, _ = strconv.Atoi(header(h, headerAttempts))
+	l.Handler = n.handlerOf(raw.Subject)
+	l.msg = &nats.Msg{Subject: header(h, headerSubject), Header: maps.Clone(h), Data: raw.Data}
+	return l
+}
+
+// Dead ranges over the dead letters of a handler, the oldest first, or over all if handler is "". handler is a name, or
+// name@version. Each costs a request. An error ends the range.
+func (n *Node) Dead(ctx context.Context, handler string) iter.Seq2[DeadLetter, error] {
+	return func(yield func(DeadLetter, error) bool) {
+		subject := n.deadAll()
+		if handler != "" {
+			if err := checkHandler(handler); err != nil {
+				yield(DeadLetter{}, err)
+				return
+			}
+			subject = n.deadOf(handler, "*")
+		}
+		s, err := n.streamOf(ctx, n.dead())
+		if err != nil {
+			yield(DeadLetter{}, err)
+			return
+		}
+		for seq := uint64(1); ; {
+			raw, err := s.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
+			if errors.Is(err, jetstream.ErrMsgNotFound) {
+				return
+			}
+			if err != nil {
+				yield(DeadLetter{}, fmt.Errorf("cluster: the dead letters: %w", err))
+				return
+			}
+			if !yield(n.letterOf(raw), nil) {
+				return
+			}
+			seq = raw.Sequence + 1
+		}
+	}
+}
+
+// letter returns the dead letter of an ID, the last if there are several.
+func (n *Node) letter(ctx context.Context, s jetstream.Stream, id string) (DeadLetter, error) {
+	if err := checkName("ID", id); err != nil {
+		return DeadLetter{}, err
+	}
+	raw, err := s.GetLastMsgForSubject(ctx, n.deadOf("*", id))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return DeadLetter{}, fmt.Errorf("%w: %s", ErrNoDeadLetter, id)
+	}
+	if err != nil {
+		return DeadLetter{}, fmt.Errorf("cluster: the dead letter %s: %w", id, err)
+	}
+	return n.letterOf(raw), nil
+}
+
+// Requeue puts dead letters back into their lanes, by the IDs of their tasks, with attempts anew: the failed outcome is
+// forgotten, and so is a request to cancel. One whose task was put back already is [ErrNoDeadLetter]. What fails for one ID does not
+// keep the others from being put back; the error has all that failed.
+//
+// If the process ends in the midst, or the servers do not answer, Requeue can be called again: a letter that was put back
+// in the last two minutes is not put back again, but only removed. Submit of the same [ID] before the task has ended may store
+// it a second time.
+func (n *Node) Requeue(ctx context.Context, ids ...string) error {
+	return n.eachLetter(ctx, ids, n.requeue)
+}
+
+// DeleteDead removes dead letters, by the IDs of their tasks. Their outcomes stay. What fails for one ID does not keep
+// the others from being removed; the error has all that failed, [ErrNoDeadLetter] among them.
+func (n *Node) DeleteDead(ctx context.Context, ids ...string) error {
+	return n.eachLetter(ctx, ids, func(context.Context, DeadLetter) error { return nil })
+}
+
+// eachLetter calls f with each dead letter, and removes it if f returns no error.
+func (n *Node) eachLetter(ctx context.Context, ids []string, f func(context.Context, DeadLetter) error) error {
+	s, err := n.streamOf(ctx, n.dead())
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, id := range ids {
+		l, err := n.letter(ctx, s, id)
+		if err == nil {
+			err = f(ctx, l)
+		}
+		if err == nil {
+			err = s.DeleteMsg(ctx, l.seq)
+			if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+				err = nil // another has just removed it
+			}
+		}
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	return errors.Join(all...)
+}
+
+// requeue stores the task of a dead letter anew. What would keep it from running is removed before.
+func (n *Node) requeue(ctx context.Context, l DeadLetter) error {
+	if !strings.HasPrefix(l.msg.Subject, strings.TrimSuffix(n.workAll(), ">")) {
+		return fmt.Errorf("cluster: the dead letter %s does not say in which lane it was: %q", l.ID, l.msg.Subject)
+	}
+	m := l.msg
+	id := l.ID
+	if was := header(m.Header, headerWas); was != "" {
+		m.Header[headerID] = []string{was}
+		id = was
+	}
+	for _, key := range []string{headerReason, headerAttempts, headerSubject, headerNode, headerWas} {
+		delete(m.Header, key)
+	}
+	m.Header[nats.MsgIdHdr] = []string{fmt.Sprintf("%s-dead-%d", l.ID, l.seq)}
+	if checkName("ID", id) == nil {
+		if done, err := n.forget(ctx, id); done || err != nil {
+			return err
+		}
+	}
+	_, err := n.publish(ctx, m)
+	return err
+}
+
+// forget removes what is noted of a task that has failed. It returns true for one that is done: it has been put back
+// before, and only its letter has stayed.
+func (n *Node) forget(ctx context.Context, id string) (done bool, err error) {
+	entry, err := n.results.Get(ctx, id)
+	if err == nil {
+		if o, err := parseOutcome(entry.Value()); err == nil && o.Status == statusDone {
+			return true, nil
+		}
+		err = n.results.Delete(ctx, id, jetstream.LastRevision(entry.Revision()))
+	}
+	if err != nil && !isNotFound(err) {
+		return false, fmt.Errorf("cluster: the outcome of %s: %w", id, err)
+	}
+	for _, kv := range []jetstream.KeyValue{n.control, n.tries} {
+		if err := kv.Delete(ctx, id); err != nil {
+			return false, fmt.Errorf("cluster: what is noted of %s: %w", id, err)
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,216 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Queue is what waits in a lane of a handler, which is a level or a partition, by the servers' count.
+type Queue struct {
+	Handler     string        `json:"handler"`     // name@version for one with a version
+	Lane        string        `json:"lane"`        // high, normal or low; or the number of a partition of keys
+	Waiting     int           `json:"waiting"`     // tasks that no node was given yet
+	Taken       int           `json:"taken"`       // tasks that a node was given, or that are to be tried again later
+	Redelivered int           `json:"redelivered"` // those of Taken that were given away more than once
+	Requests    int           `json:"requests"`    // of nodes that wait for a task
+	Oldest      time.Duration `json:"oldest"`      // age of the oldest that was given to no node yet, in ns; 0 if there is none
+	Paused      bool          `json:"paused"`
+}
+
+// Queues returns the queues of all handlers that a node of the cluster has ever had, sorted by handler and lane. It
+// costs the servers a look at each lane, and a read of the oldest task of each lane in which some wait.
+func (n *Node) Queues(ctx context.Context) ([]Queue, error) {
+	s, err := n.streamOf(ctx, n.work())
+	if err != nil {
+		return nil, err
+	}
+	var all []Queue
+	lister := s.ListConsumers(ctx)
+	for c := range lister.Info() {
+		handler, lane, ok := cutConsumer(c.Name)
+		if !ok {
+			continue // nobody's lane
+		}
+		q := Queue{
+			Handler: handler, Lane: laneTitle(lane), Waiting: int(c.NumPending), Taken: c.NumAckPending,
+			Redelivered: c.NumRedelivered, Requests: c.NumWaiting, Paused: c.Paused,
+		}
+		if q.Waiting > 0 {
+			if q.Oldest, err = n.age(ctx, s, c); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, q)
+	}
+	if err := lister.Err(); err != nil {
+		return nil, fmt.Errorf("cluster: the queues: %w", err)
+	}
+	slices.SortFunc(all, func(a, b Queue) int {
+		return cmp.Or(cmp.Compare(a.Handler, b.Handler), cmp.Compare(laneRank(a.Lane), laneRank(b.Lane)))
+	})
+	return all, nil
+}
+
+// age returns how long the oldest task of a lane has waited that no node was given yet.
+func (n *Node) age(ctx context.Context, s jetstream.Stream, c *jetstream.ConsumerInfo) (time.Duration, error) {
+	m, err := s.GetMsg(ctx, c.Delivered.Stream+1, jetstream.WithGetMsgSubject(c.Config.FilterSubject))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, nil // a node has taken it
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cluster: the oldest task of %s: %w", c.Name, err)
+	}
+	return max(0, n.clock.at(n.now()).Sub(m.Time)), nil
+}
+
+// streamOf returns a stream of the cluster.
+func (n *Node) streamOf(ctx context.Context, name string) (jetstream.Stream, error) {
+	if n.ctx.Err() != nil {
+		return nil, ErrClosed
+	}
+	s, err := n.js.Stream(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: the stream %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// cutConsumer is the inverse of consumer.
+func cutConsumer(name string) (handler, lane string, ok bool) {
+	i := strings.LastIndexByte(name, '_')
+	if i < 1 {
+		return "", "", false
+	}
+	handler, lane = name[:i], name[i+1:]
+	return handler, lane, laneTitle(lane) != ""
+}
+
+// laneTitle returns what users read of a lane, or "" if it is none.
+func laneTitle(lane string) string {
+	for level, title := range levelTitles {
+		if lane == laneOfLevel(level) {
+			return title
+		}
+	}
+	number, ok := strings.CutPrefix(lane, "k")
+	if p, err := strconv.Atoi(number); !ok || err != nil || laneOfPartition(p) != lane {
+		return ""
+	}
+	return number
+}
+
+// levelTitles are what users read of levels.
+var levelTitles = [levels]string{High: "high", Normal: "normal", Low: "low"}
+
+// laneRank returns the place of a lane among those of its handler, by its title.
+func laneRank(title string) int {
+	if i := slices.Index(levelTitles[:], title); i >= 0 {
+		return i
+	}
+	p, _ := strconv.Atoi(title)
+	return levels + p
+}
+
+// pausedFor is how long a pause lasts that nobody ends. JetStream wants a time.
+const pausedFor = 100 * 365 * 24 * time.Hour
+
+// Pause stops nodes from fetching tasks of a handler, until [Node.Resume], also nodes that come later. What was fetched
+// goes on, and so do local tasks, which are not in the stream. Submit goes on storing tasks. handler is a name, or
+// name@version. Pausing twice is pausing once. The error is [ErrUnknownHandler] if no node has ever had it.
+func (n *Node) Pause(ctx context.Context, handler string) error {
+	return n.setPaused(ctx, handler, true)
+}
+
+// Resume lets nodes fetch tasks of a handler again, with their next requests, which come within 5 s. A handler that was
+// not paused stays as it is. Errors are as those of [Node.Pause].
+func (n *Node) Resume(ctx context.Context, handler string) error {
+	return n.setPaused(ctx, handler, false)
+}
+
+func (n *Node) setPaused(ctx context.Context, handler string, paused bool) error {
+	if err := checkHandler(handler); err != nil {
+		return err
+	}
+	s, err := n.streamOf(ctx, n.work())
+	if err != nil {
+		return err
+	}
+	if err := n.pauseLane(ctx, handler, laneOfLevel(Normal), paused); err != nil {
+		return err
+	}
+	var lanes []string
+	names := s.ConsumerNames(ctx)
+	for name := range names.Name() {
+		if of, lane, ok := cutConsumer(name); ok && of == handler && lane != laneOfLevel(Normal) {
+			lanes = append(lanes, lane)
+		}
+	}
+	if err := names.Err(); err != nil {
+		return fmt.Errorf("cluster: the queues of %s: %w", handler, err)
+	}
+	return n.followPause(ctx, handler, lanes...)
+}
+
+// checkHandler returns an error if handler is no name, nor name@version.
+func checkHandler(handler string) error {
+	name, version, ok := strings.Cut(handler, "@")
+	if err := checkName("name of the handler", name); err != nil || !ok {
+		return err
+	}
+	return checkName("version of a handler", version)
+}
+
+// followPause pauses or resumes lanes of a handler as its normal lane is, which holds for all. It looks again
+// afterwards: so all follow the last Pause or Resume, also when several come at once, or a lane is made meanwhile.
+func (n *Node) followPause(ctx context.Context, handler string, lanes ...string) error {
+	for {
+		paused, err := n.isPaused(ctx, handler)
+		if err != nil {
+			return err
+		}
+		for _, lane := range lanes {
+			if err := n.pauseLane(ctx, handler, lane, paused); err != nil {
+				return err
+			}
+		}
+		if again, err := n.isPaused(ctx, handler); err != nil || again == paused {
+			return err
+		}
+	}
+}
+
+// isPaused reports whether a handler is paused. One that has no lane yet is not.
+func (n *Node) isPaused(ctx context.Context, handler string) (bool, error) {
+	c, err := n.js.Consumer(ctx, n.work(), consumer(handler, laneOfLevel(Normal)))
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("cluster: the servers do not say whether %s is paused: %w", handler, err)
+	}
+	return c.CachedInfo().Paused, nil
+}
+
+// pauseLane pauses or resumes the consumer of a lane.
+func (n *Node) pauseLane(ctx context.Context, handler, lane string, paused bool) error {
+	var until time.Time
+	if paused {
+		until = n.now().Add(pausedFor)
+	}
+	_, err := n.js.PauseConsumer(ctx, n.work(), consumer(handler, lane), until)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return fmt.Errorf("%w: %s", ErrUnknownHandler, handler)
+	}
+	if err != nil {
+		return fmt.Errorf("cluster: pausing or resuming %s: %w", handler, err)
+	}
+	return nil
+}

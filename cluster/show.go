@@ -1,0 +1,198 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// State is where a task is in its life.
+type State string
+
+// States of a task.
+const (
+	StateWaiting  State = "waiting"      // in the stream, and never failed
+	StateRunning  State = "running"      // on a node
+	StateRetry    State = "retry"        // in the stream, and has failed before
+	StateDone     State = statusDone     // it has a result
+	StateFailed   State = statusFailed   // it is in the dead letters, or was
+	StateCanceled State = statusCanceled // by Cancel
+	StateDeadline State = statusDeadline // its time was over
+)
+
+// TaskInfo is what the cluster knows of a task. What is not known is zero.
+type TaskInfo struct {
+	ID       string    `json:"id"`
+	State    State     `json:"state"`
+	Handler  string    `json:"handler,omitempty"`  // name@version for one with a version
+	Node     string    `json:"node,omitempty"`     // where it runs, has ended, or failed last
+	Attempts int       `json:"attempts,omitempty"` // how often it was tried, with the one that runs
+	Error    string    `json:"error,omitempty"`    // the last
+	From     string    `json:"from,omitempty"`     // the node that has submitted it
+	Key      string    `json:"key,omitempty"`
+	Stored   time.Time `json:"stored,omitzero"` // when it came into the stream, or into the dead letters
+	Codec    string    `json:"codec,omitempty"` // of what follows
+	Argument []byte    `json:"argument,omitempty"`
+	Result   []byte    `json:"result,omitempty"` // of a task that is done
+}
+
+// Show returns what the cluster knows of the task of an ID. The error is [ErrUnknownTask] if it knows nothing, or
+// nothing any more: outcomes are kept as [WithResultsFor] says, and a task with [NoResult] leaves none.
+//
+// A task that has ended costs one read. For another, all nodes are asked whether they run it, which takes half a
+// second if none does, and then the stream is read from its beginning, one request for each task in it. A task of a node that
+// does not answer is shown as one that waits.
+func (n *Node) Show(ctx context.Context, id string) (TaskInfo, error) {
+	if err := checkName("ID", id); err != nil {
+		return TaskInfo{}, err
+	}
+	if n.ctx.Err() != nil {
+		return TaskInfo{}, ErrClosed
+	}
+	for _, look := range []func(context.Context, string) (TaskInfo, error){n.showEnded, n.showRunning, n.showStored, n.showEnded, n.showDead} {
+		if t, err := look(ctx, id); !errors.Is(err, ErrUnknownTask) {
+			return t, err
+		}
+	}
+	return TaskInfo{}, fmt.Errorf("%w: %s", ErrUnknownTask, id)
+}
+
+// showEnded shows a task that has an outcome.
+func (n *Node) showEnded(ctx context.Context, id string) (TaskInfo, error) {
+	o, err := n.getOutcome(ctx, id)
+	if isNotFound(err) {
+		return TaskInfo{}, ErrUnknownTask
+	}
+	if err != nil {
+		return TaskInfo{}, fmt.Errorf("cluster: the outcome of %s: %w", id, err)
+	}
+	t := TaskInfo{ID: id, State: State(o.Status), Handler: o.Handler, Node: o.Node, Attempts: o.Attempts, Error: o.Error, Codec: o.Codec, Result: o.data}
+	if t.State == StateFailed {
+		if dead, err := n.showDead(ctx, id); err == nil {
+			t.From, t.Key, t.Stored, t.Codec, t.Argument = dead.From, dead.Key, dead.Stored, dead.Codec, dead.Argument
+		}
+	}
+	return t, nil
+}
+
+// showDead shows a task that is in the dead letters.
+func (n *Node) showDead(ctx context.Context, id string) (TaskInfo, error) {
+	s, err := n.streamOf(ctx, n.dead())
+	if err != nil {
+		return TaskInfo{}, err
+	}
+	l, err := n.letter(ctx, s, id)
+	if errors.Is(err, ErrNoDeadLetter) {
+		return TaskInfo{}, ErrUnknownTask
+	}
+	return TaskInfo{
+		ID: id, State: StateFailed, Handler: l.Handler, Node: l.Node, Attempts: l.Attempts, Error: l.Reason,
+		From: l.From, Key: l.Key, Stored: l.At, Codec: l.Codec, Argument: l.Argument,
+	}, err
+}
+
+// askWait is how long a node waits for another to say that it runs a task.
+const askWait = 500 * time.Millisecond
+
+// holding is what a node answers that has a task.
+type holding struct {
+	Node, Handler, From, Key string
+	Delivered                int
+	Stored                   time.Time
+}
+
+// answer says which tasks the node has, if it is asked.
+func (n *Node) answer() error {
+	return n.hear(n.ask(), func(m *nats.Msg) {
+		if h, ok := n.running.find(string(m.Data)); ok {
+			data, _ := json.Marshal(h) // strings and numbers only
+			_ = m.Respond(data)
+		}
+	})
+}
+
+// hear subscribes until the node is closed.
+func (n *Node) hear(subject string, f func(*nats.Msg)) error {
+	sub, err := n.nc.Subscribe(subject, f)
+	if err == nil {
+		context.AfterFunc(n.ctx, func() { _ = sub.Unsubscribe() })
+	}
+	return err
+}
+
+// find returns what is to be said of a task, if it is here.
+func (r *running) find(id string) (holding, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.tasks[id]
+	if e == nil {
+		return holding{}, false
+	}
+	return holding{Node: e.node.node, Handler: e.handler.name, From: e.by, Key: e.key, Delivered: e.delivered, Stored: e.stored}, true
+}
+
+// showRunning shows a task that a node says it has.
+func (n *Node) showRunning(ctx context.Context, id string) (TaskInfo, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, askWait, ErrUnknownTask)
+	defer cancel()
+	m, err := n.nc.RequestWithContext(ctx, n.ask(), []byte(id))
+	if errors.Is(err, nats.ErrNoResponders) || context.Cause(ctx) == ErrUnknownTask {
+		return TaskInfo{}, ErrUnknownTask
+	}
+	var h holding
+	if err == nil {
+		err = json.Unmarshal(m.Data, &h)
+	}
+	if err != nil {
+		return TaskInfo{}, fmt.Errorf("cluster: asking the nodes for %s: %w", id, err)
+	}
+	t := TaskInfo{ID: id, State: StateRunning, Handler: h.Handler, Node: h.Node, From: h.From, Key: h.Key, Stored: h.Stored, Attempts: h.Delivered}
+	if try, err := n.getTry(ctx, id); err == nil {
+		t.Attempts, t.Error = max(1, h.Delivered-try.Returned), try.Error
+	}
+	return t, nil
+}
+
+// showStored shows a task that is in the stream.
+func (n *Node) showStored(ctx context.Context, id string) (TaskInfo, error) {
+	s, err := n.streamOf(ctx, n.work())
+	if err != nil {
+		return TaskInfo{}, err
+	}
+	for seq := uint64(1); ; {
+		raw, err := s.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(n.workAll()))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return TaskInfo{}, ErrUnknownTask
+		}
+		if err != nil {
+			return TaskInfo{}, fmt.Errorf("cluster: looking for %s in the stream: %w", id, err)
+		}
+		if header(raw.Header, headerID) == id {
+			return n.stored(ctx, id, raw)
+		}
+		seq = raw.Sequence + 1
+	}
+}
+
+// stored shows a task of which the message is there.
+func (n *Node) stored(ctx context.Context, id string, raw *jetstream.RawStreamMsg) (TaskInfo, error) {
+	h := raw.Header
+	t := TaskInfo{ID: id, State: StateWaiting, From: header(h, headerFrom), Key: header(h, headerKey), Stored: raw.Time, Codec: header(h, headerCodec), Argument: raw.Data}
+	if t.From == "" {
+		t.From = header(h, headerBy)
+	}
+	t.Handler = n.handlerOf(raw.Subject)
+	try, err := n.getTry(ctx, id)
+	if err != nil {
+		return TaskInfo{}, fmt.Errorf("cluster: the attempts of %s: %w", id, err)
+	}
+	if try.Error != "" {
+		t.State, t.Error, t.Node, t.Attempts = StateRetry, try.Error, try.Node, try.Attempts
+	}
+	return t, nil
+}
