@@ -2,9 +2,10 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"strconv"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 )
@@ -20,16 +21,26 @@ const (
 
 // putDead stores the message of a task as a dead letter. Done twice, it is stored once.
 func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts int) error {
-	h := maps.Clone(m.Header)
-	if h == nil {
-		h = nats.Header{}
+	letter := &nats.Msg{Subject: n.deadOf(handler), Header: nats.Header{}, Data: m.Data}
+	for key, values := range m.Header {
+		if !strings.HasPrefix(key, "Nats-") { // these are orders to the server
+			letter.Header[key] = values
+		}
 	}
-	for _, key := range []string{nats.ExpectedStreamHdr, nats.ExpectedLastSeqHdr, nats.ExpectedLastSubjSeqHdr, nats.ExpectedLastMsgIdHdr, nats.MsgIdHdr} {
-		delete(h, key)
+	n.addReason(letter.Header, m, id, reason, attempts)
+	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+	defer cancel()
+	_, err := n.js.PublishMsg(ctx, letter)
+	if errors.Is(err, nats.ErrMaxPayload) { // no node has submitted it: Submit leaves room for the headers
+		letter.Header, letter.Data = nats.Header{}, nil
+		n.addReason(letter.Header, m, id, fmt.Sprintf("%s (its %d bytes are too many to be kept)", reason, m.Size()), attempts)
+		_, err = n.js.PublishMsg(ctx, letter)
 	}
-	if was := header(h, headerID); was != id && was != "" {
-		h[headerWas] = []string{was}
-	}
+	return err
+}
+
+// addReason adds the headers that a dead letter has besides those of its task.
+func (n *Node) addReason(h nats.Header, m *nats.Msg, id, reason string, attempts int) {
 	h[headerID] = []string{id}
 	h[headerReason] = []string{oneLine(short(reason))}
 	h[headerAttempts] = []string{strconv.Itoa(attempts)}
@@ -40,10 +51,6 @@ func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts 
 	} else {
 		h[nats.MsgIdHdr] = []string{id + "-never-run"}
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
-	defer cancel()
-	_, err := n.js.PublishMsg(ctx, &nats.Msg{Subject: n.deadOf(handler, id), Header: h, Data: m.Data})
-	return err
 }
 
 // oneLine replaces what a header cannot contain.
@@ -57,7 +64,7 @@ func oneLine(text string) string {
 	return string(b)
 }
 
-// refuse makes a message that cannot be read a dead letter.
+// refuse makes a message that cannot be read a dead letter, and tells the submitter, if the message says who it is.
 func (n *Node) refuse(l *lane, m *nats.Msg, why error) {
 	n.counts.refused.Add(1)
 	id := "unreadable"
@@ -67,6 +74,15 @@ func (n *Node) refuse(l *lane, m *nats.Msg, why error) {
 	if err := n.putDead(l.handler.name, m, id, "unreadable: "+why.Error(), 0); err != nil {
 		n.log.Error("filch cluster: cannot store a dead letter", "node", n.node, "error", err)
 		return
+	}
+	task, from := header(m.Header, headerID), header(m.Header, headerFrom)
+	if checkName("ID", task) == nil && checkName("submitting node", from) == nil {
+		o, err := n.putOutcome(task, outcome{Status: statusFailed, Error: short(why.Error()), Node: n.node, Handler: l.handler.name})
+		if err != nil {
+			n.log.Error("filch cluster: cannot store an outcome", "node", n.node, "task", task, "error", err)
+			return
+		}
+		defer n.tellOutcome(from, task, o)
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 	defer cancel()

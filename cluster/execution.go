@@ -103,10 +103,18 @@ func (e *execution) handle(ctx context.Context) (data []byte, err error) {
 	}()
 	data, err = e.handler.call(ctx, codec, n.codecs[0], e.data)
 	returned = true
-	if most := n.largest(); err == nil && len(data) > most {
-		err = Permanent(fmt.Errorf("%w: the result has %d bytes, and %d are allowed", ErrTooLarge, len(data), most))
+	if err == nil && e.from != "" {
+		err = n.checkSize("result", data)
 	}
 	return data, err
+}
+
+// checkSize returns an error if a message cannot have data as its body. what says what it is.
+func (n *Node) checkSize(what string, data []byte) error {
+	if most := n.nc.MaxPayload() - headerRoom; int64(len(data)) > most {
+		return Permanent(fmt.Errorf("%w: the %s has %d bytes, and %d are allowed", ErrTooLarge, what, len(data), most))
+	}
+	return nil
 }
 
 // executionKey is the key of a handler's context for its execution.

@@ -80,38 +80,50 @@ const serverWait = 10 * time.Second
 // isNotFound reports whether err says that there is nothing of that name.
 func isNotFound(err error) bool { return errors.Is(err, jetstream.ErrKeyNotFound) }
 
-// getOutcome returns the outcome of a task.
+// getOutcome returns the outcome of a task. One that cannot be read counts as a failure: the task is not run again.
 func (n *Node) getOutcome(ctx context.Context, id string) (outcome, error) {
 	entry, err := n.results.Get(ctx, id)
 	if err != nil {
 		return outcome{}, err
 	}
-	return parseOutcome(entry.Value())
+	o, err := parseOutcome(entry.Value())
+	if err != nil {
+		o = outcome{Status: statusFailed, Error: err.Error()}
+	}
+	return o, nil
 }
 
-// putOutcome stores the outcome of a task, unless it has one, and returns the one that it has. An answer of the
-// servers that does not come is asked for again, as long as the node is there.
+// putOutcome stores the outcome of a task, unless it has one, and returns the one that it has. While the servers do
+// not take it, since they do not answer or have no room, it tries again, as long as the node is there.
 func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
 	data := o.bytes()
-	var err error
-	for range 6 {
-		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
-		if _, err = n.results.Create(ctx, id, data); errors.Is(err, jetstream.ErrKeyExists) {
-			var have outcome
-			if have, err = n.getOutcome(ctx, id); err == nil {
-				if o.Status == statusDone {
-					n.counts.duplicates.Add(1)
-				}
-				o = have
-			}
+	for told := false; ; told = true {
+		have, err := n.tryOutcome(id, o, data)
+		if err == nil {
+			return have, nil
 		}
-		cancel()
-		if err == nil || n.ctx.Err() != nil {
-			break
+		if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.Code < 500 && !isFull(err) {
+			return o, err
+		}
+		if !told {
+			n.log.Warn("filch cluster: cannot store an outcome; trying again", "node", n.node, "task", id, "error", n.explain(err, "$KV."+n.names.results()+"."+id))
 		}
 		select {
 		case <-time.After(time.Second):
 		case <-n.ctx.Done():
+			return o, err
+		}
+	}
+}
+
+// tryOutcome is putOutcome once.
+func (n *Node) tryOutcome(id string, o outcome, data []byte) (outcome, error) {
+	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+	defer cancel()
+	_, err := n.results.Create(ctx, id, data)
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		if o, err = n.getOutcome(ctx, id); err == nil {
+			n.counts.duplicates.Add(1)
 		}
 	}
 	return o, err

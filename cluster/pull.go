@@ -35,7 +35,8 @@ type puller struct {
 	form    pullRequest // of all requests
 	sub     *nats.Subscription
 	msgs    chan *nats.Msg
-	request int // number of the last one
+	back    chan nats.Status // the connection is there again, and its requests are gone
+	request int              // number of the last one
 }
 
 // newPuller returns a puller for a lane.
@@ -54,8 +55,11 @@ func newPuller(l *lane) (*puller, error) {
 func (n *Node) pullFrom(stream, consumer string, form pullRequest, room int) (*puller, error) {
 	p := &puller{nc: n.nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer, inbox: n.nc.NewInbox(), form: form, msgs: make(chan *nats.Msg, room)}
 	var err error
-	p.sub, err = n.nc.ChanSubscribe(p.inbox+".*", p.msgs)
-	return p, err
+	if p.sub, err = n.nc.ChanSubscribe(p.inbox+".*", p.msgs); err != nil {
+		return nil, err
+	}
+	p.back = n.nc.StatusChanged(nats.CONNECTED)
+	return p, nil
 }
 
 // errAsk says that the consumer did not take a request.
@@ -69,7 +73,10 @@ func (e *errAsk) Error() string {
 const grace = 2 * time.Second
 
 // pull asks for up to batch messages, and passes them to each as they arrive. It returns when they have come, when there
-// are no more and wait is 0, or when wait is over.
+// are no more and wait is 0, when wait is over, or when the connection was lost and is there again.
+//
+// A task has the subject that it was stored with, and what the server says of a request has the address of the request. The
+// headers tell nothing: a message can be stored with a status of its own.
 func (p *puller) pull(ctx context.Context, batch int, wait time.Duration, each func(*nats.Msg)) (int, error) {
 	p.request++
 	number := strconv.Itoa(p.request)
@@ -78,6 +85,9 @@ func (p *puller) pull(ctx context.Context, batch int, wait time.Duration, each f
 	body, err := json.Marshal(request)
 	if err != nil {
 		return 0, err
+	}
+	for len(p.back) > 0 {
+		<-p.back // it was lost before this request
 	}
 	if err := p.nc.PublishRequest(p.subject, p.inbox+"."+number, body); err != nil {
 		return 0, err
@@ -90,18 +100,20 @@ func (p *puller) pull(ctx context.Context, batch int, wait time.Duration, each f
 			if !ok {
 				return got, nats.ErrConnectionClosed
 			}
-			status := header(m.Header, "Status")
-			if status == "" || m.Reply != "" && len(m.Data) > 0 {
+			if !p.says(m) {
 				got++
 				if each(m); got >= batch {
 					return got, nil
 				}
 				continue
 			}
-			if !strings.HasSuffix(m.Subject, "."+number) || status == "100" {
+			status := header(m.Header, "Status")
+			if m.Subject != p.inbox+"."+number || status == "100" {
 				continue // the end of an earlier request
 			}
 			return got, ended(status, header(m.Header, "Description"))
+		case <-p.back:
+			return got, nil
 		case <-timeout.C:
 			return got, nil
 		case <-ctx.Done():
@@ -109,6 +121,9 @@ func (p *puller) pull(ctx context.Context, batch int, wait time.Duration, each f
 		}
 	}
 }
+
+// says reports whether a message is what the server says of a request, and no task.
+func (p *puller) says(m *nats.Msg) bool { return strings.HasPrefix(m.Subject, p.inbox+".") }
 
 // ended returns what the status at the end of a request means: nil if there is nothing more.
 func ended(status, text string) error {
@@ -123,6 +138,7 @@ func ended(status, text string) error {
 
 // close ends the subscription, and passes what has arrived to each.
 func (p *puller) close(each func(*nats.Msg)) {
+	p.nc.RemoveStatusListener(p.back)
 	closed := p.sub.StatusChanged(nats.SubscriptionClosed)
 	if p.sub.Drain() == nil {
 		select {
@@ -136,7 +152,7 @@ func (p *puller) close(each func(*nats.Msg)) {
 			if !ok {
 				return
 			}
-			if m.Reply != "" && header(m.Header, "Status") == "" {
+			if !p.says(m) {
 				each(m)
 			}
 		default:

@@ -201,8 +201,8 @@ func (n *Node) newTask(ctx context.Context, handler string, in any, s submission
 	if err := checkName("name of the handler", handler); err != nil {
 		return nil, "", err
 	}
-	if most := n.nc.MaxPayload() - headerRoom; int64(len(data)) > most {
-		return nil, "", fmt.Errorf("%w: the argument has %d bytes, and %d are allowed", ErrTooLarge, len(data), most)
+	if err := n.checkSize("argument", data); err != nil {
+		return nil, err
 	}
 	name := versioned(handler, s.version)
 	lane, err := n.laneFor(ctx, name, s)
@@ -308,6 +308,9 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 		}
 		if errors.Is(err, nats.ErrConnectionClosed) {
 			return nil, ErrClosed
+		}
+		if err = n.explain(err, m.Subject); errors.Is(err, nats.ErrPermissionViolation) {
+			return nil, fmt.Errorf("cluster: the task is not stored: %w", err)
 		}
 		select {
 		case <-time.After(wait):

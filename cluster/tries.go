@@ -28,8 +28,10 @@ func (n *Node) tryAt(ctx context.Context, id string) (t try, revision uint64, er
 	if err != nil {
 		return try{}, 0, err
 	}
-	err = json.Unmarshal(entry.Value(), &t)
-	return t, entry.Revision(), err
+	if json.Unmarshal(entry.Value(), &t) != nil {
+		t = try{} // nobody's note
+	}
+	return t, entry.Revision(), nil
 }
 
 // noteTry changes what is known of the attempts of a task. If the servers do not take it, the attempt counts.
