@@ -1,0 +1,256 @@
+package clustertest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster/clustertest"
+)
+
+// storm is three servers, workers and submitters under load, of which some are killed at random.
+type storm struct {
+	t       *testing.T
+	servers *clustertest.Servers
+	rng     *rand.Rand
+	nodes   [2][]*clustertest.Process // workers, submitters
+	all     [2][]*clustertest.Process // with those that were killed
+	js      jetstream.JetStream
+	nc      *nats.Conn
+
+	killed [3]int // workers, submitters, servers
+}
+
+const (
+	stormWorkers    = 3
+	stormSubmitters = 2
+	stormPlaces     = 4
+	// stormAgain bounds how many tasks a node has that run again when it is killed, or cut off from the servers: those that
+	// are not settled, 64 at least, and one for each lane that waits for a place.
+	stormAgain = 64 + 3
+)
+
+// stormTime returns for how long there is a storm, and its seed.
+func stormTime(t *testing.T) (time.Duration, uint64) {
+	d := 20 * time.Second
+	if os.Getenv("FILCH_LONG") != "" {
+		d = 5 * time.Minute
+	}
+	if text := os.Getenv("FILCH_STORM"); text != "" {
+		var err error
+		if d, err = time.ParseDuration(text); err != nil {
+			t.Fatal("FILCH_STORM:", err)
+		}
+	}
+	seed := rand.Uint64()
+	if text := os.Getenv("FILCH_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal("FILCH_SEED:", err)
+		}
+	}
+	return d, seed
+}
+
+// Whatever is killed, each task that was acknowledged runs, its result is read, and nothing is stuck.
+func TestStormOfKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills processes for 20 s")
+	}
+	t.Parallel()
+	d, seed := stormTime(t)
+	s := &storm{t: t, servers: clustertest.Three(t), rng: rand.New(rand.NewPCG(seed, 0))}
+	t.Logf("FILCH_SEED=%d FILCH_STORM=%v", seed, d)
+	s.begin()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		time.Sleep(time.Duration(300+s.rng.IntN(900)) * time.Millisecond)
+		s.kill()
+	}
+	s.end()
+}
+
+// begin starts the nodes.
+func (s *storm) begin() {
+	var err error
+	if s.nc, err = nats.Connect(s.servers.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond)); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(s.nc.Close)
+	if s.js, err = jetstream.New(s.nc); err != nil {
+		s.t.Fatal(err)
+	}
+	s.nodes = [2][]*clustertest.Process{make([]*clustertest.Process, stormWorkers), make([]*clustertest.Process, stormSubmitters)}
+	for kind := range s.nodes {
+		for i := range s.nodes[kind] {
+			s.start(kind, i)
+			if _, err := s.nodes[kind][i].Line(s.t.Context(), "ready"); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// start starts a worker or a submitter, by a name that no other has had.
+func (s *storm) start(kind, i int) {
+	program := [...]string{"worker", "submitter"}[kind]
+	name := fmt.Sprintf("%s%d-%d", program, i, len(s.all[kind]))
+	p := clustertest.Start(s.t, program, s.servers.URL(), name, strconv.Itoa(stormPlaces))
+	s.nodes[kind][i] = p
+	s.all[kind] = append(s.all[kind], p)
+}
+
+// kill kills a process, and starts it or another one anew. A server stays away for a while, and only one at a time.
+func (s *storm) kill() {
+	switch kind := s.rng.IntN(3); kind {
+	case 2:
+		i := s.rng.IntN(s.servers.Len())
+		s.killed[kind]++
+		s.servers.Kill(i)
+		time.Sleep(time.Duration(s.rng.IntN(3000)) * time.Millisecond)
+		s.restart(i)
+	default:
+		i := s.rng.IntN(len(s.nodes[kind]))
+		s.killed[kind]++
+		s.nodes[kind][i].Kill()
+		s.start(kind, i)
+	}
+}
+
+// restart starts a server, and waits until all three have what the others have: else the next kill may take the majority.
+func (s *storm) restart(i int) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	if err := s.servers.Restart(ctx, i); err != nil {
+		s.t.Fatal(err)
+	}
+	var last string
+	for names := []string{"filch_work", "KV_filch_results"}; len(names) > 0; time.Sleep(50 * time.Millisecond) {
+		stream, err := s.js.Stream(ctx, names[0])
+		switch {
+		case err == nil && current(stream.CachedInfo().Cluster):
+			names = names[1:]
+		case ctx.Err() != nil:
+			s.t.Fatalf("the servers do not agree on %s again: %v, %s", names[0], err, last)
+		case err == nil:
+			data, _ := json.Marshal(stream.CachedInfo().Cluster)
+			last = string(data)
+		}
+	}
+}
+
+// current reports whether a stream has a leader, and its other servers what it has, but for what is under way.
+func current(c *jetstream.ClusterInfo) bool {
+	if c == nil || c.Leader == "" || len(c.Replicas) != 2 {
+		return false
+	}
+	for _, r := range c.Replicas {
+		if r.Offline || r.Lag > 100 {
+			return false
+		}
+	}
+	return true
+}
+
+// end stops the submitters, waits until all tasks have ended, and judges.
+func (s *storm) end() {
+	for _, p := range s.nodes[1] {
+		p.Kill()
+	}
+	s.drained()
+	runs := map[string]int{}
+	for _, p := range s.all[0] {
+		for line := range strings.Lines(p.Output()) {
+			if id, ok := strings.CutPrefix(strings.TrimSpace(line), "ran "); ok {
+				runs[id]++
+			}
+		}
+	}
+	stored, told, slowest := s.submitted()
+	for id, n := range stored {
+		if runs[id] == 0 {
+			s.t.Error("stored, and never run:", id)
+		}
+		s.hasResult(id, n)
+	}
+	again := 0
+	for _, n := range runs {
+		again += n - 1
+	}
+	bound := stormAgain*s.killed[0] + stormAgain*stormWorkers*s.killed[2]
+	s.t.Logf("killed: %d workers, %d submitters, %d servers; %d tasks were acknowledged, %d results told, the slowest after %v; %d runs were repeated, of %d that may be",
+		s.killed[0], s.killed[1], s.killed[2], len(stored), told, slowest, again, bound)
+	if again > bound {
+		s.t.Error("too many tasks ran again")
+	}
+	if len(stored) == 0 || told == 0 {
+		s.t.Error("nothing has happened")
+	}
+}
+
+// submitted returns the tasks that were acknowledged, with their arguments, how many results were told, and after what time the last.
+func (s *storm) submitted() (stored map[string]int, told int, slowest time.Duration) {
+	stored = map[string]int{}
+	for _, p := range s.all[1] {
+		for line := range strings.Lines(p.Output()) {
+			f := strings.Fields(line)
+			switch {
+			case len(f) == 3 && f[0] == "stored":
+				stored[f[1]], _ = strconv.Atoi(f[2])
+			case len(f) == 3 && f[0] == "told":
+				told++
+				ms, _ := strconv.Atoi(f[1])
+				slowest = max(slowest, time.Duration(ms)*time.Millisecond)
+			case len(f) > 0 && f[0] == "wrong":
+				s.t.Error(line)
+			}
+		}
+	}
+	return stored, told, slowest
+}
+
+// drained waits until the stream of tasks is empty.
+func (s *storm) drained() {
+	var last string
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+		stream, err := s.js.Stream(ctx, "filch_work")
+		cancel()
+		if err == nil {
+			if stream.CachedInfo().State.Msgs == 0 {
+				return
+			}
+			last = fmt.Sprintf("%+v", stream.CachedInfo().State)
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("tasks are stuck: %v, %s", err, last)
+		}
+	}
+}
+
+// hasResult checks that the result of a task can be read.
+func (s *storm) hasResult(id string, n int) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+	defer cancel()
+	kv, err := s.js.KeyValue(ctx, "filch_results")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	entry, err := kv.Get(ctx, id)
+	if err != nil {
+		s.t.Error("no result:", id, err)
+		return
+	}
+	line, result, _ := strings.Cut(string(entry.Value()), "\n")
+	if result != strconv.Itoa(2*n) {
+		s.t.Error("the result of", id, "is", line, result)
+	}
+}
