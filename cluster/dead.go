@@ -23,8 +23,9 @@ const (
 func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts int) error {
 	letter := &nats.Msg{Subject: n.deadOf(handler), Header: nats.Header{}, Data: m.Data}
 	for key, values := range m.Header {
-		if !strings.HasPrefix(key, "Nats-") { // these are orders to the server
-			letter.Header[key] = values
+		// Others could be orders to the server, or cannot be written.
+		if rest, ours := strings.CutPrefix(key, headerPrefix); ours && len(values) == 1 && checkName("header", rest) == nil {
+			letter.Header[key] = []string{oneLine(values[0])}
 		}
 	}
 	n.addReason(letter.Header, m, id, reason, attempts)

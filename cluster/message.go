@@ -9,7 +9,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Headers of a task's message. What a message of a foreign version has besides is kept in its dead letter.
+// headerPrefix is what our headers begin with. A dead letter keeps those of its message, also those of a foreign version.
+const headerPrefix = "Filch-"
+
+// Headers of a task's message.
 const (
 	headerID      = "Filch-Id"
 	headerCodec   = "Filch-Codec"

@@ -97,8 +97,8 @@ func (n *Node) getOutcome(ctx context.Context, id string) (outcome, error) {
 // not take it, since they do not answer or have no room, it tries again, as long as the node is there.
 func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
 	data := o.bytes()
-	for told := false; ; told = true {
-		have, err := n.tryOutcome(id, o, data)
+	for wait, told := askWait, false; ; wait, told = min(2*wait, serverWait), true {
+		have, err := n.tryOutcome(id, o, data, wait)
 		if err == nil {
 			return have, nil
 		}
@@ -117,8 +117,8 @@ func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
 }
 
 // tryOutcome is putOutcome once.
-func (n *Node) tryOutcome(id string, o outcome, data []byte) (outcome, error) {
-	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+func (n *Node) tryOutcome(id string, o outcome, data []byte, wait time.Duration) (outcome, error) {
+	ctx, cancel := context.WithTimeout(n.ctx, wait)
 	defer cancel()
 	_, err := n.results.Create(ctx, id, data)
 	if errors.Is(err, jetstream.ErrKeyExists) {
@@ -152,7 +152,7 @@ func short(text string) string {
 		return text
 	}
 	text = text[:shortError]
-	for len(text) > 0 {
+	for range utf8.UTFMax - 1 { // of a rune that is cut
 		if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size != 1 {
 			break
 		}

@@ -224,7 +224,9 @@ func (n *Node) newTask(ctx context.Context, handler string, in any, s submission
 	}
 	t.from = n.node
 	if s.id != "" {
-		if o, err := n.getOutcome(ctx, t.id); err == nil {
+		var o outcome
+		err := ask(ctx, func(ctx context.Context) (err error) { o, err = n.getOutcome(ctx, t.id); return err })
+		if err == nil {
 			r := &remote{id: t.id, promise: filch.NewPromise[outcome](n.pool)}
 			r.promise.Complete(o, nil)
 			return r, nil
@@ -287,15 +289,61 @@ func (n *Node) laneFor(ctx context.Context, name string, s submission) (string, 
 	case shape.limited && s.leveled:
 		return "", fmt.Errorf("cluster: the handler %s has a limit, and so its tasks have no levels", name)
 	}
-	return laneOfLevel(s.level), nil
+	return lane, nil
+}
+
+// isKnown asks the servers whether a node has or had the handler.
+func (n *Node) isKnown(ctx context.Context, name, lane string) error {
+	key := name + "." + lane
+	n.mu.Lock()
+	known := n.known[key]
+	n.mu.Unlock()
+	if known {
+		return nil
+	}
+	err := ask(ctx, func(ctx context.Context) error {
+		_, err := n.js.Consumer(ctx, n.work(), consumer(name, lane))
+		return err
+	})
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return fmt.Errorf("%w: %s", ErrUnknownHandler, name)
+	}
+	if err != nil {
+		err = n.explain(err, "$JS.API.CONSUMER.INFO."+n.work()+"."+consumer(name, lane))
+		return fmt.Errorf("cluster: the servers do not say whether there is a handler %s: %w", name, err)
+	}
+	n.mu.Lock()
+	n.known[key] = true
+	n.mu.Unlock()
+	return nil
+}
+
+// askWait is how long a question waits for its answer before it is asked again the first time; then twice as long, up to
+// serverWait. An answer takes milliseconds; while the servers elect a leader, questions are lost.
+const askWait = 2 * time.Second
+
+// ask calls f, which asks the servers something, until they have answered or ctx ends.
+func ask(ctx context.Context, f func(context.Context) error) error {
+	for wait := askWait; ; wait = min(2*wait, serverWait) {
+		attempt, cancel := context.WithTimeout(ctx, wait)
+		err := f(attempt)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrPermissionViolation) || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // publish stores a message, and asks again as long as the servers do not answer.
 func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
 	for wait := time.Millisecond; ; wait = min(2*wait, time.Second) {
-		attempt, cancel := context.WithTimeout(ctx, serverWait)
-		ack, err := n.js.PublishMsg(attempt, m)
-		cancel()
+		var ack *jetstream.PubAck
+		err := ask(ctx, func(ctx context.Context) (err error) {
+			if ack, err = n.js.PublishMsg(ctx, m); err != nil {
+				err = n.explain(err, m.Subject)
+			}
+			return err
+		})
 		if err == nil {
 			return ack, nil
 		}
@@ -309,7 +357,7 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 		if errors.Is(err, nats.ErrConnectionClosed) {
 			return nil, ErrClosed
 		}
-		if err = n.explain(err, m.Subject); errors.Is(err, nats.ErrPermissionViolation) {
+		if errors.Is(err, nats.ErrPermissionViolation) {
 			return nil, fmt.Errorf("cluster: the task is not stored: %w", err)
 		}
 		select {

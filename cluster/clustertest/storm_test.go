@@ -134,7 +134,9 @@ func (s *storm) restart(i int) {
 	}
 	var last string
 	for names := []string{"filch_work", "KV_filch_results"}; len(names) > 0; time.Sleep(50 * time.Millisecond) {
-		stream, err := s.js.Stream(ctx, names[0])
+		attempt, done := context.WithTimeout(ctx, 2*time.Second)
+		stream, err := s.js.Stream(attempt, names[0])
+		done()
 		switch {
 		case err == nil && current(stream.CachedInfo().Cluster):
 			names = names[1:]
