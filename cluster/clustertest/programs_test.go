@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	clustertest.Main(m, clustertest.Programs{"worker": workerProgram, "submitter": submitterProgram})
+	clustertest.Main(m, clustertest.Programs{"worker": workerProgram, "submitter": submitterProgram, "poison": poisonProgram})
 }
 
 // stormAckWait is the AckWait of the handlers of the programs.
@@ -27,7 +28,7 @@ func openNode(url, name string, opts ...cluster.Option) *cluster.Node {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for {
-		n, err := cluster.Open(ctx, append([]cluster.Option{cluster.WithURL(url), cluster.WithNode(name), cluster.WithReplicas(3)}, opts...)...)
+		n, err := cluster.Open(ctx, append([]cluster.Option{cluster.WithURL(url), cluster.WithNode(name), cluster.WithReplicas(1 + strings.Count(url, ","))}, opts...)...)
 		if err == nil {
 			return n
 		}
@@ -103,4 +104,13 @@ func submitOne(n *cluster.Node, name string, i int) {
 		return
 	}
 	fmt.Println("told", time.Since(begin).Milliseconds(), f.ID())
+}
+
+// poisonProgram has a handler whose tasks end the process, and one that is innocent.
+func poisonProgram(args []string) {
+	n := openNode(args[0], args[1], cluster.WithPlaces(2), cluster.WithPool(filch.New(filch.WithWorkers(2))))
+	cluster.Handle(n, "poison", func(context.Context, int) (int, error) { os.Exit(1); return 0, nil },
+		cluster.WithAckWait(time.Second), cluster.WithRetry(cluster.Retry{Attempts: 2}))
+	cluster.Handle(n, "double", double, cluster.WithAckWait(time.Second), cluster.WithRetry(cluster.Retry{Attempts: 20}))
+	select {}
 }

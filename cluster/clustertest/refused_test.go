@@ -1,0 +1,142 @@
+package clustertest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster"
+)
+
+func TestWhatIsTooLargeIsRefused(t *testing.T) {
+	nodes, js := share(t, places(1))
+	n := nodes[0]
+	once := cluster.WithRetry(cluster.Retry{Attempts: 1})
+	type of struct{ Result, Error int }
+	h := cluster.Handle(n, "large", func(_ context.Context, o of) (string, error) {
+		if o.Error > 0 {
+			return "", errors.New(strings.Repeat("é", o.Error/2))
+		}
+		return strings.Repeat("r", o.Result), nil
+	}, once, cluster.WithKeys(1))
+	text := cluster.Handle(n, "text", func(_ context.Context, s string) (int, error) { return len(s), nil })
+	if _, err := text.Submit(t.Context(), strings.Repeat("a", 1<<20), cluster.Durable()); !errors.Is(err, cluster.ErrTooLarge) || !strings.Contains(err.Error(), "the argument has 1048578 bytes, and 1032192 are allowed") {
+		t.Error("argument:", err)
+	}
+	f, err := text.Submit(t.Context(), strings.Repeat("a", 1<<20-16<<10-2), cluster.Durable())
+	if err != nil {
+		t.Fatal("the largest argument:", err)
+	}
+	wait(t, f, 1<<20-16<<10-2)
+	for name, opt := range map[string]cluster.SubmitOption{"key": cluster.Key(strings.Repeat("k", 129)), "ID": cluster.ID(strings.Repeat("k", 129))} {
+		if _, err := h.Submit(t.Context(), of{}, opt); err == nil || !strings.Contains(err.Error(), "the "+name+" has 129 bytes; 128 are allowed") {
+			t.Error(name, err)
+		}
+	}
+	for o, want := range map[of]string{{Result: 2 << 20}: "the result has 2097154 bytes, and 1032192 are allowed", {Error: 2 << 20}: "éé..."} {
+		f, err := h.Submit(t.Context(), o, cluster.Durable())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.Wait(t.Context())
+		if e, ok := errors.AsType[*cluster.TaskError](err); !ok || !strings.Contains(e.Message, want) || len(e.Message) > 5000 {
+			t.Errorf("%+v: %.100v", o, err)
+		}
+	}
+	if dead := deadLetters(t, js); dead != 2 {
+		t.Error("dead letters:", dead)
+	}
+	empty(t, js)
+}
+
+// gobCodec is a codec that not all nodes have.
+type gobCodec struct{}
+
+func (gobCodec) Name() string { return "gob" }
+func (gobCodec) Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(v)
+	return b.Bytes(), err
+}
+func (gobCodec) Unmarshal(data []byte, v any) error {
+	return gob.NewDecoder(bytes.NewReader(data)).Decode(v)
+}
+
+func TestWhatCodecsCannotReadIsRefused(t *testing.T) {
+	nodes, js := share(t, places(1), append(places(0), cluster.WithCodecs(gobCodec{})))
+	cluster.Handle(nodes[0], "number", func(context.Context, int) (int, error) { return 1, nil })
+	cluster.Handle(nodes[0], "channel", func(context.Context, int) (chan int, error) { return make(chan int), nil })
+	for _, lane := range []string{"number_p1", "channel_p1"} {
+		until(t, js, lane, func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
+	}
+	if _, err := cluster.Submit[chan int, int](t.Context(), nodes[0], "number", nil, cluster.Durable()); err == nil || !strings.Contains(err.Error(), "the argument chan int cannot be written by the codec json") {
+		t.Error(err)
+	}
+	word, err := cluster.Submit[string, int](t.Context(), nodes[0], "number", "word", cluster.Durable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := cluster.Submit[int, int](t.Context(), nodes[1], "number", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	channel, err := cluster.Submit[int, int](t.Context(), nodes[0], "channel", 1, cluster.Durable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, want := range map[*cluster.Future[int]]string{
+		word:    "the argument cannot be read as int by the codec json",
+		foreign: `node n0 has no codec "gob"`,
+		channel: "the result chan int cannot be written by the codec json",
+	} {
+		_, err := f.Wait(t.Context())
+		if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Attempts != 1 || !strings.Contains(e.Message, want) {
+			t.Error(err)
+		}
+	}
+	if dead := deadLetters(t, js); dead != 3 {
+		t.Error("dead letters:", dead)
+	}
+	// A result is read as what Submit was told.
+	f, err := cluster.Submit[int, string](t.Context(), nodes[0], "number", 1, cluster.Durable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "the result cannot be read as string by the codec json") {
+		t.Error(err)
+	}
+	empty(t, js)
+}
+
+// A task of a version that no node has is refused; versions run side by side.
+func TestVersionsStandSideBySide(t *testing.T) {
+	nodes, js := share(t, places(2))
+	for _, v := range []string{"", "2", "3"} {
+		var opts []cluster.HandlerOption
+		if v != "" {
+			opts = append(opts, cluster.WithVersion(v))
+		}
+		cluster.Handle(nodes[0], "name", func(context.Context, int) (string, error) { return "version " + v, nil }, opts...)
+		lane := strings.TrimSuffix("name@"+v, "@") + "_p1"
+		until(t, js, lane, func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for _, v := range []string{"2", "3"} {
+		f, err := cluster.Submit[int, string](ctx, nodes[0], "name", 0, cluster.Durable(), cluster.OfVersion(v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait(t, f, fmt.Sprint("version ", v))
+	}
+	if _, err := cluster.Submit[int, string](ctx, nodes[0], "name", 0, cluster.OfVersion("4")); !errors.Is(err, cluster.ErrUnknownHandler) {
+		t.Error(err)
+	}
+}
