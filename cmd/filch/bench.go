@@ -70,6 +70,9 @@ func (o options) run(cmd *cobra.Command, args []string) error {
 	if o.from != "" {
 		return drawKept(cmd, args, o)
 	}
+	if slices.Contains(args, "cluster") {
+		return runQueues(cmd, args, o)
+	}
 	if slices.Contains(args, "tasks") {
 		return tasks(cmd, args, o)
 	}
@@ -127,6 +130,11 @@ of a DIMACS .gr file (--input).
 "filch bench par" measures most functions of package par, all of these or those that are
 named, against serial programs and other libraries; --size is the number of elements.
 
+"filch bench cluster" measures package cluster: beside a plain program on JetStream that does the
+same, on one embedded server and on three, and beside River and asynq as far as they start here; the
+time from Submit to the start; a local task; a kill; and how well the simulator predicts it. Parts can be
+named: filch bench cluster rates latency. --workers are places, and --size is the number of tasks.
+
 With --parallelism it measures how parallel workloads are instead, each on one worker:
 the work T1, the span Tinf, and between what the speed-up lies on 2 to 256 workers. The
 run with the least span of several counts.
@@ -163,6 +171,7 @@ const benchExamples = `  filch bench
   filch bench suite --executors goroutine,filch
   filch bench strand --size fib=35 --executors filch,strand
   filch bench par Sort Map --size 1000,1000000
+  filch bench cluster rates --workers 64 --size 20000
   filch bench fib --size 40 --executors serial,filch,filch-chain --workers 1,2,4
   filch bench --parallelism fib mergesort fft
   filch bench goparse --input ~/src --json goparse.json
@@ -173,7 +182,7 @@ const benchExamples = `  filch bench
 
 // apartOf returns which of the arguments is measured apart from the workloads, if any is.
 func apartOf(args []string) string {
-	for _, name := range []string{"tasks", "par", "sssp"} {
+	for _, name := range []string{"cluster", "tasks", "par", "sssp"} {
 		if slices.Contains(args, name) {
 			return name
 		}
@@ -223,6 +232,10 @@ func list(out io.Writer) error {
 	fmt.Fprintf(out, "  %-10s %s\n", "tasks", "pools of tasks, apart from the others")
 	fmt.Fprintf(out, "  %-10s %s\n             %s\n", "sssp", "shortest paths by priority, apart from the others", "grid=1000, rmat=18")
 	fmt.Fprintf(out, "  %-10s %s\n             %s\n", "par", "functions of package par, apart from the others", "1000, 100000, 10000000")
+	fmt.Fprintf(out, "  %-10s %s\n", "cluster", "package cluster, apart from the others, in parts:")
+	for _, p := range queueParts {
+		fmt.Fprintf(out, "             %-10s %s\n", p.name, p.about)
+	}
 	fmt.Fprintln(out, "Executors:")
 	for _, e := range workload.Executors {
 		fmt.Fprintf(out, "  %-12s %s\n", e.Name, e.About)

@@ -6,9 +6,13 @@ require (
 	github.com/alitto/pond/v2 v2.7.1
 	github.com/exascience/pargo v1.1.0
 	github.com/filch-go/filch v0.1.0
+	github.com/filch-go/filch/cluster v0.1.0
+	github.com/filch-go/filch/cluster/embedded v0.1.0
 	github.com/gammazero/workerpool v1.3.0
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/klauspost/cpuid/v2 v2.4.2
+	github.com/nats-io/nats-server/v2 v2.15.2
+	github.com/nats-io/nats.go v1.55.0
 	github.com/panjf2000/ants/v2 v2.12.1
 	github.com/samber/lo v1.53.0
 	github.com/schollz/progressbar/v3 v3.19.1

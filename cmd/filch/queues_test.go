@@ -1,0 +1,38 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestClusterRefuses(t *testing.T) {
+	for args, want := range map[string]string{
+		"cluster nonsense":                "no part \"nonsense\"",
+		"cluster --size 7":                "--size 7",
+		"cluster --size x":                "--size x",
+		"cluster --size 1000,2000":        "one number of tasks",
+		"cluster --executors filch":       "--executors",
+		"cluster --runs 0":                "--runs 0",
+		"cluster --workers 0":             "--workers 0",
+		"cluster --cpuprofile x":          "--cpuprofile",
+		"cluster latency --markdown":      "--markdown",
+		"cluster latency --html x.html":   "--html",
+		"cluster local --json /no/such/x": "--json",
+	} {
+		var out, errs bytes.Buffer
+		if status := run(append([]string{"bench"}, strings.Fields(args)...), &out, &errs); status != 2 || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: status %d: %s", args, status, errs.String())
+		}
+	}
+}
+
+func TestClusterInParts(t *testing.T) {
+	var out, errs bytes.Buffer
+	if status := run(strings.Fields("bench cluster local --runs 1"), &out, &errs); status != 0 {
+		t.Fatal(status, errs.String())
+	}
+	if text := out.String(); !strings.Contains(text, "a local task more than Pool.Go") || strings.Contains(text, "kill") {
+		t.Error(text)
+	}
+}
