@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -52,18 +53,12 @@ func (r *raw) setUp(ctx context.Context, replicas int) (err error) {
 }
 
 func (r *raw) fill(ctx context.Context, n int) error {
-	for i := range n {
-		m := &nats.Msg{Subject: "raw.p1", Data: []byte("1"), Header: nats.Header{nats.MsgIdHdr: {strconv.Itoa(i)}}}
-		if _, err := r.js.PublishMsgAsync(m); err != nil {
-			return err
-		}
-	}
-	select {
-	case <-r.js.PublishAsyncComplete():
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	var last atomic.Int64
+	return inParallel(n, func() error {
+		id := strconv.FormatInt(last.Add(1), 10)
+		_, err := r.js.PublishMsg(ctx, &nats.Msg{Subject: "raw.p1", Data: []byte("1"), Header: nats.Header{nats.MsgIdHdr: {id}}})
+		return err
+	})
 }
 
 func (r *raw) drain(ctx context.Context, places, n int) error {
