@@ -26,7 +26,7 @@ var queueParts = []struct {
 	run         func(q *queueBench) error
 }{
 	{"rates", "empty tasks: a plain program on JetStream, and package cluster", (*queueBench).rates},
-	{"rivals", "empty tasks: River, asynq", (*queueBench).rivals},
+	{"rivals", "empty tasks: River on Postgres and SQLite, asynq on Redis, as far as they start here", (*queueBench).rivals},
 	{"latency", "from Submit to the start on an idle cluster", (*queueBench).latency},
 	{"local", "a task that stays on its node, and one of the pool", (*queueBench).local},
 	{"failover", "a process is killed", (*queueBench).failover},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -34,5 +35,17 @@ func TestClusterInParts(t *testing.T) {
 	}
 	if text := out.String(); !strings.Contains(text, "a local task more than Pool.Go") || strings.Contains(text, "kill") {
 		t.Error(text)
+	}
+}
+
+func TestRivalsAreReadAsTheyAreWritten(t *testing.T) {
+	all, err := readRivals(exec.Command("echo", `{"system":"a","durable":"b","version":"v1","places":2,"tasks":3,"times_ns":[5]} {"system":"c","note":"is not installed"}`))
+	if err != nil || len(all) != 2 || all[0].System != "a" || all[0].Times[0] != 5 || all[1].Note != "is not installed" {
+		t.Error(all, err)
+	}
+	for _, text := range []string{"nonsense", `{"system":`} {
+		if _, err := readRivals(exec.Command("echo", text)); err == nil {
+			t.Errorf("%s: no error", text)
+		}
 	}
 }
