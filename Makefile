@@ -77,6 +77,7 @@ tidy:
 	go run ./internal/release tidy
 	cd plugin/plugintest && GOWORK=off go mod tidy
 	cd trace/formats && GOWORK=off go mod tidy
+	cd bench/queues && GOWORK=off go mod tidy
 
 # The structure in figures: files, references, methods; see DESIGN.md.
 house:
