@@ -53,7 +53,7 @@ func plainUser(dir string) (as func(*exec.Cmd), err error) {
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, fmt.Errorf("Postgres does not run as root: %w", err)
+		return nil, fmt.Errorf("a Postgres does not run as root: %w", err)
 	}
 	uid, _ := strconv.Atoi(u.Uid)
 	gid, _ := strconv.Atoi(u.Gid)
