@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -33,6 +34,13 @@ type Server struct {
 	// NoSync leaves it to the system when files are written. That is several times as fast. After a crash of the
 	// machine, not of the process, up to two minutes of what was confirmed may be gone.
 	NoSync bool
+
+	// ID, Routed and Routes are for a server that forms a cluster with others, so that each of them has what is stored
+	// ([cluster.WithReplicas]). ID is its name among them, Routed the address where they reach it, as host:port, and
+	// Routes are their addresses.
+	ID     string
+	Routed string
+	Routes []string
 }
 
 // startWait is how long Start waits for the server.
@@ -46,6 +54,10 @@ func (s Server) Start(ctx context.Context, name string, opts ...nats.Option) (*n
 	}
 	unlock, err := lock(o.StoreDir)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := free(s.Listen, s.Routed); err != nil {
+		unlock()
 		return nil, nil, err
 	}
 	srv, err := server.NewServer(o)
@@ -67,6 +79,21 @@ func (s Server) Start(ctx context.Context, name string, opts ...nats.Option) (*n
 	return nc, stop, nil
 }
 
+// free returns an error if something else listens on an address. The server would only be not ready in time.
+func free(addresses ...string) error {
+	for _, a := range addresses {
+		if a == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", a)
+		if err != nil {
+			return fmt.Errorf("cluster: the address of the embedded server: %w", err)
+		}
+		l.Close()
+	}
+	return nil
+}
+
 // options returns what the server is told.
 func (s Server) options(name string) (*server.Options, error) {
 	dir := s.Dir
@@ -80,21 +107,47 @@ func (s Server) options(name string) (*server.Options, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cluster: the folder of the embedded server: %w", err)
 	}
-	o := &server.Options{ServerName: "filch-" + name, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true, SyncAlways: !s.NoSync, DontListen: s.Listen == ""}
+	id := s.ID
+	if id == "" {
+		id = "filch-" + name
+	}
+	o := &server.Options{ServerName: id, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true, SyncAlways: !s.NoSync, DontListen: s.Listen == ""}
 	if s.Listen != "" {
-		host, port, err := net.SplitHostPort(s.Listen)
-		if err != nil {
-			return nil, fmt.Errorf("cluster: the address %q of the embedded server: %w", s.Listen, err)
-		}
-		o.Host = host
-		if o.Port, err = strconv.Atoi(port); err != nil || o.Port < 0 || o.Port > 65535 {
-			return nil, fmt.Errorf("cluster: the address %q of the embedded server: the port is a number up to 65535", s.Listen)
-		}
-		if o.Port == 0 {
-			o.Port = server.RANDOM_PORT
+		var err error
+		if o.Host, o.Port, err = splitAddress(s.Listen); err != nil {
+			return nil, err
 		}
 	}
+	if s.Routed == "" {
+		return o, nil
+	}
+	host, port, err := splitAddress(s.Routed)
+	if err != nil {
+		return nil, err
+	}
+	o.Cluster = server.ClusterOpts{Name: "filch", Host: host, Port: port}
+	for _, r := range s.Routes {
+		if _, _, err := splitAddress(r); err != nil {
+			return nil, err
+		}
+		o.Routes = append(o.Routes, &url.URL{Scheme: "nats", Host: r})
+	}
 	return o, nil
+}
+
+// splitAddress returns the parts of an address.
+func splitAddress(address string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", 0, fmt.Errorf("cluster: the address %q of the embedded server: %w", address, err)
+	}
+	if port, err = strconv.Atoi(text); err != nil || port < 0 || port > 65535 {
+		return "", 0, fmt.Errorf("cluster: the address %q of the embedded server: the port is a number up to 65535", address)
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	return host, port, nil
 }
 
 var errUsed = errors.New("is used by another server")

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+
+	"github.com/filch-go/filch/cluster"
+)
+
+// clusterText explains the commands of a cluster.
+const clusterText = `Cluster runs and shows tasks of several machines, which are in streams of NATS JetStream.
+
+To try it on one machine, in three terminals:
+
+  filch cluster server                                    a server, on port 4222
+  filch cluster node --handler count --text -- wc -w      a node that runs a program for each task
+  filch cluster submit count --text 'how many words'      a task
+
+The commands reach the servers at --server, or at $NATS_URL, or at nats://127.0.0.1:4222. Several URLs are separated by
+commas. With --json they print JSON, and errors stay text. The status is 0, or 1 if something has failed, or 2 if
+the command was called wrongly.`
+
+func clusterCommand() *cobra.Command {
+	o := &clusterOptions{}
+	cmd := &cobra.Command{
+		Use:   "cluster",
+		Short: "Run and show tasks of several machines",
+		Long:  clusterText,
+	}
+	o.addFlags(cmd)
+	cmd.AddCommand(
+		serverCommand(o), nodeCommand(o), submitCommand(o),
+		lsCommand(o), topCommand(o), showCommand(o), deadCommand(o),
+		cancelCommand(o), pauseCommand(o), resumeCommand(o), retryCommand(o), deleteCommand(o),
+	)
+	return cmd
+}
+
+// clusterOptions are the flags of all commands of a cluster.
+type clusterOptions struct {
+	server, name         string
+	creds, ca, cert, key string
+	timeout              time.Duration
+	json                 bool
+}
+
+func (o *clusterOptions) addFlags(cmd *cobra.Command) {
+	server := os.Getenv("NATS_URL")
+	if server == "" {
+		server = nats.DefaultURL
+	}
+	f := cmd.PersistentFlags()
+	f.StringVar(&o.server, "server", server, "URLs of the NATS servers")
+	f.StringVar(&o.name, "name", "filch", "name of the cluster")
+	f.StringVar(&o.creds, "creds", "", "file of NATS credentials")
+	f.StringVar(&o.ca, "tls-ca", "", "file of the certificates that the servers' must be signed by")
+	f.StringVar(&o.cert, "tls-cert", "", "file of a certificate for the servers")
+	f.StringVar(&o.key, "tls-key", "", "file of its key")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for the servers")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+// check says which flag makes no sense.
+func (o *clusterOptions) check() error {
+	switch {
+	case o.server == "":
+		return errors.New("--server: is empty")
+	case o.timeout <= 0:
+		return fmt.Errorf("--timeout %v: must be positive", o.timeout)
+	case (o.cert == "") != (o.key == ""):
+		return errors.New("--tls-cert and --tls-key: the one needs the other")
+	}
+	return checkName("--name", o.name)
+}
+
+// checkName returns an error if a name is none that a cluster takes. what is what the user has written it as.
+func checkName(what, name string) error {
+	if name == "" || len(name) > 128 {
+		return fmt.Errorf("%s %q: a name has 1 to 128 characters", what, name)
+	}
+	for _, r := range name {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
+			return fmt.Errorf("%s %q: a name has letters, digits, - and _", what, name)
+		}
+	}
+	return nil
+}
+
+// connect connects to the servers.
+func (o *clusterOptions) connect(ctx context.Context, opts ...nats.Option) (*nats.Conn, error) {
+	opts = append(opts, nats.Timeout(o.timeout), nats.MaxReconnects(-1))
+	if o.creds != "" {
+		opts = append(opts, nats.UserCredentials(o.creds))
+	}
+	if o.ca != "" {
+		opts = append(opts, nats.RootCAs(o.ca))
+	}
+	if o.cert != "" {
+		opts = append(opts, nats.ClientCert(o.cert, o.key))
+	}
+	nc, err := nats.Connect(o.server, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("--server %s: %w", o.server, err)
+	}
+	return nc, nil
+}
+
+// member opens a node of a cluster that is there. It runs nothing. It is closed with its connection by end.
+func (o *clusterOptions) member(ctx context.Context, log io.Writer) (n *cluster.Node, end func(), err error) {
+	nc, err := o.connect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	if err := o.exists(ctx, nc); err != nil {
+		nc.Close()
+		return nil, nil, err
+	}
+	n, err = cluster.Open(ctx, cluster.WithConn(nc), cluster.WithName(o.name), cluster.WithPlaces(0), cluster.WithLogger(logger(log)))
+	if err != nil {
+		nc.Close()
+		return nil, nil, err
+	}
+	return n, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = n.Close(ctx) // nothing of it runs
+		nc.Close()
+	}, nil
+}
+
+// exists returns an error if the servers have no cluster of the name. A node that is opened would make it.
+func (o *clusterOptions) exists(ctx context.Context, nc *nats.Conn) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	switch _, err = js.Stream(ctx, o.name+"_work"); {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return fmt.Errorf("--name %s: there is no such cluster at %s; a node makes it", o.name, o.server)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, nats.ErrNoResponders):
+		return fmt.Errorf("--server %s: JetStream is not enabled there", o.server)
+	}
+	return err
+}
+
+// logger returns a logger of a node for people.
+func logger(out io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// run is what a command of a cluster does: it checks the flags, opens a member, and calls f until it is interrupted.
+// Errors of f and of the servers are no mistakes of the caller.
+func (o *clusterOptions) run(cmd *cobra.Command, f func(ctx context.Context, n *cluster.Node) error) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt does not wait
+	n, end, err := o.member(ctx, cmd.ErrOrStderr())
+	if err != nil {
+		return failed(cmd, err)
+	}
+	defer end()
+	return failed(cmd, f(ctx, n))
+}
+
+// failed tells of an error that is no mistake of the caller.
+func failed(cmd *cobra.Command, err error) error {
+	if err == nil || errors.Is(err, errFailed) {
+		return err
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "filch:", err)
+	return errFailed
+}
+
+// printJSON prints a value, and a line's end.
+func printJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// exactly returns an error if there are not as many arguments as names.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != len(names) {
+			return fmt.Errorf("%s: want %d arguments, not %d: %s", cmd.Name(), len(names), len(args), cmd.UseLine())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/filch-go/filch/cluster"
+)
+
+func showCommand(o *clusterOptions) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show id",
+		Short: "Show what is known of a task",
+		Long: `Show has the state of a task: waiting, running, retry (it has failed, and is tried again), done, failed, canceled or
+deadline (its time was over). A task that has not ended is looked for on all nodes and in the whole stream, which takes half a second
+and longer.`,
+		Args: ids(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, func(ctx context.Context, n *cluster.Node) error {
+				t, err := n.Show(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), &taskView{t})
+				}
+				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+				for _, row := range rows(t) {
+					if row[1] != "" {
+						fmt.Fprintf(w, "%s\t%s\n", row[0], strings.ReplaceAll(row[1], "\n", "\n\t"))
+					}
+				}
+				return w.Flush()
+			})
+		},
+	}
+}
+
+// rows are what people read of a task.
+func rows(t cluster.TaskInfo) [][2]string {
+	attempts, stored := "", ""
+	if t.Attempts > 0 {
+		attempts = fmt.Sprint(t.Attempts)
+	}
+	if !t.Stored.IsZero() {
+		stored = t.Stored.Local().Format(time.DateTime)
+	}
+	return [][2]string{
+		{"id", t.ID}, {"state", string(t.State)}, {"handler", t.Handler}, {"node", t.Node}, {"attempts", attempts}, {"error", t.Error},
+		{"from", t.From}, {"key", t.Key}, {"stored", stored}, {"argument", body(t.Codec, t.Argument)}, {"result", body(t.Codec, t.Result)},
+	}
+}
+
+// mostBody is how much of an argument or a result people are shown, in bytes.
+const mostBody = 4000
+
+// body returns an argument or a result for people.
+func body(codec string, data []byte) string {
+	switch {
+	case len(data) == 0:
+		return ""
+	case codec != "json":
+		return fmt.Sprintf("%d bytes of the codec %s", len(data), codec)
+	case len(data) > mostBody:
+		return strings.ToValidUTF8(string(data[:mostBody]), "") + fmt.Sprintf("... (%d bytes)", len(data))
+	}
+	return strings.ToValidUTF8(string(data), "\ufffd")
+}
+
+// ids checks that there are IDs, as many as most says, or any number if it is 0.
+func ids(most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 || most > 0 && len(args) > most {
+			return fmt.Errorf("%s: want IDs of tasks, not %d: %s", cmd.Name(), len(args), cmd.UseLine())
+		}
+		return checkIDs(cmd, args)
+	}
+}
+
+func checkIDs(cmd *cobra.Command, args []string) error {
+	for _, id := range args {
+		if err := checkName(cmd.Name()+": the ID", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkHandler returns an error if a handler is no name, nor name@version.
+func checkHandler(what, handler string) error {
+	name, version, versioned := strings.Cut(handler, "@")
+	if err := checkName(what, name); err != nil || !versioned {
+		return err
+	}
+	return checkName(what+"'s version", version)
+}
+
+func deadCommand(o *clusterOptions) *cobra.Command {
+	limit := 0
+	cmd := &cobra.Command{
+		Use:   "dead [handler]",
+		Short: "List the dead letters",
+		Long: `Dead lists the tasks that have failed for good, the oldest first. "filch cluster retry" puts them back, and "filch cluster delete"
+removes them. The argument of one is in "filch cluster show", and in --json.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("dead: want a handler, not %d", len(args))
+			}
+			if len(args) == 1 {
+				return checkHandler("dead: the handler", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 0 {
+				return fmt.Errorf("--limit %d: must not be negative", limit)
+			}
+			return o.run(cmd, func(ctx context.Context, n *cluster.Node) error {
+				letters, err := letters(ctx, n, strings.Join(args, ""), limit)
+				if err != nil {
+					return err
+				}
+				if o.json {
+					views := []*letterView{}
+					for _, l := range letters {
+						views = append(views, &letterView{l})
+					}
+					return printJSON(cmd.OutOrStdout(), views)
+				}
+				if len(letters) == 0 {
+					fmt.Fprintln(cmd.OutOrStdout(), "no dead letters")
+					return nil
+				}
+				t := newTable(cmd.OutOrStdout(), false)
+				t.AppendHeader(table.Row{"id", "handler", "at", "attempts", "node", "reason"})
+				alignRight(t, 4, 4)
+				for _, l := range letters {
+					reason, _, _ := strings.Cut(l.Reason, "\n")
+					t.AppendRow(table.Row{l.ID, l.Handler, l.At.Local().Format(time.DateTime), l.Attempts, l.Node, fmt.Sprintf("%.100s", reason)})
+				}
+				t.Render()
+				return nil
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 100, "how many at most; 0 for all")
+	return cmd
+}
+
+// letters returns dead letters, as many as limit says, or all if it is 0.
+func letters(ctx context.Context, n *cluster.Node, handler string, limit int) (all []cluster.DeadLetter, err error) {
+	for l, err := range n.Dead(ctx, handler) {
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, l); len(all) == limit {
+			break
+		}
+	}
+	return all, nil
+}
+
+func retryCommand(o *clusterOptions) *cobra.Command {
+	return letterCommand(o, "retry", "retried", "Put dead letters back, with attempts anew", (*cluster.Node).Requeue)
+}
+
+func deleteCommand(o *clusterOptions) *cobra.Command {
+	return letterCommand(o, "delete", "deleted", "Delete dead letters", (*cluster.Node).DeleteDead)
+}
+
+// letterCommand returns a command that does something to dead letters.
+func letterCommand(o *clusterOptions, name, done, short string, do func(*cluster.Node, context.Context, ...string) error) *cobra.Command {
+	all, handler := false, ""
+	cmd := &cobra.Command{
+		Use:   name + " id...",
+		Short: short,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case handler != "" && !all:
+				return errors.New("--handler: is for --all")
+			case handler != "":
+				if err := checkHandler("--handler", handler); err != nil {
+					return err
+				}
+			}
+			if !all {
+				return ids(0)(cmd, args)
+			}
+			if len(args) > 0 {
+				return errors.New("--all: there are IDs as well")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, func(ctx context.Context, n *cluster.Node) error {
+				if all {
+					letters, err := letters(ctx, n, handler, 0)
+					if err != nil {
+						return err
+					}
+					for _, l := range letters {
+						args = append(args, l.ID)
+					}
+				}
+				return o.each(cmd, args, done, func(id string) error { return do(n, ctx, id) })
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "all dead letters")
+	cmd.Flags().StringVar(&handler, "handler", "", "with --all: those of this handler")
+	return cmd
+}
+
+// each does something for each ID, and tells what was done. What fails does not keep the rest from being done.
+func (o *clusterOptions) each(cmd *cobra.Command, ids []string, done string, do func(id string) error) error {
+	worked := []string{}
+	var all []error
+	for _, id := range ids {
+		if err := do(id); err != nil {
+			all = append(all, err)
+			continue
+		}
+		worked = append(worked, id)
+		if !o.json {
+			fmt.Fprintln(cmd.OutOrStdout(), done, id)
+		}
+	}
+	if o.json {
+		all = append(all, printJSON(cmd.OutOrStdout(), map[string][]string{done: worked}))
+	}
+	return errors.Join(all...)
+}
+
+func cancelCommand(o *clusterOptions) *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel id...",
+		Short: "Cancel tasks",
+		Long: `Cancel ends the handlers of tasks that run, and keeps those that wait from running. A task that has ended stays as it is. An ID
+that was never submitted is canceled for a day.`,
+		Args: ids(0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, func(ctx context.Context, n *cluster.Node) error {
+				return o.each(cmd, args, "canceled", func(id string) error { return n.Cancel(ctx, id) })
+			})
+		},
+	}
+}
+
+func pauseCommand(o *clusterOptions) *cobra.Command {
+	return handlerCommand(o, "pause", "paused", `Pause keeps nodes from fetching tasks of handlers until they are resumed, also nodes that come later. What runs goes on, and
+tasks can be submitted.`, (*cluster.Node).Pause)
+}
+
+func resumeCommand(o *clusterOptions) *cobra.Command {
+	return handlerCommand(o, "resume", "resumed", "Resume lets nodes fetch tasks of handlers again, which they do within 5 s.", (*cluster.Node).Resume)
+}
+
+// handlerCommand returns a command that does something to handlers.
+func handlerCommand(o *clusterOptions, name, done, long string, do func(*cluster.Node, context.Context, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   name + " handler...",
+		Short: strings.ToUpper(name[:1]) + name[1:] + " the tasks of handlers",
+		Long:  long + " A handler with a version is name@version.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s: name a handler", name)
+			}
+			for _, h := range args {
+				if err := checkHandler(name+": the handler", h); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, func(ctx context.Context, n *cluster.Node) error {
+				return o.each(cmd, args, done, func(h string) error { return do(n, ctx, h) })
+			})
+		},
+	}
+}
