@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -140,6 +141,9 @@ func (n *Node) eachLetter(ctx context.Context, ids []string, f func(context.Cont
 
 // requeue stores the task of a dead letter anew. What would keep it from running is removed before.
 func (n *Node) requeue(ctx context.Context, l DeadLetter) error {
+	if strings.HasPrefix(l.msg.Subject, n.dueOf("")) {
+		l.msg.Subject = n.workOfDue(l.msg.Subject)
+	}
 	if !strings.HasPrefix(l.msg.Subject, strings.TrimSuffix(n.workAll(), ">")) {
 		return fmt.Errorf("cluster: the dead letter %s does not say in which lane it was: %q", l.ID, l.msg.Subject)
 	}
@@ -149,9 +153,9 @@ func (n *Node) requeue(ctx context.Context, l DeadLetter) error {
 		m.Header[headerID] = []string{was}
 		id = was
 	}
-	for _, key := range []string{headerReason, headerAttempts, headerSubject, headerNode, headerWas} {
-		delete(m.Header, key)
-	}
+	maps.DeleteFunc(m.Header, func(key string, _ []string) bool {
+		return strings.HasPrefix(key, "Nats-") || slices.Contains([]string{headerReason, headerAttempts, headerSubject, headerNode, headerWas}, key)
+	})
 	m.Header[nats.MsgIdHdr] = []string{fmt.Sprintf("%s-dead-%d", l.ID, l.seq)}
 	if checkName("ID", id) == nil {
 		if done, err := n.forget(ctx, id); done || err != nil {

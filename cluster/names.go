@@ -69,8 +69,8 @@ func (n names) handlerOf(subject string) string {
 	return ""
 }
 
-// ask is the subject where nodes are asked for a task that they have.
-func (n names) ask() string { return n.cluster + ".ask" }
+// who is the subject where nodes are asked which of them has a task.
+func (n names) who() string { return n.cluster + ".who" }
 
 // consumer is the name of the consumer of a lane.
 func consumer(handler, lane string) string { return handler + "_" + lane }

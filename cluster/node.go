@@ -30,7 +30,11 @@ type Node struct {
 	results jetstream.KeyValue
 	control jetstream.KeyValue
 	tries   jetstream.KeyValue
+	unique  jetstream.KeyValue
+	after   jetstream.KeyValue
 	nodes   jetstream.KeyValue
+
+	afterStream, laterStream jetstream.Stream
 
 	ctx     context.Context // of all that the node does
 	cancel  context.CancelCauseFunc

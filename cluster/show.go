@@ -16,6 +16,8 @@ type State string
 
 // States of a task.
 const (
+	StateDelayed  State = "delayed"      // it is due later
+	StateAfter    State = "after"        // it waits for other tasks
 	StateWaiting  State = "waiting"      // in the stream, and never failed
 	StateRunning  State = "running"      // on a node
 	StateRetry    State = "retry"        // in the stream, and has failed before
@@ -54,7 +56,7 @@ func (n *Node) Show(ctx context.Context, id string) (TaskInfo, error) {
 	if n.ctx.Err() != nil {
 		return TaskInfo{}, ErrClosed
 	}
-	for _, look := range []func(context.Context, string) (TaskInfo, error){n.showEnded, n.showRunning, n.showStored, n.showEnded, n.showDead} {
+	for _, look := range []func(context.Context, string) (TaskInfo, error){n.showEnded, n.showHeld, n.showRunning, n.showStored, n.showEnded, n.showDead} {
 		if t, err := look(ctx, id); !errors.Is(err, ErrUnknownTask) {
 			return t, err
 		}
@@ -96,6 +98,36 @@ func (n *Node) showDead(ctx context.Context, id string) (TaskInfo, error) {
 	}, err
 }
 
+// showHeld shows a task that is delayed, or waits for others.
+func (n *Node) showHeld(ctx context.Context, id string) (TaskInfo, error) {
+	raw, err := n.laterStream.GetLastMsgForSubject(ctx, n.laterOf(id))
+	if err == nil {
+		t := n.storedInfo(StateDelayed, n.workOfDue(header(raw.Header, headerScheduleTarget)), raw.Header, raw.Data)
+		t.Stored = raw.Time
+		return t, nil
+	}
+	if !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return TaskInfo{}, fmt.Errorf("cluster: looking for %s among the delayed: %w", id, err)
+	}
+	w, err := n.waitingTask(ctx, id)
+	if isNotFound(err) {
+		return TaskInfo{}, ErrUnknownTask
+	}
+	if err != nil {
+		return TaskInfo{}, fmt.Errorf("cluster: looking for %s among those that wait for others: %w", id, err)
+	}
+	return n.storedInfo(StateAfter, w.Subject, w.Header, w.Data), nil
+}
+
+// storedInfo is what the message of a task says.
+func (n *Node) storedInfo(s State, subject string, h nats.Header, data []byte) TaskInfo {
+	t := TaskInfo{ID: header(h, headerID), State: s, Handler: n.handlerOf(subject), From: header(h, headerFrom), Key: header(h, headerKey), Codec: header(h, headerCodec), Argument: data}
+	if t.From == "" {
+		t.From = header(h, headerBy)
+	}
+	return t
+}
+
 // askWait is how long a node waits for another to say that it runs a task.
 const askWait = 500 * time.Millisecond
 
@@ -108,7 +140,7 @@ type holding struct {
 
 // answer says which tasks the node has, if it is asked.
 func (n *Node) answer() error {
-	return n.hear(n.ask(), func(m *nats.Msg) {
+	return n.hear(n.who(), func(m *nats.Msg) {
 		if h, ok := n.running.find(string(m.Data)); ok {
 			data, _ := json.Marshal(h) // strings and numbers only
 			_ = m.Respond(data)
@@ -140,7 +172,7 @@ func (r *running) find(id string) (holding, bool) {
 func (n *Node) showRunning(ctx context.Context, id string) (TaskInfo, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, askWait, ErrUnknownTask)
 	defer cancel()
-	m, err := n.nc.RequestWithContext(ctx, n.ask(), []byte(id))
+	m, err := n.nc.RequestWithContext(ctx, n.who(), []byte(id))
 	if errors.Is(err, nats.ErrNoResponders) || context.Cause(ctx) == ErrUnknownTask {
 		return TaskInfo{}, ErrUnknownTask
 	}
@@ -181,12 +213,8 @@ func (n *Node) showStored(ctx context.Context, id string) (TaskInfo, error) {
 
 // stored shows a task of which the message is there.
 func (n *Node) stored(ctx context.Context, id string, raw *jetstream.RawStreamMsg) (TaskInfo, error) {
-	h := raw.Header
-	t := TaskInfo{ID: id, State: StateWaiting, From: header(h, headerFrom), Key: header(h, headerKey), Stored: raw.Time, Codec: header(h, headerCodec), Argument: raw.Data}
-	if t.From == "" {
-		t.From = header(h, headerBy)
-	}
-	t.Handler = n.handlerOf(raw.Subject)
+	t := n.storedInfo(StateWaiting, raw.Subject, raw.Header, raw.Data)
+	t.Stored = raw.Time
 	try, err := n.getTry(ctx, id)
 	if err != nil {
 		return TaskInfo{}, fmt.Errorf("cluster: the attempts of %s: %w", id, err)

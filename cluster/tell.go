@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"sync"
@@ -79,7 +78,7 @@ func (n *Node) sendOutcomes(to string, m []byte) {
 
 // hearOutcomes hears what other nodes tell.
 func (n *Node) hearOutcomes() error {
-	sub, err := n.nc.Subscribe(n.doneOf(n.node), func(m *nats.Msg) {
+	return n.hear(n.doneOf(n.node), func(m *nats.Msg) {
 		for rest := m.Data; len(rest) > 0; {
 			var id, data []byte
 			var err error
@@ -91,10 +90,6 @@ func (n *Node) hearOutcomes() error {
 			}
 		}
 	})
-	if err == nil {
-		context.AfterFunc(n.ctx, func() { _ = sub.Unsubscribe() })
-	}
-	return err
 }
 
 // appendTold appends an outcome to a message: the ID and the bytes, each behind its length.

@@ -296,6 +296,20 @@ func TestShow(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 
+	_, err := cluster.Submit[int, int](t.Context(), nodes[1], "fail", 2, cluster.ID("tomorrow"), cluster.Delay(24*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := show(t, nodes[1], "tomorrow"); i.ID != "tomorrow" || i.State != cluster.StateDelayed || i.Handler != "fail" || i.From != "n1" || string(i.Argument) != "2" || i.Stored.IsZero() {
+		t.Errorf("%+v", i)
+	}
+	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "fail", 3, cluster.ID("then"), cluster.After(cluster.TaskID("tomorrow"))); err != nil {
+		t.Fatal(err)
+	}
+	if i := show(t, nodes[1], "then"); i.ID != "then" || i.State != cluster.StateAfter || i.Handler != "fail" || i.From != "n1" || string(i.Argument) != "3" {
+		t.Errorf("%+v", i)
+	}
+
 	var futures []*cluster.Future[string]
 	for _, id := range []string{"first", "second", "third"} {
 		f, err := cluster.Submit[string, string](t.Context(), nodes[1], "block", id, cluster.ID(id))
