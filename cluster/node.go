@@ -181,6 +181,9 @@ func (n *Node) listen(ctx context.Context) error {
 	return nil
 }
 
+// Cluster returns the name of the node's cluster.
+func (n *Node) Cluster() string { return n.cluster }
+
 // Name returns the name of the node.
 func (n *Node) Name() string { return n.node }
 

@@ -1,0 +1,147 @@
+package filchclusterprom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/filch-go/filch/cluster"
+)
+
+func registered(t *testing.T, all ...prometheus.Collector) *prometheus.Registry {
+	t.Helper()
+	r := prometheus.NewPedanticRegistry()
+	for _, c := range all {
+		if err := r.Register(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// filled sets each figure of a struct to a number of its own, and returns these.
+func filled(v reflect.Value) map[float64]string {
+	values := map[float64]string{}
+	for i := range v.NumField() {
+		n := float64(i + 2)
+		switch f := v.Field(i); {
+		case f.Type() == reflect.TypeFor[time.Duration]():
+			f.SetInt(int64(n * float64(time.Second)))
+		case f.CanInt():
+			f.SetInt(int64(n))
+		case f.Kind() == reflect.Bool:
+			f.SetBool(true)
+			n = 1
+		default:
+			continue // a name
+		}
+		values[n] = v.Type().Field(i).Name
+	}
+	return values
+}
+
+// found returns what the values of metrics that begin with a prefix are.
+func found(t *testing.T, g prometheus.Gatherer, prefix string) map[float64]string {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[float64]string{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			if v := m.GetGauge().GetValue() + m.GetCounter().GetValue(); strings.HasPrefix(f.GetName(), prefix) {
+				values[v] = f.GetName()
+			}
+		}
+	}
+	return values
+}
+
+func TestEachFigureIsAMetric(t *testing.T) {
+	var s cluster.Stats
+	want := filled(reflect.ValueOf(&s).Elem())
+	r := registered(t, &Collector{[]*node{newNode("c", "n", func() cluster.Stats { return s })}})
+	if got := found(t, r, "filch_cluster_"); len(got) != len(want) || len(want) != len(ofNode) {
+		t.Errorf("%v of %v", got, want)
+	}
+	for v, field := range want {
+		if name := found(t, r, "filch_cluster_")[v]; !strings.Contains(name, strings.ToLower(field)) {
+			t.Errorf("%s is %q", field, name)
+		}
+	}
+
+	var q cluster.Queue
+	want = filled(reflect.ValueOf(&q).Elem())
+	r = registered(t, newQueues("c", func(context.Context) ([]cluster.Queue, error) { return []cluster.Queue{q}, nil }, time.Second))
+	for v, field := range want {
+		if name := found(t, r, "filch_cluster_queue_")[v]; !strings.Contains(name, strings.ToLower(field)) {
+			t.Errorf("%s is %q", field, name)
+		}
+	}
+	if len(want) != len(ofQueue) {
+		t.Errorf("%d figures and %d metrics", len(want), len(ofQueue))
+	}
+}
+
+func TestQueuesAreLabelled(t *testing.T) {
+	queues := func(context.Context) ([]cluster.Queue, error) {
+		return []cluster.Queue{{Handler: "a", Lane: "high", Waiting: 3}, {Handler: "a@2", Lane: "11", Waiting: 4}}, nil
+	}
+	const want = `
+# HELP filch_cluster_queue_waiting Tasks that no node was given yet.
+# TYPE filch_cluster_queue_waiting gauge
+filch_cluster_queue_waiting{cluster="c",handler="a",lane="high"} 3
+filch_cluster_queue_waiting{cluster="c",handler="a@2",lane="11"} 4
+# HELP filch_cluster_up Whether the servers say what is in the queues: 1 if so, else 0.
+# TYPE filch_cluster_up gauge
+filch_cluster_up{cluster="c"} 1
+`
+	r := registered(t, newQueues("c", queues, time.Second))
+	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "filch_cluster_queue_waiting", "filch_cluster_up"); err != nil {
+		t.Error(err)
+	}
+	if problems, err := testutil.GatherAndLint(r); err != nil || len(problems) > 0 {
+		t.Error(problems, err)
+	}
+}
+
+// Servers that do not answer are a metric, and do not keep a scrape from having the rest.
+func TestServersThatDoNotAnswer(t *testing.T) {
+	queues := func(ctx context.Context) ([]cluster.Queue, error) {
+		<-ctx.Done()
+		return nil, errors.New("no answer")
+	}
+	r := registered(t, newQueues("c", queues, time.Millisecond), &Collector{[]*node{newNode("c", "n", func() cluster.Stats { return cluster.Stats{} })}})
+	families, err := r.Gather()
+	if err != nil || len(families) != 1+len(ofNode) {
+		t.Error(len(families), err)
+	}
+	if got := found(t, r, "filch_cluster_up"); got[0] == "" {
+		t.Error(got)
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	for want, f := range map[string]func(){
+		"filchclusterprom: New: node 0 is nil":             func() { New(nil) },
+		"filchclusterprom: NewQueues: the node is nil":     func() { NewQueues(nil, 0) },
+		"filchclusterprom: NewQueues: the timeout -1s is ": func() { NewQueues(&cluster.Node{}, -time.Second) },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, want) {
+					t.Errorf("%q, not %q", got, want)
+				}
+			}()
+			f()
+		}()
+	}
+}
