@@ -50,10 +50,12 @@ func clusterCommand() *cobra.Command {
 
 // clusterOptions are the flags of all commands of a cluster.
 type clusterOptions struct {
-	server, name         string
-	creds, ca, cert, key string
-	timeout              time.Duration
-	json                 bool
+	server, name  string
+	node, inbox   string
+	creds         string
+	ca, cert, key string
+	timeout       time.Duration
+	json          bool
 }
 
 func (o *clusterOptions) addFlags(cmd *cobra.Command) {
@@ -64,6 +66,8 @@ func (o *clusterOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
 	f.StringVar(&o.server, "server", server, "URLs of the NATS servers")
 	f.StringVar(&o.name, "name", "filch", "name of the cluster")
+	f.StringVar(&o.node, "node", "", "name of the node that the command is (default that of the machine, with a random part)")
+	f.StringVar(&o.inbox, "inbox", "", "prefix of the subjects of answers, for a user whose permissions have one")
 	f.StringVar(&o.creds, "creds", "", "file of NATS credentials")
 	f.StringVar(&o.ca, "tls-ca", "", "file of the certificates that the servers' must be signed by")
 	f.StringVar(&o.cert, "tls-cert", "", "file of a certificate for the servers")
@@ -82,6 +86,13 @@ func (o *clusterOptions) check() error {
 	case (o.cert == "") != (o.key == ""):
 		return errors.New("--tls-cert and --tls-key: the one needs the other")
 	}
+	for flag, name := range map[string]string{"--node": o.node, "--inbox": o.inbox} {
+		if name != "" {
+			if err := checkName(flag, name); err != nil {
+				return err
+			}
+		}
+	}
 	return checkName("--name", o.name)
 }
 
@@ -99,8 +110,11 @@ func checkName(what, name string) error {
 }
 
 // connect connects to the servers.
-func (o *clusterOptions) connect(ctx context.Context, opts ...nats.Option) (*nats.Conn, error) {
-	opts = append(opts, nats.Timeout(o.timeout), nats.MaxReconnects(-1))
+func (o *clusterOptions) connect() (*nats.Conn, error) {
+	opts := []nats.Option{nats.Name("filch cluster"), nats.Timeout(o.timeout), nats.MaxReconnects(-1)}
+	if o.inbox != "" {
+		opts = append(opts, nats.CustomInboxPrefix(o.inbox))
+	}
 	if o.creds != "" {
 		opts = append(opts, nats.UserCredentials(o.creds))
 	}
@@ -119,7 +133,7 @@ func (o *clusterOptions) connect(ctx context.Context, opts ...nats.Option) (*nat
 
 // member opens a node of a cluster that is there. It runs nothing. It is closed with its connection by end.
 func (o *clusterOptions) member(ctx context.Context, log io.Writer) (n *cluster.Node, end func(), err error) {
-	nc, err := o.connect(ctx)
+	nc, err := o.connect()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +143,7 @@ func (o *clusterOptions) member(ctx context.Context, log io.Writer) (n *cluster.
 		nc.Close()
 		return nil, nil, err
 	}
-	n, err = cluster.Open(ctx, cluster.WithConn(nc), cluster.WithName(o.name), cluster.WithPlaces(0), cluster.WithLogger(logger(log)))
+	n, err = cluster.Open(ctx, append(o.options(nc, log), cluster.WithPlaces(0))...)
 	if err != nil {
 		nc.Close()
 		return nil, nil, err
@@ -140,6 +154,15 @@ func (o *clusterOptions) member(ctx context.Context, log io.Writer) (n *cluster.
 		_ = n.Close(ctx) // nothing of it runs
 		nc.Close()
 	}, nil
+}
+
+// options are those of each node.
+func (o *clusterOptions) options(nc *nats.Conn, log io.Writer) []cluster.Option {
+	all := []cluster.Option{cluster.WithConn(nc), cluster.WithName(o.name), cluster.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})))}
+	if o.node != "" {
+		all = append(all, cluster.WithNode(o.node))
+	}
+	return all
 }
 
 // exists returns an error if the servers have no cluster of the name. A node that is opened would make it.
@@ -155,11 +178,6 @@ func (o *clusterOptions) exists(ctx context.Context, nc *nats.Conn) error {
 		return fmt.Errorf("--server %s: JetStream is not enabled there", o.server)
 	}
 	return err
-}
-
-// logger returns a logger of a node for people.
-func logger(out io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // run is what a command of a cluster does: it checks the flags, opens a member, and calls f until it is interrupted.

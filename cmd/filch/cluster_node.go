@@ -25,7 +25,7 @@ import (
 // nodeOptions are the flags of filch cluster node.
 type nodeOptions struct {
 	*clusterOptions
-	node, handler, version     string
+	handler, version           string
 	places, tier, replicas     int
 	limit, keys, stealAbove    int
 	attempts                   int
@@ -67,7 +67,6 @@ On an interrupt the node takes no more tasks, and ends with those that run, or a
 	f := cmd.Flags()
 	f.StringVar(&o.handler, "handler", "", "name of the handler; must be there")
 	f.StringVar(&o.version, "version", "", "version of the handler")
-	f.StringVar(&o.node, "node", "", "name of the node (default that of the machine, with a random part)")
 	f.IntVar(&o.places, "places", runtime.GOMAXPROCS(0), "tasks that run at once")
 	f.IntVar(&o.tier, "tier", 0, "how far the node is from the tasks, 0 to 9: nearer ones come first")
 	f.IntVar(&o.replicas, "replicas", 1, "on how many servers tasks are stored, 1, 3 or 5, if the cluster is made")
@@ -90,11 +89,9 @@ func (o *nodeOptions) check() ([]cluster.HandlerOption, error) {
 	if err := checkName("--handler", o.handler); err != nil {
 		return nil, err
 	}
-	for flag, name := range map[string]string{"--node": o.node, "--version": o.version} {
-		if name != "" {
-			if err := checkName(flag, name); err != nil {
-				return nil, err
-			}
+	if o.version != "" {
+		if err := checkName("--version", o.version); err != nil {
+			return nil, err
 		}
 	}
 	switch {
@@ -143,18 +140,12 @@ func (o *nodeOptions) handlerOptions() []cluster.HandlerOption {
 
 // run is the node until ctx ends.
 func (o *nodeOptions) run(ctx context.Context, out, errs io.Writer, options []cluster.HandlerOption) error {
-	nc, err := o.connect(ctx)
+	nc, err := o.connect()
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	opts := []cluster.Option{
-		cluster.WithConn(nc), cluster.WithName(o.name), cluster.WithPlaces(o.places), cluster.WithTier(o.tier),
-		cluster.WithReplicas(o.replicas), cluster.WithLogger(logger(errs)),
-	}
-	if o.node != "" {
-		opts = append(opts, cluster.WithNode(o.node))
-	}
+	opts := append(o.options(nc, errs), cluster.WithPlaces(o.places), cluster.WithTier(o.tier), cluster.WithReplicas(o.replicas))
 	opening, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	n, err := cluster.Open(opening, opts...)

@@ -319,6 +319,8 @@ func TestClusterCalledWrongly(t *testing.T) {
 		"ls a":                                      "ls: want 0 arguments, not 1",
 		"ls --name a.b":                             `--name "a.b": a name has`,
 		"ls --timeout 0s":                           "--timeout 0s: must be positive",
+		"ls --node a.b":                             `--node "a.b": a name has`,
+		"ls --inbox a.b":                            `--inbox "a.b": a name has`,
 		"ls --tls-cert a":                           "--tls-cert and --tls-key: the one needs the other",
 		"top --every 1ms":                           "--every 1ms: must be at least 100ms",
 		"server --listen x":                         "--listen x: an address is host:port",
