@@ -62,7 +62,7 @@ func After(deps ...Dependency) SubmitOption {
 func (f *Future[T]) hasNoResult() bool { return f.remote != nil && f.remote.noResult }
 
 // waitingTask is a task that waits for others, as it is stored. It is stored under its ID, after the edges from it to
-// those that it waits for and the tally of them: so the task waits when all three are there, or not at all.
+// those that it waits for, and these after the tally of them: so the task waits when all three are there, or not at all.
 type waitingTask struct {
 	Subject string      `json:"subject"`
 	Header  nats.Header `json:"header"`
@@ -71,12 +71,16 @@ type waitingTask struct {
 }
 
 // Keys of the bucket: of a task that waits, of the tally of those that it waits for, and of its edges.
-func keyTask(id string) string      { return "task." + id }
-func keyMet(id string) string       { return "met." + id }
-func keyEdge(id, dep string) string { return "edge." + id + "." + dep }
+func keyTask(id string) string { return "task." + id }
+func keyMet(id string) string  { return "met." + id }
+func keyEdge(id string, e edge, dep string) string {
+	return fmt.Sprintf("edge.%s.%d.%s", id, e.index, dep)
+}
 
 // storeAfter stores the message of a task until others have ended.
 func (n *Node) storeAfter(ctx context.Context, m *nats.Msg, deps []string) error {
+	ctx, cancel := context.WithTimeout(ctx, submitWait) // less than after what sweepLeft finds it
+	defer cancel()
 	id := header(m.Header, headerID)
 	if err := n.storeMet(ctx, id, deps); err != nil {
 		return err
@@ -130,7 +134,7 @@ func (n *Node) storeEdges(ctx context.Context, id string, deps []string) error {
 	var last uint64
 	for i, d := range deps {
 		var err error
-		if last, err = n.after.Put(ctx, keyEdge(id, d), []byte(strconv.Itoa(i))); err != nil {
+		if last, err = n.after.Put(ctx, keyEdge(id, edge{index: i}, d), nil); err != nil {
 			return err
 		}
 	}
@@ -151,7 +155,7 @@ func (n *Node) settleEnded(ctx context.Context, id string, deps []string) error 
 			continue
 		}
 		if err == nil {
-			err = n.settle(id, d, edge{index: i, made: n.clock.at(n.now())}, o)
+			err = n.settle(id, d, edge{index: i}, o)
 		}
 		if err != nil && !errors.Is(err, errNotStored) { // a node has released it meanwhile
 			return err
@@ -170,13 +174,13 @@ func (n *Node) waitingTask(ctx context.Context, id string) (waitingTask, error) 
 	return w, err
 }
 
-// forgetWaiting removes a task that waits no longer. All nodes forget its edges as they hear that it is gone; so it
-// is the first to go.
+// forgetWaiting removes a task that waits no longer, and then its edges and its tally. All nodes forget the edges as they
+// hear that the task is gone. By the tally, sweepLeft finds what was removed or stored in part.
 func (n *Node) forgetWaiting(ctx context.Context, id string) error {
 	if err := n.after.Purge(ctx, keyTask(id), jetstream.PurgeTTL(markerTTL)); err != nil {
 		return err
 	}
-	for _, key := range []string{keyEdge(id, "*"), keyMet(id)} {
+	for _, key := range []string{"edge." + id + ".>", keyMet(id)} {
 		if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject("$KV."+n.names.after()+"."+key)); err != nil {
 			return err
 		}

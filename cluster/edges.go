@@ -15,7 +15,7 @@ import (
 // edge says that a task waits for another.
 type edge struct {
 	index int       // of the other among those that the task waits for
-	made  time.Time // by the servers' clock
+	made  time.Time // by the servers' clock; zero if it is not known
 }
 
 // edges are which tasks of the cluster wait for which, as far as this node has heard.
@@ -23,36 +23,45 @@ type edges struct {
 	mu       sync.Mutex
 	tasks    map[string]map[string]edge // by the task that is waited for, and the one that waits
 	deps     map[string][]string        // by the task that waits
+	stored   map[string]bool            // tasks that are stored
+	left     map[string]bool            // tasks of which something was there without them when sweepLeft looked last
 	revision uint64                     // of the bucket, as far as it was heard
 	heard    chan struct{}              // closed and made anew when revision grows
 }
 
 func (g *edges) init() {
-	g.tasks, g.deps, g.heard = map[string]map[string]edge{}, map[string][]string{}, make(chan struct{})
+	g.tasks, g.deps, g.stored = map[string]map[string]edge{}, map[string][]string{}, map[string]bool{}
+	g.heard = make(chan struct{})
 }
 
 // set notes what was heard of a key of the bucket.
 func (g *edges) set(entry jetstream.KeyValueEntry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	on := entry.Operation() == jetstream.KeyValuePut
-	kind, rest, _ := strings.Cut(entry.Key(), ".")
-	switch task, dep, _ := strings.Cut(rest, "."); {
-	case kind == "edge" && on:
-		if g.tasks[dep] == nil {
-			g.tasks[dep] = map[string]edge{}
+	switch key := strings.Split(entry.Key(), "."); {
+	case len(key) == 4 && entry.Operation() == jetstream.KeyValuePut:
+		if index, err := strconv.Atoi(key[2]); err == nil {
+			g.add(key[1], key[3], edge{index: index, made: entry.Created()})
 		}
-		if _, known := g.tasks[dep][task]; !known {
-			g.deps[task] = append(g.deps[task], dep)
-		}
-		index, _ := strconv.Atoi(string(entry.Value()))
-		g.tasks[dep][task] = edge{index: index, made: entry.Created()}
-	case kind == "task" && !on:
-		g.forget(task)
+	case len(key) == 2 && entry.Operation() == jetstream.KeyValuePut:
+		g.stored[key[1]] = true
+	case len(key) == 2:
+		g.forget(key[1])
 	}
 	g.revision = max(g.revision, entry.Revision())
 	close(g.heard)
 	g.heard = make(chan struct{})
+}
+
+// add notes an edge. g.mu is held.
+func (g *edges) add(task, dep string, e edge) {
+	if g.tasks[dep] == nil {
+		g.tasks[dep] = map[string]edge{}
+	}
+	if _, known := g.tasks[dep][task]; !known {
+		g.deps[task] = append(g.deps[task], dep)
+	}
+	g.tasks[dep][task] = e
 }
 
 // forget removes the edges of a task that waits no longer. g.mu is held.
@@ -64,6 +73,7 @@ func (g *edges) forget(task string) {
 		}
 	}
 	delete(g.deps, task)
+	delete(g.stored, task)
 }
 
 // until waits until all was heard up to a revision of the bucket.
@@ -140,9 +150,28 @@ func (g *edges) cycle(task string) bool {
 	return false
 }
 
+// leftovers returns those of some tasks that are not stored, and were not when it was called last.
+func (g *edges) leftovers(tasks []string) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := g.left
+	g.left = map[string]bool{}
+	var twice []string
+	for _, t := range tasks {
+		if g.stored[t] {
+			continue
+		}
+		g.left[t] = true
+		if before[t] {
+			twice = append(twice, t)
+		}
+	}
+	return twice
+}
+
 // watchEdges hears which tasks wait for which, and waits until it knows those of before.
 func (n *Node) watchEdges(ctx context.Context) error {
-	w, err := n.after.WatchFiltered(n.ctx, []string{"edge.>", "task.*"})
+	w, err := n.after.WatchFiltered(n.ctx, []string{"edge.>", "task.*"}, jetstream.MetaOnly())
 	if err != nil {
 		return err
 	}

@@ -177,11 +177,13 @@ const (
 	sweepEvery = 5 * time.Second
 	// sweepMost is for how many futures it does so at a time. Maps are ranged over in another order each time.
 	sweepMost = 1000
+	// sweepLeftEvery is how many rounds lie between two calls of sweepLeft: a minute, which is longer than submitWait.
+	sweepLeftEvery = 12
 )
 
 // sweep looks for outcomes that the node was not told of, since a message or the node that would have sent it was lost.
 func (n *Node) sweep() {
-	for {
+	for round := 1; ; round++ {
 		select {
 		case <-time.After(sweepEvery):
 		case <-n.ctx.Done():
@@ -198,6 +200,9 @@ func (n *Node) sweep() {
 			}
 		}
 		n.sweepEdges()
+		if round%sweepLeftEvery == 0 {
+			n.sweepLeft()
+		}
 		n.readClock()
 	}
 }

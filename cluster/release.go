@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
-)
 
-// orphaned is after what time edges of a task that is not stored are removed: the process that submitted it has died
-// meanwhile.
-const orphaned = time.Minute
+	"github.com/nats-io/nats.go/jetstream"
+)
 
 // settleWaiting settles a task that has ended with those that wait for it.
 func (n *Node) settleWaiting(dep string, o outcome) error {
@@ -31,26 +28,26 @@ func (n *Node) settleWaiting(dep string, o outcome) error {
 // comes again, or a node finds it by sweepEdges; its mark is there then, the tally is complete, and it releases the task.
 func (n *Node) settle(id, dep string, e edge, o outcome) error {
 	if o.Status != statusDone {
-		return n.refuseWaiting(id, dep, e, o)
+		return n.refuseWaiting(id, dep, o)
 	}
 	t, wrote, err := n.note(n.after, keyMet(id), mark{index: e.index})
 	if isNotFound(err) {
-		return n.missing(id, e)
+		return errNotStored
 	}
 	if err != nil || !wrote || !t.complete() {
 		return err
 	}
-	return n.release(id, e)
+	return n.release(id)
 }
 
 // release submits a task whose dependencies have all ended. Submitted twice, it is stored once. If the stream is full,
 // it goes where tasks wait that are due, so that what it depends on can be acknowledged, and makes room.
-func (n *Node) release(id string, e edge) error {
+func (n *Node) release(id string) error {
 	ctx, cancel := n.asking()
 	defer cancel()
 	w, err := n.waitingTask(ctx, id)
 	if isNotFound(err) {
-		return n.missing(id, e)
+		return errNotStored
 	}
 	if err != nil {
 		return err
@@ -67,12 +64,12 @@ func (n *Node) release(id string, e edge) error {
 }
 
 // refuseWaiting ends a task of which a dependency has not ended well, as one that has failed ends.
-func (n *Node) refuseWaiting(id, dep string, e edge, o outcome) error {
+func (n *Node) refuseWaiting(id, dep string, o outcome) error {
 	ctx, cancel := n.asking()
 	defer cancel()
 	w, err := n.waitingTask(ctx, id)
 	if isNotFound(err) {
-		return n.missing(id, e)
+		return errNotStored
 	}
 	if err != nil {
 		return err
@@ -108,24 +105,8 @@ func (n *Node) refuseWaiting(id, dep string, e edge, o outcome) error {
 	return nil
 }
 
-// handlerOf returns the handler of a subject of the work stream, with its version.
-func (n *Node) handlerOf(subject string) string {
-	handler, _, _ := strings.Cut(strings.TrimPrefix(subject, n.cluster+".work."), ".")
-	return handler
-}
-
-// errNotStored says that a task that waits is not stored, or not yet: then it settles its dependencies itself.
+// errNotStored says that a task that waits is not stored any more, or not yet: then it settles its dependencies itself.
 var errNotStored = errors.New("cluster: a task that waits is not stored")
-
-// missing removes what is left of a task that is not stored, unless it may be about to be.
-func (n *Node) missing(id string, e edge) error {
-	if n.clock.at(n.now()).Sub(e.made) < orphaned {
-		return errNotStored
-	}
-	ctx, cancel := n.asking()
-	defer cancel()
-	return n.forgetWaiting(ctx, id)
-}
 
 // sweepMostEdges is for how many tasks that others wait for sweepEdges asks at a time.
 const sweepMostEdges = 200
@@ -142,6 +123,27 @@ func (n *Node) sweepEdges() {
 		}
 		if err != nil && !isNotFound(err) {
 			n.log.Warn("filch cluster: cannot look after tasks that wait for others; trying again", "node", n.node, "error", err)
+			return
+		}
+	}
+}
+
+// sweepLeft removes what is left of tasks that are not stored, since a process has died as it stored or removed one.
+// What is left has to be there at two calls in a row, so that it is not about to be stored.
+func (n *Node) sweepLeft() {
+	ctx, cancel := n.asking()
+	defer cancel()
+	prefix := "$KV." + n.names.after() + "."
+	info, err := n.afterStream.Info(ctx, jetstream.WithSubjectFilter(prefix+keyMet("*")))
+	if err != nil {
+		return
+	}
+	var tasks []string
+	for subject := range info.State.Subjects {
+		tasks = append(tasks, strings.TrimPrefix(subject, prefix+keyMet("")))
+	}
+	for _, id := range n.edges.leftovers(tasks) {
+		if err := n.forgetWaiting(ctx, id); err != nil {
 			return
 		}
 	}
