@@ -103,12 +103,8 @@ func (n *Node) Cancel(ctx context.Context, id string) error {
 
 // dropStored removes a canceled task from where it is stored until it is due, or others have ended.
 func (n *Node) dropStored(ctx context.Context, id string, o outcome) error {
-	later, err := n.dropLater(ctx, id)
-	if err != nil {
+	if err := n.dropLater(ctx, id, o); err != nil {
 		return err
-	}
-	if later != nil {
-		return n.endedStored(later.Header, later.Data, o)
 	}
 	w, err := n.waitingTask(ctx, id)
 	if isNotFound(err) {

@@ -40,7 +40,7 @@ func (g *edges) set(entry jetstream.KeyValueEntry) {
 	defer g.mu.Unlock()
 	switch key := strings.Split(entry.Key(), "."); {
 	case len(key) == 4 && entry.Operation() == jetstream.KeyValuePut:
-		if index, err := strconv.Atoi(key[2]); err == nil {
+		if index, err := strconv.Atoi(key[2]); err == nil && index >= 0 && index < maxAfter {
 			g.add(key[1], key[3], edge{index: index, made: entry.Created()})
 		}
 	case len(key) == 2 && entry.Operation() == jetstream.KeyValuePut:

@@ -2,13 +2,18 @@ package cluster
 
 import "github.com/nats-io/nats.go"
 
-// ended does what follows from the end of a task: its unique key is free, and those that wait for it are released or
-// refused. It comes after its outcome is stored and before it is acknowledged: if it fails, or the node is lost
+// ended does what follows from the end of a task: its unique key is free, its batch has one less to wait for, and
+// those that wait for it are released or refused. It comes after its outcome is stored and before it is acknowledged: if it fails, or the node is lost
 // meanwhile, the task comes again, is found to have ended, and ended is called again. So all that it does may be done
 // twice.
 func (n *Node) ended(t *task, o outcome) error {
 	if err := n.disclaim(t.unique, t.id); err != nil {
 		return err
+	}
+	if t.batch != "" {
+		if err := n.endedInBatch(t.batch, t.number, o.Status != statusDone); err != nil {
+			return err
+		}
 	}
 	return n.settleWaiting(t.id, o)
 }

@@ -82,16 +82,20 @@ func (n *Node) storeLater(ctx context.Context, m *nats.Msg, at time.Time) error 
 	return err
 }
 
-// dropLater removes a task that is not due yet, if there is one of that ID, and returns its message, or nil.
-func (n *Node) dropLater(ctx context.Context, id string) (*jetstream.RawStreamMsg, error) {
+// dropLater removes a canceled task that is not due yet, if there is one of that ID. What follows from its end comes
+// first: if the process dies in between, the task is found to be canceled when it is due, and that is done again.
+func (n *Node) dropLater(ctx context.Context, id string, o outcome) error {
 	m, err := n.laterStream.GetLastMsgForSubject(ctx, n.laterOf(id))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return m, n.laterStream.Purge(ctx, jetstream.WithPurgeSubject(n.laterOf(id)))
+	if err := n.endedStored(m.Header, m.Data, o); err != nil {
+		return err
+	}
+	return n.laterStream.Purge(ctx, jetstream.WithPurgeSubject(n.laterOf(id)))
 }
 
 // isConflict reports whether err says that something was changed by others meanwhile.

@@ -35,6 +35,8 @@ type task struct {
 	by      string // the node that has submitted it; from, if that is not empty
 	key     string
 	unique  string
+	batch   string // and number
+	number  int
 	time    time.Duration // 0 for no limit
 	data    []byte
 }
@@ -93,5 +95,7 @@ func parseTask(handler string, h nats.Header, data []byte) (*task, error) {
 		}
 		t.time = time.Duration(ns)
 	}
-	return t, nil
+	var err error
+	t.batch, t.number, err = parseBatch(header(h, headerBatch))
+	return t, err
 }

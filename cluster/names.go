@@ -40,6 +40,7 @@ func (n names) tries() string   { return n.cluster + "_tries" }   // the bucket 
 func (n names) nodes() string   { return n.cluster + "_nodes" }   // the bucket of nodes
 func (n names) unique() string  { return n.cluster + "_unique" }  // the bucket of unique keys
 func (n names) after() string   { return n.cluster + "_after" }   // the bucket of tasks that wait for others
+func (n names) batches() string { return n.cluster + "_batches" } // the bucket of batches
 func (n names) later() string   { return n.cluster + "_later" }   // the stream of delayed tasks and cron jobs
 
 // workOf is the subject of the tasks of a lane of a handler.

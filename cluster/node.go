@@ -32,7 +32,7 @@ type Node struct {
 	tries   jetstream.KeyValue
 	unique  jetstream.KeyValue
 	after   jetstream.KeyValue
-	nodes   jetstream.KeyValue
+	batches jetstream.KeyValue
 
 	afterStream, laterStream jetstream.Stream
 

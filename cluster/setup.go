@@ -47,6 +47,18 @@ func (n *Node) setUp(ctx context.Context) error {
 	if n.control, err = n.bucket(ctx, n.names.control(), controlTTL); err != nil {
 		return err
 	}
+	if n.after, err = n.bucketOf(ctx, jetstream.KeyValueConfig{Bucket: n.names.after(), LimitMarkerTTL: markerTTL}); err != nil {
+		return err
+	}
+	if n.batches, err = n.bucket(ctx, n.names.batches(), n.deadTTL); err != nil {
+		return err
+	}
+	if n.afterStream, err = n.js.Stream(ctx, "KV_"+n.names.after()); err != nil {
+		return err
+	}
+	if n.unique, err = n.bucketOf(ctx, jetstream.KeyValueConfig{Bucket: n.names.unique(), LimitMarkerTTL: markerTTL}); err != nil {
+		return err
+	}
 	if n.tries, err = n.bucket(ctx, n.names.tries(), n.deadTTL); err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type submission struct {
 	uniqueFor time.Duration
 
 	after []string // IDs
+	batch *Batch
 }
 
 // newSubmission returns what options come to.
@@ -55,6 +56,9 @@ func (s submission) check() error {
 	}
 	if len(s.after) > 0 && (s.delay > 0 || !s.at.IsZero()) {
 		return errors.New("cluster: a task has both After and a delay")
+	}
+	if s.batch != nil && s.id != "" {
+		return errors.New("cluster: a task has both InBatch and ID")
 	}
 	if len(s.after) > maxAfter {
 		return fmt.Errorf("cluster: a task is after %d others; %d are allowed", len(s.after), maxAfter)
@@ -251,7 +255,13 @@ func (n *Node) store(ctx context.Context, m *nats.Msg, s submission) error {
 		return err
 	}
 	id := header(m.Header, headerID)
-	err := n.storeMessage(ctx, m, s)
+	store := func() error { return n.storeMessage(ctx, m, s) }
+	var err error
+	if s.batch != nil {
+		err = s.batch.add(ctx, m, store)
+	} else {
+		err = store()
+	}
 	if isRefused(err) {
 		err = errors.Join(err, n.disclaim(s.unique, id))
 	}

@@ -104,11 +104,7 @@ func TestDependentsAreReleasedWhereverANodeDies(t *testing.T) {
 		var once sync.Once
 		first := m.open(m.conn)
 		m.steps(first, &ran, func() { once.Do(func() { m.conn.arm(k); close(began) }) })
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-			if _, err := m.js.Consumer(t.Context(), m.name+"_work", "step_p1"); err == nil || time.Now().After(deadline) {
-				break
-			}
-		}
+		m.known(t)
 		var futures []*cluster.Future[string]
 		submit := func(name string, opts ...cluster.SubmitOption) {
 			f, err := cluster.Submit[string, string](t.Context(), m.submit, "step", name, append(opts, cluster.ID(name))...)
@@ -136,6 +132,20 @@ func TestDependentsAreReleasedWhereverANodeDies(t *testing.T) {
 		})
 		m.empty(t, k)
 	})
+}
+
+// known waits until the servers know the handler.
+func (m mortal) known(t *testing.T) {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		_, err := m.js.Consumer(t.Context(), m.name+"_work", "step_p1")
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Error(err)
+			return
+		}
+	}
 }
 
 // empty waits until nothing is left of tasks.

@@ -1,0 +1,296 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+)
+
+// headerBatch is the batch that a task belongs to, and its number there, as ID.NUMBER.
+const headerBatch = "Filch-Batch"
+
+const (
+	// chunk is how many members of a batch share a tally. Another tally says which chunks are complete. So the end
+	// of a member writes some 100 bytes, however many there are; with one tally for all it would write a bit for each,
+	// and all nodes would compete for it.
+	chunk = 256
+	// maxBatch is how many members a batch can have: the tally of the chunks is 8 KiB then.
+	maxBatch = 1 << 24
+)
+
+// Batch is some tasks of which one wants to know when all have ended. Make one with [NewBatch], submit its members with
+// [InBatch], and Close it when all are submitted. A task of [After] the batch runs when all members have ended: its
+// completion task.
+//
+// Members have ended when they have a result, and also when they have failed for good, were canceled, or their time was
+// over; [BatchCounts] has how many. The methods may be called from any goroutine. The batch is filled by
+// the process that has made it. If that ends before Close, the members run, and the batch never ends. The servers forget
+// a batch that takes longer than dead letters are kept, see [WithDeadFor].
+type Batch struct {
+	n  *Node
+	id string
+
+	filling sync.RWMutex // members are submitted under its read lock
+	closed  bool         // under filling
+
+	mu   sync.Mutex
+	next int   // number of the next member
+	void []int // numbers of members that were not submitted
+}
+
+// BatchCounts is how far a batch is.
+type BatchCounts struct {
+	Total  int  // members that were submitted; 0 until the batch is closed
+	Ended  int  // of these, how many have ended
+	Failed int  // of these, how many without a result
+	Closed bool // there will be no more
+}
+
+// batchRecord is a batch as it is stored, from when it is closed.
+type batchRecord struct {
+	From  string `json:"from"`
+	Total int    `json:"total"` // with those that were not submitted
+	Void  int    `json:"void,omitempty"`
+}
+
+// Keys of the bucket: of a batch, of the tally of its chunks, and of that of a chunk.
+func keyBatch(id string) string        { return "batch." + id }
+func keyChunks(id string) string       { return "chunks." + id }
+func keyChunk(id string, k int) string { return fmt.Sprintf("chunk.%s.%d", id, k) }
+
+// NewBatch makes a batch without members.
+func NewBatch(ctx context.Context, n *Node) (*Batch, error) {
+	if ctx == nil || n == nil {
+		panic("cluster: NewBatch with a nil argument")
+	}
+	if n.looking.Err() != nil {
+		return nil, ErrClosed
+	}
+	b := &Batch{n: n, id: nuid.Next()}
+	_, err := n.batches.Create(ctx, keyChunks(b.id), tally{}.bytes())
+	return b, err
+}
+
+// ID returns the ID of the batch. It is a [Dependency]; [Attach] with it returns a Future of [BatchCounts].
+func (b *Batch) ID() string { return b.id }
+
+// InBatch makes the task a member of a batch. If Submit returns an error, it is none: it may run all the same if the
+// servers did not confirm, and the batch does not wait for it. A batch has at most 16,777,216 members. InBatch implies
+// [Durable].
+func InBatch(b *Batch) SubmitOption {
+	return func(s *submission) error {
+		s.batch, s.durable = b, true
+		if b == nil {
+			return errors.New("cluster: InBatch with a nil Batch")
+		}
+		return nil
+	}
+}
+
+// add stores the message of a new member.
+func (b *Batch) add(ctx context.Context, m *nats.Msg, store func() error) error {
+	b.filling.RLock()
+	defer b.filling.RUnlock()
+	if b.closed {
+		return errors.New("cluster: the batch is closed")
+	}
+	number, err := b.take(ctx)
+	if err != nil {
+		return err
+	}
+	m.Header[headerBatch] = []string{fmt.Sprintf("%s.%d", b.id, number)}
+	err = store()
+	if err != nil {
+		b.mu.Lock()
+		b.void = append(b.void, number)
+		b.mu.Unlock()
+	}
+	return err
+}
+
+// take returns the number of a new member, whose chunk has a tally.
+func (b *Batch) take(ctx context.Context) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.next == maxBatch {
+		return 0, fmt.Errorf("cluster: the batch has %d members; it can have no more", b.next)
+	}
+	if b.next%chunk == 0 {
+		_, err := b.n.batches.Create(ctx, keyChunk(b.id, b.next/chunk), tally{Size: chunk}.bytes())
+		if err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+			return 0, err
+		}
+	}
+	b.next++
+	return b.next - 1, nil
+}
+
+// Close says that the batch has all its members, and returns the Future of its end. It waits for calls of Submit that
+// add members. If it returns an error it can be called again.
+func (b *Batch) Close(ctx context.Context) (*Future[BatchCounts], error) {
+	b.filling.Lock()
+	defer b.filling.Unlock()
+	b.closed = true
+	n := b.n
+	r, _ := n.waiting.add(n, b.id)
+	for _, number := range b.void {
+		if err := n.endedInBatch(b.id, number, false); err != nil {
+			return nil, err
+		}
+	}
+	record, err := json.Marshal(batchRecord{From: n.node, Total: b.next, Void: len(b.void)})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := n.batches.Put(ctx, keyBatch(b.id), record); err != nil {
+		return nil, err
+	}
+	if err := n.closeChunks(b.id, b.next); err != nil {
+		return nil, err
+	}
+	return &Future[BatchCounts]{n: n, remote: r}, nil
+}
+
+// Counts returns how far the batch is. See [Node.BatchCounts].
+func (b *Batch) Counts(ctx context.Context) (BatchCounts, error) { return b.n.BatchCounts(ctx, b.id) }
+
+// closeChunks sets how many members the last chunk has, and how many chunks there are. If all have ended by then, the
+// batch has; else the last member that ends sees the numbers.
+func (n *Node) closeChunks(id string, total int) error {
+	chunks := (total + chunk - 1) / chunk
+	if chunks == 0 {
+		return n.endBatch(id)
+	}
+	last, err := n.changeTally(n.batches, keyChunk(id, chunks-1), func(t *tally) bool {
+		size := total - (chunks-1)*chunk
+		changed := t.Size != size
+		t.Size = size
+		return changed
+	})
+	if err != nil {
+		return err
+	}
+	all, err := n.changeTally(n.batches, keyChunks(id), func(t *tally) bool {
+		changed := t.Size != chunks
+		t.Size = chunks
+		return last.complete() && t.apply([]mark{{index: chunks - 1}}) || changed
+	})
+	if err != nil || !all.complete() {
+		return err
+	}
+	return n.endBatch(id)
+}
+
+// endedInBatch notes that a member of a batch has ended, and ends the batch if it was the last. Of a batch that is no
+// longer stored it notes nothing.
+func (n *Node) endedInBatch(id string, number int, failed bool) error {
+	t, wrote, err := n.note(n.batches, keyChunk(id, number/chunk), mark{number % chunk, failed})
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil || !wrote || !t.complete() {
+		return err
+	}
+	t, wrote, err = n.note(n.batches, keyChunks(id), mark{index: number / chunk})
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil || !wrote || !t.complete() {
+		return err
+	}
+	return n.endBatch(id)
+}
+
+// endBatch stores the outcome of a batch, settles what waits for it, and tells the node that has closed it.
+func (n *Node) endBatch(id string) error {
+	ctx, cancel := n.asking()
+	defer cancel()
+	counts, from, err := n.countBatch(ctx, id)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(counts)
+	if err != nil {
+		return err
+	}
+	o, err := n.putOutcome(id, outcome{Status: statusDone, Node: n.node, Codec: JSON().Name(), data: data})
+	if err != nil {
+		return err
+	}
+	if err := n.settleWaiting(id, o); err != nil {
+		return err
+	}
+	n.tellOutcome(from, id, o)
+	return nil
+}
+
+// BatchCounts returns how far the batch of an ID is. It reads one value of the servers for each 256 members.
+func (n *Node) BatchCounts(ctx context.Context, id string) (BatchCounts, error) {
+	if err := checkName("ID of the batch", id); err != nil {
+		return BatchCounts{}, err
+	}
+	counts, _, err := n.countBatch(ctx, id)
+	if isNotFound(err) {
+		return counts, fmt.Errorf("cluster: there is no batch %s", id)
+	}
+	return counts, err
+}
+
+// countBatch returns how far a batch is, and the node that has closed it.
+func (n *Node) countBatch(ctx context.Context, id string) (c BatchCounts, from string, err error) {
+	var chunks tally
+	if err := n.readJSON(ctx, keyChunks(id), &chunks); err != nil {
+		return c, "", err
+	}
+	var r batchRecord
+	if err := n.readJSON(ctx, keyBatch(id), &r); err == nil {
+		c = BatchCounts{Total: r.Total - r.Void, Ended: -r.Void, Closed: true}
+	} else if !isNotFound(err) {
+		return c, "", err
+	}
+	for k := 0; !c.Closed || k*chunk < r.Total; k++ {
+		var t tally
+		err := n.readJSON(ctx, keyChunk(id, k), &t)
+		if isNotFound(err) && !c.Closed {
+			break
+		}
+		if err != nil {
+			return c, "", err
+		}
+		c.Ended += countBits(t.Ended)
+		c.Failed += countBits(t.Failed)
+	}
+	return c, r.From, nil
+}
+
+// readJSON reads a value of the bucket of batches.
+func (n *Node) readJSON(ctx context.Context, key string, v any) error {
+	entry, err := n.batches.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(entry.Value(), v)
+}
+
+// parseBatch reads the header of a member.
+func parseBatch(text string) (id string, number int, err error) {
+	if text == "" {
+		return "", 0, nil
+	}
+	id, digits, _ := strings.Cut(text, ".")
+	if err := checkName("batch", id); err != nil {
+		return "", 0, err
+	}
+	if number, err = strconv.Atoi(digits); err != nil || number < 0 || number >= maxBatch {
+		return "", 0, fmt.Errorf("the message has the number %q in its batch", digits)
+	}
+	return id, number, nil
+}
