@@ -228,7 +228,7 @@ func (n *Node) endBatch(id string) error {
 	if err := n.settleWaiting(id, o); err != nil {
 		return err
 	}
-	n.tellOutcome(from, id, o)
+	n.tellOutcome(from, id, o, nil)
 	return nil
 }
 

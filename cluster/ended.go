@@ -3,9 +3,9 @@ package cluster
 import "github.com/nats-io/nats.go"
 
 // ended does what follows from the end of a task: its unique key is free, its batch has one less to wait for, and
-// those that wait for it are released or refused. It comes after its outcome is stored and before it is acknowledged: if it fails, or the node is lost
-// meanwhile, the task comes again, is found to have ended, and ended is called again. So all that it does may be done
-// twice.
+// those that wait for it are released or refused. It comes after its outcome is stored and before it is acknowledged:
+// if it fails, or the node is lost meanwhile, the task comes again, is found to have ended, and ended is called again.
+// So all that it does may be done twice.
 func (n *Node) ended(t *task, o outcome) error {
 	if err := n.disclaim(t.unique, t.id); err != nil {
 		return err
@@ -16,6 +16,11 @@ func (n *Node) ended(t *task, o outcome) error {
 		}
 	}
 	return n.settleWaiting(t.id, o)
+}
+
+// follows reports whether anything follows from the end of a task, as far as this node has heard.
+func (n *Node) follows(t *task) bool {
+	return t.unique != "" || t.batch != "" || n.edges.awaited(t.id)
 }
 
 // endedStored does what follows from the end of a task that no node has fetched.

@@ -66,7 +66,7 @@ func eachDeath(t *testing.T, program func(t *testing.T, m mortal, k int)) {
 func newMortal(t *testing.T, srv *server.Server, k int) mortal {
 	m := mortal{name: fmt.Sprint("mortal", k), conn: &dying{counts: write}}
 	m.open = func(c *dying) *cluster.Node {
-		n, err := cluster.Open(t.Context(), cluster.WithName(m.name), cluster.WithConn(connect(t, srv, c)), cluster.WithPlaces(2), cluster.WithLogger(slog.New(slog.DiscardHandler)))
+		n, err := cluster.Open(t.Context(), cluster.WithName(m.name), cluster.WithConn(connectMortal(t, srv, c)), cluster.WithPlaces(2), cluster.WithLogger(slog.New(slog.DiscardHandler)))
 		if err != nil {
 			t.Error(err)
 			panic(err)
@@ -80,7 +80,7 @@ func newMortal(t *testing.T, srv *server.Server, k int) mortal {
 	}
 	m.submit = m.open(nil)
 	var err error
-	if m.js, err = jetstream.New(connect(t, srv, nil)); err != nil {
+	if m.js, err = jetstream.New(connectMortal(t, srv, nil)); err != nil {
 		t.Error(err)
 	}
 	return m

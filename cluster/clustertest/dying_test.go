@@ -111,8 +111,8 @@ func inProcess(t testing.TB) *server.Server {
 	return srv
 }
 
-// connect connects to a server; what dies is for a node that is to die, or nil.
-func connect(t testing.TB, srv *server.Server, what *dying) *nats.Conn {
+// connectMortal connects to a server; what dies is for a node that is to die, or nil.
+func connectMortal(t testing.TB, srv *server.Server, what *dying) *nats.Conn {
 	t.Helper()
 	provider := nats.InProcessConnProvider(srv)
 	if what != nil {
