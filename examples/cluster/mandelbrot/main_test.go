@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/examples/cluster/three/threetest"
+)
+
+func TestMain(m *testing.M) { threetest.Main(m, main) }
+
+func TestThreeProcessesDrawOneImage(t *testing.T) {
+	const side = 512
+	file := filepath.Join(t.TempDir(), "set.png")
+	out := threetest.Run(t, "-side", "512", "-o", file)
+	for _, node := range []string{"first", "second", "third"} {
+		if !strings.Contains(out, node+" drew ") {
+			t.Errorf("%s drew nothing:\n%s", node, out)
+		}
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	img, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := img.(*image.Paletted); !ok || !bytes.Equal(got.Pix, draw(filch.Default(), strip{side, 0, side})) {
+		t.Error("the image is not that of one process")
+	}
+}
