@@ -81,6 +81,9 @@ func keyEdge(id string, e edge, dep string) string {
 func (n *Node) storeAfter(ctx context.Context, m *nats.Msg, deps []string) error {
 	ctx, cancel := context.WithTimeout(ctx, submitWait) // less than after what sweepLeft finds it
 	defer cancel()
+	if err := n.watchEdges(ctx); err != nil {
+		return fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
+	}
 	id := header(m.Header, headerID)
 	if err := n.storeMet(ctx, id, deps); err != nil {
 		return err
@@ -124,7 +127,12 @@ func (n *Node) storeMet(ctx context.Context, id string, deps []string) error {
 		if err == nil && (have.Of != want.Of || have.Size != want.Size) {
 			err = fmt.Errorf("cluster: the task %s waits already, and for others", id)
 		}
-		return err
+		if err == nil {
+			_, err = n.after.Update(ctx, keyMet(id), entry.Value(), entry.Revision()) // so that sweepLeft sees a change
+		}
+		if !isConflict(err) {
+			return err
+		}
 	}
 }
 
@@ -174,14 +182,24 @@ func (n *Node) waitingTask(ctx context.Context, id string) (waitingTask, error) 
 	return w, err
 }
 
-// forgetWaiting removes a task that waits no longer, and then its edges and its tally. All nodes forget the edges as they
-// hear that the task is gone. By the tally, sweepLeft finds what was removed or stored in part.
+// forgetWaiting removes a task that waits no longer, and then its edges and its tally, as far as they are older: the same
+// task may be stored anew meanwhile. All nodes forget the edges as they hear that the task is gone. By the tally,
+// sweepLeft finds what was removed or stored in part.
 func (n *Node) forgetWaiting(ctx context.Context, id string) error {
-	if err := n.after.Purge(ctx, keyTask(id), jetstream.PurgeTTL(markerTTL)); err != nil {
+	ack, err := n.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + n.names.after() + "." + keyTask(id), Header: nats.Header{
+		"KV-Operation": {"PURGE"}, jetstream.MsgRollup: {jetstream.MsgRollupSubject}, jetstream.MsgTTLHeader: {markerTTL.String()},
+	}})
+	if err != nil {
 		return err
 	}
+	return n.forgetBefore(ctx, id, ack.Sequence)
+}
+
+// forgetBefore removes the edges and the tally of a task, as far as they were stored before a revision of the bucket.
+func (n *Node) forgetBefore(ctx context.Context, id string, revision uint64) error {
 	for _, key := range []string{"edge." + id + ".>", keyMet(id)} {
-		if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject("$KV."+n.names.after()+"."+key)); err != nil {
+		subject := "$KV." + n.names.after() + "." + key
+		if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject(subject), jetstream.WithPurgeSequence(revision)); err != nil {
 			return err
 		}
 	}

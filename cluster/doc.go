@@ -21,6 +21,13 @@
 // A task that stays on its node is volatile: it is lost with the process, runs at most once, and has no ID.
 // [Durable], and each option that says so, sends a task through the stream.
 //
+// # When a task runs
+//
+// [Delay] and [At] keep a task at the servers until a time, and [Node.Cron] submits one again and again. [After] keeps
+// it until other tasks have ended, on whatever nodes they run, and [Batch] counts the end of any number of tasks.
+// [Unique] lets there be one task of a key at a time. [MapReduce] runs a handler on each chunk of an iterator, and
+// combines the results. All of them are as durable as the tasks themselves.
+//
 // # What a task costs
 //
 // A volatile task costs a task of the pool and some 200 ns. One in the stream costs three writes by the servers, with

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -24,9 +25,11 @@ type edges struct {
 	tasks    map[string]map[string]edge // by the task that is waited for, and the one that waits
 	deps     map[string][]string        // by the task that waits
 	stored   map[string]bool            // tasks that are stored
-	left     map[string]bool            // tasks of which something was there without them when sweepLeft looked last
 	revision uint64                     // of the bucket, as far as it was heard
 	heard    chan struct{}              // closed and made anew when revision grows
+
+	watching sync.Mutex // of the one that begins to watch
+	watched  bool       // under watching
 }
 
 func (g *edges) init() {
@@ -150,55 +153,70 @@ func (g *edges) cycle(task string) bool {
 	return false
 }
 
-// leftovers returns those of some tasks that are not stored, and were not when it was called last.
-func (g *edges) leftovers(tasks []string) []string {
+// isStored reports whether a task is stored, as far as it was heard.
+func (g *edges) isStored(task string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	before := g.left
-	g.left = map[string]bool{}
-	var twice []string
-	for _, t := range tasks {
-		if g.stored[t] {
-			continue
-		}
-		g.left[t] = true
-		if before[t] {
-			twice = append(twice, t)
-		}
-	}
-	return twice
+	return g.stored[task]
 }
 
-// watchEdges hears which tasks wait for which, and waits until it knows those of before.
+// areHeard reports whether this node hears of edges.
+func (g *edges) areHeard() bool {
+	g.watching.Lock()
+	defer g.watching.Unlock()
+	return g.watched
+}
+
+// watchEdges hears which tasks wait for which from now on, and waits until it knows those of before. Nodes with places
+// call it when they are opened, and others before they need it.
 func (n *Node) watchEdges(ctx context.Context) error {
+	g := &n.edges
+	g.watching.Lock()
+	defer g.watching.Unlock()
+	if g.watched {
+		return nil
+	}
 	w, err := n.after.WatchFiltered(n.ctx, []string{"edge.>", "task.*"}, jetstream.MetaOnly())
 	if err != nil {
 		return err
 	}
-	heard := make(chan struct{})
-	n.loops.Go(func() {
-		defer w.Stop()
-		for {
-			select {
-			case entry, ok := <-w.Updates():
-				switch {
-				case !ok:
-					return
-				case entry == nil:
-					close(heard)
-				default:
-					n.edges.set(entry)
+	for {
+		select {
+		case entry, ok := <-w.Updates():
+			if !ok {
+				return ErrClosed
+			}
+			if entry == nil {
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				if n.closed {
+					return errors.Join(ErrClosed, w.Stop())
 				}
-			case <-n.ctx.Done():
+				g.watched = true
+				n.loops.Go(func() { n.hearEdges(w) })
+				return nil
+			}
+			g.set(entry)
+		case <-ctx.Done():
+			_ = w.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// hearEdges notes what is told of edges until the node is closed.
+func (n *Node) hearEdges(w jetstream.KeyWatcher) {
+	defer w.Stop()
+	for {
+		select {
+		case entry, ok := <-w.Updates():
+			if !ok {
 				return
 			}
+			n.edges.set(entry)
+		case <-n.ctx.Done():
+			return
 		}
-	})
-	select {
-	case <-heard:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 

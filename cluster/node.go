@@ -51,6 +51,7 @@ type Node struct {
 	waiting   waiting
 	canceled  canceled
 	edges     edges
+	left      map[string]uint64 // of sweepLeft: tallies without tasks when it looked last, and their revisions
 	tallies   tallies
 	local     local
 	counts    counts
@@ -171,6 +172,14 @@ func (n *Node) listen(ctx context.Context) error {
 	}
 	if err := n.watchCanceled(ctx); err != nil {
 		return err
+	}
+	n.loops.Go(func() { n.asks.run(n.ctx, serverWait) })
+	n.loops.Go(n.tell)
+	if n.config.places > 0 {
+		if err := n.watchEdges(ctx); err != nil {
+			return err
+		}
+		n.lanes.Go(n.moveDue)
 	}
 	if err := n.answer(); err != nil {
 		return err

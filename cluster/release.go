@@ -129,8 +129,11 @@ func (n *Node) sweepEdges() {
 }
 
 // sweepLeft removes what is left of tasks that are not stored, since a process has died as it stored or removed one.
-// What is left has to be there at two calls in a row, so that it is not about to be stored.
+// A tally without its task has to be there, unchanged, at two calls in a row: so no process is about to store the task.
 func (n *Node) sweepLeft() {
+	if !n.edges.areHeard() {
+		return
+	}
 	ctx, cancel := n.asking()
 	defer cancel()
 	prefix := "$KV." + n.names.after() + "."
@@ -138,13 +141,23 @@ func (n *Node) sweepLeft() {
 	if err != nil {
 		return
 	}
-	var tasks []string
+	before := n.left
+	n.left = map[string]uint64{}
 	for subject := range info.State.Subjects {
-		tasks = append(tasks, strings.TrimPrefix(subject, prefix+keyMet("")))
-	}
-	for _, id := range n.edges.leftovers(tasks) {
-		if err := n.forgetWaiting(ctx, id); err != nil {
-			return
+		id := strings.TrimPrefix(subject, prefix+keyMet(""))
+		if n.edges.isStored(id) {
+			continue
+		}
+		if _, err := n.after.Get(ctx, keyTask(id)); !isNotFound(err) {
+			continue
+		}
+		entry, err := n.after.Get(ctx, keyMet(id))
+		if err != nil {
+			continue
+		}
+		n.left[id] = entry.Revision()
+		if before[id] == entry.Revision() {
+			_ = n.forgetBefore(ctx, id, info.State.LastSeq+1)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -44,18 +45,28 @@ type mortal struct {
 	open   func(c *dying) *cluster.Node
 }
 
-// eachDeath runs a program against a node that dies before its k-th write, for each k, until it does not die any more.
+// together is how many of these programs run at the same time.
+const together = 10
+
+// eachDeath runs a program against a node that dies before its k-th write, for each k. Nothing may be left afterwards.
 func eachDeath(t *testing.T, program func(t *testing.T, m mortal, k int)) {
 	srv := inProcess(t)
 	var all sync.WaitGroup
 	var deathless atomic.Int64
+	places := make(chan struct{}, together)
 	for k := range deaths() {
 		all.Go(func() {
-			m := newMortal(t, srv, k)
-			program(t, m, k)
+			var m mortal
+			func() {
+				places <- struct{}{}
+				defer func() { <-places }()
+				m = newMortal(t, srv, k)
+				program(t, m, k)
+			}()
 			if !m.conn.died() {
 				deathless.Add(1)
 			}
+			m.empty(t, k)
 		})
 	}
 	all.Wait()
@@ -69,7 +80,7 @@ func newMortal(t *testing.T, srv *server.Server, k int) mortal {
 		n, err := cluster.Open(t.Context(), cluster.WithName(m.name), cluster.WithConn(connectMortal(t, srv, c)), cluster.WithPlaces(2), cluster.WithLogger(slog.New(slog.DiscardHandler)))
 		if err != nil {
 			t.Error(err)
-			panic(err)
+			runtime.Goexit()
 		}
 		t.Cleanup(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -130,7 +141,6 @@ func TestDependentsAreReleasedWhereverANodeDies(t *testing.T) {
 			}
 			return true
 		})
-		m.empty(t, k)
 	})
 }
 
@@ -179,4 +189,42 @@ func (m mortal) empty(t *testing.T, k int) {
 	if _, err := kv.Get(t.Context(), "a"); err == nil {
 		t.Error(k, "the unique key is not free")
 	}
+}
+
+func TestATaskOfADeadSubmitterCanBeSubmittedAgain(t *testing.T) {
+	t.Parallel()
+	eachDeath(t, func(t *testing.T, m mortal, k int) {
+		var ran sync.Map
+		m.steps(m.open(nil), &ran, func() {})
+		m.known(t)
+		a, err := cluster.Submit[string, string](t.Context(), m.submit, "step", "a", cluster.Durable())
+		if err != nil {
+			t.Error(k, err)
+			return
+		}
+		again := func(n *cluster.Node, timeout time.Duration) (*cluster.Future[string], error) {
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
+			defer cancel()
+			return cluster.Submit[string, string](ctx, n, "step", "b", cluster.ID("b"), cluster.After(a, cluster.TaskID("c")), cluster.Unique("a", time.Hour))
+		}
+		dying := m.open(m.conn)
+		m.conn.arm(k)
+		if _, err := again(dying, time.Second); err == nil && m.conn.died() {
+			t.Error(k, "Submit of a dead node")
+		}
+		b, err := again(m.submit, 10*time.Second)
+		if err != nil {
+			t.Error(k, err)
+			return
+		}
+		if _, err := cluster.Submit[string, string](t.Context(), m.submit, "step", "c", cluster.ID("c")); err != nil {
+			t.Error(k, err)
+		}
+		if got, err := b.Wait(t.Context()); got != "b" || err != nil {
+			t.Error(k, got, err)
+		}
+		if n, ok := ran.Load("b"); !ok || n.(*atomic.Int64).Load() != 1 {
+			t.Error(k, "b ran", n)
+		}
+	})
 }
