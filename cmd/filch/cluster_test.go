@@ -461,10 +461,10 @@ func TestClusterTables(t *testing.T) {
 	now := before
 	now.Seen, now.Stats.Done = at.Add(5*time.Second), 60
 	now.From = map[string]int64{"a": 30, "b": 5, "c": 20, "": 3, "d": 2}
-	if got := rate(before, now); got != "10.0" {
+	if got := rateBetween(before, now); got != "10.0" {
 		t.Error(got)
 	}
-	if got := rate(cluster.NodeInfo{}, now) + rate(before, before); got != "" {
+	if got := rateBetween(cluster.NodeInfo{}, now) + rateBetween(before, before); got != "" {
 		t.Error(got)
 	}
 	if got, want := from(now), "itself 30, c 20, b 5, and 2 nodes"; got != want {

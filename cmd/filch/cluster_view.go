@@ -97,15 +97,15 @@ func (v clusterView) printNodes(out io.Writer, before map[string]cluster.NodeInf
 	for _, n := range v.Nodes {
 		row := table.Row{n.Name, n.Tier, fmt.Sprintf("%d of %d", n.Stats.Running, n.Places), n.Stats.Done, n.Stats.Failed, n.Stats.Dead, n.Stats.Returned, from(n), strings.Join(n.Handlers, " ")}
 		if before != nil {
-			row = slices.Insert(row, 3, any(rate(before[n.Name], n)))
+			row = slices.Insert(row, 3, any(rateBetween(before[n.Name], n)))
 		}
 		t.AppendRow(row)
 	}
 	t.Render()
 }
 
-// rate returns how many tasks a node has done a second, between two times at which it told of itself.
-func rate(before, now cluster.NodeInfo) string {
+// rateBetween returns how many tasks a node has done a second, between two times at which it told of itself.
+func rateBetween(before, now cluster.NodeInfo) string {
 	d := now.Seen.Sub(before.Seen)
 	if before.Name == "" || d <= 0 || !now.Opened.Equal(before.Opened) {
 		return ""
