@@ -9,9 +9,9 @@ import (
 )
 
 // opened returns asks with one open question, and what it was answered with.
-func opened() (a *asks, answers *[]error) {
-	answers = &[]error{}
-	a = &asks{open: map[uint64]ask{1: {time.Now(), func(_ []byte, err error) { *answers = append(*answers, err) }}}}
+func opened() (a *asks, answers chan error) {
+	answers = make(chan error, 8)
+	a = &asks{open: map[uint64]ask{1: {time.Now(), func(_ []byte, err error) { answers <- err }}}}
 	return a, answers
 }
 
@@ -20,8 +20,8 @@ func TestAQuestionEndsOnce(t *testing.T) {
 	a.end(1, nil, nil)
 	a.end(1, nil, errNoAnswer)
 	a.close()
-	if len(*answers) != 1 || (*answers)[0] != nil {
-		t.Error(*answers)
+	if err := <-answers; err != nil || len(answers) != 0 {
+		t.Error(err, len(answers))
 	}
 }
 
@@ -33,13 +33,13 @@ func TestAQuestionWithoutAnAnswerEndsInTime(t *testing.T) {
 		go a.run(ctx, serverWait)
 		time.Sleep(serverWait)
 		synctest.Wait()
-		if len(*answers) != 0 {
-			t.Errorf("it ended after %v: %v", time.Since(begin), *answers)
+		if len(answers) != 0 {
+			t.Errorf("it ended after %v: %v", time.Since(begin), <-answers)
 		}
 		time.Sleep(serverWait / 4)
 		synctest.Wait()
-		if len(*answers) != 1 || (*answers)[0] != errNoAnswer {
-			t.Error(*answers)
+		if len(answers) != 1 || <-answers != errNoAnswer {
+			t.Error("it did not end, or with another error")
 		}
 		cancel()
 	})
@@ -48,9 +48,14 @@ func TestAQuestionWithoutAnAnswerEndsInTime(t *testing.T) {
 func TestQuestionsEndWithTheNode(t *testing.T) {
 	a, answers := opened()
 	a.close()
-	a.ask(nil, func(_ []byte, err error) { *answers = append(*answers, err) })
-	if len(*answers) != 2 || !errors.Is((*answers)[0], ErrClosed) || !errors.Is((*answers)[1], ErrClosed) {
-		t.Error(*answers)
+	a.ask(nil, func(_ []byte, err error) { answers <- err })
+	if len(answers) != 2 {
+		t.Fatal(len(answers), "answers")
+	}
+	for range 2 {
+		if err := <-answers; !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
 	}
 }
 
