@@ -24,7 +24,7 @@ figures:
 		--executors goroutine,semaphore,basic,filch-join,filch,filch-chain --workers 2 --runs 9 \
 		--markdown --json docs/bench/summary.json > docs/bench/summary.md
 	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/summary.md' README.md
-	$(MAKE) sim-figures
+	$(MAKE) sim-figures cluster-figures
 	$(MAKE) pictures
 	FILCH_FIGURES=write go test -count 1 -run Figures .
 	go test -count 1 -run 'Figures|GeneratedBlocks|SmallCalls|NamesTheMachine' .
@@ -35,6 +35,11 @@ sim-figures:
 		--markdown --json docs/bench/sim-record.json > docs/bench/sim-record.md
 	go run -pgo=off ./cmd/filch sim --tune --markdown --json docs/bench/sim-tune.json > docs/bench/sim-tune.md
 	for name in record tune; do sed -i -e "/<!-- $$name -->/,/<!-- end -->/{//!d}" -e "/<!-- $$name -->/r docs/bench/sim-$$name.md" docs/simulator.md; done
+
+# Package cluster beside others. River on Postgres and asynq need packages of Debian: postgresql, redis-server.
+cluster-figures:
+	go run -pgo=off ./cmd/filch bench cluster --markdown --json docs/bench/cluster.json > docs/bench/cluster.md
+	sed -i -e '/<!-- cluster -->/,/<!-- end -->/{//!d}' -e '/<!-- cluster -->/r docs/bench/cluster.md' docs/cluster.md
 
 # The charts, pictures and tables in README.md and docs, from the figures that are kept in docs/bench.
 pictures:

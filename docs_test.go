@@ -51,7 +51,7 @@ func blank(text string, re *regexp.Regexp) string {
 }
 
 var (
-	generated = regexp.MustCompile(`(?s)<!-- (?:figures|limits|record|tune|filled: \w+) -->.*?<!-- end -->`)
+	generated = regexp.MustCompile(`(?s)<!-- (?:figures|limits|record|tune|cluster|filled: \w+) -->.*?<!-- end -->`)
 	fenced    = regexp.MustCompile("(?ms)^```.*?^```")
 	coded     = regexp.MustCompile("(?m)^    .*$|`[^`\n]*`")
 

@@ -42,6 +42,7 @@ type queueBench struct {
 	report           report
 	command          clusterbench.Command // of a node in a process of its own
 	latencies, kills int
+	markdown         bool
 	leaves           []time.Duration
 }
 
@@ -67,21 +68,24 @@ func runQueues(cmd *cobra.Command, args []string, o options) error {
 		}
 	}
 	m := q.report.Machine
-	printBars(q.out, q.report.Bars, isTerminal(q.out))
-	fmt.Fprintf(q.out, "\n%s, %d CPUs, %s; %s, systems in turn\n", m.CPU, m.CPUs, m.build(), runsText(o.runs))
+	if len(q.report.Bars) > 0 {
+		fmt.Fprint(q.out, "\nEach bar is a goal for an idle machine.\n\n")
+		q.show(barsTable(q.out, q.report.Bars, isTerminal(q.out)))
+	}
+	fmt.Fprintf(q.out, "\n%s, %d CPUs, %s; %s, systems in turn.\n", m.CPU, m.CPUs, m.build(), runsText(o.runs))
 	return file.write(q.report)
 }
 
 func newQueueBench(cmd *cobra.Command, args []string, o options) (*queueBench, []string, error) {
 	flags := cmd.Flags()
-	if flags.Changed("executors") || flags.Changed("input") || o.markdown || flags.Changed("svg") || flags.Changed("html") {
-		return nil, nil, errors.New("cluster knows no --executors, --input, --markdown, --html and --svg")
+	if flags.Changed("executors") || flags.Changed("input") || flags.Changed("svg") || flags.Changed("html") {
+		return nil, nil, errors.New("cluster knows no --executors, --input, --html and --svg")
 	}
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
-	q := &queueBench{out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr(), places: []int{1, 16, 64}, tasks: 10_000, runs: o.runs,
-		report: report{Machine: thisMachine()}, command: nodeCommand, latencies: 1000, kills: 5,
+	q := &queueBench{out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr(), places: []int{1, 16, 64}, tasks: 10_000, runs: o.runs, markdown: o.markdown,
+		report: report{Machine: thisMachine()}, command: asNode, latencies: 1000, kills: 5,
 		leaves: []time.Duration{time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond}}
 	if flags.Changed("workers") {
 		q.places = o.workers
@@ -120,6 +124,9 @@ func queuePartsOf(args []string) (parts []string, err error) {
 	}
 	return parts, nil
 }
+
+// show writes a table.
+func (q *queueBench) show(t table.Writer) { render(t, q.markdown) }
 
 // nodeName is the hidden command that is a node of a measurement.
 const nodeName = "bench-node"
@@ -175,14 +182,14 @@ func (q *queueBench) rates() error {
 		part := 100 * over(r, f)
 		t.AppendRow(table.Row{raw.Name(), raw.Places, rate(r), rate(f), fmt.Sprintf("%.0f", part), spread(f)})
 		if !raw.Servers.Sync {
-			q.report.Bars = append(q.report.Bars, bar2(fmt.Sprintf("tasks a second, %s, places %d", raw.Name(), raw.Places), part, rateGoal, "% of raw", false))
+			q.report.Bars = append(q.report.Bars, goalOf(fmt.Sprintf("tasks a second, %s, places %d", raw.Name(), raw.Places), part, rateGoal, "% of raw", false))
 		}
 	}
-	t.Render()
+	q.show(t)
 	return nil
 }
 
-func bar2(what string, got, goal float64, unit string, most bool) bar {
+func goalOf(what string, got, goal float64, unit string, most bool) bar {
 	return bar{What: what, Got: got, Goal: goal, Unit: unit, Most: most}
 }
 
@@ -210,7 +217,7 @@ func (q *queueBench) latency() error {
 		q.report.Bars = append(q.report.Bars, bar{"p99 from Submit to the start, " + s.String(), float64(l.P99) / 1e6, 5, "ms", float64(l.P99), true})
 	}
 	fmt.Fprintln(q.out)
-	t.Render()
+	q.show(t)
 	return nil
 }
 
@@ -219,10 +226,13 @@ func (q *queueBench) local() error {
 	if err != nil {
 		return err
 	}
-	pool, node := median(l.Pool), median(l.Node)
-	fmt.Fprintf(q.out, "\nA task submitted and waited for: %s in the pool, %s in a node that runs it itself.\n", duration(pool), duration(node))
-	more := float64(node-pool) / 1e3
-	q.report.Bars = append(q.report.Bars, bar{"a local task more than Pool.Go", more, 2, "us", 1e3 * more, true})
+	more := make([]float64, len(l.Node)) // in microseconds
+	for i := range more {
+		more[i] = float64(l.Node[i]-l.Go[i]) / 1e3
+	}
+	fmt.Fprintf(q.out, "\nA task submitted and waited for: %s by Pool.Go, %s by filch.Submit, %s by a node that runs it itself.\n",
+		duration(median(l.Go)), duration(median(l.Submit)), duration(median(l.Node)))
+	q.report.Bars = append(q.report.Bars, bar{"a local task more than Pool.Go", median(more), 2, "us", 1e3 * median(more), true})
 	return nil
 }
 
@@ -254,8 +264,9 @@ func (q *queueBench) efficiency() error {
 	}
 	fmt.Fprintf(q.out, "\n%d processes of %d places. The simulator was told: a task costs the servers %s, and a place loses %s with each.\n",
 		e.Processes, e.Places, duration(e.Task), duration(e.Between))
+	fmt.Fprintln(q.out)
 	t := newTable(q.out, isTerminal(q.out))
-	t.AppendHeader(table.Row{"a task sleeps", "took", "tasks", "efficiency, predicted", "measured", "off by"})
+	t.AppendHeader(table.Row{"a task sleeps", "it took", "tasks", "efficiency, predicted", "measured", "off by"})
 	t.SetColumnConfigs(rightFrom(2, 6))
 	worst := 0.0
 	for _, r := range e.Rows {
@@ -263,8 +274,8 @@ func (q *queueBench) efficiency() error {
 		worst = max(worst, off, -off)
 		t.AppendRow(table.Row{duration(r.Leaf), duration(r.Took), r.Tasks, fmt.Sprintf("%.0f%%", 100*r.Predicted), fmt.Sprintf("%.0f%%", 100*r.Measured), fmt.Sprintf("%+.0f%%", off)})
 	}
-	t.Render()
-	q.report.Bars = append(q.report.Bars, bar2("efficiency: the simulator is off by", worst, efficiencyGoal, "%", true))
+	q.show(t)
+	q.report.Bars = append(q.report.Bars, goalOf("efficiency: the simulator is off by", worst, efficiencyGoal, "%", true))
 	return nil
 }
 

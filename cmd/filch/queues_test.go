@@ -17,7 +17,6 @@ func TestClusterRefuses(t *testing.T) {
 		"cluster --runs 0":                "--runs 0",
 		"cluster --workers 0":             "--workers 0",
 		"cluster --cpuprofile x":          "--cpuprofile",
-		"cluster latency --markdown":      "--markdown",
 		"cluster latency --html x.html":   "--html",
 		"cluster local --json /no/such/x": "--json",
 	} {
@@ -30,10 +29,15 @@ func TestClusterRefuses(t *testing.T) {
 
 func TestClusterInParts(t *testing.T) {
 	var out, errs bytes.Buffer
-	if status := run(strings.Fields("bench cluster local --runs 1"), &out, &errs); status != 0 {
+	if status := run(strings.Fields("bench cluster local --runs 1 --markdown"), &out, &errs); status != 0 {
 		t.Fatal(status, errs.String())
 	}
-	if text := out.String(); !strings.Contains(text, "a local task more than Pool.Go") || strings.Contains(text, "kill") {
+	for _, unit := range []string{"tasks a second", "kill"} {
+		if strings.Contains(out.String(), unit) {
+			t.Errorf("%q of another part: %s", unit, out.String())
+		}
+	}
+	if text := out.String(); !strings.Contains(text, "| a local task more than Pool.Go |") {
 		t.Error(text)
 	}
 }

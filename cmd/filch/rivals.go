@@ -51,7 +51,7 @@ func (q *queueBench) rivals() error {
 		q.report.Rows = append(q.report.Rows, r)
 		t.AppendRow(table.Row{name, f.Durable, f.Places, rate(r), spread(r)})
 	}
-	t.Render()
+	q.show(t)
 	return nil
 }
 

@@ -118,6 +118,11 @@ func printBars(out io.Writer, bs []bar, colour bool) {
 		return
 	}
 	fmt.Fprint(out, "\n", barsIntro, "\n\n")
+	barsTable(out, bs, colour).Render()
+}
+
+// barsTable lists goals and how far they were met.
+func barsTable(out io.Writer, bs []bar, colour bool) table.Writer {
 	t := newTable(out, colour)
 	t.AppendHeader(table.Row{"bar", "measured", "goal", "", "time"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight}})
@@ -138,7 +143,7 @@ func printBars(out io.Writer, bs []bar, colour bool) {
 		}
 		t.AppendRow(table.Row{b.What, strings.TrimSpace(fmt.Sprintf("%.3g %s", b.Got, b.Unit)), strings.TrimSpace(fmt.Sprintf("%s %.3g %s", goal, b.Goal, b.Unit)), verdict, took})
 	}
-	t.Render()
+	return t
 }
 
 // printSummary prints, in Markdown, a line for each workload with the speed-up

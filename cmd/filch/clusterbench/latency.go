@@ -57,8 +57,9 @@ func Latencies(ctx context.Context, s Servers, tasks int) (Latency, error) {
 // rest is how long a cluster is left alone between tasks.
 const rest = 2 * time.Millisecond
 
-// Local is what a task costs that is submitted and waited for: in a pool, and in a node that runs it itself.
-type Local struct{ Pool, Node []time.Duration }
+// Local is what a task costs that is submitted and waited for, in each round: by Pool.Go and a channel, by filch.Submit,
+// and by a node that runs it itself.
+type Local struct{ Go, Submit, Node []time.Duration }
 
 // Locals measures rounds of so many tasks, in turns.
 func Locals(ctx context.Context, rounds, tasks int) (l Local, err error) {
@@ -76,37 +77,47 @@ func Locals(ctx context.Context, rounds, tasks int) (l Local, err error) {
 	defer n.Close(ctx)
 	h := cluster.Handle(n, handlerName, empty)
 	done := make(chan struct{})
+	ways := []func() error{
+		func() error {
+			if err := pool.Go(ctx, func(context.Context) { done <- struct{}{} }); err != nil {
+				return err
+			}
+			<-done
+			return nil
+		},
+		func() error {
+			_, err := filch.Submit(ctx, pool, func(ctx context.Context) (int, error) { return empty(ctx, 1) }).Wait(ctx)
+			return err
+		},
+		func() error {
+			f, err := h.Submit(ctx, 1)
+			if err == nil {
+				_, err = f.Wait(ctx)
+			}
+			return err
+		},
+	}
 	for i := range rounds + 1 {
-		p := each(tasks, func() {
-			if err = pool.Go(ctx, func(context.Context) { done <- struct{}{} }); err == nil {
-				<-done
+		for k, took := range []*[]time.Duration{&l.Go, &l.Submit, &l.Node} {
+			d, err := each(tasks, ways[k])
+			if err != nil {
+				return l, err
 			}
-		})
-		c := each(tasks, func() {
-			f, e := h.Submit(ctx, 1)
-			if e != nil {
-				err = e
-				return
+			if i > 0 { // the first is to warm up
+				*took = append(*took, d)
 			}
-			if _, e := f.Wait(ctx); e != nil {
-				err = e
-			}
-		})
-		if err != nil {
-			return l, err
-		}
-		if i > 0 { // the first is to warm up
-			l.Pool, l.Node = append(l.Pool, p), append(l.Node, c)
 		}
 	}
 	return l, nil
 }
 
 // each returns what a call of f takes, of so many.
-func each(times int, f func()) time.Duration {
+func each(times int, f func() error) (time.Duration, error) {
 	begin := time.Now()
 	for range times {
-		f()
+		if err := f(); err != nil {
+			return 0, err
+		}
 	}
-	return time.Since(begin) / time.Duration(times)
+	return time.Since(begin) / time.Duration(times), nil
 }
