@@ -180,7 +180,7 @@ func (q *queueBench) rates() error {
 		f := clusterRow(ours.Name(), ours.System, ours.Places, ours.Tasks, ours.Times)
 		q.report.Rows = append(q.report.Rows, r, f)
 		part := 100 * over(r, f)
-		t.AppendRow(table.Row{raw.Name(), raw.Places, rate(r), rate(f), fmt.Sprintf("%.0f", part), spread(f)})
+		t.AppendRow(table.Row{raw.Name(), raw.Places, taskRate(r), taskRate(f), fmt.Sprintf("%.0f", part), spread(f)})
 		if !raw.Servers.Sync {
 			q.report.Bars = append(q.report.Bars, goalOf(fmt.Sprintf("tasks a second, %s, places %d", raw.Name(), raw.Places), part, rateGoal, "% of raw", false))
 		}
@@ -201,8 +201,8 @@ func rightFrom(first, last int) (all []table.ColumnConfig) {
 	return all
 }
 
-// rate is how many tasks a second the median run did.
-func rate(r *row) string { return digits(float64(r.Forks) / r.Median.Seconds()) }
+// taskRate is how many tasks a second the median run did.
+func taskRate(r *row) string { return digits(float64(r.Forks) / r.Median.Seconds()) }
 
 func (q *queueBench) latency() error {
 	t := newTable(q.out, isTerminal(q.out))

@@ -49,7 +49,7 @@ func (q *queueBench) rivals() error {
 		}
 		r := clusterRow(f.Durable, f.System, f.Places, f.Tasks, f.Times)
 		q.report.Rows = append(q.report.Rows, r)
-		t.AppendRow(table.Row{name, f.Durable, f.Places, rate(r), spread(r)})
+		t.AppendRow(table.Row{name, f.Durable, f.Places, taskRate(r), spread(r)})
 	}
 	q.show(t)
 	return nil
