@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -88,6 +89,39 @@ func TestEachFigureIsAMetric(t *testing.T) {
 	}
 	if len(want) != len(ofQueue) {
 		t.Errorf("%d figures and %d metrics", len(want), len(ofQueue))
+	}
+}
+
+// docs/metrics.md has each metric, with its field.
+func TestMetricsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	var s cluster.Stats
+	for n, field := range filled(reflect.ValueOf(&s).Elem()) {
+		for _, m := range ofNode {
+			if m.of(&s) == n {
+				want = append(want, "| `"+m.name+"` | `"+field+"` |")
+			}
+		}
+	}
+	var q cluster.Queue
+	for n, field := range filled(reflect.ValueOf(&q).Elem()) {
+		for _, m := range ofQueue {
+			if m.of(&q) == n {
+				want = append(want, "| `"+m.name+"` | `"+field+"` |")
+			}
+		}
+	}
+	for _, row := range want {
+		if !strings.Contains(string(text), row) {
+			t.Errorf("no %s", row)
+		}
+	}
+	if n := strings.Count(string(text), "\n| `filch_cluster_"); n != len(want)+1 || len(want) != len(ofNode)+len(ofQueue) {
+		t.Errorf("%d rows for %d metrics", n, len(want))
 	}
 }
 

@@ -24,10 +24,10 @@ import (
 	"github.com/filch-go/filch/plugin/filchprom"
 )
 
-// readAlerts returns the rules as promtool reads them.
-func readAlerts(t *testing.T) []rulefmt.Rule {
+// readAlerts returns the rules of a plugin as promtool reads them.
+func readAlerts(t *testing.T, plugin string) []rulefmt.Rule {
 	t.Helper()
-	groups, errs := rulefmt.ParseFile("../filchprom/alerts.yaml", false, model.UTF8Validation, expressions, nil)
+	groups, errs := rulefmt.ParseFile("../"+plugin+"/alerts.yaml", false, model.UTF8Validation, expressions, nil)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -38,29 +38,35 @@ func readAlerts(t *testing.T) []rulefmt.Rule {
 	return all
 }
 
-// Alerts are about metrics that there are, say what is wrong and with which pool, and are documented.
+// Alerts are about metrics that there are, say what is wrong and with which pool or cluster, and are documented.
 func TestAlertsAreComplete(t *testing.T) {
-	there := exported(t)
 	text, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := readAlerts(t)
-	for _, r := range all {
-		for _, name := range metricsOf(t, r.Expr) {
-			if !there[name] {
-				t.Errorf("%s: there is no %s", r.Alert, name)
+	total := 0
+	for _, c := range []struct {
+		plugin, label string
+		there         map[string]bool
+	}{{"filchprom", "pool", exported(t)}, {"filchclusterprom", "cluster", exportedOfCluster(t)}} {
+		all := readAlerts(t, c.plugin)
+		total += len(all)
+		for _, r := range all {
+			for _, name := range metricsOf(t, r.Expr) {
+				if !c.there[name] {
+					t.Errorf("%s: there is no %s", r.Alert, name)
+				}
+			}
+			if !strings.Contains(r.Annotations["summary"], "{{ $labels."+c.label+" }}") || r.Annotations["description"] == "" || r.Labels["severity"] == "" {
+				t.Errorf("%s lacks a severity, a description, or a summary with the %s", r.Alert, c.label)
+			}
+			if !strings.Contains(string(text), "\n| "+r.Alert+" | ") {
+				t.Errorf("docs/metrics.md lacks %s", r.Alert)
 			}
 		}
-		if !strings.Contains(r.Annotations["summary"], "{{ $labels.pool }}") || r.Annotations["description"] == "" || r.Labels["severity"] == "" {
-			t.Errorf("%s lacks a severity, a description, or a summary with the pool", r.Alert)
-		}
-		if !strings.Contains(string(text), "\n| "+r.Alert+" | ") {
-			t.Errorf("docs/metrics.md lacks %s", r.Alert)
-		}
 	}
-	if n := strings.Count(string(text), "\n| Filch"); n != len(all) {
-		t.Errorf("docs/metrics.md has %d alerts, not %d", n, len(all))
+	if n := strings.Count(string(text), "\n| Filch"); n != total {
+		t.Errorf("docs/metrics.md has %d alerts, not %d", n, total)
 	}
 }
 
@@ -181,7 +187,7 @@ var errClosed = errors.New("the test has ended")
 // Real pools with trouble of each kind set off the alerts that are for it, and no others. One that does well sets off
 // none.
 func TestAlertsFire(t *testing.T) {
-	rules := readAlerts(t)
+	rules := readAlerts(t, "filchprom")
 	fired := map[string]bool{}
 	for name, c := range map[string]struct {
 		options []filch.Option
