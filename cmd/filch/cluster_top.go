@@ -97,7 +97,7 @@ func repaint(f *os.File, text []byte) error {
 		}
 		runes := []rune(string(line))
 		b.WriteString(string(runes[:min(len(runes), width)]))
-		b.WriteString("\x1b[K\r\n")
+		b.WriteString("\x1b[K\n")
 	}
 	b.WriteString("\x1b[J")
 	_, err = f.Write(b.Bytes())

@@ -88,14 +88,14 @@ func (v clusterView) print(out io.Writer, before map[string]cluster.NodeInfo) {
 
 func (v clusterView) printNodes(out io.Writer, before map[string]cluster.NodeInfo) {
 	t := newTable(out, false)
-	head := table.Row{"node", "tier", "running", "done", "failed", "dead", "returned", "took from", "handlers"}
+	head := table.Row{"node", "tier", "running", "done", "failed", "dead", "returned", "handlers", "took from"}
 	if before != nil {
 		head = slices.Insert(head, 3, any("done/s"))
 	}
 	t.AppendHeader(head)
 	alignRight(t, 2, len(head)-2)
 	for _, n := range v.Nodes {
-		row := table.Row{n.Name, n.Tier, fmt.Sprintf("%d of %d", n.Stats.Running, n.Places), n.Stats.Done, n.Stats.Failed, n.Stats.Dead, n.Stats.Returned, from(n), strings.Join(n.Handlers, " ")}
+		row := table.Row{n.Name, n.Tier, fmt.Sprintf("%d of %d", n.Stats.Running, n.Places), n.Stats.Done, n.Stats.Failed, n.Stats.Dead, n.Stats.Returned, strings.Join(n.Handlers, " "), from(n)}
 		if before != nil {
 			row = slices.Insert(row, 3, any(rateBetween(before[n.Name], n)))
 		}
