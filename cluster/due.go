@@ -91,7 +91,7 @@ func (n *Node) move(m *nats.Msg) {
 		return
 	}
 	if err == nil {
-		_, err = n.js.PublishMsg(ctx, out)
+		err = n.publishOnce(ctx, out)
 	}
 	if err != nil {
 		if !isFull(err) {

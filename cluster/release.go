@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -53,14 +55,36 @@ func (n *Node) release(id string) error {
 		return err
 	}
 	m := w.message()
-	if _, err = n.js.PublishMsg(ctx, m); isFull(err) {
+	if err = n.publishOnce(ctx, m); isFull(err) {
 		m.Subject = n.dueOf(m.Subject)
-		_, err = n.js.PublishMsg(ctx, m)
+		err = n.publishOnce(ctx, m)
 	}
 	if err != nil {
 		return err
 	}
 	return n.forgetWaiting(ctx, id)
+}
+
+// publishOnce stores a message that another node may be storing at the same time.
+func (n *Node) publishOnce(ctx context.Context, m *nats.Msg) error {
+	for {
+		_, err := n.js.PublishMsg(ctx, m)
+		if !isInProcess(err) {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// isInProcess reports whether err says that the servers have a message of the same ID, and do not know yet whether it is
+// on most of them.
+func isInProcess(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && api.ErrorCode == 10158
 }
 
 // refuseWaiting ends a task of which a dependency has not ended well, as one that has failed ends.

@@ -384,6 +384,12 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 	}
 }
 
+// isRefused reports whether err says that the servers have not stored a message. Else they may have.
+func isRefused(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return errors.Is(err, ErrQueueFull) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCycle) || ok && api.Code < 500 && !isInProcess(err)
+}
+
 // isFull reports whether err says that the stream has as much as it may have. The servers have the same code for whatever
 // keeps them from storing a message, such as a full disk.
 func isFull(err error) bool {
