@@ -85,7 +85,7 @@ func (n *Node) storeAfter(ctx context.Context, m *nats.Msg, deps []string) error
 		return fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
 	}
 	id := header(m.Header, headerID)
-	if err := n.storeMet(ctx, id, deps); err != nil {
+	if err := askServers(ctx, func(ctx context.Context) error { return n.storeMet(ctx, id, deps) }); err != nil {
 		return err
 	}
 	if err := n.storeEdges(ctx, id, deps); err != nil {
@@ -98,10 +98,21 @@ func (n *Node) storeAfter(ctx context.Context, m *nats.Msg, deps []string) error
 	if most := n.nc.MaxPayload() - headerRoom; int64(len(record)) > most {
 		return errors.Join(fmt.Errorf("%w: the argument and the dependencies have %d bytes, and %d are allowed", ErrTooLarge, len(record), most), n.forgetWaiting(ctx, id))
 	}
-	if _, err = n.after.Create(ctx, keyTask(id), record); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+	if err := createKey(ctx, n.after, keyTask(id), record); err != nil {
 		return err
 	}
 	return n.settleEnded(ctx, id, deps)
+}
+
+// createKey stores a value, unless there is one.
+func createKey(ctx context.Context, kv jetstream.KeyValue, key string, value []byte) error {
+	return askServers(ctx, func(ctx context.Context) error {
+		_, err := kv.Create(ctx, key, value)
+		if errors.Is(err, jetstream.ErrKeyExists) {
+			return nil
+		}
+		return err
+	})
 }
 
 // storeMet stores the tally of what a task waits for. A task of that ID that waits for others is an error.
@@ -141,8 +152,10 @@ func (n *Node) storeMet(ctx context.Context, id string, deps []string) error {
 func (n *Node) storeEdges(ctx context.Context, id string, deps []string) error {
 	var last uint64
 	for i, d := range deps {
-		var err error
-		if last, err = n.after.Put(ctx, keyEdge(id, edge{index: i}, d), nil); err != nil {
+		if err := askServers(ctx, func(ctx context.Context) (err error) {
+			last, err = n.after.Put(ctx, keyEdge(id, edge{index: i}, d), nil)
+			return err
+		}); err != nil {
 			return err
 		}
 	}
@@ -158,7 +171,8 @@ func (n *Node) storeEdges(ctx context.Context, id string, deps []string) error {
 // settleEnded settles those dependencies of a task that had ended before it was stored, or meanwhile.
 func (n *Node) settleEnded(ctx context.Context, id string, deps []string) error {
 	for i, d := range deps {
-		o, err := n.getOutcome(ctx, d)
+		var o outcome
+		err := askServers(ctx, func(ctx context.Context) (err error) { o, err = n.getOutcome(ctx, d); return err })
 		if isNotFound(err) {
 			continue
 		}

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 )
 
@@ -75,8 +74,10 @@ func NewBatch(ctx context.Context, n *Node) (*Batch, error) {
 		return nil, ErrClosed
 	}
 	b := &Batch{n: n, id: nuid.Next()}
-	_, err := n.batches.Create(ctx, keyChunks(b.id), tally{}.bytes())
-	return b, err
+	if err := createKey(ctx, n.batches, keyChunks(b.id), tally{}.bytes()); err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // ID returns the ID of the batch. It is a [Dependency]; [Attach] with it returns a Future of [BatchCounts].
@@ -124,8 +125,7 @@ func (b *Batch) take(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("cluster: the batch has %d members; it can have no more", b.next)
 	}
 	if b.next%chunk == 0 {
-		_, err := b.n.batches.Create(ctx, keyChunk(b.id, b.next/chunk), tally{Size: chunk}.bytes())
-		if err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		if err := createKey(ctx, b.n.batches, keyChunk(b.id, b.next/chunk), tally{Size: chunk}.bytes()); err != nil {
 			return 0, err
 		}
 	}

@@ -251,7 +251,7 @@ func (n *Node) newTask(ctx context.Context, handler string, in any, s submission
 // store stores the message of a task, if its unique key is free.
 func (n *Node) store(ctx context.Context, m *nats.Msg, s submission) error {
 	s.setUnique(m)
-	if err := n.claimFor(ctx, m); err != nil {
+	if err := askServers(ctx, func(ctx context.Context) error { return n.claimFor(ctx, m) }); err != nil {
 		return err
 	}
 	id := header(m.Header, headerID)
