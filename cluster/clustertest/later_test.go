@@ -13,6 +13,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/cluster/embedded"
 )
 
 // untilStream waits until as many messages of a stream as is wanted have a subject.
@@ -318,5 +319,45 @@ func TestBadCronJobsAreRefused(t *testing.T) {
 	}
 	if jobs, err := n.CronJobs(t.Context()); len(jobs) > 0 || err != nil {
 		t.Error(jobs, err)
+	}
+}
+
+func TestWhatFallsDueWhileTheServerIsDownIsOneTask(t *testing.T) {
+	t.Parallel()
+	long(t)
+	server := embedded.Server{Dir: t.TempDir(), NoSync: true}
+	s := &seen{ran: make(chan struct{}, 100)}
+	run := func(f func(n *cluster.Node)) {
+		n, err := cluster.Open(t.Context(), cluster.WithServer(server), cluster.WithPlaces(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeNode(t, n)
+		cluster.Handle(n, "note", s.note)
+		f(n)
+	}
+	run(func(n *cluster.Node) {
+		if err := n.Cron(t.Context(), "job", "@every 2s", "note", "x"); err != nil {
+			t.Fatal(err)
+		}
+		<-s.ran
+	})
+	down := time.Now()
+	<-time.After(7 * time.Second) // three times at least are due
+	run(func(n *cluster.Node) {
+		<-s.ran
+		if err := n.RemoveCron(t.Context(), "job"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, times := range s.ids {
+		if times != 1 {
+			t.Error(id, "ran", times, "times")
+		}
+	}
+	if len(s.ids) > 3 {
+		t.Error("after the server was down since", down, ":", s.ids)
 	}
 }
