@@ -22,6 +22,8 @@ const (
 	// duePending is how many all nodes move at a time. If the work stream is full, these try again each dueRetry, and
 	// the others wait.
 	duePending = 256
+	// dueWait is after what time another node moves what a node was lost with. It is longer than a node tries.
+	dueWait = serverWait + 5*time.Second
 	// dueRetry is after what time a task that could not be moved is tried again.
 	dueRetry = time.Second
 )
@@ -49,7 +51,7 @@ func (n *Node) moveDue() {
 func (n *Node) moveWhile(ctx context.Context) error {
 	if _, err := n.js.CreateOrUpdateConsumer(ctx, n.later(), jetstream.ConsumerConfig{
 		Durable: dueConsumer, FilterSubject: n.dueOf(">"), AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: 3 * serverWait, MaxDeliver: -1, MaxAckPending: duePending, MaxWaiting: 8192,
+		AckWait: dueWait, MaxDeliver: -1, MaxAckPending: duePending, MaxWaiting: 8192,
 	}); err != nil {
 		return err
 	}

@@ -21,7 +21,8 @@ const (
 // Delay keeps the task at the servers for d, by their clocks, before it is given to a node. It is then at most a
 // quarter of a second late on an idle cluster, and never early. The limit of [WithQueueLimit] does not count it before;
 // if the stream is full then, it waits until there is room. [Within] counts from when it is due. If no node with
-// places is there, it waits for one. Delay implies [Durable].
+// places is there, it waits for one; if a node is lost in the moment at which it is due, it is up to 15 s late. Delay
+// implies [Durable].
 func Delay(d time.Duration) SubmitOption {
 	return func(s *submission) error {
 		s.delay, s.durable = d, true

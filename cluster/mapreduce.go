@@ -23,7 +23,8 @@ const mapAhead = 256
 // At most 256 tasks are submitted and not yet combined; then inputs is asked for the next one only when a result was
 // combined. With [filch.Reject] and a full stream, MapReduce goes on when one of its own tasks has ended. All tasks are
 // durable. If one fails, or ctx ends, those that have not ended are canceled, and MapReduce returns that error as soon as
-// it knows of it. If the process ends, those that are submitted run, and their results are not combined.
+// it knows of it. If the process ends, those that are submitted run, and their results are not combined. The servers
+// keep the results as long as [WithResultsFor] says: they need room for all of them, so a handler should return little.
 //
 // A handler can call MapReduce: it lends its place meanwhile. The options are those of the tasks. [ID], [NoResult] and
 // [Unique] are errors. MapReduce panics if an argument is nil.
