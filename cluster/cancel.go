@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -44,7 +45,7 @@ func (n *Node) isCanceled(ctx context.Context, id string) bool {
 func (n *Node) watchCanceled(ctx context.Context) error {
 	w, err := n.control.WatchAll(n.ctx, jetstream.MetaOnly())
 	if err != nil {
-		return err
+		return n.explain(err, api("CONSUMER.CREATE."+streamOf(n.names.control())+".>"))
 	}
 	heard := make(chan struct{})
 	n.loops.Go(func() {
@@ -79,7 +80,8 @@ func (n *Node) watchCanceled(ctx context.Context) error {
 
 // Cancel cancels the task of an ID. If it runs, its handler's context ends; if not, also if it is delayed, it will not run. Its outcome is
 // [ErrCanceled], unless it has ended before: then Cancel does nothing. An ID that was never submitted is
-// canceled for a day.
+// canceled for a day. With the permissions of a [Submitter], which may not write outcomes, Cancel takes two seconds, and the outcome is
+// written when a node gets the task.
 func (n *Node) Cancel(ctx context.Context, id string) error {
 	if err := checkName("ID", id); err != nil {
 		return err
@@ -88,15 +90,20 @@ func (n *Node) Cancel(ctx context.Context, id string) error {
 		return ErrClosed
 	}
 	if _, err := n.control.Put(ctx, id, nil); err != nil {
-		return err
+		return n.explain(err, keyOf(n.names.control(), id))
 	}
 	o := outcome{Status: statusCanceled, Node: n.node}
-	_, err := n.results.Create(ctx, id, o.bytes())
-	if err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
-		return err
-	}
-	if err == nil {
+	attempt, done := context.WithTimeout(ctx, firstWait)
+	defer done()
+	_, err := n.results.Create(attempt, id, o.bytes())
+	switch {
+	case errors.Is(err, jetstream.ErrKeyExists):
+	case err == nil:
 		n.waiting.resolve(id, o, nil)
+	case errors.Is(n.explain(err, keyOf(n.names.results(), id)), nats.ErrPermissionViolation):
+		return nil // a submitter may not write outcomes: the node that gets the task writes it
+	default:
+		return err
 	}
 	return n.dropStored(ctx, id, o)
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,15 +10,36 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// explain returns err with the reason for it, if that is that the servers do not permit the node a subject. They tell
-// so beside the request, which just has no answer.
-func (n *Node) explain(err error, subject string) error {
+// explain returns err with the reason for it, if that is that the servers do not permit the node to publish to one of the
+// subjects, or to hear answers. They tell so beside the request, which just has no answer.
+func (n *Node) explain(err error, subjects ...string) error {
 	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, nats.ErrNoResponders) {
 		return err
 	}
-	last := n.nc.LastError()
-	if !errors.Is(last, nats.ErrPermissionViolation) || !strings.Contains(last.Error(), `"`+subject+`"`) {
-		return err
+	if last := n.denied(subjects...); last != nil {
+		return fmt.Errorf("%w (%w)", last, err)
 	}
-	return fmt.Errorf("%w (%w)", last, err)
+	return err
+}
+
+// denied returns what the servers said last, if that is that the node may not use one of the subjects or its inbox. A subject
+// that ends with > stands for all that begin so.
+func (n *Node) denied(subjects ...string) error {
+	last := n.nc.LastError()
+	if !errors.Is(last, nats.ErrPermissionViolation) {
+		return nil
+	}
+	for _, s := range subjects {
+		quoted, all := strings.CutSuffix(`"`+s, ">")
+		if !all {
+			quoted += `"`
+		}
+		if strings.Contains(last.Error(), quoted) {
+			return last
+		}
+	}
+	if inbox := cmp.Or(n.nc.Opts.InboxPrefix, "_INBOX"); strings.Contains(last.Error(), `"`+strings.TrimSuffix(inbox, ".")+`.`) {
+		return fmt.Errorf("%w: the user may not hear answers in its inbox: see nats.CustomInboxPrefix", last)
+	}
+	return nil
 }

@@ -164,14 +164,16 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 
 // listen starts the goroutines of the node.
 func (n *Node) listen(ctx context.Context) error {
-	if err := n.hearOutcomes(); err != nil {
+	if err := n.hearOutcomes(ctx); err != nil {
 		return err
 	}
 	if err := n.asks.listen(n.ctx, n.nc); err != nil {
 		return err
 	}
-	if err := n.watchCanceled(ctx); err != nil {
-		return err
+	if n.config.places > 0 {
+		if err := n.watchCanceled(ctx); err != nil {
+			return err
+		}
 	}
 	n.loops.Go(func() { n.asks.run(n.ctx, serverWait) })
 	n.loops.Go(n.tell)

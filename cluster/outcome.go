@@ -106,7 +106,7 @@ func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
 			return o, err
 		}
 		if !told {
-			n.log.Warn("filch cluster: cannot store an outcome; trying again", "node", n.node, "task", id, "error", n.explain(err, "$KV."+n.names.results()+"."+id))
+			n.log.Warn("filch cluster: cannot store an outcome; trying again", "node", n.node, "task", id, "error", n.explain(err, keyOf(n.names.results(), id)))
 		}
 		select {
 		case <-time.After(time.Second):

@@ -77,7 +77,7 @@ func (n *Node) stream(ctx context.Context, c jetstream.StreamConfig) (*jetstream
 			continue // another node has just made it
 		}
 		if err != nil {
-			return nil, err
+			return nil, n.explain(err, api("STREAM.INFO."+c.Name), api("STREAM.CREATE."+c.Name))
 		}
 		return s.CachedInfo(), nil
 	}
@@ -99,7 +99,7 @@ func (n *Node) bucketOf(ctx context.Context, c jetstream.KeyValueConfig) (jetstr
 		if errors.Is(err, jetstream.ErrBucketExists) {
 			continue
 		}
-		return kv, err
+		return kv, n.explain(err, api("STREAM.INFO."+streamOf(c.Bucket)), api("STREAM.CREATE."+streamOf(c.Bucket)))
 	}
 }
 

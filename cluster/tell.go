@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"sync"
@@ -77,8 +78,8 @@ func (n *Node) sendOutcomes(to string, m []byte) {
 }
 
 // hearOutcomes hears what other nodes tell.
-func (n *Node) hearOutcomes() error {
-	return n.hear(n.doneOf(n.node), func(m *nats.Msg) {
+func (n *Node) hearOutcomes(ctx context.Context) error {
+	err := n.hear(n.doneOf(n.node), func(m *nats.Msg) {
 		for rest := m.Data; len(rest) > 0; {
 			var id, data []byte
 			var err error
@@ -90,6 +91,15 @@ func (n *Node) hearOutcomes() error {
 			}
 		}
 	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, serverWait)
+	defer cancel()
+	if err := n.nc.FlushWithContext(ctx); err != nil {
+		return err
+	}
+	return n.denied(n.doneOf(n.node)) // else the node would not know of outcomes until it looks itself
 }
 
 // appendTold appends an outcome to a message: the ID and the bytes, each behind its length.

@@ -1,0 +1,215 @@
+package clustertest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/cluster/clustertest"
+)
+
+// users returns the configuration of a server with a user for each role, and a stranger, who may use its inbox only.
+func users(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("authorization { users: [\n")
+	for name, role := range map[string]cluster.Role{"submitter": cluster.Submitter, "worker": cluster.Worker, "operator": cluster.Operator} {
+		p, err := cluster.PermissionsOf(role, "filch", name, "_INBOX_"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "{ user: %s, password: secret, permissions: %s }\n", name, p)
+	}
+	b.WriteString("{ user: stranger, password: secret, permissions: { publish: [\"_INBOX_stranger.>\"], subscribe: [\"_INBOX_stranger.>\"] } }\n] }\n")
+	return b.String()
+}
+
+// as are the options of a connection of a user.
+func as(user string) []nats.Option {
+	return []nats.Option{nats.UserInfo(user, "secret"), nats.CustomInboxPrefix("_INBOX_" + user), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}
+}
+
+// openAs opens a node of a user, by the user's name.
+func openAs(t *testing.T, url, user string, opts ...cluster.Option) *cluster.Node {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	n, err := cluster.Open(ctx, append([]cluster.Option{cluster.WithURL(url, as(user)...), cluster.WithNode(user)}, opts...)...)
+	if err != nil {
+		t.Fatal(user, err)
+	}
+	t.Cleanup(func() { closeNode(t, n) })
+	return n
+}
+
+func TestTheLeastPermissionsSuffice(t *testing.T) {
+	t.Parallel()
+	s := clustertest.Server(t, clustertest.WithConfig(users(t)))
+	openAs(t, s.URL(), "operator", cluster.WithPlaces(0))
+	worker := openAs(t, s.URL(), "worker", cluster.WithPlaces(2))
+	submitter := openAs(t, s.URL(), "submitter", cluster.WithPlaces(0))
+	_, js := connect(t, s.URL(), as("operator")...)
+	begun := make(chan struct{})
+	cluster.Handle(worker, "double", func(ctx context.Context, n int) (int, error) {
+		info, _ := cluster.TaskOf(ctx)
+		switch {
+		case n < 0:
+			return 0, cluster.Permanent(errors.New("negative"))
+		case n == 1 && info.Attempt == 1:
+			return 0, errors.New("the first attempt fails")
+		case n == 100:
+			close(begun)
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}
+		return 2 * n, nil
+	}, cluster.WithRetry(cluster.Retry{First: time.Millisecond}), cluster.WithAckWait(time.Second))
+	until(t, js, "double_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
+	for i := range 20 {
+		f, err := cluster.Submit[int, int](t.Context(), submitter, "double", i, cluster.ID(fmt.Sprint("id", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait(t, f, 2*i)
+	}
+	f, err := cluster.Submit[int, int](t.Context(), submitter, "double", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "negative") {
+		t.Error(err)
+	}
+	if dead := deadLetters(t, js); dead != 1 {
+		t.Error("dead letters:", dead)
+	}
+	if f, err = cluster.Submit[int, int](t.Context(), submitter, "double", 100); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	if err := submitter.Cancel(t.Context(), f.ID()); err != nil {
+		t.Error("Cancel:", err)
+	}
+	if _, err := f.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) {
+		t.Error(err)
+	}
+	empty(t, js)
+}
+
+// attempts are what a hostile client may try: to publish to a subject, or to subscribe to one.
+var attempts = []struct {
+	what      string
+	publish   string
+	subscribe string
+	allowed   []string // to whom
+}{
+	{what: "submit", publish: "filch.work.double.p1", allowed: []string{"submitter", "worker", "operator"}},
+	{what: "cancel", publish: "$KV.filch_control.x", allowed: []string{"submitter", "worker", "operator"}},
+	{what: "read a result", publish: "$JS.API.DIRECT.GET.KV_filch_results.$KV.filch_results.x", allowed: []string{"submitter", "worker", "operator"}},
+	{what: "list tasks", publish: "$JS.API.STREAM.INFO.filch_work", allowed: []string{"submitter", "worker", "operator"}},
+	{what: "forge an outcome", publish: "$KV.filch_results.x", allowed: []string{"worker", "operator"}},
+	{what: "forge the news of an outcome", publish: "filch.done.submitter", allowed: []string{"worker", "operator"}},
+	{what: "forge a dead letter", publish: "filch.dead.double", allowed: []string{"worker", "operator"}},
+	{what: "forge attempts", publish: "$KV.filch_tries.x", allowed: []string{"worker", "operator"}},
+	{what: "fetch a task", publish: "$JS.API.CONSUMER.MSG.NEXT.filch_work.double_p1", allowed: []string{"worker", "operator"}},
+	{what: "acknowledge a task", publish: "$JS.ACK.filch_work.double_p1.1.1.1.1.1", allowed: []string{"worker", "operator"}},
+	{what: "make a consumer of tasks", publish: "$JS.API.CONSUMER.CREATE.filch_work.mine", allowed: []string{"worker", "operator"}},
+	{what: "read a dead letter", publish: "$JS.API.STREAM.MSG.GET.filch_dead", allowed: []string{"operator"}},
+	{what: "make a consumer of dead letters", publish: "$JS.API.CONSUMER.CREATE.filch_dead.mine", allowed: []string{"operator"}},
+	{what: "make a consumer of outcomes", publish: "$JS.API.CONSUMER.CREATE.KV_filch_results.mine", allowed: []string{"operator"}},
+	{what: "read a task from the stream", publish: "$JS.API.STREAM.MSG.GET.filch_work", allowed: []string{"operator"}},
+	{what: "purge the tasks", publish: "$JS.API.STREAM.PURGE.filch_work", allowed: []string{"operator"}},
+	{what: "delete the stream", publish: "$JS.API.STREAM.DELETE.filch_work", allowed: []string{"operator"}},
+	{what: "make a stream that copies", publish: "$JS.API.STREAM.CREATE.mine"},
+	{what: "see tasks as they are stored", subscribe: "filch.work.>"},
+	{what: "see outcomes as they are stored", subscribe: "$KV.filch_results.>"},
+	{what: "see what others are told", subscribe: "filch.done.*"},
+	{what: "see what one other is told", subscribe: "filch.done.somebody"},
+	{what: "see the answers to others", subscribe: "_INBOX_other.>"},
+	{what: "see all", subscribe: ">"},
+}
+
+func TestWithoutPermissionNothingIsPossible(t *testing.T) {
+	t.Parallel()
+	s := clustertest.Server(t, clustertest.WithConfig(users(t)))
+	openAs(t, s.URL(), "operator", cluster.WithPlaces(0))
+	for _, user := range []string{"stranger", "submitter", "worker", "operator"} {
+		for _, a := range attempts {
+			nc, err := nats.Connect(s.URL(), as(user)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.publish != "" {
+				err = nc.Publish(a.publish, nil)
+			} else {
+				_, err = nc.SubscribeSync(a.subscribe)
+			}
+			if err == nil {
+				err = nc.FlushTimeout(10 * time.Second)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			denied := errors.Is(nc.LastError(), nats.ErrPermissionViolation)
+			if allowed := strings.Contains(strings.Join(a.allowed, " "), user); denied == allowed {
+				t.Errorf("%s may %s: %v", user, a.what, !denied)
+			}
+			nc.Close()
+		}
+	}
+}
+
+// What is not permitted is said by name, and soon.
+func TestAMissingPermissionIsNamed(t *testing.T) {
+	t.Parallel()
+	s := clustertest.Server(t, clustertest.WithConfig(users(t)))
+	open := func(user string, opts ...cluster.Option) (*cluster.Node, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		n, err := cluster.Open(ctx, append([]cluster.Option{cluster.WithURL(s.URL(), as(user)...), cluster.WithNode(user), cluster.WithPlaces(0)}, opts...)...)
+		if err == nil {
+			t.Cleanup(func() { closeNode(t, n) })
+		}
+		return n, err
+	}
+	denied := func(err error, subject string) {
+		t.Helper()
+		if !errors.Is(err, nats.ErrPermissionViolation) || !strings.Contains(err.Error(), subject) {
+			t.Errorf("%v does not name %s", err, subject)
+		}
+	}
+	_, err := open("worker")
+	denied(err, "$JS.API.STREAM.CREATE.filch_work")
+	if _, err := open("operator"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = open("stranger")
+	denied(err, "$JS.API.STREAM.INFO.filch_work")
+	_, err = open("submitter", cluster.WithNode("other"))
+	denied(err, "filch.done.other")
+	_, err = open("submitter", cluster.WithURL(s.URL(), nats.UserInfo("submitter", "secret")))
+	denied(err, "nats.CustomInboxPrefix")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	n, err := cluster.Open(ctx, cluster.WithURL(s.URL(), as("submitter")...), cluster.WithNode("submitter"), cluster.WithPlaces(1))
+	if err == nil {
+		closeNode(t, n)
+	}
+	denied(err, "$JS.API.CONSUMER.CREATE.KV_filch_control")
+	if _, err := cluster.Open(t.Context(), cluster.WithURL(s.URL(), nats.UserInfo("worker", "wrong"))); !errors.Is(err, nats.ErrAuthorization) {
+		t.Error(err)
+	}
+	for _, args := range [][3]string{{"a.b", "n", "i"}, {"c", ">", "i"}, {"c", "n", "_INBOX.x"}, {"", "n", "i"}} {
+		if _, err := cluster.PermissionsOf(cluster.Worker, args[0], args[1], args[2]); err == nil {
+			t.Error(args)
+		}
+	}
+	if _, err := cluster.PermissionsOf(3, "c", "n", "i"); err == nil {
+		t.Error("a role 3")
+	}
+}

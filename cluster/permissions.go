@@ -1,0 +1,126 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Role is what a user of the servers may do in a cluster. Each has the rights of the ones before.
+type Role int
+
+const (
+	// Submitter submits tasks, asks for their cancellation, and reads outcomes: also those of others, if it knows or lists their IDs.
+	Submitter Role = iota
+	// Worker runs tasks, and so can write any outcome and any dead letter. It cannot read dead letters.
+	Worker
+	// Operator makes, changes and deletes the streams of the cluster, and reads all that is in them. The first node that opens
+	// a cluster needs it.
+	Operator
+)
+
+// Permissions are the subjects that a user of the servers may publish and subscribe to; all others are to be denied.
+type Permissions struct{ Publish, Subscribe []string }
+
+// PermissionsOf returns the least permissions that a node needs for a role in a cluster. node is its name, as of
+// [WithNode], or "*" for nodes of any name, which can then hear outcomes that are meant for others. inbox is
+// the prefix of the connection's inboxes, as of [nats.CustomInboxPrefix]. Give each user one of its own: two users that
+// share a prefix can hear each other's answers.
+//
+// It returns an error if an argument is no part of a subject.
+func PermissionsOf(role Role, cluster, node, inbox string) (Permissions, error) {
+	if role < Submitter || role > Operator {
+		return Permissions{}, fmt.Errorf("cluster: there is no role %d", role)
+	}
+	if err := checkName("name of the cluster", cluster); err != nil {
+		return Permissions{}, err
+	}
+	if node != "*" {
+		if err := checkName("name of the node", node); err != nil {
+			return Permissions{}, err
+		}
+	}
+	if err := checkName("prefix of inboxes", inbox); err != nil {
+		return Permissions{}, err
+	}
+	n := names{cluster}
+	p := Permissions{Publish: n.toSubmit(), Subscribe: []string{inbox + ".>", n.doneOf(node)}}
+	if role >= Worker {
+		p.Publish = append(p.Publish, n.toWork()...)
+	}
+	if role == Operator {
+		p.Publish = append(p.Publish, n.toOperate()...)
+	}
+	return p, nil
+}
+
+// streams are the streams of the cluster, with those of its buckets.
+func (n names) streams() []string {
+	all := []string{n.work(), n.dead()}
+	for _, bucket := range []string{n.results(), n.control(), n.tries()} {
+		all = append(all, streamOf(bucket))
+	}
+	return all
+}
+
+// streamOf is the stream of a bucket.
+func streamOf(bucket string) string { return "KV_" + bucket }
+
+// api is the subject of a request to JetStream.
+func api(request string) string { return "$JS.API." + request }
+
+// keys are the subjects of the keys of a bucket.
+func keys(bucket string) string { return keyOf(bucket, ">") }
+
+// keyOf is the subject of a key of a bucket.
+func keyOf(bucket, key string) string { return "$KV." + bucket + "." + key }
+
+// toSubmit is what a submitter publishes to.
+func (n names) toSubmit() []string {
+	subjects := []string{n.workAll(), keys(n.control()),
+		api("CONSUMER.INFO." + n.work() + ".*"), api("DIRECT.GET." + streamOf(n.results()) + ".>")}
+	for _, s := range n.streams() {
+		subjects = append(subjects, api("STREAM.INFO."+s))
+	}
+	return subjects
+}
+
+// toWork is what a worker publishes to beyond that.
+func (n names) toWork() []string {
+	control := streamOf(n.control())
+	return []string{keys(n.results()), keys(n.tries()), n.deadAll(), n.doneOf("*"),
+		"$JS.ACK." + n.work() + ".>", "$JS.FC." + control + ".>",
+		api("CONSUMER.CREATE." + n.work() + ".>"), api("CONSUMER.MSG.NEXT." + n.work() + ".*"),
+		api("CONSUMER.CREATE." + control + ".>"), api("CONSUMER.DELETE." + control + ".*"),
+		api("DIRECT.GET." + streamOf(n.tries()) + ".>"),
+	}
+}
+
+// toOperate is what an operator publishes to beyond that.
+func (n names) toOperate() []string {
+	subjects := []string{api("INFO"), api("STREAM.NAMES"), api("STREAM.LIST")}
+	for _, s := range n.streams() {
+		for _, request := range []string{"STREAM.CREATE.%s", "STREAM.UPDATE.%s", "STREAM.PURGE.%s", "STREAM.DELETE.%s", "STREAM.MSG.GET.%s",
+			"STREAM.MSG.DELETE.%s", "STREAM.SNAPSHOT.%s", "STREAM.RESTORE.%s", "DIRECT.GET.%s", "DIRECT.GET.%s.>", "CONSUMER.*.%s", "CONSUMER.*.%s.>"} {
+			subjects = append(subjects, api(fmt.Sprintf(request, s)))
+		}
+	}
+	return subjects
+}
+
+// String returns p as it stands in the configuration of a NATS server, for "permissions" of a user.
+func (p Permissions) String() string {
+	var b strings.Builder
+	b.WriteString("{\n")
+	for _, side := range []struct {
+		name     string
+		subjects []string
+	}{{"publish", p.Publish}, {"subscribe", p.Subscribe}} {
+		fmt.Fprintf(&b, "  %s: [\n", side.name)
+		for _, s := range side.subjects {
+			fmt.Fprintf(&b, "    %q\n", s)
+		}
+		b.WriteString("  ]\n")
+	}
+	b.WriteString("}")
+	return b.String()
+}
