@@ -53,7 +53,7 @@ func (n *Node) setUp(ctx context.Context) error {
 	if n.batches, err = n.bucket(ctx, n.names.batches(), n.deadTTL); err != nil {
 		return err
 	}
-	if n.afterStream, err = n.js.Stream(ctx, "KV_"+n.names.after()); err != nil {
+	if n.afterStream, err = n.js.Stream(ctx, streamOf(n.names.after())); err != nil {
 		return err
 	}
 	if n.unique, err = n.bucketOf(ctx, jetstream.KeyValueConfig{Bucket: n.names.unique(), LimitMarkerTTL: markerTTL}); err != nil {
@@ -69,9 +69,10 @@ func (n *Node) setUp(ctx context.Context) error {
 // stream returns the state of a stream, which it makes if it is not there.
 func (n *Node) stream(ctx context.Context, c jetstream.StreamConfig) (*jetstream.StreamInfo, error) {
 	for {
-		s, err := n.js.Stream(ctx, c.Name)
+		var s jetstream.Stream
+		err := askServers(ctx, func(ctx context.Context) (err error) { s, err = n.js.Stream(ctx, c.Name); return err })
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			s, err = n.js.CreateStream(ctx, c)
+			err = askServers(ctx, func(ctx context.Context) (err error) { s, err = n.js.CreateStream(ctx, c); return err })
 		}
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			continue // another node has just made it
@@ -92,9 +93,10 @@ func (n *Node) bucket(ctx context.Context, name string, ttl time.Duration) (jets
 func (n *Node) bucketOf(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	c.Replicas = n.replicas
 	for {
-		kv, err := n.js.KeyValue(ctx, c.Bucket)
+		var kv jetstream.KeyValue
+		err := askServers(ctx, func(ctx context.Context) (err error) { kv, err = n.js.KeyValue(ctx, c.Bucket); return err })
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
-			kv, err = n.js.CreateKeyValue(ctx, c)
+			err = askServers(ctx, func(ctx context.Context) (err error) { kv, err = n.js.CreateKeyValue(ctx, c); return err })
 		}
 		if errors.Is(err, jetstream.ErrBucketExists) {
 			continue

@@ -303,48 +303,6 @@ func (n *Node) laneFor(ctx context.Context, name string, s submission) (string, 
 	return lane, nil
 }
 
-// isKnown asks the servers whether a node has or had the handler.
-func (n *Node) isKnown(ctx context.Context, name, lane string) error {
-	key := name + "." + lane
-	n.mu.Lock()
-	known := n.known[key]
-	n.mu.Unlock()
-	if known {
-		return nil
-	}
-	err := ask(ctx, func(ctx context.Context) error {
-		_, err := n.js.Consumer(ctx, n.work(), consumer(name, lane))
-		return err
-	})
-	if errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return fmt.Errorf("%w: %s", ErrUnknownHandler, name)
-	}
-	if err != nil {
-		err = n.explain(err, "$JS.API.CONSUMER.INFO."+n.work()+"."+consumer(name, lane))
-		return fmt.Errorf("cluster: the servers do not say whether there is a handler %s: %w", name, err)
-	}
-	n.mu.Lock()
-	n.known[key] = true
-	n.mu.Unlock()
-	return nil
-}
-
-// askWait is how long a question waits for its answer before it is asked again the first time; then twice as long, up to
-// serverWait. An answer takes milliseconds; while the servers elect a leader, questions are lost.
-const askWait = 2 * time.Second
-
-// ask calls f, which asks the servers something, until they have answered or ctx ends.
-func ask(ctx context.Context, f func(context.Context) error) error {
-	for wait := askWait; ; wait = min(2*wait, serverWait) {
-		attempt, cancel := context.WithTimeout(ctx, wait)
-		err := f(attempt)
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrPermissionViolation) || ctx.Err() != nil {
-			return err
-		}
-	}
-}
-
 // publish stores a message, and asks again as long as the servers do not answer.
 func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
 	for wait := time.Millisecond; ; wait = min(2*wait, time.Second) {

@@ -38,6 +38,26 @@ func submitJob(t testing.TB, n *cluster.Node, j job, opts ...cluster.SubmitOptio
 	return f
 }
 
+// Tasks of a node that is killed go to another after AckWait.
+func TestAKilledNodeKeepsNoTask(t *testing.T) {
+	t.Parallel()
+	s := clustertest.Server(t)
+	killed := clustertest.Start(t, "worker", s.URL(), "killed", "2")
+	if _, err := killed.Line(t.Context(), "ready"); err != nil {
+		t.Fatal(err)
+	}
+	n := openAt(t, s.URL(), cluster.WithNode("alive"))
+	f := submitJob(t, n, job{Micros: 10_000_000, N: 4})
+	if _, err := killed.Line(t.Context(), "ran "+f.ID()); err != nil {
+		t.Fatal(err)
+	}
+	jobs(n)
+	begin := time.Now()
+	killed.Kill()
+	wait(t, f, 8)
+	t.Log("after", time.Since(begin), "with an AckWait of", stormAckWait)
+}
+
 // Tasks of a node that hangs go to another after AckWait. When it goes on, its results are not used.
 func TestANodeThatHangsKeepsNoTask(t *testing.T) {
 	t.Parallel()

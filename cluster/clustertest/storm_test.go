@@ -3,6 +3,7 @@ package clustertest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,7 +18,7 @@ import (
 	"github.com/filch-go/filch/cluster/clustertest"
 )
 
-// storm is three servers, workers and submitters under load, of which some are killed at random.
+// storm is three servers, workers and submitters under load, of which some are killed, stopped or cut off at random.
 type storm struct {
 	t       *testing.T
 	servers *clustertest.Servers
@@ -27,8 +28,20 @@ type storm struct {
 	js      jetstream.JetStream
 	nc      *nats.Conn
 
-	killed [3]int // workers, submitters, servers
+	harmed [len(harms)]int
 }
+
+// harms are what a storm does.
+var harms = [...]string{workerKilled: "workers killed", submitterKilled: "submitters killed", serverKilled: "servers killed",
+	workerStopped: "workers stopped", serverApart: "servers cut off"}
+
+const (
+	workerKilled = iota
+	submitterKilled
+	serverKilled
+	workerStopped
+	serverApart
+)
 
 const (
 	stormWorkers    = 3
@@ -61,8 +74,8 @@ func stormTime(t *testing.T) (time.Duration, uint64) {
 	return d, seed
 }
 
-// Whatever is killed, each task that was acknowledged runs, its result is read, and nothing is stuck.
-func TestStormOfKills(t *testing.T) {
+// Whatever is killed, stopped or cut off, each task that was acknowledged runs, its result is read, and nothing is stuck.
+func TestStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills processes for 20 s")
 	}
@@ -73,7 +86,7 @@ func TestStormOfKills(t *testing.T) {
 	s.begin()
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		time.Sleep(time.Duration(300+s.rng.IntN(900)) * time.Millisecond)
-		s.kill()
+		s.harm()
 	}
 	s.end()
 }
@@ -108,30 +121,45 @@ func (s *storm) start(kind, i int) {
 	s.all[kind] = append(s.all[kind], p)
 }
 
-// kill kills a process, and starts it or another one anew. A server stays away for a while, and only one at a time.
-func (s *storm) kill() {
-	switch kind := s.rng.IntN(3); kind {
-	case 2:
-		i := s.rng.IntN(s.servers.Len())
-		s.killed[kind]++
-		s.servers.Kill(i)
-		time.Sleep(time.Duration(s.rng.IntN(3000)) * time.Millisecond)
-		s.restart(i)
-	default:
-		i := s.rng.IntN(len(s.nodes[kind]))
-		s.killed[kind]++
-		s.nodes[kind][i].Kill()
-		s.start(kind, i)
+// harm does something at random. A server stays away for a while, and only one at a time.
+func (s *storm) harm() {
+	kind := s.rng.IntN(len(harms))
+	s.harmed[kind]++
+	worker, submitter, server := s.rng.IntN(stormWorkers), s.rng.IntN(stormSubmitters), s.rng.IntN(s.servers.Len())
+	away := time.Duration(s.rng.IntN(3000)) * time.Millisecond
+	switch kind {
+	case workerKilled:
+		s.nodes[0][worker].Kill()
+		s.start(0, worker)
+	case submitterKilled:
+		s.nodes[1][submitter].Kill()
+		s.start(1, submitter)
+	case serverKilled:
+		s.servers.Kill(server)
+		time.Sleep(away)
+		if err := s.servers.Restart(s.t.Context(), server); err != nil {
+			s.t.Fatal(err)
+		}
+		s.agree()
+	case workerStopped:
+		p := s.nodes[0][worker]
+		if err := p.Stop(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			s.t.Fatal(err)
+		}
+		time.Sleep(away)
+		_ = p.Resume()
+	case serverApart:
+		s.servers.Isolate(server)
+		time.Sleep(away)
+		s.servers.Rejoin(server)
+		s.agree()
 	}
 }
 
-// restart starts a server, and waits until all three have what the others have: else the next kill may take the majority.
-func (s *storm) restart(i int) {
+// agree waits until all three servers have what the others have: else the next harm may take the majority.
+func (s *storm) agree() {
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
-	if err := s.servers.Restart(ctx, i); err != nil {
-		s.t.Fatal(err)
-	}
 	var last string
 	for names := []string{"filch_work", "KV_filch_results"}; len(names) > 0; time.Sleep(50 * time.Millisecond) {
 		attempt, done := context.WithTimeout(ctx, 2*time.Second)
@@ -187,9 +215,11 @@ func (s *storm) end() {
 	for _, n := range runs {
 		again += n - 1
 	}
-	bound := stormAgain*s.killed[0] + stormAgain*stormWorkers*s.killed[2]
-	s.t.Logf("killed: %d workers, %d submitters, %d servers; %d tasks were acknowledged, %d results told, the slowest after %v; %d runs were repeated, of %d that may be",
-		s.killed[0], s.killed[1], s.killed[2], len(stored), told, slowest, again, bound)
+	bound := stormAgain * (s.harmed[workerKilled] + s.harmed[workerStopped] + stormWorkers*(s.harmed[serverKilled]+s.harmed[serverApart]))
+	for kind, n := range s.harmed {
+		s.t.Log(n, harms[kind])
+	}
+	s.t.Logf("%d tasks were acknowledged, %d results told, the slowest after %v; %d runs were repeated, of %d that may be", len(stored), told, slowest, again, bound)
 	if again > bound {
 		s.t.Error("too many tasks ran again")
 	}
