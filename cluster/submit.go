@@ -303,6 +303,9 @@ func (n *Node) laneFor(ctx context.Context, name string, s submission) (string, 
 	return lane, nil
 }
 
+// errInProcess is the servers' code for a message that they have, and do not yet know to be on most of them.
+const errInProcess = 10158
+
 // publish stores a message, and asks again as long as the servers do not answer.
 func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
 	for wait := time.Millisecond; ; wait = min(2*wait, time.Second) {
@@ -320,7 +323,7 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 		if full && n.overflow == filch.Reject {
 			return nil, ErrQueueFull
 		}
-		if api, ok := errors.AsType[*jetstream.APIError](err); ok && !full && api.Code < 500 {
+		if api, ok := errors.AsType[*jetstream.APIError](err); ok && !full && api.Code < 500 && api.ErrorCode != errInProcess {
 			return nil, fmt.Errorf("cluster: the task is not stored: %w", err)
 		}
 		if errors.Is(err, nats.ErrConnectionClosed) {
