@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"math/rand/v2"
+	"time"
 )
 
 // try is what is known of the attempts of a task that has not ended. The server counts how often it gave the task away;
@@ -34,6 +36,10 @@ func (n *Node) tryAt(ctx context.Context, id string) (t try, revision uint64, er
 	return t, entry.Revision(), nil
 }
 
+// triesAgain is how long a node waits at most when another has changed a note, or the server that it has asked did not have the last
+// change yet.
+const triesAgain = 20 * time.Millisecond
+
 // noteTry changes what is known of the attempts of a task. If the servers do not take it, the attempt counts.
 func (n *Node) noteTry(id string, change func(*try)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), serverWait)
@@ -48,7 +54,8 @@ func (n *Node) noteTry(id string, change func(*try)) {
 		if err == nil {
 			return
 		}
-		if isConflict(err) {
+		if isConflict(err) && ctx.Err() == nil {
+			time.Sleep(rand.N(triesAgain))
 			continue
 		}
 		n.log.Warn("filch cluster: an attempt is not noted", "node", n.node, "task", id, "error", err)

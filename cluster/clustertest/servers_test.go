@@ -1,7 +1,17 @@
 package clustertest_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/filch-go/filch/cluster"
 	"github.com/filch-go/filch/cluster/clustertest"
@@ -45,4 +55,50 @@ func openAt(t testing.TB, url string, opts ...cluster.Option) *cluster.Node {
 	}
 	t.Cleanup(func() { closeNode(t, n) })
 	return n
+}
+
+// logs keeps what a node logs.
+type logs struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logs) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// Nodes that note attempts of the same task at the same time do not overwrite each other, also on three servers.
+func TestAttemptsAreNotedOnThreeServers(t *testing.T) {
+	t.Parallel()
+	s := clustertest.Three(t)
+	var said logs
+	n := openAt(t, s.URL(), cluster.WithReplicas(3), cluster.WithPlaces(8), cluster.WithLogger(slog.New(slog.NewTextHandler(&said, nil))))
+	cluster.Handle(n, "fail", func(context.Context, int) (int, error) { return 0, errors.New("it fails") },
+		cluster.WithRetry(cluster.Retry{Attempts: 3, First: time.Millisecond, Most: time.Millisecond}))
+	nc, js := connect(t, s.URL())
+	until(t, js, "fail_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
+	for range 16 { // the same task, which Submit would store once
+		m := &nats.Msg{Subject: "filch.work.fail.p1", Data: []byte("1"), Header: nats.Header{"Filch-Version": {"1"}, "Filch-Id": {"same"}, "Filch-Codec": {"json"}}}
+		if err := nc.PublishMsg(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := nc.FlushTimeout(10 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	empty(t, js)
+	if dead := deadLetters(t, js); dead != 16 {
+		t.Error("dead letters:", dead)
+	}
+	if strings.Contains(said.String(), "is not noted") {
+		t.Error(said.String())
+	}
 }
