@@ -28,6 +28,8 @@ const (
 	probeFor = 5 * time.Second
 	// holdFor is how long a node keeps a task for which it has no place.
 	holdFor = 500 * time.Millisecond
+	// newTrouble is after what time without trouble the next is logged again.
+	newTrouble = time.Minute
 	// retryLane is how long a lane waits after something has gone wrong with the servers, at most.
 	retryLane = 2 * time.Second
 )
@@ -38,7 +40,9 @@ func (l *lane) run() {
 	ctx := n.looking
 	told := false
 	for ctx.Err() == nil {
+		begin := time.Now()
 		err := l.fetch(ctx)
+		told = told && time.Since(begin) < newTrouble
 		if ctx.Err() != nil {
 			break
 		}

@@ -100,9 +100,10 @@ func (n names) toOperate() []string {
 	subjects := []string{api("INFO"), api("STREAM.NAMES"), api("STREAM.LIST")}
 	for _, s := range n.streams() {
 		for _, request := range []string{"STREAM.CREATE.%s", "STREAM.UPDATE.%s", "STREAM.PURGE.%s", "STREAM.DELETE.%s", "STREAM.MSG.GET.%s",
-			"STREAM.MSG.DELETE.%s", "STREAM.SNAPSHOT.%s", "STREAM.RESTORE.%s", "DIRECT.GET.%s", "DIRECT.GET.%s.>", "CONSUMER.*.%s", "CONSUMER.*.%s.>"} {
+			"STREAM.MSG.DELETE.%s", "STREAM.SNAPSHOT.%s", "STREAM.RESTORE.%s", "DIRECT.GET.%s", "DIRECT.GET.%s.>", "CONSUMER.*.%s", "CONSUMER.*.%s.>", "CONSUMER.MSG.NEXT.%s.*"} {
 			subjects = append(subjects, api(fmt.Sprintf(request, s)))
 		}
+		subjects = append(subjects, "$JS.ACK."+s+".>", "$JS.FC."+s+".>", "$JS.SNAPSHOT.*."+s+".*")
 	}
 	return subjects
 }

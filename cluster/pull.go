@@ -133,6 +133,9 @@ func ended(status, text string) error {
 	case status == "409" && (strings.HasPrefix(text, "Message Size") || strings.Contains(text, "MaxAckPending") || strings.HasPrefix(text, "Exceeded MaxWaiting")):
 		return nil
 	}
+	if status == "503" {
+		text = "there is no leader of the consumer"
+	}
 	return &errAsk{status, text}
 }
 

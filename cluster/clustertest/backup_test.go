@@ -1,11 +1,17 @@
 package clustertest_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/cluster/clustertest"
 	"github.com/filch-go/filch/cluster/embedded"
 )
 
@@ -49,4 +55,96 @@ func TestACopyOfTheFolderIsABackup(t *testing.T) {
 			wait(t, f, 2*(i+1))
 		}
 	})
+}
+
+// A stream that is restored from a backup, as by nats stream backup and nats stream restore, has its tasks. An operator may do that.
+func TestARestoredStreamHasItsTasks(t *testing.T) {
+	t.Parallel()
+	from := clustertest.Server(t, clustertest.WithConfig(users(t)))
+	n := openAs(t, from.URL(), "operator", cluster.WithPlaces(1))
+	h := cluster.Handle(n, "done", double)
+	f, err := h.Submit(t.Context(), 1, cluster.ID("done"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, f, 2)
+	for i := range 20 { // it handles none of these
+		_, js := connect(t, from.URL(), as("operator")...)
+		m := &nats.Msg{Subject: "filch.work.waiting.p1", Data: fmt.Append(nil, i), Header: nats.Header{"Filch-Version": {"1"}, "Filch-Id": {fmt.Sprint("waiting-", i)}, "Filch-Codec": {"json"}, "Filch-From": {"operator"}}}
+		if _, err := js.PublishMsg(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := clustertest.Server(t, clustertest.WithConfig(users(t)))
+	for _, stream := range []string{"filch_work", "filch_dead", "KV_filch_results", "KV_filch_control", "KV_filch_tries"} {
+		a, _ := connect(t, from.URL(), as("operator")...)
+		b, _ := connect(t, to.URL(), as("operator")...)
+		restore(t, a, b, stream)
+	}
+	m := openAs(t, to.URL(), "operator", cluster.WithPlaces(1))
+	cluster.Handle(m, "waiting", double)
+	for i := range 20 {
+		f, err := cluster.Submit[int, int](t.Context(), m, "waiting", 100, cluster.ID(fmt.Sprint("waiting-", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait(t, f, 2*i)
+	}
+	if f, err = cluster.Submit[int, int](t.Context(), m, "done", 100, cluster.ID("done")); err == nil {
+		wait(t, f, 2)
+	}
+}
+
+// restore copies a stream by a snapshot from one server to another.
+func restore(t *testing.T, from, to *nats.Conn, stream string) {
+	t.Helper()
+	ask := func(nc *nats.Conn, subject string, request, answer any) {
+		data, err := json.Marshal(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := nc.Request(subject, data, 10*time.Second)
+		if err != nil {
+			t.Fatal(subject, err, nc.LastError())
+		}
+		if err := json.Unmarshal(m.Data, answer); err != nil {
+			t.Fatalf("%s: %v: %s", subject, err, m.Data)
+		}
+	}
+	var kept struct {
+		Config json.RawMessage `json:"config"`
+		State  json.RawMessage `json:"state"`
+	}
+	inbox := from.NewInbox()
+	chunks, err := from.SubscribeSync(inbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(from, "$JS.API.STREAM.SNAPSHOT."+stream, map[string]any{"deliver_subject": inbox}, &kept)
+	var into struct {
+		Subject string `json:"deliver_subject"`
+	}
+	ask(to, "$JS.API.STREAM.RESTORE."+stream, kept, &into)
+	for {
+		m, err := chunks.NextMsg(10 * time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := to.Request(into.Subject, m.Data, 10*time.Second)
+		if err != nil {
+			t.Fatal(into.Subject, err, to.LastError())
+		}
+		if len(m.Data) == 0 {
+			var end struct{ Error *struct{ Description string } }
+			if err := json.Unmarshal(answer.Data, &end); err != nil || end.Error != nil {
+				t.Fatalf("%s: %s", stream, answer.Data)
+			}
+			return
+		}
+		if m.Reply != "" {
+			if err := m.Respond(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
