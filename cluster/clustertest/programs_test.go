@@ -3,6 +3,7 @@ package clustertest_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -17,6 +18,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // they wait for servers, and not for processors
+		panic(err)
+	}
 	clustertest.Main(m, clustertest.Programs{"worker": workerProgram, "submitter": submitterProgram, "poison": poisonProgram})
 }
 

@@ -25,23 +25,23 @@ func TestServersKeepTasksWhenAllAreKilled(t *testing.T) {
 			s := start(t)
 			n := openAt(t, s.URL(), cluster.WithReplicas(s.Len()))
 			h := cluster.Handle(n, "double", double)
-			for range 2 {
+			submit := func() {
 				f, err := h.Submit(t.Context(), 21, cluster.Durable())
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, err := f.Wait(t.Context()); got != 42 || err != nil {
-					t.Fatal(got, err)
-				}
-				for i := range s.Len() {
-					s.Kill(i)
-				}
-				for i := range s.Len() {
-					if err := s.Restart(t.Context(), i); err != nil {
-						t.Fatal(err)
-					}
+				wait(t, f, 42)
+			}
+			submit()
+			for i := range s.Len() {
+				s.Kill(i)
+			}
+			for i := range s.Len() {
+				if err := s.Restart(t.Context(), i); err != nil {
+					t.Fatal(err)
 				}
 			}
+			submit()
 		})
 	}
 }
@@ -83,16 +83,13 @@ func TestAttemptsAreNotedOnThreeServers(t *testing.T) {
 	n := openAt(t, s.URL(), cluster.WithReplicas(3), cluster.WithPlaces(8), cluster.WithLogger(slog.New(slog.NewTextHandler(&said, nil))))
 	cluster.Handle(n, "fail", func(context.Context, int) (int, error) { return 0, errors.New("it fails") },
 		cluster.WithRetry(cluster.Retry{Attempts: 3, First: time.Millisecond, Most: time.Millisecond}))
-	nc, js := connect(t, s.URL())
+	_, js := connect(t, s.URL())
 	until(t, js, "fail_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	for range 16 { // the same task, which Submit would store once
 		m := &nats.Msg{Subject: "filch.work.fail.p1", Data: []byte("1"), Header: nats.Header{"Filch-Version": {"1"}, "Filch-Id": {"same"}, "Filch-Codec": {"json"}}}
-		if err := nc.PublishMsg(m); err != nil {
+		if _, err := js.PublishMsg(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := nc.FlushTimeout(10 * time.Second); err != nil {
-		t.Fatal(err)
 	}
 	empty(t, js)
 	if dead := deadLetters(t, js); dead != 16 {
