@@ -178,7 +178,7 @@ func (n *Node) watchEdges(ctx context.Context) error {
 	}
 	w, err := n.after.WatchFiltered(n.ctx, []string{"edge.>", "task.*"}, jetstream.MetaOnly())
 	if err != nil {
-		return err
+		return n.explain(err, api("CONSUMER.CREATE."+streamOf(n.names.after())+".>"))
 	}
 	for {
 		select {

@@ -187,9 +187,9 @@ func (n *Node) listen(ctx context.Context) error {
 			return err
 		}
 		n.lanes.Go(n.moveDue)
-	}
-	if err := n.answer(); err != nil {
-		return err
+		if err := n.answer(); err != nil {
+			return err
+		}
 	}
 	n.loops.Go(n.beat)
 	n.loops.Go(n.list)

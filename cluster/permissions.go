@@ -19,7 +19,10 @@ const (
 )
 
 // Permissions are the subjects that a user of the servers may publish and subscribe to; all others are to be denied.
-type Permissions struct{ Publish, Subscribe []string }
+type Permissions struct {
+	Publish, Subscribe []string
+	Responses          bool // whether it may answer what it is asked
+}
 
 // PermissionsOf returns the least permissions that a node needs for a role in a cluster. node is its name, as of
 // [WithNode], or "*" for nodes of any name, which can then hear outcomes that are meant for others. inbox is
@@ -43,20 +46,23 @@ func PermissionsOf(role Role, cluster, node, inbox string) (Permissions, error) 
 		return Permissions{}, err
 	}
 	n := names{cluster}
-	p := Permissions{Publish: n.toSubmit(), Subscribe: []string{inbox + ".>", n.doneOf(node)}}
+	p := Permissions{Publish: n.toSubmit(node), Subscribe: []string{inbox + ".>", n.doneOf(node)}}
 	if role >= Worker {
 		p.Publish = append(p.Publish, n.toWork()...)
+		p.Subscribe = append(p.Subscribe, n.ask())
+		p.Responses = true
 	}
 	if role == Operator {
 		p.Publish = append(p.Publish, n.toOperate()...)
+		p.Publish = append(p.Publish, n.ask())
 	}
 	return p, nil
 }
 
 // streams are the streams of the cluster, with those of its buckets.
 func (n names) streams() []string {
-	all := []string{n.work(), n.dead()}
-	for _, bucket := range []string{n.results(), n.control(), n.tries()} {
+	all := []string{n.work(), n.dead(), n.later()}
+	for _, bucket := range []string{n.results(), n.control(), n.after(), n.unique(), n.tries(), n.nodes()} {
 		all = append(all, streamOf(bucket))
 	}
 	return all
@@ -74,10 +80,20 @@ func keys(bucket string) string { return keyOf(bucket, ">") }
 // keyOf is the subject of a key of a bucket.
 func keyOf(bucket, key string) string { return "$KV." + bucket + "." + key }
 
+// toWatch is what a node publishes to that hears the changes of a bucket.
+func toWatch(bucket string) []string {
+	s := streamOf(bucket)
+	return []string{api("CONSUMER.CREATE." + s + ".>"), api("CONSUMER.DELETE." + s + ".*"), "$JS.FC." + s + ".>"}
+}
+
+// toRead is what a node publishes to that reads a key of a bucket.
+func toRead(bucket string) string { return api("DIRECT.GET." + streamOf(bucket) + ".>") }
+
 // toSubmit is what a submitter publishes to.
-func (n names) toSubmit() []string {
-	subjects := []string{n.workAll(), keys(n.control()),
-		api("CONSUMER.INFO." + n.work() + ".*"), api("DIRECT.GET." + streamOf(n.results()) + ".>")}
+func (n names) toSubmit(node string) []string {
+	subjects := []string{n.workAll(), n.laterOf("*"), keys(n.control()), keys(n.after()), keys(n.unique()), keyOf(n.nodes(), node),
+		api("CONSUMER.INFO." + n.work() + ".*"), toRead(n.results()), toRead(n.after()), toRead(n.unique())}
+	subjects = append(subjects, toWatch(n.after())...)
 	for _, s := range n.streams() {
 		subjects = append(subjects, api("STREAM.INFO."+s))
 	}
@@ -86,13 +102,13 @@ func (n names) toSubmit() []string {
 
 // toWork is what a worker publishes to beyond that.
 func (n names) toWork() []string {
-	control := streamOf(n.control())
-	return []string{keys(n.results()), keys(n.tries()), n.deadAll(), n.doneOf("*"),
-		"$JS.ACK." + n.work() + ".>", "$JS.FC." + control + ".>",
-		api("CONSUMER.CREATE." + n.work() + ".>"), api("CONSUMER.MSG.NEXT." + n.work() + ".*"),
-		api("CONSUMER.CREATE." + control + ".>"), api("CONSUMER.DELETE." + control + ".*"),
-		api("DIRECT.GET." + streamOf(n.tries()) + ".>"),
+	subjects := []string{keys(n.results()), keys(n.tries()), n.deadAll(), n.doneOf("*"), n.cronOf("*"),
+		api("CONSUMER.PAUSE." + n.work() + ".*"), toRead(n.tries()), api("CONSUMER.INFO." + n.later() + ".*"),
+		api("STREAM.MSG.GET." + n.later()), api("STREAM.PURGE." + n.later()), api("STREAM.PURGE." + streamOf(n.after()))}
+	for _, s := range []string{n.work(), n.later()} {
+		subjects = append(subjects, api("CONSUMER.CREATE."+s+".>"), api("CONSUMER.MSG.NEXT."+s+".*"), "$JS.ACK."+s+".>")
 	}
+	return append(subjects, toWatch(n.control())...)
 }
 
 // toOperate is what an operator publishes to beyond that.
@@ -121,6 +137,9 @@ func (p Permissions) String() string {
 			fmt.Fprintf(&b, "    %q\n", s)
 		}
 		b.WriteString("  ]\n")
+	}
+	if p.Responses {
+		b.WriteString("  allow_responses: true\n")
 	}
 	b.WriteString("}")
 	return b.String()

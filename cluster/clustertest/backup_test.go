@@ -32,7 +32,7 @@ func TestACopyOfTheFolderIsABackup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wait(t, f, 2)
+		expect(t, f, 2)
 		ids = append(ids, f.ID())
 	})
 	at(dir, func(n *cluster.Node) { // with no handler
@@ -52,7 +52,7 @@ func TestACopyOfTheFolderIsABackup(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wait(t, f, 2*(i+1))
+			expect(t, f, 2*(i+1))
 		}
 	})
 }
@@ -67,7 +67,7 @@ func TestARestoredStreamHasItsTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait(t, f, 2)
+	expect(t, f, 2)
 	for i := range 20 { // it handles none of these
 		_, js := connect(t, from.URL(), as("operator")...)
 		m := &nats.Msg{Subject: "filch.work.waiting.p1", Data: fmt.Append(nil, i), Header: nats.Header{"Filch-Version": {"1"}, "Filch-Id": {fmt.Sprint("waiting-", i)}, "Filch-Codec": {"json"}, "Filch-From": {"operator"}}}
@@ -76,7 +76,7 @@ func TestARestoredStreamHasItsTasks(t *testing.T) {
 		}
 	}
 	to := clustertest.Server(t, clustertest.WithConfig(users(t)))
-	for _, stream := range []string{"filch_work", "filch_dead", "KV_filch_results", "KV_filch_control", "KV_filch_tries"} {
+	for _, stream := range []string{"filch_work", "filch_later", "filch_dead", "KV_filch_results", "KV_filch_control", "KV_filch_after", "KV_filch_unique", "KV_filch_tries"} {
 		a, _ := connect(t, from.URL(), as("operator")...)
 		b, _ := connect(t, to.URL(), as("operator")...)
 		restore(t, a, b, stream)
@@ -88,10 +88,10 @@ func TestARestoredStreamHasItsTasks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wait(t, f, 2*i)
+		expect(t, f, 2*i)
 	}
 	if f, err = cluster.Submit[int, int](t.Context(), m, "done", 100, cluster.ID("done")); err == nil {
-		wait(t, f, 2)
+		expect(t, f, 2)
 	}
 }
 

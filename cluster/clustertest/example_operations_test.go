@@ -54,14 +54,27 @@ func Example_permissionsOf() {
 	// {
 	//   publish: [
 	//     "shop.work.>"
+	//     "shop.later.*"
 	//     "$KV.shop_control.>"
+	//     "$KV.shop_after.>"
+	//     "$KV.shop_unique.>"
+	//     "$KV.shop_nodes.front-1"
 	//     "$JS.API.CONSUMER.INFO.shop_work.*"
 	//     "$JS.API.DIRECT.GET.KV_shop_results.>"
+	//     "$JS.API.DIRECT.GET.KV_shop_after.>"
+	//     "$JS.API.DIRECT.GET.KV_shop_unique.>"
+	//     "$JS.API.CONSUMER.CREATE.KV_shop_after.>"
+	//     "$JS.API.CONSUMER.DELETE.KV_shop_after.*"
+	//     "$JS.FC.KV_shop_after.>"
 	//     "$JS.API.STREAM.INFO.shop_work"
 	//     "$JS.API.STREAM.INFO.shop_dead"
+	//     "$JS.API.STREAM.INFO.shop_later"
 	//     "$JS.API.STREAM.INFO.KV_shop_results"
 	//     "$JS.API.STREAM.INFO.KV_shop_control"
+	//     "$JS.API.STREAM.INFO.KV_shop_after"
+	//     "$JS.API.STREAM.INFO.KV_shop_unique"
 	//     "$JS.API.STREAM.INFO.KV_shop_tries"
+	//     "$JS.API.STREAM.INFO.KV_shop_nodes"
 	//   ]
 	//   subscribe: [
 	//     "_INBOX_front-1.>"

@@ -20,8 +20,8 @@ func jobs(n *cluster.Node) *cluster.Handler[job, int] {
 	return cluster.Handle(n, "job", func(_ context.Context, j job) (int, error) { return 2 * j.N, nil }, cluster.WithAckWait(stormAckWait))
 }
 
-// wait waits for a result, and fails the test if it is another one.
-func wait[T comparable](t testing.TB, f *cluster.Future[T], want T) {
+// expect waits for a result, and fails the test if it is another one.
+func expect[T comparable](t testing.TB, f *cluster.Future[T], want T) {
 	t.Helper()
 	if got, err := f.Wait(t.Context()); got != want || err != nil {
 		t.Fatal("the result is", got, err)
@@ -54,7 +54,7 @@ func TestAKilledNodeKeepsNoTask(t *testing.T) {
 	jobs(n)
 	begin := time.Now()
 	killed.Kill()
-	wait(t, f, 8)
+	expect(t, f, 8)
 	t.Log("after", time.Since(begin), "with an AckWait of", stormAckWait)
 }
 

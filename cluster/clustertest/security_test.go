@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -50,8 +52,9 @@ func openAs(t *testing.T, url, user string, opts ...cluster.Option) *cluster.Nod
 
 func TestTheLeastPermissionsSuffice(t *testing.T) {
 	t.Parallel()
-	s := clustertest.Server(t, clustertest.WithConfig(users(t)))
-	openAs(t, s.URL(), "operator", cluster.WithPlaces(0))
+	dir := t.TempDir()
+	s := clustertest.Server(t, clustertest.WithConfig(users(t)), clustertest.WithDir(dir))
+	operator := openAs(t, s.URL(), "operator", cluster.WithPlaces(0))
 	worker := openAs(t, s.URL(), "worker", cluster.WithPlaces(2))
 	submitter := openAs(t, s.URL(), "submitter", cluster.WithPlaces(0))
 	_, js := connect(t, s.URL(), as("operator")...)
@@ -76,7 +79,7 @@ func TestTheLeastPermissionsSuffice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wait(t, f, 2*i)
+		expect(t, f, 2*i)
 	}
 	f, err := cluster.Submit[int, int](t.Context(), submitter, "double", -1)
 	if err != nil {
@@ -87,6 +90,39 @@ func TestTheLeastPermissionsSuffice(t *testing.T) {
 	}
 	if dead := deadLetters(t, js); dead != 1 {
 		t.Error("dead letters:", dead)
+	}
+	if f, err = cluster.Submit[int, int](t.Context(), submitter, "double", 5, cluster.Delay(time.Second)); err != nil {
+		t.Fatal("Delay:", err)
+	}
+	g, err := cluster.Submit[int, int](t.Context(), submitter, "double", 6, cluster.After(f), cluster.Unique("one", time.Minute))
+	if err != nil {
+		t.Fatal("After:", err)
+	}
+	expect(t, f, 10)
+	expect(t, g, 12)
+	if g, err = cluster.Submit[int, int](t.Context(), worker, "double", 7, cluster.Delay(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.Cancel(t.Context(), g.ID()); err != nil {
+		t.Error("Cancel of what is delayed:", err)
+	}
+	if err := worker.Cron(t.Context(), "each", "@every 1h", "double", 1); err != nil {
+		t.Error("Cron:", err)
+	}
+	if err := worker.RemoveCron(t.Context(), "each"); err != nil {
+		t.Error("RemoveCron:", err)
+	}
+	if _, err := operator.Nodes(t.Context()); err != nil {
+		t.Error("Nodes:", err)
+	}
+	if _, err := operator.Queues(t.Context()); err != nil {
+		t.Error("Queues:", err)
+	}
+	if _, err := operator.Show(t.Context(), "id1"); err != nil {
+		t.Error("Show:", err)
+	}
+	if log := violations(t, dir); log != "" {
+		t.Error("more is needed:\n", log)
 	}
 	if f, err = cluster.Submit[int, int](t.Context(), submitter, "double", 100); err != nil {
 		t.Fatal(err)
@@ -101,6 +137,21 @@ func TestTheLeastPermissionsSuffice(t *testing.T) {
 	empty(t, js)
 }
 
+// violations returns what a server has logged of what was not permitted.
+func violations(t *testing.T, dir string) string {
+	data, err := os.ReadFile(filepath.Join(dir, "server0.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(data)) {
+		if strings.Contains(line, "Violation") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
 // attempts are what a hostile client may try: to publish to a subject, or to subscribe to one.
 var attempts = []struct {
 	what      string
@@ -109,6 +160,13 @@ var attempts = []struct {
 	allowed   []string // to whom
 }{
 	{what: "submit", publish: "filch.work.double.p1", allowed: []string{"submitter", "worker", "operator"}},
+	{what: "delay a task", publish: "filch.later.x", allowed: []string{"submitter", "worker", "operator"}},
+	{what: "make a cron job", publish: "filch.cron.x", allowed: []string{"worker", "operator"}},
+	{what: "put a task where it is due", publish: "filch.due.double.p1"},
+	{what: "list another node", publish: "$KV.filch_nodes.somebody"},
+	{what: "remove what is delayed", publish: "$JS.API.STREAM.PURGE.filch_later", allowed: []string{"worker", "operator"}},
+	{what: "ask what nodes run", publish: "filch.ask", allowed: []string{"operator"}},
+	{what: "answer for nodes", subscribe: "filch.ask", allowed: []string{"worker", "operator"}},
 	{what: "cancel", publish: "$KV.filch_control.x", allowed: []string{"submitter", "worker", "operator"}},
 	{what: "read a result", publish: "$JS.API.DIRECT.GET.KV_filch_results.$KV.filch_results.x", allowed: []string{"submitter", "worker", "operator"}},
 	{what: "list tasks", publish: "$JS.API.STREAM.INFO.filch_work", allowed: []string{"submitter", "worker", "operator"}},

@@ -30,7 +30,7 @@ func TestServersKeepTasksWhenAllAreKilled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				wait(t, f, 42)
+				expect(t, f, 42)
 			}
 			submit()
 			for i := range s.Len() {

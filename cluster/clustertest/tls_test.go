@@ -89,7 +89,7 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait(t, f, 42)
+	expect(t, f, 42)
 	if _, err := cluster.Open(t.Context(), cluster.WithURL(url, nats.RootCAs(a.file("ca.pem")))); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Error("without a certificate:", err)
 	}
