@@ -37,7 +37,7 @@ func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts 
 		n.addReason(letter.Header, m, id, fmt.Sprintf("%s (its %d bytes are too many to be kept)", reason, m.Size()), attempts)
 		_, err = n.js.PublishMsg(ctx, letter)
 	}
-	return err
+	return n.explain(err, letter.Subject)
 }
 
 // addReason adds the headers that a dead letter has besides those of its task.

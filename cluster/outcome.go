@@ -102,11 +102,15 @@ func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
 		if err == nil {
 			return have, nil
 		}
+		err = n.explain(err, keyOf(n.names.results(), id))
+		if errors.Is(err, nats.ErrPermissionViolation) {
+			return o, err
+		}
 		if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.Code < 500 && !isFull(err) {
 			return o, err
 		}
 		if !told {
-			n.log.Warn("filch cluster: cannot store an outcome; trying again", "node", n.node, "task", id, "error", n.explain(err, keyOf(n.names.results(), id)))
+			n.log.Warn("filch cluster: cannot store an outcome; trying again", "node", n.node, "task", id, "error", err)
 		}
 		select {
 		case <-time.After(time.Second):

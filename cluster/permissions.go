@@ -11,7 +11,8 @@ type Role int
 const (
 	// Submitter submits tasks, asks for their cancellation, and reads outcomes: also those of others, if it knows or lists their IDs.
 	Submitter Role = iota
-	// Worker runs tasks, and so can write any outcome and any dead letter. It cannot read dead letters.
+	// Worker runs tasks, and so can write any outcome and any dead letter. It makes batches and cron jobs. It cannot read
+	// dead letters.
 	Worker
 	// Operator makes, changes and deletes the streams of the cluster, and reads all that is in them. The first node that opens
 	// a cluster needs it.
@@ -49,12 +50,12 @@ func PermissionsOf(role Role, cluster, node, inbox string) (Permissions, error) 
 	p := Permissions{Publish: n.toSubmit(node), Subscribe: []string{inbox + ".>", n.doneOf(node)}}
 	if role >= Worker {
 		p.Publish = append(p.Publish, n.toWork()...)
-		p.Subscribe = append(p.Subscribe, n.ask())
+		p.Subscribe = append(p.Subscribe, n.who())
 		p.Responses = true
 	}
 	if role == Operator {
 		p.Publish = append(p.Publish, n.toOperate()...)
-		p.Publish = append(p.Publish, n.ask())
+		p.Publish = append(p.Publish, n.who())
 	}
 	return p, nil
 }
@@ -62,7 +63,7 @@ func PermissionsOf(role Role, cluster, node, inbox string) (Permissions, error) 
 // streams are the streams of the cluster, with those of its buckets.
 func (n names) streams() []string {
 	all := []string{n.work(), n.dead(), n.later()}
-	for _, bucket := range []string{n.results(), n.control(), n.after(), n.unique(), n.tries(), n.nodes()} {
+	for _, bucket := range []string{n.results(), n.control(), n.after(), n.unique(), n.batches(), n.tries(), n.nodes()} {
 		all = append(all, streamOf(bucket))
 	}
 	return all
@@ -102,8 +103,8 @@ func (n names) toSubmit(node string) []string {
 
 // toWork is what a worker publishes to beyond that.
 func (n names) toWork() []string {
-	subjects := []string{keys(n.results()), keys(n.tries()), n.deadAll(), n.doneOf("*"), n.cronOf("*"),
-		api("CONSUMER.PAUSE." + n.work() + ".*"), toRead(n.tries()), api("CONSUMER.INFO." + n.later() + ".*"),
+	subjects := []string{keys(n.results()), keys(n.tries()), keys(n.batches()), n.deadAll(), n.doneOf("*"), n.cronOf("*"),
+		api("CONSUMER.PAUSE." + n.work() + ".*"), toRead(n.tries()), toRead(n.batches()), api("CONSUMER.INFO." + n.later() + ".*"),
 		api("STREAM.MSG.GET." + n.later()), api("STREAM.PURGE." + n.later()), api("STREAM.PURGE." + streamOf(n.after()))}
 	for _, s := range []string{n.work(), n.later()} {
 		subjects = append(subjects, api("CONSUMER.CREATE."+s+".>"), api("CONSUMER.MSG.NEXT."+s+".*"), "$JS.ACK."+s+".>")

@@ -76,7 +76,7 @@ func TestARestoredStreamHasItsTasks(t *testing.T) {
 		}
 	}
 	to := clustertest.Server(t, clustertest.WithConfig(users(t)))
-	for _, stream := range []string{"filch_work", "filch_later", "filch_dead", "KV_filch_results", "KV_filch_control", "KV_filch_after", "KV_filch_unique", "KV_filch_tries"} {
+	for _, stream := range []string{"filch_work", "filch_later", "filch_dead", "KV_filch_results", "KV_filch_control", "KV_filch_after", "KV_filch_unique", "KV_filch_batches", "KV_filch_tries"} {
 		a, _ := connect(t, from.URL(), as("operator")...)
 		b, _ := connect(t, to.URL(), as("operator")...)
 		restore(t, a, b, stream)

@@ -73,6 +73,7 @@ func Example_permissionsOf() {
 	//     "$JS.API.STREAM.INFO.KV_shop_control"
 	//     "$JS.API.STREAM.INFO.KV_shop_after"
 	//     "$JS.API.STREAM.INFO.KV_shop_unique"
+	//     "$JS.API.STREAM.INFO.KV_shop_batches"
 	//     "$JS.API.STREAM.INFO.KV_shop_tries"
 	//     "$JS.API.STREAM.INFO.KV_shop_nodes"
 	//   ]

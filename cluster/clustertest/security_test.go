@@ -100,6 +100,20 @@ func TestTheLeastPermissionsSuffice(t *testing.T) {
 	}
 	expect(t, f, 10)
 	expect(t, g, 12)
+	b, err := cluster.NewBatch(t.Context(), worker)
+	if err != nil {
+		t.Fatal("NewBatch:", err)
+	}
+	for i := range 3 {
+		if _, err := cluster.Submit[int, int](t.Context(), worker, "double", i, cluster.InBatch(b), cluster.NoResult()); err != nil {
+			t.Fatal("InBatch:", err)
+		}
+	}
+	all, err := b.Close(t.Context())
+	if err != nil {
+		t.Fatal("Close of a batch:", err)
+	}
+	expect(t, all, cluster.BatchCounts{Total: 3, Ended: 3, Closed: true})
 	if g, err = cluster.Submit[int, int](t.Context(), worker, "double", 7, cluster.Delay(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +137,15 @@ func TestTheLeastPermissionsSuffice(t *testing.T) {
 	}
 	if log := violations(t, dir); log != "" {
 		t.Error("more is needed:\n", log)
+	}
+	// To fail a task at once, since one that it waits for has failed, is a worker's right.
+	failed, err := cluster.Submit[int, int](t.Context(), submitter, "double", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-failed.Done()
+	if _, err = cluster.Submit[int, int](t.Context(), submitter, "double", 6, cluster.After(failed)); !errors.Is(err, nats.ErrPermissionViolation) {
+		t.Error("after a task that has failed:", err)
 	}
 	if f, err = cluster.Submit[int, int](t.Context(), submitter, "double", 100); err != nil {
 		t.Fatal(err)
@@ -165,8 +188,8 @@ var attempts = []struct {
 	{what: "put a task where it is due", publish: "filch.due.double.p1"},
 	{what: "list another node", publish: "$KV.filch_nodes.somebody"},
 	{what: "remove what is delayed", publish: "$JS.API.STREAM.PURGE.filch_later", allowed: []string{"worker", "operator"}},
-	{what: "ask what nodes run", publish: "filch.ask", allowed: []string{"operator"}},
-	{what: "answer for nodes", subscribe: "filch.ask", allowed: []string{"worker", "operator"}},
+	{what: "ask what nodes run", publish: "filch.who", allowed: []string{"operator"}},
+	{what: "answer for nodes", subscribe: "filch.who", allowed: []string{"worker", "operator"}},
 	{what: "cancel", publish: "$KV.filch_control.x", allowed: []string{"submitter", "worker", "operator"}},
 	{what: "read a result", publish: "$JS.API.DIRECT.GET.KV_filch_results.$KV.filch_results.x", allowed: []string{"submitter", "worker", "operator"}},
 	{what: "list tasks", publish: "$JS.API.STREAM.INFO.filch_work", allowed: []string{"submitter", "worker", "operator"}},
