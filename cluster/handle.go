@@ -33,7 +33,7 @@ type handler struct {
 	call func(ctx context.Context, in, out Codec, data []byte) ([]byte, error)
 	// local is the function itself, a func(context.Context, In) (Out, error).
 	local any
-	// places are how many of its tasks run at once on this node.
+	// places are how many of its tasks run at once on this node, if it has a limit there.
 	places places
 }
 
@@ -199,10 +199,7 @@ func (h *handler) configure(name string, opts []HandlerOption) error {
 		return fmt.Errorf("cluster: the handler %s has both a limit and keys", name)
 	}
 	h.name = versioned(name, h.version)
-	h.places.init(h.node.config.places)
-	if h.nodeLimit > 0 {
-		h.places.init(min(h.nodeLimit, h.node.config.places))
-	}
+	h.places.init(min(h.nodeLimit, h.node.config.places))
 	return nil
 }
 

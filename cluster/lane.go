@@ -92,14 +92,20 @@ func (l *lane) fetch(ctx context.Context) error {
 
 // wait waits until there is a place that the lane could take.
 func (l *lane) wait(ctx context.Context) error {
-	if err := l.handler.places.wait(ctx); err != nil {
-		return err
+	if h := l.handler; h.nodeLimit > 0 {
+		if err := h.places.wait(ctx); err != nil {
+			return err
+		}
 	}
 	return l.node.places.wait(ctx)
 }
 
-// take waits for at least one place and takes up to most: of the handler, and then as many of the node.
+// take waits for at least one place and takes up to most: of the handler, if it has a limit on this node, and then as
+// many of the node.
 func (h *handler) take(ctx context.Context, level, most int) (int, error) {
+	if h.nodeLimit == 0 {
+		return h.node.places.take(ctx, level, most)
+	}
 	own, err := h.places.take(ctx, level, most)
 	if err != nil {
 		return 0, err
@@ -111,7 +117,9 @@ func (h *handler) take(ctx context.Context, level, most int) (int, error) {
 
 // put gives places back.
 func (h *handler) put(n int) {
-	h.places.put(n)
+	if h.nodeLimit > 0 {
+		h.places.put(n)
+	}
 	h.node.places.put(n)
 }
 
