@@ -119,7 +119,8 @@ func WithNodeLimit(n int) HandlerOption {
 
 // WithKeys lets tasks of the handler have keys ([Key]): tasks of one key run one after the other, in the order in
 // which they were submitted, also when one of them is tried again. Keys are spread over n partitions, 1 to 256, of
-// which each runs one task at a time. All nodes must have the same n.
+// which each runs one task at a time. A partition goes to the same node, as long as that one waits for tasks, so it finds what it has
+// cached for a key. Nodes with the same of seven weights for a partition take turns. All nodes must have the same n.
 func WithKeys(n int) HandlerOption {
 	return func(c *handlerConfig) error {
 		c.partitions = n
@@ -236,7 +237,7 @@ func (h *handler) lanesOf() []*lane {
 		}
 	}
 	for p := range h.partitions {
-		lanes = append(lanes, &lane{name: laneOfPartition(p), level: Normal, pending: 1})
+		lanes = append(lanes, &lane{name: laneOfPartition(p), level: Normal, partition: true, pending: 1})
 	}
 	return lanes
 }

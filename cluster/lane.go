@@ -15,12 +15,13 @@ import (
 // takes a place, and then asks for as many more as it can have places for, until there are none. So a node
 // never holds more than one task of a lane for which it has no place, and gives it back after holdFor.
 type lane struct {
-	handler *handler
-	node    *Node
-	name    string
-	level   int
-	pending int // how many of its tasks may be unacknowledged, or 0 for any number
-	pull    *puller
+	handler   *handler
+	node      *Node
+	name      string
+	level     int
+	partition bool // it has the tasks of some keys
+	pending   int  // how many of its tasks may be unacknowledged, or 0 for any number
+	pull      *puller
 }
 
 const (

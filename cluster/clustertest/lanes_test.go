@@ -276,3 +276,44 @@ func TestHigherLevelsComeFirst(t *testing.T) {
 		t.Error(order)
 	}
 }
+
+// A key goes to the same node as long as that one waits, and not all keys go to one node. Nodes with the same weight for
+// a partition take turns; of the eight partitions here, these nodes have one such.
+func TestAKeyStaysOnItsNode(t *testing.T) {
+	nodes, js := share(t, places(2), places(2), places(0))
+	const partitions = 8
+	for i, n := range nodes[:2] {
+		cluster.Handle(n, "where", func(context.Context, int) (int, error) { return i, nil }, cluster.WithKeys(partitions))
+	}
+	at := map[string]int{}
+	per := [2]int{}
+	moved := map[string]bool{}
+	for round := range 4 {
+		for p := range partitions {
+			until(t, js, fmt.Sprint("where_k", p), func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 2 })
+		}
+		for k := range 12 {
+			key := fmt.Sprint("key", k)
+			f, err := cluster.Submit[int, int](t.Context(), nodes[2], "where", 0, cluster.Key(key))
+			got, err := wait(t, f, err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if round == 0 {
+				at[key] = got
+				per[got]++
+			} else if at[key] != got {
+				moved[key] = true
+			}
+			for p := range partitions {
+				until(t, js, fmt.Sprint("where_k", p), func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 2 })
+			}
+		}
+	}
+	if per[0] == 0 || per[1] == 0 {
+		t.Error("keys on each node:", per)
+	}
+	if len(moved) > 2 {
+		t.Error("keys that moved:", moved)
+	}
+}
