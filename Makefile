@@ -39,6 +39,7 @@ sim-figures:
 # Package cluster beside others. River on Postgres and asynq need packages of Debian: postgresql, redis-server.
 cluster-figures:
 	go run -pgo=off ./cmd/filch bench cluster --markdown --json docs/bench/cluster.json > docs/bench/cluster.md
+	grep -q '<!-- cluster -->' docs/cluster.md || sed -i 's/^## Three servers on/<!-- cluster -->\n<!-- end -->\n\n&/' docs/cluster.md
 	sed -i -e '/<!-- cluster -->/,/<!-- end -->/{//!d}' -e '/<!-- cluster -->/r docs/bench/cluster.md' docs/cluster.md
 
 # The charts, pictures and tables in README.md and docs, from the figures that are kept in docs/bench.

@@ -10,7 +10,7 @@ import (
 )
 
 // telling are the outcomes that other nodes are to be told of. One message has all for a node that have come together
-// while the last one was sent: a message for each would cost the servers and both nodes a third of what a task costs.
+// while the last one was sent: a message for each costs the servers and both nodes a seventh of what a task costs.
 type telling struct {
 	mu   sync.Mutex
 	to   map[string][]byte // messages that are not sent, by node
