@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -56,7 +57,7 @@ func runQueues(cmd *cobra.Command, args []string, o options) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(contextOf(cmd), os.Interrupt)
+	ctx, stop := signal.NotifyContext(contextOf(cmd), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	q.ctx = ctx
 	for _, p := range queueParts {
