@@ -42,7 +42,7 @@ func clusterCommand() *cobra.Command {
 	o.addFlags(cmd)
 	cmd.AddCommand(
 		serverCommand(o), nodeCommand(o), submitCommand(o),
-		lsCommand(o), topCommand(o), showCommand(o), deadCommand(o),
+		lsCommand(o), topCommand(o), clusterLiveCommand(o), showCommand(o), deadCommand(o),
 		cancelCommand(o), pauseCommand(o), resumeCommand(o), retryCommand(o), deleteCommand(o),
 	)
 	return cmd

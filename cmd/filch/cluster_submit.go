@@ -20,7 +20,10 @@ import (
 type submitOptions struct {
 	*clusterOptions
 	id, key, level, version string
-	within                  time.Duration
+	within, delay           time.Duration
+	after                   []string
+	unique                  string
+	uniqueFor               time.Duration
 	text, noWait            bool
 }
 
@@ -66,6 +69,10 @@ was submitted before is only waited for.`,
 	f.StringVar(&o.level, "level", "", "level of priority: high, normal or low")
 	f.StringVar(&o.version, "version", "", "version of the handler")
 	f.DurationVar(&o.within, "within", 0, "after what time the task is given up (default never)")
+	f.DurationVar(&o.delay, "delay", 0, "how long the servers keep the task before a node gets it")
+	f.StringSliceVar(&o.after, "after", nil, "IDs of tasks that must have ended with a result before")
+	f.StringVar(&o.unique, "unique", "", "unique key: the task is refused while another of this key has not ended")
+	f.DurationVar(&o.uniqueFor, "unique-for", 24*time.Hour, "how long the unique key is kept at most")
 	f.BoolVar(&o.text, "text", false, "the argument and the result are text")
 	f.BoolVar(&o.noWait, "no-wait", false, "print the ID of the task, and do not wait")
 	return cmd
@@ -96,11 +103,46 @@ func (o *submitOptions) check() ([]cluster.SubmitOption, error) {
 		}
 		all = append(all, cluster.AtLevel(level))
 	}
-	if o.within < 0 {
+	more, err := o.checkTimes()
+	if err != nil {
+		return nil, err
+	}
+	return append(all, more...), nil
+}
+
+// checkTimes returns the options that say when the task runs, or says what is wrong with the flags.
+func (o *submitOptions) checkTimes() (all []cluster.SubmitOption, err error) {
+	switch {
+	case o.within < 0:
 		return nil, fmt.Errorf("--within %v: must not be negative", o.within)
+	case o.delay < 0:
+		return nil, fmt.Errorf("--delay %v: must not be negative", o.delay)
+	case o.delay > 0 && len(o.after) > 0:
+		return nil, errors.New("--delay and --after: a task has one of them")
+	case o.uniqueFor < time.Second:
+		return nil, fmt.Errorf("--unique-for %v: must be at least a second", o.uniqueFor)
 	}
 	if o.within > 0 {
 		all = append(all, cluster.Within(o.within))
+	}
+	if o.delay > 0 {
+		all = append(all, cluster.Delay(o.delay))
+	}
+	var deps []cluster.Dependency
+	for _, id := range o.after {
+		if err := checkName("--after", id); err != nil {
+			return nil, err
+		}
+		deps = append(deps, cluster.TaskID(id))
+	}
+	if len(deps) > 0 {
+		all = append(all, cluster.After(deps...))
+	}
+	if o.unique != "" {
+		if err := checkName("--unique", o.unique); err != nil {
+			return nil, err
+		}
+		all = append(all, cluster.Unique(o.unique, o.uniqueFor))
 	}
 	return all, nil
 }

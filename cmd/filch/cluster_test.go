@@ -208,6 +208,12 @@ func TestClusterRunsPrograms(t *testing.T) {
 	expect(t, 1, []string{`"state": "failed"`, "cannot do 8"}, "submit", "fail", "8", "--json")
 	expect(t, 1, []string{"takes no keys"}, "submit", "fail", "--key", "k")
 
+	expect(t, 0, []string{"later\n"}, "submit", "upper", `"x"`, "--id", "later", "--delay", "24h", "--unique", "u", "--no-wait")
+	expect(t, 0, []string{"then\n"}, "submit", "upper", `"x"`, "--id", "then", "--after", "later", "--no-wait")
+	expect(t, 1, []string{"task later has the unique key u"}, "submit", "upper", `"x"`, "--unique", "u")
+	untilState(t, "later", "delayed")
+	untilState(t, "then", "after")
+
 	var v clusterView
 	asked(t, &v, "ls")
 	if len(v.Nodes) != 5 || len(v.Queues) != 5*3+2 {
@@ -295,6 +301,11 @@ func TestClusterCalledWrongly(t *testing.T) {
 		"submit a --level top":                      `--level "top": levels are high, normal, low`,
 		"submit a --level low --key k":              "--level and --key: a task has one of them",
 		"submit a --within -1s":                     "--within -1s: must not be negative",
+		"submit a --delay -1s":                      "--delay -1s: must not be negative",
+		"submit a --delay 1s --after b":             "--delay and --after: a task has one",
+		"submit a --after a.b":                      `--after "a.b": a name has`,
+		"submit a --unique a.b":                     `--unique "a.b": a name has`,
+		"submit a --unique a --unique-for 1ms":      "--unique-for 1ms: must be at least a second",
 		"submit a --id a/b":                         `--id "a/b": a name has`,
 		"node":                                      `--handler "": a name has 1 to 128`,
 		"node --handler a":                          "node: name the program, after --",
