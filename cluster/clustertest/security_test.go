@@ -126,15 +126,7 @@ func TestTheLeastPermissionsSuffice(t *testing.T) {
 	if err := worker.RemoveCron(t.Context(), "each"); err != nil {
 		t.Error("RemoveCron:", err)
 	}
-	if _, err := operator.Nodes(t.Context()); err != nil {
-		t.Error("Nodes:", err)
-	}
-	if _, err := operator.Queues(t.Context()); err != nil {
-		t.Error("Queues:", err)
-	}
-	if _, err := operator.Show(t.Context(), "id1"); err != nil {
-		t.Error("Show:", err)
-	}
+	operate(t, operator)
 	if log := violations(t, dir); log != "" {
 		t.Error("more is needed:\n", log)
 	}
@@ -292,5 +284,38 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 	}
 	if _, err := cluster.PermissionsOf(3, "c", "n", "i"); err == nil {
 		t.Error("a role 3")
+	}
+}
+
+// operate does what an operator does, with one dead letter of double.
+func operate(t *testing.T, n *cluster.Node) {
+	t.Helper()
+	_, nodes := n.Nodes(t.Context())
+	_, queues := n.Queues(t.Context())
+	_, shown := n.Show(t.Context(), "id1")
+	for what, err := range map[string]error{"Nodes": nodes, "Queues": queues, "Show": shown, "Pause": n.Pause(t.Context(), "double")} {
+		if err != nil {
+			t.Error(what, err)
+		}
+	}
+	all := letters(t, n, "double")
+	if len(all) != 1 {
+		t.Fatalf("%+v", all)
+	}
+	id := all[0].ID
+	if err := n.Requeue(t.Context(), id); err != nil {
+		t.Error("Requeue:", err)
+	}
+	if info := show(t, n, id); info.State != cluster.StateWaiting {
+		t.Errorf("%+v", info)
+	}
+	if err := n.Cancel(t.Context(), id); err != nil {
+		t.Error("Cancel:", err)
+	}
+	if err := n.Resume(t.Context(), "double"); err != nil {
+		t.Error("Resume:", err)
+	}
+	if err := n.DeleteDead(t.Context(), id); !errors.Is(err, cluster.ErrNoDeadLetter) {
+		t.Error("DeleteDead:", err)
 	}
 }
