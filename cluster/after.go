@@ -88,7 +88,8 @@ func (n *Node) storeAfter(ctx context.Context, m *nats.Msg, deps []string) error
 	if err := askServers(ctx, func(ctx context.Context) error { return n.storeMet(ctx, id, deps) }); err != nil {
 		return err
 	}
-	if err := n.storeEdges(ctx, id, deps); err != nil {
+	last, err := n.storeEdges(ctx, id, deps)
+	if err != nil {
 		return err
 	}
 	record, err := json.Marshal(waitingTask{Subject: m.Subject, Header: m.Header, Data: m.Data, After: deps})
@@ -96,12 +97,12 @@ func (n *Node) storeAfter(ctx context.Context, m *nats.Msg, deps []string) error
 		return err
 	}
 	if most := n.nc.MaxPayload() - headerRoom; int64(len(record)) > most {
-		return errors.Join(fmt.Errorf("%w: the argument and the dependencies have %d bytes, and %d are allowed", ErrTooLarge, len(record), most), n.forgetWaiting(ctx, id))
+		return errors.Join(fmt.Errorf("%w: the argument and the dependencies have %d bytes, and %d are allowed", ErrTooLarge, len(record), most), n.withdraw(ctx, id, deps))
 	}
 	if err := createKey(ctx, n.after, keyTask(id), record); err != nil {
 		return err
 	}
-	return n.settleEnded(ctx, id, deps)
+	return n.settleEnded(ctx, id, deps, last)
 }
 
 // createKey stores a value, unless there is one.
@@ -147,36 +148,38 @@ func (n *Node) storeMet(ctx context.Context, id string, deps []string) error {
 	}
 }
 
-// storeEdges stores from which tasks a task waits, unless it would wait for itself. Of tasks that close a cycle at the
+// storeEdges stores for which tasks a task waits, unless it would wait for itself, and returns the last edge's revision. Of tasks that close a cycle at the
 // same time, the last one at least hears of the edges of all.
-func (n *Node) storeEdges(ctx context.Context, id string, deps []string) error {
-	var last uint64
+func (n *Node) storeEdges(ctx context.Context, id string, deps []string) (last uint64, err error) {
 	for i, d := range deps {
 		if err := askServers(ctx, func(ctx context.Context) (err error) {
 			last, err = n.after.Put(ctx, keyEdge(id, edge{index: i}, d), nil)
 			return err
 		}); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if err := n.edges.until(ctx, last); err != nil {
-		return fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
+		return 0, fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
 	}
 	if n.edges.cycle(id) {
-		return errors.Join(fmt.Errorf("%w: %s", ErrCycle, id), n.forgetWaiting(ctx, id))
+		return 0, errors.Join(fmt.Errorf("%w: %s", ErrCycle, id), n.withdraw(ctx, id, deps))
 	}
-	return nil
+	return last, nil
 }
 
-// settleEnded settles those dependencies of a task that had ended before it was stored, or meanwhile.
-func (n *Node) settleEnded(ctx context.Context, id string, deps []string) error {
+// settleEnded settles those dependencies of a task that had ended before it was stored, or meanwhile. A node without
+// places asks another to do so, since it may lack the permissions.
+func (n *Node) settleEnded(ctx context.Context, id string, deps []string, last uint64) error {
 	for i, d := range deps {
 		var o outcome
 		err := askServers(ctx, func(ctx context.Context) (err error) { o, err = n.getOutcome(ctx, d); return err })
 		if isNotFound(err) {
 			continue
 		}
-		if err == nil {
+		if err == nil && n.config.places == 0 {
+			err = n.nc.Publish(n.names.ended(), fmt.Appendf(nil, "%s %d", d, last))
+		} else if err == nil {
 			err = n.settle(id, d, edge{index: i}, o)
 		}
 		if err != nil && !errors.Is(err, errNotStored) { // a node has released it meanwhile
@@ -194,6 +197,24 @@ func (n *Node) waitingTask(ctx context.Context, id string) (waitingTask, error) 
 		err = json.Unmarshal(entry.Value(), &w)
 	}
 	return w, err
+}
+
+// withdraw removes what storeAfter has stored of a task that is refused. A node without places removes it key by key, for
+// which the permissions of a submitter suffice, and which leaves a marker of each key for a minute.
+func (n *Node) withdraw(ctx context.Context, id string, deps []string) error {
+	if n.config.places > 0 {
+		return n.forgetWaiting(ctx, id)
+	}
+	keys := []string{keyTask(id)}
+	for i, d := range deps {
+		keys = append(keys, keyEdge(id, edge{index: i}, d))
+	}
+	for _, key := range append(keys, keyMet(id)) {
+		if err := n.after.Purge(ctx, key, jetstream.PurgeTTL(markerTTL)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forgetWaiting removes a task that waits no longer, and then its edges and its tally, as far as they are older: the same

@@ -65,7 +65,7 @@ func keyBatch(id string) string        { return "batch." + id }
 func keyChunks(id string) string       { return "chunks." + id }
 func keyChunk(id string, k int) string { return fmt.Sprintf("chunk.%s.%d", id, k) }
 
-// NewBatch makes a batch without members.
+// NewBatch makes a batch without members. With it, the node needs the permissions of a [Worker].
 func NewBatch(ctx context.Context, n *Node) (*Batch, error) {
 	if ctx == nil || n == nil {
 		panic("cluster: NewBatch with a nil argument")

@@ -40,7 +40,7 @@ type CronJob struct {
 // What falls due while the servers are down is made up for by one task, not one for each time. What falls due while no node with
 // places is there waits for one: each time is a task. Results are not stored; failures go to the dead letters.
 //
-// The options can be [OfVersion], [AtLevel], [Key], [Within], and [Unique], which leaves a time out while a task runs. The ID of a task is the job's name and the
+// The node needs the permissions of a [Worker]. The options can be [OfVersion], [AtLevel], [Key], [Within], and [Unique], which leaves a time out while a task runs. The ID of a task is the job's name and the
 // time at which the next is due.
 func (n *Node) Cron(ctx context.Context, name, spec, handler string, in any, opts ...SubmitOption) error {
 	m, err := n.cronMessage(ctx, name, spec, handler, in, opts)

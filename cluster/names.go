@@ -73,6 +73,9 @@ func (n names) handlerOf(subject string) string {
 // who is the subject where nodes are asked which of them has a task.
 func (n names) who() string { return n.cluster + ".who" }
 
+// ended is the subject where nodes with places are told that a task has ended for which another waits.
+func (n names) ended() string { return n.cluster + ".ended" }
+
 // consumer is the name of the consumer of a lane.
 func consumer(handler, lane string) string { return handler + "_" + lane }
 

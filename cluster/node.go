@@ -186,6 +186,9 @@ func (n *Node) listen(ctx context.Context) error {
 		if err := n.watchEdges(ctx); err != nil {
 			return err
 		}
+		if err := n.hearEnded(); err != nil {
+			return err
+		}
 		n.lanes.Go(n.moveDue)
 		if err := n.answer(); err != nil {
 			return err

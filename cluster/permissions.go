@@ -50,7 +50,7 @@ func PermissionsOf(role Role, cluster, node, inbox string) (Permissions, error) 
 	p := Permissions{Publish: n.toSubmit(node), Subscribe: []string{inbox + ".>", n.doneOf(node)}}
 	if role >= Worker {
 		p.Publish = append(p.Publish, n.toWork()...)
-		p.Subscribe = append(p.Subscribe, n.who())
+		p.Subscribe = append(p.Subscribe, n.who(), n.ended())
 		p.Responses = true
 	}
 	if role == Operator {
@@ -92,7 +92,7 @@ func toRead(bucket string) string { return api("DIRECT.GET." + streamOf(bucket) 
 
 // toSubmit is what a submitter publishes to.
 func (n names) toSubmit(node string) []string {
-	subjects := []string{n.workAll(), n.laterOf("*"), keys(n.control()), keys(n.after()), keys(n.unique()), keyOf(n.nodes(), node),
+	subjects := []string{n.workAll(), n.laterOf("*"), n.ended(), keys(n.control()), keys(n.after()), keys(n.unique()), keyOf(n.nodes(), node),
 		api("CONSUMER.INFO." + n.work() + ".*"), toRead(n.results()), toRead(n.after()), toRead(n.unique())}
 	subjects = append(subjects, toWatch(n.after())...)
 	for _, s := range n.streams() {

@@ -132,6 +132,28 @@ func (n *Node) refuseWaiting(id, dep string, o outcome) error {
 // errNotStored says that a task that waits is not stored any more, or not yet: then it settles its dependencies itself.
 var errNotStored = errors.New("cluster: a task that waits is not stored")
 
+// hearEnded settles dependencies for nodes that do not do so themselves. Each is told to one node. If that is lost,
+// sweepEdges finds them.
+func (n *Node) hearEnded() error {
+	sub, err := n.nc.QueueSubscribe(n.names.ended(), "nodes", func(m *nats.Msg) {
+		var dep string
+		var revision uint64
+		if _, err := fmt.Sscanf(string(m.Data), "%s %d", &dep, &revision); err != nil || checkName("ID", dep) != nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(n.ctx, firstWait)
+		defer cancel()
+		o, err := n.getOutcome(ctx, dep)
+		if err == nil && n.edges.until(ctx, revision) == nil {
+			_ = n.settleWaiting(dep, o)
+		}
+	})
+	if err == nil {
+		context.AfterFunc(n.ctx, func() { _ = sub.Unsubscribe() })
+	}
+	return err
+}
+
 // sweepMostEdges is for how many tasks that others wait for sweepEdges asks at a time.
 const sweepMostEdges = 200
 

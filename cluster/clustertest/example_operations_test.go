@@ -55,6 +55,7 @@ func Example_permissionsOf() {
 	//   publish: [
 	//     "shop.work.>"
 	//     "shop.later.*"
+	//     "shop.ended"
 	//     "$KV.shop_control.>"
 	//     "$KV.shop_after.>"
 	//     "$KV.shop_unique.>"

@@ -130,15 +130,25 @@ func TestTheLeastPermissionsSuffice(t *testing.T) {
 	if log := violations(t, dir); log != "" {
 		t.Error("more is needed:\n", log)
 	}
-	// To fail a task at once, since one that it waits for has failed, is a worker's right.
+	// A task is failed by a worker if one that it waits for has failed before.
 	failed, err := cluster.Submit[int, int](t.Context(), submitter, "double", -1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-failed.Done()
-	if _, err = cluster.Submit[int, int](t.Context(), submitter, "double", 6, cluster.After(failed)); !errors.Is(err, nats.ErrPermissionViolation) {
+	if g, err = cluster.Submit[int, int](t.Context(), submitter, "double", 6, cluster.After(failed)); err != nil {
+		t.Fatal("after a task that has failed:", err)
+	}
+	if _, err := g.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "its dependency "+failed.ID()) {
 		t.Error("after a task that has failed:", err)
 	}
+	if _, err = cluster.Submit[int, int](t.Context(), submitter, "double", 6, cluster.ID("self"), cluster.After(cluster.TaskID("self"))); !errors.Is(err, cluster.ErrCycle) || errors.Is(err, nats.ErrPermissionViolation) {
+		t.Error("after itself:", err)
+	}
+	if f, err = cluster.Submit[int, int](t.Context(), submitter, "double", 8, cluster.ID("self"), cluster.After(f)); err != nil {
+		t.Error("after what has ended:", err)
+	}
+	expect(t, f, 16)
 	if f, err = cluster.Submit[int, int](t.Context(), submitter, "double", 100); err != nil {
 		t.Fatal(err)
 	}
