@@ -1,6 +1,6 @@
 // Command three starts three NATS servers on this machine that form a cluster, to try programs with. It needs nothing else.
 //
-//	go run github.com/filch-go/filch/cluster/clustertest/three@latest
+//	go run ./cluster/clustertest/three
 //
 // It prints the URL for cluster.WithURL, and ends with an interrupt, and its servers with it. -dir keeps their files.
 package main
