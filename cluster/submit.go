@@ -5,134 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
 	"github.com/filch-go/filch"
 )
-
-// submission is what the options of Submit come to.
-type submission struct {
-	version  string
-	id       string
-	key      string
-	level    int
-	within   time.Duration
-	durable  bool
-	noResult bool
-	leveled  bool
-	delay    time.Duration
-	at       time.Time
-
-	unique    string
-	uniqueFor time.Duration
-
-	after []string // IDs
-	batch *Batch
-}
-
-// newSubmission returns what options come to.
-func newSubmission(opts []SubmitOption) (submission, error) {
-	s := submission{level: Normal}
-	for _, o := range opts {
-		if o == nil {
-			return s, errors.New("cluster: a nil SubmitOption")
-		}
-		if err := o(&s); err != nil {
-			return s, err
-		}
-	}
-	return s, s.check()
-}
-
-// check returns an error if options contradict each other.
-func (s submission) check() error {
-	if s.delay > 0 && !s.at.IsZero() {
-		return errors.New("cluster: a task has both Delay and At")
-	}
-	if len(s.after) > 0 && (s.delay > 0 || !s.at.IsZero()) {
-		return errors.New("cluster: a task has both After and a delay")
-	}
-	if s.batch != nil && s.id != "" {
-		return errors.New("cluster: a task has both InBatch and ID")
-	}
-	if len(s.after) > maxAfter {
-		return fmt.Errorf("cluster: a task is after %d others; %d are allowed", len(s.after), maxAfter)
-	}
-	return nil
-}
-
-// SubmitOption says how one task is to be run. A value that makes no sense is an error of [Submit].
-type SubmitOption func(*submission) error
-
-// Durable puts the task into the stream, also if this node could run it. A task without is volatile: it may run in
-// this node's pool, and is then lost with the process.
-func Durable() SubmitOption {
-	return func(s *submission) error { s.durable = true; return nil }
-}
-
-// ID names the task. A task whose ID was submitted within the last two minutes, or whose outcome is still stored, is
-// not submitted again: the Future is that of the first. It implies [Durable].
-func ID(id string) SubmitOption {
-	return func(s *submission) error {
-		s.id, s.durable = id, true
-		return checkName("ID", id)
-	}
-}
-
-// Key orders the task behind those of the same key that were submitted before. The handler needs [WithKeys]. It
-// implies [Durable].
-func Key(key string) SubmitOption {
-	return func(s *submission) error {
-		s.key, s.durable = key, true
-		return checkName("key", key)
-	}
-}
-
-// AtLevel says how urgent the task is: [High], [Normal] or [Low]. Of tasks in the stream, those of a higher level are
-// fetched first; each 60 times a lower one has its turn. It implies [Durable].
-func AtLevel(level int) SubmitOption {
-	return func(s *submission) error {
-		s.level, s.leveled, s.durable = level, true, true
-		if level < High || level > Low {
-			return fmt.Errorf("cluster: AtLevel(%d): levels are High, Normal and Low", level)
-		}
-		return nil
-	}
-}
-
-// Within ends the task with [ErrDeadline] if it has not ended after d, by the servers' clocks from the moment at which
-// it is stored, or by the node's for a local task.
-func Within(d time.Duration) SubmitOption {
-	return func(s *submission) error {
-		s.within = d
-		if d <= 0 {
-			return fmt.Errorf("cluster: Within(%v)", d)
-		}
-		return nil
-	}
-}
-
-// NoResult stores no outcome, which saves one of the two writes that a task costs the servers. Wait of its Future
-// returns [ErrNoResult] at once. Failures are in the dead letters all the same. It implies [Durable].
-func NoResult() SubmitOption {
-	return func(s *submission) error { s.noResult, s.durable = true, true; return nil }
-}
-
-// OfVersion submits the task to the handlers of a version. See [WithVersion].
-func OfVersion(version string) SubmitOption {
-	return func(s *submission) error {
-		s.version = version
-		return checkName("version of a handler", version)
-	}
-}
-
-// headerRoom is what the headers of a message may take of the largest payload.
-const headerRoom = 16 << 10
 
 // Submit submits a task to the handler of a name, with in as its argument.
 //
@@ -280,9 +159,6 @@ func (n *Node) storeMessage(ctx context.Context, m *nats.Msg, s submission) erro
 	return err
 }
 
-// submitWait is how long Submit waits if its context has no deadline.
-const submitWait = 30 * time.Second
-
 // laneFor returns the lane of a task, or the reason why the handler does not take it.
 func (n *Node) laneFor(ctx context.Context, name string, s submission) (string, error) {
 	shape, err := n.shapeOf(ctx, name)
@@ -301,80 +177,4 @@ func (n *Node) laneFor(ctx context.Context, name string, s submission) (string, 
 		return "", fmt.Errorf("cluster: the handler %s has a limit, and so its tasks have no levels", name)
 	}
 	return lane, nil
-}
-
-// errInProcess is the servers' code for a message that they have, and do not yet know to be on most of them.
-const errInProcess = 10158
-
-// publish stores a message, and asks again as long as the servers do not answer.
-func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
-	for wait := time.Millisecond; ; wait = min(2*wait, time.Second) {
-		var ack *jetstream.PubAck
-		err := ask(ctx, func(ctx context.Context) (err error) {
-			if ack, err = n.js.PublishMsg(ctx, m); err != nil {
-				err = n.explain(err, m.Subject)
-			}
-			return err
-		})
-		if err == nil {
-			return ack, nil
-		}
-		full := isFull(err)
-		if full && n.overflow == filch.Reject {
-			return nil, ErrQueueFull
-		}
-		if api, ok := errors.AsType[*jetstream.APIError](err); ok && !full && api.Code < 500 && api.ErrorCode != errInProcess {
-			return nil, fmt.Errorf("cluster: the task is not stored: %w", err)
-		}
-		if errors.Is(err, nats.ErrConnectionClosed) {
-			return nil, ErrClosed
-		}
-		if errors.Is(err, nats.ErrPermissionViolation) {
-			return nil, fmt.Errorf("cluster: the task is not stored: %w", err)
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			if full {
-				return nil, fmt.Errorf("%w: %w", ErrQueueFull, context.Cause(ctx))
-			}
-			return nil, fmt.Errorf("cluster: the servers have not confirmed that they stored the task: %w", errors.Join(context.Cause(ctx), err))
-		case <-n.ctx.Done():
-			return nil, ErrClosed
-		}
-	}
-}
-
-// isRefused reports whether err says that the servers have not stored a message. Else they may have.
-func isRefused(err error) bool {
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	return errors.Is(err, ErrQueueFull) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCycle) || ok && api.Code < 500 && !isInProcess(err)
-}
-
-// isFull reports whether err says that the stream has as much as it may have. The servers have the same code for whatever
-// keeps them from storing a message, such as a full disk.
-func isFull(err error) bool {
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	return ok && api.ErrorCode == 10077 && strings.HasPrefix(api.Description, "maximum ")
-}
-
-// Info is what a handler can know of its task.
-type Info struct {
-	ID      string
-	Handler string
-	Key     string
-	From    string    // the node that has submitted it
-	Attempt int       // from 1
-	Stored  time.Time // by the servers' clock
-}
-
-// TaskOf returns what is known of the task of a handler's context. It returns false outside of a handler, and for a
-// local task, which has no ID.
-func TaskOf(ctx context.Context) (Info, bool) {
-	e, _ := ctx.Value(executionKey{}).(*execution)
-	if e == nil {
-		return Info{}, false
-	}
-	name, _ := cutVersion(e.handler.name)
-	return Info{ID: e.id, Handler: name, Key: e.key, From: e.by, Attempt: e.attempt, Stored: e.stored}, true
 }

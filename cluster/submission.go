@@ -1,0 +1,123 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// submission is what the options of Submit come to.
+type submission struct {
+	version  string
+	id       string
+	key      string
+	level    int
+	within   time.Duration
+	durable  bool
+	noResult bool
+	leveled  bool
+	delay    time.Duration
+	at       time.Time
+
+	unique    string
+	uniqueFor time.Duration
+
+	after []string // IDs
+	batch *Batch
+}
+
+// newSubmission returns what options come to.
+func newSubmission(opts []SubmitOption) (submission, error) {
+	s := submission{level: Normal}
+	for _, o := range opts {
+		if o == nil {
+			return s, errors.New("cluster: a nil SubmitOption")
+		}
+		if err := o(&s); err != nil {
+			return s, err
+		}
+	}
+	return s, s.check()
+}
+
+// check returns an error if options contradict each other.
+func (s submission) check() error {
+	if s.delay > 0 && !s.at.IsZero() {
+		return errors.New("cluster: a task has both Delay and At")
+	}
+	if len(s.after) > 0 && (s.delay > 0 || !s.at.IsZero()) {
+		return errors.New("cluster: a task has both After and a delay")
+	}
+	if s.batch != nil && s.id != "" {
+		return errors.New("cluster: a task has both InBatch and ID")
+	}
+	if len(s.after) > maxAfter {
+		return fmt.Errorf("cluster: a task is after %d others; %d are allowed", len(s.after), maxAfter)
+	}
+	return nil
+}
+
+// SubmitOption says how one task is to be run. A value that makes no sense is an error of [Submit].
+type SubmitOption func(*submission) error
+
+// Durable puts the task into the stream, also if this node could run it. A task without is volatile: it may run in
+// this node's pool, and is then lost with the process.
+func Durable() SubmitOption {
+	return func(s *submission) error { s.durable = true; return nil }
+}
+
+// ID names the task. A task whose ID was submitted within the last two minutes, or whose outcome is still stored, is
+// not submitted again: the Future is that of the first. It implies [Durable].
+func ID(id string) SubmitOption {
+	return func(s *submission) error {
+		s.id, s.durable = id, true
+		return checkName("ID", id)
+	}
+}
+
+// Key orders the task behind those of the same key that were submitted before. The handler needs [WithKeys]. It
+// implies [Durable].
+func Key(key string) SubmitOption {
+	return func(s *submission) error {
+		s.key, s.durable = key, true
+		return checkName("key", key)
+	}
+}
+
+// AtLevel says how urgent the task is: [High], [Normal] or [Low]. Of tasks in the stream, those of a higher level are
+// fetched first; each 60 times a lower one has its turn. It implies [Durable].
+func AtLevel(level int) SubmitOption {
+	return func(s *submission) error {
+		s.level, s.leveled, s.durable = level, true, true
+		if level < High || level > Low {
+			return fmt.Errorf("cluster: AtLevel(%d): levels are High, Normal and Low", level)
+		}
+		return nil
+	}
+}
+
+// Within ends the task with [ErrDeadline] if it has not ended after d, by the servers' clocks from the moment at which
+// it is stored, or by the node's for a local task.
+func Within(d time.Duration) SubmitOption {
+	return func(s *submission) error {
+		s.within = d
+		if d <= 0 {
+			return fmt.Errorf("cluster: Within(%v)", d)
+		}
+		return nil
+	}
+}
+
+// NoResult stores no outcome, which saves one of the two writes that a task costs the servers. Wait of its Future
+// returns [ErrNoResult] at once. Failures are in the dead letters all the same. It implies [Durable].
+func NoResult() SubmitOption {
+	return func(s *submission) error { s.noResult, s.durable = true, true; return nil }
+}
+
+// OfVersion submits the task to the handlers of a version. See [WithVersion].
+func OfVersion(version string) SubmitOption {
+	return func(s *submission) error {
+		s.version = version
+		return checkName("version of a handler", version)
+	}
+}
