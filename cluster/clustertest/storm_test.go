@@ -223,6 +223,9 @@ func (s *storm) end() {
 	if again > bound {
 		s.t.Error("too many tasks ran again")
 	}
+	if dead := deadLetters(s.t, s.js); dead != 0 {
+		s.t.Error("dead letters of tasks that have not failed:", dead)
+	}
 	if len(stored) == 0 || told == 0 {
 		s.t.Error("nothing has happened")
 	}
