@@ -79,10 +79,11 @@ func TestATaskRunsAfterItsDependencies(t *testing.T) {
 func TestATaskIsRefusedIfADependencyDoesNotEndWell(t *testing.T) {
 	t.Parallel()
 	nodes, js := share(t, places(2), places(0))
-	gate := make(chan struct{})
+	gate, began := make(chan struct{}), make(chan struct{}, 10)
 	var ran atomic.Int64
 	h := cluster.Handle(nodes[0], "step", func(ctx context.Context, name string) (int, error) {
 		ran.Add(1)
+		began <- struct{}{}
 		filch.Blocking(ctx, func() {
 			select {
 			case <-gate:
@@ -100,6 +101,7 @@ func TestATaskIsRefusedIfADependencyDoesNotEndWell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		<-began
 		other, err := cluster.Submit[string, int](t.Context(), nodes[1], "step", "other", cluster.After(first, cluster.TaskID("never")))
 		if err != nil {
 			t.Fatal(err)

@@ -54,7 +54,7 @@ const (
 
 // stormTime returns for how long there is a storm, and its seed.
 func stormTime(t *testing.T) (time.Duration, uint64) {
-	d := 20 * time.Second
+	d := 10 * time.Second
 	if os.Getenv("FILCH_LONG") != "" {
 		d = 5 * time.Minute
 	}
