@@ -21,7 +21,7 @@ const (
 
 // putDead stores the message of a task as a dead letter. Done twice, it is stored once.
 func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts int) error {
-	letter := &nats.Msg{Subject: n.deadOf(handler), Header: nats.Header{}, Data: m.Data}
+	letter := &nats.Msg{Subject: n.deadOf(handler, id), Header: nats.Header{}, Data: m.Data}
 	for key, values := range m.Header {
 		// Others could be orders to the server, or cannot be written.
 		if rest, ours := strings.CutPrefix(key, headerPrefix); ours && len(values) == 1 && checkName("header", rest) == nil {
@@ -42,6 +42,9 @@ func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts 
 
 // addReason adds the headers that a dead letter has besides those of its task.
 func (n *Node) addReason(h nats.Header, m *nats.Msg, id, reason string, attempts int) {
+	if was := header(m.Header, headerID); was != id && was != "" && checkName("ID", was) == nil {
+		h[headerWas] = []string{was}
+	}
 	h[headerID] = []string{id}
 	h[headerReason] = []string{oneLine(short(reason))}
 	h[headerAttempts] = []string{strconv.Itoa(attempts)}
@@ -83,7 +86,7 @@ func (n *Node) refuse(l *lane, m *nats.Msg, why error) {
 			n.log.Error("filch cluster: cannot store an outcome", "node", n.node, "task", task, "error", err)
 			return
 		}
-		defer n.tellOutcome(from, task, o)
+		defer n.tellOutcome(from, task, o, nil)
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 	defer cancel()

@@ -103,6 +103,13 @@ func (g *edges) waiting(dep string) map[string]edge {
 	return maps.Clone(g.tasks[dep])
 }
 
+// awaited reports whether tasks wait for one.
+func (g *edges) awaited(dep string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.tasks[dep]) > 0
+}
+
 // met removes an edge to a task that has ended, which was noted with the task that waits.
 func (g *edges) met(dep, task string) {
 	g.mu.Lock()

@@ -123,24 +123,36 @@ type executionKey struct{}
 // done does what finish does, for a task that has a result, and does not wait for the servers: their answers lead from
 // one step to the next. What they do not simply confirm is left to finish.
 func (e *execution) done(o outcome) {
-	if e.from == "" {
-		e.endDone(o, nil)
-		return
-	}
 	n := e.node
 	o.Attempts, o.Node, o.Handler = e.attempt, n.node, e.handler.name
+	if e.from == "" {
+		e.outcomeStored(o, nil)
+		return
+	}
 	data := o.bytes()
 	n.asks.ask(n.outcomeMsg(e.id, data), func(answer []byte, err error) {
 		if err == nil && isStored(answer) {
-			e.endDone(o, data)
+			e.outcomeStored(o, data)
 			return
 		}
-		go func() {
-			defer n.settled()
-			defer n.running.remove(e)
-			e.finish(o)
-		}()
+		go e.settled(func() { e.finish(o) })
 	})
+}
+
+// outcomeStored goes on when the outcome is stored as data, if it is to be stored.
+func (e *execution) outcomeStored(o outcome, data []byte) {
+	if e.node.follows(e.task) {
+		go e.settled(func() { e.end(o) })
+		return
+	}
+	e.endDone(o, data)
+}
+
+// settled calls f, which settles the task and waits for the servers.
+func (e *execution) settled(f func()) {
+	defer e.node.settled()
+	defer e.node.running.remove(e)
+	f()
 }
 
 // endDone acknowledges a task whose outcome is stored as data, and tells it.
@@ -265,9 +277,7 @@ func (e *execution) check() {
 	defer cancel()
 	end := func(f func()) {
 		e.release()
-		defer n.settled()
-		defer n.running.remove(e)
-		f()
+		e.settled(f)
 	}
 	if n.isCanceled(ctx, e.id) {
 		end(func() { n.counts.canceled.Add(1); e.finish(outcome{Status: statusCanceled}) })

@@ -146,8 +146,14 @@ func (l *lane) start(m *nats.Msg) {
 		go func() { defer n.settled(); n.refuse(l, m, err) }()
 		return
 	}
+	if !n.running.add(e) {
+		// It runs here, and the servers did not hear its signs of life in time. Its own message is as good.
+		n.counts.duplicates.Add(1)
+		l.handler.put(1)
+		n.settled()
+		return
+	}
 	n.fetched.add(e.by)
-	n.running.add(e)
 	if e.delivered > 1 || n.canceled.has(e.id) {
 		go e.check()
 		return

@@ -76,7 +76,7 @@ func parseTask(handler string, h nats.Header, data []byte) (*task, error) {
 	if v := header(h, headerVersion); v != formVersion {
 		return nil, fmt.Errorf("the message has version %q, and this node reads %s", v, formVersion)
 	}
-	t := &task{id: header(h, headerID), handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), by: header(h, headerBy), key: header(h, headerKey), data: data}
+	t := &task{id: header(h, headerID), handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), by: header(h, headerBy), key: header(h, headerKey), unique: header(h, headerUnique), data: data}
 	if err := checkName("ID", t.id); err != nil {
 		return nil, err
 	}

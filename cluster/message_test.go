@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nats.go"
 )
 
 func TestMessagesAreReadAsTheyWereWritten(t *testing.T) {
@@ -15,20 +13,6 @@ func TestMessagesAreReadAsTheyWereWritten(t *testing.T) {
 	if err != nil || got.id != want.id || got.codec != want.codec || got.from != want.from || got.key != want.key || got.time != want.time || string(got.data) != "x" {
 		t.Errorf("%+v, %v", got, err)
 	}
-}
-
-func FuzzTask(f *testing.F) {
-	f.Add("1", "id", "json", "node", "key", "100", []byte("x"))
-	f.Fuzz(func(t *testing.T, version, id, codec, from, key, limit string, data []byte) {
-		h := nats.Header{headerVersion: {version}, headerID: {id}, headerCodec: {codec}, headerFrom: {from}, headerKey: {key}, headerTime: {limit}}
-		got, err := parseTask("h", h, data)
-		if err != nil {
-			return
-		}
-		if checkName("ID", got.id) != nil || got.from != "" && checkName("node", got.from) != nil || got.time < 0 {
-			t.Errorf("%+v", got)
-		}
-	})
 }
 
 func TestNames(t *testing.T) {

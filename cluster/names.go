@@ -62,6 +62,21 @@ func (n names) deadAll() string { return n.cluster + ".dead.>" }
 // doneOf is the subject where a node hears of the outcomes of what it has submitted.
 func (n names) doneOf(node string) string { return n.cluster + ".done." + node }
 
+// laterOf is the subject of a delayed task, until it is due.
+func (n names) laterOf(id string) string { return n.cluster + ".later." + id }
+
+// cronOf is the subject of a cron job.
+func (n names) cronOf(name string) string { return n.cluster + ".cron." + name }
+
+// dueOf is the subject where a task for a subject of the work stream is put when it is due, and workOfDue its inverse.
+func (n names) dueOf(work string) string {
+	return n.cluster + ".due." + strings.TrimPrefix(work, n.cluster+".work.")
+}
+
+func (n names) workOfDue(due string) string {
+	return n.cluster + ".work." + strings.TrimPrefix(due, n.cluster+".due.")
+}
+
 // handlerOf returns the handler of a subject of a task or a dead letter.
 func (n names) handlerOf(subject string) string {
 	if parts := strings.Split(subject, "."); len(parts) > 2 {

@@ -32,6 +32,7 @@ type Node struct {
 	tries   jetstream.KeyValue
 	unique  jetstream.KeyValue
 	after   jetstream.KeyValue
+	nodes   jetstream.KeyValue
 	batches jetstream.KeyValue
 
 	afterStream, laterStream jetstream.Stream
@@ -50,6 +51,8 @@ type Node struct {
 	running   running
 	waiting   waiting
 	canceled  canceled
+	asks      asks
+	telling   telling
 	edges     edges
 	left      map[string]uint64 // of sweepLeft: tallies without tasks when it looked last, and their revisions
 	tallies   tallies
@@ -154,6 +157,8 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 	n.waiting.futures = map[string]*remote{}
 	n.canceled.ids = map[string]bool{}
 	n.local.none = make(chan struct{}, 1)
+	n.edges.init()
+	n.tallies.keys = map[string]*combining{}
 	n.fetched.from = map[string]int64{}
 	n.fresh = make(chan struct{}, 1)
 	if err := n.setUp(ctx); err != nil {

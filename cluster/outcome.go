@@ -97,7 +97,7 @@ func (n *Node) getOutcome(ctx context.Context, id string) (outcome, error) {
 // not take it, since they do not answer or have no room, it tries again, as long as the node is there.
 func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
 	data := o.bytes()
-	for wait, told := askWait, false; ; wait, told = min(2*wait, serverWait), true {
+	for wait, told := firstWait, false; ; wait, told = min(2*wait, serverWait), true {
 		have, err := n.tryOutcome(id, o, data, wait)
 		if err == nil {
 			return have, nil
@@ -126,8 +126,12 @@ func (n *Node) tryOutcome(id string, o outcome, data []byte, wait time.Duration)
 	defer cancel()
 	_, err := n.results.Create(ctx, id, data)
 	if errors.Is(err, jetstream.ErrKeyExists) {
-		if o, err = n.getOutcome(ctx, id); err == nil {
-			n.counts.duplicates.Add(1)
+		var have outcome
+		if have, err = n.getOutcome(ctx, id); err == nil {
+			if o.Status == statusDone {
+				n.counts.duplicates.Add(1)
+			}
+			o = have
 		}
 	}
 	return o, err
@@ -138,14 +142,8 @@ func (n *Node) outcomeMsg(id string, data []byte) *nats.Msg {
 	return &nats.Msg{Subject: "$KV." + n.names.results() + "." + id, Data: data, Header: nats.Header{jetstream.ExpectedLastSubjSeqHeader: {"0"}}}
 }
 
-// hearOutcomes hears what other nodes tell.
-func (n *Node) hearOutcomes() error {
-	return n.hear(n.doneOf(n.node), func(m *nats.Msg) {
-		if o, err := parseOutcome(m.Data); err == nil {
-			n.waiting.resolve(header(m.Header, headerID), o, nil)
-		}
-	})
-}
+// isStored reports whether answer says that a message was stored. An answer with an error begins with the error.
+func isStored(answer []byte) bool { return bytes.HasPrefix(answer, []byte(`{"stream":`)) }
 
 // shortError is how much of an error's text is kept, in bytes.
 const shortError = 4096

@@ -24,20 +24,6 @@ func TestOutcomesAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func FuzzOutcome(f *testing.F) {
-	f.Add([]byte("{\"status\":\"done\"}\nx"))
-	f.Add([]byte("null"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := parseOutcome(data)
-		if err != nil {
-			return
-		}
-		if again, err := parseOutcome(o.bytes()); err != nil || again.Status != o.Status || string(again.data) != string(o.data) {
-			t.Errorf("%+v, %+v, %v", o, again, err)
-		}
-	})
-}
-
 func TestShortKeepsRunesWhole(t *testing.T) {
 	for i := range 5 {
 		text := short(strings.Repeat("x", i) + strings.Repeat("\u20ac", shortError))

@@ -124,7 +124,7 @@ func (n *Node) refuseWaiting(id, dep string, o outcome) error {
 	}
 	n.counts.dead.Add(1)
 	if t.from != "" {
-		n.tellOutcome(t.from, id, own)
+		n.tellOutcome(t.from, id, own, nil)
 	}
 	return nil
 }

@@ -62,11 +62,16 @@ func (n *Node) shapeOf(ctx context.Context, name string) (shape, error) {
 	if ok {
 		return s, nil
 	}
-	c, err := n.js.Consumer(ctx, n.work(), consumer(name, laneOfLevel(Normal)))
+	var c jetstream.Consumer
+	err := askServers(ctx, func(ctx context.Context) (err error) {
+		c, err = n.js.Consumer(ctx, n.work(), consumer(name, laneOfLevel(Normal)))
+		return err
+	})
 	if errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return shape{}, fmt.Errorf("%w: %s", ErrUnknownHandler, name)
 	}
 	if err != nil {
+		err = n.explain(err, "$JS.API.CONSUMER.INFO."+n.work()+"."+consumer(name, laneOfLevel(Normal)))
 		return shape{}, fmt.Errorf("cluster: the servers do not say whether there is a handler %s: %w", name, err)
 	}
 	s = shapeOfConsumer(c.CachedInfo().Config.Metadata)

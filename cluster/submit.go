@@ -75,6 +75,19 @@ func tryLocal[In, Out any](ctx context.Context, n *Node, name string, in In, wit
 	return submitLocal(ctx, n, f, in)
 }
 
+// untilDeadline returns f with a context that ends at a time.
+func untilDeadline[In, Out any](f func(context.Context, In) (Out, error), at time.Time) func(context.Context, In) (Out, error) {
+	return func(ctx context.Context, in In) (Out, error) {
+		ctx, cancel := context.WithDeadlineCause(ctx, at, ErrDeadline)
+		defer cancel()
+		if ctx.Err() != nil {
+			var none Out
+			return none, context.Cause(ctx)
+		}
+		return f(ctx, in)
+	}
+}
+
 // newTask returns a task of a handler, and its subject in the work stream.
 func (n *Node) newTask(ctx context.Context, handler string, in any, s submission) (*task, string, error) {
 	codec := n.codecs[0]
@@ -86,21 +99,26 @@ func (n *Node) newTask(ctx context.Context, handler string, in any, s submission
 		return nil, "", err
 	}
 	if err := n.checkSize("argument", data); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	name := versioned(handler, s.version)
 	lane, err := n.laneFor(ctx, name, s)
 	if err != nil {
 		return nil, "", err
 	}
-	t := &task{id: s.id, handler: name, codec: n.codecs[0].Name(), by: n.node, key: s.key, time: s.within, data: data}
+	t := &task{id: s.id, handler: name, codec: codec.Name(), by: n.node, key: s.key, time: s.within, data: data}
+	return t, n.workOf(name, lane), nil
+}
+
+// submit stores a task, and returns what waits for its outcome.
+func (n *Node) submit(ctx context.Context, t *task, subject string, s submission) (*remote, error) {
 	if t.id == "" {
 		t.id = nuid.Next()
 	}
 	if s.noResult {
 		r := &remote{id: t.id, noResult: true, promise: filch.NewPromise[outcome](n.pool)}
 		r.promise.Complete(outcome{}, ErrNoResult)
-		_, err := n.publish(ctx, t.message(n.workOf(name, lane)))
+		err := n.store(ctx, t.message(subject), s)
 		if err == nil {
 			n.counts.submitted.Add(1)
 		}
@@ -109,7 +127,7 @@ func (n *Node) newTask(ctx context.Context, handler string, in any, s submission
 	t.from = n.node
 	if s.id != "" {
 		var o outcome
-		err := ask(ctx, func(ctx context.Context) (err error) { o, err = n.getOutcome(ctx, t.id); return err })
+		err := askServers(ctx, func(ctx context.Context) (err error) { o, err = n.getOutcome(ctx, t.id); return err })
 		if err == nil {
 			r := &remote{id: t.id, promise: filch.NewPromise[outcome](n.pool)}
 			r.promise.Complete(o, nil)
@@ -176,5 +194,5 @@ func (n *Node) laneFor(ctx context.Context, name string, s submission) (string, 
 	case shape.limited && s.leveled:
 		return "", fmt.Errorf("cluster: the handler %s has a limit, and so its tasks have no levels", name)
 	}
-	return lane, nil
+	return laneOfLevel(s.level), nil
 }

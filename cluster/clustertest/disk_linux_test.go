@@ -58,7 +58,7 @@ func TestAFullFileSystemIsSaidAndBorne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range futures {
-		wait(t, f, len(text))
+		expect(t, f, len(text))
 	}
 	_, js := connect(t, s.URL())
 	empty(t, js)

@@ -54,7 +54,7 @@ func TestAFullDiskIsSaidAndBorne(t *testing.T) {
 	if err := other.Purge(t.Context()); err != nil {
 		t.Error(err)
 	}
-	wait(t, f, 2)
+	expect(t, f, 2)
 	if got := n.Stats(); got.Done != 1 {
 		t.Errorf("the task did not run once: %+v", got)
 	}
@@ -62,6 +62,6 @@ func TestAFullDiskIsSaidAndBorne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait(t, g, 6)
+	expect(t, g, 6)
 	empty(t, js)
 }

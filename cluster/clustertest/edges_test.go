@@ -98,25 +98,6 @@ func TestASilentHandlerIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestVersionsStandSideBySide(t *testing.T) {
-	n := open(t)
-	for _, v := range []string{"", "2"} {
-		var opts []cluster.HandlerOption
-		if v != "" {
-			opts = append(opts, cluster.WithVersion(v))
-		}
-		cluster.Handle(n, "greet", func(context.Context, int) (string, error) { return "version " + v, nil }, opts...)
-	}
-	f, err := cluster.Submit[int, string](t.Context(), n, "greet", 0, cluster.Durable())
-	if got, err := wait(t, f, err); got != "version " || err != nil {
-		t.Error(got, err)
-	}
-	f, err = cluster.Submit[int, string](t.Context(), n, "greet", 0, cluster.Durable(), cluster.OfVersion("2"))
-	if got, err := wait(t, f, err); got != "version 2" || err != nil {
-		t.Error(got, err)
-	}
-}
-
 func TestALeavingNodeGivesItsTasksBack(t *testing.T) {
 	nodes, js := share(t, places(1), places(0))
 	began := make(chan struct{})

@@ -78,7 +78,7 @@ func TestANodeThatHangsKeepsNoTask(t *testing.T) {
 	}
 	begin := time.Now()
 	jobs(n)
-	wait(t, f, 8)
+	expect(t, f, 8)
 	t.Log("after", time.Since(begin), "with an AckWait of", stormAckWait)
 	if n.Stats().Done != 1 {
 		t.Errorf("%+v", n.Stats())
@@ -87,7 +87,7 @@ func TestANodeThatHangsKeepsNoTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := submitJob(t, n, job{N: 5})
-	wait(t, g, 10)
+	expect(t, g, 10)
 	_, js := connect(t, s.URL())
 	empty(t, js)
 }
@@ -113,7 +113,7 @@ func TestAHandlerThatHangsKeepsNoTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait(t, f, 2)
+	expect(t, f, 2)
 	t.Log("after", time.Since(begin), "with a Silence and an AckWait of 1s")
 	if err := <-causes; !errors.Is(err, cluster.ErrSilent) {
 		t.Error(err)
@@ -156,7 +156,7 @@ func TestAPoisonTaskEndsInDeadLetters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wait(t, f, 2*i)
+		expect(t, f, 2*i)
 	}
 	_, err = poison.Wait(t.Context())
 	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Attempts != 2 || !strings.Contains(e.Message, "no node that had it has answered") {
@@ -219,7 +219,7 @@ func TestAFullStreamIsSaidAndEmptied(t *testing.T) {
 	}()
 	close(gate)
 	for i, f := range append(futures, <-blocked) {
-		wait(t, f, 2*i)
+		expect(t, f, 2*i)
 	}
 }
 
@@ -244,13 +244,13 @@ func TestASlowNodeDoesItsPart(t *testing.T) {
 		futures = append(futures, f)
 	}
 	for i, f := range futures {
-		wait(t, f, 2*i)
+		expect(t, f, 2*i)
 	}
 	f, err := cluster.Submit[job, int](t.Context(), slow, "job", job{N: 1}, cluster.Durable())
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait(t, f, 2)
+	expect(t, f, 2)
 	proxy.Delay(0)
 	empty(t, js)
 	t.Logf("slow %+v", slow.Stats())
@@ -264,8 +264,8 @@ func TestAPartitionIsSaidAndHealed(t *testing.T) {
 	rest := openAt(t, s.ServerURL(1)+","+s.ServerURL(2), cluster.WithNode("rest"), cluster.WithReplicas(3), cluster.WithPlaces(1))
 	jobs(apart)
 	jobs(rest)
-	wait(t, submitJob(t, apart, job{N: 1}), 2)
-	wait(t, submitJob(t, rest, job{N: 1}), 2)
+	expect(t, submitJob(t, apart, job{N: 1}), 2)
+	expect(t, submitJob(t, rest, job{N: 1}), 2)
 	s.Isolate(0)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
@@ -274,11 +274,11 @@ func TestAPartitionIsSaidAndHealed(t *testing.T) {
 		t.Error("Submit at the server that is cut off:", err)
 	}
 	begin := time.Now()
-	wait(t, submitJob(t, rest, job{N: 3}), 6)
+	expect(t, submitJob(t, rest, job{N: 3}), 6)
 	t.Log("the others went on after", time.Since(begin))
 	s.Rejoin(0)
 	begin = time.Now()
-	wait(t, submitJob(t, apart, job{N: 4}), 8)
+	expect(t, submitJob(t, apart, job{N: 4}), 8)
 	t.Log("the server was back after", time.Since(begin))
 	_, js := connect(t, s.URL())
 	empty(t, js)
@@ -306,7 +306,7 @@ func TestClocksMayBeOffByAMinute(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wait(t, f, 1)
+			expect(t, f, 1)
 		}
 		f, err := cluster.Submit[bool, int](t.Context(), other, name, false, cluster.Durable(), cluster.Within(300*time.Millisecond))
 		if err != nil {

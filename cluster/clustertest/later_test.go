@@ -171,7 +171,7 @@ func TestAMessageThatIsDueAndNoTaskIsADeadLetter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	untilStream(t, js, "filch_dead", "filch.dead.double", func(n int) bool { return n == 4 })
+	untilStream(t, js, "filch_dead", "filch.dead.double.*", func(n int) bool { return n == 4 })
 	untilStream(t, js, "filch_later", "filch.>", none)
 }
 

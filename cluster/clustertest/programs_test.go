@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 const stormAckWait = 2 * time.Second
 
 // openNode opens a node of a process.
-func openNode(url, name string, opts ...cluster.Option) *cluster.Node {
+func nodeAt(url, name string, opts ...cluster.Option) *cluster.Node {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for {
@@ -51,7 +51,7 @@ type job struct{ Micros, N int }
 // workerProgram runs tasks, and writes "ran" and the ID of each before it runs it.
 func workerProgram(args []string) {
 	places, _ := strconv.Atoi(args[2])
-	n := openNode(args[0], args[1], cluster.WithPlaces(places), cluster.WithPool(filch.New(filch.WithWorkers(places))))
+	n := nodeAt(args[0], args[1], cluster.WithPlaces(places), cluster.WithPool(filch.New(filch.WithWorkers(places))))
 	cluster.Handle(n, "job", func(ctx context.Context, j job) (int, error) {
 		info, _ := cluster.TaskOf(ctx)
 		fmt.Println("ran", info.ID)
@@ -65,7 +65,7 @@ func workerProgram(args []string) {
 // submitterProgram submits tasks without end, some at a time, and writes "stored" and the ID when the servers have
 // confirmed one, and "told" and how long that took in ms when it has the result.
 func submitterProgram(args []string) {
-	n := openNode(args[0], args[1], cluster.WithPlaces(0))
+	n := nodeAt(args[0], args[1], cluster.WithPlaces(0))
 	var mu sync.Mutex
 	next := 0
 	fmt.Println("ready")
@@ -113,7 +113,7 @@ func submitOne(n *cluster.Node, name string, i int) {
 
 // poisonProgram has a handler whose tasks end the process, and one that is innocent.
 func poisonProgram(args []string) {
-	n := openNode(args[0], args[1], cluster.WithPlaces(2), cluster.WithPool(filch.New(filch.WithWorkers(2))))
+	n := nodeAt(args[0], args[1], cluster.WithPlaces(2), cluster.WithPool(filch.New(filch.WithWorkers(2))))
 	cluster.Handle(n, "poison", func(context.Context, int) (int, error) { os.Exit(1); return 0, nil },
 		cluster.WithAckWait(time.Second), cluster.WithRetry(cluster.Retry{Attempts: 2}))
 	cluster.Handle(n, "double", double, cluster.WithAckWait(time.Second), cluster.WithRetry(cluster.Retry{Attempts: 20}))

@@ -34,7 +34,7 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal("the largest argument:", err)
 	}
-	wait(t, f, 1<<20-16<<10-2)
+	expect(t, f, 1<<20-16<<10-2)
 	for name, opt := range map[string]cluster.SubmitOption{"key": cluster.Key(strings.Repeat("k", 129)), "ID": cluster.ID(strings.Repeat("k", 129))} {
 		if _, err := h.Submit(t.Context(), of{}, opt); err == nil || !strings.Contains(err.Error(), "the "+name+" has 129 bytes; 128 are allowed") {
 			t.Error(name, err)
@@ -134,7 +134,7 @@ func TestVersionsStandSideBySide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wait(t, f, fmt.Sprint("version ", v))
+		expect(t, f, fmt.Sprint("version ", v))
 	}
 	if _, err := cluster.Submit[int, string](ctx, nodes[0], "name", 0, cluster.OfVersion("4")); !errors.Is(err, cluster.ErrUnknownHandler) {
 		t.Error(err)

@@ -28,7 +28,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(benchCommand(), traceCommand(), liveCommand(), simCommand(), clusterCommand())
+	root.AddCommand(benchCommand(), traceCommand(), liveCommand(), simCommand(), clusterCommand(), benchNodeCommand())
 	switch err := root.Execute(); {
 	case err == nil:
 		return 0

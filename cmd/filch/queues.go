@@ -132,8 +132,8 @@ func (q *queueBench) show(t table.Writer) { render(t, q.markdown) }
 // nodeName is the hidden command that is a node of a measurement.
 const nodeName = "bench-node"
 
-// nodeCommand is this program, as a node of a measurement.
-func nodeCommand(args ...string) *exec.Cmd {
+// asNode is this program, as a node of a measurement.
+func asNode(args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]

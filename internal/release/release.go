@@ -21,7 +21,7 @@ const (
 )
 
 // dependents are the folders of the modules that require the root, each after those that it requires.
-var dependents = []string{"cluster", "cluster/embedded", "cluster/clustertest", command, "examples/cluster", "examples/migrate", "plugin/filchotel", "plugin/filchprom"}
+var dependents = []string{"cluster", "cluster/embedded", "cluster/clustertest", command, "examples/cluster", "examples/migrate", "plugin/filchotel", "plugin/filchprom", "plugin/filchclusterotel", "plugin/filchclusterprom"}
 
 // repository is a work tree, and a module proxy of files for what is packed of it.
 type repository struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/filch-go/filch/cluster"
 	"github.com/filch-go/filch/internal/sim"
+	"github.com/filch-go/filch/internal/sim/dag"
 )
 
 func isUnknown(err error) bool { return errors.Is(err, cluster.ErrUnknownHandler) }
@@ -127,7 +128,7 @@ func (r *Efficiency) of(time time.Duration, places int) float64 {
 func (e *Efficiencies) simulate(leaf time.Duration, tasks int) (time.Duration, error) {
 	lock := max(1, int64(e.Task/2/step))
 	weight := max(1, int64((leaf+max(0, e.Between-e.Task/2))/step))
-	program, _, err := sim.ParseDAG(fmt.Sprintf("loop=%d@%d", tasks, weight))
+	program, _, err := dag.Parse(fmt.Sprintf("loop=%d@%d", tasks, weight))
 	if err != nil {
 		return 0, err
 	}
