@@ -29,7 +29,7 @@ func TestClusterRefuses(t *testing.T) {
 
 func TestClusterInParts(t *testing.T) {
 	var out, errs bytes.Buffer
-	if status := run(strings.Fields("bench cluster local --runs 1 --markdown"), &out, &errs); status != 0 {
+	if status := run(strings.Fields("bench cluster local --runs 1 --size 300 --markdown"), &out, &errs); status != 0 {
 		t.Fatal(status, errs.String())
 	}
 	for _, unit := range []string{"tasks a second", "kill"} {
