@@ -189,12 +189,15 @@ func (n *Node) settleEnded(ctx context.Context, id string, deps []string, last u
 	return nil
 }
 
-// waitingTask returns a task that waits for others.
+// waitingTask returns a task that waits for others, or errNotStored.
 func (n *Node) waitingTask(ctx context.Context, id string) (waitingTask, error) {
 	var w waitingTask
 	entry, err := n.after.Get(ctx, keyTask(id))
 	if err == nil {
 		err = json.Unmarshal(entry.Value(), &w)
+	}
+	if isNotFound(err) {
+		err = errNotStored
 	}
 	return w, err
 }

@@ -22,8 +22,13 @@ func (n *Node) largest() int { return int(n.nc.MaxPayload()) - headerRoom }
 // submitWait is how long Submit waits if its context has no deadline.
 const submitWait = 30 * time.Second
 
-// errInProcess is the servers' code for a message that they have, and do not yet know to be on most of them.
+// errInProcess is the servers' code for a message of an ID that they have, and do not yet know to be on most of them.
 const errInProcess = 10158
+
+func isInProcess(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && api.ErrorCode == errInProcess
+}
 
 // publish stores a message, and asks again as long as the servers do not answer.
 func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
@@ -42,7 +47,7 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 		if full && n.overflow == filch.Reject {
 			return nil, ErrQueueFull
 		}
-		if api, ok := errors.AsType[*jetstream.APIError](err); ok && !full && api.Code < 500 && api.ErrorCode != errInProcess {
+		if api, ok := errors.AsType[*jetstream.APIError](err); ok && !full && api.Code < 500 && !isInProcess(err) {
 			return nil, fmt.Errorf("cluster: the task is not stored: %w", err)
 		}
 		if errors.Is(err, nats.ErrConnectionClosed) {

@@ -48,9 +48,6 @@ func (n *Node) release(id string) error {
 	ctx, cancel := n.asking()
 	defer cancel()
 	w, err := n.waitingTask(ctx, id)
-	if isNotFound(err) {
-		return errNotStored
-	}
 	if err != nil {
 		return err
 	}
@@ -80,21 +77,11 @@ func (n *Node) publishOnce(ctx context.Context, m *nats.Msg) error {
 	}
 }
 
-// isInProcess reports whether err says that the servers have a message of the same ID, and do not know yet whether it is
-// on most of them.
-func isInProcess(err error) bool {
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	return ok && api.ErrorCode == 10158
-}
-
 // refuseWaiting ends a task of which a dependency has not ended well, as one that has failed ends.
 func (n *Node) refuseWaiting(id, dep string, o outcome) error {
 	ctx, cancel := n.asking()
 	defer cancel()
 	w, err := n.waitingTask(ctx, id)
-	if isNotFound(err) {
-		return errNotStored
-	}
 	if err != nil {
 		return err
 	}
@@ -130,7 +117,7 @@ func (n *Node) refuseWaiting(id, dep string, o outcome) error {
 }
 
 // errNotStored says that a task that waits is not stored any more, or not yet: then it settles its dependencies itself.
-var errNotStored = errors.New("cluster: a task that waits is not stored")
+var errNotStored = fmt.Errorf("cluster: a task that waits is not stored: %w", jetstream.ErrKeyNotFound)
 
 // hearEnded settles dependencies for nodes that do not do so themselves. Each is told to one node. If that is lost,
 // sweepEdges finds them.
