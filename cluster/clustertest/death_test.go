@@ -146,15 +146,12 @@ func TestDependentsAreReleasedWhereverANodeDies(t *testing.T) {
 
 // known waits until the servers know the handler.
 func (m mortal) known(t *testing.T) {
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	so, err := poll(10*time.Second, func() (bool, any) {
 		_, err := m.js.Consumer(t.Context(), m.name+"_work", "step_p1")
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Error(err)
-			return
-		}
+		return err == nil, err
+	})
+	if !so {
+		t.Error(err)
 	}
 }
 
@@ -165,20 +162,15 @@ func (m mortal) empty(t *testing.T, k int) {
 		all = append(all, [2]string{"KV_" + m.name + "_after", "$KV." + m.name + "_after.edge.>"}, [2]string{"KV_" + m.name + "_after", "$KV." + m.name + "_after.met.*"})
 	}
 	for _, of := range all {
-		for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-			s, err := m.js.Stream(t.Context(), of[0])
-			if err == nil {
-				var info *jetstream.StreamInfo
-				if info, err = s.Info(t.Context(), jetstream.WithSubjectFilter(of[1])); err == nil && len(info.State.Subjects) == 0 {
-					break
-				} else if err == nil {
-					err = fmt.Errorf("there are %v", info.State.Subjects)
-				}
+		so, is := poll(3*time.Minute, func() (bool, any) {
+			n, err := countOf(t.Context(), m.js, of[0], of[1])
+			if err != nil {
+				return false, err
 			}
-			if time.Now().After(deadline) {
-				t.Error(k, of, err)
-				break
-			}
+			return n == 0, n
+		})
+		if !so {
+			t.Error(k, of, is)
 		}
 	}
 	kv, err := m.js.KeyValue(t.Context(), m.name+"_unique")

@@ -159,7 +159,7 @@ func TestSubmitOnlyNodesKnowHandlersOfOthers(t *testing.T) {
 }
 
 func TestOtherOptionsThanOtherNodesAreRefused(t *testing.T) {
-	log := &lines{}
+	log := newLines()
 	nodes, js := share(t, places(1), append(places(1), cluster.WithLogger(log.logger())))
 	cluster.Handle(nodes[0], "keyed", double, cluster.WithKeys(3))
 	until(t, js, "keyed_p1", func(*jetstream.ConsumerInfo) bool { return true })
@@ -196,15 +196,8 @@ func TestUnreadableMessagesGoToTheDeadLetters(t *testing.T) {
 	if got, err := wait(t, f, err); got != 8 || err != nil {
 		t.Error(got, err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		s, err := js.Stream(t.Context(), "filch_dead")
-		if err == nil && s.CachedInfo().State.Msgs == 5 && nodes[0].Stats().Refused == 5 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%v, %+v, %+v", err, s.CachedInfo().State, nodes[0].Stats())
-		}
-	}
+	eventually(t, "five messages are dead letters", func() bool { return nodes[0].Stats().Refused == 5 })
+	untilStream(t, js, "filch_dead", ">", func(n int) bool { return n == 5 })
 }
 
 func TestHandlersAreTasksOfThePool(t *testing.T) {
@@ -252,38 +245,5 @@ func TestHandlersMayWaitForTasksOfTheCluster(t *testing.T) {
 	f, err := fib.Submit(t.Context(), 6, cluster.Durable())
 	if got, err := wait(t, f, err); got != 8 || err != nil {
 		t.Error(got, err)
-	}
-}
-
-func TestANodeLimit(t *testing.T) {
-	nodes, _ := share(t, places(8), places(8))
-	var now, most [2]atomic.Int64
-	for i, n := range nodes {
-		cluster.Handle(n, "few", func(ctx context.Context, _ int) (int, error) {
-			if v := now[i].Add(1); v > most[i].Load() {
-				most[i].Store(v)
-			}
-			filch.Blocking(ctx, func() { time.Sleep(time.Millisecond) })
-			now[i].Add(-1)
-			return 0, nil
-		}, cluster.WithNodeLimit(2))
-	}
-	var futures []*cluster.Future[int]
-	for range 60 {
-		f, err := cluster.Submit[int, int](t.Context(), nodes[0], "few", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		futures = append(futures, f)
-	}
-	for _, f := range futures {
-		if _, err := wait(t, f, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range most {
-		if m := most[i].Load(); m > 2 {
-			t.Error("node", i, "at once:", m)
-		}
 	}
 }

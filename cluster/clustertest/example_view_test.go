@@ -34,17 +34,16 @@ func Example_nodes() {
 	defer end()
 	ctx := context.Background()
 	cluster.Handle(n, "double", func(_ context.Context, n int) (int, error) { return 2 * n, nil })
-	for {
+	poll(time.Minute, func() (bool, any) { // it is listed soon
 		nodes, err := n.Nodes(ctx) // a []cluster.NodeInfo
 		if err != nil {
 			log.Fatal(err)
 		}
 		if len(nodes) > 0 {
 			fmt.Println(nodes[0].Name, nodes[0].Places, nodes[0].Handlers)
-			return
 		}
-		time.Sleep(time.Millisecond)
-	}
+		return len(nodes) > 0, nil
+	})
 	// Output: n 4 [double]
 }
 
@@ -54,9 +53,9 @@ func Example_pause() {
 	defer end()
 	ctx := context.Background()
 	double := cluster.Handle(n, "double", func(_ context.Context, n int) (int, error) { return 2 * n, nil })
-	for errors.Is(n.Pause(ctx, "double"), cluster.ErrUnknownHandler) {
-		time.Sleep(time.Millisecond) // Handle does not wait for the servers
-	}
+	poll(time.Minute, func() (bool, any) { // Handle does not wait for the servers
+		return !errors.Is(n.Pause(ctx, "double"), cluster.ErrUnknownHandler), nil
+	})
 	f, err := double.Submit(ctx, 21, cluster.ID("answer"))
 	if err != nil {
 		log.Fatal(err)

@@ -33,22 +33,6 @@ func connect(t testing.TB, url string, opts ...nats.Option) (*nats.Conn, jetstre
 	return nc, js
 }
 
-// empty waits until the stream of tasks is empty.
-func empty(t testing.TB, js jetstream.JetStream) {
-	t.Helper()
-	var last any
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		s, err := js.Stream(t.Context(), "filch_work")
-		if err == nil && s.CachedInfo().State.Msgs == 0 {
-			return
-		}
-		if last = err; err == nil {
-			last = s.CachedInfo().State
-		}
-	}
-	t.Fatalf("tasks are stuck: %+v", last)
-}
-
 // rawPublish stores messages as bytes, without what a client library would check. Each has a block of headers and a body.
 func rawPublish(t *testing.T, url, subject string, messages [][2][]byte) {
 	t.Helper()

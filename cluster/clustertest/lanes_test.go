@@ -3,9 +3,7 @@ package clustertest_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -51,56 +49,12 @@ func conn(t testing.TB) *nats.Conn {
 	return nc.(*nats.Conn)
 }
 
-// lines keeps what is logged.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
-
-// until waits until a text was logged.
-func (l *lines) until(t testing.TB, text string) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		l.mu.Lock()
-		all := l.text.String()
-		l.mu.Unlock()
-		if strings.Contains(all, text) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%q was not logged: %s", text, all)
-		}
-	}
-}
-
 func closeNode(t testing.TB, n *cluster.Node) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := n.Close(ctx); err != nil {
 		t.Error("Close:", err)
-	}
-}
-
-// until waits until the consumer of a lane is in a state.
-func until(t testing.TB, js jetstream.JetStream, consumer string, is func(*jetstream.ConsumerInfo) bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		c, err := js.Consumer(t.Context(), "filch_work", consumer)
-		if err == nil && is(c.CachedInfo()) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the consumer %s is not in the state: %+v, %v", consumer, c.CachedInfo(), err)
-		}
 	}
 }
 
@@ -203,34 +157,61 @@ func TestTasksOfAKeyRunInOrder(t *testing.T) {
 	}
 }
 
-func TestALimitHoldsInTheWholeCluster(t *testing.T) {
-	nodes, _ := share(t, places(8), places(8))
-	var now, most atomic.Int64
-	for _, n := range nodes {
-		cluster.Handle(n, "few", func(ctx context.Context, _ int) (int, error) {
-			if v := now.Add(1); v > most.Load() {
-				most.Store(v)
+// atOnce is how many tasks of a handler run, and ran at most, at once.
+type atOnce struct{ now, most atomic.Int64 }
+
+func (a *atOnce) enter() {
+	v := a.now.Add(1)
+	for m := a.most.Load(); v > m && !a.most.CompareAndSwap(m, v); m = a.most.Load() {
+	}
+}
+
+// As many tasks run at once as the limit says, on each node or in all: the first wait for one another, and no later one is more.
+func TestLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit cluster.HandlerOption
+		nodes [2]int // the count of each of two nodes
+		want  []int64
+	}{
+		"cluster": {cluster.WithLimit(3), [2]int{0, 0}, []int64{3}},
+		"node":    {cluster.WithNodeLimit(2), [2]int{0, 1}, []int64{2, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			nodes, _ := share(t, places(8), places(8))
+			counts := make([]atOnce, len(c.want))
+			gate := make(chan struct{})
+			for i, n := range nodes {
+				count := &counts[c.nodes[i]]
+				cluster.Handle(n, "few", func(ctx context.Context, _ int) (int, error) {
+					count.enter()
+					defer count.now.Add(-1)
+					filch.Blocking(ctx, func() { <-gate })
+					return 0, nil
+				}, c.limit)
 			}
-			filch.Blocking(ctx, func() { time.Sleep(time.Millisecond) })
-			now.Add(-1)
-			return 0, nil
-		}, cluster.WithLimit(3))
-	}
-	var futures []*cluster.Future[int]
-	for range 60 {
-		f, err := cluster.Submit[int, int](t.Context(), nodes[0], "few", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		futures = append(futures, f)
-	}
-	for _, f := range futures {
-		if _, err := f.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if m := most.Load(); m > 3 || m < 2 {
-		t.Error("at once:", m)
+			var futures []*cluster.Future[int]
+			for range 60 {
+				f, err := cluster.Submit[int, int](t.Context(), nodes[0], "few", 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				futures = append(futures, f)
+			}
+			for i, want := range c.want {
+				eventually(t, "as many run as may", func() bool { return counts[i].now.Load() == want })
+			}
+			close(gate)
+			for _, f := range futures {
+				if _, err := wait(t, f, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, want := range c.want {
+				if most := counts[i].most.Load(); most != want {
+					t.Error("at once:", most, "and not", want)
+				}
+			}
+		})
 	}
 }
 

@@ -16,30 +16,6 @@ import (
 	"github.com/filch-go/filch/cluster/embedded"
 )
 
-// untilStream waits until as many messages of a stream as is wanted have a subject.
-func untilStream(t testing.TB, js jetstream.JetStream, stream, subject string, is func(int) bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		n := -1
-		s, err := js.Stream(t.Context(), stream)
-		if err == nil {
-			var info *jetstream.StreamInfo
-			if info, err = s.Info(t.Context(), jetstream.WithSubjectFilter(subject)); err == nil {
-				n = 0
-				for _, count := range info.State.Subjects {
-					n += int(count)
-				}
-				if is(n) {
-					return
-				}
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the stream %s has %d messages of %s: %v", stream, n, subject, err)
-		}
-	}
-}
-
 func none(n int) bool { return n == 0 }
 
 // known says that the servers know a lane.

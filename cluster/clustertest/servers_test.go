@@ -1,12 +1,9 @@
 package clustertest_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -57,31 +54,13 @@ func openAt(t testing.TB, url string, opts ...cluster.Option) *cluster.Node {
 	return n
 }
 
-// logs keeps what a node logs.
-type logs struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logs) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // Nodes that note attempts of the same task at the same time do not overwrite each other, also on three servers.
 func TestAttemptsAreNotedOnThreeServers(t *testing.T) {
 	t.Parallel()
 	s := clustertest.Three(t)
-	var said logs
+	said := newLines()
 	for range 4 { // a node runs a task once at a time
-		n := openAt(t, s.URL(), cluster.WithReplicas(3), cluster.WithPlaces(1), cluster.WithLogger(slog.New(slog.NewTextHandler(&said, nil))))
+		n := openAt(t, s.URL(), cluster.WithReplicas(3), cluster.WithPlaces(1), cluster.WithLogger(said.logger()))
 		cluster.Handle(n, "fail", func(context.Context, int) (int, error) { return 0, errors.New("it fails") },
 			cluster.WithAckWait(time.Second), cluster.WithRetry(cluster.Retry{Attempts: 3, First: time.Millisecond, Most: time.Millisecond}))
 	}

@@ -195,7 +195,7 @@ func (s *storm) end() {
 	for _, p := range s.nodes[1] {
 		p.Kill()
 	}
-	s.drained()
+	emptyWithin(s.t, s.js, time.Minute)
 	runs := map[string]int{}
 	for _, p := range s.all[0] {
 		for line := range strings.Lines(p.Output()) {
@@ -250,25 +250,6 @@ func (s *storm) submitted() (stored map[string]int, told int, slowest time.Durat
 		}
 	}
 	return stored, told, slowest
-}
-
-// drained waits until the stream of tasks is empty.
-func (s *storm) drained() {
-	var last string
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
-		stream, err := s.js.Stream(ctx, "filch_work")
-		cancel()
-		if err == nil {
-			if stream.CachedInfo().State.Msgs == 0 {
-				return
-			}
-			last = fmt.Sprintf("%+v", stream.CachedInfo().State)
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("tasks are stuck: %v, %s", err, last)
-		}
-	}
 }
 
 // hasResult checks that the result of a task can be read.

@@ -90,15 +90,10 @@ func TestAUniqueKeyIsFreeAfterItsTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free := func() bool {
+	eventually(t, "the key is free", func() bool {
 		_, err := kv.Get(t.Context(), "a")
 		return errors.Is(err, jetstream.ErrKeyNotFound)
-	}
-	for deadline := time.Now().Add(10 * time.Second); !free(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the key is never free")
-		}
-	}
+	})
 	second, err := h.Submit(t.Context(), 1, cluster.Unique("a", time.Hour), cluster.Delay(time.Hour))
 	if err != nil {
 		t.Fatal(err)
@@ -158,15 +153,7 @@ func TestATimeOfACronJobIsLeftOutWhileItsTaskRuns(t *testing.T) {
 	if err := nodes[0].Cron(t.Context(), "job", "@every 1s", "gate", 0, cluster.Unique("job", time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		consumer, err := js.Consumer(t.Context(), "filch_later", "due")
-		if err == nil && consumer.CachedInfo().AckFloor.Consumer >= 2 {
-			break // two times were due
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
+	untilConsumer(t, js, "filch_later", "due", func(i *jetstream.ConsumerInfo) bool { return i.AckFloor.Consumer >= 2 }) // two times were due
 	if err := nodes[0].RemoveCron(t.Context(), "job"); err != nil {
 		t.Fatal(err)
 	}

@@ -16,16 +16,6 @@ import (
 	"github.com/filch-go/filch/cluster"
 )
 
-// eventually waits until ok returns true.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("in vain: ", what)
-		}
-	}
-}
-
 // letters returns the dead letters of a handler.
 func letters(t testing.TB, n *cluster.Node, handler string) (all []cluster.DeadLetter) {
 	t.Helper()

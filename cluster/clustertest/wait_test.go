@@ -1,0 +1,142 @@
+package clustertest_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// poll asks until it is so, for at most some time, and returns what was said last. The servers tell nobody when a stream or a
+// consumer changes its state, so that is asked for, and all tests that wait for it do so here.
+func poll(most time.Duration, ask func() (so bool, is any)) (so bool, is any) {
+	for deadline := time.Now().Add(most); ; time.Sleep(time.Millisecond) {
+		if so, is = ask(); so || time.Now().After(deadline) {
+			return so, is
+		}
+	}
+}
+
+// eventually waits until ok returns true.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	if so, _ := poll(10*time.Second, func() (bool, any) { return ok(), nil }); !so {
+		t.Fatal("in vain: ", what)
+	}
+}
+
+// until waits until the consumer of a lane is in a state.
+func until(t testing.TB, js jetstream.JetStream, consumer string, is func(*jetstream.ConsumerInfo) bool) {
+	t.Helper()
+	untilConsumer(t, js, "filch_work", consumer, is)
+}
+
+func untilConsumer(t testing.TB, js jetstream.JetStream, stream, consumer string, is func(*jetstream.ConsumerInfo) bool) {
+	t.Helper()
+	so, last := poll(10*time.Second, func() (bool, any) {
+		c, err := js.Consumer(t.Context(), stream, consumer)
+		if err != nil {
+			return false, err
+		}
+		return is(c.CachedInfo()), *c.CachedInfo()
+	})
+	if !so {
+		t.Fatalf("the consumer %s is not in the state: %+v", consumer, last)
+	}
+}
+
+// untilStream waits until as many messages of a stream as is wanted have a subject.
+func untilStream(t testing.TB, js jetstream.JetStream, stream, subject string, is func(int) bool) {
+	t.Helper()
+	so, last := poll(10*time.Second, func() (bool, any) {
+		n, err := countOf(t.Context(), js, stream, subject)
+		if err != nil {
+			return false, err
+		}
+		return is(n), n
+	})
+	if !so {
+		t.Fatalf("messages of %s in the stream %s: %v", subject, stream, last)
+	}
+}
+
+// countOf returns how many messages of a stream have a subject.
+func countOf(ctx context.Context, js jetstream.JetStream, stream, subject string) (n int, err error) {
+	s, err := js.Stream(ctx, stream)
+	if err != nil {
+		return 0, err
+	}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(subject))
+	if err != nil {
+		return 0, err
+	}
+	for _, count := range info.State.Subjects {
+		n += int(count)
+	}
+	return n, nil
+}
+
+// empty waits until the stream of tasks is empty.
+func empty(t testing.TB, js jetstream.JetStream) {
+	t.Helper()
+	emptyWithin(t, js, 20*time.Second)
+}
+
+func emptyWithin(t testing.TB, js jetstream.JetStream, most time.Duration) {
+	t.Helper()
+	so, last := poll(most, func() (bool, any) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		s, err := js.Stream(ctx, "filch_work")
+		if err != nil {
+			return false, err
+		}
+		return s.CachedInfo().State.Msgs == 0, s.CachedInfo().State
+	})
+	if !so {
+		t.Fatalf("tasks are stuck: %+v", last)
+	}
+}
+
+// lines keeps what is logged.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+	more chan struct{} // of capacity 1: there is more than before
+}
+
+func newLines() *lines { return &lines{more: make(chan struct{}, 1)} }
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case l.more <- struct{}{}:
+	default:
+	}
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// until waits until a text was logged. One goroutine may wait at a time.
+func (l *lines) until(t testing.TB, text string) {
+	t.Helper()
+	for late := time.After(10 * time.Second); !strings.Contains(l.String(), text); {
+		select {
+		case <-l.more:
+		case <-late:
+			t.Fatalf("%q was not logged: %s", text, l)
+		}
+	}
+}
