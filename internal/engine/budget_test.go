@@ -13,7 +13,7 @@ import (
 // spend leaves nothing for searching.
 func spend(p *Pool) { p.budget.word.Store(clock.Now() + 1e9) }
 
-// While workers are held back, nothing that begins asks for thieves, and what is published
+// While workers are held back, what begins publishes what it owes, as where nobody is idle, and what is published
 // wakes none, but tasks do. When the time is over, a worker comes for what is public.
 func TestHeldBack(t *testing.T) {
 	p := newPool(2)
@@ -25,10 +25,9 @@ func TestHeldBack(t *testing.T) {
 			return 0
 		}
 		w := f.w
-		if w.Demand != None || w.unpaid != 0 {
+		if w.Demand != supply || w.unpaid != 1 {
 			t.Errorf("at the start: demand %d, %d are owed", w.Demand, w.unpaid)
 		}
-		w.Demand = Hunger
 		f.fork(1)
 		if w.own.Len() != 1 || placesOf(p) != (counted{Active: 1}) {
 			t.Errorf("%d are public; the places are %v", w.own.Len(), p.Places.Load())

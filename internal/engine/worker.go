@@ -133,18 +133,16 @@ func (w *Worker) Start() {
 		p.addForker(w)
 	}
 	limit := p.limit.Load()
-	if p.held.Load() { // (R17)
-		return
-	}
 	if limit == 1 {
 		w.startAlone()
 		return
 	}
-	if p.Idlers() > 0 { // (R10)
+	if !p.held.Load() && p.Idlers() > 0 { // (R17), (R10)
 		w.Raise(Hunger)
 		return
 	}
-	// No worker waits, but each will be idle some time. A (W12) that this overwrites
+	// No worker waits, or none is to be woken now, but each will be idle some time. What is owed is published all the
+	// same: what runs may block before its next fork, and then it answers nobody. A (W12) that this overwrites
 	// is answered nonetheless: what is owed is published first, which wakes a worker.
 	w.unpaid = int(limit) - 1
 	if level := atomic.LoadUint32(&w.Demand); level == None || level == Hunger {

@@ -18,7 +18,7 @@ import (
 var (
 	preemptions = flag.Int("preemptions", -1, "explore with at most so many preemptions, instead of all interleavings")
 	deep        = flag.Bool("deep", false, "explore larger programs as well, and all mutations, for some minutes")
-	every       = flag.Int("every", 9, "run one mutation in so many, chosen at random; -deep runs all")
+	every       = flag.Int("every", 20, "run one mutation in so many, chosen at random; -deep runs all")
 )
 
 // root returns the folder of the root module.
@@ -166,6 +166,8 @@ var mutations = append([]mutation{
 		"\tp.held.Store(false) // (W17) then look for forks\n\tp.MatchWork()\n", "\tp.held.Store(false)\n"}}},
 	{"hold: the worker that ends it looks first", "Pool/both at once, held", []Edit{{"internal/engine/budget.go",
 		"\tp.held.Store(false) // (W17) then look for forks\n\tp.MatchWork()\n", "\tp.MatchWork()\n\tp.held.Store(false)\n"}}},
+	{"hold: what begins publishes nothing", "Pool/both block, held before", []Edit{{"internal/engine/worker.go",
+		"\tif !p.held.Load() && p.Idlers() > 0 { // (R17), (R10)\n", "\tif p.held.Load() {\n\t\treturn\n\t}\n\tif p.Idlers() > 0 {\n"}}},
 	{"hold: a publisher looks at it first", "Pool/both at once, held", []Edit{{"internal/engine/demand.go",
 		"\tmoved := w.publish(todo.Most)\n", "\theld := p.held.Load()\n\tmoved := w.publish(todo.Most)\n"}, {"internal/engine/demand.go",
 		"!p.held.Load() { // (R17)", "!held {"}}},

@@ -259,6 +259,30 @@ var poolPrograms = []poolProgram{
 		r.Go(func() { m.both.Call(p, start) })
 		return func() error { return nil }
 	}},
+	// Both arms block, and neither answers what is asked of it later.
+	{"both block, held before", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		a, b := make(chan bool), make(chan bool)
+		both := filch.NewFunc(func(f *filch.Frame[int, int], arg int) int {
+			switch arg {
+			case start:
+				h := f.Fork(first)
+				f.Call(second)
+				f.Join(h)
+			case first:
+				sched.Close(a)
+				sched.Receive(b)
+			case second:
+				sched.Close(b)
+				sched.Receive(a)
+			}
+			return 0
+		})
+		r.Go(func() {
+			p.Hold()
+			both.Call(p, start)
+		})
+		return func() error { return nil }
+	}},
 	// The second fork is the owner's affair until the other place is free.
 	{"a place is free late", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		m := &meeting{}
