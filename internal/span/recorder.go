@@ -35,6 +35,8 @@ type Recorder struct {
 	// Times are in picoseconds, since what instrumentation costs is a mean.
 	burden int64
 	cost   [forms][events]int64 // of instrumentation, up to an event: what is not the program's
+	least  [forms]int64         // what is the program's up to an event, if it is but a fork; see Calibrate
+	owed   int64                // see tick
 	at     point                // the end of the longest path to here
 	work   int64
 	forks  int64
@@ -111,7 +113,7 @@ func NewRecorder(now func() int64, burden time.Duration) *Recorder {
 
 // Start begins, with nothing open.
 func (r *Recorder) Start() {
-	r.at, r.work, r.forks, r.open, r.took = point{}, 0, 0, r.open[:0], [events]int64{}
+	r.at, r.work, r.forks, r.open, r.took, r.owed = point{}, 0, 0, r.open[:0], [events]int64{}, 0
 	if r.shape != nil {
 		r.shape.Start()
 	}
@@ -124,7 +126,7 @@ func (r *Recorder) Stop() Profile {
 	r.close(0)
 	// The cost of instrumentation is that of a mean event. Where there is next to nothing between two of
 	// them, the sums may be off by a little, to either side.
-	work := max(r.work/ps, 0)
+	work := r.work / ps
 	span := min(max(r.at.span/ps, 1), work)
 	return Profile{time.Duration(work), time.Duration(span), time.Duration(max(r.at.burdened/ps, span)), r.forks}
 }
@@ -139,9 +141,15 @@ const (
 	late = 20_000
 	// often is after how many it is asked anyway, so that not much is in what is asked for.
 	often = 1_000_000
+	// mostOwed is how many picoseconds are owed at most, so that a long part does not pay for thousands of short
+	// ones, which may be on other paths.
+	mostOwed = 1_000_000
 )
 
-// tick counts the time up to an event.
+// tick counts the time up to an event. An event that comes sooner than a mean one, less what that costs, counts as
+// the least that a program takes up to one, and owes the rest to the next. So the sums are those of the clock where
+// some events are quick and some are slow, and no path is shorter than its forks. They would be less than nothing
+// where all are quick: on a machine that was busier in Calibrate than it is now.
 func (r *Recorder) tick(e event, f Form) {
 	now := r.now()
 	took := now - r.last
@@ -152,7 +160,10 @@ func (r *Recorder) tick(e event, f Form) {
 		now = r.now()
 		r.asked = now
 	}
-	took = took*ps - r.cost[f][e]
+	took = took*ps - r.cost[f][e] - r.owed
+	if r.owed = 0; took < r.least[f] {
+		r.owed, took = min(r.least[f]-took, mostOwed), r.least[f]
+	}
 	r.last = now
 	r.took[e] += took
 	r.work += took
@@ -337,7 +348,7 @@ func (r *Recorder) EndLoop(depth, most int) {
 // runs n forks and joins of nothing, one after the other, and measured the same with calls of r. Each
 // is run some times, and the fastest counts: it was not interrupted.
 func (r *Recorder) Calibrate(f Form, n int64, plain, measured func()) {
-	r.cost[f] = [events]int64{}
+	r.cost[f], r.least[f] = [events]int64{}, 0
 	bare, least, took := int64(math.MaxInt64), int64(math.MaxInt64), [events]int64{}
 	for range 20 {
 		begin := r.now()
@@ -349,7 +360,8 @@ func (r *Recorder) Calibrate(f Form, n int64, plain, measured func()) {
 			least, took = r.work, r.took
 		}
 	}
-	for e := range took { // what the forks cost themselves is the program's
-		r.cost[f][e] = (took[e] - bare*ps/int64(events)) / n
+	r.least[f] = bare * ps / int64(events) / n // what the forks cost themselves is the program's
+	for e := range took {
+		r.cost[f][e] = took[e]/n - r.least[f]
 	}
 }

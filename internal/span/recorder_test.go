@@ -280,6 +280,49 @@ func TestCostOfMeasuringIsNotCounted(t *testing.T) {
 	r.is(t, "calibrated", 10*2+10*7, 10*2+10*7-13, 10*2+10*7-13, 20)
 }
 
+// On a machine that is faster than in Calibrate, calls cost less than is taken for them. Then forks count as what they
+// cost as such, and no path as nothing; but where some events are quick and some are slow, the sums are those of the clock.
+func TestNoRunIsShorterThanItsForks(t *testing.T) {
+	r := start(0)
+	call := int64(90)
+	pairs := func(measured bool) {
+		for range 10 {
+			r.works(6) // of a fork and join as such
+			if measured {
+				r.works(call)
+				r.Fork(Frame)
+				r.works(call)
+				depth := r.Join()
+				r.works(call)
+				r.End(depth)
+			}
+		}
+	}
+	r.Calibrate(Frame, 10, func() { pairs(false) }, func() { pairs(true) })
+	r.Start()
+	call = 50
+	pairs(true)
+	r.is(t, "all are quick", 10*6+2, 10*6+2-10*2, 10*6+2-10*2, 10)
+
+	r.Start()
+	for i := range 10 {
+		r.works(96 - 30 + int64(i%2)*80) // 96 in Calibrate
+		r.Fork(Frame)
+		r.Drop()
+	}
+	r.works(90)
+	r.is(t, "some are quick", 5*2+5*(2-30+50)+2, 5*2+5*(2-30+50)+2, 5*2+5*(2-30+50)+2, 10)
+
+	r.Start()
+	for range 1000 {
+		r.Fork(Frame)
+		r.Drop()
+	}
+	r.works(90 + 50*mostOwed/ps)
+	work := time.Duration(1000*2 + 2 + 49*mostOwed/ps)
+	r.is(t, "a long part does not pay for many short ones", work, work, work, 1000)
+}
+
 // An event that comes late asks whether the program ran, and one that does not, now and then.
 func TestInterruptionsAreNotCounted(t *testing.T) {
 	r := start(0)
