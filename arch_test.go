@@ -21,6 +21,8 @@ var mayImport = map[string][]string{
 	"internal/line":            {},
 	"internal/tag":             {},
 	"internal/browser":         {},
+	"internal/guard":           {},
+	"internal/page":            {"internal/guard"},
 	"internal/playground":      {"internal/sim", "internal/sim/cache", "internal/sim/dag"},
 	"internal/house":           {},
 	"internal/model":           {},
@@ -67,7 +69,7 @@ var mayImport = map[string][]string{
 	"examples/broken":          {"", "trace", "trace/live"},
 	"trace":                    {"", "internal/clock", "internal/event"},
 	"trace/graph":              {"", "internal/sim/record"},
-	"trace/live":               {"", "internal/clock", "internal/event", "trace"},
+	"trace/live":               {"", "internal/event", "internal/guard", "internal/page", "trace"},
 	"examples/tiers":           {""},
 	"examples/wordcount":       {"", "par"},
 	"internal/conform":         {},
@@ -77,6 +79,8 @@ var mayImport = map[string][]string{
 	"internal/release":         {},
 	"internal/sim/record":      {"", "internal/clock", "internal/event", "internal/sim/dag", "internal/span"},
 	"internal/sssp":            {"", "ordered"},
+	"internal/statstest":       {},
+	"internal/poll":            {},
 	"internal/workload":        {"", "basic", "par", "strand"},
 }
 

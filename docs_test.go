@@ -66,32 +66,30 @@ var (
 	directive = regexp.MustCompile(`^//figure:(\w+) ((?:[\d.,]+ to )?[\d.,]+) (\S+?)(?:, (.*))?$`)
 )
 
-// The programs in README.md compile, and print what they say.
-func TestProgramsInReadmePrintWhatTheySay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
+// The programs in README.md and docs/cluster.md compile, and print what they say. Those that do not say so need servers.
+func TestProgramsInDocsPrintWhatTheySay(t *testing.T) {
+	var names, programs []string
+	for _, file := range []string{"README.md", "docs/cluster.md"} {
+		all := program.FindAllStringSubmatch(read(t, file), -1)
+		if len(all) == 0 {
+			t.Fatal(file, "has no program")
+		}
+		for i, p := range all {
+			names, programs = append(names, fmt.Sprint(filepath.Base(file), i+1)), append(programs, p[1])
+		}
 	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip(err)
-	}
-	programs := program.FindAllStringSubmatch(read(t, "README.md"), -1)
-	if len(programs) == 0 {
-		t.Fatal("README.md has no program")
-	}
-	for i, p := range programs {
-		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+	for i, command := range compile(t, programs) {
+		t.Run(names[i], func(t *testing.T) {
 			var want strings.Builder
-			for _, m := range prints.FindAllStringSubmatch(p[1], -1) {
+			for _, m := range prints.FindAllStringSubmatch(programs[i], -1) {
 				fmt.Fprintln(&want, strings.ReplaceAll(m[1], ", then ", "\n"))
 			}
-			file := filepath.Join(t.TempDir(), "main.go")
-			if err := os.WriteFile(file, []byte(p[1]), 0o666); err != nil {
-				t.Fatal(err)
+			if want.Len() == 0 {
+				return
 			}
-			if out, err := exec.Command("go", "vet", file).CombinedOutput(); err != nil {
-				t.Fatalf("go vet: %v\n%s", err, out)
-			}
-			got, err := exec.Command("go", "run", file).CombinedOutput()
+			cmd := exec.Command(command)
+			cmd.Dir = t.TempDir() // where it may write
+			got, err := cmd.CombinedOutput()
 			if err != nil || string(got) != want.String() {
 				t.Errorf("prints\n%s(%v), not\n%s", got, err, want.String())
 			}

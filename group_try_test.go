@@ -274,6 +274,7 @@ func TestRunningCountsAllThatRun(t *testing.T) {
 			t.Errorf("%+v", k)
 		}
 		var inner int
+		p.Resize(1)                                                          // no other worker takes the inner one
 		filch.Submit(background, p, func(ctx context.Context) (int, error) { // one that waits for another, in place
 			return filch.Submit(ctx, p, func(context.Context) (int, error) {
 				inner = p.Stats().Tasks.Running

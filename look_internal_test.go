@@ -17,6 +17,7 @@ func TestLookTellsWhatDumpDoes(t *testing.T) {
 		defer p.Close()
 		release := make(chan struct{})
 		slow := Submit(t.Context(), p, func(context.Context) (int, error) { <-release; return 1, nil }, Named("slow"))
+		synctest.Wait() // or the task below could find it queued, and run it instead of waiting
 		Submit(t.Context(), p, func(ctx context.Context) (int, error) { return slow.Wait(ctx) }, Named("waits"))
 		Submit(t.Context(), p, func(context.Context) (int, error) { return 2, nil }, Named("held"), After(slow))
 		p.Go(t.Context(), func(context.Context) { <-release }, Named("long"), LongRunning())

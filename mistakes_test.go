@@ -1,9 +1,7 @@
 package filch_test
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,56 +18,43 @@ var (
 // In docs/mistakes.md, each program with a mistake says what stands there, and the one beside it
 // says nothing but what it prints.
 func TestMistakesAreToldAsDocumented(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip(err)
-	}
+	type mistake struct{ name, told, want string }
+	var mistakes []mistake
+	var programs []string // two for each: with the mistake, and without
 	text := read(t, "docs/mistakes.md")
 	at := append(section.FindAllStringSubmatchIndex(text, -1), []int{len(text)})
-	tested := 0
 	for i := range at[:len(at)-1] {
 		name, part := text[at[i][2]:at[i][3]], text[at[i][0]:at[i+1][0]]
-		programs, told := program.FindAllStringSubmatch(part, -1), message.FindStringSubmatch(part)
-		if len(programs) == 0 && told == nil {
+		both, told := program.FindAllStringSubmatch(part, -1), message.FindStringSubmatch(part)
+		if len(both) == 0 && told == nil {
 			continue
 		}
-		t.Run(name, func(t *testing.T) {
-			if len(programs) != 2 || told == nil {
-				t.Fatal("there must be two programs, and what the first one says")
+		if len(both) != 2 || told == nil {
+			t.Fatalf("%s: there must be two programs, and what the first one says", name)
+		}
+		var want []string
+		for _, m := range prints.FindAllStringSubmatch(both[1][1], -1) {
+			want = append(want, m[1])
+		}
+		mistakes = append(mistakes, mistake{name, linesOf(told[1]), linesOf(strings.Join(want, "\n"))})
+		programs = append(programs, both[0][1], both[1][1])
+	}
+	if len(mistakes) < 10 {
+		t.Errorf("there are %d mistakes only", len(mistakes))
+	}
+	commands := compile(t, programs)
+	for i, m := range mistakes {
+		t.Run(m.name, func(t *testing.T) {
+			out, _ := exec.Command(commands[2*i]).CombinedOutput()
+			if got := linesOf(string(out)); !strings.Contains(got, m.told) {
+				t.Errorf("the program with the mistake says\n%s\nnot\n%s", got, m.told)
 			}
-			out, _ := runProgram(t, programs[0][1])
-			if got, want := linesOf(out), linesOf(told[1]); !strings.Contains(got, want) {
-				t.Errorf("the program with the mistake says\n%s\nnot\n%s", got, want)
-			}
-			var want []string
-			for _, m := range prints.FindAllStringSubmatch(programs[1][1], -1) {
-				want = append(want, m[1])
-			}
-			out, err := runProgram(t, programs[1][1])
-			if err != nil || linesOf(out) != linesOf(strings.Join(want, "\n")) {
+			out, err := exec.Command(commands[2*i+1]).CombinedOutput()
+			if err != nil || linesOf(string(out)) != m.want {
 				t.Errorf("the program without it says\n%s(%v)", out, err)
 			}
 		})
-		tested++
 	}
-	if tested < 10 {
-		t.Errorf("there are %d mistakes only", tested)
-	}
-}
-
-// runProgram returns what a program writes.
-func runProgram(t *testing.T, text string) (string, error) {
-	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "vet", file).CombinedOutput(); err != nil {
-		t.Errorf("go vet: %v\n%s", err, out)
-	}
-	out, err := exec.Command("go", "run", file).CombinedOutput()
-	return string(out), err
 }
 
 // linesOf returns what text says, without what is another at each run: the time of a log, the folder of the

@@ -219,7 +219,7 @@ func TestRestingPoolHasNoGoroutines(t *testing.T) {
 		return s.Active == 0 && s.Searching == 0 && s.Blocked == 0
 	}
 	var b strings.Builder
-	for start := time.Now(); !resting() || strings.Contains(b.String(), "filch.(*Worker).run"); runtime.Gosched() {
+	for start := time.Now(); !resting() || strings.Contains(b.String(), "engine.(*Worker).run"); runtime.Gosched() {
 		if time.Since(start) > time.Second {
 			t.Fatalf("after a second: %+v\n%s", p.Stats(), b.String())
 		}

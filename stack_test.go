@@ -108,7 +108,11 @@ func TestAWaitAtAJoinIsNotOutOfSight(t *testing.T) {
 			})
 		})
 	})
-	for p.tasks.Engine.Census(lends) != (engine.Census{Waiting: 1, Lending: 1}) { // the thief, and the one that joins
+	waits := func() bool { // the thief, and the one that joins, which is in the wait before its place is lent
+		_, lent := p.tasks.Engine.Fill()
+		return lent == 1 && p.tasks.Engine.Census(lends) == engine.Census{Waiting: 1, Lending: 1}
+	}
+	for !waits() {
 		runtime.Gosched()
 	}
 	if n := p.tasks.Lost(1); n != 1 {
