@@ -5,6 +5,7 @@ package browser
 import (
 	"bufio"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,8 +17,13 @@ import (
 	"testing"
 )
 
-// Drive runs page.mjs of a folder, which requires what its package-lock.json has, with the arguments, a folder for
-// screenshots and the path of Chromium. A line of its output begins with "pass" or "fail" for a step, with "note", or with
+// shared are what all scripts have: drive.mjs, and what package-lock.json says of packages.
+//
+//go:embed drive.mjs package.json package-lock.json
+var shared embed.FS
+
+// Drive runs page.mjs of a folder, which may import drive.mjs, with the arguments, a folder for screenshots and the path of
+// Chromium. A line of its output begins with "pass" or "fail" for a step, with "note", or with
 // "ask" and what the script wants done; ask does it, and the script is told so. Drive returns how many steps have passed.
 func Drive(t *testing.T, dir string, ask func(what string), args ...string) (steps int) {
 	t.Helper()
@@ -82,10 +88,10 @@ func Need(t *testing.T) (chromium, node string) {
 	return "", ""
 }
 
-// installed returns a folder with the script and what it requires, which stays in the cache of the user.
+// installed returns a folder with the script and drive.mjs, below one with the packages. Both stay in the cache of the user.
 func installed(t *testing.T, from string) string {
 	t.Helper()
-	lock, err := os.ReadFile(filepath.Join(from, "package-lock.json"))
+	script, err := os.ReadFile(filepath.Join(from, "page.mjs"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,24 +99,42 @@ func installed(t *testing.T, from string) string {
 	if err != nil {
 		cache = os.TempDir()
 	}
-	sum := sha256.Sum256(lock)
-	dir := filepath.Join(cache, "filch-browser-"+hex.EncodeToString(sum[:6]))
+	packages := filepath.Join(cache, "filch-browser-"+sum(read(t, "package-lock.json")))
+	dir := filepath.Join(packages, sum(script, read(t, "drive.mjs")))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"package.json", "package-lock.json", "page.mjs"} {
-		b, err := os.ReadFile(filepath.Join(from, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+	for path, text := range map[string][]byte{
+		filepath.Join(packages, "package.json"): read(t, "package.json"), filepath.Join(packages, "package-lock.json"): read(t, "package-lock.json"),
+		filepath.Join(dir, "page.mjs"): script, filepath.Join(dir, "drive.mjs"): read(t, "drive.mjs"),
+	} {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules/.package-lock.json")); errors.Is(err, fs.ErrNotExist) {
-		install(t, dir)
+	if _, err := os.Stat(filepath.Join(packages, "node_modules/.package-lock.json")); errors.Is(err, fs.ErrNotExist) {
+		install(t, packages)
 	}
 	return dir
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := shared.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// sum returns a name for what is in files.
+func sum(files ...[]byte) string {
+	h := sha256.New()
+	for _, b := range files {
+		fmt.Fprintln(h, len(b))
+		h.Write(b)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
 func install(t *testing.T, dir string) {
@@ -123,5 +147,25 @@ func install(t *testing.T, dir string) {
 	}
 	if err != nil {
 		t.Skipf("the page is not tested in a browser: npm ci: %v", err)
+	}
+}
+
+// CheckFiles checks that no file of a page has a script or a style in its text, or needs anything from elsewhere.
+func CheckFiles(t *testing.T, files fs.FS) {
+	t.Helper()
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), "uplot") {
+			return err
+		}
+		text, err := fs.ReadFile(files, path)
+		for _, bad := range []string{"https://", "http://", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=", "onclick=", "javascript:"} {
+			if strings.Contains(strings.ReplaceAll(string(text), "http://www.w3.org/2000/svg", ""), bad) {
+				t.Errorf("%s has %s", path, bad)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -3,7 +3,6 @@ package live_test
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -42,16 +41,16 @@ func TestPageInABrowser(t *testing.T) {
 		r.Host = "127.0.0.1:1" // as of a proxy, which asks the server by its own address
 		page.ServeHTTP(w, r)
 	})
-	s := &restarting{handler: mux}
-	s.start(t, "127.0.0.1:0")
-	defer s.stop()
+	s := &browser.Server{Handler: mux}
+	s.Start(t, "127.0.0.1:0")
+	defer s.Stop()
 
-	base := "http://" + s.address
+	base := "http://" + s.Address
 	steps := browser.Drive(t, "browser", func(what string) {
 		switch what {
 		case "restart":
-			s.stop()
-			s.start(t, s.address)
+			s.Stop()
+			s.Start(t, s.Address)
 		case "quiet":
 			quiet()
 		}
@@ -135,22 +134,3 @@ func fibonacci(f *filch.Frame[int, int], n int) int {
 	b := f.Call(n - 2)
 	return f.Join(h) + b
 }
-
-// A restarting server can be stopped and started at the same address.
-type restarting struct {
-	handler http.Handler
-	address string
-	server  *http.Server
-}
-
-func (s *restarting) start(t *testing.T, address string) {
-	t.Helper()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.address, s.server = l.Addr().String(), &http.Server{Handler: s.handler}
-	go s.server.Serve(l)
-}
-
-func (s *restarting) stop() { s.server.Close() }

@@ -17,45 +17,29 @@
 package live
 
 import (
-	"bytes"
-	"crypto/sha256"
+	"cmp"
 	"embed"
-	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"path"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
-	"weak"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/guard"
+	"github.com/filch-go/filch/internal/page"
 )
 
 //go:embed page
 var embedded embed.FS
 
-// A handler is what New returns.
+// A handler is what options of New change.
 type handler struct {
-	hosts   []string // beside loopback
-	token   *token   // nil without WithToken
-	watches []*watch
-	files   map[string]file
-	pools   []*filch.Pool
-	rate    int
-	events  int
-
-	mu      sync.Mutex
-	servers map[weak.Pointer[http.Server]]chan struct{} // closed when they shut down; under mu
-}
-
-// A file is part of the page.
-type file struct {
-	kind string // its Content-Type
-	text []byte
-	tag  string
+	guard  guard.Guard
+	pools  []*filch.Pool
+	rate   int
+	events int
 }
 
 // An Option is one of [New].
@@ -74,13 +58,13 @@ func WithPools(pools ...*filch.Pool) Option {
 // name is empty, or has a port or a slash.
 func WithHosts(names ...string) Option {
 	for _, name := range names {
-		if hostOf(name) != strings.ToLower(strings.Trim(name, "[]")) || name == "" || strings.ContainsAny(name, "/ *") {
+		if guard.Host(name) != strings.ToLower(strings.Trim(name, "[]")) || name == "" || strings.ContainsAny(name, "/ *") {
 			panic(fmt.Sprintf("live: WithHosts(%q): a host is a name or an address without a port", name))
 		}
 	}
 	return func(h *handler) {
 		for _, name := range names {
-			h.hosts = append(h.hosts, hostOf(name))
+			h.guard.Hosts = append(h.guard.Hosts, guard.Host(name))
 		}
 	}
 }
@@ -93,7 +77,7 @@ func WithToken(t string) Option {
 	if len(t) < 16 {
 		panic(fmt.Sprintf("live: WithToken: the token has %d bytes; it must have 16 or more", len(t)))
 	}
-	return func(h *handler) { h.token = newToken(t) }
+	return func(h *handler) { h.guard.Token = guard.NewToken(t) }
 }
 
 // WithRate sets how many messages a second a page gets, 5 by default. WithRate panics unless 1 <= n <= 30.
@@ -128,7 +112,7 @@ func Handler(pools ...*filch.Pool) http.Handler { return New(WithPools(pools...)
 //
 // New panics if there is no pool, if one is nil, there twice, or was not made by [filch.New], and if an option is nil.
 func New(opts ...Option) http.Handler {
-	h := &handler{rate: 5, events: 6000, files: readFiles(), servers: map[weak.Pointer[http.Server]]chan struct{}{}}
+	h := &handler{rate: 5, events: 6000, guard: guard.Guard{Hint: "see WithHosts"}}
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("live: New: option %d is nil", i))
@@ -138,62 +122,18 @@ func New(opts ...Option) http.Handler {
 	if len(h.pools) == 0 {
 		panic("live: New: there is no pool")
 	}
+	var feeds []*page.Feed
 	for i, p := range h.pools {
 		if slices.Contains(h.pools[:i], p) {
 			panic(fmt.Sprintf("live: New: pool %d is there twice", i))
 		}
-		h.watches = append(h.watches, newWatch(p, i, time.Second/time.Duration(h.rate), h.events))
+		feeds = append(feeds, page.NewFeed(newWatch(h, i), time.Second/time.Duration(h.rate)))
 	}
-	return h
-}
-
-// readFiles returns the parts of the page by name.
-func readFiles() map[string]file {
-	kinds := map[string]string{
-		".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-		".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
-	}
-	files := map[string]file{}
-	entries, err := fs.ReadDir(embedded, "page")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	for _, e := range entries {
-		text, err := embedded.ReadFile("page/" + e.Name())
-		if err != nil {
-			panic(err)
+	return page.New(h.guard, embedded, func(r *http.Request) *page.Feed {
+		number, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("pool"), "0"))
+		if err != nil || number < 0 || number >= len(feeds) {
+			return nil
 		}
-		sum := sha256.Sum256(text)
-		files[e.Name()] = file{kind: kinds[path.Ext(e.Name())], text: text, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
-	}
-	files[""] = files["index.html"]
-	return files
-}
-
-// ServeHTTP implements [http.Handler]. The last part of the path is what is asked for, whatever the prefix is.
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	secure(w.Header())
-	name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
-	if err := h.refuses(r, name == ""); err != nil {
-		http.Error(w, err.Error(), http.StatusForbidden)
-		return
-	}
-	switch {
-	case name == "token":
-		h.serveToken(w, r)
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "live: this is read only", http.StatusMethodNotAllowed)
-	case name == "events":
-		h.serveEvents(w, r)
-	default:
-		f, ok := h.files[name]
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", f.kind)
-		w.Header().Set("ETag", f.tag)
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.text))
-	}
+		return feeds[number]
+	})
 }

@@ -3,49 +3,17 @@ package live
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/browser"
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/trace"
 )
 
-// What is vendored is the version of the script, with its licence.
-func TestVendored(t *testing.T) {
-	script, err := os.ReadFile("vendor.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	version := regexp.MustCompile(`(?m)^version=(.*)$`).FindSubmatch(script)
-	files := readFiles()
-	if !bytes.Contains(files["uplot.js"].text[:100], append([]byte("(v"), version[1]...)) {
-		t.Errorf("uplot.js begins with %q; vendor.sh fetches %s", files["uplot.js"].text[:60], version[1])
-	}
-	if !bytes.Contains(files["uplot.LICENSE.txt"].text, []byte("MIT License")) {
-		t.Error("there is no licence")
-	}
-}
-
-// The page has no script or style in its text, and nothing from elsewhere.
-func TestPageNeedsNothingElse(t *testing.T) {
-	for name, f := range readFiles() {
-		if f.kind == "" {
-			t.Errorf("%s has no kind", name)
-		}
-		if strings.HasPrefix(name, "uplot") {
-			continue
-		}
-		for _, bad := range []string{"https://", "http://", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=", "onclick=", "javascript:"} {
-			if bytes.Contains(bytes.ReplaceAll(f.text, []byte("http://www.w3.org/2000/svg"), nil), []byte(bad)) {
-				t.Errorf("%s has %s", name, bad)
-			}
-		}
-	}
-}
+func TestPageNeedsNothingElse(t *testing.T) { browser.CheckFiles(t, embedded) }
 
 // A message is JSON, whatever names there are, and long names are cut.
 func TestMessagesAreJSON(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/page"
 )
 
 // A maker makes messages. Each stands for itself, since a page may miss any. Most of it is lists of numbers; the page
@@ -87,7 +88,7 @@ func (m *maker) part(p *event.Part) []byte {
 
 // look appends a message of what the pool is doing.
 func (m *maker) look(message []byte, l event.Look) []byte {
-	return append(message, eventOf("look", l)...)
+	return append(message, page.Event("look", l)...)
 }
 
 func (m *maker) field(name string, n int64) {

@@ -5,53 +5,16 @@
 // The JSON has for each program of examples/broken what its page must say.
 // It writes what it wants of the server as a line, and reads a line when that is done.
 
-import { readFileSync, writeFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { writeFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import assert from "node:assert/strict";
-import puppeteer from "puppeteer-core";
+import { args, shots, page, said, setOutage, ask, step, end, until, untilState, drawn, untilDrawn, state, screenshot, noViolations, theme } from "./drive.mjs";
 
-const [url, guarded, token, broken, says, shots, chromium] = process.argv.slice(2);
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-mkdirSync(shots, { recursive: true });
+const [url, guarded, token, broken, says] = args;
 const downloads = mkdtempSync(join(tmpdir(), "filch-live-"));
-
-// ask makes the server do something.
-async function ask(what) {
-  console.log(`ask ${what}`);
-  assert.equal((await input.next()).value, `done ${what}`);
-}
-
-const browser = await puppeteer.launch({ executablePath: chromium, headless: true, pipe: true, timeout: 120_000, protocolTimeout: 120_000,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-extensions", "--no-first-run", "--disable-background-networking", "--js-flags=--expose-gc", "--enable-precise-memory-info"],
-});
-const page = await browser.newPage();
-page.setDefaultTimeout(60_000); // a busy machine is slow
-const console_ = []; // what the page has put there
-let outage = false; // the browser itself complains of a server that is gone
-page.on("console", (m) => { if (!outage || !m.text().includes("net::ERR_")) console_.push(`${m.type()}: ${m.text()}`); });
-page.on("pageerror", (e) => console_.push(`error: ${e.message}`));
-await page.setViewport({ width: 1280, height: 1000 });
-await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
-
-const step = async (name, f) => {
-  const begin = Date.now();
-  try {
-    await f();
-  } catch (e) {
-    await page.screenshot({ path: join(shots, "failed.png") }).catch(() => {});
-    console.log(`fail ${name}: ${e.stack}`.replaceAll("\n", " | "));
-    process.exitCode = 1;
-    throw e;
-  }
-  console.log(`pass ${name} (${Date.now() - begin} ms)`);
-};
-const until = (f, ...args) => page.waitForFunction(f, { timeout: 60_000, polling: 50 }, ...args);
-const drawn = () => page.evaluate(() => Number(document.documentElement.dataset.drawn ?? 0));
 // colours returns how many colours a canvas has, up to a hundred.
 const colours = (id) => page.evaluate((id) => {
   const c = document.getElementById(id), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
@@ -64,23 +27,12 @@ const hash = (id) => page.evaluate((id) => {
   for (let i = 0; i < d.length; i++) h = (h * 31 + d[i]) | 0;
   return h;
 }, id);
-const state = () => page.$eval("#status", (e) => e.dataset.state);
 const store = (f, ...args) => page.evaluate(`import("./app.js").then((m) => (${f})(m.store, m.lanes, ...${JSON.stringify(args)}))`);
-const noViolations = async () => {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => axe.run());
-  const bad = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-  assert.deepEqual(bad.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).slice(0, 2).join(" ")}`), []);
-};
-const theme = async (name) => {
-  if (await page.evaluate(() => document.documentElement.dataset.theme) !== name) await page.click("#theme");
-  await new Promise((r) => setTimeout(r, 300));
-};
 
-try {
+await end(async () => {
   await step("loads", async () => {
     await page.goto(url);
-    await until(() => document.getElementById("status").dataset.state === "live");
+    await untilState("live");
   });
   await step("draws", async () => {
     await until(() => Number(document.documentElement.dataset.drawn) > 8);
@@ -116,10 +68,10 @@ try {
   await step("accessible", noViolations);
   await step("screenshots", async () => {
     await theme("light");
-    await page.screenshot({ path: join(shots, "light.png"), fullPage: true });
+    await screenshot("light");
     await theme("dark");
     await noViolations();
-    await page.screenshot({ path: join(shots, "dark.png"), fullPage: true });
+    await screenshot("dark");
   });
   await step("keyboard", async () => {
     for (let i = 0; i < 20 && await page.evaluate(() => document.activeElement.id) !== "lanes"; i++) await page.keyboard.press("Tab");
@@ -146,7 +98,7 @@ try {
     await until((n) => Number(document.documentElement.dataset.drawn) > n, whole);
     await page.keyboard.press("-");
     await page.keyboard.press("-");
-    await until(() => Promise.all(["app", "tables", "store"].map((m) => import(`./${m}.js`))).then(([{ store, lanes }, { byName }, { count }]) => {
+    await until(() => Promise.all(["app", "tables", "text"].map((m) => import(`./${m}.js`))).then(([{ store, lanes }, { byName }, { count }]) => {
       const runs = [...document.querySelectorAll("#times tbody tr")].map((row) => row.cells[1].textContent);
       return runs.join() === byName(store, lanes).slice(0, 40).map((x) => count(x.n)).join(); // the table is of what is shown now
     }));
@@ -174,7 +126,7 @@ try {
     assert.deepEqual(await store("(s) => [s.spans.length, s.arrows.length, s.t, s.names.length]"), was);
     await until(() => document.querySelectorAll("#times tbody tr").length > 0);
     await page.click("#pause");
-    await until(() => document.getElementById("status").dataset.state === "live");
+    await untilState("live");
   });
   await step("hostile files", async () => {
     await until(() => import("./app.js").then((m) => m.store.look && m.store.spans.length > 20 && m.store.series.t.length > 2));
@@ -216,17 +168,17 @@ try {
       await until((name) => document.getElementById("problem").textContent.startsWith(`${name}.json cannot be opened: `), name);
       assert.ok(await page.$eval("#status", (e) => e.textContent.includes("markup")), "the file before is gone");
     }
-    assert.deepEqual(console_.filter((m) => m.startsWith("error")), []);
+    assert.deepEqual(said.filter((m) => m.startsWith("error")), []);
     await page.click("#pause");
     await until(() => document.getElementById("status").dataset.state === "live" && document.getElementById("problem").hidden);
   });
   await step("restart", async () => {
-    outage = true;
+    setOutage(true);
     await ask("restart");
-    await until(() => document.getElementById("status").dataset.state === "live");
+    await untilState("live");
     const before = await drawn();
     await until((n) => Number(document.documentElement.dataset.drawn) > n + 3, before);
-    outage = false;
+    setOutage(false);
   });
   await step("64 workers", async () => {
     await page.select("#pool", "1");
@@ -234,9 +186,9 @@ try {
     await until(() => import("./app.js").then((m) => m.store.workers >= 64 && m.store.spans.length > 3000));
     assert.ok(await store("(s, l) => l.count") >= 64);
     await theme("light");
-    await page.screenshot({ path: join(shots, "64-light.png"), fullPage: true });
+    await screenshot("64-light");
     await theme("dark");
-    await page.screenshot({ path: join(shots, "64-dark.png"), fullPage: true });
+    await screenshot("64-dark");
   });
   await step("phone", async () => {
     const filled = () => until(() => document.querySelectorAll("#times tbody tr").length > 0 && document.querySelectorAll("#steals-text:not(:empty)").length > 0);
@@ -244,12 +196,12 @@ try {
     await filled();
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it is wider than the phone");
     await noViolations();
-    await page.screenshot({ path: join(shots, "phone-dark.png"), fullPage: true });
+    await screenshot("phone-dark");
     await theme("light");
     await page.select("#pool", "1");
     await until(() => import("./app.js").then((m) => m.store.workers >= 64 && m.store.spans.length > 500));
     await new Promise((r) => setTimeout(r, 1000)); // until the tables show it
-    await page.screenshot({ path: join(shots, "phone-light.png"), fullPage: true });
+    await screenshot("phone-light");
     await page.setViewport({ width: 1280, height: 1000 });
   });
   await step("an hour", async () => {
@@ -293,7 +245,7 @@ try {
     assert.ok(grown.calls > 1000 && grown.calls < 20_000, "a frame draws too much"); // in five seconds there are 6,400 spans
   });
   await step("token", async () => {
-    outage = true; // the browser tells of the 401 that leads to the form
+    setOutage(true); // the browser tells of the 401 that leads to the form
     await page.goto(guarded);
     await until(() => !document.getElementById("token").hidden);
     assert.equal(await page.$eval("#lanes", (c) => getComputedStyle(c).visibility), "hidden", "lanes without data are a black box");
@@ -301,11 +253,11 @@ try {
     await page.keyboard.press("Enter");
     await until(() => document.getElementById("refused").textContent.includes("not the token"));
     await noViolations();
-    console_.length = 0;
-    outage = false;
+    said.length = 0;
+    setOutage(false);
     await page.goto("about:blank");
     await page.goto(`${guarded}#token=${token}`);
-    await until(() => document.getElementById("status").dataset.state === "live");
+    await untilState("live");
     assert.ok(!(await page.url()).includes(token), "the token is in the history");
     assert.equal(await page.evaluate(() => document.cookie), "");
   });
@@ -315,7 +267,7 @@ try {
     assert.equal(await page.$eval("#lanes", (c) => getComputedStyle(c).visibility), "visible");
   });
   await step("broken programs", async () => {
-    outage = true; // each ends before its page does
+    setOutage(true); // each ends before its page does
     for (const [name, texts] of Object.entries(JSON.parse(says))) {
       const program = spawn(broken, ["-page", name], { stdio: ["ignore", "pipe", "inherit"] });
       try {
@@ -326,7 +278,7 @@ try {
           const text = [...tiles, ...open, document.getElementById("waits").innerText, document.getElementById("runs").innerText].join("\n");
           return texts.every((t) => text.includes(t));
         }), texts);
-        await page.screenshot({ path: join(shots, `broken-${name}.png`), fullPage: true });
+        await screenshot(`broken-${name}`);
       } catch (e) {
         throw new Error(`the page of ${name} does not say all of ${JSON.stringify(texts)}`, { cause: e });
       } finally {
@@ -334,11 +286,7 @@ try {
       }
     }
     await page.goto("about:blank");
-    outage = false;
+    setOutage(false);
   });
-  await step("console", () => assert.deepEqual(console_, []));
-} finally {
-  await browser.close();
-  rmSync(downloads, { recursive: true, force: true });
-  process.exit();
-}
+  await step("console", () => assert.deepEqual(said, []));
+}, () => rmSync(downloads, { recursive: true, force: true }));

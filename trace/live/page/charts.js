@@ -1,70 +1,23 @@
-// The charts, by uPlot, and the matrix of steals.
+// The charts, and the matrix of steals.
 
-import { count } from "./store.js";
-
-/* global uPlot */
+import { count } from "./text.js";
+import { Plot } from "./plot.js";
 
 const charts = {
   through: [["done", "tasks done", "c0"], ["forks", "forks published", "c2"], ["steals", "steals", "arrow"]],
   queues: [["queued", "queued", "c0"], ["running", "running", "c2"], ["blocked", "blocked goroutines", "c1"], ["held", "held", "c3"]],
 };
 
-const WHOLE = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((n) => n * 10 ** i)).flat(); // steps of an axis of numbers of tasks
-
-const clock = (s) => new Date(s * 1000).toTimeString().slice(0, 8);
-
 export class Charts {
   constructor(store) {
     this.store = store;
-    this.plots = {};
-    this.restyle();
+    this.plots = { through: new Plot("through", { logs: true }), queues: new Plot("queues") }; // throughputs differ by far
   }
-
-  restyle() {
-    const style = getComputedStyle(document.documentElement), get = (name) => style.getPropertyValue(`--${name}`).trim();
-    for (const [id, lines] of Object.entries(charts)) {
-      const box = document.getElementById(id);
-      this.plots[id]?.destroy();
-      const axis = { stroke: get("soft"), grid: { stroke: get("grid"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
-      this.plots[id] = new uPlot({
-        width: box.clientWidth || 300, height: 170, legend: { show: false }, padding: [8, 26, 0, 0], cursor: { y: false, drag: { x: false, y: false } },
-        series: [{}, ...lines.map(([, label, colour]) => ({ label, stroke: get(colour), width: 1.5, points: { show: false } }))],
-        axes: [
-          { ...axis, size: 24, space: 70, incrs: [1, 2, 5, 10, 15, 30, 60], values: (_, all) => all.map(clock) },
-          { ...axis, size: 52, ...(id === "through" ? { incrs: [1], space: 15, values: (_, all) => all.map((v) => count(v && 10 ** v)) } : { incrs: WHOLE, values: (_, all) => all.map(count) }) },
-        ],
-        scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.08)] } },
-      }, this.data(id), box);
-      const legend = document.getElementById(`${id}-legend`);
-      legend.replaceChildren(...lines.map(([, label, colour]) => {
-        const li = document.createElement("li"), key = document.createElement("span");
-        key.className = "key thin";
-        key.style.background = get(colour);
-        li.append(key, label, " ", document.createElement("b"));
-        return li;
-      }));
-    }
-  }
-
-  resize() {
-    for (const [id, plot] of Object.entries(this.plots)) {
-      const width = document.getElementById(id).clientWidth;
-      if (width > 0 && width !== plot.width) plot.setSize({ width, height: 170 });
-    }
-  }
-
-  // data returns the points. Those of throughput, which differ by far, are logarithms.
-  data(id) {
-    const log = (v) => Math.log10(1 + v);
-    return [this.store.series.t, ...charts[id].map(([key]) => (id === "through" ? this.store.series[key].map(log) : this.store.series[key]))];
-  }
-
+  restyle() { for (const plot of Object.values(this.plots)) plot.restyle(); }
+  resize() { for (const plot of Object.values(this.plots)) plot.resize(); }
   draw() {
-    for (const [id, plot] of Object.entries(this.plots)) {
-      plot.setData(this.data(id));
-      const values = document.querySelectorAll(`#${id}-legend b`);
-      charts[id].forEach(([key], i) => { values[i].textContent = count(this.store.series[key].at(-1) ?? 0); });
-    }
+    const { series } = this.store;
+    for (const [id, plot] of Object.entries(this.plots)) plot.show(series.t, charts[id].map(([key, label, colour]) => ({ label, colour, values: series[key] })));
   }
 }
 

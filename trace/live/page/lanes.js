@@ -1,6 +1,6 @@
 // The workers as lanes in time, on a canvas.
 
-import { span } from "./store.js";
+import { span } from "./text.js";
 
 const AXIS = 20; // height of the axis
 const SHORTEST = 1e3, LONGEST = 600e9; // times to show

@@ -1,20 +1,13 @@
 // What the page keeps: the latest spans, arrows and figures, in memory that does not grow. All times are in
 // nanoseconds since the program began.
 
+import { MOST, number, whole, list, text, words } from "./text.js";
+
 export const SPANS = 1 << 16;
 export const ARROWS = 1 << 13;
 const POINTS = 600; // of the charts
 const NAMES = 2000;
 const WORKERS = 1 << 12; // no more lanes than that
-
-const text = (x) => String(x ?? "").slice(0, 400);
-
-// What comes from a file may be anything. Numbers are those that a double counts by ones, so that a time and a little more differ.
-const MOST = Number.MAX_SAFE_INTEGER;
-const number = (x) => (Number.isFinite(x) ? Math.min(MOST, Math.max(-MOST, x)) : 0);
-const whole = (x, most) => Math.min(most, Math.max(0, Math.trunc(number(x))));
-const list = (a, most = 1 << 12) => (Array.isArray(a) ? a.slice(0, most) : []);
-const words = (x) => (typeof x === "string" ? text(x) : "");
 
 // The figures of Stats that the page shows.
 const FIGURES = ["Workers", "Busy", "Searching", "Blocked", "Extra", "Published", "Steals"];
@@ -159,6 +152,9 @@ export class Store {
     for (const w of look.workers ?? []) this.queues.set(w.worker, w.queued);
   }
 
+  // ready says whether there is something to draw.
+  ready() { return this.parts > 0; }
+
   // oldest returns the end of the oldest span, or t.
   oldest() { return this.spans.length ? this.spans.end[this.spans.row(0)] : this.t; }
 
@@ -209,21 +205,4 @@ export class Store {
     if (some) this.names.push("(no name)");
     this.ids = new Map(this.names.map((name, i) => [name, i]));
   }
-}
-
-// span returns how long some nanoseconds are, in words.
-export function span(ns) {
-  const units = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9], ["min", 6e10], ["h", 3.6e12]];
-  let unit = units[0];
-  for (const u of units) if (ns >= u[1]) unit = u;
-  const n = ns / unit[1];
-  return `${n >= 100 || unit[1] === 1 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(2)} ${unit[0]}`;
-}
-
-// count returns a number with few digits.
-export function count(n) {
-  if (n >= 1e9) return `${(n / 1e9).toFixed(1)} G`;
-  if (n >= 1e6) return `${(n / 1e6).toFixed(1)} M`;
-  if (n >= 1e4) return `${(n / 1e3).toFixed(1)} k`;
-  return n >= 10 || Number.isInteger(n) ? n.toFixed(0) : n.toFixed(1);
 }

@@ -1,23 +1,6 @@
-// Figures, tables and the legend. Text from the server is only ever set as text.
+// Figures, tables and the legend.
 
-import { span, count } from "./store.js";
-
-// rows makes a table's body have these rows of text.
-function rows(body, all) {
-  while (body.rows.length > all.length) body.deleteRow(-1);
-  while (body.rows.length < all.length) body.insertRow();
-  all.forEach((cells, i) => {
-    const row = body.rows[i];
-    while (row.cells.length < cells.length) row.insertCell();
-    cells.forEach((text, k) => {
-      const cell = row.cells[k];
-      if (cell.textContent !== (text ?? "")) {
-        cell.textContent = text ?? "";
-        cell.title = text ?? "";
-      }
-    });
-  });
-}
+import { span, count, rows, items, figures } from "./text.js";
 
 export function showTiles(list, store) {
   const s = store.stats, last = (k) => store.series[k].at(-1) ?? 0;
@@ -26,15 +9,7 @@ export function showTiles(list, store) {
     ["oldest", s.Tasks.Oldest ? span(s.Tasks.Oldest) : "–"], ["submitters waiting", count(s.Tasks.Waiting ?? 0)], ["tasks a second", count(last("done"))], ["steals a second", count(last("steals"))],
     ["blocked", count(s.Blocked)], ["extra places", count(s.Extra)], ["failed", count(s.Tasks.Failed + s.Tasks.Panicked)],
   ];
-  while (list.children.length < all.length) {
-    const div = document.createElement("div");
-    div.append(document.createElement("dt"), document.createElement("dd"));
-    list.append(div);
-  }
-  all.forEach(([name, value], i) => {
-    list.children[i].children[0].textContent = name;
-    list.children[i].children[1].textContent = value;
-  });
+  figures(list, all);
 }
 
 // Durations are counted in classes, eight to an octave.
@@ -117,8 +92,5 @@ export function showRuns(table, waits, store) {
     ...list(l.circles).map((c) => [`Circle: ${c}`, "circle"]), ...list(l.waits).map((w) => [`${w.by} waits for ${w.on}`, ""]),
     ...(l.more ? [[`and ${l.more} more`, ""]] : []),
   ];
-  const key = JSON.stringify(lines);
-  if (waits.dataset.key === key) return;
-  waits.dataset.key = key;
-  waits.replaceChildren(...lines.map(([text, kind]) => Object.assign(document.createElement("li"), { textContent: text, className: kind })));
+  items(waits, lines);
 }

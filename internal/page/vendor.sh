@@ -1,8 +1,8 @@
 #!/bin/sh
-# Fetches the chart library of the page by npm: one version, with its licence. It refuses what does not
+# Fetches the chart library of the pages by npm: one version, with its licence. It refuses what does not
 # have the checksum. Run it after a change of the version; the result is in the repository.
 set -eu
-cd "$(dirname "$0")/page"
+cd "$(dirname "$0")/files"
 
 version=1.6.32
 sum=2883159c6ebccefbb95d751b0b82d010f9e1c0ec41b8bc96d401eda66e882935c89a46cb824332fa369b8cb8122cc6ac36e186cd09bf7a9ded3a4c93c6989023
