@@ -3,6 +3,7 @@ module github.com/filch-go/filch/plugin/filchclusterotel
 go 1.26.0
 
 require (
+	github.com/filch-go/filch v0.1.0
 	github.com/filch-go/filch/cluster v0.1.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/metric v1.47.0
@@ -11,7 +12,6 @@ require (
 
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/filch-go/filch v0.1.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/google/uuid v1.6.0 // indirect

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/internal/statstest"
 )
 
 // point is a measured number.
@@ -49,27 +48,6 @@ func provider() (*sdk.MeterProvider, *sdk.ManualReader) {
 	return sdk.NewMeterProvider(sdk.WithReader(r)), r
 }
 
-// filled sets each figure of a struct to a number of its own, and returns these.
-func filled(v reflect.Value) map[float64]string {
-	values := map[float64]string{}
-	for i := range v.NumField() {
-		n := float64(i + 2)
-		switch f := v.Field(i); {
-		case f.Type() == reflect.TypeFor[time.Duration]():
-			f.SetInt(int64(n * float64(time.Second)))
-		case f.CanInt():
-			f.SetInt(int64(n))
-		case f.Kind() == reflect.Bool:
-			f.SetBool(true)
-			n = 1
-		default:
-			continue // a name
-		}
-		values[n] = v.Type().Field(i).Name
-	}
-	return values
-}
-
 // checkFigures checks that each figure is one metric, of the attributes that are wanted.
 func checkFigures(t *testing.T, r sdk.Reader, want map[float64]string, about string) {
 	t.Helper()
@@ -86,7 +64,7 @@ func checkFigures(t *testing.T, r sdk.Reader, want map[float64]string, about str
 
 func TestEachFigureIsAMetric(t *testing.T) {
 	var s cluster.Stats
-	want := filled(reflect.ValueOf(&s).Elem())
+	want := statstest.Fill(&s)
 	mp, r := provider()
 	registration, err := register(mp, []node{newNode("c", "n", func() cluster.Stats { return s })})
 	if err != nil {
@@ -101,7 +79,7 @@ func TestEachFigureIsAMetric(t *testing.T) {
 	}
 
 	var q cluster.Queue
-	want = filled(reflect.ValueOf(&q).Elem())
+	want = statstest.Fill(&q)
 	q.Handler, q.Lane = "h@2", "high"
 	mp, r = provider()
 	if _, err := registerQueues(mp, "c", func(context.Context) ([]cluster.Queue, error) { return []cluster.Queue{q}, nil }); err != nil {

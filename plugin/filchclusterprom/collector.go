@@ -1,8 +1,8 @@
 // Package filchclusterprom exports what nodes of package cluster do, and what waits in its queues, to Prometheus.
 //
 // [New] makes a collector of what [cluster.Node.Stats] says, for each node. [NewQueues] makes one of
-// [cluster.Node.Queues], which are those of the whole cluster. docs/metrics.md of the repository has all metrics and what to watch; alerts.yaml,
-// beside this package, has alerts for them.
+// [cluster.Node.Queues], which are those of the whole cluster. docs/metrics.md of the repository has all metrics and what to watch; grafana.json
+// and alerts.yaml, beside this package, are a dashboard and alerts of them.
 //
 // It is a module of its own: those who export pools alone need nothing of NATS, and those who run a cluster need
 // nothing of Prometheus.

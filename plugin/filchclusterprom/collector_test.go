@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -14,38 +13,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/internal/statstest"
 )
 
-func registered(t *testing.T, all ...prometheus.Collector) *prometheus.Registry {
-	t.Helper()
+func registered(all ...prometheus.Collector) *prometheus.Registry {
 	r := prometheus.NewPedanticRegistry()
-	for _, c := range all {
-		if err := r.Register(c); err != nil {
-			t.Fatal(err)
-		}
-	}
+	r.MustRegister(all...)
 	return r
-}
-
-// filled sets each figure of a struct to a number of its own, and returns these.
-func filled(v reflect.Value) map[float64]string {
-	values := map[float64]string{}
-	for i := range v.NumField() {
-		n := float64(i + 2)
-		switch f := v.Field(i); {
-		case f.Type() == reflect.TypeFor[time.Duration]():
-			f.SetInt(int64(n * float64(time.Second)))
-		case f.CanInt():
-			f.SetInt(int64(n))
-		case f.Kind() == reflect.Bool:
-			f.SetBool(true)
-			n = 1
-		default:
-			continue // a name
-		}
-		values[n] = v.Type().Field(i).Name
-	}
-	return values
 }
 
 // found returns what the values of metrics that begin with a prefix are.
@@ -68,8 +42,8 @@ func found(t *testing.T, g prometheus.Gatherer, prefix string) map[float64]strin
 
 func TestEachFigureIsAMetric(t *testing.T) {
 	var s cluster.Stats
-	want := filled(reflect.ValueOf(&s).Elem())
-	r := registered(t, &Collector{[]*node{newNode("c", "n", func() cluster.Stats { return s })}})
+	want := statstest.Fill(&s)
+	r := registered(&Collector{[]*node{newNode("c", "n", func() cluster.Stats { return s })}})
 	if got := found(t, r, "filch_cluster_"); len(got) != len(want) || len(want) != len(ofNode) {
 		t.Errorf("%v of %v", got, want)
 	}
@@ -80,8 +54,8 @@ func TestEachFigureIsAMetric(t *testing.T) {
 	}
 
 	var q cluster.Queue
-	want = filled(reflect.ValueOf(&q).Elem())
-	r = registered(t, newQueues("c", func(context.Context) ([]cluster.Queue, error) { return []cluster.Queue{q}, nil }, time.Second))
+	want = statstest.Fill(&q)
+	r = registered(newQueues("c", func(context.Context) ([]cluster.Queue, error) { return []cluster.Queue{q}, nil }, time.Second))
 	for v, field := range want {
 		if name := found(t, r, "filch_cluster_queue_")[v]; !strings.Contains(name, strings.ToLower(field)) {
 			t.Errorf("%s is %q", field, name)
@@ -100,7 +74,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 	var want []string
 	var s cluster.Stats
-	for n, field := range filled(reflect.ValueOf(&s).Elem()) {
+	for n, field := range statstest.Fill(&s) {
 		for _, m := range ofNode {
 			if m.of(&s) == n {
 				want = append(want, "| `"+m.name+"` | `"+field+"` |")
@@ -108,7 +82,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		}
 	}
 	var q cluster.Queue
-	for n, field := range filled(reflect.ValueOf(&q).Elem()) {
+	for n, field := range statstest.Fill(&q) {
 		for _, m := range ofQueue {
 			if m.of(&q) == n {
 				want = append(want, "| `"+m.name+"` | `"+field+"` |")
@@ -138,7 +112,7 @@ filch_cluster_queue_waiting{cluster="c",handler="a@2",lane="11"} 4
 # TYPE filch_cluster_up gauge
 filch_cluster_up{cluster="c"} 1
 `
-	r := registered(t, newQueues("c", queues, time.Second))
+	r := registered(newQueues("c", queues, time.Second))
 	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "filch_cluster_queue_waiting", "filch_cluster_up"); err != nil {
 		t.Error(err)
 	}
@@ -153,7 +127,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 		<-ctx.Done()
 		return nil, errors.New("no answer")
 	}
-	r := registered(t, newQueues("c", queues, time.Millisecond), &Collector{[]*node{newNode("c", "n", func() cluster.Stats { return cluster.Stats{} })}})
+	r := registered(newQueues("c", queues, time.Millisecond), &Collector{[]*node{newNode("c", "n", func() cluster.Stats { return cluster.Stats{} })}})
 	families, err := r.Gather()
 	if err != nil || len(families) != 1+len(ofNode) {
 		t.Error(len(families), err)

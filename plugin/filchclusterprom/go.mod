@@ -3,6 +3,7 @@ module github.com/filch-go/filch/plugin/filchclusterprom
 go 1.26.0
 
 require (
+	github.com/filch-go/filch v0.1.0
 	github.com/filch-go/filch/cluster v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 )
@@ -10,7 +11,6 @@ require (
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/filch-go/filch v0.1.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/statstest"
 )
 
 var background = context.Background()
@@ -110,18 +110,6 @@ func TestFiguresAreCollected(t *testing.T) {
 	}
 }
 
-// each calls f for every field of a struct, and of structs in it, that is a figure.
-func each(v reflect.Value, path string, f func(path string, v reflect.Value)) {
-	for i := range v.NumField() {
-		name := path + v.Type().Field(i).Name
-		if v.Field(i).Kind() == reflect.Struct {
-			each(v.Field(i), name+".", f)
-			continue
-		}
-		f(name, v.Field(i))
-	}
-}
-
 // Each field of Stats is one metric, in base units, and docs/metrics.md has it.
 func TestEachFieldOfStatsIsAMetric(t *testing.T) {
 	text, err := os.ReadFile("../../docs/metrics.md")
@@ -129,50 +117,30 @@ func TestEachFieldOfStatsIsAMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s filch.Stats
-	seen := 0
-	each(reflect.ValueOf(&s).Elem(), "", func(path string, v reflect.Value) {
-		seen++
-		want := 1.0
-		switch {
-		case v.Type() == reflect.TypeFor[time.Duration]():
-			v.SetInt(int64(1500 * time.Millisecond))
-			want = 1.5
-		case v.Kind() == reflect.Bool:
-			v.SetBool(true)
-		default:
-			v.SetInt(1 << 40)
-			want = 1 << 40
-		}
-		mp, r := provider()
-		if _, err := register(mp, []*pool{newPool("p", func() filch.Stats { return s })}); err != nil {
-			t.Fatal(err)
-		}
-		var found []string
-		values, units := collected(t, r)
-		for k, value := range values {
-			if value == want {
-				found = append(found, k.metric)
-			}
-		}
-		v.SetZero()
-		if len(found) != 1 {
-			t.Errorf("%s is %v", path, found)
-			return
-		}
+	fields := statstest.Fill(&s)
+	mp, r := provider()
+	if _, err := register(mp, []*pool{newPool("p", func() filch.Stats { return s })}); err != nil {
+		t.Fatal(err)
+	}
+	values, units := collected(t, r)
+	found := map[string]bool{}
+	for k, value := range values {
+		field := fields[value]
+		found[field] = true
 		// Prometheus makes this name of it.
-		name := strings.ReplaceAll(found[0], ".", "_")
-		if units[found[0]] == "s" {
+		name := strings.ReplaceAll(k.metric, ".", "_")
+		if units[k.metric] == "s" {
 			name += "_seconds"
 		}
-		if strings.HasSuffix(units[found[0]], " counted") {
+		if strings.HasSuffix(units[k.metric], " counted") {
 			name += "_total"
 		}
-		if row := "| `" + name + "` | `" + path + "` |"; !strings.Contains(string(text), row) {
+		if row := "| `" + name + "` | `" + field + "` |"; !strings.Contains(string(text), row) {
 			t.Errorf("docs/metrics.md has no %s", row)
 		}
-	})
-	if seen != len(figures)+1 {
-		t.Errorf("%d fields and %d metrics", seen, len(figures)+1)
+	}
+	if len(found) != len(fields) || len(values) != len(fields) || len(fields) != len(figures)+1 {
+		t.Errorf("%d metrics of %d fields, of %d", len(values), len(found), len(fields))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/statstest"
 )
 
 var background = context.Background()
@@ -41,14 +41,9 @@ func gathered(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 	return values
 }
 
-func registered(t *testing.T, all ...prometheus.Collector) *prometheus.Registry {
-	t.Helper()
+func registered(all ...prometheus.Collector) *prometheus.Registry {
 	r := prometheus.NewPedanticRegistry()
-	for _, c := range all {
-		if err := r.Register(c); err != nil {
-			t.Fatal(err)
-		}
-	}
+	r.MustRegister(all...)
 	return r
 }
 
@@ -70,7 +65,7 @@ func TestMetricsAreServed(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	server := httptest.NewServer(promhttp.HandlerFor(registered(t, New(p)), promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	server := httptest.NewServer(promhttp.HandlerFor(registered(New(p)), promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
 	defer server.Close()
 	answer, err := http.Get(server.URL)
 	if err != nil {
@@ -103,56 +98,27 @@ func TestNamesAreAsUsual(t *testing.T) {
 	p := filch.New(filch.WithObserver(times))
 	defer p.Close()
 	filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil }).Wait(background)
-	problems, err := testutil.GatherAndLint(registered(t, New(p), times))
+	problems, err := testutil.GatherAndLint(registered(New(p), times))
 	if err != nil || len(problems) > 0 {
 		t.Error(problems, err)
-	}
-}
-
-// each calls f for every field of s, and of structs in it, that is a figure.
-func each(v reflect.Value, path string, f func(path string, v reflect.Value)) {
-	for i := range v.NumField() {
-		name := path + v.Type().Field(i).Name
-		if v.Field(i).Kind() == reflect.Struct {
-			each(v.Field(i), name+".", f)
-			continue
-		}
-		f(name, v.Field(i))
 	}
 }
 
 // Each field of Stats is one metric, in base units.
 func TestEachFieldOfStatsIsAMetric(t *testing.T) {
 	var s filch.Stats
-	r := registered(t, &Collector{[]*pool{newPool("p", func() filch.Stats { return s })}})
-	seen := 0
-	each(reflect.ValueOf(&s).Elem(), "", func(path string, v reflect.Value) {
-		seen++
-		want := 1.0
-		switch {
-		case v.Type() == reflect.TypeFor[time.Duration]():
-			v.SetInt(int64(1500 * time.Millisecond))
-			want = 1.5
-		case v.Kind() == reflect.Bool:
-			v.SetBool(true)
-		default:
-			v.SetInt(1 << 40)
-			want = 1 << 40
+	fields := statstest.Fill(&s)
+	found := map[string][]string{}
+	for name, value := range gathered(t, registered(&Collector{[]*pool{newPool("p", func() filch.Stats { return s })}})) {
+		found[fields[value]] = append(found[fields[value]], name)
+	}
+	for _, field := range fields {
+		if len(found[field]) != 1 {
+			t.Errorf("%s is %v", field, found[field])
 		}
-		found := 0
-		for name, value := range gathered(t, r) {
-			if value == want && name != "" {
-				found++
-			}
-		}
-		if found != 1 {
-			t.Errorf("%s is %d metrics", path, found)
-		}
-		v.SetZero()
-		r = registered(t, &Collector{[]*pool{newPool("p", func() filch.Stats { return s })}}) // counters stay
-	})
-	if seen != len(metrics) {
-		t.Errorf("%d fields and %d metrics", seen, len(metrics))
+	}
+	if len(found) != len(metrics) {
+		t.Errorf("%d fields and %d metrics", len(found), len(metrics))
 	}
 }
 
@@ -160,7 +126,7 @@ func TestEachFieldOfStatsIsAMetric(t *testing.T) {
 // Gauges follow.
 func TestCountersNeverFall(t *testing.T) {
 	var s filch.Stats
-	r := registered(t, &Collector{[]*pool{newPool("p", func() filch.Stats { return s })}})
+	r := registered(&Collector{[]*pool{newPool("p", func() filch.Stats { return s })}})
 	for _, c := range []struct{ done, running, wantDone, wantRunning float64 }{{5, 5, 5, 5}, {4, 4, 5, 4}, {6, 3, 6, 3}} {
 		s.Tasks.Done, s.Tasks.Running = int64(c.done), int(c.running)
 		got := gathered(t, r)
@@ -174,7 +140,7 @@ func TestCountersNeverFall(t *testing.T) {
 func TestScrapesOfABusyPool(t *testing.T) {
 	p := filch.New(filch.WithName("busy"), filch.WithWorkers(8))
 	defer p.Close()
-	r := registered(t, New(p))
+	r := registered(New(p))
 	stop := make(chan struct{})
 	var load, scrapes sync.WaitGroup
 	for range 4 {
@@ -216,7 +182,7 @@ func TestPoolsOfOneName(t *testing.T) {
 	first, second, third := filch.New(), filch.New(), filch.New()
 	expectPanic(t, `filchprom: New: two pools have the name "a": give them names of their own with filch.WithName`, func() { New(a, b, same) })
 
-	r := registered(t, New(a, b), New(first, second), New(third), New()) // those without a name have one of their own
+	r := registered(New(a, b), New(first, second), New(third), New()) // those without a name have one of their own
 	if err := r.Register(New(same)); err == nil || !strings.Contains(err.Error(), "already") && !strings.Contains(err.Error(), "duplicate") {
 		t.Errorf("a second pool named a: %v", err)
 	}
@@ -298,7 +264,7 @@ func TestTimesOfTasks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			times := NewTimes(c.o)
-			r := registered(t, times)
+			r := registered(times)
 			times.Observe(event(filch.TaskDone, "a", "", 5*time.Millisecond, 2*time.Second))
 			times.Observe(event(filch.TaskDone, "a", "slow", 500*time.Millisecond, 0))
 			times.Observe(event(filch.TaskDone, "b", "slow", 0, 0))
@@ -341,7 +307,7 @@ func TestTimesOfAPool(t *testing.T) {
 		g.Go(func(context.Context) error { return nil }, filch.Named("leaf"))
 	}
 	g.Wait()
-	r := registered(t, New(p), times)
+	r := registered(New(p), times)
 	if h := histograms(t, r, "filch_task_run_seconds")["p/leaf"]; h.GetSampleCount() != 100 {
 		t.Errorf("%v runs", h.GetSampleCount())
 	}
@@ -372,22 +338,12 @@ func TestMetricsAreDocumented(t *testing.T) {
 		t.Errorf("%d rows for %d metrics", rows, want)
 	}
 	var s filch.Stats
-	each(reflect.ValueOf(&s).Elem(), "", func(path string, v reflect.Value) {
-		if v.Kind() == reflect.Bool {
-			v.SetBool(true)
-		} else {
-			v.SetInt(1)
+	fields := statstest.Fill(&s)
+	for _, m := range metrics {
+		if row := "| `" + m.name + "` | `" + fields[m.of(&s)] + "` |"; !strings.Contains(string(text), row) {
+			t.Errorf("no %s", row)
 		}
-		for _, m := range metrics {
-			if m.of(&s) == 0 {
-				continue
-			}
-			if row := "| `" + m.name + "` | `" + path + "` |"; !strings.Contains(string(text), row) {
-				t.Errorf("no %s", row)
-			}
-		}
-		v.SetZero()
-	})
+	}
 }
 
 // A scrape of a pool with 64 workers that all run a task, without the text.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/filch-go/filch/cluster"
 	"github.com/filch-go/filch/cluster/embedded"
+	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/plugin/filchclusterotel"
 	"github.com/filch-go/filch/plugin/filchclusterprom"
 )
@@ -66,11 +67,10 @@ func TestAClusterIsExported(t *testing.T) {
 		t.Error(problems, err)
 	}
 	queues := filchclusterprom.NewQueues(n, 0)
-	for deadline := time.Now().Add(10 * time.Second); testutil.CollectAndCount(queues, "filch_cluster_queue_waiting") < 3; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the lanes are not there")
-		}
-	}
+	poll.Until(t, 10*time.Second, "the lanes are there", func() (bool, any) {
+		n := testutil.CollectAndCount(queues, "filch_cluster_queue_waiting")
+		return n >= 3, n
+	})
 
 	reader := sdk.NewManualReader()
 	provider := sdk.NewMeterProvider(sdk.WithReader(reader))

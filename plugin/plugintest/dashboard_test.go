@@ -30,8 +30,8 @@ type panel struct {
 
 var (
 	expressions = parser.NewParser(parser.Options{})
-	variables   = strings.NewReplacer("$__rate_interval", "5m", "$pool", ".*") // what Grafana puts in their place
-	histograms  = regexp.MustCompile(`_(wait|run)_seconds$`)                   // with native buckets, as Prometheus keeps them then
+	variables   = strings.NewReplacer("$__rate_interval", "5m", "$pool", ".*", "$cluster", ".*") // what Grafana puts in their place
+	histograms  = regexp.MustCompile(`_(wait|run)_seconds$`)                                     // with native buckets, as Prometheus keeps them then
 	suffix      = regexp.MustCompile(`_(bucket|sum|count)$`)
 )
 
@@ -52,9 +52,18 @@ func metricsOf(t *testing.T, expr string) (names []string) {
 	return names
 }
 
-func readDashboard(t *testing.T) (d dashboard) {
+// dashboards are those that there are, with what chooses the metrics that they show, and with all metrics that there are.
+var dashboards = []struct {
+	file, chosen string
+	exported     func(*testing.T) map[string]bool
+}{
+	{"../filchprom/grafana.json", `{pool=~"$pool"}`, exported},
+	{"../filchclusterprom/grafana.json", `{cluster=~"$cluster"}`, exportedOfCluster},
+}
+
+func readDashboard(t *testing.T, file string) (d dashboard) {
 	t.Helper()
-	text, err := os.ReadFile("../filchprom/grafana.json")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +73,30 @@ func readDashboard(t *testing.T) (d dashboard) {
 	return d
 }
 
-// The dashboard shows each metric that there is, and no other.
+// eachPanel calls f with the panels of all dashboards.
+func eachPanel(t *testing.T, f func(panel)) {
+	t.Helper()
+	for _, of := range dashboards {
+		for _, p := range readDashboard(t, of.file).Panels {
+			f(p)
+		}
+	}
+}
+
+// A dashboard shows each metric that there is, and no other.
 func TestDashboardShowsAllMetrics(t *testing.T) {
-	there, shown := exported(t), map[string]bool{}
-	d := readDashboard(t)
+	for _, of := range dashboards {
+		showsAll(t, readDashboard(t, of.file), of.chosen, of.exported(t))
+	}
+}
+
+func showsAll(t *testing.T, d dashboard, chosen string, there map[string]bool) {
+	t.Helper()
+	shown := map[string]bool{}
 	for _, p := range d.Panels {
 		for _, target := range p.Targets {
-			if !strings.Contains(target.Expr, `{pool=~"$pool"}`) {
-				t.Errorf("%s: %s is of all pools", p.Title, target.Expr)
+			if !strings.Contains(target.Expr, chosen) {
+				t.Errorf("%s: %s shows more than was chosen", p.Title, target.Expr)
 			}
 			for _, name := range metricsOf(t, target.Expr) {
 				shown[name] = true
@@ -97,7 +122,7 @@ func TestDashboardShowsAllMetrics(t *testing.T) {
 
 // Counters are shown as rates, and gauges as they are.
 func TestDashboardShowsRatesOfCounters(t *testing.T) {
-	for _, p := range readDashboard(t).Panels {
+	eachPanel(t, func(p panel) {
 		for _, target := range p.Targets {
 			e, err := expressions.ParseExpr(variables.Replace(target.Expr))
 			if err != nil {
@@ -115,25 +140,32 @@ func TestDashboardShowsRatesOfCounters(t *testing.T) {
 				return nil
 			})
 		}
-	}
+	})
 }
 
 // A histogram is shown with classic buckets and with native ones, in place of which Prometheus keeps no classic ones.
 func TestDashboardShowsBothKindsOfBuckets(t *testing.T) {
-	for _, p := range readDashboard(t).Panels {
+	eachPanel(t, func(p panel) {
 		for _, target := range p.Targets {
 			classic, native, both := strings.Cut(target.Expr, " or ")
 			if strings.Contains(classic, "_bucket") != (both && strings.Contains(native, "histogram_quantile")) || strings.Contains(classic, "_sum") != (both && strings.Contains(native, "histogram_avg")) {
 				t.Errorf("%s: %s", p.Title, target.Expr)
 			}
 		}
+	})
+}
+
+// The panels of a dashboard are complete, and none covers another.
+func TestPanelsOfDashboard(t *testing.T) {
+	for _, of := range dashboards {
+		checkPanels(t, readDashboard(t, of.file).Panels)
 	}
 }
 
-// The panels are complete, and none covers another.
-func TestPanelsOfDashboard(t *testing.T) {
+func checkPanels(t *testing.T, panels []panel) {
+	t.Helper()
 	ids, cells := map[int]bool{}, map[[2]int]string{}
-	for _, p := range readDashboard(t).Panels {
+	for _, p := range panels {
 		if ids[p.ID] || p.Title == "" || p.Type != "row" && (len(p.Targets) == 0 || p.Description == "" || p.FieldConfig.Defaults.Unit == "") {
 			t.Errorf("panel %d %q lacks something, or its number is not its own", p.ID, p.Title)
 		}

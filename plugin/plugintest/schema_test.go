@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What the schema of Grafana's dashboards (its kinds dashboard, timeseries and dataquery) says of the fields that ours has. A
+// What the schema of Grafana's dashboards (its kinds dashboard, timeseries and dataquery) says of the fields that ours have. A
 // field that is not here is unknown to Grafana, or misspelt.
 type (
 	schemaDashboard struct {
@@ -73,14 +73,25 @@ var (
 	units = []string{"s", "short", "ops", "percentunit"} // of Grafana's, those that we use
 )
 
-// The dashboard has the fields that Grafana's schema has, with values that it allows: what Grafana would drop or refuse when
-// the file is imported.
+// A dashboard has the fields that Grafana's schema has, with values that it allows: what Grafana would drop or refuse when
+// the file is imported. Dashboards have UIDs of their own, or the one would replace the other.
 func TestDashboardFollowsTheSchema(t *testing.T) {
-	text, err := os.ReadFile("../filchprom/grafana.json")
+	known := map[string]bool{}
+	for _, of := range dashboards {
+		d := followsSchema(t, of.file)
+		if known[d.UID] {
+			t.Errorf("%s has the UID %s of another", of.file, d.UID)
+		}
+		known[d.UID] = true
+	}
+}
+
+func followsSchema(t *testing.T, file string) (d schemaDashboard) {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d schemaDashboard
 	strict := json.NewDecoder(bytes.NewReader(text))
 	strict.DisallowUnknownFields()
 	if err := strict.Decode(&d); err != nil {
@@ -108,6 +119,7 @@ func TestDashboardFollowsTheSchema(t *testing.T) {
 			t.Errorf("there is no variable %s", m[0])
 		}
 	}
+	return d
 }
 
 func (p *schemaPanel) follows() bool {
