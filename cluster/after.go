@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster/internal/edge"
 )
 
 // maxAfter is for how many tasks one can wait.
@@ -31,8 +33,9 @@ func (id TaskID) ID() string { return string(id) }
 //
 // A dependency is known by its ID. It may be one that is submitted only later; as long as that does not happen,
 // the task waits. It waits without end for a task with [NoResult], and for one whose outcome is no longer stored, as
-// [WithResultsFor] says. Submit returns [ErrCycle] if the task would wait for itself. [Within] counts from when the
-// dependencies have ended. A task that waits does not count for [WithQueueLimit]. After implies [Durable].
+// [WithResultsFor] says. Submit returns [ErrCycle] if the task would wait for itself, but for a way
+// by several tasks and a batch, which it does not see. [Within] counts from when the
+// dependencies have ended. A task that waits does not count for [WithQueueLimit] and [WithQueueBytes]. After implies [Durable].
 //
 // A dependency costs three writes to the servers, and the task two more. To wait for many, use a [Batch].
 func After(deps ...Dependency) SubmitOption {
@@ -48,10 +51,11 @@ func After(deps ...Dependency) SubmitOption {
 			if f, ok := d.(interface{ hasNoResult() bool }); ok && f.hasNoResult() {
 				return fmt.Errorf("cluster: After with the dependency %s, which has NoResult", d.ID())
 			}
-			if err := checkName("ID of a dependency", d.ID()); err != nil {
+			id, err := newToken("ID of a dependency", d.ID())
+			if err != nil {
 				return err
 			}
-			s.after = append(s.after, d.ID())
+			s.after = append(s.after, id)
 		}
 		s.after = sorted(s.after)
 		return nil
@@ -67,24 +71,24 @@ type waitingTask struct {
 	Subject string      `json:"subject"`
 	Header  nats.Header `json:"header"`
 	Data    []byte      `json:"data,omitempty"`
-	After   []string    `json:"after"`
+	After   []token     `json:"after"`
 }
 
 // Keys of the bucket: of a task that waits, of the tally of those that it waits for, and of its edges.
-func keyTask(id string) string { return "task." + id }
-func keyMet(id string) string  { return "met." + id }
-func keyEdge(id string, e edge, dep string) string {
-	return fmt.Sprintf("edge.%s.%d.%s", id, e.index, dep)
+func keyTask(id token) string  { return "task." + string(id) }
+func keyMet(id token) string   { return "met." + string(id) }
+func keyEdges(id token) string { return "edge." + string(id) + ".>" }
+func keyEdge(id token, e edge.Edge, dep token) string {
+	return fmt.Sprintf("edge.%s.%d.%s", string(id), e.Index, string(dep))
 }
 
 // storeAfter stores the message of a task until others have ended.
-func (n *Node) storeAfter(ctx context.Context, m *nats.Msg, deps []string) error {
+func (n *Node) storeAfter(ctx context.Context, id token, m *nats.Msg, deps []token) error {
 	ctx, cancel := context.WithTimeout(ctx, submitWait) // less than after what sweepLeft finds it
 	defer cancel()
-	if err := n.watchEdges(ctx); err != nil {
+	if err := n.hearEdges(ctx); err != nil {
 		return fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
 	}
-	id := header(m.Header, headerID)
 	if err := askServers(ctx, func(ctx context.Context) error { return n.storeMet(ctx, id, deps) }); err != nil {
 		return err
 	}
@@ -117,10 +121,10 @@ func createKey(ctx context.Context, kv jetstream.KeyValue, key string, value []b
 }
 
 // storeMet stores the tally of what a task waits for. A task of that ID that waits for others is an error.
-func (n *Node) storeMet(ctx context.Context, id string, deps []string) error {
+func (n *Node) storeMet(ctx context.Context, id token, deps []token) error {
 	h := fnv.New64a()
 	for _, d := range deps {
-		h.Write([]byte(d + "\n"))
+		h.Write([]byte(string(d) + "\n"))
 	}
 	want := tally{Size: len(deps), Of: strconv.FormatUint(h.Sum64(), 36)}
 	for {
@@ -137,7 +141,7 @@ func (n *Node) storeMet(ctx context.Context, id string, deps []string) error {
 			err = json.Unmarshal(entry.Value(), &have)
 		}
 		if err == nil && (have.Of != want.Of || have.Size != want.Size) {
-			err = fmt.Errorf("cluster: the task %s waits already, and for others", id)
+			err = fmt.Errorf("cluster: the task %s waits already, and for others", id.text())
 		}
 		if err == nil {
 			_, err = n.after.Update(ctx, keyMet(id), entry.Value(), entry.Revision()) // so that sweepLeft sees a change
@@ -150,27 +154,27 @@ func (n *Node) storeMet(ctx context.Context, id string, deps []string) error {
 
 // storeEdges stores for which tasks a task waits, unless it would wait for itself, and returns the last edge's revision. Of tasks that close a cycle at the
 // same time, the last one at least hears of the edges of all.
-func (n *Node) storeEdges(ctx context.Context, id string, deps []string) (last uint64, err error) {
+func (n *Node) storeEdges(ctx context.Context, id token, deps []token) (last uint64, err error) {
 	for i, d := range deps {
 		if err := askServers(ctx, func(ctx context.Context) (err error) {
-			last, err = n.after.Put(ctx, keyEdge(id, edge{index: i}, d), nil)
+			last, err = n.after.Put(ctx, keyEdge(id, edge.Edge{Index: i}, d), nil)
 			return err
 		}); err != nil {
 			return 0, err
 		}
 	}
-	if err := n.edges.until(ctx, last); err != nil {
+	if err := n.edges.Until(ctx, last); err != nil {
 		return 0, fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
 	}
-	if n.edges.cycle(id) {
-		return 0, errors.Join(fmt.Errorf("%w: %s", ErrCycle, id), n.withdraw(ctx, id, deps))
+	if n.edges.Cycle(id) {
+		return 0, errors.Join(fmt.Errorf("%w: %s", ErrCycle, id.text()), n.withdraw(ctx, id, deps))
 	}
 	return last, nil
 }
 
 // settleEnded settles those dependencies of a task that had ended before it was stored, or meanwhile. A node without
 // places asks another to do so, since it may lack the permissions.
-func (n *Node) settleEnded(ctx context.Context, id string, deps []string, last uint64) error {
+func (n *Node) settleEnded(ctx context.Context, id token, deps []token, last uint64) error {
 	for i, d := range deps {
 		var o outcome
 		err := askServers(ctx, func(ctx context.Context) (err error) { o, err = n.getOutcome(ctx, d); return err })
@@ -178,9 +182,9 @@ func (n *Node) settleEnded(ctx context.Context, id string, deps []string, last u
 			continue
 		}
 		if err == nil && n.config.places == 0 {
-			err = n.nc.Publish(n.names.ended(), fmt.Appendf(nil, "%s %d", d, last))
+			err = n.nc.Publish(n.names.ended(), fmt.Appendf(nil, "%s %d", string(d), last))
 		} else if err == nil {
-			err = n.settle(id, d, edge{index: i}, o)
+			err = n.settle(id, d, edge.Edge{Index: i}, o)
 		}
 		if err != nil && !errors.Is(err, errNotStored) { // a node has released it meanwhile
 			return err
@@ -190,27 +194,30 @@ func (n *Node) settleEnded(ctx context.Context, id string, deps []string, last u
 }
 
 // waitingTask returns a task that waits for others, or errNotStored.
-func (n *Node) waitingTask(ctx context.Context, id string) (waitingTask, error) {
+func (n *Node) waitingTask(ctx context.Context, id token) (waitingTask, error) {
 	var w waitingTask
 	entry, err := n.after.Get(ctx, keyTask(id))
-	if err == nil {
-		err = json.Unmarshal(entry.Value(), &w)
-	}
 	if isNotFound(err) {
-		err = errNotStored
+		return w, errNotStored
 	}
-	return w, err
+	if err != nil {
+		return w, err
+	}
+	if json.Unmarshal(entry.Value(), &w) != nil || !n.isWork(w.Subject) {
+		return w, errNotStored // nobody's task
+	}
+	return w, nil
 }
 
 // withdraw removes what storeAfter has stored of a task that is refused. A node without places removes it key by key, for
 // which the permissions of a submitter suffice, and which leaves a marker of each key for a minute.
-func (n *Node) withdraw(ctx context.Context, id string, deps []string) error {
+func (n *Node) withdraw(ctx context.Context, id token, deps []token) error {
 	if n.config.places > 0 {
 		return n.forgetWaiting(ctx, id)
 	}
 	keys := []string{keyTask(id)}
 	for i, d := range deps {
-		keys = append(keys, keyEdge(id, edge{index: i}, d))
+		keys = append(keys, keyEdge(id, edge.Edge{Index: i}, d))
 	}
 	for _, key := range append(keys, keyMet(id)) {
 		if err := n.after.Purge(ctx, key, jetstream.PurgeTTL(markerTTL)); err != nil {
@@ -223,7 +230,7 @@ func (n *Node) withdraw(ctx context.Context, id string, deps []string) error {
 // forgetWaiting removes a task that waits no longer, and then its edges and its tally, as far as they are older: the same
 // task may be stored anew meanwhile. All nodes forget the edges as they hear that the task is gone. By the tally,
 // sweepLeft finds what was removed or stored in part.
-func (n *Node) forgetWaiting(ctx context.Context, id string) error {
+func (n *Node) forgetWaiting(ctx context.Context, id token) error {
 	ack, err := n.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + n.names.after() + "." + keyTask(id), Header: nats.Header{
 		"KV-Operation": {"PURGE"}, jetstream.MsgRollup: {jetstream.MsgRollupSubject}, jetstream.MsgTTLHeader: {markerTTL.String()},
 	}})
@@ -234,8 +241,8 @@ func (n *Node) forgetWaiting(ctx context.Context, id string) error {
 }
 
 // forgetBefore removes the edges and the tally of a task, as far as they were stored before a revision of the bucket.
-func (n *Node) forgetBefore(ctx context.Context, id string, revision uint64) error {
-	for _, key := range []string{"edge." + id + ".>", keyMet(id)} {
+func (n *Node) forgetBefore(ctx context.Context, id token, revision uint64) error {
+	for _, key := range []string{keyEdges(id), keyMet(id)} {
 		subject := "$KV." + n.names.after() + "." + key
 		if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject(subject), jetstream.WithPurgeSequence(revision)); err != nil {
 			return err

@@ -9,22 +9,23 @@ func Attach[Out any](ctx context.Context, n *Node, id string) (*Future[Out], err
 	if ctx == nil || n == nil {
 		panic("cluster: Attach with a nil argument")
 	}
-	if err := checkName("ID", id); err != nil {
+	t, err := newToken("ID", id)
+	if err != nil {
 		return nil, err
 	}
 	if n.looking.Err() != nil {
 		return nil, ErrClosed
 	}
-	r, fresh := n.waiting.add(n, id)
-	o, err := n.getOutcome(ctx, id)
+	r := n.waiting.add(n, t)
+	o, err := n.getOutcome(ctx, t)
 	switch {
 	case err == nil:
-		n.waiting.resolve(id, o, nil)
+		n.waiting.resolve(t, o, nil)
 	case !isNotFound(err):
-		if fresh {
-			n.waiting.remove(r)
-		}
+		n.waiting.remove(r)
 		return nil, err
+	default:
+		n.lookLater(r, firstLook)
 	}
 	return &Future[Out]{n: n, remote: r}, nil
 }

@@ -35,7 +35,7 @@ const (
 // a batch that takes longer than dead letters are kept, see [WithDeadFor].
 type Batch struct {
 	n  *Node
-	id string
+	id token
 
 	filling sync.RWMutex // members are submitted under its read lock
 	closed  bool         // under filling
@@ -60,10 +60,18 @@ type batchRecord struct {
 	Void  int    `json:"void,omitempty"`
 }
 
+// Errors of batches.
+var (
+	// ErrBatchClosed is returned by Submit for a task of [InBatch] if the batch was closed.
+	ErrBatchClosed = errors.New("cluster: the batch is closed")
+	// ErrUnknownBatch is returned for the ID of a batch of which the cluster knows nothing, or nothing any more.
+	ErrUnknownBatch = errors.New("cluster: there is no batch of that ID")
+)
+
 // Keys of the bucket: of a batch, of the tally of its chunks, and of that of a chunk.
-func keyBatch(id string) string        { return "batch." + id }
-func keyChunks(id string) string       { return "chunks." + id }
-func keyChunk(id string, k int) string { return fmt.Sprintf("chunk.%s.%d", id, k) }
+func keyBatch(id token) string        { return "batch." + string(id) }
+func keyChunks(id token) string       { return "chunks." + string(id) }
+func keyChunk(id token, k int) string { return fmt.Sprintf("chunk.%s.%d", string(id), k) }
 
 // NewBatch makes a batch without members. With it, the node needs the permissions of a [Worker].
 func NewBatch(ctx context.Context, n *Node) (*Batch, error) {
@@ -73,7 +81,7 @@ func NewBatch(ctx context.Context, n *Node) (*Batch, error) {
 	if n.looking.Err() != nil {
 		return nil, ErrClosed
 	}
-	b := &Batch{n: n, id: nuid.Next()}
+	b := &Batch{n: n, id: encode(nuid.Next())}
 	if err := createKey(ctx, n.batches, keyChunks(b.id), tally{}.bytes()); err != nil {
 		return nil, err
 	}
@@ -81,7 +89,7 @@ func NewBatch(ctx context.Context, n *Node) (*Batch, error) {
 }
 
 // ID returns the ID of the batch. It is a [Dependency]; [Attach] with it returns a Future of [BatchCounts].
-func (b *Batch) ID() string { return b.id }
+func (b *Batch) ID() string { return b.id.text() }
 
 // InBatch makes the task a member of a batch. If Submit returns an error, it is none: it may run all the same if the
 // servers did not confirm, and the batch does not wait for it. A batch has at most 16,777,216 members. InBatch implies
@@ -101,13 +109,13 @@ func (b *Batch) add(ctx context.Context, m *nats.Msg, store func() error) error 
 	b.filling.RLock()
 	defer b.filling.RUnlock()
 	if b.closed {
-		return errors.New("cluster: the batch is closed")
+		return ErrBatchClosed
 	}
 	number, err := b.take(ctx)
 	if err != nil {
 		return err
 	}
-	m.Header[headerBatch] = []string{fmt.Sprintf("%s.%d", b.id, number)}
+	m.Header[headerBatch] = []string{fmt.Sprintf("%s.%d", string(b.id), number)}
 	err = store()
 	if err != nil {
 		b.mu.Lock()
@@ -138,33 +146,42 @@ func (b *Batch) take(ctx context.Context) (int, error) {
 func (b *Batch) Close(ctx context.Context) (*Future[BatchCounts], error) {
 	b.filling.Lock()
 	defer b.filling.Unlock()
+	if b.n.ctx.Err() != nil {
+		return nil, ErrClosed
+	}
 	b.closed = true
+	r := b.n.waiting.add(b.n, b.id)
+	if err := b.close(ctx); err != nil {
+		b.n.waiting.remove(r)
+		return nil, err
+	}
+	return &Future[BatchCounts]{n: b.n, remote: r}, nil
+}
+
+// close stores that the batch has all its members. b.filling is held.
+func (b *Batch) close(ctx context.Context) error {
 	n := b.n
-	r, _ := n.waiting.add(n, b.id)
 	for _, number := range b.void {
 		if err := n.endedInBatch(b.id, number, false); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	record, err := json.Marshal(batchRecord{From: n.node, Total: b.next, Void: len(b.void)})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := n.batches.Put(ctx, keyBatch(b.id), record); err != nil {
-		return nil, err
+		return err
 	}
-	if err := n.closeChunks(b.id, b.next); err != nil {
-		return nil, err
-	}
-	return &Future[BatchCounts]{n: n, remote: r}, nil
+	return n.closeChunks(b.id, b.next)
 }
 
 // Counts returns how far the batch is. See [Node.BatchCounts].
-func (b *Batch) Counts(ctx context.Context) (BatchCounts, error) { return b.n.BatchCounts(ctx, b.id) }
+func (b *Batch) Counts(ctx context.Context) (BatchCounts, error) { return b.n.BatchCounts(ctx, b.ID()) }
 
 // closeChunks sets how many members the last chunk has, and how many chunks there are. If all have ended by then, the
 // batch has; else the last member that ends sees the numbers.
-func (n *Node) closeChunks(id string, total int) error {
+func (n *Node) closeChunks(id token, total int) error {
 	chunks := (total + chunk - 1) / chunk
 	if chunks == 0 {
 		return n.endBatch(id)
@@ -190,8 +207,8 @@ func (n *Node) closeChunks(id string, total int) error {
 }
 
 // endedInBatch notes that a member of a batch has ended, and ends the batch if it was the last. Of a batch that is no
-// longer stored it notes nothing.
-func (n *Node) endedInBatch(id string, number int, failed bool) error {
+// longer stored, or cannot be read, it notes nothing.
+func (n *Node) endedInBatch(id token, number int, failed bool) error {
 	t, wrote, err := n.note(n.batches, keyChunk(id, number/chunk), mark{number % chunk, failed})
 	if isNotFound(err) {
 		return nil
@@ -206,11 +223,14 @@ func (n *Node) endedInBatch(id string, number int, failed bool) error {
 	if err != nil || !wrote || !t.complete() {
 		return err
 	}
-	return n.endBatch(id)
+	if err := n.endBatch(id); !isNotFound(err) {
+		return err
+	}
+	return nil
 }
 
 // endBatch stores the outcome of a batch, settles what waits for it, and tells the node that has closed it.
-func (n *Node) endBatch(id string) error {
+func (n *Node) endBatch(id token) error {
 	ctx, cancel := n.asking()
 	defer cancel()
 	counts, from, err := n.countBatch(ctx, id)
@@ -234,18 +254,22 @@ func (n *Node) endBatch(id string) error {
 
 // BatchCounts returns how far the batch of an ID is. It reads one value of the servers for each 256 members.
 func (n *Node) BatchCounts(ctx context.Context, id string) (BatchCounts, error) {
-	if err := checkName("ID of the batch", id); err != nil {
+	t, err := newToken("ID of the batch", id)
+	if err != nil {
 		return BatchCounts{}, err
 	}
-	counts, _, err := n.countBatch(ctx, id)
+	if n.ctx.Err() != nil {
+		return BatchCounts{}, ErrClosed
+	}
+	counts, _, err := n.countBatch(ctx, t)
 	if isNotFound(err) {
-		return counts, fmt.Errorf("cluster: there is no batch %s", id)
+		return counts, fmt.Errorf("%w: %s", ErrUnknownBatch, id)
 	}
 	return counts, err
 }
 
 // countBatch returns how far a batch is, and the node that has closed it.
-func (n *Node) countBatch(ctx context.Context, id string) (c BatchCounts, from string, err error) {
+func (n *Node) countBatch(ctx context.Context, id token) (c BatchCounts, from string, err error) {
 	var chunks tally
 	if err := n.readJSON(ctx, keyChunks(id), &chunks); err != nil {
 		return c, "", err
@@ -277,16 +301,19 @@ func (n *Node) readJSON(ctx context.Context, key string, v any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(entry.Value(), v)
+	if json.Unmarshal(entry.Value(), v) != nil {
+		return errUnreadable
+	}
+	return nil
 }
 
 // parseBatch reads the header of a member.
-func parseBatch(text string) (id string, number int, err error) {
+func parseBatch(text string) (id token, number int, err error) {
 	if text == "" {
 		return "", 0, nil
 	}
-	id, digits, _ := strings.Cut(text, ".")
-	if err := checkName("batch", id); err != nil {
+	stored, digits, _ := strings.Cut(text, ".")
+	if id, err = parseToken("batch", stored); err != nil {
 		return "", 0, err
 	}
 	if number, err = strconv.Atoi(digits); err != nil || number < 0 || number >= maxBatch {

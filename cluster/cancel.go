@@ -3,7 +3,9 @@ package cluster
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -12,70 +14,58 @@ import (
 // canceled are the IDs of the tasks that were canceled in the last day, as far as this node has heard.
 type canceled struct {
 	mu  sync.Mutex
-	ids map[string]bool
+	ids map[token]time.Time // when that was, by the servers' clock
 }
 
-func (c *canceled) has(id string) bool {
+func (c *canceled) has(id token) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.ids[id]
+	_, ok := c.ids[id]
+	return ok
 }
 
-func (c *canceled) set(id string, on bool) {
+func (c *canceled) set(id token, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if on {
-		c.ids[id] = true
-	} else {
-		delete(c.ids, id)
-	}
+	c.ids[id] = at
+}
+
+func (c *canceled) remove(id token) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.ids, id)
+}
+
+// forgetBefore forgets what was canceled before a time. The servers do not tell when they forget it.
+func (c *canceled) forgetBefore(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.ids, func(_ token, at time.Time) bool { return at.Before(t) })
 }
 
 // isCanceled reports whether a task was canceled. If the node has heard so, it asks the servers: a task that is
 // put back from the dead letters is not canceled any more, and may come before that is heard.
-func (n *Node) isCanceled(ctx context.Context, id string) bool {
+func (n *Node) isCanceled(ctx context.Context, id token) bool {
 	if !n.canceled.has(id) {
 		return false
 	}
-	_, err := n.control.Get(ctx, id)
+	_, err := n.control.Get(ctx, string(id))
 	return !isNotFound(err)
 }
 
-// watchCanceled hears what is canceled, and waits until it knows what was canceled before.
-func (n *Node) watchCanceled(ctx context.Context) error {
-	w, err := n.control.WatchAll(n.ctx, jetstream.MetaOnly())
-	if err != nil {
-		return n.explain(err, api("CONSUMER.CREATE."+streamOf(n.names.control())+".>"))
-	}
-	heard := make(chan struct{})
-	n.loops.Go(func() {
-		defer w.Stop()
-		for {
-			select {
-			case entry, ok := <-w.Updates():
-				if !ok {
-					return
-				}
-				if entry == nil {
-					close(heard)
-					continue
-				}
-				on := entry.Operation() == jetstream.KeyValuePut
-				n.canceled.set(entry.Key(), on)
-				if on {
-					n.running.cancelTask(entry.Key())
-				}
-			case <-n.ctx.Done():
-				return
-			}
+// hearCanceled hears what is canceled, and waits until it knows what was canceled before.
+func (n *Node) hearCanceled(ctx context.Context) error {
+	return n.follow(ctx, n.control, []string{">"}, func(entry jetstream.KeyValueEntry) {
+		id, err := parseToken("ID", entry.Key())
+		switch {
+		case err != nil: // nobody's task
+		case entry.Operation() != jetstream.KeyValuePut:
+			n.canceled.remove(id)
+		default:
+			n.canceled.set(id, entry.Created())
+			n.running.cancelTask(id)
 		}
 	})
-	select {
-	case <-heard:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // Cancel cancels the task of an ID. If it runs, its handler's context ends; if not, also if it is delayed, it will not run. Its outcome is
@@ -83,24 +73,30 @@ func (n *Node) watchCanceled(ctx context.Context) error {
 // canceled for a day. With the permissions of a [Submitter], which may not write outcomes, Cancel takes two seconds, and the outcome is
 // written when a node gets the task.
 func (n *Node) Cancel(ctx context.Context, id string) error {
-	if err := checkName("ID", id); err != nil {
+	t, err := newToken("ID", id)
+	if err != nil {
 		return err
 	}
+	return n.cancelTask(ctx, t)
+}
+
+// cancelTask is Cancel.
+func (n *Node) cancelTask(ctx context.Context, id token) error {
 	if n.ctx.Err() != nil {
 		return ErrClosed
 	}
-	if _, err := n.control.Put(ctx, id, nil); err != nil {
-		return n.explain(err, keyOf(n.names.control(), id))
+	if _, err := n.control.Put(ctx, string(id), nil); err != nil {
+		return n.explain(err, keyOf(n.names.control(), string(id)))
 	}
 	o := outcome{Status: statusCanceled, Node: n.node}
 	attempt, done := context.WithTimeout(ctx, firstWait)
 	defer done()
-	_, err := n.results.Create(attempt, id, o.bytes())
+	_, err := n.results.Create(attempt, string(id), o.bytes())
 	switch {
 	case errors.Is(err, jetstream.ErrKeyExists):
 	case err == nil:
 		n.waiting.resolve(id, o, nil)
-	case errors.Is(n.explain(err, keyOf(n.names.results(), id)), nats.ErrPermissionViolation):
+	case errors.Is(n.explain(err, keyOf(n.names.results(), string(id))), nats.ErrPermissionViolation):
 		return nil // a submitter may not write outcomes: the node that gets the task writes it
 	default:
 		return err
@@ -109,7 +105,7 @@ func (n *Node) Cancel(ctx context.Context, id string) error {
 }
 
 // dropStored removes a canceled task from where it is stored until it is due, or others have ended.
-func (n *Node) dropStored(ctx context.Context, id string, o outcome) error {
+func (n *Node) dropStored(ctx context.Context, id token, o outcome) error {
 	if err := n.dropLater(ctx, id, o); err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import "encoding/json"
 // goroutine.
 //
 // A task carries the name of the codec it was written with. A node that gets it reads it with the codec of that name
-// among its own, those of [WithCodecs] and [JSON].
+// among its own, those of [WithCodecs] and [JSON]. examples/cluster/protobuf of the repository has a codec for messages of Protocol
+// Buffers.
 type Codec interface {
 	// Name is what tasks carry: letters, digits, - and _.
 	Name() string

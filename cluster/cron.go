@@ -21,11 +21,11 @@ const headerCronSpec = "Filch-Cron-Spec"
 
 // CronJob is a task that is submitted again and again.
 type CronJob struct {
-	Name    string
-	Spec    string // when
-	Handler string
-	Version string // of the handler
-	Set     time.Time
+	Name    string    `json:"name"`
+	Spec    string    `json:"spec"` // when
+	Handler string    `json:"handler"`
+	Version string    `json:"version,omitempty"` // of the handler
+	Set     time.Time `json:"set"`               // when it was given to the servers, by their clocks
 }
 
 // Cron submits a task of a handler whenever spec says so, until [Node.RemoveCron]. The servers keep it, and each time
@@ -50,7 +50,7 @@ func (n *Node) Cron(ctx context.Context, name, spec, handler string, in any, opt
 	for {
 		last, err := n.laterStream.GetLastMsgForSubject(ctx, m.Subject)
 		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
-			return err
+			return n.explain(err, api("STREAM.MSG.GET."+n.later()))
 		}
 		revision := uint64(0)
 		if err == nil {
@@ -61,7 +61,7 @@ func (n *Node) Cron(ctx context.Context, name, spec, handler string, in any, opt
 		}
 		_, err = n.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(revision))
 		if !isConflict(err) {
-			return cronError(err, name, spec)
+			return cronError(n.explain(err, m.Subject), name, spec)
 		}
 	}
 }
@@ -127,20 +127,34 @@ func serverSpec(spec string) (schedule, zone string, err error) {
 		schedule = "0 " + schedule
 	}
 	if schedule == "" || strings.HasPrefix(schedule, "@at") { // the servers take them, and mean something else
-		return "", "", fmt.Errorf("cluster: the spec %q is no schedule of a cron job", spec)
+		return "", "", fmt.Errorf("cluster: the spec %q of a cron job is none: %s", spec, specs)
 	}
 	return schedule, zone, nil
 }
+
+// specs says what a spec is.
+const specs = `want five fields, as "30 3 * * MON-FRI", six with the second before them, or "@every 90s", of at least a second`
+
+// codeZone is what the servers say of a time zone that they do not know: JSMessageSchedulesTimeZoneInvalidErr.
+const codeZone jetstream.ErrorCode = 10223
 
 // cronError returns the error of Cron for one of the servers.
 func cronError(err error, name, spec string) error {
 	if err == nil {
 		return nil
 	}
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
+		switch api.ErrorCode {
+		case jetstream.JSErrCodeSchedulePatternInvalid:
+			return fmt.Errorf("cluster: the spec %q of the cron job %s is none: %s", spec, name, specs)
+		case codeZone:
+			return fmt.Errorf("cluster: the servers do not know the time zone in the spec %q of the cron job %s", spec, name)
+		}
+	}
 	return fmt.Errorf("cluster: the cron job %s with the spec %q is not stored: %w", name, spec, err)
 }
 
-// sameJob reports whether a job that is stored is the one of a message.
+// sameJob reports whether a job that is stored is the one of a message, whichever node has set it up.
 func sameJob(last *jetstream.RawStreamMsg, m *nats.Msg) bool {
 	if string(last.Data) != string(m.Data) {
 		return false
@@ -148,7 +162,7 @@ func sameJob(last *jetstream.RawStreamMsg, m *nats.Msg) bool {
 	own := func(h nats.Header) nats.Header {
 		h = maps.Clone(h)
 		maps.DeleteFunc(h, func(key string, _ []string) bool {
-			return strings.HasPrefix(key, "Nats-") && !strings.HasPrefix(key, headerSchedule)
+			return key == headerBy || strings.HasPrefix(key, "Nats-") && !strings.HasPrefix(key, headerSchedule)
 		})
 		return h
 	}
@@ -159,12 +173,12 @@ func sameJob(last *jetstream.RawStreamMsg, m *nats.Msg) bool {
 const cronTime = "-20060102T150405"
 
 // cronTask returns the ID of a cron job's task that was due before next.
-func cronTask(name, next string) (string, error) {
+func cronTask(name, next string) (token, error) {
 	t, err := time.Parse(time.RFC3339Nano, next)
 	if err != nil {
 		return "", fmt.Errorf("the message of the cron job %q has no time", name)
 	}
-	return name + t.UTC().Format(cronTime), nil
+	return parseToken("name of the cron job", name+t.UTC().Format(cronTime))
 }
 
 // RemoveCron ends a cron job. Tasks that were submitted stay. For a job that is not there it does nothing.
@@ -172,11 +186,17 @@ func (n *Node) RemoveCron(ctx context.Context, name string) error {
 	if err := checkName("name of the cron job", name); err != nil {
 		return err
 	}
-	return n.laterStream.Purge(ctx, jetstream.WithPurgeSubject(n.cronOf(name)))
+	if n.ctx.Err() != nil {
+		return ErrClosed
+	}
+	return n.explain(n.laterStream.Purge(ctx, jetstream.WithPurgeSubject(n.cronOf(name))), api("STREAM.PURGE."+n.later()))
 }
 
 // CronJobs returns the cron jobs of the cluster, by name.
 func (n *Node) CronJobs(ctx context.Context) ([]CronJob, error) {
+	if n.ctx.Err() != nil {
+		return nil, ErrClosed
+	}
 	info, err := n.laterStream.Info(ctx, jetstream.WithSubjectFilter(n.cronOf("*")))
 	if err != nil {
 		return nil, err
@@ -188,7 +208,7 @@ func (n *Node) CronJobs(ctx context.Context) ([]CronJob, error) {
 			continue // removed meanwhile
 		}
 		if err != nil {
-			return nil, err
+			return nil, n.explain(err, api("STREAM.MSG.GET."+n.later()))
 		}
 		j := CronJob{Name: header(m.Header, headerCron), Spec: header(m.Header, headerCronSpec), Set: m.Time}
 		target, _, _ := strings.Cut(strings.TrimPrefix(header(m.Header, headerScheduleTarget), n.dueOf("")), ".")

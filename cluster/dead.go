@@ -20,7 +20,7 @@ const (
 )
 
 // putDead stores the message of a task as a dead letter. Done twice, it is stored once.
-func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts int) error {
+func (n *Node) putDead(handler string, m *nats.Msg, id token, reason string, attempts int) error {
 	letter := &nats.Msg{Subject: n.deadOf(handler, id), Header: nats.Header{}, Data: m.Data}
 	for key, values := range m.Header {
 		// Others could be orders to the server, or cannot be written.
@@ -41,19 +41,19 @@ func (n *Node) putDead(handler string, m *nats.Msg, id, reason string, attempts 
 }
 
 // addReason adds the headers that a dead letter has besides those of its task.
-func (n *Node) addReason(h nats.Header, m *nats.Msg, id, reason string, attempts int) {
-	if was := header(m.Header, headerID); was != id && was != "" && checkName("ID", was) == nil {
-		h[headerWas] = []string{was}
+func (n *Node) addReason(h nats.Header, m *nats.Msg, id token, reason string, attempts int) {
+	if was, err := parseToken("ID", header(m.Header, headerID)); err == nil && was != id {
+		h[headerWas] = []string{string(was)}
 	}
-	h[headerID] = []string{id}
+	h[headerID] = []string{string(id)}
 	h[headerReason] = []string{oneLine(short(reason))}
 	h[headerAttempts] = []string{strconv.Itoa(attempts)}
 	h[headerSubject] = []string{m.Subject}
 	h[headerNode] = []string{n.node}
 	if meta, err := m.Metadata(); err == nil {
-		h[nats.MsgIdHdr] = []string{fmt.Sprintf("%s-%d", id, meta.Sequence.Stream)}
+		h[nats.MsgIdHdr] = []string{fmt.Sprintf("%s-%d", string(id), meta.Sequence.Stream)}
 	} else {
-		h[nats.MsgIdHdr] = []string{id + "-never-run"}
+		h[nats.MsgIdHdr] = []string{string(id) + "-never-run"}
 	}
 }
 
@@ -68,27 +68,46 @@ func oneLine(text string) string {
 	return string(b)
 }
 
-// refuse makes a message that cannot be read a dead letter, and tells the submitter, if the message says who it is.
+// refuse makes a message that cannot be read a dead letter, and ends its task, as far as the message says which it is.
 func (n *Node) refuse(l *lane, m *nats.Msg, why error) {
 	n.counts.refused.Add(1)
-	id := "unreadable"
+	id := encode("unreadable")
 	if meta, err := m.Metadata(); err == nil {
-		id = fmt.Sprintf("unreadable-%d", meta.Sequence.Stream)
+		id = encode(fmt.Sprintf("unreadable-%d", meta.Sequence.Stream))
 	}
 	if err := n.putDead(l.handler.name, m, id, "unreadable: "+why.Error(), 0); err != nil {
 		n.log.Error("filch cluster: cannot store a dead letter", "node", n.node, "error", err)
 		return
 	}
-	task, from := header(m.Header, headerID), header(m.Header, headerFrom)
-	if checkName("ID", task) == nil && checkName("submitting node", from) == nil {
-		o, err := n.putOutcome(task, outcome{Status: statusFailed, Error: short(why.Error()), Node: n.node, Handler: l.handler.name})
-		if err != nil {
-			n.log.Error("filch cluster: cannot store an outcome", "node", n.node, "task", task, "error", err)
-			return
-		}
-		defer n.tellOutcome(from, task, o, nil)
+	if err := n.failRefused(l.handler.name, m.Header, why); err != nil {
+		n.log.Error("filch cluster: cannot say that a message was refused; it will be given to a node again", "node", n.node, "error", err)
+		return
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 	defer cancel()
 	_ = m.AckSync(nats.Context(ctx))
+}
+
+// failRefused ends the task of a message that cannot be read: its submitter is told, and its batch and those that wait for it do
+// not wait for ever.
+func (n *Node) failRefused(handler string, h nats.Header, why error) error {
+	id, err := parseToken("ID", header(h, headerID))
+	if err != nil {
+		return nil
+	}
+	t := &task{id: id, from: header(h, headerFrom)}
+	t.unique, _ = parseToken("unique key", header(h, headerUnique)) // none is "", and so is one that cannot be read
+	t.batch, t.number, _ = parseBatch(header(h, headerBatch))
+	o := outcome{Status: statusFailed, Error: short(why.Error()), Node: n.node, Handler: handler}
+	told := checkName("submitting node", t.from) == nil
+	if told {
+		if o, err = n.putOutcome(t.id, o); err != nil {
+			return err
+		}
+	}
+	err = n.ended(t, o)
+	if err == nil && told {
+		n.tellOutcome(t.from, t.id, o, nil)
+	}
+	return err
 }

@@ -30,7 +30,7 @@
 //
 // # What a task costs
 //
-// A volatile task costs a task of the pool and some 200 ns. One in the stream costs three writes by the servers, with
+// A volatile task costs little more than a task of the pool. One in the stream costs three writes by the servers, with
 // its outcome and its acknowledgment, and one less with [NoResult]. How long these take depends on how the servers
 // write: see docs/cluster.md.
 //

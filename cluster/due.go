@@ -12,6 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster/internal/pull"
 )
 
 const (
@@ -55,17 +57,17 @@ func (n *Node) moveWhile(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	p, err := n.pullFrom(n.later(), dueConsumer, pullRequest{}, 2*dueBatch)
+	p, err := pull.New(n.nc, n.later(), dueConsumer, pull.Request{}, 2*dueBatch)
 	if err != nil {
 		return err
 	}
-	defer p.close(func(m *nats.Msg) { _ = m.Nak() })
+	defer p.Close(func(m *nats.Msg) { _ = m.Nak() })
 	for {
 		var moving sync.WaitGroup
 		each := func(m *nats.Msg) { moving.Go(func() { n.move(m) }) }
-		got, err := p.pull(ctx, 1, probeFor, each)
+		got, err := p.Pull(ctx, 1, probeFor, each)
 		for err == nil && got > 0 {
-			got, err = p.pull(ctx, dueBatch, 0, each)
+			got, err = p.Pull(ctx, dueBatch, 0, each)
 			moving.Wait()
 		}
 		moving.Wait()
@@ -78,7 +80,7 @@ func (n *Node) moveWhile(ctx context.Context) error {
 // move moves a task that is due into the work stream. Moved twice, since the first time was not confirmed, it is
 // stored once: its ID is its message's.
 func (n *Node) move(m *nats.Msg) {
-	out, err := n.workMessage(m)
+	out, id, err := n.workMessage(m)
 	if err != nil {
 		n.refuseDue(m, err)
 		return
@@ -86,7 +88,7 @@ func (n *Node) move(m *nats.Msg) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.looking), serverWait)
 	defer cancel()
 	if header(out.Header, headerCron) != "" { // other tasks have had their keys since Submit
-		err = n.claimFor(ctx, out)
+		err = n.claimFor(ctx, id, out)
 	}
 	if errors.Is(err, ErrNotUnique) {
 		_ = m.Ack()
@@ -97,7 +99,7 @@ func (n *Node) move(m *nats.Msg) {
 	}
 	if err != nil {
 		if !isFull(err) {
-			n.log.Warn("filch cluster: a task that is due is not stored; trying again", "node", n.node, "task", header(out.Header, headerID), "error", err)
+			n.log.Warn("filch cluster: a task that is due is not stored; trying again", "node", n.node, "task", id, "error", err)
 		}
 		_ = m.NakWithDelay(dueRetry)
 		return
@@ -105,32 +107,32 @@ func (n *Node) move(m *nats.Msg) {
 	_ = m.Ack()
 }
 
-// workMessage returns the message of a task that is due, for the work stream.
-func (n *Node) workMessage(m *nats.Msg) (*nats.Msg, error) {
+// workMessage returns the message of a task that is due, for the work stream, and the ID of the task.
+func (n *Node) workMessage(m *nats.Msg) (*nats.Msg, token, error) {
 	h := maps.Clone(m.Header)
 	maps.DeleteFunc(h, func(key string, _ []string) bool { return strings.HasPrefix(key, "Nats-") })
-	id := header(h, headerID)
+	id, err := parseToken("ID", header(h, headerID))
 	if name := header(h, headerCron); name != "" {
-		var err error
-		if id, err = cronTask(name, header(m.Header, headerScheduleNext)); err != nil {
-			return nil, err
+		id, err = cronTask(name, header(m.Header, headerScheduleNext))
+		if err == nil {
+			_, _, err = parseUnique(h)
 		}
-		h[headerID] = []string{id}
+		h[headerID] = []string{string(id)}
 	}
-	if err := checkName("ID", id); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, "", err
 	}
-	h[nats.MsgIdHdr] = []string{id}
-	return &nats.Msg{Subject: n.workOfDue(m.Subject), Header: h, Data: m.Data}, nil
+	h[nats.MsgIdHdr] = []string{string(id)}
+	return &nats.Msg{Subject: n.workOfDue(m.Subject), Header: h, Data: m.Data}, id, nil
 }
 
 // refuseDue makes a message that is no task a dead letter.
 func (n *Node) refuseDue(m *nats.Msg, why error) {
 	n.counts.refused.Add(1)
 	handler, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, n.dueOf("")), ".")
-	id := "unreadable"
+	id := encode("unreadable")
 	if meta, err := m.Metadata(); err == nil {
-		id = fmt.Sprintf("unreadable-due-%d", meta.Sequence.Stream)
+		id = encode(fmt.Sprintf("unreadable-due-%d", meta.Sequence.Stream))
 	}
 	if err := n.putDead(handler, m, id, "unreadable: "+why.Error(), 0); err != nil {
 		n.log.Error("filch cluster: cannot store a dead letter", "node", n.node, "error", err)

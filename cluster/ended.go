@@ -20,7 +20,7 @@ func (n *Node) ended(t *task, o outcome) error {
 
 // follows reports whether anything follows from the end of a task, as far as this node has heard.
 func (n *Node) follows(t *task) bool {
-	return t.unique != "" || t.batch != "" || n.edges.awaited(t.id)
+	return t.unique != "" || t.batch != "" || n.edges.Awaited(t.id)
 }
 
 // endedStored does what follows from the end of a task that no node has fetched.

@@ -12,7 +12,9 @@ var (
 	ErrClosed = errors.New("cluster: the node is closed")
 	// ErrUnknownHandler is returned by Submit for a handler that no node has ever had in this cluster.
 	ErrUnknownHandler = errors.New("cluster: no node has a handler of that name")
-	// ErrQueueFull is returned by Submit if the stream has as many tasks as it may have, and the node is to reject.
+	// ErrHandlerInUse is returned by [Node.RemoveHandler] for a handler that a node has, or of which tasks are there.
+	ErrHandlerInUse = errors.New("cluster: the handler is in use")
+	// ErrQueueFull is returned by Submit if the stream has as many tasks, or bytes of them, as it may have, and the node is to reject.
 	ErrQueueFull = errors.New("cluster: the stream of tasks is full")
 	// ErrTooLarge is returned for an argument or a result that is larger than the server takes in a message.
 	ErrTooLarge = errors.New("cluster: larger than a message of the server may be")
@@ -42,6 +44,12 @@ type TaskError struct {
 }
 
 func (e *TaskError) Error() string {
+	switch e.Attempts {
+	case 0:
+		return fmt.Sprintf("cluster: task %s of %s failed before it ran: %s", e.ID, e.Handler, e.Message)
+	case 1:
+		return fmt.Sprintf("cluster: task %s of %s failed after 1 attempt: %s", e.ID, e.Handler, e.Message)
+	}
 	return fmt.Sprintf("cluster: task %s of %s failed after %d attempts: %s", e.ID, e.Handler, e.Attempts, e.Message)
 }
 

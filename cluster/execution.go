@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,7 +25,8 @@ type execution struct {
 	delivered int       // how often the server has given it away, with this time
 	attempt   int       // from 1: as delivered, without the times that it was given back
 
-	pulse  // under running.mu
+	pulse              // under running.mu
+	queued atomic.Bool // in the pool, and not begun; what clears it goes on with the task
 	cancel context.CancelCauseFunc
 	place  lender
 	cause  error // why the handler's context had ended when it returned; written by its worker, before settle
@@ -49,23 +51,45 @@ func newExecution(l *lane, m *nats.Msg) (*execution, error) {
 // submit queues the task in the pool of the node.
 func (e *execution) submit() {
 	n := e.node
+	e.queued.Store(true)
 	if err := n.pool.Go(n.ctx, e.run); err != nil { // the pool is closed, or takes no more
-		e.release()
-		go func() { defer n.settled(); e.giveBack() }()
+		e.dropped()
 	}
 }
 
-// run runs the task on a worker of the pool. What is told to the servers afterwards needs no worker and no place.
+// dropped gives a task to another node that the pool does not run, unless that has been done.
+func (e *execution) dropped() {
+	if e.queued.CompareAndSwap(true, false) {
+		e.release()
+		go e.settled(e.giveBack)
+	}
+}
+
+// errGoexit is the error of a handler that has ended its goroutine.
+var errGoexit = errors.New("the handler called runtime.Goexit")
+
+// run runs the task on a worker of the pool. What is told to the servers afterwards needs no worker and no place. After
+// runtime.Goexit only what is deferred runs.
 func (e *execution) run(ctx context.Context) {
+	if !e.queued.CompareAndSwap(true, false) {
+		return
+	}
+	var data []byte
+	err := errGoexit
+	defer func() { e.ran(data, err) }()
+	data, err = e.handle(ctx)
+}
+
+// ran goes on when the handler has ended.
+func (e *execution) ran(data []byte, err error) {
 	n := e.node
-	data, err := e.handle(ctx)
 	e.release()
 	if err == nil {
 		n.counts.done.Add(1)
 		e.done(outcome{Status: statusDone, Codec: n.codecs[0].Name(), data: data})
 		return
 	}
-	go func() { defer n.settled(); e.settle(err) }()
+	go e.settled(func() { e.settle(err) })
 }
 
 // handle calls the handler.
@@ -89,20 +113,18 @@ func (e *execution) handle(ctx context.Context) (data []byte, err error) {
 	if e.cause = context.Cause(ctx); e.cause != nil {
 		return nil, e.cause
 	}
-	returned := false
 	defer func() {
-		switch v := recover(); {
-		case v != nil:
+		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-		case !returned:
-			err = errors.New("the handler called runtime.Goexit")
 		}
 		if e.cause = context.Cause(ctx); e.cause != nil && err != nil {
 			err = fmt.Errorf("%w: %w", e.cause, err)
 		}
 	}()
 	data, err = e.handler.call(ctx, codec, n.codecs[0], e.data)
-	returned = true
+	if err != nil {
+		_, _ = err.Error(), e.handler.retry.decide(e.attempt, err) // methods of the error that panic do so here
+	}
 	if err == nil && e.from != "" {
 		err = n.checkSize("result", data)
 	}
@@ -130,7 +152,7 @@ func (e *execution) done(o outcome) {
 		return
 	}
 	data := o.bytes()
-	n.asks.ask(n.outcomeMsg(e.id, data), func(answer []byte, err error) {
+	n.asks.Ask(n.outcomeMsg(e.id, data), func(answer []byte, err error) {
 		if err == nil && isStored(answer) {
 			e.outcomeStored(o, data)
 			return
@@ -150,7 +172,7 @@ func (e *execution) outcomeStored(o outcome, data []byte) {
 
 // settled calls f, which settles the task and waits for the servers.
 func (e *execution) settled(f func()) {
-	defer e.node.settled()
+	defer e.leave()
 	defer e.node.running.remove(e)
 	f()
 }
@@ -158,7 +180,7 @@ func (e *execution) settled(f func()) {
 // endDone acknowledges a task whose outcome is stored as data, and tells it.
 func (e *execution) endDone(o outcome, data []byte) {
 	n := e.node
-	n.asks.ask(&nats.Msg{Subject: e.msg.Reply, Data: ackBody}, func(_ []byte, err error) {
+	n.asks.Ask(&nats.Msg{Subject: e.msg.Reply, Data: ackBody}, func(_ []byte, err error) {
 		if err != nil {
 			e.unconfirmed(err)
 		}
@@ -166,7 +188,7 @@ func (e *execution) endDone(o outcome, data []byte) {
 			n.tellOutcome(e.from, e.id, o, data)
 		}
 		n.running.remove(e)
-		n.settled()
+		e.leave()
 	})
 }
 
@@ -176,7 +198,6 @@ var ackBody = []byte("+ACK")
 // settle tells the servers why the handler has ended without a result.
 func (e *execution) settle(err error) {
 	n := e.node
-	defer n.running.remove(e)
 	switch {
 	case errors.Is(e.cause, ErrCanceled):
 		n.counts.canceled.Add(1)
@@ -201,6 +222,7 @@ func (e *execution) failed(err error) {
 		return
 	}
 	n.noteTry(e.id, func(t *try) { t.Attempts, t.Error, t.Node = e.attempt, short(err.Error()), n.node })
+	n.running.remove(e) // before it can come again
 	if e := e.msg.NakWithDelay(max(d.wait, time.Millisecond)); e != nil {
 		n.log.Warn("filch cluster: a failed task is tried again only after its AckWait", "node", n.node, "error", e)
 	}
@@ -259,13 +281,21 @@ func (e *execution) unconfirmed(err error) {
 	e.node.log.Warn("filch cluster: an acknowledgment was not confirmed; the task may come again", "node", e.node.node, "task", e.id, "error", err)
 }
 
+// unaskedWait is after what time a task comes again about which the servers could not be asked.
+const unaskedWait = time.Second
+
+// putOff gives the task to another node, or to this one, after a time: the servers do not say whether it is to be run.
+func (e *execution) putOff() { e.giveBackAfter(unaskedWait) }
+
 // giveBack gives the task to another node, without counting the attempt.
-func (e *execution) giveBack() {
+func (e *execution) giveBack() { e.giveBackAfter(0) }
+
+func (e *execution) giveBackAfter(wait time.Duration) {
 	n := e.node
 	n.running.remove(e)
 	n.counts.returned.Add(1)
 	n.noteTry(e.id, func(t *try) { t.Returned++ })
-	if err := e.msg.Nak(); err != nil {
+	if err := e.msg.NakWithDelay(wait); err != nil {
 		n.log.Warn("filch cluster: a task that was given back comes to others only after its AckWait", "node", n.node, "error", err)
 	}
 }
@@ -290,12 +320,12 @@ func (e *execution) check() {
 		end(func() { e.end(o) })
 		return
 	case err != nil && !isNotFound(err):
-		end(e.giveBack)
+		end(e.putOff)
 		return
 	}
 	t, err := n.getTry(ctx, e.id)
 	if err != nil {
-		end(e.giveBack)
+		end(e.putOff)
 		return
 	}
 	e.attempt = max(1, e.delivered-t.Returned)

@@ -18,9 +18,10 @@ type Future[T any] struct {
 
 // remote is what a Future of a task in the stream waits for.
 type remote struct {
-	id       string
+	id       token
 	since    time.Time // by the node's clock
 	noResult bool
+	users    int // calls that want it; under waiting.mu
 	promise  *filch.Promise[outcome]
 }
 
@@ -29,7 +30,7 @@ func (f *Future[T]) ID() string {
 	if f.remote == nil {
 		return ""
 	}
-	return f.remote.id
+	return f.remote.id.text()
 }
 
 // Wait waits for the end of the task, or of ctx, and returns its result. A task of a pool that waits gives up its
@@ -74,7 +75,8 @@ func (f *Future[T]) wait(ctx context.Context) (outcome, error) {
 	return future.Wait(ctx)
 }
 
-// Done returns a channel that is closed when Wait would not block. For a task with [NoResult] it is closed.
+// Done returns a channel that is closed when Wait would not block. For a task with [NoResult] it is closed. A handler that
+// waits for the channel keeps its place, which the task may need: only Wait lends it.
 func (f *Future[T]) Done() <-chan struct{} {
 	if f.local != nil {
 		return f.local.Done()
@@ -91,7 +93,7 @@ func (f *Future[T]) Cancel() {
 	go func() {
 		ctx, cancel := context.WithTimeout(f.n.ctx, serverWait)
 		defer cancel()
-		if err := f.n.Cancel(ctx, f.remote.id); err != nil {
+		if err := f.n.cancelTask(ctx, f.remote.id); err != nil {
 			f.n.log.Warn("filch cluster: a task was not canceled", "node", f.n.node, "task", f.remote.id, "error", err)
 		}
 	}()
@@ -100,37 +102,38 @@ func (f *Future[T]) Cancel() {
 // waiting are the futures of a node that are not done.
 type waiting struct {
 	mu      sync.Mutex
-	futures map[string]*remote
+	futures map[token]*remote
 	closed  error
 }
 
 // add returns the future of a task, which is the same for the same task.
-func (w *waiting) add(n *Node, id string) (r *remote, fresh bool) {
+func (w *waiting) add(n *Node, id token) *remote {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r := w.futures[id]; r != nil {
-		return r, false
+		r.users++
+		return r
 	}
-	r = &remote{id: id, since: n.now(), promise: filch.NewPromise[outcome](n.pool)}
+	r := &remote{id: id, since: n.now(), users: 1, promise: filch.NewPromise[outcome](n.pool)}
 	if w.closed != nil {
 		r.promise.Complete(outcome{}, w.closed)
-		return r, true
+		return r
 	}
 	w.futures[id] = r
-	return r, true
+	return r
 }
 
-// remove forgets a future.
+// remove forgets a future that a call of add has returned, unless others want it.
 func (w *waiting) remove(r *remote) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.futures[r.id] == r {
+	if r.users--; r.users == 0 && w.futures[r.id] == r {
 		delete(w.futures, r.id)
 	}
 }
 
 // resolve completes the future of a task, if there is one.
-func (w *waiting) resolve(id string, o outcome, err error) {
+func (w *waiting) resolve(id token, o outcome, err error) {
 	w.mu.Lock()
 	r := w.futures[id]
 	delete(w.futures, id)
@@ -144,7 +147,7 @@ func (w *waiting) resolve(id string, o outcome, err error) {
 func (w *waiting) failAll(err error) {
 	w.mu.Lock()
 	all := w.futures
-	w.futures, w.closed = map[string]*remote{}, err
+	w.futures, w.closed = map[token]*remote{}, err
 	w.mu.Unlock()
 	for _, r := range all {
 		r.promise.Complete(outcome{}, err)
@@ -158,10 +161,10 @@ func (w *waiting) len() int {
 }
 
 // older returns the IDs of futures from before a time, at most some.
-func (w *waiting) older(t time.Time, most int) []string {
+func (w *waiting) older(t time.Time, most int) []token {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var ids []string
+	var ids []token
 	for id, r := range w.futures {
 		if r.since.Before(t) {
 			if ids = append(ids, id); len(ids) == most {
@@ -177,9 +180,36 @@ const (
 	sweepEvery = 5 * time.Second
 	// sweepMost is for how many futures it does so at a time. Maps are ranged over in another order each time.
 	sweepMost = 1000
-	// sweepLeftEvery is how many rounds lie between two calls of sweepLeft: a minute, which is longer than submitWait.
+	// sweepLeftEvery is how many rounds lie between two calls of sweepLeft and forgetBefore: a minute, which is longer than submitWait.
 	sweepLeftEvery = 12
 )
+
+// firstLook is after what time a node looks for an outcome that another node will be told of; then it waits twice as long each time,
+// up to sweepEvery.
+const firstLook = 100 * time.Millisecond
+
+// lookLater looks for the outcome of a task after a time, and again, until sweep does.
+func (n *Node) lookLater(r *remote, wait time.Duration) {
+	if wait >= sweepEvery {
+		return
+	}
+	time.AfterFunc(wait, func() {
+		select {
+		case <-r.promise.Future().Done():
+			return
+		case <-n.ctx.Done():
+			return
+		default:
+		}
+		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+		defer cancel()
+		if o, err := n.getOutcome(ctx, r.id); err == nil {
+			n.waiting.resolve(r.id, o, nil)
+		} else {
+			n.lookLater(r, 2*wait)
+		}
+	})
+}
 
 // sweep looks for outcomes that the node was not told of, since a message or the node that would have sent it was lost.
 func (n *Node) sweep() {
@@ -202,19 +232,10 @@ func (n *Node) sweep() {
 		n.sweepEdges()
 		if round%sweepLeftEvery == 0 {
 			n.sweepLeft()
+			n.canceled.forgetBefore(n.clock.at(n.now()).Add(-controlTTL))
 		}
-		n.readClock()
+		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+		_ = n.readClock(ctx) // in the next round, then
+		cancel()
 	}
-}
-
-// readClock reads the servers' clock.
-func (n *Node) readClock() {
-	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
-	defer cancel()
-	before := n.now()
-	s, err := n.js.Stream(ctx, n.work())
-	if err != nil {
-		return
-	}
-	n.clock.set(before.Add(n.now().Sub(before)/2), s.CachedInfo().TimeStamp)
 }

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster/internal/place"
+	"github.com/filch-go/filch/cluster/internal/pull"
 )
 
 // Levels of priority. Lower ones come first.
@@ -13,8 +16,6 @@ const (
 	High   = 0
 	Normal = 1
 	Low    = 2
-
-	levels = 3
 )
 
 // Handler submits tasks to a handler of its types. [Handle] returns it.
@@ -34,7 +35,7 @@ type handler struct {
 	// local is the function itself, a func(context.Context, In) (Out, error).
 	local any
 	// places are how many of its tasks run at once on this node, if it has a limit there.
-	places places
+	places place.Places
 }
 
 // handlerConfig is what the options of a handler come to.
@@ -94,7 +95,8 @@ func WithSilence(d time.Duration) HandlerOption {
 }
 
 // WithLimit says how many tasks of the handler run at once in the whole cluster. The servers count them. Tasks of
-// such a handler have no priorities: [AtLevel] is an error of Submit. A handler that waits for tasks of its own keeps its share of the limit meanwhile,
+// such a handler have no priorities: [AtLevel] is an error of Submit. A task that has failed and waits for its next attempt counts, and so does one
+// whose node is lost, until [WithAckWait] is over. A handler that waits for tasks of its own keeps its share of the limit meanwhile,
 // and can wait for ever.
 func WithLimit(n int) HandlerOption {
 	return func(c *handlerConfig) error {
@@ -120,7 +122,8 @@ func WithNodeLimit(n int) HandlerOption {
 // WithKeys lets tasks of the handler have keys ([Key]): tasks of one key run one after the other, in the order in
 // which they were submitted, also when one of them is tried again. Keys are spread over n partitions, 1 to 256, of
 // which each runs one task at a time. A partition goes to the same node, as long as that one waits for tasks, so it finds what it has
-// cached for a key. Nodes with the same of seven weights for a partition take turns. All nodes must have the same n.
+// cached for a key. Nodes with the same of seven weights for a partition take turns. All nodes must have the same n. A
+// handler that waits for a task of its own partition waits for ever.
 func WithKeys(n int) HandlerOption {
 	return func(c *handlerConfig) error {
 		c.partitions = n
@@ -154,7 +157,8 @@ func WithStealAbove(n int) HandlerOption {
 // A task can run more than once, on several nodes, even at the same time: f must bear that. [TaskOf] has the ID of
 // the task, which is the same each time.
 //
-// Handle panics if an argument is nil, if name contains anything but letters, digits, - and _, if the node has a
+// Handle panics if an argument is nil, if name contains anything but letters, digits, - and _, or is
+// too long (128 bytes, and 250 with @ and the version), if the node has a
 // handler of that name and version, or if an option makes no sense. On a node that was closed it does nothing.
 func Handle[In, Out any](n *Node, name string, f func(ctx context.Context, in In) (Out, error), opts ...HandlerOption) *Handler[In, Out] {
 	if n == nil || f == nil {
@@ -200,7 +204,10 @@ func (h *handler) configure(name string, opts []HandlerOption) error {
 		return fmt.Errorf("cluster: the handler %s has both a limit and keys", name)
 	}
 	h.name = versioned(name, h.version)
-	h.places.init(min(h.nodeLimit, h.node.config.places))
+	if len(h.name) > maxHandler {
+		return fmt.Errorf("cluster: the handler's name and version have %d bytes together; %d are allowed", len(h.name), maxHandler)
+	}
+	h.places.Init(min(h.nodeLimit, h.node.config.places))
 	return nil
 }
 
@@ -209,16 +216,17 @@ func (n *Node) add(h *handler) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.handlers[h.name] != nil {
-		panic("cluster: the node has a handler " + h.name)
+		panic("cluster: the node has a handler " + h.name + " already")
 	}
 	if n.closed {
 		return
 	}
 	n.handlers[h.name] = h
 	for _, l := range h.lanesOf() {
-		l.handler, l.node = h, n
+		l.handler, l.node, l.again = h, n, make(chan struct{}, 1)
 		h.lanes = append(h.lanes, l)
 		if n.config.places > 0 {
+			n.fetching.Add(1)
 			n.lanes.Go(l.run)
 		}
 	}
@@ -231,7 +239,7 @@ func (n *Node) add(h *handler) {
 // lanesOf returns the lanes of the handler: those of the levels, or one for a handler with a limit, and its partitions.
 func (h *handler) lanesOf() []*lane {
 	var lanes []*lane
-	for level := range levels {
+	for level := range place.Levels {
 		if h.limit == 0 || level == Normal {
 			lanes = append(lanes, &lane{name: laneOfLevel(level), level: level, pending: max(h.limit, 0)})
 		}
@@ -259,7 +267,7 @@ func (l *lane) consumerConfig() jetstream.ConsumerConfig {
 		Durable: consumer(l.handler.name, l.name), FilterSubject: l.node.workOf(l.handler.name, l.name),
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: l.handler.ackWait, MaxDeliver: -1,
 		MaxAckPending: pending, MaxWaiting: 8192, Metadata: l.handler.shape().metadata(),
-		PriorityPolicy: policy, PriorityGroups: []string{tierGroup},
+		PriorityPolicy: policy, PriorityGroups: []string{pull.Group},
 	}
 }
 

@@ -23,5 +23,5 @@ func TaskOf(ctx context.Context) (Info, bool) {
 		return Info{}, false
 	}
 	name, _ := cutVersion(e.handler.name)
-	return Info{ID: e.id, Handler: name, Key: e.key, From: e.by, Attempt: e.attempt, Stored: e.stored}, true
+	return Info{ID: e.id.text(), Handler: name, Key: e.key.text(), From: e.by, Attempt: e.attempt, Stored: e.stored}, true
 }

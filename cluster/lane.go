@@ -7,13 +7,17 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/cluster/internal/pull"
 )
 
 // lane is what fetches tasks of a handler of one level or partition. It has a consumer of its own on the servers.
 //
 // A lane that finds nothing waits with one request for one task at the server, which needs no place. With the task it
 // takes a place, and then asks for as many more as it can have places for, until there are none. So a node
-// never holds more than one task of a lane for which it has no place, and gives it back after holdFor.
+// never holds more than one task of a lane for which it has no place, and gives it back after holdFor. A lane without a request at
+// the server looks when it is its turn for a place.
 type lane struct {
 	handler   *handler
 	node      *Node
@@ -21,21 +25,29 @@ type lane struct {
 	level     int
 	partition bool // it has the tasks of some keys
 	pending   int  // how many of its tasks may be unacknowledged, or 0 for any number
-	pull      *puller
+	pull      *pull.Puller
+	again     chan struct{} // of capacity 1: the request at the server is to be made again
 }
 
 const (
 	// probeFor is how long a request of a lane waits at the server.
 	probeFor = 5 * time.Second
+	// A lane waits for a place that no lane waits for before it waits for its turn: turnAfter for each lane of the node, and not
+	// longer than turnMost. Each turn keeps a place for the time of one request, so all turns together are some 100 requests a second.
+	turnAfter = 10 * time.Millisecond
+	turnMost  = time.Second
 	// holdFor is how long a node keeps a task for which it has no place.
 	holdFor = 500 * time.Millisecond
+	// ensureMost is how many lanes of a node make their consumers at once. Those of a thousand handlers would ask for more than the
+	// servers can answer in time, ask again, and so on.
+	ensureMost = 16
 	// newTrouble is after what time without trouble the next is logged again.
 	newTrouble = time.Minute
 	// retryLane is how long a lane waits after something has gone wrong with the servers, at most.
 	retryLane = 2 * time.Second
 )
 
-// run fetches until the node leaves.
+// run fetches until the node leaves, or its pool is closed.
 func (l *lane) run() {
 	n := l.node
 	ctx := n.looking
@@ -44,7 +56,7 @@ func (l *lane) run() {
 		begin := time.Now()
 		err := l.fetch(ctx)
 		told = told && time.Since(begin) < newTrouble
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || n.pool.Closed() {
 			break
 		}
 		if !told && !errors.Is(err, nats.ErrConnectionClosed) {
@@ -61,67 +73,90 @@ func (l *lane) run() {
 // fetch makes the consumer of the lane, if it is not there, and fetches until something goes wrong.
 func (l *lane) fetch(ctx context.Context) error {
 	n := l.node
+	select {
+	case n.ensuring <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	err := l.ensure(ctx)
+	<-n.ensuring
 	if err != nil {
 		return err
 	}
-	if l.pull, err = newPuller(l); err != nil {
+	if l.pull, err = l.newPuller(); err != nil {
 		return err
 	}
-	defer l.pull.close(l.giveBack)
+	defer l.pull.Close(l.giveBack)
 	for {
-		if err := l.wait(ctx); err != nil {
-			return err
+		got, err := l.look(ctx)
+		for err == nil && got > 0 {
+			got, err = l.fill(ctx, n.config.places)
 		}
-		got, err := l.pull.pull(ctx, 1, probeFor, l.admit)
 		if err != nil {
 			return err
 		}
-		for got > 0 {
-			places, err := l.handler.take(ctx, l.level, n.config.places)
-			if err != nil {
-				return err
-			}
-			got, err = l.pull.pull(ctx, places, 0, l.start)
-			l.handler.put(places - got)
-			if err != nil {
-				return err
-			}
-		}
 	}
+}
+
+// look asks for one task: by a request that waits at the server if there is a place that no lane waits for, and else, after
+// some time, with the place of its turn. Without turns, a node that is never idle would not see what waits in its other lanes.
+func (l *lane) look(ctx context.Context) (got int, err error) {
+	if l.node.pool.Closed() {
+		return 0, filch.ErrClosed
+	}
+	idle, cancel := context.WithTimeout(ctx, turnOf(l.node.fetching.Load()))
+	defer cancel()
+	if l.wait(idle) != nil {
+		return l.fill(ctx, 1)
+	}
+	return l.pull.Pull(ctx, 1, probeFor, l.admit)
+}
+
+// turnOf returns after what time a lane of a node without idle places waits for its turn, if the node has so many.
+func turnOf(lanes int64) time.Duration { return min(time.Duration(lanes)*turnAfter, turnMost) }
+
+// fill takes up to most places and asks for as many tasks.
+func (l *lane) fill(ctx context.Context, most int) (got int, err error) {
+	places, err := l.handler.take(ctx, l.level, most)
+	if err != nil {
+		return 0, err
+	}
+	got, err = l.pull.Pull(ctx, places, 0, l.start)
+	l.handler.put(places - got)
+	return got, err
 }
 
 // wait waits until there is a place that the lane could take.
 func (l *lane) wait(ctx context.Context) error {
 	if h := l.handler; h.nodeLimit > 0 {
-		if err := h.places.wait(ctx); err != nil {
+		if err := h.places.Wait(ctx); err != nil {
 			return err
 		}
 	}
-	return l.node.places.wait(ctx)
+	return l.node.places.Wait(ctx)
 }
 
 // take waits for at least one place and takes up to most: of the handler, if it has a limit on this node, and then as
 // many of the node.
 func (h *handler) take(ctx context.Context, level, most int) (int, error) {
 	if h.nodeLimit == 0 {
-		return h.node.places.take(ctx, level, most)
+		return h.node.places.Take(ctx, level, most)
 	}
-	own, err := h.places.take(ctx, level, most)
+	own, err := h.places.Take(ctx, level, most)
 	if err != nil {
 		return 0, err
 	}
-	all, err := h.node.places.take(ctx, level, own)
-	h.places.put(own - all)
+	all, err := h.node.places.Take(ctx, level, own)
+	h.places.Put(own - all)
 	return all, err
 }
 
 // put gives places back.
 func (h *handler) put(n int) {
 	if h.nodeLimit > 0 {
-		h.places.put(n)
+		h.places.Put(n)
 	}
-	h.node.places.put(n)
+	h.node.places.Put(n)
 }
 
 // admit starts a task for which no place was taken, or gives it back if none is free in time.
@@ -138,8 +173,15 @@ func (l *lane) admit(m *nats.Msg) {
 // start runs a task for which there is a place.
 func (l *lane) start(m *nats.Msg) {
 	n := l.node
-	n.unsettled <- struct{}{}
 	n.ran.Add(1)
+	select {
+	case n.unsettled <- struct{}{}:
+	case <-n.looking.Done(): // what is unsettled may be so for as long as the servers do not answer
+		defer n.ran.Done()
+		l.handler.put(1)
+		l.giveBack(m)
+		return
+	}
 	e, err := newExecution(l, m)
 	if err != nil {
 		l.handler.put(1)

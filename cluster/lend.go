@@ -5,26 +5,27 @@ import (
 	"sync"
 )
 
-// lender is the place of an execution, which lends it while its handler waits for other tasks: they may need it. The
-// handler may wait in several goroutines at once. The first lends the place, and the last takes one again.
+// lender is the place of an execution and its slot among the unsettled, which it lends while its handler waits for other
+// tasks: they may need them. The handler may wait in several goroutines at once. The first lends the place, and the last takes one again.
 type lender struct {
 	mu      sync.Mutex
 	waiting int
-	lent    bool // the place is others'
+	lent    bool // the place and the slot are others'
 	ended   bool // the handler has returned
 }
 
-// lend gives the place away until reclaim.
+// lend gives the place and the slot away until reclaim.
 func (e *execution) lend() {
 	e.place.mu.Lock()
 	defer e.place.mu.Unlock()
 	if e.place.waiting++; e.place.waiting == 1 && !e.place.lent && !e.place.ended {
 		e.place.lent = true
 		e.handler.put(1)
+		<-e.node.unsettled
 	}
 }
 
-// reclaim waits for a place, or for the end of ctx: then the handler goes on without, to its end.
+// reclaim waits for a place and a slot, or for the end of ctx: then the handler goes on without, to its end.
 func (e *execution) reclaim(ctx context.Context) {
 	e.place.mu.Lock()
 	e.place.waiting--
@@ -36,10 +37,17 @@ func (e *execution) reclaim(ctx context.Context) {
 	if _, err := e.handler.take(ctx, Normal, 1); err != nil {
 		return
 	}
+	select {
+	case e.node.unsettled <- struct{}{}:
+	case <-ctx.Done():
+		e.handler.put(1)
+		return
+	}
 	e.place.mu.Lock()
 	defer e.place.mu.Unlock()
 	if e.place.ended || !e.place.lent || e.place.waiting > 0 {
 		e.handler.put(1) // it is not needed any more, or another goroutine has one or waits again
+		<-e.node.unsettled
 		return
 	}
 	e.place.lent = false
@@ -53,4 +61,16 @@ func (e *execution) release() {
 	if !e.place.lent {
 		e.handler.put(1)
 	}
+}
+
+// leave says that the task is acknowledged or given back, or is left to its AckWait. Its handler has ended, or was not called.
+func (e *execution) leave() {
+	e.place.mu.Lock()
+	lent := e.place.lent
+	e.place.mu.Unlock()
+	if lent {
+		e.node.ran.Done()
+		return
+	}
+	e.node.settled()
 }

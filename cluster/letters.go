@@ -36,7 +36,7 @@ type DeadLetter struct {
 func (n *Node) letterOf(raw *jetstream.RawStreamMsg) DeadLetter {
 	h := raw.Header
 	l := DeadLetter{
-		ID: header(h, headerID), Reason: header(h, headerReason), Node: header(h, headerNode), Key: header(h, headerKey),
+		ID: textOf(h, headerID), Reason: header(h, headerReason), Node: header(h, headerNode), Key: textOf(h, headerKey),
 		From: header(h, headerFrom), Codec: header(h, headerCodec), At: raw.Time, Argument: raw.Data, seq: raw.Sequence,
 	}
 	if l.From == "" {
@@ -58,7 +58,7 @@ func (n *Node) Dead(ctx context.Context, handler string) iter.Seq2[DeadLetter, e
 				yield(DeadLetter{}, err)
 				return
 			}
-			subject = n.deadOf(handler, "*")
+			subject = n.deadOf(handler, anyToken)
 		}
 		s, err := n.streamOf(ctx, n.dead())
 		if err != nil {
@@ -71,7 +71,7 @@ func (n *Node) Dead(ctx context.Context, handler string) iter.Seq2[DeadLetter, e
 				return
 			}
 			if err != nil {
-				yield(DeadLetter{}, fmt.Errorf("cluster: the dead letters: %w", err))
+				yield(DeadLetter{}, fmt.Errorf("cluster: the dead letters: %w", n.explain(err, api("STREAM.MSG.GET."+n.dead()))))
 				return
 			}
 			if !yield(n.letterOf(raw), nil) {
@@ -83,16 +83,13 @@ func (n *Node) Dead(ctx context.Context, handler string) iter.Seq2[DeadLetter, e
 }
 
 // letter returns the dead letter of an ID, the last if there are several.
-func (n *Node) letter(ctx context.Context, s jetstream.Stream, id string) (DeadLetter, error) {
-	if err := checkName("ID", id); err != nil {
-		return DeadLetter{}, err
-	}
+func (n *Node) letter(ctx context.Context, s jetstream.Stream, id token) (DeadLetter, error) {
 	raw, err := s.GetLastMsgForSubject(ctx, n.deadOf("*", id))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return DeadLetter{}, fmt.Errorf("%w: %s", ErrNoDeadLetter, id)
+		return DeadLetter{}, fmt.Errorf("%w: %s", ErrNoDeadLetter, id.text())
 	}
 	if err != nil {
-		return DeadLetter{}, fmt.Errorf("cluster: the dead letter %s: %w", id, err)
+		return DeadLetter{}, fmt.Errorf("cluster: the dead letter %s: %w", id.text(), n.explain(err, api("STREAM.MSG.GET."+n.dead())))
 	}
 	return n.letterOf(raw), nil
 }
@@ -122,7 +119,11 @@ func (n *Node) eachLetter(ctx context.Context, ids []string, f func(context.Cont
 	}
 	var all []error
 	for _, id := range ids {
-		l, err := n.letter(ctx, s, id)
+		var l DeadLetter
+		t, err := newToken("ID", id)
+		if err == nil {
+			l, err = n.letter(ctx, s, t)
+		}
 		if err == nil {
 			err = f(ctx, l)
 		}
@@ -144,20 +145,18 @@ func (n *Node) requeue(ctx context.Context, l DeadLetter) error {
 	if strings.HasPrefix(l.msg.Subject, n.dueOf("")) {
 		l.msg.Subject = n.workOfDue(l.msg.Subject)
 	}
-	if !strings.HasPrefix(l.msg.Subject, strings.TrimSuffix(n.workAll(), ">")) {
+	if !n.isWork(l.msg.Subject) {
 		return fmt.Errorf("cluster: the dead letter %s does not say in which lane it was: %q", l.ID, l.msg.Subject)
 	}
 	m := l.msg
-	id := l.ID
 	if was := header(m.Header, headerWas); was != "" {
 		m.Header[headerID] = []string{was}
-		id = was
 	}
 	maps.DeleteFunc(m.Header, func(key string, _ []string) bool {
 		return strings.HasPrefix(key, "Nats-") || slices.Contains([]string{headerReason, headerAttempts, headerSubject, headerNode, headerWas}, key)
 	})
-	m.Header[nats.MsgIdHdr] = []string{fmt.Sprintf("%s-dead-%d", l.ID, l.seq)}
-	if checkName("ID", id) == nil {
+	m.Header[nats.MsgIdHdr] = []string{fmt.Sprintf("%s-dead-%d", string(encode(l.ID)), l.seq)}
+	if id, err := parseToken("ID", header(m.Header, headerID)); err == nil {
 		if done, err := n.forget(ctx, id); done || err != nil {
 			return err
 		}
@@ -168,20 +167,20 @@ func (n *Node) requeue(ctx context.Context, l DeadLetter) error {
 
 // forget removes what is noted of a task that has failed. It returns true for one that is done: it has been put back
 // before, and only its letter has stayed.
-func (n *Node) forget(ctx context.Context, id string) (done bool, err error) {
-	entry, err := n.results.Get(ctx, id)
+func (n *Node) forget(ctx context.Context, id token) (done bool, err error) {
+	entry, err := n.results.Get(ctx, string(id))
 	if err == nil {
 		if o, err := parseOutcome(entry.Value()); err == nil && o.Status == statusDone {
 			return true, nil
 		}
-		err = n.results.Delete(ctx, id, jetstream.LastRevision(entry.Revision()))
+		err = n.results.Delete(ctx, string(id), jetstream.LastRevision(entry.Revision()))
 	}
 	if err != nil && !isNotFound(err) {
-		return false, fmt.Errorf("cluster: the outcome of %s: %w", id, err)
+		return false, fmt.Errorf("cluster: the outcome of %s: %w", id.text(), err)
 	}
 	for _, kv := range []jetstream.KeyValue{n.control, n.tries} {
-		if err := kv.Delete(ctx, id); err != nil {
-			return false, fmt.Errorf("cluster: what is noted of %s: %w", id, err)
+		if err := kv.Delete(ctx, string(id)); err != nil {
+			return false, fmt.Errorf("cluster: what is noted of %s: %w", id.text(), err)
 		}
 	}
 	return false, nil

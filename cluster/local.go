@@ -5,18 +5,19 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/cluster/internal/place"
 )
 
-// local are the tasks that run in the node's pool without the stream.
+// local are the tasks that run in the node's pool without the stream. The node's places count them.
 type local struct {
-	open    atomic.Int64 // queued or running
+	places  *place.Places
 	leaving atomic.Bool
 	none    chan struct{} // of capacity 1: there are none, and the node leaves
 }
 
 // enter counts a task, unless there are as many as there may be.
 func (l *local) enter(most int) bool {
-	if l.open.Add(1) > int64(most) {
+	if l.places.Enter() > int64(most) {
 		l.leave()
 		return false
 	}
@@ -25,7 +26,7 @@ func (l *local) enter(most int) bool {
 
 // leave counts a task less.
 func (l *local) leave() {
-	if l.open.Add(-1) == 0 && l.leaving.Load() {
+	if l.places.Leave() == 0 && l.leaving.Load() {
 		select {
 		case l.none <- struct{}{}:
 		default:
@@ -36,7 +37,7 @@ func (l *local) leave() {
 // drain waits until all local tasks have ended. No more come.
 func (l *local) drain(ctx context.Context) error {
 	l.leaving.Store(true) // pairs with the load in leave: one of the two sees the other
-	for l.open.Load() > 0 {
+	for l.places.Others() > 0 {
 		select {
 		case <-l.none:
 		case <-ctx.Done():

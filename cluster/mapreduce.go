@@ -89,7 +89,7 @@ func (m *mapping[Out]) trySubmit(handler string, in any, s submission) error {
 	if err != nil {
 		return err
 	}
-	t.id = nuid.Next()
+	t.id = encode(nuid.Next())
 	r, err := n.submit(ctx, t, subject, s)
 	if err == nil {
 		m.add(&Future[Out]{n: n, remote: r})
@@ -106,7 +106,7 @@ type mapping[Out any] struct {
 	fail    context.CancelCauseFunc // ends ctx with the error of a task
 	combine func(a, b Out) Out
 	open    []*Future[Out] // of the tasks that are not combined, in order
-	unsure  []string       // IDs of tasks that may be stored
+	unsure  []token        // IDs of tasks that may be stored
 	sum     Out
 	some    bool // sum is that of one task at least
 	watch   sync.WaitGroup
@@ -154,13 +154,13 @@ func (m *mapping[Out]) end() {
 		select {
 		case <-f.Done():
 		default:
-			ids = append(ids, f.ID())
+			ids = append(ids, f.remote.id)
 		}
 	}
 	var all sync.WaitGroup
 	for _, id := range ids {
 		all.Go(func() {
-			if err := m.n.Cancel(ctx, id); err != nil {
+			if err := m.n.cancelTask(ctx, id); err != nil {
 				m.n.log.Warn("filch cluster: a task was not canceled", "node", m.n.node, "task", id, "error", err)
 			}
 		})

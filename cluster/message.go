@@ -28,14 +28,14 @@ const formVersion = "1"
 
 // task is what a message asks for.
 type task struct {
-	id      string
+	id      token
 	handler string // with its version
 	codec   string
 	from    string
 	by      string // the node that has submitted it; from, if that is not empty
-	key     string
-	unique  string
-	batch   string // and number
+	key     token
+	unique  token
+	batch   token // and number
 	number  int
 	time    time.Duration // 0 for no limit
 	data    []byte
@@ -45,9 +45,9 @@ type task struct {
 func (t *task) message(subject string) *nats.Msg {
 	m := &nats.Msg{Subject: subject, Data: t.data, Header: nats.Header{
 		headerVersion: {formVersion},
-		headerID:      {t.id},
+		headerID:      {string(t.id)},
 		headerCodec:   {t.codec},
-		nats.MsgIdHdr: {t.id},
+		nats.MsgIdHdr: {string(t.id)},
 	}}
 	if t.from != "" {
 		m.Header[headerFrom] = []string{t.from}
@@ -55,7 +55,7 @@ func (t *task) message(subject string) *nats.Msg {
 		m.Header[headerBy] = []string{t.by}
 	}
 	if t.key != "" {
-		m.Header[headerKey] = []string{t.key}
+		m.Header[headerKey] = []string{string(t.key)}
 	}
 	if t.time > 0 {
 		m.Header[headerTime] = []string{strconv.FormatInt(int64(t.time), 10)}
@@ -63,7 +63,7 @@ func (t *task) message(subject string) *nats.Msg {
 	return m
 }
 
-// header returns the only value of a header. It reads the map directly: Get would canonicalize the key anew each time.
+// header returns the first value of a header. Get panics for one without values, as what is stored as JSON can have.
 func header(h nats.Header, key string) string {
 	if v := h[key]; len(v) > 0 {
 		return v[0]
@@ -71,13 +71,19 @@ func header(h nats.Header, key string) string {
 	return ""
 }
 
+// textOf returns the text of a token in a header, or "" if there is none that can be read.
+func textOf(h nats.Header, key string) string {
+	t, _ := parseToken(key, header(h, key))
+	return t.text()
+}
+
 // parseTask reads a message for a handler. A message that it cannot read is nobody's task: it goes to the dead letters.
 func parseTask(handler string, h nats.Header, data []byte) (*task, error) {
 	if v := header(h, headerVersion); v != formVersion {
 		return nil, fmt.Errorf("the message has version %q, and this node reads %s", v, formVersion)
 	}
-	t := &task{id: header(h, headerID), handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), by: header(h, headerBy), key: header(h, headerKey), unique: header(h, headerUnique), data: data}
-	if err := checkName("ID", t.id); err != nil {
+	t := &task{handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), by: header(h, headerBy), data: data}
+	if err := t.parseTokens(h); err != nil {
 		return nil, err
 	}
 	if t.from != "" {
@@ -98,4 +104,20 @@ func parseTask(handler string, h nats.Header, data []byte) (*task, error) {
 	var err error
 	t.batch, t.number, err = parseBatch(header(h, headerBatch))
 	return t, err
+}
+
+// parseTokens reads the ID and the keys of a message.
+func (t *task) parseTokens(h nats.Header) (err error) {
+	if t.id, err = parseToken("ID", header(h, headerID)); err != nil {
+		return err
+	}
+	if stored := header(h, headerKey); stored != "" {
+		if t.key, err = parseToken("key", stored); err != nil {
+			return err
+		}
+	}
+	if stored := header(h, headerUnique); stored != "" {
+		t.unique, err = parseToken("unique key", stored)
+	}
+	return err
 }

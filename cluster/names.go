@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxName is how long names of clusters, handlers and versions, keys and IDs may be, in bytes.
-const maxName = 128
+// maxHandler is how long the name of a handler with its version may be, in bytes: a consumer's name has 255, and ends with a lane.
+const maxHandler = 255 - len("_k255")
 
 // checkName returns an error if name cannot be part of a subject, a stream's name and a key. what says what it names.
 func checkName(what, name string) error {
@@ -51,9 +51,14 @@ func (n names) workOf(handler, lane string) string {
 // workAll is the subject of all tasks.
 func (n names) workAll() string { return n.cluster + ".work.>" }
 
+// isWork reports whether a subject is one of a task.
+func (n names) isWork(subject string) bool {
+	return strings.HasPrefix(subject, strings.TrimSuffix(n.workAll(), ">"))
+}
+
 // deadOf is the subject of the dead letter of a task of a handler; "*" stands for any.
-func (n names) deadOf(handler, id string) string {
-	return n.cluster + ".dead." + handler + "." + id
+func (n names) deadOf(handler string, id token) string {
+	return n.cluster + ".dead." + handler + "." + string(id)
 }
 
 // deadAll is the subject of all dead letters.
@@ -63,7 +68,7 @@ func (n names) deadAll() string { return n.cluster + ".dead.>" }
 func (n names) doneOf(node string) string { return n.cluster + ".done." + node }
 
 // laterOf is the subject of a delayed task, until it is due.
-func (n names) laterOf(id string) string { return n.cluster + ".later." + id }
+func (n names) laterOf(id token) string { return n.cluster + ".later." + string(id) }
 
 // cronOf is the subject of a cron job.
 func (n names) cronOf(name string) string { return n.cluster + ".cron." + name }
@@ -91,6 +96,9 @@ func (n names) who() string { return n.cluster + ".who" }
 // ended is the subject where nodes with places are told that a task has ended for which another waits.
 func (n names) ended() string { return n.cluster + ".ended" }
 
+// resumed is the subject where nodes with places are told that a handler is not paused any more.
+func (n names) resumed() string { return n.cluster + ".resumed" }
+
 // consumer is the name of the consumer of a lane.
 func consumer(handler, lane string) string { return handler + "_" + lane }
 
@@ -106,4 +114,13 @@ func versioned(handler, version string) string {
 func cutVersion(name string) (handler, version string) {
 	handler, version, _ = strings.Cut(name, "@")
 	return handler, version
+}
+
+// checkHandler returns an error if handler is no name, nor name@version.
+func checkHandler(handler string) error {
+	name, version, ok := strings.Cut(handler, "@")
+	if err := checkName("name of the handler", name); err != nil || !ok {
+		return err
+	}
+	return checkName("version of a handler", version)
 }

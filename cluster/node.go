@@ -9,12 +9,16 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/cluster/internal/ask"
+	"github.com/filch-go/filch/cluster/internal/edge"
+	"github.com/filch-go/filch/cluster/internal/place"
 )
 
 // Node is a member of a cluster. It submits tasks, and runs those that its handlers are for. Make one with [Open].
@@ -45,27 +49,31 @@ type Node struct {
 	ran     sync.WaitGroup // tasks that were fetched, until they are acknowledged or given back
 	loops   sync.WaitGroup // other goroutines
 
-	clock     serverClock
-	places    places
-	unsettled chan struct{} // of tasks that were fetched and not acknowledged
-	running   running
-	waiting   waiting
-	canceled  canceled
-	asks      asks
-	telling   telling
-	edges     edges
-	left      map[string]uint64 // of sweepLeft: tallies without tasks when it looked last, and their revisions
-	tallies   tallies
-	local     local
-	counts    counts
-	fetched   fetched
-	opened    time.Time     // by the servers' clock
-	fresh     chan struct{} // of capacity 1: there is something new to tell the other nodes
+	fetching atomic.Int64 // how many lanes there are
+
+	clock      serverClock
+	places     place.Places
+	unsettled  chan struct{} // of tasks that were fetched and not acknowledged
+	ensuring   chan struct{} // of lanes that make their consumers
+	running    running
+	waiting    waiting
+	canceled   canceled
+	asks       ask.Questions
+	telling    telling
+	edges      edges
+	left       map[token]uint64 // of sweepLeft: tallies without tasks when it looked last, and their revisions
+	tallies    tallies
+	local      local
+	counts     counts
+	fetched    fetched
+	deadCounts deadCounts
+	opened     time.Time     // by the servers' clock
+	fresh      chan struct{} // of capacity 1: there is something new to tell the other nodes
 
 	mu       sync.RWMutex
 	closed   bool
 	handlers map[string]*handler // by name and version
-	known    map[string]shape    // of handlers of other nodes
+	known    map[string]known    // handlers of other nodes
 }
 
 // Open connects a node to a cluster. Without [WithURL], [WithConn] and [WithServer] it starts the server that was
@@ -143,21 +151,22 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 	n := &Node{config: c, names: names{c.name}, nc: nc, js: js, stop: stop,
 		codecOf:   map[string]Codec{"json": JSON()},
 		handlers:  map[string]*handler{},
-		known:     map[string]shape{},
+		known:     map[string]known{},
 		unsettled: make(chan struct{}, max(64, 4*c.places)),
+		ensuring:  make(chan struct{}, ensureMost),
 	}
 	for _, codec := range c.codecs {
 		n.codecOf[codec.Name()] = codec
 	}
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.looking, n.leave = context.WithCancel(n.ctx)
-	n.places.init(c.places)
+	n.places.Init(c.places)
 	n.running.init()
 	n.telling.init()
-	n.waiting.futures = map[string]*remote{}
-	n.canceled.ids = map[string]bool{}
-	n.local.none = make(chan struct{}, 1)
-	n.edges.init()
+	n.waiting.futures = map[token]*remote{}
+	n.canceled.ids = map[token]time.Time{}
+	n.local.places, n.local.none = &n.places, make(chan struct{}, 1)
+	n.edges.Graph = edge.New[token]()
 	n.tallies.keys = map[string]*combining{}
 	n.fetched.from = map[string]int64{}
 	n.fresh = make(chan struct{}, 1)
@@ -177,21 +186,24 @@ func (n *Node) listen(ctx context.Context) error {
 	if err := n.hearOutcomes(ctx); err != nil {
 		return err
 	}
-	if err := n.asks.listen(n.ctx, n.nc); err != nil {
+	if err := n.asks.Listen(n.ctx, n.nc); err != nil {
 		return err
 	}
 	if n.config.places > 0 {
-		if err := n.watchCanceled(ctx); err != nil {
+		if err := n.hearCanceled(ctx); err != nil {
 			return err
 		}
 	}
-	n.loops.Go(func() { n.asks.run(n.ctx, serverWait) })
+	n.loops.Go(func() { n.asks.Run(n.ctx, serverWait) })
 	n.loops.Go(n.tell)
 	if n.config.places > 0 {
-		if err := n.watchEdges(ctx); err != nil {
+		if err := n.hearEdges(ctx); err != nil {
 			return err
 		}
 		if err := n.hearEnded(); err != nil {
+			return err
+		}
+		if err := n.hearResumed(); err != nil {
 			return err
 		}
 		n.lanes.Go(n.moveDue)
@@ -200,6 +212,7 @@ func (n *Node) listen(ctx context.Context) error {
 		}
 	}
 	n.loops.Go(n.beat)
+	n.loops.Go(n.watchPool)
 	n.loops.Go(n.list)
 	n.loops.Go(n.sweep)
 	return nil
@@ -213,55 +226,3 @@ func (n *Node) Name() string { return n.node }
 
 // Pool returns the pool that the node's handlers run on.
 func (n *Node) Pool() *filch.Pool { return n.pool }
-
-// Close leaves the cluster: the node fetches nothing more, and waits until what it runs has ended. When ctx ends
-// first, the contexts of those handlers end, and their tasks are given back to other nodes, as soon as their handlers
-// return or the time of [WithAckWait] is over. Tasks that were submitted locally and have not run yet are lost, as
-// [Durable] says. Futures that are not done fail with [ErrClosed].
-//
-// Close returns the error of ctx if tasks were given back, and nil otherwise. A second Close waits for the first.
-func (n *Node) Close(ctx context.Context) error {
-	if ctx == nil {
-		panic("cluster: Close with a nil context")
-	}
-	n.mu.Lock()
-	first := !n.closed
-	n.closed = true
-	n.mu.Unlock()
-	if !first {
-		<-n.ctx.Done()
-		n.loops.Wait()
-		return nil
-	}
-	n.leave()
-	n.lanes.Wait()
-	err := n.local.drain(ctx)
-	if e := waitFor(ctx, &n.ran); e != nil {
-		err = e
-		n.running.cancelAll(ErrClosed)
-		patience, done := context.WithTimeout(context.Background(), leavePatience)
-		_ = waitFor(patience, &n.ran)
-		done()
-	}
-	n.cancel(ErrClosed)
-	n.waiting.failAll(ErrClosed)
-	n.loops.Wait()
-	n.unlist()
-	n.stop()
-	return err
-}
-
-// leavePatience is how long Close waits for handlers that it has canceled.
-const leavePatience = time.Second
-
-// waitFor waits for a group until ctx ends.
-func waitFor(ctx context.Context, g *sync.WaitGroup) error {
-	done := make(chan struct{})
-	go func() { g.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -46,7 +46,7 @@ func (n *Node) Nodes(ctx context.Context) ([]NodeInfo, error) {
 	}
 	w, err := n.nodes.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
-		return nil, fmt.Errorf("cluster: the list of nodes: %w", err)
+		return nil, fmt.Errorf("cluster: the list of nodes: %w", n.explain(err, toWatch(n.names.nodes())[0]))
 	}
 	defer w.Stop()
 	var all []NodeInfo

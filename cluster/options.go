@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,7 +28,8 @@ type config struct {
 	tier      int
 	codecs    []Codec
 	replicas  int
-	maxQueued int64
+	maxQueued int64 // tasks
+	maxBytes  int64 // of tasks
 	overflow  filch.Overflow
 	resultTTL time.Duration
 	deadTTL   time.Duration
@@ -61,11 +63,18 @@ func WithURL(url string, opts ...nats.Option) Option {
 		c.ownConn = true
 		c.conn = func() (*nats.Conn, error) {
 			all := append([]nats.Option{nats.MaxReconnects(-1), nats.Name("filch " + c.node)}, opts...)
-			return nats.Connect(url, all...)
+			nc, err := nats.Connect(url, all...)
+			if err != nil {
+				return nil, fmt.Errorf("cluster: connecting to %s: %w", inURL.ReplaceAllString(url, "$1"), err)
+			}
+			return nc, nil
 		}
 		return nil
 	}
 }
+
+// inURL is the user and the password in each of several URLs, which errors do not tell.
+var inURL = regexp.MustCompile("(^|,|//)[^/,]*@")
 
 // WithConn uses a connection that the caller keeps: the node does not close it. It should reconnect without end
 // ([nats.MaxReconnects] of -1).
@@ -91,7 +100,8 @@ func WithServer(s Server) Option {
 	}
 }
 
-// WithPool runs handlers on p, which the caller keeps. The default is [filch.Default].
+// WithPool runs handlers on p, which the caller keeps. The default is [filch.Default]. Close the node before the pool: a node
+// whose pool is closed gives back what has not begun, and fetches nothing more.
 func WithPool(p *filch.Pool) Option {
 	return func(c *config) error {
 		if p == nil {
@@ -102,8 +112,9 @@ func WithPool(p *filch.Pool) Option {
 	}
 }
 
-// WithPlaces says how many fetched tasks the node runs at once. The default is the number of the pool's workers.
-// 0 makes a node that only submits.
+// WithPlaces says how many fetched tasks the node runs at once. The default is the number of the pool's workers. Each local task
+// of the node makes it one less, down to one: a node that is busy with its own tasks leaves those of the stream to others. 0 makes a
+// node that only submits.
 func WithPlaces(n int) Option {
 	return func(c *config) error {
 		if n < 0 {
@@ -174,15 +185,41 @@ func WithQueueLimit(n int, o filch.Overflow) Option {
 		if n < 1 {
 			return fmt.Errorf("cluster: WithQueueLimit(%d)", n)
 		}
-		if o != filch.Block && o != filch.Reject {
-			return errors.New("cluster: WithQueueLimit takes Block or Reject")
-		}
-		c.maxQueued, c.overflow = int64(n), o
-		return nil
+		c.maxQueued = int64(n)
+		return c.setOverflow("WithQueueLimit", o)
 	}
 }
 
-// WithResultsFor says how long outcomes can be read, by the servers' clocks. The default is a day. It counts for the
+// WithQueueBytes says how many bytes the tasks in the stream have together, and what Submit does when there is no room for another:
+// as [WithQueueLimit], beside which it may stand, with the same Overflow. So tasks leave room for the outcomes that they come to, without which
+// none of them can end. A task has the bytes of its argument and some 300 more. Tasks that are delayed or wait for others do not count before they are
+// put into the stream, nor do outcomes and dead letters. There is no limit by default. The number counts for the first node that opens the cluster.
+//
+// Open returns an error if a single message of the servers may have more bytes, or if the servers have no room for n.
+func WithQueueBytes(n int64, o filch.Overflow) Option {
+	return func(c *config) error {
+		if n < 1 {
+			return fmt.Errorf("cluster: WithQueueBytes(%d)", n)
+		}
+		c.maxBytes = n
+		return c.setOverflow("WithQueueBytes", o)
+	}
+}
+
+// setOverflow sets what Submit does when the stream is full.
+func (c *config) setOverflow(option string, o filch.Overflow) error {
+	if o != filch.Block && o != filch.Reject {
+		return fmt.Errorf("cluster: %s takes Block or Reject", option)
+	}
+	if c.maxQueued > 0 && c.maxBytes > 0 && c.overflow != o {
+		return errors.New("cluster: WithQueueLimit and WithQueueBytes differ in what Submit does when the stream is full")
+	}
+	c.overflow = o
+	return nil
+}
+
+// WithResultsFor says how long outcomes can be read, by the servers' clocks. The default is a day. With less than two minutes, a task of
+// an [ID] whose outcome is gone can be submitted again, and the servers still take it for the first: its Future waits without end. It counts for the
 // first node that opens the cluster.
 func WithResultsFor(d time.Duration) Option {
 	return func(c *config) error {

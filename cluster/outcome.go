@@ -61,11 +61,11 @@ func parseOutcome(data []byte) (outcome, error) {
 }
 
 // err returns the error that Wait returns, or nil if there is a result.
-func (o outcome) err(id string) error {
+func (o outcome) err(id token) error {
 	name, _ := cutVersion(o.Handler)
 	switch o.Status {
 	case statusFailed:
-		return &TaskError{ID: id, Handler: name, Attempts: o.Attempts, Message: o.Error}
+		return &TaskError{ID: id.text(), Handler: name, Attempts: o.Attempts, Message: o.Error}
 	case statusCanceled:
 		return ErrCanceled
 	case statusDeadline:
@@ -81,8 +81,8 @@ const serverWait = 10 * time.Second
 func isNotFound(err error) bool { return errors.Is(err, jetstream.ErrKeyNotFound) }
 
 // getOutcome returns the outcome of a task. One that cannot be read counts as a failure: the task is not run again.
-func (n *Node) getOutcome(ctx context.Context, id string) (outcome, error) {
-	entry, err := n.results.Get(ctx, id)
+func (n *Node) getOutcome(ctx context.Context, id token) (outcome, error) {
+	entry, err := n.results.Get(ctx, string(id))
 	if err != nil {
 		return outcome{}, err
 	}
@@ -95,14 +95,14 @@ func (n *Node) getOutcome(ctx context.Context, id string) (outcome, error) {
 
 // putOutcome stores the outcome of a task, unless it has one, and returns the one that it has. While the servers do
 // not take it, since they do not answer or have no room, it tries again, as long as the node is there.
-func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
+func (n *Node) putOutcome(id token, o outcome) (outcome, error) {
 	data := o.bytes()
 	for wait, told := firstWait, false; ; wait, told = min(2*wait, serverWait), true {
 		have, err := n.tryOutcome(id, o, data, wait)
 		if err == nil {
 			return have, nil
 		}
-		err = n.explain(err, keyOf(n.names.results(), id))
+		err = n.explain(err, keyOf(n.names.results(), string(id)))
 		if errors.Is(err, nats.ErrPermissionViolation) {
 			return o, err
 		}
@@ -121,10 +121,10 @@ func (n *Node) putOutcome(id string, o outcome) (outcome, error) {
 }
 
 // tryOutcome is putOutcome once.
-func (n *Node) tryOutcome(id string, o outcome, data []byte, wait time.Duration) (outcome, error) {
+func (n *Node) tryOutcome(id token, o outcome, data []byte, wait time.Duration) (outcome, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, wait)
 	defer cancel()
-	_, err := n.results.Create(ctx, id, data)
+	_, err := n.results.Create(ctx, string(id), data)
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		var have outcome
 		if have, err = n.getOutcome(ctx, id); err == nil {
@@ -138,8 +138,8 @@ func (n *Node) tryOutcome(id string, o outcome, data []byte, wait time.Duration)
 }
 
 // outcomeMsg is what asks the servers to store an outcome, unless the task has one, as Create of the bucket does.
-func (n *Node) outcomeMsg(id string, data []byte) *nats.Msg {
-	return &nats.Msg{Subject: "$KV." + n.names.results() + "." + id, Data: data, Header: nats.Header{jetstream.ExpectedLastSubjSeqHeader: {"0"}}}
+func (n *Node) outcomeMsg(id token, data []byte) *nats.Msg {
+	return &nats.Msg{Subject: keyOf(n.names.results(), string(id)), Data: data, Header: nats.Header{jetstream.ExpectedLastSubjSeqHeader: {"0"}}}
 }
 
 // isStored reports whether answer says that a message was stored. An answer with an error begins with the error.

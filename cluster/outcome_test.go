@@ -35,3 +35,17 @@ func TestShortKeepsRunesWhole(t *testing.T) {
 		t.Error(len(text))
 	}
 }
+
+func TestOnlyAPlainConfirmationIsStored(t *testing.T) {
+	for answer, want := range map[string]bool{
+		`{"stream":"KV_filch_results","seq":7}`: true,
+		`{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 1"},"stream":"x","seq":0}`: false,
+		`{"error":{"code":503,"err_code":10077}}`:                                                             false,
+		``:     false,
+		`-ERR`: false,
+	} {
+		if got := isStored([]byte(answer)); got != want {
+			t.Errorf("%q: %v", answer, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,8 +15,8 @@ const (
 	// Worker runs tasks, and so can write any outcome and any dead letter. It makes batches and cron jobs. It cannot read
 	// dead letters.
 	Worker
-	// Operator makes, changes and deletes the streams of the cluster, and reads all that is in them. The first node that opens
-	// a cluster needs it.
+	// Operator makes, changes and deletes the streams of the cluster, and reads all that is in them. It pauses handlers, asks nodes
+	// what they run, and puts dead letters back. The first node that opens a cluster needs it.
 	Operator
 )
 
@@ -50,20 +51,50 @@ func PermissionsOf(role Role, cluster, node, inbox string) (Permissions, error) 
 	p := Permissions{Publish: n.toSubmit(node), Subscribe: []string{inbox + ".>", n.doneOf(node)}}
 	if role >= Worker {
 		p.Publish = append(p.Publish, n.toWork()...)
-		p.Subscribe = append(p.Subscribe, n.who(), n.ended())
+		p.Subscribe = append(p.Subscribe, n.who(), n.ended(), n.resumed())
 		p.Responses = true
 	}
 	if role == Operator {
-		p.Publish = append(p.Publish, n.toOperate()...)
-		p.Publish = append(p.Publish, n.who())
+		p.Publish = least(append(p.Publish, n.toOperate()...))
 	}
 	return p, nil
+}
+
+// least returns subjects without those that another one stands for.
+func least(subjects []string) []string {
+	var all []string
+	for i, s := range subjects {
+		others := slices.Concat(all, subjects[i+1:])
+		if !slices.ContainsFunc(others, func(o string) bool { return standsFor(o, s) }) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// standsFor reports whether whatever matches a subject matches a pattern.
+func standsFor(pattern, subject string) bool {
+	p, s := strings.Split(pattern, "."), strings.Split(subject, ".")
+	for i, token := range p {
+		switch {
+		case token == ">":
+			return len(s) > i
+		case i == len(s) || s[i] == ">" || token != "*" && token != s[i]:
+			return false
+		}
+	}
+	return len(p) == len(s)
+}
+
+// buckets are the buckets of the cluster.
+func (n names) buckets() []string {
+	return []string{n.results(), n.control(), n.after(), n.unique(), n.batches(), n.tries(), n.nodes()}
 }
 
 // streams are the streams of the cluster, with those of its buckets.
 func (n names) streams() []string {
 	all := []string{n.work(), n.dead(), n.later()}
-	for _, bucket := range []string{n.results(), n.control(), n.after(), n.unique(), n.batches(), n.tries(), n.nodes()} {
+	for _, bucket := range n.buckets() {
 		all = append(all, streamOf(bucket))
 	}
 	return all
@@ -92,7 +123,7 @@ func toRead(bucket string) string { return api("DIRECT.GET." + streamOf(bucket) 
 
 // toSubmit is what a submitter publishes to.
 func (n names) toSubmit(node string) []string {
-	subjects := []string{n.workAll(), n.laterOf("*"), n.ended(), keys(n.control()), keys(n.after()), keys(n.unique()), keyOf(n.nodes(), node),
+	subjects := []string{n.workAll(), n.laterOf(anyToken), n.ended(), keys(n.control()), keys(n.after()), keys(n.unique()), keyOf(n.nodes(), node),
 		api("CONSUMER.INFO." + n.work() + ".*"), toRead(n.results()), toRead(n.after()), toRead(n.unique())}
 	subjects = append(subjects, toWatch(n.after())...)
 	for _, s := range n.streams() {
@@ -104,7 +135,7 @@ func (n names) toSubmit(node string) []string {
 // toWork is what a worker publishes to beyond that.
 func (n names) toWork() []string {
 	subjects := []string{keys(n.results()), keys(n.tries()), keys(n.batches()), n.deadAll(), n.doneOf("*"), n.cronOf("*"),
-		api("CONSUMER.PAUSE." + n.work() + ".*"), toRead(n.tries()), toRead(n.batches()), api("CONSUMER.INFO." + n.later() + ".*"),
+		api("CONSUMER.PAUSE." + n.work() + ".*"), toRead(n.control()), toRead(n.tries()), toRead(n.batches()),
 		api("STREAM.MSG.GET." + n.later()), api("STREAM.PURGE." + n.later()), api("STREAM.PURGE." + streamOf(n.after()))}
 	for _, s := range []string{n.work(), n.later()} {
 		subjects = append(subjects, api("CONSUMER.CREATE."+s+".>"), api("CONSUMER.MSG.NEXT."+s+".*"), "$JS.ACK."+s+".>")
@@ -114,13 +145,19 @@ func (n names) toWork() []string {
 
 // toOperate is what an operator publishes to beyond that.
 func (n names) toOperate() []string {
-	subjects := []string{api("INFO"), api("STREAM.NAMES"), api("STREAM.LIST")}
+	subjects := []string{n.who(), n.resumed(), api("INFO"), api("CONSUMER.MSG.NEXT." + n.dead() + ".*")}
 	for _, s := range n.streams() {
 		for _, request := range []string{"STREAM.CREATE.%s", "STREAM.UPDATE.%s", "STREAM.PURGE.%s", "STREAM.DELETE.%s", "STREAM.MSG.GET.%s",
-			"STREAM.MSG.DELETE.%s", "STREAM.SNAPSHOT.%s", "STREAM.RESTORE.%s", "DIRECT.GET.%s", "DIRECT.GET.%s.>", "CONSUMER.*.%s", "CONSUMER.*.%s.>", "CONSUMER.MSG.NEXT.%s.*"} {
+			"STREAM.SNAPSHOT.%s", "STREAM.RESTORE.%s", "CONSUMER.*.%s", "CONSUMER.*.%s.>"} {
 			subjects = append(subjects, api(fmt.Sprintf(request, s)))
 		}
-		subjects = append(subjects, "$JS.ACK."+s+".>", "$JS.FC."+s+".>", "$JS.SNAPSHOT.*."+s+".*")
+		subjects = append(subjects, "$JS.SNAPSHOT.*."+s+".*")
+	}
+	for _, s := range []string{n.work(), n.dead(), n.later()} { // a bucket refuses it
+		subjects = append(subjects, api("STREAM.MSG.DELETE."+s))
+	}
+	for _, b := range n.buckets() {
+		subjects = append(subjects, toRead(b), api("CONSUMER.MSG.NEXT."+streamOf(b)+".*"), "$JS.FC."+streamOf(b)+".>")
 	}
 	return subjects
 }

@@ -32,6 +32,8 @@ func isInProcess(err error) bool {
 
 // publish stores a message, and asks again as long as the servers do not answer.
 func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
+	lent := false
+	var reason error // the last that is not just the end of a wait
 	for wait := time.Millisecond; ; wait = min(2*wait, time.Second) {
 		var ack *jetstream.PubAck
 		err := askServers(ctx, func(ctx context.Context) (err error) {
@@ -42,6 +44,9 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 		})
 		if err == nil {
 			return ack, nil
+		}
+		if reason == nil || !errors.Is(err, context.DeadlineExceeded) {
+			reason = err
 		}
 		full := isFull(err)
 		if full && n.overflow == filch.Reject {
@@ -56,14 +61,25 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 		if errors.Is(err, nats.ErrPermissionViolation) {
 			return nil, fmt.Errorf("cluster: the task is not stored: %w", err)
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if e, _ := ctx.Value(executionKey{}).(*execution); full && e != nil && !lent {
+			lent = true
+			e.lend() // room may come from a task that waits for the place
+			defer e.reclaim(ctx)
+		}
+		filch.Blocking(ctx, func() {
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+			case <-n.ctx.Done():
+			}
+		})
+		switch {
+		case ctx.Err() != nil:
 			if full {
 				return nil, fmt.Errorf("%w: %w", ErrQueueFull, context.Cause(ctx))
 			}
-			return nil, fmt.Errorf("cluster: the servers have not confirmed that they stored the task: %w", errors.Join(context.Cause(ctx), err))
-		case <-n.ctx.Done():
+			return nil, fmt.Errorf("cluster: the servers have not confirmed that they stored the task: %w", errors.Join(context.Cause(ctx), reason))
+		case n.ctx.Err() != nil:
 			return nil, ErrClosed
 		}
 	}
@@ -72,7 +88,7 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 // isRefused reports whether err says that the servers have not stored a message. Else they may have.
 func isRefused(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
-	return errors.Is(err, ErrQueueFull) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCycle) || ok && api.Code < 500 && !isInProcess(err)
+	return errors.Is(err, ErrQueueFull) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCycle) || errors.Is(err, ErrBatchClosed) || ok && api.Code < 500 && !isInProcess(err)
 }
 
 // isFull reports whether err says that the stream has as much as it may have. The servers have the same code for whatever

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster/internal/place"
 )
 
 // Queue is what waits in a lane of a handler, which is a level or a partition, by the servers' count.
@@ -51,7 +53,7 @@ func (n *Node) Queues(ctx context.Context) ([]Queue, error) {
 		all = append(all, q)
 	}
 	if err := lister.Err(); err != nil {
-		return nil, fmt.Errorf("cluster: the queues: %w", err)
+		return nil, fmt.Errorf("cluster: the queues: %w", n.explain(err, api("CONSUMER.LIST."+n.work())))
 	}
 	slices.SortFunc(all, func(a, b Queue) int {
 		return cmp.Or(cmp.Compare(a.Handler, b.Handler), cmp.Compare(laneRank(a.Lane), laneRank(b.Lane)))
@@ -66,7 +68,7 @@ func (n *Node) age(ctx context.Context, s jetstream.Stream, c *jetstream.Consume
 		return 0, nil // a node has taken it
 	}
 	if err != nil {
-		return 0, fmt.Errorf("cluster: the oldest task of %s: %w", c.Name, err)
+		return 0, fmt.Errorf("cluster: the oldest task of %s: %w", c.Name, n.explain(err, api("STREAM.MSG.GET."+n.work())))
 	}
 	return max(0, n.clock.at(n.now()).Sub(m.Time)), nil
 }
@@ -108,7 +110,7 @@ func laneTitle(lane string) string {
 }
 
 // levelTitles are what users read of levels.
-var levelTitles = [levels]string{High: "high", Normal: "normal", Low: "low"}
+var levelTitles = [place.Levels]string{High: "high", Normal: "normal", Low: "low"}
 
 // laneRank returns the place of a lane among those of its handler, by its title.
 func laneRank(title string) int {
@@ -116,101 +118,5 @@ func laneRank(title string) int {
 		return i
 	}
 	p, _ := strconv.Atoi(title)
-	return levels + p
-}
-
-// pausedFor is how long a pause lasts that nobody ends. JetStream wants a time.
-const pausedFor = 100 * 365 * 24 * time.Hour
-
-// Pause stops nodes from fetching tasks of a handler, until [Node.Resume], also nodes that come later. What was fetched
-// goes on, and so do local tasks, which are not in the stream. Submit goes on storing tasks. handler is a name, or
-// name@version. Pausing twice is pausing once. The error is [ErrUnknownHandler] if no node has ever had it.
-func (n *Node) Pause(ctx context.Context, handler string) error {
-	return n.setPaused(ctx, handler, true)
-}
-
-// Resume lets nodes fetch tasks of a handler again, with their next requests, which come within 5 s. A handler that was
-// not paused stays as it is. Errors are as those of [Node.Pause].
-func (n *Node) Resume(ctx context.Context, handler string) error {
-	return n.setPaused(ctx, handler, false)
-}
-
-func (n *Node) setPaused(ctx context.Context, handler string, paused bool) error {
-	if err := checkHandler(handler); err != nil {
-		return err
-	}
-	s, err := n.streamOf(ctx, n.work())
-	if err != nil {
-		return err
-	}
-	if err := n.pauseLane(ctx, handler, laneOfLevel(Normal), paused); err != nil {
-		return err
-	}
-	var lanes []string
-	names := s.ConsumerNames(ctx)
-	for name := range names.Name() {
-		if of, lane, ok := cutConsumer(name); ok && of == handler && lane != laneOfLevel(Normal) {
-			lanes = append(lanes, lane)
-		}
-	}
-	if err := names.Err(); err != nil {
-		return fmt.Errorf("cluster: the queues of %s: %w", handler, err)
-	}
-	return n.followPause(ctx, handler, lanes...)
-}
-
-// checkHandler returns an error if handler is no name, nor name@version.
-func checkHandler(handler string) error {
-	name, version, ok := strings.Cut(handler, "@")
-	if err := checkName("name of the handler", name); err != nil || !ok {
-		return err
-	}
-	return checkName("version of a handler", version)
-}
-
-// followPause pauses or resumes lanes of a handler as its normal lane is, which holds for all. It looks again
-// afterwards: so all follow the last Pause or Resume, also when several come at once, or a lane is made meanwhile.
-func (n *Node) followPause(ctx context.Context, handler string, lanes ...string) error {
-	for {
-		paused, err := n.isPaused(ctx, handler)
-		if err != nil {
-			return err
-		}
-		for _, lane := range lanes {
-			if err := n.pauseLane(ctx, handler, lane, paused); err != nil {
-				return err
-			}
-		}
-		if again, err := n.isPaused(ctx, handler); err != nil || again == paused {
-			return err
-		}
-	}
-}
-
-// isPaused reports whether a handler is paused. One that has no lane yet is not.
-func (n *Node) isPaused(ctx context.Context, handler string) (bool, error) {
-	c, err := n.js.Consumer(ctx, n.work(), consumer(handler, laneOfLevel(Normal)))
-	if errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("cluster: the servers do not say whether %s is paused: %w", handler, err)
-	}
-	return c.CachedInfo().Paused, nil
-}
-
-// pauseLane pauses or resumes the consumer of a lane.
-func (n *Node) pauseLane(ctx context.Context, handler, lane string, paused bool) error {
-	var until time.Time
-	if paused {
-		until = n.now().Add(pausedFor)
-	}
-	_, err := n.js.PauseConsumer(ctx, n.work(), consumer(handler, lane), until)
-	if errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return fmt.Errorf("%w: %s", ErrUnknownHandler, handler)
-	}
-	if err != nil {
-		return fmt.Errorf("cluster: pausing or resuming %s: %w", handler, err)
-	}
-	return nil
+	return place.Levels + p
 }

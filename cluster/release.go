@@ -9,15 +9,17 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster/internal/edge"
 )
 
 // settleWaiting settles a task that has ended with those that wait for it.
-func (n *Node) settleWaiting(dep string, o outcome) error {
+func (n *Node) settleWaiting(dep token, o outcome) error {
 	var errs []error
-	for id, e := range n.edges.waiting(dep) {
+	for id, e := range n.edges.Waiting(dep) {
 		switch err := n.settle(id, dep, e, o); {
 		case err == nil:
-			n.edges.met(dep, id)
+			n.edges.Met(id, dep)
 		case !errors.Is(err, errNotStored):
 			errs = append(errs, err)
 		}
@@ -28,11 +30,11 @@ func (n *Node) settleWaiting(dep string, o outcome) error {
 // settle notes that a dependency of a task has ended, and releases the task if it was the last one, or refuses it.
 // The write that completes the tally releases the task. If its node is lost before that is done, the dependency
 // comes again, or a node finds it by sweepEdges; its mark is there then, the tally is complete, and it releases the task.
-func (n *Node) settle(id, dep string, e edge, o outcome) error {
+func (n *Node) settle(id, dep token, e edge.Edge, o outcome) error {
 	if o.Status != statusDone {
 		return n.refuseWaiting(id, dep, o)
 	}
-	t, wrote, err := n.note(n.after, keyMet(id), mark{index: e.index})
+	t, wrote, err := n.note(n.after, keyMet(id), mark{index: e.Index})
 	if isNotFound(err) {
 		return errNotStored
 	}
@@ -44,7 +46,7 @@ func (n *Node) settle(id, dep string, e edge, o outcome) error {
 
 // release submits a task whose dependencies have all ended. Submitted twice, it is stored once. If the stream is full,
 // it goes where tasks wait that are due, so that what it depends on can be acknowledged, and makes room.
-func (n *Node) release(id string) error {
+func (n *Node) release(id token) error {
 	ctx, cancel := n.asking()
 	defer cancel()
 	w, err := n.waitingTask(ctx, id)
@@ -78,16 +80,16 @@ func (n *Node) publishOnce(ctx context.Context, m *nats.Msg) error {
 }
 
 // refuseWaiting ends a task of which a dependency has not ended well, as one that has failed ends.
-func (n *Node) refuseWaiting(id, dep string, o outcome) error {
+func (n *Node) refuseWaiting(id, dep token, o outcome) error {
 	ctx, cancel := n.asking()
 	defer cancel()
 	w, err := n.waitingTask(ctx, id)
 	if err != nil {
 		return err
 	}
-	reason := fmt.Sprintf("its dependency %s ended as %s", dep, o.Status)
+	reason := fmt.Sprintf("its dependency %s ended as %s", dep.text(), o.Status)
 	if o.Error != "" {
-		reason = fmt.Sprintf("its dependency %s failed: %s", dep, o.Error)
+		reason = fmt.Sprintf("its dependency %s failed: %s", dep.text(), o.Error)
 	}
 	handler := n.handlerOf(w.Subject)
 	if err := n.putDead(handler, w.message(), id, reason, 0); err != nil {
@@ -123,15 +125,19 @@ var errNotStored = fmt.Errorf("cluster: a task that waits is not stored: %w", je
 // sweepEdges finds them.
 func (n *Node) hearEnded() error {
 	sub, err := n.nc.QueueSubscribe(n.names.ended(), "nodes", func(m *nats.Msg) {
-		var dep string
+		var stored string
 		var revision uint64
-		if _, err := fmt.Sscanf(string(m.Data), "%s %d", &dep, &revision); err != nil || checkName("ID", dep) != nil {
+		if _, err := fmt.Sscanf(string(m.Data), "%s %d", &stored, &revision); err != nil {
+			return
+		}
+		dep, err := parseToken("ID", stored)
+		if err != nil {
 			return
 		}
 		ctx, cancel := context.WithTimeout(n.ctx, firstWait)
 		defer cancel()
 		o, err := n.getOutcome(ctx, dep)
-		if err == nil && n.edges.until(ctx, revision) == nil {
+		if err == nil && n.edges.Until(ctx, revision) == nil {
 			_ = n.settleWaiting(dep, o)
 		}
 	})
@@ -147,7 +153,7 @@ const sweepMostEdges = 200
 // sweepEdges looks for tasks that have ended, and whose end has not released those that wait for them, since the node
 // where they ended was lost, or had not yet heard of those.
 func (n *Node) sweepEdges() {
-	for _, dep := range n.edges.older(n.clock.at(n.now()).Add(-sweepEvery), sweepMostEdges) {
+	for _, dep := range n.edges.Older(n.clock.at(n.now()).Add(-sweepEvery), sweepMostEdges) {
 		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 		o, err := n.getOutcome(ctx, dep)
 		cancel()
@@ -170,15 +176,15 @@ func (n *Node) sweepLeft() {
 	ctx, cancel := n.asking()
 	defer cancel()
 	prefix := "$KV." + n.names.after() + "."
-	info, err := n.afterStream.Info(ctx, jetstream.WithSubjectFilter(prefix+keyMet("*")))
+	info, err := n.afterStream.Info(ctx, jetstream.WithSubjectFilter(prefix+keyMet(anyToken)))
 	if err != nil {
 		return
 	}
 	before := n.left
-	n.left = map[string]uint64{}
+	n.left = map[token]uint64{}
 	for subject := range info.State.Subjects {
-		id := strings.TrimPrefix(subject, prefix+keyMet(""))
-		if n.edges.isStored(id) {
+		id, err := parseToken("ID", strings.TrimPrefix(subject, prefix+keyMet("")))
+		if err != nil || n.edges.IsStored(id) {
 			continue
 		}
 		if _, err := n.after.Get(ctx, keyTask(id)); !isNotFound(err) {

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,12 +20,12 @@ type pulse struct {
 // running are the executions of a node, by the IDs of their tasks.
 type running struct {
 	mu    sync.Mutex
-	tasks map[string]*execution
+	tasks map[token]*execution
 	some  chan struct{} // of capacity 1: there are some
 }
 
 func (r *running) init() {
-	r.tasks, r.some = map[string]*execution{}, make(chan struct{}, 1)
+	r.tasks, r.some = map[token]*execution{}, make(chan struct{}, 1)
 }
 
 // add adds an execution, unless its task is here already.
@@ -62,7 +64,7 @@ func (r *running) remove(e *execution) {
 }
 
 // cancelTask cancels a task if it is here.
-func (r *running) cancelTask(id string) {
+func (r *running) cancelTask(id token) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e := r.tasks[id]; e != nil {
@@ -77,6 +79,24 @@ func (r *running) cancelAll(cause error) {
 	defer r.mu.Unlock()
 	for _, e := range r.tasks {
 		e.cancel(cause)
+	}
+}
+
+// watchPool gives back what waits in the pool when that ends before the node: the pool does not run it.
+func (n *Node) watchPool() {
+	select {
+	case <-n.pool.Done():
+	case <-n.ctx.Done():
+		return
+	}
+	if n.looking.Err() == nil {
+		n.log.Error("filch cluster: the pool of the node was closed before the node; it runs nothing more", "node", n.node)
+	}
+	n.running.mu.Lock()
+	all := slices.Collect(maps.Values(n.running.tasks))
+	n.running.mu.Unlock()
+	for _, e := range all {
+		e.dropped()
 	}
 }
 

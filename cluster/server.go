@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -34,8 +35,33 @@ func Register(s Server) {
 	registered.server = s
 }
 
-// connect returns a connection as c says, and how to end what was started for it.
-func (c *config) connect(ctx context.Context) (nc *nats.Conn, stop func(), err error) {
+// connect returns a connection as c says, and how to end what was started for it. If ctx ends before, what is started later
+// is ended at once.
+func (c *config) connect(ctx context.Context) (*nats.Conn, func(), error) {
+	var nc *nats.Conn
+	var stop func()
+	var err error
+	dialed := make(chan struct{})
+	go func() {
+		defer close(dialed)
+		nc, stop, err = c.dial(ctx)
+	}()
+	select {
+	case <-dialed:
+		return nc, stop, err
+	case <-ctx.Done():
+		go func() {
+			<-dialed
+			if err == nil {
+				stop()
+			}
+		}()
+		return nil, nil, fmt.Errorf("cluster: connecting to the servers: %w", context.Cause(ctx))
+	}
+}
+
+// dial is connect without an end by ctx: neither a connection nor a server takes one.
+func (c *config) dial(ctx context.Context) (nc *nats.Conn, stop func(), err error) {
 	if c.conn != nil {
 		if nc, err = c.conn(); err != nil {
 			return nil, nil, err

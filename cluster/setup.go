@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -15,22 +17,26 @@ const controlTTL = 24 * time.Hour
 // dedupWindow is how long the servers remember IDs of tasks.
 const dedupWindow = 2 * time.Minute
 
+// maxLanes is how many lanes a cluster may have. The servers' own limit is 1000 for a stream: four handlers with 256 partitions.
+const maxLanes = 100_000
+
 // setUp makes what the cluster needs on the servers, as far as it is not there.
 func (n *Node) setUp(ctx context.Context) error {
-	limit := n.maxQueued
-	if limit == 0 {
-		limit = -1
+	if most := n.nc.MaxPayload(); n.maxBytes > 0 && n.maxBytes < most {
+		return fmt.Errorf("WithQueueBytes(%d): a message of the servers may have %d bytes, and would never have room", n.maxBytes, most)
 	}
 	info, err := n.stream(ctx, jetstream.StreamConfig{
 		Name: n.work(), Subjects: []string{n.workAll()}, Retention: jetstream.WorkQueuePolicy,
-		Replicas: n.replicas, Duplicates: dedupWindow, MaxMsgs: limit, Discard: jetstream.DiscardNew,
+		Replicas: n.replicas, Duplicates: dedupWindow, MaxMsgs: cmp.Or(n.maxQueued, -1), MaxBytes: cmp.Or(n.maxBytes, -1), Discard: jetstream.DiscardNew, MaxConsumers: maxLanes,
 		Description: "tasks of the filch cluster " + n.cluster,
 	})
 	if err != nil {
 		return err
 	}
-	n.clock.set(n.now(), info.TimeStamp)
 	n.opened = info.TimeStamp
+	if err := n.readClock(ctx); err != nil {
+		return err
+	}
 	if _, err := n.stream(ctx, jetstream.StreamConfig{
 		Name: n.dead(), Subjects: []string{n.deadAll()}, Retention: jetstream.LimitsPolicy,
 		Replicas: n.replicas, MaxAge: n.deadTTL, Duplicates: min(dedupWindow, n.deadTTL),
@@ -105,15 +111,37 @@ func (n *Node) bucketOf(ctx context.Context, c jetstream.KeyValueConfig) (jetstr
 	}
 }
 
-// serverClock is how far the servers' clocks are ahead of the node's.
-type serverClock struct{ ahead atomic.Int64 }
+// serverClock is how far the servers' clocks are ahead of the node's, and by how much that may be wrong.
+type serverClock struct{ ahead, doubt atomic.Int64 }
 
-// set notes that the servers' clock showed server when the node's showed own.
-func (c *serverClock) set(own, server time.Time) {
+// set notes that the servers' clock showed server between two times of the node's.
+func (c *serverClock) set(before, after, server time.Time) {
 	if !server.IsZero() {
-		c.ahead.Store(int64(server.Sub(own)))
+		half := after.Sub(before) / 2
+		c.ahead.Store(int64(server.Sub(before.Add(half))))
+		c.doubt.Store(int64(half))
 	}
+}
+
+// least returns the least that the servers' clock may show when the node's shows own, and most the most.
+func (c *serverClock) least(own time.Time) time.Time {
+	return c.at(own).Add(-time.Duration(c.doubt.Load()))
+}
+func (c *serverClock) most(own time.Time) time.Time {
+	return c.at(own).Add(time.Duration(c.doubt.Load()))
 }
 
 // at returns what the servers' clock shows when the node's shows own.
 func (c *serverClock) at(own time.Time) time.Time { return own.Add(time.Duration(c.ahead.Load())) }
+
+// readClock reads the servers' clock.
+func (n *Node) readClock(ctx context.Context) error {
+	return askServers(ctx, func(ctx context.Context) error {
+		before := n.now()
+		s, err := n.js.Stream(ctx, n.work())
+		if err == nil {
+			n.clock.set(before, n.now(), s.CachedInfo().TimeStamp)
+		}
+		return err
+	})
+}

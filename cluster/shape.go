@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -51,16 +52,26 @@ func (n *Node) handler(name string) *handler {
 	return n.handlers[name]
 }
 
-// shapeOf returns the shape of a handler of this node, or of another, which the servers are asked for once.
+// knownFor is how long a node knows the shape of a handler that is not its own. Afterwards the handler may have been removed, and
+// come back with another shape.
+const knownFor = time.Minute
+
+// known is the shape of a handler of other nodes.
+type known struct {
+	shape
+	until time.Time // by the node's clock
+}
+
+// shapeOf returns the shape of a handler of this node, or of another, which the servers are asked for once a minute.
 func (n *Node) shapeOf(ctx context.Context, name string) (shape, error) {
 	if h := n.handler(name); h != nil {
 		return h.shape(), nil
 	}
 	n.mu.RLock()
-	s, ok := n.known[name]
+	have, ok := n.known[name]
 	n.mu.RUnlock()
-	if ok {
-		return s, nil
+	if ok && n.now().Before(have.until) {
+		return have.shape, nil
 	}
 	var c jetstream.Consumer
 	err := askServers(ctx, func(ctx context.Context) (err error) {
@@ -74,9 +85,9 @@ func (n *Node) shapeOf(ctx context.Context, name string) (shape, error) {
 		err = n.explain(err, "$JS.API.CONSUMER.INFO."+n.work()+"."+consumer(name, laneOfLevel(Normal)))
 		return shape{}, fmt.Errorf("cluster: the servers do not say whether there is a handler %s: %w", name, err)
 	}
-	s = shapeOfConsumer(c.CachedInfo().Config.Metadata)
+	s := shapeOfConsumer(c.CachedInfo().Config.Metadata)
 	n.mu.Lock()
-	n.known[name] = s
+	n.known[name] = known{s, n.now().Add(knownFor)}
 	n.mu.Unlock()
 	return s, nil
 }
@@ -90,7 +101,7 @@ func (l *lane) ensure(ctx context.Context) error {
 	case err == nil:
 		is := have.CachedInfo().Config
 		if shape := shapeOfConsumer(is.Metadata); shape != l.handler.shape() {
-			return fmt.Errorf("cluster: the handler %s has other options (WithKeys, WithLimit, WithStealAbove) than on other nodes: %+v here, %+v there; give it another version, or delete its consumers", l.handler.name, l.handler.shape(), shape)
+			return fmt.Errorf("cluster: the handler %s has other options (WithKeys, WithLimit, WithStealAbove) than on other nodes: %+v here, %+v there; give it another version, or end its nodes and remove it", l.handler.name, l.handler.shape(), shape)
 		}
 		if is.AckWait == config.AckWait && is.MaxAckPending == config.MaxAckPending {
 			return nil

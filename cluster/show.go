@@ -50,30 +50,31 @@ type TaskInfo struct {
 // second if none does, and then the stream is read from its beginning, one request for each task in it. A task of a node that
 // does not answer is shown as one that waits.
 func (n *Node) Show(ctx context.Context, id string) (TaskInfo, error) {
-	if err := checkName("ID", id); err != nil {
+	t, err := newToken("ID", id)
+	if err != nil {
 		return TaskInfo{}, err
 	}
 	if n.ctx.Err() != nil {
 		return TaskInfo{}, ErrClosed
 	}
-	for _, look := range []func(context.Context, string) (TaskInfo, error){n.showEnded, n.showHeld, n.showRunning, n.showStored, n.showEnded, n.showDead} {
-		if t, err := look(ctx, id); !errors.Is(err, ErrUnknownTask) {
-			return t, err
+	for _, look := range []func(context.Context, token) (TaskInfo, error){n.showEnded, n.showHeld, n.showRunning, n.showStored, n.showEnded, n.showDead} {
+		if info, err := look(ctx, t); !errors.Is(err, ErrUnknownTask) {
+			return info, err
 		}
 	}
 	return TaskInfo{}, fmt.Errorf("%w: %s", ErrUnknownTask, id)
 }
 
 // showEnded shows a task that has an outcome.
-func (n *Node) showEnded(ctx context.Context, id string) (TaskInfo, error) {
+func (n *Node) showEnded(ctx context.Context, id token) (TaskInfo, error) {
 	o, err := n.getOutcome(ctx, id)
 	if isNotFound(err) {
 		return TaskInfo{}, ErrUnknownTask
 	}
 	if err != nil {
-		return TaskInfo{}, fmt.Errorf("cluster: the outcome of %s: %w", id, err)
+		return TaskInfo{}, fmt.Errorf("cluster: the outcome of %s: %w", id.text(), err)
 	}
-	t := TaskInfo{ID: id, State: State(o.Status), Handler: o.Handler, Node: o.Node, Attempts: o.Attempts, Error: o.Error, Codec: o.Codec, Result: o.data}
+	t := TaskInfo{ID: id.text(), State: State(o.Status), Handler: o.Handler, Node: o.Node, Attempts: o.Attempts, Error: o.Error, Codec: o.Codec, Result: o.data}
 	if t.State == StateFailed {
 		if dead, err := n.showDead(ctx, id); err == nil {
 			t.From, t.Key, t.Stored, t.Codec, t.Argument = dead.From, dead.Key, dead.Stored, dead.Codec, dead.Argument
@@ -83,7 +84,7 @@ func (n *Node) showEnded(ctx context.Context, id string) (TaskInfo, error) {
 }
 
 // showDead shows a task that is in the dead letters.
-func (n *Node) showDead(ctx context.Context, id string) (TaskInfo, error) {
+func (n *Node) showDead(ctx context.Context, id token) (TaskInfo, error) {
 	s, err := n.streamOf(ctx, n.dead())
 	if err != nil {
 		return TaskInfo{}, err
@@ -93,35 +94,35 @@ func (n *Node) showDead(ctx context.Context, id string) (TaskInfo, error) {
 		return TaskInfo{}, ErrUnknownTask
 	}
 	return TaskInfo{
-		ID: id, State: StateFailed, Handler: l.Handler, Node: l.Node, Attempts: l.Attempts, Error: l.Reason,
+		ID: id.text(), State: StateFailed, Handler: l.Handler, Node: l.Node, Attempts: l.Attempts, Error: l.Reason,
 		From: l.From, Key: l.Key, Stored: l.At, Codec: l.Codec, Argument: l.Argument,
 	}, err
 }
 
 // showHeld shows a task that is delayed, or waits for others.
-func (n *Node) showHeld(ctx context.Context, id string) (TaskInfo, error) {
+func (n *Node) showHeld(ctx context.Context, id token) (TaskInfo, error) {
 	raw, err := n.laterStream.GetLastMsgForSubject(ctx, n.laterOf(id))
 	if err == nil {
-		t := n.storedInfo(StateDelayed, n.workOfDue(header(raw.Header, headerScheduleTarget)), raw.Header, raw.Data)
+		t := n.storedInfo(id, StateDelayed, n.workOfDue(header(raw.Header, headerScheduleTarget)), raw.Header, raw.Data)
 		t.Stored = raw.Time
 		return t, nil
 	}
 	if !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return TaskInfo{}, fmt.Errorf("cluster: looking for %s among the delayed: %w", id, err)
+		return TaskInfo{}, fmt.Errorf("cluster: looking for %s among the delayed: %w", id.text(), n.explain(err, api("STREAM.MSG.GET."+n.later())))
 	}
 	w, err := n.waitingTask(ctx, id)
 	if isNotFound(err) {
 		return TaskInfo{}, ErrUnknownTask
 	}
 	if err != nil {
-		return TaskInfo{}, fmt.Errorf("cluster: looking for %s among those that wait for others: %w", id, err)
+		return TaskInfo{}, fmt.Errorf("cluster: looking for %s among those that wait for others: %w", id.text(), err)
 	}
-	return n.storedInfo(StateAfter, w.Subject, w.Header, w.Data), nil
+	return n.storedInfo(id, StateAfter, w.Subject, w.Header, w.Data), nil
 }
 
 // storedInfo is what the message of a task says.
-func (n *Node) storedInfo(s State, subject string, h nats.Header, data []byte) TaskInfo {
-	t := TaskInfo{ID: header(h, headerID), State: s, Handler: n.handlerOf(subject), From: header(h, headerFrom), Key: header(h, headerKey), Codec: header(h, headerCodec), Argument: data}
+func (n *Node) storedInfo(id token, s State, subject string, h nats.Header, data []byte) TaskInfo {
+	t := TaskInfo{ID: id.text(), State: s, Handler: n.handlerOf(subject), From: header(h, headerFrom), Key: textOf(h, headerKey), Codec: header(h, headerCodec), Argument: data}
 	if t.From == "" {
 		t.From = header(h, headerBy)
 	}
@@ -133,7 +134,7 @@ const askWait = 500 * time.Millisecond
 
 // holding is what a node answers that has a task.
 type holding struct {
-	Node, Handler, From, Key string
+	Node, Handler, From, Key string // the key as a token
 	Delivered                int
 	Stored                   time.Time
 }
@@ -141,39 +142,37 @@ type holding struct {
 // answer says which tasks the node has, if it is asked.
 func (n *Node) answer() error {
 	return n.hear(n.who(), func(m *nats.Msg) {
-		if h, ok := n.running.find(string(m.Data)); ok {
+		id, err := parseToken("ID", string(m.Data))
+		if err != nil {
+			return
+		}
+		if h, ok := n.running.find(id); ok {
 			data, _ := json.Marshal(h) // strings and numbers only
 			_ = m.Respond(data)
 		}
 	})
 }
 
-// hear subscribes until the node is closed.
-func (n *Node) hear(subject string, f func(*nats.Msg)) error {
-	sub, err := n.nc.Subscribe(subject, f)
-	if err == nil {
-		context.AfterFunc(n.ctx, func() { _ = sub.Unsubscribe() })
-	}
-	return err
-}
-
 // find returns what is to be said of a task, if it is here.
-func (r *running) find(id string) (holding, bool) {
+func (r *running) find(id token) (holding, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.tasks[id]
 	if e == nil {
 		return holding{}, false
 	}
-	return holding{Node: e.node.node, Handler: e.handler.name, From: e.by, Key: e.key, Delivered: e.delivered, Stored: e.stored}, true
+	return holding{Node: e.node.node, Handler: e.handler.name, From: e.by, Key: string(e.key), Delivered: e.delivered, Stored: e.stored}, true
 }
 
 // showRunning shows a task that a node says it has.
-func (n *Node) showRunning(ctx context.Context, id string) (TaskInfo, error) {
+func (n *Node) showRunning(ctx context.Context, id token) (TaskInfo, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, askWait, ErrUnknownTask)
 	defer cancel()
 	m, err := n.nc.RequestWithContext(ctx, n.who(), []byte(id))
 	if errors.Is(err, nats.ErrNoResponders) || context.Cause(ctx) == ErrUnknownTask {
+		if last := n.denied(n.who()); last != nil {
+			return TaskInfo{}, fmt.Errorf("cluster: asking the nodes for %s: %w", id.text(), last)
+		}
 		return TaskInfo{}, ErrUnknownTask
 	}
 	var h holding
@@ -181,9 +180,10 @@ func (n *Node) showRunning(ctx context.Context, id string) (TaskInfo, error) {
 		err = json.Unmarshal(m.Data, &h)
 	}
 	if err != nil {
-		return TaskInfo{}, fmt.Errorf("cluster: asking the nodes for %s: %w", id, err)
+		return TaskInfo{}, fmt.Errorf("cluster: asking the nodes for %s: %w", id.text(), n.explain(err, n.who()))
 	}
-	t := TaskInfo{ID: id, State: StateRunning, Handler: h.Handler, Node: h.Node, From: h.From, Key: h.Key, Stored: h.Stored, Attempts: h.Delivered}
+	key, _ := parseToken("key", h.Key) // none is "", and so is one that cannot be read
+	t := TaskInfo{ID: id.text(), State: StateRunning, Handler: h.Handler, Node: h.Node, From: h.From, Key: key.text(), Stored: h.Stored, Attempts: h.Delivered}
 	if try, err := n.getTry(ctx, id); err == nil {
 		t.Attempts, t.Error = max(1, h.Delivered-try.Returned), try.Error
 	}
@@ -191,7 +191,7 @@ func (n *Node) showRunning(ctx context.Context, id string) (TaskInfo, error) {
 }
 
 // showStored shows a task that is in the stream.
-func (n *Node) showStored(ctx context.Context, id string) (TaskInfo, error) {
+func (n *Node) showStored(ctx context.Context, id token) (TaskInfo, error) {
 	s, err := n.streamOf(ctx, n.work())
 	if err != nil {
 		return TaskInfo{}, err
@@ -202,9 +202,9 @@ func (n *Node) showStored(ctx context.Context, id string) (TaskInfo, error) {
 			return TaskInfo{}, ErrUnknownTask
 		}
 		if err != nil {
-			return TaskInfo{}, fmt.Errorf("cluster: looking for %s in the stream: %w", id, err)
+			return TaskInfo{}, fmt.Errorf("cluster: looking for %s in the stream: %w", id.text(), n.explain(err, api("STREAM.MSG.GET."+n.work())))
 		}
-		if header(raw.Header, headerID) == id {
+		if header(raw.Header, headerID) == string(id) {
 			return n.stored(ctx, id, raw)
 		}
 		seq = raw.Sequence + 1
@@ -212,12 +212,12 @@ func (n *Node) showStored(ctx context.Context, id string) (TaskInfo, error) {
 }
 
 // stored shows a task of which the message is there.
-func (n *Node) stored(ctx context.Context, id string, raw *jetstream.RawStreamMsg) (TaskInfo, error) {
-	t := n.storedInfo(StateWaiting, raw.Subject, raw.Header, raw.Data)
+func (n *Node) stored(ctx context.Context, id token, raw *jetstream.RawStreamMsg) (TaskInfo, error) {
+	t := n.storedInfo(id, StateWaiting, raw.Subject, raw.Header, raw.Data)
 	t.Stored = raw.Time
 	try, err := n.getTry(ctx, id)
 	if err != nil {
-		return TaskInfo{}, fmt.Errorf("cluster: the attempts of %s: %w", id, err)
+		return TaskInfo{}, fmt.Errorf("cluster: the attempts of %s: %w", id.text(), err)
 	}
 	if try.Error != "" {
 		t.State, t.Error, t.Node, t.Attempts = StateRetry, try.Error, try.Node, try.Attempts

@@ -3,14 +3,15 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // submission is what the options of Submit come to.
 type submission struct {
 	version  string
-	id       string
-	key      string
+	id       token
+	key      token
 	level    int
 	within   time.Duration
 	durable  bool
@@ -19,10 +20,10 @@ type submission struct {
 	delay    time.Duration
 	at       time.Time
 
-	unique    string
+	unique    token
 	uniqueFor time.Duration
 
-	after []string // IDs
+	after []token // IDs
 	batch *Batch
 }
 
@@ -51,6 +52,9 @@ func (s submission) check() error {
 	if s.batch != nil && s.id != "" {
 		return errors.New("cluster: a task has both InBatch and ID")
 	}
+	if s.batch != nil && slices.Contains(s.after, s.batch.id) {
+		return fmt.Errorf("%w: a member of the batch %s is After it", ErrCycle, s.batch.ID())
+	}
 	if len(s.after) > maxAfter {
 		return fmt.Errorf("cluster: a task is after %d others; %d are allowed", len(s.after), maxAfter)
 	}
@@ -67,20 +71,25 @@ func Durable() SubmitOption {
 }
 
 // ID names the task. A task whose ID was submitted within the last two minutes, or whose outcome is still stored, is
-// not submitted again: the Future is that of the first. It implies [Durable].
+// not submitted again: the Future is that of the first. ID implies [Durable].
+//
+// An ID is any text of printable characters, as [unicode.IsPrint] says, of 1 to 128 bytes, such as "order/4711" or "ann@example.com". Two are
+// the same if they have the same bytes.
 func ID(id string) SubmitOption {
-	return func(s *submission) error {
-		s.id, s.durable = id, true
-		return checkName("ID", id)
+	return func(s *submission) (err error) {
+		s.durable = true
+		s.id, err = newToken("ID", id)
+		return err
 	}
 }
 
-// Key orders the task behind those of the same key that were submitted before. The handler needs [WithKeys]. It
-// implies [Durable].
+// Key orders the task behind those of the same key that were submitted before. The handler needs [WithKeys]. A key is a
+// text as that of [ID]. Key implies [Durable].
 func Key(key string) SubmitOption {
-	return func(s *submission) error {
-		s.key, s.durable = key, true
-		return checkName("key", key)
+	return func(s *submission) (err error) {
+		s.durable = true
+		s.key, err = newToken("key", key)
+		return err
 	}
 }
 

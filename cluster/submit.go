@@ -113,12 +113,12 @@ func (n *Node) newTask(ctx context.Context, handler string, in any, s submission
 // submit stores a task, and returns what waits for its outcome.
 func (n *Node) submit(ctx context.Context, t *task, subject string, s submission) (*remote, error) {
 	if t.id == "" {
-		t.id = nuid.Next()
+		t.id = encode(nuid.Next())
 	}
 	if s.noResult {
 		r := &remote{id: t.id, noResult: true, promise: filch.NewPromise[outcome](n.pool)}
 		r.promise.Complete(outcome{}, ErrNoResult)
-		err := n.store(ctx, t.message(subject), s)
+		_, err := n.store(ctx, t.id, t.message(subject), s)
 		if err == nil {
 			n.counts.submitted.Add(1)
 		}
@@ -134,26 +134,30 @@ func (n *Node) submit(ctx context.Context, t *task, subject string, s submission
 			return r, nil
 		}
 	}
-	r, fresh := n.waiting.add(n, t.id)
-	if err := n.store(ctx, t.message(subject), s); err != nil {
-		if fresh {
-			n.waiting.remove(r)
-		}
+	r := n.waiting.add(n, t.id)
+	known, err := n.store(ctx, t.id, t.message(subject), s)
+	if err != nil {
+		n.waiting.remove(r)
 		return nil, err
+	}
+	if known {
+		n.lookLater(r, firstLook)
 	}
 	n.counts.submitted.Add(1)
 	return r, nil
 }
 
-// store stores the message of a task, if its unique key is free.
-func (n *Node) store(ctx context.Context, m *nats.Msg, s submission) error {
+// store stores the message of a task, if its unique key is free. known says that a task of its ID was there already: its outcome may be
+// told to another node.
+func (n *Node) store(ctx context.Context, id token, m *nats.Msg, s submission) (known bool, err error) {
 	s.setUnique(m)
-	if err := askServers(ctx, func(ctx context.Context) error { return n.claimFor(ctx, m) }); err != nil {
+	if err := askServers(ctx, func(ctx context.Context) error { return n.claimFor(ctx, id, m) }); err != nil {
+		return false, err
+	}
+	store := func() (err error) {
+		known, err = n.storeMessage(ctx, id, m, s)
 		return err
 	}
-	id := header(m.Header, headerID)
-	store := func() error { return n.storeMessage(ctx, m, s) }
-	var err error
 	if s.batch != nil {
 		err = s.batch.add(ctx, m, store)
 	} else {
@@ -162,19 +166,19 @@ func (n *Node) store(ctx context.Context, m *nats.Msg, s submission) error {
 	if isRefused(err) {
 		err = errors.Join(err, n.disclaim(s.unique, id))
 	}
-	return err
+	return known, err
 }
 
-// storeMessage stores the message of a task where its options say.
-func (n *Node) storeMessage(ctx context.Context, m *nats.Msg, s submission) error {
+// storeMessage stores the message of a task where its options say, unless it is known to be there.
+func (n *Node) storeMessage(ctx context.Context, id token, m *nats.Msg, s submission) (known bool, err error) {
 	if len(s.after) > 0 {
-		return n.storeAfter(ctx, m, s.after)
+		return false, n.storeAfter(ctx, id, m, s.after)
 	}
 	if at, later := n.due(s); later {
-		return n.storeLater(ctx, m, at)
+		return n.storeLater(ctx, id, m, at)
 	}
-	_, err := n.publish(ctx, m)
-	return err
+	ack, err := n.publish(ctx, m)
+	return err == nil && ack.Duplicate, err
 }
 
 // laneFor returns the lane of a task, or the reason why the handler does not take it.

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/bits"
 	"slices"
 	"sync"
@@ -114,6 +115,9 @@ func (n *Node) note(kv jetstream.KeyValue, key string, m mark) (t tally, wrote b
 	return r.tally, wrote, r.err
 }
 
+// errUnreadable says that a note cannot be read: no node has written it, and it counts as none.
+var errUnreadable = fmt.Errorf("cluster: a note that cannot be read: %w", jetstream.ErrKeyNotFound)
+
 // changeTally changes a tally that is stored, if change reports that it is another.
 func (n *Node) changeTally(kv jetstream.KeyValue, key string, change func(*tally) bool) (tally, error) {
 	ctx, cancel := n.asking()
@@ -124,8 +128,8 @@ func (n *Node) changeTally(kv jetstream.KeyValue, key string, change func(*tally
 		if err != nil {
 			return t, err
 		}
-		if err := json.Unmarshal(entry.Value(), &t); err != nil {
-			return t, err
+		if json.Unmarshal(entry.Value(), &t) != nil {
+			return t, errUnreadable
 		}
 		if !change(&t) {
 			return t, nil

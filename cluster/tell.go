@@ -26,7 +26,7 @@ const toldTogether = 64 << 10
 
 // tellOutcome tells the node that waits for it. That is not confirmed: a node that does not hear it looks itself.
 // data are the bytes of the outcome, or nil.
-func (n *Node) tellOutcome(from, id string, o outcome, data []byte) {
+func (n *Node) tellOutcome(from string, id token, o outcome, data []byte) {
 	if from == n.node {
 		n.waiting.resolve(id, o, nil)
 		return
@@ -41,7 +41,7 @@ func (n *Node) tellOutcome(from, id string, o outcome, data []byte) {
 		n.sendOutcomes(from, m)
 		m = nil
 	}
-	t.to[from] = appendTold(m, id, data)
+	t.to[from] = appendTold(m, string(id), data)
 	t.mu.Unlock()
 	select {
 	case t.some <- struct{}{}:
@@ -86,8 +86,9 @@ func (n *Node) hearOutcomes(ctx context.Context) error {
 			if id, data, rest, err = cutTold(rest); err != nil {
 				return
 			}
-			if o, err := parseOutcome(data); err == nil {
-				n.waiting.resolve(string(id), o, nil)
+			t, unknown := parseToken("ID", string(id))
+			if o, err := parseOutcome(data); err == nil && unknown == nil {
+				n.waiting.resolve(t, o, nil)
 			}
 		}
 	})

@@ -17,13 +17,13 @@ type try struct {
 }
 
 // getTry returns what is known of the attempts of a task.
-func (n *Node) getTry(ctx context.Context, id string) (try, error) {
+func (n *Node) getTry(ctx context.Context, id token) (try, error) {
 	t, _, err := n.tryAt(ctx, id)
 	return t, err
 }
 
-func (n *Node) tryAt(ctx context.Context, id string) (t try, revision uint64, err error) {
-	entry, err := n.tries.Get(ctx, id)
+func (n *Node) tryAt(ctx context.Context, id token) (t try, revision uint64, err error) {
+	entry, err := n.tries.Get(ctx, string(id))
 	if isNotFound(err) {
 		return try{}, 0, nil
 	}
@@ -41,7 +41,7 @@ func (n *Node) tryAt(ctx context.Context, id string) (t try, revision uint64, er
 const triesAgain = 20 * time.Millisecond
 
 // noteTry changes what is known of the attempts of a task. If the servers do not take it, the attempt counts.
-func (n *Node) noteTry(id string, change func(*try)) {
+func (n *Node) noteTry(id token, change func(*try)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), serverWait)
 	defer cancel()
 	for {
@@ -49,7 +49,11 @@ func (n *Node) noteTry(id string, change func(*try)) {
 		if err == nil {
 			change(&t)
 			data, _ := json.Marshal(t)
-			_, err = n.tries.Update(ctx, id, data, revision)
+			if revision == 0 { // Update would take a note that was removed for one that another has just written
+				_, err = n.tries.Create(ctx, string(id), data)
+			} else {
+				_, err = n.tries.Update(ctx, string(id), data, revision)
+			}
 		}
 		if err == nil {
 			return

@@ -178,6 +178,13 @@ func TestACycleIsRefused(t *testing.T) {
 	if _, err := submit(0, "self", cluster.TaskID("self")); !errors.Is(err, cluster.ErrCycle) {
 		t.Error(err)
 	}
+	b, err := cluster.NewBatch(t.Context(), nodes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cluster.Submit[int, int](t.Context(), nodes[0], "double", 1, cluster.InBatch(b), cluster.After(b)); !errors.Is(err, cluster.ErrCycle) {
+		t.Error("a member after its batch:", err)
+	}
 	for i := range 3 {
 		if _, err := submit(i%2, fmt.Sprint("t", i), cluster.TaskID(fmt.Sprint("t", i+1))); err != nil {
 			t.Fatal(err)
@@ -308,7 +315,7 @@ func TestAfterChecksItsDependencies(t *testing.T) {
 		"nil dependency, number 1": {cluster.After(cluster.TaskID("a"), nil)},
 		"it is a local task":       {cluster.After(local)},
 		"has NoResult":             {cluster.After(quiet)},
-		"ID of a dependency":       {cluster.After(cluster.TaskID("a.b"))},
+		"ID of a dependency":       {cluster.After(cluster.TaskID("a\nb"))},
 		"both After and a delay":   {cluster.After(cluster.TaskID("a")), cluster.Delay(time.Second)},
 		"1000 are allowed":         {cluster.After(many...)},
 	} {

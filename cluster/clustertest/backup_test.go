@@ -2,6 +2,7 @@ package clustertest_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 // A copy of the folder of an embedded server, made while it is closed, has all tasks and outcomes.
 func TestACopyOfTheFolderIsABackup(t *testing.T) {
+	t.Parallel()
 	dir, backup := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	at := func(dir string, f func(*cluster.Node)) {
 		n, err := cluster.Open(t.Context(), cluster.WithServer(embedded.Server{Dir: dir}), cluster.WithPlaces(1))
@@ -79,7 +81,7 @@ func TestARestoredStreamHasItsTasks(t *testing.T) {
 	for _, stream := range []string{"filch_work", "filch_later", "filch_dead", "KV_filch_results", "KV_filch_control", "KV_filch_after", "KV_filch_unique", "KV_filch_batches", "KV_filch_tries"} {
 		a, _ := connect(t, from.URL(), as("operator")...)
 		b, _ := connect(t, to.URL(), as("operator")...)
-		restore(t, a, b, stream)
+		takeSnapshot(t, a, stream).restore(t, b, stream)
 	}
 	m := openAs(t, to.URL(), "operator", cluster.WithPlaces(1))
 	cluster.Handle(m, "waiting", double)
@@ -95,55 +97,76 @@ func TestARestoredStreamHasItsTasks(t *testing.T) {
 	}
 }
 
-// restore copies a stream by a snapshot from one server to another.
-func restore(t *testing.T, from, to *nats.Conn, stream string) {
+// snapshot is a stream as nats stream backup keeps it.
+type snapshot struct {
+	Config json.RawMessage `json:"config"`
+	State  json.RawMessage `json:"state"`
+	chunks [][]byte
+}
+
+// apiError is what the servers say of a request that has failed.
+type apiError struct{ Error *struct{ Description string } }
+
+// ask asks the servers, and reads the answer.
+func ask(t *testing.T, nc *nats.Conn, subject string, request, answer any) {
 	t.Helper()
-	ask := func(nc *nats.Conn, subject string, request, answer any) {
-		data, err := json.Marshal(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := nc.Request(subject, data, 10*time.Second)
-		if err != nil {
-			t.Fatal(subject, err, nc.LastError())
-		}
-		if err := json.Unmarshal(m.Data, answer); err != nil {
-			t.Fatalf("%s: %v: %s", subject, err, m.Data)
-		}
-	}
-	var kept struct {
-		Config json.RawMessage `json:"config"`
-		State  json.RawMessage `json:"state"`
-	}
-	inbox := from.NewInbox()
-	chunks, err := from.SubscribeSync(inbox)
+	data, err := json.Marshal(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask(from, "$JS.API.STREAM.SNAPSHOT."+stream, map[string]any{"deliver_subject": inbox}, &kept)
-	var into struct {
-		Subject string `json:"deliver_subject"`
+	m, err := nc.Request(subject, data, 10*time.Second)
+	if err != nil {
+		t.Fatal(subject, err, nc.LastError())
 	}
-	ask(to, "$JS.API.STREAM.RESTORE."+stream, kept, &into)
+	var failed apiError
+	if err := errors.Join(json.Unmarshal(m.Data, &failed), json.Unmarshal(m.Data, answer)); err != nil || failed.Error != nil {
+		t.Fatalf("%s: %v: %s", subject, err, m.Data)
+	}
+}
+
+// takeSnapshot reads a stream.
+func takeSnapshot(t *testing.T, nc *nats.Conn, stream string) (s snapshot) {
+	t.Helper()
+	inbox := nc.NewInbox()
+	chunks, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer chunks.Unsubscribe()
+	ask(t, nc, "$JS.API.STREAM.SNAPSHOT."+stream, map[string]any{"deliver_subject": inbox}, &s)
 	for {
 		m, err := chunks.NextMsg(10 * time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := to.Request(into.Subject, m.Data, 10*time.Second)
-		if err != nil {
-			t.Fatal(into.Subject, err, to.LastError())
-		}
+		s.chunks = append(s.chunks, m.Data)
 		if len(m.Data) == 0 {
-			var end struct{ Error *struct{ Description string } }
-			if err := json.Unmarshal(answer.Data, &end); err != nil || end.Error != nil {
-				t.Fatalf("%s: %s", stream, answer.Data)
-			}
-			return
+			return s
 		}
 		if m.Reply != "" {
 			if err := m.Respond(nil); err != nil {
 				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// restore makes a stream of a snapshot.
+func (s snapshot) restore(t *testing.T, nc *nats.Conn, stream string) {
+	t.Helper()
+	var into struct {
+		Subject string `json:"deliver_subject"`
+	}
+	ask(t, nc, "$JS.API.STREAM.RESTORE."+stream, s, &into)
+	for _, chunk := range s.chunks {
+		answer, err := nc.Request(into.Subject, chunk, 10*time.Second)
+		if err != nil {
+			t.Fatal(into.Subject, err, nc.LastError())
+		}
+		if len(chunk) == 0 {
+			var failed apiError
+			if err := json.Unmarshal(answer.Data, &failed); err != nil || failed.Error != nil {
+				t.Fatalf("%s: %s", stream, answer.Data)
 			}
 		}
 	}

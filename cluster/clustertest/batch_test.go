@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/cluster"
 )
@@ -139,8 +141,10 @@ func TestABatchCountsWhatIsSubmittedAndEveryKindOfEnd(t *testing.T) {
 	if c := counts(t, b); c != (cluster.BatchCounts{Total: 6, Ended: 6, Failed: 4, Closed: true}) {
 		t.Errorf("%+v", c)
 	}
-	if _, err := h.Submit(t.Context(), 1, cluster.InBatch(b)); err == nil || !strings.Contains(err.Error(), "closed") {
-		t.Error(err)
+	for range 2 { // what was refused does not keep its unique key
+		if _, err := h.Submit(t.Context(), 1, cluster.InBatch(b), cluster.Unique("refused", time.Hour)); !errors.Is(err, cluster.ErrBatchClosed) {
+			t.Error(err)
+		}
 	}
 	if _, err := h.Submit(t.Context(), 1, cluster.InBatch(nil)); err == nil {
 		t.Error("taken")
@@ -148,7 +152,7 @@ func TestABatchCountsWhatIsSubmittedAndEveryKindOfEnd(t *testing.T) {
 	if _, err := h.Submit(t.Context(), 1, cluster.InBatch(b), cluster.ID("a")); err == nil {
 		t.Error("taken")
 	}
-	if _, err := nodes[0].BatchCounts(t.Context(), "none"); err == nil || !strings.Contains(err.Error(), "there is no batch none") {
+	if _, err := nodes[0].BatchCounts(t.Context(), "none"); !errors.Is(err, cluster.ErrUnknownBatch) || !strings.HasSuffix(err.Error(), ": none") {
 		t.Error(err)
 	}
 }
@@ -186,4 +190,51 @@ func TestABatchEndsWhereverANodeDies(t *testing.T) {
 			t.Errorf("%d %+v %v", k, c, err)
 		}
 	})
+}
+
+// A member that no node can read, since it is of another version, has failed: its batch ends, its unique key is free, and so
+// do those that wait for it.
+func TestABatchEndsWithAMemberThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	nodes, js := share(t, places(1), places(0))
+	cluster.Handle(nodes[0], "double", double)
+	until(t, js, "double_p1", known)
+	closeNode(t, nodes[0])
+	b := batchOf(t, nodes[1])
+	f, err := cluster.Submit[int, int](t.Context(), nodes[1], "double", 1, cluster.InBatch(b), cluster.Unique("one", time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.Stream(t.Context(), "filch_work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.GetMsg(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteMsg(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	m.Header.Del(nats.MsgIdHdr)
+	m.Header["Filch-Version"] = []string{"2"}
+	if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}); err != nil {
+		t.Fatal(err)
+	}
+	after, err := cluster.Submit[int, int](t.Context(), nodes[1], "double", 1, cluster.After(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster.Handle(reopen(t, nodes[0]), "double", double)
+	if c := counts(t, b); c != (cluster.BatchCounts{Total: 1, Ended: 1, Failed: 1, Closed: true}) {
+		t.Errorf("%+v", c)
+	}
+	for _, f := range []*cluster.Future[int]{f, after} {
+		if _, err := wait(t, f, nil); err == nil || !strings.Contains(err.Error(), "this node reads 1") {
+			t.Error(err)
+		}
+	}
+	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "double", 1, cluster.Unique("one", time.Hour)); err != nil {
+		t.Error("the key is not free:", err)
+	}
 }

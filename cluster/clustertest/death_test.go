@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/internal/poll"
 )
 
 // deaths is at how many places in a row a node dies. In the long form it dies before each thing it tells the servers.
@@ -146,7 +147,7 @@ func TestDependentsAreReleasedWhereverANodeDies(t *testing.T) {
 
 // known waits until the servers know the handler.
 func (m mortal) known(t *testing.T) {
-	so, err := poll(10*time.Second, func() (bool, any) {
+	so, err := poll.Ask(10*time.Second, func() (bool, any) {
 		_, err := m.js.Consumer(t.Context(), m.name+"_work", "step_p1")
 		return err == nil, err
 	})
@@ -162,7 +163,7 @@ func (m mortal) empty(t *testing.T, k int) {
 		all = append(all, [2]string{"KV_" + m.name + "_after", "$KV." + m.name + "_after.edge.>"}, [2]string{"KV_" + m.name + "_after", "$KV." + m.name + "_after.met.*"})
 	}
 	for _, of := range all {
-		so, is := poll(3*time.Minute, func() (bool, any) {
+		so, is := poll.Ask(3*time.Minute, func() (bool, any) {
 			n, err := countOf(t.Context(), m.js, of[0], of[1])
 			if err != nil {
 				return false, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -76,6 +77,84 @@ func TestDeadline(t *testing.T) {
 		_, err = wait(t, f, err)
 		if name == "durable" && !errors.Is(err, cluster.ErrDeadline) || name == "local" && !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(name, err)
+		}
+	}
+}
+
+// A task whose time was over before a node got it is not run.
+func TestATaskThatIsTooLateIsNotRun(t *testing.T) {
+	n := open(t)
+	var ran atomic.Int64
+	h := cluster.Handle(n, "count", func(context.Context, int) (int64, error) { return ran.Add(1), nil })
+	for name, opts := range map[string][]cluster.SubmitOption{"local": nil, "durable": {cluster.Durable()}} {
+		f, err := h.Submit(t.Context(), 0, append(opts, cluster.Within(time.Nanosecond))...)
+		if _, err = wait(t, f, err); !errors.Is(err, cluster.ErrDeadline) {
+			t.Error(name, err)
+		}
+	}
+	if s := n.Stats(); ran.Load() != 0 || s.Late != 1 {
+		t.Errorf("it ran: %d, %+v", ran.Load(), s)
+	}
+}
+
+// A task that comes again after its outcome was stored is not run again: its outcome stays.
+func TestATaskThatHasEndedIsNotRunAgain(t *testing.T) {
+	nodes, js := share(t, places(1))
+	kv, err := js.KeyValue(t.Context(), "filch_results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ran atomic.Int64
+	h := cluster.Handle(nodes[0], "count", func(ctx context.Context, _ int) (int64, error) {
+		if ran.Add(1) == 1 { // as if another node had it as well, and was done before
+			info, _ := cluster.TaskOf(ctx)
+			_, err := kv.Create(ctx, info.ID, []byte("{\"status\":\"done\",\"codec\":\"json\"}\n7"))
+			return 0, cluster.RetryAfter(errors.Join(errors.New("again"), err), time.Millisecond)
+		}
+		return ran.Load(), nil
+	})
+	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	if got, err := wait(t, f, err); got != 7 || err != nil {
+		t.Error(got, err)
+	}
+	empty(t, js)
+	if s := nodes[0].Stats(); ran.Load() != 1 || s.Duplicates != 1 || s.Done != 0 {
+		t.Errorf("it ran %d times: %+v", ran.Load(), s)
+	}
+}
+
+// Of the outcomes of a task that two nodes have run, the first that is stored counts, also for the node of the second.
+func TestTheFirstOutcomeCounts(t *testing.T) {
+	nodes, js := share(t, places(1))
+	kv, err := js.KeyValue(t.Context(), "filch_results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := cluster.Handle(nodes[0], "late", func(ctx context.Context, _ int) (int, error) {
+		info, _ := cluster.TaskOf(ctx)
+		_, err := kv.Create(ctx, info.ID, []byte("{\"status\":\"done\",\"codec\":\"json\"}\n7"))
+		return 8, err
+	})
+	f, err := h.Submit(t.Context(), 0, cluster.Durable())
+	if got, err := wait(t, f, err); got != 7 || err != nil {
+		t.Error(got, err)
+	}
+	if s := nodes[0].Stats(); s.Duplicates != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A handler that ends its goroutine has failed, as one that panics.
+func TestAHandlerThatDoesNotReturnHasFailed(t *testing.T) {
+	n := open(t)
+	once := cluster.WithRetry(cluster.Retry{Attempts: 1})
+	exit := cluster.Handle(n, "exit", func(context.Context, int) (int, error) { runtime.Goexit(); return 0, nil }, once)
+	crash := cluster.Handle(n, "crash", func(context.Context, int) (int, error) { panic("oh") }, once)
+	for want, h := range map[string]*cluster.Handler[int, int]{"runtime.Goexit": exit, "panic: oh": crash} {
+		f, err := h.Submit(t.Context(), 0, cluster.Durable())
+		_, err = wait(t, f, err)
+		if e, ok := errors.AsType[*cluster.TaskError](err); !ok || !strings.Contains(e.Message, want) {
+			t.Error(want, err)
 		}
 	}
 }

@@ -62,15 +62,15 @@ func Example_durable() {
 		return fmt.Sprintf("%s: bill %s, attempt %d", customer, task.ID, task.Attempt), nil
 	})
 	for range 2 { // the second time, it has been submitted
-		f, err := cluster.Submit[string, string](ctx, n, "bill", "Ada", cluster.ID("2026-11-ada"))
+		f, err := cluster.Submit[string, string](ctx, n, "bill", "Ada", cluster.ID("2026-11/ada@example.com"))
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(f.Wait(ctx))
 	}
 	// Output:
-	// Ada: bill 2026-11-ada, attempt 1 <nil>
-	// Ada: bill 2026-11-ada, attempt 1 <nil>
+	// Ada: bill 2026-11/ada@example.com, attempt 1 <nil>
+	// Ada: bill 2026-11/ada@example.com, attempt 1 <nil>
 }
 
 // Inside a handler, its context is that of a task of the pool.
@@ -111,7 +111,7 @@ func ExampleRetry() {
 	}, cluster.WithRetry(cluster.Retry{Attempts: 3, First: 10 * time.Millisecond}))
 
 	for _, page := range []string{"/a", "/gone"} {
-		f, err := fetch.Submit(ctx, page, cluster.ID("fetch"+page[1:]))
+		f, err := fetch.Submit(ctx, page, cluster.ID("fetch"+page))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func ExampleRetry() {
 	}
 	// Output:
 	// "text of /a" <nil>
-	// "" cluster: task fetchgone of fetch failed after 1 attempts: there is no such page
+	// "" cluster: task fetch/gone of fetch failed after 1 attempt: there is no such page
 }
 
 // A task has a time, and can be canceled.
@@ -295,6 +295,22 @@ func ExampleWithQueueLimit() {
 	cluster.Handle(n, "work", func(context.Context, int) (int, error) { return 0, nil })
 	for i := range 2 {
 		_, err := cluster.Submit[int, int](ctx, n, "work", i)
+		fmt.Println(err)
+	}
+	// Output:
+	// <nil>
+	// cluster: the stream of tasks is full
+}
+
+// Large tasks are limited by their bytes, so that they leave room on the servers for outcomes.
+func ExampleWithQueueBytes() {
+	n, stop := start(cluster.WithQueueBytes(1<<20, filch.Reject), cluster.WithPlaces(0))
+	defer stop()
+	ctx := context.Background()
+
+	cluster.Handle(n, "length", func(_ context.Context, b []byte) (int, error) { return len(b), nil })
+	for range 2 {
+		_, err := cluster.Submit[[]byte, int](ctx, n, "length", make([]byte, 600_000))
 		fmt.Println(err)
 	}
 	// Output:

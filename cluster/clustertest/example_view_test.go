@@ -10,6 +10,7 @@ import (
 
 	"github.com/filch-go/filch/cluster"
 	"github.com/filch-go/filch/cluster/embedded"
+	"github.com/filch-go/filch/internal/poll"
 )
 
 // openNode opens a node for an example, and returns what closes it.
@@ -34,7 +35,7 @@ func Example_nodes() {
 	defer end()
 	ctx := context.Background()
 	cluster.Handle(n, "double", func(_ context.Context, n int) (int, error) { return 2 * n, nil })
-	poll(time.Minute, func() (bool, any) { // it is listed soon
+	poll.Ask(time.Minute, func() (bool, any) { // it is listed soon
 		nodes, err := n.Nodes(ctx) // a []cluster.NodeInfo
 		if err != nil {
 			log.Fatal(err)
@@ -53,7 +54,7 @@ func Example_pause() {
 	defer end()
 	ctx := context.Background()
 	double := cluster.Handle(n, "double", func(_ context.Context, n int) (int, error) { return 2 * n, nil })
-	poll(time.Minute, func() (bool, any) { // Handle does not wait for the servers
+	poll.Ask(time.Minute, func() (bool, any) { // Handle does not wait for the servers
 		return !errors.Is(n.Pause(ctx, "double"), cluster.ErrUnknownHandler), nil
 	})
 	f, err := double.Submit(ctx, 21, cluster.ID("answer"))
@@ -81,6 +82,19 @@ func Example_pause() {
 	// <nil>
 }
 
+// The queues of a handler stay until they are removed.
+func ExampleNode_RemoveHandler() {
+	n, end := openNode()
+	defer end()
+	ctx := context.Background()
+	cluster.Handle(n, "double", func(_ context.Context, n int) (int, error) { return 2 * n, nil })
+	poll.Ask(time.Minute, func() (bool, any) { // Handle does not wait for the servers
+		return errors.Is(n.RemoveHandler(ctx, "double"), cluster.ErrHandlerInUse), nil
+	})
+	fmt.Println(n.RemoveHandler(ctx, "triple"))
+	// Output: cluster: no node has a handler of that name: triple
+}
+
 // A task that fails for good is a dead letter. Requeue puts it back, when what was wrong is mended.
 func Example_dead() {
 	n, end := openNode()
@@ -104,6 +118,8 @@ func Example_dead() {
 		fmt.Println(letter.ID, letter.Reason, err)
 	}
 
+	fmt.Println(n.DeadCounts(ctx))
+
 	mended = true
 	fmt.Println(n.Requeue(ctx, "bill-1"), n.DeleteDead(ctx, "bill-2"))
 	f, err := pay.Submit(ctx, "bill-1", cluster.ID("bill-1")) // the same task: it is only waited for
@@ -115,6 +131,7 @@ func Example_dead() {
 	// Output:
 	// bill-1 the bank is closed <nil>
 	// bill-2 the bank is closed <nil>
+	// map[pay:2] <nil>
 	// <nil> <nil>
 	// bill-1 is paid <nil>
 	// true

@@ -47,6 +47,8 @@ func TestAKilledNodeKeepsNoTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := openAt(t, s.URL(), cluster.WithNode("alive"))
+	_, js := connect(t, s.URL())
+	until(t, js, "job_p1", known) // a node that is ready may not have told the servers of its handler yet
 	f := submitJob(t, n, job{Micros: 10_000_000, N: 4})
 	if _, err := killed.Line(t.Context(), "ran "+f.ID()); err != nil {
 		t.Fatal(err)
@@ -67,6 +69,8 @@ func TestANodeThatHangsKeepsNoTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := openAt(t, s.URL(), cluster.WithNode("alive"))
+	_, js := connect(t, s.URL())
+	until(t, js, "job_p1", known)
 	f := submitJob(t, n, job{Micros: 300_000, N: 4})
 	if _, err := hung.Line(t.Context(), "ran "+f.ID()); err != nil {
 		t.Fatal(err)
@@ -88,7 +92,6 @@ func TestANodeThatHangsKeepsNoTask(t *testing.T) {
 	}
 	g := submitJob(t, n, job{N: 5})
 	expect(t, g, 10)
-	_, js := connect(t, s.URL())
 	empty(t, js)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/cluster"
 	"github.com/filch-go/filch/cluster/clustertest"
 )
@@ -142,6 +143,15 @@ func TestMalformedNotesBreakNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	kv, err := js.KeyValue(t.Context(), "filch_after")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"met.x", "edge.x.-1.tried", "edge.x.99999999999999.tried", "edge.x.y.tried", "edge.tried", "task.x"} {
+		if _, err := kv.Put(t.Context(), key, []byte("{\"size\":1}")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	f, err := h.Submit(t.Context(), 0, cluster.ID("tried"))
 	if err != nil {
 		t.Fatal(err)
@@ -155,4 +165,56 @@ func TestMalformedNotesBreakNobody(t *testing.T) {
 	if _, err := f.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "an outcome that cannot be read") {
 		t.Error(err)
 	}
+}
+
+// Notes of tasks that wait, and of batches, that cannot be read keep nobody from ending.
+func TestMalformedNotesOfOthersKeepNoTask(t *testing.T) {
+	nodes, js := share(t, places(1))
+	n := nodes[0]
+	put := func(bucket, key, value string) {
+		kv, err := js.KeyValue(t.Context(), "filch_"+bucket)
+		if err == nil {
+			_, err = kv.Put(t.Context(), key, []byte(value))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, task := range map[string]string{"bad": "nonsense", "odd": `{"subject":"","header":{}}`, "foreign": `{"subject":"filch.work.gate.p1"}`} {
+		put("after", "met."+id, `{"size":1}`)
+		put("after", "task."+id, task)
+		put("after", "edge."+id+".0.dependency", "")
+	}
+	put("after", "met.worse", "nonsense")
+	put("after", "edge.worse.0.dependency", "")
+	b, err := cluster.NewBatch(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := make(chan struct{})
+	h := cluster.Handle(n, "gate", func(ctx context.Context, _ int) (int, error) {
+		filch.Blocking(ctx, func() { <-gate })
+		return 1, nil
+	}, cluster.WithAckWait(time.Second))
+	member, err := h.Submit(t.Context(), 0, cluster.InBatch(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put("batches", "chunk."+b.ID()+".0", "nonsense")
+	other, err := h.Submit(t.Context(), 0, cluster.ID("dependency"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A dependency that is real: what the node has heard of it, it has heard of the others.
+	after, err := h.Submit(t.Context(), 0, cluster.After(other))
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(gate)
+	for _, f := range []*cluster.Future[int]{member, other, after} {
+		if got, err := wait(t, f, nil); got != 1 || err != nil {
+			t.Error(got, err)
+		}
+	}
+	empty(t, js)
 }

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil { // they wait for servers, and not for processors
+	if err := flag.Set("test.parallel", "12"); err != nil { // they wait for servers, and not for processors
 		panic(err)
 	}
 	clustertest.Main(m, clustertest.Programs{"worker": workerProgram, "submitter": submitterProgram, "poison": poisonProgram})

@@ -56,6 +56,47 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 	empty(t, js)
 }
 
+// Names of handlers and versions are as long as the servers take them, and longer ones are refused at once.
+func TestNamesMayBeLong(t *testing.T) {
+	n := open(t)
+	version := strings.Repeat("v", 121)
+	h := cluster.Handle(n, strings.Repeat("h", 128), double, cluster.WithVersion(version), cluster.WithKeys(1))
+	f, err := h.Submit(t.Context(), 1, cluster.ID(strings.Repeat("i", 128)), cluster.Key(strings.Repeat("k", 128)))
+	if got, err := wait(t, f, err); got != 2 || err != nil {
+		t.Error(got, err)
+	}
+	defer func() {
+		if v := recover(); v != "cluster: the handler's name and version have 251 bytes together; 250 are allowed" {
+			t.Error(v)
+		}
+	}()
+	cluster.Handle(n, strings.Repeat("h", 128), double, cluster.WithVersion(version+"v"))
+}
+
+// An error of Submit says what is wrong, also if the last question had no answer before the time was over.
+func TestAStreamThatIsGoneIsSaid(t *testing.T) {
+	t.Parallel()
+	nodes, js := share(t, []cluster.Option{cluster.WithPlaces(1), cluster.WithLogger(newLines().logger())})
+	h := cluster.Handle(nodes[0], "double", double)
+	until(t, js, "double_p1", known)
+	if err := js.DeleteStream(t.Context(), "filch_work"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if _, err := h.Submit(ctx, 1, cluster.Durable()); !errors.Is(err, jetstream.ErrNoStreamResponse) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	again := reopen(t, nodes[0]) // makes it anew, and the first node goes on
+	f, err := cluster.Submit[int, int](t.Context(), again, "double", 1)
+	for errors.Is(err, cluster.ErrUnknownHandler) { // until the first node has its lanes again
+		f, err = cluster.Submit[int, int](t.Context(), again, "double", 1)
+	}
+	if got, err := wait(t, f, err); got != 2 || err != nil {
+		t.Error(got, err)
+	}
+}
+
 // gobCodec is a codec that not all nodes have.
 type gobCodec struct{}
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/filch-go/filch/cluster"
 	"github.com/filch-go/filch/cluster/clustertest"
@@ -50,118 +49,6 @@ func openAs(t *testing.T, url, user string, opts ...cluster.Option) *cluster.Nod
 	return n
 }
 
-func TestTheLeastPermissionsSuffice(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := clustertest.Server(t, clustertest.WithConfig(users(t)), clustertest.WithDir(dir))
-	operator := openAs(t, s.URL(), "operator", cluster.WithPlaces(0))
-	worker := openAs(t, s.URL(), "worker", cluster.WithPlaces(2))
-	submitter := openAs(t, s.URL(), "submitter", cluster.WithPlaces(0))
-	_, js := connect(t, s.URL(), as("operator")...)
-	begun := make(chan struct{})
-	cluster.Handle(worker, "double", func(ctx context.Context, n int) (int, error) {
-		info, _ := cluster.TaskOf(ctx)
-		switch {
-		case n < 0:
-			return 0, cluster.Permanent(errors.New("negative"))
-		case n == 1 && info.Attempt == 1:
-			return 0, errors.New("the first attempt fails")
-		case n == 100:
-			close(begun)
-			<-ctx.Done()
-			return 0, ctx.Err()
-		}
-		return 2 * n, nil
-	}, cluster.WithRetry(cluster.Retry{First: time.Millisecond}), cluster.WithAckWait(time.Second))
-	until(t, js, "double_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
-	for i := range 20 {
-		f, err := cluster.Submit[int, int](t.Context(), submitter, "double", i, cluster.ID(fmt.Sprint("id", i)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		expect(t, f, 2*i)
-	}
-	f, err := cluster.Submit[int, int](t.Context(), submitter, "double", -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "negative") {
-		t.Error(err)
-	}
-	if dead := deadLetters(t, js); dead != 1 {
-		t.Error("dead letters:", dead)
-	}
-	if f, err = cluster.Submit[int, int](t.Context(), submitter, "double", 5, cluster.Delay(time.Second)); err != nil {
-		t.Fatal("Delay:", err)
-	}
-	g, err := cluster.Submit[int, int](t.Context(), submitter, "double", 6, cluster.After(f), cluster.Unique("one", time.Minute))
-	if err != nil {
-		t.Fatal("After:", err)
-	}
-	expect(t, f, 10)
-	expect(t, g, 12)
-	b, err := cluster.NewBatch(t.Context(), worker)
-	if err != nil {
-		t.Fatal("NewBatch:", err)
-	}
-	for i := range 3 {
-		if _, err := cluster.Submit[int, int](t.Context(), worker, "double", i, cluster.InBatch(b), cluster.NoResult()); err != nil {
-			t.Fatal("InBatch:", err)
-		}
-	}
-	all, err := b.Close(t.Context())
-	if err != nil {
-		t.Fatal("Close of a batch:", err)
-	}
-	expect(t, all, cluster.BatchCounts{Total: 3, Ended: 3, Closed: true})
-	if g, err = cluster.Submit[int, int](t.Context(), worker, "double", 7, cluster.Delay(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if err := worker.Cancel(t.Context(), g.ID()); err != nil {
-		t.Error("Cancel of what is delayed:", err)
-	}
-	if err := worker.Cron(t.Context(), "each", "@every 1h", "double", 1); err != nil {
-		t.Error("Cron:", err)
-	}
-	if err := worker.RemoveCron(t.Context(), "each"); err != nil {
-		t.Error("RemoveCron:", err)
-	}
-	operate(t, operator)
-	if log := violations(t, dir); log != "" {
-		t.Error("more is needed:\n", log)
-	}
-	// A task is failed by a worker if one that it waits for has failed before.
-	failed, err := cluster.Submit[int, int](t.Context(), submitter, "double", -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-failed.Done()
-	if g, err = cluster.Submit[int, int](t.Context(), submitter, "double", 6, cluster.After(failed)); err != nil {
-		t.Fatal("after a task that has failed:", err)
-	}
-	if _, err := g.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "its dependency "+failed.ID()) {
-		t.Error("after a task that has failed:", err)
-	}
-	if _, err = cluster.Submit[int, int](t.Context(), submitter, "double", 6, cluster.ID("self"), cluster.After(cluster.TaskID("self"))); !errors.Is(err, cluster.ErrCycle) || errors.Is(err, nats.ErrPermissionViolation) {
-		t.Error("after itself:", err)
-	}
-	if f, err = cluster.Submit[int, int](t.Context(), submitter, "double", 8, cluster.ID("self"), cluster.After(f)); err != nil {
-		t.Error("after what has ended:", err)
-	}
-	expect(t, f, 16)
-	if f, err = cluster.Submit[int, int](t.Context(), submitter, "double", 100); err != nil {
-		t.Fatal(err)
-	}
-	<-begun
-	if err := submitter.Cancel(t.Context(), f.ID()); err != nil {
-		t.Error("Cancel:", err)
-	}
-	if _, err := f.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) {
-		t.Error(err)
-	}
-	empty(t, js)
-}
-
 // violations returns what a server has logged of what was not permitted.
 func violations(t *testing.T, dir string) string {
 	data, err := os.ReadFile(filepath.Join(dir, "server0.log"))
@@ -190,6 +77,8 @@ var attempts = []struct {
 	{what: "put a task where it is due", publish: "filch.due.double.p1"},
 	{what: "list another node", publish: "$KV.filch_nodes.somebody"},
 	{what: "remove what is delayed", publish: "$JS.API.STREAM.PURGE.filch_later", allowed: []string{"worker", "operator"}},
+	{what: "tell nodes of a handler that it is not paused", publish: "filch.resumed", allowed: []string{"operator"}},
+	{what: "list all streams", publish: "$JS.API.STREAM.LIST"},
 	{what: "ask what nodes run", publish: "filch.who", allowed: []string{"operator"}},
 	{what: "answer for nodes", subscribe: "filch.who", allowed: []string{"worker", "operator"}},
 	{what: "cancel", publish: "$KV.filch_control.x", allowed: []string{"submitter", "worker", "operator"}},
@@ -284,6 +173,12 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 		closeNode(t, n)
 	}
 	denied(err, "$JS.API.CONSUMER.CREATE.KV_filch_control")
+	if n, err = open("submitter"); err != nil {
+		t.Fatal(err)
+	}
+	soon, stop := context.WithTimeout(t.Context(), time.Second)
+	defer stop()
+	denied(n.RemoveCron(soon, "job"), "$JS.API.STREAM.PURGE.filch_later")
 	if _, err := cluster.Open(t.Context(), cluster.WithURL(s.URL(), nats.UserInfo("worker", "wrong"))); !errors.Is(err, nats.ErrAuthorization) {
 		t.Error(err)
 	}
@@ -302,8 +197,9 @@ func operate(t *testing.T, n *cluster.Node) {
 	t.Helper()
 	_, nodes := n.Nodes(t.Context())
 	_, queues := n.Queues(t.Context())
-	_, shown := n.Show(t.Context(), "id1")
-	for what, err := range map[string]error{"Nodes": nodes, "Queues": queues, "Show": shown, "Pause": n.Pause(t.Context(), "double")} {
+	_, shown := n.Show(t.Context(), "id/1")
+	_, counted := n.DeadCounts(t.Context())
+	for what, err := range map[string]error{"Nodes": nodes, "Queues": queues, "Show": shown, "DeadCounts": counted, "Pause": n.Pause(t.Context(), "double")} {
 		if err != nil {
 			t.Error(what, err)
 		}
@@ -324,6 +220,9 @@ func operate(t *testing.T, n *cluster.Node) {
 	}
 	if err := n.Resume(t.Context(), "double"); err != nil {
 		t.Error("Resume:", err)
+	}
+	if err := n.RemoveHandler(t.Context(), "double"); !errors.Is(err, cluster.ErrHandlerInUse) {
+		t.Error("RemoveHandler:", err)
 	}
 	if err := n.DeleteDead(t.Context(), id); !errors.Is(err, cluster.ErrNoDeadLetter) {
 		t.Error("DeleteDead:", err)

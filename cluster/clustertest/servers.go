@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/filch-go/filch/cluster/embedded"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Servers are NATS servers with JetStream, each a process of its own, or one of them. Clients and servers reach each
@@ -247,37 +247,15 @@ func (s *Servers) WaitReady(ctx context.Context) error {
 	if s.config.more != "" && len(s.each) == 1 {
 		return nil
 	}
-	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
-		err := s.probe(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return fmt.Errorf("clustertest: the servers are not ready: %w: %w", context.Cause(ctx), err)
-		}
-	}
-}
-
-// probe makes a stream on all of the servers, and deletes it.
-func (s *Servers) probe(ctx context.Context) error {
-	nc, err := nats.Connect(s.URL())
+	nc, err := nats.Connect(s.URL(), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	if err != nil {
-		return err
+		return fmt.Errorf("clustertest: the servers are not ready: %w", err)
 	}
 	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
+	if err := embedded.Ready(ctx, nc, len(s.each)); err != nil {
+		return fmt.Errorf("clustertest: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	const name = "clustertest_probe"
-	if _, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{name}, Replicas: len(s.each)}); err != nil {
-		return err
-	}
-	return js.DeleteStream(ctx, name)
+	return nil
 }
 
 // Close kills the servers. Their files stay.

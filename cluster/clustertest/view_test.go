@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -204,6 +205,62 @@ func TestDeadLettersAreListedPutBackAndRemoved(t *testing.T) {
 	}
 }
 
+// Each dead letter counts for its handler until it is removed.
+func TestDeadLettersAreCounted(t *testing.T) {
+	nodes, js := share(t, places(2), places(0))
+	fail := func(context.Context, int) (int, error) { return 0, cluster.Permanent(errors.New("no")) }
+	cluster.Handle(nodes[0], "a", fail)
+	cluster.Handle(nodes[0], "b", fail, cluster.WithVersion("2"))
+	until(t, js, "a_p1", known)
+	until(t, js, "b@2_p1", known)
+	submit := func(handler, id string, opts ...cluster.SubmitOption) {
+		t.Helper()
+		f, err := cluster.Submit[int, int](t.Context(), nodes[1], handler, 7, append(opts, cluster.ID(id))...)
+		if _, err := wait(t, f, err); err == nil {
+			t.Error("no error")
+		}
+	}
+	counts := func(want map[string]int) {
+		t.Helper()
+		for range 2 { // the second time nothing has changed
+			if got, err := nodes[1].DeadCounts(t.Context()); err != nil || !maps.Equal(got, want) {
+				t.Errorf("%v, %v; want %v", got, err, want)
+			}
+		}
+	}
+	counts(map[string]int{})
+	submit("a", "one")
+	submit("a", "two")
+	submit("b", "three", cluster.OfVersion("2"))
+	counts(map[string]int{"a": 2, "b@2": 1})
+	if err := nodes[0].DeleteDead(t.Context(), "one", "three"); err != nil {
+		t.Fatal(err)
+	}
+	counts(map[string]int{"a": 1})
+	submit("a", "four")
+	counts(map[string]int{"a": 2})
+}
+
+// A task that is put back from the dead letters begins anew: nothing is noted of its attempts.
+func TestWhatIsPutBackBeginsAnew(t *testing.T) {
+	nodes, _ := share(t, places(1), places(0))
+	h := cluster.Handle(nodes[0], "fail", func(context.Context, int) (int, error) { return 0, errors.New("no") },
+		cluster.WithRetry(cluster.Retry{Attempts: 2, First: time.Millisecond}))
+	f, err := h.Submit(t.Context(), 0, cluster.ID("a"))
+	if _, err := wait(t, f, err); err == nil {
+		t.Fatal("no error")
+	}
+	if err := nodes[0].Pause(t.Context(), "fail"); err != nil {
+		t.Fatal(err)
+	}
+	if err := nodes[1].Requeue(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if i := show(t, nodes[1], "a"); i.State != cluster.StateWaiting || i.Error != "" || i.Attempts != 0 {
+		t.Errorf("%+v", i)
+	}
+}
+
 // A Requeue that ended after it had put the task back, and before it removed the letter, is called again.
 func TestRequeueTwice(t *testing.T) {
 	nodes, js := share(t, places(1))
@@ -274,7 +331,7 @@ func TestShow(t *testing.T) {
 	if _, err := nodes[1].Show(t.Context(), "none"); !errors.Is(err, cluster.ErrUnknownTask) {
 		t.Error(err)
 	}
-	if _, err := nodes[1].Show(t.Context(), "no.name"); err == nil || !strings.Contains(err.Error(), "the ID") {
+	if _, err := nodes[1].Show(t.Context(), "no\tname"); err == nil || !strings.Contains(err.Error(), "the ID") {
 		t.Error(err)
 	}
 
@@ -334,114 +391,31 @@ func TestShow(t *testing.T) {
 	}
 }
 
-func TestPauseAndResume(t *testing.T) {
-	t.Parallel()
-	nodes, js := share(t, places(1), places(0))
-	cluster.Handle(nodes[0], "job", double)
-	for p := range 3 {
-		until(t, js, fmt.Sprint("job_p", p), func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
-	}
-	paused := func(want bool) {
-		t.Helper()
-		all, err := nodes[1].Queues(t.Context())
-		if err != nil || len(all) != 3 {
-			t.Fatal(all, err)
-		}
-		for _, q := range all {
-			if q.Paused != want {
-				t.Errorf("%+v, not %v", q, want)
-			}
-		}
-	}
-	for range 2 {
-		if err := nodes[1].Pause(t.Context(), "job"); err != nil {
-			t.Fatal(err)
-		}
-		paused(true)
-	}
-	var futures []*cluster.Future[int]
-	for level := range 3 {
-		f, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", level, cluster.AtLevel(level))
-		if err != nil {
-			t.Fatal(err)
-		}
-		futures = append(futures, f)
-	}
-
-	// Lanes that are made anew, and a node that changes them, leave it paused.
-	if err := js.DeleteConsumer(t.Context(), "filch_work", "job_p0"); err != nil {
-		t.Fatal(err)
-	}
-	second := reopen(t, nodes[0])
-	cluster.Handle(second, "job", double, cluster.WithAckWait(time.Minute))
-	for p := range 3 {
-		until(t, js, fmt.Sprint("job_p", p), func(i *jetstream.ConsumerInfo) bool {
-			return i.Config.AckWait == time.Minute && i.NumWaiting > 0 && i.Paused
-		})
-	}
-	paused(true)
-	if s := nodes[0].Stats(); s.Done != 0 {
-		t.Errorf("%+v", s)
-	}
-
-	if err := nodes[1].Resume(t.Context(), "job"); err != nil {
-		t.Fatal(err)
-	}
-	paused(false)
-	for i, f := range futures {
-		if got, err := wait(t, f, nil); got != 2*i || err != nil {
-			t.Error(got, err)
-		}
-	}
-	for handler, want := range map[string]string{"other": "no node has a handler of that name: other", "": "name of the handler is empty", "job@": "version of a handler is empty"} {
-		for _, f := range []func(context.Context, string) error{nodes[1].Pause, nodes[1].Resume} {
-			if err := f(t.Context(), handler); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%q: %v", handler, err)
-			}
-		}
-	}
-}
-
-// Whatever order calls come in, all lanes of a handler are paused afterwards, or none.
-func TestPausesAtTheSameTimeAgree(t *testing.T) {
-	t.Parallel()
-	nodes, js := share(t, places(1), places(0), places(0))
-	cluster.Handle(nodes[0], "job", double, cluster.WithKeys(5))
-	until(t, js, "job_k4", func(*jetstream.ConsumerInfo) bool { return true })
-	for range 5 {
-		done := make(chan error)
-		go func() { done <- nodes[1].Pause(t.Context(), "job") }()
-		go func() { done <- nodes[2].Resume(t.Context(), "job") }()
-		for range 2 {
-			if err := <-done; err != nil {
-				t.Fatal(err)
-			}
-		}
-		all, err := nodes[1].Queues(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, q := range all {
-			if q.Paused != all[0].Paused {
-				t.Errorf("%+v", all)
-			}
-		}
-	}
-}
-
-func TestAClosedNodeShowsNothing(t *testing.T) {
+func TestAClosedNodeSaysSo(t *testing.T) {
 	nodes, _ := share(t, places(0))
 	n := nodes[0]
+	b := batchOf(t, n)
 	closeNode(t, n)
+	_, batchErr := cluster.NewBatch(t.Context(), n)
+	_, closeErr := b.Close(t.Context())
+	_, countsErr := b.Counts(t.Context())
+	_, jobsErr := n.CronJobs(t.Context())
+	_, attachErr := cluster.Attach[int](t.Context(), n, "a")
+	_, submitErr := cluster.Submit[int, int](t.Context(), n, "a", 1)
+	_, mapErr := cluster.MapReduce(t.Context(), n, "a", numbers(1), func(a, _ int) int { return a })
 	_, nodesErr := n.Nodes(t.Context())
 	_, queuesErr := n.Queues(t.Context())
 	_, showErr := n.Show(t.Context(), "a")
+	_, deadCountsErr := n.DeadCounts(t.Context())
 	var deadErr error
 	for _, deadErr = range n.Dead(t.Context(), "") {
 	}
 	for what, err := range map[string]error{
-		"Nodes": nodesErr, "Queues": queuesErr, "Show": showErr, "Dead": deadErr, "Requeue": n.Requeue(t.Context(), "a"),
+		"Nodes": nodesErr, "Queues": queuesErr, "Show": showErr, "DeadCounts": deadCountsErr, "Dead": deadErr, "Requeue": n.Requeue(t.Context(), "a"),
 		"DeleteDead": n.DeleteDead(t.Context(), "a"), "Pause": n.Pause(t.Context(), "a"), "Resume": n.Resume(t.Context(), "a"),
+		"Cancel": n.Cancel(t.Context(), "a"), "Cron": n.Cron(t.Context(), "a", "@daily", "a", 1), "RemoveCron": n.RemoveCron(t.Context(), "a"),
+		"CronJobs": jobsErr, "NewBatch": batchErr, "Close of a batch": closeErr, "Counts of a batch": countsErr, "Attach": attachErr,
+		"Submit": submitErr, "MapReduce": mapErr,
 	} {
 		if !errors.Is(err, cluster.ErrClosed) {
 			t.Error(what, err)

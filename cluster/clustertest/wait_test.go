@@ -9,24 +9,14 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-)
 
-// poll asks until it is so, for at most some time, and returns what was said last. The servers tell nobody when a stream or a
-// consumer changes its state, so that is asked for, and all tests that wait for it do so here.
-func poll(most time.Duration, ask func() (so bool, is any)) (so bool, is any) {
-	for deadline := time.Now().Add(most); ; time.Sleep(time.Millisecond) {
-		if so, is = ask(); so || time.Now().After(deadline) {
-			return so, is
-		}
-	}
-}
+	"github.com/filch-go/filch/internal/poll"
+)
 
 // eventually waits until ok returns true.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	if so, _ := poll(10*time.Second, func() (bool, any) { return ok(), nil }); !so {
-		t.Fatal("in vain: ", what)
-	}
+	poll.Until(t, 10*time.Second, what, func() (bool, any) { return ok(), nil })
 }
 
 // until waits until the consumer of a lane is in a state.
@@ -37,7 +27,7 @@ func until(t testing.TB, js jetstream.JetStream, consumer string, is func(*jetst
 
 func untilConsumer(t testing.TB, js jetstream.JetStream, stream, consumer string, is func(*jetstream.ConsumerInfo) bool) {
 	t.Helper()
-	so, last := poll(10*time.Second, func() (bool, any) {
+	so, last := poll.Ask(10*time.Second, func() (bool, any) {
 		c, err := js.Consumer(t.Context(), stream, consumer)
 		if err != nil {
 			return false, err
@@ -52,7 +42,7 @@ func untilConsumer(t testing.TB, js jetstream.JetStream, stream, consumer string
 // untilStream waits until as many messages of a stream as is wanted have a subject.
 func untilStream(t testing.TB, js jetstream.JetStream, stream, subject string, is func(int) bool) {
 	t.Helper()
-	so, last := poll(10*time.Second, func() (bool, any) {
+	so, last := poll.Ask(10*time.Second, func() (bool, any) {
 		n, err := countOf(t.Context(), js, stream, subject)
 		if err != nil {
 			return false, err
@@ -88,7 +78,7 @@ func empty(t testing.TB, js jetstream.JetStream) {
 
 func emptyWithin(t testing.TB, js jetstream.JetStream, most time.Duration) {
 	t.Helper()
-	so, last := poll(most, func() (bool, any) {
+	so, last := poll.Ask(most, func() (bool, any) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		s, err := js.Stream(ctx, "filch_work")

@@ -27,7 +27,7 @@ func init() { cluster.Register(Server{}) }
 // Server is a NATS server in this process, with its files in a folder. The zero value is what cluster.Open starts
 // by default: it listens on no port, and its files are in the folder filch of [os.UserConfigDir].
 type Server struct {
-	// Dir is the folder. Only one server may use it at a time: Start returns an error if another does.
+	// Dir is the folder. Only one server may use it at a time: on Unix, Start returns an error if another does.
 	Dir string
 	// Listen is the address where other nodes reach the server, as host:port. "" means none.
 	Listen string

@@ -1,0 +1,105 @@
+package edge
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestATaskWaitsUntilItIsForgotten(t *testing.T) {
+	g := New[string]()
+	g.Add("sum", "a", Edge{Index: 0})
+	g.Add("sum", "b", Edge{Index: 1})
+	g.Add("sum", "b", Edge{Index: 1}) // heard twice
+	g.Store("sum")
+	if got := g.Waiting("b"); len(got) != 1 || got["sum"].Index != 1 || !g.IsStored("sum") {
+		t.Error(got)
+	}
+	g.Met("sum", "a")
+	if g.Awaited("a") || !g.Awaited("b") {
+		t.Error("a is met, and b is not")
+	}
+	g.Forget("sum")
+	if g.Awaited("b") || g.IsStored("sum") || len(g.edges)+len(g.deps)+len(g.stored) != 0 {
+		t.Error("something is left:", g.edges, g.deps, g.stored)
+	}
+}
+
+func TestUntilWaitsForARevision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New[string]()
+		var err error
+		done := false
+		go func() { err = g.Until(t.Context(), 3); done = true }()
+		for _, revision := range []uint64{1, 2, 1, 3} {
+			synctest.Wait()
+			if done {
+				t.Fatal("it has ended before revision", revision)
+			}
+			g.Heard(revision)
+		}
+		synctest.Wait()
+		if !done || err != nil {
+			t.Error(done, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := g.Until(ctx, 4); err != context.Canceled {
+			t.Error(err)
+		}
+	})
+}
+
+func TestOlderReturnsSomeOfBefore(t *testing.T) {
+	g := New[string]()
+	at := time.Unix(100, 0)
+	for i := range 5 {
+		g.Add("old", fmt.Sprint("before", i), Edge{Made: at.Add(-1)})
+		g.Add("new", fmt.Sprint("after", i), Edge{Made: at})
+	}
+	if all := g.Older(at, 10); len(all) != 5 || slices.ContainsFunc(all, func(s string) bool { return s[0] != 'b' }) {
+		t.Error(all)
+	}
+	if some := g.Older(at, 2); len(some) != 2 {
+		t.Error(some)
+	}
+}
+
+// reaches says by a plain search whether a path leads from one task to another.
+func reaches(edges [][2]int, from, to, steps int) bool {
+	for _, e := range edges {
+		if e[0] == from && (e[1] == to || steps > 0 && reaches(edges, e[1], to, steps-1)) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestCyclesOfRandomGraphs(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	cycles := 0
+	for range 500 {
+		g, edges := New[string](), [][2]int{}
+		for range r.IntN(8) {
+			e := [2]int{r.IntN(6), r.IntN(6)}
+			edges = append(edges, e)
+			g.Add(fmt.Sprint(e[0]), fmt.Sprint(e[1]), Edge{})
+		}
+		for v := range 6 {
+			want := reaches(edges, v, v, 5)
+			if want {
+				cycles++
+			}
+			if got := g.Cycle(fmt.Sprint(v)); got != want {
+				t.Fatalf("task %d of %v: %v", v, edges, got)
+			}
+		}
+	}
+	if cycles < 100 {
+		t.Error("few cycles:", cycles)
+	}
+}

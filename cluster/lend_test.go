@@ -1,0 +1,93 @@
+package cluster
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/filch-go/filch/cluster/internal/place"
+)
+
+// lending returns an execution that has the only place of its node.
+func lending() (*execution, *place.Places) {
+	n := &Node{unsettled: make(chan struct{}, 1)}
+	n.unsettled <- struct{}{}
+	n.places.Init(0)
+	return &execution{node: n, handler: &handler{node: n}}, &n.places
+}
+
+// taken takes the place for another task.
+func taken(t *testing.T, p *place.Places) {
+	t.Helper()
+	if n, err := p.Take(t.Context(), Normal, 1); n != 1 || err != nil {
+		t.Fatal("the place is not lent:", n, err)
+	}
+}
+
+func TestAPlaceIsLentFromTheFirstWaitToTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, p := lending()
+		e.lend()
+		e.lend()
+		taken(t, p)
+		e.reclaim(t.Context())
+		if p.Free() != 0 {
+			t.Error("the place was given back before the last wait had ended")
+		}
+		back := false
+		go func() { e.reclaim(t.Context()); back = true }()
+		synctest.Wait()
+		if back {
+			t.Error("the handler goes on without a place")
+		}
+		p.Put(1)
+		synctest.Wait()
+		if !back || p.Free() != 0 {
+			t.Error(back, p.Free())
+		}
+		e.release()
+		if p.Free() != 1 {
+			t.Error("free places:", p.Free())
+		}
+	})
+}
+
+func TestAPlaceThatIsNotNeededAnyMoreGoesToOthers(t *testing.T) {
+	for name, now := range map[string]func(*execution){
+		"another goroutine of the handler waits": (*execution).lend,
+		"the handler has returned":               (*execution).release,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e, p := lending()
+			e.lend()
+			taken(t, p)
+			go e.reclaim(t.Context())
+			synctest.Wait()
+			now(e)
+			p.Put(1)
+			synctest.Wait()
+			if p.Free() != 1 {
+				t.Error(name, "and keeps the place")
+			}
+		})
+	}
+}
+
+func TestAHandlerWhoseTimeIsOverGoesOnWithoutAPlace(t *testing.T) {
+	e, p := lending()
+	e.lend()
+	taken(t, p)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	e.reclaim(over)
+	e.release()
+	if p.Free() != 0 {
+		t.Error("the place of another task was given away:", p.Free())
+	}
+	p.Put(1)
+	e.lend() // a goroutine that the handler has left behind
+	e.reclaim(t.Context())
+	if p.Free() != 1 {
+		t.Error("free places:", p.Free())
+	}
+}
