@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
-	"runtime/pprof"
 	"slices"
 	"strings"
 	"testing"
@@ -57,14 +55,7 @@ func TestBothBuildsAreMeasured(t *testing.T) {
 	}
 	t.Setenv("GOWORK", "off")
 	dir := t.TempDir()
-	var profile bytes.Buffer
-	if err := pprof.StartCPUProfile(&profile); err != nil {
-		t.Skip(err) // the tests are being profiled
-	}
-	for start := time.Now(); time.Since(start) < 50*time.Millisecond; {
-	}
-	pprof.StopCPUProfile()
-	for name, text := range map[string]string{"go.mod": "module fake\n\ngo 1.26\n", "builds.go": fake, profileName: profile.String()} {
+	for name, text := range map[string]string{"go.mod": "module fake\n\ngo 1.26\n", "builds.go": fake, profileName: ""} { // an empty profile says nothing, and is one
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -146,6 +146,9 @@ func has(texts []piece, want string) bool {
 
 // Each program, executor and loss of a report is in its charts and on its page, in both widths.
 func TestChartsShowAllOfAReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws much")
+	}
 	for name, r := range keptReports(t) {
 		t.Run(name, func(t *testing.T) {
 			charts := chartsOf(r)
@@ -221,6 +224,9 @@ func cellsOf(t *testing.T, page []byte) (cells []string) {
 
 // No label is cut at the edge of a chart, and none lies on another one.
 func TestLabelsHaveRoom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws much")
+	}
 	for name, r := range keptReports(t) {
 		for _, c := range chartsOf(r) {
 			for _, width := range []vg.Length{wide, narrow} {
@@ -269,6 +275,9 @@ func TestLosses(t *testing.T) {
 
 // A page needs nothing from elsewhere, and runs nothing, whatever stands in the names; those are text.
 func TestPageNeedsNoNetwork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws much")
+	}
 	r := someReport()
 	hostile := `<script src="//x.example/y.js">&"'`
 	for _, x := range r.Rows {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +10,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"regexp"
+	"strings"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -34,16 +39,16 @@ the command was called wrongly.`
 
 func clusterCommand() *cobra.Command {
 	o := &clusterOptions{}
-	cmd := &cobra.Command{
+	cmd := parent(&cobra.Command{
 		Use:   "cluster",
 		Short: "Run and show tasks of several machines",
 		Long:  clusterText,
-	}
+	})
 	o.addFlags(cmd)
 	cmd.AddCommand(
 		serverCommand(o), nodeCommand(o), submitCommand(o),
-		lsCommand(o), topCommand(o), clusterLiveCommand(o), showCommand(o), deadCommand(o),
-		cancelCommand(o), pauseCommand(o), resumeCommand(o), retryCommand(o), deleteCommand(o),
+		permissionsCommand(o), lsCommand(o), topCommand(o), clusterLiveCommand(o), showCommand(o), deadCommand(o),
+		cancelCommand(o), pauseCommand(o), resumeCommand(o), retryCommand(o), deleteCommand(o), removeCommand(o), cronCommand(o),
 	)
 	return cmd
 }
@@ -59,12 +64,8 @@ type clusterOptions struct {
 }
 
 func (o *clusterOptions) addFlags(cmd *cobra.Command) {
-	server := os.Getenv("NATS_URL")
-	if server == "" {
-		server = nats.DefaultURL
-	}
 	f := cmd.PersistentFlags()
-	f.StringVar(&o.server, "server", server, "URLs of the NATS servers")
+	f.StringVar(&o.server, "server", "", "URLs of the NATS servers (default $NATS_URL, or "+nats.DefaultURL+")")
 	f.StringVar(&o.name, "name", "filch", "name of the cluster")
 	f.StringVar(&o.node, "node", "", "name of the node that the command is (default that of the machine, with a random part)")
 	f.StringVar(&o.inbox, "inbox", "", "prefix of the subjects of answers, for a user whose permissions have one")
@@ -78,9 +79,8 @@ func (o *clusterOptions) addFlags(cmd *cobra.Command) {
 
 // check says which flag makes no sense.
 func (o *clusterOptions) check() error {
+	o.server = cmp.Or(o.server, os.Getenv("NATS_URL"), nats.DefaultURL) // and no default of the flag: help would print its password
 	switch {
-	case o.server == "":
-		return errors.New("--server: is empty")
 	case o.timeout <= 0:
 		return fmt.Errorf("--timeout %v: must be positive", o.timeout)
 	case (o.cert == "") != (o.key == ""):
@@ -109,6 +109,22 @@ func checkName(what, name string) error {
 	return nil
 }
 
+// checkText returns an error if a text is none that an ID or a key can be. what is what the user has written it as.
+func checkText(what, text string) error {
+	if text == "" || len(text) > 128 {
+		return fmt.Errorf("%s %q: it has 1 to 128 bytes", what, text)
+	}
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("%s %q: it is not valid UTF-8", what, text)
+	}
+	for _, r := range text {
+		if !unicode.IsPrint(r) {
+			return fmt.Errorf("%s %q: %q is not printable", what, text, r)
+		}
+	}
+	return nil
+}
+
 // connect connects to the servers.
 func (o *clusterOptions) connect() (*nats.Conn, error) {
 	opts := []nats.Option{nats.Name("filch cluster"), nats.Timeout(o.timeout), nats.MaxReconnects(-1)}
@@ -126,10 +142,19 @@ func (o *clusterOptions) connect() (*nats.Conn, error) {
 	}
 	nc, err := nats.Connect(o.server, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("--server %s: %w", o.server, err)
+		err = fmt.Errorf("--server %s: %w", o.servers(), err)
+		if errors.Is(err, nats.ErrNoServers) {
+			err = fmt.Errorf("%w; filch cluster server starts one", err)
+		}
+		return nil, err
 	}
 	return nc, nil
 }
+
+// servers are the URLs of the servers without users and passwords, for errors.
+func (o *clusterOptions) servers() string { return inURL.ReplaceAllString(o.server, "$1") }
+
+var inURL = regexp.MustCompile("(^|,|//)[^/,]*@")
 
 // member opens a node of a cluster that is there. It runs nothing. It is closed with its connection by end.
 func (o *clusterOptions) member(ctx context.Context, log io.Writer) (n *cluster.Node, end func(), err error) {
@@ -173,9 +198,13 @@ func (o *clusterOptions) exists(ctx context.Context, nc *nats.Conn) error {
 	}
 	switch _, err = js.Stream(ctx, o.name+"_work"); {
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		return fmt.Errorf("--name %s: there is no such cluster at %s; a node makes it", o.name, o.server)
+		return fmt.Errorf("--name %s: there is no such cluster at %s; a node makes it, as filch cluster node", o.name, o.servers())
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, nats.ErrNoResponders):
-		return fmt.Errorf("--server %s: JetStream is not enabled there", o.server)
+		return fmt.Errorf("--server %s: JetStream is not enabled there", o.servers())
+	case errors.Is(err, context.DeadlineExceeded) && errors.Is(nc.LastError(), nats.ErrPermissionViolation):
+		return fmt.Errorf("--server %s: %w; --inbox and --node name what the user's permissions do", o.servers(), nc.LastError())
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("--server %s: no answer within --timeout %v: %w", o.servers(), o.timeout, err)
 	}
 	return err
 }
@@ -214,11 +243,26 @@ func printJSON(out io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// parent makes a command one that only has others: alone it shows them, and it refuses the name of one that is not there.
+func parent(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("unknown command %q for %q: %[2]s --help lists them", args[0], cmd.CommandPath())
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	return cmd
+}
+
+// title returns the name of a command below filch cluster.
+func title(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "filch cluster ") }
+
 // exactly returns an error if there are not as many arguments as names.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(names) {
-			return fmt.Errorf("%s: want %d arguments, not %d: %s", cmd.Name(), len(names), len(args), cmd.UseLine())
+			return fmt.Errorf("%s: want %d arguments, not %d: %s", title(cmd), len(names), len(args), cmd.UseLine())
 		}
 		return nil
 	}

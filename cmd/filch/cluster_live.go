@@ -2,26 +2,19 @@ package main
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/cmd/filch/clusterlive"
+	hosts "github.com/filch-go/filch/internal/guard"
 )
-
-// clusterPage is the page of filch cluster live. It asks for the view, and draws it.
-//
-//go:embed cluster_live.html
-var clusterPage []byte
 
 func clusterLiveCommand(all *clusterOptions) *cobra.Command {
 	address := ""
@@ -29,14 +22,15 @@ func clusterLiveCommand(all *clusterOptions) *cobra.Command {
 		Use:   "live",
 		Short: "Show the nodes, the queues, and the steals between nodes, in a browser",
 		Long: `Live serves a page that shows the nodes, the queues, and how many tasks each node has fetched of those that each other has
-submitted, as they change. It prints the page's address, and runs until it is interrupted. The page is for this machine alone.`,
+submitted, as they change. It prints the page's address, and runs until it is interrupted. The page is for this machine alone.
+The servers are asked once a second at most, however many browsers show the page, and not at all while none does.`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if host, _, err := net.SplitHostPort(withPort(address)); err != nil || !isLoopback(host) {
-				return fmt.Errorf("--addr %s: must be a loopback address", address)
+			if host, _, err := net.SplitHostPort(withPort(address)); err != nil || !hosts.IsLoopback(host) {
+				return notLoopback(address)
 			}
 			return all.run(cmd, func(ctx context.Context, n *cluster.Node) error {
-				return serveCluster(ctx, cmd.OutOrStdout(), withPort(address), func(ctx context.Context) (clusterView, error) { return viewOf(ctx, n) })
+				return serveCluster(ctx, cmd.OutOrStdout(), address, clusterlive.Handler(ctx, all.name, all.timeout, lookAt(n)))
 			})
 		},
 	}
@@ -44,59 +38,44 @@ submitted, as they change. It prints the page's address, and runs until it is in
 	return cmd
 }
 
-// isLoopback reports whether a host leads to this machine, whatever a name server says.
-func isLoopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.IsLoopback()
+func notLoopback(address string) error {
+	return fmt.Errorf("--addr %s: must be a loopback address", address)
+}
+
+// lookAt returns what asks for all that the page shows. Dead letters are counted when they are asked for, then at every fifth time.
+func lookAt(n *cluster.Node) func(context.Context) (clusterlive.View, error) {
+	var dead map[string]int
+	asked := 0
+	return func(ctx context.Context) (clusterlive.View, error) {
+		v, err := viewOf(ctx, n)
+		if err != nil {
+			return clusterlive.View{}, err
+		}
+		if asked%5 == 0 {
+			if dead, err = n.DeadCounts(ctx); err != nil {
+				return clusterlive.View{}, err
+			}
+		}
+		asked++
+		return clusterlive.View{Nodes: v.Nodes, Queues: v.Queues, Dead: dead}, nil
+	}
 }
 
 // serveCluster serves the page until ctx ends, and prints its address.
-func serveCluster(ctx context.Context, out io.Writer, address string, view func(context.Context) (clusterView, error)) error {
-	l, err := net.Listen("tcp", address)
+func serveCluster(ctx context.Context, out io.Writer, address string, page http.Handler) error {
+	l, err := net.Listen("tcp", withPort(address))
 	if err != nil {
 		return fmt.Errorf("--addr %s: %w", address, err)
 	}
+	if !l.Addr().(*net.TCPAddr).IP.IsLoopback() { // a name below localhost, which a name server has sent elsewhere
+		_ = l.Close()
+		return notLoopback(address)
+	}
 	fmt.Fprintf(out, "http://%s/\n", l.Addr())
-	s := &http.Server{Handler: clusterHandler(view), ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second}
 	defer context.AfterFunc(ctx, func() { s.Close() })()
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
-}
-
-// clusterHandler serves the page, and what it asks for. A page of another site can make its own name lead here, but
-// not choose what the browser sends as Host.
-func clusterHandler(view func(context.Context) (clusterView, error)) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(clusterPage)
-	})
-	mux.HandleFunc("GET /view", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
-		defer cancel()
-		v, err := view(ctx)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadGateway)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(v)
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store")
-		host := r.Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		if !isLoopback(strings.Trim(host, "[]")) {
-			http.Error(w, fmt.Sprintf("live: %q is not this machine", r.Host), http.StatusForbidden)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
 }

@@ -50,7 +50,8 @@ A status of 0 is success. Any other is an error, and the task is tried again; wi
 has written to its standard error is the text of the error. The environment has FILCH_TASK, FILCH_HANDLER, FILCH_KEY and FILCH_ATTEMPT. A task that is
 canceled gets an interrupt, and is killed 5 s later. What the program writes is a sign of progress, for --silence.
 
-On an interrupt the node takes no more tasks, and ends with those that run, or after --patience gives them to other nodes.`,
+On an interrupt the node takes no more tasks, and ends with those that run, or after --patience gives them to other nodes. A second one
+ends it at once.`,
 		Example: `  filch cluster node --handler count --text -- wc -w
   filch cluster node --handler thumbnail --places 2 --attempts 3 -- ./thumbnail --size 200`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,13 +60,14 @@ On an interrupt the node takes no more tasks, and ends with those that run, or a
 			if err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
+			context.AfterFunc(ctx, stop) // a second interrupt does not wait
 			return failed(cmd, o.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), options))
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.handler, "handler", "", "name of the handler; must be there")
+	f.StringVar(&o.handler, "handler", "", "name of the handler; cannot be left out")
 	f.StringVar(&o.version, "version", "", "version of the handler")
 	f.IntVar(&o.places, "places", runtime.GOMAXPROCS(0), "tasks that run at once")
 	f.IntVar(&o.tier, "tier", 0, "how far the node is from the tasks, 0 to 9: nearer ones come first")
@@ -85,6 +87,9 @@ On an interrupt the node takes no more tasks, and ends with those that run, or a
 func (o *nodeOptions) check() ([]cluster.HandlerOption, error) {
 	if err := o.clusterOptions.check(); err != nil {
 		return nil, err
+	}
+	if o.handler == "" {
+		return nil, errors.New("node: name the handler, by --handler")
 	}
 	if err := checkName("--handler", o.handler); err != nil {
 		return nil, err
@@ -207,6 +212,7 @@ func (o *nodeOptions) execute(ctx context.Context, input []byte) ([]byte, error)
 	p := exec.CommandContext(ctx, o.program[0], o.program[1:]...)
 	p.Stdin, p.Stdout, p.Stderr = bytes.NewReader(input), &out, &errs
 	errs.most = 4000
+	p.SysProcAttr = ownGroup()
 	p.Cancel = func() error { return interrupt(p.Process) }
 	p.WaitDelay = killAfter
 	if info, ok := cluster.TaskOf(ctx); ok {

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/filch-go/filch/cluster/embedded"
@@ -54,7 +53,7 @@ the number of each process, to end one and see what happens. One that has ended 
 			if err := o.check(); err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
 			if o.three {
 				return failed(cmd, o.runThree(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()))
@@ -186,7 +185,7 @@ func (o *serverOptions) child(ctx context.Context, i int) (*exec.Cmd, error) {
 	return child, nil
 }
 
-// untilReady waits until streams can be stored on three servers, by storing one.
+// untilReady waits until streams can be stored on three servers.
 func untilReady(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, serverWait)
 	defer cancel()
@@ -195,24 +194,7 @@ func untilReady(ctx context.Context, url string) error {
 		return err
 	}
 	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
-	}
-	const probe = "filch_server_probe"
-	for {
-		try, cancel := context.WithTimeout(ctx, time.Second) // a request without a leader gets no answer
-		_, err := js.CreateOrUpdateStream(try, jetstream.StreamConfig{Name: probe, Subjects: []string{probe}, Replicas: 3})
-		cancel()
-		if err == nil {
-			return js.DeleteStream(ctx, probe)
-		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("the servers do not find together: %w", err)
-		}
-	}
+	return embedded.Ready(ctx, nc, 3)
 }
 
 // startServer starts a server, and returns its URL when it takes connections.

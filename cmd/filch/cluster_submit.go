@@ -39,22 +39,25 @@ func submitCommand(all *clusterOptions) *cobra.Command {
 out, and read from the standard input if it is "-". With --text the argument is a string as it is, and a result that is a string is printed as it is.
 
 Interrupted, submit ends, and the task goes on: "filch cluster show" has its state, and "filch cluster cancel" cancels it. A task with --id that
-was submitted before is only waited for.`,
+was submitted before is only waited for. IDs and keys are any text of printable characters, of 1 to 128 bytes.`,
 		Example: `  filch cluster submit resize '{"file": "a.jpg", "width": 200}'
   filch cluster submit count --text - <letter.txt
-  filch cluster submit report --id report-2026-11 --level low --no-wait`,
+  filch cluster submit report --id report/2026-11 --level low --no-wait`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return fmt.Errorf("submit: want a handler and an argument, not %d arguments", len(args))
+				return fmt.Errorf("submit: want a handler, and an argument or none: filch cluster submit handler [argument]; there are %d", len(args))
 			}
 			return checkName("submit: the handler", args[0])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.unique == "" && cmd.Flags().Changed("unique-for") {
+				return errors.New("--unique-for: is for --unique")
+			}
 			options, err := o.check()
 			if err != nil {
 				return err
 			}
-			in, err := o.argument(args[1:], cmd.InOrStdin())
+			in, err := o.argument(cmd, args[1:])
 			if err != nil {
 				return err
 			}
@@ -63,19 +66,25 @@ was submitted before is only waited for.`,
 			})
 		},
 	}
+	o.addTaskFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.id, "id", "", "ID of the task (default a new one)")
+	f.DurationVar(&o.delay, "delay", 0, "how long the servers keep the task before a node gets it")
+	f.StringArrayVar(&o.after, "after", nil, "ID of a task that must have ended with a result before; may be given several times")
+	f.BoolVar(&o.text, "text", false, "the argument and the result are text")
+	f.BoolVar(&o.noWait, "no-wait", false, "print the ID of the task, and do not wait")
+	return cmd
+}
+
+// addTaskFlags adds the flags that the tasks of a cron job have as well.
+func (o *submitOptions) addTaskFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringVar(&o.key, "key", "", "key: tasks of one key run in order")
 	f.StringVar(&o.level, "level", "", "level of priority: high, normal or low")
 	f.StringVar(&o.version, "version", "", "version of the handler")
 	f.DurationVar(&o.within, "within", 0, "after what time the task is given up (default never)")
-	f.DurationVar(&o.delay, "delay", 0, "how long the servers keep the task before a node gets it")
-	f.StringSliceVar(&o.after, "after", nil, "IDs of tasks that must have ended with a result before")
 	f.StringVar(&o.unique, "unique", "", "unique key: the task is refused while another of this key has not ended")
 	f.DurationVar(&o.uniqueFor, "unique-for", 24*time.Hour, "how long the unique key is kept at most")
-	f.BoolVar(&o.text, "text", false, "the argument and the result are text")
-	f.BoolVar(&o.noWait, "no-wait", false, "print the ID of the task, and do not wait")
-	return cmd
 }
 
 // check returns the options of the task, or says what is wrong with the flags.
@@ -83,12 +92,13 @@ func (o *submitOptions) check() ([]cluster.SubmitOption, error) {
 	all := []cluster.SubmitOption{cluster.Durable()}
 	for _, c := range []struct {
 		flag, value string
+		check       func(what, value string) error
 		with        func(string) cluster.SubmitOption
-	}{{"--id", o.id, cluster.ID}, {"--key", o.key, cluster.Key}, {"--version", o.version, cluster.OfVersion}} {
+	}{{"--id", o.id, checkText, cluster.ID}, {"--key", o.key, checkText, cluster.Key}, {"--version", o.version, checkName, cluster.OfVersion}} {
 		if c.value == "" {
 			continue
 		}
-		if err := checkName(c.flag, c.value); err != nil {
+		if err := c.check(c.flag, c.value); err != nil {
 			return nil, err
 		}
 		all = append(all, c.with(c.value))
@@ -130,7 +140,7 @@ func (o *submitOptions) checkTimes() (all []cluster.SubmitOption, err error) {
 	}
 	var deps []cluster.Dependency
 	for _, id := range o.after {
-		if err := checkName("--after", id); err != nil {
+		if err := checkText("--after", id); err != nil {
 			return nil, err
 		}
 		deps = append(deps, cluster.TaskID(id))
@@ -139,7 +149,7 @@ func (o *submitOptions) checkTimes() (all []cluster.SubmitOption, err error) {
 		all = append(all, cluster.After(deps...))
 	}
 	if o.unique != "" {
-		if err := checkName("--unique", o.unique); err != nil {
+		if err := checkText("--unique", o.unique); err != nil {
 			return nil, err
 		}
 		all = append(all, cluster.Unique(o.unique, o.uniqueFor))
@@ -148,7 +158,7 @@ func (o *submitOptions) checkTimes() (all []cluster.SubmitOption, err error) {
 }
 
 // argument returns the argument of the task as JSON.
-func (o *submitOptions) argument(args []string, in io.Reader) (json.RawMessage, error) {
+func (o *submitOptions) argument(cmd *cobra.Command, args []string) (json.RawMessage, error) {
 	if len(args) == 0 {
 		if o.text {
 			return json.RawMessage(`""`), nil
@@ -158,15 +168,15 @@ func (o *submitOptions) argument(args []string, in io.Reader) (json.RawMessage, 
 	data := []byte(args[0])
 	if args[0] == "-" {
 		var err error
-		if data, err = io.ReadAll(in); err != nil {
-			return nil, fmt.Errorf("submit: the argument: %w", err)
+		if data, err = io.ReadAll(cmd.InOrStdin()); err != nil {
+			return nil, fmt.Errorf("%s: the argument: %w", title(cmd), err)
 		}
 	}
 	if o.text {
 		return json.Marshal(strings.ToValidUTF8(string(data), "\ufffd"))
 	}
 	if !json.Valid(data) {
-		return nil, fmt.Errorf("submit: the argument is no JSON: %.100s (--text is for text)", data)
+		return nil, fmt.Errorf("%s: the argument is no JSON: %.100s (--text is for text)", title(cmd), data)
 	}
 	return data, nil
 }

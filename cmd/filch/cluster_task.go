@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,8 +19,8 @@ func showCommand(o *clusterOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show id",
 		Short: "Show what is known of a task",
-		Long: `Show has the state of a task: waiting, running, retry (it has failed, and is tried again), done, failed, canceled or
-deadline (its time was over). A task that has not ended is looked for on all nodes and in the whole stream, which takes half a second
+		Long: `Show has the state of a task: delayed, after (it waits for other tasks), waiting, running, retry (it has failed, and is tried
+again), done, failed, canceled or deadline (its time was over). A task that has not ended is looked for on all nodes and in the whole stream, which takes half a second
 and longer.`,
 		Args: ids(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,10 +75,13 @@ func body(codec string, data []byte) string {
 	return strings.ToValidUTF8(string(data), "\ufffd")
 }
 
-// ids checks that there are IDs, as many as most says, or any number if it is 0.
+// ids checks that there is an ID, or any number of them if most is 0.
 func ids(most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 || most > 0 && len(args) > most {
+		if most == 1 && len(args) != 1 {
+			return fmt.Errorf("%s: want the ID of a task, not %d: %s", cmd.Name(), len(args), cmd.UseLine())
+		}
+		if len(args) == 0 {
 			return fmt.Errorf("%s: want IDs of tasks, not %d: %s", cmd.Name(), len(args), cmd.UseLine())
 		}
 		return checkIDs(cmd, args)
@@ -86,7 +90,7 @@ func ids(most int) cobra.PositionalArgs {
 
 func checkIDs(cmd *cobra.Command, args []string) error {
 	for _, id := range args {
-		if err := checkName(cmd.Name()+": the ID", id); err != nil {
+		if err := checkText(cmd.Name()+": the ID", id); err != nil {
 			return err
 		}
 	}
@@ -208,6 +212,9 @@ func letterCommand(o *clusterOptions, name, done, short string, do func(*cluster
 					for _, l := range letters {
 						args = append(args, l.ID)
 					}
+					if len(args) == 0 && !o.json {
+						fmt.Fprintln(cmd.OutOrStdout(), "no dead letters")
+					}
 				}
 				return o.each(cmd, args, done, func(id string) error { return do(n, ctx, id) })
 			})
@@ -242,31 +249,56 @@ func cancelCommand(o *clusterOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel id...",
 		Short: "Cancel tasks",
-		Long: `Cancel ends the handlers of tasks that run, and keeps those that wait from running. A task that has ended stays as it is. An ID
-that was never submitted is canceled for a day.`,
+		Long: `Cancel ends the handlers of tasks that run, and keeps those that wait from running. A task that has ended stays as it is,
+which is an error. An ID that was never submitted is canceled for a day.`,
 		Args: ids(0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, func(ctx context.Context, n *cluster.Node) error {
-				return o.each(cmd, args, "canceled", func(id string) error { return n.Cancel(ctx, id) })
+				return o.each(cmd, args, "canceled", func(id string) error { return cancelTask(ctx, n, id) })
 			})
 		},
 	}
 }
 
+// cancelTask cancels a task. The error says so if it had ended in another way before.
+func cancelTask(ctx context.Context, n *cluster.Node, id string) error {
+	if err := n.Cancel(ctx, id); err != nil {
+		return err
+	}
+	f, err := cluster.Attach[json.RawMessage](ctx, n, id)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-f.Done():
+	default:
+		return nil // a node is told to end it
+	}
+	if _, err := f.Wait(ctx); !errors.Is(err, cluster.ErrCanceled) {
+		return fmt.Errorf("task %s had ended before", id)
+	}
+	return nil
+}
+
 func pauseCommand(o *clusterOptions) *cobra.Command {
-	return handlerCommand(o, "pause", "paused", `Pause keeps nodes from fetching tasks of handlers until they are resumed, also nodes that come later. What runs goes on, and
+	return handlerCommand(o, "pause", "paused", "Pause the tasks of handlers", `Pause keeps nodes from fetching tasks of handlers until they are resumed, also nodes that come later. What runs goes on, and
 tasks can be submitted.`, (*cluster.Node).Pause)
 }
 
 func resumeCommand(o *clusterOptions) *cobra.Command {
-	return handlerCommand(o, "resume", "resumed", "Resume lets nodes fetch tasks of handlers again, which they do within 5 s.", (*cluster.Node).Resume)
+	return handlerCommand(o, "resume", "resumed", "Resume the tasks of handlers", "Resume lets nodes fetch tasks of handlers again, which they do at once.", (*cluster.Node).Resume)
+}
+
+func removeCommand(o *clusterOptions) *cobra.Command {
+	return handlerCommand(o, "remove", "removed", "Remove the queues of handlers that no node has", `Remove removes the queues of handlers that no node has any more, such as those of an old version, so that they are not listed, and
+submitting to them is an error. It refuses a handler that a node has, or of which tasks are there.`, (*cluster.Node).RemoveHandler)
 }
 
 // handlerCommand returns a command that does something to handlers.
-func handlerCommand(o *clusterOptions, name, done, long string, do func(*cluster.Node, context.Context, string) error) *cobra.Command {
+func handlerCommand(o *clusterOptions, name, done, short, long string, do func(*cluster.Node, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   name + " handler...",
-		Short: strings.ToUpper(name[:1]) + name[1:] + " the tasks of handlers",
+		Short: short,
 		Long:  long + " A handler with a version is name@version.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -15,9 +15,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
 
 	"github.com/filch-go/filch/cluster"
 	"github.com/filch-go/filch/cluster/embedded"
+	"github.com/filch-go/filch/internal/poll"
 )
 
 // asProgram makes the test binary one of those below, instead of the tests.
@@ -117,15 +121,12 @@ func startNode(t *testing.T, program string, flags ...string) (stop func() error
 	}
 	t.Cleanup(func() { _ = stop() })
 	// The handler is there as soon as its consumer is.
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	poll.Until(t, 10*time.Second, "the node is there", func() (bool, any) {
 		var v clusterView
-		if asked(t, &v, "ls"); len(v.Nodes) > 0 && hasQueue(v, program) {
-			return stop
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the node is not there: %+v", v)
-		}
-	}
+		asked(t, &v, "ls")
+		return len(v.Nodes) > 0 && hasQueue(v, program), v
+	})
+	return stop
 }
 
 func hasQueue(v clusterView, handler string) bool {
@@ -170,15 +171,12 @@ func expect(t *testing.T, status int, parts []string, args ...string) {
 // until asks for a task until it is in a state.
 func untilState(t *testing.T, id, state string) (task map[string]any) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	poll.Until(t, 20*time.Second, id+" is "+state, func() (bool, any) {
 		task = nil
-		if asked(t, &task, "show", id); task["state"] == state {
-			return task
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s is not %s: %v", id, state, task)
-		}
-	}
+		asked(t, &task, "show", id)
+		return task["state"] == state, task
+	})
+	return task
 }
 
 func TestClusterRunsPrograms(t *testing.T) {
@@ -201,7 +199,7 @@ func TestClusterRunsPrograms(t *testing.T) {
 	expect(t, 0, []string{"LOUD\n"}, "submit", "upper", "--text", "loud")
 	expect(t, 0, []string{`"LOUD\n"`}, "submit", "upper", `"loud"`)
 	expect(t, 0, []string{"null\n"}, "submit", "again")
-	expect(t, 1, []string{"of fail failed after 1 attempts: exit status 65: cannot do 7"}, "submit", "fail", "7")
+	expect(t, 1, []string{"of fail failed after 1 attempt: exit status 65: cannot do 7"}, "submit", "fail", "7")
 	expect(t, 1, []string{"wrote no JSON: no JSON"}, "submit", "babble")
 	expect(t, 1, []string{"the argument is no text: 5"}, "submit", "upper", "5")
 	expect(t, 1, []string{"no node has a handler of that name: other"}, "submit", "other")
@@ -257,10 +255,12 @@ func TestClusterLettersAreListedAndPutBack(t *testing.T) {
 	expect(t, 0, []string{"paused"}, "ls")
 
 	expect(t, 0, []string{"canceled c"}, "cancel", "c")
+	expect(t, 0, []string{"no dead letters"}, "retry", "--all")
 	expect(t, 0, []string{"resumed fail"}, "resume", "fail")
 	untilState(t, "a", "failed")
 	untilState(t, "b", "failed")
 	untilState(t, "c", "canceled")
+	expect(t, 1, []string{"canceled c", "task a had ended before"}, "cancel", "c", "a")
 	var deleted map[string][]string
 	asked(t, &deleted, "delete", "--all")
 	slices.Sort(deleted["deleted"]) // both ran at once
@@ -270,6 +270,42 @@ func TestClusterLettersAreListedAndPutBack(t *testing.T) {
 	expect(t, 1, []string{"nothing is known of a task of that ID: none"}, "show", "none")
 	for _, name := range []string{"pause", "resume"} {
 		expect(t, 1, []string{"no node has a handler of that name: other"}, name, "other")
+	}
+}
+
+// IDs and keys are any text, as they are written and read, in all commands and for programs.
+func TestClusterTakesAnyID(t *testing.T) {
+	startCluster(t)
+	startNode(t, "env", "--keys", "2")
+	startNode(t, "fail")
+	for _, id := range []string{"ann@example.com", "a,b/c.d", "50 %=", "ü*>", strings.Repeat("*", 128)} {
+		var task struct {
+			ID, State, Key string
+			Result         map[string]any
+		}
+		_, size := utf8.DecodeRuneInString(id)
+		other, failed := "~"+id[size:], "!"+id[size:]
+		expect(t, 0, []string{other + "\n"}, "submit", "env", "--id", other, "--after", id, "--after", "plain", "--key", id, "--no-wait")
+		if asked(t, &task, "show", other); task.ID != other || task.State != "after" || task.Key != id {
+			t.Errorf("%+v", task)
+		}
+		asked(t, &task, "submit", "env", "--id", id, "--key", id, "--unique", id)
+		if task.ID != id || task.State != "done" || task.Result["task"] != id || task.Result["key"] != id {
+			t.Errorf("%+v", task)
+		}
+		expect(t, 0, []string{"id        " + id + "\n"}, "show", id)
+		expect(t, 0, []string{"canceled " + other + "\n"}, "cancel", other)
+
+		expect(t, 1, []string{"task " + failed + " of fail failed after 1 attempt"}, "submit", "fail", "--id", failed)
+		expect(t, 0, []string{" " + failed + " "}, "dead")
+		var letters []struct{ ID string }
+		if asked(t, &letters, "dead"); len(letters) != 1 || letters[0].ID != failed {
+			t.Error(letters)
+		}
+		expect(t, 0, []string{"retried " + failed + "\n"}, "retry", failed)
+		untilState(t, failed, "failed")
+		expect(t, 0, []string{"deleted " + failed + "\n"}, "delete", failed)
+		expect(t, 1, []string{"no dead letter has that ID: " + failed}, "delete", failed)
 	}
 }
 
@@ -294,8 +330,8 @@ func TestClusterProgramsAreInterrupted(t *testing.T) {
 func TestClusterCalledWrongly(t *testing.T) {
 	t.Setenv("NATS_URL", "nats://127.0.0.1:1")
 	for args, want := range map[string]string{
-		"submit":                                    "submit: want a handler and an argument, not 0",
-		"submit a b c":                              "submit: want a handler and an argument, not 3",
+		"submit":                                    "submit: want a handler, and an argument or none: filch cluster submit handler [argument]; there are 0",
+		"submit a b c":                              "submit: want a handler, and an argument or none: filch cluster submit handler [argument]; there are 3",
 		"submit a.b":                                `submit: the handler "a.b": a name has letters`,
 		"submit a {":                                "submit: the argument is no JSON: {",
 		"submit a --level top":                      `--level "top": levels are high, normal, low`,
@@ -303,11 +339,14 @@ func TestClusterCalledWrongly(t *testing.T) {
 		"submit a --within -1s":                     "--within -1s: must not be negative",
 		"submit a --delay -1s":                      "--delay -1s: must not be negative",
 		"submit a --delay 1s --after b":             "--delay and --after: a task has one",
-		"submit a --after a.b":                      `--after "a.b": a name has`,
-		"submit a --unique a.b":                     `--unique "a.b": a name has`,
+		"submit a --after a\x01b":                   `--after "a\x01b": '\x01' is not printable`,
+		"submit a --key a\xff":                      `--key "a\xff": it is not valid UTF-8`,
+		"submit a --unique a\u200bb":                `--unique "a\u200bb": '\u200b' is not printable`,
 		"submit a --unique a --unique-for 1ms":      "--unique-for 1ms: must be at least a second",
-		"submit a --id a/b":                         `--id "a/b": a name has`,
-		"node":                                      `--handler "": a name has 1 to 128`,
+		"submit a --unique-for 1h":                  "--unique-for: is for --unique",
+		"submit a --id " + strings.Repeat("*", 129): "--id \"" + strings.Repeat("*", 129) + `": it has 1 to 128 bytes`,
+		"submit a --version a/b":                    `--version "a/b": a name has`,
+		"node":                                      "node: name the handler, by --handler",
 		"node --handler a":                          "node: name the program, after --",
 		"node --handler a -- no-such-program-a":     "node: the program no-such-program-a: executable file not found",
 		"node --handler a --places 0 -- go":         "--places 0: must be positive",
@@ -317,9 +356,9 @@ func TestClusterCalledWrongly(t *testing.T) {
 		"node --handler a --replicas 2 -- go":       "--replicas 2: must be 1, 3 or 5",
 		"node --handler a --attempts 0 -- go":       "--attempts 0: must be positive",
 		"node --handler a --ack-wait 1ms -- go":     "--ack-wait 1ms: must be at least a second",
-		"show":                                      "show: want IDs of tasks, not 0",
-		"show a b":                                  "show: want IDs of tasks, not 2",
-		"show a.b":                                  `show: the ID "a.b": a name has`,
+		"show":                                      "show: want the ID of a task, not 0",
+		"show a b":                                  "show: want the ID of a task, not 2",
+		"show a\x7fb":                               `show: the ID "a\x7fb": '\x7f' is not printable`,
 		"cancel":                                    "cancel: want IDs of tasks, not 0",
 		"dead a b":                                  "dead: want a handler, not 2",
 		"dead a@":                                   `dead: the handler's version ""`,
@@ -330,6 +369,18 @@ func TestClusterCalledWrongly(t *testing.T) {
 		"delete --all --handler a.b":                `--handler "a.b": a name has`,
 		"pause":                                     "pause: name a handler",
 		"resume a.b":                                `resume: the handler "a.b": a name has`,
+		"nothing":                                   `unknown command "nothing" for "filch cluster"`,
+		"cron nothing":                              `unknown command "nothing" for "filch cluster cron"`,
+		"cron add a @daily":                         "cron add: want a name, a schedule, a handler and an argument, not 2 arguments",
+		"cron add a @daily b c d":                   "cron add: want a name, a schedule, a handler and an argument, not 5 arguments",
+		"cron add a.b @daily c":                     `cron add: the name "a.b": a name has letters`,
+		"cron add a @daily b.c":                     `cron add: the handler "b.c": a name has letters`,
+		"cron add a @daily b {":                     "cron add: the argument is no JSON: {",
+		"cron add a @daily b --level top":           `--level "top": levels are high, normal, low`,
+		"cron add a @daily b --delay 1s":            "unknown flag: --delay",
+		"cron ls a":                                 "cron ls: want 0 arguments, not 1",
+		"cron rm":                                   "cron rm: name a cron job",
+		"cron rm a.b":                               `cron rm: the name "a.b": a name has letters`,
 		"ls a":                                      "ls: want 0 arguments, not 1",
 		"ls --name a.b":                             `--name "a.b": a name has`,
 		"ls --timeout 0s":                           "--timeout 0s: must be positive",
@@ -340,6 +391,9 @@ func TestClusterCalledWrongly(t *testing.T) {
 		"server --listen x":                         "--listen x: an address is host:port",
 		"server --listen :99999":                    "--listen :99999: the port is a number",
 		"server --three --listen :65000":            "--listen :65000: three servers need a port",
+		"permissions":                               "permissions: want 1 arguments, not 0",
+		"permissions root --inbox a":                `permissions: the role "root": roles are operator, submitter, worker`,
+		"permissions worker":                        "permissions: name the prefix of the user's answers",
 		"ls --nothing":                              "unknown flag: --nothing",
 	} {
 		status, out, errs := command(strings.Fields(args)...)
@@ -353,10 +407,18 @@ func TestClusterCalledWrongly(t *testing.T) {
 func TestClusterWithoutServersOrNodes(t *testing.T) {
 	t.Setenv("NATS_URL", "nats://127.0.0.1:1")
 	expect(t, 1, []string{"filch: --server nats://127.0.0.1:1: "}, "ls")
+	expect(t, 1, []string{"filch cluster server starts one"}, "ls")
+	expect(t, 1, []string{"filch: --server nats://127.0.0.1:1,tls://127.0.0.1:2: "}, "ls", "--server", "nats://me:secret@127.0.0.1:1,tls://token@127.0.0.1:2")
 	expect(t, 1, []string{"filch: --server nats://127.0.0.1:1: "}, "node", "--handler", "a", "--", os.Args[0])
 	startCluster(t)
 	expect(t, 1, []string{"filch: --name other: there is no such cluster at nats://"}, "ls", "--name", "other")
 	expect(t, 1, []string{"filch: --name filch: there is no such cluster"}, "submit", "a")
+	n, err := cluster.Open(t.Context(), cluster.WithURL(os.Getenv("NATS_URL")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close(context.Background())
+	expect(t, 0, []string{`"nodes": []`, `"queues": []`}, "ls", "--json")
 }
 
 // The argument can come from the standard input.
@@ -367,7 +429,9 @@ func TestSubmitReadsItsArgument(t *testing.T) {
 		want string
 	}{{nil, false, "null"}, {nil, true, `""`}, {[]string{"-"}, false, "[1]"}, {[]string{"-"}, true, `"[1]"`}, {[]string{"\xff"}, true, `"` + "\ufffd" + `"`}} {
 		o := submitOptions{text: c.text}
-		if got, err := o.argument(c.args, strings.NewReader("[1]")); string(got) != c.want || err != nil {
+		cmd := &cobra.Command{}
+		cmd.SetIn(strings.NewReader("[1]"))
+		if got, err := o.argument(cmd, c.args); string(got) != c.want || err != nil {
 			t.Errorf("%q, %v: %s, %v", c.args, c.text, got, err)
 		}
 	}

@@ -28,6 +28,7 @@ func viewOf(ctx context.Context, n *cluster.Node) (v clusterView, err error) {
 		return v, err
 	}
 	v.Queues, err = n.Queues(ctx)
+	v.Nodes, v.Queues = append([]cluster.NodeInfo{}, v.Nodes...), append([]cluster.Queue{}, v.Queues...) // none is [] in JSON
 	return v, err
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -14,38 +13,19 @@ import (
 
 // The page is there while the workload runs, and all ends when it is interrupted.
 func TestLive(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	in, out := io.Pipe()
-	ended := make(chan error)
 	o := liveOptions{address: "127.0.0.1:0", workers: 2, size: "20", executor: "filch", token: true}
-	go func() { ended <- showLive(ctx, out, "fib", o) }()
-	lines := bufio.NewScanner(in)
-	lines.Scan()
-	url, token, ok := strings.Cut(lines.Text(), "#token=")
-	if !ok || len(token) < 16 {
-		t.Fatalf("the address is %q", lines.Text())
-	}
-	answer, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, _ := io.ReadAll(answer.Body)
-	answer.Body.Close()
-	if !bytes.HasPrefix(page, []byte("<!doctype html>")) {
-		t.Errorf("the page is %.50q", page)
-	}
-	if answer, err = http.Get(url + "events"); err != nil || answer.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without the token: %v, %v", answer, err)
-	}
-	answer.Body.Close()
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if _, err := http.Get(url); err == nil {
-		t.Error("the page is there for good")
-	}
+	withPage(t, func(ctx context.Context, out io.Writer) error { return showLive(ctx, out, "fib", o) }, func(line string) {
+		url, token, ok := strings.Cut(line, "#token=")
+		if !ok || len(token) < 16 {
+			t.Fatalf("the address is %q", line)
+		}
+		if status, page := fetch(t, url); status != http.StatusOK || !strings.HasPrefix(page, "<!doctype html>") {
+			t.Errorf("%d, %.50q", status, page)
+		}
+		if status, _ := fetch(t, url+"events"); status != http.StatusUnauthorized {
+			t.Errorf("without the token: %d", status)
+		}
+	})
 }
 
 // The address that is printed can be opened.
@@ -73,10 +53,8 @@ func TestLiveAddress(t *testing.T) {
 			t.Fatalf("%s, %v: %q, %v", test.o.address, test.o.hosts, out.String(), err)
 		}
 		asked.URL.Host = "127.0.0.1:" + asked.URL.Port() // as by a name that leads here
-		if answer, err := http.DefaultClient.Do(asked); err != nil || answer.StatusCode != http.StatusOK {
-			t.Errorf("%s: %v, %v", url, answer, err)
-		} else {
-			answer.Body.Close()
+		if status, _ := answerTo(t, asked); status != http.StatusOK {
+			t.Errorf("%s: %d", url, status)
 		}
 		stop()
 		p.Close()

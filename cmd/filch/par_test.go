@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // All programs of all algorithms come to the same.
 func TestPar(t *testing.T) {
+	defer func(d time.Duration) { enough = d }(enough)
+	enough = time.Microsecond
 	file := filepath.Join(t.TempDir(), "out.json")
 	status, stdout, stderr := invoke(t, "bench", "par", "--size", "500,3", "--workers", "2,1", "--runs", "1", "--json", file)
 	if status != 0 {

@@ -28,6 +28,9 @@ func TestClusterRefuses(t *testing.T) {
 }
 
 func TestClusterInParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures")
+	}
 	var out, errs bytes.Buffer
 	if status := run(strings.Fields("bench cluster local --runs 1 --size 300 --markdown"), &out, &errs); status != 0 {
 		t.Fatal(status, errs.String())

@@ -6,6 +6,7 @@ require (
 	github.com/filch-go/filch v0.1.0
 	github.com/filch-go/filch/cluster v0.1.0
 	github.com/filch-go/filch/cluster/embedded v0.1.0
+	google.golang.org/protobuf v1.36.12
 )
 
 require (

@@ -2,15 +2,14 @@ package clusterbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/filch-go/filch/cluster/embedded"
@@ -80,69 +79,48 @@ func (s Servers) startIn(ctx context.Context, dir string) (*up, error) {
 }
 
 // startThree starts three servers that form a cluster.
-func startThree(ctx context.Context, dir string) (*up, error) {
-	routes, err := freeAddresses(3)
+func startThree(ctx context.Context, dir string) (u *up, err error) {
+	addresses, err := freeAddresses(6)
 	if err != nil {
 		return nil, err
 	}
-	var servers []*server.Server
+	var stops []func()
 	stop := func() {
-		for _, s := range servers {
-			s.Shutdown()
-			s.WaitForShutdown()
+		for _, f := range stops {
+			f()
 		}
 	}
-	for i := range 3 {
-		o := &server.Options{ServerName: fmt.Sprint("bench-", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
-			StoreDir: filepath.Join(dir, fmt.Sprint(i)), NoSigs: true, NoLog: true}
-		o.Cluster.Name, o.Cluster.Host, o.Cluster.Port, o.Routes = "bench", "127.0.0.1", routes[i].Port, urlsOf(routes)
-		s, err := server.NewServer(o)
+	defer func() {
 		if err != nil {
 			stop()
+		}
+	}()
+	clients, routes := addresses[:3], addresses[3:]
+	var all, urls []string
+	for i := range 3 {
+		all, urls = append(all, routes[i].String()), append(urls, urlsOf(clients)[i].String())
+	}
+	for i := range 3 {
+		name := fmt.Sprint("bench-", i)
+		nc, end, err := embedded.Server{Dir: filepath.Join(dir, name), NoSync: true, Listen: clients[i].String(), ID: name, Routed: all[i], Routes: all}.Start(ctx, "bench")
+		if err != nil {
 			return nil, err
 		}
-		servers = append(servers, s)
-		s.Start()
+		nc.Close()
+		stops = append(stops, end)
 	}
-	urls := ""
-	for i, s := range servers {
-		if !s.ReadyForConnections(startWait) {
-			stop()
-			return nil, errors.New("the three servers are not ready")
-		}
-		if i > 0 {
-			urls += ","
-		}
-		urls += s.ClientURL()
-	}
-	if err := untilLeader(ctx, servers); err != nil {
-		stop()
-		return nil, err
-	}
-	nc, err := nats.Connect(urls, nats.MaxReconnects(-1))
+	url := strings.Join(urls, ",")
+	nc, err := nats.Connect(url, nats.MaxReconnects(-1))
 	if err != nil {
-		stop()
 		return nil, err
 	}
-	return &up{nc: nc, urls: urls, stop: func() { nc.Close(); stop() }}, nil
-}
-
-// untilLeader waits until the servers agree on a leader and all of them are current.
-func untilLeader(ctx context.Context, servers []*server.Server) error {
+	stops = append([]func(){nc.Close}, stops...)
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	for {
-		for _, s := range servers {
-			if s.JetStreamIsLeader() && len(s.JetStreamClusterPeers()) == len(servers) {
-				return nil
-			}
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-ctx.Done():
-			return errors.New("the three servers have no leader")
-		}
+	if err = embedded.Ready(ctx, nc, 3); err != nil {
+		return nil, err
 	}
+	return &up{nc: nc, urls: url, stop: stop}, nil
 }
 
 // freeAddresses returns addresses of the loopback interface that were free a moment ago.
