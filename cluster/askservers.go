@@ -15,16 +15,21 @@ const (
 	firstWait = 2 * time.Second
 	// askAgain is how long a question waits that the servers could not answer, since they had no leader.
 	askAgain = 200 * time.Millisecond
+	// peersWait is how long it may take until a server that has just started, or was busy, has been heard of by the others.
+	// After that there are too few servers.
+	peersWait = 10 * time.Second
 )
 
 // askServers calls f, which asks the servers something, until they have answered or ctx ends.
 func askServers(ctx context.Context, f func(context.Context) error) error {
+	begin := time.Now()
 	for wait := firstWait; ; wait = min(2*wait, serverWait) {
 		attempt, cancel := context.WithTimeout(ctx, wait)
 		err := f(attempt)
 		cancel()
 		lost := errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrPermissionViolation)
-		if !lost && !isLeaderless(err) || ctx.Err() != nil {
+		again := lost || hasCode(err, leaderless) || hasCode(err, noPeers) && time.Since(begin) < peersWait
+		if !again || ctx.Err() != nil {
 			return err
 		}
 		if !lost {
@@ -37,8 +42,14 @@ func askServers(ctx context.Context, f func(context.Context) error) error {
 	}
 }
 
-// isLeaderless reports whether err says that the servers have no leader.
-func isLeaderless(err error) bool {
+// Codes of errors of the servers.
+const (
+	leaderless jetstream.ErrorCode = 10008 // there is no leader
+	noPeers    jetstream.ErrorCode = 10005 // it knows of too few servers that are up
+)
+
+// hasCode reports whether err is the servers' error of that code.
+func hasCode(err error, code jetstream.ErrorCode) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
-	return ok && api.ErrorCode == 10008
+	return ok && api.ErrorCode == code
 }

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
-	"sync"
 	"testing"
+	"time"
 
 	"github.com/filch-go/filch"
 )
@@ -19,12 +19,16 @@ func TestAPipelineRunsOnPinnedWorkers(t *testing.T) {
 	defer p.Close()
 	run := func(source func(yield func(int) bool)) (sum int, err error) {
 		return filch.Submit(context.Background(), p, func(ctx context.Context) (sum int, err error) {
-			var meet sync.WaitGroup // of the first two values, so that two goroutines take some
-			meet.Add(2)
+			second := make(chan bool) // the first value waits a little for it, so that most often two goroutines take some
 			err = Stage(From(source), 0, func(i int) (int, error) {
-				if i < 2 {
-					meet.Done()
-					meet.Wait()
+				switch i {
+				case 0:
+					select {
+					case <-second:
+					case <-time.After(10 * time.Millisecond):
+					}
+				case 1:
+					close(second)
 				}
 				return 2 * i, nil
 			}).Run(filch.ScopeOf(ctx), func(i int) error { sum += i; return nil })
