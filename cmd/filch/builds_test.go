@@ -115,7 +115,11 @@ func TestBuildsNeedTheSource(t *testing.T) {
 	if _, err := buildBoth(t.TempDir()); err == nil {
 		t.Error("built from nothing")
 	}
-	if _, err := os.Stat(filepath.Join(sourceFolder(), "builds.go")); err != nil {
+	dir := sourceFolder()
+	if !filepath.IsAbs(dir) {
+		t.Skip("built with -trimpath, and knows no folder")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "builds.go")); err != nil {
 		t.Error(err) // here it is
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -18,7 +19,7 @@ import (
 var (
 	preemptions = flag.Int("preemptions", -1, "explore with at most so many preemptions, instead of all interleavings")
 	deep        = flag.Bool("deep", false, "explore larger programs as well, and all mutations, for some minutes")
-	every       = flag.Int("every", 20, "run one mutation in so many, chosen at random; -deep runs all")
+	every       = flag.Int("every", 40, "run one mutation in so many, chosen at random; -deep runs all")
 )
 
 // root returns the folder of the root module.
@@ -31,7 +32,7 @@ func root(t *testing.T) string {
 	return root
 }
 
-// build compiles the programs, or those of some files, with some edits.
+// build compiles the programs of some files, with some edits.
 func build(t *testing.T, edits []Edit, programs ...string) (drive string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,6 +43,35 @@ func build(t *testing.T, edits []Edit, programs ...string) (drive string) {
 	return drive
 }
 
+// asItIs is the drive of the code as it is, which two tests need. TestMain removes it.
+var asItIs struct {
+	sync.Once
+	dir, drive string
+	err        error
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	os.RemoveAll(asItIs.dir)
+	os.Exit(status)
+}
+
+// unchanged returns the drive of the code as it is.
+func unchanged(t *testing.T) (drive string) {
+	t.Helper()
+	d := &asItIs
+	d.Do(func() {
+		if d.dir, d.err = os.MkdirTemp("", "explore"); d.err == nil {
+			d.drive = filepath.Join(d.dir, "drive")
+			d.err = Build(root(t), d.dir, d.drive, nil)
+		}
+	})
+	if d.err != nil {
+		t.Fatal(d.err)
+	}
+	return d.drive
+}
+
 // The code as it is keeps its contract in every interleaving.
 func TestExplore(t *testing.T) {
 	t.Parallel()
@@ -49,7 +79,7 @@ func TestExplore(t *testing.T) {
 	if *deep {
 		args = append(args, "-deep")
 	}
-	out, err := exec.Command(build(t, nil), args...).CombinedOutput()
+	out, err := exec.Command(unchanged(t), args...).CombinedOutput()
 	t.Logf("%s", out)
 	if n := bytes.Count(out, []byte("complete\n")); err != nil || n == 0 || n != bytes.Count(out, []byte("\n")) {
 		t.Errorf("%d programs were explored; %v", n, err)
