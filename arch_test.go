@@ -76,6 +76,7 @@ var mayImport = map[string][]string{
 	"par":                      {"", "internal/affinity", "internal/clock", "internal/race", "internal/simd", "internal/span"},
 	"internal/pgo":             {},
 	"internal/pictures":        {"", "basic", "deque", "internal/engine", "internal/event", "internal/goroutine", "internal/policy", "trace"},
+	"internal/platforms":       {},
 	"internal/release":         {},
 	"internal/sim/record":      {"", "internal/clock", "internal/event", "internal/sim/dag", "internal/span"},
 	"internal/sssp":            {"", "ordered"},
