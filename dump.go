@@ -167,6 +167,8 @@ func (p *Pool) String() string {
 
 // describe tells what w is at, and where, or returns "" if it is nothing.
 func (w *Worker) describe(unused bool, at whereabouts) string {
+	e := &w.tasks.Engine
+	unused = unused || e.Doing().Kind == engine.AtSearch && !e.Hold.Load().HasPlace() // it has passed its place on, and is about to leave
 	running, d := w.tasks.Own.Running()
 	line := w.line(unused, w.tasks.Own.Depth(), running, d)
 	if unused {

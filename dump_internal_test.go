@@ -84,6 +84,12 @@ func TestLineOfAWorker(t *testing.T) {
 		w.Show(&Progress{Name: "sum"})
 		check(false, 1, upper, 0, "worker 7\t1 queued\ttask upper; searches; sum")
 		check(true, 1, upper, 0, "worker 7\t1 queued\ttask upper")
+		for _, place := range []bool{true, false} { // without one, it is about to leave
+			if got := w.describe(false, nil); (got != "") != place {
+				t.Errorf("%q, with a place: %t", got, place)
+			}
+			w.tasks.Engine.Hold.YieldPlace()
+		}
 		if got := describe(plainTask(nil)); got != "a task without a name" {
 			t.Error(got)
 		}

@@ -91,6 +91,7 @@ func (w *Worker) finish(j *Job) {
 func (w *Worker) complete(j *Job) {
 	owner := j.owner
 	if j.state.finish() {
+		w.Note(AtSearch, nil, 0) // for another place; help takes it back
 		w.LendSeat()
 		switch {
 		case !w.Hold.YieldPlace():
