@@ -365,7 +365,7 @@ func ExamplePool_Dump() {
 		p.Go(context.Background(), func(context.Context) {}, filch.Named("parse"))
 	}
 	p.Pause()
-	var b strings.Builder // or os.Stderr
+	var b strings.Builder                               // or os.Stderr
 	for !strings.Contains(b.String(), "chan receive") { // until the task has come so far
 		b.Reset()
 		if err := p.Dump(&b); err != nil {
