@@ -49,7 +49,7 @@ func (n *Node) isCanceled(ctx context.Context, id token) bool {
 	if !n.canceled.has(id) {
 		return false
 	}
-	_, err := n.control.Get(ctx, string(id))
+	_, _, err := n.surely(ctx, n.control, string(id))
 	return !isNotFound(err)
 }
 
