@@ -65,7 +65,7 @@ func (n *Node) hearCanceled(ctx context.Context) error {
 			n.canceled.set(id, entry.Created())
 			n.running.cancelTask(id)
 		}
-	})
+	}, func() {}) // isCanceled asks the servers about each that was canceled before
 }
 
 // Cancel cancels the task of an ID. If it runs, its handler's context ends; if not, also if it is delayed, it will not run. Its outcome is
