@@ -166,7 +166,9 @@ func TestWhatFollowsFromAnEndIsFound(t *testing.T) {
 		b.read(key, 3)
 	}
 	f, err := h.Submit(t.Context(), 1, cluster.InBatch(batch), cluster.Unique("key", time.Hour))
-	expect(t, f, 2)
+	if got, err := wait(t, f, err); got != 2 || err != nil {
+		t.Fatal(got, err)
+	}
 	all, err := batch.Close(within(t))
 	if err != nil {
 		t.Fatal(err)
