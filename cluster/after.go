@@ -196,14 +196,14 @@ func (n *Node) settleEnded(ctx context.Context, id token, deps []token, last uin
 // waitingTask returns a task that waits for others, or errNotStored.
 func (n *Node) waitingTask(ctx context.Context, id token) (waitingTask, error) {
 	var w waitingTask
-	entry, err := n.after.Get(ctx, keyTask(id))
+	value, _, err := n.get(ctx, n.after, keyTask(id))
 	if isNotFound(err) {
 		return w, errNotStored
 	}
 	if err != nil {
 		return w, err
 	}
-	if json.Unmarshal(entry.Value(), &w) != nil || !n.isWork(w.Subject) {
+	if json.Unmarshal(value, &w) != nil || !n.isWork(w.Subject) {
 		return w, errNotStored // nobody's task
 	}
 	return w, nil

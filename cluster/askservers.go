@@ -18,21 +18,30 @@ const (
 	// peersWait is how long it may take until a server that has just started, or was busy, has been heard of by the others.
 	// After that there are too few servers.
 	peersWait = 10 * time.Second
+	// electionWait is how long a stream may have nobody that answers: longer than an election takes. After that it is gone.
+	electionWait = 15 * time.Second
 )
 
-// askServers calls f, which asks the servers something, until they have answered or ctx ends.
+// askServers calls f, which asks the servers something, until they have answered or ctx ends. If ctx ends while a question is lost, the error is also what was the
+// matter before.
 func askServers(ctx context.Context, f func(context.Context) error) error {
 	begin := time.Now()
+	var before error
 	for wait := firstWait; ; wait = min(2*wait, serverWait) {
 		attempt, cancel := context.WithTimeout(ctx, wait)
 		err := f(attempt)
 		cancel()
 		lost := errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrPermissionViolation)
-		again := lost || hasCode(err, leaderless) || hasCode(err, noPeers) && time.Since(begin) < peersWait
+		waited := time.Since(begin)
+		again := lost || hasCode(err, leaderless) || hasCode(err, noPeers) && waited < peersWait || isUnanswered(err) && waited < electionWait
+		if lost && before != nil && ctx.Err() != nil {
+			return errors.Join(err, before)
+		}
 		if !again || ctx.Err() != nil {
 			return err
 		}
 		if !lost {
+			before = err
 			select {
 			case <-time.After(askAgain):
 			case <-ctx.Done():
@@ -40,6 +49,11 @@ func askServers(ctx context.Context, f func(context.Context) error) error {
 			}
 		}
 	}
+}
+
+// isUnanswered reports whether err says that nobody answers for a stream: it has no leader, or is not there.
+func isUnanswered(err error) bool {
+	return errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrNoResponders)
 }
 
 // Codes of errors of the servers.

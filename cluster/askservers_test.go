@@ -7,11 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
 // What is over in a moment is waited for: an election for as long as the context allows, a server that the others have
-// not heard of yet for 10 s. What the servers refuse is told at once.
+// not heard of yet for 10 s, a stream for which nobody answers for 15 s. What the servers refuse is told at once.
 func TestServersAreAskedAgain(t *testing.T) {
 	code := func(c jetstream.ErrorCode) error { return &jetstream.APIError{ErrorCode: c} }
 	tests := []struct {
@@ -25,6 +26,10 @@ func TestServersAreAskedAgain(t *testing.T) {
 		{"no leader at all", code(10008), time.Hour, 2 * time.Minute, false},
 		{"a server comes up", code(10005), 9 * time.Second, 9 * time.Second, true},
 		{"too few servers", code(10005), time.Hour, 10 * time.Second, false},
+		{"a stream elects its leader", jetstream.ErrNoStreamResponse, 9 * time.Second, 9 * time.Second, true},
+		{"a stream that is gone", jetstream.ErrNoStreamResponse, time.Hour, 15 * time.Second, false},
+		{"nobody answers yet", nats.ErrNoResponders, 9 * time.Second, 9 * time.Second, true},
+		{"nobody answers", nats.ErrNoResponders, time.Hour, 15 * time.Second, false},
 		{"a wrong question", code(10003), time.Hour, 0, false},
 		{"a lost question", context.DeadlineExceeded, 14 * time.Second, 14 * time.Second, true}, // 2, 4 and 8 s
 	}
@@ -50,4 +55,23 @@ func TestServersAreAskedAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// If the last question is lost as the time is over, the error is also what was the matter before.
+func TestALostQuestionHidesNoReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		calls := 0
+		err := askServers(ctx, func(ctx context.Context) error {
+			if calls++; calls == 1 {
+				return jetstream.ErrNoStreamResponse
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		if !errors.Is(err, jetstream.ErrNoStreamResponse) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
 }

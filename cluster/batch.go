@@ -234,6 +234,11 @@ func (n *Node) endBatch(id token) error {
 	ctx, cancel := n.asking()
 	defer cancel()
 	counts, from, err := n.countBatch(ctx, id)
+	for err == nil && counts.Closed && counts.Ended < counts.Total { // all have ended: what was read is older
+		if err = again(ctx); err == nil {
+			counts, from, err = n.countBatch(ctx, id)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -297,11 +302,11 @@ func (n *Node) countBatch(ctx context.Context, id token) (c BatchCounts, from st
 
 // readJSON reads a value of the bucket of batches.
 func (n *Node) readJSON(ctx context.Context, key string, v any) error {
-	entry, err := n.batches.Get(ctx, key)
+	value, _, err := n.get(ctx, n.batches, key)
 	if err != nil {
 		return err
 	}
-	if json.Unmarshal(entry.Value(), v) != nil {
+	if json.Unmarshal(value, v) != nil {
 		return errUnreadable
 	}
 	return nil

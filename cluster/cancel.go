@@ -49,7 +49,7 @@ func (n *Node) isCanceled(ctx context.Context, id token) bool {
 	if !n.canceled.has(id) {
 		return false
 	}
-	_, err := n.control.Get(ctx, string(id))
+	_, _, err := n.surely(ctx, n.control, string(id))
 	return !isNotFound(err)
 }
 
@@ -65,7 +65,7 @@ func (n *Node) hearCanceled(ctx context.Context) error {
 			n.canceled.set(id, entry.Created())
 			n.running.cancelTask(id)
 		}
-	})
+	}, func() {}) // isCanceled asks the servers about each that was canceled before
 }
 
 // Cancel cancels the task of an ID. If it runs, its handler's context ends; if not, also if it is delayed, it will not run. Its outcome is

@@ -69,7 +69,7 @@ func (n *Node) hearEdges(ctx context.Context) error {
 	if g.heard {
 		return nil
 	}
-	err := n.follow(ctx, n.after, []string{"edge.>", "task.*"}, g.set)
+	err := n.follow(ctx, n.after, []string{"edge.>", "task.*"}, g.set, g.Clear)
 	g.heard = err == nil
 	return err
 }

@@ -217,11 +217,15 @@ func (e *execution) failed(err error) {
 	n := e.node
 	n.counts.failed.Add(1)
 	d := e.handler.retry.decide(e.attempt, err)
+	if d.dead && e.delivered > 1 {
+		_, _ = e.recount() // if the servers do not take it, the attempt counts
+		d = e.handler.retry.decide(e.attempt, err)
+	}
 	if d.dead {
 		e.bury(err.Error())
 		return
 	}
-	n.noteTry(e.id, func(t *try) { t.Attempts, t.Error, t.Node = e.attempt, short(err.Error()), n.node })
+	_, _ = n.noteTry(e.id, func(t *try) { t.Attempts, t.Error, t.Node = e.attempt, short(err.Error()), n.node })
 	n.running.remove(e) // before it can come again
 	if e := e.msg.NakWithDelay(max(d.wait, time.Millisecond)); e != nil {
 		n.log.Warn("filch cluster: a failed task is tried again only after its AckWait", "node", n.node, "error", e)
@@ -294,7 +298,7 @@ func (e *execution) giveBackAfter(wait time.Duration) {
 	n := e.node
 	n.running.remove(e)
 	n.counts.returned.Add(1)
-	n.noteTry(e.id, func(t *try) { t.Returned++ })
+	_, _ = n.noteTry(e.id, func(t *try) { t.Returned++ })
 	if err := e.msg.NakWithDelay(wait); err != nil {
 		n.log.Warn("filch cluster: a task that was given back comes to others only after its AckWait", "node", n.node, "error", err)
 	}
@@ -313,9 +317,9 @@ func (e *execution) check() {
 		end(func() { n.counts.canceled.Add(1); e.finish(outcome{Status: statusCanceled}) })
 		return
 	}
-	o, err := n.getOutcome(ctx, e.id)
+	o, err := n.sureOutcome(ctx, e.id)
 	switch {
-	case err == nil && o.final():
+	case err == nil:
 		n.counts.duplicates.Add(1)
 		end(func() { e.end(o) })
 		return
@@ -324,12 +328,16 @@ func (e *execution) check() {
 		return
 	}
 	t, err := n.getTry(ctx, e.id)
-	if err != nil {
-		end(e.putOff)
-		return
+	if err == nil {
+		e.count(t)
+		if e.spent() {
+			t, err = e.recount()
+		}
 	}
-	e.attempt = max(1, e.delivered-t.Returned)
-	if e.attempt > e.handler.retry.Attempts {
+	switch {
+	case err != nil:
+		end(e.putOff)
+	case e.spent():
 		end(func() {
 			reason := t.Error
 			if reason == "" {
@@ -338,7 +346,22 @@ func (e *execution) check() {
 			e.attempt--
 			e.bury(reason)
 		})
-		return
+	default:
+		e.submit()
 	}
-	e.submit()
+}
+
+// count sets which attempt this is, by a note.
+func (e *execution) count(t try) { e.attempt = max(1, e.delivered-t.Returned) }
+
+// spent reports whether the task has had all its attempts before this one.
+func (e *execution) spent() bool { return e.attempt > e.handler.retry.Attempts }
+
+// recount is count with the last note, which a read may lack. Only by that a task is buried for its attempts.
+func (e *execution) recount() (try, error) {
+	t, err := e.node.noteTry(e.id, func(*try) {})
+	if err == nil {
+		e.count(t)
+	}
+	return t, err
 }

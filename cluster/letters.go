@@ -168,12 +168,12 @@ func (n *Node) requeue(ctx context.Context, l DeadLetter) error {
 // forget removes what is noted of a task that has failed. It returns true for one that is done: it has been put back
 // before, and only its letter has stayed.
 func (n *Node) forget(ctx context.Context, id token) (done bool, err error) {
-	entry, err := n.results.Get(ctx, string(id))
+	value, revision, err := n.get(ctx, n.results, string(id)) // an older one is not deleted
 	if err == nil {
-		if o, err := parseOutcome(entry.Value()); err == nil && o.Status == statusDone {
+		if o, err := parseOutcome(value); err == nil && o.Status == statusDone {
 			return true, nil
 		}
-		err = n.results.Delete(ctx, string(id), jetstream.LastRevision(entry.Revision()))
+		err = n.results.Delete(ctx, string(id), jetstream.LastRevision(revision))
 	}
 	if err != nil && !isNotFound(err) {
 		return false, fmt.Errorf("cluster: the outcome of %s: %w", id.text(), err)

@@ -32,9 +32,6 @@ type outcome struct {
 	data     []byte
 }
 
-// final reports whether the task has ended.
-func (o outcome) final() bool { return o.Status != "" }
-
 // bytes returns o as it is stored.
 func (o outcome) bytes() []byte {
 	line, err := json.Marshal(o)
@@ -86,11 +83,29 @@ func (n *Node) getOutcome(ctx context.Context, id token) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	o, err := parseOutcome(entry.Value())
+	return readOutcome(entry.Value()), nil
+}
+
+func readOutcome(data []byte) outcome {
+	o, err := parseOutcome(data)
 	if err != nil {
 		o = outcome{Status: statusFailed, Error: err.Error()}
 	}
-	return o, nil
+	return o
+}
+
+// sureOutcome is getOutcome for a node that ends a task by what it reads. An outcome other than done may have been removed, and its task put back from the dead
+// letters, though the server that answers does not know yet.
+func (n *Node) sureOutcome(ctx context.Context, id token) (outcome, error) {
+	o, err := n.getOutcome(ctx, id)
+	if err != nil || o.Status == statusDone {
+		return o, err
+	}
+	data, _, err := n.surely(ctx, n.results, string(id))
+	if err != nil {
+		return outcome{}, err
+	}
+	return readOutcome(data), nil
 }
 
 // putOutcome stores the outcome of a task, unless it has one, and returns the one that it has. While the servers do
@@ -124,17 +139,23 @@ func (n *Node) putOutcome(id token, o outcome) (outcome, error) {
 func (n *Node) tryOutcome(id token, o outcome, data []byte, wait time.Duration) (outcome, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, wait)
 	defer cancel()
-	_, err := n.results.Create(ctx, string(id), data)
-	if errors.Is(err, jetstream.ErrKeyExists) {
-		var have outcome
-		if have, err = n.getOutcome(ctx, id); err == nil {
-			if o.Status == statusDone {
-				n.counts.duplicates.Add(1)
-			}
-			o = have
+	for {
+		_, err := n.results.Create(ctx, string(id), data)
+		if !errors.Is(err, jetstream.ErrKeyExists) {
+			return o, err
 		}
+		have, err := n.sureOutcome(ctx, id)
+		if isNotFound(err) && again(ctx) == nil {
+			continue // it was removed, which the server that Create has asked does not know yet
+		}
+		if err != nil {
+			return o, err
+		}
+		if o.Status == statusDone {
+			n.counts.duplicates.Add(1)
+		}
+		return have, nil
 	}
-	return o, err
 }
 
 // outcomeMsg is what asks the servers to store an outcome, unless the task has one, as Create of the bucket does.

@@ -187,7 +187,7 @@ func (n *Node) sweepLeft() {
 		if err != nil || n.edges.IsStored(id) {
 			continue
 		}
-		if _, err := n.after.Get(ctx, keyTask(id)); !isNotFound(err) {
+		if _, _, err := n.get(ctx, n.after, keyTask(id)); !isNotFound(err) {
 			continue
 		}
 		entry, err := n.after.Get(ctx, keyMet(id))

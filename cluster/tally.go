@@ -124,17 +124,17 @@ func (n *Node) changeTally(kv jetstream.KeyValue, key string, change func(*tally
 	defer cancel()
 	for {
 		var t tally
-		entry, err := kv.Get(ctx, key)
+		value, revision, err := n.get(ctx, kv, key)
 		if err != nil {
 			return t, err
 		}
-		if json.Unmarshal(entry.Value(), &t) != nil {
+		if json.Unmarshal(value, &t) != nil {
 			return t, errUnreadable
 		}
 		if !change(&t) {
 			return t, nil
 		}
-		if _, err = kv.Update(ctx, key, t.bytes(), entry.Revision()); !isConflict(err) {
+		if _, err = kv.Update(ctx, key, t.bytes(), revision); !isConflict(err) {
 			return t, err
 		}
 	}

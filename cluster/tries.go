@@ -3,8 +3,6 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"math/rand/v2"
-	"time"
 )
 
 // try is what is known of the attempts of a task that has not ended. The server counts how often it gave the task away;
@@ -16,14 +14,16 @@ type try struct {
 	Node     string `json:"node,omitempty"`     // where that was
 }
 
-// getTry returns what is known of the attempts of a task.
+// getTry returns what is known of the attempts of a task, as tryAt does.
 func (n *Node) getTry(ctx context.Context, id token) (try, error) {
 	t, _, err := n.tryAt(ctx, id)
 	return t, err
 }
 
+// tryAt returns what is known of the attempts of a task, as of a revision. The server that answers may not know of the last times that the task was given back: then
+// it seems to have had more attempts than it had.
 func (n *Node) tryAt(ctx context.Context, id token) (t try, revision uint64, err error) {
-	entry, err := n.tries.Get(ctx, string(id))
+	entry, err := n.tries.Get(ctx, string(id)) // an older note than there is: the write that follows is refused
 	if isNotFound(err) {
 		return try{}, 0, nil
 	}
@@ -36,12 +36,9 @@ func (n *Node) tryAt(ctx context.Context, id token) (t try, revision uint64, err
 	return t, entry.Revision(), nil
 }
 
-// triesAgain is how long a node waits at most when another has changed a note, or the server that it has asked did not have the last
-// change yet.
-const triesAgain = 20 * time.Millisecond
-
-// noteTry changes what is known of the attempts of a task. If the servers do not take it, the attempt counts.
-func (n *Node) noteTry(id token, change func(*try)) {
+// noteTry changes what is known of the attempts of a task, and returns it. The note that is returned is the last one, as the write of it is a
+// compare-and-swap. If the servers do not take it, the attempt counts.
+func (n *Node) noteTry(id token, change func(*try)) (try, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), serverWait)
 	defer cancel()
 	for {
@@ -56,13 +53,12 @@ func (n *Node) noteTry(id token, change func(*try)) {
 			}
 		}
 		if err == nil {
-			return
+			return t, nil
 		}
-		if isConflict(err) && ctx.Err() == nil {
-			time.Sleep(rand.N(triesAgain))
+		if isConflict(err) && again(ctx) == nil {
 			continue
 		}
 		n.log.Warn("filch cluster: an attempt is not noted", "node", n.node, "task", id, "error", err)
-		return
+		return try{}, err
 	}
 }

@@ -130,14 +130,17 @@ func (n *Node) disclaim(key, id token) error {
 	}
 	ctx, cancel := n.asking()
 	defer cancel()
-	entry, err := n.unique.Get(ctx, string(key))
-	if isNotFound(err) || err == nil && string(entry.Value()) != string(id) {
+	value, revision, err := n.get(ctx, n.unique, string(key))
+	if err == nil && string(value) != string(id) { // the one that had it before, or has it since
+		value, revision, err = n.surely(ctx, n.unique, string(key))
+	}
+	if isNotFound(err) || err == nil && string(value) != string(id) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	err = n.unique.Purge(ctx, string(key), jetstream.LastRevision(entry.Revision()), jetstream.PurgeTTL(markerTTL))
+	err = n.unique.Purge(ctx, string(key), jetstream.LastRevision(revision), jetstream.PurgeTTL(markerTTL))
 	if isConflict(err) || isNotFound(err) {
 		return nil // its time was over
 	}

@@ -310,3 +310,43 @@ func TestANodeWithPlacesHearsOfEnds(t *testing.T) {
 		t.Error(got, err)
 	}
 }
+
+// Submit waits also for a bucket for which nobody answers, as while three servers elect its leader: longer than the library does, which asks three times.
+func TestSubmitWaitsForTheBucketsOfItsOptions(t *testing.T) {
+	t.Parallel()
+	for bucket, option := range map[string]func(*cluster.Batch) cluster.SubmitOption{
+		"filch_unique":  func(*cluster.Batch) cluster.SubmitOption { return cluster.Unique("a", time.Hour) },
+		"filch_batches": cluster.InBatch,
+	} {
+		t.Run(bucket, func(t *testing.T) {
+			t.Parallel()
+			a, mid, b, js := pair(t, places(0), places(1))
+			cluster.Handle(b, "double", double)
+			until(t, js, "double_p1", known)
+			batch, err := cluster.NewBatch(t.Context(), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := js.DeleteStream(t.Context(), "KV_"+bucket); err != nil {
+				t.Fatal(err)
+			}
+			asked := 0
+			var ask func()
+			ask = func() {
+				if asked++; asked <= 3 {
+					mid.before("$KV."+bucket, ask)
+					return
+				}
+				if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: bucket, LimitMarkerTTL: time.Minute}); err != nil {
+					t.Error(err)
+				}
+			}
+			mid.before("$KV."+bucket, ask)
+			f, err := cluster.Submit[int, int](within(t), a, "double", 1, option(batch))
+			if got, err := wait(t, f, err); got != 2 || err != nil {
+				t.Error(got, err)
+			}
+			mid.once(t)
+		})
+	}
+}

@@ -97,6 +97,73 @@ func TestAStreamThatIsGoneIsSaid(t *testing.T) {
 	}
 }
 
+// A node that goes on while what it hears is deleted and made anew hears what is stored then, and says once that it has missed something.
+func TestANodeHearsOfStreamsThatWereMadeAnew(t *testing.T) {
+	t.Parallel()
+	said := newLines()
+	nodes, js := share(t, []cluster.Option{cluster.WithPlaces(2), cluster.WithLogger(said.logger())})
+	n := nodes[0]
+	running := make(chan struct{}, 1)
+	hang := cluster.Handle(n, "hang", func(ctx context.Context, _ int) (int, error) {
+		running <- struct{}{}
+		<-ctx.Done()
+		return 0, ctx.Err()
+	})
+	h := cluster.Handle(n, "double", double)
+	until(t, js, "double_p1", known)
+	until(t, js, "hang_p1", known)
+	lost, err := h.Submit(t.Context(), 1, cluster.After(cluster.TaskID("nothing")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stream := range []string{"KV_filch_control", "KV_filch_after"} {
+		if err := js.DeleteStream(t.Context(), stream); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := cluster.Open(t.Context(), cluster.WithConn(conn(t)), cluster.WithPlaces(0)) // makes them anew, and releases nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeNode(t, other) })
+	endless, err := hang.Submit(t.Context(), 0, cluster.Durable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-running
+	second, err := cluster.Submit[int, int](within(t), other, "double", 2, cluster.After(cluster.TaskID("first")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Cancel(within(t), endless.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := endless.Wait(within(t)); !errors.Is(err, cluster.ErrCanceled) {
+		t.Error(err)
+	}
+	said.until(t, "bucket=filch_control")
+	said.until(t, "bucket=filch_after")
+	first, err := h.Submit(t.Context(), 1, cluster.ID("first"))
+	if got, err := wait(t, first, err); got != 2 || err != nil {
+		t.Error(got, err)
+	}
+	if got, err := second.Wait(within(t)); got != 4 || err != nil {
+		t.Error(got, err)
+	}
+	third, err := h.Submit(within(t), 3, cluster.After(first, second))
+	if got, err := wait(t, third, err); got != 6 || err != nil {
+		t.Error(got, err)
+	}
+	if again := strings.Count(said.String(), "is read anew"); again != 2 {
+		t.Errorf("it said %d times that it reads anew", again)
+	}
+	select {
+	case <-lost.Done():
+		t.Error("a task that was deleted has ended")
+	default:
+	}
+}
+
 // gobCodec is a codec that not all nodes have.
 type gobCodec struct{}
 

@@ -30,6 +30,16 @@ func New[ID comparable]() *Graph[ID] {
 	return &Graph[ID]{edges: map[ID]map[ID]Edge{}, deps: map[ID][]ID{}, stored: map[ID]bool{}, heard: make(chan struct{})}
 }
 
+// Clear forgets all, which is to be heard anew.
+func (g *Graph[ID]) Clear() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.edges)
+	clear(g.deps)
+	clear(g.stored)
+	g.revision = 0
+}
+
 // Add notes that a task waits for another.
 func (g *Graph[ID]) Add(task, dep ID, e Edge) {
 	g.mu.Lock()

@@ -29,6 +29,22 @@ func TestATaskWaitsUntilItIsForgotten(t *testing.T) {
 	}
 }
 
+func TestWhatWasClearedIsHeardAnew(t *testing.T) {
+	g := New[string]()
+	g.Add("sum", "a", Edge{})
+	g.Store("sum")
+	g.Heard(7)
+	g.Clear()
+	if g.Awaited("a") || g.IsStored("sum") {
+		t.Error("something is left:", g.edges, g.stored)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.Until(ctx, 1); err != context.Canceled {
+		t.Error("a revision of before counts:", err)
+	}
+}
+
 func TestUntilWaitsForARevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := New[string]()
