@@ -22,8 +22,8 @@ const (
 	electionWait = 15 * time.Second
 )
 
-// askServers calls f, which asks the servers something, until they have answered or ctx ends. If ctx ends while a question is lost, the error is also what was the
-// matter before.
+// askServers calls f, which asks the servers something, until they have answered or ctx ends. If ctx ends while a question is
+// lost, the error is also what was the matter before.
 func askServers(ctx context.Context, f func(context.Context) error) error {
 	begin := time.Now()
 	var before error
@@ -34,10 +34,10 @@ func askServers(ctx context.Context, f func(context.Context) error) error {
 		lost := errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrPermissionViolation)
 		waited := time.Since(begin)
 		again := lost || hasCode(err, leaderless) || hasCode(err, noPeers) && waited < peersWait || isUnanswered(err) && waited < electionWait
-		if lost && before != nil && ctx.Err() != nil {
-			return errors.Join(err, before)
-		}
 		if !again || ctx.Err() != nil {
+			if lost {
+				err = errors.Join(err, before)
+			}
 			return err
 		}
 		if !lost {

@@ -22,8 +22,8 @@ func (n *Node) hear(subject string, f func(*nats.Msg)) error {
 }
 
 // follow calls set for each of the keys that a bucket has, and then for each change of one, until the node is closed. It
-// returns when set was called for all that was there, or with an error if ctx ends before. Values are not heard. If the bucket was made anew, or the servers
-// tell no more, it calls lost, and then set for all that is there.
+// returns when set was called for all that was there, or with an error if ctx ends before. Values are not heard. If the
+// bucket was made anew, or the servers tell no more, it calls lost, and then set for all that is there.
 func (n *Node) follow(ctx context.Context, bucket jetstream.KeyValue, keys []string, set func(jetstream.KeyValueEntry), lost func()) error {
 	hearing, stop := context.WithCancel(n.ctx)
 	w, err := n.watch(ctx, hearing, bucket, keys)
@@ -41,12 +41,14 @@ func (n *Node) follow(ctx context.Context, bucket jetstream.KeyValue, keys []str
 	n.loops.Go(func() {
 		defer stop()
 		first := sync.OnceFunc(func() { close(all) })
-		for n.listenTo(hearing, w, set, first); hearing.Err() == nil; n.listenTo(hearing, w, set, first) {
-			n.log.Warn("filch cluster: changes of a bucket are not told any more; it is read anew", "node", n.node, "bucket", bucket.Bucket())
-			lost()
-			if w = n.watchAgain(hearing, bucket, keys); w == nil {
+		for w != nil {
+			n.listenTo(hearing, w, set, first)
+			if hearing.Err() != nil {
 				return
 			}
+			n.log.Warn("filch cluster: changes of a bucket are not told any more; it is read anew", "node", n.node, "bucket", bucket.Bucket())
+			lost()
+			w = n.watchAgain(hearing, bucket, keys)
 		}
 	})
 	n.mu.Unlock()
@@ -102,8 +104,9 @@ func (n *Node) madeAt(ctx context.Context, stream string) (time.Time, error) {
 	return s.CachedInfo().Created, nil
 }
 
-// listenTo calls set for what w tells, and first when that was all that was there, until ctx ends or w tells nothing more. The library goes on with a stream that was made anew where it was in the one before,
-// and leaves out what was stored meanwhile; so this looks from time to time whether it is another.
+// listenTo calls set for what w tells, and first when that was all that was there, until ctx ends or w tells nothing more.
+// In a stream that was made anew, the library goes on where it was in the one before, and leaves out what was stored meanwhile.
+// So listenTo looks from time to time whether the stream is another.
 func (n *Node) listenTo(ctx context.Context, w *watcher, set func(jetstream.KeyValueEntry), first func()) {
 	defer w.Stop()
 	look := time.NewTicker(sweepEvery)

@@ -94,8 +94,8 @@ func readOutcome(data []byte) outcome {
 	return o
 }
 
-// sureOutcome is getOutcome for a node that ends a task by what it reads. An outcome other than done may have been removed, and its task put back from the dead
-// letters, though the server that answers does not know yet.
+// sureOutcome is getOutcome for a node that ends a task by what it reads. An outcome other than done may have been removed, and
+// its task put back from the dead letters, though the server that answers does not know yet.
 func (n *Node) sureOutcome(ctx context.Context, id token) (outcome, error) {
 	o, err := n.getOutcome(ctx, id)
 	if err != nil || o.Status == statusDone {

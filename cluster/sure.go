@@ -33,15 +33,15 @@ func (n *Node) get(ctx context.Context, kv jetstream.KeyValue, key string) (valu
 // surely returns the value of a key and its revision as the leader of its bucket has them, and an error that isNotFound reports if there is none. It
 // asks the leader for the revision, and any server for the value until that is of this revision. README.md says where it is needed.
 func (n *Node) surely(ctx context.Context, kv jetstream.KeyValue, key string) (value []byte, revision uint64, err error) {
-	stream, err := n.js.Stream(ctx, streamOf(kv.Bucket()))
-	if err != nil {
-		return nil, 0, err
-	}
 	subject := keyOf(kv.Bucket(), key)
+	var stream jetstream.Stream
 	for {
 		last, err := n.lastRevision(ctx, subject)
 		if err == nil && last == 0 {
 			return nil, 0, jetstream.ErrKeyNotFound
+		}
+		if err == nil && stream == nil {
+			stream, err = n.js.Stream(ctx, streamOf(kv.Bucket()))
 		}
 		var m *jetstream.RawStreamMsg
 		if err == nil {

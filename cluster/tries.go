@@ -20,8 +20,8 @@ func (n *Node) getTry(ctx context.Context, id token) (try, error) {
 	return t, err
 }
 
-// tryAt returns what is known of the attempts of a task, as of a revision. The server that answers may not know of the last times that the task was given back: then
-// it seems to have had more attempts than it had.
+// tryAt returns what is known of the attempts of a task, as of a revision. The server that answers may not know of the last
+// times that the task was given back: then it seems to have had more attempts than it had.
 func (n *Node) tryAt(ctx context.Context, id token) (t try, revision uint64, err error) {
 	entry, err := n.tries.Get(ctx, string(id)) // an older note than there is: the write that follows is refused
 	if isNotFound(err) {
