@@ -22,6 +22,7 @@ type execution struct {
 	handler   *handler
 	msg       *nats.Msg
 	stored    time.Time // by the servers' clock
+	sequence  uint64    // of the message in the stream
 	delivered int       // how often the server has given it away, with this time
 	attempt   int       // from 1: as delivered, without the times that it was given back
 
@@ -42,7 +43,7 @@ func newExecution(l *lane, m *nats.Msg) (*execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &execution{task: t, node: l.node, handler: l.handler, msg: m, stored: meta.Timestamp, delivered: int(meta.NumDelivered)}
+	e := &execution{task: t, node: l.node, handler: l.handler, msg: m, stored: meta.Timestamp, sequence: meta.Sequence.Stream, delivered: int(meta.NumDelivered)}
 	e.attempt = e.delivered
 	e.cancel = func(error) {}
 	return e, nil
@@ -212,20 +213,24 @@ func (e *execution) settle(err error) {
 	}
 }
 
-// failed tries the task again later, or makes it a dead letter.
+// failed tries the task again later, or makes it a dead letter. If the servers do not take the notes, the attempt counts.
 func (e *execution) failed(err error) {
 	n := e.node
 	n.counts.failed.Add(1)
 	d := e.handler.retry.decide(e.attempt, err)
-	if d.dead && e.delivered > 1 {
-		_, _ = e.recount() // if the servers do not take it, the attempt counts
+	if d.dead {
+		if t, _ := e.recount(); t.outdates(e) {
+			return
+		}
 		d = e.handler.retry.decide(e.attempt, err)
 	}
 	if d.dead {
 		e.bury(err.Error())
 		return
 	}
-	_, _ = n.noteTry(e.id, func(t *try) { t.Attempts, t.Error, t.Node = e.attempt, short(err.Error()), n.node })
+	if t, _ := e.noteTry(func(t *try) { t.Attempts, t.Error, t.Node = e.attempt, short(err.Error()), n.node }); t.outdates(e) {
+		return
+	}
 	n.running.remove(e) // before it can come again
 	if e := e.msg.NakWithDelay(max(d.wait, time.Millisecond)); e != nil {
 		n.log.Warn("filch cluster: a failed task is tried again only after its AckWait", "node", n.node, "error", e)
@@ -297,8 +302,10 @@ func (e *execution) giveBack() { e.giveBackAfter(0) }
 func (e *execution) giveBackAfter(wait time.Duration) {
 	n := e.node
 	n.running.remove(e)
+	if t, _ := e.noteTry(func(t *try) { t.Returned++ }); t.outdates(e) {
+		return
+	}
 	n.counts.returned.Add(1)
-	_, _ = n.noteTry(e.id, func(t *try) { t.Returned++ })
 	if err := e.msg.NakWithDelay(wait); err != nil {
 		n.log.Warn("filch cluster: a task that was given back comes to others only after its AckWait", "node", n.node, "error", err)
 	}
@@ -330,13 +337,16 @@ func (e *execution) check() {
 	t, err := n.getTry(ctx, e.id)
 	if err == nil {
 		e.count(t)
-		if e.spent() {
+		if e.spent() || e.attempt > t.Attempts+1 { // or the time before has ended without a word: it may go on somewhere
 			t, err = e.recount()
 		}
 	}
 	switch {
 	case err != nil:
 		end(e.putOff)
+	case t.outdates(e):
+		n.counts.duplicates.Add(1)
+		end(func() {})
 	case e.spent():
 		end(func() {
 			reason := t.Error
@@ -349,19 +359,4 @@ func (e *execution) check() {
 	default:
 		e.submit()
 	}
-}
-
-// count sets which attempt this is, by a note.
-func (e *execution) count(t try) { e.attempt = max(1, e.delivered-t.Returned) }
-
-// spent reports whether the task has had all its attempts before this one.
-func (e *execution) spent() bool { return e.attempt > e.handler.retry.Attempts }
-
-// recount is count with the last note, which a read may lack. Only by that a task is buried for its attempts.
-func (e *execution) recount() (try, error) {
-	t, err := e.node.noteTry(e.id, func(*try) {})
-	if err == nil {
-		e.count(t)
-	}
-	return t, err
 }

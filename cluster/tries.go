@@ -12,6 +12,16 @@ type try struct {
 	Attempts int    `json:"attempts,omitempty"` // how often it was tried, as of the last error
 	Error    string `json:"error,omitempty"`    // the last one
 	Node     string `json:"node,omitempty"`     // where that was
+
+	// Of a message in the stream, how often it had been given away when a node last took it and did not know how the time before has ended.
+	Message   uint64 `json:"message,omitempty"`
+	Delivered int    `json:"delivered,omitempty"`
+}
+
+// outdates reports whether a node has taken the task of e since e got it: the servers did not hear of e in time. Then what becomes
+// of the message is the newer attempt's to say, unless e has a result.
+func (t *try) outdates(e *execution) bool {
+	return t.Message == e.sequence && t.Delivered > e.delivered
 }
 
 // getTry returns what is known of the attempts of a task, as tryAt does.
@@ -61,4 +71,28 @@ func (n *Node) noteTry(id token, change func(*try)) (try, error) {
 		n.log.Warn("filch cluster: an attempt is not noted", "node", n.node, "task", id, "error", err)
 		return try{}, err
 	}
+}
+
+// count sets which attempt this is, by a note.
+func (e *execution) count(t try) { e.attempt = max(1, e.delivered-t.Returned) }
+
+// spent reports whether the task has had all its attempts before this one.
+func (e *execution) spent() bool { return e.attempt > e.handler.retry.Attempts }
+
+// recount notes that e has its task, and is count with the last note, which a read may lack. Only by that a task is buried.
+func (e *execution) recount() (try, error) {
+	t, err := e.noteTry(func(t *try) { t.Message, t.Delivered = e.sequence, e.delivered })
+	if err == nil {
+		e.count(t)
+	}
+	return t, err
+}
+
+// noteTry changes what is known of the attempts of the task, unless that outdates e.
+func (e *execution) noteTry(change func(*try)) (try, error) {
+	return e.node.noteTry(e.id, func(t *try) {
+		if !t.outdates(e) {
+			change(t)
+		}
+	})
 }
