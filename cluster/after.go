@@ -86,27 +86,34 @@ func keyEdge(id token, e edge.Edge, dep token) string {
 func (n *Node) storeAfter(ctx context.Context, id token, m *nats.Msg, deps []token) error {
 	ctx, cancel := context.WithTimeout(ctx, submitWait) // less than after what sweepLeft finds it
 	defer cancel()
-	if err := n.hearEdges(ctx); err != nil {
-		return fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
-	}
-	if err := askServers(ctx, func(ctx context.Context) error { return n.storeMet(ctx, id, deps) }); err != nil {
-		return err
-	}
-	last, err := n.storeEdges(ctx, id, deps)
+	record, last, err := n.prepareAfter(ctx, id, m, deps)
 	if err != nil {
-		return err
-	}
-	record, err := json.Marshal(waitingTask{Subject: m.Subject, Header: m.Header, Data: m.Data, After: deps})
-	if err != nil {
-		return err
-	}
-	if most := n.nc.MaxPayload() - headerRoom; int64(len(record)) > most {
-		return errors.Join(fmt.Errorf("%w: the argument and the dependencies have %d bytes, and %d are allowed", ErrTooLarge, len(record), most), n.withdraw(ctx, id, deps))
+		return refused{err}
 	}
 	if err := createKey(ctx, n.after, keyTask(id), record); err != nil {
 		return err
 	}
 	return n.settleEnded(ctx, id, deps, last)
+}
+
+// prepareAfter stores for what a task waits, and returns its record, with which it is stored, and the revision of its last edge.
+func (n *Node) prepareAfter(ctx context.Context, id token, m *nats.Msg, deps []token) (record []byte, last uint64, err error) {
+	if err := n.hearEdges(ctx); err != nil {
+		return nil, 0, fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
+	}
+	if err := askServers(ctx, func(ctx context.Context) error { return n.storeMet(ctx, id, deps) }); err != nil {
+		return nil, 0, err
+	}
+	if last, err = n.storeEdges(ctx, id, deps); err != nil {
+		return nil, 0, err
+	}
+	if record, err = json.Marshal(waitingTask{Subject: m.Subject, Header: m.Header, Data: m.Data, After: deps}); err != nil {
+		return nil, 0, err
+	}
+	if most := n.nc.MaxPayload() - headerRoom; int64(len(record)) > most {
+		return nil, 0, errors.Join(fmt.Errorf("%w: the argument and the dependencies have %d bytes, and %d are allowed", ErrTooLarge, len(record), most), n.withdraw(ctx, id, deps))
+	}
+	return record, last, nil
 }
 
 // createKey stores a value, unless there is one.

@@ -109,11 +109,11 @@ func (b *Batch) add(ctx context.Context, m *nats.Msg, store func() error) error 
 	b.filling.RLock()
 	defer b.filling.RUnlock()
 	if b.closed {
-		return ErrBatchClosed
+		return refused{ErrBatchClosed}
 	}
 	number, err := b.take(ctx)
 	if err != nil {
-		return err
+		return refused{err}
 	}
 	m.Header[headerBatch] = []string{fmt.Sprintf("%s.%d", string(b.id), number)}
 	err = store()

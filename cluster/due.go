@@ -87,15 +87,20 @@ func (n *Node) move(m *nats.Msg) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.looking), serverWait)
 	defer cancel()
+	var key claimed
 	if header(out.Header, headerCron) != "" { // other tasks have had their keys since Submit
-		err = n.claimFor(ctx, id, out)
+		key, err = n.claimFor(ctx, id, out)
 	}
 	if errors.Is(err, ErrNotUnique) {
 		_ = m.Ack()
 		return
 	}
+	before := false
 	if err == nil {
-		err = n.publishOnce(ctx, out)
+		before, err = n.publishOnce(ctx, out)
+	}
+	if before { // moved a second time, it may have ended, and frees no key any more
+		err = n.unclaim(key)
 	}
 	if err != nil {
 		if !isFull(err) {

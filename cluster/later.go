@@ -79,17 +79,17 @@ func (n *Node) setUpLater(ctx context.Context) error {
 	return err
 }
 
-// storeLater stores the message of a task until it is due. A task of the same ID that is stored already stays, and is known.
-func (n *Node) storeLater(ctx context.Context, id token, m *nats.Msg, at time.Time) (known bool, err error) {
+// storeLater stores the message of a task until it is due. A task of the same ID that is stored already stays.
+func (n *Node) storeLater(ctx context.Context, id token, m *nats.Msg, at time.Time) (receipt, error) {
 	m.Header[headerSchedule] = []string{"@at " + at.UTC().Format(time.RFC3339Nano)}
 	m.Header[headerScheduleTarget] = []string{n.dueOf(m.Subject)}
 	m.Header[nats.ExpectedLastSubjSeqHdr] = []string{"0"}
 	m.Subject = n.laterOf(id)
-	_, err = n.publish(ctx, m)
+	r, err := n.publish(ctx, m)
 	if isConflict(err) {
-		return true, nil
+		r.before, err = true, nil
 	}
-	return false, err
+	return r, err
 }
 
 // dropLater removes a canceled task that is not due yet, if there is one of that ID. What follows from its end comes

@@ -95,7 +95,8 @@ func (n *Node) letter(ctx context.Context, s jetstream.Stream, id token) (DeadLe
 }
 
 // Requeue puts dead letters back into their lanes, by the IDs of their tasks, with attempts anew: the failed outcome is
-// forgotten, and so is a request to cancel. One whose task was put back already is [ErrNoDeadLetter]. What fails for one ID does not
+// forgotten, and so is a request to cancel. One whose task was put back already is [ErrNoDeadLetter]; of one whose unique key another task has,
+// as [Unique] says, the error is a [*NotUniqueError], and it stays. What fails for one ID does not
 // keep the others from being put back; the error has all that failed.
 //
 // If the process ends in the midst, or the servers do not answer, Requeue can be called again: a letter that was put back
@@ -156,13 +157,29 @@ func (n *Node) requeue(ctx context.Context, l DeadLetter) error {
 		return strings.HasPrefix(key, "Nats-") || slices.Contains([]string{headerReason, headerAttempts, headerSubject, headerNode, headerWas}, key)
 	})
 	m.Header[nats.MsgIdHdr] = []string{fmt.Sprintf("%s-dead-%d", string(encode(l.ID)), l.seq)}
-	if id, err := parseToken("ID", header(m.Header, headerID)); err == nil {
-		if done, err := n.forget(ctx, id); done || err != nil {
-			return err
-		}
+	id, err := parseToken("ID", header(m.Header, headerID))
+	if err != nil { // it is refused again
+		_, err := n.publish(ctx, m)
+		return err
 	}
-	_, err := n.publish(ctx, m)
+	key, err := n.claimFor(ctx, id, m)
+	if err != nil {
+		return fmt.Errorf("cluster: the dead letter %s is not put back: %w", l.ID, err)
+	}
+	stored, err := n.putBack(ctx, id, m)
+	if !stored {
+		err = errors.Join(err, n.unclaim(key))
+	}
 	return err
+}
+
+// putBack stores the task of a dead letter. It returns false if it knows that it did not: the task was put back before, or it is refused.
+func (n *Node) putBack(ctx context.Context, id token, m *nats.Msg) (stored bool, err error) {
+	if done, err := n.forget(ctx, id); done || err != nil {
+		return false, err
+	}
+	r, err := n.publish(ctx, m)
+	return !isRefused(err) && (!r.before || r.lost), err
 }
 
 // forget removes what is noted of a task that has failed. It returns true for one that is done: it has been put back

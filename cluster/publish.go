@@ -30,36 +30,70 @@ func isInProcess(err error) bool {
 	return ok && api.ErrorCode == errInProcess
 }
 
-// publish stores a message, and asks again as long as the servers do not answer.
-func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
+// refused is an error that says that a task is not stored. With another, it may be.
+type refused struct{ error }
+
+func (r refused) Unwrap() error { return r.error }
+
+func isRefused(err error) bool {
+	_, ok := errors.AsType[refused](err)
+	return ok
+}
+
+// receipt is what the servers have answered to publish.
+type receipt struct {
+	before bool // they had a message of the ID already
+	lost   bool // an answer was lost, so that may be this one
+}
+
+// isAnswered reports whether err of a publication says that the message is not stored.
+func isAnswered(err error) bool {
+	_, ok := errors.AsType[*jetstream.APIError](err)
+	return ok || isUnanswered(err) || errors.Is(err, nats.ErrPermissionViolation)
+}
+
+// publish stores a message, and asks again as long as the servers do not answer. The error is refused if it is not stored.
+func (n *Node) publish(ctx context.Context, m *nats.Msg) (receipt, error) {
+	r, err := n.publishUntil(ctx, m)
+	if isRefused(err) && r.lost {
+		err = fmt.Errorf("cluster: the servers have not confirmed that they stored the task: %w", errors.Unwrap(err))
+	}
+	return r, err
+}
+
+// publishUntil is publish; the error is refused if the last answer says so.
+func (n *Node) publishUntil(ctx context.Context, m *nats.Msg) (r receipt, err error) {
 	lent := false
 	var reason error // the last that is not just the end of a wait
 	for wait := time.Millisecond; ; wait = min(2*wait, time.Second) {
-		var ack *jetstream.PubAck
-		err := askServers(ctx, func(ctx context.Context) (err error) {
-			if ack, err = n.js.PublishMsg(ctx, m); err != nil {
-				err = n.explain(err, m.Subject)
+		err := askServers(ctx, func(ctx context.Context) error {
+			ack, err := n.js.PublishMsg(ctx, m)
+			if err == nil {
+				r.before = ack.Duplicate
+				return nil
 			}
+			err = n.explain(err, m.Subject)
+			r.lost = r.lost || !isAnswered(err)
 			return err
 		})
 		if err == nil {
-			return ack, nil
+			return r, nil
 		}
 		if reason == nil || !errors.Is(err, context.DeadlineExceeded) {
 			reason = err
 		}
 		full := isFull(err)
 		if full && n.overflow == filch.Reject {
-			return nil, ErrQueueFull
+			return r, refused{ErrQueueFull}
 		}
 		if api, ok := errors.AsType[*jetstream.APIError](err); ok && !full && api.Code < 500 && !isInProcess(err) {
-			return nil, fmt.Errorf("cluster: the task is not stored: %w", err)
+			return r, refused{fmt.Errorf("cluster: the task is not stored: %w", err)}
 		}
 		if errors.Is(err, nats.ErrConnectionClosed) {
-			return nil, ErrClosed
+			return r, ErrClosed
 		}
 		if errors.Is(err, nats.ErrPermissionViolation) {
-			return nil, fmt.Errorf("cluster: the task is not stored: %w", err)
+			return r, refused{fmt.Errorf("cluster: the task is not stored: %w", err)}
 		}
 		if e, _ := ctx.Value(executionKey{}).(*execution); full && e != nil && !lent {
 			lent = true
@@ -76,19 +110,13 @@ func (n *Node) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, err
 		switch {
 		case ctx.Err() != nil:
 			if full {
-				return nil, fmt.Errorf("%w: %w", ErrQueueFull, context.Cause(ctx))
+				return r, refused{fmt.Errorf("%w: %w", ErrQueueFull, context.Cause(ctx))}
 			}
-			return nil, fmt.Errorf("cluster: the servers have not confirmed that they stored the task: %w", errors.Join(context.Cause(ctx), reason))
+			return r, fmt.Errorf("cluster: the servers have not confirmed that they stored the task: %w", errors.Join(context.Cause(ctx), reason))
 		case n.ctx.Err() != nil:
-			return nil, ErrClosed
+			return r, ErrClosed
 		}
 	}
-}
-
-// isRefused reports whether err says that the servers have not stored a message. Else they may have.
-func isRefused(err error) bool {
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	return errors.Is(err, ErrQueueFull) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCycle) || errors.Is(err, ErrBatchClosed) || ok && api.Code < 500 && !isInProcess(err)
 }
 
 // isFull reports whether err says that the stream has as much as it may have. The servers have the same code for whatever

@@ -54,9 +54,9 @@ func (n *Node) release(id token) error {
 		return err
 	}
 	m := w.message()
-	if err = n.publishOnce(ctx, m); isFull(err) {
+	if _, err = n.publishOnce(ctx, m); isFull(err) {
 		m.Subject = n.dueOf(m.Subject)
-		err = n.publishOnce(ctx, m)
+		_, err = n.publishOnce(ctx, m)
 	}
 	if err != nil {
 		return err
@@ -64,17 +64,17 @@ func (n *Node) release(id token) error {
 	return n.forgetWaiting(ctx, id)
 }
 
-// publishOnce stores a message that another node may be storing at the same time.
-func (n *Node) publishOnce(ctx context.Context, m *nats.Msg) error {
+// publishOnce stores a message that another node may be storing at the same time, unless there is one of the ID, and says so.
+func (n *Node) publishOnce(ctx context.Context, m *nats.Msg) (before bool, err error) {
 	for {
-		_, err := n.js.PublishMsg(ctx, m)
+		ack, err := n.js.PublishMsg(ctx, m)
 		if !isInProcess(err) {
-			return err
+			return err == nil && ack.Duplicate, err
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
-			return err
+			return false, err
 		}
 	}
 }

@@ -151,11 +151,16 @@ func (n *Node) submit(ctx context.Context, t *task, subject string, s submission
 // told to another node.
 func (n *Node) store(ctx context.Context, id token, m *nats.Msg, s submission) (known bool, err error) {
 	s.setUnique(m)
-	if err := askServers(ctx, func(ctx context.Context) error { return n.claimFor(ctx, id, m) }); err != nil {
+	key, err := n.claimFor(ctx, id, m)
+	if err != nil {
 		return false, err
 	}
+	if s.id == "" {
+		key.created = true // though an answer was lost: nobody else has the ID
+	}
+	var r receipt
 	store := func() (err error) {
-		known, err = n.storeMessage(ctx, id, m, s)
+		r, err = n.storeMessage(ctx, id, m, s)
 		return err
 	}
 	if s.batch != nil {
@@ -163,22 +168,21 @@ func (n *Node) store(ctx context.Context, id token, m *nats.Msg, s submission) (
 	} else {
 		err = store()
 	}
-	if isRefused(err) {
-		err = errors.Join(err, n.disclaim(s.unique, id))
+	if isRefused(err) || err == nil && r.before && !r.lost { // a task of the ID that was there has a key by itself, or has ended
+		err = errors.Join(err, n.unclaim(key))
 	}
-	return known, err
+	return r.before, err
 }
 
 // storeMessage stores the message of a task where its options say, unless it is known to be there.
-func (n *Node) storeMessage(ctx context.Context, id token, m *nats.Msg, s submission) (known bool, err error) {
+func (n *Node) storeMessage(ctx context.Context, id token, m *nats.Msg, s submission) (receipt, error) {
 	if len(s.after) > 0 {
-		return false, n.storeAfter(ctx, id, m, s.after)
+		return receipt{}, n.storeAfter(ctx, id, m, s.after)
 	}
 	if at, later := n.due(s); later {
 		return n.storeLater(ctx, id, m, at)
 	}
-	ack, err := n.publish(ctx, m)
-	return err == nil && ack.Duplicate, err
+	return n.publish(ctx, m)
 }
 
 // laneFor returns the lane of a task, or the reason why the handler does not take it.

@@ -38,17 +38,25 @@ func (e *NotUniqueError) Error() string {
 // Is reports whether target is [ErrNotUnique].
 func (e *NotUniqueError) Is(target error) bool { return target == ErrNotUnique }
 
+// maxUnique is for how long a unique key can be taken. What the servers count in nanoseconds overflows later.
+const maxUnique = 100 * 365 * 24 * time.Hour
+
 // Unique lets there be one task of a key in the cluster, whatever its handler: from Submit on until it has
 // ended, or until d is over, by the servers' clocks and rounded up to a second. Meanwhile, Submit with the same key
-// returns a [*NotUniqueError]; a time of a cron job is left out. A key is a text as that of [ID]. Unique implies
-// [Durable].
+// returns a [*NotUniqueError]; a time of a cron job is left out, and [Node.Requeue] refuses a dead letter. A task that was canceled
+// has ended when its handler has returned, or when a node finds that it need not run. A key is a text as that of [ID]. d is a second at
+// least, and 100 years at most. Unique implies [Durable].
 //
-// A process that dies within Submit may leave a key without a task, until d is over.
+// Submit that is refused leaves no key. A process that dies within Submit may leave one without a task, until d is over. So does Submit of a task
+// with [NoResult] and [Delay], [At] or [After], if one of the same [ID] has ended in the two minutes before: it is not run again.
 func Unique(key string, d time.Duration) SubmitOption {
 	return func(s *submission) error {
 		s.uniqueFor, s.durable = d, true
 		if d < time.Second {
 			return fmt.Errorf("cluster: Unique for %v: it is at least a second", d)
+		}
+		if d > maxUnique {
+			return fmt.Errorf("cluster: Unique for %v: it is more than 100 years", d)
 		}
 		var err error
 		s.unique, err = newToken("unique key", key)
@@ -64,38 +72,79 @@ func (s submission) setUnique(m *nats.Msg) {
 	}
 }
 
-// claim takes a unique key for a task, which may have it already.
-func (n *Node) claim(ctx context.Context, key token, d time.Duration, id token) error {
-	d = (d + time.Second - 1).Truncate(time.Second)
+// claimed is a unique key that a task has. The zero value is that of a task without.
+type claimed struct {
+	key      token
+	revision uint64
+	created  bool // by this call: before it, the task had no key
+}
+
+// claim takes a unique key for a task, which may have it already. Then it is taken anew: so another call for the same task, which has created
+// the key and finds that the task need not be stored, does not give it back.
+func (n *Node) claim(ctx context.Context, key token, d time.Duration, id token) (claimed, error) {
+	d = (min(d, maxUnique) + time.Second - 1).Truncate(time.Second)
 	for {
-		_, err := n.unique.Create(ctx, string(key), []byte(id), jetstream.KeyTTL(d))
-		if !errors.Is(err, jetstream.ErrKeyExists) {
-			return err
+		revision, err := n.unique.Create(ctx, string(key), []byte(id), jetstream.KeyTTL(d))
+		if err == nil {
+			return claimed{key, revision, true}, nil
+		}
+		if !errors.Is(err, jetstream.ErrKeyExists) && !isConflict(err) {
+			return claimed{}, err
 		}
 		entry, err := n.unique.Get(ctx, string(key))
 		switch {
-		case isNotFound(err):
-			continue
-		case err != nil:
-			return err
-		case string(entry.Value()) == string(id):
-			return nil
+		case err == nil && string(entry.Value()) == string(id):
+			m := &nats.Msg{Subject: keyOf(n.names.unique(), string(key)), Data: entry.Value()}
+			var ack *jetstream.PubAck
+			if ack, err = n.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(entry.Revision()), jetstream.WithMsgTTL(d)); err == nil {
+				return claimed{key, ack.Sequence, false}, nil
+			}
+		case err == nil:
+			err = n.unclaimEnded(ctx, key, entry.Value())
 		}
-		other, err := parseToken("ID", string(entry.Value()))
-		if err != nil {
-			return &NotUniqueError{Key: key.text()}
+		if err != nil && !isNotFound(err) && !isConflict(err) {
+			return claimed{}, err
 		}
-		switch _, err := n.getOutcome(ctx, other); {
-		case isNotFound(err):
-			return &NotUniqueError{Key: key.text(), ID: other.text()}
-		case err != nil:
-			return err
-		}
-		// It has ended, which its Future may know before its node gives the key back.
-		if err := n.disclaim(key, other); err != nil {
-			return err
+		if err := again(ctx); err != nil { // what was read may be older
+			return claimed{}, err
 		}
 	}
+}
+
+// unclaimEnded gives a unique key back whose task has ended, which its Future may know before its node gives it back. Else the error is a
+// NotUniqueError. Cancel stores an outcome while the handler may still run: that keeps the key until its node gives it back.
+func (n *Node) unclaimEnded(ctx context.Context, key token, holder []byte) error {
+	id, err := parseToken("ID", string(holder))
+	if err != nil {
+		return &NotUniqueError{Key: key.text()}
+	}
+	o, err := n.getOutcome(ctx, id)
+	if isNotFound(err) || err == nil && o.Status == statusCanceled {
+		return &NotUniqueError{Key: key.text(), ID: id.text()}
+	}
+	if err != nil {
+		return err
+	}
+	return n.disclaim(key, id)
+}
+
+// unclaim gives a unique key back that was taken for a task that is not stored, unless the task had it before, or another call has taken it for the
+// same task since.
+func (n *Node) unclaim(c claimed) error {
+	if c.key == "" || !c.created {
+		return nil
+	}
+	ctx, cancel := n.asking()
+	defer cancel()
+	if err := n.freeKey(ctx, c.key, c.revision); !isConflict(err) {
+		return err
+	}
+	return nil
+}
+
+// freeKey removes a unique key. The error is a conflict if it has another revision: its time was over, or it was taken anew.
+func (n *Node) freeKey(ctx context.Context, key token, revision uint64) error {
+	return n.unique.Purge(ctx, string(key), jetstream.LastRevision(revision), jetstream.PurgeTTL(markerTTL))
 }
 
 // parseUnique reads the unique key of a message, which is "" if it has none, and for how long.
@@ -115,34 +164,41 @@ func parseUnique(h nats.Header) (key token, d time.Duration, err error) {
 }
 
 // claimFor takes the unique key of the message of a task, if it has one.
-func (n *Node) claimFor(ctx context.Context, id token, m *nats.Msg) error {
+func (n *Node) claimFor(ctx context.Context, id token, m *nats.Msg) (c claimed, err error) {
 	key, d, err := parseUnique(m.Header)
 	if err != nil || key == "" {
-		return err
+		return claimed{}, err
 	}
-	return n.claim(ctx, key, d, id)
+	err = askServers(ctx, func(ctx context.Context) error {
+		c, err = n.claim(ctx, key, d, id)
+		return n.explain(err, keyOf(n.names.unique(), string(key)))
+	})
+	return c, err
 }
 
-// disclaim gives a unique key back, if a task has it.
+// disclaim gives the unique key of a task back that has ended, if it has it.
 func (n *Node) disclaim(key, id token) error {
 	if key == "" {
 		return nil
 	}
 	ctx, cancel := n.asking()
 	defer cancel()
-	value, revision, err := n.get(ctx, n.unique, string(key))
-	if err == nil && string(value) != string(id) { // the one that had it before, or has it since
-		value, revision, err = n.surely(ctx, n.unique, string(key))
+	for {
+		value, revision, err := n.get(ctx, n.unique, string(key))
+		if err == nil && string(value) != string(id) { // the one that had it before, or has it since
+			value, revision, err = n.surely(ctx, n.unique, string(key))
+		}
+		if isNotFound(err) || err == nil && string(value) != string(id) {
+			return nil
+		}
+		if err == nil {
+			err = n.freeKey(ctx, key, revision)
+		}
+		if !isConflict(err) {
+			return err
+		}
+		if err := again(ctx); err != nil {
+			return err
+		}
 	}
-	if isNotFound(err) || err == nil && string(value) != string(id) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	err = n.unique.Purge(ctx, string(key), jetstream.LastRevision(revision), jetstream.PurgeTTL(markerTTL))
-	if isConflict(err) || isNotFound(err) {
-		return nil // its time was over
-	}
-	return err
 }

@@ -3,7 +3,9 @@ package clustertest_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -200,10 +202,27 @@ func TestATimeOfACronJobIsLeftOutWhileItsTaskRuns(t *testing.T) {
 	}
 }
 
-func TestAUniqueKeyIsKeptForASecondAtLeast(t *testing.T) {
-	h := cluster.Handle(open(t), "double", double)
-	if _, err := h.Submit(t.Context(), 1, cluster.Unique("a", time.Millisecond)); err == nil {
-		t.Error("taken")
+func TestAUniqueKeyIsKeptForASecondToAHundredYears(t *testing.T) {
+	const most = 100 * 365 * 24 * time.Hour
+	n := open(t)
+	h := cluster.Handle(n, "double", double)
+	for d, want := range map[time.Duration]string{time.Millisecond: "at least a second", most + 1: "more than 100 years", math.MaxInt64: "more than 100 years"} {
+		if _, err := h.Submit(t.Context(), 1, cluster.Unique("a", d)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("for %v: %v", d, err)
+		}
+	}
+	for _, d := range []time.Duration{time.Second + 1, most} {
+		first, err := h.Submit(t.Context(), 1, cluster.Unique("a", d), cluster.Delay(time.Hour))
+		if err != nil {
+			t.Fatal(d, err)
+		}
+		_, err = h.Submit(t.Context(), 1, cluster.Unique("a", d))
+		if id := refusedBy(t, err); id != first.ID() {
+			t.Error(id, "has the key")
+		}
+		if err := n.Cancel(t.Context(), first.ID()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

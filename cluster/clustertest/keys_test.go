@@ -1,0 +1,364 @@
+package clustertest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/cluster/clustertest"
+)
+
+// holder returns the task that has a unique key, or "".
+func holder(t *testing.T, js jetstream.JetStream, key string) string {
+	t.Helper()
+	kv, err := js.KeyValue(t.Context(), "filch_unique")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := kv.Get(t.Context(), key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(entry.Value())
+}
+
+// A node moves a time of a cron job to its queue, and cannot say so: it is moved again, after its task has ended. Then nobody else would give the
+// key back.
+func TestATimeThatIsMovedTwiceKeepsNoKey(t *testing.T) {
+	t.Parallel()
+	_, mid, worker, js := pair(t, places(1), places(1))
+	cluster.Handle(worker, "double", double)
+	until(t, js, "double_p1", known)
+	moved := make(chan struct{})
+	mid.before("$JS.ACK.filch_later.due.", func() {
+		defer close(moved)
+		if err := worker.RemoveCron(t.Context(), "job"); err != nil {
+			t.Error(err)
+		}
+		untilStream(t, js, "filch_work", "filch.>", none)
+		eventually(t, "the key is free", func() bool { return holder(t, js, "a") == "" })
+		if err := js.DeleteConsumer(t.Context(), "filch_later", "due"); err != nil { // who hears the acknowledgment
+			t.Error(err)
+		}
+	})
+	if err := worker.Cron(t.Context(), "job", "@every 1s", "double", 1, cluster.Unique("a", time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	<-moved
+	untilStream(t, js, "filch_later", "filch.>", none)
+	empty(t, js)
+	eventually(t, "the key is free", func() bool { return holder(t, js, "a") == "" })
+}
+
+// A task that need not be stored again, since it has ended, leaves no key. One that has not ended keeps it.
+func TestATaskThatIsSubmittedAgainLeavesNoKey(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string][]cluster.SubmitOption{"at once": nil, "later": {cluster.Delay(time.Millisecond)}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nodes, js := share(t, places(1))
+			gate := make(chan struct{})
+			h := cluster.Handle(nodes[0], "gate", func(ctx context.Context, _ int) (int, error) {
+				filch.Blocking(ctx, func() { <-gate })
+				return 0, nil
+			})
+			for i := range 3 {
+				if i == 2 {
+					close(gate)
+					empty(t, js)
+				}
+				if _, err := h.Submit(t.Context(), 0, append(opts, cluster.ID("x"), cluster.NoResult(), cluster.Unique("a", time.Hour))...); err != nil {
+					t.Fatal(err)
+				}
+				if has, want := holder(t, js, "a"), []string{"x", "x", ""}[i]; has != want {
+					t.Errorf("after Submit %d: %q has the key, not %q", i, has, want)
+				}
+				untilStream(t, js, "filch_later", "filch.>", none)
+			}
+			if done := nodes[0].Stats().Done; done != 1 {
+				t.Error("it ran", done, "times")
+			}
+		})
+	}
+}
+
+// Two submit the same task at the same time. The first to take the key is not the first to store the task, and leaves it the key.
+func TestATaskOfTwoSubmittersKeepsItsKey(t *testing.T) {
+	t.Parallel()
+	a, mid, b, js := pair(t, places(0), places(1))
+	gate := make(chan struct{})
+	defer close(gate)
+	cluster.Handle(b, "gate", func(ctx context.Context, _ int) (int, error) {
+		filch.Blocking(ctx, func() { <-gate })
+		return 0, nil
+	})
+	until(t, js, "gate_p1", known)
+	submit := func(n *cluster.Node) error {
+		_, err := cluster.Submit[int, int](t.Context(), n, "gate", 0, cluster.ID("x"), cluster.Unique("a", time.Hour))
+		return err
+	}
+	mid.before("filch.work.", func() {
+		if err := submit(b); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := submit(a); err != nil {
+		t.Fatal(err)
+	}
+	mid.once(t)
+	if has := holder(t, js, "a"); has != "x" {
+		t.Errorf("%q has the key", has)
+	}
+}
+
+// The answer to Submit is lost, and it asks again: the task that is there already is its own, and keeps the key.
+func TestATaskWhoseAnswerIsLostKeepsItsKey(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string][]cluster.SubmitOption{"at once": nil, "later": {cluster.Delay(time.Hour)}} {
+		for id, opt := range map[string]cluster.SubmitOption{"": cluster.Durable(), "x": cluster.ID("x")} {
+			t.Run(name+id, func(t *testing.T) {
+				t.Parallel()
+				a, mid, b, js := pair(t, places(0), places(1))
+				gate := make(chan struct{})
+				defer close(gate)
+				cluster.Handle(b, "gate", func(ctx context.Context, _ int) (int, error) {
+					filch.Blocking(ctx, func() { <-gate })
+					return 0, nil
+				})
+				until(t, js, "gate_p1", known)
+				subject := "filch.work."
+				if opts != nil {
+					subject = "filch.later."
+				}
+				mid.before(subject, func() { time.Sleep(3 * time.Second) }) // longer than Submit waits for an answer
+				f, err := cluster.Submit[int, int](t.Context(), a, "gate", 0, append(opts, opt, cluster.Unique("a", time.Hour))...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				mid.once(t)
+				if has := holder(t, js, "a"); has != f.ID() {
+					t.Errorf("%q has the key", has)
+				}
+			})
+		}
+	}
+}
+
+// A handler that goes on after its task was canceled keeps the key until it returns.
+func TestACanceledTaskHasItsKeyUntilItsHandlerReturns(t *testing.T) {
+	t.Parallel()
+	nodes, js := share(t, places(1), places(0))
+	began, gate := make(chan struct{}, 1), make(chan struct{})
+	cluster.Handle(nodes[0], "stubborn", func(ctx context.Context, _ int) (int, error) {
+		began <- struct{}{}
+		filch.Blocking(ctx, func() { <-gate })
+		return 0, ctx.Err()
+	})
+	until(t, js, "stubborn_p1", known)
+	submit := func() (*cluster.Future[int], error) {
+		return cluster.Submit[int, int](t.Context(), nodes[1], "stubborn", 0, cluster.Unique("a", time.Hour))
+	}
+	first, err := submit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	if err := nodes[1].Cancel(t.Context(), first.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) {
+		t.Error(err)
+	}
+	_, err = submit()
+	if id := refusedBy(t, err); id != first.ID() {
+		t.Error(id, "has the key")
+	}
+	close(gate)
+	empty(t, js)
+	second, err := submit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, second, 0)
+	// One that no node has fetched gives the key back when a node finds that it was canceled.
+	if err := nodes[0].Pause(t.Context(), "stubborn"); err != nil {
+		t.Fatal(err)
+	}
+	third, err := submit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	third.Cancel()
+	if _, err := third.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) {
+		t.Error(err)
+	}
+	if err := nodes[0].Resume(t.Context(), "stubborn"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the key is free", func() bool { return holder(t, js, "a") == "" })
+}
+
+// A dead letter takes its unique key again when it is put back, and stays as long as another task has it.
+func TestADeadLetterIsPutBackWithItsKey(t *testing.T) {
+	t.Parallel()
+	nodes, js := share(t, places(1))
+	n := nodes[0]
+	gate := make(chan struct{})
+	h := cluster.Handle(n, "gate", func(ctx context.Context, fail bool) (int, error) {
+		if info, _ := cluster.TaskOf(ctx); fail && info.ID == "x" {
+			return 0, cluster.Permanent(errors.New("no"))
+		}
+		filch.Blocking(ctx, func() { <-gate })
+		return 1, nil
+	})
+	unique := cluster.Unique("a", time.Hour)
+	f, err := h.Submit(t.Context(), true, cluster.ID("x"), unique)
+	if _, err := wait(t, f, err); err == nil {
+		t.Error("no error")
+	}
+	other, err := h.Submit(t.Context(), false, cluster.ID("other"), unique)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := refusedBy(t, n.Requeue(t.Context(), "x")); id != "other" {
+		t.Error(id, "has the key")
+	}
+	if info := show(t, n, "x"); info.State != cluster.StateFailed || len(letters(t, n, "")) != 1 {
+		t.Errorf("%+v", info)
+	}
+	gate <- struct{}{}
+	expect(t, other, 1)
+	if err := n.Pause(t.Context(), "gate"); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Requeue(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.Submit(t.Context(), false, unique)
+	if id := refusedBy(t, err); id != "x" {
+		t.Error(id, "has the key")
+	}
+	if err := n.Resume(t.Context(), "gate"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it has failed again", func() bool { return len(letters(t, n, "")) == 1 && holder(t, js, "a") == "" })
+}
+
+// A letter that is put back a second time, since it was not removed the first time, leaves no key.
+func TestADeadLetterThatIsPutBackTwiceLeavesNoKey(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string][]cluster.SubmitOption{"result": nil, "no result": {cluster.NoResult()}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, mid, b, js := pair(t, places(0), places(1))
+			var mended atomic.Bool
+			cluster.Handle(b, "mend", func(context.Context, int) (int, error) {
+				if !mended.Load() {
+					return 0, cluster.Permanent(errors.New("no"))
+				}
+				return 1, nil
+			})
+			until(t, js, "mend_p1", known)
+			if _, err := cluster.Submit[int, int](t.Context(), a, "mend", 0, append(opts, cluster.ID("x"), cluster.Unique("a", time.Hour))...); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "it is a dead letter", func() bool { return len(letters(t, b, "")) == 1 })
+			empty(t, js)
+			mended.Store(true)
+			mid.before("$JS.API.STREAM.MSG.DELETE.filch_dead", func() {
+				empty(t, js)
+				if err := b.Requeue(t.Context(), "x"); err != nil {
+					t.Error(err)
+				}
+			})
+			if err := a.Requeue(within(t), "x"); err != nil || len(letters(t, b, "")) != 0 {
+				t.Error(err)
+			}
+			mid.once(t)
+			if done := b.Stats().Done; done != 1 {
+				t.Error("it ran", done, "times")
+			}
+			if has := holder(t, js, "a"); has != "" {
+				t.Errorf("%q has the key", has)
+			}
+		})
+	}
+}
+
+// Whatever Submit is refused for, it leaves no key, and takes none from the task of that ID which is there.
+func TestARefusedTaskLeavesNoKey(t *testing.T) {
+	t.Parallel()
+	nodes, js := share(t, places(1))
+	n := nodes[0]
+	h := cluster.Handle(n, "double", double)
+	after := func(id, key, dep string) error {
+		_, err := h.Submit(t.Context(), 1, cluster.ID(id), cluster.Unique(key, time.Hour), cluster.After(cluster.TaskID(dep)))
+		return err
+	}
+	if err := after("x", "a", "y"); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"a", "b"} {
+		if err := after("x", key, "z"); err == nil || !strings.Contains(err.Error(), "the task x waits already") {
+			t.Error(err)
+		}
+	}
+	if err := after("y", "b", "x"); !errors.Is(err, cluster.ErrCycle) {
+		t.Error(err)
+	}
+	for key, want := range map[string]string{"a": "x", "b": ""} {
+		if has := holder(t, js, key); has != want {
+			t.Errorf("%q has the key %s, not %q", has, key, want)
+		}
+	}
+	batch := batchOf(t, n)
+	if err := js.DeleteStream(t.Context(), "KV_filch_batches"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := h.Submit(ctx, 1, cluster.Unique("b", time.Hour), cluster.InBatch(batch)); err == nil {
+		t.Error("a member of a batch that is not there")
+	}
+	if has := holder(t, js, "b"); has != "" {
+		t.Errorf("%q has the key", has)
+	}
+}
+
+// A task that the user of the servers may not submit leaves no key.
+func TestATaskThatIsNotPermittedLeavesNoKey(t *testing.T) {
+	t.Parallel()
+	p, err := cluster.PermissionsOf(cluster.Submitter, "filch", "submitter", "_INBOX_submitter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Publish = slices.DeleteFunc(p.Publish, func(subject string) bool { return subject == "filch.work.>" })
+	s := clustertest.Server(t, clustertest.WithConfig(fmt.Sprintf(`authorization { users: [
+		{ user: operator, password: secret }
+		{ user: submitter, password: secret, permissions: %s }
+	] }`, p)))
+	worker := openAs(t, s.URL(), "operator", cluster.WithPlaces(1))
+	cluster.Handle(worker, "double", double)
+	_, js := connect(t, s.URL(), as("operator")...)
+	until(t, js, "double_p1", known)
+	submitter := openAs(t, s.URL(), "submitter", cluster.WithPlaces(0))
+	if _, err := cluster.Submit[int, int](within(t), submitter, "double", 1, cluster.Unique("a", time.Hour)); !errors.Is(err, nats.ErrPermissionViolation) {
+		t.Error(err)
+	}
+	if has := holder(t, js, "a"); has != "" {
+		t.Errorf("%q has the key", has)
+	}
+}
