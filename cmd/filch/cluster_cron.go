@@ -47,7 +47,7 @@ is left out while a task of that key has not ended.`,
 			return checkName("cron add: the handler", args[2])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := o.check()
+			options, err := o.check(cmd)
 			if err != nil {
 				return err
 			}

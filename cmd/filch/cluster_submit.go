@@ -27,6 +27,9 @@ type submitOptions struct {
 	text, noWait            bool
 }
 
+// mostUnique is for how long a unique key can be taken: 100 years.
+const mostUnique = 100 * 365 * 24 * time.Hour
+
 // levelNames are those of the levels of priority.
 var levelNames = []string{cluster.High: "high", cluster.Normal: "normal", cluster.Low: "low"}
 
@@ -50,10 +53,7 @@ was submitted before is only waited for. IDs and keys are any text of printable 
 			return checkName("submit: the handler", args[0])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.unique == "" && cmd.Flags().Changed("unique-for") {
-				return errors.New("--unique-for: is for --unique")
-			}
-			options, err := o.check()
+			options, err := o.check(cmd)
 			if err != nil {
 				return err
 			}
@@ -88,7 +88,10 @@ func (o *submitOptions) addTaskFlags(cmd *cobra.Command) {
 }
 
 // check returns the options of the task, or says what is wrong with the flags.
-func (o *submitOptions) check() ([]cluster.SubmitOption, error) {
+func (o *submitOptions) check(cmd *cobra.Command) ([]cluster.SubmitOption, error) {
+	if o.unique == "" && cmd.Flags().Changed("unique-for") {
+		return nil, errors.New("--unique-for: is for --unique")
+	}
 	all := []cluster.SubmitOption{cluster.Durable()}
 	for _, c := range []struct {
 		flag, value string
@@ -131,6 +134,8 @@ func (o *submitOptions) checkTimes() (all []cluster.SubmitOption, err error) {
 		return nil, errors.New("--delay and --after: a task has one of them")
 	case o.uniqueFor < time.Second:
 		return nil, fmt.Errorf("--unique-for %v: must be at least a second", o.uniqueFor)
+	case o.uniqueFor > mostUnique:
+		return nil, fmt.Errorf("--unique-for %v: must be at most %v", o.uniqueFor, mostUnique)
 	}
 	if o.within > 0 {
 		all = append(all, cluster.Within(o.within))
