@@ -22,6 +22,11 @@ func (n *Node) explain(err error, subjects ...string) error {
 	return err
 }
 
+// ask is askServers for a question that is sent to one of the subjects. It ends when the servers do not permit that.
+func (n *Node) ask(ctx context.Context, f func(context.Context) error, subjects ...string) error {
+	return askServers(ctx, func(ctx context.Context) error { return n.explain(f(ctx), subjects...) })
+}
+
 // denied returns what the servers said last, if that is that the node may not use one of the subjects or its inbox. A subject
 // that ends with > stands for all that begin so.
 func (n *Node) denied(subjects ...string) error {

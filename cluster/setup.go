@@ -76,15 +76,15 @@ func (n *Node) setUp(ctx context.Context) error {
 func (n *Node) stream(ctx context.Context, c jetstream.StreamConfig) (*jetstream.StreamInfo, error) {
 	for {
 		var s jetstream.Stream
-		err := askServers(ctx, func(ctx context.Context) (err error) { s, err = n.js.Stream(ctx, c.Name); return err })
+		err := n.ask(ctx, func(ctx context.Context) (err error) { s, err = n.js.Stream(ctx, c.Name); return err }, api("STREAM.INFO."+c.Name))
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			err = askServers(ctx, func(ctx context.Context) (err error) { s, err = n.js.CreateStream(ctx, c); return err })
+			err = n.ask(ctx, func(ctx context.Context) (err error) { s, err = n.js.CreateStream(ctx, c); return err }, api("STREAM.CREATE."+c.Name))
 		}
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			continue // another node has just made it
 		}
 		if err != nil {
-			return nil, n.explain(err, api("STREAM.INFO."+c.Name), api("STREAM.CREATE."+c.Name))
+			return nil, err
 		}
 		return s.CachedInfo(), nil
 	}
@@ -100,14 +100,15 @@ func (n *Node) bucketOf(ctx context.Context, c jetstream.KeyValueConfig) (jetstr
 	c.Replicas = n.replicas
 	for {
 		var kv jetstream.KeyValue
-		err := askServers(ctx, func(ctx context.Context) (err error) { kv, err = n.js.KeyValue(ctx, c.Bucket); return err })
+		stream := streamOf(c.Bucket)
+		err := n.ask(ctx, func(ctx context.Context) (err error) { kv, err = n.js.KeyValue(ctx, c.Bucket); return err }, api("STREAM.INFO."+stream))
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
-			err = askServers(ctx, func(ctx context.Context) (err error) { kv, err = n.js.CreateKeyValue(ctx, c); return err })
+			err = n.ask(ctx, func(ctx context.Context) (err error) { kv, err = n.js.CreateKeyValue(ctx, c); return err }, api("STREAM.CREATE."+stream))
 		}
 		if errors.Is(err, jetstream.ErrBucketExists) {
 			continue
 		}
-		return kv, n.explain(err, api("STREAM.INFO."+streamOf(c.Bucket)), api("STREAM.CREATE."+streamOf(c.Bucket)))
+		return kv, err
 	}
 }
 

@@ -74,15 +74,15 @@ func (n *Node) shapeOf(ctx context.Context, name string) (shape, error) {
 		return have.shape, nil
 	}
 	var c jetstream.Consumer
-	err := askServers(ctx, func(ctx context.Context) (err error) {
-		c, err = n.js.Consumer(ctx, n.work(), consumer(name, laneOfLevel(Normal)))
+	first := consumer(name, laneOfLevel(Normal))
+	err := n.ask(ctx, func(ctx context.Context) (err error) {
+		c, err = n.js.Consumer(ctx, n.work(), first)
 		return err
-	})
+	}, "$JS.API.CONSUMER.INFO."+n.work()+"."+first)
 	if errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return shape{}, fmt.Errorf("%w: %s", ErrUnknownHandler, name)
 	}
 	if err != nil {
-		err = n.explain(err, "$JS.API.CONSUMER.INFO."+n.work()+"."+consumer(name, laneOfLevel(Normal)))
 		return shape{}, fmt.Errorf("cluster: the servers do not say whether there is a handler %s: %w", name, err)
 	}
 	s := shapeOfConsumer(c.CachedInfo().Config.Metadata)
