@@ -2,17 +2,20 @@ package cluster
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
 // Close leaves the cluster: the node fetches nothing more, and waits until what it runs has ended. When ctx ends
-// first, the contexts of those handlers end, and their tasks are given back to other nodes, as soon as their handlers
-// return or the time of [WithAckWait] is over. Tasks that were submitted locally and have not run yet are lost, as
-// [Durable] says. Futures that are not done fail with [ErrClosed].
+// first, the contexts of those handlers end, and no other handler begins. Tasks that the node has fetched and not begun are given back to other
+// nodes at once; those that it runs, as soon as their handlers return, or after the time of [WithAckWait]. Futures of stored
+// tasks that are not done fail with [ErrClosed].
 //
-// Close returns the error of ctx if that ended before all tasks had, and nil otherwise. It can take some seconds more, if the servers do
-// not answer. A second Close waits for the first.
+// Local tasks, which run in the pool and are not stored, are waited for as well. When ctx ends first, they are not canceled: they go on in
+// the pool, also those that it has not begun, and their Futures end with them. They are lost with the process or the pool, as [Durable] says.
+//
+// Close returns the cause of ctx if that ended before all tasks had, and nil otherwise: also with a ctx that has ended before, if there
+// are none. It can take some seconds more, if the servers do not answer. A second Close waits for the first, or until its own ctx ends, and
+// returns what the first does.
 func (n *Node) Close(ctx context.Context) error {
 	if ctx == nil {
 		panic("cluster: Close with a nil context")
@@ -21,19 +24,43 @@ func (n *Node) Close(ctx context.Context) error {
 	first := !n.closed
 	n.closed = true
 	n.mu.Unlock()
-	if !first {
-		<-n.ctx.Done()
-		n.loops.Wait()
-		return nil
+	if first {
+		n.left.err = n.close(ctx)
+		close(n.left.done)
+		return n.left.err
 	}
+	select {
+	case <-n.left.done:
+		return n.left.err
+	case <-ctx.Done():
+	}
+	select {
+	case <-n.left.done: // in the same moment
+		return n.left.err
+	default:
+		return context.Cause(ctx)
+	}
+}
+
+// left is how Close has ended.
+type left struct {
+	done chan struct{} // closed when it has
+	err  error         // written before that
+}
+
+// close is Close, called once.
+func (n *Node) close(ctx context.Context) error {
 	n.leave()
 	n.endLanes(ctx)
 	err := n.local.drain(ctx)
-	if e := waitFor(ctx, &n.ran); e != nil {
+	if e := n.ran.wait(ctx); e != nil {
 		err = e
-		n.running.cancelAll(ErrClosed)
+		n.running.endAll(ErrClosed)
 		patience, done := context.WithTimeout(context.Background(), leavePatience)
-		_ = waitFor(patience, &n.ran)
+		_ = n.ran.wait(patience)
+		done()
+		patience, done = context.WithTimeout(context.Background(), returnPatience)
+		_ = n.returning.wait(patience)
 		done()
 	}
 	n.cancel(ErrClosed)
@@ -44,32 +71,24 @@ func (n *Node) Close(ctx context.Context) error {
 	return err
 }
 
-// endLanes waits until what fetches has ended. A lane can wait for room in the pool: then what runs is canceled when ctx has
+// endLanes waits until what fetches has ended. A lane can wait for room in the pool: then what runs is ended when ctx has
 // ended, and at last what waits.
 func (n *Node) endLanes(ctx context.Context) {
-	if waitFor(ctx, &n.lanes) == nil {
+	if n.lanes.wait(ctx) == nil {
 		return
 	}
-	n.running.cancelAll(ErrClosed)
+	n.running.endAll(ErrClosed)
 	patience, done := context.WithTimeout(context.Background(), leavePatience)
 	defer done()
-	if waitFor(patience, &n.lanes) != nil {
+	if n.lanes.wait(patience) != nil {
 		n.cancel(ErrClosed)
-		n.lanes.Wait()
+		_ = n.lanes.wait(context.Background())
 	}
 }
 
-// leavePatience is how long Close waits for handlers that it has canceled.
-const leavePatience = time.Second
-
-// waitFor waits for a group until ctx ends.
-func waitFor(ctx context.Context, g *sync.WaitGroup) error {
-	done := make(chan struct{})
-	go func() { g.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
+const (
+	// leavePatience is how long Close waits for handlers that it has canceled.
+	leavePatience = time.Second
+	// returnPatience is how long Close waits for the servers to take back what is given back.
+	returnPatience = 5 * time.Second
+)

@@ -53,6 +53,10 @@ func newExecution(l *lane, m *nats.Msg) (*execution, error) {
 func (e *execution) submit() {
 	n := e.node
 	e.queued.Store(true)
+	if n.running.hasEnded() { // queued is set before: so endAll has seen it, or is seen here
+		e.dropped()
+		return
+	}
 	if err := n.pool.Go(n.ctx, e.run); err != nil { // the pool is closed, or takes no more
 		e.dropped()
 	}
@@ -108,8 +112,8 @@ func (e *execution) handle(ctx context.Context) (data []byte, err error) {
 		ctx, stop = context.WithTimeoutCause(ctx, left, ErrDeadline)
 		defer stop()
 	}
-	if !n.running.begin(e, cancel) {
-		cancel(ErrCanceled)
+	if err := n.running.begin(e, cancel); err != nil {
+		cancel(err)
 	}
 	if e.cause = context.Cause(ctx); e.cause != nil {
 		return nil, e.cause
@@ -301,6 +305,8 @@ func (e *execution) giveBack() { e.giveBackAfter(0) }
 
 func (e *execution) giveBackAfter(wait time.Duration) {
 	n := e.node
+	n.returning.Add(1)
+	defer n.returning.Done()
 	n.running.remove(e)
 	if t, _ := e.noteTry(func(t *try) { t.Returned++ }); t.outdates(e) {
 		return

@@ -41,13 +41,14 @@ type Node struct {
 
 	afterStream, laterStream jetstream.Stream
 
-	ctx     context.Context // of all that the node does
-	cancel  context.CancelCauseFunc
-	looking context.Context // of what fetches; ends before ctx, when the node leaves
-	leave   context.CancelFunc
-	lanes   sync.WaitGroup // goroutines that fetch
-	ran     sync.WaitGroup // tasks that were fetched, until they are acknowledged or given back
-	loops   sync.WaitGroup // other goroutines
+	ctx       context.Context // of all that the node does
+	cancel    context.CancelCauseFunc
+	looking   context.Context // of what fetches; ends before ctx, when the node leaves
+	leave     context.CancelFunc
+	lanes     group          // goroutines that fetch
+	ran       group          // tasks that were fetched, until they are acknowledged or given back
+	returning group          // of these, those that are being given back
+	loops     sync.WaitGroup // other goroutines
 
 	fetching atomic.Int64 // how many lanes there are
 
@@ -61,7 +62,7 @@ type Node struct {
 	asks       ask.Questions
 	telling    telling
 	edges      edges
-	left       map[token]uint64 // of sweepLeft: tallies without tasks when it looked last, and their revisions
+	leftovers  map[token]uint64 // of sweepLeft: tallies without tasks when it looked last, and their revisions
 	tallies    tallies
 	local      local
 	counts     counts
@@ -71,7 +72,8 @@ type Node struct {
 	fresh      chan struct{} // of capacity 1: there is something new to tell the other nodes
 
 	mu       sync.RWMutex
-	closed   bool
+	closed   bool // Close was called
+	left     left
 	handlers map[string]*handler // by name and version
 	known    map[string]known    // handlers of other nodes
 }
@@ -161,6 +163,7 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.looking, n.leave = context.WithCancel(n.ctx)
 	n.places.Init(c.places)
+	n.left.done = make(chan struct{})
 	n.running.init()
 	n.telling.init()
 	n.waiting.futures = map[token]*remote{}

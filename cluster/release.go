@@ -180,8 +180,8 @@ func (n *Node) sweepLeft() {
 	if err != nil {
 		return
 	}
-	before := n.left
-	n.left = map[token]uint64{}
+	before := n.leftovers
+	n.leftovers = map[token]uint64{}
 	for subject := range info.State.Subjects {
 		id, err := parseToken("ID", strings.TrimPrefix(subject, prefix+keyMet("")))
 		if err != nil || n.edges.IsStored(id) {
@@ -194,7 +194,7 @@ func (n *Node) sweepLeft() {
 		if err != nil {
 			continue
 		}
-		n.left[id] = entry.Revision()
+		n.leftovers[id] = entry.Revision()
 		if before[id] == entry.Revision() {
 			_ = n.forgetBefore(ctx, id, info.State.LastSeq+1)
 		}

@@ -21,6 +21,7 @@ type pulse struct {
 type running struct {
 	mu    sync.Mutex
 	tasks map[token]*execution
+	ended error         // why no handler begins any more; nil as long as handlers do
 	some  chan struct{} // of capacity 1: there are some
 }
 
@@ -46,12 +47,22 @@ func (r *running) add(e *execution) bool {
 	return true
 }
 
-// begin says that the handler of e is called, and how to cancel it. It returns false if that has been done.
-func (r *running) begin(e *execution, cancel context.CancelCauseFunc) bool {
+// begin says that the handler of e is called, and how to cancel it. It returns why it is not to be called, if it is not.
+func (r *running) begin(e *execution, cancel context.CancelCauseFunc) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.cancel, e.begun, e.progress = cancel, true, e.node.now()
-	return !e.canceled
+	if e.canceled {
+		return ErrCanceled
+	}
+	return r.ended
+}
+
+// hasEnded reports whether no handler begins any more.
+func (r *running) hasEnded() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended != nil
 }
 
 // remove removes an execution.
@@ -73,12 +84,18 @@ func (r *running) cancelTask(id token) {
 	}
 }
 
-// cancelAll cancels all that is running.
-func (r *running) cancelAll(cause error) {
+// endAll cancels all that is running, and gives back what waits in the pool. From then on no handler begins: what comes
+// later sees ended.
+func (r *running) endAll(cause error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.tasks {
+	r.ended = cause
+	all := slices.Collect(maps.Values(r.tasks))
+	for _, e := range all {
 		e.cancel(cause)
+	}
+	r.mu.Unlock()
+	for _, e := range all {
+		e.dropped()
 	}
 }
 

@@ -2,6 +2,7 @@ package clustertest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -50,11 +51,13 @@ func conn(t testing.TB) *nats.Conn {
 	return nc.(*nats.Conn)
 }
 
+// closeNode closes a node, unless the test has done so.
 func closeNode(t testing.TB, n *cluster.Node) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	late := errors.New("the node has not closed within 25 s")
+	ctx, cancel := context.WithTimeoutCause(context.Background(), 25*time.Second, late)
 	defer cancel()
-	if err := n.Close(ctx); err != nil {
+	if err := n.Close(ctx); errors.Is(err, late) {
 		t.Error("Close:", err)
 	}
 }

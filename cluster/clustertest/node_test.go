@@ -20,13 +20,7 @@ func open(t testing.TB, opts ...cluster.Option) *cluster.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := n.Close(ctx); err != nil {
-			t.Error("Close:", err)
-		}
-	})
+	t.Cleanup(func() { closeNode(t, n) })
 	return n
 }
 

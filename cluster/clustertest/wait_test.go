@@ -13,10 +13,13 @@ import (
 	"github.com/filch-go/filch/internal/poll"
 )
 
+// patience is how long a test waits for what is to come. Servers that are killed take seconds until they answer again, and slow machines longer.
+const patience = 25 * time.Second
+
 // eventually waits until ok returns true.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	poll.Until(t, 10*time.Second, what, func() (bool, any) { return ok(), nil })
+	poll.Until(t, patience, what, func() (bool, any) { return ok(), nil })
 }
 
 // until waits until the consumer of a lane is in a state.
@@ -27,7 +30,7 @@ func until(t testing.TB, js jetstream.JetStream, consumer string, is func(*jetst
 
 func untilConsumer(t testing.TB, js jetstream.JetStream, stream, consumer string, is func(*jetstream.ConsumerInfo) bool) {
 	t.Helper()
-	so, last := poll.Ask(10*time.Second, func() (bool, any) {
+	so, last := poll.Ask(patience, func() (bool, any) {
 		c, err := js.Consumer(t.Context(), stream, consumer)
 		if err != nil {
 			return false, err
@@ -42,7 +45,7 @@ func untilConsumer(t testing.TB, js jetstream.JetStream, stream, consumer string
 // untilStream waits until as many messages of a stream as is wanted have a subject.
 func untilStream(t testing.TB, js jetstream.JetStream, stream, subject string, is func(int) bool) {
 	t.Helper()
-	so, last := poll.Ask(10*time.Second, func() (bool, any) {
+	so, last := poll.Ask(patience, func() (bool, any) {
 		n, err := countOf(t.Context(), js, stream, subject)
 		if err != nil {
 			return false, err
@@ -73,7 +76,7 @@ func countOf(ctx context.Context, js jetstream.JetStream, stream, subject string
 // empty waits until the stream of tasks is empty.
 func empty(t testing.TB, js jetstream.JetStream) {
 	t.Helper()
-	emptyWithin(t, js, 20*time.Second)
+	emptyWithin(t, js, patience)
 }
 
 func emptyWithin(t testing.TB, js jetstream.JetStream, most time.Duration) {
@@ -122,7 +125,7 @@ func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, n
 // until waits until a text was logged. One goroutine may wait at a time.
 func (l *lines) until(t testing.TB, text string) {
 	t.Helper()
-	for late := time.After(10 * time.Second); !strings.Contains(l.String(), text); {
+	for late := time.After(patience); !strings.Contains(l.String(), text); {
 		select {
 		case <-l.more:
 		case <-late:
