@@ -10,6 +10,7 @@ import (
 type lender struct {
 	mu      sync.Mutex
 	waiting int
+	back    int  // goroutines that have waited, and wait for a place
 	lent    bool // the place and the slot are others'
 	ended   bool // the handler has returned
 }
@@ -30,10 +31,14 @@ func (e *execution) reclaim(ctx context.Context) {
 	e.place.mu.Lock()
 	e.place.waiting--
 	again := e.place.waiting == 0 && e.place.lent && !e.place.ended
+	if again {
+		e.place.back++
+	}
 	e.place.mu.Unlock()
 	if !again {
 		return
 	}
+	defer e.isBack()
 	if _, err := e.handler.take(ctx, Normal, 1); err != nil {
 		return
 	}
@@ -51,6 +56,21 @@ func (e *execution) reclaim(ctx context.Context) {
 		return
 	}
 	e.place.lent = false
+}
+
+// isBack says that a goroutine of the handler goes on, with a place or without.
+func (e *execution) isBack() {
+	e.place.mu.Lock()
+	defer e.place.mu.Unlock()
+	e.place.back--
+}
+
+// waits reports whether the handler waits for other tasks, for room, or for its place. It is not silent meanwhile: what it waits for is looked
+// after where that is.
+func (e *execution) waits() bool {
+	e.place.mu.Lock()
+	defer e.place.mu.Unlock()
+	return (e.place.waiting > 0 || e.place.back > 0) && !e.place.ended
 }
 
 // release gives the place back for good.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/filch-go/filch/cluster/internal/place"
 )
@@ -90,4 +91,41 @@ func TestAHandlerWhoseTimeIsOverGoesOnWithoutAPlace(t *testing.T) {
 	if p.Free() != 1 {
 		t.Error("free places:", p.Free())
 	}
+}
+
+// A handler is not silent while it waits for another task, nor while it then waits for its place.
+func TestAHandlerThatWaitsIsNotSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, p := lending()
+		e.task = &task{id: "a"}
+		n := e.node
+		n.now = time.Now
+		n.running.init()
+		e.handler.silence, e.handler.ackWait = time.Minute, time.Hour
+		ctx, cancel := context.WithCancelCause(t.Context())
+		n.running.add(e)
+		if err := n.running.begin(e, cancel); err != nil {
+			t.Fatal(err)
+		}
+		silent := func(what string, want bool) {
+			t.Helper()
+			time.Sleep(50 * time.Second)
+			n.beatOnce()
+			if (context.Cause(ctx) == ErrSilent) != want {
+				t.Error(what, "and is ended with", context.Cause(ctx))
+			}
+		}
+		e.lend()
+		taken(t, p)
+		silent("it waits", false)
+		silent("it waits", false)
+		go e.reclaim(ctx)
+		synctest.Wait()
+		silent("it waits for its place", false)
+		silent("it waits for its place", false)
+		p.Put(1)
+		synctest.Wait()
+		silent("it goes on for less than its silence", false)
+		silent("it goes on in silence", true)
+	})
 }

@@ -166,6 +166,9 @@ func (n *Node) beatOnce() {
 	r := &n.running
 	r.mu.Lock()
 	for _, e := range r.tasks {
+		if e.waits() {
+			e.progress = now
+		}
 		if e.begun && !e.silent && now.Sub(e.progress) > e.handler.silence {
 			e.silent = true
 			e.cancel(ErrSilent)
