@@ -229,10 +229,12 @@ func (n *Node) sweep() {
 				break
 			}
 		}
-		n.sweepEdges()
-		if round%sweepLeftEvery == 0 {
-			n.sweepLeft()
-			n.canceled.forgetBefore(n.clock.at(n.now()).Add(-controlTTL))
+		if n.config.places > 0 { // others may lack the permissions
+			n.sweepEdges()
+			if round%sweepLeftEvery == 0 {
+				n.sweepLeft()
+				n.canceled.forgetBefore(n.clock.at(n.now()).Add(-controlTTL))
+			}
 		}
 		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 		_ = n.readClock(ctx) // in the next round, then
