@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
@@ -37,12 +38,13 @@ type Batch struct {
 	n  *Node
 	id token
 
-	filling sync.RWMutex // members are submitted under its read lock
-	closed  bool         // under filling
+	filling group       // members that are being submitted
+	closed  atomic.Bool // set before Close waits for filling, and looked at after that has grown: one of the two sees the other
 
+	turn chan struct{} // of capacity 1: held by the one that takes a number
+	next int           // number of the next member; under turn, and not changed when the batch is closed and filling is none
 	mu   sync.Mutex
-	next int   // number of the next member
-	void []int // numbers of members that were not submitted
+	void []int // numbers of members that were not submitted; under mu
 }
 
 // BatchCounts is how far a batch is.
@@ -81,7 +83,7 @@ func NewBatch(ctx context.Context, n *Node) (*Batch, error) {
 	if n.looking.Err() != nil {
 		return nil, ErrClosed
 	}
-	b := &Batch{n: n, id: encode(nuid.Next())}
+	b := &Batch{n: n, id: encode(nuid.Next()), turn: make(chan struct{}, 1)}
 	if err := createKey(ctx, n.batches, keyChunks(b.id), tally{}.bytes()); err != nil {
 		return nil, err
 	}
@@ -106,9 +108,9 @@ func InBatch(b *Batch) SubmitOption {
 
 // add stores the message of a new member.
 func (b *Batch) add(ctx context.Context, m *nats.Msg, store func() error) error {
-	b.filling.RLock()
-	defer b.filling.RUnlock()
-	if b.closed {
+	b.filling.Add(1)
+	defer b.filling.Done()
+	if b.closed.Load() {
 		return refused{ErrBatchClosed}
 	}
 	number, err := b.take(ctx)
@@ -127,8 +129,12 @@ func (b *Batch) add(ctx context.Context, m *nats.Msg, store func() error) error 
 
 // take returns the number of a new member, whose chunk has a tally.
 func (b *Batch) take(ctx context.Context) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
 	if b.next == maxBatch {
 		return 0, fmt.Errorf("cluster: the batch has %d members; it can have no more", b.next)
 	}
@@ -142,31 +148,36 @@ func (b *Batch) take(ctx context.Context) (int, error) {
 }
 
 // Close says that the batch has all its members, and returns the Future of its end. It waits for calls of Submit that
-// add members. If it returns an error it can be called again.
+// add members, and for the servers, until ctx ends: then it returns the cause. If it returns an error, no member can be added any more, and it
+// can be called again.
 func (b *Batch) Close(ctx context.Context) (*Future[BatchCounts], error) {
-	b.filling.Lock()
-	defer b.filling.Unlock()
 	if b.n.ctx.Err() != nil {
 		return nil, ErrClosed
 	}
-	b.closed = true
+	b.closed.Store(true)
+	if err := b.filling.wait(ctx); err != nil {
+		return nil, err
+	}
 	r := b.n.waiting.add(b.n, b.id)
-	if err := b.close(ctx); err != nil {
+	if err := orEnd(ctx, func() error { return b.close(ctx) }); err != nil {
 		b.n.waiting.remove(r)
 		return nil, err
 	}
 	return &Future[BatchCounts]{n: b.n, remote: r}, nil
 }
 
-// close stores that the batch has all its members. b.filling is held.
+// close stores that the batch has all its members. It may be called twice, also at the same time.
 func (b *Batch) close(ctx context.Context) error {
 	n := b.n
-	for _, number := range b.void {
+	b.mu.Lock()
+	void := b.void
+	b.mu.Unlock()
+	for _, number := range void {
 		if err := n.endedInBatch(b.id, number, false); err != nil {
 			return err
 		}
 	}
-	record, err := json.Marshal(batchRecord{From: n.node, Total: b.next, Void: len(b.void)})
+	record, err := json.Marshal(batchRecord{From: n.node, Total: b.next, Void: len(void)})
 	if err != nil {
 		return err
 	}

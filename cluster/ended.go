@@ -7,7 +7,7 @@ import "github.com/nats-io/nats.go"
 // if it fails, or the node is lost meanwhile, the task comes again, is found to have ended, and ended is called again.
 // So all that it does may be done twice.
 func (n *Node) ended(t *task, o outcome) error {
-	if err := n.disclaim(t.unique, t.id); err != nil {
+	if err := n.giveBackKey(t.unique, t.id); err != nil {
 		return err
 	}
 	if t.batch != "" {
@@ -16,6 +16,13 @@ func (n *Node) ended(t *task, o outcome) error {
 		}
 	}
 	return n.settleWaiting(t.id, o)
+}
+
+// giveBackKey is disclaim for a task that has ended or is refused, whatever becomes of the call that has found so.
+func (n *Node) giveBackKey(key, id token) error {
+	ctx, cancel := n.asking()
+	defer cancel()
+	return n.disclaim(ctx, key, id)
 }
 
 // follows reports whether anything follows from the end of a task, as far as this node has heard.

@@ -168,8 +168,8 @@ func (n *Node) store(ctx context.Context, id token, m *nats.Msg, s submission) (
 	} else {
 		err = store()
 	}
-	if isRefused(err) || err == nil && r.before && !r.lost { // a task of the ID that was there has a key by itself, or has ended
-		err = errors.Join(err, n.unclaim(key))
+	if key.created && (isRefused(err) || err == nil && r.before && !r.lost) { // a task of the ID that was there has a key by itself, or has ended
+		err = errors.Join(err, orEnd(ctx, func() error { return n.unclaim(key) }))
 	}
 	return r.before, err
 }

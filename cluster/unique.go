@@ -125,7 +125,7 @@ func (n *Node) unclaimEnded(ctx context.Context, key token, holder []byte) error
 	if err != nil {
 		return err
 	}
-	return n.disclaim(key, id)
+	return n.disclaim(ctx, key, id)
 }
 
 // unclaim gives a unique key back that was taken for a task that is not stored, unless the task had it before, or another call has taken it for the
@@ -177,12 +177,10 @@ func (n *Node) claimFor(ctx context.Context, id token, m *nats.Msg) (c claimed, 
 }
 
 // disclaim gives the unique key of a task back that has ended, if it has it.
-func (n *Node) disclaim(key, id token) error {
+func (n *Node) disclaim(ctx context.Context, key, id token) error {
 	if key == "" {
 		return nil
 	}
-	ctx, cancel := n.asking()
-	defer cancel()
 	for {
 		value, revision, err := n.get(ctx, n.unique, string(key))
 		if err == nil && string(value) != string(id) { // the one that had it before, or has it since
