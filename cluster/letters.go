@@ -17,7 +17,8 @@ import (
 
 // DeadLetter is a task that has failed for good, or a message in the stream that no node could read as a task.
 type DeadLetter struct {
-	ID       string    `json:"id"`
+	ID       string    `json:"id"`       // of its task; Name, if the message does not say
+	Name     string    `json:"name"`     // "letter-7" of the seventh that was stored: of this letter alone
 	Handler  string    `json:"handler"`  // name@version for one with a version
 	Reason   string    `json:"reason"`   // the last error
 	Attempts int       `json:"attempts"` // how often it was tried; 0 for what was no task
@@ -32,6 +33,19 @@ type DeadLetter struct {
 	msg *nats.Msg // as it was in the stream of tasks
 }
 
+// letterPrefix is what the name of a dead letter begins with; its sequence in the stream follows.
+const letterPrefix = "letter-"
+
+// letterNumber returns the sequence in the name of a dead letter, or 0 if text is none.
+func letterNumber(text string) uint64 {
+	digits, ok := strings.CutPrefix(text, letterPrefix)
+	seq, err := strconv.ParseUint(digits, 10, 64)
+	if !ok || err != nil || strconv.FormatUint(seq, 10) != digits {
+		return 0
+	}
+	return seq
+}
+
 // letterOf reads a stored dead letter. Any message is one: what cannot be read is empty.
 func (n *Node) letterOf(raw *jetstream.RawStreamMsg) DeadLetter {
 	h := raw.Header
@@ -44,6 +58,10 @@ func (n *Node) letterOf(raw *jetstream.RawStreamMsg) DeadLetter {
 	}
 	l.Attempts, _ = strconv.Atoi(header(h, headerAttempts))
 	l.Handler = n.handlerOf(raw.Subject)
+	l.Name = letterPrefix + strconv.FormatUint(raw.Sequence, 10)
+	if l.ID == "" || raw.Subject != n.deadOf(l.Handler, encode(l.ID)) { // no node has written it, or nobody finds it by that ID
+		l.ID = l.Name
+	}
 	l.msg = &nats.Msg{Subject: header(h, headerSubject), Header: maps.Clone(h), Data: raw.Data}
 	return l
 }
@@ -82,7 +100,7 @@ func (n *Node) Dead(ctx context.Context, handler string) iter.Seq2[DeadLetter, e
 	}
 }
 
-// letter returns the dead letter of an ID, the last if there are several.
+// letter returns the dead letter of an ID, the newest if there are several.
 func (n *Node) letter(ctx context.Context, s jetstream.Stream, id token) (DeadLetter, error) {
 	raw, err := s.GetLastMsgForSubject(ctx, n.deadOf("*", id))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -94,10 +112,28 @@ func (n *Node) letter(ctx context.Context, s jetstream.Stream, id token) (DeadLe
 	return n.letterOf(raw), nil
 }
 
+// namedLetter returns the dead letter of a name.
+func (n *Node) namedLetter(ctx context.Context, s jetstream.Stream, name string) (DeadLetter, error) {
+	seq := letterNumber(name)
+	if seq == 0 {
+		return DeadLetter{}, fmt.Errorf("%w: %s", ErrNoDeadLetter, name)
+	}
+	raw, err := s.GetMsg(ctx, seq)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return DeadLetter{}, fmt.Errorf("%w: %s", ErrNoDeadLetter, name)
+	}
+	if err != nil {
+		return DeadLetter{}, fmt.Errorf("cluster: the dead letter %s: %w", name, n.explain(err, api("STREAM.MSG.GET."+n.dead())))
+	}
+	return n.letterOf(raw), nil
+}
+
 // Requeue puts dead letters back into their lanes, by the IDs of their tasks, with attempts anew: the failed outcome is
 // forgotten, and so is a request to cancel. One whose task was put back already is [ErrNoDeadLetter]; of one whose unique key another task has,
 // as [Unique] says, the error is a [*NotUniqueError], and it stays. What fails for one ID does not
 // keep the others from being put back; the error has all that failed.
+//
+// Of several letters of an ID, it puts back the newest. In the place of an ID there can be the Name of a letter, which is looked for if no letter has it as its ID.
 //
 // If the process ends in the midst, or the servers do not answer, Requeue can be called again: a letter that was put back
 // in the last two minutes is not put back again, but only removed. Submit of the same [ID] before the task has ended may store
@@ -106,7 +142,7 @@ func (n *Node) Requeue(ctx context.Context, ids ...string) error {
 	return n.eachLetter(ctx, ids, n.requeue)
 }
 
-// DeleteDead removes dead letters, by the IDs of their tasks. Their outcomes stay. What fails for one ID does not keep
+// DeleteDead removes dead letters, by the IDs of their tasks or by their names, as [Node.Requeue] finds them. Their outcomes stay. What fails for one ID does not keep
 // the others from being removed; the error has all that failed, [ErrNoDeadLetter] among them.
 func (n *Node) DeleteDead(ctx context.Context, ids ...string) error {
 	return n.eachLetter(ctx, ids, func(context.Context, DeadLetter) error { return nil })
@@ -124,6 +160,9 @@ func (n *Node) eachLetter(ctx context.Context, ids []string, f func(context.Cont
 		t, err := newToken("ID", id)
 		if err == nil {
 			l, err = n.letter(ctx, s, t)
+		}
+		if errors.Is(err, ErrNoDeadLetter) {
+			l, err = n.namedLetter(ctx, s, id)
 		}
 		if err == nil {
 			err = f(ctx, l)

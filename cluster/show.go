@@ -43,7 +43,7 @@ type TaskInfo struct {
 	Result   []byte    `json:"result,omitempty"` // of a task that is done
 }
 
-// Show returns what the cluster knows of the task of an ID. The error is [ErrUnknownTask] if it knows nothing, or
+// Show returns what the cluster knows of the task of an ID, or of the dead letter of a name, if no task has it as its ID. The error is [ErrUnknownTask] if it knows nothing, or
 // nothing any more: outcomes are kept as [WithResultsFor] says, and a task with [NoResult] leaves none.
 //
 // A task that has ended costs one read. For another, all nodes are asked whether they run it, which takes half a
@@ -57,7 +57,7 @@ func (n *Node) Show(ctx context.Context, id string) (TaskInfo, error) {
 	if n.ctx.Err() != nil {
 		return TaskInfo{}, ErrClosed
 	}
-	for _, look := range []func(context.Context, token) (TaskInfo, error){n.showEnded, n.showHeld, n.showRunning, n.showStored, n.showEnded, n.showDead} {
+	for _, look := range []func(context.Context, token) (TaskInfo, error){n.showEnded, n.showHeld, n.showRunning, n.showStored, n.showEnded, n.showDead, n.showLetter} {
 		if info, err := look(ctx, t); !errors.Is(err, ErrUnknownTask) {
 			return info, err
 		}
@@ -90,11 +90,26 @@ func (n *Node) showDead(ctx context.Context, id token) (TaskInfo, error) {
 		return TaskInfo{}, err
 	}
 	l, err := n.letter(ctx, s, id)
+	return deadInfo(l, err)
+}
+
+// showLetter shows the dead letter of a name.
+func (n *Node) showLetter(ctx context.Context, name token) (TaskInfo, error) {
+	s, err := n.streamOf(ctx, n.dead())
+	if err != nil {
+		return TaskInfo{}, err
+	}
+	l, err := n.namedLetter(ctx, s, name.text())
+	return deadInfo(l, err)
+}
+
+// deadInfo is what a dead letter says, if there is one.
+func deadInfo(l DeadLetter, err error) (TaskInfo, error) {
 	if errors.Is(err, ErrNoDeadLetter) {
 		return TaskInfo{}, ErrUnknownTask
 	}
 	return TaskInfo{
-		ID: id.text(), State: StateFailed, Handler: l.Handler, Node: l.Node, Attempts: l.Attempts, Error: l.Reason,
+		ID: l.ID, State: StateFailed, Handler: l.Handler, Node: l.Node, Attempts: l.Attempts, Error: l.Reason,
 		From: l.From, Key: l.Key, Stored: l.At, Codec: l.Codec, Argument: l.Argument,
 	}, err
 }

@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/filch-go/filch/cluster"
@@ -106,131 +105,17 @@ func checkHandler(what, handler string) error {
 	return checkName(what+"'s version", version)
 }
 
-func deadCommand(o *clusterOptions) *cobra.Command {
-	limit := 0
-	cmd := &cobra.Command{
-		Use:   "dead [handler]",
-		Short: "List the dead letters",
-		Long: `Dead lists the tasks that have failed for good, the oldest first. "filch cluster retry" puts them back, and "filch cluster delete"
-removes them. The argument of one is in "filch cluster show", and in --json.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return fmt.Errorf("dead: want a handler, not %d", len(args))
-			}
-			if len(args) == 1 {
-				return checkHandler("dead: the handler", args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 0 {
-				return fmt.Errorf("--limit %d: must not be negative", limit)
-			}
-			return o.run(cmd, func(ctx context.Context, n *cluster.Node) error {
-				letters, err := letters(ctx, n, strings.Join(args, ""), limit)
-				if err != nil {
-					return err
-				}
-				if o.json {
-					views := []*letterView{}
-					for _, l := range letters {
-						views = append(views, &letterView{l})
-					}
-					return printJSON(cmd.OutOrStdout(), views)
-				}
-				if len(letters) == 0 {
-					fmt.Fprintln(cmd.OutOrStdout(), "no dead letters")
-					return nil
-				}
-				t := newTable(cmd.OutOrStdout(), false)
-				t.AppendHeader(table.Row{"id", "handler", "at", "attempts", "node", "reason"})
-				alignRight(t, 4, 4)
-				for _, l := range letters {
-					reason, _, _ := strings.Cut(l.Reason, "\n")
-					t.AppendRow(table.Row{l.ID, l.Handler, l.At.Local().Format(time.DateTime), l.Attempts, l.Node, fmt.Sprintf("%.100s", reason)})
-				}
-				t.Render()
-				return nil
-			})
-		},
-	}
-	cmd.Flags().IntVar(&limit, "limit", 100, "how many at most; 0 for all")
-	return cmd
-}
-
-// letters returns dead letters, as many as limit says, or all if it is 0.
-func letters(ctx context.Context, n *cluster.Node, handler string, limit int) (all []cluster.DeadLetter, err error) {
-	for l, err := range n.Dead(ctx, handler) {
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, l); len(all) == limit {
-			break
-		}
-	}
-	return all, nil
-}
-
-func retryCommand(o *clusterOptions) *cobra.Command {
-	return letterCommand(o, "retry", "retried", "Put dead letters back, with attempts anew", (*cluster.Node).Requeue)
-}
-
-func deleteCommand(o *clusterOptions) *cobra.Command {
-	return letterCommand(o, "delete", "deleted", "Delete dead letters", (*cluster.Node).DeleteDead)
-}
-
-// letterCommand returns a command that does something to dead letters.
-func letterCommand(o *clusterOptions, name, done, short string, do func(*cluster.Node, context.Context, ...string) error) *cobra.Command {
-	all, handler := false, ""
-	cmd := &cobra.Command{
-		Use:   name + " id...",
-		Short: short,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case handler != "" && !all:
-				return errors.New("--handler: is for --all")
-			case handler != "":
-				if err := checkHandler("--handler", handler); err != nil {
-					return err
-				}
-			}
-			if !all {
-				return ids(0)(cmd, args)
-			}
-			if len(args) > 0 {
-				return errors.New("--all: there are IDs as well")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd, func(ctx context.Context, n *cluster.Node) error {
-				if all {
-					letters, err := letters(ctx, n, handler, 0)
-					if err != nil {
-						return err
-					}
-					for _, l := range letters {
-						args = append(args, l.ID)
-					}
-					if len(args) == 0 && !o.json {
-						fmt.Fprintln(cmd.OutOrStdout(), "no dead letters")
-					}
-				}
-				return o.each(cmd, args, done, func(id string) error { return do(n, ctx, id) })
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&all, "all", false, "all dead letters")
-	cmd.Flags().StringVar(&handler, "handler", "", "with --all: those of this handler")
-	return cmd
-}
-
 // each does something for each ID, and tells what was done. What fails does not keep the rest from being done.
 func (o *clusterOptions) each(cmd *cobra.Command, ids []string, done string, do func(id string) error) error {
+	return o.eachOf(cmd, ids, done, func(i int) error { return do(ids[i]) })
+}
+
+// eachOf is each by the indices of the IDs.
+func (o *clusterOptions) eachOf(cmd *cobra.Command, ids []string, done string, do func(i int) error) error {
 	worked := []string{}
 	var all []error
-	for _, id := range ids {
-		if err := do(id); err != nil {
+	for i, id := range ids {
+		if err := do(i); err != nil {
 			all = append(all, err)
 			continue
 		}
