@@ -26,12 +26,18 @@ type execution struct {
 	delivered int       // how often the server has given it away, with this time
 	attempt   int       // from 1: as delivered, without the times that it was given back
 
-	pulse              // under running.mu
-	queued atomic.Bool // in the pool, and not begun; what clears it goes on with the task
+	pulse               // under running.mu
+	queued atomic.Int32 // one of isQueued, isHung, or 0; what changes isQueued goes on with the task
 	cancel context.CancelCauseFunc
 	place  lender
 	cause  error // why the handler's context had ended when it returned; written by its worker, before settle
 }
+
+// Where an execution is.
+const (
+	isQueued = 1 // in the pool, and not begun
+	isHung   = 2 // in the pool, which has not begun it for too long; its task was given back
+)
 
 // newExecution reads a message.
 func newExecution(l *lane, m *nats.Msg) (*execution, error) {
@@ -52,19 +58,19 @@ func newExecution(l *lane, m *nats.Msg) (*execution, error) {
 // submit queues the task in the pool of the node.
 func (e *execution) submit() {
 	n := e.node
-	e.queued.Store(true)
+	e.queued.Store(isQueued)
 	if n.running.hasEnded() { // queued is set before: so endAll has seen it, or is seen here
 		e.dropped()
 		return
 	}
 	if err := n.pool.Go(n.ctx, e.run); err != nil { // the pool is closed, or takes no more
-		e.dropped()
+		e.rejected(err)
 	}
 }
 
 // dropped gives a task to another node that the pool does not run, unless that has been done.
 func (e *execution) dropped() {
-	if e.queued.CompareAndSwap(true, false) {
+	if e.queued.CompareAndSwap(isQueued, 0) {
 		e.release()
 		go e.settled(e.giveBack)
 	}
@@ -76,7 +82,10 @@ var errGoexit = errors.New("the handler called runtime.Goexit")
 // run runs the task on a worker of the pool. What is told to the servers afterwards needs no worker and no place. After
 // runtime.Goexit only what is deferred runs.
 func (e *execution) run(ctx context.Context) {
-	if !e.queued.CompareAndSwap(true, false) {
+	if !e.queued.CompareAndSwap(isQueued, 0) {
+		if e.queued.CompareAndSwap(isHung, 0) {
+			e.node.rest.end() // the pool goes on
+		}
 		return
 	}
 	var data []byte
@@ -363,6 +372,7 @@ func (e *execution) check() {
 			e.bury(reason)
 		})
 	default:
+		n.running.progress(e) // the time until here is not the pool's
 		e.submit()
 	}
 }

@@ -85,6 +85,9 @@ func WithAckWait(d time.Duration) HandlerOption {
 // WithSilence says how long a handler may go on without [Progress]. Then its context ends with [ErrSilent], its node
 // gives no more signs, and the task goes to another node after the time of [WithAckWait]. The default is 15 minutes. A handler is
 // not silent while it waits for a stored task by Wait of its Future, or for room in the stream by [Submit], with its context.
+//
+// A task that the node's pool does not begin for that long is given back, and does not lose an attempt. The node then fetches none
+// until its pool goes on.
 func WithSilence(d time.Duration) HandlerOption {
 	return func(c *handlerConfig) error {
 		c.silence = d

@@ -101,6 +101,9 @@ func (l *lane) fetch(ctx context.Context) error {
 // look asks for one task: by a request that waits at the server if there is a place that no lane waits for, and else, after
 // some time, with the place of its turn. Without turns, a node that is never idle would not see what waits in its other lanes.
 func (l *lane) look(ctx context.Context) (got int, err error) {
+	if err := l.node.rested(ctx); err != nil {
+		return 0, err
+	}
 	if l.node.pool.Closed() {
 		return 0, filch.ErrClosed
 	}
@@ -120,6 +123,10 @@ func (l *lane) fill(ctx context.Context, most int) (got int, err error) {
 	places, err := l.handler.take(ctx, l.level, most)
 	if err != nil {
 		return 0, err
+	}
+	if l.node.rest.on.Load() { // since a task was given back, whose place this may be
+		l.handler.put(places)
+		return 0, nil
 	}
 	got, err = l.pull.Pull(ctx, places, 0, l.start)
 	l.handler.put(places - got)
@@ -159,8 +166,12 @@ func (h *handler) put(n int) {
 	h.node.places.Put(n)
 }
 
-// admit starts a task for which no place was taken, or gives it back if none is free in time.
+// admit starts a task for which no place was taken, or gives it back if none is free in time, or the node rests.
 func (l *lane) admit(m *nats.Msg) {
+	if l.node.rest.on.Load() {
+		l.giveBack(m)
+		return
+	}
 	ctx, cancel := context.WithTimeout(l.node.looking, holdFor)
 	defer cancel()
 	if _, err := l.handler.take(ctx, l.level, 1); err != nil {

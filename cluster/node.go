@@ -57,6 +57,7 @@ type Node struct {
 	unsettled  chan struct{} // of tasks that were fetched and not acknowledged
 	ensuring   chan struct{} // of lanes that make their consumers
 	running    running
+	rest       rest
 	waiting    waiting
 	canceled   canceled
 	asks       ask.Questions

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// pulse is when the servers last heard of an execution, and when it last made progress, by the node's clock.
+// pulse is when the servers last heard of an execution, and when it last made progress, by the node's clock. Until it has begun, that is when it
+// was queued in the pool.
 type pulse struct {
 	beat     time.Time
 	progress time.Time
@@ -126,11 +127,13 @@ func (r *running) len() int {
 
 // Progress says that the task of a handler's context goes on. See [WithSilence]. Outside of a handler it does nothing.
 func Progress(ctx context.Context) {
-	e, _ := ctx.Value(executionKey{}).(*execution)
-	if e == nil {
-		return
+	if e, _ := ctx.Value(executionKey{}).(*execution); e != nil {
+		e.node.running.progress(e)
 	}
-	r := &e.node.running
+}
+
+// progress says that e goes on.
+func (r *running) progress(e *execution) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.progress = e.node.now()
@@ -159,19 +162,22 @@ func (n *Node) beat() {
 	}
 }
 
-// beatOnce tells the servers of those tasks whose time has come.
+// beatOnce tells the servers of those tasks whose time has come, and gives back what a pool that hangs has not begun.
 func (n *Node) beatOnce() {
 	now := n.now()
-	var due []*execution
+	var due, hung []*execution
 	r := &n.running
 	r.mu.Lock()
 	for _, e := range r.tasks {
 		if e.waits() {
 			e.progress = now
 		}
-		if e.begun && !e.silent && now.Sub(e.progress) > e.handler.silence {
+		switch silent := now.Sub(e.progress) > e.handler.silence; {
+		case silent && e.begun && !e.silent:
 			e.silent = true
 			e.cancel(ErrSilent)
+		case silent && e.queued.Load() == isQueued:
+			hung = append(hung, e)
 		}
 		if !e.silent && now.Sub(e.beat) >= e.handler.ackWait/3 {
 			e.beat = now
@@ -179,6 +185,9 @@ func (n *Node) beatOnce() {
 		}
 	}
 	r.mu.Unlock()
+	for _, e := range hung {
+		e.hung()
+	}
 	for _, e := range due {
 		if err := e.msg.InProgress(); err != nil {
 			n.log.Debug("filch cluster: a sign of a task was not sent", "node", n.node, "task", e.id, "error", err)
