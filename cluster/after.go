@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -127,6 +128,10 @@ func createKey(ctx context.Context, kv jetstream.KeyValue, key string, value []b
 	})
 }
 
+// metWait is how long storeMet waits for a tally of other dependencies that has no task: it is being removed, or its task is being stored. After
+// that a process has died in the midst, and sweepLeft removes it. It is less than firstWait.
+const metWait = time.Second
+
 // storeMet stores the tally of what a task waits for. A task of that ID that waits for others is an error.
 func (n *Node) storeMet(ctx context.Context, id token, deps []token) error {
 	h := fnv.New64a()
@@ -134,24 +139,30 @@ func (n *Node) storeMet(ctx context.Context, id token, deps []token) error {
 		h.Write([]byte(string(d) + "\n"))
 	}
 	want := tally{Size: len(deps), Of: strconv.FormatUint(h.Sum64(), 36)}
-	for {
+	for begin := time.Now(); ; {
 		_, err := n.after.Create(ctx, keyMet(id), want.bytes())
 		if !errors.Is(err, jetstream.ErrKeyExists) {
 			return err
 		}
-		entry, err := n.after.Get(ctx, keyMet(id))
+		value, revision, err := n.surely(ctx, n.after, keyMet(id)) // an older one can be of a task that was released
 		if isNotFound(err) {
 			continue // it has just been released
 		}
 		var have tally
 		if err == nil {
-			err = json.Unmarshal(entry.Value(), &have)
+			err = json.Unmarshal(value, &have)
 		}
 		if err == nil && (have.Of != want.Of || have.Size != want.Size) {
-			err = fmt.Errorf("cluster: the task %s waits already, and for others", id.text())
+			if _, _, err = n.get(ctx, n.after, keyTask(id)); isNotFound(err) && time.Since(begin) < metWait && again(ctx) == nil {
+				continue
+			}
+			if err == nil || isNotFound(err) {
+				err = fmt.Errorf("cluster: the task %s waits already, and for others", id.text())
+			}
+			return err
 		}
 		if err == nil {
-			_, err = n.after.Update(ctx, keyMet(id), entry.Value(), entry.Revision()) // so that sweepLeft sees a change
+			_, err = n.after.Update(ctx, keyMet(id), value, revision) // so that sweepLeft sees a change
 		}
 		if !isConflict(err) {
 			return err

@@ -1,0 +1,42 @@
+package clustertest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/filch-go/filch/cluster"
+)
+
+// A task whose ID another had that waited for others, and that has just been released, is stored. While the other waits, it is an error.
+func TestAnIDMayWaitForOthersWhenTheFirstIsReleased(t *testing.T) {
+	t.Parallel()
+	a, mid, b, js := pair(t, places(0), places(1))
+	cluster.Handle(b, "double", double)
+	until(t, js, "double_p1", known)
+	kv, err := js.KeyValue(t.Context(), "filch_after")
+	if err == nil {
+		_, err = kv.Create(t.Context(), "met.x", []byte(`{"size":1,"of":"others"}`)) // the task was removed before
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit := func(n *cluster.Node, dep string) error {
+		_, err := cluster.Submit[int, int](within(t), n, "double", 1, cluster.ID("x"), cluster.After(cluster.TaskID(dep)))
+		return err
+	}
+	mid.before("$JS.API.DIRECT.GET.KV_filch_after.$KV.filch_after.task.x", func() {
+		if err := kv.Purge(t.Context(), "met.x"); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := submit(a, "one"); err != nil {
+		t.Error(err)
+	}
+	mid.once(t)
+	if err := submit(b, "one"); err != nil {
+		t.Error("the same again:", err)
+	}
+	if err := submit(b, "another"); err == nil || !strings.Contains(err.Error(), "waits already, and for others") {
+		t.Error("while it waits:", err)
+	}
+}
