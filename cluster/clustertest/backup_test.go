@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -114,7 +113,7 @@ func ask(t *testing.T, nc *nats.Conn, subject string, request, answer any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := nc.Request(subject, data, 10*time.Second)
+	m, err := nc.Request(subject, data, patience)
 	if err != nil {
 		t.Fatal(subject, err, nc.LastError())
 	}
@@ -135,7 +134,7 @@ func takeSnapshot(t *testing.T, nc *nats.Conn, stream string) (s snapshot) {
 	defer chunks.Unsubscribe()
 	ask(t, nc, "$JS.API.STREAM.SNAPSHOT."+stream, map[string]any{"deliver_subject": inbox}, &s)
 	for {
-		m, err := chunks.NextMsg(10 * time.Second)
+		m, err := chunks.NextMsg(patience)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +158,7 @@ func (s snapshot) restore(t *testing.T, nc *nats.Conn, stream string) {
 	}
 	ask(t, nc, "$JS.API.STREAM.RESTORE."+stream, s, &into)
 	for _, chunk := range s.chunks {
-		answer, err := nc.Request(into.Subject, chunk, 10*time.Second)
+		answer, err := nc.Request(into.Subject, chunk, patience)
 		if err != nil {
 			t.Fatal(into.Subject, err, nc.LastError())
 		}

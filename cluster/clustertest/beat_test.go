@@ -27,7 +27,7 @@ func ackWaits(t testing.TB, js jetstream.JetStream, n int) {
 		t.Fatal(err)
 	}
 	for range n + 1 {
-		if _, err := c.Next(jetstream.FetchMaxWait(10 * time.Second)); err != nil {
+		if _, err := c.Next(jetstream.FetchMaxWait(patience)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -147,7 +147,7 @@ func TestDependentsAreReleasedWhereverANodeDies(t *testing.T) {
 
 // known waits until the servers know the handler.
 func (m mortal) known(t *testing.T) {
-	so, err := poll.Ask(10*time.Second, func() (bool, any) {
+	so, err := poll.Ask(patience, func() (bool, any) {
 		_, err := m.js.Consumer(t.Context(), m.name+"_work", "step_p1")
 		return err == nil, err
 	})
@@ -205,7 +205,7 @@ func TestATaskOfADeadSubmitterCanBeSubmittedAgain(t *testing.T) {
 		if _, err := again(dying, time.Second); err == nil && m.conn.died() {
 			t.Error(k, "Submit of a dead node")
 		}
-		b, err := again(m.submit, 10*time.Second)
+		b, err := again(m.submit, patience)
 		if err != nil {
 			t.Error(k, err)
 			return

@@ -23,7 +23,7 @@ func wait[T any](t testing.TB, f *cluster.Future[T], err error) (T, error) {
 	if err != nil {
 		t.Fatal("Submit:", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	return f.Wait(ctx)
 }

@@ -93,7 +93,7 @@ func TestResumeIsHeard(t *testing.T) {
 	cluster.Handle(nodes[0], "job", double)
 	until(t, js, "job_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	<-requests
-	late := time.After(20 * time.Second)
+	late := time.After(patience)
 	for i := range 20 {
 		if err := nodes[1].Pause(t.Context(), "job"); err != nil {
 			t.Fatal(err)

@@ -235,7 +235,7 @@ func TestVersionsStandSideBySide(t *testing.T) {
 		lane := strings.TrimSuffix("name@"+v, "@") + "_p1"
 		until(t, js, lane, func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for _, v := range []string{"2", "3"} {
 		f, err := cluster.Submit[int, string](ctx, nodes[0], "name", 0, cluster.Durable(), cluster.OfVersion(v))

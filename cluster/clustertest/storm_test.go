@@ -254,7 +254,7 @@ func (s *storm) submitted() (stored map[string]int, told int, slowest time.Durat
 
 // hasResult checks that the result of a task can be read.
 func (s *storm) hasResult(id string, n int) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	kv, err := s.js.KeyValue(ctx, "filch_results")
 	if err != nil {
