@@ -140,7 +140,7 @@ func command(args ...string) (status int, out, errs string) {
 // asked runs a command with --json, and reads what it prints.
 func asked(t *testing.T, into any, args ...string) {
 	t.Helper()
-	status, out, errs := command(append(args, "--json")...)
+	status, out, errs := command(append([]string{"--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), into); status != 0 || err != nil {
 		t.Fatalf("filch cluster %s: status %d, %v: %s%s", args, status, err, out, errs)
 	}

@@ -61,7 +61,7 @@ func TestClusterTakesAnyID(t *testing.T) {
 	startCluster(t)
 	startNode(t, "env", "--keys", "2")
 	startNode(t, "fail")
-	for _, id := range []string{"ann@example.com", "a,b/c.d", "50 %=", "ü*>", strings.Repeat("*", 128)} {
+	for _, id := range []string{"ann@example.com", "a,b/c.d", "50 %=", "ü*>", "-v", " a'b\"c ", "日本語?&#\\", strings.Repeat("*", 128)} {
 		var task struct {
 			ID, State, Key string
 			Result         map[string]any
@@ -69,15 +69,15 @@ func TestClusterTakesAnyID(t *testing.T) {
 		_, size := utf8.DecodeRuneInString(id)
 		other, failed := "~"+id[size:], "!"+id[size:]
 		expect(t, 0, []string{other + "\n"}, "submit", "env", "--id", other, "--after", id, "--after", "plain", "--key", id, "--no-wait")
-		if asked(t, &task, "show", other); task.ID != other || task.State != "after" || task.Key != id {
+		if asked(t, &task, "show", "--", other); task.ID != other || task.State != "after" || task.Key != id {
 			t.Errorf("%+v", task)
 		}
 		asked(t, &task, "submit", "env", "--id", id, "--key", id, "--unique", id)
 		if task.ID != id || task.State != "done" || task.Result["task"] != id || task.Result["key"] != id {
 			t.Errorf("%+v", task)
 		}
-		expect(t, 0, []string{"id        " + id + "\n"}, "show", id)
-		expect(t, 0, []string{"canceled " + other + "\n"}, "cancel", other)
+		expect(t, 0, []string{"id        " + id + "\n"}, "show", "--", id)
+		expect(t, 0, []string{"canceled " + other + "\n"}, "cancel", "--", other)
 
 		expect(t, 1, []string{"task " + failed + " of fail failed after 1 attempt"}, "submit", "fail", "--id", failed)
 		expect(t, 0, []string{" " + failed + " "}, "dead")
@@ -85,10 +85,10 @@ func TestClusterTakesAnyID(t *testing.T) {
 		if asked(t, &letters, "dead"); len(letters) != 1 || letters[0].ID != failed {
 			t.Error(letters)
 		}
-		expect(t, 0, []string{"retried " + failed + "\n"}, "retry", failed)
+		expect(t, 0, []string{"retried " + failed + "\n"}, "retry", "--", failed)
 		untilState(t, failed, "failed")
-		expect(t, 0, []string{"deleted " + failed + "\n"}, "delete", failed)
-		expect(t, 1, []string{"no dead letter has that ID: " + failed}, "delete", failed)
+		expect(t, 0, []string{"deleted " + failed + "\n"}, "delete", "--", failed)
+		expect(t, 1, []string{"no dead letter has that ID: " + failed}, "delete", "--", failed)
 	}
 }
 
