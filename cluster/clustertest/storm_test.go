@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,7 +17,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/filch-go/filch/cluster"
 	"github.com/filch-go/filch/cluster/clustertest"
+	"github.com/filch-go/filch/internal/poll"
 )
 
 // storm is three servers, workers and submitters under load, of which some are killed, stopped or cut off at random.
@@ -48,8 +52,8 @@ const (
 	stormSubmitters = 2
 	stormPlaces     = 4
 	// stormAgain bounds how many tasks a node has that run again when it is killed, or cut off from the servers: those that
-	// are not settled, 64 at least, and one for each lane that waits for a place.
-	stormAgain = 64 + 3
+	// are not settled, 64 at least, one for each lane that waits for a place, and those that wait for a child.
+	stormAgain = 64 + 3*3 + 1 + stormPartitions + 2*stormSubmitters
 )
 
 // stormTime returns for how long there is a storm, and its seed.
@@ -161,7 +165,11 @@ func (s *storm) agree() {
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	var last string
-	for names := []string{"filch_work", "KV_filch_results"}; len(names) > 0; time.Sleep(50 * time.Millisecond) {
+	names := []string{"filch_work", "filch_later", "filch_dead"}
+	for _, bucket := range []string{"results", "tries", "control", "unique", "after", "batches"} {
+		names = append(names, "KV_filch_"+bucket)
+	}
+	for ; len(names) > 0; time.Sleep(10 * time.Millisecond) {
 		attempt, done := context.WithTimeout(ctx, 2*time.Second)
 		stream, err := s.js.Stream(attempt, names[0])
 		done()
@@ -190,83 +198,123 @@ func current(c *jetstream.ClusterInfo) bool {
 	return true
 }
 
-// end stops the submitters, waits until all tasks have ended, and judges.
+// end stops the submitters, has done what they have left half done, waits until all tasks have ended, and judges.
 func (s *storm) end() {
 	for _, p := range s.nodes[1] {
 		p.Kill()
 	}
-	emptyWithin(s.t, s.js, time.Minute)
-	runs := map[string]int{}
-	for _, p := range s.all[0] {
-		for line := range strings.Lines(p.Output()) {
-			if id, ok := strings.CutPrefix(strings.TrimSpace(line), "ran "); ok {
-				runs[id]++
+	var out strings.Builder
+	last := &client{n: nodeAt(s.servers.URL(), "last", cluster.WithPlaces(0)), name: "last", out: &out}
+	defer func() { _ = last.n.Close(context.Background()) }()
+	begin := time.Now()
+	for _, base := range s.record(&out).dags {
+		last.dag("dag", base)
+	}
+	s.t.Log("graphs", time.Since(begin))
+	s.freeKeys(last)
+	s.t.Log("keys", time.Since(begin))
+	s.settled(s.record(&out))
+	r := s.record(&out)
+	s.keep()
+	s.t.Log("settled", time.Since(begin))
+	repeated := r.judgeAll()
+	for _, k := range kinds {
+		if len(r.acks[k.name]) == 0 {
+			s.t.Error("nothing was acknowledged of the kind", k.name)
+		}
+		if k.judge != nil {
+			k.judge(r, r.acks[k.name])
+		}
+	}
+	s.judgeOutcomes(r)
+	s.judgeLetters(r, last.n)
+	s.judgeRepeated(r, repeated)
+}
+
+// record reads what all processes, and the test itself, have written so far.
+func (s *storm) record(own *strings.Builder) *record {
+	r := newRecord(s.t)
+	for kind, all := range s.all {
+		for i, p := range all {
+			r.read(fmt.Sprint([...]string{"worker", "submitter"}[kind], i), p.Output())
+		}
+	}
+	r.read("last", own.String())
+	r.sort()
+	return r
+}
+
+// keep writes what the processes have written into the folder of the test, which go test -artifacts keeps.
+func (s *storm) keep() {
+	for kind, all := range s.all {
+		for i, p := range all {
+			name := fmt.Sprint([...]string{"worker", "submitter"}[kind], i)
+			if err := os.WriteFile(filepath.Join(s.t.ArtifactDir(), name), []byte(p.Output()), 0o600); err != nil {
+				s.t.Error(err)
 			}
 		}
 	}
-	stored, told, slowest := s.submitted()
-	for id, n := range stored {
-		if runs[id] == 0 {
-			s.t.Error("stored, and never run:", id)
+}
+
+// settled waits until no task is left, but for completions of batches that were never closed.
+func (s *storm) settled(r *record) {
+	open := map[string]bool{}
+	for _, a := range r.acks["batch"] {
+		if !r.closed[a.more] {
+			open["task."+a.id] = true
 		}
-		s.hasResult(id, n)
 	}
-	again := 0
-	for _, n := range runs {
-		again += n - 1
-	}
-	bound := stormAgain * (s.harmed[workerKilled] + s.harmed[workerStopped] + stormWorkers*(s.harmed[serverKilled]+s.harmed[serverApart]))
-	for kind, n := range s.harmed {
-		s.t.Log(n, harms[kind])
-	}
-	s.t.Logf("%d tasks were acknowledged, %d results told, the slowest after %v; %d runs were repeated, of %d that may be", len(stored), told, slowest, again, bound)
-	if again > bound {
-		s.t.Error("too many tasks ran again")
-	}
-	if dead := deadLetters(s.t, s.js); dead != 0 {
-		s.t.Error("dead letters of tasks that have not failed:", dead)
-	}
-	if len(stored) == 0 || told == 0 {
-		s.t.Error("nothing has happened")
+	so, left := poll.Ask(time.Minute, func() (bool, any) {
+		left, err := s.left()
+		if err != nil {
+			return false, err
+		}
+		left = slices.DeleteFunc(left, func(what string) bool { return open[what] })
+		return len(left) == 0, left
+	})
+	if !so {
+		s.t.Errorf("tasks are stuck: %v%s", left, s.consumers())
 	}
 }
 
-// submitted returns the tasks that were acknowledged, with their arguments, how many results were told, and after what time the last.
-func (s *storm) submitted() (stored map[string]int, told int, slowest time.Duration) {
-	stored = map[string]int{}
-	for _, p := range s.all[1] {
-		for line := range strings.Lines(p.Output()) {
-			f := strings.Fields(line)
-			switch {
-			case len(f) == 3 && f[0] == "stored":
-				stored[f[1]], _ = strconv.Atoi(f[2])
-			case len(f) == 3 && f[0] == "told":
-				told++
-				ms, _ := strconv.Atoi(f[1])
-				slowest = max(slowest, time.Duration(ms)*time.Millisecond)
-			case len(f) > 0 && f[0] == "wrong":
-				s.t.Error(line)
-			}
-		}
-	}
-	return stored, told, slowest
-}
-
-// hasResult checks that the result of a task can be read.
-func (s *storm) hasResult(id string, n int) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+// left returns what is stored of tasks that have not ended.
+func (s *storm) left() (left []string, err error) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
 	defer cancel()
-	kv, err := s.js.KeyValue(ctx, "filch_results")
+	for _, stream := range []string{"filch_work", "filch_later"} {
+		st, err := s.js.Stream(ctx, stream)
+		if err != nil {
+			return nil, err
+		}
+		info, err := st.Info(ctx, jetstream.WithSubjectFilter(">"))
+		if err != nil {
+			return nil, err
+		}
+		for subject, n := range info.State.Subjects {
+			left = append(left, fmt.Sprintf("%s (%d)", subject, n))
+		}
+	}
+	keys, err := s.bucket("filch_after").ListKeysFiltered(ctx, "task.*")
 	if err != nil {
-		s.t.Fatal(err)
+		return nil, err
 	}
-	entry, err := kv.Get(ctx, id)
-	if err != nil {
-		s.t.Error("no result:", id, err)
-		return
+	for key := range keys.Keys() {
+		left = append(left, key)
 	}
-	line, result, _ := strings.Cut(string(entry.Value()), "\n")
-	if result != strconv.Itoa(2*n) {
-		s.t.Error("the result of", id, "is", line, result)
+	return left, ctx.Err()
+}
+
+// consumers says what the consumers of tasks are like, for errors.
+func (s *storm) consumers() string {
+	var b strings.Builder
+	for _, name := range []string{"filch_work", "filch_later"} {
+		st, err := s.js.Stream(s.t.Context(), name)
+		if err != nil {
+			return err.Error()
+		}
+		for c := range st.ListConsumers(s.t.Context()).Info() {
+			fmt.Fprintf(&b, "\n\t%s: %d wait, %d taken, %d again, %d requests", c.Name, c.NumPending, c.NumAckPending, c.NumRedelivered, c.NumWaiting)
+		}
 	}
+	return b.String()
 }
