@@ -28,6 +28,7 @@ type storm struct {
 	servers *clustertest.Servers
 	rng     *rand.Rand
 	nodes   [2][]*clustertest.Process // workers, submitters
+	names   [2][]string               // of these
 	all     [2][]*clustertest.Process // with those that were killed
 	js      jetstream.JetStream
 	nc      *nats.Conn
@@ -37,14 +38,16 @@ type storm struct {
 
 // harms are what a storm does.
 var harms = [...]string{workerKilled: "workers killed", submitterKilled: "submitters killed", serverKilled: "servers killed",
-	workerStopped: "workers stopped", serverApart: "servers cut off"}
+	workerStopped: "workers stopped", workerClosed: "workers closed", serverApart: "servers cut off", clientsApart: "servers cut off from their clients"}
 
 const (
 	workerKilled = iota
 	submitterKilled
 	serverKilled
 	workerStopped
+	workerClosed
 	serverApart
+	clientsApart
 )
 
 const (
@@ -106,6 +109,7 @@ func (s *storm) begin() {
 		s.t.Fatal(err)
 	}
 	s.nodes = [2][]*clustertest.Process{make([]*clustertest.Process, stormWorkers), make([]*clustertest.Process, stormSubmitters)}
+	s.names = [2][]string{make([]string, stormWorkers), make([]string, stormSubmitters)}
 	for kind := range s.nodes {
 		for i := range s.nodes[kind] {
 			s.start(kind, i)
@@ -121,7 +125,7 @@ func (s *storm) start(kind, i int) {
 	program := [...]string{"worker", "submitter"}[kind]
 	name := fmt.Sprintf("%s%d-%d", program, i, len(s.all[kind]))
 	p := clustertest.Start(s.t, program, s.servers.URL(), name, strconv.Itoa(stormPlaces))
-	s.nodes[kind][i] = p
+	s.nodes[kind][i], s.names[kind][i] = p, name
 	s.all[kind] = append(s.all[kind], p)
 }
 
@@ -152,6 +156,18 @@ func (s *storm) harm() {
 		}
 		time.Sleep(away)
 		_ = p.Resume()
+	case workerClosed:
+		_ = s.nc.Publish(leaving(s.names[0][worker]), nil) // it may be lost
+		select {
+		case <-s.nodes[0][worker].Ended():
+		case <-time.After(away):
+		}
+		s.nodes[0][worker].Kill()
+		s.start(0, worker)
+	case clientsApart:
+		s.servers.Clients(server).Cut()
+		time.Sleep(away)
+		s.servers.Clients(server).Heal()
 	case serverApart:
 		s.servers.Isolate(server)
 		time.Sleep(away)
@@ -207,14 +223,20 @@ func (s *storm) end() {
 	last := &client{n: nodeAt(s.servers.URL(), "last", cluster.WithPlaces(0)), name: "last", out: &out}
 	defer func() { _ = last.n.Close(context.Background()) }()
 	begin := time.Now()
-	for _, base := range s.record(&out).dags {
+	r := s.record(&out)
+	for _, base := range r.dags {
 		last.dag("dag", base)
+	}
+	for id, canceled := range r.cancel {
+		if !canceled {
+			last.cancel(id)
+		}
 	}
 	s.t.Log("graphs", time.Since(begin))
 	s.freeKeys(last)
 	s.t.Log("keys", time.Since(begin))
 	s.settled(s.record(&out))
-	r := s.record(&out)
+	r = s.record(&out)
 	s.keep()
 	s.t.Log("settled", time.Since(begin))
 	repeated := r.judgeAll()
@@ -256,12 +278,12 @@ func (s *storm) keep() {
 	}
 }
 
-// settled waits until no task is left, but for completions of batches that were never closed.
+// settled waits until no task is left, but for what may wait for ever.
 func (s *storm) settled(r *record) {
 	open := map[string]bool{}
-	for _, a := range r.acks["batch"] {
-		if !r.closed[a.more] {
-			open["task."+a.id] = true
+	for _, acks := range r.acks {
+		for _, a := range acks {
+			open["task."+a.id] = r.mayWait(a)
 		}
 	}
 	so, left := poll.Ask(time.Minute, func() (bool, any) {

@@ -18,32 +18,59 @@ import (
 // given back by the tasks, which are submitted once more.
 func (s *storm) freeKeys(last *client) {
 	kv := s.bucket("filch_unique")
-	for i := range uniqueKeys {
-		key := "k" + strconv.Itoa(i)
-		var owner string
-		free := func() (bool, any) {
-			ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
-			defer cancel()
+	var taken map[string]string
+	free := func() (bool, any) {
+		ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+		defer cancel()
+		taken = map[string]string{}
+		keys, err := kv.ListKeys(ctx)
+		if err != nil {
+			return false, err
+		}
+		for key := range keys.Keys() {
 			entry, err := kv.Get(ctx, key)
 			if err == nil {
-				owner = string(entry.Value())
+				taken[key] = string(entry.Value())
+			} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
+				return false, err
 			}
-			return errors.Is(err, jetstream.ErrKeyNotFound), err
 		}
-		so, _ := poll.Ask(30*time.Second, free)
-		if so {
-			continue
-		}
-		o := order{kind: "unique", handler: "job", id: owner, ends: endedWell}
-		if _, ran := s.record(&strings.Builder{}).begun(owner); !ran {
+		return len(taken) == 0, nil
+	}
+	if so, _ := poll.Ask(5*time.Second, free); so {
+		return
+	}
+	known := s.known()
+	for key, owner := range taken {
+		if !known[owner] && !strings.HasPrefix(owner, "cancel") {
 			s.t.Log("the key", key, "was left by", owner)
+			o := order{kind: "unique", handler: "job", id: owner, ends: endedWell}
 			last.wait(last.store(o, unique(key)), o)
-			so, _ = poll.Ask(30*time.Second, free)
 		}
-		if !so {
+	}
+	if so, _ := poll.Ask(30*time.Second, free); so {
+		return
+	}
+	for key, owner := range taken {
+		if known[owner] || !strings.HasPrefix(owner, "cancel") { // else it is canceled before it is stored
 			s.t.Error("the unique key", key, "is not free; it is of", owner, s.record(&strings.Builder{}).story(owner))
 		}
 	}
+}
+
+// known returns the tasks that have begun or were acknowledged.
+func (s *storm) known() map[string]bool {
+	known := map[string]bool{}
+	r := s.record(&strings.Builder{})
+	for id := range r.runs {
+		known[id] = true
+	}
+	for _, acks := range r.acks {
+		for _, a := range acks {
+			known[a.id] = true
+		}
+	}
+	return known
 }
 
 // bucket returns a bucket of the cluster.
@@ -62,7 +89,7 @@ func (s *storm) judgeOutcomes(r *record) {
 	kv := s.bucket("filch_results")
 	for kind, acks := range r.acks {
 		for _, a := range acks {
-			if kind == "batch" && !r.closed[a.more] {
+			if r.mayWait(a) {
 				continue
 			}
 			ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
@@ -78,7 +105,8 @@ func (s *storm) judgeOutcomes(r *record) {
 			line, result, _ := strings.Cut(string(entry.Value()), "\n")
 			var o struct{ Status string }
 			_ = json.Unmarshal([]byte(line), &o)
-			if well := a.ends == endedWell && o.Status == "done" && result == strconv.Itoa(2*a.n); !well && (a.ends == endedWell || a.ends == endsUnsaid || o.Status != "failed") {
+			well := o.Status == "done" && result == strconv.Itoa(2*a.n)
+			if so := map[string]bool{endedWell: well, endsEither: well || o.Status == "canceled", endedBadly: o.Status == "failed", endsUnrun: o.Status == "failed"}; !so[a.ends] {
 				s.t.Error(kind, "the outcome of", a.id, "is", line, result, r.story(a.id))
 			}
 		}
@@ -112,7 +140,7 @@ func (s *storm) judgeLetters(r *record, n *cluster.Node) {
 
 // judgeRepeated checks that no more tasks ran again than the harms explain.
 func (s *storm) judgeRepeated(r *record, repeated int) {
-	bound := stormAgain * (s.harmed[workerKilled] + s.harmed[workerStopped] + stormWorkers*(s.harmed[serverKilled]+s.harmed[serverApart]))
+	bound := stormAgain * (s.harmed[workerKilled] + s.harmed[workerStopped] + s.harmed[workerClosed] + stormWorkers*(s.harmed[serverKilled]+s.harmed[serverApart]+s.harmed[clientsApart]))
 	for kind, n := range s.harmed {
 		s.t.Log(n, harms[kind])
 	}

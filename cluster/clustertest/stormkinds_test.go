@@ -33,6 +33,8 @@ var kinds = []kind{
 	{"level", 3, submitLeveled, nil},
 	{"fails", 1, submitFailing, nil},
 	{"child", 2, submitParent, (*record).judgeChildren},
+	{"mixed", 3, submitMixed, (*record).judgeUnique},
+	{"cancel", 2, submitCanceled, nil},
 }
 
 // micros returns how long the i-th task of a loop takes.
@@ -69,8 +71,53 @@ const uniqueKeys = 4
 func unique(key string) cluster.SubmitOption { return cluster.Unique(key, time.Hour) }
 
 func submitUnique(c *client, kind string, loop, i int) {
-	key := fmt.Sprint("k", rand.IntN(uniqueKeys))
-	c.one(order{kind: kind, handler: "job", id: c.id(kind+"-"+key, loop, i), job: job{Micros: micros(i)}, ends: endedWell}, unique(key))
+	key := fmt.Sprint(kind, rand.IntN(uniqueKeys))
+	c.one(order{kind: kind, handler: "job", id: c.id(key, loop, i), job: job{Micros: micros(i)}, ends: endedWell}, unique(key))
+}
+
+// submitMixed submits tasks of unique keys that are delayed, after others, or of levels.
+func submitMixed(c *client, kind string, loop, i int) {
+	key := fmt.Sprint(kind, rand.IntN(uniqueKeys))
+	o := order{kind: kind, handler: "job", id: c.id(key, loop, i), job: job{Micros: micros(i)}, ends: endedWell}
+	more := cluster.AtLevel(i / 3 % 3)
+	switch i % 3 {
+	case 1:
+		more = cluster.Delay(time.Duration(rand.IntN(300)+1) * time.Millisecond)
+	case 2:
+		dep := order{kind: "plain", handler: "plain", id: o.id + "-dep", job: job{Micros: micros(i)}, ends: endedWell}
+		if c.store(dep) == nil {
+			return
+		}
+		more = cluster.After(cluster.TaskID(dep.id))
+	}
+	c.one(o, unique(key), more)
+}
+
+// submitCanceled submits tasks with unique keys of their own that are canceled soon: while they are delayed, wait for another, are queued or run.
+func submitCanceled(c *client, kind string, loop, i int) {
+	o := order{kind: kind, handler: "job", id: c.id(kind, loop, i), job: job{Micros: 4 * micros(i)}, ends: endsEither}
+	more := cluster.AtLevel(cluster.Low)
+	switch i % 3 {
+	case 1:
+		more = cluster.Delay(time.Duration(rand.IntN(100)+1) * time.Millisecond)
+	case 2:
+		more = cluster.After(cluster.TaskID(o.id + "-never"))
+	}
+	c.say("cancel", o.id)
+	f := c.store(o, unique(o.id), more)
+	time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond)
+	c.cancel(o.id)
+	c.wait(f, o)
+}
+
+// cancel cancels a task.
+func (c *client) cancel(id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for c.n.Cancel(ctx, id) != nil && ctx.Err() == nil {
+		time.Sleep(100 * time.Millisecond)
+	}
+	c.say("canceled", id)
 }
 
 // submitUnsaid submits tasks without results, which nobody waits for.

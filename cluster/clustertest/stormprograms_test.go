@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/cluster"
 )
@@ -29,7 +31,10 @@ type job struct {
 	Child     bool // it submits another task, and waits for it
 }
 
-// workerProgram runs tasks. It writes "ran" and what is known of a task before it runs it, and "ended" and how when it has.
+// leaving is the subject by which a worker is told to leave.
+func leaving(name string) string { return "storm.leave." + name }
+
+// workerProgram runs tasks until it is told to leave. It writes "ran" and what is known of a task before it runs it, and "ended" and how when it has.
 func workerProgram(args []string) {
 	places, _ := strconv.Atoi(args[2])
 	n := nodeAt(args[0], args[1], cluster.WithPlaces(places), cluster.WithPool(filch.New(filch.WithWorkers(places))))
@@ -40,7 +45,18 @@ func workerProgram(args []string) {
 		cluster.Handle(n, name, func(ctx context.Context, j job) (int, error) { return runJob(ctx, n, j) }, append(opts, cluster.WithAckWait(stormAckWait))...)
 	}
 	fmt.Println("ready")
-	select {}
+	told := make(chan *nats.Msg, 1)
+	nc, err := nats.Connect(args[0], nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
+	if err == nil {
+		_, err = nc.ChanSubscribe(leaving(args[1]), told)
+	}
+	if err != nil {
+		fmt.Println("wrong", err)
+	}
+	<-told
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	fmt.Println("left", n.Close(ctx))
 }
 
 // How a run of a task ends.
@@ -121,6 +137,7 @@ func numberOf(id string) int {
 const (
 	endsUnsaid = "unsaid" // well, and without an outcome
 	endsUnrun  = "unrun"  // without a run, since what it depends on has failed
+	endsEither = "either" // well, or canceled
 )
 
 // order is a task that is to be submitted.
@@ -193,6 +210,7 @@ func (c *client) wait(f *cluster.Future[int], o order) {
 	switch {
 	case o.ends == endedWell && err == nil && got == 2*o.job.N:
 	case o.ends == endsUnsaid && errors.Is(err, cluster.ErrNoResult):
+	case o.ends == endsEither && (errors.Is(err, cluster.ErrCanceled) || err == nil && got == 2*o.job.N):
 	case o.ends == endedBadly && failed, o.ends == endsUnrun && failed:
 	default:
 		c.say("wrong", o.kind, f.ID(), got, err)

@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// judgeUnique checks that there was one task of each key at a time.
-func (r *record) judgeUnique([]ack) {
+// judgeUnique checks that there was one task of each key at a time, also of those that were not acknowledged.
+func (r *record) judgeUnique(acks []ack) {
 	byKey := map[string]map[string]bool{}
 	for id := range r.runs {
-		if rest, ok := strings.CutPrefix(id, "unique-"); ok {
-			key, _, _ := strings.Cut(rest, "-")
-			if byKey[key] == nil {
-				byKey[key] = map[string]bool{}
-			}
-			byKey[key][id] = true
+		key, rest, _ := strings.Cut(id, "-")
+		if !strings.HasPrefix(key, acks[0].kind) || strings.HasSuffix(rest, "-dep") {
+			continue
 		}
+		if byKey[key] == nil {
+			byKey[key] = map[string]bool{}
+		}
+		byKey[key][id] = true
 	}
 	for key, ids := range byKey {
 		r.turns("unique key "+key, 1, ids)

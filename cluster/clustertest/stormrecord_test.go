@@ -21,6 +21,7 @@ type run struct {
 
 // ack is a task that was acknowledged.
 type ack struct {
+	kind   string
 	id     string
 	n      int
 	called int64 // when Submit was called first
@@ -34,13 +35,14 @@ type record struct {
 	runs    map[string][]*run // by ID, in the order in which they began
 	acks    map[string][]ack  // by kind
 	dags    []string
+	cancel  map[string]bool // tasks that are to be canceled, and whether they are
 	closed  map[string]bool // batches
 	told    int
 	slowest time.Duration // from when a task was acknowledged until its result was told
 }
 
 func newRecord(t testing.TB) *record {
-	return &record{t: t, runs: map[string][]*run{}, acks: map[string][]ack{}, closed: map[string]bool{}}
+	return &record{t: t, runs: map[string][]*run{}, acks: map[string][]ack{}, closed: map[string]bool{}, cancel: map[string]bool{}}
 }
 
 // read reads what a process has written.
@@ -56,9 +58,11 @@ func (r *record) read(process, out string) {
 		case len(f) == 4 && f[0] == "ended":
 			last[f[1]].end, last[f[1]].how = number(f[2]), f[3]
 		case len(f) == 7 && f[0] == "stored":
-			r.acks[f[1]] = append(r.acks[f[1]], ack{id: f[2], n: int(number(f[3])), called: number(f[4]), ends: f[5], more: f[6][1:]})
+			r.acks[f[1]] = append(r.acks[f[1]], ack{kind: f[1], id: f[2], n: int(number(f[3])), called: number(f[4]), ends: f[5], more: f[6][1:]})
 		case len(f) == 2 && f[0] == "dag":
 			r.dags = append(r.dags, f[1])
+		case len(f) == 2 && (f[0] == "cancel" || f[0] == "canceled"):
+			r.cancel[f[1]] = f[0] == "canceled"
 		case len(f) == 2 && f[0] == "closed":
 			r.closed[f[1]] = true
 		case len(f) == 3 && f[0] == "told":
@@ -134,12 +138,14 @@ func clockTime(ns int64) string {
 func (r *record) judgeAll() (repeated int) {
 	for kind, acks := range r.acks {
 		for _, a := range acks {
+			if r.mayWait(a) {
+				continue
+			}
 			_, well := r.ended(a.id, endedWell)
 			_, badly := r.ended(a.id, endedBadly)
 			switch {
 			case a.ends == endsUnrun && len(r.runs[a.id]) > 0:
 				r.t.Error(kind, "ran, though what it depends on had failed:", r.story(a.id))
-			case kind == "batch" && !r.closed[a.more]: // it may wait for ever
 			case a.ends == endedBadly && !badly, (a.ends == endedWell || a.ends == endsUnsaid) && !well:
 				r.t.Error(kind, "acknowledged, and never run to its end:", a.id, r.story(a.id))
 			}
@@ -162,6 +168,9 @@ func (r *record) judgeAll() (repeated int) {
 	}
 	return repeated
 }
+
+// mayWait reports whether a task may wait for ever, since its submitter died before it closed the batch.
+func (r *record) mayWait(a ack) bool { return a.kind == "batch" && !r.closed[a.more] }
 
 // turns checks that of some tasks no more than most are at once between their first begin and their first good end.
 func (r *record) turns(what string, most int, ids map[string]bool) {
