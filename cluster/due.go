@@ -97,7 +97,7 @@ func (n *Node) move(m *nats.Msg) {
 	}
 	before := false
 	if err == nil {
-		before, err = n.publishOnce(ctx, out)
+		before, err = n.publishOnce(ctx, id, out)
 	}
 	if before { // moved a second time, it may have ended, and frees no key any more
 		err = n.unclaim(key)

@@ -54,9 +54,9 @@ func (n *Node) release(id token) error {
 		return err
 	}
 	m := w.message()
-	if _, err = n.publishOnce(ctx, m); isFull(err) {
+	if _, err = n.publishOnce(ctx, id, m); isFull(err) {
 		m.Subject = n.dueOf(m.Subject)
-		_, err = n.publishOnce(ctx, m)
+		_, err = n.publishOnce(ctx, id, m)
 	}
 	if err != nil {
 		return err
@@ -64,8 +64,18 @@ func (n *Node) release(id token) error {
 	return n.forgetWaiting(ctx, id)
 }
 
-// publishOnce stores a message that another node may be storing at the same time, unless there is one of the ID, and says so.
-func (n *Node) publishOnce(ctx context.Context, m *nats.Msg) (before bool, err error) {
+// publishOnce stores the message of a task that has waited at the servers, unless there is one of the ID or the task has ended, and says so. Another
+// node may be storing it at the same time. A server that was started again knows the IDs of those messages that it has: not of tasks that have ended.
+func (n *Node) publishOnce(ctx context.Context, id token, m *nats.Msg) (before bool, err error) {
+	if header(m.Header, headerFrom) != "" {
+		o, err := n.getOutcome(ctx, id)
+		if err == nil && o.Status != statusCanceled { // of one that was canceled, the handler may still run
+			return true, n.endedStored(m.Header, m.Data, o)
+		}
+		if err != nil && !isNotFound(err) {
+			return false, err
+		}
+	}
 	for {
 		ack, err := n.js.PublishMsg(ctx, m)
 		if !isInProcess(err) {
