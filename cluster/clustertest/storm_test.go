@@ -25,6 +25,7 @@ import (
 // storm is three servers, workers and submitters under load, of which some are killed, stopped or cut off at random.
 type storm struct {
 	t       *testing.T
+	dir     string // of the servers
 	servers *clustertest.Servers
 	rng     *rand.Rand
 	nodes   [2][]*clustertest.Process // workers, submitters
@@ -34,6 +35,7 @@ type storm struct {
 	nc      *nats.Conn
 
 	harmed [len(harms)]int
+	diary  strings.Builder // of the harms
 }
 
 // harms are what a storm does.
@@ -88,7 +90,8 @@ func TestStorm(t *testing.T) {
 	}
 	t.Parallel()
 	d, seed := stormTime(t)
-	s := &storm{t: t, servers: clustertest.Three(t), rng: rand.New(rand.NewPCG(seed, 0))}
+	dir := t.TempDir()
+	s := &storm{t: t, dir: dir, servers: clustertest.Three(t, clustertest.WithDir(dir)), rng: rand.New(rand.NewPCG(seed, 0))}
 	t.Logf("FILCH_SEED=%d FILCH_STORM=%v", seed, d)
 	s.begin()
 	for end := time.Now().Add(d); time.Now().Before(end); {
@@ -135,6 +138,9 @@ func (s *storm) harm() {
 	s.harmed[kind]++
 	worker, submitter, server := s.rng.IntN(stormWorkers), s.rng.IntN(stormSubmitters), s.rng.IntN(s.servers.Len())
 	away := time.Duration(s.rng.IntN(3000)) * time.Millisecond
+	defer func(begin time.Time) {
+		fmt.Fprintf(&s.diary, "%s to %s: %s, worker %d, submitter %d, server %d\n", clockTime(begin.UnixNano()), clockTime(time.Now().UnixNano()), harms[kind], worker, submitter, server)
+	}(time.Now())
 	switch kind {
 	case workerKilled:
 		s.nodes[0][worker].Kill()
@@ -266,14 +272,22 @@ func (s *storm) record(own *strings.Builder) *record {
 	return r
 }
 
-// keep writes what the processes have written into the folder of the test, which go test -artifacts keeps.
+// keep writes what happened, and what the processes and the servers have written, into the folder of the test, which go test -artifacts keeps.
 func (s *storm) keep() {
+	texts := map[string]string{"harms": s.diary.String()}
 	for kind, all := range s.all {
 		for i, p := range all {
-			name := fmt.Sprint([...]string{"worker", "submitter"}[kind], i)
-			if err := os.WriteFile(filepath.Join(s.t.ArtifactDir(), name), []byte(p.Output()), 0o600); err != nil {
-				s.t.Error(err)
-			}
+			texts[fmt.Sprint([...]string{"worker", "submitter"}[kind], i)] = p.Output()
+		}
+	}
+	for i := range s.servers.Len() {
+		name := fmt.Sprintf("server%d.log", i)
+		log, _ := os.ReadFile(filepath.Join(s.dir, name))
+		texts[name] = string(log)
+	}
+	for name, text := range texts {
+		if err := os.WriteFile(filepath.Join(s.t.ArtifactDir(), name), []byte(text), 0o600); err != nil {
+			s.t.Error(err)
 		}
 	}
 }
