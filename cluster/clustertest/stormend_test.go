@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -17,45 +18,52 @@ import (
 // freeKeys waits until all unique keys are free. Those of tasks that were never stored, since their process died within Submit, are
 // given back by the tasks, which are submitted once more.
 func (s *storm) freeKeys(last *client) {
-	kv := s.bucket("filch_unique")
+	known := s.known()
 	var taken map[string]string
-	free := func() (bool, any) {
-		ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
-		defer cancel()
-		taken = map[string]string{}
-		keys, err := kv.ListKeys(ctx)
-		if err != nil {
-			return false, err
-		}
-		for key := range keys.Keys() {
-			entry, err := kv.Get(ctx, key)
-			if err == nil {
-				taken[key] = string(entry.Value())
-			} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
-				return false, err
-			}
-		}
-		return len(taken) == 0, nil
+	free := func() (so bool, is any) {
+		var err error
+		taken, err = s.keys()
+		maps.DeleteFunc(taken, func(_, owner string) bool {
+			return !known[owner] && strings.HasPrefix(owner, "cancel") // it may be canceled and not stored, and keeps its key then
+		})
+		return err == nil && len(taken) == 0, err
 	}
 	if so, _ := poll.Ask(5*time.Second, free); so {
 		return
 	}
-	known := s.known()
 	for key, owner := range taken {
-		if !known[owner] && !strings.HasPrefix(owner, "cancel") {
+		if !known[owner] {
 			s.t.Log("the key", key, "was left by", owner)
 			o := order{kind: "unique", handler: "job", id: owner, ends: endedWell}
 			last.wait(last.store(o, unique(key)), o)
 		}
 	}
-	if so, _ := poll.Ask(30*time.Second, free); so {
-		return
-	}
-	for key, owner := range taken {
-		if known[owner] || !strings.HasPrefix(owner, "cancel") { // else it is canceled before it is stored
-			s.t.Error("the unique key", key, "is not free; it is of", owner, s.record(&strings.Builder{}).story(owner))
+	if so, err := poll.Ask(30*time.Second, free); !so {
+		for key, owner := range taken {
+			s.t.Error("the unique key", key, "is not free; it is of", owner, err, s.record(&strings.Builder{}).story(owner))
 		}
 	}
+}
+
+// keys returns the unique keys that are taken, and by which tasks.
+func (s *storm) keys() (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+	defer cancel()
+	kv := s.bucket("filch_unique")
+	keys, err := kv.ListKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]string{}
+	for key := range keys.Keys() {
+		entry, err := kv.Get(ctx, key)
+		if err == nil {
+			taken[key] = string(entry.Value())
+		} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
+			return nil, err
+		}
+	}
+	return taken, ctx.Err()
 }
 
 // known returns the tasks that have begun or were acknowledged.
@@ -152,5 +160,8 @@ func (s *storm) judgeRepeated(r *record, repeated int) {
 	s.t.Logf("%d tasks were acknowledged, %d results told, the slowest after %v; %d runs were repeated, of %d that may be", all, r.told, r.slowest, repeated, bound)
 	if repeated > bound {
 		s.t.Error("too many tasks ran again")
+	}
+	if all == 0 || r.told == 0 {
+		s.t.Error("nothing has happened")
 	}
 }

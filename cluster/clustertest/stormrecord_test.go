@@ -37,6 +37,7 @@ type record struct {
 	dags    []string
 	cancel  map[string]bool // tasks that are to be canceled, and whether they are
 	closed  map[string]bool // batches
+	wrong   []string        // what a process has found to be wrong
 	told    int
 	slowest time.Duration // from when a task was acknowledged until its result was told
 }
@@ -69,7 +70,7 @@ func (r *record) read(process, out string) {
 			r.told++
 			r.slowest = max(r.slowest, time.Duration(number(f[1]))*time.Millisecond)
 		case len(f) > 0 && f[0] == "wrong":
-			r.t.Error(process, line)
+			r.wrong = append(r.wrong, process+" "+line)
 		}
 	}
 }
@@ -136,6 +137,9 @@ func clockTime(ns int64) string {
 
 // judgeAll checks what holds for tasks of all kinds, and returns how many runs were repeated.
 func (r *record) judgeAll() (repeated int) {
+	for _, line := range r.wrong {
+		r.t.Error(line)
+	}
 	for kind, acks := range r.acks {
 		for _, a := range acks {
 			if r.mayWait(a) {
