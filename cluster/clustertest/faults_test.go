@@ -60,7 +60,7 @@ func takenOver[T comparable](t testing.TB, f *cluster.Future[T], want T, by *clu
 // ranOnce fails the test if a process has not run a task once.
 func ranOnce(t testing.TB, p *clustertest.Process, id string) {
 	t.Helper()
-	if n := strings.Count(p.Output(), "ran "+id+"\n"); n != 1 {
+	if n := strings.Count(p.Output(), "ran "+id+" "); n != 1 {
 		t.Errorf("the process has run the task %d times", n)
 	}
 }
