@@ -47,8 +47,9 @@ const maxUnique = 100 * 365 * 24 * time.Hour
 // has ended when its handler has returned, or when a node finds that it need not run. A key is a text as that of [ID]. d is a second at
 // least, and 100 years at most. Unique implies [Durable].
 //
-// Submit that is refused leaves no key. A process that dies within Submit may leave one without a task, until d is over. So does Submit of a task
-// with [NoResult] and [Delay], [At] or [After], if one of the same [ID] has ended in the two minutes before: it is not run again.
+// Submit of the same [ID] takes the key anew, for d from then on. Submit that is refused leaves no key. A process that dies within Submit may leave one
+// without a task, until d is over. So may Submit of a task with [NoResult] and [Delay], [At] or [After], if one of the same ID was in the queue in the two
+// minutes before: it is not run again.
 func Unique(key string, d time.Duration) SubmitOption {
 	return func(s *submission) error {
 		s.uniqueFor, s.durable = d, true
