@@ -124,7 +124,7 @@ func toRead(bucket string) string { return api("DIRECT.GET." + streamOf(bucket) 
 // toSubmit is what a submitter publishes to.
 func (n names) toSubmit(node string) []string {
 	subjects := []string{n.workAll(), n.laterOf(anyToken), n.ended(), keys(n.control()), keys(n.after()), keys(n.unique()), keyOf(n.nodes(), node),
-		api("CONSUMER.INFO." + n.work() + ".*"), toRead(n.results()), toRead(n.after()), toRead(n.unique())}
+		api("CONSUMER.INFO." + n.work() + ".*"), api("STREAM.PURGE." + streamOf(n.unique())), toRead(n.results()), toRead(n.after()), toRead(n.unique())}
 	subjects = append(subjects, toWatch(n.after())...)
 	for _, s := range n.streams() {
 		subjects = append(subjects, api("STREAM.INFO."+s))

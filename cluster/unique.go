@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -143,9 +144,28 @@ func (n *Node) unclaim(c claimed) error {
 	return nil
 }
 
-// freeKey removes a unique key. The error is a conflict if it has another revision: its time was over, or it was taken anew.
+// freeKey removes a unique key. The error is a conflict if it has another revision: its time was over, or it was taken anew. Purge of the bucket would
+// leave a marker for a time. A server that is killed after that time, and started again, has what the marker had replaced.
 func (n *Node) freeKey(ctx context.Context, key token, revision uint64) error {
-	return n.unique.Purge(ctx, string(key), jetstream.LastRevision(revision), jetstream.PurgeTTL(markerTTL))
+	request := fmt.Appendf(nil, `{"filter":%q,"seq":%d}`, keyOf(n.names.unique(), string(key)), revision+1)
+	subject := api("STREAM.PURGE." + streamOf(n.names.unique()))
+	m, err := n.nc.RequestWithContext(ctx, subject, request)
+	if err != nil {
+		return n.explain(err, subject)
+	}
+	var answer struct {
+		Error  *jetstream.APIError `json:"error"`
+		Purged int                 `json:"purged"`
+	}
+	switch err := json.Unmarshal(m.Data, &answer); {
+	case err != nil:
+		return err
+	case answer.Error != nil:
+		return answer.Error
+	case answer.Purged == 0:
+		return &jetstream.APIError{ErrorCode: jetstream.JSErrCodeStreamWrongLastSequence, Description: "the key has another revision"}
+	}
+	return nil
 }
 
 // parseUnique reads the unique key of a message, which is "" if it has none, and for how long.

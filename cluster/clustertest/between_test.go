@@ -137,7 +137,7 @@ func TestTheEndOfATaskFreesNoKeyOfAnother(t *testing.T) {
 		return cluster.Submit[int, int](t.Context(), b, "double", 1, append(opts, cluster.Unique("a", time.Hour))...)
 	}
 	var second *cluster.Future[int]
-	mid.before("$KV.filch_unique.a", func() {
+	mid.before("$JS.API.STREAM.PURGE.KV_filch_unique", func() {
 		kv, err := js.KeyValue(t.Context(), "filch_unique")
 		if err == nil {
 			err = kv.Purge(t.Context(), "a") // as at the end of its time

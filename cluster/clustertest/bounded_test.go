@@ -36,7 +36,7 @@ func cutOff(t *testing.T, mid *between, subject string, f func(context.Context) 
 // Cancel returns when its context ends, however far it is, and does its part when the servers are there again.
 func TestCancelEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	for _, subject := range []string{"$KV.filch_control.", "$KV.filch_results.", "$KV.filch_unique.", "$JS.API.STREAM.PURGE.filch_later"} {
+	for _, subject := range []string{"$KV.filch_control.", "$KV.filch_results.", "$JS.API.STREAM.PURGE.KV_filch_unique", "$JS.API.STREAM.PURGE.filch_later"} {
 		t.Run(subject, func(t *testing.T) {
 			t.Parallel()
 			a, mid, b, js := pair(t, places(0), places(1))

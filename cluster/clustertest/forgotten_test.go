@@ -129,3 +129,18 @@ func TestADependentThatHasEndedIsNotReleasedAgain(t *testing.T) {
 	untilStream(t, f.js, "KV_filch_after", "$KV.filch_after.edge.>", func(n int) bool { return n == 1 })
 	f.once(2, "KV_filch_after", "$KV.filch_after.edge.>")
 }
+
+// A unique key that was given back stays free, also if the server is killed and started again: it has no marker, with whose time what was removed
+// would come back.
+func TestAFreedUniqueKeyIsForgotten(t *testing.T) {
+	t.Parallel()
+	f := newForgetful(t)
+	for _, id := range []string{"a", "b"} {
+		task, err := f.h.Submit(t.Context(), 21, cluster.ID(id), cluster.Unique("key", time.Hour))
+		if got, err := wait(t, task, err); got != 42 || err != nil {
+			t.Fatal(got, err)
+		}
+		f.restart()
+		untilStream(t, f.js, "KV_filch_unique", "$KV.filch_unique.key", func(n int) bool { return n == 0 })
+	}
+}

@@ -149,7 +149,7 @@ func (r *roles) fail(t *testing.T) {
 	if _, err := r.double(t, r.submitter, 6, cluster.After(failed)).Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "its dependency "+failed.ID()) {
 		t.Error("after a task that has failed:", err)
 	}
-	if _, err := cluster.Submit[int, int](t.Context(), r.submitter, "double", 6, cluster.ID("self.*"), cluster.After(cluster.TaskID("self.*"))); !errors.Is(err, cluster.ErrCycle) || errors.Is(err, nats.ErrPermissionViolation) {
+	if _, err := cluster.Submit[int, int](t.Context(), r.submitter, "double", 6, cluster.ID("self.*"), cluster.After(cluster.TaskID("self.*")), cluster.Unique("self", time.Minute)); !errors.Is(err, cluster.ErrCycle) || errors.Is(err, nats.ErrPermissionViolation) {
 		t.Error("after itself:", err)
 	}
 	expect(t, r.double(t, r.submitter, 8, cluster.ID("self.*"), cluster.After(cluster.TaskID("id/1"))), 16)

@@ -81,6 +81,7 @@ var attempts = []struct {
 	{what: "list all streams", publish: "$JS.API.STREAM.LIST"},
 	{what: "ask what nodes run", publish: "filch.who", allowed: []string{"operator"}},
 	{what: "answer for nodes", subscribe: "filch.who", allowed: []string{"worker", "operator"}},
+	{what: "free a unique key", publish: "$JS.API.STREAM.PURGE.KV_filch_unique", allowed: []string{"submitter", "worker", "operator"}},
 	{what: "cancel", publish: "$KV.filch_control.x", allowed: []string{"submitter", "worker", "operator"}},
 	{what: "read a result", publish: "$JS.API.DIRECT.GET.KV_filch_results.$KV.filch_results.x", allowed: []string{"submitter", "worker", "operator"}},
 	{what: "list tasks", publish: "$JS.API.STREAM.INFO.filch_work", allowed: []string{"submitter", "worker", "operator"}},
