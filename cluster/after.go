@@ -83,28 +83,32 @@ func keyEdge(id token, e edge.Edge, dep token) string {
 	return fmt.Sprintf("edge.%s.%d.%s", string(id), e.Index, string(dep))
 }
 
-// storeAfter stores the message of a task until others have ended.
-func (n *Node) storeAfter(ctx context.Context, id token, m *nats.Msg, deps []token) error {
+// storeAfter stores the message of a task until others have ended. known says that it, or a part of it, was there before.
+func (n *Node) storeAfter(ctx context.Context, id token, m *nats.Msg, deps []token) (known bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, submitWait) // less than after what sweepLeft finds it
 	defer cancel()
+	if err := n.hearEdges(ctx); err != nil {
+		return false, refused{fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)}
+	}
+	if err := askServers(ctx, func(ctx context.Context) error {
+		was, err := n.storeMet(ctx, id, deps)
+		known = known || was
+		return err
+	}); err != nil {
+		return known, refused{err}
+	}
 	record, last, err := n.prepareAfter(ctx, id, m, deps)
 	if err != nil {
-		return refused{err}
+		return known, refused{err}
 	}
 	if err := createKey(ctx, n.after, keyTask(id), record); err != nil {
-		return err
+		return known, err
 	}
-	return n.settleEnded(ctx, id, deps, last)
+	return known, n.settleEnded(ctx, id, deps, last)
 }
 
-// prepareAfter stores for what a task waits, and returns its record, with which it is stored, and the revision of its last edge.
+// prepareAfter stores for what a task waits that has a tally, and returns its record, with which it is stored, and the revision of its last edge.
 func (n *Node) prepareAfter(ctx context.Context, id token, m *nats.Msg, deps []token) (record []byte, last uint64, err error) {
-	if err := n.hearEdges(ctx); err != nil {
-		return nil, 0, fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
-	}
-	if err := askServers(ctx, func(ctx context.Context) error { return n.storeMet(ctx, id, deps) }); err != nil {
-		return nil, 0, err
-	}
 	if last, err = n.storeEdges(ctx, id, deps); err != nil {
 		return nil, 0, err
 	}
@@ -132,8 +136,8 @@ func createKey(ctx context.Context, kv jetstream.KeyValue, key string, value []b
 // that a process has died in the midst, and sweepLeft removes it. It is less than firstWait.
 const metWait = time.Second
 
-// storeMet stores the tally of what a task waits for. A task of that ID that waits for others is an error.
-func (n *Node) storeMet(ctx context.Context, id token, deps []token) error {
+// storeMet stores the tally of what a task waits for. known says that it was there before. A task of that ID that waits for others is an error.
+func (n *Node) storeMet(ctx context.Context, id token, deps []token) (known bool, err error) {
 	h := fnv.New64a()
 	for _, d := range deps {
 		h.Write([]byte(string(d) + "\n"))
@@ -142,7 +146,7 @@ func (n *Node) storeMet(ctx context.Context, id token, deps []token) error {
 	for begin := time.Now(); ; {
 		_, err := n.after.Create(ctx, keyMet(id), want.bytes())
 		if !errors.Is(err, jetstream.ErrKeyExists) {
-			return err
+			return false, err
 		}
 		value, revision, err := n.surely(ctx, n.after, keyMet(id)) // an older one can be of a task that was released
 		if isNotFound(err) {
@@ -159,13 +163,13 @@ func (n *Node) storeMet(ctx context.Context, id token, deps []token) error {
 			if err == nil || isNotFound(err) {
 				err = fmt.Errorf("cluster: the task %s waits already, and for others", id.text())
 			}
-			return err
+			return true, err
 		}
 		if err == nil {
 			_, err = n.after.Update(ctx, keyMet(id), value, revision) // so that sweepLeft sees a change
 		}
 		if !isConflict(err) {
-			return err
+			return true, err
 		}
 	}
 }

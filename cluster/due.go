@@ -128,6 +128,9 @@ func (n *Node) workMessage(m *nats.Msg) (*nats.Msg, token, error) {
 		return nil, "", err
 	}
 	h[nats.MsgIdHdr] = []string{string(id)}
+	if meta, bad := m.Metadata(); bad == nil && header(h, headerTime) != "" { // it was due when this was stored, and its time counts from then
+		h[headerSince] = []string{meta.Timestamp.UTC().Format(time.RFC3339Nano)}
+	}
 	return &nats.Msg{Subject: n.workOfDue(m.Subject), Header: h, Data: m.Data}, id, nil
 }
 

@@ -69,7 +69,11 @@ func (n *Node) hearEdges(ctx context.Context) error {
 	if g.heard {
 		return nil
 	}
-	err := n.follow(ctx, n.after, []string{"edge.>", "task.*"}, g.set, g.Clear)
+	set := func(entry jetstream.KeyValueEntry) {
+		g.set(entry)
+		n.hearReleased(entry)
+	}
+	err := n.follow(ctx, n.after, []string{"edge.>", "task.*"}, set, g.Clear)
 	g.heard = err == nil
 	return err
 }

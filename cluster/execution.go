@@ -116,7 +116,7 @@ func (e *execution) handle(ctx context.Context) (data []byte, err error) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, executionKey{}, e))
 	defer cancel(nil)
 	if e.time > 0 {
-		left := e.stored.Add(e.time).Sub(n.clock.at(n.now()))
+		left := e.deadline().Sub(n.clock.at(n.now()))
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, left, ErrDeadline)
 		defer stop()

@@ -21,7 +21,9 @@ type remote struct {
 	id       token
 	since    time.Time // by the node's clock
 	noResult bool
-	users    int // calls that want it; under waiting.mu
+	users    int           // calls that want it; under waiting.mu
+	within   time.Duration // how long the task may take from when it is released, or 0; under waiting.mu
+	late     *time.Timer   // ends it; nil if nothing does so; under waiting.mu
 	promise  *filch.Promise[outcome]
 }
 
@@ -129,6 +131,14 @@ func (w *waiting) remove(r *remote) {
 	defer w.mu.Unlock()
 	if r.users--; r.users == 0 && w.futures[r.id] == r {
 		delete(w.futures, r.id)
+		r.neverLate()
+	}
+}
+
+// neverLate keeps the time of the task from ending its Future. waiting.mu is held.
+func (r *remote) neverLate() {
+	if r.late != nil {
+		r.late.Stop()
 	}
 }
 
@@ -137,6 +147,9 @@ func (w *waiting) resolve(id token, o outcome, err error) {
 	w.mu.Lock()
 	r := w.futures[id]
 	delete(w.futures, id)
+	if r != nil {
+		r.neverLate()
+	}
 	w.mu.Unlock()
 	if r != nil {
 		r.promise.Complete(o, err)
@@ -148,6 +161,9 @@ func (w *waiting) failAll(err error) {
 	w.mu.Lock()
 	all := w.futures
 	w.futures, w.closed = map[token]*remote{}, err
+	for _, r := range all {
+		r.neverLate()
+	}
 	w.mu.Unlock()
 	for _, r := range all {
 		r.promise.Complete(outcome{}, err)

@@ -193,7 +193,7 @@ func (n *Node) requeue(ctx context.Context, l DeadLetter) error {
 		m.Header[headerID] = []string{was}
 	}
 	maps.DeleteFunc(m.Header, func(key string, _ []string) bool {
-		return strings.HasPrefix(key, "Nats-") || slices.Contains([]string{headerReason, headerAttempts, headerSubject, headerNode, headerWas}, key)
+		return strings.HasPrefix(key, "Nats-") || slices.Contains([]string{headerReason, headerAttempts, headerSubject, headerNode, headerWas, headerSince}, key)
 	})
 	m.Header[nats.MsgIdHdr] = []string{fmt.Sprintf("%s-dead-%d", string(encode(l.ID)), l.seq)}
 	id, err := parseToken("ID", header(m.Header, headerID))

@@ -20,6 +20,7 @@ const (
 	headerBy      = "Filch-By"      // the node that has submitted it, if it does not wait
 	headerKey     = "Filch-Key"     // tasks of one key run in order
 	headerTime    = "Filch-Time"    // how long the task may take from when it is stored, in ns
+	headerSince   = "Filch-Since"   // from when that counts, if the task is stored anew since it has waited to be moved
 	headerVersion = "Filch-Version" // of this form
 )
 
@@ -38,6 +39,7 @@ type task struct {
 	batch   token // and number
 	number  int
 	time    time.Duration // 0 for no limit
+	since   time.Time     // from when that counts, by the servers' clock; zero for when the message was stored
 	data    []byte
 }
 
@@ -100,6 +102,12 @@ func parseTask(handler string, h nats.Header, data []byte) (*task, error) {
 			return nil, errors.New("the message has a time limit that is no positive number of nanoseconds")
 		}
 		t.time = time.Duration(ns)
+	}
+	if text := header(h, headerSince); text != "" {
+		var err error
+		if t.since, err = time.Parse(time.RFC3339Nano, text); err != nil {
+			return nil, errors.New("the message has a time limit that counts from no time")
+		}
 	}
 	var err error
 	t.batch, t.number, err = parseBatch(header(h, headerBatch))

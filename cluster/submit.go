@@ -135,13 +135,21 @@ func (n *Node) submit(ctx context.Context, t *task, subject string, s submission
 		}
 	}
 	r := n.waiting.add(n, t.id)
+	limited := len(s.after) > 0 && n.waiting.limit(r, s.within)
 	known, err := n.store(ctx, t.id, t.message(subject), s)
+	first := !known || s.id == "" // else what another says of its time counts
+	if limited && (!first || err != nil) {
+		n.waiting.limit(r, 0)
+	}
 	if err != nil {
 		n.waiting.remove(r)
 		return nil, err
 	}
 	if known {
 		n.lookLater(r, firstLook)
+	}
+	if first && len(s.after) == 0 {
+		n.endInTime(r, s)
 	}
 	n.counts.submitted.Add(1)
 	return r, nil
@@ -177,7 +185,8 @@ func (n *Node) store(ctx context.Context, id token, m *nats.Msg, s submission) (
 // storeMessage stores the message of a task where its options say, unless it is known to be there.
 func (n *Node) storeMessage(ctx context.Context, id token, m *nats.Msg, s submission) (receipt, error) {
 	if len(s.after) > 0 {
-		return receipt{}, n.storeAfter(ctx, id, m, s.after)
+		known, err := n.storeAfter(ctx, id, m, s.after)
+		return receipt{before: known, lost: known}, err // of what was there in part, this call may have stored the rest
 	}
 	if at, later := n.due(s); later {
 		return n.storeLater(ctx, id, m, at)
