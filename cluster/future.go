@@ -176,84 +176,15 @@ func (w *waiting) len() int {
 	return len(w.futures)
 }
 
-// older returns the IDs of futures from before a time, at most some.
-func (w *waiting) older(t time.Time, most int) []token {
+// older returns the IDs of futures from before a time.
+func (w *waiting) older(t time.Time) []token {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var ids []token
 	for id, r := range w.futures {
 		if r.since.Before(t) {
-			if ids = append(ids, id); len(ids) == most {
-				break
-			}
+			ids = append(ids, id)
 		}
 	}
 	return ids
-}
-
-const (
-	// sweepEvery is how often a node looks for outcomes that it was not told of.
-	sweepEvery = 5 * time.Second
-	// sweepMost is for how many futures it does so at a time. Maps are ranged over in another order each time.
-	sweepMost = 1000
-	// sweepLeftEvery is how many rounds lie between two calls of sweepLeft and forgetBefore: a minute, which is longer than submitWait.
-	sweepLeftEvery = 12
-)
-
-// firstLook is after what time a node looks for an outcome that another node will be told of; then it waits twice as long each time,
-// up to sweepEvery.
-const firstLook = 100 * time.Millisecond
-
-// lookLater looks for the outcome of a task after a time, and again, until sweep does.
-func (n *Node) lookLater(r *remote, wait time.Duration) {
-	if wait >= sweepEvery {
-		return
-	}
-	time.AfterFunc(wait, func() {
-		select {
-		case <-r.promise.Future().Done():
-			return
-		case <-n.ctx.Done():
-			return
-		default:
-		}
-		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
-		defer cancel()
-		if o, err := n.getOutcome(ctx, r.id); err == nil {
-			n.waiting.resolve(r.id, o, nil)
-		} else {
-			n.lookLater(r, 2*wait)
-		}
-	})
-}
-
-// sweep looks for outcomes that the node was not told of, since a message or the node that would have sent it was lost.
-func (n *Node) sweep() {
-	for round := 1; ; round++ {
-		select {
-		case <-time.After(sweepEvery):
-		case <-n.ctx.Done():
-			return
-		}
-		for _, id := range n.waiting.older(n.now().Add(-sweepEvery), sweepMost) {
-			ctx, cancel := context.WithTimeout(n.ctx, serverWait)
-			o, err := n.getOutcome(ctx, id)
-			cancel()
-			if err == nil {
-				n.waiting.resolve(id, o, nil)
-			} else if !isNotFound(err) {
-				break
-			}
-		}
-		if n.config.places > 0 { // others may lack the permissions
-			n.sweepEdges()
-			if round%sweepLeftEvery == 0 {
-				n.sweepLeft()
-				n.canceled.forgetBefore(n.clock.at(n.now()).Add(-controlTTL))
-			}
-		}
-		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
-		_ = n.readClock(ctx) // in the next round, then
-		cancel()
-	}
 }

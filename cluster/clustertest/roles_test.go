@@ -101,6 +101,9 @@ func (r *roles) submit(t *testing.T) {
 }
 
 func (r *roles) submitLater(t *testing.T) {
+	if _, err := cluster.Attach[int](t.Context(), r.submitter, "never"); err != nil { // for which it looks by itself, with all that wait then
+		t.Error("Attach:", err)
+	}
 	f := r.double(t, r.submitter, 5, cluster.Delay(time.Second))
 	g := r.double(t, r.submitter, 6, cluster.After(f), cluster.Unique("ann@example.com", time.Minute))
 	expect(t, f, 10)
@@ -169,4 +172,5 @@ func (r *roles) cancel(t *testing.T) {
 		t.Error(err)
 	}
 	empty(t, r.js)
+	eventually(t, "the submitter looks for outcomes", func() bool { return r.taps["submitter"].has("$JS.API.DIRECT.GET.KV_filch_results") })
 }
