@@ -62,6 +62,7 @@ func Example_permissionsOf() {
 	//     "$KV.shop_nodes.front-1"
 	//     "$JS.API.CONSUMER.INFO.shop_work.*"
 	//     "$JS.API.DIRECT.GET.KV_shop_results.>"
+	//     "$JS.API.DIRECT.GET.KV_shop_results"
 	//     "$JS.API.DIRECT.GET.KV_shop_after.>"
 	//     "$JS.API.DIRECT.GET.KV_shop_unique.>"
 	//     "$JS.API.CONSUMER.CREATE.KV_shop_after.>"
