@@ -18,12 +18,14 @@ import (
 // finish and giveBack.
 type execution struct {
 	*task
+	lane      *lane
 	node      *Node
 	handler   *handler
 	msg       *nats.Msg
 	stored    time.Time // by the servers' clock
 	sequence  uint64    // of the message in the stream
 	delivered int       // how often the server has given it away, with this time
+	more      bool      // others waited in its lane when it was given away
 	attempt   int       // from 1: as delivered, without the times that it was given back
 
 	pulse               // under running.mu
@@ -49,7 +51,7 @@ func newExecution(l *lane, m *nats.Msg) (*execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &execution{task: t, node: l.node, handler: l.handler, msg: m, stored: meta.Timestamp, sequence: meta.Sequence.Stream, delivered: int(meta.NumDelivered)}
+	e := &execution{task: t, lane: l, node: l.node, handler: l.handler, msg: m, stored: meta.Timestamp, sequence: meta.Sequence.Stream, delivered: int(meta.NumDelivered), more: meta.NumPending > 0}
 	e.attempt = e.delivered
 	e.cancel = func(error) {}
 	return e, nil

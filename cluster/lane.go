@@ -25,6 +25,7 @@ type lane struct {
 	level     int
 	partition bool // it has the tasks of some keys
 	pending   int  // how many of its tasks may be unacknowledged, or 0 for any number
+	limited   limited
 	pull      *pull.Puller
 	again     chan struct{} // of capacity 1: the request at the server is to be made again
 }
@@ -89,7 +90,7 @@ func (l *lane) fetch(ctx context.Context) error {
 	defer l.pull.Close(l.giveBack)
 	for {
 		got, err := l.look(ctx)
-		for err == nil && got > 0 {
+		for err == nil && got > 0 && l.worthwhile() {
 			got, err = l.fill(ctx, n.config.places)
 		}
 		if err != nil {
@@ -101,14 +102,16 @@ func (l *lane) fetch(ctx context.Context) error {
 // look asks for one task: by a request that waits at the server if there is a place that no lane waits for, and else, after
 // some time, with the place of its turn. Without turns, a node that is never idle would not see what waits in its other lanes.
 func (l *lane) look(ctx context.Context) (got int, err error) {
+	l.pull.Late(l.admit)
 	if err := l.node.rested(ctx); err != nil {
 		return 0, err
 	}
 	if l.node.pool.Closed() {
 		return 0, filch.ErrClosed
 	}
-	idle, cancel := context.WithTimeout(ctx, turnOf(l.node.fetching.Load()))
+	idle, cancel := context.WithTimeout(ctx, l.turn())
 	defer cancel()
+	defer l.untilLeft(cancel)()
 	if l.wait(idle) != nil {
 		return l.fill(ctx, 1)
 	}
@@ -118,18 +121,21 @@ func (l *lane) look(ctx context.Context) (got int, err error) {
 // turnOf returns after what time a lane of a node without idle places waits for its turn, if the node has so many.
 func turnOf(lanes int64) time.Duration { return min(time.Duration(lanes)*turnAfter, turnMost) }
 
-// fill takes up to most places and asks for as many tasks.
+// fill takes up to most places, with slots among the unsettled, and asks for as many tasks.
 func (l *lane) fill(ctx context.Context, most int) (got int, err error) {
-	places, err := l.handler.take(ctx, l.level, most)
+	if most = l.allowed(most); most == 0 {
+		return 0, nil
+	}
+	places, err := l.take(ctx, most)
 	if err != nil {
 		return 0, err
 	}
 	if l.node.rest.on.Load() { // since a task was given back, whose place this may be
-		l.handler.put(places)
+		l.put(places)
 		return 0, nil
 	}
-	got, err = l.pull.Pull(ctx, places, 0, l.start)
-	l.handler.put(places - got)
+	got, err = l.ask(ctx, places)
+	l.put(places - got)
 	return got, err
 }
 
@@ -140,7 +146,29 @@ func (l *lane) wait(ctx context.Context) error {
 			return err
 		}
 	}
-	return l.node.places.Wait(ctx)
+	if err := l.node.places.Wait(ctx); err != nil {
+		return err
+	}
+	return l.node.slots.Wait(ctx)
+}
+
+// take waits for at least one place and a slot among the unsettled, and takes up to most of both.
+func (l *lane) take(ctx context.Context, most int) (int, error) {
+	places, err := l.handler.take(ctx, l.level, most)
+	if err != nil {
+		return 0, err
+	}
+	slots, err := l.node.slots.Take(ctx, l.level, places)
+	l.handler.put(places - slots)
+	return slots, err
+}
+
+// put gives places and slots back.
+func (l *lane) put(n int) {
+	if n > 0 {
+		l.handler.put(n)
+		l.node.slots.Put(n)
+	}
 }
 
 // take waits for at least one place and takes up to most: of the handler, if it has a limit on this node, and then as
@@ -174,36 +202,30 @@ func (l *lane) admit(m *nats.Msg) {
 	}
 	ctx, cancel := context.WithTimeout(l.node.looking, holdFor)
 	defer cancel()
-	if _, err := l.handler.take(ctx, l.level, 1); err != nil {
+	if _, err := l.take(ctx, 1); err != nil {
 		l.giveBack(m)
 		return
 	}
 	l.start(m)
 }
 
-// start runs a task for which there is a place.
+// start runs a task for which there is a place and a slot.
 func (l *lane) start(m *nats.Msg) {
 	n := l.node
 	n.ran.Add(1)
-	select {
-	case n.unsettled <- struct{}{}:
-	case <-n.looking.Done(): // what is unsettled may be so for as long as the servers do not answer
-		defer n.ran.Done()
-		l.handler.put(1)
-		l.giveBack(m)
-		return
-	}
+	l.entered()
 	e, err := newExecution(l, m)
 	if err != nil {
 		l.handler.put(1)
-		go func() { defer n.settled(); n.refuse(l, m, err) }()
+		go func() { defer l.settled(); n.refuse(l, m, err) }()
 		return
 	}
+	l.follow(e.more)
 	if !n.running.add(e) {
 		// It runs here, and the servers did not hear its signs of life in time. Its own message is as good.
 		n.counts.duplicates.Add(1)
 		l.handler.put(1)
-		n.settled()
+		l.settled()
 		return
 	}
 	n.fetched.add(e.by)
@@ -214,10 +236,10 @@ func (l *lane) start(m *nats.Msg) {
 	e.submit()
 }
 
-// settled says that a task that was started is acknowledged or given back.
-func (n *Node) settled() {
-	<-n.unsettled
-	n.ran.Done()
+// settled says that a task that was started is acknowledged or given back, and gives its slot back.
+func (l *lane) settled() {
+	l.node.slots.Put(1)
+	l.left()
 }
 
 // giveBack gives a task back that was not started.

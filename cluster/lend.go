@@ -22,7 +22,7 @@ func (e *execution) lend() {
 	if e.place.waiting++; e.place.waiting == 1 && !e.place.lent && !e.place.ended {
 		e.place.lent = true
 		e.handler.put(1)
-		<-e.node.unsettled
+		e.node.slots.Put(1)
 	}
 }
 
@@ -42,9 +42,7 @@ func (e *execution) reclaim(ctx context.Context) {
 	if _, err := e.handler.take(ctx, Normal, 1); err != nil {
 		return
 	}
-	select {
-	case e.node.unsettled <- struct{}{}:
-	case <-ctx.Done():
+	if _, err := e.node.slots.Take(ctx, Normal, 1); err != nil {
 		e.handler.put(1)
 		return
 	}
@@ -52,7 +50,7 @@ func (e *execution) reclaim(ctx context.Context) {
 	defer e.place.mu.Unlock()
 	if e.place.ended || !e.place.lent || e.place.waiting > 0 {
 		e.handler.put(1) // it is not needed any more, or another goroutine has one or waits again
-		<-e.node.unsettled
+		e.node.slots.Put(1)
 		return
 	}
 	e.place.lent = false
@@ -89,8 +87,8 @@ func (e *execution) leave() {
 	lent := e.place.lent
 	e.place.mu.Unlock()
 	if lent {
-		e.node.ran.Done()
+		e.lane.left()
 		return
 	}
-	e.node.settled()
+	e.lane.settled()
 }

@@ -11,8 +11,8 @@ import (
 
 // lending returns an execution that has the only place of its node.
 func lending() (*execution, *place.Places) {
-	n := &Node{unsettled: make(chan struct{}, 1)}
-	n.unsettled <- struct{}{}
+	n := &Node{}
+	n.slots.Init(0)
 	n.places.Init(0)
 	return &execution{node: n, handler: &handler{node: n}}, &n.places
 }

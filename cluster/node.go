@@ -54,7 +54,7 @@ type Node struct {
 
 	clock      serverClock
 	places     place.Places
-	unsettled  chan struct{} // of tasks that were fetched and not acknowledged
+	slots      place.Places  // of tasks that were fetched and not acknowledged
 	ensuring   chan struct{} // of lanes that make their consumers
 	running    running
 	rest       rest
@@ -152,11 +152,10 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 		return nil, err
 	}
 	n := &Node{config: c, names: names{c.name}, nc: nc, js: js, stop: stop,
-		codecOf:   map[string]Codec{"json": JSON()},
-		handlers:  map[string]*handler{},
-		known:     map[string]known{},
-		unsettled: make(chan struct{}, max(64, 4*c.places)),
-		ensuring:  make(chan struct{}, ensureMost),
+		codecOf:  map[string]Codec{"json": JSON()},
+		handlers: map[string]*handler{},
+		known:    map[string]known{},
+		ensuring: make(chan struct{}, ensureMost),
 	}
 	for _, codec := range c.codecs {
 		n.codecOf[codec.Name()] = codec
@@ -164,6 +163,7 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.looking, n.leave = context.WithCancel(n.ctx)
 	n.places.Init(c.places)
+	n.slots.Init(max(64, 4*c.places))
 	n.left.done = make(chan struct{})
 	n.running.init()
 	n.telling.init()

@@ -109,7 +109,7 @@ func TestANodeCanLeaveWithOutcomesThatCannotBeStored(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	until(t, js, "double_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumAckPending > 64 })
+	until(t, js, "double_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumAckPending >= 64 })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := n.Close(ctx); !errors.Is(err, context.Canceled) {

@@ -71,10 +71,21 @@ const grace = 2 * time.Second
 // A task has the subject that it was stored with, and what the server says of a request has the address of the request. The
 // headers tell nothing: a message can be stored with a status of its own.
 func (p *Puller) Pull(ctx context.Context, batch int, wait time.Duration, each func(*nats.Msg)) (int, error) {
+	return p.pull(ctx, batch, wait, wait == 0, each)
+}
+
+// Once is Pull for what the consumer has, and does not wait for more. If it has none, or may give none away, that is known when wait is over.
+//
+// A server answers a request that does not wait, and has no time, only when the consumer may give something away.
+func (p *Puller) Once(ctx context.Context, batch int, wait time.Duration, each func(*nats.Msg)) (int, error) {
+	return p.pull(ctx, batch, wait, true, each)
+}
+
+func (p *Puller) pull(ctx context.Context, batch int, wait time.Duration, once bool, each func(*nats.Msg)) (int, error) {
 	p.request++
 	number := strconv.Itoa(p.request)
 	request := p.form
-	request.Batch, request.Expires, request.NoWait = batch, wait, wait == 0
+	request.Batch, request.Expires, request.NoWait = batch, wait, once
 	body, err := json.Marshal(request)
 	if err != nil {
 		return 0, err
@@ -121,6 +132,23 @@ func (p *Puller) Pull(ctx context.Context, batch int, wait time.Duration, each f
 	}
 }
 
+// Late passes on what has come since the last request has ended.
+func (p *Puller) Late(each func(*nats.Msg)) {
+	for {
+		select {
+		case m, ok := <-p.msgs:
+			if !ok {
+				return
+			}
+			if !p.says(m) {
+				each(m)
+			}
+		default:
+			return
+		}
+	}
+}
+
 // says reports whether a message is what the server says of a request, and no task.
 func (p *Puller) says(m *nats.Msg) bool { return strings.HasPrefix(m.Subject, p.inbox+".") }
 
@@ -148,17 +176,5 @@ func (p *Puller) Close(each func(*nats.Msg)) {
 		case <-time.After(grace): // the connection is gone
 		}
 	}
-	for {
-		select {
-		case m, ok := <-p.msgs:
-			if !ok {
-				return
-			}
-			if !p.says(m) {
-				each(m)
-			}
-		default:
-			return
-		}
-	}
+	p.Late(each)
 }

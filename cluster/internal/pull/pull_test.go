@@ -23,6 +23,47 @@ func TestARequestSaysWhatIsWanted(t *testing.T) {
 	})
 }
 
+// A request for what there is lapses at the servers: one without a time would stay there while its consumer may give nothing away.
+func TestARequestForWhatThereIsHasATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsking(t)
+		ended := make(chan end, 1)
+		go func() {
+			got, err := a.Once(t.Context(), 2, 5*time.Millisecond, a.each)
+			ended <- end{got, err}
+		}()
+		r := <-a.requests
+		if r.body != `{"batch":2,"expires":5000000,"no_wait":true,"group":"tiers","priority":3}` {
+			t.Error(r.body)
+		}
+		a.task("task")
+		a.status(r, "408 Request Timeout")
+		if e := <-ended; e != (end{1, nil}) {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// What comes when no request is made is passed on without one.
+func TestLatePassesOnWhatHasCome(t *testing.T) {
+	a := newAsking(t)
+	first, ended := a.begin(t)
+	a.finish(t, ended)
+	a.task("late")
+	a.status(first, "408 Request Timeout")
+	if err := a.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	a.Late(a.each)
+	if !slices.Equal(a.tasks, []string{"late"}) {
+		t.Errorf("passed on: %q", a.tasks)
+	}
+	a.Late(a.each)
+	if len(a.tasks) != 1 {
+		t.Errorf("passed on: %q", a.tasks)
+	}
+}
+
 // A request that Again has ended stays at the servers, and they say later that it is over.
 func TestWhatIsSaidOfAnEarlierRequestEndsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
