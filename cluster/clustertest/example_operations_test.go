@@ -61,6 +61,7 @@ func Example_permissionsOf() {
 	//     "$KV.shop_unique.>"
 	//     "$KV.shop_nodes.front-1"
 	//     "$JS.API.CONSUMER.INFO.shop_work.*"
+	//     "$JS.API.STREAM.PURGE.KV_shop_unique"
 	//     "$JS.API.DIRECT.GET.KV_shop_results.>"
 	//     "$JS.API.DIRECT.GET.KV_shop_results"
 	//     "$JS.API.DIRECT.GET.KV_shop_after.>"
