@@ -53,7 +53,7 @@ func (n *Node) setUp(ctx context.Context) error {
 	if n.control, err = n.bucket(ctx, n.names.control(), controlTTL); err != nil {
 		return err
 	}
-	if n.after, err = n.bucketOf(ctx, jetstream.KeyValueConfig{Bucket: n.names.after(), History: afterHistory, LimitMarkerTTL: markerTTL}); err != nil {
+	if n.after, err = n.bucketOf(ctx, jetstream.KeyValueConfig{Bucket: n.names.after(), LimitMarkerTTL: markerTTL}); err != nil {
 		return err
 	}
 	if n.batches, err = n.bucket(ctx, n.names.batches(), n.deadTTL); err != nil {
@@ -146,7 +146,3 @@ func (n *Node) readClock(ctx context.Context) error {
 		return err
 	})
 }
-
-// afterHistory is how many values of a key the bucket of tasks that wait keeps. nats-server writes down what is removed, and not what is replaced: with one
-// value, a task that its marker has replaced would wait again when the marker is gone, and the server was killed and started again.
-const afterHistory = 2
