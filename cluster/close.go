@@ -51,8 +51,10 @@ type left struct {
 // close is Close, called once.
 func (n *Node) close(ctx context.Context) error {
 	n.leave()
-	n.endLanes(ctx)
-	err := n.local.drain(ctx)
+	err := n.endLanes(ctx)
+	if e := n.local.drain(ctx); e != nil {
+		err = e
+	}
 	if e := n.ran.wait(ctx); e != nil {
 		err = e
 		n.running.endAll(ErrClosed)
@@ -72,11 +74,12 @@ func (n *Node) close(ctx context.Context) error {
 }
 
 // endLanes waits until what fetches has ended. A lane can wait for room in the pool: then what runs is ended when ctx has
-// ended, and at last what waits.
-func (n *Node) endLanes(ctx context.Context) {
+// ended, and at last what waits. It returns the cause of ctx if that has ended what runs.
+func (n *Node) endLanes(ctx context.Context) error {
 	if n.lanes.wait(ctx) == nil {
-		return
+		return nil
 	}
+	err := n.ran.wait(ctx)
 	n.running.endAll(ErrClosed)
 	patience, done := context.WithTimeout(context.Background(), leavePatience)
 	defer done()
@@ -84,6 +87,7 @@ func (n *Node) endLanes(ctx context.Context) {
 		n.cancel(ErrClosed)
 		_ = n.lanes.wait(context.Background())
 	}
+	return err
 }
 
 const (
