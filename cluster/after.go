@@ -250,10 +250,14 @@ func (n *Node) withdraw(ctx context.Context, id token, deps []token) error {
 }
 
 // forgetWaiting removes a task that waits no longer, and then its edges and its tally, as far as they are older: the same
-// task may be stored anew meanwhile. All nodes forget the edges as they hear that the task is gone. By the tally,
-// sweepLeft finds what was removed or stored in part.
+// task may be stored anew meanwhile. All nodes forget the edges as they hear of the marker that the task is gone. The marker replaces nothing: what it
+// replaced would be there again when its time is over and a server is killed. By the tally, sweepLeft finds what was removed or stored in part.
 func (n *Node) forgetWaiting(ctx context.Context, id token) error {
-	ack, err := n.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + n.names.after() + "." + keyTask(id), Header: nats.Header{
+	subject := keyOf(n.names.after(), keyTask(id))
+	if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+		return err
+	}
+	ack, err := n.js.PublishMsg(ctx, &nats.Msg{Subject: subject, Header: nats.Header{
 		"KV-Operation": {"PURGE"}, jetstream.MsgRollup: {jetstream.MsgRollupSubject}, jetstream.MsgTTLHeader: {markerTTL.String()},
 	}})
 	if err != nil {

@@ -25,8 +25,10 @@ func (g *edges) set(entry jetstream.KeyValueEntry) {
 	switch key, stored := strings.Split(entry.Key(), "."), entry.Operation() == jetstream.KeyValuePut; {
 	case len(key) == 4 && stored:
 		g.setEdge(key, entry.Created())
-	case len(key) == 2:
-		g.setTask(key[1], stored)
+	case len(key) == 2 && !stored:
+		if id, err := parseToken("ID", key[1]); err == nil { // else it is nobody's
+			g.Forget(id)
+		}
 	}
 	g.Heard(entry.Revision())
 }
@@ -38,18 +40,6 @@ func (g *edges) setEdge(key []string, made time.Time) {
 	index, err := strconv.Atoi(key[2])
 	if bad == nil && worse == nil && err == nil && index >= 0 && index < maxAfter {
 		g.Add(id, dep, edge.Edge{Index: index, Made: made})
-	}
-}
-
-// setTask notes that a task that waits is stored, or not any more, unless it is nobody's.
-func (g *edges) setTask(key string, stored bool) {
-	id, err := parseToken("ID", key)
-	switch {
-	case err != nil:
-	case stored:
-		g.Store(id)
-	default:
-		g.Forget(id)
 	}
 }
 

@@ -185,8 +185,12 @@ func (n *Node) sweepLeft() {
 	}
 	ctx, cancel := n.asking()
 	defer cancel()
-	prefix := "$KV." + n.names.after() + "."
+	prefix := keyOf(n.names.after(), "")
 	info, err := n.afterStream.Info(ctx, jetstream.WithSubjectFilter(prefix+keyMet(anyToken)))
+	if err != nil {
+		return
+	}
+	tasks, err := n.afterStream.Info(ctx, jetstream.WithSubjectFilter(prefix+keyTask(anyToken)))
 	if err != nil {
 		return
 	}
@@ -194,7 +198,7 @@ func (n *Node) sweepLeft() {
 	n.leftovers = map[token]uint64{}
 	for subject := range info.State.Subjects {
 		id, err := parseToken("ID", strings.TrimPrefix(subject, prefix+keyMet("")))
-		if err != nil || n.edges.IsStored(id) {
+		if err != nil || tasks.State.Subjects[prefix+keyTask(id)] > 0 {
 			continue
 		}
 		if _, _, err := n.get(ctx, n.after, keyTask(id)); !isNotFound(err) {

@@ -144,3 +144,38 @@ func TestAFreedUniqueKeyIsForgotten(t *testing.T) {
 		untilStream(t, f.js, "KV_filch_unique", "$KV.filch_unique.key", func(n int) bool { return n == 0 })
 	}
 }
+
+// So does a task that waited for others. A marker tells the nodes that it waits no more, and the task does not come back when the marker is gone. Its tally may:
+// nodes look for tallies without tasks.
+func TestADependentThatWasReleasedIsForgotten(t *testing.T) {
+	t.Parallel()
+	f := newForgetful(t)
+	if _, err := f.h.Submit(t.Context(), 21, cluster.ID("waits"), cluster.After(cluster.TaskID("never"))); err != nil { // the stream is not empty
+		t.Fatal(err)
+	}
+	b, err := f.h.Submit(t.Context(), 21, cluster.ID("b"), cluster.After(cluster.TaskID("a"), cluster.TaskID("c")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a", "c"} {
+		if _, err := f.h.Submit(t.Context(), 1, cluster.ID(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(t, b, 42)
+	untilStream(t, f.js, "KV_filch_after", "$KV.filch_after.met.b", func(n int) bool { return n == 0 })
+	s, err := f.js.Stream(t.Context(), "KV_filch_after")
+	if err == nil {
+		err = s.Purge(within(t), jetstream.WithPurgeSubject("$KV.filch_after.task.b")) // as when the marker's time is over
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.restart()
+	for _, subject := range []string{"task.b", "edge.b.>"} {
+		n, err := countOf(within(t), f.js, "KV_filch_after", "$KV.filch_after."+subject)
+		if err != nil || n != 0 {
+			t.Error(n, "of", subject, err)
+		}
+	}
+}

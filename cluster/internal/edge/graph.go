@@ -20,14 +20,13 @@ type Graph[ID comparable] struct {
 	mu       sync.Mutex
 	edges    map[ID]map[ID]Edge // by the task that is waited for, and the one that waits
 	deps     map[ID][]ID        // by the task that waits
-	stored   map[ID]bool        // tasks that are stored
 	revision uint64             // up to which all was heard
 	heard    chan struct{}      // closed and made anew when revision grows
 }
 
 // New returns a graph without edges.
 func New[ID comparable]() *Graph[ID] {
-	return &Graph[ID]{edges: map[ID]map[ID]Edge{}, deps: map[ID][]ID{}, stored: map[ID]bool{}, heard: make(chan struct{})}
+	return &Graph[ID]{edges: map[ID]map[ID]Edge{}, deps: map[ID][]ID{}, heard: make(chan struct{})}
 }
 
 // Clear forgets all, which is to be heard anew.
@@ -36,7 +35,6 @@ func (g *Graph[ID]) Clear() {
 	defer g.mu.Unlock()
 	clear(g.edges)
 	clear(g.deps)
-	clear(g.stored)
 	g.revision = 0
 }
 
@@ -68,20 +66,6 @@ func (g *Graph[ID]) remove(task, dep ID) {
 	}
 }
 
-// Store notes that a task that waits is stored.
-func (g *Graph[ID]) Store(task ID) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.stored[task] = true
-}
-
-// IsStored reports whether a task that waits is stored.
-func (g *Graph[ID]) IsStored(task ID) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.stored[task]
-}
-
 // Forget removes a task that waits no longer, and its edges.
 func (g *Graph[ID]) Forget(task ID) {
 	g.mu.Lock()
@@ -90,7 +74,6 @@ func (g *Graph[ID]) Forget(task ID) {
 		g.remove(task, dep)
 	}
 	delete(g.deps, task)
-	delete(g.stored, task)
 }
 
 // Heard says that all was noted up to a revision.

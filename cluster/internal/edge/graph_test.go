@@ -15,8 +15,7 @@ func TestATaskWaitsUntilItIsForgotten(t *testing.T) {
 	g.Add("sum", "a", Edge{Index: 0})
 	g.Add("sum", "b", Edge{Index: 1})
 	g.Add("sum", "b", Edge{Index: 1}) // heard twice
-	g.Store("sum")
-	if got := g.Waiting("b"); len(got) != 1 || got["sum"].Index != 1 || !g.IsStored("sum") {
+	if got := g.Waiting("b"); len(got) != 1 || got["sum"].Index != 1 {
 		t.Error(got)
 	}
 	g.Met("sum", "a")
@@ -24,19 +23,18 @@ func TestATaskWaitsUntilItIsForgotten(t *testing.T) {
 		t.Error("a is met, and b is not")
 	}
 	g.Forget("sum")
-	if g.Awaited("b") || g.IsStored("sum") || len(g.edges)+len(g.deps)+len(g.stored) != 0 {
-		t.Error("something is left:", g.edges, g.deps, g.stored)
+	if g.Awaited("b") || len(g.edges)+len(g.deps) != 0 {
+		t.Error("something is left:", g.edges, g.deps)
 	}
 }
 
 func TestWhatWasClearedIsHeardAnew(t *testing.T) {
 	g := New[string]()
 	g.Add("sum", "a", Edge{})
-	g.Store("sum")
 	g.Heard(7)
 	g.Clear()
-	if g.Awaited("a") || g.IsStored("sum") {
-		t.Error("something is left:", g.edges, g.stored)
+	if g.Awaited("a") {
+		t.Error("something is left:", g.edges)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
