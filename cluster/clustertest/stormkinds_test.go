@@ -110,14 +110,18 @@ func submitCanceled(c *client, kind string, loop, i int) {
 	c.wait(f, o)
 }
 
-// cancel cancels a task.
+// cancel cancels a task. A question that is lost ends with its context, and is asked again.
 func (c *client) cancel(id string) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	for c.n.Cancel(ctx, id) != nil && ctx.Err() == nil {
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		err := c.n.Cancel(ctx, id)
+		cancel()
+		if err == nil {
+			c.say("canceled", id)
+			return
+		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	c.say("canceled", id)
 }
 
 // submitUnsaid submits tasks without results, which nobody waits for.
