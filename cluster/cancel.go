@@ -85,18 +85,22 @@ func (n *Node) cancelTask(ctx context.Context, id token) error {
 	if n.ctx.Err() != nil {
 		return ErrClosed
 	}
-	if _, err := n.control.Put(ctx, string(id), nil); err != nil {
-		return n.explain(err, keyOf(n.names.control(), string(id)))
+	if err := n.ask(ctx, func(ctx context.Context) error {
+		_, err := n.control.Put(ctx, string(id), nil)
+		return err
+	}, keyOf(n.names.control(), string(id))); err != nil {
+		return err
 	}
 	o := outcome{Status: statusCanceled, Node: n.node}
-	attempt, done := context.WithTimeout(ctx, firstWait)
-	defer done()
-	_, err := n.results.Create(attempt, string(id), o.bytes())
+	err := n.ask(ctx, func(ctx context.Context) error {
+		_, err := n.results.Create(ctx, string(id), o.bytes())
+		return err
+	}, keyOf(n.names.results(), string(id)))
 	switch {
 	case errors.Is(err, jetstream.ErrKeyExists):
 	case err == nil:
 		n.waiting.resolve(id, o, nil)
-	case errors.Is(n.explain(err, keyOf(n.names.results(), string(id))), nats.ErrPermissionViolation):
+	case errors.Is(err, nats.ErrPermissionViolation):
 		return nil // a submitter may not write outcomes: the node that gets the task writes it
 	default:
 		return err

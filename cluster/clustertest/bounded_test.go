@@ -55,7 +55,32 @@ func TestCancelEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// So does Close of a batch. Called again, it closes the batch.
+// Cancel asks again when the servers have not answered in time.
+func TestCancelAsksAgain(t *testing.T) {
+	t.Parallel()
+	for _, subject := range []string{"$KV.filch_control.", "$KV.filch_results."} {
+		t.Run(subject, func(t *testing.T) {
+			t.Parallel()
+			a, mid, b, js := pair(t, places(0), places(1))
+			cluster.Handle(b, "double", double)
+			until(t, js, "double_p1", known)
+			f, err := cluster.Submit[int, int](t.Context(), b, "double", 1, cluster.Delay(time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			mid.before(subject, func() { time.Sleep(3 * time.Second) }) // longer than Cancel waits for the first answer
+			if err := a.Cancel(within(t), f.ID()); err != nil {
+				t.Error(err)
+			}
+			mid.once(t)
+			if _, err := wait(t, f, nil); !errors.Is(err, cluster.ErrCanceled) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Close of a batch returns when its context ends. Called again, it closes the batch.
 func TestCloseOfABatchEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	for _, subject := range []string{"$KV.filch_batches.batch.", "$KV.filch_batches.chunk."} {

@@ -110,18 +110,12 @@ func submitCanceled(c *client, kind string, loop, i int) {
 	c.wait(f, o)
 }
 
-// cancel cancels a task. A question that is lost ends with its context, and is asked again.
+// cancel cancels a task, in the end.
 func (c *client) cancel(id string) {
-	for {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		err := c.n.Cancel(ctx, id)
-		cancel()
-		if err == nil {
-			c.say("canceled", id)
-			return
-		}
+	for c.n.Cancel(context.Background(), id) != nil {
 		time.Sleep(100 * time.Millisecond)
 	}
+	c.say("canceled", id)
 }
 
 // submitUnsaid submits tasks without results, which nobody waits for.
