@@ -163,7 +163,9 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.looking, n.leave = context.WithCancel(n.ctx)
 	n.places.Init(c.places)
-	n.slots.Init(max(64, 4*c.places))
+	slots := max(64, 4*c.places)
+	n.slots.Init(slots)
+	n.slots.InBatches(slots / 4) // servers that acknowledge slowly would else be asked for tasks one by one
 	n.left.done = make(chan struct{})
 	n.running.init()
 	n.telling.init()

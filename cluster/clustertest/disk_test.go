@@ -165,7 +165,7 @@ func TestANodeLeavesAFullDisk(t *testing.T) {
 	_, js := connect(t, s.URL())
 	other := fill(t, js)
 	close(gate)
-	until(t, js, "gated_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumAckPending >= 64 })
+	until(t, js, "gated_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumAckPending >= stuck })
 	left := make(chan error)
 	go func() {
 		ctx, cancel := context.WithCancel(t.Context())

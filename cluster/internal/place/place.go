@@ -19,6 +19,7 @@ const Starved = 60
 // busy with its own tasks leaves those of the cluster to others, and yet does not leave them for ever.
 type Places struct {
 	total   int
+	scant   int // none is given while no more are free
 	others  atomic.Int64
 	waiting atomic.Bool // false only if no lane waits; changed under mu
 
@@ -37,6 +38,9 @@ type wait struct {
 
 // Init says how many there are. It is called before all others.
 func (p *Places) Init(n int) { p.total, p.free = n, n }
+
+// InBatches has those that wait get none until n are free, so that they get more at once. It is called after Init, before all others.
+func (p *Places) InBatches(n int) { p.scant = n - 1 }
 
 // Free returns how many are free.
 func (p *Places) Free() int {
@@ -107,7 +111,7 @@ func (p *Places) Put(n int) {
 // grant gives free places to those that wait. p.mu is held.
 func (p *Places) grant() {
 	free := p.available()
-	for ; free > 0; free = p.available() {
+	for ; free > p.scant; free = p.available() {
 		level := p.next()
 		if level < 0 {
 			break
@@ -118,7 +122,7 @@ func (p *Places) grant() {
 		p.free -= n
 		w.given <- n
 	}
-	if free > 0 { // and no lane waits for it
+	if free > p.scant { // and no lane waits for it
 		if p.idle != nil {
 			close(p.idle)
 			p.idle = nil
@@ -154,7 +158,7 @@ func (p *Places) Wait(ctx context.Context) error {
 	p.mu.Lock()
 	p.waiting.Store(true)
 	p.grant()
-	if p.available() > 0 {
+	if p.available() > p.scant {
 		p.mu.Unlock()
 		return ctx.Err()
 	}

@@ -190,3 +190,28 @@ func TestOtherTasksThatLeaveWakeLanes(t *testing.T) {
 		all.Wait()
 	}
 }
+
+func TestPlacesInBatchesWaitForMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Places
+		p.Init(8)
+		p.InBatches(3)
+		if n, err := p.Take(t.Context(), 1, 6); n != 6 || err != nil {
+			t.Fatal(n, err)
+		}
+		got, idle := 0, false
+		go func() { got, _ = p.Take(t.Context(), 1, 5) }()
+		go func() { idle = p.Wait(t.Context()) == nil }()
+		if synctest.Wait(); got != 0 || idle {
+			t.Error("of 2 free ones, taken:", got, "idle:", idle)
+		}
+		p.Put(1)
+		if synctest.Wait(); got != 3 || idle {
+			t.Error("of 3 free ones, taken:", got, "idle:", idle)
+		}
+		p.Put(3)
+		if synctest.Wait(); !idle {
+			t.Error("not idle with 3 that nobody waits for")
+		}
+	})
+}
