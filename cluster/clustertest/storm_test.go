@@ -300,7 +300,7 @@ func (s *storm) settled(r *record) {
 		return len(left) == 0, left
 	})
 	if !so {
-		s.t.Errorf("tasks are stuck: %v%s", left, s.consumers())
+		s.t.Errorf("tasks are stuck: %v%s", left, consumers(s.t, s.js))
 	}
 }
 
@@ -329,19 +329,4 @@ func (s *storm) left() (left []string, err error) {
 		left = append(left, key)
 	}
 	return left, ctx.Err()
-}
-
-// consumers says what the consumers of tasks are like, for errors.
-func (s *storm) consumers() string {
-	var b strings.Builder
-	for _, name := range []string{"filch_work", "filch_later"} {
-		st, err := s.js.Stream(s.t.Context(), name)
-		if err != nil {
-			return err.Error()
-		}
-		for c := range st.ListConsumers(s.t.Context()).Info() {
-			fmt.Fprintf(&b, "\n\t%s: %d wait, %d taken, %d again, %d requests", c.Name, c.NumPending, c.NumAckPending, c.NumRedelivered, c.NumWaiting)
-		}
-	}
-	return b.String()
 }

@@ -2,6 +2,7 @@ package clustertest_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -91,8 +92,23 @@ func emptyWithin(t testing.TB, js jetstream.JetStream, most time.Duration) {
 		return s.CachedInfo().State.Msgs == 0, s.CachedInfo().State
 	})
 	if !so {
-		t.Fatalf("tasks are stuck: %+v", last)
+		t.Fatalf("tasks are stuck: %+v%s", last, consumers(t, js))
 	}
+}
+
+// consumers says what the consumers of tasks are like, for errors.
+func consumers(t testing.TB, js jetstream.JetStream) string {
+	var b strings.Builder
+	for _, name := range []string{"filch_work", "filch_later"} {
+		st, err := js.Stream(t.Context(), name)
+		if err != nil {
+			return err.Error()
+		}
+		for c := range st.ListConsumers(t.Context()).Info() {
+			fmt.Fprintf(&b, "\n\t%s: delivered to %d, acknowledged to %d, %d wait, %d taken, %d again, %d requests", c.Name, c.Delivered.Stream, c.AckFloor.Stream, c.NumPending, c.NumAckPending, c.NumRedelivered, c.NumWaiting)
+		}
+	}
+	return b.String()
 }
 
 // lines keeps what is logged.
