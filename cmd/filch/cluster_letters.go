@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -140,12 +139,12 @@ newest.`,
 
 // all does it to dead letters, the oldest first, each by its name. A task is put back once, by the newest of its letters, and the others stay.
 func (a letterAct) all(ctx context.Context, cmd *cobra.Command, o *clusterOptions, n *cluster.Node, letters []cluster.DeadLetter) error {
-	out := cmd.OutOrStdout()
+	notes := cmd.OutOrStdout()
 	if o.json {
-		out = io.Discard
+		notes = cmd.ErrOrStderr()
 	}
 	if len(letters) == 0 {
-		fmt.Fprintln(out, "no dead letters")
+		fmt.Fprintln(notes, "no dead letters")
 	}
 	newest := map[string]string{}
 	for _, l := range letters {
@@ -154,7 +153,7 @@ func (a letterAct) all(ctx context.Context, cmd *cobra.Command, o *clusterOption
 	var ids, names []string
 	for _, l := range letters {
 		if a.newest && newest[l.ID] != l.Name {
-			fmt.Fprintf(out, "%s stays, an older letter of %s\n", l.Name, l.ID)
+			fmt.Fprintf(notes, "%s stays, an older letter of %s\n", l.Name, l.ID)
 			continue
 		}
 		ids, names = append(ids, l.ID), append(names, l.Name)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -98,5 +99,11 @@ func TestClusterLettersHaveNames(t *testing.T) {
 	var left []struct{ ID, Name, Handler string }
 	if asked(t, &left, "dead"); len(left) != 1 || left[0].Name != "letter-3" || left[0].ID != "x" || left[0].Handler != "other" {
 		t.Errorf("%+v", left)
+	}
+	put("fail", "x")
+	put("fail", "x")
+	status, stdout, stderr := command("--json", "retry", "--all", "--handler", "fail")
+	if status != 0 || !json.Valid([]byte(stdout)) || strings.Contains(stdout, "stays") || !strings.Contains(stderr, "letter-6 stays, an older letter of x") {
+		t.Error(status, stdout, stderr)
 	}
 }
