@@ -90,18 +90,18 @@ func (n *Node) storeAfter(ctx context.Context, id token, m *nats.Msg, deps []tok
 	if err := n.hearEdges(ctx); err != nil {
 		return false, refused{fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)}
 	}
-	if err := askServers(ctx, func(ctx context.Context) error {
+	if err := n.ask(ctx, func(ctx context.Context) error {
 		was, err := n.storeMet(ctx, id, deps)
 		known = known || was
 		return err
-	}); err != nil {
+	}, keyOf(n.names.after(), keyMet(id))); err != nil {
 		return known, refused{err}
 	}
 	record, last, err := n.prepareAfter(ctx, id, m, deps)
 	if err != nil {
 		return known, refused{err}
 	}
-	if err := createKey(ctx, n.after, keyTask(id), record); err != nil {
+	if err := n.createKey(ctx, n.after, keyTask(id), record); err != nil {
 		return known, err
 	}
 	return known, n.settleEnded(ctx, id, deps, last)
@@ -122,14 +122,14 @@ func (n *Node) prepareAfter(ctx context.Context, id token, m *nats.Msg, deps []t
 }
 
 // createKey stores a value, unless there is one.
-func createKey(ctx context.Context, kv jetstream.KeyValue, key string, value []byte) error {
-	return askServers(ctx, func(ctx context.Context) error {
+func (n *Node) createKey(ctx context.Context, kv jetstream.KeyValue, key string, value []byte) error {
+	return n.ask(ctx, func(ctx context.Context) error {
 		_, err := kv.Create(ctx, key, value)
 		if errors.Is(err, jetstream.ErrKeyExists) {
 			return nil
 		}
 		return err
-	})
+	}, keyOf(kv.Bucket(), key))
 }
 
 // metWait is how long storeMet waits for a tally of other dependencies that has no task: it is being removed, or its task is being stored. After
@@ -178,10 +178,11 @@ func (n *Node) storeMet(ctx context.Context, id token, deps []token) (known bool
 // same time, the last one at least hears of the edges of all.
 func (n *Node) storeEdges(ctx context.Context, id token, deps []token) (last uint64, err error) {
 	for i, d := range deps {
-		if err := askServers(ctx, func(ctx context.Context) (err error) {
-			last, err = n.after.Put(ctx, keyEdge(id, edge.Edge{Index: i}, d), nil)
+		key := keyEdge(id, edge.Edge{Index: i}, d)
+		if err := n.ask(ctx, func(ctx context.Context) (err error) {
+			last, err = n.after.Put(ctx, key, nil)
 			return err
-		}); err != nil {
+		}, keyOf(n.names.after(), key)); err != nil {
 			return 0, err
 		}
 	}

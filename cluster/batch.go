@@ -84,7 +84,7 @@ func NewBatch(ctx context.Context, n *Node) (*Batch, error) {
 		return nil, ErrClosed
 	}
 	b := &Batch{n: n, id: encode(nuid.Next()), turn: make(chan struct{}, 1)}
-	if err := createKey(ctx, n.batches, keyChunks(b.id), tally{}.bytes()); err != nil {
+	if err := n.createKey(ctx, n.batches, keyChunks(b.id), tally{}.bytes()); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -139,7 +139,7 @@ func (b *Batch) take(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("cluster: the batch has %d members; it can have no more", b.next)
 	}
 	if b.next%chunk == 0 {
-		if err := createKey(ctx, b.n.batches, keyChunk(b.id, b.next/chunk), tally{Size: chunk}.bytes()); err != nil {
+		if err := b.n.createKey(ctx, b.n.batches, keyChunk(b.id, b.next/chunk), tally{Size: chunk}.bytes()); err != nil {
 			return 0, err
 		}
 	}

@@ -174,6 +174,8 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	denied(n.RemoveCron(t.Context(), "job"), "$JS.API.STREAM.PURGE.filch_later")
+	_, err = cluster.NewBatch(t.Context(), n)
+	denied(err, "$KV.filch_batches.")
 	if _, err := cluster.Open(t.Context(), cluster.WithURL(s.URL(), nats.UserInfo("worker", "wrong"))); !errors.Is(err, nats.ErrAuthorization) {
 		t.Error(err)
 	}
