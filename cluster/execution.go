@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -28,18 +27,12 @@ type execution struct {
 	more      bool      // others waited in its lane when it was given away
 	attempt   int       // from 1: as delivered, without the times that it was given back
 
-	pulse               // under running.mu
-	queued atomic.Int32 // one of isQueued, isHung, or 0; what changes isQueued goes on with the task
+	pulse  // under running.mu
+	queued queued
 	cancel context.CancelCauseFunc
 	place  lender
 	cause  error // why the handler's context had ended when it returned; written by its worker, before settle
 }
-
-// Where an execution is.
-const (
-	isQueued = 1 // in the pool, and not begun
-	isHung   = 2 // in the pool, which has not begun it for too long; its task was given back
-)
 
 // newExecution reads a message.
 func newExecution(l *lane, m *nats.Msg) (*execution, error) {
@@ -60,8 +53,8 @@ func newExecution(l *lane, m *nats.Msg) (*execution, error) {
 // submit queues the task in the pool of the node.
 func (e *execution) submit() {
 	n := e.node
-	e.queued.Store(isQueued)
-	if n.running.hasEnded() { // queued is set before: so endAll has seen it, or is seen here
+	e.queued.enter()
+	if n.running.hasEnded() { // it is queued before: so endAll has seen it, or is seen here
 		e.dropped()
 		return
 	}
@@ -72,7 +65,7 @@ func (e *execution) submit() {
 
 // dropped gives a task to another node that the pool does not run, unless that has been done.
 func (e *execution) dropped() {
-	if e.queued.CompareAndSwap(isQueued, 0) {
+	if e.queued.leave() {
 		e.release()
 		go e.settled(e.giveBack)
 	}
@@ -84,8 +77,8 @@ var errGoexit = errors.New("the handler called runtime.Goexit")
 // run runs the task on a worker of the pool. What is told to the servers afterwards needs no worker and no place. After
 // runtime.Goexit only what is deferred runs.
 func (e *execution) run(ctx context.Context) {
-	if !e.queued.CompareAndSwap(isQueued, 0) {
-		if e.queued.CompareAndSwap(isHung, 0) {
+	if !e.queued.leave() {
+		if e.queued.revive() {
 			e.node.rest.end() // the pool goes on
 		}
 		return

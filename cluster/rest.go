@@ -93,7 +93,7 @@ func (e *execution) rejected(err error) {
 func (e *execution) hung() {
 	n := e.node
 	n.rest.begin() // before its place is free
-	if !e.queued.CompareAndSwap(isQueued, isHung) {
+	if !e.queued.hang() {
 		n.rest.end()
 		return
 	}

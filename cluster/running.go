@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// pulse is when the servers last heard of an execution, and when it last made progress, by the node's clock. Until it has begun, that is when it
-// was queued in the pool.
+// pulse is when the servers last heard of an execution, and when it last made progress, by the node's clock. Until it has begun,
+// that is when it was queued in the pool.
 type pulse struct {
 	beat     time.Time
 	progress time.Time
@@ -90,10 +90,17 @@ func (r *running) cancelTask(id token) {
 func (r *running) endAll(cause error) {
 	r.mu.Lock()
 	r.ended = cause
-	all := slices.Collect(maps.Values(r.tasks))
-	for _, e := range all {
+	for _, e := range r.tasks {
 		e.cancel(cause)
 	}
+	r.mu.Unlock()
+	r.dropAll()
+}
+
+// dropAll gives back what waits in the pool.
+func (r *running) dropAll() {
+	r.mu.Lock()
+	all := slices.Collect(maps.Values(r.tasks))
 	r.mu.Unlock()
 	for _, e := range all {
 		e.dropped()
@@ -110,12 +117,7 @@ func (n *Node) watchPool() {
 	if n.looking.Err() == nil {
 		n.log.Error("filch cluster: the pool of the node was closed before the node; it runs nothing more", "node", n.node)
 	}
-	n.running.mu.Lock()
-	all := slices.Collect(maps.Values(n.running.tasks))
-	n.running.mu.Unlock()
-	for _, e := range all {
-		e.dropped()
-	}
+	n.running.dropAll()
 }
 
 // len returns how many there are.
@@ -176,7 +178,7 @@ func (n *Node) beatOnce() {
 		case silent && e.begun && !e.silent:
 			e.silent = true
 			e.cancel(ErrSilent)
-		case silent && e.queued.Load() == isQueued:
+		case silent && e.queued.waits():
 			hung = append(hung, e)
 		}
 		if !e.silent && now.Sub(e.beat) >= e.handler.ackWait/3 {
