@@ -1,6 +1,7 @@
 package clustertest_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 )
 
 // between is a connection to a server in this process that calls a function before a publication: so the test puts what
-// another node does between two steps of this one.
+// another node does between two steps of this one. It can also lose the answer to a publication.
 type between struct {
 	net.Conn
 	srv    *server.Server
@@ -30,10 +31,16 @@ type between struct {
 type step struct {
 	subject string // begins so
 	do      func()
+	lost    bool // its answer goes to nobody
 }
 
 // before has do be called once, before the first publication from now on to a subject that begins so.
-func (b *between) before(subject string, do func()) { b.armed.Store(&step{subject, do}) }
+func (b *between) before(subject string, do func()) { b.armed.Store(&step{subject: subject, do: do}) }
+
+// unanswered loses, once, the answer to the first publication from now on to a subject that begins so.
+func (b *between) unanswered(subject string) {
+	b.armed.Store(&step{subject: subject, do: func() {}, lost: true})
+}
 
 func (b *between) InProcessConn() (net.Conn, error) {
 	c, err := b.srv.InProcessConn()
@@ -51,6 +58,10 @@ func (b *between) Write(data []byte) (int, error) {
 		}
 		if s := b.armed.Load(); s != nil && subject != "" && strings.HasPrefix(subject, s.subject) && b.armed.CompareAndSwap(s, nil) {
 			s.do()
+			if s.lost {
+				reply := strings.Fields(string(b.missed[:n]))[2]
+				copy(b.missed[:n], bytes.Replace(b.missed[:n], []byte(reply), bytes.Repeat([]byte("x"), len(reply)), 1))
+			}
 		}
 		if _, err := b.Conn.Write(b.missed[:n]); err != nil {
 			return 0, err
@@ -311,7 +322,8 @@ func TestANodeWithPlacesHearsOfEnds(t *testing.T) {
 	}
 }
 
-// Submit waits also for a bucket for which nobody answers, as while three servers elect its leader: longer than the library does, which asks three times.
+// Submit waits also for a bucket for which nobody answers, as while three servers elect its leader: longer than the library does,
+// which asks three times.
 func TestSubmitWaitsForTheBucketsOfItsOptions(t *testing.T) {
 	t.Parallel()
 	for bucket, option := range map[string]func(*cluster.Batch) cluster.SubmitOption{

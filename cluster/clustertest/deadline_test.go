@@ -75,7 +75,7 @@ func TestTheTimeOfADelayedTaskCountsFromWhenItIsDue(t *testing.T) {
 	}
 }
 
-// Of two who submit a task by the same ID, the first says how long it may take.
+// Of two nodes that submit a task by the same ID, the first says how long it may take.
 func TestTheFirstSaysHowLongATaskMayTake(t *testing.T) {
 	t.Parallel()
 	nodes, js := share(t, places(0), places(0), places(1))

@@ -41,7 +41,8 @@ func submitJob(t testing.TB, n *cluster.Node, j job, opts ...cluster.SubmitOptio
 	return f
 }
 
-// takenOver waits for the result of a task whose node was lost, or hangs, for longer than that takes on a busy machine, and checks that another node has run it.
+// takenOver waits for the result of a task whose node was lost, or hangs, for longer than that takes on a busy machine, and
+// checks that another node has run it.
 func takenOver[T comparable](t testing.TB, f *cluster.Future[T], want T, by *cluster.Node) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -68,8 +68,8 @@ func (f *forgetful) once(tasks int64, stream, subject string) {
 	}
 }
 
-// A task that is due is moved a second time when the node is lost that has moved it. It does not run again, also if it has ended and the server was
-// started again meanwhile.
+// A task that is due is moved a second time when the node is lost that has moved it. It does not run again, also if it has ended
+// and the server was started again meanwhile.
 func TestADueTaskThatHasEndedIsNotMovedAgain(t *testing.T) {
 	t.Parallel()
 	f := newForgetful(t)
@@ -94,8 +94,8 @@ func TestADueTaskThatHasEndedIsNotMovedAgain(t *testing.T) {
 	f.once(1, "filch_later", ">")
 }
 
-// A task is released a second time when the node is lost that has released it. It does not run again, also if it has ended and the server was started
-// again meanwhile.
+// A task is released a second time when the node is lost that has released it. It does not run again, also if it has ended and
+// the server was started again meanwhile.
 func TestADependentThatHasEndedIsNotReleasedAgain(t *testing.T) {
 	t.Parallel()
 	f := newForgetful(t)
@@ -130,8 +130,8 @@ func TestADependentThatHasEndedIsNotReleasedAgain(t *testing.T) {
 	f.once(2, "KV_filch_after", "$KV.filch_after.edge.>")
 }
 
-// A unique key that was given back stays free, also if the server is killed and started again: it has no marker, with whose time what was removed
-// would come back.
+// A unique key that was given back stays free, also if the server is killed and started again: it has no marker, with whose time
+// what was removed would come back.
 func TestAFreedUniqueKeyIsForgotten(t *testing.T) {
 	t.Parallel()
 	f := newForgetful(t)
@@ -145,8 +145,8 @@ func TestAFreedUniqueKeyIsForgotten(t *testing.T) {
 	}
 }
 
-// So does a task that waited for others. A marker tells the nodes that it waits no more, and the task does not come back when the marker is gone. Its tally may:
-// nodes look for tallies without tasks.
+// So does a task that waited for others. A marker tells the nodes that it waits no more, and the task does not come back when the
+// marker is gone. Its tally may: nodes look for tallies without tasks.
 func TestADependentThatWasReleasedIsForgotten(t *testing.T) {
 	t.Parallel()
 	f := newForgetful(t)

@@ -35,8 +35,20 @@ func holder(t *testing.T, js jetstream.JetStream, key string) string {
 	return string(entry.Value())
 }
 
-// A node moves a time of a cron job to its queue, and cannot say so: it is moved again, after its task has ended. Then nobody else would give the
-// key back.
+// gated gives a node a handler whose tasks go on until the test has ended.
+func gated(t *testing.T, n *cluster.Node, js jetstream.JetStream) {
+	t.Helper()
+	gate := make(chan struct{})
+	t.Cleanup(func() { close(gate) })
+	cluster.Handle(n, "gate", func(ctx context.Context, _ int) (int, error) {
+		filch.Blocking(ctx, func() { <-gate })
+		return 0, nil
+	})
+	until(t, js, "gate_p1", known)
+}
+
+// A node moves a time of a cron job to its queue, and cannot say so: it is moved again, after its task has ended. Then nobody
+// else would give the key back.
 func TestATimeThatIsMovedTwiceKeepsNoKey(t *testing.T) {
 	t.Parallel()
 	_, mid, worker, js := pair(t, places(1), places(1))
@@ -50,7 +62,7 @@ func TestATimeThatIsMovedTwiceKeepsNoKey(t *testing.T) {
 		}
 		untilStream(t, js, "filch_work", "filch.>", none)
 		eventually(t, "the key is free", func() bool { return holder(t, js, "a") == "" })
-		if err := js.DeleteConsumer(t.Context(), "filch_later", "due"); err != nil { // who hears the acknowledgment
+		if err := js.DeleteConsumer(t.Context(), "filch_later", "due"); err != nil { // which hears the acknowledgment
 			t.Error(err)
 		}
 	})
@@ -99,13 +111,7 @@ func TestATaskThatIsSubmittedAgainLeavesNoKey(t *testing.T) {
 func TestATaskOfTwoSubmittersKeepsItsKey(t *testing.T) {
 	t.Parallel()
 	a, mid, b, js := pair(t, places(0), places(1))
-	gate := make(chan struct{})
-	defer close(gate)
-	cluster.Handle(b, "gate", func(ctx context.Context, _ int) (int, error) {
-		filch.Blocking(ctx, func() { <-gate })
-		return 0, nil
-	})
-	until(t, js, "gate_p1", known)
+	gated(t, b, js)
 	submit := func(n *cluster.Node) error {
 		_, err := cluster.Submit[int, int](t.Context(), n, "gate", 0, cluster.ID("x"), cluster.Unique("a", time.Hour))
 		return err
@@ -132,18 +138,12 @@ func TestATaskWhoseAnswerIsLostKeepsItsKey(t *testing.T) {
 			t.Run(name+id, func(t *testing.T) {
 				t.Parallel()
 				a, mid, b, js := pair(t, places(0), places(1))
-				gate := make(chan struct{})
-				defer close(gate)
-				cluster.Handle(b, "gate", func(ctx context.Context, _ int) (int, error) {
-					filch.Blocking(ctx, func() { <-gate })
-					return 0, nil
-				})
-				until(t, js, "gate_p1", known)
+				gated(t, b, js)
 				subject := "filch.work."
 				if opts != nil {
 					subject = "filch.later."
 				}
-				mid.before(subject, func() { time.Sleep(3 * time.Second) }) // longer than Submit waits for an answer
+				mid.unanswered(subject)
 				f, err := cluster.Submit[int, int](t.Context(), a, "gate", 0, append(opts, opt, cluster.Unique("a", time.Hour))...)
 				if err != nil {
 					t.Fatal(err)

@@ -184,27 +184,24 @@ func (s *storm) harm() {
 
 // agree waits until all three servers have what the others have: else the next harm may take the majority.
 func (s *storm) agree() {
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
-	defer cancel()
-	var last string
 	names := []string{"filch_work", "filch_later", "filch_dead"}
 	for _, bucket := range []string{"results", "tries", "control", "unique", "after", "batches"} {
 		names = append(names, "KV_filch_"+bucket)
 	}
-	for ; len(names) > 0; time.Sleep(10 * time.Millisecond) {
-		attempt, done := context.WithTimeout(ctx, 2*time.Second)
-		stream, err := s.js.Stream(attempt, names[0])
-		done()
-		switch {
-		case err == nil && current(stream.CachedInfo().Cluster):
-			names = names[1:]
-		case ctx.Err() != nil:
-			s.t.Fatalf("the servers do not agree on %s again: %v, %s", names[0], err, last)
-		case err == nil:
-			data, _ := json.Marshal(stream.CachedInfo().Cluster)
-			last = string(data)
+	poll.Until(s.t, time.Minute, "the servers agree again", func() (bool, any) {
+		ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Second)
+		defer cancel()
+		stream, err := s.js.Stream(ctx, names[0])
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", names[0], err)
 		}
-	}
+		if is := stream.CachedInfo().Cluster; !current(is) {
+			text, _ := json.Marshal(is)
+			return false, names[0] + ": " + string(text)
+		}
+		names = names[1:]
+		return len(names) == 0, nil
+	})
 }
 
 // current reports whether a stream has a leader, and its other servers what it has, but for what is under way.
@@ -265,7 +262,8 @@ func (s *storm) record(own *strings.Builder) *record {
 	return r
 }
 
-// keep writes what happened, and what the processes and the servers have written, into the folder of the test, which go test -artifacts keeps.
+// keep writes what happened, and what the processes and the servers have written, into the folder of the test, which go test
+// -artifacts keeps.
 func (s *storm) keep() {
 	texts := map[string]string{"harms": s.diary.String()}
 	for kind, all := range s.all {

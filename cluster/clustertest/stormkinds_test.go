@@ -93,7 +93,8 @@ func submitMixed(c *client, kind string, loop, i int) {
 	c.one(o, unique(key), more)
 }
 
-// submitCanceled submits tasks with unique keys of their own that are canceled soon: while they are delayed, wait for another, are queued or run.
+// submitCanceled submits tasks with unique keys of their own that are canceled soon: while they are delayed, wait for another,
+// are queued or run.
 func submitCanceled(c *client, kind string, loop, i int) {
 	o := order{kind: kind, handler: "job", id: c.id(kind, loop, i), job: job{Micros: 4 * micros(i)}, ends: endsEither}
 	more := cluster.AtLevel(cluster.Low)

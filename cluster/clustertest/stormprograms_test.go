@@ -34,7 +34,8 @@ type job struct {
 // leaving is the subject by which a worker is told to leave.
 func leaving(name string) string { return "storm.leave." + name }
 
-// workerProgram runs tasks until it is told to leave. It writes "ran" and what is known of a task before it runs it, and "ended" and how when it has.
+// workerProgram runs tasks until it is told to leave. It writes "ran" and what is known of a task before it runs it, and "ended"
+// and how when it has.
 func workerProgram(args []string) {
 	places, _ := strconv.Atoi(args[2])
 	n := nodeAt(args[0], args[1], cluster.WithPlaces(places), cluster.WithPool(filch.New(filch.WithWorkers(places))))

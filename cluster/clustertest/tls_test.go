@@ -90,7 +90,8 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, f, 42)
-	// The client's handshake ends before the server has looked for its certificate. So it hears why it is refused, or that the connection is closed, whichever is first.
+	// The client's handshake ends before the server has looked for its certificate. So it hears why it is refused, or that the
+	// connection is closed, whichever is first.
 	if _, err := cluster.Open(t.Context(), cluster.WithURL(url, nats.RootCAs(a.file("ca.pem")))); err == nil || !strings.Contains(err.Error(), "certificate") && !strings.Contains(err.Error(), "closed by remote after TLS handshake") {
 		t.Error("without a certificate:", err)
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/filch-go/filch/internal/poll"
 )
 
-// patience is how long a test waits for what is to come. Servers that are killed take seconds until they answer again, and slow machines longer.
+// patience is how long a test waits for what is to come. Servers that are killed take seconds until they answer again, and slow
+// machines longer.
 const patience = 25 * time.Second
 
 // eventually waits until ok returns true.

@@ -137,7 +137,8 @@ newest.`,
 	return cmd
 }
 
-// all does it to dead letters, the oldest first, each by its name. A task is put back once, by the newest of its letters, and the others stay.
+// all does it to dead letters, the oldest first, each by its name. A task is put back once, by the newest of its letters, and the
+// others stay.
 func (a letterAct) all(ctx context.Context, cmd *cobra.Command, o *clusterOptions, n *cluster.Node, letters []cluster.DeadLetter) error {
 	notes := cmd.OutOrStdout()
 	if o.json {

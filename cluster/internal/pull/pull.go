@@ -74,7 +74,8 @@ func (p *Puller) Pull(ctx context.Context, batch int, wait time.Duration, each f
 	return p.pull(ctx, batch, wait, wait == 0, each)
 }
 
-// Once is Pull for what the consumer has, and does not wait for more. If it has none, or may give none away, that is known when wait is over.
+// Once is Pull for what the consumer has, and does not wait for more. If it has none, or may give none away, that is known when
+// wait is over.
 //
 // A server answers a request that does not wait, and has no time, only when the consumer may give something away.
 func (p *Puller) Once(ctx context.Context, batch int, wait time.Duration, each func(*nats.Msg)) (int, error) {

@@ -27,12 +27,7 @@ func TestARequestSaysWhatIsWanted(t *testing.T) {
 func TestARequestForWhatThereIsHasATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAsking(t)
-		ended := make(chan end, 1)
-		go func() {
-			got, err := a.Once(t.Context(), 2, 5*time.Millisecond, a.each)
-			ended <- end{got, err}
-		}()
-		r := <-a.requests
+		r, ended := a.ask(t, func(ctx context.Context) (int, error) { return a.Once(ctx, 2, 5*time.Millisecond, a.each) })
 		if r.body != `{"batch":2,"expires":5000000,"no_wait":true,"group":"tiers","priority":3}` {
 			t.Error(r.body)
 		}

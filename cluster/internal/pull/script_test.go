@@ -166,11 +166,16 @@ const patience = 10 * time.Second
 
 // begin calls Pull for one task, and returns the request of which the script has heard.
 func (a *asking) begin(t *testing.T) (request, <-chan end) {
+	return a.ask(t, func(ctx context.Context) (int, error) { return a.Pull(ctx, 1, hour, a.each) })
+}
+
+// ask calls pull, and returns the request of which the script has heard.
+func (a *asking) ask(t *testing.T, pull func(context.Context) (int, error)) (request, <-chan end) {
 	ended := make(chan end, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		got, err := a.Pull(ctx, 1, hour, a.each)
+		got, err := pull(ctx)
 		ended <- end{got, err}
 	}()
 	select {
