@@ -107,7 +107,8 @@ func (n *Node) storeAfter(ctx context.Context, id token, m *nats.Msg, deps []tok
 	return known, n.settleEnded(ctx, id, deps, last)
 }
 
-// prepareAfter stores for what a task waits that has a tally, and returns its record, with which it is stored, and the revision of its last edge.
+// prepareAfter stores for what a task waits that has a tally, and returns its record, with which it is stored, and the revision
+// of its last edge.
 func (n *Node) prepareAfter(ctx context.Context, id token, m *nats.Msg, deps []token) (record []byte, last uint64, err error) {
 	if last, err = n.storeEdges(ctx, id, deps); err != nil {
 		return nil, 0, err
@@ -132,11 +133,12 @@ func (n *Node) createKey(ctx context.Context, kv jetstream.KeyValue, key string,
 	}, keyOf(kv.Bucket(), key))
 }
 
-// metWait is how long storeMet waits for a tally of other dependencies that has no task: it is being removed, or its task is being stored. After
-// that a process has died in the midst, and sweepLeft removes it. It is less than firstWait.
+// metWait is how long storeMet waits for a tally of other dependencies that has no task: it is being removed, or its task is
+// being stored. After that a process has died in the midst, and sweepLeft removes it. It is less than firstWait.
 const metWait = time.Second
 
-// storeMet stores the tally of what a task waits for. known says that it was there before. A task of that ID that waits for others is an error.
+// storeMet stores the tally of what a task waits for. known says that it was there before. A task of that ID that waits for
+// others is an error.
 func (n *Node) storeMet(ctx context.Context, id token, deps []token) (known bool, err error) {
 	h := fnv.New64a()
 	for _, d := range deps {
@@ -174,8 +176,8 @@ func (n *Node) storeMet(ctx context.Context, id token, deps []token) (known bool
 	}
 }
 
-// storeEdges stores for which tasks a task waits, unless it would wait for itself, and returns the last edge's revision. Of tasks that close a cycle at the
-// same time, the last one at least hears of the edges of all.
+// storeEdges stores for which tasks a task waits, unless it would wait for itself, and returns the last edge's revision. Of tasks
+// that close a cycle at the same time, the last one at least hears of the edges of all.
 func (n *Node) storeEdges(ctx context.Context, id token, deps []token) (last uint64, err error) {
 	for i, d := range deps {
 		key := keyEdge(id, edge.Edge{Index: i}, d)
@@ -250,9 +252,10 @@ func (n *Node) withdraw(ctx context.Context, id token, deps []token) error {
 	return nil
 }
 
-// forgetWaiting removes a task that waits no longer, and then its edges and its tally, as far as they are older: the same
-// task may be stored anew meanwhile. All nodes forget the edges as they hear of the marker that the task is gone. The marker replaces nothing: what it
-// replaced would be there again when its time is over and a server is killed. By the tally, sweepLeft finds what was removed or stored in part.
+// forgetWaiting removes a task that waits no longer, and then its edges and its tally, as far as they are older: the same task
+// may be stored anew meanwhile. All nodes forget the edges as they hear of the marker that the task is gone. The marker replaces
+// nothing: what it replaced would be there again when its time is over and a server is killed. By the tally, sweepLeft finds what
+// was removed or stored in part.
 func (n *Node) forgetWaiting(ctx context.Context, id token) error {
 	subject := keyOf(n.names.after(), keyTask(id))
 	if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {

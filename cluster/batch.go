@@ -147,9 +147,9 @@ func (b *Batch) take(ctx context.Context) (int, error) {
 	return b.next - 1, nil
 }
 
-// Close says that the batch has all its members, and returns the Future of its end. It waits for calls of Submit that
-// add members, and for the servers, until ctx ends: then it returns the cause. If it returns an error, no member can be added any more, and it
-// can be called again.
+// Close says that the batch has all its members, and returns the Future of its end. It waits for calls of Submit that add
+// members, and for the servers, until ctx ends: then it returns the cause. If it returns an error, no member can be added any
+// more, and it can be called again.
 func (b *Batch) Close(ctx context.Context) (*Future[BatchCounts], error) {
 	if b.n.ctx.Err() != nil {
 		return nil, ErrClosed

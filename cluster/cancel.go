@@ -68,10 +68,11 @@ func (n *Node) hearCanceled(ctx context.Context) error {
 	}, func() {}) // isCanceled asks the servers about each that was canceled before
 }
 
-// Cancel cancels the task of an ID. If it runs, its handler's context ends; if not, also if it is delayed, it will not run. Its outcome is
-// [ErrCanceled], unless it has ended before: then Cancel does nothing. An ID that was never submitted is
-// canceled for a day. With the permissions of a [Submitter], which may not write outcomes, Cancel takes two seconds, and the outcome is
-// written when a node gets the task. If ctx ends before the servers have answered, Cancel returns its cause, and the task may be canceled all the same.
+// Cancel cancels the task of an ID. If it runs, its handler's context ends; if not, also if it is delayed, it will not run. Its
+// outcome is [ErrCanceled], unless it has ended before: then Cancel does nothing. An ID that was never submitted is canceled for
+// a day. With the permissions of a [Submitter], which may not write outcomes, Cancel takes two seconds, and the outcome is
+// written when a node gets the task. If ctx ends before the servers have answered, Cancel returns its cause, and the task may be
+// canceled all the same.
 func (n *Node) Cancel(ctx context.Context, id string) error {
 	t, err := newToken("ID", id)
 	if err != nil {

@@ -9,8 +9,8 @@ type counts struct {
 	duplicates                                            atomic.Int64
 }
 
-// Stats are what a node has counted since it was opened, and what it does now. A task with [NoResult] leaves nothing by which a node sees that it has ended
-// elsewhere: Duplicates has none of these, but those that came while they ran on the same node.
+// Stats are what a node has counted since it was opened, and what it does now. A task with [NoResult] leaves nothing by which a
+// node sees that it has ended elsewhere: Duplicates has none of these, but those that came while they ran on the same node.
 type Stats struct {
 	Submitted  int64 `json:"submitted"`  // tasks that it has put into the stream
 	Local      int64 `json:"local"`      // tasks that it has run or will run without the stream

@@ -35,9 +35,10 @@ func (f *Future[T]) ID() string {
 	return f.remote.id.text()
 }
 
-// Wait waits for the end of the task, or of ctx, and returns its result. A task of a pool that waits gives up its
-// worker meanwhile, and a handler its place on its node, so that handlers may wait for tasks of the cluster. Errors are those of the handler for a local task; else [*TaskError], [ErrCanceled], [ErrDeadline],
-// [ErrNoResult], [ErrClosed] if the node was closed, or the error of ctx.
+// Wait waits for the end of the task, or of ctx, and returns its result. A task of a pool that waits gives up its worker
+// meanwhile, and a handler its place on its node, so that handlers may wait for tasks of the cluster. Errors are those of the
+// handler for a local task; else [*TaskError], [ErrCanceled], [ErrDeadline], [ErrNoResult], [ErrClosed] if the node was closed,
+// or the error of ctx.
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	if f.local != nil {
 		return f.local.Wait(ctx)

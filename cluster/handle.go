@@ -98,10 +98,10 @@ func WithSilence(d time.Duration) HandlerOption {
 	}
 }
 
-// WithLimit says how many tasks of the handler run at once in the whole cluster. The servers count them. Tasks of
-// such a handler have no priorities: [AtLevel] is an error of Submit. A task that has failed and waits for its next attempt counts, and so does one
-// whose node is lost, until [WithAckWait] is over. A handler that waits for tasks of its own keeps its share of the limit meanwhile,
-// and can wait for ever.
+// WithLimit says how many tasks of the handler run at once in the whole cluster. The servers count them. Tasks of such a handler
+// have no priorities: [AtLevel] is an error of Submit. A task that has failed and waits for its next attempt counts, and so does
+// one whose node is lost, until [WithAckWait] is over. A handler that waits for tasks of its own keeps its share of the limit
+// meanwhile, and can wait for ever.
 func WithLimit(n int) HandlerOption {
 	return func(c *handlerConfig) error {
 		c.limit = n
@@ -138,8 +138,9 @@ func WithKeys(n int) HandlerOption {
 	}
 }
 
-// WithStealAbove lets nodes of a tier above 0 ([WithTier]) take tasks of the handler only while more than n for each tier wait in a lane:
-// nodes of tier 2 while more than 2n do. Without it, a node takes tasks as soon as no nearer one waits for them. All nodes must have the same n.
+// WithStealAbove lets nodes of a tier above 0 ([WithTier]) take tasks of the handler only while more than n for each tier wait in
+// a lane: nodes of tier 2 while more than 2n do. Without it, a node takes tasks as soon as no nearer one waits for them. All
+// nodes must have the same n.
 func WithStealAbove(n int) HandlerOption {
 	return func(c *handlerConfig) error {
 		c.stealAbove = n

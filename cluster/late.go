@@ -8,7 +8,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// lateFor is how long after the time of a task its Future waits for the node that runs it: that may have ended it in time, and not told so yet.
+// lateFor is how long after the time of a task its Future waits for the node that runs it: that may have ended it in time, and
+// not told so yet.
 const lateFor = 200 * time.Millisecond
 
 // deadline returns when the time of a task is over, by the servers' clock.
@@ -20,7 +21,7 @@ func (e *execution) deadline() time.Time {
 	return from.Add(e.time)
 }
 
-// limit says how long a task may take from when it is released: then releasedAt sets its time. It returns false if that was said before.
+// limit says how long a task may take from when it is released: hearReleased counts it from then. It returns false if that was said before.
 func (w *waiting) limit(r *remote, within time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

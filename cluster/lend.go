@@ -63,8 +63,8 @@ func (e *execution) isBack() {
 	e.place.back--
 }
 
-// waits reports whether the handler waits for other tasks, for room, or for its place. It is not silent meanwhile: what it waits for is looked
-// after where that is.
+// waits reports whether the handler waits for other tasks, for room, or for its place. It is not silent meanwhile: what it waits
+// for is looked after where that is.
 func (e *execution) waits() bool {
 	e.place.mu.Lock()
 	defer e.place.mu.Unlock()

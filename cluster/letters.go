@@ -129,11 +129,12 @@ func (n *Node) namedLetter(ctx context.Context, s jetstream.Stream, name string)
 }
 
 // Requeue puts dead letters back into their lanes, by the IDs of their tasks, with attempts anew: the failed outcome is
-// forgotten, and so is a request to cancel. One whose task was put back already is [ErrNoDeadLetter]; of one whose unique key another task has,
-// as [Unique] says, the error is a [*NotUniqueError], and it stays. What fails for one ID does not
-// keep the others from being put back; the error has all that failed.
+// forgotten, and so is a request to cancel. One whose task was put back already is [ErrNoDeadLetter]; of one whose unique key
+// another task has, as [Unique] says, the error is a [*NotUniqueError], and it stays. What fails for one ID does not keep the
+// others from being put back; the error has all that failed.
 //
-// Of several letters of an ID, it puts back the newest. In the place of an ID there can be the Name of a letter, which is looked for if no letter has it as its ID.
+// Of several letters of an ID, it puts back the newest. In the place of an ID there can be the Name of a letter, which is looked
+// for if no letter has it as its ID.
 //
 // If the process ends in the midst, or the servers do not answer, Requeue can be called again: a letter that was put back
 // in the last two minutes is not put back again, but only removed. Submit of the same [ID] before the task has ended may store
@@ -142,8 +143,9 @@ func (n *Node) Requeue(ctx context.Context, ids ...string) error {
 	return n.eachLetter(ctx, ids, n.requeue)
 }
 
-// DeleteDead removes dead letters, by the IDs of their tasks or by their names, as [Node.Requeue] finds them. Their outcomes stay. What fails for one ID does not keep
-// the others from being removed; the error has all that failed, [ErrNoDeadLetter] among them.
+// DeleteDead removes dead letters, by the IDs of their tasks or by their names, as [Node.Requeue] finds them. Their outcomes
+// stay. What fails for one ID does not keep the others from being removed; the error has all that failed, [ErrNoDeadLetter] among
+// them.
 func (n *Node) DeleteDead(ctx context.Context, ids ...string) error {
 	return n.eachLetter(ctx, ids, func(context.Context, DeadLetter) error { return nil })
 }

@@ -120,8 +120,8 @@ func (n *Node) look(subjects []string) error {
 	}
 }
 
-// askOutcomes asks any server for the last messages of subjects, and calls each with those that there are. more says that there are others, for which
-// the answer has no room. (ADR-31 of NATS.)
+// askOutcomes asks any server for the last messages of subjects, and calls each with those that there are. more says that there
+// are others, for which the answer has no room. (ADR-31 of NATS.)
 func (n *Node) askOutcomes(subjects []string, each func(m *nats.Msg, subject string)) (more bool, err error) {
 	request, err := json.Marshal(map[string]any{"multi_last": subjects, "max_bytes": answeredTogether})
 	if err != nil {
@@ -133,7 +133,7 @@ func (n *Node) askOutcomes(subjects []string, each func(m *nats.Msg, subject str
 		return false, err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	to := n.names.toReadMany()
+	to := toReadMany(n.names.results())
 	if err := n.nc.PublishRequest(to, inbox, request); err != nil {
 		return false, err
 	}

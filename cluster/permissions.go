@@ -121,13 +121,13 @@ func toWatch(bucket string) []string {
 // toRead is what a node publishes to that reads a key of a bucket.
 func toRead(bucket string) string { return api("DIRECT.GET." + streamOf(bucket) + ".>") }
 
-// toReadMany is what a node publishes to that reads several outcomes at once.
-func (n names) toReadMany() string { return api("DIRECT.GET." + streamOf(n.results())) }
+// toReadMany is what a node publishes to that reads several keys of a bucket at once.
+func toReadMany(bucket string) string { return api("DIRECT.GET." + streamOf(bucket)) }
 
 // toSubmit is what a submitter publishes to.
 func (n names) toSubmit(node string) []string {
 	subjects := []string{n.workAll(), n.laterOf(anyToken), n.ended(), keys(n.control()), keys(n.after()), keys(n.unique()), keyOf(n.nodes(), node),
-		api("CONSUMER.INFO." + n.work() + ".*"), api("STREAM.PURGE." + streamOf(n.unique())), toRead(n.results()), n.toReadMany(), toRead(n.after()), toRead(n.unique())}
+		api("CONSUMER.INFO." + n.work() + ".*"), api("STREAM.PURGE." + streamOf(n.unique())), toRead(n.results()), toReadMany(n.results()), toRead(n.after()), toRead(n.unique())}
 	subjects = append(subjects, toWatch(n.after())...)
 	for _, s := range n.streams() {
 		subjects = append(subjects, api("STREAM.INFO."+s))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -64,8 +63,9 @@ func (n *Node) release(id token) error {
 	return n.forgetWaiting(ctx, id)
 }
 
-// publishOnce stores the message of a task that has waited at the servers, unless there is one of the ID or the task has ended, and says so. Another
-// node may be storing it at the same time. A server that was started again knows the IDs of those messages that it has: not of tasks that have ended.
+// publishOnce stores the message of a task that has waited at the servers, unless there is one of the ID or the task has ended,
+// and says so. Another node may be storing it at the same time. A server that was started again knows the IDs of those messages
+// that it has: not of tasks that have ended.
 func (n *Node) publishOnce(ctx context.Context, id token, m *nats.Msg) (before bool, err error) {
 	if header(m.Header, headerFrom) != "" {
 		o, err := n.getOutcome(ctx, id)
@@ -81,9 +81,7 @@ func (n *Node) publishOnce(ctx context.Context, id token, m *nats.Msg) (before b
 		if !isInProcess(err) {
 			return err == nil && ack.Duplicate, err
 		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-ctx.Done():
+		if again(ctx) != nil {
 			return false, err
 		}
 	}

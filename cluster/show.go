@@ -43,8 +43,9 @@ type TaskInfo struct {
 	Result   []byte    `json:"result,omitempty"` // of a task that is done
 }
 
-// Show returns what the cluster knows of the task of an ID, or of the dead letter of a name, if no task has it as its ID. The error is [ErrUnknownTask] if it knows nothing, or
-// nothing any more: outcomes are kept as [WithResultsFor] says, and a task with [NoResult] leaves none.
+// Show returns what the cluster knows of the task of an ID, or of the dead letter of a name, if no task has it as its ID. The
+// error is [ErrUnknownTask] if it knows nothing, or nothing any more: outcomes are kept as [WithResultsFor] says, and a task with
+// [NoResult] leaves none.
 //
 // A task that has ended costs one read. For another, all nodes are asked whether they run it, which takes half a
 // second if none does, and then the stream is read from its beginning, one request for each task in it. A task of a node that

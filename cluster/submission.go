@@ -73,8 +73,8 @@ func Durable() SubmitOption {
 // ID names the task. A task whose ID was submitted within the last two minutes, or whose outcome is still stored, is
 // not submitted again: the Future is that of the first. ID implies [Durable].
 //
-// An ID is any text of printable characters, as [unicode.IsPrint] says, of 1 to 128 bytes, such as "order/4711" or "ann@example.com". Two are
-// the same if they have the same bytes.
+// An ID is any text of printable characters, as [unicode.IsPrint] says, of 1 to 128 bytes, such as "order/4711" or
+// "ann@example.com". Two are the same if they have the same bytes.
 func ID(id string) SubmitOption {
 	return func(s *submission) (err error) {
 		s.durable = true
@@ -105,9 +105,9 @@ func AtLevel(level int) SubmitOption {
 	}
 }
 
-// Within ends the task with [ErrDeadline] if it has not ended after d, by the servers' clocks from the moment at which
-// it is stored, or by the node's for a local task. Its Future ends then, a fifth of a second later at most if the servers answer, also if no node
-// is there to run the task. A node that gets the task later ends it, and does not run it.
+// Within ends the task with [ErrDeadline] if it has not ended after d, by the servers' clocks from the moment at which it is
+// stored, or by the node's for a local task. Its Future ends then, a fifth of a second later at most if the servers answer, also
+// if no node is there to run the task. A node that gets the task later ends it, and does not run it.
 func Within(d time.Duration) SubmitOption {
 	return func(s *submission) error {
 		s.within = d

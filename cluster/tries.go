@@ -46,8 +46,8 @@ func (n *Node) tryAt(ctx context.Context, id token) (t try, revision uint64, err
 	return t, entry.Revision(), nil
 }
 
-// noteTry changes what is known of the attempts of a task, and returns it. The note that is returned is the last one, as the write of it is a
-// compare-and-swap. If the servers do not take it, the attempt counts.
+// noteTry changes what is known of the attempts of a task, and returns it. The note that is returned is the last one, as the
+// write of it is a compare-and-swap. If the servers do not take it, the attempt counts.
 func (n *Node) noteTry(id token, change func(*try)) (try, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), serverWait)
 	defer cancel()

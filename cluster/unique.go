@@ -48,9 +48,9 @@ const maxUnique = 100 * 365 * 24 * time.Hour
 // has ended when its handler has returned, or when a node finds that it need not run. A key is a text as that of [ID]. d is a second at
 // least, and 100 years at most. Unique implies [Durable].
 //
-// Submit of the same [ID] takes the key anew, for d from then on. Submit that is refused leaves no key. A process that dies within Submit may leave one
-// without a task, until d is over. So may Submit of a task with [NoResult] and [Delay], [At] or [After], if one of the same ID was in the queue in the two
-// minutes before: it is not run again.
+// Submit of the same [ID] takes the key anew, for d from then on. Submit that is refused leaves no key. A process that dies
+// within Submit may leave one without a task, until d is over. So may Submit of a task with [NoResult] and [Delay], [At] or
+// [After], if one of the same ID was in the queue in the two minutes before: it is not run again.
 func Unique(key string, d time.Duration) SubmitOption {
 	return func(s *submission) error {
 		s.uniqueFor, s.durable = d, true
@@ -81,8 +81,8 @@ type claimed struct {
 	created  bool // by this call: before it, the task had no key
 }
 
-// claim takes a unique key for a task, which may have it already. Then it is taken anew: so another call for the same task, which has created
-// the key and finds that the task need not be stored, does not give it back.
+// claim takes a unique key for a task, which may have it already. Then it is taken anew: so another call for the same task, which
+// has created the key and finds that the task need not be stored, does not give it back.
 func (n *Node) claim(ctx context.Context, key token, d time.Duration, id token) (claimed, error) {
 	d = (min(d, maxUnique) + time.Second - 1).Truncate(time.Second)
 	for {
@@ -130,8 +130,8 @@ func (n *Node) unclaimEnded(ctx context.Context, key token, holder []byte) error
 	return n.disclaim(ctx, key, id)
 }
 
-// unclaim gives a unique key back that was taken for a task that is not stored, unless the task had it before, or another call has taken it for the
-// same task since.
+// unclaim gives a unique key back that was taken for a task that is not stored, unless the task had it before, or another call
+// has taken it for the same task since.
 func (n *Node) unclaim(c claimed) error {
 	if c.key == "" || !c.created {
 		return nil
@@ -144,8 +144,9 @@ func (n *Node) unclaim(c claimed) error {
 	return nil
 }
 
-// freeKey removes a unique key. The error is a conflict if it has another revision: its time was over, or it was taken anew. Purge of the bucket would
-// leave a marker for a time. A server that is killed after that time, and started again, has what the marker had replaced.
+// freeKey removes a unique key. The error is a conflict if it has another revision: its time was over, or it was taken anew.
+// Purge of the bucket would leave a marker for a time. A server that is killed after that time, and started again, has what the
+// marker had replaced.
 func (n *Node) freeKey(ctx context.Context, key token, revision uint64) error {
 	request := fmt.Appendf(nil, `{"filter":%q,"seq":%d}`, keyOf(n.names.unique(), string(key)), revision+1)
 	subject := api("STREAM.PURGE." + streamOf(n.names.unique()))
@@ -190,10 +191,10 @@ func (n *Node) claimFor(ctx context.Context, id token, m *nats.Msg) (c claimed, 
 	if err != nil || key == "" {
 		return claimed{}, err
 	}
-	err = askServers(ctx, func(ctx context.Context) error {
+	err = n.ask(ctx, func(ctx context.Context) (err error) {
 		c, err = n.claim(ctx, key, d, id)
-		return n.explain(err, keyOf(n.names.unique(), string(key)))
-	})
+		return err
+	}, keyOf(n.names.unique(), string(key)))
 	return c, err
 }
 
