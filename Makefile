@@ -1,5 +1,8 @@
 # What takes more than one command.
 
+# fill puts what it reads between the marks of a page: $(call fill,mark,page).
+fill = sed -i -e '/<!-- $(1) -->/,/<!-- end -->/{//!d}' -e '/<!-- $(1) -->/r /dev/stdin' $(2)
+
 # The figures in README.md and docs/bench, from this machine, which should be idle.
 figures: BENCH = go run -pgo=off ./cmd/filch bench
 figures:
@@ -16,31 +19,26 @@ figures:
 	go test -run - -bench MillionTasks -count 5 . >> docs/bench/ordered.txt
 	$(BENCH) par --json docs/bench/par.json > docs/bench/par.txt
 	go test -run - -bench SortInputs -benchtime 5x ./par > docs/bench/sort.txt
-	$(BENCH) par --size 10,100,1000 --markdown > docs/bench/par-small.md
-	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/par-small.md' docs/choosing.md
+	$(BENCH) par --size 10,100,1000 --markdown | $(call fill,figures,docs/choosing.md)
 	$(BENCH) fib nqueens skynet integrate treesum uts quicksort mergesort matmul goparse pizza \
 		--size fib=27,nqueens=11,skynet=100000,integrate=25,treesum=131071,uts=T1/7 \
 		--size quicksort=1000000,mergesort=1000000,matmul=512,goparse=sample,pizza=1/10 \
 		--executors goroutine,semaphore,basic,filch-join,filch,filch-chain --workers 2 --runs 9 \
-		--markdown --json docs/bench/summary.json > docs/bench/summary.md
-	sed -i -e '/<!-- figures -->/,/<!-- end -->/{//!d}' -e '/<!-- figures -->/r docs/bench/summary.md' README.md
+		--markdown --json docs/bench/summary.json | $(call fill,figures,README.md)
 	$(MAKE) sim-figures cluster-figures
 	$(MAKE) pictures
 	FILCH_FIGURES=write go test -count 1 -run Figures .
-	go test -count 1 -run 'Figures|GeneratedBlocks|SmallCalls|NamesTheMachine' .
+	go test -count 1 -run 'Figures|SmallCalls|Machine' .
 
 # Simulated runs against measured ones, and the policies that the pool could have instead.
 sim-figures:
 	go run -pgo=off ./cmd/filch sim --record fib=30 --record uts=T1/7 --record sssp=15 --record mergesort=1000000 \
-		--markdown --json docs/bench/sim-record.json > docs/bench/sim-record.md
-	go run -pgo=off ./cmd/filch sim --tune --markdown --json docs/bench/sim-tune.json > docs/bench/sim-tune.md
-	for name in record tune; do sed -i -e "/<!-- $$name -->/,/<!-- end -->/{//!d}" -e "/<!-- $$name -->/r docs/bench/sim-$$name.md" docs/simulator.md; done
+		--markdown --json docs/bench/sim-record.json | $(call fill,record,docs/simulator.md)
+	go run -pgo=off ./cmd/filch sim --tune --markdown --json docs/bench/sim-tune.json | $(call fill,tune,docs/simulator.md)
 
 # Package cluster beside others. River on Postgres and asynq need packages of Debian: postgresql, redis-server.
 cluster-figures:
-	go run -pgo=off ./cmd/filch bench cluster --markdown --json docs/bench/cluster.json > docs/bench/cluster.md
-	grep -q '<!-- cluster -->' docs/cluster.md || sed -i 's/^## Three servers on/<!-- cluster -->\n<!-- end -->\n\n&/' docs/cluster.md
-	sed -i -e '/<!-- cluster -->/,/<!-- end -->/{//!d}' -e '/<!-- cluster -->/r docs/bench/cluster.md' docs/cluster.md
+	go run -pgo=off ./cmd/filch bench cluster --markdown --json docs/bench/cluster.json | $(call fill,cluster,docs/cluster.md)
 
 # The charts, pictures and tables in README.md and docs, from the figures that are kept in docs/bench.
 pictures:

@@ -24,7 +24,7 @@ import (
 func documents(t *testing.T) []string {
 	more, err := filepath.Glob("docs/*.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Glob("docs/*.md"):`, err)
 	}
 	return append([]string{"README.md"}, more...)
 }
@@ -32,7 +32,7 @@ func documents(t *testing.T) []string {
 func read(t *testing.T, file string) string {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(file):", err)
 	}
 	return string(data)
 }
@@ -99,7 +99,7 @@ func TestProgramsInDocsPrintWhatTheySay(t *testing.T) {
 
 // Links to files, and to their headings, lead somewhere.
 func TestLinksResolve(t *testing.T) {
-	for _, file := range append(documents(t), "CHANGELOG.md", "docs/long/README.md") {
+	for _, file := range append(documents(t), "CHANGELOG.md", "SECURITY.md") {
 		checkLinks(t, file)
 	}
 	for _, file := range designs(t) {
@@ -110,10 +110,10 @@ func TestLinksResolve(t *testing.T) {
 // designs are what is written for those who change filch.
 func designs(t *testing.T) []string {
 	files := []string{"DESIGN.md", "CONTRIBUTING.md"}
-	for _, pattern := range []string{"*/README.md", "internal/*/README.md"} {
+	for _, pattern := range []string{"docs/design/*.md", "*/README.md", "internal/*/README.md"} {
 		more, err := filepath.Glob(pattern)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("filepath.Glob(pattern):", err)
 		}
 		files = append(files, more...)
 	}
@@ -131,7 +131,7 @@ func checkLinks(t *testing.T, file string) {
 			to = filepath.Join(filepath.Dir(file), path)
 		}
 		if _, err := os.Stat(to); err != nil {
-			t.Errorf("%s: %s: %v", file, m[1], err)
+			t.Errorf("os.Stat(to): %s: %s: %v", file, m[1], err)
 		} else if anchor != "" && !hasHeading(read(t, to), anchor) {
 			t.Errorf("%s: %s: there is no such heading", file, m[1])
 		}
@@ -158,7 +158,7 @@ func TestMapHasAllFiles(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n## ")
 	files, err := filepath.Glob("*.go")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Glob("*.go"):`, err)
 	}
 	for _, file := range files {
 		if !strings.HasSuffix(file, "_test.go") && !strings.Contains(table, "`"+file+"`") {
@@ -200,11 +200,11 @@ func TestFiguresAreMeasured(t *testing.T) {
 				done += len(f.number)
 				continue
 			}
-			t.Errorf("%s:%d: %s %s: %v", file, 1+strings.Count(text[:f.from], "\n"), f.number, f.unit, f.complaint(want, err))
+			t.Errorf("f.measured(): %s:%d: %s %s: %v", file, 1+strings.Count(text[:f.from], "\n"), f.number, f.unit, f.complaint(want, err))
 		}
 		if out.WriteString(text[done:]); out.String() != text {
 			if err := os.WriteFile(file, []byte(out.String()), 0o666); err != nil {
-				t.Error(err)
+				t.Error("os.WriteFile(file, []byte(out.String()), 0o666):", err)
 			}
 		}
 	}
@@ -214,7 +214,7 @@ func TestFiguresAreMeasured(t *testing.T) {
 func namesTheMachine(t *testing.T, file, text string) bool {
 	var all struct{ Machine struct{ CPU string } }
 	if err := json.Unmarshal([]byte(read(t, "docs/bench/"+file+".json")), &all); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal(…, &all):", err)
 	}
 	for _, word := range strings.Fields(strings.ReplaceAll(all.Machine.CPU, "(R)", "")) {
 		if word != "Processor" && !strings.Contains(text, word) {
@@ -224,26 +224,42 @@ func namesTheMachine(t *testing.T, file, text string) bool {
 	return true
 }
 
-// README.md names the machine of its figures.
-func TestReadmeNamesTheMachine(t *testing.T) {
-	if !namesTheMachine(t, "all", blank(read(t, "README.md"), generated)) {
-		t.Error("README.md does not name the machine of docs/bench/all.json")
+// A page that takes figures from docs/bench names the machine of each, and says of no figure that it is from another.
+func TestPagesNameTheMachineOfTheirFigures(t *testing.T) {
+	measured := regexp.MustCompile(`<!-- (\w+): `)
+	for _, file := range documents(t) {
+		text := blank(blank(blank(read(t, file), generated), fenced), coded)
+		sources := map[string]bool{}
+		for _, m := range measured.FindAllStringSubmatch(text, -1) {
+			sources[m[1]] = true
+		}
+		for source := range sources {
+			if !namesTheMachine(t, source, text) {
+				t.Errorf("%s has figures of docs/bench/%s.json and does not name its machine", file, source)
+			}
+		}
+		if _, says, ok := strings.Cut(text, "Figures on this page are from"); ok {
+			for source := range sources {
+				if says, _, _ = strings.Cut(says, "."); !namesTheMachine(t, source, says) {
+					t.Errorf("%s says that its figures are from%s, and docs/bench/%s.json is from another machine", file, says, source)
+				}
+			}
+		}
 	}
 }
 
-// DESIGN.md says of each atomic field what writes and what reads it: by the field's name,
+// docs/design/atomics.md says of each atomic field what writes and what reads it: by the field's name,
 // or, if the type is there for its atomic fields alone, the name of that.
-func TestDesignHasAllAtomics(t *testing.T) {
-	_, table, _ := strings.Cut(read(t, "DESIGN.md"), "\n## Atomics\n")
-	table, _, _ = strings.Cut(table, "\n## ")
+func TestAllAtomicsAreWrittenDown(t *testing.T) {
+	table := read(t, "docs/design/atomics.md")
 	files, err := filepath.Glob("*.go")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Glob("*.go"):`, err)
 	}
 	for _, dir := range []string{"internal/engine", "internal/task", "trace"} {
 		more, err := filepath.Glob(dir + "/*.go")
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`filepath.Glob(dir + "/*.go"):`, err)
 		}
 		files = append(files, more...)
 	}
@@ -256,7 +272,7 @@ func TestDesignHasAllAtomics(t *testing.T) {
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("parser.ParseFile(…):", err)
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			if v, ok := n.(*ast.ValueSpec); ok {
@@ -279,7 +295,7 @@ func TestDesignHasAllAtomics(t *testing.T) {
 				for _, name := range field.Names {
 					found++
 					if !hasWord(table, name.Name) && !(slices.Contains(whole, spec.Name.Name) && hasWord(table, spec.Name.Name)) {
-						t.Errorf("DESIGN.md, Atomics: there is no %s.%s", spec.Name.Name, name.Name)
+						t.Errorf("docs/design/atomics.md: there is no %s.%s", spec.Name.Name, name.Name)
 					}
 				}
 			}
@@ -294,7 +310,7 @@ func TestDesignHasAllAtomics(t *testing.T) {
 		for _, code := range regexp.MustCompile("`[^`]*`").FindAllString(where, -1) {
 			for _, name := range regexp.MustCompile(`\w+`).FindAllString(code, -1) {
 				if !names[name] && !strings.HasPrefix(code, "`place.") && !strings.HasPrefix(where, " deque") {
-					t.Errorf("DESIGN.md, Atomics: %s: nothing is named %s", code, name)
+					t.Errorf("docs/design/atomics.md: %s: nothing is named %s", code, name)
 				}
 			}
 		}
@@ -325,21 +341,6 @@ func hasWord(text, word string) bool {
 	return regexp.MustCompile("`[^`\n]*\\b" + word + "\\b[^`\n]*`").MatchString(text)
 }
 
-// Blocks that are written by make figures are what it has written.
-func TestGeneratedBlocksAreTheirFiles(t *testing.T) {
-	for _, block := range []struct{ file, mark, from string }{
-		{"README.md", "figures", "summary.md"},
-		{"docs/choosing.md", "figures", "par-small.md"},
-		{"docs/simulator.md", "record", "sim-record.md"},
-		{"docs/simulator.md", "tune", "sim-tune.md"},
-	} {
-		want := "<!-- " + block.mark + " -->\n" + read(t, "docs/bench/"+block.from) + "<!-- end -->"
-		if !strings.Contains(read(t, block.file), want) {
-			t.Errorf("%s does not have docs/bench/%s as it is", block.file, block.from)
-		}
-	}
-}
-
 // The limits in docs/choosing.md hold for the table above them.
 func TestSmallCallsCostWhatIsSaid(t *testing.T) {
 	limits := map[string]map[string]float64{} // by function and number of elements, in µs
@@ -358,8 +359,9 @@ func TestSmallCallsCostWhatIsSaid(t *testing.T) {
 	if len(limits[""]) == 0 {
 		t.Fatal("there are no limits for all others")
 	}
-	name := ""
-	for row := range strings.SplitSeq(read(t, "docs/bench/par-small.md"), "\n") {
+	name, judged := "", 0
+	block = regexp.MustCompile(`(?s)<!-- figures -->(.*?)<!-- end -->`).FindString(read(t, "docs/choosing.md"))
+	for row := range strings.SplitSeq(block, "\n") {
 		cells := strings.Split(row, "|")
 		if len(cells) < 11 {
 			continue
@@ -380,13 +382,17 @@ func TestSmallCallsCostWhatIsSaid(t *testing.T) {
 		for _, cell := range cells[9:11] {
 			speed, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("strconv.ParseFloat(strings.TrimSpace(cell), 64):", err)
 			}
 			took := serial.Seconds() * 1e6
+			judged++
 			if more := took/(speed+0.005) - took; more > most { // as it is rounded
 				t.Errorf("%s of %s takes %.2f µs more than serial, not %v at most", name, elements, more, most)
 			}
 		}
+	}
+	if judged == 0 {
+		t.Error("no row of the table of figures in docs/choosing.md was judged")
 	}
 }
 
@@ -400,7 +406,7 @@ func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
 	for _, dir := range []string{".", "par", "flow", "ordered", "deque", "basic"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`filepath.Glob(filepath.Join(dir, "*.go")):`, err)
 		}
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") {
@@ -409,7 +415,7 @@ func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
 			fset := token.NewFileSet()
 			f, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("parser.ParseFile(fset, file, nil, …):", err)
 			}
 			for _, doc := range docsIn(f) {
 				if os.Getenv("FILCH_FIGURES") == "write" {
@@ -418,7 +424,7 @@ func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
 				}
 				complaints, sources := checkDoc(doc)
 				for _, complaint := range complaints {
-					t.Errorf("%s: %s", fset.Position(doc.Pos()), complaint)
+					t.Errorf("token.NewFileSet(): %s: %s", fset.Position(doc.Pos()), complaint)
 				}
 				for _, source := range sources {
 					if !namesTheMachine(t, source, doc.Text()) {
@@ -482,7 +488,7 @@ func rewriteDoc(t *testing.T, file string, doc *ast.CommentGroup) {
 		f := aFigure{number: m[2], unit: m[3], source: m[1], row: m[4]}
 		want, err := f.measured()
 		if err != nil {
-			t.Errorf("%s: %s %s: %v", file, f.number, f.unit, err)
+			t.Errorf("f.measured(): %s: %s %s: %v", file, f.number, f.unit, err)
 			continue
 		}
 		if want == f.number {
@@ -494,7 +500,7 @@ func rewriteDoc(t *testing.T, file string, doc *ast.CommentGroup) {
 			text = strings.ReplaceAll(text, c.Text+"\n", now+"\n")
 		}
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(file, []byte(text), 0o666):", err)
 		}
 	}
 }
