@@ -30,7 +30,7 @@ func TestTableComparesWithTheSerialProgram(t *testing.T) {
 	systems := []system{{"one", []string{os.Args[0]}}, {"filch-chain", []string{os.Args[0]}}}
 	var out strings.Builder
 	if err := run(&out, io.Discard, systems, []string{"fib", "sum"}, []int{2}, 3, true); err != nil {
-		t.Fatal(err)
+		t.Fatal("run(…):", err)
 	}
 	got := strings.Join(strings.Fields(out.String()), " ")
 	want := "program size workers one filch-chain fib 20 2 2 ms (3.00) 2 ms (3.00) sum 100000 2 2 ms (3.00) - Medians of 3 runs"
@@ -45,7 +45,7 @@ func TestWrongAnswersEndTheRun(t *testing.T) {
 		t.Setenv("BENCH_SYSTEM", how)
 		err := run(io.Discard, io.Discard, []system{{"one", []string{os.Args[0]}}}, []string{"fib"}, []int{1}, 1, true)
 		if err == nil || !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "broken pipe") {
-			t.Errorf("%s: %v", how, err)
+			t.Errorf("run(…): %s: %v", how, err)
 		}
 	}
 }

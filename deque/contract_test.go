@@ -69,7 +69,7 @@ func TestAnySizeOfValue(t *testing.T) {
 				t.Fatal("Pop failed")
 			}
 			if _, r := th.Steal(); r != Success {
-				t.Fatal(r)
+				t.Fatal("th.Steal():", r)
 			}
 		}
 		if _, ok := o.Pop(); ok {
@@ -250,7 +250,7 @@ func TestASecondOwnerIsDetected(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestASecondOwnerIsDetected$")
 			cmd.Env = append(os.Environ(), env+"="+m.name+" "+use)
 			if b, err := cmd.CombinedOutput(); err == nil || !bytes.Contains(b, []byte("DATA RACE")) {
-				t.Errorf("%s, %s: %v\n%s", m.name, use, err, b)
+				t.Errorf("cmd.CombinedOutput(): %s, %s: %v\n%s", m.name, use, err, b)
 			}
 		}
 	}

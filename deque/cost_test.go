@@ -255,7 +255,7 @@ func TestTryStealLetsOthersRun(t *testing.T) {
 			end()
 		}()
 		if v, r := th.TrySteal(10 * time.Second); r != Success || v != 1 {
-			t.Errorf("%s: %v, %v", name, v, r)
+			t.Errorf("th.TrySteal(10 * time.Second): %s: %v, %v", name, v, r)
 		}
 	}
 }

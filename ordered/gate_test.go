@@ -140,7 +140,7 @@ func TestStrictStaysLocal(t *testing.T) {
 		t.Errorf("%d of %d are local", l.Len(), q.Len())
 	}
 	if got := pops(l, 7); !slices.Equal(got, []int{0, 4, 1, 2, 5, 3, -1}) {
-		t.Errorf("%v", got)
+		t.Errorf("pops(l, 7): %v", got)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"weak"
 
 	"github.com/filch-go/filch/internal/model"
+	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/race"
 )
 
@@ -40,7 +41,7 @@ func TestSpill(t *testing.T) {
 		l.Push(i, i)
 	}
 	if got := pops(l, 5); !slices.Equal(got, []int{0, 3, 1, 2, -1}) {
-		t.Errorf("%v", got)
+		t.Errorf("pops(l, 5): %v", got)
 	}
 	// Of one priority, the oldest stay.
 	q := New[int](1, 4)
@@ -52,7 +53,7 @@ func TestSpill(t *testing.T) {
 		t.Errorf("%d of %d are local", l.Len(), q.Len())
 	}
 	if got := pops(l, 6); !slices.Equal(got, []int{0, 1, 2, 3, 4, -1}) {
-		t.Errorf("%v", got)
+		t.Errorf("pops(l, 6): %v", got)
 	}
 	// It is the worse half of all, not one of each priority; rounded down.
 	q = New[int](1, 5)
@@ -61,7 +62,7 @@ func TestSpill(t *testing.T) {
 		l.Push(p, i)
 	}
 	if got := pops(l, 7); !slices.Equal(got, []int{1, 3, 2, 5, 0, 4, -1}) {
-		t.Errorf("%v", got)
+		t.Errorf("pops(l, 7): %v", got)
 	}
 	// With room for one, what comes later is global.
 	l = New[int](1, 1).Local(0)
@@ -69,7 +70,7 @@ func TestSpill(t *testing.T) {
 		l.Push(-i, i)
 	}
 	if got := pops(l, 4); !slices.Equal(got, []int{0, 2, 1, -1}) {
-		t.Errorf("%v", got)
+		t.Errorf("pops(l, 4): %v", got)
 	}
 }
 
@@ -129,17 +130,17 @@ func TestSearchOrder(t *testing.T) {
 	q.Local(0).Push(5, 1)
 	q.Local(2).Push(0, 2)
 	if got := pops(q.Local(0), 4); !slices.Equal(got, []int{1, 2, 3, -1}) {
-		t.Errorf("%v", got)
+		t.Errorf("pops(q.Local(0), 4): %v", got)
 	}
 	// Also if thieves have taken all of its own, which it cannot know.
 	q.Local(0).Push(0, 1)
 	if got := pops(q.Local(1), 1); !slices.Equal(got, []int{1}) {
-		t.Errorf("%v", got)
+		t.Errorf("pops(q.Local(1), 1): %v", got)
 	}
 	q.Push(0, 3)
 	q.Local(2).Push(0, 2)
 	if got := pops(q.Local(0), 3); !slices.Equal(got, []int{2, 3, -1}) {
-		t.Errorf("%v", got)
+		t.Errorf("pops(q.Local(0), 3): %v", got)
 	}
 	// Strict: the global best goes first if it is more urgent than the best of its own, before
 	// what others have, even if that is the last of its own.
@@ -148,7 +149,7 @@ func TestSearchOrder(t *testing.T) {
 	q.Local(1).Push(9, 2)
 	q.Push(1, 3)
 	if got := pops(q.Local(0), 4); !slices.Equal(got, []int{3, 1, 2, -1}) {
-		t.Errorf("%v", got)
+		t.Errorf("pops(q.Local(0), 4): %v", got)
 	}
 }
 
@@ -228,7 +229,7 @@ func TestStrict(t *testing.T) {
 	q.Local(0).Push(1, 1)
 	q.Push(0, 0) // past the local queue
 	if got := pops(q.Local(0), 2); !slices.Equal(got, []int{0, 1}) {
-		t.Errorf("%v", got)
+		t.Errorf("pops(q.Local(0), 2): %v", got)
 	}
 }
 
@@ -455,11 +456,11 @@ func TestThievesDoNotWait(t *testing.T) {
 	q.Push(0, 2)
 	q.Local(0).enter()
 	if v, ok := q.Local(1).Pop(); v != 2 || !ok {
-		t.Errorf("%d, %v", v, ok)
+		t.Errorf("q.Local(1).Pop(): %d, %v", v, ok)
 	}
 	q.Local(0).leave(1)
 	if v, ok := q.Local(1).Pop(); v != 1 || !ok {
-		t.Errorf("%d, %v", v, ok)
+		t.Errorf("q.Local(1).Pop(): %d, %v", v, ok)
 	}
 }
 
@@ -467,13 +468,15 @@ func TestThievesDoNotWait(t *testing.T) {
 func TestOwnersTakeNoLock(t *testing.T) {
 	l := New[int](2, 0).Local(0)
 	l.mu.Lock() // a goroutine that waits for it waits for ever
-	for i := range 200 {
-		l.Push(i, i)
-	}
-	for range 200 {
-		l.Pop()
-	}
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	poll.End(t, "200 values pushed and popped while another goroutine has the lock", func() {
+		for i := range 200 {
+			l.Push(i, i)
+		}
+		for range 200 {
+			l.Pop()
+		}
+	})
 }
 
 // What was handed out is not held.
@@ -570,7 +573,7 @@ func TestASecondOwnerIsDetected(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestASecondOwnerIsDetected$")
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", env, use))
 		if b, err := cmd.CombinedOutput(); err == nil || !bytes.Contains(b, []byte("DATA RACE")) {
-			t.Errorf("%s: %v\n%s", use, err, b)
+			t.Errorf("cmd.CombinedOutput(): %s: %v\n%s", use, err, b)
 		}
 	}
 }

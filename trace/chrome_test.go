@@ -38,7 +38,7 @@ func chromeFile(t *testing.T, tr *trace.Trace) (c chrome) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := tr.WriteChrome(&b); err != nil {
-		t.Fatal(err)
+		t.Fatal("tr.WriteChrome(&b):", err)
 	}
 	d := json.NewDecoder(&b)
 	d.DisallowUnknownFields()

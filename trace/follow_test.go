@@ -3,8 +3,13 @@ package trace
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -262,7 +267,85 @@ func TestFollowerOfANewRecording(t *testing.T) {
 		p.Do(func(*filch.Worker) {})
 		r.Stop()
 		if part := f.Next(1000); part.Read == 0 || len(part.Spans) == 0 {
-			t.Errorf("%+v", part)
+			t.Errorf("f.Next(1000): %+v", part)
+		}
+	}
+}
+
+// Tasks that a worker fetches from another are an arrow between the two, with their number; those from the global queue are none.
+func TestFollowerShowsFetches(t *testing.T) {
+	p := filch.New(filch.WithWorkers(3))
+	defer p.Close()
+	r := New(p)
+	f := event.Follow(r)
+	at := r.now.began + 1
+	r.now.Event(event.Event{At: at, Kind: event.Fetched, Worker: 2, Other: 1, ID: 3})
+	r.now.Event(event.Event{At: at, Kind: event.Fetched, Worker: 0, Other: -1, ID: 5})
+	part := f.Next(1000)
+	if want := []event.Arrow{{From: 1, To: 2, In: at, N: 3}}; !slices.Equal(part.Arrows, want) {
+		t.Errorf("worker 2 fetched three tasks from worker 1, and worker 0 five from the global queue: the arrows are %+v, not %+v", part.Arrows, want)
+	}
+	if n := part.Steals[[2]int{2, 1}]; n != 3 || len(part.Steals) != 1 {
+		t.Errorf("the steals are %v: worker 2 has fetched three tasks from worker 1, and no other steal happened", part.Steals)
+	}
+}
+
+// Each counter is a track of its own in Perfetto, beside those of the workers: also two of one worker, or of the pool.
+func TestCountersHaveTracksOfTheirOwn(t *testing.T) {
+	tracks := map[uint64]string{poolTrack: "the pool"}
+	add := func(track uint64, what string) {
+		if before, ok := tracks[track]; ok {
+			t.Errorf("%s has track %d, which is that of %s", what, track, before)
+		}
+		tracks[track] = what
+	}
+	for worker := -3; worker < 4; worker++ {
+		add(workerTrack(worker), fmt.Sprint("worker ", worker))
+		for _, name := range []string{queuedName, "extra places"} {
+			add(countTrack(count{worker: worker, name: name}), fmt.Sprint(name, " of ", worker))
+		}
+	}
+	r := New(filch.New(filch.WithWorkers(1)))
+	r.now.began -= int64(time.Second)
+	r.now.Event(event.Event{At: r.now.began + 1, Kind: event.Queued, Worker: -1, Other: -1, ID: 5})
+	r.now.Event(event.Event{At: r.now.began + 2, Kind: event.Extra, Worker: -1, Other: -1, ID: 1})
+	var file strings.Builder
+	if err := r.WritePerfetto(&file); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{queuedName, "extra places"} {
+		title := (&count{worker: -1, name: name}).title()
+		if n := strings.Count(file.String(), title); n != 1 {
+			t.Errorf("a trace with both counters names %q %d times, not once", title, n)
+		}
+	}
+}
+
+// However many goroutines come first to a ring, all get the same.
+func TestFirstEventsOfAWorkerThatMeet(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	r := New(p)
+	const tellers = 4
+	for worker := range mostRings {
+		var (
+			ready atomic.Int32
+			rings [tellers]*ring
+			all   sync.WaitGroup
+		)
+		for i := range tellers {
+			all.Go(func() {
+				for ready.Add(1); ready.Load() < tellers; { // so that they come together
+					runtime.Gosched()
+				}
+				rings[i] = r.now.ringOf(worker)
+			})
+		}
+		all.Wait()
+		for _, ring := range rings {
+			if ring == nil || ring != r.now.rings[worker].Load() {
+				t.Fatalf("of %d goroutines that came first to the ring of worker %d, one got another ring", tellers, worker)
+			}
 		}
 	}
 }

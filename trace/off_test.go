@@ -22,11 +22,11 @@ func TestForksAreCompiledAsWithoutHooks(t *testing.T) {
 	}
 	hook, err := filepath.Abs("../internal/engine/hook.go")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Abs("../internal/engine/hook.go"):`, err)
 	}
 	text, err := os.ReadFile(hook)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(hook):", err)
 	}
 	without := regexp.MustCompile(`[a-z.]+\.hooks\.Load\(\) != nil`).ReplaceAll(text, []byte("false"))
 	if n := bytes.Count(text, []byte("hooks.Load() != nil")); n < 6 || bytes.Equal(text, without) {
@@ -36,11 +36,11 @@ func TestForksAreCompiledAsWithoutHooks(t *testing.T) {
 	edited, overlay := filepath.Join(dir, "hook.go"), filepath.Join(dir, "overlay.json")
 	list, err := json.Marshal(map[string]any{"Replace": map[string]string{hook: edited}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Marshal(…):", err)
 	}
 	for name, b := range map[string][]byte{edited: without, overlay: list} {
 		if err := os.WriteFile(name, b, 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(name, b, 0o666):", err)
 		}
 	}
 	as := instructions(t, gotool, dir, "as")
@@ -57,11 +57,11 @@ func instructions(t *testing.T, gotool, dir, name string, flags ...string) strin
 	t.Helper()
 	binary := filepath.Join(dir, name)
 	if out, err := exec.Command(gotool, append(append([]string{"build", "-o", binary}, flags...), "./testdata/fib")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("exec.Command(gotool, …).CombinedOutput(): %v\n%s", err, out)
 	}
 	out, err := exec.Command(gotool, "tool", "objdump", "-s", "^main.body$", binary).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("exec.Command(…).CombinedOutput(): %v\n%s", err, out)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(string(out)) {

@@ -91,7 +91,7 @@ func storm(t *testing.T, seed uint64) {
 	over.Store(true)
 	all.Wait()
 	if err := p.Shutdown(background); err != nil && !errors.Is(err, filch.ErrClosed) {
-		t.Error(err)
+		t.Error("p.Shutdown(background):", err)
 	}
 	if s := p.Stats().Tasks; s.Done+s.Cancelled != s.Submitted || s.Submitted < accepted.Load() || s.Queued+s.Running != 0 {
 		t.Errorf("%d tasks were accepted: %+v", accepted.Load(), s)

@@ -28,7 +28,7 @@ func text(t *testing.T, tr *trace.Trace) string {
 	t.Helper()
 	var b strings.Builder
 	if err := tr.WriteText(&b); err != nil {
-		t.Fatal(err)
+		t.Fatal("tr.WriteText(&b):", err)
 	}
 	return b.String()
 }
@@ -124,7 +124,7 @@ func TestStopDuringLoad(t *testing.T) {
 					r.Snapshot()
 					r.Stop()
 					if err := r.WriteChrome(io.Discard); err != nil {
-						t.Error(err)
+						t.Error("r.WriteChrome(io.Discard):", err)
 					}
 				}
 			})
@@ -225,11 +225,11 @@ func TestLast(t *testing.T) {
 			t.Errorf("there is\n%s", s)
 		}
 		if last.Len() != 0 || last.Begun.Sub(all.Begun) != 6*ms || last.Pool != all.Pool {
-			t.Errorf("%+v", last)
+			t.Errorf("all.Last(3 * ms): %+v", last)
 		}
 		file := chromeFile(t, last)
 		if long := file.span(t, "long"); long.At != 6000 || long.Took != 3000 || long.Args["open"] != "yes" {
-			t.Errorf("%+v", long)
+			t.Errorf(`file.span(t, "long"): %+v`, long)
 		}
 		for _, e := range file.Events {
 			if e.Name == "early" {
@@ -368,7 +368,7 @@ func TestMisuse(t *testing.T) {
 		t.Errorf("an empty Trace has %q", s)
 	}
 	if err := errors.Join(empty.WriteChrome(io.Discard), empty.WritePerfetto(io.Discard)); err != nil {
-		t.Error(err)
+		t.Error("errors.Join(empty.WriteChrome(io.Discard), …):", err)
 	}
 }
 

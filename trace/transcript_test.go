@@ -250,7 +250,7 @@ func TestTranscripts(t *testing.T) {
 			var b bytes.Buffer
 			b.WriteString("# " + strings.ReplaceAll(strings.ReplaceAll(c.about, "\n", "\n# "), "# \n", "#\n") + "\n\n")
 			if err := c.record(t).WriteText(&b); err != nil {
-				t.Fatal(err)
+				t.Fatal("c.record(t).WriteText(&b):", err)
 			}
 			if c.sorted {
 				sortMoments(&b)
@@ -258,7 +258,7 @@ func TestTranscripts(t *testing.T) {
 			file := filepath.Join("testdata", c.file+".txt")
 			if *update {
 				if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
-					t.Fatal(err)
+					t.Fatal("os.WriteFile(file, b.Bytes(), 0o666):", err)
 				}
 			}
 			want, err := os.ReadFile(file)

@@ -22,12 +22,12 @@ func TestAnswers(t *testing.T) {
 	} {
 		var out strings.Builder
 		if err := serve(strings.NewReader("load "+load+" 2\nserial\nrun\nrun\n"), &out, "filch"); err != nil {
-			t.Errorf("%s: %v", load, err)
+			t.Errorf(`serve(…, &out, "filch"): %s: %v`, load, err)
 			continue
 		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if len(lines) != 4 || lines[0] != "0 loaded" {
-			t.Errorf("%s: %q", load, lines)
+			t.Errorf(`strings.Split(…, "\n"): %s: %q`, load, lines)
 			continue
 		}
 		for _, line := range lines[1:] {
@@ -49,7 +49,7 @@ func TestMistakes(t *testing.T) {
 		"run":           `what is "run"?`,
 	} {
 		if err := serve(strings.NewReader(line+"\n"), &strings.Builder{}, "filch"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", line, err)
+			t.Errorf(`serve(strings.NewReader(line+"\n"), …, "filch"): %s: %v`, line, err)
 		}
 	}
 }

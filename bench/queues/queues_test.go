@@ -21,7 +21,7 @@ func TestSystems(t *testing.T) {
 			case strings.Contains(f.Note, "is not installed"):
 				t.Skip(f.Note)
 			case f.Note != "" || len(f.Times) != 1 || f.Times[0] <= 0:
-				t.Errorf("%+v", f)
+				t.Errorf("s.measure(ctx, 4, 70, 1): %+v", f)
 			}
 		})
 	}
@@ -30,13 +30,13 @@ func TestSystems(t *testing.T) {
 func TestItWritesALineForEachNumberOfPlaces(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(t.Context(), strings.Fields("-tasks 10 -runs 2 -places 1,2 -systems asynq,nothing"), &out); err != nil {
-		t.Fatal(err)
+		t.Fatal("run(t.Context(), …, &out):", err)
 	}
 	d := json.NewDecoder(&out)
 	for d.More() {
 		var f figure
 		if err := d.Decode(&f); err != nil {
-			t.Fatal(err)
+			t.Fatal("d.Decode(&f):", err)
 		}
 		if f.System != "asynq, Redis" || f.Tasks != 10 || f.Note == "" && len(f.Times) != 2 {
 			t.Errorf("%+v", f)
@@ -55,6 +55,6 @@ func TestItRefusesWrongArguments(t *testing.T) {
 func TestASystemThatDoesNotStartSaysWhy(t *testing.T) {
 	s := system{name: "none", start: func(context.Context, string) (queue, error) { return nil, errors.New("no such thing") }}
 	if f := s.measure(t.Context(), 1, 1, 1); f.Note != "no such thing" || f.Times != nil {
-		t.Errorf("%+v", f)
+		t.Errorf("s.measure(t.Context(), 1, 1, 1): %+v", f)
 	}
 }

@@ -64,7 +64,7 @@ func TestProgramsAtOnceCountOneByOne(t *testing.T) {
 		t.Fatalf("status %d: %s\n%s", status, stderr, stdout)
 	}
 	if !strings.Contains(stdout, "not run") { // quicksort has one array
-		t.Error(stdout)
+		t.Error("invoke(…):", stdout)
 	}
 	if n := strings.Count(stdout, "at-once"); n != 4+1 { // one worker is the serial program; and the note
 		t.Errorf("%d lines of it in\n%s", n, stdout)

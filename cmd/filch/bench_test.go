@@ -39,14 +39,14 @@ func TestBenchMeasuresAndChecks(t *testing.T) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(file):", err)
 	}
 	var got struct {
 		Machine map[string]any
 		Rows    []map[string]any
 	}
 	if err := json.Unmarshal(b, &got); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal(b, &got):", err)
 	}
 	if got.Machine["go"] == nil || got.Machine["cpus"] == nil {
 		t.Errorf("machine: %v", got.Machine)
@@ -78,7 +78,7 @@ func TestBenchParsesAFolder(t *testing.T) {
 	dir := t.TempDir()
 	for name, src := range map[string]string{"a.go": "package a\n\nvar x, y int\n", "b.go": "package {", "c.txt": "no Go"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(src), 0o644); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(…):", err)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "out.json")
@@ -91,10 +91,10 @@ func TestBenchParsesAFolder(t *testing.T) {
 		t.Errorf("no figures of the file that does parse:\n%s", stdout)
 	}
 	if b, err := os.ReadFile(file); err != nil || !bytes.Contains(b, []byte(`"1 declarations in 1 files, 1 more do not parse"`)) {
-		t.Errorf("%s, %v", b, err)
+		t.Errorf("os.ReadFile(file): %s, %v", b, err)
 	}
 	if err := os.Remove(filepath.Join(dir, "b.go")); err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.Remove(filepath.Join(dir, "b.go")):`, err)
 	}
 	if status, _, stderr := invoke(t, args...); status != 0 {
 		t.Errorf("status %d: %s", status, stderr)
@@ -110,7 +110,7 @@ func TestSummaryIsATable(t *testing.T) {
 	if len(lines) < 6 || lines[0] != "| workload | serial | basic | filch |" || lines[4] != "" ||
 		!strings.HasPrefix(lines[2], "| fib 15 |") || !strings.Contains(lines[2], "| deadlocks |") ||
 		!strings.Contains(lines[5], "Speed-up over serial with 2 workers") {
-		t.Error(stdout)
+		t.Error("invoke(…):", stdout)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestBenchMistakes(t *testing.T) {
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept.json")
 	if err := os.WriteFile(kept, []byte("as it was"), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.WriteFile(kept, []byte("as it was"), 0o644):`, err)
 	}
 	for _, c := range []struct {
 		want string
@@ -157,7 +157,7 @@ func TestBenchMistakes(t *testing.T) {
 		}
 	}
 	if b, err := os.ReadFile(kept); err != nil || string(b) != "as it was" {
-		t.Errorf("%q, %v", b, err)
+		t.Errorf("os.ReadFile(kept): %q, %v", b, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
@@ -169,7 +169,7 @@ func TestReportKeepsLinksAndDevices(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file.json"), filepath.Join(dir, "link.json")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile(file, nil, 0o644):", err)
 	}
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip(err)
@@ -177,17 +177,17 @@ func TestReportKeepsLinksAndDevices(t *testing.T) {
 	for _, target := range []string{link, os.DevNull} {
 		f, err := newReportFile("--json", target)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`newReportFile("--json", target):`, err)
 		}
 		if err := f.writeJSON(report{}); err != nil {
-			t.Fatal(err)
+			t.Fatal("f.writeJSON(…):", err)
 		}
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("%v, %v: no link any more", info, err)
 	}
 	if b, err := os.ReadFile(file); err != nil || len(b) == 0 {
-		t.Errorf("%q, %v", b, err)
+		t.Errorf("os.ReadFile(file): %q, %v", b, err)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Errorf("%v, %v: no device any more", info, err)
@@ -201,7 +201,7 @@ func TestReportKeepsLinksAndDevices(t *testing.T) {
 func TestReportGoesThroughAPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.Pipe():", err)
 	}
 	defer r.Close()
 	name := fmt.Sprintf("/dev/fd/%d", w.Fd())
@@ -214,7 +214,7 @@ func TestReportGoesThroughAPipe(t *testing.T) {
 	}
 	w.Close()
 	if b, _ := io.ReadAll(r); err != nil || string(b) != "all of it" {
-		t.Errorf("%q, %v", b, err)
+		t.Errorf(`newReportFile("--json", name): %q, %v`, b, err)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestReportKeepsPermissions(t *testing.T) {
 	dir := t.TempDir()
 	private, usual, made, link := filepath.Join(dir, "private"), filepath.Join(dir, "usual"), filepath.Join(dir, "made"), filepath.Join(dir, "link")
 	if err := errors.Join(os.WriteFile(private, nil, 0o600), os.WriteFile(usual, nil, 0o666)); err != nil {
-		t.Fatal(err)
+		t.Fatal("errors.Join(…):", err)
 	}
 	if err := os.Symlink("made", link); err != nil {
 		t.Skip(err)
@@ -231,16 +231,16 @@ func TestReportKeepsPermissions(t *testing.T) {
 	for _, path := range []string{private, link} {
 		f, err := newReportFile("--json", path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`newReportFile("--json", path):`, err)
 		}
 		if err := f.writeJSON(report{}); err != nil {
-			t.Fatal(err)
+			t.Fatal("f.writeJSON(…):", err)
 		}
 	}
 	mode := func(path string) os.FileMode {
 		info, err := os.Lstat(path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.Lstat(path):", err)
 		}
 		return info.Mode()
 	}
@@ -249,7 +249,7 @@ func TestReportKeepsPermissions(t *testing.T) {
 	}
 	loop := filepath.Join(dir, "loop")
 	if err := os.Symlink("loop", loop); err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.Symlink("loop", loop):`, err)
 	}
 	if _, err := newReportFile("--json", loop); err == nil || !strings.HasPrefix(err.Error(), "--json "+loop+": ") {
 		t.Errorf("a link to itself: %v", err)
@@ -265,7 +265,7 @@ func TestTaskLoads(t *testing.T) {
 				continue // tasks that submit tasks can deadlock there
 			}
 			if note := l.guarded(p, 2); note != "" {
-				t.Errorf("%s: %s", p.name, note)
+				t.Errorf("l.guarded(p, 2): %s: %s", p.name, note)
 			}
 		}
 		if strings.HasPrefix(p.name, "filch") || p.name == "goroutine" {
@@ -301,7 +301,7 @@ func TestTasksMistakes(t *testing.T) {
 func TestList(t *testing.T) {
 	status, stdout, _ := invoke(t, "bench", "--list")
 	if status != 0 {
-		t.Fatal(status)
+		t.Fatal(`invoke(t, "bench", "--list"):`, status)
 	}
 	for _, want := range []string{"fib", "nqueens", "skynet", "treesum", "integrate", "quicksort", "mergesort", "matmul", "uts", "goparse", "pizza",
 		"serial", "goroutine", "semaphore", "basic", "filch", "filch-chain", "filch-join", "The suite", "health", "build"} {
@@ -316,11 +316,11 @@ func TestList(t *testing.T) {
 func TestSuiteStandsForItsPrograms(t *testing.T) {
 	names := expand([]string{"fib", "suite", "uts"}, "suite", workload.Suite)
 	if len(names) != 2+len(workload.Suite) || names[0] != "fib" || names[1] != workload.Suite[0].Name || names[len(names)-1] != "uts" {
-		t.Error(names)
+		t.Error(`expand(…, "suite", workload.Suite):`, names)
 	}
 	p, err := newPlan(nil, options{workers: []int{1}, runs: 1})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newPlan(nil, …):", err)
 	}
 	for _, g := range p.groups {
 		if ofSuite(g.workload.Name) {
@@ -334,7 +334,7 @@ func TestSuiteStandsForItsPrograms(t *testing.T) {
 		}
 	}
 	if bs := bars(rows, false); len(bs) != 0 {
-		t.Error(bs)
+		t.Error("bars(rows, false):", bs)
 	}
 }
 
@@ -354,7 +354,7 @@ func TestSuiteOnAllExecutors(t *testing.T) {
 		}
 	}
 	if strings.Contains(stdout, "bfs on basic") || strings.Contains(stdout, "bfs on semaphore") {
-		t.Error(stdout)
+		t.Error("invoke(…):", stdout)
 	}
 }
 
@@ -372,11 +372,11 @@ func TestStrand(t *testing.T) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(file):", err)
 	}
 	var got report
 	if err := json.Unmarshal(b, &got); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal(b, &got):", err)
 	}
 	if n := len(workload.Strands) * (1 + 2*(len(workload.OnStrands)-1)); len(got.Rows) != n {
 		t.Errorf("%d rows, not %d", len(got.Rows), n)
@@ -388,7 +388,7 @@ func TestStrand(t *testing.T) {
 	}
 	p, err := newPlan([]string{"strand"}, options{workers: []int{1}, runs: 1})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newPlan(…):", err)
 	}
 	for i, w := range workload.Strands {
 		if g := p.groups[i]; g.workload != w || g.size != w.Strand {
@@ -396,7 +396,7 @@ func TestStrand(t *testing.T) {
 		}
 	}
 	if p, err = newPlan([]string{"fib"}, options{workers: []int{1}, runs: 1}); err != nil {
-		t.Fatal(err)
+		t.Fatal("newPlan(…):", err)
 	}
 	for _, e := range p.executors {
 		if strings.HasPrefix(e.Name, "strand") {
@@ -405,7 +405,7 @@ func TestStrand(t *testing.T) {
 	}
 	_, stdout, stderr = invoke(t, "bench", "health", "--size", "tiny", "--runs", "1", "--workers", "1", "--executors", "strand,strand-closure")
 	if !strings.Contains(stdout, "health on strand: not run: not written with strands\n") || strings.Contains(stdout, "steals  open") || stderr != "" {
-		t.Error(stdout, stderr)
+		t.Error("invoke(…):", stdout, stderr)
 	}
 }
 
@@ -475,7 +475,7 @@ func TestSSSP(t *testing.T) {
 	dir := t.TempDir()
 	gr := filepath.Join(dir, "x.gr")
 	if err := os.WriteFile(gr, []byte("c so small\np sp 4 3\na 1 2 5\na 2 3 4\na 3 1 1\n"), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile(gr, …, 0o644):", err)
 	}
 	file := filepath.Join(dir, "out.json")
 	status, stdout, stderr := invoke(t, "bench", "sssp", "--size", "grid=30", "--size", "rmat=6", "--input", gr, "--workers", "1,2", "--runs", "1", "--json", file)
@@ -489,7 +489,7 @@ func TestSSSP(t *testing.T) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(file):", err)
 	}
 	var got struct {
 		Rows []struct {
@@ -498,7 +498,7 @@ func TestSSSP(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal(b, &got); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal(b, &got):", err)
 	}
 	if len(got.Rows) != 3*(2+2*2) {
 		t.Errorf("%d rows", len(got.Rows))
@@ -510,11 +510,11 @@ func TestSSSP(t *testing.T) {
 	}
 	bad := filepath.Join(dir, "bad.gr")
 	if err := os.WriteFile(bad, []byte("p sp 2 1\na 1 3 5\n"), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.WriteFile(bad, []byte("p sp 2 1\na 1 3 5\n"), 0o644):`, err)
 	}
 	more := filepath.Join(dir, "more.gr")
 	if err := os.WriteFile(more, []byte("p sp 2 1\na 1 2 5\na 2 1 5\n"), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile(more, …, 0o644):", err)
 	}
 	for want, args := range map[string][]string{
 		more + `: line 3: "a 2 1 5" is one more than the 1 arcs that the line p says`: {"--input", more},
@@ -548,11 +548,11 @@ func TestBenchPrintsHowParallelWorkloadsAre(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.svg"))
 	if err != nil || len(files) != 4+3+2+1 {
-		t.Errorf("%v, %v", files, err)
+		t.Errorf(`filepath.Glob(filepath.Join(dir, "*.svg")): %v, %v`, files, err)
 	}
 	for _, file := range files {
 		if b, err := os.ReadFile(file); err != nil || !bytes.Contains(b, []byte("Parallelism ")) {
-			t.Errorf("%s: %v", file, err)
+			t.Errorf("os.ReadFile(file): %s: %v", file, err)
 		}
 	}
 	for want, args := range map[string][]string{
@@ -580,11 +580,11 @@ func TestBenchPrintsHowParallelWorkloadsAre(t *testing.T) {
 func TestParallelismLeavesOutWhatTakesLong(t *testing.T) {
 	plan, err := newPlan(nil, options{runs: 1, workers: []int{1}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newPlan(nil, …):", err)
 	}
 	some, err := measurable(plan.groups, false, false)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("measurable(plan.groups, false, false):", err)
 	}
 	for _, g := range some {
 		if g.heavy || g.workload.Sleeps {

@@ -57,16 +57,16 @@ func TestBothBuildsAreMeasured(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module fake\n\ngo 1.26\n", "builds.go": fake, profileName: ""} { // an empty profile says nothing, and is one
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(…):", err)
 		}
 	}
 	both, err := buildBoth(dir)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("buildBoth(dir):", err)
 	}
 	r, err := both.measure(io.Discard, []string{"bench"}, 3)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("both.measure(io.Discard, …, 3):", err)
 	}
 	var got []string
 	for _, x := range r.Rows {
@@ -84,10 +84,10 @@ func TestBothBuildsAreMeasured(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if len(r.Bars) != 2 || r.Bars[0].NS != 3e6 || r.Bars[1].NS != 2e6 || r.Bars[1].What != "speed, with a profile" {
-		t.Errorf("%+v", r.Bars)
+		t.Errorf("both.measure(io.Discard, …, 3): %+v", r.Bars)
 	}
 	if _, err := both.measure(io.Discard, []string{"wrong"}, 1); err == nil || err.Error() != "WRONG ANSWER" {
-		t.Error(err)
+		t.Error("both.measure(io.Discard, …, 1):", err)
 	}
 	both.remove()
 	if _, err := os.Stat(both.folder); !os.IsNotExist(err) {
@@ -120,7 +120,7 @@ func TestBuildsNeedTheSource(t *testing.T) {
 		t.Skip("built with -trimpath, and knows no folder")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "builds.go")); err != nil {
-		t.Error(err) // here it is
+		t.Error("os.Stat(…):", err) // here it is
 	}
 }
 
@@ -160,10 +160,10 @@ func TestMakeHasTheSameProfile(t *testing.T) {
 func TestCPUProfile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cpu.pprof")
 	if status, _, stderr := invoke(t, "bench", "fib", "--size", "15", "--executors", "filch", "--runs", "1", "--cpuprofile", file); status != 0 {
-		t.Fatal(stderr)
+		t.Fatal("invoke(…):", stderr)
 	}
 	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
-		t.Error(err)
+		t.Error("os.Stat(file):", err)
 	}
 	for want, args := range map[string][]string{
 		"--cpuprofile: ": {"fib", "--cpuprofile", filepath.Join(file, "x")},
@@ -183,6 +183,6 @@ func TestMergedRowsKeepTheirRuns(t *testing.T) {
 	}
 	r := mergeRows([]report{once(5), once(1), once(3)})[0]
 	if !slices.Equal(r.Times, []time.Duration{5, 1, 3}) || r.Runs != 3 || r.Median != 3 {
-		t.Errorf("%+v", r)
+		t.Errorf("mergeRows(…): %+v", r)
 	}
 }

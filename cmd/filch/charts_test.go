@@ -25,7 +25,7 @@ func keptReports(t *testing.T) map[string]report {
 	t.Helper()
 	files, err := filepath.Glob("../../docs/bench/*.json")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Glob("../../docs/bench/*.json"):`, err)
 	}
 	if len(files) == 0 {
 		t.Skip("docs/bench is not here: this is the module alone")
@@ -37,7 +37,7 @@ func keptReports(t *testing.T) map[string]report {
 		}
 		r, err := readReport(file)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("readReport(file):", err)
 		}
 		all[strings.TrimSuffix(filepath.Base(file), ".json")] = r
 	}
@@ -56,7 +56,7 @@ func TestPicturesAreDrawnFromTheFigures(t *testing.T) {
 	for _, name := range []string{"summary", "tasks"} {
 		dir := t.TempDir()
 		if status, _, stderr := invoke(t, "bench", "--from", "../../docs/bench/"+name+".json", "--svg", dir); status != 0 {
-			t.Fatal(stderr)
+			t.Fatal(`invoke(t, "bench", "--from", …, "--svg", dir):`, stderr)
 		}
 		want, is := contents(t, dir), contents(t, "../../docs/pictures/"+name)
 		for file := range want {
@@ -74,13 +74,13 @@ func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Glob(filepath.Join(dir, "*")):`, err)
 	}
 	all := map[string]string{}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.ReadFile(file):", err)
 		}
 		all[filepath.Base(file)] = string(b)
 	}
@@ -183,7 +183,7 @@ func TestChartsShowAllOfAReport(t *testing.T) {
 			}
 			b, err := page(r, charts)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("page(r, charts):", err)
 			}
 			cells := cellsOf(t, b)
 			for _, x := range r.Rows {
@@ -205,7 +205,7 @@ func cellsOf(t *testing.T, page []byte) (cells []string) {
 	t.Helper()
 	doc, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("html.Parse(bytes.NewReader(page)):", err)
 	}
 	for n := range doc.Descendants() {
 		if n.Type != html.ElementNode || n.Data != "td" {
@@ -269,7 +269,7 @@ func TestLosses(t *testing.T) {
 	}
 	rows[6].OK = false // a wrong answer is not faster than anything
 	if l := losses(rows); len(l) != 2 || l[1].to.Executor != "serial" {
-		t.Errorf("%v", l)
+		t.Errorf("losses(rows): %v", l)
 	}
 }
 
@@ -293,11 +293,11 @@ func TestPageNeedsNoNetwork(t *testing.T) {
 	for _, r := range all {
 		b, err := page(r, chartsOf(r))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("page(r, chartsOf(r)):", err)
 		}
 		doc, err := html.Parse(bytes.NewReader(b))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("html.Parse(bytes.NewReader(b)):", err)
 		}
 		for n := range doc.Descendants() {
 			if n.Type != html.ElementNode {
@@ -418,7 +418,7 @@ func keep(t *testing.T, r report) string {
 	t.Helper()
 	b, err := json.Marshal(r)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Marshal(r):", err)
 	}
 	return keepText(t, string(b))
 }
@@ -427,7 +427,7 @@ func keepText(t *testing.T, s string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kept.json")
 	if err := os.WriteFile(file, []byte(s), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile(file, []byte(s), 0o644):", err)
 	}
 	return file
 }
@@ -442,7 +442,7 @@ func TestARunDrawsWhatItKeeps(t *testing.T) {
 	} {
 		args = append(args, "--html", filepath.Join(dir, args[0]+".html"), "--svg", filepath.Join(dir, args[0]))
 		if status, _, stderr := invoke(t, append([]string{"bench"}, args...)...); status != 0 {
-			t.Fatalf("%v: %s", args, stderr)
+			t.Fatalf("append(…): %v: %s", args, stderr)
 		}
 	}
 	run, later := contents(t, filepath.Join(dir, "fib")), contents(t, filepath.Join(dir, "--from"))
@@ -458,7 +458,7 @@ func TestARunDrawsWhatItKeeps(t *testing.T) {
 	}
 	r, err := readReport(kept)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("readReport(kept):", err)
 	}
 	for _, x := range r.Rows {
 		if len(x.Times) != x.Runs {
@@ -482,7 +482,7 @@ func TestDrawMistakes(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.html")
 	if err := os.WriteFile(page, []byte("as it was"), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.WriteFile(page, []byte("as it was"), 0o644):`, err)
 	}
 	blocked := filepath.Join(page, "x")
 	for _, c := range []struct {
@@ -531,7 +531,7 @@ func TestDrawMistakes(t *testing.T) {
 		}
 	}
 	if b, err := os.ReadFile(page); err != nil || string(b) != "as it was" {
-		t.Errorf("%q, %v", b, err)
+		t.Errorf("os.ReadFile(page): %q, %v", b, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 { // the page, and the folder a
 		t.Errorf("left behind: %v", left)
@@ -601,7 +601,7 @@ func FuzzWhatIsReadIsDrawn(f *testing.F) {
 			return
 		}
 		if _, err := pageOf(r); err != nil {
-			t.Error(err)
+			t.Error("pageOf(r):", err)
 		}
 		for _, c := range chartsOf(r) {
 			textsOf(t, c.svg(wide, standing))

@@ -45,7 +45,7 @@ func TestSlowRunsAreWaitedFor(t *testing.T) {
 	g := guard{quiet: time.Nanosecond, every: time.Millisecond, still: 1 << 30, most: time.Hour}
 	looked := time.After(10 * g.every)
 	if got := g.run(func() string { <-looked; return "late" }); got != "late" {
-		t.Errorf("%q", got)
+		t.Errorf("g.run(…): %q", got)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestNestedTasksDeadlock(t *testing.T) {
 		case "filch", "filch-fifo", "goroutine":
 		default:
 			if note := g.run(func() string { return nested(6).run(func() running { return p.start(1) }, 1) }); note != deadlocks {
-				t.Errorf("%s: %q", p.name, note)
+				t.Errorf("g.run(…): %s: %q", p.name, note)
 			}
 		}
 	}

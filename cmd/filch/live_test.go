@@ -20,7 +20,7 @@ func TestLive(t *testing.T) {
 			t.Fatalf("the address is %q", line)
 		}
 		if status, page := fetch(t, url); status != http.StatusOK || !strings.HasPrefix(page, "<!doctype html>") {
-			t.Errorf("%d, %.50q", status, page)
+			t.Errorf("fetch(t, url): %d, %.50q", status, page)
 		}
 		if status, _ := fetch(t, url+"events"); status != http.StatusUnauthorized {
 			t.Errorf("without the token: %d", status)
@@ -45,16 +45,16 @@ func TestLiveAddress(t *testing.T) {
 		var out bytes.Buffer
 		stop, err := test.o.serve(&out, p)
 		if err != nil {
-			t.Fatalf("%s: %v", test.o.address, err)
+			t.Fatalf("test.o.serve(&out, p): %s: %v", test.o.address, err)
 		}
 		url, token, _ := strings.Cut(strings.TrimSpace(out.String()), "#token=")
 		asked, err := http.NewRequest("GET", url, nil)
 		if err != nil || strings.TrimSuffix(asked.Host, ":"+asked.URL.Port()) != test.host || (token != "") != test.token {
-			t.Fatalf("%s, %v: %q, %v", test.o.address, test.o.hosts, out.String(), err)
+			t.Fatalf(`http.NewRequest("GET", url, nil): %s, %v: %q, %v`, test.o.address, test.o.hosts, out.String(), err)
 		}
 		asked.URL.Host = "127.0.0.1:" + asked.URL.Port() // as by a name that leads here
 		if status, _ := answerTo(t, asked); status != http.StatusOK {
-			t.Errorf("%s: %d", url, status)
+			t.Errorf(`strings.Cut(…, "#token="): %s: %d`, url, status)
 		}
 		stop()
 		p.Close()
@@ -99,6 +99,6 @@ func TestLiveAddressWithoutAPort(t *testing.T) {
 	}
 	o := liveOptions{address: "127.0.0.1:0", workers: 1, size: "1", hosts: []string{"a.example", "::2", "[::3]"}}
 	if _, err := o.job("fib"); err != nil {
-		t.Error(err)
+		t.Error(`o.job("fib"):`, err)
 	}
 }

@@ -25,7 +25,7 @@ func withPage(t *testing.T, serve func(ctx context.Context, out io.Writer) error
 	f(lines.Text())
 	cancel()
 	if err := <-ended; err != nil {
-		t.Error(err)
+		t.Error("<-ended:", err)
 	}
 	url, _, _ := strings.Cut(lines.Text(), "#")
 	if _, err := http.Get(url); err == nil {
@@ -38,7 +38,7 @@ func fetch(t *testing.T, url string) (status int, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`http.NewRequestWithContext(t.Context(), "GET", url, nil):`, err)
 	}
 	return answerTo(t, r)
 }
@@ -47,12 +47,12 @@ func answerTo(t *testing.T, r *http.Request) (status int, body string) {
 	t.Helper()
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("http.DefaultClient.Do(r):", err)
 	}
 	defer answer.Body.Close()
 	b, err := io.ReadAll(answer.Body)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("io.ReadAll(answer.Body):", err)
 	}
 	return answer.StatusCode, string(b)
 }

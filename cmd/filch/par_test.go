@@ -30,11 +30,11 @@ func TestPar(t *testing.T) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(file):", err)
 	}
 	var got report
 	if err := json.Unmarshal(b, &got); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal(b, &got):", err)
 	}
 	rows := 0
 	for _, a := range parAlgorithms {
@@ -55,7 +55,7 @@ func TestPar(t *testing.T) {
 func TestParLimits(t *testing.T) {
 	plan, err := newParPlan([]string{"Map-skewed", "Map"}, options{workers: []int{1}, runs: 1, sizes: []string{"1000", "100000000"}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newParPlan(…):", err)
 	}
 	if n := plan.algorithms[0].most; n != 1_000_000 {
 		t.Errorf("Map-skewed is measured with %d", n)
@@ -65,7 +65,7 @@ func TestParLimits(t *testing.T) {
 			a.rivals = map[string]func(*parData, int){"lo": a.rivals["lo"]}
 			rows := plan.measureGroup(a, loMost+1, nil)
 			if len(rows) != 2 || rows[0].Executor != "serial" || rows[1].Runs != 0 || rows[1].Note == "" {
-				t.Errorf("%+v", rows)
+				t.Errorf("plan.measureGroup(a, loMost+1, nil): %+v", rows)
 			}
 		}
 	}

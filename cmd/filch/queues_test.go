@@ -33,7 +33,7 @@ func TestClusterInParts(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	if status := run(strings.Fields("bench cluster local --runs 1 --size 300 --markdown"), &out, &errs); status != 0 {
-		t.Fatal(status, errs.String())
+		t.Fatal("run(…, &out, &errs):", status, errs.String())
 	}
 	for _, unit := range []string{"tasks a second", "kill"} {
 		if strings.Contains(out.String(), unit) {
@@ -41,14 +41,14 @@ func TestClusterInParts(t *testing.T) {
 		}
 	}
 	if text := out.String(); !strings.Contains(text, "| a local task more than Pool.Go |") {
-		t.Error(text)
+		t.Error("out.String():", text)
 	}
 }
 
 func TestRivalsAreReadAsTheyAreWritten(t *testing.T) {
 	all, err := readRivals(exec.Command("echo", `{"system":"a","durable":"b","version":"v1","places":2,"tasks":3,"times_ns":[5]} {"system":"c","note":"is not installed"}`))
 	if err != nil || len(all) != 2 || all[0].System != "a" || all[0].Times[0] != 5 || all[1].Note != "is not installed" {
-		t.Error(all, err)
+		t.Error("readRivals(…):", all, err)
 	}
 	for _, text := range []string{"nonsense", `{"system":`} {
 		if _, err := readRivals(exec.Command("echo", text)); err == nil {

@@ -16,7 +16,7 @@ func TestSimulatorDocsAreReproduced(t *testing.T) {
 	t.Chdir("../..")
 	text, err := os.ReadFile("docs/simulator.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.ReadFile("docs/simulator.md"):`, err)
 	}
 	blocks := regexp.MustCompile("(?s)```text\n\\$ filch sim ([^\n]*)\n(.*?)```").FindAllSubmatch(text, -1)
 	if len(blocks) == 0 {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/filch-go/filch/internal/sim"
 )
 
 // printRecorded prints what was measured beside what was predicted, and then what is predicted beyond that.
@@ -41,7 +43,15 @@ func printRecorded(out io.Writer, r recordings, markdown bool) {
 	c := r.Costs
 	fmt.Fprintf(out, "\n%s; medians of %d runs. An attempt %d ns, a steal %d ns, a publication %d ns, a wake-up %d ns, and %d ns for the one that wakes.\n",
 		r.Machine.CPU, r.Runs, r.Attempt, c.Steal, c.Publish, c.Wake, c.Waking)
+	if !isQuiet(c) {
+		fmt.Fprintf(out, "\nA steal or a publication should cost less than %v: the machine runs other programs, and the predictions are too long.\n", tooDear)
+	}
 }
+
+// tooDear is ten times what a steal or a publication costs on a quiet machine.
+const tooDear = 3 * time.Microsecond
+
+func isQuiet(c sim.Costs) bool { return max(c.Steal, c.Publish) < int64(tooDear) }
 
 // render writes a table, in Markdown if so asked.
 func render(t table.Writer, markdown bool) {

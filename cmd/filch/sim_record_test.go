@@ -26,11 +26,11 @@ func TestRecord(t *testing.T) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(file):", err)
 	}
 	var all recordings
 	if err := json.Unmarshal(b, &all); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal(b, &all):", err)
 	}
 	if len(all.Recorded) != 2 || len(all.Results) != 6 {
 		t.Fatalf("%d recordings, %d results", len(all.Recorded), len(all.Results))
@@ -57,7 +57,7 @@ func TestRecordReadsGraphs(t *testing.T) {
 		text:  "0.000us worker 0   is called\n7.000us worker 0   leaves\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(name, []byte(text), 0o666):", err)
 		}
 	}
 	out, _ := simulate(t, 0, "--record", graph, "--record", text, "--workers", "1,4", "--runs", "1", "--json", file)
@@ -66,11 +66,11 @@ func TestRecordReadsGraphs(t *testing.T) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(file):", err)
 	}
 	var all recordings
 	if err := json.Unmarshal(b, &all); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal(b, &all):", err)
 	}
 	for i, work := range []int64{9000, 7000} {
 		if r := all.Recorded[i]; r.Work != work || len(r.Predicted) != 2 || r.Predicted[0].Time != work || r.Serial != 0 {
@@ -123,11 +123,11 @@ func TestTune(t *testing.T) {
 	out, _ := simulate(t, 0, "--tune", "--dag", "fib=12", "--workers", "2,64", "--json", file)
 	b, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(file):", err)
 	}
 	var all struct{ Tuned []tuning }
 	if err := json.Unmarshal(b, &all); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal(b, &all):", err)
 	}
 	tried := append(tunedForks[1:len(tunedForks):len(tunedForks)], tunedTasks[1:]...)
 	if len(all.Tuned) != 2*len(tried) {
@@ -136,6 +136,24 @@ func TestTune(t *testing.T) {
 	for i, one := range all.Tuned {
 		if one.Policy != tried[i/2].name || one.Best <= 0 || one.Ratio < one.Best || one.Worst < one.Ratio || !strings.Contains(out, one.Policy) {
 			t.Errorf("row %d: %+v", i, one)
+		}
+	}
+}
+
+// Costs that only a machine with other programs has are told as such.
+func TestCostsOfABusyMachineAreTold(t *testing.T) {
+	for _, c := range []struct {
+		costs sim.Costs
+		told  bool
+	}{
+		{sim.Costs{Steal: 270, Publish: 190, Wake: 38_548}, false},
+		{sim.Costs{Steal: 61_000, Publish: 190}, true},
+		{sim.Costs{Steal: 270, Publish: 14_000}, true},
+	} {
+		var out strings.Builder
+		printRecorded(&out, recordings{Costs: c.costs}, false)
+		if told := strings.Contains(out.String(), "the machine runs other programs"); told != c.told {
+			t.Errorf("costs of %+v: a busy machine is told: %t, not %t, in\n%s", c.costs, told, c.told, out.String())
 		}
 	}
 }

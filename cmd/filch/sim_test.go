@@ -27,11 +27,11 @@ func TestSimWritesResults(t *testing.T) {
 	simulate(t, 0, "--dag", "fib=10", "--dag", "loop=20", "--scheduler", "child,continuation", "--workers", "1..4", "--seeds", "2", "--json", file)
 	b, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(file):", err)
 	}
 	var all struct{ Results []map[string]any }
 	if err := json.Unmarshal(b, &all); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal(b, &all):", err)
 	}
 	if len(all.Results) != 2*2*3*2 {
 		t.Fatalf("%d results, not 24", len(all.Results))
@@ -62,7 +62,7 @@ func TestSimDraws(t *testing.T) {
 	for _, name := range []string{"speed-up.svg", "space.svg", "steals.svg"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
-			t.Error(err)
+			t.Error("os.ReadFile(filepath.Join(dir, name)):", err)
 		} else if !strings.Contains(string(b), "medians of 3 seeds") || !strings.Contains(string(b), "fib=10") {
 			t.Errorf("%s does not say what it is of", name)
 		}
@@ -76,7 +76,7 @@ func TestSimDrawsTheLineOfOneInsideThePanel(t *testing.T) {
 		simulate(t, 0, "--dag", "fib=10", "--scheduler", "child", "--workers", workers, "--columns", "efficiency", "--svg", dir)
 		b, err := os.ReadFile(filepath.Join(dir, "efficiency.svg"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.ReadFile(…):", err)
 		}
 		if got := strings.Contains(string(b), "stroke:var(--faint)"); got != want {
 			t.Errorf("on %s workers: there is a line of 1: %v, want %v", workers, got, want)
@@ -91,7 +91,7 @@ func TestSimDrawsTheBoundOfABag(t *testing.T) {
 		simulate(t, 0, "--dag", name, "--scheduler", "half", "--workers", "2..8", "--columns", "spans", "--svg", dir)
 		b, err := os.ReadFile(filepath.Join(dir, "spans.svg"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.ReadFile(…):", err)
 		}
 		if got := strings.Contains(string(b), "3.65 log2 W"); got != want {
 			t.Errorf("%s: the picture tells of the bound of a bag: %v, want %v", name, got, want)
@@ -107,7 +107,7 @@ func TestSimReadsGraphsAndKernels(t *testing.T) {
 		kernel: "0 2\n100 1\n200 2\n",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(file, []byte(text), 0o666):", err)
 		}
 	}
 	out, _ := simulate(t, 0, "--dag", graph, "--workers", "2", "--scheduler", "abp,bws", "--kernel", kernel, "--yield", "all")
@@ -255,7 +255,7 @@ func TestSimSummarizes(t *testing.T) {
 	for _, cell := range column(t, each, "time") {
 		n, err := strconv.ParseFloat(cell, 64)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("strconv.ParseFloat(cell, 64):", err)
 		}
 		times = append(times, n)
 	}
@@ -281,7 +281,7 @@ func TestSimFindsHowHeavyLeavesMustBe(t *testing.T) {
 	out, _ := simulate(t, 0, append(args, "--efficiency", "90", "--step", "10us")...)
 	weight, err := strconv.Atoi(strings.Fields(strings.Split(out, "\n")[2])[4])
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("strconv.Atoi(…):", err)
 	}
 	for _, c := range []struct {
 		weight int

@@ -22,7 +22,7 @@ func TestTheoryIsReproduced(t *testing.T) {
 	const file = "docs/theory.md"
 	data, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(file):", err)
 	}
 	write := os.Getenv("FILCH_THEORY") == "write"
 	commands := 0
@@ -46,7 +46,7 @@ func TestTheoryIsReproduced(t *testing.T) {
 	}
 	if write {
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(file, []byte(text), 0o666):", err)
 		}
 		return
 	}
@@ -87,7 +87,7 @@ func reproduce(t *testing.T, command string, write bool) string {
 func comparePictures(t *testing.T, kept, drawn string, write bool) {
 	text, err := os.ReadFile("docs/theory.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.ReadFile("docs/theory.md"):`, err)
 	}
 	files, err := filepath.Glob(filepath.Join(drawn, "*.svg"))
 	if err != nil || len(files) == 0 {
@@ -102,20 +102,20 @@ func comparePictures(t *testing.T, kept, drawn string, write bool) {
 		shown++
 		now, err := os.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.ReadFile(file):", err)
 		}
 		if write {
 			if err := os.MkdirAll(kept, 0o777); err != nil {
-				t.Fatal(err)
+				t.Fatal("os.MkdirAll(kept, 0o777):", err)
 			}
 			if err := os.WriteFile(name, now, 0o666); err != nil {
-				t.Fatal(err)
+				t.Fatal("os.WriteFile(name, now, 0o666):", err)
 			}
 			continue
 		}
 		old, err := os.ReadFile(name)
 		if err != nil {
-			t.Error(err)
+			t.Error("os.ReadFile(name):", err)
 		} else if runtime.GOARCH == "amd64" && !bytes.Equal(bytes.ReplaceAll(old, []byte("\r\n"), []byte("\n")), now) { // others round points differently
 			t.Errorf("%s is not what the command draws; make theory draws it", name)
 		}

@@ -86,7 +86,7 @@ func TestTraceWritesToTheStandardOutput(t *testing.T) {
 func TestTraceTellsWhatIsLost(t *testing.T) {
 	_, stdout, stderr := invoke(t, "trace", "pizza", "--size", "1/100", "--workers", "2", "--events", "1", "-o", filepath.Join(t.TempDir(), "a.json"))
 	if !strings.Contains(stdout, " lost, the earliest; --events keeps more\n") {
-		t.Error(stdout, stderr)
+		t.Error("invoke(…):", stdout, stderr)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestTraceMistakes(t *testing.T) {
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept.json")
 	if err := os.WriteFile(kept, []byte("as it was"), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.WriteFile(kept, []byte("as it was"), 0o644):`, err)
 	}
 	for _, c := range []struct {
 		want string
@@ -139,7 +139,7 @@ func TestTraceLeavesTheFileIfItFails(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.json")
 	if err := os.WriteFile(file, []byte("as it was"), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.WriteFile(file, []byte("as it was"), 0o644):`, err)
 	}
 	tr := newTestTracing(t, file)
 	tr.form.write = func(_ *trace.Trace, w io.Writer) error {
@@ -147,7 +147,7 @@ func TestTraceLeavesTheFileIfItFails(t *testing.T) {
 		return errors.New("no more")
 	}
 	if _, err := tr.write(tr.record.Snapshot()); err == nil || err.Error() != "--output "+file+": no more" {
-		t.Error(err)
+		t.Error("tr.write(tr.record.Snapshot()):", err)
 	}
 	if b, _ := os.ReadFile(file); string(b) != "as it was" {
 		t.Errorf("the file is %s now", b)
@@ -159,7 +159,7 @@ func TestTraceLeavesTheFileIfItFails(t *testing.T) {
 func newTestTracing(t *testing.T, file string) *tracing {
 	tr, err := newTracing("fib", traceOptions{output: file, workers: 1, events: 100, executor: "filch", last: 1 << 40}, &bytes.Buffer{}, &bytes.Buffer{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newTracing(…):", err)
 	}
 	p := filch.New(filch.WithWorkers(1))
 	t.Cleanup(func() { p.Close() })

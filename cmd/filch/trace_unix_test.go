@@ -26,11 +26,11 @@ func TestTraceWritesOnSignals(t *testing.T) {
 	said := bufio.NewReader(r)
 	for _, s := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR1} {
 		if err := syscall.Kill(os.Getpid(), s); err != nil {
-			t.Fatal(err)
+			t.Fatal("syscall.Kill(os.Getpid(), s):", err)
 		}
 		line, err := said.ReadString('\n')
 		if want := ", of the last 18m19.511627776s, to " + file + "\n"; err != nil || !strings.HasPrefix(line, "filch: wrote ") || !strings.HasSuffix(line, want) {
-			t.Errorf("%v: %q, %v", s, line, err)
+			t.Errorf("said.ReadString('\\n'): %v: %q, %v", s, line, err)
 		}
 		b, err := os.ReadFile(file)
 		if formOf(b) != "text" || err != nil {
@@ -39,7 +39,7 @@ func TestTraceWritesOnSignals(t *testing.T) {
 		os.Remove(file)
 	}
 	if err := tr.tell("took", 0); err != nil {
-		t.Error(err)
+		t.Error(`tr.tell("took", 0):`, err)
 	}
 	os.Remove(file)
 	r.Close()
@@ -67,7 +67,7 @@ func TestTraceWritesWhenInterrupted(t *testing.T) {
 		var out bytes.Buffer
 		tr, err := newTracing("pizza", traceOptions{output: file, size: "1/10", workers: 1, events: 100, executor: "filch", last: 1}, &out, io.Discard)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`newTracing("pizza", …, &out, io.Discard):`, err)
 		}
 		came := make(chan os.Signal, 1)
 		signal.Notify(came, s) // one that comes before the run does not end the test
@@ -75,7 +75,7 @@ func TestTraceWritesWhenInterrupted(t *testing.T) {
 		go func() { ended <- tr.run(t.Context()) }()
 		for err = nil; err == nil; {
 			if err := syscall.Kill(os.Getpid(), s); err != nil {
-				t.Fatal(err)
+				t.Fatal("syscall.Kill(os.Getpid(), s):", err)
 			}
 			<-came // before it is stopped
 			select {

@@ -60,7 +60,7 @@ func TestBrokenProgramsLookAsDocumented(t *testing.T) {
 	}
 	doc, err := os.ReadFile("../../docs/debugging.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.ReadFile("../../docs/debugging.md"):`, err)
 	}
 	done := map[string]bool{}
 	for part := range strings.SplitSeq(string(doc), "\n## ") {

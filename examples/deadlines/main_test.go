@@ -12,7 +12,7 @@ func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late, err := run()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("run():", err)
 		}
 		if late[filch.FIFO] == 0 || late[filch.ByPriority] > 0 {
 			t.Errorf("late: %v", late)

@@ -4,6 +4,6 @@ import "testing"
 
 func TestRun(t *testing.T) {
 	if err := run(); err != nil {
-		t.Error(err)
+		t.Error("run():", err)
 	}
 }

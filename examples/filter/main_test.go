@@ -15,29 +15,29 @@ func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	var out strings.Builder
 	if err := run(&out, p, dir); err == nil || !strings.Contains(err.Error(), "no .png file") {
-		t.Error(err)
+		t.Error("run(&out, p, dir):", err)
 	}
 	if err := drawAll(dir, 5, 90); err != nil {
-		t.Fatal(err)
+		t.Fatal("drawAll(dir, 5, 90):", err)
 	}
 	if err := run(&out, p, dir); err != nil {
-		t.Fatal(err)
+		t.Fatal("run(&out, p, dir):", err)
 	}
 	if !strings.HasPrefix(out.String(), "5 pictures") {
 		t.Error(out.String())
 	}
 	sharp, err := filepath.Glob(filepath.Join(dir, "sharp", "*.png"))
 	if err != nil || len(sharp) != 5 {
-		t.Errorf("%v, %v", sharp, err)
+		t.Errorf("filepath.Glob(…): %v, %v", sharp, err)
 	}
 	// What is no picture is told by name.
 	bad := filepath.Join(dir, "zebra.png")
 	if err := os.WriteFile(bad, []byte("no picture"), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.WriteFile(bad, []byte("no picture"), 0o644):`, err)
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "*.png"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Glob(filepath.Join(dir, "*.png")):`, err)
 	}
 	n := 0
 	err = parallel(p, names, func(string, []byte) error { n++; return nil })

@@ -22,15 +22,15 @@ func TestRun(t *testing.T) {
 		data := text(n)
 		var out strings.Builder
 		if err := run(&out, p, data, file); err != nil {
-			t.Fatal(err)
+			t.Fatal("run(&out, p, data, file):", err)
 		}
 		b, err := os.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.ReadFile(file):", err)
 		}
 		r, err := gzip.NewReader(bytes.NewReader(b))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("gzip.NewReader(bytes.NewReader(b)):", err)
 		}
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
 			t.Errorf("%d bytes: %v", n, err)
@@ -44,11 +44,11 @@ func TestErrors(t *testing.T) {
 	defer p.Close()
 	bad := errors.New("bad disk")
 	if err := parallel(p, io.Discard, io.MultiReader(bytes.NewReader(text(3*blockSize)), iotest.ErrReader(bad))); !errors.Is(err, bad) {
-		t.Error(err)
+		t.Error("parallel(p, io.Discard, …):", err)
 	}
 	r, w := io.Pipe()
 	r.CloseWithError(bad)
 	if err := parallel(p, w, bytes.NewReader(text(3*blockSize))); !errors.Is(err, bad) {
-		t.Error(err)
+		t.Error("parallel(p, w, …):", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 func TestRun(t *testing.T) {
 	var out strings.Builder
 	if err := run(&out, 20_000, 5); err != nil {
-		t.Fatal(err)
+		t.Fatal("run(&out, 20_000, 5):", err)
 	}
 	if !strings.HasPrefix(out.String(), "20000 points, 5 clusters") {
 		t.Error(out.String())
@@ -28,6 +28,6 @@ func TestTwo(t *testing.T) {
 	}
 	centres, _ := kmeans(p, all, 2)
 	if math.Abs(centres[0].x-4.5) > 1e-9 || math.Abs(centres[1].x-1004.5) > 1e-9 {
-		t.Error(centres)
+		t.Error("kmeans(p, all, 2):", centres)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 func TestRun(t *testing.T) {
 	if err := run(40, 2); err != nil {
-		t.Error(err)
+		t.Error("run(40, 2):", err)
 	}
 }
 

@@ -16,19 +16,19 @@ func TestRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "set.png")
 	var out strings.Builder
 	if err := run(&out, p, 150, file); err != nil {
-		t.Fatal(err)
+		t.Fatal("run(&out, p, 150, file):", err)
 	}
 	if !strings.Contains(out.String(), "times as fast") {
 		t.Error(out.String())
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.Open(file):", err)
 	}
 	defer f.Close()
 	img, err := png.Decode(f)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("png.Decode(f):", err)
 	}
 	if r, g, b, _ := img.At(120, 75).RGBA(); r|g|b != 0 { // the origin
 		t.Error("0 is not in the set")

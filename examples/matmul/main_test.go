@@ -17,7 +17,7 @@ func TestRun(t *testing.T) {
 		for _, n := range []int{64, 128, 320} {
 			var out strings.Builder
 			if err := run(&out, p, n); err != nil {
-				t.Fatal(err)
+				t.Fatal("run(&out, p, n):", err)
 			}
 			if !strings.Contains(out.String(), "times as fast") {
 				t.Error(out.String())
@@ -25,7 +25,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	if err := run(nil, nil, 100); err == nil || err.Error() != "100: the side must be a multiple of 64" {
-		t.Error(err)
+		t.Error("run(nil, nil, 100):", err)
 	}
 }
 

@@ -15,7 +15,7 @@ func TestRunLosesNothing(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		var out strings.Builder
 		if err := run(&out, filch.New(filch.WithWorkers(workers)), 6, 30); err != nil {
-			t.Error(err, out.String())
+			t.Error("run(&out, …, 6, 30):", err, out.String())
 		}
 	}
 }
@@ -24,11 +24,11 @@ func TestRunLosesNothing(t *testing.T) {
 func TestAClosedPoolIsUnavailable(t *testing.T) {
 	p := filch.New()
 	if err := p.Shutdown(context.Background()); err != nil {
-		t.Fatal(err)
+		t.Fatal("p.Shutdown(context.Background()):", err)
 	}
 	got := httptest.NewRecorder()
 	(&service{pool: p}).ServeHTTP(got, httptest.NewRequest(http.MethodGet, "/", nil))
 	if got.Code != http.StatusServiceUnavailable {
-		t.Errorf("%d: %s", got.Code, got.Body)
+		t.Errorf("httptest.NewRecorder(): %d: %s", got.Code, got.Body)
 	}
 }

@@ -13,14 +13,14 @@ func TestRun(t *testing.T) {
 	for _, name := range []string{"tsp", "fft", "bfs"} { // internal/workload tests all
 		w, err := workload.Find(name)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("workload.Find(name):", err)
 		}
 		var out strings.Builder
 		if err := run(&out, name, w.Sizes[0], 2); err != nil || !strings.HasPrefix(out.String(), name) {
-			t.Errorf("%v: %s", err, out.String())
+			t.Errorf("run(&out, name, w.Sizes[0], 2): %v: %s", err, out.String())
 		}
 	}
 	if err := run(io.Discard, "quicksand", "", 2); err == nil || !strings.Contains(err.Error(), "quicksand") {
-		t.Errorf("%v", err)
+		t.Errorf(`run(io.Discard, "quicksand", "", 2): %v`, err)
 	}
 }

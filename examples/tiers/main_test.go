@@ -17,7 +17,7 @@ import (
 func TestRunAnswersAll(t *testing.T) {
 	var out strings.Builder
 	if err := run(&out, 30, 3, 40); err != nil {
-		t.Error(err)
+		t.Error("run(&out, 30, 3, 40):", err)
 	}
 	for _, want := range []string{`"lookup done": 30`, `"report done": 120`} {
 		if !strings.Contains(out.String(), want) {
@@ -58,11 +58,11 @@ func TestRefusals(t *testing.T) {
 		s := newService(2, 1, func(ctx context.Context, _ int) { <-ctx.Done() }, filch.WithWorkers(1), filch.WithStallTimeout(0))
 		want := map[string]int{"/lookup 503": 3, "/lookup 504": 2}
 		if got := load(s, 5, 0); !maps.Equal(got, want) {
-			t.Error(got)
+			t.Error("load(s, 5, 0):", got)
 		}
 		s.pool.Shutdown(context.Background())
 		if got := load(s, 1, 1); !maps.Equal(got, map[string]int{"/lookup 503": 1, "/report 503": 1}) {
-			t.Error(got)
+			t.Error("load(s, 1, 1):", got)
 		}
 		out := httptest.NewRecorder()
 		s.ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/metrics", nil))
@@ -82,13 +82,13 @@ func TestAClientThatGoes(t *testing.T) {
 		begin := time.Now()
 		s.ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/report", nil).WithContext(ctx))
 		if took := time.Since(begin); took != 25*time.Millisecond || out.Code != http.StatusGatewayTimeout {
-			t.Error(took, out.Code)
+			t.Error("time.Since(begin):", took, out.Code)
 		}
 		if err := s.pool.Shutdown(t.Context()); err != nil {
-			t.Error(err)
+			t.Error("s.pool.Shutdown(t.Context()):", err)
 		}
 		if n := s.pool.Stats(); n.Active+n.Blocked+n.Tasks.Queued != 0 {
-			t.Errorf("%+v", n)
+			t.Errorf("s.pool.Stats(): %+v", n)
 		}
 	})
 }

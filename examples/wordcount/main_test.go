@@ -23,7 +23,7 @@ func TestRun(t *testing.T) {
 	}
 	var out strings.Builder
 	if err := run(&out, p, files); err != nil {
-		t.Fatal(err)
+		t.Fatal("run(&out, p, files):", err)
 	}
 	for _, want := range []string{"    3825 three\n    2550 two\n    1275 one\n", "7650 words in 50 files"} {
 		if !strings.Contains(out.String(), want) {
@@ -39,13 +39,13 @@ func TestUnreadable(t *testing.T) {
 	files := fstest.MapFS{"a.txt": {Data: []byte("one")}, "b.txt": {Data: []byte("two")}, "c.txt": {Data: []byte("three")}}
 	bad := unreadable{files, "b.txt"}
 	if _, _, err := serial(bad); !errors.Is(err, fs.ErrPermission) {
-		t.Error(err)
+		t.Error("serial(bad):", err)
 	}
 	if _, err := parallel(p, bad); !errors.Is(err, fs.ErrPermission) {
-		t.Error(err)
+		t.Error("parallel(p, bad):", err)
 	}
 	if err := run(io.Discard, p, os.DirFS(filepath.Join(t.TempDir(), "none"))); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
+		t.Error("run(io.Discard, p, …):", err)
 	}
 }
 

@@ -251,7 +251,7 @@ func TestAThreadThatStaysNarrowIsNotGivenBack(t *testing.T) {
 		go func() {
 			m, err := System.Mask(0)
 			if err != nil {
-				t.Error(err)
+				t.Error("System.Mask(0):", err)
 			}
 			done <- m.Processors()
 		}()
@@ -289,7 +289,7 @@ func TestMasks(t *testing.T) {
 		}
 	}
 	if got := Mask(nil).Processors(); len(got) != 0 {
-		t.Error(got)
+		t.Error("Mask(nil).Processors():", got)
 	}
 }
 
@@ -298,12 +298,12 @@ func TestSystem(t *testing.T) {
 	before, err := System.Mask(0)
 	if runtime.GOOS != "linux" {
 		if err == nil || !strings.Contains(err.Error(), runtime.GOOS) {
-			t.Error(err)
+			t.Error("System.Mask(0):", err)
 		}
 		return
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("System.Mask(0):", err)
 	}
 	if ids, err := Allowed(System); err != nil || !slices.Equal(ids, before.Processors()) {
 		t.Errorf("allowed are %v, not %v; %v", ids, before.Processors(), err)
@@ -320,7 +320,7 @@ func TestSystem(t *testing.T) {
 		over <- errors.Join(err, also)
 	}()
 	if err := <-over; err != nil {
-		t.Error(err)
+		t.Error("<-over:", err)
 	}
 	if err := System.SetMask(0, Of(65535)); err == nil {
 		t.Error("a processor that is not there is not refused")
@@ -337,6 +337,6 @@ func TestNothingStaysLocked(t *testing.T) {
 	s := New(newFake(), []int{0}, none(t))
 	s.Take(1).Leave()
 	if v, ok := next(); v != 1 || !ok { // which else ends the program
-		t.Error(v, ok)
+		t.Error("next():", v, ok)
 	}
 }

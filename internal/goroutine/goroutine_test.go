@@ -48,7 +48,7 @@ func deep(n int, f func()) {
 func TestNumberInATraceback(t *testing.T) {
 	for text, want := range map[string]uint64{"goroutine 17 [running]:\n": 17, "goroutine 1": 1, "goroutine ": 0, "": 0, "goroutine x": 0} {
 		if n := numberIn([]byte(text)); n != want {
-			t.Errorf("%q: %d", text, n)
+			t.Errorf("numberIn([]byte(text)): %q: %d", text, n)
 		}
 	}
 }

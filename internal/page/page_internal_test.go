@@ -13,7 +13,7 @@ import (
 func TestVendored(t *testing.T) {
 	script, err := os.ReadFile("vendor.sh")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.ReadFile("vendor.sh"):`, err)
 	}
 	version := regexp.MustCompile(`(?m)^version=(.*)$`).FindSubmatch(script)
 	text, err := embedded.ReadFile("files/uplot.js")

@@ -25,7 +25,7 @@ func TestFilesAreWhatIsWritten(t *testing.T) {
 	}
 	files, err := write(root)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("write(root):", err)
 	}
 	if len(files) != len(pictures)+len(filled) {
 		t.Errorf("there are %d files, not %d pictures and %d documents", len(files), len(pictures), len(filled))
@@ -33,7 +33,7 @@ func TestFilesAreWhatIsWritten(t *testing.T) {
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
-			t.Error(err)
+			t.Error("os.ReadFile(filepath.Join(root, name)):", err)
 		} else if !bytes.Equal(got, want) {
 			t.Errorf("%s is not what is drawn or filled in now: go run ./internal/pictures", name)
 		}
@@ -44,13 +44,13 @@ func TestFilesAreWhatIsWritten(t *testing.T) {
 func TestPicturesAreShown(t *testing.T) {
 	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("filepath.Glob(…):", err)
 	}
 	var all strings.Builder
 	for _, doc := range docs {
 		b, err := os.ReadFile(doc)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.ReadFile(doc):", err)
 		}
 		all.Write(b)
 	}
@@ -86,7 +86,7 @@ func TestPicturesStandAlone(t *testing.T) {
 				break
 			}
 			if err != nil {
-				t.Fatalf("%s: %v", p.name, err)
+				t.Fatalf("d.Token(): %s: %v", p.name, err)
 			}
 			e, ok := token.(xml.StartElement)
 			if !ok {
@@ -172,10 +172,10 @@ func TestMissingFiguresAreNamed(t *testing.T) {
 	}
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "docs", "bench"), 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.MkdirAll(…, 0o777):", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "docs", "bench", "tasks.json"), []byte(`{"rows": []}`), 0o666); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile(…):", err)
 	}
 	if _, err := write(dir); err == nil || !strings.Contains(err.Error(), "tasks.json has no row sweep 100 cycles basic 2") {
 		t.Errorf("without rows: %v", err)
@@ -187,7 +187,7 @@ func TestOnlyBlocksAreFilledIn(t *testing.T) {
 	k := keptIn(root)
 	if got, err := fill("before\n<!-- filled: rest -->\nold\n<!-- end -->\nafter", k); err != nil ||
 		!strings.HasPrefix(got, "before\n<!-- filled: rest -->\n| ") || !strings.HasSuffix(got, "\n<!-- end -->\nafter") || strings.Contains(got, "old") {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("fill(…, k): %q, %v", got, err)
 	}
 	if _, err := fill("<!-- filled: nothing -->\n<!-- end -->", k); err == nil {
 		t.Error("a block without a table is filled in")
@@ -290,7 +290,7 @@ func TestLinesOfCode(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
 	text := "// Package a has a comment.\npackage a\n\n/* and\nanother */\nfunc f() { g(); h() } // beside\n"
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile(file, []byte(text), 0o666):", err)
 	}
 	if n, err := codeIn(file); n != 2 || err != nil {
 		t.Errorf("%d lines, %v, not 2", n, err)

@@ -26,7 +26,7 @@ func TestMistakesAreFoundWhereTheyAre(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(…):", err)
 		}
 	}
 	t.Chdir(dir)
@@ -43,7 +43,7 @@ func TestMistakesAreFoundWhereTheyAre(t *testing.T) {
 		err := check(platform, "./...")
 		switch {
 		case want == "" && err != nil:
-			t.Errorf("%s: %v", platform, err)
+			t.Errorf(`check(platform, "./..."): %s: %v`, platform, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%s: %v, not %s", platform, err, want)
 		case want != "" && strings.Count(err.Error(), want) != 1:

@@ -13,7 +13,7 @@ func film(t *testing.T, r Request) *Film {
 	t.Helper()
 	f, err := Run(r)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("Run(r):", err)
 	}
 	return f
 }
@@ -25,11 +25,11 @@ func TestFilmChangesNothing(t *testing.T) {
 		r.Scheduler = name
 		c, _, err := r.Config()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("r.Config():", err)
 		}
 		want, err := sim.Run(c)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("sim.Run(c):", err)
 		}
 		want.DAG = r.DAG
 		if got := film(t, r).Result; *got != *want {

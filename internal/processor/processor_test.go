@@ -20,6 +20,6 @@ func TestCurrentIsAProcessorOfTheMachine(t *testing.T) {
 		t.Skip(err)
 	}
 	if _, err := os.Stat(fmt.Sprintf("/sys/devices/system/cpu/cpu%d", at)); err != nil {
-		t.Error(err)
+		t.Error("os.Stat(…):", err)
 	}
 }

@@ -16,7 +16,7 @@ func here(t *testing.T) *repository {
 	t.Helper()
 	r, err := newRepository("../..", false)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`newRepository("../..", false):`, err)
 	}
 	t.Cleanup(r.close)
 	if _, err := os.Stat(filepath.Join(r.root, command)); err != nil {
@@ -30,7 +30,7 @@ func version(t *testing.T, r *repository) string {
 	t.Helper()
 	v, err := r.required(command)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("r.required(command):", err)
 	}
 	return v[rootModule]
 }
@@ -39,7 +39,7 @@ func version(t *testing.T, r *repository) string {
 func TestModulesCanBePublished(t *testing.T) {
 	r := here(t)
 	if err := r.consistent(version(t, r)); err != nil {
-		t.Error(err)
+		t.Error("r.consistent(version(t, r)):", err)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestCommandCanBeInstalled(t *testing.T) {
 		t.Skipf("the module cache lacks what the command needs; go mod download all: %v\n%s", err, out)
 	}
 	if err := r.install(version(t, r)); err != nil {
-		t.Error(err)
+		t.Error("r.install(version(t, r)):", err)
 	}
 }
 
@@ -66,15 +66,15 @@ func tree(t *testing.T, files map[string]string) *repository {
 	for name, text := range files {
 		file := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.MkdirAll(filepath.Dir(file), 0o755):", err)
 		}
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(file, []byte(text), 0o644):", err)
 		}
 	}
 	r, err := newRepository(root, false)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newRepository(root, false):", err)
 	}
 	t.Cleanup(r.close)
 	return r
@@ -108,34 +108,34 @@ func TestPrepareWritesVersionsAndChecksums(t *testing.T) {
 	r := small(t)
 	for _, v := range []string{"v0.2.0", "v0.3.0-rc.1"} {
 		if err := r.prepare(v); err != nil {
-			t.Fatal(err)
+			t.Fatal("r.prepare(v):", err)
 		}
 		if err := r.consistent(v); err != nil {
-			t.Error(err)
+			t.Error("r.consistent(v):", err)
 		}
 		for _, dir := range dependents {
 			if _, err := r.in(dir, "go", "vet", "-mod=readonly", "./..."); err != nil {
-				t.Error(err)
+				t.Error(`r.in(dir, "go", "vet", "-mod=readonly", "./..."):`, err)
 			}
 		}
 	}
 	if err := r.consistent("v0.2.0"); err == nil || !strings.Contains(err.Error(), "requires "+rootModule+" v0.3.0-rc.1, not v0.2.0") {
-		t.Error(err)
+		t.Error(`r.consistent("v0.2.0"):`, err)
 	}
 	if sums, err := os.ReadFile(filepath.Join(r.root, "examples/migrate/go.sum")); err != nil || !strings.Contains(string(sums), "stays") || strings.Contains(string(sums), "attempt") {
-		t.Errorf("%s, %v", sums, err)
+		t.Errorf("os.ReadFile(…): %s, %v", sums, err)
 	}
 
 	if err := os.WriteFile(filepath.Join(r.root, "filch.go"), []byte("package filch\n\nfunc F() { F() }\n"), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile(…):", err)
 	}
 	later, err := newRepository(r.root, false)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newRepository(r.root, false):", err)
 	}
 	t.Cleanup(later.close)
 	if err := later.pack(".", "v0.3.0-rc.1"); err != nil {
-		t.Fatal(err)
+		t.Fatal(`later.pack(".", "v0.3.0-rc.1"):`, err)
 	}
 	if _, err := later.in(command, "go", "vet", "-mod=readonly", "./..."); err == nil || !strings.Contains(err.Error(), "checksum mismatch") {
 		t.Errorf("the root has changed: %v", err)
@@ -148,20 +148,20 @@ func TestTidyNeedsNoPublishedVersion(t *testing.T) {
 	mod := filepath.Join(r.root, command, "go.mod")
 	for range 2 {
 		if err := edit(mod, regexp.MustCompile(`\z`), "\nrequire "+rootModule+"/examples/migrate v0.1.0\n"); err != nil {
-			t.Fatal(err)
+			t.Fatal("edit(mod, regexp.MustCompile(`\\z`), …):", err)
 		}
 		if err := r.pack("examples/migrate", "v0.1.0"); err != nil {
-			t.Fatal(err)
+			t.Fatal(`r.pack("examples/migrate", "v0.1.0"):`, err)
 		}
 		if err := r.tidy(); err != nil {
-			t.Fatal(err)
+			t.Fatal("r.tidy():", err)
 		}
 	}
 	if text, err := os.ReadFile(mod); err != nil || strings.Contains(string(text), "migrate") || !strings.Contains(string(text), rootModule+" v0.1.0") {
-		t.Errorf("%s, %v", text, err)
+		t.Errorf("os.ReadFile(mod): %s, %v", text, err)
 	}
 	if sums, err := os.ReadFile(filepath.Join(r.root, "examples/migrate/go.sum")); err != nil || strings.Contains(string(sums), rootModule) {
-		t.Errorf("%s, %v", sums, err)
+		t.Errorf("os.ReadFile(…): %s, %v", sums, err)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestMistakesAreFound(t *testing.T) {
 	} {
 		r := small(t)
 		if err := os.WriteFile(filepath.Join(r.root, filepath.FromSlash(change[0])), []byte(change[1]), 0o644); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(…, []byte(change[1]), 0o644):", err)
 		}
 		if err := r.consistent("v0.1.0"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -196,7 +196,7 @@ func TestPackedFiles(t *testing.T) {
 		command: {"go.mod", "main.go", "LICENSE"},
 	} {
 		if err := r.pack(dir, "v1.2.3"); err != nil {
-			t.Fatal(err)
+			t.Fatal(`r.pack(dir, "v1.2.3"):`, err)
 		}
 		name := rootModule
 		if dir != "." {
@@ -204,7 +204,7 @@ func TestPackedFiles(t *testing.T) {
 		}
 		z, err := zip.OpenReader(filepath.Join(r.proxy, filepath.FromSlash(name), "@v", "v1.2.3.zip"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("zip.OpenReader(…):", err)
 		}
 		defer z.Close()
 		var got []string

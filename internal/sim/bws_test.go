@@ -50,7 +50,7 @@ func TestThiefThatLeavesWorkWakesOthers(t *testing.T) {
 	for queued, want := range []int{0, 0, 1, 2, 2} {
 		m, err := newMachine(Config{Program: dag.Fib(5), Scheduler: "bws", Workers: 5})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("newMachine(…):", err)
 		}
 		for range queued {
 			m.push(0, m.spawn(None, 0, dag.Args{}, 0))

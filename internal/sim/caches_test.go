@@ -62,7 +62,7 @@ func TestCachesThatTakeTooMuchMemoryAreRefused(t *testing.T) {
 	} {
 		err := Config{Workers: c.workers, Cache: c.own, SharedCache: c.shared}.checkCaches(c.touched)
 		if (err == nil) != c.fit {
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("Config{…}.checkCaches(c.touched): %+v: %v", c, err)
 		}
 	}
 	f := dag.Facts{Work: 1, Span: 1, Touched: MaxCached + 1, Cache: MaxCached}

@@ -157,7 +157,7 @@ func TestLostThreadWithMachinesThatLeave(t *testing.T) {
 		left = 3
 		_, err := Run(Config{Program: dag.Loop(10), Scheduler: "child", Workers: 4, Churn: &Churn{Up: 50}, instead: s})
 		if err == nil || !strings.Contains(err.Error(), "lost") {
-			t.Errorf("%v", err)
+			t.Errorf("Run(…): %v", err)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestOutcomeOfChurnIsChecked(t *testing.T) {
 	} {
 		m, err := newMachine(Config{Program: dag.Fib(10), Scheduler: "child", Workers: 4, Churn: &Churn{Up: 50, Down: 50}})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("newMachine(…):", err)
 		}
 		m.start()
 		m.churn.run()
@@ -221,7 +221,7 @@ func TestParseChurn(t *testing.T) {
 		"16/100000/50/hands": {Machine: 16, Up: 100000, Down: 50, Hands: true},
 	} {
 		if c, err := ParseChurn(text); err != nil || c.Machine != want.Machine || c.Up != want.Up || c.Down != want.Down || c.Hands != want.Hands {
-			t.Errorf("%s: %+v, %v", text, c, err)
+			t.Errorf("ParseChurn(text): %s: %+v, %v", text, c, err)
 		}
 	}
 	for text, want := range map[string]string{

@@ -73,7 +73,7 @@ func TestWakingOneAtATimeTakesLonger(t *testing.T) {
 func TestTuning(t *testing.T) {
 	p, _, err := dag.Parse("uts=8")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`dag.Parse("uts=8"):`, err)
 	}
 	c := Config{Program: p, Scheduler: "pool", Workers: 64, Seed: 1, StepTime: 100}
 	c.Topology = Topology{{8, 0}, {8, 0}}

@@ -15,7 +15,7 @@ import (
 func TestDocument(t *testing.T) {
 	data, err := os.ReadFile("../../docs/simulator.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.ReadFile("../../docs/simulator.md"):`, err)
 	}
 	for _, d := range dag.Families() {
 		row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", d.Name, d.About, d.Size, d.Default)
@@ -37,7 +37,7 @@ func TestDocument(t *testing.T) {
 	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(data), -1) {
 		g, err := dag.ReadGraph(strings.NewReader(block[1]))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("dag.ReadGraph(strings.NewReader(block[1])):", err)
 		}
 		f := facts(t, g)
 		found = append(found, fmt.Sprintf("work %d, span %d", f.Work, f.Span))

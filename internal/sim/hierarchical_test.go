@@ -42,7 +42,7 @@ func TestHierarchicalAsksInsideFirst(t *testing.T) {
 func TestHierarchicalIsFasterOverDistances(t *testing.T) {
 	f, err := dag.Serial(dag.Fib(20), nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("dag.Serial(dag.Fib(20), nil):", err)
 	}
 	var near, random int64
 	for seed := range uint64(10) {

@@ -230,7 +230,7 @@ func TestParseKernel(t *testing.T) {
 		"blocks=4/250": {Name: "blocks", Processors: 4, Steps: 250},
 	} {
 		if got, err := kernel.Parse(text); err != nil || got.Name != want.Name || got.Processors != want.Processors || got.Steps != want.Steps {
-			t.Errorf("%s: %+v, %v", text, got, err)
+			t.Errorf("kernel.Parse(text): %s: %+v, %v", text, got, err)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestCountsUnderAKernelAreChecked(t *testing.T) {
 	} {
 		m, err := newMachine(Config{Program: dag.Fib(8), Scheduler: "bws", Workers: 4, Kernel: &kernel.Kernel{Name: "benign"}})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("newMachine(…):", err)
 		}
 		m.start()
 		m.procs.run()
@@ -275,7 +275,7 @@ func TestLostThreadUnderAKernel(t *testing.T) {
 		for _, s := range []string{"abp", "bws"} {
 			m, err := newMachine(Config{Program: dag.Loop(10), Scheduler: s, Workers: 4, Kernel: k})
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("newMachine(…):", err)
 			}
 			left := 3
 			m.sched = lossy{m.sched, &left}

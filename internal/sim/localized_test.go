@@ -48,7 +48,7 @@ func TestLocalizedStealsBackFirst(t *testing.T) {
 func TestLocalizedIsAsFastAsRandom(t *testing.T) {
 	f, err := dag.Serial(dag.Fib(18), nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("dag.Serial(dag.Fib(18), nil):", err)
 	}
 	for _, workers := range []int{2, 8, 64, 256} {
 		for seed := range uint64(10) {

@@ -30,12 +30,12 @@ func TestMailboxesForgetWhatHasRun(t *testing.T) {
 	c := Config{Program: dag.Iterative{Rounds: 200, Blocks: 64}, Scheduler: "mailbox", Workers: 8, Seed: 4}
 	m, err := newMachine(c)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newMachine(c):", err)
 	}
 	m.start()
 	r, err := m.run()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("m.run():", err)
 	}
 	s := m.sched.(*mailbox)
 	if len(s.tickets) > 4*r.MaxLive {

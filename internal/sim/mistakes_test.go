@@ -123,7 +123,7 @@ func (s childCheckedAsContinuation) bounds() error { return (&stealing{raids: s.
 func TestTooManyMissesAreCaught(t *testing.T) {
 	config := Config{Program: dag.Iterative{Rounds: 20, Blocks: 64}, Scheduler: "continuation", Workers: 4, Seed: 1, Cache: 64}
 	if _, err := Run(config); err != nil {
-		t.Fatal(err)
+		t.Fatal("Run(config):", err)
 	}
 	config.instead = func(m *machine) scheduler { return &thievesInSecret{stealing: &stealing{raids: newRaids(m)}} }
 	if _, err := Run(config); err == nil || !strings.Contains(err.Error(), "the caches missed") {

@@ -53,7 +53,7 @@ func TestOrderedTakesWhatPackageOrderedDoes(t *testing.T) {
 func TestOrderedStealsHalfOfTheBest(t *testing.T) {
 	m, err := newMachine(Config{Program: dag.Loop(100), Scheduler: "ordered", Workers: 2})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newMachine(…):", err)
 	}
 	s := m.sched.(*ordered)
 	for id, p := range []int32{0, 7, 5, 5, 9, 5, 5, 5} { // thread 0 is none

@@ -72,7 +72,7 @@ func TestDepthFirstKeepsItsBounds(t *testing.T) {
 	for _, p := range []dag.Program{dag.Fib(16), dag.Loop(1000), dag.Iterative{Rounds: 5, Blocks: 64}, uneven{dag.Fib(11)}} {
 		f, err := dag.Serial(p, nil)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("dag.Serial(p, nil):", err)
 		}
 		for _, workers := range []int{1, 2, 5, 16, 100} {
 			r := run(t, Config{Program: p, Facts: &f, Scheduler: "pdf", Workers: workers})

@@ -18,8 +18,9 @@ import "github.com/filch-go/filch/internal/policy"
 // while a worker has no processor, and the worker takes that for time of its own, as on a machine that others share.
 // Only what passes after a yield of its own is not counted as its search.
 //
-// One thing is simpler than in the engine. There Worker.Start gives a worker that has found a fork new credit, and has it
-// publish for the others unasked. Here such a worker keeps its credit, which is 0 at the start of a run.
+// Two things are simpler than in the engine. There Worker.Start gives a worker that has found a fork new credit, and has it
+// publish for the others unasked. Here such a worker keeps its credit, which is 0 at the start of a run. And all of the reserve
+// keeps one fork public.
 //
 // With a topology that has latencies, a look at another worker takes twice the latency, there and back, more. What is
 // found is taken when the look begins.
@@ -123,7 +124,7 @@ func (s *pool) join(w int32) ID {
 	}
 	if id := s.deques[w].pop(); id != None { // taken back
 		s.public--
-		if s.deques[w].size == 0 && x.credit.Worth() > 0 {
+		if s.deques[w].size == 0 && x.credit.Worth(0) > 0 {
 			s.at[w].raise(policy.Supply)
 		}
 		return id

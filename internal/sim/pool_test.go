@@ -14,7 +14,7 @@ func TestPoolHoldsBackUnderAKernel(t *testing.T) {
 		c := Config{Program: dag.Comb{Teeth: 60, Length: 2000}, Scheduler: "pool", Workers: 16, Seed: 1, Kernel: k}
 		m, err := newMachine(c)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("newMachine(c):", err)
 		}
 		s := m.sched.(*pool)
 		s.held = true
@@ -30,7 +30,7 @@ func TestPoolHoldsBackUnderAKernel(t *testing.T) {
 func TestWorkersHoldWhatWaitsOnThem(t *testing.T) {
 	m, err := newMachine(Config{Program: dag.Fib(1), Scheduler: "pool", Workers: 2, Kernel: &kernel.Kernel{Name: "adversary"}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newMachine(…):", err)
 	}
 	id := m.spawn(None, 1, dag.Args{}, 1)
 	m.sched.(*pool).at[1].waits = []ID{id}

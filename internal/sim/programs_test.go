@@ -12,7 +12,7 @@ func named(t testing.TB, text string) dag.Program {
 	t.Helper()
 	p, _, err := dag.Parse(text)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("dag.Parse(text):", err)
 	}
 	return p
 }
@@ -22,7 +22,7 @@ func facts(t testing.TB, p dag.Program) dag.Facts {
 	t.Helper()
 	f, err := dag.Serial(p, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("dag.Serial(p, nil):", err)
 	}
 	return f
 }
@@ -65,7 +65,7 @@ func TestGraphsRun(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		g, err := dag.NewGraph("", somePart(rng, 5))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`dag.NewGraph("", somePart(rng, 5)):`, err)
 		}
 		for _, s := range Schedulers() {
 			run(t, Config{Program: g, Scheduler: s, Workers: 1 + rng.IntN(20), Seed: seed})
@@ -81,7 +81,7 @@ func TestDeepGraphsRun(t *testing.T) {
 	}
 	g, err := dag.NewGraph("", root)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`dag.NewGraph("", root):`, err)
 	}
 	run(t, Config{Program: g, Scheduler: "continuation", Workers: 8})
 }

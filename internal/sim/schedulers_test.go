@@ -56,7 +56,7 @@ func TestSchedulersAreSoundOverDistances(t *testing.T) {
 			for _, topology := range []string{"4@7x2@3x3@1", "1000@1000", "3@5x1x20", "24"} {
 				far, err := ParseTopology(topology)
 				if err != nil {
-					t.Fatal(err)
+					t.Fatal("ParseTopology(topology):", err)
 				}
 				for seed := range uint64(3) {
 					run(t, Config{Program: p, Scheduler: s, Workers: 24, Seed: seed, Topology: far})
@@ -75,10 +75,10 @@ func TestSchedulersWithoutRequestsRefuseLatencies(t *testing.T) {
 		_, err := Run(c)
 		if slices.Contains(distant, s) {
 			if err != nil {
-				t.Errorf("%s: %v", s, err)
+				t.Errorf("Run(c): %s: %v", s, err)
 			}
 		} else if err == nil || !strings.Contains(err.Error(), "not "+s) || !strings.Contains(err.Error(), "2@1x2") {
-			t.Errorf("%s: %v", s, err)
+			t.Errorf("Run(c): %s: %v", s, err)
 		}
 	}
 }
@@ -151,14 +151,14 @@ func BenchmarkSchedulers(b *testing.B) {
 func TestLongWaysAreNotTakenForLostThreads(t *testing.T) {
 	m, err := newMachine(Config{Program: dag.Fib(1), Scheduler: "child", Workers: 2})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newMachine(…):", err)
 	}
 	m.onItsWay = 1
 	for range 2 * m.patience() {
 		m.attempt(0, 1, None)
 	}
 	if m.err != nil {
-		t.Error(m.err)
+		t.Error("newMachine(…):", m.err)
 	}
 	m.onItsWay = 0
 	m.attempt(0, 1, None)

@@ -11,7 +11,7 @@ import (
 func TestSharingMovesThreadsAndStealingDoesNot(t *testing.T) {
 	f, err := dag.Serial(dag.Fib(18), nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("dag.Serial(dag.Fib(18), nil):", err)
 	}
 	for _, workers := range []int{2, 8, 32} {
 		c := Config{Program: dag.Fib(18), Facts: &f, Workers: workers, Seed: 5}
@@ -35,7 +35,7 @@ func TestSharingMovesThreadsAndStealingDoesNot(t *testing.T) {
 func TestSharingIsAsFastAsItsBound(t *testing.T) {
 	f, err := dag.Serial(dag.Fib(16), nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("dag.Serial(dag.Fib(16), nil):", err)
 	}
 	for _, workers := range []int{1, 4, 16, 64, 1000} {
 		for seed := range uint64(20) {

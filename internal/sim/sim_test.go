@@ -25,7 +25,7 @@ func TestOneWorkerTakesTheWorkAndStealsNothing(t *testing.T) {
 		for _, d := range dag.Families() {
 			r := run(t, Config{Program: named(t, small[d.Name]), Scheduler: s, Workers: 1})
 			if r.Time != r.T1 || r.Steals != 0 || r.Attempts != 0 || r.Migrations != 0 || r.Idle != 0 {
-				t.Errorf("%s, %s: %+v", s, d.Name, *r)
+				t.Errorf("run(t, …): %s, %s: %+v", s, d.Name, *r)
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func TestThreadsThatMayBeAliveAreLimited(t *testing.T) {
 			for most, want := range map[int]string{live: "", live - 1: "threads would be alive"} {
 				m, err := newMachine(c)
 				if err != nil {
-					t.Fatal(err)
+					t.Fatal("newMachine(c):", err)
 				}
 				m.most = most
 				m.start()
@@ -57,16 +57,16 @@ func TestThreadsThatMayBeAliveAreLimited(t *testing.T) {
 func TestManyWorkersFitInto32Bits(t *testing.T) {
 	m, err := newMachine(Config{Program: dag.Chain(1), Scheduler: "continuation", Workers: 1 << 16})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newMachine(…):", err)
 	}
 	m.facts.Live, m.res.MaxLive = 1<<16, 1
 	if err := m.sched.(*stealing).bounds(); err != nil {
-		t.Error(err)
+		t.Error("newMachine(…):", err)
 	}
 	c := Config{Program: dag.Chain(1), Scheduler: "abp", Workers: 100_000}
 	c.Kernel = &kernel.Kernel{Name: "robin", Processors: 90_000, Steps: 1}
 	if m, err = newMachine(c); err != nil {
-		t.Fatal(err)
+		t.Fatal("newMachine(c):", err)
 	}
 	m.wheel.Now = 99_999
 	if first := m.procs.kernel.Wish(nil)[0]; first != 10_000 {
@@ -74,7 +74,7 @@ func TestManyWorkersFitInto32Bits(t *testing.T) {
 	}
 	c.Kernel = &kernel.Kernel{Name: "shared", Steps: 1<<30 - 1}
 	if m, err = newMachine(c); err != nil {
-		t.Fatal(err)
+		t.Fatal("newMachine(c):", err)
 	}
 	if n := len(m.procs.kernel.Wish(nil)); n < 49_000 || n > 51_000 { // those whose turn would begin at a step below 0 as well
 		t.Errorf("%d of 100000 workers have their turn", n)
@@ -95,7 +95,7 @@ func TestTimeThatCannotBeCountedEndsARun(t *testing.T) {
 	for latest, ends := range map[int64]bool{time: true, time - 1: false} {
 		m, err := newMachine(c)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("newMachine(c):", err)
 		}
 		m.latest = latest
 		m.start()

@@ -30,7 +30,7 @@ func TestTopologiesAreReadAsTheyAreWritten(t *testing.T) {
 func TestLatencies(t *testing.T) {
 	far, err := ParseTopology("3@50x2@7x4@1")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`ParseTopology("3@50x2@7x4@1"):`, err)
 	}
 	d := far.distances()
 	for _, c := range []struct {

@@ -46,7 +46,7 @@ func TestTranscripts(t *testing.T) {
 		got := transcript(t, c)
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-				t.Error(err)
+				t.Error("os.WriteFile(file, []byte(got), 0o666):", err)
 			}
 			continue
 		}

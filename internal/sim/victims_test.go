@@ -31,7 +31,7 @@ func newLonely(t *testing.T, c Config, w int32) *lonely {
 	}
 	m, err := newMachine(c)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newMachine(c):", err)
 	}
 	l.pool = m.sched.(*pool)
 	for v := range int32(c.Workers) {
@@ -66,7 +66,7 @@ func TestVictimsAreThoseOfThePolicy(t *testing.T) {
 	for name, file := range map[string]string{"": "random-start", "random": "random-start", "round-robin": "round-robin", "localized": "localized", "adaptive": "adaptive"} {
 		text, err := os.ReadFile(filepath.Join("..", "policy", "testdata", "victims", file+".txt"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.ReadFile(…):", err)
 		}
 		const w = 2
 		l := newLonely(t, Config{Workers: 6, Seed: 7 - w, Tuning: Tuning{Stealing: name}}, w)
@@ -99,7 +99,7 @@ func TestNearestGoesByTheTopology(t *testing.T) {
 	const w = 5
 	far, err := ParseTopology("2x2x3")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`ParseTopology("2x2x3"):`, err)
 	}
 	l := newLonely(t, Config{Workers: 12, Seed: 7 - w, Topology: far, Tuning: Tuning{Stealing: "nearest"}}, w)
 	l.search(w)

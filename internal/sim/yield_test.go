@@ -18,7 +18,7 @@ func (k *wishes) Wish(to []int32) []int32 { return append(to, *k...) }
 func newWishes(t *testing.T, workers int) (*processors, *wishes) {
 	m, err := newMachine(Config{Program: dag.Fib(3), Scheduler: "abp", Workers: workers, Kernel: &kernel.Kernel{Name: "dedicated"}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("newMachine(…):", err)
 	}
 	k := new(wishes)
 	m.procs.kernel = k

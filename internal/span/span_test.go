@@ -58,7 +58,7 @@ func TestSpeedUp(t *testing.T) {
 func TestText(t *testing.T) {
 	var b strings.Builder
 	if err := example.WriteText(&b); err != nil {
-		t.Fatal(err)
+		t.Fatal("example.WriteText(&b):", err)
 	}
 	want := `work           1s         of all that ran
 span           10ms       of the longest path; parallelism 100
@@ -80,11 +80,11 @@ workers  speed-up at least  at most
 		t.Errorf("%s\nwant\n%s", b.String(), want)
 	}
 	if s := example.String(); s != "work 1s, span 10ms, parallelism 100, burdened 50.0, 12345 forks" {
-		t.Error(s)
+		t.Error("example.String():", s)
 	}
 	p := Profile{Work: 123456789, Span: 4567, BurdenedSpan: 45678, Forks: 1}
 	if s := p.String(); s != "work 123ms, span 4.57µs, parallelism 27032, burdened 2703, 1 forks" {
-		t.Error(s)
+		t.Error("p.String():", s)
 	}
 }
 
@@ -93,13 +93,13 @@ func TestPicture(t *testing.T) {
 	for _, p := range []Profile{example, {}, {Work: 10, Span: 10, BurdenedSpan: 10_000_000}, {Work: math.MaxInt64, Span: 1, BurdenedSpan: 1}} {
 		var b strings.Builder
 		if err := p.WriteSVG(&b); err != nil {
-			t.Fatal(err)
+			t.Fatal("p.WriteSVG(&b):", err)
 		}
 		for d := xml.NewDecoder(strings.NewReader(b.String())); ; {
 			if _, err := d.Token(); err == io.EOF {
 				break
 			} else if err != nil {
-				t.Fatalf("%+v: %v\n%s", p, err, b.String())
+				t.Fatalf("d.Token(): %+v: %v\n%s", p, err, b.String())
 			}
 		}
 		for _, s := range []string{"NaN", "Inf", "%!"} {
@@ -127,10 +127,10 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestErrorsOfTheWriterAreReturned(t *testing.T) {
 	if err := example.WriteText(full{}); err != errFull {
-		t.Error(err)
+		t.Error("example.WriteText(…):", err)
 	}
 	if err := example.WriteSVG(full{}); err != errFull {
-		t.Error(err)
+		t.Error("example.WriteSVG(…):", err)
 	}
 }
 

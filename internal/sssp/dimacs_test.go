@@ -12,10 +12,10 @@ import (
 func TestRead(t *testing.T) {
 	g, err := Read(strings.NewReader("c a comment\np sp 3 2\n\na 1 2 5\nc another\na 2 3 7\n"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("Read(…):", err)
 	}
 	if got := Heap(g, 0); !slices.Equal(got, []uint64{0, 5, 12}) {
-		t.Error(got)
+		t.Error("Heap(g, 0):", got)
 	}
 	for text, want := range map[string]string{
 		"":                           `no line "p sp vertices arcs"`,
@@ -106,7 +106,7 @@ func TestReadAllocatesForWhatIsThereOnly(t *testing.T) {
 	// Isolated vertices are no mistake, but there must be something else.
 	text := "p sp 1600000 100000\n" + strings.Repeat("a 1 2 3\n", 100_000)
 	if g, err := Read(strings.NewReader(text)); err != nil || g.Vertices() != 1_600_000 || g.Edges() != 100_000 {
-		t.Errorf("%v", err)
+		t.Errorf("Read(strings.NewReader(text)): %v", err)
 	}
 }
 

@@ -34,10 +34,10 @@ func TestNumbersAreWhole(t *testing.T) {
 // A profile tells the counters of a program as hexadecimal numbers; what is none is left out.
 func TestCountersOfAProfile(t *testing.T) {
 	if got := PCs("1f 0x2 0xx 0xffff\n"); !slices.Equal(got, []uintptr{0x1f, 2, 0xffff}) {
-		t.Errorf("%x", got)
+		t.Errorf(`PCs("1f 0x2 0xx 0xffff\n"): %x`, got)
 	}
 	if got := PCs("\n"); len(got) != 0 {
-		t.Errorf("%x", got)
+		t.Errorf(`PCs("\n"): %x`, got)
 	}
 }
 

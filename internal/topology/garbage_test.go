@@ -41,7 +41,7 @@ func spoil(files fstest.MapFS, rng *rand.Rand, one int) fstest.MapFS {
 func TestGarbageDoesNoHarm(t *testing.T) {
 	trees, err := filepath.Glob("testdata/*.tree")
 	if err != nil || len(trees) == 0 {
-		t.Fatal(trees, err)
+		t.Fatal(`filepath.Glob("testdata/*.tree"):`, trees, err)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, tree := range trees {

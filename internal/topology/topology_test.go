@@ -20,7 +20,7 @@ func unpack(t *testing.T, name string) fstest.MapFS {
 	t.Helper()
 	b, err := os.ReadFile(name)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile(name):", err)
 	}
 	files := fstest.MapFS{}
 	for line := range strings.Lines(string(b)) {
@@ -36,7 +36,7 @@ func unpack(t *testing.T, name string) fstest.MapFS {
 		list, after, _ := strings.Cut(rest, "}")
 		ids, err := ParseList(list)
 		if err != nil || len(ids) == 0 {
-			t.Fatalf("%s: %q: %v", name, line, err)
+			t.Fatalf("ParseList(list): %s: %q: %v", name, line, err)
 		}
 		for _, id := range ids {
 			files["devices/system/"+before+strconv.Itoa(id)+after] = &fstest.MapFile{Data: []byte(text + "\n")}
@@ -74,7 +74,7 @@ func describe(topo *Topology, err error) string {
 func TestMachinesAreReadAsTheyAre(t *testing.T) {
 	trees, err := filepath.Glob("testdata/*.tree")
 	if err != nil || len(trees) == 0 {
-		t.Fatal(trees, err)
+		t.Fatal(`filepath.Glob("testdata/*.tree"):`, trees, err)
 	}
 	for _, tree := range trees {
 		t.Run(strings.TrimSuffix(filepath.Base(tree), ".tree"), func(t *testing.T) {
@@ -82,12 +82,12 @@ func TestMachinesAreReadAsTheyAre(t *testing.T) {
 			golden := strings.TrimSuffix(tree, ".tree") + ".want"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
-					t.Fatal(err)
+					t.Fatal("os.WriteFile(golden, []byte(got), 0o666):", err)
 				}
 			}
 			want, err := os.ReadFile(golden)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("os.ReadFile(golden):", err)
 			}
 			if got != string(want) {
 				t.Errorf("read as\n%s\nnot as\n%s", got, want)
@@ -100,7 +100,7 @@ func TestMachinesAreReadAsTheyAre(t *testing.T) {
 func TestDistancesAndOrdersHoldTogether(t *testing.T) {
 	trees, err := filepath.Glob("testdata/*.tree")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Glob("testdata/*.tree"):`, err)
 	}
 	for _, tree := range trees {
 		topo, _ := Read(unpack(t, tree))
@@ -172,7 +172,7 @@ func TestAThousandProcessors(t *testing.T) {
 	}
 	topo, err := Read(files)
 	if err != nil || len(topo.Processors) != n {
-		t.Fatal(len(topo.Processors), err)
+		t.Fatal("Read(files):", len(topo.Processors), err)
 	}
 	for b, want := range map[int]int{0: Itself, 1: SameCore, 2: SameL3, 8: SameNode, 16: OtherNode, 300: OtherNode + 1} {
 		if d := topo.Distance(0, b); d != want {
@@ -197,7 +197,7 @@ func TestAThousandProcessors(t *testing.T) {
 func TestFilesThatCannotBeReadAreTold(t *testing.T) {
 	topo, err := Read(refusing{})
 	if len(topo.Processors) != 0 || err == nil || !strings.Contains(err.Error(), "cpu/online: permission denied") {
-		t.Errorf("%v, %v", topo.Processors, err)
+		t.Errorf("Read(…): %v, %v", topo.Processors, err)
 	}
 }
 

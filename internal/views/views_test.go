@@ -138,7 +138,7 @@ func TestAPanicInAMerge(t *testing.T) {
 	}()
 	left.End()
 	if got := fmt.Sprint(a.ended, b.ended, c.ended); got != "[a1] [b] [c]" {
-		t.Error(got)
+		t.Error("fmt.Sprint(a.ended, b.ended, c.ended):", got)
 	}
 }
 

@@ -8,18 +8,18 @@ func TestOpenChildrenAreCounted(t *testing.T) {
 	const n = 1000
 	j, err := spawns.Prepare(itoa(n), Env{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("spawns.Prepare(itoa(n), …):", err)
 	}
 	for _, workers := range []int{1, 2, 3} {
 		for name, most := range map[string]int64{"serial": 1, "filch": n,
 			"strand": int64(workers), "strand-closure": int64(workers), "strand-eager": int64(workers)} {
 			e, err := FindExecutor(name)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("FindExecutor(name):", err)
 			}
 			r, err := e.Start(j, workers)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("e.Start(j, workers):", err)
 			}
 			for range 2 {
 				r.Run()

@@ -56,7 +56,7 @@ func TestAnswers(t *testing.T) {
 func testAnswers(t *testing.T, w *Workload, size string) {
 	j, err := w.Prepare(size, Env{Input: sources(t)})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("w.Prepare(size, …):", err)
 	}
 	if j.Load != nil {
 		j.Load()
@@ -103,7 +103,7 @@ func testAnswers(t *testing.T, w *Workload, size string) {
 		}
 	}
 	if w.Name == "goparse" && size == "all" && want != "8 declarations in 2 files, 1 more do not parse" {
-		t.Error(want)
+		t.Error("j.Want:", want)
 	}
 }
 
@@ -114,19 +114,19 @@ func TestLargeFilesAreNotParsed(t *testing.T) {
 	const src = "package a\n\nvar x int\n"
 	for name, size := range map[string]int{"reaches.go": maxSource, "exceeds.go": maxSource + 1} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(src+strings.Repeat(" ", size-len(src))), 0o644); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(filepath.Join(dir, name), …, 0o644):", err)
 		}
 	}
 	huge := filepath.Join(dir, "huge.go")
 	if err := os.WriteFile(huge, nil, 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile(huge, nil, 0o644):", err)
 	}
 	if err := os.Truncate(huge, 256<<20); err != nil {
 		t.Skip(err)
 	}
 	j, err := goparse.Prepare("all", Env{Input: dir})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`goparse.Prepare("all", …):`, err)
 	}
 	j.Serial()
 	if got, want := j.Answer(), "1 declarations in 1 files, 2 more do not parse"; got != want {
@@ -150,11 +150,11 @@ func sources(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "src"))); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.CopyFS(dir, …):", err)
 	}
 	bad := filepath.Join(dir, "deep", "bad.go")
 	if err := os.Rename(bad+".txt", bad); err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.Rename(bad+".txt", bad):`, err)
 	}
 	return dir
 }
@@ -176,11 +176,11 @@ func TestKnownAnswers(t *testing.T) {
 	} {
 		w, err := Find(c.workload)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("Find(c.workload):", err)
 		}
 		j, err := w.Prepare(c.size, Env{})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("w.Prepare(c.size, …):", err)
 		}
 		if j.Want != c.want {
 			t.Errorf("%s %s: %s, not %s", c.workload, c.size, j.Want, c.want)
@@ -238,17 +238,17 @@ func TestBadSizes(t *testing.T) {
 	} {
 		w, err := Find(c.workload)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("Find(c.workload):", err)
 		}
 		if _, err := w.Prepare(c.size, Env{Input: c.input}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %q: %v", c.workload, c.size, err)
+			t.Errorf("w.Prepare(c.size, …): %s %q: %v", c.workload, c.size, err)
 		}
 	}
 	if _, err := Find("fob"); err == nil || !strings.Contains(err.Error(), `"fob"; there are fib, wide, nqueens`) {
-		t.Error(err)
+		t.Error(`Find("fob"):`, err)
 	}
 	if _, err := FindExecutor("filsh"); err == nil || !strings.Contains(err.Error(), `"filsh"; there are serial, at-once`) {
-		t.Error(err)
+		t.Error(`FindExecutor("filsh"):`, err)
 	}
 }
 

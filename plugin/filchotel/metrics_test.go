@@ -31,7 +31,7 @@ func collected(t *testing.T, r sdk.Reader) (map[point]float64, map[string]string
 	t.Helper()
 	var all metricdata.ResourceMetrics
 	if err := r.Collect(background, &all); err != nil {
-		t.Fatal(err)
+		t.Fatal("r.Collect(background, &all):", err)
 	}
 	values, units := map[point]float64{}, map[string]string{}
 	add := func(name string, about attribute.Set, v float64) {
@@ -77,13 +77,13 @@ func TestFiguresAreCollected(t *testing.T) {
 	mp, r := provider()
 	registration, err := Register(mp, p, q)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("Register(mp, p, q):", err)
 	}
 	for range 5 {
 		filch.Submit(background, p, func(context.Context) (int, error) { return 0, errors.New("burnt") }).Wait(background)
 	}
 	if err := p.Shutdown(background); err != nil { // figures of a pool at rest are exact
-		t.Fatal(err)
+		t.Fatal("p.Shutdown(background):", err)
 	}
 	got, units := collected(t, r)
 	for k, want := range map[point]float64{
@@ -103,7 +103,7 @@ func TestFiguresAreCollected(t *testing.T) {
 		t.Errorf("%d numbers, not %d", len(got), want)
 	}
 	if err := registration.Unregister(); err != nil {
-		t.Error(err)
+		t.Error("registration.Unregister():", err)
 	}
 	if got, _ := collected(t, r); len(got) != 0 {
 		t.Errorf("after Unregister: %v", got)
@@ -114,13 +114,13 @@ func TestFiguresAreCollected(t *testing.T) {
 func TestEachFieldOfStatsIsAMetric(t *testing.T) {
 	text, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.ReadFile("../../docs/metrics.md"):`, err)
 	}
 	var s filch.Stats
 	fields := statstest.Fill(&s)
 	mp, r := provider()
 	if _, err := register(mp, []*pool{newPool("p", func() filch.Stats { return s })}); err != nil {
-		t.Fatal(err)
+		t.Fatal("register(mp, …):", err)
 	}
 	values, units := collected(t, r)
 	found := map[string]bool{}
@@ -149,7 +149,7 @@ func TestCountersNeverFall(t *testing.T) {
 	var s filch.Stats
 	mp, r := provider()
 	if _, err := register(mp, []*pool{newPool("p", func() filch.Stats { return s })}); err != nil {
-		t.Fatal(err)
+		t.Fatal("register(mp, …):", err)
 	}
 	for _, c := range []struct{ done, running, wantDone, wantRunning float64 }{{5, 5, 5, 5}, {4, 4, 5, 4}, {6, 3, 6, 3}} {
 		s.Tasks.Done, s.Tasks.Running = int64(c.done), int(c.running)
@@ -165,14 +165,14 @@ func TestReadersOfABusyPool(t *testing.T) {
 	times, r1 := provider()
 	observer, err := NewTimes(times)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("NewTimes(times):", err)
 	}
 	p := filch.New(filch.WithName("busy"), filch.WithWorkers(4), filch.WithObserver(observer))
 	r2 := sdk.NewManualReader()
 	both := sdk.NewMeterProvider(sdk.WithReader(r2))
 	for _, mp := range []*sdk.MeterProvider{times, both} {
 		if _, err := Register(mp, p); err != nil {
-			t.Fatal(err)
+			t.Fatal("Register(mp, p):", err)
 		}
 	}
 	g := p.Group(background)
@@ -190,7 +190,7 @@ func TestReadersOfABusyPool(t *testing.T) {
 	g.Wait()
 	readers.Wait()
 	if err := p.Shutdown(background); err != nil {
-		t.Fatal(err)
+		t.Fatal("p.Shutdown(background):", err)
 	}
 	got, units := collected(t, r1)
 	for _, name := range []string{"filch.task.wait", "filch.task.run", "filch.task.done"} {
@@ -199,7 +199,7 @@ func TestReadersOfABusyPool(t *testing.T) {
 		}
 	}
 	if units["filch.task.wait"] != "s" || units["filch.task.run"] != "s" {
-		t.Error(units)
+		t.Error("collected(t, r1):", units)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestTimesOfTasks(t *testing.T) {
 	mp, r := provider()
 	times, err := NewTimes(mp)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("NewTimes(mp):", err)
 	}
 	ended, end := context.WithCancel(background)
 	end()
@@ -218,7 +218,7 @@ func TestTimesOfTasks(t *testing.T) {
 	}
 	var all metricdata.ResourceMetrics
 	if err := r.Collect(background, &all); err != nil {
-		t.Fatal(err)
+		t.Fatal("r.Collect(background, &all):", err)
 	}
 	want := map[string]float64{"filch.task.wait": 1, "filch.task.run": 2}
 	for _, m := range all.ScopeMetrics[0].Metrics {
@@ -283,15 +283,15 @@ func TestBadArguments(t *testing.T) {
 	expectPanic(t, "filch: Name: the Pool is nil or zero", func() { Register(mp, new(filch.Pool)) })
 	expectPanic(t, "filchotel: NewTimes: provider is nil", func() { NewTimes(nil) })
 	if _, err := Register(mp, a, same); err == nil || !strings.HasPrefix(err.Error(), `filchotel: Register: two pools have the name "a"`) {
-		t.Error(err)
+		t.Error("Register(mp, a, same):", err)
 	}
 	for _, b := range []broken{{}, {callbackOnly: true}} {
 		if r, err := Register(b, a); !errors.Is(err, errBroken) || r != nil {
-			t.Error(r, err)
+			t.Error("Register(b, a):", r, err)
 		}
 	}
 	if x, err := NewTimes(broken{}); !errors.Is(err, errBroken) || x != nil {
-		t.Error(x, err)
+		t.Error("NewTimes(…):", x, err)
 	}
 	if _, err := Register(mp); err != nil {
 		t.Errorf("no pool: %v", err)
@@ -303,7 +303,7 @@ func TestPoolsOfOneNameInTwoCalls(t *testing.T) {
 	mp, r := provider()
 	for range 2 {
 		if _, err := Register(mp, filch.New(filch.WithName("a"), filch.WithWorkers(2))); err != nil {
-			t.Fatal(err)
+			t.Fatal("Register(mp, …):", err)
 		}
 	}
 	if got, _ := collected(t, r); got[point{"filch.worker.limit", "a"}] != 4 {
@@ -325,7 +325,7 @@ func BenchmarkCollect(b *testing.B) {
 	running.Wait()
 	mp, r := provider()
 	if _, err := Register(mp, p); err != nil {
-		b.Fatal(err)
+		b.Fatal("Register(mp, p):", err)
 	}
 	var all metricdata.ResourceMetrics
 	b.ReportAllocs()

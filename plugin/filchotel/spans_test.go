@@ -81,7 +81,7 @@ func TestTasksHaveSpans(t *testing.T) {
 			t.Errorf("links %v, parent %v", s.Links(), s.Parent())
 		}
 		if s.Status().Code != codes.Unset || s.InstrumentationScope().Name != scope || s.SpanKind() != api.SpanKindInternal {
-			t.Errorf("%v, %v, %v", s.Status(), s.InstrumentationScope(), s.SpanKind())
+			t.Errorf(`named(t, r, "cook"): %v, %v, %v`, s.Status(), s.InstrumentationScope(), s.SpanKind())
 		}
 		for _, want := range []attribute.KeyValue{
 			poolName.String("kitchen"), taskName.String("cook"), taskID.Int64(1), taskPriority.Int(7), taskWait.Float64(1), taskOutcome.String("done"), workerID.Int(0),
@@ -244,7 +244,7 @@ func TestTasksThatNeverStart(t *testing.T) {
 			dropped := filch.Submit(ctx, p, func(context.Context) (int, error) { return 0, nil }, filch.Named("dropped"))
 			time.Sleep(time.Millisecond) // so that it waits
 			if err := p.Go(ctx, func(context.Context) {}, filch.Named("refused")); !errors.Is(err, filch.ErrQueueFull) {
-				t.Error(err)
+				t.Error(`p.Go(ctx, …, filch.Named("refused")):`, err)
 			}
 			time.Sleep(time.Second)
 			dropped.Cancel()
@@ -309,7 +309,7 @@ func TestManyTasks(t *testing.T) {
 	}
 	submitters.Wait()
 	if err := p.Shutdown(background); err != nil {
-		t.Fatal(err)
+		t.Fatal("p.Shutdown(background):", err)
 	}
 	request.End()
 	n := 0

@@ -30,7 +30,7 @@ func gathered(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := g.Gather()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("g.Gather():", err)
 	}
 	values := map[string]float64{}
 	for _, f := range families {
@@ -62,19 +62,19 @@ func TestMetricsAreServed(t *testing.T) {
 	g.Wait()
 	filch.Submit(background, p, func(context.Context) (int, error) { panic("fire") }).Wait(background)
 	if err := p.Shutdown(background); err != nil { // figures of a pool at rest are exact
-		t.Fatal(err)
+		t.Fatal("p.Shutdown(background):", err)
 	}
 
 	server := httptest.NewServer(promhttp.HandlerFor(registered(New(p)), promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
 	defer server.Close()
 	answer, err := http.Get(server.URL)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("http.Get(server.URL):", err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatal(answer.Status, err)
+		t.Fatal("io.ReadAll(answer.Body):", answer.Status, err)
 	}
 	for _, want := range []string{
 		"# TYPE filch_task_submitted_total counter\n",
@@ -100,7 +100,7 @@ func TestNamesAreAsUsual(t *testing.T) {
 	filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil }).Wait(background)
 	problems, err := testutil.GatherAndLint(registered(New(p), times))
 	if err != nil || len(problems) > 0 {
-		t.Error(problems, err)
+		t.Error("testutil.GatherAndLint(registered(New(p), times)):", problems, err)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestPoolsOfOneName(t *testing.T) {
 
 	c := New(filch.New(filch.WithName("short")))
 	if err := r.Register(c); err != nil {
-		t.Error(err)
+		t.Error("r.Register(c):", err)
 	}
 	if !r.Unregister(c) {
 		t.Error("Unregister does not know the collector")
@@ -228,7 +228,7 @@ func histograms(t *testing.T, g prometheus.Gatherer, name string) map[string]*dt
 	t.Helper()
 	families, err := g.Gather()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("g.Gather():", err)
 	}
 	all := map[string]*dto.Histogram{}
 	for _, f := range families {
@@ -326,7 +326,7 @@ func TestTimesAllocateNothing(t *testing.T) {
 func TestMetricsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.ReadFile("../../docs/metrics.md"):`, err)
 	}
 	rows := 0
 	for line := range strings.Lines(string(text)) {
@@ -391,7 +391,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	registry.MustRegister(New(p), times)
 	families, err := registry.Gather()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("registry.Gather():", err)
 	}
 	tasks := 0
 	for _, f := range families {

@@ -90,7 +90,7 @@ func chromeText(t *testing.T, tr *trace.Trace) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := tr.WriteChrome(&b); err != nil {
-		t.Fatal(err)
+		t.Fatal("tr.WriteChrome(&b):", err)
 	}
 	return b.Bytes()
 }

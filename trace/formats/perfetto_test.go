@@ -23,15 +23,15 @@ func readPerfetto(t *testing.T, tr *trace.Trace) protoreflect.List {
 	compiler := protocompile.Compiler{Resolver: &protocompile.SourceResolver{}}
 	files, err := compiler.Compile(t.Context(), "perfetto.proto")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`compiler.Compile(t.Context(), "perfetto.proto"):`, err)
 	}
 	var b bytes.Buffer
 	if err := tr.WritePerfetto(&b); err != nil {
-		t.Fatal(err)
+		t.Fatal("tr.WritePerfetto(&b):", err)
 	}
 	m := dynamicpb.NewMessage(files[0].Messages().ByName("Trace"))
 	if err := (proto.UnmarshalOptions{}).Unmarshal(b.Bytes(), m); err != nil {
-		t.Fatal(err)
+		t.Fatal("proto.UnmarshalOptions{…}.Unmarshal(b.Bytes(), m):", err)
 	}
 	checkKnown(t, m)
 	return get(m, "packet").List()
@@ -183,7 +183,7 @@ func TestPerfetto(t *testing.T) {
 					}
 				}
 				if err := json.Unmarshal(chromeText(t, tr), &chrome); err != nil {
-					t.Fatal(err)
+					t.Fatal("json.Unmarshal(chromeText(t, tr), &chrome):", err)
 				}
 				threads, spans, arrows := map[int]string{}, map[string]int{}, 0
 				for _, e := range chrome.TraceEvents {

@@ -29,7 +29,7 @@ func runtimeTrace(t *testing.T, f func()) seen {
 	trace.Stop()
 	r, err := xtrace.NewReader(&b)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("xtrace.NewReader(&b):", err)
 	}
 	s := seen{map[xtrace.TaskID]string{}, map[xtrace.TaskID]bool{}, map[string][]xtrace.TaskID{}}
 	open := map[xtrace.GoID][]string{}
@@ -39,7 +39,7 @@ func runtimeTrace(t *testing.T, f func()) seen {
 			return s
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("r.ReadEvent():", err)
 		}
 		switch e.Kind() {
 		case xtrace.EventTaskBegin:

@@ -24,15 +24,15 @@ func TestRecord(t *testing.T) {
 				func(*filch.Worker) int { time.Sleep(5 * time.Millisecond); return 0 })
 		})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`graph.Record(&file, "sleeps", …):`, err)
 		}
 		g, err := dag.ReadGraph(&file)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("dag.ReadGraph(&file):", err)
 		}
 		f, err := dag.Serial(g, nil)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("dag.Serial(g, nil):", err)
 		}
 		if g.Name != "sleeps" || f.Work != 9e6 || f.Span != 6e6 {
 			t.Errorf("%q has work %d and span %d", g.Name, f.Work, f.Span)
@@ -50,7 +50,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 func TestErrorsOfRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if err := graph.Record(full{}, "", func(*filch.Worker) { time.Sleep(time.Millisecond) }); !errors.Is(err, errFull) {
-			t.Error(err)
+			t.Error(`graph.Record(…, "", …):`, err)
 		}
 		var file bytes.Buffer
 		if err := graph.Record(&file, "", func(*filch.Worker) {}); err == nil || file.Len() > 0 {

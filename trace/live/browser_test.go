@@ -76,7 +76,7 @@ func brokenSays(t *testing.T) string {
 	t.Helper()
 	doc, err := os.ReadFile("../../docs/debugging.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.ReadFile("../../docs/debugging.md"):`, err)
 	}
 	named, quoted := regexp.MustCompile("`go run ./examples/broken (\\w+)`"), regexp.MustCompile("`([^`]+)`")
 	says := map[string][]string{}
@@ -96,7 +96,7 @@ func brokenSays(t *testing.T) string {
 	}
 	b, err := json.Marshal(says)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Marshal(says):", err)
 	}
 	return string(b)
 }

@@ -28,14 +28,14 @@ func TestMounting(t *testing.T) {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
 		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
-			t.Errorf("%s: %d, %.40q", path, w.Code, w.Body)
+			t.Errorf("httptest.NewRecorder(): %s: %d, %.40q", path, w.Code, w.Body)
 		}
 	}
 	for _, path := range []string{"/c/nothing", "/c/page", "/c/..", "/c/live.go"} {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
 		if w.Code == 200 {
-			t.Errorf("%s: %d, %.40q", path, w.Code, w.Body)
+			t.Errorf("httptest.NewRecorder(): %s: %d, %.40q", path, w.Code, w.Body)
 		}
 	}
 	w := httptest.NewRecorder()
@@ -139,7 +139,7 @@ func TestHeaders(t *testing.T) {
 			}
 			if strings.Contains(policy, "unsafe") || w.Header().Get("X-Content-Type-Options") != "nosniff" ||
 				w.Header().Get("Cross-Origin-Resource-Policy") != "same-origin" || len(w.Header()["Access-Control-Allow-Origin"]) > 0 {
-				t.Errorf("%s %s: %v", host, path, w.Header())
+				t.Errorf("httptest.NewRecorder(): %s %s: %v", host, path, w.Header())
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func TestHeaders(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(method, "http://localhost/events", nil))
 		if w.Code != http.StatusMethodNotAllowed {
-			t.Errorf("%s: %d", method, w.Code)
+			t.Errorf("httptest.NewRecorder(): %s: %d", method, w.Code)
 		}
 	}
 }
@@ -174,12 +174,12 @@ func TestToken(t *testing.T) {
 	form := func(token string) string { return url.Values{"token": {token}}.Encode() }
 	for _, body := range []string{"", form(""), form(token[:18]), form(token + " "), form("It is Tuesday today"), "token=%zz", strings.Repeat("a", 1<<20) + "&" + form(token)} {
 		if w := ask("POST", "/x/token", body); w.Code != http.StatusUnauthorized || len(w.Result().Cookies()) > 0 {
-			t.Errorf("%.30q: %d, %v", body, w.Code, w.Result().Cookies())
+			t.Errorf(`ask("POST", "/x/token", body): %.30q: %d, %v`, body, w.Code, w.Result().Cookies())
 		}
 	}
 	for _, path := range []string{"/x/token?" + form(token), "/x/events?" + form(token)} {
 		if w := ask("GET", path, ""); w.Code < 400 || len(w.Result().Cookies()) > 0 {
-			t.Errorf("%s: %d, %v", path, w.Code, w.Result().Cookies())
+			t.Errorf(`ask("GET", path, ""): %s: %d, %v`, path, w.Code, w.Result().Cookies())
 		}
 	}
 	w := ask("POST", "/x/token", form(token))

@@ -27,17 +27,17 @@ func TestMessagesAreJSON(t *testing.T) {
 		})
 		data, ok := bytes.CutPrefix(message, []byte("event: part\ndata: "))
 		if !ok || bytes.Count(message, []byte("\n")) != 3 || !bytes.HasSuffix(message, []byte("\n\n")) {
-			t.Errorf("%q", message)
+			t.Errorf("m.part(…): %q", message)
 		}
 		var parsed struct {
 			Spans, Open, Steals []int
 			Names               []string
 		}
 		if err := json.Unmarshal(data, &parsed); err != nil {
-			t.Fatalf("%v: %s", err, data)
+			t.Fatalf("json.Unmarshal(data, &parsed): %v: %s", err, data)
 		}
 		if len(parsed.Spans) != 14 || len(parsed.Open) != 5 || len(parsed.Steals) != 3 || len(parsed.Names) != 2 || len(parsed.Names[0]) > 210 {
-			t.Errorf("%s", data)
+			t.Errorf(`bytes.CutPrefix(message, []byte("event: part\ndata: ")): %s`, data)
 		}
 	}
 }

@@ -209,7 +209,7 @@ func TestWritersWithoutFlush(t *testing.T) {
 	w := httptest.NewRecorder()
 	live.Handler(p).ServeHTTP(struct{ http.ResponseWriter }{w}, httptest.NewRequest("GET", "http://localhost/events", nil))
 	if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "live: the ResponseWriter cannot flush") {
-		t.Errorf("%d, %.100q", w.Code, w.Body)
+		t.Errorf("httptest.NewRecorder(): %d, %.100q", w.Code, w.Body)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	defer s.Close()
 	answer, err := http.Get(s.URL + "/events")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`http.Get(s.URL + "/events"):`, err)
 	}
 	page := newStream(answer.Body)
 	defer answer.Body.Close()
@@ -279,7 +279,7 @@ func TestPagesUnderLoad(t *testing.T) {
 		all.Go(func() {
 			answer, err := http.Get(s.URL + "/events")
 			if err != nil {
-				t.Error(err)
+				t.Error(`http.Get(s.URL + "/events"):`, err)
 				return
 			}
 			defer answer.Body.Close()

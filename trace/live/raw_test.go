@@ -20,7 +20,7 @@ func TestRequestsAsBytes(t *testing.T) {
 	const cookie = "filch-live-00000000=" // with any value
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`net.Listen("tcp", "127.0.0.1:0"):`, err)
 	}
 	s := &http.Server{Handler: live.New(live.WithPools(p), live.WithToken("0123456789abcdef"))}
 	go s.Serve(l)
@@ -72,7 +72,7 @@ func TestRequestsAsBytes(t *testing.T) {
 	} {
 		c, err := net.DialTimeout("tcp", l.Addr().String(), time.Minute)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`net.DialTimeout("tcp", l.Addr().String(), time.Minute):`, err)
 		}
 		c.SetDeadline(time.Now().Add(time.Minute))
 		io.WriteString(c, strings.ReplaceAll(request, "|", "\r\n")+"\r\nConnection: close\r\n\r\n")

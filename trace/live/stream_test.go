@@ -62,7 +62,7 @@ func (s *stream) part(t *testing.T) (p part) {
 			t.Fatal("the stream has ended")
 		case "part":
 			if err := json.Unmarshal([]byte(data), &p); err != nil {
-				t.Fatalf("%v: %s", err, data)
+				t.Fatalf("json.Unmarshal([]byte(data), &p): %v: %s", err, data)
 			}
 			return p
 		}
@@ -118,10 +118,10 @@ func open(t *testing.T, client *http.Client) *stream {
 	t.Helper()
 	answer, err := client.Get("http://localhost/debug/filch/events")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("client.Get(…):", err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		t.Fatal(answer.Status)
+		t.Fatal("client.Get(…):", answer.Status)
 	}
 	t.Cleanup(func() { answer.Body.Close() })
 	return newStream(answer.Body)

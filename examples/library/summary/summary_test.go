@@ -60,7 +60,7 @@ func TestCallersOfAllKindsAtOnce(t *testing.T) {
 				})
 				all, err := got.Wait(context.Background())
 				if err != nil || len(all) != 3 || all[2].Mean != 1 {
-					t.Error(all, err)
+					t.Error("got.Wait(context.Background()):", all, err)
 					return
 				}
 				check(all[0], nil)
@@ -69,25 +69,25 @@ func TestCallersOfAllKindsAtOnce(t *testing.T) {
 		}
 		wg.Wait()
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Error("p.Close():", err)
 		}
 		if s := p.Stats(); s.Active+s.Blocked != 0 {
-			t.Errorf("%+v", s)
+			t.Errorf("p.Stats(): %+v", s)
 		}
 	}
 }
 
 func TestErrors(t *testing.T) {
 	if _, err := Of(nil); err != ErrNone {
-		t.Error(err)
+		t.Error("Of(nil):", err)
 	}
 	if _, err := Compare(t.Context(), [][]float64{{1}, nil}); !errors.Is(err, ErrNone) {
-		t.Error(err)
+		t.Error("Compare(t.Context(), …):", err)
 	}
 	gone := errors.New("the caller has gone")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
 	if _, err := Compare(ctx, [][]float64{{1}}); !errors.Is(err, gone) {
-		t.Error(err)
+		t.Error("Compare(ctx, …):", err)
 	}
 }

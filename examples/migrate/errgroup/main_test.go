@@ -10,7 +10,7 @@ import (
 
 func TestRun(t *testing.T) {
 	if err := run(fstest.MapFS{"a": {Data: []byte("a")}, "x/b": {Data: []byte("b")}, "x/y/z/c": {}}); err != nil {
-		t.Error(err)
+		t.Error("run(…):", err)
 	}
 }
 
@@ -35,7 +35,7 @@ func TestErrors(t *testing.T) {
 	folder := broken{fstest.MapFS{"a": {}, "x/bad": {}, "x/c": {}}}
 	for _, f := range []func(context.Context, fs.FS) (digests, error){before, after} {
 		if d, err := f(context.Background(), folder); !errors.Is(err, fs.ErrPermission) || d != nil {
-			t.Errorf("%v, %v", d, err)
+			t.Errorf("f(context.Background(), folder): %v, %v", d, err)
 		}
 	}
 }

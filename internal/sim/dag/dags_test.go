@@ -25,7 +25,7 @@ func facts(t testing.TB, p Program) Facts {
 	t.Helper()
 	f, err := Serial(p, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("Serial(p, nil):", err)
 	}
 	return f
 }

@@ -13,7 +13,7 @@ func graph(t testing.TB, root *Part) *Graph {
 	t.Helper()
 	g, err := NewGraph("", root)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`NewGraph("", root):`, err)
 	}
 	return g
 }
@@ -23,7 +23,7 @@ func read(t testing.TB, text string) *Graph {
 	t.Helper()
 	g, err := ReadGraph(strings.NewReader(text))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("ReadGraph(strings.NewReader(text)):", err)
 	}
 	return g
 }
@@ -33,7 +33,7 @@ func written(t testing.TB, g *Graph) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := g.Write(&b); err != nil {
-		t.Fatal(err)
+		t.Fatal("g.Write(&b):", err)
 	}
 	return b.String()
 }
@@ -154,7 +154,7 @@ func TestDeepGraphs(t *testing.T) {
 	g := graph(t, root)
 	f := facts(t, g)
 	if f.Work != 2*levels+1 || f.Span != levels+1 {
-		t.Errorf("%+v", f)
+		t.Errorf("facts(t, g): %+v", f)
 	}
 	text := written(t, g)
 	if again := facts(t, read(t, text)); again != f {
@@ -199,7 +199,7 @@ func TestBadParts(t *testing.T) {
 		"1048577 blocks":         {Work: 1, Blocks: MaxBlocks + 1},
 	} {
 		if g, err := NewGraph("g", p); err == nil || !strings.Contains(err.Error(), wrong) || g != nil {
-			t.Errorf("%s: %v", wrong, err)
+			t.Errorf(`NewGraph("g", p): %s: %v`, wrong, err)
 		}
 	}
 }

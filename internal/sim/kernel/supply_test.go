@@ -9,7 +9,7 @@ import (
 func TestReadTrace(t *testing.T) {
 	k, err := ReadTrace(strings.NewReader("# step processors\n\n0 8\n 1000\t2 # another program\n5000 8"))
 	if err != nil || k.Name != "trace" || !slices.Equal(k.Trace, []Supply{{0, 8}, {1000, 2}, {5000, 8}}) {
-		t.Errorf("%+v, %v", k, err)
+		t.Errorf("ReadTrace(…): %+v, %v", k, err)
 	}
 }
 

@@ -27,7 +27,7 @@ func facts(t testing.TB, g *dag.Graph) dag.Facts {
 	t.Helper()
 	f, err := dag.Serial(g, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("dag.Serial(g, nil):", err)
 	}
 	return f
 }
@@ -47,11 +47,11 @@ func job(t *testing.T, name, size string) *workload.Job {
 	t.Helper()
 	w, err := workload.Find(name)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("workload.Find(name):", err)
 	}
 	j, err := w.Prepare(size, workload.Env{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("w.Prepare(size, …):", err)
 	}
 	if j.Load != nil {
 		j.Load()
@@ -79,7 +79,7 @@ func TestGraphsOfWorkloads(t *testing.T) {
 			}
 			r, err := run(c.name, 0, ticks(), false, f)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("run(c.name, 0, ticks(), false, f):", err)
 			}
 			facts := agrees(t, c.name+" by "+form, r.Graph, r.Profile)
 			if facts.Work/facts.Span < 3 || facts.Threads < r.Profile.Forks/2 {
@@ -139,7 +139,7 @@ func TestGraphsOfOtherForms(t *testing.T) {
 	} {
 		r, err := run(name, 0, ticks(), false, f)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("run(name, 0, ticks(), false, f):", err)
 		}
 		agrees(t, name, r.Graph, r.Profile)
 	}
@@ -245,12 +245,12 @@ func TestGraphsOfRandomPrograms(t *testing.T) {
 	for seed := range uint64(1000) {
 		g, p, err := record(seed, 0)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("record(seed, 0):", err)
 		}
 		fine := agrees(t, "random", g, filch.Profile(p))
 		g, _, err = record(seed, 40)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("record(seed, 40):", err)
 		}
 		coarse := facts(t, g)
 		if coarse.Work != fine.Work || coarse.Span < fine.Span || coarse.Nodes > fine.Nodes {
@@ -282,7 +282,7 @@ func TestLoopsOfAFewPiecesAtATime(t *testing.T) {
 	p := r.Stop()
 	g, err := s.end("loop")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`s.end("loop"):`, err)
 	}
 	if f := facts(t, g); f.Work != int64(p.Work) || f.Span < int64(p.Span) || f.Span > int64(p.Span)+7 {
 		t.Errorf("work %d, span %d; measured %+v", f.Work, f.Span, p)
@@ -299,7 +299,7 @@ func TestLargeRunsMakeSmallGraphs(t *testing.T) {
 	fib := filch.NewFunc(func(f *filch.Frame[int, int], n int) int { return fibBody(f, n) })
 	r, err := run("fib", time.Duration(least), ticks(), false, func(w *filch.Worker) { fib.Call(w, n) })
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`run("fib", time.Duration(least), ticks(), false, …):`, err)
 	}
 	f := facts(t, r.Graph)
 	if f.Work != int64(r.Profile.Work) || f.Span < int64(r.Profile.Span) || f.Span > int64(r.Profile.Span)+int64(n)*least {
@@ -333,7 +333,7 @@ func TestRun(t *testing.T) {
 	j.Reset()
 	r, err := Run("mergesort", time.Microsecond, func(w *filch.Worker) { j.Func(w) })
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`Run("mergesort", time.Microsecond, …):`, err)
 	}
 	f := facts(t, r.Graph)
 	if off := f.Work - int64(r.Profile.Work); off < 0 || off > f.Work/100+1000 {
@@ -341,21 +341,21 @@ func TestRun(t *testing.T) {
 	}
 	for _, s := range sim.Schedulers() {
 		if _, err := sim.Run(sim.Config{Program: r.Graph, Facts: &f, Scheduler: s, Workers: 4, Seed: 1}); err != nil {
-			t.Error(err)
+			t.Error("sim.Run(…):", err)
 		}
 	}
 }
 
 func TestErrorsOfRun(t *testing.T) {
 	if _, err := Run("f", 0, nil); err == nil || err.Error() != "record: Run: f is nil" {
-		t.Error(err)
+		t.Error(`Run("f", 0, nil):`, err)
 	}
 	if _, err := Run("f", -1, func(*filch.Worker) {}); err == nil || !strings.Contains(err.Error(), "finest is -1ns") {
-		t.Error(err)
+		t.Error(`Run("f", -1, …):`, err)
 	}
 	standing := func() int64 { return 5 }
 	if _, err := run("f", 0, standing, false, func(*filch.Worker) {}); err == nil || !strings.Contains(err.Error(), "nothing was recorded") {
-		t.Error(err)
+		t.Error(`run("f", 0, standing, false, …):`, err)
 	}
 	defer func() {
 		if _, ok := recover().(*filch.PanicError); !ok {

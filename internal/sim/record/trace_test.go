@@ -19,12 +19,12 @@ func transcript(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.Open(filepath.Join("../../../trace/testdata", name+".txt"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.Open(…):", err)
 	}
 	defer func() { _ = text.Close() }()
 	g, err := Trace("", 0, text)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`Trace("", 0, text):`, err)
 	}
 	return graphText(t, g)
 }
@@ -34,7 +34,7 @@ func graphText(t *testing.T, g *dag.Graph) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := g.Write(&b); err != nil {
-		t.Fatal(err)
+		t.Fatal("g.Write(&b):", err)
 	}
 	text := strings.TrimSuffix(strings.TrimPrefix(b.String(), `{"graph":`), "}\n")
 	return strings.NewReplacer("000000", "", `{"series":[`, "[", `]}`, "]", `{"parallel":[`, "parallel[").Replace(text)
@@ -107,7 +107,7 @@ func TestGraphsOfEvents(t *testing.T) {
 	} {
 		g, err := Trace("", 0, strings.NewReader("# a remark\n"+c.text))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`Trace("", 0, …):`, err)
 		}
 		if got := graphText(t, g); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -135,18 +135,18 @@ func TestGraphOfARecording(t *testing.T) {
 		r.Stop()
 		var text bytes.Buffer
 		if err := r.WriteText(&text); err != nil {
-			t.Fatal(err)
+			t.Fatal("r.WriteText(&text):", err)
 		}
 		g, err := Trace("halves", 0, &text)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`Trace("halves", 0, &text):`, err)
 		}
 		f := facts(t, g)
 		if f.Work != int64(64*time.Millisecond) || f.Span > int64(took) || f.Threads < 5 {
 			t.Errorf("%+v, which took %v", f, took)
 		}
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Error("p.Close():", err)
 		}
 	})
 }
@@ -160,11 +160,11 @@ func TestErrorsOfTrace(t *testing.T) {
 		"0.000us worker 0   is called\n1099511627.777us worker 0   leaves": "work of a step is 1099511627777",
 	} {
 		if g, err := Trace("t", 0, strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), wrong) || g != nil {
-			t.Errorf("%.60q: %v", text, err)
+			t.Errorf(`Trace("t", 0, strings.NewReader(text)): %.60q: %v`, text, err)
 		}
 	}
 	if _, err := Trace("t", -1, strings.NewReader("")); err == nil || !strings.Contains(err.Error(), "finest is -1ns") {
-		t.Error(err)
+		t.Error(`Trace("t", -1, strings.NewReader("")):`, err)
 	}
 }
 
