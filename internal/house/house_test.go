@@ -21,10 +21,10 @@ func TestMeasure(t *testing.T) {
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.MkdirAll(filepath.Dir(path), 0o777):", err)
 		}
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(path, []byte(text), 0o666):", err)
 		}
 	}
 	t.Setenv("GOWORK", "off")
@@ -33,7 +33,7 @@ func TestMeasure(t *testing.T) {
 	order = "leaf . low.go # words\ntop.go\nsub\n"
 	h, err := measure(dir)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("measure(dir):", err)
 	}
 	var b strings.Builder
 	h.print(&b, 3)
@@ -66,7 +66,7 @@ func ours(t *testing.T) *house {
 	}
 	h, err := measured()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("measured():", err)
 	}
 	return h
 }
@@ -111,12 +111,12 @@ func TestLargeTypesSayWhy(t *testing.T) {
 		for file := range x.files {
 			all, err := filepath.Glob(filepath.Join("../..", filepath.Dir(file), "*.go"))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("filepath.Glob(…):", err)
 			}
 			for _, f := range all {
 				b, err := os.ReadFile(f)
 				if err != nil {
-					t.Fatal(err)
+					t.Fatal("os.ReadFile(f):", err)
 				}
 				says = says || strings.Contains(string(b), "\ntype "+base+" struct {\n\t// Its methods stand with")
 			}

@@ -13,11 +13,11 @@ import (
 func TestBreaksAreThere(t *testing.T) {
 	dir, err := root()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("root():", err)
 	}
 	all, err := breaks(dir, breakList)
 	if err != nil {
-		t.Error(err)
+		t.Error("breaks(dir, breakList):", err)
 	}
 	tests := map[string]string{} // the text of those of a package
 	for _, b := range all {
@@ -39,13 +39,13 @@ func TestBreaksAreThere(t *testing.T) {
 func textOf(t *testing.T, pattern string) string {
 	files, err := filepath.Glob(pattern)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("filepath.Glob(pattern):", err)
 	}
 	var text strings.Builder
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.ReadFile(file):", err)
 		}
 		text.Write(b)
 	}
@@ -85,10 +85,10 @@ func TestRunBreaks(t *testing.T) {
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.MkdirAll(filepath.Dir(file), 0o700):", err)
 		}
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(file, []byte(text), 0o600):", err)
 		}
 	}
 	t.Setenv("GOWORK", "off")
@@ -116,10 +116,10 @@ TestA
 	w := what{perTest: time.Minute, match: regexp.MustCompile("")}
 	var out strings.Builder
 	if err := runListed(dir, list, w, &out); err == nil || err.Error() != "1 times a test did not notice" {
-		t.Errorf("%v\n%s", err, &out)
+		t.Errorf("runListed(dir, list, w, &out): %v\n%s", err, &out)
 	}
 	if s := out.String(); strings.Count(s, "killed\t") != 4 || strings.Count(s, "survived\t") != 1 || !strings.Contains(s, "deque: TestB") {
-		t.Error(s)
+		t.Error("out.String():", s)
 	}
 	for _, bad := range []string{
 		"deque/a.go: (*T).up\n- t.n++\n+\nTestA",        // twice
@@ -127,7 +127,7 @@ TestA
 		"deque/a.go: (*T).up\n- t.n++\n- sum\n+\nTestA", // no such lines
 	} {
 		if err := runListed(dir, bad, w, &out); err == nil || !strings.Contains(err.Error(), "times, not once") {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("runListed(dir, bad, w, &out): %q: %v", bad, err)
 		}
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/build"
 	"hash/fnv"
 	"io"
 	"maps"
@@ -149,14 +148,14 @@ func root() (string, error) {
 
 // allMutants returns the mutants of each file that is compiled on this platform.
 func allMutants(dir string) (map[string][]mutant, error) {
+	packages, err := mutated(dir)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]mutant{}
-	for _, pkg := range order {
-		p, err := build.ImportDir(filepath.Join(dir, filepath.FromSlash(pkg)), 0)
-		if err != nil {
-			return nil, err
-		}
+	for _, p := range packages {
 		for _, name := range p.GoFiles {
-			file := path.Join(pkg, name)
+			file := path.Join(p.folder, name)
 			source, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
 			if err != nil {
 				return nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,13 +46,13 @@ func none() S { return S{} }
 func TestOperators(t *testing.T) {
 	ms, err := mutants("p.go", []byte(source))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`mutants("p.go", []byte(source)):`, err)
 	}
 	var got []string
 	for _, m := range ms {
 		got = append(got, m.function+": "+oneLine(m.before)+" => "+oneLine(m.after))
 		if _, err := parser.ParseFile(token.NewFileSet(), "", m.source, 0); err != nil {
-			t.Errorf("%s: %v", m, err)
+			t.Errorf(`parser.ParseFile(token.NewFileSet(), "", m.source, 0): %s: %v`, m, err)
 		}
 		if bytes.Equal(m.source, []byte(source)) {
 			t.Errorf("%s changes nothing", m)
@@ -99,7 +100,7 @@ func TestSampleDependsOnTheSeed(t *testing.T) {
 	for _, name := range []string{"a.go", "b.go", "c.go"} {
 		ms, err := mutants(name, []byte(source))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("mutants(name, []byte(source)):", err)
 		}
 		files[name] = ms
 	}
@@ -159,11 +160,11 @@ p.go: (T).g
 Whatever.
 `)
 	if err != nil || len(es) != 3 || es[0].reason != "Any number will do, or so." {
-		t.Fatal(es, err)
+		t.Fatal("equivalents(…):", es, err)
 	}
 	ms, err := mutants("p.go", []byte(source))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`mutants("p.go", []byte(source)):`, err)
 	}
 	found := map[*equivalent]int{}
 	for _, m := range ms {
@@ -196,7 +197,7 @@ Whatever.
 
 func TestListIsWellFormed(t *testing.T) {
 	if _, err := equivalents(list); err != nil {
-		t.Error(err)
+		t.Error("equivalents(list):", err)
 	}
 }
 
@@ -242,7 +243,7 @@ hung	b.go:5	f	x  =>  y	TestA	60s
 file	mutants
 `))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("s.read(…):", err)
 	}
 	var out strings.Builder
 	s.print(&out)
@@ -286,20 +287,20 @@ var unseen, seen int
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.MkdirAll(filepath.Dir(file), 0o700):", err)
 		}
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(file, []byte(text), 0o600):", err)
 		}
 	}
 	t.Setenv("GOWORK", "off")
 	ms, err := mutants("deque/a.go", []byte(a))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`mutants("deque/a.go", []byte(a)):`, err)
 	}
 	r := runner{dir: dir, perTest: 2 * time.Second, own: true}
 	if err := r.sound(ms); err != nil {
-		t.Fatal(err)
+		t.Fatal("r.sound(ms):", err)
 	}
 	for change, want := range map[string]string{
 		"s += i  =>  s -= i": killed, "i < n; i++ {  =>  for i := 0; i <= n": killed, "unseen = 1  =>  (nothing)": survived,
@@ -324,6 +325,32 @@ var unseen, seen int
 	}
 	bad := mutant{file: "deque/a.go", source: []byte("package deque\n\nfunc f() {}\n")}
 	if v, err := r.judge(bad); err != nil || v.how != broken {
-		t.Errorf("%v, %v", v, err)
+		t.Errorf("r.judge(bad): %v, %v", v, err)
+	}
+}
+
+// A package that comes to the workspace is mutated without being named here, and those that are named exist.
+func TestPackagesOfTheWorkspaceAreMutated(t *testing.T) {
+	dir, err := root()
+	if err != nil {
+		t.Fatal("the root of the module:", err)
+	}
+	all, err := mutated(dir)
+	if err != nil {
+		t.Fatal("the packages of the workspace:", err)
+	}
+	var folders []string
+	for _, p := range all {
+		folders = append(folders, p.folder)
+	}
+	for _, folder := range []string{".", "flow", "cluster", "internal/sim", "internal/affinity", "internal/topology"} {
+		if !slices.Contains(folders, folder) {
+			t.Errorf("%s is not mutated, only %q", folder, folders)
+		}
+	}
+	for _, folder := range slices.Concat(slices.Collect(maps.Keys(above)), withRace) {
+		if !slices.Contains(folders, folder) {
+			t.Errorf("%s is named in above or withRace, and is not mutated", folder)
+		}
 	}
 }

@@ -17,34 +17,6 @@ import (
 	"time"
 )
 
-// packages are those that are mutated, and whose tests judge: first its own, and if it survives
-// them, those of the packages that are named here.
-var packages = map[string][]string{
-	"internal/affinity": {"."},
-	"internal/topology": nil,
-	"internal/clock":    {"."},
-	"internal/engine":   {"internal/task", ".", "par"},
-	"internal/task":     {"."},
-	"internal/line":     {"."},
-	"internal/place":    {"."},
-	"internal/policy":   {"."},
-	"internal/queue":    {"ordered", "."},
-	"internal/tag":      {"."},
-	"deque":             {"."},
-	"ordered":           nil,
-	".":                 {"par"},
-	"par":               nil,
-	"strand":            nil,
-	"trace":             nil,
-}
-
-// order is that in which they are named.
-var order = []string{".", "internal/engine", "internal/task", "par", "strand", "trace", "deque", "ordered", "internal/clock", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/tag"}
-
-// withRace are packages whose tests judge once more, with the race detector, what survives all
-// others: they have code that only it sees.
-var withRace = []string{"deque", "ordered", "internal/engine", "internal/place"}
-
 // more are flags for the tests of a package.
 var more = map[string][]string{".": {"-stress=300ms"}, "ordered": {"-stress=500ms"}}
 
@@ -104,21 +76,6 @@ func (ts tests) String() string {
 		return ts.pkg + " with the race detector"
 	}
 	return ts.pkg
-}
-
-// judges are the tests that m must survive.
-func (r *runner) judges(m mutant) []tests {
-	own := filepath.ToSlash(filepath.Dir(m.file))
-	all := []tests{{pkg: own}}
-	if !r.own {
-		for _, pkg := range packages[own] {
-			all = append(all, tests{pkg: pkg})
-		}
-	}
-	if slices.Contains(withRace, own) {
-		all = append(all, tests{own, true})
-	}
-	return all
 }
 
 // judge compiles and tests m.

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/filch-go/filch/internal/environ"
 	"github.com/filch-go/filch/internal/race"
 )
 
 // Logical says that all pools of the tests have logical races.
-var Logical = race.Enabled && os.Getenv("FILCH_RACES") == "all"
+var Logical = race.Enabled && environ.On("FILCH_RACES")
 
 // Skip skips, with logical races, a test of what they change by design, and why says what that is:
 // which goroutine runs a fork, in which order, how many steals there are, or what it costs.
