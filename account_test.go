@@ -38,11 +38,11 @@ func TestStatsOfPlacesAndLines(t *testing.T) {
 				go p.Go(context.Background(), func(context.Context) {})
 			}
 			if synctest.Wait(); p.Stats().Tasks.Waiting != 3 {
-				t.Errorf("%s: %+v", name, p.Stats().Tasks)
+				t.Errorf("New(WithWorkers(1), opt, WithStallTimeout(0)): %s: %+v", name, p.Stats().Tasks)
 			}
 			close(gate)
 			if synctest.Wait(); p.Stats().Tasks.Waiting != 0 || p.Stats().Tasks.Done != 5 {
-				t.Errorf("%s: %+v", name, p.Stats().Tasks)
+				t.Errorf("New(WithWorkers(1), opt, WithStallTimeout(0)): %s: %+v", name, p.Stats().Tasks)
 			}
 			p.Close()
 		})

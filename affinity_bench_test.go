@@ -56,7 +56,7 @@ func BenchmarkAffinity(b *testing.B) {
 				defer p.Close()
 				for b.Loop() {
 					if err := load.run(p); err != nil {
-						b.Fatal(err)
+						b.Fatal("load.run(p):", err)
 					}
 				}
 			})

@@ -51,15 +51,15 @@ func TestAPoolSaysWhyItsWorkersAreNotPinned(t *testing.T) {
 			p := New(WithWorkers(2), WithName("odd"), WithLogger(slog.New(slog.NewTextHandler(&log, nil))), WithAffinity(Compact, c.listed...), func(p *Pool) { p.pins.kernel = &c.kernel })
 			for i := range 10 {
 				if v, err := Submit(context.Background(), p, func(context.Context) (int, error) { return i, nil }).Wait(context.Background()); v != i || err != nil {
-					t.Error(v, err)
+					t.Error("Submit(context.Background(), p, …).Wait(…):", v, err)
 				}
 			}
 			if err := p.Close(); err != nil {
-				t.Error(err)
+				t.Error("p.Close():", err)
 			}
 			var dump strings.Builder
 			if err := p.Dump(&dump); err != nil {
-				t.Error(err)
+				t.Error("p.Dump(&dump):", err)
 			}
 			line := "\nprocessors: Compact, [6]; 0 goroutines pinned\n"
 			if c.why != "" {
@@ -92,7 +92,7 @@ func TestAPoolWithoutAffinityHasNone(t *testing.T) {
 	p := New()
 	defer p.Close()
 	if processors, err := p.Affinity(); processors != nil || err != nil {
-		t.Error(processors, err)
+		t.Error("p.Affinity():", processors, err)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestAPlaceThatIsPassedOnLeavesItsProcessor(t *testing.T) {
 			t.Errorf("%v; places were passed on %d times", err, s.seen.Load())
 		}
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Error("p.Close():", err)
 		}
 		synctest.Wait()
 		if load, pinned := p.Seats(); pinned != 0 || load[0]+load[1] != 0 {

@@ -21,7 +21,7 @@ func allowed(t testing.TB) []int {
 	t.Helper()
 	m, err := affinity.System.Mask(0)
 	if err != nil {
-		t.Error(err)
+		t.Error("affinity.System.Mask(0):", err)
 	}
 	return m.Processors()
 }
@@ -33,13 +33,13 @@ func needsAffinity(t *testing.T) []int {
 	defer runtime.UnlockOSThread()
 	m, err := affinity.System.Mask(0)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("affinity.System.Mask(0):", err)
 	}
 	if err := affinity.System.SetMask(0, affinity.Of(m.Processors()[0])); err != nil {
 		t.Skip("the kernel refuses to place threads: ", err)
 	}
 	if err := affinity.System.SetMask(0, m); err != nil {
-		t.Fatal(err)
+		t.Fatal("affinity.System.SetMask(0, m):", err)
 	}
 	return m.Processors()
 }
@@ -49,7 +49,7 @@ func noneIsPinned(t *testing.T, all []int) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/self/task/*/status")
 	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+		t.Fatal(`filepath.Glob("/proc/self/task/*/status"):`, files, err)
 	}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
@@ -80,7 +80,7 @@ func meet(t *testing.T, p *filch.Pool, n int) (on [][]int) {
 		})
 	}
 	if err := g.Wait(); err != nil {
-		t.Error(err)
+		t.Error("g.Wait():", err)
 	}
 	return on
 }
@@ -94,7 +94,7 @@ func TestWorkersArePinned(t *testing.T) {
 			p := filch.New(filch.WithWorkers(len(all)), filch.WithAffinity(a, all...))
 			listed, err := p.Affinity()
 			if slices.Sort(listed); err != nil || !slices.Equal(listed, all) {
-				t.Fatal(listed, err)
+				t.Fatal("p.Affinity():", listed, err)
 			}
 			for range 20 {
 				var on []int
@@ -109,7 +109,7 @@ func TestWorkersArePinned(t *testing.T) {
 				}
 			}
 			if err := p.Close(); err != nil {
-				t.Error(err)
+				t.Error("p.Close():", err)
 			}
 			noneIsPinned(t, all)
 		})
@@ -131,7 +131,7 @@ func TestTheNextToFillAPlaceIsPinnedAsWell(t *testing.T) {
 			on, err := f.Wait(context.Background())
 			all = append(all, on, allowed(t))
 			if err != nil {
-				t.Error(err)
+				t.Error("f.Wait(context.Background()):", err)
 			}
 		})
 		all = append(all, allowed(t))
@@ -152,7 +152,7 @@ func TestTheNextToFillAPlaceIsPinnedAsWell(t *testing.T) {
 	}
 	on, err := filch.Submit(context.Background(), p, whileItWaits).Wait(context.Background())
 	if err != nil || len(on) != 5 {
-		t.Fatal(on, err)
+		t.Fatal("filch.Submit(context.Background(), p, whileItWaits).Wait(…):", on, err)
 	}
 	for i, where := range on {
 		if !slices.Equal(where, last) {
@@ -160,7 +160,7 @@ func TestTheNextToFillAPlaceIsPinnedAsWell(t *testing.T) {
 		}
 	}
 	if err := p.Close(); err != nil {
-		t.Error(err)
+		t.Error("p.Close():", err)
 	}
 	noneIsPinned(t, all)
 }
@@ -185,10 +185,10 @@ func TestGuestsAreNotPinned(t *testing.T) {
 		return nil
 	})
 	if err := g.Wait(); err != nil {
-		t.Error(err)
+		t.Error("g.Wait():", err)
 	}
 	if err := p.Close(); err != nil {
-		t.Error(err)
+		t.Error("p.Close():", err)
 	}
 	noneIsPinned(t, all)
 }
@@ -211,7 +211,7 @@ func TestWorkersShareProcessorsEvenly(t *testing.T) {
 		}
 	}
 	if err := p.Close(); err != nil {
-		t.Error(err)
+		t.Error("p.Close():", err)
 	}
 	noneIsPinned(t, all)
 }
@@ -240,7 +240,7 @@ func TestATaskMayPullWhileItWaits(t *testing.T) {
 		return sum, nil
 	}).Wait(context.Background())
 	if sum != 190 || err != nil {
-		t.Error(sum, err)
+		t.Error("filch.Submit(context.Background(), p, …).Wait(…):", sum, err)
 	}
 }
 
@@ -290,11 +290,11 @@ func TestNothingStaysPinned(t *testing.T) {
 					case 4:
 						f := filch.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }, filch.AtPriority(i))
 						if _, err := f.Wait(ctx); err != nil {
-							t.Error(err)
+							t.Error("f.Wait(ctx):", err)
 						}
 					default:
 						if n := fib.Call(filch.ScopeOf(ctx), 12); n != 144 {
-							t.Error(n)
+							t.Error("fib.Call(filch.ScopeOf(ctx), 12):", n)
 						}
 					}
 					return nil
@@ -303,10 +303,10 @@ func TestNothingStaysPinned(t *testing.T) {
 			_ = g.Wait()
 		}
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Error("p.Close():", err)
 		}
 		if _, err := p.Affinity(); err != nil {
-			t.Error(err)
+			t.Error("p.Affinity():", err)
 		}
 		noneIsPinned(t, all)
 		if load, pinned := p.Seats(); pinned != 0 || slices.Max(load) != 0 {

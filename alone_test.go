@@ -58,7 +58,7 @@ func TestOneWorkerPublishesNothing(t *testing.T) {
 				work(p)
 			}
 			if err := g.Wait(); err != nil {
-				t.Error(err)
+				t.Error("g.Wait():", err)
 			}
 		},
 		"after a wait": func(p *filch.Pool) {
@@ -121,7 +121,7 @@ func TestOneWorkerPublishesWhenAnotherMayCome(t *testing.T) {
 				return f.Join(h)
 			})
 			if r := fn.Call(p, 0); r != 1 {
-				t.Error(r)
+				t.Error("fn.Call(p, 0):", r)
 			}
 		})
 	}

@@ -14,10 +14,12 @@ const module = "github.com/filch-go/filch"
 // mayImport is the order of the packages: what each may import of ours.
 var mayImport = map[string][]string{
 	"internal/clock":           {},
+	"internal/environ":         {},
 	"internal/event":           {},
 	"internal/race":            {},
-	"internal/race/racetest":   {"internal/race"},
+	"internal/race/racetest":   {"internal/environ", "internal/race"},
 	"internal/goroutine":       {},
+	"internal/standby":         {},
 	"internal/line":            {},
 	"internal/tag":             {},
 	"internal/browser":         {},
@@ -45,13 +47,13 @@ var mayImport = map[string][]string{
 	"internal/sim/kernel":      {},
 	"internal/sim/random":      {},
 	"internal/sim/wheel":       {},
-	"internal/engine":          {"deque", "internal/affinity", "internal/clock", "internal/event", "internal/place", "internal/policy", "internal/race", "internal/span", "internal/tag", "internal/views"},
+	"internal/engine":          {"deque", "internal/affinity", "internal/clock", "internal/event", "internal/goroutine", "internal/place", "internal/policy", "internal/race", "internal/span", "internal/tag", "internal/views"},
 	"internal/task":            {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race"},
-	"":                         {"internal/affinity", "internal/clock", "internal/engine", "internal/event", "internal/goroutine", "internal/line", "internal/place", "internal/policy", "internal/processor", "internal/race", "internal/span", "internal/tag", "internal/task", "internal/topology"},
+	"":                         {"internal/affinity", "internal/clock", "internal/engine", "internal/environ", "internal/event", "internal/goroutine", "internal/line", "internal/place", "internal/policy", "internal/processor", "internal/race", "internal/span", "internal/standby", "internal/tag", "internal/task", "internal/topology"},
 	"basic":                    {},
 	"bench":                    {},
 	"bench/filch":              {"", "internal/workload", "par"},
-	"flow":                     {"", "internal/clock", "internal/race"},
+	"flow":                     {"", "internal/clock", "internal/race", "internal/standby"},
 	"strand":                   {"", "internal/clock", "internal/engine", "internal/race", "internal/span", "internal/tag", "internal/views"},
 	"examples/crawl":           {""},
 	"examples/deadlines":       {""},
@@ -73,7 +75,7 @@ var mayImport = map[string][]string{
 	"examples/tiers":           {""},
 	"examples/wordcount":       {"", "par"},
 	"internal/conform":         {},
-	"par":                      {"", "internal/affinity", "internal/clock", "internal/race", "internal/simd", "internal/span"},
+	"par":                      {"", "internal/affinity", "internal/clock", "internal/race", "internal/simd", "internal/span", "internal/standby"},
 	"internal/pgo":             {},
 	"internal/pictures":        {"", "basic", "deque", "internal/engine", "internal/event", "internal/goroutine", "internal/policy", "trace"},
 	"internal/platforms":       {},
@@ -108,7 +110,7 @@ func TestArrowsPointOneWay(t *testing.T) {
 func TestStandardLibraryOnly(t *testing.T) {
 	b, err := os.ReadFile("go.mod")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.ReadFile("go.mod"):`, err)
 	}
 	if strings.Contains(string(b), "require") {
 		t.Errorf("go.mod requires something:\n%s", b)
@@ -151,7 +153,7 @@ func packages(t *testing.T) map[string]*gobuild.Package {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.WalkDir(".", …):`, err)
 	}
 	return pkgs
 }
@@ -163,7 +165,7 @@ func TestPanicsAreWrappedInOnePlace(t *testing.T) {
 			file := filepath.Join(filepath.FromSlash(dir), name)
 			b, err := os.ReadFile(file)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("os.ReadFile(file):", err)
 			}
 			want := 0
 			if file == "panic.go" {
@@ -182,7 +184,7 @@ func TestPanicsAreWrappedInOnePlace(t *testing.T) {
 func TestOrderingLabelsComeInPairs(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Glob("*.go"):`, err)
 	}
 	for _, pattern := range []string{"*/*.go", "internal/*/*.go"} {
 		more, _ := filepath.Glob(pattern)
@@ -204,7 +206,7 @@ func labelsByDir(t *testing.T, files []string) map[string]map[string]bool {
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.ReadFile(f):", err)
 		}
 		dir := filepath.ToSlash(filepath.Dir(f))
 		if dir == "internal/explore" {

@@ -83,7 +83,6 @@ func (w *Worker) Finish(body func(w *Worker)) {
 // made by the first Async.
 func (w *Worker) doAll(f func(w *Worker)) {
 	e := &w.tasks.Engine
-	e.CheckUse()
 	b := finishing{w: e, before: e.Checkpoint()}
 	w.joins, b.do = true, w
 	defer b.end()

@@ -845,7 +845,7 @@ func TestAsyncAfterDoIsTold(t *testing.T) {
 	var leaked *filch.Worker
 	p.Do(func(w *filch.Worker) { leaked = w })
 	if got := recovered(func() { leaked.Async(nop) }); !strings.Contains(got, "after the call") {
-		t.Errorf("%q", got)
+		t.Errorf("recovered(…): %q", got)
 	}
 	recovered(func() { leaked.Do(nop) }) // which is told as well, if it is looked for
 	var ran atomic.Int64
@@ -939,7 +939,7 @@ func TestAsyncStorm(t *testing.T) {
 	if s := os.Getenv("FILCH_SEED"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("strconv.ParseUint(s, 10, 64):", err)
 		}
 		seed = n
 	}
@@ -967,7 +967,7 @@ func TestAsyncStorm(t *testing.T) {
 			}
 		}
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Error("p.Close():", err)
 		}
 		if s := p.Stats(); s.Active != 0 || s.Blocked != 0 {
 			t.Errorf("FILCH_SEED=%d: %+v", seed, s)

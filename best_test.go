@@ -65,7 +65,7 @@ func TestBestBreaksTiesByOrder(t *testing.T) {
 			b.Offer(len(words[i])/4, words[i]) // 0 or 1
 		}
 		if k, v, ok := b.Get(); k != 1 || v != "apple" || !ok {
-			t.Fatalf("%v: %d, %q, %t", p, k, v, ok)
+			t.Fatalf("b.Get(): %v: %d, %q, %t", p, k, v, ok)
 		}
 	}
 	b := filch.NewLeast[float64, int](func(a, b int) bool { return a < b })
@@ -116,7 +116,7 @@ func TestBestOfManyWorkers(t *testing.T) {
 		}
 		wg.Wait()
 		if k, v, _ := b.Get(); k != 100 || v != (pair{100, 0}) {
-			t.Errorf("%d, %+v", k, v)
+			t.Errorf("b.Get(): %d, %+v", k, v)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func TestAPanicInTheOrderOfABest(t *testing.T) {
 		t.Error("no panic")
 	}()
 	if k, v, _ := b.Get(); k != 1 || v != 1 || !b.Offer(0, 3) {
-		t.Error(k, v)
+		t.Error("b.Get():", k, v)
 	}
 }
 

@@ -1,6 +1,8 @@
 package filch
 
 import (
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,12 +14,13 @@ import (
 // Fork-join work that blocks keeps its place, and the forks that it has not published. Tasks that
 // wait for a place are served by the watch for stalls; nobody sees forks that wait. With WithChecks a
 // timer looks at the stacks of all goroutines from time to time, for as long as workers are handed
-// out, and logs where one has been blocked from one look to the next.
+// out, and logs where one has been blocked from one look to the next, and if all have. The timer keeps Go from
+// seeing a deadlock: "all goroutines are asleep" is not said while one is due.
 
 // The time to the next look, which doubles.
 const (
 	firstLook = 100 * time.Millisecond
-	restLook  = time.Second
+	restLook  = time.Second / 2
 )
 
 // shownFrames is how many frames messages have of a stack.
@@ -37,49 +40,81 @@ func (k *checks) watch(p *Pool) {
 func (k *checks) look(p *Pool, after time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	out := p.handedOut() // each was noted before its watch was asked for
+	out, places := p.handedOut() // each was noted before its watch was asked for
 	if len(out) == 0 {
 		k.watching = false
 		return
 	}
 	useful := p.tasks.Engine.Idlers() > 0 || p.tasks.Engine.Public()
-	for text := range strings.SplitSeq(textOfStacks(), "\n\n") {
-		g := goroutineIn(text)
+	all := goroutinesIn(textOfStacks())
+	stuck := 0 // of out, which only another goroutine can let go on
+	for i := range all {
+		g := &all[i]
 		h := out[g.number]
-		if h == nil || !useful {
+		if h == nil {
 			continue
 		}
-		if before := h.blocked; !g.blocks() || before != g.place() {
-			h.blocked = ""
-			if g.blocks() {
-				h.blocked = g.place()
-			}
+		before := h.blocked
+		if h.blocked = ""; !g.blocks() {
 			continue
 		}
-		if k.told[h.blocked] {
+		if h.blocked = g.place(); before != h.blocked {
 			continue
 		}
-		if k.told == nil {
-			k.told = map[string]bool{}
+		if g.waitsForOthers() {
+			stuck++
 		}
-		k.told[h.blocked] = true
-		p.logger.Warn("filch: fork-join work has been blocked for "+after.String()+" or more, and keeps its place and its forks; "+
-			"call what blocks inside Worker.Blocking", "pool", p.name, "state", g.state, "stack", g.stack())
+		if useful && k.tells(h.blocked) {
+			p.logger.Warn("filch: fork-join work has been blocked for "+after.String()+" or more, and keeps its place and its forks; "+
+				"call what blocks inside Worker.Blocking", "pool", p.name, "state", g.state, "stack", g.stack())
+		}
+	}
+	if active := p.tasks.Engine.Counts(p.tasks.Engine.Places.Load()).Active; !useful && stuck == len(out) && places == active {
+		k.tellStuck(p, after, all[1:]) // without the goroutine that looks, the first
 	}
 	next := min(2*after, restLook)
 	time.AfterFunc(next, func() { k.look(p, next) })
 }
 
+// tells reports whether what is to be told of was not told of before.
+func (k *checks) tells(what string) bool {
+	if k.told[what] {
+		return false
+	}
+	if k.told == nil {
+		k.told = map[string]bool{}
+	}
+	k.told[what] = true
+	return true
+}
+
+// tellStuck logs, once for the same stacks, that work in all places is blocked: what Go itself would say, if
+// there were no timer, as soon as nothing else runs.
+func (k *checks) tellStuck(p *Pool, after time.Duration, all []goroutineText) {
+	var stacks []string
+	for _, g := range all {
+		if len(g.frames) > 0 {
+			stacks = append(stacks, g.state+" at "+strings.Join(g.frames, " < "))
+		}
+	}
+	slices.Sort(stacks)
+	if text := strings.Join(stacks, "; "); k.tells(text) {
+		p.logger.Warn("filch: fork-join work has been blocked in all places for "+after.String()+" or more, so no fork and no task runs: "+
+			"it is a deadlock, unless another goroutine ends it", "pool", p.name, "workers", p.tasks.Engine.Size(), "stacks", text)
+	}
+}
+
 // handedOut returns what notes of the workers of p that are handed out and have their places, by the
-// numbers of their goroutines.
-func (p *Pool) handedOut() map[uint64]*handout {
-	out := map[uint64]*handout{}
+// numbers of their goroutines, and how many workers these are.
+func (p *Pool) handedOut() (out map[uint64]*handout, places int) {
+	out = map[uint64]*handout{}
 	for _, w := range *p.tasks.Engine.Workers.Load() {
 		if h := asWorker(w).lent.Load(); h != nil && h.goroutine.Load() != 0 && w.Hold.Load().HasPlace() {
 			out[h.number] = h
+			places++
 		}
 	}
-	return out
+	return out, places
 }
 
 // A goroutineText is what a traceback tells of a goroutine.
@@ -98,38 +133,67 @@ type goroutineText struct {
 	futures []string // and runs the tasks with these addresses
 }
 
+// goroutinesIn reads a traceback of goroutines.
+func goroutinesIn(text string) (all []goroutineText) {
+	for text := range strings.SplitSeq(text, "\n\n") {
+		all = append(all, goroutineIn(text))
+	}
+	return all
+}
+
 // goroutineIn reads what a traceback tells of one goroutine.
 func goroutineIn(text string) (g goroutineText) {
 	head, rest, _ := strings.Cut(text, "\n")
 	g.begin(head)
-	function, called, latched := "", "", false
-	for line := range strings.Lines(rest) {
-		line = strings.TrimSuffix(line, "\n")
-		if place, isPlace := strings.CutPrefix(line, "\t"); isPlace {
-			place, _, _ = strings.Cut(place, " +0x")
-			if file, _, _ := strings.Cut(place[strings.LastIndexAny(place, `/\`)+1:], " "); isCode(function, file) {
-				if g.frames = append(g.frames, function+" "+file); latched && len(g.frames) == 1 {
-					g.call = inShort(called)
-				}
-			}
-			called = function
-			continue
-		}
-		if strings.HasPrefix(line, "created by ") {
-			break
-		}
-		function = line
-		if i := strings.LastIndex(line, "("); i > 0 {
-			function = line[:i]
-		}
+	called, latched := "", false
+	for line, place := range framesIn(rest) {
+		function := functionOf(line)
 		if strings.HasPrefix(function, ourModule) {
 			g.caller(function, line)
 		}
 		latched = latched || strings.HasSuffix(function, "task.(*Latch).Wait")
 		g.pools = g.pools || latched || function == atWaitBlocked || function == atSuspend ||
 			race.Enabled && (function == race.AtRun || function == atLend)
+		if file := fileOf(place); isCode(function, file) {
+			if g.frames = append(g.frames, function+" "+file); latched && len(g.frames) == 1 {
+				g.call = inShort(called)
+			}
+		}
+		called = function
 	}
 	return g
+}
+
+// framesIn returns the frames of a goroutine in a traceback, the newest first: how the function was called, and
+// the file with the line.
+func framesIn(text string) iter.Seq2[string, string] {
+	return func(yield func(call, place string) bool) {
+		call := ""
+		for line := range strings.Lines(text) {
+			line = strings.TrimSuffix(line, "\n")
+			place, isPlace := strings.CutPrefix(line, "\t")
+			place, _, _ = strings.Cut(place, " +0x")
+			switch {
+			case strings.HasPrefix(line, "created by "):
+				return
+			case !isPlace:
+				call = line
+			case !yield(call, place):
+				return
+			}
+		}
+	}
+}
+
+// fileOf returns a place without the folder.
+func fileOf(place string) string { return place[strings.LastIndexAny(place, `/\`)+1:] }
+
+// functionOf returns the function that a line of a traceback has, with its arguments.
+func functionOf(line string) string {
+	if i := strings.LastIndex(line, "("); i > 0 {
+		return line[:i]
+	}
+	return line
 }
 
 // begin reads the first line of a goroutine.
@@ -222,6 +286,16 @@ func (g *goroutineText) blocks() bool {
 		}
 	}
 	return false
+}
+
+// waitsForOthers reports whether g, which blocks, goes on only if another goroutine lets it.
+func (g *goroutineText) waitsForOthers() bool {
+	for _, state := range []string{"sleep", "IO wait", "syscall"} {
+		if strings.HasPrefix(g.state, state) {
+			return false
+		}
+	}
+	return true
 }
 
 func (g *goroutineText) place() string { return g.frames[0] }

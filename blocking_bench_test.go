@@ -137,7 +137,7 @@ func BenchmarkArchives(b *testing.B) {
 					})
 				}
 				if err := g.Wait(); err != nil {
-					b.Error(err)
+					b.Error("g.Wait():", err)
 				}
 			}
 		})

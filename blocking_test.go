@@ -18,7 +18,7 @@ import (
 func atRest(t *testing.T, p *filch.Pool) {
 	t.Helper()
 	if err := p.Close(); err != nil {
-		t.Error(err)
+		t.Error("p.Close():", err)
 	}
 	if s := p.Stats(); s.Active != 0 || s.Blocked != 0 {
 		t.Errorf("%d places are taken, %d goroutines blocked", s.Active, s.Blocked)
@@ -62,7 +62,7 @@ func TestAllOpenForksRunWhileAWorkerBlocks(t *testing.T) {
 	for range 3 {
 		wg.Add(2*each + 1)
 		if got := function.Call(p, each); got != 2*each+1 {
-			t.Errorf("%d", got)
+			t.Errorf("function.Call(p, each): %d", got)
 		}
 	}
 	atRest(t, p)
@@ -92,7 +92,7 @@ func wherever(t *testing.T, p *filch.Pool, f func(t *testing.T, w *filch.Worker)
 			return nil
 		})
 		if err := g.Wait(); err != nil {
-			t.Error(err)
+			t.Error("g.Wait():", err)
 		}
 	})
 	atRest(t, p)
@@ -116,7 +116,7 @@ func TestTasksRunWhileAWorkerBlocks(t *testing.T) {
 		return nil
 	})
 	if err := g.Wait(); err != nil {
-		t.Error(err)
+		t.Error("g.Wait():", err)
 	}
 	atRest(t, p)
 }
@@ -170,14 +170,14 @@ func TestClosingWaitsForWhatBlocks(t *testing.T) {
 					<-goOn
 				})
 				if got := fibFunc.Call(w, 15); got != 610 {
-					t.Error(got)
+					t.Error("fibFunc.Call(w, 15):", got)
 				}
 			})
 			<-blocks
 			ended := false
 			go func() {
 				if err := end(p); err != nil {
-					t.Error(err)
+					t.Error("end(p):", err)
 				}
 				ended = true
 			}()
@@ -201,7 +201,7 @@ func TestAPanicGoesThroughBlocking(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			if got := fibFunc.Call(w, 15); got != 610 { // w is fit for use
-				t.Error(got)
+				t.Error("fibFunc.Call(w, 15):", got)
 			}
 		}()
 		w.Join(func(w *filch.Worker) { w.Blocking(func() { panic("boom") }) }, nop)
@@ -263,7 +263,7 @@ func TestBlockingAnywhereLosesNothing(t *testing.T) {
 					})
 				}
 				if err := g.Wait(); err != nil {
-					t.Error(err)
+					t.Error("g.Wait():", err)
 				}
 			})
 		}
@@ -295,7 +295,7 @@ func TestBlockingOfTheContextWithinThatOfTheWorker(t *testing.T) {
 		return nil
 	})
 	if err := g.Wait(); err != nil {
-		t.Error(err)
+		t.Error("g.Wait():", err)
 	}
 	atRest(t, p)
 }
@@ -436,7 +436,7 @@ func TestBlockingWithinBlockingJustCalls(t *testing.T) {
 			})
 		})
 		if s := p.Stats(); s.Blocked != 0 || s.Active != 1 {
-			t.Errorf("%+v", s)
+			t.Errorf("p.Stats(): %+v", s)
 		}
 	})
 	if ran != 2 {

@@ -101,7 +101,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 	},
 	"Wait": func(t *testing.T, p *filch.Pool) {
 		if n, err := taskFib(background, p, 10); n != 55 || err != nil {
-			t.Error(n, err)
+			t.Error("taskFib(background, p, 10):", n, err)
 		}
 	},
 	"Wait, of others": func(t *testing.T, p *filch.Pool) {
@@ -109,7 +109,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 		second := filch.Submit(background, p, func(ctx context.Context) (int, error) { return first.Wait(ctx) })
 		third := filch.Submit(background, p, func(ctx context.Context) (int, error) { return second.Wait(ctx) })
 		if n, err := third.Wait(background); n != 1 || err != nil {
-			t.Error(n, err)
+			t.Error("third.Wait(background):", n, err)
 		}
 		<-first.Done()
 		<-filch.Submit(background, p, one).Done()
@@ -128,7 +128,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 			return 0, g.Wait()
 		}).Wait(background)
 		if err != nil {
-			t.Error(err)
+			t.Error("filch.Submit(background, p, …).Wait(background):", err)
 		}
 	},
 	"Group, of others": func(t *testing.T, p *filch.Pool) {
@@ -146,14 +146,14 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 			})
 		}
 		if err := g.Wait(); !errors.Is(err, filch.ErrGoexit) {
-			t.Error(err)
+			t.Error("g.Wait():", err)
 		}
 		g = p.Group(background)
 		for range 20 {
 			g.Go(func(ctx context.Context) error { <-ctx.Done(); return nil })
 		}
 		if err := g.Stop(); err != nil {
-			t.Error(err)
+			t.Error("g.Stop():", err)
 		}
 	},
 	"Blocking": func(t *testing.T, p *filch.Pool) {
@@ -210,7 +210,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 		f := filch.Submit(background, p, one)
 		time.Sleep(time.Minute)
 		if s := p.Stats().Tasks; s.Started > 0 || s.Queued != 1 {
-			t.Errorf("%+v", s)
+			t.Errorf("p.Stats().Tasks: %+v", s)
 		}
 		p.Resume()
 		f.Wait(background)
@@ -229,7 +229,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 	"panics and Goexit of tasks": func(t *testing.T, p *filch.Pool) {
 		p.Go(background, func(context.Context) { runtime.Goexit() })
 		if _, err := filch.Submit(background, p, func(context.Context) (int, error) { runtime.Goexit(); return 1, nil }).Wait(background); err != filch.ErrGoexit {
-			t.Error(err)
+			t.Error("filch.Submit(background, p, …).Wait(background):", err)
 		}
 		f := filch.Submit(background, p, func(ctx context.Context) (int, error) {
 			return filch.Submit(ctx, p, func(context.Context) (int, error) { panic("in place") }).Wait(ctx)
@@ -241,7 +241,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 	"Within": func(t *testing.T, p *filch.Pool) {
 		f := filch.Submit(background, p, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() }, filch.Within(time.Second))
 		if _, err := f.Wait(background); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
+			t.Error("f.Wait(background):", err)
 		}
 	},
 	"Cancel": func(t *testing.T, p *filch.Pool) {
@@ -249,7 +249,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 			f := filch.Submit(background, p, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
 			time.AfterFunc(time.Second, f.Cancel)
 			if _, err := f.Wait(background); !errors.Is(err, context.Canceled) {
-				t.Error(err)
+				t.Error("f.Wait(background):", err)
 			}
 		}
 	},
@@ -259,7 +259,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 		}
 		p.Go(background, func(context.Context) {
 			if err := p.Close(); !errors.Is(err, filch.ErrInside) {
-				t.Error(err)
+				t.Error("p.Close():", err)
 			}
 		}, filch.LongRunning())
 	},
@@ -270,7 +270,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 		ctx, cancel := context.WithTimeout(background, 10*time.Second)
 		defer cancel()
 		if err := p.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
+			t.Error("p.Shutdown(ctx):", err)
 		}
 	},
 	"a full queue": func(t *testing.T, p *filch.Pool) {
@@ -283,7 +283,7 @@ var waits = map[string]func(t *testing.T, p *filch.Pool){
 			})
 		}
 		if err := g.Wait(); err != nil && !errors.Is(err, filch.ErrQueueFull) {
-			t.Error(err)
+			t.Error("g.Wait():", err)
 		}
 	},
 }
@@ -311,7 +311,7 @@ func TestNobodyWaitsForEver(t *testing.T) {
 					p := filch.New(opts...)
 					wait(t, p)
 					if err := p.Shutdown(background); err != nil {
-						t.Error(err)
+						t.Error("p.Shutdown(background):", err)
 					}
 					s := p.Stats()
 					if s.Active != 0 || s.Searching != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 {

@@ -129,7 +129,7 @@ func TestRoomOfATaskThatWasNotSubmitted(t *testing.T) {
 		}()
 	}
 	if err := p.Go(context.Background(), func(context.Context) {}); err != nil {
-		t.Error(err)
+		t.Error("p.Go(context.Background(), …):", err)
 	}
 }
 
@@ -143,10 +143,10 @@ func TestCloseInsideBlocking(t *testing.T) {
 			return 0, <-done
 		})
 		if _, err := f.Wait(context.Background()); !errors.Is(err, filch.ErrInside) {
-			t.Error(err)
+			t.Error("f.Wait(context.Background()):", err)
 		}
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Error("p.Close():", err)
 		}
 	})
 }
@@ -170,17 +170,17 @@ func TestCloseInsideInPlace(t *testing.T) {
 					done := make(chan error)
 					go call(ctx, p, func() {
 						if err := other.Shutdown(context.Background()); err != nil {
-							t.Error(err)
+							t.Error("other.Shutdown(context.Background()):", err)
 						}
 						done <- p.Close()
 					})
 					return 0, <-done
 				})
 				if _, err := f.Wait(context.Background()); !errors.Is(err, filch.ErrInside) {
-					t.Error(err)
+					t.Error("f.Wait(context.Background()):", err)
 				}
 				if err := p.Close(); err != nil {
-					t.Error(err)
+					t.Error("p.Close():", err)
 				}
 			})
 		})
@@ -227,7 +227,7 @@ func TestCloseInAnObserver(t *testing.T) {
 			})))
 			p.Go(context.Background(), func(context.Context) {}, opts...)
 			if err := p.Close(); err != nil {
-				t.Error(err)
+				t.Error("p.Close():", err)
 			}
 		})
 	}
@@ -260,7 +260,7 @@ func TestPanicAtACancellationInPlace(t *testing.T) {
 				}
 				p.Close() // so that all is counted
 				if s := p.Stats().Tasks; s.Submitted != s.Done+s.Cancelled {
-					t.Errorf("%+v", s)
+					t.Errorf("p.Stats().Tasks: %+v", s)
 				}
 			})
 		}
@@ -287,7 +287,7 @@ func TestPanicAtACancellationEndsTheProgram(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestPanicAtACancellationEndsTheProgram$", "-test.timeout=1m")
 		cmd.Env = append(os.Environ(), env+"="+name)
 		if b, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(b), "panic: the end") {
-			t.Errorf("%s: %v\n%s", name, err, b)
+			t.Errorf("cmd.CombinedOutput(): %s: %v\n%s", name, err, b)
 		}
 	}
 }

@@ -114,9 +114,12 @@ const (
 	linkReopened = linkClosed + linkOpen // holds another fork
 	linkPublic   = 16                    // holds a fork that was published
 	linkMeasured = 32                    // holds one that Join must see, since it is measured
+	linkChecked  = 64                    // holds one that Join must see, since each use of the worker is checked
 )
 
-func (l *Link[A, R]) isOpen() bool { return l.state|linkClosed == linkReopened }
+func (l *Link[A, R]) isOpen() bool {
+	return l.state|linkClosed == linkReopened || l.state == linkChecked
+}
 
 // endOfChain is the worker of the last link of a chain. Its demand never ends,
 // so that the check for demand also finds the end.
@@ -133,7 +136,7 @@ func (l *Link[A, R]) Fork(arg A) {
 	// This is inlined only as long as it stays about as cheap as it is.
 	l.arg = arg
 	l.state += linkOpen
-	if atomic.LoadUint32(&l.w.Demand) != 0 {
+	if race.Enabled || atomic.LoadUint32(&l.w.Demand) != 0 {
 		l.demanded()
 	}
 }
@@ -144,9 +147,13 @@ func (l *Link[A, R]) Next() *Link[A, R] { return l.next }
 
 // TakeBack reports whether the fork is still the caller's alone. If so it is
 // undone, and the caller must make the call itself, passing this link. If not,
-// the caller must call [Link.Join].
+// the caller must call [Link.Join]. With [WithChecks] and in [Measure] it is never reported, so that Join sees each
+// call.
 func (l *Link[A, R]) TakeBack() bool {
-	if l.state|linkClosed != linkReopened { // isOpen, spelt out for the inliner
+	if race.Enabled && l.links.w.Checked() {
+		l.links.w.CheckUse()
+	}
+	if l.state|linkClosed != linkReopened { // isOpen, but for forks that Join must see
 		return false
 	}
 	l.state = linkClosed
@@ -165,7 +172,8 @@ func (l *Link[A, R]) Join() R {
 	if ls.w.Checked() {
 		ls.w.CheckUse()
 	}
-	if l.TakeBack() {
+	if l.TakeBack() || l.state == linkChecked {
+		l.state = linkClosed
 		ls.w.Poll()
 		return ls.fn.body(l, l.arg)
 	}
@@ -219,9 +227,13 @@ func (l *Link[A, R]) demanded() {
 		l.links.w.CheckUse()
 	}
 	l.links.w.Poll()
-	if l.links.w.Spans != nil && l.isOpen() {
+	switch w := l.links.w; {
+	case !l.isOpen():
+	case w.Spans != nil:
 		l.state = linkMeasured
-		l.links.w.Spans.Fork(span.Link)
+		w.Spans.Fork(span.Link)
+	case w.Strict():
+		l.state = linkChecked
 	}
 }
 

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/environ"
 	"github.com/filch-go/filch/internal/goroutine"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/tag"
@@ -22,11 +23,12 @@ import (
 // never ends: then they come by the slow paths, which look. So a pool without checks has the same
 // fast paths as before.
 //
-// A pool with a logger, and any under the race detector, notes the goroutine alone.
+// A pool with a logger, and any under the race detector, notes the goroutine alone. Under the race detector
+// that is compared as well, on amd64 and arm64, where it is cheap.
 
 // allChecked says that all pools have checks. It is asked for each pool, not once before main: of that, go test would
 // not know, and show what it has kept of a run without.
-func allChecked() bool { return os.Getenv("FILCH_CHECKS") == "1" }
+func allChecked() bool { return environ.On("FILCH_CHECKS") }
 
 // beginChecks prepares p for its checks, when its options are known.
 func (p *Pool) beginChecks() {
@@ -37,6 +39,10 @@ func (p *Pool) beginChecks() {
 		p.logger = slog.Default()
 	}
 	p.notes = p.checks != nil || p.logger != nil || race.Enabled
+	p.tasks.Engine.Disorder = func(entry uintptr) {
+		panic("filch: " + usedTwice("a fork of "+nameOfFunction("", entry)+" is awaited twice"))
+	}
+	p.tasks.Engine.Elsewhere = func(w *engine.Worker) { misuse(asWorker(w).lent.Load(), notTheOneAround) }
 	if p.checks != nil || race.Enabled {
 		p.tasks.Engine.Checks = useChecks{p}
 	}
@@ -100,12 +106,57 @@ func (c useChecks) Uses(w *engine.Worker) {
 	case h == nil: // the pool's own
 	case h.goroutine.Load() == 0:
 		misuse(h, "after the call that it was handed to has returned; use it only in that call, and in what that calls")
-	case c.p.checks != nil && h.goroutine.Load() != uint64(goroutine.ID()):
+	case (goroutine.Cheap || c.p.checks != nil) && h.goroutine.Load() != uint64(goroutine.ID()):
+		if c.p.has() != nil {
+			misuse(h, notTheOneAround)
+		}
 		misuse(h, "on another goroutine than the one that it was handed to; fork in place of go, or call Do of the Pool there")
 	case w.InBlocking():
 		misuse(h, "inside of its Blocking; fork before that, or after it")
 	}
 }
+
+// notTheOneAround is what to tell a goroutine that has another worker than the one that it uses.
+const notTheOneAround = "on another goroutine than the one that it was handed to; what is forked runs on any worker: " +
+	"use the Worker that its function gets, not that of the function around it"
+
+// usedTwice says what leaves a worker in a state that only two goroutines can bring it into.
+func usedTwice(state string) string {
+	return state + ": two goroutines use one Worker, Frame or Link; in a function that is forked, use the Worker that it gets, " +
+		"not that of the function around it; WithChecks, or FILCH_CHECKS=1, says where"
+}
+
+// inDisorder is the value of a panic in the engine itself: no argument of a user gets there.
+type inDisorder struct{ error }
+
+func (e inDisorder) Error() string {
+	return "filch: " + usedTwice("forks are in disorder, "+e.error.Error())
+}
+
+func (e inDisorder) Unwrap() error { return e.error }
+
+// orDisorder returns v, the value of a panic whose stack is still there, or what to tell if the engine has panicked.
+func orDisorder(v any) any {
+	err, ok := v.(runtime.Error)
+	if !ok {
+		return v
+	}
+	panicked := false
+	for f := range tag.Frames(callers()) {
+		switch {
+		case f.Function == "runtime.gopanic":
+			panicked = true
+		case !panicked || strings.HasPrefix(f.Function, "runtime."):
+		case strings.HasPrefix(f.Function, enginePackage) || strings.HasPrefix(f.Function, thisPackage+"(*asyncs)."):
+			return inDisorder{err}
+		default:
+			return v
+		}
+	}
+	return v
+}
+
+var enginePackage = reflect.TypeFor[engine.Worker]().PkgPath() + "."
 
 // misuse panics, since the goroutine must not use what it was handed out by h.
 func misuse(h *handout, how string) {
@@ -115,18 +166,22 @@ func misuse(h *handout, how string) {
 	switch {
 	case strings.HasPrefix(op, "strand.Strand."), strings.HasPrefix(op, "strand.Spawn"):
 		thing, how = "Strand", strings.Replace(how, "; fork", "; spawn", 1)
-	case thing != "Frame" && thing != "Link" || !ok:
+	case thing != "Frame" && thing != "Link" && thing != "Mark" || !ok:
 		thing = "Worker"
 	}
 	text := fmt.Sprintf("filch: %s: a %s is used %s", op, thing, how)
-	if h.stack != nil {
-		text += "\n\nhanded out " + placeOf(h) + "\nused at\n" + stackText(here)
+	if h != nil && h.stack != nil {
+		text += "\n\nhanded out " + placeOf(h)
 	}
+	text += "\n\nused at\n" + stackText(here)
 	panic(text)
 }
 
 // notJoined returns the message for a body, the function at entry, that has left n forks open.
 func notJoined(entry uintptr, n int) string {
+	if name := nameOfFunction("", entry); strings.HasPrefix(name, thisPackage+"init.") { // of Join, which joins all of its own
+		return "filch: " + usedTwice(fmt.Sprintf("a Join has left %d forks", n))
+	}
 	return fmt.Sprintf("filch: %s returned with %d of its forks not joined: Join each before the body returns", nameOfFunction("", entry), n)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/environ"
+	"github.com/filch-go/filch/internal/goroutine"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -34,11 +37,13 @@ type handed struct {
 
 var constant = func(*filch.Frame[int, int], int) int { return 1 }
 
-// uses are all that is checked.
-var uses = map[string]struct {
+type use struct {
 	op, thing string
 	use       func(at *handed)
-}{
+}
+
+// uses are all that is checked.
+var uses = map[string]use{
 	"Join": {"Worker.Join", "Worker", func(at *handed) { at.w.Join(nop, nop) }},
 	"Join of values": {"Join", "Worker", func(at *handed) {
 		filch.Join(at.w, func(*filch.Worker) int { return 1 }, func(*filch.Worker) int { return 1 })
@@ -51,6 +56,17 @@ var uses = map[string]struct {
 	"Blocking":   {"Worker.Blocking", "Worker", func(at *handed) { at.w.Blocking(func() {}) }},
 	"Frame.Fork": {"Frame.Fork", "Frame", func(at *handed) { at.f.Fork(0) }},
 	"Link.Fork":  {"Link.Fork", "Link", func(at *handed) { at.l.Fork(0) }},
+	"Link.Join":  {"Link.Join", "Link", func(at *handed) { at.l.Join() }},
+	"Frame.Call": {"Frame.Call", "Frame", func(at *handed) { at.f.Call(0) }},
+	"Frame.Join": {"Frame.Join", "Frame", func(at *handed) { at.f.Join(-1) }},
+	"JoinAll": {"Mark.JoinAll", "Mark", func(at *handed) {
+		for range at.f.Mark().JoinAll {
+		}
+	}},
+	"Func.On": {"Func.On", "Worker", func(at *handed) { handFrame.On(at.w, func(*filch.Frame[int, int]) {}) }},
+	"CallUntil": {"Func.CallUntil", "Worker", func(at *handed) {
+		filch.NewFunc(constant).CallUntil(at.w, &filch.Stop{}, 1)
+	}},
 }
 
 var chainFib = filch.NewChain(func(l *filch.Link[int, int], n int) int { return n })
@@ -154,7 +170,7 @@ func TestForeignJoinsAreTold(t *testing.T) {
 		if s := elsewhere(func() { f.Join(h) }); !strings.Contains(s, "filch: Frame.Join: a Frame is used on another goroutine") {
 			t.Errorf("%q", s)
 		}
-		return 1 // the fork is dropped
+		return f.Join(h) // which is as it was
 	}).Call(p, 1)
 	filch.NewChain(func(l *filch.Link[int, int], n int) int {
 		if n == 0 {
@@ -376,6 +392,67 @@ func TestForksThatBlockAreLogged(t *testing.T) {
 	}
 }
 
+// Work that is blocked in all places is logged within a second, with all stacks, and once: and it goes on when it can.
+func TestADeadlockOfForksIsLogged(t *testing.T) {
+	racetest.Skip(t, "it checks which goroutine runs what")
+	const late = 10*time.Second + 7*time.Millisecond // since the first look
+	wait := func(ch chan bool) Step { return func(*filch.Worker) { <-ch } }
+	for name, c := range map[string]struct {
+		workers int
+		do      func(w *filch.Worker, ch chan bool)
+		logs    int
+		within  time.Duration // since the beginning
+	}{
+		"at once":    {2, func(w *filch.Worker, ch chan bool) { w.Join(wait(ch), wait(ch)) }, 1, time.Second},
+		"one worker": {1, func(w *filch.Worker, ch chan bool) { <-ch }, 1, time.Second},
+		"late": {2, func(w *filch.Worker, ch chan bool) {
+			w.Blocking(func() { time.Sleep(late) })
+			w.Join(wait(ch), wait(ch))
+		}, 1, late + time.Second},
+		"a mutex": {1, func(w *filch.Worker, ch chan bool) {
+			c := sync.NewCond(&sync.Mutex{})
+			go func() { <-ch; c.L.Lock(); defer c.L.Unlock(); c.Broadcast() }()
+			c.L.Lock()
+			c.Wait()
+			c.L.Unlock()
+		}, 1, time.Second},
+		"one that sleeps": {2, func(w *filch.Worker, ch chan bool) {
+			w.Join(wait(ch), func(*filch.Worker) { nap(20 * time.Second) })
+		}, 0, 0},
+		"a moment": {2, func(w *filch.Worker, ch chan bool) {
+			short := make(chan bool)
+			go func() { time.Sleep(90 * time.Millisecond); close(short) }()
+			w.Join(wait(short), wait(short))
+		}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, out := checked(c.workers)
+				begin, ch := time.Now(), make(chan bool)
+				go func() { time.Sleep(20 * time.Second); close(ch) }()
+				p.Do(func(w *filch.Worker) { c.do(w, ch) })
+				s := out.String()
+				<-ch
+				if n := strings.Count(s, "blocked in all places"); n != c.logs || strings.Count(s, "WARN") != n {
+					t.Errorf("it was logged %d times, not %d:\n%s", n, c.logs, s)
+				}
+				if c.logs == 0 {
+					p.Close()
+					return
+				}
+				at, _, _ := strings.Cut(strings.TrimPrefix(s, "time="), " ")
+				if logged, err := time.Parse(time.RFC3339Nano, at); err != nil || logged.Sub(begin) > c.within {
+					t.Errorf("it was logged after %v, not %v (%v)", logged.Sub(begin), c.within, err)
+				}
+				if n := strings.Count(s, " at github.com/filch-go/filch_test.TestADeadlockOfForksIsLogged."); n < c.workers+1 { // and what sleeps
+					t.Errorf("%d stacks were logged, not %d at least:\n%s", n, c.workers+1, s)
+				}
+				p.Close()
+			})
+		})
+	}
+}
+
 func nap(d time.Duration) { time.Sleep(d) }
 
 // What New and its like have not made is told at the first use.
@@ -392,7 +469,12 @@ func TestWhatWasNotMadeIsTold(t *testing.T) {
 	var zeroMemo filch.Memo[int, int]
 	var noPromise *filch.Promise[int]
 	var zeroPromise filch.Promise[int]
+	var noFuture *filch.Future[int]
 	var zeroFuture filch.Future[int]
+	var noGroup *filch.Group
+	var noResults *filch.ResultGroup[int]
+	var zeroResults filch.ResultGroup[int]
+	var noSubpool *filch.Subpool
 	var zeroBest filch.Best[int, int]
 	until := &filch.Stop{}
 	task := func(context.Context) (int, error) { return 0, nil }
@@ -412,36 +494,46 @@ func TestWhatWasNotMadeIsTold(t *testing.T) {
 		"Go: the Pool is nil or zero: make one with New":        func() { zero.Go(background, func(context.Context) {}) },
 		"TryGo: the Pool is nil or zero: make one with New":     func() { zero.TryGo(background, func(context.Context) {}) },
 		"Submit: p is nil": func() { filch.Submit(background, none, task) },
-		"Submit: the Pool is nil or zero: make one with New":               func() { filch.Submit(background, &zero, task) },
-		"Group: the Pool is nil or zero: make one with New;nil":            func() { none.Group(background) },
-		"Group: the Pool is nil or zero: make one with New":                func() { zero.Group(background) },
-		"Close: the Pool is nil or zero: make one with New;nil":            func() { none.Close() },
-		"Close: the Pool is nil or zero: make one with New":                func() { zero.Close() },
-		"Shutdown: the Pool is nil or zero: make one with New":             func() { zero.Shutdown(background) },
-		"Func.Call: the Func is nil or zero: make one with NewFunc;nil":    func() { noFunc.Call(p, 1) },
-		"Func.Call: the Func is nil or zero: make one with NewFunc":        func() { zeroFunc.Call(p, 1) },
-		"Chain.Call: the Chain is nil or zero: make one with NewChain;nil": func() { noChain.Call(p, 1) },
-		"Chain.Call: the Chain is nil or zero: make one with NewChain":     func() { zeroChain.Call(p, 1) },
-		"Group.Go: the Group is nil or zero: make one with Pool.Group":     func() { group.Go(func(context.Context) error { return nil }) },
-		"Group.GoFrom: the Group is nil or zero: make one with Pool.Group": func() { group.GoFrom(background, func(context.Context) error { return nil }) },
-		"Group.Wait: the Group is nil or zero: make one with Pool.Group":   func() { group.Wait() },
-		"Group.Stop: the Group is nil or zero: make one with Pool.Group":   func() { group.Stop() },
-		"Group.Done: the Group is nil or zero: make one with Pool.Group":   func() { group.Done() },
-		"Drain: the Pool is nil or zero: make one with New;nil":            func() { none.Drain() },
-		"Drain: the Pool is nil or zero: make one with New":                func() { zero.Drain() },
-		"Done: the Pool is nil or zero: make one with New":                 func() { zero.Done() },
-		"Pause: the Pool is nil or zero: make one with New":                func() { zero.Pause() },
-		"PauseAndWait: the Pool is nil or zero: make one with New":         func() { zero.PauseAndWait(background) },
-		"Resume: the Pool is nil or zero: make one with New":               func() { zero.Resume() },
-		"Resize: the Pool is nil or zero: make one with New":               func() { zero.Resize(1) },
-		"Help: the Pool is nil or zero: make one with New":                 func() { zero.Help(background) },
-		"Stats: the Pool is nil or zero: make one with New":                func() { zero.Stats() },
-		"Queued: the Pool is nil or zero: make one with New":               func() { zero.Queued() },
-		"Running: the Pool is nil or zero: make one with New":              func() { zero.Running() },
-		"Dump: the Pool is nil or zero: make one with New":                 func() { zero.Dump(os.Stderr) },
-		"Subpool: the Pool is nil or zero: make one with New;nil":          func() { none.Subpool(1) },
-		"Subpool: the Pool is nil or zero: make one with New":              func() { zero.Subpool(1) },
-		"NewPromise: the Pool is nil or zero: make one with New":           func() { filch.NewPromise[int](&zero) },
+		"Submit: the Pool is nil or zero: make one with New":                                func() { filch.Submit(background, &zero, task) },
+		"Group: the Pool is nil or zero: make one with New;nil":                             func() { none.Group(background) },
+		"Group: the Pool is nil or zero: make one with New":                                 func() { zero.Group(background) },
+		"Close: the Pool is nil or zero: make one with New;nil":                             func() { none.Close() },
+		"Close: the Pool is nil or zero: make one with New":                                 func() { zero.Close() },
+		"Shutdown: the Pool is nil or zero: make one with New":                              func() { zero.Shutdown(background) },
+		"Func.Call: the Func is nil or zero: make one with NewFunc;nil":                     func() { noFunc.Call(p, 1) },
+		"Func.Call: the Func is nil or zero: make one with NewFunc":                         func() { zeroFunc.Call(p, 1) },
+		"Chain.Call: the Chain is nil or zero: make one with NewChain;nil":                  func() { noChain.Call(p, 1) },
+		"Chain.Call: the Chain is nil or zero: make one with NewChain":                      func() { zeroChain.Call(p, 1) },
+		"Group.Go: the Group is nil or zero: make one with Pool.Group":                      func() { group.Go(func(context.Context) error { return nil }) },
+		"Group.GoFrom: the Group is nil or zero: make one with Pool.Group":                  func() { group.GoFrom(background, func(context.Context) error { return nil }) },
+		"Group.Wait: the Group is nil or zero: make one with Pool.Group":                    func() { group.Wait() },
+		"Group.Stop: the Group is nil or zero: make one with Pool.Group":                    func() { group.Stop() },
+		"Group.Done: the Group is nil or zero: make one with Pool.Group":                    func() { group.Done() },
+		"Group.Context: the Group is nil or zero: make one with Pool.Group":                 func() { noGroup.Context() },
+		"ResultGroup.Go: the ResultGroup is nil or zero: make one with NewResultGroup":      func() { noResults.Go(task) },
+		"ResultGroup.TryGo: the ResultGroup is nil or zero: make one with NewResultGroup":   func() { zeroResults.TryGo(task) },
+		"ResultGroup.GoFrom: the ResultGroup is nil or zero: make one with NewResultGroup":  func() { zeroResults.GoFrom(background, task) },
+		"ResultGroup.Wait: the ResultGroup is nil or zero: make one with NewResultGroup":    func() { noResults.Wait() },
+		"ResultGroup.Stop: the ResultGroup is nil or zero: make one with NewResultGroup":    func() { noResults.Stop() },
+		"ResultGroup.Done: the ResultGroup is nil or zero: make one with NewResultGroup":    func() { zeroResults.Done() },
+		"ResultGroup.Context: the ResultGroup is nil or zero: make one with NewResultGroup": func() { noResults.Context() },
+		"Subpool.Running: the Subpool is nil or zero: make one with Pool.Subpool":           func() { noSubpool.Running() },
+		"Subpool.Queued: the Subpool is nil or zero: make one with Pool.Subpool":            func() { noSubpool.Queued() },
+		"Drain: the Pool is nil or zero: make one with New;nil":                             func() { none.Drain() },
+		"Drain: the Pool is nil or zero: make one with New":                                 func() { zero.Drain() },
+		"Done: the Pool is nil or zero: make one with New":                                  func() { zero.Done() },
+		"Pause: the Pool is nil or zero: make one with New":                                 func() { zero.Pause() },
+		"PauseAndWait: the Pool is nil or zero: make one with New":                          func() { zero.PauseAndWait(background) },
+		"Resume: the Pool is nil or zero: make one with New":                                func() { zero.Resume() },
+		"Resize: the Pool is nil or zero: make one with New":                                func() { zero.Resize(1) },
+		"Help: the Pool is nil or zero: make one with New":                                  func() { zero.Help(background) },
+		"Stats: the Pool is nil or zero: make one with New":                                 func() { zero.Stats() },
+		"Queued: the Pool is nil or zero: make one with New":                                func() { zero.Queued() },
+		"Running: the Pool is nil or zero: make one with New":                               func() { zero.Running() },
+		"Dump: the Pool is nil or zero: make one with New":                                  func() { zero.Dump(os.Stderr) },
+		"Subpool: the Pool is nil or zero: make one with New;nil":                           func() { none.Subpool(1) },
+		"Subpool: the Pool is nil or zero: make one with New":                               func() { zero.Subpool(1) },
+		"NewPromise: the Pool is nil or zero: make one with New":                            func() { filch.NewPromise[int](&zero) },
 		"NewMemo: the Pool is nil or zero: make one with New": func() {
 			filch.NewMemo(&zero, func(_ context.Context, k int) (int, error) { return k, nil })
 		},
@@ -453,20 +545,28 @@ func TestWhatWasNotMadeIsTold(t *testing.T) {
 		"Best.Offer: the Best is nil or zero: make one with NewLeast or NewGreatest": func() {
 			zeroBest.Offer(-1, 0)
 		},
-		"Done: the Pool is nil or zero: make one with New;nil":                         func() { none.Done() },
-		"Pause: the Pool is nil or zero: make one with New;nil":                        func() { none.Pause() },
-		"Resume: the Pool is nil or zero: make one with New;nil":                       func() { none.Resume() },
-		"PauseAndWait: the Pool is nil or zero: make one with New;nil":                 func() { none.PauseAndWait(background) },
-		"Memo.Get: the Memo is nil or zero: make one with NewMemo;nil":                 func() { noMemo.Get(background, 1) },
-		"Promise.Complete: the Promise is nil or zero: make one with NewPromise;nil":   func() { noPromise.Complete(1, nil) },
-		"Future.Wait: the Future is nil or zero: make one with Submit or NewPromise":   func() { zeroFuture.Wait(background) },
-		"Future.Done: the Future is nil or zero: make one with Submit or NewPromise":   func() { zeroFuture.Done() },
-		"Future.Cancel: the Future is nil or zero: make one with Submit or NewPromise": func() { zeroFuture.Cancel() },
-		"After: dependency 0 is a zero Future: make one with Submit or NewPromise":     func() { filch.After(&zeroFuture) },
-		"Func.CallUntil: the Func is nil or zero: make one with NewFunc;nil":           func() { noFunc.CallUntil(p, until, 1) },
-		"Func.CallUntil: the Func is nil or zero: make one with NewFunc":               func() { zeroFunc.CallUntil(p, until, 1) },
-		"Func.On: the Func is nil or zero: make one with NewFunc;nil":                  func() { noFunc.On(nil, nil) },
-		"Func.On: the Func is nil or zero: make one with NewFunc":                      func() { zeroFunc.On(nil, nil) },
+		"Done: the Pool is nil or zero: make one with New;nil":                             func() { none.Done() },
+		"Pause: the Pool is nil or zero: make one with New;nil":                            func() { none.Pause() },
+		"Resume: the Pool is nil or zero: make one with New;nil":                           func() { none.Resume() },
+		"PauseAndWait: the Pool is nil or zero: make one with New;nil":                     func() { none.PauseAndWait(background) },
+		"Memo.Get: the Memo is nil or zero: make one with NewMemo;nil":                     func() { noMemo.Get(background, 1) },
+		"Promise.Complete: the Promise is nil or zero: make one with NewPromise;nil":       func() { noPromise.Complete(1, nil) },
+		"Future.Wait: the Future is nil or zero: make one with Submit or NewPromise":       func() { zeroFuture.Wait(background) },
+		"Future.Done: the Future is nil or zero: make one with Submit or NewPromise":       func() { zeroFuture.Done() },
+		"Future.Wait: the Future is nil or zero: make one with Submit or NewPromise;nil":   func() { noFuture.Wait(background) },
+		"Future.Done: the Future is nil or zero: make one with Submit or NewPromise;nil":   func() { noFuture.Done() },
+		"Future.Cancel: the Future is nil or zero: make one with Submit or NewPromise;nil": func() { noFuture.Cancel() },
+		"Group.Go: the Group is nil or zero: make one with Pool.Group;nil":                 func() { noGroup.Go(func(context.Context) error { return nil }) },
+		"Group.GoFrom: the Group is nil or zero: make one with Pool.Group;nil":             func() { noGroup.GoFrom(background, func(context.Context) error { return nil }) },
+		"Group.Wait: the Group is nil or zero: make one with Pool.Group;nil":               func() { noGroup.Wait() },
+		"Group.Stop: the Group is nil or zero: make one with Pool.Group;nil":               func() { noGroup.Stop() },
+		"Group.Done: the Group is nil or zero: make one with Pool.Group;nil":               func() { noGroup.Done() },
+		"Future.Cancel: the Future is nil or zero: make one with Submit or NewPromise":     func() { zeroFuture.Cancel() },
+		"After: dependency 0 is a zero Future: make one with Submit or NewPromise":         func() { filch.After(&zeroFuture) },
+		"Func.CallUntil: the Func is nil or zero: make one with NewFunc;nil":               func() { noFunc.CallUntil(p, until, 1) },
+		"Func.CallUntil: the Func is nil or zero: make one with NewFunc":                   func() { zeroFunc.CallUntil(p, until, 1) },
+		"Func.On: the Func is nil or zero: make one with NewFunc;nil":                      func() { noFunc.On(nil, nil) },
+		"Func.On: the Func is nil or zero: make one with NewFunc":                          func() { zeroFunc.On(nil, nil) },
 	} {
 		want, _, _ = strings.Cut(want, ";")
 		if got := recovered(do); !strings.HasPrefix(got, "filch: "+want) {
@@ -516,21 +616,104 @@ func TestMessagesNameThePackageOnce(t *testing.T) {
 	}
 }
 
-// Under the race detector alone, a late use of a Worker that no call has is told, without stacks.
+// Under the race detector alone, a late use of a Worker that no call has is told, with the place of the use.
 func TestLateWorkersUnderTheRaceDetector(t *testing.T) {
-	if !raceEnabled || os.Getenv("FILCH_CHECKS") != "" {
+	if !raceEnabled || environ.On("FILCH_CHECKS") {
 		t.Skip("it is told only there")
 	}
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	var kept *filch.Worker
 	p.Do(func(w *filch.Worker) { kept = w })
-	if s := recovered(func() { kept.Join(nop, nop) }); s != "filch: Worker.Join: a Worker is used after the call that it was handed to has returned; use it only in that call, and in what that calls" {
+	const want = "filch: Worker.Join: a Worker is used after the call that it was handed to has returned; use it only in that call, and in what that calls\n\nused at\n\tgithub.com/filch-go/filch_test.TestLate"
+	if s := recovered(func() { kept.Join(nop, nop) }); !strings.HasPrefix(s, want) {
 		t.Errorf("%q", s)
 	}
 	if n := fibFunc.Call(p, 10); n != 55 {
 		t.Errorf("the next call: %d", n)
 	}
+}
+
+// Under the race detector alone, what is used on another goroutine panics as well, though the goroutines do
+// not race.
+func TestForeignUsesUnderTheRaceDetector(t *testing.T) {
+	if !raceEnabled || os.Getenv("FILCH_CHECKS") != "" || !goroutine.Cheap {
+		t.Skip("it is told only there")
+	}
+	all := maps.Clone(uses)
+	all["Poll"] = use{"Worker.Poll", "Worker", func(at *handed) { at.w.Poll() }}
+	all["Demand"] = use{"Worker.Demand", "Worker", func(at *handed) { at.w.Demand() }}
+	all["Link.TakeBack"] = use{"Link.TakeBack", "Link", func(at *handed) { at.l.TakeBack() }}
+	for name, u := range all {
+		t.Run(name, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(1))
+			defer p.Close()
+			var got string
+			open := recovered(func() {
+				handedIn(p, func(at *handed) { got = elsewhere(func() { u.use(at) }) })
+			})
+			if want := fmt.Sprintf("filch: %s: a %s is used on another goroutine", u.op, u.thing); !strings.HasPrefix(got, want) {
+				t.Errorf("on another goroutine %s panicked with %q, not %q", name, got, want)
+			}
+			if forked := strings.HasSuffix(name, ".Fork"); forked != strings.Contains(open, "returned with 1 of its forks not joined") || !forked && open != "" {
+				t.Errorf("the call itself panicked with %q", open)
+			}
+			if n := fibFunc.Call(p, 10); n != 55 {
+				t.Errorf("the next call returned %d, not 55", n)
+			}
+		})
+	}
+}
+
+// A call that heeds a Stop, and one of a body by another Frame of it, are looked at as well.
+func TestForeignCallsThatHeedAStopAreTold(t *testing.T) {
+	p, _ := checked(1)
+	defer p.Close()
+	filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n == 0 {
+			return 0
+		}
+		if s := elsewhere(func() { f.Call(0) }); !strings.HasPrefix(s, "filch: Frame.Call: a Frame is used on another goroutine") {
+			t.Errorf("on another goroutine Call panicked with %q", s)
+		}
+		return f.Call(0)
+	}).CallUntil(p, &filch.Stop{}, 1)
+}
+
+// While the owner forks, a Join on another goroutine is told as that, and not as one out of order; and TakeBack
+// says no, so that Join comes next.
+func TestForeignJoinsOfOldForksAreTold(t *testing.T) {
+	p, _ := checked(1)
+	defer p.Close()
+	filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n == 0 {
+			return 0
+		}
+		a := f.Fork(0)
+		b := f.Fork(0)
+		if s := elsewhere(func() { f.Join(a) }); !strings.HasPrefix(s, "filch: Frame.Join: a Frame is used on another goroutine") {
+			t.Errorf("on another goroutine Join of a fork below the newest panicked with %q", s)
+		}
+		return f.Join(b) + f.Join(a)
+	}).Call(p, 1)
+	filch.NewChain(func(l *filch.Link[int, int], n int) int {
+		if n == 0 {
+			return 7
+		}
+		l.Fork(0)
+		elsewhere(func() {
+			if l.TakeBack() {
+				t.Error("on another goroutine TakeBack took the fork")
+			}
+		})
+		if l.TakeBack() {
+			t.Error("with checks TakeBack took the fork, so nothing looks at its call")
+		}
+		if n := l.Join(); n != 7 {
+			t.Errorf("Join returned %d, not 7", n)
+		}
+		return 0
+	}).Call(p, 1)
 }
 
 // Programs that make no mistake say nothing, at any number of workers: those of this test, and with the
@@ -572,7 +755,7 @@ func TestRightProgramsStaySilent(t *testing.T) {
 			t.Errorf("%d workers: %v\n%s", workers, err, out.String())
 		}
 	}
-	if testing.Short() || os.Getenv("FILCH_CHECKS") != "" {
+	if testing.Short() || environ.On("FILCH_CHECKS") {
 		return
 	}
 	if out, err := runChecked(t, "^Example", ""); err != nil || strings.Contains(out, "filch: ") {

@@ -46,7 +46,8 @@ func (p *Pool) Close() error {
 // and running tasks finish, and the tasks that they submit. When they and all calls of Do
 // are done, it returns nil. If ctx ends before that, Shutdown drops the queued tasks,
 // ends the contexts of the running ones, and returns at once. Its error says how many
-// tasks were queued and wraps that of ctx. Shutdown resumes a paused pool. It may be
+// tasks were queued and wraps that of ctx. A task that is submitted at the last moment is either accepted, and
+// finishes like the others, or refused with ErrClosed. Shutdown resumes a paused pool. It may be
 // called more than once and from several goroutines.
 //
 // A service ends in this order: first its server, as by the Shutdown of net/http, which

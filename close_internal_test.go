@@ -18,7 +18,7 @@ func TestNothingIsAcceptedAfterShutdown(t *testing.T) {
 		var of context.Context
 		p.Go(context.Background(), func(ctx context.Context) { of = ctx })
 		if err := p.Shutdown(context.Background()); err != nil {
-			t.Error(err)
+			t.Error("p.Shutdown(context.Background()):", err)
 		}
 		select {
 		case <-of.Done():
@@ -26,10 +26,10 @@ func TestNothingIsAcceptedAfterShutdown(t *testing.T) {
 			t.Error("the context of a task has not ended with the pool")
 		}
 		if err := p.Go(context.WithoutCancel(of), func(context.Context) { t.Error("it runs") }); err != ErrClosed {
-			t.Error(err)
+			t.Error("p.Go(context.WithoutCancel(of), …):", err)
 		}
 		if s := p.Stats().Tasks; s.Submitted != 1 || s.Rejected != 1 {
-			t.Errorf("%+v", s)
+			t.Errorf("p.Stats().Tasks: %+v", s)
 		}
 	})
 }
@@ -114,7 +114,7 @@ func TestGoroutinesAreKeptForATime(t *testing.T) {
 			time.Sleep(time.Second - time.Millisecond)
 		}
 		if s := p.tasks.Engine.Places.Load(); s != 0 {
-			t.Errorf("%v", s)
+			t.Errorf("p.tasks.Engine.Places.Load(): %v", s)
 		}
 		p.Close()
 	})

@@ -79,7 +79,7 @@ func TestWhatADrainingPoolTakes(t *testing.T) {
 			t.Errorf("%v; a task from inside: %v, it ran: %v", err, inner, ran)
 		}
 		if s := p.Stats(); s.Tasks.Rejected != 2 || s.Active != 0 || s.Blocked != 0 {
-			t.Errorf("%+v", s)
+			t.Errorf("p.Stats(): %+v", s)
 		}
 		other.Close()
 	})
@@ -107,7 +107,7 @@ func TestShutdownTellsWhatIsQueued(t *testing.T) {
 		}
 		p.Close()
 		if k := p.Stats().Tasks; k.Cancelled != 7 || k.Done != 1 || k.Queued != 0 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 	})
 }
@@ -152,20 +152,20 @@ func TestCloseWaitsForAll(t *testing.T) {
 					synctest.Wait()
 					if inside {
 						if err := <-closes(p); !errors.Is(err, filch.ErrInside) {
-							t.Error(err)
+							t.Error("<-closes(p):", err)
 						}
 						if took := time.Since(start); took != 0 {
 							t.Errorf("from inside, Close waited for %v", took)
 						}
 					}
 					if err := p.Close(); err != nil {
-						t.Error(err)
+						t.Error("p.Close():", err)
 					}
 					if took := time.Since(start); took != time.Minute {
 						t.Errorf("Close returned after %v", took)
 					}
 					if s := p.Stats(); s.Active != 0 || s.Blocked != 0 {
-						t.Errorf("%+v", s)
+						t.Errorf("p.Stats(): %+v", s)
 					}
 				})
 			}
@@ -207,7 +207,7 @@ func TestClosedIsTheReason(t *testing.T) {
 			t.Error("there was something to help with")
 		}
 		if k := p.Stats().Tasks; k.Cancelled != 4 || k.Rejected != 2 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 	})
 }

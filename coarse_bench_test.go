@@ -31,7 +31,7 @@ func BenchmarkNaps(b *testing.B) {
 			p := filch.New(filch.WithWorkers(workers))
 			for b.Loop() {
 				if n := napFunc.Call(p, 64); n != 64 {
-					b.Fatal(n)
+					b.Fatal("napFunc.Call(p, 64):", n)
 				}
 				time.Sleep(time.Millisecond)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/standby"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -27,14 +28,6 @@ func taskOf(ctx context.Context) *taskContext {
 func taskAbove(ctx context.Context) *taskContext {
 	c, _ := ctx.Value(taskKey{}).(*taskContext)
 	return c
-}
-
-// seatOf returns where the task of ctx runs, if it comes from one.
-func seatOf(ctx context.Context) task.Seat {
-	if c := taskOf(ctx); c != nil {
-		return c.seat()
-	}
-	return task.Seat{}
 }
 
 // workerOf returns the worker of p that runs the task of ctx, or nil if ctx
@@ -197,7 +190,7 @@ func (p *Pool) counted(e *cancellation) *cancellation {
 
 // Value makes the task known to what is called with its context.
 func (c *taskContext) Value(key any) any {
-	if key == (taskKey{}) {
+	if key == (taskKey{}) || key == (standby.Key{}) {
 		return c
 	}
 	v := c.source().Value(key) // so that package context finds the cancellation

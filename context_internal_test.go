@@ -47,7 +47,7 @@ func TestWhoSharesAContext(t *testing.T) {
 			t.Errorf("values: %v", v)
 		}
 		if s := fmt.Sprint(got[0]); !strings.HasSuffix(s, "Background.filchTask") {
-			t.Error(s)
+			t.Error("fmt.Sprint(got[0]):", s)
 		}
 		for _, w := range *p.tasks.Engine.Workers.Load() {
 			if asWorker(w).tasks.Kept != nil {

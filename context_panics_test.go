@@ -136,7 +136,7 @@ func TestSubmissionsWithContextsThatPanicKeepNothing(t *testing.T) {
 				defer close(end)
 				for range c.slots { // all are free
 					if err := p.TryGo(t.Context(), func(context.Context) { <-end }, filch.LongRunning()); err != nil {
-						t.Error(err)
+						t.Error("p.TryGo(t.Context(), …, filch.LongRunning()):", err)
 					}
 				}
 			})
@@ -162,7 +162,7 @@ func TestSubmissionsInPlaceWithContextsThatPanic(t *testing.T) {
 				g.Wait()
 				for range 2 {
 					if err := p.TryGo(t.Context(), func(context.Context) {}); err != nil {
-						t.Error(err)
+						t.Error("p.TryGo(t.Context(), …):", err)
 					}
 				}
 			})

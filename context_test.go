@@ -40,7 +40,7 @@ func goes(opts ...filch.TaskOption) func(*testing.T, *filch.Pool, context.Contex
 	return func(t *testing.T, p *filch.Pool, ctx context.Context, f func(ctx context.Context)) {
 		done := make(chan bool)
 		if err := p.Go(ctx, func(ctx context.Context) { defer close(done); f(ctx) }, opts...); err != nil {
-			t.Error(err)
+			t.Error("p.Go(ctx, …, opts):", err)
 			return
 		}
 		<-done
@@ -224,7 +224,7 @@ func TestNothingStartsAfterTheEnd(t *testing.T) {
 		close(gate)
 		p.Shutdown(background)
 		if k := p.Stats().Tasks; k.Submitted != 6 || k.Done != 1 || k.Cancelled != 5 || k.Rejected != 3 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 	})
 }
@@ -278,7 +278,7 @@ func TestPlacesOfTasksThatWait(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			if s := p.Stats(); s.Active != active || s.Blocked != blocked || s.Idle != 1-active {
-				t.Errorf("%s: %+v", what, s)
+				t.Errorf("p.Stats(): %s: %+v", what, s)
 			}
 		}
 		f := filch.Submit(background, p, func(ctx context.Context) (int, error) {

@@ -60,7 +60,7 @@ func blocked(mark waitMark, w wait, l *task.Latch, ctx context.Context, ready fu
 			return err
 		}
 	}
-	return l.Wait(ctx, seatOf(ctx), ready)
+	return w.by.standsBy(w.task.slotHeld(), func(s task.Seat) error { return l.Wait(ctx, s, ready) })
 }
 
 // lasts returns c if a wait with ctx does not end before c does, else nil. ctx is c or

@@ -87,7 +87,7 @@ func TestCirclesOfLongRunningTasks(t *testing.T) {
 	b = filch.Submit(background, p, run(&a), filch.LongRunning(), filch.Named("b"))
 	close(ready)
 	if _, err := a.Wait(background); !errors.Is(err, filch.ErrInside) {
-		t.Error(err)
+		t.Error("a.Wait(background):", err)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestCirclesOnOneStack(t *testing.T) {
 		}
 		p.Resume()
 		if _, err := futures[0].Wait(background); err != nil {
-			t.Error(err)
+			t.Error("futures[0].Wait(background):", err)
 		}
 		if !errors.Is(last, filch.ErrInside) || !strings.Contains(last.Error(), "waits for task a") {
 			t.Errorf("%d tasks: %v", n, last)
@@ -177,7 +177,7 @@ func TestWaitsThatEndAreNoCircle(t *testing.T) {
 				<-ready
 				aside.Go(func() {
 					if v, err := b.Wait(ctx); v != 2 || err != nil {
-						t.Error(v, err)
+						t.Error("b.Wait(ctx):", v, err)
 					}
 				})
 				<-end
@@ -269,7 +269,7 @@ func dumpOf(t *testing.T, p *filch.Pool) string {
 	t.Helper()
 	var out strings.Builder
 	if err := p.Dump(&out); err != nil {
-		t.Error(err)
+		t.Error("p.Dump(&out):", err)
 	}
 	return strings.Join(strings.Fields(out.String()), " ")
 }
@@ -283,7 +283,7 @@ func TestDumpTellsOfWaits(t *testing.T) {
 			synctest.Wait()
 			var out strings.Builder
 			if err := p.Dump(&out); err != nil {
-				t.Error(err)
+				t.Error("p.Dump(&out):", err)
 			}
 			return strings.Join(strings.Fields(out.String()), " ")
 		}

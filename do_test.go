@@ -28,7 +28,7 @@ func TestTryDoOnAClosedPoolReturnsErrClosed(t *testing.T) {
 			t.Errorf("open: %v, ran %d", err, ran)
 		}
 		if err := end(p); err != nil {
-			t.Fatal(err)
+			t.Fatal("end(p):", err)
 		}
 		f := func(*filch.Worker) { t.Errorf("runs after %s", name) }
 		if err := p.TryDo(f); err != filch.ErrClosed {
@@ -53,14 +53,14 @@ func TestTryDoFailsWhileShutdownWaits(t *testing.T) {
 			runtime.Gosched()
 		}
 		if err := p.TryDo(nop); err != filch.ErrClosed {
-			t.Error(err)
+			t.Error("p.TryDo(nop):", err)
 		}
 		if got := fibFunc.Call(w, 15); got != 610 {
-			t.Error(got)
+			t.Error("fibFunc.Call(w, 15):", got)
 		}
 	})
 	if err := <-done; err != nil {
-		t.Error(err)
+		t.Error("<-done:", err)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestDoContextReturnsTheCauseOfAnEndedContext(t *testing.T) {
 		t.Errorf("it had not ended before: %v", err)
 	}
 	if err := p.DoContext(ctx, func(*filch.Worker) { t.Error("runs") }); err != why {
-		t.Error(err)
+		t.Error("p.DoContext(ctx, …):", err)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestTryDoPanicsAsDoDoes(t *testing.T) {
 	var none context.Context
 	mustPanic(t, "filch: DoContext: ctx is nil", func() { p.DoContext(none, nop) })
 	if err := p.Close(); err != nil { // no place is left behind
-		t.Error(err)
+		t.Error("p.Close():", err)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestScopeOfATaskTellsWhenThePoolHasEnded(t *testing.T) {
 		t.Errorf("%v; ran %d", err, ran.Load())
 	}
 	if err := <-done; err != nil {
-		t.Error(err)
+		t.Error("<-done:", err)
 	}
 	if err := s.TryDo(func(*filch.Worker) { t.Error("runs") }); err != filch.ErrClosed || !s.Closed() {
 		t.Errorf("%v; closed: %t", err, s.Closed())

@@ -203,7 +203,7 @@ func TestOnDropComesBeforeTheResult(t *testing.T) {
 		t.Errorf("%v, %d calls", err, calls.Load())
 	}
 	if s := recovered(func() { filch.OnDrop(nil) }); s != "filch: OnDrop: f is nil" {
-		t.Error(s)
+		t.Error("recovered(…):", s)
 	}
 }
 
@@ -233,11 +233,11 @@ func TestOnDropThatDoesNotReturn(t *testing.T) {
 	p.Close()
 	for i, f := range futures {
 		if _, err := f.Wait(background); err != filch.ErrClosed {
-			t.Errorf("%d: %v", i, err)
+			t.Errorf("f.Wait(background): %d: %v", i, err)
 		}
 	}
 	if k := p.Stats().Tasks; k.Done != 1 || k.Cancelled != 9 || others.Load() != 6 || k.Running != 0 || k.Queued != 0 {
-		t.Errorf("%+v", k)
+		t.Errorf("p.Stats().Tasks: %+v", k)
 	}
 
 	// A worker that drops one goes on as another goroutine.
@@ -247,11 +247,11 @@ func TestOnDropThatDoesNotReturn(t *testing.T) {
 	cancel()
 	release()
 	if _, err := filch.Submit(background, p, one).Wait(background); err != nil {
-		t.Error(err)
+		t.Error("filch.Submit(background, p, one).Wait(background):", err)
 	}
 	p.Close()
 	if k := p.Stats().Tasks; k.Done+k.Cancelled != 3 || k.Running != 0 || k.Queued != 0 {
-		t.Errorf("%+v", k)
+		t.Errorf("p.Stats().Tasks: %+v", k)
 	}
 }
 

@@ -143,7 +143,7 @@ func (h *hold) String() string {
 	case n > 0:
 		return "comes after " + strings.Join(open, ", ")
 	case h.sub != nil:
-		return fmt.Sprintf("waits for a slot of the Subpool %s, which has %d", h.sub.name, h.sub.limit)
+		return fmt.Sprintf("waits for a slot of the Subpool %s, which has %d", h.sub.name, h.sub.tasks.Limit)
 	}
 	return "is about to be queued"
 }

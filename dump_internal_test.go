@@ -70,7 +70,7 @@ func TestLineOfAWorker(t *testing.T) {
 			}
 		}
 		if got := w.describe(true, nil); got != "" {
-			t.Errorf("%q", got)
+			t.Errorf("w.describe(true, nil): %q", got)
 		}
 		check(true, 0, nil, 0, "")
 		check(false, 0, nil, 0, "worker 7\t\tidle")
@@ -91,7 +91,7 @@ func TestLineOfAWorker(t *testing.T) {
 			w.tasks.Engine.Hold.YieldPlace()
 		}
 		if got := describe(plainTask(nil)); got != "a task without a name" {
-			t.Error(got)
+			t.Error("describe(plainTask(nil)):", got)
 		}
 	})
 }
@@ -151,7 +151,7 @@ func TestHeadOfDump(t *testing.T) {
 		p.Close()
 		defer func() {
 			if v := recover(); v != "filch: Dump: out is nil" {
-				t.Error(v)
+				t.Error("recover():", v)
 			}
 		}()
 		p.Dump(nil)

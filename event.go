@@ -11,6 +11,9 @@ import (
 // it. So it must be quick and safe for concurrent use. No lock is held during the call,
 // so Observe may call any method of the pool. Tasks that it submits are observed too.
 //
+// With [FIFO], the calls for TaskStarted of tasks from outside come one after the other, in the order in which these
+// tasks left the queue. Such a call must not wait for a later task, unless it waits with the event's context.
+//
 // Each task has an ID. Its events come in one of three sequences:
 //
 //   - TaskRejected

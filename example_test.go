@@ -447,13 +447,19 @@ func ExampleLink_Next() {
 }
 
 func ExampleLink_TakeBack() {
-	p := filch.New(filch.WithWorkers(1)) // nobody there to take a fork
-	chain := filch.NewChain(func(l *filch.Link[int, bool], n int) bool {
-		l.Fork(n)
-		return l.TakeBack() // true: now the call is the caller's to make
-	})
-	fmt.Println(chain.Call(p, 1))
-	// Output: true
+	var sum func(l *filch.Link[int, int], n int) int
+	sum = func(l *filch.Link[int, int], n int) int {
+		if n == 0 {
+			return 0
+		}
+		l.Fork(n - 1)
+		if l.TakeBack() { // the call is the caller's to make
+			return n + sum(l, n-1)
+		}
+		return n + l.Join() // another worker may have it
+	}
+	fmt.Println(filch.NewChain(sum).Call(filch.Default(), 10))
+	// Output: 55
 }
 
 func ExampleLink_Join() {

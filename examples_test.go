@@ -26,19 +26,19 @@ func TestEveryExportedNameHasAnExample(t *testing.T) {
 		fset := token.NewFileSet()
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`filepath.Glob(filepath.Join(dir, "*.go")):`, err)
 		}
 		var parsed []*ast.File
 		for _, name := range files {
 			f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("parser.ParseFile(fset, name, nil, parser.ParseComments):", err)
 			}
 			parsed = append(parsed, f)
 		}
 		pkg, err := doc.NewFromFiles(fset, parsed, module+"/"+dir)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(`doc.NewFromFiles(fset, parsed, module+"/"+dir):`, err)
 		}
 		check := func(name string, examples []*doc.Example) {
 			for _, e := range examples {

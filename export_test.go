@@ -13,3 +13,9 @@ func (p *Pool) Seats() (load []int, pinned int) {
 
 // IsHeld reports whether a timer of p is pending, which wakes workers for forks.
 func (p *Pool) IsHeld() bool { return p.tasks.Engine.IsHeld() }
+
+// TakenSlots returns how many tasks have a slot of WithTaskLimit.
+func (p *Pool) TakenSlots() int64 { return p.tasks.Slots.Taken() }
+
+// RoomTaken returns how many tasks have room in the queue of s, which has a limit.
+func (s *Subpool) RoomTaken() int64 { return s.tasks.Room.Taken() }

@@ -48,7 +48,7 @@ func TestForeignWaitsAreLookedAtNowAndThen(t *testing.T) {
 		"task=": nil, "task=worker": {Named("worker")}, "task=long": {Named("long"), LongRunning()},
 	} {
 		if s := told(0, true, opts...); !strings.Contains(s, name) || !strings.Contains(s, "waits for\"=target") {
-			t.Errorf("%s: %q", name, s)
+			t.Errorf("told(0, true, opts): %s: %q", name, s)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestForeignContextsAreTold(t *testing.T) {
 	} {
 		s := stackOfTasks{tasks: []taskOnStack{{address: c.top}, {address: addressOf(&b.ctx)}}}
 		if got := s.isForeign(c.c); got != c.foreign {
-			t.Errorf("%+v: %t", c, got)
+			t.Errorf("s.isForeign(c.c): %+v: %t", c, got)
 		}
 	}
 }

@@ -80,11 +80,11 @@ func TestWaitWithAForeignContextIsLogged(t *testing.T) {
 			}
 			s := out.String()
 			if !test.foreign && s != "" {
-				t.Error(s)
+				t.Error("out.String():", s)
 			}
 			if test.foreign && (strings.Count(s, "WARN") != 1 || !strings.Contains(s, "pool=pool") || !strings.Contains(s, `"waits for"=slow`) ||
 				!strings.Contains(s, "task=") || strings.Contains(s, `task=""`) || !strings.Contains(s, "pass the context")) {
-				t.Error(s)
+				t.Error("out.String():", s)
 			}
 			p.Close()
 		})
@@ -99,7 +99,7 @@ func TestForeignContextsWithoutALogger(t *testing.T) {
 	slow := filch.Submit(background, p, func(context.Context) (int, error) { <-gate; return 1, nil })
 	f := filch.Submit(background, p, func(context.Context) (int, error) { close(gate); return slow.Wait(background) })
 	if v, err := f.Wait(background); v != 1 || err != nil {
-		t.Error(v, err)
+		t.Error("f.Wait(background):", v, err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -290,32 +291,30 @@ func TestJoinOfTwoCoarseHalvesOverlapsOnARestingPool(t *testing.T) {
 // Poll lets forks out of a leaf that is too long, but does not fork.
 func TestPollAnswersDemand(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
-	p.Do(func(w *filch.Worker) {
-		done := make(chan bool)
-		fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
-			if n > 0 {
-				done <- true
-				return 0
-			}
-			// The first fork is taken by the other worker, which then wants
-			// another while this one only polls.
-			a, b := f.Fork(1), f.Fork(1)
-			for range 2 {
-				for ok := false; !ok; {
-					select {
-					case <-done:
-						ok = true
-					default:
-						f.Worker().Poll()
-						runtime.Gosched()
-					}
+	done := make(chan bool)
+	fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+		if n > 0 {
+			done <- true
+			return 0
+		}
+		// The first fork is taken by the other worker, which then wants
+		// another while this one only polls.
+		a, b := f.Fork(1), f.Fork(1)
+		for i := range 2 {
+			poll.Patiently(t, "the other worker takes a fork of one that only polls", func() (bool, any) {
+				select {
+				case <-done:
+					return true, nil
+				default:
+					f.Worker().Poll()
+					return false, fmt.Sprintf("it has taken %d of 2", i)
 				}
-			}
-			f.Join(b)
-			return f.Join(a)
-		})
-		fn.Call(w, 0)
+			})
+		}
+		f.Join(b)
+		return f.Join(a)
 	})
+	p.Do(func(w *filch.Worker) { fn.Call(w, 0) })
 }
 
 // Many tasks lock a mutex around a join. If a worker waiting at a join ran just

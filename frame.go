@@ -20,8 +20,9 @@ import (
 type Func[A, R any] struct {
 	body   func(f *Frame[A, R], arg A) R
 	other  func(f *Frame[A, R], arg A) R // (*Frame).joinOther
-	more   func(f *Frame[A, R])          // (*Frame).forkMore
+	more   func(f *Frame[A, R]) Fork     // (*Frame).forkMore
 	heed   func(f *Frame[A, R], arg A) R // (*Frame).dropIfStopped
+	check  func(f *Frame[A, R], arg A) R // (*Frame).callChecked
 	entry  uintptr                       // of body
 	size   int                           // of A, in bytes
 	frames sync.Pool                     // of *Frame[A, R], so that memory is given back in time
@@ -34,13 +35,13 @@ type Func[A, R any] struct {
 // [Frame.Join] gets its result. In between, the body usually makes a call of its own, by
 // [Frame.Call] or plain recursion with the same frame. Joins go newest first. Nearly
 // every fork is taken by no other worker, and then costs 0.8 ns more than the call on an
-// Intel Xeon, so there is no need for a cutoff. A body with several arguments takes a
+// AMD EPYC, so there is no need for a cutoff. A body with several arguments takes a
 // struct. One without a result returns struct{}, which costs nothing: a function around it that
 // hides that would be one more call for each fork.
 //
 // Keep the argument within four words, and its struct within four fields. The compiler
-// passes what is larger in memory, as well as arrays, in calls and in forks. On one worker of
-// an AMD EPYC, fib with an argument of four words takes 1.8 times as long as serial code,
+// passes what is larger in memory, as well as arrays, in calls and in forks. On one worker there,
+// fib with an argument of four words takes 1.8 times as long as serial code,
 // and 6.2 times with one of five.
 //
 //figure:all 0.8 ns, a fork and join more than a call, fib 38
@@ -50,7 +51,7 @@ func NewFunc[A, R any](body func(f *Frame[A, R], arg A) R) *Func[A, R] {
 	needs(body != nil, "NewFunc", "body")
 	return &Func[A, R]{
 		body: body, other: (*Frame[A, R]).joinOther, more: (*Frame[A, R]).forkMore,
-		heed:  (*Frame[A, R]).dropIfStopped,
+		heed: (*Frame[A, R]).dropIfStopped, check: (*Frame[A, R]).callChecked,
 		entry: engine.EntryOf(body), size: sizeOf[A](),
 	}
 }
@@ -94,6 +95,9 @@ func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
 	}
 	f.n = bottom // drops what was forked on it after its function returned
 	f.w, f.demand = w, &w.Asked().Demand
+	if w.Checked() {
+		f.callOnly(fn.check, fn.callee(), nil)
+	}
 	w.Push((*frameForks[A, R])(f))
 	return f
 }
@@ -101,7 +105,7 @@ func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
 // leave ends the activation, which is w's newest.
 func (f *Frame[A, R]) leave() {
 	if n := f.n - bottom; n != 0 {
-		panic(notJoined(f.fn.entry, n))
+		panic(notJoined(f.fn.entry, int(n)))
 	}
 	f.w.Pop()
 	(*frameForks[A, R])(f).Close()
@@ -115,29 +119,30 @@ type Frame[A, R any] struct {
 	// A fork is a plain store of its argument: only the owner looks. These fields are what
 	// Fork and Join need.
 	slots  unsafe.Pointer                   // &args[0]
-	n      int                              // position of the newest open fork; bottom if there is none
-	limit  int                              // the last position of args, which is free
-	demand *uint32                          // of w
+	n      Fork                             // position of the newest open fork; bottom if there is none
+	limit  Fork                             // the last position of args, which is free
+	demand *uint32                          // of w; or misjoined, from Join to joinOther
 	run    [4]func(f *Frame[A, R], arg A) R // what Join calls, by demand: body or joinOther
-	more   func(f *Frame[A, R])             // forkMore
+	more   func(f *Frame[A, R]) Fork        // forkMore
 
 	// args holds the arguments of the open forks at their positions, the oldest at
 	// bottom+1. Those up to public have been published as well.
 	args   []A
-	public int
+	public Fork
 	w      *engine.Worker
-	body   func(f *Frame[A, R], arg A) R // as fn.body, or dropIfStopped
+	body   func(f *Frame[A, R], arg A) R // as fn.body, or dropIfStopped, or callChecked
 	fn     *Func[A, R]
 	callee engine.Callee[A, R] // what thieves call: fn, or an untilCallee
 	stop   *Stop               // that these heed, or nil
 	jobs   engine.Published[A, R]
 
-	handles []Fork // of the open forks; only if checked
+	asked   Fork   // what Join was called with, if demand is misjoined
+	handles []Fork // of the open forks; only if uses of w are checked
 	made    int    // how many handles were
 }
 
 // Fork names an open fork of a [Frame], until that fork is joined. After that it names
-// another fork, or none, and must not be used. Join panics for such a Fork under the race
+// another fork, or none, and must not be used. Join panics for such a Fork with [WithChecks] and under the race
 // detector. Otherwise it may return the result of the other fork. Only [Frame.Fork] makes a
 // Fork: Join may run anything for one that was made from a number. The zero Fork is none.
 type Fork int
@@ -145,15 +150,21 @@ type Fork int
 // bottom is the position below the first. It is not 0, so that the zero Fork is none.
 const bottom = 1
 
-// A handle is the position of a fork, as it is if nothing is checked, and above that
-// the number of the handle.
+// A handle is what Fork returns if it is checked: the position of the fork, as without checks, and above that
+// the number of the handle, which is not 0. A position that needs those bits has none.
 const handleBits = strconv.IntSize / 2
+
+// mostHandles is how many handles there are for a position, before they are given out again.
+const mostHandles = 1<<(strconv.IntSize-1-handleBits) - 1
 
 // handle returns the handle of the newest fork.
 func (f *Frame[A, R]) handle() Fork {
 	n := f.n
+	h := Fork(n)
+	if n < 1<<handleBits {
+		h |= Fork(f.made%mostHandles+1) << handleBits
+	}
 	f.made++
-	h := Fork(f.made<<handleBits | n)
 	f.handles = append(f.handles[:n-bottom-1], h)
 	return h
 }
@@ -161,11 +172,11 @@ func (f *Frame[A, R]) handle() Fork {
 // position returns the position of the fork that h names, and panics if that was
 // joined.
 func (f *Frame[A, R]) position(h Fork) Fork {
-	if h < 0 { // no handle
+	if h>>handleBits <= 0 { // no handle
 		return h
 	}
 	n := h & (1<<handleBits - 1)
-	if n > bottom && int(n) == f.n && f.handles[n-bottom-1] != h {
+	if i := int(n) - bottom - 1; n == f.n && i < len(f.handles) && f.handles[i] != h {
 		panic(fmt.Sprintf("filch: Join of fork %d, which was joined: the newest open fork has its place; join each fork once", n-bottom))
 	}
 	return n
@@ -184,6 +195,10 @@ func (f *Frame[A, R]) position(h Fork) Fork {
 // workers take the oldest, which is the least promising here, but in recursion also the largest
 // piece as a rule. See [Best] and [Func.CallUntil].
 //
+// On P workers, forks that take long are offered as soon as they are made. Many fine
+// forks just before them may use up what may be offered unasked: then some stay with this worker until its next fork or join,
+// so that k equal calls take the time of ⌈k/P⌉+1 rather than ⌈k/P⌉.
+//
 // An argument of more than four words costs several times as much; see [NewFunc].
 //
 // The fork synchronizes before the start of the call.
@@ -192,12 +207,9 @@ func (f *Frame[A, R]) Fork(arg A) Fork {
 	n := f.n + 1
 	f.n = n
 	// The check of bounds is needless, since the position after the newest fork is free.
-	*(*A)(unsafe.Add(f.slots, n*int(unsafe.Sizeof(arg)))) = arg
-	if n >= f.limit || atomic.LoadUint32(f.demand) != engine.None { // (R12)
-		callMore(f.more, f)
-	}
-	if race.Enabled {
-		return f.handle()
+	*(*A)(unsafe.Add(f.slots, uintptr(n)*unsafe.Sizeof(arg))) = arg
+	if race.Enabled || n >= f.limit || atomic.LoadUint32(f.demand) != engine.None { // (R12)
+		return callMore(f.more, f)
 	}
 	return Fork(n)
 }
@@ -213,22 +225,40 @@ func (f *Frame[A, R]) Fork(arg A) Fork {
 // The end of the call synchronizes before the return from Join.
 func (f *Frame[A, R]) Join(h Fork) R {
 	// This is inlined only as long as it gets hardly any more expensive.
-	if race.Enabled {
+	if h != f.n {
+		f.asked, f.demand, h = h, misjoined, f.n // so that joinOther is called
+	}
+	f.n = h - 1
+	// The check of bounds is needless, since there is such a fork, or else the position below the first.
+	return run(f.run[atomic.LoadUint32(f.demand)&3], f, (*A)(unsafe.Add(f.slots, uintptr(h)*unsafe.Sizeof(*new(A)))))
+}
+
+// misjoined is the demand of a Frame whose Join was called with something else than the position of the
+// newest open fork. The inliner has room for stores there, and not for a call.
+var misjoined = new(uint32(engine.GiveWay))
+
+// joinOdd is the rest of Join then, which has removed the newest fork, with arg: the handle of that fork is
+// right, and all else a mistake.
+func (f *Frame[A, R]) joinOdd(arg A) R {
+	h := f.asked
+	f.asked, f.demand = 0, &f.w.Asked().Demand
+	f.n++
+	f.args[f.n] = arg
+	if f.w.Checked() {
+		f.w.CheckUse() // first: on another goroutine the newest fork can be any
 		h = f.position(h)
 	}
-	if int(h) != f.n {
+	if h != f.n {
 		panic(outOfOrder{h, f.n})
 	}
-	f.n = int(h) - 1
-	// The check of bounds is needless, since there is such a fork.
-	return run(f.run[atomic.LoadUint32(f.demand)&3], f, (*A)(unsafe.Add(f.slots, int(h)*int(unsafe.Sizeof(*new(A))))))
+	return f.joinNewest()
 }
 
 // joinNewest is Join of the newest open fork.
 func (f *Frame[A, R]) joinNewest() R {
 	n := f.n
 	f.n = n - 1
-	return run(f.run[atomic.LoadUint32(f.demand)&3], f, (*A)(unsafe.Add(f.slots, n*int(unsafe.Sizeof(*new(A))))))
+	return run(f.run[atomic.LoadUint32(f.demand)&3], f, (*A)(unsafe.Add(f.slots, uintptr(n)*unsafe.Sizeof(*new(A)))))
 }
 
 // Call calls the body with arg, now and on this worker. After a stop it does not, and returns
@@ -241,38 +271,46 @@ func (f *Frame[A, R]) Worker() *Worker { return asWorker(f.w) }
 // run calls body with the argument at slot, which it forgets. It is there because a call of
 // a parameter costs the inliner 40 less than that of anything else that is not known.
 func run[A, R any](body func(f *Frame[A, R], arg A) R, f *Frame[A, R], slot *A) R {
-	arg := *slot
-	var zero A
-	*slot = zero
+	var arg A
+	arg, *slot = *slot, arg // costs the inliner less than a variable for the zero value
 	return body(f, arg)
 }
 
 // callMore calls more. It is there for the same reason.
-func callMore[A, R any](more func(f *Frame[A, R]), f *Frame[A, R]) { more(f) }
+func callMore[A, R any](more func(f *Frame[A, R]) Fork, f *Frame[A, R]) Fork { return more(f) }
 
-// forkMore is the rest of Fork if others want forks, or there is no room for the next.
-func (f *Frame[A, R]) forkMore() {
+// forkMore is the rest of Fork if others want forks, there is no room for the next, or it is checked.
+func (f *Frame[A, R]) forkMore() Fork {
 	if f.n >= f.limit { // first, since Answer panics on a Frame that is out of use
 		f.grow(2 * len(f.args))
 	}
 	if atomic.LoadUint32(f.demand) != engine.None { // (R12)
 		f.w.Answer()
+	} else if f.w.Checked() {
+		f.w.CheckUse()
 	}
 	if f.w.Spans != nil {
 		f.w.Spans.Fork(span.Frame)
 	}
+	if f.w.Checked() {
+		return f.handle()
+	}
+	return Fork(f.n)
 }
 
 // grow makes room for n positions.
 func (f *Frame[A, R]) grow(n int) {
 	args := make([]A, n)
 	copy(args, f.args)
-	f.args, f.slots, f.limit = args, unsafe.Pointer(unsafe.SliceData(args)), n-1
+	f.args, f.slots, f.limit = args, unsafe.Pointer(unsafe.SliceData(args)), Fork(n-1)
 }
 
 // joinOther is the rest of Join if the fork with arg, which was removed, may be public, or
 // others want some.
 func (f *Frame[A, R]) joinOther(arg A) R {
+	if f.demand == misjoined {
+		return f.joinOdd(arg)
+	}
 	if f.w.Checked() {
 		f.w.CheckUse()
 	}
@@ -304,15 +342,15 @@ func (f *Frame[A, R]) joinMeasured(arg A) R {
 }
 
 // hasJoined panics unless the call of a fork that had n below it has left those open, and no others.
-func (f *Frame[A, R]) hasJoined(n int) {
+func (f *Frame[A, R]) hasJoined(n Fork) {
 	if f.n != n {
-		panic(notItsOwn(f.fn.entry, f.n-n))
+		panic(notItsOwn(f.fn.entry, int(f.n-n)))
 	}
 }
 
 // goOn ends the call of a private fork that had n below it. If the call has joined some of
 // those, they are open again: what is public must be taken back.
-func (f *Frame[A, R]) goOn(n int) {
+func (f *Frame[A, R]) goOn(n Fork) {
 	f.n = max(f.n, n)
 	f.aim()
 }
@@ -320,9 +358,21 @@ func (f *Frame[A, R]) goOn(n int) {
 // dropIfStopped is the body of calls and joins that heed a Stop. It stands where the body
 // stands otherwise, so that what is called by Call pays nothing for it.
 func (f *Frame[A, R]) dropIfStopped(arg A) (r R) {
+	if f.w.Checked() {
+		f.w.CheckUse()
+	}
 	if f.stop.Stopped() {
 		return r
 	}
+	return f.fn.body(f, arg)
+}
+
+// callChecked is the body of calls and joins where uses of w are checked.
+func (f *Frame[A, R]) callChecked(arg A) R {
+	if f.w == noWorker {
+		panic("filch: Frame.Call after its function has returned: a Frame is for the call that gets it, and what that calls")
+	}
+	f.w.CheckUse()
 	return f.fn.body(f, arg)
 }
 
@@ -341,10 +391,7 @@ func (f *Frame[A, R]) aim() {
 }
 
 // outOfOrder is what Join panics with for the wrong fork.
-type outOfOrder struct {
-	h      Fork
-	newest int
-}
+type outOfOrder struct{ h, newest Fork }
 
 func (o outOfOrder) Error() string {
 	h := o.h
@@ -392,10 +439,10 @@ func (f *frameForks[A, R]) Publish() *engine.Job {
 	return f.jobs.Add(f.callee, f.args[f.public])
 }
 
-func (f *frameForks[A, R]) Forks() int { return f.n }
+func (f *frameForks[A, R]) Forks() int { return int(f.n) }
 
-func (f *frameForks[A, R]) Drop(n int) {
-	n = max(n, bottom)
+func (f *frameForks[A, R]) Drop(to int) {
+	n := Fork(max(to, bottom))
 	clear(f.args[max(f.public, n)+1 : max(f.public, f.n)+1])
 	for f.public > n {
 		f.jobs.Forget(f.w)

@@ -8,31 +8,41 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// A fork that was joined is not answered for by the one that has its place: the race
-// detector says so.
+// A fork that was joined is not answered for by the one that has its place: checks and the race detector say
+// so, whether forks are private or public. All else goes on as if nothing had been.
 func TestStaleForkHandle(t *testing.T) {
-	if !raceEnabled {
-		t.Skip("checked under the race detector")
-	}
-	fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
-		if n > 0 {
-			return n
+	for _, workers := range []int{1, 4} {
+		p, _ := checked(workers)
+		if raceEnabled {
+			p = filch.New(filch.WithWorkers(workers))
 		}
-		stale := f.Fork(1)
-		f.Join(stale)
-		h := f.Fork(2)
-		func() {
-			defer func() {
-				if s, _ := recover().(string); !strings.Contains(s, "which was joined") {
-					t.Errorf("panic: %q", s)
-				}
-			}()
-			t.Errorf("the answer is %d", f.Join(stale))
-		}()
-		return f.Join(h)
-	})
-	if r := fn.Call(filch.New(filch.WithWorkers(1)), 0); r != 2 {
-		t.Errorf("%d, not 2", r)
+		fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
+			if n > 0 {
+				return n
+			}
+			first := f.Fork(3)
+			stale := f.Fork(1)
+			f.Join(stale)
+			h := f.Fork(2)
+			for range 2 {
+				func() {
+					defer func() {
+						if s, _ := recover().(string); !strings.HasPrefix(s, "filch: Join of fork 2, which was joined: the newest open fork has its place") {
+							t.Errorf("%d workers: Join of a fork that was joined: panic: %q", workers, s)
+						}
+					}()
+					t.Errorf("%d workers: Join of a fork that was joined returned %d", workers, f.Join(stale))
+				}()
+			}
+			if r := f.Join(h); r != 2 {
+				t.Errorf("%d workers: Join of the fork in its place returned %d, not 2", workers, r)
+			}
+			return f.Join(first)
+		})
+		if r := fn.Call(p, 0); r != 3 {
+			t.Errorf("%d workers: Call returned %d, not 3", workers, r)
+		}
+		p.Close()
 	}
 }
 

@@ -24,7 +24,7 @@ func TestForksOnAFrameOutOfUseHaveRoom(t *testing.T) {
 			}()
 			out.Fork(1)
 		}()
-		if out.n > out.limit || out.limit != len(out.args)-1 {
+		if out.n > out.limit || int(out.limit) != len(out.args)-1 {
 			t.Fatalf("position %d of %d, limit %d", out.n, len(out.args), out.limit)
 		}
 	}
@@ -175,7 +175,7 @@ func TestForksRunOnceAfterAPanicInAJoin(t *testing.T) {
 				join := func() {
 					recover()
 					f.Join(a)
-					public = f.public - bottom
+					public = int(f.public - bottom)
 				}
 				if deferred {
 					defer join()
@@ -240,7 +240,7 @@ func TestACallThatJoinsWhatIsAroundItMayPanic(t *testing.T) {
 				}
 			}()
 			if r := fn.Call(p, 2); r != 7 {
-				t.Errorf("%d", r)
+				t.Errorf("fn.Call(p, 2): %d", r)
 			}
 		}()
 		if frame.public != bottom || frame.n != bottom {

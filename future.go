@@ -93,7 +93,7 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) (err er
 	}
 	if o.hold != nil {
 		if holds, err := o.hold.holds(); holds {
-			if race.Enabled && f.ctx.pool.isLogical() && f.ctx.pool.plain && (o.hold.sub == nil || o.hold.sub.room == nil) {
+			if race.Enabled && f.ctx.pool.isLogical() && f.ctx.pool.plain && (o.hold.sub == nil || o.hold.sub.tasks.Room == nil) {
 				return aside(func() error { return f.ctx.pool.submitHeld(ctx, f.body(), &o, try) })
 			}
 			return f.ctx.pool.submitHeld(ctx, f.body(), &o, try)
@@ -149,7 +149,7 @@ func (f *Future[T]) see(ctx context.Context, o taskOptions) {
 // is nil.
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	needs(ctx != nil, "Wait", "ctx")
-	if !f.isDone() {
+	if f == nil || !f.isDone() {
 		if err := f.await(ctx); err != nil {
 			var zero T
 			return zero, err
@@ -159,7 +159,7 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 }
 
 func (f *Future[T]) await(ctx context.Context) error {
-	needsPool(&f.ctx, "Future.Wait")
+	needsPool(f.task(), "Future.Wait")
 	c := taskOf(ctx)
 	if c == &f.ctx {
 		return inOp("Wait", ErrInside, "")
@@ -175,9 +175,6 @@ func (f *Future[T]) await(ctx context.Context) error {
 		if c.help(ctx, f); f.isDone() {
 			return nil
 		}
-		defer c.lendSlot()()
-	} else if h := f.ctx.held(); h != nil && h.sub.has(c) {
-		defer c.lendSlot()() // it may have lent its own to c's task, and need one of their Subpool to end
 	}
 	for range 200 { // a result that is about to come is not worth a switch
 		if f.isDone() {
@@ -199,9 +196,9 @@ func (f *Future[T]) await(ctx context.Context) error {
 	return f.unlessDone(err)
 }
 
-// needsPool panics if c is that of the zero Future, which no pool has.
+// needsPool panics if c is nil, which is that of a nil Future, or that of the zero Future, which no pool has.
 func needsPool(c *taskContext, op string) {
-	if c.pool == nil {
+	if c == nil || c.pool == nil {
 		isNotMade(op, "Future", "Submit or NewPromise")
 	}
 }
@@ -225,20 +222,22 @@ func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
 	if found {
 		f.ctx.pool.tasks.LeaveQueue()
 	}
-	f.ctx.pool.runCaught(ctx, task.Task{Body: f.body()}, c.seat(), found)
+	f.ctx.pool.runOnTop(c, ctx, task.Task{Body: f.body()}, c.seat(), found)
 	return f.isDone()
 }
 
 // helped runs the task in place, as runInPlace does, also if it waits for a slot of the Subpool
-// that the task of c has one of.
+// that the task of c has one of, and gets that.
 func (f *Future[T]) helped(ctx context.Context, c *taskContext) bool {
 	if c.pool != f.ctx.pool {
 		return false
 	}
-	if h := f.ctx.held(); h != nil && f.ctx.state.load().isHeld() && h.takeWithin(c) {
-		f.ctx.state.free()
-		f.ctx.pool.runCaught(ctx, task.Task{Body: f.body()}, c.seat(), false)
-		return f.isDone()
+	if h := f.ctx.held(); h != nil && f.ctx.state.load().isHeld() {
+		if lent, ok := h.takeSlotOf(c); ok {
+			defer lent.Reclaim()
+			f.ctx.pool.runCaught(ctx, task.Task{Body: f.body()}, c.seat(), false)
+			return f.isDone()
+		}
 	}
 	return f.runInPlace(ctx, c)
 }
@@ -246,7 +245,7 @@ func (f *Future[T]) helped(ctx context.Context, c *taskContext) bool {
 // Done returns a channel that is closed when the task is done. Unlike Wait, it does not
 // run the task in place.
 func (f *Future[T]) Done() <-chan struct{} {
-	needsPool(&f.ctx, "Future.Done")
+	needsPool(f.task(), "Future.Done")
 	l := f.watchedLatch()
 	return l.Channel(f.dropAtEnd)
 }
@@ -258,7 +257,7 @@ func (t *futureTask[T]) follow() { t.future().Done() }
 // error is context.Canceled. A running task may look at its context and end. If the task
 // is done, Cancel has no effect.
 func (f *Future[T]) Cancel() {
-	needsPool(&f.ctx, "Future.Cancel")
+	needsPool(f.task(), "Future.Cancel")
 	if f.drop(context.Canceled); f.isDone() {
 		return
 	}

@@ -34,7 +34,7 @@ func TestResultIsForAll(t *testing.T) {
 		<-f.Done()
 		f.Cancel() // changes nothing
 		if v, err := f.Wait(ended()); v != "partly" || err != errBoom {
-			t.Errorf("%q, %v", v, err)
+			t.Errorf("f.Wait(ended()): %q, %v", v, err)
 		}
 	})
 }
@@ -56,7 +56,7 @@ func TestDoneIsClosedInTime(t *testing.T) {
 			t.Errorf("what was cancelled is done after %v", took)
 		}
 		if n, err := queued.Wait(background); n != 0 || err != errBoom {
-			t.Errorf("%d, %v", n, err)
+			t.Errorf("queued.Wait(background): %d, %v", n, err)
 		}
 		select {
 		case <-done:
@@ -92,7 +92,7 @@ func TestCancelInEachState(t *testing.T) {
 		}
 		p.Shutdown(background)
 		if k := p.Stats().Tasks; k.Cancelled != 1 || k.Done != 1 || k.Failed != 1 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestWaitRunsInPlace(t *testing.T) {
 		})
 		close(ready)
 		if n, err := self.Wait(background); n != 7 || err != nil {
-			t.Errorf("%d, %v", n, err)
+			t.Errorf("self.Wait(background): %d, %v", n, err)
 		}
 		p.Close()
 		other.Close()
@@ -144,7 +144,7 @@ func TestRunningTasksAreCounted(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			if k := p.Stats().Tasks; k.Submitted != submitted || k.Started != started || k.Done != done || k.Queued != queued || k.Global != global {
-				t.Errorf("%+v", k)
+				t.Errorf("p.Stats().Tasks: %+v", k)
 			}
 		}
 		for range 2 {
@@ -185,12 +185,12 @@ func TestWhatOutlivesItsTaskIsCounted(t *testing.T) {
 		<-begun
 		synctest.Wait()
 		if s := p.Stats(); s.Tasks.Submitted != 2 || s.Tasks.Started != 2 || s.Tasks.Done != 1 || s.Tasks.InPlace != 1 || s.Blocked != 1 {
-			t.Errorf("%+v", s)
+			t.Errorf("p.Stats(): %+v", s)
 		}
 		close(gate)
 		synctest.Wait()
 		if s := p.Stats(); s.Tasks.Started != 2 || s.Tasks.Done != 2 || s.Blocked != 0 {
-			t.Errorf("%+v", s)
+			t.Errorf("p.Stats(): %+v", s)
 		}
 		p.Close()
 	})
@@ -208,7 +208,7 @@ func TestDoneAfterAWaitThatGaveUp(t *testing.T) {
 		brief, end := context.WithTimeout(context.Background(), time.Millisecond)
 		defer end()
 		if _, err := f.Wait(brief); err != context.DeadlineExceeded {
-			t.Error(err)
+			t.Error("f.Wait(brief):", err)
 		}
 		done := f.Done()
 		cancel()

@@ -35,6 +35,8 @@ func (t *futureTask[T]) About() (string, any) {
 
 func (t *futureTask[T]) Free() { t.ctx.state.free() }
 
+func (t *futureTask[T]) Admit(near *task.Worker) { t.ctx.held().queue(near) }
+
 func (t *futureTask[T]) dropChild() { t.logical.Get().drop() }
 
 func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, exclusive bool) bool {
@@ -155,6 +157,7 @@ func (f *Future[T]) claimToDrop() bool {
 	}
 	if h := f.ctx.held(); h != nil {
 		f.ctx.pool.tasks.Unhold(&h.Held) // after it is counted: then the pool may end
+		h.forget()
 	}
 	return true
 }
@@ -203,8 +206,8 @@ func (f *Future[T]) resolve(value T, err error) {
 		f.ctx.pool.tasks.LeaveSlot(task.Seat{})
 	}
 	if h := f.ctx.held(); h != nil {
-		if h.end(); h.Released {
-			h.leave(&f.ctx)
+		if h.end(); h.sub != nil {
+			h.sub.tasks.Leave(&h.Held, f.ctx.worker)
 		}
 	}
 	if race.Enabled {

@@ -13,6 +13,9 @@ import (
 // Wait, so that they use the same worker. The context does not end when f returns. Once f
 // has returned and the context is unreachable, its channel may be closed.
 //
+// If Go returns nil, f is called, unless its context ends before that, [Pool.Close] is called, or the context of
+// [Pool.Shutdown] ends.
+//
 // Go waits for room in the queue only if [WithQueueLimit] says so, and for a slot only if
 // [WithTaskLimit] does, at most until ctx ends. It returns an error, and f is not called,
 // if the pool is closed, the queue is full, or ctx has ended. A panic in f goes to the

@@ -73,9 +73,17 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	return g
 }
 
+// made reports whether Pool.Group has made g.
+func (g *Group) made() bool { return g != nil && g.pool != nil }
+
 // Context returns the group's context, with which its tasks are called. It does not
 // block.
-func (g *Group) Context() context.Context { return g.ctx }
+func (g *Group) Context() context.Context {
+	if !g.made() {
+		isNotMade("Group.Context", "Group", "Pool.Group")
+	}
+	return g.ctx
+}
 
 // Go queues f as a task of the group. Limits of the pool apply as to [Pool.Go]. If f
 // cannot be queued, the reason counts as the error of a task, and Wait returns it. It
@@ -86,11 +94,11 @@ func (g *Group) Context() context.Context { return g.ctx }
 // [Group.GoFrom] is faster.
 //
 // Go waits for room in the queue if [WithQueueLimit] says so, and for a slot if
-// [TaskLimit] or [WithTaskLimit] does, at most until the group's context ends. Otherwise
-// it does not block. It panics if f is nil.
+// [TaskLimit] or [WithTaskLimit] does, at most until the group's context ends. In a task of a [Subpool] it keeps the slot
+// meanwhile. Otherwise it does not block. It panics if f is nil.
 func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	needs(f != nil, "Group.Go", "f")
-	g.submit("Group.Go", g.ctx, f, opts, false)
+	g.submit("Group.Go", nil, f, opts, false)
 }
 
 // TryGo is [Group.Go], but it never waits and never runs f itself. It reports whether f was
@@ -102,7 +110,7 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 // TryGo of errgroup does the same.
 func (g *Group) TryGo(f func(ctx context.Context) error, opts ...TaskOption) bool {
 	needs(f != nil, "Group.TryGo", "f")
-	return g.submit("Group.TryGo", g.ctx, f, opts, true)
+	return g.submit("Group.TryGo", nil, f, opts, true)
 }
 
 // GoFrom queues f as Go does, but where ctx says. If ctx comes from a task of the pool,
@@ -122,11 +130,14 @@ func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, o
 	g.submit("Group.GoFrom", ctx, f, opts, false)
 }
 
-// submit queues f for the task that has ctx, and reports whether it did. If try is set, it
-// neither waits nor runs f, and that there is no room is no error.
+// submit queues f for the task that has ctx, or if that is nil, the one that made the group, and reports
+// whether it did. If try is set, it neither waits nor runs f, and that there is no room is no error.
 func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Context) error, opts []TaskOption, try bool) bool {
-	if g.pool == nil {
+	if !g.made() {
 		isNotMade(op, "Group", "Pool.Group")
+	}
+	if ctx == nil {
+		ctx = g.ctx
 	}
 	taskOf(ctx) // before anything is counted: a method of ctx may panic
 	var o taskOptions
@@ -235,7 +246,7 @@ func (g *Group) waitForSlot(ctx context.Context) error {
 	n := &g.pool.outcomes.waiting
 	n.Add(1)
 	defer n.Add(-1) // even if a method of ctx panics
-	return g.slots.Wait(ctx, seatOf(ctx), g.ctx, g.pool.tasks.Life)
+	return waitForRoom(ctx, g.slots, g.ctx, g.pool.tasks.Life)
 }
 
 // runNow runs t on the caller's goroutine, within the slot of the caller's task. It calls
@@ -267,7 +278,9 @@ func (g *Group) future(f func(ctx context.Context) error, o taskOptions, onDone 
 
 // submitWith is the rest of submit, with options that groupTask does not know.
 func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) error, o taskOptions, try bool) bool {
-	g.pool.ordersNone(func() { g.startWith(o) })
+	if g.slots == nil { // else takeSlot has counted it
+		g.pool.ordersNone(g.start)
+	}
 	future := g.future(f, o, g.taskDone)
 	err := errNotSubmitted // unless submit returns
 	defer func() {
@@ -280,18 +293,6 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 	}
 	g.pool.ordersNone(func() { future.Done() }) // so that it is dropped when the context ends, and not only when its turn comes
 	return true
-}
-
-// startWith counts a task with options that groupTask does not know.
-func (g *Group) startWith(o taskOptions) {
-	if g.slots == nil { // else takeSlot has counted it
-		g.start()
-	}
-	if o.hold != nil {
-		g.mu.Lock()
-		g.holds = true
-		g.mu.Unlock()
-	}
 }
 
 // begins counts a task that is queued no longer, and reports false if it was counted

@@ -41,7 +41,7 @@ func TestGroupWaitRunsItsOwn(t *testing.T) {
 			return 0, errors.Join(err, stranger.Wait())
 		}).Wait(background)
 		if err != nil || !slices.Equal(order, []int{4, 3, 2, 1, 0}) {
-			t.Errorf("%v, %v", order, err)
+			t.Errorf("filch.Submit(background, p, …).Wait(background): %v, %v", order, err)
 		}
 		p.Close()
 	})
@@ -66,12 +66,12 @@ func TestGroupOfAnotherPool(t *testing.T) {
 			return 0, g.Wait()
 		}).Wait(background)
 		if err != nil {
-			t.Error(err)
+			t.Error("filch.Submit(background, a, …).Wait(background):", err)
 		}
 		a.Close()
 		b.Close()
 		if n, m := a.Stats().Tasks, b.Stats().Tasks; n.Submitted != 1 || n.InPlace != 0 || m.Submitted != 3 || m.InPlace != 0 {
-			t.Errorf("%+v\n%+v", n, m)
+			t.Errorf("a.Stats().Tasks: %+v\n%+v", n, m)
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestErrorsOfAGroup(t *testing.T) {
 					t.Error("the group's context has not ended")
 				}
 				if k := p.Stats().Tasks; c.collect > 0 && (k.Failed != int64(c.fail) || k.Cancelled != 0) {
-					t.Errorf("%+v", k)
+					t.Errorf("p.Stats().Tasks: %+v", k)
 				}
 			})
 		}
@@ -133,7 +133,7 @@ func TestFirstErrorEndsTheGroup(t *testing.T) {
 		}
 		g.Go(func(context.Context) error { time.Sleep(time.Second); return errBoom })
 		if err := g.Wait(); err != errBoom {
-			t.Error(err)
+			t.Error("g.Wait():", err)
 		}
 		all := p.Group(background, filch.CollectErrors(10))
 		for i := range 3 {
@@ -143,7 +143,7 @@ func TestFirstErrorEndsTheGroup(t *testing.T) {
 			})
 		}
 		if err := all.Wait(); fmt.Sprint(err) != "boom\nboom\nboom" {
-			t.Errorf("%q", err)
+			t.Errorf("all.Wait(): %q", err)
 		}
 	})
 }
@@ -168,7 +168,7 @@ func TestResultsInOrder(t *testing.T) {
 		}
 		got, err := r.Wait()
 		if !slices.Equal(got, []int{0, 1, 2, 3, -1, 5, 6, 7, 8, 9}) || fmt.Sprint(err) != "boom" {
-			t.Errorf("%v, %v", got, err)
+			t.Errorf("r.Wait(): %v, %v", got, err)
 		}
 		r = filch.NewResultGroup[int](background, p)
 		p.Pause()

@@ -78,7 +78,7 @@ func TestAGroupDropsOnce(t *testing.T) {
 		t.Errorf("%v, %d slots are taken", &g.tally, g.slots.Taken())
 	}
 	if err := g.Wait(); err != context.Canceled {
-		t.Error(err)
+		t.Error("g.Wait():", err)
 	}
 	p.Close()
 }
@@ -101,7 +101,7 @@ func TestOptionsOfATaskWithinASlot(t *testing.T) {
 			return nil
 		})
 		if err := g.Wait(); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
+			t.Error("g.Wait():", err)
 		}
 		p.Close()
 		close(o.seen)

@@ -77,7 +77,7 @@ func TestTheFirstErrorWins(t *testing.T) {
 	}
 	g.Go(func(context.Context) error { return errBoom })
 	if err := g.Wait(); err != errBoom {
-		t.Error(err)
+		t.Error("g.Wait():", err)
 	}
 	g = p.Group(background, filch.CollectErrors(1))
 	for range 3 {
@@ -176,10 +176,10 @@ func TestGoFromQueuesWhereTheTaskRuns(t *testing.T) {
 			return nil
 		})
 		if err := group.Wait(); err != nil {
-			t.Error(err)
+			t.Error("group.Wait():", err)
 		}
 		if got, err := results.Wait(); err != nil || len(got) != 20 || strings.Join(got, "") != strings.Repeat("group's", 20) {
-			t.Error(got, err)
+			t.Error("results.Wait():", got, err)
 		}
 		p.Close()
 	}
@@ -194,6 +194,6 @@ func TestGoFromAContextThatHasEnded(t *testing.T) {
 	g := p.Group(background)
 	g.GoFrom(ctx, func(context.Context) error { t.Error("runs"); return nil })
 	if err := g.Wait(); err != errBoom {
-		t.Error(err)
+		t.Error("g.Wait():", err)
 	}
 }

@@ -61,14 +61,14 @@ func TestTryGoNeverWaits(t *testing.T) {
 			}
 			release()
 			if err := g.Wait(); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("g.Wait(): %s: %v", name, err)
 			}
 			if got, err := r.Wait(); err != nil || len(got) != 0 {
-				t.Errorf("%s: %v, %v", name, got, err)
+				t.Errorf("r.Wait(): %s: %v, %v", name, got, err)
 			}
 			p.Close()
 			if k := p.Stats().Tasks; k.Running != 0 || k.Waiting != 0 || k.Done != int64(1+c.fits) {
-				t.Errorf("%s: %+v", name, k)
+				t.Errorf("p.Stats().Tasks: %s: %+v", name, k)
 			}
 		}
 	}
@@ -99,10 +99,10 @@ func TestTryGoKeepsOtherErrors(t *testing.T) {
 		}
 	}
 	if s := recovered(func() { filch.Default().Group(background).TryGo(nil) }); s != "filch: Group.TryGo: f is nil" {
-		t.Error(s)
+		t.Error("recovered(…):", s)
 	}
 	if s := recovered(func() { filch.NewResultGroup[int](background, filch.Default()).TryGo(nil) }); s != "filch: ResultGroup.TryGo: f is nil" {
-		t.Error(s)
+		t.Error("recovered(…):", s)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestGroupDone(t *testing.T) {
 			t.Error("the last task is done")
 		}
 		if err := <-waited; err != errBoom {
-			t.Error(err)
+			t.Error("<-waited:", err)
 		}
 	})
 }
@@ -211,7 +211,7 @@ func TestGroupDoneDropsWhatNeverStarts(t *testing.T) {
 				t.Error("the context has ended")
 			}
 			if _, err := r.Wait(); err != errBoom {
-				t.Error(err)
+				t.Error("r.Wait():", err)
 			}
 		}
 	})
@@ -234,13 +234,13 @@ func TestWaitingCountsThoseOfGroups(t *testing.T) {
 		}()
 		synctest.Wait()
 		if k := p.Stats().Tasks; k.Waiting != 3 || k.Running != 1 || k.Queued != 0 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 		cancel()
 		g.Wait()
 		synctest.Wait()
 		if k := p.Stats().Tasks; k.Waiting != 0 || k.Running != 0 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 	})
 }
@@ -266,12 +266,12 @@ func TestRunningCountsAllThatRun(t *testing.T) {
 		go p.Go(background, waits) // on this goroutine
 		synctest.Wait()
 		if k := p.Stats().Tasks; k.Running != 4 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 		close(gate)
 		synctest.Wait()
 		if k := p.Stats().Tasks; k.Running != 0 || k.Done != 7 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 		var inner int
 		p.Resize(1)                                                          // no other worker takes the inner one

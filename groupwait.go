@@ -21,7 +21,7 @@ import (
 // runtime.Goexit, that ends the caller's task too, once all others are done. In another
 // task, call Wait inside [Blocking].
 func (g *Group) Wait() error {
-	if g.pool == nil {
+	if !g.made() {
 		isNotMade("Group.Wait", "Group", "Pool.Group")
 	}
 	g.waitsForItself("Group.Wait")
@@ -43,7 +43,7 @@ func (g *Group) Wait() error {
 // not only when their turn comes. Unlike Wait, it runs no tasks: to receive from the channel
 // inside a task, do so inside [Blocking]. Done does not block.
 func (g *Group) Done() <-chan struct{} {
-	if g.pool == nil {
+	if !g.made() {
 		isNotMade("Group.Done", "Group", "Pool.Group")
 	}
 	l := g.latch()
@@ -87,12 +87,6 @@ func (g *Group) wait(l *task.Latch) {
 		l.Wait(context.Background(), task.Seat{}, never)
 		return
 	}
-	g.mu.Lock()
-	holds := g.holds
-	g.mu.Unlock()
-	if holds {
-		defer g.owner.lendSlot()()
-	}
 	blocked(waitMark{2: g.owner}, wait{by: g.owner, group: g}, l, context.WithoutCancel(g.owner), never)
 }
 
@@ -127,7 +121,7 @@ func (g *Group) help() {
 			return
 		}
 		g.pool.tasks.LeaveQueue()
-		g.pool.runCaught(g.ctx, t, c.seat(), false)
+		g.pool.runOnTop(c, g.ctx, t, c.seat(), false)
 	}
 }
 
@@ -141,7 +135,7 @@ func (g *Group) has(b task.Body) bool {
 // waits for the others as Wait does. Tasks that Stop drops are no error. An error of a
 // task that ran counts, unless it is that of the context.
 func (g *Group) Stop() error {
-	if g.pool == nil {
+	if !g.made() {
 		isNotMade("Group.Stop", "Group", "Pool.Group")
 	}
 	g.cancel(errStopped)

@@ -46,6 +46,7 @@ func (w *Worker) enterAsGuest() {
 	if w.pool.notes {
 		w.handOut(0)
 	}
+	_ = w.tasks.Engine.Occupy()
 	w.tasks.Engine.Tell(event.Entered, nil)
 	if p := w.pool; p.tasks.Order == task.ByPriority {
 		w.tasks.SetLevel(int64(p.tasks.LevelOf(0)))
@@ -63,6 +64,7 @@ func (p *Pool) exit(w *Worker) {
 	if p.notes {
 		w.takeIn(nil)
 	}
+	w.tasks.Engine.Leave()
 	w.tasks.Engine.Tell(event.Left, nil)
 	p.tasks.Engine.Fire(&w.tasks.Engine)
 	p.tasks.Engine.Leave()

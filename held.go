@@ -170,6 +170,13 @@ func (h *hold) end() {
 	h.deps.Store(nil)
 }
 
+// forget makes sure that the task, which was dropped, gets no slot.
+func (h *hold) forget() {
+	if h.sub != nil {
+		h.sub.tasks.Forget(&h.Held)
+	}
+}
+
 // task returns what h has held since it was held.
 func (h *hold) task() heldTask { return h.Body.(heldTask) }
 
@@ -178,41 +185,28 @@ func (h *hold) lower(last *taskContext) {
 	if h.open.Add(-1) > 0 {
 		return
 	}
-	if !h.ownSlot() {
-		h.queue(last)
-	} else if h.sub.enter(h) && !h.queue(last) {
-		h.sub.leave(last)
+	if h.sub == nil || h.sub.tasks.Enter(&h.Held, h.extras.options.priority) {
+		var near *task.Worker
+		if last != nil {
+			near = last.workerIn(&h.task().task().pool.tasks)
+		}
+		h.queue(near)
 	}
 }
 
-// ownSlot reports whether the task needs a slot of a Subpool for itself.
-func (h *hold) ownSlot() bool { return h.sub != nil && !h.within }
-
-// queue queues the task, where last has ended, or starts it. It reports false if it was dropped.
-func (h *hold) queue(last *taskContext) bool {
+// queue queues the task, at the worker near unless that is nil, or starts it, unless it was dropped.
+func (h *hold) queue(near *task.Worker) {
 	c := h.task().task()
 	p, o := c.pool, &h.extras.options
-	var near *task.Worker
-	if last != nil && last.pool == p && !o.fair {
-		near = last.worker
+	if o.fair {
+		near = nil
 	}
 	priority := 0 // that of a Subpool need not be one of the pool
 	if p.tasks.Order == task.ByPriority {
 		priority = o.priority
 	}
-	if !p.tasks.Release(&h.Held, near, priority) {
-		return false
-	}
-	if h.Long && h.Caller == nil {
+	if p.tasks.Release(&h.Held, near, priority) && h.Long && h.Caller == nil {
 		p.startLong(task.Task{Body: h.Body})
-	}
-	return true
-}
-
-// leave gives back the slot of a Subpool that the task of c has.
-func (h *hold) leave(c *taskContext) {
-	if h.ownSlot() {
-		h.sub.leave(c)
 	}
 }
 
@@ -237,7 +231,7 @@ func (p *Pool) submitHeld(ctx context.Context, t heldTask, o *taskOptions, try b
 			return err
 		}
 	}
-	if s := o.hold.sub; s != nil && s.room != nil {
+	if s := o.hold.sub; s != nil && s.tasks.Room != nil && len(o.hold.after()) == 0 {
 		if ran, err := s.takeRoom(ctx, t, try); ran || err != nil {
 			return err
 		}
@@ -245,28 +239,25 @@ func (p *Pool) submitHeld(ctx context.Context, t heldTask, o *taskOptions, try b
 	if p.sees {
 		p.announce(t, TaskSubmitted, nil, func() {
 			p.tasks.LeaveSlot(task.Seat{})
-			o.hold.LeaveRoom()
+			o.hold.forget()
 		})
 	}
 	if !p.hold(t, o.hold, false) {
 		p.tasks.LeaveSlot(task.Seat{})
-		o.hold.LeaveRoom()
-		return p.refuse(t, ErrClosed)
+		o.hold.forget()
+		return p.tooLate(t)
 	}
 	return nil
 }
 
 // takeRoom takes room for t, which has a slot of the pool, in the queue of s. It reports whether it has run t
-// instead. A task of s that waits for room does not count as running.
+// instead.
 func (s *Subpool) takeRoom(ctx context.Context, t heldTask, try bool) (ran bool, err error) {
-	if !s.room.Take() {
-		if c := taskOf(ctx); c != nil && s.overflow == Block {
-			defer c.lendSlot()()
-		}
-		ran, err = s.pool.takeRoomOf(s.room, s.overflow, ctx, task.Task{Body: callersTask{t, ctx}}, try)
+	if !s.tasks.Room.Take() {
+		ran, err = s.pool.takeRoomOf(s.tasks.Room, s.overflow, ctx, task.Task{Body: callersTask{t, ctx}}, try)
 	}
 	if !ran && err == nil {
-		t.task().held().Room = s.room
+		t.task().held().HasRoom()
 	}
 	return ran, err
 }
@@ -277,33 +268,43 @@ type callersTask struct {
 	ctx context.Context // of the submitter
 }
 
+func (callersTask) lendsSlot() {}
+
+// Start waits for what holds the task, and for a slot if it needs one. If only that is missing, it gets the slot of the
+// submitter.
 func (t callersTask) Start(p *task.Pool, s task.Seat, ctx context.Context, exclusive bool) bool {
-	c := t.task()
-	h := c.held()
-	h.within = h.sub.has(taskOf(t.ctx)) // which waits for it
+	h := t.task().held()
 	h.Caller = &task.Latch{}
 	if !poolOf(p).hold(t.heldTask, h, s.Slots&task.PoolSlot != 0) {
 		t.drop(ErrClosed)
 		return false
 	}
+	defer taskOf(t.ctx).lendSlot(t.task().slotHeld()).Reclaim()
 	if err := h.Caller.Wait(t.ctx, s, func() bool { return false }); err != nil {
 		t.drop(err)
 	}
 	return t.heldTask.Start(p, s, ctx, exclusive)
 }
 
-// takeWithin makes the task of c run the one that h has held, in place, if that waits for a slot of the
-// Subpool that both are of. It runs within the slot of c's then: it was not released, and gives none back.
-func (h *hold) takeWithin(c *taskContext) bool {
-	if h.open.Load() > 0 || !h.sub.has(c) || !c.seat().SitDown() {
-		return false
+// takeSlotOf makes the task of c run the one that h has held, in place, in the slot of c's task: if that is what it waits for.
+// Reclaim must follow, when it has run.
+func (h *hold) takeSlotOf(c *taskContext) (lent task.Lent, ok bool) {
+	slot := c.slot()
+	if h.sub == nil || slot == nil || slot.Slot.Of != &h.sub.tasks || !c.seat().SitDown() {
+		return lent, false
 	}
-	if !c.pool.tasks.Unhold(&h.Held) {
+	if lent, ok = h.sub.tasks.Pass(slot, &h.Held); !ok {
 		c.seat().StandUp()
-		return false
+		return lent, false
 	}
+	if !c.pool.tasks.Unhold(&h.Held) { // it was dropped meanwhile
+		c.seat().StandUp()
+		lent.Reclaim()
+		return lent, false
+	}
+	h.task().Free()
 	c.worker.Own.InPlace.Direct.Add(1)
-	return true
+	return lent, true
 }
 
 // help runs in place what holds w, and what holds that, as far as it has not begun, and then w. It is a
@@ -331,95 +332,5 @@ func (c *taskContext) help(ctx context.Context, w Waiter) {
 			seen[on.task()] = true
 			way = append(way, step{of: on})
 		}
-	}
-}
-
-// enter takes a slot for the task of h, or puts it in line. Those in line that were dropped, or run in place, are
-// taken out when the line has doubled: a Subpool whose tasks hang, while others come and give up, does not
-// keep them.
-func (s *Subpool) enter(h *hold) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running < s.limit {
-		s.running++
-		return true
-	}
-	s.waiting.Push(h.extras.options.priority, &h.Held)
-	if s.waiting.Len() >= s.full {
-		s.waiting.Keep(func(h *task.Held) bool { return h.Body.(heldTask).task().state.load().isHeld() })
-		s.full = max(64, 2*s.waiting.Len())
-	}
-	return false
-}
-
-// leave gives back the slot that the task of c has had.
-func (s *Subpool) leave(c *taskContext) {
-	s.mu.Lock()
-	s.running--
-	s.mu.Unlock()
-	s.advance(c)
-	if s.room != nil {
-		s.room.Next() // a free slot is room
-	}
-}
-
-// advance gives free slots to those in line: last has given one back. At the end of the pool it does not:
-// those in line are dropped where they are, and not by one another, one deeper each.
-func (s *Subpool) advance(last *taskContext) {
-	for s.pool.tasks.Phase.Load() != task.Cancelled {
-		s.mu.Lock()
-		if s.running >= s.limit {
-			s.mu.Unlock()
-			return
-		}
-		next, ok := s.waiting.Pop()
-		if ok {
-			s.running++
-		}
-		s.mu.Unlock()
-		if !ok {
-			return
-		}
-		if !next.Body.(heldTask).task().held().queue(last) {
-			s.mu.Lock()
-			s.running--
-			s.mu.Unlock()
-		}
-	}
-}
-
-// has reports whether the task of c, which runs, is one of s, and so has a slot, or runs within one.
-func (s *Subpool) has(c *taskContext) bool {
-	if s == nil || c == nil || !c.state.load().isRunning() {
-		return false
-	}
-	h := c.held()
-	return h != nil && h.sub == s
-}
-
-// lendSlot gives back the slot of the Subpool that c's task is of, until the function that it returns is
-// called: the task waits for one that may need it. The first wait of a task lends it, and
-// the last to end takes one again, even if there is none.
-func (c *taskContext) lendSlot() (reclaim func()) {
-	h := c.held()
-	if h == nil || !h.sub.has(c) {
-		return func() {}
-	}
-	h.sub.lend(h, 1)
-	h.sub.advance(c)
-	return func() { h.sub.lend(h, -1) }
-}
-
-// lend counts waits of a task that lend its slot: by is 1 or -1.
-func (s *Subpool) lend(h *hold, by int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before := h.lent > 0
-	h.lent += by
-	switch after := h.lent > 0; {
-	case after && !before:
-		s.running--
-	case before && !after:
-		s.running++
 	}
 }

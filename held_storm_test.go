@@ -187,7 +187,7 @@ func stormOfDependencies(t *testing.T, workers int, seed uint64) {
 		}
 	}
 	if err := p.Shutdown(context.Background()); err != nil {
-		t.Error(err)
+		t.Error("p.Shutdown(context.Background()):", err)
 	}
 	if s := p.Stats().Tasks; s.Held != 0 || s.Queued != 0 && ends != 0 || s.Submitted != s.Done+s.Cancelled || s.Started != s.Done {
 		t.Errorf("in the end: %+v", s)

@@ -36,7 +36,7 @@ func atEach(t *testing.T, f func(t *testing.T, p *filch.Pool), opts ...filch.Opt
 			t.Fatalf("with %d workers", workers)
 		}
 		if err := p.Shutdown(context.Background()); err != nil {
-			t.Fatal(err)
+			t.Fatal("p.Shutdown(context.Background()):", err)
 		}
 		if s := p.Stats().Tasks; s.Held != 0 || s.Submitted != s.Done+s.Cancelled {
 			t.Fatalf("%d workers: in the end %+v", workers, s)
@@ -52,12 +52,12 @@ func TestAfterBeginsWhenAllAreDone(t *testing.T) {
 		c := filch.Submit(ctx, p, func(context.Context) (string, error) { return done + "c", nil }, filch.After(a.Future()), filch.After(b, b))
 		b.Wait(ctx)
 		if s := p.Stats().Tasks; s.Held != 1 || s.Submitted != 2 {
-			t.Fatalf("%+v", s)
+			t.Fatalf("p.Stats().Tasks: %+v", s)
 		}
 		done = "b"
 		a.Complete("", nil)
 		if v, err := c.Wait(ctx); v != "bc" || err != nil {
-			t.Fatal(v, err)
+			t.Fatal("c.Wait(ctx):", v, err)
 		}
 	})
 }
@@ -74,10 +74,10 @@ func TestAfterByAllWays(t *testing.T) {
 			after := filch.After(promise.Future())
 			ctx := context.Background()
 			if err := p.Go(ctx, func(ctx context.Context) { mark("Go")(ctx) }, after); err != nil {
-				t.Fatal(err)
+				t.Fatal("p.Go(ctx, …, after):", err)
 			}
 			if err := p.TryGo(ctx, func(ctx context.Context) { mark("TryGo")(ctx) }, after, filch.Fair()); err != nil {
-				t.Fatal(err)
+				t.Fatal("p.TryGo(ctx, …, after, filch.Fair()):", err)
 			}
 			g := p.Group(ctx, filch.CollectErrors(10))
 			g.Go(mark("Group.Go"), after, filch.Named("x"))
@@ -135,14 +135,14 @@ func TestAfterAFailure(t *testing.T) {
 		const want = `filch: After: task "parse" failed: no`
 		_, err := f.Wait(ctx)
 		if !errors.Is(err, errDep) || err.Error() != want {
-			t.Fatal(err)
+			t.Fatal("f.Wait(ctx):", err)
 		}
 		if _, err := filch.Submit(ctx, p, value(1), filch.After(f)).Wait(ctx); err == nil || err.Error() != want {
 			t.Errorf("after one that was dropped: %v", err)
 		}
 		before := p.Stats().Tasks
 		if err := p.Go(ctx, func(context.Context) { t.Error("it ran") }, filch.After(first)); !errors.Is(err, errDep) {
-			t.Error(err)
+			t.Error("p.Go(ctx, …, filch.After(first)):", err)
 		}
 		if now := p.Stats().Tasks; now.Rejected != before.Rejected+1 || now.Submitted != before.Submitted {
 			t.Errorf("%+v, then %+v", before, now)
@@ -152,7 +152,7 @@ func TestAfterAFailure(t *testing.T) {
 		f = filch.Submit(ctx, p, value(1), filch.After(slow.Future(), fast.Future()))
 		fast.Complete(0, errDep)
 		if _, err := f.Wait(ctx); err == nil || err.Error() != "filch: After: a task failed: no" {
-			t.Error(err)
+			t.Error("f.Wait(ctx):", err)
 		}
 	})
 }
@@ -188,7 +188,7 @@ func TestWaitForWhatIsHeld(t *testing.T) {
 			return 0, nil
 		}).Wait(context.Background())
 		if err != nil {
-			t.Error(err)
+			t.Error("filch.Submit(context.Background(), p, …).Wait(…):", err)
 		}
 	})
 }
@@ -205,7 +205,7 @@ func TestWaitForWhatComesAfterTheCaller(t *testing.T) {
 		self <- f
 		_, err := f.Wait(context.Background())
 		if !errors.Is(err, filch.ErrInside) || !strings.HasSuffix(err.Error(), ": task me waits for task last waits for task next waits for task me") {
-			t.Error(err)
+			t.Error("f.Wait(context.Background()):", err)
 		}
 	})
 }
@@ -222,7 +222,7 @@ func TestAChainIsNotKept(t *testing.T) {
 	}
 	first.Complete(1, nil)
 	if _, err := f.Wait(ctx); err != nil {
-		t.Fatal(err)
+		t.Fatal("f.Wait(ctx):", err)
 	}
 	p.Close()
 	for range 1000 {
@@ -274,14 +274,14 @@ func TestHeldTasksEnd(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		held(2)
 		if err := g.Stop(); err != nil {
-			t.Error(err)
+			t.Error("g.Stop():", err)
 		}
 		held(1)
 		close(end)
 		late, stop := context.WithTimeout(background, time.Second)
 		defer stop()
 		if err := p.Shutdown(late); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "with 1 tasks queued") {
-			t.Error(err)
+			t.Error("p.Shutdown(late):", err)
 		}
 		for f, want := range map[*filch.Future[int]]error{byContext: errDep, byDeadline: context.DeadlineExceeded,
 			byCancel: context.Canceled, ofTask: context.Canceled, byClose: filch.ErrClosed} {
@@ -291,10 +291,10 @@ func TestHeldTasksEnd(t *testing.T) {
 		}
 		p.Close()
 		if _, err := filch.Submit(background, p, value(1), never).Wait(background); err != filch.ErrClosed {
-			t.Error(err)
+			t.Error("filch.Submit(background, p, value(1), never).Wait(…):", err)
 		}
 		if s := p.Stats().Tasks; s.Submitted != 7 || s.Done != 1 || s.Cancelled != 6 || s.Held != 0 {
-			t.Errorf("%+v", s)
+			t.Errorf("p.Stats().Tasks: %+v", s)
 		}
 	})
 }
@@ -315,12 +315,12 @@ func TestShutdownWaitsForWhatIsHeld(t *testing.T) {
 		}
 		close(end)
 		if err := <-over; err != nil {
-			t.Error(err)
+			t.Error("<-over:", err)
 		}
 		v, _ := f.Wait(ctx)
 		w, _ := long.Wait(ctx)
 		if v != 2 || w != 3 {
-			t.Error(v, w)
+			t.Error("f.Wait(ctx):", v, w)
 		}
 		other.Close()
 	})
@@ -335,17 +335,17 @@ func TestHeldTasksAtALimit(t *testing.T) {
 				go promise.Complete(1, nil)
 				f := filch.Submit(ctx, p, value(1), filch.After(promise.Future())) // there is no slot
 				if s := p.Stats().Tasks; s.Held != 0 {
-					t.Errorf("%+v", s)
+					t.Errorf("p.Stats().Tasks: %+v", s)
 				}
 				failed := filch.NewPromise[int](p)
 				go failed.Complete(1, errDep)
 				if _, err := filch.Submit(ctx, p, value(1), filch.After(failed.Future())).Wait(ctx); !errors.Is(err, errDep) {
-					t.Error(err)
+					t.Error("filch.Submit(…).Wait(ctx):", err)
 				}
 				return f.Wait(ctx)
 			}).Wait(context.Background())
 			if err != nil {
-				t.Error(err)
+				t.Error("filch.Submit(context.Background(), p, …).Wait(…):", err)
 			}
 		}, filch.WithTaskLimit(1, o))
 	}
@@ -371,7 +371,7 @@ func TestHeldTasksAtALimit(t *testing.T) {
 			return 0, g.Wait()
 		}).Wait(context.Background())
 		if err != nil {
-			t.Error(err)
+			t.Error("filch.Submit(context.Background(), p, …).Wait(…):", err)
 		}
 	})
 	atEach(t, func(t *testing.T, p *filch.Pool) { // a full queue keeps out no task that was held
@@ -381,11 +381,11 @@ func TestHeldTasksAtALimit(t *testing.T) {
 		p.Pause()
 		filch.Submit(ctx, p, value(2))
 		if err := p.TryGo(ctx, func(context.Context) {}); err != filch.ErrQueueFull {
-			t.Error(err)
+			t.Error("p.TryGo(ctx, …):", err)
 		}
 		promise.Complete(1, nil)
 		if s := p.Stats().Tasks; s.Queued != 2 {
-			t.Errorf("%+v", s)
+			t.Errorf("p.Stats().Tasks: %+v", s)
 		}
 		p.Resume()
 		f.Wait(ctx)
@@ -409,7 +409,7 @@ func TestHeldTasksAreSeen(t *testing.T) {
 		got[i].Oldest = 0
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%+v", got)
+		t.Errorf("p.Queued(): %+v", got)
 	}
 	var b bytes.Buffer
 	for !strings.Contains(b.String(), "waits for a promise") { // once it has begun
@@ -475,7 +475,7 @@ func TestADroppedTaskIsNotKept(t *testing.T) {
 		f := filch.Submit(ctx, p, value(1), filch.After(promise.Future()))
 		cancel()
 		if _, err := f.Wait(context.Background()); err != context.Canceled {
-			t.Error(err)
+			t.Error("f.Wait(context.Background()):", err)
 		}
 		return weak.Make(f)
 	}()

@@ -93,33 +93,44 @@ func TestWaitForAWebOfAnotherPool(t *testing.T) {
 	}
 	promise.Complete(1, nil)
 	if v, err := waiting.Wait(background); v != 1 || err != nil {
-		t.Error(v, err)
+		t.Error("waiting.Wait(background):", v, err)
 	}
 }
 
-// A slot that nothing in line can take is room in the queue, for one that waits for that.
-func TestAFreeSlotIsRoom(t *testing.T) {
+// A task that After holds takes no room in its Subpool. It waits for a slot even if there is none, and then others do not
+// get any.
+func TestHeldTasksTakeNoRoomInTheirSubpool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))
 		defer p.Close()
 		sub := p.Subpool(1, filch.WithQueueLimit(1, filch.Block))
 		promise, end := filch.NewPromise[int](p), make(chan bool)
 		runs := filch.Submit(background, p, func(context.Context) (int, error) { <-end; return 0, nil }, sub)
-		held := filch.Submit(background, p, value(1), sub, filch.After(promise.Future())) // which has the room
-		var waits *filch.Future[int]
-		go func() { waits = filch.Submit(background, p, value(2), sub) }()
-		synctest.Wait()
-		if waits != nil {
-			t.Error("there is no room")
+		var held []*filch.Future[int]
+		for i := range 3 {
+			held = append(held, filch.Submit(background, p, value(i), sub, filch.After(promise.Future())))
 		}
-		close(end)
-		runs.Wait(background)
-		synctest.Wait()
-		if waits == nil || !isClosed(waits.Done()) {
-			t.Error("a task waits for room, and a slot is free")
+		last := filch.Submit(background, p, value(3), sub) // which has the room
+		if n := sub.Queued(); n != 1 {
+			t.Errorf("%d wait in a Subpool of which After holds three tasks, not 1", n)
 		}
 		promise.Complete(1, nil)
-		held.Wait(background)
+		if n := sub.Queued(); n != 4 {
+			t.Errorf("%d wait when the three are held no longer, not 4", n)
+		}
+		if err := p.TryGo(background, func(context.Context) {}, sub); err != filch.ErrQueueFull {
+			t.Errorf("a task is submitted where four wait and one may: %v, not ErrQueueFull", err)
+		}
+		held[0].Cancel()
+		close(end)
+		for _, f := range append(held[1:], runs, last) {
+			if _, err := f.Wait(background); err != nil {
+				t.Error("f.Wait(background):", err)
+			}
+		}
+		if n := sub.RoomTaken(); n != 0 {
+			t.Errorf("in the end %d have room", n)
+		}
 	})
 }
 
@@ -139,7 +150,7 @@ func TestSubpoolIsNotEnteredFromOutside(t *testing.T) {
 		}
 		close(end)
 		if v, err := outside.Wait(background); v != 2 || err != nil {
-			t.Error(v, err)
+			t.Error("outside.Wait(background):", v, err)
 		}
 	})
 }

@@ -18,7 +18,7 @@ func TestFastPathsAreInlined(t *testing.T) {
 	}
 	out, err := exec.Command(gotool, "build", "-gcflags=-m", "./internal/workload").CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("exec.Command(…).CombinedOutput(): %v\n%s", err, out)
 	}
 	for _, f := range []string{"(*Frame[go.shape.int64,go.shape.int64]).Fork",
 		"(*Frame[go.shape.int64,go.shape.int64]).Join", "(*Frame[go.shape.int64,go.shape.int64]).Call", "(*Link[go.shape.int64,go.shape.int64]).Fork",

@@ -35,7 +35,11 @@ func (p *Pool) runHere(ctx context.Context, without task.Slots, counted bool, ne
 		if t, ok := next(s); ok {
 			ran = true
 			s.Slots = without
-			p.runCaught(ctx, t, s, counted)
+			if _, ok := t.Body.(lender); ok {
+				p.runCaught(ctx, t, s, counted)
+			} else {
+				p.runOnTop(c, ctx, t, s, counted)
+			}
 		}
 	}
 	if c != nil && c.pool == p && c.seat().SitDown() {
@@ -125,6 +129,12 @@ func (p *Pool) inPlace(s task.Seat) *task.InPlace {
 		return &s.Worker.Own.InPlace
 	}
 	return &p.tasks.Totals.InPlace
+}
+
+// runOnTop is runCaught on top of the task of c, if c is not nil. That task waits meanwhile.
+func (p *Pool) runOnTop(c *taskContext, ctx context.Context, t task.Task, s task.Seat, counted bool) {
+	defer c.lendSlot(slotOfBody(t.Body)).Reclaim()
+	p.runCaught(ctx, t, s, counted)
 }
 
 // runCaught runs t elsewhere than at the bottom of a worker's stack, on the

@@ -77,12 +77,10 @@ type joining struct {
 // newest activation.
 func (w *Worker) openJoin(b forked) joining {
 	j := joining{w: &w.tasks.Engine}
-	if j.w.Checked() {
-		j.w.CheckUse() // before anything is changed
-	}
+	j.w.CheckUse() // before anything is changed
 	if around, ok := w.tasks.Engine.Newest().(*frameForks[forked, any]); ok {
 		j.frame = (*joinFrame)(around)
-		j.before = w.tasks.Engine.CheckpointAt(around.n)
+		j.before = w.tasks.Engine.CheckpointAt(int(around.n))
 	} else {
 		j.first = true
 		j.before = w.tasks.Engine.Checkpoint()

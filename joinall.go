@@ -10,7 +10,7 @@ import (
 // one. Only the call that has made it may use it.
 type Mark[A, R any] struct {
 	f *Frame[A, R]
-	n int // position of the newest fork below
+	n Fork // position of the newest fork below
 }
 
 // Mark returns the place above the forks that are open now, those of the callers included. It
@@ -44,13 +44,16 @@ func (m Mark[A, R]) JoinAll(yield func(i int, r R) bool) {
 	if f == nil {
 		panic("filch: JoinAll of a Mark that Frame.Mark has not made")
 	}
+	if f.w.Checked() {
+		f.w.CheckUse()
+	}
 	if f.n < m.n {
 		panic(fmt.Sprintf("filch: JoinAll of a Mark above fork %d, which was joined: the newest open fork is %d (0 is none)", m.n-bottom, f.n-bottom))
 	}
 	defer m.close()
 	for f.n > m.n {
 		r := f.joinNewest()
-		if !yield(f.n-m.n, r) {
+		if !yield(int(f.n-m.n), r) {
 			m.drop()
 		}
 	}
@@ -60,7 +63,7 @@ func (m Mark[A, R]) JoinAll(yield func(i int, r R) bool) {
 // may recover the panic, and the forks of a call that it has passed are no forks of the body.
 func (m Mark[A, R]) close() {
 	if m.f.n > m.n {
-		m.f.w.Unwind(func() { (*frameForks[A, R])(m.f).Drop(m.n) })
+		m.f.w.Unwind(func() { (*frameForks[A, R])(m.f).Drop(int(m.n)) })
 	}
 }
 

@@ -235,7 +235,7 @@ func TestALoopOfJoinAllMayEndInAnyWay(t *testing.T) {
 		}
 	}
 	if s := p.Stats(); s.Busy != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("p.Stats(): %+v", s)
 	}
 }
 

@@ -111,7 +111,7 @@ func TestForksHaveTheLabelsOfTheirRequest(t *testing.T) {
 					request(name, func(ctx context.Context) {
 						err := p.DoContext(ctx, func(w *filch.Worker) { fork(t, w, leaf, fmt.Sprintf("{%q:%q}", "request", name)) })
 						if err != nil {
-							t.Error(err)
+							t.Error("p.DoContext(ctx, …):", err)
 						}
 					})
 				})
@@ -148,7 +148,7 @@ func TestForksHaveTheLabelsOfTheirTask(t *testing.T) {
 			}
 			for _, f := range tasks {
 				if _, err := f.Wait(background); err != nil {
-					t.Error(err)
+					t.Error("f.Wait(background):", err)
 				}
 			}
 			p.Do(func(w *filch.Worker) { fork(t, w, plainLeaf, "") })
@@ -185,7 +185,7 @@ func TestForksHaveTheLabelsOfTheContextOfScopeOf(t *testing.T) {
 					return nil
 				})
 				if err := g.Wait(); err != nil {
-					t.Error(err)
+					t.Error("g.Wait():", err)
 				}
 			})
 			p.Do(func(w *filch.Worker) { fork(t, w, plainLeaf, "") })
@@ -295,7 +295,7 @@ func TestAContextWithoutLabelsChangesNothing(t *testing.T) {
 		for range fewer(20) {
 			err := p.DoContext(incomparable{Context: background}, func(w *filch.Worker) { fork(t, w, plainLeaf, "", `{"request":"apple"}`) })
 			if err != nil {
-				t.Error(err)
+				t.Error("p.DoContext(…):", err)
 			}
 		}
 	})

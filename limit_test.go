@@ -40,7 +40,7 @@ func TestTwoTasksInARow(t *testing.T) {
 		p := filch.New(filch.WithWorkers(8), filch.WithQueueLimit(1, filch.Reject))
 		for range 2 {
 			if err := p.Go(background, nothing); err != nil {
-				t.Fatal(err)
+				t.Fatal("p.Go(background, nothing):", err)
 			}
 		}
 		p.Close()
@@ -82,7 +82,7 @@ func TestLimitsWithoutEnd(t *testing.T) {
 	p.Pause()
 	for range 1000 {
 		if err := p.Go(background, nothing); err != nil {
-			t.Fatal(err)
+			t.Fatal("p.Go(background, nothing):", err)
 		}
 	}
 	p.Resume()
@@ -185,7 +185,7 @@ func TestUnfinishedTasksAreLimited(t *testing.T) {
 		t.Errorf("%d at most, %+v", most.Load(), s)
 	}
 	if err := p.TryGo(background, nothing); err != filch.ErrClosed {
-		t.Error(err)
+		t.Error("p.TryGo(background, nothing):", err)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestSlotsAreFreeWhenTasksAreDone(t *testing.T) {
 		p.Pause()
 		future := filch.Submit(background, p, one)
 		if err := p.TryGo(background, nothing); err != filch.ErrQueueFull {
-			t.Fatal(err)
+			t.Fatal("p.TryGo(background, nothing):", err)
 		}
 		future.Cancel()
 		next := filch.Submit(background, p, one)
@@ -245,26 +245,26 @@ func TestTaskLimitOverflow(t *testing.T) {
 			}
 		}
 		if err := reject.Go(background, nothing); err != filch.ErrQueueFull {
-			t.Error(err)
+			t.Error("reject.Go(background, nothing):", err)
 		}
 		here := false
 		if err := caller.Go(background, func(context.Context) { here = true }); err != nil || !here {
-			t.Error(err, here)
+			t.Error("caller.Go(background, …):", err, here)
 		}
 		ctx, cancel := context.WithTimeout(background, time.Second)
 		defer cancel()
 		if err := block.Go(ctx, nothing); err != context.DeadlineExceeded {
-			t.Error(err)
+			t.Error("block.Go(ctx, nothing):", err)
 		}
 		if _, err := filch.Submit(background, block, one, filch.Within(time.Second)).Wait(background); err != context.DeadlineExceeded {
-			t.Error(err)
+			t.Error("filch.Submit(…).Wait(background):", err)
 		}
 		closed := make(chan error)
 		go func() { closed <- block.Go(background, nothing) }()
 		synctest.Wait()
 		go block.Close()
 		if err := <-closed; err != filch.ErrClosed {
-			t.Error(err)
+			t.Error("<-closed:", err)
 		}
 		close(gate)
 		for _, p := range []*filch.Pool{block, reject, caller} {
@@ -281,18 +281,18 @@ func TestTasksWithinASlot(t *testing.T) {
 		for range 20 {
 			v, err := filch.Submit(background, p, func(ctx context.Context) (int, error) { return taskFib(ctx, p, 8) }).Wait(background)
 			if v != 21 || err != nil {
-				t.Fatal(v, err)
+				t.Fatal("filch.Submit(background, p, …).Wait(background):", v, err)
 			}
 		}
 		// Nothing within a slot has given it back, or kept another.
 		gate := make(chan bool)
 		for range limit {
 			if err := p.TryGo(background, func(context.Context) { <-gate }); err != nil {
-				t.Error(err)
+				t.Error("p.TryGo(background, …):", err)
 			}
 		}
 		if err := p.TryGo(background, nothing); err != filch.ErrQueueFull {
-			t.Error(err)
+			t.Error("p.TryGo(background, nothing):", err)
 		}
 		close(gate)
 		p.Close()
@@ -382,7 +382,7 @@ func TestTheEndOfAGroupWithALimit(t *testing.T) {
 			}
 			synctest.Wait()
 			if err := g.Stop(); err != nil {
-				t.Error(err)
+				t.Error("g.Stop():", err)
 			}
 			all.Wait()
 		}

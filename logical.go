@@ -1,24 +1,44 @@
 package filch
 
 import (
-	"os"
+	"log/slog"
+	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/environ"
 	"github.com/filch-go/filch/internal/race"
 )
 
 // Logical races, as pools and workers have them; see internal/engine/logical.go. Those of tasks are in logicaltask.go.
 
 // allLogical says that all pools have logical races. It is asked as allChecked is.
-func allLogical() bool { return os.Getenv("FILCH_RACES") == "all" }
+func allLogical() bool { return environ.On("FILCH_RACES") }
+
+// noRaceTold is set when the program was told that FILCH_RACES does nothing without the race detector.
+var noRaceTold atomic.Bool
+
+func (p *Pool) tellNoRace() {
+	if race.Enabled || noRaceTold.Swap(true) {
+		return
+	}
+	logger := p.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	logger.Warn("filch: FILCH_RACES does nothing in a program that was built without -race")
+}
 
 // withoutLogicalRaces is for a pool whose work runs in one order, whatever it is.
 func withoutLogicalRaces(p *Pool) { p.oneOrder = true }
 
 // beginLogicalRaces prepares p for logical races, when its options are known.
 func (p *Pool) beginLogicalRaces() {
+	all := allLogical()
+	if all {
+		p.tellNoRace()
+	}
 	l := &p.tasks.Engine.Logical
-	if l.On = race.Enabled && (l.On || allLogical()) && !p.oneOrder; !l.On {
+	if l.On = race.Enabled && (l.On || all) && !p.oneOrder; !l.On {
 		return
 	}
 	race.AddLogical(1)

@@ -70,7 +70,7 @@ func reportsOf(t *testing.T, workers, rounds int) map[string][]string {
 	var out bytes.Buffer
 	cmd.Stderr = &out
 	if err := cmd.Run(); err != nil && !strings.Contains(out.String(), logicalMarker) {
-		t.Fatalf("%v\n%s", err, out.String())
+		t.Fatalf("cmd.Run(): %v\n%s", err, out.String())
 	}
 	reports := map[string][]string{}
 	for _, part := range strings.Split(out.String(), logicalMarker)[1:] {
@@ -200,7 +200,7 @@ func TestLogicalChildrenAreNotAbandoned(t *testing.T) {
 		})
 		p.Close()
 		if err := p.Go(ctx0, func(context.Context) {}); !errors.Is(err, filch.ErrClosed) {
-			t.Error(err)
+			t.Error("p.Go(ctx0, …):", err)
 		}
 	})
 }
@@ -217,5 +217,26 @@ func TestLogicalRacesCostNothingWithoutTheDetector(t *testing.T) {
 	}
 	if s := p.Stats(); s.Published != 0 {
 		t.Errorf("%d forks were published", s.Published)
+	}
+}
+
+// The child that runs a fork has a Worker of its own, and checks look at its uses as at those of any other.
+func TestWorkersOfChildrenAreChecked(t *testing.T) {
+	if !raceEnabled {
+		t.Skip("there are children under the race detector only")
+	}
+	p := filch.New(filch.WithWorkers(2), filch.WithChecks(), filch.WithLogicalRaces())
+	defer p.Close()
+	var kept *filch.Worker
+	p.Do(func(w *filch.Worker) {
+		w.Join(nop, func(child *filch.Worker) {
+			if kept = child; child == w {
+				t.Error("the forked function has the Worker of the function around it")
+			}
+		})
+	})
+	const want = "filch: Worker.Join: a Worker is used after the call that it was handed to has returned"
+	if s := recovered(func() { kept.Join(nop, nop) }); !strings.HasPrefix(s, want) {
+		t.Errorf("the Worker of a child, used when that has ended: %q, not %q", s, want)
 	}
 }

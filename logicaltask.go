@@ -236,7 +236,7 @@ func (c *taskContext) openChild(h *hold) *futureChild {
 		for i := range deps {
 			l.after = append(l.after, deps[i].on.task())
 		}
-		if h.sub != nil && h.sub.limit == 1 {
+		if h.sub != nil && h.sub.tasks.Limit == 1 {
 			l.alone = h.sub
 		}
 	}

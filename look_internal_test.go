@@ -86,7 +86,7 @@ func TestLookStopsTheWorldForFewGoroutines(t *testing.T) {
 		}
 		synctest.Wait()
 		if look := event.SourceOf(p).Look(); len(look.Workers) != 1 || look.Workers[0].At != "" {
-			t.Errorf("%+v", look.Workers)
+			t.Errorf("event.SourceOf(p).Look(): %+v", look.Workers)
 		}
 	})
 }

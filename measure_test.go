@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/environ"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -408,7 +409,7 @@ func TestMeasureOfWhatIsNotItsOwn(t *testing.T) {
 // Code that is measured afterwards costs what it did, and forks are published again.
 func TestNothingIsLeftOfAMeasurement(t *testing.T) {
 	filch.Measure(func(w *filch.Worker) { halves.Call(w, 64); chainHalves.Call(w, 64) })
-	if n := testing.AllocsPerRun(100, func() { filch.Default().Do(func(w *filch.Worker) { fibOfInts.Call(w, 10) }) }); n > 0 && !raceEnabled && os.Getenv("FILCH_CHECKS") == "" {
+	if n := testing.AllocsPerRun(100, func() { filch.Default().Do(func(w *filch.Worker) { fibOfInts.Call(w, 10) }) }); n > 0 && !raceEnabled && !environ.On("FILCH_CHECKS") {
 		t.Errorf("%v allocations", n)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -504,7 +505,7 @@ func TestSchedulesKeepToTheProfile(t *testing.T) {
 func TestMeasureInRealTime(t *testing.T) {
 	p := filch.Measure(func(w *filch.Worker) { fibOfInts.Call(w, 15) })
 	if p.Forks != 986 || p.Work <= 0 || p.Span <= 0 || p.Span > p.Work || p.BurdenedSpan < p.Span {
-		t.Errorf("%+v", p)
+		t.Errorf("filch.Measure(…): %+v", p)
 	}
 }
 
@@ -553,10 +554,11 @@ func TestProgramOfParallelismPrintsAProfile(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
 	if err := os.WriteFile(file, []byte(program.FindStringSubmatch(read(t, "docs/parallelism.md"))[1]), 0o666); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile(file, …, 0o666):", err)
 	}
 	out, err := exec.Command("go", "run", file).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "forks          2047\n") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf(`exec.Command("go", "run", file).CombinedOutput(): %v
+%s`, err, out)
 	}
 }

@@ -154,6 +154,9 @@ func (m *Memo[K, V]) get(ctx context.Context, k K, s *memoShard[K, V]) (value V,
 		c := &memoCall[K, V]{shard: s, key: k, future: Future[V]{f: m.run}}
 		c.about = computation{m.pool.withoutEnd(ctx, t), by, c}
 		c.future.ctx.init(&c.about, m.pool)
+		if t != nil && t.slot() != nil {
+			c.future.ctx.needExtras().slot = t.slot() // what it waits for, the asker waits for
+		}
 		c.future.see(ctx, taskOptions{})
 		if !m.pool.runDirect(ctx, t, task.Task{Body: c.future.body()}) {
 			return value, m.pool.refuse(c.future.body(), ErrClosed)

@@ -87,7 +87,7 @@ func TestMemoComputesOnce(t *testing.T) {
 			}
 			p.Close()
 			if k := p.Stats().Tasks; k.Running != 0 || k.Done != k.Started || k.Failed != 0 {
-				t.Errorf("%+v", k)
+				t.Errorf("p.Stats().Tasks: %+v", k)
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func TestMemoAndTheEndsOfContexts(t *testing.T) {
 			go func() {
 				v, err := get(ctx, 1)
 				if v != "of the first" {
-					t.Error(v)
+					t.Error("get(ctx, 1):", v)
 				}
 				first <- err
 			}()
@@ -191,10 +191,10 @@ func TestMemoAndTheEndsOfContexts(t *testing.T) {
 			}
 			close(gate)
 			if err := <-first; err != nil {
-				t.Error(err)
+				t.Error("<-first:", err)
 			}
 			if err := <-other; err != nil {
-				t.Error(err)
+				t.Error("<-other:", err)
 			}
 			if v, err := m.Get(ctx, 1); v != "of the first" || err != nil {
 				t.Errorf("it is there: %v, %v", v, err)
@@ -215,15 +215,15 @@ func TestMemoWaitsWithoutAPlace(t *testing.T) {
 		got := filch.Submit(background, p, func(ctx context.Context) (int, error) { return m.Get(ctx, 1) })
 		synctest.Wait()
 		if v, err := filch.Submit(background, p, one).Wait(background); v != 1 || err != nil { // on the only worker
-			t.Error(v, err)
+			t.Error("filch.Submit(background, p, one).Wait(background):", v, err)
 		}
 		close(gate)
 		if v, err := got.Wait(background); v != 1 || err != nil {
-			t.Error(v, err)
+			t.Error("got.Wait(background):", v, err)
 		}
 		p.Pause()
 		if v, err := m.Get(background, 2); v != 2 || err != nil { // a pause is for queues
-			t.Error(v, err)
+			t.Error("m.Get(background, 2):", v, err)
 		}
 		p.Resume()
 	})
@@ -296,7 +296,7 @@ func TestMemoFindsCircles(t *testing.T) {
 		}
 	}
 	if err := p.Shutdown(background); err != nil { // the tasks above have told, but not all have ended
-		t.Error(err)
+		t.Error("p.Shutdown(background):", err)
 	}
 	if n := p.Stats().Tasks.Running; n != 0 {
 		t.Errorf("%d run", n)
@@ -394,11 +394,11 @@ func TestMemoOfAClosedPool(t *testing.T) {
 		<-p.Done()
 		for k, want := range map[int]error{1: nil, 2: nil, 3: filch.ErrClosed} {
 			if _, err := m.Get(background, k); err != want {
-				t.Errorf("%d: %v", k, err)
+				t.Errorf("m.Get(background, k): %d: %v", k, err)
 			}
 		}
 		if k := p.Stats().Tasks; k.Done != 3 || k.Running != 0 || k.Rejected != 2 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 	})
 }
@@ -420,7 +420,7 @@ func TestMemoOfStrangeKeys(t *testing.T) {
 	}
 	for _, f := range []func(){func() { m.Get(background, []int{}) }, func() { m.Forget([]int{}) }} {
 		if s := recovered(f); !strings.Contains(s, "unhashable") {
-			t.Error(s)
+			t.Error("recovered(f):", s)
 		}
 	}
 	m.Get(background, 1)
@@ -457,7 +457,7 @@ func TestMemoComputesInsideThePool(t *testing.T) {
 		}
 		close(gate)
 		if err := <-got; !errors.Is(err, filch.ErrInside) {
-			t.Error(err)
+			t.Error("<-got:", err)
 		}
 		<-closed
 	})

@@ -19,9 +19,9 @@ import (
 // than all that works with them. Each has its methods in the file that is named after it.
 
 // Pool is a set of places for workers that steal work from one another. Make
-// one with [New]. A pool at rest has no goroutine and uses no CPU, so it need not
-// be closed; all of its methods may be called from any goroutine. In a bubble of
-// testing/synctest, use a pool that was made there.
+// one with [New]. A pool at rest has no goroutine and uses no CPU, unless [WithBusyPoll]
+// or [WithIdleTimeout] asks for it, so it need not be closed; all of its methods may be
+// called from any goroutine. In a bubble of testing/synctest, use a pool that was made there.
 type Pool struct {
 	// Its methods stand with what they are about, one concept a file: users call all that a
 	// pool does by it.
@@ -115,7 +115,8 @@ type handout struct {
 // Worker is one of the places of a pool at work. Fork-join functions are
 // handed the worker that runs them, and pass it on to what they call. A Worker
 // must be used only by the call it was handed to, on the goroutine of that
-// call, until the call returns.
+// call, until the call returns. What is forked gets a Worker of its own, and uses that in
+// place of the one of the function around it.
 type Worker struct {
 	// Its methods stand with what they are about, one concept a file: forks, tasks, giving way.
 
@@ -153,6 +154,7 @@ type taskExtras struct {
 	seen    *seen                     // set before too, if the pool sees tasks
 	own     atomic.Pointer[cancellation]
 	waits   waits      // that are made in its name, if it has no seat
+	slot    *task.Held // whose slot of a Subpool waits in its name lend, or nil; see slot; set before it begins
 	latch   task.Latch // released when the task is done
 
 	dependents atomic.Pointer[dependency] // those of tasks that come after this one; they add, its end takes them
@@ -190,6 +192,7 @@ type seen struct {
 	last      Event   // and what the next will have
 	over      bool    // there is none to come
 	crashed   bool    // its function has not returned
+	exclusive bool    // the goroutine of the worker that took it from a queue runs it; for tasks that are no Future
 	entry     uintptr // of its function, or 0
 
 	submitted []uintptr // the stack of the submitter, if the pool has checks
@@ -230,12 +233,11 @@ type Group struct {
 
 	tally place.Tally // of tasks; those with options count as started at once, and with a limit, all until they have a slot
 
-	mu    sync.Mutex // held while tasks are dropped, or counted as started
-	errs  []error
-	lost  int         // errors beyond max
-	over  error       // the context's own, if a task had no other: it counts if none has
-	done  *task.Latch // released when no task is left; nil if there is no waiter
-	holds bool        // a task was submitted that may be held
+	mu   sync.Mutex // held while tasks are dropped, or counted as started
+	errs []error
+	lost int         // errors beyond max
+	over error       // the context's own, if a task had no other: it counts if none has
+	done *task.Latch // released when no task is left; nil if there is no waiter
 }
 
 // groupTask is a task of a group without options.
@@ -276,9 +278,6 @@ type hold struct {
 	deps atomic.Pointer[dependencies] // the submitter sets it; the end of the task clears it, so that a chain of tasks is not kept
 	sub  *Subpool                     // that the task needs a slot of, or nil
 
-	within bool // it needs none, since its submitter runs it within its own; written before it is held
-	lent   int  // waits of the task that have lent the slot; under the lock of sub
-
 	extras taskExtras // of the task: one allocation for both
 }
 
@@ -292,22 +291,20 @@ type dependencies struct {
 // [Pool.Subpool], and pass it to whatever submits a task, among the options. Its methods may be called from
 // any goroutine. They do not block.
 //
-// A task of a Subpool may wait for others of it, even if n is 1. [Future.Wait] runs the other in place, within the
-// slot of the task that waits. If it cannot, since the other runs already or comes after what does, or in
-// [Group.Wait] of a group with such tasks, the task that waits does not count as running meanwhile. When it
-// goes on, one more than n may run until the next of them ends. But if it waits for a task outside of the
-// Subpool, it keeps its slot: that task must not wait for one of the Subpool in turn.
+// A task that waits has no slot: not in [Future.Wait], [Group.Wait] or [Memo.Get] of what another computes, nor while
+// a submission blocks, or another task runs on its goroutine. So tasks may wait for others of their Subpool, directly or by
+// way of any other task, even if n is 1. A task gets a slot only when fewer than n have one, and then goes to the queue of the
+// pool. One that has waited goes on at once, in the slot of the task that it has waited for, or else in one more: then more
+// than n may run, also such as had a slot and were still queued, until others wait or end.
+//
+// What a task does itself keeps its slot: [Blocking], and what it computes for a [Memo]. So a task must not wait for others of
+// its Subpool by a channel, inside Blocking or not, nor by a Wait with another context than its own, nor for room by
+// [Group.Go], which does not know which task calls it; [Group.GoFrom] does.
 type Subpool struct {
 	pool     *Pool
 	name     string
-	limit    int
-	room     *task.Room // of tasks that wait; nil without a limit
 	overflow Overflow
-
-	mu      sync.Mutex
-	running int // tasks that have a slot
-	waiting task.Waiting
-	full    int // so long must the line be that those in it that are not held any more are taken out
+	tasks    task.Subpool
 }
 
 // dependency is that of one task on another.

@@ -23,7 +23,7 @@ func sockets(t *testing.T) *topology.Topology {
 	}
 	m, err := topology.Read(files)
 	if len(m.Processors) != 8 {
-		t.Fatal(m.Processors, err)
+		t.Fatal("topology.Read(files):", m.Processors, err)
 	}
 	return m
 }

@@ -3,17 +3,21 @@
 package filch
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/filch-go/filch/internal/race"
 )
 
-// Without the race detector nothing is looked at that is not free: a fork is named by its
+// Without checks and the race detector nothing is looked at that is not free: a fork is named by its
 // place, and no names are kept.
 func TestForksAreNamedByTheirPlaces(t *testing.T) {
 	if race.Enabled {
 		t.Error("all is looked at")
 	}
+	t.Setenv("FILCH_CHECKS", "0")
 	p := New(WithWorkers(1))
 	NewFunc(func(f *Frame[int, int], n int) int {
 		if n > 0 {
@@ -29,4 +33,24 @@ func TestForksAreNamedByTheirPlaces(t *testing.T) {
 		}
 		return 0
 	}).Call(p, 0)
+}
+
+// A program that was built without the race detector, and asks for logical races, says once that it has none.
+func TestRacesWithoutTheDetectorAreToldOnce(t *testing.T) {
+	var said bytes.Buffer
+	log := WithLogger(slog.New(slog.NewTextHandler(&said, nil)))
+	for _, c := range []struct {
+		value string
+		want  int
+	}{{"0", 0}, {"1", 1}, {"all", 1}} {
+		said.Reset()
+		t.Setenv("FILCH_RACES", c.value)
+		noRaceTold.Store(false)
+		for range 3 {
+			New(log).Close()
+		}
+		if n := strings.Count(said.String(), "FILCH_RACES does nothing"); n != c.want {
+			t.Errorf("three pools with FILCH_RACES=%s said %d times that it does nothing; should be %d\n%s", c.value, n, c.want, &said)
+		}
+	}
 }

@@ -134,7 +134,8 @@ func (p *Pool) announce(b task.Body, k EventKind, err error, undo func()) {
 	returned = true
 }
 
-func (o *seen) Start(p *task.Pool, s task.Seat, ctx context.Context, _ bool) bool {
+func (o *seen) Start(p *task.Pool, s task.Seat, ctx context.Context, exclusive bool) bool {
+	o.exclusive = exclusive
 	c := o.pool.newContext(ctx, s) // of its own, so that what it submits has the right parent
 	c.extras.Store(&taskExtras{seen: o})
 	if c.Err() != nil { // as Start finds as well, even if the observer does not return
@@ -191,7 +192,7 @@ func (p *Pool) runObserved(c *taskContext, b task.Body, exclusive bool, f func()
 		if o.last.Context = c; c.worker != nil {
 			o.last.Worker = c.worker.Engine.ID
 		}
-		o.tell(TaskStarted, nil)
+		o.tellStart(c, exclusive)
 	}
 	var told running
 	if o == nil && p.tasks.Engine.IsHooked() {
@@ -210,6 +211,15 @@ func (p *Pool) runObserved(c *taskContext, b task.Body, exclusive bool, f func()
 		o.tell(TaskDone, err)
 	}
 	return err
+}
+
+// tellStart tells that the task starts with the context c, in its turn if a worker took it from a queue.
+func (o *seen) tellStart(c *taskContext, exclusive bool) {
+	if !o.pool.tasks.InOrder || !exclusive && !o.exclusive {
+		o.tell(TaskStarted, nil)
+		return
+	}
+	c.worker.InTurn(func() { o.tell(TaskStarted, nil) })
 }
 
 // traced begins a task of the Go runtime's trace, with a region, and returns what ends both.

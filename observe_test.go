@@ -360,7 +360,7 @@ func observerThatDoesNotReturn(t *testing.T, kind filch.EventKind, overflow filc
 	p.Close()
 	s := p.Stats()
 	if s.Tasks.Submitted != s.Tasks.Done+s.Tasks.Cancelled || s.Tasks.Started != s.Tasks.Done || s.Tasks.Queued != 0 || s.Active != 0 || s.Blocked != 0 {
-		t.Errorf("%v, %v: %+v", kind, overflow, s)
+		t.Errorf("p.Stats(): %v, %v: %+v", kind, overflow, s)
 	}
 	if n := p.InQueue(); n != 0 {
 		t.Errorf("%v, %v: %d tasks have room", kind, overflow, n)

@@ -209,7 +209,7 @@ func TestOnRefuses(t *testing.T) {
 			p.Do(call)
 		}()
 		if r := fibFunc.Call(p, 10); r != 55 {
-			t.Error(r)
+			t.Error("fibFunc.Call(p, 10):", r)
 		}
 	}
 }

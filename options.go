@@ -130,7 +130,7 @@ func needsLimit(op string, n int, o Overflow, what string) {
 func WithBusyPoll() Option { return func(p *Pool) { p.tasks.Engine.BusyPoll = true } }
 
 // WithIdleTimeout sets how long a worker that finds no work keeps its goroutine. A task
-// then starts sooner after a rest: docs/bench/tasks.txt has a median of less than half.
+// then starts sooner after a rest: docs/bench/tasks.txt has a median of 0.75 of the time.
 // The default is 0, so that a pool at rest has no goroutine. WithIdleTimeout panics if d
 // < 0.
 func WithIdleTimeout(d time.Duration) Option {
@@ -206,7 +206,7 @@ func WithLogger(l *slog.Logger) Option {
 // It is for tests, and for the search for a mistake. A program that makes none runs as before, but
 // forks and joins cost tens of nanoseconds each, Do and tasks some microseconds; docs/mistakes.md has
 // figures. The environment variable FILCH_CHECKS=1 does the same for all pools of a program, the
-// default pool included.
+// default pool included. 0, false and an empty value turn it off, and 1, true and all turn it on; with any other, New panics.
 func WithChecks() Option { return func(p *Pool) { p.checks = &checks{} } }
 
 // WithLogicalRaces makes go test -race find races of schedules that did not happen. Each fork,
@@ -219,7 +219,8 @@ func WithChecks() Option { return func(p *Pool) { p.checks = &checks{} } }
 // It is for tests. A fork costs microseconds, and an open one some 20 KB; of those that are
 // beyond 4,000 at a time, no more is seen than without the option, which the pool logs once. In a
 // program that was built without -race, the option does nothing. The environment variable
-// FILCH_RACES=all does the same for all pools of a program, the default pool included.
+// FILCH_RACES=all does the same for all pools of a program, the default pool included. It takes the values that
+// FILCH_CHECKS does, and the first pool of a program without -race logs that it does nothing.
 func WithLogicalRaces() Option {
 	return func(p *Pool) { p.tasks.Engine.Logical.On = race.Enabled }
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,12 +38,12 @@ func TestLimitsOfOptions(t *testing.T) {
 	} {
 		for _, n := range c.good {
 			if s := recoveredFrom(c.make(n)); s != "" {
-				t.Errorf("%s, %d: %s", name, n, s)
+				t.Errorf("recoveredFrom(c.make(n)): %s, %d: %s", name, n, s)
 			}
 		}
 		for _, n := range c.bad {
 			if s := recoveredFrom(c.make(n)); !strings.Contains(s, name) {
-				t.Errorf("%s, %d: %q", name, n, s)
+				t.Errorf("recoveredFrom(c.make(n)): %s, %d: %q", name, n, s)
 			}
 		}
 	}
@@ -54,7 +55,7 @@ func TestLimitsOfOptions(t *testing.T) {
 		AtPriority(0): "", AtPriority(1): "AtPriority(1)", AtPriority(-1): "AtPriority(-1)", Within(1): "", Within(0): "Within(0s)", Within(-1): "Within(-1ns)",
 	} {
 		if _, err := p.optionsOf("Go", []TaskOption{opt}); fmt.Sprint(err) == "<nil>" && bad != "" || !strings.Contains(fmt.Sprint(err), bad) || bad == "" && err != nil {
-			t.Errorf("%v: %v", opt, err)
+			t.Errorf(`p.optionsOf("Go", …): %v: %v`, opt, err)
 		}
 	}
 	for _, opts := range [][]TaskOption{{AtPriority(2), Within(0)}, {Named("x"), AtPriority(2), AtPriority(3), Fair()}} {
@@ -64,7 +65,7 @@ func TestLimitsOfOptions(t *testing.T) {
 	}
 	o, err := New(WithOrder(ByPriority)).optionsOf("Go", []TaskOption{AtPriority(-7), Named("x"), LongRunning(), Fair()})
 	if err != nil || o.priority != -7 || o.name != "x" || !o.longRunning || !o.fair || !o.deadline.IsZero() {
-		t.Errorf("%+v, %v", o, err)
+		t.Errorf(`New(WithOrder(ByPriority)).optionsOf("Go", …): %+v, %v`, o, err)
 	}
 }
 
@@ -190,7 +191,7 @@ func TestWorkersAreLetGoClean(t *testing.T) {
 	}
 	p.exit(w)
 	if w.tasks.Guest || w.tasks.Engine.Level.Load() != engine.Nothing || !w.tasks.Engine.Hold.Load().HasPlace() {
-		t.Errorf("%t, %d, %v", w.tasks.Guest, w.tasks.Engine.Level.Load(), w.tasks.Engine.Hold.Load())
+		t.Errorf("asWorker(p.tasks.Engine.Hire()): %t, %d, %v", w.tasks.Guest, w.tasks.Engine.Level.Load(), w.tasks.Engine.Hold.Load())
 	}
 	if p.tasks.Engine.Hire() != &w.tasks.Engine || !w.tasks.Engine.Hold.YieldPlace() {
 		t.Error("another worker is made")
@@ -233,22 +234,30 @@ func TestOnePlaceFollows(t *testing.T) {
 }
 
 // The environment is asked for each pool: of a variable that was read before main, go test would not know, and
-// show what it has kept of a run without.
+// show what it has kept of a run without. What it says is off, on or a mistake: it is never passed over.
 func TestEnvironmentIsAskedForEachPool(t *testing.T) {
-	for _, on := range []string{"1", "0", "1"} {
-		t.Setenv("FILCH_CHECKS", on)
-		p := New()
-		if checked := p.checks != nil; checked != (on == "1") {
-			t.Errorf("FILCH_CHECKS=%s: checks: %t", on, checked)
+	for name, has := range map[string]func(p *Pool) bool{
+		"FILCH_CHECKS": func(p *Pool) bool { return p.checks != nil },
+		"FILCH_RACES":  func(p *Pool) bool { return p.tasks.Engine.Logical.On },
+	} {
+		for _, c := range []struct {
+			value string
+			on    bool
+		}{{"1", true}, {"", false}, {"true", true}, {"0", false}, {"all", true}, {"false", false}, {"1", true}} {
+			t.Setenv(name, c.value)
+			p := New()
+			if want := c.on && (race.Enabled || name == "FILCH_CHECKS"); has(p) != want {
+				t.Errorf("%s=%s: a new pool has it: %t; should be %t", name, c.value, has(p), want)
+			}
+			p.Close()
 		}
-		p.Close()
-	}
-	for _, on := range []string{"all", "none", "all"} {
-		t.Setenv("FILCH_RACES", on)
-		p := New()
-		if logical := p.tasks.Engine.Logical.On; logical != (race.Enabled && on == "all") {
-			t.Errorf("FILCH_RACES=%s: logical races: %t", on, logical)
+		for _, value := range []string{"yes", "2", "none", "All", " "} {
+			t.Setenv(name, value)
+			want := "filch: " + name + "=" + strconv.Quote(value) + ": it must be 1, true or all, or, to turn it off, 0, false or empty"
+			if s := recoveredFrom(func() { New() }); s != want {
+				t.Errorf("New with %s=%s: panic %q; should be %q", name, value, s, want)
+			}
 		}
-		p.Close()
+		t.Setenv(name, "")
 	}
 }

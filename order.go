@@ -14,7 +14,10 @@ const (
 	// LIFO runs the newest first. So the tasks that a task submits run while the data
 	// they share is in the cache, and few tasks are queued at a time.
 	LIFO Order = iota
-	// FIFO runs the oldest first. It is for tasks that nothing waits for, such as events.
+	// FIFO runs the oldest first. It is for tasks that nothing waits for, such as events. Tasks that one goroutine
+	// submits from outside begin in the order of submission, on any number of workers. Exception: one that
+	// something waits for, or that [Pool.Help] takes, may run sooner. An [Observer] is told of the starts in that order. On two workers, a task may end before an older
+	// one does.
 	FIFO
 	// ByPriority runs the tasks with the lowest number of [AtPriority] first. Tasks of
 	// one priority run in the order in which they came into their queue. A worker compares

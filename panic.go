@@ -16,15 +16,37 @@ type PanicError struct {
 	Stack []byte // of the goroutine that panicked, as by debug.Stack
 }
 
-// Error returns the value and the stack of the panic. It says whether filch panicked, because it was misused, or
-// a function that it called.
+// Error returns the value of the panic, the frames of its stack that are the caller's code, up to 12, and the
+// whole stack. It says whether filch panicked, because it was misused, or a function that it called.
 func (e *PanicError) Error() string {
 	text, own := strings.CutPrefix(fmt.Sprint(e.Value), "filch: ")
 	where := "panic in a function called by filch: "
 	if own {
 		where = "panic in filch: "
 	}
-	return where + text + "\n\n" + string(e.Stack)
+	return where + text + "\n\n" + userFrames(string(e.Stack)) + string(e.Stack)
+}
+
+// userFrames returns the frames of a stack that are the user's, one a line, and an empty line; or nothing if it
+// has none.
+func userFrames(stack string) string {
+	var b strings.Builder
+	n := 0
+	for call, place := range framesIn(stack) {
+		function := functionOf(call)
+		if !isCode(function, fileOf(place)) || function == "panic" || strings.HasPrefix(function, "runtime/") {
+			continue
+		}
+		if n++; n > shownFrames {
+			b.WriteString("\t...\n")
+			break
+		}
+		fmt.Fprintf(&b, "\t%s %s\n", function, place)
+	}
+	if n > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 // Unwrap returns the value if it is an error, else nil.
@@ -39,7 +61,7 @@ func panicError(v any) *PanicError {
 	if err, ok := v.(*PanicError); ok && err != nil {
 		return err
 	}
-	return &PanicError{Value: v, Stack: debug.Stack()}
+	return &PanicError{Value: orDisorder(v), Stack: debug.Stack()}
 }
 
 // inOp returns err as the error of op, with more behind it. Both begin with the name of the package,

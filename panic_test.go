@@ -134,6 +134,38 @@ func TestPanicArrivesOnce(t *testing.T) {
 	}
 }
 
+// The error of a panic has the frames of the user's code first, the newest first, and then the whole stack.
+func TestAPanicTellsTheUsersFramesFirst(t *testing.T) {
+	eachPlacement(t, func(t *testing.T, pl placement, both func(s filch.Scope, a, b func(w *filch.Worker))) {
+		p := filch.New(filch.WithWorkers(pl.workers))
+		err, _ := catch(func() { pl.run(p, both, nop, func(*filch.Worker) { burst() }) }).(*filch.PanicError)
+		if err == nil {
+			t.Fatal("the panic of a fork did not arrive as a PanicError")
+		}
+		lines := strings.Split(err.Error(), "\n")
+		for i, want := range map[int]string{
+			0: "panic in a function called by filch: burst",
+			1: "",
+			2: "\tgithub.com/filch-go/filch_test.burst ",
+			3: "\tgithub.com/filch-go/filch_test.TestAPanicTellsTheUsersFramesFirst.func1.",
+		} {
+			if i >= len(lines) || !strings.HasPrefix(lines[i], want) || want == "" && lines[i] != "" {
+				t.Errorf("line %d of the error is not %q, but the error is\n%v", i, want, err)
+			}
+		}
+		theirs, stack, _ := strings.Cut(strings.Join(lines[2:], "\n"), "\n\n")
+		if strings.Contains(theirs, "filch-go/filch.") || strings.Contains(theirs, "internal/") || stack != string(err.Stack) {
+			t.Errorf("the frames of the user's code are not followed by the whole stack: %v", err)
+		}
+	})
+	if s := (&filch.PanicError{Value: 1, Stack: []byte("none")}).Error(); s != "panic in a function called by filch: 1\n\nnone" {
+		t.Errorf("the error without frames is %q", s)
+	}
+}
+
+//go:noinline
+func burst() { panic("burst") }
+
 // Nothing that was forked runs on after the panic has arrived.
 func TestPanicWaitsForStolenForks(t *testing.T) {
 	eachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {

@@ -54,7 +54,7 @@ func TestStallsEnd(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 		if s := p.Stats(); s.Tasks.Stalls == 0 || s.Workers != 2 {
-			t.Errorf("%+v", s)
+			t.Errorf("p.Stats(): %+v", s)
 		}
 		time.Sleep(time.Minute)
 		if s := p.Stats(); s.Extra != 0 || s.Active != 2 {

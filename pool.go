@@ -67,6 +67,7 @@ func New(opts ...Option) *Pool {
 	p.beginChecks()
 	p.beginLogicalRaces()
 	p.sees = p.observer != nil || p.tasks.Engine.IsHooked() || p.checks != nil
+	p.tasks.InOrder = p.sees && p.tasks.Order == task.FIFO
 	p.plain = p.tasks.Order != task.ByPriority && !p.sees && p.tasks.Room == nil && p.tasks.Slots == nil
 	p.tasks.Init()
 	if p.name == "" {

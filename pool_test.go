@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -119,10 +120,10 @@ func TestClose(t *testing.T) {
 		mustPanic(t, "Do on a closed Pool", func() { p.Do(nop) })
 		mustPanic(t, "Call on a closed Pool", func() { fibFunc.Call(p, 1) })
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Error("p.Close():", err)
 		}
 		if err := filch.New().Close(); err != nil {
-			t.Error(err)
+			t.Error("filch.New().Close():", err)
 		}
 	})
 }
@@ -132,7 +133,7 @@ func TestDefaultPoolCannotBeClosed(t *testing.T) {
 		t.Error("no error")
 	}
 	if got := fibFunc.Call(filch.Default(), 10); got != 55 {
-		t.Error(got)
+		t.Error("fibFunc.Call(filch.Default(), 10):", got)
 	}
 }
 
@@ -219,13 +220,11 @@ func TestRestingPoolHasNoGoroutines(t *testing.T) {
 		return s.Active == 0 && s.Searching == 0 && s.Blocked == 0
 	}
 	var b strings.Builder
-	for start := time.Now(); !resting() || strings.Contains(b.String(), "engine.(*Worker).run"); runtime.Gosched() {
-		if time.Since(start) > time.Second {
-			t.Fatalf("after a second: %+v\n%s", p.Stats(), b.String())
-		}
+	poll.Patiently(t, "a pool at rest has no goroutine", func() (bool, any) {
 		b.Reset()
 		pprof.Lookup("goroutine").WriteTo(&b, 1)
-	}
+		return resting() && !strings.Contains(b.String(), "engine.(*Worker).run"), p.Stats()
+	})
 }
 
 // Bursts of work, with rests of random length between them in which workers
@@ -324,7 +323,7 @@ func TestStress(t *testing.T) {
 		}
 		wg.Wait()
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Error("p.Close():", err)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestPrioritiesHold(t *testing.T) {
 		})
 		p.Resume()
 		if err := p.Shutdown(background); err != nil {
-			t.Fatal(err)
+			t.Fatal("p.Shutdown(background):", err)
 		}
 		if len(got) != n {
 			t.Fatalf("seed %d: %d of %d tasks", seed, len(got), n)
@@ -203,7 +203,7 @@ func TestPrioritiesOfManyWorkers(t *testing.T) {
 		})
 		wg.Wait()
 		if err := p.Shutdown(background); err != nil {
-			t.Fatal(err)
+			t.Fatal("p.Shutdown(background):", err)
 		}
 		for i := range ran {
 			if n := ran[i].Load(); n != 1 {

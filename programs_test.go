@@ -20,7 +20,7 @@ func compile(t *testing.T, programs []string) []string {
 	}
 	root, err := os.Getwd()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.Getwd():", err)
 	}
 	dir := t.TempDir()
 	work := strings.NewReplacer("\t.\n", "\t"+root+"\n", "./", root+"/", "use (", "use (\n\t.").Replace(read(t, "go.work"))
@@ -46,9 +46,9 @@ func compile(t *testing.T, programs []string) []string {
 func write(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.MkdirAll(filepath.Dir(file), 0o777):", err)
 	}
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile(file, []byte(text), 0o666):", err)
 	}
 }

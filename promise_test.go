@@ -36,10 +36,10 @@ func TestPromiseIsCompletedOnce(t *testing.T) {
 			}
 			all.Wait()
 			if err := g.Wait(); err != nil {
-				t.Fatal(err)
+				t.Fatal("g.Wait():", err)
 			}
 			if _, err := after.Wait(context.Background()); err != nil {
-				t.Fatal(err)
+				t.Fatal("after.Wait(context.Background()):", err)
 			}
 			if w := won.Load(); w < 1 || w > 4 || sum.Load() != 4*w {
 				t.Fatalf("%d has won, and the sum is %d", w, sum.Load())
@@ -60,36 +60,36 @@ func TestPromiseEnds(t *testing.T) {
 		t.Error("not completed once")
 	}
 	if v, err := failed.Future().Wait(ctx); v != "so far" || err != errDep {
-		t.Error(v, err)
+		t.Error("failed.Future().Wait(ctx):", v, err)
 	}
 	cancelled.Future().Cancel()
 	if cancelled.Complete("", nil) {
 		t.Error("completed after Cancel")
 	}
 	if _, err := cancelled.Future().Wait(ctx); err != context.Canceled {
-		t.Error(err)
+		t.Error("cancelled.Future().Wait(ctx):", err)
 	}
 	ended, end := context.WithCancel(ctx)
 	end()
 	if _, err := late.Future().Wait(ended); err != context.Canceled {
-		t.Error(err)
+		t.Error("late.Future().Wait(ended):", err)
 	}
 	waiting := filch.Submit(ctx, p, func(ctx context.Context) (string, error) { return late.Future().Wait(ctx) })
 	for p.Stats().Blocked == 0 {
 	}
 	p.Close()
 	if _, err := waiting.Wait(ctx); !errors.Is(err, filch.ErrClosed) {
-		t.Error(err)
+		t.Error("waiting.Wait(ctx):", err)
 	}
 	if !late.Complete("v", nil) {
 		t.Error("the pool has completed it")
 	}
 	if v, err := late.Future().Wait(ctx); v != "v" || err != nil {
-		t.Error(v, err)
+		t.Error("late.Future().Wait(ctx):", v, err)
 	}
 	<-late.Future().Done()
 	if s := p.Stats().Tasks; s.Submitted != 1 || s.Cancelled != 0 || s.Held != 0 || s.Done != 1 {
-		t.Errorf("%+v", s)
+		t.Errorf("p.Stats().Tasks: %+v", s)
 	}
 }
 

@@ -88,7 +88,7 @@ func TestQueued(t *testing.T) {
 					t.Errorf("%v: %v\nand not %v", order, got[:min(8, len(got))], want[:min(8, len(want))])
 				}
 				if s := p.Stats().Tasks; s.Oldest != time.Minute+time.Second || s.Queued != 10_604 {
-					t.Errorf("%v: %+v", order, s)
+					t.Errorf("p.Stats().Tasks: %v: %+v", order, s)
 				}
 				close(release)
 				p.Shutdown(background)

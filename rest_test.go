@@ -106,7 +106,7 @@ func TestPauseAndWaitGivesUp(t *testing.T) {
 		}
 	})
 	if s := recovered(func() { filch.Default().PauseAndWait(noContext) }); s != "filch: PauseAndWait: ctx is nil" {
-		t.Error(s)
+		t.Error("recovered(…):", s)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestPauseAndWaitFromInside(t *testing.T) {
 			return 0, p.PauseAndWait(ctx(inner))
 		}).Wait(background)
 		if !errors.Is(err, filch.ErrInside) || !strings.Contains(err.Error(), "PauseAndWait") {
-			t.Error(err)
+			t.Error("filch.Submit(background, p, …).Wait(background):", err)
 		}
 		p.Resume()
 	}
@@ -134,7 +134,7 @@ func TestPauseAndWaitFromInside(t *testing.T) {
 		return 0, <-result
 	}).Wait(background)
 	if !errors.Is(err, filch.ErrInside) {
-		t.Error(err)
+		t.Error("filch.Submit(background, p, …).Wait(background):", err)
 	}
 	p.Resume()
 	in, out := make(chan bool), make(chan bool)
@@ -142,7 +142,7 @@ func TestPauseAndWaitFromInside(t *testing.T) {
 	wg.Go(func() { p.Do(func(*filch.Worker) { close(in); <-out }) })
 	<-in
 	if err := p.PauseAndWait(background); err != nil {
-		t.Error(err)
+		t.Error("p.PauseAndWait(background):", err)
 	}
 	close(out)
 	wg.Wait()
@@ -195,7 +195,7 @@ func TestNothingRunsInAPause(t *testing.T) {
 					runtime.Gosched()
 				}
 				if err := p.PauseAndWait(background); err != nil {
-					t.Fatal(err)
+					t.Fatal("p.PauseAndWait(background):", err)
 				}
 				paused.Store(true)
 				if n := p.Stats().Tasks.Running; n != 0 {
@@ -208,7 +208,7 @@ func TestNothingRunsInAPause(t *testing.T) {
 			wg.Wait()
 			p.Close()
 			if k := p.Stats().Tasks; k.Started != k.Done || k.Running != 0 {
-				t.Errorf("%+v", k)
+				t.Errorf("p.Stats().Tasks: %+v", k)
 			}
 		}
 	}
@@ -230,7 +230,7 @@ func TestDrain(t *testing.T) {
 		}
 		p.Pause()
 		if err := p.Drain(); err != nil {
-			t.Error(err)
+			t.Error("p.Drain():", err)
 		}
 		if err := p.Go(background, nothing); err != filch.ErrClosed || !p.Closed() {
 			t.Errorf("Go: %v; closed: %v", err, p.Closed())
@@ -246,11 +246,11 @@ func TestDrain(t *testing.T) {
 			t.Errorf("%d of 6 have run", ran)
 		}
 		if err := p.Shutdown(background); err != nil {
-			t.Error(err)
+			t.Error("p.Shutdown(background):", err)
 		}
 		p.Close()
 		if k := p.Stats().Tasks; k.Done != 7 || k.Cancelled != 0 || k.Running != 0 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 	})
 }
@@ -265,7 +265,7 @@ func TestDoneWaitsForAll(t *testing.T) {
 		<-in
 		p.Go(background, func(ctx context.Context) {
 			if err := p.Drain(); err != nil {
-				t.Error(err)
+				t.Error("p.Drain():", err)
 			}
 		}, filch.LongRunning())
 		synctest.Wait()
@@ -282,7 +282,7 @@ func TestDoneWaitsForAll(t *testing.T) {
 		go release()
 		p.Close()
 		if k := p.Stats().Tasks; !isClosed(p.Done()) || k.Done+k.Cancelled != 2 || k.Cancelled != int64(dropped) {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 	})
 	if err := filch.Default().Drain(); err == nil || isClosed(filch.Default().Done()) {

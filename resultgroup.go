@@ -23,16 +23,18 @@ func NewResultGroup[T any](ctx context.Context, p *Pool, opts ...GroupOption) *R
 // Go queues f, as [Group.Go] does, and waits when that does. It panics if f is nil.
 func (r *ResultGroup[T]) Go(f func(ctx context.Context) (T, error), opts ...TaskOption) {
 	needs(f != nil, "ResultGroup.Go", "f")
+	g := r.made("Go")
 	next, _ := r.next(f)
-	r.group.Go(next, opts...)
+	g.Go(next, opts...)
 }
 
 // TryGo queues f, as [Group.TryGo] does, and reports whether it did. If not, f has no place
 // among the results. It panics if f is nil.
 func (r *ResultGroup[T]) TryGo(f func(ctx context.Context) (T, error), opts ...TaskOption) bool {
 	needs(f != nil, "ResultGroup.TryGo", "f")
+	g := r.made("TryGo")
 	next, result := r.next(f)
-	if r.group.TryGo(next, opts...) {
+	if g.TryGo(next, opts...) {
 		return true
 	}
 	r.mu.Lock()
@@ -50,8 +52,17 @@ func (r *ResultGroup[T]) TryGo(f func(ctx context.Context) (T, error), opts ...T
 func (r *ResultGroup[T]) GoFrom(ctx context.Context, f func(ctx context.Context) (T, error), opts ...TaskOption) {
 	needs(ctx != nil, "ResultGroup.GoFrom", "ctx")
 	needs(f != nil, "ResultGroup.GoFrom", "f")
+	g := r.made("GoFrom")
 	next, _ := r.next(f)
-	r.group.GoFrom(ctx, next, opts...)
+	g.GoFrom(ctx, next, opts...)
+}
+
+// made returns the group of r. It panics if NewResultGroup has not made r.
+func (r *ResultGroup[T]) made(op string) *Group {
+	if r == nil || r.group == nil {
+		isNotMade("ResultGroup."+op, "ResultGroup", "NewResultGroup")
+	}
+	return r.group
 }
 
 // next returns f as a task that keeps its result behind those of the tasks before, and where.
@@ -67,18 +78,18 @@ func (r *ResultGroup[T]) next(f func(ctx context.Context) (T, error)) (next func
 }
 
 // Context returns the group's context, as [Group.Context] does.
-func (r *ResultGroup[T]) Context() context.Context { return r.group.Context() }
+func (r *ResultGroup[T]) Context() context.Context { return r.made("Context").Context() }
 
 // Done returns a channel that is closed when no task is unfinished, as [Group.Done] does.
-func (r *ResultGroup[T]) Done() <-chan struct{} { return r.group.Done() }
+func (r *ResultGroup[T]) Done() <-chan struct{} { return r.made("Done").Done() }
 
 // Wait waits as [Group.Wait] does, and returns the results in the order of the calls of
 // Go and GoFrom. For a task that failed, that is the result it returned with its error; for
 // one that did not start or did not return, the zero value.
-func (r *ResultGroup[T]) Wait() ([]T, error) { return r.all(r.group.Wait()) }
+func (r *ResultGroup[T]) Wait() ([]T, error) { return r.all(r.made("Wait").Wait()) }
 
 // Stop stops the group as [Group.Stop] does, and returns what Wait does.
-func (r *ResultGroup[T]) Stop() ([]T, error) { return r.all(r.group.Stop()) }
+func (r *ResultGroup[T]) Stop() ([]T, error) { return r.all(r.made("Stop").Stop()) }
 
 func (r *ResultGroup[T]) all(err error) ([]T, error) {
 	r.mu.Lock()

@@ -30,7 +30,7 @@ func BenchmarkManyWorkers(b *testing.B) {
 						time.Sleep(sleep)
 						done.Done()
 					}); err != nil {
-						b.Fatal(err)
+						b.Fatal("p.Go(context.Background(), …):", err)
 					}
 				}
 				done.Wait()
@@ -56,7 +56,7 @@ func BenchmarkLongRunning(b *testing.B) {
 						<-end
 						done.Done()
 					}, filch.LongRunning()); err != nil {
-						b.Fatal(err)
+						b.Fatal("p.Go(context.Background(), …, filch.LongRunning()):", err)
 					}
 				}
 				close(end)

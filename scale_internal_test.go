@@ -33,7 +33,7 @@ func TestLongRunningTasksEndInAnyOrder(t *testing.T) {
 		close(ends[i])
 		delete(left, i)
 		if _, err := tasks[i].Wait(context.Background()); err != nil {
-			t.Fatal(err)
+			t.Fatal("tasks[i].Wait(context.Background()):", err)
 		}
 		for p.running() > len(left) { // a task leaves the list after its Future is done
 			runtime.Gosched()
@@ -46,7 +46,7 @@ func TestLongRunningTasksEndInAnyOrder(t *testing.T) {
 		}
 		var dump strings.Builder
 		if err := p.Dump(&dump); err != nil {
-			t.Fatal(err)
+			t.Fatal("p.Dump(&dump):", err)
 		}
 		for line := range strings.Lines(dump.String()) {
 			if rest, ok := strings.CutPrefix(line, "long running"); ok {
@@ -74,7 +74,7 @@ func TestBusyPollFindsItsOwnTasks(t *testing.T) {
 	defer p.Close()
 	contexts := make(chan context.Context)
 	if err := p.Go(context.Background(), func(ctx context.Context) { contexts <- ctx }); err != nil {
-		t.Fatal(err)
+		t.Fatal("p.Go(context.Background(), …):", err)
 	}
 	ctx := <-contexts
 	for p.tasks.Engine.Counts(p.tasks.Engine.Places.Load()).Searching == 0 {
@@ -82,7 +82,7 @@ func TestBusyPollFindsItsOwnTasks(t *testing.T) {
 	}
 	ran := make(chan bool)
 	if err := p.Go(ctx, func(context.Context) { close(ran) }); err != nil {
-		t.Fatal(err)
+		t.Fatal("p.Go(ctx, …):", err)
 	}
 	select {
 	case <-ran:

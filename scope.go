@@ -76,6 +76,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 			if w.pool.notes {
 				w.handOut(0)
 			}
+			_ = w.tasks.Engine.Occupy()
 			defer w.leaveScope()
 			w.tasks.Engine.Start()
 		}
@@ -102,6 +103,7 @@ func (w *Worker) leaveScope() {
 	if w.pool.notes {
 		w.takeIn(nil)
 	}
+	w.tasks.Engine.Leave()
 	w.tasks.Engine.Note(engine.AtTasks, nil, 0)
 	w.tasks.Engine.WorksForNobody()
 	if w.tasks.Engine.Hold.LeaveScope() {

@@ -33,10 +33,10 @@ func TestTheEndOfAGroupIsOneError(t *testing.T) {
 			p.Resume()
 			synctest.Wait() // each is dropped at its turn
 			if err := g.Wait(); reflect.TypeOf(err) != reflect.TypeOf(incomparable{}) {
-				t.Errorf("%s: %#v", name, err)
+				t.Errorf("g.Wait(): %s: %#v", name, err)
 			}
 			if s := p.Stats().Tasks; s.Cancelled != 3 || s.Failed != 0 {
-				t.Errorf("%s: %+v", name, s)
+				t.Errorf("p.Stats().Tasks: %s: %+v", name, s)
 			}
 			p.Close()
 		})
@@ -60,11 +60,11 @@ func TestNothingRunsWithinASlotAfterTheEnd(t *testing.T) {
 				return nil
 			})
 			if err := g.Wait(); reflect.TypeOf(err) != reflect.TypeOf(incomparable{}) {
-				t.Errorf("%s: %#v", name, err)
+				t.Errorf("g.Wait(): %s: %#v", name, err)
 			}
 			synctest.Wait() // until the worker has counted its task
 			if s := p.Stats().Tasks; s.Cancelled != 1 || s.Submitted != 2 || s.Done != 1 || s.Failed != 0 {
-				t.Errorf("%s: %+v", name, s)
+				t.Errorf("p.Stats().Tasks: %s: %+v", name, s)
 			}
 			if n, m := g.slots.Taken(), p.tasks.Slots.Taken(); n != 0 || m != 0 || g.tally.Left() != 0 {
 				t.Errorf("%s: %d slots of the group and %d of the pool are taken, and %d tasks are left", name, n, m, g.tally.Left())
@@ -105,7 +105,7 @@ func TestAGroupThatEndsTakesNoMore(t *testing.T) {
 			}
 			close(gate)
 			if err := <-done; err != context.Canceled {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("<-done: %s: %v", name, err)
 			}
 			p.Close()
 			if s := p.Stats().Tasks; g.tally.Left() != 0 || g.slots != nil && g.slots.Taken() != 0 || s.Submitted != 3 || s.Done != 1 || s.Cancelled != 2 || s.Rejected != 1 {
@@ -165,7 +165,7 @@ func TestSlotsOfTasksThatRunAtOnce(t *testing.T) {
 	}
 	p := New(WithWorkers(1)) // without a limit
 	if err := p.runNow(context.Background(), task.Task{Ctx: context.Background(), Body: plainTask(func(context.Context) {})}, 0, func() {}); err != nil {
-		t.Error(err)
+		t.Error("p.runNow(context.Background(), …, 0, …):", err)
 	}
 	p = New(WithWorkers(1), WithTaskLimit(1, CallerRuns))
 	p.tasks.Slots.Take()

@@ -164,7 +164,7 @@ func TestStallOfAWaitWithAnotherContext(t *testing.T) {
 			return last.Wait(outer)
 		})
 		if v, err := outer.Wait(ctx); v != 1 || err != nil {
-			t.Error(v, err)
+			t.Error("outer.Wait(ctx):", v, err)
 		}
 	})
 }

@@ -50,7 +50,7 @@ func TestTranscriptOfAStall(t *testing.T) {
 	file := filepath.Join("testdata", "transcripts", "stall.txt")
 	if *updateTranscripts {
 		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile(file, got, 0o666):", err)
 		}
 	}
 	want, err := os.ReadFile(file)

@@ -33,7 +33,7 @@ func TestCountsOutliveTheirWorkers(t *testing.T) {
 		all.Wait()
 		synctest.Wait()
 		if k := p.Stats().Tasks; k.Submitted != 2*crowd || k.Started != 2*crowd || k.Done != 2*crowd || k.Queued != 0 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 		before := p.Stats()
 		var wg sync.WaitGroup
@@ -170,7 +170,7 @@ func TestPoolsHaveNames(t *testing.T) {
 		func() {
 			defer func() {
 				if got := fmt.Sprint(recover()); got != "filch: Name: the Pool is nil or zero: make one with New" {
-					t.Error(got)
+					t.Error("fmt.Sprint(recover()):", got)
 				}
 			}()
 			p.Name()

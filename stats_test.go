@@ -17,6 +17,7 @@ import (
 	"weak"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/poll"
 )
 
 // The observer's events of a random load add up to what Stats says.
@@ -58,7 +59,7 @@ func TestObserverSeesEverything(t *testing.T) {
 	}
 	wg.Wait()
 	if err := p.Shutdown(background); err != nil {
-		t.Fatal(err)
+		t.Fatal("p.Shutdown(background):", err)
 	}
 	s := p.Stats().Tasks
 	submitted, rejected, started, done, cancelled := seen[filch.TaskSubmitted].Load(), seen[filch.TaskRejected].Load(),
@@ -105,7 +106,7 @@ func TestLabelsAndRegions(t *testing.T) {
 	p.Go(background, func(ctx context.Context) { check(ctx) }, filch.Named("stir"))
 	p.Go(background, func(ctx context.Context) { check(ctx) }, filch.Named("stir"), filch.LongRunning())
 	if err := errors.Join(err, g.Wait(), p.Shutdown(background)); err != nil {
-		t.Error(err)
+		t.Error("errors.Join(err, g.Wait(), p.Shutdown(background)):", err)
 	}
 	trace.Stop()
 	if !strings.Contains(out.String(), "filch stir") {
@@ -163,11 +164,7 @@ func TestBusyPoll(t *testing.T) {
 		filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil }).Wait(background)
 		for start := time.Now(); time.Since(start) < 20*time.Millisecond; runtime.Gosched() {
 		}
-		for start := time.Now(); p.Stats().Searching != 1; runtime.Gosched() {
-			if time.Since(start) > 10*time.Second {
-				t.Fatalf("nobody polls: %+v", p.Stats())
-			}
-		}
+		poll.Patiently(t, "one of two workers polls", func() (bool, any) { s := p.Stats(); return s.Searching == 1, s })
 	}
 	p.Close()
 	if s := p.Stats(); s.Active != 0 || s.Searching != 0 {
@@ -187,11 +184,10 @@ func TestContextsOutliveTheirBubble(t *testing.T) {
 				return 0, nil
 			}, opt).Wait(background)
 		})
-		for start := time.Now(); held.Value() != nil; runtime.GC() {
-			if time.Since(start) > 10*time.Second {
-				t.Fatal("the context is still held")
-			}
-		}
+		poll.Patiently(t, "the context of a task in a bubble is collected", func() (bool, any) {
+			runtime.GC()
+			return held.Value() == nil, "it is held"
+		})
 	}
 	// What is to be done when a context is collected is done now.
 	done := make(chan bool)
@@ -232,6 +228,6 @@ func TestTasksInBubbles(t *testing.T) {
 	hidden()
 	stop.Stop()
 	if s := p.Stats().Tasks; s.Stalls < 2 {
-		t.Errorf("%+v", s)
+		t.Errorf("p.Stats().Tasks: %+v", s)
 	}
 }

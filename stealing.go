@@ -10,7 +10,7 @@ import (
 type StealOption func(*stealing)
 
 // StealOne makes a worker take one task at a time from another. Without it, a worker takes half of the
-// tasks that the other has queued, 33 at most, so that it need not come back soon. It concerns tasks alone: forks are
+// tasks that the other has queued, so that it need not come back soon: 64 at most, and 33 by priority. It concerns tasks alone: forks are
 // stolen one at a time.
 func StealOne() StealOption { return func(s *stealing) { s.one = true } }
 

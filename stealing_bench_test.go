@@ -58,11 +58,11 @@ var stealingWork = []struct {
 func benchmarkUTS(b *testing.B, p *filch.Pool) func() {
 	w, err := workload.Find("uts")
 	if err != nil {
-		b.Fatal(err)
+		b.Fatal(`workload.Find("uts"):`, err)
 	}
 	job, err := w.Prepare("T1/7", workload.Env{})
 	if err != nil {
-		b.Fatal(err)
+		b.Fatal(`w.Prepare("T1/7", …):`, err)
 	}
 	return func() {
 		if got := job.Func(p); got != job.Want {
@@ -83,7 +83,7 @@ func tasksOfTasks(b *testing.B, p *filch.Pool, n, m int, f func()) {
 				}
 			}
 		}); err != nil {
-			b.Fatal(err)
+			b.Fatal("p.Go(background, …):", err)
 		}
 	}
 	left.Wait()

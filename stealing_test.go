@@ -77,7 +77,7 @@ func TestEachWayToStealDoesAllOnce(t *testing.T) {
 			close(over)
 			<-resized
 			if err := p.Shutdown(background); err != nil {
-				t.Fatal(err)
+				t.Fatal("p.Shutdown(background):", err)
 			}
 			for i := range ran {
 				if n := ran[i].Load(); n != 1 {
@@ -112,7 +112,7 @@ func TestEachWayToStealFindsAllWork(t *testing.T) {
 					g.Go(func(context.Context) error { time.Sleep(leaf); return nil })
 				}
 				if err := g.Wait(); err != nil {
-					t.Error(err)
+					t.Error("g.Wait():", err)
 				}
 				if d := time.Since(start); d > rounds*leaf {
 					t.Errorf("%d tasks on %d workers take %v, not %v", c.leaves, c.workers, d, rounds*leaf)

@@ -40,7 +40,11 @@ func (p *Pool) submit(ctx context.Context, t task.Task, priority int, fair, try 
 			p.tasks.LeaveSlot(task.Seat{})
 		})
 	}
-	p.tasks.Submit(w, t, priority)
+	if !p.tasks.Submit(w, t, priority) {
+		p.tasks.LeaveQueue()
+		p.tasks.LeaveSlot(task.Seat{})
+		return p.tooLate(t.Body)
+	}
 	return nil
 }
 
@@ -63,18 +67,20 @@ func (p *Pool) queuePlain(ctx context.Context, t task.Task, fair bool) error {
 		w = nil
 	}
 	if p.tasks.Paused.Load() {
-		p.tasks.Submit(w, t, 0)
+		if !p.tasks.Submit(w, t, 0) {
+			return p.tooLate(t.Body)
+		}
 		return nil
 	}
-	if w == nil || !w.Own.Push(0, 0, t) {
-		p.tasks.Global.Push(0, 0, t)
+	if (w == nil || !w.Own.Push(0, 0, t)) && !p.tasks.Global.Push(0, 0, t) {
+		return p.tooLate(t.Body)
 	}
 	p.tasks.Pushed()
 	return nil
 }
 
 // admits returns why a task of a caller that has ctx is refused, if it is. A pool that is
-// being shut down takes tasks from its own.
+// being shut down takes tasks from its own. What is admitted may still be tooLate.
 func (p *Pool) admits(ctx context.Context) error {
 	if phase := p.tasks.Phase.Load(); phase != task.Open {
 		if c := taskOf(ctx); phase != task.Draining || c == nil || c.pool != p {
@@ -98,6 +104,21 @@ func (p *Pool) refuse(b task.Body, err error) error {
 	return err
 }
 
+// tooLate refuses a task that found the pool at its end, after it was admitted. If it was announced, it counts as
+// cancelled: it was said to be accepted.
+func (p *Pool) tooLate(b task.Body) error {
+	o := seenOf(b)
+	if o == nil {
+		return p.refuse(b, ErrClosed)
+	}
+	p.tasks.Totals.Direct.Add(1)
+	if p.dropped(); race.Enabled {
+		dropChildOf(b)
+	}
+	o.tell(TaskCancelled, ErrClosed)
+	return ErrClosed
+}
+
 // takeSlot takes one of the slots of [WithTaskLimit] for t. It reports whether it has
 // run t instead.
 func (p *Pool) takeSlot(ctx context.Context, t task.Task, try bool) (ran bool, err error) {
@@ -112,7 +133,7 @@ func (p *Pool) takeSlot(ctx context.Context, t task.Task, try bool) (ran bool, e
 		}
 		err = ErrClosed
 	default:
-		err = p.tasks.Slots.Wait(ctx, seatOf(ctx), p.tasks.Life)
+		err = waitForRoom(ctx, p.tasks.Slots, p.tasks.Life)
 	}
 	if err != nil {
 		err = p.refuse(t.Body, err)
@@ -179,7 +200,7 @@ func (p *Pool) takeRoomOf(room *task.Room, overflow Overflow, ctx context.Contex
 		}
 		err = ErrClosed
 	default:
-		err = room.Wait(ctx, seatOf(ctx), p.tasks.Life)
+		err = waitForRoom(ctx, room, p.tasks.Life)
 	}
 	if err != nil {
 		return false, p.refuse(t.Body, err)

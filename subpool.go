@@ -5,16 +5,18 @@ import (
 	"reflect"
 )
 
-// Subpool returns a view of p that runs at most n tasks at once. Its tasks wait for one another in its own
-// queue, and only those n are in the queue of p. So they run on the workers of p, beside its other tasks, and
+// Subpool returns a view of p that runs at most n tasks at once; see [Subpool] for those that wait. What exceeds the
+// limit is in a queue of its own, and only those n are in the queue of p. So they run on the workers of p, beside its other tasks, and
 // their order is that of the Subpool first. It is made of options of [New]: [WithName], [WithOrder], and
-// [WithQueueLimit], which limits how many wait. The order is [LIFO] by default: the newest runs first, also of
+// [WithQueueLimit], which limits how many wait; what [After] holds takes no room, and waits for a slot even if there
+// is none. The order is [LIFO] by default: the newest runs first, also of
 // tasks that come from outside, which a pool takes oldest first. A task becomes one of the Subpool by passing it:
 //
 //	db := p.Subpool(4, filch.WithName("db"), filch.WithOrder(filch.FIFO))
 //	rows := filch.Submit(ctx, p, query, db)
 //
-// With n = 1, the end of a task synchronizes before the start of the next.
+// With n = 1, tasks that do not wait run one at a time: the end of one synchronizes before the start of the next. While a task
+// waits, others run, and one of them may still run, or begin, when it goes on.
 //
 // A Subpool costs nothing when it is not used, and need not be closed. Subpool panics if n < 1, or an option
 // is nil or not one of those.
@@ -25,7 +27,8 @@ func (p *Pool) Subpool(n int, opts ...Option) *Subpool {
 	if n < 1 {
 		panic(fmt.Sprintf("filch: Subpool(%d): there must be a slot for a task", n))
 	}
-	s := &Subpool{pool: p, limit: n}
+	s := &Subpool{pool: p}
+	s.tasks.Pool, s.tasks.Limit = &p.tasks, n
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("filch: Subpool: option %d is nil", i))
@@ -49,9 +52,9 @@ func (s *Subpool) set(opt Option) bool {
 	case p.name != noName:
 		s.name = p.name
 	case p.tasks.Order != noOrder:
-		s.waiting.Order = p.tasks.Order
+		s.tasks.SetOrder(p.tasks.Order)
 	case p.tasks.Room != nil:
-		s.room, s.overflow = p.tasks.Room.With(s.free), p.overflow
+		s.tasks.Room, s.overflow = p.tasks.Room.With(s.tasks.Free), p.overflow
 	default:
 		return false
 	}
@@ -59,24 +62,21 @@ func (s *Subpool) set(opt Option) bool {
 	return reflect.ValueOf(&p).Elem().IsZero()
 }
 
-// free returns how many slots are free.
-func (s *Subpool) free() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.limit - s.running
-}
-
-// Running returns how many tasks of s run, or are in the queue of the pool.
+// Running returns how many tasks of s run, or are in the queue of the pool. Tasks that wait for others do not count.
 func (s *Subpool) Running() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running
+	s.mustBeMade("Running")
+	return s.tasks.Running()
 }
 
-// Queued returns how many tasks of s wait in its own queue. Some that were cancelled may
-// count as well, but take no room under a limit. Those that [After] holds do not count.
+// Queued returns how many tasks of s wait in its own queue. Cancelled tasks, and those that Close has
+// dropped, do not count, nor do those that [After] holds.
 func (s *Subpool) Queued() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.waiting.Len()
+	s.mustBeMade("Queued")
+	return s.tasks.Waiting()
+}
+
+func (s *Subpool) mustBeMade(op string) {
+	if s == nil || s.pool == nil {
+		isNotMade("Subpool."+op, "Subpool", "Pool.Subpool")
+	}
 }

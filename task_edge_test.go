@@ -3,6 +3,7 @@ package filch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"reflect"
@@ -16,6 +17,7 @@ import (
 	"weak"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -56,7 +58,7 @@ func TestDroppedTasksHaveAnError(t *testing.T) {
 		p.Close()
 		for _, f := range fs {
 			if v, err := f.Wait(background); v != 1 && !errors.Is(err, filch.ErrClosed) {
-				t.Fatalf("%d, %v", v, err)
+				t.Fatalf("f.Wait(background): %d, %v", v, err)
 			}
 		}
 		if err := g.Wait(); err == nil && ran.Load() < 50 {
@@ -119,7 +121,7 @@ func TestNothingRunsAfterShutdown(t *testing.T) {
 			})
 		}
 		if err := p.Shutdown(background); err != nil {
-			t.Fatal(err)
+			t.Fatal("p.Shutdown(background):", err)
 		}
 		over.Store(true)
 		users.Wait()
@@ -130,12 +132,12 @@ func TestNothingRunsAfterShutdown(t *testing.T) {
 	p.Shutdown(background)
 	for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}, {filch.LongRunning()}} {
 		if err := p.Go(inner, func(context.Context) { t.Error("a task runs after Shutdown") }, opts...); err != filch.ErrClosed {
-			t.Error(err)
+			t.Error("p.Go(inner, …, opts):", err)
 		}
 	}
 	p.Close()
 	if s := p.Stats(); s.Active != 0 || s.Blocked != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("p.Stats(): %+v", s)
 	}
 }
 
@@ -145,7 +147,7 @@ func TestQueueLimitHolds(t *testing.T) {
 	p, release := held(t, filch.WithQueueLimit(3, filch.Reject))
 	for range 10 {
 		if _, err := filch.Submit(background, p, one, filch.LongRunning()).Wait(background); err != nil {
-			t.Error(err)
+			t.Error("filch.Submit(background, p, one, filch.LongRunning()).Wait(…):", err)
 		}
 	}
 	for range 1000 {
@@ -157,7 +159,7 @@ func TestQueueLimitHolds(t *testing.T) {
 	release()
 	p.Shutdown(background)
 	if s := p.Stats().Tasks; s.Submitted != s.Done+s.Cancelled || s.Started != s.Done || s.Rejected != 997 || s.Cancelled != 3 {
-		t.Errorf("%+v", s)
+		t.Errorf("p.Stats().Tasks: %+v", s)
 	}
 }
 
@@ -169,7 +171,7 @@ func TestWithinEndsWaiting(t *testing.T) {
 		f := filch.Submit(background, p, one, filch.Within(10*time.Millisecond))
 		<-f.Done()
 		if _, err := f.Wait(background); err != context.DeadlineExceeded {
-			t.Error(err)
+			t.Error("f.Wait(background):", err)
 		}
 	}
 	release()
@@ -177,7 +179,7 @@ func TestWithinEndsWaiting(t *testing.T) {
 	p, release = held(t)
 	defer release()
 	if _, err := filch.Submit(background, p, one, filch.Within(10*time.Millisecond)).Wait(background); err != context.DeadlineExceeded {
-		t.Error(err)
+		t.Error("filch.Submit(background, p, one, …).Wait(background):", err)
 	}
 }
 
@@ -194,11 +196,11 @@ func TestStopDoesNotWaitForATurn(t *testing.T) {
 		}
 	}
 	if err := g.Stop(); err != nil {
-		t.Error(err)
+		t.Error("g.Stop():", err)
 	}
 	g.Go(func(context.Context) error { t.Error("a task runs after Stop"); return nil })
 	if err := g.Wait(); err != nil {
-		t.Error(err)
+		t.Error("g.Wait():", err)
 	}
 	ctx, cancel := context.WithCancelCause(background)
 	g = p.Group(ctx)
@@ -210,7 +212,7 @@ func TestStopDoesNotWaitForATurn(t *testing.T) {
 	release()
 	p.Shutdown(background)
 	if s := p.Stats().Tasks; s.Submitted != s.Done+s.Cancelled || s.Cancelled != 101 {
-		t.Errorf("%+v", s)
+		t.Errorf("p.Stats().Tasks: %+v", s)
 	}
 }
 
@@ -230,17 +232,19 @@ func TestGoexitInAGroupWaitsForTheRest(t *testing.T) {
 					if i == 15 {
 						runtime.Goexit()
 					}
-					time.Sleep(100 * time.Microsecond)
+					for range 100 {
+						runtime.Gosched()
+					}
 					return nil
 				})
 			}
 			if err := g.Wait(); !errors.Is(err, filch.ErrGoexit) {
-				t.Error(err)
+				t.Errorf("Wait of a group, one of whose tasks calls Goexit, returns %v", err)
 			}
 			return 0, nil
 		}).Wait(background)
 		if err != nil && err != filch.ErrGoexit {
-			t.Error(err)
+			t.Error("filch.Submit(background, p, …).Wait(background):", err)
 		}
 		if n := left.Load(); n != 0 {
 			t.Fatalf("%d tasks are not done", n)
@@ -332,7 +336,7 @@ func TestTasksAreForgotten(t *testing.T) {
 	}
 	defer runtime.KeepAlive(batch)
 	b, paused = nil, nil
-	for start := time.Now(); ; {
+	poll.Patiently(t, "what tasks have used is collected once they are done", func() (bool, any) {
 		runtime.GC()
 		kept := 0
 		for _, r := range results {
@@ -340,13 +344,8 @@ func TestTasksAreForgotten(t *testing.T) {
 				kept++
 			}
 		}
-		if kept == 0 {
-			break
-		}
-		if time.Since(start) > 10*time.Second {
-			t.Fatalf("%d of %d are still held", kept, len(results))
-		}
-	}
+		return kept == 0, fmt.Sprintf("%d of %d are held", kept, len(results))
+	})
 }
 
 // A task that runs may have the channel of its context and nothing else.
@@ -392,7 +391,7 @@ func TestErrorOfAContext(t *testing.T) {
 				<-child.Done()
 				for range 2 {
 					if err, cause := inner.Err(), context.Cause(inner); err != context.DeadlineExceeded || cause != errBoom {
-						t.Errorf("%v, %v", err, cause)
+						t.Errorf("inner.Err(): %v, %v", err, cause)
 					}
 					if err, cause := child.Err(), context.Cause(child); err != context.DeadlineExceeded || cause != errBoom {
 						t.Errorf("of a child: %v, %v", err, cause)
@@ -440,7 +439,7 @@ func TestShutdownWaitsForWhatRunsInPlace(t *testing.T) {
 			t.Errorf("%s: Shutdown returned while a task runs; %v", name, err)
 		}
 		if s := p.Stats(); s.Blocked != 0 || s.Tasks.Done != s.Tasks.Submitted || s.Tasks.Done != 2 {
-			t.Errorf("%s: %+v", name, s)
+			t.Errorf("p.Stats(): %s: %+v", name, s)
 		}
 	}
 }
@@ -450,15 +449,15 @@ func TestShutdownWaitsForWhatRunsInPlace(t *testing.T) {
 func TestHiddenBlockingIsSeenThroughNoise(t *testing.T) {
 	wait := func(t *testing.T, done <-chan bool, p *filch.Pool, noise func()) {
 		t.Helper()
-		for start := time.Now(); ; {
+		for {
 			select {
 			case <-done:
 				return
 			case <-time.After(5 * time.Millisecond):
 				noise()
 			}
-			if time.Since(start) > 10*time.Second {
-				t.Fatalf("%+v", p.Stats())
+			if poll.Late(t) {
+				t.Fatalf("a task that only another can let go on still blocks: %+v", p.Stats())
 			}
 		}
 	}
@@ -497,11 +496,7 @@ func TestHiddenBlockingIsSeenThroughNoise(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		p.Resume()
 		wait(t, done, p, func() {})
-		for start := time.Now(); p.Stats().Extra > 0; runtime.Gosched() {
-			if time.Since(start) > 10*time.Second {
-				t.Fatalf("%+v", p.Stats())
-			}
-		}
+		poll.Patiently(t, "the place that was added is taken back", func() (bool, any) { s := p.Stats(); return s.Extra == 0, s })
 	})
 }
 
@@ -521,7 +516,7 @@ func TestTasksWithoutAWorkerDuringShutdown(t *testing.T) {
 	}, filch.LongRunning())
 	time.AfterFunc(time.Millisecond, func() { close(gate) })
 	if err := p.Shutdown(background); err != nil {
-		t.Error(err)
+		t.Error("p.Shutdown(background):", err)
 	}
 	if _, err := f.Wait(background); err != nil || ran.Load() != 4 {
 		t.Errorf("%v, %d ran", err, ran.Load())
@@ -545,7 +540,7 @@ func TestPoolsAreApart(t *testing.T) {
 		}).Wait(ctx)
 	}).Wait(background)
 	if err != nil {
-		t.Error(err)
+		t.Error("filch.Submit(background, a, …).Wait(background):", err)
 	}
 	for _, p := range []*filch.Pool{b, c, a} { // what came from a ends with it
 		p.Shutdown(background)
@@ -567,7 +562,7 @@ func TestOddContexts(t *testing.T) {
 		p.Go(odd{background, []int{1}}, nothing)
 		p.Go(odd{background, 1}, nothing)
 		if _, err := filch.Submit(odd{background, []int{1}}, p, one).Wait(odd{background, []int{2}}); err != nil {
-			t.Error(err)
+			t.Error("filch.Submit(…, p, one).Wait(…):", err)
 		}
 	}
 }
@@ -605,7 +600,7 @@ func TestContextOfAPlainTask(t *testing.T) {
 	}
 	for range 2 {
 		if err := <-causes; !errors.Is(err, filch.ErrClosed) {
-			t.Error(err)
+			t.Error("<-causes:", err)
 		}
 	}
 }
@@ -628,7 +623,7 @@ func TestTaskMisuse(t *testing.T) {
 		return f.Wait(background)
 	}).Wait(background)
 	if err != nil {
-		t.Error(err)
+		t.Error("filch.Submit(background, p, …).Wait(background):", err)
 	}
 	g := p.Group(background)
 	func() {
@@ -640,14 +635,14 @@ func TestTaskMisuse(t *testing.T) {
 		g.Go(func(context.Context) error { return nil }, nil)
 	}()
 	if err := g.Wait(); err != nil {
-		t.Error(err)
+		t.Error("g.Wait():", err)
 	}
 	other := filch.Submit(background, p, func(context.Context) (int, error) { panic("once") })
 	_, err = other.Wait(background)
 	filch.Submit(background, p, func(context.Context) (int, error) { return 0, err }).Wait(background)
 	p.Shutdown(background)
 	if s := p.Stats().Tasks; s.Panicked != 1 || s.Failed != 1 {
-		t.Errorf("%+v", s)
+		t.Errorf("p.Stats().Tasks: %+v", s)
 	}
 }
 
@@ -657,7 +652,7 @@ func TestResizeWakes(t *testing.T) {
 	f := filch.Submit(background, p, func(context.Context) (int, error) { release(); return 1, nil })
 	p.Resize(2)
 	if n, err := f.Wait(background); n != 1 || err != nil {
-		t.Error(n, err)
+		t.Error("f.Wait(background):", n, err)
 	}
 	p.Close()
 }
@@ -666,18 +661,15 @@ func TestResizeWakes(t *testing.T) {
 func TestBusyPollFollowsResize(t *testing.T) {
 	p := filch.New(filch.WithWorkers(8), filch.WithBusyPoll())
 	defer p.Close()
-	var wg sync.WaitGroup
-	for range 20 {
-		wg.Add(1)
-		p.Go(background, func(context.Context) { time.Sleep(time.Millisecond); wg.Done() })
+	var all, done sync.WaitGroup
+	all.Add(8)
+	for range 8 {
+		done.Add(1)
+		p.Go(background, func(context.Context) { all.Done(); all.Wait(); done.Done() }) // on eight workers at once
 	}
-	wg.Wait()
+	done.Wait()
 	p.Resize(1)
-	for start := time.Now(); p.Stats().Active > 1; runtime.Gosched() {
-		if time.Since(start) > 10*time.Second {
-			t.Fatalf("%+v", p.Stats())
-		}
-	}
+	poll.Patiently(t, "one worker is left after Resize(1)", func() (bool, any) { s := p.Stats(); return s.Active <= 1, s })
 }
 
 // Without a handler, a panic in a task of Go ends the program, as that of a
@@ -692,6 +684,6 @@ func TestPanicInGoEndsTheProgram(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestPanicInGoEndsTheProgram$", "-test.timeout=1m")
 	cmd.Env = append(os.Environ(), env+"=1")
 	if b, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(b), "panic: the end") {
-		t.Errorf("%v\n%s", err, b)
+		t.Errorf("cmd.CombinedOutput(): %v\n%s", err, b)
 	}
 }

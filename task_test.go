@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/poll"
 )
 
 var background = context.Background()
@@ -68,14 +69,14 @@ func TestTasksRunExactlyOnce(t *testing.T) {
 						ran[i].Add(1)
 						p.Go(ctx, func(context.Context) { ran[i+each/2].Add(1) })
 					}); err != nil {
-						t.Error(err)
+						t.Error("p.Go(background, …):", err)
 					}
 				}
 			})
 		}
 		wg.Wait()
 		if err := p.Shutdown(background); err != nil {
-			t.Error(err)
+			t.Error("p.Shutdown(background):", err)
 		}
 		for i := range ran {
 			if n := ran[i].Load(); n != 1 {
@@ -83,7 +84,7 @@ func TestTasksRunExactlyOnce(t *testing.T) {
 			}
 		}
 		if s := p.Stats().Tasks; s.Done != submitters*each || s.Submitted != s.Done {
-			t.Errorf("%+v", s)
+			t.Errorf("%d tasks of %d submitters: %+v", submitters*each, submitters, s)
 		}
 	}
 }
@@ -108,7 +109,7 @@ func TestOrder(t *testing.T) {
 		}
 		p.Resume()
 		if err := p.Shutdown(background); err != nil {
-			t.Fatal(err)
+			t.Fatal("p.Shutdown(background):", err)
 		}
 		if s := strings.Join(got, " "); s != want {
 			t.Errorf("%v: %s, want %s", order, s, want)
@@ -158,7 +159,7 @@ func TestOwnTasksDoNotStarveTheGlobalQueue(t *testing.T) {
 	q.Resume()
 	q.Shutdown(background)
 	if s := strings.Join(got, " "); s != "own outside fair" {
-		t.Error(s)
+		t.Errorf("tasks ran in the order %q, not own outside fair", s)
 	}
 }
 
@@ -179,7 +180,7 @@ func TestContextReachesTheTask(t *testing.T) {
 		return s, ctx.Err()
 	})
 	if s, err := f.Wait(background); s != "value" || !errors.Is(err, context.Canceled) {
-		t.Errorf("%q, %v", s, err)
+		t.Errorf("Wait returns %q, %v, not the value and the end of the context", s, err)
 	}
 }
 
@@ -293,7 +294,7 @@ func TestATaskMayOutliveTheOneThatSubmittedIt(t *testing.T) {
 	runtime.GC()
 	for range 2 {
 		if err := <-ran; err != nil {
-			t.Error(err)
+			t.Error("<-ran:", err)
 		}
 	}
 }
@@ -319,19 +320,19 @@ func TestPanicsAndGoexitOfTasks(t *testing.T) {
 		}
 		var pe *filch.PanicError
 		if err := submit(func(context.Context) (int, error) { panic(errBoom) }); !errors.As(err, &pe) || !errors.Is(err, errBoom) || !bytes.Contains(pe.Stack, []byte("TestPanicsAndGoexitOfTasks")) {
-			t.Errorf("%v", err)
+			t.Errorf("a task that panics with boom ends with %v, not with a PanicError of boom that has its stack", err)
 		}
 		if err := submit(func(context.Context) (int, error) { runtime.Goexit(); return 0, nil }); err != filch.ErrGoexit {
-			t.Errorf("%v", err)
+			t.Errorf("a task that calls Goexit ends with %v", err)
 		}
 		if err := submit(func(context.Context) (int, error) { return 0, errBoom }); err != errBoom {
-			t.Errorf("%v", err)
+			t.Errorf("a task that returns boom ends with %v", err)
 		}
 	}
 	g := p.Group(background)
 	g.Go(func(context.Context) error { panic("in a group") })
 	if err := g.Wait(); err == nil || !strings.Contains(err.Error(), "in a group") {
-		t.Errorf("%v", err)
+		t.Errorf("a group one of whose tasks panics with %q: Wait returns %v", "in a group", err)
 	}
 	for range 2 {
 		handled.Store(nil)
@@ -340,7 +341,7 @@ func TestPanicsAndGoexitOfTasks(t *testing.T) {
 			runtime.Gosched()
 		}
 		if handled.Load().Value != "in Go" {
-			t.Errorf("%v", handled.Load())
+			t.Errorf("the handler of panics got %v, not in Go", handled.Load())
 		}
 		handled.Store(nil)
 		p.Go(background, func(context.Context) { panic("with a name") }, filch.Named("x"))
@@ -381,17 +382,13 @@ func TestHiddenBlockingDoesNotDeadlock(t *testing.T) {
 	}
 	p.Go(background, func(context.Context) { close(release) })
 	if err := p.Shutdown(background); err != nil {
-		t.Error(err)
+		t.Error("p.Shutdown(background):", err)
 	}
 	s := p.Stats()
 	if done.Load() != int32(n) || s.Tasks.Stalls == 0 || !strings.Contains(log.String(), "blocked") {
 		t.Errorf("%d of %d, %+v", done.Load(), n, s)
 	}
-	for start := time.Now(); p.Stats().Extra > 0; runtime.Gosched() {
-		if time.Since(start) > 10*time.Second {
-			t.Fatalf("the workers are not taken back: %+v", p.Stats())
-		}
-	}
+	poll.Patiently(t, "the places that were added are taken back", func() (bool, any) { s := p.Stats(); return s.Extra == 0, s })
 }
 
 // Without a watch for stalls the number of workers holds.
@@ -440,7 +437,7 @@ func TestWaitingTasksLendTheirPlace(t *testing.T) {
 			})
 		}
 		if err := g.Wait(); err != nil {
-			t.Error(err)
+			t.Error("g.Wait():", err)
 		}
 		if took := time.Since(start); most.Load() > 2 || took > 6*nap1 {
 			t.Errorf("%d at once, in %v", most.Load(), took)
@@ -477,16 +474,16 @@ func TestQueueLimit(t *testing.T) {
 		p.Pause()
 		for i := range 2 * limit {
 			if err := p.Go(background, nop); (err == filch.ErrQueueFull) != (i >= limit) {
-				t.Errorf("%d: %v", i, err)
+				t.Errorf("Go of task %d with a limit of %d returns %v", i, limit, err)
 			}
 		}
 		if _, err := filch.Submit(background, p, func(context.Context) (int, error) { return 1, nil }).Wait(background); err != filch.ErrQueueFull {
-			t.Error(err)
+			t.Error("filch.Submit(background, p, …).Wait(background):", err)
 		}
 		p.Resume()
 		p.Shutdown(background)
 		if s := p.Stats().Tasks; s.Done != limit || s.Rejected != limit+1 {
-			t.Errorf("%+v", s)
+			t.Errorf("%d tasks should be done, and %d rejected: %+v", limit, limit+1, s)
 		}
 	})
 	t.Run("CallerRuns", func(t *testing.T) {
@@ -527,19 +524,19 @@ func TestQueueLimit(t *testing.T) {
 			for range 10 {
 				wg.Go(func() {
 					if err := p.Go(background, nop); err != nil {
-						t.Error(err)
+						t.Error("p.Go(background, nop):", err)
 					}
 				})
 			}
 			synctest.Wait()
 			if s := p.Stats().Tasks; s.Queued != limit {
-				t.Errorf("%+v", s)
+				t.Errorf("%d tasks should be queued: %+v", limit, s)
 			}
 			p.Resume()
 			wg.Wait()
 			p.Shutdown(background)
 			if s := p.Stats().Tasks; s.Done != limit+10 {
-				t.Errorf("%+v", s)
+				t.Errorf("%d tasks should be done: %+v", limit+10, s)
 			}
 		})
 	})
@@ -552,7 +549,7 @@ func TestQueueLimit(t *testing.T) {
 			for range 3 {
 				if depth > 0 {
 					if err := p.Go(ctx, func(ctx context.Context) { spread(ctx, depth-1) }); err != nil {
-						t.Error(err)
+						t.Error("p.Go(ctx, …):", err)
 					}
 				}
 			}
@@ -571,7 +568,7 @@ func TestQueueLimit(t *testing.T) {
 		go func() { err <- p.Go(background, nop) }()
 		p.Close()
 		if e := <-err; e != filch.ErrClosed {
-			t.Error(e)
+			t.Errorf("Go that waited for room when Close came returns %v", e)
 		}
 	})
 }
@@ -581,7 +578,7 @@ func TestGroup(t *testing.T) {
 	defer p.Close()
 	t.Run("empty", func(t *testing.T) {
 		if err := p.Group(background).Wait(); err != nil {
-			t.Error(err)
+			t.Error("p.Group(background).Wait():", err)
 		}
 	})
 	t.Run("first error, and the others hear of it", func(t *testing.T) {
@@ -589,10 +586,10 @@ func TestGroup(t *testing.T) {
 		g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 		g.Go(func(ctx context.Context) error { return errBoom })
 		if err := g.Wait(); err != errBoom {
-			t.Error(err)
+			t.Error("g.Wait():", err)
 		}
 		if context.Cause(g.Context()) != errBoom {
-			t.Error(context.Cause(g.Context()))
+			t.Errorf("the context of the group ended because of %v, not of boom", context.Cause(g.Context()))
 		}
 		g.Go(func(context.Context) error { t.Error("runs"); return nil })
 		g.Wait()
@@ -614,7 +611,7 @@ func TestGroup(t *testing.T) {
 			g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 		}
 		if err := g.Stop(); err != nil {
-			t.Error(err)
+			t.Error("g.Stop():", err)
 		}
 	})
 	t.Run("the context ends", func(t *testing.T) {
@@ -623,7 +620,7 @@ func TestGroup(t *testing.T) {
 		cancel()
 		g.Go(func(context.Context) error { t.Error("runs"); return nil })
 		if err := g.Wait(); err != context.Canceled {
-			t.Error(err)
+			t.Error("g.Wait():", err)
 		}
 	})
 	t.Run("nested on one worker", func(t *testing.T) {
@@ -653,11 +650,11 @@ func TestGroup(t *testing.T) {
 		}
 		got, err := g.Wait()
 		if err != nil || len(got) != 100 {
-			t.Fatal(got, err)
+			t.Fatalf("Wait of 100 tasks returns %v, %v", got, err)
 		}
 		for i, v := range got {
 			if v != i*i {
-				t.Errorf("%d: %d", i, v)
+				t.Errorf("result %d is %d, not %d", i, v, i*i)
 			}
 		}
 	})
@@ -671,7 +668,7 @@ func TestLongRunning(t *testing.T) {
 		return filch.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }).Wait(ctx)
 	}, filch.LongRunning())
 	if n, err := f.Wait(background); n != 1 || err != nil {
-		t.Error(n, err)
+		t.Errorf("Wait of a long-running task returns %d, %v, not 1", n, err)
 	}
 	close(stop)
 	p.Shutdown(background)
@@ -693,16 +690,16 @@ func TestCloseInsideATask(t *testing.T) {
 			p, q = filch.New(filch.WithWorkers(1)), filch.New(filch.WithWorkers(1))
 			f := filch.Submit(background, p, func(ctx context.Context) (int, error) {
 				if _, err := filch.Submit(ctx, q, one).Wait(ctx); err != nil {
-					t.Error(err)
+					t.Error("filch.Submit(ctx, q, one).Wait(ctx):", err)
 				}
 				return 0, errors.Join(c.close(ctx, q), c.close(ctx, p))
 			}, opts...)
 			_, err := f.Wait(background)
 			if !errors.Is(err, filch.ErrInside) || strings.Count(err.Error(), "inside") != 1 {
-				t.Errorf("%s: %v", c.name, err)
+				t.Errorf("%s: a wait for itself ends with %v, not with ErrInside, named once", c.name, err)
 			}
 			if err := p.Close(); err != nil {
-				t.Error(err)
+				t.Error("p.Close():", err)
 			}
 		}
 	}
@@ -731,7 +728,7 @@ func TestShutdown(t *testing.T) {
 		if depth > 0 {
 			for range 2 {
 				if err := p.Go(ctx, func(ctx context.Context) { spread(ctx, depth-1) }); err != nil {
-					t.Error(err)
+					t.Error("p.Go(ctx, …):", err)
 				}
 			}
 		}
@@ -744,7 +741,7 @@ func TestShutdown(t *testing.T) {
 	for range 5 {
 		wg.Go(func() {
 			if err := p.Shutdown(background); err != nil {
-				t.Error(err)
+				t.Error("p.Shutdown(background):", err)
 			}
 			if n := ran.Load(); n != 5110 {
 				t.Errorf("%d ran", n)
@@ -753,7 +750,7 @@ func TestShutdown(t *testing.T) {
 	}
 	wg.Wait()
 	if err := p.Go(background, func(context.Context) {}); err != filch.ErrClosed {
-		t.Error(err)
+		t.Error("p.Go(background, …):", err)
 	}
 
 	p = filch.New(filch.WithWorkers(1))
@@ -771,11 +768,11 @@ func TestShutdown(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(background)
 	cancel(errBoom)
 	if err := p.Shutdown(ctx); !errors.Is(err, errBoom) || !strings.Contains(err.Error(), "7 tasks queued") {
-		t.Error(err)
+		t.Error("p.Shutdown(ctx):", err)
 	}
 	for _, f := range append(queued, running) {
 		if _, err := f.Wait(background); err != filch.ErrClosed {
-			t.Error(err)
+			t.Error("f.Wait(background):", err)
 		}
 	}
 	p.Close()
@@ -801,10 +798,10 @@ func TestScopeOf(t *testing.T) {
 		return sum + int(all.Load()), nil
 	})
 	if n, err := f.Wait(background); n != 110+4*610 || err != nil {
-		t.Error(n, err)
+		t.Errorf("Wait returns %d, %v, not %d", n, err, 110+4*610)
 	}
 	if n := fibFunc.Call(filch.ScopeOf(kept), 10); n != 55 {
-		t.Error(n)
+		t.Errorf("fib(10) in the scope of a task that is over is %d", n)
 	}
 	if filch.ScopeOf(background) != filch.Scope(filch.Default()) {
 		t.Error("not the default pool")
@@ -850,7 +847,7 @@ func TestContextsOutliveTheirTasks(t *testing.T) {
 	}
 	wg.Wait()
 	if err := p.Shutdown(background); err != nil {
-		t.Error(err)
+		t.Error("p.Shutdown(background):", err)
 	}
 	if s := p.Stats(); s.Active != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 {
 		t.Errorf("seed %d: %+v", seed, s)
@@ -958,6 +955,6 @@ func TestBadTaskArguments(t *testing.T) {
 		}
 	}
 	if _, err := filch.Submit(background, p, result, filch.Within(-1)).Wait(background); err == nil || !strings.Contains(err.Error(), "Within(-1ns)") {
-		t.Error(err)
+		t.Error("filch.Submit(background, p, result, filch.Within(-1)).Wait(…):", err)
 	}
 }

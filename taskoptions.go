@@ -207,14 +207,15 @@ func (s *Subpool) takes(p *Pool, o *taskOptions) error {
 	case o.hold != nil && o.hold.sub != nil && o.hold.sub != s:
 		return fmt.Errorf("filch: a task cannot be one of two Subpools, %s and %s", o.hold.sub.name, s.name)
 	}
-	o.holding().sub = s
+	h := o.holding()
+	h.sub, h.Slot.Of, h.extras.slot = s, &s.tasks, &h.Held
 	return nil
 }
 
 // inOrder reports whether one of opts is a Subpool that goes by priority.
 func inOrder(opts []TaskOption) bool {
 	for _, opt := range opts {
-		if s, ok := opt.(*Subpool); ok && s != nil && s.waiting.Order == task.ByPriority {
+		if s, ok := opt.(*Subpool); ok && s != nil && s.tasks.Order() == task.ByPriority {
 			return true
 		}
 	}

@@ -106,7 +106,7 @@ func TestAThiefStopsTheOthers(t *testing.T) {
 		return n
 	})
 	if r, stopped := fn.CallUntil(filch.New(filch.WithWorkers(2)), new(filch.Stop), 0); r != 10 || !stopped {
-		t.Errorf("%d, %t", r, stopped)
+		t.Errorf("fn.CallUntil(…, new(filch.Stop), 0): %d, %t", r, stopped)
 	}
 }
 
@@ -286,7 +286,7 @@ func TestAStopReachesTheForksOfOnElsewhere(t *testing.T) {
 		return r + f.Join(f.Fork(3))
 	})
 	if r, stopped := outer.CallUntil(filch.New(filch.WithWorkers(2)), &stop, 0); r != 1 || !stopped {
-		t.Errorf("%d, %t", r, stopped)
+		t.Errorf("outer.CallUntil(…, &stop, 0): %d, %t", r, stopped)
 	}
 }
 

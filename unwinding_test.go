@@ -71,10 +71,10 @@ func TestPanicHandlerIsForGo(t *testing.T) {
 		g.Go(func(context.Context) error { panic("Group") })
 		var err *filch.PanicError
 		if _, e := submitted.Wait(background); !errors.As(e, &err) || err.Value != "Submit" {
-			t.Error(e)
+			t.Error("submitted.Wait(background):", e)
 		}
 		if e := g.Wait(); !errors.As(e, &err) || err.Value != "Group" {
-			t.Error(e)
+			t.Error("g.Wait():", e)
 		}
 		p.Go(background, func(ctx context.Context) { // in place
 			filch.Submit(ctx, p, func(context.Context) (int, error) { panic("Wait") }).Wait(ctx)
@@ -86,7 +86,7 @@ func TestPanicHandlerIsForGo(t *testing.T) {
 			t.Errorf("handled: %v", handled)
 		}
 		if k := p.Stats().Tasks; k.Panicked != 8 || k.Failed != 2 || k.Done != 11 {
-			t.Errorf("%+v", k)
+			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 	})
 }
@@ -104,11 +104,11 @@ func TestPanicsAreWrappedOnce(t *testing.T) {
 	})
 	err, ok := v.(*filch.PanicError)
 	if !ok || err.Value != errBoom || !errors.Is(err, errBoom) {
-		t.Errorf("%v", v)
+		t.Errorf("catch(…): %v", v)
 	}
 	v = catch(func() { p.Do(func(w *filch.Worker) { panic("no error") }) })
 	if err, ok = v.(*filch.PanicError); !ok || err.Unwrap() != nil {
-		t.Errorf("%v", v)
+		t.Errorf("catch(…): %v", v)
 	}
 }
 

@@ -74,7 +74,7 @@ func TestWhichWaitsCloseACircle(t *testing.T) {
 				b.Wait(context.Background())
 				p.Close()
 				if err != nil || errors.Is(errB, ErrInside) != c.closes || c.closes && !strings.Contains(errB.Error(), "task b waits for task a waits for task b") {
-					t.Errorf("a: %v; b: %v", err, errB)
+					t.Errorf("a.Wait(context.Background()): a: %v; b: %v", err, errB)
 				}
 			})
 		})

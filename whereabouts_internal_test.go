@@ -27,14 +27,14 @@ created by main.main in goroutine 1
 	} {
 		all := whereaboutsIn("goroutine 1 [running]:\nmain.main()\n\t/src/main.go:1 +0x1\n\ngoroutine 7 " + head + "\n" + body + worker)
 		if len(all) != 1 {
-			t.Fatalf("%s: %v", head, all)
+			t.Fatalf("whereaboutsIn(…): %s: %v", head, all)
 		}
 		g := &all[0]
 		if got := g.where(); got != want || len(g.workers) != 2 || g.workers[0] != "0xc01" || g.workers[1] != "0xc02?" {
 			t.Errorf("%s: %q of %v, not %q", head, got, g.workers, want)
 		}
 		if got := g.named(withoutName + ", for 5s"); got != "task main.main.func1, for 5s" {
-			t.Errorf("%s: %q", head, got)
+			t.Errorf(`g.named(withoutName + ", for 5s"): %s: %q`, head, got)
 		}
 	}
 	if all := whereabouts(nil); all.of(&Worker{}) != nil || all.of(&Worker{}).where() != "" || all.of(&Worker{}).told("x") != "x" {

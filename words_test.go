@@ -38,7 +38,7 @@ func TestWordsChangeByTheirMethods(t *testing.T) {
 		files := parseDir(t, fset, dir)
 		pkg, err := (&types.Config{Importer: from}).Check(path, fset, files, info)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("types.Config{…}.Check(path, fset, files, info):", err)
 		}
 		for _, name := range names {
 			if pkg.Scope().Lookup(name) == nil {
@@ -116,7 +116,7 @@ func parseDir(t *testing.T, fset *token.FileSet, dir string) (files []*ast.File)
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Glob(filepath.Join(dir, "*.go")):`, err)
 	}
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "_race.go") {
@@ -124,7 +124,7 @@ func parseDir(t *testing.T, fset *token.FileSet, dir string) (files []*ast.File)
 		}
 		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("parser.ParseFile(…):", err)
 		}
 		files = append(files, f)
 	}
@@ -136,7 +136,7 @@ func exportData(t *testing.T, fset *token.FileSet) types.Importer {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", ".", "./trace").Output()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("exec.Command(…).Output():", err)
 	}
 	files := map[string]string{}
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
@@ -146,7 +146,7 @@ func exportData(t *testing.T, fset *token.FileSet) types.Importer {
 			break
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("d.Decode(&p):", err)
 		}
 		files[p.ImportPath] = p.Export
 	}

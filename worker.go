@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -41,6 +42,9 @@ func (w *Worker) Pool() *Pool { return w.pool }
 // do; see [ByPriority]. Call it in a long computation that does not fork, so that idle
 // workers get the forks that were made before it. Without demand it costs an atomic load.
 func (w *Worker) Poll() {
+	if race.Enabled {
+		w.tasks.Engine.CheckUse()
+	}
 	if atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None {
 		w.tasks.Engine.Answer()
 	}
@@ -48,8 +52,12 @@ func (w *Worker) Poll() {
 
 // Demand reports whether other workers ask for forks. A computation that can be divided
 // anywhere, such as a loop, may go on alone until they do, and then fork half of what is
-// left. That fork is published at once. The loops of package par do so. Like Poll, Demand
+// left. That fork is published at once. The loops of package par do so. Where forks are long, Demand asks
+// for one for each other worker. Like Poll, Demand
 // lets w give way to tasks. It costs an atomic load.
 func (w *Worker) Demand() bool {
+	if race.Enabled {
+		w.tasks.Engine.CheckUse()
+	}
 	return atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None && w.tasks.Engine.HasUnmetDemand()
 }

@@ -90,13 +90,13 @@ func BenchmarkEmpty(b *testing.B) {
 				defer p.Close()
 				ctx := context.Background()
 				if err := g.Run(ctx, p); err != nil {
-					b.Fatal(err)
+					b.Fatal("g.Run(ctx, p):", err)
 				}
 				b.ReportAllocs()
 				b.ResetTimer()
 				for range b.N {
 					if err := g.Run(ctx, p); err != nil {
-						b.Fatal(err)
+						b.Fatal("g.Run(ctx, p):", err)
 					}
 				}
 				took := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
@@ -116,7 +116,7 @@ func BenchmarkSmall(b *testing.B) {
 	b.ReportAllocs()
 	for range b.N {
 		if err := g.Run(ctx, p); err != nil {
-			b.Fatal(err)
+			b.Fatal("g.Run(ctx, p):", err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestNodeThatFailsGivesBackAtOnce(t *testing.T) {
 			synctest.Wait()
 			go func() { done <- other.Run(context.Background(), p) }()
 			if a, b := <-done, <-done; (a == nil) == (b == nil) {
-				t.Errorf("%s: %v, %v", name, a, b)
+				t.Errorf("<-done: %s: %v, %v", name, a, b)
 			}
 		})
 	}
@@ -73,7 +73,7 @@ func TestCloseDropsTheCarrier(t *testing.T) {
 		time.Sleep(time.Minute)
 		p.Close()
 		if err := <-done; !errors.Is(err, filch.ErrClosed) {
-			t.Error(err)
+			t.Error("<-done:", err)
 		}
 	})
 }

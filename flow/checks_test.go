@@ -5,11 +5,13 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/environ"
 )
 
 // With checks, the examples make no mistake, though nodes of some of them panic.
 func TestRightGraphsStaySilent(t *testing.T) {
-	if testing.Short() || os.Getenv("FILCH_CHECKS") != "" {
+	if testing.Short() || environ.On("FILCH_CHECKS") {
 		t.Skip("runs the examples in another process")
 	}
 	exe, err := os.Executable()
@@ -19,6 +21,6 @@ func TestRightGraphsStaySilent(t *testing.T) {
 	cmd := exec.Command(exe, "-test.run", "^Example")
 	cmd.Env = append(os.Environ(), "FILCH_CHECKS=1")
 	if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "filch: ") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("cmd.CombinedOutput(): %v\n%s", err, out)
 	}
 }

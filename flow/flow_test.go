@@ -143,7 +143,7 @@ func TestRunsAtTheSameTimeDoNotMeet(t *testing.T) {
 					v := 100*i + j
 					r, err := g.RunFor(context.WithValue(context.Background(), key{}, v), p)
 					if err != nil {
-						t.Error(err)
+						t.Error("g.RunFor(…, p):", err)
 						return
 					}
 					if got := flow.Result(r, c); got != 11*v || flow.Result(r, a) != v || !r.Ran(b) {
@@ -176,7 +176,7 @@ func TestGetIsForOneRunAtATime(t *testing.T) {
 	for range 2 {
 		wg.Go(func() {
 			if err := g.Run(context.Background(), p); err != nil {
-				t.Error(err)
+				t.Error("g.Run(context.Background(), p):", err)
 			}
 		})
 	}

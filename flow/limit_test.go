@@ -75,7 +75,7 @@ func TestLimitsAreNeverExceeded(t *testing.T) {
 				wg.Go(func() {
 					for range 5 {
 						if err := graphs[i%2].Run(context.Background(), p); err != nil {
-							t.Error(err)
+							t.Error("graphs[i%2].Run(context.Background(), p):", err)
 						}
 					}
 				})
@@ -102,7 +102,7 @@ func TestWaitForLimitBlocksNoWorker(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			if err := holder.Run(context.Background(), p); err != nil {
-				t.Error(err)
+				t.Error("holder.Run(context.Background(), p):", err)
 			}
 		})
 		<-holds
@@ -140,7 +140,7 @@ func TestRunThatFailsLeavesTheLine(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			if err := holder.Run(context.Background(), p); err != nil {
-				t.Error(err)
+				t.Error("holder.Run(context.Background(), p):", err)
 			}
 		})
 		<-holds

@@ -26,7 +26,7 @@ func TestGraphsThatContainEachOtherAreRefusedAtOnce(t *testing.T) {
 			all.Go(func() {
 				for range 500 {
 					if err := g.Validate(); err == nil || err.Error() != want {
-						t.Errorf("%v", err)
+						t.Errorf("g.Validate(): %v", err)
 						return
 					}
 				}

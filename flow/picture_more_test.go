@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/xml"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,7 +32,7 @@ func TestPicturesOfAnyNames(t *testing.T) {
 			if _, err := d.Token(); err == io.EOF {
 				break
 			} else if err != nil {
-				t.Fatalf("%q: %v", name, err)
+				t.Fatalf("d.Token(): %q: %v", name, err)
 			}
 		}
 		inside := false
@@ -91,5 +93,54 @@ func TestTimesAreThoseOfTheNodes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The label of a weak edge stands between the two nodes, beside the head of the edge and above what it leads to, in letters that are
+// smaller than those of names.
+func TestLabelsOfEdgesStandFree(t *testing.T) {
+	var svg bytes.Buffer
+	noError(t, drawnGraph().WriteSVG(&svg))
+	number := func(pattern string) []float64 {
+		m := regexp.MustCompile(pattern).FindStringSubmatch(svg.String())
+		if m == nil {
+			t.Fatalf("nothing in the picture is %s:\n%s", pattern, svg.String())
+		}
+		var all []float64
+		for _, s := range m[1:] {
+			v, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				t.Fatalf("%s of %s: %v", s, pattern, err)
+			}
+			all = append(all, v)
+		}
+		return all
+	}
+	font := number(`class="name" [^>]* font-size="([\d.]+)">begin<`)[0]
+	source := number(`<title>more\?</title><path class="node" d="M[\d.]+ ([\d.]+)h[\d.]+l[\d.]+ ([\d.]+)l`)
+	bottom := source[0] + 2*source[1]
+	start := number(`x="([\d.]+)" y="[\d.]+" font-size="[\d.]+">more`)[0]
+	for label, to := range map[string]string{"1": "end", "2": "never"} {
+		top := number(`<title>` + to + `</title><rect class="node" x="[\d.]+" y="([\d.]+)"`)[0]
+		middle := number(`x="([\d.]+)" y="[\d.]+" font-size="[\d.]+">` + to + `<`)[0]
+		l := number(`<text class="label"[^>]* x="([\d.]+)" y="([\d.]+)" font-size="([\d.]+)">` + label + `<`)
+		x, y, size := l[0], l[1], l[2]
+		if outside := x < middle; x == middle || outside != (middle < start) {
+			t.Errorf("label %s is at %v, on the side of %s at %v from which the edge comes, at %v", label, x, to, middle, start)
+		}
+		if size >= font {
+			t.Errorf("label %s has letters of %v, not smaller than %v", label, size, font)
+		}
+		if y+size/4 > top || y < top-font || y-size < bottom {
+			t.Errorf("label %s stands on %v with letters of %v, not just above %s at %v and below the node at %v", label, y, size, to, top, bottom)
+		}
+	}
+	back := number(`<text class="label" x="[\d.]+" y="([\d.]+)" font-size="([\d.]+)">0<`)
+	right := number(`d="M([\d.]+) [\d.]+H`)[0]
+	if at := number(`<text class="label" x="([\d.]+)" y="[\d.]+" font-size="[\d.]+">0<`)[0]; at <= right {
+		t.Errorf("the label of the edge that leads back begins at %v, within the node that ends at %v", at, right)
+	}
+	if edge := source[0] + 2*source[1]*0.6; back[0] > edge || back[0] < edge-font || back[1] >= font {
+		t.Errorf("the label of the edge that leads back stands on %v with letters of %v, not just above the edge at %v", back[0], back[1], edge)
 	}
 }

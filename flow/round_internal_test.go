@@ -17,7 +17,7 @@ func TestRoundsBeginAnew(t *testing.T) {
 	choice.To(a)
 	run := func() {
 		if err := g.Run(context.Background(), filch.Default()); err != nil {
-			t.Fatal(err)
+			t.Fatal("g.Run(context.Background(), filch.Default()):", err)
 		}
 	}
 	run()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/standby"
 )
 
 // Run runs the graph on p, and returns when no node runs any more. Nodes whose deps have run may
@@ -262,7 +263,7 @@ func (st *state) end(ctx context.Context, r *run) {
 		r.over = over
 		ends := r.task
 		st.mu.Unlock()
-		filch.Blocking(ctx, func() { st.await(r, over, ends) })
+		standby.By(ctx, func() { st.await(r, over, ends) })
 		st.mu.Lock()
 	}
 	st.now.Store(nil)

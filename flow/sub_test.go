@@ -33,7 +33,7 @@ func TestGraphsAreNodes(t *testing.T) {
 				for range 20 {
 					r, err := outer.RunFor(context.Background(), p)
 					if err != nil {
-						t.Error(err)
+						t.Error("outer.RunFor(context.Background(), p):", err)
 						return
 					}
 					if got := flow.Result(r, sum); got != 18 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/environ"
 )
 
 // With checks, what uses a pool rightly says nothing, and what uses it inside its own loop is told by the
@@ -25,7 +26,7 @@ func TestChecksOfAPool(t *testing.T) {
 		}
 		p.Do(func(w *filch.Worker) { ForErr(w, 1000, func(int) error { return nil }) })
 		if err := Stage(From(slices.Values(x[:1000])), 0, func(v int) (int, error) { return v, nil }).Run(p, func(int) error { return nil }); err != nil {
-			t.Error(err)
+			t.Error("Stage(From(slices.Values(x[:1000])), 0, …).Run(p, …):", err)
 		}
 		if s := out.String(); s != "" {
 			t.Errorf("%d workers: %s", workers, s)
@@ -46,7 +47,7 @@ func TestChecksOfAPool(t *testing.T) {
 		}()
 		p.Close()
 	}
-	if testing.Short() || os.Getenv("FILCH_CHECKS") != "" {
+	if testing.Short() || environ.On("FILCH_CHECKS") {
 		return
 	}
 	exe, err := os.Executable()
@@ -57,7 +58,7 @@ func TestChecksOfAPool(t *testing.T) {
 		cmd := exec.Command(exe, "-test.short", "-test.run", run, "-test.skip", skip)
 		cmd.Env = append(os.Environ(), "FILCH_CHECKS=1")
 		if out, err := cmd.CombinedOutput(); err != nil || strings.HasPrefix(run, "^Example") && strings.Contains(string(out), "filch: ") {
-			t.Errorf("%s: %v\n%s", run, err, out)
+			t.Errorf("cmd.CombinedOutput(): %s: %v\n%s", run, err, out)
 		}
 	}
 }

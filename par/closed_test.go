@@ -65,7 +65,7 @@ func shutDown(t *testing.T, p *filch.Pool) (wait func()) {
 	}
 	return func() {
 		if err := <-done; err != nil {
-			t.Error(err)
+			t.Error("<-done:", err)
 		}
 	}
 }
@@ -79,11 +79,11 @@ func TestClosedPoolIsAnErrorForAnySize(t *testing.T) {
 			p := filch.New(filch.WithWorkers(2))
 			for range 3 { // small inputs are known to need no pool
 				if err := tt.loop(p, 10, func() {}); err != nil {
-					t.Fatal(tt.name, err)
+					t.Fatal("tt.loop(p, 10, …):", tt.name, err)
 				}
 			}
 			if err := end(p); err != nil {
-				t.Fatal(err)
+				t.Fatal("end(p):", err)
 			}
 			for _, n := range []int{1, 2, 10, 1000} {
 				for _, opts := range [][]Option{nil, {WithGrain(1)}, {WithGrain(5000)}, {AllErrors()}} {
@@ -110,7 +110,7 @@ func TestRunOnAClosedPoolLeavesTheSourceAlone(t *testing.T) {
 	p.Close()
 	source := func(func(int) bool) { t.Error("the source is called") }
 	if err := From(source).Run(p, func(int) error { return nil }); err != filch.ErrClosed {
-		t.Error(err)
+		t.Error("From(source).Run(p, …):", err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestWithoutAnErrorAClosedPoolPanics(t *testing.T) {
 		For(p, 0, f)
 		defer func() {
 			if v := recover(); !strings.Contains(fmt.Sprint(v), "closed Pool") {
-				t.Error(v)
+				t.Error("recover():", v)
 			}
 		}()
 		For(p, 1_000_000, func(int) {})
@@ -199,7 +199,7 @@ func TestAnyOtherScopeIsCalled(t *testing.T) {
 		defer func() { go wait() }()
 		for _, tt := range withError {
 			if err := tt.loop(onlyDo{w}, 100, func() {}); err != nil {
-				t.Errorf("%s: %v", tt.name, err)
+				t.Errorf("tt.loop(…, 100, …): %s: %v", tt.name, err)
 			}
 		}
 	})
@@ -224,7 +224,7 @@ func TestAPoolThatClosesInTheMiddleIsAnError(t *testing.T) {
 		}
 		costOf(f, asIs).each.Store(fastest)
 		if err := ForErr(p, 20, f); err != filch.ErrClosed {
-			t.Errorf("%v", err)
+			t.Errorf("ForErr(p, 20, f): %v", err)
 		}
 		if done == 0 || done == 20 {
 			t.Errorf("%d are done", done)
@@ -249,7 +249,7 @@ func TestAllErrorsBeforeAPoolClosesAreKept(t *testing.T) {
 	}
 	costOf(f, asIs).each.Store(fastest)
 	if err := ForErr(p, 20, f, AllErrors()); !errors.Is(err, bad) || !errors.Is(err, filch.ErrClosed) {
-		t.Error(err)
+		t.Error("ForErr(p, 20, f, AllErrors()):", err)
 	}
 	wait()
 }
@@ -286,7 +286,7 @@ func TestAPipelineUnderWayGoesOnWhenThePoolCloses(t *testing.T) {
 			return nil
 		})
 		if err != nil || !slices.Equal(got, slices.Collect(count(100))) {
-			t.Fatal(err, got)
+			t.Fatal("Stage(From(source), 0, …).Run(p, …):", err, got)
 		}
 		wait()
 	}

@@ -57,6 +57,6 @@ func TestAllTilesThereCanBe(t *testing.T) {
 	bad := errors.New("bad")
 	v := panics(func() { ForTiles(p, 1, most, func(_, _, _, _ int) { panic(bad) }, WithGrain(1)) })
 	if err, ok := v.(error); !ok || !errors.Is(err, bad) {
-		t.Errorf("%v", v)
+		t.Errorf("panics(…): %v", v)
 	}
 }

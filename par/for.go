@@ -95,7 +95,8 @@ func (f scopeBody) run(s filch.Scope, lo, hi int) {
 
 // ForRange calls f for ranges of indices that together make up 0 to n-1. A range has the
 // indices from lo up to but not including hi, and is never empty. That saves a call for each
-// index. Without [WithGrain], the length of the ranges depends on time and chance.
+// index. Without [WithGrain], the length of the ranges depends on time and chance; a body that streams through long
+// memory needs a grain.
 func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 	check("ForRange", s)
 	checkNumber("ForRange", "n", n)

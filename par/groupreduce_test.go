@@ -65,7 +65,7 @@ func TestGroupReduceOfKeysWithoutAHash(t *testing.T) {
 		same := func(v any) any { return v }
 		count := func(n int, _ any) int { return n + 1 }
 		if v := panics(func() { GroupReduce(p, x, same, 0, count, add) }); !isPanicError(v) {
-			t.Errorf("%d: %T", n, v)
+			t.Errorf("panics(…): %d: %T", n, v)
 		}
 	}
 }

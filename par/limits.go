@@ -23,7 +23,7 @@ func WithMaxWorkers(n int) Option {
 // WithAlign lets chunks begin at multiples of n elements only: those of a cache line, a vector or a row.
 // So ranges are n elements long or a multiple, but for the last one, which ends where all do. A worker
 // gets n elements or more at a time, even if they take long. The length that [WithGrain] gives is
-// rounded up to a multiple of n. It is elements of a slice that are aligned, not addresses in memory. It
+// rounded up to a multiple of n. WithAlign alone does not make ranges long: bodies that stream need a grain as well. It is elements of a slice that are aligned, not addresses in memory. It
 // panics if n is less than 1.
 func WithAlign(n int) Option {
 	if n < 1 {

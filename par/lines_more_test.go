@@ -63,7 +63,7 @@ func TestReaderThatCannotCount(t *testing.T) {
 		want := fmt.Sprintf("par: ForLines: Read of r returned %d for 4096 bytes", n)
 		v := panics(func() { ForLines(p, countsWrong(n), func(int64, []byte) error { return nil }) })
 		if err, ok := v.(*filch.PanicError); !ok || err.Value != want {
-			t.Errorf("%v", v)
+			t.Errorf("panics(…): %v", v)
 		}
 	}
 }

@@ -374,10 +374,10 @@ func TestLinesOnAClosedPool(t *testing.T) {
 	p.Close()
 	r := endReader(func() { t.Error("read") })
 	if err := ForLines(p, r, func(int64, []byte) error { return nil }); err != filch.ErrClosed {
-		t.Error(err)
+		t.Error("ForLines(p, r, …):", err)
 	}
 	if v, err := ReduceLines(p, r, 7, func(int64, []byte) (int, error) { return 1, nil }, add); err != filch.ErrClosed || v != 7 {
-		t.Error(v, err)
+		t.Error("ReduceLines(p, r, 7, …, add):", v, err)
 	}
 	for want, f := range map[string]func(){
 		"par: ForLines: r is nil":    func() { ForLines(p, nil, func(int64, []byte) error { return nil }) },

@@ -92,7 +92,7 @@ func TestHowMuchIsDivided(t *testing.T) {
 	} {
 		l := loop{config: config{grain: s.grain}}
 		if got := l.divisible(s.n, s.each); got != s.want {
-			t.Errorf("%+v: %t", s, got)
+			t.Errorf("l.divisible(s.n, s.each): %+v: %t", s, got)
 		}
 	}
 	synctest.Test(t, func(t *testing.T) { // where nothing takes time
@@ -122,7 +122,7 @@ func TestHowManyAreInFlight(t *testing.T) {
 				return v, nil
 			}).Run(p, func(int) error { return nil })
 			if err != nil {
-				t.Error(err)
+				t.Error("Stage(From(upTo(100, &taken)), 1, …).Run(p, …):", err)
 			}
 		})
 	}
@@ -150,6 +150,6 @@ func TestPipelinesRetainNothing(t *testing.T) {
 		}
 		return nil
 	}); err != nil {
-		t.Error(err)
+		t.Error("b.Run(p, …):", err)
 	}
 }

@@ -124,7 +124,7 @@ func TestMeasuredLoopsGiveTheSame(t *testing.T) {
 		}
 	})
 	if p.Forks == 0 {
-		t.Errorf("%v", p)
+		t.Errorf("filch.Measure(…): %v", p)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestPanicsInMeasuredLoops(t *testing.T) {
 			}, func(*filch.Worker) { time.Sleep(5 * time.Millisecond) })
 		})
 		if p.Work != 8*time.Millisecond || p.Span != 5*time.Millisecond {
-			t.Errorf("%+v", p)
+			t.Errorf("filch.Measure(…): %+v", p)
 		}
 	})
 }

@@ -108,7 +108,7 @@ func TestInFlightIsFourForEachWorker(t *testing.T) {
 			}
 			close(goOn)
 			if err := <-done; err != nil {
-				t.Error(err)
+				t.Error("<-done:", err)
 			}
 		})
 	}
@@ -127,7 +127,7 @@ func TestStreamAllocations(t *testing.T) {
 	each := testing.AllocsPerRun(5, func() {
 		for i := range n {
 			if err := s.Send(i); err != nil {
-				t.Fatal(err)
+				t.Fatal("s.Send(i):", err)
 			}
 		}
 	}) / n

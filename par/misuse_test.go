@@ -124,7 +124,7 @@ func TestAllFunctionsAreKnown(t *testing.T) {
 	known := functions()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Glob("*.go"):`, err)
 	}
 	found := 0
 	for _, file := range files {
@@ -133,7 +133,7 @@ func TestAllFunctionsAreKnown(t *testing.T) {
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("parser.ParseFile(token.NewFileSet(), file, nil, 0):", err)
 		}
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)

@@ -187,7 +187,7 @@ func TestMinMaxOfOddNumbers(t *testing.T) {
 			y := slices.Repeat([]string{"b"}, n)
 			y[at] = "a"
 			if least, most, _ := MinMax(p, y); least != "a" || most == "a" != (n == 1) {
-				t.Errorf("n=%d: %q, %q", n, least, most)
+				t.Errorf("MinMax(p, y): n=%d: %q, %q", n, least, most)
 			}
 		}
 	}

@@ -96,6 +96,13 @@ type config struct {
 
 // WithGrain makes chunks of n elements, or fewer at the end. A chunk is not divided. In [ForTiles] it
 // is tiles of n by n, in [ReduceLines] and [ForLines] blocks of n bytes. It panics if n is less than 1.
+//
+// Without it, a chunk takes about 10 us, which suits most bodies. Give a grain if the body streams through long memory,
+// since each call interrupts the stream: about 1 MiB of each stream, and at least four chunks for each worker. 14 streams
+// of 16 MiB ran at 0.6 to 0.7 of the speed of plain goroutines in 1,350 calls, and at 1.0 to 1.1 with a grain of 1 MiB.
+// Give one also if a call has a fixed cost, or if the grouping of elements matters.
+//
+//figure:set 10 us
 func WithGrain(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("par: WithGrain(%d): a chunk must have an element", n))

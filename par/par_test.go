@@ -17,6 +17,7 @@ import (
 	"weak"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -90,7 +91,7 @@ func TestLoops(t *testing.T) {
 				}
 			}, opts...)
 			if err := ForErr(s, n, func(i int) error { once[3][i].Add(1); return nil }, opts...); err != nil {
-				t.Error(err)
+				t.Error("ForErr(s, n, …, opts):", err)
 			}
 			ForTiles(s, n, 1, func(x0, y0, x1, y1 int) {
 				for x := x0; x < x1; x++ {
@@ -274,10 +275,10 @@ func TestContext(t *testing.T) {
 		return nil
 	}, WithContext(ctx))
 	if err != why {
-		t.Error(err)
+		t.Error("ForErr(p, math.MaxInt, …, WithContext(ctx)):", err)
 	}
 	if _, err := MapErr(p, make([]int, 10), func(int) (int, error) { return 0, nil }, WithContext(ctx)); err != why {
-		t.Error(err)
+		t.Error("MapErr(p, make([]int, 10), …, WithContext(ctx)):", err)
 	}
 }
 
@@ -974,7 +975,7 @@ func TestGrainOfAll(t *testing.T) {
 		return nil
 	}, WithGrain(1))
 	if err == nil || err.Error() != "5" {
-		t.Error(err)
+		t.Error("ForErr(p, math.MaxInt, …, WithGrain(1)):", err)
 	}
 }
 
@@ -1035,13 +1036,15 @@ func TestABodyOfForScopeMayBlock(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
 	defer p.Close()
 	for _, n := range []int{1, 2, 10} {
-		ForScope(p, n, func(s filch.Scope, i int) {
-			s.Do(func(w *filch.Worker) {
-				ran := make(chan bool)
-				p.Go(background, func(context.Context) { close(ran) })
-				w.Blocking(func() { <-ran })
-			})
-		}, WithGrain(1))
+		poll.End(t, fmt.Sprintf("a loop of %d, whose body blocks until a task has run, on one worker", n), func() {
+			ForScope(p, n, func(s filch.Scope, i int) {
+				s.Do(func(w *filch.Worker) {
+					ran := make(chan bool)
+					p.Go(background, func(context.Context) { close(ran) })
+					w.Blocking(func() { <-ran })
+				})
+			}, WithGrain(1))
+		})
 	}
 }
 

@@ -286,12 +286,12 @@ func TestRuns(t *testing.T) {
 						ok = !slices.ContainsFunc(x[r.lo+1:r.hi], func(v pair) bool { return v.key >= x[v.at-1].key })
 					}
 					if !ok || r.lo != at || r.hi <= r.lo {
-						t.Fatalf("%v: %v", x, runs)
+						t.Fatalf("make([]pair, n): %v: %v", x, runs)
 					}
 					at = r.hi
 				}
 				if at != n {
-					t.Fatalf("%v: %v", x, runs)
+					t.Fatalf("make([]pair, n): %v: %v", x, runs)
 				}
 				mergeRuns(w, x, runs, byKey, merge)
 				equal(t, "by compare", x, want)

@@ -70,7 +70,7 @@ func TestPipeline(t *testing.T) {
 				return nil
 			}, InFlight(inFlight))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("p.Run(pool, …, InFlight(inFlight)):", err)
 			}
 			if len(got) != n || !slices.IsSorted(got) || n > 0 && (got[0] != stages<<16 || got[n-1] != stages<<16+n-1) {
 				t.Fatalf("seed %d, %d workers, widths %v, %d in flight: %d of %d: %v", seed, workers, widths, inFlight, len(got), n, got)
@@ -218,7 +218,7 @@ func TestPipelineOverlaps(t *testing.T) {
 			begin := time.Now()
 			p := Stage(Stage(Stage(From(upTo(20, &taken)), c.width, step), 1, step), c.width, step)
 			if err := p.Run(pool, func(int) error { time.Sleep(time.Second); return nil }, InFlight(16)); err != nil {
-				t.Error(err)
+				t.Error("p.Run(pool, …, InFlight(16)):", err)
 			}
 			// A chain takes as long as its slowest stage, and the others for one value.
 			if rounds := int(time.Since(begin) / time.Second); rounds > c.rounds+8 {
@@ -237,7 +237,7 @@ func TestPipelineOfManyWorkers(t *testing.T) {
 		begin := time.Now()
 		p := Stage(From(upTo(640, &taken)), 0, func(v int) (int, error) { time.Sleep(time.Second); return v, nil })
 		if err := p.Run(pool, func(int) error { return nil }); err != nil {
-			t.Error(err)
+			t.Error("p.Run(pool, …):", err)
 		}
 		if rounds := int(time.Since(begin) / time.Second); rounds > 20 {
 			t.Errorf("%d rounds for 640 values with 64 workers", rounds)
@@ -259,7 +259,7 @@ func TestPipelineGoroutines(t *testing.T) {
 			}
 			p := Stage(From(numbers), 0, func(v int) (int, error) { time.Sleep(time.Millisecond); return v, nil })
 			if err := p.Run(pool, func(int) error { most = max(most, runtime.NumGoroutine()); return nil }); err != nil {
-				t.Error(err)
+				t.Error("p.Run(pool, …):", err)
 			}
 			if most > before+2*workers+3 {
 				t.Errorf("%d workers: %d goroutines, %d before", workers, most, before)
@@ -290,7 +290,7 @@ func TestPipelinesShareThePool(t *testing.T) {
 			})
 			begin := time.Now()
 			if err := p.Run(pool, func(int) error { return nil }); err != nil {
-				t.Error(err)
+				t.Error("p.Run(pool, …):", err)
 			}
 			if k := int(most.Load()); k > 2*workers+1 {
 				t.Errorf("%d steps at once on %d workers", k, workers)
@@ -317,7 +317,7 @@ func TestPipelineInAPoolThatGrows(t *testing.T) {
 			return v, nil
 		})
 		if err := p.Run(pool, func(int) error { return nil }, InFlight(64)); err != nil {
-			t.Error(err)
+			t.Error("p.Run(pool, …, InFlight(64)):", err)
 		}
 		if rounds := int(time.Since(begin) / time.Second); rounds > 8+400/8+20 {
 			t.Errorf("%d rounds for 400 values", rounds)
@@ -346,7 +346,7 @@ func TestPipelineLongStep(t *testing.T) {
 			return nil
 		}, InFlight(100))
 		if err != nil {
-			t.Error(err)
+			t.Error("p.Run(pool, …, InFlight(100)):", err)
 		}
 	})
 }
@@ -388,7 +388,7 @@ func TestPipelinePanicAtTheEnd(t *testing.T) {
 		for yield(1) {
 		}
 	}).Run(pool, func(int) error { return errors.New("enough") })
-	t.Error(err)
+	t.Error("From(…).Run(pool, …):", err)
 }
 
 // Stacks do not grow with the source.
@@ -414,7 +414,7 @@ func TestPipelineDepth(t *testing.T) {
 		return v, nil
 	})
 	if err := p.Run(pool, func(int) error { return nil }, InFlight(8)); err != nil {
-		t.Error(err)
+		t.Error("p.Run(pool, …, InFlight(8)):", err)
 	}
 	if deepest.Load() > 100 {
 		t.Errorf("%d frames", deepest.Load())
@@ -441,7 +441,7 @@ func TestPipelineAgain(t *testing.T) {
 			next++
 			return nil
 		}); err != nil || next != 34 {
-			t.Error(err, next)
+			t.Error("outer.Run(pool, …):", err, next)
 		}
 	}
 }

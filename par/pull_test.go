@@ -36,7 +36,7 @@ func TestAPipelineRunsOnPinnedWorkers(t *testing.T) {
 		}).Wait(context.Background())
 	}
 	if sum, err := run(slices.Values(make([]int, 0))); sum != 0 || err != nil {
-		t.Error(sum, err)
+		t.Error("run(slices.Values(make([]int, 0))):", sum, err)
 	}
 	stopped := false
 	sum, err := run(func(yield func(int) bool) {
@@ -48,13 +48,13 @@ func TestAPipelineRunsOnPinnedWorkers(t *testing.T) {
 		}
 	})
 	if sum != 999_000 || err != nil || !stopped {
-		t.Error(sum, err, stopped)
+		t.Error("run(…):", sum, err, stopped)
 	}
 	var failed *filch.PanicError
 	if _, err := run(func(func(int) bool) { panic("as planned") }); !errors.As(err, &failed) || failed.Value != "as planned" {
-		t.Error(err)
+		t.Error("run(…):", err)
 	}
 	if _, err := run(func(func(int) bool) { runtime.Goexit() }); err != filch.ErrGoexit {
-		t.Error(err)
+		t.Error("run(…):", err)
 	}
 }

@@ -195,13 +195,13 @@ func TestRandRanges(t *testing.T) {
 	top := Rand{blocks: 1 << 63}
 	for range 4 {
 		if v := top.Float64(); v < 0 || v >= 1 {
-			t.Error(v)
+			t.Error("top.Float64():", v)
 		}
 	}
 	for _, bad := range []int{0, -1, math.MinInt} {
 		r := NewRand(1, 1)
 		if v := panics(func() { r.IntN(bad) }); v != fmt.Sprintf("par: Rand.IntN: n is %d, and must be at least 1", bad) {
-			t.Error(v)
+			t.Error("panics(…):", v)
 		}
 	}
 }

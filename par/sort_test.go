@@ -179,7 +179,7 @@ func TestPanicInCompare(t *testing.T) {
 				func() {
 					defer func() {
 						if v := recover(); v != nil && v.(*filch.PanicError).Value != "bad" {
-							t.Error(v)
+							t.Error("recover():", v)
 						}
 					}()
 					sort(p, x, func(a, b int) int {

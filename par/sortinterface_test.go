@@ -162,7 +162,7 @@ func TestSortInterfaceThatPanicsOrExits(t *testing.T) {
 						t.Errorf("%d elements, call %d: %v", n, after, v)
 					}
 				} else if v != nil {
-					t.Error(v)
+					t.Error("panics(…):", v)
 				}
 				sort.Sort(g.columns)
 				g.columns.check(t, x)

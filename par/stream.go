@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/standby"
 )
 
 // Stream is a [Pipeline] that values are pushed into: code that has them one after the other calls
@@ -153,7 +154,7 @@ func (s *Stream[T]) takeRoom(ctx context.Context) error {
 // waitForRoom is what takeRoom does if there is none. It is a function of its own, since what its closure
 // captures is allocated where that begins.
 func (s *Stream[T]) waitForRoom(ctx context.Context) (err error) {
-	filch.Blocking(ctx, func() {
+	standby.By(ctx, func() {
 		select {
 		case s.room <- struct{}{}:
 		case <-s.group.Context().Done():
@@ -190,7 +191,7 @@ func (s *Stream[T]) finish() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	filch.Blocking(s.ctx, s.senders.Wait)
+	standby.By(s.ctx, s.senders.Wait)
 	err := s.group.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -57,7 +57,7 @@ func TestStreamKeepsTheOrder(t *testing.T) {
 					v := rng.IntN(1000)
 					want = append(want, v)
 					if err := s.Send(v); err != nil {
-						t.Fatal(err)
+						t.Fatal("s.Send(v):", err)
 					}
 					if w := way.Add(1); w > most {
 						t.Errorf("%d are under way, of %d", w, most)
@@ -92,7 +92,7 @@ func TestStreamOfManySenders(t *testing.T) {
 					defer wg.Done()
 					for i := range 100 {
 						if err := s.SendFrom(ctx, [2]int{k, i + 1}); err != nil {
-							t.Error(err)
+							t.Error("s.SendFrom(ctx, …):", err)
 						}
 					}
 				}
@@ -128,7 +128,7 @@ func TestStreamInsideATask(t *testing.T) {
 		return sum, err
 	}).Wait(context.Background())
 	if sum != 328350 || err != nil {
-		t.Error(sum, err)
+		t.Error("filch.Submit(context.Background(), p, …).Wait(…):", sum, err)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestStreamThatPanics(t *testing.T) {
 				}
 				p.Close()
 				if k := p.Stats().Tasks; k.Running != 0 || k.Queued != 0 {
-					t.Errorf("%+v", k)
+					t.Errorf("p.Stats().Tasks: %+v", k)
 				}
 			}
 		}
@@ -266,7 +266,7 @@ func TestStreamBlocksWhenFull(t *testing.T) {
 		short, stop := context.WithTimeoutCause(context.Background(), time.Second, errStream)
 		defer stop()
 		if err := s.SendFrom(short, 100); err != errStream {
-			t.Error(err)
+			t.Error("s.SendFrom(short, 100):", err)
 		}
 		cause := errors.New("enough")
 		cancel(cause)
@@ -316,13 +316,13 @@ func TestStreamMisuse(t *testing.T) {
 	}
 	s := par.NewStream(context.Background(), p, f, sink)
 	if err := s.Close(); err != nil {
-		t.Error(err)
+		t.Error("s.Close():", err)
 	}
 	if err := s.Send(1); err == nil || !strings.Contains(err.Error(), "closed") {
-		t.Error(err)
+		t.Error("s.Send(1):", err)
 	}
 	if err := s.Close(); err != nil {
-		t.Error(err)
+		t.Error("s.Close():", err)
 	}
 }
 
@@ -350,7 +350,7 @@ func TestStreamClosedWhileOthersSend(t *testing.T) {
 		}
 		<-begun
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			t.Error("s.Close():", err)
 		}
 		wg.Wait()
 		if taken.Load() != through.Load() {

@@ -53,7 +53,7 @@ func TestWalkDir(t *testing.T) {
 			}
 			return nil
 		}); err != boom {
-			t.Error(err)
+			t.Error(`WalkDir(p, files, ".", …):`, err)
 		}
 		n := 0
 		if err := WalkDir(p, files, ".", func(path string, e fs.DirEntry, _ error) error {
@@ -71,10 +71,10 @@ func TestWalkDir(t *testing.T) {
 			t.Errorf("%v, %d paths", err, n)
 		}
 		if err := WalkDir(p, files, ".", func(string, fs.DirEntry, error) error { return fs.SkipAll }); err != nil {
-			t.Error(err)
+			t.Error(`WalkDir(p, files, ".", …):`, err)
 		}
 		if err := WalkDir(p, files, "none", func(_ string, _ fs.DirEntry, err error) error { return err }); !errors.Is(err, fs.ErrNotExist) {
-			t.Error(err)
+			t.Error(`WalkDir(p, files, "none", …):`, err)
 		}
 		p.Close()
 	}
@@ -160,7 +160,7 @@ func TestFirstErrorOfAWalk(t *testing.T) {
 	defer p.Close()
 	entries, err := someFiles().ReadDir("a0/b0")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`someFiles().ReadDir("a0/b0"):`, err)
 	}
 	p.Do(func(worker *filch.Worker) { w.files(worker, "a0/b0", entries) })
 }

@@ -13,7 +13,7 @@ import (
 func TestStrandsRunOnPinnedWorkers(t *testing.T) {
 	all, err := affinity.Allowed(affinity.System)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("affinity.Allowed(affinity.System):", err)
 	}
 	for _, opts := range [][]Option{nil, {Eager()}} {
 		p := filch.New(filch.WithWorkers(4), filch.WithAffinity(filch.Spread))
@@ -24,11 +24,11 @@ func TestStrandsRunOnPinnedWorkers(t *testing.T) {
 			})
 			m, err := f.Wait(context.Background())
 			if n != 610 || m != 610 || err != nil {
-				t.Fatal(n, m, err)
+				t.Fatal("f.Wait(context.Background()):", n, m, err)
 			}
 		}
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Error("p.Close():", err)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestRunContextOnAClosedPool(t *testing.T) {
 	pool := filch.New()
 	over := make(chan filch.Scope, 1)
 	if err := pool.Go(t.Context(), func(ctx context.Context) { over <- filch.ScopeOf(ctx) }); err != nil {
-		t.Fatal(err)
+		t.Fatal("pool.Go(t.Context(), …):", err)
 	}
 	task := <-over
 	pool.Close()

@@ -40,7 +40,7 @@ func TestAPanicInAnExit(t *testing.T) {
 					"grandchild": func(s *strand.Strand) { s.Spawn(func(s *strand.Strand) { s.Spawn(f); fib(s, 8) }) },
 				} {
 					if how := ends(func() { strand.Run(p, f, opts...) }); !isOutcome(how, "late") {
-						t.Errorf("%s: %q", where, how)
+						t.Errorf("ends(…): %s: %q", where, how)
 					}
 				}
 				strand.Run(p, func(s *strand.Strand) { fib(s, 10) }, opts...)
@@ -57,7 +57,7 @@ func TestRunsAfterAnExitUnderMeasure(t *testing.T) {
 	} {
 		for range 10 {
 			if how := ends(func() { strand.Measure(f) }); how != exited {
-				t.Errorf("%q", how)
+				t.Errorf("ends(…): %q", how)
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func TestACombinationThatExits(t *testing.T) {
 			}
 			for _, f := range []func(s *strand.Strand){f, func(s *strand.Strand) { s.Spawn(f) }} {
 				if how := ends(func() { strand.Run(p, f, strand.Eager()) }); how != exited {
-					t.Fatalf("%q", how)
+					t.Fatalf("ends(…): %q", how)
 				}
 			}
 		}
@@ -139,7 +139,7 @@ func TestValuesOfAStrandThatFails(t *testing.T) {
 				}, opts...)
 			})
 			if how == "" || a.Get() != 13 || b != nil && b.Get() != 8 && b.Get() != 0 {
-				t.Errorf("%q, %d", how, a.Get())
+				t.Errorf("ends(…): %q, %d", how, a.Get())
 			}
 		}
 	})

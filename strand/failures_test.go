@@ -326,7 +326,7 @@ func TestAStrandUsesTheContextOfATask(t *testing.T) {
 						s.Spawn(func(s *strand.Strand) {
 							v, err := filch.Submit(ctx, p, func(context.Context) (int64, error) { return 1, nil }).Wait(ctx)
 							if err != nil {
-								t.Error(err)
+								t.Error("filch.Submit(ctx, p, …).Wait(ctx):", err)
 							}
 							sum.Add(v)
 							filch.Blocking(ctx, runtime.Gosched)
@@ -337,7 +337,7 @@ func TestAStrandUsesTheContextOfATask(t *testing.T) {
 			})
 		}
 		if err := g.Wait(); err != nil || sum.Load() != 50 {
-			t.Errorf("%v, %d", err, sum.Load())
+			t.Errorf("g.Wait(): %v, %d", err, sum.Load())
 		}
 	})
 }
@@ -366,7 +366,7 @@ func TestAPlainCallIsLaterThanARealSpawn(t *testing.T) {
 				s.Sync()
 			})
 			if err == nil || !isOutcome(err.Error(), "first") {
-				t.Errorf("%v", err)
+				t.Errorf("caught(…): %v", err)
 			}
 		}
 	}

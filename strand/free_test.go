@@ -39,7 +39,7 @@ func TestASyncThatWaitsFreesItsWorker(t *testing.T) {
 				time.Sleep(time.Second) // the rest of the parent is stolen, and waits
 				done := make(chan bool)
 				if err := p.Go(t.Context(), func(context.Context) { task = time.Since(begin); close(done) }); err != nil {
-					t.Error(err)
+					t.Error("p.Go(t.Context(), …):", err)
 				}
 				<-done // keeps its own place
 			})
@@ -149,7 +149,7 @@ func TestContinuationsAreOfferedMeanwhile(t *testing.T) {
 			defer p.Close()
 			begun := make(chan bool)
 			if err := p.Go(t.Context(), func(context.Context) { close(begun); time.Sleep(5 * time.Second) }); err != nil {
-				t.Fatal(err)
+				t.Fatal("p.Go(t.Context(), …):", err)
 			}
 			<-begun
 			const n = 200

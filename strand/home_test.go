@@ -127,7 +127,7 @@ func TestAPoolInAndOutOfBubbles(t *testing.T) {
 				began := time.Now()
 				strand.Run(p, naps, opts...)
 				if took := time.Since(began); took != 400*time.Millisecond {
-					t.Fatalf("%s: %v", way, took)
+					t.Fatalf("time.Since(began): %s: %v", way, took)
 				}
 			})
 		}
@@ -190,7 +190,7 @@ func TestAKeptRunIsAsNew(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			err := strand.RunContext(ctx, p, func(s *strand.Strand) { cancel(); s.Spawn(func(*strand.Strand) {}) }, opts...)
 			if err != context.Canceled {
-				t.Errorf("%v", err)
+				t.Errorf("strand.RunContext(ctx, p, …, opts): %v", err)
 			}
 			_ = caught(func() {
 				strand.Run(p, func(s *strand.Strand) { panic(1) }, append(slices.Clip(opts), strand.Eager())...)
@@ -209,7 +209,7 @@ func TestAKeptRunIsAsNew(t *testing.T) {
 			a := spawnOf(p, opts, 7)
 			b := spawnOf(p, opts, "seven")
 			if ran != 1 || a != 7 || b != "seven" {
-				t.Errorf("%d, %v, %v", ran, a, b)
+				t.Errorf("spawnOf(p, opts, 7): %d, %v, %v", ran, a, b)
 			}
 		}
 	})

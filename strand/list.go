@@ -21,8 +21,10 @@ type list struct {
 	spares []*carrier // idle ones
 	pay    pay
 
-	strict bool   // uses of w are checked
-	ends   func() // then: its goroutine has left it
+	user    engine.User // of w, before the list was entered: w goes with the carriers
+	checked bool        // uses of w are checked,
+	strict  bool        // and each spawn is
+	ends    func()      // if checked: its goroutine has left it
 }
 
 var spareLists = sync.Pool{New: func() any { return &list{ring: make([]*carrier, 32)} }}
@@ -30,7 +32,8 @@ var spareLists = sync.Pool{New: func() any { return &list{ring: make([]*carrier,
 // enter begins a list on w, but for its pay.
 func enter(w *engine.Worker, r *run) *list {
 	l := spareLists.Get().(*list)
-	l.w, l.run, l.public, l.strict = w, r, 0, w.Strict()
+	l.w, l.run, l.public, l.checked, l.strict = w, r, 0, w.Checked(), w.Strict()
+	l.user = w.Roam()
 	l.open()
 	return l
 }
@@ -47,6 +50,7 @@ func (l *list) leave() {
 	clear(l.spares)
 	l.spares = l.spares[:0]
 	l.w.Pop()
+	l.w.Vacate(l.user)
 	l.Close()
 }
 
@@ -60,13 +64,13 @@ func (l *list) limit(level int) int {
 
 // hold and release are called where the goroutine changes that uses the worker.
 func (l *list) hold() {
-	if l.strict {
+	if l.checked {
 		l.ends = l.w.Begins()
 	}
 }
 
 func (l *list) release() {
-	if l.strict {
+	if l.checked {
 		l.ends()
 	}
 }

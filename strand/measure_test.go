@@ -107,7 +107,7 @@ func TestMeasureOfStrandsInside(t *testing.T) {
 				func(*filch.Worker) { work(3) })
 		})
 		if p.Work != 11*time.Second || p.Span != 3*time.Second || p.Forks != 5 {
-			t.Errorf("%v", p)
+			t.Errorf("filch.Measure(…): %v", p)
 		}
 	})
 }
@@ -119,10 +119,10 @@ func TestMeasureThatFails(t *testing.T) {
 	})
 	var pe *filch.PanicError
 	if !errors.As(err, &pe) || pe.Value != "no" {
-		t.Errorf("%v", err)
+		t.Errorf("caught(…): %v", err)
 	}
 	if err := caught(func() { strand.Measure(nil) }); err == nil || !strings.Contains(err.Error(), "Measure: f is nil") {
-		t.Errorf("%v", err)
+		t.Errorf("caught(…): %v", err)
 	}
 }
 

@@ -151,7 +151,7 @@ func TestCombinationThatPanics(t *testing.T) {
 			}, strand.Eager())
 		})
 		if err == nil || !strings.Contains(err.Error(), "no sum") {
-			t.Fatalf("%v", err)
+			t.Fatalf("caught(…): %v", err)
 		}
 	}
 }

@@ -142,7 +142,7 @@ func (s *Strand) spawn(f func(s *Strand)) *carrier {
 
 // goesOn is called when s goes on, which has parked to spawn. It is not ok if it was stopped.
 func (s *Strand) goesOn(ok bool) {
-	if c := s.c; ok && !c.l.strict {
+	if c := s.c; ok && !c.l.checked {
 		c.open = s.depth
 		return
 	}
@@ -254,7 +254,7 @@ func (s *Strand) leave() (back func()) {
 
 func (s *Strand) worker() *filch.Worker { return s.c.l.w.Face.(*filch.Worker) }
 
-// check panics if s is not the innermost strand on a carrier that runs, or, on a pool with checks, on another goroutine.
+// check panics if s is not the innermost strand on a carrier that runs, or, on a pool with checks or under the race detector, on another goroutine.
 func (s *Strand) check(op string) {
 	if s == nil || s.c == nil {
 		panic("strand: " + op + ": the Strand is nil or zero: it is for the function that Run or Spawn passes it to")
@@ -262,7 +262,7 @@ func (s *Strand) check(op string) {
 	if s.c.open != s.depth || s.c.l == nil {
 		panic("strand: " + op + ": the Strand is that of another function, or in use by its Do or Blocking: use the one that the function was called with")
 	}
-	if l := s.c.l; l.strict {
+	if l := s.c.l; l.checked {
 		l.w.CheckUse()
 	}
 }

@@ -209,7 +209,7 @@ func TestValuesWithPointers(t *testing.T) {
 		var got string
 		strand.Run(p, func(s *strand.Strand) { got = join(s, 8) }, opts...)
 		if got != strings.Repeat(".", 256) {
-			t.Errorf("%q", got)
+			t.Errorf("256 leaves that are appended in parallel give %q, not 256 dots", got)
 		}
 	})
 }
@@ -353,7 +353,7 @@ func TestPanics(t *testing.T) {
 			})
 			var pe *filch.PanicError
 			if !errors.As(err, &pe) || !errors.Is(err, boom) || !after || synced {
-				t.Fatalf("%v, %t, %t", err, after, synced)
+				t.Fatalf("a child panics with boom: Run panics with %v; what followed the spawn ran: %t; what followed the Sync: %t, not boom, true and false", err, after, synced)
 			}
 		}
 	})
@@ -406,12 +406,12 @@ func TestRecovering(t *testing.T) {
 					s.Sync()
 				})
 				if err == nil || !strings.Contains(err.Error(), "first") {
-					t.Errorf("%v", err)
+					t.Errorf("a Sync after a child that panics with first panics with %v", err)
 				}
 				got = fib(s, 15)
 			}, opts...)
 			if got != 610 {
-				t.Fatalf("%d", got)
+				t.Fatalf("after a panic that was recovered, fib(15) is %d, not 610", got)
 			}
 		}
 	})
@@ -428,7 +428,7 @@ func TestNothingIsSpawnedAfterAFailure(t *testing.T) {
 			}, opts...)
 		})
 		if err == nil || later {
-			t.Errorf("%v, %t", err, later)
+			t.Errorf("Run panics with %v, and what comes after it ran: %t; it should panic, and nothing come after", err, later)
 		}
 	})
 }
@@ -530,7 +530,7 @@ func TestRunsInOtherWork(t *testing.T) {
 			g.Go(func(ctx context.Context) error { one(filch.ScopeOf(ctx)); return nil })
 		}
 		if err := g.Wait(); err != nil || total.Load() != 40*55 {
-			t.Errorf("%d, %v", total.Load(), err)
+			t.Errorf("40 tasks that each run fib(10): they add up to %d and end with %v, not %d and nil", total.Load(), err, 40*55)
 		}
 	})
 }
@@ -572,7 +572,7 @@ func TestSyncUnderALock(t *testing.T) {
 			}
 		}, opts...)
 		if total != 200 {
-			t.Errorf("%d", total)
+			t.Errorf("200 children count %d", total)
 		}
 	})
 }
@@ -596,7 +596,7 @@ func TestDeepNesting(t *testing.T) {
 			}
 			strand.Run(p, func(s *strand.Strand) { down(s, n) }, opts...)
 			if depth != n {
-				t.Errorf("%s: %d", way, depth)
+				t.Errorf("%s: a chain of %d spawns is %d deep", way, n, depth)
 			}
 			p.Close()
 		}
@@ -612,7 +612,7 @@ func TestLockedGuest(t *testing.T) {
 			var got int
 			strand.Run(p, func(s *strand.Strand) { got = fib(s, 15) }, opts...)
 			if got != 610 {
-				t.Fatalf("%d", got)
+				t.Fatalf("fib(15) is %d, not 610", got)
 			}
 			p.Do(func(w *filch.Worker) { // helps with a run of another
 				w.Join(func(w *filch.Worker) { strand.Run(w, func(s *strand.Strand) { fib(s, 10) }, opts...) },
@@ -661,17 +661,17 @@ func TestContext(t *testing.T) {
 			b := strand.SpawnValue(s, func(s *strand.Strand) int { return 1 })
 			s.Sync()
 			if a.Get() != 0 || b.Get() != 0 {
-				t.Errorf("%d, %d", a.Get(), b.Get())
+				t.Errorf("after the context has ended, what is spawned has the values %d and %d, not 0", a.Get(), b.Get())
 			}
 		}, opts...)
 		if !errors.Is(err, why) || ran.Load() != 50 {
 			t.Errorf("%v after %d", err, ran.Load())
 		}
 		if err := strand.RunContext(ctx, p, func(*strand.Strand) { t.Error("called") }, opts...); !errors.Is(err, why) {
-			t.Errorf("%v", err)
+			t.Errorf("RunContext with a context that has ended returns %v, not %v", err, why)
 		}
 		if err := strand.RunContext(t.Context(), p, func(s *strand.Strand) { fib(s, 10) }, opts...); err != nil {
-			t.Errorf("%v", err)
+			t.Errorf("RunContext of fib(10) returns %v", err)
 		}
 	})
 }
@@ -733,7 +733,7 @@ func TestChecks(t *testing.T) {
 					})
 				}, opts...)
 				if got != 144 {
-					t.Errorf("%s: %d", way, got)
+					t.Errorf("%s: fib(12) is %d, not 144", way, got)
 				}
 			}
 			p.Close()

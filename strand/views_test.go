@@ -75,7 +75,7 @@ func TestWhatIsStolenComesAtItsJoin(t *testing.T) {
 		log.View(w).WriteString(">")
 	})
 	if got := log.Value().String(); got != "<abcdef>" {
-		t.Error(got)
+		t.Error("log.Value().String():", got)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestAnOutermostCallThatFailsAddsNothing(t *testing.T) {
 		do(writes(log, "x"))
 		do(func(w *filch.Worker) { withStolen(w, writes(log, "y"), writes(log, ""), writes(log, "z")) })
 		if got := log.Value().String(); got != "xyz" {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("log.Value().String(): %s: %s", name, got)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestCombinePanics(t *testing.T) {
 		bad = true
 		v, _ := recovered(func() { p.Do(f) })
 		if err, _ := v.(*filch.PanicError); !errors.Is(err, errOops) {
-			t.Errorf("%s: %v", name, v)
+			t.Errorf("recovered(…): %s: %v", name, v)
 		}
 		bad = false
 	}
@@ -208,7 +208,7 @@ func TestCombinePanics(t *testing.T) {
 		t.Error("the end of a call has not panicked")
 	}
 	if got := r.Value(); got != 2 {
-		t.Error(got)
+		t.Error("r.Value():", got)
 	}
 }
 
@@ -334,7 +334,7 @@ func TestCallsAtTheSameTime(t *testing.T) {
 	}
 	all.Wait()
 	if got := sum.Value(); got != 1600 {
-		t.Error(got)
+		t.Error("sum.Value():", got)
 	}
 }
 
@@ -347,12 +347,12 @@ func TestADoInsideADo(t *testing.T) {
 		log.View(w).WriteString("a")
 		p.Do(writes(log, "b"))
 		if got := log.Value().String(); got != "b" {
-			t.Error(got)
+			t.Error("log.Value().String():", got)
 		}
 		w.Do(writes(log, "c"))
 	})
 	if got := log.Value().String(); got != "bac" {
-		t.Error(got)
+		t.Error("log.Value().String():", got)
 	}
 }
 
@@ -410,7 +410,7 @@ func TestASearchThatIsStopped(t *testing.T) {
 		t.Error("nothing is found")
 	}
 	if got := sum.Value(); got < 11 || got > 2047 {
-		t.Error(got)
+		t.Error("sum.Value():", got)
 	}
 	before := sum.Value()
 	p.Do(func(w *filch.Worker) { *sum.View(w)++ })
@@ -475,11 +475,11 @@ func TestMisuse(t *testing.T) {
 		"a zero Holder": func(w *filch.Worker) { new(strand.Holder[int]).View(w) },
 	} {
 		if v, _ := recovered(onWorker(f)); !strings.Contains(fmt.Sprint(v), "nil or zero") {
-			t.Errorf("%s: %v", name, v)
+			t.Errorf("recovered(onWorker(f)): %s: %v", name, v)
 		}
 	}
 	if v, _ := recovered(func() { sum.View((*filch.Worker)(nil)) }); v != "strand: View: s is nil" {
-		t.Error(v)
+		t.Error("recovered(…):", v)
 	}
 	if v, _ := recovered(func() { none.Value() }); v == nil {
 		t.Error("the value of nil")
@@ -490,7 +490,7 @@ func TestMisuse(t *testing.T) {
 			w.Blocking(func() { sum.View(w) })
 		}))
 		if !strings.Contains(fmt.Sprint(v), "inside of its Blocking") {
-			t.Error(v)
+			t.Error("recovered(…):", v)
 		}
 	}
 }
@@ -504,11 +504,11 @@ func TestChecksSeeViews(t *testing.T) {
 		*sum.View(w)++
 		v, _ := recovered(func() { *sum.View(w)++ }) // on a goroutine of its own
 		if !strings.Contains(fmt.Sprint(v), "goroutine") {
-			t.Error(v)
+			t.Error("recovered(…):", v)
 		}
 	})
 	if got := sum.Value(); got != 1 {
-		t.Error(got)
+		t.Error("sum.Value():", got)
 	}
 }
 
@@ -571,12 +571,12 @@ func TestReadyMade(t *testing.T) {
 			_ = v.WriteByte('.')
 			k, _ := v.WriteString("ok")
 			if n != 2 || m != 1 || k != 2 {
-				t.Error(n, m, k)
+				t.Error("v.WriteRune('é'):", n, m, k)
 			}
 		})
 		text.View(w).WriteString("?")
 	})
 	if least.Value() != 2 || most.Value() != "b" || fmt.Sprint(list.Value()) != "[x y]" || text.Value().String() != "é!.ok?" || text.Value().Len() != 7 {
-		t.Error(least.Value(), most.Value(), list.Value(), text.Value())
+		t.Error("strand.NewMin(100.5):", least.Value(), most.Value(), list.Value(), text.Value())
 	}
 }

@@ -13,9 +13,7 @@ func (w *Worker) LendFor(f func()) {
 		f()
 		return
 	}
-	if w.checked {
-		w.pool.Checks.Uses(w)
-	}
+	w.CheckUse()
 	if race.Enabled && w.IsLogical() {
 		w.lendBase(f)
 		return
@@ -32,7 +30,7 @@ func (w *Worker) beginBlocking() {
 	w.Tell(event.Lent, nil)
 	w.block() // and wakes a worker for what was published, or asks for more
 	if race.Enabled || w.checked {
-		w.Raise(Hunger) // so that a fork comes upon checkUse
+		w.Raise(Hunger) // so that a fork comes upon CheckUse
 	}
 }
 
@@ -40,16 +38,6 @@ func (w *Worker) beginBlocking() {
 func (w *Worker) endBlocking() {
 	w.blocking = false
 	w.unblock()
-}
-
-// checkUse panics if w is used by what it called by Blocking, or as Checks say.
-func (w *Worker) checkUse() {
-	if w.checked {
-		w.pool.Checks.Uses(w)
-	}
-	if (race.Enabled || w.checked) && w.blocking {
-		panic("filch: a Worker is used inside of its Blocking")
-	}
 }
 
 // MayLend reports whether w may give its place away and wait, where its forks are in order.

@@ -39,7 +39,7 @@ func (p *Pool) Public() bool {
 	return false
 }
 
-// asked is a demand that never ends, so that each fork and join comes upon checkUse, or is measured.
+// asked is a demand that never ends, so that each fork and join comes upon CheckUse, or is measured.
 // The rest of what they do then finds no demand.
 var asked = Worker{Demand: supply}
 

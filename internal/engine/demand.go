@@ -14,11 +14,11 @@ import (
 //
 //go:noinline
 func (w *Worker) HasUnmetDemand() bool {
-	w.checkUse()
+	w.CheckUse()
 	if atomic.LoadUint32(&w.Demand) == GiveWay {
 		w.pool.source.GiveWay(w)
 	}
-	return atomic.LoadUint32(&w.Demand) == Hunger || w.own.Len() == 0
+	return atomic.LoadUint32(&w.Demand) == Hunger || w.own.Len() < w.credit.Keeps()
 }
 
 // Hungry reports whether another worker could start at once.
@@ -55,7 +55,7 @@ func (w *Worker) LowerGiveWay() bool {
 //
 //go:noinline
 func (w *Worker) Answer() {
-	w.checkUse()
+	w.CheckUse()
 	p := w.pool
 	if p == nil {
 		panic("filch: Fork on a Frame after its function has returned: a Frame is for the call that gets it, and what that calls")
@@ -77,13 +77,13 @@ func (w *Worker) Answer() {
 	if w.fresh || w.unpaid == 0 { // else forks are owed, which cost no credit
 		w.earn()
 	}
-	idle, public := 0, 0
-	if level == Hunger { // else neither matters, and other workers write both
-		// In this order: what is stolen in between is published anew. In the other, a small
+	idle := 0
+	if level == Hunger { // else it does not matter, and other workers write it
+		// It comes first: what is stolen in between is published anew. In the other order, a small
 		// tree on 8 workers took 6.4 us instead of 5.6.
 		idle = p.Idlers()
-		public = w.own.Len()
 	}
+	public := w.own.Len()
 	todo := w.credit.Answer(level, w.unpaid, public, idle)
 	moved := w.publish(todo.Most)
 	var next policy.Demand
@@ -124,7 +124,9 @@ func (p *Pool) isAlone() bool { return p.limit.Load()+p.extra.Load() == 1 }
 func (w *Worker) earn() int {
 	if w.fresh {
 		w.fresh = false
-		return w.credit.Start(clock.Now(), int(w.pool.limit.Load()))
+		limit := int(w.pool.limit.Load())
+		w.credit.Keep(limit - 1)
+		return w.credit.Start(clock.Now(), limit)
 	}
 	return w.credit.Earn(clock.Now())
 }

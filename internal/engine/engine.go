@@ -85,16 +85,18 @@ type Pool struct {
 	hooks   atomic.Pointer[[]event.Hook] // are told what happens; nil if there are none; see hook.go
 
 	// Written before there is a worker.
-	source   Source
-	Number   uint64 // of the pool, as its goroutines' stacks spell it
-	BusyPoll bool
-	Linger   time.Duration
-	wrap     func(v any) error // the error for a panic with the value v, made while the stack is there
-	Checks   Checks            // looks for misuse of workers, if it is not nil; see checks.go
-	Seats    *affinity.Seats   // pins the goroutines that fill places, if it is not nil; see seat.go
-	Logical  Logical           // each fork is a goroutine of its own to the race detector; see logical.go
-	Stealing Stealing
-	_        [80]byte
+	source    Source
+	Number    uint64 // of the pool, as its goroutines' stacks spell it
+	BusyPoll  bool
+	Linger    time.Duration
+	wrap      func(v any) error   // the error for a panic with the value v, made while the stack is there
+	Elsewhere func(w *Worker)     // panics, since a goroutine uses w that has another worker; nil if nobody is told
+	Disorder  func(entry uintptr) // panics, since two goroutines have used one worker, which has forked the function at entry
+	Checks    Checks              // looks for misuse of workers, if it is not nil; see checks.go
+	Seats     *affinity.Seats     // pins the goroutines that fill places, if it is not nil; see seat.go
+	Logical   Logical             // each fork is a goroutine of its own to the race detector; see logical.go
+	Stealing  Stealing
+	_         [64]byte
 
 	global jobQueue
 	_      [64]byte

@@ -145,7 +145,7 @@ func (p *Piece) renewPiece() {
 // TakeBackPiece takes back the newest piece of f that w has published, if it was not stolen.
 // The caller releases it.
 func (w *Worker) TakeBackPiece(f *Finish) *Piece {
-	w.checkUse()
+	w.CheckUse()
 	p := w.popPiece(f)
 	if p == nil {
 		return nil
@@ -196,10 +196,6 @@ func (j *Job) carriedBy(c *Job, round uint64) bool {
 	}
 	return c.piece != nil && c.piece.of.Load() == j.finish && c.piece.round.Load() == round // (R22)
 }
-
-// CheckUse panics if w is used by what it called by Blocking, under the race detector, or as Checks
-// say.
-func (w *Worker) CheckUse() { w.checkUse() }
 
 // Above returns the oldest activation above m, or nil.
 func (w *Worker) Above(m Checkpoint) activation {

@@ -63,7 +63,7 @@ func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
 		t.Errorf("while its owner is blocked: %d", n)
 	}
 	if s := p.Places.Load(); s.Active() > 1 {
-		t.Errorf("%v", s)
+		t.Errorf("p.Places.Load(): %v", s)
 	}
 }
 

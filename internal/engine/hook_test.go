@@ -82,7 +82,7 @@ func TestHookOfForks(t *testing.T) {
 		publishOne(f, i)
 	}
 	if r := f.join(); r != 2 {
-		t.Fatal(r)
+		t.Fatal("f.join():", r)
 	}
 	s.expect("", "worker 0   publishes fork 0.1", "worker 0   publishes fork 0.2", "worker 0   publishes fork 0.3",
 		"worker 0   takes back fork 0.3")
@@ -132,7 +132,7 @@ func TestHookOfWaits(t *testing.T) {
 		runtime.Gosched()
 	}
 	if r := f.join(); r != 7 {
-		t.Error(r)
+		t.Error("f.join():", r)
 	}
 	<-over
 	s.expect("worker", "worker 0   publishes fork 0.1", "worker 1   steals fork 0.1 from worker 0", "worker 0   spins for fork 0.1 on worker 1",
@@ -305,7 +305,7 @@ func TestAHookThatPanicsEndsTheProgram(t *testing.T) {
 		cmd.Env = append(os.Environ(), "FILCH_HOOK_FAILS="+reason)
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "the hook of a pool has not returned: "+reason) {
-			t.Errorf("%v\n%s", err, out)
+			t.Errorf("cmd.CombinedOutput(): %v\n%s", err, out)
 		}
 	}
 }

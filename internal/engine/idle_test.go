@@ -116,7 +116,7 @@ func TestPlacesAreCounted(t *testing.T) {
 	}
 	setPlaces(p, counted{4, 2, 5})
 	if c := p.Counts(p.Places.Load()); c.Active != 4 || c.Searching != 2 || c.Limit != 3 {
-		t.Errorf("%+v", c)
+		t.Errorf("p.Counts(p.Places.Load()): %+v", c)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestWhoSearches(t *testing.T) {
 			want.Searching++
 		}
 		if got := w.startSearching(); got != c.searches || w.searching != got || placesOf(p) != want {
-			t.Errorf("%+v: %t, %t; %v", c.state, got, w.searching, p.Places.Load())
+			t.Errorf("w.startSearching(): %+v: %t, %t; %v", c.state, got, w.searching, p.Places.Load())
 		}
 		if c.searches {
 			if w.Doing().Kind != AtSearch {
@@ -173,7 +173,7 @@ func TestFiguresAreAddedOnce(t *testing.T) {
 		return f
 	}
 	if f, want := figures(), (Figures{2, 4, 6, 8, 10, 12, 14, 16}); f != want {
-		t.Errorf("%+v", f)
+		t.Errorf("figures(): %+v", f)
 	}
 	w.count.wakes = 1
 	if figures().Wakes != 14 {
@@ -194,7 +194,7 @@ func TestFiguresAreAddedOnce(t *testing.T) {
 	}{{counted{3, 1, 2}, 0}, {counted{}, 1}} {
 		setPlaces(p, c.places)
 		if n := p.Counts(p.Places.Load()); p.Size() != 1 || n.Active != c.places.Active || n.Searching != c.places.Searching || max(0, n.Limit-n.Active) != c.idle {
-			t.Errorf("%+v", n)
+			t.Errorf("p.Counts(p.Places.Load()): %+v", n)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func TestWorkersOfACrowdAreLetGo(t *testing.T) {
 		}
 	}
 	if f := p.Figures(func() {}, func(*Worker) {}); f.Wakes != 100 {
-		t.Errorf("%+v", f)
+		t.Errorf("p.Figures(…): %+v", f)
 	}
 	most := 0
 	for range 100 {
@@ -274,6 +274,6 @@ func TestAWokenWorkerIsNotLost(t *testing.T) {
 		t.Errorf("%d fill a place, and %d have lent one", held, lent)
 	}
 	if c := p.Census(lends); c != (Census{}) {
-		t.Errorf("%+v", c)
+		t.Errorf("p.Census(lends): %+v", c)
 	}
 }

@@ -51,7 +51,7 @@ func (w *Worker) execute(j *Job) {
 	}
 	returned := false
 	m := w.Checkpoint()
-	before := w.labels
+	before, user := w.labels, w.Occupy()
 	if j.labels != before {
 		w.Relabel(j.labels)
 	}
@@ -69,6 +69,7 @@ func (w *Worker) execute(j *Job) {
 			w.Relabel(before)
 		}
 		j.views = w.RestoreViews(aside)
+		w.Vacate(user)
 		w.finish(j)
 	}()
 	j.run(w)
@@ -104,8 +105,18 @@ func (w *Worker) complete(j *Job) {
 			w.Tell(event.PassedOn, owner)
 		}
 		w.flush() // the pool may be at rest before w is
-		close(owner.wakeup)
+		owner.resume(j)
 	}
+}
+
+// resume lets w go on, which has waited for j. If two goroutines have waited as w, the wake-up of one may be the other's.
+func (w *Worker) resume(j *Job) {
+	defer func() {
+		if recover() != nil { // it was closed before
+			w.pool.Disorder(j.entry)
+		}
+	}()
+	close(w.wakeup)
 }
 
 // await returns when j, which was stolen from w, is done.
@@ -125,6 +136,9 @@ func (w *Worker) complete(j *Job) {
 //
 // It reports false if j turns out not to be stolen after all.
 func (w *Worker) await(j *Job) bool {
+	if w.blocked {
+		w.isElsewhere()
+	}
 	for !w.spinOrHelp(j) {
 		if j.state.isReturned() && w.pool.global.remove(j) {
 			w.unblockIfPassed()
@@ -139,7 +153,9 @@ func (w *Worker) await(j *Job) bool {
 			w.tellOf(event.Blocked, thief, j)
 			doing := w.doing.Load()
 			w.Note(AtJoin, thief, 0)
+			w.blocked = true
 			w.waitBlocked()
+			w.blocked = false
 			w.doing.Store(doing)
 			return true
 		}
@@ -365,7 +381,7 @@ func (p *Published[A, R]) newest() *Typed[A, R] { return p.open[len(p.open)-1] }
 // waits until it is done, and reports false. What runs a job that was taken back tells that it has, by
 // TellJoined.
 func (p *Published[A, R]) TakeBack(w *Worker) bool {
-	w.checkUse()
+	w.CheckUse()
 	newest := &p.newest().Job
 	if race.Enabled && w.IsLogical() {
 		return p.takeBackChild(w, newest)
@@ -377,9 +393,9 @@ func (p *Published[A, R]) TakeBack(w *Worker) bool {
 	w.tellOf(event.TakenBack, nil, newest)
 	w.tookBack = Taken{newest.id, newest.entry}
 	p.recycle()
-	// What was public is used up: publish what comes next, if that is not too
+	// Less is public than should be: publish what comes next, if that is not too
 	// much to pay.
-	if w.own.Len() == 0 && w.earn() > 0 {
+	if w.own.Len() < w.credit.Keeps() && w.earn() > 0 {
 		w.Raise(supply)
 	}
 	return true

@@ -73,7 +73,7 @@ func TestGoroutinesAreKeptForATime(t *testing.T) {
 			time.Sleep(time.Second - time.Millisecond)
 		}
 		if s := p.Places.Load(); s != 0 {
-			t.Errorf("%v", s)
+			t.Errorf("p.Places.Load(): %v", s)
 		}
 	})
 }

@@ -32,24 +32,20 @@ func (p *Pool) Over() bool {
 // Idlers returns how many workers could start on something at once.
 func (p *Pool) Idlers() int { return p.Counts(p.Places.Load()).Idle() }
 
-// Wake fills a free place with a new searching worker, if the policy says so. It
-// reports false if the pool has ended.
-// A goroutine is started for it: handing work to a parked one was measured to
+// Wake fills a free place with a new searching worker, if the policy says so and the pool has not
+// ended. A goroutine is started for it: handing work to a parked one was measured to
 // cost the waker half as much again, and parked goroutines would have to be
 // kept and then let go.
-func (p *Pool) Wake() bool {
+func (p *Pool) Wake() {
 	for {
 		s := p.Places.Load() // (R10)
-		if !p.Counts(s).Wake() {
-			return !s.Ended()
-		}
-		if s.Ended() {
-			return false
+		if !p.Counts(s).Wake() || s.Ended() {
+			return
 		}
 		if p.Places.TryWake(s) {
 			p.source.Woken()
 			if p.Linger > 0 && p.unpark() {
-				return true
+				return
 			}
 			w := p.Hire()
 			w.searching = true
@@ -58,7 +54,7 @@ func (p *Pool) Wake() bool {
 			w.Tell(event.Woken, nil)
 			w.runs.Store(true) // by now: on a busy machine its goroutine may not run for long
 			go p.Tag(w.run)
-			return true
+			return
 		}
 	}
 }

@@ -16,7 +16,7 @@ func TestWorkersAreLetGoClean(t *testing.T) {
 	w.Level.Store(0)
 	p.Fire(w)
 	if w.client != nil || w.labels != nil || w.runs.Load() || w.Level.Load() != Nothing || !w.Hold.Load().HasPlace() {
-		t.Errorf("%v, %v, %t, %d, %v", w.client, w.labels, w.runs.Load(), w.Level.Load(), w.Hold.Load())
+		t.Errorf("p.Hire(): %v, %v, %t, %d, %v", w.client, w.labels, w.runs.Load(), w.Level.Load(), w.Hold.Load())
 	}
 	if p.Hire() != w || !w.Hold.YieldPlace() {
 		t.Error("another worker is made")

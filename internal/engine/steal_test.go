@@ -33,7 +33,7 @@ func TestAThiefAsksForMore(t *testing.T) {
 			t.Errorf("%+v: the demand is %d", c, v.Demand)
 		}
 		if w.count.attempts != 1 || w.count.steals != 1 {
-			t.Errorf("%+v", w.count)
+			t.Errorf("testWorker(p, 1): %+v", w.count)
 		}
 	}
 	p := newPool(4)

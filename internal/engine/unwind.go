@@ -27,7 +27,7 @@ func (w *Worker) CheckpointAt(n int) Checkpoint {
 // panic is returned. If f ends in runtime.Goexit, they are dropped as well, and
 // the goroutine exits.
 func (w *Worker) Try(f func()) (err error) {
-	w.checkUse()
+	w.CheckUse()
 	returned := false
 	m := w.Checkpoint()
 	defer func() {

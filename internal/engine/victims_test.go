@@ -94,7 +94,7 @@ func TestWhatIsRememberedOutlivesWorkers(t *testing.T) {
 		w, favourite := all[7], all[5]
 		w.Robbed(favourite)
 		if ids := w.order(w.Others); ids[0] != favourite.ID {
-			t.Fatal(ids)
+			t.Fatal("w.order(w.Others):", ids)
 		}
 		p.forget(all[gone])
 		want := []int{0, 1, 2, 3, 4, 5, 6}
@@ -247,7 +247,7 @@ func TestYieldBeforeAnAttempt(t *testing.T) {
 			t.Errorf("%+v: others had the processor for %d ns", c, w.began)
 		}
 		if w.count.attempts != 1 || w.count.looks != 1 {
-			t.Errorf("%+v", w.count)
+			t.Errorf("testWorker(p, 1): %+v", w.count)
 		}
 		w.leaveSeat()
 	}

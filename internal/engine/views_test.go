@@ -121,7 +121,7 @@ func TestViewsOfAFinish(t *testing.T) {
 	f.TakeViews(owner)
 	owner.EndViews()
 	if len(o.ends) != 1 || len(o.ends[0]) != 801 || o.ends[0][0] != '-' {
-		t.Errorf("%q", o.ends)
+		t.Errorf("newWord(): %q", o.ends)
 	}
 }
 

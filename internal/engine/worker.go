@@ -46,6 +46,7 @@ type Worker struct {
 	searching   bool         // counted as searching
 	unwinding   bool         // dropping forks after a panic or Goexit
 	blocking    bool         // in Blocking
+	blocked     bool         // its goroutine waits at a join: whoever uses it is on another
 	checked     bool         // the pool has Checks; never written again
 	lastSteal   int64
 	fresh       bool // the credit was not counted yet for what runs here
@@ -61,6 +62,8 @@ type Worker struct {
 
 	client context.Context  // what runs here has its labels, if they were not asked for yet; see labels.go
 	labels *context.Context // the same once they were; nil if there are none
+
+	user User // the goroutine that has w; see user.go
 
 	Views *views.Table // of what runs here, since it was begun on this worker; nil if there are none
 
@@ -102,6 +105,7 @@ func (w *Worker) Init(p *Pool, id int) {
 	w.Hold.Init()
 	w.Level.Store(Nothing)
 	w.checked = p.Checks != nil
+	w.roam()
 }
 
 // Pool returns the pool that w works for.

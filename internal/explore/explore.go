@@ -72,7 +72,7 @@ var subjects = []subject{
 		// Goroutines and channels.
 		{"places.go", "\t\t\tgo p.Tag(w.run)\n", "\t\t\tatomic.Go(func() { p.Tag(w.run) })\n"},
 		{"search.go", "\t\t\tgo w.pool.Tag(w.run)\n", "\t\t\tatomic.Go(func() { w.pool.Tag(w.run) })\n"},
-		{"job.go", "close(owner.wakeup)", "atomic.Close(owner.wakeup)"},
+		{"job.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
 		{"job.go", "<-w.wakeup", "atomic.Receive(w.wakeup)"},
 		{"blocking.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
 		{"places.go", "\ttimer := time.NewTimer(p.Linger)\n\tdefer timer.Stop()\n\tselect {\n\tcase goOn := <-w.unparked:\n\t\treturn goOn\n\tcase <-timer.C:\n\t}\n",

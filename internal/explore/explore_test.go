@@ -27,7 +27,7 @@ func root(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`filepath.Abs("../.."):`, err)
 	}
 	return root
 }
@@ -38,7 +38,7 @@ func build(t *testing.T, edits []Edit, programs ...string) (drive string) {
 	dir := t.TempDir()
 	drive = filepath.Join(dir, "drive")
 	if err := Build(root(t), dir, drive, edits, programs...); err != nil {
-		t.Fatal(err)
+		t.Fatal("Build(root(t), dir, drive, edits, programs):", err)
 	}
 	return drive
 }
@@ -67,7 +67,7 @@ func unchanged(t *testing.T) (drive string) {
 		}
 	})
 	if d.err != nil {
-		t.Fatal(d.err)
+		t.Fatal("asItIs:", d.err)
 	}
 	return d.drive
 }
@@ -179,10 +179,10 @@ var mutations = append([]mutation{
 		"{ p.left(p.Places.LeaveSearching(), true) } // (W11)", "{\n\tp.MatchWork()\n\tp.left(p.Places.LeaveSearching(), true)\n}"}, {"internal/engine/places.go",
 		"\t\tp.MatchWork()\n\t}\n}\n\n// MatchWork", "\t}\n}\n\n// MatchWork"}}},
 	{"idle: no wake after a task is queued", "Pool/tasks from two$", []Edit{{"internal/task/submit.go",
-		"if !p.Engine.Wake() || p.Phase.Load() == Cancelled {", "if p.Engine.Places.Load().Ended() || p.Phase.Load() == Cancelled {"}}},
+		"if p.Engine.Wake(); p.Phase.Load() == Cancelled {", "if p.Phase.Load() == Cancelled {"}}},
 	{"idle: wake before the task is queued", "Pool/tasks from two$", []Edit{{"submit.go",
-		"\tif w == nil || !w.Own.Push(0, 0, t) {\n", "\tp.tasks.Engine.Wake()\n\tif w == nil || !w.Own.Push(0, 0, t) {\n"}, {"internal/task/submit.go",
-		"if !p.Engine.Wake() || p.Phase.Load() == Cancelled {", "if p.Phase.Load() == Cancelled {"}}},
+		"\tif (w == nil || !w.Own.Push(0, 0, t)) && ", "\tp.tasks.Engine.Wake()\n\tif (w == nil || !w.Own.Push(0, 0, t)) && "}, {"internal/task/submit.go",
+		"if p.Engine.Wake(); p.Phase.Load() == Cancelled {", "if p.Phase.Load() == Cancelled {"}}},
 	{"idle: a worker that finds work wakes nobody", "Pool/two at once", []Edit{{"internal/engine/places.go",
 		"\t} else {\n\t\tp.Wake()\n\t}\n}\n\n// IsSearching", "\t}\n}\n\n// IsSearching"},
 		{"internal/task/look.go", "w.Engine.EndSearch() { // at once, for mayGiveWay\n\t\twake = true\n", "w.Engine.EndSearch() { // at once, for mayGiveWay\n"}}},
@@ -203,8 +203,13 @@ var mutations = append([]mutation{
 		"!p.held.Load() { // (R17)", "!held {"}}},
 	{"tasks: the queue is said to be empty outside the lock", "Pool/tasks from two$", []Edit{{"internal/task/list.go",
 		"\tl.in.mu.Lock()\n\tdefer l.in.mu.Unlock()\n\tl.q, l.in.q = l.in.q, l.q\n", "\tl.in.mu.Lock()\n\tl.q, l.in.q = l.in.q, l.q\n\tl.in.mu.Unlock()\n"}}},
-	{"tasks: what comes after the end stays queued", "Pool/shutdown", []Edit{{"internal/task/submit.go",
-		"if !p.Engine.Wake() || p.Phase.Load() == Cancelled {", "if p.Engine.Wake(); p.Phase.Load() == Cancelled {"}}},
+	{"end: the global queue takes tasks after it", "Pool/shutdown", []Edit{{"internal/task/list.go",
+		"\tif in.gone {\n", "\tif false {\n"}}},
+	{"end: a worker's queue takes tasks after it", "Pool/shutdown, a task that is over", []Edit{{"internal/task/queue.go",
+		"\tq.gone = q.gone || gone\n", ""}}},
+	{"end: the queues are looked at before it", "Pool/shutdown", []Edit{{"internal/task/close.go",
+		"\t\tended = !again && queued == 0 && p.Engine.Places.TryEnd()\n",
+		"\t\tfor _, q := range queues {\n\t\t\tq.thaw(false)\n\t\t}\n\t\tended = !again && queued == 0 && p.Engine.Places.TryEnd()\n\t\tfor _, q := range slices.Backward(queues) {\n\t\t\tq.freeze()\n\t\t}\n"}}},
 	{"place: ended without a compare-and-swap", "Pool/shutdown", []Edit{{"internal/place/place.go",
 		"{ return w.swap(closed, closed|ended) }", "{ return w.Load() == closed && w.word.Or(ended)&ended == 0 }"}}},
 	{"tasks: Resume wakes nobody", "Pool/pause", []Edit{{"internal/task/close.go",
@@ -243,16 +248,38 @@ var mutations = append([]mutation{
 		"\tif p.Phase.Load() == Cancelled && p.Unhold(h) {", "\tif false {"}}},
 	{"promise: completed by a store", "Pool/a promise of two", []Edit{{"taskstate.go",
 		"\t\tif t.word.CompareAndSwap(uint32(s), uint32(s&^taskHeld|taskRunning)) {\n\t\t\treturn true\n\t\t}\n", "\t\tt.word.Store(uint32(s&^taskHeld | taskRunning))\n\t\treturn true\n"}}},
-	{"subpool: a task looks for a slot outside of the lock", "Pool/subpools", []Edit{{"held.go",
-		"\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tif s.running < s.limit {\n", "\tfree := s.Running() < s.limit\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tif free {\n"}}},
-	{"subpool: the next one has its slot after the lock", "Pool/subpools", []Edit{{"held.go",
-		"\t\tif ok {\n\t\t\ts.running++\n\t\t}\n\t\ts.mu.Unlock()\n", "\t\ts.mu.Unlock()\n\t\tif ok {\n\t\t\ts.mu.Lock()\n\t\t\ts.running++\n\t\t\ts.mu.Unlock()\n\t\t}\n"}}},
+	{"subpool: a task looks for a slot outside of the lock", "Pool/subpools", []Edit{{"internal/task/subpool.go",
+		"\tif s.running < s.Limit {\n",
+		"\ts.mu.Unlock()\n\tfree := s.Running() < s.Limit\n\ts.mu.Lock()\n\tif free {\n"}}},
+	{"subpool: the next one has its slot after the lock", "Pool/subpools", []Edit{{"internal/task/subpool.go",
+		"\tif ok {\n\t\ts.take(h)\n", "\ts.mu.Unlock()\n\ts.mu.Lock()\n\tif ok {\n\t\ts.take(h)\n"}}},
+	{"subpool: a wait keeps the slot", "Pool/a slot is lent, a promise", []Edit{{"slot.go",
+		"\tdefer c.lendSlot(on).Reclaim()\n", ""}}},
+	{"subpool: what runs on top of a task leaves it its slot", "Pool/a slot is lent, two deep", []Edit{{"inplace.go",
+		"\tdefer c.lendSlot(slotOfBody(t.Body)).Reclaim()\n", ""}}},
+	{"subpool: a slot that is lent is kept for its task", "Pool/a slot is lent, two deep", []Edit{{"internal/task/subpool.go",
+		"\t\ts.mu.Unlock()\n\t\ts.freed(near)\n", "\t\ts.mu.Unlock()\n"}}},
+	{"subpool: each wait of a task lends its slot", "Pool/a slot is lent, twice", []Edit{{"internal/task/subpool.go",
+		"\tcase slotLent:\n\tdefault:", "\tcase slotLent:\n\t\tfirst = true\n\tdefault:"}}},
+	{"subpool: the first wait to end takes the slot back", "Pool/a slot is lent, twice", []Edit{{"internal/task/subpool.go",
+		"slot.waits == 0 && slot.state == slotLent {", "slot.state == slotLent {"}}},
+	{"subpool: a task gets the slot back that waits for others as well", "Pool/a slot is lent, twice", []Edit{{"internal/task/subpool.go",
+		" && w.Slot.state == slotLent && w.Slot.waits == 1 {", " && w.Slot.state == slotLent {"}}},
+	{"subpool: a slot is passed on while too many run", "Pool/a slot is lent, a promise", []Edit{{"internal/task/subpool.go",
+		" && on.Slot.state == slotInLine && s.running <= s.Limit\n", " && on.Slot.state == slotInLine\n"}}},
+	{"subpool: a task that was dropped asks for a slot", "Pool/a slot is lent, cancelled", []Edit{{"internal/task/subpool.go",
+		"\tcase slotNone:\n\t\th.Slot.state = slotOver\n\t}\n\ts.unlock(h)\n", "\t}\n\ts.unlock(h)\n"}, {"internal/task/subpool.go",
+		"\th.Slot.state, h.Slot.by = slotOver, nil\n", "\tif h.Slot.by = nil; was != slotNone {\n\t\th.Slot.state = slotOver\n\t}\n"}}},
+	{"subpool: a task that was dropped keeps its slot", "Pool/a slot is lent, cancelled", []Edit{{"futuretask.go",
+		"\t\tif h.end(); h.sub != nil {\n", "\t\tif h.end(); h.sub != nil && !(f.ctx.extras.Load().dropped) {\n"}}},
+	{"subpool: a task keeps the room that it has had", "Pool/a slot is lent, limited", []Edit{{"internal/task/subpool.go",
+		"\tif leaves {\n\t\ts.Room.Leave()\n", "\tif leaves {\n"}}},
 	{"join: the owner blocks without a compare-and-swap", "Pool/fork$", []Edit{{"internal/engine/jobstate.go",
 		"{ return s.word.CompareAndSwap(jobOpen, jobAwaited) } // (R20)", "{\n\ts.word.Store(jobAwaited)\n\treturn true\n}"}}},
 	{"join: the thief is done by a store", "Pool/fork$", []Edit{{"internal/engine/jobstate.go",
 		"before := s.word.Swap(jobDone) // (W20)", "before := s.word.Load()\n\ts.word.Store(jobDone) // (W20)"}}},
 	{"join: the thief wakes nobody", "Pool/fork$", []Edit{{"internal/engine/job.go",
-		"\t\tclose(owner.wakeup)\n", "\t\tif false {\n\t\t\tclose(owner.wakeup)\n\t\t}\n"}}},
+		"\tclose(w.wakeup)\n", "\tif false {\n\t\tclose(w.wakeup)\n\t}\n"}}},
 	{"join: the thief adds its figures up when the owner goes on", "Pool/fork, then figures", []Edit{{"internal/engine/job.go",
 		"\t\tw.flush() // the pool may be at rest before w is\n", ""}}},
 	{"join: the thief keeps its place", "Pool/fork, three workers", []Edit{{"internal/engine/job.go",
@@ -276,8 +303,6 @@ var mutations = append([]mutation{
 		"\t\tif h.swap(s, s&^scopeBits|scopeUsed) {\n\t\t\treturn true\n\t\t}\n", "\t\th.word.Store(uint64(s&^scopeBits | scopeUsed))\n\t\treturn true\n"}}},
 	{"hold: what runs on in the seat is counted after the end of the round", "Pool/in place while", []Edit{{"internal/task/serve.go",
 		"\t\t_ = p.Engine.Places.EnterBlocked(n)\n\t\tleft, ok := w.Engine.Hold.EndRound(s)\n", "\t\tleft, ok := w.Engine.Hold.EndRound(s)\n\t\t_ = p.Engine.Places.EnterBlocked(n)\n"}}},
-	{"tasks: the last to leave a pool drops nothing", "Pool/shutdown, another comes", []Edit{{"internal/task/close.go",
-		"\tp.endMu.Unlock()\n\tp.dropQueued()\n\treturn true\n", "\tp.endMu.Unlock()\n\treturn true\n"}}},
 	{"future: done before the result", "Pool/wait from outside", []Edit{{"futuretask.go",
 		"\tf.value, f.err = value, err\n\tf.f = nil\n\twatched := f.ctx.state.finish()\n",
 		"\tf.f = nil\n\twatched := f.ctx.state.finish()\n\tf.value, f.err = value, err\n"}}},
@@ -395,7 +420,7 @@ var mutations = append([]mutation{
 func TestTableIsComplete(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(`os.ReadFile("README.md"):`, err)
 	}
 	_, table, _ := strings.Cut(string(text), "|---|---|---|---:|---:|\n")
 	var names []string
@@ -426,7 +451,7 @@ func TestMutations(t *testing.T) {
 			t.Parallel()
 			if !*deep && rand.IntN(max(1, *every)) != 0 {
 				if _, err := Prepare(root(t), t.TempDir(), m.edits); err != nil {
-					t.Error(err)
+					t.Error("Prepare(root(t), t.TempDir(), m.edits):", err)
 				}
 				return
 			}

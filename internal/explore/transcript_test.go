@@ -41,7 +41,7 @@ func write(t *testing.T, drive, dir, procs string) {
 	cmd := exec.Command(drive, "-transcripts", dir)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+procs)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("cmd.CombinedOutput(): %v\n%s", err, out)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestHoldRoundWraps(t *testing.T) {
 	var h Hold
 	h.word.Store(1<<64 - oneRound + holdPlace)
 	if s := h.Load(); s.Round() != 1<<32-1 {
-		t.Fatal(s)
+		t.Fatal("h.Load():", s)
 	}
 	h.OpenRound()
 	if _, ok := h.EndRound(h.Load()); !ok || h.Load() != holdPlace {
@@ -109,6 +109,6 @@ func TestPartsOfAHold(t *testing.T) {
 		}
 	}
 	if s := Held(oneRound*3 + oneSeated*5 + scopeUsed + holdPlace); s != 3<<32+5<<3+2<<1+1 || s.Seated() != 5 || s.Round() != 3 {
-		t.Errorf("%#x", uint64(s))
+		t.Errorf("Held(…): %#x", uint64(s))
 	}
 }

@@ -137,7 +137,7 @@ func TestGreatestCounts(t *testing.T) {
 		}
 	}
 	if s := State(closed | ended); s.Active() != 0 || s.Searching() != 0 || s.Blocked() != 0 || !s.AtRest() {
-		t.Errorf("%v", s)
+		t.Errorf("State(closed | ended): %v", s)
 	}
 }
 
@@ -220,6 +220,39 @@ func TestFields(t *testing.T) {
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %#x, not %#x", name, c[0], c[1])
+		}
+	}
+}
+
+// Each count is looked at on its own: a step needs what it takes, no more, and leaves no more searching than active.
+func TestStepsThatAreNotAllowed(t *testing.T) {
+	state := func(active, searching, blocked int) State {
+		return State(active)*oneActive + State(searching)*oneSearching + State(blocked)*oneBlocked
+	}
+	for _, c := range []struct {
+		before State
+		step   uint64
+		have   State
+		told   bool
+	}{
+		{state(2, 1, 1), 0, state(2, 1, 1), false},
+		{state(1, 1, 1), 0, state(2, 0, 0), true},
+		{state(2, 0, 2), 0, state(0, 1, 0), true},
+		{state(2, 1, 0), 0, state(0, 2, 0), true},
+		{state(2, 1, 1), 0, state(0, 0, 2), true},
+		{state(2, 1, 0), minus(oneActive), state(1, 0, 0), false},
+		{state(1, 1, 0), minus(oneActive), state(1, 0, 0), true},
+		{state(2, 1, 0), oneSearching, 0, false},
+		{state(2, 2, 0), oneSearching, 0, true},
+	} {
+		after := c.before + State(c.step)
+		told := func() (told bool) {
+			defer func() { told = recover() != nil }()
+			after.check(c.step, c.have)
+			return false
+		}()
+		if told != c.told {
+			t.Errorf("from %v to %v, with %v needed: it panics: %t; should be %t", c.before, after, c.have, told, c.told)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func TestShare(t *testing.T) {
 		{0, 2, 0}, {1, 2, 0}, {2, 2, 0}, {3, 2, 1}, {10, 2, 4}, {10, 1, 9}, {10, 4, 2}, {10, 0, 0}, {0, 0, 0},
 	} {
 		if got := Share(c.n, c.every); got != c.want {
-			t.Errorf("%+v: %d", c, got)
+			t.Errorf("Share(c.n, c.every): %+v: %d", c, got)
 		}
 	}
 }

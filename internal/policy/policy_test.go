@@ -98,20 +98,28 @@ func TestCreditIsEarnedByTime(t *testing.T) {
 	if n := c.Start(now, 8); n != 48+14 {
 		t.Errorf("after a rest: %d, want the reserve and two for each other worker", n)
 	}
-	if n := c.Worth(); n != 14 {
+	c.Keep(7)
+	if n := c.Worth(100); n != 14 {
 		t.Errorf("worth %d publications, want 14", n)
 	}
 	c.Spend(14)
 	for i := range 48 {
-		if n := c.Worth(); n != 1 {
-			t.Errorf("of the reserve, %d spent: worth %d, want one at a time", i, n)
+		keeps, want := 7, min(32-i, 5)
+		if i >= 32 {
+			keeps, want = 1, 1
+		}
+		if n, k := c.Worth(2), c.Keeps(); n != want || k != keeps {
+			t.Errorf("of the reserve, %d spent: with 2 public worth %d, keeps %d; want %d, %d", i, n, k, want, keeps)
+		}
+		if n := c.Worth(7); n != 1 {
+			t.Errorf("of the reserve, %d spent: with 7 public worth %d, want one at a time", i, n)
 		}
 		c.Spend(1)
 		c.Spend(-1)
 	}
 	c.Spend(20)
-	if n := c.Earn(now); n != 0 || c.Worth() != 0 {
-		t.Errorf("after spending it: %d, worth %d", n, c.Worth())
+	if n := c.Earn(now); n != 0 || c.Worth(0) != 0 {
+		t.Errorf("after spending it: %d, worth %d", n, c.Worth(0))
 	}
 	n := 0
 	for range 1000 {

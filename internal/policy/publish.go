@@ -7,6 +7,7 @@ package policy
 type Credit struct {
 	last int64 // when it was last counted, ns
 	left int
+	keep int // forks to keep public, as long as more than Last is left
 }
 
 const (
@@ -15,11 +16,13 @@ const (
 	Price = 4000
 	// MaxCredit is what can be saved up.
 	MaxCredit = 1 << 12
-	// Reserve is the credit that is not spent on more than one publication at a
-	// time. It is about how often a fork must be published to keep one public all
-	// through a fine-grained recursion, its depth, so that one is public
-	// at its end as well, where coarse forks may follow.
+	// Reserve is the credit that is not spent on more forks than other workers could take at
+	// once: it keeps as many public, so that each of these workers finds one if coarse forks
+	// follow on fine-grained ones.
 	Reserve = 48
+	// Last is the part of the reserve that keeps one fork public. It is about how often a
+	// fork must be published for that all through a fine-grained recursion, its depth.
+	Last = 16
 )
 
 // Start sets and returns the credit with which a computation begins at time
@@ -31,8 +34,22 @@ func (c *Credit) Start(now int64, limit int) int {
 	return c.left
 }
 
-// Worth returns how many forks to publish now, if no worker waits for them.
-func (c *Credit) Worth() int { return max(min(c.left, 1), c.left-Reserve) }
+// Keep makes n the number of forks to keep public, one for each other worker.
+func (c *Credit) Keep(n int) { c.keep = n }
+
+// Keeps returns how many forks to keep public, as far as the credit was counted.
+func (c *Credit) Keeps() int {
+	if c.left > Last {
+		return max(1, c.keep)
+	}
+	return 1
+}
+
+// Worth returns how many forks to publish now, if no worker waits for them and so many are
+// public.
+func (c *Credit) Worth(public int) int {
+	return max(min(c.left, 1), min(c.left-Last, c.keep-public), c.left-Reserve)
+}
 
 // Earn counts the time up to now and returns the credit.
 func (c *Credit) Earn(now int64) int {
@@ -52,6 +69,10 @@ func (c *Credit) Left() int { return c.left }
 // Spend takes n, if it is positive, from the credit, which does not go below
 // zero.
 func (c *Credit) Spend(n int) { c.left = max(0, c.left-max(0, n)) }
+
+// isVirtual reports whether the time is that of a bubble of testing/synctest, which is less than that of
+// any program. What a publication costs is time, and there it takes none: it is free.
+func (c *Credit) isVirtual() bool { return c.last < 0 }
 
 // Demand is how much the others want a worker's forks.
 type Demand = uint32
@@ -81,13 +102,15 @@ func (c *Credit) Answer(d Demand, owed, public, idle int) Answer {
 	if d == Hunger {
 		asked = max(asked, idle-public, 1)
 	}
-	return Answer{Asked: asked, Most: max(asked, c.Worth())}
+	return Answer{Asked: asked, Most: max(asked, c.Worth(public))}
 }
 
 // Answered charges the credit for what was published, and returns what the worker owes
 // then, and the demand that stays.
 func (c *Credit) Answered(d Demand, a Answer, published int) (owed int, left Demand) {
-	c.Spend(published - a.Asked)
+	if !c.isVirtual() {
+		c.Spend(published - a.Asked)
+	}
 	switch {
 	case published < a.Asked:
 		left = d

@@ -101,7 +101,7 @@ func TestTranscriptsOfVictims(t *testing.T) {
 		got := []byte(strings.Join(s.lines, "\n") + "\n")
 		if *update {
 			if err := os.WriteFile(file, got, 0o666); err != nil {
-				t.Fatal(err)
+				t.Fatal("os.WriteFile(file, got, 0o666):", err)
 			}
 		}
 		want, err := os.ReadFile(file)

@@ -11,7 +11,7 @@ func TestAskEndsWhenItIsSo(t *testing.T) {
 		asked := 0
 		ask := func() (bool, any) { asked++; return asked == 5, asked }
 		if so, is := Ask(time.Second, ask); !so || is != 5 {
-			t.Error(so, is)
+			t.Error("Ask(time.Second, ask):", so, is)
 		}
 		Until(t, time.Second, "it is so", func() (bool, any) { return true, nil })
 	})
@@ -21,7 +21,7 @@ func TestAskEndsWithItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		if so, is := Ask(time.Second, func() (bool, any) { return false, "no" }); so || is != "no" {
-			t.Error(so, is)
+			t.Error("Ask(time.Second, …):", so, is)
 		}
 		if took := time.Since(begin); took < time.Second || took > time.Second+10*time.Millisecond {
 			t.Error("it took", took)

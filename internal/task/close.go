@@ -1,6 +1,8 @@
 package task
 
 import (
+	"slices"
+
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
 )
@@ -58,23 +60,15 @@ func (p *Pool) end() chan struct{} {
 // allLeft is called when the last place of a closed pool was given up. It
 // reports whether that is the end.
 func (p *Pool) allLeft() bool {
-	if p.endMu.Lock(); !p.closeIfDone() {
-		p.endMu.Unlock()
-		return false
-	}
-	p.endMu.Unlock()
-	p.dropQueued()
-	return true
+	p.endMu.Lock()
+	defer p.endMu.Unlock()
+	return p.closeIfDone()
 }
 
 // closeIfDone ends the wait for the end, if all is done. The caller holds the lock.
 func (p *Pool) closeIfDone() bool {
-	// A task may be queued after the look at the depth. Its submitter then looks at the places.
-	// If it wakes a worker, that takes its place before the compare-and-swap, which fails then.
-	// If it finds that all has ended, it drops the task. If it finds a worker that works or
-	// searches, that leaves later, finds here that all has ended, and drops the task.
 	// What is held is queued or refused under the lock that none takes, so it is seen here or there.
-	if !p.closing || !p.held.none(func() bool { return p.Depth() == 0 && p.Engine.Places.TryEnd() }) {
+	if !p.closing || !p.held.none(p.endIfEmpty) {
 		return p.Engine.Places.Load().Ended()
 	}
 	p.Engine.Tell(event.Event{Kind: event.Ended, Worker: -1, Other: -1})
@@ -84,6 +78,33 @@ func (p *Pool) closeIfDone() bool {
 	p.Engine.EndStore()
 	close(p.closed)
 	return true
+}
+
+// endIfEmpty ends the pool if it is closed, nothing has a place or waits for one, and nothing is queued.
+// It reports whether it did.
+//
+// It holds the locks of all queues while it looks at them, changes the word of places, and makes the queues
+// refuse tasks. A push takes one of these locks anyway. So it comes before, and keeps the pool from its end until
+// the task was taken, or after, and is refused. A task on its way from one queue to another has a worker with a place.
+// A worker that was made after the list of queues was loaded may have left a queue that was not looked at. The
+// list has changed then.
+func (p *Pool) endIfEmpty() (ended bool) {
+	for again := true; again; {
+		if s := p.Engine.Places.Load(); !s.AtRest() || s.Ended() {
+			return false
+		}
+		all := p.Engine.Workers.Load()
+		queues, queued := p.Queues(), 0
+		for _, q := range slices.Backward(queues) { // the global one last, as where tasks spill
+			queued += q.freeze()
+		}
+		again = p.Engine.Workers.Load() != all
+		ended = !again && queued == 0 && p.Engine.Places.TryEnd()
+		for _, q := range queues {
+			q.thaw(ended)
+		}
+	}
+	return ended
 }
 
 // dropQueued drops all tasks that are queued.
@@ -124,7 +145,6 @@ func (p *Pool) Resume() {
 		p.resumes.Add(1)
 		p.Engine.MatchWork()
 		p.urge()
-		p.MoreRoom()
 		p.EnsureWatch()
 	}
 }

@@ -10,14 +10,14 @@ import (
 // Held is a task that was accepted and is not queued yet: something holds it back. It leaves
 // that state once, by Release or by Unhold.
 type Held struct {
-	Body     HeldBody
-	Released bool   // by Release; written under the lock, and read by the one that ends the task
-	Caller   *Latch // the submitter runs the task, and waits here until it may; nil for others
-	Room     *Room  // that the task has while it is held, or nil
-	Quiet    bool   // nothing tells it of the end of its context; written before it is held
-	Long     bool   // the task gets a goroutine of its own: Release counts it as blocked, and does not queue it
+	Body   HeldBody
+	Caller *Latch // the submitter runs the task, and waits here until it may; nil for others
+	Quiet  bool   // nothing tells it of the end of its context; written before it is held
+	Slot   Slot   // of a Subpool
+	Long   bool   // the task gets a goroutine of its own: Release counts it as blocked, and does not queue it
 
-	turn line.Turn[*Held]
+	turn   line.Turn[*Held]
+	inLine bool // of the Waiting of its Subpool; under the lock of that
 }
 
 // HeldBody is the Body of a task that may be held.
@@ -25,6 +25,9 @@ type HeldBody interface {
 	Body
 	// Free is called when the task is held no longer, before it is queued.
 	Free()
+	// Admit releases the task, which got a slot of its Subpool, at the worker near unless that is nil. It does nothing if the
+	// task was dropped.
+	Admit(near *Worker)
 }
 
 // heldTasks are the tasks of a pool that are held. The pool does not end while there are any.
@@ -70,7 +73,6 @@ func (p *Pool) Release(h *Held, w *Worker, priority int) bool {
 		l.mu.Unlock()
 		return false
 	}
-	h.Released = true
 	h.Body.Free()
 	switch {
 	case h.Caller != nil:
@@ -81,15 +83,13 @@ func (p *Pool) Release(h *Held, w *Worker, priority int) bool {
 		p.Totals.Direct.Add(1)
 		p.Engine.EnterBlocked()
 		l.mu.Unlock()
-		h.LeaveRoom()
 		return true
 	}
 	if p.Room != nil {
 		p.Room.Enter()
 	}
-	p.push(w, Task{Body: h.Body}, priority) // under the lock: else the pool might end in between
+	_ = p.push(w, Task{Body: h.Body}, priority) // under the lock: the pool does not end in between, and takes it
 	l.mu.Unlock()
-	h.LeaveRoom()
 	p.Pushed()
 	p.urge()
 	return true
@@ -108,17 +108,10 @@ func (p *Pool) Unhold(h *Held) bool {
 	if !ok {
 		return false
 	}
-	if h.LeaveRoom(); h.Caller != nil {
+	if h.Caller != nil {
 		h.Caller.Release()
 	}
 	return true
-}
-
-// LeaveRoom makes room for another.
-func (h *Held) LeaveRoom() {
-	if h.Room != nil {
-		h.Room.Leave()
-	}
 }
 
 // take removes h. The caller holds the lock.

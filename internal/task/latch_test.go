@@ -56,7 +56,7 @@ func TestALatchThatIsOpenCostsNoPlace(t *testing.T) {
 					}
 					before := p.Engine.Places.Load()
 					if err := l.Wait(context.Background(), s, c.ready); err != nil {
-						t.Errorf("%s: %v", name, err)
+						t.Errorf("l.Wait(context.Background(), s, c.ready): %s: %v", name, err)
 					}
 					synctest.Wait() // another worker may have looked for work meanwhile
 					if after := p.Engine.Places.Load(); after != before || l.seats.Last() != nil || l.ch != nil {

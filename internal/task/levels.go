@@ -22,6 +22,10 @@ func (l *levels) bests(most int) int { return l.q.Bests(most) }
 
 func (l *levels) refill(q *Queue) { q.empty() }
 
+func (l *levels) freeze() int { return l.q.Len() }
+
+func (l *levels) thaw(bool) {}
+
 func (l *levels) count(q *Queue) (int, int64) { return l.q.Len(), q.pushed }
 
 func (l *levels) stamp(int64) {} // each task has a time of its own
@@ -103,9 +107,12 @@ type globalLevels struct {
 
 func (l *globalLevels) push(q *Queue, priority int, at int64, t Task) bool {
 	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.gone {
+		return false
+	}
 	q.pushed++
 	l.add(q, priority, aging{t, at})
-	q.mu.Unlock()
 	return true
 }
 

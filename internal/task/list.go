@@ -3,6 +3,7 @@ package task
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -13,11 +14,12 @@ import (
 // list is the items of a worker's own queue, in the order in which they came.
 type list struct {
 	q       queue.Deque[Task]
-	foreign int // how many at the front came from other queues: always first come, first served
+	foreign int                    // how many at the front came from other queues: always first come, first served
+	ahead   *atomic.Pointer[Queue] // Pool.ahead while it names the queue of this list, or nil
 
 	// Fills two cache lines: workers write their lists at each task, and the next object may be
 	// the list of another.
-	_ [128 - unsafe.Sizeof(queue.Deque[Task]{}) - unsafe.Sizeof(0)]byte
+	_ [128 - unsafe.Sizeof(queue.Deque[Task]{}) - 2*unsafe.Sizeof(uintptr(0))]byte
 }
 
 func newList() *list { return &list{q: newDeque()} }
@@ -41,7 +43,7 @@ func (l *list) pop(q *Queue, newest bool) (t Task, ok bool) {
 	if newest && l.q.Len() > l.foreign {
 		return l.q.PopBack()
 	}
-	if l.foreign = max(0, l.foreign-1); l.q.Len() == 0 {
+	if l.less(1); l.q.Len() == 0 {
 		l.refill(q)
 	}
 	return l.q.PopFront()
@@ -51,7 +53,15 @@ func (l *list) newest() (Task, bool) { return l.q.Back() }
 
 func (l *list) removeNewest() {
 	l.q.DropBack()
-	l.foreign = min(l.foreign, l.q.Len())
+	l.less(l.foreign - l.q.Len())
+}
+
+// less notes that n of the foreign tasks have left, if that is more than 0.
+func (l *list) less(n int) {
+	if l.foreign -= min(max(0, n), l.foreign); l.foreign == 0 && l.ahead != nil {
+		l.ahead.Store(nil)
+		l.ahead = nil
+	}
 }
 
 func (l *list) len() int { return l.q.Len() }
@@ -68,7 +78,7 @@ func (l *list) give(n int, to items) int {
 		n = min(n, policy.MostMoved)
 		l.q.MoveFront(n, b)
 	}
-	l.foreign = max(0, l.foreign-n)
+	l.less(n)
 	return n
 }
 
@@ -78,6 +88,10 @@ func (l *list) receive(from items, n int) {
 }
 
 func (l *list) refill(q *Queue) { q.empty() }
+
+func (l *list) freeze() int { return l.q.Len() }
+
+func (l *list) thaw(bool) {}
 
 func (l *list) count(q *Queue) (int, int64) { return l.q.Len(), q.pushed }
 
@@ -129,6 +143,7 @@ type backPart struct {
 	mu     sync.Mutex
 	q      queue.Deque[Task]
 	pushed int64
+	gone   bool // the pool has ended
 	_      [128]byte
 }
 
@@ -137,6 +152,10 @@ func newInbox() *inbox { return &inbox{list: list{q: newDeque()}, in: backPart{q
 func (l *inbox) push(q *Queue, _ int, at int64, t Task) bool {
 	in := &l.in
 	in.mu.Lock()
+	if in.gone {
+		in.mu.Unlock()
+		return false
+	}
 	in.pushed++
 	if in.q.PushBack(t); at != 0 {
 		in.q.Stamp(at)
@@ -163,6 +182,16 @@ func (l *inbox) refill(q *Queue) {
 	if l.refills++; l.q.Len() == 0 {
 		q.empty()
 	}
+}
+
+func (l *inbox) freeze() int {
+	l.in.mu.Lock()
+	return l.q.Len() + l.in.q.Len()
+}
+
+func (l *inbox) thaw(gone bool) {
+	l.in.gone = l.in.gone || gone
+	l.in.mu.Unlock()
 }
 
 func (l *inbox) count(*Queue) (int, int64) {

@@ -20,7 +20,7 @@ func (w *Worker) nextTask() (t Task, ok bool) {
 	if q.turn.Due() { // only w has to do with it
 		q.turn.Outside()
 		q.mu.Lock()
-		buried := newest && own.foreign > 0 // from outside, below its own
+		buried := own.foreign > 0 && (newest || own.ahead != nil) // from outside, below its own or ahead of the global queue
 		q.mu.Unlock()
 		if buried {
 			newest = false
@@ -35,6 +35,9 @@ func (w *Worker) nextTask() (t Task, ok bool) {
 	if p.Paused.Load() { // see Unfinished
 		q.mu.Unlock()
 		return t, false
+	}
+	if own.ahead != nil && p.InOrder {
+		w.turn = p.starts.give()
 	}
 	if t, ok = own.pop(q, newest); ok {
 		q.took(t.Body)
@@ -118,7 +121,8 @@ func (w *Worker) stealTask() (t Task, ok bool) {
 // takeFrom takes the oldest task of q, and moves others with it, one in share of
 // them all unless that is 0, to w's queue, which is empty then. By priority it takes
 // the best, and others of those that are as urgent, but not from another worker if
-// there are more urgent ones in the global queue. Between the two
+// there are more urgent ones in the global queue. With FIFO, what has moved from the global queue is ahead of it:
+// until it has begun, others take it one by one, and nothing from the global queue. Between the two
 // queues they are out of sight; but w, which has a place, queues them before
 // it does anything else, and wakes another worker.
 func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
@@ -130,6 +134,12 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 		w.Engine.Looks()
 	}
 	q.mu.Lock()
+	if q == &p.Global {
+		if ahead := p.ahead.Load(); ahead != nil {
+			q.mu.Unlock()
+			return w.takeFrom(ahead, 0, ahead != &w.Own)
+		}
+	}
 	more, priority, ok := q.portion(share)
 	if !ok || steal && int64(priority) > p.best.Load() || p.Paused.Load() { // see Unfinished
 		q.mu.Unlock()
@@ -139,8 +149,19 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	if int64(priority) < p.way.least.Load() { // by priority
 		more = 0 // others stay where those see them that run what is less urgent
 	}
+	global := q == &p.Global
+	if l, isOwn := q.items.(*list); isOwn && l.ahead != nil {
+		global, more = true, 0
+	}
+	if global && p.InOrder {
+		w.turn = p.starts.give()
+	}
 	t, _ = q.items.pop(q, false)
 	n := q.items.give(more, w.batch)
+	ahead := q == &p.Global && p.Order == FIFO && n > 0
+	if ahead {
+		p.ahead.Store(&w.Own)
+	}
 	q.moving++
 	wake := n > 0 && !w.Engine.IsSearching()    // a searching worker wakes another when it stops
 	if q == &p.Global && w.Engine.EndSearch() { // at once, for mayGiveWay
@@ -156,6 +177,9 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	}
 	if n > 0 {
 		own.items.receive(w.batch, n)
+		if ahead {
+			own.items.(*list).ahead = &p.ahead
+		}
 		own.notEmpty()
 	}
 	own.mu.Unlock()

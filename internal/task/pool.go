@@ -48,12 +48,18 @@ type Pool struct {
 	closed  chan struct{} // closed at the end; nil until someone asks for it
 
 	held heldTasks
+
+	// ahead is, with FIFO, the queue of the worker that has what came before all of the global queue, or nil. It is set under
+	// the lock of the global queue, before that worker has it, and cleared under the lock of its own, when the last has left.
+	ahead  atomic.Pointer[Queue]
+	starts starts
 }
 
 // Settings are set before Init.
 type Settings struct {
 	Order      Order
 	Ageing     time.Duration // 0: none
+	InOrder    bool          // workers tell that tasks start by way of InTurn
 	StallAfter time.Duration // 0: never
 	Room       *Room         // in queues; nil without a limit
 	Slots      *Room         // of unfinished tasks, likewise
@@ -103,14 +109,17 @@ type Worker struct {
 	Own  Queue
 
 	// Only the owner touches these, and they are about tasks.
-	Kept   any   // what the tasks share that run in one round
-	Guest  bool  // the goroutine of a caller fills the place
-	next   Task  // what Look has found
-	body   Body  // what runs at the bottom of the stack
-	ran    int64 // tasks since the queue was told
-	taking int64 // level of the task that was taken last
-	batch  items // on their way from one queue to another
-	Told   Told  // of its tasks
+	Kept   any    // what the tasks share that run in one round
+	Guest  bool   // the goroutine of a caller fills the place
+	next   Task   // what Look has found
+	body   Body   // what runs at the bottom of the stack
+	ran    int64  // tasks since the queue was told
+	taking int64  // level of the task that was taken last
+	turn   uint64 // of the task that was taken last, or 0; see starts
+	batch  items  // on their way from one queue to another
+	Told   Told   // of its tasks
+
+	telling atomic.Uint64 // the turn in which it tells that a task starts, or 0: the owner writes; those load that wait with the task's context
 }
 
 // Told is what hooks were told of a worker's tasks.

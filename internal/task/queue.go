@@ -26,7 +26,7 @@ type Queue struct {
 	InPlace InPlace       // by tasks that have a seat at its worker
 
 	mu      sync.Mutex
-	gone    bool  // its worker was let go
+	gone    bool  // it takes no tasks any more: its worker was let go, or the pool has ended
 	moving  int32 // see unfinished; it wraps around
 	pushed  int64 // tasks that were submitted to it
 	taken   int64 // tasks that its worker took from anywhere
@@ -41,10 +41,11 @@ type Queue struct {
 }
 
 // items keep the tasks of a Queue: a list, an inbox, or levels of a worker's own or global.
-// All but push and walk are called under the Queue's lock.
+// All but push and walk are called under the Queue's lock; freeze takes the lock of push as well,
+// if there is one, and thaw gives it back.
 type items interface {
-	// push adds t, and reports false if the worker of q was let go. at is what
-	// pushTime returned.
+	// push adds t, and reports false if q takes no tasks any more. at is what pushTime
+	// returned.
 	push(q *Queue, priority int, at int64, t Task) bool
 	// pop removes the newest task, unless only such are left that came from other
 	// queues, or the oldest; or the best.
@@ -65,6 +66,10 @@ type items interface {
 	// refill is called when len is 0: it brings what was pushed elsewhere, or notes that
 	// there is nothing.
 	refill(q *Queue)
+	// freeze keeps tasks from being pushed until thaw, and returns how many there are. If gone
+	// is set, none is pushed after thaw either.
+	freeze() int
+	thaw(gone bool)
 	// count returns how many tasks there are, and how many were submitted.
 	count(q *Queue) (queued int, pushed int64)
 	// stamp notes that all were pushed by now.
@@ -179,6 +184,19 @@ func (q *Queue) leave() bool {
 		q.items.refill(q) // to be counted no more
 	}
 	return q.gone
+}
+
+// freeze keeps tasks from being pushed and taken until thaw, and returns how many there are.
+func (q *Queue) freeze() int {
+	q.mu.Lock()
+	return q.items.freeze()
+}
+
+// thaw ends what freeze began. If gone is set, q refuses tasks from now on.
+func (q *Queue) thaw(gone bool) {
+	q.gone = q.gone || gone
+	q.items.thaw(gone)
+	q.mu.Unlock()
 }
 
 // portion returns how many tasks move with the oldest, or the best, to another queue:

@@ -29,7 +29,7 @@ func TestLateTurnsArePassedOn(t *testing.T) {
 		}
 		r.count.word.Store(2)
 		if err := r.Wait(context.Background(), Seat{}, context.Background()); err != nil {
-			t.Fatal(err)
+			t.Fatal("r.Wait(context.Background(), …, context.Background()):", err)
 		}
 		synctest.Wait()
 		select {
@@ -109,7 +109,7 @@ func TestOneLeaveTooMany(t *testing.T) {
 	}
 	r.Leave()
 	if s := r.count.load().String(); s != "{taken: 1, left: 1}" {
-		t.Error(s)
+		t.Error("r.count.load().String():", s)
 	}
 	r.Leave()
 	defer func() {

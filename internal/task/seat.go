@@ -52,6 +52,7 @@ func (s Seat) Lend() bool {
 	default: // another goroutine waits in the name of the same task
 		w.Pool.Engine.EnterBlocked()
 	}
+	w.lendTurn()
 	return true
 }
 

@@ -22,6 +22,7 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 			w.ran--
 		}
 		w.body = nil
+		w.endTurn()
 		if p.Engine.Over() || !w.Engine.Hold.Load().HasPlace() || p.Engine.HandedOn() {
 			return
 		}
@@ -37,6 +38,7 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 func (w *Worker) endBurst(self **engine.Worker) {
 	engine.Unlabel() // what the tasks have set
 	w.TellEnd()
+	w.endTurn()
 	w.Own.mu.Lock()
 	w.Own.ran += w.ran
 	w.Own.running = nil

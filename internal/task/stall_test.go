@@ -10,6 +10,7 @@ import (
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/place"
+	"github.com/filch-go/filch/internal/poll"
 )
 
 // A watch begins if something is queued, nobody is idle, and there is none.
@@ -149,10 +150,10 @@ func TestWhatTheWatchSees(t *testing.T) {
 		}
 		ws[0].Own.taken++
 		if o, _ = p.sight(); o.Fresh != 1 || o.Started != 1131 {
-			t.Errorf("%+v", o)
+			t.Errorf("p.sight(): %+v", o)
 		}
 		if o, _ = p.sight(); o.Fresh != 0 {
-			t.Errorf("%+v", o)
+			t.Errorf("p.sight(): %+v", o)
 		}
 		for active := range 3 { // of which all are guests
 			if n := p.Lost(active); n != active {
@@ -173,11 +174,12 @@ func TestGoroutinesThatCouldRun(t *testing.T) {
 			}
 		})
 	}
-	for runningGoroutines() < 30 {
-		runtime.Gosched()
-	}
-	over.Store(true)
-	all.Wait()
+	defer all.Wait()
+	defer over.Store(true)
+	poll.Patiently(t, "of 40 goroutines that only yield, 30 are seen to be able to run", func() (bool, any) {
+		n := runningGoroutines()
+		return n >= 30, n
+	})
 }
 
 // Places that are added are counted and told of, and those that are taken back are not.
@@ -270,7 +272,7 @@ func TestTheBeginOfATaskIsNotedOnce(t *testing.T) {
 	for _, c := range []struct{ taken, now, when int64 }{{0, 5, 0}, {1, 6, 6}, {1, 7, 6}, {2, 8, 8}, {2, 9, 8}} {
 		q.taken = c.taken
 		if q.stamp(c.now); q.when != c.when || q.before != c.taken {
-			t.Errorf("%+v: %d", c, q.when)
+			t.Errorf("w.Own: %+v: %d", c, q.when)
 		}
 	}
 }

@@ -6,36 +6,40 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// Push adds t, which was pushed by the time at, and reports false if the worker of q was let
-// go. Pushed must follow.
+// Push adds t, which was pushed by the time at, and reports false if q takes no tasks any more.
+// Otherwise Pushed must follow. If the global queue takes none, the pool has ended.
 func (q *Queue) Push(priority int, at int64, t Task) bool { return q.items.push(q, priority, at, t) }
 
 // Submit queues t, which has room and a slot: in w's own queue, unless w is nil, or t is so
-// urgent that others have to see it.
-func (p *Pool) Submit(w *Worker, t Task, priority int) {
-	p.push(w, t, priority)
+// urgent that others have to see it. It reports false if the pool has ended.
+func (p *Pool) Submit(w *Worker, t Task, priority int) bool {
+	if !p.push(w, t, priority) {
+		return false
+	}
 	p.Pushed()
 	p.urge()
+	return true
 }
 
 // push is Submit without what follows.
-func (p *Pool) push(w *Worker, t Task, priority int) {
+func (p *Pool) push(w *Worker, t Task, priority int) bool {
 	at := p.pushTime()
 	if p.Ageing > 0 {
 		priority = policy.Aged(priority, at-p.begun, int64(p.Ageing))
 	}
-	if w == nil || int64(priority) < p.way.least.Load() || !w.Own.Push(priority, at, t) {
-		if w != nil {
-			w.Engine.Tell(event.Spilled, nil)
+	if w != nil {
+		if int64(priority) >= p.way.least.Load() && w.Own.Push(priority, at, t) {
+			return true
 		}
-		p.Global.Push(priority, at, t) // where those that run what is less urgent see it; see way
+		w.Engine.Tell(event.Spilled, nil)
 	}
+	return p.Global.Push(priority, at, t) // where those that run what is less urgent see it; see way
 }
 
 // Pushed is called when a task was queued.
 func (p *Pool) Pushed() {
-	if !p.Engine.Wake() || p.Phase.Load() == Cancelled { // (R10)
-		p.dropQueued() // the end of Shutdown, or Close, may have come before the push
+	if p.Engine.Wake(); p.Phase.Load() == Cancelled { // (R10)
+		p.dropQueued() // Cancel may have dropped what was queued before the push
 	}
 	p.EnsureWatch()
 }

@@ -3,15 +3,23 @@ package task
 import "github.com/filch-go/filch/internal/queue"
 
 // Waiting is a queue of held tasks, in an order of its own. It needs a lock of those that use it.
-// A task that is held no more stays until its turn.
+//
+// To take out one that is not the next would need a link in each kind of queue. So a task that is removed
+// stays as an entry that does not count, until its turn, or until half of the entries are such.
 type Waiting struct {
 	Order  Order
 	levels queue.Levels[*Held]
 	line   queue.Deque[*Held]
+	gone   int // entries of tasks that were removed
 }
 
-// Push adds h.
+// Push adds h, which is added once at most.
 func (q *Waiting) Push(priority int, h *Held) {
+	h.inLine = true
+	q.push(priority, h)
+}
+
+func (q *Waiting) push(priority int, h *Held) {
 	if q.Order == ByPriority {
 		q.levels.Push(priority, h)
 	} else {
@@ -21,6 +29,19 @@ func (q *Waiting) Push(priority int, h *Held) {
 
 // Pop takes out the one that is next in the order.
 func (q *Waiting) Pop() (h *Held, ok bool) {
+	for {
+		if h, ok = q.pop(); !ok {
+			return nil, false
+		}
+		if h.inLine {
+			h.inLine = false
+			return h, true
+		}
+		q.gone--
+	}
+}
+
+func (q *Waiting) pop() (h *Held, ok bool) {
 	switch {
 	case q.Order == LIFO:
 		return q.line.PopBack()
@@ -33,10 +54,19 @@ func (q *Waiting) Pop() (h *Held, ok bool) {
 	return h, true
 }
 
-// Keep takes out those for which keep returns false. The others stay in their order.
-func (q *Waiting) Keep(keep func(h *Held) bool) {
+// Remove takes out h, which is there.
+func (q *Waiting) Remove(h *Held) {
+	h.inLine = false
+	if q.gone++; q.gone == q.entries() || q.gone >= 64 && 2*q.gone >= q.entries() {
+		q.sweep()
+	}
+}
+
+// sweep takes out what was removed. The others stay in their order.
+func (q *Waiting) sweep() {
+	q.gone = 0
 	for range q.line.Len() {
-		if h, _ := q.line.PopFront(); keep(h) {
+		if h, _ := q.line.PopFront(); h.inLine {
 			q.line.PushBack(h)
 		}
 	}
@@ -46,7 +76,7 @@ func (q *Waiting) Keep(keep func(h *Held) bool) {
 	}
 	var kept []level
 	for range q.levels.Len() {
-		if priority, h := q.levels.Pop(); keep(h) {
+		if priority, h := q.levels.Pop(); h.inLine {
 			kept = append(kept, level{priority, h})
 		}
 	}
@@ -56,4 +86,6 @@ func (q *Waiting) Keep(keep func(h *Held) bool) {
 }
 
 // Len returns how many there are.
-func (q *Waiting) Len() int { return q.levels.Len() + q.line.Len() }
+func (q *Waiting) Len() int { return q.entries() - q.gone }
+
+func (q *Waiting) entries() int { return q.levels.Len() + q.line.Len() }

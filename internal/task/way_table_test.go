@@ -45,7 +45,7 @@ func TestWhoMayGoOn(t *testing.T) {
 		p.best.Store(c.best)
 		p.laden.Store(c.laden)
 		if level, ok := p.goesOn(c.turn); level != c.level || ok != c.ok {
-			t.Errorf("%+v: %d, %t", c, level, ok)
+			t.Errorf("p.goesOn(c.turn): %+v: %d, %t", c, level, ok)
 		}
 		if c.turn && p.mayPass() != c.ok {
 			t.Errorf("%+v: mayPass is %t", c, !c.ok)
@@ -82,7 +82,7 @@ func TestWhoGivesWay(t *testing.T) {
 			p.laden.Store(1) // some other worker has tasks
 			c.change(state{p, w})
 			if got := w.mayGiveWay(); got != c.gives {
-				t.Errorf("%v, %s: %t", order, name, got)
+				t.Errorf("w.mayGiveWay(): %v, %s: %t", order, name, got)
 			}
 			if c.gives && p.way.wanted.Load() {
 				t.Errorf("%v, %s: one more would give way", order, name)
@@ -108,7 +108,7 @@ func TestWhoGivesWay(t *testing.T) {
 			p.Global.push(priority, none)
 		}
 		if got := w.mayGiveWay(); got != c.gives {
-			t.Errorf("%+v: %t", c, got)
+			t.Errorf("w.mayGiveWay(): %+v: %t", c, got)
 		}
 		if left := c.wanted && !(c.gives && c.level <= int64(c.queued[0])); p.way.wanted.Load() != left {
 			t.Errorf("%+v: asked still: %t", c, !left)

@@ -17,7 +17,7 @@ func TestCheck(t *testing.T) {
 	late.Add(1, 2, 3, Event{Op: 's'}, Event{})
 	late.Add(0, 5, 6, Event{Op: 'o'}, Event{Value: 7, OK: true})
 	if err := late.Check(); err != nil {
-		t.Error(err)
+		t.Error("late.Check():", err)
 	}
 	if h.Key() == late.Key() {
 		t.Error("different histories have the same key")

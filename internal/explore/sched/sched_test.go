@@ -19,7 +19,7 @@ func outcomes(t *testing.T, p func(r *Run) (end func() string), o Options) (map[
 		return func() error { ends[end()] = true; return nil }
 	}, o)
 	if res.Failure != nil {
-		t.Fatal(res.Failure)
+		t.Fatal("Explore(…, o):", res.Failure)
 	}
 	if !res.Complete {
 		t.Fatal("not complete")
@@ -38,7 +38,7 @@ func TestSequentialConsistency(t *testing.T) {
 	}
 	ends, _ := outcomes(t, p, Options{Preemptions: -1})
 	if len(ends) != 3 || ends["0 0"] {
-		t.Errorf("%v", ends)
+		t.Errorf("outcomes(t, p, …): %v", ends)
 	}
 	if ends, _ = outcomes(t, p, Options{Preemptions: 0}); len(ends) != 2 {
 		t.Errorf("without preemptions: %v", ends)
@@ -188,7 +188,7 @@ func TestNoFailures(t *testing.T) {
 		return nothing
 	}, Options{Preemptions: -1})
 	if res.Failure != nil || !res.Complete {
-		t.Errorf("%+v", res)
+		t.Errorf("Explore(…): %+v", res)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestPull(t *testing.T) {
 		}
 	}
 	if res := Explore(program(true), Options{Preemptions: -1}); res.Failure != nil || !res.Complete {
-		t.Error(res.Failure)
+		t.Error("Explore(program(true), …):", res.Failure)
 	}
 	if res := Explore(program(false), Options{Preemptions: -1}); res.Failure == nil || !strings.Contains(res.Failure.Message, "data race") {
 		t.Errorf("without a lock: %v", res.Failure)
@@ -285,10 +285,10 @@ func TestGoexit(t *testing.T) {
 		}
 	}
 	if res := Explore(program(false), Options{Preemptions: -1}); res.Failure != nil || !res.Complete {
-		t.Error(res.Failure)
+		t.Error("Explore(program(false), …):", res.Failure)
 	}
 	if res := Explore(program(true), Options{Preemptions: -1}); res.Failure == nil || res.Failure.Message != "as it should" {
-		t.Error(res.Failure)
+		t.Error("Explore(program(true), …):", res.Failure)
 	}
 }
 
@@ -312,6 +312,6 @@ func TestNext(t *testing.T) {
 		return func() string { return fmt.Sprint(got) }
 	}, Options{Preemptions: -1})
 	if len(ends) != 1 || !ends["[7]"] {
-		t.Errorf("%v", ends)
+		t.Errorf("outcomes(…): %v", ends)
 	}
 }

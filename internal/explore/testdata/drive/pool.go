@@ -590,6 +590,74 @@ var poolPrograms = []poolProgram{
 			return n.want(1, 1, 1, 1)
 		}
 	}},
+	// A task waits for one that is of no limit, and that one for another which needs the slot.
+	{"a slot is lent, two deep", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		s := &slots{n: &ran{}, p: p, sub: p.Subpool(1)}
+		r.Go(func() {
+			s.submit(r, background, 0, func(ctx context.Context) {
+				filch.Submit(ctx, p, func(ctx context.Context) (int, error) {
+					s.submit(r, ctx, 1, nil).Wait(ctx)
+					return 0, nil
+				}).Wait(ctx)
+			})
+		})
+		return s.want(1, 1)
+	}},
+	// Two tasks wait for others of their limit of one, which are submitted where one may wait.
+	{"a slot is lent, limited", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		s := &slots{n: &ran{}, p: p, sub: p.Subpool(1, filch.WithQueueLimit(1, filch.Block))}
+		r.Go(func() {
+			s.submit(r, background, 0, func(ctx context.Context) {
+				a, b := s.submit(r, ctx, 1, nil), s.submit(r, ctx, 2, nil)
+				a.Wait(ctx)
+				b.Wait(ctx)
+			})
+		})
+		return s.want(1, 1, 1)
+	}},
+	// A task waits for a promise. Another begins in its slot, and a third waits in line.
+	{"a slot is lent, a promise", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		s := &slots{n: &ran{}, p: p, sub: p.Subpool(1)}
+		promise := filch.NewPromise[int](p)
+		s.submit(r, background, 0, func(ctx context.Context) {
+			promise.Future().Wait(ctx)
+			s.submit(r, ctx, 3, nil).Wait(ctx)
+		})
+		r.Go(func() {
+			s.submit(r, background, 1, func(context.Context) { promise.Complete(1, nil) })
+			s.submit(r, background, 2, nil)
+		})
+		return s.want(1, 1, 1, 1)
+	}},
+	// Two goroutines wait in the name of one task: for a promise, and for a task that needs the slot.
+	{"a slot is lent, twice", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
+		s := &slots{n: &ran{}, p: p, sub: p.Subpool(1)}
+		promise, both := filch.NewPromise[int](p), make(chan bool)
+		s.submit(r, background, 0, func(ctx context.Context) {
+			r.Go(func() {
+				promise.Future().Wait(ctx)
+				sched.Close(both)
+			})
+			f := s.submit(r, ctx, 1, nil)
+			f.Wait(ctx)
+			g := s.submit(r, ctx, 2, func(context.Context) { promise.Complete(1, nil) })
+			filch.Blocking(ctx, func() { sched.Receive(both) })
+			g.Wait(ctx)
+		})
+		return s.want(1, 1, 1)
+	}},
+	// A task waits for one in line, which is cancelled meanwhile.
+	{"a slot is lent, cancelled", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
+		s := &slots{n: &ran{}, p: p, sub: p.Subpool(1)}
+		promise := filch.NewPromise[int](p)
+		f := s.submit(r, background, 1, nil, filch.After(promise.Future()))
+		s.submit(r, background, 0, func(ctx context.Context) {
+			promise.Complete(1, nil)
+			f.Wait(ctx)
+		})
+		r.Go(f.Cancel)
+		return s.want(1)
+	}},
 	{"two wait for one", 1, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		var f *filch.Future[int]
 		ready := make(chan bool)
@@ -814,8 +882,8 @@ var poolPrograms = []poolProgram{
 			}
 		})
 		return func() error {
-			if s := p.Stats().Tasks; err == nil && s.Done+s.Cancelled != 1 || err != nil && s.Done != 0 {
-				return fmt.Errorf("wrongly counted: %v, %+v", err, s)
+			if s := p.Stats().Tasks; err == nil && s.Done != 1 || err != nil && s.Done+s.Cancelled != 0 {
+				return fmt.Errorf("accepted, and not run, or refused and not: %v, %+v", err, s)
 			}
 			return nil
 		}
@@ -833,12 +901,69 @@ var poolPrograms = []poolProgram{
 		})
 		r.Go(func() { p.Shutdown(background) })
 		return func() error {
-			if s := p.Stats().Tasks; s.Done+s.Cancelled != accepted {
-				return fmt.Errorf("of %d tasks: %+v", accepted, s)
+			if s := p.Stats().Tasks; s.Done != accepted {
+				return fmt.Errorf("accepted, and not run: of %d tasks: %+v", accepted, s)
 			}
 			return nil
 		}
 	}},
+	// What submits with the context of a task that is over is not waited for, and uses the queue of a worker.
+	{"shutdown, a task that is over submits", 1, nil, 2, func(r *sched.Run, p *filch.Pool) func() error {
+		done := int64(1)
+		over := make(chan bool)
+		r.Go(func() {
+			var of context.Context
+			filch.Submit(background, p, func(ctx context.Context) (int, error) { of = context.WithoutCancel(ctx); return 7, nil }).Wait(background)
+			sched.Close(over)
+			if p.Go(of, func(context.Context) {}) == nil {
+				done++
+			}
+		})
+		r.Go(func() {
+			sched.Receive(over)
+			p.Shutdown(background)
+		})
+		return func() error {
+			if s := p.Stats().Tasks; s.Done != done {
+				return fmt.Errorf("accepted, and not run: of %d tasks: %+v", done, s)
+			}
+			return nil
+		}
+	}},
+}
+
+// slots are tasks of a Subpool with one slot.
+type slots struct {
+	n      *ran
+	p      *filch.Pool
+	sub    *filch.Subpool
+	leaves sched.Int32 // that run; those do not wait
+}
+
+// submit submits a task, which counts itself as the i-th, and calls f, or if that is nil, is a leaf.
+func (s *slots) submit(r *sched.Run, ctx context.Context, i int, f func(ctx context.Context), opts ...filch.TaskOption) *filch.Future[int] {
+	return filch.Submit(ctx, s.p, func(ctx context.Context) (int, error) {
+		s.n[i]++
+		if f != nil {
+			f(ctx)
+			return 0, nil
+		}
+		if k := s.leaves.Add(1); k != 1 {
+			r.Fail("%d tasks that do not wait run in a Subpool of 1", k)
+		}
+		s.leaves.Add(-1)
+		return 0, nil
+	}, append(opts, s.sub)...)
+}
+
+// want checks that all was done, and no slot is left over.
+func (s *slots) want(counts ...int) func() error {
+	return func() error {
+		if s.sub.Running() != 0 || s.sub.Queued() != 0 {
+			return fmt.Errorf("left over at rest: %d run, %d wait for a slot", s.sub.Running(), s.sub.Queued())
+		}
+		return s.n.want(counts...)
+	}
 }
 
 func init() { parts = append(parts, poolExplored) }
