@@ -5,7 +5,6 @@ import (
 	"iter"
 	"log/slog"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 
@@ -119,44 +118,6 @@ func (c useChecks) Uses(w *engine.Worker) {
 // notTheOneAround is what to tell a goroutine that has another worker than the one that it uses.
 const notTheOneAround = "on another goroutine than the one that it was handed to; what is forked runs on any worker: " +
 	"use the Worker that its function gets, not that of the function around it"
-
-// usedTwice says what leaves a worker in a state that only two goroutines can bring it into.
-func usedTwice(state string) string {
-	return state + ": two goroutines use one Worker, Frame or Link; in a function that is forked, use the Worker that it gets, " +
-		"not that of the function around it; WithChecks, or FILCH_CHECKS=1, says where"
-}
-
-// inDisorder is the value of a panic in the engine itself: no argument of a user gets there.
-type inDisorder struct{ error }
-
-func (e inDisorder) Error() string {
-	return "filch: " + usedTwice("forks are in disorder, "+e.error.Error())
-}
-
-func (e inDisorder) Unwrap() error { return e.error }
-
-// orDisorder returns v, the value of a panic whose stack is still there, or what to tell if the engine has panicked.
-func orDisorder(v any) any {
-	err, ok := v.(runtime.Error)
-	if !ok {
-		return v
-	}
-	panicked := false
-	for f := range tag.Frames(callers()) {
-		switch {
-		case f.Function == "runtime.gopanic":
-			panicked = true
-		case !panicked || strings.HasPrefix(f.Function, "runtime."):
-		case strings.HasPrefix(f.Function, enginePackage) || strings.HasPrefix(f.Function, thisPackage+"(*asyncs)."):
-			return inDisorder{err}
-		default:
-			return v
-		}
-	}
-	return v
-}
-
-var enginePackage = reflect.TypeFor[engine.Worker]().PkgPath() + "."
 
 // misuse panics, since the goroutine must not use what it was handed out by h.
 func misuse(h *handout, how string) {
@@ -309,12 +270,6 @@ func (p *Pool) closesItself(op string) {
 		panic("filch: " + op + ": called inside a Do of the pool, which it would wait for: close the pool when Do has returned" +
 			"\n\nhanded out " + placeOf(h) + "\ncloses at\n" + stackText(callers()))
 	}
-}
-
-// callers returns the stack of the calling function, as far as messages have use for it.
-func callers() []uintptr {
-	pcs := make([]uintptr, 64)
-	return pcs[:runtime.Callers(2, pcs)]
 }
 
 // theirs returns the frames of a stack that are the user's.

@@ -3,7 +3,6 @@ package filch
 import (
 	"bytes"
 	"fmt"
-	"reflect"
 	"runtime"
 	"runtime/pprof"
 	"strings"
@@ -64,18 +63,5 @@ func textOfStacks() string {
 	return b.String()
 }
 
-// addresses returns the addresses of the first array among the arguments of a call.
-func addresses(call string) []string {
-	_, args, _ := strings.Cut(call, "{")
-	args, _, ok := strings.Cut(args, "}")
-	if !ok || strings.ContainsAny(args, "?.") {
-		return nil
-	}
-	return strings.Split(args, ", ")
-}
-
 // addressOf returns how a traceback prints c.
 func addressOf(c *taskContext) string { return fmt.Sprintf("%p", c) }
-
-// thisPackage is how the names of its functions begin.
-var thisPackage = reflect.TypeFor[Pool]().PkgPath() + "."
