@@ -26,6 +26,18 @@ type Stats struct {
 	Waiting    int   `json:"waiting"`    // futures of tasks in the stream that are not done
 }
 
+// ended counts a task that has ended. One that has failed counts as its dead letter does, in putDead.
+func (c *counts) ended(status string) {
+	switch status {
+	case statusDone:
+		c.done.Add(1)
+	case statusCanceled:
+		c.canceled.Add(1)
+	case statusDeadline:
+		c.late.Add(1)
+	}
+}
+
 // Stats returns what the node has counted.
 func (n *Node) Stats() Stats {
 	c := &n.counts

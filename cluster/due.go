@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"strings"
@@ -136,15 +135,8 @@ func (n *Node) workMessage(m *nats.Msg) (*nats.Msg, token, error) {
 
 // refuseDue makes a message that is no task a dead letter.
 func (n *Node) refuseDue(m *nats.Msg, why error) {
-	n.counts.refused.Add(1)
 	handler, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, n.dueOf("")), ".")
-	id := encode("unreadable")
-	if meta, err := m.Metadata(); err == nil {
-		id = encode(fmt.Sprintf("unreadable-due-%d", meta.Sequence.Stream))
+	if n.putUnreadable(handler, "due-", m, why) {
+		_ = m.Ack()
 	}
-	if err := n.putDead(handler, m, id, "unreadable: "+why.Error(), 0); err != nil {
-		n.log.Error("filch cluster: cannot store a dead letter", "node", n.node, "error", err)
-		return
-	}
-	_ = m.Ack()
 }

@@ -1,6 +1,89 @@
 package cluster
 
-import "github.com/nats-io/nats.go"
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// insist stores what ends a task. While the servers do not answer, or have no room, it calls store again, as long as the node is there.
+// It returns an error if they refuse it, or store says so, or the node is closed.
+func (n *Node) insist(what string, id token, store func(context.Context) error) error {
+	for wait, told := firstWait, false; ; wait, told = min(2*wait, serverWait), true {
+		ctx, cancel := context.WithTimeout(n.ctx, wait)
+		err := store(ctx)
+		cancel()
+		if err == nil || isRefused(err) || isRefusal(err) {
+			return err
+		}
+		if !told {
+			n.log.Warn("filch cluster: cannot store "+what+"; trying again", "node", n.node, "task", id, "error", err)
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-n.ctx.Done():
+			return err
+		}
+	}
+}
+
+// isRefusal reports whether err says that the servers do not store a message, and would not do so later.
+func isRefusal(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && api.Code < 500 && !isFull(err) && !isInProcess(err) || errors.Is(err, nats.ErrPermissionViolation)
+}
+
+// conclude ends a task: its outcome is stored, if anybody is to be told of it, and counts; and what follows is done.
+func (n *Node) conclude(t *task, o outcome, remove func() error) error {
+	status := o.Status
+	if t.from != "" {
+		var err error
+		if o, err = n.putOutcome(t.id, o); err != nil {
+			return err
+		}
+	}
+	n.counts.ended(status)
+	return n.concluded(t, o, remove)
+}
+
+// concluded does what follows from an outcome that is stored: what depends on the task hears of it, remove removes its message, and its
+// submitter is told. So an outcome that is told can be read, and a task whose message is gone has one.
+func (n *Node) concluded(t *task, o outcome, remove func() error) error {
+	if err := n.ended(t, o); err != nil {
+		return err
+	}
+	if err := remove(); err != nil {
+		return err
+	}
+	if t.from != "" {
+		n.tellOutcome(t.from, t.id, o, nil)
+	}
+	return nil
+}
+
+// unended logs why a task has not ended, if err says so.
+func (n *Node) unended(id token, err error) {
+	if err != nil {
+		n.log.Error("filch cluster: cannot end a task; it will be given to a node again", "node", n.node, "task", id, "error", err)
+	}
+}
+
+// acknowledge removes the message of a task from its stream. The task may come again if that is not confirmed.
+func (n *Node) acknowledge(id token, m *nats.Msg) error {
+	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+	defer cancel()
+	if err := m.AckSync(nats.Context(ctx)); err != nil {
+		n.unconfirmed(id, err)
+	}
+	return nil
+}
+
+func (n *Node) unconfirmed(id token, err error) {
+	n.log.Warn("filch cluster: an acknowledgment was not confirmed; the task may come again", "node", n.node, "task", id, "error", err)
+}
 
 // ended does what follows from the end of a task: its unique key is free, its batch has one less to wait for, and
 // those that wait for it are released or refused. It comes after its outcome is stored and before it is acknowledged:

@@ -94,7 +94,6 @@ func (e *execution) ran(data []byte, err error) {
 	n := e.node
 	e.release()
 	if err == nil {
-		n.counts.done.Add(1)
 		e.done(outcome{Status: statusDone, Codec: n.codecs[0].Name(), data: data})
 		return
 	}
@@ -172,6 +171,7 @@ func (e *execution) done(o outcome) {
 
 // outcomeStored goes on when the outcome is stored as data, if it is to be stored.
 func (e *execution) outcomeStored(o outcome, data []byte) {
+	e.node.counts.ended(o.Status)
 	if e.node.follows(e.task) {
 		go e.settled(func() { e.end(o) })
 		return
@@ -191,7 +191,7 @@ func (e *execution) endDone(o outcome, data []byte) {
 	n := e.node
 	n.asks.Ask(&nats.Msg{Subject: e.msg.Reply, Data: ackBody}, func(_ []byte, err error) {
 		if err != nil {
-			e.unconfirmed(err)
+			n.unconfirmed(e.id, err)
 		}
 		if e.from != "" {
 			n.tellOutcome(e.from, e.id, o, data)
@@ -206,13 +206,10 @@ var ackBody = []byte("+ACK")
 
 // settle tells the servers why the handler has ended without a result.
 func (e *execution) settle(err error) {
-	n := e.node
 	switch {
 	case errors.Is(e.cause, ErrCanceled):
-		n.counts.canceled.Add(1)
 		e.finish(outcome{Status: statusCanceled})
 	case errors.Is(e.cause, ErrDeadline):
-		n.counts.late.Add(1)
 		e.finish(outcome{Status: statusDeadline})
 	case errors.Is(e.cause, ErrClosed), errors.Is(e.cause, filch.ErrClosed):
 		e.giveBack()
@@ -221,82 +218,64 @@ func (e *execution) settle(err error) {
 	}
 }
 
-// failed tries the task again later, or makes it a dead letter. If the servers do not take the notes, the attempt counts.
+// failed tries the task again later, or makes it a dead letter. The note of the attempt says which: what it says for good holds from then
+// on, whatever becomes of this node and of the letter. If the servers do not take the note, the attempt counts.
 func (e *execution) failed(err error) {
 	n := e.node
 	n.counts.failed.Add(1)
 	d := e.handler.retry.decide(e.attempt, err)
-	if d.dead {
-		if t, _ := e.recount(); t.outdates(e) {
-			return
-		}
+	t, unnoted := e.noteTry(func(t *try) {
+		e.count(*t)
 		d = e.handler.retry.decide(e.attempt, err)
-	}
-	if d.dead {
-		e.bury(err.Error())
-		return
-	}
-	if t, _ := e.noteTry(func(t *try) { t.Attempts, t.Error, t.Node = e.attempt, short(err.Error()), n.node }); t.outdates(e) {
-		return
-	}
-	n.running.remove(e) // before it can come again
-	if e := e.msg.NakWithDelay(max(d.wait, time.Millisecond)); e != nil {
-		n.log.Warn("filch cluster: a failed task is tried again only after its AckWait", "node", n.node, "error", e)
+		t.failed(e, err.Error(), d.dead)
+	})
+	switch {
+	case t.outdates(e):
+	case d.dead:
+		e.bury(err.Error(), unnoted == nil)
+	default:
+		n.running.remove(e) // before it can come again
+		if e := e.msg.NakWithDelay(max(d.wait, time.Millisecond)); e != nil {
+			n.log.Warn("filch cluster: a failed task is tried again only after its AckWait", "node", n.node, "error", e)
+		}
 	}
 }
 
-// bury makes the task a dead letter.
-func (e *execution) bury(reason string) {
+// bury makes the task a dead letter, and ends it. kept says that a note has the reason, or what it follows from: then a letter that is not
+// stored is left to the next node that gets the task. Until that is so, this node keeps the task.
+func (e *execution) bury(reason string, kept bool) {
 	n := e.node
-	n.counts.dead.Add(1)
-	if err := n.putDead(e.handler.name, e.msg, e.id, reason, e.attempt); err != nil {
-		n.log.Error("filch cluster: cannot store a dead letter; its task will be given to a node again", "node", n.node, "task", e.id, "error", err)
+	l := letter{handler: e.handler.name, id: e.id, msg: e.msg, reason: reason, attempts: e.attempt, counts: &n.counts.dead}
+	err := n.insist("a dead letter", e.id, func(ctx context.Context) error {
+		err := n.putDead(ctx, l)
+		if err != nil && !kept {
+			_, unnoted := e.noteTry(func(t *try) { t.failed(e, reason, true) })
+			kept = unnoted == nil
+		}
+		if err != nil && kept {
+			err = refused{err}
+		}
+		return err
+	})
+	if err != nil {
+		n.log.Error("filch cluster: cannot store a dead letter; its task is put off", "node", n.node, "task", e.id, "error", err)
+		e.giveBackAfter(DefaultRetry().wait(e.delivered))
 		return
 	}
 	e.finish(outcome{Status: statusFailed, Error: short(reason)})
 }
 
-// finish stores the outcome of the task, acknowledges it, and tells the submitter, in this order. So an outcome that is
-// told can be read, and a task that is acknowledged has one.
+// finish ends the task.
 func (e *execution) finish(o outcome) {
 	n := e.node
 	o.Attempts, o.Node, o.Handler = e.attempt, n.node, e.handler.name
-	if e.from != "" {
-		var err error
-		if o, err = n.putOutcome(e.id, o); err != nil {
-			n.log.Error("filch cluster: cannot store an outcome; its task will be given to a node again", "node", n.node, "task", e.id, "error", err)
-			return
-		}
-	}
-	e.end(o)
+	n.unended(e.id, n.conclude(e.task, o, e.acknowledge))
 }
 
 // end does what follows from an outcome that is stored.
-func (e *execution) end(o outcome) {
-	n := e.node
-	if err := n.ended(e.task, o); err != nil {
-		n.log.Error("filch cluster: cannot do what follows from an outcome; its task will be given to a node again", "node", n.node, "task", e.id, "error", err)
-		return
-	}
-	e.acknowledge()
-	if e.from != "" {
-		n.tellOutcome(e.from, e.id, o, nil)
-	}
-}
+func (e *execution) end(o outcome) { e.node.unended(e.id, e.node.concluded(e.task, o, e.acknowledge)) }
 
-// acknowledge removes the task from the stream.
-func (e *execution) acknowledge() {
-	n := e.node
-	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
-	defer cancel()
-	if err := e.msg.AckSync(nats.Context(ctx)); err != nil {
-		e.unconfirmed(err)
-	}
-}
-
-func (e *execution) unconfirmed(err error) {
-	e.node.log.Warn("filch cluster: an acknowledgment was not confirmed; the task may come again", "node", e.node.node, "task", e.id, "error", err)
-}
+func (e *execution) acknowledge() error { return e.node.acknowledge(e.id, e.msg) }
 
 // unaskedWait is after what time a task comes again about which the servers could not be asked.
 const unaskedWait = time.Second
@@ -331,7 +310,7 @@ func (e *execution) check() {
 		e.settled(f)
 	}
 	if n.isCanceled(ctx, e.id) {
-		end(func() { n.counts.canceled.Add(1); e.finish(outcome{Status: statusCanceled}) })
+		end(func() { e.finish(outcome{Status: statusCanceled}) })
 		return
 	}
 	o, err := n.sureOutcome(ctx, e.id)
@@ -357,6 +336,11 @@ func (e *execution) check() {
 	case t.outdates(e):
 		n.counts.duplicates.Add(1)
 		end(func() {})
+	case t.Final == e.sequence:
+		end(func() {
+			e.attempt = t.Attempts
+			e.bury(t.Error, true)
+		})
 	case e.spent():
 		end(func() {
 			reason := t.Error
@@ -364,7 +348,7 @@ func (e *execution) check() {
 				reason = "no node that had it has answered: it may end the process that runs it"
 			}
 			e.attempt--
-			e.bury(reason)
+			e.bury(reason, true)
 		})
 	default:
 		n.running.progress(e) // the time until here is not the pool's

@@ -63,12 +63,12 @@ func (e *execution) isBack() {
 	e.place.back--
 }
 
-// waits reports whether the handler waits for other tasks, for room, or for its place. It is not silent meanwhile: what it waits
-// for is looked after where that is.
+// waits reports whether the handler waits for other tasks, for room, or for its place, or has ended. It is not silent then: what it waits
+// for is looked after where that is, and its node itself waits for the servers to store its end.
 func (e *execution) waits() bool {
 	e.place.mu.Lock()
 	defer e.place.mu.Unlock()
-	return (e.place.waiting > 0 || e.place.back > 0) && !e.place.ended
+	return e.place.waiting > 0 || e.place.back > 0 || e.place.ended
 }
 
 // release gives the place back for good.

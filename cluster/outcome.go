@@ -108,37 +108,18 @@ func (n *Node) sureOutcome(ctx context.Context, id token) (outcome, error) {
 	return readOutcome(data), nil
 }
 
-// putOutcome stores the outcome of a task, unless it has one, and returns the one that it has. While the servers do
-// not take it, since they do not answer or have no room, it tries again, as long as the node is there.
-func (n *Node) putOutcome(id token, o outcome) (outcome, error) {
+// putOutcome stores the outcome of a task, unless it has one, and returns the one that it has.
+func (n *Node) putOutcome(id token, o outcome) (have outcome, err error) {
 	data := o.bytes()
-	for wait, told := firstWait, false; ; wait, told = min(2*wait, serverWait), true {
-		have, err := n.tryOutcome(id, o, data, wait)
-		if err == nil {
-			return have, nil
-		}
-		err = n.explain(err, keyOf(n.names.results(), string(id)))
-		if errors.Is(err, nats.ErrPermissionViolation) {
-			return o, err
-		}
-		if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.Code < 500 && !isFull(err) {
-			return o, err
-		}
-		if !told {
-			n.log.Warn("filch cluster: cannot store an outcome; trying again", "node", n.node, "task", id, "error", err)
-		}
-		select {
-		case <-time.After(time.Second):
-		case <-n.ctx.Done():
-			return o, err
-		}
-	}
+	err = n.insist("an outcome", id, func(ctx context.Context) error {
+		have, err = n.tryOutcome(ctx, id, o, data)
+		return n.explain(err, keyOf(n.names.results(), string(id)))
+	})
+	return have, err
 }
 
 // tryOutcome is putOutcome once.
-func (n *Node) tryOutcome(id token, o outcome, data []byte, wait time.Duration) (outcome, error) {
-	ctx, cancel := context.WithTimeout(n.ctx, wait)
-	defer cancel()
+func (n *Node) tryOutcome(ctx context.Context, id token, o outcome, data []byte) (outcome, error) {
 	for {
 		_, err := n.results.Create(ctx, string(id), data)
 		if !errors.Is(err, jetstream.ErrKeyExists) {

@@ -86,14 +86,11 @@ func (n *Node) publishUntil(ctx context.Context, m *nats.Msg) (r receipt, err er
 		if full && n.overflow == filch.Reject {
 			return r, refused{ErrQueueFull}
 		}
-		if api, ok := errors.AsType[*jetstream.APIError](err); ok && !full && api.Code < 500 && !isInProcess(err) {
+		if isRefusal(err) {
 			return r, refused{fmt.Errorf("cluster: the task is not stored: %w", err)}
 		}
 		if errors.Is(err, nats.ErrConnectionClosed) {
 			return r, ErrClosed
-		}
-		if errors.Is(err, nats.ErrPermissionViolation) {
-			return r, refused{fmt.Errorf("cluster: the task is not stored: %w", err)}
 		}
 		if e, _ := ctx.Value(executionKey{}).(*execution); full && e != nil && !lent {
 			lent = true

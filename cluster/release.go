@@ -100,7 +100,7 @@ func (n *Node) refuseWaiting(id, dep token, o outcome) error {
 		reason = fmt.Sprintf("its dependency %s failed: %s", dep.text(), o.Error)
 	}
 	handler := n.handlerOf(w.Subject)
-	if err := n.putDead(handler, w.message(), id, reason, 0); err != nil {
+	if err := n.putDead(ctx, letter{handler: handler, id: id, msg: w.message(), reason: reason, counts: &n.counts.dead}); err != nil {
 		return err
 	}
 	t, err := parseTask(handler, w.Header, w.Data)
@@ -108,22 +108,7 @@ func (n *Node) refuseWaiting(id, dep token, o outcome) error {
 		return errors.Join(err, n.forgetWaiting(ctx, id))
 	}
 	own := outcome{Status: statusFailed, Error: short(reason), Node: n.node, Handler: handler}
-	if t.from != "" {
-		if own, err = n.putOutcome(id, own); err != nil {
-			return err
-		}
-	}
-	if err := n.ended(t, own); err != nil {
-		return err
-	}
-	if err := n.forgetWaiting(ctx, id); err != nil {
-		return err
-	}
-	n.counts.dead.Add(1)
-	if t.from != "" {
-		n.tellOutcome(t.from, id, own, nil)
-	}
-	return nil
+	return n.conclude(t, own, func() error { return n.forgetWaiting(ctx, id) })
 }
 
 // errNotStored says that a task that waits is not stored any more, or not yet: then it settles its dependencies itself.

@@ -238,5 +238,8 @@ func (n *Node) stored(ctx context.Context, id token, raw *jetstream.RawStreamMsg
 	if try.Error != "" {
 		t.State, t.Error, t.Node, t.Attempts = StateRetry, try.Error, try.Node, try.Attempts
 	}
+	if try.Final == raw.Sequence { // and will be in the dead letters
+		t.State = StateFailed
+	}
 	return t, nil
 }

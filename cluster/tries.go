@@ -16,6 +16,16 @@ type try struct {
 	// Of a message in the stream, how often it had been given away when a node last took it and did not know how the time before has ended.
 	Message   uint64 `json:"message,omitempty"`
 	Delivered int    `json:"delivered,omitempty"`
+
+	Final uint64 `json:"final,omitempty"` // the message in the stream of which Error is for good: no node runs it any more
+}
+
+// failed notes that the task of e has failed, and may not be tried again if that is for good.
+func (t *try) failed(e *execution, reason string, forGood bool) {
+	t.Attempts, t.Error, t.Node = e.attempt, short(reason), e.node.node
+	if forGood {
+		t.Final = e.sequence
+	}
 }
 
 // outdates reports whether a node has taken the task of e since e got it: the servers did not hear of e in time. Then what becomes

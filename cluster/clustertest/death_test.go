@@ -145,10 +145,12 @@ func TestDependentsAreReleasedWhereverANodeDies(t *testing.T) {
 	})
 }
 
-// known waits until the servers know the handler.
-func (m mortal) known(t *testing.T) {
+// known waits until the servers know the handler step, and lane until they know a lane.
+func (m mortal) known(t *testing.T) { m.lane(t, "step_p1") }
+
+func (m mortal) lane(t *testing.T, consumer string) {
 	so, err := poll.Ask(patience, func() (bool, any) {
-		_, err := m.js.Consumer(t.Context(), m.name+"_work", "step_p1")
+		_, err := m.js.Consumer(t.Context(), m.name+"_work", consumer)
 		return err == nil, err
 	})
 	if !so {

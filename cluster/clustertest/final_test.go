@@ -1,0 +1,184 @@
+package clustertest_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster"
+)
+
+// doomed makes a node run the handler doomed, which fails for good, and returns how often it ran.
+func doomed(n *cluster.Node) *atomic.Int64 {
+	runs := new(atomic.Int64)
+	cluster.Handle(n, "doomed", func(context.Context, int) (int, error) {
+		runs.Add(1)
+		return 0, cluster.Permanent(errors.New("for good"))
+	}, cluster.WithAckWait(time.Second))
+	return runs
+}
+
+// expectDoomed checks that a task has ended with the error of its only run.
+func expectDoomed(t *testing.T, f *cluster.Future[int], err error) {
+	t.Helper()
+	_, err = wait(t, f, err)
+	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Message != "for good" || e.Attempts != 1 {
+		t.Errorf("the task ended as %v; want the error of its only attempt, \"for good\"", err)
+	}
+}
+
+// An error for good ends its task though no dead letter can be stored: it is kept, no node runs the task again, and the letter that is
+// stored at last has the error. What cannot be stored does not count.
+func TestAnErrorForGoodIsFinalBeforeItsLetterIsStored(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		refuse, take func(t *testing.T, js jetstream.JetStream, dead jetstream.StreamConfig) error
+	}{
+		"the stream is full": {
+			func(t *testing.T, js jetstream.JetStream, dead jetstream.StreamConfig) error {
+				dead.MaxBytes, dead.Discard = 1, jetstream.DiscardNew
+				_, err := js.UpdateStream(t.Context(), dead)
+				return err
+			},
+			func(t *testing.T, js jetstream.JetStream, dead jetstream.StreamConfig) error {
+				_, err := js.UpdateStream(t.Context(), dead)
+				return err
+			},
+		},
+		"nobody answers for the stream": { // as while servers elect its leader
+			func(t *testing.T, js jetstream.JetStream, dead jetstream.StreamConfig) error {
+				return js.DeleteStream(t.Context(), dead.Name)
+			},
+			func(t *testing.T, js jetstream.JetStream, dead jetstream.StreamConfig) error {
+				_, err := js.CreateStream(t.Context(), dead)
+				return err
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nodes, js := share(t, []cluster.Option{cluster.WithPlaces(2), cluster.WithLogger(newLines().logger())}, places(0))
+			runs := doomed(nodes[0])
+			until(t, js, "doomed_p1", known)
+			s, err := js.Stream(t.Context(), "filch_dead")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dead := s.CachedInfo().Config
+			if err := c.refuse(t, js, dead); err != nil {
+				t.Fatal(err)
+			}
+			f, err := cluster.Submit[int, int](t.Context(), nodes[1], "doomed", 1, cluster.ID("told"))
+			if err == nil {
+				_, err = cluster.Submit[int, int](t.Context(), nodes[1], "doomed", 1, cluster.NoResult())
+			}
+			if err == nil {
+				_, err = js.PublishMsg(t.Context(), &nats.Msg{Subject: "filch.work.doomed.p1", Header: nats.Header{"Filch-Version": {"99"}}})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			until(t, js, "doomed_p1", func(i *jetstream.ConsumerInfo) bool { return i.Delivered.Consumer >= 9 })
+			if n, s := runs.Load(), nodes[0].Stats(); n != 2 || s.Dead != 0 || s.Refused != 0 {
+				t.Errorf("two tasks ran %d times, and without room for dead letters these count: %+v", n, s)
+			}
+			if err := c.take(t, js, dead); err != nil {
+				t.Fatal(err)
+			}
+			expectDoomed(t, f, nil)
+			empty(t, js)
+			reasons := map[string]int{}
+			for _, l := range letters(t, nodes[1], "doomed") {
+				reasons[l.Reason]++
+				if l.Reason == "for good" && l.Attempts != 1 {
+					t.Errorf("a task that ran once has the dead letter %+v", l)
+				}
+			}
+			if len(reasons) != 2 || reasons["for good"] != 2 {
+				t.Errorf("the dead letters have the reasons %v; want \"for good\" twice, and that of a message of another version", reasons)
+			}
+			if n, s := runs.Load(), nodes[0].Stats(); n != 2 || s.Dead != 2 || s.Refused != 1 {
+				t.Errorf("two tasks ran %d times, and with two dead letters and one of a message these count: %+v", n, s)
+			}
+		})
+	}
+}
+
+// While neither the letter nor the note of an error for good can be stored, the node of the task keeps it, and gives signs of life, also
+// for longer than its handler may be silent.
+func TestANodeKeepsAnErrorForGoodThatNobodyStores(t *testing.T) {
+	t.Parallel()
+	var ahead atomic.Int64 // of the node's clock
+	clock := cluster.WithClock(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
+	nodes, js := share(t, []cluster.Option{cluster.WithPlaces(1), cluster.WithLogger(newLines().logger()), clock}, places(0))
+	runs := doomed(nodes[0])
+	until(t, js, "doomed_p1", known)
+	var streams []jetstream.StreamConfig
+	for _, name := range []string{"filch_dead", "KV_filch_tries"} {
+		s, err := js.Stream(t.Context(), name)
+		if err == nil {
+			streams = append(streams, s.CachedInfo().Config)
+			err = js.DeleteStream(t.Context(), name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := cluster.Submit[int, int](t.Context(), nodes[1], "doomed", 1, cluster.ID("told"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the task has failed", func() bool { return nodes[0].Stats().Failed > 0 })
+	ahead.Store(int64(time.Hour)) // longer than the silence of a handler may be
+	ackWaits(t, js, 3)
+	for _, s := range streams {
+		if _, err := js.CreateStream(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expectDoomed(t, f, nil)
+	empty(t, js)
+	if n := runs.Load(); n != 1 || deadLetters(t, js) != 1 {
+		t.Errorf("the task ran %d times, and has %d dead letters; want 1 of both", n, deadLetters(t, js))
+	}
+}
+
+// Wherever a node dies after it has noted an error for good, the next one stores what is missing, and runs nothing.
+func TestAnErrorForGoodIsFinalWhereverANodeDies(t *testing.T) {
+	t.Parallel()
+	eachDeath(t, func(t *testing.T, m mortal, k int) {
+		var runs atomic.Int64
+		handle := func(n *cluster.Node) {
+			cluster.Handle(n, "doomed", func(context.Context, int) (int, error) {
+				if runs.Add(1) == 1 {
+					m.conn.arm(k)
+				}
+				return 0, cluster.Permanent(errors.New("for good"))
+			}, cluster.WithAckWait(time.Second))
+		}
+		handle(m.open(m.conn))
+		m.lane(t, "doomed_p1")
+		f, err := cluster.Submit[int, int](t.Context(), m.submit, "doomed", 1, cluster.Unique("a", time.Hour))
+		if err != nil {
+			t.Error(k, err)
+			return
+		}
+		handle(m.open(nil))
+		_, err = f.Wait(t.Context())
+		most := int64(1)
+		if k == 0 { // it died before the note
+			most = 2
+		}
+		if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Message != "for good" || e.Attempts != int(runs.Load()) || runs.Load() > most {
+			t.Errorf("a node died before its write %d: the task ran %d times, and %d are allowed; it ended as %v", k, runs.Load(), most, err)
+		}
+		if all := letters(t, m.submit, ""); len(all) != 1 || all[0].Reason != "for good" {
+			t.Errorf("a node died before its write %d: the dead letters are %+v", k, all)
+		}
+	})
+}
