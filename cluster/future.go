@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -130,29 +132,41 @@ func (w *waiting) add(n *Node, id token) *remote {
 func (w *waiting) remove(r *remote) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r.users--; r.users == 0 && w.futures[r.id] == r {
-		delete(w.futures, r.id)
-		r.neverLate()
+	if r.users--; r.users == 0 {
+		w.drop(r)
 	}
 }
 
-// neverLate keeps the time of the task from ending its Future. waiting.mu is held.
-func (r *remote) neverLate() {
-	if r.late != nil {
-		r.late.Stop()
+// drop forgets a future, and stops what ends it in time. It returns false if the future is not there: there may be another of its ID.
+// waiting.mu is held.
+func (w *waiting) drop(r *remote) bool {
+	if w.futures[r.id] != r {
+		return false
 	}
+	delete(w.futures, r.id)
+	if r.late != nil {
+		r.late.Stop() // if it runs already, complete finds nothing
+	}
+	return true
 }
 
 // resolve completes the future of a task, if there is one.
 func (w *waiting) resolve(id token, o outcome, err error) {
 	w.mu.Lock()
 	r := w.futures[id]
-	delete(w.futures, id)
-	if r != nil {
-		r.neverLate()
-	}
+	found := r != nil && w.drop(r)
 	w.mu.Unlock()
-	if r != nil {
+	if found {
+		r.promise.Complete(o, err)
+	}
+}
+
+// complete completes a future, unless that was done before, or nobody wants it any more.
+func (w *waiting) complete(r *remote, o outcome, err error) {
+	w.mu.Lock()
+	found := w.drop(r)
+	w.mu.Unlock()
+	if found {
 		r.promise.Complete(o, err)
 	}
 }
@@ -160,11 +174,11 @@ func (w *waiting) resolve(id token, o outcome, err error) {
 // failAll completes all futures.
 func (w *waiting) failAll(err error) {
 	w.mu.Lock()
-	all := w.futures
-	w.futures, w.closed = map[token]*remote{}, err
+	all := slices.Collect(maps.Values(w.futures))
 	for _, r := range all {
-		r.neverLate()
+		w.drop(r)
 	}
+	w.closed = err
 	w.mu.Unlock()
 	for _, r := range all {
 		r.promise.Complete(outcome{}, err)

@@ -50,7 +50,7 @@ func (n *Node) endLate(r *remote) {
 	if err != nil {
 		o, err = outcome{}, ErrDeadline
 	}
-	n.waiting.resolve(r.id, o, err)
+	n.waiting.complete(r, o, err)
 }
 
 // endInTime ends the Future of a task that was stored just now when its time is over.

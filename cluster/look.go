@@ -43,7 +43,7 @@ func (n *Node) lookLater(r *remote, wait time.Duration) {
 		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 		defer cancel()
 		if o, err := n.getOutcome(ctx, r.id); err == nil {
-			n.waiting.resolve(r.id, o, nil)
+			n.waiting.complete(r, o, nil)
 		} else {
 			n.lookLater(r, 2*wait)
 		}
