@@ -9,14 +9,15 @@ type counts struct {
 	duplicates                                            atomic.Int64
 }
 
-// Stats are what a node has counted since it was opened, and what it does now. A task with [NoResult] leaves nothing by which a
+// Stats are what a node has counted since it was opened, and what it does now. An end counts once it is stored: its outcome, or the dead
+// letter of a task that has failed, unless another node has stored that. A task with [NoResult] leaves nothing by which a
 // node sees that it has ended elsewhere: Duplicates has none of these, but those that came while they ran on the same node.
 type Stats struct {
 	Submitted  int64 `json:"submitted"`  // tasks that it has put into the stream
 	Local      int64 `json:"local"`      // tasks that it has run or will run without the stream
 	Done       int64 `json:"done"`       // fetched tasks whose handler returned a result
 	Failed     int64 `json:"failed"`     // attempts that ended with an error or a panic
-	Dead       int64 `json:"dead"`       // tasks that it has made dead letters
+	Dead       int64 `json:"dead"`       // tasks that it has made dead letters, those included that depended on one that failed
 	Canceled   int64 `json:"canceled"`   // fetched tasks that were canceled
 	Late       int64 `json:"late"`       // fetched tasks whose time was over
 	Refused    int64 `json:"refused"`    // messages that it could not read

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// insist stores what ends a task. While the servers do not answer, or have no room, it calls store again, as long as the node is there.
+// insist stores what ends a task; README.md says what does. While the servers do not answer, or have no room, it calls store again, as long as the node is there.
 // It returns an error if they refuse it, or store says so, or the node is closed.
 func (n *Node) insist(what string, id token, store func(context.Context) error) error {
 	for wait, told := firstWait, false; ; wait, told = min(2*wait, serverWait), true {
@@ -36,7 +36,7 @@ func isRefusal(err error) bool {
 	return ok && api.Code < 500 && !isFull(err) && !isInProcess(err) || errors.Is(err, nats.ErrPermissionViolation)
 }
 
-// conclude ends a task: its outcome is stored, if anybody is to be told of it, and counts; and what follows is done.
+// conclude ends a task: its outcome is stored, if anybody is to be told of it, and counts; then concluded does the rest.
 func (n *Node) conclude(t *task, o outcome, remove func() error) error {
 	status := o.Status
 	if t.from != "" {
@@ -45,14 +45,18 @@ func (n *Node) conclude(t *task, o outcome, remove func() error) error {
 			return err
 		}
 	}
-	n.counts.ended(status)
+	if o.Status == status { // else it had ended before, in another way
+		n.counts.ended(status)
+	}
 	return n.concluded(t, o, remove)
 }
 
 // concluded does what follows from an outcome that is stored: what depends on the task hears of it, remove removes its message, and its
 // submitter is told. So an outcome that is told can be read, and a task whose message is gone has one.
 func (n *Node) concluded(t *task, o outcome, remove func() error) error {
-	if err := n.ended(t, o); err != nil {
+	ctx, cancel := context.WithTimeout(n.ctx, submitWait)
+	defer cancel()
+	if err := askServers(ctx, func(context.Context) error { return n.ended(t, o) }); err != nil {
 		return err
 	}
 	if err := remove(); err != nil {

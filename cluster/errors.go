@@ -58,7 +58,8 @@ type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
-// Permanent returns an error that says that its task would fail again. The task goes to the dead letters at once.
+// Permanent returns an error that says that its task would fail again. The task goes to the dead letters at once; it does not run
+// again, also while these cannot be stored.
 // It panics if err is nil.
 func Permanent(err error) error {
 	if err == nil {

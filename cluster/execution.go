@@ -13,8 +13,8 @@ import (
 )
 
 // execution is one attempt to run a task on this node. It holds a place and a slot among the unsettled until it
-// has ended: submit, check and settle pass it on to one another, and each way through them ends in exactly one of
-// finish and giveBack.
+// has ended: submit, check and settle pass it on to one another, and each way through them either ends the task or gives it
+// back, as README.md says.
 type execution struct {
 	*task
 	lane      *lane

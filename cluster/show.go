@@ -22,7 +22,7 @@ const (
 	StateRunning  State = "running"      // on a node
 	StateRetry    State = "retry"        // in the stream, and has failed before
 	StateDone     State = statusDone     // it has a result
-	StateFailed   State = statusFailed   // it is in the dead letters, or was
+	StateFailed   State = statusFailed   // for good: it is in the dead letters, or was, or will be
 	StateCanceled State = statusCanceled // by Cancel
 	StateDeadline State = statusDeadline // its time was over
 )

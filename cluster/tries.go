@@ -89,7 +89,8 @@ func (e *execution) count(t try) { e.attempt = max(1, e.delivered-t.Returned) }
 // spent reports whether the task has had all its attempts before this one.
 func (e *execution) spent() bool { return e.attempt > e.handler.retry.Attempts }
 
-// recount notes that e has its task, and is count with the last note, which a read may lack. Only by that a task is buried.
+// recount notes that e has its task, and is count with the last note, which a read may lack. Only by that a task is buried for its
+// attempts.
 func (e *execution) recount() (try, error) {
 	t, err := e.noteTry(func(t *try) { t.Message, t.Delivered = e.sequence, e.delivered })
 	if err == nil {

@@ -182,3 +182,33 @@ func TestAnErrorForGoodIsFinalWhereverANodeDies(t *testing.T) {
 		}
 	})
 }
+
+// While nobody answers for what follows from the end of a task, its node asks again: a task without an outcome would run once more.
+func TestWhatFollowsFromAnEndIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	nodes, js := share(t, []cluster.Option{cluster.WithPlaces(1), cluster.WithLogger(newLines().logger())}, places(0))
+	kv, err := js.Stream(t.Context(), "KV_filch_unique")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs atomic.Int64
+	cluster.Handle(nodes[0], "job", func(ctx context.Context, _ int) (int, error) {
+		if runs.Add(1) == 1 {
+			return 1, js.DeleteStream(ctx, "KV_filch_unique")
+		}
+		return 1, nil
+	}, cluster.WithAckWait(time.Second))
+	until(t, js, "job_p1", known)
+	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", 1, cluster.NoResult(), cluster.Unique("a", time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the task has run", func() bool { return runs.Load() > 0 })
+	ackWaits(t, js, 2)
+	if _, err := js.CreateStream(t.Context(), kv.CachedInfo().Config); err != nil {
+		t.Fatal(err)
+	}
+	empty(t, js)
+	if n, s := runs.Load(), nodes[0].Stats(); n != 1 || s.Done != 1 {
+		t.Errorf("a task ran %d times, and counts as done %d times; want once", n, s.Done)
+	}
+}
