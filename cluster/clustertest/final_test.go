@@ -3,6 +3,7 @@ package clustertest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/cluster/clustertest"
 )
 
 // doomed makes a node run the handler doomed, which fails for good, and returns how often it ran.
@@ -210,5 +212,43 @@ func TestWhatFollowsFromAnEndIsTriedAgain(t *testing.T) {
 	empty(t, js)
 	if n, s := runs.Load(), nodes[0].Stats(); n != 1 || s.Done != 1 {
 		t.Errorf("a task ran %d times, and counts as done %d times; want once", n, s.Done)
+	}
+}
+
+// The server that leads the dead letters is killed as a handler fails for good. Until another leads, nobody answers for them, and perhaps for
+// the notes and the tasks; the handler does not run again.
+func TestAnErrorForGoodOutlivesTheServerOfItsLetter(t *testing.T) {
+	t.Parallel()
+	s := clustertest.Three(t)
+	n := openAt(t, s.URL(), cluster.WithReplicas(3), cluster.WithPlaces(1), cluster.WithLogger(newLines().logger()))
+	_, js := connect(t, s.URL())
+	dead, err := js.Stream(t.Context(), "filch_dead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var leader int
+	if _, err := fmt.Sscanf(dead.CachedInfo().Cluster.Leader, "server%d", &leader); err != nil {
+		t.Fatal(err)
+	}
+	var runs atomic.Int64
+	h := cluster.Handle(n, "doomed", func(context.Context, int) (int, error) {
+		if runs.Add(1) == 1 {
+			s.Kill(leader)
+		}
+		return 0, cluster.Permanent(errors.New("for good"))
+	}, cluster.WithAckWait(time.Second))
+	until(t, js, "doomed_p1", known)
+	f, err := h.Submit(t.Context(), 1, cluster.Durable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-f.Done():
+	case <-time.After(time.Minute):
+		t.Fatal("a minute after a server of three was killed, the task has not ended")
+	}
+	expectDoomed(t, f, nil)
+	if n := runs.Load(); n != 1 {
+		t.Errorf("the task ran %d times; want once", n)
 	}
 }
