@@ -89,6 +89,10 @@ func TestAnErrorForGoodIsFinalBeforeItsLetterIsStored(t *testing.T) {
 			if n, s := runs.Load(), nodes[0].Stats(); n != 2 || s.Dead != 0 || s.Refused != 0 {
 				t.Errorf("two tasks ran %d times, and without room for dead letters these count: %+v", n, s)
 			}
+			eventually(t, "the task is shown as failed", func() bool {
+				info := show(t, nodes[0], "told")
+				return info.State == cluster.StateFailed && info.Error == "for good" && info.Attempts == 1
+			})
 			if err := c.take(t, js, dead); err != nil {
 				t.Fatal(err)
 			}

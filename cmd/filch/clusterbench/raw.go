@@ -12,8 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// raw is a plain program on JetStream: it fetches as many messages as it has places for, puts a result for each into a
-// bucket, and acknowledges it, and waits for both to be confirmed. Its streams are configured as those of filch.
+// raw is a plain program on JetStream: it fetches as many messages as it has places for, and prefetches none; it puts a result
+// for each into a bucket, acknowledges it, and waits for both to be confirmed. Its streams are configured as those of filch.
 type raw struct {
 	up      *up
 	results bool
