@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// insist stores what ends a task; README.md says what does. While the servers do not answer, or have no room, it calls store again, as long as the node is there.
-// It returns an error if they refuse it, or store says so, or the node is closed.
+// insist stores what ends a task; README.md says what does. While the servers do not answer, or have no room, it calls store again, for as
+// long as the node is up. It returns an error if they refuse it, if store returns a refused, or if the node is closed.
 func (n *Node) insist(what string, id token, store func(context.Context) error) error {
 	for wait, told := firstWait, false; ; wait, told = min(2*wait, serverWait), true {
 		ctx, cancel := context.WithTimeout(n.ctx, wait)
