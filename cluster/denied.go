@@ -8,16 +8,18 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/filch-go/filch/cluster/internal/ask"
 )
 
 // explain returns err with the reason for it, if that is that the servers do not permit the node to publish to one of the
-// subjects, or to hear answers. They tell so beside the request, which just has no answer.
+// subjects, or to hear answers, or that the node's own server cannot write. They tell so beside the request, which just has no answer.
 func (n *Node) explain(err error, subjects ...string) error {
-	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, nats.ErrNoResponders) {
+	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, ask.ErrNoAnswer) && !isUnanswered(err) {
 		return err
 	}
-	if last := n.denied(subjects...); last != nil {
-		return fmt.Errorf("%w (%w)", last, err)
+	if why := cmp.Or(n.denied(subjects...), n.Trouble()); why != nil && !errors.Is(err, why) {
+		return fmt.Errorf("%w (%w)", why, err)
 	}
 	return err
 }

@@ -20,7 +20,7 @@ func (n *Node) insist(what string, id token, store func(context.Context) error) 
 			return err
 		}
 		if !told {
-			n.log.Warn("filch cluster: cannot store "+what+"; trying again", "node", n.node, "task", id, "error", err)
+			n.log.Warn("filch cluster: cannot store "+what+"; trying again", "node", n.node, "task", id, "error", n.explain(err))
 		}
 		select {
 		case <-time.After(time.Second):
@@ -86,7 +86,7 @@ func (n *Node) acknowledge(id token, m *nats.Msg) error {
 }
 
 func (n *Node) unconfirmed(id token, err error) {
-	n.log.Warn("filch cluster: an acknowledgment was not confirmed; the task may come again", "node", n.node, "task", id, "error", err)
+	n.log.Warn("filch cluster: an acknowledgment was not confirmed; the task may come again", "node", n.node, "task", id, "error", n.explain(err))
 }
 
 // ended does what follows from the end of a task: its unique key is free, its batch has one less to wait for, and

@@ -79,7 +79,7 @@ func (n *Node) publishUntil(ctx context.Context, m *nats.Msg) (r receipt, err er
 		if err == nil {
 			return r, nil
 		}
-		if reason == nil || !errors.Is(err, context.DeadlineExceeded) {
+		if reason == nil || !errors.Is(err, context.DeadlineExceeded) || n.Trouble() != nil {
 			reason = err
 		}
 		full := isFull(err)

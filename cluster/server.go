@@ -12,7 +12,7 @@ import (
 // Server is a NATS server with JetStream that a node starts for itself. Package cluster/embedded has one.
 type Server interface {
 	// Start starts the server for the cluster of a name and connects to it with opts. stop ends it; the connection is
-	// closed by then.
+	// closed by then. If what [nats.InProcessServer] was given has a method Trouble() error, [Node.Trouble] is what that returns.
 	Start(ctx context.Context, name string, opts ...nats.Option) (nc *nats.Conn, stop func(), err error)
 }
 
@@ -85,4 +85,13 @@ func (c *config) dial(ctx context.Context) (nc *nats.Conn, stop func(), err erro
 		return nil, nil, err
 	}
 	return nc, func() { nc.Close(); end() }, nil
+}
+
+// Trouble returns what keeps the server in the node's process from storing anything, such as a full disk, and nil if nothing does. Errors of calls
+// to which the server gives no answer wrap it. It asks nobody. Of servers elsewhere the node knows nothing: it is nil.
+func (n *Node) Trouble() error {
+	if s, ok := n.nc.Opts.InProcessServer.(interface{ Trouble() error }); ok {
+		return s.Trouble()
+	}
+	return nil
 }

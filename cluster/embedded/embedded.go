@@ -6,15 +6,18 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
-	"time"
+	"sync"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -24,35 +27,57 @@ import (
 
 func init() { cluster.Register(Server{}) }
 
-// Server is a NATS server in this process, with its files in a folder. The zero value is what cluster.Open starts
-// by default: it listens on no port, and its files are in the folder filch of [os.UserConfigDir].
+// Server is a NATS server in this process, with its files in a folder. The zero value is what cluster.Open starts by default: it listens
+// on no port, and its folder is the program's own.
+//
+// A server that cannot write, such as on a full disk, says why to Logger, and the errors of its node do. It checks every second whether it can write
+// again, and goes on by itself, with all that it has confirmed: it is started anew, and its nodes connect again.
 type Server struct {
-	// Dir is the folder. Only one server may use it at a time: on Unix, Start returns an error if another does.
+	// Dir is the folder. Only one server may use it at a time: on Unix, Start returns an error if another does. It
+	// belongs to the program that has used it first, by the path of its main package: Start returns an error in another, which would run its tasks.
+	//
+	// "" is a folder in filch below [os.UserConfigDir], named after the main package and the cluster. Start returns an error if
+	// there is none: in a test, in a program that was built from files, and without a home.
 	Dir string
 	// Listen is the address where other nodes reach the server, as host:port. "" means none.
 	Listen string
 	// NoSync leaves it to the system when files are written. That is several times as fast. After a crash of the
 	// machine, not of the process, up to two minutes of what was confirmed may be gone.
 	NoSync bool
+	// MaxStore is how many bytes the server stores at most. 0 stands for three quarters of what is free when it starts.
+	MaxStore int64
+	// Logger gets the warnings and errors of the server, and at level Debug what it does. nil stands for [slog.Default].
+	Logger *slog.Logger
+
+	// Users are those that may connect by Listen. Without any, everybody may who reaches it. The node of Start needs none.
+	Users []User
+	// TLS is how the server shows who it is to those that connect by Listen, and whether it asks for their certificates (ClientAuth). nil
+	// means that connections are not encrypted. For Routed it needs RootCAs and ClientCAs: servers ask each other for their certificates.
+	TLS *tls.Config
 
 	// ID, Routed and Routes are for a server that forms a cluster with others, so that each of them has what is stored
 	// ([cluster.WithReplicas]). ID is its name among them, Routed the address where they reach it, as host:port, and
-	// Routes are their addresses.
+	// Routes are their addresses. With Users it needs TLS: whoever reaches Routed is a server to it.
 	ID     string
 	Routed string
 	Routes []string
 }
 
-// startWait is how long Start waits for the server.
-const startWait = 10 * time.Second
-
 // Start starts the server and connects to it in memory.
 func (s Server) Start(ctx context.Context, name string, opts ...nats.Option) (*nats.Conn, func(), error) {
+	log := cmp.Or(s.Logger, slog.Default())
 	o, err := s.options(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	unlock, err := lock(o.StoreDir)
+	own, err := s.enter(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.StoreDir, err = s.folder(name); err != nil {
+		return nil, nil, err
+	}
+	unlock, err := take(o.StoreDir, log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,23 +85,43 @@ func (s Server) Start(ctx context.Context, name string, opts ...nats.Option) (*n
 		unlock()
 		return nil, nil, err
 	}
-	srv, err := server.NewServer(o)
-	if err != nil {
+	i := &instance{options: o, log: log}
+	if err := i.start(); err != nil {
 		unlock()
-		return nil, nil, fmt.Errorf("cluster: the embedded server: %w", err)
+		return nil, nil, err
 	}
-	stop := func() { srv.Shutdown(); srv.WaitForShutdown(); unlock() }
-	srv.Start()
-	if !srv.ReadyForConnections(startWait) || !srv.JetStreamEnabled() {
-		stop()
-		return nil, nil, fmt.Errorf("cluster: the embedded server is not ready after %v; its files are in %s", startWait, o.StoreDir)
-	}
-	nc, err := nats.Connect("", append([]nats.Option{nats.InProcessServer(srv)}, opts...)...)
+	watching, cancel := context.WithCancel(context.Background())
+	var watched sync.WaitGroup
+	watched.Go(func() { i.watch(watching) })
+	stop := func() { cancel(); watched.Wait(); i.stop(); unlock() }
+	nc, err := nats.Connect("", slices.Concat([]nats.Option{nats.InProcessServer(i), own}, opts)...)
 	if err != nil {
 		stop()
 		return nil, nil, fmt.Errorf("cluster: the embedded server: %w", err)
 	}
 	return nc, stop, nil
+}
+
+// folder returns the folder of the server's files.
+func (s Server) folder(name string) (string, error) {
+	if s.Dir != "" {
+		return s.Dir, nil
+	}
+	return defaultFolder(program(), name)
+}
+
+// take makes a folder, and takes it for this process and this program.
+func take(dir string, log *slog.Logger) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cluster: the folder of the embedded server: %w", err)
+	}
+	if unlock, err = lock(dir); err != nil {
+		return nil, err
+	}
+	if err = claim(dir, program(), log); err != nil {
+		unlock()
+	}
+	return unlock, err
 }
 
 // free returns an error if something else listens on an address. The server would only be not ready in time.
@@ -94,24 +139,15 @@ func free(addresses ...string) error {
 	return nil
 }
 
-// options returns what the server is told.
+// options returns what the server is told, but for its folder and its users.
 func (s Server) options(name string) (*server.Options, error) {
-	dir := s.Dir
-	if dir == "" {
-		config, err := os.UserConfigDir()
-		if err != nil {
-			return nil, fmt.Errorf("cluster: the embedded server needs a folder: %w", err)
-		}
-		dir = filepath.Join(config, "filch", name)
+	if s.MaxStore < 0 {
+		return nil, fmt.Errorf("cluster: the embedded server: MaxStore is %d", s.MaxStore)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("cluster: the folder of the embedded server: %w", err)
+	o := &server.Options{ServerName: cmp.Or(s.ID, "filch-"+name), JetStream: true, JetStreamMaxStore: s.MaxStore, NoSigs: true, SyncAlways: !s.NoSync, DontListen: s.Listen == ""}
+	if err := s.setTLS(o); err != nil {
+		return nil, err
 	}
-	id := s.ID
-	if id == "" {
-		id = "filch-" + name
-	}
-	o := &server.Options{ServerName: id, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true, SyncAlways: !s.NoSync, DontListen: s.Listen == ""}
 	if s.Listen != "" {
 		var err error
 		if o.Host, o.Port, err = splitAddress(s.Listen); err != nil {
@@ -121,11 +157,11 @@ func (s Server) options(name string) (*server.Options, error) {
 	if s.Routed == "" {
 		return o, nil
 	}
-	host, port, err := splitAddress(s.Routed)
-	if err != nil {
+	var err error
+	o.Cluster.Name = "filch"
+	if o.Cluster.Host, o.Cluster.Port, err = splitAddress(s.Routed); err != nil {
 		return nil, err
 	}
-	o.Cluster = server.ClusterOpts{Name: "filch", Host: host, Port: port}
 	for _, r := range s.Routes {
 		if _, _, err := splitAddress(r); err != nil {
 			return nil, err

@@ -81,6 +81,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 // from any goroutine.
 type Queues struct {
 	queues  func(context.Context) ([]cluster.Queue, error)
+	trouble func() error
 	timeout time.Duration
 	up      *prometheus.Desc
 	descs   []*prometheus.Desc // of ofQueue
@@ -92,7 +93,8 @@ var _ prometheus.Collector = (*Queues)(nil)
 // [cluster.Node.Queues] does, and waits for them for at most timeout; 0 stands for 5 s. Register it on one or two nodes: all say the same.
 // The labels are the names of the cluster and the handler, and the lane.
 //
-// The metric filch_cluster_up is 1 if the servers have answered; else it is 0, and there are no metrics of queues.
+// The metric filch_cluster_up is 1 if the servers have answered, and [cluster.Node.Trouble] knows of none: register the node that has the
+// server in its process. Else it is 0. There are no metrics of queues if the servers have not answered.
 // NewQueues panics if n is nil or timeout is negative.
 func NewQueues(n *cluster.Node, timeout time.Duration) *Queues {
 	if n == nil {
@@ -104,12 +106,12 @@ func NewQueues(n *cluster.Node, timeout time.Duration) *Queues {
 	if timeout == 0 {
 		timeout = 5 * time.Second
 	}
-	return newQueues(n.Cluster(), n.Queues, timeout)
+	return newQueues(n.Cluster(), n.Queues, n.Trouble, timeout)
 }
 
-func newQueues(cluster string, queues func(context.Context) ([]cluster.Queue, error), timeout time.Duration) *Queues {
+func newQueues(cluster string, queues func(context.Context) ([]cluster.Queue, error), trouble func() error, timeout time.Duration) *Queues {
 	of := prometheus.Labels{"cluster": cluster}
-	q := &Queues{queues: queues, timeout: timeout, up: prometheus.NewDesc("filch_cluster_up", "Whether the servers say what is in the queues: 1 if so, else 0.", nil, of)}
+	q := &Queues{queues: queues, trouble: trouble, timeout: timeout, up: prometheus.NewDesc("filch_cluster_up", "Whether the servers say what is in the queues, and can store: 1 if so, else 0.", nil, of)}
 	for _, m := range ofQueue {
 		q.descs = append(q.descs, prometheus.NewDesc(m.name, m.help, []string{"handler", "lane"}, of))
 	}
@@ -129,7 +131,7 @@ func (q *Queues) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), q.timeout)
 	defer cancel()
 	all, err := q.queues(ctx)
-	ch <- prometheus.MustNewConstMetric(q.up, prometheus.GaugeValue, float64(oneIf(err == nil)))
+	ch <- prometheus.MustNewConstMetric(q.up, prometheus.GaugeValue, float64(oneIf(err == nil && q.trouble() == nil)))
 	if err != nil {
 		return
 	}
