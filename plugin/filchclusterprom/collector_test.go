@@ -55,7 +55,7 @@ func TestEachFigureIsAMetric(t *testing.T) {
 
 	var q cluster.Queue
 	want = statstest.Fill(&q)
-	r = registered(newQueues("c", func(context.Context) ([]cluster.Queue, error) { return []cluster.Queue{q}, nil }, time.Second))
+	r = registered(newQueues("c", func(context.Context) ([]cluster.Queue, error) { return []cluster.Queue{q}, nil }, noTrouble, time.Second))
 	for v, field := range want {
 		if name := found(t, r, "filch_cluster_queue_")[v]; !strings.Contains(name, strings.ToLower(field)) {
 			t.Errorf("%s is %q", field, name)
@@ -108,16 +108,32 @@ func TestQueuesAreLabelled(t *testing.T) {
 # TYPE filch_cluster_queue_waiting gauge
 filch_cluster_queue_waiting{cluster="c",handler="a",lane="high"} 3
 filch_cluster_queue_waiting{cluster="c",handler="a@2",lane="11"} 4
-# HELP filch_cluster_up Whether the servers say what is in the queues: 1 if so, else 0.
+# HELP filch_cluster_up Whether the servers say what is in the queues, and can store: 1 if so, else 0.
 # TYPE filch_cluster_up gauge
 filch_cluster_up{cluster="c"} 1
 `
-	r := registered(newQueues("c", queues, time.Second))
+	r := registered(newQueues("c", queues, noTrouble, time.Second))
 	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "filch_cluster_queue_waiting", "filch_cluster_up"); err != nil {
 		t.Error(err)
 	}
 	if problems, err := testutil.GatherAndLint(r); err != nil || len(problems) > 0 {
 		t.Error(problems, err)
+	}
+}
+
+func noTrouble() error { return nil }
+
+// A server that answers and cannot write is a metric, and its queues are told.
+func TestAServerThatCannotWrite(t *testing.T) {
+	queues := func(context.Context) ([]cluster.Queue, error) { return []cluster.Queue{{Handler: "a"}}, nil }
+	full := func() error { return errors.New("no space left on device") }
+	r := registered(newQueues("c", queues, full, time.Second))
+	families, err := r.Gather()
+	if err != nil || len(families) != 1+len(ofQueue) {
+		t.Errorf("a collection has %d metrics, and not %d: %v", len(families), 1+len(ofQueue), err)
+	}
+	if got := found(t, r, "filch_cluster_up"); got[0] == "" {
+		t.Errorf("filch_cluster_up is %v, not 0", got)
 	}
 }
 
@@ -127,7 +143,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 		<-ctx.Done()
 		return nil, errors.New("no answer")
 	}
-	r := registered(newQueues("c", queues, time.Millisecond), &Collector{[]*node{newNode("c", "n", func() cluster.Stats { return cluster.Stats{} })}})
+	r := registered(newQueues("c", queues, noTrouble, time.Millisecond), &Collector{[]*node{newNode("c", "n", func() cluster.Stats { return cluster.Stats{} })}})
 	families, err := r.Gather()
 	if err != nil || len(families) != 1+len(ofNode) {
 		t.Error(len(families), err)

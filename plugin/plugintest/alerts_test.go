@@ -84,8 +84,8 @@ type samples struct {
 	to     chunkenc.Appender
 }
 
-// scrape adds what g has now.
-func (s *scrapes) scrape(g prometheus.Gatherer) error {
+// scrape adds what g has now, as of a time.
+func (s *scrapes) scrape(g prometheus.Gatherer, at time.Time) error {
 	families, err := g.Gather()
 	for _, f := range families {
 		for _, m := range f.Metric {
@@ -101,7 +101,7 @@ func (s *scrapes) scrape(g prometheus.Gatherer) error {
 				}
 				s.series[f.GetName()] = x
 			}
-			x.to.Append(0, time.Now().UnixMilli(), m.GetGauge().GetValue()+m.GetCounter().GetValue())
+			x.to.Append(0, at.UnixMilli(), m.GetGauge().GetValue()+m.GetCounter().GetValue())
 		}
 	}
 	return err
@@ -139,8 +139,8 @@ func (o *oneSeries) Iterator(chunkenc.Iterator) chunkenc.Iterator {
 	return o.chunk.Iterator(nil)
 }
 
-// firing returns the alerts that fire at some time, in order.
-func (s *scrapes) firing(t *testing.T, rules []rulefmt.Rule, from, to time.Time) (all []string) {
+// firing returns the alerts that fire at some time, in order. They have a label with a value.
+func (s *scrapes) firing(t *testing.T, rules []rulefmt.Rule, from, to time.Time, label, value string) (all []string) {
 	t.Helper()
 	e := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute, Parser: expressions})
 	defer e.Close()
@@ -155,8 +155,8 @@ func (s *scrapes) firing(t *testing.T, rules []rulefmt.Rule, from, to time.Time)
 			t.Fatal(err)
 		}
 		for _, series := range found {
-			if series.Metric.Get("pool") != "p" {
-				t.Errorf("%s: %v does not tell the pool", r.Alert, series.Metric)
+			if series.Metric.Get(label) != value {
+				t.Errorf("%s: %v does not tell the %s", r.Alert, series.Metric, label)
 			}
 			if lasts(series.Floats, time.Duration(r.For)) {
 				all = append(all, r.Alert)
@@ -253,7 +253,7 @@ func TestAlertsFire(t *testing.T) {
 				from = time.Now()
 				for to = from; to.Sub(from) < 50*time.Minute; to = time.Now() {
 					synctest.Wait()
-					if err := s.scrape(r); err != nil {
+					if err := s.scrape(r, to); err != nil {
 						t.Fatal(err)
 					}
 					time.Sleep(every)
@@ -261,7 +261,7 @@ func TestAlertsFire(t *testing.T) {
 				end(errClosed)
 				p.Close()
 			})
-			got := s.firing(t, rules, from, to)
+			got := s.firing(t, rules, from, to, "pool", "p")
 			if fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("%v fire, not %v", got, c.want)
 			}
