@@ -49,7 +49,7 @@ func Example_connection() {
 	// <nil>
 }
 
-// A node starts a server of its own in this process, whose files are in a folder.
+// A node starts a server of its own in this process, whose files are in a folder. Trouble is why it cannot write there, if so.
 func Example_server() {
 	dir, err := os.MkdirTemp("", "filch")
 	if err != nil {
@@ -60,8 +60,8 @@ func Example_server() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(n.Name(), n.Close(context.Background()))
-	// Output: front-1 <nil>
+	fmt.Println(n.Name(), n.Trouble(), n.Close(context.Background()))
+	// Output: front-1 <nil> <nil>
 }
 
 // Package cluster/embedded registers its server when it is imported. There can be one.

@@ -57,7 +57,7 @@ type Server struct {
 
 	// ID, Routed and Routes are for a server that forms a cluster with others, so that each of them has what is stored
 	// ([cluster.WithReplicas]). ID is its name among them, Routed the address where they reach it, as host:port, and
-	// Routes are their addresses. With Users it needs TLS: whoever reaches Routed is a server to it.
+	// Routes are their addresses. It needs Listen, and with Users TLS: whoever reaches Routed is a server to it.
 	ID     string
 	Routed string
 	Routes []string
@@ -156,6 +156,9 @@ func (s Server) options(name string) (*server.Options, error) {
 	}
 	if s.Routed == "" {
 		return o, nil
+	}
+	if s.Listen == "" {
+		return nil, errors.New("cluster: the embedded server has Routed, and so needs Listen: it hears other servers only when it hears clients")
 	}
 	var err error
 	o.Cluster.Name = "filch"
