@@ -80,7 +80,7 @@ type Node struct {
 }
 
 // Open connects a node to a cluster. Without [WithURL], [WithConn] and [WithServer] it starts the server that was
-// registered: import cluster/embedded for its effect. What the cluster needs on the servers is made if it is not
+// registered: import cluster/embedded for its effect. Its folder is the program's own, which tests do not have. What the cluster needs on the servers is made if it is not
 // there. The node lives until [Node.Close]; ctx counts only for Open, which waits for the servers at most 30 s if ctx has no deadline.
 func Open(ctx context.Context, opts ...Option) (*Node, error) {
 	if _, ok := ctx.Deadline(); !ok {

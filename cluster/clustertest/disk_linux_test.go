@@ -32,7 +32,7 @@ func TestAFullFileSystemIsSaidAndBorne(t *testing.T) {
 		return len(text), nil
 	}, cluster.WithAckWait(time.Second))
 	makeRoom := takeRoom(t, dir)
-	futures, err := submitUntilFull(t, h, large)
+	futures, err := submitUntilFull(t, h, large, func() bool { return true })
 	if !strings.Contains(err.Error(), "the servers have not confirmed") || errors.Is(err, cluster.ErrQueueFull) {
 		t.Error("Submit on a full file system:", err)
 	}
@@ -67,18 +67,26 @@ func TestAnEmbeddedServerBearsAFullFileSystem(t *testing.T) {
 	for round, gate := range gates { // what it has borne once, it bears again
 		text := fmt.Sprint(round) + large
 		makeRoom := takeRoom(t, dir)
-		futures, err := submitUntilFull(t, h, text)
-		if !strings.Contains(err.Error(), "no space left on device") || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("round %d: Submit on a full file system: %v; it does not name the cause", round, err)
+		futures, err := submitUntilFull(t, h, text, func() bool { return n.Trouble() != nil })
+		if !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("round %d: Submit on a full file system: %v; it does not name the cause and the folder", round, err)
+		}
+		if err := n.Trouble(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("round %d: Trouble on a full file system: %v", round, err)
 		}
 		makeRoom()
-		f, err := h.Submit(t.Context(), text, cluster.Durable())
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		f, err := h.Submit(ctx, text, cluster.Durable())
 		if err != nil {
 			t.Fatalf("round %d: Submit when there was room again: %v", round, err)
 		}
 		close(gate)
 		for _, f := range append(futures, f) {
 			expect(t, f, len(text))
+		}
+		if err := n.Trouble(); err != nil {
+			t.Errorf("round %d: Trouble when there was room again: %v", round, err)
 		}
 	}
 }
@@ -111,16 +119,19 @@ func takeRoom(t *testing.T, dir string) (makeRoom func()) {
 // large is an argument that soon fills a small disk.
 var large = strings.Repeat("a", 300_000)
 
-// submitUntilFull submits tasks until one is not confirmed, and returns the error of that.
-func submitUntilFull(t *testing.T, h *cluster.Handler[string, int], text string) (stored []*cluster.Future[int], err error) {
+// submitUntilFull submits tasks until one is not confirmed though it was known before that the disk is full, and returns the error of that.
+func submitUntilFull(t *testing.T, h *cluster.Handler[string, int], text string, full func() bool) (stored []*cluster.Future[int], err error) {
 	t.Helper()
 	for {
+		known := full()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		f, err := h.Submit(ctx, text, cluster.Durable())
 		cancel()
-		if err != nil {
+		switch {
+		case err == nil:
+			stored = append(stored, f)
+		case known:
 			return stored, err
 		}
-		stored = append(stored, f)
 	}
 }

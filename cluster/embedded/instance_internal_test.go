@@ -21,8 +21,12 @@ type logged struct {
 	text bytes.Buffer
 }
 
-func (l *logged) Write(p []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.text.Write(p) }
-func (l *logged) String() string              { l.mu.Lock(); defer l.mu.Unlock(); return l.text.String() }
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+func (l *logged) String() string { l.mu.Lock(); defer l.mu.Unlock(); return l.text.String() }
 
 // A server that has given up its store is started anew: the connection that it had stores again, and its log says why.
 func TestAServerThatGaveUpStartsAnew(t *testing.T) {
