@@ -54,3 +54,38 @@ func TestFIFOFromOutsideInOrder(t *testing.T) {
 		}
 	}
 }
+
+// With FIFO, a task that comes to a worker's own queue while it takes a batch of the global queue does not part that batch.
+func TestFIFOBatchesHoldTogether(t *testing.T) {
+	p := newPool(2, FIFO)
+	setPlaces(p, counted{Active: 2})
+	w, v := newWorker(p, 0), newWorker(p, 1)
+	p.Engine.Workers.Store(engines(w, v))
+	got := -1
+	const tasks = 40
+	for i := range tasks {
+		p.Global.push(0, numbered(i, &got))
+	}
+	w.Own.push(0, numbered(-1, &got)) // as from a goroutine that has the context of a task, when the worker found its queue empty
+	first, ok := w.takeFrom(&p.Global, 2, false)
+	if !ok {
+		t.Fatalf("the worker took nothing of %d tasks", tasks)
+	}
+	first.run()
+	for want := got + 1; want < tasks; { // w goes on with its first task, and the other worker takes all the rest
+		next, ok := v.nextTask()
+		if !ok {
+			next, ok = v.stealTask()
+		}
+		if !ok {
+			t.Fatalf("nothing was found, and %d tasks are queued", p.Depth())
+		}
+		if next.run(); got == -1 {
+			continue
+		}
+		if got != want {
+			t.Fatalf("task %d of the global queue was taken, not %d, which came before", got, want)
+		}
+		want++
+	}
+}

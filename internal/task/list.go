@@ -82,9 +82,9 @@ func (l *list) give(n int, to items) int {
 	return n
 }
 
-func (l *list) receive(from items, n int) {
+func (l *list) receive(from items, _ int) {
 	from.(*list).q.MoveChunk(&l.q)
-	l.foreign += n
+	l.foreign = l.q.Len() // what was pushed since l was found empty is before them, and goes with them
 }
 
 func (l *list) refill(q *Queue) { q.empty() }
