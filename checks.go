@@ -105,7 +105,7 @@ func (c useChecks) Uses(w *engine.Worker) {
 	case h == nil: // the pool's own
 	case h.goroutine.Load() == 0:
 		misuse(h, "after the call that it was handed to has returned; use it only in that call, and in what that calls")
-	case (goroutine.Cheap || c.p.checks != nil) && h.goroutine.Load() != uint64(goroutine.ID()):
+	case (goroutine.Cheap || c.p.checks != nil) && !h.isOn(uint64(goroutine.ID())):
 		if c.p.has() != nil {
 			misuse(h, notTheOneAround)
 		}
@@ -113,6 +113,19 @@ func (c useChecks) Uses(w *engine.Worker) {
 	case w.InBlocking():
 		misuse(h, "inside of its Blocking; fork before that, or after it")
 	}
+}
+
+// isOn reports whether the goroutine me, which calls it, may use what h hands out: it is the one of h, or a coroutine of
+// iter.Pull, which runs while its caller waits.
+func (h *handout) isOn(me uint64) bool {
+	if h.goroutine.Load() == me || h.coroutine.Load() == me {
+		return true
+	}
+	if !goroutine.IsCoroutine() {
+		return false
+	}
+	h.coroutine.Store(me) // so that its stack is walked once
+	return true
 }
 
 // notTheOneAround is what to tell a goroutine that has another worker than the one that it uses.

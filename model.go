@@ -102,6 +102,7 @@ type checks struct {
 // A handout is that of a worker to a goroutine.
 type handout struct {
 	goroutine atomic.Uint64 // whose worker it is, or 0 when that is over
+	coroutine atomic.Uint64 // of iter.Pull that has used it last, or 0
 
 	// Of WithChecks; never written again.
 	number uint64    // of the goroutine, as tracebacks have it

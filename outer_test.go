@@ -86,9 +86,16 @@ func TestTheWorkerFromAroundAForkIsTold(t *testing.T) {
 	}
 }
 
-// A coroutine is another goroutine, and runs while its caller waits. It may use the worker of that, however deep it is in its stack.
+// A coroutine is another goroutine, and runs while its caller waits. It may use the worker of that, however deep it is in its
+// stack, and whatever is checked.
 func TestACoroutineUsesTheWorkerOfItsCaller(t *testing.T) {
-	p, ok := filch.New(filch.WithWorkers(2)), true
+	for name, opts := range map[string][]filch.Option{"plain": nil, "with checks": {filch.WithChecks()}} {
+		t.Run(name, func(t *testing.T) { coroutineUsesWorker(t, opts...) })
+	}
+}
+
+func coroutineUsesWorker(t *testing.T, opts ...filch.Option) {
+	p, ok := filch.New(append(opts, filch.WithWorkers(2))...), true
 	defer p.Close()
 	p.Do(func(w *filch.Worker) {
 		next, stop := iter.Pull(func(yield func(int) bool) {

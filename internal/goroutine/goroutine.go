@@ -21,3 +21,22 @@ func numberIn(text []byte) (n uint64) {
 	}
 	return n
 }
+
+// IsCoroutine reports whether the calling goroutine is that of an iter.Pull, which runs only while its caller waits. It
+// takes time in proportion to the depth of the stack, at whose bottom this shows.
+func IsCoroutine() bool {
+	pcs := make([]uintptr, 64)
+	n := runtime.Callers(1, pcs)
+	for n == len(pcs) {
+		pcs = make([]uintptr, 2*n)
+		n = runtime.Callers(1, pcs)
+	}
+	frames := runtime.CallersFrames(pcs[max(0, n-4):n])
+	for more := n > 0; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); f.Function == "runtime.corostart" {
+			return true
+		}
+	}
+	return false
+}

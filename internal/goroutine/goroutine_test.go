@@ -1,6 +1,7 @@
 package goroutine
 
 import (
+	"iter"
 	"sync"
 	"testing"
 )
@@ -49,6 +50,24 @@ func TestNumberInATraceback(t *testing.T) {
 	for text, want := range map[string]uint64{"goroutine 17 [running]:\n": 17, "goroutine 1": 1, "goroutine ": 0, "": 0, "goroutine x": 0} {
 		if n := numberIn([]byte(text)); n != want {
 			t.Errorf("numberIn([]byte(text)): %q: %d", text, n)
+		}
+	}
+}
+
+// A coroutine is told from other goroutines at any depth of its stack, and also if what it calls has made others.
+func TestCoroutinesAreToldFromOtherGoroutines(t *testing.T) {
+	for _, n := range []int{0, 1, 60, 61, 62, 63, 64, 10_000} {
+		next, stop := iter.Pull(func(yield func(bool) bool) {
+			deep(n, func() { yield(IsCoroutine()) })
+		})
+		if is, _ := next(); !is {
+			t.Errorf("%d calls deep in a coroutine, IsCoroutine says that it is none", n)
+		}
+		stop()
+		done := make(chan bool)
+		go deep(n, func() { done <- IsCoroutine() })
+		if <-done {
+			t.Errorf("%d calls deep in a goroutine of go, IsCoroutine says that it is a coroutine", n)
 		}
 	}
 }
