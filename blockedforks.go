@@ -1,6 +1,7 @@
 package filch
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +48,7 @@ func (k *checks) look(p *Pool, after time.Duration) {
 			continue
 		}
 		before := h.blocked
-		if h.blocked = ""; !g.blocks() {
+		if h.blocked = ""; !g.keepsPlace() {
 			continue
 		}
 		if h.blocked = g.place(); before != h.blocked {
@@ -58,7 +59,7 @@ func (k *checks) look(p *Pool, after time.Duration) {
 		}
 		if useful && k.tells(h.blocked) {
 			p.logger.Warn("filch: fork-join work has been blocked for "+after.String()+" or more, and keeps its place and its forks; "+
-				"call what blocks inside Worker.Blocking", "pool", p.name, "state", g.state, "stack", g.stack())
+				"call what blocks inside Worker.Blocking", "pool", p.name, "state", cmp.Or(g.call, g.state), "stack", g.stack())
 		}
 	}
 	if active := p.tasks.Engine.Counts(p.tasks.Engine.Places.Load()).Active; !useful && stuck == len(out) && places == active {

@@ -363,8 +363,21 @@ func TestForksThatBlockAreLogged(t *testing.T) {
 			}
 		}, 1},
 		"a stolen fork": {3, func(w *filch.Worker) { w.Join(nop, func(*filch.Worker) { nap(time.Second) }) }, 1},
-		"for a moment":  {2, func(w *filch.Worker) { nap(50 * time.Millisecond) }, 0},
-		"in Blocking":   {2, func(w *filch.Worker) { w.Blocking(func() { nap(time.Second) }) }, 0},
+		"a Future": {2, func(w *filch.Worker) {
+			filch.Submit(background, w.Pool(), func(context.Context) (int, error) { time.Sleep(time.Second); return 1, nil }, filch.LongRunning()).Wait(background)
+		}, 1},
+		"a Future of the task": {2, func(w *filch.Worker) {
+			f := filch.Submit(background, w.Pool(), func(ctx context.Context) (int, error) {
+				begun := make(chan bool)
+				f := filch.Submit(ctx, w.Pool(), func(context.Context) (int, error) { close(begun); nap(time.Second); return 1, nil }, filch.LongRunning())
+				<-begun
+				filch.ScopeOf(ctx).Do(func(*filch.Worker) { f.Wait(ctx) })
+				return 1, nil
+			})
+			w.Blocking(func() { f.Wait(background) })
+		}, 0},
+		"for a moment": {2, func(w *filch.Worker) { nap(50 * time.Millisecond) }, 0},
+		"in Blocking":  {2, func(w *filch.Worker) { w.Blocking(func() { nap(time.Second) }) }, 0},
 		"at a join": {3, func(w *filch.Worker) {
 			w.Join(func(*filch.Worker) { nap(time.Millisecond) }, func(w *filch.Worker) { w.Blocking(func() { nap(time.Second) }) })
 		}, 0},
@@ -384,7 +397,7 @@ func TestForksThatBlockAreLogged(t *testing.T) {
 				s := out.String()
 				if strings.Count(s, "fork-join work has been blocked") != c.logs || strings.Count(s, "WARN") != c.logs ||
 					c.logs > 0 && (!strings.Contains(s, "Worker.Blocking") || !strings.Contains(s, " checks_test.go:")) {
-					t.Error(s)
+					t.Errorf("blocked work was logged %d times, not %d, or without what to do and where:\n%s", strings.Count(s, "fork-join work has been blocked"), c.logs, s)
 				}
 				p.Close()
 			})
@@ -419,6 +432,16 @@ func TestADeadlockOfForksIsLogged(t *testing.T) {
 		"one that sleeps": {2, func(w *filch.Worker, ch chan bool) {
 			w.Join(wait(ch), func(*filch.Worker) { nap(20 * time.Second) })
 		}, 0, 0},
+		"Future.Wait": {2, func(w *filch.Worker, ch chan bool) {
+			promise := filch.NewPromise[int](w.Pool())
+			go func() { <-ch; promise.Complete(1, nil) }()
+			w.Join(func(*filch.Worker) { promise.Future().Wait(background) }, wait(ch))
+		}, 1, time.Second},
+		"Group.Wait": {1, func(w *filch.Worker, ch chan bool) {
+			g := w.Pool().Group(background)
+			g.Go(func(context.Context) error { <-ch; return nil }, filch.LongRunning())
+			g.Wait()
+		}, 1, time.Second},
 		"a moment": {2, func(w *filch.Worker, ch chan bool) {
 			short := make(chan bool)
 			go func() { time.Sleep(90 * time.Millisecond); close(short) }()

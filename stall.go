@@ -72,7 +72,7 @@ func (p *Pool) stuck(at whereabouts, but *Worker) string {
 	var all []string
 	for _, e := range *p.tasks.Engine.Workers.Load() {
 		if w := asWorker(e); w != but && e.Hold.Load().HasPlace() {
-			if g := at.of(w); g != nil && (g.blocks() || g.call != "") {
+			if g := at.of(w); g != nil && g.keepsPlace() {
 				all = append(all, g.stack())
 			}
 		}

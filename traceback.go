@@ -181,10 +181,17 @@ func inShort(function string) string {
 }
 
 // blocks reports whether g waits for something, where no pool sees it.
-func (g *goroutineText) blocks() bool {
+func (g *goroutineText) blocks() bool { return g.waits() && !g.pools && len(g.frames) > 0 }
+
+// keepsPlace reports whether g, which has a place, waits for something and keeps it: also for a task, with a context
+// that is none of its own.
+func (g *goroutineText) keepsPlace() bool { return g.blocks() || g.call != "" && g.waits() }
+
+// waits reports whether g does not run.
+func (g *goroutineText) waits() bool {
 	for _, state := range []string{"chan ", "select", "sleep", "sync.", "semacquire", "IO wait", "syscall"} {
 		if strings.HasPrefix(g.state, state) {
-			return !g.pools && len(g.frames) > 0
+			return true
 		}
 	}
 	return false
