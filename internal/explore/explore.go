@@ -162,7 +162,7 @@ var subjects = []subject{
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
 		// Stacks are Go's own.
 		{"stack.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
-		{"checks.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
+		{"disorder.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 		// Plain memory that goes from one goroutine to another.
 		{"async.go", "\t\tp.asyncs = append(p.asyncs, *slot)\n", "\t\tatomic.Writes(&p.asyncs)\n\t\tp.asyncs = append(p.asyncs, *slot)\n"},
 		{"async.go", "\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n", "\tatomic.Writes(&p.asyncs)\n\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n"},
