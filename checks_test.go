@@ -138,7 +138,7 @@ func TestMisusedWorkersAreTold(t *testing.T) {
 				t.Errorf("the next call: %d", n)
 			}
 			if s := out.String(); s != "" {
-				t.Error(s)
+				t.Errorf("a misuse that panics also logged: %s", s)
 			}
 		})
 	}
@@ -151,7 +151,7 @@ func TestAWorkerInItsBlockingIsTold(t *testing.T) {
 	p.Do(func(w *filch.Worker) {
 		w.Blocking(func() {
 			if s := recovered(func() { w.Join(nop, nop) }); !strings.HasPrefix(s, "filch: Worker.Join: a Worker is used inside of its Blocking") {
-				t.Errorf("%q", s)
+				t.Errorf("a Join inside of its Blocking panicked with %q", s)
 			}
 		})
 		w.Join(nop, nop)
@@ -168,7 +168,7 @@ func TestForeignJoinsAreTold(t *testing.T) {
 		}
 		h := f.Fork(0)
 		if s := elsewhere(func() { f.Join(h) }); !strings.Contains(s, "filch: Frame.Join: a Frame is used on another goroutine") {
-			t.Errorf("%q", s)
+			t.Errorf("a Frame's Join on another goroutine panicked with %q", s)
 		}
 		return f.Join(h) // which is as it was
 	}).Call(p, 1)
@@ -178,7 +178,7 @@ func TestForeignJoinsAreTold(t *testing.T) {
 		}
 		l.Fork(0)
 		if s := elsewhere(func() { l.Join() }); !strings.Contains(s, "filch: Link.Join: a Link is used on another goroutine") {
-			t.Errorf("%q", s)
+			t.Errorf("a Link's Join on another goroutine panicked with %q", s)
 		}
 		return l.Join()
 	}).Call(p, 1)
@@ -197,7 +197,7 @@ func TestAWorkerOfAStolenForkIsTold(t *testing.T) {
 		})
 	})
 	if s := <-said; !strings.Contains(s, "handed out to a fork of ") || !strings.Contains(s, "which this worker took from another\n\ta goroutine of the pool\n") {
-		t.Errorf("%q", s)
+		t.Errorf("a use of the worker of a stolen fork does not say where that came from: %q", s)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestNoCallGetsAnothersWorker(t *testing.T) {
 			t.Error("it is the same")
 		}
 		if s := recovered(func() { kept.Join(nop, nop) }); !strings.Contains(s, "after the call") {
-			t.Errorf("%q", s)
+			t.Errorf("a Join after the call panicked with %q", s)
 		}
 	})
 	if err := filch.Submit(background, p, func(ctx context.Context) (int, error) {
@@ -271,11 +271,11 @@ func TestANestedPoolIsLoggedOnce(t *testing.T) {
 				c.do(p)
 				s := out.String()
 				if c.call == "" && s != "" {
-					t.Error(s)
+					t.Errorf("a pool that is not nested logged %s", s)
 				}
 				if c.call != "" && (strings.Count(s, "WARN") != 1 || !strings.Contains(s, "a pool is used inside its own work") ||
 					!strings.Contains(s, "pool=pool call="+c.call) || !strings.Contains(s, " checks_test.go:")) {
-					t.Error(s)
+					t.Errorf("a nested pool is not logged once, with the call %s and where it is: %s", c.call, s)
 				}
 			})
 		}
@@ -296,7 +296,7 @@ func TestANestedPoolIsFoundLate(t *testing.T) {
 		}
 	})
 	if s := out.String(); strings.Count(s, "WARN") != 1 {
-		t.Errorf("%q", s)
+		t.Errorf("a nested pool that is found late is logged %d times, not once: %q", strings.Count(s, "WARN"), s)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestWhatWouldWaitForItselfIsTold(t *testing.T) {
 		g.Go(func(ctx context.Context) error { return nil })
 		err := g.Wait()
 		if err == nil || !strings.Contains(err.Error(), "Group.Wait: called by a task of the group") || !strings.Contains(err.Error(), "\n\nsubmitted at\n\tgithub.com/filch-go/filch_test.TestWhatWould") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: a task that waits for its own group ended with %v", name, err)
 		}
 	}
 	g := p.Group(background)
@@ -325,12 +325,12 @@ func TestWhatWouldWaitForItselfIsTold(t *testing.T) {
 		return inner.Wait()
 	}, filch.Named("outer"))
 	if err := g.Wait(); err != nil {
-		t.Error(err)
+		t.Errorf("a group with a task in a task ended with %v", err)
 	}
 	for name, op := range map[string]func() error{"Close": p.Close, "Shutdown": func() error { return p.Shutdown(background) }} {
 		p.Do(func(*filch.Worker) {
 			if s := recovered(func() { op() }); !strings.HasPrefix(s, "filch: "+name+": called inside a Do of the pool") || !strings.Contains(s, "handed out at") {
-				t.Errorf("%s: %q", name, s)
+				t.Errorf("%s inside a Do of its pool panicked with %q", name, s)
 			}
 		})
 		if p.Closed() {
@@ -339,7 +339,7 @@ func TestWhatWouldWaitForItselfIsTold(t *testing.T) {
 		wait(p, func(context.Context) {
 			q := filch.New()
 			if err := q.Close(); err != nil {
-				t.Error(err)
+				t.Error("the end of another pool inside a Do:", err)
 			}
 		})
 	}
@@ -628,14 +628,14 @@ func TestMessagesNameThePackageOnce(t *testing.T) {
 	wait(p, func(ctx context.Context) { closed, down = p.Close(), p.Shutdown(background) })
 	for _, err := range []error{itself, closed, down} {
 		if !errors.Is(err, filch.ErrInside) || strings.Count(err.Error(), "filch") != 1 {
-			t.Errorf("%v", err)
+			t.Errorf("the error is not ErrInside, or does not name the package once: %v", err)
 		}
 	}
 	bad := recovered(func() {
 		filch.New().Do(func(w *filch.Worker) { w.Async(nil) })
 	})
 	if first, _, _ := strings.Cut(bad, "\n"); first != "panic in filch: Async: f is nil" {
-		t.Errorf("%q", first)
+		t.Errorf("an Async of nil panicked with %q", first)
 	}
 }
 
@@ -650,7 +650,7 @@ func TestLateWorkersUnderTheRaceDetector(t *testing.T) {
 	p.Do(func(w *filch.Worker) { kept = w })
 	const want = "filch: Worker.Join: a Worker is used after the call that it was handed to has returned; use it only in that call, and in what that calls\n\nused at\n\tgithub.com/filch-go/filch_test.TestLate"
 	if s := recovered(func() { kept.Join(nop, nop) }); !strings.HasPrefix(s, want) {
-		t.Errorf("%q", s)
+		t.Errorf("a Join on a late worker panicked with %q, not %q", s, want)
 	}
 	if n := fibFunc.Call(p, 10); n != 55 {
 		t.Errorf("the next call: %d", n)
@@ -752,13 +752,13 @@ func TestRightProgramsStaySilent(t *testing.T) {
 				var n [2]int
 				form.both(p, func(*filch.Worker) { n[0] = 1 }, func(*filch.Worker) { n[1] = 1 })
 				if n != [2]int{1, 1} {
-					t.Errorf("%s: %v", form.name, n)
+					t.Errorf("%s: the two parts ran %v times, not once each", form.name, n)
 				}
 			}
 			p.Do(func(w *filch.Worker) {
 				w.Async(func(w *filch.Worker) { w.Async(nop) })
 				if s := recovered(func() { w.Join(func(*filch.Worker) { panic("bad") }, nop) }); !strings.Contains(s, "bad") {
-					t.Error(s)
+					t.Errorf("a Join whose first part panics with bad panicked with %q", s)
 				}
 				w.Join(nop, nop)
 			})
@@ -771,7 +771,7 @@ func TestRightProgramsStaySilent(t *testing.T) {
 				})
 			}
 			if err := g.Wait(); err != nil {
-				t.Error(err)
+				t.Error("a group of ten tasks:", err)
 			}
 		}
 		if err := p.Close(); err != nil || out.String() != "" {

@@ -103,11 +103,11 @@ func TestPanicBeyondACleanLink(t *testing.T) {
 	}
 	fn = filch.NewChain(body)
 	if got := recovered(func() { fn.Call(p, 10) }); !strings.Contains(got, "bad") {
-		t.Error(got)
+		t.Errorf("a Chain whose body panics with bad panicked with %q", got)
 	}
 	bad = false
 	if n := fn.Call(p, 10); n != 55 {
-		t.Error(n)
+		t.Errorf("after a panic, fib(10) by the same Chain is %d, not 55", n)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestAFrameInsideAJoin(t *testing.T) {
 	})
 	for range 20 {
 		if n := fn.Call(p, 15); n != 610 {
-			t.Fatal(n)
+			t.Fatalf("fib(15) is %d, not 610", n)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestAFrameInsideAJoin(t *testing.T) {
 func TestNilPanicErrorIsAPanic(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	if got := recovered(func() { p.Do(func(*filch.Worker) { panic((*filch.PanicError)(nil)) }) }); !strings.Contains(got, "panic in a function called by filch: <nil>") {
-		t.Errorf("%q", got)
+		t.Errorf("a panic with a nil *PanicError arrived as %q", got)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestLargeArguments(t *testing.T) {
 		return a
 	})
 	if r := fn.Call(p, large{6}); r[1] != 63 {
-		t.Errorf("%d", r[1])
+		t.Errorf("the sum of the second field of a large result is %d, not 63", r[1])
 	}
 }
 
@@ -268,7 +268,7 @@ func TestWaitingHelps(t *testing.T) {
 			return
 		}
 	}
-	t.Fatalf("%+v", p.Stats())
+	t.Fatalf("no worker that waited has helped the thief: %+v", p.Stats())
 }
 
 // Workers leave by themselves, without the clock moving on: nothing is left to

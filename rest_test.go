@@ -127,7 +127,7 @@ func TestPauseAndWaitFromInside(t *testing.T) {
 		p.Resume()
 	}
 	_, err := filch.Submit(background, p, func(inner context.Context) (int, error) { // on a goroutine of its own
-		ctx, cancel := context.WithTimeout(inner, time.Second)
+		ctx, cancel := context.WithTimeout(inner, time.Minute)
 		defer cancel()
 		result := make(chan error)
 		go func() { result <- p.PauseAndWait(ctx) }()

@@ -191,7 +191,7 @@ func TestShutdownOfTheServer(t *testing.T) {
 					}
 				})
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			if err := errors.Join(s.Shutdown(ctx), s.Shutdown(ctx)); err != nil {
 				t.Errorf("with two pages: %v", err)
 				s.Close()
