@@ -33,6 +33,9 @@ func TestClusterCalledWrongly(t *testing.T) {
 		"node":                                      "node: name the handler, by --handler",
 		"node --handler a":                          "node: name the program, after --",
 		"node --handler a -- no-such-program-a":     "node: the program no-such-program-a: executable file not found",
+		"node --handler a --handler b -- go":        `invalid argument "b" for "--handler" flag: the flag is given twice, and takes one value`,
+		"ls --json --json":                          `invalid argument "true" for "--json" flag: the flag is given twice`,
+		"submit a --after b --after c --delay 1s":   "--delay and --after: a task has one of them", // a list
 		"node --handler a --places 0 -- go":         "--places 0: must be positive",
 		"node --handler a --tier 10 -- go":          "--tier 10: tiers are 0 to 9",
 		"node --handler a --limit 1 --keys 1 -- go": "--limit and --keys: a handler has one",

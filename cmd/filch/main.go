@@ -19,16 +19,10 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // run runs the command and returns its exit status: 2 if it was called wrongly,
 // 1 if something else failed.
 func run(args []string, stdout, stderr io.Writer) int {
-	root := &cobra.Command{
-		Use:           "filch",
-		Short:         "filch is a work-stealing scheduler for Go; this is its command",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
+	root := rootCommand()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(benchCommand(), traceCommand(), liveCommand(), simCommand(), clusterCommand(), benchNodeCommand())
 	switch err := root.Execute(); {
 	case err == nil:
 		return 0
@@ -38,4 +32,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "filch:", err)
 		return 2
 	}
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "filch",
+		Short:         "filch is a work-stealing scheduler for Go; this is its command",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(benchCommand(), traceCommand(), liveCommand(), simCommand(), clusterCommand(), benchNodeCommand())
+	refuseTwice(root)
+	return root
 }
