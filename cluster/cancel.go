@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -69,8 +70,11 @@ func (n *Node) hearCanceled(ctx context.Context) error {
 }
 
 // Cancel cancels the task of an ID. If it runs, its handler's context ends; if not, also if it is delayed, it will not run. Its
-// outcome is [ErrCanceled], unless it has ended before: then Cancel does nothing. An ID that was never submitted is canceled for
-// a day. With the permissions of a [Submitter], which may not write outcomes, Cancel takes two seconds, and the outcome is
+// outcome is [ErrCanceled], unless it has ended before: then Cancel does nothing. The error is [ErrUnknownTask] for an ID of which the
+// cluster knows nothing, or nothing any more; then nothing is stored.
+//
+// Cancel finds the task as [Node.Show] does, until ctx ends, unless this node has submitted it. With the permissions of a [Submitter],
+// which may not look for the tasks of others, it takes some seconds; an ID that is not found is canceled for a day, and the outcome is
 // written when a node gets the task. If ctx ends before the servers have answered, Cancel returns its cause, and the task may be
 // canceled all the same.
 func (n *Node) Cancel(ctx context.Context, id string) error {
@@ -78,14 +82,95 @@ func (n *Node) Cancel(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return orEnd(ctx, func() error { return n.cancelTask(ctx, t) })
+	return n.cancelKnown(ctx, t, n.waiting.isStored(t))
 }
 
-// cancelTask is Cancel. What follows from the end of the task it does to its end, also if ctx ends meanwhile.
-func (n *Node) cancelTask(ctx context.Context, id token) error {
+// cancelKnown is Cancel. known says that the task is surely there, or was.
+func (n *Node) cancelKnown(ctx context.Context, id token, known bool) error {
 	if n.ctx.Err() != nil {
 		return ErrClosed
 	}
+	if !known {
+		if err := n.checkKnown(ctx, id); err != nil {
+			return err
+		}
+	}
+	return orEnd(ctx, func() error { return n.cancelTask(ctx, id) })
+}
+
+// checkKnown returns ErrUnknownTask if the cluster knows no task of an ID. A task goes from one place to the next, and is in the next before it is
+// gone from the one before; so the places are looked at in this order, and the outcomes first because most are there.
+func (n *Node) checkKnown(ctx context.Context, id token) error {
+	for _, look := range []func(context.Context, token) error{n.seeOutcome, n.seeDelayed, n.seeWaiting, n.seeDue, n.seeStored, n.seeBatch, n.seeEnd} {
+		err := look(ctx, id)
+		switch {
+		case err == nil, errors.Is(err, nats.ErrPermissionViolation): // a submitter sees no further
+			return nil
+		case !isNotFound(err) && !errors.Is(err, ErrUnknownTask):
+			return causeOf(ctx, err)
+		}
+	}
+	return fmt.Errorf("%w: %s", ErrUnknownTask, id.text())
+}
+
+// seeOutcome returns an error that isNotFound reports if a server knows no outcome of a task, as the following do for what they look at.
+func (n *Node) seeOutcome(ctx context.Context, id token) error {
+	return askServers(ctx, func(ctx context.Context) error { _, err := n.getOutcome(ctx, id); return err })
+}
+
+// seeDelayed looks for a task that is not due yet.
+func (n *Node) seeDelayed(ctx context.Context, id token) error {
+	return n.ask(ctx, func(ctx context.Context) error {
+		for {
+			last, err := n.lastRevision(ctx, n.laterOf(id))
+			if err == nil && last == 0 {
+				return jetstream.ErrKeyNotFound
+			}
+			if !isConflict(err) {
+				return err
+			}
+			if err := again(ctx); err != nil {
+				return err
+			}
+		}
+	}, n.laterOf(id))
+}
+
+// seeWaiting looks for a task that waits for others.
+func (n *Node) seeWaiting(ctx context.Context, id token) error {
+	return n.ask(ctx, func(ctx context.Context) error { _, err := n.waitingTask(ctx, id); return err }, keyOf(n.names.after(), keyTask(id)))
+}
+
+// seeDue looks for a task that is due and was not moved yet.
+func (n *Node) seeDue(ctx context.Context, id token) error {
+	_, err := n.find(ctx, n.later(), n.dueOf(">"), id)
+	return err
+}
+
+// seeStored looks for a task in the stream, where it stays while it runs.
+func (n *Node) seeStored(ctx context.Context, id token) error {
+	_, err := n.find(ctx, n.work(), n.workAll(), id)
+	return err
+}
+
+// seeBatch looks for a batch.
+func (n *Node) seeBatch(ctx context.Context, id token) error {
+	return n.ask(ctx, func(ctx context.Context) error {
+		_, _, err := n.get(ctx, n.batches, keyChunks(id))
+		return err
+	}, keyOf(n.names.batches(), keyChunks(id)))
+}
+
+// seeEnd is seeOutcome, and sure.
+func (n *Node) seeEnd(ctx context.Context, id token) error {
+	return n.ask(ctx, func(ctx context.Context) error {
+		_, _, err := n.get(ctx, n.results, string(id))
+		return err
+	}, keyOf(n.names.results(), string(id)))
+}
+
+// cancelTask cancels a task that is known. What follows from its end it does to the end, also if ctx ends meanwhile.
+func (n *Node) cancelTask(ctx context.Context, id token) error {
 	if err := n.ask(ctx, func(ctx context.Context) error {
 		_, err := n.control.Put(ctx, string(id), nil)
 		return err

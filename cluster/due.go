@@ -115,18 +115,14 @@ func (n *Node) move(m *nats.Msg) {
 func (n *Node) workMessage(m *nats.Msg) (*nats.Msg, token, error) {
 	h := maps.Clone(m.Header)
 	maps.DeleteFunc(h, func(key string, _ []string) bool { return strings.HasPrefix(key, "Nats-") })
-	id, err := parseToken("ID", header(h, headerID))
-	if name := header(h, headerCron); name != "" {
-		id, err = cronTask(name, header(m.Header, headerScheduleNext))
-		if err == nil {
-			_, _, err = parseUnique(h)
-		}
-		h[headerID] = []string{string(id)}
+	id, err := idOf(m.Header)
+	if err == nil && header(h, headerCron) != "" {
+		_, _, err = parseUnique(h)
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	h[nats.MsgIdHdr] = []string{string(id)}
+	h[headerID], h[nats.MsgIdHdr] = []string{string(id)}, []string{string(id)}
 	if meta, bad := m.Metadata(); bad == nil && header(h, headerTime) != "" { // it was due when this was stored, and its time counts from then
 		h[headerSince] = []string{meta.Timestamp.UTC().Format(time.RFC3339Nano)}
 	}

@@ -24,7 +24,7 @@ var (
 	ErrDeadline = errors.New("cluster: the task's time was over")
 	// ErrSilent is the cause of the end of a handler's context if it went on for too long without progress.
 	ErrSilent = errors.New("cluster: the handler made no progress for too long")
-	// ErrUnknownTask is returned for the ID of a task of which the cluster knows nothing, or nothing any more.
+	// ErrUnknownTask is returned by [Node.Cancel] and [Node.Show] for an ID of which the cluster knows nothing, or nothing any more.
 	ErrUnknownTask = errors.New("cluster: nothing is known of a task of that ID")
 	// ErrNoDeadLetter is returned for the ID of a task that is not in the dead letters.
 	ErrNoDeadLetter = errors.New("cluster: no dead letter has that ID")

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/filch-go/filch"
@@ -23,6 +24,7 @@ type remote struct {
 	id       token
 	since    time.Time // by the node's clock
 	noResult bool
+	stored   atomic.Bool   // by Submit of this node: nobody needs to look whether there is such a task
 	users    int           // calls that want it; under waiting.mu
 	within   time.Duration // how long the task may take from when it is released, or 0; under waiting.mu
 	late     *time.Timer   // ends it; nil if nothing does so; under waiting.mu
@@ -89,7 +91,7 @@ func (f *Future[T]) Done() <-chan struct{} {
 	return f.remote.promise.Future().Done()
 }
 
-// Cancel cancels the task, as [Node.Cancel] does, and does not wait until the servers have heard it.
+// Cancel cancels the task, as [Node.Cancel] does, and does not wait until the servers have heard it. What goes wrong is logged.
 func (f *Future[T]) Cancel() {
 	if f.local != nil {
 		f.local.Cancel()
@@ -98,7 +100,7 @@ func (f *Future[T]) Cancel() {
 	go func() {
 		ctx, cancel := context.WithTimeout(f.n.ctx, serverWait)
 		defer cancel()
-		if err := f.n.cancelTask(ctx, f.remote.id); err != nil {
+		if err := f.n.cancelKnown(ctx, f.remote.id, f.remote.stored.Load()); err != nil {
 			f.n.log.Warn("filch cluster: a task was not canceled", "node", f.n.node, "task", f.remote.id, "error", err)
 		}
 	}()
@@ -126,6 +128,14 @@ func (w *waiting) add(n *Node, id token) *remote {
 	}
 	w.futures[id] = r
 	return r
+}
+
+// isStored reports whether there is a future of a task that this node has submitted.
+func (w *waiting) isStored(id token) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.futures[id]
+	return r != nil && r.stored.Load()
 }
 
 // remove forgets a future that a call of add has returned, unless others want it.

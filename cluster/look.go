@@ -17,7 +17,7 @@ const (
 	sweepEvery = 5 * time.Second
 	// sweepLeftEvery is how many rounds lie between two calls of sweepLeft and forgetBefore: a minute, which is longer than submitWait.
 	sweepLeftEvery = 12
-	// askedTogether is for how many outcomes a node asks by one request. The servers answer with 1024 at most.
+	// askedTogether is for how many outcomes or tasks a node asks by one request. The servers answer with 1024 outcomes at most.
 	askedTogether = 1000
 	// answeredTogether is after how many bytes the servers answer with no more: what a node has not read yet is kept in its memory.
 	answeredTogether = 8 << 20
@@ -98,9 +98,12 @@ func (n *Node) lookAll(ids []token) error {
 // look ends the Futures of those tasks that have ended, by the subjects of their outcomes: by one request, unless there are too many
 // bytes for one answer.
 func (n *Node) look(subjects []string) error {
+	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
+	defer cancel()
 	for {
 		found := map[string]bool{}
-		more, err := n.askOutcomes(subjects, func(m *nats.Msg, subject string) {
+		request := map[string]any{"multi_last": subjects, "max_bytes": answeredTogether}
+		more, err := n.askTogether(ctx, toReadMany(n.names.results()), request, func(m *nats.Msg, subject string) {
 			found[subject] = true
 			id, err := parseToken("ID", strings.TrimPrefix(subject, keyOf(n.names.results(), "")))
 			if removed := header(m.Header, "KV-Operation") != "" || header(m.Header, jetstream.MarkerReasonHeader) != ""; err == nil && !removed {
@@ -120,10 +123,10 @@ func (n *Node) look(subjects []string) error {
 	}
 }
 
-// askOutcomes asks any server for the last messages of subjects, and calls each with those that there are. more says that there
-// are others, for which the answer has no room. (ADR-31 of NATS.)
-func (n *Node) askOutcomes(subjects []string, each func(m *nats.Msg, subject string)) (more bool, err error) {
-	request, err := json.Marshal(map[string]any{"multi_last": subjects, "max_bytes": answeredTogether})
+// askTogether asks any server that has a stream for several of its messages, by a direct request, and calls each with those that there
+// are. more says that there are others, for which the answer has no room. (ADR-31 of NATS.)
+func (n *Node) askTogether(ctx context.Context, to string, request map[string]any, each func(m *nats.Msg, subject string)) (more bool, err error) {
+	body, err := json.Marshal(request)
 	if err != nil {
 		return false, err
 	}
@@ -133,12 +136,9 @@ func (n *Node) askOutcomes(subjects []string, each func(m *nats.Msg, subject str
 		return false, err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	to := toReadMany(n.names.results())
-	if err := n.nc.PublishRequest(to, inbox, request); err != nil {
+	if err := n.nc.PublishRequest(to, inbox, body); err != nil {
 		return false, err
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, serverWait)
-	defer cancel()
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil {
@@ -155,7 +155,7 @@ func (n *Node) askOutcomes(subjects []string, each func(m *nats.Msg, subject str
 		case "404": // there are none
 			return false, nil
 		default:
-			return false, fmt.Errorf("cluster: a request for outcomes: %s %s", status, header(m.Header, "Description"))
+			return false, fmt.Errorf("cluster: a request for messages: %s %s", status, header(m.Header, "Description"))
 		}
 	}
 }

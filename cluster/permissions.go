@@ -139,7 +139,7 @@ func (n names) toSubmit(node string) []string {
 func (n names) toWork() []string {
 	subjects := []string{keys(n.results()), keys(n.tries()), keys(n.batches()), n.deadAll(), n.doneOf("*"), n.cronOf("*"),
 		api("CONSUMER.PAUSE." + n.work() + ".*"), toRead(n.control()), toRead(n.tries()), toRead(n.batches()),
-		api("STREAM.MSG.GET." + n.later()), api("STREAM.PURGE." + n.later()), api("STREAM.PURGE." + streamOf(n.after()))}
+		api("STREAM.MSG.GET." + n.work()), api("DIRECT.GET." + n.work()), api("STREAM.MSG.GET." + n.later()), api("STREAM.PURGE." + n.later()), api("STREAM.PURGE." + streamOf(n.after()))}
 	for _, s := range []string{n.work(), n.later()} {
 		subjects = append(subjects, api("CONSUMER.CREATE."+s+".>"), api("CONSUMER.MSG.NEXT."+s+".*"), "$JS.ACK."+s+".>")
 	}

@@ -28,6 +28,7 @@ func (n *Node) setUp(ctx context.Context) error {
 	info, err := n.stream(ctx, jetstream.StreamConfig{
 		Name: n.work(), Subjects: []string{n.workAll()}, Retention: jetstream.WorkQueuePolicy,
 		Replicas: n.replicas, Duplicates: dedupWindow, MaxMsgs: cmp.Or(n.maxQueued, -1), MaxBytes: cmp.Or(n.maxBytes, -1), Discard: jetstream.DiscardNew, MaxConsumers: maxLanes,
+		AllowDirect: true, // for find
 		Description: "tasks of the filch cluster " + n.cluster,
 	})
 	if err != nil {

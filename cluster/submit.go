@@ -120,6 +120,7 @@ func (n *Node) submit(ctx context.Context, t *task, subject string, s submission
 		r.promise.Complete(outcome{}, ErrNoResult)
 		_, err := n.store(ctx, t.id, t.message(subject), s)
 		if err == nil {
+			r.stored.Store(true)
 			n.counts.submitted.Add(1)
 		}
 		return r, err
@@ -145,6 +146,7 @@ func (n *Node) submit(ctx context.Context, t *task, subject string, s submission
 		n.waiting.remove(r)
 		return nil, err
 	}
+	r.stored.Store(true)
 	if known {
 		n.lookLater(r, firstLook)
 	}

@@ -208,7 +208,7 @@ func TestACycleIsRefused(t *testing.T) {
 		t.Error("a cycle was taken")
 	}
 	for i := range all {
-		if err := nodes[0].Cancel(t.Context(), fmt.Sprint("u", i)); err != nil {
+		if err := nodes[0].Cancel(t.Context(), fmt.Sprint("u", i)); err != nil && (all[i] == nil || !errors.Is(err, cluster.ErrUnknownTask)) {
 			t.Error(err)
 		}
 	}

@@ -165,6 +165,10 @@ func (r *roles) cancel(t *testing.T) {
 	if info := show(t, r.operator, f.ID()); info.State != cluster.StateRunning || info.Node != "worker" {
 		t.Errorf("%+v", info)
 	}
+	expect(t, r.double(t, r.submitter, 3), 6) // its message was the last, and is gone: so the leader is asked what follows
+	if err := r.worker.Cancel(t.Context(), "never"); !errors.Is(err, cluster.ErrUnknownTask) {
+		t.Error("Cancel of a task that nobody knows:", err)
+	}
 	if err := r.submitter.Cancel(t.Context(), f.ID()); err != nil {
 		t.Error("Cancel:", err)
 	}
