@@ -12,7 +12,7 @@ type Role int
 const (
 	// Submitter submits tasks, asks for their cancellation, and reads outcomes: also those of others, if it knows or lists their IDs.
 	Submitter Role = iota
-	// Worker runs tasks, and so can write any outcome and any dead letter. It makes batches and cron jobs. It cannot read
+	// Worker reads and runs tasks, and so can write any outcome and any dead letter. It makes batches and cron jobs. It cannot read
 	// dead letters.
 	Worker
 	// Operator makes, changes and deletes the streams of the cluster, and reads all that is in them. It pauses handlers, asks nodes

@@ -68,7 +68,7 @@ func (n *Node) age(ctx context.Context, s jetstream.Stream, c *jetstream.Consume
 		return 0, nil // a node has taken it
 	}
 	if err != nil {
-		return 0, fmt.Errorf("cluster: the oldest task of %s: %w", c.Name, n.explain(err, api("STREAM.MSG.GET."+n.work())))
+		return 0, fmt.Errorf("cluster: the oldest task of %s: %w", c.Name, n.explain(err, api("STREAM.MSG.GET."+n.work()), api("DIRECT.GET."+n.work())))
 	}
 	return max(0, n.clock.at(n.now()).Sub(m.Time)), nil
 }

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -223,7 +225,33 @@ func (o *clusterOptions) run(cmd *cobra.Command, f func(ctx context.Context, n *
 		return failed(cmd, err)
 	}
 	defer end()
-	return failed(cmd, f(ctx, n))
+	return failed(cmd, o.withHandlers(ctx, n, f(ctx, n)))
+}
+
+// within returns a context for something that the servers may take long for.
+func (o *clusterOptions) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("--timeout %v is over", o.timeout))
+}
+
+// withHandlers returns an error that says that there is no such handler with the names of those that there are, as far as the user may list them.
+func (o *clusterOptions) withHandlers(ctx context.Context, n *cluster.Node, err error) error {
+	if !errors.Is(err, cluster.ErrUnknownHandler) {
+		return err
+	}
+	ctx, cancel := o.within(ctx)
+	defer cancel()
+	queues, e := n.Queues(ctx)
+	if e != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, q := range queues {
+		names[q.Handler] = true
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%w; there are no handlers", err)
+	}
+	return fmt.Errorf("%w; the handlers are %s", err, strings.Join(slices.Sorted(maps.Keys(names)), ", "))
 }
 
 // failed tells of an error that is no mistake of the caller.

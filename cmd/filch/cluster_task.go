@@ -19,11 +19,13 @@ func showCommand(o *clusterOptions) *cobra.Command {
 		Use:   "show id",
 		Short: "Show what is known of a task",
 		Long: `Show has the state of a task: delayed, after (it waits for other tasks), waiting, running, retry (it has failed, and is tried
-again), done, failed, canceled or deadline (its time was over). A task that has not ended is looked for on all nodes and in the whole stream, which takes half a second
-and longer.`,
+again), done, failed, canceled or deadline (its time was over). A task that has not ended is looked for on all nodes, which takes half a second, and then in
+the stream, for --timeout at most.`,
 		Args: ids(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, func(ctx context.Context, n *cluster.Node) error {
+				ctx, cancel := o.within(ctx)
+				defer cancel()
 				t, err := n.Show(ctx, args[0])
 				if err != nil {
 					return err
@@ -135,18 +137,20 @@ func cancelCommand(o *clusterOptions) *cobra.Command {
 		Use:   "cancel id...",
 		Short: "Cancel tasks",
 		Long: `Cancel ends the handlers of tasks that run, and keeps those that wait from running. A task that has ended stays as it is,
-which is an error. An ID that was never submitted is canceled for a day.`,
+which is an error; so is an ID that nobody knows. The stream is searched for each, for --timeout at most.`,
 		Args: ids(0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, func(ctx context.Context, n *cluster.Node) error {
-				return o.each(cmd, args, "canceled", func(id string) error { return cancelTask(ctx, n, id) })
+				return o.each(cmd, args, "canceled", func(id string) error { return o.cancelTask(ctx, n, id) })
 			})
 		},
 	}
 }
 
 // cancelTask cancels a task. The error says so if it had ended in another way before.
-func cancelTask(ctx context.Context, n *cluster.Node, id string) error {
+func (o *clusterOptions) cancelTask(ctx context.Context, n *cluster.Node, id string) error {
+	ctx, cancel := o.within(ctx)
+	defer cancel()
 	if err := n.Cancel(ctx, id); err != nil {
 		return err
 	}

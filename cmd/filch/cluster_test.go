@@ -33,7 +33,9 @@ func TestClusterRunsPrograms(t *testing.T) {
 	expect(t, 1, []string{"of fail failed after 1 attempt: exit status 65: cannot do 7"}, "submit", "fail", "7")
 	expect(t, 1, []string{"wrote no JSON: no JSON"}, "submit", "babble")
 	expect(t, 1, []string{"the argument is no text: 5"}, "submit", "upper", "5")
-	expect(t, 1, []string{"no node has a handler of that name: other"}, "submit", "other")
+	const there = "; the handlers are again, babble, env@2, fail, upper\n" // which is said once, though each has three queues at least
+	expect(t, 1, []string{"no node has a handler of that name: other" + there}, "submit", "other")
+	expect(t, 1, []string{"no node has a handler of that name: other\n", "no node has a handler of that name: env" + there}, "pause", "other", "env")
 	expect(t, 1, []string{`"state": "failed"`, "cannot do 8"}, "submit", "fail", "8", "--json")
 	expect(t, 1, []string{"takes no keys"}, "submit", "fail", "--key", "k")
 
@@ -41,6 +43,12 @@ func TestClusterRunsPrograms(t *testing.T) {
 	expect(t, 0, []string{"then\n"}, "submit", "upper", `"x"`, "--id", "then", "--after", "later", "--no-wait")
 	expect(t, 1, []string{"task later has the unique key u"}, "submit", "upper", `"x"`, "--unique", "u")
 	untilState(t, "later", "delayed")
+	expect(t, 1, []string{"nothing is known of a task of that ID: nosuch\n"}, "cancel", "nosuch")
+	expect(t, 1, []string{"nothing is known of a task of that ID: nosuch\n"}, "show", "nosuch")
+	var canceled map[string][]string
+	if status, out, errs := command("cancel", "nosuch", "--json"); status != 1 || json.Unmarshal([]byte(out), &canceled) != nil || len(canceled["canceled"]) != 0 || errs == "" {
+		t.Errorf("cancel of an unknown ID with --json: status %d, %q, %q; want 1, no ID, and why", status, out, errs)
+	}
 	untilState(t, "then", "after")
 
 	var v clusterView
