@@ -226,3 +226,26 @@ func operate(t *testing.T, n *cluster.Node) {
 		t.Error("DeleteDead:", err)
 	}
 }
+
+// A submitter may not look for the task of another, and cancels it all the same.
+func TestASubmitterCancelsATaskOfAnother(t *testing.T) {
+	t.Parallel()
+	url := clustertest.Server(t, clustertest.WithConfig(users(t))).URL()
+	operator, worker := openAs(t, url, "operator", cluster.WithPlaces(0)), openAs(t, url, "worker", cluster.WithPlaces(1))
+	submitter := openAs(t, url, "submitter", cluster.WithPlaces(0))
+	h := cluster.Handle(worker, "double", double)
+	eventually(t, "the lane is there", func() bool { return operator.Pause(t.Context(), "double") == nil })
+	f, err := h.Submit(t.Context(), 1, cluster.Durable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := submitter.Cancel(t.Context(), f.ID()); err != nil {
+		t.Error("Cancel:", err)
+	}
+	if err := operator.Resume(t.Context(), "double"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wait(t, f, nil); !errors.Is(err, cluster.ErrCanceled) {
+		t.Error("the task has ended with", err)
+	}
+}
