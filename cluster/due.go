@@ -115,7 +115,7 @@ func (n *Node) move(m *nats.Msg) {
 func (n *Node) workMessage(m *nats.Msg) (*nats.Msg, token, error) {
 	h := maps.Clone(m.Header)
 	maps.DeleteFunc(h, func(key string, _ []string) bool { return strings.HasPrefix(key, "Nats-") })
-	id, err := idOf(m.Header)
+	id, err := dueID(m.Header)
 	if err == nil && header(h, headerCron) != "" {
 		_, _, err = parseUnique(h)
 	}
@@ -127,6 +127,14 @@ func (n *Node) workMessage(m *nats.Msg) (*nats.Msg, token, error) {
 		h[headerSince] = []string{meta.Timestamp.UTC().Format(time.RFC3339Nano)}
 	}
 	return &nats.Msg{Subject: n.workOfDue(m.Subject), Header: h, Data: m.Data}, id, nil
+}
+
+// dueID returns the ID of a task that is due. A time of a cron job has none in its headers: the job and the time are its ID.
+func dueID(h nats.Header) (token, error) {
+	if name := header(h, headerCron); name != "" {
+		return cronTask(name, header(h, headerScheduleNext))
+	}
+	return parseToken("ID", header(h, headerID))
 }
 
 // refuseDue makes a message that is no task a dead letter.

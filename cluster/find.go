@@ -136,6 +136,6 @@ func (f *search) one(ctx context.Context, from uint64) (*jetstream.RawStreamMsg,
 
 // isTask reports whether a message is the task's.
 func (f *search) isTask(h nats.Header) bool {
-	id, err := idOf(h)
-	return err == nil && id == f.id
+	due, err := dueID(h)
+	return header(h, headerID) == string(f.id) || err == nil && due == f.id
 }

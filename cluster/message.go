@@ -65,14 +65,6 @@ func (t *task) message(subject string) *nats.Msg {
 	return m
 }
 
-// idOf returns the ID of the task of a message. A time of a cron job that is due has none yet: the job and the time are its ID.
-func idOf(h nats.Header) (token, error) {
-	if name := header(h, headerCron); name != "" && header(h, headerID) == "" {
-		return cronTask(name, header(h, headerScheduleNext))
-	}
-	return parseToken("ID", header(h, headerID))
-}
-
 // header returns the first value of a header. Get panics for one without values, as what is stored as JSON can have.
 func header(h nats.Header, key string) string {
 	if v := h[key]; len(v) > 0 {

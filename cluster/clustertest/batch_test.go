@@ -137,6 +137,9 @@ func TestABatchCountsWhatIsSubmittedAndEveryKindOfEnd(t *testing.T) {
 	if _, err := after.Wait(t.Context()); err == nil {
 		t.Error("it has run after what was canceled")
 	}
+	if _, err := first.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) { // else it may end with a result first
+		t.Error("the first was canceled, and has ended with", err)
+	}
 	close(gate)
 	if c := counts(t, b); c != (cluster.BatchCounts{Total: 6, Ended: 6, Failed: 4, Closed: true}) {
 		t.Errorf("%+v", c)
