@@ -75,8 +75,9 @@ type waitingTask struct {
 	After   []token     `json:"after"`
 }
 
-// Keys of the bucket: of a task that waits, of the tally of those that it waits for, and of its edges.
+// Keys of the bucket: of a task that waits, of the marker that it waits no longer, of the tally of those that it waits for, and of its edges.
 func keyTask(id token) string  { return "task." + string(id) }
+func keyGone(id token) string  { return "gone." + string(id) }
 func keyMet(id token) string   { return "met." + string(id) }
 func keyEdges(id token) string { return "edge." + string(id) + ".>" }
 func keyEdge(id token, e edge.Edge, dep token) string {
@@ -87,9 +88,6 @@ func keyEdge(id token, e edge.Edge, dep token) string {
 func (n *Node) storeAfter(ctx context.Context, id token, m *nats.Msg, deps []token) (known bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, submitWait) // less than after what sweepLeft finds it
 	defer cancel()
-	if err := n.hearEdges(ctx); err != nil {
-		return false, refused{fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)}
-	}
 	if err := n.ask(ctx, func(ctx context.Context) error {
 		was, err := n.storeMet(ctx, id, deps)
 		known = known || was
@@ -122,19 +120,24 @@ func (n *Node) prepareAfter(ctx context.Context, id token, m *nats.Msg, deps []t
 	return record, last, nil
 }
 
-// createKey stores a value, unless there is one.
+// createKey stores a value, unless there is one or its marker. Create of the bucket would read which of the two it is, which a submitter may
+// not.
 func (n *Node) createKey(ctx context.Context, kv jetstream.KeyValue, key string, value []byte) error {
-	return n.ask(ctx, func(ctx context.Context) error {
-		_, err := kv.Create(ctx, key, value)
-		if errors.Is(err, jetstream.ErrKeyExists) {
-			return nil
-		}
-		return err
-	}, keyOf(kv.Bucket(), key))
+	m := createMsg(keyOf(kv.Bucket(), key), value)
+	err := n.ask(ctx, func(ctx context.Context) error { _, err := n.js.PublishMsg(ctx, m); return err }, m.Subject)
+	if isConflict(err) {
+		return nil
+	}
+	return err
 }
 
-// metWait is how long storeMet waits for a tally of other dependencies that has no task: it is being removed, or its task is
-// being stored. After that a process has died in the midst, and sweepLeft removes it. It is less than firstWait.
+// createMsg is what asks the servers to store a message, unless there is one of the subject.
+func createMsg(subject string, data []byte) *nats.Msg {
+	return &nats.Msg{Subject: subject, Data: data, Header: nats.Header{jetstream.ExpectedLastSubjSeqHeader: {"0"}}}
+}
+
+// metWait is how long storeMet waits for a tally of other dependencies to be removed, as when its task is being released. A submitter may
+// not read whether there is a task. It is less than firstWait.
 const metWait = time.Second
 
 // storeMet stores the tally of what a task waits for. known says that it was there before. A task of that ID that waits for
@@ -159,13 +162,10 @@ func (n *Node) storeMet(ctx context.Context, id token, deps []token) (known bool
 			err = json.Unmarshal(value, &have)
 		}
 		if err == nil && (have.Of != want.Of || have.Size != want.Size) {
-			if _, _, err = n.get(ctx, n.after, keyTask(id)); isNotFound(err) && time.Since(begin) < metWait && again(ctx) == nil {
+			if time.Since(begin) < metWait && again(ctx) == nil {
 				continue
 			}
-			if err == nil || isNotFound(err) {
-				err = fmt.Errorf("cluster: the task %s waits already, and for others", id.text())
-			}
-			return true, err
+			return true, fmt.Errorf("cluster: the task %s waits already, and for others", id.text())
 		}
 		if err == nil {
 			_, err = n.after.Update(ctx, keyMet(id), value, revision) // so that sweepLeft sees a change
@@ -177,7 +177,7 @@ func (n *Node) storeMet(ctx context.Context, id token, deps []token) (known bool
 }
 
 // storeEdges stores for which tasks a task waits, unless it would wait for itself, and returns the last edge's revision. Of tasks
-// that close a cycle at the same time, the last one at least hears of the edges of all.
+// that close a cycle at the same time, the last one at least finds the edges of all.
 func (n *Node) storeEdges(ctx context.Context, id token, deps []token) (last uint64, err error) {
 	for i, d := range deps {
 		key := keyEdge(id, edge.Edge{Index: i}, d)
@@ -188,10 +188,11 @@ func (n *Node) storeEdges(ctx context.Context, id token, deps []token) (last uin
 			return 0, err
 		}
 	}
-	if err := n.edges.Until(ctx, last); err != nil {
+	cycle, err := n.closesCycle(ctx, id)
+	if err != nil {
 		return 0, fmt.Errorf("cluster: the servers do not tell who waits for whom: %w", err)
 	}
-	if n.edges.Cycle(id) {
+	if cycle {
 		return 0, errors.Join(fmt.Errorf("%w: %s", ErrCycle, id.text()), n.withdraw(ctx, id, deps))
 	}
 	return last, nil
@@ -240,7 +241,10 @@ func (n *Node) withdraw(ctx context.Context, id token, deps []token) error {
 	if n.config.places > 0 {
 		return n.forgetWaiting(ctx, id)
 	}
-	keys := []string{keyTask(id)}
+	if _, err := n.markGone(ctx, id); err != nil {
+		return err
+	}
+	var keys []string
 	for i, d := range deps {
 		keys = append(keys, keyEdge(id, edge.Edge{Index: i}, d))
 	}
@@ -253,21 +257,29 @@ func (n *Node) withdraw(ctx context.Context, id token, deps []token) error {
 }
 
 // forgetWaiting removes a task that waits no longer, and then its edges and its tally, as far as they are older: the same task
-// may be stored anew meanwhile. All nodes forget the edges as they hear of the marker that the task is gone. The marker replaces
-// nothing: what it replaced would be there again when its time is over and a server is killed. By the tally, sweepLeft finds what
+// may be stored anew meanwhile. All nodes forget the edges as they hear of the marker. By the tally, sweepLeft finds what
 // was removed or stored in part.
 func (n *Node) forgetWaiting(ctx context.Context, id token) error {
-	subject := keyOf(n.names.after(), keyTask(id))
-	if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+	if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject(keyOf(n.names.after(), keyTask(id)))); err != nil {
 		return err
 	}
-	ack, err := n.js.PublishMsg(ctx, &nats.Msg{Subject: subject, Header: nats.Header{
-		"KV-Operation": {"PURGE"}, jetstream.MsgRollup: {jetstream.MsgRollupSubject}, jetstream.MsgTTLHeader: {markerTTL.String()},
-	}})
+	revision, err := n.markGone(ctx, id)
 	if err != nil {
 		return err
 	}
-	return n.forgetBefore(ctx, id, ack.Sequence)
+	return n.forgetBefore(ctx, id, revision)
+}
+
+// markGone says for a minute that a task waits no longer. The marker has a key of its own, and replaces nothing: what it replaced would be
+// there again when its time is over and a server is killed, and who may not read the task takes a marker in its place for one.
+func (n *Node) markGone(ctx context.Context, id token) (revision uint64, err error) {
+	ack, err := n.js.PublishMsg(ctx, &nats.Msg{Subject: keyOf(n.names.after(), keyGone(id)), Header: nats.Header{
+		"KV-Operation": {"PURGE"}, jetstream.MsgRollup: {jetstream.MsgRollupSubject}, jetstream.MsgTTLHeader: {markerTTL.String()},
+	}})
+	if err != nil {
+		return 0, err
+	}
+	return ack.Sequence, nil
 }
 
 // forgetBefore removes the edges and the tally of a task, as far as they were stored before a revision of the bucket.

@@ -57,9 +57,10 @@ type BatchCounts struct {
 
 // batchRecord is a batch as it is stored, from when it is closed.
 type batchRecord struct {
-	From  string `json:"from"`
-	Total int    `json:"total"` // with those that were not submitted
-	Void  int    `json:"void,omitempty"`
+	From   string `json:"from"`
+	Secret string `json:"secret,omitempty"` // of From
+	Total  int    `json:"total"`            // with those that were not submitted
+	Void   int    `json:"void,omitempty"`
 }
 
 // Errors of batches.
@@ -177,7 +178,7 @@ func (b *Batch) close(ctx context.Context) error {
 			return err
 		}
 	}
-	record, err := json.Marshal(batchRecord{From: n.node, Total: b.next, Void: len(void)})
+	record, err := json.Marshal(batchRecord{From: n.node, Secret: n.secret, Total: b.next, Void: len(void)})
 	if err != nil {
 		return err
 	}
@@ -244,10 +245,10 @@ func (n *Node) endedInBatch(id token, number int, failed bool) error {
 func (n *Node) endBatch(id token) error {
 	ctx, cancel := n.asking()
 	defer cancel()
-	counts, from, err := n.countBatch(ctx, id)
+	counts, closer, err := n.countBatch(ctx, id)
 	for err == nil && counts.Closed && counts.Ended < counts.Total { // all have ended: what was read is older
 		if err = again(ctx); err == nil {
-			counts, from, err = n.countBatch(ctx, id)
+			counts, closer, err = n.countBatch(ctx, id)
 		}
 	}
 	if err != nil {
@@ -264,7 +265,7 @@ func (n *Node) endBatch(id token) error {
 	if err := n.settleWaiting(id, o); err != nil {
 		return err
 	}
-	n.tellOutcome(from, id, o, nil)
+	n.tellOutcome(closer, id, o, nil)
 	return nil
 }
 
@@ -285,16 +286,16 @@ func (n *Node) BatchCounts(ctx context.Context, id string) (BatchCounts, error) 
 }
 
 // countBatch returns how far a batch is, and the node that has closed it.
-func (n *Node) countBatch(ctx context.Context, id token) (c BatchCounts, from string, err error) {
+func (n *Node) countBatch(ctx context.Context, id token) (c BatchCounts, closer asker, err error) {
 	var chunks tally
 	if err := n.readJSON(ctx, keyChunks(id), &chunks); err != nil {
-		return c, "", err
+		return c, closer, err
 	}
 	var r batchRecord
 	if err := n.readJSON(ctx, keyBatch(id), &r); err == nil {
 		c = BatchCounts{Total: r.Total - r.Void, Ended: -r.Void, Closed: true}
 	} else if !isNotFound(err) {
-		return c, "", err
+		return c, closer, err
 	}
 	for k := 0; !c.Closed || k*chunk < r.Total; k++ {
 		var t tally
@@ -303,12 +304,12 @@ func (n *Node) countBatch(ctx context.Context, id token) (c BatchCounts, from st
 			break
 		}
 		if err != nil {
-			return c, "", err
+			return c, closer, err
 		}
 		c.Ended += countBits(t.Ended)
 		c.Failed += countBits(t.Failed)
 	}
-	return c, r.From, nil
+	return c, asker{r.From, r.Secret}, nil
 }
 
 // readJSON reads a value of the bucket of batches.

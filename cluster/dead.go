@@ -110,7 +110,7 @@ func (n *Node) refuse(l *lane, m *nats.Msg, why error) {
 		return
 	}
 	if from := header(m.Header, headerFrom); checkName("submitting node", from) == nil {
-		t.from = from
+		t.from, t.secret = from, header(m.Header, headerSecret)
 	}
 	t.unique, _ = parseToken("unique key", header(m.Header, headerUnique)) // none is "", and so is one that cannot be read
 	t.batch, t.number, _ = parseBatch(header(m.Header, headerBatch))

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -14,18 +13,14 @@ import (
 )
 
 // edges are which tasks of the cluster wait for which, as far as this node has heard.
-type edges struct {
-	*edge.Graph[token]
-	hearing sync.Mutex // of the one that begins to hear
-	heard   bool       // under hearing
-}
+type edges struct{ *edge.Graph[token] }
 
 // set notes what was heard of a key of the bucket.
 func (g *edges) set(entry jetstream.KeyValueEntry) {
 	switch key, stored := strings.Split(entry.Key(), "."), entry.Operation() == jetstream.KeyValuePut; {
 	case len(key) == 4 && stored:
 		g.setEdge(key, entry.Created())
-	case len(key) == 2 && !stored:
+	case len(key) == 2 && !stored: // a node of the version before has its marker in the place of the task
 		if id, err := parseToken("ID", key[1]); err == nil { // else it is nobody's
 			g.Forget(id)
 		}
@@ -33,39 +28,31 @@ func (g *edges) set(entry jetstream.KeyValueEntry) {
 	g.Heard(entry.Revision())
 }
 
-// setEdge notes an edge, as keyEdge has written it, unless that is nobody's.
+// setEdge notes an edge, unless that is nobody's.
 func (g *edges) setEdge(key []string, made time.Time) {
-	id, bad := parseToken("ID", key[1])
-	dep, worse := parseToken("ID of a dependency", key[3])
-	index, err := strconv.Atoi(key[2])
-	if bad == nil && worse == nil && err == nil && index >= 0 && index < maxAfter {
+	if id, index, dep, ok := cutEdge(key); ok {
 		g.Add(id, dep, edge.Edge{Index: index, Made: made})
 	}
 }
 
-// areHeard reports whether this node hears of edges.
-func (g *edges) areHeard() bool {
-	g.hearing.Lock()
-	defer g.hearing.Unlock()
-	return g.heard
+// cutEdge reads the parts of a key as keyEdge has written it.
+func cutEdge(key []string) (id token, index int, dep token, ok bool) {
+	if len(key) != 4 {
+		return "", 0, "", false
+	}
+	id, bad := parseToken("ID", key[1])
+	dep, worse := parseToken("ID of a dependency", key[3])
+	index, err := strconv.Atoi(key[2])
+	return id, index, dep, bad == nil && worse == nil && err == nil && index >= 0 && index < maxAfter
 }
 
-// hearEdges hears which tasks wait for which from now on, and waits until it knows those of before. Nodes with places
-// call it when they are opened, and others before they need it.
+// hearEdges hears which tasks wait for which from now on, and waits until it knows those of before.
 func (n *Node) hearEdges(ctx context.Context) error {
-	g := &n.edges
-	g.hearing.Lock()
-	defer g.hearing.Unlock()
-	if g.heard {
-		return nil
-	}
 	set := func(entry jetstream.KeyValueEntry) {
-		g.set(entry)
+		n.edges.set(entry)
 		n.hearReleased(entry)
 	}
-	err := n.follow(ctx, n.after, []string{"edge.>", "task.*"}, set, g.Clear)
-	g.heard = err == nil
-	return err
+	return n.follow(ctx, n.after, []string{"edge.>", keyGone(anyToken), keyTask(anyToken)}, set, n.edges.Clear)
 }
 
 // sorted returns IDs in order, each once.

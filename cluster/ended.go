@@ -63,7 +63,7 @@ func (n *Node) concluded(t *task, o outcome, remove func() error) error {
 		return err
 	}
 	if t.from != "" {
-		n.tellOutcome(t.from, t.id, o, nil)
+		n.tellOutcome(t.asker(), t.id, o, nil)
 	}
 	return nil
 }

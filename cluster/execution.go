@@ -194,7 +194,7 @@ func (e *execution) endDone(o outcome, data []byte) {
 			n.unconfirmed(e.id, err)
 		}
 		if e.from != "" {
-			n.tellOutcome(e.from, e.id, o, data)
+			n.tellOutcome(e.asker(), e.id, o, data)
 		}
 		n.running.remove(e)
 		e.leave()

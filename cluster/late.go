@@ -21,7 +21,8 @@ func (e *execution) deadline() time.Time {
 	return from.Add(e.time)
 }
 
-// limit says how long a task may take from when it is released: hearReleased counts it from then. It returns false if that was said before.
+// limit says how long a task may take from when it is released: hearReleased or lookReleased counts it from then. It returns false if that
+// was said before, and for no time.
 func (w *waiting) limit(r *remote, within time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -29,7 +30,7 @@ func (w *waiting) limit(r *remote, within time.Duration) bool {
 		return false
 	}
 	r.within = within
-	return true
+	return within > 0
 }
 
 // endAfter ends the Future of a task after a time, unless the task has ended.
@@ -65,21 +66,42 @@ func (n *Node) endInTime(r *remote, s submission) {
 	n.endAfter(r, left)
 }
 
+// lookReleased looks whether a task does not wait for others any more, for a node that hears of none: its time counts from when that is
+// seen. The tally is removed last, without a marker. It returns whether it is to look again.
+func (n *Node) lookReleased(ctx context.Context, id token) bool {
+	r, within := n.waiting.limited(id)
+	if r == nil || n.config.places > 0 {
+		return false
+	}
+	found, err := n.namesIn(ctx, keyOf(n.names.after(), keyMet(id)))
+	released := err == nil && len(found) == 0
+	if released {
+		n.endAfter(r, within)
+	}
+	return !released
+}
+
+// limited returns the future of a task whose time is said and does not count yet, or nil.
+func (w *waiting) limited(id token) (r *remote, within time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r := w.futures[id]; r != nil && r.within > 0 && r.late == nil {
+		return r, r.within
+	}
+	return nil, 0
+}
+
 // hearReleased hears that a task does not wait for others any more: its time counts from then.
 func (n *Node) hearReleased(entry jetstream.KeyValueEntry) {
-	key, ok := strings.CutPrefix(entry.Key(), keyTask(""))
-	if !ok || entry.Operation() == jetstream.KeyValuePut {
+	key, ok := strings.CutPrefix(entry.Key(), keyGone(""))
+	if !ok {
 		return
 	}
 	id, err := parseToken("ID", key)
 	if err != nil {
 		return
 	}
-	n.waiting.mu.Lock()
-	r := n.waiting.futures[id]
-	limited := r != nil && r.within > 0
-	n.waiting.mu.Unlock()
-	if limited {
-		n.endAfter(r, entry.Created().Add(r.within).Sub(n.clock.at(n.now())))
+	if r, within := n.waiting.limited(id); r != nil {
+		n.endAfter(r, entry.Created().Add(within).Sub(n.clock.at(n.now())))
 	}
 }

@@ -27,11 +27,8 @@ const (
 // up to sweepEvery.
 const firstLook = 100 * time.Millisecond
 
-// lookLater looks for the outcome of a task after a time, and again, until sweep does.
+// lookLater looks for the outcome of a task after a time, and again, until sweep does. For a task whose time does not count yet, it goes on.
 func (n *Node) lookLater(r *remote, wait time.Duration) {
-	if wait >= sweepEvery {
-		return
-	}
 	time.AfterFunc(wait, func() {
 		select {
 		case <-r.promise.Future().Done():
@@ -44,8 +41,11 @@ func (n *Node) lookLater(r *remote, wait time.Duration) {
 		defer cancel()
 		if o, err := n.getOutcome(ctx, r.id); err == nil {
 			n.waiting.complete(r, o, nil)
-		} else {
-			n.lookLater(r, 2*wait)
+			return
+		}
+		next := min(2*wait, sweepEvery)
+		if again := n.lookReleased(ctx, r.id); again || next < sweepEvery {
+			n.lookLater(r, next)
 		}
 	})
 }
@@ -106,8 +106,8 @@ func (n *Node) look(subjects []string) error {
 		more, err := n.askTogether(ctx, toReadMany(n.names.results()), request, func(m *nats.Msg, subject string) {
 			found[subject] = true
 			id, err := parseToken("ID", strings.TrimPrefix(subject, keyOf(n.names.results(), "")))
-			if removed := header(m.Header, "KV-Operation") != "" || header(m.Header, jetstream.MarkerReasonHeader) != ""; err == nil && !removed {
-				n.waiting.resolve(id, readOutcome(m.Data), nil)
+			if err == nil && !isMarker(m.Header) {
+				n.waiting.resolve(id, readOutcome(written(m)), nil)
 			}
 		})
 		if err != nil || !more || len(found) == 0 {
@@ -144,7 +144,7 @@ func (n *Node) askTogether(ctx context.Context, to string, request map[string]an
 		if err != nil {
 			return false, n.explain(err, to)
 		}
-		if subject := header(m.Header, jetstream.SubjectHeader); subject != "" { // the servers set it, and not with a status
+		if subject := lastHeader(m, jetstream.SubjectHeader); subject != "" { // the servers set it, and not with a status
 			each(m, subject)
 			continue
 		}

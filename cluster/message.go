@@ -17,6 +17,7 @@ const (
 	headerID      = "Filch-Id"
 	headerCodec   = "Filch-Codec"
 	headerFrom    = "Filch-From"    // the node that waits for the outcome; none if no result is stored
+	headerSecret  = "Filch-Secret"  // of that node: it believes an outcome that comes with it
 	headerBy      = "Filch-By"      // the node that has submitted it, if it does not wait
 	headerKey     = "Filch-Key"     // tasks of one key run in order
 	headerTime    = "Filch-Time"    // how long the task may take from when it is stored, in ns
@@ -33,6 +34,7 @@ type task struct {
 	handler string // with its version
 	codec   string
 	from    string
+	secret  string // of from
 	by      string // the node that has submitted it; from, if that is not empty
 	key     token
 	unique  token
@@ -52,7 +54,7 @@ func (t *task) message(subject string) *nats.Msg {
 		nats.MsgIdHdr: {string(t.id)},
 	}}
 	if t.from != "" {
-		m.Header[headerFrom] = []string{t.from}
+		m.Header[headerFrom], m.Header[headerSecret] = []string{t.from}, []string{t.secret}
 	} else if t.by != "" {
 		m.Header[headerBy] = []string{t.by}
 	}
@@ -64,6 +66,9 @@ func (t *task) message(subject string) *nats.Msg {
 	}
 	return m
 }
+
+// asker is the node that waits for the outcome.
+func (t *task) asker() asker { return asker{t.from, t.secret} }
 
 // header returns the first value of a header. Get panics for one without values, as what is stored as JSON can have.
 func header(h nats.Header, key string) string {
@@ -84,7 +89,7 @@ func parseTask(handler string, h nats.Header, data []byte) (*task, error) {
 	if v := header(h, headerVersion); v != formVersion {
 		return nil, fmt.Errorf("the message has version %q, and this node reads %s", v, formVersion)
 	}
-	t := &task{handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), by: header(h, headerBy), data: data}
+	t := &task{handler: handler, codec: header(h, headerCodec), from: header(h, headerFrom), secret: header(h, headerSecret), by: header(h, headerBy), data: data}
 	if err := t.parseTokens(h); err != nil {
 		return nil, err
 	}

@@ -96,6 +96,9 @@ func (n names) who() string { return n.cluster + ".who" }
 // ended is the subject where nodes with places are told that a task has ended for which another waits.
 func (n names) ended() string { return n.cluster + ".ended" }
 
+// claim is the subject where nodes with places are asked for a unique key, or given one back.
+func (n names) claim() string { return n.cluster + ".claim" }
+
 // resumed is the subject where nodes with places are told that a handler is not paused any more.
 func (n names) resumed() string { return n.cluster + ".resumed" }
 

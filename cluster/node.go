@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,6 +29,7 @@ type Node struct {
 	names
 	nc      *nats.Conn
 	js      jetstream.JetStream
+	secret  string // with which the outcomes of its tasks come; another each time
 	stop    func() // ends the connection and the server, if they are the node's
 	codecOf map[string]Codec
 
@@ -156,6 +158,7 @@ func newNode(ctx context.Context, c config, nc *nats.Conn, stop func()) (*Node, 
 		handlers: map[string]*handler{},
 		known:    map[string]known{},
 		ensuring: make(chan struct{}, ensureMost),
+		secret:   cryptorand.Text(),
 	}
 	for _, codec := range c.codecs {
 		n.codecOf[codec.Name()] = codec
@@ -207,6 +210,9 @@ func (n *Node) listen(ctx context.Context) error {
 			return err
 		}
 		if err := n.hearEnded(); err != nil {
+			return err
+		}
+		if err := n.hearClaims(); err != nil {
 			return err
 		}
 		if err := n.hearResumed(); err != nil {

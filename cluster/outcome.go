@@ -79,11 +79,11 @@ func isNotFound(err error) bool { return errors.Is(err, jetstream.ErrKeyNotFound
 
 // getOutcome returns the outcome of a task. One that cannot be read counts as a failure: the task is not run again.
 func (n *Node) getOutcome(ctx context.Context, id token) (outcome, error) {
-	entry, err := n.results.Get(ctx, string(id))
+	data, _, err := n.read(ctx, n.results, string(id))
 	if err != nil {
 		return outcome{}, err
 	}
-	return readOutcome(entry.Value()), nil
+	return readOutcome(data), nil
 }
 
 func readOutcome(data []byte) outcome {
@@ -141,7 +141,7 @@ func (n *Node) tryOutcome(ctx context.Context, id token, o outcome, data []byte)
 
 // outcomeMsg is what asks the servers to store an outcome, unless the task has one, as Create of the bucket does.
 func (n *Node) outcomeMsg(id token, data []byte) *nats.Msg {
-	return &nats.Msg{Subject: keyOf(n.names.results(), string(id)), Data: data, Header: nats.Header{jetstream.ExpectedLastSubjSeqHeader: {"0"}}}
+	return createMsg(keyOf(n.names.results(), string(id)), data)
 }
 
 // isStored reports whether answer says that a message was stored. An answer with an error begins with the error.

@@ -10,10 +10,11 @@ import (
 type Role int
 
 const (
-	// Submitter submits tasks, asks for their cancellation, and reads outcomes: also those of others, if it knows or lists their IDs.
+	// Submitter submits tasks, asks for their cancellation, and reads outcomes: also those of others, if it knows or lists their IDs. It reads
+	// no task, makes no consumer, and removes no unique key; workers take unique keys for it.
 	Submitter Role = iota
-	// Worker reads and runs tasks, and so can write any outcome and any dead letter. It makes batches and cron jobs. It cannot read
-	// dead letters.
+	// Worker reads and runs tasks, and so can write any outcome and any dead letter. It takes unique keys and gives them back. It makes batches
+	// and cron jobs. It cannot read dead letters.
 	Worker
 	// Operator makes, changes and deletes the streams of the cluster, and reads all that is in them. It pauses handlers, asks nodes
 	// what they run, and puts dead letters back. The first node that opens a cluster needs it.
@@ -50,8 +51,8 @@ func PermissionsOf(role Role, cluster, node, inbox string) (Permissions, error) 
 	n := names{cluster}
 	p := Permissions{Publish: n.toSubmit(node), Subscribe: []string{inbox + ".>", n.doneOf(node)}}
 	if role >= Worker {
-		p.Publish = append(p.Publish, n.toWork()...)
-		p.Subscribe = append(p.Subscribe, n.who(), n.ended(), n.resumed())
+		p.Publish = least(append(p.Publish, n.toWork()...))
+		p.Subscribe = append(p.Subscribe, n.who(), n.claim(), n.ended(), n.resumed())
 		p.Responses = true
 	}
 	if role == Operator {
@@ -126,9 +127,11 @@ func toReadMany(bucket string) string { return api("DIRECT.GET." + streamOf(buck
 
 // toSubmit is what a submitter publishes to.
 func (n names) toSubmit(node string) []string {
-	subjects := []string{n.workAll(), n.laterOf(anyToken), n.ended(), keys(n.control()), keys(n.after()), keys(n.unique()), keyOf(n.nodes(), node),
-		api("CONSUMER.INFO." + n.work() + ".*"), api("STREAM.PURGE." + streamOf(n.unique())), toRead(n.results()), toReadMany(n.results()), toRead(n.after()), toRead(n.unique())}
-	subjects = append(subjects, toWatch(n.after())...)
+	subjects := []string{n.workAll(), n.laterOf(anyToken), n.claim(), n.ended(), keys(n.control()), keys(n.after()), keyOf(n.nodes(), node),
+		api("CONSUMER.INFO." + n.work() + ".*"), toRead(n.results()), toReadMany(n.results())}
+	for _, key := range []string{keyMet(anyToken), keyEdges(anyToken)} { // and no task
+		subjects = append(subjects, strings.TrimSuffix(toRead(n.after()), ">")+keyOf(n.after(), key))
+	}
 	for _, s := range n.streams() {
 		subjects = append(subjects, api("STREAM.INFO."+s))
 	}
@@ -137,13 +140,14 @@ func (n names) toSubmit(node string) []string {
 
 // toWork is what a worker publishes to beyond that.
 func (n names) toWork() []string {
-	subjects := []string{keys(n.results()), keys(n.tries()), keys(n.batches()), n.deadAll(), n.doneOf("*"), n.cronOf("*"),
-		api("CONSUMER.PAUSE." + n.work() + ".*"), toRead(n.control()), toRead(n.tries()), toRead(n.batches()),
-		api("STREAM.MSG.GET." + n.work()), api("DIRECT.GET." + n.work()), api("STREAM.MSG.GET." + n.later()), api("STREAM.PURGE." + n.later()), api("STREAM.PURGE." + streamOf(n.after()))}
+	subjects := []string{keys(n.results()), keys(n.tries()), keys(n.batches()), keys(n.unique()), n.deadAll(), n.doneOf("*"), n.cronOf("*"),
+		api("CONSUMER.PAUSE." + n.work() + ".*"), toRead(n.control()), toRead(n.tries()), toRead(n.batches()), toRead(n.after()), toRead(n.unique()),
+		api("STREAM.MSG.GET." + n.work()), api("DIRECT.GET." + n.work()), api("STREAM.MSG.GET." + n.later()),
+		api("STREAM.PURGE." + n.later()), api("STREAM.PURGE." + streamOf(n.after())), api("STREAM.PURGE." + streamOf(n.unique()))}
 	for _, s := range []string{n.work(), n.later()} {
 		subjects = append(subjects, api("CONSUMER.CREATE."+s+".>"), api("CONSUMER.MSG.NEXT."+s+".*"), "$JS.ACK."+s+".>")
 	}
-	return append(subjects, toWatch(n.control())...)
+	return slices.Concat(subjects, toWatch(n.control()), toWatch(n.after()))
 }
 
 // toOperate is what an operator publishes to beyond that.

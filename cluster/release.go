@@ -163,9 +163,6 @@ func (n *Node) sweepEdges() {
 // sweepLeft removes what is left of tasks that are not stored, since a process has died as it stored or removed one.
 // A tally without its task has to be there, unchanged, at two calls in a row: so no process is about to store the task.
 func (n *Node) sweepLeft() {
-	if !n.edges.areHeard() {
-		return
-	}
 	ctx, cancel := n.asking()
 	defer cancel()
 	prefix := keyOf(n.names.after(), "")
@@ -187,12 +184,12 @@ func (n *Node) sweepLeft() {
 		if _, _, err := n.get(ctx, n.after, keyTask(id)); !isNotFound(err) {
 			continue
 		}
-		entry, err := n.after.Get(ctx, keyMet(id))
+		_, revision, err := n.read(ctx, n.after, keyMet(id))
 		if err != nil {
 			continue
 		}
-		n.leftovers[id] = entry.Revision()
-		if before[id] == entry.Revision() {
+		n.leftovers[id] = revision
+		if before[id] == revision {
 			_ = n.forgetBefore(ctx, id, info.State.LastSeq+1)
 		}
 	}

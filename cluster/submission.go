@@ -107,7 +107,8 @@ func AtLevel(level int) SubmitOption {
 
 // Within ends the task with [ErrDeadline] if it has not ended after d, by the servers' clocks from the moment at which it is
 // stored, or by the node's for a local task. Its Future ends then, a fifth of a second later at most if the servers answer, also
-// if no node is there to run the task. A node that gets the task later ends it, and does not run it.
+// if no node is there to run the task. A node without places sees up to 5 s later that a task of [After] does not wait any more. A node
+// that gets the task later ends it, and does not run it.
 func Within(d time.Duration) SubmitOption {
 	return func(s *submission) error {
 		s.within = d

@@ -125,7 +125,7 @@ func (n *Node) submit(ctx context.Context, t *task, subject string, s submission
 		}
 		return r, err
 	}
-	t.from = n.node
+	t.from, t.secret = n.node, n.secret
 	if s.id != "" {
 		var o outcome
 		err := askServers(ctx, func(ctx context.Context) (err error) { o, err = n.getOutcome(ctx, t.id); return err })
@@ -136,7 +136,7 @@ func (n *Node) submit(ctx context.Context, t *task, subject string, s submission
 		}
 	}
 	r := n.waiting.add(n, t.id)
-	limited := len(s.after) > 0 && n.waiting.limit(r, s.within)
+	limited := len(s.after) > 0 && n.config.places > 0 && n.waiting.limit(r, s.within)
 	known, err := n.store(ctx, t.id, t.message(subject), s)
 	first := !known || s.id == "" // else what another says of its time counts
 	if limited && (!first || err != nil) {
@@ -147,7 +147,8 @@ func (n *Node) submit(ctx context.Context, t *task, subject string, s submission
 		return nil, err
 	}
 	r.stored.Store(true)
-	if known {
+	looks := first && len(s.after) > 0 && n.config.places == 0 && n.waiting.limit(r, s.within) // from when the task is stored
+	if known || looks {
 		n.lookLater(r, firstLook)
 	}
 	if first && len(s.after) == 0 {

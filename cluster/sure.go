@@ -20,40 +20,28 @@ const staleAgain = 20 * time.Millisecond
 // get returns the value of a key and its revision. Any server that has the bucket may answer, and one that is behind answers with an older
 // value. That there is none is sure.
 func (n *Node) get(ctx context.Context, kv jetstream.KeyValue, key string) (value []byte, revision uint64, err error) {
-	entry, err := kv.Get(ctx, key)
+	value, revision, err = n.read(ctx, kv, key)
 	if isNotFound(err) {
 		return n.surely(ctx, kv, key)
 	}
-	if err != nil {
-		return nil, 0, err
-	}
-	return entry.Value(), entry.Revision(), nil
+	return value, revision, err
 }
 
 // surely returns the value of a key and its revision as the leader of its bucket has them, and an error that isNotFound reports if there is none. It
 // asks the leader for the revision, and any server for the value until that is of this revision. README.md says where it is needed.
 func (n *Node) surely(ctx context.Context, kv jetstream.KeyValue, key string) (value []byte, revision uint64, err error) {
-	subject := keyOf(kv.Bucket(), key)
-	var stream jetstream.Stream
 	for {
-		last, err := n.lastRevision(ctx, subject)
+		last, err := n.lastRevision(ctx, keyOf(kv.Bucket(), key))
 		if err == nil && last == 0 {
 			return nil, 0, jetstream.ErrKeyNotFound
 		}
-		if err == nil && stream == nil {
-			stream, err = n.js.Stream(ctx, streamOf(kv.Bucket()))
-		}
-		var m *jetstream.RawStreamMsg
 		if err == nil {
-			m, err = stream.GetLastMsgForSubject(ctx, subject)
-		}
-		switch {
-		case err == nil && m.Sequence == last:
-			if header(m.Header, "KV-Operation") != "" || header(m.Header, jetstream.MarkerReasonHeader) != "" { // it was removed
-				return nil, 0, jetstream.ErrKeyNotFound
+			value, revision, err = n.read(ctx, kv, key)
+			if revision == last {
+				return value, revision, err
 			}
-			return m.Data, m.Sequence, nil
-		case err != nil && !isConflict(err) && !errors.Is(err, jetstream.ErrMsgNotFound):
+		}
+		if err != nil && !isConflict(err) && !isNotFound(err) {
 			return nil, 0, err
 		}
 		if err := again(ctx); err != nil {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/subtle"
 	"encoding/binary"
 	"errors"
 	"sync"
@@ -9,26 +10,33 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
+// asker is a node that waits for outcomes. It believes who knows its secret, which travels with its tasks: anybody who may ask the
+// servers anything has them answer wherever he likes, also where nodes hear of outcomes.
+type asker struct{ node, secret string }
+
 // telling are the outcomes that other nodes are to be told of. One message has all for a node that have come together
 // while the last one was sent: a message for each costs the servers and both nodes a seventh of what a task costs.
 type telling struct {
 	mu   sync.Mutex
-	to   map[string][]byte // messages that are not sent, by node
-	some chan struct{}     // of capacity 1: there are some
+	to   map[asker][]byte // messages that are not sent
+	some chan struct{}    // of capacity 1: there are some
 }
 
 func (t *telling) init() {
-	t.to, t.some = map[string][]byte{}, make(chan struct{}, 1)
+	t.to, t.some = map[asker][]byte{}, make(chan struct{}, 1)
 }
 
 // toldTogether is after how many bytes a message gets no more outcomes.
 const toldTogether = 64 << 10
 
-// tellOutcome tells the node that waits for it. That is not confirmed: a node that does not hear it looks itself.
-// data are the bytes of the outcome, or nil.
-func (n *Node) tellOutcome(from string, id token, o outcome, data []byte) {
-	if from == n.node {
+// tellOutcome tells the node that waits for it. That is not confirmed: a node that does not hear it looks itself. So does one that has
+// sent no secret, since it is of the version before. data are the bytes of the outcome, or nil.
+func (n *Node) tellOutcome(to asker, id token, o outcome, data []byte) {
+	if to == (asker{n.node, n.secret}) {
 		n.waiting.resolve(id, o, nil)
+		return
+	}
+	if to.secret == "" {
 		return
 	}
 	if data == nil {
@@ -36,12 +44,15 @@ func (n *Node) tellOutcome(from string, id token, o outcome, data []byte) {
 	}
 	t := &n.telling
 	t.mu.Lock()
-	m := t.to[from]
+	m := t.to[to]
 	if len(m) > 0 && len(m)+len(data) > min(toldTogether, n.largest()) {
-		n.sendOutcomes(from, m)
+		n.sendOutcomes(to, m)
 		m = nil
 	}
-	t.to[from] = appendTold(m, string(id), data)
+	if m == nil {
+		m = appendPart(nil, []byte(to.secret))
+	}
+	t.to[to] = appendTold(m, string(id), data)
 	t.mu.Unlock()
 	select {
 	case t.some <- struct{}{}:
@@ -66,32 +77,20 @@ func (n *Node) tellAll() {
 	t := &n.telling
 	t.mu.Lock()
 	all := t.to
-	t.to = map[string][]byte{}
+	t.to = map[asker][]byte{}
 	t.mu.Unlock()
-	for from, m := range all {
-		n.sendOutcomes(from, m)
+	for to, m := range all {
+		n.sendOutcomes(to, m)
 	}
 }
 
-func (n *Node) sendOutcomes(to string, m []byte) {
-	_ = n.nc.Publish(n.doneOf(to), m)
+func (n *Node) sendOutcomes(to asker, m []byte) {
+	_ = n.nc.Publish(n.doneOf(to.node), m)
 }
 
 // hearOutcomes hears what other nodes tell.
 func (n *Node) hearOutcomes(ctx context.Context) error {
-	err := n.hear(n.doneOf(n.node), func(m *nats.Msg) {
-		for rest := m.Data; len(rest) > 0; {
-			var id, data []byte
-			var err error
-			if id, data, rest, err = cutTold(rest); err != nil {
-				return
-			}
-			t, unknown := parseToken("ID", string(id))
-			if o, err := parseOutcome(data); err == nil && unknown == nil {
-				n.waiting.resolve(t, o, nil)
-			}
-		}
-	})
+	err := n.hear(n.doneOf(n.node), func(m *nats.Msg) { n.heard(m.Data) })
 	if err != nil {
 		return err
 	}
@@ -103,10 +102,32 @@ func (n *Node) hearOutcomes(ctx context.Context) error {
 	return n.denied(n.doneOf(n.node)) // else the node would not know of outcomes until it looks itself
 }
 
-// appendTold appends an outcome to a message: the ID and the bytes, each behind its length.
+// heard ends the Futures of which a message tells the outcomes, if the one that has sent it knows the secret of the node.
+func (n *Node) heard(m []byte) {
+	secret, m, err := cutPart(m)
+	if err != nil || subtle.ConstantTimeCompare(secret, []byte(n.secret)) == 0 {
+		return
+	}
+	for len(m) > 0 {
+		var id, data []byte
+		if id, data, m, err = cutTold(m); err != nil {
+			return
+		}
+		t, unknown := parseToken("ID", string(id))
+		if o, err := parseOutcome(data); err == nil && unknown == nil {
+			n.waiting.resolve(t, o, nil)
+		}
+	}
+}
+
+// appendTold appends an outcome to a message: the ID and the bytes. The first part of a message is a secret.
 func appendTold(m []byte, id string, data []byte) []byte {
-	m = append(binary.AppendUvarint(m, uint64(len(id))), id...)
-	return append(binary.AppendUvarint(m, uint64(len(data))), data...)
+	return appendPart(appendPart(m, []byte(id)), data)
+}
+
+// appendPart appends a part to a message, behind its length.
+func appendPart(m, part []byte) []byte {
+	return append(binary.AppendUvarint(m, uint64(len(part))), part...)
 }
 
 var errCut = errors.New("cluster: a message that ends too early")

@@ -43,17 +43,17 @@ func (n *Node) getTry(ctx context.Context, id token) (try, error) {
 // tryAt returns what is known of the attempts of a task, as of a revision. The server that answers may not know of the last
 // times that the task was given back: then it seems to have had more attempts than it had.
 func (n *Node) tryAt(ctx context.Context, id token) (t try, revision uint64, err error) {
-	entry, err := n.tries.Get(ctx, string(id)) // an older note than there is: the write that follows is refused
+	note, revision, err := n.read(ctx, n.tries, string(id)) // an older note than there is: the write that follows is refused
 	if isNotFound(err) {
 		return try{}, 0, nil
 	}
 	if err != nil {
 		return try{}, 0, err
 	}
-	if json.Unmarshal(entry.Value(), &t) != nil {
+	if json.Unmarshal(note, &t) != nil {
 		t = try{} // nobody's note
 	}
-	return t, entry.Revision(), nil
+	return t, revision, nil
 }
 
 // noteTry changes what is known of the attempts of a task, and returns it. The note that is returned is the last one, as the

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 const (
 	headerUnique    = "Filch-Unique"     // the key of a unique task
 	headerUniqueFor = "Filch-Unique-For" // for how long at most, in ns
+	headerProof     = "Filch-Proof"      // with the key: who knows it may give the key back
 )
 
 // markerTTL is how long the servers remember that a key was removed.
@@ -46,7 +48,7 @@ const maxUnique = 100 * 365 * 24 * time.Hour
 // ended, or until d is over, by the servers' clocks and rounded up to a second. Meanwhile, Submit with the same key
 // returns a [*NotUniqueError]; a time of a cron job is left out, and [Node.Requeue] refuses a dead letter. A task that was canceled
 // has ended when its handler has returned, or when a node finds that it need not run. A key is a text as that of [ID]. d is a second at
-// least, and 100 years at most. Unique implies [Durable].
+// least, and 100 years at most. With the permissions of a [Submitter], a node with places has to be up, which takes the key. Unique implies [Durable].
 //
 // Submit of the same [ID] takes the key anew, for d from then on. Submit that is refused leaves no key. A process that dies
 // within Submit may leave one without a task, until d is over. So may Submit of a task with [NoResult] and [Delay], [At] or
@@ -78,31 +80,38 @@ func (s submission) setUnique(m *nats.Msg) {
 type claimed struct {
 	key      token
 	revision uint64
-	created  bool // by this call: before it, the task had no key
+	created  bool   // by this call: before it, the task had no key
+	proof    string // of the one that another node has taken the key for
 }
 
 // claim takes a unique key for a task, which may have it already. Then it is taken anew: so another call for the same task, which
-// has created the key and finds that the task need not be stored, does not give it back.
-func (n *Node) claim(ctx context.Context, key token, d time.Duration, id token) (claimed, error) {
+// has created the key and finds that the task need not be stored, does not give it back. Who knows the proof, if there is one, may give the key
+// back; in the name of a task that has the key by itself, nobody may, nor shorten its time.
+func (n *Node) claim(ctx context.Context, key token, d time.Duration, id token, proof string) (claimed, error) {
 	d = (min(d, maxUnique) + time.Second - 1).Truncate(time.Second)
-	for {
-		revision, err := n.unique.Create(ctx, string(key), []byte(id), jetstream.KeyTTL(d))
+	for created, expected := true, uint64(0); ; {
+		m := createMsg(keyOf(n.names.unique(), string(key)), []byte(id))
+		m.Header[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(expected, 10)}
+		m.Header[jetstream.MsgTTLHeader] = []string{d.String()}
+		m.Header[headerProof] = []string{proof}
+		ack, err := n.js.PublishMsg(ctx, m)
 		if err == nil {
-			return claimed{key, revision, true}, nil
+			return claimed{key, ack.Sequence, created, proof}, nil
 		}
-		if !errors.Is(err, jetstream.ErrKeyExists) && !isConflict(err) {
+		if !isConflict(err) {
 			return claimed{}, err
 		}
-		entry, err := n.unique.Get(ctx, string(key))
+		var have *nats.Msg
+		have, expected, err = n.last(ctx, n.unique, string(key))
+		created = true
 		switch {
-		case err == nil && string(entry.Value()) == string(id):
-			m := &nats.Msg{Subject: keyOf(n.names.unique(), string(key)), Data: entry.Value()}
-			var ack *jetstream.PubAck
-			if ack, err = n.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(entry.Revision()), jetstream.WithMsgTTL(d)); err == nil {
-				return claimed{key, ack.Sequence, false}, nil
+		case err == nil && string(written(have)) == string(id):
+			created = false
+			if proof != "" && header(have.Header, headerProof) != proof {
+				proof, d = "", max(d, n.leftOf(have))
 			}
 		case err == nil:
-			err = n.unclaimEnded(ctx, key, entry.Value())
+			expected, err = 0, n.unclaimEnded(ctx, key, written(have))
 		}
 		if err != nil && !isNotFound(err) && !isConflict(err) {
 			return claimed{}, err
@@ -111,6 +120,16 @@ func (n *Node) claim(ctx context.Context, key token, d time.Duration, id token) 
 			return claimed{}, err
 		}
 	}
+}
+
+// leftOf returns for how long the servers still keep a key.
+func (n *Node) leftOf(m *nats.Msg) time.Duration {
+	d, _ := time.ParseDuration(header(m.Header, jetstream.MsgTTLHeader))
+	stored, err := time.Parse(time.RFC3339Nano, lastHeader(m, jetstream.TimeStampHeaer))
+	if err != nil {
+		return 0
+	}
+	return (stored.Add(d).Sub(n.clock.at(n.now())) + time.Second).Truncate(time.Second)
 }
 
 // unclaimEnded gives a unique key back whose task has ended, which its Future may know before its node gives it back. Else the error is a
@@ -138,6 +157,11 @@ func (n *Node) unclaim(c claimed) error {
 	}
 	ctx, cancel := n.asking()
 	defer cancel()
+	if c.proof != "" {
+		if _, err := n.askForKey(ctx, claiming{Key: c.key, Proof: c.proof, Revision: c.revision}); !errors.Is(err, errNobody) {
+			return err
+		}
+	}
 	if err := n.freeKey(ctx, c.key, c.revision); !isConflict(err) {
 		return err
 	}
@@ -191,10 +215,20 @@ func (n *Node) claimFor(ctx context.Context, id token, m *nats.Msg) (c claimed, 
 	if err != nil || key == "" {
 		return claimed{}, err
 	}
+	if n.config.places == 0 {
+		c, err = n.askForKey(ctx, claiming{Key: key, ID: id, For: d, Proof: cryptorand.Text()})
+		if !errors.Is(err, errNobody) {
+			return c, err
+		}
+	}
+	nobody := err
 	err = n.ask(ctx, func(ctx context.Context) (err error) {
-		c, err = n.claim(ctx, key, d, id)
+		c, err = n.claim(ctx, key, d, id, "")
 		return err
 	}, keyOf(n.names.unique(), string(key)))
+	if nobody != nil && errors.Is(err, nats.ErrPermissionViolation) {
+		err = fmt.Errorf("%w, and this one may not take the unique key: %w", nobody, err)
+	}
 	return c, err
 }
 

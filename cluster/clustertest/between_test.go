@@ -141,7 +141,7 @@ func TestPauseLooksAgain(t *testing.T) {
 // The time of a unique key is over as its task ends, and another task takes the key: it keeps it.
 func TestTheEndOfATaskFreesNoKeyOfAnother(t *testing.T) {
 	t.Parallel()
-	a, mid, b, js := pair(t, places(1), places(0))
+	a, mid, b, js := pair(t, places(1), places(1)) // a node without places would ask the first for the key
 	cluster.Handle(a, "double", double)
 	until(t, js, "double_p1", known)
 	submit := func(opts ...cluster.SubmitOption) (*cluster.Future[int], error) {
@@ -332,7 +332,7 @@ func TestSubmitWaitsForTheBucketsOfItsOptions(t *testing.T) {
 	} {
 		t.Run(bucket, func(t *testing.T) {
 			t.Parallel()
-			a, mid, b, js := pair(t, places(0), places(1))
+			a, mid, b, js := pair(t, places(1), places(1))
 			cluster.Handle(b, "double", double)
 			until(t, js, "double_p1", known)
 			batch, err := cluster.NewBatch(t.Context(), a)

@@ -166,7 +166,7 @@ func TestADependentThatWasReleasedIsForgotten(t *testing.T) {
 	untilStream(t, f.js, "KV_filch_after", "$KV.filch_after.met.b", func(n int) bool { return n == 0 })
 	s, err := f.js.Stream(t.Context(), "KV_filch_after")
 	if err == nil {
-		err = s.Purge(within(t), jetstream.WithPurgeSubject("$KV.filch_after.task.b")) // as when the marker's time is over
+		err = s.Purge(within(t), jetstream.WithPurgeSubject("$KV.filch_after.gone.b")) // as when the marker's time is over
 	}
 	if err != nil {
 		t.Fatal(err)

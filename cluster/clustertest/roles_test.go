@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestTheLeastPermissionsSuffice(t *testing.T) {
 	operate(t, r.operator)
 	r.fail(t)
 	r.cancel(t)
-	flow(t, r.js, "KV_filch_after", "$KV.filch_after.edge.flow.", r.taps["submitter"], r.taps["worker"])
+	flow(t, r.js, "KV_filch_after", "$KV.filch_after.edge.flow.", r.taps["worker"])
 	flow(t, r.js, "KV_filch_control", "$KV.filch_control.flow-", r.taps["worker"])
 	for _, n := range []*cluster.Node{r.submitter, r.worker, r.operator} {
 		closeNode(t, n)
@@ -152,10 +153,19 @@ func (r *roles) fail(t *testing.T) {
 	if _, err := r.double(t, r.submitter, 6, cluster.After(failed)).Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "its dependency "+failed.ID()) {
 		t.Error("after a task that has failed:", err)
 	}
-	if _, err := cluster.Submit[int, int](t.Context(), r.submitter, "double", 6, cluster.ID("self.*"), cluster.After(cluster.TaskID("self.*")), cluster.Unique("self", time.Minute)); !errors.Is(err, cluster.ErrCycle) || errors.Is(err, nats.ErrPermissionViolation) {
-		t.Error("after itself:", err)
+	self := []cluster.SubmitOption{cluster.ID("self.*"), cluster.After(cluster.TaskID("self.*"))}
+	for _, opts := range [][]cluster.SubmitOption{append(slices.Clone(self), cluster.Unique("self", time.Minute)), self} {
+		if _, err := cluster.Submit[int, int](t.Context(), r.submitter, "double", 6, opts...); !errors.Is(err, cluster.ErrCycle) || errors.Is(err, nats.ErrPermissionViolation) {
+			t.Error("after itself:", err)
+		}
 	}
 	expect(t, r.double(t, r.submitter, 8, cluster.ID("self.*"), cluster.After(cluster.TaskID("id/1"))), 16)
+	for range 2 { // the second time it waits already
+		r.double(t, r.submitter, 9, cluster.ID("waits"), cluster.After(cluster.TaskID("never")))
+	}
+	if err := r.worker.Cancel(t.Context(), "waits"); err != nil {
+		t.Error("Cancel of what waits:", err)
+	}
 }
 
 // cancel cancels a task that runs.

@@ -16,11 +16,14 @@ import (
 	"github.com/filch-go/filch/cluster/clustertest"
 )
 
-// users returns the configuration of a server with a user for each role, and a stranger, who may use its inbox only.
+// roleOf is the role of each user.
+var roleOf = map[string]cluster.Role{"submitter": cluster.Submitter, "victim": cluster.Submitter, "worker": cluster.Worker, "other": cluster.Worker, "operator": cluster.Operator}
+
+// users returns the configuration of a server with the users of roleOf, and a stranger, who may use its inbox only.
 func users(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("authorization { users: [\n")
-	for name, role := range map[string]cluster.Role{"submitter": cluster.Submitter, "worker": cluster.Worker, "operator": cluster.Operator} {
+	for name, role := range roleOf {
 		p, err := cluster.PermissionsOf(role, "filch", name, "_INBOX_"+name)
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +84,14 @@ var attempts = []struct {
 	{what: "list all streams", publish: "$JS.API.STREAM.LIST"},
 	{what: "ask what nodes run", publish: "filch.who", allowed: []string{"operator"}},
 	{what: "answer for nodes", subscribe: "filch.who", allowed: []string{"worker", "operator"}},
-	{what: "free a unique key", publish: "$JS.API.STREAM.PURGE.KV_filch_unique", allowed: []string{"submitter", "worker", "operator"}},
+	{what: "free a unique key", publish: "$JS.API.STREAM.PURGE.KV_filch_unique", allowed: []string{"worker", "operator"}},
+	{what: "take a unique key", publish: "$KV.filch_unique.x", allowed: []string{"worker", "operator"}},
+	{what: "read who has a unique key", publish: "$JS.API.DIRECT.GET.KV_filch_unique.$KV.filch_unique.x", allowed: []string{"worker", "operator"}},
+	{what: "ask for a unique key", publish: "filch.claim", allowed: []string{"submitter", "worker", "operator"}},
+	{what: "hear who asks for unique keys", subscribe: "filch.claim", allowed: []string{"worker", "operator"}},
+	{what: "read a task that waits", publish: "$JS.API.DIRECT.GET.KV_filch_after.$KV.filch_after.task.x", allowed: []string{"worker", "operator"}},
+	{what: "read many keys of tasks that wait", publish: "$JS.API.DIRECT.GET.KV_filch_after"},
+	{what: "make a consumer of tasks that wait", publish: "$JS.API.CONSUMER.CREATE.KV_filch_after.mine.>", allowed: []string{"worker", "operator"}},
 	{what: "cancel", publish: "$KV.filch_control.x", allowed: []string{"submitter", "worker", "operator"}},
 	{what: "read a result", publish: "$JS.API.DIRECT.GET.KV_filch_results.$KV.filch_results.x", allowed: []string{"submitter", "worker", "operator"}},
 	{what: "list tasks", publish: "$JS.API.STREAM.INFO.filch_work", allowed: []string{"submitter", "worker", "operator"}},

@@ -134,24 +134,3 @@ func (g *Graph[ID]) Older(t time.Time, most int) []ID {
 	}
 	return deps
 }
-
-// Cycle reports whether a task waits for itself, in the end. It takes time in proportion to the edges that lead away from it.
-func (g *Graph[ID]) Cycle(task ID) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	seen := map[ID]bool{}
-	for next := []ID{task}; len(next) > 0; {
-		last := next[len(next)-1]
-		next = next[:len(next)-1]
-		if _, ok := g.edges[last][task]; ok {
-			return true
-		}
-		for t := range g.edges[last] {
-			if !seen[t] {
-				seen[t] = true
-				next = append(next, t)
-			}
-		}
-	}
-	return false
-}

@@ -3,7 +3,6 @@ package edge
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -80,40 +79,5 @@ func TestOlderReturnsSomeOfBefore(t *testing.T) {
 	}
 	if some := g.Older(at, 2); len(some) != 2 {
 		t.Error(some)
-	}
-}
-
-// reaches says by a plain search whether a path leads from one task to another.
-func reaches(edges [][2]int, from, to, steps int) bool {
-	for _, e := range edges {
-		if e[0] == from && (e[1] == to || steps > 0 && reaches(edges, e[1], to, steps-1)) {
-			return true
-		}
-	}
-	return false
-}
-
-func TestCyclesOfRandomGraphs(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	cycles := 0
-	for range 500 {
-		g, edges := New[string](), [][2]int{}
-		for range r.IntN(8) {
-			e := [2]int{r.IntN(6), r.IntN(6)}
-			edges = append(edges, e)
-			g.Add(fmt.Sprint(e[0]), fmt.Sprint(e[1]), Edge{})
-		}
-		for v := range 6 {
-			want := reaches(edges, v, v, 5)
-			if want {
-				cycles++
-			}
-			if got := g.Cycle(fmt.Sprint(v)); got != want {
-				t.Fatalf("task %d of %v: %v", v, edges, got)
-			}
-		}
-	}
-	if cycles < 100 {
-		t.Error("few cycles:", cycles)
 	}
 }
