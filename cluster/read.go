@@ -21,9 +21,9 @@ func (n *Node) read(ctx context.Context, kv jetstream.KeyValue, key string) (val
 
 // last returns the message of a key and its revision, as read does.
 func (n *Node) last(ctx context.Context, kv jetstream.KeyValue, key string) (m *nats.Msg, revision uint64, err error) {
-	m, err = n.nc.RequestWithContext(ctx, api("DIRECT.GET."+streamOf(kv.Bucket())+"."+keyOf(kv.Bucket(), key)), nil)
-	if err != nil {
-		return nil, 0, err
+	from := api("DIRECT.GET." + streamOf(kv.Bucket()) + "." + keyOf(kv.Bucket(), key))
+	if m, err = n.nc.RequestWithContext(ctx, from, nil); err != nil {
+		return nil, 0, n.explain(err, from)
 	}
 	stored := lastHeader(m, jetstream.SequenceHeader)
 	if stored == "" {
