@@ -83,6 +83,10 @@ tidy:
 	cd trace/formats && GOWORK=off go mod tidy
 	cd bench/queues && GOWORK=off go mod tidy
 
+# What each package exports, a declaration a line.
+api:
+	go run ./internal/exported
+
 # The structure in figures: files, references, methods; see DESIGN.md.
 house:
 	go run ./internal/house
@@ -93,4 +97,4 @@ N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: figures sim-figures pictures playground release-prepare release-check pgo rivals tidy house mutants theory
+.PHONY: figures sim-figures pictures playground release-prepare release-check pgo rivals tidy api house mutants theory

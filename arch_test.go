@@ -16,6 +16,7 @@ var mayImport = map[string][]string{
 	"internal/clock":           {},
 	"internal/environ":         {},
 	"internal/event":           {},
+	"internal/exported":        {},
 	"internal/race":            {},
 	"internal/race/racetest":   {"internal/environ", "internal/race"},
 	"internal/goroutine":       {},
