@@ -100,8 +100,8 @@ func TestSubmissionsWithContextsThatPanicKeepNothing(t *testing.T) {
 		"task limit":                {[]filch.Option{filch.WithTaskLimit(2, filch.Block)}, nil, 2},
 		"both":                      {[]filch.Option{filch.WithTaskLimit(3, filch.Block), filch.WithQueueLimit(1, filch.Block)}, nil, 3},
 		"task limit and CallerRuns": {[]filch.Option{filch.WithTaskLimit(3, filch.Reject), filch.WithQueueLimit(1, filch.CallerRuns)}, nil, 3},
-		"group":                     {nil, []filch.GroupOption{filch.TaskLimit(2)}, 0},
-		"group, pool with a limit":  {[]filch.Option{filch.WithTaskLimit(2, filch.Block)}, []filch.GroupOption{filch.TaskLimit(9)}, 2},
+		"group":                     {nil, []filch.GroupOption{filch.GroupLimit(2)}, 0},
+		"group, pool with a limit":  {[]filch.Option{filch.WithTaskLimit(2, filch.Block)}, []filch.GroupOption{filch.GroupLimit(9)}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			badContexts(t, func(t *testing.T, wrap func(ctx context.Context) context.Context, panics func(f func())) {
@@ -152,7 +152,7 @@ func TestSubmissionsInPlaceWithContextsThatPanic(t *testing.T) {
 			badContexts(t, func(t *testing.T, wrap func(ctx context.Context) context.Context, panics func(f func())) {
 				p := filch.New(filch.WithWorkers(1), filch.WithTaskLimit(2, filch.Block), filch.WithStallTimeout(0))
 				defer p.Close()
-				g := p.Group(t.Context(), filch.TaskLimit(1), filch.CollectErrors(1))
+				g := p.Group(t.Context(), filch.GroupLimit(1), filch.CollectErrors(1))
 				g.GoFrom(t.Context(), func(ctx context.Context) error {
 					panics(func() {
 						g.GoFrom(wrap(ctx), func(context.Context) error { return nil }, opts...)

@@ -30,8 +30,8 @@ var submitters = map[string]func(ctx context.Context, p *filch.Pool, f func(ctx 
 	"Group.Go": func(ctx context.Context, p *filch.Pool, f func(ctx context.Context) error, opts ...filch.TaskOption) {
 		p.Group(ctx).Go(f, opts...)
 	},
-	"Group.Go, TaskLimit": func(ctx context.Context, p *filch.Pool, f func(ctx context.Context) error, opts ...filch.TaskOption) {
-		p.Group(ctx, filch.TaskLimit(1)).Go(f, opts...)
+	"Group.Go, GroupLimit": func(ctx context.Context, p *filch.Pool, f func(ctx context.Context) error, opts ...filch.TaskOption) {
+		p.Group(ctx, filch.GroupLimit(1)).Go(f, opts...)
 	},
 	"Group.GoFrom": func(ctx context.Context, p *filch.Pool, f func(ctx context.Context) error, opts ...filch.TaskOption) {
 		p.Group(ctx).GoFrom(ctx, f, opts...)
@@ -163,7 +163,7 @@ func TestOnDropOfWhatFindsNoSlotOfItsGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		defer p.Close()
-		g := p.Group(background, filch.TaskLimit(1))
+		g := p.Group(background, filch.GroupLimit(1))
 		var tried, waits, nested outcome
 		g.Go(func(ctx context.Context) error {
 			g.GoFrom(ctx, nested.run, nested.option()) // runs at once

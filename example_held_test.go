@@ -106,7 +106,7 @@ func ExamplePool_Subpool() {
 	ctx := context.Background()
 	p := filch.New()
 	defer p.Close()
-	db := p.Subpool(1, filch.WithName("db"), filch.WithOrder(filch.FIFO))
+	db := p.Subpool(1, filch.WithName("db"))
 	g := p.Group(ctx)
 	rows := 0
 	for i := range 10 {
@@ -125,7 +125,7 @@ func ExampleSubpool() {
 	p := filch.New(filch.WithWorkers(4))
 	defer p.Close()
 	thumbnails := p.Subpool(3, filch.WithName("thumbnails"))
-	mail := p.Subpool(1, filch.WithName("mail"), filch.WithOrder(filch.FIFO))
+	mail := p.Subpool(1, filch.WithName("mail"))
 	var images, letters []*filch.Future[int]
 	for i := range 20 {
 		images = append(images, filch.Submit(ctx, p, func(context.Context) (int, error) { return i * i, nil }, thumbnails))

@@ -11,7 +11,7 @@ import (
 func ExampleGroup_TryGo() {
 	p := filch.New()
 	defer p.Close()
-	g := p.Group(context.Background(), filch.TaskLimit(1))
+	g := p.Group(context.Background(), filch.GroupLimit(1))
 	release := make(chan bool)
 	fmt.Println(g.TryGo(func(context.Context) error { <-release; return nil }))
 	fmt.Println(g.TryGo(func(context.Context) error { return nil }))
@@ -43,7 +43,7 @@ func ExampleGroup_Done() {
 func ExampleResultGroup_TryGo() {
 	p := filch.New()
 	defer p.Close()
-	g := filch.NewResultGroup[int](context.Background(), p, filch.TaskLimit(2))
+	g := filch.NewResultGroup[int](context.Background(), p, filch.GroupLimit(2))
 	release := make(chan bool)
 	for i := range 5 {
 		g.TryGo(func(context.Context) (int, error) { <-release; return i, nil })

@@ -535,10 +535,10 @@ func ExampleWithTaskLimit() {
 }
 
 // Three files are open at a time, whatever the number of workers.
-func ExampleTaskLimit() {
+func ExampleGroupLimit() {
 	p := filch.New()
 	defer p.Close()
-	g := p.Group(context.Background(), filch.TaskLimit(3))
+	g := p.Group(context.Background(), filch.GroupLimit(3))
 	var open, most atomic.Int32
 	for range 100 {
 		g.Go(func(context.Context) error { // waits for a slot

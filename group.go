@@ -33,7 +33,7 @@ func CollectErrors(max int) GroupOption {
 	return func(g *Group) { g.max = max }
 }
 
-// TaskLimit makes [Group.Go] and [Group.GoFrom] wait until fewer than n tasks of the
+// GroupLimit makes [Group.Go] and [Group.GoFrom] wait until fewer than n tasks of the
 // group are unfinished. A task is unfinished until it returns, panics or is dropped,
 // whether it waits or runs. Waiting calls go on in the order in which they came. When
 // the group's context ends, all of them go on, and their tasks never run.
@@ -44,11 +44,11 @@ func CollectErrors(max int) GroupOption {
 // another from ending. Go does not know which task calls it, and waits. If all n tasks
 // of a group wait in its Go, they wait until the group's context ends.
 //
-// SetLimit of errgroup does the same. TaskLimit panics if n < 1. See [WithTaskLimit] for
+// SetLimit of errgroup does the same. GroupLimit panics if n < 1. See [WithTaskLimit] for
 // a limit of all tasks of a pool.
-func TaskLimit(n int) GroupOption {
+func GroupLimit(n int) GroupOption {
 	if n < 1 {
-		panic(fmt.Sprintf("filch: TaskLimit(%d): there must be a slot for a task", n))
+		panic(fmt.Sprintf("filch: GroupLimit(%d): there must be a slot for a task", n))
 	}
 	return func(g *Group) { g.slots = task.NewRoom(n, nil) }
 }
@@ -94,7 +94,7 @@ func (g *Group) Context() context.Context {
 // [Group.GoFrom] is faster.
 //
 // Go waits for room in the queue if [WithQueueLimit] says so, and for a slot if
-// [TaskLimit] or [WithTaskLimit] does, at most until the group's context ends. In a task of a [Subpool] it keeps the slot
+// [GroupLimit] or [WithTaskLimit] does, at most until the group's context ends. In a task of a [Subpool] it keeps the slot
 // meanwhile. Otherwise it does not block. It panics if f is nil.
 func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 	needs(f != nil, "Group.Go", "f")
@@ -102,7 +102,7 @@ func (g *Group) Go(f func(ctx context.Context) error, opts ...TaskOption) {
 }
 
 // TryGo is [Group.Go], but it never waits and never runs f itself. It reports whether f was
-// queued. If it was not because there is no slot under [TaskLimit] or [WithTaskLimit], or no
+// queued. If it was not because there is no slot under [GroupLimit] or [WithTaskLimit], or no
 // room in the queue, that is no error of the group: Stats counts it as rejected, and the caller
 // may do something else or try later. Any other reason counts as it does for Go, so Wait
 // returns it. A call costs what one of Go does. It panics if f is nil.

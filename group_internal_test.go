@@ -23,7 +23,7 @@ func TestCallsAfterTheEndOfAGroup(t *testing.T) {
 				parent, cancel := context.WithCancelCause(context.Background())
 				how := []GroupOption{CollectErrors(10)}
 				if limit {
-					how = append(how, TaskLimit(1))
+					how = append(how, GroupLimit(1))
 				}
 				g := p.Group(parent, how...)
 				gate := make(chan bool)
@@ -66,7 +66,7 @@ func TestAGroupDropsOnce(t *testing.T) {
 	p := New(WithWorkers(1), WithStallTimeout(0))
 	p.Pause()
 	parent, cancel := context.WithCancel(context.Background())
-	g := p.Group(parent, TaskLimit(5))
+	g := p.Group(parent, GroupLimit(5))
 	for range 3 {
 		g.Go(func(context.Context) error { t.Error("it runs"); return nil })
 	}
@@ -88,7 +88,7 @@ func TestOptionsOfATaskWithinASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := kinds{make(chan EventKind, 9)}
 		p := New(WithWorkers(1), WithStallTimeout(0), WithObserver(o))
-		g := p.Group(context.Background(), TaskLimit(1), CollectErrors(9))
+		g := p.Group(context.Background(), GroupLimit(1), CollectErrors(9))
 		g.Go(func(ctx context.Context) error {
 			begin := time.Now()
 			g.GoFrom(ctx, func(ctx context.Context) error {

@@ -30,13 +30,13 @@ func TestTryGoNeverWaits(t *testing.T) {
 		group []filch.GroupOption
 		fits  int // so many, while the worker is busy
 	}{
-		"TaskLimit":                  {nil, []filch.GroupOption{filch.TaskLimit(2)}, 2},
+		"GroupLimit":                 {nil, []filch.GroupOption{filch.GroupLimit(2)}, 2},
 		"WithTaskLimit, Block":       {[]filch.Option{filch.WithTaskLimit(3, filch.Block)}, nil, 2}, // one is held's
 		"WithTaskLimit, CallerRuns":  {[]filch.Option{filch.WithTaskLimit(3, filch.CallerRuns)}, nil, 2},
 		"WithQueueLimit, Block":      {[]filch.Option{filch.WithQueueLimit(1, filch.Block)}, nil, 1},
 		"WithQueueLimit, Reject":     {[]filch.Option{filch.WithQueueLimit(1, filch.Reject)}, nil, 1},
 		"WithQueueLimit, CallerRuns": {[]filch.Option{filch.WithQueueLimit(1, filch.CallerRuns)}, nil, 1},
-		"both, the pool's first":     {[]filch.Option{filch.WithQueueLimit(1, filch.Block)}, []filch.GroupOption{filch.TaskLimit(2)}, 1},
+		"both, the pool's first":     {[]filch.Option{filch.WithQueueLimit(1, filch.Block)}, []filch.GroupOption{filch.GroupLimit(2)}, 1},
 	} {
 		for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}} {
 			p, release := held(t, c.pool...)
@@ -111,7 +111,7 @@ func TestTryGoKeepsOtherErrors(t *testing.T) {
 func TestTryGoInAStorm(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
-		r := filch.NewResultGroup[int](background, p, filch.TaskLimit(3))
+		r := filch.NewResultGroup[int](background, p, filch.GroupLimit(3))
 		var running, accepted, ran atomic.Int64
 		var wg sync.WaitGroup
 		for k := range 4 {
@@ -223,7 +223,7 @@ func TestWaitingCountsThoseOfGroups(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		defer p.Close()
 		ctx, cancel := context.WithCancel(background)
-		g := p.Group(ctx, filch.TaskLimit(1), filch.CollectErrors(1))
+		g := p.Group(ctx, filch.GroupLimit(1), filch.CollectErrors(1))
 		g.Go(func(ctx context.Context) error { <-ctx.Done(); return nil })
 		for range 3 {
 			go g.Go(func(context.Context) error { return nil })

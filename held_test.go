@@ -352,7 +352,7 @@ func TestHeldTasksAtALimit(t *testing.T) {
 	atEach(t, func(t *testing.T, p *filch.Pool) { // the limit of a group
 		_, err := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
 			promise := filch.NewPromise[int](p)
-			g := p.Group(ctx, filch.TaskLimit(1))
+			g := p.Group(ctx, filch.GroupLimit(1))
 			g.Go(func(ctx context.Context) error {
 				var completed atomic.Bool
 				go func() {

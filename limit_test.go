@@ -129,7 +129,7 @@ const (
 func TestUnfinishedTasksAreLimited(t *testing.T) {
 	const limit, tasks = 3, 10_000
 	p := filch.New(filch.WithWorkers(8), filch.WithTaskLimit(limit, filch.Block), filch.WithPanicHandler(func(*filch.PanicError) {}))
-	g := p.Group(background, filch.TaskLimit(2), filch.CollectErrors(1))
+	g := p.Group(background, filch.GroupLimit(2), filch.CollectErrors(1))
 	var unfinished, running, most, ran atomic.Int64
 	begin := func(n *atomic.Int64) {
 		if n.Add(1) > limit {
@@ -304,7 +304,7 @@ func TestTasksWithinASlot(t *testing.T) {
 func TestTaskLimitOfAGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(8))
-		g := p.Group(background, filch.TaskLimit(2), filch.CollectErrors(10))
+		g := p.Group(background, filch.GroupLimit(2), filch.CollectErrors(10))
 		gate := make(chan bool)
 		var running, ran atomic.Int32
 		var both sync.WaitGroup
@@ -365,7 +365,7 @@ func TestTheEndOfAGroupWithALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		for _, from := range []bool{false, true} {
-			g := p.Group(background, filch.TaskLimit(1))
+			g := p.Group(background, filch.GroupLimit(1))
 			started := make(chan bool)
 			g.Go(func(ctx context.Context) error { close(started); <-ctx.Done(); return ctx.Err() })
 			<-started

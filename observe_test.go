@@ -157,7 +157,7 @@ func lifeOfTasks(t *testing.T, seed uint64) {
 			case 5:
 				var limit []filch.GroupOption
 				if r.IntN(3) == 0 {
-					limit = append(limit, filch.TaskLimit(1+r.IntN(2)))
+					limit = append(limit, filch.GroupLimit(1+r.IntN(2)))
 				}
 				g := p.Group(ctx, limit...)
 				for j := range 3 {

@@ -30,7 +30,7 @@ func WithWorkers(n int) Option {
 	}
 }
 
-// WithOrder sets the order in which workers take tasks. The default is [LIFO].
+// WithOrder sets the order in which workers take tasks. The default is [LIFO], and [FIFO] for a [Subpool].
 func WithOrder(o Order) Option {
 	if o < LIFO || o > ByPriority {
 		panic(fmt.Sprintf("filch: WithOrder(%v): the order must be LIFO, FIFO or ByPriority", o))
@@ -98,7 +98,7 @@ func WithQueueLimit(n int, o Overflow) Option {
 // Its panic and its runtime.Goexit do what [Pool.Go] says for CallerRuns. TryGo refuses
 // instead.
 //
-// The capacity of ants and the limit of errgroup are such limits. See [TaskLimit] for
+// The capacity of ants and the limit of errgroup are such limits. See [GroupLimit] for
 // a limit of one group, and [WithQueueLimit] for one of tasks that wait. With both, a
 // task takes its slot first. The limit costs a task about as much as an uncontended
 // mutex. A wait costs some microseconds. WithTaskLimit panics if n < 1 or o is none of

@@ -33,7 +33,7 @@ func TestLimitsOfOptions(t *testing.T) {
 		"WithQueueLimit(1": {func(n int) func() { return func() { New(WithQueueLimit(1, Overflow(n))) } }, []int{0, 1, 2}, []int{-1, 3}},
 		"WithTaskLimit":    {func(n int) func() { return func() { New(WithTaskLimit(n, Block)) } }, []int{1, 2, math.MaxInt}, []int{0, -1}},
 		"WithTaskLimit(1":  {func(n int) func() { return func() { New(WithTaskLimit(1, Overflow(n))) } }, []int{0, 1, 2}, []int{-1, 3}},
-		"TaskLimit":        {func(n int) func() { return func() { TaskLimit(n) } }, []int{1, 2}, []int{0, -1}},
+		"GroupLimit":       {func(n int) func() { return func() { GroupLimit(n) } }, []int{1, 2}, []int{0, -1}},
 		"CollectErrors":    {func(n int) func() { return func() { CollectErrors(n) } }, []int{1, 2}, []int{0, -1}},
 	} {
 		for _, n := range c.good {

@@ -177,7 +177,7 @@ func TestNothingRunsInAPause(t *testing.T) {
 			for range 2 {
 				wg.Go(func() {
 					for !stop.Load() {
-						g := p.Group(background, filch.TaskLimit(20))
+						g := p.Group(background, filch.GroupLimit(20))
 						for range 50 {
 							g.Go(func(ctx context.Context) error { task(ctx); return nil })
 						}

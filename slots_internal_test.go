@@ -50,7 +50,7 @@ func TestNothingRunsWithinASlotAfterTheEnd(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := New(WithWorkers(1), WithTaskLimit(1, Block), WithStallTimeout(0))
 			parent, cancel := context.WithCancelCause(context.Background())
-			g := p.Group(parent, TaskLimit(1), CollectErrors(10))
+			g := p.Group(parent, GroupLimit(1), CollectErrors(10))
 			g.Go(func(ctx context.Context) error {
 				cancel(incomparable{"x"})
 				g.GoFrom(context.WithoutCancel(ctx), func(context.Context) error { t.Errorf("%s: a task runs", name); return nil }, opts...)
@@ -77,7 +77,7 @@ func TestNothingRunsWithinASlotAfterTheEnd(t *testing.T) {
 // A task that comes when those of its group were dropped is refused, and leaves nothing
 // behind.
 func TestAGroupThatEndsTakesNoMore(t *testing.T) {
-	for name, opts := range map[string][]GroupOption{"no limit": nil, "a limit": {TaskLimit(9)}} {
+	for name, opts := range map[string][]GroupOption{"no limit": nil, "a limit": {GroupLimit(9)}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := New(WithWorkers(1), WithStallTimeout(0))
 			parent, cancel := context.WithCancel(context.Background())
@@ -118,7 +118,7 @@ func TestAGroupThatEndsTakesNoMore(t *testing.T) {
 // A task that its group has counted as over does not run.
 func TestATaskOfAGroupBeginsOnce(t *testing.T) {
 	p := New(WithTaskLimit(2, Reject))
-	g := p.Group(context.Background(), TaskLimit(2))
+	g := p.Group(context.Background(), GroupLimit(2))
 	p.tasks.Slots.Take()
 	over := &groupTask{group: g, f: func(context.Context) error { t.Error("it runs"); return nil }, begun: true}
 	if over.Start(&p.tasks, task.Seat{}, context.Background(), false) {

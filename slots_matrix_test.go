@@ -129,7 +129,7 @@ func (c slotsCase) run(t *testing.T) {
 
 func (s *slotsTree) groupOptions() (all []filch.GroupOption) {
 	if s.limit == "group's tasks" || s.limit == "all" {
-		all = append(all, filch.TaskLimit(s.n))
+		all = append(all, filch.GroupLimit(s.n))
 	}
 	return all
 }

@@ -103,7 +103,7 @@ func TestATaskLendsItsSlotWheneverItWaits(t *testing.T) {
 			return 1, g.Wait()
 		},
 		"Group with a limit": func(ctx context.Context, e env) (int, error) {
-			g := e.p.Group(ctx, filch.TaskLimit(1))
+			g := e.p.Group(ctx, filch.GroupLimit(1))
 			for range 3 {
 				g.Go(func(ctx context.Context) error { _, err := deep(e)(ctx); return err }, e.sub)
 			}

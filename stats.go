@@ -48,7 +48,7 @@ type TaskStats struct {
 	Global    int   // of these, in the global queue
 	Held      int   // accepted and not queued yet, because of After or a Subpool
 	Running   int   // tasks that run now: those of Started that are not Done, also while they wait
-	Waiting   int   // goroutines that now wait to submit a task: for room in the queue, or a slot of WithTaskLimit or TaskLimit
+	Waiting   int   // goroutines that now wait to submit a task: for room in the queue, or a slot of WithTaskLimit or GroupLimit
 
 	// Oldest is how long the oldest entry has been queued; 0 if there is none. Held tasks
 	// are not queued: it does not tell how long one has waited in a Subpool.

@@ -3,16 +3,17 @@ package filch
 import (
 	"fmt"
 	"reflect"
+
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Subpool returns a view of p that runs at most n tasks at once; see [Subpool] for those that wait. What exceeds the
 // limit is in a queue of its own, and only those n are in the queue of p. So they run on the workers of p, beside its other tasks, and
 // their order is that of the Subpool first. It is made of options of [New]: [WithName], [WithOrder], and
 // [WithQueueLimit], which limits how many wait; what [After] holds takes no room, and waits for a slot even if there
-// is none. The order is [LIFO] by default: the newest runs first, also of
-// tasks that come from outside, which a pool takes oldest first. A task becomes one of the Subpool by passing it:
+// is none. The order is [FIFO] by default. A task becomes one of the Subpool by passing it:
 //
-//	db := p.Subpool(4, filch.WithName("db"), filch.WithOrder(filch.FIFO))
+//	db := p.Subpool(4, filch.WithName("db"))
 //	rows := filch.Submit(ctx, p, query, db)
 //
 // With n = 1, tasks that do not wait run one at a time: the end of one synchronizes before the start of the next. While a task
@@ -29,6 +30,7 @@ func (p *Pool) Subpool(n int, opts ...Option) *Subpool {
 	}
 	s := &Subpool{pool: p}
 	s.tasks.Pool, s.tasks.Limit = &p.tasks, n
+	s.tasks.SetOrder(task.FIFO)
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("filch: Subpool: option %d is nil", i))

@@ -55,7 +55,11 @@ func TestSubpoolOrder(t *testing.T) {
 	for order, want := range map[filch.Order][]int{filch.LIFO: {0, 4, 3, 2, 1}, filch.FIFO: {0, 1, 2, 3, 4}, filch.ByPriority: {0, 3, 1, 4, 2}} {
 		for _, outer := range []filch.Order{filch.LIFO, filch.FIFO, filch.ByPriority} {
 			atEach(t, func(t *testing.T, p *filch.Pool) {
-				sub := p.Subpool(1, filch.WithOrder(order), filch.WithName("in order"))
+				opts := []filch.Option{filch.WithName("in order")}
+				if order != filch.FIFO { // the default
+					opts = append(opts, filch.WithOrder(order))
+				}
+				sub := p.Subpool(1, opts...)
 				var got []int
 				p.Pause()
 				var all []*filch.Future[int]

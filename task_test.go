@@ -934,7 +934,7 @@ func TestBadTaskArguments(t *testing.T) {
 		"WithQueueLimit(0, Block)":   func() { filch.WithQueueLimit(0, filch.Block) },
 		"WithTaskLimit(0, Block)":    func() { filch.WithTaskLimit(0, filch.Block) },
 		"(1, Overflow(8))":           func() { filch.WithTaskLimit(1, 8) },
-		"TaskLimit(0)":               func() { filch.TaskLimit(0) },
+		"GroupLimit(0)":              func() { filch.GroupLimit(0) },
 		"Overflow(9)":                func() { filch.WithQueueLimit(1, 9) },
 		"WithIdleTimeout(-1ns)":      func() { filch.WithIdleTimeout(-1) },
 		"WithStallTimeout(-1ns)":     func() { filch.WithStallTimeout(-1) },

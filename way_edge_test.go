@@ -116,7 +116,7 @@ func TestContextsThatPanicAreNoTaskOfAGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		p := filch.New(filch.WithWorkers(1))
-		g := p.Group(ctx, filch.TaskLimit(1))
+		g := p.Group(ctx, filch.GroupLimit(1))
 		gate := make(chan bool)
 		g.Go(func(context.Context) error { <-gate; return nil })
 		func() {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Stop is what the function of a [Choice] returns to choose none.
-const Stop = -1
+// End is what the function of a [Choice] returns to choose none.
+const End = -1
 
 // Choice is a node that chooses which node runs next: a condition task of Taskflow (Huang, Lin,
 // Lin and Lin, "Taskflow: A Lightweight Parallel and Heterogeneous Task Graph Computing System",
@@ -31,7 +31,7 @@ const Stop = -1
 type Choice struct{ Of[int] }
 
 // Choose adds a [Choice] to g, and returns it. f returns the index of the node to go on with,
-// among those of [Choice.To], or [Stop]. Any other number ends the run with an error. Choose
+// among those of [Choice.To], or [End]. Any other number ends the run with an error. Choose
 // panics as [Node] does.
 func Choose(g *Graph, name string, f func(ctx context.Context) (int, error), deps ...Dep) *Choice {
 	needs(g != nil, "Choose", "g")
@@ -57,7 +57,7 @@ func (c *Choice) To(nodes ...Dep) *Choice {
 
 // chosen returns the node that n's result chooses, or nil for none.
 func (n *node) chosen(result int) (*node, error) {
-	if result == Stop {
+	if result == End {
 		return nil, nil
 	}
 	if result < 0 || result >= len(n.to) {

@@ -55,7 +55,7 @@ func TestBranchRunsWhatIsChosen(t *testing.T) {
 		for choice, want := range map[int][]bool{
 			0:         {true, true, false},
 			1:         {false, false, true},
-			flow.Stop: {false, false, false},
+			flow.End: {false, false, false},
 		} {
 			g := flow.New("g")
 			c := flow.Choose(g, "c", func(context.Context) (int, error) { return choice, nil }, flow.Node(g, "begin", nothing))

@@ -248,7 +248,7 @@ func ExampleChoice() {
 
 func ExampleChoice_To() {
 	g := flow.New("g")
-	c := flow.Choose(g, "stop", func(context.Context) (int, error) { return flow.Stop, nil })
+	c := flow.Choose(g, "stop", func(context.Context) (int, error) { return flow.End, nil })
 	c.To(flow.Node(g, "not chosen", func(context.Context) (int, error) { fmt.Println("never"); return 0, nil }))
 	fmt.Println(g.Run(context.Background(), filch.Default()))
 	// Output: <nil>

@@ -24,7 +24,7 @@ func TestRoundsBeginAnew(t *testing.T) {
 	if g.kept.round != 1 || !g.kept.has(a.index) {
 		t.Fatal("the first round is not 1")
 	}
-	g.kept.round, which = math.MaxUint32, Stop
+	g.kept.round, which = math.MaxUint32, End
 	if run(); g.kept.round == 0 || g.kept.has(a.index) {
 		t.Error("a result of an old round is taken for new")
 	}

@@ -103,7 +103,7 @@ func BenchmarkTiny(b *testing.B) {
 		{"Reduce", func(s filch.Scope, x []int) { sum += Reduce(s, x, 0, add) }},
 		{"MapReduce", func(s filch.Scope, x []int) { sum += MapReduce(s, x, 0, same, add) }},
 		{"Count", func(s filch.Scope, x []int) { sum += Count(s, x, odd) }},
-		{"Find", func(s filch.Scope, x []int) { sum += Find(s, x, odd) }},
+		{"IndexFunc", func(s filch.Scope, x []int) { sum += IndexFunc(s, x, odd) }},
 	} {
 		for _, n := range []int{0, 1, 4, 64} {
 			for _, workers := range []int{1, 2} {
@@ -200,9 +200,9 @@ func BenchmarkTinyBodies(b *testing.B) {
 				func() { sink += ReduceRange(p, n, 0, func(lo, hi int) int { return sum(x[lo:hi]) }, add) }},
 			{"Count", func() { sink += odds(x) }, func() { sink += Count(p, x, odd) },
 				func() { sink += CountRange(p, n, func(lo, hi int) int { return odds(x[lo:hi]) }) }},
-			{"Find", func() { sink += negative(x) }, func() { sink += Find(p, x, never) },
+			{"IndexFunc", func() { sink += negative(x) }, func() { sink += IndexFunc(p, x, never) },
 				func() {
-					sink += FindRange(p, n, func(lo, hi int) int {
+					sink += IndexRange(p, n, func(lo, hi int) int {
 						if i := negative(x[lo:hi]); i >= 0 {
 							return lo + i
 						}

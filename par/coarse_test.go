@@ -41,7 +41,7 @@ var coarseWays = map[string]func(s filch.Scope, k int){
 		ReduceRange(s, k, 0, func(lo, hi int) int { seconds(lo, hi); return 0 }, func(a, b int) int { return 0 }, WithGrain(1))
 	},
 	"CountRange": func(s filch.Scope, k int) { CountRange(s, k, func(lo, hi int) int { seconds(lo, hi); return 0 }) },
-	"FindRange":  func(s filch.Scope, k int) { FindRange(s, k, func(lo, hi int) int { seconds(lo, hi); return -1 }) },
+	"IndexRange": func(s filch.Scope, k int) { IndexRange(s, k, func(lo, hi int) int { seconds(lo, hi); return -1 }) },
 	"AllRange":   func(s filch.Scope, k int) { AllRange(s, k, func(lo, hi int) bool { seconds(lo, hi); return true }) },
 	"AnyRange":   func(s filch.Scope, k int) { AnyRange(s, k, func(lo, hi int) bool { seconds(lo, hi); return false }) },
 	"Collect": func(s filch.Scope, k int) {
@@ -67,17 +67,17 @@ var coarseWays = map[string]func(s filch.Scope, k int){
 	"GroupReduce": func(s filch.Scope, k int) {
 		GroupReduce(s, make([]int, k), func(int) int { second(); return 0 }, 0, func(a, v int) int { return a }, func(a, b int) int { return a })
 	},
-	"Histogram": func(s filch.Scope, k int) { Histogram(s, make([]int, k), 1, func(int) int { second(); return 0 }) },
-	"Count":     func(s filch.Scope, k int) { Count(s, make([]int, k), func(int) bool { second(); return true }) },
-	"Any":       func(s filch.Scope, k int) { Any(s, make([]int, k), func(int) bool { second(); return false }) },
-	"All":       func(s filch.Scope, k int) { All(s, make([]int, k), func(int) bool { second(); return true }) },
-	"Find":      func(s filch.Scope, k int) { Find(s, make([]int, k), func(int) bool { second(); return false }) },
-	"FindAny":   func(s filch.Scope, k int) { FindAny(s, make([]int, k), func(int) bool { second(); return false }) },
-	"Filter":    func(s filch.Scope, k int) { Filter(s, make([]int, k), func(int) bool { second(); return true }) },
-	"Partition": func(s filch.Scope, k int) { Partition(s, make([]int, k), func(int) bool { second(); return true }) },
-	"Indices":   func(s filch.Scope, k int) { Indices(s, k, func(int) bool { second(); return true }) },
-	"MinBy":     func(s filch.Scope, k int) { MinBy(s, make([]int, k), func(v int) int { second(); return v }) },
-	"GroupBy":   func(s filch.Scope, k int) { GroupBy(s, make([]int, k), func(v int) int { second(); return v }) },
+	"Histogram":    func(s filch.Scope, k int) { Histogram(s, make([]int, k), 1, func(int) int { second(); return 0 }) },
+	"Count":        func(s filch.Scope, k int) { Count(s, make([]int, k), func(int) bool { second(); return true }) },
+	"Any":          func(s filch.Scope, k int) { Any(s, make([]int, k), func(int) bool { second(); return false }) },
+	"All":          func(s filch.Scope, k int) { All(s, make([]int, k), func(int) bool { second(); return true }) },
+	"IndexFunc":    func(s filch.Scope, k int) { IndexFunc(s, make([]int, k), func(int) bool { second(); return false }) },
+	"IndexFuncAny": func(s filch.Scope, k int) { IndexFuncAny(s, make([]int, k), func(int) bool { second(); return false }) },
+	"Filter":       func(s filch.Scope, k int) { Filter(s, make([]int, k), func(int) bool { second(); return true }) },
+	"Partition":    func(s filch.Scope, k int) { Partition(s, make([]int, k), func(int) bool { second(); return true }) },
+	"Indices":      func(s filch.Scope, k int) { Indices(s, k, func(int) bool { second(); return true }) },
+	"MinBy":        func(s filch.Scope, k int) { MinBy(s, make([]int, k), func(v int) int { second(); return v }) },
+	"GroupBy":      func(s filch.Scope, k int) { GroupBy(s, make([]int, k), func(v int) int { second(); return v }) },
 	"FromSeq": func(s filch.Scope, k int) {
 		FromSeq(s, inOrder(k), func(int) { second() })
 	},

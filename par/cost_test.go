@@ -66,10 +66,10 @@ func TestCalls(t *testing.T) {
 				{"SortStableFunc, descending", func() { SortStableFunc(p, slices.Clone(down), compare) }, n - 1, 2*n + n/2 + 50},
 				{"SortStableFunc, equal", func() { SortStableFunc(p, slices.Clone(same), compare) }, n - 1, n + n/8 + 50},
 				{"SortStableFunc, random", func() { SortStableFunc(p, slices.Clone(x), compare) }, n - 1, 2*n*log + 50},
-				{"TopK", func() { TopK(p, x, min(n, 10), compare) }, 0, 3*n + 20_000*workers},
-				{"TopK, equal", func() { TopK(p, same, min(n, 10), compare) }, 0, n + n/4 + 20_000*workers},
-				{"TopK, descending", func() { TopK(p, down, min(n, n/20), compare) }, 0, 8*n*log + 50},
-				{"Find", func() { Find(p, x, func(int) bool { calls.Add(1); return false }) }, n, n},
+				{"SmallestFunc", func() { SmallestFunc(p, x, min(n, 10), compare) }, 0, 3*n + 20_000*workers},
+				{"SmallestFunc, equal", func() { SmallestFunc(p, same, min(n, 10), compare) }, 0, n + n/4 + 20_000*workers},
+				{"SmallestFunc, descending", func() { SmallestFunc(p, down, min(n, n/20), compare) }, 0, 8*n*log + 50},
+				{"IndexFunc", func() { IndexFunc(p, x, func(int) bool { calls.Add(1); return false }) }, n, n},
 			} {
 				for range 2 {
 					calls.Store(0)
@@ -96,10 +96,10 @@ func TestSearchEndsEarly(t *testing.T) {
 	is := func(v int) bool { calls++; return v == 1 }
 	isNot := func(v int) bool { calls++; return v != 1 }
 	for name, f := range map[string]func(){
-		"Find":    func() { Find(p, x, is) },
-		"FindAny": func() { FindAny(p, x, is) },
-		"Any":     func() { Any(p, x, is) },
-		"All":     func() { All(p, x, isNot) },
+		"IndexFunc":    func() { IndexFunc(p, x, is) },
+		"IndexFuncAny": func() { IndexFuncAny(p, x, is) },
+		"Any":          func() { Any(p, x, is) },
+		"All":          func() { All(p, x, isNot) },
 		"IsSortedFunc": func() {
 			IsSortedFunc(p, x, func(a, b int) int { calls++; return cmp.Compare(a, b) })
 		},
@@ -142,8 +142,8 @@ func TestMemory(t *testing.T) {
 		{"Filter", 8*n/2 + n/2 + 50_000, func() { Filter(p, x, func(v int) bool { return v&1 == 0 }) }},
 		{"Partition", 8*n + n/2 + 50_000, func() { Partition(p, x, func(v int) bool { return v&1 == 0 }) }},
 		{"Histogram", 60_000, func() { Histogram(p, x, 100, func(v int) int { return v % 100 }) }},
-		{"TopK", 700_000, func() { TopK(p, x, 1000, cmp.Compare[int]) }},
-		{"TopK, descending", 700_000, func() { TopK(p, down, 1000, cmp.Compare[int]) }},
+		{"SmallestFunc", 700_000, func() { SmallestFunc(p, x, 1000, cmp.Compare[int]) }},
+		{"SmallestFunc, descending", 700_000, func() { SmallestFunc(p, down, 1000, cmp.Compare[int]) }},
 		{"Sort", 9*n + 300_000, func() { copy(dst, x); Sort(p, dst) }},
 		{"SortFunc", 8*n/10 + 200_000, func() { copy(dst, x); SortFunc(p, dst, cmp.Compare[int]) }},
 		{"SortStableFunc", 9*n + 200_000, func() { copy(dst, x); SortStableFunc(p, dst, cmp.Compare[int]) }},

@@ -24,14 +24,14 @@ func TestDearElementsAreShared(t *testing.T) {
 		"ForTiles": func(s filch.Scope, do func(i int)) {
 			ForTiles(s, n, 1, func(x, _, _, _ int) { do(x) }, WithGrain(1))
 		},
-		"Each":    func(s filch.Scope, do func(i int)) { Each(s, x, func(i, _ int) { do(i) }) },
-		"ForErr":  func(s filch.Scope, do func(i int)) { ForErr(s, n, func(i int) error { do(i); return nil }) },
-		"Map":     func(s filch.Scope, do func(i int)) { Map(s, x, func(v int) int { do(v); return v }) },
-		"MapErr":  func(s filch.Scope, do func(i int)) { MapErr(s, x, func(v int) (int, error) { do(v); return v, nil }) },
-		"Find":    func(s filch.Scope, do func(i int)) { Find(s, x, func(v int) bool { do(v); return false }) },
-		"FindAny": func(s filch.Scope, do func(i int)) { FindAny(s, x, func(v int) bool { do(v); return false }) },
-		"All":     func(s filch.Scope, do func(i int)) { All(s, x, func(v int) bool { do(v); return true }) },
-		"FromSeq": func(s filch.Scope, do func(i int)) { FromSeq(s, slices.Values(x), do, WithGrain(n)) },
+		"Each":         func(s filch.Scope, do func(i int)) { Each(s, x, func(i, _ int) { do(i) }) },
+		"ForErr":       func(s filch.Scope, do func(i int)) { ForErr(s, n, func(i int) error { do(i); return nil }) },
+		"Map":          func(s filch.Scope, do func(i int)) { Map(s, x, func(v int) int { do(v); return v }) },
+		"MapErr":       func(s filch.Scope, do func(i int)) { MapErr(s, x, func(v int) (int, error) { do(v); return v, nil }) },
+		"IndexFunc":    func(s filch.Scope, do func(i int)) { IndexFunc(s, x, func(v int) bool { do(v); return false }) },
+		"IndexFuncAny": func(s filch.Scope, do func(i int)) { IndexFuncAny(s, x, func(v int) bool { do(v); return false }) },
+		"All":          func(s filch.Scope, do func(i int)) { All(s, x, func(v int) bool { do(v); return true }) },
+		"FromSeq":      func(s filch.Scope, do func(i int)) { FromSeq(s, slices.Values(x), do, WithGrain(n)) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := filch.New(filch.WithWorkers(workers))

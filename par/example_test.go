@@ -176,9 +176,9 @@ func ExampleCountRange() {
 	// Output: 8
 }
 
-func ExampleFindRange() {
+func ExampleIndexRange() {
 	x := []float64{3, 5, 4, 12, 1}
-	falls := par.FindRange(pool, len(x)-1, func(lo, hi int) int { // the first that is more than the next
+	falls := par.IndexRange(pool, len(x)-1, func(lo, hi int) int { // the first that is more than the next
 		for i := lo; i < hi; i++ {
 			if x[i] > x[i+1] {
 				return i
@@ -248,13 +248,13 @@ func ExampleAll() {
 	// Output: false
 }
 
-func ExampleFind() {
-	fmt.Println(par.Find(pool, []int{1, 3, 4, 6}, even), par.Find(pool, []int{1}, even))
+func ExampleIndexFunc() {
+	fmt.Println(par.IndexFunc(pool, []int{1, 3, 4, 6}, even), par.IndexFunc(pool, []int{1}, even))
 	// Output: 2 -1
 }
 
-func ExampleFindAny() {
-	i := par.FindAny(pool, []int{1, 3, 4, 6}, even)
+func ExampleIndexFuncAny() {
+	i := par.IndexFuncAny(pool, []int{1, 3, 4, 6}, even)
 	fmt.Println(i == 2 || i == 3)
 	// Output: true
 }
@@ -347,9 +347,26 @@ func ExampleShuffle() {
 	// Output: true
 }
 
-func ExampleTopK() {
-	fmt.Println(par.TopK(pool, []int{5, 3, 9, 1, 7}, 2, cmp.Compare[int]))
+func ExampleSmallest() {
+	fmt.Println(par.Smallest(pool, []int{5, 3, 9, 1, 7}, 2))
 	// Output: [1 3]
+}
+
+func ExampleLargest() {
+	fmt.Println(par.Largest(pool, []int{5, 3, 9, 1, 7}, 2))
+	// Output: [9 7]
+}
+
+func ExampleSmallestFunc() {
+	byLength := func(a, b string) int { return cmp.Compare(len(a), len(b)) }
+	fmt.Println(par.SmallestFunc(pool, []string{"ccc", "a", "bb", "d"}, 2, byLength))
+	// Output: [a d]
+}
+
+func ExampleLargestFunc() {
+	byLength := func(a, b string) int { return cmp.Compare(len(a), len(b)) }
+	fmt.Println(par.LargestFunc(pool, []string{"ccc", "a", "bb", "d"}, 2, byLength))
+	// Output: [ccc bb]
 }
 
 func ExampleSort() {

@@ -67,20 +67,20 @@ func countFrom[B counter](s filch.Scope, from, n int, f any, c config, b B) int 
 	return int(sum.Load())
 }
 
-// Find returns the index of the first element for which f holds, or -1. Other workers may call f
+// IndexFunc returns the index of the first element for which f holds, or -1. Other workers may call f
 // for elements after it, and stop soon after it is found. If f does next to nothing, the loop runs at about 0.27
-// of the speed of a plain one on each worker, and [FindRange] at 0.96.
-func Find[T any](s filch.Scope, x []T, f func(v T) bool) int {
-	check("Find", s)
-	checkFunc("Find", f == nil)
+// of the speed of a plain one on each worker, and [IndexRange] at 0.96.
+func IndexFunc[T any](s filch.Scope, x []T, f func(v T) bool) int {
+	check("IndexFunc", s)
+	checkFunc("IndexFunc", f == nil)
 	return find(s, len(x), f, config{single: true}, findBody[T]{x, f}, true)
 }
 
-// FindAny returns the index of some element for which f holds, or -1. It is faster than [Find],
+// IndexFuncAny returns the index of some element for which f holds, or -1. It is faster than [IndexFunc],
 // which has to look at all elements before the one it returns.
-func FindAny[T any](s filch.Scope, x []T, f func(v T) bool) int {
-	check("FindAny", s)
-	checkFunc("FindAny", f == nil)
+func IndexFuncAny[T any](s filch.Scope, x []T, f func(v T) bool) int {
+	check("IndexFuncAny", s)
+	checkFunc("IndexFuncAny", f == nil)
 	return find(s, len(x), f, config{single: true}, findBody[T]{x, f}, false)
 }
 
@@ -101,15 +101,15 @@ func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 	return find(s, len(x), f, config{single: true}, failBody[T]{x, f}, false) < 0
 }
 
-// FindRange calls f for ranges of indices of 0 to n-1, as [ForRange] does, until one returns an index, and
+// IndexRange calls f for ranges of indices of 0 to n-1, as [ForRange] does, until one returns an index, and
 // returns the first of all that do, or -1. f returns the first index in its range of what it looks for, or
-// -1; it panics if f returns another number. FindRange is [Find] without the call for each element: f looks
+// -1; it panics if f returns another number. IndexRange is [IndexFunc] without the call for each element: f looks
 // in a loop of its own. All ranges before the index have been looked at then. Other workers may look at
 // ranges after it, and stop soon after it is found.
-func FindRange(s filch.Scope, n int, f func(lo, hi int) int) int {
-	check("FindRange", s)
-	checkNumber("FindRange", "n", n)
-	checkFunc("FindRange", f == nil)
+func IndexRange(s filch.Scope, n int, f func(lo, hi int) int) int {
+	check("IndexRange", s)
+	checkNumber("IndexRange", "n", n)
+	checkFunc("IndexRange", f == nil)
 	return find(s, n, f, config{kind: inRanges}, findRange(f), true)
 }
 
@@ -118,7 +118,7 @@ type findRange func(lo, hi int) int
 func (f findRange) find(lo, hi int) int {
 	at := f(lo, hi)
 	if at != -1 && (at < lo || at >= hi) {
-		panic(fmt.Sprintf("par: FindRange: f returned %d for the indices from %d to %d", at, lo, hi-1))
+		panic(fmt.Sprintf("par: IndexRange: f returned %d for the indices from %d to %d", at, lo, hi-1))
 	}
 	return at
 }

@@ -1,9 +1,7 @@
 package par
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/filch-go/filch"
 )
@@ -209,61 +207,4 @@ func GroupBy[K comparable, T any](s filch.Scope, x []T, f func(v T) K) map[K][]T
 		}
 	})
 	return result
-}
-
-// TopK returns the k least elements of x by compare, in order, or all elements if there are
-// fewer. Equal elements are in their order in x. It panics if k is negative. While it runs, each
-// worker has up to 2k elements. If k is more than a sixteenth of the length of x, TopK sorts a
-// copy of x instead.
-func TopK[T any](s filch.Scope, x []T, k int, compare func(a, b T) int) []T {
-	check("TopK", s)
-	checkNumber("TopK", "k", k)
-	checkFunc("TopK", compare == nil)
-	if k = min(k, len(x)); k == 0 {
-		return nil
-	}
-	if k > len(x)/16 { // so many that sorting all is as well
-		all := make([]T, len(x))
-		Copy(s, all, x)
-		SortStableFunc(s, all, compare)
-		return slices.Clone(all[:k])
-	}
-	type ranked struct {
-		at int
-		v  T
-	}
-	order := func(a, b ranked) int { return cmp.Or(compare(a.v, b.v), cmp.Compare(a.at, b.at)) }
-	type best struct {
-		list []ranked // the k least so far, sorted, and some that may be less than the last of them
-		full bool     // else there are less than k
-	}
-	parts := withStates(s, len(x), compare, config{kind: toRank}, func() *best { return new(best) }, byRange[*best](func(b *best, lo, hi int) {
-		var last ranked
-		if b.full {
-			last = b.list[k-1]
-		}
-		for i, v := range x[lo:hi] {
-			if b.full {
-				if c := compare(v, last.v); c > 0 || c == 0 && lo+i > last.at {
-					continue
-				}
-			}
-			b.list = append(b.list, ranked{lo + i, v})
-			if len(b.list) == 2*k || !b.full && len(b.list) == k {
-				slices.SortFunc(b.list, order)
-				b.list, b.full = b.list[:k], true
-				last = b.list[k-1]
-			}
-		}
-	}))
-	all := parts.first.list
-	for _, b := range parts.more {
-		all = append(all, b.list...)
-	}
-	boundary(func() { slices.SortFunc(all, order) })
-	top := make([]T, k)
-	for i := range top {
-		top[i] = all[i].v
-	}
-	return top
 }

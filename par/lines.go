@@ -13,7 +13,7 @@ import (
 )
 
 // ReduceLines cuts what it reads from r into blocks of whole lines. It returns f of the first op f of the
-// second op …, or zero if r is empty. It is [MapReduce] for a file that may be larger than memory. One worker
+// second op …, or empty if r has nothing. It is [MapReduce] for a file that may be larger than memory. One worker
 // at a time reads, while others call f. op is called for one pair at a time, in the order of the blocks. Each
 // result of f and op is used once, so op may change its arguments and return them.
 //
@@ -35,11 +35,11 @@ import (
 // and what the blocks before came to. A line that an error of r has cut off is not passed to f. With
 // [WithContext] it may be stopped between blocks. A worker keeps its place while it reads. On a closed pool
 // ReduceLines returns [filch.ErrClosed], and does not read.
-func ReduceLines[R any](s filch.Scope, r io.Reader, zero R, f func(at int64, lines []byte) (R, error), op func(a, b R) R, opts ...Option) (R, error) {
+func ReduceLines[R any](s filch.Scope, r io.Reader, empty R, f func(at int64, lines []byte) (R, error), op func(a, b R) R, opts ...Option) (R, error) {
 	const name = "ReduceLines"
 	check(name, s)
 	checkFunc(name, f == nil || op == nil)
-	return reduceLines(name, s, r, zero, configOf(name, opts, grain|workersAtOnce|inFlight|untilDone),
+	return reduceLines(name, s, r, empty, configOf(name, opts, grain|workersAtOnce|inFlight|untilDone),
 		func(_ filch.Scope, b block) (R, error) { return f(b.at, b.lines) }, op)
 }
 
@@ -109,7 +109,7 @@ func withoutEnd(line []byte) []byte {
 }
 
 // reduceLines is a Pipeline: its source reads, a stage calls f, and its sink op.
-func reduceLines[R any](name string, s filch.Scope, r io.Reader, zero R, c config, f func(s filch.Scope, b block) (R, error), op func(a, b R) R) (R, error) {
+func reduceLines[R any](name string, s filch.Scope, r io.Reader, empty R, c config, f func(s filch.Scope, b block) (R, error), op func(a, b R) R) (R, error) {
 	if r == nil {
 		panic("par: " + name + ": r is nil")
 	}
@@ -132,7 +132,7 @@ func reduceLines[R any](name string, s filch.Scope, r io.Reader, zero R, c confi
 	if c.ctx != nil {
 		opts = append(opts, WithContext(c.ctx))
 	}
-	all, some := zero, false
+	all, some := empty, false
 	err := p.Run(s, func(v R) error {
 		if some {
 			v = op(all, v)

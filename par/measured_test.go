@@ -59,8 +59,8 @@ func TestLoopsAreMeasuredByTheirPieces(t *testing.T) {
 			})
 		}, 5, 1, 3, 4},
 		{"Map", func(w *filch.Worker) { par.Map(w, x, func(v int) int { time.Sleep(ms); return v }) }, 64, 1, 6, 63},
-		{"Find", func(w *filch.Worker) {
-			par.Find(w, make([]int, 16), func(v int) bool { time.Sleep(ms); return false })
+		{"IndexFunc", func(w *filch.Worker) {
+			par.IndexFunc(w, make([]int, 16), func(v int) bool { time.Sleep(ms); return false })
 		}, 16, 1, 4, 15},
 		{"Reduce", func(w *filch.Worker) { par.Reduce(w, x, 0, slow) }, 63, 6, 0, 0},
 		{"MapReduce", func(w *filch.Worker) {
@@ -97,7 +97,7 @@ func TestMeasuredLoopsGiveTheSame(t *testing.T) {
 		say(par.Sum(s, x))
 		say(par.Reduce(s, x, 0, func(a, b int) int { return a*3 + b }, par.WithGrain(100)))
 		say(len(par.Filter(s, x, func(v int) bool { return v%3 == 0 })))
-		say(par.Find(s, x, func(v int) bool { return v == 77 }))
+		say(par.IndexFunc(s, x, func(v int) bool { return v == 77 }))
 		par.Scan(s, y, x, func(a, b int) int { return a + b })
 		say(y[len(y)-1])
 		say(par.Map(s, x, func(v int) int { return -v })[77])

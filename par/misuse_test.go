@@ -50,10 +50,13 @@ func mostFunctions() map[string]function {
 		"ForErr":   {func(s filch.Scope) { ForErr(s, 1, func(int) error { return nil }) }, list{func(s filch.Scope) { ForErr(s, 0, nil) }}},
 		"Histogram": {func(s filch.Scope) { Histogram(s, one, 2, same) },
 			list{func(s filch.Scope) { Histogram[int](s, nil, 1, nil) }}},
-		"Unique":  {func(s filch.Scope) { Unique(s, one) }, nil},
-		"GroupBy": {func(s filch.Scope) { GroupBy(s, one, same) }, list{func(s filch.Scope) { GroupBy[int](s, []int{}, nil) }}},
-		"TopK":    {func(s filch.Scope) { TopK(s, one, 1, cmp.Compare[int]) }, list{func(s filch.Scope) { TopK[int](s, nil, 0, nil) }}},
-		"Sort":    {func(s filch.Scope) { Sort(s, one) }, nil},
+		"Unique":       {func(s filch.Scope) { Unique(s, one) }, nil},
+		"GroupBy":      {func(s filch.Scope) { GroupBy(s, one, same) }, list{func(s filch.Scope) { GroupBy[int](s, []int{}, nil) }}},
+		"Smallest":     {func(s filch.Scope) { Smallest(s, one, 1) }, nil},
+		"Largest":      {func(s filch.Scope) { Largest(s, one, 1) }, nil},
+		"SmallestFunc": {func(s filch.Scope) { SmallestFunc(s, one, 1, cmp.Compare[int]) }, list{func(s filch.Scope) { SmallestFunc[int](s, nil, 0, nil) }}},
+		"LargestFunc":  {func(s filch.Scope) { LargestFunc(s, one, 1, cmp.Compare[int]) }, list{func(s filch.Scope) { LargestFunc[int](s, nil, 0, nil) }}},
+		"Sort":         {func(s filch.Scope) { Sort(s, one) }, nil},
 		"SortFunc": {func(s filch.Scope) { SortFunc(s, one, cmp.Compare[int]) },
 			list{func(s filch.Scope) { SortFunc[int](s, nil, nil) }}},
 		"SortStableFunc": {func(s filch.Scope) { SortStableFunc(s, one, cmp.Compare[int]) },
@@ -79,17 +82,17 @@ func mostFunctions() map[string]function {
 		"FilterBetween":      {func(s filch.Scope) { FilterBetween(s, one, 0, 1) }, nil},
 		"CountBetween":       {func(s filch.Scope) { CountBetween(s, one, 0, 1) }, nil},
 		"CountRange":         {func(s filch.Scope) { CountRange(s, 1, func(_, _ int) int { return 0 }) }, list{func(s filch.Scope) { CountRange(s, 0, nil) }}},
-		"FindRange":          {func(s filch.Scope) { FindRange(s, 1, func(_, _ int) int { return -1 }) }, list{func(s filch.Scope) { FindRange(s, 0, nil) }}},
+		"IndexRange":         {func(s filch.Scope) { IndexRange(s, 1, func(_, _ int) int { return -1 }) }, list{func(s filch.Scope) { IndexRange(s, 0, nil) }}},
 		"AllRange":           {func(s filch.Scope) { AllRange(s, 1, func(_, _ int) bool { return true }) }, list{func(s filch.Scope) { AllRange(s, 0, nil) }}},
 		"ScanExclusive": {func(s filch.Scope) { ScanExclusive(s, one, one, 0, add) },
 			list{func(s filch.Scope) { ScanExclusive(s, nil, nil, 0, nil) }}},
-		"Find":    {func(s filch.Scope) { Find(s, one, yes) }, list{func(s filch.Scope) { Find[int](s, nil, nil) }}},
-		"FindAny": {func(s filch.Scope) { FindAny(s, one, yes) }, list{func(s filch.Scope) { FindAny[int](s, nil, nil) }}},
-		"Any":     {func(s filch.Scope) { Any(s, one, yes) }, list{func(s filch.Scope) { Any[int](s, nil, nil) }}},
-		"All":     {func(s filch.Scope) { All(s, one, yes) }, list{func(s filch.Scope) { All[int](s, nil, nil) }}},
-		"Map":     {func(s filch.Scope) { Map(s, one, same) }, list{func(s filch.Scope) { Map[int, int](s, nil, nil) }}},
-		"MapInto": {func(s filch.Scope) { MapInto(s, one, one, same) }, list{func(s filch.Scope) { MapInto[int, int](s, nil, nil, nil) }}},
-		"MapErr":  {func(s filch.Scope) { MapErr(s, one, func(int) (int, error) { return 0, nil }) }, list{func(s filch.Scope) { MapErr[int, int](s, nil, nil) }}},
+		"IndexFunc":    {func(s filch.Scope) { IndexFunc(s, one, yes) }, list{func(s filch.Scope) { IndexFunc[int](s, nil, nil) }}},
+		"IndexFuncAny": {func(s filch.Scope) { IndexFuncAny(s, one, yes) }, list{func(s filch.Scope) { IndexFuncAny[int](s, nil, nil) }}},
+		"Any":          {func(s filch.Scope) { Any(s, one, yes) }, list{func(s filch.Scope) { Any[int](s, nil, nil) }}},
+		"All":          {func(s filch.Scope) { All(s, one, yes) }, list{func(s filch.Scope) { All[int](s, nil, nil) }}},
+		"Map":          {func(s filch.Scope) { Map(s, one, same) }, list{func(s filch.Scope) { Map[int, int](s, nil, nil) }}},
+		"MapInto":      {func(s filch.Scope) { MapInto(s, one, one, same) }, list{func(s filch.Scope) { MapInto[int, int](s, nil, nil, nil) }}},
+		"MapErr":       {func(s filch.Scope) { MapErr(s, one, func(int) (int, error) { return 0, nil }) }, list{func(s filch.Scope) { MapErr[int, int](s, nil, nil) }}},
 		"ReduceInto": {func(s filch.Scope) { ReduceInto(s, 1, newInt, intoInt, mergeInt) }, list{
 			func(s filch.Scope) { ReduceInto(s, 0, nil, intoInt, mergeInt) }, func(s filch.Scope) { ReduceInto(s, 0, newInt, nil, mergeInt) },
 			func(s filch.Scope) { ReduceInto(s, 0, newInt, intoInt, nil) }}},
@@ -252,14 +255,14 @@ func TestNothingIsDone(t *testing.T) {
 	if n := CountRange(p, 0, func(_, _ int) int { never(); return 1 }); n != 0 {
 		t.Errorf("CountRange: %d", n)
 	}
-	if n := FindRange(p, 0, func(_, _ int) int { never(); return 0 }); n != -1 {
-		t.Errorf("FindRange: %d", n)
+	if n := IndexRange(p, 0, func(_, _ int) int { never(); return 0 }); n != -1 {
+		t.Errorf("IndexRange: %d", n)
 	}
 	if !AllRange(p, 0, func(_, _ int) bool { never(); return false }) {
 		t.Error("AllRange of nothing")
 	}
-	if n := Find(p, nil, func(int) bool { never(); return true }); n != -1 {
-		t.Errorf("Find: %d", n)
+	if n := IndexFunc(p, nil, func(int) bool { never(); return true }); n != -1 {
+		t.Errorf("IndexFunc: %d", n)
 	}
 	if Any(p, nil, func(int) bool { return true }) || !All(p, nil, func(int) bool { return false }) {
 		t.Error("Any or All of nothing")
@@ -273,8 +276,8 @@ func TestNothingIsDone(t *testing.T) {
 	if n := PrefixSumExclusive(p, nil, nil, 7); n != 7 {
 		t.Errorf("PrefixSumExclusive: %d", n)
 	}
-	if x := TopK(p, []int{1, 2}, 0, func(_, _ int) int { never(); return 0 }); len(x) != 0 {
-		t.Errorf("TopK: %v", x)
+	if x := SmallestFunc(p, []int{1, 2}, 0, func(_, _ int) int { never(); return 0 }); len(x) != 0 {
+		t.Errorf("SmallestFunc of no elements: %v, want none", x)
 	}
 }
 
@@ -288,7 +291,7 @@ func TestBadNumbers(t *testing.T) {
 		"par: ForScope: n is -1, which is negative":           func() { ForScope(p, -1, func(filch.Scope, int) {}) },
 		"par: ForRange: n is -1, which is negative":           func() { ForRange(p, -1, func(_, _ int) {}) },
 		"par: CountRange: n is -1, which is negative":         func() { CountRange(p, -1, func(_, _ int) int { return 0 }) },
-		"par: FindRange: n is -1, which is negative":          func() { FindRange(p, -1, func(_, _ int) int { return -1 }) },
+		"par: IndexRange: n is -1, which is negative":         func() { IndexRange(p, -1, func(_, _ int) int { return -1 }) },
 		"par: AllRange: n is -1, which is negative":           func() { AllRange(p, -1, func(_, _ int) bool { return true }) },
 		"par: ReduceInto: n is -1, which is negative":         func() { ReduceInto(p, -1, newInt, intoInt, mergeInt) },
 		"par: ReduceIntoRange: n is -1, which is negative":    func() { ReduceIntoRange(p, -1, newInt, rangeInto, mergeInt) },
@@ -346,9 +349,9 @@ func TestBadNumbers(t *testing.T) {
 	}
 	for _, at := range []int{-2, 3, math.MaxInt, math.MinInt} {
 		for _, n := range []int{1, 3} {
-			v := panics(func() { FindRange(p, n, func(_, _ int) int { return at }) })
-			if err, ok := v.(*filch.PanicError); !ok || !strings.HasPrefix(fmt.Sprint(err.Value), fmt.Sprintf("par: FindRange: f returned %d for the indices from 0 to", at)) {
-				t.Errorf("FindRange, %d: %v", at, v)
+			v := panics(func() { IndexRange(p, n, func(_, _ int) int { return at }) })
+			if err, ok := v.(*filch.PanicError); !ok || !strings.HasPrefix(fmt.Sprint(err.Value), fmt.Sprintf("par: IndexRange: f returned %d for the indices from 0 to", at)) {
+				t.Errorf("IndexRange, %d: %v", at, v)
 			}
 		}
 	}

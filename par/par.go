@@ -32,7 +32,7 @@
 //   - [ReduceRange] for [Reduce], [MapReduce], [MinBy] and [MaxBy]; to add numbers, [Sum].
 //   - [ReduceIntoRange] for [ReduceInto], [ForRangeInit] for [ForInit], [Collect] for [FlatMap] and [Indices].
 //   - [CountRange] for [Count]; to compare numbers, [CountBetween].
-//   - [FindRange] for [Find]; [AllRange] for [All]; [AnyRange] for [Any].
+//   - [IndexRange] for [IndexFunc]; [AllRange] for [All]; [AnyRange] for [Any].
 //   - [FilterBetween] for [Filter], [PrefixSum] for [Scan], [MinMax] for [MinMaxFunc]: these take numbers.
 //
 // # Contract

@@ -348,22 +348,22 @@ func TestReductions(t *testing.T) {
 				y[want], y[n-1] = true, true
 			}
 			is := func(v bool) bool { return v }
-			if got := Find(s, y, is); got != want {
-				t.Errorf("Find %d, want %d", got, want)
+			if got := IndexFunc(s, y, is); got != want {
+				t.Errorf("IndexFunc %d, want %d", got, want)
 			}
-			if got := FindRange(s, n, func(lo, hi int) int {
+			if got := IndexRange(s, n, func(lo, hi int) int {
 				if i := slices.Index(y[lo:hi], true); i >= 0 {
 					return lo + i
 				}
 				return -1
 			}); got != want {
-				t.Errorf("FindRange %d, want %d", got, want)
+				t.Errorf("IndexRange %d, want %d", got, want)
 			}
 			if got := AllRange(s, n, func(lo, hi int) bool { return !slices.Contains(y[lo:hi], true) }); got != (want < 0) {
 				t.Errorf("AllRange %v", got)
 			}
-			if got := FindAny(s, y, is); got != want && (got < 0 || !y[got]) {
-				t.Errorf("FindAny %d", got)
+			if got := IndexFuncAny(s, y, is); got != want && (got < 0 || !y[got]) {
+				t.Errorf("IndexFuncAny %d", got)
 			}
 			if got := Any(s, y, is); got != (want >= 0) {
 				t.Errorf("Any %v", got)
@@ -516,10 +516,16 @@ func TestCollections(t *testing.T) {
 		for _, k := range []int{0, 1, 10, n, n + 5} {
 			sorted := slices.Clone(ranks)
 			slices.Sort(sorted)
-			equal(t, fmt.Sprint("TopK ", k), TopK(s, ranks, k, cmp.Compare[int]), sorted[:min(k, n)])
+			equal(t, fmt.Sprint("Smallest ", k), Smallest(s, ranks, k), sorted[:min(k, n)])
+			slices.Reverse(sorted)
+			equal(t, fmt.Sprint("Largest ", k), Largest(s, ranks, k), sorted[:min(k, n)])
+			byAge := func(a, b int) int { return a%100 - b%100 }
 			stable := slices.Clone(x)
-			slices.SortStableFunc(stable, func(a, b int) int { return a%100 - b%100 })
-			equal(t, fmt.Sprint("TopK by age ", k), TopK(s, x, k, func(a, b int) int { return a%100 - b%100 }), stable[:min(k, n)])
+			slices.SortStableFunc(stable, byAge)
+			equal(t, fmt.Sprint("SmallestFunc by age ", k), SmallestFunc(s, x, k, byAge), stable[:min(k, n)])
+			stable = slices.Clone(x)
+			slices.SortStableFunc(stable, func(a, b int) int { return byAge(b, a) })
+			equal(t, fmt.Sprint("LargestFunc by age ", k), LargestFunc(s, x, k, byAge), stable[:min(k, n)])
 		}
 	})
 }
@@ -707,13 +713,13 @@ func TestPanics(t *testing.T) {
 			"ScanEx":      func() { ScanExclusive(s, x, x, 0, func(_, _ int) int { panic("bad") }) },
 			"ForErr":      func() { ForErr(s, n, func(i int) error { at(i); return nil }) },
 			"Each":        func() { Each(s, x, func(i, _ int) { at(i) }) },
-			"Find":        func() { Find(s, x, func(int) bool { panic("bad") }) },
+			"IndexFunc":   func() { IndexFunc(s, x, func(int) bool { panic("bad") }) },
 			"Filter":      func() { Filter(s, x, func(int) bool { panic("bad") }) },
 			"Map":         func() { Map(s, x, func(int) int { panic("bad") }) },
 			"Count":       func() { Count(s, x, func(int) bool { panic("bad") }) },
 			"GroupBy":     func() { GroupBy(s, x, func(int) int { panic("bad") }) },
 			"CountRange":  func() { CountRange(s, n, func(lo, hi int) int { panic("bad") }) },
-			"FindRange":   func() { FindRange(s, n, func(lo, hi int) int { panic("bad") }) },
+			"IndexRange":  func() { IndexRange(s, n, func(lo, hi int) int { panic("bad") }) },
 			"AllRange":    func() { AllRange(s, n, func(lo, hi int) bool { panic("bad") }) },
 			"Partition":   func() { Partition(s, x, func(int) bool { panic("bad") }) },
 			"Histogram":   func() { Histogram(s, x, 3, func(int) int { panic("bad") }) },
@@ -728,8 +734,8 @@ func TestPanics(t *testing.T) {
 				for range MapSeq(s, slices.Values(x), func(int) int { panic("bad") }) {
 				}
 			},
-			"TopK": func() {
-				TopK(s, x, 1+n/20, func(_, _ int) int { panic("bad") })
+			"LargestFunc": func() {
+				LargestFunc(s, x, 1+n/20, func(_, _ int) int { panic("bad") })
 				panic(&filch.PanicError{Value: "bad"}) // one is in order
 			},
 			"MinMaxFunc": func() {
@@ -787,13 +793,14 @@ func TestAllocations(t *testing.T) {
 			"ReduceRange":   func() { ReduceRange(p, n, 0, func(lo, hi int) int { return hi }, add) },
 			"MinMaxFunc":    func() { MinMaxFunc(p, x, cmp.Compare[int]) },
 			"Count":         func() { Count(p, x, yes) },
-			"Find":          func() { Find(p, x, func(v int) bool { return v < 0 }) },
+			"IndexFunc":     func() { IndexFunc(p, x, func(v int) bool { return v < 0 }) },
 			"Scan":          func() { Scan(p, x, x, func(a, b int) int { return a }) },
 			"ScanExclusive": func() { ScanExclusive(p, x, x, 0, func(a, b int) int { return a }) },
 			"Filter":        func() { Filter(p, x, yes) },
 			"Partition":     func() { Partition(p, x, yes) },
 			"Histogram":     func() { Histogram(p, x, 3, func(v int) int { return v & 1 }) },
-			"TopK":          func() { TopK(p, x, 3, cmp.Compare[int]) },
+			"Smallest":      func() { Smallest(p, x, 3) },
+			"Largest":       func() { Largest(p, x, 3) },
 			"Fill":          func() { Fill(p, x, 1) },
 			"IsSorted":      func() { IsSorted(p, x) },
 		} {
@@ -838,7 +845,10 @@ func TestMisuse(t *testing.T) {
 		"par: Scan: dst has 1 elements, and x 2":           func() { Scan(p, make([]int, 1), make([]int, 2), func(a, b int) int { return 0 }) },
 		"par: Histogram: buckets is -1, which is negative": func() { Histogram(p, []int{1}, -1, func(int) int { return 0 }) },
 		"par: ForTiles: height is -1, which is negative":   func() { ForTiles(p, 1, -1, func(_, _, _, _ int) {}) },
-		"par: TopK: k is -1, which is negative":            func() { TopK(p, []int{1}, -1, cmp.Compare[int]) },
+		"par: Smallest: k is -1, which is negative":        func() { Smallest(p, []int{1}, -1) },
+		"par: Largest: k is -1, which is negative":         func() { Largest(p, []int{1}, -1) },
+		"par: SmallestFunc: k is -1, which is negative":    func() { SmallestFunc(p, []int{1}, -1, cmp.Compare[int]) },
+		"par: LargestFunc: k is -1, which is negative":     func() { LargestFunc(p, []int{1}, -1, cmp.Compare[int]) },
 		"par: WalkDir: fsys is nil":                        func() { WalkDir(p, nil, ".", func(string, fsDirEntry, error) error { return nil }) },
 	} {
 		func() {
@@ -872,10 +882,10 @@ func TestCostChangesInBlocks(t *testing.T) {
 		"Histogram": func(p *filch.Pool, x []int, wait func()) {
 			Histogram(p, x, 3, func(v int) int { wait(); return v % 3 })
 		},
-		"GroupBy":  func(p *filch.Pool, x []int, wait func()) { GroupBy(p, x, func(v int) int { wait(); return v % 3 }) },
-		"Scan":     func(p *filch.Pool, x []int, wait func()) { Scan(p, x, x, func(a, b int) int { wait(); return a + b }) },
-		"ForScope": func(p *filch.Pool, x []int, wait func()) { ForScope(p, len(x), func(filch.Scope, int) { wait() }) },
-		"Find":     func(p *filch.Pool, x []int, wait func()) { Find(p, x, func(int) bool { wait(); return false }) },
+		"GroupBy":   func(p *filch.Pool, x []int, wait func()) { GroupBy(p, x, func(v int) int { wait(); return v % 3 }) },
+		"Scan":      func(p *filch.Pool, x []int, wait func()) { Scan(p, x, x, func(a, b int) int { wait(); return a + b }) },
+		"ForScope":  func(p *filch.Pool, x []int, wait func()) { ForScope(p, len(x), func(filch.Scope, int) { wait() }) },
+		"IndexFunc": func(p *filch.Pool, x []int, wait func()) { IndexFunc(p, x, func(int) bool { wait(); return false }) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := filch.New(filch.WithWorkers(8))

@@ -159,7 +159,7 @@ func fromLeft[T any](x []T, op func(a, b T) T) T {
 	return v
 }
 
-// Reduce returns x[0] op x[1] op …, or zero if x is empty. op must be associative, but
+// Reduce returns x[0] op x[1] op …, or empty if x is empty. op must be associative, but
 // need not be commutative. Elements are combined one after the other in blocks, whose length
 // depends on the length of x alone, or is that of [WithGrain]. So the answer is the same on any
 // number of workers, even if op is only nearly associative. op must not change its arguments,
@@ -167,14 +167,14 @@ func fromLeft[T any](x []T, op func(a, b T) T) T {
 //
 // If op does next to nothing, such as to add, the loop runs at about 0.30 of the speed of a plain one on each
 // worker, and [ReduceRange] at 0.93. To add numbers, use [Sum].
-func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T, opts ...Option) T {
+func Reduce[T any](s filch.Scope, x []T, empty T, op func(a, b T) T, opts ...Option) T {
 	check("Reduce", s)
 	checkFunc("Reduce", op == nil)
 	c := configOf("Reduce", opts, ofLoops)
 	if len(x) == 0 {
-		return zero
+		return empty
 	}
-	size, done, v := c.blockSize(len(x)), 0, zero
+	size, done, v := c.blockSize(len(x)), 0, empty
 	if size == 1 {
 		c.kind = asParts
 		if done, v = foldFew(s, len(x), nil, c.kind, op, func(i int) T { return x[i] }, op); done == len(x) {
@@ -184,17 +184,17 @@ func Reduce[T any](s filch.Scope, x []T, zero T, op func(a, b T) T, opts ...Opti
 	return foldAs(s, len(x), size, done, v, op, c, op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
 }
 
-// MapReduce returns f(x[0]) op f(x[1]) op …, or zero if x is empty; see [Reduce]. Each result of
+// MapReduce returns f(x[0]) op f(x[1]) op …, or empty if x is empty; see [Reduce]. Each result of
 // f and op is used once, so op may change its arguments and return them. Tiny ones cost two calls an element;
 // [ReduceRange] calls neither for each.
-func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a, b R) R, opts ...Option) R {
+func MapReduce[T, R any](s filch.Scope, x []T, empty R, f func(v T) R, op func(a, b R) R, opts ...Option) R {
 	check("MapReduce", s)
 	checkFunc("MapReduce", f == nil || op == nil)
 	c := configOf("MapReduce", opts, ofLoops)
 	if len(x) == 0 {
-		return zero
+		return empty
 	}
-	size, done, v := c.blockSize(len(x)), 0, zero
+	size, done, v := c.blockSize(len(x)), 0, empty
 	if size == 1 {
 		if done, v = foldFew(s, len(x), f, asIs, op, func(i int) R { return f(x[i]) }, op); done == len(x) {
 			return v
@@ -210,18 +210,18 @@ func MapReduce[T, R any](s filch.Scope, x []T, zero R, f func(v T) R, op func(a,
 }
 
 // ReduceRange calls f for ranges of indices that together make up 0 to n-1. It returns f of the
-// first op f of the second op …, or zero if n is 0. It is like [MapReduce] without the call for
+// first op f of the second op …, or empty if n is 0. It is like [MapReduce] without the call for
 // each element. The ranges depend on n alone: they have one index each if n is less than 128,
 // and more otherwise, or as many as [WithGrain] says.
-func ReduceRange[R any](s filch.Scope, n int, zero R, f func(lo, hi int) R, op func(a, b R) R, opts ...Option) R {
+func ReduceRange[R any](s filch.Scope, n int, empty R, f func(lo, hi int) R, op func(a, b R) R, opts ...Option) R {
 	check("ReduceRange", s)
 	checkNumber("ReduceRange", "n", n)
 	checkFunc("ReduceRange", f == nil || op == nil)
 	c := configOf("ReduceRange", opts, ofLoops)
 	if n == 0 {
-		return zero
+		return empty
 	}
-	size, done, v := c.blockSize(n), 0, zero
+	size, done, v := c.blockSize(n), 0, empty
 	if size == 1 {
 		if done, v = foldFew(s, n, f, inRanges, op, func(i int) R { return f(i, i+1) }, op); done == n {
 			return v

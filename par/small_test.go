@@ -66,9 +66,9 @@ func TestSmallLoopsAllocateNothing(t *testing.T) {
 			"MinMaxFunc":    {0, func(s filch.Scope) { MinMaxFunc(s, x, cmp.Compare[int]) }},
 			"Count":         {0, func(s filch.Scope) { Count(s, x, even) }},
 			"CountRange":    {0, func(s filch.Scope) { CountRange(s, n, counted) }},
-			"Find":          {0, func(s filch.Scope) { Find(s, x, never) }},
-			"FindAny":       {0, func(s filch.Scope) { FindAny(s, x, never) }},
-			"FindRange":     {0, func(s filch.Scope) { FindRange(s, n, notFound) }},
+			"IndexFunc":     {0, func(s filch.Scope) { IndexFunc(s, x, never) }},
+			"IndexFuncAny":  {0, func(s filch.Scope) { IndexFuncAny(s, x, never) }},
+			"IndexRange":    {0, func(s filch.Scope) { IndexRange(s, n, notFound) }},
 			"Any":           {0, func(s filch.Scope) { Any(s, x, never) }},
 			"All":           {0, func(s filch.Scope) { All(s, x, always) }},
 			"AllRange":      {0, func(s filch.Scope) { AllRange(s, n, allRight) }},
@@ -195,7 +195,9 @@ func TestFewDearElementsAreShared(t *testing.T) {
 			x := make([]int, few)
 			MapInto(w, x, x, func(int) int { do(); return 0 })
 		},
-		"Find": func(w *filch.Worker, do func()) { Find(w, make([]int, few), func(int) bool { do(); return false }) },
+		"IndexFunc": func(w *filch.Worker, do func()) {
+			IndexFunc(w, make([]int, few), func(int) bool { do(); return false })
+		},
 		"Reduce": func(w *filch.Worker, do func()) {
 			Reduce(w, make([]int, few+1), 0, func(_, _ int) int { do(); return 0 })
 		},
@@ -290,8 +292,8 @@ func TestRangesThatPanicOrExit(t *testing.T) {
 				"CountRange": func(s filch.Scope, end func()) {
 					CountRange(s, n, func(lo, hi int) int { last(lo, hi, end); return 1 })
 				},
-				"FindRange": func(s filch.Scope, end func()) {
-					FindRange(s, n, func(lo, hi int) int { last(lo, hi, end); return -1 })
+				"IndexRange": func(s filch.Scope, end func()) {
+					IndexRange(s, n, func(lo, hi int) int { last(lo, hi, end); return -1 })
 				},
 				"AllRange": func(s filch.Scope, end func()) {
 					AllRange(s, n, func(lo, hi int) bool { last(lo, hi, end); return true })
@@ -335,8 +337,8 @@ func TestRangesOfAllThereCanBe(t *testing.T) {
 		p := filch.New(filch.WithWorkers(workers))
 		for _, n := range []int{math.MaxInt, math.MaxInt - 1, math.MaxInt32} {
 			for range 3 {
-				if at := FindRange(p, n, func(lo, hi int) int { return lo }); at != 0 {
-					t.Errorf("FindRange of %d: %d", n, at)
+				if at := IndexRange(p, n, func(lo, hi int) int { return lo }); at != 0 {
+					t.Errorf("IndexRange of %d: %d", n, at)
 				}
 				if AllRange(p, n, func(lo, hi int) bool { return false }) {
 					t.Errorf("AllRange of %d", n)
@@ -347,14 +349,14 @@ func TestRangesOfAllThereCanBe(t *testing.T) {
 			if k := CountRange(p, n, func(lo, hi int) int { return hi - lo }); k != n {
 				t.Errorf("CountRange of %d: %d", n, k)
 			}
-			found := FindRange(p, n, func(lo, hi int) int {
+			found := IndexRange(p, n, func(lo, hi int) int {
 				if hi == n {
 					return n - 1
 				}
 				return -1
 			})
 			if found != n-1 {
-				t.Errorf("FindRange of %d: %d", n, found)
+				t.Errorf("IndexRange of %d: %d", n, found)
 			}
 		}
 		p.Close()

@@ -61,10 +61,10 @@ var moreAlgorithms = []parAlgorithm{
 		rivals: map[string]func(*parData, int){"pargo": func(d *parData, _ int) {
 			d.v = pargo.RangeReduceIntSum(0, d.n, 0, func(lo, hi int) int { return odds(d.x[lo:hi]) })
 		}}},
-	{name: "FindRange", // there is none
+	{name: "IndexRange", // there is none
 		serial: func(d *parData) { d.v = slices.IndexFunc(d.x, func(v int) bool { return v < 0 }) },
 		filch: func(s filch.Scope, d *parData) {
-			d.v = par.FindRange(s, d.n, func(lo, hi int) int {
+			d.v = par.IndexRange(s, d.n, func(lo, hi int) int {
 				for i, v := range d.x[lo:hi] {
 					if v < 0 {
 						return lo + i

@@ -448,7 +448,7 @@ var mostAlgorithms = []parAlgorithm{
 			least, most, _ := par.MinMaxFunc(s, d.x, compareInts)
 			d.v = least ^ most
 		}},
-	{name: "Any", // and All, and FindAny, which go through x in the same way
+	{name: "Any", // and All, and IndexFuncAny, which go through x in the same way
 		serial: func(d *parData) {
 			if d.v = 0; slices.ContainsFunc(d.x, negative) {
 				d.v = 1
@@ -485,9 +485,9 @@ var mostAlgorithms = []parAlgorithm{
 				return n
 			})
 		}}},
-	{name: "Find", // there is none
+	{name: "IndexFunc", // there is none
 		serial: func(d *parData) { d.v = slices.IndexFunc(d.x, negative) },
-		filch:  func(s filch.Scope, d *parData) { d.v = par.Find(s, d.x, negative) },
+		filch:  func(s filch.Scope, d *parData) { d.v = par.IndexFunc(s, d.x, negative) },
 		rivals: map[string]func(*parData, int){
 			"goroutines": func(d *parData, workers int) {
 				found := make([]int, workers)
@@ -647,7 +647,7 @@ var mostAlgorithms = []parAlgorithm{
 		rivals: map[string]func(*parData, int){
 			"lo": func(d *parData, _ int) { d.groups = lop.GroupBy(d.x, bucket) },
 		}},
-	{name: "TopK",
+	{name: "Smallest",
 		serial: func(d *parData) { // insertion
 			best := make([]int, 0, 11)
 			for _, v := range d.x {
@@ -660,7 +660,7 @@ var mostAlgorithms = []parAlgorithm{
 			}
 			d.z = best
 		},
-		filch: func(s filch.Scope, d *parData) { d.z = par.TopK(s, d.x, 10, compareInts) }},
+		filch: func(s filch.Scope, d *parData) { d.z = par.Smallest(s, d.x, 10) }},
 	{name: "Shuffle", random: true, before: copyAll,
 		serial: func(d *parData) {
 			rand.New(rand.NewPCG(1, 1)).Shuffle(d.n, func(i, j int) { d.y[i], d.y[j] = d.y[j], d.y[i] })

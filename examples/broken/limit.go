@@ -8,7 +8,7 @@ import (
 )
 
 func limit(p *filch.Pool) {
-	g := p.Group(background, filch.TaskLimit(2))
+	g := p.Group(background, filch.GroupLimit(2))
 	var cooks sync.WaitGroup
 	cooks.Add(2)
 	for range 2 {
@@ -22,7 +22,7 @@ func limit(p *filch.Pool) {
 }
 
 func limitCured(p *filch.Pool) {
-	g := p.Group(background, filch.TaskLimit(2))
+	g := p.Group(background, filch.GroupLimit(2))
 	var cooks sync.WaitGroup
 	cooks.Add(2)
 	for range 2 {

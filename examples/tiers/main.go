@@ -63,7 +63,7 @@ func (s *service) lookup(out http.ResponseWriter, r *http.Request) {
 // report is many tasks. The group has a limit, so that one report does not use up that of the
 // pool: the parts in line are here, not in the pool's queue.
 func (s *service) report(out http.ResponseWriter, r *http.Request) {
-	g := s.pool.Group(r.Context(), filch.TaskLimit(2*s.pool.Workers()))
+	g := s.pool.Group(r.Context(), filch.GroupLimit(2*s.pool.Workers()))
 	for i := range s.parts {
 		g.Go(func(ctx context.Context) error {
 			s.work(ctx, i)

@@ -111,7 +111,7 @@ func top(s filch.Scope, t tally, k int) []entry {
 	for word, n := range t.counts {
 		entries = append(entries, entry{word, *n})
 	}
-	return par.TopK(s, entries, k, func(a, b entry) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.word, b.word)) })
+	return par.SmallestFunc(s, entries, k, func(a, b entry) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.word, b.word)) })
 }
 
 func run(out io.Writer, pool *filch.Pool, fsys fs.FS) error {

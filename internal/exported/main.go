@@ -48,12 +48,17 @@ func list(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	l := lister{fset: token.NewFileSet()}
+	l := lister{fset: token.NewFileSet(), lends: map[string]bool{}}
+	var files []*ast.File
 	for _, file := range pkg.GoFiles {
 		f, err := parser.ParseFile(l.fset, filepath.Join(dir, file), nil, parser.SkipObjectResolution)
 		if err != nil {
 			return "", err
 		}
+		files = append(files, f)
+		l.embedded(f)
+	}
+	for _, f := range files {
 		for _, decl := range f.Decls {
 			l.declared(decl)
 		}
@@ -64,7 +69,26 @@ func list(dir string) (string, error) {
 
 type lister struct {
 	fset  *token.FileSet
+	lends map[string]bool // types that exported structs embed: users can call their methods
 	lines []string
+}
+
+// embedded notes the types of this package that exported structs embed.
+func (l *lister) embedded(f *ast.File) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		s, ok := n.(*ast.TypeSpec)
+		if !ok || !s.Name.IsExported() {
+			return true
+		}
+		if t, ok := s.Type.(*ast.StructType); ok {
+			for _, field := range t.Fields.List {
+				if name := nameOf(field.Type); len(field.Names) == 0 && name != nil {
+					l.lends[name.Name] = true
+				}
+			}
+		}
+		return false
+	})
 }
 
 func (l *lister) declared(decl ast.Decl) {
@@ -74,7 +98,7 @@ func (l *lister) declared(decl ast.Decl) {
 			return
 		}
 		if d.Recv != nil {
-			if !receiver(d.Recv.List[0].Type).IsExported() {
+			if name := nameOf(d.Recv.List[0].Type); !name.IsExported() && !l.lends[name.Name] {
 				return
 			}
 			d.Recv.List[0].Names = nil
@@ -95,17 +119,19 @@ func (l *lister) declared(decl ast.Decl) {
 	}
 }
 
-// receiver returns the name of the type of a receiver.
-func receiver(t ast.Expr) *ast.Ident {
+// nameOf returns the name of a type of this package that a receiver or an embedded field has, or nil.
+func nameOf(t ast.Expr) *ast.Ident {
 	switch t := t.(type) {
 	case *ast.StarExpr:
-		return receiver(t.X)
+		return nameOf(t.X)
 	case *ast.IndexExpr:
-		return receiver(t.X)
+		return nameOf(t.X)
 	case *ast.IndexListExpr:
-		return receiver(t.X)
+		return nameOf(t.X)
+	case *ast.Ident:
+		return t
 	}
-	return t.(*ast.Ident)
+	return nil
 }
 
 // typed adds a type, and its fields or methods, which are lines of their own.
@@ -131,7 +157,7 @@ func (l *lister) fields(prefix string, fields *ast.FieldList) {
 		} else {
 			kind = " " + kind
 		}
-		if len(f.Names) == 0 {
+		if name := nameOf(f.Type); len(f.Names) == 0 && (name == nil || name.IsExported()) {
 			l.lines = append(l.lines, prefix+strings.TrimSpace(kind))
 		}
 		for _, name := range f.Names {

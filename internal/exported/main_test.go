@@ -33,8 +33,13 @@ func TestAListHasWhatUsersCanName(t *testing.T) {
 type T[K comparable] struct {
 	A, B int // two
 	c    int
-	error
+	*u
 }
+
+type u struct{}
+
+func (*u) L() {}
+func (*u) l() {}
 
 type I interface {
 	M(a int) (b int)
@@ -64,13 +69,13 @@ var V = 3
 	const want = `const C T[int]
 const D
 func (*T[K]) M()
+func (*u) L()
 func F(a, b int) error
 type I interface { }
 type I interface, M(a int) (b int)
 type I interface, ~int | ~string
 type T struct, A int
 type T struct, B int
-type T struct, error
 type T[K comparable] struct { }
 var V
 `
