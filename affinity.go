@@ -54,7 +54,7 @@ func WithAffinity(a Affinity, processors ...int) Option {
 		listed[n] = true
 	}
 	processors = slices.Clone(processors)
-	return func(p *Pool) { p.pins = &pins{order: a, listed: processors, kernel: affinity.System} }
+	return poolOption(func(c *config) { c.pins = &pins{order: a, listed: processors, kernel: affinity.System} })
 }
 
 // beginAffinity prepares p to pin its workers, when its options are known.

@@ -48,7 +48,7 @@ func TestAPoolSaysWhyItsWorkersAreNotPinned(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var log bytes.Buffer
-			p := New(WithWorkers(2), WithName("odd"), WithLogger(slog.New(slog.NewTextHandler(&log, nil))), WithAffinity(Compact, c.listed...), func(p *Pool) { p.pins.kernel = &c.kernel })
+			p := New(WithWorkers(2), WithName("odd"), WithLogger(slog.New(slog.NewTextHandler(&log, nil))), WithAffinity(Compact, c.listed...), poolOption(func(o *config) { o.pins.kernel = &c.kernel }))
 			for i := range 10 {
 				if v, err := Submit(context.Background(), p, func(context.Context) (int, error) { return i, nil }).Wait(context.Background()); v != i || err != nil {
 					t.Error("Submit(context.Background(), p, …).Wait(…):", v, err)
@@ -146,7 +146,7 @@ func (s *passes) Event(e event.Event) {
 func TestAPlaceThatIsPassedOnLeavesItsProcessor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &passes{t: t}
-		s.p = New(WithWorkers(2), WithAffinity(Spread), withHook(s), func(p *Pool) { p.pins.kernel = &oddKernel{} })
+		s.p = New(WithWorkers(2), WithAffinity(Spread), withHook(s), poolOption(func(c *config) { c.pins.kernel = &oddKernel{} }))
 		p := s.p
 		_, err := Submit(t.Context(), p, func(ctx context.Context) (int, error) {
 			mine := &taskOf(ctx).worker.Engine

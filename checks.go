@@ -29,15 +29,19 @@ import (
 // not know, and show what it has kept of a run without.
 func allChecked() bool { return environ.On("FILCH_CHECKS") }
 
-// beginChecks prepares p for its checks, when its options are known.
-func (p *Pool) beginChecks() {
-	if allChecked() && p.checks == nil {
-		p.checks = &checks{}
+// beginChecks turns on what checks need, when all else is set.
+func (s *settings) beginChecks() {
+	if allChecked() && s.checks == nil {
+		s.checks = &checks{}
 	}
-	if p.checks != nil && p.logger == nil {
-		p.logger = slog.Default()
+	if s.checks != nil && s.logger == nil {
+		s.logger = slog.Default()
 	}
-	p.notes = p.checks != nil || p.logger != nil || race.Enabled
+	s.notes = s.checks != nil || s.logger != nil || race.Enabled
+}
+
+// beginLooks makes the engine look for what it can tell of, and for all that checks do.
+func (p *Pool) beginLooks() {
 	p.tasks.Engine.Disorder = func(entry uintptr) {
 		panic("filch: " + usedTwice("a fork of "+nameOfFunction("", entry)+" is awaited twice"))
 	}

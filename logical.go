@@ -28,17 +28,15 @@ func (p *Pool) tellNoRace() {
 	logger.Warn("filch: FILCH_RACES does nothing in a program that was built without -race")
 }
 
-// withoutLogicalRaces is for a pool whose work runs in one order, whatever it is.
-func withoutLogicalRaces(p *Pool) { p.oneOrder = true }
-
-// beginLogicalRaces prepares p for logical races, when its options are known.
-func (p *Pool) beginLogicalRaces() {
+// beginLogicalRaces prepares p for logical races, if they are wanted here or for all pools, unless the work of p runs in one
+// order, whatever it is.
+func (p *Pool) beginLogicalRaces(wanted, oneOrder bool) {
 	all := allLogical()
 	if all {
 		p.tellNoRace()
 	}
 	l := &p.tasks.Engine.Logical
-	if l.On = race.Enabled && (l.On || all) && !p.oneOrder; !l.On {
+	if l.On = race.Enabled && (wanted || all) && !oneOrder; !l.On {
 		return
 	}
 	race.AddLogical(1)

@@ -60,7 +60,7 @@ func Measure(f func(w *Worker)) *Profile {
 // measure is Measure with a Recorder of the caller's. Without calibrates, its clock counts neither what measuring
 // costs nor interruptions.
 func measure(spans *span.Recorder, calibrates bool, f func(w *Worker)) (p span.Profile) {
-	New(WithWorkers(1), WithName("measured"), withoutLogicalRaces).Do(func(w *Worker) {
+	New(WithWorkers(1), WithName("measured"), inOneOrder()).Do(func(w *Worker) {
 		if calibrates {
 			calibrate(w, spans)
 		}

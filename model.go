@@ -48,10 +48,7 @@ type Pool struct {
 
 	stallTold atomic.Int64 // when a stall was logged last, or 0; the watch for stalls writes and reads it
 
-	oneOrder bool        // it has no logical races
 	missTold atomic.Bool // that races may be missed; see logical.go
-
-	stealing stealing // New writes, Dump reads
 }
 
 // outcomes count tasks by how they end, and what became of those that never began.
@@ -74,7 +71,8 @@ type settings struct {
 	labels       bool
 	checks       *checks // of WithChecks, or nil
 	pins         *pins   // of WithAffinity, or nil
-	notes        bool    // which goroutine has a worker is noted: there are checks, or a logger; set when those are
+	stealing     stealing
+	notes        bool // which goroutine has a worker is noted: there are checks, or a logger; set when those are
 }
 
 // pins is what WithAffinity keeps of a pool.

@@ -7,13 +7,44 @@ import (
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
-// Option configures a [Pool]. Misuse of an option panics where the option is made, or in
-// [New].
-type Option func(*Pool)
+// Option configures a [Pool], and some also a [Subpool]. Misuse of an option panics where the option is made, or in
+// [New] or [Pool.Subpool].
+type Option interface{ set(c *config) }
+
+// poolOption is one of a Pool alone, and commonOption of a Subpool, too.
+type (
+	poolOption   func(c *config)
+	commonOption func(c *config)
+)
+
+func (f poolOption) set(c *config)   { f(c) }
+func (f commonOption) set(c *config) { f(c) }
+
+// config is what options set.
+type config struct {
+	settings
+	engine   engine.Settings
+	tasks    task.Settings
+	workers  int // 0: follows GOMAXPROCS
+	room     int // tasks that may be queued, and
+	slots    int // be unfinished; 0: no limit
+	hooks    []event.Hook
+	logical  bool // WithLogicalRaces
+	oneOrder bool // there are none, whatever the environment says
+}
+
+// take sets what options say, which are those of op.
+func (c *config) take(op string, opts []Option) {
+	for i, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("filch: %s: option %d is nil", op, i))
+		}
+		opt.set(c)
+	}
+}
 
 // WithWorkers limits how many goroutines of the pool run at once. The limit may be
 // exceeded briefly: a goroutine that resumes after a wait takes an extra place and
@@ -25,9 +56,7 @@ func WithWorkers(n int) Option {
 	if n < 1 || n > engine.MaxWorkers {
 		panic(fmt.Sprintf("filch: WithWorkers(%d): the number of workers must be from 1 to %d", n, engine.MaxWorkers))
 	}
-	return func(p *Pool) {
-		p.tasks.Engine.SetLimit(int32(n), true)
-	}
+	return poolOption(func(c *config) { c.workers = n })
 }
 
 // WithOrder sets the order in which workers take tasks. The default is [LIFO], and [FIFO] for a [Subpool].
@@ -35,7 +64,7 @@ func WithOrder(o Order) Option {
 	if o < LIFO || o > ByPriority {
 		panic(fmt.Sprintf("filch: WithOrder(%v): the order must be LIFO, FIFO or ByPriority", o))
 	}
-	return func(p *Pool) { p.tasks.Order = task.Order(o) }
+	return commonOption(func(c *config) { c.tasks.Order = task.Order(o) })
 }
 
 // WithAgeing makes a task more urgent while it waits, by one level for each d, so that
@@ -55,7 +84,7 @@ func WithAgeing(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("filch: WithAgeing(%v): the time must be positive", d))
 	}
-	return func(p *Pool) { p.tasks.Ageing = d }
+	return poolOption(func(c *config) { c.tasks.Ageing = d })
 }
 
 // WithQueueLimit limits the number of waiting tasks to n, and says what happens to a task
@@ -71,10 +100,7 @@ func WithAgeing(d time.Duration) Option {
 // [WithTaskLimit] for a limit of tasks that run or wait, whatever the number of workers.
 func WithQueueLimit(n int, o Overflow) Option {
 	needsLimit("WithQueueLimit", n, o, "room")
-	return func(p *Pool) {
-		p.tasks.Room = task.NewRoom(n, p.tasks.Takers)
-		p.overflow = o
-	}
+	return commonOption(func(c *config) { c.room, c.overflow = n, o })
 }
 
 // WithTaskLimit limits the number of unfinished tasks to n, and says what happens to
@@ -105,10 +131,7 @@ func WithQueueLimit(n int, o Overflow) Option {
 // the above.
 func WithTaskLimit(n int, o Overflow) Option {
 	needsLimit("WithTaskLimit", n, o, "a slot")
-	return func(p *Pool) {
-		p.tasks.Slots = task.NewRoom(n, nil)
-		p.slotOverflow = o
-	}
+	return poolOption(func(c *config) { c.slots, c.slotOverflow = n, o })
 }
 
 // needsLimit panics if a limit has no place for a task, which is called what, or o is no Overflow.
@@ -127,7 +150,7 @@ func needsLimit(op string, n int, o Overflow, what string) {
 // spare. On two processors it did not start sooner.
 //
 //figure:set 100 us
-func WithBusyPoll() Option { return func(p *Pool) { p.tasks.Engine.BusyPoll = true } }
+func WithBusyPoll() Option { return poolOption(func(c *config) { c.engine.BusyPoll = true }) }
 
 // WithIdleTimeout sets how long a worker that finds no work keeps its goroutine. A task
 // then starts sooner after a rest: docs/bench/tasks.txt has a median of 0.75 of the time.
@@ -137,7 +160,7 @@ func WithIdleTimeout(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("filch: WithIdleTimeout(%v): the time must not be negative", d))
 	}
-	return func(p *Pool) { p.tasks.Engine.Linger = d }
+	return poolOption(func(c *config) { c.engine.Linger = d })
 }
 
 // WithStallTimeout sets how long a stall may last before the pool acts: tasks are queued,
@@ -174,14 +197,14 @@ func WithStallTimeout(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("filch: WithStallTimeout(%v): the time must not be negative", d))
 	}
-	return func(p *Pool) { p.tasks.StallAfter = d }
+	return poolOption(func(c *config) { c.tasks.StallAfter = d })
 }
 
 // WithPanicHandler makes the pool call f, on the worker, when a task of [Pool.Go] panics.
 // Without it such a panic ends the program. WithPanicHandler panics if f is nil.
 func WithPanicHandler(f func(err *PanicError)) Option {
 	needs(f != nil, "WithPanicHandler", "f")
-	return func(p *Pool) { p.onPanic = f }
+	return poolOption(func(c *config) { c.onPanic = f })
 }
 
 // WithLogger makes the pool log trouble: workers that are blocked where the pool cannot see it, at most
@@ -193,7 +216,7 @@ func WithPanicHandler(f func(err *PanicError)) Option {
 //figure:set 10 s
 func WithLogger(l *slog.Logger) Option {
 	needs(l != nil, "WithLogger", "l")
-	return func(p *Pool) { p.logger = l }
+	return poolOption(func(c *config) { c.logger = l })
 }
 
 // WithChecks makes the pool look for mistakes that it does not see otherwise: a Worker, Frame or
@@ -207,7 +230,7 @@ func WithLogger(l *slog.Logger) Option {
 // forks and joins cost tens of nanoseconds each, Do and tasks some microseconds; docs/mistakes.md has
 // figures. The environment variable FILCH_CHECKS=1 does the same for all pools of a program, the
 // default pool included. 0, false and an empty value turn it off, and 1, true and all turn it on; with any other, New panics.
-func WithChecks() Option { return func(p *Pool) { p.checks = &checks{} } }
+func WithChecks() Option { return poolOption(func(c *config) { c.checks = &checks{} }) }
 
 // WithLogicalRaces makes go test -race find races of schedules that did not happen. Each fork,
 // each async, each piece of a loop of package par, and each task is a goroutine of its own to the
@@ -222,23 +245,30 @@ func WithChecks() Option { return func(p *Pool) { p.checks = &checks{} } }
 // FILCH_RACES=all does the same for all pools of a program, the default pool included. It takes the values that
 // FILCH_CHECKS does, and the first pool of a program without -race logs that it does nothing.
 func WithLogicalRaces() Option {
-	return func(p *Pool) { p.tasks.Engine.Logical.On = race.Enabled }
+	return poolOption(func(c *config) { c.logical = true })
 }
 
+// inOneOrder is for a pool whose work runs in one order, whatever it is: there are no logical races.
+func inOneOrder() Option { return poolOption(func(c *config) { c.oneOrder = true }) }
+
 // WithName gives the pool a name, for logs, profiles and [Pool.Dump].
-func WithName(name string) Option { return func(p *Pool) { p.name = name } }
+func WithName(name string) Option {
+	return commonOption(func(c *config) { c.name = name })
+}
 
 // WithObserver makes the pool tell o of every event in the life of its tasks; see
 // [Observer] and [Event]. Each task then costs up to three more small allocations, three
 // looks at the clock, and the calls of o. WithObserver panics if o is nil.
 func WithObserver(o Observer) Option {
 	needs(o != nil, "WithObserver", "o")
-	return func(p *Pool) { p.observer = o }
+	return poolOption(func(c *config) { c.observer = o })
 }
 
 // withHook makes the pool tell h of the events in the life of its tasks, its forks, its
 // workers and itself. A task then costs what it does with an observer.
-func withHook(h event.Hook) Option { return func(p *Pool) { p.tasks.Engine.AddHook(h) } }
+func withHook(h event.Hook) Option {
+	return poolOption(func(c *config) { c.hooks = append(c.hooks, h) })
+}
 
 // WithLabels makes tasks run with the labels filch_pool and filch_task, which hold the
 // names of the pool and of the task, for CPU profiles; see package runtime/pprof. They are
@@ -247,4 +277,4 @@ func withHook(h event.Hook) Option { return func(p *Pool) { p.tasks.Engine.AddHo
 //
 // Forks have labels without this option as well: those of the context that was passed to
 // [ScopeOf] or [Pool.DoContext], on whichever worker they run.
-func WithLabels() Option { return func(p *Pool) { p.labels = true } }
+func WithLabels() Option { return poolOption(func(c *config) { c.labels = true }) }

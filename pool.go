@@ -47,35 +47,49 @@ import (
 // New returns a pool. It starts no goroutine: workers start when there is work
 // and leave when there is none.
 func New(opts ...Option) *Pool {
-	p := &Pool{}
-	p.tasks.StallAfter = 100 * time.Millisecond
-	p.tasks.Engine.Init(p.tasks.Source(), func(v any) error { return panicError(v) })
-	p.tasks.Self = p
-	p.tasks.NewWorker = func(id int) *task.Worker { return &newWorker(p, id).tasks }
-	p.tasks.HowEnded, p.tasks.LabelsOf, p.tasks.Lends, p.tasks.Stalled = howEnded, labelsOf, lends, p.stalled
-	p.tasks.Life, p.tasks.EndLife = context.WithCancelCause(context.Background())
-	p.tasks.Life.Done() // makes its channel here, and not at the first use, perhaps in a bubble of synctest
-	for i, opt := range opts {
-		if opt == nil {
-			panic(fmt.Sprintf("filch: New: option %d is nil", i))
-		}
-		opt(p)
+	c := &config{}
+	c.tasks.StallAfter = 100 * time.Millisecond
+	c.take("New", opts)
+	if c.tasks.Ageing > 0 && c.tasks.Order != task.ByPriority {
+		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", Order(c.tasks.Order)))
 	}
-	if p.tasks.Ageing > 0 && p.tasks.Order != task.ByPriority {
-		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", Order(p.tasks.Order)))
+	c.beginChecks()
+	p := &Pool{settings: c.settings}
+	p.sees = p.observer != nil || len(c.hooks) > 0 || p.checks != nil
+	p.plain = c.tasks.Order != task.ByPriority && !p.sees && c.room == 0 && c.slots == 0
+	p.tasks.Init(p, p.tasksOf(c), c.engine)
+	if c.workers > 0 {
+		p.tasks.Engine.SetLimit(int32(c.workers), true)
 	}
-	p.beginChecks()
-	p.beginLogicalRaces()
-	p.sees = p.observer != nil || p.tasks.Engine.IsHooked() || p.checks != nil
-	p.tasks.InOrder = p.sees && p.tasks.Order == task.FIFO
-	p.plain = p.tasks.Order != task.ByPriority && !p.sees && p.tasks.Room == nil && p.tasks.Slots == nil
-	p.tasks.Init()
+	for _, h := range c.hooks {
+		p.tasks.Engine.AddHook(h)
+	}
 	if p.name == "" {
 		p.name = fmt.Sprint("pool ", p.tasks.Engine.Number)
 	}
+	p.beginLooks()
+	p.beginLogicalRaces(c.logical, c.oneOrder)
 	p.beginAffinity()
 	p.tasks.Engine.Follow()
 	return p
+}
+
+// tasksOf returns what the tasks of p are made with.
+func (p *Pool) tasksOf(c *config) task.Settings {
+	s := c.tasks
+	s.InOrder = p.sees && s.Order == task.FIFO
+	if c.room > 0 {
+		s.Room = task.NewRoom(c.room, p.tasks.Takers)
+	}
+	if c.slots > 0 {
+		s.Slots = task.NewRoom(c.slots, nil)
+	}
+	s.Life, s.EndLife = context.WithCancelCause(context.Background())
+	s.Life.Done() // makes its channel here, and not at the first use, perhaps in a bubble of synctest
+	s.NewWorker = func(id int) *task.Worker { return &newWorker(p, id).tasks }
+	s.Panicked = func(v any) error { return panicError(v) }
+	s.HowEnded, s.LabelsOf, s.Lends, s.Stalled = howEnded, labelsOf, lends, p.stalled
+	return s
 }
 
 // Default returns the pool that the whole program shares. It is made on first use,

@@ -3,6 +3,7 @@ package filch
 import (
 	"fmt"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -37,14 +38,12 @@ func WithStealing(from Stealing, opts ...StealOption) Option {
 		}
 		opt(&s)
 	}
-	return func(p *Pool) { p.setStealing(s) }
+	return poolOption(func(c *config) { c.stealing, c.engine.Stealing = s, s.engine() })
 }
 
-// setStealing takes s over.
-func (p *Pool) setStealing(s stealing) {
-	p.stealing = s
-	e := &p.tasks.Engine.Stealing
-	e.Yield, e.One, e.Machine = s.yield, s.one, nil
+// engine returns s as the engine has it.
+func (s stealing) engine() engine.Stealing {
+	e := engine.Stealing{Yield: s.yield, One: s.one}
 	switch s.from {
 	case RandomStart:
 		e.Victims = policy.RandomStart
@@ -57,6 +56,7 @@ func (p *Pool) setStealing(s stealing) {
 	case Adaptive:
 		e.Victims = policy.Adaptive
 	}
+	return e
 }
 
 // String tells s as Dump does, or "" if it is the default.

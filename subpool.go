@@ -2,7 +2,6 @@ package filch
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/filch-go/filch/internal/task"
 )
@@ -28,40 +27,24 @@ func (p *Pool) Subpool(n int, opts ...Option) *Subpool {
 	if n < 1 {
 		panic(fmt.Sprintf("filch: Subpool(%d): there must be a slot for a task", n))
 	}
-	s := &Subpool{pool: p}
-	s.tasks.Pool, s.tasks.Limit = &p.tasks, n
-	s.tasks.SetOrder(task.FIFO)
+	c := &config{}
+	c.tasks.Order = task.FIFO
+	c.take("Subpool", opts)
 	for i, opt := range opts {
-		if opt == nil {
-			panic(fmt.Sprintf("filch: Subpool: option %d is nil", i))
-		}
-		if !s.set(opt) {
+		if _, ok := opt.(commonOption); !ok {
 			panic(fmt.Sprintf("filch: Subpool: option %d is not one of a Subpool", i))
 		}
+	}
+	s := &Subpool{pool: p, name: c.name, overflow: c.overflow}
+	s.tasks.Pool, s.tasks.Limit = &p.tasks, n
+	s.tasks.SetOrder(c.tasks.Order)
+	if c.room > 0 {
+		s.tasks.Room = task.NewRoom(c.room, s.tasks.Free)
 	}
 	if s.name == "" {
 		s.name = fmt.Sprintf("of %d", n)
 	}
 	return s
-}
-
-// set takes over what opt sets of a pool, and reports whether a Subpool has that, and no more.
-func (s *Subpool) set(opt Option) bool {
-	const noName, noOrder = "\x00", -1
-	var p Pool
-	p.name, p.tasks.Order = noName, noOrder // what an option sets may be zero
-	switch opt(&p); {
-	case p.name != noName:
-		s.name = p.name
-	case p.tasks.Order != noOrder:
-		s.tasks.SetOrder(p.tasks.Order)
-	case p.tasks.Room != nil:
-		s.tasks.Room, s.overflow = p.tasks.Room.With(s.tasks.Free), p.overflow
-	default:
-		return false
-	}
-	p.name, p.tasks.Order, p.tasks.Room, p.overflow = "", 0, nil, 0
-	return reflect.ValueOf(&p).Elem().IsZero()
 }
 
 // Running returns how many tasks of s run, or are in the queue of the pool. Tasks that wait for others do not count.

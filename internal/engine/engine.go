@@ -85,17 +85,15 @@ type Pool struct {
 	hooks   atomic.Pointer[[]event.Hook] // are told what happens; nil if there are none; see hook.go
 
 	// Written before there is a worker.
-	source    Source
-	Number    uint64 // of the pool, as its goroutines' stacks spell it
-	BusyPoll  bool
-	Linger    time.Duration
+	source Source
+	Number uint64 // of the pool, as its goroutines' stacks spell it
+	Settings
 	wrap      func(v any) error   // the error for a panic with the value v, made while the stack is there
 	Elsewhere func(w *Worker)     // panics, since a goroutine uses w that has another worker; nil if nobody is told
 	Disorder  func(entry uintptr) // panics, since two goroutines have used one worker, which has forked the function at entry
 	Checks    Checks              // looks for misuse of workers, if it is not nil; see checks.go
 	Seats     *affinity.Seats     // pins the goroutines that fill places, if it is not nil; see seat.go
 	Logical   Logical             // each fork is a goroutine of its own to the race detector; see logical.go
-	Stealing  Stealing
 	_         [64]byte
 
 	global jobQueue
@@ -114,12 +112,19 @@ type Pool struct {
 	store atomic.Pointer[Store] // see store.go; what has a place writes, once
 }
 
+// Settings are what a Pool is made with.
+type Settings struct {
+	BusyPoll bool          // half of the workers never leave
+	Linger   time.Duration // how long a worker that finds nothing keeps its goroutine
+	Stealing Stealing
+}
+
 // pools counts the pools that were made.
 var pools atomic.Uint64
 
 // Init makes p a pool of places without a limit.
-func (p *Pool) Init(source Source, wrap func(v any) error) {
-	p.source, p.wrap = source, wrap
+func (p *Pool) Init(source Source, wrap func(v any) error, s Settings) {
+	p.source, p.wrap, p.Settings = source, wrap, s
 	p.Number = pools.Add(1) % tag.Max
 	p.Workers.Store(&[]*Worker{})
 	p.forkers.Store(&[]*Worker{})

@@ -82,7 +82,7 @@ func (s *tasks) LabelsOf(ctx context.Context) *context.Context { return nil }
 // newPool returns a pool of so many places, without tasks.
 func newPool(limit int) *Pool {
 	p := &Pool{}
-	p.Init(&tasks{pool: p, retired: map[*Worker]bool{}}, func(v any) error { return fmt.Errorf("panic: %v", v) })
+	p.Init(&tasks{pool: p, retired: map[*Worker]bool{}}, func(v any) error { return fmt.Errorf("panic: %v", v) }, Settings{})
 	p.SetLimit(int32(limit), true)
 	return p
 }

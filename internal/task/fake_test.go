@@ -14,18 +14,18 @@ import (
 func newPool(places int, order Order, with ...func(p *Pool)) *Pool {
 	p := &Pool{}
 	p.Order = order
-	p.Engine.Init(p.Source(), func(v any) error { return fmt.Errorf("panic: %v", v) })
+	p.Panicked = func(v any) error { return fmt.Errorf("panic: %v", v) }
 	p.NewWorker = func(id int) *Worker { return newWorker(p, id) }
 	p.HowEnded = func(v any) error { return fmt.Errorf("ended with %v", v) }
 	p.LabelsOf = func(context.Context) *context.Context { return nil }
 	p.Lends = func(string) bool { return false }
 	p.Stalled = func(int, int) {}
 	p.Life, p.EndLife = context.WithCancelCause(context.Background())
-	p.Engine.SetLimit(int32(places), true)
 	for _, f := range with {
 		f(p)
 	}
-	p.Init()
+	p.Init(nil, p.Settings, p.Engine.Settings)
+	p.Engine.SetLimit(int32(places), true)
 	return p
 }
 

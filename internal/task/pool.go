@@ -55,7 +55,7 @@ type Pool struct {
 	starts starts
 }
 
-// Settings are set before Init.
+// Settings are what a Pool is made with.
 type Settings struct {
 	Order      Order
 	Ageing     time.Duration // 0: none
@@ -67,6 +67,8 @@ type Settings struct {
 	Life    context.Context // of the tasks: ends with the pool
 	EndLife context.CancelCauseFunc
 
+	// Panicked returns the error of fork-join work that has panicked with the value v. It is called while the stack is there.
+	Panicked func(v any) error
 	// HowEnded returns the error of a function that did not return: of a panic with the value
 	// v, or of runtime.Goexit if v is nil. It is called while the stack is there.
 	HowEnded func(v any) error
@@ -87,9 +89,10 @@ const (
 	Cancelled // no tasks are accepted, and those that are queued are dropped
 )
 
-// Init makes p ready. Its settings must be there.
-func (p *Pool) Init() {
-	p.begun = clock.Now()
+// Init makes p, which self is to its users.
+func (p *Pool) Init(self any, s Settings, e engine.Settings) {
+	p.Self, p.Settings, p.begun = self, s, clock.Now()
+	p.Engine.Init(p.Source(), s.Panicked, e)
 	p.initQueues()
 	p.way.least.Store(engine.Nothing)
 	p.way.asked.Store(noPriority)

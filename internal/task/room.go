@@ -64,9 +64,6 @@ type Room struct {
 // if idle is not nil.
 func NewRoom(limit int, idle func() int) *Room { return &Room{limit: int64(limit), idle: idle} }
 
-// With returns a Room for as many tasks as r, and as many more as idle returns.
-func (r *Room) With(idle func() int) *Room { return &Room{limit: r.limit, idle: idle} }
-
 // roomCount is the word of a Room: how many have room, and how many have left, so that a
 // step fails if one has left meanwhile.
 type roomCount struct{ word atomic.Uint64 }
