@@ -2,6 +2,7 @@ package filch_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -400,5 +401,48 @@ func BenchmarkCallUntil(b *testing.B) {
 			}
 			perFork(b, n)
 		})
+	}
+}
+
+// A Stop stops with those above it, and stops none of them, nor what is beside it.
+func TestAStopUnderAnotherStopsWithIt(t *testing.T) {
+	var root, left, right, leaf filch.Stop
+	left.Under(&root)
+	right.Under(&root)
+	if leaf.Under(&left) != &leaf {
+		t.Error("Under does not return its Stop")
+	}
+	stopped := func() string { return fmt.Sprint(root.Stopped(), left.Stopped(), right.Stopped(), leaf.Stopped()) }
+	if got := stopped(); got != "false false false false" {
+		t.Errorf("before any Stop, root, left, right and leaf have stopped: %s, want none", got)
+	}
+	left.Stop()
+	if got := stopped(); got != "false true false true" {
+		t.Errorf("after left.Stop(), root, left, right and leaf have stopped: %s, want left and leaf", got)
+	}
+	root.Stop()
+	if got := stopped(); got != "true true true true" {
+		t.Errorf("after root.Stop(), root, left, right and leaf have stopped: %s, want all", got)
+	}
+	atEach(t, func(t *testing.T, p *filch.Pool) {
+		var outer, inner filch.Stop
+		inner.Under(&outer)
+		begun, _ := fibFunc.CallUntil(p, &inner, 10)
+		outer.Stop()
+		after, ended := fibFunc.CallUntil(p, &inner, 10)
+		if begun != 55 || after != 0 || !ended {
+			t.Errorf("fib(10) is %d before the outer Stop and %d, %t after it; want 55, and 0, true", begun, after, ended)
+		}
+	})
+	for want, f := range map[string]func(){
+		"filch: Stop.Under: the Stop is nil":                 func() { (*filch.Stop)(nil).Under(&root) },
+		"filch: Stop.Under: parent is nil":                   func() { new(filch.Stop).Under(nil) },
+		"filch: Stop.Under: the Stop is under another one":   func() { leaf.Under(&right) },
+		"filch: Stop.Under: the Stop would be under itself":  func() { root.Under(&leaf) },
+		"filch: Stop.Under: the Stop would be under itself ": func() { s := new(filch.Stop); s.Under(s) },
+	} {
+		if got := recovered(f); got != strings.TrimSpace(want) {
+			t.Errorf("Under: %q, want %q", got, want)
+		}
 	}
 }
