@@ -85,24 +85,55 @@ func keyEdge(id token, e edge.Edge, dep token) string {
 }
 
 // storeAfter stores the message of a task until others have ended. known says that it, or a part of it, was there before.
+//
+// The same task may be released meanwhile, as when an answer was lost, or another process submits it: then what was stored of it
+// before the marker is removed, and the rest, without a tally, would wait for ever. So it is stored once more if there is a marker that is
+// newer than its tally.
 func (n *Node) storeAfter(ctx context.Context, id token, m *nats.Msg, deps []token) (known bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, submitWait) // less than after what sweepLeft finds it
+	ctx, cancel := context.WithTimeout(ctx, submitWait) // less than after what sweepLeft finds it, and for what a marker is there
 	defer cancel()
-	if err := n.ask(ctx, func(ctx context.Context) error {
-		was, err := n.storeMet(ctx, id, deps)
-		known = known || was
-		return err
-	}, keyOf(n.names.after(), keyMet(id))); err != nil {
-		return known, refused{err}
+	for {
+		var met uint64
+		if err := n.ask(ctx, func(ctx context.Context) (err error) {
+			var was bool
+			met, was, err = n.storeMet(ctx, id, deps)
+			known = known || was
+			return err
+		}, keyOf(n.names.after(), keyMet(id))); err != nil {
+			return known, refused{err}
+		}
+		record, last, err := n.prepareAfter(ctx, id, m, deps)
+		if err != nil {
+			return known, refused{err}
+		}
+		if err := n.createKey(ctx, n.after, keyTask(id), record); err != nil {
+			return known, err
+		}
+		gone, err := n.goneAt(ctx, id)
+		if err != nil {
+			return known, err
+		}
+		if gone < met {
+			return known, n.settleEnded(ctx, id, deps, last)
+		}
+		known = true
 	}
-	record, last, err := n.prepareAfter(ctx, id, m, deps)
-	if err != nil {
-		return known, refused{err}
-	}
-	if err := n.createKey(ctx, n.after, keyTask(id), record); err != nil {
-		return known, err
-	}
-	return known, n.settleEnded(ctx, id, deps, last)
+}
+
+// goneAt returns the revision of the marker that a task waits no longer, or 0.
+func (n *Node) goneAt(ctx context.Context, id token) (revision uint64, err error) {
+	subject := keyOf(n.names.after(), keyGone(id))
+	err = n.ask(ctx, func(ctx context.Context) error {
+		for {
+			if revision, err = n.lastRevision(ctx, subject); !isConflict(err) {
+				return err
+			}
+			if err := again(ctx); err != nil {
+				return err
+			}
+		}
+	}, subject)
+	return revision, err
 }
 
 // prepareAfter stores for what a task waits that has a tally, and returns its record, with which it is stored, and the revision
@@ -140,18 +171,18 @@ func createMsg(subject string, data []byte) *nats.Msg {
 // not read whether there is a task. It is less than firstWait.
 const metWait = time.Second
 
-// storeMet stores the tally of what a task waits for. known says that it was there before. A task of that ID that waits for
-// others is an error.
-func (n *Node) storeMet(ctx context.Context, id token, deps []token) (known bool, err error) {
+// storeMet stores the tally of what a task waits for, and returns its revision. known says that it was there before. A task of that ID that
+// waits for others is an error.
+func (n *Node) storeMet(ctx context.Context, id token, deps []token) (met uint64, known bool, err error) {
 	h := fnv.New64a()
 	for _, d := range deps {
 		h.Write([]byte(string(d) + "\n"))
 	}
 	want := tally{Size: len(deps), Of: strconv.FormatUint(h.Sum64(), 36)}
 	for begin := time.Now(); ; {
-		_, err := n.after.Create(ctx, keyMet(id), want.bytes())
+		met, err := n.after.Create(ctx, keyMet(id), want.bytes())
 		if !errors.Is(err, jetstream.ErrKeyExists) {
-			return false, err
+			return met, false, err
 		}
 		value, revision, err := n.surely(ctx, n.after, keyMet(id)) // an older one can be of a task that was released
 		if isNotFound(err) {
@@ -165,13 +196,13 @@ func (n *Node) storeMet(ctx context.Context, id token, deps []token) (known bool
 			if time.Since(begin) < metWait && again(ctx) == nil {
 				continue
 			}
-			return true, fmt.Errorf("cluster: the task %s waits already, and for others", id.text())
+			return 0, true, fmt.Errorf("cluster: the task %s waits already, and for others", id.text())
 		}
 		if err == nil {
-			_, err = n.after.Update(ctx, keyMet(id), value, revision) // so that sweepLeft sees a change
+			met, err = n.after.Update(ctx, keyMet(id), value, revision) // so that sweepLeft sees a change
 		}
 		if !isConflict(err) {
-			return true, err
+			return met, true, err
 		}
 	}
 }
@@ -256,8 +287,8 @@ func (n *Node) withdraw(ctx context.Context, id token, deps []token) error {
 	return nil
 }
 
-// forgetWaiting removes a task that waits no longer, and then its edges and its tally, as far as they are older: the same task
-// may be stored anew meanwhile. All nodes forget the edges as they hear of the marker. By the tally, sweepLeft finds what
+// forgetWaiting removes a task that waits no longer, and then its edges and its tally, as far as they are older than a marker: the same
+// task may be stored anew meanwhile, see storeAfter. All nodes forget the edges as they hear of the marker. By the tally, sweepLeft finds what
 // was removed or stored in part.
 func (n *Node) forgetWaiting(ctx context.Context, id token) error {
 	if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject(keyOf(n.names.after(), keyTask(id)))); err != nil {
@@ -282,10 +313,11 @@ func (n *Node) markGone(ctx context.Context, id token) (revision uint64, err err
 	return ack.Sequence, nil
 }
 
-// forgetBefore removes the edges and the tally of a task, as far as they were stored before a revision of the bucket.
+// forgetBefore removes the edges of a task, and then its tally and what was stored with it since forgetWaiting has removed the task, as far as
+// they were stored before a revision of the bucket.
 func (n *Node) forgetBefore(ctx context.Context, id token, revision uint64) error {
-	for _, key := range []string{keyEdges(id), keyMet(id)} {
-		subject := "$KV." + n.names.after() + "." + key
+	for _, keys := range []string{keyEdges(id), "*." + string(id)} {
+		subject := keyOf(n.names.after(), keys)
 		if err := n.afterStream.Purge(ctx, jetstream.WithPurgeSubject(subject), jetstream.WithPurgeSequence(revision)); err != nil {
 			return err
 		}

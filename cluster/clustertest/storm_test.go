@@ -298,7 +298,7 @@ func (s *storm) settled(r *record) {
 		return len(left) == 0, left
 	})
 	if !so {
-		s.t.Errorf("tasks are stuck: %v%s", left, consumers(s.t, s.js))
+		s.t.Errorf("tasks are stuck: %v%s%s", left, s.keysOf(left.([]string)), consumers(s.t, s.js))
 	}
 }
 
@@ -327,4 +327,31 @@ func (s *storm) left() (left []string, err error) {
 		left = append(left, key)
 	}
 	return left, ctx.Err()
+}
+
+// keysOf returns what the bucket of tasks that wait has of those that are left.
+func (s *storm) keysOf(left []string) string {
+	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+	defer cancel()
+	var b strings.Builder
+	st, err := s.js.Stream(ctx, "KV_filch_after")
+	if err != nil {
+		return err.Error()
+	}
+	for _, key := range left {
+		id, waits := strings.CutPrefix(key, "task.")
+		if !waits {
+			continue
+		}
+		for _, filter := range []string{"*." + id, "edge." + id + ".>"} {
+			info, err := st.Info(ctx, jetstream.WithSubjectFilter("$KV.filch_after."+filter))
+			if err != nil {
+				return err.Error()
+			}
+			for subject, n := range info.State.Subjects {
+				fmt.Fprintf(&b, "\n\t%s (%d)", subject, n)
+			}
+		}
+	}
+	return b.String()
 }
