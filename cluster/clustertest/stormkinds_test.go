@@ -2,6 +2,7 @@ package clustertest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -111,12 +112,19 @@ func submitCanceled(c *client, kind string, loop, i int) {
 	c.wait(f, o)
 }
 
-// cancel cancels a task, in the end.
+// cancel cancels a task, in the end, unless nobody knows it: its process has died before it was stored.
 func (c *client) cancel(id string) {
-	for c.n.Cancel(context.Background(), id) != nil {
+	for {
+		switch err := c.n.Cancel(context.Background(), id); {
+		case err == nil:
+			c.say("canceled", id)
+			return
+		case errors.Is(err, cluster.ErrUnknownTask):
+			c.say("unknown", id)
+			return
+		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	c.say("canceled", id)
 }
 
 // submitUnsaid submits tasks without results, which nobody waits for.

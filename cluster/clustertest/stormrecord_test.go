@@ -64,6 +64,8 @@ func (r *record) read(process, out string) {
 			r.dags = append(r.dags, f[1])
 		case len(f) == 2 && (f[0] == "cancel" || f[0] == "canceled"):
 			r.cancel[f[1]] = f[0] == "canceled"
+		case len(f) == 2 && f[0] == "unknown":
+			delete(r.cancel, f[1])
 		case len(f) == 2 && f[0] == "closed":
 			r.closed[f[1]] = true
 		case len(f) == 3 && f[0] == "told":
