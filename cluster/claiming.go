@@ -18,6 +18,7 @@ type claiming struct {
 	For      time.Duration `json:"for,omitempty"`      // how long it is to have the key
 	Proof    string        `json:"proof"`              // a random text, which is stored with the key: who knows it may give it back
 	Revision uint64        `json:"revision,omitempty"` // of the key that is given back
+	Until    time.Time     `json:"until"`              // how long the answer is waited for, by the servers' clock
 }
 
 // claimAnswer is the answer.
@@ -35,12 +36,15 @@ var errNobody = errors.New("cluster: no node with places is there")
 // askForKey asks until a node has answered, or ctx ends. A node that has taken the key finds so when it is asked again: then the task has
 // it by itself. The error is errNobody if there is none: then a node does it itself, if it may.
 func (n *Node) askForKey(ctx context.Context, q claiming) (claimed, error) {
-	request, err := json.Marshal(q)
-	if err != nil {
-		return claimed{}, err
-	}
 	var a claimAnswer
-	err = n.ask(ctx, func(ctx context.Context) error {
+	err := n.ask(ctx, func(ctx context.Context) error {
+		if end, ok := ctx.Deadline(); ok {
+			q.Until = n.clock.at(end)
+		}
+		request, err := json.Marshal(q)
+		if err != nil {
+			return err
+		}
 		m, err := n.nc.RequestWithContext(ctx, n.names.claim(), request)
 		if errors.Is(err, nats.ErrNoResponders) {
 			return errNobody
@@ -76,6 +80,9 @@ func (n *Node) claimBy(m *nats.Msg) {
 	defer cancel()
 	var q claiming
 	c, err := claimed{}, json.Unmarshal(m.Data, &q)
+	if err == nil && n.clock.at(n.now()).After(q.Until) { // another was asked since, and the task may have ended
+		return
+	}
 	if err == nil {
 		c, err = n.claimAs(ctx, q)
 	}
@@ -114,7 +121,22 @@ func (n *Node) claimAs(ctx context.Context, q claiming) (c claimed, err error) {
 		c, err = n.claim(ctx, q.Key, q.For, q.ID, q.Proof)
 		return err
 	}, keyOf(n.names.unique(), string(q.Key)))
+	if err == nil && c.created {
+		err = n.freeLate(ctx, q, c)
+	}
 	return c, err
+}
+
+// freeLate gives back a key that was taken for a task that has ended: the message that asked for it was late, as when this process was stopped
+// since it had looked at the time. What has ended takes no key anew.
+func (n *Node) freeLate(ctx context.Context, q claiming, c claimed) error {
+	if _, err := n.getOutcome(ctx, q.ID); err != nil {
+		return nil
+	}
+	if err := n.freeKey(ctx, q.Key, c.revision); !isConflict(err) {
+		return err
+	}
+	return nil
 }
 
 // freeProven gives a unique key back for the one that it was taken for, unless it has another revision.

@@ -360,3 +360,31 @@ func TestATaskThatIsNotPermittedLeavesNoKey(t *testing.T) {
 		t.Errorf("%q has the key", has)
 	}
 }
+
+// A request for a unique key that reaches a node late, since the node was stopped or the servers were cut off, takes no key: the task may
+// have ended since, and nobody would give the key back.
+func TestALateRequestTakesNoUniqueKey(t *testing.T) {
+	t.Parallel()
+	a, _, b, js := pair(t, places(0), places(1))
+	cluster.Handle(b, "double", double)
+	until(t, js, "double_p1", known)
+	f, err := cluster.Submit[int, int](within(t), a, "double", 21, cluster.ID("ended"), cluster.Durable())
+	if v, err := wait(t, f, err); v != 42 || err != nil {
+		t.Fatalf("the task ended with %d and %v, want 42", v, err)
+	}
+	request := func(key, id string, until time.Time) []byte {
+		return fmt.Appendf(nil, `{"key":%q,"id":%q,"for":3600000000000,"proof":"mine","until":%q}`, key, id, until.Format(time.RFC3339))
+	}
+	if err := js.Conn().Publish("filch.claim", request("late", "x", time.Now().Add(-time.Minute))); err != nil {
+		t.Fatal("Publish:", err)
+	}
+	if _, err := js.Conn().RequestWithContext(within(t), "filch.claim", request("again", "ended", time.Now().Add(time.Minute))); err != nil {
+		t.Fatal("a request for a task that has ended:", err)
+	}
+	if has := holder(t, js, "again"); has != "" {
+		t.Errorf("%q has the key that was asked for after its end", has)
+	}
+	if has := holder(t, js, "late"); has != "" {
+		t.Errorf("%q has the key for which nobody waits any more", has)
+	}
+}
