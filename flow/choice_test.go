@@ -53,8 +53,8 @@ func TestLoopCountsToN(t *testing.T) {
 func TestBranchRunsWhatIsChosen(t *testing.T) {
 	onPools(t, func(t *testing.T, p *filch.Pool) {
 		for choice, want := range map[int][]bool{
-			0:         {true, true, false},
-			1:         {false, false, true},
+			0:        {true, true, false},
+			1:        {false, false, true},
 			flow.End: {false, false, false},
 		} {
 			g := flow.New("g")
