@@ -205,7 +205,7 @@ func TestWaitsThatEndAreNoCircle(t *testing.T) {
 				return plainWait(f, ctx)
 			}) {
 				if err != nil && err != context.DeadlineExceeded {
-					t.Error(err)
+					t.Error("circle:", err)
 				}
 			}
 			p.Close()

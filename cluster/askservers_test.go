@@ -71,7 +71,7 @@ func TestALostQuestionHidesNoReason(t *testing.T) {
 			return ctx.Err()
 		})
 		if !errors.Is(err, jetstream.ErrNoStreamResponse) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
+			t.Error("askServers:", err)
 		}
 	})
 }

@@ -18,7 +18,7 @@ func TestAGroupMayGrowWhileItIsWaitedFor(t *testing.T) {
 			for range 1000 {
 				g.Go(func() {})
 				if err := g.wait(t.Context()); err != nil {
-					t.Error(err)
+					t.Error("g.wait:", err)
 				}
 			}
 		})
@@ -39,11 +39,11 @@ func TestAWaitForAGroupEndsWithItsContext(t *testing.T) {
 	}
 	g.Add(1)
 	if err := g.wait(over); err != cause {
-		t.Error(err)
+		t.Error("g.wait:", err)
 	}
 	g.Done()
 	if err := g.wait(over); err != nil {
-		t.Error(err)
+		t.Error("g.wait:", err)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
 		defer cancel()
 		if err := orEnd(ctx, func() error { return own }); err != own {
-			t.Error(err)
+			t.Error("orEnd:", err)
 		}
 		begin := time.Now()
 		err := orEnd(ctx, func() error { time.Sleep(time.Minute); return nil })
@@ -61,7 +61,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 			t.Error(err, "after", took)
 		}
 		if err := causeOf(ctx, context.DeadlineExceeded); !errors.Is(err, cause) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
+			t.Error("causeOf:", err)
 		}
 		time.Sleep(time.Minute)
 	})

@@ -105,7 +105,7 @@ func TestAHandlerThatWaitsIsNotSilent(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		n.running.add(e)
 		if err := n.running.begin(e, cancel); err != nil {
-			t.Fatal(err)
+			t.Fatal("n.running.begin:", err)
 		}
 		silent := func(what string, want bool) {
 			t.Helper()

@@ -15,7 +15,7 @@ import (
 func TestErrorsOfConnectionsHaveNoPassword(t *testing.T) {
 	_, err := Open(t.Context(), WithURL("nats://me:secret@127.0.0.1:1,token@127.0.0.1:2"))
 	if !errors.Is(err, nats.ErrNoServers) || !strings.Contains(err.Error(), "connecting to nats://127.0.0.1:1,127.0.0.1:2: ") {
-		t.Error(err)
+		t.Error("Open:", err)
 	}
 }
 
@@ -33,7 +33,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	cancel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("net.Listen:", err)
 	}
 	defer silent.Close()
 	slow := slowServer{make(chan struct{}), make(chan struct{})}

@@ -20,7 +20,7 @@ func TestOutcomesAreReadAsTheyWereWritten(t *testing.T) {
 	}
 	var e *TaskError
 	if err := (outcome{Status: statusFailed, Handler: "h@2", Error: "why", Attempts: 2}).err("id"); !errors.As(err, &e) || *e != (TaskError{"id", "h", 2, "why"}) {
-		t.Error(err)
+		t.Error("parseOutcome:", err)
 	}
 }
 

@@ -91,7 +91,7 @@ func TestTokensAreLoggedAsTexts(t *testing.T) {
 func TestMessagesWithMalformedTokensAreRefused(t *testing.T) {
 	whole := func() nats.Header { return (&task{id: "a", codec: "json", key: "k"}).message("s").Header }
 	if _, err := parseTask("h", whole(), nil); err != nil {
-		t.Fatal(err)
+		t.Fatal("parseTask:", err)
 	}
 	for _, key := range []string{headerID, headerKey, headerUnique, headerBatch} {
 		for _, stored := range []string{"a b", "ann@example.com", "=0A", "=61", "a="} {
@@ -130,7 +130,7 @@ func TestTokensAreMadeInOnePlace(t *testing.T) {
 	for _, name := range names {
 		source, err := os.ReadFile(name)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("os.ReadFile:", err)
 		}
 		if name != "token.go" && !strings.HasSuffix(name, "_test.go") && conversion.Match(source) {
 			t.Error("a conversion in", name)

@@ -311,7 +311,7 @@ func TestCountersHaveTracksOfTheirOwn(t *testing.T) {
 	r.now.Event(event.Event{At: r.now.began + 2, Kind: event.Extra, Worker: -1, Other: -1, ID: 1})
 	var file strings.Builder
 	if err := r.WritePerfetto(&file); err != nil {
-		t.Fatal(err)
+		t.Fatal("r.WritePerfetto:", err)
 	}
 	for _, name := range []string{queuedName, "extra places"} {
 		title := (&count{worker: -1, name: name}).title()

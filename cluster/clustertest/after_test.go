@@ -26,7 +26,7 @@ func nothingWaits(t testing.TB, js jetstream.JetStream) {
 	}
 	kv, err := js.KeyValue(t.Context(), "filch_after")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	keys, err := kv.Keys(t.Context())
 	if len(keys) > 0 || err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
@@ -52,7 +52,7 @@ func TestATaskRunsAfterItsDependencies(t *testing.T) {
 	submit := func(name string, opts ...cluster.SubmitOption) *cluster.Future[string] {
 		f, err := h.Submit(t.Context(), name, append(opts, cluster.Durable())...)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		return f
 	}
@@ -67,7 +67,7 @@ func TestATaskRunsAfterItsDependencies(t *testing.T) {
 	gate <- struct{}{}
 	for _, f := range []*cluster.Future[string]{a, b, c, d, again, submit("e", cluster.After(a, d))} {
 		if _, err := f.Wait(t.Context()); err != nil {
-			t.Error(err)
+			t.Error("f.Wait:", err)
 		}
 	}
 	if got := strings.Join(order, ""); got != "abcde" && got != "bacde" {
@@ -99,16 +99,16 @@ func TestATaskIsRefusedIfADependencyDoesNotEndWell(t *testing.T) {
 	for name, want := range map[string]string{"fail": "failed: as asked", "cancel": "ended as canceled"} {
 		first, err := h.Submit(t.Context(), name, cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		<-began
 		other, err := cluster.Submit[string, int](t.Context(), nodes[1], "step", "other", cluster.After(first, cluster.TaskID("never")))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		last, err := h.Submit(t.Context(), "last", cluster.After(other))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		if name == "cancel" {
 			first.Cancel()
@@ -125,7 +125,7 @@ func TestATaskIsRefusedIfADependencyDoesNotEndWell(t *testing.T) {
 		}
 		late, err := h.Submit(t.Context(), "late", cluster.After(first))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		if _, err = late.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Error(name, err)
@@ -144,20 +144,20 @@ func TestATaskThatWaitsIsCanceled(t *testing.T) {
 	h := cluster.Handle(nodes[0], "double", double)
 	a, err := h.Submit(t.Context(), 1, cluster.After(cluster.TaskID("never")), cluster.Unique("a", time.Hour))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	b, err := h.Submit(t.Context(), 1, cluster.After(a))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	if err := nodes[0].Cancel(t.Context(), a.ID()); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	if _, err := a.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) {
-		t.Error(err)
+		t.Error("a.Wait:", err)
 	}
 	if _, err := b.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "ended as canceled") {
-		t.Error(err)
+		t.Error("b.Wait:", err)
 	}
 	if _, err := h.Submit(t.Context(), 1, cluster.Unique("a", time.Hour)); err != nil {
 		t.Error("the key is not free:", err)
@@ -176,22 +176,22 @@ func TestACycleIsRefused(t *testing.T) {
 		return cluster.Submit[int, int](t.Context(), nodes[node], "double", 1, cluster.ID(id), cluster.After(after...))
 	}
 	if _, err := submit(0, "self", cluster.TaskID("self")); !errors.Is(err, cluster.ErrCycle) {
-		t.Error(err)
+		t.Error("submit:", err)
 	}
 	b, err := cluster.NewBatch(t.Context(), nodes[0])
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.NewBatch:", err)
 	}
 	if _, err := cluster.Submit[int, int](t.Context(), nodes[0], "double", 1, cluster.InBatch(b), cluster.After(b)); !errors.Is(err, cluster.ErrCycle) {
 		t.Error("a member after its batch:", err)
 	}
 	for i := range 3 {
 		if _, err := submit(i%2, fmt.Sprint("t", i), cluster.TaskID(fmt.Sprint("t", i+1))); err != nil {
-			t.Fatal(err)
+			t.Fatal("submit:", err)
 		}
 	}
 	if _, err := submit(1, "t3", cluster.TaskID("t0")); !errors.Is(err, cluster.ErrCycle) {
-		t.Error(err)
+		t.Error("submit:", err)
 	}
 	f, err := submit(1, "t3", cluster.TaskID("t4"))
 	if err != nil {
@@ -209,14 +209,14 @@ func TestACycleIsRefused(t *testing.T) {
 	}
 	for i := range all {
 		if err := nodes[0].Cancel(t.Context(), fmt.Sprint("u", i)); err != nil && (all[i] == nil || !errors.Is(err, cluster.ErrUnknownTask)) {
-			t.Error(err)
+			t.Error("nodes:", err)
 		}
 	}
 	if _, err := cluster.Submit[int, int](t.Context(), nodes[0], "double", 1, cluster.ID("t4")); err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	if _, err := f.Wait(t.Context()); err != nil {
-		t.Error(err)
+		t.Error("f.Wait:", err)
 	}
 	untilStream(t, js, "filch_work", "filch.>", none)
 	nothingWaits(t, js)
@@ -260,7 +260,7 @@ func TestAGraphOfTasksRunsInOrderOverNodes(t *testing.T) {
 		}
 		var err error
 		if futures[i], err = cluster.Submit[int, int](t.Context(), nodes[rng.IntN(3)], "node", i, cluster.ID(fmt.Sprint("g", i)), cluster.After(after...)); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 	}
 	for i, f := range futures {
@@ -280,12 +280,12 @@ func TestDependenciesDoNotBlockAFullStream(t *testing.T) {
 	h := cluster.Handle(nodes[0], "double", double)
 	a, err := h.Submit(t.Context(), 1, cluster.ID("a"), cluster.Delay(500*time.Millisecond))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	var last *cluster.Future[int]
 	for range 3 {
 		if last, err = h.Submit(t.Context(), 2, cluster.After(a)); err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 	}
 	if got, err := last.Wait(t.Context()); got != 4 || err != nil {
@@ -301,11 +301,11 @@ func TestAfterChecksItsDependencies(t *testing.T) {
 	h := cluster.Handle(n, "double", double)
 	local, err := h.Submit(t.Context(), 1)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	quiet, err := h.Submit(t.Context(), 1, cluster.NoResult())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	many := slices.Repeat([]cluster.Dependency{nil}, 1001)
 	for i := range many {

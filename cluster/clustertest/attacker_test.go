@@ -79,7 +79,7 @@ func permissionsFor(t *testing.T, user string) cluster.Permissions {
 	t.Helper()
 	p, err := cluster.PermissionsOf(roleOf[user], "filch", user, "_INBOX_"+user)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.PermissionsOf:", err)
 	}
 	return p
 }
@@ -173,7 +173,7 @@ func commit(t *testing.T, url string, replicas int) *crime {
 	submit := func(n int, opts ...cluster.SubmitOption) *cluster.Future[int] {
 		f, err := cluster.Submit[int, int](t.Context(), c.victim, "gate", n, opts...)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		return f
 	}
@@ -184,7 +184,7 @@ func commit(t *testing.T, url string, replicas int) *crime {
 	c.inbox = "_INBOX_submitter.answers"
 	var err error
 	if c.answered, err = c.a.nc.SubscribeSync(c.inbox); err != nil {
-		t.Fatal(err)
+		t.Fatal("c.a.nc.SubscribeSync:", err)
 	}
 	return c
 }
@@ -359,7 +359,7 @@ func keyMessage(t *testing.T, js jetstream.JetStream, key string) *jetstream.Raw
 	t.Helper()
 	s, err := js.Stream(t.Context(), "KV_filch_unique")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	m, err := s.GetLastMsgForSubject(t.Context(), "$KV.filch_unique."+key)
 	if err != nil {

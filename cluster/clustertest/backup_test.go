@@ -22,7 +22,7 @@ func TestACopyOfTheFolderIsABackup(t *testing.T) {
 	at := func(dir string, f func(*cluster.Node)) {
 		n, err := cluster.Open(t.Context(), cluster.WithServer(embedded.Server{Dir: dir}), cluster.WithPlaces(1))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Open:", err)
 		}
 		f(n)
 		closeNode(t, n)
@@ -31,7 +31,7 @@ func TestACopyOfTheFolderIsABackup(t *testing.T) {
 	at(dir, func(n *cluster.Node) {
 		f, err := cluster.Handle(n, "double", double).Submit(t.Context(), 1, cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Handle(n, \"double\", double).Submit:", err)
 		}
 		expect(t, f, 2)
 		ids = append(ids, f.ID())
@@ -39,19 +39,19 @@ func TestACopyOfTheFolderIsABackup(t *testing.T) {
 	at(dir, func(n *cluster.Node) { // with no handler
 		f, err := cluster.Submit[int, int](t.Context(), n, "double", 2)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		ids = append(ids, f.ID())
 	})
 	if err := os.CopyFS(backup, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.CopyFS:", err)
 	}
 	at(backup, func(n *cluster.Node) {
 		cluster.Handle(n, "double", double)
 		for i, id := range ids { // they are there, and so not submitted again
 			f, err := cluster.Submit[int, int](t.Context(), n, "double", 100, cluster.ID(id))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			expect(t, f, 2*(i+1))
 		}
@@ -66,14 +66,14 @@ func TestARestoredStreamHasItsTasks(t *testing.T) {
 	h := cluster.Handle(n, "done", double)
 	f, err := h.Submit(t.Context(), 1, cluster.ID("done"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	expect(t, f, 2)
 	for i := range 20 { // it handles none of these
 		_, js := connect(t, from.URL(), as("operator")...)
 		m := &nats.Msg{Subject: "filch.work.waiting.p1", Data: fmt.Append(nil, i), Header: nats.Header{"Filch-Version": {"1"}, "Filch-Id": {fmt.Sprint("waiting-", i)}, "Filch-Codec": {"json"}, "Filch-From": {"operator"}}}
 		if _, err := js.PublishMsg(t.Context(), m); err != nil {
-			t.Fatal(err)
+			t.Fatal("js.PublishMsg:", err)
 		}
 	}
 	to := clustertest.Server(t, clustertest.WithConfig(users(t)))
@@ -87,7 +87,7 @@ func TestARestoredStreamHasItsTasks(t *testing.T) {
 	for i := range 20 {
 		f, err := cluster.Submit[int, int](t.Context(), m, "waiting", 100, cluster.ID(fmt.Sprint("waiting-", i)))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		expect(t, f, 2*i)
 	}
@@ -111,7 +111,7 @@ func ask(t *testing.T, nc *nats.Conn, subject string, request, answer any) {
 	t.Helper()
 	data, err := json.Marshal(request)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Marshal:", err)
 	}
 	m, err := nc.Request(subject, data, patience)
 	if err != nil {
@@ -129,14 +129,14 @@ func takeSnapshot(t *testing.T, nc *nats.Conn, stream string) (s snapshot) {
 	inbox := nc.NewInbox()
 	chunks, err := nc.SubscribeSync(inbox)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("nc.SubscribeSync:", err)
 	}
 	defer chunks.Unsubscribe()
 	ask(t, nc, "$JS.API.STREAM.SNAPSHOT."+stream, map[string]any{"deliver_subject": inbox}, &s)
 	for {
 		m, err := chunks.NextMsg(patience)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("chunks.NextMsg:", err)
 		}
 		s.chunks = append(s.chunks, m.Data)
 		if len(m.Data) == 0 {
@@ -144,7 +144,7 @@ func takeSnapshot(t *testing.T, nc *nats.Conn, stream string) (s snapshot) {
 		}
 		if m.Reply != "" {
 			if err := m.Respond(nil); err != nil {
-				t.Fatal(err)
+				t.Fatal("m.Respond:", err)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func batchOf(t testing.TB, n *cluster.Node) *cluster.Batch {
 	t.Helper()
 	b, err := cluster.NewBatch(t.Context(), n)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.NewBatch:", err)
 	}
 	return b
 }
@@ -31,11 +31,11 @@ func counts(t testing.TB, b *cluster.Batch) cluster.BatchCounts {
 	t.Helper()
 	f, err := b.Close(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("b.Close:", err)
 	}
 	c, err := f.Wait(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("f.Wait:", err)
 	}
 	if now, err := b.Counts(t.Context()); now != c || err != nil {
 		t.Error(now, err, "and the outcome says", c)
@@ -66,14 +66,14 @@ func TestTheCompletionTaskOfABatchRunsWhenAllHaveEnded(t *testing.T) {
 	b := batchOf(t, nodes[2])
 	last, err := cluster.Submit[int, int64](t.Context(), nodes[2], "complete", 0, cluster.After(b))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	var submitters sync.WaitGroup
 	for s := range 4 {
 		submitters.Go(func() {
 			for i := s; i < members; i += 4 {
 				if _, err := cluster.Submit[int, int](t.Context(), nodes[2], "member", i, cluster.InBatch(b), cluster.NoResult()); err != nil {
-					t.Error(err)
+					t.Error("cluster.Submit:", err)
 				}
 			}
 		})
@@ -88,7 +88,7 @@ func TestTheCompletionTaskOfABatchRunsWhenAllHaveEnded(t *testing.T) {
 	// No more writes than members, chunks and a few.
 	s, err := js.Stream(t.Context(), "KV_filch_batches")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	if writes := s.CachedInfo().State.LastSeq; writes > uint64(members+members/128+8) {
 		t.Error("writes:", writes)
@@ -116,7 +116,7 @@ func TestABatchCountsWhatIsSubmittedAndEveryKindOfEnd(t *testing.T) {
 	submit := func(i int, opts ...cluster.SubmitOption) *cluster.Future[int] {
 		f, err := h.Submit(t.Context(), i, append(opts, cluster.InBatch(b))...)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		return f
 	}
@@ -127,7 +127,7 @@ func TestABatchCountsWhatIsSubmittedAndEveryKindOfEnd(t *testing.T) {
 	submit(5, cluster.Within(time.Nanosecond))
 	submit(6, cluster.Delay(time.Millisecond))
 	if _, err := h.Submit(t.Context(), 1, cluster.InBatch(b), cluster.Unique("one", time.Hour)); !errors.Is(err, cluster.ErrNotUnique) {
-		t.Error(err)
+		t.Error("h.Submit:", err)
 	}
 	if c, err := b.Counts(t.Context()); c != (cluster.BatchCounts{}) || err != nil {
 		t.Errorf("%+v %v", c, err)
@@ -146,7 +146,7 @@ func TestABatchCountsWhatIsSubmittedAndEveryKindOfEnd(t *testing.T) {
 	}
 	for range 2 { // what was refused does not keep its unique key
 		if _, err := h.Submit(t.Context(), 1, cluster.InBatch(b), cluster.Unique("refused", time.Hour)); !errors.Is(err, cluster.ErrBatchClosed) {
-			t.Error(err)
+			t.Error("h.Submit:", err)
 		}
 	}
 	if _, err := h.Submit(t.Context(), 1, cluster.InBatch(nil)); err == nil {
@@ -156,7 +156,7 @@ func TestABatchCountsWhatIsSubmittedAndEveryKindOfEnd(t *testing.T) {
 		t.Error("taken")
 	}
 	if _, err := nodes[0].BatchCounts(t.Context(), "none"); !errors.Is(err, cluster.ErrUnknownBatch) || !strings.HasSuffix(err.Error(), ": none") {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 }
 
@@ -206,27 +206,27 @@ func TestABatchEndsWithAMemberThatCannotBeRead(t *testing.T) {
 	b := batchOf(t, nodes[1])
 	f, err := cluster.Submit[int, int](t.Context(), nodes[1], "double", 1, cluster.InBatch(b), cluster.Unique("one", time.Hour))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	s, err := js.Stream(t.Context(), "filch_work")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	m, err := s.GetMsg(t.Context(), 1)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("s.GetMsg:", err)
 	}
 	if err := s.DeleteMsg(t.Context(), 1); err != nil {
-		t.Fatal(err)
+		t.Fatal("s.DeleteMsg:", err)
 	}
 	m.Header.Del(nats.MsgIdHdr)
 	m.Header["Filch-Version"] = []string{"2"}
 	if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.PublishMsg:", err)
 	}
 	after, err := cluster.Submit[int, int](t.Context(), nodes[1], "double", 1, cluster.After(f))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	cluster.Handle(reopen(t, nodes[0]), "double", double)
 	if c := counts(t, b); c != (cluster.BatchCounts{Total: 1, Ended: 1, Failed: 1, Closed: true}) {
@@ -234,7 +234,7 @@ func TestABatchEndsWithAMemberThatCannotBeRead(t *testing.T) {
 	}
 	for _, f := range []*cluster.Future[int]{f, after} {
 		if _, err := wait(t, f, nil); err == nil || !strings.Contains(err.Error(), "this node reads 1") {
-			t.Error(err)
+			t.Error("wait:", err)
 		}
 	}
 	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "double", 1, cluster.Unique("one", time.Hour)); err != nil {

@@ -17,18 +17,18 @@ import (
 func ackWaits(t testing.TB, js jetstream.JetStream, n int) {
 	t.Helper()
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "other", Subjects: []string{"other"}}); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.CreateStream:", err)
 	}
 	c, err := js.CreateConsumer(t.Context(), "other", jetstream.ConsumerConfig{AckWait: time.Second, AckPolicy: jetstream.AckExplicitPolicy})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.CreateConsumer:", err)
 	}
 	if _, err := js.Publish(t.Context(), "other", nil); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Publish:", err)
 	}
 	for range n + 1 {
 		if _, err := c.Next(jetstream.FetchMaxWait(patience)); err != nil {
-			t.Fatal(err)
+			t.Fatal("c.Next:", err)
 		}
 	}
 }
@@ -42,14 +42,14 @@ func TestALongTaskStaysOnItsNode(t *testing.T) {
 	cluster.Handle(nodes[1], "long", blocker(began, release), cluster.WithAckWait(time.Second))
 	f, err := h.Submit(t.Context(), "x", cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	<-began
 	ackWaits(t, js, 3)
 	until(t, js, "long_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumAckPending == 1 })
 	c, err := js.Consumer(t.Context(), "filch_work", "long_p1")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Consumer:", err)
 	}
 	if i := c.CachedInfo(); i.NumRedelivered != 0 {
 		t.Errorf("it was given away again: %+v", i)
@@ -80,12 +80,12 @@ func TestProgressIsNoSilence(t *testing.T) {
 	}, cluster.WithSilence(time.Hour))
 	f, err := h.Submit(t.Context(), 0, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	for range 3 {
 		ask <- true
 		if err := <-told; err != nil {
-			t.Error(err)
+			t.Error("<-told:", err)
 		}
 		ahead.Add(int64(40 * time.Minute))
 	}

@@ -20,7 +20,7 @@ func BenchmarkLocal(b *testing.B) {
 		for b.Loop() {
 			done := make(chan struct{})
 			if err := p.Go(ctx, func(context.Context) { close(done) }); err != nil {
-				b.Fatal(err)
+				b.Fatal("p.Go:", err)
 			}
 			<-done
 		}
@@ -30,10 +30,10 @@ func BenchmarkLocal(b *testing.B) {
 		for b.Loop() {
 			f, err := h.Submit(ctx, 1)
 			if err != nil {
-				b.Fatal(err)
+				b.Fatal("h.Submit:", err)
 			}
 			if _, err := f.Wait(ctx); err != nil {
-				b.Fatal(err)
+				b.Fatal("f.Wait:", err)
 			}
 		}
 	})
@@ -47,10 +47,10 @@ func BenchmarkDurable(b *testing.B) {
 	for b.Loop() {
 		f, err := h.Submit(ctx, 1, cluster.Durable())
 		if err != nil {
-			b.Fatal(err)
+			b.Fatal("h.Submit:", err)
 		}
 		if _, err := f.Wait(ctx); err != nil {
-			b.Fatal(err)
+			b.Fatal("f.Wait:", err)
 		}
 	}
 }

@@ -77,20 +77,20 @@ func pair(t *testing.T, first, second []cluster.Option) (a *cluster.Node, mid *b
 	mid = &between{srv: srv}
 	nc, err := nats.Connect("", nats.InProcessServer(mid), nats.MaxReconnects(0))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("nats.Connect:", err)
 	}
 	t.Cleanup(nc.Close)
 	open := func(nc *nats.Conn, opts []cluster.Option) *cluster.Node {
 		n, err := cluster.Open(t.Context(), append([]cluster.Option{cluster.WithConn(nc)}, opts...)...)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Open:", err)
 		}
 		t.Cleanup(func() { closeNode(t, n) })
 		return n
 	}
 	a, b = open(nc, first), open(connectMortal(t, srv, nil), second)
 	if js, err = jetstream.New(connectMortal(t, srv, nil)); err != nil {
-		t.Fatal(err)
+		t.Fatal("jetstream.New:", err)
 	}
 	return a, mid, b, js
 }
@@ -120,11 +120,11 @@ func TestPauseLooksAgain(t *testing.T) {
 	}
 	mid.before("$JS.API.CONSUMER.PAUSE.filch_work.job_p2", func() {
 		if err := b.Resume(t.Context(), "job"); err != nil {
-			t.Error(err)
+			t.Error("b.Resume:", err)
 		}
 	})
 	if err := a.Pause(within(t), "job"); err != nil {
-		t.Fatal(err)
+		t.Fatal("a.Pause:", err)
 	}
 	mid.once(t)
 	all, err := b.Queues(t.Context())
@@ -157,12 +157,12 @@ func TestTheEndOfATaskFreesNoKeyOfAnother(t *testing.T) {
 			second, err = submit(cluster.Delay(time.Hour))
 		}
 		if err != nil {
-			t.Error(err)
+			t.Error("submit:", err)
 		}
 	})
 	first, err := submit()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("submit:", err)
 	}
 	expect(t, first, 2)
 	if mid.once(t); second == nil {
@@ -191,17 +191,17 @@ func TestRequeueForgetsNoNewOutcome(t *testing.T) {
 	}
 	mid.before("$KV.filch_results.a", func() {
 		if err := b.Requeue(t.Context(), "a"); err != nil {
-			t.Error(err)
+			t.Error("b.Requeue:", err)
 		}
 		eventually(t, "it is done", func() bool { return show(t, b, "a").State == cluster.StateDone })
 	})
 	if err := a.Requeue(within(t), "a"); err == nil || !strings.Contains(err.Error(), "the outcome of a: ") {
-		t.Error(err)
+		t.Error("a.Requeue:", err)
 	}
 	mid.once(t)
 	again, err := cluster.Attach[int](t.Context(), b, "a")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Attach:", err)
 	}
 	if got, err := again.Wait(within(t)); got != 5 || err != nil || runs.Load() != 2 {
 		t.Error(got, err, "after", runs.Load(), "runs")
@@ -219,11 +219,11 @@ func TestALetterIsRemovedByTwo(t *testing.T) {
 	}
 	mid.before("$JS.API.STREAM.MSG.DELETE.filch_dead", func() {
 		if err := b.DeleteDead(t.Context(), "a"); err != nil {
-			t.Error(err)
+			t.Error("b.DeleteDead:", err)
 		}
 	})
 	if err := a.DeleteDead(within(t), "a"); err != nil {
-		t.Error(err)
+		t.Error("a.DeleteDead:", err)
 	}
 	mid.once(t)
 	if left := letters(t, b, ""); len(left) != 0 {
@@ -243,7 +243,7 @@ func TestWhatFollowsComesBeforeTheAcknowledgment(t *testing.T) {
 			mid.before("$JS.ACK.filch_work.", func() {
 				kv, err := js.KeyValue(t.Context(), "filch_unique")
 				if err != nil {
-					t.Error(err)
+					t.Error("js.KeyValue:", err)
 					return
 				}
 				if _, err := kv.Get(t.Context(), "a"); !errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -252,7 +252,7 @@ func TestWhatFollowsComesBeforeTheAcknowledgment(t *testing.T) {
 			})
 			f, err := cluster.Submit[int, int](t.Context(), b, "job", 1, cluster.Unique("a", time.Hour))
 			if _, err := wait(t, f, err); (err != nil) != (fails != nil) {
-				t.Error(err)
+				t.Error("wait:", err)
 			}
 			mid.once(t)
 		})
@@ -270,7 +270,7 @@ func TestACronJobIsSetByTwo(t *testing.T) {
 		t.Helper()
 		mid.before("filch.cron.", func() {
 			if err := b.Cron(t.Context(), "job", "@every 1h", "double", 1); err != nil {
-				t.Error(err)
+				t.Error("b.Cron:", err)
 			}
 			if jobs, err := b.CronJobs(t.Context()); err != nil || len(jobs) != 1 {
 				t.Error(jobs, err)
@@ -279,7 +279,7 @@ func TestACronJobIsSetByTwo(t *testing.T) {
 			}
 		})
 		if err := a.Cron(within(t), "job", spec, "double", 1); err != nil {
-			t.Fatal(err)
+			t.Fatal("a.Cron:", err)
 		}
 		mid.once(t)
 		jobs, err := b.CronJobs(t.Context())
@@ -315,7 +315,7 @@ func TestANodeWithPlacesHearsOfEnds(t *testing.T) {
 	}
 	second, err := cluster.Submit[int, int](t.Context(), submitter, "double", 2, cluster.After(first))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	if got, err := second.Wait(within(t)); got != 4 || err != nil {
 		t.Error(got, err)
@@ -337,10 +337,10 @@ func TestSubmitWaitsForTheBucketsOfItsOptions(t *testing.T) {
 			until(t, js, "double_p1", known)
 			batch, err := cluster.NewBatch(t.Context(), a)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.NewBatch:", err)
 			}
 			if err := js.DeleteStream(t.Context(), "KV_"+bucket); err != nil {
-				t.Fatal(err)
+				t.Fatal("js.DeleteStream:", err)
 			}
 			asked := 0
 			var ask func()
@@ -350,7 +350,7 @@ func TestSubmitWaitsForTheBucketsOfItsOptions(t *testing.T) {
 					return
 				}
 				if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: bucket, LimitMarkerTTL: time.Minute}); err != nil {
-					t.Error(err)
+					t.Error("js.CreateKeyValue:", err)
 				}
 			}
 			mid.before("$KV."+bucket, ask)

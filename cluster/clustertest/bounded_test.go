@@ -44,7 +44,7 @@ func TestCancelEndsWithItsContext(t *testing.T) {
 			until(t, js, "double_p1", known)
 			f, err := cluster.Submit[int, int](t.Context(), b, "double", 1, cluster.Delay(time.Hour), cluster.Unique("a", time.Hour))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			cutOff(t, mid, subject, func(ctx context.Context) error { return a.Cancel(ctx, f.ID()) })
 			if err := a.Cancel(within(t), f.ID()); err != nil {
@@ -66,15 +66,15 @@ func TestCancelAsksAgain(t *testing.T) {
 			until(t, js, "double_p1", known)
 			f, err := cluster.Submit[int, int](t.Context(), b, "double", 1, cluster.Delay(time.Hour))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			mid.unanswered(subject)
 			if err := a.Cancel(within(t), f.ID()); err != nil {
-				t.Error(err)
+				t.Error("a.Cancel:", err)
 			}
 			mid.once(t)
 			if _, err := wait(t, f, nil); !errors.Is(err, cluster.ErrCanceled) {
-				t.Error(err)
+				t.Error("wait:", err)
 			}
 		})
 	}
@@ -91,7 +91,7 @@ func TestCloseOfABatchEndsWithItsContext(t *testing.T) {
 			until(t, js, "double_p1", known)
 			batch := batchOf(t, a)
 			if _, err := cluster.Submit[int, int](t.Context(), a, "double", 1, cluster.InBatch(batch)); err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			cutOff(t, mid, subject, func(ctx context.Context) error { _, err := batch.Close(ctx); return err })
 			all, err := batch.Close(within(t))
@@ -115,7 +115,7 @@ func TestCloseOfABatchWaitsForMembersAsLongAsItMay(t *testing.T) {
 		return err
 	}
 	if err := submit(); err != nil { // now the stream is full
-		t.Fatal(err)
+		t.Fatal("submit:", err)
 	}
 	<-began
 	second := make(chan error, 1)
@@ -123,14 +123,14 @@ func TestCloseOfABatchWaitsForMembersAsLongAsItMay(t *testing.T) {
 	eventually(t, "the second one waits for room", func() bool { return nodes[0].Stats().Waiting == 2 })
 	over, why := ended()
 	if _, err := batch.Close(over); err != why {
-		t.Error(err)
+		t.Error("batch.Close:", err)
 	}
 	if err := submit(); !errors.Is(err, cluster.ErrBatchClosed) {
 		t.Error("a member of a batch that is being closed:", err)
 	}
 	close(release)
 	if err := <-second; err != nil {
-		t.Error(err)
+		t.Error("<-second:", err)
 	}
 	all, err := batch.Close(within(t))
 	if got, err := wait(t, all, err); got.Total != 2 || got.Ended != 2 || err != nil {

@@ -19,7 +19,7 @@ func TestABusyNodeLooksIntoAllLanes(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
 	busy := func() {
 		if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "busy", 0, cluster.NoResult()); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 	}
 	cluster.Handle(nodes[0], "busy", func(ctx context.Context, _ int) (int, error) {
@@ -39,7 +39,7 @@ func TestABusyNodeLooksIntoAllLanes(t *testing.T) {
 	until(t, js, "other_p1", known)
 	for level := range ran {
 		if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "other", level, cluster.AtLevel(level), cluster.NoResult()); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 	}
 	eventually(t, "each lane has had its turn", func() bool {
@@ -68,12 +68,12 @@ func TestATaskWithoutAPlaceGoesToAnotherNode(t *testing.T) {
 		until(t, js, fmt.Sprint("block_p", level), func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	}
 	if _, err := cluster.Submit[string, string](t.Context(), nodes[1], "block", "first"); err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	<-began
 	f, err := cluster.Submit[string, string](t.Context(), nodes[1], "block", "second", cluster.AtLevel(cluster.High))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	until(t, js, "block_p0", func(i *jetstream.ConsumerInfo) bool { return i.NumAckPending == 1 }) // the first node holds it
 	cluster.Handle(nodes[2], "block", func(_ context.Context, s string) (string, error) { return s, nil })
@@ -104,14 +104,14 @@ func TestPlacesOfANodeLimitAreNotLost(t *testing.T) {
 	until(t, js, "block_p1", known)
 	for range 3 { // one place is left
 		if _, err := cluster.Submit[string, string](t.Context(), nodes[1], "block", "x"); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		<-began
 	}
 	few := func(block bool) *cluster.Future[int] {
 		f, err := cluster.Submit[bool, int](t.Context(), nodes[1], "few", block)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		return f
 	}

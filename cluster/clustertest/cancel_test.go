@@ -22,7 +22,7 @@ func TestCancelOfATaskThatNobodyKnows(t *testing.T) {
 	until(t, js, "double_p1", known)
 	f, err := h.Submit(t.Context(), 1, cluster.ID("another"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	expect(t, f, 2)
 	for _, n := range nodes {
@@ -31,7 +31,7 @@ func TestCancelOfATaskThatNobodyKnows(t *testing.T) {
 		}
 		attached, err := cluster.Attach[int](t.Context(), n, "no/such")
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Attach:", err)
 		}
 		attached.Cancel()
 		said.until(t, "level=WARN msg=\"filch cluster: a task was not canceled\" node="+n.Name())
@@ -42,7 +42,7 @@ func TestCancelOfATaskThatNobodyKnows(t *testing.T) {
 	for stream, most := range map[string]uint64{"KV_filch_control": 0, "KV_filch_results": 1, "filch_work": 1, "filch_later": 0} {
 		s, err := js.Stream(t.Context(), stream)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("js.Stream:", err)
 		}
 		if last := s.CachedInfo().State.LastSeq; last != most {
 			t.Errorf("%d messages were stored in the stream %s; want %d", last, stream, most)
@@ -50,7 +50,7 @@ func TestCancelOfATaskThatNobodyKnows(t *testing.T) {
 	}
 	f, err = h.Submit(t.Context(), 2, cluster.ID("no/such"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	expect(t, f, 4)
 }
@@ -67,15 +67,15 @@ func TestCancelFindsATaskWhereverItIs(t *testing.T) {
 		until(t, js, lane, known)
 	}
 	if err := nodes[1].Pause(t.Context(), "paused"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	if _, err := cluster.Submit[string, string](t.Context(), nodes[1], "block", "x", cluster.ID("running")); err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	<-began
 	submit := func(handler, id string, opts ...cluster.SubmitOption) {
 		if _, err := cluster.Submit[int, int](t.Context(), nodes[1], handler, 1, append(opts, cluster.ID(id))...); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 	}
 	submit("fail", "again")
@@ -107,7 +107,7 @@ func TestCancelOfWhatIsDue(t *testing.T) {
 	until(t, js, "double_p1", known)
 	closeNode(t, nodes[0]) // so nobody moves it
 	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "double", 7, cluster.ID("due"), cluster.Delay(time.Nanosecond)); err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	untilStream(t, js, "filch_later", "filch.due.>", func(n int) bool { return n == 1 })
 	if info := show(t, nodes[2], "due"); info.State != cluster.StateDelayed || info.Handler != "double" || info.From != "n1" || string(info.Argument) != "7" || info.Stored.IsZero() {
@@ -121,20 +121,20 @@ func TestCancelOfWhatIsDue(t *testing.T) {
 		t.Error("the task that was due has ended with", err)
 	}
 	if err := nodes[1].Cron(t.Context(), "job", "@every 1s", "double", 1); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	untilStream(t, js, "filch_later", "filch.due.>", func(n int) bool { return n > 1 })
 	s, err := js.Stream(t.Context(), "filch_later")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	m, err := s.GetLastMsgForSubject(t.Context(), "filch.due.>")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("s.GetLastMsgForSubject:", err)
 	}
 	next, err := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Schedule-Next"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("time.Parse:", err)
 	}
 	if err := nodes[1].Cancel(within(t), "job"+next.UTC().Format("-20060102T150405")); err != nil {
 		t.Error("Cancel of a time that is due:", err)
@@ -164,7 +164,7 @@ func TestCancelFindsATaskThatGoesOnMeanwhile(t *testing.T) {
 			a, mid, b, js := pair(t, places(0), places(1))
 			submit := func(handler, id string, opts ...cluster.SubmitOption) {
 				if _, err := cluster.Submit[int, int](t.Context(), b, handler, 1, append(opts, cluster.ID(id))...); err != nil {
-					t.Error(err)
+					t.Error("cluster.Submit:", err)
 				}
 			}
 			for _, name := range []string{"double", "last"} {
@@ -173,7 +173,7 @@ func TestCancelFindsATaskThatGoesOnMeanwhile(t *testing.T) {
 			}
 			if !c.ends {
 				if err := b.Pause(t.Context(), "last"); err != nil {
-					t.Fatal(err)
+					t.Fatal("b.Pause:", err)
 				}
 			}
 			submit("last", "x", c.begins)
@@ -199,7 +199,7 @@ func TestATaskIsFoundThoughAServerIsBehind(t *testing.T) {
 	n, b, js := openBehind(t, places(0)...)
 	other, err := cluster.Open(t.Context(), cluster.WithConn(connectMortal(t, b.srv, nil)), cluster.WithPlaces(1))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	cluster.Handle(other, "double", double)
 	until(t, js, "double_p1", known)
@@ -207,15 +207,15 @@ func TestATaskIsFoundThoughAServerIsBehind(t *testing.T) {
 	before, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "filch_work-of-before", Subjects: []string{"before.>"}, AllowDirect: true,
 		SubjectTransform: &jetstream.SubjectTransformConfig{Source: "before.>", Destination: "filch.work.>"}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.CreateStream:", err)
 	}
 	for i := range 5 {
 		if _, err := cluster.Submit[int, int](t.Context(), n, "double", i, cluster.ID(fmt.Sprint("task ", i)), cluster.NoResult()); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		if i < 3 {
 			if _, err := js.Publish(t.Context(), "before.double.p1", nil); err != nil {
-				t.Fatal(err)
+				t.Fatal("js.Publish:", err)
 			}
 		}
 	}
@@ -230,7 +230,7 @@ func TestATaskIsFoundThoughAServerIsBehind(t *testing.T) {
 		t.Error("Show of a task that is not there:", err)
 	}
 	if err := js.DeleteStream(t.Context(), before.CachedInfo().Config.Name); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.DeleteStream:", err)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestALookForATaskSaysHowFarItCame(t *testing.T) {
 	closeNode(t, b)
 	for i := range 1500 {
 		if _, err := cluster.Submit[int, int](t.Context(), a, "double", i, cluster.NoResult()); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 	}
 	for what, look := range map[string]func(context.Context) error{

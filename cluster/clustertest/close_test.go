@@ -27,7 +27,7 @@ func TestASecondCloseWaitsForTheFirst(t *testing.T) {
 	began, release := make(chan string, 1), make(chan struct{})
 	h := cluster.Handle(nodes[0], "block", blocker(began, release))
 	if _, err := h.Submit(t.Context(), "x", cluster.Durable()); err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	<-began
 	why := errors.New("on purpose")
@@ -95,7 +95,7 @@ func TestCloseGivesBackWhatIsQueued(t *testing.T) {
 	until(t, js, "block_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	for range 3 {
 		if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "block", 0); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 	}
 	<-began
@@ -105,7 +105,7 @@ func TestCloseGivesBackWhatIsQueued(t *testing.T) {
 	})
 	over, why := ended()
 	if err := nodes[0].Close(over); err != why {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 	close(release)
 	p.Close()
@@ -139,7 +139,7 @@ func TestLocalTasksGoOnAfterClose(t *testing.T) {
 	<-began
 	over, why := ended()
 	if err := nodes[0].Close(over); err != why {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 	close(release)
 	for i, s := range []string{"running", "queued"} {

@@ -30,10 +30,10 @@ func TestAFutureEndsInTimeThoughItsTaskWaits(t *testing.T) {
 	}
 	first, err := submit()
 	if _, err := wait(t, first, err); err != nil {
-		t.Fatal(err)
+		t.Fatal("wait:", err)
 	}
 	if err := nodes[0].Pause(t.Context(), "count"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	within := cluster.Within(300 * time.Millisecond)
 	queued, err := submit(within)
@@ -44,10 +44,10 @@ func TestAFutureEndsInTimeThoughItsTaskWaits(t *testing.T) {
 	late(t, "after another:", after, err)
 	held, err := submit(cluster.Within(time.Hour))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("submit:", err)
 	}
 	if err := nodes[0].Resume(t.Context(), "count"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	expect(t, held, 2)
 	eventually(t, "the node ends them", func() bool { return nodes[1].Stats().Late == 3 })
@@ -86,14 +86,14 @@ func TestTheFirstSaysHowLongATaskMayTake(t *testing.T) {
 	for i, d := range []time.Duration{time.Hour, time.Millisecond} {
 		f, err := cluster.Submit[string, string](t.Context(), nodes[i], "block", "x", cluster.ID("a"), cluster.Within(d))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		futures = append(futures, f)
 	}
 	<-began
 	third, err := cluster.Submit[string, string](t.Context(), nodes[1], "block", "y", cluster.Within(300*time.Millisecond))
 	if _, err := wait(t, third, err); !errors.Is(err, cluster.ErrDeadline) { // by then the time of the second is over
-		t.Error(err)
+		t.Error("wait:", err)
 	}
 	close(release)
 	for _, f := range futures {

@@ -80,7 +80,7 @@ func newMortal(t *testing.T, srv *server.Server, k int) mortal {
 	m.open = func(c *dying) *cluster.Node {
 		n, err := cluster.Open(t.Context(), cluster.WithName(m.name), cluster.WithConn(connectMortal(t, srv, c)), cluster.WithPlaces(2), cluster.WithLogger(slog.New(slog.DiscardHandler)))
 		if err != nil {
-			t.Error(err)
+			t.Error("cluster.Open:", err)
 			runtime.Goexit()
 		}
 		t.Cleanup(func() {
@@ -93,7 +93,7 @@ func newMortal(t *testing.T, srv *server.Server, k int) mortal {
 	m.submit = m.open(nil)
 	var err error
 	if m.js, err = jetstream.New(connectMortal(t, srv, nil)); err != nil {
-		t.Error(err)
+		t.Error("jetstream.New:", err)
 	}
 	return m
 }
@@ -154,7 +154,7 @@ func (m mortal) lane(t *testing.T, consumer string) {
 		return err == nil, err
 	})
 	if !so {
-		t.Error(err)
+		t.Error("poll.Ask:", err)
 	}
 }
 
@@ -178,7 +178,7 @@ func (m mortal) empty(t *testing.T, k int) {
 	}
 	kv, err := m.js.KeyValue(t.Context(), m.name+"_unique")
 	if err != nil {
-		t.Error(err)
+		t.Error("m.js.KeyValue:", err)
 		return
 	}
 	if _, err := kv.Get(t.Context(), "a"); err == nil {

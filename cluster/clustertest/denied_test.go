@@ -20,13 +20,13 @@ func TestOperationsSayWhatIsNotPermitted(t *testing.T) {
 	told := make(chan error, 1)
 	n, err := cluster.Open(t.Context(), cluster.WithNode("worker"), cluster.WithURL(s.URL(), append(as("worker"), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { told <- err }))...))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { closeNode(t, n) })
 	cluster.Handle(n, "double", double)
 	f, err := cluster.Submit[int, int](t.Context(), n, "double", 21, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	expect(t, f, 42)
 	for what, ask := range map[string]func(context.Context) error{

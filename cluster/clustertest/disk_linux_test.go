@@ -40,7 +40,7 @@ func TestAFullFileSystemIsSaidAndBorne(t *testing.T) {
 	makeRoom()
 	s.Kill(0)
 	if err := s.Restart(t.Context(), 0); err != nil {
-		t.Fatal(err)
+		t.Fatal("s.Restart:", err)
 	}
 	for _, f := range futures {
 		expect(t, f, len(large))
@@ -107,11 +107,11 @@ func takeRoom(t *testing.T, dir string) (makeRoom func()) {
 	t.Helper()
 	file := filepath.Join(dir, "full")
 	if err := os.WriteFile(file, make([]byte, 24<<20), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile:", err)
 	}
 	return func() {
 		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.Remove:", err)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func TestAFullDiskIsSaidAndBorne(t *testing.T) {
 	}, cluster.WithAckWait(time.Second), cluster.WithRetry(cluster.Retry{Attempts: 2}))
 	f, err := h.Submit(t.Context(), 1, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	_, js := connect(t, s.URL())
 	other := fill(t, js)
@@ -114,7 +114,7 @@ func TestAFullDiskIsSaidAndBorne(t *testing.T) {
 	case <-time.After(3 * time.Second): // several times AckWait
 	}
 	if err := other.Purge(t.Context()); err != nil {
-		t.Error(err)
+		t.Error("other.Purge:", err)
 	}
 	expect(t, f, 2)
 	if got := n.Stats(); got.Done != 1 {
@@ -122,7 +122,7 @@ func TestAFullDiskIsSaidAndBorne(t *testing.T) {
 	}
 	g, err := h.Submit(t.Context(), 3, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	expect(t, g, 6)
 	empty(t, js)
@@ -133,7 +133,7 @@ func fill(t *testing.T, js jetstream.JetStream) jetstream.Stream {
 	t.Helper()
 	s, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "other", Subjects: []string{"other"}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.CreateStream:", err)
 	}
 	for size := 100_000; size > 0; {
 		if _, err := js.Publish(t.Context(), "other", make([]byte, size)); err != nil {
@@ -158,7 +158,7 @@ func TestANodeLeavesAFullDisk(t *testing.T) {
 	for i := range tasks {
 		f, err := h.Submit(t.Context(), i, cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		ids = append(ids, f.ID())
 	}
@@ -181,14 +181,14 @@ func TestANodeLeavesAFullDisk(t *testing.T) {
 		t.Fatal("the node does not leave")
 	}
 	if err := other.Purge(t.Context()); err != nil {
-		t.Error(err)
+		t.Error("other.Purge:", err)
 	}
 	again := openAt(t, s.URL(), cluster.WithPlaces(4))
 	cluster.Handle(again, "gated", double, cluster.WithAckWait(time.Second))
 	for i, id := range ids {
 		f, err := cluster.Attach[int](t.Context(), again, id)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Attach:", err)
 		}
 		expect(t, f, 2*i)
 	}

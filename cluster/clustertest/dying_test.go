@@ -104,7 +104,7 @@ func inProcess(t testing.TB) *server.Server {
 	t.Helper()
 	srv, err := server.NewServer(&server.Options{JetStream: true, StoreDir: t.TempDir(), DontListen: true, NoSigs: true, NoLog: true})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("server.NewServer:", err)
 	}
 	srv.Start()
 	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
@@ -120,7 +120,7 @@ func connectMortal(t testing.TB, srv *server.Server, what *dying) *nats.Conn {
 	}
 	nc, err := nats.Connect("", nats.InProcessServer(provider), nats.MaxReconnects(0))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("nats.Connect:", err)
 	}
 	t.Cleanup(nc.Close)
 	return nc

@@ -48,7 +48,7 @@ func TestTheErrorOfAnotherTaskIsNotThisOnes(t *testing.T) {
 	f, err := h.Submit(t.Context(), 0, cluster.Durable())
 	_, err = wait(t, f, err)
 	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Attempts != 1 {
-		t.Error(err)
+		t.Error("wait:", err)
 	}
 }
 
@@ -58,11 +58,11 @@ func TestTooLarge(t *testing.T) {
 	f, err := h.Submit(t.Context(), 2<<20, cluster.Durable())
 	_, err = wait(t, f, err)
 	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || !strings.Contains(e.Message, "the result has 2097154 bytes") {
-		t.Error(err)
+		t.Error("wait:", err)
 	}
 	swallow := cluster.Handle(n, "swallow", func(_ context.Context, s string) (int, error) { return len(s), nil })
 	if _, err := swallow.Submit(t.Context(), strings.Repeat("x", 2<<20), cluster.Durable()); !errors.Is(err, cluster.ErrTooLarge) {
-		t.Error(err)
+		t.Error("swallow.Submit:", err)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestATaskThatHasEndedIsNotRunAgain(t *testing.T) {
 	nodes, js := share(t, places(1))
 	kv, err := js.KeyValue(t.Context(), "filch_results")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	var ran atomic.Int64
 	h := cluster.Handle(nodes[0], "count", func(ctx context.Context, _ int) (int64, error) {
@@ -129,7 +129,7 @@ func TestTheFirstOutcomeCounts(t *testing.T) {
 	nodes, js := share(t, places(1))
 	kv, err := js.KeyValue(t.Context(), "filch_results")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	h := cluster.Handle(nodes[0], "late", func(ctx context.Context, _ int) (int, error) {
 		info, _ := cluster.TaskOf(ctx)
@@ -189,7 +189,7 @@ func TestALeavingNodeGivesItsTasksBack(t *testing.T) {
 	until(t, js, "job_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	f, err := cluster.Submit[int, string](t.Context(), nodes[1], "job", 0)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	<-began
 	ctx, cancel := context.WithCancel(t.Context())
@@ -212,7 +212,7 @@ func reopen(t testing.TB, n *cluster.Node) *cluster.Node {
 	t.Helper()
 	again, err := cluster.Open(t.Context(), cluster.WithConn(conn(t)), cluster.WithNode(n.Name()+"-again"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { closeNode(t, again) })
 	return again
@@ -269,7 +269,7 @@ func TestUnreadableMessagesGoToTheDeadLetters(t *testing.T) {
 		{"Filch-Version": {"1"}, "Filch-Id": {"c"}, "Filch-Codec": {"json"}, "Filch-From": {"a.b>"}},
 	} {
 		if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: "filch.work.double.p1", Header: header, Data: []byte("\x00\xff")}); err != nil {
-			t.Fatal(err)
+			t.Fatal("js.PublishMsg:", err)
 		}
 	}
 	f, err := h.Submit(t.Context(), 4, cluster.Durable())

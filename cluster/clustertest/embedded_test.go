@@ -25,7 +25,7 @@ func freeAddresses(t *testing.T, n int) (all []string) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("net.Listen:", err)
 		}
 		defer l.Close()
 		all = append(all, l.Addr().String())
@@ -37,11 +37,11 @@ func freeAddresses(t *testing.T, n int) (all []string) {
 func (a *authority) config(name string) *tls.Config {
 	cert, err := tls.LoadX509KeyPair(a.file(name+".pem"), a.file(name+".key"))
 	if err != nil {
-		a.t.Fatal(err)
+		a.t.Fatal("tls.LoadX509KeyPair:", err)
 	}
 	ca, err := os.ReadFile(a.file("ca.pem"))
 	if err != nil {
-		a.t.Fatal(err)
+		a.t.Fatal("os.ReadFile:", err)
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(ca)
@@ -55,7 +55,7 @@ func TestTheEmbeddedServerHasUsersAndTLS(t *testing.T) {
 	a.issue("server")
 	submitter, err := cluster.PermissionsOf(cluster.Submitter, "filch", "web", "_INBOX_web")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.PermissionsOf:", err)
 	}
 	address := freeAddresses(t, 1)[0]
 	n := open(t, cluster.WithServer(embedded.Server{Dir: t.TempDir(), NoSync: true, Listen: address, TLS: a.config("server"),
@@ -107,7 +107,7 @@ func TestThreeEmbeddedServersHaveUsers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := embedded.Ready(ctx, last, 3); err != nil {
-		t.Error(err)
+		t.Error("embedded.Ready:", err)
 	}
 }
 

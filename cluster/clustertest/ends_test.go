@@ -64,7 +64,7 @@ func TestANodeWithoutItsPoolKeepsNoTask(t *testing.T) {
 	submit := func() {
 		f, err := cluster.Submit[int, int](t.Context(), nodes[1], "wait", 0)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		futures = append(futures, f)
 	}
@@ -100,23 +100,23 @@ func TestANodeCanLeaveWithOutcomesThatCannotBeStored(t *testing.T) {
 	nodes, js := share(t, places(0))
 	n, err := cluster.Open(t.Context(), cluster.WithConn(conn(t)), cluster.WithPlaces(4), cluster.WithLogger(newLines().logger()))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	cluster.Handle(n, "double", double)
 	until(t, js, "double_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	if err := js.DeleteStream(t.Context(), "KV_filch_results"); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.DeleteStream:", err)
 	}
 	for i := range 200 {
 		if _, err := cluster.Submit[int, int](t.Context(), nodes[0], "double", i); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 	}
 	until(t, js, "double_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumAckPending >= stuck })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := n.Close(ctx); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Error("n.Close:", err)
 	}
 }
 
@@ -130,10 +130,10 @@ func TestATaskIsPutOffWhileItsNotesAreLost(t *testing.T) {
 		return 0, errors.New("on purpose")
 	}, cluster.WithRetry(cluster.Retry{First: time.Millisecond}))
 	if err := js.DeleteStream(t.Context(), "KV_filch_tries"); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.DeleteStream:", err)
 	}
 	if _, err := h.Submit(t.Context(), 0, cluster.Durable()); err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	<-failed
 	eventually(t, "it is put off", func() bool { return n.Stats().Returned > 0 })

@@ -17,12 +17,12 @@ func parsed(t *testing.T, pattern string) (files []*ast.File) {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("filepath.Glob:", err)
 	}
 	for _, name := range names {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("parser.ParseFile:", err)
 		}
 		files = append(files, f)
 	}

@@ -36,7 +36,7 @@ func submitJob(t testing.TB, n *cluster.Node, j job, opts ...cluster.SubmitOptio
 	t.Helper()
 	f, err := cluster.Submit[job, int](t.Context(), n, "job", j, append(opts, cluster.Durable())...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	return f
 }
@@ -72,14 +72,14 @@ func TestAKilledNodeKeepsNoTask(t *testing.T) {
 	s := clustertest.Server(t)
 	killed := clustertest.Start(t, "worker", s.URL(), "killed", "2")
 	if _, err := killed.Line(t.Context(), "ready"); err != nil {
-		t.Fatal(err)
+		t.Fatal("killed.Line:", err)
 	}
 	n := openAt(t, s.URL(), cluster.WithNode("alive"))
 	_, js := connect(t, s.URL())
 	until(t, js, "job_p1", known) // a node that is ready may not have told the servers of its handler yet
 	f := submitJob(t, n, job{Micros: 100_000_000, N: 4})
 	if _, err := killed.Line(t.Context(), "ran "+f.ID()); err != nil {
-		t.Fatal(err)
+		t.Fatal("killed.Line:", err)
 	}
 	jobs(n)
 	killed.Kill()
@@ -93,24 +93,24 @@ func TestANodeThatHangsKeepsNoTask(t *testing.T) {
 	s := clustertest.Server(t)
 	hung := clustertest.Start(t, "worker", s.URL(), "hung", "2")
 	if _, err := hung.Line(t.Context(), "ready"); err != nil {
-		t.Fatal(err)
+		t.Fatal("hung.Line:", err)
 	}
 	n := openAt(t, s.URL(), cluster.WithNode("alive"))
 	_, js := connect(t, s.URL())
 	until(t, js, "job_p1", known)
 	f := submitJob(t, n, job{Micros: 5_000_000, N: 4})
 	if _, err := hung.Line(t.Context(), "ran "+f.ID()); err != nil {
-		t.Fatal(err)
+		t.Fatal("hung.Line:", err)
 	}
 	if err := hung.Stop(); errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	} else if err != nil {
-		t.Fatal(err)
+		t.Fatal("hung.Stop:", err)
 	}
 	jobs(n)
 	takenOver(t, f, 8, n)
 	if err := hung.Resume(); err != nil {
-		t.Fatal(err)
+		t.Fatal("hung.Resume:", err)
 	}
 	g := submitJob(t, n, job{N: 5})
 	expect(t, g, 10)
@@ -144,7 +144,7 @@ func TestAHandlerThatHangsKeepsNoTask(t *testing.T) {
 	}
 	f, err := cluster.Submit[int, int64](t.Context(), nodes[0], "hang", 0, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -152,7 +152,7 @@ func TestAHandlerThatHangsKeepsNoTask(t *testing.T) {
 		t.Fatal("the result is", got, err)
 	}
 	if err := <-causes; !errors.Is(err, cluster.ErrSilent) {
-		t.Error(err)
+		t.Error("<-causes:", err)
 	}
 	if info := show(t, nodes[0], f.ID()); runs.Load() != 2 || info.State != cluster.StateDone || info.Attempts < 2 {
 		t.Errorf("%d runs, %+v", runs.Load(), info)
@@ -188,18 +188,18 @@ func TestAPoisonTaskEndsInDeadLetters(t *testing.T) {
 	}
 	poison, err := cluster.Submit[int, int](t.Context(), n, "poison", 0)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	for i := range 50 {
 		f, err := cluster.Submit[int, int](t.Context(), n, "double", i)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		expect(t, f, 2*i)
 	}
 	_, err = poison.Wait(t.Context())
 	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Attempts != 2 || !strings.Contains(e.Message, "no node that had it has answered") {
-		t.Error(err)
+		t.Error("poison.Wait:", err)
 	}
 	if d := deaths.Load(); d != 2 {
 		t.Error("processes that it ended:", d)
@@ -215,7 +215,7 @@ func deadLetters(t testing.TB, js jetstream.JetStream) uint64 {
 	t.Helper()
 	s, err := js.Stream(t.Context(), "filch_dead")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	return s.CachedInfo().State.Msgs
 }
@@ -233,7 +233,7 @@ func TestAFullStreamIsSaidAndEmptied(t *testing.T) {
 	for i := range 5 {
 		f, err := cluster.Submit[int, int](t.Context(), nodes[0], "double", i)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		futures = append(futures, f)
 	}
@@ -252,7 +252,7 @@ func TestAFullStreamIsSaidAndEmptied(t *testing.T) {
 	go func() {
 		f, err := cluster.Submit[int, int](t.Context(), nodes[1], "double", 5)
 		if err != nil {
-			t.Error(err)
+			t.Error("cluster.Submit:", err)
 		}
 		blocked <- f
 	}()
@@ -278,7 +278,7 @@ func TestASlowNodeDoesItsPart(t *testing.T) {
 	for i := range 200 {
 		f, err := h.Submit(t.Context(), job{N: i}, cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		futures = append(futures, f)
 	}
@@ -287,7 +287,7 @@ func TestASlowNodeDoesItsPart(t *testing.T) {
 	}
 	f, err := cluster.Submit[job, int](t.Context(), slow, "job", job{N: 1}, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	expect(t, f, 2)
 	proxy.Delay(0)
@@ -345,13 +345,13 @@ func TestClocksMayBeOffByAMinute(t *testing.T) {
 		for _, within := range []time.Duration{20 * time.Second, 59 * time.Second, time.Hour} {
 			f, err := cluster.Submit[bool, int](t.Context(), other, name, true, cluster.Durable(), cluster.Within(within))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			expect(t, f, 1)
 		}
 		f, err := cluster.Submit[bool, int](t.Context(), other, name, false, cluster.Durable(), cluster.Within(300*time.Millisecond))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()

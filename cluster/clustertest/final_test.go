@@ -69,11 +69,11 @@ func TestAnErrorForGoodIsFinalBeforeItsLetterIsStored(t *testing.T) {
 			until(t, js, "doomed_p1", known)
 			s, err := js.Stream(t.Context(), "filch_dead")
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("js.Stream:", err)
 			}
 			dead := s.CachedInfo().Config
 			if err := c.refuse(t, js, dead); err != nil {
-				t.Fatal(err)
+				t.Fatal("c.refuse:", err)
 			}
 			f, err := cluster.Submit[int, int](t.Context(), nodes[1], "doomed", 1, cluster.ID("told"))
 			if err == nil {
@@ -83,7 +83,7 @@ func TestAnErrorForGoodIsFinalBeforeItsLetterIsStored(t *testing.T) {
 				_, err = js.PublishMsg(t.Context(), &nats.Msg{Subject: "filch.work.doomed.p1", Header: nats.Header{"Filch-Version": {"99"}}})
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("js.PublishMsg:", err)
 			}
 			until(t, js, "doomed_p1", func(i *jetstream.ConsumerInfo) bool { return i.Delivered.Consumer >= 9 })
 			if n, s := runs.Load(), nodes[0].Stats(); n != 2 || s.Dead != 0 || s.Refused != 0 {
@@ -94,7 +94,7 @@ func TestAnErrorForGoodIsFinalBeforeItsLetterIsStored(t *testing.T) {
 				return info.State == cluster.StateFailed && info.Error == "for good" && info.Attempts == 1
 			})
 			if err := c.take(t, js, dead); err != nil {
-				t.Fatal(err)
+				t.Fatal("c.take:", err)
 			}
 			expectDoomed(t, f, nil)
 			empty(t, js)
@@ -132,19 +132,19 @@ func TestANodeKeepsAnErrorForGoodThatNobodyStores(t *testing.T) {
 			err = js.DeleteStream(t.Context(), name)
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("js.DeleteStream:", err)
 		}
 	}
 	f, err := cluster.Submit[int, int](t.Context(), nodes[1], "doomed", 1, cluster.ID("told"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	eventually(t, "the task has failed", func() bool { return nodes[0].Stats().Failed > 0 })
 	ahead.Store(int64(time.Hour)) // longer than the silence of a handler may be
 	ackWaits(t, js, 3)
 	for _, s := range streams {
 		if _, err := js.CreateStream(t.Context(), s); err != nil {
-			t.Fatal(err)
+			t.Fatal("js.CreateStream:", err)
 		}
 	}
 	expectDoomed(t, f, nil)
@@ -195,7 +195,7 @@ func TestWhatFollowsFromAnEndIsTriedAgain(t *testing.T) {
 	nodes, js := share(t, []cluster.Option{cluster.WithPlaces(1), cluster.WithLogger(newLines().logger())}, places(0))
 	kv, err := js.Stream(t.Context(), "KV_filch_unique")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	var runs atomic.Int64
 	cluster.Handle(nodes[0], "job", func(ctx context.Context, _ int) (int, error) {
@@ -206,12 +206,12 @@ func TestWhatFollowsFromAnEndIsTriedAgain(t *testing.T) {
 	}, cluster.WithAckWait(time.Second))
 	until(t, js, "job_p1", known)
 	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", 1, cluster.NoResult(), cluster.Unique("a", time.Hour)); err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	eventually(t, "the task has run", func() bool { return runs.Load() > 0 })
 	ackWaits(t, js, 2)
 	if _, err := js.CreateStream(t.Context(), kv.CachedInfo().Config); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.CreateStream:", err)
 	}
 	empty(t, js)
 	if n, s := runs.Load(), nodes[0].Stats(); n != 1 || s.Done != 1 {
@@ -228,11 +228,11 @@ func TestAnErrorForGoodOutlivesTheServerOfItsLetter(t *testing.T) {
 	_, js := connect(t, s.URL())
 	dead, err := js.Stream(t.Context(), "filch_dead")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	var leader int
 	if _, err := fmt.Sscanf(dead.CachedInfo().Cluster.Leader, "server%d", &leader); err != nil {
-		t.Fatal(err)
+		t.Fatal("fmt.Sscanf:", err)
 	}
 	var runs atomic.Int64
 	h := cluster.Handle(n, "doomed", func(context.Context, int) (int, error) {
@@ -244,7 +244,7 @@ func TestAnErrorForGoodOutlivesTheServerOfItsLetter(t *testing.T) {
 	until(t, js, "doomed_p1", known)
 	f, err := h.Submit(t.Context(), 1, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	select {
 	case <-f.Done():

@@ -28,11 +28,11 @@ func newForgetful(t *testing.T) *forgetful {
 	f := &forgetful{t: t, s: clustertest.Server(t)}
 	nc, err := nats.Connect(f.s.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("nats.Connect:", err)
 	}
 	t.Cleanup(nc.Close)
 	if f.js, err = jetstream.New(nc); err != nil {
-		t.Fatal(err)
+		t.Fatal("jetstream.New:", err)
 	}
 	n := openAt(t, f.s.URL())
 	f.h = cluster.Handle(n, "double", func(_ context.Context, n int) (int, error) {
@@ -48,10 +48,10 @@ func (f *forgetful) restart() {
 	empty(f.t, f.js)
 	f.s.Kill(0)
 	if err := f.s.Restart(f.t.Context(), 0); err != nil {
-		f.t.Fatal(err)
+		f.t.Fatal("f.s.Restart:", err)
 	}
 	if err := f.s.WaitReady(within(f.t)); err != nil {
-		f.t.Fatal(err)
+		f.t.Fatal("f.s.WaitReady:", err)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestADueTaskThatHasEndedIsNotMovedAgain(t *testing.T) {
 	f := newForgetful(t)
 	moved, err := f.js.Conn().SubscribeSync("filch.work.>")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("f.js.Conn().SubscribeSync:", err)
 	}
 	a, err := f.h.Submit(t.Context(), 21, cluster.ID("a"), cluster.Delay(time.Millisecond), cluster.Unique("key", time.Hour))
 	if got, err := wait(t, a, err); got != 42 || err != nil {
@@ -83,13 +83,13 @@ func TestADueTaskThatHasEndedIsNotMovedAgain(t *testing.T) {
 	}
 	m, err := moved.NextMsgWithContext(within(t))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("moved.NextMsgWithContext:", err)
 	}
 	f.restart()
 	due := &nats.Msg{Subject: strings.Replace(m.Subject, "filch.work.", "filch.due.", 1), Header: m.Header, Data: m.Data}
 	due.Header.Del(nats.MsgIdHdr)
 	if _, err := f.js.PublishMsg(within(t), due); err != nil {
-		t.Fatal(err)
+		t.Fatal("f.js.PublishMsg:", err)
 	}
 	f.once(1, "filch_later", ">")
 }
@@ -101,29 +101,29 @@ func TestADependentThatHasEndedIsNotReleasedAgain(t *testing.T) {
 	f := newForgetful(t)
 	b, err := f.h.Submit(t.Context(), 21, cluster.ID("b"), cluster.After(cluster.TaskID("a")))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("f.h.Submit:", err)
 	}
 	kv, err := f.js.KeyValue(t.Context(), "filch_after")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("f.js.KeyValue:", err)
 	}
 	keys := []string{"met.b", "edge.b.0.a", "task.b"}
 	values := map[string][]byte{}
 	for _, key := range keys {
 		entry, err := kv.Get(within(t), key)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("kv.Get:", err)
 		}
 		values[key] = entry.Value()
 	}
 	if _, err := f.h.Submit(t.Context(), 1, cluster.ID("a")); err != nil {
-		t.Fatal(err)
+		t.Fatal("f.h.Submit:", err)
 	}
 	expect(t, b, 42)
 	f.restart()
 	for _, key := range keys { // as the node leaves them that is lost
 		if _, err := kv.Put(within(t), key, values[key]); err != nil {
-			t.Fatal(err)
+			t.Fatal("kv.Put:", err)
 		}
 	}
 	untilStream(t, f.js, "KV_filch_after", "$KV.filch_after.edge.>", func(n int) bool { return n == 1 })
@@ -151,15 +151,15 @@ func TestADependentThatWasReleasedIsForgotten(t *testing.T) {
 	t.Parallel()
 	f := newForgetful(t)
 	if _, err := f.h.Submit(t.Context(), 21, cluster.ID("waits"), cluster.After(cluster.TaskID("never"))); err != nil { // the stream is not empty
-		t.Fatal(err)
+		t.Fatal("f.h.Submit:", err)
 	}
 	b, err := f.h.Submit(t.Context(), 21, cluster.ID("b"), cluster.After(cluster.TaskID("a"), cluster.TaskID("c")))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("f.h.Submit:", err)
 	}
 	for _, id := range []string{"a", "c"} {
 		if _, err := f.h.Submit(t.Context(), 1, cluster.ID(id)); err != nil {
-			t.Fatal(err)
+			t.Fatal("f.h.Submit:", err)
 		}
 	}
 	expect(t, b, 42)
@@ -169,7 +169,7 @@ func TestADependentThatWasReleasedIsForgotten(t *testing.T) {
 		err = s.Purge(within(t), jetstream.WithPurgeSubject("$KV.filch_after.gone.b")) // as when the marker's time is over
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("s.Purge:", err)
 	}
 	f.restart()
 	for _, subject := range []string{"task.b", "edge.b.>"} {

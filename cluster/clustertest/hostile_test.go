@@ -24,12 +24,12 @@ func connect(t testing.TB, url string, opts ...nats.Option) (*nats.Conn, jetstre
 	t.Helper()
 	nc, err := nats.Connect(url, opts...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("nats.Connect:", err)
 	}
 	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("jetstream.New:", err)
 	}
 	return nc, js
 }
@@ -39,7 +39,7 @@ func rawPublish(t *testing.T, url, subject string, messages [][2][]byte) {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "nats://"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("net.Dial:", err)
 	}
 	defer c.Close()
 	var b bytes.Buffer
@@ -49,7 +49,7 @@ func rawPublish(t *testing.T, url, subject string, messages [][2][]byte) {
 	}
 	b.WriteString("PING\r\n")
 	if _, err := c.Write(b.Bytes()); err != nil {
-		t.Fatal(err)
+		t.Fatal("c.Write:", err)
 	}
 	var got []byte
 	buffer := make([]byte, 4096)
@@ -103,7 +103,7 @@ func TestMalformedMessagesBreakNobody(t *testing.T) {
 	for i := range 100 {
 		f, err := h.Submit(t.Context(), i, cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		if got, err := f.Wait(t.Context()); got != 2*i || err != nil {
 			t.Fatal(got, err)
@@ -115,7 +115,7 @@ func TestMalformedMessagesBreakNobody(t *testing.T) {
 	}
 	entry, err := js.KeyValue(t.Context(), "filch_results")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	o, err := entry.Get(t.Context(), "later")
 	if err != nil || !strings.Contains(string(o.Value()), `version \"2\", and this node reads 1`) {
@@ -137,33 +137,33 @@ func TestMalformedNotesBreakNobody(t *testing.T) {
 	for bucket, key := range map[string]string{"results": "ended", "tries": "tried", "control": "odd/key=.1"} {
 		kv, err := js.KeyValue(t.Context(), "filch_"+bucket)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("js.KeyValue:", err)
 		}
 		if _, err := kv.Put(t.Context(), key, []byte("{\"returned\": nonsense")); err != nil {
-			t.Fatal(err)
+			t.Fatal("kv.Put:", err)
 		}
 	}
 	kv, err := js.KeyValue(t.Context(), "filch_after")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	for _, key := range []string{"met.x", "edge.x.-1.tried", "edge.x.99999999999999.tried", "edge.x.y.tried", "edge.tried", "task.x"} {
 		if _, err := kv.Put(t.Context(), key, []byte("{\"size\":1}")); err != nil {
-			t.Fatal(err)
+			t.Fatal("kv.Put:", err)
 		}
 	}
 	f, err := h.Submit(t.Context(), 0, cluster.ID("tried"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	if got, err := f.Wait(t.Context()); got != 2 || err != nil {
 		t.Error(got, err)
 	}
 	if f, err = h.Submit(t.Context(), 0, cluster.ID("ended")); err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	if _, err := f.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "an outcome that cannot be read") {
-		t.Error(err)
+		t.Error("f.Wait:", err)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestMalformedNotesOfOthersKeepNoTask(t *testing.T) {
 			_, err = kv.Put(t.Context(), key, []byte(value))
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("kv.Put:", err)
 		}
 	}
 	for id, task := range map[string]string{"bad": "nonsense", "odd": `{"subject":"","header":{}}`, "foreign": `{"subject":"filch.work.gate.p1"}`} {
@@ -189,7 +189,7 @@ func TestMalformedNotesOfOthersKeepNoTask(t *testing.T) {
 	put("after", "edge.worse.0.dependency", "")
 	b, err := cluster.NewBatch(t.Context(), n)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.NewBatch:", err)
 	}
 	gate := make(chan struct{})
 	h := cluster.Handle(n, "gate", func(ctx context.Context, _ int) (int, error) {
@@ -198,17 +198,17 @@ func TestMalformedNotesOfOthersKeepNoTask(t *testing.T) {
 	}, cluster.WithAckWait(time.Second))
 	member, err := h.Submit(t.Context(), 0, cluster.InBatch(b))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	put("batches", "chunk."+b.ID()+".0", "nonsense")
 	other, err := h.Submit(t.Context(), 0, cluster.ID("dependency"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	// A dependency that is real: what the node has heard of it, it has heard of the others.
 	after, err := h.Submit(t.Context(), 0, cluster.After(other))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	close(gate)
 	for _, f := range []*cluster.Future[int]{member, other, after} {

@@ -54,7 +54,7 @@ func TestAnyTextIsTheIDOfATask(t *testing.T) {
 		submit := func(n *cluster.Node) *cluster.Future[string] {
 			f, err := cluster.Submit[int, string](t.Context(), n, "echo", 1, cluster.ID(id), cluster.Key(id), cluster.Unique(id, time.Hour))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			if f.ID() != id {
 				t.Errorf("the task %q is %q", id, f.ID())
@@ -65,7 +65,7 @@ func TestAnyTextIsTheIDOfATask(t *testing.T) {
 		expect(t, submit(nodes[0]), id+" "+id) // the first one
 		f, err := cluster.Attach[string](t.Context(), nodes[0], id)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Attach:", err)
 		}
 		expect(t, f, id+" "+id)
 		if info := show(t, nodes[1], id); info.ID != id || info.State != cluster.StateDone {
@@ -78,7 +78,7 @@ func TestAnyTextIsTheIDOfATask(t *testing.T) {
 	}
 	kv, err := js.KeyValue(t.Context(), "filch_results")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	for _, key := range []string{"plain-1_", "ann=40example=2Ecom"} {
 		if _, err := kv.Get(t.Context(), key); err != nil {
@@ -102,7 +102,7 @@ func TestTasksOfAnyIDAreCanceled(t *testing.T) {
 		submit := func(id string, opts ...cluster.SubmitOption) *cluster.Future[string] {
 			f, err := cluster.Submit[string, string](t.Context(), nodes[1], "block", id, append(opts, cluster.ID(id))...)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			return f
 		}
@@ -118,7 +118,7 @@ func TestTasksOfAnyIDAreCanceled(t *testing.T) {
 		}
 		for _, f := range slices.Backward(all) {
 			if err := nodes[2].Cancel(t.Context(), f.ID()); err != nil {
-				t.Error(err)
+				t.Error("nodes:", err)
 			}
 			other, err := cluster.Attach[string](t.Context(), nodes[2], f.ID()) // the submitter of one that did not run looks later
 			if _, err := wait(t, other, err); !errors.Is(err, cluster.ErrCanceled) {
@@ -141,7 +141,7 @@ func TestTasksAreAfterThoseOfAnyID(t *testing.T) {
 		submit := func(n int, opts ...cluster.SubmitOption) *cluster.Future[string] {
 			f, err := cluster.Submit[int, string](t.Context(), nodes[1], "echo", n, opts...)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			return f
 		}
@@ -154,7 +154,7 @@ func TestTasksAreAfterThoseOfAnyID(t *testing.T) {
 		}
 		waits := submit(1, cluster.ID(begin('A', dep)), cluster.After(cluster.TaskID(dep)))
 		if _, err := cluster.Submit[int, string](t.Context(), nodes[0], "echo", 1, cluster.ID(dep), cluster.After(waits)); !errors.Is(err, cluster.ErrCycle) || !strings.HasSuffix(err.Error(), ": "+dep) {
-			t.Error(err)
+			t.Error("cluster.Submit:", err)
 		}
 		first := submit(-i%2, cluster.ID(dep))
 		check(waits)
@@ -185,7 +185,7 @@ func TestDeadLettersOfAnyID(t *testing.T) {
 			}
 		}
 		if err := nodes[1].DeleteDead(t.Context(), id); !errors.Is(err, cluster.ErrNoDeadLetter) || !strings.HasSuffix(err.Error(), ": "+id) {
-			t.Error(err)
+			t.Error("nodes:", err)
 		}
 	}
 	empty(t, js)
@@ -200,33 +200,33 @@ func TestUniqueKeysAndBatchesOfAnyText(t *testing.T) {
 		id := oddIDs[(i+1)%len(oddIDs)]
 		first, err := cluster.Submit[int, string](t.Context(), nodes[1], "echo", 1, cluster.ID(id), cluster.Unique(key, time.Hour), cluster.Delay(time.Hour))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		_, err = cluster.Submit[int, string](t.Context(), nodes[0], "echo", 1, cluster.Unique(key, time.Hour))
 		if e, _ := errors.AsType[*cluster.NotUniqueError](err); e == nil || e.Key != key || e.ID != id || e.Error() != "cluster: task "+id+" has the unique key "+key {
 			t.Errorf("%q: %v", key, err)
 		}
 		if err := nodes[0].Cancel(t.Context(), first.ID()); err != nil {
-			t.Fatal(err)
+			t.Fatal("nodes:", err)
 		}
 		b := batchOf(t, nodes[0])
 		member, err := cluster.Submit[int, string](t.Context(), nodes[0], "echo", 1, cluster.Unique(key, time.Hour), cluster.Key(key), cluster.InBatch(b))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		after, err := cluster.Submit[int, string](t.Context(), nodes[1], "echo", 1, cluster.ID(begin('A', id)), cluster.After(b), cluster.Key(key))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		all, err := b.Close(t.Context())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("b.Close:", err)
 		}
 		expect(t, member, member.ID()+" "+key)
 		expect(t, all, cluster.BatchCounts{Total: 1, Ended: 1, Closed: true})
 		expect(t, after, after.ID()+" "+key)
 		if _, err := nodes[1].BatchCounts(t.Context(), key); !errors.Is(err, cluster.ErrUnknownBatch) || !strings.HasSuffix(err.Error(), ": "+key) {
-			t.Error(err)
+			t.Error("nodes:", err)
 		}
 	}
 }
@@ -245,7 +245,7 @@ func TestTheLongestNamesAreTaken(t *testing.T) {
 	submit := func(n int, opts ...cluster.SubmitOption) *cluster.Future[string] {
 		f, err := cluster.Submit[int, string](t.Context(), nodes[1], handler, n, append(opts, cluster.OfVersion(version))...)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		return f
 	}
@@ -256,17 +256,17 @@ func TestTheLongestNamesAreTaken(t *testing.T) {
 	expect(t, after, id(2)+" ")
 	failed := submit(-1, cluster.ID(id(4)))
 	if _, err := wait(t, submit(1, cluster.After(failed)), nil); err == nil || !strings.Contains(err.Error(), id(4)) {
-		t.Error(err)
+		t.Error("wait:", err)
 	}
 	if err := nodes[1].Requeue(t.Context(), id(4)); err != nil {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 	eventually(t, "it has failed again", func() bool { return len(letters(t, nodes[1], h.Name()+"@"+version)) == 2 })
 	if err := nodes[1].DeleteDead(t.Context(), id(4)); err != nil {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 	if err := nodes[0].Cron(t.Context(), strings.Repeat("j", 112), "@every 1s", handler, -1, cluster.OfVersion(version), cluster.Unique(id(5), time.Minute)); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	eventually(t, "a task of the cron job has run", func() bool {
 		return slices.ContainsFunc(letters(t, nodes[1], ""), func(l cluster.DeadLetter) bool {
@@ -319,7 +319,7 @@ func TestMalformedIDsBreakNobody(t *testing.T) {
 			_, err = kv.Put(t.Context(), key, []byte(value))
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("kv.Put:", err)
 		}
 	}
 	for _, bad := range []string{"=", "=4", "=zz", "=61", "=2e", "=0A", "=FF", "a/b", strings.Repeat("=2A", 129)} {
@@ -332,14 +332,14 @@ func TestMalformedIDsBreakNobody(t *testing.T) {
 		put("after", "edge.waits.0."+bad, "")
 		_, err := h.Submit(t.Context(), 1, cluster.Unique("*", time.Hour))
 		if e, _ := errors.AsType[*cluster.NotUniqueError](err); e == nil || e.Key != "*" || e.ID != "" || err.Error() != "cluster: a task has the unique key *" {
-			t.Error(err)
+			t.Error("h.Submit:", err)
 		}
 		before := n.Stats().Refused
 		for _, key := range []string{"Filch-Id", "Filch-Key", "Filch-Unique", "Filch-Batch"} {
 			m := &nats.Msg{Subject: "filch.work.echo.p1", Header: nats.Header{"Filch-Version": {"1"}, "Filch-Id": {"mine"}, "Filch-Codec": {"json"}}, Data: []byte("1")}
 			m.Header[key] = []string{bad}
 			if _, err := js.PublishMsg(t.Context(), m); err != nil {
-				t.Fatal(err)
+				t.Fatal("js.PublishMsg:", err)
 			}
 		}
 		empty(t, js)
@@ -349,7 +349,7 @@ func TestMalformedIDsBreakNobody(t *testing.T) {
 		for _, subject := range []string{"filch.who", "filch.ended", "filch.done.n0"} {
 			for _, data := range []string{bad, bad + " 1", string(append([]byte{byte(min(len(bad), 127))}, bad...)) + "\x12" + `{"status":"done"}` + "\n"} {
 				if err := conn(t).Publish(subject, []byte(data)); err != nil {
-					t.Fatal(err)
+					t.Fatal("conn(t).Publish:", err)
 				}
 			}
 		}
@@ -361,12 +361,12 @@ func TestMalformedIDsBreakNobody(t *testing.T) {
 	}
 	dependency, err := h.Submit(t.Context(), 1, cluster.ID("dependency"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	expect(t, dependency, "dependency ")
 	after, err := h.Submit(t.Context(), 1, cluster.After(dependency))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	expect(t, after, after.ID()+" ")
 }

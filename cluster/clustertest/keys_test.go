@@ -23,14 +23,14 @@ func holder(t *testing.T, js jetstream.JetStream, key string) string {
 	t.Helper()
 	kv, err := js.KeyValue(t.Context(), "filch_unique")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	entry, err := kv.Get(t.Context(), key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return ""
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("kv.Get:", err)
 	}
 	return string(entry.Value())
 }
@@ -58,16 +58,16 @@ func TestATimeThatIsMovedTwiceKeepsNoKey(t *testing.T) {
 	mid.before("$JS.ACK.filch_later.due.", func() {
 		defer close(moved)
 		if err := worker.RemoveCron(t.Context(), "job"); err != nil {
-			t.Error(err)
+			t.Error("worker.RemoveCron:", err)
 		}
 		untilStream(t, js, "filch_work", "filch.>", none)
 		eventually(t, "the key is free", func() bool { return holder(t, js, "a") == "" })
 		if err := js.DeleteConsumer(t.Context(), "filch_later", "due"); err != nil { // which hears the acknowledgment
-			t.Error(err)
+			t.Error("js.DeleteConsumer:", err)
 		}
 	})
 	if err := worker.Cron(t.Context(), "job", "@every 1s", "double", 1, cluster.Unique("a", time.Hour)); err != nil {
-		t.Fatal(err)
+		t.Fatal("worker.Cron:", err)
 	}
 	<-moved
 	untilStream(t, js, "filch_later", "filch.>", none)
@@ -93,7 +93,7 @@ func TestATaskThatIsSubmittedAgainLeavesNoKey(t *testing.T) {
 					empty(t, js)
 				}
 				if _, err := h.Submit(t.Context(), 0, append(opts, cluster.ID("x"), cluster.NoResult(), cluster.Unique("a", time.Hour))...); err != nil {
-					t.Fatal(err)
+					t.Fatal("h.Submit:", err)
 				}
 				if has, want := holder(t, js, "a"), []string{"x", "x", ""}[i]; has != want {
 					t.Errorf("after Submit %d: %q has the key, not %q", i, has, want)
@@ -118,11 +118,11 @@ func TestATaskOfTwoSubmittersKeepsItsKey(t *testing.T) {
 	}
 	mid.before("filch.work.", func() {
 		if err := submit(b); err != nil {
-			t.Error(err)
+			t.Error("submit:", err)
 		}
 	})
 	if err := submit(a); err != nil {
-		t.Fatal(err)
+		t.Fatal("submit:", err)
 	}
 	mid.once(t)
 	if has := holder(t, js, "a"); has != "x" {
@@ -146,7 +146,7 @@ func TestATaskWhoseAnswerIsLostKeepsItsKey(t *testing.T) {
 				mid.unanswered(subject)
 				f, err := cluster.Submit[int, int](t.Context(), a, "gate", 0, append(opts, opt, cluster.Unique("a", time.Hour))...)
 				if err != nil {
-					t.Fatal(err)
+					t.Fatal("cluster.Submit:", err)
 				}
 				mid.once(t)
 				if has := holder(t, js, "a"); has != f.ID() {
@@ -173,14 +173,14 @@ func TestACanceledTaskHasItsKeyUntilItsHandlerReturns(t *testing.T) {
 	}
 	first, err := submit()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("submit:", err)
 	}
 	<-began
 	if err := nodes[1].Cancel(t.Context(), first.ID()); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	if _, err := first.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) {
-		t.Error(err)
+		t.Error("first.Wait:", err)
 	}
 	_, err = submit()
 	if id := refusedBy(t, err); id != first.ID() {
@@ -190,23 +190,23 @@ func TestACanceledTaskHasItsKeyUntilItsHandlerReturns(t *testing.T) {
 	empty(t, js)
 	second, err := submit()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("submit:", err)
 	}
 	expect(t, second, 0)
 	// One that no node has fetched gives the key back when a node finds that it was canceled.
 	if err := nodes[0].Pause(t.Context(), "stubborn"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	third, err := submit()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("submit:", err)
 	}
 	third.Cancel()
 	if _, err := third.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) {
-		t.Error(err)
+		t.Error("third.Wait:", err)
 	}
 	if err := nodes[0].Resume(t.Context(), "stubborn"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	eventually(t, "the key is free", func() bool { return holder(t, js, "a") == "" })
 }
@@ -231,7 +231,7 @@ func TestADeadLetterIsPutBackWithItsKey(t *testing.T) {
 	}
 	other, err := h.Submit(t.Context(), false, cluster.ID("other"), unique)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	if id := refusedBy(t, n.Requeue(t.Context(), "x")); id != "other" {
 		t.Error(id, "has the key")
@@ -242,17 +242,17 @@ func TestADeadLetterIsPutBackWithItsKey(t *testing.T) {
 	gate <- struct{}{}
 	expect(t, other, 1)
 	if err := n.Pause(t.Context(), "gate"); err != nil {
-		t.Fatal(err)
+		t.Fatal("n.Pause:", err)
 	}
 	if err := n.Requeue(t.Context(), "x"); err != nil {
-		t.Fatal(err)
+		t.Fatal("n.Requeue:", err)
 	}
 	_, err = h.Submit(t.Context(), false, unique)
 	if id := refusedBy(t, err); id != "x" {
 		t.Error(id, "has the key")
 	}
 	if err := n.Resume(t.Context(), "gate"); err != nil {
-		t.Fatal(err)
+		t.Fatal("n.Resume:", err)
 	}
 	eventually(t, "it has failed again", func() bool { return len(letters(t, n, "")) == 1 && holder(t, js, "a") == "" })
 }
@@ -273,7 +273,7 @@ func TestADeadLetterThatIsPutBackTwiceLeavesNoKey(t *testing.T) {
 			})
 			until(t, js, "mend_p1", known)
 			if _, err := cluster.Submit[int, int](t.Context(), a, "mend", 0, append(opts, cluster.ID("x"), cluster.Unique("a", time.Hour))...); err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			eventually(t, "it is a dead letter", func() bool { return len(letters(t, b, "")) == 1 })
 			empty(t, js)
@@ -281,11 +281,11 @@ func TestADeadLetterThatIsPutBackTwiceLeavesNoKey(t *testing.T) {
 			mid.before("$JS.API.STREAM.MSG.DELETE.filch_dead", func() {
 				empty(t, js)
 				if err := b.Requeue(t.Context(), "x"); err != nil {
-					t.Error(err)
+					t.Error("b.Requeue:", err)
 				}
 			})
 			if err := a.Requeue(within(t), "x"); err != nil || len(letters(t, b, "")) != 0 {
-				t.Error(err)
+				t.Error("a.Requeue:", err)
 			}
 			mid.once(t)
 			if done := b.Stats().Done; done != 1 {
@@ -309,15 +309,15 @@ func TestARefusedTaskLeavesNoKey(t *testing.T) {
 		return err
 	}
 	if err := after("x", "a", "y"); err != nil {
-		t.Fatal(err)
+		t.Fatal("after:", err)
 	}
 	for _, key := range []string{"a", "b"} {
 		if err := after("x", key, "z"); err == nil || !strings.Contains(err.Error(), "the task x waits already") {
-			t.Error(err)
+			t.Error("after:", err)
 		}
 	}
 	if err := after("y", "b", "x"); !errors.Is(err, cluster.ErrCycle) {
-		t.Error(err)
+		t.Error("after:", err)
 	}
 	for key, want := range map[string]string{"a": "x", "b": ""} {
 		if has := holder(t, js, key); has != want {
@@ -326,7 +326,7 @@ func TestARefusedTaskLeavesNoKey(t *testing.T) {
 	}
 	batch := batchOf(t, n)
 	if err := js.DeleteStream(t.Context(), "KV_filch_batches"); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.DeleteStream:", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -341,7 +341,7 @@ func TestATaskThatIsNotPermittedLeavesNoKey(t *testing.T) {
 	t.Parallel()
 	p, err := cluster.PermissionsOf(cluster.Submitter, "filch", "submitter", "_INBOX_submitter")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.PermissionsOf:", err)
 	}
 	p.Publish = slices.DeleteFunc(p.Publish, func(subject string) bool { return subject == "filch.work.>" })
 	s := clustertest.Server(t, clustertest.WithConfig(fmt.Sprintf(`authorization { users: [
@@ -354,7 +354,7 @@ func TestATaskThatIsNotPermittedLeavesNoKey(t *testing.T) {
 	until(t, js, "double_p1", known)
 	submitter := openAs(t, s.URL(), "submitter", cluster.WithPlaces(0))
 	if _, err := cluster.Submit[int, int](within(t), submitter, "double", 1, cluster.Unique("a", time.Hour)); !errors.Is(err, nats.ErrPermissionViolation) {
-		t.Error(err)
+		t.Error("cluster.Submit:", err)
 	}
 	if has := holder(t, js, "a"); has != "" {
 		t.Errorf("%q has the key", has)

@@ -29,12 +29,12 @@ func share(t testing.TB, each ...[]cluster.Option) (nodes []*cluster.Node, js je
 	t.Cleanup(func() { nc.Close(); stop() })
 	conns.Store(t.Name(), nc)
 	if js, err = jetstream.New(nc); err != nil {
-		t.Fatal(err)
+		t.Fatal("jetstream.New:", err)
 	}
 	for i, opts := range each {
 		n, err := cluster.Open(t.Context(), append([]cluster.Option{cluster.WithConn(nc), cluster.WithNode(fmt.Sprint("n", i))}, opts...)...)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Open:", err)
 		}
 		t.Cleanup(func() { closeNode(t, n) })
 		nodes = append(nodes, n)
@@ -74,7 +74,7 @@ func TestNearNodesAreServedFirst(t *testing.T) {
 		until(t, js, "where_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 2 })
 		f, err := cluster.Submit[int, int](t.Context(), nodes[2], "where", 0)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		if got, err := f.Wait(t.Context()); got != 1 || err != nil {
 			t.Error("the task ran on the far node:", got, err)
@@ -98,7 +98,7 @@ func TestFarNodesTakeWhatExceedsAThreshold(t *testing.T) {
 	submit := func(n int) {
 		for range n {
 			if _, err := cluster.Submit[int, int](t.Context(), nodes[2], "where", 0); err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 		}
 	}
@@ -144,14 +144,14 @@ func TestTasksOfAKeyRunInOrder(t *testing.T) {
 		for _, key := range []string{"a", "b", "c"} {
 			f, err := cluster.Submit[step, int](t.Context(), nodes[0], "step", step{key, i}, cluster.Key(key))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			futures = append(futures, f)
 		}
 	}
 	for _, f := range futures {
 		if _, err := f.Wait(t.Context()); err != nil {
-			t.Fatal(err)
+			t.Fatal("f.Wait:", err)
 		}
 	}
 	for key, is := range ran {
@@ -197,7 +197,7 @@ func TestLimits(t *testing.T) {
 			for range 60 {
 				f, err := cluster.Submit[int, int](t.Context(), nodes[0], "few", 0)
 				if err != nil {
-					t.Fatal(err)
+					t.Fatal("cluster.Submit:", err)
 				}
 				futures = append(futures, f)
 			}
@@ -207,7 +207,7 @@ func TestLimits(t *testing.T) {
 			close(gate)
 			for _, f := range futures {
 				if _, err := wait(t, f, nil); err != nil {
-					t.Fatal(err)
+					t.Fatal("wait:", err)
 				}
 			}
 			for i, want := range c.want {
@@ -239,7 +239,7 @@ func TestHigherLevelsComeFirst(t *testing.T) {
 	submit := func(name string, level int) *cluster.Future[int] {
 		f, err := cluster.Submit[string, int](t.Context(), nodes[1], "level", name, cluster.AtLevel(level))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		return f
 	}
@@ -258,7 +258,7 @@ func TestHigherLevelsComeFirst(t *testing.T) {
 	close(gate)
 	for _, f := range all {
 		if _, err := f.Wait(t.Context()); err != nil {
-			t.Fatal(err)
+			t.Fatal("f.Wait:", err)
 		}
 	}
 	// A lane that the system keeps from running is late to ask for its next task, and lets low ones pass meanwhile.
@@ -288,7 +288,7 @@ func TestAKeyStaysOnItsNode(t *testing.T) {
 			f, err := cluster.Submit[int, int](t.Context(), nodes[2], "where", 0, cluster.Key(key))
 			got, err := wait(t, f, err)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("wait:", err)
 			}
 			if round == 0 {
 				at[key] = got
@@ -327,7 +327,7 @@ func TestAClusterMayHaveManyLanes(t *testing.T) {
 	}
 	for i := range 256 {
 		if _, err := last.Submit(t.Context(), i, cluster.Key(fmt.Sprint("key", i)), cluster.NoResult()); err != nil {
-			t.Fatal(err)
+			t.Fatal("last.Submit:", err)
 		}
 	}
 	emptyWithin(t, js, time.Minute)

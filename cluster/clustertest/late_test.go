@@ -40,7 +40,7 @@ func TestALateAttemptDoesNotDisturbTheNext(t *testing.T) {
 			}
 			f, err := cluster.Submit[int, int64](t.Context(), nodes[0], "late", 0, cluster.Durable())
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("cluster.Submit:", err)
 			}
 			i := <-began
 			first := nodes[i]

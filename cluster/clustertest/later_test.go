@@ -58,12 +58,12 @@ func TestADelayedTaskIsCanceled(t *testing.T) {
 	h := cluster.Handle(nodes[0], "double", double)
 	f, err := h.Submit(t.Context(), 1, cluster.Delay(time.Hour))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	untilStream(t, js, "filch_later", "filch.later.*", func(n int) bool { return n == 1 })
 	f.Cancel()
 	if _, err := f.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) {
-		t.Error(err)
+		t.Error("f.Wait:", err)
 	}
 	untilStream(t, js, "filch_later", "filch.later.*", none)
 }
@@ -76,7 +76,7 @@ func TestADelayedTaskOfAnIDIsStoredOnce(t *testing.T) {
 	for i := range 3 {
 		f, err := h.Submit(t.Context(), i, cluster.ID("one"), cluster.Delay(500*time.Millisecond))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		futures = append(futures, f)
 	}
@@ -101,17 +101,17 @@ func TestWhatIsDueWaitsUntilTheStreamHasRoom(t *testing.T) {
 	})
 	for i := range 2 {
 		if _, err := h.Submit(t.Context(), i, cluster.Durable()); err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 	}
 	if _, err := h.Submit(t.Context(), 2, cluster.Durable()); !errors.Is(err, cluster.ErrQueueFull) {
-		t.Error(err)
+		t.Error("h.Submit:", err)
 	}
 	var futures []*cluster.Future[int]
 	for i := range 5 {
 		f, err := h.Submit(t.Context(), i, cluster.Delay(time.Millisecond))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		futures = append(futures, f)
 	}
@@ -148,7 +148,7 @@ func TestAMessageThatIsDueAndNoTaskIsADeadLetter(t *testing.T) {
 	_, js := share(t, places(1))
 	for _, h := range []nats.Header{nil, {"Filch-Id": {"a.b"}}, {"Filch-Cron": {"job"}}, {"Filch-Cron": {"job"}, "Filch-Id": {"a"}}} {
 		if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: "filch.due.double.p1", Header: h}); err != nil {
-			t.Fatal(err)
+			t.Fatal("js.PublishMsg:", err)
 		}
 	}
 	untilStream(t, js, "filch_dead", "filch.dead.double.*", func(n int) bool { return n == 4 })
@@ -162,14 +162,14 @@ func TestATaskThatIsMovedTwiceIsStoredOnce(t *testing.T) {
 	for range 2 {
 		m := &nats.Msg{Subject: "filch.due.double.p1", Data: []byte("4"), Header: nats.Header{"Filch-Version": {"1"}, "Filch-Id": {"a"}, "Filch-Codec": {"json"}, "Filch-From": {"n0"}}}
 		if _, err := js.PublishMsg(t.Context(), m); err != nil {
-			t.Fatal(err)
+			t.Fatal("js.PublishMsg:", err)
 		}
 	}
 	untilStream(t, js, "filch_later", "filch.>", none)
 	empty(t, js)
 	s, err := js.Stream(t.Context(), "filch_work")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	if last := s.CachedInfo().State.LastSeq; last != 1 {
 		t.Error("stored:", last)
@@ -206,7 +206,7 @@ func TestACronJobIsOneTaskEachTimeInTheWholeCluster(t *testing.T) {
 	for _, n := range nodes[:2] {
 		cluster.Handle(n, "note", s.note)
 		if err := n.Cron(t.Context(), "job", "@every 1s", "note", "x"); err != nil {
-			t.Fatal(err)
+			t.Fatal("n.Cron:", err)
 		}
 	}
 	jobs, err := nodes[2].CronJobs(t.Context())
@@ -216,7 +216,7 @@ func TestACronJobIsOneTaskEachTimeInTheWholeCluster(t *testing.T) {
 	<-s.ran
 	<-s.ran
 	if err := nodes[2].RemoveCron(t.Context(), "job"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	untilStream(t, js, "filch_later", "filch.>", none)
 	untilStream(t, js, "filch_work", "filch.>", none)
@@ -245,7 +245,7 @@ func TestCronTasksWaitForANode(t *testing.T) {
 	worker := func() *cluster.Node {
 		n, err := cluster.Open(t.Context(), cluster.WithConn(nc), cluster.WithPlaces(1))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Open:", err)
 		}
 		return n
 	}
@@ -255,11 +255,11 @@ func TestCronTasksWaitForANode(t *testing.T) {
 	until(t, js, "note_p1", known)
 	closeNode(t, n)
 	if err := nodes[0].Cron(t.Context(), "job", "* * * * * *", "note", "x"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	untilStream(t, js, "filch_later", "filch.due.>", func(n int) bool { return n >= 2 })
 	if err := nodes[0].RemoveCron(t.Context(), "job"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	n = worker()
 	defer closeNode(t, n)
@@ -274,7 +274,7 @@ func TestACronJobIsReplacedAndKeptIfItIsTheSame(t *testing.T) {
 	cluster.Handle(n, "double", double)
 	set := func(spec string, in int, opts ...cluster.SubmitOption) cluster.CronJob {
 		if err := n.Cron(t.Context(), "job", spec, "double", in, opts...); err != nil {
-			t.Fatal(err)
+			t.Fatal("n.Cron:", err)
 		}
 		jobs, err := n.CronJobs(t.Context())
 		if err != nil || len(jobs) != 1 || jobs[0].Spec != spec {
@@ -335,7 +335,7 @@ func TestWhatFallsDueWhileTheServerIsDownIsOneTask(t *testing.T) {
 	run := func(f func(n *cluster.Node)) {
 		n, err := cluster.Open(t.Context(), cluster.WithServer(server), cluster.WithPlaces(1))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Open:", err)
 		}
 		defer closeNode(t, n)
 		cluster.Handle(n, "note", s.note)
@@ -343,7 +343,7 @@ func TestWhatFallsDueWhileTheServerIsDownIsOneTask(t *testing.T) {
 	}
 	run(func(n *cluster.Node) {
 		if err := n.Cron(t.Context(), "job", "@every 2s", "note", "x"); err != nil {
-			t.Fatal(err)
+			t.Fatal("n.Cron:", err)
 		}
 		<-s.ran
 	})
@@ -352,7 +352,7 @@ func TestWhatFallsDueWhileTheServerIsDownIsOneTask(t *testing.T) {
 	run(func(n *cluster.Node) {
 		<-s.ran
 		if err := n.RemoveCron(t.Context(), "job"); err != nil {
-			t.Fatal(err)
+			t.Fatal("n.RemoveCron:", err)
 		}
 	})
 	s.mu.Lock()

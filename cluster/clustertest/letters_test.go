@@ -61,11 +61,11 @@ func TestDeadLettersAreListedPutBackAndRemoved(t *testing.T) {
 
 	// One that is canceled after it has failed runs all the same when it is put back.
 	if err := nodes[1].Cancel(t.Context(), "b"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	broken = false
 	if err := nodes[1].Requeue(t.Context(), "a", "nothing", "b"); !errors.Is(err, cluster.ErrNoDeadLetter) || !strings.HasSuffix(err.Error(), ": nothing") {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 	if err := nodes[1].Requeue(t.Context(), "a"); !errors.Is(err, cluster.ErrNoDeadLetter) {
 		t.Error("a second time:", err)
@@ -77,7 +77,7 @@ func TestDeadLettersAreListedPutBackAndRemoved(t *testing.T) {
 		}
 	}
 	if err := nodes[1].DeleteDead(t.Context(), "c", "d"); err != nil {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 	if all := letters(t, nodes[1], ""); len(all) != 0 {
 		t.Errorf("%+v", all)
@@ -116,7 +116,7 @@ func TestDeadLettersAreCounted(t *testing.T) {
 	submit("b", "three", cluster.OfVersion("2"))
 	counts(map[string]int{"a": 2, "b@2": 1})
 	if err := nodes[0].DeleteDead(t.Context(), "one", "three"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	counts(map[string]int{"a": 1})
 	submit("a", "four")
@@ -133,10 +133,10 @@ func TestWhatIsPutBackBeginsAnew(t *testing.T) {
 		t.Fatal("no error")
 	}
 	if err := nodes[0].Pause(t.Context(), "fail"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	if err := nodes[1].Requeue(t.Context(), "a"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	if i := show(t, nodes[1], "a"); i.State != cluster.StateWaiting || i.Error != "" || i.Attempts != 0 {
 		t.Errorf("%+v", i)
@@ -159,22 +159,22 @@ func TestRequeueTwice(t *testing.T) {
 	}
 	s, err := js.Stream(t.Context(), "filch_dead")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	letter, err := s.GetMsg(t.Context(), 1)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("s.GetMsg:", err)
 	}
 	if err := nodes[0].Requeue(t.Context(), "a"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	eventually(t, "it has run", func() bool { return show(t, nodes[0], "a").State == cluster.StateDone })
 	letter.Header.Del(nats.MsgIdHdr)
 	if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: letter.Subject, Header: letter.Header, Data: letter.Data}); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.PublishMsg:", err)
 	}
 	if err := nodes[0].Requeue(t.Context(), "a"); err != nil {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 	if len(letters(t, nodes[0], "")) != 0 || ran != 2 || nodes[0].Stats().Done != 1 {
 		t.Error("ran", ran)
@@ -187,14 +187,14 @@ func TestAnUnreadableMessageIsPutBackAsItWas(t *testing.T) {
 	cluster.Handle(nodes[0], "double", double)
 	m := &nats.Msg{Subject: "filch.work.double.p1", Header: nats.Header{"Filch-Version": {"99"}, "Filch-Id": {"mine"}, "Filch-Codec": {"json"}}, Data: []byte("3")}
 	if _, err := js.PublishMsg(t.Context(), m); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.PublishMsg:", err)
 	}
 	eventually(t, "it is a dead letter", func() bool { return len(letters(t, nodes[0], "double")) == 1 })
 	if err := nodes[0].Pause(t.Context(), "double"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	if err := nodes[0].Requeue(t.Context(), letters(t, nodes[0], "")[0].ID); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	if info := show(t, nodes[0], "mine"); info.State != cluster.StateWaiting || string(info.Argument) != "3" {
 		t.Errorf("%+v", info)
@@ -214,7 +214,7 @@ func TestEachLetterHasAName(t *testing.T) {
 			h["Filch-Id"] = []string{id}
 		}
 		if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: subject, Header: h, Data: []byte(argument)}); err != nil {
-			t.Fatal(err)
+			t.Fatal("js.PublishMsg:", err)
 		}
 	}
 	put("filch.dead.double.a", "a", "1")
@@ -241,10 +241,10 @@ func TestEachLetterHasAName(t *testing.T) {
 		}
 	}
 	if err := n.DeleteDead(t.Context(), "letter-2", "letter-4", "letter-1", "letter-5"); err != nil { // of letter-1 the ID goes before the name
-		t.Error(err)
+		t.Error("n.DeleteDead:", err)
 	}
 	if err := n.Requeue(t.Context(), "letter-1"); err != nil {
-		t.Error(err)
+		t.Error("n.Requeue:", err)
 	}
 	f, err := cluster.Attach[int](t.Context(), n, "a")
 	if got, err := wait(t, f, err); got != 2 || err != nil {
@@ -255,7 +255,7 @@ func TestEachLetterHasAName(t *testing.T) {
 	}
 	// What no node can read is refused again.
 	if err := n.Requeue(t.Context(), "letter-3"); err != nil {
-		t.Error(err)
+		t.Error("n.Requeue:", err)
 	}
 	eventually(t, "it is a dead letter again", func() bool {
 		left := letters(t, n, "")

@@ -34,7 +34,7 @@ func TestALaneAtItsLimitHoldsNoPlace(t *testing.T) {
 			for range 5 {
 				f, err := cluster.Submit[string, string](t.Context(), nodes[0], "few", "x", c.submit...)
 				if err != nil {
-					t.Fatal(err)
+					t.Fatal("cluster.Submit:", err)
 				}
 				futures = append(futures, f)
 			}
@@ -48,7 +48,7 @@ func TestALaneAtItsLimitHoldsNoPlace(t *testing.T) {
 				for range 200 { // some of them wait at each time, so that the node is busy
 					f, err := other.Submit(t.Context(), 0, cluster.Durable())
 					if err != nil {
-						t.Fatal(err)
+						t.Fatal("other.Submit:", err)
 					}
 					others = append(others, f)
 				}

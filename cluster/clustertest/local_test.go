@@ -21,7 +21,7 @@ func TestWhatExceedsTheThresholdGoesToTheStream(t *testing.T) {
 	submit := func() *cluster.Future[string] {
 		f, err := h.Submit(t.Context(), "x")
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		return f
 	}
@@ -58,7 +58,7 @@ func TestWhatIsDurable(t *testing.T) {
 	b := batchOf(t, n)
 	first, err := plain.Submit(t.Context(), 1, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("plain.Submit:", err)
 	}
 	options := map[string]cluster.SubmitOption{
 		"Durable": cluster.Durable(), "ID": cluster.ID("a"), "Key": cluster.Key("k"), "AtLevel": cluster.AtLevel(cluster.Normal), "NoResult": cluster.NoResult(),
@@ -103,7 +103,7 @@ func TestOutcomesAndDeadLettersAreKeptForATime(t *testing.T) {
 	for _, fail := range []bool{true, false} {
 		f, err := h.Submit(t.Context(), fail, cluster.Durable())
 		if _, err := wait(t, f, err); err != nil != fail {
-			t.Error(err)
+			t.Error("wait:", err)
 		}
 		eventually(t, "the outcome is gone", func() bool {
 			_, err := nodes[1].Show(t.Context(), f.ID())
@@ -122,15 +122,15 @@ func TestTheTimeOfAUniqueKeyIsRoundedUp(t *testing.T) {
 	h := cluster.Handle(nodes[0], "double", double)
 	f, err := h.Submit(t.Context(), 1, cluster.Unique("a", 3600*time.Second+time.Millisecond), cluster.Delay(time.Hour))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	s, err := js.Stream(t.Context(), "KV_filch_unique")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	m, err := s.GetLastMsgForSubject(t.Context(), "$KV.filch_unique.a")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("s.GetLastMsgForSubject:", err)
 	}
 	if d, err := time.ParseDuration(m.Header.Get("Nats-TTL")); d != 3601*time.Second || err != nil {
 		t.Error(m.Header, err)
@@ -151,7 +151,7 @@ func TestLocalTasksTakePlaces(t *testing.T) {
 	until(t, js, "hold_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	for range 2 {
 		if _, err := h.Submit(t.Context(), 0); err != nil { // local
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 	}
 	for range 2 {
@@ -159,7 +159,7 @@ func TestLocalTasksTakePlaces(t *testing.T) {
 	}
 	for i := range 3 {
 		if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "hold", i+1, cluster.Durable()); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 	}
 	<-began

@@ -25,7 +25,7 @@ func TestMissedOutcomesAreLookedForTogether(t *testing.T) {
 	for i := range futures {
 		var err error
 		if futures[i], err = cluster.Attach[string](t.Context(), n, fmt.Sprint("task/", i)); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Attach:", err)
 		}
 	}
 	const one = "$JS.API.DIRECT.GET.KV_filch_results.>"
@@ -47,16 +47,16 @@ func TestMissedOutcomesAreLookedForTogether(t *testing.T) {
 	}
 	kv, err := js.KeyValue(t.Context(), "filch_results")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	result := strings.Repeat("x", 10_000) // 12 MB in all
 	for i := range futures {
 		if _, err := kv.Put(t.Context(), fmt.Sprintf("task=2F%d", i), fmt.Appendf(nil, "{\"status\":\"done\",\"codec\":\"json\"}\n%q", result)); err != nil {
-			t.Fatal(err)
+			t.Fatal("kv.Put:", err)
 		}
 	}
 	if err := kv.Delete(t.Context(), "task=2F0"); err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
-		t.Fatal(err)
+		t.Fatal("kv.Delete:", err)
 	}
 	if single(2) {
 		t.Error("it looks for single ones")

@@ -67,7 +67,7 @@ func TestMapReduceAsksForNoMoreThanIsAllowed(t *testing.T) {
 	go func() {
 		got, err := cluster.MapReduce(t.Context(), nodes[1], "gate", inputs, func(a, b int) int { return a + b })
 		if err != nil {
-			t.Error(err)
+			t.Error("cluster.MapReduce:", err)
 		}
 		sum <- got
 	}()
@@ -108,10 +108,10 @@ func TestAFailureOfMapReduceCancelsTheRest(t *testing.T) {
 	sum := func(a, b int) int { return a + b }
 	_, err := cluster.MapReduce(t.Context(), nodes[0], h.Name(), numbers(20), sum)
 	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Message != "as asked" {
-		t.Error(err)
+		t.Error("cluster.MapReduce:", err)
 	}
 	if err := <-ended; !errors.Is(err, cluster.ErrCanceled) {
-		t.Error(err)
+		t.Error("<-ended:", err)
 	}
 	untilStream(t, js, "filch_work", "filch.>", none)
 
@@ -123,7 +123,7 @@ func TestAFailureOfMapReduceCancelsTheRest(t *testing.T) {
 		yield(2)
 	}, sum)
 	if !errors.Is(err, enough) {
-		t.Error(err)
+		t.Error("cluster.MapReduce:", err)
 	}
 	untilStream(t, js, "filch_work", "filch.>", none)
 }
@@ -152,7 +152,7 @@ func TestMapReduceChecksItsArguments(t *testing.T) {
 		}
 	}
 	if _, err := cluster.MapReduce(t.Context(), n, "nobody", numbers(1), sum); !errors.Is(err, cluster.ErrUnknownHandler) {
-		t.Error(err)
+		t.Error("cluster.MapReduce:", err)
 	}
 	defer func() {
 		if recover() == nil {

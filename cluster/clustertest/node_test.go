@@ -18,7 +18,7 @@ func open(t testing.TB, opts ...cluster.Option) *cluster.Node {
 	opts = append([]cluster.Option{cluster.WithServer(embedded.Server{Dir: t.TempDir(), NoSync: true})}, opts...)
 	n, err := cluster.Open(t.Context(), opts...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { closeNode(t, n) })
 	return n
@@ -51,7 +51,7 @@ func TestManyTasks(t *testing.T) {
 	for i := range 2000 {
 		f, err := h.Submit(t.Context(), i, cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		futures = append(futures, f)
 	}
@@ -79,13 +79,13 @@ func TestAFailureIsTriedAgainAndThenDead(t *testing.T) {
 	}, fast)
 	f, err := h.Submit(t.Context(), 3, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	if got, err := f.Wait(t.Context()); got != 3 || err != nil {
 		t.Fatal(got, err)
 	}
 	if f, err = h.Submit(t.Context(), 9, cluster.Durable()); err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	_, err = f.Wait(t.Context())
 	if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Attempts != 3 || e.Message != "attempt 3" || e.Handler != "flaky" {
@@ -108,21 +108,21 @@ func TestCancel(t *testing.T) {
 	})
 	f, err := h.Submit(t.Context(), 1, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	<-begun
 	f.Cancel()
 	if _, err := f.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) {
-		t.Error(err)
+		t.Error("f.Wait:", err)
 	}
 	if err := <-ended; !errors.Is(err, cluster.ErrCanceled) {
-		t.Error(err)
+		t.Error("<-ended:", err)
 	}
 }
 
 func TestUnknownHandler(t *testing.T) {
 	n := open(t)
 	if _, err := cluster.Submit[int, int](t.Context(), n, "nobody", 1); !errors.Is(err, cluster.ErrUnknownHandler) {
-		t.Error(err)
+		t.Error("cluster.Submit:", err)
 	}
 }

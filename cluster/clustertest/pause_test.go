@@ -34,7 +34,7 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	for range 2 {
 		if err := nodes[1].Pause(t.Context(), "job"); err != nil {
-			t.Fatal(err)
+			t.Fatal("nodes:", err)
 		}
 		paused(true)
 	}
@@ -42,14 +42,14 @@ func TestPauseAndResume(t *testing.T) {
 	for level := range 3 {
 		f, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", level, cluster.AtLevel(level))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		futures = append(futures, f)
 	}
 
 	// Lanes that are made anew, and a node that changes them, leave it paused.
 	if err := js.DeleteConsumer(t.Context(), "filch_work", "job_p0"); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.DeleteConsumer:", err)
 	}
 	until(t, js, "job_p0", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 }) // the first node has made it, and does not set its AckWait later
 	second := reopen(t, nodes[0])
@@ -65,7 +65,7 @@ func TestPauseAndResume(t *testing.T) {
 	}
 
 	if err := nodes[1].Resume(t.Context(), "job"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	paused(false)
 	for i, f := range futures {
@@ -88,7 +88,7 @@ func TestResumeIsHeard(t *testing.T) {
 	nodes, js := share(t, places(1), places(0))
 	requests := make(chan *nats.Msg, 1000)
 	if _, err := conn(t).ChanSubscribe("$JS.API.CONSUMER.MSG.NEXT.filch_work.job_p1", requests); err != nil {
-		t.Fatal(err)
+		t.Fatal("conn(t).ChanSubscribe:", err)
 	}
 	cluster.Handle(nodes[0], "job", double)
 	until(t, js, "job_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
@@ -96,14 +96,14 @@ func TestResumeIsHeard(t *testing.T) {
 	late := time.After(patience)
 	for i := range 20 {
 		if err := nodes[1].Pause(t.Context(), "job"); err != nil {
-			t.Fatal(err)
+			t.Fatal("nodes:", err)
 		}
 		f, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", i, cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		if err := nodes[1].Resume(t.Context(), "job"); err != nil {
-			t.Fatal(err)
+			t.Fatal("nodes:", err)
 		}
 		select {
 		case <-f.Done():
@@ -130,12 +130,12 @@ func TestPausesAtTheSameTimeAgree(t *testing.T) {
 		go func() { done <- nodes[2].Resume(t.Context(), "job") }()
 		for range 2 {
 			if err := <-done; err != nil {
-				t.Fatal(err)
+				t.Fatal("<-done:", err)
 			}
 		}
 		all, err := nodes[1].Queues(t.Context())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("nodes:", err)
 		}
 		for _, q := range all {
 			if q.Paused != all[0].Paused {

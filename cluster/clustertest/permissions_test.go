@@ -161,11 +161,11 @@ func manage(t *testing.T, js jetstream.JetStream, p *tap) {
 	for _, bucket := range []string{"filch_results", "filch_control", "filch_after", "filch_unique", "filch_batches", "filch_tries", "filch_nodes"} {
 		kv, err := js.KeyValue(t.Context(), bucket)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("js.KeyValue:", err)
 		}
 		w, err := kv.WatchAll(t.Context())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("kv.WatchAll:", err)
 		}
 		for range 4 {
 			if _, err := kv.Put(t.Context(), "operator", make([]byte, 500_000)); err != nil {
@@ -208,7 +208,7 @@ func manageStream(t *testing.T, js jetstream.JetStream, stream string, message u
 	kept.restore(t, js.Conn(), stream)
 	s, err := js.Stream(t.Context(), stream)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	if _, err := js.UpdateStream(t.Context(), s.CachedInfo().Config); err != nil {
 		t.Error(stream, err)
@@ -233,7 +233,7 @@ func (p *tap) checkNeeded(t *testing.T, user string, role, below cluster.Role) {
 	permissions := func(role cluster.Role) cluster.Permissions {
 		all, err := cluster.PermissionsOf(role, "filch", user, "_INBOX_"+user)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.PermissionsOf:", err)
 		}
 		return all
 	}

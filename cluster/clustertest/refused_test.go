@@ -43,7 +43,7 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 	for o, want := range map[of]string{{Result: 2 << 20}: "the result has 2097154 bytes, and 1032192 are allowed", {Error: 2 << 20}: "éé..."} {
 		f, err := h.Submit(t.Context(), o, cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		_, err = f.Wait(t.Context())
 		if e, ok := errors.AsType[*cluster.TaskError](err); !ok || !strings.Contains(e.Message, want) || len(e.Message) > 5000 {
@@ -80,12 +80,12 @@ func TestAStreamThatIsGoneIsSaid(t *testing.T) {
 	h := cluster.Handle(nodes[0], "double", double)
 	until(t, js, "double_p1", known)
 	if err := js.DeleteStream(t.Context(), "filch_work"); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.DeleteStream:", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	if _, err := h.Submit(ctx, 1, cluster.Durable()); !errors.Is(err, jetstream.ErrNoStreamResponse) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
+		t.Error("h.Submit:", err)
 	}
 	again := reopen(t, nodes[0]) // makes it anew, and the first node goes on
 	f, err := cluster.Submit[int, int](t.Context(), again, "double", 1)
@@ -114,32 +114,32 @@ func TestANodeHearsOfStreamsThatWereMadeAnew(t *testing.T) {
 	until(t, js, "hang_p1", known)
 	lost, err := h.Submit(t.Context(), 1, cluster.After(cluster.TaskID("nothing")))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	for _, stream := range []string{"KV_filch_control", "KV_filch_after"} {
 		if err := js.DeleteStream(t.Context(), stream); err != nil {
-			t.Fatal(err)
+			t.Fatal("js.DeleteStream:", err)
 		}
 	}
 	other, err := cluster.Open(t.Context(), cluster.WithConn(conn(t)), cluster.WithPlaces(0)) // makes them anew, and releases nothing
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { closeNode(t, other) })
 	endless, err := hang.Submit(t.Context(), 0, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("hang.Submit:", err)
 	}
 	<-running
 	second, err := cluster.Submit[int, int](within(t), other, "double", 2, cluster.After(cluster.TaskID("first")))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	if err := other.Cancel(within(t), endless.ID()); err != nil {
-		t.Fatal(err)
+		t.Fatal("other.Cancel:", err)
 	}
 	if _, err := endless.Wait(within(t)); !errors.Is(err, cluster.ErrCanceled) {
-		t.Error(err)
+		t.Error("endless.Wait:", err)
 	}
 	said.until(t, "bucket=filch_control")
 	said.until(t, "bucket=filch_after")
@@ -185,19 +185,19 @@ func TestWhatCodecsCannotReadIsRefused(t *testing.T) {
 		until(t, js, lane, func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	}
 	if _, err := cluster.Submit[chan int, int](t.Context(), nodes[0], "number", nil, cluster.Durable()); err == nil || !strings.Contains(err.Error(), "the argument chan int cannot be written by the codec json") {
-		t.Error(err)
+		t.Error("cluster.Submit:", err)
 	}
 	word, err := cluster.Submit[string, int](t.Context(), nodes[0], "number", "word", cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	foreign, err := cluster.Submit[int, int](t.Context(), nodes[1], "number", 1)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	channel, err := cluster.Submit[int, int](t.Context(), nodes[0], "channel", 1, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	for f, want := range map[*cluster.Future[int]]string{
 		word:    "the argument cannot be read as int by the codec json",
@@ -206,7 +206,7 @@ func TestWhatCodecsCannotReadIsRefused(t *testing.T) {
 	} {
 		_, err := f.Wait(t.Context())
 		if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Attempts != 1 || !strings.Contains(e.Message, want) {
-			t.Error(err)
+			t.Error("f.Wait:", err)
 		}
 	}
 	if dead := deadLetters(t, js); dead != 3 {
@@ -215,10 +215,10 @@ func TestWhatCodecsCannotReadIsRefused(t *testing.T) {
 	// A result is read as what Submit was told.
 	f, err := cluster.Submit[int, string](t.Context(), nodes[0], "number", 1, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	if _, err := f.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "the result cannot be read as string by the codec json") {
-		t.Error(err)
+		t.Error("f.Wait:", err)
 	}
 	empty(t, js)
 }
@@ -240,11 +240,11 @@ func TestVersionsStandSideBySide(t *testing.T) {
 	for _, v := range []string{"2", "3"} {
 		f, err := cluster.Submit[int, string](ctx, nodes[0], "name", 0, cluster.Durable(), cluster.OfVersion(v))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		expect(t, f, fmt.Sprint("version ", v))
 	}
 	if _, err := cluster.Submit[int, string](ctx, nodes[0], "name", 0, cluster.OfVersion("4")); !errors.Is(err, cluster.ErrUnknownHandler) {
-		t.Error(err)
+		t.Error("cluster.Submit:", err)
 	}
 }

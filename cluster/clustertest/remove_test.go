@@ -33,7 +33,7 @@ func TestAHandlerIsRemoved(t *testing.T) {
 	closeNode(t, old)
 	f, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", 1, cluster.OfVersion("1"), cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	refused(cluster.ErrHandlerInUse, "1 tasks of job@1")
 	again := reopen(t, nodes[0])
@@ -44,7 +44,7 @@ func TestAHandlerIsRemoved(t *testing.T) {
 	closeNode(t, again)
 	until(t, js, "job@1_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumAckPending == 0 })
 	if err := nodes[1].RemoveHandler(t.Context(), "job@1"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	refused(cluster.ErrUnknownHandler, "job@1")
 	queues, err := nodes[1].Queues(t.Context())
@@ -52,7 +52,7 @@ func TestAHandlerIsRemoved(t *testing.T) {
 		t.Error("the queues of the other version:", queues, err)
 	}
 	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "job", 1, cluster.OfVersion("1"), cluster.Durable()); !errors.Is(err, cluster.ErrUnknownHandler) {
-		t.Error(err)
+		t.Error("cluster.Submit:", err)
 	}
 	last := reopen(t, nodes[0])
 	cluster.Handle(last, "job", double, cluster.WithVersion("1"))
@@ -62,6 +62,6 @@ func TestAHandlerIsRemoved(t *testing.T) {
 		t.Error(got, err)
 	}
 	if err := nodes[1].RemoveHandler(t.Context(), "job 1"); err == nil || !strings.Contains(err.Error(), "name of the handler") {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 }

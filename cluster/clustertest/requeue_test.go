@@ -24,7 +24,7 @@ func TestRequeuedTaskFailsAgain(t *testing.T) {
 		t.Error("no error")
 	}
 	if err := nodes[0].Requeue(t.Context(), "a"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	eventually(t, "it is to be tried again", func() bool {
 		info := show(t, nodes[0], "a")

@@ -30,7 +30,7 @@ func TestANodeRestsWhileItsPoolRejects(t *testing.T) {
 	for range 2 * most {
 		f, err := h.Submit(t.Context(), "x", cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		futures = append(futures, f)
 	}
@@ -72,17 +72,17 @@ func TestANodeWhosePoolHangsGivesBackWhatIsQueued(t *testing.T) {
 	h := cluster.Handle(nodes[0], "work", work(0), silence, ackWait)
 	hung, err := hang.Submit(t.Context(), 0, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("hang.Submit:", err)
 	}
 	<-began
 	f, err := h.Submit(t.Context(), 0, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	eventually(t, "it is queued", func() bool { return nodes[0].Stats().Running == 2 })
 	other, err := cluster.Open(t.Context(), cluster.WithConn(conn(t)), cluster.WithPlaces(1), cluster.WithNode("other"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { closeNode(t, other) })
 	cluster.Handle(other, "work", work(1), silence, ackWait)
@@ -91,7 +91,7 @@ func TestANodeWhosePoolHangsGivesBackWhatIsQueued(t *testing.T) {
 	}
 	closeNode(t, other)
 	if f, err = h.Submit(t.Context(), 0, cluster.Durable()); err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	end()
 	expect(t, hung, 0)

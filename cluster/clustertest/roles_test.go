@@ -84,7 +84,7 @@ func (r *roles) double(t *testing.T, by *cluster.Node, n int, opts ...cluster.Su
 	t.Helper()
 	f, err := cluster.Submit[int, int](t.Context(), by, "double", n, opts...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	return f
 }
@@ -94,7 +94,7 @@ func (r *roles) submit(t *testing.T) {
 		expect(t, r.double(t, r.submitter, i, cluster.ID(fmt.Sprint("id/", i))), 2*i)
 	}
 	if _, err := r.double(t, r.submitter, -1).Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "negative") {
-		t.Error(err)
+		t.Error("r.double(t, r.submitter, -1).Wait:", err)
 	}
 	if dead := deadLetters(t, r.js); dead != 1 {
 		t.Error("dead letters:", dead)
@@ -183,7 +183,7 @@ func (r *roles) cancel(t *testing.T) {
 		t.Error("Cancel:", err)
 	}
 	if _, err := f.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) {
-		t.Error(err)
+		t.Error("f.Wait:", err)
 	}
 	empty(t, r.js)
 	eventually(t, "the submitter looks for outcomes", func() bool { return r.taps["submitter"].has("$JS.API.DIRECT.GET.KV_filch_results") })

@@ -20,7 +20,7 @@ func TestAnIDMayWaitForOthersWhenTheFirstIsReleased(t *testing.T) {
 		_, err = kv.Create(t.Context(), "met.x", []byte(`{"size":1,"of":"others"}`)) // the task was removed before
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("kv.Create:", err)
 	}
 	submit := func(n *cluster.Node, dep string) error {
 		_, err := cluster.Submit[int, int](within(t), n, "double", 1, cluster.ID("x"), cluster.After(cluster.TaskID(dep)))
@@ -32,12 +32,12 @@ func TestAnIDMayWaitForOthersWhenTheFirstIsReleased(t *testing.T) {
 		if reads++; reads < 3 { // Create has found one, and the node has seen that it is another's
 			mid.before("$JS.API.DIRECT.GET.KV_filch_after.$KV.filch_after.met.x", read)
 		} else if err := kv.Purge(t.Context(), "met.x"); err != nil {
-			t.Error(err)
+			t.Error("kv.Purge:", err)
 		}
 	}
 	mid.before("$JS.API.DIRECT.GET.KV_filch_after.$KV.filch_after.met.x", read)
 	if err := submit(a, "one"); err != nil {
-		t.Error(err)
+		t.Error("submit:", err)
 	}
 	mid.once(t)
 	if err := submit(b, "one"); err != nil {

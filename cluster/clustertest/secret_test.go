@@ -16,13 +16,13 @@ func TestATaskWithoutASecretEnds(t *testing.T) {
 	until(t, js, "double_p1", known)
 	f, err := cluster.Attach[int](t.Context(), nodes[0], "old")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Attach:", err)
 	}
 	m := &nats.Msg{Subject: "filch.work.double.p1", Data: []byte("21"), Header: nats.Header{
 		"Filch-Version": {"1"}, "Filch-Id": {"old"}, "Filch-Codec": {"json"}, "Filch-From": {"n0"}, nats.MsgIdHdr: {"old"},
 	}}
 	if _, err := js.PublishMsg(t.Context(), m); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.PublishMsg:", err)
 	}
 	expect(t, f, 42)
 }

@@ -26,7 +26,7 @@ func users(t *testing.T) string {
 	for name, role := range roleOf {
 		p, err := cluster.PermissionsOf(role, "filch", name, "_INBOX_"+name)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.PermissionsOf:", err)
 		}
 		fmt.Fprintf(&b, "{ user: %s, password: secret, permissions: %s }\n", name, p)
 	}
@@ -56,7 +56,7 @@ func openAs(t *testing.T, url, user string, opts ...cluster.Option) *cluster.Nod
 func violations(t *testing.T, dir string) string {
 	data, err := os.ReadFile(filepath.Join(dir, "server0.log"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile:", err)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(string(data)) {
@@ -126,7 +126,7 @@ func TestWithoutPermissionNothingIsPossible(t *testing.T) {
 		for _, a := range attempts {
 			nc, err := nats.Connect(s.URL(), as(user)...)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("nats.Connect:", err)
 			}
 			if a.publish != "" {
 				err = nc.Publish(a.publish, nil)
@@ -137,7 +137,7 @@ func TestWithoutPermissionNothingIsPossible(t *testing.T) {
 				err = nc.FlushTimeout(10 * time.Second)
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("nc.FlushTimeout:", err)
 			}
 			denied := errors.Is(nc.LastError(), nats.ErrPermissionViolation)
 			if allowed := strings.Contains(strings.Join(a.allowed, " "), user); denied == allowed {
@@ -168,7 +168,7 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 	_, err := open("worker")
 	denied(err, "$JS.API.STREAM.CREATE.filch_work")
 	if _, err := open("operator"); err != nil {
-		t.Fatal(err)
+		t.Fatal("open:", err)
 	}
 	_, err = open("stranger")
 	denied(err, "$JS.API.STREAM.INFO.filch_work")
@@ -182,13 +182,13 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 	}
 	denied(err, "$JS.API.CONSUMER.CREATE.KV_filch_control")
 	if n, err = open("submitter"); err != nil {
-		t.Fatal(err)
+		t.Fatal("open:", err)
 	}
 	denied(n.RemoveCron(t.Context(), "job"), "$JS.API.STREAM.PURGE.filch_later")
 	_, err = cluster.NewBatch(t.Context(), n)
 	denied(err, "$KV.filch_batches.")
 	if _, err := cluster.Open(t.Context(), cluster.WithURL(s.URL(), nats.UserInfo("worker", "wrong"))); !errors.Is(err, nats.ErrAuthorization) {
-		t.Error(err)
+		t.Error("cluster.Open:", err)
 	}
 	for _, args := range [][3]string{{"a.b", "n", "i"}, {"c", ">", "i"}, {"c", "n", "_INBOX.x"}, {"", "n", "i"}} {
 		if _, err := cluster.PermissionsOf(cluster.Worker, args[0], args[1], args[2]); err == nil {
@@ -247,13 +247,13 @@ func TestASubmitterCancelsATaskOfAnother(t *testing.T) {
 	eventually(t, "the lane is there", func() bool { return operator.Pause(t.Context(), "double") == nil })
 	f, err := h.Submit(t.Context(), 1, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	if err := submitter.Cancel(t.Context(), f.ID()); err != nil {
 		t.Error("Cancel:", err)
 	}
 	if err := operator.Resume(t.Context(), "double"); err != nil {
-		t.Fatal(err)
+		t.Fatal("operator.Resume:", err)
 	}
 	if _, err := wait(t, f, nil); !errors.Is(err, cluster.ErrCanceled) {
 		t.Error("the task has ended with", err)

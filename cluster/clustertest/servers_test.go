@@ -25,7 +25,7 @@ func TestServersKeepTasksWhenAllAreKilled(t *testing.T) {
 			submit := func() {
 				f, err := h.Submit(t.Context(), 21, cluster.Durable())
 				if err != nil {
-					t.Fatal(err)
+					t.Fatal("h.Submit:", err)
 				}
 				expect(t, f, 42)
 			}
@@ -35,7 +35,7 @@ func TestServersKeepTasksWhenAllAreKilled(t *testing.T) {
 			}
 			for i := range s.Len() {
 				if err := s.Restart(t.Context(), i); err != nil {
-					t.Fatal(err)
+					t.Fatal("s.Restart:", err)
 				}
 			}
 			submit()
@@ -48,7 +48,7 @@ func openAt(t testing.TB, url string, opts ...cluster.Option) *cluster.Node {
 	t.Helper()
 	n, err := cluster.Open(t.Context(), append([]cluster.Option{cluster.WithURL(url)}, opts...)...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { closeNode(t, n) })
 	return n
@@ -69,7 +69,7 @@ func TestAttemptsAreNotedOnThreeServers(t *testing.T) {
 	for range 8 { // the same task, which Submit would store once
 		m := &nats.Msg{Subject: "filch.work.fail.p1", Data: []byte("1"), Header: nats.Header{"Filch-Version": {"1"}, "Filch-Id": {"same"}, "Filch-Codec": {"json"}}}
 		if _, err := js.PublishMsg(t.Context(), m); err != nil {
-			t.Fatal(err)
+			t.Fatal("js.PublishMsg:", err)
 		}
 	}
 	empty(t, js)

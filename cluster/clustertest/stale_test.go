@@ -78,17 +78,17 @@ func openBehind(t *testing.T, opts ...cluster.Option) (*cluster.Node, *behind, j
 	b := &behind{srv: inProcess(t), reads: map[string]int{}}
 	nc, err := nats.Connect("", nats.InProcessServer(b), nats.MaxReconnects(0))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("nats.Connect:", err)
 	}
 	t.Cleanup(nc.Close)
 	n, err := cluster.Open(t.Context(), append([]cluster.Option{cluster.WithConn(nc)}, opts...)...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { closeNode(t, n) })
 	js, err := jetstream.New(connectMortal(t, b.srv, nil))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("jetstream.New:", err)
 	}
 	return n, b, js
 }
@@ -109,19 +109,19 @@ func TestATaskThatWasGivenBackKeepsItsAttempts(t *testing.T) {
 		n, b, js := openBehind(t, cluster.WithPlaces(1))
 		first, err := cluster.Open(t.Context(), cluster.WithConn(connectMortal(t, b.srv, nil)), cluster.WithPlaces(1))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Open:", err)
 		}
 		cluster.Handle(first, "fail", double)
 		until(t, js, "fail_p1", known)
 		closeNode(t, first)
 		f, err := cluster.Submit[int, int](t.Context(), n, "fail", 0, cluster.ID("a"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		// The test fetches the task, and gives it back as a node does.
 		m, err := js.Conn().RequestWithContext(within(t), "$JS.API.CONSUMER.MSG.NEXT.filch_work.fail_p1", fmt.Appendf(nil, `{"batch":1,"group":%q,"expires":%d}`, "tiers", 10*time.Second))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("js.Conn().RequestWithContext:", err)
 		}
 		kv, err := js.KeyValue(t.Context(), "filch_tries")
 		if err == nil {
@@ -131,7 +131,7 @@ func TestATaskThatWasGivenBackKeepsItsAttempts(t *testing.T) {
 			err = m.Nak()
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("m.Nak:", err)
 		}
 		b.read("$KV.filch_tries.a", 1)
 		runs := make(chan struct{}, 10)
@@ -141,7 +141,7 @@ func TestATaskThatWasGivenBackKeepsItsAttempts(t *testing.T) {
 		}, cluster.WithRetry(cluster.Retry{Attempts: attempts, First: time.Millisecond, Most: time.Millisecond}))
 		_, err = f.Wait(within(t))
 		if e, ok := errors.AsType[*cluster.TaskError](err); !ok || e.Attempts != attempts || e.Message != "on purpose" {
-			t.Error(err)
+			t.Error("f.Wait:", err)
 		}
 		if len(runs) != attempts {
 			t.Error("it ran", len(runs), "times, not", attempts)
@@ -158,7 +158,7 @@ func TestWhatFollowsFromAnEndIsFound(t *testing.T) {
 	until(t, js, "double_p1", known)
 	batch, err := cluster.NewBatch(t.Context(), n)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.NewBatch:", err)
 	}
 	id := batch.ID()
 	stale := []string{"$KV.filch_unique.key", "$KV.filch_batches.chunk." + id + ".0", "$KV.filch_batches.chunks." + id, "$KV.filch_batches.batch." + id}
@@ -171,7 +171,7 @@ func TestWhatFollowsFromAnEndIsFound(t *testing.T) {
 	}
 	all, err := batch.Close(within(t))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("batch.Close:", err)
 	}
 	if c, err := all.Wait(within(t)); c != (cluster.BatchCounts{Total: 1, Ended: 1, Closed: true}) || err != nil {
 		t.Errorf("%+v %v", c, err)
@@ -182,7 +182,7 @@ func TestWhatFollowsFromAnEndIsFound(t *testing.T) {
 	}
 	kv, err := js.KeyValue(t.Context(), "filch_unique")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	if _, err := kv.Get(t.Context(), "key"); !errors.Is(err, jetstream.ErrKeyNotFound) {
 		t.Error("the unique key is not free:", err)
@@ -196,12 +196,12 @@ func TestAUniqueKeyIsGivenBackByItsOwner(t *testing.T) {
 	n, b, js := openBehind(t, cluster.WithPlaces(1))
 	kv, err := js.KeyValue(t.Context(), "filch_unique")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	put := func(key, id string) {
 		t.Helper()
 		if _, err := kv.Put(t.Context(), key, []byte(id)); err != nil {
-			t.Fatal(err)
+			t.Fatal("kv.Put:", err)
 		}
 	}
 	var during func()
@@ -235,7 +235,7 @@ func TestAUniqueKeyIsGivenBackByItsOwner(t *testing.T) {
 	holds("y", "other")
 	during = func() {
 		if err := kv.Purge(t.Context(), "z"); err != nil {
-			t.Error(err)
+			t.Error("kv.Purge:", err)
 		}
 	}
 	run("z")
@@ -246,7 +246,7 @@ func TestAUniqueKeyIsGivenBackByItsOwner(t *testing.T) {
 			err = s.Purge(t.Context())
 		}
 		if err != nil {
-			t.Error(err)
+			t.Error("s.Purge:", err)
 		}
 	}
 	run("w")
@@ -266,7 +266,7 @@ func TestWhatIsPutBackRunsOnServersThatAreBehind(t *testing.T) {
 			return 0, cluster.Permanent(errors.New("no"))
 		}
 		if _, err := kv.Put(ctx, "a-of-before", old.Value()); err != nil {
-			t.Error(err)
+			t.Error("kv.Put:", err)
 		}
 		b.read("$KV.filch_results.a", 2) // Create of the bucket looks, and the node
 		return 5, nil
@@ -279,11 +279,11 @@ func TestWhatIsPutBackRunsOnServersThatAreBehind(t *testing.T) {
 		old, err = kv.Get(t.Context(), "a")
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("kv.Get:", err)
 	}
 	b.read("$KV.filch_results.a", 1)
 	if err := n.Requeue(within(t), "a"); err != nil {
-		t.Fatal(err)
+		t.Fatal("n.Requeue:", err)
 	}
 	empty(t, js)
 	got, err := kv.Get(t.Context(), "a")

@@ -105,11 +105,11 @@ func TestStorm(t *testing.T) {
 func (s *storm) begin() {
 	var err error
 	if s.nc, err = nats.Connect(s.servers.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond)); err != nil {
-		s.t.Fatal(err)
+		s.t.Fatal("nats.Connect:", err)
 	}
 	s.t.Cleanup(s.nc.Close)
 	if s.js, err = jetstream.New(s.nc); err != nil {
-		s.t.Fatal(err)
+		s.t.Fatal("jetstream.New:", err)
 	}
 	s.nodes = [2][]*clustertest.Process{make([]*clustertest.Process, stormWorkers), make([]*clustertest.Process, stormSubmitters)}
 	s.names = [2][]string{make([]string, stormWorkers), make([]string, stormSubmitters)}
@@ -117,7 +117,7 @@ func (s *storm) begin() {
 		for i := range s.nodes[kind] {
 			s.start(kind, i)
 			if _, err := s.nodes[kind][i].Line(s.t.Context(), "ready"); err != nil {
-				s.t.Fatal(err)
+				s.t.Fatal("s.nodes:", err)
 			}
 		}
 	}
@@ -152,13 +152,13 @@ func (s *storm) harm() {
 		s.servers.Kill(server)
 		time.Sleep(away)
 		if err := s.servers.Restart(s.t.Context(), server); err != nil {
-			s.t.Fatal(err)
+			s.t.Fatal("s.servers.Restart:", err)
 		}
 		s.agree()
 	case workerStopped:
 		p := s.nodes[0][worker]
 		if err := p.Stop(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-			s.t.Fatal(err)
+			s.t.Fatal("p.Stop:", err)
 		}
 		time.Sleep(away)
 		_ = p.Resume()
@@ -278,7 +278,7 @@ func (s *storm) keep() {
 	}
 	for name, text := range texts {
 		if err := os.WriteFile(filepath.Join(s.t.ArtifactDir(), name), []byte(text), 0o600); err != nil {
-			s.t.Error(err)
+			s.t.Error("os.WriteFile:", err)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (s *storm) bucket(name string) jetstream.KeyValue {
 	defer cancel()
 	kv, err := s.js.KeyValue(ctx, name)
 	if err != nil {
-		s.t.Fatal(err)
+		s.t.Fatal("s.js.KeyValue:", err)
 	}
 	return kv
 }

@@ -37,14 +37,14 @@ func TestANodeThatOnlySubmitsReleasesNothing(t *testing.T) {
 	submitter := openAs(t, url, "submitter", cluster.WithPlaces(0), cluster.WithURL(url, p.as("submitter")...))
 	f, err := cluster.Submit[int, int](t.Context(), submitter, "double", 2, cluster.After(cluster.TaskID("first")))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	kv, err := js.KeyValue(t.Context(), "filch_results")
 	if err == nil {
 		_, err = kv.Put(t.Context(), "first", []byte(`{"status":"done"}`+"\n"))
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("kv.Put:", err)
 	}
 	p.rounds(t, 4)
 	again := openAs(t, url, "worker", cluster.WithPlaces(1))

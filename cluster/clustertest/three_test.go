@@ -30,18 +30,18 @@ func TestTasksThatWaitDoSoOnThreeServers(t *testing.T) {
 	defer cancel()
 
 	if err := nodes[0].Cron(ctx, "job", "@every 1s", "note", "x"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	if err := nodes[1].Cron(ctx, "job", "@every 1s", "note", "x"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	b, err := cluster.NewBatch(ctx, nodes[0])
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.NewBatch:", err)
 	}
 	last, err := cluster.Submit[int, int](ctx, nodes[1], "double", 50, cluster.After(b), cluster.Unique("last", time.Hour))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	_, err = cluster.Submit[int, int](ctx, nodes[0], "double", 50, cluster.Unique("last", time.Hour))
 	if id := refusedBy(t, err); id != last.ID() {
@@ -62,11 +62,11 @@ func TestTasksThatWaitDoSoOnThreeServers(t *testing.T) {
 		before = f
 	}
 	if _, err := cluster.Submit[int, int](ctx, nodes[0], "double", 1, cluster.ID("first")); err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	all, err := b.Close(ctx)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("b.Close:", err)
 	}
 	if c, err := all.Wait(ctx); c != (cluster.BatchCounts{Total: 40, Ended: 40, Closed: true}) || err != nil {
 		t.Errorf("%+v %v", c, err)
@@ -77,7 +77,7 @@ func TestTasksThatWaitDoSoOnThreeServers(t *testing.T) {
 	<-ran.ran
 	<-ran.ran
 	if err := nodes[1].RemoveCron(ctx, "job"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	untilStream(t, js, "filch_later", "filch.>", none)
 	untilStream(t, js, "filch_work", "filch.>", none)

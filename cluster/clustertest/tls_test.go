@@ -49,22 +49,22 @@ func (a *authority) issue(name string) {
 func (a *authority) make(name string, cert *x509.Certificate, signer *ecdsa.PrivateKey) *ecdsa.PrivateKey {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		a.t.Fatal(err)
+		a.t.Fatal("ecdsa.GenerateKey:", err)
 	}
 	if signer == nil {
 		signer = key
 	}
 	der, err := x509.CreateCertificate(rand.Reader, cert, a.cert, &key.PublicKey, signer)
 	if err != nil {
-		a.t.Fatal(err)
+		a.t.Fatal("x509.CreateCertificate:", err)
 	}
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		a.t.Fatal(err)
+		a.t.Fatal("x509.MarshalPKCS8PrivateKey:", err)
 	}
 	for file, block := range map[string]*pem.Block{".pem": {Type: "CERTIFICATE", Bytes: der}, ".key": {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(a.file(name+file), pem.EncodeToMemory(block), 0o600); err != nil {
-			a.t.Fatal(err)
+			a.t.Fatal("os.WriteFile:", err)
 		}
 	}
 	return key
@@ -82,12 +82,12 @@ func TestTLS(t *testing.T) {
 	url := strings.Replace(s.URL(), "nats://", "tls://", 1)
 	n, err := cluster.Open(t.Context(), cluster.WithURL(url, nats.RootCAs(a.file("ca.pem")), nats.ClientCert(a.file("node.pem"), a.file("node.key"))))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { closeNode(t, n) })
 	f, err := cluster.Handle(n, "double", double).Submit(t.Context(), 21, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Handle(n, \"double\", double).Submit:", err)
 	}
 	expect(t, f, 42)
 	// The client's handshake ends before the server has looked for its certificate. So it hears why it is refused, or that the

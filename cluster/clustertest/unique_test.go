@@ -36,16 +36,16 @@ func TestATaskThatHasEndedHasNoUniqueKey(t *testing.T) {
 	}
 	f, err := submit(cluster.ID("ended"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("submit:", err)
 	}
 	expect(t, f, 1)
 	keys, err := js.KeyValue(t.Context(), "filch_unique")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	for holder, free := range map[string]bool{"ended": true, "never": false} {
 		if _, err := keys.PutString(t.Context(), "key-"+holder, holder); err != nil {
-			t.Fatal(err)
+			t.Fatal("keys.PutString:", err)
 		}
 		f, err := submit(cluster.Unique("key-"+holder, time.Hour))
 		if !free {
@@ -55,7 +55,7 @@ func TestATaskThatHasEndedHasNoUniqueKey(t *testing.T) {
 			continue
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("submit:", err)
 		}
 		expect(t, f, 1)
 	}
@@ -91,7 +91,7 @@ func TestThereIsOneTaskOfAUniqueKey(t *testing.T) {
 		}
 		second, err := cluster.Attach[string](t.Context(), nodes[round%2], first.ID())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Attach:", err)
 		}
 		gate <- struct{}{}
 		for _, f := range []*cluster.Future[string]{first, second} {
@@ -103,14 +103,14 @@ func TestThereIsOneTaskOfAUniqueKey(t *testing.T) {
 	// With the same ID it is the same task.
 	a, err := submit(0, false, cluster.ID("a"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("submit:", err)
 	}
 	if again, err := submit(1, false, cluster.ID("a")); err != nil || again.ID() != a.ID() {
-		t.Error(err)
+		t.Error("submit:", err)
 	}
 	close(gate)
 	if _, err := a.Wait(t.Context()); err != nil {
-		t.Error(err)
+		t.Error("a.Wait:", err)
 	}
 	untilStream(t, js, "filch_work", "filch.>", none)
 }
@@ -121,11 +121,11 @@ func TestAUniqueKeyIsFreeAfterItsTime(t *testing.T) {
 	h := cluster.Handle(nodes[0], "double", double)
 	first, err := h.Submit(t.Context(), 1, cluster.Unique("a", time.Second), cluster.Delay(time.Hour))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	kv, err := js.KeyValue(t.Context(), "filch_unique")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	eventually(t, "the key is free", func() bool {
 		_, err := kv.Get(t.Context(), "a")
@@ -133,22 +133,22 @@ func TestAUniqueKeyIsFreeAfterItsTime(t *testing.T) {
 	})
 	second, err := h.Submit(t.Context(), 1, cluster.Unique("a", time.Hour), cluster.Delay(time.Hour))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	// The end of the first does not free the key of the second, and that of the second does.
 	if err := nodes[0].Cancel(t.Context(), first.ID()); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	_, err = h.Submit(t.Context(), 1, cluster.Unique("a", time.Hour))
 	if id := refusedBy(t, err); id != second.ID() {
 		t.Error(id)
 	}
 	if err := nodes[0].Cancel(t.Context(), second.ID()); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	third, err := h.Submit(t.Context(), 1, cluster.Unique("a", time.Hour))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	if got, err := third.Wait(t.Context()); got != 2 || err != nil {
 		t.Error(got, err)
@@ -164,16 +164,16 @@ func TestAUniqueKeyIsFreeAfterARefusal(t *testing.T) {
 	})
 	f, err := h.Submit(t.Context(), 1, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	for range 2 {
 		if _, err := h.Submit(t.Context(), 1, cluster.Unique("a", time.Hour)); !errors.Is(err, cluster.ErrQueueFull) || errors.Is(err, cluster.ErrNotUnique) {
-			t.Error(err)
+			t.Error("h.Submit:", err)
 		}
 	}
 	close(gate)
 	if _, err := f.Wait(t.Context()); err != nil {
-		t.Error(err)
+		t.Error("f.Wait:", err)
 	}
 }
 
@@ -188,11 +188,11 @@ func TestATimeOfACronJobIsLeftOutWhileItsTaskRuns(t *testing.T) {
 		return 0, nil
 	})
 	if err := nodes[0].Cron(t.Context(), "job", "@every 1s", "gate", 0, cluster.Unique("job", time.Hour)); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	untilConsumer(t, js, "filch_later", "due", func(i *jetstream.ConsumerInfo) bool { return i.AckFloor.Consumer >= 2 }) // two times were due
 	if err := nodes[0].RemoveCron(t.Context(), "job"); err != nil {
-		t.Fatal(err)
+		t.Fatal("nodes:", err)
 	}
 	untilStream(t, js, "filch_later", "filch.>", none)
 	close(gate)
@@ -221,7 +221,7 @@ func TestAUniqueKeyIsKeptForASecondToAHundredYears(t *testing.T) {
 			t.Error(id, "has the key")
 		}
 		if err := n.Cancel(t.Context(), first.ID()); err != nil {
-			t.Fatal(err)
+			t.Fatal("n.Cancel:", err)
 		}
 	}
 }
@@ -245,18 +245,18 @@ func TestAttachHearsOfAnOutcomeLater(t *testing.T) {
 	})
 	f, err := h.Submit(t.Context(), 5, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	other, err := cluster.Attach[int](t.Context(), nodes[1], f.ID())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Attach:", err)
 	}
 	close(gate)
 	if got, err := other.Wait(t.Context()); got != 5 || err != nil {
 		t.Error(got, err)
 	}
 	if other, err = cluster.Attach[int](t.Context(), nodes[1], f.ID()); err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Attach:", err)
 	}
 	select {
 	case <-other.Done():

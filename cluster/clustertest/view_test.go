@@ -77,13 +77,13 @@ func TestNodesTellFromWhomTheyGotTasks(t *testing.T) {
 		}
 		f, err := cluster.Submit[int, int](t.Context(), n, "double", 1)
 		if _, err := wait(t, f, err); err != nil {
-			t.Error(err)
+			t.Error("wait:", err)
 		}
 	}
 	eventually(t, "the counts are told", func() bool {
 		all, err := nodes[2].Nodes(t.Context())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("nodes:", err)
 		}
 		i := slices.IndexFunc(all, func(n cluster.NodeInfo) bool { return n.Name == "n0" })
 		return i >= 0 && all[i].From["n1"] == 4 && all[i].From["n2"] == 7 && len(all[i].From) == 2
@@ -140,14 +140,14 @@ func TestShow(t *testing.T) {
 	until(t, js, "fail_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	until(t, js, "block_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	if _, err := nodes[1].Show(t.Context(), "none"); !errors.Is(err, cluster.ErrUnknownTask) {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 	if _, err := nodes[1].Show(t.Context(), "no\tname"); err == nil || !strings.Contains(err.Error(), "the ID") {
-		t.Error(err)
+		t.Error("nodes:", err)
 	}
 
 	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "fail", 1, cluster.ID("again")); err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	eventually(t, "it is tried again", func() bool { return show(t, nodes[1], "again").State == cluster.StateRetry })
 	if i := show(t, nodes[1], "again"); i.Error != "not yet" || i.Attempts != 1 || i.Node != "n0" || i.Handler != "fail" || i.From != "n1" || string(i.Argument) != "1" {
@@ -156,13 +156,13 @@ func TestShow(t *testing.T) {
 
 	_, err := cluster.Submit[int, int](t.Context(), nodes[1], "fail", 2, cluster.ID("tomorrow"), cluster.Delay(24*time.Hour))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	if i := show(t, nodes[1], "tomorrow"); i.ID != "tomorrow" || i.State != cluster.StateDelayed || i.Handler != "fail" || i.From != "n1" || string(i.Argument) != "2" || i.Stored.IsZero() {
 		t.Errorf("%+v", i)
 	}
 	if _, err := cluster.Submit[int, int](t.Context(), nodes[1], "fail", 3, cluster.ID("then"), cluster.After(cluster.TaskID("tomorrow"))); err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	if i := show(t, nodes[1], "then"); i.ID != "then" || i.State != cluster.StateAfter || i.Handler != "fail" || i.From != "n1" || string(i.Argument) != "3" {
 		t.Errorf("%+v", i)
@@ -172,7 +172,7 @@ func TestShow(t *testing.T) {
 	for _, id := range []string{"first", "second", "third"} {
 		f, err := cluster.Submit[string, string](t.Context(), nodes[1], "block", id, cluster.ID(id))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		futures = append(futures, f)
 		if id == "first" {
@@ -194,7 +194,7 @@ func TestShow(t *testing.T) {
 	close(release)
 	for _, f := range futures[:2] {
 		if _, err := wait(t, f, nil); err != nil {
-			t.Error(err)
+			t.Error("wait:", err)
 		}
 	}
 	if i := show(t, nodes[1], "first"); i.State != cluster.StateDone || string(i.Result) != `"first"` || i.Codec != "json" || i.Node != "n0" {

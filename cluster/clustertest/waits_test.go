@@ -43,7 +43,7 @@ func TestAFutureIsKeptForTheOthersThatWantIt(t *testing.T) {
 	})
 	until(t, js, "wait_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	if _, err := cluster.Submit[int, int](t.Context(), nodes[0], "wait", 0); err != nil { // the stream is full
-		t.Fatal(err)
+		t.Fatal("cluster.Submit:", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	first, second := make(chan error), make(chan *cluster.Future[int])
@@ -54,7 +54,7 @@ func TestAFutureIsKeptForTheOthersThatWantIt(t *testing.T) {
 	eventually(t, "the first one waits for room", func() bool { return nodes[0].Stats().Waiting == 2 })
 	shared, err := cluster.Attach[int](t.Context(), nodes[0], "shared")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Attach:", err)
 	}
 	cancel()
 	if err := <-first; err == nil {
@@ -63,7 +63,7 @@ func TestAFutureIsKeptForTheOthersThatWantIt(t *testing.T) {
 	go func() {
 		f, err := cluster.Submit[int, int](t.Context(), nodes[0], "wait", 1, cluster.ID("shared"))
 		if err != nil {
-			t.Error(err)
+			t.Error("cluster.Submit:", err)
 		}
 		second <- f
 	}()
@@ -98,12 +98,12 @@ func TestAHandlerMayWaitForRoom(t *testing.T) {
 	until(t, js, "room_p1", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
 	outer, err := h.Submit(t.Context(), true, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	<-began
 	other, err := h.Submit(t.Context(), false, cluster.Durable()) // now the stream is full
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	close(gate)
 	for _, f := range []*cluster.Future[int]{outer, other} {

@@ -26,7 +26,7 @@ func TestTheSharedFolderIsSaid(t *testing.T) {
 	base := t.TempDir()
 	shared := filepath.Join(base, "filch")
 	if err := os.MkdirAll(filepath.Join(shared, "jetstream"), 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.MkdirAll:", err)
 	}
 	const program = "example.com/a"
 	own := filepath.Join(base, "example.com%2Fa@filch")
@@ -34,13 +34,13 @@ func TestTheSharedFolderIsSaid(t *testing.T) {
 		t.Errorf("beside the shared folder: %s, %v", dir, err)
 	}
 	if err := os.Rename(shared, own); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.Rename:", err)
 	}
 	if dir, err := ownFolder(base, program, "filch"); dir != own || err != nil {
 		t.Errorf("when it is renamed: %s, %v; not %s", dir, err, own)
 	}
 	if err := os.MkdirAll(filepath.Join(shared, "jetstream"), 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.MkdirAll:", err)
 	}
 	if dir, err := ownFolder(base, program, "filch"); dir != own || err != nil {
 		t.Errorf("when both are there: %s, %v; not %s", dir, err, own)
@@ -84,7 +84,7 @@ func TestAFolderOfAnotherProgramIsRefused(t *testing.T) {
 func TestAFolderOfNobodyIsAdopted(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "jetstream"), 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.Mkdir:", err)
 	}
 	var log logged
 	if err := claim(dir, "example.com/a", slog.New(slog.NewTextHandler(&log, nil))); err != nil || !strings.Contains(log.String(), "is this one's from now on") {
@@ -138,7 +138,7 @@ func goEnv(t *testing.T, name string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("exec.CommandContext(t.Context(), \"go\", \"env\", name).Output:", err)
 	}
 	return strings.TrimSpace(string(out))
 }

@@ -40,19 +40,19 @@ func TestAServerThatGaveUpStartsAnew(t *testing.T) {
 	i := nc.Opts.InProcessServer.(*instance)
 	js, err := jetstream.New(nc)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("jetstream.New:", err)
 	}
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "s", Subjects: []string{"s"}}); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.CreateStream:", err)
 	}
 	if _, err := js.Publish(t.Context(), "s", []byte("before")); err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Publish:", err)
 	}
 	i.mu.Lock()
 	first := i.srv
 	i.mu.Unlock()
 	if err := first.ShutdownJetStream(); err != nil { // as it does by itself when it cannot write
-		t.Fatal(err)
+		t.Fatal("first.ShutdownJetStream:", err)
 	}
 	first.WaitForShutdown() // it is ended for the next one
 	deadline := time.Now().Add(time.Minute)
@@ -66,7 +66,7 @@ func TestAServerThatGaveUpStartsAnew(t *testing.T) {
 	}
 	s, err := js.Stream(t.Context(), "s")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.Stream:", err)
 	}
 	if m := s.CachedInfo().State.Msgs; m != 2 {
 		t.Errorf("the stream has %d messages, not the one of before and the one of after", m)

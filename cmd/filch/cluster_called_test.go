@@ -103,7 +103,7 @@ func TestClusterWithoutServersOrNodes(t *testing.T) {
 	expect(t, 1, []string{"filch: --name filch: there is no such cluster"}, "submit", "a")
 	n, err := cluster.Open(t.Context(), cluster.WithURL(os.Getenv("NATS_URL")))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	defer n.Close(context.Background())
 	expect(t, 0, []string{`"nodes": []`, `"queues": []`}, "ls", "--json")

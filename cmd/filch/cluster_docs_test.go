@@ -35,7 +35,7 @@ func TestServersAreSetUpAsDocumented(t *testing.T) {
 	}
 	text, err := os.ReadFile("../../docs/cluster.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile:", err)
 	}
 	dir := t.TempDir()
 	for _, user := range []string{"admin", "worker1", "web1", "sys"} {
@@ -55,10 +55,10 @@ func TestServersAreSetUpAsDocumented(t *testing.T) {
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cmd.StdoutPipe:", err)
 		}
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			t.Fatal("cmd.Start:", err)
 		}
 		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 		if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, user+" runs tasks of echo") {
@@ -89,7 +89,7 @@ func runDocumented(t *testing.T, dir, script string) {
 	t.Helper()
 	filch := fmt.Sprintf("#!/bin/sh\n%s=filch exec %q \"$@\"\n", asProgram, os.Args[0])
 	if err := os.WriteFile(filepath.Join(dir, "filch"), []byte(filch), 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile:", err)
 	}
 	cmd := exec.Command("sh", "-e", "-c", script)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -115,7 +115,7 @@ func startDocumented(t *testing.T, dir, text string) (urls []string) {
 		own = regexp.MustCompile(`"(\w+\.(pem|key))"`).ReplaceAllString(own, `"`+filepath.ToSlash(dir)+`/$1"`)
 		file := filepath.Join(dir, name+".conf")
 		if err := os.WriteFile(file, []byte(own), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile:", err)
 		}
 		all = append(all, configured(t, file))
 		urls = append(urls, "tls://"+addresses[name+".example:4222"])
@@ -132,12 +132,12 @@ func configured(t *testing.T, file string) *server.Server {
 	t.Helper()
 	o, err := server.ProcessConfigFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("server.ProcessConfigFile:", err)
 	}
 	o.NoLog, o.NoSigs = true, true
 	s, err := server.NewServer(o)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("server.NewServer:", err)
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
@@ -149,7 +149,7 @@ func certificates(t *testing.T, dir string) {
 	t.Helper()
 	write := func(file, kind string, der []byte) {
 		if err := os.WriteFile(filepath.Join(dir, file), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile:", err)
 		}
 	}
 	authority := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
@@ -157,7 +157,7 @@ func certificates(t *testing.T, dir string) {
 	for i, name := range []string{"ca", "a", "b", "c", "node"} {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("ecdsa.GenerateKey:", err)
 		}
 		cert := authority
 		if i == 0 {
@@ -168,11 +168,11 @@ func certificates(t *testing.T, dir string) {
 		}
 		der, err := x509.CreateCertificate(rand.Reader, cert, authority, &key.PublicKey, signer)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("x509.CreateCertificate:", err)
 		}
 		secret, err := x509.MarshalPKCS8PrivateKey(key)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("x509.MarshalPKCS8PrivateKey:", err)
 		}
 		write(name+".pem", "CERTIFICATE", der)
 		write(name+".key", "PRIVATE KEY", secret)

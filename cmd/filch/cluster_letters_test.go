@@ -67,7 +67,7 @@ func TestClusterLettersHaveNames(t *testing.T) {
 	expect(t, 0, []string{"paused fail"}, "pause", "fail")
 	nc, err := nats.Connect(os.Getenv("NATS_URL"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("nats.Connect:", err)
 	}
 	defer nc.Close()
 	put := func(handler, id string) {
@@ -77,7 +77,7 @@ func TestClusterLettersHaveNames(t *testing.T) {
 			m.Header["Filch-Id"] = []string{id}
 		}
 		if _, err := nc.RequestMsg(m, 10*time.Second); err != nil {
-			t.Fatal(err)
+			t.Fatal("nc.RequestMsg:", err)
 		}
 	}
 	put("fail", "x")

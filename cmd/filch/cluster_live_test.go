@@ -40,7 +40,7 @@ func firstView(t *testing.T, url string) (v clusterlive.View) {
 	t.Helper()
 	answer, err := http.Get(url + "events")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("http.Get:", err)
 	}
 	defer answer.Body.Close()
 	lines := bufio.NewScanner(answer.Body)
@@ -53,7 +53,7 @@ func firstView(t *testing.T, url string) (v clusterlive.View) {
 		t.Fatalf("%q, %v", lines.Text(), lines.Err())
 	}
 	if err := json.Unmarshal([]byte(data), &v); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal:", err)
 	}
 	return v
 }

@@ -14,17 +14,17 @@ import (
 func TestPermissionsAreForAServer(t *testing.T) {
 	status, out, errs := command("permissions", "operator", "--inbox", "_INBOX_me", "--node", "me")
 	if status != 0 {
-		t.Fatal(errs)
+		t.Fatal("command:", errs)
 	}
 	file := t.TempDir() + "/server.conf"
 	text := fmt.Sprintf("listen: 127.0.0.1:-1\njetstream { store_dir: %q }\nauthorization { users: [ { user: me, password: secret, permissions: %s } ] }\n", t.TempDir(), out)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.WriteFile:", err)
 	}
 	s := configured(t, file)
 	nc, err := nats.Connect(s.ClientURL(), nats.UserInfo("me", "secret")) // it listens
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("nats.Connect:", err)
 	}
 	nc.Close()
 	url := "nats://me:secret@" + s.Addr().String()

@@ -59,7 +59,7 @@ func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("net.Listen:", err)
 	}
 	defer l.Close()
 	return l.Addr().String()

@@ -24,12 +24,12 @@ func TestThreeServers(t *testing.T) {
 	server.Env = append(os.Environ(), asProgram+"=filch")
 	out, err := server.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("server.StdoutPipe:", err)
 	}
 	var errs bytes.Buffer
 	server.Stderr = &errs
 	if err := server.Start(); err != nil {
-		t.Fatal(err)
+		t.Fatal("server.Start:", err)
 	}
 	defer server.Process.Kill()
 	var pids [3]int
@@ -42,7 +42,7 @@ func TestThreeServers(t *testing.T) {
 		}
 	}
 	if _, err := fmt.Fscanln(out, &urls); err != nil {
-		t.Fatal(err)
+		t.Fatal("fmt.Fscanln:", err)
 	}
 	t.Setenv("NATS_URL", urls)
 	startNode(t, "upper", "--text", "--replicas", "3", "--timeout", "30s")
@@ -51,7 +51,7 @@ func TestThreeServers(t *testing.T) {
 		goesOnWithTwo(t, pids[0])
 	}
 	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
+		t.Fatal("server.Process.Signal:", err)
 	}
 	go io.Copy(io.Discard, out)
 	if err := server.Wait(); err != nil {
@@ -72,7 +72,7 @@ func goesOnWithTwo(t *testing.T, pid int) {
 		err = lost.Kill()
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("lost.Kill:", err)
 	}
 	for deadline := time.Now().Add(time.Minute); ; { // until the two have a leader
 		status, out, errs := command("submit", "upper", "--text", "two", "--timeout", "3s")
@@ -92,7 +92,7 @@ func freePorts(t *testing.T) string {
 		address := freeAddress(t)
 		host, port, err := splitAddress(address)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("splitAddress:", err)
 		}
 		free := port < 65535-1002
 		for _, p := range []int{port + 1, port + 2, port + 1000, port + 1001, port + 1002} {

@@ -18,7 +18,7 @@ func TestAnInterruptLetsProgramsEnd(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"began", "end"} {
 		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatal("syscall.Mkfifo:", err)
 		}
 	}
 	node := exec.Command(os.Args[0], "cluster", "node", "--handler", "shell", "--places", "1", "--", "sh", "-c", "echo >began; read line <end; echo 5")
@@ -27,10 +27,10 @@ func TestAnInterruptLetsProgramsEnd(t *testing.T) {
 	node.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := node.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("node.StdoutPipe:", err)
 	}
 	if err := node.Start(); err != nil {
-		t.Fatal(err)
+		t.Fatal("node.Start:", err)
 	}
 	defer node.Process.Kill()
 	if line, err := bufio.NewReader(out).ReadString('\n'); !strings.Contains(line, "runs tasks of shell") {
@@ -42,22 +42,22 @@ func TestAnInterruptLetsProgramsEnd(t *testing.T) {
 			break
 		}
 		if !strings.Contains(errs, "no node has a handler") { // it has just started
-			t.Fatal(errs)
+			t.Fatal("command:", errs)
 		}
 	}
 	if _, err := os.ReadFile(filepath.Join(dir, "began")); err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile:", err)
 	}
 	if err := syscall.Kill(-node.Process.Pid, syscall.SIGINT); err != nil {
-		t.Fatal(err)
+		t.Fatal("syscall.Kill:", err)
 	}
 	end, err := os.OpenFile(filepath.Join(dir, "end"), os.O_RDWR, 0) // it opens, too, if nobody reads
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.OpenFile:", err)
 	}
 	defer end.Close()
 	if _, err := end.WriteString("\n"); err != nil {
-		t.Fatal(err)
+		t.Fatal("end.WriteString:", err)
 	}
 	if err := node.Wait(); err != nil {
 		t.Error("node: ", err)

@@ -17,7 +17,7 @@ func TestListsAreUpToDate(t *testing.T) {
 		file := filepath.Join(root, "api", name+".txt")
 		want, err := os.ReadFile(file)
 		if err != nil {
-			t.Error(err)
+			t.Error("os.ReadFile:", err)
 		} else if got != string(want) {
 			t.Errorf("api/%s.txt is not what package %s exports: run make api, and look at the difference", name, dir)
 		}

@@ -68,11 +68,11 @@ func TestEachFigureIsAMetric(t *testing.T) {
 	mp, r := provider()
 	registration, err := register(mp, []node{newNode("c", "n", func() cluster.Stats { return s })})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("register:", err)
 	}
 	checkFigures(t, r, want, "filch.cluster.name=c,filch.cluster.node.name=n")
 	if err := registration.Unregister(); err != nil {
-		t.Error(err)
+		t.Error("registration.Unregister:", err)
 	}
 	if got, err := collected(r); len(got) != 0 || err != nil {
 		t.Errorf("after Unregister: %v, %v", got, err)
@@ -83,7 +83,7 @@ func TestEachFigureIsAMetric(t *testing.T) {
 	q.Handler, q.Lane = "h@2", "high"
 	mp, r = provider()
 	if _, err := registerQueues(mp, "c", func(context.Context) ([]cluster.Queue, error) { return []cluster.Queue{q}, nil }); err != nil {
-		t.Fatal(err)
+		t.Fatal("registerQueues:", err)
 	}
 	checkFigures(t, r, want, "filch.cluster.handler.name=h@2,filch.cluster.lane.name=high,filch.cluster.name=c")
 }
@@ -92,10 +92,10 @@ func TestEachFigureIsAMetric(t *testing.T) {
 func TestServersThatDoNotAnswer(t *testing.T) {
 	mp, r := provider()
 	if _, err := registerQueues(mp, "c", func(context.Context) ([]cluster.Queue, error) { return nil, errors.New("no answer") }); err != nil {
-		t.Fatal(err)
+		t.Fatal("registerQueues:", err)
 	}
 	if _, err := register(mp, []node{newNode("c", "n", func() cluster.Stats { return cluster.Stats{} })}); err != nil {
-		t.Fatal(err)
+		t.Fatal("register:", err)
 	}
 	got, err := collected(r)
 	if err == nil || !strings.Contains(err.Error(), "no answer") || len(got) != len(ofNode) {

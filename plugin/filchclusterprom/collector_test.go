@@ -27,7 +27,7 @@ func found(t *testing.T, g prometheus.Gatherer, prefix string) map[float64]strin
 	t.Helper()
 	families, err := g.Gather()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("g.Gather:", err)
 	}
 	values := map[float64]string{}
 	for _, f := range families {
@@ -70,7 +70,7 @@ func TestEachFigureIsAMetric(t *testing.T) {
 func TestMetricsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile:", err)
 	}
 	var want []string
 	var s cluster.Stats
@@ -114,7 +114,7 @@ filch_cluster_up{cluster="c"} 1
 `
 	r := registered(newQueues("c", queues, noTrouble, time.Second))
 	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "filch_cluster_queue_waiting", "filch_cluster_up"); err != nil {
-		t.Error(err)
+		t.Error("testutil.GatherAndCompare:", err)
 	}
 	if problems, err := testutil.GatherAndLint(r); err != nil || len(problems) > 0 {
 		t.Error(problems, err)

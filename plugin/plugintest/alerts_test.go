@@ -29,7 +29,7 @@ func readAlerts(t *testing.T, plugin string) []rulefmt.Rule {
 	t.Helper()
 	groups, errs := rulefmt.ParseFile("../"+plugin+"/alerts.yaml", false, model.UTF8Validation, expressions, nil)
 	if len(errs) > 0 {
-		t.Fatal(errs)
+		t.Fatal("rulefmt.ParseFile:", errs)
 	}
 	var all []rulefmt.Rule
 	for _, g := range groups.Groups {
@@ -42,7 +42,7 @@ func readAlerts(t *testing.T, plugin string) []rulefmt.Rule {
 func TestAlertsAreComplete(t *testing.T) {
 	text, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile:", err)
 	}
 	total := 0
 	for _, c := range []struct {
@@ -147,12 +147,12 @@ func (s *scrapes) firing(t *testing.T, rules []rulefmt.Rule, from, to time.Time,
 	for _, r := range rules {
 		q, err := e.NewRangeQuery(background, s, nil, r.Expr, from, to, every)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("e.NewRangeQuery:", err)
 		}
 		answer := q.Exec(background)
 		found, err := answer.Matrix()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("answer.Matrix:", err)
 		}
 		for _, series := range found {
 			if series.Metric.Get(label) != value {
@@ -254,7 +254,7 @@ func TestAlertsFire(t *testing.T) {
 				for to = from; to.Sub(from) < 50*time.Minute; to = time.Now() {
 					synctest.Wait()
 					if err := s.scrape(r, to); err != nil {
-						t.Fatal(err)
+						t.Fatal("s.scrape:", err)
 					}
 					time.Sleep(every)
 				}

@@ -22,22 +22,22 @@ func openNode(t *testing.T) *cluster.Node {
 	t.Helper()
 	n, err := cluster.Open(t.Context(), cluster.WithServer(embedded.Server{Dir: t.TempDir(), NoSync: true}), cluster.WithNode("n"), cluster.WithName("c"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := n.Close(ctx); err != nil {
-			t.Error(err)
+			t.Error("n.Close:", err)
 		}
 	})
 	h := cluster.Handle(n, "h", func(_ context.Context, n int) (int, error) { return n, nil })
 	f, err := h.Submit(t.Context(), 1, cluster.Durable())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("h.Submit:", err)
 	}
 	if _, err := f.Wait(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatal("f.Wait:", err)
 	}
 	return n
 }
@@ -51,7 +51,7 @@ func exportedOfCluster(t *testing.T) map[string]bool {
 	names := map[string]bool{}
 	families, err := r.Gather()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("r.Gather:", err)
 	}
 	for _, f := range families {
 		names[f.GetName()] = true
@@ -75,14 +75,14 @@ func TestAClusterIsExported(t *testing.T) {
 	reader := sdk.NewManualReader()
 	provider := sdk.NewMeterProvider(sdk.WithReader(reader))
 	if _, err := filchclusterotel.Register(provider, n); err != nil {
-		t.Fatal(err)
+		t.Fatal("filchclusterotel.Register:", err)
 	}
 	if _, err := filchclusterotel.RegisterQueues(provider, n); err != nil {
-		t.Fatal(err)
+		t.Fatal("filchclusterotel.RegisterQueues:", err)
 	}
 	var all metricdata.ResourceMetrics
 	if err := reader.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
+		t.Fatal("reader.Collect:", err)
 	}
 	points := map[string]int{}
 	for _, s := range all.ScopeMetrics {

@@ -65,10 +65,10 @@ func readDashboard(t *testing.T, file string) (d dashboard) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile:", err)
 	}
 	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Unmarshal:", err)
 	}
 	return d
 }
@@ -126,7 +126,7 @@ func TestDashboardShowsRatesOfCounters(t *testing.T) {
 		for _, target := range p.Targets {
 			e, err := expressions.ParseExpr(variables.Replace(target.Expr))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal("expressions.ParseExpr:", err)
 			}
 			parser.Inspect(e, func(n parser.Node, path []parser.Node) error {
 				v, ok := n.(*parser.VectorSelector)

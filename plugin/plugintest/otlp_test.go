@@ -70,7 +70,7 @@ func receive(t *testing.T) (*receiver, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("net.Listen:", err)
 	}
 	r, server := &receiver{metrics: map[string]*metrics.Metric{}, scopes: map[string]bool{}}, grpc.NewServer()
 	metricspb.RegisterMetricsServiceServer(server, r)
@@ -85,29 +85,29 @@ func TestOTLP(t *testing.T) {
 	r, address := receive(t)
 	toMetrics, err := otlpmetricgrpc.New(background, otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithEndpoint(address))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("otlpmetricgrpc.New:", err)
 	}
 	toSpans, err := otlptracegrpc.New(background, otlptracegrpc.WithInsecure(), otlptracegrpc.WithEndpoint(address))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("otlptracegrpc.New:", err)
 	}
 	mp := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(toMetrics)))
 	tp := sdktrace.NewTracerProvider(sdktrace.WithBatcher(toSpans))
 
 	p := filch.New(filch.WithName("kitchen"), filch.WithWorkers(2), filch.WithObserver(filchotel.NewTracer(tp)))
 	if _, err := filchotel.Register(mp, p); err != nil {
-		t.Fatal(err)
+		t.Fatal("filchotel.Register:", err)
 	}
 	ctx, request := tp.Tracer("the program").Start(background, "request")
 	filch.Submit(ctx, p, nothing, filch.Named("cook")).Wait(ctx)
 	filch.Submit(ctx, p, func(context.Context) (int, error) { panic("fire") }, filch.Named("flambé")).Wait(ctx)
 	request.End()
 	if err := p.Shutdown(background); err != nil { // figures of a pool at rest are exact
-		t.Fatal(err)
+		t.Fatal("p.Shutdown:", err)
 	}
 	for _, flush := range []func(context.Context) error{mp.ForceFlush, tp.ForceFlush, mp.Shutdown, tp.Shutdown} {
 		if err := flush(background); err != nil {
-			t.Error(err)
+			t.Error("flush:", err)
 		}
 	}
 	r.mu.Lock()
@@ -123,7 +123,7 @@ func checkMetrics(t *testing.T, got map[string]*metrics.Metric) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile:", err)
 	}
 	for name, m := range got {
 		prom, points := strings.ReplaceAll(name, ".", "_"), m.GetSum().GetDataPoints()
@@ -193,21 +193,21 @@ func TestOTLPOfNamesThatAreNotUTF8(t *testing.T) {
 	r, address := receive(t)
 	toMetrics, err := otlpmetricgrpc.New(background, otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithEndpoint(address))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("otlpmetricgrpc.New:", err)
 	}
 	toSpans, err := otlptracegrpc.New(background, otlptracegrpc.WithInsecure(), otlptracegrpc.WithEndpoint(address))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("otlptracegrpc.New:", err)
 	}
 	mp := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(toMetrics)))
 	tp := sdktrace.NewTracerProvider(sdktrace.WithBatcher(toSpans))
 	times, err := filchotel.NewTimes(mp)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("filchotel.NewTimes:", err)
 	}
 	p := filch.New(filch.WithName("bad \xff pool"), filch.WithWorkers(1), filch.WithObserver(both{filchotel.NewTracer(tp), times}))
 	if _, err := filchotel.Register(mp, p); err != nil {
-		t.Fatal(err)
+		t.Fatal("filchotel.Register:", err)
 	}
 	filch.Submit(background, p, nothing, filch.Named("good")).Wait(background)
 	filch.Submit(background, p, nothing, filch.Named("bad \xfe task")).Wait(background)
@@ -216,7 +216,7 @@ func TestOTLPOfNamesThatAreNotUTF8(t *testing.T) {
 	p.Close()
 	for _, flush := range []func(context.Context) error{mp.ForceFlush, tp.ForceFlush, mp.Shutdown, tp.Shutdown} {
 		if err := flush(background); err != nil {
-			t.Error(err)
+			t.Error("flush:", err)
 		}
 	}
 	r.mu.Lock()

@@ -26,7 +26,7 @@ func exported(t *testing.T) map[string]bool {
 	r.MustRegister(filchprom.New(p), times)
 	families, err := r.Gather()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("r.Gather:", err)
 	}
 	names := map[string]bool{}
 	for _, f := range families {

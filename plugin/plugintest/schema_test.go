@@ -90,12 +90,12 @@ func followsSchema(t *testing.T, file string) (d schemaDashboard) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.ReadFile:", err)
 	}
 	strict := json.NewDecoder(bytes.NewReader(text))
 	strict.DisallowUnknownFields()
 	if err := strict.Decode(&d); err != nil {
-		t.Fatal(err)
+		t.Fatal("strict.Decode:", err)
 	}
 	if d.Title == "" || !uids.MatchString(d.UID) || d.SchemaVersion < 36 || !durations.MatchString(d.Refresh) || d.Time.From == "" || d.Time.To == "" ||
 		d.GraphTooltip < 0 || d.GraphTooltip > 2 || d.Annotations.List == nil || d.Links == nil {

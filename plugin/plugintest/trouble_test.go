@@ -49,7 +49,7 @@ func TestAFullDiskSetsOffAnAlert(t *testing.T) {
 	var full atomic.Bool
 	n, err := cluster.Open(t.Context(), cluster.WithServer(fullServer{embedded.Server{Dir: t.TempDir(), NoSync: true}, &full}), cluster.WithName("c"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() { _ = n.Close(background) })
 	r := prometheus.NewRegistry()
@@ -61,7 +61,7 @@ func TestAFullDiskSetsOffAnAlert(t *testing.T) {
 		for ; to.Sub(from) < 10*time.Minute; to = to.Add(every) {
 			full.Store(to.Sub(from) < while)
 			if err := s.scrape(r, to); err != nil {
-				t.Fatal(err)
+				t.Fatal("s.scrape:", err)
 			}
 		}
 		if got := fmt.Sprint(s.firing(t, rules, from, to, "cluster", "c")); got != want {

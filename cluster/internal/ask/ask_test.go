@@ -59,7 +59,7 @@ func TestQuestionsEndWithTheNode(t *testing.T) {
 	}
 	for range 2 {
 		if err := <-answers; err != errEnd {
-			t.Error(err)
+			t.Error("<-answers:", err)
 		}
 	}
 }

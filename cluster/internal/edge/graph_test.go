@@ -62,7 +62,7 @@ func TestUntilWaitsForARevision(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := g.Until(ctx, 4); err != context.Canceled {
-			t.Error(err)
+			t.Error("g.Until:", err)
 		}
 	})
 }

@@ -47,7 +47,7 @@ func TestLatePassesOnWhatHasCome(t *testing.T) {
 	a.task("late")
 	a.status(first, "408 Request Timeout")
 	if err := a.nc.Flush(); err != nil {
-		t.Fatal(err)
+		t.Fatal("a.nc.Flush:", err)
 	}
 	a.Late(a.each)
 	if !slices.Equal(a.tasks, []string{"late"}) {
@@ -186,7 +186,7 @@ func TestCloseAfterItsConnectionPassesOnWhatArrived(t *testing.T) {
 	a.task("arrived")
 	a.status(first, "408 Request Timeout")
 	if err := a.nc.Flush(); err != nil {
-		t.Fatal(err)
+		t.Fatal("a.nc.Flush:", err)
 	}
 	a.nc.Close()
 	a.Close(a.each)

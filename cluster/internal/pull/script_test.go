@@ -130,11 +130,11 @@ func newAsking(t *testing.T) *asking {
 	var err error
 	if a.nc, err = nats.Connect("", nats.InProcessServer(a.script), nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0), nats.MaxReconnects(-1),
 		nats.ReconnectHandler(func(*nats.Conn) { a.back <- struct{}{} })); err != nil {
-		t.Fatal(err)
+		t.Fatal("nats.Connect:", err)
 	}
 	t.Cleanup(a.nc.Close)
 	if a.Puller, err = pull.New(a.nc, "work", "job", pull.Request{Group: pull.Group, Priority: 3}, 8); err != nil {
-		t.Fatal(err)
+		t.Fatal("pull.New:", err)
 	}
 	a.Again = a.again
 	return a

@@ -42,7 +42,7 @@ func TestAllSystemsRunAllTasks(t *testing.T) {
 	o := Options{Servers: servers, Places: []int{1, 4}, Tasks: 100, Runs: 1, Step: func(string) { steps++ }}
 	all, err := Rates(soon(t), o)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("Rates:", err)
 	}
 	if steps != o.Steps() || len(all) != 2*2*2*len(servers) {
 		t.Errorf("%d steps of %d, %d figures", steps, o.Steps(), len(all))
@@ -60,7 +60,7 @@ func TestThreeServers(t *testing.T) {
 	}
 	o := Options{Servers: []Servers{Three}, Places: []int{4}, Tasks: 100, Step: func(string) {}} // only what warms up
 	if _, err := Rates(soon(t), o); err != nil {
-		t.Fatal(err)
+		t.Fatal("Rates:", err)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestAKilledProcessLosesNoTask(t *testing.T) {
 func TestEfficiencies(t *testing.T) {
 	e, err := Efficient(soon(t), node, 2, 2, []time.Duration{50 * time.Millisecond}, func(string) {})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("Efficient:", err)
 	}
 	if len(e.Rows) != 1 || e.Rows[0].Measured <= 0 || e.Rows[0].Measured > 1 || e.Rows[0].Predicted <= 0 || e.Rows[0].Predicted > 1 {
 		t.Errorf("%+v", e)

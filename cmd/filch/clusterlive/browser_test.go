@@ -118,7 +118,7 @@ func startCluster(t *testing.T) *testCluster {
 	for name, places := range map[string]int{"a": 4, "b": 4, "c": 2, "web": 0} {
 		n, err := cluster.Open(t.Context(), cluster.WithConn(nc), cluster.WithNode(name), cluster.WithPlaces(places))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Open:", err)
 		}
 		t.Cleanup(func() { _ = n.Close(context.WithoutCancel(t.Context())) })
 		c.nodes[name] = n
@@ -133,18 +133,18 @@ func startCluster(t *testing.T) *testCluster {
 	for i := range 3 {
 		f, err := cluster.Submit[int, int](t.Context(), c.nodes["web"], "reject", i)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		if _, err := f.Wait(t.Context()); err == nil {
 			t.Fatal("no error")
 		}
 	}
 	if err := c.nodes["web"].Pause(t.Context(), "resize"); err != nil {
-		t.Fatal(err)
+		t.Fatal("c.nodes:", err)
 	}
 	for i := range 40 {
 		if _, err := cluster.Submit[int, int](t.Context(), c.nodes["web"], "resize", i); err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 	}
 	c.load(t)
@@ -156,7 +156,7 @@ func untilHandled(t *testing.T, n *cluster.Node, handlers ...string) {
 	poll.Until(t, 10*time.Second, "all handlers are there", func() (bool, any) {
 		queues, err := n.Queues(t.Context())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("n.Queues:", err)
 		}
 		return !slices.ContainsFunc(handlers, func(name string) bool {
 			return !slices.ContainsFunc(queues, func(q cluster.Queue) bool { return q.Handler == name && q.Lane == "normal" })
@@ -168,19 +168,19 @@ func untilHandled(t *testing.T, n *cluster.Node, handlers ...string) {
 func (c *testCluster) haunt(t *testing.T) {
 	js, err := jetstream.New(c.nc)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("jetstream.New:", err)
 	}
 	bucket, err := js.KeyValue(t.Context(), "filch_nodes")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("js.KeyValue:", err)
 	}
 	const evil = "<img src=x onerror=document.title='gone'>"
 	told, err := json.Marshal(cluster.NodeInfo{Host: evil, Places: 2, Handlers: []string{evil, "</script>"}, From: map[string]int64{evil: 7, "__proto__": 3, "web": 2}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("json.Marshal:", err)
 	}
 	if _, err := bucket.Put(t.Context(), "ghost", told); err != nil {
-		t.Fatal(err)
+		t.Fatal("bucket.Put:", err)
 	}
 }
 
@@ -227,9 +227,9 @@ func (c *testCluster) look(ctx context.Context) (v clusterlive.View, err error) 
 // desert closes a node, and submits a task that only it could run.
 func (c *testCluster) desert(t *testing.T) {
 	if err := c.nodes["c"].Close(t.Context()); err != nil {
-		t.Error(err)
+		t.Error("c.nodes:", err)
 	}
 	if _, err := cluster.Submit[int, int](t.Context(), c.nodes["web"], "orphan", 1); err != nil {
-		t.Error(err)
+		t.Error("cluster.Submit:", err)
 	}
 }

@@ -34,12 +34,12 @@ func TestThreeProcessesDrawOneImage(t *testing.T) {
 	t.Log(out)
 	f, err := os.Open(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("os.Open:", err)
 	}
 	defer f.Close()
 	img, err := png.Decode(f)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("png.Decode:", err)
 	}
 	if got, ok := img.(*image.Paletted); !ok || !bytes.Equal(got.Pix, draw(filch.Default(), strip{side, 0, side})) {
 		t.Error("the image is not that of one process")

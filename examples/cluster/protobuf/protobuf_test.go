@@ -55,11 +55,11 @@ func open(t *testing.T) *cluster.Node {
 	t.Helper()
 	n, err := cluster.Open(t.Context(), cluster.WithServer(embedded.Server{Dir: t.TempDir(), NoSync: true}), cluster.WithCodecs(protobuf.Codec{}))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("cluster.Open:", err)
 	}
 	t.Cleanup(func() {
 		if err := n.Close(context.Background()); err != nil {
-			t.Error(err)
+			t.Error("n.Close:", err)
 		}
 	})
 	return n
@@ -76,7 +76,7 @@ func TestAnEmptyMessageIsOne(t *testing.T) {
 	for _, text := range []string{"", "text"} {
 		f, err := h.Submit(t.Context(), wrapperspb.String(text), cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("h.Submit:", err)
 		}
 		if got, err := f.Wait(t.Context()); err != nil || !proto.Equal(got, wrapperspb.String(text)) {
 			t.Errorf("%q: %v, %v", text, got, err)
@@ -91,12 +91,12 @@ func TestWhatIsNoMessageIsRefused(t *testing.T) {
 		return nil, errors.New("it was called")
 	})
 	if _, err := cluster.Submit[int, int](t.Context(), n, "count", 1, cluster.Durable()); err == nil || !strings.Contains(err.Error(), "int is no message") {
-		t.Error(err)
+		t.Error("cluster.Submit:", err)
 	}
 	for handler, want := range map[string]string{"count": "int is no pointer to a message", "message": "invalid UTF-8"} {
 		f, err := cluster.Submit[*wrapperspb.BytesValue, *wrapperspb.StringValue](t.Context(), n, handler, wrapperspb.Bytes([]byte{0xff}), cluster.Durable())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal("cluster.Submit:", err)
 		}
 		if _, err := f.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", handler, err)

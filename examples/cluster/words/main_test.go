@@ -16,11 +16,11 @@ func TestThreeProcessesCountWhatIsThere(t *testing.T) {
 	folder := t.TempDir()
 	for i := range 100 {
 		if err := os.Mkdir(filepath.Join(folder, fmt.Sprint(i)), 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.Mkdir:", err)
 		}
 		text := strings.Repeat("once, twice twice; ", i) + strings.Repeat(".", bytesOfTask/2)
 		if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i), "text"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatal("os.WriteFile:", err)
 		}
 	}
 	out := threetest.Run(t, "-top", "2", "-files", "t*", folder)
