@@ -188,7 +188,8 @@ func WithIdleTimeout(d time.Duration) Option {
 // With 0 the pool never acts: the number of workers is then a firm limit, however long
 // tasks wait, for a network for example. Then tasks that wait for a queued task deadlock,
 // unless they wait by [Future.Wait] with their context, by [Group.Wait] of a group that
-// they made, or inside [Blocking]. In a pool by priority, a task that waits for a mutex
+// they made, or inside [Blocking], from one goroutine at a time: of several that wait in the name of one task, the first to
+// return takes its place again. In a pool by priority, a task that waits for a mutex
 // also deadlocks if a less urgent task holds it around forks. WithStallTimeout panics if
 // d < 0.
 //
