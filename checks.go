@@ -103,13 +103,16 @@ func (c useChecks) Begins(w *engine.Worker) (ends func()) {
 	return func() { face.takeIn(before) }
 }
 
+// Uses is called by CheckUse of the engine, and likewise unseen by the race detector.
+//
+//go:norace
 func (c useChecks) Uses(w *engine.Worker) {
 	h := asWorker(w).lent.Load()
 	switch {
 	case h == nil: // the pool's own
 	case h.goroutine.Load() == 0:
 		misuse(h, "after the call that it was handed to has returned; use it only in that call, and in what that calls")
-	case (goroutine.Cheap || c.p.checks != nil) && !h.isOn(uint64(goroutine.ID())):
+	case (goroutine.Cheap || c.p.checks != nil) && h.goroutine.Load() != uint64(goroutine.ID()) && !h.isOnCoroutine(uint64(goroutine.ID())):
 		if c.p.has() != nil {
 			misuse(h, notTheOneAround)
 		}
@@ -119,10 +122,10 @@ func (c useChecks) Uses(w *engine.Worker) {
 	}
 }
 
-// isOn reports whether the goroutine me, which calls it, may use what h hands out: it is the one of h, or a coroutine of
-// iter.Pull, which runs while its caller waits.
-func (h *handout) isOn(me uint64) bool {
-	if h.goroutine.Load() == me || h.coroutine.Load() == me {
+// isOnCoroutine reports whether the goroutine me, which calls it, is a coroutine of iter.Pull: it may use what h hands out, since it
+// runs while its caller waits. It is apart from the comparison before it, since the race detector notes each call, and forgets the older ones.
+func (h *handout) isOnCoroutine(me uint64) bool {
+	if h.coroutine.Load() == me {
 		return true
 	}
 	if !goroutine.IsCoroutine() {

@@ -380,7 +380,7 @@ var logicalPrograms = []logicalProgram{
 		par.For(p, 100, func(i int) { all[i]++; all[i+1]++ })
 	}},
 	// Of more indices, the detector may have forgotten the stack of one; see docs/races.md.
-	{"two far indices of a loop", true, func(p *filch.Pool) {
+	{farIndices, true, func(p *filch.Pool) {
 		x := 0
 		par.For(p, 50, func(i int) {
 			if i == 0 || i == 49 {

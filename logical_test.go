@@ -61,21 +61,27 @@ func TestLogicalRacesAreReportedInEveryRun(t *testing.T) {
 
 const logicalMarker = "== program: "
 
-// reportsOf runs the programs in a process of its own, and returns what each round of each has
+// farIndices is a program with many goroutines between the two parts of its race. The detector remembers so many that have ended: after all
+// other programs it has missed this race in 1 of 20 processes, and in a process of its own in none of 600. So it has one.
+const farIndices = "two far indices of a loop"
+
+// reportsOf runs the programs in processes of their own, and returns what each round of each has
 // reported.
 func reportsOf(t *testing.T, workers, rounds int) map[string][]string {
-	cmd := exec.Command(os.Args[0], "-test.run=^TestLogicalRacesAreReportedInEveryRun$", "-test.timeout=5m", fmt.Sprint("-test.count=", rounds))
-	cmd.Env = append(os.Environ(), fmt.Sprint("FILCH_TEST_LOGICAL=", workers),
-		"GORACE=halt_on_error=0 exitcode=0 atexit_sleep_ms=0 suppress_equal_stacks=0 suppress_equal_addresses=0")
-	var out bytes.Buffer
-	cmd.Stderr = &out
-	if err := cmd.Run(); err != nil && !strings.Contains(out.String(), logicalMarker) {
-		t.Fatalf("cmd.Run(): %v\n%s", err, out.String())
-	}
 	reports := map[string][]string{}
-	for _, part := range strings.Split(out.String(), logicalMarker)[1:] {
-		name, text, _ := strings.Cut(part, "\n")
-		reports[name] = append(reports[name], text)
+	for _, only := range []string{"", farIndices} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestLogicalRacesAreReportedInEveryRun$", "-test.timeout=5m", fmt.Sprint("-test.count=", rounds))
+		cmd.Env = append(os.Environ(), fmt.Sprint("FILCH_TEST_LOGICAL=", workers), "FILCH_TEST_PROGRAM="+only,
+			"GORACE=halt_on_error=0 exitcode=0 atexit_sleep_ms=0 suppress_equal_stacks=0 suppress_equal_addresses=0")
+		var out bytes.Buffer
+		cmd.Stderr = &out
+		if err := cmd.Run(); err != nil && !strings.Contains(out.String(), logicalMarker) {
+			t.Fatalf("cmd.Run(): %v\n%s", err, out.String())
+		}
+		for _, part := range strings.Split(out.String(), logicalMarker)[1:] {
+			name, text, _ := strings.Cut(part, "\n")
+			reports[name] = append(reports[name], text)
+		}
 	}
 	return reports
 }
@@ -83,7 +89,7 @@ func reportsOf(t *testing.T, workers, rounds int) map[string][]string {
 func runLogicalPrograms(workers int) {
 	only := os.Getenv("FILCH_TEST_PROGRAM")
 	for _, prog := range logicalPrograms {
-		if only != "" && only != prog.name {
+		if only != prog.name && (only != "" || prog.name == farIndices) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%s%s\n", logicalMarker, prog.name)
