@@ -800,6 +800,7 @@ func TestAllocations(t *testing.T) {
 			"Partition":     func() { Partition(p, x, yes) },
 			"Histogram":     func() { Histogram(p, x, 3, func(v int) int { return v & 1 }) },
 			"Smallest":      func() { Smallest(p, x, 3) },
+			"Largest":       func() { Largest(p, x, 3) },
 			"Fill":          func() { Fill(p, x, 1) },
 			"IsSorted":      func() { IsSorted(p, x) },
 		} {

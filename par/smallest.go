@@ -57,7 +57,7 @@ func firstOf[T any](op string, s filch.Scope, x []T, k int, of, compare func(a, 
 		list []ranked // the first k so far, sorted, and some that may come before the last of them
 		full bool     // else there are less than k
 	}
-	parts := withStates(s, len(x), of, config{kind: toRank}, func() *best { return new(best) }, byRange[*best](func(b *best, lo, hi int) {
+	parts := withStates(s, len(x), of, config{kind: toRank}, func() *best { return &best{list: make([]ranked, 0, 2*k)} }, byRange[*best](func(b *best, lo, hi int) {
 		var last ranked
 		if b.full {
 			last = b.list[k-1]
