@@ -38,15 +38,15 @@ func isRefusal(err error) bool {
 
 // conclude ends a task: its outcome is stored, if anybody is to be told of it, and counts; then concluded does the rest.
 func (n *Node) conclude(t *task, o outcome, remove func() error) error {
-	status := o.Status
+	own := o
 	if t.from != "" {
 		var err error
 		if o, err = n.putOutcome(t.id, o); err != nil {
 			return err
 		}
 	}
-	if o.Status == status { // else it had ended before, in another way
-		n.counts.ended(status)
+	if own.is(o) { // else it had ended before, or elsewhere
+		n.counts.ended(o.Status)
 	}
 	return n.concluded(t, o, remove)
 }

@@ -132,11 +132,17 @@ func (n *Node) tryOutcome(ctx context.Context, id token, o outcome, data []byte)
 		if err != nil {
 			return o, err
 		}
-		if o.Status == statusDone {
+		if o.Status == statusDone && !o.is(have) {
 			n.counts.duplicates.Add(1)
 		}
 		return have, nil
 	}
+}
+
+// is reports whether an outcome that is stored is o, and not that of another node or of another attempt. The answer that it is stored may
+// have been lost.
+func (o outcome) is(have outcome) bool {
+	return o.Status == have.Status && o.Node == have.Node && o.Attempts == have.Attempts
 }
 
 // outcomeMsg is what asks the servers to store an outcome, unless the task has one, as Create of the bucket does.

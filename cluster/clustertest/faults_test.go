@@ -115,10 +115,11 @@ func TestANodeThatHangsKeepsNoTask(t *testing.T) {
 	g := submitJob(t, n, job{N: 5})
 	expect(t, g, 10)
 	empty(t, js)
+	// It ends there for nothing, and counts so, as does the message of the task if that came while the node hung.
 	poll.Until(t, time.Minute, "it has ended on the node that went on, for nothing", func() (bool, any) {
 		all, err := n.Nodes(t.Context())
 		i := slices.IndexFunc(all, func(i cluster.NodeInfo) bool { return i.Name == "hung" })
-		return i >= 0 && all[i].Stats.Duplicates == 1, fmt.Sprintf("%+v %v", all, err)
+		return i >= 0 && all[i].Stats.Duplicates > 0 && all[i].Stats.Done+n.Stats().Done == 2, fmt.Sprintf("%+v %v", all, err)
 	})
 	ranOnce(t, hung, f.ID())
 	if info := show(t, n, f.ID()); info.Node != "alive" {

@@ -61,7 +61,20 @@ export async function end(steps, after = () => {}) {
   }
 }
 
-export const until = (f, ...args) => page.waitForFunction(f, { timeout: 60_000, polling: 50 }, ...args);
+// until asks until f is true in the page. As long as f throws, it is not true yet: what it asks about may be on its way.
+export async function until(f, ...args) {
+  const end = Date.now() + 60_000;
+  for (;;) {
+    let problem = "not true";
+    try {
+      if (await page.evaluate(f, ...args)) return;
+    } catch (e) {
+      problem = e;
+    }
+    if (Date.now() > end) throw new Error(`after 60 s: ${f}`, { cause: problem });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
 export const untilState = (state) => until((state) => document.getElementById("status").dataset.state === state, state);
 export const drawn = () => page.evaluate(() => Number(document.documentElement.dataset.drawn ?? 0));
 export const untilDrawn = (n) => until((n) => Number(document.documentElement.dataset.drawn) > n, n);

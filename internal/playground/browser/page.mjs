@@ -2,40 +2,14 @@
 //
 //   node page.mjs <url> <folder of screenshots> <browser>
 
-import { readFileSync, mkdirSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import assert from "node:assert/strict";
-import puppeteer from "puppeteer-core";
+import { args, end, noViolations, page, said, screenshot, step, until } from "./drive.mjs";
 
-const [base, shots, chromium] = process.argv.slice(2);
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-mkdirSync(shots, { recursive: true });
-
-const browser = await puppeteer.launch({ executablePath: chromium, headless: true, pipe: true, timeout: 120_000, protocolTimeout: 120_000,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-extensions", "--no-first-run", "--disable-background-networking"],
-});
-const page = await browser.newPage();
-page.setDefaultTimeout(60_000); // a busy machine is slow
-const console_ = [], elsewhere = [];
-page.on("console", (m) => console_.push(`${m.type()}: ${m.text()}`));
-page.on("pageerror", (e) => console_.push(`error: ${e.message}`));
+const [base] = args;
+const elsewhere = [];
 page.on("request", (r) => { if (!r.url().startsWith(base) && !/^(blob|data):/.test(r.url())) elsewhere.push(r.url()); });
 await page.setViewport({ width: 1280, height: 900 });
 
-const step = async (name, f) => {
-  const begin = Date.now();
-  try {
-    await f();
-  } catch (e) {
-    await page.screenshot({ path: join(shots, "failed.png") }).catch(() => {});
-    console.log(`fail ${name}: ${e.stack} ${console_.join("; ")}`.replaceAll("\n", " | "));
-    process.exitCode = 1;
-    throw e;
-  }
-  console.log(`pass ${name} (${Date.now() - begin} ms)`);
-};
-const until = (f, ...args) => page.waitForFunction(f, { timeout: 60_000, polling: 50 }, ...args);
 // ask asks the modules of the page.
 const ask = (f, ...args) => page.evaluate(`import("./app.js").then((m) => (${f})(m, ...${JSON.stringify(args)}))`);
 const at = () => ask("(m) => m.state.t");
@@ -53,14 +27,7 @@ const theme = async (name) => {
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: name }]);
   await until((dark) => matchMedia("(prefers-color-scheme: dark)").matches === dark, name === "dark");
 };
-const accessible = async () => {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => axe.run());
-  const bad = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-  assert.deepEqual(bad.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).slice(0, 2).join(" ")}`), []);
-};
-
-try {
+await end(async () => {
   await theme("light");
   await step("loads", async () => {
     const begin = Date.now();
@@ -199,7 +166,7 @@ try {
     await page.select("#dag", "graph");
     await until(() => document.querySelector(".panel h2").textContent === "graph by child");
     assert.equal(await ask("(m) => m.films[0].result.t1"), 32);
-    await accessible();
+    await noViolations();
     await page.click("#graph", { count: 3 });
     await page.$eval("#graph", (e) => { e.value = '{"graph":\n 0}'; });
     await page.click("button[type=submit]");
@@ -236,17 +203,17 @@ try {
     await step(name, async () => {
       await theme(name);
       await open("#dag=fib%3D12&scheduler=child&workers=8&seed=1&t=24");
-      await accessible();
-      await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
+      await noViolations();
+      await screenshot(name);
       await open("#dag=loop%3D40%4020&scheduler=child&with=continuation&workers=4&seed=1&t=45");
-      await accessible();
-      await page.screenshot({ path: join(shots, `compare-${name}.png`), fullPage: true });
+      await noViolations();
+      await screenshot(`compare-${name}`);
       await open("#dag=quicksort%3D2000&scheduler=pool&workers=64&seed=1&t=5200");
-      await page.screenshot({ path: join(shots, `64-${name}.png`), fullPage: true });
+      await screenshot(`64-${name}`);
       await open("#dag=uts%3D5&scheduler=pdf&with=mailbox&workers=6&seed=3&t=12");
-      await page.screenshot({ path: join(shots, `queue-${name}.png`), fullPage: true });
+      await screenshot(`queue-${name}`);
       await open("#dag=tree%3D9%4050&scheduler=pool&with=child&workers=4&seed=1&t=300");
-      await page.screenshot({ path: join(shots, `pool-${name}.png`), fullPage: true });
+      await screenshot(`pool-${name}`);
     });
   }
   await step("large", async () => {
@@ -269,20 +236,17 @@ try {
       await theme(name);
       await open("#dag=fib%3D12&scheduler=child&with=continuation&workers=8&seed=1&t=24");
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it is wider than the phone");
-      await accessible();
-      await page.screenshot({ path: join(shots, `phone-${name}.png`), fullPage: true });
+      await noViolations();
+      await screenshot(`phone-${name}`);
     }
   });
   await step("console", () => {
-    assert.deepEqual(console_, []);
-    console_.length = 0;
+    assert.deepEqual(said, []);
+    said.length = 0;
     assert.deepEqual(elsewhere, []);
   });
   await step("without the simulator", async () => { // the browser complains too
     await page.goto(`${base}/bare/`);
     await until(() => /sim.wasm.gz: 404; "make playground" writes it/.test(document.getElementById("problem").textContent));
   });
-} finally {
-  await browser.close();
-  process.exit();
-}
+});
