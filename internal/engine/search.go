@@ -203,7 +203,6 @@ type spin struct {
 	w      *Worker
 	most   int64 // at most so long, ns
 	pinned bool  // to a processor: to let others have it takes two switches of threads, about 30 us, so it waits for the end
-	noise  int   // so that the pause is not optimized away
 }
 
 // wait returns a spin that w waits with.
@@ -213,7 +212,7 @@ func (w *Worker) wait() spin {
 
 func (s *spin) next() bool {
 	free := s.policy.Turn()
-	s.pause()
+	s.w.Pause()
 	if free {
 		return true
 	}
@@ -236,10 +235,10 @@ func (w *Worker) yield(now int64) (then int64) {
 	return then
 }
 
-// pause takes some tens of nanoseconds. Polling with less in between takes the
+// Pause takes some tens of nanoseconds, or a hundred. Polling with less in between takes the
 // cache lines from the workers that write them.
-func (s *spin) pause() {
+func (w *Worker) Pause() {
 	for i := range 64 {
-		s.noise ^= i
+		w.noise ^= i
 	}
 }

@@ -49,6 +49,7 @@ type Worker struct {
 	blocked     bool         // its goroutine waits at a join: whoever uses it is on another
 	checked     bool         // the pool has Checks; never written again
 	lastSteal   int64
+	noise       int  // so that a pause is not optimized away
 	fresh       bool // the credit was not counted yet for what runs here
 	unpaid      int  // forks to publish, whatever the credit
 	credit      policy.Credit

@@ -17,6 +17,15 @@ const (
 	StealHalf = 2
 )
 
+// With FIFO, workers take the rest of what another has moved one by one. That costs each of them about 300 ns while both do (Xeon, two
+// processors), so one that comes for the next after less than Brief stays away for as long as AsideTurns of its pause take, some 10 us. A
+// million empty tasks on two workers then take the time that they took when each worker kept what it had moved; without it 1.4 to 1.7 times
+// as long. With 250 instead of 700 ns it is 1.3, and with 1,200 tasks of 600 ns are slower than without.
+const (
+	Brief      = 700
+	AsideTurns = 60
+)
+
 // Share returns how many of n tasks move along with the one that a worker takes, if it
 // takes one in every so many. With 0 none moves.
 func Share(n, every int) int {

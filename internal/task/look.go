@@ -1,6 +1,7 @@
 package task
 
 import (
+	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
@@ -133,6 +134,9 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	if steal {
 		w.Engine.Looks()
 	}
+	if q == &p.Global {
+		w.standAside()
+	}
 	q.mu.Lock()
 	if q == &p.Global {
 		if ahead := p.ahead.Load(); ahead != nil {
@@ -190,6 +194,22 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 		w.tellFetched(q, 1+n)
 	}
 	return t, true
+}
+
+// standAside lets the worker alone that has what came before the global queue, if w comes for the next of it after less time than
+// it costs both to take in turns.
+func (w *Worker) standAside() {
+	if ahead := w.Pool.ahead.Load(); ahead == nil || ahead == &w.Own {
+		return
+	}
+	now := clock.Now()
+	if now-w.came < policy.Brief {
+		for range policy.AsideTurns {
+			w.Engine.Pause()
+		}
+		now = clock.Now()
+	}
+	w.came = now
 }
 
 // TellEnd tells hooks of the end of the task that ended last, unless they were told, and of queues that have become empty

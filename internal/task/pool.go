@@ -119,6 +119,7 @@ type Worker struct {
 	ran    int64  // tasks since the queue was told
 	taking int64  // level of the task that was taken last
 	turn   uint64 // of the task that was taken last, or 0; see starts
+	came   int64  // when it came last for a task of those that another worker has ahead of the global queue
 	batch  items  // on their way from one queue to another
 	Told   Told   // of its tasks
 
