@@ -174,16 +174,6 @@ func ExampleRecorder_WriteChrome() {
 	// Output: true <nil>
 }
 
-func ExampleRecorder_WritePerfetto() {
-	p := filch.New(filch.WithWorkers(1))
-	defer p.Close()
-	r := trace.New(p)
-	var file bytes.Buffer // or one that os.Create makes, by the name of x.pftrace
-	err := r.WritePerfetto(&file)
-	fmt.Println(file.Len() > 0, err)
-	// Output: true <nil>
-}
-
 func ExampleTrace() {
 	t := recorded("index")
 	fmt.Println(t.Pool, t.Lost)
@@ -217,11 +207,5 @@ func ExampleTrace_WriteText() {
 func ExampleTrace_WriteChrome() {
 	var file bytes.Buffer
 	fmt.Println(recorded("index").WriteChrome(&file))
-	// Output: <nil>
-}
-
-func ExampleTrace_WritePerfetto() {
-	var file bytes.Buffer
-	fmt.Println(recorded("index").WritePerfetto(&file))
 	// Output: <nil>
 }

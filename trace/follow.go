@@ -299,7 +299,7 @@ func (f *watcher) cut(part *event.Part) {
 			part.Marks = append(part.Marks, event.Mark{Worker: -1, At: c.at, Name: fmt.Sprintf("%s: %d", c.name, c.n)})
 		}
 	}
-	d.spans, d.steps, d.arrows, d.marks, d.counts = open, nil, nil, nil, nil
+	d.spans, d.arrows, d.marks, d.counts = open, nil, nil, nil
 	clear(d.joins)
 	if len(d.published) > mostForks {
 		clear(d.published)

@@ -3,7 +3,6 @@ package trace
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -290,19 +289,16 @@ func TestFollowerShowsFetches(t *testing.T) {
 	}
 }
 
-// Each counter is a track of its own in Perfetto, beside those of the workers: also two of one worker, or of the pool.
+// Each counter is a track of its own in a viewer: also two of one worker, or of the pool.
 func TestCountersHaveTracksOfTheirOwn(t *testing.T) {
-	tracks := map[uint64]string{poolTrack: "the pool"}
-	add := func(track uint64, what string) {
-		if before, ok := tracks[track]; ok {
-			t.Errorf("%s has track %d, which is that of %s", what, track, before)
-		}
-		tracks[track] = what
-	}
-	for worker := -3; worker < 4; worker++ {
-		add(workerTrack(worker), fmt.Sprint("worker ", worker))
+	tracks := map[string]bool{}
+	for worker := -1; worker < 4; worker++ {
 		for _, name := range []string{queuedName, "extra places"} {
-			add(countTrack(count{worker: worker, name: name}), fmt.Sprint(name, " of ", worker))
+			title := (&count{worker: worker, name: name}).title()
+			if tracks[title] {
+				t.Errorf("two counters are called %q", title)
+			}
+			tracks[title] = true
 		}
 	}
 	r := New(filch.New(filch.WithWorkers(1)))
@@ -310,8 +306,8 @@ func TestCountersHaveTracksOfTheirOwn(t *testing.T) {
 	r.now.Event(event.Event{At: r.now.began + 1, Kind: event.Queued, Worker: -1, Other: -1, ID: 5})
 	r.now.Event(event.Event{At: r.now.began + 2, Kind: event.Extra, Worker: -1, Other: -1, ID: 1})
 	var file strings.Builder
-	if err := r.WritePerfetto(&file); err != nil {
-		t.Fatal("r.WritePerfetto:", err)
+	if err := r.WriteChrome(&file); err != nil {
+		t.Fatal("r.WriteChrome:", err)
 	}
 	for _, name := range []string{queuedName, "extra places"} {
 		title := (&count{worker: -1, name: name}).title()

@@ -34,30 +34,14 @@ func (t *Trace) has(e event.Event) bool { return e.At >= t.began }
 
 // clip takes out what was over when line begins.
 func (line *timeline) clip() {
-	line.steps = kept(line.steps, func(s step) bool {
-		if s.kind == marks {
-			return line.marks[s.i].at >= line.begin
-		}
-		return line.spans[s.i].end >= line.begin
-	})
-	at := make([]int, len(line.spans)) // where spans go
-	n := 0
 	for i := range line.spans {
 		s := &line.spans[i]
-		at[i] = n
-		if s.end >= line.begin {
-			s.begin = max(s.begin, line.begin)
-			n++
-		}
-	}
-	for i := range line.steps {
-		if s := &line.steps[i]; s.kind != marks {
-			s.i = at[s.i]
-		}
+		s.begin = max(s.begin, min(s.end, line.begin))
 	}
 	begin := line.begin
 	line.spans = kept(line.spans, func(s span) bool { return s.end >= begin })
 	line.arrows = kept(line.arrows, func(a arrow) bool { return a.out >= begin })
+	line.marks = kept(line.marks, func(m mark) bool { return m.at >= begin })
 	line.counts = kept(line.counts, func(c count) bool { return c.at >= begin })
 }
 

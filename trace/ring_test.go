@@ -309,7 +309,6 @@ func BenchmarkSnapshot(b *testing.B) {
 	for name, f := range map[string]func(){
 		"snapshot": func() { r.Snapshot() },
 		"chrome":   func() { t.WriteChrome(io.Discard) },
-		"perfetto": func() { t.WritePerfetto(io.Discard) },
 		"text":     func() { t.WriteText(io.Discard) },
 	} {
 		b.Run(name, func(b *testing.B) {

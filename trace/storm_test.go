@@ -58,7 +58,7 @@ func storm(t *testing.T, seed uint64) {
 				case 2:
 					r.Stop()
 				case 3:
-					r.Snapshot().Last(time.Millisecond).WritePerfetto(io.Discard)
+					r.Snapshot().Last(time.Millisecond).WriteText(io.Discard)
 				case 4:
 					r.WriteChrome(&failing{choices.IntN(5000)})
 				}

@@ -14,7 +14,6 @@ type timeline struct {
 	workers    int    // one more than the greatest number
 	asides     int    // how many tracks there are for what runs on no worker: -1, -2 and so on
 	spans      []span // in the order of their begins
-	steps      []step // all begins and ends, and marks, in their order
 	arrows     []arrow
 	marks      []mark
 	counts     []count
@@ -52,20 +51,6 @@ type span struct {
 	open       bool   // it goes on at the end
 	crashed    bool
 }
-
-// A step is the begin or the end of a span, or a mark.
-type step struct {
-	kind stepKind
-	i    int // of the span or the mark
-}
-
-type stepKind uint8
-
-const (
-	begins stepKind = iota
-	ends
-	marks
-)
 
 // An arrow leads from where a fork was published to where it was taken.
 type arrow struct {
@@ -238,14 +223,12 @@ func (d *drawing) begins(s sort, e event.Event) {
 	if name == "" {
 		name = s.String()
 	}
-	d.steps = append(d.steps, step{begins, len(d.spans)})
 	depth := len(d.open[e.Worker])
 	d.open[e.Worker] = append(d.open[e.Worker], len(d.spans))
 	d.spans = append(d.spans, span{sort: s, worker: e.Worker, other: e.Other, begin: e.At, name: name, id: e.ID, depth: depth, waited: -1, open: true})
 }
 
 func (d *drawing) mark(e event.Event, name string) {
-	d.steps = append(d.steps, step{marks, len(d.marks)})
 	d.marks = append(d.marks, mark{e.Worker, e.At, name, e})
 }
 
@@ -285,7 +268,6 @@ func (d *drawing) close(worker int, at int64, open bool) {
 	s := d.innermost(worker)
 	s.end, s.open = max(at, s.begin), open
 	last := len(d.open[worker]) - 1
-	d.steps = append(d.steps, step{ends, d.open[worker][last]})
 	d.open[worker] = d.open[worker][:last]
 }
 

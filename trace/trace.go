@@ -1,5 +1,5 @@
 // Package trace records what the workers of a pool do, and writes it for the viewers that
-// programmers have: Chrome's and Perfetto's, or a terminal.
+// programmers have: Perfetto, Chrome and Speedscope, or a terminal.
 //
 //	r := trace.New(pool)
 //	r.Start()

@@ -24,14 +24,14 @@ import (
 
 // traceOptions are the flags of filch trace.
 type traceOptions struct {
-	output         string
-	perfetto, text bool
-	workers        int
-	size           string
-	executor       string
-	input          string
-	events         int
-	last           time.Duration
+	output   string
+	text     bool
+	workers  int
+	size     string
+	executor string
+	input    string
+	events   int
+	last     time.Duration
 }
 
 func traceCommand() *cobra.Command {
@@ -45,11 +45,10 @@ workloads and their sizes.
 
 The name of the file says in which form:
 
-  .json      Chrome's Trace Event Format, for ui.perfetto.dev and chrome://tracing
-  .pftrace   Perfetto's, for ui.perfetto.dev
-  .txt       text, one event a line
+  .json   Chrome's Trace Event Format, for ui.perfetto.dev and chrome://tracing
+  .txt    text, one event a line
 
-Any other name gets Chrome's, or that of --perfetto or --text. The file "-" is the standard output.
+Any other name gets Chrome's, or with --text text. The file "-" is the standard output.
 The file appears when it is complete. Until then there is the one that was there before.
 
 The latest events of each worker are kept, as many as --events says; those that are lost are counted.
@@ -58,7 +57,7 @@ If it is interrupted, or told to end by SIGTERM, trace writes what it has record
 status 1. On the signals SIGQUIT and SIGUSR1 trace writes the last seconds to the file at once, and goes on. At
 the end the whole recording takes their place. With "-" the signals do what they do elsewhere.`,
 		Example: `  filch trace fib -o fib.json
-  filch trace mergesort --workers 8 -o mergesort.pftrace
+  filch trace mergesort --workers 8 -o mergesort.json
   filch trace health --size small --text -o - | less`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -76,7 +75,6 @@ the end the whole recording takes their place. With "-" the signals do what they
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", `file to write, or "-"; must be there`)
-	f.BoolVar(&o.perfetto, "perfetto", false, "write Perfetto's form, whatever the name")
 	f.BoolVar(&o.text, "text", false, "write text, whatever the name")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "number of workers")
 	f.StringVar(&o.size, "size", "", "size of the workload (default the first that filch bench measures)")
@@ -89,49 +87,19 @@ the end the whole recording takes their place. With "-" the signals do what they
 
 // traceForm is a form of the file.
 type traceForm struct {
-	flag  string
-	names []string // how the names of its files end
-	open  string   // what to do with it
+	open  string // what to do with it
 	write func(t *trace.Trace, w io.Writer) error
 }
 
-// traceForms are all of them, the default first.
-var traceForms = []traceForm{
-	{"", []string{".json"}, "open it at https://ui.perfetto.dev or chrome://tracing", (*trace.Trace).WriteChrome},
-	{"--perfetto", []string{".pftrace", ".perfetto-trace"}, "open it at https://ui.perfetto.dev", (*trace.Trace).WritePerfetto},
-	{"--text", []string{".txt"}, "one event a line", (*trace.Trace).WriteText},
-}
-
-// form returns the form that the flags and the name of the file ask for.
-func (o traceOptions) form() (f traceForm, err error) {
-	if o.perfetto && o.text {
-		return f, errors.New("--perfetto and --text: a file has one form")
+// form returns the form that the flag and the name of the file ask for.
+func (o traceOptions) form() (traceForm, error) {
+	switch end := strings.ToLower(filepath.Ext(o.output)); {
+	case o.text && end == ".json":
+		return traceForm{}, fmt.Errorf("--output %s: a file whose name ends in %s has another form than that of --text", o.output, end)
+	case o.text || end == ".txt":
+		return traceForm{"one event a line", (*trace.Trace).WriteText}, nil
 	}
-	asked := ""
-	switch {
-	case o.perfetto:
-		asked = "--perfetto"
-	case o.text:
-		asked = "--text"
-	}
-	name := strings.ToLower(filepath.Ext(o.output))
-	for _, f := range traceForms {
-		for _, end := range f.names {
-			if name != end {
-				continue
-			}
-			if asked != "" && asked != f.flag {
-				return f, fmt.Errorf("--output %s: a file whose name ends in %s has another form than that of %s", o.output, end, asked)
-			}
-			return f, nil
-		}
-	}
-	for _, f := range traceForms {
-		if f.flag == asked {
-			return f, nil
-		}
-	}
-	return f, nil
+	return traceForm{"open it at https://ui.perfetto.dev or chrome://tracing", (*trace.Trace).WriteChrome}, nil
 }
 
 // tracing is a run that is to be recorded.

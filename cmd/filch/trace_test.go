@@ -21,8 +21,6 @@ func formOf(b []byte) string {
 		return "chrome"
 	case bytes.Contains(b, []byte("worker 0   is called")):
 		return "text"
-	case len(b) > 0 && b[0] == 1<<3|2: // a packet of a perfetto.protos.Trace
-		return "perfetto"
 	}
 	return "none"
 }
@@ -34,12 +32,9 @@ func TestTraceWritesTheFormOfTheName(t *testing.T) {
 	}{
 		{"a.json", "", "chrome"},
 		{"a.JSON", "", "chrome"},
-		{"a.pftrace", "", "perfetto"},
-		{"a.perfetto-trace", "--perfetto", "perfetto"},
 		{"a.txt", "", "text"},
 		{"a.txt", "--text", "text"},
 		{"trace", "", "chrome"},
-		{"trace", "--perfetto", "perfetto"},
 		{"trace.out", "--text", "text"},
 	} {
 		dir := t.TempDir()
@@ -107,10 +102,7 @@ func TestTraceMistakes(t *testing.T) {
 		{`--output: there must be a file`, []string{"fib"}},
 		{`--output ` + dir + `: is a folder`, []string{"fib", "-o", dir}},
 		{`no such file or directory`, []string{"fib", "-o", filepath.Join(dir, "x", "a.json")}},
-		{`--perfetto and --text: a file has one form`, []string{"fib", "-o", kept, "--perfetto", "--text"}},
-		{`ends in .json has another form than that of --perfetto`, []string{"fib", "-o", kept, "--perfetto"}},
 		{`ends in .json has another form than that of --text`, []string{"fib", "-o", kept, "--text"}},
-		{`ends in .pftrace has another form than that of --text`, []string{"fib", "-o", "a.pftrace", "--text"}},
 		{`unknown executor "filsh"; there are serial,`, []string{"fib", "-o", kept, "--executor", "filsh"}},
 		{`--executor: serial is none of filch's`, []string{"fib", "-o", kept, "--executor", "serial"}},
 		{`--executor: goroutine is none of filch's`, []string{"fib", "-o", kept, "--executor", "goroutine"}},

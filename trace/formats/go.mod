@@ -5,12 +5,8 @@ module github.com/filch-go/filch/trace/formats
 go 1.26.0
 
 require (
-	github.com/bufbuild/protocompile v0.14.1
 	github.com/filch-go/filch v0.1.0
 	golang.org/x/exp v0.0.0-20261014143641-f0251eb4aa3e
-	google.golang.org/protobuf v1.36.12
 )
-
-require golang.org/x/sync v0.24.0 // indirect
 
 replace github.com/filch-go/filch => ../..
