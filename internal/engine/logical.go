@@ -196,6 +196,14 @@ func (w *Worker) runChild(j *Job) {
 	j.child.Run(func() { j.beChild(base) })
 }
 
+// executeChild is execute, with the pieces that it leaves.
+func (w *Worker) executeChild(j *Job) {
+	w.runChild(j)
+	if j.piece != nil {
+		w.runRest(j.piece)
+	}
+}
+
 // beChild runs j on an alias of w. It is called by the child.
 func (j *Job) beChild(base *Worker) {
 	w := AliasOf(base)

@@ -72,8 +72,8 @@ var subjects = []subject{
 		// Goroutines and channels.
 		{"places.go", "\t\t\tgo p.Tag(w.run)\n", "\t\t\tatomic.Go(func() { p.Tag(w.run) })\n"},
 		{"search.go", "\t\t\tgo w.pool.Tag(w.run)\n", "\t\t\tatomic.Go(func() { w.pool.Tag(w.run) })\n"},
-		{"job.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
-		{"job.go", "<-w.wakeup", "atomic.Receive(w.wakeup)"},
+		{"join.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
+		{"join.go", "<-w.wakeup", "atomic.Receive(w.wakeup)"},
 		{"blocking.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
 		{"places.go", "\ttimer := time.NewTimer(p.Linger)\n\tdefer timer.Stop()\n\tselect {\n\tcase goOn := <-w.unparked:\n\t\treturn goOn\n\tcase <-timer.C:\n\t}\n",
 			"\t_ = time.NewTimer\n\tif goOn, ok := atomic.Take(w.unparked); ok {\n\t\treturn goOn\n\t}\n"},
@@ -87,10 +87,10 @@ var subjects = []subject{
 		// Plain memory that goes from one goroutine to another.
 		{"job.go", "j.result = j.fn.Run(w, j.arg)", "atomic.Reads(&j.arg)\n\t\tr := j.fn.Run(w, j.arg)\n\t\tatomic.Writes(&j.result)\n\t\tj.result = r"},
 		{"job.go", "\tj.fn, j.arg = fn, arg\n", "\tatomic.Writes(&j.arg)\n\tj.fn, j.arg = fn, arg\n"},
-		{"job.go", "\tr, err, exited := j.result, j.err, j.exited\n", "\tatomic.Reads(&j.result)\n\tr, err, exited := j.result, j.err, j.exited\n"},
+		{"join.go", "\tr, err, exited := j.result, j.err, j.exited\n", "\tatomic.Reads(&j.result)\n\tr, err, exited := j.result, j.err, j.exited\n"},
 		{"job.go", "\tj.fn, j.arg, j.result = nil, arg, result\n", "\tatomic.Writes(&j.arg)\n\tatomic.Writes(&j.result)\n\tj.fn, j.arg, j.result = nil, arg, result\n"},
 		// Nobody waits for long.
-		{"job.go", "for range 2000 {", "for range 1 {"},
+		{"join.go", "for range 2000 {", "for range 1 {"},
 		// What transcripts show.
 		{"hook.go", "\t\tj.id = event.ForkID(w.ID, uint64(w.told))\n", "\t\tj.id = event.ForkID(w.ID, uint64(w.told))\n\t\tpublished = append(published, j)\n"},
 		// What hooks are told is beside the program.

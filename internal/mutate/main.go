@@ -10,6 +10,10 @@
 //
 //	go run ./internal/mutate -table a.txt b.txt
 //
+// gremlins (github.com/go-gremlins/gremlins 0.6) was compared: its mutants are a subset of these, without statements left out, numbers
+// and returns, and are judged by the tests of their own package alone, without the race detector. Of its 88 of internal/place, 18 are
+// "not covered" and 5 survive; the tests of the engine kill most of these. It keeps no list of what cannot be killed.
+//
 // equivalents.txt lists the mutants that no test can kill; they do not count. breaks.txt lists those that
 // certain tests must kill; -breaks runs them.
 package main
