@@ -91,10 +91,18 @@ api:
 house:
 	go run ./internal/house
 
+# What the first program of README.md takes, and the ten packages with the most code and data in it.
+size:
+	@dir=$$(mktemp -d) && awk '/^```/{if (on) exit; on = /go/; next} on' README.md >$$dir/main.go && \
+	go build -trimpath -o $$dir/hello $$dir/main.go && \
+	echo "$$(stat -c %s $$dir/hello) bytes, $$(go list -deps $$dir/main.go | grep -v command-line | grep -vc '\.') packages of the standard library, $$(go list -deps $$dir/main.go | grep -c filch-go) of filch" && \
+	go tool nm -size $$dir/hello | awk '$$3 ~ /[TtRrDd]/ {s = $$4; sub(/\[.*/, "", s); n = split(s, a, "/"); sub(/\..*/, "", a[n]); p = ""; for (i = 1; i < n; i++) p = p a[i] "/"; t[p a[n]] += $$2} END {for (p in t) printf "%8d %s\n", t[p], p}' | sort -rn | head; \
+	rm -r $$dir
+
 # What the tests do not notice: make mutants SEED=7 N=50. It takes some ten seconds for a mutant.
 SEED ?= 1
 N ?= 50
 mutants:
 	go run ./internal/mutate -seed $(SEED) -n $(N)
 
-.PHONY: figures sim-figures pictures playground release-prepare release-check pgo rivals tidy api house mutants theory
+.PHONY: figures sim-figures pictures playground release-prepare release-check pgo rivals tidy api house size mutants theory

@@ -54,14 +54,11 @@ func WithAffinity(a Affinity, processors ...int) Option {
 		listed[n] = true
 	}
 	processors = slices.Clone(processors)
-	return poolOption(func(c *config) { c.pins = &pins{order: a, listed: processors, kernel: affinity.System} })
+	return poolOption(func(c *config) { c.pins = &pins{order: a, listed: processors, kernel: affinity.System, begin: (*Pool).beginAffinity} })
 }
 
-// beginAffinity prepares p to pin its workers, when its options are known.
+// beginAffinity prepares p to pin its workers, when its options are known. It is linked only into programs with the option.
 func (p *Pool) beginAffinity() {
-	if p.pins == nil {
-		return
-	}
 	processors, err := p.pins.choose()
 	if err != nil {
 		p.pins.err = fmt.Errorf("filch: WithAffinity: %w", err)

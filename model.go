@@ -80,6 +80,7 @@ type pins struct {
 	order  Affinity
 	listed []int
 	kernel affinity.Kernel
+	begin  func(*Pool)
 	err    error // why nothing was pinned from the beginning; New writes
 }
 

@@ -69,7 +69,9 @@ func New(opts ...Option) *Pool {
 	}
 	p.beginLooks()
 	p.beginLogicalRaces(c.logical, c.oneOrder)
-	p.beginAffinity()
+	if p.pins != nil {
+		p.pins.begin(p)
+	}
 	p.tasks.Engine.Follow()
 	return p
 }
