@@ -54,7 +54,9 @@ func WithAffinity(a Affinity, processors ...int) Option {
 		listed[n] = true
 	}
 	processors = slices.Clone(processors)
-	return poolOption(func(c *config) { c.pins = &pins{order: a, listed: processors, kernel: affinity.System, begin: (*Pool).beginAffinity} })
+	return poolOption(func(c *config) {
+		c.pins = &pins{order: a, listed: processors, kernel: affinity.System, begin: (*Pool).beginAffinity}
+	})
 }
 
 // beginAffinity prepares p to pin its workers, when its options are known. It is linked only into programs with the option.
