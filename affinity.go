@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/filch-go/filch/internal/tell"
+
 	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/topology"
 )
@@ -115,7 +117,7 @@ func (p *Pool) dumpAffinity(out io.Writer) {
 		fmt.Fprintf(out, "not pinned to processors: %v\n", err)
 	} else {
 		_, pinned := p.tasks.Engine.Seats.Load()
-		fmt.Fprintf(out, "processors: %v, %v; %s pinned\n", p.pins.order, processors, count(pinned, "goroutine"))
+		fmt.Fprintf(out, "processors: %v, %v; %s pinned\n", p.pins.order, processors, tell.Count(pinned, "goroutine"))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // Fork-join work that blocks keeps its place, and the forks that it has not published. Tasks that
@@ -39,27 +41,27 @@ func (k *checks) look(p *Pool, after time.Duration) {
 		return
 	}
 	useful := p.tasks.Engine.Idlers() > 0 || p.tasks.Engine.Public()
-	all := goroutinesIn(textOfStacks())
+	all := tell.Read(tell.Traceback())
 	stuck := 0 // of out, which only another goroutine can let go on
 	for i := range all {
 		g := &all[i]
-		h := out[g.number]
+		h := out[g.Number]
 		if h == nil {
 			continue
 		}
 		before := h.blocked
-		if h.blocked = ""; !g.keepsPlace() {
+		if h.blocked = ""; !g.KeepsPlace() {
 			continue
 		}
-		if h.blocked = g.place(); before != h.blocked {
+		if h.blocked = g.Frames[0]; before != h.blocked {
 			continue
 		}
-		if g.waitsForOthers() {
+		if g.WaitsForOthers() {
 			stuck++
 		}
 		if useful && k.tells(h.blocked) {
 			p.logger.Warn("filch: fork-join work has been blocked for "+after.String()+" or more, and keeps its place and its forks; "+
-				"call what blocks inside Worker.Blocking", "pool", p.name, "state", cmp.Or(g.call, g.state), "stack", g.stack())
+				"call what blocks inside Worker.Blocking", "pool", p.name, "state", cmp.Or(g.Call, g.State), "stack", g.Stack())
 		}
 	}
 	if active := p.tasks.Engine.Counts(p.tasks.Engine.Places.Load()).Active; !useful && stuck == len(out) && places == active {
@@ -83,11 +85,11 @@ func (k *checks) tells(what string) bool {
 
 // tellStuck logs, once for the same stacks, that work in all places is blocked: what Go itself would say, if
 // there were no timer, as soon as nothing else runs.
-func (k *checks) tellStuck(p *Pool, after time.Duration, all []goroutineText) {
+func (k *checks) tellStuck(p *Pool, after time.Duration, all []tell.Goroutine) {
 	var stacks []string
 	for _, g := range all {
-		if len(g.frames) > 0 {
-			stacks = append(stacks, g.state+" at "+strings.Join(g.frames, " < "))
+		if len(g.Frames) > 0 {
+			stacks = append(stacks, g.State+" at "+strings.Join(g.Frames, " < "))
 		}
 	}
 	slices.Sort(stacks)

@@ -2,17 +2,15 @@ package filch
 
 import (
 	"fmt"
-	"iter"
 	"log/slog"
-	"path/filepath"
-	"runtime"
 	"strings"
+
+	"github.com/filch-go/filch/internal/tell"
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/environ"
 	"github.com/filch-go/filch/internal/goroutine"
 	"github.com/filch-go/filch/internal/race"
-	"github.com/filch-go/filch/internal/tag"
 )
 
 // Checks look for mistakes of the program that uses a pool. With WithChecks they note which
@@ -43,7 +41,7 @@ func (s *settings) beginChecks() {
 // beginLooks makes the engine look for what it can tell of, and for all that checks do.
 func (p *Pool) beginLooks() {
 	p.tasks.Engine.Disorder = func(entry uintptr) {
-		panic("filch: " + usedTwice("a fork of "+nameOfFunction("", entry)+" is awaited twice"))
+		panic("filch: " + usedTwice("a fork of "+tell.Function("", entry)+" is awaited twice"))
 	}
 	p.tasks.Engine.Elsewhere = func(w *engine.Worker) { misuse(asWorker(w).lent.Load(), notTheOneAround) }
 	if p.checks != nil || race.Enabled {
@@ -60,7 +58,7 @@ func (w *Worker) handOut(entry uintptr) (before *handout) {
 		h = &handout{}
 	}
 	if c := w.pool.checks; c != nil {
-		h.number, h.stack, h.entry = goroutine.Number(), callers(), entry
+		h.number, h.stack, h.entry = goroutine.Number(), tell.Callers(), entry
 		defer c.watch(w.pool)
 	}
 	id := uintptr(1)
@@ -141,8 +139,8 @@ const notTheOneAround = "on another goroutine than the one that it was handed to
 
 // misuse panics, since the goroutine must not use what it was handed out by h.
 func misuse(h *handout, how string) {
-	here := callers()
-	op := calledIn(here)
+	here := tell.Callers()
+	op := tell.Called(here)
 	thing, _, ok := strings.Cut(op, ".")
 	switch {
 	case strings.HasPrefix(op, "strand.Strand."), strings.HasPrefix(op, "strand.Spawn"):
@@ -154,16 +152,16 @@ func misuse(h *handout, how string) {
 	if h != nil && h.stack != nil {
 		text += "\n\nhanded out " + placeOf(h)
 	}
-	text += "\n\nused at\n" + stackText(here)
+	text += "\n\nused at\n" + tell.Stack(here)
 	panic(text)
 }
 
 // notJoined returns the message for a body, the function at entry, that has left n forks open.
 func notJoined(entry uintptr, n int) string {
-	if name := nameOfFunction("", entry); strings.HasPrefix(name, thisPackage+"init.") { // of Join, which joins all of its own
+	if name := tell.Function("", entry); strings.HasPrefix(name, tell.Filch+"init.") { // of Join, which joins all of its own
 		return "filch: " + usedTwice(fmt.Sprintf("a Join has left %d forks", n))
 	}
-	return fmt.Sprintf("filch: %s returned with %d of its forks not joined: Join each before the body returns", nameOfFunction("", entry), n)
+	return fmt.Sprintf("filch: %s returned with %d of its forks not joined: Join each before the body returns", tell.Function("", entry), n)
 }
 
 // notItsOwn is notJoined inside of a recursion, where n is negative for a body that has joined forks of its
@@ -172,14 +170,14 @@ func notItsOwn(entry uintptr, n int) string {
 	if n > 0 {
 		return notJoined(entry, n)
 	}
-	return fmt.Sprintf("filch: %s joined %d of its caller's forks: Join each in the call that has made it", nameOfFunction("", entry), -n)
+	return fmt.Sprintf("filch: %s joined %d of its caller's forks: Join each in the call that has made it", tell.Function("", entry), -n)
 }
 
 // placeOf tells where h was handed out.
 func placeOf(h *handout) string {
-	text := stackText(h.stack)
+	text := tell.Stack(h.stack)
 	if h.entry != 0 {
-		return "to a fork of " + nameOfFunction("", h.entry) + ", which this worker took from another\n" + text
+		return "to a fork of " + tell.Function("", h.entry) + ", which this worker took from another\n" + text
 	}
 	return "at\n" + text
 }
@@ -213,24 +211,13 @@ func (p *Pool) noticeNested() {
 	if p.has() == nil && !p.inside() {
 		return
 	}
-	here := callers()
-	if hasNoPlace(here) || p.nestedTold.Swap(true) {
+	here := tell.Callers()
+	if tell.IsWithoutPlace(here) || p.nestedTold.Swap(true) {
 		return
 	}
 	p.logger.Warn("filch: a pool is used inside its own work, so the caller takes one more place as a guest; "+
 		"pass on the Worker, or in a task ScopeOf(ctx)",
-		"pool", p.name, "call", calledIn(here), "stack", stackInLine(here))
-}
-
-// hasNoPlace reports whether a stack is that of something that runs in the pool without a place.
-func hasNoPlace(pcs []uintptr) bool {
-	for f := range tag.Frames(pcs) {
-		name, ours := strings.CutPrefix(f.Function, thisPackage)
-		if ours && (name == "Blocking" || name == "(*Worker).Blocking" || strings.HasPrefix(name, "(*Pool).startLong")) {
-			return true
-		}
-	}
-	return false
+		"pool", p.name, "call", tell.Called(here), "stack", tell.StackInLine(here))
 }
 
 // begin notes that the calling goroutine runs the task of c, until what it returns is called.
@@ -276,7 +263,7 @@ func (g *Group) waitsForItself(op string) {
 	for _, c := range g.pool.checks.tasksHere() {
 		if c.Context == g.ctx {
 			panic("filch: " + op + ": called by a task of the group, so it would wait for itself: return from the task, " +
-				"and wait where the group was made\n\nsubmitted at\n" + stackText(c.submittedAt()) + "\nwaits at\n" + stackText(callers()))
+				"and wait where the group was made\n\nsubmitted at\n" + tell.Stack(c.submittedAt()) + "\nwaits at\n" + tell.Stack(tell.Callers()))
 		}
 	}
 }
@@ -288,62 +275,6 @@ func (p *Pool) closesItself(op string) {
 	}
 	if h := p.has(); h != nil && !p.inside() { // else op returns ErrInside
 		panic("filch: " + op + ": called inside a Do of the pool, which it would wait for: close the pool when Do has returned" +
-			"\n\nhanded out " + placeOf(h) + "\ncloses at\n" + stackText(callers()))
+			"\n\nhanded out " + placeOf(h) + "\ncloses at\n" + tell.Stack(tell.Callers()))
 	}
-}
-
-// theirs returns the frames of a stack that are the user's.
-func theirs(pcs []uintptr) iter.Seq[runtime.Frame] {
-	return func(yield func(runtime.Frame) bool) {
-		for f := range tag.Frames(pcs) {
-			if isOurs(f.Function, filepath.Base(f.File)) || strings.HasPrefix(f.Function, "runtime.") {
-				continue
-			}
-			if !yield(f) {
-				return
-			}
-		}
-	}
-}
-
-// calledIn returns the name of the function of ours that the user's code has called.
-func calledIn(pcs []uintptr) (op string) {
-	for f := range tag.Frames(pcs) {
-		if !isOurs(f.Function, filepath.Base(f.File)) {
-			break
-		}
-		op = f.Function
-	}
-	op = op[strings.LastIndex(op, "/")+1:]
-	return strings.NewReplacer("filch.", "", "(*", "", ")", "", "[...]", "").Replace(op)
-}
-
-// stackText returns the frames that are the user's, one a line.
-func stackText(pcs []uintptr) string {
-	var b strings.Builder
-	n := 0
-	for f := range theirs(pcs) {
-		if n++; n > shownFrames {
-			b.WriteString("\t...\n")
-			break
-		}
-		fmt.Fprintf(&b, "\t%s %s:%d\n", f.Function, f.File, f.Line)
-	}
-	if n == 0 {
-		return "\ta goroutine of the pool\n"
-	}
-	return b.String()
-}
-
-// stackInLine is stackText for logs.
-func stackInLine(pcs []uintptr) string {
-	var all []string
-	for f := range theirs(pcs) {
-		if len(all) == shownFrames {
-			all = append(all, "...")
-			break
-		}
-		all = append(all, fmt.Sprintf("%s %s:%d", f.Function, filepath.Base(f.File), f.Line))
-	}
-	return strings.Join(all, " < ")
 }

@@ -3,11 +3,10 @@ package filch
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"reflect"
 	"slices"
-	"strings"
+
+	"github.com/filch-go/filch/internal/tell"
 
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/line"
@@ -56,7 +55,7 @@ func blocked(mark waitMark, w wait, l *task.Latch, ctx context.Context, ready fu
 		noted.mu.Unlock()
 	}()
 	if closes, through := w.closesCircle(); closes {
-		if err := lookAtStacks().circle(&w, through); err != nil {
+		if err := circle(tell.ReadTasks(tell.Traceback()), &w, through); err != nil {
 			return err
 		}
 	}
@@ -84,7 +83,7 @@ func (w *wait) closesCircle() (closes bool, through map[string]*taskContext) {
 		if through == nil {
 			through = map[string]*taskContext{}
 		}
-		through[addressOf(c)] = on
+		through[tell.Address(c)] = on
 	})
 	return closes, through
 }
@@ -163,101 +162,28 @@ func (c *taskContext) notes(number uint32) *waits {
 	return nil
 }
 
-// stacks is what the stacks of all goroutines tell of tasks. The caller's comes first.
-type stacks []stackOfTasks
-
-// stackOfTasks is the stack of one goroutine, the newest call first.
-type stackOfTasks struct {
-	waitsFor string // the address of a task, if the goroutine is blocked in the name
-	by       string // of this one;
-	lasts    bool   // see lasts
-	tasks    []taskOnStack
-}
-
-// taskOnStack is a call of a task's function.
-type taskOnStack struct {
-	address  string // of a Future
-	function string
-}
-
-// lookAtStacks stops the world for some microseconds a goroutine.
-func lookAtStacks() (all stacks) { return stacksIn(textOfStacks()) }
-
-// stacksIn reads a traceback of goroutines.
-func stacksIn(text string) (all stacks) {
-	newest := "" // of the calls that are not ours, since the last task
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "goroutine ") {
-			all = append(all, stackOfTasks{})
-			newest = ""
-			continue
-		}
-		if len(all) == 0 || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "created by ") {
-			continue
-		}
-		all[len(all)-1].add(strings.TrimSpace(line), &newest)
-	}
-	return all
-}
-
-// add adds the next older call. called is the function that it has called.
-func (s *stackOfTasks) add(call string, called *string) {
-	name, ours := strings.CutPrefix(call, thisPackage)
-	if !ours {
-		if i := strings.LastIndex(call, "("); i > 0 {
-			*called = call[:i]
-		}
-		return
-	}
-	kind, _, _ := strings.Cut(name, "(0x")
-	switch {
-	case strings.HasPrefix(name, "blocked("):
-		if m := addresses(name); len(m) == 3 && len(s.tasks) == 0 && s.by == "" {
-			s.waitsFor, s.lasts, s.by = m[0], m[1] == m[2], m[2]
-		}
-	case kind == "(*Future[...]).run":
-		task := taskOnStack{function: *called}
-		if m := addresses(name); len(m) == 2 {
-			task.address = m[0]
-		}
-		s.tasks = append(s.tasks, task)
-	case kind == "plainTask.Start", kind == "(*groupTask).Start":
-		s.tasks = append(s.tasks, taskOnStack{function: *called})
-	}
-}
-
-// running returns which goroutine runs the task with the given address.
-func (all stacks) running(address string) (goroutine, task int) {
-	for i, s := range all {
-		if j := slices.IndexFunc(s.tasks, func(t taskOnStack) bool { return t.address == address }); j >= 0 {
-			return i, j
-		}
-	}
-	return -1, 0
-}
-
 // circle returns an error that names the tasks if w and other waits keep one another from
 // ending. The caller is about to make w. through is what closesCircle returned.
-func (all stacks) circle(w *wait, through map[string]*taskContext) error {
-	if len(all) == 0 || len(all[0].tasks) == 0 {
+func circle(all tell.Stacks, w *wait, through map[string]*taskContext) error {
+	if len(all) == 0 || len(all[0].Tasks) == 0 {
 		return nil
 	}
 	names, seen := namesOnTheWay(w, through), map[int]bool{}
-	name := func(t taskOnStack) string { return "task " + cmp.Or(names[t.address], t.function) }
-	text := name(all[0].tasks[0])
-	for at := 0; all[at].lasts && !seen[at]; {
+	name := func(t tell.TaskCall) string { return "task " + cmp.Or(names[t.Address], t.Function) }
+	text := name(all[0].Tasks[0])
+	for at := 0; all[at].Lasts && !seen[at]; {
 		seen[at] = true
-		address := all[at].waitsFor
+		address := all[at].WaitsFor
 		for on := through[address]; on != nil; on = through[address] {
-			text += " waits for " + name(taskOnStack{address: address, function: "without a name"})
-			address = addressOf(on)
+			text += " waits for " + name(tell.TaskCall{Address: address, Function: "without a name"})
+			address = tell.Address(on)
 		}
-		next, task := all.running(address)
+		next, task := all.Running(address)
 		if next < 0 {
 			return nil
 		}
 		for ; task >= 0; task-- { // that one waits for those that run on top of it
-			text += " waits for " + name(all[next].tasks[task])
+			text += " waits for " + name(all[next].Tasks[task])
 		}
 		if at = next; at == 0 {
 			return inOp("Wait", ErrInside, ": "+text)
@@ -271,14 +197,14 @@ func namesOnTheWay(w *wait, through map[string]*taskContext) map[string]string {
 	names := map[string]string{}
 	for next, hops := w, 0; next != nil && next.task != nil && hops < 1000; hops++ {
 		c := next.task
-		if _, known := names[addressOf(c)]; known {
+		if _, known := names[tell.Address(c)]; known {
 			break
 		}
-		names[addressOf(next.by)] = next.by.name()
-		names[addressOf(c)] = c.name()
-		for on := through[addressOf(c)]; on != nil; on = through[addressOf(c)] {
+		names[tell.Address(next.by)] = next.by.name()
+		names[tell.Address(c)] = c.name()
+		for on := through[tell.Address(c)]; on != nil; on = through[tell.Address(c)] {
 			c = on
-			names[addressOf(c)] = c.name()
+			names[tell.Address(c)] = c.name()
 		}
 		next = c.waitsFor(c.state.load().runner())
 	}
@@ -327,19 +253,19 @@ func (p *Pool) lookAtWaits(text string) (waits []event.WaitLook, more int, circl
 		return nil, 0, nil
 	}
 	if text == "" {
-		text = textOfStacks()
+		text = tell.Traceback()
 	}
-	stacks := stacksIn(text)
+	stacks := tell.ReadTasks(text)
 	for _, w := range all[:min(len(all), mostShown)] {
-		waits = append(waits, event.WaitLook{By: stacks.nameOf(w.by), On: stacks.target(w)})
+		waits = append(waits, event.WaitLook{By: nameIn(stacks, w.by), On: target(stacks, w)})
 	}
 	for _, c := range circlesOf(all, mostShown) {
-		text := stacks.nameOf(c[0].by)
+		text := nameIn(stacks, c[0].by)
 		for i, w := range c {
-			text += " waits for " + stacks.target(w)
+			text += " waits for " + target(stacks, w)
 			// The next is of the group, or runs on top of w.task, or holds it.
 			if next := c[(i+1)%len(c)].by; next != w.task {
-				text += " waits for " + stacks.nameOf(next)
+				text += " waits for " + nameIn(stacks, next)
 			}
 		}
 		circles = append(circles, text)
@@ -347,44 +273,23 @@ func (p *Pool) lookAtWaits(text string) (waits []event.WaitLook, more int, circl
 	return waits, max(0, len(all)-mostShown), circles
 }
 
-// dumpWaits writes what lookAtWaits tells.
-func (p *Pool) dumpWaits(out io.Writer, text string) {
-	waits, more, circles := p.lookAtWaits(text)
-	for _, w := range waits {
-		fmt.Fprintf(out, "waiting\t\t%s waits for %s\n", w.By, w.On)
-	}
-	if more > 0 {
-		fmt.Fprintf(out, "waiting\t\tand %d more tasks\n", more)
-	}
-	for _, c := range circles {
-		fmt.Fprintf(out, "cycle:\t\t%s\n", c)
-	}
-}
-
 // target tells what w waits for.
-func (all stacks) target(w wait) string {
+func target(all tell.Stacks, w wait) string {
 	if w.group != nil {
 		return "a group"
 	}
-	return all.nameOf(w.task)
+	return nameIn(all, w.task)
 }
 
-// nameOf tells which task c is the context of.
-func (all stacks) nameOf(c *taskContext) string {
+// nameIn tells which task c is the context of.
+func nameIn(all tell.Stacks, c *taskContext) string {
 	if c.isPromise() {
 		return "a promise"
 	}
 	if name := c.name(); name != "" {
 		return "task " + name
 	}
-	address := addressOf(c)
-	if i, task := all.running(address); i >= 0 {
-		return "task " + all[i].tasks[task].function
-	}
-	if i := slices.IndexFunc(all, func(s stackOfTasks) bool { return s.by == address && len(s.tasks) > 0 }); i >= 0 {
-		return "task " + all[i].tasks[0].function
-	}
-	return "a task without a name"
+	return all.NameOf(tell.Address(c))
 }
 
 // circlesOf returns up to most of the circles that waits make, if each is made by

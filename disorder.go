@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/filch-go/filch/internal/tell"
+
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/tag"
 )
@@ -34,12 +36,12 @@ func orDisorder(v any) any {
 		return v
 	}
 	panicked := false
-	for f := range tag.Frames(callers()) {
+	for f := range tag.Frames(tell.Callers()) {
 		switch {
 		case f.Function == "runtime.gopanic":
 			panicked = true
 		case !panicked || strings.HasPrefix(f.Function, "runtime."):
-		case strings.HasPrefix(f.Function, enginePackage) || strings.HasPrefix(f.Function, thisPackage+"(*asyncs)."):
+		case strings.HasPrefix(f.Function, enginePackage) || strings.HasPrefix(f.Function, tell.Filch+"(*asyncs)."):
 			return inDisorder{err}
 		default:
 			return v

@@ -3,14 +3,9 @@ package filch
 import (
 	"fmt"
 	"io"
-	"runtime"
-	"strings"
 	"text/tabwriter"
-	"time"
 
-	"github.com/filch-go/filch/internal/clock"
-	"github.com/filch-go/filch/internal/engine"
-	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // Show makes [Pool.Dump] show p for w, until something else is shown; nil shows nothing. It
@@ -73,79 +68,31 @@ func (p *Pool) Dump(out io.Writer) error {
 	needs(out != nil, "Dump", "out")
 	s := p.Stats()
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s: %s, %d extra", p.name, count(s.Workers, "worker"), s.Extra)
+	fmt.Fprintf(t, "%s: %s, %d extra", p.name, tell.Count(s.Workers, "worker"), s.Extra)
 	if n := s.Tasks.Stalls; n > 0 {
-		fmt.Fprintf(t, " since workers were blocked (%s)", count(int(n), "time"))
+		fmt.Fprintf(t, " since workers were blocked (%s)", tell.Count(int(n), "time"))
 	}
-	fmt.Fprintf(t, "; %s taken, %d searching, %s blocked%v\n", count(s.Active, "place"), s.Searching, count(s.Blocked, "goroutine"), p.stealing)
+	fmt.Fprintf(t, "; %s taken, %d searching, %s blocked%v\n", tell.Count(s.Active, "place"), s.Searching, tell.Count(s.Blocked, "goroutine"), p.stealing)
 	n := &s.Tasks
 	fmt.Fprintf(t, "tasks: %d submitted, %d done (%d failed, %d panicked), %d cancelled, %d rejected, %d queued",
 		n.Submitted, n.Done, n.Failed, n.Panicked, n.Cancelled, n.Rejected, n.Queued)
 	if n.Queued > 0 {
-		fmt.Fprintf(t, " (%d globally, the oldest for %v)", n.Global, round(n.Oldest))
+		fmt.Fprintf(t, " (%d globally, the oldest for %v)", n.Global, tell.Round(n.Oldest))
 	}
 	if n.Held > 0 {
 		fmt.Fprintf(t, ", %d held", n.Held)
 	}
 	if n.Waiting > 0 {
-		fmt.Fprintf(t, ", %s waiting for room", count(n.Waiting, "submitter"))
+		fmt.Fprintf(t, ", %s waiting for room", tell.Count(n.Waiting, "submitter"))
 	}
 	if p.tasks.Paused.Load() {
 		fmt.Fprint(t, ", paused")
 	}
 	fmt.Fprintln(t)
 	p.dumpAffinity(t)
-	unused := p.tasks.Engine.Unused()
-	text := ""
-	if runs := s.Active+s.Blocked+n.Running > 0; runs && runtime.NumGoroutine() <= mostGoroutines {
-		text = textOfStacks()
-	}
-	at := whereaboutsIn(text)
-	for _, w := range *p.tasks.Engine.Workers.Load() {
-		if line := asWorker(w).describe(unused[w], at); line != "" {
-			fmt.Fprintln(t, line)
-		}
-	}
-	for _, g := range at.inPlaceOutside(p) {
-		fmt.Fprintf(t, "in place\t\t%s\n", g.told(g.taskInPlace()))
-	}
-	for _, b := range p.longRunning() {
-		fmt.Fprintf(t, "long running\t\t%s\n", at.ofLong(b).told(describe(b)))
-	}
-	p.dumpWaits(t, text)
-	p.dumpHeld(t, n.Held)
+	look := p.look(s, mostDumped)
+	tell.Look(t, &look)
 	return t.Flush()
-}
-
-// dumpHeld tells which tasks are held, and by what: held of them, or a few more or less by now.
-func (p *Pool) dumpHeld(out io.Writer, held int) {
-	for _, h := range p.tasks.AllHeld(mostShown) {
-		fmt.Fprintf(out, "held\t\t%s %s\n", describe(h.Body), h.Body.(heldTask).task().held())
-	}
-	if held > mostShown {
-		fmt.Fprintf(out, "held\t\tand %d more tasks\n", held-mostShown)
-	}
-}
-
-// String tells what holds a task.
-func (h *hold) String() string {
-	var open []string
-	deps := h.after()
-	for i := range deps {
-		if c := deps[i].on.task(); !c.state.load().isDone() {
-			open = append(open, stacks(nil).nameOf(c))
-		}
-	}
-	const most = 3
-	switch n := len(open); {
-	case n > most:
-		return fmt.Sprintf("comes after %s and %d more", strings.Join(open[:most], ", "), n-most)
-	case n > 0:
-		return "comes after " + strings.Join(open, ", ")
-	case h.sub != nil:
-		return fmt.Sprintf("waits for a slot of the Subpool %s, which has %d", h.sub.name, h.sub.tasks.Limit)
-	}
-	return "is about to be queued"
 }
 
 // Name returns the name of p: that of [WithName], "default" for [Default], or else "pool " and a number that no
@@ -162,83 +109,5 @@ func (p *Pool) String() string {
 	if !p.made() {
 		return "a Pool that New has not made"
 	}
-	return p.name + ", " + count(p.tasks.Engine.Size(), "worker")
-}
-
-// describe tells what w is at, and where, or returns "" if it is nothing.
-func (w *Worker) describe(unused bool, at whereabouts) string {
-	e := &w.tasks.Engine
-	unused = unused || e.Doing().Kind == engine.AtSearch && !e.Hold.Load().HasPlace() // it has passed its place on, and is about to leave
-	running, d := w.tasks.Own.Running()
-	line := w.line(unused, w.tasks.Own.Depth(), running, d)
-	if unused {
-		return line
-	}
-	return at.of(w).told(line)
-}
-
-// line is describe for a worker with so many tasks queued, and one that has run for d.
-func (w *Worker) line(unused bool, queued int, running task.Body, d time.Duration) string {
-	if unused && queued == 0 {
-		return ""
-	}
-	var parts []string
-	if running != nil {
-		task := describe(running)
-		if d >= time.Millisecond {
-			task += fmt.Sprintf(", for %v or more", round(d))
-		}
-		parts = append(parts, task)
-	}
-	if !unused {
-		shown := w.shown.Load()
-		if s := w.describeDoing(w.tasks.Engine.Doing(), shown != nil); s != "" {
-			parts = append(parts, s)
-		}
-		if shown != nil {
-			parts = append(parts, shown.String())
-		}
-	}
-	line := fmt.Sprintf("worker %d\t", w.tasks.Engine.ID)
-	if queued > 0 {
-		line += fmt.Sprintf("%d queued", queued)
-	}
-	if len(parts) == 0 {
-		parts = append(parts, "idle")
-	}
-	return line + "\t" + strings.Join(parts, "; ")
-}
-
-// describeDoing tells what w is at, that is at, but for what is known from Show.
-func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
-	function, kind, other := ofFunction(at.Entry), at.Kind, at.Other
-	if shown && kind != engine.AtDo { // that tells more than the body of a loop of package par
-		function = ""
-	}
-	switch kind {
-	case engine.AtDo:
-		s = "Do" + function
-	case engine.AtCall:
-		if !shown {
-			s = "Call" + function
-		}
-	case engine.AtFork:
-		s = fmt.Sprintf("fork%s from worker %d", function, other)
-		if d := time.Duration(clock.Now() - at.Since); d >= time.Millisecond {
-			s += fmt.Sprintf(", for %v", round(d))
-		}
-	case engine.AtJoin:
-		s = "waits for a fork"
-		if other >= 0 {
-			s += fmt.Sprintf(" that worker %d has", other)
-		}
-	case engine.AtSearch:
-		s = "searches"
-	case engine.AtWay:
-		s = "has given way to tasks"
-	}
-	if !w.tasks.Engine.Hold.Load().HasPlace() {
-		s = strings.TrimPrefix(s+", without a place", ", ")
-	}
-	return s
+	return p.name + ", " + tell.Count(p.tasks.Engine.Size(), "worker")
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
-	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/event"
 )
 
 // What a worker is at is packed into a word and told from it.
@@ -30,7 +30,7 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: 0}, false, 0, "Do"},
 			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: upper}, false, 0, "Do of strings.ToUpper"},
 			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: upper}, true, 0, "Do of strings.ToUpper"},
-			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: engine.EntryOf(round)}, false, 0, "Do of Join"},
+			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: engine.EntryOf(describe)}, false, 0, "Do of Join"},
 			{engine.Doing{Kind: engine.AtCall, Other: -1, Entry: upper}, false, 0, "Call of strings.ToUpper"},
 			{engine.Doing{Kind: engine.AtCall, Other: -1, Entry: upper}, true, 0, ""},
 			{engine.Doing{Kind: engine.AtFork, Other: 0, Entry: upper}, false, 0, "fork of strings.ToUpper from worker 0"},
@@ -57,39 +57,25 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 	})
 }
 
-// The line of a worker tells what is queued, what runs, and what was shown.
-func TestLineOfAWorker(t *testing.T) {
+// A look at a worker tells what it is at and was shown, unless it is about to leave.
+func TestLookAtAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(WithWorkers(1), WithOrder(LIFO))
-		w := newWorker(p, 7)
+		w := newWorker(New(WithWorkers(1), WithOrder(LIFO)), 7)
 		w.tasks.Engine.Note(engine.AtTasks, nil, 0)
-		check := func(unused bool, queued int, running task.Body, d time.Duration, want string) {
+		check := func(unused bool, want event.WorkerLook, used bool) {
 			t.Helper()
-			if got := w.line(unused, queued, running, d); got != want {
-				t.Errorf("%q, not %q", got, want)
+			if got, is := w.look(unused, nil); got != want || is != used {
+				t.Errorf("w.look(%t, nil): %+v, in use: %t; not %+v, %t", unused, got, is, want, used)
 			}
 		}
-		if got := w.describe(true, nil); got != "" {
-			t.Errorf("w.describe(true, nil): %q", got)
-		}
-		check(true, 0, nil, 0, "")
-		check(false, 0, nil, 0, "worker 7\t\tidle")
-		check(true, 1, nil, 0, "worker 7\t1 queued\tidle")
-		upper := newFuture(context.Background(), p, func(context.Context) (int, error) { return 0, nil }).with(taskOptions{name: "upper"}, nil).body()
-		check(false, 1, upper, 0, "worker 7\t1 queued\ttask upper")
-		check(false, 1, upper, time.Hour, "worker 7\t1 queued\ttask upper, for 1h0m0s or more")
-		check(false, 1, upper, time.Millisecond, "worker 7\t1 queued\ttask upper, for 1ms or more")
-		check(false, 1, upper, time.Millisecond-1, "worker 7\t1 queued\ttask upper")
-		w.tasks.Engine.Note(engine.AtSearch, nil, 0)
+		check(true, event.WorkerLook{Worker: 7}, false)
+		check(false, event.WorkerLook{Worker: 7}, true)
 		w.Show(&Progress{Name: "sum"})
-		check(false, 1, upper, 0, "worker 7\t1 queued\ttask upper; searches; sum")
-		check(true, 1, upper, 0, "worker 7\t1 queued\ttask upper")
-		for _, place := range []bool{true, false} { // without one, it is about to leave
-			if got := w.describe(false, nil); (got != "") != place {
-				t.Errorf("%q, with a place: %t", got, place)
-			}
-			w.tasks.Engine.Hold.YieldPlace()
-		}
+		check(false, event.WorkerLook{Worker: 7, Doing: "sum"}, true)
+		w.tasks.Engine.Note(engine.AtSearch, nil, 0)
+		check(false, event.WorkerLook{Worker: 7, Doing: "searches; sum"}, true)
+		w.tasks.Engine.Hold.YieldPlace() // without one, it is about to leave
+		check(false, event.WorkerLook{Worker: 7}, false)
 		if got := describe(plainTask(nil)); got != "a task without a name" {
 			t.Error("describe(plainTask(nil)):", got)
 		}
@@ -105,23 +91,6 @@ func TestProgressTellsWhatItKnows(t *testing.T) {
 		"sum of strings.ToUpper, 0 of 9 done": {Name: "sum", Func: engine.EntryOf(strings.ToUpper), Total: 9},
 	} {
 		if got := p.String(); got != want {
-			t.Errorf("%q, not %q", got, want)
-		}
-	}
-}
-
-// Times have three or four digits, and one is not many.
-func TestWordsOfDump(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 7: "7ns", 999: "999ns", 1234: "1.23µs", 9999: "10µs", 123456: "123µs", 1234567: "1.23ms", 999949999: "1s",
-		12345678901: "12.3s", 59*time.Minute + 59*time.Second + 900*time.Millisecond: "1h0m0s",
-	} {
-		if got := round(d).String(); got != want {
-			t.Errorf("%d: %s, not %s", d, got, want)
-		}
-	}
-	for n, want := range map[int]string{0: "0 places", 1: "1 place", 2: "2 places"} {
-		if got := count(n, "place"); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/filch-go/filch/internal/tell"
+
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -28,7 +30,7 @@ func (p *Pool) noticeForeign(c, task *taskContext) {
 	if p.checks != nil && (ours || c == nil) {
 		if here := p.checks.tasksHere(); len(here) > 0 && here[len(here)-1] != c && !p.foreignTold.Swap(true) {
 			by := here[len(here)-1]
-			p.tellForeign(lookAtStacks().nameOf(by), task, "submitted", stackInLine(by.submittedAt()))
+			p.tellForeign(nameIn(tell.ReadTasks(tell.Traceback()), by), task, "submitted", tell.StackInLine(by.submittedAt()))
 		}
 		return
 	}
@@ -39,41 +41,41 @@ func (p *Pool) noticeForeign(c, task *taskContext) {
 	} else if !p.inside() {
 		return
 	}
-	here := stacksIn(string(debug.Stack()))
-	if len(here) == 0 || len(here[0].tasks) == 0 || c != nil && !here[0].isForeign(c) || p.foreignTold.Swap(true) {
+	here := tell.ReadTasks(string(debug.Stack()))
+	if len(here) == 0 || len(here[0].Tasks) == 0 || c != nil && !isForeign(here[0], c) || p.foreignTold.Swap(true) {
 		return
 	}
-	p.tellForeign(p.nameAt(here[0].tasks[0]), task)
+	p.tellForeign(p.nameAt(here[0].Tasks[0]), task)
 }
 
 // tellForeign logs that the caller's task, with the given name, waits for task.
 func (p *Pool) tellForeign(name string, task *taskContext, more ...any) {
 	p.logger.Warn("filch: a task calls Wait with a context that is not its own, so its worker is blocked meanwhile; "+
 		"pass the context that the function of the task is called with",
-		append([]any{"pool", p.name, "task", strings.TrimPrefix(name, "task "), "waits for", strings.TrimPrefix(lookAtStacks().nameOf(task), "task "),
-			"stack", stackInLine(callers())}, more...)...)
+		append([]any{"pool", p.name, "task", strings.TrimPrefix(name, "task "), "waits for", strings.TrimPrefix(nameIn(tell.ReadTasks(tell.Traceback()), task), "task "),
+			"stack", tell.StackInLine(tell.Callers())}, more...)...)
 }
 
 // isForeign reports whether c is not the context of the task that runs at the top of
 // the stack. Of tasks without a Future, it cannot tell one from another.
-func (s stackOfTasks) isForeign(c *taskContext) bool {
-	if s.tasks[0].address == "" {
+func isForeign(s tell.TaskStack, c *taskContext) bool {
+	if s.Tasks[0].Address == "" {
 		return !c.isShared()
 	}
-	return s.tasks[0].address != addressOf(c)
+	return s.Tasks[0].Address != tell.Address(c)
 }
 
 // nameAt returns the name of a task on a stack, or its function's.
-func (p *Pool) nameAt(t taskOnStack) string {
+func (p *Pool) nameAt(t tell.TaskCall) string {
 	var bodies []task.Body
 	for _, w := range *p.tasks.Engine.Workers.Load() {
 		b, _ := asWorker(w).tasks.Own.Running()
 		bodies = append(bodies, b)
 	}
 	for _, b := range append(bodies, p.longRunning()...) {
-		if f, ok := b.(interface{ task() *taskContext }); ok && addressOf(f.task()) == t.address && f.task().name() != "" {
+		if f, ok := b.(interface{ task() *taskContext }); ok && tell.Address(f.task()) == t.Address && f.task().name() != "" {
 			return f.task().name()
 		}
 	}
-	return t.function
+	return t.Function
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/filch-go/filch/internal/tell"
+
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -80,15 +82,15 @@ func TestForeignContextsAreTold(t *testing.T) {
 		c       *taskContext
 		foreign bool
 	}{
-		{addressOf(&a.ctx), &a.ctx, false},
-		{addressOf(&a.ctx), &b.ctx, true},
-		{addressOf(&a.ctx), shared, true},
+		{tell.Address(&a.ctx), &a.ctx, false},
+		{tell.Address(&a.ctx), &b.ctx, true},
+		{tell.Address(&a.ctx), shared, true},
 		{"", &a.ctx, true},
 		{"", shared, false},
 	} {
-		s := stackOfTasks{tasks: []taskOnStack{{address: c.top}, {address: addressOf(&b.ctx)}}}
-		if got := s.isForeign(c.c); got != c.foreign {
-			t.Errorf("s.isForeign(c.c): %+v: %t", c, got)
+		s := tell.TaskStack{Tasks: []tell.TaskCall{{Address: c.top}, {Address: tell.Address(&b.ctx)}}}
+		if got := isForeign(s, c.c); got != c.foreign {
+			t.Errorf("isForeign(s, c.c): %+v: %t", c, got)
 		}
 	}
 }

@@ -1,8 +1,14 @@
 package filch
 
 import (
-	"runtime"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
@@ -23,56 +29,77 @@ type source struct {
 	of *Pool
 }
 
-// mostLookedAt is how many goroutines there may be for Look to say where each is. It is called once a second, and the
-// world stands still for some microseconds for each.
-const mostLookedAt = 1000
+// How many goroutines there may be for a look to say where each is, since the world stands still for some microseconds for
+// each: package trace looks once a second.
+const (
+	mostDumped   = 10_000
+	mostLookedAt = 1000
+)
 
 // Look returns what Dump tells, but for the figures, which Stats has.
-func (s source) Look() (l event.Look) {
-	p := s.of
-	stats := p.Stats() // it notes since when tasks run
+func (s source) Look() event.Look { return s.of.look(s.of.Stats(), mostLookedAt) } // Stats notes since when tasks run
+
+// look returns what p is at. If there are more goroutines than most, it looks at the stacks only for waits.
+func (p *Pool) look(stats Stats, most int) (l event.Look) {
 	text := ""
-	if stats.Active+stats.Blocked+stats.Tasks.Running > 0 && runtime.NumGoroutine() <= mostLookedAt {
-		text = textOfStacks()
+	if stats.Active+stats.Blocked+stats.Tasks.Running > 0 {
+		text = tell.TracebackOf(most)
 	}
-	at := whereaboutsIn(text)
-	unused := p.tasks.Engine.Unused()
+	at, unused := tell.ReadPools(text), p.tasks.Engine.Unused()
 	for _, w := range *p.tasks.Engine.Workers.Load() {
 		if look, used := asWorker(w).look(unused[w], at); used {
 			l.Workers = append(l.Workers, look)
 		}
 	}
-	for _, g := range at.inPlaceOutside(p) {
-		l.InPlace = append(l.InPlace, event.TaskLook{Task: g.taskInPlace(), At: g.where()})
+	for _, g := range p.inPlaceOutside(at) {
+		l.InPlace = append(l.InPlace, event.TaskLook{Task: g.TaskInPlace(), At: g.Where()})
 	}
 	for _, b := range p.longRunning() {
-		g := at.ofLong(b)
-		l.Long = append(l.Long, event.TaskLook{Task: g.named(describe(b)), At: g.where()})
+		g := goroutineOf(at, b)
+		l.Long = append(l.Long, event.TaskLook{Task: g.Named(describe(b)), At: g.Where()})
 	}
 	l.Waits, l.More, l.Circles = p.lookAtWaits(text)
 	for _, h := range p.tasks.AllHeld(mostShown) {
 		l.Held = append(l.Held, event.HeldLook{Task: describe(h.Body), Why: h.Body.(heldTask).task().held().String()})
 	}
+	l.MoreHeld = max(0, int(stats.Tasks.Held)-mostShown)
 	return l
 }
 
+// inPlaceOutside returns the goroutines that run tasks of p in place, and no worker of p.
+func (p *Pool) inPlaceOutside(at tell.Goroutines) (some []*tell.Goroutine) {
+	workers := *p.tasks.Engine.Workers.Load()
+	return slices.DeleteFunc(at.InPlace(tell.Address(p)), func(g *tell.Goroutine) bool {
+		return slices.ContainsFunc(workers, func(w *engine.Worker) bool { return g.Runs(tell.Address(asWorker(w))) })
+	})
+}
+
+// goroutineOf returns the goroutine of b, a LongRunning task, or nil if it is not found.
+func goroutineOf(at tell.Goroutines, b task.Body) *tell.Goroutine {
+	if f, ok := bare(b).(interface{ task() *taskContext }); ok {
+		return at.OfLong(tell.Address(f.task()))
+	}
+	return nil
+}
+
 // look returns what w is at, and whether it is in use.
-func (w *Worker) look(unused bool, at whereabouts) (l event.WorkerLook, used bool) {
+func (w *Worker) look(unused bool, at tell.Goroutines) (l event.WorkerLook, used bool) {
+	e := &w.tasks.Engine
 	running, d := w.tasks.Own.Running()
-	l = event.WorkerLook{Worker: w.tasks.Engine.ID, Queued: w.tasks.Own.Depth()}
-	if unused {
+	l = event.WorkerLook{Worker: e.ID, Queued: w.tasks.Own.Depth()}
+	if unused || e.Doing().Kind == engine.AtSearch && !e.Hold.Load().HasPlace() { // it has passed its place on, and is about to leave
 		return l, l.Queued > 0
 	}
-	g := at.of(w)
-	l.At = g.where()
+	g := at.Of(tell.Address(w))
+	l.At = g.Where()
 	if running != nil {
-		l.Task = g.named(describe(running))
+		l.Task = g.Named(describe(running))
 		if d >= time.Millisecond {
 			l.For = d
 		}
 	}
 	shown := w.shown.Load()
-	l.Doing = w.describeDoing(w.tasks.Engine.Doing(), shown != nil)
+	l.Doing = w.describeDoing(e.Doing(), shown != nil)
 	if shown != nil {
 		if l.Doing != "" {
 			l.Doing += "; "
@@ -80,4 +107,59 @@ func (w *Worker) look(unused bool, at whereabouts) (l event.WorkerLook, used boo
 		l.Doing += shown.String()
 	}
 	return l, true
+}
+
+// describeDoing tells what w is at, that is at, but for what is known from Show.
+func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
+	function, kind, other := ofFunction(at.Entry), at.Kind, at.Other
+	if shown && kind != engine.AtDo { // that tells more than the body of a loop of package par
+		function = ""
+	}
+	switch kind {
+	case engine.AtDo:
+		s = "Do" + function
+	case engine.AtCall:
+		if !shown {
+			s = "Call" + function
+		}
+	case engine.AtFork:
+		s = fmt.Sprintf("fork%s from worker %d", function, other)
+		if d := time.Duration(clock.Now() - at.Since); d >= time.Millisecond {
+			s += fmt.Sprintf(", for %v", tell.Round(d))
+		}
+	case engine.AtJoin:
+		s = "waits for a fork"
+		if other >= 0 {
+			s += fmt.Sprintf(" that worker %d has", other)
+		}
+	case engine.AtSearch:
+		s = "searches"
+	case engine.AtWay:
+		s = "has given way to tasks"
+	}
+	if !w.tasks.Engine.Hold.Load().HasPlace() {
+		s = strings.TrimPrefix(s+", without a place", ", ")
+	}
+	return s
+}
+
+// String tells what holds a task.
+func (h *hold) String() string {
+	var open []string
+	deps := h.after()
+	for i := range deps {
+		if c := deps[i].on.task(); !c.state.load().isDone() {
+			open = append(open, nameIn(nil, c))
+		}
+	}
+	const most = 3
+	switch n := len(open); {
+	case n > most:
+		return fmt.Sprintf("comes after %s and %d more", strings.Join(open[:most], ", "), n-most)
+	case n > 0:
+		return "comes after " + strings.Join(open, ", ")
+	case h.sub != nil:
+		return fmt.Sprintf("waits for a slot of the Subpool %s, which has %d", h.sub.name, h.sub.tasks.Limit)
+	}
+	return "is about to be queued"
 }

@@ -7,6 +7,8 @@ import (
 	"runtime/trace"
 	"time"
 
+	"github.com/filch-go/filch/internal/tell"
+
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
@@ -29,7 +31,7 @@ func (p *Pool) newSeen(ctx context.Context, b task.Body, priority int) *seen {
 	name, _ := b.About()
 	o := &seen{pool: p}
 	if p.checks != nil {
-		o.submitted = callers()
+		o.submitted = tell.Callers()
 	}
 	o.entry = entryOf(b)
 	o.last = Event{Pool: p.name, Task: name, ID: p.observed.Add(1), Priority: priority, Worker: -1, Context: ctx}

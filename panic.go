@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // Panics: those of users that are on their way, and those of misuse.
@@ -24,29 +26,7 @@ func (e *PanicError) Error() string {
 	if own {
 		where = "panic in filch: "
 	}
-	return where + text + "\n\n" + userFrames(string(e.Stack)) + string(e.Stack)
-}
-
-// userFrames returns the frames of a stack that are the user's, one a line, and an empty line; or nothing if it
-// has none.
-func userFrames(stack string) string {
-	var b strings.Builder
-	n := 0
-	for call, place := range framesIn(stack) {
-		function := functionOf(call)
-		if !isCode(function, fileOf(place)) || function == "panic" || strings.HasPrefix(function, "runtime/") {
-			continue
-		}
-		if n++; n > shownFrames {
-			b.WriteString("\t...\n")
-			break
-		}
-		fmt.Fprintf(&b, "\t%s %s\n", function, place)
-	}
-	if n > 0 {
-		b.WriteString("\n")
-	}
-	return b.String()
+	return where + text + "\n\n" + tell.UserFrames(string(e.Stack)) + string(e.Stack)
 }
 
 // Unwrap returns the value if it is an error, else nil.

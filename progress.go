@@ -2,9 +2,9 @@ package filch
 
 import (
 	"fmt"
-	"runtime"
 	"sync/atomic"
-	"time"
+
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // Progress is what a computation is and how far it has come, for [Pool.Dump]; see
@@ -21,37 +21,10 @@ type Progress struct {
 func (p *Progress) String() string {
 	s := p.Name
 	if p.Func != 0 {
-		s += " of " + nameOfFunction("", p.Func)
+		s += " of " + tell.Function("", p.Func)
 	}
 	if p.Total > 0 {
 		s += fmt.Sprintf(", %d of %d done", p.Done.Load(), p.Total)
 	}
 	return s
-}
-
-// nameOfFunction returns the name, or if there is none, that of the function at pc.
-func nameOfFunction(name string, pc uintptr) string {
-	if name == "" && pc != 0 {
-		if fn := runtime.FuncForPC(pc); fn != nil {
-			return fn.Name()
-		}
-	}
-	return name
-}
-
-// count returns n things, in words.
-func count(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprint(n, " ", thing)
-}
-
-// round leaves three or four digits of d.
-func round(d time.Duration) time.Duration {
-	for unit := time.Nanosecond; ; unit *= 10 {
-		if d < 1000*unit {
-			return d.Round(unit)
-		}
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/filch-go/filch/internal/tell"
+
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -118,7 +120,7 @@ func (t *tally) of(priority int, b task.Body) *QueuedTasks {
 func (t *tally) result() []QueuedTasks {
 	all := make([]QueuedTasks, 0, len(t.found))
 	for k, q := range t.found {
-		q.Name = nameOfFunction(k.name, k.function)
+		q.Name = tell.Function(k.name, k.function)
 		all = append(all, *q)
 	}
 	slices.SortFunc(all, func(a, b QueuedTasks) int {
@@ -131,7 +133,7 @@ func (t *tally) result() []QueuedTasks {
 func nameOfTask(b task.Body) string {
 	name, f := b.About()
 	if name == "" && f != nil {
-		return nameOfFunction("", reflect.ValueOf(f).Pointer())
+		return tell.Function("", reflect.ValueOf(f).Pointer())
 	}
 	return name
 }
@@ -141,16 +143,13 @@ func describe(b task.Body) string {
 	if name := nameOfTask(b); name != "" {
 		return "task " + name
 	}
-	return withoutName
+	return tell.WithoutName
 }
-
-// withoutName is a task of which only the stack tells more.
-const withoutName = "a task without a name"
 
 // ofFunction tells which function begins at entry, if that is not 0.
 func ofFunction(entry uintptr) string {
-	switch name := nameOfFunction("", entry); {
-	case strings.HasPrefix(name, thisPackage):
+	switch name := tell.Function("", entry); {
+	case strings.HasPrefix(name, tell.Filch):
 		return " of Join"
 	case name != "":
 		return " of " + name

@@ -1,13 +1,10 @@
 package filch
 
 import (
-	"bytes"
-	"fmt"
 	"runtime"
-	"runtime/pprof"
-	"strings"
 
-	"github.com/filch-go/filch/internal/tag"
+	"github.com/filch-go/filch/internal/tell"
+
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -21,17 +18,8 @@ func (p *Pool) inside() bool {
 		pcs = make([]uintptr, 2*n)
 		n = runtime.Callers(1, pcs)
 	}
-	for number := range tag.Numbers(tag.Frames(pcs[:n])) {
-		if number == p.tasks.Engine.Number {
-			return true
-		}
-	}
-	for frame := range tag.Frames(pcs[:n]) {
-		if frame.Function == thisPackage+"(*Pool).startInPlace" {
-			return p.runsInPlace()
-		}
-	}
-	return false
+	yes, mayBeInPlace := tell.InTask(pcs[:n], p.tasks.Engine.Number)
+	return yes || mayBeInPlace && p.runsInPlace()
 }
 
 // startInPlace starts t where a stack tells that it is a task of p: a traceback
@@ -52,16 +40,5 @@ func (p *Pool) runsInPlace() bool {
 		stack = make([]byte, 2*n)
 		n = runtime.Stack(stack, false)
 	}
-	return bytes.Contains(stack[:n], fmt.Appendf(nil, "(*Pool).startInPlace(%p,", p))
+	return tell.InPlace(string(stack[:n]), tell.Address(p))
 }
-
-// textOfStacks returns a traceback of all goroutines. The world stops for some microseconds a
-// goroutine.
-func textOfStacks() string {
-	var b strings.Builder
-	_ = pprof.Lookup("goroutine").WriteTo(&b, 2) // a Builder does not fail
-	return b.String()
-}
-
-// addressOf returns how a traceback prints c.
-func addressOf(c *taskContext) string { return fmt.Sprintf("%p", c) }

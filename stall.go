@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/filch-go/filch/internal/tell"
+
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/task"
@@ -26,14 +28,14 @@ func (p *Pool) stalled(active, added int) {
 		return
 	}
 	about := []any{"pool", p.name, "workers", p.tasks.Engine.Size(), "active", active, "added", added}
-	at := lookForWorkers()
+	at := tell.ReadPools(tell.TracebackOf(mostDumped))
 	longest, what, d := p.longest()
-	g := at.of(longest)
+	g := at.Of(tell.Address(longest))
 	if longest != nil {
-		about = append(about, "longest", g.named(what), "for", round(d))
+		about = append(about, "longest", g.Named(what), "for", tell.Round(d))
 	}
-	if g != nil && len(g.frames) > 0 {
-		about = append(about, "state", cmp.Or(g.call, g.state), "stack", g.stack())
+	if g != nil && len(g.Frames) > 0 {
+		about = append(about, "state", cmp.Or(g.Call, g.State), "stack", g.Stack())
 	}
 	if others := p.stuck(at, longest); others != "" {
 		about = append(about, "others", others)
@@ -68,19 +70,19 @@ func (p *Pool) longest() (longest *Worker, what string, d time.Duration) {
 const mostStuck = 5
 
 // stuck returns where workers of p but one are blocked, each place once.
-func (p *Pool) stuck(at whereabouts, but *Worker) string {
+func (p *Pool) stuck(at tell.Goroutines, but *Worker) string {
 	var all []string
 	for _, e := range *p.tasks.Engine.Workers.Load() {
 		if w := asWorker(e); w != but && e.Hold.Load().HasPlace() {
-			if g := at.of(w); g != nil && g.keepsPlace() {
-				all = append(all, g.stack())
+			if g := at.Of(tell.Address(w)); g != nil && g.KeepsPlace() {
+				all = append(all, g.Stack())
 			}
 		}
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	if g := at.of(but); g != nil {
-		all = slices.DeleteFunc(all, func(s string) bool { return s == g.stack() })
+	if g := at.Of(tell.Address(but)); g != nil {
+		all = slices.DeleteFunc(all, func(s string) bool { return s == g.Stack() })
 	}
 	if len(all) > mostStuck {
 		all = append(all[:mostStuck], fmt.Sprint("and ", len(all)-mostStuck, " more places"))

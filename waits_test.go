@@ -3,11 +3,11 @@ package filch
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/filch-go/filch/internal/tell"
 
 	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/race/racetest"
@@ -83,82 +83,35 @@ func TestWhichWaitsCloseACircle(t *testing.T) {
 
 // Nothing is said of a circle of which the stacks do not show all.
 func TestCirclesAreSeenAsAWhole(t *testing.T) {
-	task := func(address string) []taskOnStack { return []taskOnStack{{address: address, function: "f" + address}} }
-	a := stackOfTasks{waitsFor: "2", by: "1", lasts: true, tasks: task("1")}
-	b := stackOfTasks{waitsFor: "1", by: "2", lasts: true, tasks: task("2")}
+	task := func(address string) []tell.TaskCall {
+		return []tell.TaskCall{{Address: address, Function: "f" + address}}
+	}
+	a := tell.TaskStack{WaitsFor: "2", By: "1", Lasts: true, Tasks: task("1")}
+	b := tell.TaskStack{WaitsFor: "1", By: "2", Lasts: true, Tasks: task("2")}
 	short := b
-	short.lasts = false
+	short.Lasts = false
 	other := b
-	other.waitsFor = "2"
+	other.WaitsFor = "2"
 	for name, c := range map[string]struct {
-		all  stacks
+		all  tell.Stacks
 		want string
 	}{
-		"all":             {stacks{a, b}, "task f1 waits for task f2 waits for task f1"},
+		"all":             {tell.Stacks{a, b}, "task f1 waits for task f2 waits for task f1"},
 		"nothing":         {nil, ""},
-		"no task":         {stacks{{waitsFor: "2", by: "1", lasts: true}, b}, ""},
-		"one has ended":   {stacks{a}, ""},
-		"one does not":    {stacks{a, short}, ""},
-		"another circle":  {stacks{a, other}, ""},
-		"of itself":       {stacks{{waitsFor: "1", by: "1", lasts: true, tasks: task("1")}}, "task f1 waits for task f1"},
-		"on top of other": {stacks{a, {waitsFor: "1", by: "3", lasts: true, tasks: append(task("3"), task("2")...)}}, "task f1 waits for task f2 waits for task f3 waits for task f1"},
+		"no task":         {tell.Stacks{{WaitsFor: "2", By: "1", Lasts: true}, b}, ""},
+		"one has ended":   {tell.Stacks{a}, ""},
+		"one does not":    {tell.Stacks{a, short}, ""},
+		"another circle":  {tell.Stacks{a, other}, ""},
+		"of itself":       {tell.Stacks{{WaitsFor: "1", By: "1", Lasts: true, Tasks: task("1")}}, "task f1 waits for task f1"},
+		"on top of other": {tell.Stacks{a, {WaitsFor: "1", By: "3", Lasts: true, Tasks: append(task("3"), task("2")...)}}, "task f1 waits for task f2 waits for task f3 waits for task f1"},
 	} {
 		got := ""
-		if err := c.all.circle(&wait{}, nil); err != nil {
+		if err := circle(c.all, &wait{}, nil); err != nil {
 			got = strings.TrimPrefix(err.Error(), strings.Replace(ErrInside.Error(), "filch: ", "filch: Wait: ", 1)+": ")
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, not %q", name, got, c.want)
 		}
-	}
-}
-
-// What a traceback tells of tasks.
-func TestTasksOfATraceback(t *testing.T) {
-	const text = `goroutine 1 [running]:
-runtime/pprof.writeGoroutineStacks({0x1, 0x2})
-	/go/pprof.go:1 +0x1
-PKGblocked({0xa, 0xb, 0xb}, {0x1, 0x2}, 0x3)
-	/filch/cycle.go:1 +0x1
-PKG(*Future[...]).await(0x5)
-	/filch/future.go:1 +0x1
-main.one(0x1)
-	/main.go:1 +0x1
-main.(*T).two({0x1, 0x2})
-	/main.go:2 +0x1
-PKG(*Future[...]).run(0x9, {0xb, 0xb})
-	/filch/future.go:2 +0x1
-main.three()
-	/main.go:3 +0x1
-PKGplainTask.Start(0x1)
-	/filch/task.go:2 +0x1
-created by PKG(*groupTask).Start in goroutine 7
-	/filch/task.go:3 +0x1
-
-goroutine 2 [chan receive]:
-PKGblocked({0xa?, 0xb, 0xb}, 0x3)
-	/filch/cycle.go:1 +0x1
-main.four(...)
-	/main.go:4 +0x1
-PKG(*groupTask).Start(0x1)
-	/filch/group.go:1 +0x1
-PKGblocked({0xa, 0xb, 0xc}, 0x3)
-	/filch/cycle.go:1 +0x1
-PKG(*Future[...]).run(0x9, {0xb, ...})
-	/filch/future.go:2 +0x1
-
-goroutine 3 [chan receive]:
-PKGblocked({0x0, 0x0, 0xc}, 0x3)
-	/filch/cycle.go:1 +0x1
-`
-	want := stacks{
-		{waitsFor: "0xa", by: "0xb", lasts: true, tasks: []taskOnStack{{"0xb", "main.(*T).two"}, {"", "main.three"}}},
-		{tasks: []taskOnStack{{"", "main.four"}, {"", "main.four"}}},
-		{waitsFor: "0x0", by: "0xc"},
-	}
-	got := stacksIn("no goroutine yet\n" + strings.ReplaceAll(text, "PKG", thisPackage))
-	if !slices.EqualFunc(got, want, func(a, b stackOfTasks) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
-		t.Errorf("%+v\nwant\n%+v", got, want)
 	}
 }
 

@@ -14,13 +14,14 @@ type Source interface {
 
 // A Look is what a pool is doing.
 type Look struct {
-	Workers []WorkerLook `json:"workers"` // those that are in use
-	InPlace []TaskLook   `json:"inPlace"` // tasks that run in place on goroutines that are no workers of the pool
-	Long    []TaskLook   `json:"long"`    // tasks that are long running
-	Waits   []WaitLook   `json:"waits"`
-	More    int          `json:"more"`    // waits that are not among these
-	Circles []string     `json:"circles"` // waits that keep one another from ending
-	Held    []HeldLook   `json:"held"`
+	Workers  []WorkerLook `json:"workers"` // those that are in use
+	InPlace  []TaskLook   `json:"inPlace"` // tasks that run in place on goroutines that are no workers of the pool
+	Long     []TaskLook   `json:"long"`    // tasks that are long running
+	Waits    []WaitLook   `json:"waits"`
+	More     int          `json:"more"`    // waits that are not among these
+	Circles  []string     `json:"circles"` // waits that keep one another from ending
+	Held     []HeldLook   `json:"held"`
+	MoreHeld int          `json:"moreHeld"` // tasks that are held and not among these
 }
 
 // A WorkerLook is what a worker is doing.

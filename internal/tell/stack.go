@@ -1,0 +1,120 @@
+package tell
+
+import (
+	"fmt"
+	"iter"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+
+	"github.com/filch-go/filch/internal/tag"
+)
+
+// Stacks, as runtime.Callers has them: which frames are the user's, and what of ours these have called.
+
+// shownFrames is how many frames messages have of a stack.
+const shownFrames = 12
+
+var (
+	ourModule = strings.TrimSuffix(reflect.TypeFor[Goroutine]().PkgPath(), "/internal/tell")
+	// Filch is how the names of package filch's functions begin.
+	Filch = ourModule + "."
+)
+
+// Callers returns the stack of the calling function, as far as messages have use for it.
+func Callers() []uintptr {
+	pcs := make([]uintptr, 64)
+	return pcs[:runtime.Callers(2, pcs)]
+}
+
+// isOurs reports whether a function is one of ours, and not of those that use us, as tests do. place
+// begins with its file, or is that and the line.
+func isOurs(function, place string) bool {
+	rest, ok := strings.CutPrefix(function, ourModule)
+	file, _, _ := strings.Cut(place, ":")
+	return ok && (rest[0] == '.' || rest[0] == '/') && !strings.HasSuffix(file, "_test.go")
+}
+
+// theirs returns the frames of a stack that are the user's.
+func theirs(pcs []uintptr) iter.Seq[runtime.Frame] {
+	return func(yield func(runtime.Frame) bool) {
+		for f := range tag.Frames(pcs) {
+			if isOurs(f.Function, filepath.Base(f.File)) || strings.HasPrefix(f.Function, "runtime.") {
+				continue
+			}
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// Called returns the name of the function of ours that the user's code has called.
+func Called(pcs []uintptr) (op string) {
+	for f := range tag.Frames(pcs) {
+		if !isOurs(f.Function, filepath.Base(f.File)) {
+			break
+		}
+		op = f.Function
+	}
+	op = op[strings.LastIndex(op, "/")+1:]
+	return strings.NewReplacer("filch.", "", "(*", "", ")", "", "[...]", "").Replace(op)
+}
+
+// Stack returns the frames that are the user's, one a line.
+func Stack(pcs []uintptr) string {
+	var b strings.Builder
+	n := 0
+	for f := range theirs(pcs) {
+		if n++; n > shownFrames {
+			b.WriteString("\t...\n")
+			break
+		}
+		fmt.Fprintf(&b, "\t%s %s:%d\n", f.Function, f.File, f.Line)
+	}
+	if n == 0 {
+		return "\ta goroutine of the pool\n"
+	}
+	return b.String()
+}
+
+// StackInLine is Stack for logs.
+func StackInLine(pcs []uintptr) string {
+	var all []string
+	for f := range theirs(pcs) {
+		if len(all) == shownFrames {
+			all = append(all, "...")
+			break
+		}
+		all = append(all, fmt.Sprintf("%s %s:%d", f.Function, filepath.Base(f.File), f.Line))
+	}
+	return strings.Join(all, " < ")
+}
+
+// InTask reports whether a stack is that of code that runs a task of the pool with the given number. If it may be in a
+// task that runs in place, of some pool, the traceback tells; see InPlace.
+func InTask(pcs []uintptr, pool uint64) (yes, mayBeInPlace bool) {
+	for number := range tag.Numbers(tag.Frames(pcs)) {
+		if number == pool {
+			return true, false
+		}
+	}
+	for frame := range tag.Frames(pcs) {
+		if frame.Function == inPlaceMethod {
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// IsWithoutPlace reports whether a stack is that of something that runs in a pool without a place.
+func IsWithoutPlace(pcs []uintptr) bool {
+	for f := range tag.Frames(pcs) {
+		name, ours := strings.CutPrefix(f.Function, Filch)
+		if ours && (name == "Blocking" || name == "(*Worker).Blocking" || strings.HasPrefix(f.Function, longMethod)) {
+			return true
+		}
+	}
+	return false
+}
