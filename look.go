@@ -29,12 +29,9 @@ type source struct {
 	of *Pool
 }
 
-// How many goroutines there may be for a look to say where each is, since the world stands still for some microseconds for
-// each: package trace looks once a second.
-const (
-	mostDumped   = 10_000
-	mostLookedAt = 1000
-)
+// mostLookedAt is how many goroutines there may be for Look to say where each is: it is called once a second, and the
+// world stands still for some microseconds for each.
+const mostLookedAt = 1000
 
 // Look returns what Dump tells, but for the figures, which Stats has.
 func (s source) Look() event.Look { return s.of.look(s.of.Stats(), mostLookedAt) } // Stats notes since when tasks run

@@ -17,6 +17,10 @@ import (
 // What a pool says of a stall: tasks are queued, and all places are taken by workers that are blocked. Where,
 // their stacks tell. internal/task watches for it and adds places.
 
+// mostDumped is how many goroutines there may be for Dump and a stall to say where each is, since the world stands still for
+// some microseconds for each.
+const mostDumped = 10_000
+
 // stalledQuiet is how long a pool does not log a stall again.
 const stalledQuiet = 10 * time.Second
 
