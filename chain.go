@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/filch-go/filch/internal/checks"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/span"
@@ -274,7 +275,7 @@ func (ls *links[A, R]) leave() {
 		}
 	}
 	if n > 0 {
-		panic(notJoined(ls.fn.entry, n))
+		panic(checks.NotJoined(ls.fn.entry, n))
 	}
 	ls.w.Pop()
 	ls.Close()

@@ -15,34 +15,30 @@ import (
 // tells; so it is logged. A look at the stack of the goroutine takes some tens of
 // microseconds, and a Wait that is about to block takes some as well.
 
-// foreignLooks is how many waits with a context of the pool's are looked at; then only
-// one in as many is.
-const foreignLooks = 100
-
 // noticeForeign logs that a wait for task, with a context that belongs to c, if to
 // any, is made inside a task of p that c is not the context of. It is called until
 // that has been logged.
 func (p *Pool) noticeForeign(c, task *taskContext) {
-	if p.foreignTold.Load() {
+	if p.checks.Foreign.Over() {
 		return
 	}
 	ours := c != nil && c.pool == p
-	if p.checks != nil && (ours || c == nil) {
-		if here := p.checks.tasksHere(); len(here) > 0 && here[len(here)-1] != c && !p.foreignTold.Swap(true) {
-			by := here[len(here)-1]
+	if p.checks.Strict() && (ours || c == nil) {
+		if here := p.checks.Here(); len(here) > 0 && here[len(here)-1] != c && p.checks.Foreign.Tell() {
+			by := here[len(here)-1].(*taskContext)
 			p.tellForeign(nameIn(tell.ReadTasks(tell.Traceback()), by), task, "submitted", tell.StackInLine(by.submittedAt()))
 		}
 		return
 	}
 	if ours {
-		if n := p.foreignSeen.Add(1); n > foreignLooks && n%foreignLooks != 0 {
+		if !p.checks.Foreign.Due() {
 			return
 		}
 	} else if !p.inside() {
 		return
 	}
 	here := tell.ReadTasks(string(debug.Stack()))
-	if len(here) == 0 || len(here[0].Tasks) == 0 || c != nil && !isForeign(here[0], c) || p.foreignTold.Swap(true) {
+	if len(here) == 0 || len(here[0].Tasks) == 0 || c != nil && !isForeign(here[0], c) || !p.checks.Foreign.Tell() {
 		return
 	}
 	p.tellForeign(p.nameAt(here[0].Tasks[0]), task)

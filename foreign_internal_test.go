@@ -20,7 +20,9 @@ func TestForeignWaitsAreLookedAtNowAndThen(t *testing.T) {
 		var out bytes.Buffer
 		p := New(WithWorkers(2), WithLogger(slog.New(slog.NewTextHandler(&out, nil))), WithStallTimeout(0))
 		defer p.Close()
-		p.foreignSeen.Store(seen)
+		for range seen {
+			p.checks.Foreign.Due()
+		}
 		target := Submit(bg, p, one, Named("target"))
 		Submit(bg, p, func(outer context.Context) (int, error) {
 			noticed := make(chan bool)
@@ -67,7 +69,7 @@ func TestNobodyIsForeignOutsideOfTasks(t *testing.T) {
 	f.Wait(context.Background())
 	p.noticeForeign(nil, &f.ctx)
 	p.noticeForeign(&f.ctx, &f.ctx)
-	if out.Len() > 0 || p.foreignTold.Load() {
+	if out.Len() > 0 || p.checks.Foreign.Over() {
 		t.Error(out.String())
 	}
 }

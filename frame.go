@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/filch-go/filch/internal/checks"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/span"
@@ -105,7 +106,7 @@ func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
 // leave ends the activation, which is w's newest.
 func (f *Frame[A, R]) leave() {
 	if n := f.n - bottom; n != 0 {
-		panic(notJoined(f.fn.entry, int(n)))
+		panic(checks.NotJoined(f.fn.entry, int(n)))
 	}
 	f.w.Pop()
 	(*frameForks[A, R])(f).Close()
@@ -344,7 +345,7 @@ func (f *Frame[A, R]) joinMeasured(arg A) R {
 // hasJoined panics unless the call of a fork that had n below it has left those open, and no others.
 func (f *Frame[A, R]) hasJoined(n Fork) {
 	if f.n != n {
-		panic(notItsOwn(f.fn.entry, int(f.n-n)))
+		panic(checks.NotItsOwn(f.fn.entry, int(f.n-n)))
 	}
 }
 

@@ -22,7 +22,7 @@ func (p *Pool) tryEnter(op string, forTask bool) *Worker {
 	if p == nil {
 		isNotMade(op, "Pool", "New")
 	}
-	if p.notes && !forTask {
+	if p.checks != nil && !forTask {
 		p.noticeNested()
 	}
 	if s := p.tasks.Engine.Enter(); s.Closed() && (!forTask || s.Ended()) {
@@ -43,9 +43,7 @@ func (p *Pool) tryEnter(op string, forTask bool) *Worker {
 // enterAsGuest begins a call of Do on w.
 func (w *Worker) enterAsGuest() {
 	w.tasks.Guest = true
-	if w.pool.notes {
-		w.handOut(0)
-	}
+	w.handOut()
 	_ = w.tasks.Engine.Occupy()
 	w.tasks.Engine.Tell(event.Entered, nil)
 	if p := w.pool; p.tasks.Order == task.ByPriority {
@@ -61,9 +59,7 @@ func (p *Pool) exit(w *Worker) {
 		panic("filch: internal error: a worker left without its place")
 	}
 	w.tasks.Guest = false
-	if p.notes {
-		w.takeIn(nil)
-	}
+	w.takeIn()
 	w.tasks.Engine.Leave()
 	w.tasks.Engine.Tell(event.Left, nil)
 	p.tasks.Engine.Fire(&w.tasks.Engine)

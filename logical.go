@@ -76,9 +76,7 @@ func (w *Worker) base() *Worker {
 // aliasInTask is alias for the goroutine of a task, which uses the task's worker as a Scope.
 func (w *Worker) aliasInTask() *Worker {
 	a := asWorker(engine.AliasOf(&w.tasks.Engine))
-	if w.pool.notes {
-		a.handOut(0)
-	}
+	a.handOut()
 	return a
 }
 

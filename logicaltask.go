@@ -64,8 +64,8 @@ func (c *taskContext) runInChild(child race.Child, catches catching, f func(c *t
 func (c *taskContext) beChild(f func()) {
 	p := c.pool
 	p.tasks.Engine.Tag(func(uint64, tag.Step) {
-		if p.checks != nil {
-			defer p.checks.begin(c)()
+		if p.checks.Strict() {
+			defer p.checks.Runs(c)()
 		}
 		if pprof.SetGoroutineLabels(context.Background()); p.labels {
 			pprof.SetGoroutineLabels(labelled(c))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/affinity"
+	"github.com/filch-go/filch/internal/checks"
 	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/race"
@@ -38,14 +39,6 @@ type Pool struct {
 	longMu sync.Mutex
 	long   list.List // LongRunning tasks that run: bodies, the oldest first
 
-	// Of waits with a context that is not the task's; waits read and write them.
-	foreignTold atomic.Bool
-	foreignSeen atomic.Int64 // with a context of the pool's
-
-	// The same of calls of Do inside the pool's own work; Do reads and writes them.
-	nestedTold atomic.Bool
-	nestedSeen atomic.Int64
-
 	stallTold atomic.Int64 // when a stall was logged last, or 0; the watch for stalls writes and reads it
 
 	missTold atomic.Bool // that races may be missed; see logical.go
@@ -69,10 +62,9 @@ type settings struct {
 	logger       *slog.Logger
 	observer     Observer
 	labels       bool
-	checks       *checks // of WithChecks, or nil
-	pins         *pins   // of WithAffinity, or nil
+	checks       *checks.Checks // of WithChecks, a logger or the race detector; nil if there is none of these; set when those are
+	pins         *pins          // of WithAffinity, or nil
 	stealing     stealing
-	notes        bool // which goroutine has a worker is noted: there are checks, or a logger; set when those are
 }
 
 // pins is what WithAffinity keeps of a pool.
@@ -90,28 +82,6 @@ type stealing struct {
 	yield, one bool // YieldFirst, StealOne
 }
 
-// checks is what WithChecks keeps of a pool.
-type checks struct {
-	mu       sync.Mutex
-	running  map[uintptr][]*taskContext // tasks, by goroutine, the newest last
-	told     map[string]bool            // where forks blocked that were told of
-	watching bool                       // for them
-}
-
-// A handout is that of a worker to a goroutine.
-type handout struct {
-	goroutine atomic.Uint64 // whose worker it is, or 0 when that is over
-	coroutine atomic.Uint64 // of iter.Pull that has used it last, or 0
-
-	// Of WithChecks; never written again.
-	number uint64    // of the goroutine, as tracebacks have it
-	stack  []uintptr // where it was handed out
-	entry  uintptr   // of the fork that it was handed to, if another worker made that; else 0
-	late   *Worker   // see its method late; that goroutine alone touches it
-
-	blocked string // where the watch for blocked forks found the goroutine last; it alone touches this
-}
-
 // Worker is one of the places of a pool at work. Fork-join functions are
 // handed the worker that runs them, and pass it on to what they call. A Worker
 // must be used only by the call it was handed to, on the goroutine of that
@@ -126,7 +96,7 @@ type Worker struct {
 	shown atomic.Pointer[Progress] // the owner writes, Dump loads
 	waits waits                    // that are made in its seats
 	joins bool                     // it is in a Do that waits for asyncs; only the owner touches it
-	lent  atomic.Pointer[handout]  // to a goroutine, if the pool notes it; written when it is handed out, misuse loads
+	lent  checks.Lent              // if the pool has checks
 }
 
 // taskContext is the context that a task is called with: that of the submitter

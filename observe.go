@@ -30,7 +30,7 @@ func (p *Pool) see(ctx context.Context, b task.Body, priority int) task.Body {
 func (p *Pool) newSeen(ctx context.Context, b task.Body, priority int) *seen {
 	name, _ := b.About()
 	o := &seen{pool: p}
-	if p.checks != nil {
+	if p.checks.Strict() {
 		o.submitted = tell.Callers()
 	}
 	o.entry = entryOf(b)
@@ -186,8 +186,8 @@ func (p *Pool) isObserved() bool {
 func (p *Pool) runObserved(c *taskContext, b task.Body, exclusive bool, f func() error) error {
 	name, _ := b.About()
 	o := c.seen()
-	if p.checks != nil {
-		defer p.checks.begin(c)()
+	if p.checks.Strict() {
+		defer p.checks.Runs(c)()
 	}
 	if o != nil {
 		o.tell(TaskSubmitted, nil)

@@ -32,6 +32,7 @@ type config struct {
 	room     int // tasks that may be queued, and
 	slots    int // be unfinished; 0: no limit
 	hooks    []event.Hook
+	checked  bool // WithChecks
 	logical  bool // WithLogicalRaces
 	oneOrder bool // there are none, whatever the environment says
 }
@@ -231,7 +232,7 @@ func WithLogger(l *slog.Logger) Option {
 // forks and joins cost tens of nanoseconds each, Do and tasks some microseconds; docs/mistakes.md has
 // figures. The environment variable FILCH_CHECKS=1 does the same for all pools of a program, the
 // default pool included. 0, false and an empty value turn it off, and 1, true and all turn it on; with any other, New panics.
-func WithChecks() Option { return poolOption(func(c *config) { c.checks = &checks{} }) }
+func WithChecks() Option { return poolOption(func(c *config) { c.checked = true }) }
 
 // WithLogicalRaces makes go test -race find races of schedules that did not happen. Each fork,
 // each async, each piece of a loop of package par, and each task is a goroutine of its own to the

@@ -237,7 +237,7 @@ func TestOnePlaceFollows(t *testing.T) {
 // show what it has kept of a run without. What it says is off, on or a mistake: it is never passed over.
 func TestEnvironmentIsAskedForEachPool(t *testing.T) {
 	for name, has := range map[string]func(p *Pool) bool{
-		"FILCH_CHECKS": func(p *Pool) bool { return p.checks != nil },
+		"FILCH_CHECKS": func(p *Pool) bool { return p.checks.Strict() },
 		"FILCH_RACES":  func(p *Pool) bool { return p.tasks.Engine.Logical.On },
 	} {
 		for _, c := range []struct {

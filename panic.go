@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/filch-go/filch/internal/checks"
 	"github.com/filch-go/filch/internal/tell"
 )
 
@@ -41,7 +42,7 @@ func panicError(v any) *PanicError {
 	if err, ok := v.(*PanicError); ok && err != nil {
 		return err
 	}
-	return &PanicError{Value: orDisorder(v), Stack: debug.Stack()}
+	return &PanicError{Value: checks.OrDisorder(v), Stack: debug.Stack()}
 }
 
 // inOp returns err as the error of op, with more behind it. Both begin with the name of the package,

@@ -53,9 +53,9 @@ func New(opts ...Option) *Pool {
 	if c.tasks.Ageing > 0 && c.tasks.Order != task.ByPriority {
 		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", Order(c.tasks.Order)))
 	}
-	c.beginChecks()
+	strict := c.checked || allChecked()
 	p := &Pool{settings: c.settings}
-	p.sees = p.observer != nil || len(c.hooks) > 0 || p.checks != nil
+	p.sees = p.observer != nil || len(c.hooks) > 0 || strict
 	p.plain = c.tasks.Order != task.ByPriority && !p.sees && c.room == 0 && c.slots == 0
 	p.tasks.Init(p, p.tasksOf(c), c.engine)
 	if c.workers > 0 {
@@ -67,7 +67,7 @@ func New(opts ...Option) *Pool {
 	if p.name == "" {
 		p.name = fmt.Sprint("pool ", p.tasks.Engine.Number)
 	}
-	p.beginLooks()
+	p.beginChecks(strict)
 	p.beginLogicalRaces(c.logical, c.oneOrder)
 	if p.pins != nil {
 		p.pins.begin(p)

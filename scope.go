@@ -73,9 +73,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 			w = w.aliasInTask()
 			defer w.leaveScopeAsAlias()
 		} else {
-			if w.pool.notes {
-				w.handOut(0)
-			}
+			w.handOut()
 			_ = w.tasks.Engine.Occupy()
 			defer w.leaveScope()
 			w.tasks.Engine.Start()
@@ -100,9 +98,7 @@ func (s taskScope) enter() bool {
 func (s taskScope) Closed() bool { return s.p.tasks.Engine.Places.Load().Ended() }
 
 func (w *Worker) leaveScope() {
-	if w.pool.notes {
-		w.takeIn(nil)
-	}
+	w.takeIn()
 	w.tasks.Engine.Leave()
 	w.tasks.Engine.Note(engine.AtTasks, nil, 0)
 	w.tasks.Engine.WorksForNobody()
@@ -124,8 +120,6 @@ func (w *Worker) leaveAlone() {
 
 // leaveScopeAsAlias is leaveScope for w, an alias.
 func (w *Worker) leaveScopeAsAlias() {
-	if w.pool.notes {
-		w.takeIn(nil)
-	}
+	w.takeIn()
 	w.tasks.Engine.LeaveScope(func(base *engine.Worker) { asWorker(base).leaveAlone() })
 }

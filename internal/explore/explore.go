@@ -103,6 +103,12 @@ var subjects = []subject{
 		{"census.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 		{"budget.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 	}},
+	{"internal/tell", []Edit{ // stacks are Go's own
+		{"words.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
+		{"stack.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
+		{"look.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
+	}},
+	{"internal/checks", []Edit{{"disorder.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"}}},
 	{"internal/task", []Edit{
 		{"look.go", "\ttold := &w.Told\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\ttold := &w.Told\n"},
 		{"look.go", "\tvar from *engine.Worker\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tvar from *engine.Worker\n"},
@@ -162,7 +168,6 @@ var subjects = []subject{
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
 		// Stacks are Go's own.
 		{"stack.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
-		{"disorder.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 		// Plain memory that goes from one goroutine to another.
 		{"async.go", "\t\tp.asyncs = append(p.asyncs, *slot)\n", "\t\tatomic.Writes(&p.asyncs)\n\t\tp.asyncs = append(p.asyncs, *slot)\n"},
 		{"async.go", "\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n", "\tatomic.Writes(&p.asyncs)\n\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n"},
