@@ -77,7 +77,7 @@ func (c *taskContext) without(p *Pool) context.Context {
 	}
 	rest := &taskContext{}
 	rest.init(c.Context.(*taskContext).without(p), c.pool)
-	rest.state.share()
+	rest.state.Share()
 	return rest
 }
 
@@ -92,7 +92,7 @@ func (c *taskContext) isDetached() bool {
 func (c *taskContext) seat() task.Seat { return task.Seat{Worker: c.worker, Round: c.round} }
 
 // isShared reports whether c is for any number of tasks, none of them a Future.
-func (c *taskContext) isShared() bool { return c.state.load().isShared() }
+func (c *taskContext) isShared() bool { return c.state.Load().IsShared() }
 
 // contextFor returns the context for a task without a Future. Tasks that follow
 // one another on a worker, with the same context, get the same, if the caller
@@ -120,7 +120,7 @@ func contextFor(p *task.Pool, ctx context.Context, s task.Seat, exclusive bool) 
 func (p *Pool) newContext(ctx context.Context, s task.Seat) *taskContext {
 	c := &taskContext{worker: s.Worker, round: s.Round}
 	c.init(ctx, p)
-	c.state.share()
+	c.state.Share()
 	return c
 }
 

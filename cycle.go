@@ -91,8 +91,8 @@ func (w *wait) closesCircle() (closes bool, through map[string]*taskContext) {
 // leadsBack is closesCircle from c on. It tells the steps that go through a held task.
 func (w *wait) leadsBack(c *taskContext, hops *int, through func(c, on *taskContext)) bool {
 	for ; c != nil && *hops < 1000; *hops++ {
-		s := c.state.load()
-		if s.isHeld() {
+		s := c.state.Load()
+		if s.IsHeld() {
 			deps := c.holders()
 			for i := range deps {
 				*hops++
@@ -103,13 +103,13 @@ func (w *wait) leadsBack(c *taskContext, hops *int, through func(c, on *taskCont
 			}
 			return false
 		}
-		if !s.isRunning() {
+		if !s.IsRunning() {
 			return false
 		}
-		if c == w.by || w.by.worker != nil && s.runner() == w.by.worker.Engine.Number {
+		if c == w.by || w.by.worker != nil && s.Runner() == w.by.worker.Engine.Number {
 			return true
 		}
-		next := c.waitsFor(s.runner()) // (R41)
+		next := c.waitsFor(s.Runner()) // (R41)
 		if next == nil {
 			return false
 		}
@@ -206,7 +206,7 @@ func namesOnTheWay(w *wait, through map[string]*taskContext) map[string]string {
 			c = on
 			names[tell.Address(c)] = c.name()
 		}
-		next = c.waitsFor(c.state.load().runner())
+		next = c.waitsFor(c.state.Load().Runner())
 	}
 	return names
 }
@@ -313,17 +313,17 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 	}
 	var followTask func(c *taskContext, seen map[*taskContext]bool) []int
 	followTask = func(c *taskContext, seen map[*taskContext]bool) (on []int) {
-		s := c.state.load()
+		s := c.state.Load()
 		switch {
 		case seen[c]:
-		case s.isHeld():
+		case s.IsHeld():
 			seen[c] = true
 			deps := c.holders()
 			for i := range deps {
 				on = append(on, followTask(deps[i].on.task(), seen)...)
 			}
-		case s.runner() != 0:
-			on = bySeat[s.runner()]
+		case s.Runner() != 0:
+			on = bySeat[s.Runner()]
 		default:
 			on = byTask[c]
 		}

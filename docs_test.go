@@ -263,7 +263,7 @@ func TestAllAtomicsAreWrittenDown(t *testing.T) {
 		}
 		files = append(files, more...)
 	}
-	whole := []string{"stats", "Totals", "InPlace", "outcomes", "jobState", "taskState", "roomCount", "budget", "globalCount"}
+	whole := []string{"stats", "Totals", "InPlace", "outcomes", "jobState", "State", "roomCount", "budget", "globalCount"}
 	names := map[string]bool{}
 	found := 0
 	for _, file := range files {

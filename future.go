@@ -74,7 +74,7 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) (err er
 	if o.onDrop != nil {
 		err = errNotSubmitted // unless what follows returns
 		defer func() {
-			if err != nil && f.ctx.state.load().isQueued() { // else it has run, and does not return
+			if err != nil && f.ctx.state.Load().IsQueued() { // else it has run, and does not return
 				o.tellDropped(err)
 			}
 		}()
@@ -171,7 +171,7 @@ func (f *Future[T]) await(ctx context.Context) error {
 	if c != nil && c.pool == f.ctx.pool && f.runInPlace(ctx, c) {
 		return nil
 	}
-	if c != nil && f.ctx.state.load().isHeld() {
+	if c != nil && f.ctx.state.Load().IsHeld() {
 		if c.help(ctx, f); f.isDone() {
 			return nil
 		}
@@ -213,7 +213,7 @@ func (f *Future[T]) unlessDone(err error) error {
 
 // runInPlace runs the task on top of that of c, if it has not started.
 func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
-	if !f.ctx.state.load().isQueued() || !c.seat().SitDown() {
+	if !f.ctx.state.Load().IsQueued() || !c.seat().SitDown() {
 		return false
 	}
 	// It leaves the queue if it is where it is likely to be. Elsewhere it stays, and is found
@@ -232,7 +232,7 @@ func (f *Future[T]) helped(ctx context.Context, c *taskContext) bool {
 	if c.pool != f.ctx.pool {
 		return false
 	}
-	if h := f.ctx.held(); h != nil && f.ctx.state.load().isHeld() {
+	if h := f.ctx.held(); h != nil && f.ctx.state.Load().IsHeld() {
 		if lent, ok := h.takeSlotOf(c); ok {
 			defer lent.Reclaim()
 			f.ctx.pool.runCaught(ctx, task.Task{Body: f.body()}, c.seat(), false)

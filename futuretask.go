@@ -33,7 +33,7 @@ func (t *futureTask[T]) About() (string, any) {
 	return "", nil
 }
 
-func (t *futureTask[T]) Free() { t.ctx.state.free() }
+func (t *futureTask[T]) Free() { t.ctx.state.Free() }
 
 func (t *futureTask[T]) Admit(near *task.Worker) { t.ctx.held().queue(near) }
 
@@ -71,7 +71,7 @@ func (f *Future[T]) claim(s task.Seat) bool {
 	if s.Worker != nil {
 		runner = s.Worker.Engine.Number
 	}
-	return f.ctx.state.claim(runner, s.Slots&task.PoolSlot != 0)
+	return f.ctx.state.Claim(runner, s.Slots&task.PoolSlot != 0)
 }
 
 // call is run, in the child of the task if it has one.
@@ -135,7 +135,7 @@ func (f *Future[T]) drop(err error) {
 // claimFromOutside is claimToDrop for a caller that is not in the pool. The pool does not end
 // before the caller calls leave: what is claimed keeps it from that no longer, and Close returns after OnDrop.
 func (f *Future[T]) claimFromOutside() (leave func(), ok bool) {
-	if !f.ctx.state.load().isUnstarted() {
+	if !f.ctx.state.Load().IsUnstarted() {
 		return nil, false
 	}
 	e := &f.ctx.pool.tasks.Engine
@@ -149,7 +149,7 @@ func (f *Future[T]) claimFromOutside() (leave func(), ok bool) {
 
 // claimToDrop makes the caller the one that drops the task, and counts it as cancelled.
 func (f *Future[T]) claimToDrop() bool {
-	if !f.ctx.state.claimToDrop() {
+	if !f.ctx.state.ClaimToDrop() {
 		return false
 	}
 	if !f.ctx.isPromise() {
@@ -202,7 +202,7 @@ func (t *futureTask[T]) entry() uintptr {
 // resolve sets the result and lets all go on that wait for it. Before that it gives
 // back the slot of the task, which has one since it was accepted, and so was claimed.
 func (f *Future[T]) resolve(value T, err error) {
-	if f.ctx.state.load().holdsSlot() {
+	if f.ctx.state.Load().HoldsSlot() {
 		f.ctx.pool.tasks.LeaveSlot(task.Seat{})
 	}
 	if h := f.ctx.held(); h != nil {
@@ -215,7 +215,7 @@ func (f *Future[T]) resolve(value T, err error) {
 	}
 	f.value, f.err = value, err
 	f.f = nil
-	watched := f.ctx.state.finish()
+	watched := f.ctx.state.Finish()
 	m := f.ctx.extras.Load()
 	if m == nil {
 		return
@@ -232,12 +232,12 @@ func (f *Future[T]) resolve(value T, err error) {
 }
 
 // isDone reports whether the Future has its result.
-func (f *Future[T]) isDone() bool { return f.ctx.state.load().isDone() } // (R40)
+func (f *Future[T]) isDone() bool { return f.ctx.state.Load().IsDone() } // (R40)
 
 // watchedLatch returns the latch that will be released when f is done.
 func (f *Future[T]) watchedLatch() *task.Latch {
 	l := &f.ctx.needExtras().latch
-	if f.ctx.state.watch() {
+	if f.ctx.state.Watch() {
 		l.Release()
 	}
 	return l
@@ -247,7 +247,7 @@ func (f *Future[T]) watchedLatch() *task.Latch {
 // queued then, and not only when its turn comes. What runs already needs none of this: it
 // would give a cancellation to each task that f comes from.
 func (f *Future[T]) dropAtEnd() (stop func() bool) {
-	if !f.ctx.state.load().isUnstarted() {
+	if !f.ctx.state.Load().IsUnstarted() {
 		return func() bool { return true }
 	}
 	ctx := f.ctx.Context

@@ -284,7 +284,7 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 	future := g.future(f, o, g.taskDone)
 	err := errNotSubmitted // unless submit returns
 	defer func() {
-		if err != nil && future.ctx.state.claimToDrop() { // else it has run, and does not return
+		if err != nil && future.ctx.state.ClaimToDrop() { // else it has run, and does not return
 			g.taskDone(unlessFull(err, try), false)
 		}
 	}()

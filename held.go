@@ -62,7 +62,7 @@ func (h *hold) holds() (bool, error) {
 	deps, open := h.after(), 0
 	for i := range deps {
 		d := &deps[i]
-		if d.on.task().state.load().isDone() { // (R40)
+		if d.on.task().state.Load().IsDone() { // (R40)
 			if err := errorAfter(d.on); err != nil {
 				return false, err
 			}
@@ -88,9 +88,9 @@ func (p *Pool) hold(t heldTask, h *hold, within bool) bool {
 	h.open.Store(int32(1 + len(deps)))
 	c := t.task()
 	h.Quiet = c.above() != nil && c.source().Done() == nil
-	c.state.hold(within)
+	c.state.Hold(within)
 	if !p.tasks.Hold(&h.Held) {
-		c.state.free()
+		c.state.Free()
 		return false
 	}
 	for i := range deps {
@@ -100,7 +100,7 @@ func (p *Pool) hold(t heldTask, h *hold, within bool) bool {
 	}
 	h.lower(nil)
 	p.tasks.DropIfCancelled(&h.Held)
-	if c.state.load().isHeld() && c.source().Done() != nil {
+	if c.state.Load().IsHeld() && c.source().Done() != nil {
 		t.follow()
 	}
 	return true
@@ -115,7 +115,7 @@ func (c *taskContext) precedes(d *dependency) {
 			break
 		}
 	}
-	if c.state.watch() {
+	if c.state.Watch() {
 		settle(d.on, m.dependents.Swap(nil))
 	}
 }
@@ -319,7 +319,7 @@ func (c *taskContext) help(ctx context.Context, w Waiter) {
 		at := &way[len(way)-1]
 		h := at.of.task().held()
 		var deps []dependency
-		if h != nil && at.of.task().state.load().isHeld() {
+		if h != nil && at.of.task().state.Load().IsHeld() {
 			deps = h.after()
 		}
 		if at.next >= len(deps) {
@@ -328,7 +328,7 @@ func (c *taskContext) help(ctx context.Context, w Waiter) {
 			continue
 		}
 		on := deps[at.next].on
-		if at.next++; on.task().state.load().isUnstarted() && !seen[on.task()] {
+		if at.next++; on.task().state.Load().IsUnstarted() && !seen[on.task()] {
 			seen[on.task()] = true
 			way = append(way, step{of: on})
 		}

@@ -148,7 +148,7 @@ func (c *taskContext) forPart() func() *taskContext {
 		own := &taskContext{worker: w, round: round}
 		own.extras.Store(extras)
 		own.init(ctx, p)
-		own.state.share()
+		own.state.Share()
 		return own
 	}
 }

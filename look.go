@@ -145,7 +145,7 @@ func (h *hold) String() string {
 	var open []string
 	deps := h.after()
 	for i := range deps {
-		if c := deps[i].on.task(); !c.state.load().isDone() {
+		if c := deps[i].on.task(); !c.state.Load().IsDone() {
 			open = append(open, nameIn(nil, c))
 		}
 	}

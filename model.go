@@ -110,7 +110,7 @@ type taskContext struct {
 	pool            *Pool // never nil
 	worker          *task.Worker
 	extras          atomic.Pointer[taskExtras]
-	state           taskState
+	state           task.State
 	round           uint32       // of the worker; see task.Seat
 	ending          *taskContext // the nearest, by then; written by init
 	asOf            uint64       // how many cancellations the pool had when init looked

@@ -19,7 +19,7 @@ func NewPromise[T any](p *Pool) *Promise[T] {
 	}
 	promise := &Promise[T]{}
 	promise.future.ctx.init(noEnd, p)
-	promise.future.ctx.state.hold(true)
+	promise.future.ctx.state.Hold(true)
 	return promise
 }
 
@@ -39,7 +39,7 @@ func (p *Promise[T]) Complete(v T, err error) bool {
 	if !p.made() {
 		isNotMade("Promise.Complete", "Promise", "NewPromise")
 	}
-	if !p.future.ctx.state.claimToDrop() {
+	if !p.future.ctx.state.ClaimToDrop() {
 		return false
 	}
 	p.future.resolve(v, err)

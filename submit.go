@@ -169,7 +169,7 @@ func (p *Pool) runsTaskOf(ctx context.Context) bool {
 	case c == nil || c.pool != p:
 		return false
 	case !c.isShared():
-		return c.state.load().isRunning()
+		return c.state.Load().IsRunning()
 	}
 	return c.worker == nil || c.seat().Taken()
 }

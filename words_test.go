@@ -19,10 +19,9 @@ import (
 // words are the types of atomic words, by package. Each has one field, which is named
 // word, and changes it in named steps.
 var words = map[string][]string{
-	module:                      {"taskState"},
 	module + "/internal/engine": {"jobState"},
 	module + "/internal/place":  {"Hold", "Word"},
-	module + "/internal/task":   {"roomCount"},
+	module + "/internal/task":   {"State", "roomCount"},
 	module + "/trace":           {"globalCount"},
 }
 
