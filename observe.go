@@ -9,7 +9,6 @@ import (
 
 	"github.com/filch-go/filch/internal/tell"
 
-	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/task"
@@ -196,10 +195,10 @@ func (p *Pool) runObserved(c *taskContext, b task.Body, exclusive bool, f func()
 		}
 		o.tellStart(c, exclusive)
 	}
-	var told running
+	var told task.Run
 	if o == nil && p.tasks.Engine.IsHooked() {
-		told = p.tellStarted(c, name, b, exclusive)
-		defer told.tellEnded()
+		told = p.tasks.TellStarted(c.worker, exclusive, name, entryOf(b), func() uint64 { return p.observed.Add(1) })
+		defer told.TellEnded()
 	}
 	if p.labels {
 		pprof.SetGoroutineLabels(labelled(c))
@@ -208,7 +207,7 @@ func (p *Pool) runObserved(c *taskContext, b task.Body, exclusive bool, f func()
 		defer traced(c, name, b)()
 	}
 	err := f()
-	told.returned = true
+	told.Returned = true
 	if o != nil {
 		o.tell(TaskDone, err)
 	}
@@ -234,55 +233,6 @@ func traced(c *taskContext, name string, b task.Body) (end func()) {
 	return func() {
 		region.End()
 		t.End()
-	}
-}
-
-// running is a task that runs, and that hooks were told of, but no observer.
-type running struct {
-	p        *Pool
-	w        *task.Worker // the caller's own, or nil
-	e        event.Event
-	returned bool
-}
-
-// tellStarted tells hooks that b starts with the context c. What one worker runs without a break takes one
-// event a task, and one look at the clock: the end of each is told with the begin of the next.
-func (p *Pool) tellStarted(c *taskContext, name string, b task.Body, exclusive bool) running {
-	r := running{p: p, e: event.Event{Kind: event.Started, Worker: -1, Other: -1, Name: name, Func: entryOf(b)}}
-	if c.worker != nil {
-		r.e.Worker = c.worker.Engine.ID
-	}
-	if !exclusive {
-		r.e.ID = p.observed.Add(1)
-	} else {
-		r.w = c.worker
-		told := &r.w.Told
-		told.Tasks++
-		r.e.ID = event.TaskID(r.e.Worker, told.Tasks)
-		if told.End != 0 {
-			r.e.Kind, r.e.At, told.End = event.Next, told.End, 0
-		}
-	}
-	p.tasks.Engine.Tell(r.e)
-	return r
-}
-
-// tellEnded is deferred.
-func (r *running) tellEnded() {
-	r.e.Kind, r.e.At = event.Done, clock.Now()
-	if !r.returned {
-		r.e.Kind = event.Crashed
-	}
-	if r.w == nil || !r.returned {
-		r.p.tasks.Engine.Tell(r.e)
-		return
-	}
-	told := &r.w.Told
-	told.Open, told.End = r.e, r.e.At
-	if since := r.e.At - told.Looked; since >= int64(time.Millisecond) || since < 0 { // the clock of a bubble is below zero
-		told.Looked = r.e.At
-		r.w.TellOwn(r.w.Own.Depth())
-		r.w.TellGlobal(r.p.tasks.Global.Depth())
 	}
 }
 

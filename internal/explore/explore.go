@@ -110,8 +110,8 @@ var subjects = []subject{
 	}},
 	{"internal/checks", []Edit{{"disorder.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"}}},
 	{"internal/task", []Edit{
-		{"look.go", "\ttold := &w.Told\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\ttold := &w.Told\n"},
-		{"look.go", "\tvar from *engine.Worker\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tvar from *engine.Worker\n"},
+		{"told.go", "\ttold := &w.told\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\ttold := &w.told\n"},
+		{"told.go", "\tvar from *engine.Worker\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tvar from *engine.Worker\n"},
 		{"latch.go", "\tselect {\n\tcase <-ch:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(ch); true {\n\t\treturn nil\n\t}\n"},
 		{"latch.go", "\t\tclose(l.ch)\n\t}\n\tif l.stop", "\t\tatomic.Close(l.ch)\n\t}\n\tif l.stop"},
 		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
@@ -179,7 +179,7 @@ var subjects = []subject{
 		{"future.go", "for range 200 {", "for range 1 {"},
 		// What hooks are told is beside the program.
 		{"observe.go", "\tname, _ := b.About()\n\to := c.seen()\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tname, _ := b.About()\n\to := c.seen()\n"},
-		{"observe.go", "\terr := f()\n\ttold.returned", "\tatomic.Aside(-1)\n\terr := f()\n\tatomic.Aside(1)\n\ttold.returned"},
+		{"observe.go", "\terr := f()\n\ttold.Returned", "\tatomic.Aside(-1)\n\terr := f()\n\tatomic.Aside(1)\n\ttold.Returned"},
 	}},
 	{"trace", []Edit{
 		{"recording.go", "const mostRings = 256\n", "const mostRings = 2\n"},

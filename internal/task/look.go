@@ -2,8 +2,6 @@ package task
 
 import (
 	"github.com/filch-go/filch/internal/clock"
-	"github.com/filch-go/filch/internal/engine"
-	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -210,46 +208,4 @@ func (w *Worker) standAside() {
 		now = clock.Now()
 	}
 	w.came = now
-}
-
-// TellEnd tells hooks of the end of the task that ended last, unless they were told, and of queues that have become empty
-// since w told how much is in them.
-func (w *Worker) TellEnd() {
-	told := &w.Told
-	if told.End != 0 {
-		told.End = 0
-		w.Pool.Engine.Tell(told.Open)
-	}
-	if told.Own > 0 && w.Own.Depth() == 0 {
-		w.TellOwn(0)
-	}
-	if told.Global > 0 && w.Pool.Global.Depth() == 0 {
-		w.TellGlobal(0)
-	}
-}
-
-// TellOwn tells hooks that n tasks are in w's own queue.
-func (w *Worker) TellOwn(n int) {
-	w.Told.Own = n
-	w.Engine.TellNumber(event.Queued, nil, n)
-}
-
-// TellGlobal tells them that n are in the global queue.
-func (w *Worker) TellGlobal(n int) {
-	w.Told.Global = n
-	w.Pool.Engine.Tell(event.Event{Kind: event.Queued, Worker: -1, Other: -1, ID: uint64(n)})
-}
-
-// tellFetched tells hooks that w has taken n tasks from q.
-func (w *Worker) tellFetched(q *Queue, n int) {
-	if !w.Pool.Engine.IsHooked() {
-		return
-	}
-	var from *engine.Worker
-	for _, v := range *w.Pool.Engine.Workers.Load() {
-		if &of(v).Own == q {
-			from = v
-		}
-	}
-	w.Engine.TellNumber(event.Fetched, from, n)
 }

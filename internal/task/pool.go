@@ -8,7 +8,6 @@ import (
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
-	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -121,19 +120,9 @@ type Worker struct {
 	turn   uint64 // of the task that was taken last, or 0; see starts
 	came   int64  // when it came last for a task of those that another worker has ahead of the global queue
 	batch  items  // on their way from one queue to another
-	Told   Told   // of its tasks
+	told   told   // hooks, of its tasks
 
 	telling atomic.Uint64 // the turn in which it tells that a task starts, or 0: the owner writes; those load that wait with the task's context
-}
-
-// Told is what hooks were told of a worker's tasks.
-type Told struct {
-	Tasks  uint64      // how many
-	End    int64       // when the one before ended, in the same burst, of which they were not told yet; else 0
-	Open   event.Event // which that was
-	Looked int64       // when they were told last how much is queued
-	Own    int         // what they were told last: in the worker's own queue,
-	Global int         // and in the global one, by this worker
 }
 
 // Init makes w a worker of p.

@@ -37,7 +37,7 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 // calls.
 func (w *Worker) endBurst(self **engine.Worker) {
 	engine.Unlabel() // what the tasks have set
-	w.TellEnd()
+	w.tellRest()
 	w.endTurn()
 	w.Own.mu.Lock()
 	w.Own.ran += w.ran
