@@ -6,9 +6,8 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/filch-go/filch/internal/tell"
-
 	"github.com/filch-go/filch/internal/affinity"
+	"github.com/filch-go/filch/internal/tell"
 	"github.com/filch-go/filch/internal/topology"
 )
 

@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"internal/engine":          {"deque", "internal/affinity", "internal/clock", "internal/event", "internal/goroutine", "internal/place", "internal/policy", "internal/race", "internal/span", "internal/tag", "internal/views"},
 	"internal/checks":          {"internal/engine", "internal/goroutine", "internal/tag", "internal/tell"},
 	"internal/tell":            {"internal/engine", "internal/event", "internal/race", "internal/tag"},
-	"internal/task":            {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race"},
+	"internal/task":            {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race", "internal/tell"},
 	"":                         {"internal/affinity", "internal/checks", "internal/clock", "internal/engine", "internal/environ", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/processor", "internal/race", "internal/span", "internal/standby", "internal/tag", "internal/task", "internal/tell", "internal/topology"},
 	"basic":                    {},
 	"bench":                    {},

@@ -6,11 +6,10 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/filch-go/filch/internal/tell"
-
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // Tasks that wait for one another wait for ever. A Wait that would close such a circle

@@ -10,6 +10,7 @@ import (
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // What a worker is at is packed into a word and told from it.
@@ -30,7 +31,7 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: 0}, false, 0, "Do"},
 			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: upper}, false, 0, "Do of strings.ToUpper"},
 			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: upper}, true, 0, "Do of strings.ToUpper"},
-			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: engine.EntryOf(describe)}, false, 0, "Do of Join"},
+			{engine.Doing{Kind: engine.AtDo, Other: -1, Entry: engine.EntryOf(bare)}, false, 0, "Do of Join"},
 			{engine.Doing{Kind: engine.AtCall, Other: -1, Entry: upper}, false, 0, "Call of strings.ToUpper"},
 			{engine.Doing{Kind: engine.AtCall, Other: -1, Entry: upper}, true, 0, ""},
 			{engine.Doing{Kind: engine.AtFork, Other: 0, Entry: upper}, false, 0, "fork of strings.ToUpper from worker 0"},
@@ -76,8 +77,8 @@ func TestLookAtAWorker(t *testing.T) {
 		check(false, event.WorkerLook{Worker: 7, Doing: "searches; sum"}, true)
 		w.tasks.Engine.Hold.YieldPlace() // without one, it is about to leave
 		check(false, event.WorkerLook{Worker: 7}, false)
-		if got := describe(plainTask(nil)); got != "a task without a name" {
-			t.Error("describe(plainTask(nil)):", got)
+		if got := task.Describe(plainTask(nil)); got != "a task without a name" {
+			t.Error("task.Describe(plainTask(nil)):", got)
 		}
 	})
 }

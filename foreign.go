@@ -4,9 +4,8 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/filch-go/filch/internal/tell"
-
 	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // A Wait inside a task needs the task's context: with another, the pool takes it for

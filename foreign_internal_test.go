@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/filch-go/filch/internal/tell"
-
 	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // Of the waits with contexts of the pool's the first hundred are looked at, then one in a hundred;

@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
-	"github.com/filch-go/filch/internal/task"
-	"github.com/filch-go/filch/internal/tell"
-
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 )
 
 func init() {
@@ -53,11 +52,11 @@ func (p *Pool) look(stats Stats, most int) (l event.Look) {
 	}
 	for _, b := range p.longRunning() {
 		g := goroutineOf(at, b)
-		l.Long = append(l.Long, event.TaskLook{Task: g.Named(describe(b)), At: g.Where()})
+		l.Long = append(l.Long, event.TaskLook{Task: g.Named(task.Describe(b)), At: g.Where()})
 	}
 	l.Waits, l.More, l.Circles = p.lookAtWaits(text)
 	for _, h := range p.tasks.AllHeld(mostShown) {
-		l.Held = append(l.Held, event.HeldLook{Task: describe(h.Body), Why: h.Body.(heldTask).task().held().String()})
+		l.Held = append(l.Held, event.HeldLook{Task: task.Describe(h.Body), Why: h.Body.(heldTask).task().held().String()})
 	}
 	l.MoreHeld = max(0, int(stats.Tasks.Held)-mostShown)
 	return l
@@ -90,7 +89,7 @@ func (w *Worker) look(unused bool, at tell.Goroutines) (l event.WorkerLook, used
 	g := at.Of(tell.Address(w))
 	l.At = g.Where()
 	if running != nil {
-		l.Task = g.Named(describe(running))
+		l.Task = g.Named(task.Describe(running))
 		if d >= time.Millisecond {
 			l.For = d
 		}

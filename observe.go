@@ -7,11 +7,10 @@ import (
 	"runtime/trace"
 	"time"
 
-	"github.com/filch-go/filch/internal/tell"
-
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // What the observer of a pool, its hook and traces are told of a task, and by whom. The events are in event.go.

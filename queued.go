@@ -2,15 +2,12 @@ package filch
 
 import (
 	"cmp"
-	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/filch-go/filch/internal/tell"
-
 	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // QueuedTasks counts the queued tasks that have a name and a priority in common; see
@@ -37,12 +34,12 @@ func (p *Pool) Queued() []QueuedTasks {
 	if !p.made() {
 		isNotMade("Queued", "Pool", "New")
 	}
-	t := tally{found: map[tallied]*QueuedTasks{}}
-	p.tasks.Walk(t.add)
-	for _, h := range p.tasks.AllHeld(math.MaxInt) {
-		t.of(h.Body.(heldTask).task().extras.Load().options.priority, h.Body).Held++
+	counted := p.tasks.Tally(func(h *task.Held) int { return h.Body.(heldTask).task().extras.Load().options.priority })
+	all := make([]QueuedTasks, len(counted))
+	for i, c := range counted {
+		all[i] = QueuedTasks(c)
 	}
-	return t.result()
+	return all
 }
 
 // Running returns which tasks run, in the order of their names. It counts tasks that
@@ -55,11 +52,11 @@ func (p *Pool) Running() []RunningTasks {
 	counts := map[string]int{}
 	for _, w := range *p.tasks.Engine.Workers.Load() {
 		if b, _ := asWorker(w).tasks.Own.Running(); b != nil {
-			counts[nameOfTask(b)]++
+			counts[task.Name(b)]++
 		}
 	}
 	for _, b := range p.longRunning() {
-		counts[nameOfTask(b)]++
+		counts[task.Name(b)]++
 	}
 	all := make([]RunningTasks, 0, len(counts))
 	for name, n := range counts {
@@ -77,73 +74,6 @@ func (p *Pool) longRunning() (all []task.Body) {
 		all = append(all, e.Value.(task.Body))
 	}
 	return all
-}
-
-// tally counts tasks.
-type tally struct {
-	found map[tallied]*QueuedTasks
-	last  tallied // counts at in
-	in    *QueuedTasks
-}
-
-// tallied is what tasks have in common: a name, or if there is none, the function.
-type tallied struct {
-	name     string
-	function uintptr
-	priority int
-}
-
-// add counts a task, which has been queued for d.
-func (t *tally) add(priority int, d time.Duration, b task.Body) {
-	q := t.of(priority, b)
-	q.Count++
-	q.Oldest = max(q.Oldest, d)
-}
-
-// of returns where b is counted.
-func (t *tally) of(priority int, b task.Body) *QueuedTasks {
-	name, f := b.About()
-	k := tallied{name, 0, priority}
-	if name == "" && f != nil {
-		k.function = reflect.ValueOf(f).Pointer()
-	}
-	if t.in == nil || k != t.last {
-		t.last, t.in = k, t.found[k]
-		if t.in == nil {
-			t.in = &QueuedTasks{Name: name, Priority: priority}
-			t.found[k] = t.in
-		}
-	}
-	return t.in
-}
-
-func (t *tally) result() []QueuedTasks {
-	all := make([]QueuedTasks, 0, len(t.found))
-	for k, q := range t.found {
-		q.Name = tell.Function(k.name, k.function)
-		all = append(all, *q)
-	}
-	slices.SortFunc(all, func(a, b QueuedTasks) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
-	})
-	return all
-}
-
-// nameOfTask returns the name of b, or that of its function, or "".
-func nameOfTask(b task.Body) string {
-	name, f := b.About()
-	if name == "" && f != nil {
-		return tell.Function("", reflect.ValueOf(f).Pointer())
-	}
-	return name
-}
-
-// describe tells which task b is.
-func describe(b task.Body) string {
-	if name := nameOfTask(b); name != "" {
-		return "task " + name
-	}
-	return tell.WithoutName
 }
 
 // ofFunction tells which function begins at entry, if that is not 0.

@@ -3,9 +3,8 @@ package filch
 import (
 	"runtime"
 
-	"github.com/filch-go/filch/internal/tell"
-
 	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // What stacks tell: whether a call comes from inside a task of a pool, and what all goroutines do.

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/filch-go/filch/internal/tell"
-
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // What a pool says of a stall: tasks are queued, and all places are taken by workers that are blocked. Where,
@@ -60,7 +59,7 @@ func (p *Pool) longest() (longest *Worker, what string, d time.Duration) {
 		at := e.Doing()
 		switch {
 		case running != nil && (longest == nil || since > d):
-			longest, what, d = w, describe(running), since
+			longest, what, d = w, task.Describe(running), since
 		case running == nil && at.Kind == engine.AtFork:
 			if since := time.Duration(clock.Now() - at.Since); longest == nil || since > d {
 				longest, what, d = w, "fork"+ofFunction(at.Entry), since

@@ -7,11 +7,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/filch-go/filch/internal/tell"
-
 	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/tell"
 )
 
 // A wait with a context that lasts as long as the task's closes a circle, even if it is not the
