@@ -54,7 +54,7 @@ func blocked(mark waitMark, w wait, l *task.Latch, ctx context.Context, ready fu
 		noted.mu.Unlock()
 	}()
 	if closes, through := w.closesCircle(); closes {
-		if err := circle(tell.ReadTasks(tell.Traceback()), &w, through); err != nil {
+		if err := circleOn(tell.ReadTasks(tell.Traceback()), &w, through); err != nil {
 			return err
 		}
 	}
@@ -161,9 +161,9 @@ func (c *taskContext) notes(number uint32) *waits {
 	return nil
 }
 
-// circle returns an error that names the tasks if w and other waits keep one another from
+// circleOn returns an error that names the tasks if w and other waits keep one another from
 // ending. The caller is about to make w. through is what closesCircle returned.
-func circle(all tell.Stacks, w *wait, through map[string]*taskContext) error {
+func circleOn(all tell.Stacks, w *wait, through map[string]*taskContext) error {
 	if len(all) == 0 || len(all[0].Tasks) == 0 {
 		return nil
 	}

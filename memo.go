@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/bits"
-	"slices"
 	"sync"
 
-	"github.com/filch-go/filch/internal/line"
+	"github.com/filch-go/filch/internal/circle"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -45,12 +44,11 @@ type memoCall[K comparable, V any] struct {
 	late   bool // another computes the key; only the asker touches it
 }
 
-// computation is what a memoCall is to others. It is also the context that the call's own comes
+// computation is what a memoCall is to others: What is the call, which prints its key. It is also the context that the call's own comes
 // from.
 type computation struct {
-	context.Context              // of the asker, but for its end
-	by              *computation // the one whose function asked, or nil
-	call            fmt.Stringer // the memoCall, which prints its key
+	context.Context // of the asker, but for its end
+	circle.Step
 }
 
 // NewMemo returns a Memo of the results of f, which it calls as [Memo.Get] says. It keeps each value
@@ -152,7 +150,10 @@ func (m *Memo[K, V]) get(ctx context.Context, k K, s *memoShard[K, V]) (value V,
 			return value, err
 		}
 		c := &memoCall[K, V]{shard: s, key: k, future: Future[V]{f: m.run}}
-		c.about = computation{m.pool.withoutEnd(ctx, t), by, c}
+		c.about = computation{m.pool.withoutEnd(ctx, t), circle.Step{What: c}}
+		if by != nil {
+			c.about.By = &by.Step
+		}
 		c.future.ctx.init(&c.about, m.pool)
 		if t != nil && t.slot() != nil {
 			c.future.ctx.needExtras().slot = t.slot() // what it waits for, the asker waits for
@@ -192,7 +193,7 @@ func computationOf(t *taskContext) *computation {
 // call is the function of the computation that ctx belongs to. By now the task has begun. So those
 // that find it by its key wait for it, and do not run it in place.
 func (m *Memo[K, V]) call(ctx context.Context) (value V, err error) {
-	c := computationOf(ctx.(*taskContext)).call.(*memoCall[K, V])
+	c := computationOf(ctx.(*taskContext)).What.(*memoCall[K, V])
 	if c.late = !c.begin(); c.late {
 		return value, nil
 	}
@@ -234,95 +235,14 @@ func (c *memoCall[K, V]) end(value V, keep bool) {
 // wait waits for c in the name of the computation by, if that is not nil.
 func (c *memoCall[K, V]) wait(ctx context.Context, by *computation) (value V, err error) {
 	if by != nil {
-		t := &line.Turn[memoWait]{Of: memoWait{by, &c.about}}
-		if circle := memoWaits.add(t); circle != nil {
-			return value, circleError(circle)
+		w := &circle.Wait{}
+		if keys := w.Begin(&by.Step, &c.about.Step); keys != "" {
+			return value, inOp("Memo.Get", ErrInside, ": "+keys)
 		}
-		defer memoWaits.remove(t)
+		defer w.End()
 	}
 	return c.future.Wait(ctx)
 }
 
 // String returns the key.
 func (c *memoCall[K, V]) String() string { return fmt.Sprint(c.key) }
-
-// A computation needs those that it has asked for, which either run on top of it, or are waited
-// for. The first are known by whom they were asked for, the others from the waits that are noted.
-// A wait that would close a circle is not made. All waits are noted under one lock, together with
-// the look for a circle. So of those that close one, the last finds it. That needs no stacks,
-// however deep the recursion is, and other than the waits of cycle.go it takes a context for the
-// proof that one waits for the other.
-
-// memoWait is a wait of a computation for another.
-type memoWait struct{ by, on *computation }
-
-// memoWaits are all that block now, or are about to.
-var memoWaits memoWaitList
-
-type memoWaitList struct {
-	mu   sync.Mutex
-	line line.Line[memoWait]
-}
-
-// add notes a wait, or returns the computations of the circle that it would close.
-func (l *memoWaitList) add(t *line.Turn[memoWait]) (circle []*computation) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	circle = l.way(t.Of.on, t.Of.by, map[*computation]bool{})
-	if circle == nil {
-		l.line.Add(t)
-	}
-	return circle
-}
-
-func (l *memoWaitList) remove(t *line.Turn[memoWait]) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.line.Remove(t)
-}
-
-// way returns computations of which each needs the next, the first and the last of which are given,
-// or nil. Those that it has seen lead nowhere.
-func (l *memoWaitList) way(from, to *computation, seen map[*computation]bool) []*computation {
-	if to.isAbove(from) {
-		return to.below(from)
-	}
-	seen[from] = true
-	for w := range l.line.All() {
-		if w.by.isAbove(from) && !seen[w.on] {
-			if rest := l.way(w.on, to, seen); rest != nil {
-				return append(w.by.below(from), rest...)
-			}
-		}
-	}
-	return nil
-}
-
-// isAbove reports whether c runs on top of other, or is it.
-func (c *computation) isAbove(other *computation) bool {
-	for ; c != nil; c = c.by {
-		if c == other {
-			return true
-		}
-	}
-	return false
-}
-
-// below returns the computations from other, which is below c, up to c.
-func (c *computation) below(other *computation) []*computation {
-	way := []*computation{c}
-	for ; c != other; c = c.by {
-		way = append(way, c.by)
-	}
-	slices.Reverse(way)
-	return way
-}
-
-// circleError names the keys of a circle.
-func circleError(circle []*computation) error {
-	text := ""
-	for _, c := range circle {
-		text += c.call.String() + " needs "
-	}
-	return inOp("Memo.Get", ErrInside, fmt.Sprintf(": %s%s", text, circle[0].call))
-}
