@@ -183,9 +183,7 @@ func (p *Pool) Resume() {
 	if !p.made() {
 		isNotMade("Resume", "Pool", "New")
 	}
-	if race.Enabled {
-		race.Release(&p.name) // for the children of tasks
-	}
+	race.Release(&p.name) // for the children of tasks
 	p.tasks.Resume()
 }
 

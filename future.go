@@ -3,7 +3,6 @@ package filch
 import (
 	"context"
 
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -31,7 +30,7 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 	needs(f != nil, "Submit", "f")
 	future := newFuture(ctx, p, f)
 	if len(opts) == 0 && p.plain {
-		if race.Enabled {
+		if p.isLogical() {
 			future.logical.Set(future.ctx.openChild(nil))
 		}
 		if err := p.submitPlain(ctx, task.Task{Body: future.body()}, false); err != nil {
@@ -80,7 +79,7 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) (err er
 		}()
 	}
 	f.see(ctx, o)
-	if race.Enabled {
+	if f.ctx.pool.isLogical() {
 		f.logical.Set(f.ctx.openChild(o.hold))
 		err = errNotSubmitted // likewise
 		defer func() { dropChildUnless(err != errNotSubmitted, f.body()) }()
@@ -93,7 +92,7 @@ func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) (err er
 	}
 	if o.hold != nil {
 		if holds, err := o.hold.holds(); holds {
-			if race.Enabled && f.ctx.pool.isLogical() && f.ctx.pool.plain && (o.hold.sub == nil || o.hold.sub.tasks.Room == nil) {
+			if f.ctx.pool.isLogical() && f.ctx.pool.plain && (o.hold.sub == nil || o.hold.sub.tasks.Room == nil) {
 				return aside(func() error { return f.ctx.pool.submitHeld(ctx, f.body(), &o, try) })
 			}
 			return f.ctx.pool.submitHeld(ctx, f.body(), &o, try)

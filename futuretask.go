@@ -5,7 +5,6 @@ import (
 	"runtime"
 
 	"github.com/filch-go/filch/internal/engine"
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -44,8 +43,8 @@ func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, excl
 	if !f.claim(s) {
 		return false
 	}
-	if race.Enabled && f.logical.Get() != nil {
-		f.logical.Get().sit(&f.ctx, s)
+	if l := f.logical.Get(); l != nil {
+		l.sit(&f.ctx, s)
 	} else {
 		f.ctx.worker, f.ctx.round = s.Worker, s.Round
 	}
@@ -77,8 +76,8 @@ func (f *Future[T]) claim(s task.Seat) bool {
 // call is run, in the child of the task if it has one.
 func (t *futureTask[T]) call(exclusive bool) (value T, err error) {
 	f := t.future()
-	if race.Enabled && f.logical.Get() != nil {
-		f.logical.Get().run(&f.ctx, catchingOf(t.Catches(nil), exclusive), func() { value, err = f.run(runMark{&f.ctx}) })
+	if l := f.logical.Get(); l != nil {
+		l.run(&f.ctx, catchingOf(t.Catches(nil), exclusive), func() { value, err = f.run(runMark{&f.ctx}) })
 		return value, err
 	}
 	return f.run(runMark{&f.ctx})
@@ -210,9 +209,7 @@ func (f *Future[T]) resolve(value T, err error) {
 			h.sub.tasks.Leave(&h.Held, f.ctx.worker)
 		}
 	}
-	if race.Enabled {
-		f.logical.Get().end(&f.ctx)
-	}
+	f.logical.Get().end(&f.ctx)
 	f.value, f.err = value, err
 	f.f = nil
 	watched := f.ctx.state.Finish()

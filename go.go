@@ -3,7 +3,6 @@ package filch
 import (
 	"context"
 
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -27,7 +26,7 @@ import (
 // 32 bytes, and costs about as much as an uncontended mutex or two. It panics if ctx or f
 // is nil.
 func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
-	if race.Enabled && p != nil && p.isLogical() {
+	if p != nil && p.isLogical() {
 		return p.goTask("Go", ctx, f, opts, false)
 	}
 	if len(opts) == 0 && p != nil && p.plain && ctx != nil && f != nil {
@@ -55,7 +54,7 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 		o, err = p.optionsOf(op, opts)
 	}
 	if o.plain() && err == nil {
-		if race.Enabled && p.isLogical() {
+		if p.isLogical() {
 			own := p.inherited(ctx) // before the child is opened, which reads it
 			t, submitted := p.newChildTask(f), false
 			defer func() { dropChildUnless(submitted, t) }()

@@ -165,9 +165,7 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 	}
 	err = errNotSubmitted // unless submit returns
 	defer func() {
-		if race.Enabled {
-			dropChildUnless(err == nil, t)
-		}
+		dropChildUnless(err == nil, t)
 		if err != nil && g.begins(t) {
 			g.taskDone(unlessFull(err, try), false)
 		}
@@ -188,11 +186,10 @@ func unlessFull(err error, try bool) error {
 // reports false if those were dropped.
 func (g *Group) queue() bool {
 	if g.slots == nil {
-		if race.Enabled {
-			race.Disable() // the count orders no tasks
-			defer race.Enable()
-		}
-		return g.tally.Queue()
+		race.Disable() // the count orders no tasks
+		queued := g.tally.Queue()
+		race.Enable()
+		return queued
 	}
 	g.mu.Lock()
 	queued := g.tally.Requeue() // takeSlot has counted it

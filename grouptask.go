@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -14,7 +13,7 @@ func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclu
 	c := contextFor(tp, ctx, s, exclusive)
 	p := c.pool
 	queued := s.Slots&task.GroupSlot == 0
-	if race.Enabled {
+	if t.child.IsOpen() {
 		defer t.child.Drop()
 	}
 	if c.Err() != nil {
@@ -48,9 +47,7 @@ func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclu
 }
 
 func (t *groupTask) Drop(p *task.Pool, err error) {
-	if race.Enabled {
-		t.child.Drop()
-	}
+	t.child.Drop()
 	p.LeaveSlot(task.Seat{})
 	t.dropUnstarted(poolOf(p), err)
 }
@@ -79,7 +76,7 @@ func (t *groupTask) dropChild() { t.child.Drop() }
 
 // call calls the function of t, in its child if there is one.
 func (t *groupTask) call(c *taskContext) error {
-	if !race.Enabled || !t.child.IsOpen() {
+	if !t.child.IsOpen() {
 		return t.f(c)
 	}
 	out := new(struct{ err error })

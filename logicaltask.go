@@ -187,6 +187,9 @@ func (t *childTask) dropChild() { t.child.Drop() }
 
 // dropChildOf ends the child of a task that is not accepted.
 func dropChildOf(b task.Body) {
+	if !race.Enabled {
+		return
+	}
 	if o, ok := b.(*seen); ok {
 		b = o.Body
 	}
@@ -220,7 +223,7 @@ func aside(submit func() error) (err error) {
 
 // ordersNone calls f, which orders nothing that the caller does, if p has logical races.
 func (p *Pool) ordersNone(f func()) {
-	if race.Enabled && p.isLogical() {
+	if p.isLogical() {
 		_ = aside(func() error { f(); return nil })
 	} else {
 		f()

@@ -292,4 +292,5 @@ type heldTask interface {
 	drop(err error)
 	follow() // drops the task when its context ends
 	dropFor(err error, rest **dependency)
+	dropChild() // of logical races
 }
