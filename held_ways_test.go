@@ -134,6 +134,25 @@ func TestHeldTasksTakeNoRoomInTheirSubpool(t *testing.T) {
 	})
 }
 
+// A task that the limit of a Subpool refuses leaves nothing of it behind, with logical races neither: else the bubble says so.
+func TestWhatASubpoolRefusesLeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithLogicalRaces())
+		sub, end := p.Subpool(1, filch.WithQueueLimit(1, filch.Reject)), make(chan bool)
+		for range 2 {
+			if err := p.Go(background, func(context.Context) { <-end }, sub); err != nil {
+				t.Error("p.Go of one that runs, or has the room:", err)
+			}
+			synctest.Wait()
+		}
+		if err := p.Go(background, func(context.Context) {}, sub); err != filch.ErrQueueFull {
+			t.Errorf("p.Go where there is no room: %v, not ErrQueueFull", err)
+		}
+		close(end)
+		p.Shutdown(background)
+	})
+}
+
 // A task that is not of a Subpool waits for those that are, and runs none of them beside the limit.
 func TestSubpoolIsNotEnteredFromOutside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

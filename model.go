@@ -62,7 +62,7 @@ type settings struct {
 	logger       *slog.Logger
 	observer     Observer
 	labels       bool
-	checks       *checks.Checks // of WithChecks, a logger or the race detector; nil if there is none of these; set when those are
+	checks       *checks.Checks // for WithChecks, a logger or the race detector; nil if there is none of these
 	pins         *pins          // of WithAffinity, or nil
 	stealing     stealing
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// What stacks tell: whether a call comes from inside a task of a pool, and what all goroutines do.
+// Whether a call comes from inside a task of a pool, as its stack tells.
 
 // inside reports whether the calling goroutine runs a task of p.
 func (p *Pool) inside() bool {

@@ -27,7 +27,7 @@ type Checks struct {
 	watching bool              // for them
 }
 
-// New returns the checks of a pool, which has the given name. If they are strict, the pool has [filch.WithChecks], and a logger. lent is
+// New returns the checks of a pool, which has the given name. If they are strict, the pool has WithChecks, and a logger. lent is
 // where the handouts of a worker are noted.
 func New(strict bool, pool *engine.Pool, name string, logger *slog.Logger, lent func(w *engine.Worker) *Lent) *Checks {
 	return &Checks{strict: strict, pool: pool, name: name, logger: logger, lent: lent}

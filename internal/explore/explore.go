@@ -106,7 +106,7 @@ var subjects = []subject{
 	{"internal/tell", []Edit{ // stacks are Go's own
 		{"words.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 		{"stack.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
-		{"look.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
+		{"goroutine.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 	}},
 	{"internal/checks", []Edit{{"disorder.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"}}},
 	{"internal/task", []Edit{

@@ -3,6 +3,7 @@ package tell
 import (
 	"fmt"
 	"iter"
+	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strconv"
@@ -21,6 +22,14 @@ func Traceback() string {
 	var b strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&b, 2) // a Builder does not fail
 	return b.String()
+}
+
+// TracebackOf is Traceback if there are no more goroutines than most, else "".
+func TracebackOf(most int) string {
+	if runtime.NumGoroutine() > most {
+		return ""
+	}
+	return Traceback()
 }
 
 // A Goroutine is what a traceback tells of one.

@@ -3,19 +3,10 @@ package tell
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 
 	"github.com/filch-go/filch/internal/event"
 )
-
-// TracebackOf is Traceback if there are no more goroutines than most, else "".
-func TracebackOf(most int) string {
-	if runtime.NumGoroutine() > most {
-		return ""
-	}
-	return Traceback()
-}
 
 // Look writes l, a line for each thing, with tabs between the columns.
 func Look(out io.Writer, l *event.Look) {

@@ -62,34 +62,31 @@ func Called(pcs []uintptr) (op string) {
 	return strings.NewReplacer("filch.", "", "(*", "", ")", "", "[...]", "").Replace(op)
 }
 
+// shown returns the frames of a stack that are the user's, as far as messages have them, each as line has it.
+func shown(pcs []uintptr, line func(f runtime.Frame) string) (all []string) {
+	for f := range theirs(pcs) {
+		if len(all) == shownFrames {
+			return append(all, "...")
+		}
+		all = append(all, line(f))
+	}
+	return all
+}
+
 // Stack returns the frames that are the user's, one a line.
 func Stack(pcs []uintptr) string {
-	var b strings.Builder
-	n := 0
-	for f := range theirs(pcs) {
-		if n++; n > shownFrames {
-			b.WriteString("\t...\n")
-			break
-		}
-		fmt.Fprintf(&b, "\t%s %s:%d\n", f.Function, f.File, f.Line)
-	}
-	if n == 0 {
+	all := shown(pcs, func(f runtime.Frame) string { return fmt.Sprintf("%s %s:%d", f.Function, f.File, f.Line) })
+	if len(all) == 0 {
 		return "\ta goroutine of the pool\n"
 	}
-	return b.String()
+	return "\t" + strings.Join(all, "\n\t") + "\n"
 }
 
 // StackInLine is Stack for logs.
 func StackInLine(pcs []uintptr) string {
-	var all []string
-	for f := range theirs(pcs) {
-		if len(all) == shownFrames {
-			all = append(all, "...")
-			break
-		}
-		all = append(all, fmt.Sprintf("%s %s:%d", f.Function, filepath.Base(f.File), f.Line))
-	}
-	return strings.Join(all, " < ")
+	return strings.Join(shown(pcs, func(f runtime.Frame) string {
+		return fmt.Sprintf("%s %s:%d", f.Function, filepath.Base(f.File), f.Line)
+	}), " < ")
 }
 
 // InTask reports whether a stack is that of code that runs a task of the pool with the given number. If it may be in a

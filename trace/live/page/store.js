@@ -17,7 +17,7 @@ const placed = (x) => list(x).map((t) => ({ task: words(t?.task), at: words(t?.a
 const looked = (x) => ({
   workers: list(x.workers).map((w) => ({ worker: number(w?.worker), task: words(w?.task), for: number(w?.for), doing: words(w?.doing), at: words(w?.at), queued: number(w?.queued) })),
   inPlace: placed(x.inPlace), long: placed(x.long), held: list(x.held).map((h) => ({ task: words(h?.task), why: words(h?.why) })),
-  waits: list(x.waits).map((w) => ({ by: words(w?.by), on: words(w?.on) })), circles: list(x.circles).map(words), more: number(x.more),
+  waits: list(x.waits).map((w) => ({ by: words(w?.by), on: words(w?.on) })), circles: list(x.circles).map(words), more: number(x.more), moreHeld: number(x.moreHeld),
 });
 
 // A Ring has columns of numbers, of which the oldest go when it is full.

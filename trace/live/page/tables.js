@@ -86,6 +86,7 @@ export function showRuns(table, waits, store) {
     ...list(l.inPlace).map((t) => ["–", t.task, "", "in place", t.at, ""]),
     ...list(l.long).map((t) => ["–", t.task, "", "long running", t.at, ""]),
     ...list(l.held).map((h) => ["–", h.task, "", `held: ${h.why}`, "", ""]),
+    ...(l.moreHeld ? [["–", `and ${count(l.moreHeld)} more`, "", "held", "", ""]] : []),
   ];
   rows(table.tBodies[0], all.length ? all : [["–", "nothing runs", "", "", "", ""]]);
   const lines = [
