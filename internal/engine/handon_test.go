@@ -36,8 +36,13 @@ func aJob(p *Pool, f func(thief *Worker, j *Job)) int {
 // nobody else comes, and by the first that comes.
 func TestAJobThatWasHandedOnRunsOnce(t *testing.T) {
 	p := twoTaken()
-	if n := aJob(p, func(thief *Worker, j *Job) { thief.handOn(j) }); n != 2 {
+	var by *Worker
+	if n := aJob(p, func(thief *Worker, j *Job) { thief.handOn(j); by = thief }); n != 2 {
 		t.Errorf("by its owner: %d", n)
+	}
+	by.flush() // which is in nobody's use, and so in no list
+	if f := p.Figures(func() {}, func(*Worker) {}); f.Published != 1 || f.Steals != 1 || f.TakenBack != 0 {
+		t.Errorf("a fork that was stolen, handed on and run by its owner is counted as %+v, not as one that was stolen", f)
 	}
 	if n := p.global.n.Load(); n != 0 {
 		t.Errorf("%d jobs left", n)

@@ -26,10 +26,11 @@ func (p *Published[A, R]) TakeBack(w *Worker) bool {
 	if race.Enabled && w.IsLogical() {
 		return p.takeBackChild(w, newest)
 	}
-	if !w.remove(newest) && w.await(newest) {
+	if w.remove(newest) {
+		w.count.takenBack++
+	} else if w.await(newest) { // else it was stolen, and is counted so, and handed on
 		return false
 	}
-	w.count.takenBack++
 	w.tellOf(event.TakenBack, nil, newest)
 	w.tookBack = Taken{newest.id, newest.entry}
 	p.recycle()
