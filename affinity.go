@@ -68,9 +68,10 @@ func (p *Pool) beginAffinity() {
 		p.notPinned(p.pins.err)
 		return
 	}
-	p.tasks.Engine.Seats = affinity.New(p.pins.kernel, processors, func(err error) {
+	p.pins.seats = affinity.New(p.pins.kernel, processors, func(err error) {
 		p.notPinned(fmt.Errorf("filch: WithAffinity: %w", err))
 	})
+	p.tasks.Engine.Seats = p.pins.seats
 }
 
 // choose returns the processors, in the order in which workers take them.
@@ -115,7 +116,7 @@ func (p *Pool) dumpAffinity(out io.Writer) {
 	if processors, err := p.Affinity(); err != nil {
 		fmt.Fprintf(out, "not pinned to processors: %v\n", err)
 	} else {
-		_, pinned := p.tasks.Engine.Seats.Load()
+		_, pinned := p.pins.seats.(*affinity.Seats).Load()
 		fmt.Fprintf(out, "processors: %v, %v; %s pinned\n", p.pins.order, processors, tell.Count(pinned, "goroutine"))
 	}
 }
@@ -129,8 +130,8 @@ func (p *Pool) Affinity() (processors []int, err error) {
 	if p.pins == nil {
 		return nil, nil
 	}
-	seats := p.tasks.Engine.Seats
-	if seats == nil {
+	seats, ok := p.pins.seats.(*affinity.Seats)
+	if !ok {
 		return nil, p.pins.err
 	}
 	if err = seats.Err(); err != nil {

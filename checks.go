@@ -53,7 +53,6 @@ func (w *Worker) late() *engine.Worker {
 	h := w.lent.Load()
 	if h.Late == nil {
 		l := &Worker{}
-		l.tasks.Engine.Face = l
 		l.tasks.Engine.Late(&w.pool.tasks.Engine)
 		l.lent.Store(h.Over())
 		h.Late = &l.tasks.Engine

@@ -72,7 +72,7 @@ func (p *Pool) Dump(out io.Writer) error {
 	if n := s.Tasks.Stalls; n > 0 {
 		fmt.Fprintf(t, " since workers were blocked (%s)", tell.Count(int(n), "time"))
 	}
-	fmt.Fprintf(t, "; %s taken, %d searching, %s blocked%v\n", tell.Count(s.Active, "place"), s.Searching, tell.Count(s.Blocked, "goroutine"), p.stealing)
+	fmt.Fprintf(t, "; %s taken, %d searching, %s blocked%s\n", tell.Count(s.Active, "place"), s.Searching, tell.Count(s.Blocked, "goroutine"), p.stealing())
 	n := &s.Tasks
 	fmt.Fprintf(t, "tasks: %d submitted, %d done (%d failed, %d panicked), %d cancelled, %d rejected, %d queued",
 		n.Submitted, n.Done, n.Failed, n.Panicked, n.Cancelled, n.Rejected, n.Queued)

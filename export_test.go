@@ -1,14 +1,16 @@
 package filch
 
+import "github.com/filch-go/filch/internal/affinity"
+
 // InQueue returns how many tasks have room in the queue.
 func (p *Pool) InQueue() int64 { return p.tasks.Room.Taken() }
 
 // Seats returns how many goroutines of the pool run on each of its processors, and how many are pinned in all.
 func (p *Pool) Seats() (load []int, pinned int) {
-	if p.tasks.Engine.Seats == nil {
+	if p.pins == nil || p.pins.seats == nil {
 		return nil, 0
 	}
-	return p.tasks.Engine.Seats.Load()
+	return p.pins.seats.(*affinity.Seats).Load()
 }
 
 // IsHeld reports whether a timer of p is pending, which wakes workers for forks.

@@ -475,7 +475,7 @@ func (f *frameForks[A, R]) Close() {
 // never ends, so that Fork comes upon it.
 var noWorker = func() *engine.Worker {
 	w := &Worker{}
-	w.tasks.Engine.Demand, w.tasks.Engine.Face = engine.Hunger, w
+	w.tasks.Engine.Demand = engine.Hunger
 	return &w.tasks.Engine
 }()
 

@@ -155,7 +155,7 @@ func (p *Pool) runCaught(ctx context.Context, t task.Task, s task.Seat, counted 
 		} else if ran {
 			count.Ended.Add(1)
 		}
-		if p.labels {
+		if p.labels != nil {
 			pprof.SetGoroutineLabels(labelled(ctx))
 		}
 	}()

@@ -8,14 +8,19 @@ import (
 // labelled returns ctx with the labels that its task has by WithLabels.
 func labelled(ctx context.Context) context.Context {
 	c := taskOf(ctx)
-	if c == nil || !c.pool.labels {
+	if c == nil || c.pool.labels == nil {
 		return ctx
 	}
 	name := ""
 	if m := c.extras.Load(); m != nil {
 		name = m.options.name
 	}
-	return pprof.WithLabels(ctx, pprof.Labels("filch_pool", c.pool.name, "filch_task", name))
+	return c.pool.labels(ctx, c.pool.name, name)
+}
+
+// withLabels returns ctx with the names of a pool and a task.
+func withLabels(ctx context.Context, pool, task string) context.Context {
+	return pprof.WithLabels(ctx, pprof.Labels("filch_pool", pool, "filch_task", task))
 }
 
 // labelsOf returns a context with the labels of what works for ctx, or nil if there are

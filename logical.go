@@ -42,7 +42,6 @@ func (p *Pool) beginLogicalRaces(wanted, oneOrder bool) {
 	race.AddLogical(1)
 	l.Alias = func() *engine.Worker {
 		w := &Worker{pool: p}
-		w.tasks.Engine.Face = w
 		return &w.tasks.Engine
 	}
 	l.Missed = p.missedRaces

@@ -67,7 +67,7 @@ func (c *taskContext) beChild(f func()) {
 		if p.checks.Strict() {
 			defer p.checks.Runs(c)()
 		}
-		if pprof.SetGoroutineLabels(context.Background()); p.labels {
+		if pprof.SetGoroutineLabels(context.Background()); p.labels != nil {
 			pprof.SetGoroutineLabels(labelled(c))
 		}
 		f()

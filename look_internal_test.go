@@ -7,7 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Look tells what Dump does: what workers run and since when, what waits for what, and what is held.
@@ -89,4 +91,18 @@ func TestLookStopsTheWorldForFewGoroutines(t *testing.T) {
 			t.Errorf("event.SourceOf(p).Look(): %+v", look.Workers)
 		}
 	})
+}
+
+// What stacks show of the functions that give up a place is written out, so that not every program carries these functions.
+func TestWhatGivesUpAPlaceIsKnownByItsName(t *testing.T) {
+	for _, f := range []any{Blocking, (*Worker).Blocking, (*task.Latch).Wait} {
+		if name := engine.NameOf(f); !lends(name) {
+			t.Errorf("%s does not give up a place", name)
+		}
+	}
+	for _, f := range []any{(*Worker).Poll, (*Worker).Pool, (*task.Latch).Release, (*engine.Worker).Suspend} {
+		if name := engine.NameOf(f); lends(name) {
+			t.Errorf("%s gives up a place", name)
+		}
+	}
 }

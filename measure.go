@@ -89,17 +89,17 @@ func calibrate(w *Worker, spans *span.Recorder) {
 			w.tasks.Engine.Spans = nil
 		}
 	}
+	emptyForks := NewFunc(emptyForksBody)
 	forks := func() { emptyForks.Call(w, calibrated) }
 	spans.Calibrate(span.Frame, calibrated, forks, measured(forks))
 	// The links of a Chain keep whether their last worker was measured: each has its own.
+	bare, other := NewChain(forkLinks), NewChain(forkLinks)
 	spans.Calibrate(span.Link, calibrated,
-		func() { emptyLinks[0].Call(w, calibrated) },
-		measured(func() { emptyLinks[1].Call(w, calibrated) }))
+		func() { bare.Call(w, calibrated) },
+		measured(func() { other.Call(w, calibrated) }))
 }
 
-// emptyForks makes so many forks, as a recursion does: in a loop, processors foresee what measuring does.
-var emptyForks = NewFunc(emptyForksBody)
-
+// emptyForksBody makes so many forks, as a recursion does: in a loop, processors foresee what measuring does.
 func emptyForksBody(f *Frame[int, int], n int) int {
 	if n == 0 {
 		return 0
@@ -108,8 +108,6 @@ func emptyForksBody(f *Frame[int, int], n int) int {
 	emptyForksBody(f, n-1-n/2)
 	return f.Join(h)
 }
-
-var emptyLinks = [2]*Chain[int, int]{NewChain(forkLinks), NewChain(forkLinks)}
 
 func forkLinks(l *Link[int, int], n int) int {
 	for range n {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/checks"
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/race"
@@ -61,10 +62,9 @@ type settings struct {
 	onPanic      func(err *PanicError)
 	logger       *slog.Logger
 	observer     Observer
-	labels       bool
-	checks       *checks.Checks // for WithChecks, a logger or the race detector; nil if there is none of these
-	pins         *pins          // of WithAffinity, or nil
-	stealing     stealing
+	labels       func(ctx context.Context, pool, task string) context.Context // with both as labels; nil without WithLabels
+	checks       *checks.Checks                                               // for WithChecks, a logger or the race detector; nil if there is none of these
+	pins         *pins                                                        // of WithAffinity, or nil
 }
 
 // pins is what WithAffinity keeps of a pool.
@@ -73,13 +73,8 @@ type pins struct {
 	listed []int
 	kernel affinity.Kernel
 	begin  func(*Pool)
-	err    error // why nothing was pinned from the beginning; New writes
-}
-
-// stealing is what WithStealing sets.
-type stealing struct {
-	from       Stealing
-	yield, one bool // YieldFirst, StealOne
+	seats  engine.Seats // *affinity.Seats; nil if nothing was pinned from the beginning; New writes
+	err    error        // why; likewise
 }
 
 // Worker is one of the places of a pool at work. Fork-join functions are

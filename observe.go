@@ -176,7 +176,7 @@ func wasDropped(b task.Body) bool {
 
 // isObserved reports whether the runs of tasks are seen.
 func (p *Pool) isObserved() bool {
-	return p.sees || p.labels || p.tasks.Engine.IsHooked() || trace.IsEnabled()
+	return p.sees || p.labels != nil || p.tasks.Engine.IsHooked() || trace.IsEnabled()
 }
 
 // runObserved calls f, which runs b with the context c, so that it can be seen, and returns
@@ -199,7 +199,7 @@ func (p *Pool) runObserved(c *taskContext, b task.Body, exclusive bool, f func()
 		told = p.tasks.TellStarted(c.worker, exclusive, name, entryOf(b), func() uint64 { return p.observed.Add(1) })
 		defer told.TellEnded()
 	}
-	if p.labels {
+	if p.labels != nil {
 		pprof.SetGoroutineLabels(labelled(c))
 	}
 	if trace.IsEnabled() {

@@ -65,7 +65,11 @@ func WithOrder(o Order) Option {
 	if o < LIFO || o > ByPriority {
 		panic(fmt.Sprintf("filch: WithOrder(%v): the order must be LIFO, FIFO or ByPriority", o))
 	}
-	return commonOption(func(c *config) { c.tasks.Order = task.Order(o) })
+	return commonOption(func(c *config) {
+		if c.tasks.Order = task.Order(o); o == ByPriority {
+			c.tasks.Urgency = task.ByUrgency{}
+		}
+	})
 }
 
 // WithAgeing makes a task more urgent while it waits, by one level for each d, so that
@@ -279,4 +283,4 @@ func withHook(h event.Hook) Option {
 //
 // Forks have labels without this option as well: those of the context that was passed to
 // [ScopeOf] or [Pool.DoContext], on whichever worker they run.
-func WithLabels() Option { return poolOption(func(c *config) { c.labels = true }) }
+func WithLabels() Option { return poolOption(func(c *config) { c.labels = withLabels }) }

@@ -2,8 +2,7 @@ package filch
 
 import "fmt"
 
-// What users choose by a word: the order of tasks, what happens at a limit, from whom workers steal, and the order of
-// processors.
+// What users choose by a word: the order of tasks, what happens at a limit, and the order of processors.
 
 // Order is the order in which a worker takes the tasks of its own queue. With LIFO
 // and FIFO, other workers steal the oldest, and the global queue serves the oldest
@@ -67,39 +66,6 @@ const (
 // String returns the name of the overflow.
 func (o Overflow) String() string {
 	return nameOf("Overflow", int(o), "Block", "Reject", "CallerRuns")
-}
-
-// Stealing is from whom a worker that has run out of work tries to steal first. In one turn a worker
-// looks at all others for tasks, and for forks at 32 of them if there are more; the next turn has others. So the order decides
-// how soon work is found, and never whether. The zero value is the default.
-type Stealing int
-
-const (
-	// RandomStart looks at the others in a circle, from a start drawn anew each time. Each is as
-	// likely as another to be the first, as in the bounds of Blumofe and Leiserson ("Scheduling
-	// Multithreaded Computations by Work Stealing", JACM 1999).
-	RandomStart Stealing = iota
-	// RoundRobin looks at the others in a circle that begins with the next worker. It draws no
-	// random numbers. Two idle workers that are neighbours look at the same victims, one after the other.
-	RoundRobin
-	// Localized looks first at the worker that last stole from this one, to get back work whose data may
-	// still be in this one's cache, and then goes on as RandomStart (Suksompong, Leiserson and Schardl, "On the
-	// Efficiency of Localized Work Stealing", IPL 2016). Each steal writes a word that the victim reads.
-	Localized
-	// Nearest looks as RandomStart does, but first at those that share a core with this worker, then a cache, a
-	// socket, and a NUMA node. Go may move a goroutine to another processor at any time: the
-	// place of a worker is where it last looked for work or published forks. To find that out costs a system call
-	// each time. Where the system does not tell, as outside of Linux, Nearest is RandomStart.
-	Nearest
-	// Adaptive looks first at the worker that it stole from last, and then goes on as RandomStart. When it finds
-	// nothing, it waits before it looks again, twice as long each time, up to some
-	// microseconds. So idle workers disturb busy ones less, and find new work a little later.
-	Adaptive
-)
-
-// String returns the name of s.
-func (s Stealing) String() string {
-	return nameOf("Stealing", int(s), "RandomStart", "RoundRobin", "Localized", "Nearest", "Adaptive")
 }
 
 func nameOf(kind string, i int, names ...string) string {

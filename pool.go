@@ -40,6 +40,7 @@ import (
 	"context"
 	"fmt"
 	"time"
+	"unsafe"
 
 	"github.com/filch-go/filch/internal/task"
 )
@@ -57,7 +58,7 @@ func New(opts ...Option) *Pool {
 	p := &Pool{settings: c.settings}
 	p.sees = p.observer != nil || len(c.hooks) > 0 || strict
 	p.plain = c.tasks.Order != task.ByPriority && !p.sees && c.room == 0 && c.slots == 0
-	p.tasks.Init(p, p.tasksOf(c), c.engine)
+	p.tasks.Init(unsafe.Pointer(p), p.tasksOf(c), c.engine)
 	if c.workers > 0 {
 		p.tasks.Engine.SetLimit(int32(c.workers), true)
 	}
@@ -88,11 +89,18 @@ func (p *Pool) tasksOf(c *config) task.Settings {
 	}
 	s.Life, s.EndLife = context.WithCancelCause(context.Background())
 	s.Life.Done() // makes its channel here, and not at the first use, perhaps in a bubble of synctest
-	s.NewWorker = func(id int) *task.Worker { return &newWorker(p, id).tasks }
-	s.Panicked = func(v any) error { return panicError(v) }
-	s.HowEnded, s.LabelsOf, s.Lends, s.Stalled = howEnded, labelsOf, lends, p.stalled
+	s.Users = users{}
 	return s
 }
+
+// users is what tasks are told of what stands above them.
+type users struct{}
+
+func (users) NewWorker(p *task.Pool, id int) *task.Worker   { return &newWorker(poolOf(p), id).tasks }
+func (users) HowEnded(v any) error                          { return howEnded(v) }
+func (users) LabelsOf(ctx context.Context) *context.Context { return labelsOf(ctx) }
+func (users) Lends(function string) bool                    { return lends(function) }
+func (users) Stalled(p *task.Pool, active, added int)       { poolOf(p).stalled(active, added) }
 
 // Default returns the pool that the whole program shares. It is made on first use,
 // follows GOMAXPROCS and cannot be closed. Its name is "default". Use [New] for a pool with options, or for one

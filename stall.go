@@ -95,8 +95,9 @@ func (p *Pool) stuck(at tell.Goroutines, but *Worker) string {
 
 // lends reports whether a function gives up a place while it runs, if it can.
 func lends(function string) bool {
-	return function == atBlocking || function == atBlockingOf || function == task.AtWait
+	switch strings.TrimPrefix(function, tell.Filch) {
+	case "Blocking", "(*Worker).Blocking":
+		return true
+	}
+	return strings.HasSuffix(function, "/internal/task.(*Latch).Wait")
 }
-
-// What stacks show of those.
-var atBlocking, atBlockingOf = engine.NameOf(Blocking), engine.NameOf((*Worker).Blocking)

@@ -11,6 +11,7 @@ import (
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/sssp"
 	"github.com/filch-go/filch/internal/workload"
+	"github.com/filch-go/filch/steal"
 )
 
 // stealingWay is a way to steal that is measured.
@@ -20,13 +21,13 @@ type stealingWay struct {
 }
 
 var stealingWays = []stealingWay{
-	{"random", filch.WithStealing(filch.RandomStart)},
-	{"robin", filch.WithStealing(filch.RoundRobin)},
-	{"localized", filch.WithStealing(filch.Localized)},
-	{"nearest", filch.WithStealing(filch.Nearest)},
-	{"adaptive", filch.WithStealing(filch.Adaptive)},
-	{"one", filch.WithStealing(filch.RandomStart, filch.StealOne())},
-	{"yield", filch.WithStealing(filch.RandomStart, filch.YieldFirst())},
+	{"random", filch.WithStealing(steal.RandomStart)},
+	{"robin", filch.WithStealing(steal.RoundRobin)},
+	{"localized", filch.WithStealing(steal.Localized)},
+	{"nearest", filch.WithStealing(steal.Nearest)},
+	{"adaptive", filch.WithStealing(steal.Adaptive)},
+	{"one", filch.WithStealing(steal.RandomStart, filch.StealOne())},
+	{"yield", filch.WithStealing(steal.RandomStart, filch.YieldFirst())},
 }
 
 // What ways to steal are measured by. Each returns a function that does the work once on a pool with the option.

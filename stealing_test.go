@@ -11,9 +11,24 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/par"
+	"github.com/filch-go/filch/steal"
 )
 
-var stealings = []filch.Stealing{filch.RandomStart, filch.RoundRobin, filch.Localized, filch.Nearest, filch.Adaptive}
+var stealings = append(steal.Orders(), contrary{})
+
+// contrary is an order that is wrong about most: it has its thieves look at themselves, at nobody, and often at the same one.
+type contrary struct{}
+
+func (contrary) String() string           { return "Contrary" }
+func (contrary) Thief(uint64) steal.Thief { return contrary{} }
+func (contrary) Missed(row int) int       { return 1 << row }
+
+func (contrary) Look(l *steal.Look) {
+	l.Start(-7)
+	for i := range 3 * l.Len() {
+		l.First(i%3 - 1)
+	}
+}
 
 // stealOptions returns those that the bits of i stand for.
 func stealOptions(i int) (opts []filch.StealOption) {
@@ -126,9 +141,8 @@ func TestEachWayToStealFindsAllWork(t *testing.T) {
 // What cannot be is told where the option is made.
 func TestStealingThatCannotBe(t *testing.T) {
 	for want, f := range map[string]func(){
-		"filch: WithStealing(Stealing(5)): from must be RandomStart, RoundRobin, Localized, Nearest or Adaptive":  func() { filch.WithStealing(filch.Adaptive + 1) },
-		"filch: WithStealing(Stealing(-1)): from must be RandomStart, RoundRobin, Localized, Nearest or Adaptive": func() { filch.WithStealing(-1) },
-		"filch: WithStealing(Nearest): option 1 is nil":                                                           func() { filch.WithStealing(filch.Nearest, filch.StealOne(), nil) },
+		"filch: WithStealing(nil): from must be an order, such as steal.RandomStart": func() { filch.WithStealing(nil) },
+		"filch: WithStealing(Nearest): option 1 is nil":                              func() { filch.WithStealing(steal.Nearest, filch.StealOne(), nil) },
 	} {
 		if got := recovered(f); got != want {
 			t.Errorf("%q, not %q", got, want)
@@ -139,9 +153,9 @@ func TestStealingThatCannotBe(t *testing.T) {
 // Dump says by what workers steal, unless that is the default; the last option counts.
 func TestDumpTellsStealing(t *testing.T) {
 	for want, opts := range map[string][]filch.Option{
-		"blocked\n":                    {filch.WithStealing(filch.RandomStart)},
-		"blocked; steals by Nearest\n": {filch.WithStealing(filch.Adaptive, filch.StealOne()), filch.WithStealing(filch.Nearest)},
-		"blocked; steals by RoundRobin, one task at a time, after a yield\n": {filch.WithStealing(filch.RoundRobin, filch.YieldFirst(), filch.StealOne())},
+		"blocked\n":                    {filch.WithStealing(steal.RandomStart)},
+		"blocked; steals by Nearest\n": {filch.WithStealing(steal.Adaptive, filch.StealOne()), filch.WithStealing(steal.Nearest)},
+		"blocked; steals by RoundRobin, one task at a time, after a yield\n": {filch.WithStealing(steal.RoundRobin, filch.YieldFirst(), filch.StealOne())},
 	} {
 		var b strings.Builder
 		if err := filch.New(opts...).Dump(&b); err != nil || !strings.Contains(b.String(), want) {

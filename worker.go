@@ -9,9 +9,10 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
-// A Worker begins with that of internal/task, which begins with the engine's. Here one is had from another.
+// A Worker begins with that of internal/task, which begins with the engine's. Here one is had from another, by its address: as an
+// any in the engine's, its methods and those of all that it has would be in every program.
 
-// A Worker is at the same address as the engine's: package strand relies on it. What does not hold here
+// A Worker is at the same address as the engine's: package strand relies on it too. What does not hold here
 // does not compile, since no uintptr is negative.
 const _ uintptr = -(unsafe.Offsetof(Worker{}.tasks) + unsafe.Offsetof(Worker{}.tasks.Engine))
 
@@ -21,16 +22,15 @@ const _ uintptr = -(unsafe.Offsetof(Worker{}.tasks) + unsafe.Offsetof(Worker{}.t
 //go:norace
 func newWorker(p *Pool, id int) *Worker {
 	w := &Worker{pool: p}
-	w.tasks.Engine.Face = w
 	w.tasks.Init(&p.tasks, id)
 	return w
 }
 
 // asWorker returns w as users know it.
-func asWorker(w *engine.Worker) *Worker { return w.Face.(*Worker) }
+func asWorker(w *engine.Worker) *Worker { return (*Worker)(unsafe.Pointer(w)) }
 
 // poolOf returns p as users know it.
-func poolOf(p *task.Pool) *Pool { return p.Self.(*Pool) }
+func poolOf(p *task.Pool) *Pool { return (*Pool)(p.Self) }
 
 // made reports whether New has made p.
 func (p *Pool) made() bool { return p != nil && p.tasks.Self != nil }

@@ -56,12 +56,8 @@ func newChaseLev[T any](start int64) (*Owner[T], *Thief[T]) {
 // one, and allocates when the deque grows.
 func (o *Owner[T]) Push(v T) {
 	o.touch()
-	if o.hybrid != nil {
-		o.hybrid.push(v)
-		return
-	}
-	if o.mutex != nil {
-		o.mutex.push(v)
+	if o.instead != nil {
+		o.instead.ownPush(v)
 		return
 	}
 	if o.bottom-o.free >= int64(len(o.ring.slots)) {
@@ -76,11 +72,8 @@ func (o *Owner[T]) Push(v T) {
 // It blocks only for a lock, if the deque has one.
 func (o *Owner[T]) Pop() (v T, ok bool) {
 	o.touch()
-	if o.hybrid != nil {
-		return o.hybrid.pop()
-	}
-	if o.mutex != nil {
-		return o.mutex.pop()
+	if o.instead != nil {
+		return o.instead.ownPop()
 	}
 	s := o.s
 	t := s.top.Load()

@@ -18,14 +18,17 @@ import (
 
 // slots returns how many slots the ring has.
 func slots[T any](o *Owner[T]) int {
-	switch {
-	case o.hybrid != nil:
-		return len(o.hybrid.slots.slots)
-	case o.mutex != nil:
-		return len(o.mutex.ring.slots)
+	switch d := o.instead.(type) {
+	case *hybrid[T]:
+		return len(d.slots.slots)
+	case *mutexDeque[T]:
+		return len(d.ring.slots)
 	}
 	return len(o.ring.slots)
 }
+
+// hybridOf returns what o is.
+func hybridOf[T any](o *Owner[T]) *hybrid[T] { return o.instead.(*hybrid[T]) }
 
 func TestNothingIsRetained(t *testing.T) {
 	type big struct{ _ [1 << 10]byte }
@@ -144,7 +147,7 @@ func TestHybridTakesNoLock(t *testing.T) {
 			t.Fatal("not empty")
 		}
 	}
-	if n := o.hybrid.mu.taken; n != 0 {
+	if n := hybridOf(o).mu.taken; n != 0 {
 		t.Errorf("%d locks", n)
 	}
 }
@@ -156,11 +159,11 @@ func TestTryStealDoesNotWait(t *testing.T) {
 		o, th := m.make(0)
 		o.Push(1)
 		var mu *lock
-		switch {
-		case o.hybrid != nil:
-			mu = &o.hybrid.mu
-		case o.mutex != nil:
-			mu = &o.mutex.mu
+		switch d := o.instead.(type) {
+		case *hybrid[int]:
+			mu = &d.mu
+		case *mutexDeque[int]:
+			mu = &d.mu
 		default:
 			continue
 		}

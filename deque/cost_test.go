@@ -135,7 +135,7 @@ func TestSizeOfTheRing(t *testing.T) {
 		for _, start := range []int64{0, 5, 1 << 40} {
 			o, _ := m.make(start)
 			spare := 0 // the hybrid's
-			if o.hybrid != nil {
+			if _, is := o.instead.(*hybrid[int]); is {
 				spare = 1
 			}
 			want := minRing
@@ -178,9 +178,9 @@ func TestEmptyHybridIsKnown(t *testing.T) {
 		o.Push(2)
 		wantSteal(t, th, 1)
 		wantSteal(t, th, 2)
-		before := o.hybrid.mu.taken
+		before := hybridOf(o).mu.taken
 		o.Pop()
-		if n := o.hybrid.mu.taken - before; n != 1 {
+		if n := hybridOf(o).mu.taken - before; n != 1 {
 			t.Errorf("%d locks to find out that thieves have taken all", n)
 		}
 		for range 10 {
@@ -188,7 +188,7 @@ func TestEmptyHybridIsKnown(t *testing.T) {
 				t.Error("it is not empty")
 			}
 		}
-		if n := o.hybrid.mu.taken - before; n != 1 {
+		if n := hybridOf(o).mu.taken - before; n != 1 {
 			t.Errorf("%d locks to find it out again", n)
 		}
 	}
@@ -199,7 +199,7 @@ func TestEmptyHybridIsKnown(t *testing.T) {
 func TestAClaimThatIsTakenBack(t *testing.T) {
 	o, th := newHybrid[int](0)
 	o.Push(1)
-	h := o.hybrid
+	h := hybridOf(o)
 	if !h.isThere(0) {
 		t.Error("it is there")
 	}
@@ -225,7 +225,7 @@ func TestLenIsNeverNegative(t *testing.T) {
 		t.Errorf("ChaseLev: %d values", th.Len())
 	}
 	h, th := newHybrid[int](7)
-	if h.hybrid.tail.Add(-1); th.Len() != 0 {
+	if hybridOf(h).tail.Add(-1); th.Len() != 0 {
 		t.Errorf("Hybrid: %d values", th.Len())
 	}
 }
@@ -243,8 +243,8 @@ func TestTryStealLetsOthersRun(t *testing.T) {
 		"Hybrid": func() (*Thief[int], func()) {
 			o, th := newHybrid[int](0)
 			o.Push(1)
-			o.hybrid.mu.Lock()
-			return th, o.hybrid.mu.Unlock
+			hybridOf(o).mu.Lock()
+			return th, hybridOf(o).mu.Unlock
 		},
 	} {
 		th, end := begin()

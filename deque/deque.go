@@ -39,10 +39,9 @@ import (
 // race detector reports a second one.
 type Owner[T any] struct {
 	chaseLev[T]
-	hybrid *hybrid[T] // what it is instead, if not nil,
-	mutex  *mutexDeque[T]
-	turns  int // see touch
-	_      [line - 3*8 - 5*word]byte
+	instead owned[T] // what it is, if not nil
+	turns   int      // see touch
+	_       [line - 3*8 - 5*word]byte
 }
 
 // touch shows the race detector every use, also one that finds nothing.
@@ -58,7 +57,15 @@ type Thief[T any] struct {
 	locked locked[T] // instead, if not nil
 }
 
-// locked is what thieves see of a deque with a lock.
+// owned is what the owner sees of a deque with a lock. A program that makes none carries none, nor anything else, by the names of the methods, that the
+// linker takes for one.
+type owned[T any] interface {
+	ownPush(v T)
+	ownPop() (v T, ok bool)
+	ownLen() int
+}
+
+// locked is what thieves see of it.
 type locked[T any] interface {
 	size() int
 	steal(timeout time.Duration) (T, Result)
@@ -72,11 +79,8 @@ const forever = -1
 // lock, if the deque has one, where Pop does.
 func (o *Owner[T]) Len() int {
 	o.touch()
-	switch {
-	case o.hybrid != nil:
-		return o.hybrid.length()
-	case o.mutex != nil:
-		return o.mutex.size()
+	if o.instead != nil {
+		return o.instead.ownLen()
 	}
 	return int(o.bottom - o.s.top.Load())
 }

@@ -43,14 +43,14 @@ func newHybrid[T any](start int64) (*Owner[T], *Thief[T]) {
 	h.slots = h.ring
 	h.head.Store(start)
 	h.tail.Store(start)
-	return &Owner[T]{hybrid: h}, &Thief[T]{locked: h}
+	return &Owner[T]{instead: h}, &Thief[T]{locked: h}
 }
 
 // spare returns where pushing must end if the oldest value is that of head. One
 // slot is left free, since a thief advances head before it has read the value.
 func (h *hybrid[T]) spare(head int64) int64 { return head + int64(len(h.slots.slots)) - 1 }
 
-func (h *hybrid[T]) push(v T) {
+func (h *hybrid[T]) ownPush(v T) {
 	if h.next >= h.room {
 		h.makeRoom()
 	}
@@ -78,7 +78,7 @@ func (h *hybrid[T]) resize(n int) {
 	h.room = h.spare(head)
 }
 
-func (h *hybrid[T]) pop() (v T, ok bool) {
+func (h *hybrid[T]) ownPop() (v T, ok bool) {
 	if h.next == h.empty {
 		return v, false
 	}
@@ -116,8 +116,8 @@ func (h *hybrid[T]) isThere(i int64) bool {
 	return there
 }
 
-// length looks again as pop does when it seems that there is nothing.
-func (h *hybrid[T]) length() int {
+// ownLen looks again as pop does when it seems that there is nothing.
+func (h *hybrid[T]) ownLen() int {
 	if h.next == h.empty {
 		return 0
 	}

@@ -17,10 +17,10 @@ func NewMutex[T any]() (*Owner[T], *Thief[T]) { return newMutex[T](0) }
 // newMutex starts the indices at start.
 func newMutex[T any](start int64) (*Owner[T], *Thief[T]) {
 	d := &mutexDeque[T]{ring: newRing[T](minRing), head: start, tail: start}
-	return &Owner[T]{mutex: d}, &Thief[T]{locked: d}
+	return &Owner[T]{instead: d}, &Thief[T]{locked: d}
 }
 
-func (d *mutexDeque[T]) push(v T) {
+func (d *mutexDeque[T]) ownPush(v T) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n := len(d.ring.slots); int(d.tail-d.head) == n {
@@ -30,7 +30,7 @@ func (d *mutexDeque[T]) push(v T) {
 	d.tail++
 }
 
-func (d *mutexDeque[T]) pop() (v T, ok bool) {
+func (d *mutexDeque[T]) ownPop() (v T, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if ok = d.tail > d.head; ok {
@@ -42,6 +42,8 @@ func (d *mutexDeque[T]) pop() (v T, ok bool) {
 	}
 	return v, ok
 }
+
+func (d *mutexDeque[T]) ownLen() int { return d.size() }
 
 func (d *mutexDeque[T]) size() int {
 	d.mu.Lock()

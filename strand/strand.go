@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/engine"
@@ -252,7 +253,7 @@ func (s *Strand) leave() (back func()) {
 	return func() { c.open, c.limit = s.depth, limit }
 }
 
-func (s *Strand) worker() *filch.Worker { return s.c.l.w.Face.(*filch.Worker) }
+func (s *Strand) worker() *filch.Worker { return (*filch.Worker)(unsafe.Pointer(s.c.l.w)) }
 
 // check panics if s is not the innermost strand on a carrier that runs, or, on a pool with checks or under the race detector, on another goroutine.
 func (s *Strand) check(op string) {

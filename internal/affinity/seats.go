@@ -66,10 +66,9 @@ func (s *Seats) Load() (load []int, pinned int) {
 	return append([]int(nil), s.load...), s.pinned
 }
 
-// A Seat is what a goroutine has that is pinned. A nil Seat is that of one that is not: its methods do
-// nothing.
+// A Seat is what a goroutine has that is pinned. A nil Seat is that of one that is not, and Lend, Return and Leave
+// do nothing with it.
 type Seat struct {
-	of     *Seats
 	thread int  // which the goroutine is locked to; never written again
 	before Mask // that of the thread; likewise
 
@@ -88,7 +87,7 @@ func (s *Seats) Take(workers int) *Seat {
 		return nil
 	}
 	runtime.LockOSThread()
-	seat := &Seat{of: s, thread: s.kernel.Thread(), at: at}
+	seat := &Seat{thread: s.kernel.Thread(), at: at}
 	before, err := s.kernel.Mask(0)
 	if err == nil {
 		err = s.kernel.SetMask(0, s.masks[at])
@@ -160,28 +159,27 @@ func (t *Seat) Processor() int {
 	return int(t.on.Load())
 }
 
-// isMine reports whether the caller is the goroutine that is pinned: no other runs on its thread.
-func (t *Seat) isMine() bool { return t != nil && t.of.kernel.Thread() == t.thread }
+// isMine reports whether t is of the caller, which is pinned: no other runs on its thread.
+func (s *Seats) isMine(t *Seat) bool { return t != nil && s.kernel.Thread() == t.thread }
 
 // Lend lets another goroutine have the caller's processor, which is about to give up its place. If the
 // caller is not the goroutine that is pinned, it does nothing.
-func (t *Seat) Lend() {
-	if !t.isMine() || t.lent {
+func (s *Seats) Lend(t *Seat) {
+	if !s.isMine(t) || t.lent {
 		return
 	}
 	t.lent = true
 	t.on.Store(-1)
-	t.of.leave(t.at, 0)
+	s.leave(t.at, 0)
 }
 
 // Return takes a processor for the caller again, which has a place again: the one that it had, unless fewer run on
 // another. If the caller is not the goroutine that is pinned, or has lent nothing, it does nothing.
-func (t *Seat) Return() {
-	if !t.isMine() || !t.lent {
+func (s *Seats) Return(t *Seat) {
+	if !s.isMine(t) || !t.lent {
 		return
 	}
 	t.lent = false
-	s := t.of
 	s.mu.Lock()
 	at := s.enter(t.at)
 	s.mu.Unlock()
@@ -206,11 +204,10 @@ func (s *Seats) moveBack(from, to int) {
 
 // Leave ends t. It is for the goroutine that is pinned, which then runs anywhere, on a thread that may run where it could
 // before. If the kernel refuses that, the goroutine stays locked to the thread, and Go ends that with it.
-func (t *Seat) Leave() {
+func (s *Seats) Leave(t *Seat) {
 	if t == nil {
 		return
 	}
-	s := t.of
 	if t.lent {
 		s.mu.Lock()
 		s.pinned--

@@ -100,7 +100,7 @@ func TestSeatsAreTakenInOrder(t *testing.T) {
 	k.allows(t, 1, 5)
 	k.allows(t, 2, 3)
 	k.allows(t, 5, all...)
-	seats[1].Leave()
+	s.Leave(seats[1])
 	k.allows(t, 2, all...)
 	if n := k.on(5); s.Take(4).Processor() != 3 {
 		t.Errorf("the processor that is free is not taken: %v", n.masks)
@@ -115,11 +115,11 @@ func TestALentProcessorIsForTheNext(t *testing.T) {
 	k.on(2)
 	b := s.Take(2)
 	k.on(2)
-	a.Lend() // by another's goroutine, in its name
+	s.Lend(a) // by another's goroutine, in its name
 	isLoad(t, s, 2, 1, 1)
 	k.on(1)
-	a.Lend()
-	a.Lend()
+	s.Lend(a)
+	s.Lend(a)
 	isLoad(t, s, 2, 0, 1)
 	if a.Processor() != -1 {
 		t.Errorf("what waits is on %d", a.Processor())
@@ -129,25 +129,25 @@ func TestALentProcessorIsForTheNext(t *testing.T) {
 		t.Errorf("the next is on %d", c.Processor())
 	}
 	k.on(2)
-	b.Leave()
-	a.Return()
+	s.Leave(b)
+	s.Return(a)
 	isLoad(t, s, 2, 1, 0)
 	k.on(1)
-	a.Return()
-	a.Return()
+	s.Return(a)
+	s.Return(a)
 	if a.Processor() != 1 {
 		t.Errorf("what has waited is on %d", a.Processor())
 	}
 	k.allows(t, 1, 1)
 	isLoad(t, s, 2, 1, 1)
 	k.on(1)
-	a.Lend()
-	a.Return()
+	s.Lend(a)
+	s.Return(a)
 	if a.Processor() != 1 {
 		t.Errorf("it has moved to %d", a.Processor())
 	}
-	a.Lend()
-	a.Leave()
+	s.Lend(a)
+	s.Leave(a)
 	isLoad(t, s, 1, 1, 0)
 	k.allows(t, 1, all...)
 }
@@ -162,7 +162,7 @@ func TestThreadsAreBounded(t *testing.T) {
 		if seat == nil {
 			t.Fatalf("%d are pinned", i)
 		}
-		seat.Lend()
+		s.Lend(seat)
 	}
 	k.on(most + 1)
 	if s.Take(1) != nil {
@@ -194,7 +194,7 @@ func TestARefusalEndsPinning(t *testing.T) {
 	}
 	isLoad(t, s, 1, 1, 0)
 	k.on(1)
-	a.Leave()
+	s.Leave(a)
 	k.allows(t, 1, all...)
 	isLoad(t, s, 0, 0, 0)
 }
@@ -208,22 +208,22 @@ func TestWhatCannotMoveStays(t *testing.T) {
 	k.on(2)
 	b := s.Take(3)
 	k.on(1)
-	a.Lend()
+	s.Lend(a)
 	k.on(3)
 	c := s.Take(3)
 	k.on(2)
-	b.Leave()
+	s.Leave(b)
 	k.refuses = func(m Mask) error { return errRefused }
 	k.on(1)
-	a.Return()
+	s.Return(a)
 	if a.Processor() != 0 || len(told) != 1 {
 		t.Errorf("it is on %d, told %v", a.Processor(), told)
 	}
 	isLoad(t, s, 2, 2, 0)
 	k.refuses = nil
-	a.Leave()
+	s.Leave(a)
 	k.on(3)
-	c.Leave()
+	s.Leave(c)
 	isLoad(t, s, 0, 0, 0)
 }
 
@@ -239,7 +239,7 @@ func TestAThreadThatStaysNarrowIsNotGivenBack(t *testing.T) {
 	go func() {
 		defer close(over)
 		c := s.Take(1)
-		c.Leave()
+		s.Leave(c)
 		if m, ok := narrowed.Load(thread{k, c.thread}); ok {
 			t.Errorf("the thread that ends is remembered, with %v: its number may be another's", m)
 		}
@@ -273,12 +273,13 @@ func (k *stubborn) SetMask(thread int, m Mask) error {
 
 // A nil Seat is that of a goroutine that is not pinned.
 func TestANilSeatDoesNothing(t *testing.T) {
-	var s *Seat
-	s.Lend()
-	s.Return()
-	s.Leave()
-	if s.Processor() != -1 {
-		t.Error(s.Processor())
+	var seat *Seat
+	s := New(newFake(), []int{0}, none(t))
+	s.Lend(seat)
+	s.Return(seat)
+	s.Leave(seat)
+	if seat.Processor() != -1 {
+		t.Error(seat.Processor())
 	}
 }
 
@@ -335,7 +336,7 @@ func TestNothingStaysLocked(t *testing.T) {
 	next, stop := iter.Pull(func(yield func(int) bool) { yield(1) })
 	defer stop()
 	s := New(newFake(), []int{0}, none(t))
-	s.Take(1).Leave()
+	s.Leave(s.Take(1))
 	if v, ok := next(); v != 1 || !ok { // which else ends the program
 		t.Error("next():", v, ok)
 	}

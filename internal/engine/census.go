@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"iter"
+	"reflect"
 	"runtime"
 	"runtime/pprof"
 	"strconv"
@@ -56,7 +57,7 @@ func stacks() iter.Seq2[int, []uintptr] {
 var atRun, atWait, atPark = NameOf((*Worker).run), NameOf((*Worker).waitBlocked), NameOf((*Worker).park)
 
 // NameOf returns the name of a function, as stacks show it.
-func NameOf(f any) string { return runtime.FuncForPC(EntryOf(f)).Name() }
+func NameOf(f any) string { return runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name() }
 
 // With logical races a goroutine of the pool waits in race.AtRun while what it has taken runs in another
 // one, in atStandIn; and in atLend for what another worker runs.

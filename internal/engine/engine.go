@@ -19,7 +19,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/place"
@@ -92,9 +91,9 @@ type Pool struct {
 	Elsewhere func(w *Worker)     // panics, since a goroutine uses w that has another worker; nil if nobody is told
 	Disorder  func(entry uintptr) // panics, since two goroutines have used one worker, which has forked the function at entry
 	Checks    Checks              // looks for misuse of workers, if it is not nil; see checks.go
-	Seats     *affinity.Seats     // pins the goroutines that fill places, if it is not nil; see seat.go
+	Seats     Seats               // pins the goroutines that fill places, if it is not nil; see seat.go
 	Logical   Logical             // each fork is a goroutine of its own to the race detector; see logical.go
-	_         [64]byte
+	_         [56]byte
 
 	global jobQueue
 	_      [64]byte
@@ -125,6 +124,7 @@ var pools atomic.Uint64
 // Init makes p a pool of places without a limit.
 func (p *Pool) Init(source Source, wrap func(v any) error, s Settings) {
 	p.source, p.wrap, p.Settings = source, wrap, s
+	p.Stealing.complete()
 	p.Number = pools.Add(1) % tag.Max
 	p.Workers.Store(&[]*Worker{})
 	p.forkers.Store(&[]*Worker{})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/filch-go/filch/internal/place/placetest"
 )
@@ -25,12 +26,17 @@ type tasks struct {
 }
 
 // own is what a worker of these tasks is to them.
-type own struct{ next func() }
+type own struct {
+	Worker // first, so that it is at the same address
+	next   func()
+}
+
+func ownOf(w *Worker) *own { return (*own)(unsafe.Pointer(w)) }
 
 func (s *tasks) New(id int) *Worker {
-	w := &Worker{Self: &own{}}
+	w := &own{}
 	w.Init(s.pool, id)
-	return w
+	return &w.Worker
 }
 
 func (s *tasks) Retire(w *Worker) bool {
@@ -51,11 +57,11 @@ func (s *tasks) Look(w *Worker) bool {
 	if len(s.queue) == 0 {
 		return false
 	}
-	w.Self.(*own).next, s.queue = s.queue[0], s.queue[1:]
+	ownOf(w).next, s.queue = s.queue[0], s.queue[1:]
 	return true
 }
 
-func (s *tasks) Serve(w **Worker) { (*w).Self.(*own).next() }
+func (s *tasks) Serve(w **Worker) { ownOf(*w).next() }
 
 func (s *tasks) PlaceFree() bool {
 	s.mu.Lock()

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/filch-go/filch/internal/clock"
@@ -138,11 +137,19 @@ func (p *Pool) call(h event.Hook, e event.Event) {
 		if v := recover(); v != nil {
 			err = p.wrap(v)
 		}
-		hookFailed(fmt.Errorf("filch: the hook of a pool has not returned: %w", err))
+		hookFailed(hookError{err})
 	}()
 	h.Event(e)
 	returned = true
 }
+
+// hookError says that a hook has not returned, and why.
+type hookError struct{ cause error }
+
+func (e hookError) Error() string {
+	return "filch: the hook of a pool has not returned: " + e.cause.Error()
+}
+func (e hookError) Unwrap() error { return e.cause }
 
 // hookFailed ends the program.
 var hookFailed = func(err error) { go func() { panic(err) }() }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/place"
+	"github.com/filch-go/filch/steal"
 )
 
 // Who looks at the others looks at each once, and not at itself, wherever it is among them.
@@ -19,13 +20,13 @@ func TestOthersAreLookedAtOnce(t *testing.T) {
 	for _, w := range forkers {
 		p.addForker(w)
 	}
-	check := func(w *Worker, what string, want []*Worker, others func() (all []*Worker, at func(i int) int, n int)) {
+	check := func(w *Worker, what string, want []*Worker, others func() ([]*Worker, *steal.Look)) {
 		t.Helper()
 		for range 3 {
-			list, at, n := others()
+			list, look := others()
 			var got []*Worker
-			for i := range n {
-				got = append(got, list[at(i)])
+			for at, ok := look.Next(); ok; at, ok = look.Next() {
+				got = append(got, list[at])
 			}
 			if len(got) != len(want) {
 				t.Errorf("worker %d looks at %d %s, not %d", w.ID, len(got), what, len(want))
@@ -45,17 +46,12 @@ func TestOthersAreLookedAtOnce(t *testing.T) {
 		}
 		return others
 	}
-	for _, index := range []int32{0, 2, 4, 5, 100} { // where it was when it last looked
+	for _, at := range []int{-1, 0, 2, 4, 5, 100} { // where it was when it last looked
 		for _, w := range all {
-			w.index, w.forker = index, index
-			check(w, "workers", without(all, w), func() ([]*Worker, func(int) int, int) {
-				all, pass, n := w.Others()
-				return all, pass.At, n
-			})
-			check(w, "forkers", without(forkers, w), func() ([]*Worker, func(int) int, int) {
-				all, pass, n := w.otherForkers()
-				return all, pass.At, n
-			})
+			s := w.seeks()
+			s.all.self, s.forkers.self = at, at
+			check(w, "workers", without(all, w), w.Others)
+			check(w, "forkers", without(forkers, w), w.otherForkers)
 		}
 	}
 }

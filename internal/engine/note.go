@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"reflect"
 	"sync/atomic"
+	"unsafe"
 )
 
 // What a worker is at is a word, Worker.doing, which Dump may load at any time: the owner
@@ -28,7 +28,7 @@ const (
 
 // origin is so far below the functions of a program that the difference is positive, if
 // they are not in a plugin.
-var origin = uint64(EntryOf(EntryOf)) - 1<<39
+var origin = uint64(EntryOf(NameOf)) - 1<<39
 
 // note is a word that is there for Dump alone.
 type note = atomic.Uint64
@@ -68,5 +68,11 @@ func (w *Worker) Doing() Doing {
 	return at
 }
 
-// EntryOf returns where f begins, which must be a function.
-func EntryOf(f any) uintptr { return reflect.ValueOf(f).Pointer() }
+// EntryOf returns where f begins, which must be a function, or 0 if it is nil. A function is a pointer to where it begins. As an any, it would have all
+// that the types of its arguments lead to in every program.
+func EntryOf[F any](f F) uintptr {
+	if p := *(**uintptr)(unsafe.Pointer(&f)); p != nil {
+		return *p
+	}
+	return 0
+}

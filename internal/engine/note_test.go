@@ -18,7 +18,7 @@ func TestDoingIsToldFromAWord(t *testing.T) {
 	}{
 		{AtTasks, nil, 0, -1},
 		{AtDo, nil, upper, -1},
-		{AtDo, nil, EntryOf(EntryOf), -1},
+		{AtDo, nil, EntryOf(NameOf), -1},
 		{AtCall, nil, upper, -1},
 		{AtFork, first, upper, 0},
 		{AtFork, first, upper | 1, 0}, // inside of the same function

@@ -68,24 +68,23 @@ func (w *Worker) park() bool {
 		p.mu.Unlock()
 		return false
 	}
-	w.unparked = make(chan bool, 1)
+	unparked := make(chan bool, 1)
+	w.unparked = unparked
 	p.parked = append(p.parked, w)
 	p.mu.Unlock()
 	w.runs.Store(false) // fills no place until it is woken
-	timer := time.NewTimer(p.Linger)
-	defer timer.Stop()
-	select {
-	case goOn := <-w.unparked:
-		return goOn
-	case <-timer.C:
-	}
+	defer time.AfterFunc(p.Linger, func() { p.dismiss(w, unparked) }).Stop()
+	return <-unparked
+}
+
+// dismiss lets w leave, unless it has been woken since it was parked with that channel.
+func (p *Pool) dismiss(w *Worker, unparked chan bool) {
 	p.mu.Lock()
-	if i := slices.Index(p.parked, w); i >= 0 {
+	defer p.mu.Unlock()
+	if i := slices.Index(p.parked, w); i >= 0 && w.unparked == unparked {
 		p.parked = slices.Delete(p.parked, i, i+1)
-		w.unparked <- false
+		unparked <- false
 	}
-	p.mu.Unlock()
-	return <-w.unparked
 }
 
 // unpark wakes a parked worker to search, on a place that Wake has taken.

@@ -86,6 +86,7 @@ func (p *Pool) retire(w *Worker) bool {
 		return false
 	}
 	p.ids = append(p.ids, w.ID)
+	w.seeker = nil // which has a list of others that may be retired
 	w.flush()
 	w.addTo(&p.retired)
 	return true

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/steal"
 )
 
 // A turn of a worker that finds nothing takes no more looks at deques on a
@@ -34,7 +34,7 @@ func TestATurnInVainIsShort(t *testing.T) {
 	for _, w := range all {
 		w.Start()
 	}
-	if n, asked := look(); n == 0 || n > policy.Glance || asked != 1 {
+	if n, asked := look(); n == 0 || n > steal.Glance || asked != 1 {
 		t.Errorf("%d looks at deques and %d into the Source in a turn", n, asked)
 	}
 }
@@ -71,22 +71,19 @@ func TestGlancesReachEverybody(t *testing.T) {
 
 // A thief that looks for tasks at all others in between sees the forks of all others nonetheless, whatever their number.
 func TestALookAtAllHidesNobodyFromTheNextGlance(t *testing.T) {
-	for name, victims := range map[string]func(uint64) policy.Victims{
-		"random start": policy.RandomStart, "round robin": func(uint64) policy.Victims { return policy.RoundRobin() },
-		"localized": policy.Localized, "nearest": policy.Nearest, "adaptive": policy.Adaptive,
-	} {
-		for _, others := range []int{policy.Glance, policy.Glance + 1, 2 * policy.Glance, 4 * policy.Glance, 100} {
-			_, all := poolThatSteals(Stealing{Victims: victims, Machine: &house{}}, others+1)
+	for _, order := range append(steal.Orders(), steal.NearestOn(&house{})) {
+		for _, others := range []int{steal.Glance, steal.Glance + 1, 2 * steal.Glance, 4 * steal.Glance, 100} {
+			_, all := poolThatSteals(Stealing{Order: order}, others+1)
 			seen := map[*Worker]bool{}
 			for range 100 {
 				all[3].Others()
-				list, pass, n := all[3].otherForkers()
-				for i := range min(n, policy.Glance) {
-					seen[list[pass.At(i)]] = true
+				list, look := all[3].otherForkers()
+				for at, ok := look.Next(); ok; at, ok = look.Next() {
+					seen[list[at]] = true
 				}
 			}
 			if len(seen) != others {
-				t.Errorf("%s: of %d others, %d were looked at", name, others, len(seen))
+				t.Errorf("%v: of %d others, %d were looked at", order, others, len(seen))
 			}
 		}
 	}

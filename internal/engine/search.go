@@ -73,16 +73,17 @@ func (w *Worker) search() (j *Job, found bool) {
 		}
 	}
 	if w.searching || !p.held.Load() && w.startSearching() {
-		w.victims.Begin()
+		victims := w.seeks().Victims
+		victims.Begin()
 		w.Locate()
 		for s := (spin{w: w, most: p.budget.left(w.began), pinned: w.Processor() >= 0}); s.next() || p.mayPoll(); {
-			if w.victims.Rests() {
+			if victims.Rests() {
 				continue
 			}
 			if j, found = w.look(true); j != nil || found {
 				return j, found
 			}
-			w.victims.Missed()
+			victims.Missed()
 			if p.source.Waiting() { // leaving lets one go on
 				break
 			}
@@ -162,9 +163,9 @@ func (w *Worker) look(ask bool) (j *Job, found bool) {
 
 // lookForForks looks at a glance through the deques of forkers.
 func (w *Worker) lookForForks(ask bool) *Job {
-	all, pass, n := w.otherForkers()
-	for i := range min(n, policy.Glance) {
-		v := all[pass.At(i)]
+	all, look := w.otherForkers()
+	for at, ok := look.Next(); ok; at, ok = look.Next() {
+		v := all[at]
 		if j := w.steal(v); j != nil {
 			w.countSteal(w.lastSteal)
 			return j

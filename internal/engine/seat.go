@@ -9,6 +9,14 @@ import "github.com/filch-go/filch/internal/affinity"
 // A worker leads to the seat of the goroutine that fills its place. Other goroutines may have the worker as well, in a task's
 // name, so a seat looks at each step whether the caller is its own: see Seat.Lend.
 
+// Seats are *affinity.Seats. It is an interface, so that only programs that pin workers carry what that takes.
+type Seats interface {
+	Take(workers int) *affinity.Seat
+	Leave(t *affinity.Seat)
+	Lend(t *affinity.Seat)
+	Return(t *affinity.Seat)
+}
+
 // takeSeat pins the caller, which begins to fill w's place.
 func (w *Worker) takeSeat() {
 	if p := w.pool; p.Seats != nil {
@@ -18,22 +26,22 @@ func (w *Worker) takeSeat() {
 
 // leaveSeat is called before the caller gives up its place and w, or ends.
 func (w *Worker) leaveSeat() {
-	if w.pool.Seats != nil {
-		w.seat.Swap(nil).Leave()
+	if s := w.pool.Seats; s != nil {
+		s.Leave(w.seat.Swap(nil))
 	}
 }
 
 // LendSeat is called before the caller gives up its place, or passes it on.
 func (w *Worker) LendSeat() {
-	if w.pool.Seats != nil {
-		w.seat.Load().Lend()
+	if s := w.pool.Seats; s != nil {
+		s.Lend(w.seat.Load())
 	}
 }
 
 // ReturnSeat is called when the caller has a place again.
 func (w *Worker) ReturnSeat() {
-	if w.pool.Seats != nil {
-		w.seat.Load().Return()
+	if s := w.pool.Seats; s != nil {
+		s.Return(w.seat.Load())
 	}
 }
 

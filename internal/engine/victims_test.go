@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/affinity"
-	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/steal"
 )
 
 // house is a machine: processors whose numbers are near are near.
@@ -19,6 +19,7 @@ func (h *house) Distance(a, b int) int { return max(a-b, b-a) }
 func poolThatSteals(s Stealing, n int) (p *Pool, all []*Worker) {
 	p = newPool(n)
 	p.Stealing = s
+	p.Stealing.complete()
 	for range n {
 		w := p.hireSlow()
 		p.addForker(w)
@@ -28,10 +29,10 @@ func poolThatSteals(s Stealing, n int) (p *Pool, all []*Worker) {
 }
 
 // order returns the IDs of those that w looks at, in their order.
-func (w *Worker) order(others func() ([]*Worker, policy.Pass, int)) (ids []int) {
-	all, pass, n := others()
-	for i := range n {
-		ids = append(ids, all[pass.At(i)].ID)
+func (w *Worker) order(others func() ([]*Worker, *steal.Look)) (ids []int) {
+	all, look := others()
+	for at, ok := look.Next(); ok; at, ok = look.Next() {
+		ids = append(ids, all[at].ID)
 	}
 	return ids
 }
@@ -40,10 +41,10 @@ func (w *Worker) order(others func() ([]*Worker, policy.Pass, int)) (ids []int) 
 func TestARobbedWorkerLooksAtItsRobberFirst(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		victims  func(uint64) policy.Victims
+		order    steal.Order
 		localize bool
-	}{{"localized", policy.Localized, true}, {"random", nil, false}} {
-		_, all := poolThatSteals(Stealing{Victims: c.victims}, 8)
+	}{{"localized", steal.Localized, true}, {"random", nil, false}} {
+		_, all := poolThatSteals(Stealing{Order: c.order}, 8)
 		victim, thief := all[2], all[6]
 		victim.own.Push(&Job{})
 		if thief.steal(victim) == nil {
@@ -57,7 +58,7 @@ func TestARobbedWorkerLooksAtItsRobberFirst(t *testing.T) {
 			if victim.order(victim.otherForkers)[0] == thief.ID && victim.order(victim.Others)[0] == thief.ID {
 				first++
 			}
-			victim.victims.Missed()
+			victim.seeker.Missed()
 		}
 		if (first == 16) != c.localize {
 			t.Errorf("%s: the robber came first %d times of 16", c.name, first)
@@ -74,7 +75,7 @@ func TestARobbedWorkerLooksAtItsRobberFirst(t *testing.T) {
 
 // A worker looks first at the one that it has stolen from.
 func TestAnAdaptiveWorkerLooksFirstWhereItFound(t *testing.T) {
-	_, all := poolThatSteals(Stealing{Victims: policy.Adaptive}, 6)
+	_, all := poolThatSteals(Stealing{Order: steal.Adaptive}, 6)
 	w := all[1]
 	for _, from := range []int{4, 0, 5} {
 		w.Robbed(all[from])
@@ -90,7 +91,7 @@ func TestAnAdaptiveWorkerLooksFirstWhereItFound(t *testing.T) {
 // all the same, and another worker that has its ID is as good.
 func TestWhatIsRememberedOutlivesWorkers(t *testing.T) {
 	for _, gone := range []int{0, 3, 5} {
-		p, all := poolThatSteals(Stealing{Victims: policy.Adaptive}, 8)
+		p, all := poolThatSteals(Stealing{Order: steal.Adaptive}, 8)
 		w, favourite := all[7], all[5]
 		w.Robbed(favourite)
 		if ids := w.order(w.Others); ids[0] != favourite.ID {
@@ -99,7 +100,7 @@ func TestWhatIsRememberedOutlivesWorkers(t *testing.T) {
 		p.forget(all[gone])
 		want := []int{0, 1, 2, 3, 4, 5, 6}
 		want = slices.DeleteFunc(want, func(id int) bool { return id == all[gone].ID })
-		for name, others := range map[string]func() ([]*Worker, policy.Pass, int){"workers": w.Others, "forkers": w.otherForkers} {
+		for name, others := range map[string]func() ([]*Worker, *steal.Look){"workers": w.Others, "forkers": w.otherForkers} {
 			ids := w.order(others)
 			if gone != 5 && ids[0] != favourite.ID {
 				t.Errorf("without worker %d, of all %s the first is %d", gone, name, ids[0])
@@ -122,24 +123,29 @@ func TestWhatIsRememberedOutlivesWorkers(t *testing.T) {
 // length.
 func TestWhoIsNotInAListIsLookedUpOnce(t *testing.T) {
 	_, all := poolThatSteals(Stealing{}, 9)
-	list, last := all[:8], whereabouts{}
-	if at := last.placeOf(0, nil); at >= 0 {
+	list := all[:8]
+	var last others
+	placeOf := func(id int, list []*Worker) int {
+		last.list = list
+		return last.Place(id)
+	}
+	if at := placeOf(0, nil); at >= 0 {
 		t.Errorf("worker 0 is at %d of an empty list", at)
 	}
-	if at := last.placeOf(8, list); at >= 0 {
+	if at := placeOf(8, list); at >= 0 {
 		t.Fatalf("worker 8 is at %d", at)
 	}
 	list = append(slices.Clone(list[:7]), all[8])
-	if at := last.placeOf(8, list); at >= 0 {
+	if at := placeOf(8, list); at >= 0 {
 		t.Error("worker 8 is looked up again")
 	}
-	if at := last.placeOf(8, list[1:]); at != 6 {
+	if at := placeOf(8, list[1:]); at != 6 {
 		t.Errorf("in a shorter list, worker 8 is at %d, not 6", at)
 	}
 	for _, id := range []int{8, 2, 5} { // found where they are, also if they have moved
 		for range 2 {
 			slices.Reverse(list)
-			if at := last.placeOf(id, list); at != slices.Index(list, all[id]) {
+			if at := placeOf(id, list); at != slices.Index(list, all[id]) {
 				t.Errorf("worker %d is at %d, not %d", id, at, slices.Index(list, all[id]))
 			}
 		}
@@ -149,7 +155,7 @@ func TestWhoIsNotInAListIsLookedUpOnce(t *testing.T) {
 // Those that are near are looked at first, and those that have not said where they are last.
 func TestNearWorkersAreLookedAtFirst(t *testing.T) {
 	h := &house{}
-	_, all := poolThatSteals(Stealing{Victims: policy.Nearest, Machine: h}, 6)
+	_, all := poolThatSteals(Stealing{Order: steal.NearestOn(h)}, 6)
 	for i, at := range []int{10, 13, 11, -1, 19, 12} {
 		if h.at = at; at >= 0 {
 			all[i].Locate()
@@ -169,7 +175,7 @@ func TestNearWorkersAreLookedAtFirst(t *testing.T) {
 			t.Errorf("the worker that is nowhere looks at %v", got)
 		}
 	}
-	_, all = poolThatSteals(Stealing{Victims: policy.Nearest}, 3) // on a machine that is not known
+	_, all = poolThatSteals(Stealing{Order: steal.NearestOn(&house{at: -1})}, 3) // on a machine that is not known
 	if all[0].Locate(); len(all[0].order(all[0].Others)) != 2 {
 		t.Error("not all are looked at")
 	}
@@ -179,7 +185,8 @@ func TestNearWorkersAreLookedAtFirst(t *testing.T) {
 func TestWhoPublishesSaysWhereItIs(t *testing.T) {
 	h := &house{at: 7}
 	p := newPool(4)
-	p.Stealing = Stealing{Victims: policy.Nearest, Machine: h}
+	p.Stealing = Stealing{Order: steal.NearestOn(h)}
+	p.Stealing.complete()
 	w := testWorker(p, 0)
 	f := body(func(f *forks, n int) int { return n }).enter(w)
 	if w.publish(1); w.processor.Load() != nowhere {
@@ -219,7 +226,8 @@ func TestAPinnedWorkerIsWhereItIsPinned(t *testing.T) {
 	d := &desk{}
 	d.at.Store(99)
 	p := newPool(1)
-	p.Stealing = Stealing{Victims: policy.Nearest, Machine: d}
+	p.Stealing = Stealing{Order: steal.NearestOn(d)}
+	p.Stealing.complete()
 	p.Seats = affinity.New(d, []int{7}, func(err error) { t.Error(err) })
 	at := make(chan int32)
 	give(p, func() { at <- (*p.Workers.Load())[0].processor.Load() })

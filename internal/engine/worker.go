@@ -53,9 +53,7 @@ type Worker struct {
 	fresh       bool // the credit was not counted yet for what runs here
 	unpaid      int  // forks to publish, whatever the credit
 	credit      policy.Credit
-	victims     policy.Victims
-	index       int32        // where w was in the pool's workers when it last looked
-	forker      int32        // where it was in the pool's forkers
+	seeker      *seeker      // how w looks at the others, once it has looked
 	processor   atomic.Int32 // where w was when it last looked for work, or published; for an order by distance; thieves load
 	count       counters
 	began       int64 // when the search began that is under way, or else what w does since it found something
@@ -82,12 +80,8 @@ type Worker struct {
 
 	alias Alias // see logical.go
 
-	favourite, favouriteForker whereabouts // of the one that it looks at first, in either list; the owner alone touches them
-
 	seat atomic.Pointer[affinity.Seat] // of the goroutine that fills the place, or nil; that writes, others load; see seat.go
 
-	Self any // what the worker is to the Source, which made it; never written again
-	Face any // what it is to the users of the pool; likewise
 }
 
 // nobody is the number of no worker.
@@ -101,7 +95,9 @@ const Nothing = math.MinInt64
 //go:norace
 func (w *Worker) Init(p *Pool, id int) {
 	w.pool, w.Number, w.ID = p, uint32(id)+1, id
-	w.beginVictims(&p.Stealing)
+	if p.Stealing.located != nil {
+		w.processor.Store(nowhere)
+	}
 	w.own, w.thief = deque.NewChaseLev[*Job]()
 	w.Hold.Init()
 	w.Level.Store(Nothing)

@@ -59,6 +59,11 @@ var subjects = []subject{
 		// The clock stands still, but where a program advances it.
 		{"clock.go", "func Now() int64 { return int64(time.Since(epoch)) }", "func Now() int64 { return atomic.Clock() }"},
 	}},
+	{"steal", []Edit{
+		// Where a thread runs is up to the system.
+		{"nearest.go", "newDistances(t, processor.Current)", "newDistances(t, func() int { return 0 * processor.Unknown })"},
+		{"nearest.go", "\t\"sync\"\n", "\tsync \"sync\"\n"},
+	}},
 	{"internal/views", []Edit{
 		// Plain memory that goes from one worker to another.
 		{"views.go", "\tif t != nil {\n", "\tif t != nil {\n\t\tatomic.Writes(&t.list)\n"},
@@ -75,11 +80,10 @@ var subjects = []subject{
 		{"join.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
 		{"join.go", "<-w.wakeup", "atomic.Receive(w.wakeup)"},
 		{"blocking.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
-		{"places.go", "\ttimer := time.NewTimer(p.Linger)\n\tdefer timer.Stop()\n\tselect {\n\tcase goOn := <-w.unparked:\n\t\treturn goOn\n\tcase <-timer.C:\n\t}\n",
-			"\t_ = time.NewTimer\n\tif goOn, ok := atomic.Take(w.unparked); ok {\n\t\treturn goOn\n\t}\n"},
-		{"places.go", "\treturn <-w.unparked\n", "\tgoOn, ok := atomic.Take(w.unparked)\n\tif !ok {\n\t\tpanic(\"nobody has said whether to go on\")\n\t}\n\treturn goOn\n"},
+		{"places.go", "\tdefer time.AfterFunc(p.Linger, func() { p.dismiss(w, unparked) }).Stop()\n\treturn <-unparked\n",
+			"\t_ = time.AfterFunc\n\tatomic.Go(func() { p.dismiss(w, unparked) })\n\tgoOn, _ := atomic.Next(unparked)\n\treturn goOn\n"},
 		{"places.go", "\tw.unparked <- true\n", "\tatomic.Send(w.unparked, true)\n"},
-		{"places.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
+		{"places.go", "\t\tunparked <- false\n", "\t\tatomic.Send(unparked, false)\n"},
 		{"roster.go", "\t\tw.unparked <- false\n", "\t\tatomic.Send(w.unparked, false)\n"},
 		// The time of a hold is over at any time.
 		{"budget.go", "\t\ttime.AfterFunc(policy.HoldTime, p.release)\n", "\t\t_ = time.AfterFunc\n\t\tatomic.Go(p.release)\n"},
@@ -98,6 +102,7 @@ var subjects = []subject{
 		{"hook.go", "\th.Event(e)\n", "\tatomic.Aside(1)\n\th.Event(e)\n\tatomic.Aside(-1)\n"},
 		{"hook.go", "func(err error) { go func() { panic(err) }() }", "func(err error) { panic(err) }"},
 		{"hook.go", "\tif t.id != 0 && ", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tif t.id != 0 && "},
+		{"hook.go", "\t\"errors\"\n", "\t\"errors\"\n\t\"fmt\"\n"},
 		{"hook.go", "// named gives j, which", "// published has the jobs that were given an ID, some more than once.\nvar published []*Job\n\n// Words tells the words of p: of its places, its workers and its published forks.\nfunc (p *Pool) Words(tell func(what, word string)) {\n\ttell(\"places\", p.Places.Load().String())\n\tfor _, w := range *p.Workers.Load() {\n\t\ttell(fmt.Sprintf(\"worker %d holds\", w.ID), w.Hold.Load().String())\n\t}\n\tfor _, j := range published {\n\t\tif j.owner != nil && j.owner.pool == p {\n\t\t\tw, n := event.Fork(j.id)\n\t\t\ttell(fmt.Sprintf(\"fork %d.%d is\", w, n), j.state.String())\n\t\t}\n\t}\n}\n\n// named gives j, which"},
 		// Stacks are Go's own.
 		{"census.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
@@ -173,8 +178,6 @@ var subjects = []subject{
 		{"async.go", "\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n", "\tatomic.Writes(&p.asyncs)\n\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n"},
 		{"futuretask.go", "\tf.value, f.err = value, err\n", "\tatomic.Writes(&f.value)\n\tf.value, f.err = value, err\n"},
 		{"future.go", "\treturn f.value, f.err\n", "\tatomic.Reads(&f.value)\n\treturn f.value, f.err\n"},
-		// Where a thread runs is up to the system.
-		{"nearness.go", "newMachine(t, processor.Current)", "newMachine(t, func() int { return 0 * processor.Unknown })"},
 		// Nobody waits for long.
 		{"future.go", "for range 200 {", "for range 1 {"},
 		// What hooks are told is beside the program.

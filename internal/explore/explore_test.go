@@ -293,8 +293,10 @@ var mutations = append([]mutation{
 	{"idle: a worker that is parked too long stays on the list", "Pool/idle timeout", []Edit{{"internal/engine/places.go",
 		"\t\tp.parked = slices.Delete(p.parked, i, i+1)\n", ""}}},
 	{"idle: parked without the lock", "Pool/idle timeout", []Edit{{"internal/engine/places.go",
-		"\tp.mu.Lock()\n\tif i := slices.Index(p.parked, w); i >= 0 {\n\t\tp.parked = slices.Delete(p.parked, i, i+1)\n\t\tw.unparked <- false\n\t}\n\tp.mu.Unlock()\n",
-		"\ti := slices.Index(p.parked, w)\n\tatomic.Gosched()\n\tif i >= 0 {\n\t\tp.parked = p.parked[:len(p.parked)-1]\n\t\tw.unparked <- false\n\t}\n"}}},
+		"\tp.mu.Lock()\n\tdefer p.mu.Unlock()\n\tif i := slices.Index(p.parked, w); i >= 0 && w.unparked == unparked {\n\t\tp.parked = slices.Delete(p.parked, i, i+1)\n\t\tunparked <- false\n\t}\n",
+		"\ti := slices.Index(p.parked, w)\n\tatomic.Gosched()\n\tif i >= 0 {\n\t\tp.parked = p.parked[:len(p.parked)-1]\n\t\tunparked <- false\n\t}\n"}}},
+	{"idle: the timer of an earlier rest lets a worker leave", "Pool/idle timeout", []Edit{{"internal/engine/places.go",
+		"i >= 0 && w.unparked == unparked {", "i >= 0 {"}}},
 	{"tasks: Blocking keeps the place", "Pool/blocking", []Edit{{"blocking.go",
 		"\tif c == nil || !c.seat().Lend() {\n", "\tif true {\n"}}},
 	{"hold: a round ends by a store", "Pool/scope while", []Edit{{"internal/place/hold.go",
@@ -413,7 +415,7 @@ var mutations = append([]mutation{
 		"\tfor i := range n {\n\t\tdst[i] = d.ring.take(d.head)\n\t\td.head++\n\t}\n",
 		"\tfor i := range n {\n\t\tdst[i] = d.ring.take(d.head)\n\t\td.head++\n\t\td.mu.Unlock()\n\t\td.mu.Lock()\n\t}\n"}}},
 	{"Mutex: the owner pops without the lock", "Mutex", []Edit{{"deque/mutex.go",
-		"func (d *mutexDeque[T]) pop() (v T, ok bool) {\n\td.mu.Lock()\n\tdefer d.mu.Unlock()\n", "func (d *mutexDeque[T]) pop() (v T, ok bool) {\n"}}},
+		"func (d *mutexDeque[T]) ownPop() (v T, ok bool) {\n\td.mu.Lock()\n\tdefer d.mu.Unlock()\n", "func (d *mutexDeque[T]) pop() (v T, ok bool) {\n"}}},
 }, slices.Concat(strandMutations, traceMutations)...)
 
 // README.md has a row for each mutation, in the order of the list. With -v, -every 1 prints them all.

@@ -75,6 +75,7 @@ var above = map[string][]string{
 	"internal/line":          {"."},
 	"internal/place":         {"."},
 	"internal/policy":        {"."},
+	"steal":                  {"internal/engine", "."},
 	"internal/queue":         {"ordered", "."},
 	"internal/tag":           {"."},
 	"internal/task":          {"."},

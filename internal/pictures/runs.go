@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/steal"
 )
 
 // drawFamilies draws which worker ran which task of a tree, on the pool with one queue and on filch.
@@ -149,19 +149,21 @@ func drawMatrix(c *canvas, y float64, events []event.Event, lanes []int) {
 func drawVictims(c *canvas, y float64) {
 	const px = 352.0
 	c.bold(px, y, plain, "ink", left, "a thief looks at")
-	circle, chance := policy.RoundRobin(), policy.RandomStart(1)
-	pass := func(v *policy.Victims, self int) (s string) {
-		p := v.Pass(self, stealers)
-		for i := range stealers - 1 {
-			s += fmt.Sprintf(" %d", p.At(i))
+	circle, chance := steal.RoundRobin.Thief(1), steal.RandomStart.Thief(1)
+	pass := func(t steal.Thief, self int) (s string) {
+		var l steal.Look
+		l.Begin(steal.Numbered(stealers), self, stealers)
+		t.Look(&l)
+		for v, ok := l.Next(); ok; v, ok = l.Next() {
+			s += fmt.Sprintf(" %d", v)
 		}
 		return s
 	}
-	c.text(px, y+24, small, "faint", left, "worker 0 in a circle:"+pass(&circle, 0))
-	c.text(px, y+44, small, "faint", left, "worker 1 in a circle:"+pass(&circle, 1))
+	c.text(px, y+24, small, "faint", left, "worker 0 in a circle:"+pass(circle, 0))
+	c.text(px, y+44, small, "faint", left, "worker 1 in a circle:"+pass(circle, 1))
 	c.text(px, y+72, small, "ink", left, "filch starts anew by chance,")
 	for i := range 3 {
-		c.text(px, y+92+float64(i)*20, small, "ink", left, fmt.Sprintf("worker 0, turn %d:%s", i+1, pass(&chance, 0)))
+		c.text(px, y+92+float64(i)*20, small, "ink", left, fmt.Sprintf("worker 0, turn %d:%s", i+1, pass(chance, 0)))
 	}
 }
 

@@ -28,10 +28,3 @@ var LookForTasks = [...]Where{Own, Global, Others}
 // LookByPriority is the same in a pool by priority. There the tasks of others come before the
 // global ones, unless those are more urgent.
 var LookByPriority = [...]Where{Own, Others, Global}
-
-// Glance is how many others a worker looks at in one turn if none of them need have
-// anything. How many workers search is limited, but each that runs out of work takes a
-// turn before it knows whether it may: on a thousand workers, a full turn took the
-// processors from those that had work. What a glance misses is found by the next, and at
-// last when the place is given up, which looks at all.
-const Glance = 32

@@ -3,7 +3,7 @@
 // scheduler and a simulator can share them and a test can replay them.
 //
 //	look.go      in which order a worker looks for work
-//	victims.go   in which order a thief looks at the others
+//	victims.go   how a worker drives its order of package steal
 //	wake.go      when a worker is woken, and how many may search
 //	publish.go   how many forks are shown to others, and when they are asked for more
 //	spin.go      how long a worker looks again before it gives up

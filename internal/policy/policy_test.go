@@ -1,66 +1,10 @@
 package policy_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/filch-go/filch/internal/policy"
 )
-
-func TestAPassSeesEveryOtherWorkerOnce(t *testing.T) {
-	for _, v := range []policy.Victims{policy.RoundRobin(), policy.RandomStart(1), policy.RandomStart(0)} {
-		for n := 1; n <= 9; n++ {
-			for self := range n {
-				for range 20 {
-					p := v.Pass(self, n)
-					seen := map[int]bool{self: true}
-					for i := range n - 1 {
-						seen[p.At(i)] = true
-					}
-					if len(seen) != n || seen[-1] || seen[n] {
-						t.Fatalf("%d of %d saw %v", self, n, seen)
-					}
-				}
-			}
-		}
-	}
-}
-
-func TestRoundRobinBeginsWithTheNext(t *testing.T) {
-	v := policy.RoundRobin()
-	for self := range 5 {
-		p := v.Pass(self, 5)
-		for j := range 4 {
-			if got, want := p.At(j), (self+j+1)%5; got != want {
-				t.Errorf("victim %d of %d is %d, not %d", j, self, got, want)
-			}
-		}
-	}
-}
-
-func TestRandomStartIsFairAndRepeats(t *testing.T) {
-	const passes = 70_000
-	for _, n := range []int{3, 8} {
-		v, again := policy.RandomStart(42), policy.RandomStart(42)
-		first := make([]int, n)
-		for range passes {
-			i := v.Pass(2, n)
-			if i != again.Pass(2, n) {
-				t.Fatal("the same seed gave two orders")
-			}
-			first[i.At(0)]++
-		}
-		for i, k := range first {
-			want := passes / (n - 1)
-			if i == 2 {
-				want = 0
-			}
-			if k < want*9/10 || k > want*11/10 {
-				t.Errorf("worker %d of %d came first %d times of %d", i, n, k, passes)
-			}
-		}
-	}
-}
 
 func TestWakeThresholds(t *testing.T) {
 	for _, c := range []struct {
@@ -141,13 +85,4 @@ func TestCreditIsEarnedByTime(t *testing.T) {
 	if n := c.Earn(now - policy.Price); n < 0 {
 		t.Errorf("%d, after the clock has gone back", n)
 	}
-}
-
-func ExampleVictims_Pass() {
-	v := policy.RoundRobin()
-	p := v.Pass(2, 4)
-	for i := range 3 {
-		fmt.Print(p.At(i), " ")
-	}
-	// Output: 3 0 1
 }

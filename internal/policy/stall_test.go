@@ -90,16 +90,6 @@ func TestCountedAtZero(t *testing.T) {
 	}
 }
 
-// The generator is xorshift64, which comes to all numbers but 0.
-func TestXorshift64(t *testing.T) {
-	v := Victims{state: 1}
-	for i, want := range []uint64{1082269761, 1152992998833853505, 11177516664432764457} {
-		if got := v.next(); got != want {
-			t.Errorf("number %d is %d, not %d", i, got, want)
-		}
-	}
-}
-
 // Goroutines are counted again after a second, whatever the clock shows: in a bubble of
 // testing/synctest it is years before that of the program.
 func TestCountedAgain(t *testing.T) {

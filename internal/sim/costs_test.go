@@ -6,6 +6,7 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/sim/dag"
 	"github.com/filch-go/filch/internal/sim/kernel"
+	"github.com/filch-go/filch/steal"
 )
 
 // The owner forks one half after 1 ns and runs the other one. The thief begins after a wake-up, an attempt of 1 ns and
@@ -113,7 +114,7 @@ func TestTuningOfSearches(t *testing.T) {
 		}
 	}
 	c.Tuning = Tuning{HoldTime: policy.HoldTime, FreeSearch: policy.FreeSearch, SavedTime: policy.MaxSearch, Reserve: policy.Reserve,
-		Price: policy.Price, SpinTime: policy.SpinTime, Glance: policy.Glance, Amount: Amount{Most: 1}}
+		Price: policy.Price, SpinTime: policy.SpinTime, Glance: steal.Glance, Amount: Amount{Most: 1}}
 	if r := run(t, c); *r != *today {
 		t.Errorf("%+v, and today's policy written out: %+v", *today, *r)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 	prio "github.com/filch-go/filch/internal/queue"
 	"github.com/filch-go/filch/internal/sim/random"
+	"github.com/filch-go/filch/steal"
 )
 
 // ordered is the queue of package ordered: a global one, and one for each worker, by priority, those of one
@@ -13,7 +14,7 @@ import (
 // best of the global queue. A thief takes half, rounded up, of those threads that have the victim's best
 // priority. After policy.Every threads of its own a worker takes the best of the global queue, if there is one.
 //
-// A thief asks policy.Glance workers in a circle from a random start, each for one attempt, before it looks at
+// A thief asks steal.Glance workers in a circle from a random start, each for one attempt, before it looks at
 // the global queue. That look is free, and no attempt. A thread that begins while a better one waits in any
 // queue is an inversion.
 //
@@ -33,10 +34,10 @@ type ordered struct {
 
 // seeker is what a worker remembers from one attempt to the next.
 type seeker struct {
-	turn    policy.Fairness
-	victims policy.Victims
-	pass    policy.Pass
-	asked   int // of this pass
+	turn  policy.Fairness
+	thief steal.Thief
+	look  steal.Look
+	asked int // in this look
 }
 
 // The priorities that threads may have; see Config.Priority.
@@ -57,7 +58,7 @@ func newOrdered(m *machine) (scheduler, error) {
 		own: make([]prio.Heap[ID], m.Workers), seekers: make([]seeker, m.Workers), rest: make([][]ID, m.Workers),
 	}
 	for w := range s.seekers {
-		s.seekers[w].victims = policy.RandomStart(m.Seed + uint64(w))
+		s.seekers[w].thief = steal.RandomStart.Thief(m.Seed + uint64(w))
 	}
 	m.arrive = s.arrive
 	return s, nil
@@ -144,7 +145,7 @@ func (s *ordered) best(from *prio.Heap[ID]) ID {
 
 func (s *ordered) seek(w int32) (ID, int64) {
 	k := &s.seekers[w]
-	if !s.waits(w) && k.asked == min(len(s.workers)-1, policy.Glance) {
+	if !s.waits(w) && k.asked == min(len(s.workers)-1, steal.Glance) {
 		k.asked = 0
 		if id := s.best(&s.global); id != None {
 			return id, 0
@@ -156,10 +157,12 @@ func (s *ordered) seek(w int32) (ID, int64) {
 func (s *ordered) victim(w int32) int32 {
 	k := &s.seekers[w]
 	if k.asked == 0 {
-		k.pass = k.victims.Pass(int(w), len(s.workers))
+		k.look.Begin(steal.Numbered(len(s.workers)), int(w), len(s.workers)-1)
+		k.thief.Look(&k.look)
 	}
 	k.asked++
-	return int32(k.pass.At(k.asked - 1))
+	v, _ := k.look.Next()
+	return int32(v)
 }
 
 func (s *ordered) take(w, v int32) ID {

@@ -46,7 +46,7 @@ type pool struct {
 type place struct {
 	private   deque
 	waits     []ID // threads that wait in a join, each on top of the one before
-	victims   policy.Victims
+	victims   *policy.Victims
 	robber    int32 // the last that has stolen from it, plus 1, or 0; for an order that steals back
 	credit    policy.Credit
 	owed      int
@@ -70,9 +70,10 @@ func newPool(m *machine) (scheduler, error) {
 	s.budget = m.Tuning.saved(policy.FullSearch(0), 0)
 	s.far, s.levels = m.Topology.distances(), m.Topology.levels()
 	m.holds = s.holds
+	order := m.Tuning.stealing(s.levels)
 	for w := range s.at {
 		s.at[w].new = w > 0
-		s.at[w].victims = m.Tuning.victims(m.Seed + uint64(w))
+		s.at[w].victims = policy.NewVictims(order, m.Seed+uint64(w))
 	}
 	s.at[0].fresh = true
 	s.runs(0)

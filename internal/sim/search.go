@@ -141,9 +141,9 @@ func (s *pool) look(w int32, ask bool) (found ID, after int64) {
 	if id := s.takeUp(w); id != None {
 		return id, after
 	}
-	pass, others := s.pass(w)
-	for i := range min(others, s.Tuning.glance()) {
-		v := s.forkers[pass.At(i)]
+	others := s.others(w)
+	for at, ok := others.Next(); ok; at, ok = others.Next() {
+		v := s.forkers[at]
 		after += 2 * s.far.latency(w, v)
 		if id := s.steal(w, v); id != None {
 			s.takeMore(w, v)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/steal"
 )
 
 // Tuning is what the scheduler pool does otherwise: by Stealing and YieldFirst what filch.WithStealing offers, and
@@ -20,7 +21,7 @@ type Tuning struct {
 	Searchers int `json:"searchers,omitempty"`
 	Price     int `json:"price,omitempty"`     // instead of policy.Price, ns
 	SpinTime  int `json:"spin_time,omitempty"` // for searches and waits, instead of policy.SpinTime, ns
-	Glance    int `json:"glance,omitempty"`    // instead of policy.Glance
+	Glance    int `json:"glance,omitempty"`    // instead of steal.Glance
 	// Stealing is whom workers look at first: one of Stealings.
 	Stealing string `json:"stealing,omitempty"`
 	// YieldFirst lets other workers go first before each look. It takes a kernel to tell.
@@ -106,7 +107,7 @@ func (t Tuning) spinTime() int64 {
 
 func (t Tuning) glance() int {
 	if t.Glance == 0 {
-		return policy.Glance
+		return steal.Glance
 	}
 	return t.Glance
 }

@@ -1,66 +1,85 @@
 package sim
 
-import "github.com/filch-go/filch/internal/policy"
+import (
+	"strings"
 
-// stealings are the orders of package policy in which the workers of the scheduler pool may look at one another, by
-// the names of the options of filch.WithStealing. The first is the default.
-var stealings = []struct {
-	name string
-	make func(seed uint64) policy.Victims
-}{
-	{"random", policy.RandomStart},
-	{"round-robin", func(uint64) policy.Victims { return policy.RoundRobin() }},
-	{"localized", policy.Localized},
-	{"nearest", policy.Nearest},
-	{"adaptive", policy.Adaptive},
-}
+	"github.com/filch-go/filch/steal"
+)
 
-// Stealings returns the names that Tuning.Stealing may have.
+// Stealings returns the names that Tuning.Stealing may have: those of the orders of package steal, spelled as flags are. The
+// first is the default.
 func Stealings() []string {
 	var names []string
-	for _, s := range stealings {
-		names = append(names, s.name)
+	for _, o := range steal.Orders() {
+		names = append(names, flagged(o.String()))
 	}
 	return names
 }
 
-// victims returns the order of a worker of that seed.
-func (t Tuning) victims(seed uint64) policy.Victims {
-	for _, s := range stealings {
-		if s.name == t.Stealing {
-			return s.make(seed)
+// flagged spells a name as flags are: RandomStart as random-start.
+func flagged(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if i > 0 && c < 'a' {
+			b.WriteByte('-')
 		}
+		b.WriteString(strings.ToLower(string(c)))
 	}
-	return stealings[0].make(seed)
+	return b.String()
 }
 
-// pass returns the order in which w looks at the forkers, and how many of them are not w. It is what the engine's
-// Worker.otherForkers does.
-func (s *pool) pass(w int32) (p policy.Pass, others int) {
-	x := &s.at[w]
-	self, n := int(x.forker)-1, len(s.forkers)
-	if self < 0 {
-		self, n = n, n+1
+// stealing returns the order of that name on a machine whose workers are so far apart, or the default.
+func (t Tuning) stealing(far distances) steal.Order {
+	for _, o := range steal.Orders() {
+		switch {
+		case flagged(o.String()) != t.Stealing:
+		case o == steal.Nearest:
+			return steal.NearestOn(apart{far})
+		default:
+			return o
+		}
 	}
-	p = x.victims.Circle(self, n)
-	switch {
-	case x.victims.GoesByDistance():
-		p.Sort(func(victim int) int { return s.levels.apart(w, s.forkers[victim]) })
-	case x.victims.StealsBack() && x.robber != 0:
-		x.victims.RobbedBy(int(x.robber) - 1)
+	return steal.Orders()[0]
+}
+
+// apart is how far workers are from one another: each has a processor of its own number.
+type apart struct{ distances }
+
+func (apart) Processor() int          { return -1 } // it is not asked: Processor of forkers tells
+func (a apart) Distance(w, v int) int { return a.apart(int32(w), int32(v)) }
+
+// forkers are the workers that a worker may look at, as the engine's otherForkers.
+type forkers struct {
+	*pool
+	w int32
+}
+
+func (f forkers) Len() int                { return len(f.forkers) }
+func (f forkers) Place(worker int) int    { return int(f.at[worker].forker) - 1 }
+func (f forkers) Processor(place int) int { return f.Number(place) }
+
+func (f forkers) Number(place int) int {
+	if place < 0 {
+		return int(f.w)
+	}
+	return int(f.forkers[place])
+}
+
+// others returns a look of w at the forkers.
+func (s *pool) others(w int32) *steal.Look {
+	x := &s.at[w]
+	if x.victims.HearsOfRobbers() && x.robber != 0 {
+		x.victims.Robbed(int(x.robber) - 1)
 		x.robber = 0
 	}
-	if v, ok := x.victims.Favourite(); ok {
-		p.First(int(s.at[v].forker) - 1)
-	}
-	return p, n - 1
+	return x.victims.Look(forkers{s, w}, int(x.forker)-1, s.Tuning.glance())
 }
 
 // robbed notes that w has stolen from v.
 func (s *pool) robbed(w, v int32) {
 	x := &s.at[w]
-	x.victims.Took(int(v))
-	if x.victims.StealsBack() {
+	x.victims.Stole(int(v))
+	if x.victims.HearsOfRobbers() {
 		s.at[v].robber = w + 1
 	}
 }

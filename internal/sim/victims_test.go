@@ -10,6 +10,7 @@ import (
 
 	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/steal"
 )
 
 // lonely is a worker of the scheduler pool that looks for work, and finds none but what the test gives it.
@@ -46,7 +47,7 @@ func (l *lonely) looks() (victims []int32, rests int) {
 	l.victims = nil
 	l.turn(l.w)
 	for victims = l.victims; ; rests++ {
-		before := l.at[l.w].victims
+		before := *l.at[l.w].victims
 		if l.victims = nil; !before.Rests() {
 			return victims, rests
 		}
@@ -61,10 +62,17 @@ func (l *lonely) robs(thief, victim int32) {
 	l.steal(thief, victim)
 }
 
-// The workers of the scheduler pool look at one another as the transcripts of package policy say of the same seed.
-func TestVictimsAreThoseOfThePolicy(t *testing.T) {
-	for name, file := range map[string]string{"": "random-start", "random": "random-start", "round-robin": "round-robin", "localized": "localized", "adaptive": "adaptive"} {
-		text, err := os.ReadFile(filepath.Join("..", "policy", "testdata", "victims", file+".txt"))
+// The workers of the scheduler pool look at one another as the transcripts of package steal say of the same seed. That of Nearest is of
+// another machine.
+func TestVictimsAreThoseOfTheOrders(t *testing.T) {
+	files := map[string]string{"": "RandomStart"}
+	for _, o := range steal.Orders() {
+		if o != steal.Nearest {
+			files[flagged(o.String())] = o.String()
+		}
+	}
+	for name, file := range files {
+		text, err := os.ReadFile(filepath.Join("..", "..", "steal", "testdata", file+".txt"))
 		if err != nil {
 			t.Fatal("os.ReadFile(…):", err)
 		}
@@ -103,15 +111,15 @@ func TestNearestGoesByTheTopology(t *testing.T) {
 	}
 	l := newLonely(t, Config{Workers: 12, Seed: 7 - w, Topology: far, Tuning: Tuning{Stealing: "nearest"}}, w)
 	l.search(w)
-	v := policy.Nearest(7)
+	v := policy.NewVictims(steal.RandomStart, 7)
 	apart := []int{2, 2, 2, 1, 1, 0, 3, 3, 3, 3, 3, 3}
 	for range 20 {
-		p := v.Pass(w, 12)
-		p.Sort(func(victim int) int { return apart[victim] })
 		var want []int32
-		for i := range 11 {
-			want = append(want, int32(p.At(i)))
+		look := v.Look(steal.Numbered(12), w, 12)
+		for at, ok := look.Next(); ok; at, ok = look.Next() {
+			want = append(want, int32(at))
 		}
+		slices.SortStableFunc(want, func(a, b int32) int { return apart[a] - apart[b] })
 		got, _ := l.looks()
 		if !slices.Equal(got, want) || apart[got[1]] != 1 || apart[got[4]] != 2 {
 			t.Fatalf("the thief looks at %v, not at %v", got, want)
@@ -156,7 +164,7 @@ func TestStealingsAreSound(t *testing.T) {
 // A Tuning that cannot be is refused.
 func TestBadTunings(t *testing.T) {
 	for says, c := range map[string]Config{
-		"only the schedulers pool": {Scheduler: "child", Tuning: Tuning{Stealing: "random"}},
+		"only the schedulers pool": {Scheduler: "child", Tuning: Tuning{Stealing: "random-start"}},
 		"Amount alone":             {Scheduler: "half", Tuning: Tuning{Stealing: "random", Amount: Amount{Most: 1}}},
 		`Stealing is "x"`:          {Scheduler: "pool", Tuning: Tuning{Stealing: "x"}},
 		"YieldFirst":               {Scheduler: "pool", Tuning: Tuning{YieldFirst: true}},

@@ -14,12 +14,7 @@ import (
 func newPool(places int, order Order, with ...func(p *Pool)) *Pool {
 	p := &Pool{}
 	p.Order = order
-	p.Panicked = func(v any) error { return fmt.Errorf("panic: %v", v) }
-	p.NewWorker = func(id int) *Worker { return newWorker(p, id) }
-	p.HowEnded = func(v any) error { return fmt.Errorf("ended with %v", v) }
-	p.LabelsOf = func(context.Context) *context.Context { return nil }
-	p.Lends = func(string) bool { return false }
-	p.Stalled = func(int, int) {}
+	p.Users, p.Urgency = &users{}, ByUrgency{}
 	p.Life, p.EndLife = context.WithCancelCause(context.Background())
 	for _, f := range with {
 		f(p)
@@ -27,6 +22,20 @@ func newPool(places int, order Order, with ...func(p *Pool)) *Pool {
 	p.Init(nil, p.Settings, p.Engine.Settings)
 	p.Engine.SetLimit(int32(places), true)
 	return p
+}
+
+// users stands above a pool.
+type users struct{ stalled func(active, added int) }
+
+func (u *users) NewWorker(p *Pool, id int) *Worker         { return newWorker(p, id) }
+func (u *users) HowEnded(v any) error                      { return fmt.Errorf("ended with %v", v) }
+func (u *users) LabelsOf(context.Context) *context.Context { return nil }
+func (u *users) Lends(string) bool                         { return false }
+
+func (u *users) Stalled(_ *Pool, active, added int) {
+	if u.stalled != nil {
+		u.stalled(active, added)
+	}
 }
 
 // stallAfter sets how long a pool lets tasks wait before it looks for a stall.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/line"
 )
 
@@ -86,9 +85,6 @@ func (l *Latch) Wait(ctx context.Context, s Seat, ready func() bool) error {
 	}
 	return context.Cause(ctx)
 }
-
-// AtWait is what stacks show of Wait.
-var AtWait = engine.NameOf((*Latch).Wait)
 
 // leave ends a wait: it takes a place for the task again, unless Release has done so.
 func (l *Latch) leave(t *line.Turn[Seat]) {

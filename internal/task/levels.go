@@ -9,6 +9,25 @@ import (
 	"github.com/filch-go/filch/internal/queue"
 )
 
+// Urgency is what a pool with the order ByPriority does in its own way: ByUrgency. It is an interface, so that a program without
+// such a pool carries none of it.
+type Urgency interface {
+	global(p *Pool) items
+	own(p *Pool) (queue, batch items)
+	next(w *Worker) (t Task, ok bool) // see nextTask
+}
+
+// ByUrgency is the Urgency that there is.
+type ByUrgency struct{}
+
+func (ByUrgency) global(p *Pool) items { return &globalLevels{levels: newLevels(), told: &p.best} }
+
+func (ByUrgency) own(p *Pool) (queue, batch items) {
+	return &ownLevels{levels: newLevels(), global: &p.Global}, &ownLevels{}
+}
+
+func (ByUrgency) next(w *Worker) (t Task, ok bool) { return w.nextByPriority() }
+
 // levels is what items by priority have in common.
 type levels struct{ q queue.Levels[aging] }
 

@@ -13,7 +13,7 @@ func (w *Worker) nextTask() (t Task, ok bool) {
 		return t, false
 	}
 	if p.Order == ByPriority {
-		return w.nextByPriority()
+		return p.Urgency.next(w)
 	}
 	own, newest := q.items.(*list), p.Order == LIFO
 	if q.turn.Due() { // only w has to do with it
@@ -105,9 +105,9 @@ func (w *Worker) stealTask() (t Task, ok bool) {
 	if p.Engine.Stealing.One {
 		share = policy.StealOne
 	}
-	all, pass, n := w.Engine.Others()
-	for i := range n {
-		v := all[pass.At(i)]
+	all, look := w.Engine.Others()
+	for at, more := look.Next(); more; at, more = look.Next() {
+		v := all[at]
 		if t, ok = w.takeFrom(&of(v).Own, share, true); ok {
 			w.Engine.Robbed(v)
 			w.Own.turn.Own()

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
@@ -20,11 +21,14 @@ type Pool struct {
 	_      [128]byte
 
 	// Seldom written.
-	Self   any // what the pool is to its users
+	Self   unsafe.Pointer // what the pool is to its users; as an any, its methods and those of all that it has would be in every program
 	Paused atomic.Bool
 	Phase  atomic.Int32
 	watch  atomic.Pointer[stallWatch] // nil if there is none
 	soon   atomic.Int64               // when the watch looks next; 0 if there is none
+	// watches is ensureWatch from the first submission on. What a worker calls that finds work is this, so that a
+	// program that submits no task has no watch in it, and none of runtime/pprof's profiles.
+	watches atomic.Pointer[func()]
 	Settings
 	begun int64 // when Init was called
 	way   way
@@ -57,6 +61,7 @@ type Pool struct {
 // Settings are what a Pool is made with.
 type Settings struct {
 	Order      Order
+	Urgency    Urgency       // with ByPriority
 	Ageing     time.Duration // 0: none
 	InOrder    bool          // workers tell that tasks start by way of InTurn
 	StallAfter time.Duration // 0: never
@@ -66,19 +71,23 @@ type Settings struct {
 	Life    context.Context // of the tasks: ends with the pool
 	EndLife context.CancelCauseFunc
 
-	// Panicked returns the error of fork-join work that has panicked with the value v. It is called while the stack is there.
-	Panicked func(v any) error
+	Users Users
+}
+
+// Users is what stands above the tasks. It has methods, and no fields for functions, and pools and workers are arguments, so that a program carries
+// those methods alone that it may call.
+type Users interface {
 	// HowEnded returns the error of a function that did not return: of a panic with the value
 	// v, or of runtime.Goexit if v is nil. It is called while the stack is there.
-	HowEnded func(v any) error
+	HowEnded(v any) error
 	// NewWorker makes a worker by way of (*Worker).Init.
-	NewWorker func(id int) *Worker
+	NewWorker(p *Pool, id int) *Worker
 	// LabelsOf returns what is engine.Source's LabelsOf.
-	LabelsOf func(ctx context.Context) *context.Context
+	LabelsOf(ctx context.Context) *context.Context
 	// Lends reports whether a function gives up a place while it runs, if it can.
-	Lends func(function string) bool
+	Lends(function string) bool
 	// Stalled is told that workers are blocked out of sight, and that places were added.
-	Stalled func(active, added int)
+	Stalled(p *Pool, active, added int)
 }
 
 // The phases of a pool, in the order they come in.
@@ -89,9 +98,9 @@ const (
 )
 
 // Init makes p, which self is to its users.
-func (p *Pool) Init(self any, s Settings, e engine.Settings) {
+func (p *Pool) Init(self unsafe.Pointer, s Settings, e engine.Settings) {
 	p.Self, p.Settings, p.begun = self, s, clock.Now()
-	p.Engine.Init(p.Source(), s.Panicked, e)
+	p.Engine.Init(p.Source(), s.Users.HowEnded, e)
 	p.initQueues()
 	p.way.least.Store(engine.Nothing)
 	p.way.asked.Store(noPriority)
@@ -107,7 +116,6 @@ type Worker struct {
 	Engine engine.Worker
 
 	Pool *Pool
-	Self any // what the worker is to its users
 	Own  Queue
 
 	// Only the owner touches these, and they are about tasks.
@@ -130,13 +138,15 @@ type Worker struct {
 //go:norace
 func (w *Worker) Init(p *Pool, id int) {
 	w.Pool = p
-	w.Engine.Self = w
 	w.Engine.Init(&p.Engine, id)
 	p.initQueue(w)
 }
 
+// A Worker is at the same address as the engine's. What does not hold here does not compile, since no uintptr is negative.
+const _ uintptr = -unsafe.Offsetof(Worker{}.Engine)
+
 // of returns w as its pool knows it.
-func of(w *engine.Worker) *Worker { return w.Self.(*Worker) }
+func of(w *engine.Worker) *Worker { return (*Worker)(unsafe.Pointer(w)) }
 
 // LevelOf returns what a task of the given priority that comes now is queued by.
 func (p *Pool) LevelOf(priority int) int {

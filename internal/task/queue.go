@@ -96,7 +96,7 @@ const noPriority = math.MaxInt64
 func (p *Pool) initQueues() {
 	p.best.Store(noPriority)
 	if p.Order == ByPriority {
-		p.Global.items = &globalLevels{levels: newLevels(), told: &p.best}
+		p.Global.items = p.Urgency.global(p)
 	} else {
 		p.Global.items = newInbox()
 	}
@@ -106,7 +106,7 @@ func (p *Pool) initQueues() {
 func (p *Pool) initQueue(w *Worker) {
 	w.Own.laden = &p.laden
 	if p.Order == ByPriority {
-		w.Own.items, w.batch = &ownLevels{levels: newLevels(), global: &p.Global}, &ownLevels{}
+		w.Own.items, w.batch = p.Urgency.own(p)
 	} else {
 		w.Own.items, w.batch = newList(), newList()
 	}

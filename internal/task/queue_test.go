@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/policy"
+	"github.com/filch-go/filch/steal"
 )
 
 // What came from other queues is at the front, and first come, first served; a
@@ -62,7 +63,7 @@ func TestHowMuchAThiefTakes(t *testing.T) {
 	for _, order := range []Order{LIFO, FIFO, ByPriority} {
 		for one, moved := range map[bool]int{false: 4, true: 0} {
 			p := newPool(2, order, func(p *Pool) {
-				p.Engine.Stealing.One, p.Engine.Stealing.Victims = one, policy.Localized
+				p.Engine.Stealing.One, p.Engine.Stealing.Order = one, steal.Localized
 			})
 			setPlaces(p, counted{Active: 2}) // so that nobody is woken
 			thief, victim := of(p.Engine.Hire()), of(p.Engine.Hire())
@@ -79,7 +80,8 @@ func TestHowMuchAThiefTakes(t *testing.T) {
 				t.Errorf("%v, one: %t: %d were moved, and %d are left", order, one, n, victim.Own.len())
 			}
 			for range 10 {
-				if all, pass, _ := victim.Engine.Others(); all[pass.At(0)] != &thief.Engine {
+				all, look := victim.Engine.Others()
+				if at, _ := look.Next(); all[at] != &thief.Engine {
 					t.Error("the victim does not look at the thief first")
 				}
 			}

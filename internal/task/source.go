@@ -14,7 +14,7 @@ var _ engine.Source = (*source)(nil)
 
 func (s *source) pool() *Pool { return (*Pool)(s) }
 
-func (s *source) New(id int) *engine.Worker { return &s.NewWorker(id).Engine }
+func (s *source) New(id int) *engine.Worker { return &s.Users.NewWorker(s.pool(), id).Engine }
 
 func (s *source) Retire(w *engine.Worker) bool {
 	p, v := s.pool(), of(w)
@@ -62,8 +62,11 @@ func (s *source) Serve(w **engine.Worker) {
 }
 
 func (s *source) Found() {
-	s.pool().urge()
-	s.pool().EnsureWatch()
+	p := s.pool()
+	p.urge()
+	if watch := p.watches.Load(); watch != nil && p.watch.Load() == nil {
+		(*watch)()
+	}
 }
 
 func (s *source) PlaceFree() bool {
@@ -83,4 +86,4 @@ func (s *source) GiveWay(w *engine.Worker) { of(w).giveWay() }
 
 func (s *source) SetLevel(w *engine.Worker, level int64) { of(w).SetLevel(level) }
 
-func (s *source) LabelsOf(ctx context.Context) *context.Context { return s.Settings.LabelsOf(ctx) }
+func (s *source) LabelsOf(ctx context.Context) *context.Context { return s.Users.LabelsOf(ctx) }

@@ -35,6 +35,10 @@ func (p *Pool) EnsureWatch() {
 }
 
 func (p *Pool) ensureWatch() {
+	if p.watches.Load() == nil {
+		watch := p.ensureWatch
+		p.watches.Store(&watch) // before the look at the workers: who takes a place after that look calls it in Found
+	}
 	if p.StallAfter > 0 && !p.Paused.Load() && p.Engine.Idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
 		w := &stallWatch{pool: p, policy: policy.Stall{After: int64(p.StallAfter)}}
 		w.looked.Store(clock.Now())
@@ -148,7 +152,7 @@ func (p *Pool) setExtra(n, active int) {
 		return
 	}
 	p.Totals.Stalls.Add(1)
-	p.Stalled(active, added)
+	p.Users.Stalled(p, active, added)
 	p.Engine.MatchWork()
 }
 
@@ -177,7 +181,7 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 // workers that wait out of the pool's sight, and of guests, which do not run tasks.
 func (p *Pool) Lost(active int) int {
 	held, lent := p.Engine.Fill()
-	c := p.Engine.Census(p.Lends)
+	c := p.Engine.Census(p.Users.Lends)
 	return c.Waiting + max(0, c.Lending-lent) + max(0, active-held)
 }
 

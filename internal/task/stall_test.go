@@ -186,7 +186,7 @@ func TestGoroutinesThatCouldRun(t *testing.T) {
 func TestPlacesThatAreAddedAreCounted(t *testing.T) {
 	p := newPool(2, LIFO)
 	told := 0
-	p.Stalled = func(active, added int) {
+	p.Users.(*users).stalled = func(active, added int) {
 		if active != 7 {
 			t.Errorf("%d are active", active)
 		}

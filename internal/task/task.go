@@ -26,7 +26,7 @@ type Body interface {
 	// a panic goes on, and Crash is called.
 	Catches(p *Pool) bool
 	// Fail ends a task whose function did not return, in the given seat, with an error of
-	// Settings.HowEnded.
+	// Users.HowEnded.
 	Fail(p *Pool, s Seat, err error)
 	// Crash counts a task whose function did not return, and whose panic goes on.
 	Crash(p *Pool, s Seat)
@@ -65,7 +65,7 @@ func (p *Pool) Caught(body *Body, s Seat) {
 	}
 	*body = nil
 	if b.Catches(p) {
-		b.Fail(p, s, p.HowEnded(recover()))
+		b.Fail(p, s, p.Users.HowEnded(recover()))
 	} else {
 		b.Crash(p, s)
 	}

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
-	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
 )
 
@@ -17,11 +15,18 @@ import (
 // functions that a goroutine is in, and the addresses that they were called with: those of a pool's
 // workers tell whose goroutine it is. So nothing is noted while there is no trouble.
 
+// mostTraced is how long a traceback is at most, as with runtime/pprof. That has all kinds of profiles in every program that asks it
+// for one: half a megabyte.
+const mostTraced = 64 << 20
+
 // Traceback returns one of all goroutines. The world stops for some microseconds a goroutine.
 func Traceback() string {
-	var b strings.Builder
-	_ = pprof.Lookup("goroutine").WriteTo(&b, 2) // a Builder does not fail
-	return b.String()
+	for size := 1 << 20; ; size *= 2 {
+		text := make([]byte, size)
+		if n := runtime.Stack(text, true); n < size || size >= mostTraced {
+			return string(text[:n])
+		}
+	}
 }
 
 // TracebackOf is Traceback if there are no more goroutines than most, else "".
@@ -162,9 +167,9 @@ func (g *Goroutine) begin(head string) {
 
 // What stacks show of waits that a pool sees.
 var (
-	atSuspend     = engine.NameOf((*engine.Worker).Suspend)
-	atWaitBlocked = strings.Replace(atSuspend, "Suspend", "waitBlocked", 1)
-	atLend        = strings.Replace(atSuspend, "Suspend", "lendBase", 1) // with logical races
+	atSuspend     = ourModule + "/internal/engine.(*Worker).Suspend"
+	atWaitBlocked = ourModule + "/internal/engine.(*Worker).waitBlocked"
+	atLend        = ourModule + "/internal/engine.(*Worker).lendBase" // with logical races
 )
 
 // What the methods of a worker look like, on each of its levels; what runs a task in place, or on a goroutine of
@@ -221,7 +226,7 @@ func isCode(function, place string) bool {
 // inShort returns the name of a function of ours as its documentation has it: "Future.Wait", "flow.Graph.Run".
 func inShort(function string) string {
 	name := strings.TrimLeft(strings.TrimPrefix(function, ourModule), "./")
-	return strings.NewReplacer("(*", "", ")", "", "[...]", "").Replace(name)
+	return plain(name)
 }
 
 // blocks reports whether g waits for something, where no pool sees it.

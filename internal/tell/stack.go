@@ -59,7 +59,15 @@ func Called(pcs []uintptr) (op string) {
 		op = f.Function
 	}
 	op = op[strings.LastIndex(op, "/")+1:]
-	return strings.NewReplacer("filch.", "", "(*", "", ")", "", "[...]", "").Replace(op)
+	return plain(strings.ReplaceAll(op, "filch.", ""))
+}
+
+// plain returns a name as stacks have it as the documentation has it.
+func plain(name string) string {
+	for _, part := range []string{"(*", ")", "[...]"} {
+		name = strings.ReplaceAll(name, part, "")
+	}
+	return name
 }
 
 // shown returns the frames of a stack that are the user's, as far as messages have them, each as line has it.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
 )
 
@@ -156,5 +157,12 @@ func TestLinesOfALook(t *testing.T) {
 		if Look(&b, &l); b.String() != want {
 			t.Errorf("Look(%+v): %q, not %q", l, &b, want)
 		}
+	}
+}
+
+// What is written out is what the functions are called.
+func TestNamesOfTheEngine(t *testing.T) {
+	if name := engine.NameOf((*engine.Worker).Suspend); name != atSuspend {
+		t.Errorf("%s, not %s", atSuspend, name)
 	}
 }

@@ -134,15 +134,26 @@ func (t *Topology) finish() {
 // errNotLinux is why nothing is known.
 var errNotLinux = errors.New("topology: the caches and nodes of processors are not known on " + runtime.GOOS)
 
+// this is the topology of this machine, once it is known. As sync.OnceValues, it would be in every program, since variables that
+// are made by a call are.
+var this struct {
+	sync.Once
+	topology *Topology
+	err      error
+}
+
 // System returns the topology of this machine as it was when System was first called. On Linux it is
 // what Read finds below /sys; elsewhere all processors are one group, and the error says so.
-var System = sync.OnceValues(func() (*Topology, error) {
-	if runtime.GOOS != "linux" {
-		return Flat(runtime.NumCPU()), errNotLinux
-	}
-	t, err := Read(os.DirFS("/sys"))
-	if len(t.Processors) == 0 {
-		t = Flat(runtime.NumCPU())
-	}
-	return t, err
-})
+func System() (*Topology, error) {
+	this.Do(func() {
+		if runtime.GOOS != "linux" {
+			this.topology, this.err = Flat(runtime.NumCPU()), errNotLinux
+			return
+		}
+		this.topology, this.err = Read(os.DirFS("/sys"))
+		if len(this.topology.Processors) == 0 {
+			this.topology = Flat(runtime.NumCPU())
+		}
+	})
+	return this.topology, this.err
+}

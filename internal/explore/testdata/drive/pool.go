@@ -6,6 +6,7 @@ import (
 
 	"github.com/filch-go/filch/internal/explore/sched"
 	filch "github.com/filch-go/filch/internal/explore/subject"
+	"github.com/filch-go/filch/internal/explore/subject/steal"
 )
 
 // poolProgram is a few calls of a pool from threads of their own.
@@ -179,7 +180,7 @@ func closeDuring(tasks int) func(*sched.Run, *filch.Pool) func() error {
 }
 
 // stealing returns the option for it.
-func stealing(from filch.Stealing, opts ...filch.StealOption) []filch.Option {
+func stealing(from steal.Order, opts ...filch.StealOption) []filch.Option {
 	return []filch.Option{filch.WithStealing(from, opts...)}
 }
 
@@ -245,13 +246,13 @@ var poolPrograms = []poolProgram{
 	{"chain", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return chain.Call(p, n) })},
 	{"both at once", 2, nil, 1, meet},
 	// Orders of victims that take steps which others do not.
-	{"both at once, localized", 2, stealing(filch.Localized), 0, meet},
-	{"both at once, nearest", 2, stealing(filch.Nearest), 0, meet},
-	{"both at once, adaptive", 2, stealing(filch.Adaptive), 0, meet},
-	{"both at once, after a yield", 2, stealing(filch.RoundRobin, filch.YieldFirst()), 0, meet},
-	{"fork, localized", 3, stealing(filch.Localized), -2, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
-	{"tasks of a task, localized", 2, stealing(filch.Localized, filch.StealOne()), 0, tasksOfTask},
-	{"tasks of a task, after a yield", 2, stealing(filch.Adaptive, filch.YieldFirst()), -2, tasksOfTask},
+	{"both at once, localized", 2, stealing(steal.Localized), 0, meet},
+	{"both at once, nearest", 2, stealing(steal.Nearest), 0, meet},
+	{"both at once, adaptive", 2, stealing(steal.Adaptive), 0, meet},
+	{"both at once, after a yield", 2, stealing(steal.RoundRobin, filch.YieldFirst()), 0, meet},
+	{"fork, localized", 3, stealing(steal.Localized), -2, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
+	{"tasks of a task, localized", 2, stealing(steal.Localized, filch.StealOne()), 0, tasksOfTask},
+	{"tasks of a task, after a yield", 2, stealing(steal.Adaptive, filch.YieldFirst()), -2, tasksOfTask},
 	// For a while, nobody is woken for forks.
 	{"both at once, held", 2, nil, 1, func(r *sched.Run, p *filch.Pool) func() error {
 		m := &meeting{}
