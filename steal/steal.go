@@ -3,8 +3,8 @@
 //
 // A worker that looks is a thief, and those it looks at are victims. The victims stand in a circle that begins behind the thief. An order says
 // where each look begins, and who is looked at before the rest. It cannot leave anybody out: whoever it does not name comes afterwards.
-// So an order decides how soon work is found, and never whether. The last worker to leave a pool looks at all queues,
-// whatever the order.
+// So an order decides how soon work is found, and never whether. Looks at only some of the workers, see [Glance], go around without the
+// order now and then if nothing is found, and the last worker to leave a pool looks at all queues.
 //
 // # An order of your own
 //
@@ -16,8 +16,8 @@
 // The simulator of filch runs the same orders, and a test of an order needs no pool: see [Look.Begin].
 package steal
 
-// Glance is how many others a worker looks at in one turn for forks; in a larger pool, the next turn has others. For tasks
-// it looks at all, if any are queued.
+// Glance is how many others a worker looks at in one turn for forks; in a larger pool, the next turn should have others: after 16 turns in
+// vain every second one has, whatever the order. For tasks it looks at all, if any are queued.
 //
 // How many workers search is limited, but each that runs out of work takes a turn before it knows whether it may. On a
 // thousand workers, full turns took the processors from those that had work.
