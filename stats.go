@@ -67,7 +67,7 @@ type TaskStats struct {
 // urgent ones. A million such tasks take some milliseconds. Meanwhile no task is queued
 // or taken.
 func (p *Pool) Stats() Stats {
-	if !p.made() {
+	if p == nil || p.tasks.Self == nil {
 		isNotMade("Stats", "Pool", "New")
 	}
 	p.tasks.Engine.Follow()
