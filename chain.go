@@ -76,7 +76,7 @@ func (c *chainCallee[A, R]) Run(w *engine.Worker, arg A) R {
 
 func (c *Chain[A, R]) enter(w *engine.Worker) *links[A, R] {
 	var ls *links[A, R]
-	if !race.Enabled || !w.IsLogical() {
+	if !w.IsLogical() {
 		ls, _ = c.spare.Get().(*links[A, R])
 	}
 	if ls == nil {
@@ -331,7 +331,7 @@ func (ls *links[A, R]) Close() {
 		}
 		return
 	}
-	if !race.Enabled || !ls.w.IsLogical() {
+	if !ls.w.IsLogical() {
 		ls.fn.spare.Put(ls)
 	}
 }

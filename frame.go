@@ -86,7 +86,7 @@ func (c *funcCallee[A, R]) Run(w *engine.Worker, arg A) R {
 
 func (fn *Func[A, R]) enter(w *engine.Worker) *Frame[A, R] {
 	var f *Frame[A, R]
-	if !race.Enabled || !w.IsLogical() {
+	if !w.IsLogical() {
 		f, _ = fn.frames.Get().(*Frame[A, R])
 	}
 	if f == nil {
@@ -461,7 +461,7 @@ func (f *frameForks[A, R]) Close() {
 		f.demand = &f.w.Demand
 		return
 	}
-	logical := race.Enabled && f.w.IsLogical() // what is used again would order children
+	logical := f.w.IsLogical() // what is used again would order children
 	f.w, f.demand = noWorker, &noWorker.Demand
 	if f.stop != nil {
 		(*Frame[A, R])(f).callOnly(f.fn.body, f.fn.callee(), nil)

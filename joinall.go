@@ -2,8 +2,6 @@ package filch
 
 import (
 	"fmt"
-
-	"github.com/filch-go/filch/internal/race"
 )
 
 // Mark is a place among the forks of a [Frame]: those made later are above it. [Frame.Mark] makes
@@ -74,7 +72,7 @@ func (m Mark[A, R]) drop() {
 	views := w.SetViewsAside()
 	defer w.RestoreViews(views)
 	for m.f.n > m.n {
-		if race.Enabled && m.f.w.IsLogical() {
+		if m.f.w.IsLogical() {
 			m.f.jobs.DropChild(m.f.w) // which taking back would run
 		}
 		m.f.takeBack()

@@ -56,7 +56,7 @@ func (p *Pool) missedRaces() {
 
 // alias returns what a goroutine that has entered as w has: w, or with logical races an alias.
 func (w *Worker) alias() *Worker {
-	if !race.Enabled || !w.pool.tasks.Engine.Logical.On {
+	if !w.pool.isLogical() {
 		return w
 	}
 	a := asWorker(w.tasks.Engine.GuestAlias())
@@ -66,7 +66,7 @@ func (w *Worker) alias() *Worker {
 
 // base returns the worker that w is an alias of, or w.
 func (w *Worker) base() *Worker {
-	if !race.Enabled || !w.tasks.Engine.IsLogical() {
+	if !w.tasks.Engine.IsLogical() {
 		return w
 	}
 	return asWorker(w.tasks.Engine.LeaveAlias())

@@ -69,7 +69,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 		}
 	} else {
 		w = asWorker(&s.seat.Worker.Engine)
-		if race.Enabled && p.tasks.Engine.Logical.On {
+		if p.isLogical() {
 			w = w.aliasInTask()
 			defer w.leaveScopeAsAlias()
 		} else {
@@ -87,7 +87,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 
 // enter makes the task's worker the caller's, and reports false if it is in use.
 func (s taskScope) enter() bool {
-	if race.Enabled && s.p.isLogical() {
+	if s.p.isLogical() {
 		race.Disable() // who uses it orders no tasks
 		defer race.Enable()
 	}

@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/filch-go/filch/internal/engine"
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/task"
 )
 
@@ -42,9 +41,7 @@ func (w *Worker) Pool() *Pool { return w.pool }
 // do; see [ByPriority]. Call it in a long computation that does not fork, so that idle
 // workers get the forks that were made before it. Without demand it costs an atomic load.
 func (w *Worker) Poll() {
-	if race.Enabled {
-		w.tasks.Engine.CheckUse()
-	}
+	w.tasks.Engine.CheckUseWithRaces()
 	if atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None {
 		w.tasks.Engine.Answer()
 	}
@@ -56,8 +53,6 @@ func (w *Worker) Poll() {
 // for one for each other worker. Like Poll, Demand
 // lets w give way to tasks. It costs an atomic load.
 func (w *Worker) Demand() bool {
-	if race.Enabled {
-		w.tasks.Engine.CheckUse()
-	}
+	w.tasks.Engine.CheckUseWithRaces()
 	return atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None && w.tasks.Engine.HasUnmetDemand()
 }

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch"
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/standby"
 )
 
@@ -268,9 +267,7 @@ func (st *state) end(ctx context.Context, r *run) {
 	}
 	st.now.Store(nil)
 	st.mu.Unlock()
-	if race.Enabled {
-		st.endLogically()
-	}
+	st.endLogically()
 	r.cancel(nil)
 	if r.err != nil {
 		st.leaveLimits()

@@ -217,9 +217,7 @@ type prioritized[T any] struct {
 
 // touch shows the race detector every use, also one that finds nothing.
 func (l *Local[T]) touch() {
-	if race.Enabled {
-		l.turns++
-	}
+	race.Touch(&l.turns)
 }
 
 // Push adds v. If the queue is full, its worse half moves to the global queue, and v as

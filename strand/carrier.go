@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/filch-go/filch/internal/engine"
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/tag"
 )
 
@@ -175,7 +174,7 @@ func (s *Strand) end(failed *failure) *carrier {
 		c.l.run.outcome = outcome{c.l.w.SetViewsAside(), failed}
 		return nil
 	}
-	if race.Enabled && c.l.run.logical {
+	if c.l.run.isLogical() {
 		s.endLogically(p, failed)
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
-	"github.com/filch-go/filch/internal/race"
 )
 
 // A run that has ended is kept with its goroutines for the next, which makes none then. Each pool has a
@@ -34,7 +33,7 @@ type home struct {
 
 // reuse returns a run that was kept for w, or a new one that is to be kept; or nil if no run may be kept.
 func reuse(w *engine.Worker) *run {
-	if w.Spans != nil || race.Enabled && w.IsLogical() || clock.InBubble() {
+	if w.Spans != nil || w.IsLogical() || clock.InBubble() {
 		return nil
 	}
 	p := w.Pool()

@@ -141,7 +141,7 @@ func (r *run) do(w *engine.Worker, f func(s *Strand)) (dropped bool) {
 	if r.spans = w.Spans; r.spans != nil {
 		return r.measure(w, f)
 	}
-	if r.logical = race.Enabled && w.IsLogical(); r.logical {
+	if r.logical = w.IsLogical(); r.logical {
 		return r.doLogically(w, f)
 	}
 	shallow := bits.Len(uint(r.pool.Size() - 1))
@@ -183,7 +183,10 @@ func (o *outcome) over(w *engine.Worker) {
 }
 
 // inPlace reports whether functions that are spawned run in place, and no continuation is stolen.
-func (r *run) inPlace() bool { return r.spans != nil || race.Enabled && r.logical }
+func (r *run) inPlace() bool { return r.spans != nil || r.isLogical() }
+
+// isLogical reports whether strands are goroutines of their own to the race detector.
+func (r *run) isLogical() bool { return race.Enabled && r.logical }
 
 // carrierInPlace returns a carrier that never parks.
 func carrierInPlace(l *list) *carrier {

@@ -2,7 +2,6 @@ package strand
 
 import (
 	"context"
-	"runtime"
 	"sync/atomic"
 	"unsafe"
 
@@ -176,36 +175,6 @@ func (s *Strand) ended() {
 		s.parent.fail(err, 2*s.parent.count+1)
 	}
 	s.c.open = s.depth - 1
-}
-
-// Sync returns when all functions that s has spawned have returned. Until then what they write must
-// not be read. If some have failed, the first in the order of the serial program counts: Sync
-// panics with its [*filch.PanicError], or ends the goroutine as runtime.Goexit does. At the end of
-// each strand there is a Sync.
-//
-// A Sync that has to wait gives its worker to other work. The strand goes on where the last of the
-// children ends. So a function may be on another goroutine's thread after a Sync, and after a Spawn.
-//
-// The end of each child synchronizes before the return from Sync.
-func (s *Strand) Sync() {
-	if race.Enabled || s.spawned != 0 || s.failure.Load() != nil { // (R51)
-		s.syncSlow()
-	}
-}
-
-func (s *Strand) syncSlow() {
-	s.check("Sync")
-	if spans := s.c.l.run.spans; spans != nil {
-		spans.Sync(s.block)
-	}
-	s.join()
-	s.fold()
-	if first := s.failure.Swap(nil); first != nil { // (R51)
-		if first.err == nil {
-			runtime.Goexit()
-		}
-		panic(first.err)
-	}
 }
 
 // Do calls f with the worker that the strand is on. It makes s a [filch.Scope]. Inside of f, s

@@ -6,7 +6,6 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/engine"
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/views"
 )
 
@@ -43,7 +42,7 @@ func find(s filch.Scope, k *views.Key) unsafe.Pointer {
 		v = k.Fresh() // which may use other views
 		w.Views = views.Add(w.Views, k, v)
 	}
-	if !race.Enabled && !w.Checked() { // else each use is to come here
+	if !w.UsesAreChecked() { // else each use is to come here
 		w.Views.Note(k, v)
 	}
 	return v

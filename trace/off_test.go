@@ -50,7 +50,11 @@ func TestForksAreCompiledAsWithoutHooks(t *testing.T) {
 	}
 }
 
-var addresses = regexp.MustCompile(`0x[0-9a-f]+`)
+var (
+	addresses = regexp.MustCompile(`0x[0-9a-f]+`)
+	// A variable is shown by its name, or by where it is, which depends on what else there is.
+	variables = regexp.MustCompile(`^(MOV\S*|LEAQ) (?:\S+\(SB\)|x\(IP\)),`)
+)
 
 // instructions returns those of fib's body, without addresses.
 func instructions(t *testing.T, gotool, dir, name string, flags ...string) string {
@@ -66,7 +70,8 @@ func instructions(t *testing.T, gotool, dir, name string, flags ...string) strin
 	var b strings.Builder
 	for line := range strings.Lines(string(out)) {
 		if parts := strings.Fields(line); len(parts) > 3 && strings.Contains(parts[0], ".go:") { // file, address, bytes, instruction
-			b.WriteString(addresses.ReplaceAllString(strings.Join(parts[3:], " "), "x") + "\n")
+			line = addresses.ReplaceAllString(strings.Join(parts[3:], " "), "x")
+			b.WriteString(variables.ReplaceAllString(line, "$1 variable,") + "\n")
 		}
 	}
 	return b.String()

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/race"
 )
 
 // LendFor calls f, and gives up w's place meanwhile. In f, it just calls its function.
@@ -14,7 +13,7 @@ func (w *Worker) LendFor(f func()) {
 		return
 	}
 	w.CheckUse()
-	if race.Enabled && w.IsLogical() {
+	if w.IsLogical() {
 		w.lendBase(f)
 		return
 	}
@@ -29,7 +28,7 @@ func (w *Worker) beginBlocking() {
 	w.blocking = true
 	w.Tell(event.Lent, nil)
 	w.block() // and wakes a worker for what was published, or asks for more
-	if race.Enabled || w.checked {
+	if w.UsesAreChecked() {
 		w.Raise(Hunger) // so that a fork comes upon CheckUse
 	}
 }

@@ -74,9 +74,9 @@ func (p *Pool) workerAt(frames iter.Seq[runtime.Frame], lends func(function stri
 		if top == "" {
 			top = frame.Function
 		}
-		runs = runs || frame.Function == atRun || race.Enabled && frame.Function == atStandIn
-		gives = gives || frame.Function == atWait || lends(frame.Function) || race.Enabled && frame.Function == atLend
-		parked = parked || frame.Function == atPark || race.Enabled && frame.Function == race.AtRun
+		runs = runs || frame.Function == atRun || frame.Function == atStandIn
+		gives = gives || frame.Function == atWait || lends(frame.Function) || frame.Function == atLend
+		parked = parked || frame.Function == atPark || race.AtRun != "" && frame.Function == race.AtRun
 	}
 	waits = top == "runtime.gopark" && !gc
 	last := uint64(tag.Max)

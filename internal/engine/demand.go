@@ -6,7 +6,6 @@ import (
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
-	"github.com/filch-go/filch/internal/race"
 )
 
 // HasUnmetDemand reports whether there is demand that the public forks do not meet. It is not
@@ -60,7 +59,7 @@ func (w *Worker) Answer() {
 	if p == nil {
 		panic("filch: Fork on a Frame after its function has returned: a Frame is for the call that gets it, and what that calls")
 	}
-	if race.Enabled && w.IsLogical() {
+	if w.IsLogical() {
 		w.openChildren()
 		return
 	}

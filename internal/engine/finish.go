@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/views"
 )
 
@@ -34,7 +33,7 @@ type failure struct {
 // Open makes f ready for what w is about to run, whose pieces are awaited by Wait.
 func (f *Finish) Open(w *Worker) {
 	f.end.owner, f.end.finish = w, f
-	if race.Enabled && w.IsLogical() {
+	if w.IsLogical() {
 		f.ended = make(chan struct{}, 1)
 	}
 	if f.left.Load() != 1 {
@@ -63,7 +62,7 @@ func (f *Finish) Failure() error {
 // Wait returns when all pieces of f are done. Its owner calls it, with nothing public. If
 // runtime.Goexit ends it, in a piece that w has helped with, it must be called again.
 func (f *Finish) Wait(w *Worker) {
-	if race.Enabled && w.IsLogical() {
+	if w.IsLogical() {
 		f.waitForChildren(w)
 		return
 	}

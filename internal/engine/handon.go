@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/race"
 )
 
 // handOn puts j, which w has stolen but must not run, into the global queue. A
@@ -20,7 +19,7 @@ func (w *Worker) handOn(j *Job) {
 
 // HandedOn reports whether forks wait that were handed on.
 func (p *Pool) HandedOn() bool {
-	return p.global.n.Load() > 0 || race.Enabled && p.Logical.open.Len() > 0
+	return p.global.n.Load() > 0 || p.Logical.open.Len() > 0
 }
 
 // jobQueue holds jobs that were handed on. There are hardly ever any.

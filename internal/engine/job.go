@@ -75,7 +75,7 @@ func (p *Published[A, R]) recycle() {
 	j := p.open[n]
 	p.open[n] = nil
 	p.open = p.open[:n]
-	if race.Enabled && j.child.IsOpen() {
+	if j.child.IsOpen() {
 		return // its child has not been ordered before what is forked next
 	}
 	var arg A

@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/race"
 )
 
 // The join of a published fork, in the order in which it happens:
@@ -23,7 +22,7 @@ import (
 func (p *Published[A, R]) TakeBack(w *Worker) bool {
 	w.CheckUse()
 	newest := &p.newest().Job
-	if race.Enabled && w.IsLogical() {
+	if w.IsLogical() {
 		return p.takeBackChild(w, newest)
 	}
 	if w.remove(newest) {
@@ -166,7 +165,7 @@ func (w *Worker) help(j *Job) bool {
 
 // execute runs j on w, which has taken it.
 func (w *Worker) execute(j *Job) {
-	if race.Enabled && j.child.IsOpen() {
+	if j.child.IsOpen() {
 		w.executeChild(j)
 		return
 	}
@@ -297,7 +296,7 @@ func (p *Published[A, R]) Collect() R {
 
 // Forget takes back the newest job, or waits until it is done.
 func (p *Published[A, R]) Forget(w *Worker) {
-	if race.Enabled && w.IsLogical() {
+	if w.IsLogical() {
 		p.forgetChild(w, &p.newest().Job)
 		return
 	}

@@ -29,7 +29,7 @@ type Logical struct {
 
 // EndLogical is called when p has ended.
 func (p *Pool) EndLogical() {
-	if race.Enabled && p.Logical.On {
+	if p.IsLogical() {
 		race.AddLogical(-1)
 	}
 }
@@ -40,8 +40,11 @@ type Alias struct {
 	of race.Ref[Worker] // that an alias stands for; the goroutine that makes it writes
 }
 
+// IsLogical reports whether the forks and tasks of p are children.
+func (p *Pool) IsLogical() bool { return race.Enabled && p.Logical.On }
+
 // IsLogical reports whether the forks of w are children.
-func (w *Worker) IsLogical() bool { return w.alias.of.Get() != nil }
+func (w *Worker) IsLogical() bool { return race.Enabled && w.alias.of.Get() != nil }
 
 // AliasOf returns an alias of w for the calling goroutine.
 func AliasOf(w *Worker) *Worker {

@@ -7,7 +7,6 @@ import (
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/policy"
-	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/tag"
 )
 
@@ -146,7 +145,7 @@ func (w *Worker) look(ask bool) (j *Job, found bool) {
 		case policy.HandedOn:
 			if j = p.global.take(); j != nil {
 				w.tellOf(event.TakenUp, j.owner, j)
-			} else if race.Enabled && p.Logical.On {
+			} else if p.IsLogical() {
 				j = p.Logical.take()
 			}
 		case policy.Source:

@@ -49,7 +49,7 @@ func (w *Worker) Roam() (before User) {
 }
 
 func (w *Worker) roam() {
-	if w.user = (User{}); !race.Enabled && !w.checked {
+	if w.user = (User{}); !w.UsesAreChecked() {
 		w.user.size = anywhere
 	}
 }
@@ -66,6 +66,16 @@ func (w *Worker) CheckUse() {
 	}
 }
 
+// UsesAreChecked reports whether each use of w is to come to CheckUse, however fast a plain one is.
+func (w *Worker) UsesAreChecked() bool { return race.Enabled || w.checked }
+
+// CheckUseWithRaces is CheckUse with the race detector, and nothing without.
+func (w *Worker) CheckUseWithRaces() {
+	if race.Enabled {
+		w.CheckUse()
+	}
+}
+
 // checkSlow is the rest of CheckUse by a function with at in its frame. The race detector remembers so many reads and calls of a
 // goroutine, and those of the program are worth more than these.
 //
@@ -78,14 +88,14 @@ func (w *Worker) checkSlow(at uintptr) {
 	if w.user.id != 0 {
 		switch id := goroutine.ID(); {
 		case id == w.user.id:
-			if !race.Enabled && !w.checked {
+			if !w.UsesAreChecked() {
 				w.user.know(at)
 			}
 		case w.blocked || w.pool.isUser(id):
 			w.isElsewhere()
 		}
 	}
-	if (race.Enabled || w.checked) && w.blocking {
+	if w.UsesAreChecked() && w.blocking {
 		panic("filch: a Worker is used inside of its Blocking")
 	}
 }

@@ -127,3 +127,24 @@ func TestLargeTypesSayWhy(t *testing.T) {
 		}
 	}
 }
+
+// Where a plain path must differ with the race detector, a constant says so, in few files: elsewhere, predicates and functions that are empty
+// without the detector do.
+func TestTheDetectorIsAskedForInFewFiles(t *testing.T) {
+	ours(t)
+	const most = 15
+	var in []string
+	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(filepath.ToSlash(path), "/internal/race/") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if strings.Contains(string(b), "race.Enabled") && !strings.Contains(filepath.ToSlash(path), "/internal/house/") {
+			in = append(in, path)
+		}
+		return err
+	})
+	if err != nil || len(in) > most || len(in) == 0 {
+		t.Errorf("%v; race.Enabled stands in %d files, and not in %d at most: %v", err, len(in), most, in)
+	}
+}

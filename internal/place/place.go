@@ -96,6 +96,13 @@ func (w *Word) add(d uint64, have State) State {
 	return s
 }
 
+// check panics if more tasks are done than there were.
+func (t *Tally) check(done uint64) {
+	if race.Enabled && int64(t.in.Load()>>1-done>>1) < 0 {
+		panic("filch: internal error: more tasks are done than there were: " + t.String())
+	}
+}
+
 // check panics if the step by d to s was not allowed.
 func (s State) check(d uint64, have State) {
 	before := s - State(d)

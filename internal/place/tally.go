@@ -3,8 +3,6 @@ package place
 import (
 	"fmt"
 	"sync/atomic"
-
-	"github.com/filch-go/filch/internal/race"
 )
 
 // Tally counts the tasks of a group. A task is queued until it begins; then it runs until it is
@@ -75,9 +73,7 @@ func (t *Tally) Done() (last bool) { return t.end(1) }
 
 func (t *Tally) end(n uint64) (last bool) {
 	done := t.done.Add(n * oneTask) // (W43) then load in; pairs with (R43)
-	if race.Enabled && int64(t.in.Load()>>1-done>>1) < 0 {
-		panic("filch: internal error: more tasks are done than there were: " + t.String())
-	}
+	t.check(done)
 	return done&watched != 0 && done>>1 == t.in.Load()>>1
 }
 

@@ -22,6 +22,9 @@ type ByUrgency struct{}
 
 func (ByUrgency) global(p *Pool) items { return &globalLevels{levels: newLevels(), told: &p.best} }
 
+// own is a part of Init of a Worker.
+//
+//go:norace
 func (ByUrgency) own(p *Pool) (queue, batch items) {
 	return &ownLevels{levels: newLevels(), global: &p.Global}, &ownLevels{}
 }

@@ -102,7 +102,9 @@ func (p *Pool) initQueues() {
 	}
 }
 
-// initQueue makes w.Own the queue of a worker of p, with which tasks move to and from it.
+// initQueue makes w.Own the queue of a worker of p, with which tasks move to and from it. It is a part of Init.
+//
+//go:norace
 func (p *Pool) initQueue(w *Worker) {
 	w.Own.laden = &p.laden
 	if p.Order == ByPriority {

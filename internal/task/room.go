@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/line"
-	"github.com/filch-go/filch/internal/race"
 )
 
 // Room limits how many tasks wait in queues, beyond those that idle workers are
@@ -94,9 +93,7 @@ func (c *roomCount) enter() { c.word.Add(1) }
 // leave counts one that had room.
 func (c *roomCount) leave() {
 	after := roomState(c.word.Add(oneLeft - 1)) // one less, which carries into those that have left
-	if race.Enabled && after.taken() == maxRoom {
-		panic("filch: internal error: a task left a queue without tasks")
-	}
+	mustBeSome(after)
 }
 
 // Take takes room for a task, if there is some.

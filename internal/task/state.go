@@ -3,8 +3,6 @@ package task
 import (
 	"fmt"
 	"sync/atomic"
-
-	"github.com/filch-go/filch/internal/race"
 )
 
 // State tells how far the task of a Future is:
@@ -116,9 +114,7 @@ func (t *State) ClaimToDrop() bool {
 // A task may be refused without ever having been queued.
 func (t *State) Finish() (watched bool) {
 	s := Status(t.word.Swap(stateDone)) // (W40) the result; pairs with (R40)
-	if race.Enabled && s&stateProgress == stateDone {
-		panic("filch: internal error: a task got a second result: it was " + s.String())
-	}
+	mustBeFirst(s)
 	return s&stateWatched != 0
 }
 
