@@ -3,11 +3,11 @@ package filch
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime/pprof"
 	"runtime/trace"
 	"time"
 
-	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/task"
 	"github.com/filch-go/filch/internal/tell"
@@ -241,7 +241,7 @@ func entryOf(b task.Body) uintptr {
 		return b.entry()
 	}
 	if _, f := b.About(); f != nil {
-		return engine.EntryOf(f)
+		return reflect.ValueOf(f).Pointer()
 	}
 	return 0
 }

@@ -68,7 +68,7 @@ func (w *Worker) Doing() Doing {
 	return at
 }
 
-// EntryOf returns where f begins, which must be a function, or 0 if it is nil. A function is a pointer to where it begins. As an any, it would have all
+// EntryOf returns where f begins, whose type must be that of a function, or 0 if it is nil. A function is a pointer to where it begins. As an any, it would have all
 // that the types of its arguments lead to in every program.
 func EntryOf[F any](f F) uintptr {
 	if p := *(**uintptr)(unsafe.Pointer(&f)); p != nil {
