@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,11 +62,10 @@ func TestTheEmbeddedServerHasUsersAndTLS(t *testing.T) {
 	n := open(t, cluster.WithServer(embedded.Server{Dir: t.TempDir(), NoSync: true, Listen: address, TLS: a.config("server"),
 		Users: []embedded.User{{Name: "web", Password: "secret", Permissions: &submitter}, {Name: "admin", Password: "secret"}}}))
 	cluster.Handle(n, "double", double)
-	own, err := cluster.Submit[int, int](t.Context(), n, "double", 21) // Handle does not wait for the servers, and others know the handler from them
-	if err != nil {
-		t.Fatal("Submit by the node of the handler:", err)
-	}
-	expect(t, own, 42)
+	eventually(t, "the servers know the handler, of which others learn from them", func() bool {
+		all, err := n.Queues(t.Context())
+		return err == nil && slices.ContainsFunc(all, func(q cluster.Queue) bool { return q.Handler == "double" && q.Lane == "normal" })
+	})
 	for _, user := range []string{"web", "admin"} {
 		other, err := cluster.Open(t.Context(), cluster.WithURL("tls://"+address, nats.RootCAs(a.file("ca.pem")), nats.UserInfo(user, "secret"),
 			nats.CustomInboxPrefix("_INBOX_"+user)), cluster.WithNode(user), cluster.WithPlaces(0))
