@@ -28,10 +28,13 @@ func YieldFirst() StealOption { return func(s *stealing) { s.Yield = true } }
 
 // WithStealing sets from whom the workers of the pool steal, and how. The default is [steal.RandomStart]. The first choice
 // seldom matters: docs/stealing.md has what each gains, and where it loses. Package steal says how to write another.
-// WithStealing panics if from or an option is nil.
+// WithStealing asks from for a thief, to see that there is one. It panics if from, that thief or an option is nil.
 func WithStealing(from steal.Order, opts ...StealOption) Option {
 	if from == nil {
 		panic("filch: WithStealing(nil): from must be an order, such as steal.RandomStart")
+	}
+	if from.Thief(0) == nil {
+		panic(fmt.Sprintf("filch: WithStealing(%v): its method Thief returns nil", from))
 	}
 	s := stealing{Order: from}
 	for i, opt := range opts {

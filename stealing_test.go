@@ -16,6 +16,11 @@ import (
 
 var stealings = append(steal.Orders(), contrary{})
 
+// barren is an order without thieves.
+type barren struct{ contrary }
+
+func (barren) Thief(uint64) steal.Thief { return nil }
+
 // contrary is an order that is wrong about most: it has its thieves look at themselves, at nobody, and often at the same one.
 type contrary struct{}
 
@@ -142,6 +147,7 @@ func TestEachWayToStealFindsAllWork(t *testing.T) {
 func TestStealingThatCannotBe(t *testing.T) {
 	for want, f := range map[string]func(){
 		"filch: WithStealing(nil): from must be an order, such as steal.RandomStart": func() { filch.WithStealing(nil) },
+		"filch: WithStealing(Contrary): its method Thief returns nil":                func() { filch.WithStealing(barren{}) },
 		"filch: WithStealing(Nearest): option 1 is nil":                              func() { filch.WithStealing(steal.Nearest, filch.StealOne(), nil) },
 	} {
 		if got := recovered(f); got != want {

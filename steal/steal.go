@@ -30,7 +30,7 @@ const MostRest = 64
 // Order is an order in which workers look at the others. It is used by any number of pools and workers at a time.
 type Order interface {
 	// Thief returns by what one worker chooses. The seeds of the workers of a pool differ, and are the same in each
-	// run. The thieves of an order all have the same methods.
+	// run. The thieves of an order all have the same methods, and none is nil.
 	Thief(seed uint64) Thief
 	// String returns the name of the order, as Dump shows it.
 	String() string

@@ -22,7 +22,7 @@ import (
 // Logical is what a Pool keeps for logical races.
 type Logical struct {
 	On     bool           // written before there is a worker
-	Alias  func() *Worker // makes one, with its Face; likewise
+	Alias  func() *Worker // makes one; likewise
 	Missed func()         // is told when a fork gets no child; likewise
 	open   race.Queue     // of *Job: those that nobody has begun
 }

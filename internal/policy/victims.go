@@ -18,7 +18,7 @@ type Victims struct {
 
 // trust is after how many looks in vain every second glance goes around without asking the thief. An order whose glances have always
 // the same victims would else find nothing, and whoever sees the work wake one worker after another for it. Those of package steal
-// need no help: in the simulator, none of its results changed by it.
+// need no help: in the long run, their glances come to all.
 const trust = 16
 
 // NewVictims returns the victims of a worker with that seed.

@@ -2,7 +2,6 @@ package sched
 
 import (
 	"runtime"
-	"sync"
 )
 
 // integer is an atomic variable.
@@ -231,8 +230,5 @@ func GOMAXPROCS(int) int { return 2 }
 func NumGoroutine() int { return 1 }
 
 func KeepAlive(any) {}
-
-// OnceValue is that of sync, for what is made once and then read.
-func OnceValue[T any](f func() T) func() T { return sync.OnceValue(f) }
 
 func AddCleanup[T, S any](*T, func(S), S) {}
