@@ -101,11 +101,11 @@ func (a *pins) choose() ([]int, error) {
 
 // notPinned logs why workers are not pinned.
 func (p *Pool) notPinned(err error) {
-	logger := p.logger
+	logger := p.tasks.Logger
 	if logger == nil {
 		logger = slog.Default()
 	}
-	logger.Warn("filch: workers are not pinned to processors", "pool", p.name, "error", err)
+	logger.Warn("filch: workers are not pinned to processors", "pool", p.tasks.Name, "error", err)
 }
 
 // dumpAffinity is the part of Dump for the processors.

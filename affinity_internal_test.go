@@ -15,6 +15,7 @@ import (
 
 	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // oddKernel is a kernel of two processors, 4 and 6, that fails as it is told.
@@ -149,7 +150,7 @@ func TestAPlaceThatIsPassedOnLeavesItsProcessor(t *testing.T) {
 		s.p = New(WithWorkers(2), WithAffinity(Spread), withHook(s), poolOption(func(c *config) { c.pins.kernel = &oddKernel{} }))
 		p := s.p
 		_, err := Submit(t.Context(), p, func(ctx context.Context) (int, error) {
-			mine := &taskOf(ctx).worker.Engine
+			mine := &task.Of(ctx).Worker.Engine
 			isPinned := func(after string) {
 				if mine.Processor() < 0 {
 					t.Errorf("after %s, the worker has no processor", after)

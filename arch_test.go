@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"internal/circle":          {"internal/line"},
 	"internal/checks":          {"internal/engine", "internal/goroutine", "internal/tag", "internal/tell"},
 	"internal/tell":            {"internal/engine", "internal/event", "internal/race", "internal/tag"},
-	"internal/task":            {"internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race", "internal/tell"},
+	"internal/task":            {"internal/checks", "internal/clock", "internal/engine", "internal/event", "internal/line", "internal/place", "internal/policy", "internal/queue", "internal/race", "internal/standby", "internal/tag", "internal/tell"},
 	"":                         {"internal/affinity", "internal/checks", "internal/circle", "internal/clock", "internal/engine", "internal/environ", "internal/event", "internal/line", "internal/place", "internal/race", "internal/span", "internal/standby", "internal/tag", "internal/task", "internal/tell", "internal/topology", "steal"},
 	"basic":                    {},
 	"bench":                    {},

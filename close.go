@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/filch-go/filch/internal/engine"
@@ -13,9 +12,6 @@ import (
 )
 
 // The life of a pool: how it ends, pauses, and changes its size.
-
-// defaultPool is that of [Default], which cannot be closed.
-var defaultPool atomic.Pointer[Pool]
 
 // Close makes further use of the pool fail: Do panics, and tasks are refused
 // with [ErrClosed]. It drops the tasks that are queued, with the same error, ends
@@ -32,11 +28,11 @@ func (p *Pool) Close() error {
 	if p == defaultPool.Load() {
 		return errors.New("filch: Close: the default pool cannot be closed")
 	}
-	p.closesItself("Close")
+	p.tasks.ClosesItself("Close")
 	p.tasks.Cancel()
 	end := p.tasks.Close()
-	if p.inside() {
-		return inOp("Close", ErrInside, "")
+	if p.tasks.Inside() {
+		return task.InOp("Close", ErrInside, "")
 	}
 	<-end
 	return nil
@@ -66,11 +62,11 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	if p == defaultPool.Load() {
 		return errors.New("filch: Shutdown: the default pool cannot be closed")
 	}
-	p.closesItself("Shutdown")
+	p.tasks.ClosesItself("Shutdown")
 	p.tasks.Drain()
 	end := p.tasks.Close()
-	if c := taskOf(ctx); c != nil && c.pool == p && c.seat().Taken() || p.inside() {
-		return inOp("Shutdown", ErrInside, "")
+	if c := task.Of(ctx); c != nil && c.Pool == &p.tasks && c.Seat().Taken() || p.tasks.Inside() {
+		return task.InOp("Shutdown", ErrInside, "")
 	}
 	select {
 	case <-end:
@@ -157,7 +153,7 @@ func (p *Pool) PauseAndWait(ctx context.Context) error {
 	needs(ctx != nil, "PauseAndWait", "ctx")
 	p.tasks.Pause()
 	still := p.tasks.Pauses()
-	if c := taskOf(ctx); c != nil && c.pool == p && c.seat().Taken() || p.inside() {
+	if c := task.Of(ctx); c != nil && c.Pool == &p.tasks && c.Seat().Taken() || p.tasks.Inside() {
 		return fmt.Errorf("filch: PauseAndWait: %w", ErrInside)
 	}
 	for wait := 10 * time.Microsecond; ; wait = min(2*wait, time.Millisecond) {
@@ -183,7 +179,7 @@ func (p *Pool) Resume() {
 	if !p.made() {
 		isNotMade("Resume", "Pool", "New")
 	}
-	race.Release(&p.name) // for the children of tasks
+	race.Release(&p.tasks.Name) // for the children of tasks
 	p.tasks.Resume()
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/filch-go/filch/internal/task"
 )
 
 // A task that another pool's task has submitted ends with that pool, too.
@@ -45,7 +47,7 @@ func TestContextsBetweenPoolsDoNotGrow(t *testing.T) {
 				return
 			}
 			length := 0
-			for c, ok := ctx.(*taskContext); ok; c, ok = c.Context.(*taskContext) {
+			for c, ok := ctx.(*task.Context); ok; c, ok = c.Context.(*task.Context) {
 				length++
 			}
 			done <- length

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Do calls f on the calling goroutine, which takes part as a worker of the
@@ -59,7 +60,7 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 		return ErrClosed
 	}
 	defer p.exit(w)
-	if labels := labelsOf(ctx); labels != nil {
+	if labels := task.LabelsOf(ctx); labels != nil {
 		w.tasks.Engine.Relabel(labels)
 	}
 	w.tasks.Engine.Call(engine.AtDo, engine.EntryOf(f))

@@ -5,6 +5,9 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
 	"github.com/filch-go/filch/internal/tell"
 )
 
@@ -68,7 +71,7 @@ func (p *Pool) Dump(out io.Writer) error {
 	needs(out != nil, "Dump", "out")
 	s := p.Stats()
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s: %s, %d extra", p.name, tell.Count(s.Workers, "worker"), s.Extra)
+	fmt.Fprintf(t, "%s: %s, %d extra", p.tasks.Name, tell.Count(s.Workers, "worker"), s.Extra)
 	if n := s.Tasks.Stalls; n > 0 {
 		fmt.Fprintf(t, " since workers were blocked (%s)", tell.Count(int(n), "time"))
 	}
@@ -90,7 +93,7 @@ func (p *Pool) Dump(out io.Writer) error {
 	}
 	fmt.Fprintln(t)
 	p.dumpAffinity(t)
-	look := p.look(s, mostDumped)
+	look := p.look(s, task.MostDumped)
 	tell.Look(t, &look)
 	return t.Flush()
 }
@@ -101,7 +104,7 @@ func (p *Pool) Name() string {
 	if !p.made() {
 		isNotMade("Name", "Pool", "New")
 	}
-	return p.name
+	return p.tasks.Name
 }
 
 // String returns the name of the pool, and how many workers it has.
@@ -109,5 +112,32 @@ func (p *Pool) String() string {
 	if !p.made() {
 		return "a Pool that New has not made"
 	}
-	return p.name + ", " + tell.Count(p.tasks.Engine.Size(), "worker")
+	return p.tasks.Name + ", " + tell.Count(p.tasks.Engine.Size(), "worker")
+}
+
+func init() {
+	event.Known(func(pool any) event.Source {
+		if p, ok := pool.(*Pool); ok && p.made() {
+			return source{&p.tasks.Engine, p}
+		}
+		return nil
+	})
+}
+
+// source is a pool as package trace sees it.
+type source struct {
+	*engine.Pool
+	of *Pool
+}
+
+// mostLookedAt is how many goroutines there may be for Look to say where each is: it is called once a second, and the
+// world stands still for some microseconds for each.
+const mostLookedAt = 1000
+
+// Look returns what Dump tells, but for the figures, which Stats has.
+func (s source) Look() event.Look { return s.of.look(s.of.Stats(), mostLookedAt) } // Stats notes since when tasks run
+
+// look returns what p is at. If there are more goroutines than most, it looks at the stacks only for waits.
+func (p *Pool) look(stats Stats, most int) event.Look {
+	return p.tasks.LookAt(stats.Active+stats.Blocked+stats.Tasks.Running > 0, most)
 }

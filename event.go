@@ -3,6 +3,9 @@ package filch
 import (
 	"context"
 	"time"
+
+	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Observer is told what happens to the tasks of a pool; see [WithObserver].
@@ -76,4 +79,21 @@ const (
 // String returns the name of the kind.
 func (k EventKind) String() string {
 	return nameOf("EventKind", int(k), "TaskSubmitted", "TaskRejected", "TaskStarted", "TaskDone", "TaskCancelled")
+}
+
+// observing returns what tells o.
+func observing(o Observer) func(e *task.Event) {
+	return func(e *task.Event) {
+		o.Observe(Event{Kind: eventKinds[e.Kind], Pool: e.Pool, Task: e.Task, Err: e.Err, ID: e.ID, Parent: e.Parent, Priority: e.Priority,
+			Submitted: e.Submitted, Started: e.Started, Ended: e.Ended, Worker: e.Worker, Context: e.Context})
+	}
+}
+
+// eventKinds are those of package event as users know them.
+var eventKinds = [...]EventKind{
+	event.Submitted: TaskSubmitted,
+	event.Rejected:  TaskRejected,
+	event.Started:   TaskStarted,
+	event.Done:      TaskDone,
+	event.Cancelled: TaskCancelled,
 }

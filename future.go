@@ -3,16 +3,45 @@ package filch
 import (
 	"context"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/task"
 )
 
-// A Future, as those see it that submit its task and wait for it. The type stands in model.go, and its task
-// in futuretask.go.
+// A Future, as those see it that submit its task and wait for it. What they have in common whatever the type stands in internal/task.
 
-func newFuture[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error)) *Future[T] {
-	future := &Future[T]{f: f}
-	future.ctx.init(p.inherited(ctx), p)
-	return future
+// Future is the result of a task of [Submit], once there is one. Its methods may
+// be called from any goroutine, any number of times. Only Wait blocks.
+type Future[T any] struct{ task futureTask[T] }
+
+// futureTask is a Future as what runs it sees it.
+type futureTask[T any] struct {
+	task.Future
+	f     func(ctx context.Context) (T, error)
+	value T // written before it is done
+}
+
+func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, exclusive bool) bool {
+	return t.StartTask(t, s, exclusive)
+}
+
+func (t *futureTask[T]) Call(c *task.Context) (err error) {
+	t.value, err = t.f(c)
+	t.f = nil
+	return err
+}
+
+func (t *futureTask[T]) Drop(_ *task.Pool, err error) { task.DropFuture(t, err) }
+
+func (t *futureTask[T]) Fail(_ *task.Pool, _ task.Seat, err error) { task.FailFuture(t, err) }
+
+func (t *futureTask[T]) Release() { t.f = nil }
+
+// Entry is for what runs or submits the task, which has its function.
+func (t *futureTask[T]) Entry() uintptr {
+	if t.f == nil { // a promise
+		return 0
+	}
+	return engine.EntryOf(t.f)
 }
 
 // Submit queues f, as [Pool.Go] does, and returns its Future. If f cannot be
@@ -28,96 +57,32 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 	needs(ctx != nil, "Submit", "ctx")
 	needs(p != nil, "Submit", "p")
 	needs(f != nil, "Submit", "f")
-	future := newFuture(ctx, p, f)
-	if len(opts) == 0 && p.plain {
-		if p.isLogical() {
-			future.logical.Set(future.ctx.openChild(nil))
-		}
-		if err := p.submitPlain(ctx, task.Task{Body: future.body()}, false); err != nil {
-			future.resolve(future.value, err)
+	future := &Future[T]{futureTask[T]{f: f}}
+	t := &future.task
+	t.Ctx.Init(p.tasks.Inherited(ctx), &p.tasks)
+	if len(opts) == 0 && p.tasks.Plain && !p.tasks.IsLogical() {
+		if err := p.tasks.QueuePlain(ctx, task.Task{Body: t}, false); err != nil {
+			task.Refuse(t, err)
 		}
 		return future
 	}
 	if !p.made() {
 		isNotMade("Submit", "Pool", "New")
 	}
-	var o taskOptions
-	var err error
-	if len(opts) > 0 {
-		o, err = p.optionsOf("Submit", opts)
-	}
-	if !o.plain() {
-		future.with(o, nil)
+	var o task.Options
+	err := p.optionsOf("Submit", opts, &o)
+	if !o.Plain() {
+		t.With(o, nil)
 	}
 	if err == nil {
-		err = future.submit(ctx, o, false)
+		err = task.SubmitFuture(ctx, t, &o, false)
 	} else {
-		err = future.refuse(ctx, o, err)
+		err = task.RefuseFuture(ctx, t, &o, err)
 	}
 	if err != nil {
-		future.resolve(future.value, err)
+		task.Refuse(t, err)
 	}
 	return future
-}
-
-// with gives the task options.
-func (f *Future[T]) with(o taskOptions, onDone func(err error, ran bool)) *Future[T] {
-	m := o.extras()
-	m.options, m.onDone = o, onDone
-	f.ctx.extras.Store(m)
-	return f
-}
-
-// submit queues the task. If it returns an error, the Future is not resolved.
-func (f *Future[T]) submit(ctx context.Context, o taskOptions, try bool) (err error) {
-	if o.onDrop != nil {
-		err = errNotSubmitted // unless what follows returns
-		defer func() {
-			if err != nil && f.ctx.state.Load().IsQueued() { // else it has run, and does not return
-				o.tellDropped(err)
-			}
-		}()
-	}
-	f.see(ctx, o)
-	if f.ctx.pool.isLogical() {
-		f.logical.Set(f.ctx.openChild(o.hold))
-		err = errNotSubmitted // likewise
-		defer func() { dropChildUnless(err != errNotSubmitted, f.body()) }()
-	}
-	if !o.deadline.IsZero() {
-		f.ctx.makeCancellation()
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, o.deadline) // a wait for room ends, too
-		defer cancel()
-	}
-	if o.hold != nil {
-		if holds, err := o.hold.holds(); holds {
-			if f.ctx.pool.isLogical() && f.ctx.pool.plain && (o.hold.sub == nil || o.hold.sub.tasks.Room == nil) {
-				return aside(func() error { return f.ctx.pool.submitHeld(ctx, f.body(), &o, try) })
-			}
-			return f.ctx.pool.submitHeld(ctx, f.body(), &o, try)
-		} else if err != nil {
-			return f.ctx.pool.refuse(f.body(), err)
-		}
-	}
-	if o.longRunning {
-		return f.ctx.pool.runLong(ctx, task.Task{Body: f.body()}, try)
-	}
-	return f.ctx.pool.submit(ctx, task.Task{Body: f.body()}, o.priority, o.fair, try)
-}
-
-// refuse counts a task with options that cannot be met.
-func (f *Future[T]) refuse(ctx context.Context, o taskOptions, err error) error {
-	defer o.tellDropped(err) // even if the observer does not return
-	f.see(ctx, o)
-	return f.ctx.pool.refuse(f.body(), err)
-}
-
-// see lets the pool's observer, and its hook, see the task, if there is one.
-func (f *Future[T]) see(ctx context.Context, o taskOptions) {
-	if p := f.ctx.pool; p.sees {
-		f.ctx.needExtras().seen = p.newSeen(ctx, f.body(), o.priority)
-	}
 }
 
 // Wait waits until the task is done and returns its result. If ctx ends before that, Wait
@@ -148,128 +113,81 @@ func (f *Future[T]) see(ctx context.Context, o taskOptions) {
 // is nil.
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	needs(ctx != nil, "Wait", "ctx")
-	if f == nil || !f.isDone() {
-		if err := f.await(ctx); err != nil {
+	if f == nil || !f.task.IsDone() {
+		if err := task.Wait(ctx, f.made("Future.Wait")); err != nil {
 			var zero T
 			return zero, err
 		}
 	}
-	return f.value, f.err
+	return f.task.value, f.task.Err
 }
 
-func (f *Future[T]) await(ctx context.Context) error {
-	needsPool(f.task(), "Future.Wait")
-	c := taskOf(ctx)
-	if c == &f.ctx {
-		return inOp("Wait", ErrInside, "")
-	}
-	// If f was submitted by the task that waits, it has ended if ctx has.
-	if parent, ok := f.ctx.Context.(*taskContext); (!ok || ctx != context.Context(parent)) && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if c != nil && c.pool == f.ctx.pool && f.runInPlace(ctx, c) {
-		return nil
-	}
-	if c != nil && f.ctx.state.Load().IsHeld() {
-		if c.help(ctx, f); f.isDone() {
-			return nil
-		}
-	}
-	for range 200 { // a result that is about to come is not worth a switch
-		if f.isDone() {
-			return nil
-		}
-	}
-	if p := f.ctx.pool; p.logger != nil {
-		p.noticeForeign(c, &f.ctx)
-	}
-	l := f.watchedLatch()
-	stop := f.dropAtEnd()
-	defer stop()
-	if c == nil {
-		err := l.Wait(ctx, task.Seat{}, f.isDone)
-		return f.unlessDone(err)
-	}
-	mark := waitMark{&f.ctx, c.lasts(ctx), c}
-	err := blocked(mark, wait{by: c, task: &f.ctx}, l, ctx, f.isDone)
-	return f.unlessDone(err)
-}
-
-// needsPool panics if c is nil, which is that of a nil Future, or that of the zero Future, which no pool has.
-func needsPool(c *taskContext, op string) {
-	if c == nil || c.pool == nil {
+// made returns the task of f. It panics if f is nil, or the zero Future, which no pool has.
+func (f *Future[T]) made(op string) *futureTask[T] {
+	if f == nil || f.task.Ctx.Pool == nil {
 		isNotMade(op, "Future", "Submit or NewPromise")
 	}
-}
-
-// unlessDone returns err, unless the Future has a result.
-func (f *Future[T]) unlessDone(err error) error {
-	if f.isDone() {
-		return nil
-	}
-	return err
-}
-
-// runInPlace runs the task on top of that of c, if it has not started.
-func (f *Future[T]) runInPlace(ctx context.Context, c *taskContext) bool {
-	if !f.ctx.state.Load().IsQueued() || !c.seat().SitDown() {
-		return false
-	}
-	// It leaves the queue if it is where it is likely to be. Elsewhere it stays, and is found
-	// to have started.
-	found := c.worker.Own.TakeNewest(f.body())
-	if found {
-		f.ctx.pool.tasks.LeaveQueue()
-	}
-	f.ctx.pool.runOnTop(c, ctx, task.Task{Body: f.body()}, c.seat(), found)
-	return f.isDone()
-}
-
-// helped runs the task in place, as runInPlace does, also if it waits for a slot of the Subpool
-// that the task of c has one of, and gets that.
-func (f *Future[T]) helped(ctx context.Context, c *taskContext) bool {
-	if c.pool != f.ctx.pool {
-		return false
-	}
-	if h := f.ctx.held(); h != nil && f.ctx.state.Load().IsHeld() {
-		if lent, ok := h.takeSlotOf(c); ok {
-			defer lent.Reclaim()
-			f.ctx.pool.runCaught(ctx, task.Task{Body: f.body()}, c.seat(), false)
-			return f.isDone()
-		}
-	}
-	return f.runInPlace(ctx, c)
+	return &f.task
 }
 
 // Done returns a channel that is closed when the task is done. Unlike Wait, it does not
 // run the task in place.
-func (f *Future[T]) Done() <-chan struct{} {
-	needsPool(f.task(), "Future.Done")
-	l := f.watchedLatch()
-	return l.Channel(f.dropAtEnd)
-}
-
-// follow is for the submitter of a task that is held: Done is what drops it when its context ends.
-func (t *futureTask[T]) follow() { t.future().Done() }
+func (f *Future[T]) Done() <-chan struct{} { return task.Done(f.made("Future.Done")) }
 
 // Cancel ends the context of the task. A task that has not started is dropped, and its
 // error is context.Canceled. A running task may look at its context and end. If the task
 // is done, Cancel has no effect.
-func (f *Future[T]) Cancel() {
-	needsPool(f.task(), "Future.Cancel")
-	if f.drop(context.Canceled); f.isDone() {
-		return
-	}
-	f.ctx.makeCancellation().cancel(context.Canceled)
-	f.ctx.pool.dropEnded()
-}
+func (f *Future[T]) Cancel() { task.Cancel(f.made("Future.Cancel")) }
 
-func (f *Future[T]) task() *taskContext {
+// awaited is for After.
+func (f *Future[T]) awaited() task.FutureTask {
 	if f == nil {
 		return nil
 	}
-	return &f.ctx
+	return &f.task
 }
 
-// failure returns the error of the task, which is done.
-func (f *Future[T]) failure() error { return f.err }
+// Promise is a [Future] that is completed by hand: what is awaited comes from outside of the pool,
+// as the answer to a message does. Make one with [NewPromise]. Its methods may be called from any
+// goroutine, and do not block.
+type Promise[T any] struct{ future Future[T] }
+
+// NewPromise returns a promise that is not complete. Tasks of p give up their place while they wait for it.
+// So does a task of any other pool. NewPromise allocates 96 bytes for a result of a word. It panics if p is nil.
+//
+// The pool does not know the promise. It neither waits for it nor completes it when it is closed. A task that
+// waits for it then goes on, since its own context ends, and a task that comes after it is dropped.
+// An abandoned promise keeps those that wait for it until their contexts end, and [Pool.Shutdown] as well if a task
+// comes after it. What came after it and was dropped takes memory until it is complete. [Pool.Dump] says which tasks wait for a promise.
+func NewPromise[T any](p *Pool) *Promise[T] {
+	needs(p != nil, "NewPromise", "p")
+	if !p.made() {
+		isNotMade("NewPromise", "Pool", "New")
+	}
+	promise := &Promise[T]{}
+	promise.future.task.InitPromise(&p.tasks)
+	return promise
+}
+
+// Future returns the Future that Complete completes. It is always the same. It is waited for as that of
+// a task is, and tasks may come after it; see [After]. Cancel completes it with context.Canceled.
+func (p *Promise[T]) Future() *Future[T] {
+	if !p.made() {
+		isNotMade("Promise.Future", "Promise", "NewPromise")
+	}
+	return &p.future
+}
+
+// Complete completes the promise with a result, as if a task had returned it, and reports true; or false if the
+// promise is complete already. It synchronizes before the return from a Wait for the Future. Tasks that come after
+// it are queued, or dropped if err is not nil. Nothing is run here.
+func (p *Promise[T]) Complete(v T, err error) bool {
+	if !p.made() {
+		isNotMade("Promise.Complete", "Promise", "NewPromise")
+	}
+	t := &p.future.task
+	return t.Complete(func() error { t.value = v; return err })
+}
+
+// made reports whether NewPromise has made p.
+func (p *Promise[T]) made() bool { return p != nil && p.future.task.Ctx.Pool != nil }

@@ -26,11 +26,8 @@ import (
 // 32 bytes, and costs about as much as an uncontended mutex or two. It panics if ctx or f
 // is nil.
 func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), opts ...TaskOption) error {
-	if p != nil && p.isLogical() {
-		return p.goTask("Go", ctx, f, opts, false)
-	}
-	if len(opts) == 0 && p != nil && p.plain && ctx != nil && f != nil {
-		return p.submitPlain(ctx, task.Task{Ctx: p.inherited(ctx), Body: plainTask(f)}, false)
+	if len(opts) == 0 && p != nil && p.tasks.Plain && ctx != nil && f != nil && !p.tasks.IsLogical() {
+		return p.tasks.QueuePlain(ctx, task.Task{Ctx: p.tasks.Inherited(ctx), Body: task.Plain(f)}, false)
 	}
 	return p.goTask("Go", ctx, f, opts, false)
 }
@@ -48,29 +45,39 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 	}
 	needs(ctx != nil, op, "ctx")
 	needs(f != nil, op, "f")
-	var o taskOptions
-	var err error
-	if len(opts) > 0 {
-		o, err = p.optionsOf(op, opts)
+	var o task.Options
+	err := p.optionsOf(op, opts, &o)
+	return p.tasks.Go(ctx, f, &o, err, try)
+}
+
+// Help runs one queued task on the caller's goroutine, and reports whether there was one.
+// It takes a task from the worker's own queue if ctx comes from a task, else the oldest of
+// the global queue, else one of another worker's queue. If the order is by priority, it
+// takes the most urgent in place of the oldest. Use Help in a loop that waits for
+// something other than a Future or a Group. The task that Help runs must not wait for the
+// task that calls Help, so the pool never does this by itself. Panics and runtime.Goexit
+// do what [Pool.Go] says for CallerRuns. Help panics if ctx is nil.
+func (p *Pool) Help(ctx context.Context) bool {
+	if !p.made() {
+		isNotMade("Help", "Pool", "New")
 	}
-	if o.plain() && err == nil {
-		if p.isLogical() {
-			own := p.inherited(ctx) // before the child is opened, which reads it
-			t, submitted := p.newChildTask(f), false
-			defer func() { dropChildUnless(submitted, t) }()
-			err = p.submit(ctx, task.Task{Ctx: own, Body: t}, o.priority, o.fair, try)
-			submitted = true
-			return err
-		}
-		return p.submit(ctx, task.Task{Ctx: p.inherited(ctx), Body: plainTask(f)}, o.priority, o.fair, try)
+	needs(ctx != nil, "Help", "ctx")
+	return p.tasks.Help(ctx)
+}
+
+// Blocking calls f, which may block for long, and lends the caller's place to another
+// worker meanwhile. Afterwards the caller goes on at once, on an extra place if all are
+// taken. If ctx does not come from a task, Blocking just calls f. It panics if ctx or f
+// is nil. Code that has a Worker and no context calls [Worker.Blocking].
+//
+// The pool also notices a task that blocks without Blocking, but only after no queued
+// task could start for some time; see [WithStallTimeout].
+func Blocking(ctx context.Context, f func()) {
+	needs(ctx != nil, "Blocking", "ctx")
+	needs(f != nil, "Blocking", "f")
+	if c := task.Of(ctx); c != nil {
+		c.Blocking(f)
+	} else {
+		f()
 	}
-	o.detached = true
-	future := newFuture(ctx, p, func(ctx context.Context) (struct{}, error) {
-		f(ctx)
-		return struct{}{}, nil
-	}).with(o, nil)
-	if err != nil {
-		return future.refuse(ctx, o, err)
-	}
-	return future.submit(ctx, o, try)
 }

@@ -61,28 +61,6 @@ func TestCallsAfterTheEndOfAGroup(t *testing.T) {
 	}
 }
 
-// What a group drops is dropped once.
-func TestAGroupDropsOnce(t *testing.T) {
-	p := New(WithWorkers(1), WithStallTimeout(0))
-	p.Pause()
-	parent, cancel := context.WithCancel(context.Background())
-	g := p.Group(parent, GroupLimit(5))
-	for range 3 {
-		g.Go(func(context.Context) error { t.Error("it runs"); return nil })
-	}
-	cancel()
-	for range 3 {
-		g.dropQueued()
-	}
-	if g.tally.Left() != 0 || g.tally.Queue() || g.slots.Taken() != 0 {
-		t.Errorf("%v, %d slots are taken", &g.tally, g.slots.Taken())
-	}
-	if err := g.Wait(); err != context.Canceled {
-		t.Error("g.Wait():", err)
-	}
-	p.Close()
-}
-
 // A task that runs within the slot of another has its options nevertheless, and is observed.
 func TestOptionsOfATaskWithinASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,9 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/task"
 )
 
 // script is a hook that keeps the lines of what it is told, without the time.
@@ -174,17 +172,4 @@ func TestHookOfThePool(t *testing.T) {
 		}
 		s.expect(t, []string{"pool       has", "pool       is"}, "pool       has places beyond its limit: 1", "pool       is closed", "pool       has ended")
 	})
-}
-
-// A task begins where its function does, whatever kind it is.
-func TestWhereTasksBegin(t *testing.T) {
-	plain, failing := func(context.Context) {}, func(context.Context) error { return nil }
-	for _, c := range []struct {
-		b    task.Body
-		want uintptr
-	}{{plainTask(plain), engine.EntryOf(plain)}, {&groupTask{f: failing}, engine.EntryOf(failing)}} {
-		if got := entryOf(c.b); got != c.want || got == 0 {
-			t.Errorf("%T begins at %#x, not at %#x", c.b, got, c.want)
-		}
-	}
 }

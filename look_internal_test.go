@@ -96,12 +96,12 @@ func TestLookStopsTheWorldForFewGoroutines(t *testing.T) {
 // What stacks show of the functions that give up a place is written out, so that not every program carries these functions.
 func TestWhatGivesUpAPlaceIsKnownByItsName(t *testing.T) {
 	for _, f := range []any{Blocking, (*Worker).Blocking, (*task.Latch).Wait} {
-		if name := engine.NameOf(f); !lends(name) {
+		if name := engine.NameOf(f); !task.Lends(name) {
 			t.Errorf("%s does not give up a place", name)
 		}
 	}
 	for _, f := range []any{(*Worker).Poll, (*Worker).Pool, (*task.Latch).Release, (*engine.Worker).Suspend} {
-		if name := engine.NameOf(f); lends(name) {
+		if name := engine.NameOf(f); task.Lends(name) {
 			t.Errorf("%s gives up a place", name)
 		}
 	}

@@ -133,7 +133,7 @@ func (m *Memo[K, V]) shard(op string, k K) *memoShard[K, V] {
 
 // get is Get for a key that is not there, or was not a moment ago.
 func (m *Memo[K, V]) get(ctx context.Context, k K, s *memoShard[K, V]) (value V, err error) {
-	t := taskOf(ctx)
+	t := task.Of(ctx)
 	by := computationOf(t)
 	for {
 		s.mu.Lock()
@@ -145,22 +145,17 @@ func (m *Memo[K, V]) get(ctx context.Context, k K, s *memoShard[K, V]) (value V,
 		case ok:
 			return e.call.wait(ctx, by)
 		}
-		if err := m.pool.admits(ctx); err != nil {
-			m.pool.outcomes.rejected.Add(1)
+		if err := m.pool.tasks.Admits(ctx); err != nil {
+			m.pool.tasks.Outcomes.Rejected.Add(1)
 			return value, err
 		}
-		c := &memoCall[K, V]{shard: s, key: k, future: Future[V]{f: m.run}}
+		c := &memoCall[K, V]{shard: s, key: k, future: Future[V]{futureTask[V]{f: m.run}}}
 		c.about = computation{m.pool.withoutEnd(ctx, t), circle.Step{What: c}}
 		if by != nil {
 			c.about.By = &by.Step
 		}
-		c.future.ctx.init(&c.about, m.pool)
-		if t != nil && t.slot() != nil {
-			c.future.ctx.needExtras().slot = t.slot() // what it waits for, the asker waits for
-		}
-		c.future.see(ctx, taskOptions{})
-		if !m.pool.runDirect(ctx, t, task.Task{Body: c.future.body()}) {
-			return value, m.pool.refuse(c.future.body(), ErrClosed)
+		if !task.RunDirect(ctx, &c.future.task, &c.about, &m.pool.tasks) {
+			return value, ErrClosed
 		}
 		if !c.late {
 			return c.future.Wait(context.Background()) // which is done
@@ -169,20 +164,20 @@ func (m *Memo[K, V]) get(ctx context.Context, k K, s *memoShard[K, V]) (value V,
 }
 
 // withoutEnd returns ctx, which belongs to t if to any task, but for what ends it.
-func (p *Pool) withoutEnd(ctx context.Context, t *taskContext) context.Context {
-	switch own, ok := ctx.(*taskContext); {
+func (p *Pool) withoutEnd(ctx context.Context, t *task.Context) context.Context {
+	switch own, ok := ctx.(*task.Context); {
 	case t == nil && ctx.Done() == nil:
 		return ctx
 	case ok && computationOf(own) != nil:
 		return computationOf(own).Context
-	case ok && own.pool == p && own.endsWithPool():
+	case ok && own.Pool == &p.tasks && own.EndsWithPool():
 		return own.Context
 	}
 	return context.WithoutCancel(ctx)
 }
 
 // computationOf returns the computation that t belongs to, or nil.
-func computationOf(t *taskContext) *computation {
+func computationOf(t *task.Context) *computation {
 	if t == nil {
 		return nil
 	}
@@ -193,7 +188,7 @@ func computationOf(t *taskContext) *computation {
 // call is the function of the computation that ctx belongs to. By now the task has begun. So those
 // that find it by its key wait for it, and do not run it in place.
 func (m *Memo[K, V]) call(ctx context.Context) (value V, err error) {
-	c := computationOf(ctx.(*taskContext)).What.(*memoCall[K, V])
+	c := computationOf(ctx.(*task.Context)).What.(*memoCall[K, V])
 	if c.late = !c.begin(); c.late {
 		return value, nil
 	}
@@ -237,7 +232,7 @@ func (c *memoCall[K, V]) wait(ctx context.Context, by *computation) (value V, er
 	if by != nil {
 		w := &circle.Wait{}
 		if keys := w.Begin(&by.Step, &c.about.Step); keys != "" {
-			return value, inOp("Memo.Get", ErrInside, ": "+keys)
+			return value, task.InOp("Memo.Get", ErrInside, ": "+keys)
 		}
 		defer w.End()
 	}

@@ -25,13 +25,13 @@ func (f commonOption) set(c *config) { f(c) }
 
 // config is what options set.
 type config struct {
-	settings
 	engine   engine.Settings
 	tasks    task.Settings
 	workers  int // 0: follows GOMAXPROCS
 	room     int // tasks that may be queued, and
 	slots    int // be unfinished; 0: no limit
 	hooks    []event.Hook
+	pins     *pins
 	checked  bool // WithChecks
 	logical  bool // WithLogicalRaces
 	oneOrder bool // there are none, whatever the environment says
@@ -105,7 +105,7 @@ func WithAgeing(d time.Duration) Option {
 // [WithTaskLimit] for a limit of tasks that run or wait, whatever the number of workers.
 func WithQueueLimit(n int, o Overflow) Option {
 	needsLimit("WithQueueLimit", n, o, "room")
-	return commonOption(func(c *config) { c.room, c.overflow = n, o })
+	return commonOption(func(c *config) { c.room, c.tasks.Overflow = n, task.Overflow(o) })
 }
 
 // WithTaskLimit limits the number of unfinished tasks to n, and says what happens to
@@ -136,7 +136,7 @@ func WithQueueLimit(n int, o Overflow) Option {
 // the above.
 func WithTaskLimit(n int, o Overflow) Option {
 	needsLimit("WithTaskLimit", n, o, "a slot")
-	return poolOption(func(c *config) { c.slots, c.slotOverflow = n, o })
+	return poolOption(func(c *config) { c.slots, c.tasks.SlotOverflow = n, task.Overflow(o) })
 }
 
 // needsLimit panics if a limit has no place for a task, which is called what, or o is no Overflow.
@@ -210,7 +210,7 @@ func WithStallTimeout(d time.Duration) Option {
 // Without it such a panic ends the program. WithPanicHandler panics if f is nil.
 func WithPanicHandler(f func(err *PanicError)) Option {
 	needs(f != nil, "WithPanicHandler", "f")
-	return poolOption(func(c *config) { c.onPanic = f })
+	return poolOption(func(c *config) { c.tasks.OnPanic = func(err error) { f(err.(*PanicError)) } })
 }
 
 // WithLogger makes the pool log trouble: workers that are blocked where the pool cannot see it, at most
@@ -222,7 +222,7 @@ func WithPanicHandler(f func(err *PanicError)) Option {
 //figure:set 10 s
 func WithLogger(l *slog.Logger) Option {
 	needs(l != nil, "WithLogger", "l")
-	return poolOption(func(c *config) { c.logger = l })
+	return poolOption(func(c *config) { c.tasks.Logger = l })
 }
 
 // WithChecks makes the pool look for mistakes that it does not see otherwise: a Worker, Frame or
@@ -259,7 +259,7 @@ func inOneOrder() Option { return poolOption(func(c *config) { c.oneOrder = true
 
 // WithName gives the pool a name, for logs, profiles and [Pool.Dump].
 func WithName(name string) Option {
-	return commonOption(func(c *config) { c.name = name })
+	return commonOption(func(c *config) { c.tasks.Name = name })
 }
 
 // WithObserver makes the pool tell o of every event in the life of its tasks; see
@@ -267,7 +267,7 @@ func WithName(name string) Option {
 // looks at the clock, and the calls of o. WithObserver panics if o is nil.
 func WithObserver(o Observer) Option {
 	needs(o != nil, "WithObserver", "o")
-	return poolOption(func(c *config) { c.observer = o })
+	return poolOption(func(c *config) { c.tasks.Observe = observing(o) })
 }
 
 // withHook makes the pool tell h of the events in the life of its tasks, its forks, its
@@ -283,4 +283,4 @@ func withHook(h event.Hook) Option {
 //
 // Forks have labels without this option as well: those of the context that was passed to
 // [ScopeOf] or [Pool.DoContext], on whichever worker they run.
-func WithLabels() Option { return poolOption(func(c *config) { c.labels = withLabels }) }
+func WithLabels() Option { return poolOption(func(c *config) { c.tasks.Labels = task.WithLabels }) }

@@ -15,6 +15,7 @@ import (
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/task"
 )
 
 // Each option takes the least and the greatest that it says, and tells of what is beyond.
@@ -54,17 +55,18 @@ func TestLimitsOfOptions(t *testing.T) {
 	for opt, bad := range map[TaskOption]string{
 		AtPriority(0): "", AtPriority(1): "AtPriority(1)", AtPriority(-1): "AtPriority(-1)", Within(1): "", Within(0): "Within(0s)", Within(-1): "Within(-1ns)",
 	} {
-		if _, err := p.optionsOf("Go", []TaskOption{opt}); fmt.Sprint(err) == "<nil>" && bad != "" || !strings.Contains(fmt.Sprint(err), bad) || bad == "" && err != nil {
+		if err := p.optionsOf("Go", []TaskOption{opt}, &task.Options{}); fmt.Sprint(err) == "<nil>" && bad != "" || !strings.Contains(fmt.Sprint(err), bad) || bad == "" && err != nil {
 			t.Errorf(`p.optionsOf("Go", …): %v: %v`, opt, err)
 		}
 	}
 	for _, opts := range [][]TaskOption{{AtPriority(2), Within(0)}, {Named("x"), AtPriority(2), AtPriority(3), Fair()}} {
-		if _, err := p.optionsOf("Go", opts); err == nil || !strings.Contains(err.Error(), "AtPriority(2)") {
+		if err := p.optionsOf("Go", opts, &task.Options{}); err == nil || !strings.Contains(err.Error(), "AtPriority(2)") {
 			t.Errorf("not the first error: %v", err)
 		}
 	}
-	o, err := New(WithOrder(ByPriority)).optionsOf("Go", []TaskOption{AtPriority(-7), Named("x"), LongRunning(), Fair()})
-	if err != nil || o.priority != -7 || o.name != "x" || !o.longRunning || !o.fair || !o.deadline.IsZero() {
+	var o task.Options
+	err := New(WithOrder(ByPriority)).optionsOf("Go", []TaskOption{AtPriority(-7), Named("x"), LongRunning(), Fair()}, &o)
+	if err != nil || o.Priority != -7 || o.Name != "x" || !o.LongRunning || !o.Fair || !o.Deadline.IsZero() {
 		t.Errorf(`New(WithOrder(ByPriority)).optionsOf("Go", …): %+v, %v`, o, err)
 	}
 }
@@ -237,7 +239,7 @@ func TestOnePlaceFollows(t *testing.T) {
 // show what it has kept of a run without. What it says is off, on or a mistake: it is never passed over.
 func TestEnvironmentIsAskedForEachPool(t *testing.T) {
 	for name, has := range map[string]func(p *Pool) bool{
-		"FILCH_CHECKS": func(p *Pool) bool { return p.checks.Strict() },
+		"FILCH_CHECKS": func(p *Pool) bool { return p.tasks.Checks.Strict() },
 		"FILCH_RACES":  func(p *Pool) bool { return p.tasks.Engine.Logical.On },
 	} {
 		for _, c := range []struct {

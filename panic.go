@@ -6,10 +6,26 @@ import (
 	"strings"
 
 	"github.com/filch-go/filch/internal/checks"
+	"github.com/filch-go/filch/internal/task"
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// Panics: those of users that are on their way, and those of misuse.
+// Errors of tasks, panics of users that are on their way, and those of misuse.
+
+// Why a task does not run, or ends without a result. Test with errors.Is.
+var (
+	// ErrClosed is the error of tasks that are submitted after [Pool.Shutdown] or
+	// [Pool.Close], or dropped by them.
+	ErrClosed = task.ErrClosed
+	// ErrQueueFull is the error of a task that finds no room in a limited queue, or no
+	// slot under a limit of tasks.
+	ErrQueueFull = task.ErrQueueFull
+	// ErrGoexit is the error of tasks that end in runtime.Goexit.
+	ErrGoexit = task.ErrGoexit
+	// ErrInside is the error of a call that would wait for the task that makes it,
+	// directly or by way of other tasks.
+	ErrInside = task.ErrInside
+)
 
 // PanicError is a panic on its way to the caller. Do, Call and Join panic with it when
 // something that they run panics, on any worker. It is also the error of a task that
@@ -44,21 +60,6 @@ func panicError(v any) *PanicError {
 	}
 	return &PanicError{Value: checks.OrDisorder(v), Stack: debug.Stack()}
 }
-
-// inOp returns err as the error of op, with more behind it. Both begin with the name of the package,
-// which is said once.
-func inOp(op string, err error, more string) error { return &opError{op, more, err} }
-
-type opError struct {
-	op, more string
-	err      error
-}
-
-func (e *opError) Error() string {
-	return "filch: " + e.op + ": " + strings.TrimPrefix(e.err.Error(), "filch: ") + e.more
-}
-
-func (e *opError) Unwrap() error { return e.err }
 
 // isNotMade panics, since op was called on a nil or zero value of a type whose values the function
 // named by is there to make.

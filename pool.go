@@ -37,78 +37,40 @@
 package filch
 
 import (
-	"context"
-	"fmt"
-	"time"
 	"unsafe"
 
+	"github.com/filch-go/filch/internal/affinity"
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/task"
 )
 
-// New returns a pool. It starts no goroutine: workers start when there is work
-// and leave when there is none.
-func New(opts ...Option) *Pool {
-	c := &config{}
-	c.tasks.StallAfter = 100 * time.Millisecond
-	c.take("New", opts)
-	if c.tasks.Ageing > 0 && c.tasks.Order != task.ByPriority {
-		panic(fmt.Sprintf("filch: New: WithAgeing is for the order ByPriority, not %v", Order(c.tasks.Order)))
-	}
-	strict := c.checked || allChecked()
-	p := &Pool{settings: c.settings}
-	p.sees = p.observer != nil || len(c.hooks) > 0 || strict
-	p.plain = c.tasks.Order != task.ByPriority && !p.sees && c.room == 0 && c.slots == 0
-	p.tasks.Init(unsafe.Pointer(p), p.tasksOf(c), c.engine)
-	if c.workers > 0 {
-		p.tasks.Engine.SetLimit(int32(c.workers), true)
-	}
-	for _, h := range c.hooks {
-		p.tasks.Engine.AddHook(h)
-	}
-	if p.name == "" {
-		p.name = fmt.Sprint("pool ", p.tasks.Engine.Number)
-	}
-	p.beginChecks(strict)
-	p.beginLogicalRaces(c.logical, c.oneOrder)
-	if p.pins != nil {
-		p.pins.begin(p)
-	}
-	p.tasks.Engine.Follow()
-	return p
+// Pool is a set of places for workers that steal work from one another. Make
+// one with [New]. A pool at rest has no goroutine and uses no CPU, unless [WithBusyPoll]
+// or [WithIdleTimeout] asks for it, so it need not be closed; all of its methods may be
+// called from any goroutine. In a bubble of testing/synctest, use a pool that was made there.
+type Pool struct {
+	// Its methods stand with what they are about, one concept a file: users call all that a
+	// pool does by it.
+
+	tasks task.Pool // and places, and workers
+	pins  *pins     // of WithAffinity, or nil
 }
 
-// tasksOf returns what the tasks of p are made with.
-func (p *Pool) tasksOf(c *config) task.Settings {
-	s := c.tasks
-	s.InOrder = p.sees && s.Order == task.FIFO
-	if c.room > 0 {
-		s.Room = task.NewRoom(c.room, p.tasks.Takers)
-	}
-	if c.slots > 0 {
-		s.Slots = task.NewRoom(c.slots, nil)
-	}
-	s.Life, s.EndLife = context.WithCancelCause(context.Background())
-	s.Life.Done() // makes its channel here, and not at the first use, perhaps in a bubble of synctest
-	s.Users = users{}
-	return s
-}
+// A Pool is at the same address as that of its tasks. What does not hold here does not compile, since no uintptr is negative.
+const _ uintptr = -unsafe.Offsetof(Pool{}.tasks)
 
-// users is what tasks are told of what stands above them.
-type users struct{}
+// poolOf returns p as users know it.
+func poolOf(p *task.Pool) *Pool { return (*Pool)(unsafe.Pointer(p)) }
 
-func (users) NewWorker(p *task.Pool, id int) *task.Worker   { return &newWorker(poolOf(p), id).tasks }
-func (users) HowEnded(v any) error                          { return howEnded(v) }
-func (users) LabelsOf(ctx context.Context) *context.Context { return labelsOf(ctx) }
-func (users) Lends(function string) bool                    { return lends(function) }
-func (users) Stalled(p *task.Pool, active, added int)       { poolOf(p).stalled(active, added) }
+// made reports whether New has made p.
+func (p *Pool) made() bool { return p != nil && p.tasks.Users != nil }
 
-// Default returns the pool that the whole program shares. It is made on first use,
-// follows GOMAXPROCS and cannot be closed. Its name is "default". Use [New] for a pool with options, or for one
-// that must end.
-func Default() *Pool {
-	if p := defaultPool.Load(); p != nil {
-		return p
-	}
-	defaultPool.CompareAndSwap(nil, New(WithName("default")))
-	return defaultPool.Load()
+// pins is what WithAffinity keeps of a pool.
+type pins struct {
+	order  Affinity
+	listed []int
+	kernel affinity.Kernel
+	begin  func(*Pool)
+	seats  engine.Seats // *affinity.Seats; nil if nothing was pinned from the beginning; New writes
+	err    error        // why; likewise
 }

@@ -62,11 +62,7 @@ func TestLongRunningTasksEndInAnyOrder(t *testing.T) {
 }
 
 // running returns how many tasks have goroutines of their own.
-func (p *Pool) running() int {
-	p.longMu.Lock()
-	defer p.longMu.Unlock()
-	return p.long.Len()
-}
+func (p *Pool) running() int { return len(p.tasks.LongRunning()) }
 
 // A worker that looks for work without end finds what is pushed to its own queue, with the
 // context of a task that it has run, for nobody else looks there.

@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-
-	"github.com/filch-go/filch/internal/task"
 )
 
 // incomparable is an error that cannot be compared.
@@ -54,7 +52,7 @@ func TestNothingRunsWithinASlotAfterTheEnd(t *testing.T) {
 			g.Go(func(ctx context.Context) error {
 				cancel(incomparable{"x"})
 				g.GoFrom(context.WithoutCancel(ctx), func(context.Context) error { t.Errorf("%s: a task runs", name); return nil }, opts...)
-				if n, m := g.slots.Taken(), p.tasks.Slots.Taken(); n != 1 || m != 1 {
+				if n, m := g.tasks.Slots.Taken(), p.tasks.Slots.Taken(); n != 1 || m != 1 {
 					t.Errorf("%s: %d slots of the group and %d of the pool are taken", name, n, m)
 				}
 				return nil
@@ -66,8 +64,8 @@ func TestNothingRunsWithinASlotAfterTheEnd(t *testing.T) {
 			if s := p.Stats().Tasks; s.Cancelled != 1 || s.Submitted != 2 || s.Done != 1 || s.Failed != 0 {
 				t.Errorf("p.Stats().Tasks: %s: %+v", name, s)
 			}
-			if n, m := g.slots.Taken(), p.tasks.Slots.Taken(); n != 0 || m != 0 || g.tally.Left() != 0 {
-				t.Errorf("%s: %d slots of the group and %d of the pool are taken, and %d tasks are left", name, n, m, g.tally.Left())
+			if n, m := g.tasks.Slots.Taken(), p.tasks.Slots.Taken(); n != 0 || m != 0 {
+				t.Errorf("%s: %d slots of the group and %d of the pool are taken", name, n, m)
 			}
 			p.Close()
 		})
@@ -95,8 +93,8 @@ func TestAGroupThatEndsTakesNoMore(t *testing.T) {
 			synctest.Wait()
 			before := p.Stats().Tasks.Rejected
 			g.Go(never)
-			if n := p.Stats().Tasks.Rejected - before; n != 1 || g.tally.Left() != 1 || g.slots != nil && g.slots.Taken() != 1 {
-				t.Errorf("%s: %d are refused, %d are left", name, n, g.tally.Left())
+			if n := p.Stats().Tasks.Rejected - before; n != 1 || g.tasks.Slots != nil && g.tasks.Slots.Taken() != 1 {
+				t.Errorf("%s: %d are refused", name, n)
 			}
 			select {
 			case err := <-done:
@@ -108,71 +106,10 @@ func TestAGroupThatEndsTakesNoMore(t *testing.T) {
 				t.Errorf("<-done: %s: %v", name, err)
 			}
 			p.Close()
-			if s := p.Stats().Tasks; g.tally.Left() != 0 || g.slots != nil && g.slots.Taken() != 0 || s.Submitted != 3 || s.Done != 1 || s.Cancelled != 2 || s.Rejected != 1 {
-				t.Errorf("%s: %d are left; %+v", name, g.tally.Left(), s)
+			if s := p.Stats().Tasks; g.tasks.Slots != nil && g.tasks.Slots.Taken() != 0 || s.Submitted != 3 || s.Done != 1 || s.Cancelled != 2 || s.Rejected != 1 {
+				t.Errorf("%s: %+v", name, s)
 			}
 		})
-	}
-}
-
-// A task that its group has counted as over does not run.
-func TestATaskOfAGroupBeginsOnce(t *testing.T) {
-	p := New(WithTaskLimit(2, Reject))
-	g := p.Group(context.Background(), GroupLimit(2))
-	p.tasks.Slots.Take()
-	over := &groupTask{group: g, f: func(context.Context) error { t.Error("it runs"); return nil }, begun: true}
-	if over.Start(&p.tasks, task.Seat{}, context.Background(), false) {
-		t.Error("it has run")
-	}
-	if n := p.outcomes.cancelled.Load(); n != 1 || p.tasks.Slots.Taken() != 0 || g.tally.Left() != 0 {
-		t.Errorf("%d are cancelled, %d have a slot, %d are left", n, p.tasks.Slots.Taken(), g.tally.Left())
-	}
-}
-
-// A task that runs on the goroutine that submits it has a slot if there is one, and gives it back;
-// if the pool has ended, or the submitter's context, it is refused.
-func TestSlotsOfTasksThatRunAtOnce(t *testing.T) {
-	ended, end := context.WithCancel(context.Background())
-	end()
-	for name, c := range map[string]struct {
-		before      func(p *Pool)
-		ctx         context.Context
-		err         error
-		during      int64 // slots taken then
-		after       int64
-		ranRejected [2]int64
-	}{
-		"a free slot":   {func(*Pool) {}, context.Background(), nil, 1, 0, [2]int64{1, 0}},
-		"no free slot":  {func(p *Pool) { p.tasks.Slots.Take() }, context.Background(), nil, 1, 1, [2]int64{1, 0}},
-		"the end":       {func(*Pool) {}, ended, context.Canceled, 0, 0, [2]int64{0, 1}},
-		"closed":        {func(p *Pool) { p.Close() }, context.Background(), ErrClosed, 0, 0, [2]int64{0, 1}},
-		"closed by now": {func(p *Pool) { p.Close(); p.tasks.Phase.Store(task.Open) }, context.Background(), ErrClosed, 0, 0, [2]int64{0, 1}},
-		"closed, no slot": {func(p *Pool) { p.tasks.Slots.Take(); p.Close(); p.tasks.Phase.Store(task.Open) }, context.Background(), ErrClosed,
-			0, 1, [2]int64{0, 1}},
-	} {
-		p := New(WithWorkers(1), WithTaskLimit(1, CallerRuns))
-		c.before(p)
-		ran, begun := int64(0), int64(0)
-		err := p.runNow(c.ctx, task.Task{Ctx: context.Background(), Body: plainTask(func(context.Context) {
-			ran++
-			if n := p.tasks.Slots.Taken(); n != c.during {
-				t.Errorf("%s: %d slots are taken", name, n)
-			}
-		})}, 0, func() { begun++ })
-		if err != c.err || ran != c.ranRejected[0] || begun != ran || p.outcomes.rejected.Load() != c.ranRejected[1] || p.tasks.Slots.Taken() != c.after {
-			t.Errorf("%s: %v; %d ran, %d began, %d were refused, %d slots are taken", name, err, ran, begun, p.outcomes.rejected.Load(), p.tasks.Slots.Taken())
-		}
-	}
-	p := New(WithWorkers(1)) // without a limit
-	if err := p.runNow(context.Background(), task.Task{Ctx: context.Background(), Body: plainTask(func(context.Context) {})}, 0, func() {}); err != nil {
-		t.Error("p.runNow(context.Background(), …, 0, …):", err)
-	}
-	p = New(WithWorkers(1), WithTaskLimit(1, CallerRuns))
-	p.tasks.Slots.Take()
-	p.Close()
-	ran, err := p.takeSlot(context.Background(), task.Task{Ctx: context.Background(), Body: plainTask(func(context.Context) { t.Error("it runs") })}, false)
-	if ran || err != ErrClosed || p.outcomes.rejected.Load() != 1 || p.tasks.Slots.Taken() != 1 {
-		t.Errorf("no slot in a closed pool: %t, %v; %d refused", ran, err, p.outcomes.rejected.Load())
 	}
 }
 

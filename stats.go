@@ -1,6 +1,8 @@
 package filch
 
 import (
+	"cmp"
+	"slices"
 	"time"
 )
 
@@ -67,12 +69,12 @@ type TaskStats struct {
 // urgent ones. A million such tasks take some milliseconds. Meanwhile no task is queued
 // or taken.
 func (p *Pool) Stats() Stats {
-	if p == nil || p.tasks.Self == nil {
+	if !p.made() {
 		isNotMade("Stats", "Pool", "New")
 	}
 	p.tasks.Engine.Follow()
 	f, e := p.tasks.Figures()
-	c := &p.outcomes
+	c := &p.tasks.Outcomes
 	s := p.tasks.Engine.Places.Load()
 	n := p.tasks.Engine.Counts(s)
 	return Stats{
@@ -83,11 +85,59 @@ func (p *Pool) Stats() Stats {
 		Helped: e.Helped, Waits: e.Waits, Wakes: e.Wakes,
 		Tasks: TaskStats{
 			Submitted: f.Submitted, Started: f.Started, Done: f.Done, InPlace: f.InPlace,
-			Failed: c.failed.Load(), Panicked: c.panicked.Load(), Cancelled: c.cancelled.Load(), Rejected: c.rejected.Load(),
-			Helped: c.helped.Load(), Attempts: e.Looks, Stolen: f.Stolen, Stalls: p.tasks.Totals.Stalls.Load(),
+			Failed: c.Failed.Load(), Panicked: c.Panicked.Load(), Cancelled: c.Cancelled.Load(), Rejected: c.Rejected.Load(),
+			Helped: c.Helped.Load(), Attempts: e.Looks, Stolen: f.Stolen, Stalls: p.tasks.Totals.Stalls.Load(),
 			Queued: f.Queued, Global: f.Global, Running: max(0, int(f.Started-f.Done)), Oldest: f.Oldest,
-			Waiting: p.tasks.Room.Waiting() + p.tasks.Slots.Waiting() + int(c.waiting.Load()),
+			Waiting: p.tasks.Room.Waiting() + p.tasks.Slots.Waiting() + int(c.Waiting.Load()),
 			Held:    f.Held,
 		},
 	}
+}
+
+// QueuedTasks counts the queued tasks that have a name and a priority in common; see
+// [Pool.Queued].
+type QueuedTasks struct {
+	Name     string        // see Named; else that of the function, or "" for one of Submit
+	Priority int           // see AtPriority
+	Count    int           // of entries in queues; some may be of tasks that were cancelled
+	Oldest   time.Duration // how long the oldest has been queued; see TaskStats.Oldest
+	Held     int           // that are not queued yet, because of After or a Subpool; not counted by Count
+}
+
+// RunningTasks counts the running tasks that have a name in common; see [Pool.Running].
+type RunningTasks struct {
+	Name  string // as that of QueuedTasks
+	Count int
+}
+
+// Queued returns what is queued, by priority and name, in that order. It looks at each
+// queued task, which takes some tens of nanoseconds a task. It locks a queue for some
+// thousands of tasks at a time. In between, tasks may come and go. So the counts need not
+// add up to what [Pool.Stats] says, unless the pool is paused or at rest.
+func (p *Pool) Queued() []QueuedTasks {
+	if !p.made() {
+		isNotMade("Queued", "Pool", "New")
+	}
+	counted := p.tasks.Tally()
+	all := make([]QueuedTasks, len(counted))
+	for i, c := range counted {
+		all[i] = QueuedTasks(c)
+	}
+	return all
+}
+
+// Running returns which tasks run, in the order of their names. It counts tasks that
+// workers took from queues, and those of [LongRunning], but not tasks that run in place.
+// It takes some hundred nanoseconds for each worker.
+func (p *Pool) Running() []RunningTasks {
+	if !p.made() {
+		isNotMade("Running", "Pool", "New")
+	}
+	counts := p.tasks.Running()
+	all := make([]RunningTasks, 0, len(counts))
+	for name, n := range counts {
+		all = append(all, RunningTasks{name, n})
+	}
+	slices.SortFunc(all, func(a, b RunningTasks) int { return cmp.Compare(a.Name, b.Name) })
+	return all
 }

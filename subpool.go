@@ -6,6 +6,23 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// Subpool is a view of a pool with a limit of its own on how many of its tasks run at once. Make one with
+// [Pool.Subpool], and pass it to whatever submits a task, among the options. Its methods may be called from
+// any goroutine. They do not block.
+//
+// A task that waits has no slot: not in [Future.Wait], [Group.Wait] or [Memo.Get] of what another computes, nor while
+// a submission blocks, or another task runs on its goroutine. So tasks may wait for others of their Subpool, directly or by
+// way of any other task, even if n is 1. A task gets a slot only when fewer than n have one, and then goes to the queue of the
+// pool. One that has waited goes on at once, in the slot of the task that it has waited for, or else in one more: then more
+// than n may run, also such as had a slot and were still queued, until others wait or end.
+//
+// What a task does itself keeps its slot: [Blocking], and what it computes for a [Memo]. So a task must not wait for others of
+// its Subpool by a channel, inside Blocking or not, nor by a Wait with another context than its own, nor for room by
+// [Group.Go], which does not know which task calls it; [Group.GoFrom] does.
+type Subpool struct {
+	tasks task.Subpool
+}
+
 // Subpool returns a view of p that runs at most n tasks at once; see [Subpool] for those that wait. What exceeds the
 // limit is in a queue of its own, and only those n are in the queue of p. So they run on the workers of p, beside its other tasks, and
 // their order is that of the Subpool first. It is made of options of [New]: [WithName], [WithOrder], and
@@ -35,14 +52,13 @@ func (p *Pool) Subpool(n int, opts ...Option) *Subpool {
 			panic(fmt.Sprintf("filch: Subpool: option %d is not one of a Subpool", i))
 		}
 	}
-	s := &Subpool{pool: p, name: c.name, overflow: c.overflow}
-	s.tasks.Pool, s.tasks.Limit = &p.tasks, n
+	s := &Subpool{task.Subpool{Pool: &p.tasks, Name: c.tasks.Name, Limit: n, Overflow: c.tasks.Overflow}}
 	s.tasks.SetOrder(c.tasks.Order)
 	if c.room > 0 {
 		s.tasks.Room = task.NewRoom(c.room, s.tasks.Free)
 	}
-	if s.name == "" {
-		s.name = fmt.Sprintf("of %d", n)
+	if s.tasks.Name == "" {
+		s.tasks.Name = fmt.Sprintf("of %d", n)
 	}
 	return s
 }
@@ -61,7 +77,7 @@ func (s *Subpool) Queued() int {
 }
 
 func (s *Subpool) mustBeMade(op string) {
-	if s == nil || s.pool == nil {
+	if s == nil || s.tasks.Pool == nil {
 		isNotMade("Subpool."+op, "Subpool", "Pool.Subpool")
 	}
 }

@@ -2,7 +2,6 @@ package filch
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/filch-go/filch/internal/task"
@@ -11,10 +10,12 @@ import (
 // TaskOption says how one task is to be run.
 type TaskOption interface{ taskOption() }
 
-// plain reports whether a task with these options needs no more than one without, once
-// it is queued.
-func (o *taskOptions) plain() bool {
-	return o.name == "" && o.deadline.IsZero() && !o.longRunning && o.onDrop == nil && o.hold == nil
+// Waiter is what a task can come after: a [Future] of any type, that of a [Promise] as well.
+type Waiter interface {
+	// Done returns a channel that is closed when it is done.
+	Done() <-chan struct{}
+
+	awaited() task.FutureTask // nil if there is none
 }
 
 type (
@@ -87,10 +88,10 @@ func Fair() TaskOption { return fair{} }
 // each dependency about as much as an uncontended mutex or two. After panics if one of deps is nil or zero.
 func After(deps ...Waiter) TaskOption {
 	for i, d := range deps {
-		if d == nil || d.task() == nil {
+		if d == nil || d.awaited() == nil {
 			panic(fmt.Sprintf("filch: After: dependency %d is nil", i))
 		}
-		if d.task().pool == nil {
+		if d.awaited().Core().Ctx.Pool == nil {
 			panic(fmt.Sprintf("filch: After: dependency %d is a zero Future: make one with Submit or NewPromise", i))
 		}
 	}
@@ -116,16 +117,11 @@ func OnDrop(f func(err error)) TaskOption {
 	return onDrop(f)
 }
 
-// tellDropped tells that the task was dropped, if that is to be told. The goroutine that
-// dropped it calls this, once.
-func (o *taskOptions) tellDropped(err error) {
-	if o.onDrop != nil {
-		o.onDrop(err)
+// optionsOf collects opts in o. The error is of the first that cannot be met.
+func (p *Pool) optionsOf(op string, opts []TaskOption, o *task.Options) (err error) {
+	if len(opts) == 0 {
+		return nil
 	}
-}
-
-// optionsOf collects opts. The error is of the first that cannot be met.
-func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error) {
 	refuse := func(e error) {
 		if err == nil {
 			err = e
@@ -135,80 +131,45 @@ func (p *Pool) optionsOf(op string, opts []TaskOption) (o taskOptions, err error
 	for i, opt := range opts {
 		switch opt := opt.(type) {
 		case atPriority:
-			if o.priority = int(opt); opt != 0 && !ordered {
+			if o.Priority = int(opt); opt != 0 && !ordered {
 				refuse(fmt.Errorf("filch: AtPriority(%d): the order of the pool is %v", opt, Order(p.tasks.Order)))
 			}
 		case named:
-			o.name = string(opt)
+			o.Name = string(opt)
 		case within:
-			if o.deadline = time.Now().Add(time.Duration(opt)); opt <= 0 {
+			if o.Deadline = time.Now().Add(time.Duration(opt)); opt <= 0 {
 				refuse(fmt.Errorf("filch: Within(%v): the time must be positive", time.Duration(opt)))
 			}
 		case longRunning:
-			o.longRunning = true
+			o.LongRunning = true
 		case fair:
-			o.fair = true
+			o.Fair = true
 		case after:
-			o.holding().comesAfter(opt)
+			o.After(len(opt), func(i int) task.FutureTask { return opt[i].awaited() })
 		case *Subpool:
 			if opt == nil {
 				panic(fmt.Sprintf("filch: %s: option %d is nil", op, i))
 			}
-			if e := opt.takes(p, &o); e != nil {
+			if e := opt.takes(p, o); e != nil {
 				refuse(e)
 			}
 		case onDrop:
-			o.onDrop = opt
+			o.OnDrop = opt
 		default:
 			panic(fmt.Sprintf("filch: %s: option %d is nil", op, i))
 		}
 	}
-	if o.hold != nil {
-		o.hold.Long = o.longRunning
-	}
-	return o, err
-}
-
-// holding returns o.hold, which it makes on first use.
-func (o *taskOptions) holding() *hold {
-	if o.hold == nil {
-		o.hold = &hold{}
-	}
-	return o.hold
-}
-
-// comesAfter adds dependencies.
-func (h *hold) comesAfter(deps []Waiter) {
-	to := h.deps.Load()
-	if to == nil {
-		to = &dependencies{}
-		to.all = to.few[:0]
-		h.deps.Store(to)
-	}
-	to.all = slices.Grow(to.all, len(deps))
-	for _, d := range deps {
-		to.all = append(to.all, dependency{on: d})
-	}
-}
-
-// extras returns where a task with these options has what few tasks need.
-func (o *taskOptions) extras() *taskExtras {
-	if o.hold != nil {
-		return &o.hold.extras
-	}
-	return &taskExtras{}
+	return err
 }
 
 // takes makes a task with the options o one of s, if it may be.
-func (s *Subpool) takes(p *Pool, o *taskOptions) error {
-	switch {
-	case s.pool != p:
-		return fmt.Errorf("filch: the Subpool %s is not of the pool %s", s.name, p.name)
-	case o.hold != nil && o.hold.sub != nil && o.hold.sub != s:
-		return fmt.Errorf("filch: a task cannot be one of two Subpools, %s and %s", o.hold.sub.name, s.name)
+func (s *Subpool) takes(p *Pool, o *task.Options) error {
+	if s.tasks.Pool != &p.tasks {
+		return fmt.Errorf("filch: the Subpool %s is not of the pool %s", s.tasks.Name, p.tasks.Name)
 	}
-	h := o.holding()
-	h.sub, h.Slot.Of, h.extras.slot = s, &s.tasks, &h.Held
+	if other := o.Of(&s.tasks); other != nil {
+		return fmt.Errorf("filch: a task cannot be one of two Subpools, %s and %s", other.Name, s.tasks.Name)
+	}
 	return nil
 }
 

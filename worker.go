@@ -8,6 +8,21 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
+// Worker is one of the places of a pool at work. Fork-join functions are
+// handed the worker that runs them, and pass it on to what they call. A Worker
+// must be used only by the call it was handed to, on the goroutine of that
+// call, until the call returns. What is forked gets a Worker of its own, and uses that in
+// place of the one of the function around it.
+type Worker struct {
+	// Its methods stand with what they are about, one concept a file: forks, tasks, giving way.
+
+	tasks task.Worker // and forks
+
+	pool  *Pool
+	shown atomic.Pointer[Progress] // the owner writes, Dump loads
+	joins bool                     // it is in a Do that waits for asyncs; only the owner touches it
+}
+
 // A Worker begins with that of internal/task, which begins with the engine's. Here one is had from another, by its address: as an
 // any in the engine's, its methods and those of all that it has would be in every program.
 
@@ -27,12 +42,6 @@ func newWorker(p *Pool, id int) *Worker {
 
 // asWorker returns w as users know it.
 func asWorker(w *engine.Worker) *Worker { return (*Worker)(unsafe.Pointer(w)) }
-
-// poolOf returns p as users know it.
-func poolOf(p *task.Pool) *Pool { return (*Pool)(p.Self) }
-
-// made reports whether New has made p.
-func (p *Pool) made() bool { return p != nil && p.tasks.Self != nil }
 
 // Pool returns the pool that w works for.
 func (w *Worker) Pool() *Pool { return w.pool }
@@ -55,4 +64,80 @@ func (w *Worker) Poll() {
 func (w *Worker) Demand() bool {
 	w.tasks.Engine.CheckUseWithRaces()
 	return atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None && w.tasks.Engine.HasUnmetDemand()
+}
+
+// alias returns what a goroutine that has entered as w has: w, or with logical races an alias.
+func (w *Worker) alias() *Worker {
+	if !w.pool.tasks.IsLogical() {
+		return w
+	}
+	a := asWorker(w.tasks.Engine.GuestAlias())
+	a.tasks.Lent.Store(w.tasks.Lent.Load())
+	return a
+}
+
+// base returns the worker that w is an alias of, or w.
+func (w *Worker) base() *Worker {
+	if !w.tasks.Engine.IsLogical() {
+		return w
+	}
+	return asWorker(w.tasks.Engine.LeaveAlias())
+}
+
+// aliasInTask is alias for the goroutine of a task, which uses the task's worker as a Scope.
+func (w *Worker) aliasInTask() *Worker {
+	a := asWorker(engine.AliasOf(&w.tasks.Engine))
+	a.handOut()
+	return a
+}
+
+// handOut notes that the calling goroutine has w from now on, if its pool has checks.
+func (w *Worker) handOut() {
+	if c := w.pool.tasks.Checks; c != nil {
+		w.tasks.Lent.Out(c, 0)
+	}
+}
+
+// takeIn ends what handOut began.
+func (w *Worker) takeIn() {
+	if w.pool.tasks.Checks != nil {
+		w.tasks.Lent.In(nil)
+	}
+}
+
+// late returns a worker for what is out of use and was w's: each use of it panics.
+func (w *Worker) late() *engine.Worker {
+	h := w.tasks.Lent.Load()
+	if h.Late == nil {
+		l := &Worker{}
+		l.tasks.Engine.Late(&w.pool.tasks.Engine)
+		l.tasks.Lent.Store(h.Over())
+		h.Late = &l.tasks.Engine
+	}
+	return h.Late.(*engine.Worker)
+}
+
+// Blocking calls f, which may block, and gives the caller's place to another worker
+// meanwhile. Afterwards the caller goes on at once, on an extra place if all are taken.
+// In that case the next worker that looks for work gives up its place. It is [Blocking]
+// for code that has a Worker and no context.
+//
+// Before it calls f, Blocking publishes all open forks of w, so that none has to wait for
+// f. Neither f nor what it calls may use w: under the race detector that panics. A
+// Blocking inside f just calls its function. While f runs, [Stats].Blocked counts it, and
+// [Pool.Close] and [Pool.Shutdown] wait for it. A panic or runtime.Goexit in f goes on to
+// the caller.
+//
+// Do turns a Scope into its Worker, as in a body of par.ForScope:
+//
+//	s.Do(func(w *filch.Worker) { w.Blocking(f) })
+//
+// Code that gets an io.Writer, for example, has neither. There the writer can call
+// Blocking; see the example.
+//
+// Blocking costs a few atomic operations, a look at all workers for work, and a wake-up if
+// there is some. Use it for calls that may block for longer. It panics if f is nil.
+func (w *Worker) Blocking(f func()) {
+	needs(f != nil, "Blocking", "f")
+	w.tasks.Engine.LendFor(f)
 }

@@ -120,6 +120,16 @@ var subjects = []subject{
 		{"latch.go", "\tselect {\n\tcase <-ch:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(ch); true {\n\t\treturn nil\n\t}\n"},
 		{"latch.go", "\t\tclose(l.ch)\n\t}\n\tif l.stop", "\t\tatomic.Close(l.ch)\n\t}\n\tif l.stop"},
 		{"close.go", "close(p.closed)", "atomic.Close(p.closed)"},
+		{"group.go", "// Group is a number of tasks", "// Tally is that of a group.\ntype Tally = place.Tally\n\n// Group is a number of tasks"},
+		// Plain memory that goes from one goroutine to another.
+		{"future.go", "\tf.Err = err\n", "\tatomic.Writes(&f.Err)\n\tf.Err = err\n"},
+		// Nobody waits for long.
+		{"future.go", "for range 200 {", "for range 1 {"},
+		// Stacks are Go's own.
+		{"stack.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
+		// What hooks are told is beside the program.
+		{"observe.go", "\tname, _ := b.About()\n\to := c.seen()\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tname, _ := b.About()\n\to := c.seen()\n"},
+		{"observe.go", "\terr := f()\n\ttold.Returned", "\tatomic.Aside(-1)\n\terr := f()\n\tatomic.Aside(1)\n\ttold.Returned"},
 	}},
 	{"strand", []Edit{
 		// Coroutines, goroutines and channels.
@@ -168,21 +178,14 @@ var subjects = []subject{
 	{".", []Edit{
 		// What transcripts show.
 		{"options.go", "// withHook makes the pool", "// WithHook is withHook.\nfunc WithHook(h event.Hook) Option { return withHook(h) }\n\n// Words tells the words of p.\nfunc (p *Pool) Words(tell func(what, word string)) { p.tasks.Engine.Words(tell) }\n\n// Hold keeps workers from being woken for forks for a while.\nfunc (p *Pool) Hold() { p.tasks.Engine.Hold() }\n\n// Number is that of w.\nfunc (w *Worker) Number() int { return w.tasks.Engine.ID }\n\n// withHook makes the pool"},
-		{"model.go", "// Pool is a set of places", "// Tally is that of a group.\ntype Tally = place.Tally\n\n// Pool is a set of places"},
+		{"pool.go", "// Pool is a set of places", "// Tally is that of a group.\ntype Tally = task.Tally\n\n// Pool is a set of places"},
 		{"close.go", "\t<-end\n\treturn nil\n", "\tatomic.Receive(end)\n\treturn nil\n"},
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
-		// Stacks are Go's own.
-		{"stack.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 		// Plain memory that goes from one goroutine to another.
 		{"async.go", "\t\tp.asyncs = append(p.asyncs, *slot)\n", "\t\tatomic.Writes(&p.asyncs)\n\t\tp.asyncs = append(p.asyncs, *slot)\n"},
 		{"async.go", "\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n", "\tatomic.Writes(&p.asyncs)\n\tfor i := len(p.asyncs) - 1; i >= 0; i-- {\n"},
-		{"futuretask.go", "\tf.value, f.err = value, err\n", "\tatomic.Writes(&f.value)\n\tf.value, f.err = value, err\n"},
-		{"future.go", "\treturn f.value, f.err\n", "\tatomic.Reads(&f.value)\n\treturn f.value, f.err\n"},
-		// Nobody waits for long.
-		{"future.go", "for range 200 {", "for range 1 {"},
-		// What hooks are told is beside the program.
-		{"observe.go", "\tname, _ := b.About()\n\to := c.seen()\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tname, _ := b.About()\n\to := c.seen()\n"},
-		{"observe.go", "\terr := f()\n\ttold.Returned", "\tatomic.Aside(-1)\n\terr := f()\n\tatomic.Aside(1)\n\ttold.Returned"},
+		{"future.go", "\tt.value, err = t.f(c)\n", "\tvalue, err := t.f(c)\n\tatomic.Writes(&t.value)\n\tt.value = value\n"},
+		{"future.go", "\treturn f.task.value, f.task.Err\n", "\tatomic.Reads(&f.task.Err)\n\tatomic.Reads(&f.task.value)\n\treturn f.task.value, f.task.Err\n"},
 	}},
 	{"trace", []Edit{
 		{"recording.go", "const mostRings = 256\n", "const mostRings = 2\n"},

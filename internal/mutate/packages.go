@@ -84,7 +84,7 @@ var above = map[string][]string{
 
 // withRace are packages whose tests judge once more, with the race detector, what survives all
 // others: they have code that only it sees.
-var withRace = []string{".", "deque", "flow", "internal/engine", "internal/place", "ordered"}
+var withRace = []string{".", "deque", "flow", "internal/engine", "internal/place", "internal/task", "ordered"}
 
 // judges are the tests that m must survive.
 func (r *runner) judges(m mutant) []tests {

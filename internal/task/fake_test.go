@@ -14,28 +14,32 @@ import (
 func newPool(places int, order Order, with ...func(p *Pool)) *Pool {
 	p := &Pool{}
 	p.Order = order
-	p.Users, p.Urgency = &users{}, ByUrgency{}
+	p.Users, p.Urgency = users{}, ByUrgency{}
 	p.Life, p.EndLife = context.WithCancelCause(context.Background())
 	for _, f := range with {
 		f(p)
 	}
-	p.Init(nil, p.Settings, p.Engine.Settings)
+	p.Init(p.Settings, p.Engine.Settings)
 	p.Engine.SetLimit(int32(places), true)
 	return p
 }
 
 // users stands above a pool.
-type users struct{ stalled func(active, added int) }
+type users struct{}
 
-func (u *users) NewWorker(p *Pool, id int) *Worker         { return newWorker(p, id) }
-func (u *users) HowEnded(v any) error                      { return fmt.Errorf("ended with %v", v) }
-func (u *users) LabelsOf(context.Context) *context.Context { return nil }
-func (u *users) Lends(string) bool                         { return false }
+func (users) NewWorker(p *Pool, id int) *Worker { return newWorker(p, id) }
+func (users) HowEnded(v any) error              { return fmt.Errorf("ended with %v", v) }
+func (users) Shown(*Worker) string              { return "" }
 
-func (u *users) Stalled(_ *Pool, active, added int) {
-	if u.stalled != nil {
-		u.stalled(active, added)
+// submitted submits a task.
+func submitted(ctx context.Context, p *Pool, f func(ctx context.Context) error, o Options) *errTask {
+	t := &errTask{f: f}
+	t.Ctx.Init(p.Inherited(ctx), p)
+	t.With(o, nil)
+	if err := SubmitFuture(ctx, t, &o, false); err != nil {
+		Refuse(t, err)
 	}
+	return t
 }
 
 // stallAfter sets how long a pool lets tasks wait before it looks for a stall.

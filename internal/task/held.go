@@ -3,6 +3,7 @@ package task
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/line"
 )
@@ -16,8 +17,13 @@ type Held struct {
 	Slot   Slot   // of a Subpool
 	Long   bool   // the task gets a goroutine of its own: Release counts it as blocked, and does not queue it
 
+	open atomic.Int32                 // deps that are not done, and one for the submitter, until it has counted them
+	deps atomic.Pointer[dependencies] // that the task comes after: the submitter sets it; the end of the task clears it, so that a chain of tasks is not kept
+
 	turn   line.Turn[*Held]
 	inLine bool // of the Waiting of its Subpool; under the lock of that
+
+	extras extras // of the task: one allocation for both
 }
 
 // HeldBody is the Body of a task that may be held.

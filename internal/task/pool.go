@@ -2,13 +2,16 @@ package task
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
+	"github.com/filch-go/filch/internal/checks"
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/line"
 	"github.com/filch-go/filch/internal/policy"
 )
 
@@ -21,7 +24,6 @@ type Pool struct {
 	_      [128]byte
 
 	// Seldom written.
-	Self   unsafe.Pointer // what the pool is to its users; as an any, its methods and those of all that it has would be in every program
 	Paused atomic.Bool
 	Phase  atomic.Int32
 	watch  atomic.Pointer[stallWatch] // nil if there is none
@@ -30,9 +32,10 @@ type Pool struct {
 	// program that submits no task has no watch in it, and none of runtime/pprof's profiles.
 	watches atomic.Pointer[func()]
 	Settings
-	begun int64 // when Init was called
-	way   way
-	_     [128]byte
+	begun         int64         // when Init was called
+	cancellations atomic.Uint64 // of tasks' own that were made; those that make them write, all load
+	way           way
+	_             [128]byte
 
 	best   atomic.Int64 // priority of the best task of Global, or noPriority; by priority
 	Global Queue        // from outside
@@ -56,10 +59,38 @@ type Pool struct {
 	// the lock of the global queue, before that worker has it, and cleared under the lock of its own, when the last has left.
 	ahead  atomic.Pointer[Queue]
 	starts starts
+
+	_        [128]byte
+	observed atomic.Uint64 // tasks that are seen
+	Outcomes Outcomes
+
+	longMu sync.Mutex
+	long   line.Line[Body] // LongRunning tasks that run, the oldest first
+
+	stallTold atomic.Int64 // when a stall was logged last, or 0; the watch for stalls writes and reads it
+	missTold  atomic.Bool  // that races may be missed; see logical.go
+}
+
+// Outcomes count tasks by how they end, and what became of those that never began.
+type Outcomes struct {
+	Failed, Panicked, Cancelled, Rejected atomic.Int64
+	Helped                                atomic.Int64 // that Help ran
+	Waiting                               atomic.Int64 // goroutines that wait for a slot of a group
 }
 
 // Settings are what a Pool is made with.
 type Settings struct {
+	Name         string
+	Sees         bool // there is an observer, or the engine has a hook; set when the others are
+	Plain        bool // no priorities or limits, and nothing is seen; likewise
+	Overflow     Overflow
+	SlotOverflow Overflow
+	OnPanic      func(err error) // or nil
+	Observe      func(e *Event)  // or nil
+	Logger       *slog.Logger
+	Labels       func(ctx context.Context, pool, task string) context.Context // with both as labels; nil without WithLabels
+	Checks       *checks.Checks                                               // for WithChecks, a logger or the race detector; nil if there is none of these
+
 	Order      Order
 	Urgency    Urgency       // with ByPriority
 	Ageing     time.Duration // 0: none
@@ -82,12 +113,8 @@ type Users interface {
 	HowEnded(v any) error
 	// NewWorker makes a worker by way of (*Worker).Init.
 	NewWorker(p *Pool, id int) *Worker
-	// LabelsOf returns what is engine.Source's LabelsOf.
-	LabelsOf(ctx context.Context) *context.Context
-	// Lends reports whether a function gives up a place while it runs, if it can.
-	Lends(function string) bool
-	// Stalled is told that workers are blocked out of sight, and that places were added.
-	Stalled(p *Pool, active, added int)
+	// Shown tells what w shows that it computes, or nothing.
+	Shown(w *Worker) string
 }
 
 // The phases of a pool, in the order they come in.
@@ -97,9 +124,9 @@ const (
 	Cancelled // no tasks are accepted, and those that are queued are dropped
 )
 
-// Init makes p, which self is to its users.
-func (p *Pool) Init(self unsafe.Pointer, s Settings, e engine.Settings) {
-	p.Self, p.Settings, p.begun = self, s, clock.Now()
+// Init makes p.
+func (p *Pool) Init(s Settings, e engine.Settings) {
+	p.Settings, p.begun = s, clock.Now()
 	p.Engine.Init(p.Source(), s.Users.HowEnded, e)
 	p.initQueues()
 	p.way.least.Store(engine.Nothing)
@@ -129,6 +156,9 @@ type Worker struct {
 	came   int64  // when it came last for a task of those that another worker has ahead of the global queue
 	batch  items  // on their way from one queue to another
 	told   told   // hooks, of its tasks
+
+	waits waits       // that are made in its seats
+	Lent  checks.Lent // if the pool has checks
 
 	telling atomic.Uint64 // the turn in which it tells that a task starts, or 0: the owner writes; those load that wait with the task's context
 }

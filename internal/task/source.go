@@ -86,4 +86,4 @@ func (s *source) GiveWay(w *engine.Worker) { of(w).giveWay() }
 
 func (s *source) SetLevel(w *engine.Worker, level int64) { of(w).SetLevel(level) }
 
-func (s *source) LabelsOf(ctx context.Context) *context.Context { return s.Users.LabelsOf(ctx) }
+func (s *source) LabelsOf(ctx context.Context) *context.Context { return LabelsOf(ctx) }

@@ -152,7 +152,7 @@ func (p *Pool) setExtra(n, active int) {
 		return
 	}
 	p.Totals.Stalls.Add(1)
-	p.Users.Stalled(p, active, added)
+	p.stalled(active, added)
 	p.Engine.MatchWork()
 }
 
@@ -181,7 +181,7 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 // workers that wait out of the pool's sight, and of guests, which do not run tasks.
 func (p *Pool) Lost(active int) int {
 	held, lent := p.Engine.Fill()
-	c := p.Engine.Census(p.Users.Lends)
+	c := p.Engine.Census(Lends)
 	return c.Waiting + max(0, c.Lending-lent) + max(0, active-held)
 }
 

@@ -5,9 +5,11 @@ import "sync"
 // A Subpool limits how many of its tasks run at once. What a task has of it is its Slot; see README.md for the
 // rule that waits keep, and for the states of a Slot.
 type Subpool struct {
-	Pool  *Pool
-	Limit int
-	Room  *Room // in the line, and for tasks that are about to ask for a slot; nil without a limit
+	Pool     *Pool
+	Name     string
+	Limit    int
+	Room     *Room    // in the line, and for tasks that are about to ask for a slot; nil without a limit
+	Overflow Overflow // if there is none
 
 	mu      sync.Mutex
 	running int     // tasks that have a slot; may exceed Limit, by tasks that have waited

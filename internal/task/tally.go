@@ -19,12 +19,12 @@ type Counted struct {
 	Held     int           // that are not queued yet
 }
 
-// Tally counts what is queued and held, by priority and name, in that order. priority is that of a task which is held.
-func (p *Pool) Tally(priority func(h *Held) int) []Counted {
+// Tally counts what is queued and held, by priority and name, in that order.
+func (p *Pool) Tally() []Counted {
 	t := tally{found: map[tallied]*Counted{}}
 	p.Walk(t.add)
 	for _, h := range p.AllHeld(math.MaxInt) {
-		t.of(priority(h), h.Body).Held++
+		t.of(h.extras.options.Priority, h.Body).Held++
 	}
 	all := make([]Counted, 0, len(t.found))
 	for k, q := range t.found {

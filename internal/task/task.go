@@ -43,6 +43,15 @@ const (
 	ByPriority              // the most urgent first
 )
 
+// Overflow is what happens to a task that exceeds a limit.
+type Overflow int
+
+const (
+	Block      Overflow = iota // the submitter waits
+	Reject                     // the task is refused
+	CallerRuns                 // the submitter runs it
+)
+
 // ErrClosed is the error of tasks that are dropped at the end of a pool.
 var ErrClosed = errors.New("filch: the pool is closed")
 

@@ -173,12 +173,12 @@ var (
 )
 
 // What the methods of a worker look like, on each of its levels; what runs a task in place, or on a goroutine of
-// its own; and what has the address of a task. The last three are package filch's.
+// its own; and what has the address of a task. The last three are package task's.
 var (
 	workerMethod  = ".(*Worker)."
-	inPlaceMethod = Filch + "(*Pool).startInPlace"
-	longMethod    = Filch + "(*Pool).startLong"
-	futureMethod  = ".(*Future[...]).run"
+	inPlaceMethod = ofTasks + "(*Pool).startInPlace"
+	longMethod    = ofTasks + "(*Pool).startLong"
+	runFuture     = ofTasks + "runFuture"
 )
 
 // InPlace reports whether a traceback of the calling goroutine shows that it runs a task of a pool in place.
@@ -195,14 +195,14 @@ func (g *Goroutine) caller(function, line string) {
 	switch {
 	case strings.Contains(function, workerMethod):
 		g.workers = append(g.workers, address)
-	case strings.HasSuffix(function, inPlaceMethod):
+	case function == inPlaceMethod:
 		g.inPlace = append(g.inPlace, address)
 		if g.task == "" && len(g.Frames) > 0 {
 			g.task, _, _ = strings.Cut(g.Frames[len(g.Frames)-1], " ")
 		}
 	case strings.HasPrefix(function, longMethod):
 		g.long = true
-	case strings.HasSuffix(function, futureMethod):
+	case function == runFuture:
 		if of := addresses(line); len(of) > 0 {
 			g.futures = append(g.futures, of[0])
 		}

@@ -20,6 +20,8 @@ var (
 	ourModule = strings.TrimSuffix(reflect.TypeFor[Goroutine]().PkgPath(), "/internal/tell")
 	// Filch is how the names of package filch's functions begin.
 	Filch = ourModule + "."
+	// ofTasks is how those of package task begin.
+	ofTasks = ourModule + "/internal/task."
 )
 
 // Callers returns the stack of the calling function, as far as messages have use for it.
@@ -116,8 +118,7 @@ func InTask(pcs []uintptr, pool uint64) (yes, mayBeInPlace bool) {
 // IsWithoutPlace reports whether a stack is that of something that runs in a pool without a place.
 func IsWithoutPlace(pcs []uintptr) bool {
 	for f := range tag.Frames(pcs) {
-		name, ours := strings.CutPrefix(f.Function, Filch)
-		if ours && (name == "Blocking" || name == "(*Worker).Blocking" || strings.HasPrefix(f.Function, longMethod)) {
+		if f.Function == Filch+"Blocking" || f.Function == Filch+"(*Worker).Blocking" || strings.HasPrefix(f.Function, longMethod) {
 			return true
 		}
 	}

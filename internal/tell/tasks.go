@@ -46,9 +46,9 @@ func ReadTasks(text string) (all Stacks) {
 
 // add adds the next older call. called is the function that it has called.
 func (s *TaskStack) add(call string, called *string) {
-	name, ours := strings.CutPrefix(call, Filch)
+	name, ours := strings.CutPrefix(call, ofTasks)
 	if !ours {
-		if i := strings.LastIndex(call, "("); i > 0 {
+		if i := strings.LastIndex(call, "("); i > 0 && !strings.HasPrefix(call, Filch) {
 			*called = call[:i]
 		}
 		return
@@ -59,13 +59,13 @@ func (s *TaskStack) add(call string, called *string) {
 		if m := addresses(name); len(m) == 3 && len(s.Tasks) == 0 && s.By == "" {
 			s.WaitsFor, s.Lasts, s.By = m[0], m[1] == m[2], m[2]
 		}
-	case kind == "(*Future[...]).run":
+	case strings.HasPrefix(name, "runFuture("):
 		task := TaskCall{Function: *called}
 		if m := addresses(name); len(m) == 2 {
 			task.Address = m[0]
 		}
 		s.Tasks = append(s.Tasks, task)
-	case kind == "plainTask.Start", kind == "(*groupTask).Start":
+	case kind == "Plain.Start", kind == "(*groupTask).Start":
 		s.Tasks = append(s.Tasks, TaskCall{Function: *called})
 	}
 }

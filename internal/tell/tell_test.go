@@ -55,7 +55,7 @@ created by main.main in goroutine 1
 func TestWaitsHaveTheNamesOfCalls(t *testing.T) {
 	const latch = "goroutine 7 [select, 2 minutes]:\n" +
 		"github.com/filch-go/filch/internal/task.(*Latch).Wait(0xc01)\n\t/src/filch/internal/task/latch.go:80 +0x1\n" +
-		"github.com/filch-go/filch.blocked({0x1, 0x2, 0x3})\n\t/src/filch/cycle.go:67 +0x1\n"
+		"github.com/filch-go/filch/internal/task.blocked({0x1, 0x2, 0x3})\n\t/src/filch/internal/task/waits.go:67 +0x1\n"
 	const rest = "main.eat(0x1)\n\t/src/main.go:12 +0x1\n" +
 		"github.com/filch-go/filch.(*Memo[...]).Get(0xc01)\n\t/src/filch/memo.go:8 +0x1\n" +
 		"github.com/filch-go/filch/internal/task.(*Worker).serve(0xc01)\n\t/src/filch/internal/task/serve.go:21 +0x1\n"
@@ -80,44 +80,46 @@ func TestTasksOfATraceback(t *testing.T) {
 runtime/pprof.writeGoroutineStacks({0x1, 0x2})
 	/go/pprof.go:1 +0x1
 PKGblocked({0xa, 0xb, 0xb}, {0x1, 0x2}, 0x3)
-	/filch/cycle.go:1 +0x1
-PKG(*Future[...]).await(0x5)
+	/filch/internal/task/waits.go:1 +0x1
+ROOT(*Future[...]).Wait(0x5)
 	/filch/future.go:1 +0x1
 main.one(0x1)
 	/main.go:1 +0x1
 main.(*T).two({0x1, 0x2})
 	/main.go:2 +0x1
-PKG(*Future[...]).run(0x9, {0xb, 0xb})
+ROOT(*futureTask[...]).Call(0x9, 0x1)
+	/filch/future.go:3 +0x1
+PKGrunFuture({0xb, 0xb}, {0x9, 0x1})
 	/filch/future.go:2 +0x1
 main.three()
 	/main.go:3 +0x1
-PKGplainTask.Start(0x1)
+PKGPlain.Start(0x1)
 	/filch/task.go:2 +0x1
 created by PKG(*groupTask).Start in goroutine 7
 	/filch/task.go:3 +0x1
 
 goroutine 2 [chan receive]:
 PKGblocked({0xa?, 0xb, 0xb}, 0x3)
-	/filch/cycle.go:1 +0x1
+	/filch/internal/task/waits.go:1 +0x1
 main.four(...)
 	/main.go:4 +0x1
 PKG(*groupTask).Start(0x1)
 	/filch/group.go:1 +0x1
 PKGblocked({0xa, 0xb, 0xc}, 0x3)
-	/filch/cycle.go:1 +0x1
-PKG(*Future[...]).run(0x9, {0xb, ...})
+	/filch/internal/task/waits.go:1 +0x1
+PKGrunFuture({0xb, ...}, {0x9, 0x1})
 	/filch/future.go:2 +0x1
 
 goroutine 3 [chan receive]:
 PKGblocked({0x0, 0x0, 0xc}, 0x3)
-	/filch/cycle.go:1 +0x1
+	/filch/internal/task/waits.go:1 +0x1
 `
 	want := Stacks{
 		{WaitsFor: "0xa", By: "0xb", Lasts: true, Tasks: []TaskCall{{"0xb", "main.(*T).two"}, {"", "main.three"}}},
 		{Tasks: []TaskCall{{"", "main.four"}, {"", "main.four"}}},
 		{WaitsFor: "0x0", By: "0xc"},
 	}
-	got := ReadTasks("no goroutine yet\n" + strings.ReplaceAll(text, "PKG", Filch))
+	got := ReadTasks("no goroutine yet\n" + strings.NewReplacer("PKG", ofTasks, "ROOT", Filch).Replace(text))
 	if !slices.EqualFunc(got, want, func(a, b TaskStack) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("%+v\nwant\n%+v", got, want)
 	}

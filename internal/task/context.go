@@ -1,58 +1,94 @@
-package filch
+package task
 
 import (
 	"context"
 	"fmt"
 	"reflect"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/standby"
-	"github.com/filch-go/filch/internal/task"
 )
 
-// The context of a task: which task and which worker a context belongs to, and when it ends. The type stands in model.go.
+// Context is the context that a task is called with: that of the submitter
+// with the worker added, and with an end of its own once Done is called. Any
+// goroutine may use it, during the task and after. Everything of the worker that is
+// reached through it must be safe for that.
+type Context struct {
+	// Its methods stand with what they are about: where a task runs, what ends it, what it waits for.
+
+	context.Context       // of the submitter
+	Pool            *Pool // never nil
+	Worker          *Worker
+	extras          atomic.Pointer[extras]
+	state           State
+	round           uint32   // of the worker; see Seat
+	ending          *Context // the nearest, by then; written by Init
+	asOf            uint64   // how many cancellations the pool had when Init looked
+}
+
+// extras is what few tasks need.
+type extras struct {
+	options Options                   // set before the task is submitted
+	onDone  func(err error, ran bool) // so is this: for the group that the task belongs to
+	dropped bool                      // the task never ran; written by the goroutine that drops it, before it is done
+	seen    *seen                     // set before too, if the pool sees tasks
+	own     atomic.Pointer[cancellation]
+	waits   waits // that are made in its name, if it has no seat
+	slot    *Held // whose slot of a Subpool waits in its name lend, or nil; see slot; set before it begins
+	latch   Latch // released when the task is done
+
+	dependents atomic.Pointer[dependency] // those of tasks that come after this one; they add, its end takes them
+}
+
+// cancellation is a cancellation of a task's own.
+type cancellation struct {
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	counted atomic.Bool // in the pool's cancellations; all that ask for it write and load
+}
 
 type taskKey struct{}
 
-// taskOf returns the task that ctx belongs to, or nil.
-func taskOf(ctx context.Context) *taskContext {
-	if c, ok := ctx.(*taskContext); ok {
+// Of returns the task that ctx belongs to, or nil.
+func Of(ctx context.Context) *Context {
+	if c, ok := ctx.(*Context); ok {
 		return c
 	}
 	return taskAbove(ctx)
 }
 
-// taskAbove is taskOf for the context of no task.
-func taskAbove(ctx context.Context) *taskContext {
-	c, _ := ctx.Value(taskKey{}).(*taskContext)
+// taskAbove is Of for the context of no task.
+func taskAbove(ctx context.Context) *Context {
+	c, _ := ctx.Value(taskKey{}).(*Context)
 	return c
 }
 
 // workerOf returns the worker of p that runs the task of ctx, or nil if ctx
 // does not come from such a task.
-func (p *Pool) workerOf(ctx context.Context) *task.Worker {
-	if c := taskOf(ctx); c != nil && c.pool == p {
-		return c.worker
+func (p *Pool) workerOf(ctx context.Context) *Worker {
+	if c := Of(ctx); c != nil && c.Pool == p {
+		return c.Worker
 	}
 	return nil
 }
 
-// inherited returns the context that a task submitted to p with ctx gets its values
+// Inherited returns the context that a task submitted to p with ctx gets its values
 // and its end from. A context that was made for a task, and ends only with its pool
 // and with what it comes from, is left out if its pool is p, whose end the new task
 // has anyway. So each pool comes once at most in a chain of such contexts, and tasks
 // that submit tasks, also to one another's pools, do not make it longer.
-func (p *Pool) inherited(ctx context.Context) context.Context {
-	if c, ok := ctx.(*taskContext); ok {
+func (p *Pool) Inherited(ctx context.Context) context.Context {
+	if c, ok := ctx.(*Context); ok {
 		return c.handedOn(p)
 	}
 	return ctx
 }
 
-// handedOn is inherited for the context of a task.
-func (c *taskContext) handedOn(p *Pool) context.Context {
+// handedOn is Inherited for the context of a task.
+func (c *Context) handedOn(p *Pool) context.Context {
 	if c.endsWith(p) {
 		return c.without(p)
 	}
@@ -61,9 +97,9 @@ func (c *taskContext) handedOn(p *Pool) context.Context {
 
 // endsWith reports whether p is the pool of c, or of one that it comes from, as far as
 // none between has an end of its own.
-func (c *taskContext) endsWith(p *Pool) bool {
-	for ok := true; ok && (c.isShared() || c.isDetached()); c, ok = c.Context.(*taskContext) {
-		if c.pool == p {
+func (c *Context) endsWith(p *Pool) bool {
+	for ok := true; ok && (c.isShared() || c.isDetached()); c, ok = c.Context.(*Context) {
+		if c.Pool == p {
 			return true
 		}
 	}
@@ -71,42 +107,42 @@ func (c *taskContext) endsWith(p *Pool) bool {
 }
 
 // without returns a context that ends as c does, which ends with p, but for that.
-func (c *taskContext) without(p *Pool) context.Context {
-	if c.pool == p {
+func (c *Context) without(p *Pool) context.Context {
+	if c.Pool == p {
 		return c.Context
 	}
-	rest := &taskContext{}
-	rest.init(c.Context.(*taskContext).without(p), c.pool)
+	rest := &Context{}
+	rest.Init(c.Context.(*Context).without(p), c.Pool)
 	rest.state.Share()
 	return rest
 }
 
 // isDetached reports whether c is that of a task without a Future and without a time
 // limit: it ends only as the submitter's does.
-func (c *taskContext) isDetached() bool {
+func (c *Context) isDetached() bool {
 	m := c.extras.Load()
-	return m != nil && m.options.detached && m.options.deadline.IsZero()
+	return m != nil && m.options.Detached && m.options.Deadline.IsZero()
 }
 
-// seat returns where c's task runs.
-func (c *taskContext) seat() task.Seat { return task.Seat{Worker: c.worker, Round: c.round} }
+// Seat returns where c's task runs.
+func (c *Context) Seat() Seat { return Seat{Worker: c.Worker, Round: c.round} }
 
 // isShared reports whether c is for any number of tasks, none of them a Future.
-func (c *taskContext) isShared() bool { return c.state.Load().IsShared() }
+func (c *Context) isShared() bool { return c.state.Load().IsShared() }
 
 // contextFor returns the context for a task without a Future. Tasks that follow
 // one another on a worker, with the same context, get the same, if the caller
 // is the goroutine that the worker belongs to.
-func contextFor(p *task.Pool, ctx context.Context, s task.Seat, exclusive bool) *taskContext {
+func (p *Pool) contextFor(ctx context.Context, s Seat, exclusive bool) *Context {
 	if exclusive {
-		if c, ok := s.Worker.Kept.(*taskContext); ok && c.Context == ctx && c.round == s.Round {
+		if c, ok := s.Worker.Kept.(*Context); ok && c.Context == ctx && c.round == s.Round {
 			return c
 		}
 	}
 	if made, ok := ctx.(madeContext); ok {
-		return made.taskContext
+		return made.Context
 	}
-	c := poolOf(p).newContext(ctx, s)
+	c := p.newContext(ctx, s)
 	if exclusive {
 		s.Worker.Kept = nil
 		if reflect.ValueOf(ctx).Comparable() {
@@ -117,28 +153,28 @@ func contextFor(p *task.Pool, ctx context.Context, s task.Seat, exclusive bool) 
 }
 
 // newContext returns a context for a task without a Future.
-func (p *Pool) newContext(ctx context.Context, s task.Seat) *taskContext {
-	c := &taskContext{worker: s.Worker, round: s.Round}
-	c.init(ctx, p)
+func (p *Pool) newContext(ctx context.Context, s Seat) *Context {
+	c := &Context{Worker: s.Worker, round: s.Round}
+	c.Init(ctx, p)
 	c.state.Share()
 	return c
 }
 
 // madeContext is the context for a task that was made already, in place of the
 // submitter's.
-type madeContext struct{ *taskContext }
+type madeContext struct{ *Context }
 
 // needExtras returns what few tasks need; it is made on first use.
-func (c *taskContext) needExtras() *taskExtras {
+func (c *Context) needExtras() *extras {
 	if m := c.extras.Load(); m != nil {
 		return m
 	}
-	c.extras.CompareAndSwap(nil, &taskExtras{})
+	c.extras.CompareAndSwap(nil, &extras{})
 	return c.extras.Load()
 }
 
 // cancellation returns the cancellation of c's own, or nil.
-func (c *taskContext) cancellation() *cancellation {
+func (c *Context) cancellation() *cancellation {
 	if m := c.extras.Load(); m != nil {
 		return m.own.Load()
 	}
@@ -150,18 +186,18 @@ func (c *taskContext) cancellation() *cancellation {
 // the task ends, since what the task submitted may go on. Then it ends, because a child
 // of a context cannot leave it otherwise. So c must be kept while the task runs, which
 // may have the channel and nothing else; see Start of a Body.
-func (c *taskContext) makeCancellation() *cancellation {
+func (c *Context) makeCancellation() *cancellation {
 	m := c.needExtras()
 	if e := m.own.Load(); e != nil {
-		return c.pool.counted(e)
+		return c.Pool.counted(e)
 	}
 	e := &cancellation{}
 	e.ctx, e.cancel = context.WithCancelCause(c.Context)
 	release := func() {}
-	if d := m.options.deadline; !d.IsZero() {
+	if d := m.options.Deadline; !d.IsZero() {
 		e.ctx, release = context.WithDeadline(e.ctx, d)
 	}
-	life, cancel := c.pool.tasks.Life, e.cancel
+	life, cancel := c.Pool.Life, e.cancel
 	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
 	forget := func(bubble bool) {
 		stop()
@@ -172,10 +208,10 @@ func (c *taskContext) makeCancellation() *cancellation {
 	}
 	if !m.own.CompareAndSwap(nil, e) {
 		forget(false)
-		return c.pool.counted(m.own.Load())
+		return c.Pool.counted(m.own.Load())
 	}
 	runtime.AddCleanup(c, forget, clock.InBubble())
-	return c.pool.counted(e)
+	return c.Pool.counted(e)
 }
 
 // counted counts e, which its task has, and returns it. All code that cancels e gets it from
@@ -189,26 +225,26 @@ func (p *Pool) counted(e *cancellation) *cancellation {
 }
 
 // Value makes the task known to what is called with its context.
-func (c *taskContext) Value(key any) any {
+func (c *Context) Value(key any) any {
 	if key == (taskKey{}) || key == (standby.Key{}) {
 		return c
 	}
 	v := c.source().Value(key) // so that package context finds the cancellation
-	if v == nil && c.endsWithPool() {
-		v = c.pool.tasks.Life.Value(key) // the cancellation, likewise
+	if v == nil && c.EndsWithPool() {
+		v = c.Pool.Life.Value(key) // the cancellation, likewise
 	}
 	return v
 }
 
-func (c *taskContext) Deadline() (time.Time, bool) { return c.source().Deadline() }
+func (c *Context) Deadline() (time.Time, bool) { return c.source().Deadline() }
 
-// endsWithPool reports whether nothing else ends c.
-func (c *taskContext) endsWithPool() bool { return c.isShared() && c.Context.Done() == nil }
+// EndsWithPool reports whether nothing else ends c.
+func (c *Context) EndsWithPool() bool { return c.isShared() && c.Context.Done() == nil }
 
 // source returns what ends c, unless it is the pool: the nearest cancellation of a
 // task's own, which is a child of all that is above it, or else the context that
 // the first task was submitted with.
-func (c *taskContext) source() context.Context {
+func (c *Context) source() context.Context {
 	c = c.nearest()
 	if e := c.cancellation(); e != nil {
 		return e.ctx
@@ -220,15 +256,15 @@ func (c *taskContext) source() context.Context {
 // own, or else the first of them. Tasks that wait for tasks make long chains: so each
 // knows what was found for it when it was made, which holds until a task of the pool gets
 // a cancellation. Without that, each task of a chain of 1000 took 2 us instead of 0.3.
-func (c *taskContext) nearest() *taskContext {
-	if c.asOf == c.pool.cancellations.Load() { // (R42)
+func (c *Context) nearest() *Context {
+	if c.asOf == c.Pool.cancellations.Load() { // (R42)
 		return c.ending
 	}
 	return c.findNearest()
 }
 
 // findNearest is nearest if that is not known any more.
-func (c *taskContext) findNearest() *taskContext {
+func (c *Context) findNearest() *Context {
 	for c.cancellation() == nil {
 		above := c.above()
 		if above == nil {
@@ -240,17 +276,17 @@ func (c *taskContext) findNearest() *taskContext {
 }
 
 // above returns the context of the task that has submitted c's, if c's pool is its own.
-func (c *taskContext) above() *taskContext {
-	if above, ok := c.Context.(*taskContext); ok && above.pool == c.pool {
+func (c *Context) above() *Context {
+	if above, ok := c.Context.(*Context); ok && above.Pool == c.Pool {
 		return above
 	}
 	return nil
 }
 
-// init makes c the context of a task of p that was submitted with ctx. It has no
+// Init makes c the context of a task of p that was submitted with ctx. It has no
 // cancellation of its own yet.
-func (c *taskContext) init(ctx context.Context, p *Pool) {
-	c.Context, c.pool = ctx, p
+func (c *Context) Init(ctx context.Context, p *Pool) {
+	c.Context, c.Pool = ctx, p
 	c.asOf = p.cancellations.Load() // (R42) then look for those above
 	c.ending = c
 	if above := c.above(); above != nil {
@@ -258,47 +294,39 @@ func (c *taskContext) init(ctx context.Context, p *Pool) {
 	}
 }
 
-func (c *taskContext) Err() error {
+func (c *Context) Err() error {
 	if err := c.source().Err(); err != nil {
 		return err
 	}
-	if c.pool.tasks.Phase.Load() != task.Cancelled { // which comes before the end of Life
+	if c.Pool.Phase.Load() != Cancelled { // which comes before the end of Life
 		return nil
 	}
-	return c.pool.tasks.Life.Err()
+	return c.Pool.Life.Err()
 }
 
-func (c *taskContext) Done() <-chan struct{} {
-	if c.endsWithPool() {
-		return c.pool.tasks.Life.Done()
+func (c *Context) Done() <-chan struct{} {
+	if c.EndsWithPool() {
+		return c.Pool.Life.Done()
 	}
 	return c.makeCancellation().ctx.Done()
 }
 
 // String lets contexts made from this one print well.
-func (c *taskContext) String() string { return fmt.Sprintf("%v.filchTask", c.Context) }
+func (c *Context) String() string { return fmt.Sprintf("%v.filchTask", c.Context) }
 
 // cause returns why c has ended, or nil if it has not. It does not wait for its
 // own cancellation to follow the others.
-func (c *taskContext) cause() error {
+func (c *Context) cause() error {
 	if err := context.Cause(c.source()); err != nil {
 		return err
 	}
-	return context.Cause(c.pool.tasks.Life)
+	return context.Cause(c.Pool.Life)
 }
 
 // held returns what holds c's task back, or has done so; or nil.
-func (c *taskContext) held() *hold {
+func (c *Context) held() *Held {
 	if m := c.extras.Load(); m != nil {
 		return m.options.hold
-	}
-	return nil
-}
-
-// after returns what the task comes after, until it has ended.
-func (h *hold) after() []dependency {
-	if d := h.deps.Load(); d != nil {
-		return d.all
 	}
 	return nil
 }
@@ -309,7 +337,7 @@ type byHand struct{ context.Context }
 var noEnd context.Context = byHand{context.Background()}
 
 // isPromise reports whether c is that of a promise.
-func (c *taskContext) isPromise() bool {
+func (c *Context) isPromise() bool {
 	_, ok := c.Context.(byHand)
 	return ok
 }

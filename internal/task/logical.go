@@ -1,4 +1,4 @@
-package filch
+package task
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/tag"
-	"github.com/filch-go/filch/internal/task"
 )
 
 // With logical races, each task is a goroutine of its own to the race detector: a race.Child, which
@@ -19,9 +18,9 @@ import (
 
 // runInChild calls f in child with a copy of c, for the goroutine that has taken the task. What f
 // does not return from does not return here.
-func (c *taskContext) runInChild(child race.Child, catches catching, f func(c *taskContext)) {
+func (c *Context) runInChild(child race.Child, catches catching, f func(c *Context)) {
 	out, own := new(childOutcome), c.forChild()
-	sees := c.pool.sees // then the worker has written what belongs to the context
+	sees := c.Pool.Sees // then the worker has written what belongs to the context
 	if sees {
 		race.Release(out)
 	}
@@ -30,14 +29,14 @@ func (c *taskContext) runInChild(child race.Child, catches catching, f func(c *t
 			race.Acquire(out)
 		}
 		c := own()
-		race.Acquire(&c.pool.name) // Resume
+		race.Acquire(&c.Pool.Name) // Resume
 		c.beChild(func() {
 			defer func() {
 				if out.returned {
 					return
 				}
 				if v := recover(); v != nil && catches != byNobody {
-					out.value, out.err = v, panicError(v)
+					out.value, out.err = v, c.Pool.Users.HowEnded(v)
 				} else if v != nil {
 					panic(v)
 				}
@@ -47,8 +46,8 @@ func (c *taskContext) runInChild(child race.Child, catches catching, f func(c *t
 		})
 	})
 	child.Wait()
-	if c.worker != nil {
-		c.worker.Engine.AcquireBase()
+	if c.Worker != nil {
+		c.Worker.Engine.AcquireBase()
 	}
 	switch {
 	case out.err != nil && catches == byCaller:
@@ -61,13 +60,13 @@ func (c *taskContext) runInChild(child race.Child, catches catching, f func(c *t
 }
 
 // beChild calls f on the goroutine of a child, which c is the context of.
-func (c *taskContext) beChild(f func()) {
-	p := c.pool
-	p.tasks.Engine.Tag(func(uint64, tag.Step) {
-		if p.checks.Strict() {
-			defer p.checks.Runs(c)()
+func (c *Context) beChild(f func()) {
+	p := c.Pool
+	p.Engine.Tag(func(uint64, tag.Step) {
+		if p.Checks.Strict() {
+			defer p.Checks.Runs(c)()
 		}
-		if pprof.SetGoroutineLabels(context.Background()); p.labels != nil {
+		if pprof.SetGoroutineLabels(context.Background()); p.Labels != nil {
 			pprof.SetGoroutineLabels(labelled(c))
 		}
 		f()
@@ -79,16 +78,16 @@ func init() { race.PartsKnown(runPart) }
 
 // runPart calls f in a child that is opened now, with a context of its own; see race.RunPart.
 func runPart(ctx context.Context, f func(ctx context.Context)) bool {
-	c := taskOf(ctx)
-	if c == nil || !c.pool.isLogical() {
+	c := Of(ctx)
+	if c == nil || !c.Pool.IsLogical() {
 		return false
 	}
 	own := c.forPart()
 	run := func() {
 		c := own()
-		c.beChild(func() { c.inPlaceOf(func(c *taskContext) { f(c) }) })
+		c.beChild(func() { c.inPlaceOf(func(c *Context) { f(c) }) })
 	}
-	child := c.pool.openTask() // at last: the child sees what was before
+	child := c.Pool.openTask() // at last: the child sees what was before
 	if child.IsOpen() {
 		child.Run(run)
 	}
@@ -96,12 +95,12 @@ func runPart(ctx context.Context, f func(ctx context.Context)) bool {
 }
 
 // inPlaceOf calls f in the place of the worker of c, if it has one.
-func (c *taskContext) inPlaceOf(f func(c *taskContext)) {
-	if c.worker == nil {
+func (c *Context) inPlaceOf(f func(c *Context)) {
+	if c.Worker == nil {
 		f(c)
 		return
 	}
-	c.worker.Engine.StandIn(func() { f(c) })
+	c.Worker.Engine.StandIn(func() { f(c) })
 }
 
 // childOutcome is how a child has ended; it writes, then its runner reads.
@@ -134,72 +133,72 @@ func catchingOf(catches, exclusive bool) catching {
 // forChild returns a function that returns c as its child has it. c of a task without a Future was
 // written by the worker, which the child is not ordered after: it gets a copy. That of a Future was
 // written by what has submitted it.
-func (c *taskContext) forChild() func() *taskContext {
+func (c *Context) forChild() func() *Context {
 	if !c.isShared() {
-		return func() *taskContext { return c }
+		return func() *Context { return c }
 	}
 	return c.forPart()
 }
 
 // forPart is forChild for a part of the task of c, whose context is one of its own.
-func (c *taskContext) forPart() func() *taskContext {
-	ctx, p, w, round, extras := c.Context, c.pool, c.worker, c.round, c.extras.Load()
-	return func() *taskContext {
-		own := &taskContext{worker: w, round: round}
+func (c *Context) forPart() func() *Context {
+	ctx, p, w, round, extras := c.Context, c.Pool, c.Worker, c.round, c.extras.Load()
+	return func() *Context {
+		own := &Context{Worker: w, round: round}
 		own.extras.Store(extras)
-		own.init(ctx, p)
+		own.Init(ctx, p)
 		own.state.Share()
 		return own
 	}
 }
 
-// childTask is a plainTask with logical races.
+// childTask is a Plain with logical races.
 type childTask struct {
-	plainTask
+	Plain
 	child race.Child
 }
 
-func (p *Pool) newChildTask(f plainTask) *childTask {
-	t := &childTask{plainTask: f}
+func (p *Pool) newChildTask(f Plain) *childTask {
+	t := &childTask{Plain: f}
 	t.child = p.openTask() // at last: the child sees what was before
 	return t
 }
 
-func (t *childTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclusive bool) bool {
+func (t *childTask) Start(p *Pool, s Seat, ctx context.Context, exclusive bool) bool {
 	defer t.child.Drop()
-	return plainTask(func(c context.Context) {
+	return Plain(func(c context.Context) {
 		if !t.child.IsOpen() {
-			t.plainTask(c)
+			t.Plain(c)
 			return
 		}
-		c.(*taskContext).runInChild(t.child, catchingOf(t.Catches(tp), exclusive), func(c *taskContext) { t.plainTask(c) })
-	}).Start(tp, s, ctx, exclusive)
+		c.(*Context).runInChild(t.child, catchingOf(t.Catches(p), exclusive), func(c *Context) { t.Plain(c) })
+	}).Start(p, s, ctx, exclusive)
 }
 
-func (t *childTask) Drop(p *task.Pool, err error) {
+func (t *childTask) Drop(p *Pool, err error) {
 	t.child.Drop()
-	t.plainTask.Drop(p, err)
+	t.Plain.Drop(p, err)
 }
 
-func (t *childTask) Crash(p *task.Pool, s task.Seat) { crash(p, t, s) }
+func (t *childTask) Crash(p *Pool, s Seat) { p.crash(nil, false, s) }
 
 func (t *childTask) dropChild() { t.child.Drop() }
 
 // dropChildOf ends the child of a task that is not accepted.
-func dropChildOf(b task.Body) {
+func dropChildOf(b Body) {
 	if !race.Enabled {
 		return
 	}
-	if o, ok := b.(*seen); ok {
-		b = o.Body
-	}
-	if t, ok := b.(interface{ dropChild() }); ok {
-		t.dropChild()
+	switch b := bare(b).(type) {
+	case FutureTask:
+		b.Core().child.Get().drop()
+	case interface{ dropChild() }:
+		b.dropChild()
 	}
 }
 
 // dropChildUnless is deferred around a submission of b: the observer, or a method of a context, may panic.
-func dropChildUnless(submitted bool, b task.Body) {
+func dropChildUnless(submitted bool, b Body) {
 	if !submitted {
 		dropChildOf(b)
 	}
@@ -221,44 +220,51 @@ func aside(submit func() error) (err error) {
 	return err
 }
 
-// ordersNone calls f, which orders nothing that the caller does, if p has logical races.
-func (p *Pool) ordersNone(f func()) {
-	if p.isLogical() {
+// OrdersNone calls f, which orders nothing that the caller does, if p has logical races.
+func (p *Pool) OrdersNone(f func()) {
+	if p.IsLogical() {
 		_ = aside(func() error { f(); return nil })
 	} else {
 		f()
 	}
 }
 
+// child is what a Future has for logical races.
+type child struct {
+	child race.Child
+	after []*Context // tasks that it comes after
+	alone *Subpool   // of one slot, that it is of; or nil
+}
+
 // openChild opens a child for the task of c, which is about to be submitted, and comes after what h
 // says, if it is not nil. It returns nil if there is none.
-func (c *taskContext) openChild(h *hold) *futureChild {
-	l := &futureChild{}
+func (c *Context) openChild(h *Held) *child {
+	l := &child{}
 	if h != nil {
 		deps := h.after()
 		for i := range deps {
-			l.after = append(l.after, deps[i].on.task())
+			l.after = append(l.after, &deps[i].on.Core().Ctx)
 		}
-		if h.sub != nil && h.sub.tasks.Limit == 1 {
-			l.alone = h.sub
+		if s := h.Slot.Of; s != nil && s.Limit == 1 {
+			l.alone = s
 		}
 	}
-	if l.child = c.pool.openTask(); !l.child.IsOpen() {
+	if l.child = c.Pool.openTask(); !l.child.IsOpen() {
 		return nil
 	}
 	return l
 }
 
 // sit notes where the task of c runs. Its child does, after which others are ordered that have c.
-func (l *futureChild) sit(c *taskContext, s task.Seat) {
-	l.child.Prepare(func() { c.worker, c.round = s.Worker, s.Round })
+func (l *child) sit(c *Context, s Seat) {
+	l.child.Prepare(func() { c.Worker, c.round = s.Worker, s.Round })
 }
 
 // run calls f, which is what the task of c does, in the child.
-func (l *futureChild) run(c *taskContext, catches catching, f func()) {
+func (l *child) run(c *Context, catches catching, f func()) {
 	after, alone := l.after, l.alone
 	l.after = nil // which the Future must not keep
-	c.runInChild(l.child, catches, func(c *taskContext) {
+	c.runInChild(l.child, catches, func(c *Context) {
 		for _, t := range after {
 			race.Acquire(t)
 		}
@@ -272,18 +278,40 @@ func (l *futureChild) run(c *taskContext, catches catching, f func()) {
 }
 
 // drop ends the child of a task that is not accepted. Its context, or the pool, may end it at the same time.
-func (l *futureChild) drop() {
+func (l *child) drop() {
 	if l != nil {
 		l.child.Drop()
 	}
 }
 
 // end is called when the task of c is done, or refused.
-func (l *futureChild) end(c *taskContext) {
+func (l *child) end(c *Context) {
 	if l != nil {
 		l.child.Drop()
 		l.after = nil
-	} else if c.pool.isLogical() {
+	} else if c.Pool.IsLogical() {
 		race.Release(c) // for what comes after it
+	}
+}
+
+// IsLogical reports whether p has logical races.
+func (p *Pool) IsLogical() bool { return race.Enabled && p.Engine.Logical.On }
+
+// openTask opens a child for a task that is about to be submitted, or none.
+func (p *Pool) openTask() race.Child {
+	if !p.IsLogical() {
+		return race.Child{}
+	}
+	c := race.Open()
+	if !c.IsOpen() {
+		p.MissedRaces()
+	}
+	return c
+}
+
+// MissedRaces logs, once, that there are too many children at a time.
+func (p *Pool) MissedRaces() {
+	if p.Logger != nil && !p.missTold.Swap(true) {
+		p.Logger.Warn("filch: logical races: too many forks and tasks are open at a time, so some are seen as the race detector alone sees them", "pool", p.Name, "most", race.MaxOpen)
 	}
 }

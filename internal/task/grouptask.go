@@ -1,18 +1,25 @@
-package filch
+package task
 
 import (
 	"context"
 	"runtime"
 
-	"github.com/filch-go/filch/internal/task"
+	"github.com/filch-go/filch/internal/race"
 )
 
 // A task of a Group, as what runs it or drops it sees it. Whichever that is counts it for the Group, once.
 
-func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclusive bool) bool {
-	c := contextFor(tp, ctx, s, exclusive)
-	p := c.pool
-	queued := s.Slots&task.GroupSlot == 0
+// groupTask is a task of a group without options.
+type groupTask struct {
+	group *Group
+	child race.Child // with logical races
+	f     func(ctx context.Context) error
+	begun bool // or dropped; the goroutine that has the task touches it
+}
+
+func (t *groupTask) Start(p *Pool, s Seat, ctx context.Context, exclusive bool) bool {
+	c := p.contextFor(ctx, s, exclusive)
+	queued := s.Slots&GroupSlot == 0
 	if t.child.IsOpen() {
 		defer t.child.Drop()
 	}
@@ -23,12 +30,12 @@ func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclu
 			p.dropped()
 			t.group.taskDoneIn(s, c.cause(), false)
 		}
-		p.tasks.LeaveSlot(s)
+		p.LeaveSlot(s)
 		return false
 	}
 	if queued && !t.group.begins(t) {
 		p.dropped()
-		p.tasks.LeaveSlot(s)
+		p.LeaveSlot(s)
 		return false
 	}
 	var err error
@@ -38,18 +45,18 @@ func (t *groupTask) Start(tp *task.Pool, s task.Seat, ctx context.Context, exclu
 		err = t.call(c)
 	}
 	if err != nil {
-		p.outcomes.failed.Add(1)
+		p.Outcomes.Failed.Add(1)
 	}
 	runtime.KeepAlive(c)
-	p.tasks.LeaveSlot(s)
+	p.LeaveSlot(s)
 	t.group.taskDoneIn(s, err, true)
 	return true
 }
 
-func (t *groupTask) Drop(p *task.Pool, err error) {
+func (t *groupTask) Drop(p *Pool, err error) {
 	t.child.Drop()
-	p.LeaveSlot(task.Seat{})
-	t.dropUnstarted(poolOf(p), err)
+	p.LeaveSlot(Seat{})
+	t.dropUnstarted(p, err)
 }
 
 // dropUnstarted is Drop but for the slot.
@@ -60,27 +67,27 @@ func (t *groupTask) dropUnstarted(p *Pool, err error) {
 	}
 }
 
-func (t *groupTask) Catches(*task.Pool) bool { return true }
+func (t *groupTask) Catches(*Pool) bool { return true }
 
-func (t *groupTask) Fail(p *task.Pool, s task.Seat, err error) {
+func (t *groupTask) Fail(p *Pool, s Seat, err error) {
 	p.LeaveSlot(s)
 	defer t.group.taskDoneIn(s, err, true)
-	poolOf(p).crashed(t, err, false)
+	p.crashed(nil, err, false)
 }
 
-func (t *groupTask) Crash(p *task.Pool, s task.Seat) { crash(p, t, s) }
+func (t *groupTask) Crash(p *Pool, s Seat) { p.crash(nil, false, s) }
 
 func (t *groupTask) About() (string, any) { return "", t.f }
 
 func (t *groupTask) dropChild() { t.child.Drop() }
 
 // call calls the function of t, in its child if there is one.
-func (t *groupTask) call(c *taskContext) error {
+func (t *groupTask) call(c *Context) error {
 	if !t.child.IsOpen() {
 		return t.f(c)
 	}
 	out := new(struct{ err error })
 	f := t.f
-	c.runInChild(t.child, byPool, func(c *taskContext) { out.err = f(c) })
+	c.runInChild(t.child, byPool, func(c *Context) { out.err = f(c) })
 	return out.err
 }

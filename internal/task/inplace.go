@@ -1,11 +1,10 @@
-package filch
+package task
 
 import (
 	"context"
 	"runtime/pprof"
 
 	"github.com/filch-go/filch/internal/tag"
-	"github.com/filch-go/filch/internal/task"
 )
 
 // Tasks that run on the goroutine of a caller, and not on that of a worker that has found them: on top of the task
@@ -14,10 +13,10 @@ import (
 
 // runBody runs t, which was just accepted, on the caller's goroutine, and calls begins just
 // before. It reports false if the pool has ended.
-func (p *Pool) runBody(ctx context.Context, t task.Task, without task.Slots, begins func()) bool {
-	return p.runHere(ctx, without, false, func(s task.Seat) (task.Task, bool) {
+func (p *Pool) runBody(ctx context.Context, t Task, without Slots, begins func()) bool {
+	return p.runHere(ctx, without, false, func(s Seat) (Task, bool) {
 		begins()
-		p.tasks.Totals.Direct.Add(1)
+		p.Totals.Direct.Add(1)
 		if s.Worker != nil {
 			s.Worker.Own.InPlace.Direct.Add(1)
 		}
@@ -29,68 +28,58 @@ func (p *Pool) runBody(ctx context.Context, t task.Task, without task.Slots, beg
 // that next is called with, and reports whether it did. Who has ctx may be a task of the
 // pool, in whose seat it runs, or one of another pool, whose place others can have
 // meanwhile. counted tells whether next counts the task as begun in place.
-func (p *Pool) runHere(ctx context.Context, without task.Slots, counted bool, next func(s task.Seat) (task.Task, bool)) (ran bool) {
-	c := taskOf(ctx)
-	run := func(s task.Seat) {
+func (p *Pool) runHere(ctx context.Context, without Slots, counted bool, next func(s Seat) (Task, bool)) (ran bool) {
+	c := Of(ctx)
+	run := func(s Seat) {
 		if t, ok := next(s); ok {
 			ran = true
 			s.Slots = without
-			if _, ok := t.Body.(lender); ok {
+			if _, ok := t.Body.(callersTask); ok { // which lends that one's slot itself
 				p.runCaught(ctx, t, s, counted)
 			} else {
 				p.runOnTop(c, ctx, t, s, counted)
 			}
 		}
 	}
-	if c != nil && c.pool == p && c.seat().SitDown() {
+	if c != nil && c.Pool == p && c.Seat().SitDown() {
 		defer func() {
 			if !ran {
-				c.seat().StandUp()
+				c.Seat().StandUp()
 			}
 		}()
-		run(c.seat())
+		run(c.Seat())
 		return ran
 	}
-	if !p.tasks.Engine.EnterBlocked().Ended() { // Close waits for it
-		if c != nil && c.pool != p && c.seat().Lend() {
-			defer c.seat().Reclaim()
+	if !p.Engine.EnterBlocked().Ended() { // Close waits for it
+		if c != nil && c.Pool != p && c.Seat().Lend() {
+			defer c.Seat().Reclaim()
 		}
-		defer p.tasks.Engine.LeaveBlocked()
-		p.tasks.Engine.Tag(func(uint64, tag.Step) { run(task.Seat{}) })
+		defer p.Engine.LeaveBlocked()
+		p.Engine.Tag(func(uint64, tag.Step) { run(Seat{}) })
 		return ran
 	}
-	p.tasks.Engine.LeaveBlocked()
+	p.Engine.LeaveBlocked()
 	return false
 }
 
-// Help runs one queued task on the caller's goroutine, and reports whether there was one.
-// It takes a task from the worker's own queue if ctx comes from a task, else the oldest of
-// the global queue, else one of another worker's queue. If the order is by priority, it
-// takes the most urgent in place of the oldest. Use Help in a loop that waits for
-// something other than a Future or a Group. The task that Help runs must not wait for the
-// task that calls Help, so the pool never does this by itself. Panics and runtime.Goexit
-// do what [Pool.Go] says for CallerRuns. Help panics if ctx is nil.
+// Help runs one queued task on the goroutine of the caller, who has ctx, and reports whether there was one.
 func (p *Pool) Help(ctx context.Context) bool {
-	if !p.made() {
-		isNotMade("Help", "Pool", "New")
-	}
-	needs(ctx != nil, "Help", "ctx")
-	return p.runHere(ctx, 0, true, func(s task.Seat) (t task.Task, ok bool) {
-		helpers := &p.tasks.Totals.Helpers
+	return p.runHere(ctx, 0, true, func(s Seat) (t Task, ok bool) {
+		helpers := &p.Totals.Helpers
 		helpers.Add(1) // (W70)
 		defer helpers.Add(-1)
-		if p.tasks.Paused.Load() {
+		if p.Paused.Load() {
 			return t, false
 		}
-		queues, newest := p.tasks.Queues(), false
-		if c := taskOf(ctx); c != nil && c.pool == p && c.seat().Taken() {
-			queues, newest = append([]*task.Queue{&c.worker.Own}, queues...), p.tasks.Order == task.LIFO
+		queues, newest := p.Queues(), false
+		if c := Of(ctx); c != nil && c.Pool == p && c.Seat().Taken() {
+			queues, newest = append([]*Queue{&c.Worker.Own}, queues...), p.Order == LIFO
 		}
 		for _, q := range queues {
 			if t, ok = q.Pop(newest); ok {
 				p.inPlace(s).Begun.Add(1)
-				p.tasks.LeaveQueue()
-				p.outcomes.helped.Add(1)
+				p.LeaveQueue()
+				p.Outcomes.Helped.Add(1)
 				break
 			}
 			newest = false
@@ -102,37 +91,53 @@ func (p *Pool) Help(ctx context.Context) bool {
 // runDirect is runBody for a task that needs no slot, of a caller whose context is that of c, if
 // of any task. It allocates nothing, which is why it does not use Tag: that the goroutine is one
 // of the pool shows by startInPlace.
-func (p *Pool) runDirect(ctx context.Context, c *taskContext, t task.Task) bool {
-	s := task.Seat{}
+func (p *Pool) runDirect(ctx context.Context, c *Context, t Task) bool {
+	s := Seat{}
 	switch {
-	case c != nil && c.pool == p && c.seat().SitDown():
-		s = c.seat()
+	case c != nil && c.Pool == p && c.Seat().SitDown():
+		s = c.Seat()
 		s.Worker.Own.InPlace.Direct.Add(1)
-	case p.tasks.Engine.EnterBlocked().Ended(): // else Close waits for it
-		p.tasks.Engine.LeaveBlocked()
+	case p.Engine.EnterBlocked().Ended(): // else Close waits for it
+		p.Engine.LeaveBlocked()
 		return false
 	default:
-		defer p.tasks.Engine.LeaveBlocked()
-		if c != nil && c.pool != p && c.seat().Lend() {
-			defer c.seat().Reclaim()
+		defer p.Engine.LeaveBlocked()
+		if c != nil && c.Pool != p && c.Seat().Lend() {
+			defer c.Seat().Reclaim()
 		}
 	}
-	s.Slots = task.PoolSlot
-	p.tasks.Totals.Direct.Add(1)
+	s.Slots = PoolSlot
+	p.Totals.Direct.Add(1)
 	p.runCaught(ctx, t, s, false)
 	return true
 }
 
+// RunDirect runs t, a task of p that needs no slot, on the goroutine of the caller who has ctx, with a context that comes from parent. It
+// reports false if the pool has ended: then t is refused.
+func RunDirect(ctx context.Context, t FutureTask, parent context.Context, p *Pool) bool {
+	f, by := t.Core(), Of(ctx)
+	f.Ctx.Init(parent, p)
+	if by != nil && by.slot() != nil {
+		f.Ctx.needExtras().slot = by.slot() // what t waits for, the caller waits for
+	}
+	see(ctx, t, &Options{})
+	if p.runDirect(ctx, by, Task{Body: t}) {
+		return true
+	}
+	_ = p.refuse(t, ErrClosed)
+	return false
+}
+
 // inPlace returns where tasks count that run in place in s.
-func (p *Pool) inPlace(s task.Seat) *task.InPlace {
+func (p *Pool) inPlace(s Seat) *InPlace {
 	if s.Worker != nil {
 		return &s.Worker.Own.InPlace
 	}
-	return &p.tasks.Totals.InPlace
+	return &p.Totals.InPlace
 }
 
 // runOnTop is runCaught on top of the task of c, if c is not nil. That task waits meanwhile.
-func (p *Pool) runOnTop(c *taskContext, ctx context.Context, t task.Task, s task.Seat, counted bool) {
+func (p *Pool) runOnTop(c *Context, ctx context.Context, t Task, s Seat, counted bool) {
 	defer c.lendSlot(slotOfBody(t.Body)).Reclaim()
 	p.runCaught(ctx, t, s, counted)
 }
@@ -140,7 +145,7 @@ func (p *Pool) runOnTop(c *taskContext, ctx context.Context, t task.Task, s task
 // runCaught runs t elsewhere than at the bottom of a worker's stack, on the
 // goroutine of the caller that has ctx. If that is in a seat, it has begun there, and runCaught
 // ends it. counted tells whether it counts as begun in place already.
-func (p *Pool) runCaught(ctx context.Context, t task.Task, s task.Seat, counted bool) {
+func (p *Pool) runCaught(ctx context.Context, t Task, s Seat, counted bool) {
 	count := p.inPlace(s)
 	if !counted {
 		count.Begun.Add(1)
@@ -155,12 +160,12 @@ func (p *Pool) runCaught(ctx context.Context, t task.Task, s task.Seat, counted 
 		} else if ran {
 			count.Ended.Add(1)
 		}
-		if p.labels != nil {
+		if p.Labels != nil {
 			pprof.SetGoroutineLabels(labelled(ctx))
 		}
 	}()
 	body := t.Body
-	defer p.tasks.Caught(&body, s)
+	defer p.Caught(&body, s)
 	ran = p.startInPlace(t, s)
 	body = nil
 }

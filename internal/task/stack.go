@@ -1,23 +1,22 @@
-package filch
+package task
 
 import (
 	"runtime"
 
-	"github.com/filch-go/filch/internal/task"
 	"github.com/filch-go/filch/internal/tell"
 )
 
 // Whether a call comes from inside a task of a pool, as its stack tells.
 
-// inside reports whether the calling goroutine runs a task of p.
-func (p *Pool) inside() bool {
+// Inside reports whether the calling goroutine runs a task of p.
+func (p *Pool) Inside() bool {
 	pcs := make([]uintptr, 64)
 	n := runtime.Callers(1, pcs)
 	for n == len(pcs) {
 		pcs = make([]uintptr, 2*n)
 		n = runtime.Callers(1, pcs)
 	}
-	yes, mayBeInPlace := tell.InTask(pcs[:n], p.tasks.Engine.Number)
+	yes, mayBeInPlace := tell.InTask(pcs[:n], p.Engine.Number)
 	return yes || mayBeInPlace && p.runsInPlace()
 }
 
@@ -25,8 +24,8 @@ func (p *Pool) inside() bool {
 // shows the receiver. A mark would cost each task that runs in place an allocation.
 //
 //go:noinline
-func (p *Pool) startInPlace(t task.Task, s task.Seat) (ran bool) {
-	ran = t.Body.Start(&p.tasks, s, t.Ctx, false)
+func (p *Pool) startInPlace(t Task, s Seat) (ran bool) {
+	ran = t.Body.Start(p, s, t.Ctx, false)
 	runtime.KeepAlive(p)
 	return ran
 }

@@ -1,14 +1,14 @@
-package filch
+package task
 
 import (
 	"cmp"
 	"context"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/line"
-	"github.com/filch-go/filch/internal/task"
 	"github.com/filch-go/filch/internal/tell"
 )
 
@@ -26,10 +26,24 @@ import (
 // the function of each task in the circle is below the task's wait, on the same stack. If
 // any is not, there is no error.
 
+// A wait is one of a task that blocks, for another task or for a group.
+type wait struct {
+	by    *Context
+	task  *Context // that it waits for, unless it is
+	group *Group   // this
+}
+
+// waits are those that are made in the seats of one worker, or in the name of one
+// task that has no seat; the newest come last.
+type waits struct {
+	mu   sync.Mutex
+	line line.Line[*wait]
+}
+
 // waits returns where c notes its waits.
-func (c *taskContext) waits() *waits {
-	if c.worker != nil {
-		return &asWorker(&c.worker.Engine).waits
+func (c *Context) waits() *waits {
+	if c.Worker != nil {
+		return &c.Worker.waits
 	}
 	return &c.needExtras().waits
 }
@@ -37,13 +51,13 @@ func (c *taskContext) waits() *waits {
 // A waitMark is what the stack of a wait that blocks shows. It has three addresses: of the
 // task that is waited for; of the waiting task, if the wait does not end before that task's
 // context, else nil; and of the waiting task in any case.
-type waitMark [3]*taskContext
+type waitMark [3]*Context
 
 // blocked waits as l.Wait does, in the name of a task. It returns an error if that
 // task would wait for itself.
 //
 //go:noinline
-func blocked(mark waitMark, w wait, l *task.Latch, ctx context.Context, ready func() bool) error {
+func blocked(mark waitMark, w wait, l *Latch, ctx context.Context, ready func() bool) error {
 	noted, t := w.by.waits(), &line.Turn[*wait]{Of: &w}
 	noted.mu.Lock()
 	noted.line.Add(t) // (W41) then follow the notes of others
@@ -58,13 +72,13 @@ func blocked(mark waitMark, w wait, l *task.Latch, ctx context.Context, ready fu
 			return err
 		}
 	}
-	return w.by.standsBy(w.task.slotHeld(), func(s task.Seat) error { return l.Wait(ctx, s, ready) })
+	return w.by.standsBy(w.task.slotHeld(), func(s Seat) error { return l.Wait(ctx, s, ready) })
 }
 
 // lasts returns c if a wait with ctx does not end before c does, else nil. ctx is c or
 // comes from it.
-func (c *taskContext) lasts(ctx context.Context) *taskContext {
-	if t, ok := ctx.(*taskContext); ok && t == c {
+func (c *Context) lasts(ctx context.Context) *Context {
+	if t, ok := ctx.(*Context); ok && t == c {
 		return c
 	}
 	if end := ctx.Done(); end == nil || end == c.Done() {
@@ -76,11 +90,11 @@ func (c *taskContext) lasts(ctx context.Context) *taskContext {
 // closesCircle reports whether the notes lead from what w waits for back to the task that
 // waits, or to another that runs in the same seat. A task that is held leads to what holds it:
 // through has such steps of the way, by the address of the held task.
-func (w *wait) closesCircle() (closes bool, through map[string]*taskContext) {
+func (w *wait) closesCircle() (closes bool, through map[string]*Context) {
 	hops := 0
-	closes = w.leadsBack(w.task, &hops, func(c, on *taskContext) {
+	closes = w.leadsBack(w.task, &hops, func(c, on *Context) {
 		if through == nil {
-			through = map[string]*taskContext{}
+			through = map[string]*Context{}
 		}
 		through[tell.Address(c)] = on
 	})
@@ -88,15 +102,15 @@ func (w *wait) closesCircle() (closes bool, through map[string]*taskContext) {
 }
 
 // leadsBack is closesCircle from c on. It tells the steps that go through a held task.
-func (w *wait) leadsBack(c *taskContext, hops *int, through func(c, on *taskContext)) bool {
+func (w *wait) leadsBack(c *Context, hops *int, through func(c, on *Context)) bool {
 	for ; c != nil && *hops < 1000; *hops++ {
 		s := c.state.Load()
 		if s.IsHeld() {
 			deps := c.holders()
 			for i := range deps {
 				*hops++
-				if w.leadsBack(deps[i].on.task(), hops, through) {
-					through(c, deps[i].on.task())
+				if w.leadsBack(&deps[i].on.Core().Ctx, hops, through) {
+					through(c, &deps[i].on.Core().Ctx)
 					return true
 				}
 			}
@@ -105,7 +119,7 @@ func (w *wait) leadsBack(c *taskContext, hops *int, through func(c, on *taskCont
 		if !s.IsRunning() {
 			return false
 		}
-		if c == w.by || w.by.worker != nil && s.Runner() == w.by.worker.Engine.Number {
+		if c == w.by || w.by.Worker != nil && s.Runner() == w.by.Worker.Engine.Number {
 			return true
 		}
 		next := c.waitsFor(s.Runner()) // (R41)
@@ -118,7 +132,7 @@ func (w *wait) leadsBack(c *taskContext, hops *int, through func(c, on *taskCont
 }
 
 // holders returns what the task of c, which is held, comes after.
-func (c *taskContext) holders() []dependency {
+func (c *Context) holders() []dependency {
 	if h := c.held(); h != nil {
 		return h.after()
 	}
@@ -127,7 +141,7 @@ func (c *taskContext) holders() []dependency {
 
 // waitsFor returns the newest wait of c, or of what runs in its seat. c runs on the worker
 // with the given number.
-func (c *taskContext) waitsFor(number uint32) *wait {
+func (c *Context) waitsFor(number uint32) *wait {
 	noted := c.notes(number)
 	if noted == nil {
 		return nil
@@ -141,21 +155,21 @@ func (c *taskContext) waitsFor(number uint32) *wait {
 }
 
 // notes returns what waits does. It is for goroutines that do not run c's task, which must
-// not look at c.worker.
-func (c *taskContext) notes(number uint32) *waits {
+// not look at c.Worker.
+func (c *Context) notes(number uint32) *waits {
 	if number == 0 {
 		if m := c.extras.Load(); m != nil {
 			return &m.waits
 		}
 		return nil
 	}
-	all := *c.pool.tasks.Engine.Workers.Load()
+	all := *c.Pool.Engine.Workers.Load()
 	if i := int(number) - 1; i < len(all) && all[i].Number == number {
-		return &asWorker(all[i]).waits
+		return &of(all[i]).waits
 	}
 	for _, w := range all { // some workers were let go
 		if w.Number == number {
-			return &asWorker(w).waits
+			return &of(w).waits
 		}
 	}
 	return nil
@@ -163,7 +177,7 @@ func (c *taskContext) notes(number uint32) *waits {
 
 // circleOn returns an error that names the tasks if w and other waits keep one another from
 // ending. The caller is about to make w. through is what closesCircle returned.
-func circleOn(all tell.Stacks, w *wait, through map[string]*taskContext) error {
+func circleOn(all tell.Stacks, w *wait, through map[string]*Context) error {
 	if len(all) == 0 || len(all[0].Tasks) == 0 {
 		return nil
 	}
@@ -185,35 +199,35 @@ func circleOn(all tell.Stacks, w *wait, through map[string]*taskContext) error {
 			text += " waits for " + name(all[next].Tasks[task])
 		}
 		if at = next; at == 0 {
-			return inOp("Wait", ErrInside, ": "+text)
+			return InOp("Wait", ErrInside, ": "+text)
 		}
 	}
 	return nil
 }
 
 // namesOnTheWay returns the names of the tasks that the notes lead to from w.
-func namesOnTheWay(w *wait, through map[string]*taskContext) map[string]string {
+func namesOnTheWay(w *wait, through map[string]*Context) map[string]string {
 	names := map[string]string{}
 	for next, hops := w, 0; next != nil && next.task != nil && hops < 1000; hops++ {
 		c := next.task
 		if _, known := names[tell.Address(c)]; known {
 			break
 		}
-		names[tell.Address(next.by)] = next.by.name()
-		names[tell.Address(c)] = c.name()
+		names[tell.Address(next.by)] = next.by.Name()
+		names[tell.Address(c)] = c.Name()
 		for on := through[tell.Address(c)]; on != nil; on = through[tell.Address(c)] {
 			c = on
-			names[tell.Address(c)] = c.name()
+			names[tell.Address(c)] = c.Name()
 		}
 		next = c.waitsFor(c.state.Load().Runner())
 	}
 	return names
 }
 
-// name returns the name of c's task, if it has one.
-func (c *taskContext) name() string {
+// Name returns the name of c's task, if it has one.
+func (c *Context) Name() string {
 	if m := c.extras.Load(); m != nil {
-		return m.options.name
+		return m.options.Name
 	}
 	return ""
 }
@@ -227,12 +241,12 @@ func (p *Pool) allWaits() (all []wait) {
 			all = append(all, *w)
 		}
 	}
-	for _, w := range *p.tasks.Engine.Workers.Load() {
-		collect(&asWorker(w).waits)
+	for _, w := range *p.Engine.Workers.Load() {
+		collect(&of(w).waits)
 	}
-	for _, b := range p.longRunning() {
-		if f, ok := b.(interface{ task() *taskContext }); ok {
-			if m := f.task().extras.Load(); m != nil {
+	for _, b := range p.LongRunning() {
+		if t, ok := b.(FutureTask); ok {
+			if m := t.Core().Ctx.extras.Load(); m != nil {
 				collect(&m.waits)
 			}
 		}
@@ -281,11 +295,11 @@ func target(all tell.Stacks, w wait) string {
 }
 
 // nameIn tells which task c is the context of.
-func nameIn(all tell.Stacks, c *taskContext) string {
+func nameIn(all tell.Stacks, c *Context) string {
 	if c.isPromise() {
 		return "a promise"
 	}
-	if name := c.name(); name != "" {
+	if name := c.Name(); name != "" {
 		return "task " + name
 	}
 	return all.NameOf(tell.Address(c))
@@ -294,15 +308,15 @@ func nameIn(all tell.Stacks, c *taskContext) string {
 // circlesOf returns up to most of the circles that waits make, if each is made by
 // its task's own goroutine.
 func circlesOf(all []wait, most int) (circles [][]wait) {
-	bySeat, byTask, byGroup := map[uint32][]int{}, map[*taskContext][]int{}, map[context.Context][]int{}
+	bySeat, byTask, byGroup := map[uint32][]int{}, map[*Context][]int{}, map[context.Context][]int{}
 	for i, w := range all {
-		if w.by.worker != nil {
-			bySeat[w.by.worker.Engine.Number] = append(bySeat[w.by.worker.Engine.Number], i)
+		if w.by.Worker != nil {
+			bySeat[w.by.Worker.Engine.Number] = append(bySeat[w.by.Worker.Engine.Number], i)
 		} else {
 			byTask[w.by] = append(byTask[w.by], i)
 		}
 		if w.group != nil {
-			byGroup[w.group.ctx] = nil
+			byGroup[w.group.Ctx] = nil
 		}
 	}
 	for i, w := range all {
@@ -310,8 +324,8 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 			byGroup[w.by.Context] = append(byGroup[w.by.Context], i)
 		}
 	}
-	var followTask func(c *taskContext, seen map[*taskContext]bool) []int
-	followTask = func(c *taskContext, seen map[*taskContext]bool) (on []int) {
+	var followTask func(c *Context, seen map[*Context]bool) []int
+	followTask = func(c *Context, seen map[*Context]bool) (on []int) {
 		s := c.state.Load()
 		switch {
 		case seen[c]:
@@ -319,7 +333,7 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 			seen[c] = true
 			deps := c.holders()
 			for i := range deps {
-				on = append(on, followTask(deps[i].on.task(), seen)...)
+				on = append(on, followTask(&deps[i].on.Core().Ctx, seen)...)
 			}
 		case s.Runner() != 0:
 			on = bySeat[s.Runner()]
@@ -330,9 +344,9 @@ func circlesOf(all []wait, most int) (circles [][]wait) {
 	}
 	follow := func(w wait) []int {
 		if w.group != nil {
-			return byGroup[w.group.ctx]
+			return byGroup[w.group.Ctx]
 		}
-		return followTask(w.task, map[*taskContext]bool{})
+		return followTask(w.task, map[*Context]bool{})
 	}
 	const fresh, onTheWay, left = 0, 1, 2
 	state, way := make([]int, len(all)), []int{}

@@ -1,4 +1,4 @@
-package filch
+package task
 
 import (
 	"context"
@@ -7,25 +7,25 @@ import (
 
 // labelled returns ctx with the labels that its task has by WithLabels.
 func labelled(ctx context.Context) context.Context {
-	c := taskOf(ctx)
-	if c == nil || c.pool.labels == nil {
+	c := Of(ctx)
+	if c == nil || c.Pool.Labels == nil {
 		return ctx
 	}
 	name := ""
 	if m := c.extras.Load(); m != nil {
-		name = m.options.name
+		name = m.options.Name
 	}
-	return c.pool.labels(ctx, c.pool.name, name)
+	return c.Pool.Labels(ctx, c.Pool.Name, name)
 }
 
-// withLabels returns ctx with the names of a pool and a task.
-func withLabels(ctx context.Context, pool, task string) context.Context {
+// WithLabels returns ctx with the names of a pool and a task.
+func WithLabels(ctx context.Context, pool, task string) context.Context {
 	return pprof.WithLabels(ctx, pprof.Labels("filch_pool", pool, "filch_task", task))
 }
 
-// labelsOf returns a context with the labels of what works for ctx, or nil if there are
+// LabelsOf returns a context with the labels of what works for ctx, or nil if there are
 // none. Equal pointers mean equal labels. Contexts themselves cannot always be compared.
-func labelsOf(ctx context.Context) (labels *context.Context) {
+func LabelsOf(ctx context.Context) (labels *context.Context) {
 	ctx = labelled(ctx)
 	pprof.ForLabels(ctx, func(string, string) bool {
 		labels = &ctx

@@ -1,4 +1,4 @@
-package filch
+package task
 
 import (
 	"fmt"
@@ -9,98 +9,75 @@ import (
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/task"
 	"github.com/filch-go/filch/internal/tell"
 )
 
-func init() {
-	event.Known(func(pool any) event.Source {
-		if p, ok := pool.(*Pool); ok && p.made() {
-			return source{&p.tasks.Engine, p}
-		}
-		return nil
-	})
-}
-
-// source is a pool as package trace sees it.
-type source struct {
-	*engine.Pool
-	of *Pool
-}
-
-// mostLookedAt is how many goroutines there may be for Look to say where each is: it is called once a second, and the
-// world stands still for some microseconds for each.
-const mostLookedAt = 1000
-
-// Look returns what Dump tells, but for the figures, which Stats has.
-func (s source) Look() event.Look { return s.of.look(s.of.Stats(), mostLookedAt) } // Stats notes since when tasks run
-
-// look returns what p is at. If there are more goroutines than most, it looks at the stacks only for waits.
-func (p *Pool) look(stats Stats, most int) (l event.Look) {
+// LookAt returns what p is at. If nothing is active, or there are more goroutines than most, it looks at the stacks only for waits.
+func (p *Pool) LookAt(active bool, most int) (l event.Look) {
 	text := ""
-	if stats.Active+stats.Blocked+stats.Tasks.Running > 0 {
+	if active {
 		text = tell.TracebackOf(most)
 	}
-	at, unused := tell.ReadPools(text), p.tasks.Engine.Unused()
-	for _, w := range *p.tasks.Engine.Workers.Load() {
-		if look, used := asWorker(w).look(unused[w], at); used {
+	at, unused := tell.ReadPools(text), p.Engine.Unused()
+	for _, w := range *p.Engine.Workers.Load() {
+		if look, used := of(w).look(unused[w], at); used {
 			l.Workers = append(l.Workers, look)
 		}
 	}
 	for _, g := range p.inPlaceOutside(at) {
 		l.InPlace = append(l.InPlace, event.TaskLook{Task: g.TaskInPlace(), At: g.Where()})
 	}
-	for _, b := range p.longRunning() {
+	for _, b := range p.LongRunning() {
 		g := goroutineOf(at, b)
-		l.Long = append(l.Long, event.TaskLook{Task: g.Named(task.Describe(b)), At: g.Where()})
+		l.Long = append(l.Long, event.TaskLook{Task: g.Named(Describe(b)), At: g.Where()})
 	}
 	l.Waits, l.More, l.Circles = p.lookAtWaits(text)
-	for _, h := range p.tasks.AllHeld(mostShown) {
-		l.Held = append(l.Held, event.HeldLook{Task: task.Describe(h.Body), Why: h.Body.(heldTask).task().held().String()})
+	for _, h := range p.AllHeld(mostShown) {
+		l.Held = append(l.Held, event.HeldLook{Task: Describe(h.Body), Why: h.String()})
 	}
-	l.MoreHeld = max(0, int(stats.Tasks.Held)-mostShown)
+	l.MoreHeld = max(0, p.Held()-mostShown)
 	return l
 }
 
 // inPlaceOutside returns the goroutines that run tasks of p in place, and no worker of p.
 func (p *Pool) inPlaceOutside(at tell.Goroutines) (some []*tell.Goroutine) {
-	workers := *p.tasks.Engine.Workers.Load()
+	workers := *p.Engine.Workers.Load()
 	return slices.DeleteFunc(at.InPlace(tell.Address(p)), func(g *tell.Goroutine) bool {
-		return slices.ContainsFunc(workers, func(w *engine.Worker) bool { return g.Runs(tell.Address(asWorker(w))) })
+		return slices.ContainsFunc(workers, func(w *engine.Worker) bool { return g.Runs(tell.Address(w)) })
 	})
 }
 
 // goroutineOf returns the goroutine of b, a LongRunning task, or nil if it is not found.
-func goroutineOf(at tell.Goroutines, b task.Body) *tell.Goroutine {
-	if f, ok := bare(b).(interface{ task() *taskContext }); ok {
-		return at.OfLong(tell.Address(f.task()))
+func goroutineOf(at tell.Goroutines, b Body) *tell.Goroutine {
+	if t, ok := bare(b).(FutureTask); ok {
+		return at.OfLong(tell.Address(&t.Core().Ctx))
 	}
 	return nil
 }
 
 // look returns what w is at, and whether it is in use.
 func (w *Worker) look(unused bool, at tell.Goroutines) (l event.WorkerLook, used bool) {
-	e := &w.tasks.Engine
-	running, d := w.tasks.Own.Running()
-	l = event.WorkerLook{Worker: e.ID, Queued: w.tasks.Own.Depth()}
+	e := &w.Engine
+	running, d := w.Own.Running()
+	l = event.WorkerLook{Worker: e.ID, Queued: w.Own.Depth()}
 	if unused || e.Doing().Kind == engine.AtSearch && !e.Hold.Load().HasPlace() { // it has passed its place on, and is about to leave
 		return l, l.Queued > 0
 	}
 	g := at.Of(tell.Address(w))
 	l.At = g.Where()
 	if running != nil {
-		l.Task = g.Named(task.Describe(running))
+		l.Task = g.Named(Describe(running))
 		if d >= time.Millisecond {
 			l.For = d
 		}
 	}
-	shown := w.shown.Load()
-	l.Doing = w.describeDoing(e.Doing(), shown != nil)
-	if shown != nil {
+	shown := w.Pool.Users.Shown(w)
+	l.Doing = w.describeDoing(e.Doing(), shown != "")
+	if shown != "" {
 		if l.Doing != "" {
 			l.Doing += "; "
 		}
-		l.Doing += shown.String()
+		l.Doing += shown
 	}
 	return l, true
 }
@@ -133,18 +110,18 @@ func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
 	case engine.AtWay:
 		s = "has given way to tasks"
 	}
-	if !w.tasks.Engine.Hold.Load().HasPlace() {
+	if !w.Engine.Hold.Load().HasPlace() {
 		s = strings.TrimPrefix(s+", without a place", ", ")
 	}
 	return s
 }
 
 // String tells what holds a task.
-func (h *hold) String() string {
+func (h *Held) String() string {
 	var open []string
 	deps := h.after()
 	for i := range deps {
-		if c := deps[i].on.task(); !c.state.Load().IsDone() {
+		if c := &deps[i].on.Core().Ctx; !c.state.Load().IsDone() {
 			open = append(open, nameIn(nil, c))
 		}
 	}
@@ -154,8 +131,8 @@ func (h *hold) String() string {
 		return fmt.Sprintf("comes after %s and %d more", strings.Join(open[:most], ", "), n-most)
 	case n > 0:
 		return "comes after " + strings.Join(open, ", ")
-	case h.sub != nil:
-		return fmt.Sprintf("waits for a slot of the Subpool %s, which has %d", h.sub.name, h.sub.tasks.Limit)
+	case h.Slot.Of != nil:
+		return fmt.Sprintf("waits for a slot of the Subpool %s, which has %d", h.Slot.Of.Name, h.Slot.Of.Limit)
 	}
 	return "is about to be queued"
 }

@@ -1,0 +1,88 @@
+package task
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+// A task knows what ends it without a look at all that it comes from, and learns of each
+// cancellation between.
+func TestATaskKnowsWhatEndsIt(t *testing.T) {
+	p := newPool(1, LIFO)
+	chain := make([]Context, 100)
+	above := context.Background()
+	for i := range chain {
+		chain[i].Init(above, p)
+		above = &chain[i]
+	}
+	knows := func(c *Context) bool { return c.asOf == p.cancellations.Load() }
+	for i := range chain {
+		if c := &chain[i]; !knows(c) || c.ending != &chain[0] || c.source() != context.Background() {
+			t.Fatalf("task %d has to look for what ends it", i)
+		}
+	}
+	chain[50].makeCancellation().cancel(context.Canceled) // and those above get one to follow
+	for i := range chain {
+		if c := &chain[i]; (c.Err() != nil) != (i >= 50) {
+			t.Errorf("task 50 was cancelled: task %d: %v", i, c.Err())
+		}
+	}
+	var below, beside Context
+	below.Init(&chain[99], p)
+	beside.Init(&chain[49], p)
+	if !knows(&below) || below.ending != &chain[50] || !knows(&beside) || beside.ending != &chain[49] {
+		t.Error("what comes after a cancellation has to look again")
+	}
+	if chain[70].Done(); below.nearest() != &chain[70] || chain[99].nearest() != &chain[70] {
+		t.Error("a cancellation was not seen below")
+	}
+}
+
+// All that ask for the cancellation of a task find it counted.
+func TestACancellationIsCountedBeforeItIsUsed(t *testing.T) {
+	p := newPool(1, LIFO)
+	var c Context
+	c.Init(context.Background(), p)
+	e := c.makeCancellation()
+	before := p.cancellations.Load()
+	e.counted.Store(false) // as if another had made it just now
+	if c.makeCancellation(); before == 0 || p.cancellations.Load() == before {
+		t.Errorf("%d cancellations are counted, and %d when the next asks for an uncounted one", before, p.cancellations.Load())
+	}
+}
+
+// stopContext is a context that counts what follows it.
+type stopContext struct {
+	context.Context
+	follow atomic.Int32
+}
+
+func (c *stopContext) AfterFunc(f func()) (stop func() bool) {
+	c.follow.Add(1)
+	over := context.AfterFunc(c.Context, f)
+	return func() bool { c.follow.Add(-1); return over() }
+}
+
+// Value hides what package context would follow in its stead.
+func (*stopContext) Value(any) any { return nil }
+
+// A wait for a task that runs follows no context, and gives none a cancellation.
+func TestAWaitForARunningTaskFollowsNoContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(1, LIFO)
+		parent, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		ctx, goOn := &stopContext{Context: parent}, make(chan bool)
+		f := submitted(ctx, p, func(context.Context) error { <-goOn; return nil }, Options{})
+		synctest.Wait()
+		go Wait(context.Background(), f)
+		Done(f)
+		if synctest.Wait(); ctx.follow.Load() != 0 || p.cancellations.Load() != 0 {
+			t.Errorf("%d functions follow the context, and %d cancellations were made", ctx.follow.Load(), p.cancellations.Load())
+		}
+		close(goOn)
+		<-p.Close()
+	})
+}

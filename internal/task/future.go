@@ -1,0 +1,445 @@
+package task
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/race"
+)
+
+// The task of a Future. Many may come to it: the worker that takes it from a queue, a Wait that runs it in
+// place, a Cancel, a context that ends, the pool that closes. One of them claims it, runs or drops it, and
+// resolves the Future.
+
+// Future is what Futures of all types have in common. Package filch has the function and its result beside it.
+type Future struct {
+	Ctx   Context         // that the function is called with; its state is the Future's
+	child race.Ref[child] // for logical races; written before it is submitted
+	Err   error           // written before the state is done
+}
+
+// FutureTask is the task of a Future, with a function of any type.
+type FutureTask interface {
+	HeldBody
+	Core() *Future
+	// Call calls the function with c, keeps its result, lets go of it, and returns its error.
+	Call(c *Context) error
+	// Release lets go of the function, which was not called, or did not return.
+	Release()
+	// Entry returns where the function begins, or 0 if there is none.
+	Entry() uintptr
+}
+
+// Core returns f.
+func (f *Future) Core() *Future { return f }
+
+// InitPromise makes f a Future that is completed by hand: by Complete.
+func (f *Future) InitPromise(p *Pool) {
+	f.Ctx.Init(noEnd, p)
+	f.Ctx.state.Hold(true)
+}
+
+// About is that of a Body: the name of the task.
+func (f *Future) About() (string, any) { return f.Ctx.Name(), nil }
+
+// Free is that of a HeldBody.
+func (f *Future) Free() { f.Ctx.state.Free() }
+
+// Admit is that of a HeldBody.
+func (f *Future) Admit(near *Worker) { f.Ctx.held().queue(near) }
+
+// Catches is that of a Body.
+func (f *Future) Catches(*Pool) bool {
+	return !f.wasDropped() && (!f.detached() || f.Ctx.Pool.OnPanic != nil)
+}
+
+// Crash is that of a Body.
+func (f *Future) Crash(p *Pool, s Seat) { p.crash(f.Ctx.seen(), f.wasDropped(), s) }
+
+// With gives the task options. onDone is for the group that it belongs to, or nil.
+func (f *Future) With(o Options, onDone func(err error, ran bool)) {
+	m := o.extras()
+	m.options, m.onDone = o, onDone
+	f.Ctx.extras.Store(m)
+}
+
+// StartTask is the Start of t, the task of f.
+func (f *Future) StartTask(t FutureTask, s Seat, exclusive bool) bool {
+	if !f.claim(s) {
+		return false
+	}
+	c := &f.Ctx
+	if l := f.child.Get(); l != nil {
+		l.sit(c, s)
+	} else {
+		c.Worker, c.round = s.Worker, s.Round
+	}
+	p := c.Pool
+	if c.Err() != nil {
+		p.dropped()
+		cancel(t, c.cause())
+		return false
+	}
+	switch {
+	case p.isObserved():
+		f.resolve(p.runObserved(c, t, exclusive, func() error { return f.call(t, exclusive) }))
+	case f.child.Get() == nil:
+		f.resolve(runFuture(runMark{c}, t))
+	default:
+		f.resolve(f.call(t, exclusive))
+	}
+	runtime.KeepAlive(f)
+	return true
+}
+
+// claim makes the caller the one that runs the task, in the given seat, or drops it.
+func (f *Future) claim(s Seat) bool {
+	var runner uint32
+	if s.Worker != nil {
+		runner = s.Worker.Engine.Number
+	}
+	return f.Ctx.state.Claim(runner, s.Slots&PoolSlot != 0)
+}
+
+// call is runFuture, in the child of the task if it has one.
+func (f *Future) call(t FutureTask, exclusive bool) (err error) {
+	if l := f.child.Get(); l != nil {
+		l.run(&f.Ctx, catchingOf(f.Catches(nil), exclusive), func() { err = runFuture(runMark{&f.Ctx}, t) })
+		return err
+	}
+	return runFuture(runMark{&f.Ctx}, t)
+}
+
+// A runMark is what the stack of a task shows: its address. It is an array of two,
+// because that is passed in memory; see waits.go.
+type runMark [2]*Context
+
+// runFuture calls the function of t.
+//
+//go:noinline
+func runFuture(mark runMark, t FutureTask) error {
+	err := t.Call(mark[0])
+	if err != nil {
+		mark[0].Pool.Outcomes.Failed.Add(1)
+	}
+	return err
+}
+
+// DropFuture is the Drop of t.
+func DropFuture(t FutureTask, err error) {
+	if t.Core().claimToDrop() {
+		cancel(t, err)
+	}
+}
+
+// FailFuture is the Fail of t.
+func FailFuture(t FutureTask, err error) {
+	f := t.Core()
+	t.Release()
+	defer f.resolve(err)
+	f.Ctx.Pool.crashed(f.Ctx.seen(), err, f.detached())
+}
+
+// drop is DropFuture for a caller that is not in the pool.
+func drop(t FutureTask, err error) {
+	if leave, ok := t.Core().claimFromOutside(); ok {
+		defer leave()
+		cancel(t, err)
+	}
+}
+
+// dropFor drops the task because of err, and adds those that come after it to rest, which the caller
+// tells of it.
+func dropFor(t FutureTask, err error, rest **dependency) {
+	f := t.Core()
+	leave, ok := f.claimFromOutside()
+	if !ok {
+		return
+	}
+	defer leave()
+	defer cancel(t, err)
+	for d := f.Ctx.extras.Load().dependents.Swap(nil); d != nil; {
+		next := d.next
+		d.next, *rest = *rest, d
+		d = next
+	}
+}
+
+// claimFromOutside is claimToDrop for a caller that is not in the pool. The pool does not end
+// before the caller calls leave: what is claimed keeps it from that no longer, and Close returns after OnDrop.
+func (f *Future) claimFromOutside() (leave func(), ok bool) {
+	if !f.Ctx.state.Load().IsUnstarted() {
+		return nil, false
+	}
+	e := &f.Ctx.Pool.Engine
+	e.EnterBlocked()
+	if !f.claimToDrop() {
+		e.LeaveBlocked()
+		return nil, false
+	}
+	return e.LeaveBlocked, true
+}
+
+// claimToDrop makes the caller the one that drops the task, and counts it as cancelled.
+func (f *Future) claimToDrop() bool {
+	if !f.Ctx.state.ClaimToDrop() {
+		return false
+	}
+	p := f.Ctx.Pool
+	if !f.Ctx.isPromise() {
+		p.dropped()
+	}
+	if h := f.Ctx.held(); h != nil {
+		p.Unhold(h) // after it is counted: then the pool may end
+		h.forget()
+	}
+	return true
+}
+
+// cancel ends a task that never started.
+func cancel(t FutureTask, err error) {
+	f := t.Core()
+	t.Release()
+	defer f.resolve(err) // even if the observer does not return
+	if m := f.Ctx.extras.Load(); m != nil {
+		m.dropped = true
+		defer m.options.tellDropped(err) // likewise
+	}
+	if o := f.Ctx.seen(); o != nil {
+		o.tell(event.Cancelled, err)
+	}
+}
+
+// wasDropped reports whether the task was dropped when it was to start, and the observer, or the function of OnDrop,
+// did not return from that.
+func (f *Future) wasDropped() bool {
+	m := f.Ctx.extras.Load()
+	return m != nil && (m.dropped || m.seen != nil && m.seen.last.Kind == event.Cancelled)
+}
+
+func (f *Future) detached() bool {
+	m := f.Ctx.extras.Load()
+	return m != nil && m.options.Detached
+}
+
+// Complete completes f, a promise, with what result returns and sets, and reports false if it is complete already.
+func (f *Future) Complete(result func() error) bool {
+	if !f.Ctx.state.ClaimToDrop() {
+		return false
+	}
+	f.resolve(result())
+	return true
+}
+
+// Refuse resolves t, which was not accepted because of err.
+func Refuse(t FutureTask, err error) {
+	t.Release()
+	t.Core().resolve(err)
+}
+
+// resolve sets the error, beside the result, and lets all go on that wait for it. Before that it gives
+// back the slot of the task, which has one since it was accepted, and so was claimed.
+func (f *Future) resolve(err error) {
+	if f.Ctx.state.Load().HoldsSlot() {
+		f.Ctx.Pool.LeaveSlot(Seat{})
+	}
+	if h := f.Ctx.held(); h != nil {
+		if h.end(); h.Slot.Of != nil {
+			h.Slot.Of.Leave(h, f.Ctx.Worker)
+		}
+	}
+	f.child.Get().end(&f.Ctx)
+	f.Err = err
+	watched := f.Ctx.state.Finish()
+	m := f.Ctx.extras.Load()
+	if m == nil {
+		return
+	}
+	if watched {
+		m.latch.Release()
+		if all := m.dependents.Swap(nil); all != nil { // (R46)
+			defer settle(f, all)
+		}
+	}
+	if m.onDone != nil {
+		m.onDone(err, !m.dropped)
+	}
+}
+
+// IsDone reports whether the Future has its result.
+func (f *Future) IsDone() bool { return f.Ctx.state.Load().IsDone() } // (R40)
+
+// watchedLatch returns the latch that will be released when f is done.
+func (f *Future) watchedLatch() *Latch {
+	l := &f.Ctx.needExtras().latch
+	if f.Ctx.state.Watch() {
+		l.Release()
+	}
+	return l
+}
+
+// dropAtEnd sees to it that t is dropped when its context ends, if it is still
+// queued then, and not only when its turn comes. What runs already needs none of this: it
+// would give a cancellation to each task that t comes from.
+func dropAtEnd(t FutureTask) (stop func() bool) {
+	f := t.Core()
+	if !f.Ctx.state.Load().IsUnstarted() {
+		return func() bool { return true }
+	}
+	ctx := f.Ctx.Context
+	if e := f.Ctx.cancellation(); e != nil {
+		ctx = e.ctx
+	}
+	if ctx.Done() == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(ctx, func() { drop(t, context.Cause(ctx)) })
+}
+
+// Done returns a channel that is closed when t is done.
+func Done(t FutureTask) <-chan struct{} {
+	return t.Core().watchedLatch().Channel(func() func() bool { return dropAtEnd(t) })
+}
+
+// Cancel ends the context of t, and drops t if it has not started.
+func Cancel(t FutureTask) {
+	f := t.Core()
+	if drop(t, context.Canceled); f.IsDone() {
+		return
+	}
+	f.Ctx.makeCancellation().cancel(context.Canceled)
+	f.Ctx.Pool.dropEnded()
+}
+
+// Wait waits until t is done, for a caller that has ctx, and returns nil; or why it gives up.
+func Wait(ctx context.Context, t FutureTask) error {
+	f, c := t.Core(), Of(ctx)
+	if c == &f.Ctx {
+		return InOp("Wait", ErrInside, "")
+	}
+	// If f was submitted by the task that waits, it has ended if ctx has.
+	if parent, ok := f.Ctx.Context.(*Context); (!ok || ctx != context.Context(parent)) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if c != nil && c.Pool == f.Ctx.Pool && runInPlace(ctx, t, c) {
+		return nil
+	}
+	if c != nil && f.Ctx.state.Load().IsHeld() {
+		if c.help(ctx, t); f.IsDone() {
+			return nil
+		}
+	}
+	for range 200 { // a result that is about to come is not worth a switch
+		if f.IsDone() {
+			return nil
+		}
+	}
+	if p := f.Ctx.Pool; p.Logger != nil {
+		p.noticeForeign(c, &f.Ctx)
+	}
+	l := f.watchedLatch()
+	stop := dropAtEnd(t)
+	defer stop()
+	if c == nil {
+		return f.unlessDone(l.Wait(ctx, Seat{}, f.IsDone))
+	}
+	mark := waitMark{&f.Ctx, c.lasts(ctx), c}
+	return f.unlessDone(blocked(mark, wait{by: c, task: &f.Ctx}, l, ctx, f.IsDone))
+}
+
+// unlessDone returns err, unless the Future has a result.
+func (f *Future) unlessDone(err error) error {
+	if f.IsDone() {
+		return nil
+	}
+	return err
+}
+
+// runInPlace runs t on top of the task of c, if it has not started.
+func runInPlace(ctx context.Context, t FutureTask, c *Context) bool {
+	f := t.Core()
+	if !f.Ctx.state.Load().IsQueued() || !c.Seat().SitDown() {
+		return false
+	}
+	// It leaves the queue if it is where it is likely to be. Elsewhere it stays, and is found
+	// to have started.
+	found := c.Worker.Own.TakeNewest(t)
+	if found {
+		f.Ctx.Pool.LeaveQueue()
+	}
+	f.Ctx.Pool.runOnTop(c, ctx, Task{Body: t}, c.Seat(), found)
+	return f.IsDone()
+}
+
+// helped runs t in place, as runInPlace does, also if it waits for a slot of the Subpool
+// that the task of c has one of, and gets that.
+func helped(ctx context.Context, t FutureTask, c *Context) bool {
+	f := t.Core()
+	if c.Pool != f.Ctx.Pool {
+		return false
+	}
+	if h := f.Ctx.held(); h != nil && f.Ctx.state.Load().IsHeld() {
+		if lent, ok := h.takeSlotOf(c); ok {
+			defer lent.Reclaim()
+			f.Ctx.Pool.runCaught(ctx, Task{Body: t}, c.Seat(), false)
+			return f.IsDone()
+		}
+	}
+	return runInPlace(ctx, t, c)
+}
+
+// SubmitFuture queues t, whose options are o, for a caller that has ctx. If it returns an error, the Future is not resolved. If try is set,
+// it neither waits nor runs t.
+func SubmitFuture(ctx context.Context, t FutureTask, o *Options, try bool) (err error) {
+	f := t.Core()
+	p := f.Ctx.Pool
+	if o.OnDrop != nil {
+		err = errNotSubmitted // unless what follows returns
+		defer func() {
+			if err != nil && f.Ctx.state.Load().IsQueued() { // else it has run, and does not return
+				o.tellDropped(err)
+			}
+		}()
+	}
+	see(ctx, t, o)
+	if p.IsLogical() {
+		f.child.Set(f.Ctx.openChild(o.hold))
+		err = errNotSubmitted // likewise
+		defer func() { dropChildUnless(err != errNotSubmitted, t) }()
+	}
+	if !o.Deadline.IsZero() {
+		f.Ctx.makeCancellation()
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, o.Deadline) // a wait for room ends, too
+		defer cancel()
+	}
+	if o.hold != nil {
+		if holds, err := o.hold.holds(); holds {
+			if p.IsLogical() && p.Plain && (o.hold.Slot.Of == nil || o.hold.Slot.Of.Room == nil) {
+				return aside(func() error { return p.submitHeld(ctx, t, o, try) })
+			}
+			return p.submitHeld(ctx, t, o, try)
+		} else if err != nil {
+			return p.refuse(t, err)
+		}
+	}
+	if o.LongRunning {
+		return p.runLong(ctx, Task{Body: t}, try)
+	}
+	return p.submit(ctx, Task{Body: t}, o.Priority, o.Fair, try)
+}
+
+// RefuseFuture counts t, a task with options that cannot be met.
+func RefuseFuture(ctx context.Context, t FutureTask, o *Options, err error) error {
+	defer o.tellDropped(err) // even if the observer does not return
+	see(ctx, t, o)
+	return t.Core().Ctx.Pool.refuse(t, err)
+}
+
+// see lets the pool's observer, and its hook, see the task, if there is one.
+func see(ctx context.Context, t FutureTask, o *Options) {
+	if c := &t.Core().Ctx; c.Pool.Sees {
+		c.needExtras().seen = c.Pool.newSeen(ctx, t, o.Priority)
+	}
+}

@@ -1,0 +1,268 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"runtime/pprof"
+	"runtime/trace"
+	"time"
+
+	"github.com/filch-go/filch/internal/event"
+	"github.com/filch-go/filch/internal/tell"
+)
+
+// What the observer of a pool, its hook and traces are told of a task, and by whom. Package filch has the names of the events.
+
+// Event is what the observer of a pool is told of a task.
+type Event struct {
+	Kind     event.Kind // Submitted, Rejected, Started, Done or Cancelled
+	Pool     string
+	Task     string
+	Err      error
+	ID       uint64
+	Parent   uint64
+	Priority int
+
+	Submitted, Started, Ended time.Time
+
+	Worker  int // -1 if there is none
+	Context context.Context
+}
+
+// seen is what is kept of a task of a pool that sees them: it has an observer, or its engine a
+// hook. All that either is told of tasks goes through call. In a queue it stands for
+// the task's body, except for a Future, whose context has it. Only the goroutine that
+// has the task touches it: the submitter, then the one that took it out of the queue or
+// claimed it.
+type seen struct {
+	Body              // nil for a Future
+	pool      *Pool   // has an observer or a hook
+	last      Event   // and what the next will have
+	over      bool    // there is none to come
+	crashed   bool    // its function has not returned
+	exclusive bool    // the goroutine of the worker that took it from a queue runs it; for tasks that are no Future
+	entry     uintptr // of its function, or 0
+
+	submitted []uintptr // the stack of the submitter, if the pool has checks
+}
+
+// see returns b, or what stands for it in a pool that sees tasks.
+func (p *Pool) see(ctx context.Context, b Body, priority int) Body {
+	if !p.Sees || seenOf(b) != nil {
+		return b
+	}
+	o := p.newSeen(ctx, b, priority)
+	o.Body = b
+	return o
+}
+
+func (p *Pool) newSeen(ctx context.Context, b Body, priority int) *seen {
+	name, _ := b.About()
+	o := &seen{pool: p}
+	if p.Checks.Strict() {
+		o.submitted = tell.Callers()
+	}
+	o.entry = entryOf(b)
+	o.last = Event{Pool: p.Name, Task: name, ID: p.observed.Add(1), Priority: priority, Worker: -1, Context: ctx}
+	if c := Of(ctx); c != nil && c.Pool == p {
+		if by := c.seen(); by != nil {
+			o.last.Parent = by.last.ID // which is not written any more
+		}
+	}
+	return o
+}
+
+// seenOf returns what is kept of b, or nil if it is not seen.
+func seenOf(b Body) *seen {
+	switch b := b.(type) {
+	case *seen:
+		return b
+	case FutureTask:
+		return b.Core().Ctx.seen()
+	}
+	return nil
+}
+
+// bare returns the body that b stands for.
+func bare(b Body) Body {
+	if o, ok := b.(*seen); ok {
+		return o.Body
+	}
+	return b
+}
+
+// seen returns what is kept of c's task, or nil.
+func (c *Context) seen() *seen {
+	if m := c.extras.Load(); m != nil {
+		return m.seen
+	}
+	return nil
+}
+
+// tell tells what happens to the task, unless all was told. A task that did not lie in a queue
+// was submitted just now.
+func (o *seen) tell(k event.Kind, err error) {
+	e := &o.last
+	if o.over {
+		return
+	}
+	if k != event.Rejected && e.Submitted.IsZero() {
+		e.Submitted = time.Now()
+		o.call(event.Submitted, nil)
+	}
+	switch k {
+	case event.Submitted:
+		return
+	case event.Started:
+		e.Started = time.Now()
+	default:
+		o.over = true
+		e.Ended = time.Now()
+		if k == event.Done && e.Started.IsZero() { // the observer did not return
+			k = event.Cancelled
+		}
+	}
+	o.call(k, err)
+}
+
+// call tells the hook, and then the observer, which may not return.
+func (o *seen) call(k event.Kind, err error) {
+	p, e := o.pool, &o.last
+	e.Kind, e.Err = k, err
+	if o.crashed && k == event.Done {
+		k = event.Crashed
+	}
+	p.Engine.Tell(event.Event{Kind: k, Worker: e.Worker, Other: -1, ID: e.ID, Name: e.Task, Func: o.entry})
+	if p.Observe != nil {
+		p.Observe(e)
+	}
+}
+
+// announce tells that b is accepted or refused. If the observer does not return, b counts
+// as cancelled, and undo is called.
+func (p *Pool) announce(b Body, k event.Kind, err error, undo func()) {
+	returned := false
+	o := seenOf(b)
+	defer func() {
+		if !returned {
+			p.Totals.Direct.Add(1)
+			p.dropped()
+			undo()
+			o.tell(event.Cancelled, errNotSubmitted)
+		}
+	}()
+	o.tell(k, err)
+	returned = true
+}
+
+func (o *seen) Start(p *Pool, s Seat, ctx context.Context, exclusive bool) bool {
+	o.exclusive = exclusive
+	c := o.pool.newContext(ctx, s) // of its own, so that what it submits has the right parent
+	c.extras.Store(&extras{seen: o})
+	if c.Err() != nil { // as Start finds as well, even if the observer does not return
+		defer o.Body.Start(p, s, madeContext{c}, false)
+		o.tell(event.Cancelled, c.cause())
+		return false
+	}
+	if !o.Body.Start(p, s, madeContext{c}, false) { // since the context has ended just now
+		o.tell(event.Cancelled, c.cause())
+		return false
+	}
+	return true
+}
+
+func (o *seen) Drop(p *Pool, err error) {
+	defer o.Body.Drop(p, err)
+	o.tell(event.Cancelled, err)
+}
+
+func (o *seen) Catches(p *Pool) bool { return !o.wasDropped() && o.Body.Catches(p) }
+
+func (o *seen) Crash(p *Pool, s Seat) { p.crash(o, o.wasDropped(), s) }
+
+// wasDropped reports whether the task was dropped when it was to start, and the observer did not return from that.
+func (o *seen) wasDropped() bool { return o.last.Kind == event.Cancelled }
+
+func (o *seen) Fail(p *Pool, s Seat, err error) {
+	defer o.Body.Fail(p, s, err)
+	o.tell(event.Done, err)
+}
+
+// isObserved reports whether the runs of tasks are seen.
+func (p *Pool) isObserved() bool {
+	return p.Sees || p.Labels != nil || p.Engine.IsHooked() || trace.IsEnabled()
+}
+
+// runObserved calls f, which runs b with the context c, so that it can be seen, and returns
+// its error. exclusive is that of Start.
+func (p *Pool) runObserved(c *Context, b Body, exclusive bool, f func() error) error {
+	name, _ := b.About()
+	o := c.seen()
+	if p.Checks.Strict() {
+		defer p.Checks.Runs(c)()
+	}
+	if o != nil {
+		o.tell(event.Submitted, nil)
+		if o.last.Context = c; c.Worker != nil {
+			o.last.Worker = c.Worker.Engine.ID
+		}
+		o.tellStart(c, exclusive)
+	}
+	var told Run
+	if o == nil && p.Engine.IsHooked() {
+		told = p.TellStarted(c.Worker, exclusive, name, entryOf(b), func() uint64 { return p.observed.Add(1) })
+		defer told.TellEnded()
+	}
+	if p.Labels != nil {
+		pprof.SetGoroutineLabels(labelled(c))
+	}
+	if trace.IsEnabled() {
+		defer traced(c, name, b)()
+	}
+	err := f()
+	told.Returned = true
+	if o != nil {
+		o.tell(event.Done, err)
+	}
+	return err
+}
+
+// tellStart tells that the task starts with the context c, in its turn if a worker took it from a queue.
+func (o *seen) tellStart(c *Context, exclusive bool) {
+	if !o.pool.InOrder || !exclusive && !o.exclusive {
+		o.tell(event.Started, nil)
+		return
+	}
+	c.Worker.InTurn(func() { o.tell(event.Started, nil) })
+}
+
+// traced begins a task of the Go runtime's trace, with a region, and returns what ends both.
+func traced(c *Context, name string, b Body) (end func()) {
+	if name == "" {
+		name = event.FuncName(entryOf(b))
+	}
+	ctx, t := trace.NewTask(c, "filch "+name)
+	region := trace.StartRegion(ctx, "filch "+name)
+	return func() {
+		region.End()
+		t.End()
+	}
+}
+
+// entryOf returns where the function of b begins, or 0 if it is not known.
+func entryOf(b Body) uintptr {
+	if t, ok := b.(FutureTask); ok {
+		return t.Entry()
+	}
+	if _, f := b.About(); f != nil {
+		return reflect.ValueOf(f).Pointer()
+	}
+	return 0
+}
+
+// errNotSubmitted is the error of a task whose submission panicked, in a callback.
+var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
+
+// dropped counts a task that was cancelled before it started.
+func (p *Pool) dropped() { p.Outcomes.Cancelled.Add(1) }

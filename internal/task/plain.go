@@ -1,0 +1,135 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/filch-go/filch/internal/engine"
+	"github.com/filch-go/filch/internal/event"
+)
+
+// Tasks of Go, and what becomes of a task of any kind that panics or does not return.
+
+// Why a task does not run, or ends without a result. Package filch says when.
+var (
+	ErrQueueFull = errors.New("filch: the queue is full")
+	ErrGoexit    = errors.New("filch: the task called runtime.Goexit")
+	ErrInside    = errors.New("filch: called from inside a task, which would wait for itself")
+)
+
+// Plain is a task of Go without options.
+type Plain func(ctx context.Context)
+
+func (f Plain) Start(p *Pool, s Seat, ctx context.Context, exclusive bool) bool {
+	c := p.contextFor(ctx, s, exclusive)
+	switch {
+	case c.Err() != nil:
+		p.dropped()
+		p.LeaveSlot(s)
+		return false
+	case p.isObserved():
+		p.runObserved(c, f, exclusive, func() error { f(c); return nil })
+	default:
+		f(c)
+	}
+	p.LeaveSlot(s)
+	runtime.KeepAlive(c)
+	return true
+}
+
+func (f Plain) Drop(p *Pool, _ error) {
+	p.LeaveSlot(Seat{})
+	p.dropped()
+}
+
+func (f Plain) Catches(p *Pool) bool { return p.OnPanic != nil }
+
+func (f Plain) Fail(p *Pool, s Seat, err error) {
+	p.LeaveSlot(s)
+	p.crashed(nil, err, true)
+}
+
+func (f Plain) Crash(p *Pool, s Seat) { p.crash(nil, false, s) }
+
+func (f Plain) About() (string, any) { return "", f }
+
+// crashed counts a task whose function did not return: err is that of a panic, or
+// ErrGoexit. o is what is kept of it, or nil. If handle is set, a panic goes to the handler.
+func (p *Pool) crashed(o *seen, err error, handle bool) {
+	panicked := err != ErrGoexit
+	if panicked {
+		p.Outcomes.Panicked.Add(1)
+	} else {
+		p.Outcomes.Failed.Add(1)
+	}
+	if panicked && handle && p.OnPanic != nil {
+		defer p.OnPanic(err) // even if the observer does not return
+	}
+	if o != nil {
+		o.crashed = true
+		o.tell(event.Done, err)
+	}
+}
+
+// crash is the Crash of a Body, which o is kept of, if it is not nil: unless it was dropped when it was to start, and the observer
+// did not return, its function has ended as by runtime.Goexit, or its panic goes on.
+func (p *Pool) crash(o *seen, dropped bool, s Seat) {
+	if dropped {
+		p.Outcomes.Cancelled.Add(-1) // counted as dropped and as run
+		return
+	}
+	p.LeaveSlot(s)
+	p.crashed(o, ErrGoexit, false)
+}
+
+// errTask is a task with options of Go or of a Group.
+type errTask struct {
+	Future
+	f func(ctx context.Context) error
+}
+
+func (t *errTask) Start(_ *Pool, s Seat, _ context.Context, exclusive bool) bool {
+	return t.StartTask(t, s, exclusive)
+}
+func (t *errTask) Drop(_ *Pool, err error)         { DropFuture(t, err) }
+func (t *errTask) Fail(_ *Pool, _ Seat, err error) { FailFuture(t, err) }
+
+func (t *errTask) Call(c *Context) error {
+	err := t.f(c)
+	t.f = nil
+	return err
+}
+
+func (t *errTask) Release() { t.f = nil }
+
+// Entry returns 0: the function of Go is in another.
+func (t *errTask) Entry() uintptr {
+	if t.f == nil || t.detached() {
+		return 0
+	}
+	return engine.EntryOf(t.f)
+}
+
+// Go queues f, as [Pool.Go] of package filch does, with options, or refuses it because of err.
+func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), o *Options, err error, try bool) error {
+	if o.Plain() && err == nil {
+		if p.IsLogical() {
+			own := p.Inherited(ctx) // before the child is opened, which reads it
+			t, submitted := p.newChildTask(f), false
+			defer func() { dropChildUnless(submitted, t) }()
+			err = p.submit(ctx, Task{Ctx: own, Body: t}, o.Priority, o.Fair, try)
+			submitted = true
+			return err
+		}
+		return p.submit(ctx, Task{Ctx: p.Inherited(ctx), Body: Plain(f)}, o.Priority, o.Fair, try)
+	}
+	o.Detached = true
+	t := &errTask{f: func(ctx context.Context) error { f(ctx); return nil }}
+	t.Ctx.Init(p.Inherited(ctx), p)
+	t.With(*o, nil)
+	if err != nil {
+		return RefuseFuture(ctx, t, o, err)
+	}
+	return SubmitFuture(ctx, t, o, try)
+}
