@@ -415,7 +415,7 @@ var mutations = append([]mutation{
 		"\tfor i := range n {\n\t\tdst[i] = d.ring.take(d.head)\n\t\td.head++\n\t}\n",
 		"\tfor i := range n {\n\t\tdst[i] = d.ring.take(d.head)\n\t\td.head++\n\t\td.mu.Unlock()\n\t\td.mu.Lock()\n\t}\n"}}},
 	{"Mutex: the owner pops without the lock", "Mutex", []Edit{{"deque/mutex.go",
-		"func (d *mutexDeque[T]) ownPop() (v T, ok bool) {\n\td.mu.Lock()\n\tdefer d.mu.Unlock()\n", "func (d *mutexDeque[T]) pop() (v T, ok bool) {\n"}}},
+		"func (d *mutexDeque[T]) ownPop() (v T, ok bool) {\n\td.mu.Lock()\n\tdefer d.mu.Unlock()\n", "func (d *mutexDeque[T]) ownPop() (v T, ok bool) {\n"}}},
 }, slices.Concat(strandMutations, traceMutations)...)
 
 // README.md has a row for each mutation, in the order of the list. With -v, -every 1 prints them all.
