@@ -199,7 +199,7 @@ func (a *asyncs) takeBack() bool {
 	if a.public == 0 {
 		return false
 	}
-	p := a.w.TakeBackPiece(a.finish)
+	p := a.finish.TakeBack(a.w)
 	if p == nil {
 		a.public = 0
 		return false
@@ -410,7 +410,7 @@ func (a *asyncs) runChildren() {
 		}
 		p := a.children[n]
 		a.children = a.children[:n]
-		switch a.w.RunPiece(p) {
+		switch p.RunChild(a.w) {
 		case engine.NotSeen:
 			p.Body.(*piece).runAll(a.w)
 		case engine.RunHere:
@@ -438,7 +438,7 @@ func (a *asyncs) runIn(p *piece) {
 		a.children = a.children[:n]
 		if last.IsChild() {
 			p.Rest = append(p.Rest, last)
-		} else if a.w.RunPiece(last) == engine.NotSeen {
+		} else if last.RunChild(a.w) == engine.NotSeen {
 			last.Body.(*piece).runAll(a.w)
 		}
 	}
@@ -452,7 +452,7 @@ func (a *asyncs) runIn(p *piece) {
 // dropChildren drops the asyncs that nobody has begun.
 func (a *asyncs) dropChildren() {
 	for _, p := range a.children {
-		a.w.DropPiece(p)
+		p.DropChild(a.w)
 	}
 	a.children = nil
 }

@@ -193,9 +193,9 @@ func (l *Link[A, R]) Join() R {
 		return ls.jobs.Collect()
 	}
 	ls.w.PollPublic()
-	told := ls.w.TookBack()
+	told := engine.TookBack(ls.w)
 	r := ls.fn.body(l, l.arg)
-	ls.w.TellJoined(told)
+	told.TellJoined(ls.w)
 	return r
 }
 

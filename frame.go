@@ -324,12 +324,12 @@ func (f *Frame[A, R]) joinOther(arg A) R {
 	if !here {
 		return r
 	}
-	n, told := f.n, f.w.TookBack()
+	n, told := f.n, engine.TookBack(f.w)
 	f.run[engine.None] = f.body // all that the call forks is private, until Publish
 	defer f.goOn(n)             // also if what is around the call recovers a panic
 	r = f.body(f, arg)
 	f.hasJoined(n)
-	f.w.TellJoined(told)
+	told.TellJoined(f.w)
 	return r
 }
 

@@ -94,7 +94,7 @@ func (w *Worker) openJoin(b forked) joining {
 // the result r.
 func (j *joining) takeBack() (here bool, r any) {
 	_, here, r = j.frame.takeBack()
-	j.told = j.w.TookBack()
+	j.told = engine.TookBack(j.w)
 	if j.w.Spans != nil {
 		_ = j.w.Spans.Join()
 	}
@@ -109,7 +109,7 @@ func (j *joining) end() {
 		}
 		return
 	}
-	j.w.TellJoined(j.told)
+	j.told.TellJoined(j.w)
 	if j.w.Spans != nil {
 		j.w.Spans.End(j.before.Spans)
 	}

@@ -99,7 +99,7 @@ func (s taskScope) Closed() bool { return s.p.tasks.Engine.Places.Load().Ended()
 
 func (w *Worker) leaveScope() {
 	w.takeIn()
-	w.tasks.Engine.Leave()
+	w.tasks.Engine.User.Leave()
 	w.tasks.Engine.Note(engine.AtTasks, nil, 0)
 	w.tasks.Engine.WorksForNobody()
 	if w.tasks.Engine.Hold.LeaveScope() {
@@ -121,7 +121,7 @@ func (w *Worker) leaveAlone() {
 // leaveScopeAsAlias is leaveScope for w, an alias.
 func (w *Worker) leaveScopeAsAlias() {
 	w.takeIn()
-	w.tasks.Engine.LeaveScope(func(base *engine.Worker) { asWorker(base).leaveAlone() })
+	engine.LeaveScope(&w.tasks.Engine, func(base *engine.Worker) { asWorker(base).leaveAlone() })
 }
 
 // The goroutine of a caller as a worker: from its entry by Do or Call, with a place, to its exit.
@@ -179,7 +179,7 @@ func (p *Pool) exit(w *Worker) {
 	}
 	w.tasks.Guest = false
 	w.takeIn()
-	w.tasks.Engine.Leave()
+	w.tasks.Engine.User.Leave()
 	w.tasks.Engine.Tell(event.Left, nil)
 	p.tasks.Engine.Fire(&w.tasks.Engine)
 	p.tasks.Engine.Leave()

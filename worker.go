@@ -71,7 +71,7 @@ func (w *Worker) alias() *Worker {
 	if !w.pool.tasks.IsLogical() {
 		return w
 	}
-	a := asWorker(w.tasks.Engine.GuestAlias())
+	a := asWorker(engine.GuestAlias(&w.tasks.Engine))
 	a.tasks.Lent.Store(w.tasks.Lent.Load())
 	return a
 }
@@ -81,7 +81,7 @@ func (w *Worker) base() *Worker {
 	if !w.tasks.Engine.IsLogical() {
 		return w
 	}
-	return asWorker(w.tasks.Engine.LeaveAlias())
+	return asWorker(engine.LeaveAlias(&w.tasks.Engine))
 }
 
 // aliasInTask is alias for the goroutine of a task, which uses the task's worker as a Scope.

@@ -50,7 +50,7 @@ func (l *list) leave() {
 	clear(l.spares)
 	l.spares = l.spares[:0]
 	l.w.Pop()
-	l.w.Vacate(l.user)
+	l.w.User = l.user
 	l.Close()
 }
 
@@ -65,7 +65,7 @@ func (l *list) limit(level int) int {
 // hold and release are called where the goroutine changes that uses the worker.
 func (l *list) hold() {
 	if l.checked {
-		l.ends = l.w.Begins()
+		l.ends = l.w.Pool().Checks.Begins(l.w)
 	}
 }
 
@@ -128,7 +128,7 @@ func (l *list) pop() *carrier {
 	if l.public == 0 {
 		return nil
 	}
-	p := l.w.TakeBackPiece(&l.run.finish)
+	p := l.run.finish.TakeBack(l.w)
 	if p == nil {
 		l.public = 0
 		return nil

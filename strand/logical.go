@@ -22,7 +22,7 @@ func (s *Strand) spawnLogically(f func(s *Strand)) {
 
 // child runs f on w in a child, as one of parent that ends at the given boundary, or as the first strand.
 func (r *run) child(w *engine.Worker, f func(s *Strand), parent *Strand, order int, end *boundary) race.Child {
-	return w.CallChild(func(w *engine.Worker) {
+	return engine.CallChild(w, func(w *engine.Worker) {
 		l := &list{w: w, run: r}
 		l.open()
 		c := carrierInPlace(l)

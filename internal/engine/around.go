@@ -19,10 +19,10 @@ type around struct {
 }
 
 // surround begins what stands around j, which w is about to run.
-func (w *Worker) surround(j *Job) around {
+func surround(w *Worker, j *Job) around {
 	a := around{user: w.Occupy(), labels: w.labels, views: w.SetViewsAside()}
 	if w.checked {
-		a.ends = w.Begins()
+		a.ends = w.pool.Checks.Begins(w)
 	}
 	if j.labels != a.labels {
 		w.Relabel(j.labels)
@@ -33,8 +33,8 @@ func (w *Worker) surround(j *Job) around {
 	return a
 }
 
-// leave ends it, and returns the views that the run has left.
-func (w *Worker) leave(a *around) (left *views.Table) {
+// end ends it for w, and returns the views that the run has left.
+func (a *around) end(w *Worker) (left *views.Table) {
 	if a.region != nil {
 		a.region.End()
 	}
@@ -44,6 +44,6 @@ func (w *Worker) leave(a *around) (left *views.Table) {
 	if a.ends != nil {
 		a.ends()
 	}
-	w.Vacate(a.user)
+	w.User = a.user
 	return w.RestoreViews(a.views)
 }

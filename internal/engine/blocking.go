@@ -14,7 +14,7 @@ func (w *Worker) LendFor(f func()) {
 	}
 	w.CheckUse()
 	if w.IsLogical() {
-		w.lendBase(f)
+		lendBase(w, f)
 		return
 	}
 	w.beginBlocking()
@@ -56,5 +56,11 @@ func (w *Worker) Suspend(enter func()) {
 	w.doing.Store(doing)
 }
 
+// sleeping is how a worker without a place is woken.
+type sleeping struct {
+	wakeup   chan struct{} // closed by the worker that finished the awaited job, or lets it go on, and has seen to a place for it
+	unparked chan bool     // whether to go on, or to leave
+}
+
 // GoOn ends the wait of a worker that is suspended, and has a place again.
-func (w *Worker) GoOn() { close(w.wakeup) }
+func (s *sleeping) GoOn() { close(s.wakeup) }

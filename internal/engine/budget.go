@@ -30,10 +30,16 @@ func (b *budget) count(now, searched, worth int64, searchers int) policy.Search 
 // left returns for how long a worker may search.
 func (b *budget) left(now int64) int64 { return policy.Search(b.word.Load()).Left(now) }
 
-// countWork counts what w has done since it last found something.
-func (w *Worker) countWork(now int64) {
-	w.worth += policy.Worth(now - w.began)
-	w.began = now
+// spending is what a worker spends its time on. Only its owner touches it.
+type spending struct {
+	began int64 // when the search began that is under way, or else what it does since it found something
+	worth int64 // of what it did before, for the budget
+}
+
+// countWork counts what was done since something was found.
+func (s *spending) countWork(now int64) {
+	s.worth += policy.Worth(now - s.began)
+	s.began = now
 }
 
 // countSteal is countWork at a steal, and now and then adds up: a worker that finds work without

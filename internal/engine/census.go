@@ -61,7 +61,7 @@ func NameOf(f any) string { return runtime.FuncForPC(reflect.ValueOf(f).Pointer(
 
 // With logical races a goroutine of the pool waits in race.AtRun while what it has taken runs in another
 // one, in atStandIn; and in atLend for what another worker runs.
-var atStandIn, atLend = NameOf(standIn), NameOf((*Worker).lendBase)
+var atStandIn, atLend = NameOf(standIn), NameOf(lendBase)
 
 // workerAt reports whether a stack is that of a goroutine that fills a place of p,
 // whether it waits, and whether it is in a function that gives up a place.

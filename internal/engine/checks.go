@@ -20,15 +20,6 @@ func (p *Pool) strict() bool { return p.Checks != nil && p.Checks.Strict() }
 // Strict reports whether each use of w is checked.
 func (w *Worker) Strict() bool { return w.checked && w.pool.Checks.Strict() }
 
-// Begins notes that the calling goroutine has w, which is checked, until ends is called.
-func (w *Worker) Begins() (ends func()) { return w.pool.Checks.Begins(w) }
-
-// InBlocking reports whether w has given up its place for a function that blocks.
-func (w *Worker) InBlocking() bool { return w.blocking }
-
-// Checked reports whether some uses of w are.
-func (w *Worker) Checked() bool { return w.checked }
-
 // Public reports whether some forks are public.
 func (p *Pool) Public() bool {
 	for _, w := range *p.Workers.Load() {

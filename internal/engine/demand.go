@@ -20,9 +20,6 @@ func (w *Worker) HasUnmetDemand() bool {
 	return atomic.LoadUint32(&w.Demand) == Hunger || w.own.Len() < w.credit.Keeps()
 }
 
-// Hungry reports whether another worker could start at once.
-func (w *Worker) Hungry() bool { return atomic.LoadUint32(&w.Demand) == Hunger }
-
 // The levels of demand.
 const (
 	None    = policy.NoDemand
@@ -30,6 +27,9 @@ const (
 	Hunger  = policy.Hunger
 	GiveWay = policy.GiveWay
 )
+
+// Hungry reports whether another worker could start at once.
+func (w *Worker) Hungry() bool { return atomic.LoadUint32(&w.Demand) == Hunger }
 
 // Raise asks w to publish forks, or to give way. It is cheap to repeat. It must not
 // overwrite a higher level that is raised meanwhile.
@@ -60,7 +60,7 @@ func (w *Worker) Answer() {
 		panic("filch: Fork on a Frame after its function has returned: a Frame is for the call that gets it, and what that calls")
 	}
 	if w.IsLogical() {
-		w.openChildren()
+		openChildren(w)
 		return
 	}
 	if w.checked && atomic.LoadUint32(&w.Demand) == None { // only the check was asked for
@@ -136,13 +136,13 @@ func (w *Worker) publish(n int) (moved int) {
 	if w.Spans != nil { // what is measured runs on one worker
 		return 0
 	}
-	labels := w.labelsToShare()
+	labels := w.Labels()
 	for moved < n && w.first < len(w.activations) {
 		j := w.activations[w.first].Publish()
 		switch {
 		case j != nil:
 			j.owner, j.level, j.labels = w, w.Level.Load(), labels
-			w.named(j)
+			name(j, w)
 			w.tellOf(event.Published, nil, j) // before it can be stolen
 			w.own.Push(j)                     // (W10)
 			moved++
@@ -153,6 +153,6 @@ func (w *Worker) publish(n int) (moved int) {
 		}
 	}
 	w.count.published += moved
-	w.locateNowAndThen(moved)
+	w.locateNowAndThen(moved, w.count.published)
 	return moved
 }

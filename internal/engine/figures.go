@@ -12,6 +12,12 @@ type Figures struct {
 // counters is what a worker counts for itself.
 type counters struct{ published, takenBack, attempts, steals, helped, waits, wakes, looks int }
 
+// figures are those of a worker.
+type figures struct {
+	count counters // only the owner touches it
+	stats stats    // the owner writes, anybody loads
+}
+
 // stats is where it adds up. The goroutine that flushes writes, anybody loads.
 type stats struct {
 	published, takenBack, attempts, steals, helped, waits, wakes, looks atomic.Int64
@@ -23,13 +29,13 @@ func (w *Worker) Looks() {
 	w.count.looks++
 }
 
-// flush adds up what w has counted.
-func (w *Worker) flush() {
-	if w.count == (counters{}) {
+// flush adds up what was counted.
+func (f *figures) flush() {
+	if f.count == (counters{}) {
 		return
 	}
-	c, s := w.count, &w.stats
-	w.count = counters{}
+	c, s := f.count, &f.stats
+	f.count = counters{}
 	for _, x := range [...]struct {
 		to *atomic.Int64
 		n  int
@@ -43,9 +49,9 @@ func (w *Worker) flush() {
 	}
 }
 
-// addTo adds w's figures to those of f.
-func (w *Worker) addTo(f *Figures) {
-	s := &w.stats
+// addTo adds the figures to those of f.
+func (own *figures) addTo(f *Figures) {
+	s := &own.stats
 	f.Published += s.published.Load()
 	f.TakenBack += s.takenBack.Load()
 	f.Attempts += s.attempts.Load()

@@ -125,8 +125,8 @@ func (p *Piece) begin(w *Worker) {
 	p.Body.Run(w, f)
 }
 
-// finishPiece ends p, which has run on w. The last piece of a Finish lets its owner go on.
-func (w *Worker) finishPiece(p *Piece) {
+// finish ends p, which has run on w. The last piece of a Finish lets its owner go on.
+func (p *Piece) finish(w *Worker) {
 	f := p.of.Load()
 	p.thief.Store(nil)
 	p.round.Add(1) // (W22) before w takes anything else
@@ -141,11 +141,11 @@ func (p *Piece) renewPiece() {
 	p.Body.Release()
 }
 
-// TakeBackPiece takes back the newest piece of f that w has published, if it was not stolen.
+// TakeBack takes back the newest piece of f that w has published, if it was not stolen.
 // The caller releases it.
-func (w *Worker) TakeBackPiece(f *Finish) *Piece {
+func (f *Finish) TakeBack(w *Worker) *Piece {
 	w.CheckUse()
-	p := w.popPiece(f)
+	p := f.pop(w)
 	if p == nil {
 		return nil
 	}
@@ -159,9 +159,9 @@ func (w *Worker) TakeBackPiece(f *Finish) *Piece {
 	return p
 }
 
-// popPiece removes the newest piece of f from w's deque, or returns nil if all were stolen.
+// pop removes the newest piece of f from w's deque, or returns nil if all were stolen.
 // Above it are forks at most that a Frame from outside the Finish has left open.
-func (w *Worker) popPiece(f *Finish) *Piece {
+func (f *Finish) pop(w *Worker) *Piece {
 	top, ok := w.own.Pop()
 	if !ok {
 		return nil
@@ -169,7 +169,7 @@ func (w *Worker) popPiece(f *Finish) *Piece {
 	if p := top.piece; p != nil && p.of.Load() == f {
 		return p
 	}
-	p := w.popPiece(f)
+	p := f.pop(w)
 	w.own.Push(top)
 	return p
 }
@@ -194,12 +194,4 @@ func (j *Job) carriedBy(c *Job, round uint64) bool {
 		return !j.done()
 	}
 	return c.piece != nil && c.piece.of.Load() == j.finish && c.piece.round.Load() == round // (R22)
-}
-
-// Above returns the oldest activation above m, or nil.
-func (w *Worker) Above(m Checkpoint) activation {
-	if len(w.activations) > m.acts {
-		return w.activations[m.acts]
-	}
-	return nil
 }

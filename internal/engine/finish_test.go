@@ -24,15 +24,15 @@ func TestAPieceIsCarriedInOneRunOnly(t *testing.T) {
 		help bool
 	}{
 		{"it runs", func(*Piece, *Finish, *Finish, *Worker) {}, true},
-		{"it has run", func(p *Piece, f, g *Finish, thief *Worker) { thief.finishPiece(p) }, false},
+		{"it has run", func(p *Piece, f, g *Finish, thief *Worker) { p.finish(thief) }, false},
 		{"it runs for another", func(p *Piece, f, g *Finish, thief *Worker) {
-			thief.finishPiece(p)
+			p.finish(thief)
 			p.Offer(g, 0)
 			p.thief.Store(thief)
 			p.begin(thief)
 		}, false},
 		{"it is published for this again", func(p *Piece, f, g *Finish, thief *Worker) {
-			thief.finishPiece(p)
+			p.finish(thief)
 			p.Offer(f, 0)
 		}, false},
 	} {
@@ -73,7 +73,7 @@ func TestWhatMayNotBelongToAFinishIsHandedOn(t *testing.T) {
 	if c != &piece.Job || !f.end.carriedBy(c, round) {
 		t.Error("it is not carried")
 	}
-	v.finishPiece(&piece)
+	piece.finish(v)
 	if f.end.carriedBy(c, round) {
 		t.Error("it is carried when it has ended")
 	}
@@ -86,7 +86,7 @@ func TestWhatMayNotBelongToAFinishIsHandedOn(t *testing.T) {
 	// The piece ends right after w has stolen something else from its thief.
 	by := make(chan *Worker, 1)
 	v.own.Push(&Job{run: func(w *Worker) { by <- w }, owner: v, level: Nothing})
-	p.AddHook(afterSteals(func() { v.finishPiece(&piece) }))
+	p.AddHook(afterSteals(func() { piece.finish(v) }))
 	if w.help(&f.end) || <-by == w {
 		t.Error("it has run on top of the wait")
 	}
@@ -122,10 +122,10 @@ func TestAFinishCountsItsPieces(t *testing.T) {
 		if j != &one.Job {
 			t.Fatal("not the oldest was stolen")
 		}
-		if got := w.TakeBackPiece(&f); got != &two {
+		if got := f.TakeBack(w); got != &two {
 			t.Error("the newest was not taken back")
 		}
-		if got := w.TakeBackPiece(&f); got != nil {
+		if got := f.TakeBack(w); got != nil {
 			t.Error("what was stolen was taken back")
 		}
 		v.execute(j)
@@ -172,7 +172,7 @@ func TestAPieceIsTakenBackFromBelowForks(t *testing.T) {
 		k.owner = w
 		w.own.Push(k)
 	}
-	if got := w.TakeBackPiece(&f); got != &piece {
+	if got := f.TakeBack(w); got != &piece {
 		t.Error("it was not found")
 	}
 	for _, want := range []*Job{forks[1], forks[0]} {

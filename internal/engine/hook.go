@@ -80,8 +80,8 @@ func (w *Worker) tell(e event.Event, other *Worker) {
 	w.pool.Tell(e)
 }
 
-// named gives j, which w is about to publish, an ID, if there is a hook.
-func (w *Worker) named(j *Job) {
+// name gives j, which w is about to publish, an ID, if there is a hook.
+func name(j *Job, w *Worker) {
 	j.id = 0
 	if w.pool.hooks.Load() != nil {
 		w.told++
@@ -96,15 +96,15 @@ type Taken struct {
 }
 
 // TookBack returns the fork that w took back just now, if hooks were told of it.
-func (w *Worker) TookBack() (t Taken) {
+func TookBack(w *Worker) (t Taken) {
 	if w.tookBack.id != 0 {
 		t, w.tookBack.id = w.tookBack, 0
 	}
 	return t
 }
 
-// TellJoined tells hooks that t has run, if it is one.
-func (w *Worker) TellJoined(t Taken) {
+// TellJoined tells hooks that t has run on w, if it is a fork.
+func (t Taken) TellJoined(w *Worker) {
 	if t.id != 0 && w.pool.hooks.Load() != nil {
 		w.tell(event.Event{Kind: event.Joined, ID: t.id, Func: t.entry}, nil)
 	}

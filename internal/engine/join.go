@@ -166,20 +166,20 @@ func (w *Worker) help(j *Job) bool {
 // execute runs j on w, which has taken it.
 func (w *Worker) execute(j *Job) {
 	if j.child.IsOpen() {
-		w.executeChild(j)
+		executeChild(w, j)
 		return
 	}
 	j.thief.Store(w)
 	w.since.Store(uint64(w.lastSteal))
 	w.Note(AtFork, j.owner, j.entry)
 	returned := false
-	m, around := w.Checkpoint(), w.surround(j)
+	m, around := w.Checkpoint(), surround(w, j)
 	defer func() {
 		if !returned {
 			j.err = w.Caught(m, recover())
 			j.exited = j.err == nil
 		}
-		j.views = w.leave(&around)
+		j.views = around.end(w)
 		w.finish(j)
 	}()
 	j.run(w)
@@ -192,7 +192,7 @@ func (w *Worker) finish(j *Job) {
 	owner := j.owner
 	w.tellOf(event.Finished, owner, j) // while it is not used again
 	if j.piece != nil {
-		w.finishPiece(j.piece)
+		j.piece.finish(w)
 		return
 	}
 	w.complete(j)

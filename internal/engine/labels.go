@@ -15,15 +15,21 @@ import (
 // first publication looks into the context. So work that is never shared costs nothing,
 // and work without labels costs one compare for each fork that is stolen.
 
-// WorksFor notes that what w is about to run has the labels of ctx. It ends with
+// labelling is which labels there are of what runs on a worker.
+type labelling struct {
+	client context.Context  // what runs here has its labels, if they were not asked for yet
+	labels *context.Context // the same once they were; nil if there are none
+}
+
+// WorksFor notes that what is about to run has the labels of ctx. It ends with
 // WorksForNobody.
-func (w *Worker) WorksFor(ctx context.Context) { w.client = ctx }
+func (l *labelling) WorksFor(ctx context.Context) { l.client = ctx }
 
 // WorksForNobody ends what WorksFor noted.
-func (w *Worker) WorksForNobody() { w.client, w.labels = nil, nil }
+func (l *labelling) WorksForNobody() { l.client, l.labels = nil, nil }
 
-// labelsToShare returns the labels of what runs on w, for what is published of it.
-func (w *Worker) labelsToShare() *context.Context {
+// Labels returns the labels of what runs on w, for what is published of it, or nil if there are none.
+func (w *Worker) Labels() *context.Context {
 	if w.client != nil {
 		w.labels = w.pool.source.LabelsOf(w.client)
 		w.client = nil
@@ -31,16 +37,13 @@ func (w *Worker) labelsToShare() *context.Context {
 	return w.labels
 }
 
-// Labels returns the labels of what runs on w, or nil if there are none.
-func (w *Worker) Labels() *context.Context { return w.labelsToShare() }
-
 // LabelsOf returns a context with the labels of what works for ctx, or nil if there are none.
 func (p *Pool) LabelsOf(ctx context.Context) *context.Context { return p.source.LabelsOf(ctx) }
 
-// Relabel gives the goroutine of w the given labels.
-func (w *Worker) Relabel(labels *context.Context) {
-	w.labels = labels
-	Label(labels)
+// Relabel gives the goroutine of the worker the given labels.
+func (l *labelling) Relabel(to *context.Context) {
+	l.labels = to
+	Label(to)
 }
 
 // Label gives the goroutine the given labels, or none if that is nil.

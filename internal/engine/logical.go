@@ -61,26 +61,26 @@ func AliasOf(w *Worker) *Worker {
 }
 
 // GuestAlias returns an alias for the goroutine whose worker w is.
-func (w *Worker) GuestAlias() *Worker {
+func GuestAlias(w *Worker) *Worker {
 	race.Release(&w.alias.of)
 	return AliasOf(w)
 }
 
 // LeaveAlias returns the base of w, which is the calling goroutine's.
-func (w *Worker) LeaveAlias() *Worker {
+func LeaveAlias(w *Worker) *Worker {
 	base := w.Base()
-	base.AcquireBase()
+	AcquireBase(base)
 	return base
 }
 
 // LeaveScope ends the use of the base of w as the Scope of a task. It calls leave with it if the
 // task is over.
-func (w *Worker) LeaveScope(leave func(base *Worker)) {
+func LeaveScope(w *Worker, leave func(base *Worker)) {
 	race.Disable()
 	over := w.Base().Hold.LeaveScope()
 	race.Enable()
 	if over {
-		w.onBase(leave)
+		onBase(w, leave)
 	}
 }
 
@@ -95,15 +95,15 @@ func (w *Worker) Base() *Worker {
 }
 
 // openChildren opens a child for each private fork of w.
-func (w *Worker) openChildren() {
-	w.giveWayAsAlias()
+func openChildren(w *Worker) {
+	giveWayAsAlias(w)
 	for w.first < len(w.activations) {
 		race.Disable() // what counts asyncs orders none of them
 		j := w.activations[w.first].Publish()
 		race.Enable()
 		switch {
 		case j != nil:
-			w.openChild(j)
+			openChild(w, j)
 		case w.first < len(w.activations)-1:
 			w.first++
 		default:
@@ -112,9 +112,9 @@ func (w *Worker) openChildren() {
 	}
 }
 
-func (w *Worker) openChild(j *Job) {
+func openChild(w *Worker, j *Job) {
 	p := w.pool
-	j.owner, j.level, j.labels = w, w.Level.Load(), w.labelsToShare()
+	j.owner, j.level, j.labels = w, w.Level.Load(), w.Labels()
 	j.child = race.Open()
 	if !j.child.IsOpen() {
 		p.Logical.Missed()
@@ -135,17 +135,17 @@ func (l *Logical) take() *Job {
 }
 
 // giveWayAsAlias has the base of w give way, if it is asked to.
-func (w *Worker) giveWayAsAlias() {
+func giveWayAsAlias(w *Worker) {
 	race.Disable()
 	asked := atomic.LoadUint32(&w.Base().Demand) == GiveWay
 	race.Enable()
 	if asked {
-		w.onBase(func(base *Worker) { base.pool.source.GiveWay(base) })
+		onBase(w, func(base *Worker) { base.pool.source.GiveWay(base) })
 	}
 }
 
 // onBase calls f with the base of w. It is ordered after all that was done with it before.
-func (w *Worker) onBase(f func(base *Worker)) {
+func onBase(w *Worker, f func(base *Worker)) {
 	base := w.Base()
 	race.Acquire(&base.alias.of)
 	defer race.Release(&base.alias.of)
@@ -154,11 +154,11 @@ func (w *Worker) onBase(f func(base *Worker)) {
 
 // lendBase is LendFor for an alias. What is done with its base is done aside, so that it orders
 // nothing here.
-func (w *Worker) lendBase(f func()) {
+func lendBase(w *Worker, f func()) {
 	w.blocking = true
-	race.Aside(func() { w.onBase((*Worker).beginBlocking) })
+	race.Aside(func() { onBase(w, (*Worker).beginBlocking) })
 	defer func() {
-		race.Aside(func() { w.onBase((*Worker).endBlocking) })
+		race.Aside(func() { onBase(w, (*Worker).endBlocking) })
 		w.blocking = false
 	}()
 	f()
@@ -166,7 +166,7 @@ func (w *Worker) lendBase(f func()) {
 
 // awaitChild waits for c, which another worker runs. The place of w is free meanwhile, as at any
 // join: what c waits for may need it.
-func (w *Worker) awaitChild(c race.Child) {
+func awaitChild(w *Worker, c race.Child) {
 	if !soon(c.Ended) {
 		w.LendFor(c.Pause)
 	}
@@ -187,10 +187,10 @@ func soon(ended func() bool) bool {
 
 // AcquireBase orders the calling goroutine, whose worker w is, after what was done with it through its
 // aliases.
-func (w *Worker) AcquireBase() { race.Acquire(&w.alias.of) }
+func AcquireBase(w *Worker) { race.Acquire(&w.alias.of) }
 
 // runChild runs the child of j for w, or its base.
-func (w *Worker) runChild(j *Job) {
+func runChild(w *Worker, j *Job) {
 	base := w.Base()
 	if base == w {
 		race.Release(&base.alias.of)
@@ -200,10 +200,10 @@ func (w *Worker) runChild(j *Job) {
 }
 
 // executeChild is execute, with the pieces that it leaves.
-func (w *Worker) executeChild(j *Job) {
-	w.runChild(j)
+func executeChild(w *Worker, j *Job) {
+	runChild(w, j)
 	if j.piece != nil {
-		w.runRest(j.piece)
+		runRest(w, j.piece)
 	}
 }
 
@@ -228,14 +228,14 @@ func (j *Job) beChild(base *Worker) {
 				j.piece.of.Load().childDone()
 			}
 		}()
-		base.StandIn(func() { j.run(w) })
+		StandIn(base, func() { j.run(w) })
 		returned = true
 	})
 }
 
 // StandIn calls f, which a child runs for w, so that the watch for stalls sees that it fills the place, if a
 // goroutine of the pool does and no guest.
-func (w *Worker) StandIn(f func()) {
+func StandIn(w *Worker, f func()) {
 	race.Disable()
 	runs := w.runs.Load()
 	race.Enable()
@@ -256,9 +256,9 @@ func (p *Published[A, R]) takeBackChild(w *Worker, j *Job) bool {
 		return true
 	}
 	if w.pool.Logical.open.Remove(j.child) {
-		w.runChild(j)
+		runChild(w, j)
 	}
-	w.awaitChild(j.child)
+	awaitChild(w, j.child)
 	return false
 }
 
@@ -278,12 +278,12 @@ func (p *Published[A, R]) forgetChild(w *Worker, j *Job) {
 	case w.pool.Logical.open.Remove(j.child):
 		j.child.Drop()
 	default:
-		w.awaitChild(j.child)
+		awaitChild(w, j.child)
 	}
 	p.recycle()
 }
 
-// Ran tells what RunPiece did.
+// Ran tells what RunChild did.
 type Ran int
 
 const (
@@ -292,14 +292,14 @@ const (
 	NotSeen              // it has no child, and the caller is to call the asyncs
 )
 
-// RunPiece runs the child of p.
-func (w *Worker) RunPiece(p *Piece) Ran {
+// RunChild runs the child of p for w.
+func (p *Piece) RunChild(w *Worker) Ran {
 	switch {
 	case !p.child.IsOpen():
 		p.of.Load().uncount()
 		return NotSeen
 	case w.pool.Logical.open.Remove(p.child):
-		w.runChild(&p.Job)
+		runChild(w, &p.Job)
 		p.child.Wait()
 		return RunHere
 	}
@@ -310,21 +310,21 @@ func (w *Worker) RunPiece(p *Piece) Ran {
 func (p *Piece) IsChild() bool { return p.child.IsOpen() }
 
 // runRest runs what the asyncs of p have queued, which w has run, as far as nobody has begun it.
-func (w *Worker) runRest(p *Piece) {
+func runRest(w *Worker, p *Piece) {
 	p.child.Wait()
 	for rest := p.Rest; len(rest) > 0; {
 		p = rest[len(rest)-1]
 		rest = rest[:len(rest)-1]
 		if w.pool.Logical.open.Remove(p.child) {
-			w.runChild(&p.Job)
+			runChild(w, &p.Job)
 			p.child.Wait()
 			rest = append(rest, p.Rest...)
 		}
 	}
 }
 
-// DropPiece drops p, if nobody has begun it.
-func (w *Worker) DropPiece(p *Piece) {
+// DropChild drops p, if nobody has begun it.
+func (p *Piece) DropChild(w *Worker) {
 	if p.child.IsOpen() {
 		if !w.pool.Logical.open.Remove(p.child) {
 			return
@@ -384,7 +384,7 @@ func (f *Finish) endedAt(wait bool) bool {
 
 // CallChild calls f with a worker, in a child that is opened now, while the caller waits. The child
 // that it returns is to be awaited. It is none if too many are open: then f was called with w.
-func (w *Worker) CallChild(f func(w *Worker)) race.Child {
+func CallChild(w *Worker, f func(w *Worker)) race.Child {
 	c := race.Open()
 	if !c.IsOpen() {
 		w.pool.Logical.Missed()

@@ -45,9 +45,15 @@ func makeDoing(kind DoingKind, other *Worker, entry uintptr) uint64 {
 	return d
 }
 
+// notes tell what a worker is at. The owner writes, or the goroutine that hires it; Dump loads.
+type notes struct {
+	doing note // as makeDoing returns it
+	since note // of a stolen fork, when it was taken
+}
+
 // Note notes what w is at.
-func (w *Worker) Note(kind DoingKind, other *Worker, entry uintptr) {
-	w.doing.Store(makeDoing(kind, other, entry))
+func (n *notes) Note(kind DoingKind, other *Worker, entry uintptr) {
+	n.doing.Store(makeDoing(kind, other, entry))
 }
 
 // Doing is what a worker is at.
@@ -59,9 +65,9 @@ type Doing struct {
 }
 
 // Doing returns what w is at, or was when it was let go.
-func (w *Worker) Doing() Doing {
-	d := w.doing.Load()
-	at := Doing{Kind: DoingKind(d & 7), Other: int(d>>3&(1<<21-1)) - 1, Since: int64(w.since.Load())}
+func (n *notes) Doing() Doing {
+	d := n.doing.Load()
+	at := Doing{Kind: DoingKind(d & 7), Other: int(d>>3&(1<<21-1)) - 1, Since: int64(n.since.Load())}
 	if from := d >> 24; from != 0 {
 		at.Entry = uintptr(origin + from)
 	}

@@ -138,9 +138,6 @@ func (w *Worker) stopSearching() {
 	}
 }
 
-// IsSearching reports whether w looks for work, and wakes another when it has found some.
-func (w *Worker) IsSearching() bool { return w.searching }
-
 // EndSearch ends the search of w without waking another, and reports whether it searched.
 func (w *Worker) EndSearch() bool {
 	if !w.searching {

@@ -128,7 +128,7 @@ func (w *Worker) SetRuns(runs bool) {
 func (w *Worker) Succeed(seat *affinity.Seat) *Worker {
 	w.pool.Enter()
 	next := w.pool.Hire()
-	w.passSeat(seat, next)
+	w.passSeat(seat, &next.seating)
 	next.Tell(event.Entered, nil)
 	next.runs.Store(true)
 	return next

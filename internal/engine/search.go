@@ -16,7 +16,7 @@ func (w *Worker) run(uint64, tag.Step) {
 	left := false
 	w.began, w.worth = clock.Now(), 0
 	Unlabel() // the labels of the goroutine that this one was started by
-	w.takeSeat()
+	w.takeSeat(w.pool.Size())
 	w.Locate()
 	defer func() {
 		if !left { // something ended in runtime.Goexit: another goroutine goes on
@@ -117,7 +117,7 @@ func (w *Worker) giveUp() bool {
 		return false
 	}
 	if w.park() {
-		w.takeSeat()
+		w.takeSeat(w.pool.Size())
 		w.Locate()
 		w.began, w.worth = clock.Now(), 0
 		return true
@@ -226,19 +226,23 @@ func (s *spin) next() bool {
 	return s.policy.Goes(s.w.yield(now))
 }
 
-// yield lets other goroutines have the processor, and returns the time when w goes on. It is now the time
-// now. What the others do is not what w has spent.
-func (w *Worker) yield(now int64) (then int64) {
+// yield lets other goroutines have the processor, and returns the time when the worker goes on. It is now the time
+// now. What the others do is not what it has spent.
+func (s *spending) yield(now int64) (then int64) {
 	runtime.Gosched()
 	then = clock.Now()
-	w.began += then - now
+	s.began += then - now
 	return then
 }
 
 // Pause takes some tens of nanoseconds, or a hundred. Polling with less in between takes the
 // cache lines from the workers that write them.
-func (w *Worker) Pause() {
+func (p *pauses) Pause() {
 	for i := range 64 {
-		w.noise ^= i
+		p.noise ^= i
 	}
+}
+
+type pauses struct {
+	noise int // so that a pause is not optimized away
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/filch-go/filch/internal/affinity"
+import (
+	"sync/atomic"
+
+	"github.com/filch-go/filch/internal/affinity"
+)
 
 // The goroutines that fill places may be pinned to processors; see package affinity. Each has a seat while it is in
 // the pool. It gives up its processor before its place, and takes one after its place, so that a goroutine that
@@ -17,50 +21,56 @@ type Seats interface {
 	Return(t *affinity.Seat)
 }
 
-// takeSeat pins the caller, which begins to fill w's place.
-func (w *Worker) takeSeat() {
-	if p := w.pool; p.Seats != nil {
-		w.seat.Store(p.Seats.Take(p.Size()))
+// seating is how the goroutine that fills the place of a worker is pinned.
+type seating struct {
+	seats Seats // of the pool, or nil
+	seat  atomic.Pointer[affinity.Seat]
+}
+
+// takeSeat pins the caller, which begins to fill the place, in a pool with that many workers.
+func (s *seating) takeSeat(workers int) {
+	if s.seats != nil {
+		s.seat.Store(s.seats.Take(workers))
 	}
 }
 
-// leaveSeat is called before the caller gives up its place and w, or ends.
-func (w *Worker) leaveSeat() {
-	if s := w.pool.Seats; s != nil {
-		s.Leave(w.seat.Swap(nil))
+// leaveSeat is called before the caller gives up its place and the worker, or ends.
+func (s *seating) leaveSeat() {
+	if s.seats != nil {
+		s.seats.Leave(s.seat.Swap(nil))
 	}
 }
 
 // LendSeat is called before the caller gives up its place, or passes it on.
-func (w *Worker) LendSeat() {
-	if s := w.pool.Seats; s != nil {
-		s.Lend(w.seat.Load())
+func (s *seating) LendSeat() {
+	if s.seats != nil {
+		s.seats.Lend(s.seat.Load())
 	}
 }
 
 // ReturnSeat is called when the caller has a place again.
-func (w *Worker) ReturnSeat() {
-	if s := w.pool.Seats; s != nil {
-		s.Return(w.seat.Load())
+func (s *seating) ReturnSeat() {
+	if s.seats != nil {
+		s.seats.Return(s.seat.Load())
 	}
 }
 
-// Seat returns that of the goroutine that fills w's place, or nil.
-func (w *Worker) Seat() *affinity.Seat {
-	if w.pool.Seats == nil {
+// Seat returns that of the goroutine that fills the place, or nil.
+func (s *seating) Seat() *affinity.Seat {
+	if s.seats == nil {
 		return nil
 	}
-	return w.seat.Load()
+	return s.seat.Load()
 }
 
-// passSeat is called when the caller, which has the seat s, goes on with next: w may be another goroutine's.
-func (w *Worker) passSeat(s *affinity.Seat, next *Worker) {
-	if w.pool.Seats != nil {
-		w.seat.CompareAndSwap(s, nil)
-		next.seat.Store(s)
+// passSeat is called when the caller, which has the seat of, goes on with another worker: this one may be another goroutine's.
+func (s *seating) passSeat(of *affinity.Seat, to *seating) {
+	if s.seats != nil {
+		s.seat.CompareAndSwap(of, nil)
+		to.seat.Store(of)
 	}
 }
 
-// Processor returns the processor that the goroutine is pinned to which fills w's place, or -1 if there is none.
+// Processor returns the processor that the goroutine is pinned to which fills the place, or -1 if there is none.
 // It may be out of date.
-func (w *Worker) Processor() int { return w.Seat().Processor() }
+func (s *seating) Processor() int { return s.Seat().Processor() }

@@ -26,31 +26,28 @@ type User struct {
 
 const anywhere = ^uintptr(0) // a size that leaves nothing outside
 
-// Occupy notes that the calling goroutine has w. Vacate ends that, with what Occupy has returned.
+// Occupy notes that the calling goroutine has w, and returns the User of before, which is to be set again in the end.
 func (w *Worker) Occupy() (before User) {
-	before = w.user
+	before = w.User
 	if goroutine.Cheap && !(race.Enabled && w.pool.Logical.On) { // else each child has an alias of w
-		w.user = User{id: goroutine.ID()}
+		w.User = User{id: goroutine.ID()}
 	}
 	return before
 }
 
-// Vacate ends what Occupy or Roam began.
-func (w *Worker) Vacate(before User) { w.user = before }
+// Leave notes that no goroutine has the worker.
+func (u *User) Leave() { u.id = 0 }
 
-// Leave notes that no goroutine has w.
-func (w *Worker) Leave() { w.user.id = 0 }
-
-// Roam notes that w goes from goroutine to goroutine, until Vacate is called with what it returns.
+// Roam notes that w goes from goroutine to goroutine, until the User that it returns is set again.
 func (w *Worker) Roam() (before User) {
-	before = w.user
+	before = w.User
 	w.roam()
 	return before
 }
 
 func (w *Worker) roam() {
-	if w.user = (User{}); !w.UsesAreChecked() {
-		w.user.size = anywhere
+	if w.User = (User{}); !w.UsesAreChecked() {
+		w.User.size = anywhere
 	}
 }
 
@@ -61,7 +58,7 @@ func (w *Worker) CheckUse() {
 		return
 	}
 	var here byte
-	if at := uintptr(unsafe.Pointer(&here)); at-w.user.low >= w.user.size {
+	if at := uintptr(unsafe.Pointer(&here)); at-w.User.low >= w.User.size {
 		w.checkSlow(at)
 	}
 }
@@ -85,11 +82,11 @@ func (w *Worker) checkSlow(at uintptr) {
 	if w.checked {
 		w.pool.Checks.Uses(w)
 	}
-	if w.user.id != 0 {
+	if w.User.id != 0 {
 		switch id := goroutine.ID(); {
-		case id == w.user.id:
+		case id == w.User.id:
 			if !w.UsesAreChecked() {
-				w.user.know(at)
+				w.User.know(at)
 			}
 		case w.blocked || w.pool.isUser(id):
 			w.isElsewhere()
@@ -128,7 +125,7 @@ func (u *User) know(at uintptr) {
 //go:norace
 func (p *Pool) isUser(id uintptr) bool {
 	for _, w := range *p.Workers.Load() {
-		if w.user.id == id {
+		if w.User.id == id {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/policy"
@@ -45,18 +46,18 @@ func (w *Worker) seeks() *seeker {
 func (w *Worker) Others() (all []*Worker, look *steal.Look) {
 	s := w.seeks()
 	all = *w.pool.Workers.Load()
-	return all, w.lookAt(&s.all, all, true, len(all))
+	return all, s.look(w, &s.all, all, true, len(all))
 }
 
 // otherForkers is Others for a glance at those that may have forks, of which w may be none.
 func (w *Worker) otherForkers() (all []*Worker, look *steal.Look) {
 	s := w.seeks()
 	all = *w.pool.forkers.Load()
-	return all, w.lookAt(&s.forkers, all, w.forks.Load(), steal.Glance)
+	return all, s.look(w, &s.forkers, all, w.forks.Load(), steal.Glance)
 }
 
-// lookAt returns a look of w, which is in the list or not, at no more than most of it. o is for that list.
-func (w *Worker) lookAt(o *others, list []*Worker, in bool, most int) *steal.Look {
+// look returns a look of w, which is in the list or not, at no more than most of it. o is for that list.
+func (s *seeker) look(w *Worker, o *others, list []*Worker, in bool, most int) *steal.Look {
 	o.list = list
 	switch {
 	case !in:
@@ -64,7 +65,7 @@ func (w *Worker) lookAt(o *others, list []*Worker, in bool, most int) *steal.Loo
 	case o.self < 0 || o.self >= len(list) || list[o.self] != w: // it has moved, or was forgotten
 		o.self = slices.Index(list, w)
 	}
-	v := w.seeker.Victims
+	v := s.Victims
 	if v.HearsOfRobbers() && w.robber.Load() != nobody {
 		v.Robbed(int(w.robber.Swap(nobody)) - 1)
 	}
@@ -121,23 +122,29 @@ func (w *Worker) yieldFirst() {
 	}
 }
 
-// locateNowAndThen is called when w has published some forks more. A look costs as much as some publications.
-func (w *Worker) locateNowAndThen(more int) {
+// locating is where a worker is, for an order that goes by it.
+type locating struct {
+	located   steal.Located // that order, or nil; never written again
+	processor atomic.Int32  // where it was when it last looked for work, or published; the owner writes, thieves load
+}
+
+// locateNowAndThen is called when the owner has published more forks, and then published in all. A look costs as much as some publications.
+func (l *locating) locateNowAndThen(more, published int) {
 	const every = 64
-	if more == 0 || w.pool.Stealing.located == nil {
+	if more == 0 || l.located == nil {
 		return
 	}
-	if n := w.count.published; n/every != (n-more)/every || w.processor.Load() == nowhere {
-		w.Locate()
+	if published/every != (published-more)/every || l.processor.Load() == nowhere {
+		l.Locate()
 	}
 }
 
-// Locate notes where w is, for an order that goes by it.
-func (w *Worker) Locate() {
-	if w.pool.Stealing.located == nil {
+// Locate notes where the worker is.
+func (l *locating) Locate() {
+	if l.located == nil {
 		return
 	}
-	if at := int32(w.pool.Stealing.located.Processor()); w.processor.Load() != at {
-		w.processor.Store(at)
+	if at := int32(l.located.Processor()); l.processor.Load() != at {
+		l.processor.Store(at)
 	}
 }

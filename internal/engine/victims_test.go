@@ -241,11 +241,11 @@ func TestYieldBeforeAnAttempt(t *testing.T) {
 	for _, c := range []struct{ asked, pinned, yields bool }{{false, false, false}, {true, false, true}, {true, true, false}} {
 		p := newPool(2)
 		p.Stealing.Yield = c.asked
-		v, w := testWorker(p, 0), testWorker(p, 1)
 		if c.pinned {
 			p.Seats = affinity.New(&desk{}, []int{1}, func(err error) { t.Error(err) })
-			w.takeSeat()
 		}
+		v, w := testWorker(p, 0), testWorker(p, 1)
+		w.takeSeat(p.Size())
 		w.began = 0
 		if w.steal(v) != nil {
 			t.Error("something was stolen")

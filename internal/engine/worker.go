@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"context"
 	"math"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/filch-go/filch/deque"
-	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/span"
@@ -18,14 +16,15 @@ import (
 // and looks for work.
 type Worker struct {
 	// Its methods stand with what they are about, one concept a file, since a worker is what
-	// goes through all of them: it searches, steals, forks, publishes, waits and helps.
+	// goes through all of them: it searches, steals, forks, publishes, waits and helps. What needs a part of
+	// it alone is a method of that part, which stands beside it.
 
 	_ [64]byte
 
 	// Demand is up when another worker has found too little to steal. Thieves
 	// raise it. The owner looks at it at each fork and join, publishes forks and lowers
 	// it; see Answer. Nothing that is written often shares its cache line. It is no
-	// atomic.Uint32 because that type's methods cost the inliner more.
+	// atomic.Uint32, and not in a struct of its own, because either costs the inliner more.
 	Demand uint32
 	thief  *deque.Thief[*Job] // never written again; others find it beside Demand
 	forks  atomic.Bool        // in the pool's forkers; the owner sets it, thieves load it
@@ -33,45 +32,34 @@ type Worker struct {
 	_      [56 - 2*unsafe.Sizeof(uintptr(0))]byte
 
 	// Only the owner touches these.
-	pool        *Pool
-	Number      uint32 // from 1; no other of the pool's workers has it; never written again
-	told        uint32 // publications that hooks were told of
-	tookBack    Taken  // the fork that w has taken back last
-	ID          int    // one less than the number
-	own         *deque.Owner[*Job]
-	activations []activation // what runs here, the oldest first
-	first       int          // no activation below it has private forks
-	helping     int          // jobs that run on top of a wait
-	passed      bool         // gave the place to another while helping, and counts as blocked
-	searching   bool         // counted as searching
-	unwinding   bool         // dropping forks after a panic or Goexit
-	blocking    bool         // in Blocking
-	blocked     bool         // its goroutine waits at a join: whoever uses it is on another
-	checked     bool         // the pool has Checks; never written again
-	lastSteal   int64
-	noise       int  // so that a pause is not optimized away
-	fresh       bool // the credit was not counted yet for what runs here
-	unpaid      int  // forks to publish, whatever the credit
-	credit      policy.Credit
-	seeker      *seeker      // how w looks at the others, once it has looked
-	processor   atomic.Int32 // where w was when it last looked for work, or published; for an order by distance; thieves load
-	count       counters
-	began       int64 // when the search began that is under way, or else what w does since it found something
-	worth       int64 // of what w did before, for the budget
+	pool     *Pool
+	Number   uint32 // from 1; no other of the pool's workers has it; never written again
+	told     uint32 // publications that hooks were told of
+	tookBack Taken  // the fork that w has taken back last
+	ID       int    // one less than the number
+	own      *deque.Owner[*Job]
+	stack        // of what runs here
+	helping  int // jobs that run on top of a wait
+	flags
+	lastSteal int64
+	pauses
+	fresh  bool // the credit was not counted yet for what runs here
+	unpaid int  // forks to publish, whatever the credit
+	credit policy.Credit
+	seeker *seeker // how w looks at the others, once it has looked
+	locating
+	figures // the owner writes, anybody loads what is added up
+	spending
 
-	client context.Context  // what runs here has its labels, if they were not asked for yet; see labels.go
-	labels *context.Context // the same once they were; nil if there are none
+	labelling // of what runs here; see labels.go
 
-	user User // the goroutine that has w; see user.go
+	User User // the goroutine that has w; see user.go; not in a struct of its own, likewise
 
-	Views *views.Table // of what runs here, since it was begun on this worker; nil if there are none
+	views.Segment // of what runs here
 
-	wakeup   chan struct{} // closed by the worker that finished the awaited job, or lets w go on, and has seen to a place for w
-	unparked chan bool     // whether to go on, or to leave
-	stats    stats         // the owner writes, anybody loads
+	sleeping
 
-	doing note // what w is at, as makeDoing returns it; the owner writes, or the goroutine that hires it; Dump loads
-	since note // of a stolen fork, when it was taken; the same
+	notes // of what w is at
 
 	Hold   place.Hold    // the worker and those that have its tasks' contexts write and load
 	runs   atomic.Bool   // a goroutine of the pool fills the place, or is about to, not a guest; it or its waker writes, the watch for stalls loads
@@ -80,9 +68,27 @@ type Worker struct {
 
 	alias Alias // see logical.go
 
-	seat atomic.Pointer[affinity.Seat] // of the goroutine that fills the place, or nil; that writes, others load; see seat.go
-
+	seating // that the goroutine writes which fills the place; others load; see seat.go
 }
+
+// flags are what a worker is in the midst of.
+type flags struct {
+	passed    bool // gave the place to another while helping, and counts as blocked
+	searching bool // counted as searching
+	unwinding bool // dropping forks after a panic or Goexit
+	blocking  bool // in Blocking
+	blocked   bool // its goroutine waits at a join: whoever uses it is on another
+	checked   bool // the pool has Checks; never written again
+}
+
+// Checked reports whether some uses of the worker are.
+func (f *flags) Checked() bool { return f.checked }
+
+// InBlocking reports whether it has given up its place for a function that blocks.
+func (f *flags) InBlocking() bool { return f.blocking }
+
+// IsSearching reports whether it looks for work, and wakes another when it has found some.
+func (f *flags) IsSearching() bool { return f.searching }
 
 // nobody is the number of no worker.
 const nobody = 0
@@ -95,13 +101,14 @@ const Nothing = math.MinInt64
 //go:norace
 func (w *Worker) Init(p *Pool, id int) {
 	w.pool, w.Number, w.ID = p, uint32(id)+1, id
-	if p.Stealing.located != nil {
+	if w.located = p.Stealing.located; w.located != nil {
 		w.processor.Store(nowhere)
 	}
 	w.own, w.thief = deque.NewChaseLev[*Job]()
 	w.Hold.Init()
 	w.Level.Store(Nothing)
 	w.checked = p.Checks != nil
+	w.seats = p.Seats
 	w.roam()
 }
 
@@ -169,36 +176,4 @@ func (p *Pool) addForker(w *Worker) {
 	w.forks.Store(true)
 	all := append(*p.forkers.Load(), w) // see hireSlow
 	p.forkers.Store(&all)               // (W13)
-}
-
-// An activation is a run of forks of one function on one worker. Forks of
-// different activations never mix in age: those of a newer activation are all
-// younger.
-type activation interface {
-	// Publish makes a job of the oldest private fork; nil if there is none.
-	Publish() *Job
-	// Forks returns what Drop takes to leave the forks alone that are open now.
-	Forks() int
-	// Drop forgets all but the first n forks: it clears private ones, and takes back
-	// published ones or waits for them.
-	Drop(n int)
-	// Close lets go of an activation without open forks.
-	Close()
-}
-
-// Newest returns the newest activation, or nil if there is none.
-func (w *Worker) Newest() activation {
-	if n := len(w.activations); n > 0 {
-		return w.activations[n-1]
-	}
-	return nil
-}
-
-func (w *Worker) Push(a activation) { w.activations = append(w.activations, a) }
-
-func (w *Worker) Pop() {
-	n := len(w.activations) - 1
-	w.activations[n] = nil
-	w.activations = w.activations[:n]
-	w.first = max(0, min(w.first, n-1))
 }

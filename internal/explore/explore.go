@@ -79,7 +79,7 @@ var subjects = []subject{
 		{"search.go", "\t\t\tgo w.pool.Tag(w.run)\n", "\t\t\tatomic.Go(func() { w.pool.Tag(w.run) })\n"},
 		{"join.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
 		{"join.go", "<-w.wakeup", "atomic.Receive(w.wakeup)"},
-		{"blocking.go", "close(w.wakeup)", "atomic.Close(w.wakeup)"},
+		{"blocking.go", "close(s.wakeup)", "atomic.Close(s.wakeup)"},
 		{"places.go", "\tdefer time.AfterFunc(p.Linger, func() { p.dismiss(w, unparked) }).Stop()\n\treturn <-unparked\n",
 			"\t_ = time.AfterFunc\n\tatomic.Go(func() { p.dismiss(w, unparked) })\n\tgoOn, _ := atomic.Next(unparked)\n\treturn goOn\n"},
 		{"places.go", "\tw.unparked <- true\n", "\tatomic.Send(w.unparked, true)\n"},
@@ -103,7 +103,7 @@ var subjects = []subject{
 		{"hook.go", "func(err error) { go func() { panic(err) }() }", "func(err error) { panic(err) }"},
 		{"hook.go", "\tif t.id != 0 && ", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tif t.id != 0 && "},
 		{"hook.go", "\t\"errors\"\n", "\t\"errors\"\n\t\"fmt\"\n"},
-		{"hook.go", "// named gives j, which", "// published has the jobs that were given an ID, some more than once.\nvar published []*Job\n\n// Words tells the words of p: of its places, its workers and its published forks.\nfunc (p *Pool) Words(tell func(what, word string)) {\n\ttell(\"places\", p.Places.Load().String())\n\tfor _, w := range *p.Workers.Load() {\n\t\ttell(fmt.Sprintf(\"worker %d holds\", w.ID), w.Hold.Load().String())\n\t}\n\tfor _, j := range published {\n\t\tif j.owner != nil && j.owner.pool == p {\n\t\t\tw, n := event.Fork(j.id)\n\t\t\ttell(fmt.Sprintf(\"fork %d.%d is\", w, n), j.state.String())\n\t\t}\n\t}\n}\n\n// named gives j, which"},
+		{"hook.go", "// name gives j, which", "// published has the jobs that were given an ID, some more than once.\nvar published []*Job\n\n// Words tells the words of p: of its places, its workers and its published forks.\nfunc (p *Pool) Words(tell func(what, word string)) {\n\ttell(\"places\", p.Places.Load().String())\n\tfor _, w := range *p.Workers.Load() {\n\t\ttell(fmt.Sprintf(\"worker %d holds\", w.ID), w.Hold.Load().String())\n\t}\n\tfor _, j := range published {\n\t\tif j.owner != nil && j.owner.pool == p {\n\t\t\tw, n := event.Fork(j.id)\n\t\t\ttell(fmt.Sprintf(\"fork %d.%d is\", w, n), j.state.String())\n\t\t}\n\t}\n}\n\n// name gives j, which"},
 		// Stacks are Go's own.
 		{"census.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 		{"budget.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},

@@ -184,7 +184,7 @@ var mutations = append([]mutation{
 		"\tif (w == nil || !w.Own.Push(0, 0, t)) && ", "\tp.Engine.Wake()\n\tif (w == nil || !w.Own.Push(0, 0, t)) && "}, {"internal/task/submit.go",
 		"if p.Engine.Wake(); p.Phase.Load() == Cancelled {", "if p.Phase.Load() == Cancelled {"}}},
 	{"idle: a worker that finds work wakes nobody", "Pool/two at once", []Edit{{"internal/engine/places.go",
-		"\t} else {\n\t\tp.Wake()\n\t}\n}\n\n// IsSearching", "\t}\n}\n\n// IsSearching"},
+		"\t} else {\n\t\tp.Wake()\n\t}\n}\n\n// EndSearch", "\t}\n}\n\n// EndSearch"},
 		{"internal/task/look.go", "w.Engine.EndSearch() { // at once, for mayGiveWay\n\t\twake = true\n", "w.Engine.EndSearch() { // at once, for mayGiveWay\n"}}},
 	{"place: wake by a store", "Pool/fork, three workers", []Edit{{"internal/place/place.go",
 		"{ return w.swap(s, s+oneActive+oneSearching) }", "{\n\tw.word.Store(uint64(s + oneActive + oneSearching))\n\treturn true\n}"}}},

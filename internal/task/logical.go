@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 
+	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/tag"
 )
@@ -47,7 +48,7 @@ func (c *Context) runInChild(child race.Child, catches catching, f func(c *Conte
 	})
 	child.Wait()
 	if c.Worker != nil {
-		c.Worker.Engine.AcquireBase()
+		engine.AcquireBase(&c.Worker.Engine)
 	}
 	switch {
 	case out.err != nil && catches == byCaller:
@@ -100,7 +101,7 @@ func (c *Context) inPlaceOf(f func(c *Context)) {
 		f(c)
 		return
 	}
-	c.Worker.Engine.StandIn(func() { f(c) })
+	engine.StandIn(&c.Worker.Engine, func() { f(c) })
 }
 
 // childOutcome is how a child has ended; it writes, then its runner reads.

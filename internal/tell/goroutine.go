@@ -169,7 +169,7 @@ func (g *Goroutine) begin(head string) {
 var (
 	atSuspend     = ourModule + "/internal/engine.(*Worker).Suspend"
 	atWaitBlocked = ourModule + "/internal/engine.(*Worker).waitBlocked"
-	atLend        = ourModule + "/internal/engine.(*Worker).lendBase" // with logical races
+	atLend        = ourModule + "/internal/engine.lendBase" // with logical races
 )
 
 // What the methods of a worker look like, on each of its levels; what runs a task in place, or on a goroutine of
