@@ -180,7 +180,7 @@ var mutations = append([]mutation{
 		"\t\tp.MatchWork()\n\t}\n}\n\n// MatchWork", "\t}\n}\n\n// MatchWork"}}},
 	{"idle: no wake after a task is queued", "Pool/tasks from two$", []Edit{{"internal/task/submit.go",
 		"if p.Engine.Wake(); p.Phase.Load() == Cancelled {", "if p.Phase.Load() == Cancelled {"}}},
-	{"idle: wake before the task is queued", "Pool/tasks from two$", []Edit{{"internal/task/admit.go",
+	{"idle: wake before the task is queued", "Pool/tasks from two$", []Edit{{"internal/task/submit.go",
 		"\tif (w == nil || !w.Own.Push(0, 0, t)) && ", "\tp.Engine.Wake()\n\tif (w == nil || !w.Own.Push(0, 0, t)) && "}, {"internal/task/submit.go",
 		"if p.Engine.Wake(); p.Phase.Load() == Cancelled {", "if p.Phase.Load() == Cancelled {"}}},
 	{"idle: a worker that finds work wakes nobody", "Pool/two at once", []Edit{{"internal/engine/places.go",
