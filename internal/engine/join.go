@@ -170,8 +170,7 @@ func (w *Worker) execute(j *Job) {
 		return
 	}
 	j.thief.Store(w)
-	w.since.Store(uint64(w.lastSteal))
-	w.Note(AtFork, j.owner, j.entry)
+	w.noteFork(j.owner, j.entry, w.lastSteal)
 	returned := false
 	m, around := w.Checkpoint(), surround(w, j)
 	defer func() {

@@ -56,6 +56,12 @@ func (n *notes) Note(kind DoingKind, other *Worker, entry uintptr) {
 	n.doing.Store(makeDoing(kind, other, entry))
 }
 
+// noteFork notes that w is at a fork of another worker, which it took at the given time.
+func (n *notes) noteFork(of *Worker, entry uintptr, taken int64) {
+	n.since.Store(uint64(taken))
+	n.Note(AtFork, of, entry)
+}
+
 // Doing is what a worker is at.
 type Doing struct {
 	Kind  DoingKind

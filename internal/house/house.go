@@ -26,12 +26,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
 
 //go:embed order.txt
 var order string
+
+//go:embed instruments.txt
+var instrumentList string
 
 func main() {
 	log.SetFlags(0)
@@ -78,6 +82,36 @@ type house struct {
 	doors     map[reference]int // between files of the root, and how many names they are for
 	floors    map[string]int    // of files and folders, by order.txt
 	unknown   []string          // folders, and files of the root, that order.txt does not have
+
+	instruments []*instrument
+}
+
+// An instrument watches the scheduler, or decorates what it runs.
+type instrument struct {
+	name     string
+	most     int             // files that may mention it
+	of       map[string]bool // folders and files that it consists of
+	mentions map[string]bool // files that refer to something of it
+}
+
+// has reports whether a file is one of the instrument.
+func (i *instrument) has(file string) bool {
+	return i.of[file] || i.of[filepath.ToSlash(filepath.Dir(file))]
+}
+
+// plain are the folders of what runs, and does not watch.
+var plain = []string{".", "deque", "flow", "internal/engine", "internal/place", "internal/queue", "internal/task", "ordered", "par", "strand"}
+
+// mention notes that a file refers to something that another declares.
+func (h *house) mention(from, to string) {
+	if !slices.Contains(plain, filepath.ToSlash(filepath.Dir(from))) {
+		return
+	}
+	for _, i := range h.instruments {
+		if i.has(to) && !i.has(from) {
+			i.mentions[from] = true
+		}
+	}
 }
 
 // measure reads the packages of the module in dir.
@@ -85,6 +119,19 @@ func measure(dir string) (*house, error) {
 	h := &house{
 		types: map[string]*typ{}, folders: map[string]string{},
 		imports: map[reference]int{}, doors: map[reference]int{}, floors: map[string]int{},
+	}
+	for line := range strings.Lines(instrumentList) {
+		if f := strings.Fields(line); len(f) > 2 && f[0] != "#" {
+			most, err := strconv.Atoi(f[1])
+			if err != nil {
+				return nil, fmt.Errorf("instruments.txt: %s: %w", f[0], err)
+			}
+			i := &instrument{f[0], most, map[string]bool{}, map[string]bool{}}
+			for _, of := range f[2:] {
+				i.of[of] = true
+			}
+			h.instruments = append(h.instruments, i)
+		}
 	}
 	for line := range strings.Lines(order) {
 		if line, _, _ = strings.Cut(line, "#"); strings.TrimSpace(line) != "" {
@@ -173,16 +220,19 @@ func (h *house) add(fset *token.FileSet, from types.Importer, root, path, dir st
 				h.function(d, in, fset.Position(d.End()).Line-fset.Position(d.Pos()).Line+1)
 			}
 		}
-		if strings.Contains(in, "/") {
-			continue
-		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
 			if !ok {
 				return true
 			}
 			o := info.Uses[id]
-			if o == nil || !o.Pos().IsValid() || o.Pkg() == nil || o.Pkg().Path() != path {
+			if o == nil || !o.Pos().IsValid() || o.Pkg() == nil {
+				return true
+			}
+			if isGlobal(o) {
+				h.mention(in, h.declaredIn(o, fset))
+			}
+			if strings.Contains(in, "/") || o.Pkg().Path() != path {
 				return true
 			}
 			to := name(o.Pos())
@@ -194,6 +244,15 @@ func (h *house) add(fset *token.FileSet, from types.Importer, root, path, dir st
 		})
 	}
 	return nil
+}
+
+// declaredIn returns the file in which o is declared, from the root of the repository, or from that of Go.
+func (h *house) declaredIn(o types.Object, fset *token.FileSet) string {
+	folder, ours := h.folders[o.Pkg().Path()]
+	if !ours {
+		folder = o.Pkg().Path()
+	}
+	return filepath.ToSlash(filepath.Join(folder, filepath.Base(fset.Position(o.Pos()).Filename)))
 }
 
 // isGlobal reports whether o is known outside of a function: a name of the package, a field or
@@ -275,6 +334,10 @@ func (h *house) print(w io.Writer, n int) {
 	}
 	if len(h.unknown) > 0 {
 		fmt.Fprintf(t, "not in order.txt: %s\n", strings.Join(h.unknown, ", "))
+	}
+	fmt.Fprintln(t, "\ninstruments\tfiles that mention them\t")
+	for _, i := range h.instruments {
+		fmt.Fprintf(t, "%s\t%d\t\n", i.name, len(i.mentions))
 	}
 	fmt.Fprintln(t, "\nlargest files\tlines\t")
 	slices.SortFunc(h.files, func(a, b file) int { return cmp.Or(b.lines-a.lines, cmp.Compare(a.name, b.name)) })

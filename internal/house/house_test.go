@@ -1,8 +1,10 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -124,6 +126,20 @@ func TestLargeTypesSayWhy(t *testing.T) {
 		}
 		if !says {
 			t.Errorf("%s has %d methods in %d files, and does not say why", name, x.methods, len(x.files))
+		}
+	}
+}
+
+// What watches, and what decorates, is named in few files beside its own.
+func TestInstrumentsAreMentionedInFewFiles(t *testing.T) {
+	for _, i := range ours(t).instruments {
+		if n := len(i.mentions); n > i.most || n == 0 {
+			t.Errorf("%s: %d files mention it, and may at most %d do: %v", i.name, n, i.most, slices.Sorted(maps.Keys(i.mentions)))
+		}
+		for of := range i.of {
+			if _, err := os.Stat(filepath.Join("../..", of)); err != nil && of != "runtime/trace" {
+				t.Errorf("instruments.txt: %s: %v", i.name, err)
+			}
 		}
 	}
 }
