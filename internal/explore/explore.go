@@ -128,8 +128,8 @@ var subjects = []subject{
 		// Stacks are Go's own.
 		{"stack.go", "\t\"runtime\"\n", "\truntime \"runtime\"\n"},
 		// What hooks are told is beside the program.
-		{"observe.go", "\tname, _ := b.About()\n\to := c.seen()\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tname, _ := b.About()\n\to := c.seen()\n"},
-		{"observe.go", "\terr := f()\n\ttold.Returned", "\tatomic.Aside(-1)\n\terr := f()\n\tatomic.Aside(1)\n\ttold.Returned"},
+		{"around.go", "\tname, _ := b.About()\n\to := c.seen()\n", "\tatomic.Aside(1)\n\tdefer atomic.Aside(-1)\n\tname, _ := b.About()\n\to := c.seen()\n"},
+		{"around.go", "\terr := f()\n\ttold.Returned", "\tatomic.Aside(-1)\n\terr := f()\n\tatomic.Aside(1)\n\ttold.Returned"},
 	}},
 	{"strand", []Edit{
 		// Coroutines, goroutines and channels.

@@ -402,7 +402,7 @@ func SubmitFuture(ctx context.Context, t FutureTask, o *Options, try bool) (err 
 			}
 		}()
 	}
-	see(ctx, t, o)
+	seeFuture(ctx, t, o)
 	if p.IsLogical() {
 		f.child.Set(f.Ctx.openChild(o.hold))
 		err = errNotSubmitted // likewise
@@ -433,13 +433,6 @@ func SubmitFuture(ctx context.Context, t FutureTask, o *Options, try bool) (err 
 // RefuseFuture counts t, a task with options that cannot be met.
 func RefuseFuture(ctx context.Context, t FutureTask, o *Options, err error) error {
 	defer o.tellDropped(err) // even if the observer does not return
-	see(ctx, t, o)
+	seeFuture(ctx, t, o)
 	return t.Core().Ctx.Pool.refuse(t, err)
-}
-
-// see lets the pool's observer, and its hook, see the task, if there is one.
-func see(ctx context.Context, t FutureTask, o *Options) {
-	if c := &t.Core().Ctx; c.Pool.Sees {
-		c.needExtras().seen = c.Pool.newSeen(ctx, t, o.Priority)
-	}
 }

@@ -159,7 +159,7 @@ func (g *Group) runNow(ctx context.Context, t *groupTask, o *Options, begins fun
 	if !o.Deadline.IsZero() {
 		future.Ctx.makeCancellation()
 	}
-	see(ctx, future, o)
+	seeFuture(ctx, future, o)
 	b := Body(future)
 	if o.hold != nil {
 		if holds, err := o.hold.holds(); err != nil {

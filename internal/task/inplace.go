@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"runtime/pprof"
 
 	"github.com/filch-go/filch/internal/tag"
 )
@@ -120,7 +119,7 @@ func RunDirect(ctx context.Context, t FutureTask, parent context.Context, p *Poo
 	if by != nil && by.slot() != nil {
 		f.Ctx.needExtras().slot = by.slot() // what t waits for, the caller waits for
 	}
-	see(ctx, t, &Options{})
+	seeFuture(ctx, t, &Options{})
 	if p.runDirect(ctx, by, Task{Body: t}) {
 		return true
 	}
@@ -160,9 +159,7 @@ func (p *Pool) runCaught(ctx context.Context, t Task, s Seat, counted bool) {
 		} else if ran {
 			count.Ended.Add(1)
 		}
-		if p.Labels != nil {
-			pprof.SetGoroutineLabels(labelled(ctx))
-		}
+		p.label(ctx)
 	}()
 	body := t.Body
 	defer p.Caught(&body, s)

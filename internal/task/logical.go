@@ -3,7 +3,6 @@ package task
 import (
 	"context"
 	"runtime"
-	"runtime/pprof"
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race"
@@ -67,9 +66,8 @@ func (c *Context) beChild(f func()) {
 		if p.Checks.Strict() {
 			defer p.Checks.Runs(c)()
 		}
-		if pprof.SetGoroutineLabels(context.Background()); p.Labels != nil {
-			pprof.SetGoroutineLabels(labelled(c))
-		}
+		engine.Unlabel()
+		p.label(c)
 		f()
 		runtime.KeepAlive(c) // as a task has its context until it ends
 	})

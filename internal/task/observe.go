@@ -2,10 +2,6 @@ package task
 
 import (
 	"context"
-	"errors"
-	"reflect"
-	"runtime/pprof"
-	"runtime/trace"
 	"time"
 
 	"github.com/filch-go/filch/internal/event"
@@ -47,16 +43,6 @@ type seen struct {
 	submitted []uintptr // the stack of the submitter, if the pool has checks
 }
 
-// see returns b, or what stands for it in a pool that sees tasks.
-func (p *Pool) see(ctx context.Context, b Body, priority int) Body {
-	if !p.Sees || seenOf(b) != nil {
-		return b
-	}
-	o := p.newSeen(ctx, b, priority)
-	o.Body = b
-	return o
-}
-
 func (p *Pool) newSeen(ctx context.Context, b Body, priority int) *seen {
 	name, _ := b.About()
 	o := &seen{pool: p}
@@ -71,25 +57,6 @@ func (p *Pool) newSeen(ctx context.Context, b Body, priority int) *seen {
 		}
 	}
 	return o
-}
-
-// seenOf returns what is kept of b, or nil if it is not seen.
-func seenOf(b Body) *seen {
-	switch b := b.(type) {
-	case *seen:
-		return b
-	case FutureTask:
-		return b.Core().Ctx.seen()
-	}
-	return nil
-}
-
-// bare returns the body that b stands for.
-func bare(b Body) Body {
-	if o, ok := b.(*seen); ok {
-		return o.Body
-	}
-	return b
 }
 
 // seen returns what is kept of c's task, or nil.
@@ -139,23 +106,6 @@ func (o *seen) call(k event.Kind, err error) {
 	}
 }
 
-// announce tells that b is accepted or refused. If the observer does not return, b counts
-// as cancelled, and undo is called.
-func (p *Pool) announce(b Body, k event.Kind, err error, undo func()) {
-	returned := false
-	o := seenOf(b)
-	defer func() {
-		if !returned {
-			p.Totals.Direct.Add(1)
-			p.dropped()
-			undo()
-			o.tell(event.Cancelled, errNotSubmitted)
-		}
-	}()
-	o.tell(k, err)
-	returned = true
-}
-
 func (o *seen) Start(p *Pool, s Seat, ctx context.Context, exclusive bool) bool {
 	o.exclusive = exclusive
 	c := o.pool.newContext(ctx, s) // of its own, so that what it submits has the right parent
@@ -189,45 +139,6 @@ func (o *seen) Fail(p *Pool, s Seat, err error) {
 	o.tell(event.Done, err)
 }
 
-// isObserved reports whether the runs of tasks are seen.
-func (p *Pool) isObserved() bool {
-	return p.Sees || p.Labels != nil || p.Engine.IsHooked() || trace.IsEnabled()
-}
-
-// runObserved calls f, which runs b with the context c, so that it can be seen, and returns
-// its error. exclusive is that of Start.
-func (p *Pool) runObserved(c *Context, b Body, exclusive bool, f func() error) error {
-	name, _ := b.About()
-	o := c.seen()
-	if p.Checks.Strict() {
-		defer p.Checks.Runs(c)()
-	}
-	if o != nil {
-		o.tell(event.Submitted, nil)
-		if o.last.Context = c; c.Worker != nil {
-			o.last.Worker = c.Worker.Engine.ID
-		}
-		o.tellStart(c, exclusive)
-	}
-	var told Run
-	if o == nil && p.Engine.IsHooked() {
-		told = p.TellStarted(c.Worker, exclusive, name, entryOf(b), func() uint64 { return p.observed.Add(1) })
-		defer told.TellEnded()
-	}
-	if p.Labels != nil {
-		pprof.SetGoroutineLabels(labelled(c))
-	}
-	if trace.IsEnabled() {
-		defer traced(c, name, b)()
-	}
-	err := f()
-	told.Returned = true
-	if o != nil {
-		o.tell(event.Done, err)
-	}
-	return err
-}
-
 // tellStart tells that the task starts with the context c, in its turn if a worker took it from a queue.
 func (o *seen) tellStart(c *Context, exclusive bool) {
 	if !o.pool.InOrder || !exclusive && !o.exclusive {
@@ -236,33 +147,3 @@ func (o *seen) tellStart(c *Context, exclusive bool) {
 	}
 	c.Worker.InTurn(func() { o.tell(event.Started, nil) })
 }
-
-// traced begins a task of the Go runtime's trace, with a region, and returns what ends both.
-func traced(c *Context, name string, b Body) (end func()) {
-	if name == "" {
-		name = event.FuncName(entryOf(b))
-	}
-	ctx, t := trace.NewTask(c, "filch "+name)
-	region := trace.StartRegion(ctx, "filch "+name)
-	return func() {
-		region.End()
-		t.End()
-	}
-}
-
-// entryOf returns where the function of b begins, or 0 if it is not known.
-func entryOf(b Body) uintptr {
-	if t, ok := b.(FutureTask); ok {
-		return t.Entry()
-	}
-	if _, f := b.About(); f != nil {
-		return reflect.ValueOf(f).Pointer()
-	}
-	return 0
-}
-
-// errNotSubmitted is the error of a task whose submission panicked, in a callback.
-var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
-
-// dropped counts a task that was cancelled before it started.
-func (p *Pool) dropped() { p.Outcomes.Cancelled.Add(1) }

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime"
 
 	"github.com/filch-go/filch/internal/engine"
@@ -132,4 +133,21 @@ func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), o *Options, 
 		return RefuseFuture(ctx, t, o, err)
 	}
 	return SubmitFuture(ctx, t, o, try)
+}
+
+// errNotSubmitted is the error of a task whose submission panicked, in a callback.
+var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
+
+// dropped counts a task that was cancelled before it started.
+func (p *Pool) dropped() { p.Outcomes.Cancelled.Add(1) }
+
+// entryOf returns where the function of b begins, or 0 if it is not known.
+func entryOf(b Body) uintptr {
+	if t, ok := b.(FutureTask); ok {
+		return t.Entry()
+	}
+	if _, f := b.About(); f != nil {
+		return reflect.ValueOf(f).Pointer()
+	}
+	return 0
 }

@@ -1,0 +1,122 @@
+package task
+
+import (
+	"context"
+	"runtime/pprof"
+	"runtime/trace"
+
+	"github.com/filch-go/filch/internal/event"
+)
+
+// What stands around a task, from its submission to its end, for those that watch: checks, observers, hooks, labels and regions. A pool that has
+// none of them comes by here with a look at a flag, or at two.
+
+// see returns b, or what stands for it in a pool that sees tasks.
+func (p *Pool) see(ctx context.Context, b Body, priority int) Body {
+	if !p.Sees || seenOf(b) != nil {
+		return b
+	}
+	o := p.newSeen(ctx, b, priority)
+	o.Body = b
+	return o
+}
+
+// seeFuture lets the pool's observer, and its hook, see the task, if there is one.
+func seeFuture(ctx context.Context, t FutureTask, o *Options) {
+	if c := &t.Core().Ctx; c.Pool.Sees {
+		c.needExtras().seen = c.Pool.newSeen(ctx, t, o.Priority)
+	}
+}
+
+// seenOf returns what is kept of b, or nil if it is not seen.
+func seenOf(b Body) *seen {
+	switch b := b.(type) {
+	case *seen:
+		return b
+	case FutureTask:
+		return b.Core().Ctx.seen()
+	}
+	return nil
+}
+
+// bare returns the body that b stands for.
+func bare(b Body) Body {
+	if o, ok := b.(*seen); ok {
+		return o.Body
+	}
+	return b
+}
+
+// announce tells that b is accepted or refused. If the observer does not return, b counts
+// as cancelled, and undo is called.
+func (p *Pool) announce(b Body, k event.Kind, err error, undo func()) {
+	returned := false
+	o := seenOf(b)
+	defer func() {
+		if !returned {
+			p.Totals.Direct.Add(1)
+			p.dropped()
+			undo()
+			o.tell(event.Cancelled, errNotSubmitted)
+		}
+	}()
+	o.tell(k, err)
+	returned = true
+}
+
+// isObserved reports whether the runs of tasks are seen.
+func (p *Pool) isObserved() bool {
+	return p.Sees || p.Labels != nil || p.Engine.IsHooked() || trace.IsEnabled()
+}
+
+// runObserved calls f, which runs b with the context c, so that it can be seen, and returns
+// its error. exclusive is that of Start.
+func (p *Pool) runObserved(c *Context, b Body, exclusive bool, f func() error) error {
+	name, _ := b.About()
+	o := c.seen()
+	if p.Checks.Strict() {
+		defer p.Checks.Runs(c)()
+	}
+	if o != nil {
+		o.tell(event.Submitted, nil)
+		if o.last.Context = c; c.Worker != nil {
+			o.last.Worker = c.Worker.Engine.ID
+		}
+		o.tellStart(c, exclusive)
+	}
+	var told Run
+	if o == nil && p.Engine.IsHooked() {
+		told = p.TellStarted(c.Worker, exclusive, name, entryOf(b), func() uint64 { return p.observed.Add(1) })
+		defer told.TellEnded()
+	}
+	p.label(c)
+	if trace.IsEnabled() {
+		defer traced(c, name, b)()
+	}
+	err := f()
+	told.Returned = true
+	if o != nil {
+		o.tell(event.Done, err)
+	}
+	return err
+}
+
+// label gives the goroutine the labels of the task that ctx belongs to, if the pool has labels.
+func (p *Pool) label(ctx context.Context) {
+	if p.Labels != nil {
+		pprof.SetGoroutineLabels(labelled(ctx))
+	}
+}
+
+// traced begins a task of the Go runtime's trace, with a region, and returns what ends both.
+func traced(c *Context, name string, b Body) (end func()) {
+	if name == "" {
+		name = event.FuncName(entryOf(b))
+	}
+	ctx, t := trace.NewTask(c, "filch "+name)
+	region := trace.StartRegion(ctx, "filch "+name)
+	return func() {
+		region.End()
+		t.End()
+	}
+}
