@@ -136,12 +136,12 @@ func (w *Worker) publish(n int) (moved int) {
 	if w.Spans != nil { // what is measured runs on one worker
 		return 0
 	}
-	labels := w.Labels()
+	shared := share(w)
 	for moved < n && w.first < len(w.activations) {
 		j := w.activations[w.first].Publish()
 		switch {
 		case j != nil:
-			j.owner, j.level, j.labels = w, w.Level.Load(), labels
+			j.owner, j.level, j.with = w, w.Level.Load(), shared
 			name(j, w)
 			w.tellOf(event.Published, nil, j) // before it can be stolen
 			w.own.Push(j)                     // (W10)

@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/event"
-	"github.com/filch-go/filch/internal/views"
 )
 
 // A Finish is what the workers share that run asyncs of one Finish. Each has a queue of its
@@ -12,12 +11,12 @@ import (
 // them, wherever they were published. So a worker that is done with a piece goes on at once, with
 // whatever it finds, and its stack stays as deep as it was.
 type Finish struct {
-	end    Job                         // done when nothing is left; the owner awaits it
-	left   atomic.Int64                // pieces that are not done, and one until the owner waits; publishers and thieves write, all load
-	latest atomic.Pointer[Piece]       // the piece that was begun last; thieves store, the owner loads while it waits
-	views  atomic.Pointer[views.Table] // what parts have left that are done; thieves swap, and the owner in the end
-	waits  bool                        // Wait was called, and has not returned; the owner alone
-	ended  chan struct{}               // gets one when nothing is left, with logical races; Open sets it
+	end    Job                   // done when nothing is left; the owner awaits it
+	left   atomic.Int64          // pieces that are not done, and one until the owner waits; publishers and thieves write, all load
+	latest atomic.Pointer[Piece] // the piece that was begun last; thieves store, the owner loads while it waits
+	parts                        // what they have left
+	waits  bool                  // Wait was called, and has not returned; the owner alone
+	ended  chan struct{}         // gets one when nothing is left, with logical races; Open sets it
 	_      [64]byte
 
 	// Each worker looks at it before each async.
@@ -137,7 +136,7 @@ func (p *Piece) finish(w *Worker) {
 }
 
 func (p *Piece) renewPiece() {
-	p.owner, p.labels, p.exited, p.views = nil, nil, false, nil
+	p.owner, p.with, p.exited = nil, with{}, false
 	p.Body.Release()
 }
 
@@ -152,7 +151,7 @@ func (f *Finish) TakeBack(w *Worker) *Piece {
 	f.left.Add(-1) // not the last: what w runs is of f as well
 	w.count.takenBack++
 	w.tellOf(event.TakenBack, nil, &p.Job)
-	p.owner, p.labels = nil, nil
+	p.owner, p.with = nil, with{}
 	if w.earn() > 0 { // see Published.TakeBack
 		w.Raise(supply)
 	}

@@ -1,26 +1,23 @@
 package engine
 
 import (
-	"context"
 	"sync/atomic"
 
 	"github.com/filch-go/filch/internal/race"
-	"github.com/filch-go/filch/internal/views"
 )
 
 // A Job is a published fork. It lies in the deque of its owner until it is
 // taken back or stolen.
 type Job struct {
-	run    func(w *Worker)  // calls the function and keeps its result
-	entry  uintptr          // of the function
-	owner  *Worker          // forked it, and joins it
-	level  int64            // that of the owner when it was published
-	labels *context.Context // of the work that it belongs to, or nil; the owner writes, before it is published
+	run    func(w *Worker) // calls the function and keeps its result
+	entry  uintptr         // of the function
+	owner  *Worker         // forked it, and joins it
+	level  int64           // that of the owner when it was published
+	with                   // labels and views; see around.go
 	thief  atomic.Pointer[Worker]
 	state  jobState
-	err    error        // how run ended, if not by returning: a panic,
-	exited bool         // or runtime.Goexit; the thief writes, before it is done
-	views  *views.Table // that it ends with; likewise
+	err    error // how run ended, if not by returning: a panic,
+	exited bool  // or runtime.Goexit; the thief writes, before it is done
 
 	child race.Child // that runs it, with logical races; the owner writes, before it is published
 
@@ -81,7 +78,7 @@ func (p *Published[A, R]) recycle() {
 	var arg A
 	var result R
 	j.fn, j.arg, j.result = nil, arg, result
-	j.owner, j.labels, j.err, j.exited, j.views = nil, nil, nil, false, nil
+	j.owner, j.with, j.err, j.exited = nil, with{}, nil, false
 	if j.state.renew() {
 		j.thief.Store(nil)
 	}

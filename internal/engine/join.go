@@ -178,7 +178,7 @@ func (w *Worker) execute(j *Job) {
 			j.err = w.Caught(m, recover())
 			j.exited = j.err == nil
 		}
-		j.views = around.end(w)
+		around.end(w, j)
 		w.finish(j)
 	}()
 	j.run(w)
@@ -281,9 +281,9 @@ func (j *Job) done() bool { return j.state.isDone() }
 func (p *Published[A, R]) Collect() R {
 	j := p.newest()
 	r, err, exited := j.result, j.err, j.exited
-	w, later := j.owner, j.views
+	w, left := j.owner, j.with
 	p.recycle()
-	w.JoinViews(later)
+	left.join(w)
 	if err != nil {
 		panic(err)
 	}

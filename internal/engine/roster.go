@@ -40,7 +40,7 @@ func (p *Pool) hireSlow() *Worker {
 // Fire takes w back. Its deque is empty.
 func (p *Pool) Fire(w *Worker) {
 	_ = w.Hold.RetakePlace() // for the next that hires it, if it was lent
-	w.WorksForNobody()
+	w.company.end()
 	w.SetRuns(false)
 	if w.Level.Load() != Nothing {
 		w.Level.Store(Nothing)

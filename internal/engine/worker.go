@@ -9,7 +9,6 @@ import (
 	"github.com/filch-go/filch/internal/place"
 	"github.com/filch-go/filch/internal/policy"
 	"github.com/filch-go/filch/internal/span"
-	"github.com/filch-go/filch/internal/views"
 )
 
 // Worker is one of the places of a pool at work: what a goroutine is that runs forks
@@ -51,11 +50,9 @@ type Worker struct {
 	figures // the owner writes, anybody loads what is added up
 	spending
 
-	labelling // of what runs here; see labels.go
+	company // of what runs here
 
 	User User // the goroutine that has w; see user.go; not in a struct of its own, likewise
-
-	views.Segment // of what runs here
 
 	sleeping
 
@@ -135,7 +132,7 @@ func (w *Worker) PollPublic() {
 func (w *Worker) Start() {
 	w.fresh = true
 	w.unpaid = 0
-	w.Views = nil // of what has failed here before
+	w.company.begin()
 	p := w.pool
 	if !w.forks.Load() {
 		p.addForker(w)
