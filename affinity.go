@@ -124,9 +124,7 @@ func (p *Pool) dumpAffinity(out io.Writer) {
 // Affinity returns the processors of the pool, in the order in which its workers take them, and why these are not
 // pinned to them, or not any more. It returns none, and no error, without [WithAffinity].
 func (p *Pool) Affinity() (processors []int, err error) {
-	if !p.made() {
-		isNotMade("Affinity", "Pool", "New")
-	}
+	p.mustBeMade("Affinity")
 	if p.pins == nil {
 		return nil, nil
 	}

@@ -22,9 +22,7 @@ import (
 // must not be called from inside Do, where it would wait for itself. The default pool
 // cannot be closed: Close leaves it alone and returns an error.
 func (p *Pool) Close() error {
-	if !p.made() {
-		isNotMade("Close", "Pool", "New")
-	}
+	p.mustBeMade("Close")
 	if p == defaultPool.Load() {
 		return errors.New("filch: Close: the default pool cannot be closed")
 	}
@@ -55,9 +53,7 @@ func (p *Pool) Close() error {
 // must not be called from inside Do, where it would wait for itself. It panics if ctx is
 // nil. The default pool cannot be closed: Shutdown leaves it alone and returns an error.
 func (p *Pool) Shutdown(ctx context.Context) error {
-	if !p.made() {
-		isNotMade("Shutdown", "Pool", "New")
-	}
+	p.mustBeMade("Shutdown")
 	needs(ctx != nil, "Shutdown", "ctx")
 	if p == defaultPool.Load() {
 		return errors.New("filch: Shutdown: the default pool cannot be closed")
@@ -94,9 +90,7 @@ func (p *Pool) Closed() bool { return p.tasks.Engine.Places.Load().Closed() }
 // the pool may call Drain. The default pool cannot be closed: Drain leaves it alone and returns
 // an error. ExecutorService.shutdown of Java does the same.
 func (p *Pool) Drain() error {
-	if !p.made() {
-		isNotMade("Drain", "Pool", "New")
-	}
+	p.mustBeMade("Drain")
 	if p == defaultPool.Load() {
 		return errors.New("filch: Drain: the default pool cannot be closed")
 	}
@@ -109,9 +103,7 @@ func (p *Pool) Drain() error {
 // was called, and all tasks and all calls of Do are done. The channel is always the same. It
 // is never closed while the pool is open. Done does not block.
 func (p *Pool) Done() <-chan struct{} {
-	if !p.made() {
-		isNotMade("Done", "Pool", "New")
-	}
+	p.mustBeMade("Done")
 	return p.tasks.Done()
 }
 
@@ -119,9 +111,7 @@ func (p *Pool) Done() <-chan struct{} {
 // Running tasks and fork-join work go on. A pause of the default pool concerns the whole
 // program.
 func (p *Pool) Pause() {
-	if !p.made() {
-		isNotMade("Pause", "Pool", "New")
-	}
+	p.mustBeMade("Pause")
 	p.tasks.Pause()
 }
 
@@ -147,9 +137,7 @@ func (p *Pool) Pause() {
 //
 //figure:set 10 us
 func (p *Pool) PauseAndWait(ctx context.Context) error {
-	if !p.made() {
-		isNotMade("PauseAndWait", "Pool", "New")
-	}
+	p.mustBeMade("PauseAndWait")
 	needs(ctx != nil, "PauseAndWait", "ctx")
 	p.tasks.Pause()
 	still := p.tasks.Pauses()
@@ -176,9 +164,7 @@ func (p *Pool) PauseAndWait(ctx context.Context) error {
 
 // Resume ends the effect of [Pool.Pause].
 func (p *Pool) Resume() {
-	if !p.made() {
-		isNotMade("Resume", "Pool", "New")
-	}
+	p.mustBeMade("Resume")
 	race.Release(&p.tasks.Name) // for the children of tasks
 	p.tasks.Resume()
 }
@@ -197,9 +183,7 @@ func (p *Pool) Idle() int { return max(0, p.tasks.Engine.Idlers()) }
 // more are at work, the excess leave when they finish their current work. It panics if n
 // is less than 1 or more than 1,048,575.
 func (p *Pool) Resize(n int) {
-	if !p.made() {
-		isNotMade("Resize", "Pool", "New")
-	}
+	p.mustBeMade("Resize")
 	if n < 1 || n > engine.MaxWorkers {
 		panic(fmt.Sprintf("filch: Resize(%d): the number of workers must be from 1 to %d", n, engine.MaxWorkers))
 	}

@@ -65,9 +65,7 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 //
 //figure:set 0.1 ms
 func (p *Pool) Dump(out io.Writer) error {
-	if !p.made() {
-		isNotMade("Dump", "Pool", "New")
-	}
+	p.mustBeMade("Dump")
 	needs(out != nil, "Dump", "out")
 	s := p.Stats()
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -101,9 +99,7 @@ func (p *Pool) Dump(out io.Writer) error {
 // Name returns the name of p: that of [WithName], "default" for [Default], or else "pool " and a number that no
 // other pool of the program has. That number depends on which pools were made before. Name costs nothing.
 func (p *Pool) Name() string {
-	if !p.made() {
-		isNotMade("Name", "Pool", "New")
-	}
+	p.mustBeMade("Name")
 	return p.tasks.Name
 }
 

@@ -66,9 +66,7 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 		}
 		return future
 	}
-	if !p.made() {
-		isNotMade("Submit", "Pool", "New")
-	}
+	p.mustBeMade("Submit")
 	var o task.Options
 	err := p.optionsOf("Submit", opts, &o)
 	if !o.Plain() {
@@ -161,9 +159,7 @@ type Promise[T any] struct{ future Future[T] }
 // comes after it. What came after it and was dropped takes memory until it is complete. [Pool.Dump] says which tasks wait for a promise.
 func NewPromise[T any](p *Pool) *Promise[T] {
 	needs(p != nil, "NewPromise", "p")
-	if !p.made() {
-		isNotMade("NewPromise", "Pool", "New")
-	}
+	p.mustBeMade("NewPromise")
 	promise := &Promise[T]{}
 	promise.future.task.InitPromise(&p.tasks)
 	return promise

@@ -40,9 +40,7 @@ func (p *Pool) TryGo(ctx context.Context, f func(ctx context.Context), opts ...T
 }
 
 func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context), opts []TaskOption, try bool) error {
-	if !p.made() {
-		isNotMade(op, "Pool", "New")
-	}
+	p.mustBeMade(op)
 	needs(ctx != nil, op, "ctx")
 	needs(f != nil, op, "f")
 	var o task.Options
@@ -58,9 +56,7 @@ func (p *Pool) goTask(op string, ctx context.Context, f func(ctx context.Context
 // task that calls Help, so the pool never does this by itself. Panics and runtime.Goexit
 // do what [Pool.Go] says for CallerRuns. Help panics if ctx is nil.
 func (p *Pool) Help(ctx context.Context) bool {
-	if !p.made() {
-		isNotMade("Help", "Pool", "New")
-	}
+	p.mustBeMade("Help")
 	needs(ctx != nil, "Help", "ctx")
 	return p.tasks.Help(ctx)
 }

@@ -57,9 +57,7 @@ func GroupLimit(n int) GroupOption {
 // [CollectErrors], and when Wait or Stop returns. Tasks that have not started by then are
 // dropped. Group panics if ctx or an option is nil.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
-	if !p.made() {
-		isNotMade("Group", "Pool", "New")
-	}
+	p.mustBeMade("Group")
 	needs(ctx != nil, "Group", "ctx")
 	g := &Group{}
 	for i, opt := range opts {
@@ -72,15 +70,17 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	return g
 }
 
-// made reports whether Pool.Group has made g.
-func (g *Group) made() bool { return g != nil && g.tasks.Pool != nil }
+// mustBeMade panics if Pool.Group has not made g, which op is called on.
+func (g *Group) mustBeMade(op string) {
+	if g == nil || g.tasks.Pool == nil {
+		isNotMade(op, "Group", "Pool.Group")
+	}
+}
 
 // Context returns the group's context, with which its tasks are called. It does not
 // block.
 func (g *Group) Context() context.Context {
-	if !g.made() {
-		isNotMade("Group.Context", "Group", "Pool.Group")
-	}
+	g.mustBeMade("Group.Context")
 	return g.tasks.Ctx
 }
 
@@ -131,9 +131,7 @@ func (g *Group) GoFrom(ctx context.Context, f func(ctx context.Context) error, o
 
 // submit queues f for the task that has ctx, or if that is nil, the one that made the group.
 func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Context) error, opts []TaskOption, try bool) bool {
-	if !g.made() {
-		isNotMade(op, "Group", "Pool.Group")
-	}
+	g.mustBeMade(op)
 	if ctx == nil {
 		ctx = g.tasks.Ctx
 	}
@@ -156,9 +154,7 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 // runtime.Goexit, that ends the caller's task too, once all others are done. In another
 // task, call Wait inside [Blocking].
 func (g *Group) Wait() error {
-	if !g.made() {
-		isNotMade("Group.Wait", "Group", "Pool.Group")
-	}
+	g.mustBeMade("Group.Wait")
 	return g.tasks.Wait("Group.Wait")
 }
 
@@ -172,9 +168,7 @@ func (g *Group) Wait() error {
 // not only when their turn comes. Unlike Wait, it runs no tasks: to receive from the channel
 // inside a task, do so inside [Blocking]. Done does not block.
 func (g *Group) Done() <-chan struct{} {
-	if !g.made() {
-		isNotMade("Group.Done", "Group", "Pool.Group")
-	}
+	g.mustBeMade("Group.Done")
 	return g.tasks.Done()
 }
 
@@ -182,8 +176,6 @@ func (g *Group) Done() <-chan struct{} {
 // waits for the others as Wait does. Tasks that Stop drops are no error. An error of a
 // task that ran counts, unless it is that of the context.
 func (g *Group) Stop() error {
-	if !g.made() {
-		isNotMade("Group.Stop", "Group", "Pool.Group")
-	}
+	g.mustBeMade("Group.Stop")
 	return g.tasks.Stop("Group.Wait")
 }

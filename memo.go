@@ -56,9 +56,7 @@ type computation struct {
 // panics if p or f is nil.
 func NewMemo[K comparable, V any](p *Pool, f func(ctx context.Context, k K) (V, error)) *Memo[K, V] {
 	needs(p != nil, "NewMemo", "p")
-	if !p.made() {
-		isNotMade("NewMemo", "Pool", "New")
-	}
+	p.mustBeMade("NewMemo")
 	needs(f != nil, "NewMemo", "f")
 	n := 1 << bits.Len(uint(min(4*p.Workers(), 1024)-1)) // so that workers seldom meet
 	m := &Memo[K, V]{pool: p, f: f, seed: maphash.MakeSeed(), shards: make([]memoShard[K, V], n)}

@@ -65,6 +65,13 @@ func poolOf(p *task.Pool) *Pool { return (*Pool)(unsafe.Pointer(p)) }
 // made reports whether New has made p.
 func (p *Pool) made() bool { return p != nil && p.tasks.Users != nil }
 
+// mustBeMade panics if New has not made p, which op is called on or with.
+func (p *Pool) mustBeMade(op string) {
+	if !p.made() {
+		isNotMade(op, "Pool", "New")
+	}
+}
+
 // pins is what WithAffinity keeps of a pool.
 type pins struct {
 	order  Affinity

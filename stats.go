@@ -69,9 +69,7 @@ type TaskStats struct {
 // urgent ones. A million such tasks take some milliseconds. Meanwhile no task is queued
 // or taken.
 func (p *Pool) Stats() Stats {
-	if !p.made() {
-		isNotMade("Stats", "Pool", "New")
-	}
+	p.mustBeMade("Stats")
 	p.tasks.Engine.Follow()
 	f, e := p.tasks.Figures()
 	c := &p.tasks.Outcomes
@@ -115,9 +113,7 @@ type RunningTasks struct {
 // thousands of tasks at a time. In between, tasks may come and go. So the counts need not
 // add up to what [Pool.Stats] says, unless the pool is paused or at rest.
 func (p *Pool) Queued() []QueuedTasks {
-	if !p.made() {
-		isNotMade("Queued", "Pool", "New")
-	}
+	p.mustBeMade("Queued")
 	counted := p.tasks.Tally()
 	all := make([]QueuedTasks, len(counted))
 	for i, c := range counted {
@@ -130,9 +126,7 @@ func (p *Pool) Queued() []QueuedTasks {
 // workers took from queues, and those of [LongRunning], but not tasks that run in place.
 // It takes some hundred nanoseconds for each worker.
 func (p *Pool) Running() []RunningTasks {
-	if !p.made() {
-		isNotMade("Running", "Pool", "New")
-	}
+	p.mustBeMade("Running")
 	counts := p.tasks.Running()
 	all := make([]RunningTasks, 0, len(counts))
 	for name, n := range counts {

@@ -38,9 +38,7 @@ type Subpool struct {
 // A Subpool costs nothing when it is not used, and need not be closed. Subpool panics if n < 1, or an option
 // is nil or not one of those.
 func (p *Pool) Subpool(n int, opts ...Option) *Subpool {
-	if !p.made() {
-		isNotMade("Subpool", "Pool", "New")
-	}
+	p.mustBeMade("Subpool")
 	if n < 1 {
 		panic(fmt.Sprintf("filch: Subpool(%d): there must be a slot for a task", n))
 	}
