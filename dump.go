@@ -135,5 +135,5 @@ func (s source) Look() event.Look { return s.of.look(s.of.Stats(), mostLookedAt)
 
 // look returns what p is at. If there are more goroutines than most, it looks at the stacks only for waits.
 func (p *Pool) look(stats Stats, most int) event.Look {
-	return p.tasks.LookAt(stats.Active+stats.Blocked+stats.Tasks.Running > 0, most)
+	return p.tasks.LookAt(stats.Active+stats.Blocked+stats.Tasks.Running > 0, stats.Tasks.Held, most)
 }

@@ -24,9 +24,11 @@ func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, excl
 	return t.StartTask(t, s, exclusive)
 }
 
-func (t *futureTask[T]) Call(c *task.Context) (err error) {
+func (t *futureTask[T]) Call(c *task.Context, last bool) (err error) {
 	t.value, err = t.f(c)
-	t.f = nil
+	if last {
+		t.f = nil
+	}
 	return err
 }
 
@@ -34,7 +36,11 @@ func (t *futureTask[T]) Drop(_ *task.Pool, err error) { task.DropFuture(t, err) 
 
 func (t *futureTask[T]) Fail(_ *task.Pool, _ task.Seat, err error) { task.FailFuture(t, err) }
 
-func (t *futureTask[T]) Release() { t.f = nil }
+func (t *futureTask[T]) Release(result bool) {
+	if t.f = nil; result {
+		t.value = *new(T)
+	}
+}
 
 // Entry is for what runs or submits the task, which has its function.
 func (t *futureTask[T]) Entry() uintptr {

@@ -60,13 +60,13 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	p.mustBeMade("Group")
 	needs(ctx != nil, "Group", "ctx")
 	g := &Group{}
+	g.tasks.Begin(ctx, &p.tasks)
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("filch: Group: option %d is nil", i))
 		}
 		opt(g)
 	}
-	g.tasks.Begin(ctx, &p.tasks)
 	return g
 }
 
@@ -135,6 +135,7 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 	if ctx == nil {
 		ctx = g.tasks.Ctx
 	}
+	task.Of(ctx) // before anything is counted: a method of ctx may panic
 	var o task.Options
 	if err := poolOf(g.tasks.Pool).optionsOf(op, opts, &o); err != nil {
 		g.tasks.Refuse(ctx, f, &o, err)

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/trace"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +19,7 @@ import (
 	"testing/synctest"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/poll"
 )
 
 // Each race of logically parallel parts is reported in every run, whatever the schedule, and
@@ -245,4 +248,39 @@ func TestWorkersOfChildrenAreChecked(t *testing.T) {
 	if s := recovered(func() { kept.Join(nop, nop) }); !strings.HasPrefix(s, want) {
 		t.Errorf("the Worker of a child, used when that has ended: %q, not %q", s, want)
 	}
+}
+
+// What the runtime's trace is told of a task is no race with the task.
+func TestLogicalRacesWhileTheRuntimeTraces(t *testing.T) {
+	if err := trace.Start(io.Discard); err != nil {
+		t.Skip("trace.Start(io.Discard):", err)
+	}
+	defer trace.Stop()
+	p := filch.New(filch.WithWorkers(2), filch.WithLogicalRaces())
+	defer p.Close()
+	for range 5 {
+		if v, err := filch.Submit(t.Context(), p, func(context.Context) (int, error) { return 42, nil }).Wait(t.Context()); v != 42 || err != nil {
+			t.Errorf("%d, %v", v, err)
+		}
+		if err := p.Go(t.Context(), func(context.Context) {}, filch.Named("go")); err != nil {
+			t.Error("p.Go(…):", err)
+		}
+	}
+}
+
+// Dump knows the goroutine that runs a child for a worker.
+func TestDumpKnowsWorkersWithLogicalRaces(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1), filch.WithLogicalRaces())
+	defer p.Close()
+	in, out := make(chan bool), make(chan bool)
+	f := filch.Submit(t.Context(), p, func(context.Context) (int, error) { in <- true; <-out; return 1, nil })
+	<-in
+	var b strings.Builder
+	poll.Patiently(t, "the task waits", func() (bool, any) {
+		b.Reset()
+		p.Dump(&b)
+		return strings.Contains(b.String(), "TestDumpKnowsWorkersWithLogicalRaces.func") && !strings.Contains(b.String(), "in place "), &b
+	})
+	close(out)
+	f.Wait(t.Context())
 }

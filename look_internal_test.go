@@ -95,7 +95,7 @@ func TestLookStopsTheWorldForFewGoroutines(t *testing.T) {
 
 // What stacks show of the functions that give up a place is written out, so that not every program carries these functions.
 func TestWhatGivesUpAPlaceIsKnownByItsName(t *testing.T) {
-	for _, f := range []any{Blocking, (*Worker).Blocking, (*task.Latch).Wait} {
+	for _, f := range []any{Blocking, (*Worker).Blocking, (*task.Context).Blocking, (*task.Latch).Wait} {
 		if name := engine.NameOf(f); !task.Lends(name) {
 			t.Errorf("%s does not give up a place", name)
 		}

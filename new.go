@@ -77,11 +77,11 @@ func (users) HowEnded(v any) error {
 	return panicError(v)
 }
 
-func (users) Shown(w *task.Worker) string {
+func (users) Shown(w *task.Worker) (string, bool) {
 	if shown := asWorker(&w.Engine).shown.Load(); shown != nil {
-		return shown.String()
+		return shown.String(), true
 	}
-	return ""
+	return "", false
 }
 
 // Default returns the pool that the whole program shares. It is made on first use,

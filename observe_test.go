@@ -366,3 +366,22 @@ func observerThatDoesNotReturn(t *testing.T, kind filch.EventKind, overflow filc
 		t.Errorf("%v, %v: %d tasks have room", kind, overflow, n)
 	}
 }
+
+// failsAt is an Observer that panics at a kind of event.
+type failsAt filch.EventKind
+
+func (k failsAt) Observe(e filch.Event) {
+	if e.Kind == filch.EventKind(k) {
+		panic("observed")
+	}
+}
+
+// A task whose end the observer does not take has its panic, and no result.
+func TestATaskThatFailsAtItsEndHasNoResult(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1), filch.WithObserver(failsAt(filch.TaskDone)))
+	defer p.Close()
+	v, err := filch.Submit(context.Background(), p, func(context.Context) (int, error) { return 42, nil }).Wait(context.Background())
+	if v != 0 || !errors.As(err, new(*filch.PanicError)) {
+		t.Errorf("%d, %v", v, err)
+	}
+}

@@ -234,7 +234,7 @@ func (j *Job) beChild(base *Worker) {
 }
 
 // StandIn calls f, which a child runs for w, so that the watch for stalls sees that it fills the place, if a
-// goroutine of the pool does and no guest.
+// goroutine of the pool does and no guest. Dump finds the goroutine by it, too.
 func StandIn(w *Worker, f func()) {
 	race.Disable()
 	runs := w.runs.Load()

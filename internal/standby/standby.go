@@ -1,5 +1,5 @@
 // Package standby is how packages beside the root wait in a task's name for work of its pool: a graph for its nodes, a
-// stream for room. It is filch.Blocking, and lends the task's slot of a Subpool as well, which what it waits for may need.
+// stream for room. It does what filch.Blocking does, and lends the task's slot of a Subpool as well, which what it waits for may need.
 package standby
 
 import "context"

@@ -29,7 +29,7 @@ type users struct{}
 
 func (users) NewWorker(p *Pool, id int) *Worker { return newWorker(p, id) }
 func (users) HowEnded(v any) error              { return fmt.Errorf("ended with %v", v) }
-func (users) Shown(*Worker) string              { return "" }
+func (users) Shown(*Worker) (string, bool)      { return "", false }
 
 // submitted submits a task.
 func submitted(ctx context.Context, p *Pool, f func(ctx context.Context) error, o Options) *errTask {

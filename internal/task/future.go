@@ -23,10 +23,11 @@ type Future struct {
 type FutureTask interface {
 	HeldBody
 	Core() *Future
-	// Call calls the function with c, keeps its result, lets go of it, and returns its error.
-	Call(c *Context) error
-	// Release lets go of the function, which was not called, or did not return.
-	Release()
+	// Call calls the function with c, keeps its result, and returns its error. If nothing else looks at the function any more, it is
+	// the last, and lets go of it.
+	Call(c *Context, last bool) error
+	// Release lets go of the function, and of the result if that does not count.
+	Release(result bool)
 	// Entry returns where the function begins, or 0 if there is none.
 	Entry() uintptr
 }
@@ -85,7 +86,7 @@ func (f *Future) StartTask(t FutureTask, s Seat, exclusive bool) bool {
 	case p.isObserved():
 		f.resolve(p.runObserved(c, t, exclusive, func() error { return f.call(t, exclusive) }))
 	case f.child.Get() == nil:
-		f.resolve(runFuture(runMark{c}, t))
+		f.resolve(runFuture(runMark{c}, t, true))
 	default:
 		f.resolve(f.call(t, exclusive))
 	}
@@ -105,10 +106,11 @@ func (f *Future) claim(s Seat) bool {
 // call is runFuture, in the child of the task if it has one.
 func (f *Future) call(t FutureTask, exclusive bool) (err error) {
 	if l := f.child.Get(); l != nil {
-		l.run(&f.Ctx, catchingOf(f.Catches(nil), exclusive), func() { err = runFuture(runMark{&f.Ctx}, t) })
+		l.run(&f.Ctx, catchingOf(f.Catches(nil), exclusive), func() { err = runFuture(runMark{&f.Ctx}, t, false) })
+		t.Release(false) // here: the child is not ordered after what has looked at the function
 		return err
 	}
-	return runFuture(runMark{&f.Ctx}, t)
+	return runFuture(runMark{&f.Ctx}, t, true)
 }
 
 // A runMark is what the stack of a task shows: its address. It is an array of two,
@@ -118,8 +120,8 @@ type runMark [2]*Context
 // runFuture calls the function of t.
 //
 //go:noinline
-func runFuture(mark runMark, t FutureTask) error {
-	err := t.Call(mark[0])
+func runFuture(mark runMark, t FutureTask, last bool) error {
+	err := t.Call(mark[0], last)
 	if err != nil {
 		mark[0].Pool.Outcomes.Failed.Add(1)
 	}
@@ -136,7 +138,7 @@ func DropFuture(t FutureTask, err error) {
 // FailFuture is the Fail of t.
 func FailFuture(t FutureTask, err error) {
 	f := t.Core()
-	t.Release()
+	t.Release(true)
 	defer f.resolve(err)
 	f.Ctx.Pool.crashed(f.Ctx.seen(), err, f.detached())
 }
@@ -200,7 +202,7 @@ func (f *Future) claimToDrop() bool {
 // cancel ends a task that never started.
 func cancel(t FutureTask, err error) {
 	f := t.Core()
-	t.Release()
+	t.Release(true)
 	defer f.resolve(err) // even if the observer does not return
 	if m := f.Ctx.extras.Load(); m != nil {
 		m.dropped = true
@@ -234,7 +236,7 @@ func (f *Future) Complete(result func() error) bool {
 
 // Refuse resolves t, which was not accepted because of err.
 func Refuse(t FutureTask, err error) {
-	t.Release()
+	t.Release(true)
 	t.Core().resolve(err)
 }
 

@@ -36,7 +36,7 @@ type Group struct {
 	done *Latch // released when no task is left; nil if there is no waiter
 }
 
-// Begin makes g, whose limits are set, a group of tasks of p, for a caller that has ctx.
+// Begin makes g a group of tasks of p, for a caller that has ctx. Its limits are set next.
 func (g *Group) Begin(ctx context.Context, p *Pool) {
 	g.Pool, g.owner = p, Of(ctx)
 	g.Ctx, g.cancel = context.WithCancelCause(ctx)
@@ -51,7 +51,6 @@ func (g *Group) Refuse(ctx context.Context, f func(ctx context.Context) error, o
 // Submit queues f for the task that has ctx, and reports
 // whether it did. If try is set, it neither waits nor runs f, and that there is no room is no error.
 func (g *Group) Submit(ctx context.Context, f func(ctx context.Context) error, o *Options, try bool) bool {
-	Of(ctx) // before anything is counted: a method of ctx may panic
 	switch {
 	case g.Slots != nil && !g.takeSlot(ctx, f, o, try):
 		return false

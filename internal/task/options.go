@@ -56,7 +56,7 @@ func (o *Options) Of(s *Subpool) (other *Subpool) {
 	return nil
 }
 
-// extras returns where a task with these options has what few tasks need.
+// extras returns where a task with these options has what few tasks need. What holds the task learns whether it is long.
 func (o *Options) extras() *extras {
 	if o.hold != nil {
 		o.hold.Long = o.LongRunning

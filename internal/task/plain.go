@@ -96,13 +96,15 @@ func (t *errTask) Start(_ *Pool, s Seat, _ context.Context, exclusive bool) bool
 func (t *errTask) Drop(_ *Pool, err error)         { DropFuture(t, err) }
 func (t *errTask) Fail(_ *Pool, _ Seat, err error) { FailFuture(t, err) }
 
-func (t *errTask) Call(c *Context) error {
+func (t *errTask) Call(c *Context, last bool) error {
 	err := t.f(c)
-	t.f = nil
+	if last {
+		t.f = nil
+	}
 	return err
 }
 
-func (t *errTask) Release() { t.f = nil }
+func (t *errTask) Release(bool) { t.f = nil }
 
 // Entry returns 0: the function of Go is in another.
 func (t *errTask) Entry() uintptr {

@@ -113,8 +113,8 @@ type Users interface {
 	HowEnded(v any) error
 	// NewWorker makes a worker by way of (*Worker).Init.
 	NewWorker(p *Pool, id int) *Worker
-	// Shown tells what w shows that it computes, or nothing.
-	Shown(w *Worker) string
+	// Shown tells what w shows that it computes, if it shows something.
+	Shown(w *Worker) (what string, shows bool)
 }
 
 // The phases of a pool, in the order they come in.

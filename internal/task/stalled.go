@@ -13,7 +13,7 @@ import (
 )
 
 // What a pool says of a stall: tasks are queued, and all places are taken by workers that are blocked. Where,
-// their stacks tell. internal/task watches for it and adds places.
+// their stacks tell. stall.go watches for it, and adds places.
 
 // MostDumped is how many goroutines there may be for Dump and a stall to say where each is, since the world stands still for
 // some microseconds for each.
@@ -98,7 +98,7 @@ func Lends(function string) bool {
 	case "Blocking", "(*Worker).Blocking":
 		return true
 	}
-	return strings.HasSuffix(function, "/internal/task.(*Latch).Wait")
+	return strings.HasSuffix(function, "/internal/task.(*Latch).Wait") || strings.HasSuffix(function, "/internal/task.(*Context).Blocking")
 }
 
 // ofFunction tells which function begins at entry, if that is not 0.

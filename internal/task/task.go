@@ -1,6 +1,6 @@
-// Package task has the tasks of a pool: their queues, the order in which workers take
-// from them, and the limits on them. It stands between the engine, whose Source it is, and
-// package filch, which knows what a task does. See README.md.
+// Package task has the tasks of a pool, from a submission to a result: their queues, the order in which workers take
+// from them, the limits on them, their contexts, and the waits for them. It stands between the engine, whose Source it is, and
+// package filch, which has the types that users hold. See README.md.
 package task
 
 import (

@@ -19,7 +19,7 @@ import (
 // that lead back are only a suspicion: goroutines that a task has started may use its
 // context, and their waits do not keep the task from ending.
 //
-// The stacks tell. A Future calls its function with the Future's own address among the
+// The stacks tell. What calls the function of a Future has the Future's address among the
 // arguments. A wait that blocks has the addresses of both tasks there. Arrays are passed
 // in memory, where each argument is valid for as long as the call lasts, and a traceback
 // prints them. So one look at all stacks, for which the world is stopped, shows whether

@@ -12,8 +12,8 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// LookAt returns what p is at. If nothing is active, or there are more goroutines than most, it looks at the stacks only for waits.
-func (p *Pool) LookAt(active bool, most int) (l event.Look) {
+// LookAt returns what p is at, which holds so many tasks. If nothing is active, or there are more goroutines than most, it looks at the stacks only for waits.
+func (p *Pool) LookAt(active bool, held, most int) (l event.Look) {
 	text := ""
 	if active {
 		text = tell.TracebackOf(most)
@@ -35,7 +35,7 @@ func (p *Pool) LookAt(active bool, most int) (l event.Look) {
 	for _, h := range p.AllHeld(mostShown) {
 		l.Held = append(l.Held, event.HeldLook{Task: Describe(h.Body), Why: h.String()})
 	}
-	l.MoreHeld = max(0, p.Held()-mostShown)
+	l.MoreHeld = max(0, held-mostShown)
 	return l
 }
 
@@ -71,9 +71,9 @@ func (w *Worker) look(unused bool, at tell.Goroutines) (l event.WorkerLook, used
 			l.For = d
 		}
 	}
-	shown := w.Pool.Users.Shown(w)
-	l.Doing = w.describeDoing(e.Doing(), shown != "")
-	if shown != "" {
+	shown, shows := w.Pool.Users.Shown(w)
+	l.Doing = w.describeDoing(e.Doing(), shows)
+	if shows {
 		if l.Doing != "" {
 			l.Doing += "; "
 		}

@@ -85,4 +85,4 @@ type shows struct {
 	what string
 }
 
-func (s shows) Shown(*Worker) string { return s.what }
+func (s shows) Shown(*Worker) (string, bool) { return s.what, true }

@@ -67,7 +67,7 @@ func Read(text string) (all Goroutines) {
 // ReadPools is Read for those that run in some pool.
 func ReadPools(text string) (all Goroutines) {
 	for text := range strings.SplitSeq(text, "\n\n") {
-		if strings.Contains(text, workerMethod) || strings.Contains(text, inPlaceMethod) {
+		if strings.Contains(text, workerMethod) || strings.Contains(text, atStandIn) || strings.Contains(text, inPlaceMethod) {
 			all = append(all, goroutineIn(text))
 		}
 	}
@@ -169,10 +169,11 @@ func (g *Goroutine) begin(head string) {
 var (
 	atSuspend     = ourModule + "/internal/engine.(*Worker).Suspend"
 	atWaitBlocked = ourModule + "/internal/engine.(*Worker).waitBlocked"
+	atStandIn     = ourModule + "/internal/engine.StandIn"  // likewise, with the worker that a child stands in for
 	atLend        = ourModule + "/internal/engine.lendBase" // with logical races
 )
 
-// What the methods of a worker look like, on each of its levels; what runs a task in place, or on a goroutine of
+// What the methods of a worker look like, on each of its levels; with logical races also StandIn, see atStandIn; what runs a task in place, or on a goroutine of
 // its own; and what has the address of a task. The last three are package task's.
 var (
 	workerMethod  = ".(*Worker)."
@@ -193,7 +194,7 @@ func (g *Goroutine) caller(function, line string) {
 		address = address[:end] // a "?" after it marks what may be an older value
 	}
 	switch {
-	case strings.Contains(function, workerMethod):
+	case strings.Contains(function, workerMethod), function == atStandIn:
 		g.workers = append(g.workers, address)
 	case function == inPlaceMethod:
 		g.inPlace = append(g.inPlace, address)
@@ -310,13 +311,15 @@ func (all Goroutines) OfLong(task string) *Goroutine {
 	return all.find(func(g *Goroutine) bool { return g.long && slices.Contains(g.futures, task) })
 }
 
-func (all Goroutines) find(is func(g *Goroutine) bool) *Goroutine {
+// find returns one that is so: with code of the user on it, if there is one, since with logical races a worker's goroutine waits for another
+// that runs in its name.
+func (all Goroutines) find(is func(g *Goroutine) bool) (found *Goroutine) {
 	for i := range all {
-		if is(&all[i]) {
-			return &all[i]
+		if g := &all[i]; is(g) && (found == nil || len(found.Frames) == 0) {
+			found = g
 		}
 	}
-	return nil
+	return found
 }
 
 // InPlace returns the goroutines that run tasks of the pool with the given address in place, but those of LongRunning tasks.

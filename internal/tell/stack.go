@@ -118,7 +118,7 @@ func InTask(pcs []uintptr, pool uint64) (yes, mayBeInPlace bool) {
 // IsWithoutPlace reports whether a stack is that of something that runs in a pool without a place.
 func IsWithoutPlace(pcs []uintptr) bool {
 	for f := range tag.Frames(pcs) {
-		if f.Function == Filch+"Blocking" || f.Function == Filch+"(*Worker).Blocking" || strings.HasPrefix(f.Function, longMethod) {
+		if f.Function == Filch+"Blocking" || f.Function == Filch+"(*Worker).Blocking" || f.Function == ofTasks+"(*Context).Blocking" || strings.HasPrefix(f.Function, longMethod) {
 			return true
 		}
 	}

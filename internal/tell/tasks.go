@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What a traceback tells of tasks. A Future calls its function with the Future's own address among the
+// What a traceback tells of tasks. What calls the function of a Future has the Future's address among the
 // arguments. A wait that blocks has the addresses of both tasks there. Arrays are passed
 // in memory, where each argument is valid for as long as the call lasts, and a traceback
 // prints them.
