@@ -171,6 +171,7 @@ func TestCarrierOfARunBeforeDoesNothing(t *testing.T) {
 			flow.Node(g, name, func(context.Context) (int, error) { ran.Add(1); return 0, nil }, a)
 		}
 		noError(t, g.Run(context.Background(), p))
+		synctest.Wait() // until the worker has begun with what a has queued
 		if n := p.Stats().Tasks.Queued; n != 1 {
 			t.Errorf("the run has left %d carriers behind", n)
 		}
