@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -54,45 +53,5 @@ func TestWhoSharesAContext(t *testing.T) {
 				t.Error("a worker at rest keeps the context of a task")
 			}
 		}
-	})
-}
-
-// stopContext is a context that counts what follows it.
-type stopContext struct {
-	context.Context
-	follow atomic.Int32
-}
-
-func (c *stopContext) AfterFunc(f func()) (stop func() bool) {
-	c.follow.Add(1)
-	over := context.AfterFunc(c.Context, f)
-	return func() bool { c.follow.Add(-1); return over() }
-}
-
-// Value hides what package context would follow in its stead.
-func (*stopContext) Value(any) any { return nil }
-
-// When a task is done, nothing of it follows the context of its submitter.
-func TestTasksThatAreDoneFollowNoContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := New(WithWorkers(1), WithStallTimeout(0))
-		parent, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		for name, wait := range map[string]func(f *Future[int], run func()){
-			"Done": func(f *Future[int], run func()) { ch := f.Done(); f.Done(); run(); <-ch },
-			"Wait": func(f *Future[int], run func()) { go run(); f.Wait(context.Background()) },
-			"both": func(f *Future[int], run func()) { ch := f.Done(); go run(); f.Wait(context.Background()); <-ch },
-		} {
-			ctx := &stopContext{Context: parent}
-			p.Pause()
-			f := Submit(ctx, p, func(context.Context) (int, error) { return 1, nil })
-			most := int32(0)
-			wait(f, func() { synctest.Wait(); most = ctx.follow.Load(); p.Resume() })
-			synctest.Wait()
-			if most == 0 || ctx.follow.Load() != 0 {
-				t.Errorf("%s: %d functions followed the context, and %d do when it is done", name, most, ctx.follow.Load())
-			}
-		}
-		p.Close()
 	})
 }

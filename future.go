@@ -24,11 +24,8 @@ func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, excl
 	return t.StartTask(t, s, exclusive)
 }
 
-func (t *futureTask[T]) Call(c *task.Context, last bool) (err error) {
+func (t *futureTask[T]) Call(c *task.Context) (err error) {
 	t.value, err = t.f(c)
-	if last {
-		t.f = nil
-	}
 	return err
 }
 
@@ -68,7 +65,7 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 	t.Ctx.Init(p.tasks.Inherited(ctx), &p.tasks)
 	if len(opts) == 0 && p.tasks.Plain && !p.tasks.IsLogical() {
 		if err := p.tasks.QueuePlain(ctx, task.Task{Body: t}, false); err != nil {
-			task.Refuse(t, err)
+			task.Resolve(t, err)
 		}
 		return future
 	}
@@ -84,7 +81,7 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 		err = task.RefuseFuture(ctx, t, &o, err)
 	}
 	if err != nil {
-		task.Refuse(t, err)
+		task.Resolve(t, err)
 	}
 	return future
 }
@@ -174,9 +171,7 @@ func NewPromise[T any](p *Pool) *Promise[T] {
 // Future returns the Future that Complete completes. It is always the same. It is waited for as that of
 // a task is, and tasks may come after it; see [After]. Cancel completes it with context.Canceled.
 func (p *Promise[T]) Future() *Future[T] {
-	if !p.made() {
-		isNotMade("Promise.Future", "Promise", "NewPromise")
-	}
+	p.mustBeMade("Promise.Future")
 	return &p.future
 }
 
@@ -184,12 +179,14 @@ func (p *Promise[T]) Future() *Future[T] {
 // promise is complete already. It synchronizes before the return from a Wait for the Future. Tasks that come after
 // it are queued, or dropped if err is not nil. Nothing is run here.
 func (p *Promise[T]) Complete(v T, err error) bool {
-	if !p.made() {
-		isNotMade("Promise.Complete", "Promise", "NewPromise")
-	}
+	p.mustBeMade("Promise.Complete")
 	t := &p.future.task
 	return t.Complete(func() error { t.value = v; return err })
 }
 
-// made reports whether NewPromise has made p.
-func (p *Promise[T]) made() bool { return p != nil && p.future.task.Ctx.Pool != nil }
+// mustBeMade panics if NewPromise has not made p, which op is called on.
+func (p *Promise[T]) mustBeMade(op string) {
+	if p == nil || p.future.task.Ctx.Pool == nil {
+		isNotMade(op, "Promise", "NewPromise")
+	}
+}

@@ -156,7 +156,7 @@ func (g *Group) submit(op string, ctx context.Context, f func(ctx context.Contex
 // task, call Wait inside [Blocking].
 func (g *Group) Wait() error {
 	g.mustBeMade("Group.Wait")
-	return g.tasks.Wait("Group.Wait")
+	return g.tasks.Wait()
 }
 
 // Done returns a channel that is closed as soon as no task of the group is unfinished, from the
@@ -178,5 +178,5 @@ func (g *Group) Done() <-chan struct{} {
 // task that ran counts, unless it is that of the context.
 func (g *Group) Stop() error {
 	g.mustBeMade("Group.Stop")
-	return g.tasks.Stop("Group.Wait")
+	return g.tasks.Stop()
 }

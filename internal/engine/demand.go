@@ -142,7 +142,7 @@ func (w *Worker) publish(n int) (moved int) {
 		switch {
 		case j != nil:
 			j.owner, j.level, j.with = w, w.Level.Load(), shared
-			name(j, w)
+			nameFork(w, j)
 			w.tellOf(event.Published, nil, j) // before it can be stolen
 			w.own.Push(j)                     // (W10)
 			moved++

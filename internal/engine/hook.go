@@ -80,8 +80,8 @@ func (w *Worker) tell(e event.Event, other *Worker) {
 	w.pool.Tell(e)
 }
 
-// name gives j, which w is about to publish, an ID, if there is a hook.
-func name(j *Job, w *Worker) {
+// nameFork gives j, which w is about to publish, an ID, if there is a hook.
+func nameFork(w *Worker, j *Job) {
 	j.id = 0
 	if w.pool.hooks.Load() != nil {
 		w.told++

@@ -114,7 +114,7 @@ func openChildren(w *Worker) {
 
 func openChild(w *Worker, j *Job) {
 	p := w.pool
-	j.owner, j.level, j.labels = w, w.Level.Load(), w.Labels()
+	j.owner, j.level, j.with = w, w.Level.Load(), share(w)
 	j.child = race.Open()
 	if !j.child.IsOpen() {
 		p.Logical.Missed()

@@ -86,3 +86,28 @@ func TestAWaitForARunningTaskFollowsNoContext(t *testing.T) {
 		<-p.Close()
 	})
 }
+
+// When a task is done, nothing of it follows the context of its submitter.
+func TestTasksThatAreDoneFollowNoContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(1, LIFO)
+		parent, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		for name, wait := range map[string]func(f *errTask, run func()){
+			"Done": func(f *errTask, run func()) { ch := Done(f); Done(f); run(); <-ch },
+			"Wait": func(f *errTask, run func()) { go run(); Wait(context.Background(), f) },
+			"both": func(f *errTask, run func()) { ch := Done(f); go run(); Wait(context.Background(), f); <-ch },
+		} {
+			ctx := &stopContext{Context: parent}
+			p.Pause()
+			f := submitted(ctx, p, func(context.Context) error { return nil }, Options{})
+			most := int32(0)
+			wait(f, func() { synctest.Wait(); most = ctx.follow.Load(); p.Resume() })
+			synctest.Wait()
+			if most == 0 || ctx.follow.Load() != 0 {
+				t.Errorf("%s: %d functions followed the context, and %d do when it is done", name, most, ctx.follow.Load())
+			}
+		}
+		closeNow(p)
+	})
+}

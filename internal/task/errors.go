@@ -1,6 +1,20 @@
 package task
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
+
+// Why a task does not run, or ends without a result. Package filch says when.
+var (
+	ErrClosed    = errors.New("filch: the pool is closed")
+	ErrQueueFull = errors.New("filch: the queue is full")
+	ErrGoexit    = errors.New("filch: the task called runtime.Goexit")
+	ErrInside    = errors.New("filch: called from inside a task, which would wait for itself")
+)
+
+// errNotSubmitted is the error of a task whose submission panicked, in a callback.
+var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
 
 // InOp returns err as the error of op, with more behind it. Both begin with the name of the package,
 // which is said once.

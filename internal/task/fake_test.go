@@ -37,7 +37,7 @@ func submitted(ctx context.Context, p *Pool, f func(ctx context.Context) error, 
 	t.Ctx.Init(p.Inherited(ctx), p)
 	t.With(o, nil)
 	if err := SubmitFuture(ctx, t, &o, false); err != nil {
-		Refuse(t, err)
+		Resolve(t, err)
 	}
 	return t
 }

@@ -23,9 +23,8 @@ type Future struct {
 type FutureTask interface {
 	HeldBody
 	Core() *Future
-	// Call calls the function with c, keeps its result, and returns its error. If nothing else looks at the function any more, it is
-	// the last, and lets go of it.
-	Call(c *Context, last bool) error
+	// Call calls the function with c, keeps its result, and returns its error.
+	Call(c *Context) error
 	// Release lets go of the function, and of the result if that does not count.
 	Release(result bool)
 	// Entry returns where the function begins, or 0 if there is none.
@@ -82,14 +81,14 @@ func (f *Future) StartTask(t FutureTask, s Seat, exclusive bool) bool {
 		cancel(t, c.cause())
 		return false
 	}
-	switch {
-	case p.isObserved():
-		f.resolve(p.runObserved(c, t, exclusive, func() error { return f.call(t, exclusive) }))
-	case f.child.Get() == nil:
-		f.resolve(runFuture(runMark{c}, t, true))
-	default:
-		f.resolve(f.call(t, exclusive))
+	var err error
+	if p.isObserved() {
+		err = p.runObserved(c, t, exclusive, func() error { return f.call(t, exclusive) })
+	} else {
+		err = f.call(t, exclusive)
 	}
+	t.Release(false) // not in a child, which is not ordered after what has looked at the function
+	f.resolve(err)
 	runtime.KeepAlive(f)
 	return true
 }
@@ -106,11 +105,10 @@ func (f *Future) claim(s Seat) bool {
 // call is runFuture, in the child of the task if it has one.
 func (f *Future) call(t FutureTask, exclusive bool) (err error) {
 	if l := f.child.Get(); l != nil {
-		l.run(&f.Ctx, catchingOf(f.Catches(nil), exclusive), func() { err = runFuture(runMark{&f.Ctx}, t, false) })
-		t.Release(false) // here: the child is not ordered after what has looked at the function
+		l.run(&f.Ctx, catchingOf(f.Catches(nil), exclusive), func() { err = runFuture(runMark{&f.Ctx}, t) })
 		return err
 	}
-	return runFuture(runMark{&f.Ctx}, t, true)
+	return runFuture(runMark{&f.Ctx}, t)
 }
 
 // A runMark is what the stack of a task shows: its address. It is an array of two,
@@ -120,8 +118,8 @@ type runMark [2]*Context
 // runFuture calls the function of t.
 //
 //go:noinline
-func runFuture(mark runMark, t FutureTask, last bool) error {
-	err := t.Call(mark[0], last)
+func runFuture(mark runMark, t FutureTask) error {
+	err := t.Call(mark[0])
 	if err != nil {
 		mark[0].Pool.Outcomes.Failed.Add(1)
 	}
@@ -234,8 +232,8 @@ func (f *Future) Complete(result func() error) bool {
 	return true
 }
 
-// Refuse resolves t, which was not accepted because of err.
-func Refuse(t FutureTask, err error) {
+// Resolve ends t, which was not accepted because of err.
+func Resolve(t FutureTask, err error) {
 	t.Release(true)
 	t.Core().resolve(err)
 }

@@ -22,7 +22,7 @@ func TestAGroupDropsOnce(t *testing.T) {
 	if g.tally.Left() != 0 || g.tally.Queue() || g.Slots.Taken() != 0 {
 		t.Errorf("%v, %d slots are taken", &g.tally, g.Slots.Taken())
 	}
-	if err := g.Wait("Wait"); err != context.Canceled {
+	if err := g.Wait(); err != context.Canceled {
 		t.Error("g.Wait():", err)
 	}
 	closeNow(p)

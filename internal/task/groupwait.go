@@ -9,8 +9,8 @@ import (
 // The end of a Group: waits for it, what they run meanwhile, and what they return.
 
 // Wait waits until all tasks of the group are done, and returns what they ended with.
-func (g *Group) Wait(op string) error {
-	g.waitsForItself(op)
+func (g *Group) Wait() error {
+	g.waitsForItself()
 	defer g.waitForAll()
 	g.help()
 	g.waitForAll()
@@ -107,7 +107,7 @@ func (g *Group) has(b Body) bool {
 }
 
 // Stop ends the group's context, and waits.
-func (g *Group) Stop(op string) error {
+func (g *Group) Stop() error {
 	g.cancel(errStopped)
-	return g.Wait(op)
+	return g.Wait()
 }

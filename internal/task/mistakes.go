@@ -107,13 +107,13 @@ func (c *Context) submittedAt() []uintptr {
 }
 
 // waitsForItself panics if the calling goroutine is about to wait for g in one of its tasks.
-func (g *Group) waitsForItself(op string) {
+func (g *Group) waitsForItself() {
 	if !g.Pool.Checks.Strict() {
 		return
 	}
 	for _, t := range g.Pool.Checks.Here() {
 		if c := t.(*Context); c.Context == g.Ctx {
-			panic("filch: " + op + ": called by a task of the group, so it would wait for itself: return from the task, " +
+			panic("filch: Group.Wait: called by a task of the group, so it would wait for itself: return from the task, " +
 				"and wait where the group was made\n\nsubmitted at\n" + tell.Stack(c.submittedAt()) + "\nwaits at\n" + tell.Stack(tell.Callers()))
 		}
 	}

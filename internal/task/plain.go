@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"runtime"
 
@@ -11,13 +10,6 @@ import (
 )
 
 // Tasks of Go, and what becomes of a task of any kind that panics or does not return.
-
-// Why a task does not run, or ends without a result. Package filch says when.
-var (
-	ErrQueueFull = errors.New("filch: the queue is full")
-	ErrGoexit    = errors.New("filch: the task called runtime.Goexit")
-	ErrInside    = errors.New("filch: called from inside a task, which would wait for itself")
-)
 
 // Plain is a task of Go without options.
 type Plain func(ctx context.Context)
@@ -96,19 +88,11 @@ func (t *errTask) Start(_ *Pool, s Seat, _ context.Context, exclusive bool) bool
 func (t *errTask) Drop(_ *Pool, err error)         { DropFuture(t, err) }
 func (t *errTask) Fail(_ *Pool, _ Seat, err error) { FailFuture(t, err) }
 
-func (t *errTask) Call(c *Context, last bool) error {
-	err := t.f(c)
-	if last {
-		t.f = nil
-	}
-	return err
-}
+func (t *errTask) Call(c *Context) error { return t.f(c) }
+func (t *errTask) Release(bool)          { t.f = nil }
 
-func (t *errTask) Release(bool) { t.f = nil }
-
-// Entry returns 0: the function of Go is in another.
 func (t *errTask) Entry() uintptr {
-	if t.f == nil || t.detached() {
+	if t.f == nil || t.detached() { // the function of Go is in another
 		return 0
 	}
 	return engine.EntryOf(t.f)
@@ -136,9 +120,6 @@ func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), o *Options, 
 	}
 	return SubmitFuture(ctx, t, o, try)
 }
-
-// errNotSubmitted is the error of a task whose submission panicked, in a callback.
-var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
 
 // dropped counts a task that was cancelled before it started.
 func (p *Pool) dropped() { p.Outcomes.Cancelled.Add(1) }

@@ -5,7 +5,6 @@ package task
 
 import (
 	"context"
-	"errors"
 )
 
 // Task is what queues hold.
@@ -51,9 +50,6 @@ const (
 	Reject                     // the task is refused
 	CallerRuns                 // the submitter runs it
 )
-
-// ErrClosed is the error of tasks that are dropped at the end of a pool.
-var ErrClosed = errors.New("filch: the pool is closed")
 
 // Slots are those that a task does without, since it runs within the slot of the one
 // that submitted it, which waits for its end.
