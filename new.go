@@ -84,6 +84,9 @@ func (users) Shown(w *task.Worker) (string, bool) {
 	return "", false
 }
 
+// defaultPool is that of [Default], which cannot be closed.
+var defaultPool atomic.Pointer[Pool]
+
 // Default returns the pool that the whole program shares. It is made on first use,
 // follows GOMAXPROCS and cannot be closed. Its name is "default". Use [New] for a pool with options, or for one
 // that must end.
@@ -130,6 +133,3 @@ func (p *Pool) beginLogicalRaces(wanted, oneOrder bool) {
 	}
 	l.Missed = p.tasks.MissedRaces
 }
-
-// defaultPool is that of [Default], which cannot be closed.
-var defaultPool atomic.Pointer[Pool]

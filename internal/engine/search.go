@@ -235,14 +235,15 @@ func (s *spending) yield(now int64) (then int64) {
 	return then
 }
 
+// pauses of a worker between two looks.
+type pauses struct {
+	noise int // so that a pause is not optimized away
+}
+
 // Pause takes some tens of nanoseconds, or a hundred. Polling with less in between takes the
 // cache lines from the workers that write them.
 func (p *pauses) Pause() {
 	for i := range 64 {
 		p.noise ^= i
 	}
-}
-
-type pauses struct {
-	noise int // so that a pause is not optimized away
 }

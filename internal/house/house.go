@@ -3,7 +3,7 @@
 //	go run ./internal/house
 //
 // It counts files and lines, the imports between folders and the references between the files
-// of the root, the largest files and functions, and the methods of the types that have the most.
+// of the root, the largest files and functions, the methods of the types that have the most, and the files that mention what watches.
 // A reference is upward if it goes against the order in order.txt, from the bottom up: what
 // stands lower must not know what stands higher.
 package main
