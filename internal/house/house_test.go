@@ -130,6 +130,26 @@ func TestLargeTypesSayWhy(t *testing.T) {
 	}
 }
 
+// The root is what users see, and no more; its Pool and the engine's Worker are not what everything is a method of.
+func TestTheRootIsTheFace(t *testing.T) {
+	h := ours(t)
+	files, lines := 0, 0
+	for _, f := range h.files {
+		if !strings.Contains(f.name, "/") {
+			files++
+			lines += f.lines
+		}
+	}
+	if files == 0 || files > 32 || lines > 6500 {
+		t.Errorf("the root has %d files with %d lines", files, lines)
+	}
+	for name, most := range map[string]int{"Pool": 60, "engine.Worker": 80} {
+		if n := h.types[name].methods; n > most {
+			t.Errorf("%s has %d methods", name, n)
+		}
+	}
+}
+
 // What watches, and what decorates, is named in few files beside its own.
 func TestInstrumentsAreMentionedInFewFiles(t *testing.T) {
 	for _, i := range ours(t).instruments {
