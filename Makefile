@@ -16,7 +16,7 @@ figures:
 	$(BENCH) sssp --json docs/bench/sssp.json > docs/bench/sssp.txt
 	go test -run - -bench . -count 5 -benchtime 0.2s ./ordered ./internal/queue > docs/bench/ordered.txt
 	go test -run - -bench Rank -benchtime 300000x ./ordered >> docs/bench/ordered.txt
-	go test -run - -bench MillionTasks -count 5 . >> docs/bench/ordered.txt
+	go test -run - -bench MillionTasks -count 5 ./test/benchmarks >> docs/bench/ordered.txt
 	$(BENCH) par --json docs/bench/par.json > docs/bench/par.txt
 	go test -run - -bench SortInputs -benchtime 5x ./par > docs/bench/sort.txt
 	$(BENCH) par --size 10,100,1000 --markdown | $(call fill,figures,docs/choosing.md)
@@ -27,8 +27,8 @@ figures:
 		--markdown --json docs/bench/summary.json | $(call fill,figures,README.md)
 	$(MAKE) sim-figures cluster-figures
 	$(MAKE) pictures
-	FILCH_FIGURES=write go test -count 1 -run Figures .
-	go test -count 1 -run 'Figures|SmallCalls|Machine' .
+	FILCH_FIGURES=write go test -count 1 -run Figures ./test/upkeep
+	go test -count 1 -run 'Figures|SmallCalls|Machine' ./test/upkeep
 
 # Simulated runs against measured ones, and the policies that the pool could have instead.
 sim-figures:

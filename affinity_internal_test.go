@@ -188,3 +188,11 @@ func TestAPlaceThatIsPassedOnLeavesItsProcessor(t *testing.T) {
 		}
 	})
 }
+
+// Seats returns how many goroutines of the pool run on each of its processors, and how many are pinned in all.
+func (p *Pool) Seats() (load []int, pinned int) {
+	if p.pins == nil || p.pins.seats == nil {
+		return nil, 0
+	}
+	return p.pins.seats.(*affinity.Seats).Load()
+}

@@ -172,3 +172,82 @@ func ExampleSubpool_Running() {
 	// 2
 	// <nil> 0
 }
+
+// What is asked for several times is computed once.
+func ExampleMemo() {
+	p := filch.New()
+	defer p.Close()
+	ctx := context.Background()
+	var fib *filch.Memo[int, int]
+	fib = filch.NewMemo(p, func(ctx context.Context, n int) (int, error) {
+		if n < 2 {
+			return n, nil
+		}
+		a, err := fib.Get(ctx, n-1)
+		if err != nil {
+			return 0, err
+		}
+		b, err := fib.Get(ctx, n-2)
+		return a + b, err
+	})
+	fmt.Println(fib.Get(ctx, 40))
+	// Output: 102334155 <nil>
+}
+
+func ExampleNewMemo() {
+	p := filch.New()
+	defer p.Close()
+	files := map[string][]string{"main": {"net", "io"}, "net": {"io", "os"}, "io": nil, "os": {"io"}}
+	var depth *filch.Memo[string, int] // of what a package imports, by way of others
+	depth = filch.NewMemo(p, func(ctx context.Context, name string) (int, error) {
+		deepest := 0
+		for _, imported := range files[name] {
+			d, err := depth.Get(ctx, imported)
+			if err != nil {
+				return 0, err
+			}
+			deepest = max(deepest, d+1)
+		}
+		return deepest, nil
+	})
+	fmt.Println(depth.Get(context.Background(), "main"))
+	// Output: 3 <nil>
+}
+
+// A key that needs itself is an error, and not kept: it is computed when it is asked for again.
+func ExampleMemo_Get() {
+	p := filch.New()
+	defer p.Close()
+	needs := map[string]string{"house": "door", "door": "key", "key": "house"}
+	var m *filch.Memo[string, bool]
+	m = filch.NewMemo(p, func(ctx context.Context, k string) (bool, error) {
+		if next, ok := needs[k]; ok {
+			return m.Get(ctx, next)
+		}
+		return true, nil
+	})
+	_, err := m.Get(context.Background(), "house")
+	fmt.Println(errors.Is(err, filch.ErrInside), err)
+	delete(needs, "key")
+	fmt.Println(m.Get(context.Background(), "house"))
+	// Output:
+	// true filch: Memo.Get: called from inside a task, which would wait for itself: house needs door needs key needs house
+	// true <nil>
+}
+
+func ExampleMemo_Forget() {
+	p := filch.New()
+	defer p.Close()
+	price := 10
+	prices := filch.NewMemo(p, func(_ context.Context, ware string) (int, error) { return price, nil })
+	ctx := context.Background()
+	fmt.Println(prices.Get(ctx, "tea"))
+	price = 12
+	fmt.Println(prices.Get(ctx, "tea"))
+	prices.Forget("tea")
+	fmt.Println(prices.Get(ctx, "tea"))
+	// Output:
+	// 10 <nil>
+	// 10 <nil>
+	// 12 <nil>
+}

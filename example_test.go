@@ -1,12 +1,16 @@
 package filch_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"testing/fstest"
 
 	"github.com/filch-go/filch"
 )
@@ -57,6 +61,11 @@ func ExampleWithWorkers() {
 func ExampleDefault() {
 	fmt.Println(filch.Default().Stats().Workers == runtime.GOMAXPROCS(0))
 	// Output: true
+}
+
+// folder is what the examples look at.
+var folder = fstest.MapFS{
+	"src/a.go": {}, "src/b.go": {}, "src/x/c.go": {}, "src/x/d.go": {}, "src/x/y/e.go": {},
 }
 
 // countFiles counts the files of a folder and of all below it, the folders at
@@ -533,4 +542,132 @@ func ExamplePool_Idle() {
 	p := filch.New(filch.WithWorkers(3))
 	p.Do(func(*filch.Worker) { fmt.Println(p.Idle()) })
 	// Output: 2
+}
+
+func ExamplePool_TryDo() {
+	p := filch.New()
+	sum := 0
+	fmt.Println(p.TryDo(func(w *filch.Worker) { sum = fibonacci.Call(w, 20) }), sum)
+	p.Close()
+	fmt.Println(p.TryDo(func(w *filch.Worker) { sum = fibonacci.Call(w, 21) }), sum)
+	// Output:
+	// <nil> 6765
+	// filch: the pool is closed 6765
+}
+
+func ExamplePool_DoContext() {
+	ctx, cancel := context.WithCancel(context.Background()) // of a request, say
+	answer := 0
+	serve := func(w *filch.Worker) { answer = fibonacci.Call(w, 20) }
+	fmt.Println(filch.Default().DoContext(ctx, serve), answer)
+	cancel()
+	fmt.Println(filch.Default().DoContext(ctx, serve))
+	// Output:
+	// <nil> 6765
+	// context canceled
+}
+
+func ExamplePool_Closed() {
+	p := filch.New()
+	fmt.Println(p.Closed())
+	p.Close()
+	fmt.Println(p.Closed())
+	// Output:
+	// false
+	// true
+}
+
+// The asyncs of a Do are done when it returns, however deep they are.
+func ExampleWorker_Async() {
+	var files atomic.Int64
+	var walk func(w *filch.Worker, dir string)
+	walk = func(w *filch.Worker, dir string) {
+		entries, _ := fs.ReadDir(folder, dir)
+		for _, e := range entries {
+			if e.IsDir() {
+				w.Async(func(w *filch.Worker) { walk(w, dir+"/"+e.Name()) })
+			} else {
+				files.Add(1)
+			}
+		}
+	}
+	filch.Default().Do(func(w *filch.Worker) { walk(w, "src") })
+	fmt.Println(files.Load())
+	// Output: 5
+}
+
+// What comes after a Finish may use what its asyncs have made.
+func ExampleWorker_Finish() {
+	squares := make([]int, 4)
+	filch.Default().Do(func(w *filch.Worker) {
+		w.Finish(func(w *filch.Worker) {
+			for i := range squares {
+				w.Async(func(*filch.Worker) { squares[i] = i * i })
+			}
+		})
+		fmt.Println(squares)
+	})
+	// Output: [0 1 4 9]
+}
+
+// With one place, a fork waits for what another one sends.
+func ExampleWorker_Blocking() {
+	p := filch.New(filch.WithWorkers(1))
+	ready := make(chan bool)
+	p.Do(func(w *filch.Worker) {
+		w.Join(
+			func(w *filch.Worker) {
+				w.Blocking(func() { <-ready })
+				fmt.Println("ready")
+			},
+			func(*filch.Worker) { close(ready) })
+	})
+	// Output: ready
+}
+
+// Code behind an io.Writer has neither a Worker nor a context. So the writer is given what
+// calls Blocking with the one there is.
+func ExampleWorker_Blocking_writer() {
+	p := filch.New(filch.WithWorkers(1))
+	in, out := io.Pipe() // a Write blocks until it has been read
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		var a, b string
+		for {
+			if _, err := fmt.Fscanln(in, &a, &b); err != nil {
+				return
+			}
+			lines <- a + " " + b
+		}
+	}()
+
+	p.Do(func(w *filch.Worker) { // fork-join work
+		fmt.Fprintln(patientWriter{out, w.Blocking}, "a", "Worker")
+	})
+	fmt.Println(<-lines)
+
+	ctx := context.Background()
+	p.Go(ctx, func(ctx context.Context) { // a task
+		block := func(f func()) { filch.Blocking(ctx, f) }
+		fmt.Fprintln(patientWriter{out, block}, "a", "context")
+	})
+	fmt.Println(<-lines)
+	p.Shutdown(ctx)
+	out.Close()
+	// Output:
+	// a Worker
+	// a context
+}
+
+// patientWriter is a writer whose Write may block. What is handed such a writer need not know
+// of pools: block does, which is made for the place that the writer is used in.
+type patientWriter struct {
+	io.Writer
+	block func(f func())
+}
+
+func (w patientWriter) Write(b []byte) (n int, err error) {
+	w.block(func() { n, err = w.Writer.Write(b) })
+	return n, err
 }

@@ -2,8 +2,11 @@ package filch
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"weak"
 
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/race/racetest"
@@ -247,4 +250,116 @@ func TestACallThatJoinsWhatIsAroundItMayPanic(t *testing.T) {
 			t.Errorf("caught: %t: %d forks, %d of them public", caught, frame.n-bottom, frame.public-bottom)
 		}
 	}
+}
+
+// recoveredFrom returns what f panics with, as a string.
+func recoveredFrom(f func()) (s string) {
+	defer func() { s, _ = recover().(string) }()
+	f()
+	return ""
+}
+
+// A handle names one fork, and none that has its place later.
+func TestAHandleNamesOneFork(t *testing.T) {
+	f := Frame[int, int]{n: bottom}
+	open := func() Fork { f.n++; return f.handle() }
+	join := func() { f.n-- }
+	place := func(h, want Fork) {
+		t.Helper()
+		if got := f.position(h); got != want {
+			t.Errorf("handle %#x has place %d, not %d", h, got, want)
+		}
+	}
+	taken := func(h Fork, at string) {
+		t.Helper()
+		if s := recoveredFrom(func() { f.position(h) }); !strings.Contains(s, "Join of fork "+at+", which was joined") {
+			t.Errorf("handle %#x: panic %q", h, s)
+		}
+	}
+	place(0, 0) // no handles
+	place(-1, -1)
+	a, b := open(), open()
+	place(0, 0)
+	place(-1, -1)
+	place(a, bottom+1)
+	place(b, bottom+2)
+	join()
+	c := open()
+	place(c, bottom+2)
+	taken(b, "2")
+	join()
+	place(c, bottom+2) // Join tells that it is not open
+	place(a, bottom+1)
+	join()
+	place(a, bottom+1)
+	d := open()
+	place(d, bottom+1)
+	taken(a, "1")
+	if a <= 0 || b <= 0 || c <= 0 || d <= 0 {
+		t.Errorf("handles are positive: %d %d %d %d", a, b, c, d)
+	}
+}
+
+// What was joined is not retained, nor is what a call leaves behind.
+func TestNothingIsRetained(t *testing.T) {
+	type big = *[1 << 10]byte
+	p := New(WithWorkers(2))
+	var stolen atomic.Bool
+	check := func(what string, call func() (arg, result weak.Pointer[[1 << 10]byte])) {
+		t.Helper()
+		a, r := call()
+		runtime.GC()
+		if a.Value() != nil || r.Value() != nil {
+			t.Errorf("%s: argument retained: %v, result: %v", what, a.Value() != nil, r.Value() != nil)
+		}
+	}
+	var a, r weak.Pointer[[1 << 10]byte]
+	body := func(arg big) big {
+		result := new([1 << 10]byte)
+		a, r = weak.Make(arg), weak.Make(result)
+		stolen.Store(true)
+		return result
+	}
+	call := func(steal bool) func() (x, y weak.Pointer[[1 << 10]byte]) {
+		return func() (weak.Pointer[[1 << 10]byte], weak.Pointer[[1 << 10]byte]) {
+			fn := NewFunc(func(f *Frame[big, big], arg big) big {
+				if arg != nil {
+					return body(arg)
+				}
+				stolen.Store(false)
+				h := f.Fork(new([1 << 10]byte))
+				for steal && !stolen.Load() {
+					f.Worker().Poll()
+					runtime.Gosched()
+				}
+				f.Join(h)
+				runtime.GC()
+				if a.Value() != nil {
+					t.Errorf("stolen %v: the argument is retained after the join", steal)
+				}
+				return nil
+			})
+			fn.Call(p, nil)
+			runtime.KeepAlive(fn)
+			return a, r
+		}
+	}
+	check("Func", call(false))
+	check("Func, stolen", call(true))
+	var chain *Chain[big, big]
+	chain = NewChain(func(l *Link[big, big], arg big) big {
+		if arg != nil {
+			return body(arg)
+		}
+		l.Fork(new([1 << 10]byte))
+		if l.TakeBack() {
+			return chain.body(l, l.arg)
+		}
+		return l.Join()
+	})
+	check("Chain", func() (x, y weak.Pointer[[1 << 10]byte]) {
+		chain.Call(p, nil)
+		return a, r
+	})
+	runtime.KeepAlive(chain)
 }

@@ -183,6 +183,9 @@ func (h *house) add(fset *token.FileSet, from types.Importer, root, path, dir st
 	if err != nil {
 		return err
 	}
+	if len(pkg.GoFiles) == 0 {
+		return nil // of tests alone
+	}
 	here := h.folders[path]
 	if _, known := h.floors[here]; !known {
 		h.unknown = append(h.unknown, here)

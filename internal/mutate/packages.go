@@ -58,27 +58,33 @@ func (p *listed) isMutated() bool {
 	return tested && p.Name != "main" && !strings.HasSuffix(p.Name, "test") && !programs.MatchString(p.folder)
 }
 
+// rooms are the tests of the root, by what they hold. Those of upkeep judge the source as it is written, and of benchmarks nothing.
+var rooms = []string{"test/forks", "test/tasks", "test/order", "test/limits", "test/life", "test/sight", "test/mistakes", "test/storms"}
+
+// atRoot returns the packages whose tests hold the root to what it promises.
+func atRoot(first ...string) []string { return slices.Concat(first, []string{"."}, rooms) }
+
 // above names the packages whose tests judge what survives those of a package itself. They stand above it, and hold it
 // to what it is for.
 var above = map[string][]string{
-	".":                      {"par"},
+	".":                      append(slices.Clone(rooms), "par"),
 	"cluster":                {"cluster/clustertest"},
 	"cluster/internal/ask":   {"cluster", "cluster/clustertest"},
 	"cluster/internal/edge":  {"cluster", "cluster/clustertest"},
 	"cluster/internal/place": {"cluster", "cluster/clustertest"},
 	"cluster/internal/pull":  {"cluster", "cluster/clustertest"},
-	"deque":                  {"."},
-	"internal/affinity":      {"."},
-	"internal/clock":         {"."},
-	"internal/engine":        {"internal/task", ".", "par"},
+	"deque":                  atRoot(),
+	"internal/affinity":      atRoot(),
+	"internal/clock":         atRoot(),
+	"internal/engine":        append(atRoot("internal/task"), "par"),
 	"internal/guard":         {"trace/live"},
-	"internal/line":          {"."},
-	"internal/place":         {"."},
-	"internal/policy":        {"."},
-	"steal":                  {"internal/engine", "."},
-	"internal/queue":         {"ordered", "."},
-	"internal/tag":           {"."},
-	"internal/task":          {"."},
+	"internal/line":          atRoot(),
+	"internal/place":         atRoot(),
+	"internal/policy":        atRoot(),
+	"steal":                  atRoot("internal/engine"),
+	"internal/queue":         atRoot("ordered"),
+	"internal/tag":           atRoot(),
+	"internal/task":          atRoot(),
 	"internal/views":         {"strand"},
 }
 
@@ -97,6 +103,11 @@ func (r *runner) judges(m mutant) []tests {
 	}
 	if slices.Contains(withRace, own) {
 		all = append(all, tests{own, true})
+		if !r.own && slices.Contains(above[own], rooms[0]) {
+			for _, pkg := range rooms {
+				all = append(all, tests{pkg, true})
+			}
+		}
 	}
 	return all
 }

@@ -1,0 +1,46 @@
+// Package rig is what the tests in test share: programs that fork, tasks and pools to try things with, ways to catch what
+// fails, how long to repeat what chance may bring out, and a look into a pool where its own figures do not tell enough.
+package rig
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+)
+
+// Fewer returns how often a test repeats what chance may bring out: n times, or a quarter of that
+// with -short.
+func Fewer(n int) int {
+	if testing.Short() {
+		return max(1, n/4)
+	}
+	return n
+}
+
+var stress = flag.Duration("stress", 0, "how long each stress test runs; 0: as short as the form of the tests asks for")
+
+// StressTime returns how long a stress test runs.
+func StressTime() time.Duration {
+	switch {
+	case *stress > 0:
+		return *stress
+	case testing.Short():
+		return 250 * time.Millisecond
+	case LongForm():
+		return time.Second
+	}
+	return 500 * time.Millisecond
+}
+
+// LongForm reports whether this is the long form of .ci/run.
+func LongForm() bool { return os.Getenv("FILCH_LONG") != "" }
+
+// JudgesSource skips a test that judges what is written, with -short: no setting of the runtime,
+// no platform and no race detector changes that.
+func JudgesSource(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it judges the source, and runs without -short")
+	}
+}

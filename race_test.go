@@ -1,5 +1,0 @@
-//go:build race
-
-package filch_test
-
-const raceEnabled = true

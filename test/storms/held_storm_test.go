@@ -1,0 +1,198 @@
+package storms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/filch-go/filch"
+)
+
+// vertex is a task of a random graph, or a promise.
+type vertex struct {
+	future       *filch.Future[int]
+	deps         []*vertex
+	begun, ended atomic.Int32
+}
+
+// Random graphs of tasks, by After, with promises and subpools, with tasks that fail, panic, exit, wait for
+// one another and submit others, and that are cancelled while all goes on: each task that was accepted
+// ends once, and none begins before all that it comes after has ended well.
+func TestStormOfDependencies(t *testing.T) {
+	rounds := 150
+	if testing.Short() {
+		rounds = 20
+	}
+	for _, workers := range []int{1, 2, 8} {
+		for seed := range uint64(rounds) {
+			if !t.Run(fmt.Sprintf("workers=%d,seed=%d", workers, seed), func(t *testing.T) { stormOfDependencies(t, workers, seed) }) {
+				return
+			}
+		}
+	}
+}
+
+var errOfStorm = errors.New("a task of the storm failed")
+
+func stormOfDependencies(t *testing.T, workers int, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, uint64(workers)))
+	opts := []filch.Option{filch.WithWorkers(workers), filch.WithStallTimeout(0), filch.WithOrder(filch.Order(rng.IntN(3)))}
+	callerRuns := false
+	if rng.IntN(3) == 0 {
+		limit, overflow := 1+rng.IntN(50), filch.Overflow(rng.IntN(3))
+		opts = append(opts, filch.WithTaskLimit(limit, overflow))
+		callerRuns = overflow == filch.CallerRuns
+	}
+	if rng.IntN(3) == 0 {
+		opts = append(opts, filch.WithQueueLimit(1+rng.IntN(5), filch.Block))
+	}
+	p := filch.New(opts...)
+	limit := 1 + rng.IntN(3)
+	sub := p.Subpool(limit, filch.WithOrder(filch.Order(rng.IntN(3))))
+	var inSub atomic.Int32
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	const n = 60
+	promises, promised := make([]*filch.Promise[int], 8), make([]*vertex, 8)
+	for i := range promises {
+		promises[i] = filch.NewPromise[int](p)
+		promised[i] = &vertex{future: promises[i].Future()}
+	}
+	ends, at, fails := rng.IntN(4), rng.IntN(len(promises)), rng.IntN(16)
+	completed := make(chan struct{})
+	go func() { // or else a submission that waits for a slot would wait for ever
+		defer close(completed)
+		for i, promise := range promises {
+			for range 100 * (1 + i) {
+				runtime.Gosched()
+			}
+			if i == at && ends == 0 {
+				p.Close()
+			}
+			if i == at && ends == 1 {
+				cancel()
+			}
+			promised[i].ended.Store(1)
+			var err error
+			if i == fails {
+				err = errOfStorm
+			}
+			promise.Complete(1, err)
+			if promise.Complete(2, nil) {
+				t.Error("a promise was completed twice")
+			}
+		}
+	}()
+	var all []*vertex
+	for i := range n {
+		v := &vertex{}
+		if rng.IntN(8) == 0 {
+			all = append(all, promised[rng.IntN(len(promised))])
+			continue
+		}
+		var deps []filch.Waiter
+		for range rng.IntN(4) {
+			if len(all) > 0 {
+				v.deps = append(v.deps, all[rng.IntN(len(all))])
+				deps = append(deps, v.deps[len(v.deps)-1].future)
+			}
+		}
+		opts := []filch.TaskOption{filch.After(deps...)}
+		inside := rng.IntN(3) == 0
+		if inside {
+			opts = append(opts, sub)
+		}
+		switch rng.IntN(8) {
+		case 0:
+			opts = append(opts, filch.Named(fmt.Sprint(i)))
+		case 1:
+			opts = append(opts, filch.Fair())
+		case 2:
+			opts = append(opts, filch.LongRunning())
+		}
+		how := rng.IntN(30)
+		if how == 2 && callerRuns { // runtime.Goexit would end the goroutine that submits, which may be this one
+			how = 0
+		}
+		var awaited *filch.Future[int]
+		if rng.IntN(6) == 0 && !inside && len(all) > 0 {
+			awaited = all[rng.IntN(len(all))].future
+		}
+		f := func(ctx context.Context) (int, error) {
+			if v.begun.Add(1) != 1 {
+				t.Error("a task began twice")
+			}
+			for _, d := range v.deps {
+				if d.ended.Load() == 0 {
+					t.Error("a task began before what it comes after has ended")
+				}
+			}
+			if inside {
+				if now := inSub.Add(1); int(now) > limit {
+					t.Errorf("%d tasks of a subpool of %d run", now, limit)
+				}
+				defer inSub.Add(-1)
+			}
+			if awaited != nil {
+				awaited.Wait(ctx)
+			}
+			switch how {
+			case 0:
+				return 0, errOfStorm
+			case 1:
+				panic(errOfStorm)
+			case 2:
+				runtime.Goexit()
+			case 3:
+				runtime.Gosched()
+			}
+			v.ended.Store(1)
+			return i, nil
+		}
+		if rng.IntN(4) == 0 { // from a task of the pool
+			made := make(chan *filch.Future[int], 1)
+			submit := func(ctx context.Context) (int, error) { made <- filch.Submit(ctx, p, f, opts...); return 0, nil }
+			if _, err := filch.Submit(ctx, p, submit).Wait(context.Background()); err != nil {
+				made <- filch.Submit(ctx, p, f, opts...)
+			}
+			v.future = <-made
+		} else {
+			v.future = filch.Submit(ctx, p, f, opts...)
+		}
+		all = append(all, v)
+	}
+	seen := make(chan struct{})
+	victims := rng.Perm(n)[:rng.IntN(4)]
+	go func() {
+		defer close(seen)
+		for _, i := range victims {
+			all[i].future.Cancel()
+		}
+	}()
+	<-completed
+	<-seen
+	for i, v := range all {
+		_, err := v.future.Wait(context.Background())
+		if err == nil && v.ended.Load() != 1 {
+			t.Errorf("task %d has a result, and has not ended", i)
+		}
+		for _, d := range v.deps {
+			if _, e := d.future.Wait(context.Background()); e != nil && v.begun.Load() != 0 {
+				t.Errorf("task %d began, and what it comes after failed: %v", i, e)
+			}
+		}
+	}
+	if err := p.Shutdown(context.Background()); err != nil {
+		t.Error("p.Shutdown(context.Background()):", err)
+	}
+	if s := p.Stats().Tasks; s.Held != 0 || s.Queued != 0 && ends != 0 || s.Submitted != s.Done+s.Cancelled || s.Started != s.Done {
+		t.Errorf("in the end: %+v", s)
+	}
+	if sub.Running() != 0 || inSub.Load() != 0 {
+		t.Errorf("%d tasks of the subpool run in the end, %d in it", sub.Running(), inSub.Load())
+	}
+}

@@ -1,0 +1,30 @@
+package upkeep
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// The fast paths must stay within the compiler's budget for inlining; that is
+// where they have their speed from.
+func TestFastPathsAreInlined(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a package")
+	}
+	gotool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip(err)
+	}
+	out, err := exec.Command(gotool, "build", "-gcflags=-m", "./internal/workload").CombinedOutput()
+	if err != nil {
+		t.Fatalf("exec.Command(…).CombinedOutput(): %v\n%s", err, out)
+	}
+	for _, f := range []string{"(*Frame[go.shape.int64,go.shape.int64]).Fork",
+		"(*Frame[go.shape.int64,go.shape.int64]).Join", "(*Frame[go.shape.int64,go.shape.int64]).Call", "(*Link[go.shape.int64,go.shape.int64]).Fork",
+		"(*Link[go.shape.int64,go.shape.int64]).Next", "(*Link[go.shape.int64,go.shape.int64]).TakeBack"} {
+		if !strings.Contains(string(out), "inlining call to filch."+f) {
+			t.Errorf("%s is not inlined", f)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package upkeep
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The program in docs/parallelism.md runs, and prints what it is there for.
+func TestProgramOfParallelismPrintsAProfile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(program.FindStringSubmatch(read(t, "docs/parallelism.md"))[1]), 0o666); err != nil {
+		t.Fatal("os.WriteFile(file, …, 0o666):", err)
+	}
+	out, err := exec.Command("go", "run", file).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "forks          2047\n") {
+		t.Errorf(`exec.Command("go", "run", file).CombinedOutput(): %v
+%s`, err, out)
+	}
+}
