@@ -16,6 +16,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 func TestIndices(t *testing.T) {
@@ -440,7 +441,7 @@ func TestTheyEndWithAPanicOrAGoexit(t *testing.T) {
 							p.Do(func(w *filch.Worker) { do(w, end) })
 						}
 					}
-					err, ok := panics(func() { begin(bad) }).(*filch.PanicError)
+					err, ok := rig.Catch(func() { begin(bad) }).(*filch.PanicError)
 					if !ok || err.Value != "bad" || running.Load() != 0 {
 						t.Errorf("%s of %d on %s of %d workers: %v", name, n, in, workers, err)
 					}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/environ"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // With checks, what uses a pool rightly says nothing, and what uses it inside its own loop is told by the
@@ -67,7 +68,7 @@ func TestChecksOfAPool(t *testing.T) {
 // work. With checks in all pools, it would be logged: see TestChecksOfAPool.
 func TestAPanicIsNoMistake(t *testing.T) {
 	filch.Default().Do(func(w *filch.Worker) {
-		if err, ok := panics(func() { For(w, 1, func(int) { panic("bad") }) }).(*filch.PanicError); !ok || err.Value != "bad" {
+		if err, ok := rig.Catch(func() { For(w, 1, func(int) { panic("bad") }) }).(*filch.PanicError); !ok || err.Value != "bad" {
 			t.Error(err)
 		}
 	})

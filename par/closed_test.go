@@ -59,7 +59,7 @@ func count(n int) func(yield func(int) bool) {
 // shutDown begins to shut p down, and returns what waits for the end.
 func shutDown(t *testing.T, p *filch.Pool) (wait func()) {
 	done := make(chan error, 1)
-	go func() { done <- p.Shutdown(background) }()
+	go func() { done <- p.Shutdown(context.Background()) }()
 	for !p.Closed() {
 		runtime.Gosched()
 	}
@@ -73,7 +73,7 @@ func shutDown(t *testing.T, p *filch.Pool) (wait func()) {
 func TestClosedPoolIsAnErrorForAnySize(t *testing.T) {
 	for name, end := range map[string]func(p *filch.Pool) error{
 		"Close":    (*filch.Pool).Close,
-		"Shutdown": func(p *filch.Pool) error { return p.Shutdown(background) },
+		"Shutdown": func(p *filch.Pool) error { return p.Shutdown(context.Background()) },
 	} {
 		for _, tt := range withError {
 			p := filch.New(filch.WithWorkers(2))
@@ -163,7 +163,7 @@ func TestATaskGoesOnWhileThePoolIsBeingClosed(t *testing.T) {
 	wait := func() {}
 	var kept filch.Scope
 	done := make(chan bool)
-	p.Go(background, func(ctx context.Context) {
+	p.Go(context.Background(), func(ctx context.Context) {
 		defer close(done)
 		kept = filch.ScopeOf(ctx)
 		wait = shutDown(t, p)

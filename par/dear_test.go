@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // Elements that suddenly take long are shared, whichever function calls for each: no more than 64
@@ -55,8 +56,8 @@ func TestAllTilesThereCanBe(t *testing.T) {
 	defer p.Close()
 	const most = int(^uint(0) >> 1)
 	bad := errors.New("bad")
-	v := panics(func() { ForTiles(p, 1, most, func(_, _, _, _ int) { panic(bad) }, WithGrain(1)) })
+	v := rig.Catch(func() { ForTiles(p, 1, most, func(_, _, _, _ int) { panic(bad) }, WithGrain(1)) })
 	if err, ok := v.(error); !ok || !errors.Is(err, bad) {
-		t.Errorf("panics(…): %v", v)
+		t.Errorf("rig.Catch(…): %v", v)
 	}
 }

@@ -51,7 +51,7 @@ func TestDumpTellsHowFarALoopIs(t *testing.T) {
 				return b.String()
 			}
 			ended := make(chan bool)
-			p.Go(background, func(ctx context.Context) {
+			p.Go(context.Background(), func(ctx context.Context) {
 				c.run(filch.ScopeOf(ctx))
 				ended <- true
 				nap()

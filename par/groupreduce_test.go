@@ -9,6 +9,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // Sums by key beside a loop with a map, in the processor time of one worker and the time of two.
@@ -64,8 +65,8 @@ func TestGroupReduceOfKeysWithoutAHash(t *testing.T) {
 		x[n-1] = []int{1}
 		same := func(v any) any { return v }
 		count := func(n int, _ any) int { return n + 1 }
-		if v := panics(func() { GroupReduce(p, x, same, 0, count, add) }); !isPanicError(v) {
-			t.Errorf("panics(…): %d: %T", n, v)
+		if v := rig.Catch(func() { GroupReduce(p, x, same, 0, count, add) }); !isPanicError(v) {
+			t.Errorf("rig.Catch(…): %d: %T", n, v)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // Once a line has failed, or does not return, no later one begins, of other blocks either.
@@ -61,9 +62,9 @@ func TestReaderThatCannotCount(t *testing.T) {
 	defer p.Close()
 	for _, n := range []int{-1, 1 << 30} {
 		want := fmt.Sprintf("par: ForLines: Read of r returned %d for 4096 bytes", n)
-		v := panics(func() { ForLines(p, countsWrong(n), func(int64, []byte) error { return nil }) })
+		v := rig.Catch(func() { ForLines(p, countsWrong(n), func(int64, []byte) error { return nil }) })
 		if err, ok := v.(*filch.PanicError); !ok || err.Value != want {
-			t.Errorf("panics(…): %v", v)
+			t.Errorf("rig.Catch(…): %v", v)
 		}
 	}
 }

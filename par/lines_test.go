@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // linesOf returns files with what lines may be like, by name.
@@ -262,12 +263,12 @@ func TestLinesWithAContext(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		reason := errors.New("enough")
-		ctx, cancel := context.WithCancelCause(background)
+		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(reason)
 		if err := ForLines(p, strings.NewReader("a\n"), func(int64, []byte) error { t.Error("called"); return nil }, WithContext(ctx)); err != reason {
 			t.Errorf("ended before: %v", err)
 		}
-		ctx, cancel = context.WithCancelCause(background)
+		ctx, cancel = context.WithCancelCause(context.Background())
 		var lines atomic.Int64
 		err := ForLines(p, zeroLines{}, func(int64, []byte) error {
 			if lines.Add(1) == 100_000 {
@@ -278,7 +279,7 @@ func TestLinesWithAContext(t *testing.T) {
 		if err != reason {
 			t.Errorf("ended meanwhile: %v", err)
 		}
-		ctx, cancel = context.WithCancelCause(background)
+		ctx, cancel = context.WithCancelCause(context.Background())
 		lines.Store(0)
 		err = ForLines(p, strings.NewReader(strings.Repeat("\n", 1000)), func(int64, []byte) error {
 			if lines.Add(1) == 10 {
@@ -298,7 +299,7 @@ func TestReduceLinesWithAContext(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		reason := errors.New("enough")
-		ctx, cancel := context.WithCancelCause(background)
+		ctx, cancel := context.WithCancelCause(context.Background())
 		var blocks atomic.Int64
 		_, err := ReduceLines(p, strings.NewReader(strings.Repeat("\n", 10_000)), 0, func(int64, []byte) (int, error) {
 			if blocks.Add(1) == 10 {
@@ -349,7 +350,7 @@ func TestLinesThatPanicOrExit(t *testing.T) {
 				ForLines(p, io.MultiReader(strings.NewReader(text), endReader(end)), func(int64, []byte) error { return nil }, WithGrain(64))
 			},
 		} {
-			if err, ok := panics(func() { run(bad) }).(*filch.PanicError); !ok || err.Value != "bad" {
+			if err, ok := rig.Catch(func() { run(bad) }).(*filch.PanicError); !ok || err.Value != "bad" {
 				t.Errorf("%s, %d workers: %v", name, workers, err)
 			}
 			done := make(chan bool)
@@ -386,7 +387,7 @@ func TestLinesOnAClosedPool(t *testing.T) {
 			ForLines(p, r, func(int64, []byte) error { return nil }, AllErrors())
 		},
 	} {
-		if v := panics(f); v != want {
+		if v := rig.Catch(f); v != want {
 			t.Errorf("%v, not %s", v, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // What is remembered of a function follows what is measured if it differs by more than a quarter: at
@@ -101,7 +102,7 @@ func TestHowMuchIsDivided(t *testing.T) {
 		body := func(int) {}
 		for n, alone := range map[int]bool{little / ns: true, little/ns + 1: false} {
 			costOf(body, asIs).each.Store(ns)
-			if v := panics(func() { For(p, n, body) }); (v == nil) != alone {
+			if v := rig.Catch(func() { For(p, n, body) }); (v == nil) != alone {
 				t.Errorf("%d elements of a nanosecond on a closed pool: %v", n, v)
 			}
 		}

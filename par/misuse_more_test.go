@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // moreFunctions are those that have a file of their own, or little company in it.
@@ -90,7 +91,7 @@ func TestMoreOfNothing(t *testing.T) {
 			GroupReduce(p, []int{1}, func(v int) int { return v }, 0, add, add, InFlight(1))
 		},
 	} {
-		if v := fmt.Sprint(panics(f)); v != want {
+		if v := fmt.Sprint(rig.Catch(f)); v != want {
 			t.Errorf("%s, not %s", v, want)
 		}
 	}

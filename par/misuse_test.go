@@ -20,6 +20,7 @@ import (
 	"testing/fstest"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // Every function that takes a Scope: a call with little to do, and calls with a nil function.
@@ -162,24 +163,18 @@ func TestAllFunctionsAreKnown(t *testing.T) {
 	}
 }
 
-func panics(f func()) (v any) {
-	defer func() { v = recover() }()
-	f()
-	return nil
-}
-
 // A nil Scope or function is told at once, by the name of what was called.
 func TestNilIsRefused(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	for name, f := range functions() {
 		for _, s := range []filch.Scope{nil, (*filch.Pool)(nil), (*filch.Worker)(nil)} {
-			if v := panics(func() { f.run(s) }); v != "par: "+name+": s is nil" {
+			if v := rig.Catch(func() { f.run(s) }); v != "par: "+name+": s is nil" {
 				t.Errorf("%s with the Scope %#v: %v", name, s, v)
 			}
 		}
 		for i, call := range f.nils {
-			if v := panics(func() { call(p) }); v != "par: "+name+": the function is nil" {
+			if v := rig.Catch(func() { call(p) }); v != "par: "+name+": the function is nil" {
 				t.Errorf("%s with a nil function (%d): %v", name, i, v)
 			}
 		}
@@ -195,7 +190,7 @@ func TestLittleNeedsNoPool(t *testing.T) {
 			continue
 		}
 		for range 3 {
-			if v := panics(func() { f.run(p) }); v != nil {
+			if v := rig.Catch(func() { f.run(p) }); v != nil {
 				t.Errorf("%s of one element on a closed pool: %v", name, v)
 			}
 		}
@@ -213,11 +208,11 @@ func TestLittleNeedsNoPool(t *testing.T) {
 		"MinMax":                func() { MinMax(p, make([]int, 100)) },
 		"nothing":               func() { For(p, 0, func(int) {}); ForTiles(p, 0, 5, func(_, _, _, _ int) {}) },
 	} {
-		if v := panics(f); v != nil {
+		if v := rig.Catch(f); v != nil {
 			t.Errorf("%s on a closed pool: %v", name, v)
 		}
 	}
-	if v := panics(func() { For(p, 10, func(int) {}, WithGrain(1)) }); v == nil {
+	if v := rig.Catch(func() { For(p, 10, func(int) {}, WithGrain(1)) }); v == nil {
 		t.Error("ten chunks on a closed pool")
 	}
 }
@@ -340,7 +335,7 @@ func TestBadNumbers(t *testing.T) {
 		if math.MaxInt == math.MaxInt32 && strings.Contains(want, "too many") {
 			continue
 		}
-		if v := fmt.Sprint(panics(f)); v != want {
+		if v := fmt.Sprint(rig.Catch(f)); v != want {
 			t.Errorf("%s, not %s", v, want)
 		}
 	}
@@ -349,7 +344,7 @@ func TestBadNumbers(t *testing.T) {
 	}
 	for _, at := range []int{-2, 3, math.MaxInt, math.MinInt} {
 		for _, n := range []int{1, 3} {
-			v := panics(func() { IndexRange(p, n, func(_, _ int) int { return at }) })
+			v := rig.Catch(func() { IndexRange(p, n, func(_, _ int) int { return at }) })
 			if err, ok := v.(*filch.PanicError); !ok || !strings.HasPrefix(fmt.Sprint(err.Value), fmt.Sprintf("par: IndexRange: f returned %d for the indices from 0 to", at)) {
 				t.Errorf("IndexRange, %d: %v", at, v)
 			}
@@ -357,7 +352,7 @@ func TestBadNumbers(t *testing.T) {
 	}
 	for _, bucket := range []int{-1, 3, math.MaxInt, math.MinInt} {
 		var err *filch.PanicError
-		v := panics(func() { Histogram(p, x, 3, func(int) int { return bucket }) })
+		v := rig.Catch(func() { Histogram(p, x, 3, func(int) int { return bucket }) })
 		if e, ok := v.(error); !ok || !errors.As(e, &err) || err.Value != fmt.Sprintf("par: Histogram: bucket %d of 3", bucket) {
 			t.Errorf("bucket %d: %v", bucket, v)
 		}
@@ -389,10 +384,10 @@ func TestHowMuchIsLittle(t *testing.T) {
 		for i := range costs {
 			costs[i].of.Store(0)
 		}
-		if v := panics(func() { c.run(c.most) }); v != nil {
+		if v := rig.Catch(func() { c.run(c.most) }); v != nil {
 			t.Errorf("%s of %d on a closed pool: %v", name, c.most, v)
 		}
-		if v := panics(func() { c.run(c.most + 1) }); v == nil {
+		if v := rig.Catch(func() { c.run(c.most + 1) }); v == nil {
 			t.Errorf("%s of %d on a closed pool", name, c.most+1)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/rig"
 	"github.com/filch-go/filch/internal/simd"
 )
 
@@ -354,7 +355,7 @@ func TestNotABucket(t *testing.T) {
 				x := make([]int, n)
 				x[at] = bad
 				var err *filch.PanicError
-				v := panics(func() { Histogram(p, x, 3, func(v int) int { return v }) })
+				v := rig.Catch(func() { Histogram(p, x, 3, func(v int) int { return v }) })
 				if e, ok := v.(error); !ok || !errors.As(e, &err) || err.Value != fmt.Sprintf("par: Histogram: bucket %d of 3", bad) {
 					t.Errorf("bucket %d at %d of %d: %v", bad, at, n, v)
 				}

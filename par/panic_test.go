@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 //go:noinline
@@ -53,7 +54,7 @@ func TestNestedPanicsAreWrappedOnceAndKeepTheFirstStack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := filch.New(filch.WithWorkers(2))
 				defer p.Close()
-				err, ok := panics(func() { pass(p, bad) }).(*filch.PanicError)
+				err, ok := rig.Catch(func() { pass(p, bad) }).(*filch.PanicError)
 				if !ok || err.Value != "bad" {
 					t.Fatalf("%v", err)
 				}
@@ -61,7 +62,7 @@ func TestNestedPanicsAreWrappedOnceAndKeepTheFirstStack(t *testing.T) {
 					t.Errorf("the stack does not have the function that panicked:\n%s", err.Stack)
 				}
 				// A panic with what is wrapped already passes as it is.
-				if again := panics(func() { pass(p, func() { panic(err) }) }); again != err {
+				if again := rig.Catch(func() { pass(p, func() { panic(err) }) }); again != err {
 					t.Errorf("wrapped again: %v", again)
 				}
 				for range 3 { // and the pool is as it was
@@ -75,7 +76,7 @@ func TestNestedPanicsAreWrappedOnceAndKeepTheFirstStack(t *testing.T) {
 // A call that was begun ends with the panic of its function even if the pool was closed meanwhile.
 func TestPanicWhileThePoolIsClosed(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
-	err, ok := panics(func() { For(p, 1, func(int) { p.Close(); bad() }) }).(*filch.PanicError)
+	err, ok := rig.Catch(func() { For(p, 1, func(int) { p.Close(); bad() }) }).(*filch.PanicError)
 	if !ok || err.Value != "bad" || !strings.Contains(string(err.Stack), "par.bad(") {
 		t.Errorf("%v", err)
 	}

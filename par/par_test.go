@@ -21,8 +21,6 @@ import (
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
-var background = context.Background()
-
 var sizes = []int{0, 1, 2, 3, 10, 63, 64, 65, 127, 1000, 4097, 20_000}
 
 // everywhere calls f for pools of several widths, and sizes, twice: the second time what
@@ -265,7 +263,7 @@ func TestErrors(t *testing.T) {
 func TestContext(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
-	ctx, cancel := context.WithCancelCause(background)
+	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("enough")
 	var ran atomic.Int64
 	err := ForErr(p, math.MaxInt, func(i int) error {
@@ -1050,7 +1048,7 @@ func TestABodyOfForScopeMayBlock(t *testing.T) {
 			ForScope(p, n, func(s filch.Scope, i int) {
 				s.Do(func(w *filch.Worker) {
 					ran := make(chan bool)
-					p.Go(background, func(context.Context) { close(ran) })
+					p.Go(context.Background(), func(context.Context) { close(ran) })
 					w.Blocking(func() { <-ran })
 				})
 			}, WithGrain(1))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // patterns are orders that Sort looks for, and some that are almost like them.
@@ -243,7 +244,7 @@ func TestMergeMiddle(t *testing.T) {
 		want := slices.Sorted(slices.Values(x))
 		for left := 0; ; left++ {
 			y, calls := slices.Clone(x), 0
-			v := panics(func() {
+			v := rig.Catch(func() {
 				mergeMiddle(y, make([]int, mid), mid, func(a, b int) int {
 					if calls++; calls > left {
 						panic("bad")

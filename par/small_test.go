@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // Loops over little allocate nothing but their result, on a worker as on a pool.
@@ -168,7 +169,7 @@ func TestNestedLoopsAreShared(t *testing.T) {
 				defer p.Close()
 				for range workers - 1 { // others are busy when it begins
 					if busy > 0 {
-						p.Go(background, func(ctx context.Context) { time.Sleep(busy) })
+						p.Go(context.Background(), func(ctx context.Context) { time.Sleep(busy) })
 					}
 				}
 				synctest.Wait()
@@ -218,7 +219,7 @@ func TestFewDearElementsAreShared(t *testing.T) {
 				p.Do(func(w *filch.Worker) { run(w, do) })
 			}
 			for range 3 {
-				p.Go(background, func(context.Context) { time.Sleep(1500 * time.Millisecond) })
+				p.Go(context.Background(), func(context.Context) { time.Sleep(1500 * time.Millisecond) })
 			}
 			synctest.Wait()
 			slow = true
@@ -308,7 +309,7 @@ func TestRangesThatPanicOrExit(t *testing.T) {
 								p.Do(func(w *filch.Worker) { f(w) })
 							}
 						}
-						err, ok := panics(func() { in(func(s filch.Scope) { run(s, bad) }) }).(*filch.PanicError)
+						err, ok := rig.Catch(func() { in(func(s filch.Scope) { run(s, bad) }) }).(*filch.PanicError)
 						if !ok || err.Value != "bad" || running.Load() != 0 {
 							t.Errorf("%s of %d on %s of %d workers: %v", name, n, s, workers, err)
 						}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 // columns are two slices that are ordered together, by the first.
@@ -156,13 +157,13 @@ func TestSortInterfaceThatPanicsOrExits(t *testing.T) {
 				x := ints(n, math.MaxInt, r)
 				g := newGuarded(t, x)
 				g.after, g.end = after, bad
-				v := panics(func() { SortInterface(p, g) })
+				v := rig.Catch(func() { SortInterface(p, g) })
 				if g.calls.Load() >= after {
 					if err, ok := v.(*filch.PanicError); !ok || err.Value != "bad" {
 						t.Errorf("%d elements, call %d: %v", n, after, v)
 					}
 				} else if v != nil {
-					t.Error("panics(…):", v)
+					t.Error("rig.Catch(…):", v)
 				}
 				sort.Sort(g.columns)
 				g.columns.check(t, x)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/rig"
 )
 
 func newInt() *int { return new(int) }
@@ -414,7 +415,7 @@ func TestFreshMayRunLoops(t *testing.T) {
 func TestStatesOnAClosedPool(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	p.Close()
-	if v := panics(func() { ReduceInto(p, 100, newInt, intoInt, mergeInt, WithGrain(1)) }); v == nil {
+	if v := rig.Catch(func() { ReduceInto(p, 100, newInt, intoInt, mergeInt, WithGrain(1)) }); v == nil {
 		t.Error("ReduceInto on a closed pool")
 	}
 	if v := ReduceInto(p, 100, newInt, intoInt, mergeInt, WithGrain(100)); *v != 4950 {

@@ -20,7 +20,7 @@ func TestASenderInATaskNeedsNoSlot(t *testing.T) {
 				p := filch.New(filch.WithWorkers(workers), filch.WithStallTimeout(0))
 				sub := p.Subpool(1)
 				got := 0
-				f := filch.Submit(background, p, func(ctx context.Context) (int, error) {
+				f := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
 					s := NewStream(ctx, p, func(ctx context.Context, v int) (int, error) {
 						return filch.Submit(ctx, p, func(context.Context) (int, error) { return v, nil }, sub).Wait(ctx)
 					}, func(_ context.Context, v int) error { got += v; return nil }, InFlight(1))
@@ -31,7 +31,7 @@ func TestASenderInATaskNeedsNoSlot(t *testing.T) {
 					}
 					return got, s.Close()
 				}, sub)
-				ctx, stop := context.WithTimeout(background, time.Hour)
+				ctx, stop := context.WithTimeout(context.Background(), time.Hour)
 				defer stop()
 				if _, err := f.Wait(ctx); err != nil || got != 0+1+2+3+4 {
 					t.Errorf("%d workers, %s: the task of Subpool(1) ends with %v after %d; %d run, %d wait", workers, way, err, got, sub.Running(), sub.Queued())
