@@ -441,7 +441,7 @@ func TestTheyEndWithAPanicOrAGoexit(t *testing.T) {
 							p.Do(func(w *filch.Worker) { do(w, end) })
 						}
 					}
-					err, ok := rig.Catch(func() { begin(bad) }).(*filch.PanicError)
+					err, ok := rig.Catch(func() { begin(rig.Bad) }).(*filch.PanicError)
 					if !ok || err.Value != "bad" || running.Load() != 0 {
 						t.Errorf("%s of %d on %s of %d workers: %v", name, n, in, workers, err)
 					}

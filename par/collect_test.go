@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -56,7 +57,7 @@ var piecesOf = map[string]func(v int, out []int) []int{
 func TestCollectIsLikeALoop(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		for _, below := range []int{1, 4, 300} { // 1: nothing comes
-			if below > 100 && n > 100 || raceEnabled && n > racetest.Fewer(300, 1000) {
+			if below > 100 && n > 100 || race.Enabled && n > racetest.Fewer(300, 1000) {
 				continue
 			}
 			x := ints(n, below, r)
@@ -242,7 +243,7 @@ func TestPieces(t *testing.T) {
 
 // Collect takes about as much memory again as the result.
 func TestMemoryOfCollect(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}
 	p := filch.New(filch.WithWorkers(2))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -23,7 +24,7 @@ func TestCalls(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		p := filch.New(filch.WithWorkers(workers))
 		for _, n := range []int{1, 2, 100, 5000, 100_000} {
-			if raceEnabled && n > racetest.Fewer(500, 5000) {
+			if race.Enabled && n > racetest.Fewer(500, 5000) {
 				continue
 			}
 			x := rand.New(rand.NewPCG(1, uint64(n))).Perm(n)
@@ -115,7 +116,7 @@ func TestSearchEndsEarly(t *testing.T) {
 
 // Functions take the memory that is told.
 func TestMemory(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}
 	p := filch.New(filch.WithWorkers(2))

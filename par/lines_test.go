@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/rig"
 )
 
@@ -239,7 +240,7 @@ func TestBlocksAtATime(t *testing.T) {
 
 // The memory of blocks is used again.
 func TestBlocksUnderWay(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}
 	p := filch.New(filch.WithWorkers(4))
@@ -350,7 +351,7 @@ func TestLinesThatPanicOrExit(t *testing.T) {
 				ForLines(p, io.MultiReader(strings.NewReader(text), endReader(end)), func(int64, []byte) error { return nil }, WithGrain(64))
 			},
 		} {
-			if err, ok := rig.Catch(func() { run(bad) }).(*filch.PanicError); !ok || err.Value != "bad" {
+			if err, ok := rig.Catch(func() { run(rig.Bad) }).(*filch.PanicError); !ok || err.Value != "bad" {
 				t.Errorf("%s, %d workers: %v", name, workers, err)
 			}
 			done := make(chan bool)
@@ -439,3 +440,61 @@ func BenchmarkLines(b *testing.B) {
 	}
 	benchmarkBeside(b, []string{"ReduceLines-1", "ForLines-1", "ReduceLines-2", "ForLines-2"}, programs...)
 }
+
+// Once a line has failed, or does not return, no later one begins, of other blocks either.
+func TestNoLineBeginsAfterOneThatFailed(t *testing.T) {
+	for name, end := range map[string]func() error{
+		"error":  func() error { return io.ErrClosedPipe },
+		"panic":  func() error { panic(io.ErrClosedPipe) },
+		"Goexit": func() error { runtime.Goexit(); return nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(2))
+			defer p.Close()
+			begin := time.Now()
+			var err error
+			var late atomic.Int32
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				defer func() {
+					if v := recover(); v != nil {
+						err = v.(error)
+					}
+				}()
+				err = ForLines(p, strings.NewReader(strings.Repeat("x\n", 40)), func(at int64, _ []byte) error {
+					if at == 0 { // of the first of two blocks
+						time.Sleep(1500 * time.Millisecond)
+						return end()
+					}
+					if time.Since(begin) > 1600*time.Millisecond {
+						late.Add(1)
+					}
+					time.Sleep(time.Second)
+					return nil
+				}, WithGrain(40), InFlight(2))
+			}()
+			<-done
+			if n := late.Load(); n > 0 || name != "Goexit" && !errors.Is(err, io.ErrClosedPipe) {
+				t.Errorf("%s: %d lines began afterwards, and the end is %v", name, n, err)
+			}
+		})
+	}
+}
+
+// A Read that returns a number that cannot be is named.
+func TestReaderThatCannotCount(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for _, n := range []int{-1, 1 << 30} {
+		want := fmt.Sprintf("par: ForLines: Read of r returned %d for 4096 bytes", n)
+		v := rig.Catch(func() { ForLines(p, countsWrong(n), func(int64, []byte) error { return nil }) })
+		if err, ok := v.(*filch.PanicError); !ok || err.Value != want {
+			t.Errorf("rig.Catch(…): %v", v)
+		}
+	}
+}
+
+type countsWrong int
+
+func (n countsWrong) Read([]byte) (int, error) { return int(n), io.EOF }

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 )
 
 // allocated returns how many bytes f allocates, the least of a few times: others may allocate
@@ -39,7 +40,7 @@ type large struct {
 // What the documentation says of memory is so, result included, within a fifth; that of SortFunc is
 // at most what it says.
 func TestMemoryIsAsPromised(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates as well")
 	}
 	if math.MaxInt == math.MaxInt32 {
@@ -116,7 +117,7 @@ func TestInFlightIsFourForEachWorker(t *testing.T) {
 
 // A value costs a task of a group and one allocation more, if it need not wait for room.
 func TestStreamAllocations(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	p := filch.New(filch.WithWorkers(1))

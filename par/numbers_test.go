@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/internal/rig"
 	"github.com/filch-go/filch/internal/simd"
@@ -102,7 +103,7 @@ func TestNumbers(t *testing.T) {
 
 // What is written around the caches is the same.
 func TestFarSums(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		t.Skip("takes 200 MB")
 	}
 	p := filch.New(filch.WithWorkers(2))
@@ -140,7 +141,7 @@ func TestFillOfNumbers(t *testing.T) {
 		testFill(t, p, n, [3]int{1, 2, 3})
 		testFill(t, p, n, new(int))
 	}
-	if !testing.Short() && !raceEnabled {
+	if !testing.Short() && !race.Enabled {
 		testFill(t, p, farBytes+1000, int8(5))
 		testFill(t, p, farBytes/2+1000, uint16(0x8001))
 		testFill(t, p, farBytes/4+1000, meters(-5))

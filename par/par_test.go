@@ -18,6 +18,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/poll"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -30,7 +31,7 @@ func everywhere(t *testing.T, f func(t *testing.T, s filch.Scope, n int, r *rand
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		for _, n := range sizes {
-			if raceEnabled && n > racetest.Fewer(500, 5000) {
+			if race.Enabled && n > racetest.Fewer(500, 5000) {
 				continue
 			}
 			t.Run(fmt.Sprintf("workers=%d/n=%d/seed=%d", workers, n, seed), func(t *testing.T) {
@@ -562,7 +563,7 @@ func TestShuffle(t *testing.T) {
 	defer p.Close()
 	const n = fewDealt + 1
 	rounds := 400
-	if raceEnabled {
+	if race.Enabled {
 		rounds = 50
 	}
 	var parts [16]float64

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/internal/rig"
 )
@@ -135,13 +136,13 @@ func TestPatterns(t *testing.T) {
 	for name, pattern := range patterns {
 		r := rand.New(rand.NewPCG(seed, 0))
 		sizes := []int{1024, 1025, 4096, 4097, 8193, 20_000}
-		if raceEnabled {
+		if race.Enabled {
 			sizes = racetest.Fewer([]int{1025}, []int{1025, 4097, 20_000})
 		}
 		for range ifRace(2, 6) {
 			sizes = append(sizes, r.IntN(5001))
 		}
-		if !raceEnabled && !testing.Short() {
+		if !race.Enabled && !testing.Short() {
 			sizes = append(sizes, 100_001)
 		}
 		for _, n := range sizes {
@@ -172,7 +173,7 @@ func TestPatternsAreFound(t *testing.T) {
 // Few values are counted, what is rotated is reversed in place, and what is nearly sorted is merged in
 // place: none takes memory for all.
 func TestPatternsInPlace(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates as well")
 	}
 	const n = 1_000_000
@@ -449,9 +450,9 @@ func FuzzPatterns(f *testing.F) {
 
 // ifRace returns the first under the race detector, where all takes ten times as long, and else the second, as
 // in the long form of .ci/run.
-func ifRace[T any](race, normal T) T {
-	if raceEnabled && os.Getenv("FILCH_LONG") == "" {
-		return race
+func ifRace[T any](raced, normal T) T {
+	if race.Enabled && os.Getenv("FILCH_LONG") == "" {
+		return raced
 	}
 	return normal
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 )
 
 // upTo returns 0 to n-1, and keeps in taken how many have been taken; at the end it stores -1.
@@ -394,7 +395,7 @@ func TestPipelinePanicAtTheEnd(t *testing.T) {
 // Stacks do not grow with the source.
 func TestPipelineDepth(t *testing.T) {
 	n := 100_000
-	if raceEnabled || testing.Short() {
+	if race.Enabled || testing.Short() {
 		n = 5000
 	}
 	pool := filch.New(filch.WithWorkers(4))
@@ -448,7 +449,7 @@ func TestPipelineAgain(t *testing.T) {
 
 // Nothing is allocated for a value.
 func TestPipelineAllocations(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	pool := filch.New(filch.WithWorkers(1))

@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 )
 
 // What is too long for one worker to partition is sorted, in every order.
 func TestSortFuncLong(t *testing.T) {
 	n := 3*fewPartitioned + 1
-	if raceEnabled || testing.Short() {
+	if race.Enabled || testing.Short() {
 		n = fewPartitioned + 1
 	}
 	seed := rand.Uint64()

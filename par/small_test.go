@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/rig"
 )
 
@@ -21,7 +22,7 @@ func TestSmallLoopsAllocateNothing(t *testing.T) {
 	if strconv.IntSize < 64 {
 		t.Skip("an atomic.Int64 is never on a stack of 32 bits")
 	}
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}
 	sum, one := 0, new(int)
@@ -139,7 +140,7 @@ func (b *bush) walk(s filch.Scope) {
 // Loops in loops of the same function build as good as nothing as long as no worker asks, whatever is
 // remembered of it: levels differ by what they take. The first one or two forks are published unasked.
 func TestNestedLoopsAllocateLittle(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}
 	leaves := 0
@@ -309,7 +310,7 @@ func TestRangesThatPanicOrExit(t *testing.T) {
 								p.Do(func(w *filch.Worker) { f(w) })
 							}
 						}
-						err, ok := rig.Catch(func() { in(func(s filch.Scope) { run(s, bad) }) }).(*filch.PanicError)
+						err, ok := rig.Catch(func() { in(func(s filch.Scope) { run(s, rig.Bad) }) }).(*filch.PanicError)
 						if !ok || err.Value != "bad" || running.Load() != 0 {
 							t.Errorf("%s of %d on %s of %d workers: %v", name, n, s, workers, err)
 						}

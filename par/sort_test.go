@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
 )
 
@@ -49,7 +50,7 @@ func eachInput(t *testing.T, f func(t *testing.T, pools []*filch.Pool, x []int))
 	for name, input := range inputs {
 		for _, n := range sortSizes {
 			switch {
-			case raceEnabled:
+			case race.Enabled:
 				n = min(n, racetest.Fewer(1100, 5000))
 			case testing.Short():
 				n = min(n, fewPartitioned+1) // which more than one partitions
@@ -167,7 +168,7 @@ func TestPanicInCompare(t *testing.T) {
 		if testing.Short() {
 			rounds, most = 16, 2*fewPartitioned
 		}
-		if raceEnabled {
+		if race.Enabled {
 			most = 20_000
 		}
 		for round := range rounds {

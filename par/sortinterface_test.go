@@ -12,6 +12,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/clock"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/rig"
 )
 
@@ -70,7 +71,7 @@ func TestSortInterface(t *testing.T) {
 // place, and values of which two make up most.
 func TestSortInterfaceLong(t *testing.T) {
 	n := 3*fewPartitioned + 1
-	if raceEnabled || testing.Short() {
+	if race.Enabled || testing.Short() {
 		n = fewPartitioned + 2
 	}
 	for _, workers := range []int{1, 2, 8} {
@@ -156,7 +157,7 @@ func TestSortInterfaceThatPanicsOrExits(t *testing.T) {
 			for _, after := range []int64{1, 2, 50, 20_000, 60_000} {
 				x := ints(n, math.MaxInt, r)
 				g := newGuarded(t, x)
-				g.after, g.end = after, bad
+				g.after, g.end = after, rig.Bad
 				v := rig.Catch(func() { SortInterface(p, g) })
 				if g.calls.Load() >= after {
 					if err, ok := v.(*filch.PanicError); !ok || err.Value != "bad" {

@@ -1,3 +1,5 @@
+//go:build !race
+
 package strand_test
 
 import (
@@ -259,3 +261,34 @@ func ExampleValue() {
 }
 
 func ExampleValue_Get() { ExampleSpawnValue() /* Output: 20 */ }
+
+// A loop makes a million children in constant space. A spawn runs the child first, so the loop never gets ahead of its
+// children: when Spawn returns, at most one on each other worker has not ended. A queue of children would hold a million.
+func Example_producer() {
+	pool := filch.New(filch.WithWorkers(2))
+	defer pool.Close()
+	const n = 1_000_000
+	var sum, ended atomic.Int64
+	most := int64(0)
+	strand.Run(pool, func(s *strand.Strand) {
+		for i := range int64(n) {
+			s.Spawn(func(*strand.Strand) {
+				sum.Add(i)
+				ended.Add(1)
+			})
+			most = max(most, i+1-ended.Load())
+		}
+	})
+	fmt.Println(sum.Load(), most < 2)
+	// Output: 499999500000 true
+}
+
+func ExampleMeasure() {
+	p := strand.Measure(func(s *strand.Strand) {
+		for range 10 {
+			s.Spawn(func(*strand.Strand) {})
+		}
+	})
+	fmt.Println(p.Forks, p.Span <= p.Work)
+	// Output: 10 true
+}

@@ -67,7 +67,7 @@ func atRoot(first ...string) []string { return slices.Concat(first, []string{"."
 // above names the packages whose tests judge what survives those of a package itself. They stand above it, and hold it
 // to what it is for.
 var above = map[string][]string{
-	".":                      append(slices.Clone(rooms), "par"),
+	".":                      append(slices.Clone(rooms), "par", "test/loops"),
 	"cluster":                {"cluster/clustertest"},
 	"cluster/internal/ask":   {"cluster", "cluster/clustertest"},
 	"cluster/internal/edge":  {"cluster", "cluster/clustertest"},
@@ -76,7 +76,7 @@ var above = map[string][]string{
 	"deque":                  atRoot(),
 	"internal/affinity":      atRoot(),
 	"internal/clock":         atRoot(),
-	"internal/engine":        append(atRoot("internal/task"), "par"),
+	"internal/engine":        append(atRoot("internal/task"), "par", "test/loops"),
 	"internal/guard":         {"trace/live"},
 	"internal/line":          atRoot(),
 	"internal/place":         atRoot(),
@@ -85,7 +85,10 @@ var above = map[string][]string{
 	"internal/queue":         atRoot("ordered"),
 	"internal/tag":           atRoot(),
 	"internal/task":          atRoot(),
-	"internal/views":         {"strand"},
+	"internal/views":         {"strand", "test/strands"},
+	"flow":                   {"test/flows"},
+	"par":                    {"test/loops"},
+	"strand":                 {"test/strands"},
 }
 
 // withRace are packages whose tests judge once more, with the race detector, what survives all
@@ -103,8 +106,8 @@ func (r *runner) judges(m mutant) []tests {
 	}
 	if slices.Contains(withRace, own) {
 		all = append(all, tests{own, true})
-		if !r.own && slices.Contains(above[own], rooms[0]) {
-			for _, pkg := range rooms {
+		for _, pkg := range above[own] {
+			if !r.own && strings.HasPrefix(pkg, "test/") {
 				all = append(all, tests{pkg, true})
 			}
 		}

@@ -71,3 +71,6 @@ var work atomic.Int64
 func Value(v int) func(context.Context) (int, error) {
 	return func(context.Context) (int, error) { return v, nil }
 }
+
+// Bad is a function that panics.
+func Bad() { panic("bad") }

@@ -1,5 +1,0 @@
-//go:build race
-
-package par
-
-const raceEnabled = true

@@ -1,4 +1,0 @@
-package strand
-
-// AtHome is how many goroutines a pool keeps at most, for each of its workers.
-const AtHome = atHome

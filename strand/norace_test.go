@@ -1,5 +1,0 @@
-//go:build !race
-
-package strand_test
-
-const raceEnabled = false
