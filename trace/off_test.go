@@ -9,17 +9,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // A Recorder that is off costs forks nothing: fib is compiled to the same instructions as with an engine that has no hooks.
 func TestForksAreCompiledAsWithoutHooks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it compiles the module")
-	}
-	gotool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip(err)
-	}
+	thorough.Only(t, "compiles the module")
+	gotool := thorough.Tool(t, "go")
 	hook, err := filepath.Abs("../internal/engine/hook.go")
 	if err != nil {
 		t.Fatal(`filepath.Abs("../internal/engine/hook.go"):`, err)

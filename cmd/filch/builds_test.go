@@ -3,13 +3,14 @@ package main
 import (
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // fake is a command that reports a time of 3 ms without a profile, and of 2 ms with one.
@@ -47,12 +48,8 @@ func main() {
 // Both builds are measured, and the rows of a workload stand together, those of the build
 // with the profile behind the others and compared with its own serial program.
 func TestBothBuildsAreMeasured(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles part of the standard library again")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip(err)
-	}
+	thorough.Only(t, "compiles part of the standard library again")
+	thorough.Tool(t, "go")
 	t.Setenv("GOWORK", "off")
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module fake\n\ngo 1.26\n", "builds.go": fake, profileName: ""} { // an empty profile says nothing, and is one

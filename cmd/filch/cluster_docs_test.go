@@ -23,16 +23,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/filch-go/filch/internal/poll"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // The three servers with TLS and users that docs/cluster.md sets up take tasks of the users that it says.
 func TestServersAreSetUpAsDocumented(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts three servers and two nodes")
-	}
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip(err)
-	}
+	thorough.Only(t, "starts three servers and two nodes")
+	thorough.Tool(t, "sh")
 	text, err := os.ReadFile("../../docs/cluster.md")
 	if err != nil {
 		t.Fatal("os.ReadFile:", err)

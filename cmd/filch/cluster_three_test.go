@@ -12,12 +12,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // Three servers go on when one of them is lost, and end with the command. The loss is part of the long form.
 func TestThreeServers(t *testing.T) {
-	if testing.Short() || runtime.GOOS == "windows" {
-		t.Skip("starts servers, and interrupts them")
+	thorough.Only(t, "starts servers, and interrupts them")
+	if runtime.GOOS == "windows" {
+		t.Skip("interrupts servers")
 	}
 	base := freePorts(t)
 	server := exec.Command(os.Args[0], "cluster", "server", "--three", "--no-sync", "--dir", t.TempDir(), "--listen", base)

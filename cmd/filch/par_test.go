@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // All programs of all algorithms come to the same.
 func TestPar(t *testing.T) {
+	thorough.Only(t, "runs all algorithms of all libraries")
 	defer func(d time.Duration) { enough = d }(enough)
 	enough = time.Microsecond
 	file := filepath.Join(t.TempDir(), "out.json")

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // docs/simulator.md has what its commands print.
 func TestSimulatorDocsAreReproduced(t *testing.T) {
-	if testing.Short() || race.Enabled {
-		t.Skip("takes seconds")
+	thorough.Only(t, "runs what a page shows")
+	if race.Enabled {
+		t.Skip("runs simulations, each on one goroutine")
 	}
 	t.Chdir("../..")
 	text, err := os.ReadFile("docs/simulator.md")

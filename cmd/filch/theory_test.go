@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // docs/theory.md has what its commands print, and the pictures that they draw. FILCH_THEORY=write writes both, as make
 // theory does. What stands after a comment "long" takes minutes. It is run if FILCH_LONG is set.
 func TestTheoryIsReproduced(t *testing.T) {
-	if testing.Short() || race.Enabled {
+	thorough.Only(t, "runs some thousand simulations")
+	if race.Enabled {
 		t.Skip("runs some thousand simulations, each on one goroutine")
 	}
 	t.Chdir("../..")

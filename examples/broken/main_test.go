@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 var (
@@ -51,12 +52,10 @@ func missing(got, want string) string {
 // Each program of docs/debugging.md gets stuck, and looks as it says there, and the one without the mistake
 // ends.
 func TestBrokenProgramsLookAsDocumented(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
+	thorough.Only(t, "compiles a program")
 	command := filepath.Join(t.TempDir(), "broken")
 	if out, err := exec.Command("go", "build", "-o", command, ".").CombinedOutput(); err != nil {
-		t.Skipf("go build: %v\n%s", err, out)
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	doc, err := os.ReadFile("../../docs/debugging.md")
 	if err != nil {

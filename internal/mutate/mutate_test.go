@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 const source = `package p
@@ -260,9 +262,7 @@ file	mutants
 // A whole run, on a module of its own: what the test sees is killed, what it does not see survives,
 // what is endless is late, and what does not compile does not count. Nothing is edited.
 func TestJudge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it compiles")
-	}
+	thorough.Only(t, "compiles each of some mutants")
 	dir := t.TempDir()
 	const a = `package deque
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // here returns this repository.
@@ -45,14 +47,12 @@ func TestModulesCanBePublished(t *testing.T) {
 
 // go install takes the command from a module proxy, by its version and as the latest.
 func TestCommandCanBeInstalled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it compiles the command twice")
-	}
+	thorough.Only(t, "compiles the command twice")
 	r := here(t)
 	list := exec.Command("go", "list", "-deps", "./"+command)
 	list.Dir, list.Env = r.root, append(os.Environ(), "GOPROXY=off")
 	if out, err := list.CombinedOutput(); err != nil {
-		t.Skipf("the module cache lacks what the command needs; go mod download all: %v\n%s", err, out)
+		t.Fatalf("the module cache lacks what the command needs; go mod download all: %v\n%s", err, out)
 	}
 	if err := r.install(version(t, r)); err != nil {
 		t.Error("r.install(version(t, r)):", err)

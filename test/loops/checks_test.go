@@ -2,14 +2,11 @@ package loops
 
 import (
 	"log/slog"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/filch-go/filch"
-	"github.com/filch-go/filch/internal/environ"
 	"github.com/filch-go/filch/internal/rig"
 	"github.com/filch-go/filch/par"
 )
@@ -49,24 +46,10 @@ func TestChecksOfAPool(t *testing.T) {
 		}()
 		p.Close()
 	}
-	if testing.Short() || environ.On("FILCH_CHECKS") {
-		return
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Skip(err)
-	}
-	for run, skip := range map[string]string{"^Example|PanicIsNoMistake": "^$", "For|Sort|Reduce|Map|Scan|Filter|Find|Index|Walk|Pipeline|Seq|Panic|Goexit": "Alloc|Memory|Nest|Again|Cost|Closed"} {
-		cmd := exec.Command(exe, "-test.short", "-test.run", run, "-test.skip", skip)
-		cmd.Env = append(os.Environ(), "FILCH_CHECKS=1")
-		if out, err := cmd.CombinedOutput(); err != nil || strings.HasPrefix(run, "^Example") && strings.Contains(string(out), "filch: ") {
-			t.Errorf("cmd.CombinedOutput(): %s: %v\n%s", run, err, out)
-		}
-	}
 }
 
 // A panic in the only element, which the caller runs alone, inside of a pool, does not count as a use of that pool in its own
-// work. With checks in all pools, it would be logged: see TestChecksOfAPool.
+// work. With checks in all pools, it would be logged.
 func TestAPanicIsNoMistake(t *testing.T) {
 	filch.Default().Do(func(w *filch.Worker) {
 		if err, ok := rig.Catch(func() { par.For(w, 1, func(int) { panic("bad") }) }).(*filch.PanicError); !ok || err.Value != "bad" {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -775,31 +774,4 @@ func TestRightProgramsStaySilent(t *testing.T) {
 			t.Errorf("%d workers: %v\n%s", workers, err, out.String())
 		}
 	}
-	if testing.Short() || environ.On("FILCH_CHECKS") {
-		return
-	}
-	if out, err := runChecked(t, "^Example", ""); err != nil || strings.Contains(out, "filch: ") {
-		t.Errorf("examples: %v\n%s", err, out)
-	}
-	// Some of these use a pool inside its own work, or sleep in forks, which is logged. Those that are left
-	// out look at what a pool without checks keeps, and uses again.
-	if out, err := runChecked(t, "Fork|Link|Frame|Join|Storm|Stress|Panic|Goexit|Finish|Async|Future|Group|Cancel|Pool|Close|Wait",
-		"Alloc|AfterDoIsTold|JoinsWhatIsAround|UsedAgain|LeavesNoTrace|Foreign|Docs|Links|Exist|Mutat|InReadme|AsDocumented"); err != nil {
-		t.Errorf("tests: %v\n%s", err, out)
-	}
-}
-
-// runChecked runs tests of this program in another process, in which all pools have checks.
-func runChecked(t *testing.T, run, skip string) (string, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Skip(err)
-	}
-	cmd := exec.Command(exe, "-test.short", "-test.run", run, "-test.skip", skip+"|StaySilent")
-	if skip == "" {
-		cmd.Args[len(cmd.Args)-1] = "StaySilent"
-	}
-	cmd.Env = append(os.Environ(), "FILCH_CHECKS=1")
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }

@@ -80,6 +80,7 @@ var mayImport = map[string][]string{
 	"examples/tiers":           {""},
 	"examples/wordcount":       {"", "par"},
 	"internal/conform":         {},
+	"internal/thorough":        {},
 	"internal/rig":             {"", "internal/affinity", "internal/task", "steal"},
 	"par":                      {"", "internal/affinity", "internal/clock", "internal/race", "internal/simd", "internal/span", "internal/standby"},
 	"internal/pgo":             {},

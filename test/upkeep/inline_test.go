@@ -4,19 +4,15 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // The fast paths must stay within the compiler's budget for inlining; that is
 // where they have their speed from.
 func TestFastPathsAreInlined(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a package")
-	}
-	gotool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip(err)
-	}
-	out, err := exec.Command(gotool, "build", "-gcflags=-m", "./internal/workload").CombinedOutput()
+	thorough.Only(t, "compiles a package")
+	out, err := exec.Command(thorough.Tool(t, "go"), "build", "-gcflags=-m", "./internal/workload").CombinedOutput()
 	if err != nil {
 		t.Fatalf("exec.Command(…).CombinedOutput(): %v\n%s", err, out)
 	}

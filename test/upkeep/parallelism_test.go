@@ -6,16 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // The program in docs/parallelism.md runs, and prints what it is there for.
 func TestProgramOfParallelismPrintsAProfile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip(err)
-	}
+	thorough.Only(t, "compiles a program")
+	thorough.Tool(t, "go")
 	file := filepath.Join(t.TempDir(), "main.go")
 	if err := os.WriteFile(file, []byte(program.FindStringSubmatch(read(t, "docs/parallelism.md"))[1]), 0o666); err != nil {
 		t.Fatal("os.WriteFile(file, …, 0o666):", err)

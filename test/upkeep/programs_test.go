@@ -7,17 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // compile compiles programs, each the file of a command that uses our modules, all at once, and returns the files of the commands. go vet finds nothing in them.
 func compile(t *testing.T, programs []string) []string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip(err)
-	}
+	thorough.Only(t, "compiles programs")
+	thorough.Tool(t, "go")
 	root, err := os.Getwd()
 	if err != nil {
 		t.Fatal("os.Getwd():", err)

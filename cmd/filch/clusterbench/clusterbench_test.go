@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // nodeEnv makes this program a node.
@@ -55,6 +57,7 @@ func TestAllSystemsRunAllTasks(t *testing.T) {
 }
 
 func TestThreeServers(t *testing.T) {
+	thorough.Only(t, "starts servers, and measures")
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

@@ -207,11 +207,11 @@ func tasksOfTask(r *sched.Run, p *filch.Pool) func() error {
 var byPriority = []filch.Option{filch.WithOrder(filch.ByPriority)}
 
 var poolPrograms = []poolProgram{
-	{"fork", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
+	{"fork", 2, nil, -3, forks(1, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"fork twice", 2, nil, 0, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
-	{"fork, three workers", 3, nil, 0, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
+	{"fork, three workers", 3, nil, -2, forks(2, 1, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	// The figures of a pool that has ended are exact.
-	{"fork, then figures", 2, nil, 3, func(r *sched.Run, p *filch.Pool) func() error {
+	{"fork, then figures", 2, nil, -3, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
 		r.Go(func() {
 			tree.Call(p, node{1, n})
@@ -225,7 +225,7 @@ var poolPrograms = []poolProgram{
 		return func() error { return nil }
 	}},
 	// A task that is cancelled is counted before the pool ends.
-	{"cancel, then figures", 1, nil, 2, func(r *sched.Run, p *filch.Pool) func() error {
+	{"cancel, then figures", 1, nil, -2, func(r *sched.Run, p *filch.Pool) func() error {
 		submitted := make(chan bool)
 		r.Go(func() {
 			f := filch.Submit(background, p, func(context.Context) (int, error) { return 0, nil })
@@ -243,7 +243,7 @@ var poolPrograms = []poolProgram{
 		})
 		return func() error { return nil }
 	}},
-	{"chain", 2, nil, 3, forks(1, 1, func(p *filch.Pool, n node) int { return chain.Call(p, n) })},
+	{"chain", 2, nil, -3, forks(1, 1, func(p *filch.Pool, n node) int { return chain.Call(p, n) })},
 	{"both at once", 2, nil, 1, meet},
 	// Orders of victims that take steps which others do not.
 	{"both at once, localized", 2, stealing(steal.Localized), 0, meet},
@@ -306,7 +306,7 @@ var poolPrograms = []poolProgram{
 		return func() error { return nil }
 	}},
 	// A is stolen; the worker that waits for it steals B from the thief, which waits for that.
-	{"help", 2, nil, 2, func(r *sched.Run, p *filch.Pool) func() error {
+	{"help", 2, nil, -2, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
 		var stolen [2]sched.Bool
 		fn := filch.NewFunc(func(f *filch.Frame[int, int], arg int) int {
@@ -324,7 +324,7 @@ var poolPrograms = []poolProgram{
 		r.Go(func() { fn.Call(p, 0) })
 		return func() error { return n.want(1, 1, 1) }
 	}},
-	{"an async", 2, nil, 3, func(r *sched.Run, p *filch.Pool) func() error {
+	{"an async", 2, nil, -3, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
 		r.Go(func() {
 			p.Do(func(w *filch.Worker) { w.Async(async(n, 0)) })
@@ -395,7 +395,7 @@ var poolPrograms = []poolProgram{
 		})
 		return func() error { return n.want(1, 1, 1) }
 	}},
-	{"two callers", 2, nil, 0, forks(1, 2, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
+	{"two callers", 2, nil, -2, forks(1, 2, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"two callers, one worker", 1, nil, 0, forks(1, 2, func(p *filch.Pool, n node) int { return tree.Call(p, n) })},
 	{"tasks from two", 1, nil, 0, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
@@ -850,7 +850,7 @@ var poolPrograms = []poolProgram{
 		})
 		return func() error { return n.want(1, 1) }
 	}},
-	{"idle timeout", 1, []filch.Option{filch.WithIdleTimeout(1)}, 0, func(r *sched.Run, p *filch.Pool) func() error {
+	{"idle timeout", 1, []filch.Option{filch.WithIdleTimeout(1)}, -2, func(r *sched.Run, p *filch.Pool) func() error {
 		n := &ran{}
 		r.Go(func() { p.Go(background, count(n, 0)) })
 		r.Go(func() { p.Go(background, count(n, 1)) })
@@ -909,7 +909,7 @@ var poolPrograms = []poolProgram{
 		}
 	}},
 	// What submits with the context of a task that is over is not waited for, and uses the queue of a worker.
-	{"shutdown, a task that is over submits", 1, nil, 2, func(r *sched.Run, p *filch.Pool) func() error {
+	{"shutdown, a task that is over submits", 1, nil, -2, func(r *sched.Run, p *filch.Pool) func() error {
 		done := int64(1)
 		over := make(chan bool)
 		r.Go(func() {
