@@ -16,7 +16,7 @@ import (
 // once half of the global queue is stale. At most, there are as many stale entries as values, plus 128, plus twice the
 // capacity of all local queues.
 //
-// A Push allocates the Handle, 24 bytes for a word. Push and Pop take not quite twice as long as a Queue's.
+// A Push allocates the Handle, 24 bytes if T is a word. Push and Pop take not quite twice as long as a Queue's.
 type Addressable[T any] struct {
 	q      *Queue[ticket[T]]
 	locals []AddressableLocal[T]

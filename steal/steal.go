@@ -11,7 +11,7 @@
 //
 // An [Order] makes a [Thief] for each worker, whose method Look is called before each pass with the circle. A thief
 // that needs to know more implements [OnStole], [OnRobbed] or [OnMissed]; an order that depends on where workers run
-// implements [Located]. The worker calls all of these while it looks for work, at most every 100 ns. They must not
+// implements [Located]. The worker calls all of these while it looks for work, up to once every 100 ns. They must not
 // block or panic, and should not allocate. One goroutine at a time uses a thief, so it needs no lock.
 //
 // filch's simulator runs the same orders, and a test of an order needs no pool: see [Look.Begin].

@@ -23,7 +23,7 @@ import (
 // result is the same for any number of workers and any schedule; combine need not be commutative. "Reducers" in the
 // package comment says what the serial order is, and which views count after a panic or a stop.
 //
-// A view is made only after a steal; on one worker each outermost call has one. identity and combine are therefore
+// There is one view for each outermost call, and at most one more for each steal. identity and combine are therefore
 // rarely called, and may take long.
 type Reducer[T any] struct {
 	key views.Key // first: see View
@@ -60,7 +60,7 @@ func NewReducer[T any](identity func() T, combine func(a, b T) T) *Reducer[T] {
 // code around a loop is not that of the loop's body.
 //
 // The pointer is valid until the caller forks, joins, spawns or syncs, or calls something with s that may; after that,
-// call View again. No other goroutine may use it, nor anybody after the call is over.
+// call View again. It must not be used after the call is over, nor by another goroutine.
 //
 // View never blocks. It costs a call and a few loads, about as much as a plain addition through a pointer. Up to eight
 // Reducers can be used alternately at that price, if the hashes of their addresses differ; otherwise it takes a few

@@ -17,7 +17,7 @@ type recording struct {
 	of     *Recorder
 	at     time.Time
 	began  int64 // at, on the clock of events
-	inTurn bool  // all events go to one ring in their order, because the clock of a testing/synctest bubble does not tell it
+	inTurn bool  // all events go to one ring in their order, because a testing/synctest bubble's clock does not show it
 
 	global globalCount // of the global queue, as reported by workers
 	all    shared

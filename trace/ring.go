@@ -93,7 +93,7 @@ func (r *ring) add(e *event.Event) {
 const portion = 64
 
 // read appends the events from number from on. It returns them with the number of those already overwritten and the
-// number of the next event. It stops where the ring ended when it began; writers as fast as it would otherwise keep it
+// number of the next event. It stops where the ring ended when it began, because fast writers would otherwise keep it
 // reading.
 func (r *ring) read(to []event.Event, from uint64) (all []event.Event, lost, next uint64) {
 	for end := uint64(math.MaxUint64); from < end; {

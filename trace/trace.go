@@ -35,8 +35,8 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// A Recorder records the events of a pool, which may have several. Make one with [New]. Any goroutine may call its
-// methods.
+// A Recorder records the events of a pool. Make one with [New]. Any goroutine may call its methods. A pool may have
+// several.
 type Recorder struct {
 	// Its methods stand with what they write: each form has a file.
 
@@ -111,7 +111,7 @@ func (r *Recorder) Start() {
 	r.source.AddHook(r.now)
 }
 
-// Stop stops recording; recorded events stay. Events under way may still be recorded shortly after. Stop does nothing
+// Stop ends the recording; recorded events stay. Events under way may still be recorded shortly after. Stop does nothing
 // if the Recorder does not record.
 func (r *Recorder) Stop() {
 	r.made("Stop")
