@@ -48,9 +48,9 @@
 // spawn that its running time has paid for, until no worker asks.
 //
 // After a child that takes more than 4 us, the next spawns are real before any worker asks. A loop of leaves of one
-// second, however deep, therefore takes at most 10 s more than its share on up to 64 workers. Fine spawns just before,
-// in the same run, can cost more: up to 64 leaves of a second by halving, on 2 to 8 workers, took up to 15 s more than
-// their share. With [Eager] leaves take their share, whatever was spawned before.
+// second, however deep, therefore takes at most 10 s more than its share on up to 64 workers. After fine spawns in the
+// same run, up to 64 such leaves by halving took up to 15 s more, on 2 to 8 workers. With [Eager] leaves take their
+// share, whatever was spawned before.
 //
 // Keep the default unless children block: a hidden continuation stays hidden while the child waits, even in
 // [Strand.Blocking]. When a loop spawns ten children that sleep in Blocking, one worker runs them one after another if
@@ -59,8 +59,8 @@
 // # Cost
 //
 // On one worker of an Intel Xeon, a lazy spawn with its Sync takes about 12 ns more than a call, plus the allocation of
-// the closure and of its captured variables, 19 ns each. [SpawnCall] needs neither. A real spawn takes two
-// coroutine switches: about 170 ns, or 145 ns by SpawnCall. A run takes one or two microseconds.
+// the closure and of its captured variables, 19 ns each. [SpawnCall] needs neither. A real spawn takes two coroutine
+// switches: about 170 ns, or 145 ns by SpawnCall. A run takes one or two microseconds.
 //
 // The pool keeps the goroutines of a run for the next one, at most 32 for each worker. They end when the pool has had
 // no run for 10 ms, or for the time of [filch.WithIdleTimeout] if that is longer, and when it is closed. A run in a
@@ -70,10 +70,9 @@
 // # Rules
 //
 // A Strand belongs to the function that receives it and to that function's plain calls, such as f(s, n-2). A Sync in
-// such a call waits for all children of the Strand, including those that the caller spawned, and panics for them; the
-// return of the call waits for none. To have a function wait for only its own children, spawn it. For example, a
-// mergesort that spawns the left half, sorts the right half by a plain call and then merges has half the parallelism of
-// one that spawns both: the merge of the right half waits for the left half.
+// such a call waits for all children of the Strand, including the caller's, and panics for them; the return of the call
+// waits for none. To have a function wait for only its own children, spawn it: a mergesort that spawns only the left
+// half has half the parallelism of one that spawns both, because the merge of the right half waits for the left half.
 //
 // A child must not wait for anything that its caller does after the Spawn, such as a send to a channel: on one worker,
 // and wherever the spawn is a plain call, that happens after the child.
