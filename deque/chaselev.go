@@ -5,17 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// frozen stands in bottom while the owner moves the values to another ring:
-// thieves that meet it answer Retry.
+// frozen is the value of bottom while the owner moves the values to another ring: thieves that load it return Retry.
 const frozen = math.MinInt64
 
-// shared is what owner and thieves both touch. The values are those of
-// [top, bottom).
+// shared is the part that owner and thieves both touch. The values are those of [top, bottom).
 type shared[T any] struct {
 	_      [line]byte
 	top    atomic.Int64 // index of the oldest value; thieves and owner advance it by CAS, never back
 	_      [line - 8]byte
-	done   atomic.Int64 // steals whose value has been read and its slot cleared; thieves add, owner loads
+	done   atomic.Int64 // steals whose value has been read and slot cleared; thieves add, owner loads
 	_      [line - 8]byte
 	bottom atomic.Int64            // index of the next push, or frozen; owner stores, thieves load
 	ring   atomic.Pointer[ring[T]] // owner stores, thieves load
@@ -27,19 +25,17 @@ type chaseLev[T any] struct {
 	s      *shared[T]
 	ring   *ring[T] // as s.ring
 	bottom int64    // as s.bottom
-	free   int64    // every index below it is finished with in this ring
+	free   int64    // no thief reads the slots of this ring below that index
 	claims int64    // how far the owner itself has advanced top
 }
 
-// NewChaseLev returns both ends of a lock-free deque after Chase and Lev,
-// "Dynamic Circular Work-Stealing Deque" (SPAA 2005), changed in one respect:
-// a thief claims an index before it reads the slot, so it never reads a value that is not
-// its own. Any T is therefore fine, however large, and the race detector has nothing to
-// report; README.md has the argument.
+// NewChaseLev returns both ends of a lock-free deque after Chase and Lev, "Dynamic Circular Work-Stealing Deque" (SPAA
+// 2005). Push costs one atomic store, Pop one store or one compare-and-swap, Steal a compare-and-swap and an add. None
+// of them blocks.
 //
-// Push costs one atomic store, Pop one store or one compare-and-swap, Steal a
-// compare-and-swap and an add. None of them blocks. The ring has 32 slots at
-// first, doubles when full, and shrinks again while the owner pops.
+// Unlike the original, a thief claims an index before it reads the slot, so it never reads a value that is not its own.
+// T may therefore be any type of any size, and the race detector has nothing to report; README.md has the argument. The
+// ring has 32 slots at first, doubles when full, and shrinks again as the owner pops.
 func NewChaseLev[T any]() (*Owner[T], *Thief[T]) { return newChaseLev[T](0) }
 
 // newChaseLev starts the indices at start.
@@ -52,8 +48,8 @@ func newChaseLev[T any](start int64) (*Owner[T], *Thief[T]) {
 	return o, &Thief[T]{s: s}
 }
 
-// Push adds v as the newest value. It blocks only for a lock, if the deque has
-// one, and allocates when the deque grows.
+// Push adds v as the newest value. It allocates when the deque grows, and blocks only for the lock of a deque that has
+// one.
 func (o *Owner[T]) Push(v T) {
 	o.touch()
 	if o.instead != nil {
@@ -68,8 +64,8 @@ func (o *Owner[T]) Push(v T) {
 	o.s.bottom.Store(o.bottom) // (W1) the value; pairs with (R1)
 }
 
-// Pop removes and returns the newest value, or reports false if there is none.
-// It blocks only for a lock, if the deque has one.
+// Pop removes and returns the newest value, or reports false if there is none. It blocks only for the lock of a deque
+// that has one.
 func (o *Owner[T]) Pop() (v T, ok bool) {
 	o.touch()
 	if o.instead != nil {
@@ -112,11 +108,10 @@ func (o *Owner[T]) Pop() (v T, ok bool) {
 	return o.ring.take(b), true
 }
 
-// makeRoom sees to it that the slot of index bottom may be written.
+// makeRoom ensures that the slot of index bottom may be written.
 func (o *chaseLev[T]) makeRoom() {
-	// Steals finish in any order, so only their number can tell that all are
-	// done. It is loaded before top: steals counted later cannot stand in for
-	// one that is under way now.
+	// Steals finish in any order, so only their number tells whether all are done. It is loaded before top: steals
+	// counted later cannot stand in for one that is still under way.
 	done := o.s.done.Load() // (R3) slots cleared; pairs with (W3)
 	t := o.s.top.Load()
 	if done == t-o.claims {
@@ -126,17 +121,15 @@ func (o *chaseLev[T]) makeRoom() {
 	if o.bottom-o.free < int64(n) {
 		return
 	}
-	// Full, or a thief is still reading: a new ring either way, larger only if
-	// it is the values that fill it.
+	// The ring is full, or a thief is still reading. Take a new ring either way, larger only if values fill it.
 	if o.bottom-t > int64(n/2) {
 		n *= 2
 	}
 	o.move(n)
 }
 
-// move puts what is queued into a new ring of n slots. The owner claims all the
-// values at once by advancing top to bottom, and queues them anew above. So
-// indices only grow, and a thief that saw the old top cannot succeed.
+// move puts the queued values into a new ring of n slots. The owner claims all of them at once by advancing top to
+// bottom, and queues them anew above, so indices only grow, and a thief that saw the old top cannot succeed.
 func (o *chaseLev[T]) move(n int) {
 	s := o.s
 	s.bottom.Store(frozen)
@@ -156,8 +149,8 @@ func (o *chaseLev[T]) move(n int) {
 	s.bottom.Store(o.bottom) // (W1)
 }
 
-// Steal removes and returns the oldest value. The value is the zero value unless
-// the result is Success. It blocks only for a lock, if the deque has one.
+// Steal removes and returns the oldest value. The value is the zero value unless the result is Success. Steal blocks
+// only for the lock of a deque that has one.
 func (th *Thief[T]) Steal() (v T, r Result) {
 	if th.locked != nil {
 		return th.locked.steal(forever)
@@ -171,8 +164,8 @@ func (th *Thief[T]) Steal() (v T, r Result) {
 		}
 		return v, Empty
 	}
-	// If the claim succeeds, top did not move since it was loaded, so no move
-	// to another ring came between: this is the ring that holds t.
+	// If the claim succeeds, top has not moved since it was loaded, so the owner has not moved to another ring: this is
+	// the ring that holds t.
 	from := s.ring.Load()
 	if !s.top.CompareAndSwap(t, t+1) { // (C2) against (C1) and other thieves
 		return v, Retry
@@ -182,8 +175,7 @@ func (th *Thief[T]) Steal() (v T, r Result) {
 	return v, Success
 }
 
-// Len returns about how many values there are: at least 1 unless the deque is surely
-// empty.
+// Len returns about how many values there are: at least 1 unless the deque is certainly empty.
 func (th *Thief[T]) Len() int {
 	if th.locked != nil {
 		return th.locked.size()

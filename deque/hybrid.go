@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// hybrid is a deque whose owner needs no lock as long as there is more than one
-// value, after Duffy. Thieves exclude one another by the lock, and the owner
-// where they could meet it.
+// hybrid is a deque after Duffy whose owner needs no lock as long as there is more than one value. The lock excludes
+// thieves from one another, and the owner where it could meet them.
 type hybrid[T any] struct {
 	_    [line]byte
 	head atomic.Int64 // index of the oldest value; thieves write, under the lock
@@ -21,20 +20,18 @@ type hybrid[T any] struct {
 
 	// Only the owner touches these.
 	slots *ring[T] // as ring
-	next  int64    // as tail, but while it pops
-	room  int64    // indices below it may be pushed to, as far as is known
-	empty int64    // if next is this, there is nothing, for sure
+	next  int64    // as tail, except during a pop
+	room  int64    // indices below it are known to be free for pushing
+	empty int64    // if next equals it, the deque is certainly empty
 	_     [line]byte
 }
 
-// NewHybrid returns both ends of a deque whose thieves take a lock for each steal.
-// Its owner takes the lock only if it may race for the last value, or if the deque
-// grows or shrinks. It is the queue of J. Duffy, "Building a custom thread pool, part
-// 2: a work stealing queue" (2008), without the mistakes that README.md names.
+// NewHybrid returns both ends of a deque whose thieves take a lock for each steal. Its owner takes the lock only if it
+// may race for the last value, or if the deque grows or shrinks. Push costs an atomic store, Pop a store and a load.
+// The ring has 32 slots at first, doubles when all but one are in use, and shrinks again as the owner pops.
 //
-// Push costs an atomic store, Pop a store and a load. The ring has 32 slots
-// at first, doubles when all but one are in use, and shrinks again while the
-// owner pops.
+// It is the queue of J. Duffy, "Building a custom thread pool, part 2: a work stealing queue" (2008), without the
+// mistakes that README.md names.
 func NewHybrid[T any]() (*Owner[T], *Thief[T]) { return newHybrid[T](0) }
 
 // newHybrid starts the indices at start.
@@ -46,8 +43,8 @@ func newHybrid[T any](start int64) (*Owner[T], *Thief[T]) {
 	return &Owner[T]{instead: h}, &Thief[T]{locked: h}
 }
 
-// spare returns where pushing must end if the oldest value is that of head. One
-// slot is left free, since a thief advances head before it has read the value.
+// spare returns the index where pushing must stop if the oldest value is at head. One slot stays free, because a thief
+// advances head before it has read the value.
 func (h *hybrid[T]) spare(head int64) int64 { return head + int64(len(h.slots.slots)) - 1 }
 
 func (h *hybrid[T]) ownPush(v T) {
@@ -59,10 +56,10 @@ func (h *hybrid[T]) ownPush(v T) {
 	h.tail.Store(h.next) // (W5) the value; pairs with (R5)
 }
 
-// makeRoom sees to it that the slot of index next may be written.
+// makeRoom ensures that the slot of index next may be written.
 func (h *hybrid[T]) makeRoom() {
-	// The load sees that the values before head-1 were read and their slots
-	// cleared: the thief that has claimed head-1 came after those, by the lock.
+	// The load sees that the values before head-1 were read and their slots cleared: the thief that claimed head-1 held
+	// the lock after them.
 	if h.room = h.spare(h.head.Load()); h.next >= h.room { // (R7)
 		h.resize(2 * len(h.slots.slots))
 	}
@@ -84,7 +81,7 @@ func (h *hybrid[T]) ownPop() (v T, ok bool) {
 	}
 	i := h.next - 1
 	h.tail.Store(i)       // (W6) then load head; pairs with (R6)
-	head := h.head.Load() // (R8) no thief can claim i any more, if it is still there
+	head := h.head.Load() // (R8) if i is still there, no thief can claim it any more
 	if head > i && !h.isThere(i) {
 		return v, false
 	}
@@ -99,9 +96,8 @@ func (h *hybrid[T]) ownPop() (v T, ok bool) {
 	return v, true
 }
 
-// isThere looks again whether i is the owner's, when it seems that it is not. A
-// thief may have advanced head, and find out by tail that it must take that back. Once
-// the lock is free, it has done so.
+// isThere checks under the lock whether i is the owner's although it seems stolen. A thief may have advanced head
+// before tail tells it to take that back; once the lock is free, it has done so.
 func (h *hybrid[T]) isThere(i int64) bool {
 	h.mu.Lock()
 	there := h.head.Load() <= i
@@ -116,7 +112,7 @@ func (h *hybrid[T]) isThere(i int64) bool {
 	return there
 }
 
-// ownLen looks again as pop does when it seems that there is nothing.
+// ownLen checks under the lock, as ownPop does, if the deque seems empty.
 func (h *hybrid[T]) ownLen() int {
 	if h.next == h.empty {
 		return 0
@@ -127,8 +123,7 @@ func (h *hybrid[T]) ownLen() int {
 	return h.size()
 }
 
-// size takes the lock: without it a thief that must take back its claim would
-// make the deque look empty.
+// size takes the lock: without it, a thief that is about to take back its claim would make the deque look empty.
 func (h *hybrid[T]) size() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -173,7 +168,7 @@ func (h *hybrid[T]) stealHalf(dst []T) (n int, r Result) {
 	return n, r
 }
 
-// lock is a mutex that can be waited for with a timeout, and counts.
+// lock is a mutex with a timeout and a counter.
 type lock struct {
 	sync.Mutex
 	taken int // how many times; for tests
@@ -184,8 +179,7 @@ func (l *lock) Lock() {
 	l.taken++
 }
 
-// lockWithin waits for the lock no longer than the timeout, and reports whether
-// it has it.
+// lockWithin waits for the lock no longer than the timeout, and reports whether it got it.
 func (l *lock) lockWithin(timeout time.Duration) bool {
 	if timeout == forever {
 		l.Lock()

@@ -9,9 +9,8 @@ type mutexDeque[T any] struct {
 	head, tail int64
 }
 
-// NewMutex returns both ends of a deque that takes a lock for everything: the
-// control in every comparison, and the simplest thing that works. The ring has
-// 32 slots at first, doubles when full, and shrinks again while the owner pops.
+// NewMutex returns both ends of a deque that takes a lock for everything: the simplest one that works, and the baseline
+// in every comparison. The ring has 32 slots at first, doubles when full, and shrinks again as the owner pops.
 func NewMutex[T any]() (*Owner[T], *Thief[T]) { return newMutex[T](0) }
 
 // newMutex starts the indices at start.

@@ -7,55 +7,50 @@ import (
 	"github.com/filch-go/filch/internal/queue"
 )
 
-// Addressable is a [Queue] whose values can be reached: Push returns a [Handle], by which the value
-// can be removed, or get another priority, for as long as no one has it. Make one with
-// [NewAddressable]. Its methods may be called from any goroutine.
+// Addressable is a [Queue] whose values can be removed or given another priority until they are taken: Push returns a
+// [Handle] for that. Make one with [NewAddressable]. Any goroutine may call its methods.
 //
-// What holds for a Queue holds for it too: each value is handed out exactly once, by a Pop or by
-// Remove.
+// As in a Queue, each value is handed out exactly once, by a Pop or by Remove.
 //
-// An entry that Remove or Fix leaves behind stays in its queue until its turn, when it is skipped,
-// or until such entries are half of the global queue, which is then swept. So there are at most as
-// many of them as of values, and 128, and twice what fits into the local queues. The value itself is
-// not kept.
+// Remove and Fix leave a stale entry behind, without the value. Pop skips it when its turn comes, or a sweep removes it
+// once half of the global queue is stale. At most, there are as many stale entries as values, plus 128, plus twice the
+// capacity of all local queues.
 //
-// A Push allocates the Handle, 24 bytes for a word. Push and Pop take not quite twice as long as
-// those of a Queue, whose values have no handle, and which lose nothing by this type.
+// A Push allocates the Handle, 24 bytes if T is a word. Push and Pop take not quite twice as long as a Queue's.
 type Addressable[T any] struct {
 	q      *Queue[ticket[T]]
 	locals []AddressableLocal[T]
 
 	_      [line]byte
-	behind atomic.Int64 // entries that were left behind, and are still there; all write, Remove and Fix read
-	moving atomic.Int64 // values that a Fix is about to push; their Fix writes, Len reads
+	behind atomic.Int64 // stale entries still queued; all write, Remove and Fix read
+	moving atomic.Int64 // values that a Fix is about to push; that Fix writes, Len reads
 }
 
-// ticket is a place of a value in a queue. It counts for as long as the handle has that turn.
+// ticket is an entry for a value in a queue. It counts as long as the handle has that turn.
 type ticket[T any] struct {
 	h    *Handle[T]
 	turn uint64
 }
 
-// AddressableLocal is one of the local queues of an [Addressable]. Like a [Local], it must be used
-// by one goroutine at a time.
+// AddressableLocal is one of the local queues of an [Addressable]. As with a [Local], one goroutine at a time may use
+// it.
 type AddressableLocal[T any] struct {
 	of    *Addressable[T]
 	local *Local[ticket[T]]
 }
 
-// Handle is a value of an [Addressable]. Its methods may be called from any goroutine, at any
-// time.
+// Handle is a value of an [Addressable]. Any goroutine may call its methods at any time.
 type Handle[T any] struct {
 	of *Addressable[T]
-	v  T // until it is taken; the goroutine that takes it reads and clears it
+	v  T // until it is taken; the taker reads and clears it
 
-	// turn is even while the value is queued, and the number of its entry that counts. Fix makes
-	// it the next even number, and the goroutine that takes the value makes it odd. Each does so
-	// by a compare-and-swap, so one of those that come at once does.
+	// turn is even while the value is queued, and is then the turn of the ticket that counts. Fix sets it to the next
+	// even number; the goroutine that takes the value makes it odd. Each uses a compare-and-swap, so only one of
+	// several succeeds.
 	turn atomic.Uint64
 }
 
-// NewAddressable is [New] for an Addressable. It panics when that does.
+// NewAddressable is [New] for an Addressable. It panics as New does.
 func NewAddressable[T any](locals, capacity int, opts ...Option) *Addressable[T] {
 	a := &Addressable[T]{q: New[ticket[T]](locals, capacity, opts...), locals: make([]AddressableLocal[T], max(0, locals))}
 	for i := range a.locals {
@@ -71,7 +66,7 @@ func (a *Addressable[T]) Push(priority int, v T) *Handle[T] {
 	return h
 }
 
-// Local returns the local queue i, counted from 0. It panics if there is none.
+// Local returns local queue i, counted from 0. It panics if there is none.
 func (a *Addressable[T]) Local(i int) *AddressableLocal[T] {
 	if i < 0 || i >= len(a.locals) {
 		panic(fmt.Sprintf("ordered: Local(%d): there are %d", i, len(a.locals)))
@@ -79,9 +74,8 @@ func (a *Addressable[T]) Local(i int) *AddressableLocal[T] {
 	return &a.locals[i]
 }
 
-// Len returns about how many values there are, and of entries that Remove and Fix have left behind.
-// It returns 0 only if there was a moment without any value. When all values are taken, Pop finds
-// nothing, and then Len is 0.
+// Len returns about how many values there are, plus stale entries left by Remove and Fix. It returns 0 only if at some
+// moment there was no value. When all values are taken, Pop finds nothing, and after that Len is 0.
 func (a *Addressable[T]) Len() int {
 	for {
 		n, version := a.q.look()
@@ -108,7 +102,7 @@ func (l *AddressableLocal[T]) Pop() (v T, ok bool) {
 	return v, ok
 }
 
-// Next is [AddressableLocal.Pop], and also returns the priority.
+// Next is [AddressableLocal.Pop] and also returns the priority.
 func (l *AddressableLocal[T]) Next() (priority int, v T, ok bool) {
 	for {
 		priority, e, ok := l.local.Next()
@@ -122,11 +116,11 @@ func (l *AddressableLocal[T]) Next() (priority int, v T, ok bool) {
 	}
 }
 
-// Len returns about how many entries this queue has: no fewer than there are values.
+// Len returns about how many entries this queue has: no fewer than values.
 func (l *AddressableLocal[T]) Len() int { return l.local.Len() }
 
-// Fix is [Handle.Fix], but puts the value into this local queue, as Push does. It panics if h
-// is not of the same Addressable.
+// Fix is [Handle.Fix], but puts the value into this local queue, as Push does. It panics if h belongs to another
+// Addressable.
 func (l *AddressableLocal[T]) Fix(h *Handle[T], priority int) bool {
 	if h == nil || h.of != l.of {
 		panic("ordered: AddressableLocal.Fix: the Handle is not of this queue")
@@ -134,16 +128,16 @@ func (l *AddressableLocal[T]) Fix(h *Handle[T], priority int) bool {
 	return h.fix(func(t ticket[T]) { l.local.Push(priority, t) })
 }
 
-// Fix gives the value another priority, and reports whether it did: false if the value was taken
-// or removed. It puts the value into the global queue, as the newest of its priority, also if
-// that is what it has been. Fix takes as long as a Push. It panics if h is not from a Push.
+// Fix gives the value another priority, and reports whether it did: false if the value was taken or removed. It moves
+// the value to the global queue, as the newest of its priority, even if it had that priority before. Fix takes as long
+// as a Push. It panics if h is not from a Push.
 func (h *Handle[T]) Fix(priority int) bool {
 	h.check("Fix")
 	return h.fix(func(t ticket[T]) { h.of.q.Push(priority, t) })
 }
 
-// Remove takes the value out, and returns it. It reports false if the value was taken or removed
-// before. It takes no lock, except to sweep; see [Addressable]. It panics if h is not from a Push.
+// Remove removes and returns the value. It reports false if the value was already taken or removed. It takes no lock,
+// except to sweep; see [Addressable]. It panics if h is not from a Push.
 func (h *Handle[T]) Remove() (v T, ok bool) {
 	h.check("Remove")
 	if _, ok := h.advance(1); !ok {
@@ -160,8 +154,7 @@ func (h *Handle[T]) check(op string) {
 	}
 }
 
-// advance adds n to the turn, if the value is queued, and returns the new turn. The entry counts no
-// more.
+// advance adds n to the turn, if the value is queued, and returns the new turn. The old entry then no longer counts.
 func (h *Handle[T]) advance(n uint64) (turn uint64, ok bool) {
 	for {
 		turn = h.turn.Load()
@@ -174,7 +167,7 @@ func (h *Handle[T]) advance(n uint64) (turn uint64, ok bool) {
 	}
 }
 
-// take returns the value for the goroutine that has made the turn odd.
+// take returns the value to the goroutine that made the turn odd.
 func (h *Handle[T]) take() T {
 	v := h.v
 	var zero T
@@ -182,12 +175,11 @@ func (h *Handle[T]) take() T {
 	return v
 }
 
-// fix makes a new entry for the value, if it is queued. Of those that fix at once, each makes one,
-// and the last counts. Between the turn and the push no queue has the value. So it counts as
-// moving.
+// fix makes a new entry for the value, if it is queued. Of several concurrent fixes, each makes one, and the last
+// counts. Between the turn and the push no queue has the value, so fix counts it as moving.
 func (h *Handle[T]) fix(push func(t ticket[T])) bool {
 	a := h.of
-	a.moving.Add(1) // (W56) before the entry counts no more; pairs with (R56)
+	a.moving.Add(1) // (W56) before the old entry stops counting; pairs with (R56)
 	defer a.moving.Add(-1)
 	turn, ok := h.advance(2)
 	if ok {
@@ -197,8 +189,7 @@ func (h *Handle[T]) fix(push func(t ticket[T])) bool {
 	return ok
 }
 
-// leftBehind counts an entry that does not count any more, and sweeps the global queue if half of
-// what it has must be such entries.
+// leftBehind counts a stale entry, and sweeps the global queue if at least half of it must be stale.
 func (a *Addressable[T]) leftBehind() {
 	q := a.q
 	if !a.isStale(a.behind.Add(1)) {
@@ -206,7 +197,7 @@ func (a *Addressable[T]) leftBehind() {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !a.isStale(a.behind.Load()) { // another goroutine has swept it meanwhile
+	if !a.isStale(a.behind.Load()) { // another goroutine has swept it
 		return
 	}
 	var rest queue.Levels[ticket[T]]
@@ -221,10 +212,9 @@ func (a *Addressable[T]) leftBehind() {
 	q.changed()
 }
 
-// isStale reports whether half of the global queue must be entries that were left behind, if there are
-// so many.
+// isStale reports whether at least half of the global queue must be stale, given the number of stale entries.
 func (a *Addressable[T]) isStale(behind int64) bool {
 	q := a.q
-	n := behind - int64(len(q.locals)*q.capacity) - 64 // so many may be in local queues
+	n := behind - int64(len(q.locals)*q.capacity) - 64 // that many may be in local queues
 	return n > 0 && 2*n > int64(length(q.word.Load()))
 }

@@ -1,23 +1,20 @@
-// Package ordered holds a queue for values with priorities that many goroutines take
-// from: a global queue without a limit, and a bounded local one for each goroutine. Lower
-// numbers go first. Values with equal numbers go in the order in which they came.
+// Package ordered holds a priority queue for many goroutines: an unlimited global queue, and a bounded local one for
+// each goroutine. Lower numbers go first, and equal numbers in the order in which they came.
 //
 // # Order
 //
-// Each queue is in order, but all of them together are not, so that every goroutine can
-// work on a queue of its own. A goroutine that takes a value gets the best of one queue,
-// not of all. README.md has measurements of how far that is from the order of a single
-// queue. With [Strict], a goroutine alone gets its values in order.
+// Each queue is in order, but all of them together are not, so that every goroutine can work on a queue of its own: a
+// goroutine pops the best value of one queue, not of all. README.md has measurements of how far that is from the order
+// of a single queue. With [Strict], a goroutine alone gets its values in order.
 //
 // # Contract
 //
 //   - Every value is handed out exactly once.
 //   - A Push synchronizes before the Pop that returns its value.
-//   - Nothing stays behind: every goroutine can take what is in a local queue.
-//   - Nothing is kept: memory is given back as the queues drain.
+//   - Nothing is stranded: every goroutine can take what is in a local queue.
+//   - Nothing is retained: memory is freed as the queues drain.
 //
-// The design is that of the ordered work-steal queue of open-coroutine, with its mistakes
-// mended; see README.md.
+// The design is that of open-coroutine's ordered work-steal queue, with its mistakes corrected; see README.md.
 package ordered
 
 import (
@@ -35,14 +32,12 @@ import (
 
 const (
 	defaultCapacity = 256
-	// globalEvery is how many values a Local gives that were in local queues until
-	// the next one is the global queue's best, so that what is there is not left for
-	// ever.
+	// globalEvery is how many values from local queues a Local returns before the next is the global queue's best, so
+	// that values there do not starve.
 	globalEvery = 60
 )
 
-// Queue is the whole: a global queue and the local ones. Make one with [New]. Its
-// methods may be called from any goroutine.
+// Queue is a global queue and its local ones. Make one with [New]. Any goroutine may call its methods.
 type Queue[T any] struct {
 	locals   []Local[T]
 	capacity int
@@ -50,15 +45,15 @@ type Queue[T any] struct {
 	batch    int
 
 	_      [line]byte
-	word   atomic.Uint64 // how often the global queue has changed, and how many values it has, as in a gate
+	word   atomic.Uint64 // changes of the global queue, and its number of values, as in a gate
 	best   atomic.Int64  // priority of its best, or none; only if strict
 	_      [line - 16]byte
 	mu     sync.Mutex
 	global queue.Levels[T]
 }
 
-// none is below the priorities of all values that may be local with Strict. One of this priority
-// is not, for it is no more urgent than nothing.
+// none exceeds the priorities of all values that may be local with Strict. A value of this priority may not: it is no
+// more urgent than nothing.
 const none = math.MaxInt64
 
 // Option is an option of [New].
@@ -69,19 +64,16 @@ type options struct {
 	batch  int
 }
 
-// Strict makes Push and Pop compare with the best of the global queue. A Push that finds
-// its local queue full keeps v local if it is more urgent than the values that move. A
-// value that is no more urgent than the global best goes to the global queue, and Pop takes
-// the global best if it is more urgent than the local one. So a Local that is used alone
-// returns values in the order of their priorities, and of age within one. It costs a look
-// at the global queue for each Push and Pop, and replaces the rule that every 61st value
-// is global.
+// Strict makes Push and Pop compare with the global queue's best, so a Local that is used alone returns values in the
+// order of priority, and of age within one. A Push that finds its local queue full keeps v local if it is more urgent
+// than the values that move. A value no more urgent than the global best goes to the global queue, and Pop takes the
+// global best if it is more urgent than the local one. This replaces the rule that every 61st value is global. Each
+// Push and Pop checks the global queue.
 func Strict() Option { return func(o *options) { o.strict = true } }
 
-// StealBatch lets a thief take up to n values at once, best first, even if the best
-// priority of its victim has fewer, but not more than half of the victim's values. The
-// default is 1. It is for priorities that are nearly all different, such as
-// deadlines. It panics if n is less than 1.
+// StealBatch lets a thief take up to n values at once, best first, even if fewer have its victim's best priority, but
+// not more than half of the victim's values. The default is 1. Use it for priorities that are nearly all different,
+// such as deadlines. It panics if n is less than 1.
 func StealBatch(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("ordered: StealBatch(%d): there must be a value to steal", n))
@@ -89,9 +81,8 @@ func StealBatch(n int) Option {
 	return func(o *options) { o.batch = n }
 }
 
-// New returns a queue with the given number of local ones, usually one for each worker.
-// Each has room for capacity values, or for 256 if capacity is 0. New panics if locals is
-// less than 1, capacity is negative, or an option is nil.
+// New returns a queue with the given number of local ones, usually one for each worker. Each has room for capacity
+// values, or for 256 if capacity is 0. New panics if locals is less than 1, capacity is negative, or an option is nil.
 func New[T any](locals, capacity int, opts ...Option) *Queue[T] {
 	if locals < 1 {
 		panic(fmt.Sprintf("ordered: New: locals is %d; there must be one", locals))
@@ -119,8 +110,8 @@ func New[T any](locals, capacity int, opts ...Option) *Queue[T] {
 	return q
 }
 
-// Push adds v to the global queue. It takes a lock, and time O(log n) if v is hundreds of
-// levels more urgent than all other values there, or thousands less.
+// Push adds v to the global queue. It takes a lock, and time O(log n) if v is hundreds of levels more urgent than all
+// other values there, or thousands less.
 func (q *Queue[T]) Push(priority int, v T) {
 	q.mu.Lock()
 	q.global.Push(priority, v)
@@ -128,7 +119,7 @@ func (q *Queue[T]) Push(priority int, v T) {
 	q.mu.Unlock()
 }
 
-// changed tells others what is in the global queue. The caller holds the lock.
+// changed publishes the state of the global queue. The caller holds the lock.
 func (q *Queue[T]) changed() {
 	n := q.global.Len()
 	q.word.Store((q.word.Load()/oneVisit+1)*oneVisit + uint64(n)*oneValue)
@@ -141,7 +132,7 @@ func (q *Queue[T]) changed() {
 	}
 }
 
-// Local returns the local queue i, counted from 0. It panics if there is none.
+// Local returns local queue i, counted from 0. It panics if there is none.
 func (q *Queue[T]) Local(i int) *Local[T] {
 	if i < 0 || i >= len(q.locals) {
 		panic(fmt.Sprintf("ordered: Local(%d): there are %d", i, len(q.locals)))
@@ -149,8 +140,7 @@ func (q *Queue[T]) Local(i int) *Local[T] {
 	return &q.locals[i]
 }
 
-// Len returns about how many values there are. It returns 0 only if there was a moment
-// without any.
+// Len returns about how many values there are. It returns 0 only if at some moment there was none.
 func (q *Queue[T]) Len() int {
 	for {
 		n, version := q.look()
@@ -163,8 +153,7 @@ func (q *Queue[T]) Len() int {
 	}
 }
 
-// look returns how many values each queue had when it came by, and a number that will
-// be another if any has been changed.
+// look returns how many values each queue had when visited, and a number that differs if any queue has changed.
 func (q *Queue[T]) look() (n int, version uint64) {
 	count := func(word uint64) {
 		n += length(word)
@@ -179,7 +168,7 @@ func (q *Queue[T]) look() (n int, version uint64) {
 	return n, version
 }
 
-// pop takes the best of the global queue.
+// pop removes and returns the best of the global queue.
 func (q *Queue[T]) pop() (priority int, v T, ok bool) {
 	if length(q.word.Load()) == 0 {
 		return 0, v, false
@@ -193,20 +182,19 @@ func (q *Queue[T]) pop() (priority int, v T, ok bool) {
 	return priority, v, ok
 }
 
-// Local is one of the local queues of a [Queue]. It must be used by one goroutine at a
-// time; the race detector reports a second one. When another Local is empty, its Pop
-// steals from this one.
+// Local is one of the local queues of a [Queue]. One goroutine at a time may use it; the race detector reports
+// concurrent use. When another Local is empty, its Pop steals from this one.
 type Local[T any] struct {
 	gate
-	values queue.Levels[T] // of the goroutine that is in
+	values queue.Levels[T] // of the goroutine inside the gate
 	q      *Queue[T]
 	index  int
-	tick   int // values that were local since the last global one
+	tick   int // local values since the last global one
 	turns  int // see touch
 	random rand.PCG
 	batch  []prioritized[T]
 	_      [line]byte
-	moving atomic.Uint64 // how often it has stolen, and how many values are on the way here, as in a gate
+	moving atomic.Uint64 // steals begun, and values on their way here, as in a gate
 	_      [line]byte
 }
 
@@ -215,15 +203,14 @@ type prioritized[T any] struct {
 	v        T
 }
 
-// touch shows the race detector every use, also one that finds nothing.
+// touch shows every use to the race detector, also one that finds nothing.
 func (l *Local[T]) touch() {
 	race.Touch(&l.turns)
 }
 
-// Push adds v. If the queue is full, its worse half moves to the global queue, and v as
-// well, however urgent; but see [Strict]. Push takes no lock unless a thief is there or
-// the queue is full. It takes time O(log n) if v is hundreds of levels more urgent than
-// all other values here, or thousands less.
+// Push adds v. If the queue is full, its worse half moves to the global queue, and so does v, however urgent; but see
+// [Strict]. Push takes a lock only if a thief is there or the queue is full. It takes time O(log n) if v is hundreds of
+// levels more urgent than all other values here, or thousands less.
 func (l *Local[T]) Push(priority int, v T) {
 	l.touch()
 	q := l.q
@@ -241,12 +228,11 @@ func (l *Local[T]) Push(priority int, v T) {
 	l.leave(l.values.Len())
 }
 
-// spill makes room, in which v stays only if that is said to be strict, and v more
-// urgent than what has gone.
+// spill makes room. v stays only with Strict, and only if it is more urgent than the values that move.
 func (l *Local[T]) spill(priority int, v T) {
 	q := l.q
 	q.mu.Lock()
-	if q.strict { // what has gone there before is newer
+	if q.strict { // values moved there earlier are newer
 		l.values.Spill(l.values.Len()/2, func(priority int, v T) { l.batch = append(l.batch, prioritized[T]{priority, v}) })
 		for _, it := range slices.Backward(l.batch) {
 			q.global.PushOldest(it.priority, it.v)
@@ -256,7 +242,7 @@ func (l *Local[T]) spill(priority int, v T) {
 	} else {
 		l.values.Spill(l.values.Len()/2, q.global.Push)
 	}
-	if q.strict && l.values.Len() < q.capacity && priority < q.global.Best() { // something has gone
+	if q.strict && l.values.Len() < q.capacity && priority < q.global.Best() { // something has moved
 		l.values.Push(priority, v)
 	} else {
 		q.global.Push(priority, v)
@@ -265,20 +251,18 @@ func (l *Local[T]) spill(priority int, v T) {
 	q.mu.Unlock()
 }
 
-// Pop removes and returns the best value of this queue, or if there is none, of
-// another local one that it steals from, or of the global one. After 60 values that were
-// local, the next is the global queue's best, if there is one. It reports false if each
-// queue was empty when Pop looked at it; [Queue.Len] tells whether all were at once.
+// Pop removes and returns the best value of this queue. If there is none, it steals from another local queue, or takes
+// the global queue's best. It reports false if each queue was empty when visited; [Queue.Len] tells whether all were
+// empty at once. After 60 local values, the next is the global queue's best, if there is one.
 //
-// Stealing takes half of the values of the best priority that the victim has; the
-// victims are tried in a circle from a random start. Pop takes a lock only if a thief is
-// there, or for the global queue.
+// A steal takes half of the values with the victim's best priority; victims are tried in a circle from a random start.
+// Pop takes a lock only if a thief is there, or for the global queue.
 func (l *Local[T]) Pop() (v T, ok bool) {
 	_, v, ok = l.Next()
 	return v, ok
 }
 
-// Next is [Local.Pop], and also returns the priority.
+// Next is [Local.Pop] and also returns the priority.
 func (l *Local[T]) Next() (priority int, v T, ok bool) {
 	l.touch()
 	q := l.q
@@ -317,7 +301,7 @@ func (l *Local[T]) Next() (priority int, v T, ok bool) {
 	}
 }
 
-// steal takes from another local queue. It reports busy if one could not be looked at.
+// steal takes from another local queue. It reports busy if one could not be entered.
 func (l *Local[T]) steal() (priority int, v T, ok, busy bool) {
 	all := l.q.locals
 	at := l.index
@@ -328,7 +312,7 @@ func (l *Local[T]) steal() (priority int, v T, ok, busy bool) {
 		if at++; at >= len(all) {
 			at -= len(all)
 		}
-		if at == l.index { // only once, and not the last
+		if at == l.index { // only once, and not the last victim
 			at = (at + 1) % len(all)
 		}
 		victim := &all[at]
@@ -349,7 +333,7 @@ func (l *Local[T]) steal() (priority int, v T, ok, busy bool) {
 	return 0, v, false, busy
 }
 
-// take moves half of the victim's best values to l.batch, and lets go of the victim.
+// take moves half of the victim's best values to l.batch, and leaves the victim.
 func (l *Local[T]) take(victim *Local[T]) {
 	begun := l.moving.Load() + oneVisit
 	k := 0
@@ -372,7 +356,7 @@ func (l *Local[T]) take(victim *Local[T]) {
 	l.moving.Store(begun)
 }
 
-// taken empties l.batch and returns the first of it, which Pop is for.
+// taken empties l.batch and returns its first value, for Pop.
 func (l *Local[T]) taken() (priority int, v T) {
 	priority, v = l.batch[0].priority, l.batch[0].v
 	clear(l.batch)

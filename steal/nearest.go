@@ -8,21 +8,22 @@ import (
 	"github.com/filch-go/filch/internal/topology"
 )
 
-// Nearest looks as RandomStart does, but first at those that share a core with this worker, then a cache, a socket, and a
-// NUMA node: at the first [Glance] of its circle in the order of their distance, and then at the others. Go may move a goroutine to
-// another processor at any time: the place of a worker is where it last looked for work or published forks. To find that
-// out costs a system call each time. Where the system does not tell, as outside of Linux, Nearest is RandomStart.
+// Nearest is RandomStart, but tries near victims first: those that share a core with this worker, then a cache, a
+// socket, and a NUMA node. It orders the first [Glance] of its circle by distance; the others follow. Go may move a
+// goroutine to another processor at any time, so a worker's position is where it last looked for work or published
+// forks, and each update costs a system call. Where the system does not report it, as outside Linux, Nearest is
+// RandomStart.
 var Nearest Order = nearest{}
 
-// Machine is how far the processors of a machine are from one another, for [NearestOn].
+// Machine gives the distances between the processors of a machine, for [NearestOn].
 type Machine interface {
 	Located
-	// Distance returns how far two processors are from each other. Only which distance is the larger counts.
+	// Distance returns how far apart two processors are. Only the order of distances matters.
 	Distance(a, b int) int
 }
 
 // NearestOn returns [Nearest] for a machine whose distances the caller knows better than filch can read them from the
-// system, or for one that is simulated. It panics if m is nil.
+// system, or for a simulated one. It panics if m is nil.
 func NearestOn(m Machine) Order {
 	if m == nil {
 		panic("steal: NearestOn(nil): there must be a machine")
@@ -30,7 +31,7 @@ func NearestOn(m Machine) Order {
 	return nearest{m}
 }
 
-// nearest is the order by the distances of a machine; nil stands for the one that the program runs on.
+// nearest orders by the distances of a machine; nil is the one that the program runs on.
 type nearest struct{ machine Machine }
 
 func (nearest) String() string { return "Nearest" }
@@ -42,12 +43,12 @@ func (o nearest) on() Machine {
 	return o.machine
 }
 
-// Processor is that of the machine.
+// Processor is the machine's.
 func (o nearest) Processor() int { return o.on().Processor() }
 
 func (o nearest) Thief(seed uint64) Thief { return &neighbour{seeded(seed), o.on()} }
 
-// neighbour looks at what is near before what is far.
+// neighbour tries near victims before far ones.
 type neighbour struct {
 	random
 	machine Machine
@@ -59,7 +60,7 @@ func (b *neighbour) Look(l *Look) {
 	if here < 0 {
 		return
 	}
-	// Sorted by insertion. Those that have not said where they are come last.
+	// Insertion sort. Victims of unknown position come last.
 	var far [Glance]int
 	l.firsts = min(l.victims, Glance)
 	for i := range l.firsts {
@@ -75,11 +76,10 @@ func (b *neighbour) Look(l *Look) {
 	}
 }
 
-// distances are how far the processors of a machine are from one another, looked up beforehand: a thief asks for dozens in
-// a microsecond.
+// distances are a machine's processor distances, computed beforehand, because a thief needs dozens in a microsecond.
 type distances struct {
 	far     [][]uint8  // by processor and processor
-	current func() int // the processor that the caller runs on
+	current func() int // returns the caller's processor
 }
 
 var here struct {
@@ -87,11 +87,11 @@ var here struct {
 	machine *distances
 }
 
-// thisMachine returns the machine that the program runs on. A variable that is made by a call would have every program carry
-// package topology.
+// thisMachine returns the machine that the program runs on. A variable initialised by a call would link package
+// topology into every program.
 func thisMachine() *distances {
 	here.Do(func() {
-		t, _ := topology.System() // what is not known is as far as the rest
+		t, _ := topology.System() // unknown ones are as far as the rest
 		here.machine = newDistances(t, processor.Current)
 	})
 	return here.machine
@@ -113,10 +113,10 @@ func newDistances(t *topology.Topology, current func() int) *distances {
 	return m
 }
 
-// Processor returns where the caller runs, or a negative number.
+// Processor returns the caller's processor, or a negative number.
 func (m *distances) Processor() int { return m.current() }
 
-// Distance returns how far two processors are from each other. One that came later is farther than the rest.
+// Distance returns how far apart two processors are. One that was added later is farther than the rest.
 func (m *distances) Distance(a, b int) int {
 	if a >= len(m.far) || b >= len(m.far[a]) {
 		return math.MaxUint8

@@ -2,21 +2,21 @@ package steal
 
 // The orders of this package.
 var (
-	// RandomStart looks at the others in the circle, from a start drawn anew for each look. Every victim is as likely as
-	// another to be the first, which is what the bounds of Blumofe and Leiserson ("Scheduling Multithreaded Computations by
-	// Work Stealing", JACM 1999) rest on, and each is seen once, so that a lone victim cannot be missed. It is the default.
+	// RandomStart goes around the circle from a start drawn anew for each pass. It is the default. Every victim is
+	// equally likely to be the first, on which the bounds of Blumofe and Leiserson ("Scheduling Multithreaded
+	// Computations by Work Stealing", JACM 1999) rest, and each comes once, so a lone victim cannot be missed.
 	RandomStart Order = randomStart{}
-	// RoundRobin looks at the others in the circle, from the next worker on. It draws no random numbers. Two idle workers
-	// that are neighbours look at the same victims, one after the other. Where there are more than [Glance] others, a look for forks begins where the
-	// one before it has ended: else a thief would never see the rest.
+	// RoundRobin goes around the circle from the next worker on, and draws no random numbers. Two idle neighbours try
+	// the same victims, one after the other. With more than [Glance] victims, a pass for forks begins where the one
+	// before it ended; otherwise a thief would never see the rest.
 	RoundRobin Order = roundRobin{}
-	// Localized looks first at the worker that last stole from this one, to get back work whose data may still be in this
-	// one's cache, and then goes on as RandomStart: localized work stealing (Suksompong, Leiserson and Schardl, "On the
-	// Efficiency of Localized Work Stealing", IPL 2016). After 16 looks in vain it looks at nobody first.
+	// Localized first tries the worker that last stole from this one, to get back work whose data may still be in this
+	// one's cache, and goes on as RandomStart: localized work stealing (Suksompong, Leiserson and Schardl, "On the
+	// Efficiency of Localized Work Stealing", IPL 2016). After 16 passes in vain it tries none first.
 	Localized Order = localized{}
-	// Adaptive looks first at the worker that it stole from last, and then goes on as RandomStart. When it finds nothing, it
-	// waits before it looks again, twice as long each time, up to some microseconds. So idle workers disturb busy ones less, and
-	// find new work later, after at most twice the time.
+	// Adaptive first tries the worker that it last stole from, and goes on as RandomStart. After a pass that found
+	// nothing it waits, twice as long each time, up to some microseconds. Idle workers disturb busy ones less, but find
+	// new work later: after at most twice the time.
 	Adaptive Order = adaptive{}
 )
 
@@ -37,7 +37,7 @@ func (roundRobin) Thief(uint64) Thief       { return new(inCircle) }
 func (localized) Thief(seed uint64) Thief   { return &homesick{random: seeded(seed)} }
 func (adaptive) Thief(seed uint64) Thief    { return &loyal{random: seeded(seed)} }
 
-// random looks from a random start. It is the state of the generator, never 0.
+// random goes around from a random start. It is the state of the generator, never 0.
 type random uint64
 
 func seeded(seed uint64) random {
@@ -62,23 +62,23 @@ func (r *random) Look(l *Look) {
 	}
 }
 
-// inCircle is how far it has come.
+// inCircle is how far around it has come.
 type inCircle uint64
 
 func (c *inCircle) Look(l *Look) {
-	if n := l.Len(); n > l.Turns() { // else all are looked at
+	if n := l.Len(); n > l.Turns() { // else the pass scans all
 		l.Start(int(*c % inCircle(n)))
 		*c += inCircle(l.Turns())
 	}
 }
 
-// favourite is the worker to look at first, for a while.
+// favourite is the worker to try first, for a while.
 type favourite struct {
 	worker int // one more than its number, or 0
-	misses int // looks in vain since
+	misses int // passes in vain since
 }
 
-// patience is after how many looks in vain nobody is looked at first any more.
+// patience is the number of passes in vain after which none is tried first.
 const patience = 16
 
 func (f *favourite) set(worker int) { *f = favourite{worker: worker + 1} }
@@ -98,7 +98,7 @@ func (f *favourite) missed() {
 	}
 }
 
-// homesick looks first at who has robbed it.
+// homesick first tries the worker that robbed it.
 type homesick struct {
 	random
 	robber favourite
@@ -109,7 +109,7 @@ func (h *homesick) Robbed(by int)  { h.robber.set(by) }
 func (h *homesick) Stole(int)      { h.robber.misses = 0 }
 func (h *homesick) Missed(int) int { h.robber.missed(); return 0 }
 
-// loyal looks first where it has found something.
+// loyal first tries the worker that it stole from.
 type loyal struct {
 	random
 	victim favourite

@@ -8,51 +8,51 @@ import (
 	"github.com/filch-go/filch/internal/tag"
 )
 
-// event is why a carrier has parked.
+// event is why a carrier parked.
 type event int
 
 const (
-	spawned event = iota // its strand has spawned a child, which is to run; it waits as a continuation
+	spawned event = iota // its strand spawned a child, which is to run; the strand waits as a continuation
 	stalled              // its strand waits for children
 	idle                 // it has nothing to do
-	exited               // a strand on it has called runtime.Goexit; it is used no more
+	exited               // a strand on it called runtime.Goexit; the carrier is not used again
 )
 
-// carrier is a coroutine that runs strands: one that was really spawned, and on top of it those
-// that are plain calls. Between them it drives other carriers.
+// carrier is a coroutine that runs strands: one really spawned strand, and on top of it those that are plain calls.
+// Between strands it drives other carriers.
 type carrier struct {
-	// These are what Spawn looks at.
-	limit  int     // strands of at most that depth do not spawn by a plain call without a look
-	open   int     // depth of the innermost strand, or none if that must not spawn: an integer, which needs no write barrier
-	demand *uint32 // that of the worker
-	l      *list   // of the worker that it runs on, or nil if it is parked; what resumes it writes
+	// Spawn reads these.
+	limit  int     // strands up to that depth check before a plain call
+	open   int     // depth of the innermost strand, or none if that must not spawn; an integer needs no write barrier
+	demand *uint32 // of the worker
+	l      *list   // of the worker that runs it, or nil while it is parked; its driver writes
 
 	first *Strand // at depth 0
-	level int     // of first, in all
-	call  any     // a *call for the next spawn with an argument, or nil; what drives the carrier exchanges it
-	slab  any     // a *slab for the results of one type: that of the first of a run
+	level int     // spawns between first and the root
+	call  any     // a *call for the next spawn with an argument, or nil; the driver exchanges it
+	slab  any     // a *slab for results of one type: that of the first result in a run
 
-	// Of runs before this one; what keeps the carrier between them writes.
+	// Left from earlier runs; written while the carrier is kept between runs.
 	relabel bool // the goroutine may have their labels
 	reslab  bool // slab may be for results of another type
-	deep    bool // it has much memory, and is not kept
+	deep    bool // its stack grew deep, so it is not kept
 
 	next    func() (event, bool)
 	stop    func()
 	yieldTo func(event) bool
 
-	// What it is resumed with, if it is idle.
+	// Input when it is resumed from idle.
 	body   func(s *Strand)
-	parent *Strand // nil: body is that of the run
-	at     int     // order of it
+	parent *Strand // nil if body is that of the run
+	at     int     // order among the children of parent
 
-	// What it parks with.
+	// Output when it parks.
 	child   func(s *Strand) // spawned
-	childOf *Strand         // also while it waits
-	heir    *Strand         // the child's; likewise
+	childOf *Strand         // the spawning strand; also while it waits
+	heir    *Strand         // the child's strand; also while it waits
 	order   int
 	stalled *Strand
-	then    *carrier // exited: what is to go on
+	then    *carrier // exited: what runs next
 }
 
 const (
@@ -60,7 +60,7 @@ const (
 	none   = -1          // no depth
 )
 
-// noDemand is the demand of a carrier that no worker has.
+// noDemand is the demand of a carrier without a worker.
 var noDemand uint32
 
 func newCarrier(r *run) *carrier {
@@ -73,7 +73,7 @@ func newCarrier(r *run) *carrier {
 	return c
 }
 
-// main runs what the carrier is resumed with, and then what waits on the worker, until it is
+// main runs the body that the carrier is resumed with, and then the worker's continuations, until the carrier is
 // stopped.
 func (c *carrier) main() {
 	c.l.hold()
@@ -87,7 +87,7 @@ func (c *carrier) main() {
 	}
 }
 
-// yield parks the carrier of a strand that is to go on.
+// yield parks the carrier of a strand that will continue.
 func (c *carrier) yield(e event) {
 	open := c.open
 	if !c.park(e) {
@@ -96,10 +96,10 @@ func (c *carrier) yield(e event) {
 	c.open = open
 }
 
-// stoppedBusy is what must not be.
+// stoppedBusy is the panic of a stop that must not happen.
 const stoppedBusy = "strand: a carrier was stopped with a strand on it"
 
-// park returns when the carrier is resumed, or false if it is stopped.
+// park returns true when the carrier is resumed, or false when it is stopped.
 func (c *carrier) park(e event) bool {
 	c.leave()
 	if !c.yieldTo(e) {
@@ -109,7 +109,7 @@ func (c *carrier) park(e event) bool {
 	return true
 }
 
-// leave is called before the carrier parks. The next worker may have it as soon as it has parked.
+// leave is called before the carrier parks. Another worker may have it as soon as it has parked.
 func (c *carrier) leave() {
 	c.l.release()
 	c.l, c.limit, c.demand = nil, always, &noDemand
@@ -120,7 +120,7 @@ func (c *carrier) enter(l *list) {
 	c.l, c.limit, c.demand = l, l.limit(c.level), &l.w.Demand
 }
 
-// begin makes the first strand of c a child of parent that was really spawned. The caller runs it, on c itself.
+// begin makes the first strand of c a really spawned child of parent. The caller runs it, on c itself.
 func (c *carrier) begin(parent *Strand, order int) (s *Strand) {
 	s = c.first
 	s.parent, s.order = parent, order
@@ -132,9 +132,9 @@ func (c *carrier) begin(parent *Strand, order int) (s *Strand) {
 	return s
 }
 
-// run runs f in s, which has begun. It returns what is to go on then, or nil. A function may panic while it exits, and
-// what it defers may: recover tells of the panic alone, and the goroutine goes on exiting. So the carrier is left
-// if a call is, not if recover returns nil.
+// run runs f in s, which has begun, and returns the carrier that runs next, or nil. If f exits by runtime.Goexit and a
+// deferred function panics, recover returns that panic and the goroutine goes on exiting. run therefore detects an exit
+// by a call that does not return, not by a nil recover.
 func (s *Strand) run(f func(s *Strand)) (then *carrier) {
 	var failed *failure
 	exits := true
@@ -154,7 +154,7 @@ func (s *Strand) run(f func(s *Strand)) (then *carrier) {
 				s.returned = false
 				return
 			}
-			failed = &failure{nil, s.order} // if unwind exits as well
+			failed = &failure{nil, s.order} // in case unwind exits as well
 			failed.err = s.unwind(recover())
 		}()
 		f(s)
@@ -165,8 +165,8 @@ func (s *Strand) run(f func(s *Strand)) (then *carrier) {
 	return s.end(failed)
 }
 
-// end ends s, and returns what is to go on then: the carrier of its parent, which waits as the newest
-// continuation if it was not stolen; or which waits for s alone. It returns nil if that is not so.
+// end ends s, and returns the carrier that runs next: its parent's, if that waits as the newest continuation because it
+// was not stolen, or if it waits for s alone; otherwise nil.
 func (s *Strand) end(failed *failure) *carrier {
 	c, p := s.c, s.parent
 	c.open, s.parent = none, nil
@@ -192,14 +192,13 @@ func (s *Strand) end(failed *failure) *carrier {
 	return nil
 }
 
-// drive lets k go on, and what comes then, until nothing is left on the worker: each strand that ends
-// there says what comes next. self is the carrier
-// that does so, or nil if it is a pump.
+// drive runs k and whatever follows it until nothing is left on the worker: each strand that ends there names the next
+// carrier. self is the driving carrier, or nil for a pump.
 func drive(self *carrier, l *list, k *carrier) {
 	for k != nil {
 		k.enter(l)
 		l.release()
-		e, _ := k.next() // called here: each frame on the way costs a return that the processor does not foresee
+		e, _ := k.next() // called here, because each frame on the way costs a mispredicted return
 		l.hold()
 		switch e {
 		case spawned:
@@ -209,7 +208,7 @@ func drive(self *carrier, l *list, k *carrier) {
 			}
 			k.child, k.heir = nil, on.first
 			k.call, on.call = on.call, k.call
-			l.push(k) // after which another worker may have it
+			l.push(k) // from here another worker may have it
 			if self == nil {
 				k = on
 				k.body, k.parent, k.at = f, parent, order
@@ -223,7 +222,7 @@ func drive(self *carrier, l *list, k *carrier) {
 			}
 		case idle:
 			l.keep(k)
-			k = nil // it has driven what was to come
+			k = nil // it has driven everything that followed
 		case exited:
 			then := k.then
 			bury(k)
@@ -232,7 +231,7 @@ func drive(self *carrier, l *list, k *carrier) {
 	}
 }
 
-// bury ends a carrier that runtime.Goexit has left: to stop it is to exit as well.
+// bury ends a carrier that runtime.Goexit has left: stopping it makes the stopping goroutine exit as well.
 func bury(k *carrier) {
 	over := make(chan struct{})
 	go func() {

@@ -1,12 +1,11 @@
-// Package strand is fork-join by continuation stealing: a spawn runs the child at once, and what other
-// workers may take is the rest of the caller. So on one worker a program runs in the order of the serial
-// program that it becomes when each spawn is a plain call, and a loop that spawns a million
-// children never has more than one of them open.
+// Package strand is fork-join by continuation stealing: a spawn runs the child at once, and thieves take the rest of
+// the caller. On one worker a program therefore runs in the order of the serial program, in which each spawn is a plain
+// call, and a loop that spawns a million children never has more than one of them open.
 //
-// [filch.Func] and [filch.Worker.Join] steal children: a fork waits, and the caller goes on. They cost less, and suit
-// recursion whose forks all become calls soon. Take strands where the order of the serial program
-// matters, such as for a log or a list by a Reducer; where a loop makes more children than there is room for; and
-// where a function deep in the recursion is to wait without holding its worker.
+// [filch.Func] and [filch.Worker.Join] steal children instead: a fork waits, and the caller goes on. They cost less,
+// and suit recursion whose forks all become calls soon. Use strands where serial order matters, as for a log or a list
+// in a Reducer; where a loop makes more children than there is room for; and where a function deep in the recursion
+// waits without holding its worker.
 //
 // # Use
 //
@@ -19,12 +18,12 @@
 //
 //	strand.Run(pool, func(s *strand.Strand) { walk(s, root) })
 //
-// [SpawnValue] and [SpawnCall] spawn functions with a result. A Strand is a [filch.Scope]: par.For(s, …) and
-// Call of a Func run in it. In a task, the scope of a run is filch.ScopeOf(ctx); in a body of par.ForScope, the Scope that the
-// body gets.
+// [SpawnValue] and [SpawnCall] spawn functions with a result. A Strand is a [filch.Scope]: par.For(s, …) and Call of a
+// Func run in it. To start a run inside a task, pass filch.ScopeOf(ctx) as its scope; inside a body of par.ForScope,
+// pass the body's Scope.
 //
-// A spawned function returns no error. Append errors to a [Reducer], which has them in the order of the serial program.
-// To spawn no more after the first, cancel the context of [RunContext].
+// A spawned function returns no error. Append errors to a [Reducer], which keeps them in serial order. To stop spawning
+// after the first error, cancel the context of [RunContext].
 //
 //	errs := strand.NewAppend[error]()
 //	strand.Run(pool, func(s *strand.Strand) {
@@ -37,51 +36,77 @@
 //	})
 //	err := errors.Join(errs.Value()...)
 //
-// # Two ways to spawn
+// # Lazy and real spawns
 //
-// By default, a spawn is lazy: a plain call of the child on the same stack, unless another worker asks for work or has
+// By default a spawn is lazy: a plain call of the child on the same stack, unless another worker asks for work or has
 // not been offered any for some microseconds. With [Eager] each spawn is real. The meaning is the same.
 //
-// What a plain call hides is the rest of its caller: other workers can have it when the child spawns or
-// returns, not before. So it stays hidden for as long as the longest stretch of a child without a Spawn. That
-// is at most one child's whole time: once a worker has asked, the next spawn is real. It is otherwise while the spawns
-// of a worker come less than a microsecond apart. Then it looks at each eighth only, and spawns really near the root alone:
-// one level deeper for each spawn that its time has paid for, until nobody asks.
+// While a lazy spawn runs, its caller's continuation cannot be stolen; it becomes available when the child spawns or
+// returns. It stays hidden for as long as the child's longest stretch without a Spawn, at most the child's whole run
+// time, because once a worker has asked, the next spawn is real. Exception: while the spawns of a worker come less than
+// a microsecond apart, it checks only every eighth, and makes spawns real only near the root: one level deeper for each
+// spawn that its running time has paid for, until no worker asks.
 //
-// After a child that takes more than 4 us, the next spawns are real before anybody asks. So a loop of leaves of one second,
-// on up to 64 workers, takes at most 10 s more than its share, however deep it is. Fine spawns just before, in the same run,
-// can cost more: up to 64 leaves of a second by halving, on 2 to 8 workers, took up to 15 s more than their share. With [Eager]
-// leaves take their share, whatever was spawned before.
+// After a child that takes more than 4 us, the next spawns are real before any worker asks. A loop of leaves of one
+// second, however deep, therefore takes at most 10 s more than its share on up to 64 workers. After fine spawns in the
+// same run, up to 64 such leaves by halving took up to 15 s more, on 2 to 8 workers. With [Eager] leaves take their
+// share, whatever was spawned before.
 //
-// So leave it at lazy, unless children block: what a plain call hides stays hidden while the child waits, in
-// [Strand.Blocking] too. In a loop that spawns ten children, which sleep in Blocking, one worker lets them sleep
-// one after another if they are lazy, and all at the same time with Eager.
+// Keep the default unless children block: a hidden continuation stays hidden while the child waits, even in
+// [Strand.Blocking]. When a loop spawns ten children that sleep in Blocking, one worker runs them one after another if
+// they are lazy, and all at the same time with Eager.
 //
 // # Cost
 //
-// On one worker of an Intel Xeon, a lazy spawn with its Sync takes about 12 ns more than a call, and what the closure and
-// its captured variables cost to allocate: 19 ns each. [SpawnCall] needs neither. A real spawn takes
-// about 170 ns, two switches of coroutines, or 145 by SpawnCall. A run takes one or two microseconds.
+// On one worker of an Intel Xeon, a lazy spawn with its Sync takes about 12 ns more than a call, plus the allocation of
+// the closure and of its captured variables, 19 ns each. [SpawnCall] needs neither. A real spawn takes two coroutine
+// switches: about 170 ns, or 145 ns by SpawnCall. A run takes one or two microseconds.
 //
-// The goroutines of a run are kept for the next in the same pool, 32 at most for each of its workers. They end when the pool has had no run
-// for 10 ms, or for the time of [filch.WithIdleTimeout] if that is longer, and when it is closed. A run in a bubble of testing/synctest ends its own;
-// make the pool there, too, since a worker from outside must not continue a strand of the bubble.
+// The pool keeps the goroutines of a run for the next one, at most 32 for each worker. They end when the pool has had
+// no run for 10 ms, or for the time of [filch.WithIdleTimeout] if that is longer, and when it is closed. A run in a
+// testing/synctest bubble ends its own; make the pool in the bubble, too, because a worker from outside must not
+// continue a strand of the bubble.
 //
 // # Rules
 //
-// A Strand is for the function that gets it, and for what that calls plainly, such as f(s, n-2). A Sync in such a call
-// waits for all that the Strand has spawned, in the caller too, and panics for it; when the call returns, there is no Sync. Spawn
-// what is to wait for its own children alone. A mergesort that spawns the left half, sorts the right one by a plain call and
-// then merges has half the parallelism of one that spawns both: the merge of the right half waits for the left half.
+// A Strand belongs to the function that receives it and to that function's plain calls, such as f(s, n-2). A Sync in
+// such a call waits for all children of the Strand, including the caller's, and panics for them; the return of the call
+// waits for none. To have a function wait for only its own children, spawn it: a mergesort that spawns only the left
+// half has half the parallelism of one that spawns both, because the merge of the right half waits for the left half.
 //
-// A child must not wait for what its caller does after the Spawn, such as a send to a channel: on one worker, and wherever the
-// spawn is a plain call, that comes after the child. After a Spawn or a Sync, a function may be on another
-// thread: it must not be locked to one by runtime.LockOSThread across them, which ends the program. The
-// caller of [Run] may be. A function that calls runtime.Goexit ends those above it as well: at their Sync, or, if the spawn was
-// a plain call, at the Spawn itself. They cannot recover from that. A function that a lock
-// protects may spawn and sync: what it waits for is under way.
+// A child must not wait for anything that its caller does after the Spawn, such as a send to a channel: on one worker,
+// and wherever the spawn is a plain call, that happens after the child.
 //
-// Continuation stealing is that of Cilk: Blumofe and Leiserson, "Scheduling Multithreaded Computations by Work
-// Stealing", JACM 1999; Frigo, Leiserson and Randall, "The Implementation of the Cilk-5 Multithreaded Language",
-// PLDI 1998. Lazy spawns go back to Mohr, Kranz and Halstead, "Lazy Task Creation", IEEE TPDS 1991.
+// After a Spawn or a Sync a function may be on another thread. It must not be locked to its thread by
+// runtime.LockOSThread across them, which ends the program. The caller of [Run] may be locked.
+//
+// A function that calls runtime.Goexit also ends the functions above it: at their Sync or, if the spawn was a plain
+// call, at the Spawn itself. They cannot recover from it.
+//
+// A function may spawn and sync while it holds a lock: whatever it waits for is already running.
+//
+// # Reducers
+//
+// Views of a [Reducer] are combined in serial order, which is
+//
+//   - in a [Strand]: that of the serial program,
+//   - for [filch.Func], [filch.Chain] and [filch.Join]: as if each fork ran at its join,
+//   - in package par: that of the indices,
+//   - among asyncs, and among the values of a par.Pipeline: none. Nothing is lost, but combine must be commutative.
+//
+// Addition of floating-point numbers is not quite associative, so the last digits of such a sum depend on which work
+// was stolen.
+//
+// A call from outside the pool's work is an outermost call: Do, Func.Call, par.ForScope or [Run] with a [filch.Pool] or
+// the Scope of a task. It adds its views to the Reducer when it returns; several do so in the order in which they end.
+// Calls with a [filch.Worker] or a [Strand] belong to the call around them. A Do on a Pool inside another Do is
+// outermost as well: pass on the Worker instead.
+//
+// An outermost call that panics or exits adds nothing. If a panic is recovered inside the call, what one worker would
+// have added before it counts, and forks that the panic drops do not. After a stop, what ran counts; see
+// [filch.Func.CallUntil]. If a Finish fails, part of what its asyncs have added may be lost.
+//
+// Continuation stealing is Cilk's: Blumofe and Leiserson, "Scheduling Multithreaded Computations by Work Stealing",
+// JACM 1999; Frigo, Leiserson and Randall, "The Implementation of the Cilk-5 Multithreaded Language", PLDI 1998. Lazy
+// spawns go back to Mohr, Kranz and Halstead, "Lazy Task Creation", IEEE TPDS 1991.
 package strand

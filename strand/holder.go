@@ -8,9 +8,9 @@ import (
 	"github.com/filch-go/filch/internal/views"
 )
 
-// Holder is memory to work in that parallel parts of a program do not share: a buffer, a table, a
-// decoder. Each part that a worker runs without a break has one of its own, as with the views of a
-// [Reducer], but nothing is combined: where parts join, one of the two is free, and used again.
+// Holder is scratch memory, such as a buffer, a table or a decoder, that parallel parts of a program do not share. Each
+// part that a worker runs without a break has its own, as with the views of a [Reducer], but nothing is combined: where
+// parts join, one of the two is freed for reuse.
 //
 //	buffers := strand.NewHolder(func() []byte { return make([]byte, 0, 4096) })
 //	par.ForScope(pool, n, func(s filch.Scope, i int) {
@@ -18,11 +18,11 @@ import (
 //		*b = appendRow((*b)[:0], i)
 //		…
 //
-// There are as many as parts that use it at the same time, and on one worker one. They are kept as long as the
-// Holder is. It may be used by any number of goroutines and pools at once, and must not be copied.
+// There are as many as parts that use the Holder at the same time; on one worker, one. They are kept as long as the
+// Holder. Any number of goroutines and pools may use it at once. It must not be copied.
 //
-// What a fork leaves in it is found by what comes next on that worker: after a join, a Spawn, a Sync, or whatever may
-// fork, expect anything in it.
+// The next code on the same worker sees what a fork left: after a join, a Spawn, a Sync, or anything that may fork,
+// expect any contents.
 type Holder[T any] struct {
 	key views.Key // first: see Reducer.View
 
@@ -32,8 +32,8 @@ type Holder[T any] struct {
 	free []*T // under mu
 }
 
-// NewHolder returns a Holder. make makes what it holds, on the worker that needs one; it may use other
-// Holders. It panics if make is nil.
+// NewHolder returns a Holder. The worker that needs a new one calls make, which may use other Holders. NewHolder panics
+// if make is nil.
 func NewHolder[T any](make func() T) *Holder[T] {
 	needs(make != nil, "NewHolder", "make")
 	h := &Holder[T]{make: make}
@@ -41,14 +41,14 @@ func NewHolder[T any](make func() T) *Holder[T] {
 	return h
 }
 
-// View returns what the caller may use until it forks, joins, spawns or syncs, or calls something with s that may. Its
-// contents are what was left in it, or what make returned. What s is, what it costs, and when it panics is as
-// in [Reducer.View]. What was in use when a call panics or exits may not be used again.
+// View returns the memory that the caller may use until it forks, joins, spawns or syncs, or calls something with s
+// that may. It holds what its last user left, or what make returned. For s, cost and panics see [Reducer.View]. Memory
+// that was in use when a call panics or exits may not be reused.
 func (h *Holder[T]) View(s filch.Scope) *T {
 	return (*T)(view(s, (*views.Key)(unsafe.Pointer(h))))
 }
 
-// holder is a Holder as its views have it.
+// holder is a Holder as its views see it.
 type holder[T any] Holder[T]
 
 func (h *holder[T]) Fresh() unsafe.Pointer {

@@ -8,30 +8,30 @@ import (
 	"github.com/filch-go/filch/internal/engine"
 )
 
-// A run that has ended is kept with its goroutines for the next, which makes none then. Each pool has a
-// home for such runs. It is bounded, and empties itself when no run has come or ended for some time: a pool at
-// rest has no goroutine here. The end of the pool empties it at once.
+// The pool keeps a run that has ended, with its goroutines, so that the next run need not make any. Each pool has a
+// home for such runs. A home is bounded, and empties itself when no run has begun or ended for some time, so an idle
+// pool has no goroutine here. Closing the pool empties it at once.
 //
-// A goroutine belongs to the bubble of testing/synctest that it was made in. So a run in a bubble has no home.
+// A goroutine belongs to the testing/synctest bubble that made it, so a run in a bubble has no home.
 
 const (
-	atHome  = 32                    // goroutines kept at most, for each worker of the pool
-	deepest = 1000                  // of plain calls on a carrier that is kept
-	resting = 10 * time.Millisecond // without runs, or WithIdleTimeout if that is longer
+	atHome  = 32                    // most goroutines kept for each worker of the pool
+	deepest = 1000                  // plain calls on a carrier that is kept
+	resting = 10 * time.Millisecond // time without runs, or WithIdleTimeout if longer
 )
 
-// home keeps runs of one pool between two calls.
+// home keeps runs of one pool between calls.
 type home struct {
 	pool *engine.Pool
 
 	mu    sync.Mutex
 	runs  []*run
-	kept  int         // goroutines of them
+	kept  int         // their goroutines
 	used  bool        // since the timer was set
-	timer *time.Timer // set while something may be kept, or else nil
+	timer *time.Timer // set while something may be kept, otherwise nil
 }
 
-// reuse returns a run that was kept for w, or a new one that is to be kept; or nil if no run may be kept.
+// reuse returns a kept run for w, or a new one that will be kept, or nil if no run may be kept.
 func reuse(w *engine.Worker) *run {
 	if w.Spans != nil || w.IsLogical() || clock.InBubble() {
 		return nil
@@ -61,7 +61,7 @@ func (h *home) take() *run {
 
 func (r *run) goroutines() int { return len(r.spares) + len(r.pumps) }
 
-// keep keeps r, which has ended, as far as there is room.
+// keep keeps what fits of r, which has ended.
 func (h *home) keep(r *run) {
 	r.forget()
 	h.mu.Lock()
@@ -78,7 +78,7 @@ func (h *home) keep(r *run) {
 	}
 }
 
-// forget lets go of all in r that the next run should not see, or that would stay alive.
+// forget clears everything in r that the next run must not see or that would stay alive.
 func (r *run) forget() {
 	r.how, r.outcome, r.labels = how{}, outcome{}, nil
 	if r.dropped.Load() {
@@ -102,7 +102,7 @@ func (r *run) forget() {
 	}
 }
 
-// shrink ends what r has beyond so many goroutines. A run has a pump at least, or nothing.
+// shrink ends the goroutines of r beyond room. A run keeps at least one pump, or nothing.
 func (r *run) shrink(room int) {
 	pumps := min(len(r.pumps), max(room, 0))
 	carriers := min(len(r.spares), max(room-pumps, 0))
@@ -114,7 +114,7 @@ func (r *run) shrink(room int) {
 	r.pumps = r.pumps[:pumps]
 }
 
-// look is called by the timer. It ends what is kept, if there was no run since it was set.
+// look is the timer's function. It ends the kept runs if there was no run since the timer was set.
 func (h *home) look() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,7 +130,7 @@ func (h *home) look() {
 	h.empty()
 }
 
-// End ends what is kept, since the pool has ended.
+// End ends the kept runs because the pool has ended.
 func (h *home) End() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,29 +7,29 @@ import (
 	"github.com/filch-go/filch/internal/engine"
 )
 
-// list has the continuations that wait on one worker, the newest last: of the owner of a run, or of one
-// that has stolen some. It is an activation of the worker, as the forks of a Frame are.
+// list has the continuations that wait on one worker, the newest last. The worker owns a run, or has stolen one of its
+// continuations. A list is an activation of the worker, as the forks of a Frame are.
 type list struct {
-	// Only the worker touches these. They are a ring, with a length that is a power of 2.
+	// Only the worker touches these. They form a ring whose length is a power of 2.
 	ring           []*carrier
 	oldest, newest uint // the first, and the one after the last; they only grow
-	public         int  // continuations that were published, and not found to be stolen
+	public         int  // published continuations not known to be stolen
 
 	w      *engine.Worker
-	mark   engine.Checkpoint // with the list as the newest activation
+	mark   engine.Checkpoint // of w with the list as its newest activation
 	run    *run
-	spares []*carrier // idle ones
+	spares []*carrier // idle
 	pay    pay
 
-	user    engine.User // of w, before the list was entered: w goes with the carriers
-	checked bool        // uses of w are checked,
+	user    engine.User // of w before enter: w moves with the carriers
+	checked bool        // whether uses of w are checked,
 	strict  bool        // and each spawn is
-	ends    func()      // if checked: its goroutine has left it
+	ends    func()      // if checked: unregisters the goroutine that uses w
 }
 
 var spareLists = sync.Pool{New: func() any { return &list{ring: make([]*carrier, 32)} }}
 
-// enter begins a list on w, but for its pay.
+// enter begins a list on w. The caller starts its pay.
 func enter(w *engine.Worker, r *run) *list {
 	l := spareLists.Get().(*list)
 	l.w, l.run, l.public, l.checked, l.strict = w, r, 0, w.Checked(), w.Strict()
@@ -38,13 +38,13 @@ func enter(w *engine.Worker, r *run) *list {
 	return l
 }
 
-// open makes l the newest activation of its worker.
+// open makes l its worker's newest activation.
 func (l *list) open() {
 	l.w.Push(l)
 	l.mark = l.w.Checkpoint()
 }
 
-// leave ends the list, which is the newest activation, and empty.
+// leave ends the list, which is empty and the newest activation.
 func (l *list) leave() {
 	l.run.take(l.spares)
 	clear(l.spares)
@@ -54,7 +54,7 @@ func (l *list) leave() {
 	l.Close()
 }
 
-// limit returns which depths on a carrier of the given level do not spawn without a look.
+// limit returns the depth up to which strands on a carrier of the given level must check before a plain call.
 func (l *list) limit(level int) int {
 	if l.run.eager || l.run.limited || l.strict || l.pay.looks() {
 		return always
@@ -62,7 +62,7 @@ func (l *list) limit(level int) int {
 	return l.pay.shallow - level
 }
 
-// hold and release are called where the goroutine changes that uses the worker.
+// hold and release are called where another goroutine takes over the worker.
 func (l *list) hold() {
 	if l.checked {
 		l.ends = l.w.Pool().Checks.Begins(l.w)
@@ -89,7 +89,7 @@ func (l *list) spare() *carrier {
 	return newCarrier(l.run)
 }
 
-// keep keeps an idle carrier for the next that is needed.
+// keep keeps an idle carrier for reuse.
 func (l *list) keep(c *carrier) {
 	c.body, c.parent = nil, nil
 	l.spares = append(l.spares, c)
@@ -116,7 +116,7 @@ func (l *list) grow() {
 	l.ring = to
 }
 
-// pop takes out the newest continuation, or returns nil if there is none that was not stolen.
+// pop removes and returns the newest continuation, or returns nil if all were stolen.
 func (l *list) pop() *carrier {
 	if l.oldest != l.newest {
 		l.newest--
@@ -157,20 +157,20 @@ func (l *list) Publish() *engine.Job {
 	return p.Offer(&l.run.finish, l.run.entry)
 }
 
-// Forks does not count the continuations, which are no forks of a strand that fails.
+// Forks does not count continuations, which are no forks of a strand that fails.
 func (l *list) Forks() int { return 1 }
 
-// Drop has nothing to do: each strand waits for its own children.
+// Drop does nothing: each strand waits for its own children.
 func (l *list) Drop(int) {}
 
 func (l *list) Close() {
 	l.w, l.run = nil, nil
-	if l.ring != nil { // else it is that of a carrier in place, which something has left by runtime.Goexit
+	if l.ring != nil { // else it belongs to a carrier in place, which runtime.Goexit has left
 		spareLists.Put(l)
 	}
 }
 
-// piece is a continuation that was published.
+// piece is a published continuation.
 type piece struct {
 	engine.Piece
 	c     *carrier // the publisher writes, then the thief or the publisher reads
@@ -185,13 +185,13 @@ var sparePieces = sync.Pool{New: func() any {
 	return p
 }}
 
-// Release makes p ready to be used again.
+// Release makes p ready for reuse.
 func (p *piece) Release() {
 	p.c, p.run, p.bound = nil, nil, nil
 	sparePieces.Put(p)
 }
 
-// Run lets the continuation go on, on w, which has stolen it.
+// Run continues the continuation on w, which has stolen it.
 func (p *piece) Run(w *engine.Worker, _ *engine.Finish) {
 	l := enter(w, p.run)
 	l.pay.follow(p.pay, w.Pool().Size())

@@ -5,12 +5,12 @@ import (
 	"github.com/filch-go/filch/internal/race"
 )
 
-// With logical races, see filch.WithLogicalRaces, each function that is spawned is a goroutine of its own to the
-// race detector: a child, which is ordered after the Spawn, and before the Sync, and by nothing else. It runs at once,
-// as the serial program has it, while its parent waits. So there is no continuation to be stolen, and nothing here may order
-// children: no lock, no sync.Pool and no atomic step that two of them make, but aside.
+// With logical races, see filch.WithLogicalRaces, each spawned function is a separate goroutine to the race detector: a
+// child ordered only after its Spawn and before the Sync. It runs at once, as in the serial program, while its parent
+// waits, so no continuation can be stolen. Nothing here may order children: no lock, sync.Pool or atomic step that two
+// of them share, unless it is hidden from the detector.
 
-// spawnLogically is spawn.
+// spawnLogically is spawn with logical races.
 func (s *Strand) spawnLogically(f func(s *Strand)) {
 	l := s.c.l
 	s.crosses(&boundary{views: l.w.SetViewsAside()})
@@ -20,7 +20,7 @@ func (s *Strand) spawnLogically(f func(s *Strand)) {
 	s.children = append(s.children, l.run.child(l.w, f, s, 2*s.count, end))
 }
 
-// child runs f on w in a child, as one of parent that ends at the given boundary, or as the first strand.
+// child runs f on w in a race child: as a child of parent that ends at the given boundary, or as the first strand.
 func (r *run) child(w *engine.Worker, f func(s *Strand), parent *Strand, order int, end *boundary) race.Child {
 	return engine.CallChild(w, func(w *engine.Worker) {
 		l := &list{w: w, run: r}
@@ -32,9 +32,9 @@ func (r *run) child(w *engine.Worker, f func(s *Strand), parent *Strand, order i
 	})
 }
 
-// doLogically is do.
+// doLogically is do with logical races.
 func (r *run) doLogically(w *engine.Worker, f func(s *Strand)) (dropped bool) {
-	r.limited = true // no spawn goes by without a look
+	r.limited = true // every spawn checks
 	if c := r.child(w, f, nil, 0, nil); c.IsOpen() {
 		c.Wait()
 	}
@@ -42,7 +42,7 @@ func (r *run) doLogically(w *engine.Worker, f func(s *Strand)) (dropped bool) {
 	return r.dropped.Load()
 }
 
-// waitForChildren is join.
+// waitForChildren is join with logical races.
 func (s *Strand) waitForChildren() {
 	for _, c := range s.children {
 		if c.IsOpen() {
@@ -52,7 +52,7 @@ func (s *Strand) waitForChildren() {
 	s.children = nil
 }
 
-// endLogically is end, for a child of p. That it has failed orders nothing.
+// endLogically is end for a child of p with logical races. Its failure must order nothing.
 func (s *Strand) endLogically(p *Strand, failed *failure) {
 	if failed != nil {
 		race.Disable()

@@ -2,7 +2,7 @@
 
 package strand
 
-// mark is whether the Sync of a Value has been.
+// mark records whether the Sync of a Value has happened.
 type mark struct{ synced bool }
 
 func (m *mark) set()     { m.synced = true }

@@ -9,39 +9,39 @@ import (
 
 // pay decides which spawns are real on one worker.
 //
-// What a spawn as a plain call hides is the rest of the caller, and with it the rest of all below it on the
-// same carrier: these can be offered only together, by the next spawn that is real. So to make one real deep in
-// a recursion of tiny calls is of no use: all the rest goes to the thief, and what stays is a leaf. What is worth to be offered
-// is near the root. A strand spawns really if its level, the number of spawns that it is below the root, is at most
-// shallow, and if there is credit. That is earned by time. When much is left shallow rises, and it
-// falls when none is left: so it settles where a child takes about as long as it takes to earn one.
+// A spawn as a plain call hides the rest of the caller, and the rest of everything below it on the same carrier. These
+// can be offered only together, by the next real spawn. A real spawn deep in a recursion of tiny calls is therefore
+// useless: the thief gets all the rest, and only a leaf stays. The work worth offering is near the root. A spawn is
+// real if its strand's level, the number of spawns between it and the root, is at most shallow, and if there is credit,
+// which running time earns. shallow rises while much credit is left, and falls when none is left, so it settles where a
+// child takes about as long as earning a credit.
 //
-// A worker that asks, while nothing can be offered, makes shallow rise too. If the spawns come seldom,
-// the next is real wherever it is.
+// A worker that asks while nothing can be offered also raises shallow. If spawns are infrequent, the next one is real
+// at any depth.
 //
-// A loop of long children may be deep as well. Were a spawn real only when somebody asks, each worker that steals
-// the loop would first run a child by a plain call, while all others wait. So after two spawns that are as far apart
-// as credit takes to earn, the next ones are real, as many as there are workers. A thief goes on with that.
+// A loop of long children may be deep as well. If spawns became real only on demand, each worker that steals the loop
+// would first run a child by a plain call while all others wait. After two spawns at least as far apart as a credit
+// takes to earn, the next spawns are therefore real, as many as there are workers. A thief inherits that state.
 type pay struct {
 	shallow int
-	coarse  int   // deep spawns that are still to be real, after a child that took long
-	watch   int   // deep spawns that are still to be looked at, to find such a child
+	coarse  int   // deep spawns still to be real after a long child
+	watch   int   // deep spawns still to be timed, to find such a child
 	watched int64 // when the last of those was, or 0
 	credit  int
 	earned  int64 // the time up to which credit was counted
-	looked  int64 // when the clock was looked at for a demand that was not met
-	between int   // spawns from then to the next look
-	skip    int   // that are left of these
-	seldom  bool  // spawns came so the last time
+	looked  int64 // when the clock was last read for an unmet demand
+	between int   // spawns from then to the next check
+	skip    int   // how many of these are left
+	seldom  bool  // spawns were infrequent at the last check
 }
 
 const (
 	price     = 4000 // ns of work that pay for a real spawn
 	maxCredit = 64
-	plenty    = 4    // credit that makes shallow rise
+	plenty    = 4    // credit from which shallow rises
 	seldom    = 1000 // ns between spawns
-	atOnce    = 8    // spawns between two looks, if they do not come seldom
-	watchFor  = 2    // spawns, whose distance tells how long a child takes
+	atOnce    = 8    // spawns between checks, unless they are infrequent
+	watchFor  = 2    // spawns to time, which shows how long a child takes
 )
 
 func (p *pay) start(shallow int) {
@@ -52,7 +52,7 @@ func (p *pay) start(shallow int) {
 	}
 }
 
-// looks reports whether deep spawns are looked at.
+// looks reports whether deep spawns are timed.
 func (p *pay) looks() bool { return p.watch > 0 || p.coarse > 0 }
 
 // earn reports whether there is credit.
@@ -69,7 +69,7 @@ func (p *pay) earn() bool {
 	return true
 }
 
-// pays reports whether a spawn of a strand of that level is to be real.
+// pays reports whether a spawn of a strand of that level is real.
 func (l *list) pays(level int) bool {
 	if l.run.eager {
 		return true
@@ -102,8 +102,8 @@ func (l *list) isUnmet() bool {
 	return l.w.Hungry()
 }
 
-// isCoarse looks at a deep spawn, and reports whether it is real since children take long: the last one did, which began at
-// the spawn that was looked at before, or one of so many before it.
+// isCoarse times a deep spawn, and reports whether it is real because children take long: because the last one did,
+// which began at the previously timed spawn, or because one of the last few did.
 func (p *pay) isCoarse(workers int) bool {
 	now := clock.Now()
 	long := p.watched != 0 && now-p.watched >= price
@@ -124,11 +124,11 @@ func (p *pay) isCoarse(workers int) bool {
 	return true
 }
 
-// legacy is what a thief is told of the pay of its victim.
+// legacy is what a thief learns of its victim's pay.
 type legacy struct {
 	shallow int
 	coarse  int
-	watched int64 // when a spawn was whose child may not have ended since, or 0
+	watched int64 // when a spawn began whose child may not have ended since, or 0
 }
 
 func (p *pay) legacy() legacy {
@@ -138,7 +138,7 @@ func (p *pay) legacy() legacy {
 	return legacy{p.shallow, p.coarse, p.watched}
 }
 
-// follow is start for a thief. A continuation that is stolen long after its spawn is that of a child that takes long.
+// follow is start for a thief. A continuation stolen long after its spawn belongs to a child that takes long.
 func (p *pay) follow(of legacy, workers int) {
 	p.start(of.shallow)
 	p.coarse = of.coarse
@@ -147,7 +147,7 @@ func (p *pay) follow(of legacy, workers int) {
 	}
 }
 
-// paysDeep is for a spawn that would be a plain call, if no other worker asked.
+// paysDeep decides on a deep spawn that is a plain call unless another worker asks.
 func (p *pay) paysDeep(level int) bool {
 	now := clock.Now()
 	took := now - p.looked

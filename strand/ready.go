@@ -10,25 +10,25 @@ type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
 }
 
-// NewSum returns a [Reducer] that adds: *sum.View(w) += x. Integers wrap around. The last digits of a sum of
-// floating-point numbers depend on what was stolen; those of par.Sum do not.
+// NewSum returns a [Reducer] that adds: *sum.View(w) += x. Integers wrap around. The last digits of a floating-point
+// sum depend on which work was stolen; those of par.Sum do not.
 func NewSum[T Number]() *Reducer[T] {
 	return NewReducer(func() T { return 0 }, func(a, b T) T { return a + b })
 }
 
-// NewMin returns a [Reducer] for the least of all:
+// NewMin returns a [Reducer] for the minimum:
 //
 //	v := least.View(w)
 //	*v = min(*v, x)
 //
-// Each view begins with none, which is also the value if there is nothing else: take one that nothing
-// exceeds, such as math.MaxInt. A NaN is less than anything, as in the built-in min.
+// Each view begins with none, which is also the value if nothing is added: pass a value that nothing exceeds, such as
+// math.MaxInt. A NaN is less than anything, as in the built-in min.
 func NewMin[T cmp.Ordered](none T) *Reducer[T] {
 	return NewReducer(func() T { return none }, func(a, b T) T { return min(a, b) })
 }
 
-// NewMax returns a [Reducer] for the greatest of all, as [NewMin] does for the least. none is to be less than
-// all others, such as math.MinInt.
+// NewMax returns a [Reducer] for the maximum, as [NewMin] does for the minimum. none must be less than all other
+// values, such as math.MinInt.
 func NewMax[T cmp.Ordered](none T) *Reducer[T] {
 	return NewReducer(func() T { return none }, func(a, b T) T { return max(a, b) })
 }
@@ -38,8 +38,7 @@ func NewMax[T cmp.Ordered](none T) *Reducer[T] {
 //	v := list.View(w)
 //	*v = append(*v, x)
 //
-// The value is nil if nothing was appended. Where a fork was stolen, its elements are copied behind those before
-// it.
+// The value is nil if nothing was appended. The elements of a stolen fork are copied to the end of those before it.
 func NewAppend[T any]() *Reducer[[]T] {
 	return NewReducer(func() []T { return nil }, func(a, b []T) []T {
 		if len(a) == 0 {
@@ -63,9 +62,8 @@ func NewText() *Reducer[Text] {
 	})
 }
 
-// Text is text that is written to its end, as a strings.Builder is. The zero Text is empty. Unlike a
-// strings.Builder it may be copied, but of all copies only one is to be written to. None of its methods returns an
-// error.
+// Text is text that is appended to, as with a strings.Builder. The zero Text is empty. Unlike a strings.Builder it may
+// be copied, but only one of the copies may be written to. None of its methods returns an error.
 type Text struct{ bytes []byte }
 
 // Write appends p, and returns its length.
@@ -86,15 +84,15 @@ func (t *Text) WriteByte(c byte) error {
 	return nil
 }
 
-// WriteRune appends r in UTF-8, and returns how many bytes that takes.
+// WriteRune appends r in UTF-8, and returns its length in bytes.
 func (t *Text) WriteRune(r rune) (int, error) {
 	n := len(t.bytes)
 	t.bytes = utf8.AppendRune(t.bytes, r)
 	return len(t.bytes) - n, nil
 }
 
-// Len returns how many bytes there are.
+// Len returns the length in bytes.
 func (t Text) Len() int { return len(t.bytes) }
 
-// String returns the text. It allocates a copy.
+// String returns a copy of the text.
 func (t Text) String() string { return string(t.bytes) }

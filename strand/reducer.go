@@ -8,46 +8,23 @@ import (
 	"github.com/filch-go/filch/internal/views"
 )
 
-// Reducer is a value that parallel parts of a program add to without a lock. Each part adds to a view
-// of its own, by [Reducer.View], and where parts join, their views are combined. So a sum needs no
-// atomic operations, and a list comes out in the order in which one worker would have made it.
+// Reducer is a value that parallel parts of a program add to without a lock: each adds to a view of its own, by
+// [Reducer.View], and joins combine the views. A sum needs no atomic operations, and a list comes out in the order in
+// which one worker would have made it.
 //
 //	lines := strand.NewAppend[string]()
 //	pool.Do(func(w *filch.Worker) { walk(w, root, lines) }) // calls lines.View at any depth
 //	for _, line := range lines.Value() {
 //
-// Make one with [NewReducer], or [NewSum], [NewMin], [NewMax], [NewAppend] or [NewText]. It may be used by any
-// number of goroutines and pools at once, and must not be copied.
+// Make one with [NewReducer], or [NewSum], [NewMin], [NewMax], [NewAppend] or [NewText]. Any number of goroutines and
+// pools may use it at once. It must not be copied.
 //
-// # Order
+// Views are combined in serial order: what comes first on one worker is on the left. If combine is associative, the
+// result is the same for any number of workers and any schedule; combine need not be commutative. "Reducers" in the
+// package comment says what the serial order is, and which views count after a panic or a stop.
 //
-// Views are combined in serial order: what comes first on one worker is on the left. So if combine is
-// associative, the result is the same for any number of workers and any schedule. It need not be
-// commutative. The serial order is
-//
-//   - of a [Strand]: a spawn is a call,
-//   - of [filch.Func], [filch.Chain] and [filch.Join]: a fork runs at its join,
-//   - of package par: that of the indices,
-//   - of asyncs, and of the values in a par.Pipeline: none. Nothing is lost, but combine must be commutative.
-//
-// Addition of floating-point numbers is only nearly associative: the last digits of such a sum depend
-// on what was stolen.
-//
-// A view is made only where another worker has taken something: on one worker there is one for each outermost
-// call. So identity and combine are called hardly ever, and may take long.
-//
-// # Outermost calls
-//
-// The call from outside the pool's work is the outermost one: Do, Func.Call, par.ForScope or [Run] with a
-// [filch.Pool] or the Scope of a task. Its views are added to the Reducer when it
-// returns. Calls with a [filch.Worker] or a [Strand] belong to the call around them. Several outermost calls add what
-// they have in the order in which they end. A Do on a Pool inside of another Do is outermost as well:
-// pass on the Worker.
-//
-// If an outermost call panics or exits, it adds nothing. A panic that is recovered inside of the call
-// leaves what one worker would have added by then: what came before it counts, and forks that it drops do not.
-// After a stop, what ran counts; see [filch.Func.CallUntil]. Of a Finish that fails, part of what its asyncs have
-// added may be lost.
+// There is one view for each outermost call, and at most one more for each steal. identity and combine are therefore
+// rarely called, and may take long.
 type Reducer[T any] struct {
 	key views.Key // first: see View
 
@@ -55,18 +32,17 @@ type Reducer[T any] struct {
 	combine  func(a, b T) T
 
 	mu    sync.Mutex
-	added bool // an outermost call has ended that used it; under mu
-	value T    // of those that have; under mu
+	added bool // an outermost call that used it has ended; under mu
+	value T    // of the outermost calls that have ended; under mu
 }
 
-// NewReducer returns a Reducer of no outermost call. identity returns a new view, which is to add
-// nothing: combine(identity(), x) is x. combine returns what a and b come to, with a the earlier one. It must be
-// associative: combine(combine(a, b), c) is combine(a, combine(b, c)). It may change a and b, and return
-// either, for neither is used again.
+// NewReducer returns an empty Reducer. identity returns a new view that adds nothing: combine(identity(), x) is x.
+// combine returns the combination of a and b, where a comes first. It must be associative: combine(combine(a, b), c)
+// equals combine(a, combine(b, c)). It may change a and b and return either, because neither is used again.
 //
-// identity is called by a worker that needs a view, and combine at a join, for several views at the same time. A
-// panic of combine is one of the code that joins; views of other Reducers that were to be combined there may be lost.
-// At the end of an outermost call, combine is called by one goroutine at a time. Neither may use the Reducer itself.
+// A worker calls identity when it needs a view, and combine at a join, for several views at the same time. At the end
+// of an outermost call, one goroutine at a time calls combine. Neither function may use the Reducer itself. A panic of
+// combine counts as one of the joining code; views of other Reducers that were to be combined there may be lost.
 // NewReducer panics if identity or combine is nil.
 func NewReducer[T any](identity func() T, combine func(a, b T) T) *Reducer[T] {
 	needs(identity != nil, "NewReducer", "identity")
@@ -80,29 +56,29 @@ func NewReducer[T any](identity func() T, combine func(a, b T) T) *Reducer[T] {
 //
 //	*sum.View(w) += x
 //
-// s is the Worker or the [Strand], as it was handed to the caller, or what package par hands to a body as a [filch.Scope].
-// It must be the caller's own: the Worker of the code around a loop is not that of the loop's body.
+// s is the caller's own Worker or [Strand], or the [filch.Scope] that package par passes to a body. The Worker of the
+// code around a loop is not that of the loop's body.
 //
-// The pointer holds until the caller forks, joins, spawns or syncs, or calls something with s that may: after that, call View
-// again. It must not be used when the call is over, nor by another goroutine.
+// The pointer is valid until the caller forks, joins, spawns or syncs, or calls something with s that may; after that,
+// call View again. It must not be used after the call is over, nor by another goroutine.
 //
-// View costs a call and a few loads, about as much as a plain addition through a pointer, and never blocks. Eight
-// Reducers can be used in turn at that price, if the hashes of their addresses differ; otherwise it takes a few times
-// as long. The first View of r in an outermost call calls identity, and so does the first one in what a worker has
-// stolen. Others allocate nothing.
+// View never blocks. It costs a call and a few loads, about as much as a plain addition through a pointer. Up to eight
+// Reducers can be used alternately at that price, if the hashes of their addresses differ; otherwise it takes a few
+// times as long. The first View of r in an outermost call, or in work that a worker has stolen, calls identity. Others
+// allocate nothing.
 //
-// View panics if s is nil, or a *[filch.Pool] or the Scope of a task, which are not the caller's alone:
-// call their Do, and pass on the Worker. It panics on a Worker in its own Blocking under the race detector, and where
-// [filch.WithChecks] finds the Worker on a goroutine that is not its own. It panics on a Strand as Spawn does.
+// View panics if s is nil, or a *[filch.Pool] or the Scope of a task, which other goroutines may use: call their Do,
+// and pass on the Worker. It panics on a Worker in its own Blocking under the race detector, and where
+// [filch.WithChecks] finds the Worker on another goroutine. On a Strand it panics as Spawn does.
 func (r *Reducer[T]) View(s filch.Scope) *T {
-	// Not &r.key, which panics without words if r is nil.
+	// Not &r.key, which would panic without a message if r is nil.
 	return (*T)(view(s, (*views.Key)(unsafe.Pointer(r))))
 }
 
-// Value returns what the outermost calls that have ended have added, or identity() if there is none. What a call
-// adds is there when it has returned: Value inside the call does not see it. It may be called by any goroutine, and
-// waits while another call adds what it has. The value may share memory with r, such as that of a slice or map: change
-// it only when r is no longer used.
+// Value returns what the outermost calls that have ended have added, or identity() if there is none. A call adds its
+// views when it returns; Value inside the call does not include them. Any goroutine may call Value. It waits while a
+// call adds its views. The value may share memory with r, such as that of a slice or map: change it only when r is no
+// longer used.
 func (r *Reducer[T]) Value() T {
 	if r == nil || !r.key.Made() {
 		panic(notMade("Value"))
@@ -115,7 +91,7 @@ func (r *Reducer[T]) Value() T {
 	return r.value
 }
 
-// reducer is a Reducer as its views have it.
+// reducer is a Reducer as its views see it.
 type reducer[T any] Reducer[T]
 
 func (r *reducer[T]) Fresh() unsafe.Pointer {

@@ -15,27 +15,29 @@ import (
 	"github.com/filch-go/filch/internal/views"
 )
 
-// Run calls f in the scope s, a *filch.Pool, a *filch.Worker or a *Strand, and returns when f and
-// all that it has spawned have returned. f and the strands run on goroutines of their own, while
-// the caller waits; one of its worker's places is theirs.
+// Run calls f in the scope s, a *filch.Pool, *filch.Worker or *Strand, and returns when f and everything that it
+// spawned have returned. f and the strands run on goroutines of their own in one worker slot; the caller waits
+// meanwhile.
 //
-// If f panics, or something that it has spawned does, Run panics with a [*filch.PanicError] in the
-// end. A runtime.Goexit ends the caller. See [Strand.Sync].
+// If f or a spawned function panics, Run panics with a [*filch.PanicError] once all have ended; runtime.Goexit ends the
+// caller. See [Strand.Sync].
 //
-// A run costs one or two microseconds, to go over to its goroutines and back. The pool keeps them for the next run,
-// and ends them when it has rested for a while. They have the profiler labels of the task or the DoContext that s belongs to, as
-// forks have, and else none. Run panics if s or f is nil, if an option is nil, and if the pool is closed.
+// A run costs one or two microseconds for the switch to its goroutines and back. The pool keeps these goroutines for
+// the next run, and ends them when it has been idle for a while. They have the profiler labels of the task or DoContext
+// that s belongs to, as forks have, or none. Run panics if s or f is nil, if an option is nil, and if the pool is
+// closed.
 func Run(s filch.Scope, f func(s *Strand), opts ...Option) {
 	_ = start("Run", context.Background(), s, f, opts)
 }
 
-// RunContext is [Run] on behalf of ctx. When ctx has ended, no more functions are spawned: Spawn returns
-// without a call. Those that run are not stopped; they may look at [Strand.Context]. RunContext returns
-// when all have returned, with the cause of the end of ctx if a function was not called for it, f or a
-// child, and else nil. If ctx has profiler labels, the strands have these. If the pool is closed, RunContext returns
-// [filch.ErrClosed], and calls nothing. Otherwise it panics as Run does, and if ctx is nil.
+// RunContext is [Run] with a context: once ctx has ended, Spawn returns without calling its function. Running functions
+// are not stopped; they can check [Strand.Context].
 //
-// A Run inside of a strand is none on behalf of ctx: there, pass [Strand.Context] on to RunContext.
+// RunContext returns when all functions have returned. It returns the cause of ctx's end if f or a spawned function was
+// not called because of it, and otherwise nil. If the pool is closed, it returns [filch.ErrClosed] and calls nothing.
+// It panics if ctx is nil, and otherwise as Run does. If ctx has profiler labels, the strands have them too.
+//
+// A Run inside a strand does not inherit ctx: there, pass [Strand.Context] to RunContext.
 func RunContext(ctx context.Context, s filch.Scope, f func(s *Strand), opts ...Option) error {
 	if ctx == nil {
 		panic("strand: RunContext: ctx is nil")
@@ -62,7 +64,7 @@ func start(op string, ctx context.Context, s filch.Scope, f func(s *Strand), opt
 	}
 	dropped := false
 	work := func(w *filch.Worker) { dropped = begin(engineOf(w), h).do(engineOf(w), f) }
-	// A Worker and a Strand, which have no TryDo, are inside of the pool already.
+	// A Worker and a Strand have no TryDo: they are inside the pool already.
 	if t, ok := s.(interface {
 		TryDo(func(*filch.Worker)) error
 	}); ok && op == "RunContext" {
@@ -78,41 +80,41 @@ func start(op string, ctx context.Context, s filch.Scope, f func(s *Strand), opt
 	return nil
 }
 
-// how is what Run was called with.
+// how holds the arguments of Run.
 type how struct {
 	ctx     context.Context
 	limited bool // ctx may end
 	eager   bool
-	entry   uintptr // of the function
+	entry   uintptr // of f
 }
 
-// run is what all workers share that have strands of one call of Run.
+// run is shared by all workers that have strands of one call of Run.
 type run struct {
-	// Its methods stand with what they are about: the run itself, its goroutines, what is kept of it, what is measured, logical races.
+	// Its methods stand with their subjects: the run itself, its goroutines, keeping it, measuring it, logical races.
 
 	how
 	pool    *engine.Pool
 	finish  engine.Finish
 	logical bool             // with logical races
-	spans   *span.Recorder   // that is told of spawns and syncs, or nil
+	spans   *span.Recorder   // records spawns and syncs, or nil
 	labels  *context.Context // of its goroutines, or nil
-	dropped atomic.Bool      // for the end of ctx; strands write, the caller of Run loads
+	dropped atomic.Bool      // because ctx ended; strands write, the caller of Run loads
 	outcome outcome
 
 	mu     sync.Mutex
-	spares []*carrier // that no worker has
-	pumps  []*pump    // likewise
+	spares []*carrier // not on any worker's list
+	pumps  []*pump    // idle
 
-	home *home // that keeps r for the next run, or nil; see home.go
+	home *home // keeps r for the next run, or nil; see home.go
 }
 
-// outcome is how the first strand of a run has ended. Its carrier writes, the caller of Run reads.
+// outcome is how the first strand of a run ended. Its carrier writes, the caller of Run reads.
 type outcome struct {
 	views   *views.Table
 	failure *failure
 }
 
-// isOver reports whether no more strands are to begin, and notes it.
+// isOver reports whether spawns must be dropped because ctx has ended, and notes that one was.
 func (r *run) isOver() bool {
 	if !r.limited || r.ctx.Err() == nil {
 		return false
@@ -121,7 +123,7 @@ func (r *run) isOver() bool {
 	return true
 }
 
-// begin returns a run for w, with the goroutines of one before it if there is one.
+// begin returns a run for w, with the goroutines of an earlier run if one was kept.
 func begin(w *engine.Worker, h how) *run {
 	r := reuse(w)
 	if r == nil {
@@ -136,7 +138,7 @@ func begin(w *engine.Worker, h how) *run {
 	return r
 }
 
-// do calls f on w, and reports whether a function was not called, since the context had ended.
+// do calls f on w, and reports whether a function was not called because the context had ended.
 func (r *run) do(w *engine.Worker, f func(s *Strand)) (dropped bool) {
 	if r.spans = w.Spans; r.spans != nil {
 		return r.measure(w, f)
@@ -145,7 +147,7 @@ func (r *run) do(w *engine.Worker, f func(s *Strand)) (dropped bool) {
 		return r.doLogically(w, f)
 	}
 	shallow := bits.Len(uint(r.pool.Size() - 1))
-	if r.pool.Size() == 1 { // nobody would take what is real
+	if r.pool.Size() == 1 { // nobody could steal from a real spawn
 		shallow = -1
 	}
 	l := enter(w, r)
@@ -158,8 +160,8 @@ func (r *run) do(w *engine.Worker, f func(s *Strand)) (dropped bool) {
 	return dropped
 }
 
-// wait returns when all pieces of the run are done, and ends it. Meanwhile w may help with a fork of a strand, and
-// that may call runtime.Goexit: then w waits for the rest, before it exits.
+// wait returns when all pieces of the run are done, and ends it. Meanwhile w may help with a fork of a strand, which
+// may call runtime.Goexit; w then waits for the rest before it exits.
 func (r *run) wait(w *engine.Worker) (last outcome, dropped bool) {
 	returned := false
 	defer func() {
@@ -174,7 +176,7 @@ func (r *run) wait(w *engine.Worker) (last outcome, dropped bool) {
 	return last, dropped
 }
 
-// over ends a run: all strands have ended.
+// over ends a run whose strands have all ended.
 func (o *outcome) over(w *engine.Worker) {
 	w.JoinViews(o.views)
 	if o.failure != nil {
@@ -182,10 +184,10 @@ func (o *outcome) over(w *engine.Worker) {
 	}
 }
 
-// inPlace reports whether functions that are spawned run in place, and no continuation is stolen.
+// inPlace reports whether spawned functions run in place, so no continuation is stolen.
 func (r *run) inPlace() bool { return r.spans != nil || r.isLogical() }
 
-// isLogical reports whether strands are goroutines of their own to the race detector.
+// isLogical reports whether strands are separate goroutines to the race detector.
 func (r *run) isLogical() bool { return race.Enabled && r.logical }
 
 // carrierInPlace returns a carrier that never parks.
@@ -215,21 +217,21 @@ func (r *run) take(all []*carrier) {
 	r.spares = append(r.spares, all...)
 }
 
-// A pump is a goroutine that drives carriers while the worker's own waits. That might be locked to
-// its thread, by its user: then it could not switch to a coroutine, and nothing would tell.
+// A pump is a goroutine that drives carriers while the worker's own goroutine waits. The user may have locked the
+// worker's goroutine to its thread, so it must not switch to a coroutine, and whether it is locked cannot be detected.
 type pump struct {
 	jobs  chan func()
 	done  chan struct{}
-	drive func() // a job
+	drive func() // the drives method as a job
 
-	// The worker writes them before a job, whose goroutine reads.
+	// The worker writes these before a job, whose goroutine reads them.
 	l       *list
 	first   *carrier
 	f       func(s *Strand)
-	relabel bool // the goroutine may have other labels than those of the run
+	relabel bool // the goroutine may have labels other than the run's
 }
 
-// pump drives first on the worker of l, until nothing is left there; or if it is nil, a carrier that runs f.
+// pump drives first on the worker of l until nothing is left there. If first is nil, it drives a carrier that runs f.
 func (r *run) pump(l *list, first *carrier, f func(s *Strand)) {
 	p := r.takePump()
 	p.l, p.first, p.f = l, first, f
@@ -282,7 +284,7 @@ func (r *run) takePump() *pump {
 	return p
 }
 
-// end gives back the goroutines of the run. None is in use any more.
+// end gives back the goroutines of the run, none of which is in use any more.
 func (r *run) end() {
 	if r.home == nil {
 		r.stop(r.spares)

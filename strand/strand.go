@@ -10,47 +10,45 @@ import (
 	"github.com/filch-go/filch/internal/race"
 )
 
-// Strand is a function under way that may spawn others. It is for the function that gets it, and
-// for what that calls on the same goroutine. Not for the functions that it spawns: these get a
-// Strand each. A Strand that is used anywhere else panics where that can be seen. With
-// [filch.WithChecks] that includes another goroutine.
+// Strand is a running function that may spawn others. Use it only in the function that receives it, and in that
+// function's calls on the same goroutine; each spawned function receives a Strand of its own. Use anywhere else panics
+// where it can be detected; with [filch.WithChecks] that includes use on another goroutine.
 //
 // A Strand is a [filch.Scope]: loops of package par, Join and calls of a Func may be made in it.
 type Strand struct {
-	// Its methods stand with what they are about: what users call, how children are joined, segments.
+	// Its methods stand with their subjects: what users call, joins, segments.
 
 	c       *carrier
-	next    *Strand // for a plain call from here; made on first use
-	parent  *Strand // that has spawned it, or nil
-	depth   int     // of plain calls on the carrier
-	spawned int     // children that were really spawned since the last Sync, and have not ended before the strand went on; or measured
-	count   int     // all that were really spawned
-	block   int     // of the recorder that is told of it; see measure.go
+	next    *Strand // of a plain call from here; made on first use
+	parent  *Strand // that spawned it, or nil
+	depth   int     // plain calls below it on the carrier
+	spawned int     // real children since the last Sync, less those that ended before s went on; or measured
+	count   int     // real children in all
+	block   int     // in the recorder; see measure.go
 	order   int     // among the children of parent; see failure
 
-	returned  bool                    // the function has; for what ended defers
+	returned  bool                    // the function has returned; for the deferred ended
 	joined    atomic.Int64            // see join.go
-	after     *boundary               // at which it ends, if the continuation of parent was stolen; what publishes that writes
-	bounds    *boundary               // its own since the last Sync, the first
+	after     *boundary               // where s ends, if the continuation of parent was stolen; its publisher writes
+	bounds    *boundary               // the first of its own since the last Sync
 	lastBound *boundary               // and the last
 	children  []race.Child            // since the last Sync; only with logical races
 	values    []*mark                 // of the spawns since the last Sync, which sets them; only under the race detector
-	failure   atomic.Pointer[failure] // of the first child that has failed; children write, Spawn and Sync load
+	failure   atomic.Pointer[failure] // of the first child that failed; children write, Spawn and Sync load
 }
 
-// Spawn runs f, and then, or at the same time, what follows in the caller until its [Strand.Sync].
-// In the serial program that this stands for, a spawn is a call of f.
+// Spawn runs f, and the rest of the caller up to its [Strand.Sync] afterwards or at the same time. In the serial
+// program a spawn is a call of f.
 //
-// By default a spawn is that call, on the same stack, unless another worker asks for work or has
-// not been offered any for some time. Then f runs here nonetheless, and what other workers may
-// take is the rest of the caller: its continuation. See [Eager].
+// By default a spawn is that call, on the same stack, unless another worker asks for work or has not been offered any
+// for some time. In that case f still runs here, and other workers may take the rest of the caller: its continuation.
+// See [Eager].
 //
-// A function that is called plainly with s, as f(s, n-2), spawns children of s: a Sync in it waits for those
-// of its caller, too, and its return for none.
+// A function that is called plainly with s, as in f(s, n-2), spawns children of s: a Sync in it waits for its caller's
+// children, too, and its return waits for none.
 //
-// If the caller's context has ended, see [RunContext], or if an earlier child of the caller has
-// failed, f is not called. Spawn panics if f is nil, inside of Do and Blocking, and if the caller
-// is not the function that s was passed to.
+// Spawn does not call f if the context of [RunContext] has ended, or if an earlier child of the caller has failed. It
+// panics if f is nil, inside Do and Blocking, and if the caller is not the function that s was passed to.
 //
 // The call of Spawn synchronizes before the start of f.
 func (s *Strand) Spawn(f func(s *Strand)) {
@@ -78,11 +76,11 @@ type kind int
 
 const (
 	plain   kind = iota // a plain call
-	real                // by spawn
-	dropped             // nothing
+	real                // handed to spawn
+	dropped             // no call
 )
 
-// plain returns the strand for a spawn that is a plain call without more ado, or nil.
+// plain returns the strand for a spawn that can be a plain call without further checks, or nil.
 func (s *Strand) plain() *Strand {
 	if s == nil || s.c == nil {
 		return nil
@@ -118,9 +116,9 @@ func (s *Strand) child() *Strand {
 	return s.next
 }
 
-// spawn has f run in place, or leaves it to what has resumed the caller: then it returns the carrier that is to park
-// for that, by goesOn. Each frame between a function and where it parks costs a return that the processor does
-// not foresee. So those who call spawn do that.
+// spawn runs f in place and returns nil, or leaves f to the driver and returns the carrier, which the caller has to
+// park and pass to goesOn. Callers do that themselves because each frame between a function and where it parks costs a
+// mispredicted return.
 //
 //go:noinline
 func (s *Strand) spawn(f func(s *Strand)) *carrier {
@@ -140,7 +138,7 @@ func (s *Strand) spawn(f func(s *Strand)) *carrier {
 	return c
 }
 
-// goesOn is called when s goes on, which has parked to spawn. It is not ok if it was stopped.
+// goesOn is called when s continues after parking for a spawn. ok is false if the carrier was stopped.
 func (s *Strand) goesOn(ok bool) {
 	if c := s.c; ok && !c.l.checked {
 		c.open = s.depth
@@ -158,7 +156,7 @@ func (s *Strand) goesOnSlow(ok bool) {
 	s.c.open = s.depth
 }
 
-// call is a spawn as a plain call: s is the child.
+// call runs f as a plain call, in the child s.
 func (s *Strand) call(f func(s *Strand)) {
 	defer s.ended()
 	f(s)
@@ -177,8 +175,7 @@ func (s *Strand) ended() {
 	s.c.open = s.depth - 1
 }
 
-// Do calls f with the worker that the strand is on. It makes s a [filch.Scope]. Inside of f, s
-// must not be used.
+// Do calls f with the worker that the strand is on. It makes s a [filch.Scope]. Do not use s inside f.
 func (s *Strand) Do(f func(w *filch.Worker)) {
 	if f == nil {
 		panic("strand: Do: f is nil")
@@ -188,10 +185,9 @@ func (s *Strand) Do(f func(w *filch.Worker)) {
 	s.worker().Do(f)
 }
 
-// Blocking calls f, which may block for long, and gives the place of its worker away meanwhile; see
-// [filch.Worker.Blocking]. Continuations that wait on this worker are offered to others before. What a
-// plain call of Spawn has hidden stays hidden until f has returned: where children block, use [Eager]. Inside
-// of f, s must not be used. Blocking panics if f is nil.
+// Blocking calls f, which may block for long, and frees the worker's slot meanwhile; see [filch.Worker.Blocking].
+// Continuations that wait on this worker are first offered to others. What a plain call of Spawn has hidden stays
+// hidden until f returns: where children block, use [Eager]. Do not use s inside f. Blocking panics if f is nil.
 func (s *Strand) Blocking(f func()) {
 	if f == nil {
 		panic("strand: Blocking: f is nil")
@@ -201,8 +197,8 @@ func (s *Strand) Blocking(f func()) {
 	s.worker().Blocking(f)
 }
 
-// Poll offers continuations to other workers if they ask for work, as each Spawn does. Call it in a
-// long computation that spawns nothing. What a plain call of Spawn has hidden stays hidden.
+// Poll offers continuations to other workers if they ask for work, as each Spawn does. Call it in a long computation
+// that spawns nothing. What a plain call of Spawn has hidden stays hidden.
 func (s *Strand) Poll() {
 	s.check("Poll")
 	s.c.l.w.Poll()
@@ -214,7 +210,7 @@ func (s *Strand) Context() context.Context {
 	return s.c.l.run.ctx
 }
 
-// leave marks that s must not be used until the function that it returns is called.
+// leave forbids the use of s until the function that it returns is called.
 func (s *Strand) leave() (back func()) {
 	c := s.c
 	limit := c.limit
@@ -224,7 +220,8 @@ func (s *Strand) leave() (back func()) {
 
 func (s *Strand) worker() *filch.Worker { return (*filch.Worker)(unsafe.Pointer(s.c.l.w)) }
 
-// check panics if s is not the innermost strand on a carrier that runs, or, on a pool with checks or under the race detector, on another goroutine.
+// check panics if s is not the innermost strand on a running carrier or, on a pool with checks or under the race
+// detector, if it is used on another goroutine.
 func (s *Strand) check(op string) {
 	if s == nil || s.c == nil {
 		panic("strand: " + op + ": the Strand is nil or zero: it is for the function that Run or Spawn passes it to")

@@ -6,14 +6,14 @@ import (
 	"github.com/filch-go/filch/internal/race"
 )
 
-// Value is the result of a function that was spawned by [SpawnValue] or [SpawnCall].
+// Value is the result of a function spawned by [SpawnValue] or [SpawnCall].
 type Value[T any] struct {
 	synced mark // only under the race detector
-	v      T    // the function writes, or what spawned it if that was a plain call
+	v      T    // the function writes it, or its spawner if that was a plain call
 }
 
-// SpawnValue is [Strand.Spawn] for a function with a result: [Value.Get] returns it after the
-// [Strand.Sync] of s. What f captures goes to the heap, as with any closure that is kept. [SpawnCall] spares that.
+// SpawnValue is [Strand.Spawn] for a function with a result: [Value.Get] returns it after the [Strand.Sync] of s. What
+// f captures is allocated on the heap; [SpawnCall] avoids that.
 func SpawnValue[T any](s *Strand, f func(s *Strand) T) *Value[T] {
 	if f == nil {
 		panic("strand: SpawnValue: f is nil")
@@ -36,8 +36,8 @@ func SpawnValue[T any](s *Strand, f func(s *Strand) T) *Value[T] {
 	return v
 }
 
-// SpawnCall is [SpawnValue] for a call of f with arg. While the spawn is a plain call it allocates
-// nothing, if f is a function that captures nothing; but for results, some at a time if they have no pointers.
+// SpawnCall is [SpawnValue] for a call of f with arg. If f captures nothing, a spawn that is a plain call allocates
+// only the result, several at a time if results have no pointers.
 func SpawnCall[A, T any](s *Strand, f func(s *Strand, arg A) T, arg A) *Value[T] {
 	if f == nil {
 		panic("strand: SpawnCall: f is nil")
@@ -60,7 +60,7 @@ func SpawnCall[A, T any](s *Strand, f func(s *Strand, arg A) T, arg A) *Value[T]
 	return v
 }
 
-// setValues lets the Values of s be read, all of whose children have ended.
+// setValues lets the Values of s be read. All of its children have ended.
 func (s *Strand) setValues() {
 	for _, synced := range s.values {
 		synced.set()
@@ -68,7 +68,7 @@ func (s *Strand) setValues() {
 	s.values = s.values[:0]
 }
 
-// callValue is call.
+// callValue is call for SpawnValue.
 func callValue[T any](s *Strand, v *Value[T], f func(s *Strand) T) {
 	defer s.ended()
 	v.v = f(s)
@@ -76,7 +76,7 @@ func callValue[T any](s *Strand, v *Value[T], f func(s *Strand) T) {
 	s.returned = true
 }
 
-// callWith is call.
+// callWith is call for SpawnCall.
 func callWith[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg A) {
 	defer s.ended()
 	v.v = f(s, arg)
@@ -91,8 +91,7 @@ func later[T any](v *Value[T], f func(s *Strand) T) func(s *Strand) {
 	return func(s *Strand) { v.v = f(s) }
 }
 
-// call is a call of a function that was really spawned, with its argument. It is used again when the function
-// has begun.
+// call is a really spawned call with its argument. It is reused once the function has begun.
 type call[A, T any] struct {
 	v   *Value[T]
 	f   func(s *Strand, arg A) T
@@ -110,10 +109,10 @@ func callLater[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg
 		c.run = func(s *Strand) {
 			v, f, arg := c.v, c.f, c.arg
 			var none A
-			c.v, c.f, c.arg = nil, nil, none // before f spawns, for which c may be used
+			c.v, c.f, c.arg = nil, nil, none // f may spawn and reuse c
 			v.v = f(s, arg)
 		}
-		if !race.Enabled { // where functions may be goroutines of their own, which use it in no order
+		if !race.Enabled { // else functions may be separate goroutines, which use it in no order
 			s.c.call = c
 		}
 	}
@@ -121,10 +120,9 @@ func callLater[A, T any](s *Strand, v *Value[T], f func(s *Strand, arg A) T, arg
 	return c.run
 }
 
-// Get returns the result, or the zero value if the function was not called, since the context of
-// [RunContext] had ended. It may be called after the Sync of the strand that has spawned the function, and
-// after the end of that strand, as often as wanted. Before the Sync it panics under the race detector, and
-// otherwise may return the zero value.
+// Get returns the result, or the zero value if the function was not called because the context of [RunContext] had
+// ended. Call it any number of times after the Sync of the strand that spawned the function, also after that strand has
+// ended. Before the Sync it panics under the race detector, and otherwise may return the zero value.
 func (v *Value[T]) Get() T {
 	if v == nil {
 		panic("strand: Get: the Value is nil: it is made by SpawnValue or SpawnCall")
@@ -135,11 +133,11 @@ func (v *Value[T]) Get() T {
 	return v.v
 }
 
-// slab is memory for some values, which have no pointers: one that is kept keeps no more than that alive.
+// slab is memory for several values. They have no pointers, so keeping one keeps nothing but the slab alive.
 type slab[T any] struct {
 	all  []Value[T]
 	used int
-	room int // for so many; 0 if values have pointers, and are allocated one by one
+	room int // how many fit; 0 if values have pointers, and are allocated one by one
 }
 
 const slabBytes = 512

@@ -9,11 +9,11 @@ import (
 	"github.com/filch-go/filch/internal/views"
 )
 
-// engineOf returns w as the engine has it, at the same address; see worker.go of package filch.
+// engineOf returns w as the engine's type, at the same address; see worker.go of package filch.
 func engineOf(w *filch.Worker) *engine.Worker { return (*engine.Worker)(unsafe.Pointer(w)) }
 
-// view returns the view of k in the scope s, and makes one if there is none. It is not generic, and has a
-// fast path: with the loads of a dictionary, or with all of find, an update would take longer than an addition.
+// view returns the view of k in the scope s, and makes one if there is none. It is not generic, and has a fast path:
+// with a dictionary's loads, or with all of find, an update would take longer than an addition.
 func view(s filch.Scope, k *views.Key) unsafe.Pointer {
 	if w, ok := s.(*filch.Worker); ok && w != nil {
 		if v := engineOf(w).Views.Noted(k); v != nil {
@@ -28,7 +28,7 @@ func view(s filch.Scope, k *views.Key) unsafe.Pointer {
 	return find(s, k)
 }
 
-// find is the rest of view.
+// find is the slow path of view.
 //
 //go:noinline
 func find(s filch.Scope, k *views.Key) unsafe.Pointer {
@@ -39,10 +39,10 @@ func find(s filch.Scope, k *views.Key) unsafe.Pointer {
 	w.CheckUse()
 	v := w.Views.Find(k)
 	if v == nil {
-		v = k.Fresh() // which may use other views
+		v = k.Fresh() // may use other views
 		w.Views = views.Add(w.Views, k, v)
 	}
-	if !w.UsesAreChecked() { // else each use is to come here
+	if !w.UsesAreChecked() { // else each use must come here
 		w.Views.Note(k, v)
 	}
 	return v
@@ -67,7 +67,7 @@ func workerOf(s filch.Scope) *engine.Worker {
 	return w
 }
 
-// nameOf returns what s is, as a user knows it.
+// nameOf names s as users know it.
 func nameOf(s filch.Scope) string {
 	_, pool := s.(*filch.Pool)
 	if _, ok := s.(interface{ Closed() bool }); ok && !pool {
@@ -76,12 +76,12 @@ func nameOf(s filch.Scope) string {
 	return fmt.Sprintf("a %T", s)
 }
 
-// notMade is what op panics with.
+// notMade is the panic message of op.
 func notMade(op string) string {
 	return "strand: " + op + ": the Reducer or Holder is nil or zero: make one with NewReducer or NewHolder"
 }
 
-// needs panics if an argument of op is nil: if it is not ok.
+// needs panics unless ok: an argument of op is nil.
 func needs(ok bool, op, argument string) {
 	if !ok {
 		panic("strand: " + op + ": " + argument + " is nil")

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// WriteChrome writes what was recorded; see [Trace.WriteChrome].
+// WriteChrome writes the recorded events; see [Trace.WriteChrome].
 func (r *Recorder) WriteChrome(w io.Writer) error { return r.Snapshot().WriteChrome(w) }
 
-// WriteChrome writes t in the Trace Event Format of Chrome, a JSON object, which ui.perfetto.dev,
-// chrome://tracing and Speedscope open. Times are in microseconds since Start. A worker is
-// a thread. Steals are flows. WriteChrome returns the first error of w.
+// WriteChrome writes t as a JSON object in the Trace Event Format of Chrome, which ui.perfetto.dev, chrome://tracing
+// and Speedscope open. Times are in microseconds since Start, workers are threads, and steals are flows. WriteChrome
+// returns the first error of w.
 func (t *Trace) WriteChrome(w io.Writer) error {
 	if w == nil {
 		panic("trace: WriteChrome: w is nil")
@@ -49,7 +49,7 @@ func (t *Trace) WriteChrome(w io.Writer) error {
 	return c.w.Flush()
 }
 
-// A chromeEvent is one of the format.
+// A chromeEvent is an event of the format.
 type chromeEvent struct {
 	Name     string  `json:"name"`
 	Category string  `json:"cat,omitempty"`
@@ -64,7 +64,7 @@ type chromeEvent struct {
 	Args     any     `json:"args,omitempty"`
 }
 
-// micros are nanoseconds, and written as microseconds.
+// micros are nanoseconds that are written as microseconds.
 type micros int64
 
 func (m micros) MarshalJSON() ([]byte, error) {
@@ -111,7 +111,7 @@ func (c *count) title() string {
 	return c.name + " of " + trackName(c.worker)
 }
 
-// thread returns a worker's number as a thread, which is from 0 on.
+// thread returns a worker's thread number; threads count from 0.
 func (line *timeline) thread(worker int) int {
 	if worker >= -1 {
 		return worker + 1
@@ -119,7 +119,7 @@ func (line *timeline) thread(worker int) int {
 	return line.workers - worker - 1
 }
 
-// args are what viewers show of a span beside its name.
+// args are what viewers show of a span besides its name.
 func (s *span) args() map[string]string {
 	args := map[string]string{}
 	switch {

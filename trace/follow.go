@@ -13,31 +13,31 @@ func init() {
 	event.Followed(sorts[:], func(recorder any) event.Follower { return &watcher{of: recorder.(*Recorder)} })
 }
 
-// A watcher draws what a Recorder records while it does. What it keeps is bounded: spans that are open, and
-// where it is in each ring.
+// A watcher draws a recording while it goes on. Its memory is bounded: it keeps open spans, and its position in each
+// ring.
 type watcher struct {
 	of    *Recorder
-	now   *recording // that it follows
+	now   *recording // the recording that it follows
 	all   uint64     // the next event of the shared ring
 	next  []uint64   // and of each worker's
-	last  []int64    // when the latest event of each worker was
+	last  []int64    // time of each worker's latest event
 	later []event.Event
 	apart map[uint64]aside // tasks that run on no worker
-	taken map[uint64]int64 // forks that were taken back, when it was not yet known that they are joined
+	taken map[uint64]int64 // forks taken back before it was known that they are joined
 	d     *drawing
 }
 
-// What may be kept of what has not ended. What is beyond is not shown.
+// Limits on unfinished things. Anything beyond is not shown.
 const (
 	mostOpen  = 64      // spans of a worker
 	mostApart = 1 << 10 // tasks on no worker
 	mostForks = 1 << 14
 )
 
-// mostAsides is how many tracks there are for tasks on no worker. The last has all that are beyond.
+// mostAsides is the number of tracks for tasks on no worker. The last has all those beyond.
 const mostAsides = 16
 
-// An aside is a task that runs on no worker, on a track less than 0.
+// An aside is a task that runs on no worker, on a negative track.
 type aside struct {
 	begin event.Event
 	track int
@@ -61,10 +61,10 @@ func (f *watcher) Next(most int) *event.Part {
 	return part
 }
 
-// read returns the events until part's end, in their order. Later ones wait for the next part, so that the
-// publication of a fork does not come after its steal.
+// read returns the events until part's end, in order. Later ones wait for the next part, so that no fork is published
+// after it is stolen.
 func (f *watcher) read(part *event.Part, most int) []event.Event {
-	rings := 1 // with the shared one
+	rings := 1 // the shared one
 	for worker := range f.now.rings {
 		if f.now.rings[worker].Load() == nil {
 			continue
@@ -93,8 +93,8 @@ func (f *watcher) read(part *event.Part, most int) []event.Event {
 	return events[:end]
 }
 
-// readShared returns the events that wait for this part, and those of the shared ring: up to most of them, about share,
-// but of those that begin and end tasks on no worker all.
+// readShared returns the events that wait for this part, and those of the shared ring: about share, plus all begins and
+// ends of tasks on no worker, but at most most.
 func (f *watcher) readShared(part *event.Part, share, most int) []event.Event {
 	waiting := len(f.later)
 	events, lost, next := f.now.all.read(f.later, f.all)
@@ -112,7 +112,7 @@ func (f *watcher) readShared(part *event.Part, share, most int) []event.Event {
 		})
 	}
 	leaveOut(read-share, isAside)
-	if lost > 0 || len(fresh) > most { // perhaps the ends of some
+	if lost > 0 || len(fresh) > most { // some ends may be missing
 		clear(f.apart)
 		leaveOut(len(fresh)-most, func(event.Event) bool { return false })
 	}
@@ -120,12 +120,13 @@ func (f *watcher) readShared(part *event.Part, share, most int) []event.Event {
 	return events[:waiting+len(fresh)]
 }
 
-// isAside reports whether e is the begin or the end of a task on no worker.
+// isAside reports whether e is the begin or end of a task on no worker.
 func isAside(e event.Event) bool {
 	return e.Worker < 0 && (e.Kind == event.Started || e.Kind == event.Done || e.Kind == event.Crashed)
 }
 
-// readRing appends up to about share events of a worker. If some before are lost, what it was at is unknown.
+// readRing appends about share events of a worker at most. If earlier ones are lost, the worker's state is unknown, and
+// its open spans are closed.
 func (f *watcher) readRing(part *event.Part, r *ring, worker int, share uint64, to []event.Event) []event.Event {
 	from, skipped := latest(r.number(), f.next[worker], share)
 	r.countSteals(f.next[worker], from, part)
@@ -145,7 +146,7 @@ func (f *watcher) readRing(part *event.Part, r *ring, worker int, share uint64, 
 	return to
 }
 
-// latest returns from where on to read share events of those up to begun, and how many it skips.
+// latest returns the number from which to read the latest share events up to begun, and how many it skips.
 func latest(begun, from, share uint64) (at, skipped uint64) {
 	if n := begun - from; n > share {
 		return begun - share, n - share
@@ -153,7 +154,7 @@ func latest(begun, from, share uint64) (at, skipped uint64) {
 	return from, 0
 }
 
-// countSteals counts the steals among the events from from to to, as far as they are there.
+// countSteals counts the steals among the events in [from, to) that are still in the ring.
 func (r *ring) countSteals(from, to uint64, part *event.Part) {
 	for from < to {
 		for !r.taken.CompareAndSwap(false, true) {
@@ -184,7 +185,7 @@ func countSteal(e event.Event, part *event.Part) {
 	}
 }
 
-// number returns how many events there have been.
+// number returns the number of events so far.
 func (r *ring) number() uint64 {
 	for !r.taken.CompareAndSwap(false, true) {
 		runtime.Gosched()
@@ -193,7 +194,7 @@ func (r *ring) number() uint64 {
 	return r.begun
 }
 
-// draw draws e, and what a drawing of a whole trace does otherwise.
+// draw draws e, and handles what a drawing of a whole trace does differently.
 func (f *watcher) draw(e event.Event, part *event.Part) {
 	countSteal(e, part)
 	switch e.Kind {
@@ -246,7 +247,7 @@ func (f *watcher) draw(e event.Event, part *event.Part) {
 	}
 }
 
-// freeAside returns the first track without a task that runs on no worker.
+// freeAside returns the first track free for a task on no worker.
 func (f *watcher) freeAside() int {
 	var taken [mostAsides]bool
 	for _, a := range f.apart {
@@ -262,7 +263,7 @@ func (a *aside) plain() event.Span {
 	return event.Span{Sort: int(aTask), Worker: a.track, Begin: a.begin.At, Name: nameOf(a.begin)}
 }
 
-// cut moves what was drawn into part, but for what is open.
+// cut moves everything drawn into part, except open spans.
 func (f *watcher) cut(part *event.Part) {
 	d, open := f.d, []span{}
 	part.Workers = d.workers
@@ -304,7 +305,7 @@ func (f *watcher) cut(part *event.Part) {
 	if len(d.published) > mostForks {
 		clear(d.published)
 	}
-	clear(d.submitted) // waits are not shown
+	clear(d.submitted) // the page does not show waits
 	if len(f.taken) >= mostForks {
 		clear(f.taken)
 	}

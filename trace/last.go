@@ -7,8 +7,8 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// Last returns the part of t that is no more than d before its end. Spans that began before are in it
-// from there on. Times are still since Start. It panics if d is negative.
+// Last returns the last part of t, of duration d. Spans that began earlier are clipped to it. Times are still since
+// Start. Last panics if d is negative.
 func (t *Trace) Last(d time.Duration) *Trace {
 	if d < 0 {
 		panic(fmt.Sprintf("trace: Last(%v): the time must not be negative", d))
@@ -16,10 +16,10 @@ func (t *Trace) Last(d time.Duration) *Trace {
 	last := *t
 	last.began = max(t.began, t.ended-int64(d))
 	last.Begun = t.Begun.Add(time.Duration(last.began - t.began))
-	return &last // it has all events: what began before tells what a worker is at
+	return &last // it keeps all events: earlier ones tell what a worker is doing
 }
 
-// Len returns how many events there are.
+// Len returns the number of events.
 func (t *Trace) Len() (n int) {
 	for _, e := range t.events {
 		if t.has(e) {
@@ -29,10 +29,10 @@ func (t *Trace) Len() (n int) {
 	return n
 }
 
-// has reports whether e is in the part that t is.
+// has reports whether t includes e.
 func (t *Trace) has(e event.Event) bool { return e.At >= t.began }
 
-// clip takes out what was over when line begins.
+// clip removes what ended before line begins.
 func (line *timeline) clip() {
 	for i := range line.spans {
 		s := &line.spans[i]
@@ -45,7 +45,7 @@ func (line *timeline) clip() {
 	line.counts = kept(line.counts, func(c count) bool { return c.at >= begin })
 }
 
-// kept returns those of all that f keeps.
+// kept returns the elements of all that f accepts.
 func kept[T any](all []T, f func(x T) bool) (some []T) {
 	for _, x := range all {
 		if f(x) {

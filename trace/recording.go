@@ -16,16 +16,16 @@ import (
 type recording struct {
 	of     *Recorder
 	at     time.Time
-	began  int64 // the same, as events have it
-	inTurn bool  // all events go to one ring, in their order: the clock of a bubble of testing/synctest does not tell it
+	began  int64 // at, on the clock of events
+	inTurn bool  // all events go to one ring in their order, because a testing/synctest bubble's clock does not show it
 
-	global globalCount // of workers that tell it
+	global globalCount // of the global queue, as reported by workers
 	all    shared
-	rings  [mostRings]atomic.Pointer[ring] // by the worker's number; the first goroutine that needs one makes it
+	rings  [mostRings]atomic.Pointer[ring] // by worker number; the first goroutine that needs one makes it
 }
 
-// mostRings is how many workers have rings of their own, so that the memory is fixed. Each worker that is
-// blocked has another in its stead, so there may be more than there are places.
+// mostRings is how many workers have rings of their own, which bounds the memory. Another worker replaces each blocked
+// one, so there may be more workers than worker slots.
 const mostRings = 256
 
 func (r *Recorder) newRecording() *recording {
@@ -50,7 +50,7 @@ func (n *recording) Event(e event.Event) {
 	}
 }
 
-// ringOf returns the ring of a worker.
+// ringOf returns a worker's ring, and makes it if needed.
 func (n *recording) ringOf(worker int) *ring {
 	of := &n.rings[worker]
 	if r := of.Load(); r != nil {
@@ -73,14 +73,14 @@ func (n *recording) snapshot() *Trace {
 		t.events = until(end, inOrder(t.events))
 	}
 	for i := range t.events {
-		t.events[i].At = max(0, t.events[i].At-n.began) // what was under way at Start has begun before
+		t.events[i].At = max(0, t.events[i].At-n.began) // what was under way at Start began earlier
 	}
 	t.ended = max(0, end-n.began)
 	return t
 }
 
-// until returns the events that are no later than end. Rings are read one after the other: what was told meanwhile may be there
-// without what the same worker was told of before.
+// until returns the events no later than end. Rings are read one after the other, so an event recorded meanwhile may be
+// there without an earlier one of the same worker.
 func until(end int64, events []event.Event) []event.Event {
 	n := len(events)
 	for n > 0 && events[n-1].At > end {
@@ -89,8 +89,7 @@ func until(end int64, events []event.Event) []event.Event {
 	return events[:n]
 }
 
-// inOrder returns events by their times. Those of one time stay as they are. It sorts numbers, which are a fifth
-// as large as events.
+// inOrder sorts events stably by time. It sorts indices, a fifth of the size of events.
 func inOrder(events []event.Event) []event.Event {
 	type key struct {
 		at int64
@@ -111,7 +110,7 @@ func inOrder(events []event.Event) []event.Event {
 // An alarm calls a function when the pool is in trouble.
 type alarm struct {
 	f     func(t *Trace)
-	next  atomic.Int64 // when it is raised again, at the earliest
+	next  atomic.Int64 // earliest time for the next call
 	calls sync.Mutex   // held while f runs
 }
 
@@ -121,10 +120,10 @@ func newAlarm(f func(t *Trace)) *alarm {
 	return a
 }
 
-// quiet is how long an alarm is not raised again.
+// quiet is the minimum time between two calls of an alarm.
 const quiet = 10 * time.Second
 
-// raise calls the function with what n has, on a goroutine of its own.
+// raise calls the function with the events of n, on a goroutine of its own.
 func (a *alarm) raise(n *recording) {
 	next, now := a.next.Load(), clock.Now()
 	if now < next || !a.next.CompareAndSwap(next, now+int64(quiet)) {
@@ -138,9 +137,9 @@ func (a *alarm) raise(n *recording) {
 	}()
 }
 
-// OnStall makes the Recorder call f with what it has when tasks are queued and none starts for the time of
-// [filch.WithStallTimeout], because workers are blocked where the pool does not see it. f is called on a
-// goroutine of its own, again after 10 s at the earliest, and not while it runs. It may write t, or the part of it that [Trace.Last] returns, to a
+// OnStall makes the Recorder call f with its events when tasks are queued and none has started for the time of
+// [filch.WithStallTimeout], because workers are blocked where the pool does not see it. f runs on a goroutine of its
+// own, at most once every 10 s, and never twice at once. It may write t, or the part that [Trace.Last] returns, to a
 // file. OnStall panics if f is nil.
 func OnStall(f func(t *Trace)) Option {
 	if f == nil {
@@ -149,8 +148,8 @@ func OnStall(f func(t *Trace)) Option {
 	return func(r *Recorder) { r.onStall = newAlarm(f) }
 }
 
-// OnPanic is [OnStall] for tasks that end by a panic or runtime.Goexit. A panic that ends the program
-// comes too early for that: see [filch.WithPanicHandler]. OnPanic panics if f is nil.
+// OnPanic is [OnStall] for tasks that end by a panic or runtime.Goexit. A panic that ends the program comes too early
+// for f: see [filch.WithPanicHandler]. OnPanic panics if f is nil.
 func OnPanic(f func(t *Trace)) Option {
 	if f == nil {
 		panic("trace: OnPanic: f is nil")
@@ -158,12 +157,12 @@ func OnPanic(f func(t *Trace)) Option {
 	return func(r *Recorder) { r.onPanic = newAlarm(f) }
 }
 
-// A globalCount is when the length of the global queue was recorded last, and whether it was 0. Each worker tells the
-// length once a millisecond: those of a large pool would fill the shared ring with it.
-type globalCount struct{ word atomic.Int64 } // the time, shifted by one, and 1 if it was 0
+// A globalCount holds when the length of the global queue was last recorded, and whether it was 0. Each worker reports
+// the length once a millisecond; in a large pool all reports would fill the shared ring.
+type globalCount struct{ word atomic.Int64 } // the time, shifted by one, plus 1 if the length was 0
 
-// isDue reports whether the length is to be recorded, and notes it: once a millisecond, and when it becomes 0 or is no
-// longer. Where two want to, one does.
+// isDue reports whether to record the length, and notes it: once a millisecond, and when it becomes 0 or stops being 0.
+// Of two concurrent callers, one gets true.
 func (g *globalCount) isDue(at int64, zero bool) bool {
 	last, now := g.word.Load(), at<<1
 	if zero {

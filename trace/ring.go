@@ -12,26 +12,25 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// A ring has the latest events of one worker. Its goroutine writes, and hardly anybody else does: a
-// goroutine that has the context of the worker's task, or a reader, who takes it for a part of a
-// microsecond. So nobody waits for it: what finds it taken goes to the ring of all; see recording.Event.
+// A ring holds the latest events of one worker. The worker's goroutine writes, and there is hardly any contention: from
+// a goroutine with the context of the worker's task, or from a reader, which holds it for part of a microsecond. No
+// writer waits for it: if the ring is taken, the event goes to the shared ring; see recording.Event.
 //
-// An event takes 15 ns with the look at the clock left out, as much as under a sync.Mutex that
-// nobody else wants. That would have to be waited for where a reader lost its processor in between.
-// Blocks of events that are replaced when they are full, and counted by one atomic store for each event, took
-// 14 ns, and a protocol between the writer and its readers.
+// An event takes 15 ns without reading the clock, as much as under an uncontended sync.Mutex. A mutex would make the
+// writer wait when a reader loses its processor inside. Blocks of events, replaced when full and counted by one atomic
+// store an event, took 14 ns, and a protocol between writer and readers.
 type ring struct {
-	taken  atomic.Bool // whoever sets it has the rest until it clears it
-	begun  uint64      // events so far
-	events []packed    // the latest, at their number modulo the length, which is a power of two
+	taken  atomic.Bool // whoever sets it owns the rest until it clears it
+	begun  uint64      // number of events so far
+	events []packed    // the latest, at their number modulo the length, a power of two
 	_      [64]byte
 }
 
-// packed is an event in little memory: what a ring writes leaves the caches.
+// packed is an event in compact form, because a ring's writes go through the caches to memory.
 type packed struct {
 	at   int64
 	id   uint64
-	what uint64 // kind, 6 bits; worker and other, 21 bits each, and one more than they are; length of the name, the rest
+	what uint64 // kind, 6 bits; worker+1 and other+1, 21 bits each; length of the name, the rest
 	name *byte  // nil if there is none
 	fn   uintptr
 }
@@ -48,10 +47,10 @@ func pack(e *event.Event) packed {
 	return p
 }
 
-// longestName is how long a name may be, so that the memory of a ring is fixed: a name is in it for as long as its event.
+// longestName is the longest name kept, which bounds the memory of a ring: a name stays as long as its event.
 const longestName = 256
 
-// shortened returns a copy of the beginning of name, which keeps the rest from staying. It has whole characters.
+// shortened returns a copy of the beginning of name, cut between characters. A copy does not keep the rest alive.
 func shortened(name string) string {
 	n := longestName
 	for n > longestName-utf8.UTFMax && !utf8.RuneStart(name[n]) {
@@ -84,18 +83,18 @@ func (r *ring) put(e *event.Event) bool {
 	return true
 }
 
-// add is put for what has the ring.
+// add is put for a caller that has taken the ring.
 func (r *ring) add(e *event.Event) {
 	r.events[r.begun&uint64(len(r.events)-1)] = pack(e)
 	r.begun++
 }
 
-// portion is how many events a reader copies at a time.
+// portion is the number of events that a reader copies at a time.
 const portion = 64
 
-// read appends what is there from the event with the number from on, and returns how many events before
-// are gone, of those from there, and the number of the next. It ends where the ring does when it begins:
-// goroutines that write as fast as it reads would keep it reading.
+// read appends the events from number from on. It returns them with the number of those already overwritten and the
+// number of the next event. It stops where the ring ended when it began, because fast writers would otherwise keep it
+// reading.
 func (r *ring) read(to []event.Event, from uint64) (all []event.Event, lost, next uint64) {
 	for end := uint64(math.MaxUint64); from < end; {
 		for !r.taken.CompareAndSwap(false, true) {
@@ -121,7 +120,7 @@ func (r *ring) copy(to []event.Event, from, end, lost uint64) (all []event.Event
 	return to, from, lost
 }
 
-// A shared ring is one that any goroutine writes.
+// A shared ring may be written by any goroutine.
 type shared struct {
 	mu sync.Mutex
 	ring

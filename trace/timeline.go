@@ -7,19 +7,19 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// A timeline is what viewers show of events: spans of time, which nest on each worker, arrows from one
-// worker to another, marks and counts.
+// A timeline is what viewers show of events: spans, which nest on each worker, arrows between workers, marks and
+// counts.
 type timeline struct {
 	begin, end int64
-	workers    int    // one more than the greatest number
-	asides     int    // how many tracks there are for what runs on no worker: -1, -2 and so on
-	spans      []span // in the order of their begins
+	workers    int    // the greatest number plus one
+	asides     int    // number of tracks for tasks on no worker: -1, -2 and so on
+	spans      []span // by begin
 	arrows     []arrow
 	marks      []mark
 	counts     []count
 }
 
-// What a span is about.
+// A sort says what a span is.
 type sort uint8
 
 const (
@@ -27,10 +27,10 @@ const (
 	aCall               // a function passed to Do or Call
 	aTask               // a task
 	aFork               // a fork of another worker
-	aHelp               // the same, while it waits
+	aHelp               // the same, run while waiting
 	anOwn               // a fork that was published and taken back
 	aSpin               // waits for a fork, and helps
-	aWait               // has given up its place
+	aWait               // has freed its worker slot
 	aSearch             // looks for work
 )
 
@@ -38,21 +38,22 @@ var sorts = [...]string{"place", "call", "task", "fork", "help", "own fork", "jo
 
 func (s sort) String() string { return sorts[s] }
 
-// A span is something that lasted. Its worker is less than 0 if there is none. What runs there at once has a number each.
+// A span is something with a duration. Its worker is negative if it ran on none; concurrent ones have different
+// numbers.
 type span struct {
 	sort       sort
 	worker     int
-	other      int // whose fork it is, or who has it; or -1
+	other      int // owner of the fork, or its thief; or -1
 	begin, end int64
 	name       string
 	id         uint64 // of the task or the fork
-	depth      int    // how many are around it
-	waited     int64  // of a task, since it was submitted; -1 if that was not recorded
-	open       bool   // it goes on at the end
+	depth      int    // number of spans around it
+	waited     int64  // for a task, the time since its submission; -1 if that was not recorded
+	open       bool   // still running at the end
 	crashed    bool
 }
 
-// An arrow leads from where a fork was published to where it was taken.
+// An arrow leads from where a fork was published to where it was stolen.
 type arrow struct {
 	from, to int // workers
 	out, in  int64
@@ -70,7 +71,7 @@ type mark struct {
 
 // A count is a number that holds from a moment on.
 type count struct {
-	worker int // -1 is the pool
+	worker int // -1 for the pool
 	at     int64
 	name   string
 	n      uint64
@@ -81,11 +82,11 @@ const queuedName = "queued"
 // A drawing makes a timeline of events.
 type drawing struct {
 	timeline
-	open      map[int][]int // spans, by worker, the outermost first
+	open      map[int][]int // open spans by worker, the outermost first
 	published map[uint64]int64
-	submitted map[uint64]int64 // tasks that have not begun; only those of a pool with an observer are told
-	joins     map[uint64]bool  // own forks whose end is told
-	beside    map[uint64]int   // tasks that run on no worker, and their tracks
+	submitted map[uint64]int64 // tasks that have not begun; only a pool with an observer records them
+	joins     map[uint64]bool  // own forks whose end is recorded
+	beside    map[uint64]int   // the tracks of tasks that run on no worker
 }
 
 // timeline returns what viewers show of t.
@@ -105,7 +106,7 @@ func (t *Trace) timeline() *timeline {
 	return &d.timeline
 }
 
-// aside returns the track of a task that runs on no worker, the first on which nothing is open.
+// aside returns the track for a task on no worker: the first with nothing open.
 func (d *drawing) aside(task uint64) int {
 	worker := -1
 	for len(d.open[worker]) > 0 {
@@ -127,7 +128,7 @@ func newDrawing(began int64) *drawing {
 	}
 }
 
-// foresee looks at events before they are drawn.
+// foresee scans events before they are drawn.
 func (d *drawing) foresee(events []event.Event) {
 	for _, e := range events {
 		d.workers = max(d.workers, e.Worker+1, e.Other+1)
@@ -241,8 +242,8 @@ func (d *drawing) innermost(worker int) *span {
 	return &d.spans[all[len(all)-1]]
 }
 
-// ends closes the innermost open span of one of the sorts, of the task or fork that e is about, and what is
-// open in it. If its begin was overwritten, there is none.
+// ends closes the innermost open span of one of the sorts for e's task or fork, and all spans inside it. There is none
+// if its begin was overwritten.
 func (d *drawing) ends(e event.Event, sorts ...sort) {
 	all := d.open[e.Worker]
 	for i := len(all) - 1; i >= 0; i-- {
@@ -256,7 +257,7 @@ func (d *drawing) ends(e event.Event, sorts ...sort) {
 	}
 }
 
-// closeAll closes all that is open of a worker.
+// closeAll closes all open spans of a worker.
 func (d *drawing) closeAll(e event.Event) {
 	for len(d.open[e.Worker]) > 0 {
 		d.close(e.Worker, e.At, false)
@@ -271,7 +272,7 @@ func (d *drawing) close(worker int, at int64, open bool) {
 	d.open[worker] = d.open[worker][:last]
 }
 
-// nameOf returns the name of what e is about: that of Named, or that of the function.
+// nameOf returns the name of e's subject: from Named, or of the function.
 func nameOf(e event.Event) string {
 	if e.Name != "" {
 		return e.Name
@@ -279,7 +280,7 @@ func nameOf(e event.Event) string {
 	return event.FuncName(e.Func)
 }
 
-// forkName and taskName return numbers as the text form has them.
+// forkName and taskName format numbers as the text form does.
 func forkName(id uint64) string {
 	w, n := event.Fork(id)
 	return fmt.Sprintf("%d.%d", w, n)

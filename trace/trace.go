@@ -1,5 +1,5 @@
-// Package trace records what the workers of a pool do, and writes it for the viewers that
-// programmers have: Perfetto, Chrome and Speedscope, or a terminal.
+// Package trace records what the workers of a pool do, and writes it for common viewers: Perfetto, Chrome and
+// Speedscope, or a terminal.
 //
 //	r := trace.New(pool)
 //	r.Start()
@@ -7,24 +7,23 @@
 //	r.Stop()
 //	err := r.WriteChrome(file) // open it at ui.perfetto.dev or chrome://tracing
 //
-// There is one track for each worker, with the tasks, calls and published forks that it ran, its
-// waits and searches, and an arrow for each steal, from the worker that published the fork to the
-// thief. Forks that no other worker asked for are not shown: they are plain calls, some
-// nanoseconds apart. So who has stolen what are the arrows, or of the text the lines with "steals":
-// the thief comes first, the victim and the function last.
+// Each worker is a track with the tasks, calls and published forks that it ran, its waits and its searches. Each steal
+// is an arrow from the worker that published the fork to the thief; in the text form, it is a line with "steals" that
+// names the thief first, and the victim and the function last. Forks that no other worker asked for are not shown: they
+// are plain calls, some nanoseconds apart.
 //
-// Asyncs count as forks, and so do the continuations of package strand: what is stolen there is the rest of the function
-// that is named. A function literal in a package variable, as of filch.NewFunc, is main.init.func1; a function with a
-// name of its own is easier to find. The forks of a loop of package par are par.partOfLoop; the task or the call that they
-// are in says whose loop it is. docs/glossary.md has the words.
+// Asyncs count as forks, and so do continuations of package strand, where a thief takes the rest of the named function.
+// A function literal in a package variable, as with filch.NewFunc, appears as main.init.func1; a named function is
+// easier to find. Forks of a loop of package par appear as par.partOfLoop; the task or call around them tells whose
+// loop it is. docs/glossary.md defines the terms.
 //
-// A [Recorder] that is not started costs nothing. Started, it costs what the events cost: some 60 to 90 ns for each
-// event, one for a task that follows another, and three to four for a steal. Its memory is fixed: a ring of the latest events
-// for each worker. So it can stay on for good as a flight recorder, which has the last seconds when something
-// goes wrong; see [OnStall] and [OnPanic].
+// A [Recorder] that is not started costs nothing. A started one costs some 60 to 90 ns an event: one event for a task
+// that follows another, and three to four for a steal. Its memory is fixed: a ring of the latest events for each
+// worker. It can therefore stay on permanently as a flight recorder, which has the last seconds when something goes
+// wrong; see [OnStall] and [OnPanic].
 //
-// Recording does not change what runs where: it takes no places, starts no goroutines, and workers do not wait
-// for one another in it.
+// Recording does not change where tasks and forks run: it takes no worker slots and starts no goroutines, and workers
+// do not wait for one another in it.
 package trace
 
 import (
@@ -36,8 +35,8 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// A Recorder records the events of a pool. Make one with [New]. Its methods may be called from any
-// goroutine. A pool may have several.
+// A Recorder records the events of a pool. Make one with [New]. Any goroutine may call its methods. A pool may have
+// several.
 type Recorder struct {
 	// Its methods stand with what they write: each form has a file.
 
@@ -48,18 +47,18 @@ type Recorder struct {
 	onPanic  *alarm // nil without OnPanic
 
 	mu      sync.Mutex
-	started bool       // under mu
-	now     *recording // the last, or an empty one; under mu
+	started bool       // whether it records; under mu
+	now     *recording // the latest, or an empty one; under mu
 }
 
-// An Option is one of [New].
+// An Option is an option of [New].
 type Option func(r *Recorder)
 
-// WithCapacity sets how many of the latest events are kept of each worker, and as many for what no worker
-// does. It is rounded up to a power of two; the default is 4,096, or 160 KB a worker. The name of a task
-// stays as long as its event; of a longer one the first 256 bytes are kept. Workers beyond the first
-// 256, which there are if so many are blocked, share one ring. WithCapacity panics
-// unless 1 <= n <= 1<<24.
+// WithCapacity sets how many of the latest events are kept for each worker, and for everything outside workers. n is
+// rounded up to a power of two; the default is 4,096, or 160 KB a worker. WithCapacity panics unless 1 <= n <= 1<<24.
+//
+// A task's name stays as long as its event; names are cut to 256 bytes. If blocked workers raise the number of workers
+// above 256, those beyond share one ring.
 func WithCapacity(n int) Option {
 	if n < 1 || n > 1<<24 {
 		panic(fmt.Sprintf("trace: WithCapacity(%d): n must be from 1 to %d", n, 1<<24))
@@ -78,8 +77,8 @@ func (r *Recorder) made(method string) {
 	}
 }
 
-// New returns a Recorder of p, which does not record yet. p may be filch.Default(). New panics if p is nil or
-// a zero Pool, which filch.New has not made, and if an option is nil.
+// New returns a Recorder of p, which does not record yet. p may be filch.Default(). New panics if p is nil or a zero
+// Pool, not made by filch.New, or if an option is nil.
 func New(p *filch.Pool, opts ...Option) *Recorder {
 	if p == nil {
 		panic("trace: New: p is nil")
@@ -98,8 +97,8 @@ func New(p *filch.Pool, opts ...Option) *Recorder {
 	return r
 }
 
-// Start begins to record, and forgets what was recorded before. It does nothing if the Recorder records
-// already. It does not block.
+// Start begins to record, and discards earlier events. It does nothing if the Recorder already records. It does not
+// block.
 func (r *Recorder) Start() {
 	r.made("Start")
 	r.mu.Lock()
@@ -112,8 +111,8 @@ func (r *Recorder) Start() {
 	r.source.AddHook(r.now)
 }
 
-// Stop ends what Start began. What was recorded stays. Events that are under way may be recorded shortly
-// after. It does nothing if the Recorder does not record.
+// Stop ends the recording; recorded events stay. Events under way may still be recorded shortly after. Stop does nothing
+// if the Recorder does not record.
 func (r *Recorder) Stop() {
 	r.made("Stop")
 	r.mu.Lock()
@@ -124,8 +123,8 @@ func (r *Recorder) Stop() {
 	}
 }
 
-// Snapshot returns what has been recorded so far, while the Recorder goes on. It takes some
-// microseconds for 100 events. No worker waits for it.
+// Snapshot returns the events recorded so far, and does not stop the recording. It takes some microseconds for 100
+// events. No worker waits for it.
 func (r *Recorder) Snapshot() *Trace {
 	r.made("Snapshot")
 	r.mu.Lock()
@@ -134,19 +133,19 @@ func (r *Recorder) Snapshot() *Trace {
 	return now.snapshot()
 }
 
-// A Trace is what a [Recorder] has recorded until a moment.
+// A Trace holds the events that a [Recorder] had recorded at a moment.
 type Trace struct {
 	// Its methods stand with what they write: each form has a file.
 
-	Pool  string    // its name and how many workers it has
+	Pool  string    // its name and number of workers
 	Begun time.Time // when the recording began
-	Lost  uint64    // events that later ones have overwritten; Last does not change it
+	Lost  uint64    // events overwritten by later ones; Last does not change it
 
 	began, ended int64 // since Start, as the times of events are
 	events       []event.Event
 }
 
-// take takes t's events and those of a ring, of which some were lost.
+// take adds the events and the losses of a ring to t.
 func (t *Trace) take(events []event.Event, lost, _ uint64) {
 	t.events = events
 	t.Lost += lost

@@ -1,12 +1,12 @@
-// Package graph records the forks and joins of a program for filch sim, which runs them in simulated time on any
-// number of workers.
+// Package graph records the forks and joins of a program for filch sim, which runs them in simulated time on any number
+// of workers.
 //
 //	file, err := os.Create("sort.json")
 //	…
 //	err = graph.Record(file, "sort", func(w *filch.Worker) { sort.Call(w, x) })
 //
-// Then filch sim --record sort.json says what to expect of 8, 64 and 256 workers, and what limits them. filch sim
-// --dag sort.json --step 1ns runs the graph under any scheduler. docs/simulator.md has the form of the file.
+// After that, filch sim --record sort.json predicts the speed on 8, 64 and 256 workers, and says what limits it. filch
+// sim --dag sort.json --step 1ns runs the graph under any scheduler. docs/simulator.md describes the file format.
 package graph
 
 import (
@@ -18,19 +18,18 @@ import (
 	"github.com/filch-go/filch/internal/sim/record"
 )
 
-// finest is what takes no longer and becomes one node.
+// finest is the longest time that becomes one node.
 const finest = 200 * time.Nanosecond
 
-// Record runs f once, on one worker, as [filch.Measure] does, and writes its forks and joins to out, in JSON. A step of
-// the graph is a nanosecond. name is for people; it may be empty.
+// Record runs f once, on one worker, as [filch.Measure] does, and writes its forks and joins to out as JSON. A step of
+// the graph is a nanosecond. name is for people, and may be empty.
 //
-// What Measure counts is in the graph, and what it does not count is a part of what calls it. Parts of the
-// run that take no more than 200 ns together are one node: the work stays what it is, and the span becomes a
-// little longer.
+// The graph has what Measure counts; the rest is part of its caller. Parts of the run that together take no more than
+// 200 ns become one node: the work stays the same, and the span grows a little.
 //
-// Record blocks until f is done. It returns the error of out, and an error if nothing in f took time, or if the graph is
-// larger than docs/simulator.md allows; then nothing is written but what out took before its error. It panics if
-// out or f is nil, with a [*filch.PanicError] if f panics, and ends the caller if f calls runtime.Goexit.
+// Record blocks until f is done. It returns the error of out, and an error if nothing in f took time, or if the graph
+// is larger than docs/simulator.md allows; it writes nothing in the last two cases. It panics if out or f is nil, and with
+// a [*filch.PanicError] if f panics. It ends the caller if f calls runtime.Goexit.
 //
 //figure:set 200 ns
 func Record(out io.Writer, name string, f func(w *filch.Worker)) error {

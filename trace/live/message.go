@@ -10,8 +10,8 @@ import (
 	"github.com/filch-go/filch/internal/page"
 )
 
-// A maker makes messages. Each stands for itself, since a page may miss any. Most of it is lists of numbers; the page
-// takes them apart by how many make one entry:
+// A maker makes messages. Each is self-contained, because a page may miss any. Most of a message is lists of numbers,
+// which the page splits by how many make one entry:
 //
 //	spans   sort, worker, begin, length, name, depth, crashed
 //	open    sort, worker, begin, name, depth
@@ -21,8 +21,8 @@ import (
 //	queues  worker, n
 //	gaps    worker, begin, end
 //
-// Begins and moments are in nanoseconds before t, which is in nanoseconds since the program began. A name is an
-// index into names.
+// Begins and moments are in nanoseconds before t, which is in nanoseconds since the program began. A name is an index
+// into names.
 type maker struct {
 	pool  *filch.Pool
 	b     []byte
@@ -30,7 +30,7 @@ type maker struct {
 	list  []string
 }
 
-// part returns the message of a part and of the pool's figures.
+// part returns the message with a part and the pool's statistics.
 func (m *maker) part(p *event.Part) []byte {
 	m.names, m.list = map[string]int{}, nil
 	m.b = append(make([]byte, 0, 1024+24*p.Read), "event: part\ndata: {\"t\":"...)
@@ -86,7 +86,7 @@ func (m *maker) part(p *event.Part) []byte {
 	return append(m.b, "}\n\n"...)
 }
 
-// look appends a message of what the pool is doing.
+// look appends a message with what the pool is doing.
 func (m *maker) look(message []byte, l event.Look) []byte {
 	return append(message, page.Event("look", l)...)
 }
@@ -98,7 +98,7 @@ func (m *maker) field(name string, n int64) {
 	m.b = strconv.AppendInt(m.b, n, 10)
 }
 
-// begin begins a list, behind another or a number.
+// begin begins a list, after another list or a number.
 func (m *maker) begin(name string) {
 	m.end()
 	m.b = append(m.b, ',', '"')
@@ -106,7 +106,7 @@ func (m *maker) begin(name string) {
 	m.b = append(m.b, '"', ':', '[')
 }
 
-// end ends the list that has begun, if one has.
+// end ends the current list, if any.
 func (m *maker) end() {
 	if n := len(m.b); m.b[n-1] == ',' {
 		m.b[n-1] = ']'
@@ -115,7 +115,7 @@ func (m *maker) end() {
 	}
 }
 
-// numbers appends to a list.
+// numbers appends numbers to the current list.
 func (m *maker) numbers(all ...int64) {
 	for _, n := range all {
 		m.b = append(strconv.AppendInt(m.b, n, 10), ',')
@@ -126,14 +126,14 @@ func (m *maker) value(name string, v any) {
 	m.end()
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // of plain types
+		panic(err) // the types are plain
 	}
 	m.b = append(m.b, ',', '"')
 	m.b = append(m.b, name...)
 	m.b = append(append(m.b, '"', ':'), b...)
 }
 
-// name returns the number of a name.
+// name returns the index of a name.
 func (m *maker) name(s string) int64 {
 	const longest = 200
 	if len(s) > longest {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	between    = time.Second // looks at the pool, at least
-	lookEffort = 100         // and at least so many times as long as one took
+	between    = time.Second // minimum time between looks at the pool
+	lookEffort = 100         // and the minimum in multiples of the time that a look takes
 )
 
 // A watch makes the messages of a pool, for a [page.Feed].
@@ -36,7 +36,7 @@ func newWatch(h *handler, number int) *watch {
 	return &watch{h: h, number: number, pool: p, source: source, rec: trace.New(p)}
 }
 
-// Start implements [page.Source]: the pool is recorded.
+// Start implements [page.Source]: it starts recording the pool.
 func (w *watch) Start() (message func() []byte) {
 	w.rec.Start()
 	follower := event.Follow(w.rec)
