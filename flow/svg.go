@@ -13,7 +13,7 @@ import (
 // the sum of all times, that of the critical path, and how many workers the graph could use, the quotient of the two.
 // Long names are cut; hovering shows the whole name. Colours follow the viewer's choice of light or dark.
 //
-// In graphs of more than 60 nodes, nodes are smaller and names shorter; in those of more than 250, times are left out.
+// In graphs of more than 60 nodes, nodes are smaller and names shorter; in those of more than 250, the times are left out.
 // A graph of 1,000 nodes takes some tens of milliseconds. WriteSVG returns the error of [Graph.Validate], or else that
 // of w. It panics if w is nil.
 func (g *Graph) WriteSVG(w io.Writer) error {
