@@ -8,8 +8,8 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Collect calls f for ranges of indices that together make up 0 to n-1, like [ForRange], and returns all that it
-// returns, concatenated in the order of the ranges. It is for loops that append an unknown number of elements:
+// Collect calls f for ranges of indices that together make up 0 to n-1, like [ForRange], and concatenates the results
+// in the order of the ranges. It is for loops that append an unknown number of elements:
 //
 //	above := par.Collect(s, len(points), func(lo, hi int, out []Point) []Point {
 //		for _, p := range points[lo:hi] {
@@ -20,13 +20,13 @@ import (
 //		return out
 //	})
 //
-// f receives an empty out, perhaps with spare capacity. It appends to out and returns it, or returns nil or another slice. f
-// must not retain out. The returned slice must not change until Collect has returned.
+// f appends to out, which is empty but may have spare capacity, and returns it; or it returns nil or another slice. f
+// must not retain out, and the slice it returns must not change until Collect has returned.
 //
-// The ranges depend on timing and chance. The result does not, provided f returns the same for an element whatever its
-// range is. All workers copy the results of f once, into place, so while it runs Collect takes about as much memory
-// again as the result, and for each worker up to 1 MiB or its longest piece. The result has no spare capacity, shares
-// no memory with what f returned, and is nil if empty.
+// The ranges depend on timing and chance. The result does not if f returns the same for an element in any range. All
+// workers copy the results of f once, into place: while it runs, Collect takes about as much memory again as the
+// result, and for each worker up to 1 MiB or its longest piece. The result has no spare capacity, shares no memory with
+// what f returned, and is nil if empty.
 func Collect[T any](s filch.Scope, n int, f func(lo, hi int, out []T) []T, opts ...Option) []T {
 	check("Collect", s)
 	checkNumber("Collect", "n", n)
@@ -39,14 +39,14 @@ func Collect[T any](s filch.Scope, n int, f func(lo, hi int, out []T) []T, opts 
 	return collectMore(s, from, n, f, c, first, func(c *collector[T], lo, hi int) { c.add(lo, hi, f(lo, hi, c.room())) })
 }
 
-// FlatMap returns what f returns for each element of x, concatenated in the order of x. f appends to out, which is
-// empty, as in [Collect]. It may return any number of elements, or nil:
+// FlatMap concatenates what f returns for each element of x, in the order of x. f appends any number of elements to
+// out, which is empty, as in [Collect]; or it returns nil:
 //
 //	words := par.FlatMap(s, lines, func(line string, out []string) []string {
 //		return append(out, strings.Fields(line)...)
 //	})
 //
-// If f does next to nothing, its call takes most of the time, and [Collect] is faster.
+// With a tiny f, [Collect] is faster.
 func FlatMap[T, R any](s filch.Scope, x []T, f func(v T, out []R) []R, opts ...Option) []R {
 	check("FlatMap", s)
 	checkFunc("FlatMap", f == nil)

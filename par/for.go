@@ -13,8 +13,8 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// For calls f for each i from 0 to n-1. If f does next to nothing, such as a multiplication, the loop runs at about
-// 0.36 of the speed of a plain one on each worker, and [ForRange] at 1.0; see "Tiny bodies".
+// For calls f for each i from 0 to n-1. With a tiny f, such as a multiplication, it runs at about 0.36 of the speed of
+// a plain loop on each worker, and [ForRange] at 1.0; see "Tiny bodies".
 func For(s filch.Scope, n int, f func(i int), opts ...Option) {
 	check("For", s)
 	checkNumber("For", "n", n)
@@ -35,7 +35,7 @@ func For(s filch.Scope, n int, f func(i int), opts ...Option) {
 
 // forBody is inlined up to the call of f. A type parameter with a method, in place of f, would not be: the compiler
 // makes one loop for all types of a shape, and calls the method through a dictionary. For y[i] += x[i], a struct of two
-// slices took 5.0 ns an element, a pointer to it 10.0, and a function value 5.1, where the plain loop took 2.3.
+// slices took 5.0 ns an element, a pointer to it 10.0, a function value 5.1, and the plain loop 2.3.
 type forBody func(i int)
 
 func (f forBody) run(lo, hi int) {
@@ -44,9 +44,9 @@ func (f forBody) run(lo, hi int) {
 	}
 }
 
-// ForScope is [For] for an f that calls other functions of this package, or forks. The Scope passed to f is the running
-// *[filch.Worker]. f could also make such calls on the pool, but each would enter it as a new guest. ForScope needs the
-// pool even for one index, unless s is a Worker.
+// ForScope is [For] for an f that calls other functions of this package, or forks. It passes the running
+// *[filch.Worker] to f; on the pool, each such call would enter as a new guest. ForScope needs the pool even for one
+// index, unless s is a Worker.
 //
 // If f blocks on a network or a file, let another worker take over meanwhile:
 //
@@ -55,8 +55,8 @@ func (f forBody) run(lo, hi int) {
 // If f makes asyncs, it opens a [filch.Worker.Finish] for them in the same way.
 //
 // While all workers have work, a small nested ForScope costs little more than its calls, and allocates nothing if f
-// exists already. A function literal that captures allocates at each evaluation; store the function in the data it
-// works on instead, such as a node of a tree.
+// exists already. A function literal that captures allocates at each evaluation, so keep f in the data it works on,
+// such as a node of a tree.
 func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option) {
 	check("ForScope", s)
 	checkNumber("ForScope", "n", n)
@@ -92,9 +92,9 @@ func (f scopeBody) run(s filch.Scope, lo, hi int) {
 	}
 }
 
-// ForRange calls f(lo, hi) for non-empty ranges [lo, hi) that together make up 0 to n-1. This saves a call for each
-// index. Without [WithGrain], the length of the ranges depends on timing and chance; a body that streams through long
-// memory needs a grain.
+// ForRange calls f(lo, hi) for non-empty ranges [lo, hi) that together make up 0 to n-1, which saves a call for each
+// index. Without [WithGrain], their length depends on timing and chance; a body that streams through long memory needs
+// a grain.
 func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 	check("ForRange", s)
 	checkNumber("ForRange", "n", n)
@@ -125,9 +125,9 @@ func (b grainBody) run(lo, hi int) { // the last chunk may be shorter
 	}
 }
 
-// ForTiles calls f once for each tile of a grid over [0, width) times [0, height). A tile has the columns [x0, x1) and
-// the rows [y0, y1), so f handles neighbours in both directions together, as in blocks of a matrix or an image. Tiles
-// are 64 by 64, or n by n with [WithGrain](n); those at the edges may be smaller. A tile is not divided.
+// ForTiles calls f once for each tile of a grid over [0, width) times [0, height): the columns [x0, x1) of the rows
+// [y0, y1). f so handles neighbours in both directions together, as in blocks of a matrix or an image. Tiles are 64 by
+// 64, or n by n with [WithGrain](n), and may be smaller at the edges. A tile is not divided.
 func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts ...Option) {
 	check("ForTiles", s)
 	checkNumber("ForTiles", "width", width)
@@ -164,8 +164,8 @@ func (b tileBody) run(lo, hi int) {
 	}
 }
 
-// Each calls f for each element of x with its index. If f does next to nothing, the loop runs at about 0.34 of the
-// speed of a plain one on each worker, and [ForRange] with a loop over x[lo:hi] at 1.0.
+// Each calls f for each element of x with its index. With a tiny f, it runs at about 0.34 of the speed of a plain loop
+// on each worker, and [ForRange] with a loop over x[lo:hi] at 1.0.
 func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 	check("Each", s)
 	checkFunc("Each", f == nil)
@@ -194,8 +194,8 @@ func (b eachBody[T]) run(lo, hi int) {
 	}
 }
 
-// ForErr calls f for each i from 0 to n-1 until one fails, and returns the error that a serial loop would: that of the
-// lowest i that fails. After a failure, f is not called for later indices that have not begun. With [AllErrors] it is
+// ForErr calls f for each i from 0 to n-1 until one fails, and returns the error of the lowest i that fails, as a
+// serial loop would. After a failure, f is not called for later indices that have not begun. With [AllErrors], f is
 // called for all. [WithContext] may stop it early. On a closed pool it returns [filch.ErrClosed], unless n is 0.
 func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
 	check("ForErr", s)

@@ -7,17 +7,17 @@ import (
 )
 
 // GroupReduce reduces the elements of each key to one value, without making the groups of [GroupBy]: sums by city, or
-// counts of words. A key's value starts as zero, and add adds each of its elements to it. The result has every key that
-// occurs; if x is empty it is empty, not nil.
+// word counts. A key's value starts as zero, to which add adds its elements. The result has every key that occurs; it
+// is not nil even if x is empty.
 //
 // x is cut into about 64 blocks, into single elements if it has fewer than 128, or with [WithGrain] into blocks of n
-// elements. Each block starts with zero for every key that occurs in it; merge then combines the values of a key from
-// the left. Elements keep their order, so add and merge need not be commutative, but merge(a, add(zero, v)) must equal
-// add(a, v). The blocks depend only on the length of x and the grain, so the result is the same on any number of
-// workers, even if this equality holds only nearly, as with floating-point sums.
+// elements. In each block, keys start with zero again; merge then combines the values of a key from the left. Elements
+// keep their order, so add and merge need not be commutative, but merge(a, add(zero, v)) must equal add(a, v). The
+// blocks depend only on the length of x and the grain, so the result is the same on any number of workers, even if this
+// equality holds only nearly, as with floating-point sums.
 //
-// add and merge may change their arguments and return them, except for memory that zero refers to. If A refers to
-// memory, let zero be nil, and let add allocate it:
+// add and merge may change and return their arguments, except for memory that zero refers to. If A refers to memory,
+// let zero be nil, and let add allocate it:
 //
 //	func(a *stats, v T) *stats {
 //		if a == nil {

@@ -8,12 +8,12 @@ import (
 )
 
 // Indices returns the indices from 0 to n-1 for which f holds, in ascending order. It calls f once for each. It is
-// [Filter] by index: for rows of several slices, vertices of a graph, or positions in a text. To get the elements of
-// one slice, follow it with [Map].
+// [Filter] by index: for rows of several slices, vertices of a graph, or positions in a text. For the elements of one
+// slice, follow it with [Map].
 //
-// If f takes next to nothing, its call dominates: with one index of eight kept out of 10^6 on an Intel Xeon, it ran at
-// 0.6 of the speed of a plain loop on one worker, and at 1.15 on two. While it runs, Indices takes two bits for each
-// index, and for fewer than 4,096 indices a byte more for each.
+// If f is tiny, its call dominates: with one index of eight kept out of 10^6 on an Intel Xeon, it ran at 0.6 of the
+// speed of a plain loop on one worker, and at 1.15 on two. While it runs, it takes two bits for each index, and a byte
+// more for each of fewer than 4,096 indices.
 func Indices(s filch.Scope, n int, f func(i int) bool) []int {
 	check("Indices", s)
 	checkNumber("Indices", "n", n)
@@ -78,9 +78,9 @@ func chooseIndices(s filch.Scope, from, n int, of any, k kind, word func(lo, hi 
 	return c
 }
 
-// Compact returns x without the elements that equal the one before. Unlike [slices.Compact] it returns a new slice, as
-// [Filter] and [Unique] do, and leaves x unchanged. In a sorted x, one of each value remains. NaN equals nothing, so
-// every NaN is kept. Compact takes as much memory as [Filter].
+// Compact returns x without the elements that equal the one before, in a new slice; [slices.Compact] changes x instead.
+// A sorted x keeps one of each value. NaN equals nothing, so every NaN is kept. Compact takes as much memory as
+// [Filter].
 func Compact[T comparable](s filch.Scope, x []T) []T {
 	check("Compact", s)
 	return compact(s, x, Compact[T], asIs, func(lo, hi int) (word uint64) {
@@ -96,7 +96,7 @@ func Compact[T comparable](s filch.Scope, x []T) []T {
 }
 
 // CompactFunc is [Compact] with equal in place of ==, like [slices.CompactFunc]. It calls equal once for each element
-// but the first, with the preceding element of x as a. The first of a run of equal elements is kept.
+// but the first, with the preceding element of x as a. It keeps the first of a run of equal elements.
 func CompactFunc[T any](s filch.Scope, x []T, equal func(a, b T) bool) []T {
 	check("CompactFunc", s)
 	checkFunc("CompactFunc", equal == nil)

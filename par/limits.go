@@ -8,10 +8,9 @@ import (
 )
 
 // WithMaxWorkers lets at most n workers at once run the functions passed to this call. With 1, the caller does
-// everything itself, in the order of the elements. Nested calls have their own limit, or none. A worker that has
-// finished makes room for another, so the workers may change. Without the option, any number takes part. Functions
-// without options, such as [Sort] or [Filter], are limited by the pool: call them on one of n workers. It panics if n
-// is less than 1.
+// everything, in order. Nested calls have their own limit, or none. When a worker has finished, another may take its
+// turn. Without the option, there is no limit. Functions without options, such as [Sort] or [Filter], are limited by
+// the pool: call them on one of n workers. It panics if n is less than 1.
 func WithMaxWorkers(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("par: WithMaxWorkers(%d): there must be a worker", n))
@@ -19,11 +18,10 @@ func WithMaxWorkers(n int) Option {
 	return func(c *config) { c.most, c.given = n, c.given|workersAtOnce }
 }
 
-// WithAlign makes chunks begin only at multiples of n elements, such as those of a cache line, a vector or a row. Every
-// range is a multiple of n long, except the last, which ends with the input. A worker therefore takes at least n
-// elements at a time, even if they are expensive. The grain of [WithGrain] is rounded up to a multiple of n. WithAlign
-// alone does not make ranges long, so bodies that stream need a grain as well. It aligns indices of a slice, not
-// addresses in memory. It panics if n is less than 1.
+// WithAlign makes chunks begin only at multiples of n elements, such as those of a cache line, a vector or a row. Each
+// range is a multiple of n long, except the last. A worker takes at least n elements at a time, even if they are
+// expensive. [WithGrain] is rounded up to a multiple of n. WithAlign alone does not make ranges long, so bodies that
+// stream need a grain as well. It aligns indices of a slice, not addresses in memory. It panics if n is less than 1.
 func WithAlign(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("par: WithAlign(%d): a chunk must have an element", n))

@@ -13,22 +13,21 @@ import (
 )
 
 // ReduceLines cuts the contents of r into blocks of whole lines, and returns f of the first op f of the second op …, or
-// empty if r has nothing. It is [MapReduce] for a file that may be larger than memory. One worker at a time reads while
-// others call f. op is called for one pair at a time, in the order of the blocks. Each result of f and op is used once,
-// so op may change its arguments and return them.
+// empty if r has nothing. It is [MapReduce] for a file that may exceed memory. One worker at a time reads while others
+// call f. op is called for one pair at a time, in the order of the blocks. Each result of f and op is used once, so op
+// may change and return its arguments.
 //
-// f receives the offset of the block in r, and the block. It usually iterates over bytes.Lines, and collects results in
-// a value of its own, such as a map. A line ends with \n, which belongs to the block, as does a \r before it; only the
+// f receives the offset of the block in r, and the block. It usually ranges over bytes.Lines, and collects results in a
+// value of its own, such as a map. A line ends with \n, which belongs to the block, as does a \r before it; only the
 // last line of all may lack it. f must not retain the block, whose memory is reused.
 //
-// A block has 256 KiB, or the number of bytes that [WithGrain] sets, less the beginning of a line that ends in
-// the next. A longer line extends its block, up to 64 MiB; beyond that, the error wraps [bufio.ErrTooLong]. Blocks
-// depend only on these sizes and the input, so the result is the same on any number of workers, even if op is only
-// nearly associative. If op is slow compared with f, as it may be with maps, use longer blocks. If single lines are
-// slow, use [ForLines], which shares out the lines of a block. [InFlight] limits the blocks in memory; the default is 4
-// for each worker.
+// A block has 256 KiB, or the bytes that [WithGrain] sets, less the beginning of a line that ends in the next. A longer
+// line extends its block, up to 64 MiB; beyond that, the error wraps [bufio.ErrTooLong]. Blocks depend only on these
+// sizes and the input, so the result is the same on any number of workers, even if op is only nearly associative. If op
+// is slow beside f, as it may be with maps, use longer blocks. If single lines are slow, use [ForLines], which divides
+// blocks by line. [InFlight] limits the blocks in memory; the default is 4 for each worker.
 //
-// ReduceLines returns the first error in the order of the blocks, or that of r if all blocks before it succeeded, with
+// ReduceLines returns the error of the first block that has one, or that of r if all blocks before it succeeded, with
 // the result of the blocks before. A line cut off by an error of r is not passed to f. [WithContext] may stop it
 // between blocks. A worker keeps its slot while it reads. On a closed pool ReduceLines returns [filch.ErrClosed]
 // without reading.
@@ -40,12 +39,12 @@ func ReduceLines[R any](s filch.Scope, r io.Reader, empty R, f func(at int64, li
 		func(_ filch.Scope, b block) (R, error) { return f(b.at, b.lines) }, op)
 }
 
-// ForLines calls f for each line it reads from r, for several at the same time. f receives the offset of the line in r,
-// and the line without its end, \n or \r\n. Empty lines count. f must not retain the line, whose memory is reused.
+// ForLines calls f for each line of r, for several at the same time. f receives the offset of the line in r, and the
+// line without its end, \n or \r\n. Empty lines are included. f must not retain the line, whose memory is reused.
 //
 // ForLines returns the error of the first line that has one, or that of r if all lines before it succeeded. After a
 // failure, f is not called for later lines that have not begun. [WithContext] may stop it between lines. Otherwise it
-// is like [ReduceLines], which is faster if a line takes next to nothing.
+// is like [ReduceLines], which is faster for tiny lines.
 func ForLines(s filch.Scope, r io.Reader, f func(at int64, line []byte) error, opts ...Option) error {
 	const name = "ForLines"
 	check(name, s)

@@ -28,15 +28,15 @@ const (
 	blur = 300
 	// fastest is the least cost of an element that is believed, for bodies that had nothing to do.
 	fastest = ns / 10
-	// pieces is into how many pieces a chunk is cut if the body calls a function for each index: the chunk may end
-	// after each, if a worker asks. A piece has at most mostPiece elements, so that many run one after the other if
-	// they suddenly take long. (16 cost loops of tiny bodies a fifth.)
+	// pieces is the number of pieces of a chunk if the body calls a function for each index: the chunk may end after
+	// each, if a worker asks. A piece has at most mostPiece elements, so that many run one after the other if they
+	// suddenly take long. (16 cost loops of tiny bodies a fifth.)
 	pieces    = 4
 	mostPiece = 64
 	// tellTime is the interval in nanoseconds after which a worker adds to the shared count of finished elements.
 	tellTime = 100_000
-	// few is the number of elements below which a loop on a worker checks Demand instead of the clock: no more than
-	// would run one after the other anyway before the clock showed that they had become expensive. Elements that took
+	// few is the number of elements up to which a loop on a worker checks Demand instead of the clock: no more than
+	// would run one after the other before the clock showed that they had become expensive. Elements known to take
 	// longer than tellTime are left to runAdaptive, which Dump sees.
 	few = 16
 	// mostLogical is about how many pieces a loop is cut into if the race detector sees each as a goroutine of its own;
@@ -370,10 +370,9 @@ func serially(s filch.Scope, n int, f any, conf *config, body func(lo, hi int)) 
 	return from
 }
 
-// untilAsked processes [0, n) until another worker wants work. While all workers have some, it does not matter whether
-// an element has become expensive, nor that elements at different levels of a recursion share a function but differ in
-// cost. It checks after each element. For a body that receives ranges it checks after each range, which is as long as
-// all before it.
+// untilAsked processes [0, n) until another worker wants work. Until then it does not matter whether elements have
+// become expensive, or that those of different recursion levels share a function but not a cost. It checks after each
+// element. If the body receives ranges, it checks after each range, which is as long as all before it.
 func untilAsked(w *filch.Worker, n int, conf *config, body func(lo, hi int)) (from int) {
 	for from < n && !w.Demand() {
 		end := from + 1
@@ -401,10 +400,9 @@ func boundary(f func()) {
 	returned = true
 }
 
-// rethrow continues the panic v, which Do wraps in a filch.PanicError unless it is one already; v is nil after
-// runtime.Goexit. Call it while the stack of the panic still exists: Do runs on the same goroutine. The pool is a new
-// one, because the caller's may be closed by now, and any other that the caller is in would be used inside its own
-// work.
+// rethrow continues the panic v, which Do wraps in a filch.PanicError unless it is one; v is nil after runtime.Goexit.
+// Call it while the stack of the panic exists: Do runs on the same goroutine. The pool is a new one, because the
+// caller's may be closed, and any other that the caller is in would be used inside its own work.
 func rethrow(v any) {
 	if v != nil {
 		filch.New(filch.WithWorkers(1)).Do(func(*filch.Worker) { panic(v) })

@@ -1,29 +1,29 @@
 // Package par holds parallel algorithms on slices, ranges and sequences. Each takes a [filch.Scope] first: a pool, or
-// the worker of the fork-join code around it.
+// the worker of the surrounding fork-join code.
 //
 // # How work is divided
 //
 // A loop runs on the calling goroutine, in chunks of some microseconds. Between chunks it checks whether another worker
-// wants work, and if so forks half of what remains. There is no grain to tune: an undisturbed loop is not divided, and
-// long elements are divided one by one. This is lazy binary splitting (Tzannes, Caragea, Barua, Vishkin, PPoPP 2010),
-// driven by demand instead of an empty deque.
+// wants work, and if so forks half of the rest. There is no grain to tune: a loop that no worker asks is not divided,
+// and long elements are divided one by one. This is lazy binary splitting (Tzannes, Caragea, Barua, Vishkin, PPoPP
+// 2010), driven by demand instead of an empty deque.
 //
-// The package remembers the cost of each body by its function; all closures of one literal count as one. An input whose
-// total cost is known to be no more than some microseconds runs like a serial loop with a few clock reads, and is not
-// offered to other workers. If elements suddenly take long, some run one after the other before the loop notices: at
-// most 64, or in such a small loop as many as took about a microsecond before. In functions that pass ranges, or keep
-// state between elements, it is as many as took ten microseconds before.
+// The package remembers the cost of each body by function; all closures of one literal count as one. A loop known to
+// take no more than some microseconds runs serially with a few clock reads, and is not offered to other workers. If
+// elements suddenly take long, some run one after the other before the loop notices: at most 64, or in such a small
+// loop as many as took about a microsecond before. In functions that pass ranges, or keep state between elements, it is
+// as many as took ten microseconds before.
 //
 // Empty inputs return at once, and a single element costs one call. Small loops, maps, reductions, counts and searches
-// allocate nothing but their result. On a [filch.Worker], up to 16 elements run without a clock read until another
-// worker asks, and one more if they seemed cheap, so nested loops cost little.
+// allocate only their result. On a [filch.Worker], up to 16 elements run without a clock read until another worker
+// asks, and one more if they seemed cheap, so nested loops cost little.
 //
 // # Tiny bodies
 //
-// A body is a function value, called for each element and never inlined. If an element takes next to nothing, the call
-// dominates: on one worker of an Intel Xeon, 10^6 elements ran at 0.26 to 0.45 of the speed of a plain loop. Many
-// functions state their own figure. Functions that pass ranges of indices leave the loop to the body, and ran at 0.92
-// to 1.0:
+// The compiler inlines nothing into the loop over a body, a function value. If an element takes next to nothing, the
+// call dominates: on one worker of an Intel Xeon, 10^6 elements ran at 0.26 to 0.45 of the speed of a plain loop. Many
+// functions state their figure. Functions that pass ranges of indices leave the loop to the body, and ran at 0.92 to
+// 1.0:
 //
 //   - [ForRange] for [For], [Each], [EachPtr], [Map], [MapPtr] and [MapInto]; in [ForRange], set dst[i].
 //   - [ReduceRange] for [Reduce], [MapReduce], [MinBy] and [MaxBy]; to add numbers, [Sum].
@@ -35,26 +35,25 @@
 // # Contract
 //
 //   - A function returns when all its work is done.
-//   - Bodies may run at the same time, on any goroutine. A body must not wait for another body of the same call.
-//   - A panic in a body reaches the caller once, as a [*filch.PanicError], after all bodies of the call have ended. By
-//     then the other workers have finished what they had begun: an element, several cheap ones, or a chunk of
-//     [WithGrain]. runtime.Goexit in a body ends the caller likewise. Slices being written may be left half-written,
-//     unless stated otherwise.
-//   - With pure functions, results do not depend on timing or on the number of workers, unless stated otherwise.
+//   - Bodies may run at the same time, on any goroutine. A body must not wait for another of the same call.
+//   - A panic in a body reaches the caller once, as a [*filch.PanicError], after all bodies of the call have ended.
+//     Other workers first finish what they have begun: an element, several cheap ones, or a chunk of [WithGrain].
+//     runtime.Goexit in a body ends the caller likewise. Slices being written may then be half-written, unless stated
+//     otherwise.
+//   - With pure functions, results do not depend on timing or the number of workers, unless stated otherwise.
 //   - Only the result allocates per element, unless stated otherwise.
 //   - A nil function or Scope panics, as does a negative length.
 //
 // # Closed pools
 //
-// On a closed [filch.Pool], a function that returns an error returns [filch.ErrClosed] for any non-empty input, however
-// small. It also does so if the pool is closed after the call has begun but before it needs workers; some elements are
-// done then. Once it runs on workers, it runs to the end. The other functions panic, unless the input is so small that
-// they need no pool.
+// On a closed [filch.Pool], functions that return an error return [filch.ErrClosed] for any non-empty input. They also
+// do so if the pool is closed after the call has begun but before it needs workers; some elements are done then. Once
+// it runs on workers, it runs to the end. Other functions panic, unless the input is so small that they need no pool.
 //
-// This concerns the Scope that is passed. A *[filch.Worker] is already inside the pool, so its work continues while the
-// pool closes. Work on the Scope of a task, from [filch.ScopeOf], continues until the pool has ended. Any other Scope
+// This concerns the Scope that is passed. A *[filch.Worker] is inside the pool, so its work continues while the pool
+// closes. Work on the Scope of a task, from [filch.ScopeOf], continues until the pool has ended. Any other Scope
 // decides for itself. For a sequence of calls that cannot be refused halfway, make them all on one Worker: inside a
-// single Do, TryDo or DoContext of the pool.
+// single Do, TryDo or DoContext.
 package par
 
 import (
@@ -65,7 +64,7 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Option configures a call. A function panics on an option that does not apply to it: [AllErrors] is for [ForErr] and
+// Option configures a call. A function panics on an option that does not apply: [AllErrors] is for [ForErr] and
 // [MapErr], [WithContext] for functions that return an error, [InFlight] for pipelines, streams and lines, and
 // [WithAlign] for functions over the indices of a range or a slice.
 type Option func(*config)
@@ -86,11 +85,11 @@ type config struct {
 	limit  *atomic.Int64 // indices from here on may be skipped; nil if none may
 }
 
-// WithGrain sets the chunk size to n elements; the last chunk may be shorter. A chunk is not divided. In [ForTiles] n
-// is the side of a tile, in [ReduceLines] and [ForLines] the number of bytes in a block. It panics if n is less than 1.
+// WithGrain sets the size of chunks, which are not divided, to n elements; the last may be shorter. In [ForTiles] n is
+// the side of a tile, in [ReduceLines] and [ForLines] the bytes in a block. It panics if n is less than 1.
 //
-// Without it, a chunk takes about 10 us, which suits most bodies. Set a grain for a body that streams through long
-// memory, since each call interrupts the stream: about 1 MiB of each stream, and at least four chunks for each worker.
+// Without it, a chunk takes about 10 us, which suits most bodies. A body that streams through long memory needs a
+// grain, because each call interrupts the stream: about 1 MiB of each stream, and at least four chunks for each worker.
 // 14 streams of 16 MiB ran at 0.6 to 0.7 of the speed of plain goroutines in 1,350 calls, and at 1.0 to 1.1 with a
 // grain of 1 MiB. Set one also if a call has a fixed cost, or if the grouping of elements matters.
 //
@@ -102,9 +101,9 @@ func WithGrain(n int) Option {
 	return func(c *config) { c.grain, c.given = n, c.given|grain }
 }
 
-// InFlight limits the values in flight in a [Pipeline]: taken from the source, and not yet returned from the sink.
-// [NewStream] and [ReduceLines] say what it limits there. The default is 4 for each worker that the pool has when Run
-// begins. Each stage has memory for all of them. It panics if n is less than 1 or more than a million.
+// InFlight limits the values in a [Pipeline]: taken from the source, and not yet returned from the sink. For its
+// meaning elsewhere, see [NewStream] and [ReduceLines]. The default is 4 for each worker of the pool when Run begins.
+// Each stage has memory for all of them. It panics if n is less than 1 or more than a million.
 func InFlight(n int) Option {
 	if n < 1 || n > 1_000_000 {
 		panic(fmt.Sprintf("par: InFlight(%d): the number of values must be from 1 to 1000000", n))
@@ -112,11 +111,11 @@ func InFlight(n int) Option {
 	return func(c *config) { c.inFlight, c.given = n, c.given|inFlight }
 }
 
-// AllErrors makes a function continue after an error and return all errors, joined in the order of the elements.
+// AllErrors makes a function continue after an error, and return all errors joined, in the order of the elements.
 func AllErrors() Option { return func(c *config) { c.all, c.given = true, c.given|errorsToo } }
 
-// WithContext makes a function stop when ctx ends. It then returns the error of an element that has failed, or else the
-// cause from context.Cause. It panics if ctx is nil.
+// WithContext makes a function stop when ctx ends. It then returns the error of a failed element, or else context.Cause
+// of ctx. It panics if ctx is nil.
 func WithContext(ctx context.Context) Option {
 	if ctx == nil {
 		panic("par: WithContext: ctx is nil")

@@ -11,12 +11,12 @@ import (
 	"github.com/filch-go/filch/internal/simd"
 )
 
-// Reductions cut the input into blocks whose number depends only on its length, process each block from the left, and
-// combine the results in pairs. The answer therefore depends on nothing else either, even if op is only nearly
-// associative, like the sum of floating-point numbers.
+// Reductions cut the input into blocks whose number depends only on its length, process each from the left, and combine
+// the results in pairs. So the answer is reproducible even if op is only nearly associative, like the sum of
+// floating-point numbers.
 
-// blockSize returns the block length for n elements: single elements if there are few, since these may be expensive,
-// and otherwise 64 blocks or more.
+// blockSize returns the block length for n elements: 1 if they are few, since they may be expensive, and otherwise so
+// that there are 64 blocks or more.
 func blockSize(n int) int { return max(1, min(n/64, 1024), n>>16) }
 
 // blockSize is the caller's grain, if there is one.
@@ -57,10 +57,9 @@ func foldAs[R any](s filch.Scope, n, size, done int, first R, of any, c config, 
 	return t.parts[0]
 }
 
-// foldFew is fold for blocks of one element, as long as the whole is known to be cheap. It does not allocate. It
-// returns how many elements it has combined, a power of two or all of them, and their value. It reads the clock after
-// combining two, and then after each 32 or more. On a worker it does not read it while no other wants work, as in
-// untilAsked.
+// foldFew is fold for blocks of one element, while the whole is known to be cheap. It does not allocate. It returns how
+// many elements it has combined, a power of two or all, and their value. It reads the clock after two elements, and
+// then after each 32 or more; on a worker, only while another wants work, as in untilAsked.
 func foldFew[R any](s filch.Scope, n int, of any, k kind, opOf any, element func(i int) R, op func(a, b R) R) (done int, v R) {
 	if n == 1 {
 		boundary(func() { v = element(0) })
@@ -157,12 +156,12 @@ func fromLeft[T any](x []T, op func(a, b T) T) T {
 }
 
 // Reduce returns x[0] op x[1] op …, or empty if x is empty. op must be associative, need not be commutative, and must
-// not change its arguments, which may be in x. Elements are combined in order within blocks whose length depends only
-// on that of x, or on [WithGrain]. The result is therefore the same on any number of workers, even if op is only nearly
+// not change its arguments, which may be in x. It combines elements in order, in blocks whose length depends only on
+// that of x or on [WithGrain], so the result is the same on any number of workers, even if op is only nearly
 // associative.
 //
-// If op does next to nothing, such as an addition, the loop runs at about 0.30 of the speed of a plain one on each
-// worker, and [ReduceRange] at 0.93. To add numbers, use [Sum].
+// With a tiny op, such as an addition, it runs at about 0.30 of the speed of a plain loop on each worker, and
+// [ReduceRange] at 0.93. To add numbers, use [Sum].
 func Reduce[T any](s filch.Scope, x []T, empty T, op func(a, b T) T, opts ...Option) T {
 	check("Reduce", s)
 	checkFunc("Reduce", op == nil)
@@ -181,8 +180,8 @@ func Reduce[T any](s filch.Scope, x []T, empty T, op func(a, b T) T, opts ...Opt
 }
 
 // MapReduce returns f(x[0]) op f(x[1]) op …, or empty if x is empty; see [Reduce]. Each result of f and op is used
-// once, so op may change its arguments and return them. Tiny functions cost two calls an element; [ReduceRange] calls
-// neither for each.
+// once, so op may change its arguments and return them. Tiny functions cost two calls an element; [ReduceRange] avoids
+// both.
 func MapReduce[T, R any](s filch.Scope, x []T, empty R, f func(v T) R, op func(a, b R) R, opts ...Option) R {
 	check("MapReduce", s)
 	checkFunc("MapReduce", f == nil || op == nil)
@@ -205,9 +204,9 @@ func MapReduce[T, R any](s filch.Scope, x []T, empty R, f func(v T) R, op func(a
 	}, op)
 }
 
-// ReduceRange returns f of the first range op f of the second op …, or empty if n is 0. The ranges of indices together
-// make up 0 to n-1. It is [MapReduce] without the call for each element. The ranges depend only on n and [WithGrain]:
-// without a grain, they have one index each if n is less than 128, and more otherwise.
+// ReduceRange is [MapReduce] without the call for each element: it returns f of the first range op f of the second op
+// …, or empty if n is 0. The ranges together make up 0 to n-1, and depend only on n and [WithGrain]. Without a grain,
+// they have one index each if n is less than 128, and more otherwise.
 func ReduceRange[R any](s filch.Scope, n int, empty R, f func(lo, hi int) R, op func(a, b R) R, opts ...Option) R {
 	check("ReduceRange", s)
 	checkNumber("ReduceRange", "n", n)
@@ -234,12 +233,12 @@ type Number interface {
 // fastBlock is the minimum number of elements in a block if each takes a nanosecond or less.
 const fastBlock = 1 << 13
 
-// Sum returns the sum of x. Integers wrap around. It is [Reduce] with addition, without a function call: it reads x at
+// Sum returns the sum of x. Integers wrap around. It is [Reduce] with addition, but calls no function, and reads x at
 // the speed of memory. One goroutine adds up to 8,192 elements, and each block of a longer x.
 //
 // Floating-point numbers are added in pairs of blocks. Within a block of 4 KiB, each of 16 lanes of float64, or 32 of
 // float32, adds 32 elements in order. The error therefore grows with the logarithm of the length (Higham, "The accuracy
-// of floating point summation", SIAM J. Sci. Comput. 1993). The sum is the same on any number of workers and on any
+// of floating point summation", SIAM J. Sci. Comput. 1993). The sum is the same on any number of workers and any
 // processor.
 //
 // On a shared Intel Xeon with AVX2, 2^24 numbers were read at 0.75 to 1.15 of the bytes a second that [Copy] reads and
