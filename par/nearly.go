@@ -75,8 +75,8 @@ func takeOut[T cmp.Ordered](x, out []T) (kept, more []T) {
 	return x[:n], out
 }
 
-// fit removes pairs at the border between what is kept of a block and of the next non-empty one, until all are in
-// order. It reports whether most removals were enough.
+// fit removes pairs at the border between the kept elements of a block and of the next non-empty one, until all are in
+// order. It reports whether out stayed within most elements.
 func fit[T cmp.Ordered](kept [][]T, out *[]T, most int) bool {
 	p := 0
 	for b := 1; b < len(kept); b++ {
@@ -101,9 +101,9 @@ func fit[T cmp.Ordered](kept [][]T, out *[]T, most int) bool {
 	return true
 }
 
-// mergeBack merges kept, which are parts of x, and few, which is sorted, into x. It first saves those elements of a
-// part that the destination of another part overlaps. They are few if about as many elements were removed before it as
-// come back there. Then it copies each part, and merges from the copy into its destination.
+// mergeBack merges kept, which are parts of x, and few, which is sorted, into x. It first saves the elements of a part
+// that the destination of another part overlaps: few, if about as many elements were removed before the part as return
+// there. Then it copies each part, and merges the copy into its destination.
 //
 // For ten million int64 with one per cent swapped, one worker takes 55 ms in all, and a seventh of the memory of x.
 // Merging into a slice as long as x, and copying back, took 75 ms and that memory once more.

@@ -9,9 +9,9 @@ import (
 	"github.com/filch-go/filch/internal/simd"
 )
 
-// CountBetween returns the number of elements v of x with lo <= v and v <= hi. With lo equal to hi, it counts a value.
-// NaN lies between nothing, and -0 equals 0. It is [Count] without a function call. One goroutine counts up to 8,192
-// elements, and each block of a longer x.
+// CountBetween returns the number of elements v of x with lo <= v and v <= hi; lo may equal hi. NaN is never counted,
+// and -0 equals 0. It is [Count] without a function call. One goroutine counts up to 8,192 elements, and each block of
+// a longer x.
 //
 // On a shared Intel Xeon with AVX2, 2^24 numbers were read at 0.7 to 1.0 of the bytes a second that [Copy] reads and
 // writes, and counted at 1.9 to 6.1 of the speed of a plain loop; 100,000 numbers, in the cache, at 2.5 to 6.8 of it.

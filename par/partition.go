@@ -63,8 +63,8 @@ func partitionLarge[T any](x []T, pivot T, bound int, compare func(a, b T) int) 
 // partitionThree puts the elements equal to pivot between the others. It is Lomuto's partition with two borders. For
 // large elements it is Dijkstra's (the Dutch national flag), which moves fewer.
 //
-// For a million elements with two values, one worker takes 0.8 of the time of slices.SortFunc. Two partitions in two
-// took 1.4.
+// For a million elements with two values, one worker takes 0.8 of the time of slices.SortFunc; with two ordinary
+// partitions it took 1.4.
 func partitionThree[T any](x []T, pivot T, _ int, compare func(a, b T) int) (low, high int) {
 	if unsafe.Sizeof(pivot) > 24 {
 		return partitionFlag(x, pivot, 0, compare)
@@ -132,11 +132,11 @@ func apply[T any](x []T, m move) {
 	}
 }
 
-// misplaced returns the moves that partition n elements whose blocks of size are already partitioned: ends are where
-// the low elements of a block end, and where its high ones begin. low and high are these borders for the whole.
+// misplaced returns the moves that partition n elements whose blocks of size are partitioned: ends are where the low
+// elements of a block end, and where its high ones begin. low and high are these borders for the whole.
 //
-// There are three zones and three kinds of elements. Each zone lacks as many elements as it has of other kinds. So once
-// no two zones have any elements for each other, the rest move in a ring.
+// There are three zones, one for each kind of element, and each lacks as many elements as it has of other kinds. So
+// once no two zones can swap, the rest move in a ring.
 func misplaced(ends [][2]int, size, n int) (moves []move, low, high int) {
 	for i, e := range ends {
 		low += e[0] - i*size

@@ -10,14 +10,14 @@ import (
 )
 
 // Sort first looks for patterns. One pass checks each pair of neighbours, piece by piece. Input in one direction is
-// then done, or is reversed. A few runs are merged. A few misplaced elements are removed, sorted, and merged back. The
-// pass leaves a disordered block after a few pieces, and counts its digits or values instead while it is in the cache.
+// then done, or is reversed. A few runs are merged. A few misplaced elements are removed, sorted, and merged back. In a
+// disordered block, the pass stops after a few pieces, and counts digits or values instead while the block is in the
+// cache.
 //
 // For 10^7 int64 with one per cent swapped, one worker took 80 ms of processor time, slices.Sort 204. Merging all
 // natural runs, however many, took 446 ms. Scattering by the highest digit, and leaving nearly sorted parts to package
 // slices, took 388 ms. For eight saw teeth the four took 97, 464, 98 and 425 ms; for an organ pipe 59, 287, 61 and 298
-// ms. Now that removed elements are merged in place, it takes 55 ms for one per cent swapped, against 186 ms of
-// slices.Sort.
+// ms. Now that removed elements are merged in place, one per cent swapped takes 55 ms, against 186 ms of slices.Sort.
 
 const (
 	pieceSize = 1 << 10 // elements that share one direction

@@ -16,10 +16,10 @@ type Pipeline[T any] struct {
 	lay func(l *line) []T
 }
 
-// From begins a Pipeline with the values of source. Any free worker takes the next value, with iter.Pull, one at a
-// time, when there is room for it. So neither source nor the caller of [Pipeline.Run] may be locked to a thread with
+// From begins a Pipeline with the values of source. Any free worker pulls the next value when there is room for it, one
+// at a time, with iter.Pull. So neither source nor the caller of [Pipeline.Run] may be locked to a thread with
 // runtime.LockOSThread: that ends the program. Workers pinned by [filch.WithAffinity] are allowed; once such a pool
-// exists, each value costs one more goroutine.
+// exists, each value costs a goroutine more.
 func From[T any](source iter.Seq[T]) *Pipeline[T] {
 	checkFunc("From", source == nil)
 	return &Pipeline[T]{func(l *line) []T {
@@ -69,15 +69,15 @@ func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Sco
 // stops the source as break stops a loop.
 //
 // Run returns the error of the first value in the order of the source that has one, as a serial loop would. sink has
-// been called for all values before it and none after; stages may have been called for later ones. [WithContext] may
-// stop the run: Run then returns the context's error, unless a value failed and all values before it are through. A
-// panic of the source or a stage reaches the caller once. On a closed pool Run returns [filch.ErrClosed] without using
-// its source. If the pool is closed later, the values continue to the end with fewer workers. Inside a worker, Run
-// keeps its worker slot while it waits for the others.
+// been called for all values before it and none after; stages may have been called for later ones. If [WithContext]
+// stops it, Run returns the context's error, unless a value failed and all before it are through. A panic of the source
+// or a stage reaches the caller once. On a closed pool Run returns [filch.ErrClosed] without using its source; if the
+// pool is closed later, the values continue with fewer workers. Inside a worker, Run keeps its worker slot while it
+// waits.
 //
-// A worker carries a value from stage to stage while the next stage has room for it. Otherwise it continues with the
-// value that is furthest along, as Navarro, Asenjo, Tabik and Caşcaval describe it for TBB ("Analytical modeling of
-// pipeline parallelism", PACT 2009). A step costs some hundred nanoseconds and allocates nothing.
+// A worker carries a value from stage to stage while the next stage has room for it, and then continues with the value
+// that is furthest along, as Navarro, Asenjo, Tabik and Caşcaval describe for TBB ("Analytical modeling of pipeline
+// parallelism", PACT 2009). A step costs some hundred nanoseconds and allocates nothing.
 func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) error {
 	check("Pipeline.Run", s)
 	p.check("Pipeline.Run")

@@ -9,9 +9,9 @@ import (
 )
 
 // SortFunc sorts x in place by compare, which is like cmp.Compare. Equal elements end up in an order that depends only
-// on x. It allocates up to some 400 bytes and the size of twenty elements for each thousand elements. Exception: if x
-// is up to 16 sorted or reversed runs, or nearly so, or if three quarters of it are in order, it merges, and takes as
-// much memory as x. If compare panics, x has all its elements, in some order. One worker sorts up to 1,024 elements.
+// on x. It allocates up to some 400 bytes and the size of twenty elements for each thousand elements. Exception: an x
+// of up to 16 sorted or reversed runs, or nearly so, or with three quarters in order, is merged, which takes as much
+// memory as x. If compare panics, x has all its elements, in some order. One worker sorts up to 1,024 elements.
 //
 // It is a quicksort with medians of samples (Frazer and McKellar, "Samplesort", J. ACM 1970) and parallel partitions
 // (as Tsigas and Zhang, PDP 2003, but by blocks that do not depend on timing). The pattern-defeating quicksort of
@@ -37,8 +37,8 @@ func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	}
 }
 
-// seems samples pieces for a direction in which most elements stand to those a fixed distance before. In such input a
-// merge moves few elements, and a partition would put the others out of order.
+// seems samples pieces, and returns the direction in which most elements stand to the element a fixed distance before.
+// A merge moves few elements of such input, and a partition would put the others out of order.
 func seems[T any](x []T, compare func(a, b T) int) direction {
 	const tries, size, most = 4, 64, 4 * 64 / 16
 	down, up := 0, 0

@@ -209,8 +209,8 @@ func (k key[U]) inBits(x []U, f func(x []U)) {
 }
 
 const (
-	// digits is the number of values of a digit: with eight bits, address translation keeps up with the places that a
-	// worker writes to at the same time.
+	// digits is the number of values of a digit. With eight bits, address translation keeps up with the positions that
+	// a worker writes to at the same time.
 	digits = 256
 	// fewScattered is the number of elements left to package slices, and fewDigits the number left to it among those
 	// that share the highest digit.
@@ -376,8 +376,8 @@ func (t *tally[U]) sort(w *filch.Worker) {
 }
 
 // sortBits sorts with the help of buf: by the highest eight bits that differ into buf, and then each group, which fits
-// into a cache if there are many, back into x. It passes over memory as rarely as it can: it makes bits on the way, and
-// it counts the digit that differs in a sample, in case that is the highest that does.
+// into a cache if there are many, back into x. To pass over memory rarely, it makes bits on the way, and counts the
+// digit that differs in a sample, in case that is the highest that does.
 func sortBits[U bitsOf](s filch.Scope, t *tally[U], buf []U) {
 	x, k := t.x, t.k
 	t.countAll(s)

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Rand is a sequence of random numbers for an index. It depends only on a seed and the index, so bodies draw the same
-// numbers on any number of workers, and in a plain loop. Rand is a value: making one allocates nothing and takes next
-// to no time. The zero Rand is that of seed 0 and index 0.
+// Rand is a sequence of random numbers that depends only on a seed and an index, so bodies draw the same numbers on any
+// number of workers, and in a plain loop. It is a value: making one allocates nothing and takes next to no time. The
+// zero Rand is that of seed 0 and index 0.
 //
 //	par.For(s, n, func(i int) {
 //		r := par.NewRand(seed, i)
@@ -22,9 +22,9 @@ import (
 // same time. A copy continues from where the Rand was.
 //
 // The generator is Philox2x64-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011),
-// which passes BigCrush. Its key is the seed, and the counter that it encrypts is the index and the number of the
-// block, so with one seed no two indices share a block of 128 bits. The numbers of a seed and an index will not change.
-// They are not for secrets. A number takes little longer than one of rand.PCG.
+// which passes BigCrush. Its key is the seed; the counter that it encrypts is the index and the block number, so with
+// one seed no two indices share a block of 128 bits. The numbers of a seed and an index will not change. They are not
+// for secrets. A number takes little longer than one of rand.PCG.
 type Rand struct {
 	seed, index uint64
 	blocks      uint64 // made so far

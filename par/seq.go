@@ -15,10 +15,10 @@ const (
 	batchTime  = 2 * time.Millisecond
 )
 
-// MapSeq returns f of each value of seq, in order. The goroutine that iterates over the result takes a batch of values
+// MapSeq returns f of each value of seq, in order. The goroutine of the loop over the result takes a batch of values
 // from seq, all workers map the batch, and then the loop receives the results. These three steps do not overlap; in a
 // [Pipeline] they do. A batch has 32 values at first, and up to 4,096 if they take little time, or n with
-// [WithGrain](n). So seq may be that far ahead of the loop; use a grain of 1 if it must not run ahead. After a break, no more
+// [WithGrain](n). seq may be that far ahead of the loop; use a grain of 1 if it must not be. After a break, no more
 // values are taken. f is called for all values taken, unless seq panics; the panic then reaches the loop.
 func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Option) iter.Seq[R] {
 	check("MapSeq", s)
