@@ -49,7 +49,7 @@ func (st *state) join(r *run, ctx context.Context) bool {
 	return true
 }
 
-// leave is deferred. It runs for carriers that find no more to do, and for those that a node has ended.
+// leave is deferred. It runs when a carrier finds no more to do, or a node has ended it.
 func (c *carrier) leave() {
 	st := c.st
 	if c.at != none {

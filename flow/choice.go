@@ -19,8 +19,8 @@ const End = -1
 //	init -> body -> more? - - 0 - -> body
 //	                      - - 1 - -> done
 //
-// A node that may be chosen and has deps also runs when all of these have: body runs after init, so the loop begins. A
-// node that only a Choice is to start, such as done, has no deps. It can still read the results of nodes before the
+// A node that may be chosen and has deps also runs when all of these have: body runs after init, so the loop begins.
+// Give a node that only a Choice is to start, such as done, no deps; it can still read the results of nodes before the
 // Choice.
 //
 // In a loop, the nodes after the chosen one run again, each when all its deps have run once more. Choosing a node that

@@ -22,8 +22,8 @@
 // a task that is to outlive the run, use [context.WithoutCancel] of ctx.
 //
 // The nodes that one worker runs one after the other are one task of the pool: for [filch.Stats], observers, and
-// limits. Such a task, a turn, ends after 100 us, or with the node that runs then, so that the worker can take other
-// tasks. The tasks of a run have priority 0.
+// limits. Such a task, a turn, ends after at most 100 us and the rest of the running node, so that the worker can take
+// other tasks. The tasks of a run have priority 0.
 //
 // # Contract
 //

@@ -71,8 +71,8 @@ const (
 	fewSwapped     = 1 << 14 // swapped by one worker
 )
 
-// quicksort sorts x. After as many bad pivots as bad says, it leaves the rest to package slices, which is O(n log n) for any x, and
-// terminates whatever compare does.
+// quicksort sorts x. After as many bad pivots as bad says, it leaves the rest to package slices, which is O(n log n)
+// for any x, and terminates whatever compare does.
 func quicksort[T any](w *filch.Worker, x []T, compare func(a, b T) int, bad int) {
 	for len(x) > fewDivided && bad > 0 {
 		pivot, same := median(x, compare)

@@ -16,13 +16,15 @@ import (
 )
 
 // Sort sorts x, NaN first. Equal floating-point numbers and strings end up in any order. It takes as much memory as x,
-// or 24 bytes for each string. Nearly sorted input takes a sixth of that of x if misplaced elements are spread evenly, and at
-// most a third more than x. Input that is sorted, reversed or rotated, or has few distinct numbers, takes next to none.
+// or 24 bytes for each string. Nearly sorted input takes a sixth of that of x if misplaced elements are spread evenly,
+// and at most a third more than x. Input that is sorted, reversed or rotated, or has few distinct numbers, takes next
+// to none.
 //
 // A few sorted or reversed runs are merged, and so is nearly sorted input. Few distinct numbers are counted. Other
 // numbers are scattered by the highest eight bits that differ. Each part is then sorted by as many lower bits as
 // distinguish most of its elements, eight at a time, and elements that are still equal by the remaining bits (radix
-// sort, MSD then LSD). Strings are sorted by eight bytes at a time, from the first. Package slices sorts short inputs and parts.
+// sort, MSD then LSD). Strings are sorted by eight bytes at a time, from the first. Package slices sorts short inputs
+// and parts.
 func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 	check("Sort", s)
 	switch {

@@ -13,8 +13,8 @@ import (
 //
 // Several workers call Less and Swap at the same time. Concurrent calls of Swap share no index with one another or with
 // a call of Less; two calls of Less may. So they need no lock, as long as they access nothing but the elements at their
-// indices: no counter, and no room in data for an element being moved. If one of them panics, data has all its
-// elements, in some order. Len is called before all else, once or twice.
+// indices: no counter, and no scratch space in data. If one of them panics, data has all its elements, in some order.
+// Len is called before all else, once or twice.
 //
 // Elements in order, or in the opposite order, take one call of Less each. Otherwise it is a quicksort like that of
 // SortFunc, whose partitions swap elements (Hoare, Computer Journal 1962). After too many bad pivots it leaves a part

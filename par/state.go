@@ -30,7 +30,7 @@ import (
 // When no body runs any more, states are merged in pairs of neighbours in the order of their creation, then pairs of
 // pairs, and so on, always into the earlier one; the result is the caller's state. Disjoint pairs may be merged at the
 // same time. from is not used again, and into may keep parts of it. A single state is not merged. If fresh, body or
-// merge panics, the panic reaches the caller, and the states are lost; see "Contract". If body does next to nothing,
+// merge panics, the panic reaches the caller, and the states are lost; see "Contract". With a tiny body,
 // [ReduceIntoRange] is faster.
 func ReduceInto[S any](s filch.Scope, n int, fresh func() *S, body func(st *S, i int), merge func(into, from *S), opts ...Option) *S {
 	checkStates("ReduceInto", s, n, fresh == nil || body == nil || merge == nil)
@@ -51,7 +51,7 @@ func ReduceIntoRange[S any](s filch.Scope, n int, fresh func() *S, body func(st 
 // [ReduceInto], and the same rules hold. body finds its state as earlier calls left it. States are dropped at the end.
 // If n is 0, fresh is not called.
 //
-// If body does next to nothing, [ForRangeInit] is faster.
+// With a tiny body, [ForRangeInit] is faster.
 func ForInit[S any](s filch.Scope, n int, fresh func() *S, body func(st *S, i int), opts ...Option) {
 	checkStates("ForInit", s, n, fresh == nil || body == nil)
 	c := configOf("ForInit", opts, ofLoops)

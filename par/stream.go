@@ -44,7 +44,7 @@ type outcome[R any] struct {
 
 // NewStream returns a Stream that calls f for each value sent, in a task of p, so for up to as many values at a time as
 // p has workers. sink receives the results one at a time, in the order of Send, each as soon as all before it are
-// through. For example, a Stream compresses blocks for a file, or calls back with results in the order of submission.
+// through. Use it to compress blocks for a file, or to call back with results in the order of submission.
 // If a stage must see the values in order, let the sink send to another Stream.
 //
 // With [InFlight](n), at most n values are in flight: sent, and not yet through sink. The default is four for each
