@@ -9,24 +9,23 @@ import (
 	"github.com/filch-go/filch/internal/clock"
 )
 
-// turn is for how long a carrier goes on, in nanoseconds, before it lets its worker look at
-// other tasks.
+// turn is how long a carrier continues, in nanoseconds, before it lets its worker check for other tasks.
 const turn = 100_000
 
-// none is no node.
+// none is not a node.
 const none = -1
 
-// carrier is a task that runs nodes, one after the other.
+// carrier is a task that runs nodes one after the other.
 type carrier struct {
 	st    *state
 	r     *run
 	ctx   context.Context
 	at    int32     // the node that runs
-	ready [32]int32 // nodes that are ready, and not in st.ready yet
-	n     int       // how many
+	ready [32]int32 // ready nodes that are not in st.ready yet
+	n     int       // the number of them
 }
 
-// carryOn is a carrier, from its beginning to its end.
+// carryOn is the function of a carrier's task.
 func (st *state) carryOn(ctx context.Context) {
 	c := carrier{st: st, r: runOf(ctx), ctx: ctx, at: none}
 	if st.join(c.r, ctx) {
@@ -35,7 +34,7 @@ func (st *state) carryOn(ctx context.Context) {
 	}
 }
 
-// join counts a carrier that was submitted for r, and reports false if that is over.
+// join counts a carrier that was submitted for r, and reports false if r is over.
 func (st *state) join(r *run, ctx context.Context) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -50,7 +49,7 @@ func (st *state) join(r *run, ctx context.Context) bool {
 	return true
 }
 
-// leave is deferred. Carriers that have nothing left leave, and those that a node has ended.
+// leave is deferred. It runs when a carrier finds no more to do, or a node has ended it.
 func (c *carrier) leave() {
 	st := c.st
 	if c.at != none {
@@ -67,8 +66,7 @@ func (c *carrier) leave() {
 	st.tellOver(c.r)
 }
 
-// carry runs nodes until there is none, or the run has failed, or its turn is over and another
-// carrier was submitted.
+// carry runs nodes until none is left, or the run has failed, or its turn is over and another carrier was submitted.
 func (c *carrier) carry() {
 	begin := clock.Now()
 	now := begin
@@ -96,7 +94,7 @@ func (c *carrier) carry() {
 	}
 }
 
-// run runs node i. It returns the time, and false if the node has failed.
+// run runs node i. It returns the time, and false if the node failed.
 func (c *carrier) run(i int32, begin int64) (now int64, ok bool) {
 	st := c.st
 	c.at = i
@@ -116,8 +114,8 @@ func (c *carrier) run(i int32, begin int64) (now int64, ok bool) {
 	return now, true
 }
 
-// after makes ready what node i, which has run, was the last dep of, and what it chooses. It returns the
-// node to go on with.
+// after makes ready the nodes whose last dep was i, which has run, and the node that i chooses. It returns the node to
+// continue with.
 func (c *carrier) after(i int32) (next int32) {
 	st, p := c.st, c.st.plan
 	n := &p.nodes[i]
@@ -145,7 +143,7 @@ func (c *carrier) after(i int32) (next int32) {
 			case atomic.AddInt32(left, -1) > 0:
 				continue
 			case p.weak:
-				atomic.AddInt32(left, deps) // deps may be about to run again
+				atomic.AddInt32(left, deps) // deps may soon run again
 			default:
 				*left = deps // for the next run
 			}
@@ -158,7 +156,7 @@ func (c *carrier) after(i int32) (next int32) {
 	return next
 }
 
-// makeReady notes that node j is ready. It returns the node to go on with, which was next so far.
+// makeReady records that node j is ready. It returns the node to continue with, which was next so far.
 func (c *carrier) makeReady(j, next int32) int32 {
 	if c.st.busy != nil && c.st.busy[j].Swap(true) {
 		c.st.fail(c.r, j, fmt.Errorf("it is to run again before it has ended"))
@@ -168,15 +166,15 @@ func (c *carrier) makeReady(j, next int32) int32 {
 		return j
 	}
 	if c.n == len(c.ready) {
-		c.next(j) // which only makes room
+		c.next(j) // only makes room
 	}
 	c.ready[c.n] = j
 	c.n++
 	return next
 }
 
-// next gives the nodes in c.ready to all carriers. It returns the node to go on with: i, or if that
-// is none, the first of all that are ready.
+// next gives the nodes in c.ready to all carriers. It returns the node to continue with: i, or if that is none, the
+// first ready node of all.
 func (c *carrier) next(i int32) int32 {
 	st := c.st
 	st.mu.Lock()
@@ -190,13 +188,13 @@ func (c *carrier) next(i int32) int32 {
 	call := st.calls()
 	st.mu.Unlock()
 	if call {
-		_ = c.st.call(c.r, c.ctx) // if it is refused, c goes on alone
+		_ = c.st.call(c.r, c.ctx) // if the pool refuses, c continues alone
 	}
 	return i
 }
 
-// handOn leaves node i to the next carrier, which it submits. It reports false if that was refused:
-// then i is ready, and c goes on.
+// handOn leaves node i to the next carrier, which it submits. If the pool refuses the carrier, it reports false: i is
+// ready, and c continues.
 func (c *carrier) handOn(i int32) bool {
 	st := c.st
 	st.mu.Lock()
@@ -206,9 +204,9 @@ func (c *carrier) handOn(i int32) bool {
 	return !call || c.st.call(c.r, c.ctx) == nil
 }
 
-// calls notes that a carrier is about to be submitted, and reports whether one must be: as long as
-// nodes are ready, one is on its way. So a node that waits keeps no ready node from running, as
-// long as the pool has a place. The caller holds the lock.
+// calls records that a carrier is about to be submitted, and reports whether one must be: while nodes are ready, one is
+// on its way. So a waiting node keeps no ready node from running, as long as the pool has a worker slot. The caller
+// holds the lock.
 func (st *state) calls() bool {
 	if st.called || len(st.ready) == 0 {
 		return false
@@ -217,7 +215,7 @@ func (st *state) calls() bool {
 	return true
 }
 
-// call submits a carrier of r, for a caller with ctx.
+// call submits a carrier of r for a caller with ctx.
 func (st *state) call(r *run, ctx context.Context) error {
 	err := r.pool.TryGo(ctx, st.carry)
 	if err != nil {

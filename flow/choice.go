@@ -5,34 +5,31 @@ import (
 	"fmt"
 )
 
-// End is what the function of a [Choice] returns to choose none.
+// End is the result of a [Choice] that chooses no node.
 const End = -1
 
-// Choice is a node that chooses which node runs next: a condition task of Taskflow (Huang, Lin,
-// Lin and Lin, "Taskflow: A Lightweight Parallel and Heterogeneous Task Graph Computing System",
-// IEEE TPDS 2022). Make one with [Choose]. Its result is the index that its function returned.
+// Choice is a node that chooses which node runs next: a condition task of Taskflow (Huang, Lin, Lin and Lin, "Taskflow:
+// A Lightweight Parallel and Heterogeneous Task Graph Computing System", IEEE TPDS 2022). Make one with [Choose]. Its
+// result is the index that its function returned.
 //
-// The edges to what it may choose are weak: [Choice.To] makes them. A node that a weak edge
-// leads to does not run when the run begins, but when it is chosen: at once, whether or not its
-// deps have run. Weak edges may lead back. So a Choice makes a branch of two weak edges forward,
-// and a loop of one that leads back:
+// [Choice.To] makes weak edges to the nodes it may choose. A node with a weak edge to it does not run when the run
+// begins, but at once when it is chosen, whether or not its deps have run. Weak edges may lead back: two that lead
+// forward make a branch, and one that leads back makes a loop:
 //
 //	init -> body -> more? - - 0 - -> body
 //	                      - - 1 - -> done
 //
-// A chosen node that has deps also runs when all of these have: body runs after init, and so the
-// loop begins. What only a Choice is to start, such as done, has no deps. It reads the results of
-// what comes before the Choice all the same.
+// A node that may be chosen and has deps also runs when all of these have: body runs after init, so the loop begins.
+// Give a node that only a Choice is to start, such as done, no deps; it can still read the results of nodes before the
+// Choice.
 //
-// In a loop, the nodes that come after what was chosen run again, each when all of its deps
-// have run once more. A node must not be chosen while it runs or is about to: then the run ends
-// with an error. A dep on a Choice is an edge like any other: that node runs after the Choice,
-// whatever is chosen.
+// In a loop, the nodes after the chosen one run again, each when all its deps have run once more. Choosing a node that
+// runs or is about to run ends the run with an error. A dep on a Choice is an ordinary edge: that node runs after the
+// Choice, whatever is chosen.
 type Choice struct{ Of[int] }
 
-// Choose adds a [Choice] to g, and returns it. f returns the index of the node to go on with,
-// among those of [Choice.To], or [End]. Any other number ends the run with an error. Choose
-// panics as [Node] does.
+// Choose adds a [Choice] to g, and returns it. f returns the index of the node to continue with, among those of
+// [Choice.To], or [End]. Any other number ends the run with an error. Choose panics as [Node] does.
 func Choose(g *Graph, name string, f func(ctx context.Context) (int, error), deps ...Dep) *Choice {
 	needs(g != nil, "Choose", "g")
 	needs(f != nil, "Choose", "f")
@@ -42,8 +39,7 @@ func Choose(g *Graph, name string, f func(ctx context.Context) (int, error), dep
 	return c
 }
 
-// To adds what c chooses from, and returns c. Indices count on from call to call. To panics as
-// [Node] does.
+// To adds nodes that c may choose, and returns c. Indices continue from call to call. To panics as [Node] does.
 func (c *Choice) To(nodes ...Dep) *Choice {
 	c.made("To").change("To", func() {
 		for i, d := range nodes {
@@ -55,7 +51,7 @@ func (c *Choice) To(nodes ...Dep) *Choice {
 	return c
 }
 
-// chosen returns the node that n's result chooses, or nil for none.
+// chosen returns the node that the result of n chooses, or nil for none.
 func (n *node) chosen(result int) (*node, error) {
 	if result == End {
 		return nil, nil

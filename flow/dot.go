@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// WriteDOT writes the graph in the language of Graphviz: nodes with their times in the run that
-// ended last, edges, weak ones dashed with the index that chooses them. The critical path is
-// marked: the path whose nodes took longest in all. So is what failed. WriteDOT returns the error of
-// [Graph.Validate], or else that of w. It panics if w is nil.
+// WriteDOT writes the graph in the DOT language of Graphviz: nodes with their times in the run that ended last, and
+// edges, with weak ones dashed and labelled by the index that chooses them. It marks failed nodes and the critical
+// path, the path whose nodes took longest in all. It returns the error of [Graph.Validate], or else that of w. It
+// panics if w is nil.
 func (g *Graph) WriteDOT(w io.Writer) error {
 	needs(w != nil, "WriteDOT", "w")
 	v, err := g.picture()
@@ -64,12 +64,12 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 	return b.Flush()
 }
 
-// label returns s as a label, in which Graphviz looks for entities of HTML, and wants UTF-8.
+// label returns s as a label, in which Graphviz expands HTML entities and requires UTF-8.
 func label(s string) string {
 	return quoted(strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "&", "&amp;"))
 }
 
-// quoted returns s as a string of DOT.
+// quoted returns s as a DOT string.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "", "\x00", "").Replace(s) + `"`
 }

@@ -8,12 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// Graph is a set of named nodes, and of edges that say which runs before which. Make one with
-// [New]. Nodes, edges and limits are added before its first run, by one goroutine at a time, or
-// later while no run is under way: otherwise the function that adds panics. All other methods
-// may be called from any goroutine.
+// Graph is a set of named nodes and of edges that say which runs before which. Make one with [New]. One goroutine at a
+// time may add nodes, edges and limits, before the first run or later while no run is in progress; during a run, the
+// functions that add panic. All other methods may be called from any goroutine.
 type Graph struct {
-	// Its methods stand with what they are about: what is added, the plan, runs, pictures.
+	// Its methods stand with their subjects: building, the plan, runs, pictures.
 
 	name   string
 	byPath bool
@@ -21,34 +20,32 @@ type Graph struct {
 	mu     sync.Mutex
 	nodes  []*node
 	byName map[string]*node
-	faults []error // of what was added
-	plan   *plan   // nil if something was added since
-	active int     // runs under way
-	kept   *state  // of the run that ended last, if it was alone: for Get, and for the next
-	timed  bool    // somebody asks for times
-	took   []int64 // how long the nodes took in the run that ended last, if somebody asks; nil before
-	failed []int32 // nodes that failed in that run
+	faults []error // in what was added
+	plan   *plan   // nil if something was added since it was made
+	active int     // runs in progress
+	kept   *state  // of the last run to end, if it was alone: for Get and the next run
+	timed  bool    // times are wanted
+	took   []int64 // by node, the time in the last run to end, if wanted; nil before
+	failed []int32 // the nodes that failed in that run
 
-	inner  atomic.Pointer[inner] // the graphs that are nodes, the newest first; written under mu, plans of all graphs load
-	alone  atomic.Pointer[state] // of the run that is alone, or was; written under mu, Get loads
+	inner  atomic.Pointer[inner] // the graphs that are nodes, newest first; written under mu, plans of all graphs load
+	alone  atomic.Pointer[state] // of a run that is or was alone; written under mu, Get loads
 	states sync.Pool             // of *state
 }
 
 // Option configures a [Graph].
 type Option func(g *Graph)
 
-// ByCriticalPath makes a run take the ready node first that has the longest way to the end of
-// the graph. Ways are measured by what the nodes took in the run that ended last, and before
-// there was one, by their number. This is the rule of highest level first (Adam, Chandy and
-// Dickson, "A comparison of list schedules for parallel processing systems", CACM 1974). It
-// concerns the order of nodes of one run. Without it, a worker takes the newest ready node.
+// ByCriticalPath makes a run take first the ready node with the longest path to the end of the graph. Without it, a
+// worker takes the newest ready node. A path is measured by the times of its nodes in the run that ended last, and
+// before the first run by their number. This is highest level first (Adam, Chandy and Dickson, "A comparison of list
+// schedules for parallel processing systems", CACM 1974). It orders only the nodes of one run.
 //
-// A run then costs a look at each edge more, when it begins, and a ready node the logarithm of
-// the number of ready nodes.
+// A run then visits each edge once more when it begins, and each ready node costs the logarithm of the number of ready
+// nodes.
 func ByCriticalPath() Option { return func(g *Graph) { g.byPath, g.timed = true, true } }
 
-// New returns a graph without nodes. The name is for errors and pictures. New panics if an
-// option is nil.
+// New returns an empty graph. The name appears in errors and pictures. New panics if an option is nil.
 func New(name string, opts ...Option) *Graph {
 	g := &Graph{name: name, byName: map[string]*node{}}
 	for i, opt := range opts {
@@ -58,30 +55,30 @@ func New(name string, opts ...Option) *Graph {
 	return g
 }
 
-// Name returns the name that New was called with.
+// Name returns the name passed to New.
 func (g *Graph) Name() string { return g.name }
 
-// Dep is a node of any type, as what another comes after: an *[Of] or a *[Choice].
+// Dep is a node of any type that another can depend on: an *[Of] or a *[Choice].
 type Dep interface{ dep() *node }
 
 // node is a node of any type.
 type node struct {
-	// Its methods stand with what they are about: deps, choices, limits, results.
+	// Its methods stand with their subjects: deps, choices, limits, results.
 
 	g     *Graph
 	name  string
 	index int32
 	body  body
-	deps  []*node  // that must run before, each once
-	to    []*node  // what a Choice chooses from
+	deps  []*node  // nodes that must run before it, each listed once
+	to    []*node  // the nodes that a Choice chooses from
 	takes []taking // of limits, in the order of the limits
-	sub   *Graph   // that it runs
+	sub   *Graph   // the graph that it runs
 }
 
-// body is what the nodes of one type have in common.
+// body is the type-specific part of a node.
 type body interface {
-	newCell() any                             // a place for a result
-	call(ctx context.Context, cell any) error // calls the function, and puts the result there
+	newCell() any                             // memory for a result
+	call(ctx context.Context, cell any) error // calls the function, and stores its result in cell
 }
 
 func (n *node) dep() *node { return n }
@@ -92,14 +89,12 @@ type Of[T any] struct {
 	f func(ctx context.Context) (T, error)
 }
 
-// Node adds a node to g, and returns it. In each run, f is called once, when all of deps have
-// run; see [Choice] for nodes that are called more often, or not at all. ctx is the context of a
-// task of the pool: see the package's comment for what f may do with it, and [Of.In] for how it
-// reads the results of deps. If f returns an error, the run ends; see [Graph.Run].
+// Node adds a node to g, and returns it. Each run calls f once, when all deps have run; see [Choice] for nodes that are
+// called more often, or not at all. ctx is the context of a task of the pool: see the package comment for what f may do
+// with it, and [Of.In] for reading the results of deps. If f returns an error, the run ends; see [Graph.Run].
 //
-// Each node of a graph has a name of its own. Deps must be of the same graph. [Graph.Validate]
-// and each run report what is wrong with that. Node panics if g, f or one of deps is nil, and
-// while the graph runs.
+// Names are unique within a graph, and deps must be of the same graph. [Graph.Validate] and each run report violations.
+// Node panics if g, f or one of deps is nil, and while the graph runs.
 func Node[T any](g *Graph, name string, f func(ctx context.Context) (T, error), deps ...Dep) *Of[T] {
 	needs(g != nil, "Node", "g")
 	needs(f != nil, "Node", "f")
@@ -108,8 +103,8 @@ func Node[T any](g *Graph, name string, f func(ctx context.Context) (T, error), 
 	return n
 }
 
-// After makes n run after all of deps as well, and returns n. It is for nodes that are made
-// later than n, and for deps whose results n does not read. It panics as [Node] does.
+// After makes n also run after all of deps, and returns n. It is for nodes made later than n, and for deps whose
+// results n does not read. It panics as [Node] does.
 func (n *Of[T]) After(deps ...Dep) *Of[T] {
 	n.made("After").change("After", func() { n.after("After", deps) })
 	return n
@@ -125,7 +120,7 @@ func (n *Of[T]) call(ctx context.Context, cell any) error {
 	return err
 }
 
-// add adds a node that was just made.
+// add adds a new node.
 func (g *Graph) add(op string, n *node, b body, name string, deps []Dep) {
 	if g.byName == nil {
 		panic("flow: " + op + ": g is not from New")
@@ -143,7 +138,7 @@ func (g *Graph) add(op string, n *node, b body, name string, deps []Dep) {
 	})
 }
 
-// made returns the graph of n, and panics if n was not added to one.
+// made returns the graph of n, and panics if n is in none.
 func (n *node) made(op string) *Graph {
 	if n.g == nil {
 		panic("flow: " + op + ": the node is not from Node, Choose or Sub")
@@ -151,7 +146,7 @@ func (n *node) made(op string) *Graph {
 	return n.g
 }
 
-// change calls f, which changes g, unless g runs.
+// change calls f, which changes g. It panics if g runs.
 func (g *Graph) change(op string, f func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -172,7 +167,7 @@ func (n *node) after(op string, deps []Dep) {
 	}
 }
 
-// ours returns the node d, or nil if it is of another graph, which becomes a fault.
+// ours returns the node d, or nil if it is of another graph, which it records as a fault.
 func (n *node) ours(op, what string, i int, d Dep) *node {
 	var other *node
 	if d != nil && !isNil(d) {
@@ -189,7 +184,7 @@ func (n *node) ours(op, what string, i int, d Dep) *node {
 	return other
 }
 
-// has looks at a few nodes one by one: more are looked up where they are planned.
+// has checks short lists one by one. Duplicates in longer ones are removed when the graph is planned.
 func has(nodes []*node, n *node) bool {
 	const few = 8
 	if len(nodes) > few {
@@ -209,7 +204,7 @@ func isNil(d Dep) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// needs panics if an argument of op is nil: if it is not ok.
+// needs panics that an argument of op is nil, unless ok.
 func needs(ok bool, op, argument string) {
 	if !ok {
 		panic("flow: " + op + ": " + argument + " is nil")

@@ -6,30 +6,30 @@ import (
 	"slices"
 )
 
-// The layout of a picture is that of Sugiyama, Tagawa and Toda, "Methods for visual understanding
-// of hierarchical system structures" (IEEE SMC 1981): nodes in rows, each below its deps; edges
-// that pass rows have a point in each; rows are put in an order that has few crossings, by means of
-// neighbours; then each point moves towards its neighbours, as far as its row lets it.
+// The layout follows Sugiyama, Tagawa and Toda, "Methods for visual understanding of hierarchical system structures"
+// (IEEE SMC 1981): nodes stand in rows, each below its deps; an edge that passes rows has a point in each; rows are
+// ordered for few crossings by the means of neighbours; then each point moves towards its neighbours as far as its row
+// allows.
 
-// layout is where things are. Points are nodes first, then the points of long edges.
+// layout holds positions. Points are the nodes first, then the points of long edges.
 type layout struct {
 	size          sizes
 	n             int     // nodes
-	rows          [][]int // points, from the left to the right
+	rows          [][]int // points, from left to right
 	row           []int   // of each point
-	layer         []int   // of each row: those of one layer follow one another
+	layer         []int   // of each row; rows of one layer are consecutive
 	x             []float64
 	above, below  [][]int // neighbours of each point
 	path          [][]int // the points of each edge, with both ends; nil if it leads back
 	width, height float64
 }
 
-// sizes are those of a picture, by how many nodes it has.
+// sizes are the sizes in a picture, by its number of nodes.
 type sizes struct {
 	w, h       float64 // of a node
 	gapX, gapY float64
 	font       float64
-	letters    int  // of a name
+	letters    int  // of a name, at most
 	notes      bool // with times
 }
 
@@ -55,7 +55,7 @@ func (v *picture) layout() *layout {
 	return l
 }
 
-// place gives each node a row, below those that lead to it, and no row too many nodes.
+// place gives each node a row below the nodes that lead to it, and keeps rows from getting too long.
 func (l *layout) place(v *picture) {
 	n := len(v.nodes)
 	l.row = make([]int, n)
@@ -73,7 +73,7 @@ func (l *layout) place(v *picture) {
 	}
 	for i := range v.nodes {
 		if len(into[i]) == 0 && next[i] > 0 {
-			l.row[i] = next[i] - 1 // not far from what it leads to
+			l.row[i] = next[i] - 1 // close to the node it leads to
 		}
 	}
 	most := max(16, int(1.2*math.Sqrt(float64(n))))
@@ -81,7 +81,7 @@ func (l *layout) place(v *picture) {
 	for _, i := range v.order {
 		count[l.row[i]]++
 	}
-	first := make([]int, n+1) // the row that this one begins with
+	first := make([]int, n+1) // the first row of this layer
 	for r := range n {
 		first[r+1] = first[r] + max(1, (count[r]+most-1)/most)
 		for range first[r+1] - first[r] {
@@ -107,8 +107,8 @@ func (l *layout) add(point, row int) {
 	l.rows[row] = append(l.rows[row], point)
 }
 
-// addPoints adds the points of edges that pass rows of other layers, unless there are too many. What
-// passes rows of its own layers goes below the nodes there.
+// addPoints adds points to edges that pass rows of other layers, unless there are too many. Within its own layers, an
+// edge passes below the nodes.
 func (l *layout) addPoints(v *picture) {
 	const most = 30_000
 	points := 0
@@ -149,14 +149,14 @@ func (l *layout) link(from, to int) {
 	l.above[to] = append(l.above[to], from)
 }
 
-// number makes x the place in the row, from 0 to 1.
+// number sets x to the position in the row, from 0 to 1.
 func (l *layout) number(row []int) {
 	for k, p := range row {
 		l.x[p] = (float64(k) + 0.5) / float64(len(row))
 	}
 }
 
-// sortRows sorts each row by the means of the neighbours above it, or below.
+// sortRows sorts each row by the mean of the neighbours above or below it.
 func (l *layout) sortRows(down bool) {
 	mean := make([]float64, len(l.row))
 	for k := range l.rows {
@@ -172,7 +172,7 @@ func (l *layout) sortRows(down bool) {
 	}
 }
 
-// mean is that of points, or other if there is none.
+// mean returns the mean x of points, or other if there are none.
 func (l *layout) mean(points []int, other float64) float64 {
 	if len(points) == 0 {
 		return other
@@ -184,7 +184,7 @@ func (l *layout) mean(points []int, other float64) float64 {
 	return sum / float64(len(points))
 }
 
-// spread sets x, in the end to the middle of each point. It keeps the order in each row.
+// spread finally sets x to the middle of each point. It keeps the order within rows.
 func (l *layout) spread() {
 	for _, row := range l.rows {
 		at := 0.0
@@ -227,12 +227,12 @@ func (l *layout) half(p int) float64 {
 	return 0
 }
 
-// apart is how far the middles of two neighbours in a row must be apart.
+// apart returns the minimum distance between the middles of two neighbours in a row.
 func (l *layout) apart(a, b int) float64 { return l.half(a) + l.half(b) + l.size.gapX }
 
-// move moves the points of a row as near as it can to the means of their neighbours, by least
-// squares. Without the distances, the places must be in order: so this is an isotonic regression,
-// which pools neighbours that are out of order.
+// move moves the points of a row as near as possible to the means of their neighbours, by least squares. After
+// subtracting the distances, positions must only be in order, so this is an isotonic regression, which pools neighbours
+// that are out of order.
 func (l *layout) move(row []int, near [][]int) {
 	type pool struct {
 		sum, weight float64
@@ -270,5 +270,5 @@ func (l *layout) move(row []int, near [][]int) {
 	}
 }
 
-// y is the upper end of what is in a row.
+// y returns the upper end of the row of p.
 func (l *layout) y(p int) float64 { return float64(l.row[p]) * (l.size.h + l.size.gapY) }

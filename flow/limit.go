@@ -8,21 +8,21 @@ import (
 	"sync/atomic"
 )
 
-// Limit is a number of units that running nodes share, as of memory or of connections: see
-// [Of.Take]. Nodes of any graphs and runs may share it. Make one with [NewLimit].
+// Limit is a number of units, as of memory or connections, that running nodes share; see [Of.Take]. Nodes of any graphs
+// and runs may share it. Make one with [NewLimit].
 //
-// A node that finds too few units left waits in line, without a worker: the worker goes on with
-// other nodes. The first in line is served first, so a node that takes many does not starve.
+// A node that finds too few units left queues without occupying a worker, which continues with other nodes. The queue
+// is FIFO, so a node that takes many units does not starve.
 type Limit struct {
 	n  int
 	id uint64
 
 	mu          sync.Mutex
 	free        int
-	first, last *waiter // those that wait for units
+	first, last *waiter // the queue of nodes that wait for units
 }
 
-var limits atomic.Uint64 // that were made
+var limits atomic.Uint64 // made so far
 
 // NewLimit returns a Limit of n units. It panics if n is less than 1.
 func NewLimit(n int) *Limit {
@@ -32,17 +32,16 @@ func NewLimit(n int) *Limit {
 	return &Limit{n: n, id: limits.Add(1), free: n}
 }
 
-// taking is how much a node takes of a limit.
+// taking is the number of units that a node takes of a limit.
 type taking struct {
 	of *Limit
 	n  int
 }
 
-// Take makes n take k units of l whenever it runs, and give them back at its end. It returns n. A
-// node may take of several limits. It does so in the order in which those were made, so nodes
-// cannot keep one another from going on. A graph that runs inside of n, and takes of l itself, may
-// wait for ever. Take panics if l is nil, if k is less than 1, or if n then takes more units than l
-// has, and while the graph runs.
+// Take makes n take k units of l whenever it runs, and return them when it ends. Take returns n. A node takes of
+// several limits in the order in which the limits were made, so nodes cannot deadlock. Exception: a graph that runs
+// inside n and also takes of l may wait for ever. Take panics if l is nil, if k is less than 1, if n would take more
+// units than l has, and while the graph runs.
 func (n *Of[T]) Take(l *Limit, k int) *Of[T] {
 	needs(l != nil, "Take", "l")
 	n.made("Take").change("Take", func() { n.take(l, k) })
@@ -66,26 +65,26 @@ func (n *node) take(l *Limit, k int) {
 	slices.SortFunc(n.takes, func(a, b taking) int { return cmp.Compare(a.of.id, b.of.id) })
 }
 
-// waiter is a node of a run that takes of limits. It is used by one run after the other.
+// waiter is a node of a run that takes of limits. One run after the other uses it.
 type waiter struct {
 	st    *state
 	node  int32
 	takes []taking
-	held  int     // so many of takes the node has; the carrier that has the node writes, and what takes it out of a line, under that lock
-	r     *run    // that waits in a line; under its lock
-	in    *Limit  // in whose line it is; likewise
-	next  *waiter // in that line; likewise
+	held  int     // the number of takes the node holds; written by the carrier that has the node, and by whoever takes it out of a queue, under that queue's lock
+	r     *run    // that waits in a queue; under its lock
+	in    *Limit  // in whose queue it is; likewise
+	next  *waiter // in that queue; likewise
 }
 
-// acquire takes what the node takes that has the slot. It reports false if the node is in line for
-// the rest: it becomes ready again when it was served.
+// acquire takes the units that the node with the slot needs. It reports false if the node is queued for the rest; the
+// node becomes ready again once served.
 func (st *state) acquire(r *run, slot int32) bool {
 	w := &st.waiters[slot]
 	for w.held < len(w.takes) {
 		if t := w.takes[w.held]; !t.of.take(w, r, t.n) {
 			st.mu.Lock()
 			defer st.mu.Unlock()
-			st.parked++ // it may have been served already; a carrier runs, so the run is not over
+			st.parked++ // the node may have been served already; a carrier runs, so the run is not over
 			return false
 		}
 		w.held++
@@ -93,7 +92,7 @@ func (st *state) acquire(r *run, slot int32) bool {
 	return true
 }
 
-// take takes n units for w, or puts it in line.
+// take takes n units for w, or queues it.
 func (l *Limit) take(w *waiter, r *run, n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +110,7 @@ func (l *Limit) take(w *waiter, r *run, n int) bool {
 	return false
 }
 
-// release gives back what node i has.
+// release returns what node i holds.
 func (st *state) release(i int32) {
 	slot := st.plan.nodes[i].slot
 	if slot == none {
@@ -125,7 +124,7 @@ func (st *state) release(i int32) {
 	}
 }
 
-// give gives back n units, and serves those that are first in line.
+// give returns n units, and serves the nodes at the head of the queue.
 func (l *Limit) give(n int) {
 	for {
 		w, r := l.serve(n)
@@ -137,7 +136,7 @@ func (l *Limit) give(n int) {
 	}
 }
 
-// serve adds n units, and takes the first out of line if there are enough for it.
+// serve adds n units, and dequeues the first waiter if there are enough for it.
 func (l *Limit) serve(n int) (*waiter, *run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,8 +151,8 @@ func (l *Limit) serve(n int) (*waiter, *run) {
 	return w, w.r
 }
 
-// served makes node i ready again, which was in line for r. If r is over, or has failed, what the node
-// has goes back by leaveLimits.
+// served makes node i, which was queued for r, ready again. If r is over or has failed, leaveLimits returns what the
+// node holds.
 func (st *state) served(i int32, r *run) {
 	st.mu.Lock()
 	if st.now.Load() != r || r.err != nil {
@@ -175,22 +174,21 @@ func (st *state) served(i int32, r *run) {
 	}
 }
 
-// leaveLimits takes the nodes of a run that has failed out of all lines, and gives back what they
-// have. The run is over.
+// leaveLimits removes the nodes of a failed run from all queues, and returns what they hold. The run is over.
 func (st *state) leaveLimits() {
 	for i := range st.waiters {
 		w := &st.waiters[i]
 		for _, t := range w.takes {
 			t.of.remove(w)
 		}
-		st.release(w.node) // after that, nobody serves it
+		st.release(w.node) // from here on, it cannot be served
 		for _, t := range w.takes {
-			t.of.give(0) // it may have been in the way
+			t.of.give(0) // it may have blocked others
 		}
 	}
 }
 
-// remove takes w out of the line of l, if it is there.
+// remove removes w from the queue of l, if it is there.
 func (l *Limit) remove(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"github.com/filch-go/filch/internal/race"
 )
 
-// With logical races, see filch.WithLogicalRaces, each node is a goroutine of its own to the race detector: a child,
-// which is opened by the carrier that runs the node, and which the carrier is not ordered after. So carriers, and what they lock,
-// are ordered after one another, and after no node. What orders nodes are the addresses of their places: a node
-// acquires those of what it comes after, and releases its own. The end of a run acquires them all.
+// With logical races (see filch.WithLogicalRaces), each node is a goroutine of its own to the race detector: a child,
+// opened by the carrier that runs the node, after which the carrier is not ordered. So carriers, and the locks they
+// take, are ordered after one another, and after no node. Nodes are ordered by the addresses of their places: a node
+// acquires those of the nodes it comes after, and releases its own. The end of a run acquires them all.
 
 // call calls the function of node i.
 func (c *carrier) call(i int32) error {
@@ -30,12 +30,12 @@ func (c *carrier) call(i int32) error {
 	}
 	err := out.get()
 	if err != nil {
-		race.Acquire(&st.places[i]) // those that are told of the error are told by c
+		race.Acquire(&st.places[i]) // c passes the error on
 	}
 	return err
 }
 
-// callInOrder calls b, the function of node i, after what comes before it.
+// callInOrder calls b, the function of node i, after the nodes before it.
 func (st *state) callInOrder(i int32, b body, ctx context.Context, cell any) error {
 	n := st.g.nodes[i]
 	for _, d := range n.deps {
@@ -65,7 +65,7 @@ func (st *state) endLogically() {
 	}
 }
 
-// enter orders a node that takes n units of l after those that cannot run beside it: one that takes all after
+// enter orders a node that takes n units of l after the nodes that cannot run beside it: one that takes all units after
 // all others, and others after those that take all.
 func (l *Limit) enter(n int) {
 	race.Acquire(&l.n)
@@ -74,7 +74,7 @@ func (l *Limit) enter(n int) {
 	}
 }
 
-// exit is the end of what enter has begun.
+// exit ends what enter began.
 func (l *Limit) exit(n int) {
 	if n == l.n {
 		race.Release(&l.n)
@@ -83,7 +83,7 @@ func (l *Limit) exit(n int) {
 	}
 }
 
-// outcome is how a node has ended. Its child writes it, and then its carrier reads it, unseen by the detector.
+// outcome is how a node has ended. Its child writes it, and then its carrier reads it, unseen by the race detector.
 type outcome struct{ err error }
 
 func (o *outcome) of(f func() error) {

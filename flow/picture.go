@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// picture is a graph as it is drawn, with the times of the run that ended last.
+// picture is a graph to be drawn, with the times of the run that ended last.
 type picture struct {
 	name  string
 	nodes []drawn
 	edges []edge
 	order []int32 // of the plan
-	ran   bool    // there are times, or failures
+	ran   bool    // there are times or failures
 	work  int64   // the sum of all times, in nanoseconds
-	span  int64   // the sum of those on the critical path
+	span  int64   // the sum of the times on the critical path
 }
 
 type drawn struct {
 	name     string
-	note     string // its time, or that it has failed or not run
+	note     string // its time, "failed", or "did not run"
 	took     int64  // in nanoseconds; 0 if it has not returned
 	isChoice bool
 	isSub    bool
@@ -31,12 +31,12 @@ type drawn struct {
 type edge struct {
 	from, to int32
 	weak     bool
-	label    string // of a weak one: the index that chooses it
-	back     bool   // it leads to a node that is not drawn below
+	label    string // of a weak edge: the index that chooses it
+	back     bool   // its target is not drawn below its source
 	critical bool
 }
 
-// picture returns g as it is drawn.
+// picture returns g as a picture.
 func (g *Graph) picture() (*picture, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -85,7 +85,7 @@ func (g *Graph) picture() (*picture, error) {
 	return v, nil
 }
 
-// addWeak adds an edge of a Choice, or another label to one that there is.
+// addWeak adds an edge of a Choice, or another label to an existing one.
 func (v *picture) addWeak(from, to int32, label string, back bool) {
 	for i := len(v.edges) - 1; i >= 0 && v.edges[i].from == from && v.edges[i].weak; i-- {
 		if e := &v.edges[i]; e.to == to {
@@ -96,7 +96,7 @@ func (v *picture) addWeak(from, to int32, label string, back bool) {
 	v.edges = append(v.edges, edge{from: from, to: to, weak: true, label: label, back: back})
 }
 
-// markCritical marks the path that took longest, by edges that lead forward and nodes that have run.
+// markCritical marks the path that took longest, over forward edges and nodes that have run.
 func (v *picture) markCritical() {
 	if v.work == 0 {
 		return
@@ -131,7 +131,7 @@ func (v *picture) markCritical() {
 	}
 }
 
-// into returns the edges that lead forward, by the node that they lead to.
+// into returns the forward edges by target.
 func (v *picture) into() [][]int {
 	into := make([][]int, len(v.nodes))
 	for k, e := range v.edges {
@@ -142,7 +142,7 @@ func (v *picture) into() [][]int {
 	return into
 }
 
-// timeText returns a time in three digits or so.
+// timeText returns a time with about three digits.
 func timeText(ns int64) string {
 	d := time.Duration(ns)
 	for unit := time.Duration(1); unit < time.Hour; unit *= 10 {
@@ -154,7 +154,7 @@ func timeText(ns int64) string {
 	return strings.Replace(d.String(), "µs", "us", 1)
 }
 
-// title is the line above a picture.
+// title returns the line above a picture.
 func (v *picture) title() string {
 	t := fmt.Sprintf("%s: %d nodes", v.name, len(v.nodes))
 	if v.work > 0 {

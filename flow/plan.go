@@ -7,34 +7,33 @@ import (
 	"strings"
 )
 
-// plan is a graph as runs see it. It is never changed.
+// plan is a graph as runs use it. It never changes.
 type plan struct {
-	nodes   []planned // and one more, for the end of the last
-	next    []int32   // the nodes that come after each, one list behind the other
-	sources []int32   // that runs begin with
-	order   []int32   // all nodes, each after its deps, and where it can be, after a Choice that leads to it
-	slots   int       // nodes that take of limits
+	nodes   []planned // and a sentinel, for the end of the last
+	next    []int32   // the successors of all nodes, one list behind the other
+	sources []int32   // nodes that runs begin with
+	order   []int32   // all nodes, each after its deps and, where possible, after a Choice that leads to it
+	slots   int       // the number of nodes that take of limits
 	weak    bool      // there are weak edges, so nodes may run again
 }
 
-// planned is a node, in half a cache line: a run comes to its nodes in any order.
+// planned is a node, in half a cache line, because a run visits its nodes in any order.
 type planned struct {
 	body     body
-	deps     int32 // how many it must wait for
-	first    int32 // of the nodes that come after it, in next: up to the first of the next node
-	slot     int32 // of those that take of limits, or none
+	deps     int32 // the number of deps
+	first    int32 // the beginning of its successors in next; they end at first of the next node
+	slot     int32 // its index among nodes that take of limits, or none
 	isChoice bool
 }
 
 func (p *plan) len() int { return len(p.nodes) - 1 }
 
-// after returns the nodes that come after i.
+// after returns the successors of node i.
 func (p *plan) after(i int32) []int32 { return p.next[p.nodes[i].first:p.nodes[i+1].first] }
 
-// Validate reports what is wrong with the graph, or nil: two nodes with one name, deps of other
-// graphs, a cycle of deps, which is named ("a -> b -> a"), no node to begin with, a graph that
-// contains itself. Each run does the same first, if the graph has changed since. It takes time
-// in proportion to nodes and edges. The error names the graph.
+// Validate returns an error that says what is wrong with the graph, or nil: two nodes with one name, deps of other
+// graphs, a cycle of deps, which it names ("a -> b -> a"), no node to begin with, a graph that contains itself. Each
+// run validates too, if the graph has changed since. The time is linear in nodes and edges. The error names the graph.
 func (g *Graph) Validate() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -63,10 +62,10 @@ func (g *Graph) planned() (*plan, error) {
 
 func (g *Graph) makePlan() (*plan, error) {
 	p := &plan{nodes: make([]planned, len(g.nodes)+1)}
-	seen := make([]int32, len(g.nodes)) // 1 + the last that has it as a dep
+	seen := make([]int32, len(g.nodes)) // 1 + the last node with this one as a dep
 	chosen := make([]bool, len(g.nodes))
 	for i, n := range g.nodes {
-		n.deps = slices.DeleteFunc(n.deps, func(d *node) bool { // twice
+		n.deps = slices.DeleteFunc(n.deps, func(d *node) bool { // a duplicate
 			again := seen[d.index] == int32(i)+1
 			seen[d.index] = int32(i) + 1
 			return again
@@ -107,8 +106,8 @@ func (g *Graph) makePlan() (*plan, error) {
 	return p, nil
 }
 
-// sort sets p.order, which lacks nodes if there is a cycle. Of nodes whose deps are through,
-// those come last that only a Choice leads to which is not through.
+// sort sets p.order, which lacks nodes if there is a cycle. Among nodes whose deps are done, those reachable only from
+// a Choice that is not done come last.
 func (p *plan) sort(g *Graph, chosen []bool) {
 	n := p.len()
 	left := make([]int32, n)
@@ -152,7 +151,7 @@ func (p *plan) sort(g *Graph, chosen []bool) {
 	}
 }
 
-// cycle names the nodes of a cycle among those that are not in order.
+// cycle names the nodes of a cycle among the nodes missing in order.
 func (g *Graph) cycle(order []int32) string {
 	const fresh, onTheWay, left = 0, 1, 2
 	state := make([]int, len(g.nodes))
@@ -161,13 +160,13 @@ func (g *Graph) cycle(order []int32) string {
 	}
 	n := g.nodes[slices.Index(state, fresh)]
 	var way []*node
-	for state[n.index] == fresh { // each has a dep that is not in order either
+	for state[n.index] == fresh { // each has a dep that is missing too
 		state[n.index] = onTheWay
 		way = append(way, n)
 		n = n.deps[slices.IndexFunc(n.deps, func(d *node) bool { return state[d.index] != left })]
 	}
 	names := []string{n.name}
-	for i := len(way) - 1; ; i-- { // from a dep to what comes after it
+	for i := len(way) - 1; ; i-- { // from a dep to its successor
 		if names = append(names, way[i].name); way[i] == n {
 			break
 		}
@@ -175,14 +174,14 @@ func (g *Graph) cycle(order []int32) string {
 	return strings.Join(names, " -> ")
 }
 
-// inner is a graph that is a node of another, and those that were before it.
+// inner is a graph that is a node of another, and a link to those added before it.
 type inner struct {
 	g    *Graph
 	next *inner
 }
 
-// containsItself returns an error if g is a node of itself, or of what it contains. It locks no other
-// graph, for two that contain each other would wait for one another.
+// containsItself returns an error if g is a node of itself or of a graph that it contains. It locks no other graph,
+// because two graphs that contain each other would deadlock.
 func (g *Graph) containsItself() error {
 	var visit func(in *Graph, way []string) error
 	seen := map[*Graph]bool{}

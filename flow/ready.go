@@ -1,7 +1,6 @@
 package flow
 
-// The nodes of a run that are ready are a stack, or a heap if they have ranks. The caller holds
-// the lock of the state.
+// The ready nodes of a run are a stack, or a heap if nodes have ranks. The caller holds the lock of the state.
 
 // push adds node i.
 func (st *state) push(i int32) {
@@ -11,7 +10,7 @@ func (st *state) push(i int32) {
 	}
 }
 
-// pop removes the newest node, or the one of the highest rank, and returns it, or none.
+// pop removes and returns the newest node, or the one of the highest rank, or none.
 func (st *state) pop() int32 {
 	last := len(st.ready) - 1
 	if last < 0 {
@@ -28,7 +27,7 @@ func (st *state) pop() int32 {
 	return i
 }
 
-// heap makes st.ready one, after nodes were put there.
+// heap makes st.ready a heap, after nodes were stored there.
 func (st *state) heap() {
 	if st.rank == nil {
 		return
@@ -38,8 +37,7 @@ func (st *state) heap() {
 	}
 }
 
-// before reports which of two places of the heap comes first. Of equal ranks it is the node that was
-// added first.
+// before reports whether the node at a comes before the node at b. Among equal ranks, the node added first does.
 func (st *state) before(a, b int) bool {
 	i, j := st.ready[a], st.ready[b]
 	return st.rank[i] > st.rank[j] || st.rank[i] == st.rank[j] && i < j
@@ -72,8 +70,8 @@ func (st *state) down(at int) {
 	}
 }
 
-// rankNodes sets the rank of each node: how long it takes from its begin to the end of the graph
-// if nothing waits for a worker, by took, or in nodes if no time is known.
+// rankNodes sets the rank of each node: the time from its beginning to the end of the graph if nothing waits for a
+// worker, by took, or in nodes if no times are known.
 func (p *plan) rankNodes(nodes []*node, took, rank []int64) {
 	clear(rank)
 	for at := len(p.order) - 1; at >= 0; at-- {

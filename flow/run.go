@@ -10,23 +10,21 @@ import (
 	"github.com/filch-go/filch/internal/standby"
 )
 
-// Run runs the graph on p, and returns when no node runs any more. Nodes whose deps have run may
-// run at the same time, on any workers. A worker goes on with a node whose last dep it has run;
-// others take the rest. Run may be called any number of times, also at the same time, and inside
-// of nodes and other tasks of p: with the context of that task, whose worker then takes part, or
-// gives its place to another while it waits.
+// Run runs the graph on p, and returns when no node runs any more. Nodes whose deps have run may run at the same time,
+// on any workers. A worker continues with a node whose last dep it has run; other workers take the rest. Run may be
+// called any number of times, concurrently, and inside nodes and other tasks of p. There, pass the task's context: its
+// worker takes part, or gives up its slot while it waits.
 //
-// If a node fails, the first failure is the error of the run, as an *[Error] that names the node.
-// The contexts of the nodes that run end, and nodes that have not begun never do. A node fails
-// by an error, by a panic, which becomes a [*filch.PanicError] with its stack, or by
-// runtime.Goexit, which becomes [filch.ErrGoexit]. Inside a task, a Goexit in a node may also end
-// that task, as [filch.Future.Wait] says. If ctx ends before all nodes have run, Run returns the
-// cause in the same way, and likewise [filch.ErrClosed] if p is closed, or [filch.ErrQueueFull] if
-// it takes no task. A graph that [Graph.Validate] refuses does not run.
+// The first failure of a node becomes the error of the run, an *[Error] that names the node. The contexts of running
+// nodes end, and nodes that have not begun never do. A node fails by an error, by a panic, which becomes a
+// [*filch.PanicError] with its stack, or by runtime.Goexit, which becomes [filch.ErrGoexit]. If Run was called inside a
+// task, a Goexit in a node may also end that task; see [filch.Future.Wait]. If ctx ends before all nodes have run, Run
+// returns the cause in the same way. It likewise returns [filch.ErrClosed] if p is closed, and [filch.ErrQueueFull] if
+// p accepts no task. A graph that [Graph.Validate] rejects does not run.
 //
-// Results of the run are there until the graph runs again: see [Of.Get]. Apart from what nodes
-// allocate, a run of a graph that has run before allocates about a kilobyte, some hundred bytes for
-// each turn of a worker, and nothing for a node. Run panics if ctx or p is nil.
+// Results remain until the graph runs again; see [Of.Get]. A run of a graph that has run before allocates about a
+// kilobyte, some hundred bytes for each turn of a worker, and nothing per node, apart from what nodes allocate. Run
+// panics if ctx or p is nil.
 func (g *Graph) Run(ctx context.Context, p *filch.Pool) error {
 	st, err := g.run("Run", ctx, p)
 	if st != nil {
@@ -35,8 +33,8 @@ func (g *Graph) Run(ctx context.Context, p *filch.Pool) error {
 	return err
 }
 
-// RunFor is [Graph.Run], but returns the results of this run, for graphs that run several times at
-// once. They are nil if there is an error.
+// RunFor is [Graph.Run], but returns the results of this run, for graphs whose runs overlap. They are nil if there is
+// an error.
 func (g *Graph) RunFor(ctx context.Context, p *filch.Pool) (*Results, error) {
 	st, err := g.run("RunFor", ctx, p)
 	if err != nil {
@@ -48,7 +46,7 @@ func (g *Graph) RunFor(ctx context.Context, p *filch.Pool) (*Results, error) {
 	return &Results{g: g, st: st}, nil
 }
 
-// run returns the state of a run that is over, if there was one.
+// run returns the state of a run that is over, if one took place.
 func (g *Graph) run(op string, ctx context.Context, p *filch.Pool) (*state, error) {
 	needs(ctx != nil, op, "ctx")
 	needs(p != nil, op, "p")
@@ -61,7 +59,7 @@ func (g *Graph) run(op string, ctx context.Context, p *filch.Pool) (*state, erro
 	st.start(r)
 	returned := false
 	defer func() {
-		if !returned { // a node has ended the caller, by Goexit
+		if !returned { // a node has ended the caller by Goexit
 			st.fail(r, none, filch.ErrGoexit)
 			st.end(ctx, r)
 			g.giveBack(st)
@@ -78,21 +76,21 @@ func (g *Graph) run(op string, ctx context.Context, p *filch.Pool) (*state, erro
 	return st, r.err
 }
 
-// run is one run of a graph: what its tasks know it by. Their contexts come from it.
+// run is one run of a graph. The contexts of its tasks descend from it.
 type run struct {
-	context.Context // with the caller's values; it ends with the run
+	context.Context // has the caller's values; ends with the run
 	cancel          context.CancelCauseFunc
 	g               *Graph
 	st              *state
 	pool            *filch.Pool
-	task            context.Context // of the first carrier, which ends with the pool as well; under st.mu
+	task            context.Context // of the first carrier; also ends with the pool; under st.mu
 	err             error           // the first failure; under st.mu
-	over            chan struct{}   // closed when the run is over; made if somebody waits; under st.mu
+	over            chan struct{}   // closed when the run is over; made for a waiter; under st.mu
 }
 
 type runKey struct{}
 
-// Value makes the run known to what is called with the contexts of its nodes.
+// Value lets functions find the run from the contexts of its nodes.
 func (r *run) Value(key any) any {
 	if key == (runKey{}) {
 		return r
@@ -106,35 +104,35 @@ func runOf(ctx context.Context) *run {
 	return r
 }
 
-// state is what a run needs a place for. It is used by one run after the other.
+// state is the memory of a run. One run after the other uses it.
 type state struct {
-	// Its methods stand with what they are about: a run, its carriers, its limits, what is ready.
+	// Its methods stand with their subjects: runs, carriers, limits, ready nodes.
 
 	g     *Graph
 	plan  *plan
-	now   atomic.Pointer[run] // that uses it; nil before and after; written under mu
+	now   atomic.Pointer[run] // the run that uses it; nil before and after; written under mu
 	carry func(ctx context.Context)
 
-	round   uint32        // of the run; places that have run in it have the same
+	round   uint32        // the number of the run; nodes that have run in it have the same in ran
 	places  []place       // of the nodes
-	busy    []atomic.Bool // of a graph with weak edges: the node is ready, or runs
-	waiters []waiter      // for those that take of limits
+	busy    []atomic.Bool // in a graph with weak edges: the node is ready or runs
+	waiters []waiter      // for nodes that take of limits
 
 	mu      sync.Mutex
-	ready   []int32 // nodes that may run, and no worker has taken
-	rank    []int64 // of each node: what takes longest comes first; nil if the newest does
-	called  bool    // a carrier was submitted that has not begun; there is one whenever ready is not empty
+	ready   []int32 // nodes that may run and are not taken
+	rank    []int64 // by node: the highest runs first; nil if the newest does
+	called  bool    // a submitted carrier has not begun; always so if ready is not empty
 	running int     // carriers that have begun
 	parked  int     // nodes that wait for a limit
-	failed  []int32 // nodes that have
+	failed  []int32 // nodes that have failed
 }
 
-// place is what a run keeps of a node, in half a cache line.
+// place is what a run keeps for a node, in half a cache line.
 type place struct {
-	cell any    // its result, by pointer; what runs the node writes there, what comes after it reads
-	took int64  // for how long it ran in that round, in nanoseconds; likewise
-	left int32  // deps that have not run; what runs these writes, atomically, and the last sets it back
-	ran  uint32 // the last round in which it ran; what runs the node writes, what comes after it reads
+	cell any    // points to its result; the carrier of the node writes, its successors read
+	took int64  // nanoseconds it ran in that round; likewise
+	left int32  // deps that have not run; their carriers count down atomically, and the last resets it
+	ran  uint32 // the last round in which it ran; the carrier of the node writes, its successors read
 }
 
 func newState(g *Graph, p *plan) *state {
@@ -188,18 +186,17 @@ func (g *Graph) begin() (st *state, err error) {
 	return st, nil
 }
 
-// setBack makes all nodes wait for all of their deps again. A run does so itself, unless it fails, or
-// has a Choice.
+// setBack makes all nodes wait for all their deps again. A run leaves them so, unless it fails or has a Choice.
 func (st *state) setBack() {
 	for i := range st.places {
 		st.places[i].left = st.plan.nodes[i].deps
 	}
 }
 
-// has reports whether node i has run. One that was added after the run has not.
+// has reports whether node i has run. A node added after the run has not.
 func (st *state) has(i int32) bool { return int(i) < len(st.places) && st.places[i].ran == st.round }
 
-// start makes st that of r. Nobody else knows r yet.
+// start assigns st to r, which no other goroutine knows yet.
 func (st *state) start(r *run) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -217,8 +214,8 @@ func (st *state) start(r *run) {
 	st.now.Store(r)
 }
 
-// fail ends r, unless it has failed before: node i has, or none if i is negative. Nodes that have
-// not begun never do.
+// fail ends r, unless it has failed before. The failure is that of node i, or of no node if i is negative. Nodes that
+// have not begun never do.
 func (st *state) fail(r *run, i int32, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -240,12 +237,12 @@ func (st *state) fail(r *run, i int32, err error) {
 	st.tellOver(r)
 }
 
-// isOver reports whether no node of r runs, and none is to run. The caller holds the lock.
+// isOver reports whether no node of r runs or is to run. The caller holds the lock.
 func (st *state) isOver(r *run) bool {
 	return st.running == 0 && (r.err != nil || len(st.ready) == 0 && st.parked == 0)
 }
 
-// tellOver lets go on what waits for the end of r, if it has come. The caller holds the lock.
+// tellOver wakes the waiter for the end of r, if it has come. The caller holds the lock.
 func (st *state) tellOver(r *run) {
 	if r.over != nil && st.isOver(r) {
 		close(r.over)
@@ -253,8 +250,8 @@ func (st *state) tellOver(r *run) {
 	}
 }
 
-// end waits until r is over, and ends it. ctx is the caller's: if that is a task, it gives its
-// place away meanwhile. Carriers that begin later find that r is over.
+// end waits until r is over, and ends it. ctx is the caller's: if it is that of a task, the task gives up its worker
+// slot meanwhile. Carriers that begin later find that r is over.
 func (st *state) end(ctx context.Context, r *run) {
 	st.mu.Lock()
 	for !st.isOver(r) {
@@ -284,8 +281,8 @@ func (st *state) end(ctx context.Context, r *run) {
 	}
 }
 
-// await waits until over is closed. ends is the context of a task, which ends with the caller's and
-// with the pool: then what is queued is dropped.
+// await waits until over is closed. ends is the context of a task, which ends with the caller's context and with the
+// pool; queued tasks are dropped then.
 func (st *state) await(r *run, over chan struct{}, ends context.Context) {
 	select {
 	case <-over:
@@ -296,8 +293,8 @@ func (st *state) await(r *run, over chan struct{}, ends context.Context) {
 	<-over
 }
 
-// why returns why the contexts of r's tasks have ended: the caller's has, or the pool. The cause of theirs
-// may be context.Canceled for a moment, if it is the pool.
+// why returns why the contexts of r's tasks have ended: because of the caller's context, or the pool. In the second
+// case, their own cause may be context.Canceled for a moment.
 func (r *run) why() error {
 	if err := context.Cause(r.Context); err != nil {
 		return err
@@ -305,7 +302,7 @@ func (r *run) why() error {
 	return filch.ErrClosed
 }
 
-// keepTimes keeps the times of the run that st was of, and what failed. The caller holds the lock of g.
+// keepTimes keeps the times and failures of the run that used st. The caller holds the lock of g.
 func (g *Graph) keepTimes(st *state) {
 	if g.took == nil {
 		g.took = make([]int64, len(st.places))
@@ -331,15 +328,14 @@ func (g *Graph) giveBack(st *state) {
 	}
 }
 
-// Results are those of one run, of [Graph.RunFor]. Any goroutine may read them.
+// Results are the results of one run, from [Graph.RunFor]. Any goroutine may read them.
 type Results struct {
 	g  *Graph
 	st *state
 }
 
-// Release gives the memory of r to later runs. Afterwards r must not be used. To release r is not
-// required: without it, the next run allocates its memory anew. Of the Results of a [Sub], the
-// graph around it does that.
+// Release gives the memory of r to later runs; r must not be used afterwards. Release is optional: without it, the next
+// run allocates anew. The Results of a [Sub] are released by the graph around it.
 func (r *Results) Release() {
 	if st := r.state("Release"); st != nil {
 		r.st = nil
@@ -348,7 +344,7 @@ func (r *Results) Release() {
 	}
 }
 
-// Ran reports whether n has run, which only nodes after a [Choice] may not have.
+// Ran reports whether n has run. Only nodes after a [Choice] may not have.
 func (r *Results) Ran(n Dep) bool {
 	st := r.state("Ran")
 	needs(n != nil && !isNil(n), "Ran", "n")
@@ -365,8 +361,7 @@ func (r *Results) state(op string) *state {
 	return r.st
 }
 
-// Result returns what n returned last in the run that r is of. It panics if n has not run, or is
-// of another graph.
+// Result returns what n returned last in the run of r. It panics if n has not run, or is of another graph.
 func Result[T any](r *Results, n *Of[T]) T {
 	st := r.state("Result")
 	needs(n != nil, "Result", "n")
@@ -380,13 +375,12 @@ func (n *node) sameGraph(op string, g *Graph) {
 	}
 }
 
-// In returns the result of n in the run that ctx belongs to: the context of a node that comes
-// after n, in the same graph or in one that is a node of it. Other nodes must not read it, since
-// n may be running. In panics if n has not run, and if ctx is of no run of n's graph that is under
-// way. It costs two look-ups in contexts, some tens of nanoseconds.
+// In returns the result of n in the run that ctx belongs to. ctx must be that of a node that comes after n, in the same
+// graph or in a graph that is a node of it; for other nodes, n may still be running. In panics if n has not run, or if
+// ctx belongs to no current run of n's graph. It costs two look-ups in contexts, some tens of nanoseconds.
 func (n *Of[T]) In(ctx context.Context) T { return n.in("In", n.stateIn("In", ctx)) }
 
-// Lookup is [Of.In], but reports false if n has not run, as it may be after a [Choice].
+// Lookup is [Of.In], but reports false if n has not run, as may happen after a [Choice].
 func (n *Of[T]) Lookup(ctx context.Context) (v T, ok bool) {
 	st := n.stateIn("Lookup", ctx)
 	if ok = st.has(n.index); ok {
@@ -409,7 +403,7 @@ func (n *Of[T]) stateIn(op string, ctx context.Context) *state {
 	return r.st
 }
 
-// in returns the result that is in st.
+// in returns the result in st.
 func (n *Of[T]) in(op string, st *state) T {
 	if !st.has(n.index) {
 		panic(fmt.Sprintf("flow: %s: node %q of graph %q has not run; what reads it must come after it", op, n.name, n.g.name))
@@ -417,10 +411,9 @@ func (n *Of[T]) in(op string, st *state) T {
 	return *st.places[n.index].cell.(*T)
 }
 
-// Get returns the result of n in the run that is under way, or else in the one that ended last. It
-// is for graphs that run once at a time: it panics if another run was under way at the same
-// time, also afterwards. During a run, only nodes that come after n may call it. It also panics if
-// n has not run. Get costs a few nanoseconds.
+// Get returns the result of n in the current run, or else in the one that ended last. During a run, only nodes that
+// come after n may call it. Get panics if n has not run, or if another run overlapped that run, even afterwards; see
+// [Of.In] and [Graph.RunFor] for such graphs. It costs a few nanoseconds.
 func (n *Of[T]) Get() T {
 	st := n.made("Get").alone.Load()
 	if st == nil {

@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// WriteSVG draws the graph: nodes in rows, each below those that must run before it, with their
-// times in the run that ended last. The critical path is marked: the path whose nodes took longest in
-// all. So is what failed. Weak edges are dashed, with the index that chooses them. A [Choice] has pointed ends, a [Sub] a
-// double frame. The title says the sum of all times, that of the critical path, and how many workers
-// the graph could use, which is one divided by the other. Long names are cut; the whole name shows
-// where the mouse is. Colours are dark on light, or light on dark if the viewer asks for it.
+// WriteSVG draws the graph as SVG: nodes in rows, each below those that must run before it, with their times in the run
+// that ended last. It marks failed nodes and the critical path, the path whose nodes took longest in all. Weak edges
+// are dashed, with the index that chooses them. A [Choice] has pointed ends, a [Sub] a double frame. The title states
+// the sum of all times, that of the critical path, and how many workers the graph could use, the quotient of the two.
+// Long names are cut; hovering shows the whole name. Colours follow the viewer's choice of light or dark.
 //
-// Names are shorter and nodes smaller in graphs of more than 60, and times are left out in those of
-// more than 250. A graph of 1,000 nodes takes some tens of milliseconds. WriteSVG returns the error of
-// [Graph.Validate], or else that of w. It panics if w is nil.
+// In graphs of more than 60 nodes, nodes are smaller and names shorter; in those of more than 250, the times are left out.
+// A graph of 1,000 nodes takes some tens of milliseconds. WriteSVG returns the error of [Graph.Validate], or else that
+// of w. It panics if w is nil.
 func (g *Graph) WriteSVG(w io.Writer) error {
 	needs(w != nil, "WriteSVG", "w")
 	v, err := g.picture()
@@ -84,7 +83,7 @@ func (v *picture) draw(b *bufio.Writer) {
 		class = ` class="fine"`
 	}
 	fmt.Fprintf(b, `<g%s transform="translate(%.1f %d)">`+"\n", class, (width-side-l.width)/2, top)
-	for _, hot := range []bool{false, true} { // so that the critical path is on top
+	for _, hot := range []bool{false, true} { // to draw the critical path on top
 		for k, e := range v.edges {
 			if e.critical == hot {
 				v.drawEdge(b, l, k)
@@ -166,7 +165,7 @@ func (v *picture) drawEdge(b *bufio.Writer, l *layout, k int) {
 	fmt.Fprintf(b, `<path class="edge%s" d="%s"%s/>`, class, d.String(), dashed)
 	fmt.Fprintf(b, `<path class="head%s" d="M%.1f %.1fl%.1f %.1fh%.1fz"/>`+"\n", class, x, y+head, -head/2, -head, head)
 	if e.weak {
-		from, to := path[0], path[1] // the label is beside the end of the edge, on the side that it does not come from
+		from, to := path[0], path[1] // the label is beside the end of the edge, on the side away from its source
 		aside, anchor := 5.0, "start"
 		if l.x[to] < l.x[from] {
 			aside, anchor = -5, "end"
@@ -176,7 +175,7 @@ func (v *picture) drawEdge(b *bufio.Writer, l *layout, k int) {
 	}
 }
 
-// drawBack draws an edge that leads back, or to the node itself: on the right side of both.
+// drawBack draws an edge that leads back, or to its own node, on the right of both.
 func (v *picture) drawBack(b *bufio.Writer, l *layout, e edge, class, dashed string) {
 	s := l.size
 	x, y := l.x[e.from]+s.w/2, l.y(int(e.from))+s.h*0.6
@@ -194,7 +193,7 @@ func (v *picture) drawBack(b *bufio.Writer, l *layout, e edge, class, dashed str
 	fmt.Fprintf(b, `<text class="label" x="%.1f" y="%.1f" font-size="%.1f">%s</text>`+"\n", x+5, y-4, s.font*0.85, escaped(e.label))
 }
 
-// shortened returns s with no more letters than n.
+// shortened returns s cut to at most n letters.
 func shortened(s string, n int) string {
 	letters := []rune(s)
 	if len(letters) <= n {
@@ -203,7 +202,7 @@ func shortened(s string, n int) string {
 	return string(letters[:n-1]) + "…"
 }
 
-// escaped returns s as text of XML.
+// escaped returns s as XML text.
 func escaped(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {

@@ -2,9 +2,9 @@ package par
 
 import "github.com/filch-go/filch"
 
-// What returns an error returns filch.ErrClosed where the rest of the package panics: the
-// Scope tells by TryDo and Closed, which a *filch.Pool has, and the Scope of a task. A
-// *filch.Worker has neither, for it is inside of the pool already.
+// Functions that return an error return filch.ErrClosed where the rest of the package panics. A Scope reports that by
+// TryDo and Closed, which a *filch.Pool and the Scope of a task have. A *filch.Worker has neither, because it is
+// already inside the pool.
 
 // closed reports whether s is known to refuse callers.
 func closed(s filch.Scope) bool {
@@ -26,7 +26,7 @@ func tryDo(s filch.Scope, f func(w *filch.Worker)) error {
 	return nil
 }
 
-// tryAdaptive is runAdaptive for what returns an error: filch.ErrClosed if s refuses callers.
+// tryAdaptive is runAdaptive for functions that return an error: filch.ErrClosed if s refuses callers.
 func tryAdaptive(s filch.Scope, from, n int, f any, c config, body func(lo, hi int)) error {
 	if w, ok := s.(*filch.Worker); ok {
 		runAdaptive(w, from, n, f, c, body)

@@ -8,8 +8,8 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Collect calls f for ranges of indices that together make up 0 to n-1, as [ForRange] does, and returns all
-// that it returns, in the order of the ranges. It is for a loop that appends, of which nobody knows how much:
+// Collect calls f for ranges of indices that together make up 0 to n-1, like [ForRange], and concatenates the results
+// in the order of the ranges. It is for loops that append an unknown number of elements:
 //
 //	above := par.Collect(s, len(points), func(lo, hi int, out []Point) []Point {
 //		for _, p := range points[lo:hi] {
@@ -20,14 +20,13 @@ import (
 //		return out
 //	})
 //
-// out is empty, and has room where pieces are put together. f appends to it and returns it, or returns nil,
-// or another slice. f must not keep out. What f returns must stay as it is until Collect has returned.
+// f appends to out, which is empty but may have spare capacity, and returns it; or it returns nil or another slice. f
+// must not retain out, and the slice it returns must not change until Collect has returned.
 //
-// The ranges depend on time and chance, but not the result, if f gives the same for the elements of a range
-// whatever the range is. What f has appended is copied once, to its place in the result, by all workers. So
-// while it runs, Collect takes about as much memory again as the result, and for each worker up to 1 MiB or
-// its longest piece. The result has no room for more, shares no memory with what f has returned, and is nil
-// if there is nothing.
+// The ranges depend on timing and chance. The result does not if f returns the same for an element in any range. All
+// workers copy the results of f once, into place: while it runs, Collect takes about as much memory again as the
+// result, and for each worker up to 1 MiB or its longest piece. The result has no spare capacity, shares no memory with
+// what f returned, and is nil if empty.
 func Collect[T any](s filch.Scope, n int, f func(lo, hi int, out []T) []T, opts ...Option) []T {
 	check("Collect", s)
 	checkNumber("Collect", "n", n)
@@ -40,14 +39,14 @@ func Collect[T any](s filch.Scope, n int, f func(lo, hi int, out []T) []T, opts 
 	return collectMore(s, from, n, f, c, first, func(c *collector[T], lo, hi int) { c.add(lo, hi, f(lo, hi, c.room())) })
 }
 
-// FlatMap returns what f returns for each element of x, all in one slice, in the order of x. f appends to
-// out, which is empty, as in [Collect]. It may return any number of elements, or nil:
+// FlatMap concatenates what f returns for each element of x, in the order of x. f appends any number of elements to
+// out, which is empty, as in [Collect]; or it returns nil:
 //
 //	words := par.FlatMap(s, lines, func(line string, out []string) []string {
 //		return append(out, strings.Fields(line)...)
 //	})
 //
-// If f does next to nothing, its call is most of the time, and [Collect] is faster.
+// With a tiny f, [Collect] is faster.
 func FlatMap[T, R any](s filch.Scope, x []T, f func(v T, out []R) []R, opts ...Option) []R {
 	check("FlatMap", s)
 	checkFunc("FlatMap", f == nil)
@@ -68,7 +67,7 @@ func FlatMap[T, R any](s filch.Scope, x []T, f func(v T, out []R) []R, opts ...O
 	})
 }
 
-// collectMore goes on from an index with the other workers.
+// collectMore continues from an index with the other workers.
 func collectMore[T any](s filch.Scope, from, n int, f any, c config, first collector[T], add func(c *collector[T], lo, hi int)) []T {
 	more := moreStates(s, from, n, f, c, &first, func() *collector[T] { return new(collector[T]) }, byRange[*collector[T]](add))
 	pieces := first.all()
@@ -79,14 +78,14 @@ func collectMore[T any](s filch.Scope, from, n int, f any, c config, first colle
 	return join(s, pieces, c)
 }
 
-// piece is what f has returned for indices from lo on, up to where the next piece begins.
+// piece is what f returned for the indices from lo up to the beginning of the next piece.
 type piece[T any] struct {
 	lo  int
 	of  []T
 	end int // in the result
 }
 
-// join copies pieces to one slice.
+// join copies pieces into one slice.
 func join[T any](s filch.Scope, pieces []piece[T], c config) []T {
 	n := 0
 	for i := range pieces {
@@ -112,23 +111,23 @@ func join[T any](s filch.Scope, pieces []piece[T], c config) []T {
 	return x
 }
 
-// sizeOf returns how many bytes an element takes, and at least 1.
+// sizeOf returns the size of an element in bytes, at least 1.
 func sizeOf[T any]() int { return int(max(1, unsafe.Sizeof(*new(T)))) }
 
 // collector has the pieces of the workers that use it one after the other.
 type collector[T any] struct {
-	block  []T // where pieces are put one behind the other
+	block  []T // holds pieces one behind the other
 	pieces []piece[T]
-	last   piece[T] // the newest, which is not among pieces yet; empty if there is none
-	open   bool     // it ends where the block does: what comes from index next on may go on there
+	last   piece[T] // the newest piece, not in pieces yet; may be empty
+	open   bool     // last ends where the block does: elements from index next on may extend it
 	next   int
-	want   int // if not 0, for how many elements the next block is to be
+	want   int // if not 0, the capacity of the next block
 }
 
-// mostBlock is how many bytes a block has at most, if no piece is longer.
+// mostBlock is the maximum size of a block in bytes, unless a piece is longer.
 const mostBlock = 1 << 20
 
-// room returns where f may append to.
+// room returns the slice for f to append to.
 func (c *collector[T]) room() []T {
 	if c.want > 0 {
 		c.block, c.want, c.open = make([]T, 0, c.want), 0, false
@@ -136,7 +135,7 @@ func (c *collector[T]) room() []T {
 	return c.block[len(c.block):]
 }
 
-// add adds what f has returned for [lo, hi).
+// add adds the result of f for [lo, hi).
 func (c *collector[T]) add(lo, hi int, r []T) {
 	follows := c.open && lo == c.next
 	c.next = hi
@@ -145,7 +144,7 @@ func (c *collector[T]) add(lo, hi int, r []T) {
 		return
 	}
 	free := c.block[len(c.block):cap(c.block)]
-	if len(r) > len(free) { // it had to be put elsewhere, and may stay there
+	if len(r) > len(free) { // f had to allocate it elsewhere, and it may stay there
 		c.begin(lo, r)
 		c.open, c.want = false, max(len(r), min(max(8*len(r), 2*cap(c.block)), mostBlock/sizeOf[T]()))
 		return
@@ -172,8 +171,8 @@ func (c *collector[T]) begin(lo int, of []T) {
 	c.last = piece[T]{lo: lo, of: of}
 }
 
-// joined returns all elements, for one that has got everything from the first index on: then they are few, or
-// it had to do all.
+// joined returns all elements, for a collector that received everything from the first index on: either they are few,
+// or one worker did it all.
 func (c *collector[T]) joined() []T {
 	n := len(c.last.of)
 	for _, p := range c.pieces {
@@ -189,7 +188,7 @@ func (c *collector[T]) joined() []T {
 	return append(x, c.last.of...)
 }
 
-// all returns the pieces. It is called once.
+// all returns the pieces. Call it once.
 func (c *collector[T]) all() []piece[T] {
 	if len(c.last.of) == 0 {
 		return nil

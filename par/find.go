@@ -7,18 +7,17 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Count returns the number of elements of x for which f holds. If f does next to nothing, the loop runs at about
-// 0.29 of the speed of a plain one on each worker, and [CountRange] at 1.0. To count numbers between two
-// others, [CountBetween] calls nothing.
+// Count returns the number of elements of x for which f holds. With a tiny f, it runs at about 0.29 of the speed of a
+// plain loop on each worker, and [CountRange] at 1.0. To count numbers between two others, [CountBetween] calls no
+// function.
 func Count[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	check("Count", s)
 	checkFunc("Count", f == nil)
 	return countAll(s, len(x), f, config{}, countBody[T]{x, f})
 }
 
-// CountRange calls f for ranges of indices that together make up 0 to n-1, as [ForRange] does, and returns
-// the sum of what it returns. It is [Count] without the call for each element: f counts in a loop of its
-// own. The ranges depend on time and chance.
+// CountRange is [Count] without the call for each element: it returns the sum of what f returns for ranges of indices,
+// which together make up 0 to n-1 as in [ForRange], and depend on timing and chance.
 func CountRange(s filch.Scope, n int, f func(lo, hi int) int) int {
 	check("CountRange", s)
 	checkNumber("CountRange", "n", n)
@@ -30,7 +29,7 @@ type countRange func(lo, hi int) int
 
 func (f countRange) count(lo, hi int) int { return f(lo, hi) }
 
-// counter returns how many of [lo, hi) there are.
+// counter counts matches in [lo, hi).
 type counter interface{ count(lo, hi int) int }
 
 type countBody[T any] struct {
@@ -47,8 +46,7 @@ func (b countBody[T]) count(lo, hi int) (n int) {
 	return n
 }
 
-// countAll returns how many of [0, n) b counts: as far as that is known to take little, without an
-// allocation.
+// countAll returns how many of [0, n) b counts. While that is known to be cheap, it does not allocate.
 func countAll[B counter](s filch.Scope, n int, f any, c config, b B) (sum int) {
 	if n == 0 {
 		return 0
@@ -60,52 +58,50 @@ func countAll[B counter](s filch.Scope, n int, f any, c config, b B) (sum int) {
 	return sum + countFrom(s, from, n, f, c, b)
 }
 
-// countFrom is countAll from an index on, with the other workers.
+// countFrom continues countAll from an index with the other workers.
 func countFrom[B counter](s filch.Scope, from, n int, f any, c config, b B) int {
 	var sum atomic.Int64
 	runAdaptive(s, from, n, f, c, func(lo, hi int) { sum.Add(int64(b.count(lo, hi))) })
 	return int(sum.Load())
 }
 
-// IndexFunc returns the index of the first element for which f holds, or -1. Other workers may call f
-// for elements after it, and stop soon after it is found. If f does next to nothing, the loop runs at about 0.27
-// of the speed of a plain one on each worker, and [IndexRange] at 0.96.
+// IndexFunc returns the index of the first element for which f holds, or -1. Other workers may call f for later
+// elements, and stop soon after one is found. With a tiny f, it runs at about 0.27 of the speed of a plain loop on each
+// worker, and [IndexRange] at 0.96.
 func IndexFunc[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	check("IndexFunc", s)
 	checkFunc("IndexFunc", f == nil)
 	return find(s, len(x), f, config{single: true}, findBody[T]{x, f}, true)
 }
 
-// IndexFuncAny returns the index of some element for which f holds, or -1. It is faster than [IndexFunc],
-// which has to look at all elements before the one it returns.
+// IndexFuncAny returns the index of some element for which f holds, or -1. [IndexFunc] is slower, because it must check
+// all elements before the one it returns.
 func IndexFuncAny[T any](s filch.Scope, x []T, f func(v T) bool) int {
 	check("IndexFuncAny", s)
 	checkFunc("IndexFuncAny", f == nil)
 	return find(s, len(x), f, config{single: true}, findBody[T]{x, f}, false)
 }
 
-// Any reports whether f holds for some element. It stops when one is found. A tiny f costs as much as in [All];
-// [AnyRange] is for those.
+// Any reports whether f holds for some element. It stops when it finds one. A tiny f costs as much as in [All]; use
+// [AnyRange].
 func Any[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 	check("Any", s)
 	checkFunc("Any", f == nil)
 	return find(s, len(x), f, config{single: true}, findBody[T]{x, f}, false) >= 0
 }
 
-// All reports whether f holds for all elements. It stops when it finds one for which f does not
-// hold. If f does next to nothing, the loop runs at about 0.26 of the speed of a plain one on each worker, and
-// [AllRange] at 0.97.
+// All reports whether f holds for all elements. It stops when it finds an exception. With a tiny f, it runs at about
+// 0.26 of the speed of a plain loop on each worker, and [AllRange] at 0.97.
 func All[T any](s filch.Scope, x []T, f func(v T) bool) bool {
 	check("All", s)
 	checkFunc("All", f == nil)
 	return find(s, len(x), f, config{single: true}, failBody[T]{x, f}, false) < 0
 }
 
-// IndexRange calls f for ranges of indices of 0 to n-1, as [ForRange] does, until one returns an index, and
-// returns the first of all that do, or -1. f returns the first index in its range of what it looks for, or
-// -1; it panics if f returns another number. IndexRange is [IndexFunc] without the call for each element: f looks
-// in a loop of its own. All ranges before the index have been looked at then. Other workers may look at
-// ranges after it, and stop soon after it is found.
+// IndexRange is [IndexFunc] without the call for each element: f returns the first match in a range of indices of 0 to
+// n-1, as in [ForRange], or -1, and IndexRange returns the first match of all, or -1. It panics if f returns another
+// number. All ranges before the match have been searched. Other workers may search later ranges, and stop soon after it
+// is found.
 func IndexRange(s filch.Scope, n int, f func(lo, hi int) int) int {
 	check("IndexRange", s)
 	checkNumber("IndexRange", "n", n)
@@ -123,9 +119,8 @@ func (f findRange) find(lo, hi int) int {
 	return at
 }
 
-// AllRange reports whether f returns true for all of the ranges of indices, which together make up 0 to n-1,
-// as those of [ForRange]. It stops soon after f returns false for one. It is [All] without the call for each
-// element.
+// AllRange is [All] without the call for each element: it reports whether f returns true for all ranges of indices,
+// which together make up 0 to n-1 as in [ForRange]. It stops soon after f returns false.
 func AllRange(s filch.Scope, n int, f func(lo, hi int) bool) bool {
 	check("AllRange", s)
 	checkNumber("AllRange", "n", n)
@@ -142,8 +137,8 @@ func (f failRange) find(lo, hi int) int {
 	return lo
 }
 
-// AnyRange reports whether f returns true for any of the ranges of indices, which together make up 0 to n-1, as
-// those of [ForRange]. It stops soon after f returns true for one. It is [Any] without the call for each element.
+// AnyRange is [Any] without the call for each element: it reports whether f returns true for any range of indices,
+// which together make up 0 to n-1 as in [ForRange]. It stops soon after f returns true.
 func AnyRange(s filch.Scope, n int, f func(lo, hi int) bool) bool {
 	check("AnyRange", s)
 	checkNumber("AnyRange", "n", n)
@@ -160,7 +155,7 @@ func (f holdRange) find(lo, hi int) int {
 	return -1
 }
 
-// finder returns an index of [lo, hi), which is not empty, or -1.
+// finder returns an index in [lo, hi), which is not empty, or -1.
 type finder interface{ find(lo, hi int) int }
 
 type findBody[T any] struct {
@@ -188,7 +183,7 @@ func (b failBody[T]) find(lo, hi int) int {
 	return -1
 }
 
-// find returns an index of [0, n) that b finds, or -1: the first, or any.
+// find returns an index in [0, n) that b finds, the first or any, or -1.
 func find[B finder](s filch.Scope, n int, f any, c config, b B, first bool) int {
 	if n <= 0 {
 		return -1
@@ -214,7 +209,7 @@ func find[B finder](s filch.Scope, n int, f any, c config, b B, first bool) int 
 	return findFrom(s, from, n, f, c, b, first)
 }
 
-// findFrom is find from an index on, with the other workers.
+// findFrom continues find from an index with the other workers.
 func findFrom[B finder](s filch.Scope, from, n int, f any, c config, b B, first bool) int {
 	var limit, found atomic.Int64
 	limit.Store(int64(n))

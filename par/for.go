@@ -13,8 +13,8 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// For calls f for each i of 0 to n-1. If f does next to nothing, such as a multiplication, the loop runs at
-// about 0.36 of the speed of a plain one on each worker, and [ForRange] at 1.0; see "Tiny bodies".
+// For calls f for each i from 0 to n-1. With a tiny f, such as a multiplication, it runs at about 0.36 of the speed of
+// a plain loop on each worker, and [ForRange] at 1.0; see "Tiny bodies".
 func For(s filch.Scope, n int, f func(i int), opts ...Option) {
 	check("For", s)
 	checkNumber("For", "n", n)
@@ -28,15 +28,14 @@ func For(s filch.Scope, n int, f func(i int), opts ...Option) {
 	}
 	b := forBody(f)
 	c.single = true
-	if from := runSerial(s, n, f, &c, b.run); from < n { // b.run is allocated for this one alone
+	if from := runSerial(s, n, f, &c, b.run); from < n { // b.run is allocated only for this call
 		runAdaptive(s, from, n, f, c, b.run)
 	}
 }
 
-// forBody is inlined up to the call of f. A type parameter in place of f, with a method to call, would not be:
-// the compiler makes one loop for all types of a shape, and calls the method by a dictionary. For y[i] += x[i]
-// a struct of two slices took 5.0 ns an element, its pointer 10.0, and a function value 5.1, where the plain
-// loop took 2.3.
+// forBody is inlined up to the call of f. A type parameter with a method, in place of f, would not be: the compiler
+// makes one loop for all types of a shape, and calls the method through a dictionary. For y[i] += x[i], a struct of two
+// slices took 5.0 ns an element, a pointer to it 10.0, a function value 5.1, and the plain loop 2.3.
 type forBody func(i int)
 
 func (f forBody) run(lo, hi int) {
@@ -45,9 +44,9 @@ func (f forBody) run(lo, hi int) {
 	}
 }
 
-// ForScope is [For] for an f that calls other functions of this package, or forks. It passes
-// the worker's scope to f, which is a *[filch.Worker]. With the pool instead, such calls would also work, but each as a
-// new guest of the pool. So ForScope needs the pool even for one index, unless s is a Worker.
+// ForScope is [For] for an f that calls other functions of this package, or forks. It passes the running
+// *[filch.Worker] to f; on the pool, each such call would enter as a new guest. ForScope needs the pool even for one
+// index, unless s is a Worker.
 //
 // If f blocks on a network or a file, let another worker take over meanwhile:
 //
@@ -55,9 +54,9 @@ func (f forBody) run(lo, hi int) {
 //
 // If f makes asyncs, it opens a [filch.Worker.Finish] for them in the same way.
 //
-// Where all workers have work, a ForScope of few in another one costs little more than its calls, and
-// allocates nothing if f has been made before. A function literal that captures is allocated at each
-// evaluation; keep the function in what it works on instead, such as a node of a tree.
+// While all workers have work, a small nested ForScope costs little more than its calls, and allocates nothing if f
+// exists already. A function literal that captures allocates at each evaluation, so keep f in the data it works on,
+// such as a node of a tree.
 func ForScope(s filch.Scope, n int, f func(s filch.Scope, i int), opts ...Option) {
 	check("ForScope", s)
 	checkNumber("ForScope", "n", n)
@@ -93,10 +92,9 @@ func (f scopeBody) run(s filch.Scope, lo, hi int) {
 	}
 }
 
-// ForRange calls f for ranges of indices that together make up 0 to n-1. A range has the
-// indices from lo up to but not including hi, and is never empty. That saves a call for each
-// index. Without [WithGrain], the length of the ranges depends on time and chance; a body that streams through long
-// memory needs a grain.
+// ForRange calls f(lo, hi) for non-empty ranges [lo, hi) that together make up 0 to n-1, which saves a call for each
+// index. Without [WithGrain], their length depends on timing and chance; a body that streams through long memory needs
+// a grain.
 func ForRange(s filch.Scope, n int, f func(lo, hi int), opts ...Option) {
 	check("ForRange", s)
 	checkNumber("ForRange", "n", n)
@@ -119,7 +117,7 @@ type grainBody struct {
 	f     func(lo, hi int)
 }
 
-func (b grainBody) run(lo, hi int) { // the last may be shorter
+func (b grainBody) run(lo, hi int) { // the last chunk may be shorter
 	for lo < hi {
 		end := lo + min(b.grain, hi-lo)
 		b.f(lo, end)
@@ -127,11 +125,9 @@ func (b grainBody) run(lo, hi int) { // the last may be shorter
 	}
 }
 
-// ForTiles calls f once for each rectangle of a grid over [0, width) times [0, height). A tile
-// has the columns from x0 up to but not including x1, and the rows from y0 up to but not
-// including y1. Tiles are 64 by 64, or smaller at the edges. With [WithGrain] their sides are n.
-// So neighbours in both directions are handled together, as in the blocks of a matrix or an
-// image. A tile is not divided.
+// ForTiles calls f once for each tile of a grid over [0, width) times [0, height): the columns [x0, x1) of the rows
+// [y0, y1). f so handles neighbours in both directions together, as in blocks of a matrix or an image. Tiles are 64 by
+// 64, or n by n with [WithGrain](n), and may be smaller at the edges. A tile is not divided.
 func ForTiles(s filch.Scope, width, height int, f func(x0, y0, x1, y1 int), opts ...Option) {
 	check("ForTiles", s)
 	checkNumber("ForTiles", "width", width)
@@ -168,8 +164,8 @@ func (b tileBody) run(lo, hi int) {
 	}
 }
 
-// Each calls f for each element of x and its index. If f does next to nothing, the loop runs at about 0.34 of
-// the speed of a plain one on each worker, and [ForRange] with a loop over x[lo:hi] at 1.0.
+// Each calls f for each element of x with its index. With a tiny f, it runs at about 0.34 of the speed of a plain loop
+// on each worker, and [ForRange] with a loop over x[lo:hi] at 1.0.
 func Each[T any](s filch.Scope, x []T, f func(i int, v T), opts ...Option) {
 	check("Each", s)
 	checkFunc("Each", f == nil)
@@ -198,10 +194,9 @@ func (b eachBody[T]) run(lo, hi int) {
 	}
 }
 
-// ForErr calls f for each i of 0 to n-1 until one fails, and returns the error that a serial
-// loop would have returned: that of the lowest i. Once an i has failed, f is not called for
-// later ones that have not begun. With [AllErrors] it is called for all. With [WithContext] it
-// may be stopped. On a closed pool it returns [filch.ErrClosed], unless n is 0.
+// ForErr calls f for each i from 0 to n-1 until one fails, and returns the error of the lowest i that fails, as a
+// serial loop would. After a failure, f is not called for later indices that have not begun. With [AllErrors], f is
+// called for all. [WithContext] may stop it early. On a closed pool it returns [filch.ErrClosed], unless n is 0.
 func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
 	check("ForErr", s)
 	checkNumber("ForErr", "n", n)
@@ -217,8 +212,8 @@ func ForErr(s filch.Scope, n int, f func(i int) error, opts ...Option) error {
 	return restErr(s, from, n, f, c, f, first)
 }
 
-// someErr is ForErr as far as g, whose cost is that of f, is known to take little: without an
-// allocation. It returns how far it got, which is to the end if nothing is to follow.
+// someErr runs ForErr while g, whose cost is that of f, is known to be cheap. It does not allocate. It returns how far
+// it got: n if nothing remains to be done.
 func someErr(s filch.Scope, n int, f any, c config, g func(i int) error) (from int, e failures) {
 	if closed(s) {
 		e.stopped = filch.ErrClosed
@@ -227,7 +222,7 @@ func someErr(s filch.Scope, n int, f any, c config, g func(i int) error) (from i
 	var limit atomic.Int64
 	limit.Store(int64(n))
 	ctx, all := c.ctx, c.all
-	alone := config{grain: c.grain, align: c.align, single: true, limit: &limit} // c would hold limit beyond this call
+	alone := config{grain: c.grain, align: c.align, single: true, limit: &limit} // c would keep limit alive beyond this call
 	from = runSerial(s, n, f, &alone, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if ctx != nil && ctx.Err() != nil {
@@ -244,7 +239,7 @@ func someErr(s filch.Scope, n int, f any, c config, g func(i int) error) (from i
 	return from, e
 }
 
-// restErr is ForErr from an index on, with the other workers, after the errors of first.
+// restErr continues ForErr from an index with the other workers, after the errors in first.
 func restErr(s filch.Scope, from, n int, f any, c config, g func(i int) error, first failures) error {
 	e := sharedFailures{failures: first}
 	e.limit.Store(int64(n))
@@ -273,11 +268,11 @@ func restErr(s filch.Scope, from, n int, f any, c config, g func(i int) error, f
 // failures are the errors of a loop.
 type failures struct {
 	first   int
-	errs    map[int]error // by index; but for all of them, only the first
+	errs    map[int]error // by index; without AllErrors, only the first
 	stopped error
 }
 
-// add notes an error, and reports whether to go on.
+// add records an error, and reports whether to continue.
 func (e *failures) add(i int, err error, all bool) bool {
 	if e.errs == nil || !all && i < e.first {
 		e.errs, e.first = map[int]error{}, i
@@ -288,9 +283,9 @@ func (e *failures) add(i int, err error, all bool) bool {
 	return all
 }
 
-// sharedFailures are those of a loop on several workers.
+// sharedFailures are the failures of a loop on several workers.
 type sharedFailures struct {
-	limit atomic.Int64 // what comes from here on does not matter
+	limit atomic.Int64 // indices from here on do not matter
 	mu    sync.Mutex
 	failures
 }

@@ -6,19 +6,18 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// GroupReduce reduces the elements of each key to a value, without the groups that [GroupBy] makes: sums by
-// city, or counts of words. The value of a key begins with zero, and add adds the elements to it that have the
-// key. The result has each key that occurs; it is empty, and not nil, if x is empty.
+// GroupReduce reduces the elements of each key to one value, without making the groups of [GroupBy]: sums by city, or
+// word counts. A key's value starts as zero, to which add adds its elements. The result has every key that occurs; it
+// is not nil even if x is empty.
 //
-// x is cut into some 64 blocks, or if it has less than 128 elements, into these; with [WithGrain], into blocks
-// of n elements. In each, every key that occurs begins with zero again. In the end merge combines the values
-// of a key, from the left. So elements are in their order in x, and add and merge need not be commutative; but
-// merge(a, add(zero, v)) must come to what add(a, v) does. The blocks depend on the length of x alone, so the
-// result is the same on any number of workers, even if that is only nearly so, as with sums of floating-point
-// numbers. A value for each worker would be merged less often, but not in the same way each time.
+// x is cut into about 64 blocks, into single elements if it has fewer than 128, or with [WithGrain] into blocks of n
+// elements. In each block, keys start with zero again; merge then combines the values of a key from the left. Elements
+// keep their order, so add and merge need not be commutative, but merge(a, add(zero, v)) must equal add(a, v). The
+// blocks depend only on the length of x and the grain, so the result is the same on any number of workers, even if this
+// equality holds only nearly, as with floating-point sums.
 //
-// add and merge may change their arguments and return them, except for what zero refers to. If A refers to
-// memory, let zero be nil, and add make it:
+// add and merge may change and return their arguments, except for memory that zero refers to. If A refers to memory,
+// let zero be nil, and let add allocate it:
 //
 //	func(a *stats, v T) *stats {
 //		if a == nil {
@@ -27,9 +26,9 @@ import (
 //		…
 //	}
 //
-// key and add are called once for each element. Each NaN is a key of its own, as in a map. While it runs, GroupReduce keeps each key of each block, with
-// its value, and a map for each worker and for the result. It is best where a key occurs several times in a
-// block. On an Intel Xeon with 64 keys of 100,000 int, one worker ran at 0.6 of the speed of a loop with a map.
+// key and add are called once for each element. Each NaN is a key of its own, as in a map. GroupReduce keeps the keys
+// and values of each block, and a map for each worker and for the result, so it works best where keys recur within a
+// block. With 64 keys of 100,000 int, one worker of an Intel Xeon ran at 0.6 of the speed of a loop with a map.
 func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, zero A, add func(a A, v T) A, merge func(a, b A) A, opts ...Option) map[K]A {
 	check("GroupReduce", s)
 	checkFunc("GroupReduce", key == nil || add == nil || merge == nil)
@@ -44,7 +43,7 @@ func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, 
 	size = c.roundUp(size)
 	c.kind = toCount
 	blocks := make([]reduced[K, A], (len(x)-1)/size+1)
-	var keys []K // of all blocks, and their values: less to allocate than for each, if x is short
+	var keys []K // with values, shared by all blocks: fewer allocations if x is short
 	var values []A
 	if len(x) <= fewGrouped {
 		keys, values = make([]K, len(x)), make([]A, len(x))
@@ -82,19 +81,19 @@ func GroupReduce[K comparable, T, A any](s filch.Scope, x []T, key func(v T) K, 
 	return result
 }
 
-// reduced is what some blocks come to.
+// reduced is the result of some blocks.
 type reduced[K comparable, A any] struct {
-	keys   []K       // as they came
+	keys   []K       // in the order of first occurrence
 	values []A       // of each
-	at     map[K]int // where a key is; nil if they are few
+	at     map[K]int // the index of a key; nil if there are few
 }
 
 const (
-	fewKeys    = 8       // looked through sooner than found in a map
-	fewGrouped = 1 << 12 // for which there is room from the start, as if each had a key of its own
+	fewKeys    = 8       // faster to scan than to look up in a map
+	fewGrouped = 1 << 12 // elements for which room is allocated at once, as if all keys were distinct
 )
 
-// find returns where a key is. If it is not known it is added, and the caller adds its value.
+// find returns the index of a key. It adds an unknown key; the caller then adds its value.
 func (r *reduced[K, A]) find(k K) (i int, known bool) {
 	if r.at != nil {
 		if i, known = r.at[k]; known {
@@ -108,8 +107,7 @@ func (r *reduced[K, A]) find(k K) (i int, known bool) {
 	return len(r.keys) - 1, false
 }
 
-// mergeGroups combines blocks from the left. The keys of one block are merged at the same time, if merge
-// takes long.
+// mergeGroups combines blocks from the left. It merges the keys of a block in parallel if merge is expensive.
 func mergeGroups[K comparable, A any](s filch.Scope, blocks []reduced[K, A], merge func(a, b A) A, most int) *reduced[K, A] {
 	all := &blocks[0]
 	all.at = make(map[K]int, len(all.keys))

@@ -7,13 +7,13 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Indices returns the indices of 0 to n-1 for which f holds, in ascending order. f is called once for each.
-// It is a [Filter] whose function gets the index: for rows of several slices, vertices of a graph, positions
-// in a text. It returns indices and not elements, since an index leads to all that belongs to it, and an
-// element does not lead back. For the elements of one slice, follow it with [Map].
+// Indices returns the indices from 0 to n-1 for which f holds, in ascending order. It calls f once for each. It is
+// [Filter] by index: for rows of several slices, vertices of a graph, or positions in a text. For the elements of one
+// slice, follow it with [Map].
 //
-// Where f takes next to nothing, its call is most of the time: one index of eight kept of 10^6, on one worker of an
-// Intel Xeon, came at 0.6 of the speed of a plain loop, and at 1.15 on two. While it runs, Indices takes two bits for each index, and below 4,096 indices a byte more.
+// If f is tiny, its call dominates: with one index of eight kept out of 10^6 on an Intel Xeon, it ran at 0.6 of the
+// speed of a plain loop on one worker, and at 1.15 on two. While it runs, it takes two bits for each index, and a byte
+// more for each of fewer than 4,096 indices.
 func Indices(s filch.Scope, n int, f func(i int) bool) []int {
 	check("Indices", s)
 	checkNumber("Indices", "n", n)
@@ -32,8 +32,7 @@ func Indices(s filch.Scope, n int, f func(i int) bool) []int {
 	return moreIndices(s, from, n, f, kept)
 }
 
-// moreIndices goes on from an index, with the other workers. It has closures, which Indices itself would pay
-// for.
+// moreIndices continues from an index with the other workers. Its closures would cost Indices itself.
 func moreIndices(s filch.Scope, from, n int, f func(i int) bool, kept []int) []int {
 	chosen := chooseIndices(s, from, n, f, asIs, func(lo, hi int) (word uint64) {
 		for i := lo; i < hi; i++ {
@@ -55,12 +54,12 @@ func moreIndices(s filch.Scope, from, n int, f func(i int) bool, kept []int) []i
 	return kept
 }
 
-// chooseIndices is choose for the indices of [from, n). word returns a bit for each index of up to 64, and
-// what an index costs is known by the function of and the kind.
+// chooseIndices is choose for the indices in [from, n). word returns a bit for each of up to 64 indices. The cost of an
+// index is remembered by the function of and the kind.
 func chooseIndices(s filch.Scope, from, n int, of any, k kind, word func(lo, hi int) uint64) choice {
 	n -= from
 	c := newChoice(n)
-	if n < 1<<12 { // they may take long, one by one
+	if n < 1<<12 { // they may be expensive, so one by one
 		yes := make([]bool, n)
 		runLoop(s, n, of, config{kind: k, single: true}, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -79,9 +78,9 @@ func chooseIndices(s filch.Scope, from, n int, of any, k kind, word func(lo, hi 
 	return c
 }
 
-// Compact returns x without the elements that are equal to the one before. It is like [slices.Compact], but
-// returns a new slice, as [Filter] and [Unique] do, and leaves x as it is. If x is sorted, it keeps one of
-// each. NaN is equal to nothing, so each NaN is kept. Compact takes as much memory as [Filter].
+// Compact returns x without the elements that equal the one before, in a new slice; [slices.Compact] changes x instead.
+// A sorted x keeps one of each value. NaN equals nothing, so every NaN is kept. Compact takes as much memory as
+// [Filter].
 func Compact[T comparable](s filch.Scope, x []T) []T {
 	check("Compact", s)
 	return compact(s, x, Compact[T], asIs, func(lo, hi int) (word uint64) {
@@ -96,9 +95,8 @@ func Compact[T comparable](s filch.Scope, x []T) []T {
 	})
 }
 
-// CompactFunc is [Compact] for elements of which equal reports whether one is equal to the one before, like
-// [slices.CompactFunc]. equal is called once for each element but the first, with the one before in x as a.
-// The first of a run of equal elements is kept.
+// CompactFunc is [Compact] with equal in place of ==, like [slices.CompactFunc]. It calls equal once for each element
+// but the first, with the preceding element of x as a. It keeps the first of a run of equal elements.
 func CompactFunc[T any](s filch.Scope, x []T, equal func(a, b T) bool) []T {
 	check("CompactFunc", s)
 	checkFunc("CompactFunc", equal == nil)
@@ -112,7 +110,7 @@ func CompactFunc[T any](s filch.Scope, x []T, equal func(a, b T) bool) []T {
 	})
 }
 
-// compact returns the first element, and those that word, which is not called for the first, has a bit for.
+// compact returns the first element, and those whose bit word sets. word is not called for the first element.
 func compact[T any](s filch.Scope, x []T, of any, k kind, word func(lo, hi int) uint64) []T {
 	if len(x) == 0 {
 		return nil

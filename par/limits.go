@@ -7,12 +7,10 @@ import (
 	"github.com/filch-go/filch/internal/race"
 )
 
-// WithMaxWorkers lets at most n workers at once run the functions that are passed to this call. With 1
-// the caller does all by itself, in the order of the elements. The calls that such a function makes have
-// their own limit, or none. A worker that has finished makes room for another, so it need not always
-// be the same ones. Without the option, as many take part as come. A function without options,
-// such as [Sort] or [Filter], is limited by its pool: call it on one of n workers. It panics if n is less
-// than 1.
+// WithMaxWorkers lets at most n workers at once run the functions passed to this call. With 1, the caller does
+// everything, in order. Nested calls have their own limit, or none. When a worker has finished, another may take its
+// turn. Without the option, there is no limit. Functions without options, such as [Sort] or [Filter], are limited by
+// the pool: call them on one of n workers. It panics if n is less than 1.
 func WithMaxWorkers(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("par: WithMaxWorkers(%d): there must be a worker", n))
@@ -20,11 +18,10 @@ func WithMaxWorkers(n int) Option {
 	return func(c *config) { c.most, c.given = n, c.given|workersAtOnce }
 }
 
-// WithAlign lets chunks begin at multiples of n elements only: those of a cache line, a vector or a row.
-// So ranges are n elements long or a multiple, but for the last one, which ends where all do. A worker
-// gets n elements or more at a time, even if they take long. The length that [WithGrain] gives is
-// rounded up to a multiple of n. WithAlign alone does not make ranges long: bodies that stream need a grain as well. It is elements of a slice that are aligned, not addresses in memory. It
-// panics if n is less than 1.
+// WithAlign makes chunks begin only at multiples of n elements, such as those of a cache line, a vector or a row. Each
+// range is a multiple of n long, except the last. A worker takes at least n elements at a time, even if they are
+// expensive. [WithGrain] is rounded up to a multiple of n. WithAlign alone does not make ranges long, so bodies that
+// stream need a grain as well. It aligns indices of a slice, not addresses in memory. It panics if n is less than 1.
 func WithAlign(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("par: WithAlign(%d): a chunk must have an element", n))
@@ -32,9 +29,9 @@ func WithAlign(n int) Option {
 	return func(c *config) { c.align, c.given = n, c.given|aligned }
 }
 
-// Elements that are aligned are gone through by blocks, each of which has an index.
+// Aligned loops run over blocks of elements: their indices are those of blocks.
 
-// roundUp returns the least multiple of the alignment that is n or more, if that is an int.
+// roundUp returns the least multiple of the alignment that is at least n, if it is an int.
 func (c *config) roundUp(n int) int {
 	if c.align <= 1 || n == 0 {
 		return n
@@ -42,7 +39,7 @@ func (c *config) roundUp(n int) int {
 	return min((n-1)/c.align+1, math.MaxInt/c.align) * c.align
 }
 
-// blocks returns how many there are in n elements, counting one that is not full.
+// blocks returns the number of blocks in n elements, counting a partial one.
 func (c *config) blocks(n int) int {
 	if c.align <= 1 || n == 0 {
 		return n
@@ -50,7 +47,7 @@ func (c *config) blocks(n int) int {
 	return (n-1)/c.align + 1
 }
 
-// element returns where the i-th block of n elements begins, or n if it is the one after the last.
+// element returns where the i-th block of n elements begins, or n for the block after the last.
 func (c *config) element(i, n int) int {
 	if c.align <= 1 {
 		return i
@@ -61,7 +58,7 @@ func (c *config) element(i, n int) int {
 	return i * c.align
 }
 
-// another reports whether a part may be given away: it then counts as one that runs.
+// another reports whether a part may be forked; if so, it counts as running.
 func (l *loop) another() bool {
 	if l.most == 0 {
 		return true
@@ -78,7 +75,7 @@ func (l *loop) another() bool {
 	return false
 }
 
-// finish ends what another began.
+// finish undoes another.
 func (l *loop) finish() {
 	if l.most > 0 {
 		if race.Logical() {

@@ -12,29 +12,25 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// ReduceLines cuts what it reads from r into blocks of whole lines. It returns f of the first op f of the
-// second op …, or empty if r has nothing. It is [MapReduce] for a file that may be larger than memory. One worker
-// at a time reads, while others call f. op is called for one pair at a time, in the order of the blocks. Each
-// result of f and op is used once, so op may change its arguments and return them.
+// ReduceLines cuts the contents of r into blocks of whole lines, and returns f of the first op f of the second op …, or
+// empty if r has nothing. It is [MapReduce] for a file that may exceed memory. One worker at a time reads while others
+// call f. op is called for one pair at a time, in the order of the blocks. Each result of f and op is used once, so op
+// may change and return its arguments.
 //
-// f gets a block, and how many bytes of r are before it. Usually it goes through the lines by bytes.Lines, and
-// keeps what it finds in something of its own, such as a map. A line ends with \n, which is part of the block, as is
-// a \r before it. Only the last line of all may have no end. f must not keep the block, whose memory is used
-// again.
+// f receives the offset of the block in r, and the block. It usually ranges over bytes.Lines, and collects results in a
+// value of its own, such as a map. A line ends with \n, which belongs to the block, as does a \r before it; only the
+// last line of all may lack it. f must not retain the block, whose memory is reused.
 //
-// A block has 256 KiB, or as many bytes as [WithGrain] says, but for the beginning of a line that ends in the
-// next. A line that is longer makes its block longer, up to 64 MiB; beyond that, the error wraps
-// [bufio.ErrTooLong]. Where blocks end depends on nothing but that and what is read. So the answer is the same
-// on any number of workers, even if op is only nearly associative. If op takes long next to f, as it may with
-// maps, make blocks longer. If a line takes long, use [ForLines], which shares the lines of a block.
+// A block has 256 KiB, or the bytes that [WithGrain] sets, less the beginning of a line that ends in the next. A longer
+// line extends its block, up to 64 MiB; beyond that, the error wraps [bufio.ErrTooLong]. Blocks depend only on these
+// sizes and the input, so the result is the same on any number of workers, even if op is only nearly associative. If op
+// is slow beside f, as it may be with maps, use longer blocks. If single lines are slow, use [ForLines], which divides
+// blocks by line. [InFlight] limits the blocks in memory; the default is 4 for each worker.
 //
-// [InFlight] limits how many blocks there are in memory at a time. Without it, there are up to 4 for each
-// worker.
-//
-// ReduceLines returns the error of the first block that has one, or that of r if all blocks before are through,
-// and what the blocks before came to. A line that an error of r has cut off is not passed to f. With
-// [WithContext] it may be stopped between blocks. A worker keeps its place while it reads. On a closed pool
-// ReduceLines returns [filch.ErrClosed], and does not read.
+// ReduceLines returns the error of the first block that has one, or that of r if all blocks before it succeeded, with
+// the result of the blocks before. A line cut off by an error of r is not passed to f. [WithContext] may stop it
+// between blocks. A worker keeps its slot while it reads. On a closed pool ReduceLines returns [filch.ErrClosed]
+// without reading.
 func ReduceLines[R any](s filch.Scope, r io.Reader, empty R, f func(at int64, lines []byte) (R, error), op func(a, b R) R, opts ...Option) (R, error) {
 	const name = "ReduceLines"
 	check(name, s)
@@ -43,23 +39,21 @@ func ReduceLines[R any](s filch.Scope, r io.Reader, empty R, f func(at int64, li
 		func(_ filch.Scope, b block) (R, error) { return f(b.at, b.lines) }, op)
 }
 
-// ForLines calls f for each line that it reads from r, for several at the same time. f gets the line without
-// its end, which is \n or \r\n, and how many bytes of r are before it. Empty lines are passed as well. f must
-// not keep the line, whose memory is used again.
+// ForLines calls f for each line of r, for several at the same time. f receives the offset of the line in r, and the
+// line without its end, \n or \r\n. Empty lines are included. f must not retain the line, whose memory is reused.
 //
-// ForLines returns the error of the first line that has one, or that of r if all lines before are through. Once
-// a line has failed, f is not called for later ones that have not begun. With [WithContext] it may be stopped
-// between lines. In all else it is like [ReduceLines], which takes less time where a line takes next to
-// nothing.
+// ForLines returns the error of the first line that has one, or that of r if all lines before it succeeded. After a
+// failure, f is not called for later lines that have not begun. [WithContext] may stop it between lines. Otherwise it
+// is like [ReduceLines], which is faster for tiny lines.
 func ForLines(s filch.Scope, r io.Reader, f func(at int64, line []byte) error, opts ...Option) error {
 	const name = "ForLines"
 	check(name, s)
 	checkFunc(name, f == nil)
 	c := configOf(name, opts, grain|workersAtOnce|inFlight|untilDone)
 	most := c.most
-	c.most = min(most, 1) // with a limit, one block at a time: its lines may be few, and slow
+	c.most = min(most, 1) // with a limit, one block at a time, because its lines may be few and slow
 	room := shelf[[]int]{fresh: func() []int { return nil }}
-	var failed atomic.Int64 // where the first line begins that has failed, of any block, or -1 if one does not return
+	var failed atomic.Int64 // the offset of the first failed line of any block, or -1 if a call did not return
 	failed.Store(math.MaxInt64)
 	type none = struct{}
 	_, err := reduceLines(name, s, r, none{}, c, func(s filch.Scope, b block) (none, error) {
@@ -72,7 +66,7 @@ func ForLines(s filch.Scope, r io.Reader, f func(at int64, line []byte) error, o
 			}
 			at := b.at + int64(begin)
 			if at > failed.Load() {
-				return nil // nobody looks at the results of this block
+				return nil // the results of this block are not used
 			}
 			returned := false
 			defer func() {
@@ -97,7 +91,7 @@ func ForLines(s filch.Scope, r io.Reader, f func(at int64, line []byte) error, o
 	return err
 }
 
-// withoutEnd returns a line without \n or \r\n. What is appended to it goes elsewhere.
+// withoutEnd returns a line without \n or \r\n. Appending to it copies it.
 func withoutEnd(line []byte) []byte {
 	n := len(line)
 	if n > 0 && line[n-1] == '\n' {
@@ -108,7 +102,7 @@ func withoutEnd(line []byte) []byte {
 	return line[:n:n]
 }
 
-// reduceLines is a Pipeline: its source reads, a stage calls f, and its sink op.
+// reduceLines is a Pipeline: its source reads, a stage calls f, and its sink calls op.
 func reduceLines[R any](name string, s filch.Scope, r io.Reader, empty R, c config, f func(s filch.Scope, b block) (R, error), op func(a, b R) R) (R, error) {
 	if r == nil {
 		panic("par: " + name + ": r is nil")
@@ -143,15 +137,15 @@ func reduceLines[R any](name string, s filch.Scope, r io.Reader, empty R, c conf
 	return all, err
 }
 
-// block is some lines, or the error that has come instead.
+// block is a series of lines, or an error in their place.
 type block struct {
-	at    int64 // how many bytes are before it
+	at    int64 // its offset
 	lines []byte
-	room  []byte // the memory of lines, and of what was read after them
+	room  []byte // the memory of lines, and of the bytes read after them
 	err   error
 }
 
-// appendEnds appends where each line ends.
+// appendEnds appends the end of each line.
 func appendEnds(ends []int, lines []byte) []int {
 	at := 0
 	for line := range bytes.Lines(lines) {
@@ -161,21 +155,21 @@ func appendEnds(ends []int, lines []byte) []int {
 	return ends
 }
 
-// cutter cuts what it reads into blocks. One worker is in next at a time; room is for all.
+// cutter cuts what it reads into blocks. One worker at a time is in next; room is for all.
 type cutter struct {
 	name string
 	r    io.Reader
 	size int
 	at   int64  // where the next block begins
-	rest []byte // what has been read of it, in the memory of the block before, after its lines
-	err  error  // of r, or that a line is too long; io.EOF when all has been passed on
+	rest []byte // the bytes of it read so far, after the lines of the previous block in its memory
+	err  error  // of r, or a line too long; io.EOF when everything has been passed on
 	room shelf[[]byte]
 }
 
 const (
 	blockBytes = 256 << 10
-	firstBytes = 4 << 10  // of a block's memory, for most files are small; it grows eightfold
-	mostLine   = 64 << 20 // how long a block may become, if it is not to be longer from the start
+	firstBytes = 4 << 10  // initial memory of a block, since most files are small; it grows eightfold
+	mostLine   = 64 << 20 // the maximum length of a block, unless the grain is longer
 	mostEmpty  = 100      // reads without a byte, as in package bufio
 )
 
@@ -233,7 +227,7 @@ func (c *cutter) next() (b block, ok bool) {
 	return b, true
 }
 
-// read reads until buf has so many bytes, or there is an error.
+// read reads until buf has size bytes, or an error occurs.
 func (c *cutter) read(buf []byte, size int) []byte {
 	for empty := 0; len(buf) < size && c.err == nil; {
 		if len(buf) == cap(buf) {

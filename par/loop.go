@@ -11,53 +11,49 @@ import (
 	parallelism "github.com/filch-go/filch/internal/span"
 )
 
-// What elements take is in picoseconds.
+// Costs of elements are in picoseconds.
 const (
 	ns = 1000
-	// chunkTime is about how long a chunk takes: long next to a look at the clock, and
-	// short for a worker that waits to be answered.
+	// chunkTime is about how long a chunk takes: long compared with a clock read, and short for a worker that waits for
+	// an answer.
 	chunkTime = 10_000 * ns
-	// little is how long it may take at most what is not offered to others: about as
-	// long as it takes to wake one.
+	// little is the longest total that is not offered to other workers: about the time it takes to wake one.
 	little = 4000 * ns
-	// watched is about how long what may be dearer than is known goes on until the
-	// next look at the clock.
+	// watched is about how long elements that may cost more than is known run until the next clock read.
 	watched = 1000 * ns
 )
 
 const (
-	// blur is how many nanoseconds are too few to tell that something has become dearer: a few
-	// looks at the clock take as long.
+	// blur is the number of nanoseconds below which a rise in cost cannot be told: a few clock reads take as long.
 	blur = 300
-	// fastest is the least an element is believed to take, for bodies that had nothing to do.
+	// fastest is the least cost of an element that is believed, for bodies that had nothing to do.
 	fastest = ns / 10
-	// pieces is how many a chunk has, if the body calls a function for each index: after each it
-	// may end, if a worker asks. They are of mostPiece at most, which is how many elements run
-	// one after the other if they suddenly take long. (16 cost loops of tiny bodies a fifth.)
+	// pieces is the number of pieces of a chunk if the body calls a function for each index: the chunk may end after
+	// each, if a worker asks. A piece has at most mostPiece elements, so that many run one after the other if they
+	// suddenly take long. (16 cost loops of tiny bodies a fifth.)
 	pieces    = 4
 	mostPiece = 64
-	// tellTime is after how many nanoseconds a worker adds to the count of what is done, which others
-	// add to as well.
+	// tellTime is the interval in nanoseconds after which a worker adds to the shared count of finished elements.
 	tellTime = 100_000
-	// few is how many elements go by Demand instead of the clock, where the caller is a worker: not
-	// more than run one after the other, when they have become dear, before the clock tells. Those
-	// that took longer than tellTime are for runAdaptive, which Dump sees.
+	// few is the number of elements up to which a loop on a worker checks Demand instead of the clock: no more than
+	// would run one after the other before the clock showed that they had become expensive. Elements known to take
+	// longer than tellTime are left to runAdaptive, which Dump sees.
 	few = 16
-	// mostLogical is into how many pieces a loop is cut, about, if each is a goroutine of its own
-	// to the race detector; see filch.WithLogicalRaces. Up to so many elements are one each.
+	// mostLogical is about how many pieces a loop is cut into if the race detector sees each as a goroutine of its own;
+	// see filch.WithLogicalRaces. Up to that many elements are one piece each.
 	mostLogical = 4096
 )
 
-// loop is a range of indices to be gone through.
+// loop is a range of indices to process.
 type loop struct {
 	config
 	filch.Progress
 	body  func(lo, hi int)
-	with  func(s filch.Scope, lo, hi int)             // instead, if not nil
-	lend  func() (body func(lo, hi int), back func()) // instead: each run has a body to itself, and gives it back
-	of    *cost                                       // where what an element costs is remembered
-	n     int                                         // the number of elements, if they are aligned
-	spare atomic.Int64                                // how many more may run, if that is limited: each fork takes one, and each run adds one at its end
+	with  func(s filch.Scope, lo, hi int)             // replaces body if not nil
+	lend  func() (body func(lo, hi int), back func()) // replaces body: each run borrows its own, and gives it back
+	of    *cost                                       // remembers the cost of an element
+	n     int                                         // the number of elements, for aligned loops
+	spare atomic.Int64                                // how many more runs a limit allows: each fork takes one, each run adds one at its end
 	ended atomic.Bool                                 // by a panic
 }
 
@@ -68,27 +64,26 @@ type span struct {
 
 var spans = filch.NewFunc(partOfLoop)
 
-// partOfLoop has a name, for traces and profiles.
+// partOfLoop is named for traces and profiles.
 func partOfLoop(f *filch.Frame[span, struct{}], s span) struct{} {
 	s.l.run(f, s.lo, s.hi)
 	return struct{}{}
 }
 
-// runLoop calls body for all of [0, n), in parts; f is the function of the caller's, whose
-// cost is known to be like that of the last time.
+// runLoop calls body for all of [0, n), in parts. f is the caller's function, by which the cost is remembered.
 func runLoop(s filch.Scope, n int, f any, c config, body func(lo, hi int)) {
 	if from := runSerial(s, n, f, &c, body); from < n {
 		runAdaptive(s, from, n, f, c, body)
 	}
 }
 
-// runAdaptive goes through [from, n), with the other workers if they ask.
+// runAdaptive processes [from, n), with other workers if they ask.
 func runAdaptive(s filch.Scope, from, n int, f any, c config, body func(lo, hi int)) {
 	l := &loop{config: c, body: body, of: costOf(f, c.kind)}
 	l.call(s, from, n, f)
 }
 
-// call goes through elements from from to n.
+// call processes elements from from to n.
 func (l *loop) call(s filch.Scope, from, n int, f any) {
 	l.n = n
 	from, n = l.blocks(from), l.blocks(n)
@@ -99,7 +94,7 @@ func (l *loop) call(s filch.Scope, from, n int, f any) {
 	spans.Call(s, span{l, from, n})
 }
 
-// runLoopIn is runLoop for a body that takes the scope it is called in.
+// runLoopIn is runLoop for a body that receives the scope it runs in.
 func runLoopIn(s filch.Scope, n int, f any, c config, body func(s filch.Scope, lo, hi int)) {
 	if from := runSerial(s, n, f, &c, func(lo, hi int) { body(s, lo, hi) }); from < n {
 		runAdaptiveIn(s, from, n, f, c, body)
@@ -111,7 +106,7 @@ func runAdaptiveIn(s filch.Scope, from, n int, f any, c config, body func(s filc
 	l.call(s, from, n, f)
 }
 
-// runBlocks calls body for each block of size elements. What an element costs is known of f.
+// runBlocks calls body for each block of size elements. f is the function by which the cost of an element is known.
 func runBlocks(s filch.Scope, n, size int, f any, k kind, body func(i, lo, hi int)) {
 	runBlocksAs(s, n, size, f, config{kind: k}, body)
 }
@@ -129,8 +124,7 @@ func runBlocksAs(s filch.Scope, n, size int, f any, c config, body func(i, lo, h
 	})
 }
 
-// run goes through [lo, hi), and gives away halves of it when others ask. Indices are of blocks, if
-// elements are aligned.
+// run processes [lo, hi), and forks halves of it when others ask. Indices are those of blocks in aligned loops.
 func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	w := f.Worker()
 	if spans := parallelism.Of(w); spans != nil {
@@ -139,18 +133,18 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	}
 	var forks [64]filch.Fork // each of half as many as the one before
 	n := 0
-	// each is a mean of the last hundred microseconds or so, for one element in a hundred may take
-	// as long as all others.
+	// each is a mean over about the last hundred microseconds, since one element in a hundred may take as long as all
+	// others.
 	grain := l.blocks(l.grain)
 	size, each := max(grain, 1), l.of.known()*l.elements()
 	var spent, gone int64
 	if each > 0 && l.grain == 0 {
-		size = int(max(1, min(watched/each, math.MaxInt32))) // for it may be another's
+		size = int(max(1, min(watched/each, math.MaxInt32))) // since the known cost may be that of another function
 	}
 	done := false
 	shown := w.Show(&l.Progress)
-	told, at := lo, clock.Now() // for Dump: how far it was, and when
-	logical := race.Logical()   // then what pieces count together must not order them
+	told, at := lo, clock.Now() // for Dump: the last reported index, and when it was reported
+	logical := race.Logical()   // then the shared count must not order the pieces
 	defer func() {
 		if !logical {
 			l.Done.Add(int64(lo-told) * l.elements())
@@ -201,7 +195,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 		}
 		lo = end
 	}
-	back() // what is joined takes its own
+	back() // the forks that are joined take their own
 	l.finish()
 	for n > 0 {
 		n--
@@ -210,7 +204,7 @@ func (l *loop) run(f *filch.Frame[span, struct{}], lo, hi int) {
 	done = true
 }
 
-// chunk goes through [lo, hi), or a part of it if others ask meanwhile, and returns how far it got.
+// chunk processes [lo, hi), or part of it if others ask meanwhile, and returns how far it got.
 func (l *loop) chunk(w *filch.Worker, body func(lo, hi int), lo, hi int) int {
 	piece := hi - lo
 	if l.single && l.grain == 0 {
@@ -226,7 +220,7 @@ func (l *loop) chunk(w *filch.Worker, body func(lo, hi int), lo, hi int) int {
 	}
 }
 
-// piece goes through [lo, hi) in one go.
+// piece processes [lo, hi) without interruption.
 func (l *loop) piece(w *filch.Worker, body func(lo, hi int), lo, hi int) {
 	if from, to := l.element(lo, l.n), l.element(hi, l.n); l.with != nil {
 		l.with(w, from, to)
@@ -235,11 +229,10 @@ func (l *loop) piece(w *filch.Worker, body func(lo, hi int), lo, hi int) {
 	}
 }
 
-// elements returns how many an index stands for.
+// elements returns the number of elements per index.
 func (c *config) elements() int64 { return max(c.unit, int64(c.align), 1) }
 
-// divisible reports whether so many elements, which are known to take so long each,
-// are worth giving half of them away.
+// divisible reports whether n elements of the known cost each are worth halving.
 func (l *loop) divisible(n int, each int64) bool {
 	if l.grain > 0 {
 		return n > l.blocks(l.grain)
@@ -250,13 +243,13 @@ func (l *loop) divisible(n int, each int64) bool {
 	return n > 1 && (each == 0 || int64(n) >= little/each)
 }
 
-// cost is what an element of some function took last, as far as is known.
+// cost is the last known cost of an element of some function.
 type cost struct {
 	of   atomic.Uintptr
 	each atomic.Int64 // 0 if it is not known
 }
 
-// kind tells algorithms apart that do other things with an element than to call the function.
+// kind tells apart algorithms that do more with an element than call the function.
 type kind uint8
 
 const (
@@ -265,16 +258,16 @@ const (
 	toRank
 	toCompare
 	inRanges
-	asParts // taken as they are: the function combines them later
+	asParts // taken unchanged: the function combines them later
 )
 
-// costs are found by the function's address and the kind. There are two places for each; those that share
-// both forget each other, and those that share an address, as all closures of one literal do, share a figure.
+// costs are found by the function's address and the kind. Each has two possible entries, and keys that collide in both
+// evict each other. Functions at one address, such as all closures of one literal, share a figure.
 var costs [1024]cost
 
 func costOf(f any, k kind) *cost {
 	if race.Logical() {
-		return &cost{} // loops that share one must not be ordered by it
+		return &cost{} // a shared one would order loops
 	}
 	p := reflect.ValueOf(f).Pointer() + uintptr(k)
 	i := uint64(p) * 0x9e3779b97f4a7c15 >> 54
@@ -295,19 +288,18 @@ func costOf(f any, k kind) *cost {
 
 func (c *cost) known() int64 { return c.each.Load() }
 
-// cheap reports whether n elements are known to take so little that no worker should be asked.
+// cheap reports whether n elements are known to be too cheap to ask another worker.
 func (c *cost) cheap(n int) bool {
 	return isLittle(n, c.known())
 }
 
-// isLittle reports whether n elements that take so long each, which is 0 if it is not known, are
-// not worth asking a worker for.
+// isLittle reports whether n elements that cost each, which is 0 if unknown, are too cheap to ask another worker.
 func isLittle(n int, each int64) bool {
-	return each > 0 && each <= little && n <= little && int64(n)*each <= little // in this order, for the product
+	return each > 0 && each <= little && n <= little && int64(n)*each <= little // in this order, so that the product does not overflow
 }
 
-// learn remembers what an element took, if it and others took so many nanoseconds. What
-// changes little is not written, for others read it.
+// learn remembers the cost of an element, measured over took nanoseconds. Small changes are not written, because other
+// workers read the entry.
 func (c *cost) learn(each, took int64) {
 	each, old := max(each, fastest), c.each.Load()
 	switch {
@@ -319,9 +311,9 @@ func (c *cost) learn(each, took int64) {
 	}
 }
 
-// runSerial goes through [0, n) as far as no worker is waiting for it, or it takes no longer than
-// what is not worth dividing, and returns how far it got. body does not escape, so that small inputs cost no
-// allocation where the caller has another one for runAdaptive.
+// runSerial processes [0, n) as long as no worker waits for part of it, or if all of it is too cheap to divide. It
+// returns how far it got. body does not escape, so small inputs allocate nothing if the caller makes another body for
+// runAdaptive.
 func runSerial(s filch.Scope, n int, f any, conf *config, body func(lo, hi int)) (from int) {
 	switch {
 	case n == 0:
@@ -337,7 +329,7 @@ func runSerial(s filch.Scope, n int, f any, conf *config, body func(lo, hi int))
 	return serially(s, n, f, conf, body)
 }
 
-// serially is the rest of runSerial. It goes through blocks, if elements are aligned.
+// serially is the rest of runSerial. In aligned loops, indices are those of blocks.
 func serially(s filch.Scope, n int, f any, conf *config, body func(lo, hi int)) (from int) {
 	c := costOf(f, conf.kind)
 	each := c.known() * conf.elements()
@@ -350,7 +342,7 @@ func serially(s filch.Scope, n int, f any, conf *config, body func(lo, hi int)) 
 		return from
 	}
 	boundary(func() {
-		size := 1 // the first tells whether what is known holds
+		size := 1 // the first element tells whether the known cost still holds
 		first, begin := from, clock.Now()
 		for {
 			end := from + min(size, n-from)
@@ -369,8 +361,7 @@ func serially(s filch.Scope, n int, f any, conf *config, body func(lo, hi int)) 
 				size = int(max(1, watched/each))
 			}
 		}
-		// What took less than a microsecond, as far as is known, is looked at now and then: by the
-		// lowest digits of the clock.
+		// A loop known to take less than a microsecond is timed only now and then: by the lowest digits of the clock.
 		if int64(n)*each > watched || from < n || begin%16 == 0 {
 			took := clock.Now() - begin - clockCost
 			c.learn(took*ns/int64(from-first)/conf.elements(), took)
@@ -379,10 +370,9 @@ func serially(s filch.Scope, n int, f any, conf *config, body func(lo, hi int)) 
 	return from
 }
 
-// untilAsked goes through [0, n) until another worker wants work. While all have some, it does not
-// matter whether an element has become dear, nor that the elements of a recursion differ by its levels
-// though they share a function. It looks after each element, or where that would be a range of its own,
-// after each range, which is as long as all before.
+// untilAsked processes [0, n) until another worker wants work. Until then it does not matter whether elements have
+// become expensive, or that those of different recursion levels share a function but not a cost. It checks after each
+// element. If the body receives ranges, it checks after each range, which is as long as all before it.
 func untilAsked(w *filch.Worker, n int, conf *config, body func(lo, hi int)) (from int) {
 	for from < n && !w.Demand() {
 		end := from + 1
@@ -398,7 +388,7 @@ func untilAsked(w *filch.Worker, n int, conf *config, body func(lo, hi int)) (fr
 	return from
 }
 
-// boundary calls f. What it panics with arrives as it does from a worker.
+// boundary calls f. Its panics reach the caller as they would from a worker.
 func boundary(f func()) {
 	returned := false
 	defer func() {
@@ -410,17 +400,16 @@ func boundary(f func()) {
 	returned = true
 }
 
-// rethrow goes on with a panic, which Do wraps in a filch.PanicError if it is none yet; v is nil if
-// it was runtime.Goexit. It must be called while the stack of the panic is still there: Do runs on
-// the same goroutine. The pool is one of its own: that of the caller may be closed by now, and to any other
-// that the caller is in, it would be one that is used inside its own work.
+// rethrow continues the panic v, which Do wraps in a filch.PanicError unless it is one; v is nil after runtime.Goexit.
+// Call it while the stack of the panic exists: Do runs on the same goroutine. The pool is a new one, because the
+// caller's may be closed, and any other that the caller is in would be used inside its own work.
 func rethrow(v any) {
 	if v != nil {
 		filch.New(filch.WithWorkers(1)).Do(func(*filch.Worker) { panic(v) })
 	}
 }
 
-// clockCost is how many nanoseconds a look at the clock takes.
+// clockCost is the cost of a clock read in nanoseconds.
 var clockCost = func() int64 {
 	least := int64(math.MaxInt64)
 	for range 20 {

@@ -7,9 +7,9 @@ import (
 	parallelism "github.com/filch-go/filch/internal/span"
 )
 
-// measure is run where the loop is measured, on one worker: see filch.Measure. No worker asks, so the loop is
-// laid out as it would be divided if there were always one that does: a piece is a chunk of the caller's
-// grain; or else one element, or as many as take about as long as what is not divided.
+// measure is run under filch.Measure, on one worker. No worker asks for work, so it lays the loop out as if one always
+// did: a piece is a chunk of the caller's grain, or else one element, or as many as take about the longest time that is
+// not divided.
 func (l *loop) measure(spans *parallelism.Recorder, w *filch.Worker, lo, hi int) {
 	body, back := l.body, func() {}
 	if l.lend != nil && !l.ended.Load() {

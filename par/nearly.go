@@ -8,13 +8,12 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// sortNearly takes out of each block what is out of place, and sorts it. The rest of a block stays
-// in order at its front. If the blocks are in order then, and not too much was taken out, all is
-// merged. If not, it reports false, and x has its elements in some order.
+// sortNearly removes misplaced elements from each block, and sorts them. The rest of a block stays in order at its
+// front. If the blocks are then in order, and not too many elements were removed, it merges everything. Otherwise it
+// reports false, and x has its elements in some order.
 //
-// What is taken out is what Cook and Kim took ("Best sorting algorithm for nearly sorted lists",
-// Comm. ACM 1980): both of a pair that is not in order, but only the first if the second is in
-// order with the one before.
+// What it removes follows Cook and Kim ("Best sorting algorithm for nearly sorted lists", Comm. ACM 1980): both
+// elements of a pair that is out of order, but only the first if the second is in order with the one before.
 func sortNearly[T cmp.Ordered](w *filch.Worker, x []T) bool {
 	if !seemsNearly(x) {
 		return false
@@ -31,7 +30,7 @@ func sortNearly[T cmp.Ordered](w *filch.Worker, x []T) bool {
 	})
 	all := int(taken.Load())
 	if all > len(x)/mostOut || !fit(kept, &out[blocks], len(x)/mostOut-all) {
-		for b, o := range out[:blocks] { // what was taken out last is still there
+		for b, o := range out[:blocks] { // the elements removed from the end are still there
 			hi := min((b+1)*size, len(x))
 			copy(x[hi-len(o):hi], o)
 		}
@@ -43,7 +42,7 @@ func sortNearly[T cmp.Ordered](w *filch.Worker, x []T) bool {
 	return true
 }
 
-// seemsNearly tries it with copies of some pieces.
+// seemsNearly tries takeOut on copies of some pieces.
 func seemsNearly[T cmp.Ordered](x []T) bool {
 	var piece [pieceSize / 4]T
 	var out []T
@@ -55,8 +54,7 @@ func seemsNearly[T cmp.Ordered](x []T) bool {
 	return len(out) <= tries*len(piece)/mostOut
 }
 
-// takeOut moves what it keeps to the front of x, and appends the others to out. The rest of x is
-// undefined.
+// takeOut moves the elements it keeps to the front of x, and appends the others to out. The rest of x is undefined.
 func takeOut[T cmp.Ordered](x, out []T) (kept, more []T) {
 	n := 0
 	for _, v := range x {
@@ -77,8 +75,8 @@ func takeOut[T cmp.Ordered](x, out []T) (kept, more []T) {
 	return x[:n], out
 }
 
-// fit takes out pairs of what is kept in a block, and in the next that is not empty, until all are
-// in order. It reports whether most were enough.
+// fit removes pairs at the border between the kept elements of a block and of the next non-empty one, until all are in
+// order. It reports whether out stayed within most elements.
 func fit[T cmp.Ordered](kept [][]T, out *[]T, most int) bool {
 	p := 0
 	for b := 1; b < len(kept); b++ {
@@ -103,12 +101,12 @@ func fit[T cmp.Ordered](kept [][]T, out *[]T, most int) bool {
 	return true
 }
 
-// mergeBack sets x to what is in kept, which are parts of x, and few, in order. What a part has where
-// another one goes to is saved before: it is little, if about as many elements were taken out before
-// it as come there. Then each part is copied, and merged from there to where it goes to.
+// mergeBack merges kept, which are parts of x, and few, which is sorted, into x. It first saves the elements of a part
+// that the destination of another part overlaps: few, if about as many elements were removed before the part as return
+// there. Then it copies each part, and merges the copy into its destination.
 //
-// For ten million int64 with one per cent swapped, one worker takes 55 ms in all, and a seventh of the
-// memory of x. With a merge to a slice as long as x, and a copy back, it took 75, and that memory once more.
+// For ten million int64 with one per cent swapped, one worker takes 55 ms in all, and a seventh of the memory of x.
+// Merging into a slice as long as x, and copying back, took 75 ms and that memory once more.
 func mergeBack[T cmp.Ordered](w *filch.Worker, x []T, kept [][]T, few []T) {
 	parts, ends := partsOf(kept, few), make([]int, len(kept))
 	longest := 0
@@ -119,7 +117,7 @@ func mergeBack[T cmp.Ordered](w *filch.Worker, x []T, kept [][]T, few []T) {
 		}
 		longest = max(longest, len(kept[b]))
 	}
-	saved := make([][2][]T, len(kept)) // of each part, its beginning and its end
+	saved := make([][2][]T, len(kept)) // by part, its beginning and its end
 	runBlocks(w, len(kept), 1, partsOf[T], asIs, func(b, _, _ int) {
 		saved[b], kept[b] = setAside(kept[b], parts[b].at-(cap(x)-cap(kept[b])), ends[b]-parts[b].at)
 	})
@@ -132,15 +130,15 @@ func mergeBack[T cmp.Ordered](w *filch.Worker, x []T, kept [][]T, few []T) {
 	})
 }
 
-// setAside copies what of a part is not in the n elements from at on, which is relative to the part.
-// kept is what is there.
+// setAside copies the elements of a part outside the n elements from at on, which is relative to the part. kept is the
+// rest.
 func setAside[T any](part []T, at, n int) (saved [2][]T, kept []T) {
 	from := min(max(at, 0), len(part))
 	to := max(min(at+n, len(part)), from)
 	return [2][]T{slices.Clone(part[:from]), slices.Clone(part[to:])}, part[from:to]
 }
 
-// place is where a part goes to, and which of few go there as well.
+// place is the destination of a part, and which of few go there as well.
 type place struct{ at, lo, hi int }
 
 func partsOf[T cmp.Ordered](kept [][]T, few []T) []place {
@@ -165,7 +163,7 @@ func partsOf[T cmp.Ordered](kept [][]T, few []T) []place {
 	return parts
 }
 
-// mergeFew merges a and a few. Only those may be NaN.
+// mergeFew merges a and few. Only elements of few may be NaN.
 func mergeFew[T cmp.Ordered](dst, a, few []T) {
 	for _, v := range few {
 		i := 0

@@ -9,13 +9,12 @@ import (
 	"github.com/filch-go/filch/internal/simd"
 )
 
-// CountBetween returns how many elements v of x have lo <= v and v <= hi. With lo and hi the same, it
-// counts a value. NaN is between nothing, and -0 and 0 are the same. It is like [Count] without a
-// function to call. Up to 8,192 elements, and in each block of a longer x, one goroutine counts.
+// CountBetween returns the number of elements v of x with lo <= v and v <= hi; lo may equal hi. NaN is never counted,
+// and -0 equals 0. It is [Count] without a function call. One goroutine counts up to 8,192 elements, and each block of
+// a longer x.
 //
-// On an Intel Xeon with AVX2, which others used as well, 2^24 numbers were read at 0.7 to 1.0 of the
-// bytes a second that [Copy] reads and writes, and counted at 1.9 to 6.1 of the speed of a plain loop.
-// Of 100,000 numbers, in the cache, that was 2.5 to 6.8.
+// On a shared Intel Xeon with AVX2, 2^24 numbers were read at 0.7 to 1.0 of the bytes a second that [Copy] reads and
+// writes, and counted at 1.9 to 6.1 of the speed of a plain loop; 100,000 numbers, in the cache, at 2.5 to 6.8 of it.
 func CountBetween[T Number](s filch.Scope, x []T, lo, hi T) int {
 	check("CountBetween", s)
 	if len(x) <= fastBlock {
@@ -24,13 +23,12 @@ func CountBetween[T Number](s filch.Scope, x []T, lo, hi T) int {
 	return fold(s, len(x), fastBlocks(len(x)), CountBetween[T], asIs, nil, func(from, to int) int { return simd.CountBetween(x[from:to], lo, hi) }, add)
 }
 
-// FilterBetween returns the elements v of x with lo <= v and v <= hi, in their order; see
-// [CountBetween]. It is like [Filter] without a function to call. x is read twice, to know how many
-// elements there are, and the result has no room for more. It is not nil if there are none.
+// FilterBetween returns the elements v of x with lo <= v and v <= hi, in their order; see [CountBetween]. It is
+// [Filter] without a function call. It reads x twice, first to size the result, which has no spare capacity. An empty
+// result is not nil.
 //
-// On an Intel Xeon with AVX2, which others used as well, it took one number in ten of 10^8 bytes at 1.0 to
-// 3.1 of the speed of a plain loop, and of 100,000 numbers at 2.1 to 6.9; most with numbers of one or two
-// bytes.
+// On a shared Intel Xeon with AVX2, selecting one number in ten ran at 1.0 to 3.1 of the speed of a plain loop for 10^8
+// bytes, and at 2.1 to 6.9 for 100,000 numbers; numbers of one or two bytes gained most.
 func FilterBetween[T Number](s filch.Scope, x []T, lo, hi T) []T {
 	check("FilterBetween", s)
 	if len(x) <= fewKept {
@@ -49,7 +47,7 @@ func FilterBetween[T Number](s filch.Scope, x []T, lo, hi T) []T {
 		return kept
 	}
 	size := fastBlocks(len(x))
-	ends := make([]int, (len(x)-1)/size+1) // of the blocks, in the result
+	ends := make([]int, (len(x)-1)/size+1) // of the blocks' elements in the result
 	runBlocks(s, len(x), size, FilterBetween[T], asIs, func(i, from, to int) { ends[i] = simd.CountBetween(x[from:to], lo, hi) })
 	for i := range ends[1:] {
 		ends[i+1] += ends[i]
@@ -65,13 +63,13 @@ func FilterBetween[T Number](s filch.Scope, x []T, lo, hi T) []T {
 	return kept
 }
 
-// fewKept is how many elements are filtered in one pass.
+// fewKept is the number of elements up to which one pass filters.
 const fewKept = 16
 
-// extremes returns the least and the greatest element of x, which is not empty. (Both in an array go
-// through memory, and are read more widely than they were written: 8 ns for one element.)
+// extremes returns the least and the greatest element of x, which is not empty. (Returning both in an array goes
+// through memory, and reads more widely than was written: 8 ns for one element.)
 func extremes[T cmp.Ordered](x []T) (least, most T) {
-	if len(x) >= 64 && len(x)*int(unsafe.Sizeof(least)) >= 128 { // else to ask for the kind takes longer
+	if len(x) >= 64 && len(x)*int(unsafe.Sizeof(least)) >= 128 { // otherwise the look-up of the kind takes longer
 		switch reflect.TypeFor[T]().Kind() {
 		case reflect.Int:
 			return extremesAs[int](x)
@@ -108,16 +106,16 @@ func extremes[T cmp.Ordered](x []T) (least, most T) {
 	return least, most
 }
 
-// extremesAs is for a T of which N is the underlying type.
+// extremesAs is for a T whose underlying type is N.
 func extremesAs[N Number, T cmp.Ordered](x []T) (least, most T) {
 	a, b := simd.MinMax(unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(x))), len(x)))
 	return *(*T)(unsafe.Pointer(&a)), *(*T)(unsafe.Pointer(&b))
 }
 
-// farBytes is from how many bytes on they are written around the caches.
+// farBytes is the size in bytes from which on writes bypass the caches.
 const farBytes = 64 << 20
 
-// fillerOf returns what fills x with v: around the caches, if they are numbers.
+// fillerOf returns a function that fills x with v. For numbers it bypasses the caches.
 func fillerOf[T any]() func(x []T, v T) {
 	if k := reflect.TypeFor[T]().Kind(); k < reflect.Int || k > reflect.Float64 {
 		return fill[T]
@@ -134,7 +132,7 @@ func fillerOf[T any]() func(x []T, v T) {
 	}
 }
 
-// fillFar is for a T that is a number of as many bits as N.
+// fillFar is for a T that is a number of the size of N.
 func fillFar[N simd.Bits, T any](x []T, v T) {
 	simd.Fill(unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(x))), len(x)), *(*N)(unsafe.Pointer(&v)))
 }

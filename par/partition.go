@@ -6,9 +6,8 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// partition moves the elements for which compare with pivot is less than bound to the front, as divide
-// does it with a block. It returns how many they are, and where those that are greater begin: what
-// is between is equal to pivot.
+// partition moves the elements for which compare with pivot is less than bound to the front, as divide does within a
+// block. It returns how many there are, and where the greater ones begin: the elements between are equal to pivot.
 func partition[T any](w *filch.Worker, x []T, pivot T, bound int, divide func(x []T, pivot T, bound int, compare func(a, b T) int) (low, high int), compare func(a, b T) int) (low, high int) {
 	if len(x) <= fewPartitioned {
 		return divide(x, pivot, bound, compare)
@@ -24,9 +23,9 @@ func partition[T any](w *filch.Worker, x []T, pivot T, bound int, divide func(x 
 	return low, high
 }
 
-// partitionBlock is Lomuto's partition, in which no branch depends on what compare returns. If an
-// element is large, it is Hoare's (Computer Journal, 1962), which moves fewer. What compares as bound
-// or more is with those that are greater.
+// partitionBlock is Lomuto's partition, in which no branch depends on the result of compare. For large elements it is
+// Hoare's (Computer Journal, 1962), which moves fewer. Elements that compare as bound or more are with the greater
+// ones.
 func partitionBlock[T any](x []T, pivot T, bound int, compare func(a, b T) int) (low, high int) {
 	if unsafe.Sizeof(pivot) > 24 {
 		return partitionLarge(x, pivot, bound, compare)
@@ -61,11 +60,11 @@ func partitionLarge[T any](x []T, pivot T, bound int, compare func(a, b T) int) 
 	}
 }
 
-// partitionThree puts those that are equal to pivot between the others. It is Lomuto's partition with
-// two borders. If an element is large, it is Dijkstra's (the Dutch national flag), which moves fewer.
+// partitionThree puts the elements equal to pivot between the others. It is Lomuto's partition with two borders. For
+// large elements it is Dijkstra's (the Dutch national flag), which moves fewer.
 //
-// Of a million elements with two values one worker takes 0.8 times as long as slices.SortFunc. With
-// two partitions of two parts each, it was 1.4 times.
+// For a million elements with two values, one worker takes 0.8 of the time of slices.SortFunc; with two ordinary
+// partitions it took 1.4.
 func partitionThree[T any](x []T, pivot T, _ int, compare func(a, b T) int) (low, high int) {
 	if unsafe.Sizeof(pivot) > 24 {
 		return partitionFlag(x, pivot, 0, compare)
@@ -109,11 +108,10 @@ func partitionFlag[T any](x []T, pivot T, _ int, compare func(a, b T) int) (low,
 	return low, high
 }
 
-// stretch is so many elements from a place on.
+// stretch is n elements from an index on.
 type stretch struct{ at, n int }
 
-// move says to exchange stretches of n elements: two, or if ring is set, three, of which each goes
-// to the next.
+// move exchanges two stretches of n elements, or if ring is set, rotates three.
 type move struct {
 	at   [3]int
 	n    int
@@ -134,19 +132,18 @@ func apply[T any](x []T, m move) {
 	}
 }
 
-// misplaced returns what to exchange for n elements to be partitioned, if each block of so many is:
-// ends are where the low ones of a block end, and where the high ones begin. low and high are where
-// they all will.
+// misplaced returns the moves that partition n elements whose blocks of size are partitioned: ends are where the low
+// elements of a block end, and where its high ones begin. low and high are these borders for the whole.
 //
-// There are three zones, and as many kinds of elements. As many are missing in a zone as are there of
-// other kinds. So if no two zones have any for each other, what is left goes around.
+// There are three zones, one for each kind of element, and each lacks as many elements as it has of other kinds. So
+// once no two zones can swap, the rest move in a ring.
 func misplaced(ends [][2]int, size, n int) (moves []move, low, high int) {
 	for i, e := range ends {
 		low += e[0] - i*size
 		high += e[1] - i*size
 	}
 	zones := [4]int{0, low, high, n}
-	var in [3][3][]stretch // in a zone, what belongs to another
+	var in [3][3][]stretch // by zone, the stretches that belong to another
 	for i, e := range ends {
 		kinds := [4]int{i * size, e[0], e[1], min((i+1)*size, n)}
 		for zone := range 3 {

@@ -9,27 +9,26 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// What Sort finds before it sorts. One pass looks at each pair of neighbours, by pieces. Input in
-// one direction is done then, or reversed. Few runs are merged. Few elements out of place are
-// taken out, sorted, and merged back. A block in disorder is left after a few pieces, and its
-// digits or values are counted instead while it is at hand.
+// Sort first looks for patterns. One pass checks each pair of neighbours, piece by piece. Input in one direction is
+// then done, or is reversed. A few runs are merged. A few misplaced elements are removed, sorted, and merged back. In a
+// disordered block, the pass stops after a few pieces, and counts digits or values instead while the block is in the
+// cache.
 //
-// For 10^7 int64 with one per cent swapped, one worker took 80 ms of processor time, slices.Sort
-// 204. Merging all natural runs, however many, took 446. Scattering by the highest digit, and
-// leaving parts that are almost in order to package slices, took 388. For eight saw teeth it was
-// 97, 464, 98 and 425; for an organ pipe 59, 287, 61 and 298. Since what was taken out is merged in
-// place, it is 55 ms for one per cent swapped, beside 186 of slices.Sort.
+// For 10^7 int64 with one per cent swapped, one worker took 80 ms of processor time, slices.Sort 204. Merging all
+// natural runs, however many, took 446 ms. Scattering by the highest digit, and leaving nearly sorted parts to package
+// slices, took 388 ms. For eight saw teeth the four took 97, 464, 98 and 425 ms; for an organ pipe 59, 287, 61 and 298
+// ms. Now that removed elements are merged in place, one per cent swapped takes 55 ms, against 186 ms of slices.Sort.
 
 const (
-	pieceSize = 1 << 10 // elements whose direction is noted together
-	fewWild   = 4       // pieces in disorder that end the look at a block
-	mostRuns  = 16      // merged rather than scattered
-	// mostOut is which share of the elements may be out of place: below it, taking them out is
-	// faster than scattering all.
+	pieceSize = 1 << 10 // elements that share one direction
+	fewWild   = 4       // disordered pieces that end the scan of a block
+	mostRuns  = 16      // that are merged rather than scattered
+	// mostOut sets the share of elements that may be misplaced, 1/mostOut: below it, removing them is faster than
+	// scattering all.
 	mostOut = 8
 )
 
-// direction is that of the pairs of a piece: each of its elements and the one before.
+// direction is that of all pairs of a piece: each of its elements with the one before.
 type direction uint8
 
 const (
@@ -38,8 +37,8 @@ const (
 	falling           // no element is greater than the one before
 )
 
-// directionOf also returns how many elements are less than the one before, or unordered. p begins
-// with the element before the piece.
+// directionOf also returns how many elements are less than the one before, or unordered. p begins with the element
+// before the piece.
 func directionOf[T cmp.Ordered](p []T) (d direction, down int) {
 	if rises(p) {
 		return rising, 0
@@ -57,9 +56,8 @@ func directionOf[T cmp.Ordered](p []T) (d direction, down int) {
 	return mixed, down
 }
 
-// rises compares four pairs at a time, as falls does: int64 in the cache take 0.20 ns each. By single
-// ones it is 0.59, by four with one carried over 0.25, and with AVX2 0.16; from memory, 0.36 to 0.38
-// each way.
+// rises compares four pairs at a time, as falls does: int64 in the cache take 0.20 ns each. Single pairs take 0.59 ns,
+// four with one carried over 0.25, and AVX2 0.16; from memory, all take 0.36 to 0.38.
 func rises[T cmp.Ordered](p []T) bool {
 	for ; len(p) > 4; p = p[4:] {
 		a, b, c, d, e := p[0], p[1], p[2], p[3], p[4]
@@ -90,21 +88,21 @@ func falls[T cmp.Ordered](p []T) bool {
 	return true
 }
 
-// look is what the pass finds. Each block's worker writes what is of the block; it is read when
-// the pass is over.
+// look is the result of the pass. The worker of a block writes the block's entries, which are read when the pass is
+// over.
 type look struct {
-	n, size int         // a block has so many elements, a multiple of pieceSize
-	pieces  []direction // of those before disorder
-	down    []int       // of each block, as far as it was looked at
-	wild    []bool      // blocks in disorder
+	n, size int         // size is the length of a block, a multiple of pieceSize
+	pieces  []direction // of the pieces before disorder
+	down    []int       // by block, as far as it was scanned
+	wild    []bool      // disordered blocks
 }
 
-// lookSize returns how long the blocks are: 64 of them, if they are not too short.
+// lookSize returns the block length: for 64 blocks, unless they would be too short.
 func lookSize(n int) int {
 	return max(8*pieceSize, ((n+63)/64+pieceSize-1)/pieceSize*pieceSize)
 }
 
-// lookAt goes through x, and calls count for the blocks in disorder, if it is not nil.
+// lookAt scans x, and calls count, unless it is nil, for each disordered block.
 func lookAt[T cmp.Ordered](s filch.Scope, x []T, count func(b, lo, hi int)) *look {
 	l := &look{n: len(x), size: lookSize(len(x))}
 	l.pieces = make([]direction, (len(x)-1)/pieceSize+1)
@@ -132,7 +130,7 @@ func lookAt[T cmp.Ordered](s filch.Scope, x []T, count func(b, lo, hi int)) *loo
 	return l
 }
 
-// sortPattern sorts x if it has one of the patterns, and reports whether it had.
+// sortPattern sorts x if it has one of the patterns, and reports whether it did.
 func sortPattern[T cmp.Ordered](w *filch.Worker, x []T, l *look) bool {
 	down, wild := 0, 0
 	for b, is := range l.wild {
@@ -164,15 +162,15 @@ type run struct {
 	down   bool
 }
 
-// runsOf returns the runs of x, or nil if they are too many, or there is a NaN. It looks only at
-// pieces that are mixed, and where runs begin.
+// runsOf returns the runs of x, or nil if there are too many or a NaN. It reads only mixed pieces, and the beginnings
+// of runs.
 func runsOf[T cmp.Ordered](x []T, pieces []direction) []run {
 	runs := make([]run, 1, mostRuns)
-	at, d := &runs[0], mixed // mixed: the run has one value so far
+	at, d := &runs[0], mixed // mixed: the run has a single value so far
 	for i, piece := range pieces {
 		lo, hi := max(i*pieceSize, 1), min((i+1)*pieceSize, len(x))
 		for j := lo; j < hi; j++ {
-			if piece != mixed && (d == piece || x[hi-1] == x[j-1]) { // all the rest goes on
+			if piece != mixed && (d == piece || x[hi-1] == x[j-1]) { // the rest of the piece continues the run
 				break
 			}
 			v, before := x[j], x[j-1]
@@ -186,7 +184,7 @@ func runsOf[T cmp.Ordered](x []T, pieces []direction) []run {
 				return nil
 			default:
 				next := run{lo: j}
-				if d == falling && j == at.lo+2 { // one high element, and a run that rises
+				if d == falling && j == at.lo+2 { // a single high element, then a rising run
 					next.lo--
 				}
 				at.hi, at.down = next.lo, d == falling && next.lo == j
@@ -202,13 +200,12 @@ func runsOf[T cmp.Ordered](x []T, pieces []direction) []run {
 	return runs
 }
 
-// runsOfFunc is runsOf by compare, and runs that fall have no equal elements. If they are too many, it
-// returns how many elements are in order before the first that is not. It ends early then, or if
-// compare panics.
+// runsOfFunc is runsOf by compare, and its falling runs have no equal elements. If there are too many runs, it returns
+// how many elements are in order before the first that is not. It ends early in that case, and if compare panics.
 func runsOfFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) (runs []run, inOrder int) {
 	size := lookSize(len(x))
-	turns := make([][]int, (len(x)-1)/size+1) // where pairs begin to fall, or to rise: an odd element
-	var wild atomic.Int64                     // the first block known to have too many: what comes after it does not matter
+	turns := make([][]int, (len(x)-1)/size+1) // where pairs begin to fall or, at odd entries of all blocks together, to rise
+	var wild atomic.Int64                     // the first block known to have too many: later blocks do not matter
 	wild.Store(int64(len(turns)))
 	find := func(b, lo, hi int) {
 		fell := lo > 1 && int(wild.Load()) > b && compare(x[lo-1], x[lo-2]) < 0
@@ -239,13 +236,13 @@ func runsOfFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) (runs []r
 	return runs, len(x)
 }
 
-// lower sets v to n if that is less.
+// lower sets v to n if n is less.
 func lower(v *atomic.Int64, n int64) {
 	for old := v.Load(); n < old && !v.CompareAndSwap(old, n); old = v.Load() {
 	}
 }
 
-// goesOn returns how many pairs of p, from the first, all fall, or none does.
+// goesOn returns how many pairs at the beginning of p fall, or with falls unset do not fall.
 func goesOn[T any](p []T, falls bool, compare func(a, b T) int) int {
 	if falls {
 		for i := 1; i < len(p); i++ {
@@ -263,10 +260,9 @@ func goesOn[T any](p []T, falls bool, compare func(a, b T) int) int {
 	return len(p) - 1
 }
 
-// runsBetween returns the runs of n elements, or nil if they are too many. Pairs rise until the
-// first turn.
+// runsBetween returns the runs of n elements, or nil if there are too many. Pairs rise until the first turn.
 func runsBetween(n int, turns []int) (runs []run) {
-	at, falls := run{}, false // falls: the pair before the turn does
+	at, falls := run{}, false // falls: the pair before the turn falls
 	for _, j := range append(turns, n) {
 		if j == at.lo+1 && j < n { // the run's first pair is beyond the turn
 			falls = !falls
@@ -274,7 +270,7 @@ func runsBetween(n int, turns []int) (runs []run) {
 		}
 		next := run{lo: j}
 		at.hi, at.down = j, falls && j > at.lo+1
-		if at.down && j == at.lo+2 && j < n { // one high element, and a run that rises
+		if at.down && j == at.lo+2 && j < n { // a single high element, then a rising run
 			next.lo, at.hi, at.down = j-1, j-1, false
 		}
 		if runs = append(runs, at); len(runs) > mostRuns {
@@ -285,8 +281,8 @@ func runsBetween(n int, turns []int) (runs []run) {
 	return runs
 }
 
-// sortRuns sorts x if it is few runs, or three quarters of it are in order before the first element that
-// is not. It reports whether it was so.
+// sortRuns sorts x if it consists of few runs, or if three quarters of it are in order before the first element that is
+// not. It reports whether it did.
 func sortRuns[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
 	runs, inOrder := runsOfFunc(s, x, compare)
 	switch {
@@ -300,13 +296,13 @@ func sortRuns[T any](s filch.Scope, x []T, compare func(a, b T) int) bool {
 	return true
 }
 
-// sortAppended sorts x[n:], and merges it with what is before, which is in order. If compare panics, x
-// has all its elements.
+// sortAppended sorts x[n:], and merges it with the elements before, which are in order. If compare panics, x has all
+// its elements.
 func sortAppended[T any](s filch.Scope, x []T, n int, compare func(a, b T) int) {
 	SortStableFunc(s, x[n:], compare)
 	s.Do(func(w *filch.Worker) {
 		from, _ := slices.BinarySearchFunc(x[:n], x[n], func(v, t T) int {
-			if compare(v, t) <= 0 { // those equal to it come before it
+			if compare(v, t) <= 0 { // equal elements come before it
 				return -1
 			}
 			return 1
@@ -317,8 +313,7 @@ func sortAppended[T any](s filch.Scope, x []T, n int, compare func(a, b T) int) 
 	})
 }
 
-// mergeRuns reverses those that fall, and merges neighbours until one is left. If compare panics,
-// x has all its elements.
+// mergeRuns reverses falling runs, and merges neighbours until one is left. If compare panics, x has all its elements.
 func mergeRuns[T any](w *filch.Worker, x []T, runs []run, compare func(a, b T) int, few func(dst, a, b []T, compare func(a, b T) int)) {
 	ends := []int{0}
 	for i, r := range runs {

@@ -9,19 +9,17 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Pipeline is a source of values, and stages that each of them goes through: [From], then
-// [Stage], then [Pipeline.Run]. It may run several times, also at the same time, if its source
-// and functions allow that.
+// Pipeline is a source of values and a sequence of stages that each value passes through: [From], then [Stage], then
+// [Pipeline.Run]. It may run several times, and concurrently, if its source and functions allow that.
 type Pipeline[T any] struct {
-	// lay adds the stages to a line, and returns where the values come out: a place for
-	// each slot.
+	// lay adds the stages to a line, and returns where the values come out: one element per slot.
 	lay func(l *line) []T
 }
 
-// From begins a Pipeline with the values of source. Any free worker takes them, one at a time,
-// when there is room for them, with iter.Pull. So neither source nor the caller of
-// [Pipeline.Run] may be locked to a thread with runtime.LockOSThread: that ends the program. Workers that
-// [filch.WithAffinity] pins may call it; once there is such a pool, each value costs a goroutine more.
+// From begins a Pipeline with the values of source. Any free worker pulls the next value when there is room for it, one
+// at a time, with iter.Pull. So neither source nor the caller of [Pipeline.Run] may be locked to a thread with
+// runtime.LockOSThread: that ends the program. Workers pinned by [filch.WithAffinity] are allowed; once such a pool
+// exists, each value costs a goroutine more.
 func From[T any](source iter.Seq[T]) *Pipeline[T] {
 	checkFunc("From", source == nil)
 	return &Pipeline[T]{func(l *line) []T {
@@ -36,16 +34,16 @@ func From[T any](source iter.Seq[T]) *Pipeline[T] {
 	}}
 }
 
-// Stage returns p with one more stage, which replaces each value by the result of f for it.
-// f is called for up to width values at a time, or any number if width is 0. With a width of 1,
-// it is called in the order of the source. It panics if width is negative.
+// Stage returns p with one more stage, which replaces each value by the result of f. It calls f for up to width values
+// at a time, or for any number if width is 0. With a width of 1, it calls f in the order of the source. It panics if
+// width is negative.
 func Stage[T, R any](p *Pipeline[T], width int, f func(v T) (R, error)) *Pipeline[R] {
 	checkFunc("Stage", f == nil)
 	return addStage("Stage", p, width, func(_ filch.Scope, v T) (R, error) { return f(v) })
 }
 
-// StageScope is [Stage] for an f that calls other functions of this package, or forks. It passes
-// the worker's scope to f; see [ForScope].
+// StageScope is [Stage] for an f that calls other functions of this package, or forks. The Scope passed to f is the
+// running worker; see [ForScope].
 func StageScope[T, R any](p *Pipeline[T], width int, f func(s filch.Scope, v T) (R, error)) *Pipeline[R] {
 	checkFunc("StageScope", f == nil)
 	return addStage("StageScope", p, width, f)
@@ -66,23 +64,20 @@ func addStage[T, R any](op string, p *Pipeline[T], width int, f func(s filch.Sco
 	}}
 }
 
-// Run takes all values through the stages, and calls sink for each result, one at a time,
-// in the order of the source. [InFlight] limits how many are under way.
+// Run takes all values through the stages, and calls sink for each result, one at a time, in the order of the source.
+// It returns when the source has ended and no call runs. It pulls no more values than [InFlight] has room for, and
+// stops the source as break stops a loop.
 //
-// Run returns the error of the first value, in the order of the source, that has one. A serial
-// loop would return the same. sink has then been called for all values before it, and for none
-// after it; stages may have been. With [WithContext] it may be stopped. Then it returns the
-// context's error, unless all values before an error are through. A panic of the source or a
-// stage arrives once, as elsewhere. Run returns when the source has ended. The source is asked
-// for no more values than there is room for, and stopped like a loop by break. Inside a worker,
-// Run keeps that worker's place while it waits for the others. On a closed pool Run
-// returns [filch.ErrClosed], and does not touch its source. If the pool is closed later, the
-// values go on to the end, with fewer workers.
+// Run returns the error of the first value in the order of the source that has one, as a serial loop would. sink has
+// been called for all values before it and none after; stages may have been called for later ones. If [WithContext]
+// stops it, Run returns the context's error, unless a value failed and all before it are through. A panic of the source
+// or a stage reaches the caller once. On a closed pool Run returns [filch.ErrClosed] without using its source; if the
+// pool is closed later, the values continue with fewer workers. Inside a worker, Run keeps its worker slot while it
+// waits.
 //
-// A worker carries a value from stage to stage as long as the next stage has room for it.
-// Otherwise it goes on with a value that is furthest on (as Navarro, Asenjo, Tabik, Caşcaval,
-// "Analytical modeling of pipeline parallelism", PACT 2009, describe it for TBB). A step costs
-// some hundred nanoseconds; nothing is allocated for a value.
+// A worker carries a value from stage to stage while the next stage has room for it, and then continues with the value
+// that is furthest along, as Navarro, Asenjo, Tabik and Caşcaval describe for TBB ("Analytical modeling of pipeline
+// parallelism", PACT 2009). A step costs some hundred nanoseconds and allocates nothing.
 func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) error {
 	check("Pipeline.Run", s)
 	p.check("Pipeline.Run")
@@ -104,13 +99,13 @@ func (p *Pipeline[T]) Run(s filch.Scope, sink func(v T) error, opts ...Option) e
 		if l.fault == nil {
 			runtime.Goexit()
 		}
-		panic(l.fault) // as it came out of the guest's Do
+		panic(l.fault) // as the guest's Do raised it
 	}
 	if err != nil {
 		return err
 	}
 	if l.failed.stopped != nil && l.through() < l.failed.first {
-		return l.failed.stopped // not all before the error are through
+		return l.failed.stopped // some values before the error are not through
 	}
 	return l.failed.err(false)
 }
@@ -121,28 +116,28 @@ func (p *Pipeline[T]) check(op string) {
 	}
 }
 
-// line is a pipeline at work. Values are numbered as they come; value i has slot i modulo
-// their number until it is through.
+// line is a pipeline at work. Values are numbered in the order of the source; value i has slot i modulo the number of
+// slots until it is through.
 type line struct {
 	config
 	pool   *filch.Pool
 	pull   func(slot int) bool
 	stop   func()
-	failed sharedFailures // limit: the number of the first value that need not go on
+	failed sharedFailures // limit: the first value that need not continue
 
 	mu       sync.Mutex
-	stages   []stage   // and all in them
+	stages   []stage   // and the state of each
 	at       []int     // for each slot, the stage that its value is before or in
-	begun    int       // so many values have been taken from the source
-	pulling  bool      // the next one is being taken
+	begun    int       // values taken from the source
+	pulling  bool      // the next value is being taken
 	ended    bool      // by the source, or by a panic
-	carriers int       // goroutines that take steps
-	coming   int       // of these, so many are not there yet
-	outside  bool      // the caller of Run needs a place to carry
-	closed   bool      // the pool takes no guests any more
-	away     bool      // nor the caller of Run
-	resting  bool      // the caller of Run does not, but waits
-	left     sync.Cond // when there are no carriers any more, or resting is over
+	carriers int       // goroutines taking steps
+	coming   int       // carriers that have not begun
+	outside  bool      // the caller of Run needs a worker slot to carry
+	closed   bool      // the pool accepts no more guests
+	away     bool      // nor does it admit the caller of Run
+	resting  bool      // the caller of Run waits instead of carrying
+	left     sync.Cond // signalled when no carriers are left, or resting is over
 	broken   bool      // a guest ended by a panic, or Goexit
 	fault    any       // the panic
 }
@@ -150,21 +145,20 @@ type line struct {
 type stage struct {
 	width   int // 0: any
 	run     func(s filch.Scope, slot int) error
-	running int  // so many values are in it
-	passed  int  // so many have left it
-	waiting ring // values before it, as they came; not for a width of 1, which knows its next
+	running int  // values in it
+	passed  int  // values that have left it
+	waiting ring // values before it, in order of arrival; unused for a width of 1, whose next value is known
 }
 
-// source is where a value is before the first stage.
+// source is the stage of a value that has not been taken from the source.
 const source = -1
 
-// step is what a worker does at a time: value i through a stage, or from the source.
+// step is one unit of work: value i through a stage, or from the source.
 type step struct{ i, stage int }
 
-// run takes all steps, together with guests of the pool. Guests come when there is more to do
-// and a place is free, and leave when there is nothing. So no carrier waits for another, except
-// the caller of Run. run returns an error if that caller was never let in, so that nothing was
-// begun.
+// run takes all steps, with the help of guests of the pool. Guests join when there is more to do and a worker slot is
+// free, and leave when there is nothing to do. So no carrier waits for another, except the caller of Run. run returns
+// an error if that caller was never admitted, so that nothing was begun.
 func (l *line) run(s filch.Scope) (err error) {
 	inOrder := false
 	defer func() {
@@ -194,8 +188,8 @@ func (l *line) run(s filch.Scope) (err error) {
 	return err
 }
 
-// turnedAway ends a carrier that was not let in. What it was called for is not lost: those that
-// call go on themselves, and look for more before they leave.
+// turnedAway ends a carrier that was not admitted. The step it was called for is not lost: its caller continues, and
+// checks for more before it leaves.
 func (l *line) turnedAway() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,8 +198,7 @@ func (l *line) turnedAway() {
 	l.leave()
 }
 
-// rest waits until no steps are left, or there is one for the caller of Run: then it reports
-// true.
+// rest waits until no steps are left, or until there is one for the caller of Run, and then reports true.
 func (l *line) rest() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,8 +211,8 @@ func (l *line) rest() bool {
 	return called
 }
 
-// mayCall reports whether one more could carry: the caller of Run, or a guest. Do would let it in
-// without a free place too, as one too many. l.mu must be held.
+// mayCall reports whether one more goroutine could carry: the caller of Run, or a guest. Do would admit it even without
+// a free slot, as a surplus worker. l.mu must be held.
 func (l *line) mayCall() bool {
 	if l.most > 0 && l.carriers >= l.most {
 		return false
@@ -230,7 +223,7 @@ func (l *line) mayCall() bool {
 	return (l.resting || !l.closed) && l.pool.Idle() > l.coming
 }
 
-// call gets one more to carry. l.mu must be held.
+// call adds a carrier. l.mu must be held.
 func (l *line) call() {
 	l.carriers++
 	l.coming++
@@ -242,7 +235,7 @@ func (l *line) call() {
 	go l.guest()
 }
 
-// leave ends a carrier. l.mu must be held.
+// leave removes a carrier. l.mu must be held.
 func (l *line) leave() {
 	if l.carriers--; l.carriers == 0 {
 		l.left.Signal()
@@ -274,8 +267,8 @@ func (l *line) guest() {
 	}
 }
 
-// carry takes steps until there is none that could be taken now, and leaves. A carrier that has
-// taken one looks for what it has made possible, so each step has a carrier.
+// carry takes steps until none can be taken now, and leaves. After each step, a carrier checks which steps it has made
+// possible, so every step has a carrier.
 func (l *line) carry(w *filch.Worker) {
 	l.mu.Lock()
 	l.coming--
@@ -290,9 +283,8 @@ func (l *line) carry(w *filch.Worker) {
 	}
 }
 
-// next returns the step to take: first for the value that was carried last, for it is in the cache,
-// then for those that have come furthest. If there are more it calls another. If there is none, the
-// carrier has left.
+// next returns the step to take: preferably for the value carried last, which is in the cache, and then for the value
+// furthest along. If there are more steps, it calls another carrier. If there is none, it removes this carrier.
 func (l *line) next(carried int) (st step, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -325,7 +317,7 @@ func (l *line) next(carried int) (st step, ok bool) {
 	return st, true
 }
 
-// onward returns the next step for value i, if it was the last to come to where it is.
+// onward returns the next step for value i, if i was the last to arrive where it is.
 func (l *line) onward(i, limit int) (step, bool) {
 	if i < l.through() || i >= min(limit, l.begun) {
 		return step{}, false
@@ -340,7 +332,7 @@ func (l *line) onward(i, limit int) (step, bool) {
 
 func (s *stage) hasRoom() bool { return s.width == 0 || s.running < s.width }
 
-// first returns the step furthest on.
+// first returns the step of the value furthest along.
 func (l *line) first(limit int) (step, bool) {
 	for k := len(l.stages) - 1; k >= 0; k-- {
 		s := &l.stages[k]
@@ -354,7 +346,7 @@ func (l *line) first(limit int) (step, bool) {
 			}
 		} else {
 			for s.waiting.n > 0 && s.waiting.first() >= limit {
-				s.waiting.remove(s.waiting.first()) // it is not needed any more
+				s.waiting.remove(s.waiting.first()) // no longer needed
 			}
 			if s.waiting.n == 0 {
 				continue
@@ -369,8 +361,7 @@ func (l *line) first(limit int) (step, bool) {
 	return step{l.begun, source}, ok
 }
 
-// through returns how many values have gone through all stages: all before, for the last one has
-// a width of 1.
+// through returns how many values have passed all stages. They form a prefix, because the last stage has a width of 1.
 func (l *line) through() int { return l.stages[len(l.stages)-1].passed }
 
 // take takes a step.
@@ -414,7 +405,7 @@ func (l *line) take(w *filch.Worker, st step) {
 	returned = true
 }
 
-// ring is a queue of no more values than are under way.
+// ring is a queue of at most as many values as are in flight.
 type ring struct {
 	buf     []int
 	head, n int

@@ -7,8 +7,9 @@ import (
 	"github.com/filch-go/filch/internal/affinity"
 )
 
-// pull is iter.Pull for a next that several goroutines call in turn. Go ends the program if one of them is locked to a
-// thread, as workers are of a pool with WithAffinity. Where there may be such workers, each call is made on a goroutine of its own.
+// pull is iter.Pull for a next that several goroutines call one after the other. Go ends the program if one of them is
+// locked to a thread, as are the workers of a pool with WithAffinity. If such workers may exist, each call runs on a
+// new goroutine.
 func pull[T any](seq iter.Seq[T]) (next func() (T, bool), stop func()) {
 	if !affinity.InUse() {
 		return iter.Pull(seq)
@@ -23,7 +24,7 @@ func pull[T any](seq iter.Seq[T]) (next func() (T, bool), stop func()) {
 	return next, func() { aside(end) }
 }
 
-// aside calls f on a goroutine of its own, which is locked to no thread, and panics or exits as f does.
+// aside calls f on a new goroutine, which is locked to no thread, and panics or exits as f does.
 func aside(f func()) {
 	var failed any
 	returned := false

@@ -8,17 +8,14 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// SortFunc sorts x by compare, which is like cmp.Compare. Equal elements may come in any order,
-// which depends on x alone. It sorts in place, and allocates up to some 400 bytes and the size of
-// twenty elements for each thousand elements. But if x is up to 16 runs that are sorted or
-// reversed, or nearly so, or three quarters of it are in order, it merges, and takes as much memory
-// as x. If compare panics, x has all its elements, in some order. One worker sorts up to 1,024
-// elements.
+// SortFunc sorts x in place by compare, which is like cmp.Compare. Equal elements end up in an order that depends only
+// on x. It allocates up to some 400 bytes and the size of twenty elements for each thousand elements. Exception: an x
+// of up to 16 sorted or reversed runs, or nearly so, or with three quarters in order, is merged, which takes as much
+// memory as x. If compare panics, x has all its elements, in some order. One worker sorts up to 1,024 elements.
 //
-// It is a quicksort with medians of samples (Frazer and McKellar, "Samplesort", J. ACM 1970) and
-// parallel partitions (as Tsigas and Zhang, PDP 2003, but by blocks that do not depend on
-// timing). Small parts are left to the pattern-defeating quicksort of package slices. The work
-// is O(n log n).
+// It is a quicksort with medians of samples (Frazer and McKellar, "Samplesort", J. ACM 1970) and parallel partitions
+// (as Tsigas and Zhang, PDP 2003, but by blocks that do not depend on timing). The pattern-defeating quicksort of
+// package slices sorts small parts. The work is O(n log n).
 func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	check("SortFunc", s)
 	checkFunc("SortFunc", compare == nil)
@@ -40,8 +37,8 @@ func SortFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) {
 	}
 }
 
-// seems returns the direction in which, in some pieces, most elements are from the one that is so
-// many before. Then merging moves few of them, and partitions would put the others out of order.
+// seems samples pieces, and returns the direction in which most elements stand to the element a fixed distance before.
+// A merge moves few elements of such input, and a partition would put the others out of order.
 func seems[T any](x []T, compare func(a, b T) int) direction {
 	const tries, size, most = 4, 64, 4 * 64 / 16
 	down, up := 0, 0
@@ -74,8 +71,8 @@ const (
 	fewSwapped     = 1 << 14 // swapped by one worker
 )
 
-// quicksort sorts x. After so many bad pivots it leaves the rest to package slices, which
-// is O(n log n) whatever x is, and ends whatever compare does.
+// quicksort sorts x. After as many bad pivots as bad says, it leaves the rest to package slices, which is O(n log n)
+// for any x, and terminates whatever compare does.
 func quicksort[T any](w *filch.Worker, x []T, compare func(a, b T) int, bad int) {
 	for len(x) > fewDivided && bad > 0 {
 		pivot, same := median(x, compare)
@@ -87,7 +84,7 @@ func quicksort[T any](w *filch.Worker, x []T, compare func(a, b T) int, bad int)
 			divide = partitionThree[T]
 		}
 		a, b := partition(w, x, pivot, 0, divide, compare)
-		if same == some || b == 0 { // those that are equal to it are done
+		if same == some || b == 0 { // elements equal to it are done
 			_, more := partition(w, x[b:], pivot, 1, partitionBlock[T], compare)
 			b += more
 		}
@@ -112,7 +109,7 @@ func quicksort[T any](w *filch.Worker, x []T, compare func(a, b T) int, bad int)
 	slices.SortFunc(x, compare)
 }
 
-// share is how much of a sample is equal to its median, as far as it matters.
+// share is the fraction of a sample that equals its median, as far as it matters.
 type share uint8
 
 const (
@@ -122,10 +119,10 @@ const (
 	all
 )
 
-// median returns the median of a sample of x, which is about the third root of its length.
+// median returns the median of a sample of x. The size of the sample is about the cube root of the length of x.
 func median[T any](x []T, compare func(a, b T) int) (T, share) {
 	r := rand.New(rand.NewPCG(uint64(len(x)), 0))
-	var few [1<<3 | 1]T // so that parts of one worker allocate none
+	var few [1<<3 | 1]T // so that small parts do not allocate
 	sample := few[:]
 	if n := 1<<(bits.Len(uint(len(x)))/3) | 1; n > len(few) {
 		sample = make([]T, n)
@@ -137,7 +134,7 @@ func median[T any](x []T, compare func(a, b T) int) (T, share) {
 	n, same := len(sample), none
 	v := sample[n/2]
 	is := func(i int) bool { return compare(sample[i], v) == 0 }
-	switch near := n/16 + 1; { // of so many on either side one is equal, if an eighth is
+	switch near := n/16 + 1; { // if an eighth is equal, so is one this near on either side
 	case is(0) && is(n-1):
 		same = all
 	case is(0) || is(n-1) || is(n/4) && is(n-1-n/4):

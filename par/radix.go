@@ -15,16 +15,16 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Sort sorts x, NaN first. Equal floating-point numbers and strings come in any order. While it
-// runs, it takes as much memory as x, or 24 bytes for each string. Nearly sorted input takes a sixth
-// of x if what is out of place is spread evenly, and at most a third more than x. Input that is
-// sorted, reversed or rotated, or has few distinct numbers, takes next to none.
+// Sort sorts x, NaN first. Equal floating-point numbers and strings end up in any order. It takes as much memory as x,
+// or 24 bytes for each string. Nearly sorted input takes a sixth of that of x if misplaced elements are spread evenly,
+// and at most a third more than x. Input that is sorted, reversed or rotated, or has few distinct numbers, takes next
+// to none.
 //
-// Input of a few sorted or reversed runs is merged, and so is nearly sorted input. Few distinct
-// numbers are counted. Other numbers are scattered by the highest eight bits that differ. Each
-// part is then sorted by as many lower bits as distinguish most of them, eight at a time, and
-// elements that are still equal by the rest (radix sort, MSD and then LSD). Strings are sorted by
-// eight bytes at a time, from the first. A few elements are left to package slices.
+// A few sorted or reversed runs are merged, and so is nearly sorted input. Few distinct numbers are counted. Other
+// numbers are scattered by the highest eight bits that differ. Each part is then sorted by as many lower bits as
+// distinguish most of its elements, eight at a time, and elements that are still equal by the remaining bits (radix
+// sort, MSD then LSD). Strings are sorted by eight bytes at a time, from the first. Package slices sorts short inputs
+// and parts.
 func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 	check("Sort", s)
 	switch {
@@ -44,8 +44,8 @@ func Sort[T cmp.Ordered](s filch.Scope, x []T) {
 	}
 }
 
-// mostAtOnce is how many elements one worker looks at for one direction, before another would come:
-// numbers take a fifth of a nanosecond each, strings 3 or more.
+// mostAtOnce is how many elements one worker checks for a single direction before another could join: numbers take a
+// fifth of a nanosecond each, strings 3 or more.
 func mostAtOnce[T cmp.Ordered]() int {
 	if unsafe.Sizeof(*new(T)) > 8 {
 		return 1 << 15
@@ -53,9 +53,8 @@ func mostAtOnce[T cmp.Ordered]() int {
 	return 1 << 17
 }
 
-// isCalm reports, by a sample, whether x seems to be what package slices sorts in few steps: it
-// has few distinct values, or long runs. Of 1,500 to 3,000 elements with 4 values, what follows
-// takes 5 times as long.
+// isCalm reports, by a sample, whether package slices probably sorts x in few steps, because it has few distinct
+// values, or long runs. For 1,500 to 3,000 elements with 4 values, the rest of Sort takes 5 times as long.
 func isCalm[T cmp.Ordered](x []T) bool {
 	const size = 32
 	var sample [size]T
@@ -64,7 +63,7 @@ func isCalm[T cmp.Ordered](x []T) bool {
 		p := x[i*(len(x)/size):]
 		sample[i] = p[0]
 		if (p[1] < p[0]) != (p[2] < p[1]) {
-			turns++ // as two of three in random order
+			turns++ // as do two of three in random order
 		}
 	}
 	if turns <= size/8 && len(x) <= fewLooked {
@@ -75,7 +74,7 @@ func isCalm[T cmp.Ordered](x []T) bool {
 	return distinct <= size/4 || distinct <= size*7/8 && len(x) <= fewLooked
 }
 
-// sortFew leaves what package slices is fast with to it.
+// sortFew leaves inputs that package slices sorts fast to it.
 func sortFew[T cmp.Ordered](s filch.Scope, x []T) {
 	d, down := directionOf(x)
 	if d == falling {
@@ -95,7 +94,7 @@ func sortMany[T cmp.Ordered](w *filch.Worker, x []T) {
 		texts := as[T, string](x)
 		switch {
 		case sortPattern(w, x, lookAt(w, x, nil)):
-		case fewTexts(texts): // which its partitions take out soon
+		case fewTexts(texts): // its partitions soon remove them
 			SortFunc(w, texts, strings.Compare)
 		case seems(texts, strings.Compare) == rising:
 			mergeSort(w, texts, strings.Compare)
@@ -109,14 +108,14 @@ func sortMany[T cmp.Ordered](w *filch.Worker, x []T) {
 	}
 }
 
-// numbers are what can be sorted by its bits.
+// numbers are elements that can be sorted by their bits.
 type numbers interface {
 	sortFew()
 	countWild(b, lo, hi int)
 	sort(w *filch.Worker)
 }
 
-// numbersOf returns x as numbers, or nil if it is of strings.
+// numbersOf returns x as numbers, or nil for strings.
 func numbersOf[T cmp.Ordered](x []T) numbers {
 	signed := false
 	switch reflect.TypeFor[T]().Kind() {
@@ -140,7 +139,7 @@ func numbersOf[T cmp.Ordered](x []T) numbers {
 	return &tally[uint8]{x: as[T, uint8](x), k: intKey[uint8](8, signed)}
 }
 
-// as returns x as a slice of what has the same memory.
+// as returns x as a slice of elements with the same memory.
 func as[T, U any](x []T) []U {
 	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
@@ -149,9 +148,8 @@ type bitsOf interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
-// key says what to change in a number so that its bits are in order, as those of unsigned
-// integers are: flip is exclusive-or'd, and if float is set, all bits of negative numbers
-// are flipped, and NaNs come first.
+// key says how to change a number so that its bits are in order, as those of unsigned integers are: flip is
+// exclusive-or'd, and if float is set, all bits of negative numbers are flipped, and NaNs come first.
 type key[U bitsOf] struct {
 	flip     U
 	float    bool
@@ -169,8 +167,7 @@ func floatKey[U bitsOf](size uint, infinity U) key[U] {
 	return key[U]{float: true, flip: 1 << (size - 1), infinity: infinity}
 }
 
-// toBits makes unsigned integers of numbers, in the same order, and fromBits the numbers
-// again.
+// toBits replaces numbers by unsigned integers in the same order. fromBits undoes it.
 func (k key[U]) toBits(x []U) {
 	switch {
 	case k.float:
@@ -202,7 +199,7 @@ func (k key[U]) fromBits(x []U) {
 	}
 }
 
-// inBits calls f for all of x, as bits, some at a time; x stays as it is.
+// inBits calls f for all of x as bits, a batch at a time; x is unchanged.
 func (k key[U]) inBits(x []U, f func(x []U)) {
 	var some [512]U
 	for len(x) > 0 {
@@ -214,20 +211,20 @@ func (k key[U]) inBits(x []U, f func(x []U)) {
 }
 
 const (
-	// digits is how many values a digit has: eight bits, so that a worker writes to as many
-	// places at a time as the translation of addresses keeps up with.
+	// digits is the number of values of a digit. With eight bits, address translation keeps up with the positions that
+	// a worker writes to at the same time.
 	digits = 256
-	// fewScattered is how many elements are left to package slices, and fewDigits those
+	// fewScattered is the number of elements left to package slices, and fewDigits the number left to it among those
 	// that share the highest digit.
 	fewScattered = 1 << 10
 	fewDigits    = 1 << 6
-	fewLooked    = 1 << 12 // in which no patterns are looked for, but in one direction
-	fewSampled   = 1 << 13 // in which a sample tells whether package slices is as fast
+	fewLooked    = 1 << 12 // up to which only a single direction is looked for
+	fewSampled   = 1 << 13 // up to which a sample tells whether package slices is as fast
 )
 
 func (k key[U]) isNaN(v U) bool { return v&^k.flip > k.infinity }
 
-// nansFirst moves what is not a number to the front, and returns how many there are.
+// nansFirst moves NaNs to the front, and returns how many there are.
 func (k key[U]) nansFirst(x []U) (n int) {
 	for i, v := range x {
 		if k.isNaN(v) {
@@ -238,27 +235,27 @@ func (k key[U]) nansFirst(x []U) (n int) {
 	return n
 }
 
-// tally is what is known of the numbers of x before they are moved, by blocks as those of look.
+// tally is what is known of the numbers of x before they are moved, by blocks as in look.
 type tally[U bitsOf] struct {
 	x      []U
 	k      key[U]
-	shift  uint // of the digit that is counted: the highest that differs, as far as is known
-	few    bool // values are counted instead, for there seem to be few
-	runs   bool // and one of them is most
+	shift  uint // of the counted digit: the highest that differs, as far as known
+	few    bool // values are counted instead, since there seem to be few
+	runs   bool // and most elements have one of them
 	size   int
 	blocks []counted[U]
-	looked sync.Once   // at a sample
-	many   atomic.Bool // there are not: any block's worker sets it, all read it
-	// tables are those in which values are counted. One for each block was as much memory as 100,000
-	// numbers are, which took as long as to count them.
+	looked sync.Once   // at a sample of x
+	many   atomic.Bool // there are not few: any block's worker sets it, all read it
+	// tables hold the counts of values. One table per block took as much memory as 100,000 numbers, and as long as
+	// counting them.
 	tables shelf[*values[U]]
 }
 
 // counted is what is known of a block. The worker that counts writes it.
 type counted[U bitsOf] struct {
 	done   bool
-	differ U           // the bits in which some element is not like the first of all
-	digits [digits]int // how many elements have it
+	differ U           // the bits in which some element differs from the first of x
+	digits [digits]int // the count of each digit
 }
 
 func (t *tally[U]) sortFew() {
@@ -272,10 +269,10 @@ func (t *tally[U]) sortFew() {
 	t.k.fromBits(x)
 }
 
-// bits returns how many bits an element has.
+// bits returns the number of bits in an element.
 func (t *tally[U]) bits() uint { return uint(8 * unsafe.Sizeof(t.k.flip)) }
 
-// sample looks at some elements at random, to count what is likely to matter.
+// sample inspects some random elements, to decide what to count.
 func (t *tally[U]) sample() {
 	t.start()
 	first, differ, n := t.first(), U(0), min(len(t.x)/16, 1<<10)
@@ -310,8 +307,8 @@ func (t *tally[U]) first() U {
 // highest returns the shift of the highest digit that differs.
 func highest[U bitsOf](differ U) uint { return uint(max(0, bits.Len64(uint64(differ))-8)) }
 
-// countWild is count for a block that is in disorder. The first of them is when a sample is looked at:
-// of a million elements that are in order, it would take a tenth of the time.
+// countWild is count for a disordered block. The first one triggers the sample: for a million elements in order,
+// sampling would take a tenth of the time.
 func (t *tally[U]) countWild(b, lo, hi int) {
 	t.looked.Do(t.sample)
 	t.count(b, lo, hi)
@@ -380,10 +377,9 @@ func (t *tally[U]) sort(w *filch.Worker) {
 	sortBits(w, t, make([]U, len(t.x)))
 }
 
-// sortBits sorts with the help of buf: by the highest eight bits that differ into buf, and what
-// is equal in these, which fits into a cache if they are many, back into x. It goes through
-// memory as rarely as it can: bits are made on the way, and the digit is counted that differs in
-// a sample, in case it is the highest that does.
+// sortBits sorts with the help of buf: by the highest eight bits that differ into buf, and then each group, which fits
+// into a cache if there are many, back into x. To pass over memory rarely, it makes bits on the way, and counts the
+// digit that differs in a sample, in case that is the highest that does.
 func sortBits[U bitsOf](s filch.Scope, t *tally[U], buf []U) {
 	x, k := t.x, t.k
 	t.countAll(s)
@@ -437,9 +433,8 @@ func sortBits[U bitsOf](s filch.Scope, t *tally[U], buf []U) {
 	})
 }
 
-// sortDigits moves from to to, sorted by so many of the lowest bits: by as many of the highest of
-// these as tell most elements apart, one digit after the other (LSD radix sort), and then
-// those that are equal in them by the others.
+// sortDigits sorts from into to by the low lowest bits: first by as many of the highest of these as tell most elements
+// apart, digit by digit (LSD radix sort), and then elements that are equal in them by the others.
 func sortDigits[U bitsOf](to, from []U, low uint) {
 	if len(from) < fewDigits || low == 0 {
 		copy(to, from)

@@ -11,16 +11,15 @@ import (
 	"github.com/filch-go/filch/internal/simd"
 )
 
-// Reductions cut the input into blocks whose number depends on nothing but its length,
-// go through each from the left, and combine what they come to in pairs: so the answer
-// does, too, even if op only nearly is associative, like the sum of floating-point
-// numbers.
+// Reductions cut the input into blocks whose number depends only on its length, process each from the left, and combine
+// the results in pairs. So the answer is reproducible even if op is only nearly associative, like the sum of
+// floating-point numbers.
 
-// blockSize returns how long the blocks of n elements are: single elements of few, for
-// these may take long, and then 64 blocks or more.
+// blockSize returns the block length for n elements: 1 if they are few, since they may be expensive, and otherwise so
+// that there are 64 blocks or more.
 func blockSize(n int) int { return max(1, min(n/64, 1024), n>>16) }
 
-// blockSize is that of the caller, if there is one.
+// blockSize is the caller's grain, if there is one.
 func (c *config) blockSize(n int) int {
 	if c.grain > 0 {
 		return c.grain
@@ -28,19 +27,18 @@ func (c *config) blockSize(n int) int {
 	return c.roundUp(blockSize(n))
 }
 
-// fold calls block for each block of so many, and combines what it returns in a tree; n must
-// not be 0. What block costs is known by the function of and its kind, and what op does by opOf;
-// nil is next to nothing.
+// fold calls block for each block of size elements, and combines the results in a tree; n must not be 0. The cost of
+// block is remembered by the function of and its kind, that of op by opOf; with a nil opOf, op costs next to nothing.
 func fold[R any](s filch.Scope, n, size int, of any, k kind, opOf any, block func(lo, hi int) R, op func(a, b R) R) R {
 	return foldFrom(s, n, size, 0, *new(R), of, k, opOf, block, op)
 }
 
-// foldFrom is fold if as many blocks as done, a power of two or 0, have come to first.
+// foldFrom is fold when the first done blocks, a power of two or 0, have already been reduced to first.
 func foldFrom[R any](s filch.Scope, n, size, done int, first R, of any, k kind, opOf any, block func(lo, hi int) R, op func(a, b R) R) R {
 	return foldAs(s, n, size, done, first, of, config{kind: k}, opOf, block, op)
 }
 
-// foldAs is foldFrom with the caller's limit of workers.
+// foldAs is foldFrom with the caller's options.
 func foldAs[R any](s filch.Scope, n, size, done int, first R, of any, c config, opOf any, block func(lo, hi int) R, op func(a, b R) R) R {
 	t := tree[R]{make([]R, (n-1)/size+1), op}
 	t.parts[0] = first
@@ -59,10 +57,9 @@ func foldAs[R any](s filch.Scope, n, size, done int, first R, of any, c config, 
 	return t.parts[0]
 }
 
-// foldFew is fold for blocks of one element, as far as all is known to take little: without an
-// allocation. It returns how many elements it has combined, a power of two or all of them, and what
-// they come to. It looks at the clock when it has combined two, and then after each 32 or more. On a
-// worker it does not look at it as long as no other wants work, as in untilAsked.
+// foldFew is fold for blocks of one element, while the whole is known to be cheap. It does not allocate. It returns how
+// many elements it has combined, a power of two or all, and their value. It reads the clock after two elements, and
+// then after each 32 or more; on a worker, only while another wants work, as in untilAsked.
 func foldFew[R any](s filch.Scope, n int, of any, k kind, opOf any, element func(i int) R, op func(a, b R) R) (done int, v R) {
 	if n == 1 {
 		boundary(func() { v = element(0) })
@@ -72,7 +69,7 @@ func foldFew[R any](s filch.Scope, n int, of any, k kind, opOf any, element func
 		return 0, v
 	}
 	c := costOf(opOf, asIs)
-	chain := n <= 3 // op is called once, and then with what it returned
+	chain := n <= 3 // op is called once, and then with its own result
 	if !chain && !c.cheap(n) || of != nil && !costOf(of, k).cheap(n) {
 		return 0, v
 	}
@@ -106,8 +103,7 @@ func foldFew[R any](s filch.Scope, n int, of any, k kind, opOf any, element func
 	return done, v
 }
 
-// pairwise combines the elements of [lo, hi) as a tree does, lo being a multiple of a power of two
-// that is not less than hi-lo.
+// pairwise combines the elements of [lo, hi) as a tree does; lo is a multiple of a power of two that is at least hi-lo.
 func pairwise[R any](lo, hi int, element func(i int) R, op func(a, b R) R) R {
 	n := hi - lo
 	if n == 1 {
@@ -117,13 +113,13 @@ func pairwise[R any](lo, hi int, element func(i int) R, op func(a, b R) R) R {
 	return op(pairwise(lo, mid, element, op), pairwise(mid, hi, element, op))
 }
 
-// tree combines parts: each with the next one, and these pairs with the next pairs, and so on.
+// tree combines neighbouring parts in pairs, then these pairs, and so on.
 type tree[R any] struct {
 	parts []R
 	op    func(a, b R) R
 }
 
-// pairs returns how many there are of what has been combined to a length of level.
+// pairs returns how many pairs there are of parts combined to a length of level.
 func (t *tree[R]) pairs(level int) int { return (len(t.parts)-level-1)/(2*level) + 1 }
 
 func (t *tree[R]) combine(level, lo, hi int) {
@@ -133,8 +129,8 @@ func (t *tree[R]) combine(level, lo, hi int) {
 	}
 }
 
-// serially combines what is known to be cheap. If it may turn out not to be, and does, it returns
-// where it has got to: the level, and the pair.
+// serially combines parts that are known to be cheap. If op may be expensive after all, and is, it returns how far it
+// got: the level and the pair.
 func (t *tree[R]) serially(mayBeDear bool) (level, from int) {
 	boundary(func() {
 		begin := clock.Now()
@@ -159,14 +155,13 @@ func fromLeft[T any](x []T, op func(a, b T) T) T {
 	return v
 }
 
-// Reduce returns x[0] op x[1] op …, or empty if x is empty. op must be associative, but
-// need not be commutative. Elements are combined one after the other in blocks, whose length
-// depends on the length of x alone, or is that of [WithGrain]. So the answer is the same on any
-// number of workers, even if op is only nearly associative. op must not change its arguments,
-// which may be in x.
+// Reduce returns x[0] op x[1] op …, or empty if x is empty. op must be associative, need not be commutative, and must
+// not change its arguments, which may be in x. It combines elements in order, in blocks whose length depends only on
+// that of x or on [WithGrain], so the result is the same on any number of workers, even if op is only nearly
+// associative.
 //
-// If op does next to nothing, such as to add, the loop runs at about 0.30 of the speed of a plain one on each
-// worker, and [ReduceRange] at 0.93. To add numbers, use [Sum].
+// With a tiny op, such as an addition, it runs at about 0.30 of the speed of a plain loop on each worker, and
+// [ReduceRange] at 0.93. To add numbers, use [Sum].
 func Reduce[T any](s filch.Scope, x []T, empty T, op func(a, b T) T, opts ...Option) T {
 	check("Reduce", s)
 	checkFunc("Reduce", op == nil)
@@ -184,9 +179,9 @@ func Reduce[T any](s filch.Scope, x []T, empty T, op func(a, b T) T, opts ...Opt
 	return foldAs(s, len(x), size, done, v, op, c, op, func(lo, hi int) T { return fromLeft(x[lo:hi], op) }, op)
 }
 
-// MapReduce returns f(x[0]) op f(x[1]) op …, or empty if x is empty; see [Reduce]. Each result of
-// f and op is used once, so op may change its arguments and return them. Tiny ones cost two calls an element;
-// [ReduceRange] calls neither for each.
+// MapReduce returns f(x[0]) op f(x[1]) op …, or empty if x is empty; see [Reduce]. Each result of f and op is used
+// once, so op may change its arguments and return them. Tiny functions cost two calls an element; [ReduceRange] avoids
+// both.
 func MapReduce[T, R any](s filch.Scope, x []T, empty R, f func(v T) R, op func(a, b R) R, opts ...Option) R {
 	check("MapReduce", s)
 	checkFunc("MapReduce", f == nil || op == nil)
@@ -209,10 +204,9 @@ func MapReduce[T, R any](s filch.Scope, x []T, empty R, f func(v T) R, op func(a
 	}, op)
 }
 
-// ReduceRange calls f for ranges of indices that together make up 0 to n-1. It returns f of the
-// first op f of the second op …, or empty if n is 0. It is like [MapReduce] without the call for
-// each element. The ranges depend on n alone: they have one index each if n is less than 128,
-// and more otherwise, or as many as [WithGrain] says.
+// ReduceRange is [MapReduce] without the call for each element: it returns f of the first range op f of the second op
+// …, or empty if n is 0. The ranges together make up 0 to n-1, and depend only on n and [WithGrain]. Without a grain,
+// they have one index each if n is less than 128, and more otherwise.
 func ReduceRange[R any](s filch.Scope, n int, empty R, f func(lo, hi int) R, op func(a, b R) R, opts ...Option) R {
 	check("ReduceRange", s)
 	checkNumber("ReduceRange", "n", n)
@@ -236,21 +230,19 @@ type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
 }
 
-// fastBlock is how many elements of what takes a nanosecond or less a block has at least.
+// fastBlock is the minimum number of elements in a block if each takes a nanosecond or less.
 const fastBlock = 1 << 13
 
-// Sum returns the sum of x. Integers wrap around. It is like [Reduce] with addition, without a
-// function to call: x is read at the speed of memory. Up to 8,192 elements, and in each block of a
-// longer x, one goroutine adds.
+// Sum returns the sum of x. Integers wrap around. It is [Reduce] with addition, but calls no function, and reads x at
+// the speed of memory. One goroutine adds up to 8,192 elements, and each block of a longer x.
 //
-// Floating-point numbers are added in pairs of blocks. Within a block of 4 KiB, each of 16 float64
-// lanes or 32 of float32 adds 32 elements, one after the other. So the error grows with the logarithm
-// of the length (Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 1993). The
-// sum is the same on any number of workers, and on any processor.
+// Floating-point numbers are added in pairs of blocks. Within a block of 4 KiB, each of 16 lanes of float64, or 32 of
+// float32, adds 32 elements in order. The error therefore grows with the logarithm of the length (Higham, "The accuracy
+// of floating point summation", SIAM J. Sci. Comput. 1993). The sum is the same on any number of workers and any
+// processor.
 //
-// On an Intel Xeon with AVX2, which others used as well, 2^24 numbers were read at 0.75 to 1.15 of
-// the bytes a second that [Copy] reads and writes, and added at 1.1 to 2.6 of the speed of a plain
-// loop. Of 100,000 numbers, in the cache, that was 3.5 to 7.3.
+// On a shared Intel Xeon with AVX2, 2^24 numbers were read at 0.75 to 1.15 of the bytes a second that [Copy] reads and
+// writes, and added at 1.1 to 2.6 of the speed of a plain loop; 100,000 numbers, in the cache, at 3.5 to 7.3 of it.
 func Sum[T Number](s filch.Scope, x []T) T {
 	check("Sum", s)
 	if len(x) <= fastBlock {
@@ -259,19 +251,18 @@ func Sum[T Number](s filch.Scope, x []T) T {
 	return fold(s, len(x), fastBlocks(len(x)), Sum[T], asIs, nil, func(lo, hi int) T { return simd.Sum(x[lo:hi]) }, add)
 }
 
-// fastBlocks is how long blocks of n elements are that take a nanosecond or less each.
+// fastBlocks is the block length for n elements that take a nanosecond or less each.
 func fastBlocks(n int) int { return max(fastBlock, n>>16) }
 
 func add[T Number](a, b T) T { return a + b }
 
-// MinMax returns the least and the greatest element of x, as the built-in min and max
-// do: if one is NaN, both are, and -0 is less than 0. It reports false if x is empty.
+// MinMax returns the least and the greatest element of x, compared as the built-in min and max do: if one is NaN, both
+// results are, and -0 is less than 0. It reports false if x is empty.
 //
-// Numbers are compared by vectors where the processor has AVX2. On an Intel Xeon, which others used as
-// well, 2^24 numbers were read at 0.7 to 1.2 of the bytes a second that [Copy] reads and writes, and
-// compared at 2.0 to 8.6 of the speed of a plain loop. Of 100,000 numbers, in the cache, that was 1.8 to
-// 22; the loop is slowest with floating point, and vectors with integers of 64 bits where the processor
-// has no AVX-512.
+// Numbers are compared by vectors where the processor has AVX2. On a shared Intel Xeon, 2^24 numbers were read at 0.7
+// to 1.2 of the bytes a second that [Copy] reads and writes, and compared at 2.0 to 8.6 of the speed of a plain loop;
+// 100,000 numbers, in the cache, at 1.8 to 22. The plain loop is slowest with floating-point numbers; vectors are
+// slowest with 64-bit integers on processors without AVX-512.
 func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 	check("MinMax", s)
 	if len(x) == 0 {
@@ -287,8 +278,8 @@ func MinMax[T cmp.Ordered](s filch.Scope, x []T) (least, most T, ok bool) {
 	return m[0], m[1], true
 }
 
-// MinMaxFunc returns the least and the greatest element of x by compare. Of equal elements, it
-// returns the first. It reports false if x is empty.
+// MinMaxFunc returns the least and the greatest element of x by compare, and among equal ones the first. It reports
+// false if x is empty.
 func MinMaxFunc[T any](s filch.Scope, x []T, compare func(a, b T) int) (least, most T, ok bool) {
 	check("MinMaxFunc", s)
 	checkFunc("MinMaxFunc", compare == nil)

@@ -11,17 +11,16 @@ import (
 	"github.com/filch-go/filch/internal/simd"
 )
 
-// Scan sets dst[i] to x[0] op … op x[i]. dst must be as long as x, and may be x, but not overlap it
-// otherwise. op must be associative; see [Reduce].
+// Scan sets dst[i] to x[0] op … op x[i]. dst must be as long as x, and may be x but not overlap it otherwise. op must
+// be associative; see [Reduce]. To add numbers, use [PrefixSum], which calls no function.
 //
-// Where T is an integer, a string or a bool, associative is taken to be exact. Then one worker calls
-// op once for each element. Others that join in call it twice for those that they take, once to
-// know what comes before the elements after them. For all other types it is called twice for each,
-// so that the answer is the same on any number of workers, even if op is only nearly associative.
-// x is read from memory once: what is read twice is a block that is still in the cache.
+// If T is an integer, a string or a bool, op is taken to be exactly associative. One worker then calls it once for each
+// element; workers that join call it twice, once to find what comes before later elements. For all other types, op is
+// called twice for each element, so that the result is the same on any number of workers, even if op is only nearly
+// associative. x is read from memory once: the second pass over a block finds it in the cache.
 //
-// To add numbers, use [PrefixSum], which calls nothing. On an Intel Xeon, which others used as well, one
-// worker took 2.4 of the time of a loop to add 10^7 integers by Scan, and 3.5 for floating-point numbers.
+// On a shared Intel Xeon, adding 10^7 integers by Scan on one worker took 2.4 of the time of a loop, and floating-point
+// numbers 3.5.
 func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 	check("Scan", s)
 	checkFunc("Scan", op == nil)
@@ -44,8 +43,8 @@ func Scan[T any](s filch.Scope, dst, x []T, op func(a, b T) T) {
 	})
 }
 
-// ScanExclusive sets dst[i] to zero op x[0] op … op x[i-1], and returns zero op all of x; see
-// [Scan]. To add numbers, use [PrefixSumExclusive].
+// ScanExclusive sets dst[i] to zero op x[0] op … op x[i-1], and returns zero op all of x; see [Scan]. To add numbers,
+// use [PrefixSumExclusive].
 func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) T {
 	check("ScanExclusive", s)
 	checkFunc("ScanExclusive", op == nil)
@@ -63,7 +62,7 @@ func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) 
 	scan(s, x, zero, true, op, func(lo, hi int, v T, _ bool) T {
 		for i := lo; i < hi; i++ {
 			w := x[i]
-			if dst[i] = v; i+1 < len(x) { // the last is below
+			if dst[i] = v; i+1 < len(x) { // the last follows below
 				v = op(v, w)
 			}
 		}
@@ -74,16 +73,16 @@ func ScanExclusive[T any](s filch.Scope, dst, x []T, zero T, op func(a, b T) T) 
 	return total
 }
 
-// isExact reports whether an associative function of T is so to the last bit.
+// isExact reports whether an associative function of T is associative to the last bit.
 func isExact[T any]() bool {
 	k := reflect.TypeFor[T]().Kind()
 	return k == reflect.Bool || k == reflect.String || k >= reflect.Int && k <= reflect.Uintptr
 }
 
-// scan calls write for each block, with what comes before it, if there is any: block by block as long
-// as that takes little, and else with the other workers. Both come to the same.
+// scan calls write for each block with the value of everything before it, if any: serially while that is cheap, and
+// otherwise with the other workers. Both give the same result.
 func scan[T any](s filch.Scope, x []T, zero T, any bool, op func(a, b T) T, write func(lo, hi int, before T, any bool) T) {
-	// Blocks of a coarse op are as many as they are long, for their totals are combined from the
+	// An expensive op has about as many blocks as elements in each, since the totals of blocks are combined from the
 	// left.
 	size := max(1, min(int(math.Sqrt(float64(len(x)))), 1024), len(x)>>16)
 	p := plan[T]{n: len(x), size: size, zero: any, exact: isExact[T](), op: op, write: write}
@@ -112,24 +111,23 @@ func scan[T any](s filch.Scope, x []T, zero T, any bool, op func(a, b T) T, writ
 	}
 }
 
-// scanBlock is how many bytes of numbers are summed before they are summed up to each: what fits into
-// the second cache, with what is written of it.
+// scanBlock is the number of bytes totalled before their prefix sums are written: it fits into the L2 cache together
+// with the output.
 const scanBlock = 128 << 10
 
-// PrefixSum sets dst[i] to the sum of x[0] to x[i]. It is like [Scan] with addition, without a
-// function to call: x is read once, at about the speed of [Copy]. dst must be as long as x, and may
-// be x, but not overlap it otherwise. Integers wrap around.
+// PrefixSum sets dst[i] to the sum of x[0] to x[i]. dst must be as long as x, and may be x but not overlap it
+// otherwise. Integers wrap around. It is [Scan] with addition, but calls no function, and reads x once, at about the
+// speed of [Copy]. One goroutine adds up to 128 KiB.
 //
-// The sums of floating-point numbers are the same on any number of workers, and on any processor.
-// They are rounded differently from those of a loop, since they are added in steps: in groups of 64
-// bytes, in blocks of 128 KiB, and from block to block. So the error grows with the number of groups
-// in a block plus that of blocks. Where no element is negative, no sum is less than the one before.
+// Floating-point sums are the same on any number of workers and any processor. Their rounding differs from that of a
+// loop, because they are added in steps: within groups of 64 bytes, within blocks of 128 KiB, and from block to block.
+// The error therefore grows with the number of groups in a block plus that of blocks. If no element is negative, no sum
+// is less than the one before.
 //
-// One goroutine adds up to 128 KiB. On an Intel Xeon with AVX2, which others used as well, 2^24 numbers
-// took 0.87 to 1.12 of the time of Copy, and were added at 1.1 to 1.5 of the speed of a plain loop. Of
-// 100,000 numbers, in the cache, that was 1.2 to 2.7 of the loop's speed, and 5.4 with numbers of one
-// byte; and it was 0.4 to 0.8 of Copy's. In place, two workers that lose their processors to others
-// may take longer than the loop: then some blocks are read from memory once more.
+// On a shared Intel Xeon with AVX2, 2^24 numbers took 0.87 to 1.12 of the time of Copy, and ran at 1.1 to 1.5 of the
+// speed of a plain loop; 100,000 numbers, in the cache, at 1.2 to 2.7 of the speed of the loop, 5.4 with numbers of one
+// byte, and at 0.4 to 0.8 of that of Copy. In place, two workers that lose their processors may take longer than the
+// loop, since some blocks are then read from memory again.
 func PrefixSum[T Number](s filch.Scope, dst, x []T) {
 	check("PrefixSum", s)
 	checkLengths("PrefixSum", len(dst), len(x))
@@ -144,9 +142,8 @@ func PrefixSum[T Number](s filch.Scope, dst, x []T) {
 	sums(s, dst, x, 0, false)
 }
 
-// PrefixSumExclusive sets dst[i] to zero plus the sum of x[0] to x[i-1], and returns zero plus the sum
-// of x; see [PrefixSum]. Floating-point numbers are rounded in the same way, and zero is added
-// to what they come to.
+// PrefixSumExclusive sets dst[i] to zero plus the sum of x[0] to x[i-1], and returns zero plus the sum of x; see
+// [PrefixSum]. Floating-point numbers are rounded in the same way, and zero is added to the sums.
 func PrefixSumExclusive[T Number](s filch.Scope, dst, x []T, zero T) T {
 	check("PrefixSumExclusive", s)
 	checkLengths("PrefixSumExclusive", len(dst), len(x))
@@ -182,15 +179,15 @@ func scanNumbers[T Number](dst, x []T, before T, exclusive, far bool) T {
 	return simd.PrefixSum(dst, x, before, far)
 }
 
-// plan is what a scan does with blocks.
+// plan says what a scan does with blocks.
 type plan[T any] struct {
 	n, size int
 	zero    bool // something comes before the first block
-	exact   bool // write and total come to the same
+	exact   bool // write and total give the same value
 	again   bool // total is cheap, and may be called for a block while it is written
 	op      func(a, b T) T
 	total   func(lo, hi int) T
-	write   func(lo, hi int, before T, any bool) T // returns what all comes to up to hi
+	write   func(lo, hi int, before T, any bool) T // returns the value of everything up to hi
 }
 
 func (p *plan[T]) blocks() int { return (p.n + p.size - 1) / p.size }
@@ -199,29 +196,27 @@ func (p *plan[T]) bounds(i int) (lo, hi int) {
 	return i * p.size, i*p.size + min(p.size, p.n-i*p.size)
 }
 
-// front is how far a scan has come. Workers take one block after the other. Where it is known what
-// comes before a block, the worker writes it, and then it is known for the next block, too. Where it
-// is not, since another worker is at the block before, it finds the total of its block, which
-// stays in its cache, and writes it once that is known. It does not wait: meanwhile it takes
-// another block. What is left when all blocks are taken is written in the end.
+// front is the progress of a scan. Workers take one block after the other. If the value before its block is known, a
+// worker writes the block, which makes the value before the next one known too. If not, because another worker is at
+// the block before, it finds the total of its block, which stays in its cache, takes another block meanwhile, and
+// writes the first once the value before it is known. Blocks left over when all are taken are written at the end.
 //
-// Totals are combined from the left, whichever worker does it, so the answer does not depend on
-// which worker took what. (Both halves of x at once, and then all of x once more, read x twice:
-// prefix sums of 10^8 integers took three times as long as a plain loop.)
+// Totals are combined from the left, whichever worker does it, so the result does not depend on which worker took which
+// block. (Totalling both halves of x at once, and then processing all of x, reads x twice: prefix sums of 10^8 integers
+// took three times as long as a plain loop.)
 type front[T any] struct {
 	plan[T]
-	next atomic.Int64 // the next block that none has taken; each worker adds to it
+	next atomic.Int64 // the next block to take; all workers add to it
 
-	mu        sync.Mutex            // guards what follows; op is called without it
-	upTo      []T                   // of block i at i+1: its total, or if it has been reached, all up to its end
-	known     []bool                // there is a total at i+1
-	reached   int                   // before this block, all is known
-	advancing bool                  // a worker does that
-	waiting   map[filch.Scope][]int // blocks to be written, by the worker that has found their total
+	mu        sync.Mutex            // guards the fields below; not held during op
+	upTo      []T                   // at i+1, the total of block i, or once block i is reached, the value up to its end
+	known     []bool                // upTo has an entry at i+1
+	reached   int                   // everything before this block is known
+	advancing bool                  // a worker is advancing reached
+	waiting   map[filch.Scope][]int // blocks to write, by the worker that found their total
 }
 
-// run scans from block done on, with before in front of it, and returns what write returns for the
-// last block.
+// run scans from block done on, after before, and returns the result of write for the last block.
 func (p *plan[T]) run(s filch.Scope, done int, before T, of any, c config) T {
 	f := p.begin(done, before)
 	runLoopIn(s, f.blocks()-done, of, c, func(s filch.Scope, first, last int) {
@@ -246,7 +241,7 @@ func (p *plan[T]) begin(done int, before T) *front[T] {
 	return f
 }
 
-// left returns the blocks that have been taken and are not written.
+// left returns the blocks that are taken and not written.
 func (f *front[T]) left() (all []int) {
 	for _, own := range f.waiting {
 		all = append(all, own...)
@@ -273,7 +268,7 @@ func (f *front[T]) step(by filch.Scope) {
 			f.reach(missing, f.total(lo, hi), false)
 		}
 	}
-	for range 2 { // more than come to wait
+	for range 2 { // more than a step adds
 		i, ok := f.ready(by)
 		if !ok {
 			return
@@ -282,9 +277,8 @@ func (f *front[T]) step(by filch.Scope) {
 	}
 }
 
-// finish writes a block, of which is known what comes before it. That does not change any more, and
-// this worker has seen under mu that it has been reached. What all comes to is written by the worker
-// that has the last block, and read when all are done.
+// finish writes a block when the value before it is known. That value no longer changes, and this worker has seen under
+// mu that the block was reached. The worker of the last block writes the final value, which is read when all are done.
 func (f *front[T]) finish(i int) T {
 	lo, hi := f.bounds(i)
 	v := f.write(lo, hi, f.upTo[i], i > 0 || f.zero)
@@ -300,13 +294,11 @@ func (f *front[T]) isKnown(i int) bool {
 	return i <= f.reached
 }
 
-// cached is how many blocks may wait to be written by the worker that has totalled them: what stays in
-// its cache.
+// cached is how many blocks may wait for the worker that totalled them: as many as stay in its cache.
 const cached = 4
 
-// wait notes a block that is to be written later. If too many wait, and it can be done, it returns the
-// one that is in the way, so that its total is found once more. The worker that is at it may have lost
-// its processor.
+// wait records a block to be written later. If too many wait and f.again allows it, it returns the block in the way,
+// whose total the caller then finds again: the worker at that block may have lost its processor.
 func (f *front[T]) wait(by filch.Scope, i int) (missing int, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -315,11 +307,11 @@ func (f *front[T]) wait(by filch.Scope, i int) (missing int, ok bool) {
 	return f.reached, f.again && len(own) > cached && own[0] > f.reached && !f.known[f.reached]
 }
 
-// ready returns a block of a worker's own that can be written.
+// ready returns one of the worker's own waiting blocks that can be written.
 func (f *front[T]) ready(by filch.Scope) (i int, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.waiting) == 0 { // by may be the caller's Scope, of a type that is no key
+	if len(f.waiting) == 0 { // by may be the caller's Scope, of a type that is not comparable
 		return 0, false
 	}
 	own := f.waiting[by]
@@ -330,11 +322,11 @@ func (f *front[T]) ready(by filch.Scope) (i int, ok bool) {
 	return own[0], true
 }
 
-// reach notes the total of block i, or what all comes to up to its end, and goes on from there as
-// far as totals are known, unless another worker does.
+// reach records the total of block i, or the value up to its end, and advances as far as totals are known, unless
+// another worker is advancing.
 func (f *front[T]) reach(i int, v T, all bool) {
 	f.mu.Lock()
-	if f.known[i] { // by another one, to the same
+	if f.known[i] { // by another worker, to the same value
 		f.mu.Unlock()
 		return
 	}

@@ -8,21 +8,18 @@ import (
 	"github.com/filch-go/filch/internal/clock"
 )
 
-// The values of a sequence are taken in batches, which grow as long as they take little time, up
-// to most.
+// Values of a sequence are taken in batches, which grow up to mostBatch as long as they take little time.
 const (
 	firstBatch = 32
 	mostBatch  = 4096
 	batchTime  = 2 * time.Millisecond
 )
 
-// MapSeq returns f of each value of seq, in their order. The goroutine of the loop over the
-// result takes a batch of values from seq; then all workers map the batch; then the loop gets the
-// results. These three steps do not overlap; in a [Pipeline] they do. A batch has 32 values at
-// first, and up to 4,096 if they take little time. So at most that many values are taken before
-// the loop gets them. After a break, no more are taken. f is called for all values that were
-// taken, unless seq panics. Such a panic goes on to the loop. With [WithGrain], a batch has n
-// values. Use 1 if seq must not be asked for a value before the loop has had the one before it.
+// MapSeq returns f of each value of seq, in order. The goroutine of the loop over the result takes a batch of values
+// from seq, all workers map the batch, and then the loop receives the results. These three steps do not overlap; in a
+// [Pipeline] they do. A batch has 32 values at first, and up to 4,096 if they take little time, or n with
+// [WithGrain](n). seq may be that far ahead of the loop; use a grain of 1 if it must not be. After a break, no more
+// values are taken. f is called for all values taken, unless seq panics; the panic then reaches the loop.
 func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Option) iter.Seq[R] {
 	check("MapSeq", s)
 	checkFunc("MapSeq", f == nil || seq == nil)
@@ -42,8 +39,8 @@ func MapSeq[T, R any](s filch.Scope, seq iter.Seq[T], f func(v T) R, opts ...Opt
 	}
 }
 
-// FromSeq calls f for each value of seq, in no particular order, and returns when all calls have returned;
-// see [MapSeq].
+// FromSeq calls f for each value of seq, in no particular order, and returns when all calls have returned; see
+// [MapSeq].
 func FromSeq[T any](s filch.Scope, seq iter.Seq[T], f func(v T), opts ...Option) {
 	check("FromSeq", s)
 	checkFunc("FromSeq", f == nil || seq == nil)
@@ -57,7 +54,7 @@ func FromSeq[T any](s filch.Scope, seq iter.Seq[T], f func(v T), opts ...Option)
 	}
 }
 
-// batches returns the values of seq in batches, which are valid until the next.
+// batches returns the values of seq in batches. A batch is valid until the next.
 func batches[T any](seq iter.Seq[T], c config) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		size := firstBatch

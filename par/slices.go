@@ -9,8 +9,8 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// Map returns f of each element of x, in their order. If f does next to nothing, the loop runs at about 0.44 of
-// the speed of a plain one on each worker, not to count the memory, and [ForRange] that sets dst[lo:hi] at 1.0.
+// Map returns f of each element of x, in order. With a tiny f, it runs at about 0.44 of the speed of a plain loop on
+// each worker, not counting the allocation, and a [ForRange] that sets dst[lo:hi] at 1.0.
 func Map[T, R any](s filch.Scope, x []T, f func(v T) R, opts ...Option) []R {
 	check("Map", s)
 	checkFunc("Map", f == nil)
@@ -19,8 +19,8 @@ func Map[T, R any](s filch.Scope, x []T, f func(v T) R, opts ...Option) []R {
 	return dst
 }
 
-// MapInto sets dst[i] to f of x[i]. dst must be as long as x, and may be x, but not overlap it
-// otherwise. A tiny f costs as much as in [Map].
+// MapInto sets dst[i] to f of x[i]. dst must be as long as x, and may be x but not overlap it otherwise. A tiny f costs
+// as much as in [Map].
 func MapInto[T, R any](s filch.Scope, dst []R, x []T, f func(v T) R, opts ...Option) {
 	check("MapInto", s)
 	checkFunc("MapInto", f == nil)
@@ -55,9 +55,8 @@ func (b mapBody[T, R]) run(lo, hi int) {
 	}
 }
 
-// MapErr returns f of each element of x, and the error of the first that fails; see
-// [ForErr]. With an error, the slice has the results of the calls that returned none. On a
-// closed pool the error is [filch.ErrClosed], unless x is empty.
+// MapErr returns f of each element of x, and the error of the first that fails; see [ForErr]. With an error, the slice
+// has the results of the calls that succeeded. On a closed pool the error is [filch.ErrClosed], unless x is empty.
 func MapErr[T, R any](s filch.Scope, x []T, f func(v T) (R, error), opts ...Option) ([]R, error) {
 	check("MapErr", s)
 	checkFunc("MapErr", f == nil)
@@ -81,8 +80,8 @@ func mapOne[T, R any](dst []R, x []T, f func(v T) (R, error), i int) error {
 	return err
 }
 
-// Fill sets all elements of x to v. One goroutine fills up to 64 KiB. From 64 MiB on, numbers are
-// written around the caches, as [Copy] does.
+// Fill sets all elements of x to v. One goroutine fills up to 64 KiB. From 64 MiB on, writes of numbers bypass the
+// caches, as in [Copy].
 func Fill[T any](s filch.Scope, x []T, v T) {
 	check("Fill", s)
 	size := int(max(unsafe.Sizeof(v), 1))
@@ -97,7 +96,7 @@ func Fill[T any](s filch.Scope, x []T, v T) {
 	runLoop(s, len(x), Fill[T], config{}, func(lo, hi int) { run(x[lo:hi], v) })
 }
 
-// fewFilled is how many bytes are filled sooner than another worker would come.
+// fewFilled is the number of bytes that are filled before another worker could join.
 const fewFilled = 64 << 10
 
 func fill[T any](x []T, v T) {
@@ -110,8 +109,8 @@ func fill[T any](x []T, v T) {
 	}
 }
 
-// Copy copies min(len(dst), len(x)) elements of x to dst, and returns that number. The slices
-// must not overlap. One goroutine copies up to 256 KiB.
+// Copy copies min(len(dst), len(x)) elements of x to dst, and returns that number. The slices must not overlap. One
+// goroutine copies up to 256 KiB.
 func Copy[T any](s filch.Scope, dst, x []T) int {
 	check("Copy", s)
 	n := min(len(dst), len(x))
@@ -121,18 +120,18 @@ func Copy[T any](s filch.Scope, dst, x []T) int {
 	}
 	var c config
 	if n > farBytes/size {
-		c.grain = 4 << 20 / size // so long that copy goes around the caches
+		c.grain = 4 << 20 / size // long enough for copy to bypass the caches
 	}
 	runLoop(s, n, Copy[T], c, func(lo, hi int) { copy(dst[lo:hi], x[lo:hi]) })
 	return n
 }
 
-// fewCopied is how many bytes are copied sooner than another worker would come: at 48 GB/s, in 5 µs.
+// fewCopied is the number of bytes that are copied before another worker could join: at 48 GB/s, in 5 µs.
 const fewCopied = 256 << 10
 
-// Filter returns the elements of x for which f holds, in their order. f is called once for
-// each. While it runs, Filter takes two bits for each element, and below 4,096 elements a byte
-// more. To choose numbers between two others, [FilterBetween] calls nothing.
+// Filter returns the elements of x for which f holds, in order. It calls f once for each. While it runs, it takes two
+// bits for each element, and a byte more for each of fewer than 4,096 elements. To select numbers between two others,
+// [FilterBetween] calls no function.
 func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 	check("Filter", s)
 	checkFunc("Filter", f == nil)
@@ -154,8 +153,8 @@ func Filter[T any](s filch.Scope, x []T, f func(v T) bool) []T {
 	return kept
 }
 
-// Partition returns the elements of x for which f holds, and the others, both in their
-// order. f is called once for each. While it runs, Partition takes as much memory as [Filter].
+// Partition returns the elements of x for which f holds, and the others, both in order. It calls f once for each. It
+// takes as much memory as [Filter].
 func Partition[T any](s filch.Scope, x []T, f func(v T) bool) (yes, no []T) {
 	check("Partition", s)
 	checkFunc("Partition", f == nil)
@@ -182,8 +181,7 @@ func Partition[T any](s filch.Scope, x []T, f func(v T) bool) (yes, no []T) {
 	return yes[:len(yes)+chosen.n], no[:len(no)+len(x)-chosen.n]
 }
 
-// choice is a bit for each element that was chosen, and for each word of bits how many
-// were chosen before it.
+// choice has a bit for each element, set if it was chosen, and for each word of bits the number chosen before it.
 type choice struct {
 	words  []uint64
 	before []int
@@ -195,7 +193,7 @@ func newChoice(n int) choice {
 	return choice{words: make([]uint64, words), before: make([]int, words)}
 }
 
-// count counts those that were chosen.
+// count counts the chosen elements.
 func (c *choice) count() {
 	for i, word := range c.words {
 		c.before[i] = c.n
@@ -205,7 +203,7 @@ func (c *choice) count() {
 
 func choose[T any](s filch.Scope, x []T, f func(v T) bool) choice {
 	c := newChoice(len(x))
-	if len(x) < 1<<12 { // they may take long, one by one
+	if len(x) < 1<<12 { // they may be expensive, so one by one
 		yes := make([]bool, len(x))
 		mapInto(s, yes, x, f, config{})
 		for i, y := range yes {
@@ -228,7 +226,7 @@ func choose[T any](s filch.Scope, x []T, f func(v T) bool) choice {
 	return c
 }
 
-// gather moves the elements that were chosen to dst.
+// gather copies the chosen elements to dst.
 func gather[T any](s filch.Scope, dst, x []T, c choice) {
 	runBlocks(s, len(x), 64, gather[T], asIs, func(i, lo, hi int) {
 		to, word := c.before[i], c.words[i]
@@ -242,13 +240,13 @@ func gather[T any](s filch.Scope, dst, x []T, c choice) {
 	})
 }
 
-// fewDealt is how many elements are shuffled by one worker, as long as they are in its cache.
+// fewDealt is the number of elements that one worker shuffles, as long as they fit into its cache.
 const fewDealt = 1 << 17
 
-// Shuffle puts x into a random order that depends only on the seed and the length of x. Each
-// order is equally likely, as far as the generator (PCG) allows. Elements are dealt to piles at
-// random, and the piles shuffled (Rao 1961, Sandelius 1962). It takes as much memory as x, and
-// a byte for each element. One worker shuffles up to 131,072 elements.
+// Shuffle puts x into a random order that depends only on the seed and the length of x. Every order is equally likely,
+// as far as the generator (PCG) allows. It deals elements to piles at random, and shuffles the piles (Rao 1961,
+// Sandelius 1962). It takes as much memory as x, and a byte for each element. One worker shuffles up to 131,072
+// elements.
 func Shuffle[T any](s filch.Scope, x []T, seed uint64) {
 	check("Shuffle", s)
 	const pile = fewDealt / 8

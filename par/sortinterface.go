@@ -7,19 +7,18 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// SortInterface sorts data by its methods Less and Swap, as [sort.Sort] does: for what is no slice, such as
-// several slices that are ordered together. For a slice, [SortFunc] is faster. Equal elements may come in any
-// order, which depends on data alone. It sorts in place, and allocates little.
+// SortInterface sorts data in place by its methods Less and Swap, as [sort.Sort] does. It is for data that is not one
+// slice, such as several slices ordered together; for a slice, [SortFunc] is faster. Equal elements end up in an order
+// that depends only on data. It allocates little. One worker sorts up to 1,024 elements.
 //
-// Less and Swap are called by several workers at the same time. No two calls of Swap that run at the same
-// time have an index in common, nor have a call of Swap and one of Less; but two calls of Less may. So
-// they need no lock, as long as they only read and write the elements of their indices: no counter, and no
-// room in data for one element that is being moved. If one of them panics, data has all its elements, in some
-// order. Len is called before all else, once or twice. One worker sorts up to 1,024 elements.
+// Several workers call Less and Swap at the same time. Concurrent calls of Swap share no index with one another or with
+// a call of Less; two calls of Less may. So they need no lock, as long as they access nothing but the elements at their
+// indices: no counter, and no scratch space in data. If one of them panics, data has all its elements, in some order.
+// Len is called before all else, once or twice.
 //
-// Elements that are in order already, or in the opposite order, take one call of Less each. Else it is a
-// quicksort like that of SortFunc, whose partitions exchange elements (Hoare, Computer Journal 1962). After
-// too many bad pivots it leaves a part to package sort. So the work is O(n log n).
+// Elements in order, or in the opposite order, take one call of Less each. Otherwise it is a quicksort like that of
+// SortFunc, whose partitions swap elements (Hoare, Computer Journal 1962). After too many bad pivots it leaves a part
+// to package sort, so the work is O(n log n).
 func SortInterface(s filch.Scope, data sort.Interface) {
 	check("SortInterface", s)
 	if data == nil {
@@ -40,7 +39,7 @@ func SortInterface(s filch.Scope, data sort.Interface) {
 	}
 }
 
-// swapSort is a quicksort of what has indices only.
+// swapSort is a quicksort of data known only by index.
 type swapSort struct{ data sort.Interface }
 
 // inOrder reports whether no element of [lo, hi) is less than the one before.
@@ -55,7 +54,7 @@ func (q swapSort) inOrder(s filch.Scope, lo, hi int) bool {
 	})
 }
 
-// reverse turns the n elements around if none is greater than the one before, and reports whether it did.
+// reverse reverses the n elements if none is greater than the one before, and reports whether it did.
 func (q swapSort) reverse(s filch.Scope, n int) bool {
 	falls := AllRange(s, n-1, func(lo, hi int) bool {
 		for i := lo; i < hi; i++ {
@@ -75,7 +74,7 @@ func (q swapSort) reverse(s filch.Scope, n int) bool {
 	return falls
 }
 
-// sort sorts [lo, hi). After so many bad pivots it leaves the rest to package sort.
+// sort sorts [lo, hi). After as many bad pivots as bad says, it leaves the rest to package sort.
 func (q swapSort) sort(w *filch.Worker, lo, hi, bad int) {
 	for hi-lo > fewExchanged {
 		if bad == 0 {
@@ -89,7 +88,7 @@ func (q swapSort) sort(w *filch.Worker, lo, hi, bad int) {
 		q.data.Swap(lo, pivot)
 		mid := q.partition(w, lo, hi, false)
 		high := mid + 1
-		if frequent || mid == lo { // those that are equal to the pivot are done
+		if frequent || mid == lo { // elements equal to the pivot are done
 			high = q.partition(w, mid, hi, true) + 1
 		}
 		if max(mid-lo, hi-high) > (hi-lo)-(hi-lo)/16 {
@@ -101,7 +100,7 @@ func (q swapSort) sort(w *filch.Worker, lo, hi, bad int) {
 				func(w *filch.Worker) { q.sort(w, high, hi, bad) })
 			return
 		}
-		if mid-lo < hi-high { // the stack has the shorter one
+		if mid-lo < hi-high { // recursion takes the shorter one
 			q.sort(w, lo, mid, bad)
 			lo = high
 		} else {
@@ -116,11 +115,11 @@ func (q swapSort) sort(w *filch.Worker, lo, hi, bad int) {
 	}
 }
 
-// fewExchanged is how many elements are sorted by insertion.
+// fewExchanged is the number of elements that are sorted by insertion.
 const fewExchanged = 12
 
-// median returns the index of the median of a sample, and whether others of the sample are equal to it. rises
-// says that a sample of five or more was in order.
+// median returns the index of the median of a sample, and whether others in the sample are equal to it. rises reports
+// that a sample of five or more was in order.
 func (q swapSort) median(lo, hi int) (at int, frequent, rises bool) {
 	n := hi - lo
 	var room [1<<6 | 1]int // indices of the sample, in the order of their elements
@@ -140,8 +139,8 @@ func (q swapSort) median(lo, hi int) (at int, frequent, rises bool) {
 	return at, frequent, rises
 }
 
-// mend sorts [lo, hi) if that takes only few elements to be moved, as the pattern-defeating quicksort of
-// package sort does, and reports whether it did.
+// mend sorts [lo, hi) if only few elements must move, as the pattern-defeating quicksort of package sort does, and
+// reports whether it did.
 func (q swapSort) mend(lo, hi int) bool {
 	i := lo + 1
 	for range fewMended {
@@ -162,11 +161,11 @@ func (q swapSort) mend(lo, hi int) bool {
 	return false
 }
 
-// fewMended is how many elements are moved by mend.
+// fewMended is the number of elements that mend moves at most.
 const fewMended = 5
 
-// partition moves the elements of [lo+1, hi) that are less than that at lo to the front, or with equal, those
-// that are not greater. That one comes behind them, and its index is returned.
+// partition moves the elements of [lo+1, hi) that are less than the one at lo, the pivot, to the front; with equal,
+// those that are not greater. The pivot follows them. It returns the pivot's index.
 func (q swapSort) partition(w *filch.Worker, lo, hi int, equal bool) (mid int) {
 	if hi-lo <= fewPartitioned {
 		mid = q.divide(lo+1, hi, lo, equal)
@@ -178,7 +177,7 @@ func (q swapSort) partition(w *filch.Worker, lo, hi int, equal bool) (mid int) {
 	return mid
 }
 
-// divide is partition for [lo, hi), and a pivot elsewhere that stays.
+// divide is partition for [lo, hi) with a pivot elsewhere, which stays.
 func (q swapSort) divide(lo, hi, pivot int, equal bool) (mid int) {
 	i, j := lo, hi-1
 	for {
@@ -206,7 +205,7 @@ func (q swapSort) divide(lo, hi, pivot int, equal bool) (mid int) {
 	}
 }
 
-// divideBlocks divides blocks at the same time, and then exchanges what is on the wrong side of the whole.
+// divideBlocks divides blocks in parallel, and then swaps elements that are on the wrong side of the whole.
 func (q swapSort) divideBlocks(w *filch.Worker, lo, hi, pivot int, equal bool) (mid int) {
 	n := hi - lo
 	size := max(fewPartitioned/2, n>>8)

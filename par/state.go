@@ -7,38 +7,31 @@ import (
 	"github.com/filch-go/filch/internal/race"
 )
 
-// ReduceInto calls body for each i of 0 to n-1, with a state that no other worker uses at that time, and
-// returns what all states come to: merge adds from to into. It is for maps, buffers, tables and random
-// sources, of which each element would be too small to have its own:
+// ReduceInto calls body for each i from 0 to n-1 with a state that no other worker uses meanwhile, and returns the
+// states merged into one: merge adds from to into. It is for maps, buffers, tables and random sources, which cost too
+// much to make for each element:
 //
 //	counts := *par.ReduceInto(s, len(words),
 //		func() *map[string]int { return &map[string]int{} },
 //		func(m *map[string]int, i int) { (*m)[words[i]]++ },
 //		func(into, from *map[string]int) { for w, n := range *from { (*into)[w] += n } })
 //
-// fresh makes a state. It is called once by the caller, before the first body, even if n is 0. It is called
-// once more when a worker joins the loop and no state is free. A worker keeps its state until it has
-// nothing more to do in the loop, and leaves it to the next one that joins. So there are no more states than
-// goroutines that have been in the loop at the same time. That is one a worker, and one more for each body
-// that waits: its worker, or another in its place, may go on with the same loop, and then gets another state.
-// Now and then it is one more, when a worker goes on after a wait and its place is taken. [WithMaxWorkers]
-// holds even then.
-// States are never shared, so body needs no lock, if each call of fresh returns a new one.
+// fresh must return a new state, so body needs no lock. The caller calls it once before the first body, even if n is 0;
+// a worker that joins the loop calls it if no state is free. A worker keeps its state while it has work in the loop,
+// and then leaves it to the next that joins. There are thus at most as many states as goroutines in the loop at the
+// same time: one per worker, and one more for each body that waits, since its worker or a replacement may meanwhile
+// continue the same loop. Occasionally there is one more, when a worker resumes after a wait and its slot is taken.
+// [WithMaxWorkers] holds even then.
 //
-// Which elements meet in a state, and in which order, depends on time and chance. So does the number of
-// states. The result depends on neither if it does not matter in which order elements are added, as with
-// counts. Sums of floating-point numbers may be rounded differently each time; those of [Reduce] and
-// [ReduceRange] are not.
+// Which elements share a state, in which order, and the number of states depend on timing and chance. The result does
+// not if the order of additions does not matter, as with counts. Floating-point sums may be rounded differently each
+// time; those of [Reduce] and [ReduceRange] are not.
 //
-// States are merged when no body runs any more: neighbours in pairs, in the order in which they were made,
-// then these pairs, and so on, with into the earlier one. So the caller's is the result. Pairs may be merged
-// at the same time, but none of their states is in two. from is not used again, and into may keep parts of it.
-// With a single state, merge is not called.
-//
-// If fresh, body or merge panics, the panic arrives at the caller and the states are lost; see "Contract".
-// States of other workers are not merged then.
-//
-// If body does next to nothing, its call is most of the time, and [ReduceIntoRange] is faster.
+// When no body runs any more, states are merged in pairs of neighbours in the order of their creation, then pairs of
+// pairs, and so on, always into the earlier one; the result is the caller's state. Disjoint pairs may be merged at the
+// same time. from is not used again, and into may keep parts of it. A single state is not merged. If fresh, body or
+// merge panics, the panic reaches the caller, and the states are lost; see "Contract". With a tiny body,
+// [ReduceIntoRange] is faster.
 func ReduceInto[S any](s filch.Scope, n int, fresh func() *S, body func(st *S, i int), merge func(into, from *S), opts ...Option) *S {
 	checkStates("ReduceInto", s, n, fresh == nil || body == nil || merge == nil)
 	c := configOf("ReduceInto", opts, ofLoops)
@@ -46,20 +39,19 @@ func ReduceInto[S any](s filch.Scope, n int, fresh func() *S, body func(st *S, i
 	return merged(s, withStates(s, n, body, c, fresh, byIndex[*S](body)), merge, c)
 }
 
-// ReduceIntoRange is [ReduceInto] with a body that is called for ranges of indices, as by [ForRange].
+// ReduceIntoRange is [ReduceInto] with a body that is called for ranges of indices, as in [ForRange].
 func ReduceIntoRange[S any](s filch.Scope, n int, fresh func() *S, body func(st *S, lo, hi int), merge func(into, from *S), opts ...Option) *S {
 	checkStates("ReduceIntoRange", s, n, fresh == nil || body == nil || merge == nil)
 	c := configOf("ReduceIntoRange", opts, ofLoops)
 	return merged(s, withStates(s, n, body, c, fresh, byRange[*S](body)), merge, c)
 }
 
-// ForInit is [For] with something to work in that is made by fresh and used again and again: a buffer, a
-// table, a decoder. Made in the body, it would be made for each element, and in a range of [ForRange] for
-// some microseconds of work. There are as many as in [ReduceInto], and the same holds for them; they are
-// dropped in the end. body finds in its state what earlier calls have left there. If n is 0, fresh is not
-// called.
+// ForInit is [For] with a reusable state made by fresh: a buffer, a table, a decoder. A body that made its own would do
+// so for each element, and in a range of [ForRange] for some microseconds of work. The number of states is that of
+// [ReduceInto], and the same rules hold. body finds its state as earlier calls left it. States are dropped at the end.
+// If n is 0, fresh is not called.
 //
-// If body does next to nothing, its call is most of the time, and [ForRangeInit] is faster.
+// With a tiny body, [ForRangeInit] is faster.
 func ForInit[S any](s filch.Scope, n int, fresh func() *S, body func(st *S, i int), opts ...Option) {
 	checkStates("ForInit", s, n, fresh == nil || body == nil)
 	c := configOf("ForInit", opts, ofLoops)
@@ -69,7 +61,7 @@ func ForInit[S any](s filch.Scope, n int, fresh func() *S, body func(st *S, i in
 	}
 }
 
-// ForRangeInit is [ForInit] with a body that is called for ranges of indices, as by [ForRange].
+// ForRangeInit is [ForInit] with a body that is called for ranges of indices, as in [ForRange].
 func ForRangeInit[S any](s filch.Scope, n int, fresh func() *S, body func(st *S, lo, hi int), opts ...Option) {
 	checkStates("ForRangeInit", s, n, fresh == nil || body == nil)
 	c := configOf("ForRangeInit", opts, ofLoops)
@@ -84,7 +76,7 @@ func checkStates(op string, s filch.Scope, n int, isNil bool) {
 	checkFunc(op, isNil)
 }
 
-// bodyWith goes through [lo, hi) with a state.
+// bodyWith processes [lo, hi) with a state.
 type bodyWith[S any] interface{ run(st S, lo, hi int) }
 
 type byIndex[S any] func(st S, i int)
@@ -99,17 +91,17 @@ type byRange[S any] func(st S, lo, hi int)
 
 func (f byRange[S]) run(st S, lo, hi int) { f(st, lo, hi) }
 
-// states are those of a loop: the first, and the others in the order in which they were made.
+// states are the states of a loop: the first, and the others in the order of their creation.
 type states[S any] struct {
 	first S
 	more  []S
 }
 
-// withStates calls body for ranges that make up [0, n), with a state that no other range has meanwhile, and
-// returns all states. What body costs is known by f. It allocates nothing if the loop needs no other worker.
+// withStates calls body for ranges that make up [0, n), each with a state that no other range uses meanwhile, and
+// returns all states. The cost of body is remembered by f. It allocates nothing if the loop needs no other worker.
 func withStates[S any, B bodyWith[S]](s filch.Scope, n int, f any, c config, fresh func() S, body B) (all states[S]) {
 	var first S
-	boundary(func() { first = fresh() }) // not in the time of an element
+	boundary(func() { first = fresh() }) // not timed as part of an element
 	all.first = first
 	if from := runSerial(s, n, f, &c, func(lo, hi int) { body.run(first, lo, hi) }); from < n {
 		all.more = moreStates(s, from, n, f, c, first, fresh, body)
@@ -117,7 +109,7 @@ func withStates[S any, B bodyWith[S]](s filch.Scope, n int, f any, c config, fre
 	return all
 }
 
-// moreStates goes on from an index with the other workers, and returns the states that it has made.
+// moreStates continues from an index with the other workers, and returns the states that it has made.
 func moreStates[S any, B bodyWith[S]](s filch.Scope, from, n int, f any, c config, first S, fresh func() S, body B) []S {
 	idle := shelf[S]{fresh: fresh, free: []S{first}}
 	l := &loop{config: c, of: costOf(f, c.kind)}
@@ -141,15 +133,15 @@ func merged[S any](s filch.Scope, all states[*S], merge func(into, from *S), c c
 	return t.parts[0]
 }
 
-// shelf has what is used by one after the other: as many as are used at the same time.
+// shelf holds things that one user after the other takes: as many as are in use at the same time.
 type shelf[S any] struct {
 	fresh func() S
 	mu    sync.Mutex
-	made  []S // by fresh, in order: read without mu when none is used any more
+	made  []S // by fresh, in order; read without mu once none is in use
 	free  []S
 }
 
-// take calls fresh without mu, for that may be long, and take something itself.
+// take calls fresh without mu, because fresh may take long, and may itself call take.
 func (s *shelf[S]) take() S {
 	if st, ok := s.idle(); ok {
 		return st
@@ -175,7 +167,7 @@ func (s *shelf[S]) idle() (st S, ok bool) {
 
 func (s *shelf[S]) put(st S) {
 	if race.Logical() {
-		return // what is used by one after the other orders them
+		return // reuse would order the users
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,60 +9,58 @@ import (
 	"github.com/filch-go/filch/internal/standby"
 )
 
-// Stream is a [Pipeline] that values are pushed into: code that has them one after the other calls
-// Send, as the Write of an io.Writer does. Make one with [NewStream].
+// Stream is a [Pipeline] into which values are pushed, by Send, as bytes are by the Write of an io.Writer. Make one
+// with [NewStream].
 type Stream[T any] struct {
 	ctx   context.Context
-	group *filch.Group // of the tasks, one a value; its context ends with the first error
+	group *filch.Group // the tasks, one per value; its context ends with the first error
 	run   func(ctx context.Context, i int, v T) error
-	room  chan struct{} // has an entry for each value that is under way
+	room  chan struct{} // has an entry for each value in flight
 	close func() error
 
 	mu      sync.Mutex
-	sent    int            // under mu; the number of the next value
-	closed  bool           // under mu; no more are taken
-	refused error          // under mu; why the first was not taken
-	senders sync.WaitGroup // that are about to submit a task; joined under mu, while closed is not set
+	sent    int            // under mu; the index of the next value
+	closed  bool           // under mu; no more values are accepted
+	refused error          // under mu; why the first rejected value was rejected
+	senders sync.WaitGroup // about to submit a task; added under mu, while closed is not set
 }
 
-// outlet hands the results of a Stream to its sink.
+// outlet passes the results of a Stream to its sink.
 type outlet[R any] struct {
 	sink func(ctx context.Context, r R) error
 	room <-chan struct{}
 
 	mu   sync.Mutex
-	ring []outcome[R] // under mu; result i has place i modulo their number until it is handed on
-	next int          // under mu; the number of the result that is to be handed on next
+	ring []outcome[R] // under mu; result i is at i modulo the length until it is passed on
+	next int          // under mu; the index of the next result to pass on
 }
 
-// outcome is what f has returned for a value.
+// outcome is what f returned for a value.
 type outcome[R any] struct {
 	there  bool
 	result R
 	err    error
 }
 
-// NewStream returns a Stream. Each value that is sent goes through f in a task of p, so up to as
-// many at a time as p has workers. The results go to sink, one at a time, in the order of Send,
-// each as soon as all before it are through. So a Stream compresses blocks for a file, or calls
-// back with the results of tasks in the order of their submission. For a stage that must see the
-// values in their order, let the sink send to another Stream.
+// NewStream returns a Stream that calls f for each value sent, in a task of p, so for up to as many values at a time as
+// p has workers. sink receives the results one at a time, in the order of Send, each as soon as all before it are
+// through. Use it to compress blocks for a file, or to call back with results in the order of submission.
+// If a stage must see the values in order, let the sink send to another Stream.
 //
-// With [InFlight](n), at most n values are under way: sent, and not yet through sink. The default
-// is four for each worker. Send blocks while there are as many.
+// With [InFlight](n), at most n values are in flight: sent, and not yet through sink. The default is four for each
+// worker. Send blocks at the limit.
 //
-// The first error of f or sink, in the order of the values, ends the Stream. sink has been
-// called for all values before, and for none after; f may have been. A panic or runtime.Goexit in
-// either is an error, a [*filch.PanicError] or [filch.ErrGoexit], and ends the Stream at once, as
-// the end of ctx does and the end of p. Then no f begins any more, and sink may miss values
-// before, but has still been called for the first ones without a gap.
+// The first error of f or sink, in the order of the values, ends the Stream. sink has been called for all values before
+// it and none after; f may have been called for later ones. A panic or runtime.Goexit in either counts as an error, a
+// [*filch.PanicError] or [filch.ErrGoexit], but ends the Stream at once, as does the end of ctx or of p. No further
+// call of f begins then, and sink has been called for a gapless prefix of the values, but perhaps not for all before
+// the failure.
 //
-// f and sink are called with a context of their task, which also ends with the Stream. sink is
-// called by the task that brings the result which is next; if it blocks, let it do so in
-// [filch.Blocking]. Neither may send to its own Stream, nor close it.
+// f and sink receive the context of their task, which also ends with the Stream. The task that brings the next result
+// calls sink; if sink blocks, let it do so in [filch.Blocking]. Neither may send to its own Stream or close it.
 //
-// A value costs a task of a [filch.Group], an allocation, or three if Send waits, and two uncontended
-// locks. It pays if f takes more than some microseconds. NewStream does not block. It panics if an argument is nil.
+// A value costs a task of a [filch.Group], one allocation, or three if Send waits, and two uncontended locks, which
+// pays if f takes more than some microseconds. NewStream does not block. It panics if an argument is nil.
 func NewStream[T, R any](ctx context.Context, p *filch.Pool, f func(ctx context.Context, v T) (R, error), sink func(ctx context.Context, r R) error, opts ...Option) *Stream[T] {
 	if ctx == nil {
 		panic("par: NewStream: ctx is nil")
@@ -85,19 +83,17 @@ func NewStream[T, R any](ctx context.Context, p *filch.Pool, f func(ctx context.
 	return s
 }
 
-// Send passes v on, and waits if there is no room for it. It returns nil if v was taken. If not,
-// it returns the error that has ended the Stream, and so will each later Send, and Close. After
-// Close it returns an error. Send may be called from any goroutine; the order of the values is
-// that in which the calls find room.
+// Send accepts v, waiting for room if there is none. It returns nil if v was accepted, and otherwise the error that has
+// ended the Stream, as will every later Send and Close. After Close it returns an error. Any goroutine may call Send;
+// values are ordered as the calls find room.
 //
-// If the Stream was made in a task, Send gives up the place of that task while it waits. In
-// another task, use SendFrom.
+// If the Stream was made in a task, Send gives up the worker slot of that task while it waits. In another task, use
+// SendFrom.
 func (s *Stream[T]) Send(v T) error { return s.send(s.ctx, v) }
 
-// SendFrom is [Stream.Send] for the task, if any, that ctx comes from, whose place it gives up
-// while it waits. If ctx ends first, it returns the cause, and does not take v. That ends the
-// Stream only if it was made with ctx, or if Send was waiting for a limit of the pool, with a
-// place for v in the order. It panics if ctx is nil.
+// SendFrom is [Stream.Send] for the task, if any, that ctx comes from: while it waits, it gives up that task's worker
+// slot. If ctx ends first, it returns the cause, and does not accept v. That ends the Stream only if it was made with
+// ctx, or if the call was waiting for a limit of the pool with v already placed in the order. It panics if ctx is nil.
 func (s *Stream[T]) SendFrom(ctx context.Context, v T) error {
 	if ctx == nil {
 		panic("par: Stream.SendFrom: ctx is nil")
@@ -105,11 +101,10 @@ func (s *Stream[T]) SendFrom(ctx context.Context, v T) error {
 	return s.send(ctx, v)
 }
 
-// Close waits until all values are through, and returns the first error, as [NewStream] says. A
-// Stream that is not closed keeps what its context keeps until that ends. Close may be called more
-// than once, and returns the same each time. If the Stream was made in a task, it must be called
-// there, or inside [filch.Blocking]: it gives up the place of that task while it waits, and runs
-// some of the tasks.
+// Close waits until all values are through, and returns the first error, as described at [NewStream]. A Stream that is
+// not closed retains what its context retains until the context ends. Later calls return the same. If the Stream was
+// made in a task, call Close there, or inside [filch.Blocking]: it gives up that task's worker slot while it waits, and
+// runs some of the tasks.
 func (s *Stream[T]) Close() error { return s.close() }
 
 var errStreamClosed = errors.New("par: Stream.Send: the Stream was closed")
@@ -136,7 +131,7 @@ func (s *Stream[T]) send(ctx context.Context, v T) error {
 	return nil
 }
 
-// takeRoom waits until there is room for a value, and takes it.
+// takeRoom waits for room for a value, and takes it.
 func (s *Stream[T]) takeRoom(ctx context.Context) error {
 	select {
 	case <-s.group.Context().Done():
@@ -151,8 +146,8 @@ func (s *Stream[T]) takeRoom(ctx context.Context) error {
 	}
 }
 
-// waitForRoom is what takeRoom does if there is none. It is a function of its own, since what its closure
-// captures is allocated where that begins.
+// waitForRoom is takeRoom's slow path. It is a separate function because variables that its closure captures are
+// allocated where they are declared.
 func (s *Stream[T]) waitForRoom(ctx context.Context) (err error) {
 	standby.By(ctx, func() {
 		select {
@@ -176,7 +171,7 @@ func (s *Stream[T]) ended() error {
 	return context.Cause(s.group.Context())
 }
 
-// refuse notes for Close that a value was not taken since the Stream has ended.
+// refuse records for Close that a value was rejected because the Stream has ended.
 func (s *Stream[T]) refuse(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,9 +196,9 @@ func (s *Stream[T]) finish() error {
 	return err
 }
 
-// handOn takes result i, and hands on what is next, as far as it is there. The error is the
-// Stream's. While the sink has a result, its place is empty and it is still the next. So no other
-// task hands on one, and none ever does after a sink that does not return, or returns an error.
+// handOn stores result i, and passes on results in order as far as they exist. Its error is the Stream's. While the
+// sink has a result, that result's entry is empty and its index still next. So no other task passes one on meanwhile,
+// and none ever does after a sink that fails or does not return.
 func (o *outlet[R]) handOn(ctx context.Context, i int, r outcome[R]) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

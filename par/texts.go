@@ -9,13 +9,13 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// text is a string with eight of its bytes as a number, in order.
+// text is a string with eight of its bytes as a number of the same order.
 type text struct {
 	key uint64
 	s   string
 }
 
-// fewTexts reports whether so many strings of a sample occur in it again that few values are likely.
+// fewTexts reports whether so many strings recur in a sample that x probably has few values.
 func fewTexts(x []string) bool {
 	const sample = 1 << 8
 	r := rand.New(rand.NewPCG(uint64(len(x)), 0))
@@ -26,7 +26,7 @@ func fewTexts(x []string) bool {
 	return len(seen) <= sample*15/16
 }
 
-// sortStrings sorts by eight bytes, and what they do not decide by the next.
+// sortStrings sorts by eight bytes at a time.
 func sortStrings(s filch.Scope, x []string) {
 	s.Do(func(w *filch.Worker) {
 		all := make([]text, len(x))
@@ -45,8 +45,7 @@ func sortStrings(s filch.Scope, x []string) {
 	})
 }
 
-// commonPrefix returns how many bytes at the start all of n strings have in common, which
-// are from at least.
+// commonPrefix returns the length of the common prefix of n strings, which is known to be at least from.
 func commonPrefix(from, n int, at func(i int) string) int {
 	p := at(0)[from:]
 	for i := 1; i < n && p != ""; i++ {
@@ -60,7 +59,7 @@ func commonPrefix(from, n int, at func(i int) string) int {
 	return from + len(p)
 }
 
-// eight returns the bytes of v from skip on as a number, with zeros after the end.
+// eight returns eight bytes of v from skip on as a number, padded with zeros.
 func eight(v string, skip int) (key uint64) {
 	v = v[min(skip, len(v)):]
 	if len(v) >= 8 {
@@ -73,7 +72,7 @@ func eight(v string, skip int) (key uint64) {
 	return key
 }
 
-// sortTexts sorts texts that are equal up to skip, and have the key of what follows.
+// sortTexts sorts texts that are equal up to skip, and whose key is the eight bytes that follow.
 func sortTexts(s filch.Scope, x []text, skip, level int) {
 	const few = 64
 	if len(x) <= few {
@@ -94,11 +93,11 @@ func sortTexts(s filch.Scope, x []text, skip, level int) {
 		}
 		return 0
 	})
-	// Those of one key, which are found before any is given another.
+	// Texts of equal keys are found before any key changes.
 	const size = 1 << 12
 	parts := make([][][2]int, (len(x)-1)/size+1)
 	runBlocks(s, len(x), size, sortTexts, asIs, func(i, lo, hi int) {
-		for ; lo < hi && lo > 0 && x[lo].key == x[lo-1].key; lo++ { // they begin before
+		for ; lo < hi && lo > 0 && x[lo].key == x[lo-1].key; lo++ { // their group begins in an earlier block
 		}
 		for lo < hi {
 			end := lo + 1
@@ -119,14 +118,14 @@ func sortTexts(s filch.Scope, x []text, skip, level int) {
 	})
 }
 
-// ties sorts texts that are equal up to skip, or end before.
+// ties sorts texts that are equal up to skip, or end before it.
 func ties(s filch.Scope, x []text, skip, level int) {
-	const few, deep = 256, 16 // if there are so many levels, most decide little
+	const few, deep = 256, 16 // at that depth, most levels decide little
 	if len(x) <= few || level == deep {
 		slices.SortFunc(x, func(a, b text) int { return strings.Compare(a.s, b.s) })
 		return
 	}
-	// Those that have ended come first; among them are those with zeros that have not.
+	// Texts that have ended come first; their keys equal those of texts that continue with zeros.
 	ended := 0
 	for i, t := range x {
 		if len(t.s) <= skip {

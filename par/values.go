@@ -9,20 +9,20 @@ import (
 
 const (
 	valueBits = 12
-	// mostValues is how many distinct values are counted: more would fill the table, and radix
-	// sort takes no longer.
+	// mostValues is the maximum number of distinct values that are counted: more would fill the table, and radix sort
+	// takes no longer.
 	mostValues = 1 << (valueBits - 1)
 )
 
-// values counts how often each value occurs, in a table by hashes with open addresses. Values are
-// told apart by their bits.
+// values counts how often each value occurs, in a hash table with open addressing. Values are distinguished by their
+// bits.
 type values[U bitsOf] struct {
 	value    [1 << valueBits]U
-	times    [1 << valueBits]int // 0: the place is free
+	times    [1 << valueBits]int // 0: the entry is free
 	distinct int
 }
 
-// at returns the place of v: where it is, or a free one.
+// at returns the entry of v, or a free one for it.
 func (t *values[U]) at(v U) int {
 	h := uint64(v) * 0x9e3779b97f4a7c15 >> (64 - valueBits)
 	for t.value[h] != v && t.times[h] > 0 {
@@ -43,8 +43,8 @@ func (t *values[U]) add(x []U) bool {
 	return true
 }
 
-// addRuns is add for an x in which mostly the same value comes again: it counts on without a look at the
-// table. Of a million, 98 in 100 of one value, it took 0.3 of the time.
+// addRuns is add for an x of mostly long runs: it counts a run without checking the table again. For a million
+// elements, 98 in 100 of one value, it took 0.3 of the time.
 func (t *values[U]) addRuns(x []U) bool {
 	for len(x) > 0 {
 		v, n := x[0], 1
@@ -70,7 +70,7 @@ func (t *values[U]) insert(h int, v U) bool {
 	return true
 }
 
-// merge adds what is in other, or returns false if there are too many values.
+// merge adds the counts of other, or returns false if there are too many values.
 func (t *values[U]) merge(other *values[U]) bool {
 	for i, n := range other.times {
 		if n == 0 {
@@ -86,15 +86,14 @@ func (t *values[U]) merge(other *values[U]) bool {
 	return true
 }
 
-// several is how often a value occurs.
+// several is a value, and how often it occurs.
 type several[U bitsOf] struct {
 	value U
 	times int
-	end   int // of those that are no greater
+	end   int // the number of elements that are no greater
 }
 
-// fill sets x to the values of all blocks, in order, or returns false if they are too many. Values
-// that are NaN come first.
+// fill sets x to the values of all blocks, in order and NaNs first, or returns false if there are too many values.
 func (t *tally[U]) fill(s filch.Scope) bool {
 	all := t.tables.made[0]
 	for _, v := range t.tables.made[1:] {
@@ -130,7 +129,7 @@ func fillFew[U bitsOf](x []U, list []several[U], lo, hi int) {
 	}
 }
 
-// compare is cmp.Compare of numbers that have these bits.
+// compare is cmp.Compare for numbers with these bits.
 func (k key[U]) compare(a, b U) int {
 	if k.float && (k.isNaN(a) || k.isNaN(b)) {
 		return bool2int(k.isNaN(b)) - bool2int(k.isNaN(a))

@@ -8,17 +8,13 @@ import (
 	"github.com/filch-go/filch"
 )
 
-// WalkDir walks the tree of files at root in fsys, like [fs.WalkDir], but calls f for several
-// folders and files at the same time, so f must be safe for concurrent use. It calls f for a
-// folder before its contents, and otherwise in no particular order. If f returns fs.SkipDir for
-// a folder, WalkDir skips its contents; for a file, it skips the files of its folder for which f
-// has not been called. After fs.SkipAll, or any other error, it skips everything that has not
-// begun. It returns one of these other errors.
+// WalkDir walks the file tree at root in fsys, like [fs.WalkDir], but calls f for several folders and files at the same
+// time, so f must be safe for concurrent use. It calls f for a folder before its contents, and otherwise in no
+// particular order. If f returns fs.SkipDir for a folder, WalkDir skips its contents; for a file, it skips the files of
+// its folder for which f has not been called. After fs.SkipAll, or any other error, it skips everything that has not
+// begun. It returns one of these other errors. On a closed pool it returns [filch.ErrClosed] without calling f.
 //
-// On a closed pool WalkDir returns [filch.ErrClosed] without calling f.
-//
-// A worker keeps its place while it reads. If the files are far away, use a pool with more
-// workers than processors.
+// A worker keeps its slot while it reads. For remote files, use a pool with more workers than processors.
 func WalkDir(s filch.Scope, fsys fs.FS, root string, f fs.WalkDirFunc) error {
 	check("WalkDir", s)
 	checkFunc("WalkDir", f == nil)
@@ -66,14 +62,14 @@ var walkFunc = filch.NewFunc(partOfWalk)
 
 func partOfWalk(f *filch.Frame[walked, error], a walked) error { return a.w.visit(f, a.path, a.entry) }
 
-// over reports whether nothing more is to be begun.
+// over reports whether nothing more may begin.
 func (w *walk) over() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err != nil
 }
 
-// fail notes an error of f, and reports whether there was one that ends all.
+// fail records an error of f, and reports whether it ends the walk.
 func (w *walk) fail(err error) bool {
 	if err == nil || err == fs.SkipDir {
 		return false
@@ -86,8 +82,7 @@ func (w *walk) fail(err error) bool {
 	return true
 }
 
-// visit calls f for a file, or a folder and what it holds. It returns fs.SkipDir if f has for
-// a file.
+// visit calls f for a file, or for a folder and its contents. It returns fs.SkipDir if f returned it for a file.
 func (w *walk) visit(f *filch.Frame[walked, error], name string, entry fs.DirEntry) error {
 	if w.over() {
 		return nil
