@@ -125,7 +125,11 @@ func TestCoarseElementsAfterFineForks(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(coarseWays)) {
 		for _, fine := range before {
 			t.Run(fmt.Sprintf("%s after fib %d", name, fine), func(t *testing.T) {
-				for workers := 2; workers <= 8; workers++ {
+				step := 1
+				if testing.Short() {
+					step = 3
+				}
+				for workers := 2; workers <= 8; workers += step {
 					for k := 1; k <= 64; k++ {
 						if !long && (k > 2*workers && k%11 != 4 || (k+workers)%4 != 0) {
 							continue

@@ -7,12 +7,17 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/filch-go/filch/internal/race"
 )
 
 // Fewer returns how often a test repeats what chance may bring out: n times, or a quarter of that
-// with -short.
+// with -short, and less still if the race detector slows it down.
 func Fewer(n int) int {
-	if testing.Short() {
+	switch {
+	case testing.Short() && race.Enabled:
+		return max(1, n/16)
+	case testing.Short():
 		return max(1, n/4)
 	}
 	return n

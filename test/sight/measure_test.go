@@ -478,7 +478,7 @@ func TestSchedulesKeepToTheProfile(t *testing.T) {
 			p := measured(t, func(w *filch.Worker) { halves.Call(w, n) })
 			check(fmt.Sprint(n, " leaves"), p, workers, func(s filch.Scope) { halves.Call(s, n) }, true)
 		}
-		for seed := range uint64(30) {
+		for seed := range uint64(rig.Fewer(30)) {
 			tree := grown(rand.New(rand.NewPCG(seed, 2)), 5)
 			p := measured(t, func(w *filch.Worker) { climb.Call(w, &tree) })
 			if work, span := tree.workAndSpan(); p.Work != work || p.Span != span {

@@ -302,6 +302,9 @@ func TestLazyTreesAreSpread(t *testing.T) {
 		tree(s, depth-1)
 	}
 	for _, workers := range []int{8, 64} {
+		if testing.Short() && workers > 8 {
+			continue
+		}
 		took := inBubble(t, workers, func(s *strand.Strand) { tree(s, 10) })
 		if share := 1024 / time.Duration(workers) * time.Second; took > 2*share {
 			t.Errorf("%d workers: %v, of %v", workers, took, share)
