@@ -19,7 +19,7 @@ import (
 	"github.com/filch-go/filch/internal/rig"
 )
 
-func TestIndices(t *testing.T) {
+func TestIndicesAsksOnceForEachElement(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		for _, below := range []int{1, 2, 100} {
 			x := ints(n, below, r)
@@ -41,7 +41,7 @@ func TestIndices(t *testing.T) {
 	})
 }
 
-func TestCompact(t *testing.T) {
+func TestCompactIsLikeThatOfSlices(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		for _, below := range []int{1, 2, 5, 1000} {
 			x := ints(n, below, r)
@@ -126,7 +126,7 @@ func TestMinByMaxBy(t *testing.T) {
 	})
 }
 
-func TestAnyRange(t *testing.T) {
+func TestAnyRangeLooksEverywhereIfNothingIsThere(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, _ *rand.Rand) {
 		for _, at := range []int{-1, 0, n / 2, n - 1} {
 			var seen atomic.Int64

@@ -222,7 +222,7 @@ func TestMaxWorkersMayChange(t *testing.T) {
 }
 
 // Ranges begin at multiples of what WithAlign says, and all is done once.
-func TestAlign(t *testing.T) {
+func TestRangesBeginAtMultiplesOfWhatWithAlignSays(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, _ *rand.Rand) {
 		for _, align := range []int{1, 7, 1000, math.MaxInt} {
 			for _, grain := range []int{0, 10, math.MaxInt} {

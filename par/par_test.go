@@ -67,7 +67,7 @@ func equal[T comparable](t *testing.T, what string, got, want []T) {
 	}
 }
 
-func TestLoops(t *testing.T) {
+func TestLoopsDoEachElementOnce(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		for _, opts := range [][]Option{nil, {WithGrain(1)}, {WithGrain(7)}, {WithGrain(n + 1)}} {
 			var once [5][]atomic.Int32
@@ -108,7 +108,7 @@ func TestLoops(t *testing.T) {
 	})
 }
 
-func TestGrain(t *testing.T) {
+func TestRangesAreOfTheGrain(t *testing.T) {
 	for _, n := range []int{1, 9, 10, 11, 100, 1234} {
 		synctest.Test(t, func(t *testing.T) { // so that the others have time to ask
 			p := filch.New(filch.WithWorkers(8))
@@ -127,7 +127,7 @@ func TestGrain(t *testing.T) {
 	}
 }
 
-func TestTiles(t *testing.T) {
+func TestTilesHaveEachPixelOnce(t *testing.T) {
 	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
@@ -164,7 +164,7 @@ func TestTiles(t *testing.T) {
 
 // On P workers, k long elements take ⌈k/P⌉ times as long as one if they are no more than P,
 // and little longer if they are. In virtual time, nothing but the order decides.
-func TestCoarse(t *testing.T) {
+func TestLongElementsAreSpreadOverTheWorkers(t *testing.T) {
 	for _, workers := range []int{2, 8} {
 		for _, k := range []int{2, 8, 16, 64} {
 			synctest.Test(t, func(t *testing.T) {
@@ -214,7 +214,7 @@ func TestCostChanges(t *testing.T) {
 	})
 }
 
-func TestErrors(t *testing.T) {
+func TestTheErrorOfTheFirstElementCounts(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		if n == 0 {
 			return
@@ -261,7 +261,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-func TestContext(t *testing.T) {
+func TestLoopsEndWithTheirContext(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -419,7 +419,7 @@ func TestFloatSums(t *testing.T) {
 	}
 }
 
-func TestScans(t *testing.T) {
+func TestScansAreLikeALoop(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		x := make([]string, n) // not commutative
 		if n > 5000 {
@@ -530,7 +530,7 @@ func TestCollections(t *testing.T) {
 }
 
 // Shuffles are the same with any number of workers, and have all elements.
-func TestShuffle(t *testing.T) {
+func TestShufflesDoNotDependOnTheWorkers(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100, fewDealt, fewDealt + 1, 2*fewDealt + 77} {
 		var first []int
 		for _, workers := range []int{1, 2, 8} {
@@ -586,7 +586,7 @@ func TestShuffle(t *testing.T) {
 }
 
 // NaN differs from NaN, as keys of maps do.
-func TestNaNKeys(t *testing.T) {
+func TestNaNIsAKeyOfItsOwn(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	x := make([]float64, 10_000)
@@ -684,7 +684,7 @@ func TestSequencesRetainNothing(t *testing.T) {
 }
 
 // A panic and a Goexit arrive at the caller, once, and nothing runs then.
-func TestPanics(t *testing.T) {
+func TestAPanicArrivesAtTheCallerOnce(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		if n == 0 {
 			return
@@ -811,7 +811,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-func TestMisuse(t *testing.T) {
+func TestMisuseIsToldByFunctionAndArgument(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	for want, f := range map[string]func(){
@@ -1006,7 +1006,7 @@ func TestNoMoreAfterAnError(t *testing.T) {
 }
 
 // What op takes long is combined in parallel, in a tree.
-func TestCoarseOp(t *testing.T) {
+func TestWhatTakesLongIsCombinedInATree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(8))
 		defer p.Close()

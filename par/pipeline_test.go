@@ -32,7 +32,7 @@ func upTo(n int, taken *atomic.Int64) iter.Seq[int] {
 
 // Values come through all stages, in order; no stage has more than its width; no more are under
 // way than may be.
-func TestPipeline(t *testing.T) {
+func TestValuesComeThroughAllStagesInOrder(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, workers := range []int{1, 2, 8} {

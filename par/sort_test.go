@@ -85,7 +85,7 @@ func sortsAs[T cmp.Ordered](t *testing.T, pools []*filch.Pool, x []int, of func(
 	}
 }
 
-func TestSort(t *testing.T) {
+func TestEachTypeIsSortedLikeBySlices(t *testing.T) {
 	type own int16
 	eachInput(t, func(t *testing.T, pools []*filch.Pool, x []int) {
 		sortsAs(t, pools, x, func(v int) int { return v })

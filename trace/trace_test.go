@@ -187,7 +187,7 @@ func TestClosedPool(t *testing.T) {
 }
 
 // Lost counts what was overwritten, and the text form says so first.
-func TestLost(t *testing.T) {
+func TestLostCountsWhatWasOverwritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		defer p.Close()
@@ -210,7 +210,7 @@ func TestLost(t *testing.T) {
 }
 
 // Last has what is no older, and spans that began before from there on.
-func TestLast(t *testing.T) {
+func TestLastHasWhatIsNoOlder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		defer p.Close()
@@ -253,7 +253,7 @@ func TestLast(t *testing.T) {
 
 // OnPanic is called with what was recorded when a task crashes, again after 10 s at the earliest, and no more
 // after Stop.
-func TestOnPanic(t *testing.T) {
+func TestOnPanicIsCalledOnceInTenSecondsAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var texts []string
 		p := filch.New(filch.WithWorkers(1), filch.WithPanicHandler(func(*filch.PanicError) {}))
@@ -306,7 +306,7 @@ func TestOnPanicThatBlocks(t *testing.T) {
 
 // OnStall is called when the watch adds a place. Its function may take its time, and use the pool and the
 // Recorder.
-func TestOnStall(t *testing.T) {
+func TestOnStallIsCalledWhenAPlaceIsAdded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		defer p.Close()
@@ -333,7 +333,7 @@ func TestOnStall(t *testing.T) {
 }
 
 // What is not right is told with the name of the function and the argument.
-func TestMisuse(t *testing.T) {
+func TestMisuseIsToldByFunctionAndArgument(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	var none *trace.Recorder

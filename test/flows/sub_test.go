@@ -94,7 +94,7 @@ func TestErrorNamesTheWholeWay(t *testing.T) {
 
 // Whatever ends runs, at the same time and one after the other, each ends, and leaves nothing
 // that disturbs the next.
-func TestStorm(t *testing.T) {
+func TestHoweverRunsEndTheNextIsNotDisturbed(t *testing.T) {
 	rounds := 60
 	if testing.Short() || race.Enabled {
 		rounds = 15

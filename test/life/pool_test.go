@@ -96,7 +96,7 @@ func TestPoolsNest(t *testing.T) {
 	})
 }
 
-func TestClose(t *testing.T) {
+func TestCloseWaitsForCallsAndTakesNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))
 		ended := false
@@ -277,7 +277,7 @@ func TestNoWakeupIsLost(t *testing.T) {
 }
 
 // A bit of everything at once, from several goroutines.
-func TestStress(t *testing.T) {
+func TestForksAtRandomLoseNoLeaf(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for _, workers := range []int{1, 2, 8} {

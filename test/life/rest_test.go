@@ -217,7 +217,7 @@ func TestNothingRunsInAPause(t *testing.T) {
 
 // Drain returns at once, takes nothing more from outside, and lets all that was accepted run. Done
 // tells the end, and nothing else does.
-func TestDrain(t *testing.T) {
+func TestDrainLetsAllThatWasAcceptedRun(t *testing.T) {
 	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	synctest.Test(t, func(t *testing.T) {
 		p, release := rig.Held(t)

@@ -15,7 +15,7 @@ import (
 // Oldest is for how long the oldest task has been queued, less the time of the watch for
 // stalls at most, in all orders, from wherever tasks come, and whatever else is in their
 // queue.
-func TestOldest(t *testing.T) {
+func TestOldestTellsHowLongATaskHasBeenQueued(t *testing.T) {
 	const step = 25 * time.Millisecond
 	for _, c := range []struct {
 		name     string

@@ -19,7 +19,7 @@ func salad(context.Context) error { return nil }
 
 // Queued tells how many tasks of a name and priority there are, and for how long, from
 // outside and inside, in all orders.
-func TestQueued(t *testing.T) {
+func TestQueuedTellsOfEachNameAndPriority(t *testing.T) {
 	const root = "github.com/filch-go/filch/test/order."
 	for _, order := range []filch.Order{filch.LIFO, filch.FIFO, filch.ByPriority} {
 		for _, ageing := range []time.Duration{0, 7 * time.Millisecond} {

@@ -155,7 +155,7 @@ func TestIdleTimeout(t *testing.T) {
 }
 
 // A polling worker stays, one of two; Close ends it.
-func TestBusyPoll(t *testing.T) {
+func TestOneOfTwoWorkersPollsUntilClose(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2), filch.WithBusyPoll())
 	for range 3 {
 		filch.Submit(context.Background(), p, func(context.Context) (int, error) { return 0, nil }).Wait(context.Background())

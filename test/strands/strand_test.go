@@ -175,7 +175,7 @@ var fibs = []struct {
 	f    func(s *strand.Strand, n int) int
 }{{"Spawn", fib}, {"SpawnValue", fibValue}, {"SpawnCall", fibCall}}
 
-func TestFib(t *testing.T) {
+func TestFibIsRightOnAnyNumberOfWorkers(t *testing.T) {
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		n, want := 20, 6765
 		if race.Enabled {
@@ -333,7 +333,7 @@ func below(s *strand.Strand, depth int, f func(s *strand.Strand)) {
 }
 
 // A panic of a child arrives at the Sync, when all children have ended; the first in the serial order counts.
-func TestPanics(t *testing.T) {
+func TestTheFirstPanicArrivesAtTheSync(t *testing.T) {
 	boom := errors.New("boom")
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		for range 20 {
@@ -434,7 +434,7 @@ func TestNothingIsSpawnedAfterAFailure(t *testing.T) {
 }
 
 // runtime.Goexit ends the caller of Run, wherever it is called, with all deferred calls made.
-func TestGoexit(t *testing.T) {
+func TestGoexitEndsTheCallerOfRun(t *testing.T) {
 	places := map[string]func(s *strand.Strand, exit func()){
 		"root":       func(s *strand.Strand, exit func()) { exit() },
 		"child":      func(s *strand.Strand, exit func()) { s.Spawn(func(*strand.Strand) { exit() }) },
@@ -536,7 +536,7 @@ func TestRunsInOtherWork(t *testing.T) {
 }
 
 // Blocking gives the place away: another strand of the only worker can end what it waits for.
-func TestBlocking(t *testing.T) {
+func TestBlockingGivesThePlaceAway(t *testing.T) {
 	for way, opts := range ways {
 		synctest.Test(t, func(t *testing.T) {
 			p := filch.New(filch.WithWorkers(2))
@@ -642,7 +642,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 }
 
 // The context of a run ends what is not begun.
-func TestContext(t *testing.T) {
+func TestTheContextEndsWhatIsNotBegun(t *testing.T) {
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		why := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -719,7 +719,7 @@ func TestMisuseOfStrands(t *testing.T) {
 }
 
 // A pool with checks takes strands as any other.
-func TestChecks(t *testing.T) {
+func TestAPoolWithChecksTakesStrands(t *testing.T) {
 	for way, opts := range ways {
 		for _, workers := range []int{1, 2, 8} {
 			p := filch.New(filch.WithWorkers(workers), filch.WithChecks())

@@ -440,7 +440,7 @@ func TestViewsAllocateLittle(t *testing.T) {
 }
 
 // What views are asked for of the wrong things panics, and says what is wrong.
-func TestMisuse(t *testing.T) {
+func TestMisuseOfViewsSaysWhatIsWrong(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	sum := strand.NewSum[int]()
@@ -514,7 +514,7 @@ func TestChecksSeeViews(t *testing.T) {
 }
 
 // Parts that run at the same time have scratch memory of their own, which is used again.
-func TestHolders(t *testing.T) {
+func TestPartsAtTheSameTimeHaveMemoryOfTheirOwn(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	var mu sync.Mutex

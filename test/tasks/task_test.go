@@ -76,7 +76,7 @@ func TestTasksRunExactlyOnce(t *testing.T) {
 
 // From outside, tasks start in the order they come in; what a task submits, a
 // LIFO pool runs first, newest first.
-func TestOrder(t *testing.T) {
+func TestTasksFromOutsideStartInTheOrderTheyComeIn(t *testing.T) {
 	for order, want := range map[filch.Order]string{
 		filch.LIFO: "0 0c 0b 0a 1 1c 1b 1a 2 2c 2b 2a",
 		filch.FIFO: "0 1 2 0a 0b 0c 1a 1b 1c 2a 2b 2c",
@@ -430,7 +430,7 @@ func TestWaitingTasksLendTheirPlace(t *testing.T) {
 }
 
 // Blocking says openly that a task blocks: others run meanwhile.
-func TestBlocking(t *testing.T) {
+func TestOthersRunWhileATaskSaysThatItBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		start := time.Now()
@@ -702,7 +702,7 @@ func TestCloseInsideATask(t *testing.T) {
 
 // Shutdown runs all that was submitted before, and what that submits; if it may
 // not take so long, it says what it dropped.
-func TestShutdown(t *testing.T) {
+func TestShutdownRunsAllOrSaysWhatItDropped(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	var ran atomic.Int32
 	var spread func(ctx context.Context, depth int)
@@ -762,7 +762,7 @@ func TestShutdown(t *testing.T) {
 }
 
 // A Scope that a task's context leads to can be used by any goroutine that has it, at any time.
-func TestScopeOf(t *testing.T) {
+func TestAnyGoroutineMayUseTheScopeOfATask(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	var kept context.Context
 	f := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {

@@ -14,7 +14,7 @@ import (
 )
 
 // In a bubble, work and span are what the program sleeps.
-func TestRecord(t *testing.T) {
+func TestWorkAndSpanAreWhatTheProgramSleeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var file bytes.Buffer
 		err := graph.Record(&file, "sleeps", func(w *filch.Worker) {
