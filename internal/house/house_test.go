@@ -11,7 +11,7 @@ import (
 )
 
 // A small module is measured as one would by hand.
-func TestMeasure(t *testing.T) {
+func TestASmallModuleIsMeasuredAsByHand(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":       "module example.com/m\n\ngo 1.26\n",

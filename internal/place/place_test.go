@@ -206,7 +206,7 @@ func TestNoPlaceAfterTheEnd(t *testing.T) {
 }
 
 // The fields are where they are said to be, and leave room for a crowd.
-func TestFields(t *testing.T) {
+func TestFieldsAreWhereTheyAreSaidToBe(t *testing.T) {
 	for name, c := range map[string][2]uint64{
 		"active":     {oneActive, 1},
 		"all active": {activeBits, 1<<25 - 1},

@@ -89,7 +89,7 @@ func TestLongQueues(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestBadRequestsAndLargeOnesAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Request)
 		want   string

@@ -7,7 +7,7 @@ import (
 
 // Each step of a day in a pool of two workers, in milliseconds. It does not matter when the day
 // begins.
-func TestStall(t *testing.T) {
+func TestPlacesAreAddedAndTakenBackAsWorkersStandStill(t *testing.T) {
 	for _, begin := range []int64{0, 5 * CountEvery} {
 		t.Run(fmt.Sprintf("from %d", begin), func(t *testing.T) { testStall(t, begin) })
 	}

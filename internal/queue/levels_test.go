@@ -28,7 +28,7 @@ var priorities = map[string]func(r *rand.Rand) int{
 
 type entry = model.Entry
 
-func TestLevels(t *testing.T) {
+func TestLevelsAreLikeAModel(t *testing.T) {
 	seed := rand.Uint64()
 	for _, n := range []int{1, 3, followed} {
 		t.Run(fmt.Sprintf("followed=%d", n), func(t *testing.T) {

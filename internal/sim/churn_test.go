@@ -241,7 +241,7 @@ func TestParseChurn(t *testing.T) {
 	}
 }
 
-func TestBadChurn(t *testing.T) {
+func TestChurnThatCannotBeIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		churn     Churn
 		scheduler string

@@ -181,7 +181,7 @@ func TestSharedPartsAreNotCopied(t *testing.T) {
 	}
 }
 
-func TestBadParts(t *testing.T) {
+func TestPartsThatCannotBeAreRefused(t *testing.T) {
 	self := InSeries(ForSteps(1))
 	self.Parts = append(self.Parts, InParallel(ForSteps(1), self))
 	for wrong, p := range map[string]*Part{
