@@ -96,7 +96,7 @@ func TestAFailureIsTriedAgainAndThenDead(t *testing.T) {
 	}
 }
 
-func TestCancel(t *testing.T) {
+func TestCancelEndsATaskThatRuns(t *testing.T) {
 	n := open(t)
 	begun := make(chan struct{})
 	ended := make(chan error, 1)

@@ -41,7 +41,7 @@ func scatter(r *report, executor string, by float64) {
 }
 
 // What is said of two files: changes only where chance seldom makes them, with the exit status that is asked for.
-func TestCompare(t *testing.T) {
+func TestChangesAreToldWhereChanceSeldomMakesThem(t *testing.T) {
 	same := func(*report) {}
 	for name, c := range map[string]struct {
 		old, new func(r *report)

@@ -10,7 +10,7 @@ import (
 )
 
 // All programs of all algorithms come to the same.
-func TestPar(t *testing.T) {
+func TestAllProgramsOfAnAlgorithmComeToTheSame(t *testing.T) {
 	defer func(d time.Duration) { enough = d }(enough)
 	enough = time.Microsecond
 	file := filepath.Join(t.TempDir(), "out.json")
@@ -94,7 +94,7 @@ func TestParMistakes(t *testing.T) {
 }
 
 // Wrong results are told.
-func TestParWrong(t *testing.T) {
+func TestWrongResultsOfParAreTold(t *testing.T) {
 	plan := &parPlan{workers: []int{1}, runs: 1}
 	rows := plan.measureGroup(parAlgorithm{name: "Wrong", serial: func(d *parData) { d.v = 1 },
 		rivals: map[string]func(*parData, int){"pargo": func(d *parData, _ int) { d.v = 2 }}}, 10, nil)

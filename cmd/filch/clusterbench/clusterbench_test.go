@@ -71,7 +71,7 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-func TestLocals(t *testing.T) {
+func TestEachLocalWayIsMeasuredAsOftenAsAsked(t *testing.T) {
 	l, err := Locals(soon(t), 2, 10)
 	if err != nil || len(l.Go) != 2 || len(l.Submit) != 2 || len(l.Node) != 2 {
 		t.Error(l, err)
