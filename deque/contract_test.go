@@ -183,7 +183,7 @@ func TestTryStealDoesNotWait(t *testing.T) {
 	}
 }
 
-func TestStealHalf(t *testing.T) {
+func TestStealHalfTakesTheOldestHalf(t *testing.T) {
 	for _, m := range makersOf[int]() {
 		for n := range 70 {
 			for _, room := range []int{1, 5, 100} {

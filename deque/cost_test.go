@@ -291,7 +291,7 @@ func TestTryStealWaitsOutAMove(t *testing.T) {
 }
 
 // With a timeout, a thief that waits for a lock gets it when it is free, and counts.
-func TestLockWithin(t *testing.T) {
+func TestAThiefWithATimeoutGetsTheLockWhenItIsFree(t *testing.T) {
 	var l lock
 	if !l.lockWithin(0) || l.taken != 1 {
 		t.Error("a free lock was not taken")

@@ -86,7 +86,7 @@ func TestOwnerIsLIFOThiefIsFIFO(t *testing.T) {
 }
 
 // The values move round the ring many times without it growing.
-func TestWraparound(t *testing.T) {
+func TestValuesMoveRoundARingThatDoesNotGrow(t *testing.T) {
 	eachDeque(t, func(t *testing.T, o *Owner[int], th *Thief[int]) {
 		next, oldest := 0, 0
 		for range 1000 {

@@ -124,7 +124,7 @@ func TestAThiefTakesHalfOfTheBestPriority(t *testing.T) {
 }
 
 // A Pop looks at its own queue, then at those of others, then at the global one.
-func TestSearchOrder(t *testing.T) {
+func TestAPopLooksAtItsOwnQueueFirst(t *testing.T) {
 	q := New[int](3, 0)
 	q.Push(0, 3)
 	q.Local(0).Push(5, 1)
@@ -507,7 +507,7 @@ func TestNothingIsRetained(t *testing.T) {
 	}
 }
 
-func TestNoAllocation(t *testing.T) {
+func TestPushAndPopAllocateNothing(t *testing.T) {
 	for name, priority := range priorities {
 		q := New[int](2, 0)
 		r := rand.New(rand.NewPCG(1, 0))

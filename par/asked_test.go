@@ -197,7 +197,7 @@ type letters struct{ hash, power uint64 }
 
 func (a letters) add(b letters) letters { return letters{a.hash*b.power + b.hash, a.power * b.power} }
 
-func TestGroupReduce(t *testing.T) {
+func TestGroupReduceIsLikeALoop(t *testing.T) {
 	letter := func(v int) letters { return letters{uint64(v) + 7, 16777619} }
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		for _, below := range []int{1, 7, 40, math.MaxInt32} {

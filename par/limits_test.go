@@ -110,7 +110,7 @@ func upToN(n int) []int {
 }
 
 // No more workers than WithMaxWorkers says run at once, and as many do if there is work.
-func TestMaxWorkers(t *testing.T) {
+func TestNoMoreWorkersRunThanMaxWorkersSays(t *testing.T) {
 	for name, loop := range withLimits {
 		for _, workers := range []int{2, 8} {
 			for _, limit := range []int{1, 3, 100} {

@@ -183,7 +183,7 @@ func TestLongElementsAreSpreadOverTheWorkers(t *testing.T) {
 }
 
 // A function that took nothing so far, and then does, is not left to one worker.
-func TestCostChanges(t *testing.T) {
+func TestAFunctionThatBecomesDearIsNotLeftToOneWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(8))
 		defer p.Close()
@@ -281,7 +281,7 @@ func TestLoopsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-func TestReductions(t *testing.T) {
+func TestReductionsAreLikeALoop(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		x := ints(n, 1000, r)
 		sum, count, text := 0, 0, ""
@@ -379,7 +379,7 @@ func TestReductions(t *testing.T) {
 
 // The sum of floating-point numbers is the same with any number of workers, and as
 // exact as sums in pairs are.
-func TestFloatSums(t *testing.T) {
+func TestFloatSumsDoNotDependOnTheWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 100, 200, 1000, 12345, 1_000_000} {
 		x := make([]float64, n)
@@ -452,7 +452,7 @@ func TestScansAreLikeALoop(t *testing.T) {
 	})
 }
 
-func TestCollections(t *testing.T) {
+func TestCollectionsAreLikeALoop(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		x := ints(n, 50, r)
 		var doubled, odd, even, unique []int
@@ -613,7 +613,7 @@ func TestNaNIsAKeyOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestSequences(t *testing.T) {
+func TestSequencesAreLikeSlices(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		x := ints(n, 1000, r)
 		equal(t, "MapSeq", slices.Collect(MapSeq(s, slices.Values(x), func(v int) int { return v + 1 })),
@@ -774,7 +774,7 @@ func TestAPanicArrivesAtTheCallerOnce(t *testing.T) {
 }
 
 // Small inputs do not allocate for each element, and loops as good as nothing.
-func TestAllocations(t *testing.T) {
+func TestSmallInputsAllocateAsGoodAsNothing(t *testing.T) {
 	racetest.Skip(t, "it checks what a loop costs")
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
@@ -923,7 +923,7 @@ func TestCostChangesInBlocks(t *testing.T) {
 }
 
 // Elements that suddenly take long are shared, though what came before them took nothing.
-func TestCheapFirst(t *testing.T) {
+func TestElementsThatSuddenlyTakeLongAreShared(t *testing.T) {
 	for _, c := range []struct{ cheap, most int }{{0, 9}, {1, 20}, {10, 80}, {100, 80}, {100_000, 80}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := filch.New(filch.WithWorkers(8))
@@ -1026,7 +1026,7 @@ func TestWhatTakesLongIsCombinedInATree(t *testing.T) {
 }
 
 // Where nobody else is, a loop is halved a few times, and not for each chunk.
-func TestNobodyAsks(t *testing.T) {
+func TestALoopIsHalvedAFewTimesIfNobodyAsks(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	synctest.Test(t, func(t *testing.T) { // a chunk for each element

@@ -232,7 +232,7 @@ func TestPatternsTakeFewComparisons(t *testing.T) {
 }
 
 // What overlaps little is merged in place, and if compare panics meanwhile, nothing is lost.
-func TestMergeMiddle(t *testing.T) {
+func TestWhatOverlapsLittleIsMergedInPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
 		x, mid := make([]int, 2+r.IntN(20)), 0

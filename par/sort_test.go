@@ -117,7 +117,7 @@ func TestEachTypeIsSortedLikeBySlices(t *testing.T) {
 
 type pair struct{ key, at int }
 
-func TestSortFuncs(t *testing.T) {
+func TestSortsByCompareAreLikeThoseOfSlices(t *testing.T) {
 	eachInput(t, func(t *testing.T, pools []*filch.Pool, x []int) {
 		want := slices.Clone(x)
 		slices.Sort(want)

@@ -83,7 +83,7 @@ func TestStartAndStop(t *testing.T) {
 }
 
 // Several Recorders on one pool have the same events, each from its own Start on.
-func TestSeveralRecorders(t *testing.T) {
+func TestSeveralRecordersHaveTheSameEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		defer p.Close()
@@ -174,7 +174,7 @@ func TestNamesOfPar(t *testing.T) {
 }
 
 // A pool that is closed is recorded: nothing happens in it.
-func TestClosedPool(t *testing.T) {
+func TestAClosedPoolIsRecorded(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	p.Close()
 	r := trace.New(p)

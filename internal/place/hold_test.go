@@ -6,7 +6,7 @@ import (
 )
 
 // Each transition is refused in the states that it is not for.
-func TestHoldTransitions(t *testing.T) {
+func TestTransitionsAreRefusedInOtherStates(t *testing.T) {
 	var h Hold
 	h.Init()
 	if !h.Load().HasPlace() || h.RetakePlace() {

@@ -113,7 +113,7 @@ func TestWordAgainstCounts(t *testing.T) {
 
 // The greatest counts that are let in carry into no other field, even if as many more come
 // as may come at once before they are refused.
-func TestGreatestCounts(t *testing.T) {
+func TestTheGreatestCountsCarryIntoNoOtherField(t *testing.T) {
 	const more = 1 << 22
 	for _, s := range []State{
 		MaxCrowd * oneActive,

@@ -118,7 +118,7 @@ func TestWalkEndsWithAChunk(t *testing.T) {
 }
 
 // A walk in pieces sees each value once, and the oldest of each priority.
-func TestWalkLevels(t *testing.T) {
+func TestAWalkInPiecesSeesEachValueOnce(t *testing.T) {
 	for name, priority := range priorities {
 		r := rand.New(rand.NewPCG(1, 2))
 		var l Levels[int]

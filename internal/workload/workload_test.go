@@ -159,7 +159,7 @@ func sources(t *testing.T) string {
 	return dir
 }
 
-func TestKnownAnswers(t *testing.T) {
+func TestAnswersAreThoseThatAreKnown(t *testing.T) {
 	for _, c := range []struct{ workload, size, want string }{
 		{"fib", "35", "9227465"}, {"fib", "38", "39088169"}, {"fib", "40", "102334155"},
 		{"nqueens", "12", "14200"}, {"nqueens", "13", "73712"}, {"nqueens", "14", "365596"},

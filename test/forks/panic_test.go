@@ -222,7 +222,7 @@ func TestPanicFromTheDepths(t *testing.T) {
 
 // What a function recovers from inside its own Do, Call or Join leaves the
 // forks around it alone.
-func TestRecoverInside(t *testing.T) {
+func TestRecoveringInsideLeavesTheForksAroundAlone(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		rig.EachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {

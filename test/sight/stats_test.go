@@ -120,7 +120,7 @@ func labels() string {
 
 // A goroutine is kept for the idle timeout and no longer, and goes on with what
 // comes in between.
-func TestIdleTimeout(t *testing.T) {
+func TestAGoroutineIsKeptForTheIdleTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2), filch.WithIdleTimeout(time.Second))
 		run := func() {

@@ -111,7 +111,7 @@ func TestOneWorkerGoesInSerialOrder(t *testing.T) {
 }
 
 // On several workers the same things happen, and each strand in its own order.
-func TestRandomPrograms(t *testing.T) {
+func TestOnSeveralWorkersTheSameThingsHappen(t *testing.T) {
 	onPools(t, []int{2, 3, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		for seed := range uint64(300) {
 			ids := 0
@@ -216,7 +216,7 @@ func TestValuesWithPointers(t *testing.T) {
 
 // Strands that were spawned and have not ended are at most P times as many as in the serial program: counted
 // from before the Spawn, as children that wait in a queue would count, too.
-func TestLiveStrands(t *testing.T) {
+func TestNotMoreThanPTimesAsManyStrandsAreLive(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 8, 64} {
 		for _, depth := range []int{1, 3, 5} {
 			var live, most atomic.Int64
@@ -396,7 +396,7 @@ func TestPanicWaitsForChildren(t *testing.T) {
 }
 
 // What recovers from the panic of its Sync goes on, and may spawn again.
-func TestRecovering(t *testing.T) {
+func TestWhatRecoversFromItsSyncGoesOn(t *testing.T) {
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		for range 20 {
 			var got int
@@ -578,7 +578,7 @@ func TestSyncUnderALock(t *testing.T) {
 }
 
 // Spawns may be nested deeply: a million plain calls, and a hundred thousand coroutines.
-func TestDeepNesting(t *testing.T) {
+func TestSpawnsMayBeNestedDeeply(t *testing.T) {
 	for way, opts := range ways {
 		for workers, n := range map[int]int{1: map[string]int{"lazy": 1_000_000, "eager": 100_000}[way], 2: 10_000} {
 			if testing.Short() || strconv.IntSize == 32 || race.Enabled {
@@ -604,7 +604,7 @@ func TestDeepNesting(t *testing.T) {
 }
 
 // A guest may be locked to its thread.
-func TestLockedGuest(t *testing.T) {
+func TestAGuestMayBeLockedToItsThread(t *testing.T) {
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()

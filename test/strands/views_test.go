@@ -358,7 +358,7 @@ func TestADoInsideADo(t *testing.T) {
 }
 
 // With more Reducers than are looked through one by one.
-func TestManyReducers(t *testing.T) {
+func TestManyReducersHaveTheirValues(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	for _, n := range []int{7, 8, 9, 100} {
@@ -551,7 +551,7 @@ func TestPartsAtTheSameTimeHaveMemoryOfTheirOwn(t *testing.T) {
 }
 
 // What is ready-made begins with what adds nothing.
-func TestReadyMade(t *testing.T) {
+func TestWhatIsReadyMadeBeginsWithWhatAddsNothing(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	least, most, list, text := strand.NewMin(100.5), strand.NewMax("a"), strand.NewAppend[string](), strand.NewText()

@@ -537,7 +537,7 @@ func TestPoolsAreApart(t *testing.T) {
 }
 
 // Contexts of any type will do.
-func TestOddContexts(t *testing.T) {
+func TestContextsOfAnyTypeWillDo(t *testing.T) {
 	type odd struct {
 		context.Context
 		v any
@@ -592,7 +592,7 @@ func TestContextOfAPlainTask(t *testing.T) {
 }
 
 // Small things that are refused, or told.
-func TestTaskMisuse(t *testing.T) {
+func TestSmallMistakesAreRefusedOrTold(t *testing.T) {
 	ended, cancel := context.WithCancelCause(context.Background())
 	cancel(rig.ErrBoom)
 	p := filch.New(filch.WithWorkers(1))
@@ -633,7 +633,7 @@ func TestTaskMisuse(t *testing.T) {
 }
 
 // More places are filled at once, if there is work.
-func TestResizeWakes(t *testing.T) {
+func TestMorePlacesAreFilledAtOnce(t *testing.T) {
 	p, release := rig.Held(t)
 	f := filch.Submit(context.Background(), p, func(context.Context) (int, error) { release(); return 1, nil })
 	p.Resize(2)

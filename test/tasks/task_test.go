@@ -643,7 +643,7 @@ func TestGroup(t *testing.T) {
 	})
 }
 
-func TestLongRunning(t *testing.T) {
+func TestLongRunningTasksTakeNoPlace(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	stop := make(chan bool)
 	p.Go(context.Background(), func(context.Context) { <-stop }, filch.LongRunning())

@@ -28,7 +28,7 @@ func outcomes(t *testing.T, p func(r *Run) (end func() string), o Options) (map[
 }
 
 // Store buffers would let both threads read 0; Go's atomics do not.
-func TestSequentialConsistency(t *testing.T) {
+func TestNoStoreIsBuffered(t *testing.T) {
 	p := func(r *Run) func() string {
 		var x, y Int32
 		var a, b int32
@@ -171,7 +171,7 @@ func TestEachKindOfFailureIsFound(t *testing.T) {
 
 // What is handed over by an atomic store is no race, and a thread that yields
 // lets the one it waits for go first.
-func TestNoFailures(t *testing.T) {
+func TestWhatIsHandedOverIsNoRace(t *testing.T) {
 	res := Explore(func(r *Run) func() error {
 		var flag Bool
 		x := 0
