@@ -338,6 +338,11 @@ func TestReductionsAreLikeALoop(t *testing.T) {
 		if got := ReduceRange(s, n, [2]int{}, func(lo, hi int) [2]int { return [2]int{lo, hi} }, join); got != [2]int{0, n} {
 			t.Errorf("ReduceRange goes through %v of %d", got, n)
 		}
+	})
+}
+
+func TestSearchesAreLikeALoop(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, _ *rand.Rand) {
 		for _, want := range []int{-1, 0, n / 2, n - 1} {
 			if want >= n || n == 0 {
 				continue
@@ -371,7 +376,8 @@ func TestReductionsAreLikeALoop(t *testing.T) {
 				t.Errorf("All %v", got)
 			}
 		}
-		if !All(s, x[:0], func(int) bool { return false }) || Any(s, x[:0], func(int) bool { return true }) {
+		none := []int{}
+		if !All(s, none, func(int) bool { return false }) || Any(s, none, func(int) bool { return true }) {
 			t.Error("of none")
 		}
 	})
@@ -696,55 +702,7 @@ func TestAPanicArrivesAtTheCallerOnce(t *testing.T) {
 				panic("bad")
 			}
 		}
-		for name, f := range map[string]func(){
-			"For": func() { For(s, n, at) },
-			"Reduce": func() { // at the last of its calls
-				var calls atomic.Int64
-				Reduce(s, x, 0, func(a, b int) int {
-					if calls.Add(1) == int64(n)-1 {
-						panic("bad")
-					}
-					return a + b
-				})
-				panic(&filch.PanicError{Value: "bad"}) // there is none for one element
-			},
-			"Scan":        func() { Scan(s, x, x, func(_, _ int) int { panic("bad") }); panic(&filch.PanicError{Value: "bad"}) },
-			"ScanEx":      func() { ScanExclusive(s, x, x, 0, func(_, _ int) int { panic("bad") }) },
-			"ForErr":      func() { ForErr(s, n, func(i int) error { at(i); return nil }) },
-			"Each":        func() { Each(s, x, func(i, _ int) { at(i) }) },
-			"IndexFunc":   func() { IndexFunc(s, x, func(int) bool { panic("bad") }) },
-			"Filter":      func() { Filter(s, x, func(int) bool { panic("bad") }) },
-			"Map":         func() { Map(s, x, func(int) int { panic("bad") }) },
-			"Count":       func() { Count(s, x, func(int) bool { panic("bad") }) },
-			"GroupBy":     func() { GroupBy(s, x, func(int) int { panic("bad") }) },
-			"CountRange":  func() { CountRange(s, n, func(lo, hi int) int { panic("bad") }) },
-			"IndexRange":  func() { IndexRange(s, n, func(lo, hi int) int { panic("bad") }) },
-			"AllRange":    func() { AllRange(s, n, func(lo, hi int) bool { panic("bad") }) },
-			"Partition":   func() { Partition(s, x, func(int) bool { panic("bad") }) },
-			"Histogram":   func() { Histogram(s, x, 3, func(int) int { panic("bad") }) },
-			"MapReduce":   func() { MapReduce(s, x, 0, func(int) int { panic("bad") }, add) },
-			"ReduceRange": func() { ReduceRange(s, n, 0, func(lo, hi int) int { at(lo); panic("bad") }, add) },
-			"MapErr":      func() { MapErr(s, x, func(int) (int, error) { panic("bad") }) },
-			"ForScope":    func() { ForScope(s, n, func(_ filch.Scope, i int) { at(i) }) },
-			"ForRange":    func() { ForRange(s, n, func(lo, hi int) { panic("bad") }) },
-			"ForTiles":    func() { ForTiles(s, n, 3, func(_, _, _, _ int) { panic("bad") }) },
-			"FromSeq":     func() { FromSeq(s, slices.Values(x), func(int) { panic("bad") }) },
-			"MapSeq": func() {
-				for range MapSeq(s, slices.Values(x), func(int) int { panic("bad") }) {
-				}
-			},
-			"LargestFunc": func() {
-				LargestFunc(s, x, 1+n/20, func(_, _ int) int { panic("bad") })
-				panic(&filch.PanicError{Value: "bad"}) // one is in order
-			},
-			"MinMaxFunc": func() {
-				MinMaxFunc(s, x, func(_, _ int) int { panic("bad") })
-				panic(&filch.PanicError{Value: "bad"})
-			},
-			"MergeFunc": func() {
-				MergeFunc(s, make([]int, 2*n), x, x, func(_, _ int) int { panic("bad") })
-			},
-		} {
+		for name, f := range panicking(s, x, at) {
 			func() {
 				defer func() {
 					err, ok := recover().(*filch.PanicError)
@@ -771,6 +729,60 @@ func TestAPanicArrivesAtTheCallerOnce(t *testing.T) {
 		}()
 		<-done
 	})
+}
+
+// panicking are calls for x that panic, with at for each element where there is an index.
+func panicking(s filch.Scope, x []int, at func(i int)) map[string]func() {
+	n := len(x)
+	return map[string]func(){
+		"For": func() { For(s, n, at) },
+		"Reduce": func() { // at the last of its calls
+			var calls atomic.Int64
+			Reduce(s, x, 0, func(a, b int) int {
+				if calls.Add(1) == int64(n)-1 {
+					panic("bad")
+				}
+				return a + b
+			})
+			panic(&filch.PanicError{Value: "bad"}) // there is none for one element
+		},
+		"Scan":        func() { Scan(s, x, x, func(_, _ int) int { panic("bad") }); panic(&filch.PanicError{Value: "bad"}) },
+		"ScanEx":      func() { ScanExclusive(s, x, x, 0, func(_, _ int) int { panic("bad") }) },
+		"ForErr":      func() { ForErr(s, n, func(i int) error { at(i); return nil }) },
+		"Each":        func() { Each(s, x, func(i, _ int) { at(i) }) },
+		"IndexFunc":   func() { IndexFunc(s, x, func(int) bool { panic("bad") }) },
+		"Filter":      func() { Filter(s, x, func(int) bool { panic("bad") }) },
+		"Map":         func() { Map(s, x, func(int) int { panic("bad") }) },
+		"Count":       func() { Count(s, x, func(int) bool { panic("bad") }) },
+		"GroupBy":     func() { GroupBy(s, x, func(int) int { panic("bad") }) },
+		"CountRange":  func() { CountRange(s, n, func(lo, hi int) int { panic("bad") }) },
+		"IndexRange":  func() { IndexRange(s, n, func(lo, hi int) int { panic("bad") }) },
+		"AllRange":    func() { AllRange(s, n, func(lo, hi int) bool { panic("bad") }) },
+		"Partition":   func() { Partition(s, x, func(int) bool { panic("bad") }) },
+		"Histogram":   func() { Histogram(s, x, 3, func(int) int { panic("bad") }) },
+		"MapReduce":   func() { MapReduce(s, x, 0, func(int) int { panic("bad") }, add) },
+		"ReduceRange": func() { ReduceRange(s, n, 0, func(lo, hi int) int { at(lo); panic("bad") }, add) },
+		"MapErr":      func() { MapErr(s, x, func(int) (int, error) { panic("bad") }) },
+		"ForScope":    func() { ForScope(s, n, func(_ filch.Scope, i int) { at(i) }) },
+		"ForRange":    func() { ForRange(s, n, func(lo, hi int) { panic("bad") }) },
+		"ForTiles":    func() { ForTiles(s, n, 3, func(_, _, _, _ int) { panic("bad") }) },
+		"FromSeq":     func() { FromSeq(s, slices.Values(x), func(int) { panic("bad") }) },
+		"MapSeq": func() {
+			for range MapSeq(s, slices.Values(x), func(int) int { panic("bad") }) {
+			}
+		},
+		"LargestFunc": func() {
+			LargestFunc(s, x, 1+n/20, func(_, _ int) int { panic("bad") })
+			panic(&filch.PanicError{Value: "bad"}) // one is in order
+		},
+		"MinMaxFunc": func() {
+			MinMaxFunc(s, x, func(_, _ int) int { panic("bad") })
+			panic(&filch.PanicError{Value: "bad"})
+		},
+		"MergeFunc": func() {
+			MergeFunc(s, make([]int, 2*n), x, x, func(_, _ int) int { panic("bad") })
+		},
+	}
 }
 
 // Small inputs do not allocate for each element, and loops as good as nothing.
