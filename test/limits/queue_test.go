@@ -120,3 +120,25 @@ func TestCloseLetsGoOfSubmittersThatWait(t *testing.T) {
 		t.Errorf("Go that waited for room when Close came returns %v", e)
 	}
 }
+
+// No more than the limit is queued: tasks on a goroutine of their own make no
+// room, and cancelled ones do when their entry is gone.
+func TestQueueLimitHolds(t *testing.T) {
+	p, release := rig.Held(t, filch.WithQueueLimit(3, filch.Reject))
+	for range 10 {
+		if _, err := filch.Submit(context.Background(), p, rig.One, filch.LongRunning()).Wait(context.Background()); err != nil {
+			t.Error("filch.Submit(background, p, one, filch.LongRunning()).Wait(…):", err)
+		}
+	}
+	for range 1000 {
+		filch.Submit(context.Background(), p, rig.One).Cancel()
+	}
+	if s := p.Stats().Tasks; s.Queued != 3 {
+		t.Errorf("%d are queued", s.Queued)
+	}
+	release()
+	p.Shutdown(context.Background())
+	if s := p.Stats().Tasks; s.Submitted != s.Done+s.Cancelled || s.Started != s.Done || s.Rejected != 997 || s.Cancelled != 3 {
+		t.Errorf("p.Stats().Tasks: %+v", s)
+	}
+}

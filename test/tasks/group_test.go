@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/rig"
@@ -298,5 +299,38 @@ func TestResultsOfAGroupAreInOrder(t *testing.T) {
 		if v != i*i {
 			t.Errorf("result %d is %d, not %d", i, v, i*i)
 		}
+	}
+}
+
+// A group that is stopped is done when those of its tasks are that have begun,
+// whatever else keeps the workers.
+func TestStopDoesNotWaitForATurn(t *testing.T) {
+	p, release := rig.Held(t)
+	g := p.Group(context.Background())
+	for i := range 100 {
+		if i%2 == 0 {
+			g.Go(func(context.Context) error { t.Error("a task runs after Stop"); return nil })
+		} else {
+			g.Go(func(context.Context) error { t.Error("a task runs after Stop"); return nil }, filch.Named("x"))
+		}
+	}
+	if err := g.Stop(); err != nil {
+		t.Error("g.Stop():", err)
+	}
+	g.Go(func(context.Context) error { t.Error("a task runs after Stop"); return nil })
+	if err := g.Wait(); err != nil {
+		t.Error("g.Wait():", err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	g = p.Group(ctx)
+	g.Go(func(context.Context) error { return nil })
+	time.AfterFunc(time.Millisecond, func() { cancel(rig.ErrBoom) })
+	if err := g.Wait(); err != rig.ErrBoom {
+		t.Errorf("a group whose context ended: %v", err)
+	}
+	release()
+	p.Shutdown(context.Background())
+	if s := p.Stats().Tasks; s.Submitted != s.Done+s.Cancelled || s.Cancelled != 101 {
+		t.Errorf("p.Stats().Tasks: %+v", s)
 	}
 }
