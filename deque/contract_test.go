@@ -205,7 +205,7 @@ func TestStealHalfTakesTheOldestHalf(t *testing.T) {
 	}
 }
 
-func TestThiefMistakes(t *testing.T) {
+func TestMistakesOfThievesPanic(t *testing.T) {
 	for _, m := range makersOf[int]() {
 		_, th := m.make(0)
 		for want, f := range map[string]func(){

@@ -524,7 +524,7 @@ func TestPushAndPopAllocateNothing(t *testing.T) {
 	}
 }
 
-func TestBadArguments(t *testing.T) {
+func TestBadArgumentsAreToldByName(t *testing.T) {
 	for want, f := range map[string]func(){
 		"ordered: New: locals is 0; there must be one":           func() { New[int](0, 0) },
 		"ordered: New: capacity is -1, which is negative":        func() { New[int](1, -1) },

@@ -247,7 +247,7 @@ func TestPipelineOfManyWorkers(t *testing.T) {
 }
 
 // There are no more goroutines than workers, and those that wait.
-func TestPipelineGoroutines(t *testing.T) {
+func TestAPipelineHasNoMoreGoroutinesThanWorkers(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		synctest.Test(t, func(t *testing.T) {
 			pool := filch.New(filch.WithWorkers(workers))
@@ -448,7 +448,7 @@ func TestAPipelineRunsAgain(t *testing.T) {
 }
 
 // Nothing is allocated for a value.
-func TestPipelineAllocations(t *testing.T) {
+func TestAPipelineAllocatesNothingForAValue(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}

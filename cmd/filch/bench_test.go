@@ -115,7 +115,7 @@ func TestSummaryIsATable(t *testing.T) {
 }
 
 // A mistake is told in one line, and nothing is measured or written.
-func TestBenchMistakes(t *testing.T) {
+func TestAMistakeInBenchIsToldInOneLine(t *testing.T) {
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept.json")
 	if err := os.WriteFile(kept, []byte("as it was"), 0o644); err != nil {
@@ -258,7 +258,7 @@ func TestReportKeepsPermissions(t *testing.T) {
 
 // Each load runs on each pool of tasks, or says why not, and a nested one
 // deadlocks exactly where the pool cannot.
-func TestTaskLoads(t *testing.T) {
+func TestEachLoadRunsOnEachPoolOrSaysWhyNot(t *testing.T) {
 	for _, p := range taskPools {
 		for _, l := range []taskLoad{flood(1000, nothing), recursive(10, 10), flood(10, spinFor(100))} {
 			if strings.Contains("channel errgroup ants conc", p.name) && l.tasks == 110 {
@@ -290,7 +290,7 @@ func TestTheSweepHasARowForEachPoolCostAndNumber(t *testing.T) {
 	}
 }
 
-func TestTasksMistakes(t *testing.T) {
+func TestAMistakeInBenchTasksIsToldInOneLine(t *testing.T) {
 	for _, args := range [][]string{{"tasks", "fib"}, {"tasks", "--executors", "filch"}, {"tasks", "--markdown"}, {"tasks", "--runs", "0"}} {
 		if status, stdout, stderr := invoke(t, append([]string{"bench"}, args...)...); status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: status %d, %q, %q", args, status, stdout, stderr)

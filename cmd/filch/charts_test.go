@@ -468,7 +468,7 @@ func TestARunDrawsWhatItKeeps(t *testing.T) {
 }
 
 // What cannot be drawn is told in one line, and no file is written or changed.
-func TestDrawMistakes(t *testing.T) {
+func TestWhatCannotBeDrawnIsToldInOneLine(t *testing.T) {
 	good := keep(t, someReport())
 	none := someReport()
 	for _, x := range none.Rows {

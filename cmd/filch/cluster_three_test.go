@@ -15,7 +15,7 @@ import (
 )
 
 // Three servers go on when one of them is lost, and end with the command. The loss is part of the long form.
-func TestThreeServers(t *testing.T) {
+func TestThreeServersGoOnWhenOneIsLost(t *testing.T) {
 	if testing.Short() || runtime.GOOS == "windows" {
 		t.Skip("starts servers, and interrupts them")
 	}

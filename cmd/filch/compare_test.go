@@ -109,7 +109,7 @@ func few(r *report, n int) {
 }
 
 // Files that cannot be compared are told in one line.
-func TestCompareMistakes(t *testing.T) {
+func TestFilesThatCannotBeComparedAreTold(t *testing.T) {
 	good := keep(t, someReport())
 	unkept := changed(t, func(r *report) {
 		for _, x := range r.Rows {

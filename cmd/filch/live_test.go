@@ -29,7 +29,7 @@ func TestThePageIsThereWhileTheWorkloadRuns(t *testing.T) {
 }
 
 // The address that is printed can be opened.
-func TestLiveAddress(t *testing.T) {
+func TestTheAddressThatIsPrintedCanBeOpened(t *testing.T) {
 	for _, test := range []struct {
 		o     liveOptions
 		host  string

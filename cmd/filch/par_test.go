@@ -52,7 +52,7 @@ func TestAllProgramsOfAnAlgorithmComeToTheSame(t *testing.T) {
 
 // What is too much for a rival is not run, and what is more than an algorithm is measured with
 // is cut.
-func TestParLimits(t *testing.T) {
+func TestWhatIsTooMuchForARivalIsNotRun(t *testing.T) {
 	plan, err := newParPlan([]string{"Map-skewed", "Map"}, options{workers: []int{1}, runs: 1, sizes: []string{"1000", "100000000"}})
 	if err != nil {
 		t.Fatal("newParPlan(…):", err)
@@ -71,7 +71,7 @@ func TestParLimits(t *testing.T) {
 	}
 }
 
-func TestParMistakes(t *testing.T) {
+func TestMistakesInBenchParAreTold(t *testing.T) {
 	for want, args := range map[string][]string{
 		`unknown algorithm "Sort-of"; there are For, `:                        {"Sort-of"},
 		`Sort is there twice`:                                                 {"Sort", "Sort"},

@@ -98,7 +98,7 @@ func TestTheLimitIsWhatExplainsTheTime(t *testing.T) {
 	}
 }
 
-func TestRecordRefuses(t *testing.T) {
+func TestRecordRefusesWhatCannotBe(t *testing.T) {
 	for text, args := range map[string]string{
 		"unknown workload":         "--record nothing",
 		"missing.json":             "--record missing.json",

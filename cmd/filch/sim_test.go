@@ -140,7 +140,7 @@ func TestSimListsProgramsAndSchedulers(t *testing.T) {
 	}
 }
 
-func TestSimRefuses(t *testing.T) {
+func TestSimRefusesWhatCannotBe(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--dag fob=3", "--dag fob=3"},
 		{"--kernel trace=2", "--kernel trace=2: its steps are in a file"},

@@ -309,7 +309,7 @@ func TestSubpoolOfManyTasksIsClosed(t *testing.T) {
 	}
 }
 
-func TestSubpoolMisuse(t *testing.T) {
+func TestMisuseOfSubpoolsIsTold(t *testing.T) {
 	p, other := filch.New(filch.WithName("a")), filch.New(filch.WithName("b"))
 	sub := p.Subpool(2, filch.WithName("db"))
 	ctx := context.Background()

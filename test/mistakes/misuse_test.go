@@ -133,7 +133,7 @@ func TestNilPanicErrorIsAPanic(t *testing.T) {
 }
 
 // Large arguments and results link and work.
-func TestLargeArguments(t *testing.T) {
+func TestLargeArgumentsAndResultsWork(t *testing.T) {
 	type large [4096]byte
 	p := filch.New(filch.WithWorkers(2))
 	fn := filch.NewFunc(func(f *filch.Frame[large, large], a large) large {

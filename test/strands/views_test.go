@@ -176,7 +176,7 @@ func TestAnOutermostCallThatFailsAddsNothing(t *testing.T) {
 }
 
 // A panic of combine arrives at the join, or at the end of the call, and later calls go on.
-func TestCombinePanics(t *testing.T) {
+func TestAPanicOfCombineArrivesAtTheJoin(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	bad := true

@@ -465,7 +465,7 @@ func TestMemoComputesInsideThePool(t *testing.T) {
 }
 
 // A hit allocates nothing, a computation once.
-func TestMemoAllocations(t *testing.T) {
+func TestAHitOfAMemoAllocatesNothing(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}

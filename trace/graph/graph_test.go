@@ -59,7 +59,7 @@ func TestErrorsOfRecord(t *testing.T) {
 	})
 }
 
-func TestRecordPanics(t *testing.T) {
+func TestPanicsOfRecordTellWhatIsWrong(t *testing.T) {
 	boom := errors.New("boom")
 	for want, record := range map[string]func(){
 		"graph: Record: out is nil": func() { _ = graph.Record(nil, "", func(*filch.Worker) {}) },

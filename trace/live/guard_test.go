@@ -212,7 +212,7 @@ func TestWithATokenThereAreNoEventsWithoutItsCookie(t *testing.T) {
 }
 
 // Bad arguments are told by name.
-func TestBadArguments(t *testing.T) {
+func TestBadArgumentsAreToldByName(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	for want, f := range map[string]func(){

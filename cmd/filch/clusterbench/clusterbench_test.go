@@ -54,7 +54,7 @@ func TestAllSystemsRunAllTasks(t *testing.T) {
 	}
 }
 
-func TestThreeServers(t *testing.T) {
+func TestRatesAreMeasuredOnThreeServers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
@@ -64,7 +64,7 @@ func TestThreeServers(t *testing.T) {
 	}
 }
 
-func TestLatencies(t *testing.T) {
+func TestPercentilesOfLatenciesAreInOrder(t *testing.T) {
 	l, err := Latencies(soon(t), Embedded, 5)
 	if err != nil || l.P50 <= 0 || l.P99 < l.P50 {
 		t.Error(l, err)
@@ -85,7 +85,7 @@ func TestAKilledProcessLosesNoTask(t *testing.T) {
 	}
 }
 
-func TestEfficiencies(t *testing.T) {
+func TestEfficienciesAreFromNoneToAll(t *testing.T) {
 	e, err := Efficient(soon(t), node, 2, 2, []time.Duration{50 * time.Millisecond}, func(string) {})
 	if err != nil {
 		t.Fatal("Efficient:", err)
