@@ -138,7 +138,7 @@ func TestDumpOfWaitsThatHaveNoNames(t *testing.T) {
 
 // A census tells workers that wait from those that run and from those that gave up
 // their place.
-func TestCensus(t *testing.T) {
+func TestTheCensusCountsWhoWaitsAndWhoLends(t *testing.T) {
 	p, other := New(WithWorkers(8), WithStallTimeout(0)), New(WithWorkers(8))
 	leave := make(chan bool)
 	inside := make(chan bool, 8)

@@ -50,7 +50,7 @@ func TestWrongAnswersEndTheRun(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestArgumentsThatMakeNoSenseAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
 		"there must be a system":     {},
 		"a system is name=command":   {"filch"},

@@ -15,7 +15,7 @@ func TestMessagesAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestNamesAreCheckedAndVersionsCutOff(t *testing.T) {
 	for _, name := range []string{"", "a.b", "a b", "a>", "*", "é", strings.Repeat("x", maxName+1)} {
 		if err := checkName("name of the handler", name); err == nil || !strings.Contains(err.Error(), "name of the handler") {
 			t.Errorf("%q: %v", name, err)

@@ -24,7 +24,7 @@ func TestWaitsGrowUpToTheMost(t *testing.T) {
 	}
 }
 
-func TestDecide(t *testing.T) {
+func TestAttemptAndErrorSayWhetherATaskIsTriedAgain(t *testing.T) {
 	r := Retry{Attempts: 3}.filled()
 	plain := errors.New("plain")
 	for _, c := range []struct {

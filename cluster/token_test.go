@@ -43,7 +43,7 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-func TestTokens(t *testing.T) {
+func TestATextHasOneTokenAndNoOtherIsRead(t *testing.T) {
 	for text, want := range map[string]token{
 		"plain-1_": "plain-1_", "ann@example.com": "ann=40example=2Ecom", "50 %=": "50=20=25=3D", "ü*>": "=C3=BC=2A=3E", "=40": "=3D40",
 	} {

@@ -183,7 +183,7 @@ func TestTryStealDoesNotWait(t *testing.T) {
 	}
 }
 
-func TestStealHalf(t *testing.T) {
+func TestStealHalfTakesTheOldestHalf(t *testing.T) {
 	for _, m := range makersOf[int]() {
 		for n := range 70 {
 			for _, room := range []int{1, 5, 100} {
@@ -205,7 +205,7 @@ func TestStealHalf(t *testing.T) {
 	}
 }
 
-func TestThiefMistakes(t *testing.T) {
+func TestMistakesOfThievesPanic(t *testing.T) {
 	for _, m := range makersOf[int]() {
 		_, th := m.make(0)
 		for want, f := range map[string]func(){

@@ -158,7 +158,7 @@ func TestSizeOfTheRing(t *testing.T) {
 	}
 }
 
-func TestFits(t *testing.T) {
+func TestARingShrinksOnceAnEighthIsEnough(t *testing.T) {
 	for _, c := range [][3]int{ // values, slots, and what fits
 		{0, 32, 32}, {32, 32, 32}, {0, 64, 32}, {1, 64, 32}, {8, 64, 32}, {9, 64, 64}, {16, 128, 32}, {17, 128, 128},
 		{32, 256, 64}, {33, 256, 256}, {1, 1024, 256}, {128, 1024, 256}, {129, 1024, 1024}, {0, 1024, 32},
@@ -291,7 +291,7 @@ func TestTryStealWaitsOutAMove(t *testing.T) {
 }
 
 // With a timeout, a thief that waits for a lock gets it when it is free, and counts.
-func TestLockWithin(t *testing.T) {
+func TestAThiefWithATimeoutGetsTheLockWhenItIsFree(t *testing.T) {
 	var l lock
 	if !l.lockWithin(0) || l.taken != 1 {
 		t.Error("a free lock was not taken")

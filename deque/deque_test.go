@@ -86,7 +86,7 @@ func TestOwnerIsLIFOThiefIsFIFO(t *testing.T) {
 }
 
 // The values move round the ring many times without it growing.
-func TestWraparound(t *testing.T) {
+func TestValuesMoveRoundARingThatDoesNotGrow(t *testing.T) {
 	eachDeque(t, func(t *testing.T, o *Owner[int], th *Thief[int]) {
 		next, oldest := 0, 0
 		for range 1000 {
@@ -159,32 +159,7 @@ func TestEachValueIsTakenExactlyOnce(t *testing.T) {
 				done := make(chan bool)
 				var wg sync.WaitGroup
 				for i := range thieves {
-					wg.Go(func() {
-						dst := make([]int, 10)
-						for way := i; ; way++ {
-							n, r := 1, Success
-							switch way % 3 {
-							case 0:
-								dst[0], r = th.Steal()
-							case 1:
-								dst[0], r = th.TrySteal(time.Duration(way % 1000))
-							case 2:
-								n, r = th.StealHalf(dst)
-							}
-							if r == Success {
-								taken[i] = append(taken[i], dst[:n]...)
-								continue
-							}
-							select {
-							case <-done:
-								if r == Empty {
-									return
-								}
-							default:
-								runtime.Gosched()
-							}
-						}
-					})
+					wg.Go(func() { taken[i] = robs(th, i, done) })
 				}
 				pop := func() {
 					if v, ok := o.Pop(); ok {
@@ -213,23 +188,57 @@ func TestEachValueIsTakenExactlyOnce(t *testing.T) {
 				if s := o.s; s != nil && s.done.Load() != s.top.Load()-o.claims {
 					t.Errorf("seed %d: %d values were stolen, and %d counted; no ring would be used again", seed, s.top.Load()-o.claims, s.done.Load())
 				}
-				times := make([]int8, n)
-				for i, vs := range taken {
-					last := -1
-					for _, v := range vs {
-						times[v]++
-						if i < thieves && v < last {
-							t.Fatalf("seed %d: thief %d got %d after %d", seed, i, v, last)
-						}
-						last = v
-					}
-				}
-				for v, k := range times {
-					if k != 1 {
-						t.Fatalf("seed %d: value %d was taken %d times", seed, v, k)
-					}
-				}
+				checkTaken(t, seed, n, taken)
 			})
+		}
+	}
+}
+
+// robs steals in all ways, beginning with one of them, until done is closed and nothing is there any more.
+func robs(th *Thief[int], way int, done <-chan bool) (taken []int) {
+	dst := make([]int, 10)
+	for ; ; way++ {
+		n, r := 1, Success
+		switch way % 3 {
+		case 0:
+			dst[0], r = th.Steal()
+		case 1:
+			dst[0], r = th.TrySteal(time.Duration(way % 1000))
+		case 2:
+			n, r = th.StealHalf(dst)
+		}
+		if r == Success {
+			taken = append(taken, dst[:n]...)
+			continue
+		}
+		select {
+		case <-done:
+			if r == Empty {
+				return taken
+			}
+		default:
+			runtime.Gosched()
+		}
+	}
+}
+
+// checkTaken checks that n values were taken once each, by each thief in their order. The last of taken are the owner's.
+func checkTaken(t *testing.T, seed uint64, n int, taken [][]int) {
+	t.Helper()
+	times := make([]int8, n)
+	for i, vs := range taken {
+		last := -1
+		for _, v := range vs {
+			times[v]++
+			if i < len(taken)-1 && v < last {
+				t.Fatalf("seed %d: thief %d got %d after %d", seed, i, v, last)
+			}
+			last = v
+		}
+	}
+	for v, k := range times {
+		if k != 1 {
+			t.Fatalf("seed %d: value %d was taken %d times", seed, v, k)
 		}
 	}
 }

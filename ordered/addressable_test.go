@@ -261,7 +261,7 @@ func TestHandlesKeepNothing(t *testing.T) {
 }
 
 // A push allocates the handle and nothing else.
-func TestAddressableAllocations(t *testing.T) {
+func TestAPushAllocatesTheHandleAndNothingElse(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
@@ -276,7 +276,7 @@ func TestAddressableAllocations(t *testing.T) {
 	}
 }
 
-func TestAddressableMisuse(t *testing.T) {
+func TestMisuseOfAnAddressableQueueIsTold(t *testing.T) {
 	a, b := NewAddressable[int](1, 0), NewAddressable[int](1, 0)
 	h := b.Push(1, 1)
 	for want, f := range map[string]func(){

@@ -35,7 +35,7 @@ func pops(l *Local[int], n int) (got []int) {
 
 // When there is no more room, the worse half goes to the global queue, and the
 // newcomer after it.
-func TestSpill(t *testing.T) {
+func TestTheWorseHalfGoesToTheGlobalQueue(t *testing.T) {
 	l := New[int](1, 2).Local(0)
 	for i := range 4 {
 		l.Push(i, i)
@@ -106,7 +106,7 @@ func TestTheGlobalQueueHasItsTurn(t *testing.T) {
 }
 
 // A thief takes half of the values of the best priority, rounded up.
-func TestSteal(t *testing.T) {
+func TestAThiefTakesHalfOfTheBestPriority(t *testing.T) {
 	for batch, want := range map[int][]int{1: {3, 4, 5}, 2: {3, 4, 5}, 4: {3, 4, 5, 6}, 100: {3, 4, 5, 6}} {
 		q := New[int](2, 0, StealBatch(batch))
 		for i, p := range []int{2, 2, 2, 1, 1, 1, 1, 1, 3} {
@@ -124,7 +124,7 @@ func TestSteal(t *testing.T) {
 }
 
 // A Pop looks at its own queue, then at those of others, then at the global one.
-func TestSearchOrder(t *testing.T) {
+func TestAPopLooksAtItsOwnQueueFirst(t *testing.T) {
 	q := New[int](3, 0)
 	q.Push(0, 3)
 	q.Local(0).Push(5, 1)
@@ -205,7 +205,7 @@ var priorities = map[string]func(r *rand.Rand) int{
 }
 
 // Strict: a goroutine that is alone has all in order, of priority and age.
-func TestStrict(t *testing.T) {
+func TestAGoroutineAloneHasAllInOrderIfStrict(t *testing.T) {
 	seed := rand.Uint64()
 	for name, priority := range priorities {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -312,7 +312,7 @@ var stress = flag.Duration("stress", time.Second, "how long each stress test run
 
 // Goroutines with a Local each and others that push past them: each value comes out
 // once, nothing stays behind, and a goroutine that takes all that it can get leaves nothing.
-func TestStress(t *testing.T) {
+func TestEachValueComesOutOnce(t *testing.T) {
 	seed := rand.Uint64()
 	for round := 0; round < 4; round++ {
 		for name, priority := range priorities {
@@ -507,7 +507,7 @@ func TestNothingIsRetained(t *testing.T) {
 	}
 }
 
-func TestNoAllocation(t *testing.T) {
+func TestPushAndPopAllocateNothing(t *testing.T) {
 	for name, priority := range priorities {
 		q := New[int](2, 0)
 		r := rand.New(rand.NewPCG(1, 0))
@@ -524,7 +524,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-func TestBadArguments(t *testing.T) {
+func TestBadArgumentsAreToldByName(t *testing.T) {
 	for want, f := range map[string]func(){
 		"ordered: New: locals is 0; there must be one":           func() { New[int](0, 0) },
 		"ordered: New: capacity is -1, which is negative":        func() { New[int](1, -1) },

@@ -19,7 +19,7 @@ import (
 	"github.com/filch-go/filch/internal/rig"
 )
 
-func TestIndices(t *testing.T) {
+func TestIndicesAsksOnceForEachElement(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		for _, below := range []int{1, 2, 100} {
 			x := ints(n, below, r)
@@ -41,7 +41,7 @@ func TestIndices(t *testing.T) {
 	})
 }
 
-func TestCompact(t *testing.T) {
+func TestCompactIsLikeThatOfSlices(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		for _, below := range []int{1, 2, 5, 1000} {
 			x := ints(n, below, r)
@@ -126,7 +126,7 @@ func TestMinByMaxBy(t *testing.T) {
 	})
 }
 
-func TestAnyRange(t *testing.T) {
+func TestAnyRangeLooksEverywhereIfNothingIsThere(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, _ *rand.Rand) {
 		for _, at := range []int{-1, 0, n / 2, n - 1} {
 			var seen atomic.Int64
@@ -197,7 +197,7 @@ type letters struct{ hash, power uint64 }
 
 func (a letters) add(b letters) letters { return letters{a.hash*b.power + b.hash, a.power * b.power} }
 
-func TestGroupReduce(t *testing.T) {
+func TestGroupReduceIsLikeALoop(t *testing.T) {
 	letter := func(v int) letters { return letters{uint64(v) + 7, 16777619} }
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		for _, below := range []int{1, 7, 40, math.MaxInt32} {

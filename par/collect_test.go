@@ -163,7 +163,7 @@ func TestPositionAtTheEnd(t *testing.T) {
 }
 
 // Many elements are put together by several workers, each of which may begin in the middle of a piece.
-func TestJoin(t *testing.T) {
+func TestSeveralWorkersPutPiecesTogether(t *testing.T) {
 	p := filch.New(filch.WithWorkers(8))
 	defer p.Close()
 	for _, size := range []int{1, 3, 1000, 70_001} {
@@ -209,7 +209,7 @@ func TestCollectOfOddTypes(t *testing.T) {
 
 // Pieces that come one after the other are one piece, also with nothing in between, and those of which others
 // may have what is between are not.
-func TestPieces(t *testing.T) {
+func TestPiecesOneAfterTheOtherAreOnePiece(t *testing.T) {
 	var c collector[int]
 	add := func(lo, hi int, v ...int) { c.add(lo, hi, append(c.room(), v...)) }
 	add(0, 1, 0, 0, 0) // no room yet

@@ -20,7 +20,7 @@ import (
 )
 
 // How often the functions that are passed are called: what is told, and not much more.
-func TestCalls(t *testing.T) {
+func TestFunctionsAreCalledAsOftenAsTold(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		p := filch.New(filch.WithWorkers(workers))
 		for _, n := range []int{1, 2, 100, 5000, 100_000} {
@@ -115,7 +115,7 @@ func TestSearchEndsEarly(t *testing.T) {
 }
 
 // Functions take the memory that is told.
-func TestMemory(t *testing.T) {
+func TestFunctionsTakeTheMemoryThatIsTold(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}
@@ -296,7 +296,7 @@ func TestChunksOfWithGrain(t *testing.T) {
 
 // A sequence is taken in batches of 32, then twice as many up to 4,096, as long as they take
 // little; no more is taken than was said.
-func TestBatches(t *testing.T) {
+func TestBatchesGrowAsLongAsTheyTakeLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
 			conf  config

@@ -110,7 +110,7 @@ func upToN(n int) []int {
 }
 
 // No more workers than WithMaxWorkers says run at once, and as many do if there is work.
-func TestMaxWorkers(t *testing.T) {
+func TestNoMoreWorkersRunThanMaxWorkersSays(t *testing.T) {
 	for name, loop := range withLimits {
 		for _, workers := range []int{2, 8} {
 			for _, limit := range []int{1, 3, 100} {
@@ -222,7 +222,7 @@ func TestMaxWorkersMayChange(t *testing.T) {
 }
 
 // Ranges begin at multiples of what WithAlign says, and all is done once.
-func TestAlign(t *testing.T) {
+func TestRangesBeginAtMultiplesOfWhatWithAlignSays(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, _ *rand.Rand) {
 		for _, align := range []int{1, 7, 1000, math.MaxInt} {
 			for _, grain := range []int{0, 10, math.MaxInt} {

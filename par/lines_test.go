@@ -63,7 +63,7 @@ func expected(text string) (want []string) {
 }
 
 // Each line is passed once, with where it begins, and blocks are whole lines, which come together in order.
-func TestLines(t *testing.T) {
+func TestEachLineIsPassedOnce(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		for name, text := range linesOf(rand.New(rand.NewPCG(1, 1))) {

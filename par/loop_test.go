@@ -17,7 +17,7 @@ import (
 // What is remembered of a function follows what is measured if it differs by more than a quarter: at
 // once if it is dearer, by halves if it is cheaper, and not upwards if there was too little time to
 // tell.
-func TestLearn(t *testing.T) {
+func TestWhatIsRememberedFollowsWhatIsMeasured(t *testing.T) {
 	for _, s := range []struct{ old, each, took, want int64 }{
 		{0, 1000, 1, 1000},
 		{0, 1, 1, fastest},

@@ -116,7 +116,7 @@ func TestInFlightIsFourForEachWorker(t *testing.T) {
 }
 
 // A value costs a task of a group and one allocation more, if it need not wait for room.
-func TestStreamAllocations(t *testing.T) {
+func TestAValueOfAStreamCostsATask(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}

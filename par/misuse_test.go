@@ -37,11 +37,15 @@ func functions() map[string]function {
 }
 
 func mostFunctions() map[string]function {
+	all := loopsAndOrders()
+	maps.Copy(all, searchesAndLists())
+	return all
+}
+
+func loopsAndOrders() map[string]function {
 	one, two := []int{1}, []int{1, 2}
-	yes := func(int) bool { return true }
 	same := func(v int) int { return v }
 	opts := []Option{WithGrain(3)}
-	values := func() iter.Seq[int] { return slices.Values(one) }
 	type list = []func(s filch.Scope)
 	return map[string]function{
 		"For":      {func(s filch.Scope) { For(s, 1, func(int) {}) }, list{func(s filch.Scope) { For(s, 0, nil) }}},
@@ -69,6 +73,16 @@ func mostFunctions() map[string]function {
 		"IsSorted": {func(s filch.Scope) { IsSorted(s, two) }, nil},
 		"IsSortedFunc": {func(s filch.Scope) { IsSortedFunc(s, two, cmp.Compare[int]) },
 			list{func(s filch.Scope) { IsSortedFunc[int](s, nil, nil) }}},
+	}
+}
+
+func searchesAndLists() map[string]function {
+	one := []int{1}
+	yes := func(int) bool { return true }
+	same := func(v int) int { return v }
+	values := func() iter.Seq[int] { return slices.Values(one) }
+	type list = []func(s filch.Scope)
+	return map[string]function{
 		"Reduce": {func(s filch.Scope) { Reduce(s, one, 0, add) }, list{func(s filch.Scope) { Reduce(s, nil, 0, nil) }}},
 		"MapReduce": {func(s filch.Scope) { MapReduce(s, one, 0, same, add) }, list{
 			func(s filch.Scope) { MapReduce[int](s, nil, 0, nil, add) }, func(s filch.Scope) { MapReduce(s, nil, 0, same, nil) }}},
@@ -278,7 +292,7 @@ func TestNothingIsDone(t *testing.T) {
 }
 
 // Numbers and lengths that make no sense, and options.
-func TestBadNumbers(t *testing.T) {
+func TestNumbersThatCannotBeAreRefused(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	x := []int{1, 2, 3}
@@ -343,6 +357,13 @@ func TestBadNumbers(t *testing.T) {
 	for _, n := range []int{1, 1_000_000} {
 		InFlight(n)
 	}
+}
+
+// What functions return that is no index, and no bucket, is told.
+func TestResultsOutOfRangeAreTold(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	x := []int{1, 2, 3}
 	for _, at := range []int{-2, 3, math.MaxInt, math.MinInt} {
 		for _, n := range []int{1, 3} {
 			v := rig.Catch(func() { IndexRange(p, n, func(_, _ int) int { return at }) })

@@ -81,7 +81,7 @@ func testNumbers[T Number](t *testing.T, p *filch.Pool) {
 	}
 }
 
-func TestNumbers(t *testing.T) {
+func TestNumbersOfEachTypeAreAsInALoop(t *testing.T) {
 	for _, workers := range ifRace([]int{2}, []int{1, 2, 8}) {
 		p := filch.New(filch.WithWorkers(workers))
 		defer p.Close()
@@ -102,7 +102,7 @@ func TestNumbers(t *testing.T) {
 }
 
 // What is written around the caches is the same.
-func TestFarSums(t *testing.T) {
+func TestWhatIsWrittenAroundTheCachesIsTheSame(t *testing.T) {
 	if testing.Short() || race.Enabled {
 		t.Skip("takes 200 MB")
 	}

@@ -67,7 +67,7 @@ func equal[T comparable](t *testing.T, what string, got, want []T) {
 	}
 }
 
-func TestLoops(t *testing.T) {
+func TestLoopsDoEachElementOnce(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		for _, opts := range [][]Option{nil, {WithGrain(1)}, {WithGrain(7)}, {WithGrain(n + 1)}} {
 			var once [5][]atomic.Int32
@@ -108,7 +108,7 @@ func TestLoops(t *testing.T) {
 	})
 }
 
-func TestGrain(t *testing.T) {
+func TestRangesAreOfTheGrain(t *testing.T) {
 	for _, n := range []int{1, 9, 10, 11, 100, 1234} {
 		synctest.Test(t, func(t *testing.T) { // so that the others have time to ask
 			p := filch.New(filch.WithWorkers(8))
@@ -127,7 +127,7 @@ func TestGrain(t *testing.T) {
 	}
 }
 
-func TestTiles(t *testing.T) {
+func TestTilesHaveEachPixelOnce(t *testing.T) {
 	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
@@ -164,7 +164,7 @@ func TestTiles(t *testing.T) {
 
 // On P workers, k long elements take ⌈k/P⌉ times as long as one if they are no more than P,
 // and little longer if they are. In virtual time, nothing but the order decides.
-func TestCoarse(t *testing.T) {
+func TestLongElementsAreSpreadOverTheWorkers(t *testing.T) {
 	for _, workers := range []int{2, 8} {
 		for _, k := range []int{2, 8, 16, 64} {
 			synctest.Test(t, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestCoarse(t *testing.T) {
 }
 
 // A function that took nothing so far, and then does, is not left to one worker.
-func TestCostChanges(t *testing.T) {
+func TestAFunctionThatBecomesDearIsNotLeftToOneWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(8))
 		defer p.Close()
@@ -214,7 +214,7 @@ func TestCostChanges(t *testing.T) {
 	})
 }
 
-func TestErrors(t *testing.T) {
+func TestTheErrorOfTheFirstElementCounts(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		if n == 0 {
 			return
@@ -261,7 +261,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-func TestContext(t *testing.T) {
+func TestLoopsEndWithTheirContext(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -281,7 +281,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-func TestReductions(t *testing.T) {
+func TestReductionsAreLikeALoop(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		x := ints(n, 1000, r)
 		sum, count, text := 0, 0, ""
@@ -338,6 +338,11 @@ func TestReductions(t *testing.T) {
 		if got := ReduceRange(s, n, [2]int{}, func(lo, hi int) [2]int { return [2]int{lo, hi} }, join); got != [2]int{0, n} {
 			t.Errorf("ReduceRange goes through %v of %d", got, n)
 		}
+	})
+}
+
+func TestSearchesAreLikeALoop(t *testing.T) {
+	everywhere(t, func(t *testing.T, s filch.Scope, n int, _ *rand.Rand) {
 		for _, want := range []int{-1, 0, n / 2, n - 1} {
 			if want >= n || n == 0 {
 				continue
@@ -371,7 +376,8 @@ func TestReductions(t *testing.T) {
 				t.Errorf("All %v", got)
 			}
 		}
-		if !All(s, x[:0], func(int) bool { return false }) || Any(s, x[:0], func(int) bool { return true }) {
+		none := []int{}
+		if !All(s, none, func(int) bool { return false }) || Any(s, none, func(int) bool { return true }) {
 			t.Error("of none")
 		}
 	})
@@ -379,7 +385,7 @@ func TestReductions(t *testing.T) {
 
 // The sum of floating-point numbers is the same with any number of workers, and as
 // exact as sums in pairs are.
-func TestFloatSums(t *testing.T) {
+func TestFloatSumsDoNotDependOnTheWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 100, 200, 1000, 12345, 1_000_000} {
 		x := make([]float64, n)
@@ -419,7 +425,7 @@ func TestFloatSums(t *testing.T) {
 	}
 }
 
-func TestScans(t *testing.T) {
+func TestScansAreLikeALoop(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		x := make([]string, n) // not commutative
 		if n > 5000 {
@@ -452,7 +458,7 @@ func TestScans(t *testing.T) {
 	})
 }
 
-func TestCollections(t *testing.T) {
+func TestCollectionsAreLikeALoop(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		x := ints(n, 50, r)
 		var doubled, odd, even, unique []int
@@ -530,7 +536,7 @@ func TestCollections(t *testing.T) {
 }
 
 // Shuffles are the same with any number of workers, and have all elements.
-func TestShuffle(t *testing.T) {
+func TestShufflesDoNotDependOnTheWorkers(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100, fewDealt, fewDealt + 1, 2*fewDealt + 77} {
 		var first []int
 		for _, workers := range []int{1, 2, 8} {
@@ -586,7 +592,7 @@ func TestShuffle(t *testing.T) {
 }
 
 // NaN differs from NaN, as keys of maps do.
-func TestNaNKeys(t *testing.T) {
+func TestNaNIsAKeyOfItsOwn(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	x := make([]float64, 10_000)
@@ -613,7 +619,7 @@ func TestNaNKeys(t *testing.T) {
 	}
 }
 
-func TestSequences(t *testing.T) {
+func TestSequencesAreLikeSlices(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		x := ints(n, 1000, r)
 		equal(t, "MapSeq", slices.Collect(MapSeq(s, slices.Values(x), func(v int) int { return v + 1 })),
@@ -684,7 +690,7 @@ func TestSequencesRetainNothing(t *testing.T) {
 }
 
 // A panic and a Goexit arrive at the caller, once, and nothing runs then.
-func TestPanics(t *testing.T) {
+func TestAPanicArrivesAtTheCallerOnce(t *testing.T) {
 	everywhere(t, func(t *testing.T, s filch.Scope, n int, r *rand.Rand) {
 		if n == 0 {
 			return
@@ -696,55 +702,7 @@ func TestPanics(t *testing.T) {
 				panic("bad")
 			}
 		}
-		for name, f := range map[string]func(){
-			"For": func() { For(s, n, at) },
-			"Reduce": func() { // at the last of its calls
-				var calls atomic.Int64
-				Reduce(s, x, 0, func(a, b int) int {
-					if calls.Add(1) == int64(n)-1 {
-						panic("bad")
-					}
-					return a + b
-				})
-				panic(&filch.PanicError{Value: "bad"}) // there is none for one element
-			},
-			"Scan":        func() { Scan(s, x, x, func(_, _ int) int { panic("bad") }); panic(&filch.PanicError{Value: "bad"}) },
-			"ScanEx":      func() { ScanExclusive(s, x, x, 0, func(_, _ int) int { panic("bad") }) },
-			"ForErr":      func() { ForErr(s, n, func(i int) error { at(i); return nil }) },
-			"Each":        func() { Each(s, x, func(i, _ int) { at(i) }) },
-			"IndexFunc":   func() { IndexFunc(s, x, func(int) bool { panic("bad") }) },
-			"Filter":      func() { Filter(s, x, func(int) bool { panic("bad") }) },
-			"Map":         func() { Map(s, x, func(int) int { panic("bad") }) },
-			"Count":       func() { Count(s, x, func(int) bool { panic("bad") }) },
-			"GroupBy":     func() { GroupBy(s, x, func(int) int { panic("bad") }) },
-			"CountRange":  func() { CountRange(s, n, func(lo, hi int) int { panic("bad") }) },
-			"IndexRange":  func() { IndexRange(s, n, func(lo, hi int) int { panic("bad") }) },
-			"AllRange":    func() { AllRange(s, n, func(lo, hi int) bool { panic("bad") }) },
-			"Partition":   func() { Partition(s, x, func(int) bool { panic("bad") }) },
-			"Histogram":   func() { Histogram(s, x, 3, func(int) int { panic("bad") }) },
-			"MapReduce":   func() { MapReduce(s, x, 0, func(int) int { panic("bad") }, add) },
-			"ReduceRange": func() { ReduceRange(s, n, 0, func(lo, hi int) int { at(lo); panic("bad") }, add) },
-			"MapErr":      func() { MapErr(s, x, func(int) (int, error) { panic("bad") }) },
-			"ForScope":    func() { ForScope(s, n, func(_ filch.Scope, i int) { at(i) }) },
-			"ForRange":    func() { ForRange(s, n, func(lo, hi int) { panic("bad") }) },
-			"ForTiles":    func() { ForTiles(s, n, 3, func(_, _, _, _ int) { panic("bad") }) },
-			"FromSeq":     func() { FromSeq(s, slices.Values(x), func(int) { panic("bad") }) },
-			"MapSeq": func() {
-				for range MapSeq(s, slices.Values(x), func(int) int { panic("bad") }) {
-				}
-			},
-			"LargestFunc": func() {
-				LargestFunc(s, x, 1+n/20, func(_, _ int) int { panic("bad") })
-				panic(&filch.PanicError{Value: "bad"}) // one is in order
-			},
-			"MinMaxFunc": func() {
-				MinMaxFunc(s, x, func(_, _ int) int { panic("bad") })
-				panic(&filch.PanicError{Value: "bad"})
-			},
-			"MergeFunc": func() {
-				MergeFunc(s, make([]int, 2*n), x, x, func(_, _ int) int { panic("bad") })
-			},
-		} {
+		for name, f := range panicking(s, x, at) {
 			func() {
 				defer func() {
 					err, ok := recover().(*filch.PanicError)
@@ -773,8 +731,62 @@ func TestPanics(t *testing.T) {
 	})
 }
 
+// panicking are calls for x that panic, with at for each element where there is an index.
+func panicking(s filch.Scope, x []int, at func(i int)) map[string]func() {
+	n := len(x)
+	return map[string]func(){
+		"For": func() { For(s, n, at) },
+		"Reduce": func() { // at the last of its calls
+			var calls atomic.Int64
+			Reduce(s, x, 0, func(a, b int) int {
+				if calls.Add(1) == int64(n)-1 {
+					panic("bad")
+				}
+				return a + b
+			})
+			panic(&filch.PanicError{Value: "bad"}) // there is none for one element
+		},
+		"Scan":        func() { Scan(s, x, x, func(_, _ int) int { panic("bad") }); panic(&filch.PanicError{Value: "bad"}) },
+		"ScanEx":      func() { ScanExclusive(s, x, x, 0, func(_, _ int) int { panic("bad") }) },
+		"ForErr":      func() { ForErr(s, n, func(i int) error { at(i); return nil }) },
+		"Each":        func() { Each(s, x, func(i, _ int) { at(i) }) },
+		"IndexFunc":   func() { IndexFunc(s, x, func(int) bool { panic("bad") }) },
+		"Filter":      func() { Filter(s, x, func(int) bool { panic("bad") }) },
+		"Map":         func() { Map(s, x, func(int) int { panic("bad") }) },
+		"Count":       func() { Count(s, x, func(int) bool { panic("bad") }) },
+		"GroupBy":     func() { GroupBy(s, x, func(int) int { panic("bad") }) },
+		"CountRange":  func() { CountRange(s, n, func(lo, hi int) int { panic("bad") }) },
+		"IndexRange":  func() { IndexRange(s, n, func(lo, hi int) int { panic("bad") }) },
+		"AllRange":    func() { AllRange(s, n, func(lo, hi int) bool { panic("bad") }) },
+		"Partition":   func() { Partition(s, x, func(int) bool { panic("bad") }) },
+		"Histogram":   func() { Histogram(s, x, 3, func(int) int { panic("bad") }) },
+		"MapReduce":   func() { MapReduce(s, x, 0, func(int) int { panic("bad") }, add) },
+		"ReduceRange": func() { ReduceRange(s, n, 0, func(lo, hi int) int { at(lo); panic("bad") }, add) },
+		"MapErr":      func() { MapErr(s, x, func(int) (int, error) { panic("bad") }) },
+		"ForScope":    func() { ForScope(s, n, func(_ filch.Scope, i int) { at(i) }) },
+		"ForRange":    func() { ForRange(s, n, func(lo, hi int) { panic("bad") }) },
+		"ForTiles":    func() { ForTiles(s, n, 3, func(_, _, _, _ int) { panic("bad") }) },
+		"FromSeq":     func() { FromSeq(s, slices.Values(x), func(int) { panic("bad") }) },
+		"MapSeq": func() {
+			for range MapSeq(s, slices.Values(x), func(int) int { panic("bad") }) {
+			}
+		},
+		"LargestFunc": func() {
+			LargestFunc(s, x, 1+n/20, func(_, _ int) int { panic("bad") })
+			panic(&filch.PanicError{Value: "bad"}) // one is in order
+		},
+		"MinMaxFunc": func() {
+			MinMaxFunc(s, x, func(_, _ int) int { panic("bad") })
+			panic(&filch.PanicError{Value: "bad"})
+		},
+		"MergeFunc": func() {
+			MergeFunc(s, make([]int, 2*n), x, x, func(_, _ int) int { panic("bad") })
+		},
+	}
+}
+
 // Small inputs do not allocate for each element, and loops as good as nothing.
-func TestAllocations(t *testing.T) {
+func TestSmallInputsAllocateAsGoodAsNothing(t *testing.T) {
 	racetest.Skip(t, "it checks what a loop costs")
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
@@ -811,7 +823,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-func TestMisuse(t *testing.T) {
+func TestMisuseIsToldByFunctionAndArgument(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	for want, f := range map[string]func(){
@@ -923,7 +935,7 @@ func TestCostChangesInBlocks(t *testing.T) {
 }
 
 // Elements that suddenly take long are shared, though what came before them took nothing.
-func TestCheapFirst(t *testing.T) {
+func TestElementsThatSuddenlyTakeLongAreShared(t *testing.T) {
 	for _, c := range []struct{ cheap, most int }{{0, 9}, {1, 20}, {10, 80}, {100, 80}, {100_000, 80}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := filch.New(filch.WithWorkers(8))
@@ -1006,7 +1018,7 @@ func TestNoMoreAfterAnError(t *testing.T) {
 }
 
 // What op takes long is combined in parallel, in a tree.
-func TestCoarseOp(t *testing.T) {
+func TestWhatTakesLongIsCombinedInATree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(8))
 		defer p.Close()
@@ -1026,7 +1038,7 @@ func TestCoarseOp(t *testing.T) {
 }
 
 // Where nobody else is, a loop is halved a few times, and not for each chunk.
-func TestNobodyAsks(t *testing.T) {
+func TestALoopIsHalvedAFewTimesIfNobodyAsks(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	synctest.Test(t, func(t *testing.T) { // a chunk for each element

@@ -9,7 +9,7 @@ import (
 
 // After blocks have been partitioned, the moves partition the whole: all sequences of what is less
 // than a pivot, equal to it, and greater, with blocks of two parts and of three.
-func TestMisplaced(t *testing.T) {
+func TestMovesOfBlocksPartitionTheWhole(t *testing.T) {
 	for n := 1; n <= ifRace(6, 8); n++ {
 		codes := 1
 		for range n {

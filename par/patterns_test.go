@@ -125,7 +125,7 @@ func withNaN(v int) float64 {
 }
 
 // Each pattern is sorted, of any length, as any type.
-func TestPatterns(t *testing.T) {
+func TestEachPatternIsSorted(t *testing.T) {
 	seed := rand.Uint64()
 	var pools []*filch.Pool
 	for _, workers := range []int{1, 2, 8} {
@@ -232,7 +232,7 @@ func TestPatternsTakeFewComparisons(t *testing.T) {
 }
 
 // What overlaps little is merged in place, and if compare panics meanwhile, nothing is lost.
-func TestMergeMiddle(t *testing.T) {
+func TestWhatOverlapsLittleIsMergedInPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
 		x, mid := make([]int, 2+r.IntN(20)), 0
@@ -266,7 +266,7 @@ func TestMergeMiddle(t *testing.T) {
 
 // Whatever the order of a few elements, their runs are in one direction each, and merging them is
 // stable.
-func TestRuns(t *testing.T) {
+func TestRunsAreInOneDirectionAndMergeStably(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	byKey := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
@@ -307,7 +307,7 @@ func TestRuns(t *testing.T) {
 }
 
 // What is kept of blocks is in order, and with what is taken out it is everything.
-func TestTakeOut(t *testing.T) {
+func TestWhatIsKeptAndTakenOutIsEverything(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -338,7 +338,7 @@ func TestTakeOut(t *testing.T) {
 }
 
 // What is set aside, and what stays, is all of a part. Only what stays is where the part goes to.
-func TestSetAside(t *testing.T) {
+func TestWhatIsSetAsideAndWhatStaysIsAllOfAPart(t *testing.T) {
 	for size := range 6 {
 		for at := -8; at <= 8; at++ {
 			for n := range 9 {

@@ -32,7 +32,7 @@ func upTo(n int, taken *atomic.Int64) iter.Seq[int] {
 
 // Values come through all stages, in order; no stage has more than its width; no more are under
 // way than may be.
-func TestPipeline(t *testing.T) {
+func TestValuesComeThroughAllStagesInOrder(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, workers := range []int{1, 2, 8} {
@@ -85,7 +85,7 @@ func TestPipeline(t *testing.T) {
 }
 
 // The error is the serial program's, and so is what reached the sink.
-func TestPipelineError(t *testing.T) {
+func TestTheErrorOfAPipelineIsTheSerialOne(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, workers := range []int{1, 2, 8} {
@@ -135,7 +135,7 @@ func TestPipelineError(t *testing.T) {
 }
 
 // A panic arrives once, when nothing runs any more, wherever it comes from.
-func TestPipelinePanic(t *testing.T) {
+func TestAPanicInAPipelineArrivesOnce(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		pool := filch.New(filch.WithWorkers(workers))
 		for where := range 4 {
@@ -187,7 +187,7 @@ func TestPipelinePanic(t *testing.T) {
 	}
 }
 
-func TestPipelineContext(t *testing.T) {
+func TestAPipelineEndsWithItsContext(t *testing.T) {
 	pool := filch.New(filch.WithWorkers(2))
 	defer pool.Close()
 	why := errors.New("enough")
@@ -247,7 +247,7 @@ func TestPipelineOfManyWorkers(t *testing.T) {
 }
 
 // There are no more goroutines than workers, and those that wait.
-func TestPipelineGoroutines(t *testing.T) {
+func TestAPipelineHasNoMoreGoroutinesThanWorkers(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		synctest.Test(t, func(t *testing.T) {
 			pool := filch.New(filch.WithWorkers(workers))
@@ -393,7 +393,7 @@ func TestPipelinePanicAtTheEnd(t *testing.T) {
 }
 
 // Stacks do not grow with the source.
-func TestPipelineDepth(t *testing.T) {
+func TestStacksDoNotGrowWithTheSource(t *testing.T) {
 	n := 100_000
 	if race.Enabled || testing.Short() {
 		n = 5000
@@ -423,7 +423,7 @@ func TestPipelineDepth(t *testing.T) {
 }
 
 // A pipeline runs again, and inside a stage of another one.
-func TestPipelineAgain(t *testing.T) {
+func TestAPipelineRunsAgain(t *testing.T) {
 	pool := filch.New(filch.WithWorkers(2))
 	defer pool.Close()
 	var taken atomic.Int64
@@ -448,7 +448,7 @@ func TestPipelineAgain(t *testing.T) {
 }
 
 // Nothing is allocated for a value.
-func TestPipelineAllocations(t *testing.T) {
+func TestAPipelineAllocatesNothingForAValue(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}

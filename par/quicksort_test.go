@@ -63,7 +63,7 @@ func TestSortFuncDoesNotDependOnWorkers(t *testing.T) {
 
 // An adversary who decides what elements are as they are compared (McIlroy, "A killer
 // adversary for quicksort", 1999) does not make it quadratic.
-func TestAdversary(t *testing.T) {
+func TestAnAdversaryDoesNotMakeSortingQuadratic(t *testing.T) {
 	const n = 30_000
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()

@@ -154,7 +154,7 @@ func TestNeighboursAreIndependent(t *testing.T) {
 
 // Numbers are even and in their range, and their mean and that of products of neighbours are as they should
 // be.
-func TestRandRanges(t *testing.T) {
+func TestRandomNumbersAreEvenAndInTheirRange(t *testing.T) {
 	const n = 1 << 16
 	for _, below := range []int{1, 2, 3, 10, 1000, 1 << 10} {
 		counts := make([]int, below)

@@ -25,68 +25,8 @@ func TestSmallLoopsAllocateNothing(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}
-	sum, one := 0, new(int)
-	theInt := func() *int { return one }
-	atEight, atMostOne := []Option{WithAlign(8)}, []Option{WithMaxWorkers(1)}
-	index := func(i int) { sum += i }
-	inScope := func(_ filch.Scope, i int) { sum += i }
-	inRange := func(lo, hi int) { sum += hi - lo }
-	tile := func(x0, _, _, _ int) { sum += x0 }
-	element := func(_, v int) { sum += v }
-	failing := func(i int) error { return nil }
-	mapped := func(v int) int { return v + 1 }
-	mappedErr := func(v int) (int, error) { return v + 1, nil }
-	even, never, always := func(v int) bool { return v&1 == 0 }, func(int) bool { return false }, func(int) bool { return true }
-	counted := func(lo, hi int) int { return hi - lo }
-	notFound := func(_, _ int) int { return -1 }
-	allRight, noneRight := func(_, _ int) bool { return true }, func(_, _ int) bool { return false }
-	pointed, fromPointer := func(_ int, v *int) { sum += *v }, func(v *int) int { return *v }
-	notIndex := func(int) bool { return false }
 	for _, n := range []int{0, 1, 4, 64} {
-		x, dst := make([]int, n), make([]int, n)
-		for name, c := range map[string]struct {
-			result float64 // allocations
-			run    func(s filch.Scope)
-		}{
-			"For":           {0, func(s filch.Scope) { For(s, n, index) }},
-			"ForScope":      {0, func(s filch.Scope) { ForScope(s, n, inScope) }},
-			"ForRange":      {0, func(s filch.Scope) { ForRange(s, n, inRange) }},
-			"ForTiles":      {0, func(s filch.Scope) { ForTiles(s, n, 1, tile) }},
-			"ForErr":        {0, func(s filch.Scope) { ForErr(s, n, failing) }},
-			"ForInit":       {0, func(s filch.Scope) { ForInit(s, n, theInt, intoInt) }},
-			"ForRangeInit":  {0, func(s filch.Scope) { ForRangeInit(s, n, theInt, rangeInto) }},
-			"ReduceInto":    {0, func(s filch.Scope) { ReduceInto(s, n, theInt, intoInt, mergeInt) }},
-			"aligned":       {1, func(s filch.Scope) { ForRange(s, n, inRange, atEight...) }},
-			"limited":       {1, func(s filch.Scope) { For(s, n, index, atMostOne...) }},
-			"Each":          {0, func(s filch.Scope) { Each(s, x, element) }},
-			"MapInto":       {0, func(s filch.Scope) { MapInto(s, dst, x, mapped) }},
-			"Map":           {1, func(s filch.Scope) { Map(s, x, mapped) }},
-			"MapErr":        {1, func(s filch.Scope) { MapErr(s, x, mappedErr) }},
-			"Reduce":        {0, func(s filch.Scope) { Reduce(s, x, 0, add) }},
-			"MapReduce":     {0, func(s filch.Scope) { MapReduce(s, x, 0, mapped, add) }},
-			"ReduceRange":   {0, func(s filch.Scope) { ReduceRange(s, n, 0, counted, add) }},
-			"MinMaxFunc":    {0, func(s filch.Scope) { MinMaxFunc(s, x, cmp.Compare[int]) }},
-			"Count":         {0, func(s filch.Scope) { Count(s, x, even) }},
-			"CountRange":    {0, func(s filch.Scope) { CountRange(s, n, counted) }},
-			"IndexFunc":     {0, func(s filch.Scope) { IndexFunc(s, x, never) }},
-			"IndexFuncAny":  {0, func(s filch.Scope) { IndexFuncAny(s, x, never) }},
-			"IndexRange":    {0, func(s filch.Scope) { IndexRange(s, n, notFound) }},
-			"Any":           {0, func(s filch.Scope) { Any(s, x, never) }},
-			"All":           {0, func(s filch.Scope) { All(s, x, always) }},
-			"AllRange":      {0, func(s filch.Scope) { AllRange(s, n, allRight) }},
-			"AnyRange":      {0, func(s filch.Scope) { AnyRange(s, n, noneRight) }},
-			"MinBy":         {0, func(s filch.Scope) { MinBy(s, x, mapped) }},
-			"MaxBy":         {0, func(s filch.Scope) { MaxBy(s, x, mapped) }},
-			"EachPtr":       {0, func(s filch.Scope) { EachPtr(s, x, pointed) }},
-			"MapPtr":        {1, func(s filch.Scope) { MapPtr(s, x, fromPointer) }},
-			"Indices":       {0, func(s filch.Scope) { Indices(s, n, notIndex) }},
-			"IsSortedFunc":  {0, func(s filch.Scope) { IsSortedFunc(s, x, cmp.Compare[int]) }},
-			"Fill":          {0, func(s filch.Scope) { Fill(s, dst, 1) }},
-			"Copy":          {0, func(s filch.Scope) { Copy(s, dst, x) }},
-			"PrefixSum":     {0, func(s filch.Scope) { PrefixSum(s, dst, x) }},
-			"Scan":          {1, func(s filch.Scope) { Scan(s, dst, x, add) }},
-			"ScanExclusive": {1, func(s filch.Scope) { ScanExclusive(s, dst, x, 0, add) }},
-		} {
+		for name, c := range smallLoops(n) {
 			for _, workers := range []int{1, 2} {
 				synctest.Test(t, func(t *testing.T) { // where nothing is dear
 					p := filch.New(filch.WithWorkers(workers))
@@ -108,6 +48,74 @@ func TestSmallLoopsAllocateNothing(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// A smallLoop is a call, and how many allocations its result is.
+type smallLoop struct {
+	result float64
+	run    func(s filch.Scope)
+}
+
+// smallLoops are loops of n elements.
+func smallLoops(n int) map[string]smallLoop {
+	sum, one := 0, new(int)
+	theInt := func() *int { return one }
+	atEight, atMostOne := []Option{WithAlign(8)}, []Option{WithMaxWorkers(1)}
+	index := func(i int) { sum += i }
+	inScope := func(_ filch.Scope, i int) { sum += i }
+	inRange := func(lo, hi int) { sum += hi - lo }
+	tile := func(x0, _, _, _ int) { sum += x0 }
+	element := func(_, v int) { sum += v }
+	failing := func(i int) error { return nil }
+	mapped := func(v int) int { return v + 1 }
+	mappedErr := func(v int) (int, error) { return v + 1, nil }
+	even, never, always := func(v int) bool { return v&1 == 0 }, func(int) bool { return false }, func(int) bool { return true }
+	counted := func(lo, hi int) int { return hi - lo }
+	notFound := func(_, _ int) int { return -1 }
+	allRight, noneRight := func(_, _ int) bool { return true }, func(_, _ int) bool { return false }
+	pointed, fromPointer := func(_ int, v *int) { sum += *v }, func(v *int) int { return *v }
+	notIndex := func(int) bool { return false }
+	x, dst := make([]int, n), make([]int, n)
+	return map[string]smallLoop{
+		"For":           {0, func(s filch.Scope) { For(s, n, index) }},
+		"ForScope":      {0, func(s filch.Scope) { ForScope(s, n, inScope) }},
+		"ForRange":      {0, func(s filch.Scope) { ForRange(s, n, inRange) }},
+		"ForTiles":      {0, func(s filch.Scope) { ForTiles(s, n, 1, tile) }},
+		"ForErr":        {0, func(s filch.Scope) { ForErr(s, n, failing) }},
+		"ForInit":       {0, func(s filch.Scope) { ForInit(s, n, theInt, intoInt) }},
+		"ForRangeInit":  {0, func(s filch.Scope) { ForRangeInit(s, n, theInt, rangeInto) }},
+		"ReduceInto":    {0, func(s filch.Scope) { ReduceInto(s, n, theInt, intoInt, mergeInt) }},
+		"aligned":       {1, func(s filch.Scope) { ForRange(s, n, inRange, atEight...) }},
+		"limited":       {1, func(s filch.Scope) { For(s, n, index, atMostOne...) }},
+		"Each":          {0, func(s filch.Scope) { Each(s, x, element) }},
+		"MapInto":       {0, func(s filch.Scope) { MapInto(s, dst, x, mapped) }},
+		"Map":           {1, func(s filch.Scope) { Map(s, x, mapped) }},
+		"MapErr":        {1, func(s filch.Scope) { MapErr(s, x, mappedErr) }},
+		"Reduce":        {0, func(s filch.Scope) { Reduce(s, x, 0, add) }},
+		"MapReduce":     {0, func(s filch.Scope) { MapReduce(s, x, 0, mapped, add) }},
+		"ReduceRange":   {0, func(s filch.Scope) { ReduceRange(s, n, 0, counted, add) }},
+		"MinMaxFunc":    {0, func(s filch.Scope) { MinMaxFunc(s, x, cmp.Compare[int]) }},
+		"Count":         {0, func(s filch.Scope) { Count(s, x, even) }},
+		"CountRange":    {0, func(s filch.Scope) { CountRange(s, n, counted) }},
+		"IndexFunc":     {0, func(s filch.Scope) { IndexFunc(s, x, never) }},
+		"IndexFuncAny":  {0, func(s filch.Scope) { IndexFuncAny(s, x, never) }},
+		"IndexRange":    {0, func(s filch.Scope) { IndexRange(s, n, notFound) }},
+		"Any":           {0, func(s filch.Scope) { Any(s, x, never) }},
+		"All":           {0, func(s filch.Scope) { All(s, x, always) }},
+		"AllRange":      {0, func(s filch.Scope) { AllRange(s, n, allRight) }},
+		"AnyRange":      {0, func(s filch.Scope) { AnyRange(s, n, noneRight) }},
+		"MinBy":         {0, func(s filch.Scope) { MinBy(s, x, mapped) }},
+		"MaxBy":         {0, func(s filch.Scope) { MaxBy(s, x, mapped) }},
+		"EachPtr":       {0, func(s filch.Scope) { EachPtr(s, x, pointed) }},
+		"MapPtr":        {1, func(s filch.Scope) { MapPtr(s, x, fromPointer) }},
+		"Indices":       {0, func(s filch.Scope) { Indices(s, n, notIndex) }},
+		"IsSortedFunc":  {0, func(s filch.Scope) { IsSortedFunc(s, x, cmp.Compare[int]) }},
+		"Fill":          {0, func(s filch.Scope) { Fill(s, dst, 1) }},
+		"Copy":          {0, func(s filch.Scope) { Copy(s, dst, x) }},
+		"PrefixSum":     {0, func(s filch.Scope) { PrefixSum(s, dst, x) }},
+		"Scan":          {1, func(s filch.Scope) { Scan(s, dst, x, add) }},
+		"ScanExclusive": {1, func(s filch.Scope) { ScanExclusive(s, dst, x, 0, add) }},
 	}
 }
 

@@ -85,7 +85,7 @@ func sortsAs[T cmp.Ordered](t *testing.T, pools []*filch.Pool, x []int, of func(
 	}
 }
 
-func TestSort(t *testing.T) {
+func TestEachTypeIsSortedLikeBySlices(t *testing.T) {
 	type own int16
 	eachInput(t, func(t *testing.T, pools []*filch.Pool, x []int) {
 		sortsAs(t, pools, x, func(v int) int { return v })
@@ -117,7 +117,7 @@ func TestSort(t *testing.T) {
 
 type pair struct{ key, at int }
 
-func TestSortFuncs(t *testing.T) {
+func TestSortsByCompareAreLikeThoseOfSlices(t *testing.T) {
 	eachInput(t, func(t *testing.T, pools []*filch.Pool, x []int) {
 		want := slices.Clone(x)
 		slices.Sort(want)

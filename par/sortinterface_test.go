@@ -50,7 +50,7 @@ func (c columns) check(t *testing.T, x []int) {
 }
 
 // Everything is sorted, and equal elements come in the same order on any number of workers.
-func TestSortInterface(t *testing.T) {
+func TestSortInterfaceDoesNotDependOnTheWorkers(t *testing.T) {
 	eachInput(t, func(t *testing.T, pools []*filch.Pool, x []int) {
 		var first []int
 		for _, p := range pools {

@@ -190,7 +190,7 @@ func TestStatesAreNotSharedWithBodiesThatWait(t *testing.T) {
 
 // What is taken while another is in use is another, also by the goroutine that has that one, and what was given
 // back is taken before one is made.
-func TestShelf(t *testing.T) {
+func TestWhatWasGivenBackIsTakenBeforeOneIsMade(t *testing.T) {
 	racetest.Skip(t, "each piece has a state of its own")
 	made := 0
 	var s shelf[int]

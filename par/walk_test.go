@@ -26,7 +26,7 @@ func someFiles() fstest.MapFS {
 	return files
 }
 
-func TestWalkDir(t *testing.T) {
+func TestWalkDirComesToWhatThatOfFsComesTo(t *testing.T) {
 	files := someFiles()
 	var want []string
 	fs.WalkDir(files, ".", func(path string, _ fs.DirEntry, err error) error { want = append(want, path); return err })

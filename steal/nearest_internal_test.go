@@ -81,7 +81,7 @@ func TestNearestOnThisMachine(t *testing.T) {
 }
 
 // The generator is xorshift64, which comes to all numbers but 0.
-func TestXorshift64(t *testing.T) {
+func TestTheGeneratorIsXorshift64(t *testing.T) {
 	r := random(1)
 	for i, want := range []random{1082269761, 1152992998833853505, 11177516664432764457} {
 		if got := r.next(); got != want {

@@ -303,7 +303,7 @@ func TestOnlyTwoOrdersRemember(t *testing.T) {
 }
 
 // The thief looks first at the one it remembers until it has found nothing for 16 looks in a row.
-func TestPatience(t *testing.T) {
+func TestTheOneRememberedComesFirstForSixteenLooks(t *testing.T) {
 	for _, o := range []steal.Order{steal.Localized, steal.Adaptive} {
 		v := policy.NewVictims(o, 1)
 		if hears := v.HearsOfRobbers(); hears != (o == steal.Localized) {

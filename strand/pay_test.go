@@ -52,7 +52,7 @@ func TestShallowSettles(t *testing.T) {
 
 // Where another worker asks in vain, the next spawn is real if they come seldom, wherever it is; else
 // there is a look at each eighth alone.
-func TestDeepSpawns(t *testing.T) {
+func TestDeepSpawnsAreRealWhereAnotherAsksInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pay{}
 		p.start(0)
@@ -74,7 +74,7 @@ func TestDeepSpawns(t *testing.T) {
 
 // After a child that takes as long as a real spawn costs, deep spawns are real, one for each worker; a thief goes on with
 // that. Where children take less, there is no look any more.
-func TestCoarseChildren(t *testing.T) {
+func TestAfterCoarseChildrenDeepSpawnsAreReal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const workers = 3
 		p := &pay{}

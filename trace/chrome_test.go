@@ -146,7 +146,7 @@ func (c chrome) checkArrows(t *testing.T, tracks map[int][]chromeEvent) {
 }
 
 // What the spans of the plays are, by hand.
-func TestChromeSpans(t *testing.T) {
+func TestSpansOfThePlaysAreThoseByHand(t *testing.T) {
 	type line struct {
 		name, sort string
 		thread     int
@@ -184,7 +184,7 @@ func TestChromeSpans(t *testing.T) {
 }
 
 // Names are escaped, whatever is in them.
-func TestChromeNames(t *testing.T) {
+func TestNamesAreEscapedWhateverIsInThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		names := []string{`"quoted"`, `back\slash`, "line\nbreak", "nul\x00", "\u2028", "</script>", "日本", "bad \xff", strings.Repeat("long", 1<<18)}
 		p := filch.New(filch.WithWorkers(1), filch.WithName(`the "pool"`))

@@ -23,7 +23,7 @@ import (
 var stormSeed = flag.Uint64("seed", 0, "the seed of the storm; 0 takes the time")
 
 // What is packed is unpacked as it was, up to the greatest numbers, and a name up to 256 bytes.
-func TestPackedEvents(t *testing.T) {
+func TestWhatIsPackedIsUnpackedAsItWas(t *testing.T) {
 	long := strings.Repeat("n", 257)
 	workers := []int{-1, 0, 1, engine.MaxWorkers - 1, engine.MaxWorkers}
 	for kind := event.Submitted; kind <= event.Ended; kind++ {
@@ -42,7 +42,7 @@ func TestPackedEvents(t *testing.T) {
 }
 
 // A long name is cut between characters, and what is cut does not stay in memory. Bytes that are no characters are kept.
-func TestLongNames(t *testing.T) {
+func TestALongNameIsCutBetweenCharacters(t *testing.T) {
 	for name, want := range map[string]string{
 		strings.Repeat("é", 200):              strings.Repeat("é", 128),
 		"x" + strings.Repeat("é", 200):        "x" + strings.Repeat("é", 127),

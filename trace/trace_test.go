@@ -83,7 +83,7 @@ func TestStartAndStop(t *testing.T) {
 }
 
 // Several Recorders on one pool have the same events, each from its own Start on.
-func TestSeveralRecorders(t *testing.T) {
+func TestSeveralRecordersHaveTheSameEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		defer p.Close()
@@ -174,7 +174,7 @@ func TestNamesOfPar(t *testing.T) {
 }
 
 // A pool that is closed is recorded: nothing happens in it.
-func TestClosedPool(t *testing.T) {
+func TestAClosedPoolIsRecorded(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	p.Close()
 	r := trace.New(p)
@@ -187,7 +187,7 @@ func TestClosedPool(t *testing.T) {
 }
 
 // Lost counts what was overwritten, and the text form says so first.
-func TestLost(t *testing.T) {
+func TestLostCountsWhatWasOverwritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		defer p.Close()
@@ -210,7 +210,7 @@ func TestLost(t *testing.T) {
 }
 
 // Last has what is no older, and spans that began before from there on.
-func TestLast(t *testing.T) {
+func TestLastHasWhatIsNoOlder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		defer p.Close()
@@ -253,7 +253,7 @@ func TestLast(t *testing.T) {
 
 // OnPanic is called with what was recorded when a task crashes, again after 10 s at the earliest, and no more
 // after Stop.
-func TestOnPanic(t *testing.T) {
+func TestOnPanicIsCalledOnceInTenSecondsAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var texts []string
 		p := filch.New(filch.WithWorkers(1), filch.WithPanicHandler(func(*filch.PanicError) {}))
@@ -306,7 +306,7 @@ func TestOnPanicThatBlocks(t *testing.T) {
 
 // OnStall is called when the watch adds a place. Its function may take its time, and use the pool and the
 // Recorder.
-func TestOnStall(t *testing.T) {
+func TestOnStallIsCalledWhenAPlaceIsAdded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		defer p.Close()
@@ -333,7 +333,7 @@ func TestOnStall(t *testing.T) {
 }
 
 // What is not right is told with the name of the function and the argument.
-func TestMisuse(t *testing.T) {
+func TestMisuseIsToldByFunctionAndArgument(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	var none *trace.Recorder

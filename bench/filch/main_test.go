@@ -6,7 +6,7 @@ import (
 )
 
 // Each program gives the same answer in its serial form and on filch.
-func TestAnswers(t *testing.T) {
+func TestSerialFormsAndFilchGiveTheSameAnswers(t *testing.T) {
 	for load, want := range map[string]string{
 		"fib 20":            "6765",
 		"nqueens 8":         "92",
@@ -40,7 +40,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestRequestsThatMakeNoSenseAreRefused(t *testing.T) {
 	for line, want := range map[string]string{
 		"load fob 1 1":  `there is no program "fob"`,
 		"load fib x 1":  `fib: size "x"`,

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestSystems runs each system that starts here. The programs that it needs may be missing, and SQLite needs none.
-func TestSystems(t *testing.T) {
+// The programs that a system needs may be missing, and SQLite needs none.
+func TestEachSystemThatStartsHereRunsItsTasks(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for _, s := range systems {

@@ -52,7 +52,7 @@ func TestTheErrorOfAnotherTaskIsNotThisOnes(t *testing.T) {
 	}
 }
 
-func TestTooLarge(t *testing.T) {
+func TestAResultOrAnArgumentThatIsTooLargeIsAnError(t *testing.T) {
 	n := open(t)
 	h := cluster.Handle(n, "grow", func(_ context.Context, n int) (string, error) { return strings.Repeat("x", n), nil })
 	f, err := h.Submit(t.Context(), 2<<20, cluster.Durable())
@@ -66,7 +66,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-func TestDeadline(t *testing.T) {
+func TestATaskThatTakesTooLongEndsAtItsDeadline(t *testing.T) {
 	n := open(t)
 	h := cluster.Handle(n, "slow", func(ctx context.Context, _ int) (int, error) {
 		filch.Blocking(ctx, func() { <-ctx.Done() })

@@ -171,7 +171,7 @@ func (a *atOnce) enter() {
 }
 
 // As many tasks run at once as the limit says, on each node or in all: the first wait for one another, and no later one is more.
-func TestLimits(t *testing.T) {
+func TestAsManyRunAtOnceAsTheLimitSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit cluster.HandlerOption
 		nodes [2]int // the count of each of two nodes

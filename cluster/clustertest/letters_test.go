@@ -144,7 +144,7 @@ func TestWhatIsPutBackBeginsAnew(t *testing.T) {
 }
 
 // A Requeue that ended after it had put the task back, and before it removed the letter, is called again.
-func TestRequeueTwice(t *testing.T) {
+func TestARequeueThatWasCutOffIsCalledAgain(t *testing.T) {
 	nodes, js := share(t, places(1))
 	var ran int
 	h := cluster.Handle(nodes[0], "once", func(context.Context, int) (int, error) {

@@ -44,7 +44,7 @@ func TestATaskRunsAndItsResultIsRead(t *testing.T) {
 	}
 }
 
-func TestManyTasks(t *testing.T) {
+func TestEachOfManyTasksHasItsResult(t *testing.T) {
 	n := open(t)
 	h := cluster.Handle(n, "double", double)
 	var futures []*cluster.Future[int]
@@ -96,7 +96,7 @@ func TestAFailureIsTriedAgainAndThenDead(t *testing.T) {
 	}
 }
 
-func TestCancel(t *testing.T) {
+func TestCancelEndsATaskThatRuns(t *testing.T) {
 	n := open(t)
 	begun := make(chan struct{})
 	ended := make(chan error, 1)
@@ -120,7 +120,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestUnknownHandler(t *testing.T) {
+func TestATaskOfAnUnknownHandlerIsRefused(t *testing.T) {
 	n := open(t)
 	if _, err := cluster.Submit[int, int](t.Context(), n, "nobody", 1); !errors.Is(err, cluster.ErrUnknownHandler) {
 		t.Error("cluster.Submit:", err)

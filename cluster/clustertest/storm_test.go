@@ -84,7 +84,7 @@ func stormTime(t *testing.T) (time.Duration, uint64) {
 }
 
 // Whatever is killed, stopped or cut off, each task that was acknowledged runs, its result is read, and nothing is stuck.
-func TestStorm(t *testing.T) {
+func TestNoTaskIsLostInAStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills processes for 10 s")
 	}

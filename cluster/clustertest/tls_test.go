@@ -73,7 +73,7 @@ func (a *authority) make(name string, cert *x509.Certificate, signer *ecdsa.Priv
 func (a *authority) file(name string) string { return filepath.Join(a.dir, name) }
 
 // With TLS on both sides, a node needs a certificate of the authority, and believes only servers that have one.
-func TestTLS(t *testing.T) {
+func TestWithTLSBothSidesNeedACertificate(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t, t.TempDir())
 	a.issue("server")

@@ -90,7 +90,7 @@ func TestNodesTellFromWhomTheyGotTasks(t *testing.T) {
 	})
 }
 
-func TestQueues(t *testing.T) {
+func TestQueuesHasAllLanes(t *testing.T) {
 	nodes, js := share(t, places(1), places(0))
 	release := make(chan struct{})
 	defer close(release)
@@ -130,7 +130,7 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-func TestShow(t *testing.T) {
+func TestShowTellsTheStateOfATask(t *testing.T) {
 	t.Parallel()
 	nodes, js := share(t, places(1), places(0))
 	release := make(chan struct{})

@@ -115,7 +115,7 @@ func TestSummaryIsATable(t *testing.T) {
 }
 
 // A mistake is told in one line, and nothing is measured or written.
-func TestBenchMistakes(t *testing.T) {
+func TestAMistakeInBenchIsToldInOneLine(t *testing.T) {
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept.json")
 	if err := os.WriteFile(kept, []byte("as it was"), 0o644); err != nil {
@@ -258,7 +258,7 @@ func TestReportKeepsPermissions(t *testing.T) {
 
 // Each load runs on each pool of tasks, or says why not, and a nested one
 // deadlocks exactly where the pool cannot.
-func TestTaskLoads(t *testing.T) {
+func TestEachLoadRunsOnEachPoolOrSaysWhyNot(t *testing.T) {
 	for _, p := range taskPools {
 		for _, l := range []taskLoad{flood(1000, nothing), recursive(10, 10), flood(10, spinFor(100))} {
 			if strings.Contains("channel errgroup ants conc", p.name) && l.tasks == 110 {
@@ -277,7 +277,7 @@ func TestTaskLoads(t *testing.T) {
 }
 
 // The sweep has a row for each pool, cost and number of workers.
-func TestSweep(t *testing.T) {
+func TestTheSweepHasARowForEachPoolCostAndNumber(t *testing.T) {
 	var out strings.Builder
 	rows := benchSweep(&out, io.Discard, 20_000, 1)
 	if n := 2 * len(sweep.cycles) * len(sweep.workers); len(rows) != n {
@@ -290,7 +290,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-func TestTasksMistakes(t *testing.T) {
+func TestAMistakeInBenchTasksIsToldInOneLine(t *testing.T) {
 	for _, args := range [][]string{{"tasks", "fib"}, {"tasks", "--executors", "filch"}, {"tasks", "--markdown"}, {"tasks", "--runs", "0"}} {
 		if status, stdout, stderr := invoke(t, append([]string{"bench"}, args...)...); status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: status %d, %q, %q", args, status, stdout, stderr)
@@ -298,7 +298,7 @@ func TestTasksMistakes(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestTheListHasProgramsAndExecutors(t *testing.T) {
 	status, stdout, _ := invoke(t, "bench", "--list")
 	if status != 0 {
 		t.Fatal(`invoke(t, "bench", "--list"):`, status)
@@ -360,7 +360,7 @@ func TestSuiteOnAllExecutors(t *testing.T) {
 
 // Strand stands for its programs, in sizes and on executors of their own. Those on strands are not
 // measured elsewhere unless they are asked for, and say where they cannot run.
-func TestStrand(t *testing.T) {
+func TestStrandStandsForItsPrograms(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.json")
 	status, stdout, stderr := invoke(t, "bench", "strand", "--runs", "1", "--workers", "1,2", "--json", file,
 		"--size", "spawns=1000,fib=12,nqueens=6,uts=T1/5,mergesort=1000")
@@ -456,7 +456,7 @@ func TestBarsSayHowToReadThem(t *testing.T) {
 	}
 }
 
-func TestDigits(t *testing.T) {
+func TestFiguresHaveFewDigits(t *testing.T) {
 	for want, got := range map[string]string{
 		"999 ns": duration(999), "1.00 us": duration(1000), "12.3 us": duration(12_345), "1.00 ms": duration(999_999), "75.0 s": duration(75e9),
 		"9999": count(9999), "10.0k": count(10_000), "1.50M": count(1_500_000), "2.00G": count(2e9),
@@ -471,7 +471,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-func TestSSSP(t *testing.T) {
+func TestShortestPathsAreMeasuredOnEachGraph(t *testing.T) {
 	dir := t.TempDir()
 	gr := filepath.Join(dir, "x.gr")
 	if err := os.WriteFile(gr, []byte("c so small\np sp 4 3\na 1 2 5\na 2 3 4\na 3 1 1\n"), 0o644); err != nil {

@@ -154,7 +154,7 @@ func TestMakeHasTheSameProfile(t *testing.T) {
 }
 
 // A CPU profile is written, and to a file that cannot be there is a mistake.
-func TestCPUProfile(t *testing.T) {
+func TestACPUProfileIsWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cpu.pprof")
 	if status, _, stderr := invoke(t, "bench", "fib", "--size", "15", "--executors", "filch", "--runs", "1", "--cpuprofile", file); status != 0 {
 		t.Fatal("invoke(…):", stderr)

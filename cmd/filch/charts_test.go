@@ -252,7 +252,7 @@ func (p piece) width() float64 {
 }
 
 // Rows that something else is faster than are losses, filch's alone.
-func TestLosses(t *testing.T) {
+func TestWhatSomethingElseIsFasterThanIsALoss(t *testing.T) {
 	of := func(executor string, workers int, took time.Duration) *row {
 		return &row{Workload: "w", Executor: executor, Workers: workers, Runs: 2, OK: true, Min: took - 1, Median: took, Max: took + 1}
 	}
@@ -468,7 +468,7 @@ func TestARunDrawsWhatItKeeps(t *testing.T) {
 }
 
 // What cannot be drawn is told in one line, and no file is written or changed.
-func TestDrawMistakes(t *testing.T) {
+func TestWhatCannotBeDrawnIsToldInOneLine(t *testing.T) {
 	good := keep(t, someReport())
 	none := someReport()
 	for _, x := range none.Rows {
@@ -557,7 +557,7 @@ func linkTo(t *testing.T, file string) string {
 func pageOf(r report) ([]byte, error) { return page(r, chartsOf(r)) }
 
 // Axes have a few round numbers, however far or near their ends are.
-func TestTicks(t *testing.T) {
+func TestAxesHaveAFewRoundNumbers(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64
 		most      int

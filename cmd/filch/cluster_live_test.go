@@ -13,7 +13,7 @@ import (
 )
 
 // The page and what it shows are there until the command is interrupted.
-func TestClusterLive(t *testing.T) {
+func TestThePageOfAClusterIsThereUntilTheInterrupt(t *testing.T) {
 	startCluster(t)
 	startNode(t, "upper")
 	live := func(ctx context.Context, out io.Writer) error {

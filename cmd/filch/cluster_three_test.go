@@ -17,7 +17,7 @@ import (
 )
 
 // Three servers go on when one of them is lost, and end with the command. The loss is part of the long form.
-func TestThreeServers(t *testing.T) {
+func TestThreeServersGoOnWhenOneIsLost(t *testing.T) {
 	thorough.Only(t, "starts servers, and interrupts them")
 	if runtime.GOOS == "windows" {
 		t.Skip("interrupts servers")

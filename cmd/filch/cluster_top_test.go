@@ -8,7 +8,7 @@ import (
 )
 
 // What is shown of nodes: the rate between two times, and from whom most tasks came.
-func TestClusterTables(t *testing.T) {
+func TestTablesOfNodesHaveRatesAndSources(t *testing.T) {
 	at := time.Unix(1000, 0)
 	before := cluster.NodeInfo{Name: "a", Seen: at, Stats: cluster.Stats{Done: 10}}
 	now := before

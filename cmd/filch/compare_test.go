@@ -41,7 +41,7 @@ func scatter(r *report, executor string, by float64) {
 }
 
 // What is said of two files: changes only where chance seldom makes them, with the exit status that is asked for.
-func TestCompare(t *testing.T) {
+func TestChangesAreToldWhereChanceSeldomMakesThem(t *testing.T) {
 	same := func(*report) {}
 	for name, c := range map[string]struct {
 		old, new func(r *report)
@@ -109,7 +109,7 @@ func few(r *report, n int) {
 }
 
 // Files that cannot be compared are told in one line.
-func TestCompareMistakes(t *testing.T) {
+func TestFilesThatCannotBeComparedAreTold(t *testing.T) {
 	good := keep(t, someReport())
 	unkept := changed(t, func(r *report) {
 		for _, x := range r.Rows {

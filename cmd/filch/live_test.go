@@ -12,7 +12,7 @@ import (
 )
 
 // The page is there while the workload runs, and all ends when it is interrupted.
-func TestLive(t *testing.T) {
+func TestThePageIsThereWhileTheWorkloadRuns(t *testing.T) {
 	o := liveOptions{address: "127.0.0.1:0", workers: 2, size: "20", executor: "filch", token: true}
 	withPage(t, func(ctx context.Context, out io.Writer) error { return showLive(ctx, out, "fib", o) }, func(line string) {
 		url, token, ok := strings.Cut(line, "#token=")
@@ -29,7 +29,7 @@ func TestLive(t *testing.T) {
 }
 
 // The address that is printed can be opened.
-func TestLiveAddress(t *testing.T) {
+func TestTheAddressThatIsPrintedCanBeOpened(t *testing.T) {
 	for _, test := range []struct {
 		o     liveOptions
 		host  string

@@ -12,7 +12,7 @@ import (
 )
 
 // All programs of all algorithms come to the same.
-func TestPar(t *testing.T) {
+func TestAllProgramsOfAnAlgorithmComeToTheSame(t *testing.T) {
 	thorough.Only(t, "runs all algorithms of all libraries")
 	defer func(d time.Duration) { enough = d }(enough)
 	enough = time.Microsecond
@@ -55,7 +55,7 @@ func TestPar(t *testing.T) {
 
 // What is too much for a rival is not run, and what is more than an algorithm is measured with
 // is cut.
-func TestParLimits(t *testing.T) {
+func TestWhatIsTooMuchForARivalIsNotRun(t *testing.T) {
 	plan, err := newParPlan([]string{"Map-skewed", "Map"}, options{workers: []int{1}, runs: 1, sizes: []string{"1000", "100000000"}})
 	if err != nil {
 		t.Fatal("newParPlan(…):", err)
@@ -74,7 +74,7 @@ func TestParLimits(t *testing.T) {
 	}
 }
 
-func TestParMistakes(t *testing.T) {
+func TestMistakesInBenchParAreTold(t *testing.T) {
 	for want, args := range map[string][]string{
 		`unknown algorithm "Sort-of"; there are For, `:                        {"Sort-of"},
 		`Sort is there twice`:                                                 {"Sort", "Sort"},
@@ -97,7 +97,7 @@ func TestParMistakes(t *testing.T) {
 }
 
 // Wrong results are told.
-func TestParWrong(t *testing.T) {
+func TestWrongResultsOfParAreTold(t *testing.T) {
 	plan := &parPlan{workers: []int{1}, runs: 1}
 	rows := plan.measureGroup(parAlgorithm{name: "Wrong", serial: func(d *parData) { d.v = 1 },
 		rivals: map[string]func(*parData, int){"pargo": func(d *parData, _ int) { d.v = 2 }}}, 10, nil)

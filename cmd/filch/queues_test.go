@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestClusterRefuses(t *testing.T) {
+func TestBenchClusterRefusesWhatCannotBe(t *testing.T) {
 	for args, want := range map[string]string{
 		"cluster nonsense":                "no part \"nonsense\"",
 		"cluster --size 7":                "--size 7",

@@ -13,7 +13,7 @@ import (
 
 // A recording is measured and predicted on as many workers as there are processors, and predicted beyond that. One
 // worker takes exactly the work of it.
-func TestRecord(t *testing.T) {
+func TestARecordingIsMeasuredAndPredicted(t *testing.T) {
 	if runtime.GOMAXPROCS(0) < 2 {
 		t.Skip("what a steal costs is measured on two processors")
 	}
@@ -79,7 +79,7 @@ func TestRecordReadsGraphs(t *testing.T) {
 	}
 }
 
-func TestLimit(t *testing.T) {
+func TestTheLimitIsWhatExplainsTheTime(t *testing.T) {
 	without := func(waking int64) map[string]int64 {
 		return map[string]int64{"waking": waking, "stealing": 99, "publishing": 99, "held searches": 100}
 	}
@@ -98,7 +98,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-func TestRecordRefuses(t *testing.T) {
+func TestRecordRefusesWhatCannotBe(t *testing.T) {
 	for text, args := range map[string]string{
 		"unknown workload":         "--record nothing",
 		"missing.json":             "--record missing.json",
@@ -118,7 +118,7 @@ func TestRecordRefuses(t *testing.T) {
 }
 
 // The policies stand in their order, each against today's on each number of workers.
-func TestTune(t *testing.T) {
+func TestEachPolicyIsTunedAgainstTodays(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.json")
 	out, _ := simulate(t, 0, "--tune", "--dag", "fib=12", "--workers", "2,64", "--json", file)
 	b, err := os.ReadFile(file)

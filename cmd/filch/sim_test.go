@@ -56,7 +56,7 @@ func TestSimIsTheSameForTheSameSeed(t *testing.T) {
 	}
 }
 
-func TestSimDraws(t *testing.T) {
+func TestSimDrawsMediansOfItsSeeds(t *testing.T) {
 	dir := t.TempDir()
 	simulate(t, 0, "--dag", "fib=10", "--scheduler", "child,pool", "--workers", "1..8", "--seeds", "3", "--svg", dir)
 	for _, name := range []string{"speed-up.svg", "space.svg", "steals.svg"} {
@@ -131,7 +131,7 @@ func TestSimShowsWhatAKernelOrChurnCosts(t *testing.T) {
 	}
 }
 
-func TestSimLists(t *testing.T) {
+func TestSimListsProgramsAndSchedulers(t *testing.T) {
 	out, _ := simulate(t, 0, "--list")
 	for _, name := range []string{"fib=20", "comb=100 ", "tree=16 ", "FILE.json", "FILE.txt", "FILE  ", "continuation", "pool", "adversary"} {
 		if !strings.Contains(out, name) {
@@ -140,7 +140,7 @@ func TestSimLists(t *testing.T) {
 	}
 }
 
-func TestSimRefuses(t *testing.T) {
+func TestSimRefusesWhatCannotBe(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--dag fob=3", "--dag fob=3"},
 		{"--kernel trace=2", "--kernel trace=2: its steps are in a file"},

@@ -86,7 +86,7 @@ func TestTraceTellsWhatIsLost(t *testing.T) {
 }
 
 // A mistake is told in one line, and nothing runs or is written.
-func TestTraceMistakes(t *testing.T) {
+func TestAMistakeInTraceIsToldInOneLine(t *testing.T) {
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept.json")
 	if err := os.WriteFile(kept, []byte("as it was"), 0o644); err != nil {

@@ -39,7 +39,7 @@ func TestRun(t *testing.T) {
 }
 
 // An error of the reader or the writer is not lost.
-func TestErrors(t *testing.T) {
+func TestErrorsOfTheReaderAndTheWriterAreNotLost(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	bad := errors.New("bad disk")

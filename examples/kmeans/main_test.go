@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 }
 
 // Two clusters far from each other are found.
-func TestTwo(t *testing.T) {
+func TestTwoClustersFarFromEachOtherAreFound(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	var all []point

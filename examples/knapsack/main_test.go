@@ -24,7 +24,7 @@ func best(k knapsack) int64 {
 	return int64(most[k.room])
 }
 
-func TestBest(t *testing.T) {
+func TestBothFormsFindTheBest(t *testing.T) {
 	seed := rand.Uint64()
 	p := filch.New(filch.WithWorkers(2), filch.WithOrder(filch.ByPriority))
 	defer p.Close()

@@ -53,7 +53,7 @@ func TestALookupWaitsForOnePart(t *testing.T) {
 }
 
 // A lookup that is too late, or too many, or comes after the end, is told so.
-func TestRefusals(t *testing.T) {
+func TestALookupThatIsRefusedIsToldSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(2, 1, func(ctx context.Context, _ int) { <-ctx.Done() }, filch.WithWorkers(1), filch.WithStallTimeout(0))
 		want := map[string]int{"/lookup 503": 3, "/lookup 504": 2}

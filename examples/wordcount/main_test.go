@@ -33,7 +33,7 @@ func TestRun(t *testing.T) {
 }
 
 // A file that cannot be read is told of, by both.
-func TestUnreadable(t *testing.T) {
+func TestAFileThatCannotBeReadIsTold(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	files := fstest.MapFS{"a.txt": {Data: []byte("one")}, "b.txt": {Data: []byte("two")}, "c.txt": {Data: []byte("three")}}

@@ -283,7 +283,7 @@ func TestANilSeatDoesNothing(t *testing.T) {
 	}
 }
 
-func TestMasks(t *testing.T) {
+func TestAMaskHasTheProcessorItIsMadeOf(t *testing.T) {
 	for _, n := range []int{0, 31, 32, 63, 64, 1023, 65535} {
 		if got := Of(n).Processors(); !slices.Equal(got, []int{n}) {
 			t.Errorf("Of(%d) is %v", n, got)
@@ -295,7 +295,7 @@ func TestMasks(t *testing.T) {
 }
 
 // The kernel of this machine does what it is told, or says that it cannot.
-func TestSystem(t *testing.T) {
+func TestTheKernelDoesWhatItIsTold(t *testing.T) {
 	before, err := System.Mask(0)
 	if runtime.GOOS != "linux" {
 		if err == nil || !strings.Contains(err.Error(), runtime.GOOS) {

@@ -3,7 +3,7 @@ package checks
 import "testing"
 
 // A look that is seldom taken is taken each time at first, then one time in as many; and something is told once.
-func TestSeldom(t *testing.T) {
+func TestALookIsTakenEachTimeAtFirstAndSeldomThen(t *testing.T) {
 	var s Seldom
 	looks := map[int]int{}
 	for i := range 5 * alwaysLooks {

@@ -15,7 +15,7 @@ func spend(p *Pool) { p.budget.word.Store(clock.Now() + 1e9) }
 
 // While workers are held back, what begins publishes what it owes, as where nobody is idle, and what is published
 // wakes none, but tasks do. When the time is over, a worker comes for what is public.
-func TestHeldBack(t *testing.T) {
+func TestWhatIsPublishedWhileWorkersAreHeldBackWakesNone(t *testing.T) {
 	p := newPool(2)
 	p.held.Store(true)
 	ran := make(chan int, 1)

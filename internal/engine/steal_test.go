@@ -44,7 +44,7 @@ func TestAThiefAsksForMore(t *testing.T) {
 }
 
 // Demand only rises, and is none again when it is met.
-func TestRaise(t *testing.T) {
+func TestDemandOnlyRises(t *testing.T) {
 	for _, c := range [][3]uint32{{None, supply, supply}, {None, Hunger, Hunger}, {supply, Hunger, Hunger}, {Hunger, supply, Hunger}, {supply, supply, supply}} {
 		w := &Worker{Demand: c[0]}
 		if w.Raise(c[1]); w.Demand != c[2] {

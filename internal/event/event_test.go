@@ -7,7 +7,7 @@ import (
 )
 
 // The form is what others read, and files are compared with.
-func TestText(t *testing.T) {
+func TestEventsAreReadAsTheyAreWritten(t *testing.T) {
 	for line, e := range map[string]Event{
 		"   12.300us  worker 1   steals fork 2.1 from worker 0":                   {12300, Stolen, 1, 0, ForkID(2, 1), "", 0},
 		"worker 0   publishes fork 0.7":                                           {0, Published, 0, -1, ForkID(0, 7), "", 0},
@@ -33,7 +33,7 @@ func TestText(t *testing.T) {
 }
 
 // Each kind has a name and a phrase of its own, and is read as what it was.
-func TestKinds(t *testing.T) {
+func TestEachKindHasANameAndAPhrase(t *testing.T) {
 	names := map[string]bool{}
 	for k := range kinds {
 		e := Event{Kind: k, Worker: 2, Other: 1, ID: 5}
@@ -79,7 +79,7 @@ func TestOtherLinesAreRefused(t *testing.T) {
 }
 
 // The ID of a fork has both numbers.
-func TestForkIDs(t *testing.T) {
+func TestTheIDOfAForkHasBothNumbers(t *testing.T) {
 	for _, c := range []struct {
 		worker int
 		n      uint64

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,7 +14,7 @@ import (
 )
 
 // A small module is measured as one would by hand.
-func TestMeasure(t *testing.T) {
+func TestASmallModuleIsMeasuredAsByHand(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":       "module example.com/m\n\ngo 1.26\n",
@@ -182,5 +185,40 @@ func TestTheDetectorIsAskedForInFewFiles(t *testing.T) {
 	})
 	if err != nil || len(in) > most || len(in) == 0 {
 		t.Errorf("%v; race.Enabled stands in %d files, and not in %d at most: %v", err, len(in), most, in)
+	}
+}
+
+// A test is read at a glance: no function of a test file is longer than 80 lines. Tables stand outside, and what is done to one
+// case is a function of its own.
+func TestFunctionsOfTestsAreShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it judges the source, and runs without -short")
+	}
+	const most = 80
+	files := 0
+	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() && (d.Name() == "testdata" || path != "../.." && strings.HasPrefix(d.Name(), ".")) {
+			return filepath.SkipDir
+		}
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files++
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range f.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok {
+				if n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; n > most {
+					t.Errorf("%s: %s has %d lines, more than %d: put its table, or what is done to one case, outside", fset.Position(fn.Pos()), fn.Name.Name, n, most)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || files == 0 {
+		t.Errorf("filepath.WalkDir(…): %v, %d files", err, files)
 	}
 }

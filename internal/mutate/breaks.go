@@ -19,7 +19,7 @@ import (
 // breaks.txt lists breaks: mutants made by hand. Each takes away one thing that tests are about, and each
 // of the tests that it names must notice. An entry has the form of those of equivalents.txt, but names
 // these tests in place of a reason. A test of another package than that of the file has the package in
-// front of it, as in ".:TestQueueLimit" for the root. One that needs the race detector ends in "+race".
+// front of it, as in "test/tasks:TestAfterAFailure". One that needs the race detector ends in "+race".
 //
 //go:embed breaks.txt
 var breakList string

@@ -10,7 +10,7 @@ import (
 )
 
 // What is vendored is the version of the script, with its licence.
-func TestVendored(t *testing.T) {
+func TestWhatIsVendoredIsTheVersionOfTheScript(t *testing.T) {
 	script, err := os.ReadFile("vendor.sh")
 	if err != nil {
 		t.Fatal(`os.ReadFile("vendor.sh"):`, err)

@@ -37,7 +37,7 @@ func TestTheProgramIsProfiledAsItIs(t *testing.T) {
 	}
 }
 
-func TestWithoutMain(t *testing.T) {
+func TestAProgramWithoutMainIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := profile(dir); err == nil || !strings.Contains(err.Error(), "main.go") {
 		t.Error("profile(dir):", err)

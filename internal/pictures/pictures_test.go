@@ -205,7 +205,7 @@ func TestTablesAreFilledInOnce(t *testing.T) {
 	}
 }
 
-func TestNumbers(t *testing.T) {
+func TestNumbersHaveFewDigits(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{nanos(1.21), "1.2 ns"}, {nanos(799.2), "799 ns"}, {nanos(2172), "2.2 us"}, {nanos(12e6), "12.0 ms"}, {nanos(3e9), "3.0 s"},
 		{digits(0.0029), "0.003"}, {digits(0.28), "0.28"}, {num(-0.001), "-0"}, {num(10), "10"}, {sizeOf(48 << 10), "48 KB"}, {sizeOf(2 << 20), "2 MB"},
@@ -217,7 +217,7 @@ func TestNumbers(t *testing.T) {
 }
 
 // A tree all of whose tasks run on one worker has all children at home.
-func TestShare(t *testing.T) {
+func TestChildrenOfTheSameWorkerAreAtHome(t *testing.T) {
 	ms := make([]member, 7)
 	if s := share(ms); s != 1 {
 		t.Errorf("one worker: %v", s)

@@ -6,7 +6,7 @@ import (
 )
 
 // Each transition is refused in the states that it is not for.
-func TestHoldTransitions(t *testing.T) {
+func TestTransitionsAreRefusedInOtherStates(t *testing.T) {
 	var h Hold
 	h.Init()
 	if !h.Load().HasPlace() || h.RetakePlace() {
@@ -71,7 +71,7 @@ func TestHoldRoundWraps(t *testing.T) {
 }
 
 // What must not be is reported at once, with the word.
-func TestHoldMisuse(t *testing.T) {
+func TestWhatAHoldMustNotDoIsReportedAtOnce(t *testing.T) {
 	for name, f := range map[string]func(h *Hold){
 		"openRound":  func(h *Hold) { h.OpenRound(); h.OpenRound() },
 		"leaveScope": func(h *Hold) { h.OpenRound(); h.LeaveScope() },

@@ -113,7 +113,7 @@ func TestWordAgainstCounts(t *testing.T) {
 
 // The greatest counts that are let in carry into no other field, even if as many more come
 // as may come at once before they are refused.
-func TestGreatestCounts(t *testing.T) {
+func TestTheGreatestCountsCarryIntoNoOtherField(t *testing.T) {
 	const more = 1 << 22
 	for _, s := range []State{
 		MaxCrowd * oneActive,
@@ -206,7 +206,7 @@ func TestNoPlaceAfterTheEnd(t *testing.T) {
 }
 
 // The fields are where they are said to be, and leave room for a crowd.
-func TestFields(t *testing.T) {
+func TestFieldsAreWhereTheyAreSaidToBe(t *testing.T) {
 	for name, c := range map[string][2]uint64{
 		"active":     {oneActive, 1},
 		"all active": {activeBits, 1<<25 - 1},

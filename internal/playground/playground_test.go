@@ -66,7 +66,7 @@ func TestNumbersAreThoseOfTheSerialOrder(t *testing.T) {
 }
 
 // Of a long queue both ends are recorded, and how long it is.
-func TestLongQueues(t *testing.T) {
+func TestOfALongQueueBothEndsAreRecorded(t *testing.T) {
 	r := request
 	r.DAG, r.Workers = "loop=100", "1"
 	f := film(t, r)
@@ -89,7 +89,7 @@ func TestLongQueues(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestBadRequestsAndLargeOnesAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Request)
 		want   string

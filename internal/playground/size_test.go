@@ -10,7 +10,7 @@ import (
 )
 
 // The size that docs/simulator.md has is that of the file.
-func TestSize(t *testing.T) {
+func TestTheSizeInTheDocumentIsThatOfTheFile(t *testing.T) {
 	f, err := os.Open("../../docs/playground/sim.wasm.gz")
 	if err != nil {
 		t.Fatal("os.Open(…):", err)

@@ -6,7 +6,7 @@ import (
 )
 
 // The order of tasks of different age is that of when they would be of one level.
-func TestAged(t *testing.T) {
+func TestAgedTasksGoByWhenTheyWouldBeOfOneLevel(t *testing.T) {
 	const second = 1_000_000_000
 	for _, c := range []struct {
 		priority int

@@ -3,7 +3,7 @@ package policy
 import "testing"
 
 // What a worker publishes, owes and is asked for, by what was asked of it.
-func TestAnswer(t *testing.T) {
+func TestWhatAWorkerPublishesAndOwesFollowsWhatIsAsked(t *testing.T) {
 	const dear = Reserve // the credit is not spent beyond that, but for one
 	for _, c := range []struct {
 		name               string
@@ -39,14 +39,14 @@ func TestAnswer(t *testing.T) {
 }
 
 // Forks are coarse if a steal would pay for publishing one.
-func TestCoarse(t *testing.T) {
+func TestForksAreCoarseFromThePriceOn(t *testing.T) {
 	if Coarse(Price-1) || !Coarse(Price) {
 		t.Error("not from the price on")
 	}
 }
 
 // A spin ends with its time, or, if the clock stands still, with its turns.
-func TestSpin(t *testing.T) {
+func TestASpinEndsWithItsTimeOrItsTurns(t *testing.T) {
 	turns := func(tick int64) (n, looks int) {
 		var s Spin
 		for now := int64(1); ; now += tick {
@@ -73,7 +73,7 @@ func TestSpin(t *testing.T) {
 }
 
 // After 60 tasks of its own a worker looks at the global queue.
-func TestFairness(t *testing.T) {
+func TestAfterSixtyOwnTasksTheGlobalQueueIsDue(t *testing.T) {
 	var f Fairness
 	for range 3 {
 		for i := range Every {
@@ -94,7 +94,7 @@ func TestFairness(t *testing.T) {
 }
 
 // One in every so many moves along with the one that is taken.
-func TestShare(t *testing.T) {
+func TestOneInSoManyMovesAlong(t *testing.T) {
 	for _, c := range []struct{ n, every, want int }{
 		{0, 2, 0}, {1, 2, 0}, {2, 2, 0}, {3, 2, 1}, {10, 2, 4}, {10, 1, 9}, {10, 4, 2}, {10, 0, 0}, {0, 0, 0},
 	} {
@@ -105,7 +105,7 @@ func TestShare(t *testing.T) {
 }
 
 // When a worker that is asked gives its place away.
-func TestGivesWay(t *testing.T) {
+func TestWhenAWorkerGivesItsPlaceAway(t *testing.T) {
 	const none = 1<<63 - 1
 	for _, c := range []struct {
 		name string

@@ -6,7 +6,7 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-func TestWakeThresholds(t *testing.T) {
+func TestWorkersAreWokenByHowManySearch(t *testing.T) {
 	for _, c := range []struct {
 		active, searching, limit, procs int
 		wake, search                    bool

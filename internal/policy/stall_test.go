@@ -7,7 +7,7 @@ import (
 
 // Each step of a day in a pool of two workers, in milliseconds. It does not matter when the day
 // begins.
-func TestStall(t *testing.T) {
+func TestPlacesAreAddedAndTakenBackAsWorkersStandStill(t *testing.T) {
 	for _, begin := range []int64{0, 5 * CountEvery} {
 		t.Run(fmt.Sprintf("from %d", begin), func(t *testing.T) { testStall(t, begin) })
 	}
@@ -92,7 +92,7 @@ func TestCountedAtZero(t *testing.T) {
 
 // Goroutines are counted again after a second, whatever the clock shows: in a bubble of
 // testing/synctest it is years before that of the program.
-func TestCountedAgain(t *testing.T) {
+func TestGoroutinesAreCountedAgainAfterASecond(t *testing.T) {
 	for _, start := range []int64{0, 1, -848_000_000_000_000_000, 848_000_000_000_000_000} {
 		s := Stall{After: 100}
 		s.Look(Sight{Now: start, Active: 2, Running: 2})

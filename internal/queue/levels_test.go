@@ -28,7 +28,7 @@ var priorities = map[string]func(r *rand.Rand) int{
 
 type entry = model.Entry
 
-func TestLevels(t *testing.T) {
+func TestLevelsAreLikeAModel(t *testing.T) {
 	seed := rand.Uint64()
 	for _, n := range []int{1, 3, followed} {
 		t.Run(fmt.Sprintf("followed=%d", n), func(t *testing.T) {
@@ -74,24 +74,8 @@ func testLevels(t *testing.T, seed uint64) {
 				}
 			case len(m) > 0 && r.IntN(10) == 0:
 				n := 1 + r.IntN(l.Bests(len(m)))
-				var to Levels[int]
-				if r.IntN(2) == 0 {
-					to.Push(m[0].Priority(), -1)
-				}
-				before := to.Len()
-				l.MoveBests(n, &to)
-				for i := range n + before {
-					p, id := to.Pop()
-					want := entry{m[0].Priority(), -1}
-					if i >= before {
-						want = m.Pop()
-					}
-					if want != (entry{p, id}) {
-						t.Fatalf("seed %d, %s: moved %v, want %v", seed, name, entry{p, id}, want)
-					}
-				}
-				if to.Len() > 0 || to.used > 0 || to.words != 0 {
-					t.Fatalf("seed %d, %s: %d values and %d parts too many moved", seed, name, to.Len(), to.used)
+				if err := moved(&l, &m, n, r); err != nil {
+					t.Fatalf("seed %d, %s: %v", seed, name, err)
 				}
 			default:
 				if looks {
@@ -111,16 +95,47 @@ func testLevels(t *testing.T, seed uint64) {
 			if l.n != len(m) {
 				t.Fatalf("seed %d, %s: %d values, want %d", seed, name, l.n, len(m))
 			}
-			parts := 0
-			for p := l.free; p != nil; p = p.next {
-				parts++
-			}
-			if parts != l.spare || parts > l.used+partSize || l.used > len(m) || cap(l.heap.items) > 4*len(m)+1100 {
-				t.Fatalf("seed %d, %s: %d parts, %d free and %d said to be, room for %d, for %d values",
-					seed, name, l.used, parts, l.spare, cap(l.heap.items), len(m))
+			if err := checkParts(&l, len(m)); err != nil {
+				t.Fatalf("seed %d, %s: %v", seed, name, err)
 			}
 		}
 	}
+}
+
+// moved moves the best n values of l away, and checks them against m.
+func moved(l *Levels[int], m *model.Queue, n int, r *rand.Rand) error {
+	var to Levels[int]
+	if r.IntN(2) == 0 {
+		to.Push((*m)[0].Priority(), -1)
+	}
+	before := to.Len()
+	l.MoveBests(n, &to)
+	for i := range n + before {
+		p, id := to.Pop()
+		want := entry{(*m)[0].Priority(), -1}
+		if i >= before {
+			want = m.Pop()
+		}
+		if want != (entry{p, id}) {
+			return fmt.Errorf("moved %v, want %v", entry{p, id}, want)
+		}
+	}
+	if to.Len() > 0 || to.used > 0 || to.words != 0 {
+		return fmt.Errorf("%d values and %d parts too many moved", to.Len(), to.used)
+	}
+	return nil
+}
+
+// checkParts checks how many parts there are for n values.
+func checkParts(l *Levels[int], n int) error {
+	parts := 0
+	for p := l.free; p != nil; p = p.next {
+		parts++
+	}
+	if parts != l.spare || parts > l.used+partSize || l.used > n || cap(l.heap.items) > 4*n+1100 {
+		return fmt.Errorf("%d parts, %d free and %d said to be, room for %d, for %d values", l.used, parts, l.spare, cap(l.heap.items), n)
+	}
+	return nil
 }
 
 // A million different priorities take the memory of a million values, and give it

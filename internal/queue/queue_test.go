@@ -78,7 +78,7 @@ func TestRetainsNothing(t *testing.T) {
 	}
 }
 
-func TestMoveChunk(t *testing.T) {
+func TestAChunkMovesInOrder(t *testing.T) {
 	var a, b Deque[int]
 	if n := a.MoveChunk(&b); n != 0 {
 		t.Errorf("%d values out of nothing", n)

@@ -8,7 +8,7 @@ import (
 
 // The oldest value, and each on a walk, has the first stamp that was left after its push,
 // whatever is pushed, popped and moved.
-func TestStamps(t *testing.T) {
+func TestAValueHasTheFirstStampAfterItsPush(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	type value struct{ id, by int64 } // by is 0 as long as there is no stamp
@@ -118,7 +118,7 @@ func TestWalkEndsWithAChunk(t *testing.T) {
 }
 
 // A walk in pieces sees each value once, and the oldest of each priority.
-func TestWalkLevels(t *testing.T) {
+func TestAWalkInPiecesSeesEachValueOnce(t *testing.T) {
 	for name, priority := range priorities {
 		r := rand.New(rand.NewPCG(1, 2))
 		var l Levels[int]

@@ -9,7 +9,7 @@ import (
 
 // One worker misses as often in its own cache as in a shared one of the same size. Behind its own, the shared
 // cache is used for what misses there.
-func TestSharedCaches(t *testing.T) {
+func TestASharedCacheIsForWhatMissesInOnesOwn(t *testing.T) {
 	for _, size := range []int{1, 7, 16, 40} {
 		c := Config{Program: dag.Iterative{Rounds: 5, Blocks: 16}, Scheduler: "child", Workers: 1, Cache: size}
 		own := run(t, c)

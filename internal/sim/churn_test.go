@@ -215,7 +215,7 @@ func TestOutcomeOfChurnIsChecked(t *testing.T) {
 	}
 }
 
-func TestParseChurn(t *testing.T) {
+func TestChurnIsReadAndWhatIsNoneIsTold(t *testing.T) {
 	for text, want := range map[string]Churn{
 		"1/2/3":              {Machine: 1, Up: 2, Down: 3},
 		"16/100000/50/hands": {Machine: 16, Up: 100000, Down: 50, Hands: true},
@@ -241,7 +241,7 @@ func TestParseChurn(t *testing.T) {
 	}
 }
 
-func TestBadChurn(t *testing.T) {
+func TestChurnThatCannotBeIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		churn     Churn
 		scheduler string

@@ -71,7 +71,7 @@ func TestWakingOneAtATimeTakesLonger(t *testing.T) {
 }
 
 // Each field of a Tuning changes the schedule.
-func TestTuning(t *testing.T) {
+func TestEachFieldOfATuningChangesTheSchedule(t *testing.T) {
 	p, _, err := dag.Parse("uts=8")
 	if err != nil {
 		t.Fatal(`dag.Parse("uts=8"):`, err)
@@ -121,7 +121,7 @@ func TestTuningOfSearches(t *testing.T) {
 }
 
 // What thieves take, of one, two, seven and a hundred.
-func TestAmounts(t *testing.T) {
+func TestWhatThievesTakeOfSoMany(t *testing.T) {
 	for _, c := range []struct {
 		amount Amount
 		want   [4]int

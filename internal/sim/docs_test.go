@@ -12,7 +12,7 @@ import (
 )
 
 // docs/simulator.md has the families and the kernels as they are, and its graphs and its trace are read.
-func TestDocument(t *testing.T) {
+func TestTheDocumentHasFamiliesAndKernelsAsTheyAre(t *testing.T) {
 	data, err := os.ReadFile("../../docs/simulator.md")
 	if err != nil {
 		t.Fatal(`os.ReadFile("../../docs/simulator.md"):`, err)

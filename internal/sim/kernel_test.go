@@ -184,7 +184,7 @@ func TestBalancedStealingWastesLess(t *testing.T) {
 	}
 }
 
-func TestBadKernels(t *testing.T) {
+func TestKernelsThatCannotBeAreRefused(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"mild", "unknown kernel"},
 		{"", "unknown kernel"},
@@ -222,7 +222,7 @@ func TestBadKernels(t *testing.T) {
 	}
 }
 
-func TestParseKernel(t *testing.T) {
+func TestKernelsAreReadFromTheirNames(t *testing.T) {
 	for text, want := range map[string]kernel.Kernel{
 		"benign":       {Name: "benign"},
 		"robin=3":      {Name: "robin", Processors: 3},

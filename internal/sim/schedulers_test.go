@@ -84,7 +84,7 @@ func TestSchedulersWithoutRequestsRefuseLatencies(t *testing.T) {
 }
 
 // What the configuration says is refused with its name or its number.
-func TestBadConfigurations(t *testing.T) {
+func TestConfigurationsThatCannotBeAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		says string
 		Config

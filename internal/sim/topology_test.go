@@ -27,7 +27,7 @@ func TestTopologiesAreReadAsTheyAreWritten(t *testing.T) {
 }
 
 // The latency between two workers is that of the outermost groups that they do not share.
-func TestLatencies(t *testing.T) {
+func TestALatencyIsThatOfTheOutermostGroups(t *testing.T) {
 	far, err := ParseTopology("3@50x2@7x4@1")
 	if err != nil {
 		t.Fatal(`ParseTopology("3@50x2@7x4@1"):`, err)

@@ -162,7 +162,7 @@ func TestStealingsAreSound(t *testing.T) {
 }
 
 // A Tuning that cannot be is refused.
-func TestBadTunings(t *testing.T) {
+func TestTuningsThatCannotBeAreRefused(t *testing.T) {
 	for says, c := range map[string]Config{
 		"only the schedulers pool": {Scheduler: "child", Tuning: Tuning{Stealing: "random-start"}},
 		"Amount alone":             {Scheduler: "half", Tuning: Tuning{Stealing: "random", Amount: Amount{Most: 1}}},

@@ -226,7 +226,7 @@ func checkFill[T Bits](t *testing.T, v T) {
 }
 
 // As many elements are filled as there are, at any place.
-func TestFill(t *testing.T) {
+func TestAsManyElementsAreFilledAsThereAre(t *testing.T) {
 	checkFill[uint8](t, 0x9a)
 	checkFill[uint16](t, 0x8001)
 	checkFill[uint32](t, 0x80000001)

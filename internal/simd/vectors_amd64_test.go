@@ -37,7 +37,7 @@ func TestVectorsFilterAllSizes(t *testing.T) {
 }
 
 // Without AVX-512, and without AVX2, all comes to the same.
-func TestOlderProcessors(t *testing.T) {
+func TestOlderProcessorsComeToTheSame(t *testing.T) {
 	defer func(avx2, avx512 bool) { hasAVX2, hasAVX512 = avx2, avx512 }(hasAVX2, hasAVX512)
 	for _, off := range []*bool{&hasAVX512, &hasAVX2} {
 		*off = false

@@ -14,7 +14,7 @@ var example = Profile{Work: 1000 * time.Millisecond, Span: 10 * time.Millisecond
 
 // The speed-up is at most the workers and the parallelism, and at least what a schedule reaches that keeps
 // workers busy.
-func TestSpeedUp(t *testing.T) {
+func TestTheSpeedUpIsAtMostTheWorkersAndTheParallelism(t *testing.T) {
 	for _, c := range []struct {
 		p           Profile
 		workers     int
@@ -55,7 +55,7 @@ func TestSpeedUp(t *testing.T) {
 	}
 }
 
-func TestText(t *testing.T) {
+func TestTheTextHasAFewDigitsAndATableOfSpeedUps(t *testing.T) {
 	var b strings.Builder
 	if err := example.WriteText(&b); err != nil {
 		t.Fatal("example.WriteText(&b):", err)
@@ -89,7 +89,7 @@ workers  speed-up at least  at most
 }
 
 // The picture is XML, has its words for those that do not see it, and colours for dark.
-func TestPicture(t *testing.T) {
+func TestThePictureIsXMLAndHasWords(t *testing.T) {
 	for _, p := range []Profile{example, {}, {Work: 10, Span: 10, BurdenedSpan: 10_000_000}, {Work: math.MaxInt64, Span: 1, BurdenedSpan: 1}} {
 		var b strings.Builder
 		if err := p.WriteSVG(&b); err != nil {
@@ -154,7 +154,7 @@ func TestRecordersAreLookedForWhileSomethingIsMeasured(t *testing.T) {
 // Idle tells of time in which the program did not run, where it can. The sleep is a real one: Idle reads the kernel's
 // clocks, which the virtual time of testing/synctest does not move. Nothing waits for the sleep to be over, and a
 // busy machine makes it longer, not shorter.
-func TestIdle(t *testing.T) {
+func TestASleepCountsAsIdle(t *testing.T) {
 	idle := Idle()
 	if idle == nil {
 		t.Skip("not known here")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestRead(t *testing.T) {
+func TestGraphsAreReadAndWrongLinesAreTold(t *testing.T) {
 	g, err := Read(strings.NewReader("c a comment\np sp 3 2\n\na 1 2 5\nc another\na 2 3 7\n"))
 	if err != nil {
 		t.Fatal("Read(…):", err)

@@ -41,7 +41,7 @@ func bellmanFord(g *Graph, from uint32) []uint64 {
 	return all
 }
 
-func TestDistances(t *testing.T) {
+func TestDistancesAreThoseOfBellmanAndFord(t *testing.T) {
 	seed := rand.Uint64()
 	for round := range 200 {
 		r := rand.New(rand.NewPCG(seed, uint64(round)))
@@ -80,7 +80,7 @@ func roundsOn(g *Graph, from uint32, workers int) ([]uint64, Work) {
 	return Rounds(g, from, p)
 }
 
-func TestGenerators(t *testing.T) {
+func TestTheSeedDecidesAGraph(t *testing.T) {
 	g := Grid(10, 5, 1)
 	if g.Vertices() != 100 || g.Edges() != 4*90 {
 		t.Errorf("%d vertices, %d edges", g.Vertices(), g.Edges())

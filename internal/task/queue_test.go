@@ -135,7 +135,7 @@ func TestStealByPriority(t *testing.T) {
 }
 
 // A full queue spills the worse half, and the newcomer.
-func TestSpill(t *testing.T) {
+func TestAFullQueueSpillsTheWorseHalf(t *testing.T) {
 	p := newPool(1, ByPriority)
 	setPlaces(p, counted{Active: 1}) // so that nobody is woken
 	var got int

@@ -205,7 +205,7 @@ func TestPlacesThatAreAddedAreCounted(t *testing.T) {
 }
 
 // How long something has been queued counts from when that was noted, and is never negative.
-func TestAges(t *testing.T) {
+func TestAnAgeCountsFromWhenItWasNoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for by, want := range map[int64]time.Duration{0: 10, 9: 1, 10: 0, 11: 0} {
 			if d := since(by, 10); d != want {

@@ -44,7 +44,7 @@ func (w *word) write(t *Table, s string) *Table {
 }
 
 // Each object has one view in a Table, however many there are, and tables that were used before are empty.
-func TestTable(t *testing.T) {
+func TestEachObjectHasOneViewInATable(t *testing.T) {
 	for range 3 {
 		for _, n := range []int{1, few, few + 1, few + 2, 10 * few} {
 			var all *Table
@@ -87,7 +87,7 @@ func TestTable(t *testing.T) {
 }
 
 // The views of both tables are in the result, the earlier ones on the left.
-func TestMerge(t *testing.T) {
+func TestMergingPutsTheEarlierViewsOnTheLeft(t *testing.T) {
 	for _, n := range []int{1, 3, few, 3 * few} {
 		for from := range n + 1 { // both have what lies between from and to
 			for to := from; to <= n; to++ {
@@ -143,7 +143,7 @@ func TestAPanicInAMerge(t *testing.T) {
 }
 
 // The nil Table has no view, and a Key tells whether it was made.
-func TestNothing(t *testing.T) {
+func TestTheNilTableHasNoView(t *testing.T) {
 	var none *Table
 	w := newWord()
 	if none.Noted(&w.key) != nil || new(Table).Noted(nil) != nil || none.Find(&w.key) != nil || Merge(nil, nil) != nil || !w.key.Made() || new(Key).Made() {

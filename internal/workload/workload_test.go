@@ -39,7 +39,7 @@ var small = map[string][]string{
 }
 
 // Every workload gives the right answer on every executor that can run it.
-func TestAnswers(t *testing.T) {
+func TestEveryWorkloadIsRightOnEveryExecutor(t *testing.T) {
 	for _, w := range Every() {
 		for _, size := range small[w.Name] {
 			t.Run(w.Name+" "+size, func(t *testing.T) {
@@ -159,7 +159,7 @@ func sources(t *testing.T) string {
 	return dir
 }
 
-func TestKnownAnswers(t *testing.T) {
+func TestAnswersAreThoseThatAreKnown(t *testing.T) {
 	for _, c := range []struct{ workload, size, want string }{
 		{"fib", "35", "9227465"}, {"fib", "38", "39088169"}, {"fib", "40", "102334155"},
 		{"nqueens", "12", "14200"}, {"nqueens", "13", "73712"}, {"nqueens", "14", "365596"},
@@ -204,7 +204,7 @@ func TestKnownAnswers(t *testing.T) {
 	}
 }
 
-func TestBadSizes(t *testing.T) {
+func TestSizesThatCannotBeAreRefused(t *testing.T) {
 	for _, c := range []struct{ workload, size, input, want string }{
 		{"fib", "x", "", `fib: size "x" is not a number from 0 to 50`},
 		{"fib", "51", "", "not a number from 0 to 50"},

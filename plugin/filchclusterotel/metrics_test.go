@@ -103,7 +103,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-func TestBadArguments(t *testing.T) {
+func TestBadArgumentsAreToldByName(t *testing.T) {
 	mp, _ := provider()
 	for want, f := range map[string]func(){
 		"filchclusterotel: Register: provider is nil":           func() { Register(nil) },

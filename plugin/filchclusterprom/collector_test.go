@@ -153,7 +153,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-func TestBadArguments(t *testing.T) {
+func TestBadArgumentsAreToldByName(t *testing.T) {
 	for want, f := range map[string]func(){
 		"filchclusterprom: New: node 0 is nil":             func() { New(nil) },
 		"filchclusterprom: NewQueues: the node is nil":     func() { NewQueues(nil, 0) },

@@ -275,7 +275,7 @@ func (b brokenMeter) RegisterCallback(metric.Callback, ...metric.Observable) (me
 	return nil, errBroken
 }
 
-func TestBadArguments(t *testing.T) {
+func TestBadArgumentsAreToldByName(t *testing.T) {
 	mp, _ := provider()
 	a, same := filch.New(filch.WithName("a")), filch.New(filch.WithName("a"))
 	expectPanic(t, "filchotel: Register: provider is nil", func() { Register(nil) })

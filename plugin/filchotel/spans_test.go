@@ -284,7 +284,7 @@ func TestTasksThatNeverStart(t *testing.T) {
 }
 
 // Every task of a random load has its span, and nothing is kept of any.
-func TestManyTasks(t *testing.T) {
+func TestEachOfManyTasksHasItsSpan(t *testing.T) {
 	tr, r, program := tracing()
 	p := filch.New(filch.WithWorkers(4), filch.WithObserver(tr), filch.WithQueueLimit(50, filch.Reject))
 	ctx, request := program.Start(background, "request")

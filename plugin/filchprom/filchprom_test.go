@@ -212,7 +212,7 @@ func expectPanic(t *testing.T, want string, f func()) {
 	f()
 }
 
-func TestBadArguments(t *testing.T) {
+func TestBadArgumentsAreToldByName(t *testing.T) {
 	expectPanic(t, "filchprom: New: pool 1 is nil", func() { New(filch.Default(), nil) })
 	expectPanic(t, "filch: Name: the Pool is nil or zero", func() { New(new(filch.Pool)) })
 	for _, b := range [][]float64{{1, 1}, {2, 1}, {math.NaN()}, {1, math.NaN()}} {

@@ -184,63 +184,66 @@ func lasts(points []promql.FPoint, long time.Duration) bool {
 
 var errClosed = errors.New("the test has ended")
 
+// alertCases are what happens to a pool, and the alerts that fire.
+var alertCases = map[string]struct {
+	options []filch.Option
+	// live does something to the pool, until ctx ends.
+	live func(ctx context.Context, p *filch.Pool)
+	want []string
+}{
+	"all is well": {nil, func(ctx context.Context, p *filch.Pool) {
+		for sleep(ctx, 20*time.Second) {
+			filch.Submit(ctx, p, nothing)
+		}
+	}, nil},
+	"at rest": {nil, func(context.Context, *filch.Pool) {}, nil},
+	"a task blocks for ever, and others wait for it": {
+		[]filch.Option{filch.WithStallTimeout(0)}, func(ctx context.Context, p *filch.Pool) {
+			for range 3 {
+				p.Go(ctx, func(context.Context) { <-ctx.Done() })
+			}
+		}, []string{"FilchStuck", "FilchWaitsTooLong"}},
+	"calls of Do hold all workers": {
+		[]filch.Option{filch.WithStallTimeout(0)}, func(ctx context.Context, p *filch.Pool) {
+			inside := make(chan struct{})
+			go p.Do(func(*filch.Worker) { close(inside); <-ctx.Done() })
+			<-inside
+			p.Go(ctx, func(context.Context) {})
+		}, []string{"FilchNothingRuns", "FilchStuck", "FilchWaitsTooLong"}},
+	"tasks block out of sight": {nil, func(ctx context.Context, p *filch.Pool) {
+		p.Go(ctx, func(context.Context) { <-ctx.Done() })
+		for sleep(ctx, time.Minute) {
+			p.Go(ctx, func(context.Context) { <-ctx.Done() })
+		}
+	}, []string{"FilchStalled"}},
+	"more comes than is done": {
+		[]filch.Option{filch.WithStallTimeout(0)}, func(ctx context.Context, p *filch.Pool) {
+			for sleep(ctx, time.Second) {
+				p.Go(ctx, func(context.Context) { time.Sleep(2 * time.Second) })
+			}
+		}, []string{"FilchQueueGrows", "FilchWaitsTooLong"}},
+	"the queue is full": {
+		[]filch.Option{filch.WithStallTimeout(0), filch.WithQueueLimit(1, filch.Reject)}, func(ctx context.Context, p *filch.Pool) {
+			for sleep(ctx, time.Second) {
+				p.Go(ctx, func(context.Context) { time.Sleep(2 * time.Second) })
+			}
+		}, []string{"FilchRejections"}},
+	"a task panics": {nil, func(ctx context.Context, p *filch.Pool) {
+		sleep(ctx, 10*time.Minute)
+		filch.Submit(ctx, p, func(context.Context) (int, error) { panic("fire") })
+	}, []string{"FilchPanics"}},
+	"the pool stays paused": {nil, func(ctx context.Context, p *filch.Pool) {
+		p.Pause()
+		p.Go(ctx, func(context.Context) {})
+	}, []string{"FilchPaused"}},
+}
+
 // Real pools with trouble of each kind set off the alerts that are for it, and no others. One that does well sets off
 // none.
 func TestAlertsFire(t *testing.T) {
 	rules := readAlerts(t, "filchprom")
 	fired := map[string]bool{}
-	for name, c := range map[string]struct {
-		options []filch.Option
-		// live does something to the pool, until ctx ends.
-		live func(ctx context.Context, p *filch.Pool)
-		want []string
-	}{
-		"all is well": {nil, func(ctx context.Context, p *filch.Pool) {
-			for sleep(ctx, 20*time.Second) {
-				filch.Submit(ctx, p, nothing)
-			}
-		}, nil},
-		"at rest": {nil, func(context.Context, *filch.Pool) {}, nil},
-		"a task blocks for ever, and others wait for it": {
-			[]filch.Option{filch.WithStallTimeout(0)}, func(ctx context.Context, p *filch.Pool) {
-				for range 3 {
-					p.Go(ctx, func(context.Context) { <-ctx.Done() })
-				}
-			}, []string{"FilchStuck", "FilchWaitsTooLong"}},
-		"calls of Do hold all workers": {
-			[]filch.Option{filch.WithStallTimeout(0)}, func(ctx context.Context, p *filch.Pool) {
-				inside := make(chan struct{})
-				go p.Do(func(*filch.Worker) { close(inside); <-ctx.Done() })
-				<-inside
-				p.Go(ctx, func(context.Context) {})
-			}, []string{"FilchNothingRuns", "FilchStuck", "FilchWaitsTooLong"}},
-		"tasks block out of sight": {nil, func(ctx context.Context, p *filch.Pool) {
-			p.Go(ctx, func(context.Context) { <-ctx.Done() })
-			for sleep(ctx, time.Minute) {
-				p.Go(ctx, func(context.Context) { <-ctx.Done() })
-			}
-		}, []string{"FilchStalled"}},
-		"more comes than is done": {
-			[]filch.Option{filch.WithStallTimeout(0)}, func(ctx context.Context, p *filch.Pool) {
-				for sleep(ctx, time.Second) {
-					p.Go(ctx, func(context.Context) { time.Sleep(2 * time.Second) })
-				}
-			}, []string{"FilchQueueGrows", "FilchWaitsTooLong"}},
-		"the queue is full": {
-			[]filch.Option{filch.WithStallTimeout(0), filch.WithQueueLimit(1, filch.Reject)}, func(ctx context.Context, p *filch.Pool) {
-				for sleep(ctx, time.Second) {
-					p.Go(ctx, func(context.Context) { time.Sleep(2 * time.Second) })
-				}
-			}, []string{"FilchRejections"}},
-		"a task panics": {nil, func(ctx context.Context, p *filch.Pool) {
-			sleep(ctx, 10*time.Minute)
-			filch.Submit(ctx, p, func(context.Context) (int, error) { panic("fire") })
-		}, []string{"FilchPanics"}},
-		"the pool stays paused": {nil, func(ctx context.Context, p *filch.Pool) {
-			p.Pause()
-			p.Go(ctx, func(context.Context) {})
-		}, []string{"FilchPaused"}},
-	} {
+	for name, c := range alertCases {
 		t.Run(name, func(t *testing.T) {
 			s := &scrapes{series: map[string]*samples{}}
 			var from, to time.Time

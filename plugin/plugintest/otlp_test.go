@@ -81,7 +81,7 @@ func receive(t *testing.T) (*receiver, string) {
 }
 
 // What a pool does arrives at a receiver of OTLP: all metrics, and a span of each task with its link.
-func TestOTLP(t *testing.T) {
+func TestMetricsAndSpansArriveAtAReceiverOfOTLP(t *testing.T) {
 	r, address := receive(t)
 	toMetrics, err := otlpmetricgrpc.New(background, otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithEndpoint(address))
 	if err != nil {

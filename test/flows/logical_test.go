@@ -140,7 +140,7 @@ var racing = map[string]struct {
 }
 
 // With logical races, the race detector reports a race of nodes in each run, and no other.
-func TestLogicalRaces(t *testing.T) {
+func TestRacesOfNodesAreReportedInEachRun(t *testing.T) {
 	programs := map[string]racetest.Program{}
 	for name, c := range racing {
 		programs[name] = racetest.Program{Races: c.races, Run: func() {

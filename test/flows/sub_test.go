@@ -94,54 +94,14 @@ func TestErrorNamesTheWholeWay(t *testing.T) {
 
 // Whatever ends runs, at the same time and one after the other, each ends, and leaves nothing
 // that disturbs the next.
-func TestStorm(t *testing.T) {
+func TestHoweverRunsEndTheNextIsNotDisturbed(t *testing.T) {
 	rounds := 60
 	if testing.Short() || race.Enabled {
 		rounds = 15
 	}
 	onPools(t, func(t *testing.T, p *filch.Pool) {
-		bad := errors.New("bad")
-		limit := flow.NewLimit(2)
 		u := &units{n: 2}
-		g := flow.New("g")
-		type how struct{ at, what int }
-		type key struct{}
-		var all []flow.Dep
-		r := rand.New(rand.NewPCG(7, 7))
-		for i := range 60 {
-			var deps []flow.Dep
-			for range r.IntN(3) {
-				if i > 0 {
-					deps = append(deps, all[i-1-r.IntN(min(i, 9))])
-				}
-			}
-			n := flow.Node(g, fmt.Sprint(i), func(ctx context.Context) (int, error) {
-				if i%5 == 0 {
-					u.take(1)
-					defer u.taken.Add(-1)
-				}
-				if i%7 == 0 {
-					if v, err := filch.Submit(ctx, p, func(context.Context) (int, error) { return i, nil }).Wait(ctx); err != nil || v != i {
-						return 0, err
-					}
-				}
-				if h := ctx.Value(key{}).(how); h.at == i {
-					switch h.what {
-					case 0:
-						return 0, bad
-					case 1:
-						panic(bad)
-					case 2:
-						runtime.Goexit()
-					}
-				}
-				return i, nil
-			}, deps...)
-			if i%5 == 0 {
-				n.Take(limit, 1)
-			}
-			all = append(all, n)
-		}
+		g := endingGraph(p, u)
 		outer := flow.New("outer")
 		flow.Sub(outer, "first", g)
 		flow.Sub(outer, "second", g)
@@ -150,8 +110,8 @@ func TestStorm(t *testing.T) {
 			wg.Go(func() {
 				r := rand.New(rand.NewPCG(uint64(k), 9))
 				for range rounds {
-					h := how{r.IntN(90), r.IntN(4)}
-					ctx, cancel := context.WithCancel(context.WithValue(context.Background(), key{}, h))
+					h := ending{r.IntN(90), r.IntN(4)}
+					ctx, cancel := context.WithCancel(context.WithValue(context.Background(), endingKey{}, h))
 					if r.IntN(10) == 0 {
 						go cancel()
 					}
@@ -165,7 +125,7 @@ func TestStorm(t *testing.T) {
 						t.Errorf("no error of node %d", h.at)
 					case err == nil:
 						res.Release()
-					case !errors.Is(err, bad) && !errors.Is(err, filch.ErrGoexit) && !errors.Is(err, context.Canceled):
+					case !errors.Is(err, errEnding) && !errors.Is(err, filch.ErrGoexit) && !errors.Is(err, context.Canceled):
 						t.Errorf("the error is %v", err)
 					}
 					cancel()
@@ -176,6 +136,56 @@ func TestStorm(t *testing.T) {
 		if u.over.Load() {
 			t.Error("nodes had more of a limit than there is")
 		}
-		noError(t, g.Run(context.WithValue(context.Background(), key{}, how{-1, 0}), p))
+		noError(t, g.Run(context.WithValue(context.Background(), endingKey{}, ending{-1, 0}), p))
 	})
+}
+
+// An ending is how a run of an endingGraph ends: at a node, by an error, a panic or a Goexit, if what is less than 3.
+type ending struct{ at, what int }
+
+type endingKey struct{}
+
+var errEnding = errors.New("bad")
+
+// endingGraph returns a graph whose runs end by the ending that their context has.
+func endingGraph(p *filch.Pool, u *units) *flow.Graph {
+	limit := flow.NewLimit(2)
+	g := flow.New("g")
+	var all []flow.Dep
+	r := rand.New(rand.NewPCG(7, 7))
+	for i := range 60 {
+		var deps []flow.Dep
+		for range r.IntN(3) {
+			if i > 0 {
+				deps = append(deps, all[i-1-r.IntN(min(i, 9))])
+			}
+		}
+		n := flow.Node(g, fmt.Sprint(i), func(ctx context.Context) (int, error) {
+			if i%5 == 0 {
+				u.take(1)
+				defer u.taken.Add(-1)
+			}
+			if i%7 == 0 {
+				if v, err := filch.Submit(ctx, p, func(context.Context) (int, error) { return i, nil }).Wait(ctx); err != nil || v != i {
+					return 0, err
+				}
+			}
+			if h := ctx.Value(endingKey{}).(ending); h.at == i {
+				switch h.what {
+				case 0:
+					return 0, errEnding
+				case 1:
+					panic(errEnding)
+				case 2:
+					runtime.Goexit()
+				}
+			}
+			return i, nil
+		}, deps...)
+		if i%5 == 0 {
+			n.Take(limit, 1)
+		}
+		all = append(all, n)
+	}
+	return g
 }

@@ -28,8 +28,24 @@ func TestOneWorkerPublishesNothing(t *testing.T) {
 		rig.SumChain.Call(s, tree)
 		s.Do(func(w *filch.Worker) { rig.JoinFib(w, 10); asyncs(w) })
 	}
+	for name, program := range workOfOne(t, work) {
+		t.Run(name, func(t *testing.T) {
+			p := filch.New(filch.WithWorkers(1))
+			for range rig.Fewer(20) {
+				program(p)
+			}
+			p.Close()
+			if s := p.Stats(); s.Published != 0 {
+				t.Errorf("%d forks were published, %d of them taken back", s.Published, s.TakenBack)
+			}
+		})
+	}
+}
+
+// workOfOne are ways in which work comes to a pool of one worker.
+func workOfOne(t *testing.T, work func(s filch.Scope)) map[string]func(p *filch.Pool) {
 	ctx := context.Background()
-	for name, program := range map[string]func(p *filch.Pool){
+	return map[string]func(p *filch.Pool){
 		"from outside": func(p *filch.Pool) { work(p) },
 		"in Do":        func(p *filch.Pool) { p.Do(func(w *filch.Worker) { work(w) }) },
 		"a guest on top": func(p *filch.Pool) {
@@ -85,17 +101,6 @@ func TestOneWorkerPublishesNothing(t *testing.T) {
 				work(w)
 			})
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := filch.New(filch.WithWorkers(1))
-			for range rig.Fewer(20) {
-				program(p)
-			}
-			p.Close()
-			if s := p.Stats(); s.Published != 0 {
-				t.Errorf("%d forks were published, %d of them taken back", s.Published, s.TakenBack)
-			}
-		})
 	}
 }
 

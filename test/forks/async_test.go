@@ -936,7 +936,7 @@ func (s *asyncStorm) do(w *filch.Worker, r *rand.Rand, depth int) {
 }
 
 // Whatever is done in asyncs, each runs once, and nothing is left. FILCH_SEED sets the seed.
-func TestAsyncStorm(t *testing.T) {
+func TestAsyncsAtRandomRunOnceEach(t *testing.T) {
 	seed := rand.Uint64()
 	if s := os.Getenv("FILCH_SEED"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/internal/rig"
 )
 
@@ -140,4 +142,82 @@ func TestScopeOfATaskTellsWhenThePoolHasEnded(t *testing.T) {
 	}
 	rig.MustPanic(t, "closed Pool", func() { s.Do(rig.Nop) })
 	rig.MustPanic(t, "TryDo: f is nil", func() { s.TryDo(nil) })
+}
+
+func TestDoFromManyGoroutines(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		p := filch.New(filch.WithWorkers(workers))
+		var wg sync.WaitGroup
+		var wrong atomic.Int32
+		for range racetest.Fewer(8, rig.Fewer(1000)) {
+			wg.Go(func() {
+				if rig.FibFunc.Call(p, 15)+rig.FibChain.Call(p, 15) != 1220 {
+					wrong.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if wrong.Load() > 0 {
+			t.Errorf("%d workers: %d wrong answers", workers, wrong.Load())
+		}
+	}
+}
+
+// All calls get under way at once, however few workers there are.
+func TestDoStartsAtOnce(t *testing.T) {
+	const callers = 1000
+	p := filch.New(filch.WithWorkers(1))
+	var in, out sync.WaitGroup
+	in.Add(callers)
+	for range callers {
+		out.Go(func() {
+			p.Do(func(*filch.Worker) { in.Done(); in.Wait() })
+		})
+	}
+	out.Wait()
+}
+
+func TestDoInsideDo(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		p := filch.New(filch.WithWorkers(workers))
+		var nest func(depth int) int
+		nest = func(depth int) (n int) {
+			if depth == 0 {
+				return rig.FibFunc.Call(p, 10)
+			}
+			p.Do(func(w *filch.Worker) {
+				w.Do(func(w *filch.Worker) {
+					a, b := filch.Join(w,
+						func(*filch.Worker) int { return nest(depth - 1) },
+						func(w *filch.Worker) int { return rig.FibChain.Call(w, 10) })
+					n = a + b
+				})
+			})
+			return n
+		}
+		if got := nest(20); got != 21*55 {
+			t.Errorf("%d workers: %d", workers, got)
+		}
+	}
+}
+
+func TestPoolsNest(t *testing.T) {
+	a, b := filch.New(filch.WithWorkers(1)), filch.New(filch.WithWorkers(2))
+	var ping func(w *filch.Worker, p, q *filch.Pool, depth int) int
+	ping = func(w *filch.Worker, p, q *filch.Pool, depth int) (n int) {
+		if depth == 0 {
+			return 1
+		}
+		there := func(*filch.Worker) (n int) {
+			q.Do(func(w *filch.Worker) { n = ping(w, q, p, depth-1) })
+			return n
+		}
+		x, y := filch.Join(w, there, there)
+		return x + y
+	}
+	a.Do(func(w *filch.Worker) {
+		if n := ping(w, a, b, 10); n != 1<<10 {
+			t.Errorf("%d leaves", n)
+		}
+	})
 }

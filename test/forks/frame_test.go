@@ -82,7 +82,7 @@ func TestFramesAreUsedAgain(t *testing.T) {
 
 // Joins out of order, of forks that are not there, and functions that return before they have
 // joined all, are told at once and by name, whether forks are private or public.
-func TestJoinMistakes(t *testing.T) {
+func TestMistakesWithJoinsAreToldAtOnce(t *testing.T) {
 	for _, workers := range []int{1, 4} { // with four, forks are published
 		for want, f := range map[string]func(f *filch.Frame[int, int], n int) int{
 			"Join of fork 1 out of order: the newest open fork is 2": func(f *filch.Frame[int, int], n int) int {
@@ -118,7 +118,7 @@ func TestJoinMistakes(t *testing.T) {
 }
 
 // The same for links.
-func TestLinkMistakes(t *testing.T) {
+func TestMistakesWithLinksAreToldAtOnce(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		for want, f := range map[string]func(l *filch.Link[int, int]) int{
 			"Join on a Link without a fork": func(l *filch.Link[int, int]) int { return l.Join() },

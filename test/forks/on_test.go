@@ -89,7 +89,7 @@ func TestTwoFuncsForkOneAnother(t *testing.T) {
 }
 
 // On is for the outermost call as well, where there is no body yet.
-func TestOnInADo(t *testing.T) {
+func TestOnIsForTheOutermostCallAsWell(t *testing.T) {
 	filch.New(filch.WithWorkers(2)).Do(func(w *filch.Worker) {
 		rig.FibFunc.On(w, func(f *filch.Frame[int, int]) {
 			h := f.Fork(15)

@@ -222,7 +222,7 @@ func TestPanicFromTheDepths(t *testing.T) {
 
 // What a function recovers from inside its own Do, Call or Join leaves the
 // forks around it alone.
-func TestRecoverInside(t *testing.T) {
+func TestRecoveringInsideLeavesTheForksAroundAlone(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		rig.EachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
@@ -254,7 +254,7 @@ func TestRecoverInside(t *testing.T) {
 	}
 }
 
-func TestGoexit(t *testing.T) {
+func TestGoexitArrivesAtTheCaller(t *testing.T) {
 	exit := func(*filch.Worker) { runtime.Goexit() }
 	for _, c := range []struct {
 		name string
@@ -325,7 +325,7 @@ func TestGoexitFromTheDepths(t *testing.T) {
 
 // FailNow is Goexit with a test to fail: the test must end as failed, in a
 // process of its own so that this one need not.
-func TestFailNow(t *testing.T) {
+func TestFailNowEndsATestAsFailed(t *testing.T) {
 	const env = "FILCH_TEST_FAILNOW"
 	if where := os.Getenv(env); where != "" {
 		for _, pl := range placements {
@@ -345,11 +345,11 @@ func TestFailNow(t *testing.T) {
 		return
 	}
 	for _, where := range []string{"first", "second"} {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestFailNow$", "-test.v", "-test.timeout=1m")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestFailNowEndsATestAsFailed$", "-test.v", "-test.timeout=1m")
 		cmd.Env = append(os.Environ(), env+"="+where)
 		b, err := cmd.CombinedOutput()
 		out := string(b)
-		if err == nil || strings.Count(out, "    --- FAIL: TestFailNow/") != len(placements)*len(rig.Forms) ||
+		if err == nil || strings.Count(out, "    --- FAIL: TestFailNowEndsATestAsFailed/") != len(placements)*len(rig.Forms) ||
 			strings.Contains(out, "went on") || strings.Contains(out, "panic") {
 			t.Errorf("%s arm: %v\n%s", where, err, out)
 		}

@@ -66,7 +66,7 @@ func TestAFreePlaceFindsAFork(t *testing.T) {
 }
 
 // Demand is what is asked for and not public yet.
-func TestDemand(t *testing.T) {
+func TestDemandIsWhatIsAskedForAndNotPublicYet(t *testing.T) {
 	racetest.Skip(t, "it counts forks that are published or stolen")
 	alone := filch.New(filch.WithWorkers(1))
 	alone.Do(func(w *filch.Worker) {

@@ -3,6 +3,7 @@ package life
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -213,4 +214,57 @@ func TestClosedIsTheReason(t *testing.T) {
 			t.Errorf("p.Stats().Tasks: %+v", k)
 		}
 	})
+}
+
+// A pool made outside of a bubble may be closed outside.
+func TestCloseOutsideOfABubble(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	synctest.Test(t, func(*testing.T) {
+		done := make(chan bool)
+		p.Go(context.Background(), func(ctx context.Context) { ctx.Done(); close(done) })
+		<-done
+	})
+	p.Close()
+}
+
+func TestCloseWaitsForCallsAndTakesNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(2))
+		ended := false
+		go p.Do(func(w *filch.Worker) {
+			w.Join(
+				func(*filch.Worker) { time.Sleep(time.Second) },
+				func(*filch.Worker) { time.Sleep(2 * time.Second) })
+			ended = true
+		})
+		synctest.Wait()
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				if err := p.Close(); err != nil || !ended {
+					t.Errorf("Close returned %v; the call had ended: %v", err, ended)
+				}
+			})
+		}
+		synctest.Wait()
+		rig.MustPanic(t, "Do on a closed Pool", func() { p.Do(rig.Nop) })
+		wg.Wait()
+		rig.MustPanic(t, "Do on a closed Pool", func() { p.Do(rig.Nop) })
+		rig.MustPanic(t, "Call on a closed Pool", func() { rig.FibFunc.Call(p, 1) })
+		if err := p.Close(); err != nil {
+			t.Error("p.Close():", err)
+		}
+		if err := filch.New().Close(); err != nil {
+			t.Error("filch.New().Close():", err)
+		}
+	})
+}
+
+func TestDefaultPoolCannotBeClosed(t *testing.T) {
+	if err := filch.Default().Close(); err == nil {
+		t.Error("no error")
+	}
+	if got := rig.FibFunc.Call(filch.Default(), 10); got != 55 {
+		t.Error("fibFunc.Call(filch.Default(), 10):", got)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/internal/rig"
 )
@@ -217,7 +219,7 @@ func TestNothingRunsInAPause(t *testing.T) {
 
 // Drain returns at once, takes nothing more from outside, and lets all that was accepted run. Done
 // tells the end, and nothing else does.
-func TestDrain(t *testing.T) {
+func TestDrainLetsAllThatWasAcceptedRun(t *testing.T) {
 	racetest.Skip(t, "its parts share a variable, which one worker orders")
 	synctest.Test(t, func(t *testing.T) {
 		p, release := rig.Held(t)
@@ -290,4 +292,25 @@ func TestDoneWaitsForAll(t *testing.T) {
 		t.Error("the default pool was closed")
 	}
 	filch.Default().Do(rig.Nop)
+}
+
+// A pool at rest has no goroutines, and the memory of a crowd of callers is
+// forgotten.
+func TestRestingPoolHasNoGoroutines(t *testing.T) {
+	p := filch.New(filch.WithWorkers(8))
+	var wg sync.WaitGroup
+	for range racetest.Fewer(8, rig.Fewer(1000)) {
+		wg.Go(func() { rig.FibFunc.Call(p, racetest.Fewer(12, 18)) })
+	}
+	wg.Wait()
+	resting := func() bool {
+		s := p.Stats()
+		return s.Active == 0 && s.Searching == 0 && s.Blocked == 0
+	}
+	var b strings.Builder
+	poll.Patiently(t, "a pool at rest has no goroutine", func() (bool, any) {
+		b.Reset()
+		pprof.Lookup("goroutine").WriteTo(&b, 1)
+		return resting() && !strings.Contains(b.String(), "engine.(*Worker).run"), p.Stats()
+	})
 }

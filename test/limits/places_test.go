@@ -2,6 +2,8 @@ package limits
 
 import (
 	"context"
+	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,4 +152,46 @@ func TestParkedWorkersAreUsed(t *testing.T) {
 		}
 		p.Close()
 	})
+}
+
+// No more leaves run at once than there are workers, also when waiting ones
+// give up their places and take them back; but for a moment, when one has passed
+// its place on while it helped, and finds that its own wait is over. It cannot
+// wait for a free place then: all others might be blocked on a mutex that it
+// holds.
+func TestNoMoreRunThanWorkers(t *testing.T) {
+	racetest.Skip(t, "it counts forks that are published or stolen")
+	waits := int64(0)
+	for _, workers := range []int{1, 2, 3, 8} {
+		rig.EachForm(t, func(t *testing.T, both func(s filch.Scope, a, b func(w *filch.Worker))) {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(filch.WithWorkers(workers))
+				var now, most, ran atomic.Int32
+				rng := rand.New(rand.NewPCG(1, uint64(workers)))
+				var work func(depth int, nap time.Duration) rig.Step
+				work = func(depth int, nap time.Duration) rig.Step {
+					a, b := time.Duration(rng.Int64N(1e7)), time.Duration(rng.Int64N(1e6))
+					if depth == 0 {
+						return func(*filch.Worker) {
+							n := now.Add(1)
+							most.Store(max(most.Load(), n))
+							ran.Add(1)
+							time.Sleep(nap)
+							now.Add(-1)
+						}
+					}
+					first, second := work(depth-1, a), work(depth-1, b)
+					return func(w *filch.Worker) { both(w, first, second) }
+				}
+				p.Do(work(8, 0))
+				if most.Load() > int32(workers+workers/2) || ran.Load() != 1<<8 {
+					t.Errorf("%d workers: %d of %d leaves at once", workers, most.Load(), ran.Load())
+				}
+				waits += p.Stats().Waits
+			})
+		})
+	}
+	if waits == 0 {
+		t.Error("nobody blocked: the test shows nothing")
+	}
 }

@@ -83,66 +83,74 @@ func TestASubmitterLendsItsSlotToWhatItsTaskComesAfter(t *testing.T) {
 	}
 }
 
+// slotted is a pool, and a Subpool of one slot.
+type slotted struct {
+	p   *filch.Pool
+	sub *filch.Subpool
+}
+
+// needsSlot needs a slot; it is no task of the Subpool itself, so that what waits for it may be none either.
+func needsSlot(e slotted) func(ctx context.Context) (int, error) {
+	return func(ctx context.Context) (int, error) { return filch.Submit(ctx, e.p, rig.Value(1), e.sub).Wait(ctx) }
+}
+
+// slotWaits are waits for what needs a slot.
+var slotWaits = map[string]func(ctx context.Context, e slotted) (int, error){
+	"Future": func(ctx context.Context, e slotted) (int, error) {
+		return filch.Submit(ctx, e.p, needsSlot(e)).Wait(ctx)
+	},
+	"a Future on a goroutine of its own": func(ctx context.Context, e slotted) (int, error) {
+		return filch.Submit(ctx, e.p, needsSlot(e), filch.LongRunning()).Wait(ctx)
+	},
+	"Group": func(ctx context.Context, e slotted) (int, error) {
+		g := e.p.Group(ctx)
+		g.Go(func(ctx context.Context) error { _, err := needsSlot(e)(ctx); return err })
+		return 1, g.Wait()
+	},
+	"Group with a limit": func(ctx context.Context, e slotted) (int, error) {
+		g := e.p.Group(ctx, filch.GroupLimit(1))
+		for range 3 {
+			g.Go(func(ctx context.Context) error { _, err := needsSlot(e)(ctx); return err }, e.sub)
+		}
+		return 1, g.Wait()
+	},
+	"Promise": func(ctx context.Context, e slotted) (int, error) {
+		promise := filch.NewPromise[int](e.p)
+		e.p.Go(ctx, func(ctx context.Context) { promise.Complete(needsSlot(e)(ctx)) }, filch.Fair())
+		return promise.Future().Wait(ctx)
+	},
+	"Memo": func(ctx context.Context, e slotted) (int, error) {
+		return filch.NewMemo(e.p, func(ctx context.Context, n int) (int, error) { return needsSlot(e)(ctx) }).Get(ctx, 1)
+	},
+	"Memo of another": func(ctx context.Context, e slotted) (int, error) {
+		begun := make(chan bool)
+		m := filch.NewMemo(e.p, func(ctx context.Context, n int) (int, error) { close(begun); return needsSlot(e)(ctx) })
+		filch.Submit(ctx, e.p, func(ctx context.Context) (int, error) { return m.Get(ctx, 1) }, filch.LongRunning())
+		<-begun
+		return m.Get(ctx, 1)
+	},
+	"After": func(ctx context.Context, e slotted) (int, error) {
+		return filch.Submit(ctx, e.p, rig.Value(1), filch.After(filch.Submit(ctx, e.p, needsSlot(e)))).Wait(ctx)
+	},
+	"Help": func(ctx context.Context, e slotted) (int, error) {
+		f := filch.Submit(ctx, e.p, needsSlot(e), filch.Fair())
+		for e.p.Help(ctx) {
+		}
+		return f.Wait(ctx)
+	},
+	"another pool that has its callers run": func(ctx context.Context, e slotted) (int, error) {
+		other := filch.New(filch.WithWorkers(1), filch.WithTaskLimit(1, filch.CallerRuns), filch.WithStallTimeout(0))
+		defer other.Close()
+		end := make(chan bool)
+		other.Go(context.Background(), func(context.Context) { <-end })
+		defer close(end)
+		return filch.Submit(ctx, other, needsSlot(e)).Wait(ctx)
+	},
+}
+
 // A task lends its slot to whatever it waits for, directly or by way of others, however it waits.
 func TestATaskLendsItsSlotWheneverItWaits(t *testing.T) {
-	type env struct {
-		p   *filch.Pool
-		sub *filch.Subpool
-	}
-	// deep needs a slot; it is no task of the Subpool itself, so that what waits for it may be none either.
-	deep := func(e env) func(ctx context.Context) (int, error) {
-		return func(ctx context.Context) (int, error) { return filch.Submit(ctx, e.p, rig.Value(1), e.sub).Wait(ctx) }
-	}
-	for name, f := range map[string]func(ctx context.Context, e env) (int, error){
-		"Future": func(ctx context.Context, e env) (int, error) { return filch.Submit(ctx, e.p, deep(e)).Wait(ctx) },
-		"a Future on a goroutine of its own": func(ctx context.Context, e env) (int, error) {
-			return filch.Submit(ctx, e.p, deep(e), filch.LongRunning()).Wait(ctx)
-		},
-		"Group": func(ctx context.Context, e env) (int, error) {
-			g := e.p.Group(ctx)
-			g.Go(func(ctx context.Context) error { _, err := deep(e)(ctx); return err })
-			return 1, g.Wait()
-		},
-		"Group with a limit": func(ctx context.Context, e env) (int, error) {
-			g := e.p.Group(ctx, filch.GroupLimit(1))
-			for range 3 {
-				g.Go(func(ctx context.Context) error { _, err := deep(e)(ctx); return err }, e.sub)
-			}
-			return 1, g.Wait()
-		},
-		"Promise": func(ctx context.Context, e env) (int, error) {
-			promise := filch.NewPromise[int](e.p)
-			e.p.Go(ctx, func(ctx context.Context) { promise.Complete(deep(e)(ctx)) }, filch.Fair())
-			return promise.Future().Wait(ctx)
-		},
-		"Memo": func(ctx context.Context, e env) (int, error) {
-			return filch.NewMemo(e.p, func(ctx context.Context, n int) (int, error) { return deep(e)(ctx) }).Get(ctx, 1)
-		},
-		"Memo of another": func(ctx context.Context, e env) (int, error) {
-			begun := make(chan bool)
-			m := filch.NewMemo(e.p, func(ctx context.Context, n int) (int, error) { close(begun); return deep(e)(ctx) })
-			filch.Submit(ctx, e.p, func(ctx context.Context) (int, error) { return m.Get(ctx, 1) }, filch.LongRunning())
-			<-begun
-			return m.Get(ctx, 1)
-		},
-		"After": func(ctx context.Context, e env) (int, error) {
-			return filch.Submit(ctx, e.p, rig.Value(1), filch.After(filch.Submit(ctx, e.p, deep(e)))).Wait(ctx)
-		},
-		"Help": func(ctx context.Context, e env) (int, error) {
-			f := filch.Submit(ctx, e.p, deep(e), filch.Fair())
-			for e.p.Help(ctx) {
-			}
-			return f.Wait(ctx)
-		},
-		"another pool that has its callers run": func(ctx context.Context, e env) (int, error) {
-			other := filch.New(filch.WithWorkers(1), filch.WithTaskLimit(1, filch.CallerRuns), filch.WithStallTimeout(0))
-			defer other.Close()
-			end := make(chan bool)
-			other.Go(context.Background(), func(context.Context) { <-end })
-			defer close(end)
-			return filch.Submit(ctx, other, deep(e)).Wait(ctx)
-		},
-	} {
+	for name, f := range slotWaits {
 		for workers := 1; workers <= 2; workers++ {
 			for _, long := range []bool{false, true} {
 				t.Run(fmt.Sprint(name, workers, long), func(t *testing.T) {
@@ -153,7 +161,7 @@ func TestATaskLendsItsSlotWheneverItWaits(t *testing.T) {
 						if long {
 							opts = append(opts, filch.LongRunning())
 						}
-						got, err := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) { return f(ctx, env{p, sub}) }, opts...).Wait(context.Background())
+						got, err := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) { return f(ctx, slotted{p, sub}) }, opts...).Wait(context.Background())
 						if got != 1 || err != nil {
 							t.Errorf("a task that waits for one that needs its slot: %d, %v, not 1", got, err)
 						}

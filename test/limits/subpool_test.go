@@ -16,7 +16,7 @@ import (
 )
 
 // No more tasks of a Subpool run at once than it says, whatever they do, and all of them run.
-func TestSubpoolLimits(t *testing.T) {
+func TestNoMoreTasksOfASubpoolRunThanItSays(t *testing.T) {
 	rig.AtEach(t, func(t *testing.T, p *filch.Pool) {
 		for limit := 1; limit <= 3; limit++ {
 			sub := p.Subpool(limit)
@@ -52,7 +52,7 @@ func TestSubpoolLimits(t *testing.T) {
 }
 
 // Tasks start in the order of their Subpool.
-func TestSubpoolOrder(t *testing.T) {
+func TestTasksStartInTheOrderOfTheirSubpool(t *testing.T) {
 	for order, want := range map[filch.Order][]int{filch.LIFO: {0, 4, 3, 2, 1}, filch.FIFO: {0, 1, 2, 3, 4}, filch.ByPriority: {0, 3, 1, 4, 2}} {
 		for _, outer := range []filch.Order{filch.LIFO, filch.FIFO, filch.ByPriority} {
 			rig.AtEach(t, func(t *testing.T, p *filch.Pool) {
@@ -93,7 +93,7 @@ func TestSubpoolOrder(t *testing.T) {
 
 // An option sets what it says, whatever that is, and nothing that another has set. One of a pool is refused,
 // also if it sets what a pool has without it.
-func TestSubpoolOptions(t *testing.T) {
+func TestAnOptionOfASubpoolSetsWhatItSays(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	sub := p.Subpool(1, filch.WithOrder(filch.FIFO), filch.WithName(""), filch.WithQueueLimit(9, filch.Block))
@@ -309,7 +309,7 @@ func TestSubpoolOfManyTasksIsClosed(t *testing.T) {
 	}
 }
 
-func TestSubpoolMisuse(t *testing.T) {
+func TestMisuseOfSubpoolsIsTold(t *testing.T) {
 	p, other := filch.New(filch.WithName("a")), filch.New(filch.WithName("b"))
 	sub := p.Subpool(2, filch.WithName("db"))
 	ctx := context.Background()

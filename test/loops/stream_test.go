@@ -292,7 +292,7 @@ func TestStreamBlocksWhenFull(t *testing.T) {
 }
 
 // What is wrong with the arguments is told; a Stream without values ends well, and takes none then.
-func TestStreamMisuse(t *testing.T) {
+func TestMisuseOfStreamsIsTold(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	f := func(context.Context, int) (int, error) { return 0, nil }

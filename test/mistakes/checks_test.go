@@ -476,30 +476,27 @@ func nap(d time.Duration) { time.Sleep(d) }
 
 // What New and its like have not made is told at the first use.
 func TestWhatWasNotMadeIsTold(t *testing.T) {
-	var none *filch.Pool
-	var zero filch.Pool
-	var noFunc *filch.Func[int, int]
-	var zeroFunc filch.Func[int, int]
-	var noChain *filch.Chain[int, int]
-	var zeroChain filch.Chain[int, int]
-	var group filch.Group
-	var noWorker *filch.Worker
-	var noMemo *filch.Memo[int, int]
-	var zeroMemo filch.Memo[int, int]
-	var noPromise *filch.Promise[int]
-	var zeroPromise filch.Promise[int]
-	var noFuture *filch.Future[int]
-	var zeroFuture filch.Future[int]
-	var noGroup *filch.Group
-	var noResults *filch.ResultGroup[int]
-	var zeroResults filch.ResultGroup[int]
-	var noSubpool *filch.Subpool
-	var zeroBest filch.Best[int, int]
-	until := &filch.Stop{}
-	task := func(context.Context) (int, error) { return 0, nil }
 	p := filch.New()
 	defer p.Close()
-	for want, do := range map[string]func(){
+	for _, all := range []map[string]func(){poolsNotMade(), othersNotMade(p)} {
+		for want, do := range all {
+			want, _, _ = strings.Cut(want, ";")
+			if got := rig.Recovered(do); !strings.HasPrefix(got, "filch: "+want) {
+				t.Errorf("%q, not %q", got, want)
+			}
+		}
+	}
+	if s := p.Stats(); s.Active != 0 {
+		t.Errorf("%d places are taken", s.Active)
+	}
+}
+
+// poolsNotMade are calls of a nil or zero Pool or Worker, by what is said of them.
+func poolsNotMade() map[string]func() {
+	var none *filch.Pool
+	var zero filch.Pool
+	var noWorker *filch.Worker
+	return map[string]func(){
 		"Do: the Pool is nil or zero: make one with New;nil":    func() { none.Do(rig.Nop) },
 		"Do: the Pool is nil or zero: make one with New":        func() { zero.Do(rig.Nop) },
 		"TryDo: the Pool is nil or zero: make one with New;nil": func() { none.TryDo(rig.Nop) },
@@ -512,13 +509,58 @@ func TestWhatWasNotMadeIsTold(t *testing.T) {
 		"Go: the Pool is nil or zero: make one with New;nil":    func() { none.Go(context.Background(), func(context.Context) {}) },
 		"Go: the Pool is nil or zero: make one with New":        func() { zero.Go(context.Background(), func(context.Context) {}) },
 		"TryGo: the Pool is nil or zero: make one with New":     func() { zero.TryGo(context.Background(), func(context.Context) {}) },
-		"Submit: p is nil": func() { filch.Submit(context.Background(), none, task) },
-		"Submit: the Pool is nil or zero: make one with New":                                func() { filch.Submit(context.Background(), &zero, task) },
-		"Group: the Pool is nil or zero: make one with New;nil":                             func() { none.Group(context.Background()) },
-		"Group: the Pool is nil or zero: make one with New":                                 func() { zero.Group(context.Background()) },
-		"Close: the Pool is nil or zero: make one with New;nil":                             func() { none.Close() },
-		"Close: the Pool is nil or zero: make one with New":                                 func() { zero.Close() },
-		"Shutdown: the Pool is nil or zero: make one with New":                              func() { zero.Shutdown(context.Background()) },
+		"Submit: p is nil": func() { filch.Submit(context.Background(), none, rig.One) },
+		"Submit: the Pool is nil or zero: make one with New":       func() { filch.Submit(context.Background(), &zero, rig.One) },
+		"Group: the Pool is nil or zero: make one with New;nil":    func() { none.Group(context.Background()) },
+		"Group: the Pool is nil or zero: make one with New":        func() { zero.Group(context.Background()) },
+		"Close: the Pool is nil or zero: make one with New;nil":    func() { none.Close() },
+		"Close: the Pool is nil or zero: make one with New":        func() { zero.Close() },
+		"Shutdown: the Pool is nil or zero: make one with New":     func() { zero.Shutdown(context.Background()) },
+		"Drain: the Pool is nil or zero: make one with New;nil":    func() { none.Drain() },
+		"Drain: the Pool is nil or zero: make one with New":        func() { zero.Drain() },
+		"Done: the Pool is nil or zero: make one with New":         func() { zero.Done() },
+		"Pause: the Pool is nil or zero: make one with New":        func() { zero.Pause() },
+		"PauseAndWait: the Pool is nil or zero: make one with New": func() { zero.PauseAndWait(context.Background()) },
+		"Resume: the Pool is nil or zero: make one with New":       func() { zero.Resume() },
+		"Resize: the Pool is nil or zero: make one with New":       func() { zero.Resize(1) },
+		"Help: the Pool is nil or zero: make one with New":         func() { zero.Help(context.Background()) },
+		"Stats: the Pool is nil or zero: make one with New":        func() { zero.Stats() },
+		"Queued: the Pool is nil or zero: make one with New":       func() { zero.Queued() },
+		"Running: the Pool is nil or zero: make one with New":      func() { zero.Running() },
+		"Dump: the Pool is nil or zero: make one with New":         func() { zero.Dump(os.Stderr) },
+		"Subpool: the Pool is nil or zero: make one with New;nil":  func() { none.Subpool(1) },
+		"Subpool: the Pool is nil or zero: make one with New":      func() { zero.Subpool(1) },
+		"NewPromise: the Pool is nil or zero: make one with New":   func() { filch.NewPromise[int](&zero) },
+		"NewMemo: the Pool is nil or zero: make one with New": func() {
+			filch.NewMemo(&zero, func(_ context.Context, k int) (int, error) { return k, nil })
+		},
+		"Done: the Pool is nil or zero: make one with New;nil":         func() { none.Done() },
+		"Pause: the Pool is nil or zero: make one with New;nil":        func() { none.Pause() },
+		"Resume: the Pool is nil or zero: make one with New;nil":       func() { none.Resume() },
+		"PauseAndWait: the Pool is nil or zero: make one with New;nil": func() { none.PauseAndWait(context.Background()) },
+	}
+}
+
+// othersNotMade are calls of all else that is nil or zero.
+func othersNotMade(p *filch.Pool) map[string]func() {
+	var noFunc *filch.Func[int, int]
+	var zeroFunc filch.Func[int, int]
+	var noChain *filch.Chain[int, int]
+	var zeroChain filch.Chain[int, int]
+	var group filch.Group
+	var noMemo *filch.Memo[int, int]
+	var zeroMemo filch.Memo[int, int]
+	var noPromise *filch.Promise[int]
+	var zeroPromise filch.Promise[int]
+	var noFuture *filch.Future[int]
+	var zeroFuture filch.Future[int]
+	var noGroup *filch.Group
+	var noResults *filch.ResultGroup[int]
+	var zeroResults filch.ResultGroup[int]
+	var noSubpool *filch.Subpool
+	var zeroBest filch.Best[int, int]
+	until := &filch.Stop{}
+	return map[string]func(){
 		"Func.Call: the Func is nil or zero: make one with NewFunc;nil":                     func() { noFunc.Call(p, 1) },
 		"Func.Call: the Func is nil or zero: make one with NewFunc":                         func() { zeroFunc.Call(p, 1) },
 		"Chain.Call: the Chain is nil or zero: make one with NewChain;nil":                  func() { noChain.Call(p, 1) },
@@ -529,45 +571,23 @@ func TestWhatWasNotMadeIsTold(t *testing.T) {
 		"Group.Stop: the Group is nil or zero: make one with Pool.Group":                    func() { group.Stop() },
 		"Group.Done: the Group is nil or zero: make one with Pool.Group":                    func() { group.Done() },
 		"Group.Context: the Group is nil or zero: make one with Pool.Group":                 func() { noGroup.Context() },
-		"ResultGroup.Go: the ResultGroup is nil or zero: make one with NewResultGroup":      func() { noResults.Go(task) },
-		"ResultGroup.TryGo: the ResultGroup is nil or zero: make one with NewResultGroup":   func() { zeroResults.TryGo(task) },
-		"ResultGroup.GoFrom: the ResultGroup is nil or zero: make one with NewResultGroup":  func() { zeroResults.GoFrom(context.Background(), task) },
+		"ResultGroup.Go: the ResultGroup is nil or zero: make one with NewResultGroup":      func() { noResults.Go(rig.One) },
+		"ResultGroup.TryGo: the ResultGroup is nil or zero: make one with NewResultGroup":   func() { zeroResults.TryGo(rig.One) },
+		"ResultGroup.GoFrom: the ResultGroup is nil or zero: make one with NewResultGroup":  func() { zeroResults.GoFrom(context.Background(), rig.One) },
 		"ResultGroup.Wait: the ResultGroup is nil or zero: make one with NewResultGroup":    func() { noResults.Wait() },
 		"ResultGroup.Stop: the ResultGroup is nil or zero: make one with NewResultGroup":    func() { noResults.Stop() },
 		"ResultGroup.Done: the ResultGroup is nil or zero: make one with NewResultGroup":    func() { zeroResults.Done() },
 		"ResultGroup.Context: the ResultGroup is nil or zero: make one with NewResultGroup": func() { noResults.Context() },
 		"Subpool.Running: the Subpool is nil or zero: make one with Pool.Subpool":           func() { noSubpool.Running() },
 		"Subpool.Queued: the Subpool is nil or zero: make one with Pool.Subpool":            func() { noSubpool.Queued() },
-		"Drain: the Pool is nil or zero: make one with New;nil":                             func() { none.Drain() },
-		"Drain: the Pool is nil or zero: make one with New":                                 func() { zero.Drain() },
-		"Done: the Pool is nil or zero: make one with New":                                  func() { zero.Done() },
-		"Pause: the Pool is nil or zero: make one with New":                                 func() { zero.Pause() },
-		"PauseAndWait: the Pool is nil or zero: make one with New":                          func() { zero.PauseAndWait(context.Background()) },
-		"Resume: the Pool is nil or zero: make one with New":                                func() { zero.Resume() },
-		"Resize: the Pool is nil or zero: make one with New":                                func() { zero.Resize(1) },
-		"Help: the Pool is nil or zero: make one with New":                                  func() { zero.Help(context.Background()) },
-		"Stats: the Pool is nil or zero: make one with New":                                 func() { zero.Stats() },
-		"Queued: the Pool is nil or zero: make one with New":                                func() { zero.Queued() },
-		"Running: the Pool is nil or zero: make one with New":                               func() { zero.Running() },
-		"Dump: the Pool is nil or zero: make one with New":                                  func() { zero.Dump(os.Stderr) },
-		"Subpool: the Pool is nil or zero: make one with New;nil":                           func() { none.Subpool(1) },
-		"Subpool: the Pool is nil or zero: make one with New":                               func() { zero.Subpool(1) },
-		"NewPromise: the Pool is nil or zero: make one with New":                            func() { filch.NewPromise[int](&zero) },
-		"NewMemo: the Pool is nil or zero: make one with New": func() {
-			filch.NewMemo(&zero, func(_ context.Context, k int) (int, error) { return k, nil })
-		},
-		"Promise.Complete: the Promise is nil or zero: make one with NewPromise":   func() { zeroPromise.Complete(1, nil) },
-		"Promise.Future: the Promise is nil or zero: make one with NewPromise":     func() { zeroPromise.Future() },
-		"Memo.Get: the Memo is nil or zero: make one with NewMemo":                 func() { zeroMemo.Get(context.Background(), 1) },
-		"Memo.Forget: the Memo is nil or zero: make one with NewMemo":              func() { zeroMemo.Forget(1) },
-		"Best.Get: the Best is nil or zero: make one with NewLeast or NewGreatest": func() { zeroBest.Get() },
+		"Promise.Complete: the Promise is nil or zero: make one with NewPromise":            func() { zeroPromise.Complete(1, nil) },
+		"Promise.Future: the Promise is nil or zero: make one with NewPromise":              func() { zeroPromise.Future() },
+		"Memo.Get: the Memo is nil or zero: make one with NewMemo":                          func() { zeroMemo.Get(context.Background(), 1) },
+		"Memo.Forget: the Memo is nil or zero: make one with NewMemo":                       func() { zeroMemo.Forget(1) },
+		"Best.Get: the Best is nil or zero: make one with NewLeast or NewGreatest":          func() { zeroBest.Get() },
 		"Best.Offer: the Best is nil or zero: make one with NewLeast or NewGreatest": func() {
 			zeroBest.Offer(-1, 0)
 		},
-		"Done: the Pool is nil or zero: make one with New;nil":                             func() { none.Done() },
-		"Pause: the Pool is nil or zero: make one with New;nil":                            func() { none.Pause() },
-		"Resume: the Pool is nil or zero: make one with New;nil":                           func() { none.Resume() },
-		"PauseAndWait: the Pool is nil or zero: make one with New;nil":                     func() { none.PauseAndWait(context.Background()) },
 		"Memo.Get: the Memo is nil or zero: make one with NewMemo;nil":                     func() { noMemo.Get(context.Background(), 1) },
 		"Promise.Complete: the Promise is nil or zero: make one with NewPromise;nil":       func() { noPromise.Complete(1, nil) },
 		"Future.Wait: the Future is nil or zero: make one with Submit or NewPromise":       func() { zeroFuture.Wait(context.Background()) },
@@ -586,14 +606,6 @@ func TestWhatWasNotMadeIsTold(t *testing.T) {
 		"Func.CallUntil: the Func is nil or zero: make one with NewFunc":                   func() { zeroFunc.CallUntil(p, until, 1) },
 		"Func.On: the Func is nil or zero: make one with NewFunc;nil":                      func() { noFunc.On(nil, nil) },
 		"Func.On: the Func is nil or zero: make one with NewFunc":                          func() { zeroFunc.On(nil, nil) },
-	} {
-		want, _, _ = strings.Cut(want, ";")
-		if got := rig.Recovered(do); !strings.HasPrefix(got, "filch: "+want) {
-			t.Errorf("%q, not %q", got, want)
-		}
-	}
-	if s := p.Stats(); s.Active != 0 {
-		t.Errorf("%d places are taken", s.Active)
 	}
 }
 

@@ -1,6 +1,7 @@
 package mistakes
 
 import (
+	"context"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -132,7 +133,7 @@ func TestNilPanicErrorIsAPanic(t *testing.T) {
 }
 
 // Large arguments and results link and work.
-func TestLargeArguments(t *testing.T) {
+func TestLargeArgumentsAndResultsWork(t *testing.T) {
 	type large [4096]byte
 	p := filch.New(filch.WithWorkers(2))
 	fn := filch.NewFunc(func(f *filch.Frame[large, large], a large) large {
@@ -375,4 +376,52 @@ func TestCallOfANilFunc(t *testing.T) {
 		t.Errorf("%d places are taken", s.Active)
 	}
 	p.Close()
+}
+
+// Small things that are refused, or told.
+func TestSmallMistakesAreRefusedOrTold(t *testing.T) {
+	ended, cancel := context.WithCancelCause(context.Background())
+	cancel(rig.ErrBoom)
+	p := filch.New(filch.WithWorkers(1))
+	if err := p.Go(ended, rig.Nothing, filch.LongRunning()); err != rig.ErrBoom {
+		t.Errorf("LongRunning: %v", err)
+	}
+	_, err := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		cancel(rig.ErrBoom)
+		f := filch.Submit(context.WithoutCancel(ctx), p, rig.One)
+		if _, err := f.Wait(ctx); err != rig.ErrBoom {
+			t.Errorf("Wait: %v", err)
+		}
+		return f.Wait(context.Background())
+	}).Wait(context.Background())
+	if err != nil {
+		t.Error("filch.Submit(background, p, …).Wait(background):", err)
+	}
+	g := p.Group(context.Background())
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		g.Go(func(context.Context) error { return nil }, nil)
+	}()
+	if err := g.Wait(); err != nil {
+		t.Error("g.Wait():", err)
+	}
+	other := filch.Submit(context.Background(), p, func(context.Context) (int, error) { panic("once") })
+	_, err = other.Wait(context.Background())
+	filch.Submit(context.Background(), p, func(context.Context) (int, error) { return 0, err }).Wait(context.Background())
+	p.Shutdown(context.Background())
+	if s := p.Stats().Tasks; s.Panicked != 1 || s.Failed != 1 {
+		t.Errorf("p.Stats().Tasks: %+v", s)
+	}
+}
+
+func TestOptionMisusePanics(t *testing.T) {
+	rig.MustPanic(t, "WithWorkers(0)", func() { filch.New(filch.WithWorkers(0)) })
+	rig.MustPanic(t, "WithWorkers(-3)", func() { filch.New(filch.WithWorkers(-3)) })
+	rig.MustPanic(t, "WithWorkers(1073741824)", func() { filch.New(filch.WithWorkers(1 << 30)) })
+	rig.MustPanic(t, "option 1 is nil", func() { filch.New(filch.WithWorkers(1), nil) })
 }

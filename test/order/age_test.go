@@ -15,7 +15,7 @@ import (
 // Oldest is for how long the oldest task has been queued, less the time of the watch for
 // stalls at most, in all orders, from wherever tasks come, and whatever else is in their
 // queue.
-func TestOldest(t *testing.T) {
+func TestOldestTellsHowLongATaskHasBeenQueued(t *testing.T) {
 	const step = 25 * time.Millisecond
 	for _, c := range []struct {
 		name     string
@@ -48,100 +48,114 @@ func manyLevels(r *rand.Rand) int { return r.IntN(100_000) }
 
 func testOldest(t *testing.T, r *rand.Rand, priority func(r *rand.Rand) int, within time.Duration, opts ...filch.Option) {
 	p := filch.New(opts...)
-	var mu sync.Mutex // of r and what follows
-	queued := map[int]time.Time{}
-	n := 0
-	var submit func(ctx context.Context)
-	submit = func(ctx context.Context) {
-		mu.Lock()
-		id := n
-		n++
-		queued[id] = time.Now()
-		length, more := time.Duration(1+r.IntN(80))*time.Millisecond*time.Duration(p.Workers()), r.IntN(3)
-		var opts []filch.TaskOption
-		if priority != nil {
-			opts = append(opts, filch.AtPriority(priority(r)))
-		}
-		mu.Unlock()
-		p.Go(ctx, func(ctx context.Context) {
-			mu.Lock()
-			delete(queued, id)
-			mu.Unlock()
-			time.Sleep(length)
-			for range more {
-				mu.Lock()
-				enough := n >= 120
-				mu.Unlock()
-				if !enough {
-					submit(ctx)
-				}
-			}
-		}, opts...)
-	}
-	left := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(queued)
-	}
-	oldest := time.Duration(0)                // of all checks
-	last, gap := time.Now(), time.Duration(0) // of looks, and between them
-	check := func(paused bool) {
-		t.Helper()
-		synctest.Wait()
-		mu.Lock()
-		defer mu.Unlock()
-		want := time.Duration(0)
-		for _, at := range queued {
-			want = max(want, time.Since(at))
-		}
-		off := within
-		if gap = max(gap, time.Since(last)); within < 0 {
-			off = gap
-		}
-		if paused {
-			off = max(off, time.Millisecond)
-		}
-		last = time.Now()
-		oldest = max(oldest, want)
-		if got := p.Stats().Tasks.Oldest; got > want+time.Millisecond || got < want-off {
-			t.Errorf("of %d tasks, the oldest is queued for %v, and not %v", len(queued), got, want)
-		}
-	}
-	wait := func(longest int) {
-		mu.Lock()
-		d := time.Duration(r.IntN(longest)) * time.Millisecond
-		mu.Unlock()
-		time.Sleep(d)
-	}
+	q := &aged{p: p, priority: priority, within: within, r: r, queued: map[int]time.Time{}, last: time.Now()}
 	for round := range 2 {
-		check(false)
+		q.check(t, false)
 		time.Sleep(time.Duration(round) * time.Hour)
-		last, gap = time.Now(), 0
+		q.last, q.gap = time.Now(), 0
 		for i := range 12 {
-			submit(context.Background())
-			if wait(100); i%4 == 0 {
-				check(false)
+			q.submit(context.Background())
+			if q.wait(100); i%4 == 0 {
+				q.check(t, false)
 			}
 		}
 		if round > 0 {
 			p.Pause()
-			wait(2000)
+			q.wait(2000)
 			time.Sleep(time.Second) // the watch has looked, and those that ran are done
-			check(false)
+			q.check(t, false)
 			for range 5 {
-				submit(context.Background())
-				wait(10_000)
+				q.submit(context.Background())
+				q.wait(10_000)
 			}
-			check(true)
+			q.check(t, true)
 			p.Resume()
 		}
-		for left() > 0 {
-			wait(1000)
-			check(false)
+		for q.left() > 0 {
+			q.wait(1000)
+			q.check(t, false)
 		}
 	}
-	if oldest < 2*time.Second {
-		t.Errorf("no task waited for more than %v", oldest)
+	if q.oldest < 2*time.Second {
+		t.Errorf("no task waited for more than %v", q.oldest)
 	}
 	p.Close()
+}
+
+// aged is a pool, and since when each of its tasks is queued.
+type aged struct {
+	p         *filch.Pool
+	priority  func(r *rand.Rand) int
+	within    time.Duration // how far Oldest may be off, or -1 for the time between two looks
+	oldest    time.Duration // of all checks
+	last      time.Time     // of looks
+	gap       time.Duration // between them
+	mu        sync.Mutex    // of what follows
+	r         *rand.Rand
+	queued    map[int]time.Time
+	submitted int
+}
+
+// submit submits a task that sleeps, and then submits others.
+func (q *aged) submit(ctx context.Context) {
+	q.mu.Lock()
+	id := q.submitted
+	q.submitted++
+	q.queued[id] = time.Now()
+	length, more := time.Duration(1+q.r.IntN(80))*time.Millisecond*time.Duration(q.p.Workers()), q.r.IntN(3)
+	var opts []filch.TaskOption
+	if q.priority != nil {
+		opts = append(opts, filch.AtPriority(q.priority(q.r)))
+	}
+	q.mu.Unlock()
+	q.p.Go(ctx, func(ctx context.Context) {
+		q.mu.Lock()
+		delete(q.queued, id)
+		q.mu.Unlock()
+		time.Sleep(length)
+		for range more {
+			q.mu.Lock()
+			enough := q.submitted >= 120
+			q.mu.Unlock()
+			if !enough {
+				q.submit(ctx)
+			}
+		}
+	}, opts...)
+}
+
+func (q *aged) left() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.queued)
+}
+
+func (q *aged) check(t *testing.T, paused bool) {
+	t.Helper()
+	synctest.Wait()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	want := time.Duration(0)
+	for _, at := range q.queued {
+		want = max(want, time.Since(at))
+	}
+	off := q.within
+	if q.gap = max(q.gap, time.Since(q.last)); q.within < 0 {
+		off = q.gap
+	}
+	if paused {
+		off = max(off, time.Millisecond)
+	}
+	q.last = time.Now()
+	q.oldest = max(q.oldest, want)
+	if got := q.p.Stats().Tasks.Oldest; got > want+time.Millisecond || got < want-off {
+		t.Errorf("of %d tasks, the oldest is queued for %v, and not %v", len(q.queued), got, want)
+	}
+}
+
+func (q *aged) wait(longest int) {
+	q.mu.Lock()
+	d := time.Duration(q.r.IntN(longest)) * time.Millisecond
+	q.mu.Unlock()
+	time.Sleep(d)
 }

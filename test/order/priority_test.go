@@ -122,7 +122,7 @@ func TestUrgentTasksFromOutside(t *testing.T) {
 }
 
 // Tasks that wait grow more urgent, so that there is an end to what goes before them.
-func TestAgeing(t *testing.T) {
+func TestTasksThatWaitGrowMoreUrgent(t *testing.T) {
 	racetest.Skip(t, "it checks the order in which one worker runs things")
 	synctest.Test(t, func(t *testing.T) {
 		p := byPriority(1, filch.WithAgeing(time.Second))

@@ -19,8 +19,7 @@ func salad(context.Context) error { return nil }
 
 // Queued tells how many tasks of a name and priority there are, and for how long, from
 // outside and inside, in all orders.
-func TestQueued(t *testing.T) {
-	const root = "github.com/filch-go/filch/test/order."
+func TestQueuedTellsOfEachNameAndPriority(t *testing.T) {
 	for _, order := range []filch.Order{filch.LIFO, filch.FIFO, filch.ByPriority} {
 		for _, ageing := range []time.Duration{0, 7 * time.Millisecond} {
 			if ageing > 0 && order != filch.ByPriority {
@@ -62,29 +61,7 @@ func TestQueued(t *testing.T) {
 				g.Go(soup, at(1))
 				g.Go(salad, at(1))
 				filch.Submit(context.Background(), p, rig.One, at(-4))
-				got := p.Queued()
-				var want []filch.QueuedTasks
-				if order == filch.ByPriority {
-					want = []filch.QueuedTasks{
-						of("soup of the day", -5, 1, time.Second),
-						of("", -4, 1, 0),
-						of(root+"salad", 1, 1, 0),
-						of(root+"soup", 1, 1, 0),
-						of(root+"stew", 3, 10_300, time.Minute+time.Second),
-					}
-					for i := range 300 {
-						want = append(want, filch.QueuedTasks{Name: "tea", Priority: 100_000 + i, Count: 1, Oldest: time.Second})
-					}
-				} else {
-					want = []filch.QueuedTasks{
-						of("", 0, 1, 0),
-						of(root+"salad", 0, 1, 0),
-						of(root+"soup", 0, 1, 0),
-						of(root+"stew", 0, 10_300, time.Minute+time.Second),
-						of("soup of the day", 0, 1, time.Second),
-						of("tea", 0, 300, time.Second),
-					}
-				}
+				got, want := p.Queued(), wantQueued(order)
 				if !slices.Equal(got, want) {
 					t.Errorf("%v: %v\nand not %v", order, got[:min(8, len(got))], want[:min(8, len(want))])
 				}
@@ -99,6 +76,32 @@ func TestQueued(t *testing.T) {
 			})
 		}
 	}
+}
+
+// wantQueued is what is queued of the tasks of TestQueuedTellsOfEachNameAndPriority.
+func wantQueued(order filch.Order) []filch.QueuedTasks {
+	const root = "github.com/filch-go/filch/test/order."
+	if order != filch.ByPriority {
+		return []filch.QueuedTasks{
+			of("", 0, 1, 0),
+			of(root+"salad", 0, 1, 0),
+			of(root+"soup", 0, 1, 0),
+			of(root+"stew", 0, 10_300, time.Minute+time.Second),
+			of("soup of the day", 0, 1, time.Second),
+			of("tea", 0, 300, time.Second),
+		}
+	}
+	want := []filch.QueuedTasks{
+		of("soup of the day", -5, 1, time.Second),
+		of("", -4, 1, 0),
+		of(root+"salad", 1, 1, 0),
+		of(root+"soup", 1, 1, 0),
+		of(root+"stew", 3, 10_300, time.Minute+time.Second),
+	}
+	for i := range 300 {
+		want = append(want, filch.QueuedTasks{Name: "tea", Priority: 100_000 + i, Count: 1, Oldest: time.Second})
+	}
+	return want
 }
 
 // While tasks come and go, Queued sees about as many as there are.

@@ -99,104 +99,109 @@ func productBody(f *filch.Frame[int, int], k int) int {
 	return n
 }
 
-// Work, span and forks are what they are by construction, whatever the form of the forks.
-func TestMeasureOfKnownPrograms(t *testing.T) {
-	body := func(body func(f *filch.Frame[int, int])) func(w *filch.Worker) {
-		return func(w *filch.Worker) { leaves.On(w, body) }
-	}
-	for _, c := range []struct {
-		name       string
-		f          func(w *filch.Worker)
-		work, span time.Duration // in ms
-		burdens    time.Duration // on the longest path
-		forks      int64
-	}{
-		{"nothing", func(w *filch.Worker) {}, 0, 0, 0, 0},
-		{"serial", func(w *filch.Worker) { worksFor(7 * ms) }, 7, 7, 0, 0},
-		{"a comb", body(func(f *filch.Frame[int, int]) {
-			m := f.Mark()
-			for range 10 {
-				worksFor(ms)
-				f.Fork(5)
+// onLeaves returns what calls body in a function.
+func onLeaves(body func(f *filch.Frame[int, int])) func(w *filch.Worker) {
+	return func(w *filch.Worker) { leaves.On(w, body) }
+}
+
+// knownPrograms are programs whose work and span are known.
+var knownPrograms = []struct {
+	name       string
+	f          func(w *filch.Worker)
+	work, span time.Duration // in ms
+	burdens    time.Duration // on the longest path
+	forks      int64
+}{
+	{"nothing", func(w *filch.Worker) {}, 0, 0, 0, 0},
+	{"serial", func(w *filch.Worker) { worksFor(7 * ms) }, 7, 7, 0, 0},
+	{"a comb", onLeaves(func(f *filch.Frame[int, int]) {
+		m := f.Mark()
+		for range 10 {
+			worksFor(ms)
+			f.Fork(5)
+		}
+		for range m.JoinAll {
+		}
+	}), 60, 15, 1, 10},
+	{"a comb with a long back", onLeaves(func(f *filch.Frame[int, int]) {
+		var forks [10]filch.Fork
+		for i := range forks {
+			forks[i] = f.Fork(5)
+			worksFor(ms)
+		}
+		worksFor(20 * ms)
+		for i := range forks {
+			f.Join(forks[len(forks)-1-i])
+		}
+	}), 80, 30, 0, 10},
+	{"phases", onLeaves(func(f *filch.Frame[int, int]) {
+		for range 8 {
+			h := f.Fork(2)
+			worksFor(ms)
+			f.Join(h)
+		}
+	}), 24, 16, 8, 8},
+	{"halves", func(w *filch.Worker) { halves.Call(w, 64) }, 64, 1, 6, 63},
+	{"unequal halves", func(w *filch.Worker) { halves.Call(w, 100) }, 100, 1, 6, 99},
+	{"halves of a chain", func(w *filch.Worker) { chainHalves.Call(w, 64) }, 64, 1, 6, 63},
+	{"a deep chain", func(w *filch.Worker) { chainHalves.Call(w, 1000); chainHalves.Call(w, 2) }, 1002, 2, 10, 1000},
+	{"halves of closures", func(w *filch.Worker) { joinHalves(w, 64) }, 64, 1, 6, 63},
+	{"one after the other", func(w *filch.Worker) { halves.Call(w, 64); chainHalves.Call(w, 8); joinHalves(w, 2) }, 74, 3, 6 + 3 + 1, 63 + 7 + 1},
+	{"closures", func(w *filch.Worker) {
+		w.Join(func(*filch.Worker) { worksFor(3 * ms) }, func(*filch.Worker) { worksFor(5 * ms) })
+	}, 8, 5, 1, 1},
+	{"one form in another", func(w *filch.Worker) {
+		w.Join(func(w *filch.Worker) { halves.Call(w, 16) }, func(w *filch.Worker) {
+			w.Do(func(w *filch.Worker) { chainHalves.Call(w, 8) })
+			worksFor(ms)
+		})
+	}, 25, 2, 4, 15 + 7 + 1},
+	{"a matrix product", func(w *filch.Worker) { product.Call(w, 3) }, 512, 8, 2*2*2 + 2*2 + 2, 6 + 6*8 + 6*64},
+	{"forks that are dropped", onLeaves(func(f *filch.Frame[int, int]) {
+		h := f.Fork(20)
+		worksFor(3 * ms)
+		m := f.Mark()
+		for i := range 10 {
+			f.Fork(i)
+		}
+		for i := range m.JoinAll {
+			if i == 7 {
+				break
 			}
-			for range m.JoinAll {
-			}
-		}), 60, 15, 1, 10},
-		{"a comb with a long back", body(func(f *filch.Frame[int, int]) {
-			var forks [10]filch.Fork
-			for i := range forks {
-				forks[i] = f.Fork(5)
-				worksFor(ms)
-			}
-			worksFor(20 * ms)
-			for i := range forks {
-				f.Join(forks[len(forks)-1-i])
-			}
-		}), 80, 30, 0, 10},
-		{"phases", body(func(f *filch.Frame[int, int]) {
-			for range 8 {
-				h := f.Fork(2)
-				worksFor(ms)
-				f.Join(h)
-			}
-		}), 24, 16, 8, 8},
-		{"halves", func(w *filch.Worker) { halves.Call(w, 64) }, 64, 1, 6, 63},
-		{"unequal halves", func(w *filch.Worker) { halves.Call(w, 100) }, 100, 1, 6, 99},
-		{"halves of a chain", func(w *filch.Worker) { chainHalves.Call(w, 64) }, 64, 1, 6, 63},
-		{"a deep chain", func(w *filch.Worker) { chainHalves.Call(w, 1000); chainHalves.Call(w, 2) }, 1002, 2, 10, 1000},
-		{"halves of closures", func(w *filch.Worker) { joinHalves(w, 64) }, 64, 1, 6, 63},
-		{"one after the other", func(w *filch.Worker) { halves.Call(w, 64); chainHalves.Call(w, 8); joinHalves(w, 2) }, 74, 3, 6 + 3 + 1, 63 + 7 + 1},
-		{"closures", func(w *filch.Worker) {
-			w.Join(func(*filch.Worker) { worksFor(3 * ms) }, func(*filch.Worker) { worksFor(5 * ms) })
-		}, 8, 5, 1, 1},
-		{"one form in another", func(w *filch.Worker) {
-			w.Join(func(w *filch.Worker) { halves.Call(w, 16) }, func(w *filch.Worker) {
-				w.Do(func(w *filch.Worker) { chainHalves.Call(w, 8) })
+		}
+		f.Join(h)
+	}), 3 + 9 + 8 + 7 + 20, 20, 1, 11},
+	{"asyncs", func(w *filch.Worker) {
+		for range 10 {
+			worksFor(ms)
+			w.Async(func(w *filch.Worker) {
+				w.Async(func(*filch.Worker) { worksFor(20 * ms) })
+				worksFor(5 * ms)
+			})
+		}
+	}, 10 + 10*25, 30, 2, 20},
+	{"asyncs in a Finish", func(w *filch.Worker) {
+		for range 3 {
+			w.Finish(func(w *filch.Worker) {
+				w.Async(func(*filch.Worker) { worksFor(2 * ms) })
+				w.Do(func(w *filch.Worker) { w.Async(func(*filch.Worker) { worksFor(4 * ms) }) })
 				worksFor(ms)
 			})
-		}, 25, 2, 4, 15 + 7 + 1},
-		{"a matrix product", func(w *filch.Worker) { product.Call(w, 3) }, 512, 8, 2*2*2 + 2*2 + 2, 6 + 6*8 + 6*64},
-		{"forks that are dropped", body(func(f *filch.Frame[int, int]) {
-			h := f.Fork(20)
-			worksFor(3 * ms)
-			m := f.Mark()
-			for i := range 10 {
-				f.Fork(i)
-			}
-			for i := range m.JoinAll {
-				if i == 7 {
-					break
-				}
-			}
-			f.Join(h)
-		}), 3 + 9 + 8 + 7 + 20, 20, 1, 11},
-		{"asyncs", func(w *filch.Worker) {
-			for range 10 {
-				worksFor(ms)
-				w.Async(func(w *filch.Worker) {
-					w.Async(func(*filch.Worker) { worksFor(20 * ms) })
-					worksFor(5 * ms)
-				})
-			}
-		}, 10 + 10*25, 30, 2, 20},
-		{"asyncs in a Finish", func(w *filch.Worker) {
-			for range 3 {
-				w.Finish(func(w *filch.Worker) {
-					w.Async(func(*filch.Worker) { worksFor(2 * ms) })
-					w.Do(func(w *filch.Worker) { w.Async(func(*filch.Worker) { worksFor(4 * ms) }) })
-					worksFor(ms)
-				})
-			}
-		}, 21, 12, 3, 6},
-		{"forks and asyncs", func(w *filch.Worker) {
-			w.Async(func(w *filch.Worker) { halves.Call(w, 8) })
-			w.Join(
-				func(w *filch.Worker) { worksFor(ms) },
-				func(w *filch.Worker) {
-					w.Finish(func(w *filch.Worker) { w.Async(func(w *filch.Worker) { worksFor(3 * ms) }) })
-				})
-		}, 12, 3, 2, 1 + 7 + 1 + 1},
-	} {
+		}
+	}, 21, 12, 3, 6},
+	{"forks and asyncs", func(w *filch.Worker) {
+		w.Async(func(w *filch.Worker) { halves.Call(w, 8) })
+		w.Join(
+			func(w *filch.Worker) { worksFor(ms) },
+			func(w *filch.Worker) {
+				w.Finish(func(w *filch.Worker) { w.Async(func(w *filch.Worker) { worksFor(3 * ms) }) })
+			})
+	}, 12, 3, 2, 1 + 7 + 1 + 1},
+}
+
+// Work, span and forks are what they are by construction, whatever the form of the forks.
+func TestMeasureOfKnownPrograms(t *testing.T) {
+	for _, c := range knownPrograms {
 		want := filch.Profile{Work: c.work * ms, Span: c.span * ms, BurdenedSpan: c.span*ms + c.burdens*burden, Forks: c.forks}
 		for range 2 {
 			if got := measured(t, c.f); got != want {

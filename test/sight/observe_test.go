@@ -105,78 +105,7 @@ func lifeOfTasks(t *testing.T, seed uint64) {
 		opts = append(opts, filch.WithTaskLimit(2+r.IntN(8), filch.Overflow(r.IntN(3))))
 	}
 	p := filch.New(opts...)
-	var ran atomic.Int64
-	var load func(ctx context.Context, seed uint64, depth int)
-	// body does one of what tasks do.
-	body := func(seed uint64, depth int) func(ctx context.Context) error {
-		return func(ctx context.Context) error {
-			ran.Add(1)
-			switch r := rand.New(rand.NewPCG(seed, 2)); r.IntN(8) {
-			case 0:
-				panic("a task")
-			case 1:
-				runtime.Goexit()
-			case 2:
-				return errors.New("failed")
-			case 3:
-				filch.Blocking(ctx, runtime.Gosched)
-			case 4:
-				filch.ScopeOf(ctx).Do(func(w *filch.Worker) { w.Join(func(*filch.Worker) {}, func(*filch.Worker) {}) })
-			default:
-				if depth > 0 {
-					load(ctx, seed+1, depth-1)
-				}
-			}
-			return nil
-		}
-	}
-	load = func(ctx context.Context, seed uint64, depth int) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		for i := range 6 {
-			f := body(seed*7+uint64(i), depth)
-			var opts []filch.TaskOption
-			for _, o := range []filch.TaskOption{filch.Named("x"), filch.Within(time.Hour), filch.LongRunning(), filch.Fair(), filch.AtPriority(1), filch.AtPriority(0)} {
-				if r.IntN(6) == 0 {
-					opts = append(opts, o) // a priority is refused by most pools
-				}
-			}
-			switch r.IntN(8) {
-			case 0, 1:
-				p.Go(ctx, func(ctx context.Context) { f(ctx) }, opts...)
-			case 2:
-				p.TryGo(ctx, func(ctx context.Context) { f(ctx) }, opts...)
-			case 3, 4:
-				future := filch.Submit(ctx, p, func(ctx context.Context) (int, error) { return 0, f(ctx) }, opts...)
-				switch r.IntN(3) {
-				case 0:
-					future.Wait(ctx)
-				case 1:
-					future.Cancel()
-				}
-			case 5:
-				var limit []filch.GroupOption
-				if r.IntN(3) == 0 {
-					limit = append(limit, filch.GroupLimit(1+r.IntN(2)))
-				}
-				g := p.Group(ctx, limit...)
-				for j := range 3 {
-					g.GoFrom(ctx, body(seed*11+uint64(j), depth-1), opts...)
-				}
-				if r.IntN(2) == 0 {
-					g.Stop()
-				}
-				g.Wait()
-			case 6:
-				p.Help(ctx)
-			case 7:
-				if r.IntN(4) == 0 {
-					cancel()
-				}
-			}
-		}
-	}
+	one := &living{p: p}
 	var wg sync.WaitGroup
 	for i := range uint64(3) {
 		for j := range uint64(4) { // where a panic or Goexit of a task that runs in place ends
@@ -185,7 +114,7 @@ func lifeOfTasks(t *testing.T, seed uint64) {
 				go func() {
 					defer close(done)
 					defer func() { recover() }()
-					load(context.Background(), seed*1000+i*10+j, 2)
+					one.load(context.Background(), seed*1000+i*10+j, 2)
 				}()
 				<-done
 			})
@@ -203,7 +132,86 @@ func lifeOfTasks(t *testing.T, seed uint64) {
 	p.Close()
 	wg.Wait()
 	p.Close()
-	l.check(t, p.Stats().Tasks, ran.Load())
+	l.check(t, p.Stats().Tasks, one.ran.Load())
+}
+
+// living is a random load of a pool.
+type living struct {
+	p   *filch.Pool
+	ran atomic.Int64
+}
+
+// body does one of what tasks do.
+func (l *living) body(seed uint64, depth int) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		l.ran.Add(1)
+		switch r := rand.New(rand.NewPCG(seed, 2)); r.IntN(8) {
+		case 0:
+			panic("a task")
+		case 1:
+			runtime.Goexit()
+		case 2:
+			return errors.New("failed")
+		case 3:
+			filch.Blocking(ctx, runtime.Gosched)
+		case 4:
+			filch.ScopeOf(ctx).Do(func(w *filch.Worker) { w.Join(func(*filch.Worker) {}, func(*filch.Worker) {}) })
+		default:
+			if depth > 0 {
+				l.load(ctx, seed+1, depth-1)
+			}
+		}
+		return nil
+	}
+}
+
+// load submits tasks in all ways.
+func (l *living) load(ctx context.Context, seed uint64, depth int) {
+	r := rand.New(rand.NewPCG(seed, 3))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i := range 6 {
+		f := l.body(seed*7+uint64(i), depth)
+		var opts []filch.TaskOption
+		for _, o := range []filch.TaskOption{filch.Named("x"), filch.Within(time.Hour), filch.LongRunning(), filch.Fair(), filch.AtPriority(1), filch.AtPriority(0)} {
+			if r.IntN(6) == 0 {
+				opts = append(opts, o) // a priority is refused by most pools
+			}
+		}
+		switch r.IntN(8) {
+		case 0, 1:
+			l.p.Go(ctx, func(ctx context.Context) { f(ctx) }, opts...)
+		case 2:
+			l.p.TryGo(ctx, func(ctx context.Context) { f(ctx) }, opts...)
+		case 3, 4:
+			future := filch.Submit(ctx, l.p, func(ctx context.Context) (int, error) { return 0, f(ctx) }, opts...)
+			switch r.IntN(3) {
+			case 0:
+				future.Wait(ctx)
+			case 1:
+				future.Cancel()
+			}
+		case 5:
+			var limit []filch.GroupOption
+			if r.IntN(3) == 0 {
+				limit = append(limit, filch.GroupLimit(1+r.IntN(2)))
+			}
+			g := l.p.Group(ctx, limit...)
+			for j := range 3 {
+				g.GoFrom(ctx, l.body(seed*11+uint64(j), depth-1), opts...)
+			}
+			if r.IntN(2) == 0 {
+				g.Stop()
+			}
+			g.Wait()
+		case 6:
+			l.p.Help(ctx)
+		case 7:
+			if r.IntN(4) == 0 {
+				cancel()
+			}
+		}
+	}
 }
 
 // The event of TaskDone tells how long a task waited and ran, what submitted it, and
@@ -293,15 +301,6 @@ func observerThatDoesNotReturn(t *testing.T, kind filch.EventKind, overflow filc
 				runtime.Goexit()
 			}
 		})))
-	try := func(f func()) {
-		done := make(chan bool)
-		go func() {
-			defer close(done)
-			defer func() { recover() }()
-			f()
-		}()
-		<-done
-	}
 	failing.Store(true)
 	ends := panics && kind == filch.TaskCancelled // the program, if the end of a context drops a task
 	ended, end := context.WithCancel(context.Background())
@@ -310,40 +309,32 @@ func observerThatDoesNotReturn(t *testing.T, kind filch.EventKind, overflow filc
 		p.Pause()
 		later, stop := context.WithCancel(context.Background())
 		for i := range 5 {
-			try(func() { p.TryGo(ctx, func(context.Context) {}) })
+			attempt(func() { p.TryGo(ctx, func(context.Context) {}) })
 			if i < 1 && rig.Inside(p).Room.Taken() < 3 && !ends {
-				try(func() { p.Go(later, func(context.Context) {}) })
+				attempt(func() { p.Go(later, func(context.Context) {}) })
 			}
 		}
 		stop() // so that what is queued with it is cancelled when it is to start
 		p.Resume()
 		synctest.Wait()
-		try(func() {
+		attempt(func() {
 			filch.Submit(ctx, p, func(context.Context) (int, error) { return 0, nil }).Wait(context.Background())
 		})
-		try(func() {
+		attempt(func() {
 			filch.Submit(ctx, p, func(context.Context) (int, error) { return 0, nil }, filch.LongRunning()).Wait(context.Background())
 		})
-		try(func() { p.Go(ctx, func(context.Context) {}, filch.AtPriority(1)) })
-		try(func() {
+		attempt(func() { p.Go(ctx, func(context.Context) {}, filch.AtPriority(1)) })
+		attempt(func() {
 			filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
 				f := filch.Submit(ctx, p, func(context.Context) (int, error) { return 0, nil })
 				f.Cancel()
 				return f.Wait(ctx)
 			}).Wait(context.Background())
 		})
-		for _, wait := range []func(g *filch.Group) error{(*filch.Group).Wait, (*filch.Group).Stop} {
-			for _, options := range [][]filch.TaskOption{nil, {filch.Named("x")}, {filch.AtPriority(1)}} {
-				if ends {
-					continue
-				}
-				g := p.Group(ctx)
-				try(func() { g.Go(func(context.Context) error { return nil }, options...) })
-				try(func() { wait(g) })
-				try(func() { wait(g) }) // comes back all the same
-			}
+		if !ends {
+			waitForGroups(ctx, p)
 		}
-		try(func() {
+		attempt(func() {
 			filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) { return 0, p.Group(ctx).Stop() }).Wait(context.Background())
 		})
 		for p.Help(context.Background()) {
@@ -356,9 +347,9 @@ func observerThatDoesNotReturn(t *testing.T, kind filch.EventKind, overflow filc
 		if ends {
 			break
 		}
-		try(func() { p.TryGo(context.Background(), func(context.Context) {}) })
+		attempt(func() { p.TryGo(context.Background(), func(context.Context) {}) })
 	}
-	try(func() { p.Close() })
+	attempt(func() { p.Close() })
 	failing.Store(false)
 	p.Close()
 	s := p.Stats()
@@ -367,6 +358,29 @@ func observerThatDoesNotReturn(t *testing.T, kind filch.EventKind, overflow filc
 	}
 	if n := rig.Inside(p).Room.Taken(); n != 0 {
 		t.Errorf("%v, %v: %d tasks have room", kind, overflow, n)
+	}
+}
+
+// attempt calls f on a goroutine of its own, which may end by a panic or Goexit.
+func attempt(f func()) {
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		defer func() { recover() }()
+		f()
+	}()
+	<-done
+}
+
+// waitForGroups waits for groups of one task in all ways, twice.
+func waitForGroups(ctx context.Context, p *filch.Pool) {
+	for _, wait := range []func(g *filch.Group) error{(*filch.Group).Wait, (*filch.Group).Stop} {
+		for _, options := range [][]filch.TaskOption{nil, {filch.Named("x")}, {filch.AtPriority(1)}} {
+			g := p.Group(ctx)
+			attempt(func() { g.Go(func(context.Context) error { return nil }, options...) })
+			attempt(func() { wait(g) })
+			attempt(func() { wait(g) }) // comes back all the same
+		}
 	}
 }
 

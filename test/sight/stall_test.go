@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/rig"
 )
 
@@ -233,4 +234,60 @@ func TestOptionsAtTheirLimits(t *testing.T) {
 			p.Close()
 		})
 	}
+}
+
+// Tasks that block out of sight while others come and go on goroutines of their
+// own, or before a place that is one too many is given up.
+func TestHiddenBlockingIsSeenThroughNoise(t *testing.T) {
+	wait := func(t *testing.T, done <-chan bool, p *filch.Pool, noise func()) {
+		t.Helper()
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(5 * time.Millisecond):
+				noise()
+			}
+			if poll.Late(t) {
+				t.Fatalf("a task that only another can let go on still blocks: %+v", p.Stats())
+			}
+		}
+	}
+	t.Run("LongRunning", func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(20*time.Millisecond))
+		done := make(chan bool)
+		p.Go(context.Background(), func(context.Context) { <-done })
+		p.Go(context.Background(), func(context.Context) { close(done) })
+		wait(t, done, p, func() { p.Go(context.Background(), rig.Nothing, filch.LongRunning()) })
+	})
+	t.Run("Do", func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithBusyPoll(), filch.WithStallTimeout(2*time.Millisecond))
+		defer p.Close()
+		for range 20 {
+			done := make(chan bool)
+			filch.Submit(context.Background(), p, rig.One).Wait(context.Background())
+			time.Sleep(5 * time.Millisecond)
+			go p.Do(func(*filch.Worker) {
+				p.Go(context.Background(), func(context.Context) { close(done) })
+				<-done
+			})
+			wait(t, done, p, func() {})
+		}
+	})
+	t.Run("Pause", func(t *testing.T) {
+		p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(time.Millisecond))
+		done := make(chan bool)
+		for range 5 {
+			p.Go(context.Background(), func(context.Context) { <-done })
+		}
+		for p.Stats().Tasks.Stalls == 0 {
+			runtime.Gosched()
+		}
+		p.Pause()
+		p.Go(context.Background(), func(context.Context) { close(done) })
+		time.Sleep(5 * time.Millisecond)
+		p.Resume()
+		wait(t, done, p, func() {})
+		poll.Patiently(t, "the place that was added is taken back", func() (bool, any) { s := p.Stats(); return s.Extra == 0, s })
+	})
 }

@@ -120,7 +120,7 @@ func labels() string {
 
 // A goroutine is kept for the idle timeout and no longer, and goes on with what
 // comes in between.
-func TestIdleTimeout(t *testing.T) {
+func TestAGoroutineIsKeptForTheIdleTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2), filch.WithIdleTimeout(time.Second))
 		run := func() {
@@ -155,7 +155,7 @@ func TestIdleTimeout(t *testing.T) {
 }
 
 // A polling worker stays, one of two; Close ends it.
-func TestBusyPoll(t *testing.T) {
+func TestOneOfTwoWorkersPollsUntilClose(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2), filch.WithBusyPoll())
 	for range 3 {
 		filch.Submit(context.Background(), p, func(context.Context) (int, error) { return 0, nil }).Wait(context.Background())

@@ -41,26 +41,26 @@ var errOfStorm = errors.New("a task of the storm failed")
 func stormOfDependencies(t *testing.T, workers int, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, uint64(workers)))
 	opts := []filch.Option{filch.WithWorkers(workers), filch.WithStallTimeout(0), filch.WithOrder(filch.Order(rng.IntN(3)))}
-	callerRuns := false
+	s := &web{t: t, rng: rng}
 	if rng.IntN(3) == 0 {
 		limit, overflow := 1+rng.IntN(50), filch.Overflow(rng.IntN(3))
 		opts = append(opts, filch.WithTaskLimit(limit, overflow))
-		callerRuns = overflow == filch.CallerRuns
+		s.callerRuns = overflow == filch.CallerRuns
 	}
 	if rng.IntN(3) == 0 {
 		opts = append(opts, filch.WithQueueLimit(1+rng.IntN(5), filch.Block))
 	}
-	p := filch.New(opts...)
-	limit := 1 + rng.IntN(3)
-	sub := p.Subpool(limit, filch.WithOrder(filch.Order(rng.IntN(3))))
-	var inSub atomic.Int32
+	s.p = filch.New(opts...)
+	s.limit = 1 + rng.IntN(3)
+	s.sub = s.p.Subpool(s.limit, filch.WithOrder(filch.Order(rng.IntN(3))))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	const n = 60
-	promises, promised := make([]*filch.Promise[int], 8), make([]*vertex, 8)
+	promises := make([]*filch.Promise[int], 8)
+	s.promised = make([]*vertex, 8)
 	for i := range promises {
-		promises[i] = filch.NewPromise[int](p)
-		promised[i] = &vertex{future: promises[i].Future()}
+		promises[i] = filch.NewPromise[int](s.p)
+		s.promised[i] = &vertex{future: promises[i].Future()}
 	}
 	ends, at, fails := rng.IntN(4), rng.IntN(len(promises)), rng.IntN(16)
 	completed := make(chan struct{})
@@ -71,12 +71,12 @@ func stormOfDependencies(t *testing.T, workers int, seed uint64) {
 				runtime.Gosched()
 			}
 			if i == at && ends == 0 {
-				p.Close()
+				s.p.Close()
 			}
 			if i == at && ends == 1 {
 				cancel()
 			}
-			promised[i].ended.Store(1)
+			s.promised[i].ended.Store(1)
 			var err error
 			if i == fails {
 				err = errOfStorm
@@ -87,112 +87,139 @@ func stormOfDependencies(t *testing.T, workers int, seed uint64) {
 			}
 		}
 	}()
-	var all []*vertex
 	for i := range n {
-		v := &vertex{}
-		if rng.IntN(8) == 0 {
-			all = append(all, promised[rng.IntN(len(promised))])
-			continue
-		}
-		var deps []filch.Waiter
-		for range rng.IntN(4) {
-			if len(all) > 0 {
-				v.deps = append(v.deps, all[rng.IntN(len(all))])
-				deps = append(deps, v.deps[len(v.deps)-1].future)
-			}
-		}
-		opts := []filch.TaskOption{filch.After(deps...)}
-		inside := rng.IntN(3) == 0
-		if inside {
-			opts = append(opts, sub)
-		}
-		switch rng.IntN(8) {
-		case 0:
-			opts = append(opts, filch.Named(fmt.Sprint(i)))
-		case 1:
-			opts = append(opts, filch.Fair())
-		case 2:
-			opts = append(opts, filch.LongRunning())
-		}
-		how := rng.IntN(30)
-		if how == 2 && callerRuns { // runtime.Goexit would end the goroutine that submits, which may be this one
-			how = 0
-		}
-		var awaited *filch.Future[int]
-		if rng.IntN(6) == 0 && !inside && len(all) > 0 {
-			awaited = all[rng.IntN(len(all))].future
-		}
-		f := func(ctx context.Context) (int, error) {
-			if v.begun.Add(1) != 1 {
-				t.Error("a task began twice")
-			}
-			for _, d := range v.deps {
-				if d.ended.Load() == 0 {
-					t.Error("a task began before what it comes after has ended")
-				}
-			}
-			if inside {
-				if now := inSub.Add(1); int(now) > limit {
-					t.Errorf("%d tasks of a subpool of %d run", now, limit)
-				}
-				defer inSub.Add(-1)
-			}
-			if awaited != nil {
-				awaited.Wait(ctx)
-			}
-			switch how {
-			case 0:
-				return 0, errOfStorm
-			case 1:
-				panic(errOfStorm)
-			case 2:
-				runtime.Goexit()
-			case 3:
-				runtime.Gosched()
-			}
-			v.ended.Store(1)
-			return i, nil
-		}
-		if rng.IntN(4) == 0 { // from a task of the pool
-			made := make(chan *filch.Future[int], 1)
-			submit := func(ctx context.Context) (int, error) { made <- filch.Submit(ctx, p, f, opts...); return 0, nil }
-			if _, err := filch.Submit(ctx, p, submit).Wait(context.Background()); err != nil {
-				made <- filch.Submit(ctx, p, f, opts...)
-			}
-			v.future = <-made
-		} else {
-			v.future = filch.Submit(ctx, p, f, opts...)
-		}
-		all = append(all, v)
+		s.add(ctx, i)
 	}
 	seen := make(chan struct{})
 	victims := rng.Perm(n)[:rng.IntN(4)]
 	go func() {
 		defer close(seen)
 		for _, i := range victims {
-			all[i].future.Cancel()
+			s.all[i].future.Cancel()
 		}
 	}()
 	<-completed
 	<-seen
-	for i, v := range all {
+	s.check(ends == 0)
+}
+
+// A web is a storm of tasks that come after others.
+type web struct {
+	t          *testing.T
+	p          *filch.Pool
+	callerRuns bool
+	sub        *filch.Subpool
+	limit      int          // of sub
+	inSub      atomic.Int32 // tasks that run
+	rng        *rand.Rand
+	all        []*vertex
+	promised   []*vertex
+}
+
+// add adds a task, or a promise, at number i.
+func (s *web) add(ctx context.Context, i int) {
+	v, rng := &vertex{}, s.rng
+	if rng.IntN(8) == 0 {
+		s.all = append(s.all, s.promised[rng.IntN(len(s.promised))])
+		return
+	}
+	var deps []filch.Waiter
+	for range rng.IntN(4) {
+		if len(s.all) > 0 {
+			v.deps = append(v.deps, s.all[rng.IntN(len(s.all))])
+			deps = append(deps, v.deps[len(v.deps)-1].future)
+		}
+	}
+	opts := []filch.TaskOption{filch.After(deps...)}
+	inside := rng.IntN(3) == 0
+	if inside {
+		opts = append(opts, s.sub)
+	}
+	switch rng.IntN(8) {
+	case 0:
+		opts = append(opts, filch.Named(fmt.Sprint(i)))
+	case 1:
+		opts = append(opts, filch.Fair())
+	case 2:
+		opts = append(opts, filch.LongRunning())
+	}
+	how := rng.IntN(30)
+	if how == 2 && s.callerRuns { // runtime.Goexit would end the goroutine that submits, which may be this one
+		how = 0
+	}
+	var awaited *filch.Future[int]
+	if rng.IntN(6) == 0 && !inside && len(s.all) > 0 {
+		awaited = s.all[rng.IntN(len(s.all))].future
+	}
+	f := s.task(v, i, how, inside, awaited)
+	if rng.IntN(4) == 0 { // from a task of the pool
+		made := make(chan *filch.Future[int], 1)
+		submit := func(ctx context.Context) (int, error) { made <- filch.Submit(ctx, s.p, f, opts...); return 0, nil }
+		if _, err := filch.Submit(ctx, s.p, submit).Wait(context.Background()); err != nil {
+			made <- filch.Submit(ctx, s.p, f, opts...)
+		}
+		v.future = <-made
+	} else {
+		v.future = filch.Submit(ctx, s.p, f, opts...)
+	}
+	s.all = append(s.all, v)
+}
+
+// task returns what the task of v does, which ends by how.
+func (s *web) task(v *vertex, i, how int, inside bool, awaited *filch.Future[int]) func(ctx context.Context) (int, error) {
+	return func(ctx context.Context) (int, error) {
+		if v.begun.Add(1) != 1 {
+			s.t.Error("a task began twice")
+		}
+		for _, d := range v.deps {
+			if d.ended.Load() == 0 {
+				s.t.Error("a task began before what it comes after has ended")
+			}
+		}
+		if inside {
+			if now := s.inSub.Add(1); int(now) > s.limit {
+				s.t.Errorf("%d tasks of a subpool of %d run", now, s.limit)
+			}
+			defer s.inSub.Add(-1)
+		}
+		if awaited != nil {
+			awaited.Wait(ctx)
+		}
+		switch how {
+		case 0:
+			return 0, errOfStorm
+		case 1:
+			panic(errOfStorm)
+		case 2:
+			runtime.Goexit()
+		case 3:
+			runtime.Gosched()
+		}
+		v.ended.Store(1)
+		return i, nil
+	}
+}
+
+// check waits for all, and for the pool, which may have been closed before.
+func (s *web) check(closed bool) {
+	for i, v := range s.all {
 		_, err := v.future.Wait(context.Background())
 		if err == nil && v.ended.Load() != 1 {
-			t.Errorf("task %d has a result, and has not ended", i)
+			s.t.Errorf("task %d has a result, and has not ended", i)
 		}
 		for _, d := range v.deps {
 			if _, e := d.future.Wait(context.Background()); e != nil && v.begun.Load() != 0 {
-				t.Errorf("task %d began, and what it comes after failed: %v", i, e)
+				s.t.Errorf("task %d began, and what it comes after failed: %v", i, e)
 			}
 		}
 	}
-	if err := p.Shutdown(context.Background()); err != nil {
-		t.Error("p.Shutdown(context.Background()):", err)
+	if err := s.p.Shutdown(context.Background()); err != nil {
+		s.t.Error("p.Shutdown(context.Background()):", err)
 	}
-	if s := p.Stats().Tasks; s.Held != 0 || s.Queued != 0 && ends != 0 || s.Submitted != s.Done+s.Cancelled || s.Started != s.Done {
-		t.Errorf("in the end: %+v", s)
+	if n := s.p.Stats().Tasks; n.Held != 0 || n.Queued != 0 && !closed || n.Submitted != n.Done+n.Cancelled || n.Started != n.Done {
+		s.t.Errorf("in the end: %+v", n)
 	}
-	if sub.Running() != 0 || inSub.Load() != 0 {
-		t.Errorf("%d tasks of the subpool run in the end, %d in it", sub.Running(), inSub.Load())
+	if s.sub.Running() != 0 || s.inSub.Load() != 0 {
+		s.t.Errorf("%d tasks of the subpool run in the end, %d in it", s.sub.Running(), s.inSub.Load())
 	}
 }

@@ -733,7 +733,7 @@ func storms(t *testing.T, round func(s *storm)) {
 }
 
 // In real time, on as many threads as there are.
-func TestStorm(t *testing.T) {
+func TestStormInRealTime(t *testing.T) {
 	storms(t, func(s *storm) {
 		before := runtime.NumGoroutine()
 		s.blow()

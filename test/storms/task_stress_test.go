@@ -123,27 +123,7 @@ func TestRandomMixOfTasks(t *testing.T) {
 	t.Logf("seed %d", seed)
 	for start, round := time.Now(), 0; time.Since(start) < rig.StressTime(); round++ {
 		rng := rand.New(rand.NewPCG(seed, uint64(round)))
-		// Nothing blocks out of sight, so no worker need ever be added; but with
-		// CallerRuns the caller of a blocked task does.
-		order := rig.Orders[rng.IntN(len(rig.Orders))]
-		opts := []filch.Option{filch.WithWorkers(1 + rng.IntN(4)), filch.WithOrder(order), filch.WithPanicHandler(func(*filch.PanicError) {})}
-		if order == filch.ByPriority && rng.IntN(2) == 0 {
-			opts = append(opts, filch.WithAgeing(time.Duration(1+rng.IntN(1e6))))
-		}
-		overflow := filch.Overflow(rng.IntN(3))
-		limited := rng.IntN(3) == 0
-		if limited {
-			opts = append(opts, filch.WithQueueLimit(1+rng.IntN(20), overflow))
-		}
-		if rng.IntN(3) == 0 {
-			opts = append(opts, filch.WithTaskLimit(1+rng.IntN(20), filch.Overflow(rng.IntN(2))))
-		}
-		if !limited || overflow != filch.CallerRuns {
-			opts = append(opts, filch.WithStallTimeout(0))
-		}
-		if rng.IntN(4) == 0 {
-			opts = append(opts, filch.WithIdleTimeout(time.Millisecond))
-		}
+		opts, order, callersRun := mixOptions(rng)
 		m := &mix{p: filch.New(opts...), seed: seed, t: t, byPriority: order == filch.ByPriority}
 		watchdog := time.AfterFunc(time.Minute, func() {
 			var b strings.Builder
@@ -155,41 +135,7 @@ func TestRandomMixOfTasks(t *testing.T) {
 		var users sync.WaitGroup
 		for range 4 {
 			rng := m.rng()
-			users.Go(func() {
-				n := 0
-				// A task that runs here may end the goroutine.
-				defer func() {
-					if n < 25 && !(limited && overflow == filch.CallerRuns) {
-						t.Errorf("seed %d: the submitter's goroutine ended", seed)
-					}
-				}()
-				for ; n < 25; n++ {
-					ctx, cancel := context.WithCancel(context.Background())
-					f := m.submit(ctx, 3, rng)
-					futures.Go(func() {
-						if _, err := f.Wait(context.Background()); !known(err) {
-							t.Errorf("seed %d: %v", seed, err)
-						}
-						cancel()
-					})
-					switch rng.IntN(14) {
-					case 4:
-						m.goes(ctx, m.p.Go, 2, rng)
-					case 5:
-						m.goes(ctx, m.p.TryGo, 2, rng)
-					case 0:
-						m.p.Resize(1 + rng.IntN(4))
-					case 1:
-						m.p.Pause()
-						runtime.Gosched()
-						m.p.Resume()
-					case 2:
-						cancel()
-					case 3:
-						m.p.Stats()
-					}
-				}
-			})
+			users.Go(func() { m.use(rng, &futures, callersRun) })
 		}
 		end := rng.IntN(3)
 		if end == 0 {
@@ -212,19 +158,87 @@ func TestRandomMixOfTasks(t *testing.T) {
 		}
 		users.Wait()
 		futures.Wait()
-		m.p.Close()
-		for m.p.Stats().Active > 0 { // one that was submitting when it closed may have woken a worker
-			runtime.Gosched()
-		}
-		// Every task was refused, or has run or been dropped, and is counted.
-		s := m.p.Stats()
-		if submitted, ran := m.submitted.Load(), m.ran.Load(); s.Active != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 ||
-			submitted != s.Tasks.Submitted+s.Tasks.Rejected || s.Tasks.Submitted != s.Tasks.Done+s.Tasks.Cancelled || s.Tasks.Started != s.Tasks.Done || s.Tasks.Done != ran {
-			t.Errorf("seed %d, round %d: %d submitted, %d ran, %+v", seed, round, submitted, ran, s)
-		}
+		m.check(round)
 		watchdog.Stop()
 		if t.Failed() {
 			return
 		}
+	}
+}
+
+// mixOptions returns options at random, the order among them, and whether the callers run what has no room in the queue.
+func mixOptions(rng *rand.Rand) (opts []filch.Option, order filch.Order, callersRun bool) {
+	// Nothing blocks out of sight, so no worker need ever be added; but with
+	// CallerRuns the caller of a blocked task does.
+	order = rig.Orders[rng.IntN(len(rig.Orders))]
+	opts = []filch.Option{filch.WithWorkers(1 + rng.IntN(4)), filch.WithOrder(order), filch.WithPanicHandler(func(*filch.PanicError) {})}
+	if order == filch.ByPriority && rng.IntN(2) == 0 {
+		opts = append(opts, filch.WithAgeing(time.Duration(1+rng.IntN(1e6))))
+	}
+	overflow := filch.Overflow(rng.IntN(3))
+	limited := rng.IntN(3) == 0
+	if limited {
+		opts = append(opts, filch.WithQueueLimit(1+rng.IntN(20), overflow))
+	}
+	if rng.IntN(3) == 0 {
+		opts = append(opts, filch.WithTaskLimit(1+rng.IntN(20), filch.Overflow(rng.IntN(2))))
+	}
+	if !limited || overflow != filch.CallerRuns {
+		opts = append(opts, filch.WithStallTimeout(0))
+	}
+	if rng.IntN(4) == 0 {
+		opts = append(opts, filch.WithIdleTimeout(time.Millisecond))
+	}
+	return opts, order, limited && overflow == filch.CallerRuns
+}
+
+// use submits tasks, and does to the pool what may be done to it at any time. A task that runs here may end the goroutine if mayEnd.
+func (m *mix) use(rng *rand.Rand, futures *sync.WaitGroup, mayEnd bool) {
+	n := 0
+	// A task that runs here may end the goroutine.
+	defer func() {
+		if n < 25 && !mayEnd {
+			m.t.Errorf("seed %d: the submitter's goroutine ended", m.seed)
+		}
+	}()
+	for ; n < 25; n++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		f := m.submit(ctx, 3, rng)
+		futures.Go(func() {
+			if _, err := f.Wait(context.Background()); !known(err) {
+				m.t.Errorf("seed %d: %v", m.seed, err)
+			}
+			cancel()
+		})
+		switch rng.IntN(14) {
+		case 4:
+			m.goes(ctx, m.p.Go, 2, rng)
+		case 5:
+			m.goes(ctx, m.p.TryGo, 2, rng)
+		case 0:
+			m.p.Resize(1 + rng.IntN(4))
+		case 1:
+			m.p.Pause()
+			runtime.Gosched()
+			m.p.Resume()
+		case 2:
+			cancel()
+		case 3:
+			m.p.Stats()
+		}
+	}
+}
+
+// check closes the pool, and checks that every task was refused, or has run or been dropped, and is counted.
+func (m *mix) check(round int) {
+	m.p.Close()
+	for m.p.Stats().Active > 0 { // one that was submitting when it closed may have woken a worker
+		runtime.Gosched()
+	}
+	// Every task was refused, or has run or been dropped, and is counted.
+	s := m.p.Stats()
+	if submitted, ran := m.submitted.Load(), m.ran.Load(); s.Active != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 ||
+		submitted != s.Tasks.Submitted+s.Tasks.Rejected || s.Tasks.Submitted != s.Tasks.Done+s.Tasks.Cancelled || s.Tasks.Started != s.Tasks.Done || s.Tasks.Done != ran {
+		m.t.Errorf("seed %d, round %d: %d submitted, %d ran, %+v", m.seed, round, submitted, ran, s)
 	}
 }

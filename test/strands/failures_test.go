@@ -269,7 +269,7 @@ func TestAContextEndsMeanwhile(t *testing.T) {
 }
 
 // Close waits for a run, and in a strand it is an error, as in all that a pool runs.
-func TestClose(t *testing.T) {
+func TestCloseWaitsForARunAndIsAnErrorInside(t *testing.T) {
 	for way, opts := range ways {
 		p := filch.New(filch.WithWorkers(2))
 		var wg sync.WaitGroup

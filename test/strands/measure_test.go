@@ -15,7 +15,7 @@ import (
 func work(units int) { time.Sleep(time.Duration(units) * time.Second) }
 
 // Work and span are those of programs that are known, exactly, in virtual time.
-func TestMeasure(t *testing.T) {
+func TestWorkAndSpanAreThoseOfKnownPrograms(t *testing.T) {
 	var tree func(s *strand.Strand, depth int)
 	tree = func(s *strand.Strand, depth int) {
 		if depth == 0 {

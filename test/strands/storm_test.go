@@ -33,9 +33,9 @@ type storm struct {
 	running atomic.Int64
 }
 
-// TestStorm checks that each run ends as its program does in the serial order, with all functions ended, all results
-// there and its list in that order; and that nothing is left when the pool has ended.
-func TestStorm(t *testing.T) {
+// Each run ends as its program does in the serial order, with all functions ended, all results
+// there and its list in that order; nothing is left when the pool has ended.
+func TestEachRunEndsAsInTheSerialOrder(t *testing.T) {
 	span := 2 * time.Second
 	switch {
 	case testing.Short():

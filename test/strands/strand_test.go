@@ -111,7 +111,7 @@ func TestOneWorkerGoesInSerialOrder(t *testing.T) {
 }
 
 // On several workers the same things happen, and each strand in its own order.
-func TestRandomPrograms(t *testing.T) {
+func TestOnSeveralWorkersTheSameThingsHappen(t *testing.T) {
 	onPools(t, []int{2, 3, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		for seed := range uint64(300) {
 			ids := 0
@@ -175,7 +175,7 @@ var fibs = []struct {
 	f    func(s *strand.Strand, n int) int
 }{{"Spawn", fib}, {"SpawnValue", fibValue}, {"SpawnCall", fibCall}}
 
-func TestFib(t *testing.T) {
+func TestFibIsRightOnAnyNumberOfWorkers(t *testing.T) {
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		n, want := 20, 6765
 		if race.Enabled {
@@ -216,7 +216,7 @@ func TestValuesWithPointers(t *testing.T) {
 
 // Strands that were spawned and have not ended are at most P times as many as in the serial program: counted
 // from before the Spawn, as children that wait in a queue would count, too.
-func TestLiveStrands(t *testing.T) {
+func TestNotMoreThanPTimesAsManyStrandsAreLive(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 8, 64} {
 		for _, depth := range []int{1, 3, 5} {
 			var live, most atomic.Int64
@@ -336,7 +336,7 @@ func below(s *strand.Strand, depth int, f func(s *strand.Strand)) {
 }
 
 // A panic of a child arrives at the Sync, when all children have ended; the first in the serial order counts.
-func TestPanics(t *testing.T) {
+func TestTheFirstPanicArrivesAtTheSync(t *testing.T) {
 	boom := errors.New("boom")
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		for range 20 {
@@ -399,7 +399,7 @@ func TestPanicWaitsForChildren(t *testing.T) {
 }
 
 // What recovers from the panic of its Sync goes on, and may spawn again.
-func TestRecovering(t *testing.T) {
+func TestWhatRecoversFromItsSyncGoesOn(t *testing.T) {
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		for range 20 {
 			var got int
@@ -437,7 +437,7 @@ func TestNothingIsSpawnedAfterAFailure(t *testing.T) {
 }
 
 // runtime.Goexit ends the caller of Run, wherever it is called, with all deferred calls made.
-func TestGoexit(t *testing.T) {
+func TestGoexitEndsTheCallerOfRun(t *testing.T) {
 	places := map[string]func(s *strand.Strand, exit func()){
 		"root":       func(s *strand.Strand, exit func()) { exit() },
 		"child":      func(s *strand.Strand, exit func()) { s.Spawn(func(*strand.Strand) { exit() }) },
@@ -539,7 +539,7 @@ func TestRunsInOtherWork(t *testing.T) {
 }
 
 // Blocking gives the place away: another strand of the only worker can end what it waits for.
-func TestBlocking(t *testing.T) {
+func TestBlockingGivesThePlaceAway(t *testing.T) {
 	for way, opts := range ways {
 		synctest.Test(t, func(t *testing.T) {
 			p := filch.New(filch.WithWorkers(2))
@@ -581,7 +581,7 @@ func TestSyncUnderALock(t *testing.T) {
 }
 
 // Spawns may be nested deeply: a million plain calls, and a hundred thousand coroutines.
-func TestDeepNesting(t *testing.T) {
+func TestSpawnsMayBeNestedDeeply(t *testing.T) {
 	for way, opts := range ways {
 		for workers, n := range map[int]int{1: map[string]int{"lazy": 1_000_000, "eager": 100_000}[way], 2: 10_000} {
 			if testing.Short() || strconv.IntSize == 32 || race.Enabled {
@@ -607,7 +607,7 @@ func TestDeepNesting(t *testing.T) {
 }
 
 // A guest may be locked to its thread.
-func TestLockedGuest(t *testing.T) {
+func TestAGuestMayBeLockedToItsThread(t *testing.T) {
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
@@ -645,7 +645,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 }
 
 // The context of a run ends what is not begun.
-func TestContext(t *testing.T) {
+func TestTheContextEndsWhatIsNotBegun(t *testing.T) {
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		why := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -722,7 +722,7 @@ func TestMisuseOfStrands(t *testing.T) {
 }
 
 // A pool with checks takes strands as any other.
-func TestChecks(t *testing.T) {
+func TestAPoolWithChecksTakesStrands(t *testing.T) {
 	for way, opts := range ways {
 		for _, workers := range []int{1, 2, 8} {
 			p := filch.New(filch.WithWorkers(workers), filch.WithChecks())

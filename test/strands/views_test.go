@@ -176,7 +176,7 @@ func TestAnOutermostCallThatFailsAddsNothing(t *testing.T) {
 }
 
 // A panic of combine arrives at the join, or at the end of the call, and later calls go on.
-func TestCombinePanics(t *testing.T) {
+func TestAPanicOfCombineArrivesAtTheJoin(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	bad := true
@@ -358,7 +358,7 @@ func TestADoInsideADo(t *testing.T) {
 }
 
 // With more Reducers than are looked through one by one.
-func TestManyReducers(t *testing.T) {
+func TestManyReducersHaveTheirValues(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	for _, n := range []int{7, 8, 9, 100} {
@@ -440,7 +440,7 @@ func TestViewsAllocateLittle(t *testing.T) {
 }
 
 // What views are asked for of the wrong things panics, and says what is wrong.
-func TestMisuse(t *testing.T) {
+func TestMisuseOfViewsSaysWhatIsWrong(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	sum := strand.NewSum[int]()
@@ -514,7 +514,7 @@ func TestChecksSeeViews(t *testing.T) {
 }
 
 // Parts that run at the same time have scratch memory of their own, which is used again.
-func TestHolders(t *testing.T) {
+func TestPartsAtTheSameTimeHaveMemoryOfTheirOwn(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	var mu sync.Mutex
@@ -551,7 +551,7 @@ func TestHolders(t *testing.T) {
 }
 
 // What is ready-made begins with what adds nothing.
-func TestReadyMade(t *testing.T) {
+func TestWhatIsReadyMadeBeginsWithWhatAddsNothing(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	least, most, list, text := strand.NewMin(100.5), strand.NewMax("a"), strand.NewAppend[string](), strand.NewText()

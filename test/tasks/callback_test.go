@@ -26,30 +26,53 @@ func on(kind filch.EventKind, name string, f func()) filch.Option {
 // A callback that does not return, by a panic or by runtime.Goexit, leaves nothing
 // behind: the pool goes on, and Close returns.
 func TestCallbacksThatDoNotReturn(t *testing.T) {
+	for name, c := range badCallbacks(t) {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := filch.New(append(c.opts, filch.WithWorkers(1))...)
+				c.f(p)
+				synctest.Wait()
+				p.Resume()
+				inTask(p, func(context.Context) {}) // the pool goes on
+				p.Close()
+				if s := p.Stats(); s.Active != 0 || s.Searching != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 {
+					t.Errorf("left over: %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// attempt calls f on a goroutine of its own, which may end by a panic or Goexit.
+func attempt(f func()) {
+	over := make(chan bool)
+	go func() {
+		defer close(over)
+		defer func() { recover() }()
+		f()
+	}()
+	<-over
+}
+
+func inTask(p *filch.Pool, f func(ctx context.Context)) {
+	filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+		f(ctx)
+		return 0, nil
+	}, filch.Named("check")).Wait(context.Background())
+}
+
+// A badCallback is what calls one that does not return, in a pool with opts.
+type badCallback struct {
+	opts []filch.Option
+	f    func(p *filch.Pool)
+}
+
+func badCallbacks(t *testing.T) map[string]badCallback {
 	goexit := filch.WithPanicHandler(func(*filch.PanicError) { runtime.Goexit() })
 	fail := func() { panic("a callback") }
 	crash := func(context.Context) { panic("a task") }
 	ctx := context.Background()
-	// attempt calls f on a goroutine of its own, which may end by a panic or Goexit.
-	attempt := func(f func()) {
-		over := make(chan bool)
-		go func() {
-			defer close(over)
-			defer func() { recover() }()
-			f()
-		}()
-		<-over
-	}
-	inTask := func(p *filch.Pool, f func(ctx context.Context)) {
-		filch.Submit(ctx, p, func(ctx context.Context) (int, error) {
-			f(ctx)
-			return 0, nil
-		}, filch.Named("check")).Wait(ctx)
-	}
-	for name, c := range map[string]struct {
-		opts []filch.Option
-		f    func(p *filch.Pool)
-	}{
+	return map[string]badCallback{
 		"Goexit in the handler, on a worker":              {[]filch.Option{goexit}, func(p *filch.Pool) { p.Go(ctx, crash) }},
 		"Goexit in the handler, on a worker, by a Future": {[]filch.Option{goexit}, func(p *filch.Pool) { p.Go(ctx, crash, filch.Named("x")) }},
 		"Goexit in the handler, by Help": {[]filch.Option{goexit}, func(p *filch.Pool) {
@@ -96,20 +119,6 @@ func TestCallbacksThatDoNotReturn(t *testing.T) {
 				t.Error("no error")
 			}
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := filch.New(append(c.opts, filch.WithWorkers(1))...)
-				c.f(p)
-				synctest.Wait()
-				p.Resume()
-				inTask(p, func(context.Context) {}) // the pool goes on
-				p.Close()
-				if s := p.Stats(); s.Active != 0 || s.Searching != 0 || s.Blocked != 0 || s.Tasks.Queued != 0 {
-					t.Errorf("left over: %+v", s)
-				}
-			})
-		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -297,4 +298,115 @@ func TestPlacesOfTasksThatWait(t *testing.T) {
 		f.Wait(context.Background())
 		want("it is done", 0, 0)
 	})
+}
+
+// A task that runs may have the channel of its context and nothing else.
+func TestContextsLastAsLongAsTheirTask(t *testing.T) {
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}} {
+		var g *filch.Group
+		begun := make(chan bool)
+		f := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+			g = p.Group(ctx)
+			g.Go(func(ctx context.Context) error { // in place
+				ended := ctx.Done()
+				close(begun)
+				<-ended
+				return nil
+			}, opts...)
+			return 0, g.Wait()
+		})
+		<-begun
+		for range 5 {
+			runtime.GC()
+			runtime.Gosched()
+		}
+		if f.Done(); p.Stats().Tasks.Done == p.Stats().Tasks.Submitted {
+			t.Error("the task has ended")
+		}
+		g.Stop()
+		f.Wait(context.Background())
+	}
+}
+
+// A task's context ends with the error of the submitter's, and keeps it.
+func TestErrorOfAContext(t *testing.T) {
+	for range 100 {
+		p := filch.New(filch.WithWorkers(2))
+		ctx, cancel := context.WithTimeoutCause(context.Background(), time.Millisecond, rig.ErrBoom)
+		for _, opts := range [][]filch.TaskOption{nil, {filch.Named("x")}, {filch.LongRunning()}, {filch.Within(time.Hour)}} {
+			p.Go(ctx, func(inner context.Context) {
+				child, cancel := context.WithCancel(inner)
+				defer cancel()
+				<-inner.Done() // to one that has no channel of it, Err may say so before
+				<-child.Done()
+				for range 2 {
+					if err, cause := inner.Err(), context.Cause(inner); err != context.DeadlineExceeded || cause != rig.ErrBoom {
+						t.Errorf("inner.Err(): %v, %v", err, cause)
+					}
+					if err, cause := child.Err(), context.Cause(child); err != context.DeadlineExceeded || cause != rig.ErrBoom {
+						t.Errorf("of a child: %v, %v", err, cause)
+					}
+				}
+			}, opts...)
+		}
+		p.Shutdown(context.Background())
+		cancel()
+	}
+}
+
+// Contexts of any type will do.
+func TestContextsOfAnyTypeWillDo(t *testing.T) {
+	type odd struct {
+		context.Context
+		v any
+	}
+	p := filch.New(filch.WithWorkers(1))
+	defer p.Close()
+	for range 3 {
+		p.Go(odd{context.Background(), []int{1}}, rig.Nothing)
+		p.Go(odd{context.Background(), 1}, rig.Nothing)
+		if _, err := filch.Submit(odd{context.Background(), []int{1}}, p, rig.One).Wait(odd{context.Background(), []int{2}}); err != nil {
+			t.Error("filch.Submit(…, p, one).Wait(…):", err)
+		}
+	}
+}
+
+// Why a task's context has ended is the same for every kind of task, and to make
+// contexts from it starts no goroutine.
+func TestContextOfAPlainTask(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	goroutines := make(chan int, 1)
+	causes := make(chan error, 2)
+	begun := make(chan bool)
+	p.Go(context.Background(), func(ctx context.Context) {
+		before := runtime.NumGoroutine()
+		for range 100 {
+			c, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer c.Done()
+		}
+		goroutines <- runtime.NumGoroutine() - before
+		begun <- true
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+	})
+	filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+		begun <- true
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return 0, nil
+	})
+	<-begun
+	<-begun
+	p.Close()
+	if n := <-goroutines; n > 10 {
+		t.Errorf("%d goroutines were started", n)
+	}
+	for range 2 {
+		if err := <-causes; !errors.Is(err, filch.ErrClosed) {
+			t.Error("<-causes:", err)
+		}
+	}
 }

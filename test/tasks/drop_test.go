@@ -330,3 +330,54 @@ func TestOnDropInAStorm(t *testing.T) {
 		}
 	}
 }
+
+// A task that Close drops, and that has a cancellation of its own, which follows
+// the pool's a moment later, has an error all the same.
+func TestDroppedTasksHaveAnError(t *testing.T) {
+	for range 30 {
+		p := filch.New(filch.WithWorkers(4))
+		var fs []*filch.Future[int]
+		for i := range 200 {
+			opt := filch.Within(time.Hour)
+			if i%10 == 0 {
+				fs = append(fs, filch.Submit(context.Background(), p, rig.One, opt, filch.LongRunning()))
+				continue
+			}
+			fs = append(fs, filch.Submit(context.Background(), p, rig.One, opt))
+		}
+		g := p.Group(context.Background())
+		var ran atomic.Int32
+		for range 50 {
+			g.Go(func(ctx context.Context) error { ctx.Done(); ran.Add(1); return nil })
+		}
+		p.Close()
+		for _, f := range fs {
+			if v, err := f.Wait(context.Background()); v != 1 && !errors.Is(err, filch.ErrClosed) {
+				t.Fatalf("f.Wait(background): %d, %v", v, err)
+			}
+		}
+		if err := g.Wait(); err == nil && ran.Load() < 50 {
+			t.Fatalf("%d tasks ran, and no error", ran.Load())
+		}
+	}
+}
+
+// A task with too little time left is told so while it is queued, and while it
+// waits for room.
+func TestWithinEndsWaiting(t *testing.T) {
+	p, release := rig.Held(t, filch.WithQueueLimit(1, filch.Block))
+	for range 2 {
+		f := filch.Submit(context.Background(), p, rig.One, filch.Within(10*time.Millisecond))
+		<-f.Done()
+		if _, err := f.Wait(context.Background()); err != context.DeadlineExceeded {
+			t.Error("f.Wait(background):", err)
+		}
+	}
+	release()
+	p.Shutdown(context.Background())
+	p, release = rig.Held(t)
+	defer release()
+	if _, err := filch.Submit(context.Background(), p, rig.One, filch.Within(10*time.Millisecond)).Wait(context.Background()); err != context.DeadlineExceeded {
+		t.Error("filch.Submit(background, p, one, …).Wait(background):", err)
+	}
+}

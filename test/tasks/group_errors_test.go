@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,4 +181,40 @@ func TestResultsInOrder(t *testing.T) {
 		}
 		p.Resume()
 	})
+}
+
+// If a task of a group ends its goroutine, on which somebody waits for the group,
+// that one does not end before all others have.
+func TestGoexitInAGroupWaitsForTheRest(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	for range 20 {
+		var left atomic.Int32
+		_, err := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+			g := p.Group(ctx, filch.CollectErrors(100))
+			for i := range 20 {
+				left.Add(1)
+				g.Go(func(context.Context) error {
+					defer left.Add(-1)
+					if i == 15 {
+						runtime.Goexit()
+					}
+					for range 100 {
+						runtime.Gosched()
+					}
+					return nil
+				})
+			}
+			if err := g.Wait(); !errors.Is(err, filch.ErrGoexit) {
+				t.Errorf("Wait of a group, one of whose tasks calls Goexit, returns %v", err)
+			}
+			return 0, nil
+		}).Wait(context.Background())
+		if err != nil && err != filch.ErrGoexit {
+			t.Error("filch.Submit(background, p, …).Wait(background):", err)
+		}
+		if n := left.Load(); n != 0 {
+			t.Fatalf("%d tasks are not done", n)
+		}
+	}
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/rig"
@@ -196,5 +198,139 @@ func TestGoFromAContextThatHasEnded(t *testing.T) {
 	g.GoFrom(ctx, func(context.Context) error { t.Error("runs"); return nil })
 	if err := g.Wait(); err != rig.ErrBoom {
 		t.Error("g.Wait():", err)
+	}
+}
+
+func TestAnEmptyGroupHasNoError(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	if err := p.Group(context.Background()).Wait(); err != nil {
+		t.Error("p.Group(background).Wait():", err)
+	}
+}
+
+func TestAGroupHasItsFirstErrorAndTheOthersHearOfIt(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	g := p.Group(context.Background())
+	g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	g.Go(func(ctx context.Context) error { return rig.ErrBoom })
+	if err := g.Wait(); err != rig.ErrBoom {
+		t.Error("g.Wait():", err)
+	}
+	if context.Cause(g.Context()) != rig.ErrBoom {
+		t.Errorf("the context of the group ended because of %v, not of boom", context.Cause(g.Context()))
+	}
+	g.Go(func(context.Context) error { t.Error("runs"); return nil })
+	g.Wait()
+}
+
+func TestAGroupHasAllErrorsUpToSome(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	g := p.Group(context.Background(), filch.CollectErrors(3))
+	var ran atomic.Int32
+	for i := range 10 {
+		g.Go(func(context.Context) error { ran.Add(1); return fmt.Errorf("error %d", i%5) }, filch.Named("x"))
+	}
+	err := g.Wait()
+	if err == nil || strings.Count(err.Error(), "error ") != 3 || !strings.Contains(err.Error(), "and 7 more errors") || ran.Load() != 10 {
+		t.Errorf("%d ran: %v", ran.Load(), err)
+	}
+}
+
+func TestStopEndsTheTasksOfAGroup(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	g := p.Group(context.Background())
+	for range 4 {
+		g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	}
+	if err := g.Stop(); err != nil {
+		t.Error("g.Stop():", err)
+	}
+}
+
+func TestAGroupEndsWithItsContext(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	g := p.Group(ctx)
+	cancel()
+	g.Go(func(context.Context) error { t.Error("runs"); return nil })
+	if err := g.Wait(); err != context.Canceled {
+		t.Error("g.Wait():", err)
+	}
+}
+
+func TestGroupsNestOnOneWorker(t *testing.T) {
+	one := filch.New(filch.WithWorkers(1))
+	defer one.Close()
+	var leaves atomic.Int32
+	var tree func(ctx context.Context, depth int) error
+	tree = func(ctx context.Context, depth int) error {
+		if depth == 0 {
+			leaves.Add(1)
+			return nil
+		}
+		g := one.Group(ctx)
+		for range 3 {
+			g.Go(func(ctx context.Context) error { return tree(ctx, depth-1) })
+		}
+		return g.Wait()
+	}
+	if err := tree(context.Background(), 7); err != nil || leaves.Load() != 2187 {
+		t.Errorf("%d leaves, %v", leaves.Load(), err)
+	}
+}
+
+func TestResultsOfAGroupAreInOrder(t *testing.T) {
+	p := filch.New(filch.WithWorkers(2))
+	defer p.Close()
+	g := filch.NewResultGroup[int](context.Background(), p)
+	for i := range 100 {
+		g.Go(func(context.Context) (int, error) { return i * i, nil })
+	}
+	got, err := g.Wait()
+	if err != nil || len(got) != 100 {
+		t.Fatalf("Wait of 100 tasks returns %v, %v", got, err)
+	}
+	for i, v := range got {
+		if v != i*i {
+			t.Errorf("result %d is %d, not %d", i, v, i*i)
+		}
+	}
+}
+
+// A group that is stopped is done when those of its tasks are that have begun,
+// whatever else keeps the workers.
+func TestStopDoesNotWaitForATurn(t *testing.T) {
+	p, release := rig.Held(t)
+	g := p.Group(context.Background())
+	for i := range 100 {
+		if i%2 == 0 {
+			g.Go(func(context.Context) error { t.Error("a task runs after Stop"); return nil })
+		} else {
+			g.Go(func(context.Context) error { t.Error("a task runs after Stop"); return nil }, filch.Named("x"))
+		}
+	}
+	if err := g.Stop(); err != nil {
+		t.Error("g.Stop():", err)
+	}
+	g.Go(func(context.Context) error { t.Error("a task runs after Stop"); return nil })
+	if err := g.Wait(); err != nil {
+		t.Error("g.Wait():", err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	g = p.Group(ctx)
+	g.Go(func(context.Context) error { return nil })
+	time.AfterFunc(time.Millisecond, func() { cancel(rig.ErrBoom) })
+	if err := g.Wait(); err != rig.ErrBoom {
+		t.Errorf("a group whose context ended: %v", err)
+	}
+	release()
+	p.Shutdown(context.Background())
+	if s := p.Stats().Tasks; s.Submitted != s.Done+s.Cancelled || s.Cancelled != 101 {
+		t.Errorf("p.Stats().Tasks: %+v", s)
 	}
 }

@@ -141,7 +141,7 @@ func TestTryGoInAStorm(t *testing.T) {
 
 // Done is closed when the last task is done, and not before; then Wait does not block, and has the
 // error.
-func TestGroupDone(t *testing.T) {
+func TestDoneOfAGroupIsClosedWithTheLastTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))
 		defer p.Close()

@@ -336,7 +336,7 @@ func TestMemoFindsNoCirclesWhereThereAreNone(t *testing.T) {
 }
 
 // A key that is forgotten is computed anew, and what was under way does not come back.
-func TestMemoForget(t *testing.T) {
+func TestAKeyThatIsForgottenIsComputedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))
 		defer p.Close()
@@ -465,7 +465,7 @@ func TestMemoComputesInsideThePool(t *testing.T) {
 }
 
 // A hit allocates nothing, a computation once.
-func TestMemoAllocations(t *testing.T) {
+func TestAHitOfAMemoAllocatesNothing(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}

@@ -53,7 +53,7 @@ func TestPromiseIsCompletedOnce(t *testing.T) {
 }
 
 // What a promise is completed with, and by what: an error, a Cancel; and a closed pool leaves it alone.
-func TestPromiseEnds(t *testing.T) {
+func TestAPromiseTellsByWhatItWasCompleted(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1), filch.WithTaskLimit(3, filch.Block))
 	ctx := context.Background()
 	failed, cancelled, late := filch.NewPromise[string](p), filch.NewPromise[string](p), filch.NewPromise[string](p)

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,80 +71,6 @@ func TestTasksRunExactlyOnce(t *testing.T) {
 		if s := p.Stats().Tasks; s.Done != submitters*each || s.Submitted != s.Done {
 			t.Errorf("%d tasks of %d submitters: %+v", submitters*each, submitters, s)
 		}
-	}
-}
-
-// From outside, tasks start in the order they come in; what a task submits, a
-// LIFO pool runs first, newest first.
-func TestOrder(t *testing.T) {
-	for order, want := range map[filch.Order]string{
-		filch.LIFO: "0 0c 0b 0a 1 1c 1b 1a 2 2c 2b 2a",
-		filch.FIFO: "0 1 2 0a 0b 0c 1a 1b 1c 2a 2b 2c",
-	} {
-		p := filch.New(filch.WithWorkers(1), filch.WithOrder(order))
-		p.Pause()
-		var got []string
-		for i := range 3 {
-			p.Go(context.Background(), func(ctx context.Context) {
-				got = append(got, fmt.Sprint(i))
-				for _, c := range "abc" {
-					p.Go(ctx, func(context.Context) { got = append(got, fmt.Sprint(i)+string(c)) })
-				}
-			})
-		}
-		p.Resume()
-		if err := p.Shutdown(context.Background()); err != nil {
-			t.Fatal("p.Shutdown(background):", err)
-		}
-		if s := strings.Join(got, " "); s != want {
-			t.Errorf("%v: %s, want %s", order, s, want)
-		}
-	}
-}
-
-// A worker with no end of work of its own looks at the global queue now and
-// then.
-func TestOwnTasksDoNotStarveTheGlobalQueue(t *testing.T) {
-	p := filch.New(filch.WithWorkers(1))
-	var own atomic.Int64
-	var stop atomic.Bool
-	var more func(ctx context.Context)
-	more = func(ctx context.Context) {
-		own.Add(1)
-		if !stop.Load() {
-			p.Go(ctx, more)
-		}
-	}
-	p.Go(context.Background(), more)
-	for own.Load() == 0 {
-		runtime.Gosched()
-	}
-	done := make(chan bool)
-	p.Go(context.Background(), func(context.Context) {
-		stop.Store(true)
-		close(done)
-	})
-	<-done
-	p.Close()
-	// Fair tasks do not overtake what is queued from outside.
-	q := filch.New(filch.WithWorkers(1))
-	q.Pause()
-	var got []string
-	q.Go(context.Background(), func(ctx context.Context) {
-		q.Go(ctx, func(context.Context) { got = append(got, "fair") }, filch.Fair())
-		q.Go(ctx, func(context.Context) { got = append(got, "own") })
-	})
-	for range 70 {
-		q.Go(context.Background(), func(context.Context) {
-			if !slices.Contains(got, "outside") {
-				got = append(got, "outside")
-			}
-		})
-	}
-	q.Resume()
-	q.Shutdown(context.Background())
-	if s := strings.Join(got, " "); s != "own outside fair" {
-		t.Errorf("tasks ran in the order %q, not own outside fair", s)
 	}
 }
 
@@ -430,7 +356,7 @@ func TestWaitingTasksLendTheirPlace(t *testing.T) {
 }
 
 // Blocking says openly that a task blocks: others run meanwhile.
-func TestBlocking(t *testing.T) {
+func TestOthersRunWhileATaskSaysThatItBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(1))
 		start := time.Now()
@@ -449,201 +375,7 @@ func TestBlocking(t *testing.T) {
 	})
 }
 
-func TestQueueLimit(t *testing.T) {
-	const limit = 3
-	nop := func(context.Context) {}
-	t.Run("Reject", func(t *testing.T) {
-		p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(limit, filch.Reject))
-		p.Pause()
-		for i := range 2 * limit {
-			if err := p.Go(context.Background(), nop); (err == filch.ErrQueueFull) != (i >= limit) {
-				t.Errorf("Go of task %d with a limit of %d returns %v", i, limit, err)
-			}
-		}
-		if _, err := filch.Submit(context.Background(), p, func(context.Context) (int, error) { return 1, nil }).Wait(context.Background()); err != filch.ErrQueueFull {
-			t.Error("filch.Submit(background, p, …).Wait(background):", err)
-		}
-		p.Resume()
-		p.Shutdown(context.Background())
-		if s := p.Stats().Tasks; s.Done != limit || s.Rejected != limit+1 {
-			t.Errorf("%d tasks should be done, and %d rejected: %+v", limit, limit+1, s)
-		}
-	})
-	t.Run("CallerRuns", func(t *testing.T) {
-		p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(limit, filch.CallerRuns))
-		p.Pause()
-		here := 0
-		for range 2 * limit {
-			p.Go(context.Background(), func(context.Context) { here++ })
-		}
-		if here != limit {
-			t.Errorf("%d tasks run by the caller", here)
-		}
-		if err := p.TryGo(context.Background(), nop); err != filch.ErrQueueFull {
-			t.Errorf("TryGo: %v", err)
-		}
-		p.Resume()
-		p.Shutdown(context.Background())
-		if here != 2*limit {
-			t.Errorf("%d tasks ran", here)
-		}
-	})
-	t.Run("Block", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(limit, filch.Block))
-			p.Pause()
-			for range limit {
-				p.Go(context.Background(), nop)
-			}
-			if err := p.TryGo(context.Background(), nop); err != filch.ErrQueueFull {
-				t.Errorf("TryGo: %v", err)
-			}
-			ctx, cancel := context.WithTimeout(context.Background(), rig.Leaf)
-			defer cancel()
-			if err := p.Go(ctx, nop); err != context.DeadlineExceeded {
-				t.Errorf("gave up with %v", err)
-			}
-			var wg sync.WaitGroup
-			for range 10 {
-				wg.Go(func() {
-					if err := p.Go(context.Background(), nop); err != nil {
-						t.Error("p.Go(background, nop):", err)
-					}
-				})
-			}
-			synctest.Wait()
-			if s := p.Stats().Tasks; s.Queued != limit {
-				t.Errorf("%d tasks should be queued: %+v", limit, s)
-			}
-			p.Resume()
-			wg.Wait()
-			p.Shutdown(context.Background())
-			if s := p.Stats().Tasks; s.Done != limit+10 {
-				t.Errorf("%d tasks should be done: %+v", limit+10, s)
-			}
-		})
-	})
-	t.Run("Block inside tasks", func(t *testing.T) {
-		p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(1, filch.Block))
-		var ran atomic.Int32
-		var spread func(ctx context.Context, depth int)
-		spread = func(ctx context.Context, depth int) {
-			ran.Add(1)
-			for range 3 {
-				if depth > 0 {
-					if err := p.Go(ctx, func(ctx context.Context) { spread(ctx, depth-1) }); err != nil {
-						t.Error("p.Go(ctx, …):", err)
-					}
-				}
-			}
-		}
-		p.Go(context.Background(), func(ctx context.Context) { spread(ctx, 6) })
-		p.Shutdown(context.Background())
-		if n := ran.Load(); n != 1093 {
-			t.Errorf("%d tasks ran, not 1093", n)
-		}
-	})
-	t.Run("Close lets go of submitters that wait", func(t *testing.T) {
-		p := filch.New(filch.WithWorkers(1), filch.WithQueueLimit(1, filch.Block))
-		p.Pause()
-		p.Go(context.Background(), nop)
-		err := make(chan error)
-		go func() { err <- p.Go(context.Background(), nop) }()
-		p.Close()
-		if e := <-err; e != filch.ErrClosed {
-			t.Errorf("Go that waited for room when Close came returns %v", e)
-		}
-	})
-}
-
-func TestGroup(t *testing.T) {
-	p := filch.New(filch.WithWorkers(2))
-	defer p.Close()
-	t.Run("empty", func(t *testing.T) {
-		if err := p.Group(context.Background()).Wait(); err != nil {
-			t.Error("p.Group(background).Wait():", err)
-		}
-	})
-	t.Run("first error, and the others hear of it", func(t *testing.T) {
-		g := p.Group(context.Background())
-		g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
-		g.Go(func(ctx context.Context) error { return rig.ErrBoom })
-		if err := g.Wait(); err != rig.ErrBoom {
-			t.Error("g.Wait():", err)
-		}
-		if context.Cause(g.Context()) != rig.ErrBoom {
-			t.Errorf("the context of the group ended because of %v, not of boom", context.Cause(g.Context()))
-		}
-		g.Go(func(context.Context) error { t.Error("runs"); return nil })
-		g.Wait()
-	})
-	t.Run("all errors, up to some", func(t *testing.T) {
-		g := p.Group(context.Background(), filch.CollectErrors(3))
-		var ran atomic.Int32
-		for i := range 10 {
-			g.Go(func(context.Context) error { ran.Add(1); return fmt.Errorf("error %d", i%5) }, filch.Named("x"))
-		}
-		err := g.Wait()
-		if err == nil || strings.Count(err.Error(), "error ") != 3 || !strings.Contains(err.Error(), "and 7 more errors") || ran.Load() != 10 {
-			t.Errorf("%d ran: %v", ran.Load(), err)
-		}
-	})
-	t.Run("Stop", func(t *testing.T) {
-		g := p.Group(context.Background())
-		for range 4 {
-			g.Go(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
-		}
-		if err := g.Stop(); err != nil {
-			t.Error("g.Stop():", err)
-		}
-	})
-	t.Run("the context ends", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(context.Background())
-		g := p.Group(ctx)
-		cancel()
-		g.Go(func(context.Context) error { t.Error("runs"); return nil })
-		if err := g.Wait(); err != context.Canceled {
-			t.Error("g.Wait():", err)
-		}
-	})
-	t.Run("nested on one worker", func(t *testing.T) {
-		one := filch.New(filch.WithWorkers(1))
-		defer one.Close()
-		var leaves atomic.Int32
-		var tree func(ctx context.Context, depth int) error
-		tree = func(ctx context.Context, depth int) error {
-			if depth == 0 {
-				leaves.Add(1)
-				return nil
-			}
-			g := one.Group(ctx)
-			for range 3 {
-				g.Go(func(ctx context.Context) error { return tree(ctx, depth-1) })
-			}
-			return g.Wait()
-		}
-		if err := tree(context.Background(), 7); err != nil || leaves.Load() != 2187 {
-			t.Errorf("%d leaves, %v", leaves.Load(), err)
-		}
-	})
-	t.Run("results in order", func(t *testing.T) {
-		g := filch.NewResultGroup[int](context.Background(), p)
-		for i := range 100 {
-			g.Go(func(context.Context) (int, error) { return i * i, nil })
-		}
-		got, err := g.Wait()
-		if err != nil || len(got) != 100 {
-			t.Fatalf("Wait of 100 tasks returns %v, %v", got, err)
-		}
-		for i, v := range got {
-			if v != i*i {
-				t.Errorf("result %d is %d, not %d", i, v, i*i)
-			}
-		}
-	})
-}
-
-func TestLongRunning(t *testing.T) {
+func TestLongRunningTasksTakeNoPlace(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	stop := make(chan bool)
 	p.Go(context.Background(), func(context.Context) { <-stop }, filch.LongRunning())
@@ -700,69 +432,8 @@ func TestCloseInsideATask(t *testing.T) {
 	}
 }
 
-// Shutdown runs all that was submitted before, and what that submits; if it may
-// not take so long, it says what it dropped.
-func TestShutdown(t *testing.T) {
-	p := filch.New(filch.WithWorkers(2))
-	var ran atomic.Int32
-	var spread func(ctx context.Context, depth int)
-	spread = func(ctx context.Context, depth int) {
-		ran.Add(1)
-		if depth > 0 {
-			for range 2 {
-				if err := p.Go(ctx, func(ctx context.Context) { spread(ctx, depth-1) }); err != nil {
-					t.Error("p.Go(ctx, …):", err)
-				}
-			}
-		}
-	}
-	for range 10 {
-		p.Go(context.Background(), func(ctx context.Context) { spread(ctx, 8) })
-	}
-	p.Pause()
-	var wg sync.WaitGroup
-	for range 5 {
-		wg.Go(func() {
-			if err := p.Shutdown(context.Background()); err != nil {
-				t.Error("p.Shutdown(background):", err)
-			}
-			if n := ran.Load(); n != 5110 {
-				t.Errorf("%d ran", n)
-			}
-		})
-	}
-	wg.Wait()
-	if err := p.Go(context.Background(), func(context.Context) {}); err != filch.ErrClosed {
-		t.Error("p.Go(background, …):", err)
-	}
-
-	p = filch.New(filch.WithWorkers(1))
-	started := make(chan bool)
-	running := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
-		close(started)
-		<-ctx.Done()
-		return 0, context.Cause(ctx)
-	})
-	<-started
-	var queued []*filch.Future[int]
-	for range 7 {
-		queued = append(queued, filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) { return 0, nil }))
-	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(rig.ErrBoom)
-	if err := p.Shutdown(ctx); !errors.Is(err, rig.ErrBoom) || !strings.Contains(err.Error(), "7 tasks queued") {
-		t.Error("p.Shutdown(ctx):", err)
-	}
-	for _, f := range append(queued, running) {
-		if _, err := f.Wait(context.Background()); err != filch.ErrClosed {
-			t.Error("f.Wait(background):", err)
-		}
-	}
-	p.Close()
-}
-
 // A Scope that a task's context leads to can be used by any goroutine that has it, at any time.
-func TestScopeOf(t *testing.T) {
+func TestAnyGoroutineMayUseTheScopeOfATask(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2))
 	var kept context.Context
 	f := filch.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
@@ -837,47 +508,6 @@ func TestContextsOutliveTheirTasks(t *testing.T) {
 	}
 }
 
-// A million queued tasks take little memory, and give it all back.
-func TestMemoryOfQueuedTasks(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector takes memory of its own")
-	}
-	n := int64(rig.Fewer(1_000_000))
-	heap := func() int64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	p := filch.New(filch.WithWorkers(2))
-	for _, c := range []struct {
-		name   string
-		most   int64
-		submit func()
-	}{
-		{"Go", 40, func() { p.Go(context.Background(), func(context.Context) {}) }},
-		{"Submit", 136, func() { filch.Submit(context.Background(), p, func(context.Context) (int, error) { return 1, nil }) }},
-	} {
-		before := heap()
-		p.Pause()
-		for range n {
-			c.submit()
-		}
-		if each := (heap() - before) / n; each > c.most {
-			t.Errorf("%s: %d bytes for each queued task", c.name, each)
-		}
-		p.Resume()
-		for p.Stats().Tasks.Queued > 0 || p.Stats().Active > 0 {
-			runtime.Gosched()
-		}
-		if left := heap() - before; left > 1<<20 {
-			t.Errorf("%s: %d bytes are left", c.name, left)
-		}
-	}
-	runtime.KeepAlive(p)
-}
-
 // What cannot be is refused with a message that names the argument.
 func TestBadTaskArguments(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
@@ -939,5 +569,48 @@ func TestBadTaskArguments(t *testing.T) {
 	}
 	if _, err := filch.Submit(context.Background(), p, result, filch.Within(-1)).Wait(context.Background()); err == nil || !strings.Contains(err.Error(), "Within(-1ns)") {
 		t.Error("filch.Submit(background, p, result, filch.Within(-1)).Wait(…):", err)
+	}
+}
+
+// A task belongs to the pool that it is submitted to, wherever from, and runs on
+// another pool's goroutine only if asked to; that pool goes on meanwhile.
+func TestPoolsAreApart(t *testing.T) {
+	a := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+	b := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0))
+	c := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0), filch.WithQueueLimit(1, filch.CallerRuns))
+	c.Pause()
+	c.Go(context.Background(), rig.Nothing)
+	_, err := filch.Submit(context.Background(), a, func(ctx context.Context) (int, error) {
+		for range 5 {
+			b.Go(ctx, rig.Nothing)
+		}
+		return filch.Submit(ctx, c, func(ctx context.Context) (int, error) {
+			return filch.Submit(ctx, a, rig.One).Wait(ctx)
+		}).Wait(ctx)
+	}).Wait(context.Background())
+	if err != nil {
+		t.Error("filch.Submit(background, a, …).Wait(background):", err)
+	}
+	for _, p := range []*filch.Pool{b, c, a} { // what came from a ends with it
+		p.Shutdown(context.Background())
+	}
+	if x, y, z := a.Stats().Tasks.Done, b.Stats().Tasks.Done, c.Stats().Tasks.Done; x != 2 || y != 5 || z != 2 {
+		t.Errorf("%d, %d, %d tasks done", x, y, z)
+	}
+}
+
+// Without a handler, a panic in a task of Go ends the program, as that of a
+// goroutine does.
+func TestPanicInGoEndsTheProgram(t *testing.T) {
+	const env = "FILCH_TEST_PANIC"
+	if os.Getenv(env) != "" {
+		p := filch.New(filch.WithWorkers(1))
+		p.Go(context.Background(), func(context.Context) { panic("the end") })
+		select {}
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestPanicInGoEndsTheProgram$", "-test.timeout=1m")
+	cmd.Env = append(os.Environ(), env+"=1")
+	if b, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(b), "panic: the end") {
+		t.Errorf("cmd.CombinedOutput(): %v\n%s", err, b)
 	}
 }

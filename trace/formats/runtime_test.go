@@ -63,7 +63,7 @@ func runtimeTrace(t *testing.T, f func()) seen {
 func countToTen(context.Context) {}
 
 // go tool trace shows tasks as tasks, with a region each, and forks that were stolen as regions.
-func TestRuntimeTrace(t *testing.T) {
+func TestGoToolTraceShowsTasksAndStolenForks(t *testing.T) {
 	p := filch.New(filch.WithWorkers(2), filch.WithPanicHandler(func(*filch.PanicError) {}))
 	defer p.Close()
 	meet.Call(p, new(meeting)) // not traced

@@ -14,7 +14,7 @@ import (
 )
 
 // In a bubble, work and span are what the program sleeps.
-func TestRecord(t *testing.T) {
+func TestWorkAndSpanAreWhatTheProgramSleeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var file bytes.Buffer
 		err := graph.Record(&file, "sleeps", func(w *filch.Worker) {
@@ -59,7 +59,7 @@ func TestErrorsOfRecord(t *testing.T) {
 	})
 }
 
-func TestRecordPanics(t *testing.T) {
+func TestPanicsOfRecordTellWhatIsWrong(t *testing.T) {
 	boom := errors.New("boom")
 	for want, record := range map[string]func(){
 		"graph: Record: out is nil": func() { _ = graph.Record(nil, "", func(*filch.Worker) {}) },

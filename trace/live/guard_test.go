@@ -14,7 +14,7 @@ import (
 )
 
 // The page works under any prefix, with StripPrefix and without.
-func TestMounting(t *testing.T) {
+func TestThePageWorksUnderAnyPrefix(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	mux := http.NewServeMux()
@@ -121,7 +121,7 @@ func TestForeignPagesGetNothing(t *testing.T) {
 }
 
 // All answers forbid browsers what the page does not need.
-func TestHeaders(t *testing.T) {
+func TestAnswersForbidWhatThePageDoesNotNeed(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	h := live.New(live.WithPools(p), live.WithToken("0123456789abcdef"))
@@ -153,7 +153,7 @@ func TestHeaders(t *testing.T) {
 }
 
 // With a token, there are no events without its cookie, which comes by the token alone.
-func TestToken(t *testing.T) {
+func TestWithATokenThereAreNoEventsWithoutItsCookie(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	const token = "it is Tuesday today"
@@ -212,7 +212,7 @@ func TestToken(t *testing.T) {
 }
 
 // Bad arguments are told by name.
-func TestBadArguments(t *testing.T) {
+func TestBadArgumentsAreToldByName(t *testing.T) {
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	for want, f := range map[string]func(){

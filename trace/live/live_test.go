@@ -130,7 +130,7 @@ func TestRecordingIsOnForPagesOnly(t *testing.T) {
 }
 
 // A page that reads slowly is told how many messages it has missed. One that reads nothing is let go.
-func TestSlowPages(t *testing.T) {
+func TestASlowPageIsToldWhatItHasMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := filch.New(filch.WithWorkers(2))
 		defer p.Close()

@@ -56,7 +56,7 @@ func TestAllSystemsRunAllTasks(t *testing.T) {
 	}
 }
 
-func TestThreeServers(t *testing.T) {
+func TestRatesAreMeasuredOnThreeServers(t *testing.T) {
 	thorough.Only(t, "starts servers, and measures")
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -67,14 +67,14 @@ func TestThreeServers(t *testing.T) {
 	}
 }
 
-func TestLatencies(t *testing.T) {
+func TestPercentilesOfLatenciesAreInOrder(t *testing.T) {
 	l, err := Latencies(soon(t), Embedded, 5)
 	if err != nil || l.P50 <= 0 || l.P99 < l.P50 {
 		t.Error(l, err)
 	}
 }
 
-func TestLocals(t *testing.T) {
+func TestEachLocalWayIsMeasuredAsOftenAsAsked(t *testing.T) {
 	l, err := Locals(soon(t), 2, 10)
 	if err != nil || len(l.Go) != 2 || len(l.Submit) != 2 || len(l.Node) != 2 {
 		t.Error(l, err)
@@ -88,7 +88,7 @@ func TestAKilledProcessLosesNoTask(t *testing.T) {
 	}
 }
 
-func TestEfficiencies(t *testing.T) {
+func TestEfficienciesAreFromNoneToAll(t *testing.T) {
 	e, err := Efficient(soon(t), node, 2, 2, []time.Duration{50 * time.Millisecond}, func(string) {})
 	if err != nil {
 		t.Fatal("Efficient:", err)

@@ -77,7 +77,7 @@ func TestCallersOfAllKindsAtOnce(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestNoValuesAndAContextThatHasEndedAreErrors(t *testing.T) {
 	if _, err := Of(nil); err != ErrNone {
 		t.Error("Of(nil):", err)
 	}

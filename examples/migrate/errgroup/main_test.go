@@ -31,7 +31,7 @@ func (b broken) ReadFile(name string) ([]byte, error) {
 	return b.MapFS.ReadFile(name)
 }
 
-func TestErrors(t *testing.T) {
+func TestAnErrorLeavesNoDigestsInBothForms(t *testing.T) {
 	folder := broken{fstest.MapFS{"a": {}, "x/bad": {}, "x/c": {}}}
 	for _, f := range []func(context.Context, fs.FS) (digests, error){before, after} {
 		if d, err := f(context.Background(), folder); !errors.Is(err, fs.ErrPermission) || d != nil {

@@ -2,7 +2,7 @@ package history
 
 import "testing"
 
-func TestCheck(t *testing.T) {
+func TestAStealMayMissOnlyWhatIsStillBeingPushed(t *testing.T) {
 	// A steal that finds nothing while a value lies there for all to see.
 	var h Deque
 	h.Add(0, 1, 2, Event{Op: 'u', Value: 7}, Event{})

@@ -28,7 +28,7 @@ func outcomes(t *testing.T, p func(r *Run) (end func() string), o Options) (map[
 }
 
 // Store buffers would let both threads read 0; Go's atomics do not.
-func TestSequentialConsistency(t *testing.T) {
+func TestNoStoreIsBuffered(t *testing.T) {
 	p := func(r *Run) func() string {
 		var x, y Int32
 		var a, b int32
@@ -121,7 +121,7 @@ func wantFailure(t *testing.T, want string, p Program) {
 
 func nothing() error { return nil }
 
-func TestFailures(t *testing.T) {
+func TestEachKindOfFailureIsFound(t *testing.T) {
 	wantFailure(t, "deadlock", func(r *Run) func() error {
 		var a, b Mutex
 		x := 0
@@ -171,7 +171,7 @@ func TestFailures(t *testing.T) {
 
 // What is handed over by an atomic store is no race, and a thread that yields
 // lets the one it waits for go first.
-func TestNoFailures(t *testing.T) {
+func TestWhatIsHandedOverIsNoRace(t *testing.T) {
 	res := Explore(func(r *Run) func() error {
 		var flag Bool
 		x := 0
@@ -193,7 +193,7 @@ func TestNoFailures(t *testing.T) {
 }
 
 // A coroutine goes on in any thread, in the order that something else gives, and in one at a time.
-func TestPull(t *testing.T) {
+func TestACoroutineGoesOnInAnyThread(t *testing.T) {
 	program := func(ordered bool) Program {
 		return func(r *Run) func() error {
 			var mu Mutex
@@ -241,7 +241,7 @@ func TestPull(t *testing.T) {
 
 // runtime.Goexit ends a thread and nothing else. In a coroutine it ends what has resumed that as well, and what
 // stops one that waits in a deferred call.
-func TestGoexit(t *testing.T) {
+func TestGoexitEndsAThreadAndNothingElse(t *testing.T) {
 	program := func(fails bool) Program {
 		return func(r *Run) func() error {
 			var x Int32
@@ -293,7 +293,7 @@ func TestGoexit(t *testing.T) {
 }
 
 // What Next receives was sent before, and it sees the end of the channel.
-func TestNext(t *testing.T) {
+func TestNextReceivesWhatWasSent(t *testing.T) {
 	ends, _ := outcomes(t, func(r *Run) func() string {
 		ch := make(chan int, 1)
 		var got []int

@@ -106,7 +106,7 @@ func TestFactsOfRandomDAGs(t *testing.T) {
 }
 
 // Each kind has an example and a default that work.
-func TestExamples(t *testing.T) {
+func TestEachKindHasAnExampleAndADefaultThatWork(t *testing.T) {
 	for _, d := range Families() {
 		for _, text := range []string{d.Name, d.Name + "@3", d.Example} {
 			if f := facts(t, named(t, text)); f.Work > 3_000_000 {
@@ -140,7 +140,7 @@ func TestLargeDAGsNeedNoMemory(t *testing.T) {
 	}
 }
 
-func TestBadDAGs(t *testing.T) {
+func TestDAGsThatCannotBeAreRefused(t *testing.T) {
 	for text, wrong := range map[string]string{
 		"":                          `unknown DAG ""; there are chain, loop, bag, tree,`,
 		"fibs=3":                    `unknown DAG "fibs"`,

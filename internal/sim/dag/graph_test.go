@@ -78,7 +78,7 @@ func randomPart(rng *rand.Rand, levels int, shared *[]*Part) *Part {
 }
 
 // A graph has the work and the span of its parts, and is read as it was written.
-func TestRandomGraphs(t *testing.T) {
+func TestAGraphIsReadAsItWasWritten(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var shared []*Part
@@ -145,7 +145,7 @@ func threads(g *Graph) string {
 }
 
 // What is as deep as a recording may be needs no deep stack, and is written with definitions.
-func TestDeepGraphs(t *testing.T) {
+func TestDeepGraphsNeedNoDeepStack(t *testing.T) {
 	root := ForSteps(1)
 	const levels = 20_000
 	for range levels {
@@ -181,7 +181,7 @@ func TestSharedPartsAreNotCopied(t *testing.T) {
 	}
 }
 
-func TestBadParts(t *testing.T) {
+func TestPartsThatCannotBeAreRefused(t *testing.T) {
 	self := InSeries(ForSteps(1))
 	self.Parts = append(self.Parts, InParallel(ForSteps(1), self))
 	for wrong, p := range map[string]*Part{
@@ -204,7 +204,7 @@ func TestBadParts(t *testing.T) {
 	}
 }
 
-func TestBadGraphs(t *testing.T) {
+func TestWrongGraphsAreToldWithTheirLine(t *testing.T) {
 	deep := strings.Repeat(`{"series":[`, maxNesting)
 	for text, wrong := range map[string]string{
 		"":                                  "line 1, column 1: the graph ends here, too early",

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-func TestReadTrace(t *testing.T) {
+func TestATraceHasStepsAndProcessors(t *testing.T) {
 	k, err := ReadTrace(strings.NewReader("# step processors\n\n0 8\n 1000\t2 # another program\n5000 8"))
 	if err != nil || k.Name != "trace" || !slices.Equal(k.Trace, []Supply{{0, 8}, {1000, 2}, {5000, 8}}) {
 		t.Errorf("ReadTrace(…): %+v, %v", k, err)
 	}
 }
 
-func TestBadTraces(t *testing.T) {
+func TestWrongTracesAreToldWithTheirLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "no rows",
 		"# nothing":                       "no rows",

@@ -328,7 +328,7 @@ func fibBody(f *filch.Frame[int, int], n int) int {
 }
 
 // On the clock of the machine, the work is what Measure finds, and all schedulers run the graph.
-func TestRun(t *testing.T) {
+func TestAllSchedulersRunWhatIsRecordedOnTheClock(t *testing.T) {
 	j := job(t, "mergesort", "20000")
 	j.Reset()
 	r, err := Run("mergesort", time.Microsecond, func(w *filch.Worker) { j.Func(w) })
