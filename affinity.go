@@ -13,14 +13,14 @@ import (
 
 // WithAffinity pins the pool's workers to processors on Linux: each goroutine that takes a worker slot is locked to a
 // thread that runs on one processor only. Workers take the listed processors in the order a; without a list, they
-// take all that the program may use. New reads once which those are.
+// take all that the program may use. New determines them once.
 //
 // Use it for long computations on an otherwise idle multi-socket machine, and measure: the kernel seldom moves a
 // computing thread anyway. Each start, wait and wake-up of a worker becomes many times slower, because it switches
 // threads. Avoid it for pools that are often idle, tasks that block, and short phases.
 //
-//   - Only the pool's goroutines are pinned, with the forks and tasks they run. Callers of [Pool.Do], what runs
-//     inline on them, [LongRunning] tasks, strands and goroutines started by tasks are not.
+//   - Only the pool's goroutines are pinned, with the forks and tasks they run. Callers of [Pool.Do], work inline on
+//     them, [LongRunning] tasks, strands and goroutines started by tasks are not.
 //   - If workers outnumber processors, they are spread evenly, to within one. Extra slots beyond the number of
 //     workers are not pinned, nor are further workers once 1,000 goroutines are.
 //   - A waiting goroutine keeps its thread and leaves its processor to the goroutine that takes its slot.

@@ -17,7 +17,7 @@ import (
 type Best[K ~int | ~int64 | ~float64, V any] struct {
 	bound atomic.Uint64 // bits of key; written under mu, all load
 
-	// Never written again.
+	// Set once.
 	made     bool // by newBest
 	greatest bool
 	before   func(a, b V) bool

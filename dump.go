@@ -33,14 +33,15 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 //	long running    task watch
 //	in place        task main.serve.func1; sleep at main.serve.func1 main.go:62
 //
-// Each worker in use has a line, also for calls from outside: what it began last, where its user code is, and what that waits for.
-// Inside fork-join code, Dump knows only par loops, whose progress is exact to 0.1 ms or an element, and what [Worker.Show] shows.
-// A worker that keeps its place in Future.Wait or Group.Wait waits with a context other than its task's own. Inline tasks off the
-// workers, by [CallerRuns] or Help, have their own lines. A task's time counts since Stats, Queued, Dump or the stall watch first
-// saw it; calls from outside and inline tasks have none. Then come the waits of tasks, with their circles, which are deadlocks if
-// every wait is on its task's own goroutine; last the held tasks, and why. With [WithAffinity], a line shows the processors. Dump
-// does not wait for tasks. It costs [Pool.Stats], a few microseconds per worker and, if anything runs, the stacks of all goroutines,
-// which stop the program for some microseconds each; above 10,000 it takes them only for waits. It panics if out is nil.
+// Each worker in use has a line, also for calls from outside: what it began last, where its user code is, and what that waits
+// for. Inside fork-join code, Dump knows only par loops, whose progress is exact to 0.1 ms or an element, and what
+// [Worker.Show] shows. A worker that keeps its place in Future.Wait or Group.Wait waits with a context other than its task's
+// own. Inline tasks off the workers, by [CallerRuns] or Help, have their own lines. A task's time counts since Stats, Queued,
+// Dump or the stall watch first saw it; calls from outside and inline tasks have none. A task without a name shows its
+// function. Then come the waits of tasks, with their circles, which are deadlocks if every wait is on its task's own
+// goroutine; last the held tasks, and why. With [WithAffinity], a line shows the processors. Dump does not wait for tasks. It
+// costs [Pool.Stats], a few microseconds per worker and, if anything runs, the stacks of all goroutines, which stop the
+// program for some microseconds each; above 10,000 it takes them only for waits. It panics if out is nil.
 //
 //figure:set 0.1 ms
 func (p *Pool) Dump(out io.Writer) error {

@@ -29,12 +29,12 @@ func init() {
 //	fmt.Println(p) // work 4.2ms, span …
 //	least, most := p.SpeedUp(8)
 //
-// It measures all forks on w: of [Func], [Chain], [Join], [Worker.Join], [Worker.Async], [Worker.Finish], [Worker.Do], and
-// packages par and strand. A par loop counts as if some worker always asked for work: its pieces are the chunks of the
-// caller's grain, or single elements, or as many as take about 4 us together, because less is not divided. A call dropped by
-// a stop counts as a fork that took no time. Anything else counts as serial, however many workers it uses: a [Pool] that f
-// calls, a goroutine, a task of [Submit] or a [Group] that f waits for, par's pipelines and lines of a file, a graph of
-// package flow. Pass w on as the [Scope].
+// It measures all forks on w: of [Func] (also its On and CallUntil), [Chain], [Join], [Worker.Join], [Worker.Async],
+// [Worker.Finish], [Worker.Do], and packages par and strand. A par loop counts as if some worker always asked for work: its
+// pieces are the chunks of the caller's grain, or single elements, or as many as take about 4 us together, because less is
+// not divided. A call dropped by a stop counts as a fork that took no time. Anything else counts as serial, however many
+// workers it uses: a [Pool] that f calls, a goroutine, a task of [Submit] or a [Group] that f waits for, par's pipelines and
+// lines of a file, a graph of package flow. Pass w on as the [Scope].
 //
 // Forks are counted exactly. Times are clock times minus the cost of measuring; see [Profile] and docs/parallelism.md. On
 // Linux, interruptions and waits of 20 us and more do not count if the program ran nowhere meanwhile. A measured fork takes
@@ -118,7 +118,7 @@ func forkLinks(l *Link[int, int], n int) int {
 //
 // Work and span are those of the directed graph of the run's forks and joins. A fork that runs at its join belongs to the
 // path up to the fork. The times are as exact as the clock: if forks or joins are less than some hundred nanoseconds apart,
-// the work may come out several times too large. The span is at least as long as the longest interruption. See
+// the work may come out several times too large, and the span is no shorter than the longest interruption. See
 // docs/parallelism.md.
 type Profile struct {
 	// Work is the time of all parts together, T1: the time on one worker.

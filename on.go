@@ -7,9 +7,9 @@ import "github.com/filch-go/filch/internal/engine"
 // Frame.
 //
 // On costs about half as much as [Worker.Join], for any number of forks, and allocates nothing, except a small object in a
-// call of [Func.CallUntil]. If that is too much for small calls, use one Func whose argument says which kind of call it is;
-// see the example "kinds" of [Frame]. Make two Funcs that refer to each other in a function, such as init: Go refuses package
-// variables whose values refer to each other.
+// call of [Func.CallUntil]. Its forks cost the usual. If that is too much for small calls, use one Func whose argument says
+// which kind of call it is; see the example "kinds" of [Frame]. Make two Funcs that refer to each other in a function, such
+// as init: Go refuses package variables whose values refer to each other.
 //
 // If body panics or calls runtime.Goexit, On drops the forks that no worker has taken and waits for the others; a panic
 // arrives as a [*PanicError]. On panics if w or body is nil, or if body leaves forks open.
