@@ -28,7 +28,7 @@ type config struct {
 	engine   engine.Settings
 	tasks    task.Settings
 	workers  int // 0: follows GOMAXPROCS
-	room     int // tasks that may be queued
+	room     int // tasks that may be queued; 0: no limit
 	slots    int // tasks that may be unfinished; 0: no limit
 	hooks    []event.Hook
 	pins     *pins
@@ -162,7 +162,7 @@ func WithIdleTimeout(d time.Duration) Option {
 // the number of running goroutines in the program with its own. If others run as well, it reads a profile of all goroutines,
 // at most once a second, which takes some microseconds per goroutine. The profile misses workers with stacks deeper than
 // about 100 calls, and does not show how long a wait has lasted: a worker that waits for a mutex at that moment counts as
-// blocked until the next one.
+// blocked until the next profile.
 //
 // With 0 the pool never acts: the number of workers is a firm limit, however long tasks wait, for example for a network.
 // Tasks that wait for a queued task then deadlock, unless they wait by [Future.Wait] with their context, by [Group.Wait] of a
@@ -196,10 +196,10 @@ func WithLogger(l *slog.Logger) Option {
 	return poolOption(func(c *config) { c.tasks.Logger = l })
 }
 
-// WithChecks makes the pool detect mistakes that it otherwise misses: a Worker, Frame or Link used by a goroutine or after a
-// call that it was not passed to; a wait that cannot end; fork-join work that blocks for long and keeps its slot; a pool used
-// inside its own work. Fatal ones panic; the rest are logged once, to the logger of [WithLogger] or slog.Default.
-// docs/mistakes.md lists each mistake and its message.
+// WithChecks makes the pool detect mistakes that it otherwise misses: a Worker, Frame or Link used on another goroutine than
+// the one that received it, or after that call; a wait that cannot end; fork-join work that blocks for long and keeps its
+// slot; a pool used inside its own work. Fatal ones panic; the rest are logged once, to the logger of [WithLogger] or
+// slog.Default. docs/mistakes.md lists each mistake and its message.
 //
 // Use it in tests and to find a mistake. Correct programs run as before, but forks and joins cost tens of nanoseconds each,
 // Do and tasks some microseconds; docs/mistakes.md has figures. The environment variable FILCH_CHECKS does the same for all
@@ -209,9 +209,9 @@ func WithChecks() Option { return poolOption(func(c *config) { c.checked = true 
 
 // WithLogicalRaces makes go test -race find races of schedules that did not happen. Each fork, async, piece of a par loop,
 // and task is a goroutine of its own to the race detector, whatever worker runs it, so the detector does not mistake the
-// order in which one worker runs them for one that the program has made. It reports a race between two parts that may run in
-// parallel in every run, even with one worker. docs/races.md says what it finds beyond the plain detector, what hides a race
-// from it, and what it costs.
+// order in which one worker runs them for one that the program has made. In every run, even with one worker, it reports a
+// race between two parts that may run in parallel. docs/races.md says what it finds beyond the plain detector, what hides a
+// race from it, and what it costs.
 //
 // Use it in tests. A fork costs microseconds, and an open one some 20 KB; beyond 4,000 open at a time, no more is found than
 // without the option, which the pool logs once. Without -race, the option does nothing. FILCH_RACES=all does the same for all

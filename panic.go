@@ -56,7 +56,7 @@ func panicError(v any) *PanicError {
 	return &PanicError{Value: checks.OrDisorder(v), Stack: debug.Stack()}
 }
 
-// isNotMade panics: op was called on a nil or zero value of typ, whose values the function named by makes.
+// isNotMade panics because op was called on a nil or zero value of typ; by names the function that makes such values.
 //
 //go:noinline
 func isNotMade(op, typ, by string) {

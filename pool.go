@@ -69,6 +69,6 @@ type pins struct {
 	listed []int
 	kernel affinity.Kernel
 	begin  func(*Pool)
-	seats  engine.Seats // *affinity.Seats, or nil if nothing was ever pinned; New writes
+	seats  engine.Seats // *affinity.Seats, or nil if pinning failed in New, which writes it
 	err    error        // the reason; New writes
 }

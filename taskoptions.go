@@ -75,7 +75,7 @@ func Fair() TaskOption { return fair{} }
 // refused with that error.
 //
 // A held task is dropped at once when its context ends or the pool is closed; [Pool.Shutdown] waits for it. After alone makes
-// no circle, because deps exist before. A [Promise] completed by a task that comes after it does: all wait until their
+// no circle, because deps exist before. A [Promise] completed by a task that comes after it makes one: all wait until their
 // contexts end. [Future.Wait] runs deps inline, with those that they come after, unless they have begun. Where a limit makes
 // the submitter run a task itself, it waits for deps first.
 //
