@@ -35,7 +35,7 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 //
 // Each worker in use has a line, also for calls from outside: what it began last, where its user code is, and what that waits
 // for. Inside fork-join code, Dump knows only par loops, whose progress is exact to 0.1 ms or an element, and what
-// [Worker.Show] shows. A worker that keeps its place in Future.Wait or Group.Wait waits with a context other than its task's
+// [Worker.Show] shows. A worker that keeps its slot in Future.Wait or Group.Wait waits with a context other than its task's
 // own. Inline tasks off the workers, by [CallerRuns] or Help, have their own lines. A task's time counts since Stats, Queued,
 // Dump or the stall watch first saw it; calls from outside and inline tasks have none. A task without a name shows its
 // function. Then come the waits of tasks, with their circles, which are deadlocks if every wait is on its task's own
