@@ -11,32 +11,31 @@ import (
 	"github.com/filch-go/filch/internal/topology"
 )
 
-// WithAffinity pins workers to processors, on Linux: each goroutine that fills a place of the pool is locked to a
-// thread, which runs on one processor only. a is the order in which they take processors. They are the
-// listed ones, or without a list all that the program may use. The pool reads once, in New, which those are.
+// WithAffinity pins the pool's workers to processors on Linux: each goroutine that takes a worker slot is locked to a
+// thread that runs on one processor only. Workers take the listed processors in the order a; without a list, they
+// take all that the program may use. New determines them once.
 //
-// Use it for long computations on a machine of several sockets that runs nothing else, and measure:
-// the kernel seldom moves a thread that computes. It makes each start, wait and wake-up of a worker many
-// times slower, since threads are switched for it. So it is not for pools that often rest, for tasks that
-// block, or for short phases.
+// Use it for long computations on an otherwise idle multi-socket machine, and measure: the kernel seldom moves a
+// computing thread anyway. Each start, wait and wake-up of a worker becomes many times slower, because it switches
+// threads. Avoid it for pools that are often idle, tasks that block, and short phases.
 //
-//   - Pinned are goroutines of the pool, with the forks and tasks that they run. Others are not: callers of
-//     [Pool.Do], what runs in place on them, [LongRunning] tasks, strands, and goroutines that tasks start.
-//   - If there are more workers than processors, as many of them share each, to within one. What takes an extra place, beyond
-//     the number of workers, is not pinned. Neither is a worker if 1,000 goroutines of the pool are.
-//   - A goroutine that waits keeps its thread, and its processor is for the one that fills its place.
-//   - A pool at rest has no pinned threads. Their processors are then those that they had before.
+//   - Only the pool's goroutines are pinned, with the forks and tasks they run. Callers of [Pool.Do], work inline on
+//     them, [LongRunning] tasks, strands and goroutines started by tasks are not.
+//   - If workers outnumber processors, they are spread evenly, to within one. Extra slots beyond the number of
+//     workers are not pinned, nor are further workers once 1,000 goroutines are.
+//   - A waiting goroutine keeps its thread and leaves its processor to the goroutine that takes its slot.
+//   - An idle pool has no pinned threads; they get back the processors they had before.
 //
-// If goroutines cannot be pinned, the pool works as without the option. That is so on other systems, if a listed
-// processor is not one that the program may use, or if the kernel refuses. The pool logs the reason once, by the logger
-// of [WithLogger] or that of slog.Default, and [Pool.Affinity] returns it. If the kernel refuses later, no more goroutines are pinned.
+// If pinning fails, the pool works as without the option: on other systems, if the program may not use a listed
+// processor, or if the kernel refuses. The pool logs the reason once, to the logger of [WithLogger] or slog.Default,
+// and [Pool.Affinity] returns it. If the kernel refuses later, no more goroutines are pinned.
 //
-// A task on a pinned goroutine must not call a function of iter.Pull that another goroutine has made, nor hand on one
-// that it has made: Go ends the program. It must not call runtime.UnlockOSThread more often than
-// runtime.LockOSThread. A command that it starts inherits its processor.
+// A task on a pinned goroutine must not call an iter.Pull function that another goroutine has made, nor hand over its
+// own: Go ends the program. It must not call runtime.UnlockOSThread more often than runtime.LockOSThread. A command
+// that it starts inherits its processor.
 //
-// WithAffinity panics if a is none of [Spread], [Compact] and [AsListed], if a processor is
-// negative, more than 65,535 or listed twice, and if AsListed has no list.
+// WithAffinity panics if a is not [Spread], [Compact] or [AsListed], if a processor is negative, more than 65,535 or
+// listed twice, and if AsListed has no list.
 func WithAffinity(a Affinity, processors ...int) Option {
 	if a < Spread || a > AsListed {
 		panic(fmt.Sprintf("filch: WithAffinity(%v): the order must be Spread, Compact or AsListed", a))
@@ -60,7 +59,7 @@ func WithAffinity(a Affinity, processors ...int) Option {
 	})
 }
 
-// beginAffinity prepares p to pin its workers, when its options are known. It is linked only into programs with the option.
+// beginAffinity prepares p to pin its workers, once its options are known. Only programs with the option link it.
 func (p *Pool) beginAffinity() {
 	processors, err := p.pins.choose()
 	if err != nil {
@@ -74,7 +73,7 @@ func (p *Pool) beginAffinity() {
 	p.tasks.Engine.Seats = p.pins.seats
 }
 
-// choose returns the processors, in the order in which workers take them.
+// choose returns the processors in the order in which workers take them.
 func (a *pins) choose() ([]int, error) {
 	allowed, err := affinity.Allowed(a.kernel)
 	if err != nil {
@@ -92,7 +91,7 @@ func (a *pins) choose() ([]int, error) {
 	if a.order == AsListed {
 		return processors, nil
 	}
-	machine, _ := topology.System() // what is not known of it makes the order worse, and no more
+	machine, _ := topology.System() // an unknown topology only makes the order worse
 	if a.order == Compact {
 		return machine.Compact(processors), nil
 	}
@@ -108,7 +107,7 @@ func (p *Pool) notPinned(err error) {
 	logger.Warn("filch: workers are not pinned to processors", "pool", p.tasks.Name, "error", err)
 }
 
-// dumpAffinity is the part of Dump for the processors.
+// dumpAffinity writes Dump's part about the processors.
 func (p *Pool) dumpAffinity(out io.Writer) {
 	if p.pins == nil {
 		return
@@ -121,8 +120,8 @@ func (p *Pool) dumpAffinity(out io.Writer) {
 	}
 }
 
-// Affinity returns the processors of the pool, in the order in which its workers take them, and why these are not
-// pinned to them, or not any more. It returns none, and no error, without [WithAffinity].
+// Affinity returns the pool's processors, in the order in which its workers take them, and the reason if workers are
+// not pinned to them, or no longer. Without [WithAffinity] it returns nil and no error.
 func (p *Pool) Affinity() (processors []int, err error) {
 	p.mustBeMade("Affinity")
 	if p.pins == nil {

@@ -10,25 +10,21 @@ import (
 	"github.com/filch-go/filch/internal/span"
 )
 
-// Async queues f and returns at once. f runs once, on any worker of the pool, which it is
-// called with. It belongs to the innermost [Worker.Finish], or [Pool.Do] or other call of Do
-// on a pool or task, that the call of Async is in. That call returns when f has, and all asyncs
-// that f has queued. [Worker.Do] does not count. An async may queue others, from any depth of
-// calls: they belong where it belongs, whichever worker runs it.
+// Async queues f and returns at once; f runs once, on any worker of the pool, and receives that worker. The async
+// belongs to the innermost enclosing [Worker.Finish], [Pool.Do], or other Do of a pool or task; [Worker.Do] does not
+// count. That call returns when f and all asyncs that f has queued have returned. An async may queue others at any
+// call depth: they belong to the same call, whichever worker runs them.
 //
-// A function that is forked opens a Finish of its own before it calls Async. In the body of a
-// [Func] or a [Chain], and in the functions of a [Worker.Join], Async panics without one. So it
-// does in the body of a loop of package par, unless the loop is too short to be forked.
+// A forked function opens its own Finish before it calls Async. Without one, Async panics in the body of a [Func] or
+// a [Chain], in the functions of a [Worker.Join], and in the body of a par loop unless the loop is too short to fork.
 //
-// A worker runs its newest async first, and others take the oldest. Nothing runs on top of the
-// function that calls Async: the worker takes its asyncs one after the other when that has
-// returned. So asyncs that queue asyncs to any depth need no deep stack. Until another worker
-// asks for work, Async touches no memory that others do.
+// A worker runs its newest async first; thieves take the oldest. Asyncs run only after the function that queued them
+// has returned, one after the other, so nesting them to any depth needs no deep stack. Until another worker asks for
+// work, Async touches no shared memory.
 //
-// If an async panics or calls runtime.Goexit, those that have not begun are dropped; see
-// [Worker.Finish]. Async costs a few nanoseconds, and allocates only to make room for more
-// asyncs at a time than there have been so far. The closure f itself goes to the heap if it
-// captures variables, which costs several times as much. Async panics if f is nil.
+// If an async panics or calls runtime.Goexit, those not yet begun are dropped; see [Worker.Finish]. Async costs a few
+// nanoseconds and allocates only to grow its queue. The closure f itself is heap-allocated if it captures variables,
+// which costs several times as much. Async panics if f is nil.
 //
 // The call of Async synchronizes before the start of f.
 func (w *Worker) Async(f func(w *Worker)) {
@@ -49,19 +45,18 @@ func (w *Worker) Async(f func(w *Worker)) {
 	}
 }
 
-// Finish calls body on w, and returns when body and all asyncs that belong to it have returned;
-// see [Worker.Async]. w runs them, with other workers if those ask for work. When none is left
-// that has not begun, w waits for the others. Meanwhile it helps with what they have forked, or
-// gives its place to another goroutine. Finish may be used inside of Finish, of an async, and of
-// any fork-join work; the inner one waits for its own asyncs only.
+// Finish calls body on w and returns when body and all asyncs that belong to it have returned; see [Worker.Async]. w
+// runs them, with other workers if those ask for work. When every async has begun, w waits for the rest; meanwhile it
+// helps with their forks or yields its slot to another goroutine. Finish may be nested, and used in asyncs and any
+// fork-join work; it waits only for its own asyncs.
 //
-// If body or an async panics, or calls runtime.Goexit, the asyncs that have not begun are
-// dropped, and Finish waits for those that run on other workers. Then a panic arrives as a
-// [*PanicError], and a Goexit ends the caller. If several fail, the first one wins.
+// If body or an async panics or calls runtime.Goexit, asyncs that have not begun are dropped, and Finish waits for
+// those running on other workers. Then it panics with a [*PanicError], or the Goexit ends the caller. If several
+// fail, the first counts.
 //
-// A fork that is made in body, on a [Frame] or [Link] from outside, must be joined in body too.
-// The function that it calls opens a Finish of its own for its asyncs, as any other that is
-// forked. Finish costs some tens of nanoseconds, and no allocation. It panics if body is nil.
+// A fork made in body on an outer [Frame] or [Link] must be joined in body, and like any forked function, its
+// function opens its own Finish for its asyncs. Finish costs some tens of nanoseconds and no allocation. It panics if
+// body is nil.
 //
 // The end of each async synchronizes before the return from Finish.
 func (w *Worker) Finish(body func(w *Worker)) {
@@ -79,8 +74,7 @@ func (w *Worker) Finish(body func(w *Worker)) {
 	b.returned = true
 }
 
-// doAll is Do for calls that wait for asyncs. Most have none, so what belongs to a Finish is
-// made by the first Async.
+// doAll is Do for calls that wait for asyncs. Most have none, so the first Async makes what belongs to a Finish.
 func (w *Worker) doAll(f func(w *Worker)) {
 	e := &w.tasks.Engine
 	b := finishing{w: e, before: e.Checkpoint()}
@@ -92,7 +86,7 @@ func (w *Worker) doAll(f func(w *Worker)) {
 	b.returned = true
 }
 
-// measuredAsync returns f for a worker that is measured: it belongs to the Finish that is open now.
+// measuredAsync returns f for a measured worker, as part of the Finish that is open now.
 func measuredAsync(spans *span.Recorder, f func(w *Worker)) func(w *Worker) {
 	queued := spans.Queue()
 	return func(w *Worker) {
@@ -101,22 +95,21 @@ func measuredAsync(spans *span.Recorder, f func(w *Worker)) func(w *Worker) {
 	}
 }
 
-// asyncs are those of one Finish on one worker that have not begun: of its owner, or of one
-// that has stolen some. They are an activation, like the forks of a Frame. It is the newest
-// while Async is called, since what is forked has an activation of its own.
+// asyncs holds the asyncs of one Finish on one worker that have not begun; the worker is the owner or a thief. It is
+// an activation, like the forks of a Frame, and the newest one while Async is called, since forked calls have their
+// own.
 type asyncs struct {
-	// Those that are private are a ring, with a length that is a power of 2. Only the owner
-	// touches it.
+	// Private asyncs are in a ring whose length is a power of 2. Only the owner touches it.
 	ring           []func(w *Worker)
-	oldest, newest uint // the first, and the one after the last; they only grow
-	public         int  // pieces that were published, and not found to be stolen
+	oldest, newest uint // the first, and one past the last; they only grow
+	public         int  // pieces that were published, and not found stolen
 	w              *engine.Worker
-	finish         *engine.Finish // own, or that of the worker they were stolen from
+	finish         *engine.Finish // own, or that of the worker that these were stolen from
 	own            engine.Finish
-	children       []*engine.Piece // with logical races, those that were published
+	children       []*engine.Piece // published ones, with logical races
 }
 
-var spareAsyncs sync.Pool // of *asyncs, so that memory is given back in time
+var spareAsyncs sync.Pool // of *asyncs, so that memory is released in time
 
 // enterAsyncs begins an activation.
 func enterAsyncs(w *engine.Worker) *asyncs {
@@ -139,7 +132,7 @@ func openFinish(w *engine.Worker) *asyncs {
 	return a
 }
 
-// openAsyncs is what the first Async of a Do begins with.
+// openAsyncs begins the first Async of a Do.
 //
 //go:noinline
 func (w *Worker) openAsyncs() *asyncs {
@@ -170,8 +163,7 @@ func (a *asyncs) grow() {
 	a.ring = to
 }
 
-// drain runs the asyncs of w, the newest first, until all have begun here or elsewhere. After
-// a failure it drops them.
+// drain runs the asyncs of w, newest first, until all have begun here or elsewhere. After a failure it drops them.
 func (a *asyncs) drain() {
 	w := asWorker(a.w)
 	if race.Enabled && a.w.IsLogical() {
@@ -194,7 +186,7 @@ func (a *asyncs) drain() {
 	a.drop()
 }
 
-// takeBack takes back the newest piece, and reports false if there is none.
+// takeBack takes back the newest piece. It returns false if there is none.
 func (a *asyncs) takeBack() bool {
 	if a.public == 0 {
 		return false
@@ -213,7 +205,7 @@ func (a *asyncs) takeBack() bool {
 	return true
 }
 
-// drop forgets all that have not begun.
+// drop drops all asyncs that have not begun.
 func (a *asyncs) drop() {
 	if race.Enabled {
 		a.dropChildren()
@@ -250,11 +242,10 @@ func (a *asyncs) Publish() *engine.Job {
 	return p.Offer(a.finish, engine.EntryOf(p.asyncs[0]))
 }
 
-// Forks does not count the asyncs: those that were queued in a call that has panicked belong
-// to the Finish around it.
+// Forks does not count the asyncs: those queued in a call that panicked belong to the enclosing Finish.
 func (a *asyncs) Forks() int { return 1 }
 
-// Drop ends what has failed. If it is the Finish itself, it waits for what runs elsewhere.
+// Drop ends failed asyncs. If they belong to the Finish itself, it waits for those that run elsewhere.
 func (a *asyncs) Drop(n int) {
 	if n > 0 {
 		return
@@ -267,7 +258,7 @@ func (a *asyncs) Drop(n int) {
 
 func (a *asyncs) Close() {
 	if a.finish == &a.own && a.own.Failed() {
-		return // its end is still to be told; and failures are few
+		return // its end must still be reported, and failures are rare
 	}
 	logical := race.Enabled && a.w.IsLogical()
 	a.w, a.finish = nil, nil
@@ -276,15 +267,15 @@ func (a *asyncs) Close() {
 	}
 }
 
-// A piece is what is published at a time: the oldest async, or if there are many, the oldest
-// few of them, so that the thief of tiny asyncs need not come for each.
+// A piece is published as a unit: the oldest async, or the oldest few if there are many, so that a thief of tiny
+// asyncs need not return for each.
 type piece struct {
 	engine.Piece
-	asyncs []func(w *Worker) // the oldest first; the publisher writes, then the thief
+	asyncs []func(w *Worker) // oldest first; the publisher writes, then the thief
 }
 
 const (
-	shareOfPiece = 64 // of the private asyncs, one in so many is in a piece
+	shareOfPiece = 64 // a piece has one in this many of the private asyncs
 	mostInPiece  = 64
 )
 
@@ -294,15 +285,15 @@ var sparePieces = sync.Pool{New: func() any {
 	return p
 }}
 
-// Release makes p ready to be used again.
+// Release prepares p for reuse.
 func (p *piece) Release() {
 	clear(p.asyncs)
 	p.asyncs = p.asyncs[:0]
 	sparePieces.Put(p)
 }
 
-// Run runs the asyncs of p on w, which has stolen them, the oldest first, and then what they
-// have queued and no other worker has taken.
+// Run runs the asyncs of p on w, which has stolen them, oldest first, and then those they queued that no other worker
+// has taken.
 func (p *piece) Run(w *engine.Worker, f *engine.Finish) {
 	b := finishing{w: w, before: w.Checkpoint()}
 	defer b.endPiece()
@@ -325,22 +316,22 @@ func (p *piece) Run(w *engine.Worker, f *engine.Finish) {
 	a.leave()
 }
 
-// finishing is a call of Finish or Do under way, or of a piece. Its end is the boundary of all
-// that runs on this worker.
+// finishing is a Finish or Do in progress, or the run of a piece. Its end is the boundary of all that runs on this
+// worker.
 type finishing struct {
 	w        *engine.Worker
 	before   engine.Checkpoint
 	returned bool
-	do       *Worker // that a Do ends on, if it is one
+	do       *Worker // the worker of a Do, or nil
 }
 
-// asyncs returns those of this Finish, or nil if it is a Do without any.
+// asyncs returns the asyncs of this Finish, or nil for a Do without any.
 func (b *finishing) asyncs() *asyncs {
 	a, _ := b.w.Above(b.before).(*asyncs)
 	return a
 }
 
-// join runs the asyncs, and waits for those that others run.
+// join runs the asyncs and waits for those on other workers.
 func (b *finishing) join() {
 	a := b.asyncs()
 	if a == nil {
@@ -377,21 +368,21 @@ func (b *finishing) end() {
 	panic(err)
 }
 
-// endPiece is deferred. The owner of the Finish learns of a panic.
+// endPiece is deferred. It reports a panic to the owner of the Finish.
 func (b *finishing) endPiece() {
 	if !b.returned {
 		_, _ = b.fail(recover())
 	}
 }
 
-// fail ends what is under way here after a panic with the value v, or after runtime.Goexit if
-// v is nil. It returns the activation, if there is one, and the error of the panic.
+// fail ends what is in progress here after a panic with v, or after runtime.Goexit if v is nil. It returns the
+// activation, if there is one, and the error of the panic.
 func (b *finishing) fail(v any) (a *asyncs, err error) {
 	if v != nil {
 		err = panicError(v)
 	}
 	if a = b.asyncs(); a != nil {
-		a.finish.Fail(err) // now, so that others begin nothing more
+		a.finish.Fail(err) // now, so that other workers begin nothing more
 	}
 	if v == nil {
 		_ = b.w.Caught(b.before, nil)
@@ -401,7 +392,7 @@ func (b *finishing) fail(v any) (a *asyncs, err error) {
 	return a, err
 }
 
-// runChildren is drain: it runs the asyncs of a, each in its child.
+// runChildren is drain with logical races: it runs each async of a in its child.
 func (a *asyncs) runChildren() {
 	for !a.finish.Failed() {
 		n := len(a.children) - 1
@@ -427,8 +418,8 @@ func (p *piece) runAll(w *engine.Worker) {
 	}
 }
 
-// runIn runs the asyncs of p in its child, which has the activation a. What they queue is left to
-// whoever has run the child, so that children do not nest.
+// runIn runs the asyncs of p in its child, with the activation a. Whoever ran the child also runs what they queue, so
+// that children do not nest.
 func (a *asyncs) runIn(p *piece) {
 	if !a.finish.Failed() {
 		p.runAll(a.w)
@@ -449,7 +440,7 @@ func (a *asyncs) runIn(p *piece) {
 	}
 }
 
-// dropChildren drops the asyncs that nobody has begun.
+// dropChildren drops the asyncs that have not begun.
 func (a *asyncs) dropChildren() {
 	for _, p := range a.children {
 		p.DropChild(a.w)
@@ -462,7 +453,7 @@ func (a *asyncs) newPiece() *piece {
 	if !race.Enabled || !a.w.IsLogical() {
 		return sparePieces.Get().(*piece)
 	}
-	p := &piece{} // what is used again would order children
+	p := &piece{} // a reused one would order children
 	p.Init(p)
 	return p
 }

@@ -7,36 +7,35 @@ import (
 	"unsafe"
 )
 
-// Best is what a search has found so far that is best: a key, and a value that has it. All
-// workers offer what they find, and leave out what cannot be better than the bound. A Best is made
-// by [NewLeast] or [NewGreatest]. Its methods may be called from any goroutine.
+// Best holds the best key that a search has found so far, and a value with that key. All workers offer what they
+// find, and skip what cannot beat the bound. [NewLeast] and [NewGreatest] make one. Its methods may be called from
+// any goroutine.
 //
-// Which of several values with the same key is kept, depends on which is offered first, and so
-// on the run. With an order of values it does not, if all that have the best key are offered: a
-// search then leaves out only what is worse than the bound, and not what equals it.
+// Among values with equal keys the first one offered wins, so the result may differ from run to run. An order of
+// values makes the result deterministic if all values with the best key are offered: the search must then skip only
+// what is worse than the bound, not what equals it.
 type Best[K ~int | ~int64 | ~float64, V any] struct {
 	bound atomic.Uint64 // bits of key; written under mu, all load
 
-	// Never written again.
+	// Set once.
 	made     bool // by newBest
 	greatest bool
 	before   func(a, b V) bool
-	_        [lineSize]byte // what follows is written by those that find something
+	_        [lineSize]byte // searches write what follows
 
 	mu    sync.Mutex
-	key   K // the worst there is, if none was taken
+	key   K // the worst possible key until an offer is taken
 	value V
 	found bool
 }
 
-// NewLeast returns a Best for which lesser keys are better. If before is not nil, of values
-// with equal keys the one is kept that comes before the others. before must be a strict order, and
-// must not use the Best.
+// NewLeast returns a Best for which lesser keys are better. If before is not nil, it decides among values with equal
+// keys: the one that comes before the others is kept. before must be a strict order and must not use the Best.
 func NewLeast[K ~int | ~int64 | ~float64, V any](before func(a, b V) bool) *Best[K, V] {
 	return newBest(false, greatestOf[K](), before)
 }
 
-// NewGreatest is [NewLeast], but for greater keys.
+// NewGreatest is [NewLeast] for greater keys.
 func NewGreatest[K ~int | ~int64 | ~float64, V any](before func(a, b V) bool) *Best[K, V] {
 	return newBest(true, leastOf[K](), before)
 }
@@ -47,15 +46,13 @@ func newBest[K ~int | ~int64 | ~float64, V any](greatest bool, worst K, before f
 	return b
 }
 
-// Bound returns the best key so far. Before the first, it is the worst that there is, such as the
-// greatest int64 or +Inf for NewLeast. It never gets worse. It costs an atomic load, which touches
-// nothing that is written unless a better key is found.
+// Bound returns the best key so far; at first the worst possible key: the greatest int64 or +Inf, for example, for
+// NewLeast. It never gets worse. It costs an atomic load of memory that is written only when a better key is found.
 func (b *Best[K, V]) Bound() K { return fromBits[K](b.bound.Load()) }
 
-// Offer takes key and v if key is better than the best so far, or equal to it and v comes
-// before its value. It reports whether it has. An offer that is worse costs what Bound does.
-// Others take a lock, for the time of a few stores. A NaN is never taken, nor is what Bound is
-// at first.
+// Offer takes key and v if key is better than the best so far, or equal with v before its value, and reports whether
+// it did. A worse offer costs what Bound does; others take a lock for a few stores. A NaN is never taken, nor is the
+// initial value of Bound.
 //
 // Offer synchronizes before each call of Bound or Get that returns key.
 func (b *Best[K, V]) Offer(key K, v V) bool {
@@ -63,8 +60,7 @@ func (b *Best[K, V]) Offer(key K, v V) bool {
 	return (b.better(key, bound) || key == bound && b.before != nil) && b.take(key, v)
 }
 
-// Get returns the best key so far and its value, and false if none was taken yet. The
-// two belong together. It takes a lock.
+// Get returns the best key so far with its value, or false if no offer was taken yet. It takes a lock.
 func (b *Best[K, V]) Get() (key K, v V, ok bool) {
 	b.check("Best.Get")
 	b.mu.Lock()
@@ -79,7 +75,7 @@ func (b *Best[K, V]) better(x, y K) bool {
 	return x < y
 }
 
-// check panics for a zero Best, where that costs nothing: not in Bound, and in Offer if it seems better.
+// check panics for a zero Best where the check is free: not in Bound, and in Offer only if it seems better.
 func (b *Best[K, V]) check(op string) {
 	if b == nil || !b.made {
 		isNotMade(op, "Best", "NewLeast or NewGreatest")
@@ -95,7 +91,7 @@ func (b *Best[K, V]) take(key K, v V) bool {
 		return false
 	}
 	b.key, b.value, b.found = key, v, true
-	b.bound.Store(bitsOf(key)) // last, so that Get is never worse than Bound was
+	b.bound.Store(bitsOf(key)) // last, so that Get is never worse than an earlier Bound
 	return true
 }
 

@@ -11,10 +11,9 @@ import (
 	"github.com/filch-go/filch/internal/span"
 )
 
-// Chain is a fork-join function from A to R in its cheapest form: a fork that
-// no other worker takes costs 0.2 ns more than the call on an AMD EPYC. In return, the
-// caller makes the call itself when the fork is still its own, and passes on a link for
-// each open fork:
+// Chain is the cheapest form of a fork-join function from A to R: a fork that is not stolen costs 0.2 ns more than
+// the call on an AMD EPYC. In return, the caller makes the call itself when the fork is still its own, and passes on
+// one link for each open fork:
 //
 //	func fib(l *filch.Link[int, int], n int) int {
 //		if n < 2 {
@@ -28,13 +27,11 @@ import (
 //		return l.Join() + b
 //	}
 //
-// Make one with [NewChain] and keep it; it is immutable, and may be called
-// from any number of goroutines and pools at once. [Func] is easier to use, and
-// allows any number of forks at a time.
+// Make one with [NewChain] and keep it; it is immutable, and any number of goroutines and pools may call it at once.
+// [Func] is easier to use and allows any number of forks at a time.
 //
-// That the caller makes the call if the fork was not stolen is taken from the direct task
-// stack of Wool (Faxén, "Efficient Work Stealing for Fine Grained Parallelism", ICPP
-// 2010).
+// The direct call of unstolen forks is from Wool's direct task stack (Faxén, "Efficient Work Stealing for Fine
+// Grained Parallelism", ICPP 2010).
 //
 //figure:all 0.2 ns, the same in a chain
 type Chain[A, R any] struct {
@@ -50,9 +47,8 @@ func NewChain[A, R any](body func(l *Link[A, R], arg A) R) *Chain[A, R] {
 	return &Chain[A, R]{body: body, entry: engine.EntryOf(body), size: sizeOf[A]()}
 }
 
-// Call runs the function with arg in the scope s, a *Pool or a *Worker, and
-// returns its result when all its forks are done. It panics with a [*PanicError] if the
-// body panics, here or on another worker.
+// Call runs the function with arg in the scope s, a *Pool or a *Worker, and returns its result when all its forks are
+// done. It panics with a [*PanicError] if the body panics on any worker.
 func (c *Chain[A, R]) Call(s Scope, arg A) R {
 	if c == nil || c.body == nil {
 		isNotMade("Chain.Call", "Chain", "NewChain")
@@ -95,46 +91,43 @@ func (c *Chain[A, R]) enter(w *engine.Worker) *links[A, R] {
 	return ls
 }
 
-// Link is one frame of a [Chain]: it holds one open fork, or none. It must be
-// used only by the call it was passed to, and not after that returns.
+// Link is one frame of a [Chain]: it holds one open fork, or none. Only the call that receives it may use it, until
+// that call returns.
 type Link[A, R any] struct {
-	w     *engine.Worker // whose demand is looked at: the owner, or endOfChain
+	w     *engine.Worker // its demand is checked: the owner, or endOfChain
 	next  *Link[A, R]
 	arg   A
 	state uint32
 	links *links[A, R]
 }
 
-// The states of a link. Those that are not clean make up the start of the
-// chain, and of these the first ones are public. Fork adds linkOpen, so that a
-// link that was forked on twice is in none of them.
+// The states of a link. Links that are not clean are at the start of the chain, public ones first. Fork adds
+// linkOpen, so that a link that was forked on twice has none of these states.
 const (
 	linkClean    = 0                     // not forked on since the activation began
 	linkOpen     = 1                     // holds a fork
 	linkClosed   = 4                     // its fork was joined
 	linkReopened = linkClosed + linkOpen // holds another fork
-	linkPublic   = 16                    // holds a fork that was published
-	linkMeasured = 32                    // holds one that Join must see, since it is measured
-	linkChecked  = 64                    // holds one that Join must see, since each use of the worker is checked
+	linkPublic   = 16                    // holds a published fork
+	linkMeasured = 32                    // holds a fork that Join must see, because it is measured
+	linkChecked  = 64                    // holds a fork that Join must see, because each use of the worker is checked
 )
 
 func (l *Link[A, R]) isOpen() bool {
 	return l.state|linkClosed == linkReopened || l.state == linkChecked
 }
 
-// endOfChain is the worker of the last link of a chain. Its demand never ends,
-// so that the check for demand also finds the end.
+// endOfChain is the worker of the last link of a chain. Its demand never ends, so the check for demand also finds the
+// end.
 var endOfChain = engine.Worker{Demand: 1}
 
-// Fork offers the call of the function with arg to the other workers, and
-// returns at once. Until the fork is taken back or joined, other calls of the
-// function must be passed [Link.Next] and not this link, which holds one fork
-// at a time. Fork allocates only to make room for more open forks than the chain has had
-// so far. Unless another worker has asked for work, it touches no memory that others do.
+// Fork offers the call of the function with arg to other workers and returns at once. A link holds one fork: until it
+// is taken back or joined, pass [Link.Next] to other calls of the function. Fork allocates only to lengthen the
+// chain. Unless another worker has asked for work, it touches no shared memory.
 //
 // The fork synchronizes before the start of the call.
 func (l *Link[A, R]) Fork(arg A) {
-	// This is inlined only as long as it stays about as cheap as it is.
+	// This is inlined only while it stays about as cheap as it is.
 	l.arg = arg
 	l.state += linkOpen
 	if race.Enabled || atomic.LoadUint32(&l.w.Demand) != 0 {
@@ -142,30 +135,27 @@ func (l *Link[A, R]) Fork(arg A) {
 	}
 }
 
-// Next returns the link for calls made while this link holds a fork. Call it after
-// Fork, which makes the next link if there is none.
+// Next returns the link for calls made while this link holds a fork. Call it after Fork, which makes the next link if
+// needed.
 func (l *Link[A, R]) Next() *Link[A, R] { return l.next }
 
-// TakeBack reports whether the fork is still the caller's alone. If so it is
-// undone, and the caller must make the call itself, passing this link. If not,
-// the caller must call [Link.Join]. With [WithChecks] and in [Measure] it is never reported, so that Join sees each
-// call.
+// TakeBack takes the fork back if no other worker has taken it, and reports whether it did. If true, the caller must
+// make the call itself, with this link; if false, it must call [Link.Join]. With [WithChecks] and in [Measure] it
+// always returns false, so that Join sees each call.
 func (l *Link[A, R]) TakeBack() bool {
 	if race.Enabled && l.links.w.Checked() {
 		l.links.w.CheckUse()
 	}
-	if l.state|linkClosed != linkReopened { // isOpen, but for forks that Join must see
+	if l.state|linkClosed != linkReopened { // isOpen, except for forks that Join must see
 		return false
 	}
 	l.state = linkClosed
 	return true
 }
 
-// Join returns the result of the fork. It runs the call itself unless another
-// worker has taken it; then it waits, and meanwhile helps with that worker's
-// forks, or gives its place to another goroutine. Join panics if the link holds
-// no fork, or a link after it still does, and with a [*PanicError] if the call
-// panicked on another worker.
+// Join returns the result of the fork. It runs the call itself unless another worker has taken it. If one has, Join
+// waits, and meanwhile helps with that worker's forks or yields its slot to another goroutine. It panics if the link
+// holds no fork, or a later link still does, and with a [*PanicError] if the call panicked on another worker.
 //
 // The end of the call synchronizes before the return from Join.
 func (l *Link[A, R]) Join() R {
@@ -201,7 +191,7 @@ func (l *Link[A, R]) Join() R {
 
 const linkOutOfOrder = "filch: Join of a fork out of order: a later link still holds a fork; join the newest first"
 
-// joinMeasured is Join where forks and joins are measured: TakeBack says no, and none is ever public.
+// joinMeasured is Join in a measured run: TakeBack returns false, and no fork is ever public.
 func (l *Link[A, R]) joinMeasured() R {
 	if l.next.state == linkMeasured {
 		panic(linkOutOfOrder)
@@ -215,8 +205,7 @@ func (l *Link[A, R]) joinMeasured() R {
 // Worker returns the worker that runs this activation.
 func (l *Link[A, R]) Worker() *Worker { return asWorker(l.links.w) }
 
-// demanded is the rest of Fork, if other workers ask for forks or the chain
-// ends here.
+// demanded is the rest of Fork, for when other workers ask for forks or the chain ends here.
 //
 //go:noinline
 func (l *Link[A, R]) demanded() {
@@ -244,12 +233,12 @@ type links[A, R any] struct {
 	fn      *Chain[A, R]
 	base    *Link[A, R]
 	n       int           // links in the chain
-	private *Link[A, R]   // the first link that is not public
-	public  []*Link[A, R] // those before it, whose jobs are in jobs
+	private *Link[A, R]   // the first private link
+	public  []*Link[A, R] // those before it, with their jobs in jobs
 	jobs    engine.Published[A, R]
 }
 
-// grow doubles the chain, which ends with l.
+// grow doubles the chain, which ends at l.
 func (ls *links[A, R]) grow(l *Link[A, R]) {
 	chunk := make([]Link[A, R], max(atFirst(ls.fn.size)-1, ls.n))
 	asked := ls.w
@@ -301,8 +290,8 @@ func (ls *links[A, R]) Publish() *engine.Job {
 	return ls.jobs.Add(ls.fn.callee(), l.arg)
 }
 
-// Forks does not count the forks, which would take a look at every link: those
-// made above it are left to leave, which finds them not joined.
+// Forks does not count the forks, which would take a scan of all links: leave finds those above it that were not
+// joined.
 func (ls *links[A, R]) Forks() int { return math.MaxInt }
 
 func (ls *links[A, R]) Drop(n int) {
@@ -313,7 +302,7 @@ func (ls *links[A, R]) Drop(n int) {
 		ls.jobs.Forget(ls.w)
 		ls.unpublish()
 	}
-	ls.n = math.MaxInt // not to be used again: a panic may have left it in any state
+	ls.n = math.MaxInt // not for reuse: a panic may have left it in any state
 }
 
 func (ls *links[A, R]) Close() {
@@ -324,7 +313,7 @@ func (ls *links[A, R]) Close() {
 	for l := ls.base; l != nil && l.state != linkClean; l = l.next {
 		l.arg, l.state = zero, linkClean
 	}
-	if ls.w.Strict() { // no other call gets it, so that each use is known to be late
+	if ls.w.Strict() { // no other call gets it, so that late uses are caught
 		ls.w = asWorker(ls.w).late()
 		for l := ls.base; l != nil; l = l.next {
 			l.w = ls.w

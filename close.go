@@ -11,16 +11,14 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
-// The life of a pool: how it ends, pauses, and changes its size.
+// The life of a pool: how it ends, pauses and is resized.
 
-// Close makes further use of the pool fail: Do panics, and tasks are refused
-// with [ErrClosed]. It drops the tasks that are queued, with the same error, ends
-// the contexts of those that run, and returns when they and all calls of Do are
-// done. It may be called more than once and from several goroutines.
+// Close ends the pool: from now on Do panics, and tasks are refused with [ErrClosed]. It drops queued tasks with the
+// same error, ends the contexts of running tasks, and returns when they and all calls of Do are done. It may be
+// called more than once and concurrently.
 //
-// Called from inside a task of the pool, Close does not wait and returns [ErrInside]. It
-// must not be called from inside Do, where it would wait for itself. The default pool
-// cannot be closed: Close leaves it alone and returns an error.
+// Inside a task of the pool, Close does not wait and returns [ErrInside]. It must not be called inside Do, where it
+// would wait for itself. The default pool cannot be closed: Close leaves it alone and returns an error.
 func (p *Pool) Close() error {
 	p.mustBeMade("Close")
 	if p == defaultPool.Load() {
@@ -36,22 +34,20 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// Shutdown closes the pool to calls from outside, as [Pool.Close] does, but lets queued
-// and running tasks finish, and the tasks that they submit. When they and all calls of Do
-// are done, it returns nil. If ctx ends before that, Shutdown drops the queued tasks,
-// ends the contexts of the running ones, and returns at once. Its error says how many
-// tasks were queued and wraps that of ctx. A task that is submitted at the last moment is either accepted, and
-// finishes like the others, or refused with ErrClosed. Shutdown resumes a paused pool. It may be
-// called more than once and from several goroutines.
+// Shutdown closes the pool to calls from outside, as [Pool.Close] does, but lets queued and running tasks finish,
+// with the tasks they submit. It returns nil when they and all calls of Do are done. If ctx ends first, Shutdown
+// drops the queued tasks, ends the contexts of the running ones, and returns at once an error that gives the number
+// of queued tasks and wraps that of ctx. A task submitted at the last moment is either accepted, and finishes like
+// the others, or refused with ErrClosed. Shutdown resumes a paused pool. It may be called more than once and
+// concurrently.
 //
-// A service ends in this order: first its server, as by the Shutdown of net/http, which
-// waits for the requests it has accepted, then the pool. In the other order, a request that
-// enters the pool several times may be refused halfway: a Do that has begun goes on, but the
-// next Do panics, and TryDo returns [ErrClosed].
+// Shut down a service's server first, as with the Shutdown of net/http, which waits for accepted requests, and then
+// the pool. In the other order, a request that enters the pool several times may be refused halfway: a Do in progress
+// goes on, but the next Do panics, and TryDo returns [ErrClosed].
 //
-// Called from inside a task of the pool, Shutdown does not wait and returns [ErrInside]. It
-// must not be called from inside Do, where it would wait for itself. It panics if ctx is
-// nil. The default pool cannot be closed: Shutdown leaves it alone and returns an error.
+// Inside a task of the pool, Shutdown does not wait and returns [ErrInside]. It must not be called inside Do, where
+// it would wait for itself. It panics if ctx is nil. The default pool cannot be closed: Shutdown leaves it alone and
+// returns an error.
 func (p *Pool) Shutdown(ctx context.Context) error {
 	p.mustBeMade("Shutdown")
 	needs(ctx != nil, "Shutdown", "ctx")
@@ -79,16 +75,14 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	return fmt.Errorf("filch: Shutdown: %w before all was done, with %d tasks queued", context.Cause(ctx), queued)
 }
 
-// Closed reports whether [Pool.Close] or [Pool.Shutdown] has been called, so that Do
-// panics and TryDo returns [ErrClosed]. Once true, it stays true. If it is false, the
-// pool may be closed the moment after. It costs an atomic load.
+// Closed reports whether [Pool.Close], [Pool.Shutdown] or [Pool.Drain] has been called, so that Do panics and TryDo
+// returns [ErrClosed]. True is final; false may be out of date at once. It costs an atomic load.
 func (p *Pool) Closed() bool { return p.tasks.Engine.Places.Load().Closed() }
 
-// Drain begins a [Pool.Shutdown], and does not wait for its end: it closes the pool to calls from
-// outside, and lets queued and running tasks finish, and the tasks that they submit. It resumes
-// a paused pool. [Pool.Done] tells the end. Close and Shutdown may be called later. So a task of
-// the pool may call Drain. The default pool cannot be closed: Drain leaves it alone and returns
-// an error. ExecutorService.shutdown of Java does the same.
+// Drain begins a [Pool.Shutdown] and does not wait: it closes the pool to calls from outside and lets queued and
+// running tasks finish, with the tasks they submit. It resumes a paused pool. [Pool.Done] reports the end. A task of
+// the pool may call Drain, and Close and Shutdown may follow. The default pool cannot be closed: Drain leaves it
+// alone and returns an error. Java's ExecutorService.shutdown does the same.
 func (p *Pool) Drain() error {
 	p.mustBeMade("Drain")
 	if p == defaultPool.Load() {
@@ -99,41 +93,37 @@ func (p *Pool) Drain() error {
 	return nil
 }
 
-// Done returns a channel that is closed when the pool has ended: when Drain, Shutdown or Close
-// was called, and all tasks and all calls of Do are done. The channel is always the same. It
-// is never closed while the pool is open. Done does not block.
+// Done returns a channel that is closed when the pool has ended: after Drain, Shutdown or Close, when all tasks and
+// calls of Do are done. All calls return the same channel. Done does not block.
 func (p *Pool) Done() <-chan struct{} {
 	p.mustBeMade("Done")
 	return p.tasks.Done()
 }
 
-// Pause keeps queued tasks from starting, except those that a running task waits for.
-// Running tasks and fork-join work go on. A pause of the default pool concerns the whole
-// program.
+// Pause keeps queued tasks from starting, except those that a running task waits for. Running tasks and fork-join
+// work go on. Pausing the default pool affects the whole program.
 func (p *Pool) Pause() {
 	p.mustBeMade("Pause")
 	p.tasks.Pause()
 }
 
-// PauseAndWait is [Pool.Pause], and waits until no task runs. When it returns nil, none does, and
-// none begins that is queued, until Resume. So the caller may look at, or exchange, what the
-// tasks share. The end of each task synchronizes before the return.
+// PauseAndWait is [Pool.Pause], and waits until no task runs. When it returns nil, no task runs and no queued task
+// starts until Resume, so the caller may read or replace what the tasks share. The end of each task synchronizes
+// before the return.
 //
-// It does not wait for calls of Do from outside, which a pause does not concern. Nor does it keep
-// tasks from beginning that are never queued: those of [LongRunning], those that run on the
-// goroutine of their submitter (see [CallerRuns]), and those of a [Memo]. It waits for such a task
-// if that runs already.
+// A pause does not affect calls of Do from outside, and PauseAndWait does not wait for them. Nor does it hold back
+// tasks that are never queued: those of [LongRunning], those run by their submitter (see [CallerRuns]) and those of a
+// [Memo]. It does wait for such tasks if they already run.
 //
-// A running task that waits for one that is queued, and does not run it in place as
-// [Future.Wait] on a worker does, keeps PauseAndWait waiting.
+// A running task that waits for a queued one keeps PauseAndWait waiting, unless it runs that task inline, as
+// [Future.Wait] on a worker does.
 //
-// If ctx ends first, PauseAndWait returns an error that wraps its cause, and the pool stays
-// paused. It also returns an error if the pool is resumed meanwhile: one that wraps [ErrClosed]
-// if it is being closed. Called from inside a task of the pool, it pauses the pool, does not
-// wait and returns [ErrInside]. It must not be called from inside Do. It panics if ctx is nil.
+// If ctx ends first, PauseAndWait returns an error that wraps its cause, and the pool stays paused. If the pool is
+// resumed meanwhile, it returns an error too, which wraps [ErrClosed] if the pool is being closed. Inside a task of
+// the pool, it pauses the pool, does not wait, and returns [ErrInside]. It must not be called inside Do. It panics if
+// ctx is nil.
 //
-// It looks at the tasks again and again, at first after 10 us and in the end once a
-// millisecond, like the Shutdown of net/http. So running tasks pay nothing to be waited for.
+// PauseAndWait polls, after 10 us at first and finally once a millisecond, so it costs running tasks nothing.
 //
 //figure:set 10 us
 func (p *Pool) PauseAndWait(ctx context.Context) error {
@@ -162,26 +152,25 @@ func (p *Pool) PauseAndWait(ctx context.Context) error {
 	}
 }
 
-// Resume ends the effect of [Pool.Pause].
+// Resume ends a [Pool.Pause].
 func (p *Pool) Resume() {
 	p.mustBeMade("Resume")
 	race.Release(&p.tasks.Name) // for the children of tasks
 	p.tasks.Resume()
 }
 
-// Workers returns how many workers the pool has: how many goroutines may run at once.
+// Workers returns the number of workers: how many goroutines may run at once.
 func (p *Pool) Workers() int {
 	p.tasks.Engine.Follow()
 	return p.tasks.Engine.Size()
 }
 
-// Idle returns how many workers could start on something at once: the free places, and
-// the workers that look for work. It costs an atomic load.
+// Idle returns how many workers could start work at once: free worker slots and searching workers. It costs an atomic
+// load.
 func (p *Pool) Idle() int { return max(0, p.tasks.Engine.Idlers()) }
 
-// Resize sets the number of workers, which no longer follows GOMAXPROCS. If
-// more are at work, the excess leave when they finish their current work. It panics if n
-// is less than 1 or more than 1,048,575.
+// Resize sets the number of workers, which then no longer follows GOMAXPROCS. Excess workers leave when they finish
+// their current work. It panics if n is less than 1 or more than 1,048,575.
 func (p *Pool) Resize(n int) {
 	p.mustBeMade("Resize")
 	if n < 1 || n > engine.MaxWorkers {

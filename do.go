@@ -7,16 +7,15 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
-// Do calls f on the calling goroutine, which takes part as a worker of the
-// pool until f returns. It takes a place, or an extra one when all are taken, so a
-// small job starts at once. Pools may be used from within one another, or a pool from
-// within itself, without deadlock. Other workers may run the forks made in f. A Do
-// inside a Do on the same pool takes a second place; pass on the Worker instead.
+// Do calls f on the calling goroutine, which works for the pool until f returns. It takes a worker slot, or an extra
+// one if all are taken, so a small job starts at once. Other workers may run the forks made in f. Pools may be
+// nested, also within themselves, without deadlock; but a Do inside a Do on the same pool takes a second slot, so
+// pass on the Worker instead.
 //
-// If f panics or calls runtime.Goexit, Do drops the forks that no worker has taken and
-// waits for the others. Then a panic arrives as a [*PanicError], and a Goexit ends the
-// caller. Do waits for the asyncs made in f, as [Worker.Finish] does. A Do that forks nothing costs about as much as two uncontended mutexes. Do
-// panics if f is nil or the pool is closed; [Pool.TryDo] returns an error instead.
+// Do waits for the asyncs made in f, as [Worker.Finish] does. If f panics or calls runtime.Goexit, Do drops the forks
+// that no worker has taken and waits for the others. Then it panics with a [*PanicError], or the Goexit ends the
+// caller. A Do without forks costs about as much as two uncontended mutexes. Do panics if f is nil or the pool is
+// closed; [Pool.TryDo] returns an error instead.
 func (p *Pool) Do(f func(w *Worker)) {
 	needs(f != nil, "Do", "f")
 	w := p.mustEnter("Do")
@@ -25,8 +24,8 @@ func (p *Pool) Do(f func(w *Worker)) {
 	w.doAll(f)
 }
 
-// TryDo is [Pool.Do], but returns [ErrClosed] if the pool is closed, without calling f.
-// It panics if f is nil, and as Do does if f panics.
+// TryDo is [Pool.Do], but returns [ErrClosed] without calling f if the pool is closed. It panics if f is nil, and as
+// Do does if f panics.
 func (p *Pool) TryDo(f func(w *Worker)) error {
 	needs(f != nil, "TryDo", "f")
 	w := p.tryEnter("TryDo", false)
@@ -39,14 +38,12 @@ func (p *Pool) TryDo(f func(w *Worker)) error {
 	return nil
 }
 
-// DoContext is [Pool.TryDo] for work on behalf of ctx. If ctx has ended, it returns
-// the reason, as [context.Cause] gives it, without calling f. Once f has been called,
-// DoContext does not look at ctx again and returns nil: stopping early is up to f.
+// DoContext is [Pool.TryDo] for work on behalf of ctx. If ctx has ended, it returns [context.Cause] of ctx without
+// calling f. Once it has called f, it ignores ctx and returns nil: stopping early is up to f.
 //
-// If ctx has profiler labels, f runs with them, and so does all that it forks, on any
-// worker; see package runtime/pprof. Afterwards the calling goroutine has the labels of
-// ctx, as after a call of pprof.Do with ctx. Do and TryDo leave the labels of the
-// calling goroutine alone, and other workers run their forks without any.
+// If ctx has profiler labels, f and all that it forks run with them, on any worker; see package runtime/pprof.
+// Afterwards the calling goroutine has the labels of ctx, as after pprof.Do with ctx. Do and TryDo keep the labels of
+// the calling goroutine, and other workers run their forks without any.
 //
 // It panics if ctx or f is nil, and as Do does if f panics.
 func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
@@ -68,9 +65,8 @@ func (p *Pool) DoContext(ctx context.Context, f func(w *Worker)) error {
 	return nil
 }
 
-// Do calls f, as [Pool.Do] does, on this worker. It lets a function that takes
-// a [Scope] be called from inside fork-join work. It does not wait for asyncs, which belong to
-// the [Worker.Finish] around it; see [Worker.Async].
+// Do calls f on this worker, as [Pool.Do] does, so that functions with a [Scope] work inside fork-join work. It does
+// not wait for asyncs, which belong to the enclosing [Worker.Finish]; see [Worker.Async].
 func (w *Worker) Do(f func(w *Worker)) {
 	needs(f != nil, "Do", "f")
 	if w == nil {
@@ -80,7 +76,7 @@ func (w *Worker) Do(f func(w *Worker)) {
 		w.tasks.Engine.CheckUse() // before anything is changed
 	}
 	if w.joins && w.tasks.Engine.Newest() == nil {
-		openFinish(&w.tasks.Engine) // asyncs of f outlive it, and its panics
+		openFinish(&w.tasks.Engine) // asyncs of f outlive it and its panics
 	}
 	if err := w.tasks.Engine.Try(func() { f(w) }); err != nil {
 		panic(err)

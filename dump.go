@@ -11,17 +11,16 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// Show makes [Pool.Dump] show p for w, until something else is shown; nil shows nothing. It
-// returns what was shown before. Code that shows a part of a computation shows the whole
-// again at the end of the part. The loops of package par do so. Show costs an atomic
-// store.
+// Show makes [Pool.Dump] show p for w until something else is shown, and returns what was shown before; nil shows nothing.
+// Code that shows a part of a computation shows the whole again at the end of the part, as the loops of package par do. Show
+// costs an atomic store.
 func (w *Worker) Show(p *Progress) (before *Progress) {
 	before = w.shown.Load()
 	w.shown.Store(p)
 	return before
 }
 
-// Dump writes to out what the pool is doing, to show why it is stuck, for example:
+// Dump writes to out what the pool is doing, for example to find why it is stuck:
 //
 //	kitchen: 4 workers, 1 extra since workers were blocked (1 time); 5 places taken, 0 searching, 2 goroutines blocked
 //	tasks: 5 submitted, 1 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 2 queued (2 globally, the oldest for 5s), 1 submitter waiting for room
@@ -34,34 +33,15 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 //	long running    task watch
 //	in place        task main.serve.func1; sleep at main.serve.func1 main.go:62
 //
-// There is a line for each worker that is in use, also for one whose goroutine calls Do or
-// Call from outside. It says what the worker began last: a task, a call, a fork of
-// another worker, a wait at a join, or a search. Dump does not know what the fork-join
-// code inside does, except for loops of package par and what [Worker.Show] shows. How far
-// a loop has come is known to within 0.1 ms or an element.
-//
-// Then it says where the user's code is, and if it waits, in what, and for how many minutes: in a call of this package,
-// such as Future.Wait, or in what the Go runtime calls it. A goroutine that computes is only said to be at a place. A
-// worker in Future.Wait or Group.Wait that keeps its place waits with a context that is not its task's own. What runs in
-// place outside of the pool's workers, by [CallerRuns] or Help, has a line of its own. For that Dump looks at the stacks
-// of all goroutines, if something runs in the pool, which stops the program for some microseconds a goroutine. Of more
-// than 10,000 goroutines it looks at the stacks only for waits.
-//
-// How long a task has been running is known from earlier looks: by Stats, Queued and
-// Dump, and by the watch for stalls while tasks are queued. It is not known for calls
-// from outside, nor for tasks that run in place, by Wait, Help or [CallerRuns]. A task
-// has the name of [Named], or else that of its function.
-//
-// Then come the waits: which task waits for which task or group, and which of these waits
-// form a circle. A circle keeps its tasks from ending if each of its waits is made by the
-// task's own goroutine.
-//
-// With [WithAffinity] there is a line for the processors of the pool, or why its workers are not pinned.
-//
-// Last come the tasks that are held, with what each comes after, or the Subpool that it waits for a slot of.
-//
-// Dump does not wait for tasks. It takes as long as [Pool.Stats], a few microseconds
-// for each worker, and the stacks. It panics if out is nil.
+// Each worker in use has a line, also for calls from outside: what it began last, where its user code is, and what that waits
+// for. Inside fork-join code, Dump knows only par loops, whose progress is exact to 0.1 ms or an element, and what
+// [Worker.Show] shows. A worker that keeps its slot in Future.Wait or Group.Wait waits with a context other than its task's
+// own. Inline tasks off the workers, by [CallerRuns] or Help, have their own lines. A task's time counts since Stats, Queued,
+// Dump or the stall watch first saw it; calls from outside and inline tasks have none. A task without a name shows its
+// function. Then come the waits of tasks, with their circles, which are deadlocks if every wait is on its task's own
+// goroutine; last the held tasks, and why. With [WithAffinity], a line shows the processors. Dump does not wait for tasks. It
+// costs [Pool.Stats], a few microseconds per worker and, if anything runs, the stacks of all goroutines, which stop the
+// program for some microseconds each; above 10,000 it takes them only for waits. It panics if out is nil.
 //
 //figure:set 0.1 ms
 func (p *Pool) Dump(out io.Writer) error {
@@ -96,14 +76,14 @@ func (p *Pool) Dump(out io.Writer) error {
 	return t.Flush()
 }
 
-// Name returns the name of p: that of [WithName], "default" for [Default], or else "pool " and a number that no
-// other pool of the program has. That number depends on which pools were made before. Name costs nothing.
+// Name returns the name of p: that of [WithName], "default" for [Default], or "pool " and a number that is unique in the
+// program and depends on which pools were made before. Name costs nothing.
 func (p *Pool) Name() string {
 	p.mustBeMade("Name")
 	return p.tasks.Name
 }
 
-// String returns the name of the pool, and how many workers it has.
+// String returns the pool's name and its number of workers.
 func (p *Pool) String() string {
 	if !p.made() {
 		return "a Pool that New has not made"
@@ -126,14 +106,14 @@ type source struct {
 	of *Pool
 }
 
-// mostLookedAt is how many goroutines there may be for Look to say where each is: it is called once a second, and the
-// world stands still for some microseconds for each.
+// mostLookedAt is the most goroutines for which Look says where each is: it is called once a second, and stops the world for
+// some microseconds per goroutine.
 const mostLookedAt = 1000
 
-// Look returns what Dump tells, but for the figures, which Stats has.
-func (s source) Look() event.Look { return s.of.look(s.of.Stats(), mostLookedAt) } // Stats notes since when tasks run
+// Look returns what Dump writes, without the figures, which Stats has.
+func (s source) Look() event.Look { return s.of.look(s.of.Stats(), mostLookedAt) } // Stats notes when tasks began
 
-// look returns what p is at. If there are more goroutines than most, it looks at the stacks only for waits.
+// look returns the state of p. With more goroutines than most, it takes the stacks only for waits.
 func (p *Pool) look(stats Stats, most int) event.Look {
 	return p.tasks.LookAt(stats.Active+stats.Blocked+stats.Tasks.Running > 0, stats.Tasks.Held, most)
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
-// Observer is told what happens to the tasks of a pool; see [WithObserver].
+// Observer receives the events of a pool's tasks; see [WithObserver].
 //
-// The goroutines that submit and run tasks call Observe, several at once, and wait for
-// it. So it must be quick and safe for concurrent use. No lock is held during the call,
-// so Observe may call any method of the pool. Tasks that it submits are observed too.
+// The goroutines that submit and run tasks call Observe, several at once, and wait for it, so it must be quick and safe for
+// concurrent use. No lock is held during the call: Observe may call any method of the pool. Tasks that it submits are
+// observed too.
 //
-// With [FIFO], the calls for TaskStarted of tasks from outside come one after the other, in the order in which these
-// tasks left the queue. Such a call must not wait for a later task, unless it waits with the event's context.
+// With [FIFO], the calls for TaskStarted of tasks from outside come one after the other, in the order in which these tasks
+// left the queue. Such a call must not wait for a later task, except with the event's context.
 //
 // Each task has an ID. Its events come in one of three sequences:
 //
@@ -23,45 +23,39 @@ import (
 //   - TaskSubmitted, TaskCancelled
 //   - TaskSubmitted, TaskStarted, TaskDone
 //
-// Each call returns before the next begins, and the last before [Future.Wait] or
-// [Group.Wait] returns. There is one exception: a task of a group that is stopped is
-// cancelled for the group at once, and for the observer at its turn in the queue.
+// Each call returns before the next begins, and the last one before [Future.Wait] or [Group.Wait] returns. Exception: a task
+// of a stopped group is cancelled for the group at once, but for the observer at its turn in the queue.
 //
-// Observe should not panic or call runtime.Goexit. If it does, no count, place or
-// room in a queue is lost. At TaskSubmitted and TaskRejected the panic arrives at the
-// caller of Go or Submit, and the task counts as cancelled. At TaskStarted and TaskDone
-// it is a panic of the task. At TaskCancelled it arrives at the caller of Cancel or
-// Close if that call drops the task, and at the caller of Wait, Help, Go or Submit if that
-// call was about to run it in place. If the end of a context drops the task elsewhere, the
-// panic ends the program.
+// Observe should not panic or call runtime.Goexit. If it does, no count, worker slot or queue room is lost. At TaskSubmitted
+// and TaskRejected the panic reaches the caller of Go or Submit, and the task counts as cancelled. At TaskStarted and
+// TaskDone it is a panic of the task. At TaskCancelled it reaches the caller of Cancel or Close if that call drops the task,
+// and the caller of Wait, Help, Go or Submit if that was about to run the task inline; it ends the program if the end of a
+// context drops the task elsewhere.
 type Observer interface {
 	Observe(e Event)
 }
 
-// Event is something that happened to a task. The event of TaskDone has all that the
-// earlier ones had: Started less Submitted is how long the task waited, and Ended
-// less Started how long it ran.
+// Event describes a step in the life of a task. TaskDone has all times: the task waited for Started minus Submitted and ran
+// for Ended minus Started.
 type Event struct {
 	Kind EventKind
-	Pool string // its name
-	Task string // its name, if it has one; see Named
+	Pool string // the pool's name
+	Task string // the task's name, if it has one; see Named
 	Err  error  // of TaskDone, TaskCancelled and TaskRejected, if any
 
-	ID       uint64 // no other task of the pool has it; it is not 0
-	Parent   uint64 // ID of the task whose context it was submitted with, or that made its Group; 0 if there is none of this pool
+	ID       uint64 // unique in the pool; never 0
+	Parent   uint64 // ID of the task whose context it was submitted with, or that made its Group; 0 if there is none in this pool
 	Priority int    // see AtPriority
 
 	Submitted time.Time // when it was accepted; zero in TaskRejected
 	Started   time.Time // when it began to run; zero if it has not
 	Ended     time.Time // when it was done, cancelled or rejected; zero if it was not yet
 
-	// Worker is the number of the worker that the task runs on, also in place, as Dump
-	// shows it. It is -1 before the task starts, for a LongRunning task, and for a task
-	// that runs in place on no worker.
+	// Worker is the number of the worker that runs the task, also inline, as Dump shows it. It is -1 before the task starts,
+	// for a LongRunning task, and for a task that runs inline outside of the workers.
 	Worker int
 
-	// Context is the context that the task was submitted with. From TaskStarted on, it is
-	// the context that the task is called with.
+	// Context is the context that the task was submitted with; from TaskStarted on, the one that the task is called with.
 	Context context.Context
 }
 
@@ -81,7 +75,7 @@ func (k EventKind) String() string {
 	return nameOf("EventKind", int(k), "TaskSubmitted", "TaskRejected", "TaskStarted", "TaskDone", "TaskCancelled")
 }
 
-// observing returns what tells o.
+// observing returns a function that calls o.
 func observing(o Observer) func(e *task.Event) {
 	return func(e *task.Event) {
 		o.Observe(Event{Kind: eventKinds[e.Kind], Pool: e.Pool, Task: e.Task, Err: e.Err, ID: e.ID, Parent: e.Parent, Priority: e.Priority,
@@ -89,7 +83,7 @@ func observing(o Observer) func(e *task.Event) {
 	}
 }
 
-// eventKinds are those of package event as users know them.
+// eventKinds maps the kinds of package event to EventKinds.
 var eventKinds = [...]EventKind{
 	event.Submitted: TaskSubmitted,
 	event.Rejected:  TaskRejected,

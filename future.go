@@ -7,17 +7,17 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
-// A Future, as those see it that submit its task and wait for it. What they have in common whatever the type stands in internal/task.
+// A Future, as the submitters and waiters of its task see it. What is the same for all types is in internal/task.
 
-// Future is the result of a task of [Submit], once there is one. Its methods may
-// be called from any goroutine, any number of times. Only Wait blocks.
+// Future holds the result of a task of [Submit]. Its methods may be called any number of times, from any goroutine. Only Wait
+// blocks.
 type Future[T any] struct{ task futureTask[T] }
 
 // futureTask is a Future as what runs it sees it.
 type futureTask[T any] struct {
 	task.Future
 	f     func(ctx context.Context) (T, error)
-	value T // written before it is done
+	value T // written before the task is done
 }
 
 func (t *futureTask[T]) Start(_ *task.Pool, s task.Seat, _ context.Context, exclusive bool) bool {
@@ -39,7 +39,7 @@ func (t *futureTask[T]) Release(result bool) {
 	}
 }
 
-// Entry is for what runs or submits the task, which has its function.
+// Entry is for whatever runs or submits the task, and so has its function.
 func (t *futureTask[T]) Entry() uintptr {
 	if t.f == nil { // a promise
 		return 0
@@ -47,15 +47,13 @@ func (t *futureTask[T]) Entry() uintptr {
 	return engine.EntryOf(t.f)
 }
 
-// Submit queues f, as [Pool.Go] does, and returns its Future. If f cannot be
-// queued, the Future has the error. Submit waits when Go does. A panic in f becomes the
-// error of the Future, a [*PanicError]; runtime.Goexit becomes [ErrGoexit].
+// Submit queues f, as [Pool.Go] does, and returns its Future. It blocks when Go does. If f cannot be queued, the Future has
+// the error. A panic in f becomes the Future's error, a [*PanicError]; runtime.Goexit becomes [ErrGoexit].
 //
-// If ctx ends before f begins, f is dropped; if f runs, its context ends. So what others wait for
-// as well, such as the entry of a cache, is submitted with [context.WithoutCancel] of ctx.
+// If ctx ends before f begins, f is dropped; later, the context of f ends. Submit work that others wait for as well, such as
+// a cache entry, with [context.WithoutCancel] of ctx.
 //
-// Submit allocates the Future, 96 bytes for a result of a word. It panics if an
-// argument is nil.
+// Submit allocates the Future, 96 bytes for a one-word result. It panics if an argument is nil.
 func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T, error), opts ...TaskOption) *Future[T] {
 	needs(ctx != nil, "Submit", "ctx")
 	needs(p != nil, "Submit", "p")
@@ -86,32 +84,23 @@ func Submit[T any](ctx context.Context, p *Pool, f func(ctx context.Context) (T,
 	return future
 }
 
-// Wait waits until the task is done and returns its result. If ctx ends before that, Wait
-// returns its error, as by context.Cause, and the task goes on.
+// Wait waits until the task is done and returns its result. If ctx ends first, Wait returns context.Cause of ctx, and the
+// task goes on.
 //
-// Inside a task of the same pool, ctx must come from the context of that task. If the
-// awaited task has not started, it runs at once, on the caller's goroutine, so tasks may
-// wait for tasks on a single worker. If it runs elsewhere, the caller's place goes to
-// another worker until it is done. With another context, such as context.Background() or
-// that of a task around it, Wait blocks the worker. All workers may then stand still
-// until the pool adds a place; see [WithStallTimeout]. A pool with [WithLogger] logs that
-// once.
+// Inside a task of the same pool, derive ctx from that task's context. A task that has not started then runs at once, inline
+// on the caller's goroutine, so tasks may wait for tasks even on one worker; while a task runs elsewhere, the caller yields
+// its slot. With another context, such as context.Background() or that of an outer task, Wait blocks the worker. All workers
+// may then stall until the pool adds a slot; see [WithStallTimeout]. A pool with [WithLogger] logs that once.
 //
-// If the awaited task is held, since it comes after others, these run in place first, as far as they have
-// not started; see [After]. A [Promise] has nothing to run.
+// If the task is held, the tasks that it comes after run inline first, unless they have started; see [After]. A [Promise] has
+// nothing to run. Wait runs no unrelated tasks: such a task could wait for the caller's, and block it. A task that runs
+// inline is not abandoned when ctx ends. If it calls runtime.Goexit, that ends the caller's task too, with [ErrGoexit].
 //
-// Wait does not run unrelated tasks meanwhile: such a task could wait for the caller's
-// task, and keep it from going on. A task that runs in place is not given up when ctx
-// ends. If it calls runtime.Goexit, that ends the caller's task too, with [ErrGoexit].
+// A task that waits for itself gets an error that wraps [ErrInside]. In a circle of waiting tasks, one gets that error, with
+// the names of all. A circle is found if each wait is made on its task's goroutine, lasts as long as that task's context, and
+// is on a stack of fewer than 100 calls. Waits for a Group are not checked; see [Pool.Dump].
 //
-// A task that waits for itself gets an error that wraps [ErrInside]. So does one of
-// several tasks that wait for one another, with the names of all of them. Such a circle is
-// found if each wait is made on the goroutine of its task, lasts as long as that task's
-// context, and is on a stack of fewer than 100 calls. Waits for a Group are not checked;
-// see [Pool.Dump].
-//
-// The end of the task synchronizes before the return from Wait. It panics if ctx
-// is nil.
+// The end of the task synchronizes before the return from Wait. It panics if ctx is nil.
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	needs(ctx != nil, "Wait", "ctx")
 	if f == nil || !f.task.IsDone() {
@@ -123,7 +112,7 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	return f.task.value, f.task.Err
 }
 
-// made returns the task of f. It panics if f is nil, or the zero Future, which no pool has.
+// made returns the task of f. It panics if f is nil or the zero Future, which has no pool.
 func (f *Future[T]) made(op string) *futureTask[T] {
 	if f == nil || f.task.Ctx.Pool == nil {
 		isNotMade(op, "Future", "Submit or NewPromise")
@@ -131,13 +120,11 @@ func (f *Future[T]) made(op string) *futureTask[T] {
 	return &f.task
 }
 
-// Done returns a channel that is closed when the task is done. Unlike Wait, it does not
-// run the task in place.
+// Done returns a channel that is closed when the task is done. Unlike Wait, it does not run the task inline.
 func (f *Future[T]) Done() <-chan struct{} { return task.Done(f.made("Future.Done")) }
 
-// Cancel ends the context of the task. A task that has not started is dropped, and its
-// error is context.Canceled. A running task may look at its context and end. If the task
-// is done, Cancel has no effect.
+// Cancel ends the context of the task. A task that has not started is dropped with the error context.Canceled; a running task
+// may notice and return. Once the task is done, Cancel has no effect.
 func (f *Future[T]) Cancel() { task.Cancel(f.made("Future.Cancel")) }
 
 // awaited is for After.
@@ -148,18 +135,17 @@ func (f *Future[T]) awaited() task.FutureTask {
 	return &f.task
 }
 
-// Promise is a [Future] that is completed by hand: what is awaited comes from outside of the pool,
-// as the answer to a message does. Make one with [NewPromise]. Its methods may be called from any
-// goroutine, and do not block.
+// Promise is a [Future] that is completed by hand, for results from outside of the pool, such as the answer to a message.
+// Make one with [NewPromise]. Its methods may be called from any goroutine and do not block.
 type Promise[T any] struct{ future Future[T] }
 
-// NewPromise returns a promise that is not complete. Tasks of p give up their place while they wait for it.
-// So does a task of any other pool. NewPromise allocates 96 bytes for a result of a word. It panics if p is nil.
+// NewPromise returns an incomplete promise. Tasks of p, or of any other pool, yield their slot while they wait for it.
+// NewPromise allocates 96 bytes for a one-word result. It panics if p is nil.
 //
-// The pool does not know the promise. It neither waits for it nor completes it when it is closed. A task that
-// waits for it then goes on, since its own context ends, and a task that comes after it is dropped.
-// An abandoned promise keeps those that wait for it until their contexts end, and [Pool.Shutdown] as well if a task
-// comes after it. What came after it and was dropped takes memory until it is complete. [Pool.Dump] says which tasks wait for a promise.
+// The pool does not track the promise: closing the pool neither waits for it nor completes it. A waiting task then goes on,
+// because its own context ends, and a task that comes after the promise is dropped. An abandoned promise blocks its waiters
+// until their contexts end, and [Pool.Shutdown] too if a task comes after it. Tasks that came after it and were dropped take
+// memory until it is complete. [Pool.Dump] shows which tasks wait for a promise.
 func NewPromise[T any](p *Pool) *Promise[T] {
 	needs(p != nil, "NewPromise", "p")
 	p.mustBeMade("NewPromise")
@@ -168,16 +154,16 @@ func NewPromise[T any](p *Pool) *Promise[T] {
 	return promise
 }
 
-// Future returns the Future that Complete completes. It is always the same. It is waited for as that of
-// a task is, and tasks may come after it; see [After]. Cancel completes it with context.Canceled.
+// Future returns the Future that Complete completes, always the same. Wait for it as for that of a task; tasks may come after
+// it, see [After]. Its Cancel completes it with context.Canceled.
 func (p *Promise[T]) Future() *Future[T] {
 	p.mustBeMade("Promise.Future")
 	return &p.future
 }
 
-// Complete completes the promise with a result, as if a task had returned it, and reports true; or false if the
-// promise is complete already. It synchronizes before the return from a Wait for the Future. Tasks that come after
-// it are queued, or dropped if err is not nil. Nothing is run here.
+// Complete completes the promise with a result, as if a task had returned it, and returns true; or false if it is already
+// complete. It queues the tasks that come after the promise, or drops them if err is not nil, and runs nothing itself. It
+// synchronizes before the return from a Wait for the Future.
 func (p *Promise[T]) Complete(v T, err error) bool {
 	p.mustBeMade("Promise.Complete")
 	t := &p.future.task

@@ -2,13 +2,13 @@ package filch
 
 import "github.com/filch-go/filch/internal/engine"
 
-// Join of two closures: forks of one Func, whose argument is the second of them.
+// Join of two closures: forks of one Func, whose argument is the second closure.
 
 // A joinFrame holds the open forks of Join.
 type joinFrame = Frame[forked, any]
 
-// forked is the second function of a Join. It is a func in an interface, which
-// takes no memory; its result is wrapped only if another worker computes it.
+// forked is the second function of a Join. A func in an interface takes no memory; its result is wrapped only if another
+// worker computes it.
 type forked interface{ call(w *Worker) any }
 
 type plainFork func(w *Worker)
@@ -21,16 +21,13 @@ func (b valueFork[B]) call(w *Worker) any { return b(w) }
 
 var joinFunc = NewFunc(func(f *joinFrame, b forked) any { return b.call(asWorker(f.w)) })
 
-// Join calls a and b, perhaps at the same time, and returns when both have
-// returned. b is offered to the other workers while a runs, and runs here
-// afterwards if none has taken it. If either panics, Join panics with a
-// [*PanicError] once neither runs any more; if both do, with that of a. If a panics before
-// b has begun, b does not run. If one panics and the other calls runtime.Goexit, Join does
-// either.
+// Join calls a and b, perhaps in parallel, and returns when both have returned. It offers b to other workers while a runs,
+// and runs b itself afterwards if none has taken it. If either panics, Join panics with a [*PanicError] once neither runs any
+// more; if both do, with that of a. If a panics before b has begun, b does not run. If one panics and the other calls
+// runtime.Goexit, Join does either.
 //
-// Join costs 40 ns and an allocation on an AMD EPYC. Most of it is the closure b,
-// which goes to the heap; with closures that share results with their surroundings, as
-// in a recursive fib, a Join costs several allocations. Where that matters, see [Func].
+// Join costs 40 ns and an allocation on an AMD EPYC, mostly for the closure b, which goes to the heap. Closures that share
+// results with their surroundings, as in a recursive fib, cost several allocations per Join. Where that matters, see [Func].
 //
 //figure:all 40 ns, a Join of closures
 func (w *Worker) Join(a, b func(w *Worker)) {
@@ -45,8 +42,8 @@ func (w *Worker) Join(a, b func(w *Worker)) {
 	j.returned = true
 }
 
-// Join calls a and b, perhaps at the same time, and returns their results when
-// both have returned. It is [Worker.Join] for functions that return something.
+// Join is [Worker.Join] for functions with results: it calls a and b, perhaps in parallel, and returns their results when
+// both have returned.
 func Join[A, B any](w *Worker, a func(w *Worker) A, b func(w *Worker) B) (ra A, rb B) {
 	needs(w != nil, "Join", "w")
 	needs(a != nil, "Join", "a")
@@ -63,18 +60,17 @@ func Join[A, B any](w *Worker, a func(w *Worker) A, b func(w *Worker) B) (ra A, 
 	return ra, rb
 }
 
-// joining is a Join under way. Its end is the boundary of both functions.
+// joining is a Join in progress. Its end is the boundary of both functions.
 type joining struct {
 	w        *engine.Worker
 	frame    *joinFrame
 	before   engine.Checkpoint
-	first    bool // the frame is this Join's to leave
-	returned bool // both functions have
+	first    bool // this Join must leave the frame
+	returned bool // both functions have returned
 	told     engine.Taken
 }
 
-// openJoin forks b, on the frame of the Join around this one if that is the
-// newest activation.
+// openJoin forks b, on the frame of the enclosing Join if that is the newest activation.
 func (w *Worker) openJoin(b forked) joining {
 	j := joining{w: &w.tasks.Engine}
 	j.w.CheckUse() // before anything is changed
@@ -90,8 +86,7 @@ func (w *Worker) openJoin(b forked) joining {
 	return j
 }
 
-// takeBack ends the fork: it must run here, or has run on another worker with
-// the result r.
+// takeBack ends the fork: it must run here, or has run on another worker with the result r.
 func (j *joining) takeBack() (here bool, r any) {
 	_, here, r = j.frame.takeBack()
 	j.told = engine.TookBack(j.w)

@@ -12,53 +12,52 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
-// Memo keeps the results of a function, by key: each is computed once, when it is first asked
-// for. Make one with [NewMemo]. Its methods may be called from any goroutine.
+// Memo keeps the results of a function by key, and computes each when it is first requested. Make one with [NewMemo]. Its
+// methods may be called from any goroutine.
 type Memo[K comparable, V any] struct {
 	pool   *Pool
 	f      func(ctx context.Context, k K) (V, error)
-	run    func(ctx context.Context) (V, error) // calls f; all computations share it
+	run    func(ctx context.Context) (V, error) // calls f; shared by all computations
 	seed   maphash.Seed
-	shards []memoShard[K, V] // as many as a power of two
+	shards []memoShard[K, V] // their number is a power of two
 }
 
-// memoShard has the keys of one hash.
+// memoShard holds the keys of one hash.
 type memoShard[K comparable, V any] struct {
 	mu      sync.Mutex
 	entries map[K]memoEntry[K, V] // under mu
 	_       [112]byte
 }
 
-// memoEntry is a value, or what computes it.
+// memoEntry is a value, or the call that computes it.
 type memoEntry[K comparable, V any] struct {
 	value V
-	call  *memoCall[K, V] // nil if there is the value
+	call  *memoCall[K, V] // nil if the value is there
 }
 
-// memoCall is a call of the function of a Memo: a task that the first asker runs at once.
+// memoCall is a call of a Memo's function: a task that the first caller of Get runs at once.
 type memoCall[K comparable, V any] struct {
 	future Future[V]
 	about  computation
 	shard  *memoShard[K, V]
 	key    K
-	late   bool // another computes the key; only the asker touches it
+	late   bool // another call computes the key; only the caller of Get touches it
 }
 
-// computation is what a memoCall is to others: What is the call, which prints its key. It is also the context that the call's own comes
-// from.
+// computation is a memoCall as others see it. What is the call, which prints its key. It is also the parent of the call's
+// context.
 type computation struct {
-	context.Context // of the asker, but for its end
+	context.Context // of the caller of Get, without its end
 	circle.Step
 }
 
-// NewMemo returns a Memo of the results of f, which it calls as [Memo.Get] says. It keeps each value
-// until [Memo.Forget]: none is dropped because there are many, or for its age. It does not block. It
-// panics if p or f is nil.
+// NewMemo returns a Memo of the results of f; see [Memo.Get]. It keeps each value until [Memo.Forget], whatever their number
+// and age. It does not block. It panics if p or f is nil.
 func NewMemo[K comparable, V any](p *Pool, f func(ctx context.Context, k K) (V, error)) *Memo[K, V] {
 	needs(p != nil, "NewMemo", "p")
 	p.mustBeMade("NewMemo")
 	needs(f != nil, "NewMemo", "f")
-	n := 1 << bits.Len(uint(min(4*p.Workers(), 1024)-1)) // so that workers seldom meet
+	n := 1 << bits.Len(uint(min(4*p.Workers(), 1024)-1)) // so that workers rarely meet
 	m := &Memo[K, V]{pool: p, f: f, seed: maphash.MakeSeed(), shards: make([]memoShard[K, V], n)}
 	m.run = m.call
 	for i := range m.shards {
@@ -67,38 +66,29 @@ func NewMemo[K comparable, V any](p *Pool, f func(ctx context.Context, k K) (V, 
 	return m
 }
 
-// Get returns the result for k. The first to ask calls the function at once, on its own goroutine
-// and within the place of its task, not by way of a queue. Others that ask for k meanwhile wait,
-// as [Future.Wait] does: inside a task of the pool they give up their place. Afterwards Get
-// returns the value without waiting, even if ctx has ended or the pool is closed.
+// Get returns the result for k. The first caller calls the function at once, inline, on its own goroutine and worker slot.
+// Other callers for k wait meanwhile, as [Future.Wait] does: inside a task of the pool they yield their slot. Later calls
+// return the value without waiting, even if ctx has ended or the pool is closed.
 //
-// Only values are kept. An error of the function goes to those that wait for it, and the next
-// Get calls the function again: an error may be over by then, and a kept one would have to be
-// forgotten by someone. What is to be kept belongs in V. A panic in the function is such an error,
-// a [*PanicError]; runtime.Goexit is [ErrGoexit], and also ends the goroutine that called the
-// function.
+// Only values are kept. An error goes to the callers that wait for it, and the next Get calls the function again; put what is
+// to be kept into V. A panic in the function is such an error, a [*PanicError]. runtime.Goexit is [ErrGoexit], and also ends
+// the goroutine that called the function.
 //
-// The function is called with a context that has the values of the first asker's, but ends only
-// with the pool: others may wait for the result as well. So an asker that computes does not give
-// up when its ctx ends. One that waits does, and returns the cause. If ctx has ended before,
-// or the pool is closed to the caller, the function is not called.
+// The function's context has the values of the first caller's ctx, but ends only with the pool, because others may wait too.
+// So a caller that computes does not stop when its ctx ends; one that waits does, and returns the cause. If ctx has ended
+// before, or the pool is closed to the caller, the function is not called.
 //
-// The function may call Get for other keys, with the context that it was given. A recursion is on
-// the asker's stack: the values of a dynamic program 100,000 keys deep take one goroutine. A key
-// that needs itself, directly or by way of others, of this Memo or another, and on whichever
-// goroutines they are computed, gets an error that wraps [ErrInside] and names the keys; if
-// several goroutines wait for one another, one of them gets it. Contexts tell which key needs which: with
-// another context than its own, a function waits for itself for ever. Where tasks of [Submit] lie in
-// between, the circle is found as [Future.Wait] finds circles, with the names of tasks; by way of the
-// tasks of a [Group], it is not found. A goroutine that the function does not wait for, and that needs the
-// function's own key, must use another one.
+// The function may call Get for other keys, with its own context. It recurses on one stack: a dynamic program 100,000 keys
+// deep takes one goroutine. A key that needs itself, also by way of other keys, Memos or goroutines, gets an error that wraps
+// [ErrInside] and names the keys; if several goroutines wait for one another, one of them gets it. Contexts show which key
+// needs which: with another context, a function waits for itself for ever. Circles through tasks of [Submit] are found as by
+// [Future.Wait], with the names of tasks; those through tasks of a [Group] are not. A goroutine that needs the function's own
+// key, and that the function does not wait for, must use another context.
 //
-// A computation counts as a task that runs in place, and has no name. No limit of tasks and no pause applies to it.
-// A value that is there costs a lock and a look into a map. A computation allocates
-// once beside the map: the task; and once more if the end of ctx must be kept from it, which is
-// not so for a context without an end, in a task of [Pool.Go] that was submitted with one, and in
-// the function itself. Keys that are not equal to themselves are computed each time. Get panics if
-// ctx is nil, or k cannot be compared.
+// A computation counts as an unnamed task that runs inline, exempt from task limits and pauses. A kept value costs a lock and
+// a map lookup. A computation allocates its task, plus the map entry, and once more to shield it from the end of ctx; not so
+// if ctx has no end, in a task of [Pool.Go] submitted with such a ctx, and in the function itself. Keys not equal to
+// themselves are computed each time. Get panics if ctx is nil or k cannot be compared.
 func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) {
 	needs(ctx != nil, "Memo.Get", "ctx")
 	s := m.shard("Memo.Get", k)
@@ -111,9 +101,8 @@ func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) {
 	return m.get(ctx, k, s)
 }
 
-// Forget drops the value for k, so that the next Get computes it anew. Those that wait for k get
-// the result of the computation that is under way, which is not kept. Forget does not block. It
-// panics if k cannot be compared.
+// Forget drops the value for k, so that the next Get computes it again. Callers that wait for k get the result of the
+// computation in progress, which is not kept. Forget does not block. It panics if k cannot be compared.
 func (m *Memo[K, V]) Forget(k K) {
 	s := m.shard("Memo.Forget", k)
 	s.mu.Lock()
@@ -121,7 +110,7 @@ func (m *Memo[K, V]) Forget(k K) {
 	delete(s.entries, k)
 }
 
-// shard returns where k is, for a call of op.
+// shard returns the shard of k, for a call of op.
 func (m *Memo[K, V]) shard(op string, k K) *memoShard[K, V] {
 	if m == nil || len(m.shards) == 0 {
 		isNotMade(op, "Memo", "NewMemo")
@@ -129,7 +118,7 @@ func (m *Memo[K, V]) shard(op string, k K) *memoShard[K, V] {
 	return &m.shards[maphash.Comparable(m.seed, k)&uint64(len(m.shards)-1)]
 }
 
-// get is Get for a key that is not there, or was not a moment ago.
+// get is Get for a key without a value, or without one a moment ago.
 func (m *Memo[K, V]) get(ctx context.Context, k K, s *memoShard[K, V]) (value V, err error) {
 	t := task.Of(ctx)
 	by := computationOf(t)
@@ -156,12 +145,12 @@ func (m *Memo[K, V]) get(ctx context.Context, k K, s *memoShard[K, V]) (value V,
 			return value, ErrClosed
 		}
 		if !c.late {
-			return c.future.Wait(context.Background()) // which is done
+			return c.future.Wait(context.Background()) // it is done
 		}
 	}
 }
 
-// withoutEnd returns ctx, which belongs to t if to any task, but for what ends it.
+// withoutEnd returns ctx, which belongs to t if to any task, without its end.
 func (p *Pool) withoutEnd(ctx context.Context, t *task.Context) context.Context {
 	switch own, ok := ctx.(*task.Context); {
 	case t == nil && ctx.Done() == nil:
@@ -183,21 +172,21 @@ func computationOf(t *task.Context) *computation {
 	return c
 }
 
-// call is the function of the computation that ctx belongs to. By now the task has begun. So those
-// that find it by its key wait for it, and do not run it in place.
+// call is the function of the computation that ctx belongs to. The task has begun by now, so those that find it by its key
+// wait for it and do not run it inline.
 func (m *Memo[K, V]) call(ctx context.Context) (value V, err error) {
 	c := computationOf(ctx.(*task.Context)).What.(*memoCall[K, V])
 	if c.late = !c.begin(); c.late {
 		return value, nil
 	}
 	err = errNotReturned
-	defer func() { c.end(value, err == nil) }() // before it wakes those that wait
+	defer func() { c.end(value, err == nil) }() // before it wakes the waiters
 	return m.f(ctx, c.key)
 }
 
 var errNotReturned = errors.New("filch: the function did not return")
 
-// begin makes c what computes its key, and reports false if there is a value, or another call.
+// begin records c as the call that computes its key. It returns false if there is a value, or another call.
 func (c *memoCall[K, V]) begin() bool {
 	s := c.shard
 	s.mu.Lock()
@@ -205,13 +194,13 @@ func (c *memoCall[K, V]) begin() bool {
 	if _, ok := s.entries[c.key]; ok {
 		return false
 	}
-	if c.key == c.key { // else it would never be found
+	if c.key == c.key { // otherwise it would never be found
 		s.entries[c.key] = memoEntry[K, V]{call: c}
 	}
 	return true
 }
 
-// end keeps the value, or nothing, unless the key was forgotten.
+// end keeps the value if keep is set and the key was not forgotten.
 func (c *memoCall[K, V]) end(value V, keep bool) {
 	c.shard.mu.Lock()
 	defer c.shard.mu.Unlock()
@@ -225,7 +214,7 @@ func (c *memoCall[K, V]) end(value V, keep bool) {
 	}
 }
 
-// wait waits for c in the name of the computation by, if that is not nil.
+// wait waits for c on behalf of the computation by, if that is not nil.
 func (c *memoCall[K, V]) wait(ctx context.Context, by *computation) (value V, err error) {
 	if by != nil {
 		w := &circle.Wait{}

@@ -13,8 +13,7 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
-// New returns a pool. It starts no goroutine: workers start when there is work
-// and leave when there is none.
+// New returns a pool. It starts no goroutine: workers start when there is work and leave when there is none.
 func New(opts ...Option) *Pool {
 	c := &config{}
 	c.tasks.StallAfter = 100 * time.Millisecond
@@ -43,11 +42,11 @@ func New(opts ...Option) *Pool {
 	return p
 }
 
-// allChecked says that all pools have checks. It is asked for each pool, not once before main: of that, go test would
-// not know, and show what it has kept of a run without.
+// allChecked reports whether all pools have checks. It reads the environment for each pool, not once before main: go test
+// would not see that, and would show cached results of a run without checks.
 func allChecked() bool { return environ.On("FILCH_CHECKS") }
 
-// tasksOf returns what the tasks of p are made with.
+// tasksOf returns the settings for the tasks of p.
 func (p *Pool) tasksOf(c *config, strict bool) task.Settings {
 	s := c.tasks
 	s.Sees = s.Observe != nil || len(c.hooks) > 0 || strict
@@ -60,12 +59,12 @@ func (p *Pool) tasksOf(c *config, strict bool) task.Settings {
 		s.Slots = task.NewRoom(c.slots, nil)
 	}
 	s.Life, s.EndLife = context.WithCancelCause(context.Background())
-	s.Life.Done() // makes its channel here, and not at the first use, perhaps in a bubble of synctest
+	s.Life.Done() // makes its channel now, not at first use, which may be in a synctest bubble
 	s.Users = users{}
 	return s
 }
 
-// users is what tasks are told of what stands above them.
+// users gives tasks what they need of the root package.
 type users struct{}
 
 func (users) NewWorker(p *task.Pool, id int) *task.Worker { return &newWorker(poolOf(p), id).tasks }
@@ -84,12 +83,11 @@ func (users) Shown(w *task.Worker) (string, bool) {
 	return "", false
 }
 
-// defaultPool is that of [Default], which cannot be closed.
+// defaultPool is the pool of [Default], which cannot be closed.
 var defaultPool atomic.Pointer[Pool]
 
-// Default returns the pool that the whole program shares. It is made on first use,
-// follows GOMAXPROCS and cannot be closed. Its name is "default". Use [New] for a pool with options, or for one
-// that must end.
+// Default returns the pool that the whole program shares, which is named "default". It is made on first use, follows
+// GOMAXPROCS and cannot be closed. Use [New] for a pool with options, or for one that must end.
 func Default() *Pool {
 	if p := defaultPool.Load(); p != nil {
 		return p
@@ -98,10 +96,10 @@ func Default() *Pool {
 	return defaultPool.Load()
 }
 
-// allLogical says that all pools have logical races. It is asked as allChecked is.
+// allLogical reports whether all pools have logical races. It reads the environment as allChecked does.
 func allLogical() bool { return environ.On("FILCH_RACES") }
 
-// noRaceTold is set when the program was told that FILCH_RACES does nothing without the race detector.
+// noRaceTold is set once the program has logged that FILCH_RACES does nothing without the race detector.
 var noRaceTold atomic.Bool
 
 func (p *Pool) tellNoRace() {
@@ -115,8 +113,8 @@ func (p *Pool) tellNoRace() {
 	logger.Warn("filch: FILCH_RACES does nothing in a program that was built without -race")
 }
 
-// beginLogicalRaces prepares p for logical races, if they are wanted here or for all pools, unless the work of p runs in one
-// order, whatever it is.
+// beginLogicalRaces prepares p for logical races if they are wanted here or for all pools, unless p's work runs in one fixed
+// order.
 func (p *Pool) beginLogicalRaces(wanted, oneOrder bool) {
 	all := allLogical()
 	if all {

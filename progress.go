@@ -7,14 +7,13 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// Progress is what a computation is and how far it has come, for [Pool.Dump]; see
-// [Worker.Show]. Set the fields before Show. Only Done may change later, by its atomic
-// methods.
+// Progress describes a computation and how far it has come, for [Pool.Dump]; see [Worker.Show]. Set the fields before Show;
+// afterwards only Done may change, by its atomic methods.
 type Progress struct {
 	Name  string       // such as "loop"
-	Func  uintptr      // the function that it calls, as reflect.Value.Pointer returns it; 0 if there is none
-	Total int64        // how many steps it has; 0 if that is not known
-	Done  atomic.Int64 // how many of them are done
+	Func  uintptr      // the function that it calls, as from reflect.Value.Pointer; 0 if none
+	Total int64        // number of steps; 0 if unknown
+	Done  atomic.Int64 // steps done
 }
 
 // String describes the computation, as Dump does.

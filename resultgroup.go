@@ -13,14 +13,13 @@ type ResultGroup[T any] struct {
 	results []*T
 }
 
-// NewResultGroup returns a group like that of [Pool.Group], for tasks with
-// results. It panics if ctx or p is nil.
+// NewResultGroup returns a group like that of [Pool.Group], for tasks with results. It panics if ctx or p is nil.
 func NewResultGroup[T any](ctx context.Context, p *Pool, opts ...GroupOption) *ResultGroup[T] {
 	needs(p != nil, "NewResultGroup", "p")
 	return &ResultGroup[T]{group: p.Group(ctx, opts...)}
 }
 
-// Go queues f, as [Group.Go] does, and waits when that does. It panics if f is nil.
+// Go queues f and waits as [Group.Go] does. It panics if f is nil.
 func (r *ResultGroup[T]) Go(f func(ctx context.Context) (T, error), opts ...TaskOption) {
 	needs(f != nil, "ResultGroup.Go", "f")
 	g := r.made("Go")
@@ -28,8 +27,8 @@ func (r *ResultGroup[T]) Go(f func(ctx context.Context) (T, error), opts ...Task
 	g.Go(next, opts...)
 }
 
-// TryGo queues f, as [Group.TryGo] does, and reports whether it did. If not, f has no place
-// among the results. It panics if f is nil.
+// TryGo queues f as [Group.TryGo] does, and reports whether it did. If not, the results have no element for f. It panics if f
+// is nil.
 func (r *ResultGroup[T]) TryGo(f func(ctx context.Context) (T, error), opts ...TaskOption) bool {
 	needs(f != nil, "ResultGroup.TryGo", "f")
 	g := r.made("TryGo")
@@ -40,15 +39,14 @@ func (r *ResultGroup[T]) TryGo(f func(ctx context.Context) (T, error), opts ...T
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := len(r.results) - 1
-	for r.results[i] != result { // others may have come after it
+	for r.results[i] != result { // others may have been added behind it
 		i--
 	}
 	r.results = slices.Delete(r.results, i, i+1)
 	return false
 }
 
-// GoFrom queues f where ctx says, as [Group.GoFrom] does, and waits when that does. It
-// panics if ctx or f is nil.
+// GoFrom queues f and waits as [Group.GoFrom] does. It panics if ctx or f is nil.
 func (r *ResultGroup[T]) GoFrom(ctx context.Context, f func(ctx context.Context) (T, error), opts ...TaskOption) {
 	needs(ctx != nil, "ResultGroup.GoFrom", "ctx")
 	needs(f != nil, "ResultGroup.GoFrom", "f")
@@ -65,7 +63,7 @@ func (r *ResultGroup[T]) made(op string) *Group {
 	return r.group
 }
 
-// next returns f as a task that keeps its result behind those of the tasks before, and where.
+// next adds an element to the results, and returns it with f as a task that stores its result there.
 func (r *ResultGroup[T]) next(f func(ctx context.Context) (T, error)) (next func(ctx context.Context) error, result *T) {
 	result = new(T)
 	r.mu.Lock()
@@ -83,12 +81,11 @@ func (r *ResultGroup[T]) Context() context.Context { return r.made("Context").Co
 // Done returns a channel that is closed when no task is unfinished, as [Group.Done] does.
 func (r *ResultGroup[T]) Done() <-chan struct{} { return r.made("Done").Done() }
 
-// Wait waits as [Group.Wait] does, and returns the results in the order of the calls of
-// Go and GoFrom. For a task that failed, that is the result it returned with its error; for
-// one that did not start or did not return, the zero value.
+// Wait waits as [Group.Wait] does, and returns the results in the order of the calls of Go and GoFrom. The result of a failed
+// task is the one returned with its error; that of a task that did not start or did not return is the zero value.
 func (r *ResultGroup[T]) Wait() ([]T, error) { return r.all(r.made("Wait").Wait()) }
 
-// Stop stops the group as [Group.Stop] does, and returns what Wait does.
+// Stop stops the group as [Group.Stop] does, and returns the same as Wait.
 func (r *ResultGroup[T]) Stop() ([]T, error) { return r.all(r.made("Stop").Stop()) }
 
 func (r *ResultGroup[T]) all(err error) ([]T, error) {

@@ -9,26 +9,25 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
-// Scope is where fork-join work can be started: a *Pool, from any goroutine,
-// or a *Worker, from inside such work; also the Scope of a task, see [ScopeOf], and a Strand of
-// package strand. Functions that take a Scope compose: nested calls share the same workers.
+// Scope is where fork-join work can be started: a *Pool, from any goroutine; a *Worker, inside such work; the Scope of a
+// task, see [ScopeOf]; or a Strand of package strand. Functions that take a Scope compose: nested calls share the same
+// workers.
 type Scope interface {
 	// Do calls f and returns when f has returned.
 	Do(f func(w *Worker))
 }
 
-// ScopeOf returns the Scope for fork-join work inside a task: the worker that runs the
-// task. If ctx does not come from a task, it is the default pool. Several goroutines may
-// use the Scope. One at a time works on the task's worker. The others are guests of its
-// pool, as by [Pool.Do], and so are those that come when the task is over. Tasks of
-// [Pool.Go] that one worker runs in a row may share a context: a context kept from one
-// task may then be that of the next. A guest does not give way to more urgent tasks, but
-// its forks on other workers do; see [ByPriority]. The Scope of a task works until the
-// pool has ended, even while the pool is being closed. Like a Pool, it has the methods
-// TryDo and Closed, which an interface assertion finds. ScopeOf panics if ctx is nil.
+// ScopeOf returns the Scope for fork-join work inside a task: the worker that runs it. If ctx does not come from a task,
+// ScopeOf returns the default pool. Several goroutines may use the Scope, one at a time on the task's worker; the others are
+// guests of its pool, as by [Pool.Do], and so are those that come when the task is over. Tasks of [Pool.Go] that one worker
+// runs in a row may share a context, so a context kept from one task may be that of the next.
 //
-// Other workers run the forks made there with the profiler labels of ctx, and those of
-// [WithLabels]. The labels of the calling goroutine stay as they are.
+// A guest does not yield to more urgent tasks, but its forks on other workers do; see [ByPriority]. The Scope of a task works
+// until the pool has ended, even while the pool is being closed. Like a Pool, it has the methods TryDo and Closed, found by
+// interface assertion. ScopeOf panics if ctx is nil.
+//
+// Other workers run its forks with the profiler labels of ctx and those of [WithLabels]. The calling goroutine keeps its
+// labels.
 func ScopeOf(ctx context.Context) Scope {
 	needs(ctx != nil, "ScopeOf", "ctx")
 	c := task.Of(ctx)
@@ -38,16 +37,15 @@ func ScopeOf(ctx context.Context) Scope {
 	return taskScope{c.Seat(), poolOf(c.Pool), ctx}
 }
 
-// taskScope is the seat of a task, for whatever has the task's context.
+// taskScope is the seat of a task, for callers that have the task's context.
 type taskScope struct {
 	seat task.Seat
 	p    *Pool
-	ctx  context.Context // that ScopeOf was called with, for its labels
+	ctx  context.Context // the argument of ScopeOf, for its labels
 }
 
-// Do uses the worker unless it is in use: by another goroutine that has the
-// task's context, or by a call of Do around this one. A pool that is being closed
-// lets its tasks go on.
+// Do uses the task's worker unless it is in use: by another goroutine that has the task's context, or by an enclosing call of
+// Do. A pool that is being closed lets its tasks go on.
 func (s taskScope) Do(f func(w *Worker)) {
 	needs(f != nil, "Do", "f")
 	if s.TryDo(f) != nil {
@@ -55,7 +53,7 @@ func (s taskScope) Do(f func(w *Worker)) {
 	}
 }
 
-// TryDo is Do, but returns ErrClosed when the pool has ended, with the task long over.
+// TryDo is Do, but returns ErrClosed once the pool has ended, with the task long over.
 func (s taskScope) TryDo(f func(w *Worker)) error {
 	needs(f != nil, "TryDo", "f")
 	var w *Worker
@@ -65,7 +63,7 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 		}
 		defer p.exit(w)
 		if p.tasks.Order == task.ByPriority && s.seat.Taken() {
-			asWorker(w.tasks.Engine.Base()).tasks.SetLevel(s.seat.Worker.Engine.Level.Load()) // for its forks, which are those of the task
+			asWorker(w.tasks.Engine.Base()).tasks.SetLevel(s.seat.Worker.Engine.Level.Load()) // its forks are the task's
 		}
 	} else {
 		w = asWorker(&s.seat.Worker.Engine)
@@ -85,10 +83,10 @@ func (s taskScope) TryDo(f func(w *Worker)) error {
 	return nil
 }
 
-// enter makes the task's worker the caller's, and reports false if it is in use.
+// enter gives the task's worker to the caller. It returns false if the worker is in use.
 func (s taskScope) enter() bool {
 	if s.p.tasks.IsLogical() {
-		race.Disable() // who uses it orders no tasks
+		race.Disable() // this order of users does not order tasks
 		defer race.Enable()
 	}
 	return s.seat.Worker.Engine.Hold.EnterScope(s.seat.Round)
@@ -107,7 +105,7 @@ func (w *Worker) leaveScope() {
 	}
 }
 
-// leaveAlone is the rest of leaveScope if the task is over: its goroutine has gone on with another worker.
+// leaveAlone is the rest of leaveScope when the task is over and its goroutine has gone on with another worker.
 func (w *Worker) leaveAlone() {
 	w.tasks.Engine.Tell(event.Left, nil)
 	if w.tasks.Engine.Hold.YieldPlace() {
@@ -124,9 +122,9 @@ func (w *Worker) leaveScopeAsAlias() {
 	engine.LeaveScope(&w.tasks.Engine, func(base *engine.Worker) { asWorker(base).leaveAlone() })
 }
 
-// The goroutine of a caller as a worker: from its entry by Do or Call, with a place, to its exit.
+// The calling goroutine as a worker: from its entry by Do or Call, with a slot, to its exit.
 
-// mustEnter makes the caller a worker with a place. It panics if the pool is closed.
+// mustEnter makes the caller a worker with a slot. It panics if the pool is closed.
 func (p *Pool) mustEnter(op string) *Worker {
 	w := p.tryEnter(op, false)
 	if w == nil {
@@ -135,8 +133,7 @@ func (p *Pool) mustEnter(op string) *Worker {
 	return w
 }
 
-// tryEnter is mustEnter, but returns nil if the pool is closed, or, for what belongs to a
-// task, has ended.
+// tryEnter is mustEnter, but returns nil if the pool is closed, or on behalf of a task, if the pool has ended.
 func (p *Pool) tryEnter(op string, forTask bool) *Worker {
 	if p == nil {
 		isNotMade(op, "Pool", "New")
@@ -171,7 +168,7 @@ func (w *Worker) enterAsGuest() {
 	w.tasks.Engine.Start()
 }
 
-// exit gives back what tryEnter gave.
+// exit reverses tryEnter.
 func (p *Pool) exit(w *Worker) {
 	w = w.base()
 	if !w.tasks.Engine.Hold.Load().HasPlace() {

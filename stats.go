@@ -6,33 +6,31 @@ import (
 	"time"
 )
 
-// Stats is what a pool has done since it was made. A worker reports its figures when it
-// finishes its current work, and those of tasks when it begins the next task. So the
-// figures of a busy pool lag behind. Those of a pool at rest are exact.
+// Stats is what a pool has done since it was made. A worker reports its figures when it finishes its current work, and those
+// of tasks when it begins the next task, so the figures of a busy pool lag. Those of an idle pool are exact.
 type Stats struct {
-	Workers   int // places: how many goroutines may run at once
-	Active    int // places taken now, searching ones included
-	Busy      int // of these, those with something to do
-	Searching int // workers looking for work now
-	Idle      int // places that are free now
-	Blocked   int // goroutines that now wait, or block, without a place, or run a LongRunning task
-	Extra     int // extra places now, since workers are blocked out of sight
+	Workers   int // worker slots: how many goroutines may run at once
+	Active    int // slots taken now, including those of searching workers
+	Busy      int // of these, slots with something to do
+	Searching int // workers searching for work now
+	Idle      int // slots free now
+	Blocked   int // goroutines that wait or block without a slot now, or run a LongRunning task
+	Extra     int // extra slots now, because workers are blocked where the pool cannot see it
 
 	Paused bool // by Pool.Pause: queued tasks do not start
 
-	Published int64 // forks that were published to other workers
-	TakenBack int64 // of these, forks that were joined before another worker took them
-	Attempts  int64 // looks at another worker's deque
-	Steals    int64 // looks that got a fork
-	Helped    int64 // steals made while waiting for a result, from the worker that computes it
-	Waits     int64 // waits at a join that gave the place to another goroutine
-	Wakes     int64 // goroutines started to fill a place
+	Published int64 // forks published to other workers
+	TakenBack int64 // of these, joined before another worker took them
+	Attempts  int64 // checks of another worker's deque
+	Steals    int64 // checks that got a fork
+	Helped    int64 // steals while waiting for a result, from the worker that computes it
+	Waits     int64 // waits at a join that yielded the slot to another goroutine
+	Wakes     int64 // goroutines started to fill a slot
 
 	Tasks TaskStats
 }
 
-// TaskStats is the part of [Stats] that is about tasks. A submitted task is done,
-// cancelled, running, queued, or held.
+// TaskStats is the part of [Stats] about tasks. A submitted task is done, cancelled, running, queued, or held.
 type TaskStats struct {
 	Submitted int64 // accepted into a queue, or run at once
 	Started   int64 // begun
@@ -41,33 +39,30 @@ type TaskStats struct {
 	Panicked  int64 // of Done, ended with a panic
 	Cancelled int64 // dropped before they started
 	Rejected  int64 // refused: the pool closed, the queue full, the context ended, or an option that cannot be met
-	InPlace   int64 // begun by a wait for them, by the submitter, by Help, or on a goroutine of their own
+	InPlace   int64 // begun inline by a wait, by the submitter, by Help, or on a goroutine of their own
 	Helped    int64 // of these, by Help
-	Attempts  int64 // looks into another worker's queue that seemed to have tasks
+	Attempts  int64 // checks of another worker's queue that seemed to have tasks
 	Stolen    int64 // moved from one worker's queue to another's
-	Stalls    int64 // times that extra places were added for a stall
-	Queued    int   // entries of queues now; those of tasks that are done or cancelled stay until their turn
+	Stalls    int64 // times that a stall added extra slots
+	Queued    int   // entries in queues now; done or cancelled tasks stay until their turn
 	Global    int   // of these, in the global queue
-	Held      int   // accepted and not queued yet, because of After or a Subpool
-	Running   int   // tasks that run now: those of Started that are not Done, also while they wait
-	Waiting   int   // goroutines that now wait to submit a task: for room in the queue, or a slot of WithTaskLimit or GroupLimit
+	Held      int   // accepted but not queued yet, because of After or a Subpool
+	Running   int   // tasks running now: Started but not Done, including while they wait
+	Waiting   int   // goroutines that wait to submit a task now: for room in the queue, or a slot of WithTaskLimit or GroupLimit
 
-	// Oldest is how long the oldest entry has been queued; 0 if there is none. Held tasks
-	// are not queued: it does not tell how long one has waited in a Subpool.
-	// Submissions look at the clock only while the pool is paused, so it may be too
-	// little, by at most a quarter of the time of [WithStallTimeout]: 25 ms by default.
-	// With WithStallTimeout(0) it may be too little by the time since the last call of
-	// Stats, Queued or Dump; with [ByPriority] it is exact then.
+	// Oldest is how long the oldest entry has been queued; 0 if there is none. Held tasks do not count, so it does not show
+	// waits in a Subpool. Submissions read the clock only while the pool is paused, so Oldest may be too small by at most a
+	// quarter of [WithStallTimeout]: 25 ms by default. With WithStallTimeout(0) it may be too small by the time since the
+	// last call of Stats, Queued or Dump; with [ByPriority] it is exact then.
 	//
 	//figure:set 25 ms
 	Oldest time.Duration
 }
 
-// Stats returns what the pool has done so far. It may be called at any time. It takes
-// some tens of nanoseconds for each worker, and does not allocate. With [ByPriority] it also looks at the oldest
-// task of each priority, and at each task whose priority is thousands away from the most
-// urgent ones. A million such tasks take some milliseconds. Meanwhile no task is queued
-// or taken.
+// Stats returns what the pool has done so far. It may be called at any time, takes some tens of nanoseconds per worker, and
+// does not allocate. With [ByPriority] it also checks the oldest task of each priority, and each task whose priority is
+// thousands away from the most urgent ones. A million such tasks take some milliseconds, during which no task is queued or
+// taken.
 func (p *Pool) Stats() Stats {
 	p.mustBeMade("Stats")
 	p.tasks.Engine.Follow()
@@ -92,26 +87,24 @@ func (p *Pool) Stats() Stats {
 	}
 }
 
-// QueuedTasks counts the queued tasks that have a name and a priority in common; see
-// [Pool.Queued].
+// QueuedTasks counts the queued tasks with the same name and priority; see [Pool.Queued].
 type QueuedTasks struct {
-	Name     string        // see Named; else that of the function, or "" for one of Submit
+	Name     string        // see Named; otherwise the function's name, or "" for a task of Submit
 	Priority int           // see AtPriority
-	Count    int           // of entries in queues; some may be of tasks that were cancelled
+	Count    int           // entries in queues; some tasks may be cancelled
 	Oldest   time.Duration // how long the oldest has been queued; see TaskStats.Oldest
-	Held     int           // that are not queued yet, because of After or a Subpool; not counted by Count
+	Held     int           // not queued yet, because of After or a Subpool; not in Count
 }
 
-// RunningTasks counts the running tasks that have a name in common; see [Pool.Running].
+// RunningTasks counts the running tasks with the same name; see [Pool.Running].
 type RunningTasks struct {
-	Name  string // as that of QueuedTasks
+	Name  string // as in QueuedTasks
 	Count int
 }
 
-// Queued returns what is queued, by priority and name, in that order. It looks at each
-// queued task, which takes some tens of nanoseconds a task. It locks a queue for some
-// thousands of tasks at a time. In between, tasks may come and go. So the counts need not
-// add up to what [Pool.Stats] says, unless the pool is paused or at rest.
+// Queued returns the queued tasks, sorted by priority and then name. It visits each queued task, at some tens of nanoseconds,
+// and locks a queue for some thousands of tasks at a time. In between, tasks may come and go, so the counts need not add up
+// to those of [Pool.Stats] unless the pool is paused or idle.
 func (p *Pool) Queued() []QueuedTasks {
 	p.mustBeMade("Queued")
 	counted := p.tasks.Tally()
@@ -122,9 +115,8 @@ func (p *Pool) Queued() []QueuedTasks {
 	return all
 }
 
-// Running returns which tasks run, in the order of their names. It counts tasks that
-// workers took from queues, and those of [LongRunning], but not tasks that run in place.
-// It takes some hundred nanoseconds for each worker.
+// Running returns the running tasks, sorted by name. It counts tasks that workers took from queues, and those of
+// [LongRunning], but not tasks that run inline. It takes some hundred nanoseconds per worker.
 func (p *Pool) Running() []RunningTasks {
 	p.mustBeMade("Running")
 	counts := p.tasks.Running()

@@ -6,37 +6,36 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
-// Subpool is a view of a pool with a limit of its own on how many of its tasks run at once. Make one with
-// [Pool.Subpool], and pass it to whatever submits a task, among the options. Its methods may be called from
-// any goroutine. They do not block.
+// Subpool is a view of a pool that limits how many of its own tasks run at once. Make one with [Pool.Subpool], and pass it
+// among the options to whatever submits a task. Its methods may be called from any goroutine and do not block.
 //
-// A task that waits has no slot: not in [Future.Wait], [Group.Wait] or [Memo.Get] of what another computes, nor while
-// a submission blocks, or another task runs on its goroutine. So tasks may wait for others of their Subpool, directly or by
-// way of any other task, even if n is 1. A task gets a slot only when fewer than n have one, and then goes to the queue of the
-// pool. One that has waited goes on at once, in the slot of the task that it has waited for, or else in one more: then more
-// than n may run, also such as had a slot and were still queued, until others wait or end.
+// A waiting task holds no task slot: not in [Future.Wait], [Group.Wait] or a [Memo.Get] that another call computes, nor while
+// a submission blocks or another task runs on its goroutine. So tasks may wait for others of their Subpool, also indirectly
+// through any task, even if n is 1. A task gets a slot when fewer than n are taken, and then enters the queue of the pool.
+// One that has waited goes on at once, in the slot of the task that it waited for, or else in an additional one. More than n
+// may then run, including tasks that had a slot and were still queued, until others wait or end.
 //
-// What a task does itself keeps its slot: [Blocking], and what it computes for a [Memo]. So a task must not wait for others of
-// its Subpool by a channel, inside Blocking or not, nor by a Wait with another context than its own, nor for room by
-// [Group.Go], which does not know which task calls it; [Group.GoFrom] does.
+// [Blocking], and what a task computes for a [Memo], keep the slot. So a task must not wait for others of its Subpool by a
+// channel, inside Blocking or not, by a Wait with a context other than its own, or for room by [Group.Go], which does not
+// know which task calls it; [Group.GoFrom] does.
 type Subpool struct {
 	tasks task.Subpool
 }
 
-// Subpool returns a view of p that runs at most n tasks at once; see [Subpool] for those that wait. What exceeds the
-// limit is in a queue of its own, and only those n are in the queue of p. So they run on the workers of p, beside its other tasks, and
-// their order is that of the Subpool first. It is made of options of [New]: [WithName], [WithOrder], and
-// [WithQueueLimit], which limits how many wait; what [After] holds takes no room, and waits for a slot even if there
-// is none. The order is [FIFO] by default. A task becomes one of the Subpool by passing it:
+// Subpool returns a view of p that runs at most n tasks at once; see [Subpool] for waiting tasks. The rest wait in a queue of
+// their own, and only those n are in the queue of p, so they run on the workers of p, beside its other tasks, in the
+// Subpool's order first. Its options are [WithName], [WithOrder], and [WithQueueLimit], which limits how many wait; tasks
+// held by [After] take no room, and wait for a slot even if there is none. The order is [FIFO] by default. Submit a task to
+// the Subpool by passing it:
 //
 //	db := p.Subpool(4, filch.WithName("db"))
 //	rows := filch.Submit(ctx, p, query, db)
 //
-// With n = 1, tasks that do not wait run one at a time: the end of one synchronizes before the start of the next. While a task
-// waits, others run, and one of them may still run, or begin, when it goes on.
+// With n = 1, tasks that do not wait run one at a time: the end of one synchronizes before the start of the next. While a
+// task waits, others run, and one of them may still run, or begin, when it goes on.
 //
-// A Subpool costs nothing when it is not used, and need not be closed. Subpool panics if n < 1, or an option
-// is nil or not one of those.
+// An unused Subpool costs nothing and need not be closed. Subpool panics if n < 1, or if an option is nil or not one of the
+// above.
 func (p *Pool) Subpool(n int, opts ...Option) *Subpool {
 	p.mustBeMade("Subpool")
 	if n < 1 {
@@ -61,14 +60,14 @@ func (p *Pool) Subpool(n int, opts ...Option) *Subpool {
 	return s
 }
 
-// Running returns how many tasks of s run, or are in the queue of the pool. Tasks that wait for others do not count.
+// Running returns how many tasks of s run or are in the queue of the pool. Tasks that wait for others do not count.
 func (s *Subpool) Running() int {
 	s.mustBeMade("Running")
 	return s.tasks.Running()
 }
 
-// Queued returns how many tasks of s wait in its own queue. Cancelled tasks, and those that Close has
-// dropped, do not count, nor do those that [After] holds.
+// Queued returns how many tasks of s wait in its own queue. Cancelled tasks, those dropped by Close, and those held by
+// [After] do not count.
 func (s *Subpool) Queued() int {
 	s.mustBeMade("Queued")
 	return s.tasks.Waiting()

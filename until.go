@@ -2,23 +2,19 @@ package filch
 
 import "github.com/filch-go/filch/internal/engine"
 
-// CallUntil is [Func.Call] for a search that may end early: when a body calls [Frame.Stop],
-// or any goroutine the method Stop of stop. It reports whether that has happened.
+// CallUntil is [Func.Call] for a search that may end early: when a body calls [Frame.Stop], or any goroutine calls stop.Stop.
+// It reports whether that has happened.
 //
-// From then on, forks that have not begun are dropped, on every worker. [Frame.Join],
-// [Mark.JoinAll] and [Frame.Call] return the zero value in their place. Those that run
-// elsewhere are awaited, and their results are returned. So a body joins its forks as always, and
-// takes the zero value for nothing found. What it has found itself reaches the caller as the
-// result of the body that is called first. A body with a long loop, or one that calls itself by
-// name, looks at [Frame.Stopped] now and then.
+// From then on, every worker drops forks that have not begun: [Frame.Join], [Mark.JoinAll] and [Frame.Call] return the zero
+// value for them. Forks that run elsewhere are awaited, and their results returned. So a body joins its forks as always, and
+// takes the zero value for nothing found; what it has found reaches the caller as the result of the outermost body. A body
+// with a long loop, or one that calls itself by name, checks [Frame.Stopped] now and then.
 //
-// What a body calls on its worker by Call, of this Func or another, or by package par, does
-// not stop, since it could not say so. Call it by CallUntil with the same Stop, which several calls
-// may share. What is forked by [Func.On] stops with the body that calls On.
+// Calls that a body makes on its worker by Call, of this or another Func, or by package par, do not stop. Use CallUntil with
+// the same Stop, which several calls may share. Forks of [Func.On] stop with the body that calls On.
 //
-// If stop has stopped before, the body is not called. CallUntil panics if stop is nil, and as
-// Call does if a body panics, also after a stop. It costs a small allocation, and each join and
-// call in it a look at stop. What is called by Call pays nothing for that.
+// If stop has stopped before, the body is not called. CallUntil panics if stop is nil, and as Call does if a body panics,
+// even after a stop. It costs a small allocation, and each join and call in it checks stop. Call pays nothing for that.
 func (fn *Func[A, R]) CallUntil(s Scope, stop *Stop, arg A) (r R, stopped bool) {
 	if fn == nil || fn.body == nil {
 		isNotMade("Func.CallUntil", "Func", "NewFunc")
@@ -28,8 +24,8 @@ func (fn *Func[A, R]) CallUntil(s Scope, stop *Stop, arg A) (r R, stopped bool) 
 	return r, stop.Stopped()
 }
 
-// Stop stops the call of [Func.CallUntil] that the body belongs to, and all others that have
-// its [Stop]. It panics if the body was not called by CallUntil.
+// Stop stops the call of [Func.CallUntil] that the body belongs to, and all others with the same [Stop]. It panics if the
+// body was not called by CallUntil.
 func (f *Frame[A, R]) Stop() {
 	if f.stop == nil {
 		panic("filch: Frame.Stop: the function was not called by CallUntil")
@@ -37,11 +33,10 @@ func (f *Frame[A, R]) Stop() {
 	f.stop.Stop()
 }
 
-// Stopped reports whether the call of [Func.CallUntil] that the body belongs to has stopped.
-// It is false if there is none.
+// Stopped reports whether the call of [Func.CallUntil] that the body belongs to has stopped. Outside of one it returns false.
 func (f *Frame[A, R]) Stopped() bool { return f.stop != nil && f.stop.Stopped() }
 
-// untilCallee is a Func in a call of CallUntil, as the engine sees it.
+// untilCallee is a Func within CallUntil, as the engine sees it.
 type untilCallee[A, R any] struct {
 	fn   *Func[A, R]
 	stop *Stop
@@ -53,7 +48,7 @@ func (fn *Func[A, R]) until(stop *Stop) *untilCallee[A, R] {
 
 func (c *untilCallee[A, R]) Entry() uintptr { return c.fn.entry }
 
-// Run is that of funcCallee, with a Frame that heeds the Stop.
+// Run is funcCallee's Run, with a Frame that heeds the Stop.
 func (c *untilCallee[A, R]) Run(w *engine.Worker, arg A) (r R) {
 	if c.stop.Stopped() {
 		return r
@@ -65,5 +60,5 @@ func (c *untilCallee[A, R]) Run(w *engine.Worker, arg A) (r R) {
 	return r
 }
 
-// heed has calls, joins and thieves look at the Stop of c, until the Frame is closed.
+// heed makes calls, joins and thieves check the Stop of c, until the Frame is closed.
 func (f *Frame[A, R]) heed(c *untilCallee[A, R]) { f.callOnly(c.fn.heed, c, c.stop) }

@@ -8,30 +8,28 @@ import (
 	"github.com/filch-go/filch/internal/task"
 )
 
-// Worker is one of the places of a pool at work. Fork-join functions are
-// handed the worker that runs them, and pass it on to what they call. A Worker
-// must be used only by the call it was handed to, on the goroutine of that
-// call, until the call returns. What is forked gets a Worker of its own, and uses that in
-// place of the one of the function around it.
+// Worker is a worker of a pool at work. Fork-join functions receive the worker that runs them, and pass it on to what they
+// call. Only the call that receives a Worker may use it, on its goroutine, until the call returns. A forked function receives
+// its own Worker, and uses that instead of the enclosing function's.
 type Worker struct {
-	// Its methods stand with what they are about, one concept a file: forks, tasks, giving way.
+	// Its methods stand with what they are about, one concept a file: forks, tasks, yielding.
 
 	tasks task.Worker // and forks
 
 	pool  *Pool
 	shown atomic.Pointer[Progress] // the owner writes, Dump loads
-	joins bool                     // it is in a Do that waits for asyncs; only the owner touches it
+	joins bool                     // it is in a Do that waits for asyncs; owner only
 }
 
-// A Worker begins with that of internal/task, which begins with the engine's. Here one is had from another, by its address: as an
-// any in the engine's, its methods and those of all that it has would be in every program.
+// A Worker begins with that of internal/task, which begins with the engine's. The code here converts one into another by
+// address: as an any in the engine's, its methods and those of all its fields would be in every program.
 
-// A Worker is at the same address as the engine's: package strand relies on it too. What does not hold here
-// does not compile, since no uintptr is negative.
+// A Worker has the same address as the engine's; package strand relies on it too. If not, this does not compile, because no
+// uintptr is negative.
 const _ uintptr = -(unsafe.Offsetof(Worker{}.tasks) + unsafe.Offsetof(Worker{}.tasks.Engine))
 
-// newWorker returns a worker of p. The race detector does not see what makes it, here and in both Init: what
-// runs on it with logical races reads that, and is not ordered after the fork that it was made for.
+// newWorker returns a worker of p. It hides its stores from the race detector, here and in both Init: with logical races,
+// what runs on the worker reads them, and is not ordered after the fork that it was made for.
 //
 //go:norace
 func newWorker(p *Pool, id int) *Worker {
@@ -40,15 +38,14 @@ func newWorker(p *Pool, id int) *Worker {
 	return w
 }
 
-// asWorker returns w as users know it.
+// asWorker returns w as users see it.
 func asWorker(w *engine.Worker) *Worker { return (*Worker)(unsafe.Pointer(w)) }
 
 // Pool returns the pool that w works for.
 func (w *Worker) Pool() *Pool { return w.pool }
 
-// Poll answers the demand of other workers, and gives way to tasks, as forks and joins
-// do; see [ByPriority]. Call it in a long computation that does not fork, so that idle
-// workers get the forks that were made before it. Without demand it costs an atomic load.
+// Poll answers the demand of other workers and yields to tasks, as forks and joins do; see [ByPriority]. Call it in a long
+// computation that does not fork, so that idle workers get earlier forks. Without demand it costs an atomic load.
 func (w *Worker) Poll() {
 	w.tasks.Engine.CheckUseWithRaces()
 	if atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None {
@@ -56,17 +53,16 @@ func (w *Worker) Poll() {
 	}
 }
 
-// Demand reports whether other workers ask for forks. A computation that can be divided
-// anywhere, such as a loop, may go on alone until they do, and then fork half of what is
-// left. That fork is published at once. The loops of package par do so. Where forks are long, Demand asks
-// for one for each other worker. Like Poll, Demand
-// lets w give way to tasks. It costs an atomic load.
+// Demand reports whether other workers ask for forks. A computation that can be divided anywhere, such as a loop, may go on
+// alone until they do, and then fork half of what is left; that fork is published at once. The loops of package par do so.
+// Where forks are long, Demand asks for one for each other worker. Like Poll, it lets w yield to tasks. It costs an atomic
+// load.
 func (w *Worker) Demand() bool {
 	w.tasks.Engine.CheckUseWithRaces()
 	return atomic.LoadUint32(&w.tasks.Engine.Demand) != engine.None && w.tasks.Engine.HasUnmetDemand()
 }
 
-// alias returns what a goroutine that has entered as w has: w, or with logical races an alias.
+// alias returns the Worker for a goroutine that has entered as w: w, or with logical races an alias.
 func (w *Worker) alias() *Worker {
 	if !w.pool.tasks.IsLogical() {
 		return w
@@ -84,28 +80,28 @@ func (w *Worker) base() *Worker {
 	return asWorker(engine.LeaveAlias(&w.tasks.Engine))
 }
 
-// aliasInTask is alias for the goroutine of a task, which uses the task's worker as a Scope.
+// aliasInTask is alias for the goroutine of a task that uses the task's worker as a Scope.
 func (w *Worker) aliasInTask() *Worker {
 	a := asWorker(engine.AliasOf(&w.tasks.Engine))
 	a.handOut()
 	return a
 }
 
-// handOut notes that the calling goroutine has w from now on, if its pool has checks.
+// handOut records that the calling goroutine has w from now on, if its pool has checks.
 func (w *Worker) handOut() {
 	if c := w.pool.tasks.Checks; c != nil {
 		w.tasks.Lent.Out(c, 0)
 	}
 }
 
-// takeIn ends what handOut began.
+// takeIn reverses handOut.
 func (w *Worker) takeIn() {
 	if w.pool.tasks.Checks != nil {
 		w.tasks.Lent.In(nil)
 	}
 }
 
-// late returns a worker for what is out of use and was w's: each use of it panics.
+// late returns a worker for frames and links of w that are out of use: each use of it panics.
 func (w *Worker) late() *engine.Worker {
 	h := w.tasks.Lent.Load()
 	if h.Late == nil {
@@ -117,26 +113,22 @@ func (w *Worker) late() *engine.Worker {
 	return h.Late.(*engine.Worker)
 }
 
-// Blocking calls f, which may block, and gives the caller's place to another worker
-// meanwhile. Afterwards the caller goes on at once, on an extra place if all are taken.
-// In that case the next worker that looks for work gives up its place. It is [Blocking]
-// for code that has a Worker and no context.
+// Blocking calls f, which may block, and lends the caller's worker slot to another worker meanwhile. Afterwards the caller
+// goes on at once, on an extra slot if all are taken; the next worker that searches for work then gives up its slot. It is
+// [Blocking] for code that has a Worker and no context.
 //
-// Before it calls f, Blocking publishes all open forks of w, so that none has to wait for
-// f. Neither f nor what it calls may use w: under the race detector that panics. A
-// Blocking inside f just calls its function. While f runs, [Stats].Blocked counts it, and
-// [Pool.Close] and [Pool.Shutdown] wait for it. A panic or runtime.Goexit in f goes on to
-// the caller.
+// Before it calls f, Blocking publishes all open forks of w, so that none has to wait for f. Neither f nor what it calls may
+// use w: under the race detector that panics. A Blocking inside f just calls its function. While f runs, [Stats].Blocked
+// counts it, and [Pool.Close] and [Pool.Shutdown] wait for it. A panic or runtime.Goexit in f reaches the caller.
 //
 // Do turns a Scope into its Worker, as in a body of par.ForScope:
 //
 //	s.Do(func(w *filch.Worker) { w.Blocking(f) })
 //
-// Code that gets an io.Writer, for example, has neither. There the writer can call
-// Blocking; see the example.
+// Code with neither, such as code that gets an io.Writer, can use a writer that calls Blocking; see the example.
 //
-// Blocking costs a few atomic operations, a look at all workers for work, and a wake-up if
-// there is some. Use it for calls that may block for longer. It panics if f is nil.
+// Blocking costs a few atomic operations, a scan of all workers for work, and a wake-up if there is some. Use it for longer
+// calls. It panics if f is nil.
 func (w *Worker) Blocking(f func()) {
 	needs(f != nil, "Blocking", "f")
 	w.tasks.Engine.LendFor(f)

@@ -8,10 +8,9 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// A task that comes after others, or belongs to a Subpool that runs as many as it may, is held:
-// it was accepted, and is not queued yet. What holds it is counted down, and then the Subpool is
-// asked for a slot; see lower. held.go knows what is held, so that the end of the pool waits for
-// it, and drops it.
+// A task that comes after others, or belongs to a Subpool without a free slot, is held: accepted, but not queued yet. A
+// counter of what holds it runs down; then the task asks its Subpool for a slot; see lower. held.go tracks held tasks, so
+// that the end of the pool waits for them or drops them.
 //
 // A task that comes after another does
 //
@@ -23,16 +22,15 @@ import (
 //	(W40) note that it is done, and see whether there is a waiter: if there is, (R46) take all
 //	dependents.
 //
-// Both steps on the state of the other are one atomic operation each. If the end comes first, the
-// dependent sees it. If it comes second, it sees the dependent. Either way one of the two takes the
-// list after the dependent is in it, and each entry is taken by one of them, since it is taken
-// by a swap. The one that takes an entry counts it, or drops its task. So a count is lowered once for
-// each dependency, and the goroutine that lowers it to none queues the task: no other does.
+// Both steps on the state of the other are one atomic operation each. If the end comes first, the dependent sees it; if it
+// comes second, it sees the dependent. Either way one of the two takes the list after the dependent is in it. A swap takes
+// it, so each entry is taken by only one of them, who counts it or drops its task. So a count is lowered once for each
+// dependency, and only the goroutine that lowers it to zero queues the task.
 
-// afterError is why a task was dropped that came after another.
+// afterError is the error of a task that was dropped because a task before it failed.
 type afterError struct {
-	name string // of the task that failed, or ""
-	err  error  // of it
+	name string // of the failed task, or ""
+	err  error  // of the failed task
 }
 
 func (e *afterError) Error() string {
@@ -44,8 +42,8 @@ func (e *afterError) Error() string {
 
 func (e *afterError) Unwrap() error { return e.err }
 
-// errorAfter returns the error of those that come after f, which is done, or nil. Those that come after
-// them have the same.
+// errorAfter returns the error for tasks that come after f, which is done, or nil. Tasks that come after those have the same
+// error.
 func errorAfter(f *Future) error {
 	if f.Err == nil {
 		return nil
@@ -56,20 +54,20 @@ func errorAfter(f *Future) error {
 	return &afterError{f.Ctx.Name(), f.Err}
 }
 
-// dependencies are those of one task. They are not written once it is held.
+// dependencies are those of one task. They are immutable once it is held.
 type dependencies struct {
 	all []dependency
-	few [2]dependency // all, if they are no more
+	few [2]dependency // all of them, if they fit
 }
 
-// dependency is that of one task on another.
+// dependency is one task's dependency on another.
 type dependency struct {
 	on   FutureTask
-	of   atomic.Pointer[Held] // the submitter sets it before it adds this; the end of a task that was dropped clears it, so that the other does not keep it
+	of   atomic.Pointer[Held] // the submitter sets it before it adds this; the end of a dropped task clears it, so that the other task does not retain it
 	next *dependency          // on the same task; written before it is added there
 }
 
-// after returns what the task comes after, until it has ended.
+// after returns the task's dependencies, until it has ended.
 func (h *Held) after() []dependency {
 	if d := h.deps.Load(); d != nil {
 		return d.all
@@ -77,8 +75,8 @@ func (h *Held) after() []dependency {
 	return nil
 }
 
-// holds reports whether something holds the task back. It forgets what is done, and returns the
-// error of the first that has failed.
+// holds reports whether something holds the task back. It forgets dependencies that are done, and returns the error of the
+// first failed one.
 func (h *Held) holds() (bool, error) {
 	deps, open := h.after(), 0
 	for i := range deps {
@@ -101,8 +99,7 @@ func (h *Held) holds() (bool, error) {
 	return open > 0 || h.Slot.Of != nil, nil
 }
 
-// hold holds t, whose options have h, until nothing holds it any more, or it is dropped. It
-// returns false if the pool has ended.
+// hold holds t, whose options have h, until it is released or dropped. It returns false if the pool has ended.
 func (p *Pool) hold(t FutureTask, h *Held, within bool) bool {
 	h.Body = t
 	deps := h.after()
@@ -141,8 +138,8 @@ func (c *Context) precedes(d *dependency) {
 	}
 }
 
-// settle tells the tasks of list that the one that they come after is done. It is a loop, however long the
-// chain of tasks that are dropped. If a callback does not return, the others are told all the same.
+// settle reports the end of on to the tasks of list. It is a loop, however long the chain of dropped tasks is. If a callback
+// does not return, the others are settled all the same.
 func settle(on *Future, list *dependency) {
 	if list == nil {
 		return
@@ -160,7 +157,7 @@ func settle(on *Future, list *dependency) {
 	for list != nil {
 		d := list
 		list = d.next
-		if h := d.of.Load(); h != nil { // else it was dropped
+		if h := d.of.Load(); h != nil { // else its task was dropped
 			h.lower(c)
 		}
 	}
@@ -182,7 +179,7 @@ func refuseAll(list *dependency, err error) {
 	}
 }
 
-// end forgets what the task has come after, and is forgotten by what it has not waited for to the end.
+// end clears the task's dependencies, and removes it from those that are not done.
 func (h *Held) end() {
 	deps := h.after()
 	for i := range deps {
@@ -191,17 +188,17 @@ func (h *Held) end() {
 	h.deps.Store(nil)
 }
 
-// forget makes sure that the task, which was dropped, gets no slot.
+// forget ensures that the dropped task gets no slot.
 func (h *Held) forget() {
 	if h.Slot.Of != nil {
 		h.Slot.Of.Forget(h)
 	}
 }
 
-// task returns what h has held since it was held.
+// task returns the held task.
 func (h *Held) task() FutureTask { return h.Body.(FutureTask) }
 
-// lower counts that one thing less holds the task: last has ended, unless it is nil.
+// lower counts one hold less. last, if not nil, is the dependency that has ended.
 func (h *Held) lower(last *Context) {
 	if h.open.Add(-1) > 0 {
 		return
@@ -215,13 +212,13 @@ func (h *Held) lower(last *Context) {
 	}
 }
 
-// queue queues the task, at the worker near unless that is nil, or starts it, unless it was dropped.
+// queue queues the task, at the worker near unless that is nil, or starts it; a dropped task it ignores.
 func (h *Held) queue(near *Worker) {
 	p, o := h.task().Core().Ctx.Pool, &h.extras.options
 	if o.Fair {
 		near = nil
 	}
-	priority := 0 // that of a Subpool need not be one of the pool
+	priority := 0 // a priority within a Subpool need not be one of the pool
 	if p.Order == ByPriority {
 		priority = o.Priority
 	}
@@ -230,8 +227,8 @@ func (h *Held) queue(near *Worker) {
 	}
 }
 
-// dropEnded drops held tasks whose context has ended, of those that do not follow that: by a Cancel of the task
-// that has submitted them. To follow it they would need a cancellation of that task, which few tasks have.
+// dropEnded drops held tasks whose context was ended by a Cancel of the task that submitted them. They do not follow it: that
+// would need a cancellation of that task, which few tasks have.
 func (p *Pool) dropEnded() {
 	for _, h := range p.AllQuiet() {
 		t := h.Body.(FutureTask)
@@ -270,8 +267,7 @@ func (p *Pool) submitHeld(ctx context.Context, t FutureTask, o *Options, try boo
 	return nil
 }
 
-// takeRoom takes room for t, which has a slot of the pool, in the queue of s. It reports whether it has run t
-// instead.
+// takeRoom takes room in the queue of s for t, which has a slot of the pool. It reports whether it has run t instead.
 func (s *Subpool) takeRoom(ctx context.Context, t FutureTask, try bool) (ran bool, err error) {
 	if !s.Room.Take() {
 		ran, err = s.Pool.takeRoomOf(s.Room, s.Overflow, ctx, Task{Body: callersTask{t, ctx}}, try)
@@ -282,14 +278,14 @@ func (s *Subpool) takeRoom(ctx context.Context, t FutureTask, try bool) (ran boo
 	return ran, err
 }
 
-// callersTask is a task that its submitter runs, once nothing holds it back.
+// callersTask is a task that its submitter runs once it is no longer held.
 type callersTask struct {
 	FutureTask
 	ctx context.Context // of the submitter
 }
 
-// Start waits for what holds the task, and for a slot if it needs one. If only that is missing, it gets the slot of the
-// submitter.
+// Start waits until the task is no longer held, and for a slot if it needs one. If only the slot is missing, the task gets
+// the submitter's.
 func (t callersTask) Start(p *Pool, s Seat, ctx context.Context, exclusive bool) bool {
 	h := t.Core().Ctx.held()
 	h.Caller = &Latch{}
@@ -304,8 +300,8 @@ func (t callersTask) Start(p *Pool, s Seat, ctx context.Context, exclusive bool)
 	return t.FutureTask.Start(p, s, ctx, exclusive)
 }
 
-// takeSlotOf makes the task of c run the one that h has held, in place, in the slot of c's task: if that is what it waits for.
-// Reclaim must follow, when it has run.
+// takeSlotOf makes the task of c run the one held by h, in place and in the slot of c's task, if c's task waits for it.
+// Reclaim must follow once it has run.
 func (h *Held) takeSlotOf(c *Context) (lent Lent, ok bool) {
 	slot := c.slot()
 	if h.Slot.Of == nil || slot == nil || slot.Slot.Of != h.Slot.Of || !c.Seat().SitDown() {
@@ -325,12 +321,11 @@ func (h *Held) takeSlotOf(c *Context) (lent Lent, ok bool) {
 	return lent, true
 }
 
-// help runs in place what holds t, and what holds that, as far as it has not begun, and then t. It is a
-// loop, however long the chain is.
+// help runs t in place, after all that holds it, directly or not, and has not begun. It is a loop, however long the chain is.
 func (c *Context) help(ctx context.Context, t FutureTask) {
 	type step struct {
 		of   FutureTask
-		next int // of its dependencies
+		next int // the next of its dependencies
 	}
 	way, seen := []step{{of: t}}, map[*Future]bool{}
 	for len(way) > 0 && ctx.Err() == nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// What stands around a task, from its submission to its end, for those that watch: checks, observers, hooks, labels and regions. A pool that has
-// none of them comes by here with a look at a flag, or at two.
+// What observes a task from its submission to its end: checks, observers, hooks, labels and regions. A pool without them only
+// checks a flag or two here.
 
-// see returns b, or what stands for it in a pool that sees tasks.
+// see returns b, or in a pool that sees tasks, a body that wraps it.
 func (p *Pool) see(ctx context.Context, b Body, priority int) Body {
 	if !p.Sees || seenOf(b) != nil {
 		return b
@@ -21,14 +21,14 @@ func (p *Pool) see(ctx context.Context, b Body, priority int) Body {
 	return o
 }
 
-// seeFuture lets the pool's observer, and its hook, see the task, if there is one.
+// seeFuture shows the task to the pool's observer and hook, if any.
 func seeFuture(ctx context.Context, t FutureTask, o *Options) {
 	if c := &t.Core().Ctx; c.Pool.Sees {
 		c.needExtras().seen = c.Pool.newSeen(ctx, t, o.Priority)
 	}
 }
 
-// seenOf returns what is kept of b, or nil if it is not seen.
+// seenOf returns the record of b, or nil if it is not seen.
 func seenOf(b Body) *seen {
 	switch b := b.(type) {
 	case *seen:
@@ -39,7 +39,7 @@ func seenOf(b Body) *seen {
 	return nil
 }
 
-// bare returns the body that b stands for.
+// bare returns the body that b wraps.
 func bare(b Body) Body {
 	if o, ok := b.(*seen); ok {
 		return o.Body
@@ -47,8 +47,8 @@ func bare(b Body) Body {
 	return b
 }
 
-// announce tells that b is accepted or refused. If the observer does not return, b counts
-// as cancelled, and undo is called.
+// announce reports that b is accepted or refused. If the observer does not return, b counts as cancelled, and announce calls
+// undo.
 func (p *Pool) announce(b Body, k event.Kind, err error, undo func()) {
 	returned := false
 	o := seenOf(b)
@@ -69,8 +69,8 @@ func (p *Pool) isObserved() bool {
 	return p.Sees || p.Labels != nil || p.Engine.IsHooked() || trace.IsEnabled()
 }
 
-// runObserved calls f, which runs b with the context c, so that it can be seen, and returns
-// its error. exclusive is that of Start.
+// runObserved calls f, which runs b with the context c, lets observers see the run, and returns its error. exclusive is that
+// of Start.
 func (p *Pool) runObserved(c *Context, b Body, exclusive bool, f func() error) error {
 	name, _ := b.About()
 	o := c.seen()
@@ -108,7 +108,7 @@ func (p *Pool) label(ctx context.Context) {
 	}
 }
 
-// traced begins a task of the Go runtime's trace, with a region, and returns what ends both.
+// traced begins a task of the Go runtime's trace, with a region, and returns a function that ends both.
 func traced(c *Context, name string, b Body) (end func()) {
 	if name == "" {
 		name = event.FuncName(entryOf(b))

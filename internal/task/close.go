@@ -7,13 +7,13 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// Drain ends the acceptance of tasks from outside, and a pause.
+// Drain stops accepting tasks from outside, and ends a pause.
 func (p *Pool) Drain() {
 	p.Phase.CompareAndSwap(Open, Draining)
 	p.Resume()
 }
 
-// Cancel ends everything that can be ended.
+// Cancel ends all that can be ended.
 func (p *Pool) Cancel() {
 	p.Phase.Store(Cancelled)
 	p.EndLife(ErrClosed)
@@ -22,12 +22,11 @@ func (p *Pool) Cancel() {
 	p.dropQueued()
 	p.letAllGoOn()
 	p.endMu.Lock()
-	p.closeIfDone() // what was held may have been all
+	p.closeIfDone() // held tasks may have been the last
 	p.endMu.Unlock()
 }
 
-// Close returns a channel that is closed when all is done. No goroutine can enter the pool
-// any more, but for tasks.
+// Close returns a channel that is closed when all is done. From now on only tasks may enter the pool.
 func (p *Pool) Close() <-chan struct{} {
 	p.endMu.Lock()
 	defer p.endMu.Unlock()
@@ -42,7 +41,7 @@ func (p *Pool) Close() <-chan struct{} {
 	return end
 }
 
-// Done returns a channel that is closed when the pool was closed, and all is done.
+// Done returns a channel that is closed when the pool was closed and all is done.
 func (p *Pool) Done() <-chan struct{} {
 	p.endMu.Lock()
 	defer p.endMu.Unlock()
@@ -57,8 +56,7 @@ func (p *Pool) end() chan struct{} {
 	return p.closed
 }
 
-// allLeft is called when the last place of a closed pool was given up. It
-// reports whether that is the end.
+// allLeft is called when the last place of a closed pool was given up. It reports whether the pool has ended.
 func (p *Pool) allLeft() bool {
 	p.endMu.Lock()
 	defer p.endMu.Unlock()
@@ -67,7 +65,7 @@ func (p *Pool) allLeft() bool {
 
 // closeIfDone ends the wait for the end, if all is done. The caller holds the lock.
 func (p *Pool) closeIfDone() bool {
-	// What is held is queued or refused under the lock that none takes, so it is seen here or there.
+	// Held tasks are queued or refused under the lock that none takes, so they are seen here or there.
 	if !p.closing || !p.held.none(p.endIfEmpty) {
 		return p.Engine.Places.Load().Ended()
 	}
@@ -80,14 +78,13 @@ func (p *Pool) closeIfDone() bool {
 	return true
 }
 
-// endIfEmpty ends the pool if it is closed, nothing has a place or waits for one, and nothing is queued.
-// It reports whether it did.
+// endIfEmpty ends the pool if it is closed, no goroutine has a place or waits for one, and nothing is queued. It reports
+// whether it did.
 //
-// It holds the locks of all queues while it looks at them, changes the word of places, and makes the queues
-// refuse tasks. A push takes one of these locks anyway. So it comes before, and keeps the pool from its end until
-// the task was taken, or after, and is refused. A task on its way from one queue to another has a worker with a place.
-// A worker that was made after the list of queues was loaded may have left a queue that was not looked at. The
-// list has changed then.
+// It holds the locks of all queues while it inspects them, changes the word of places, and makes the queues refuse tasks. A
+// push takes one of these locks: it comes before, and keeps the pool from ending until the task was taken, or after, and is
+// refused. A task on its way between queues has a worker with a place. A worker made after the list of queues was loaded may
+// have left an uninspected queue; the list has then changed.
 func (p *Pool) endIfEmpty() (ended bool) {
 	for again := true; again; {
 		if s := p.Engine.Places.Load(); !s.AtRest() || s.Ended() {
@@ -107,11 +104,11 @@ func (p *Pool) endIfEmpty() (ended bool) {
 	return ended
 }
 
-// dropQueued drops all tasks that are queued.
+// dropQueued drops all queued tasks.
 func (p *Pool) dropQueued() {
 	done := false
 	defer func() {
-		if !done { // the observer did not return; the others are dropped all the same
+		if !done { // the observer did not return; still drop the others
 			p.dropQueued()
 		}
 	}()
@@ -139,7 +136,7 @@ func (p *Pool) Pause() {
 	}
 }
 
-// Resume ends the effect of Pause.
+// Resume ends a Pause.
 func (p *Pool) Resume() {
 	if p.Paused.CompareAndSwap(true, false) {
 		p.resumes.Add(1)
@@ -149,23 +146,21 @@ func (p *Pool) Resume() {
 	}
 }
 
-// Pauses returns a function that reports whether p has been in a pause all the time since.
+// Pauses returns a function that reports whether p has been paused ever since.
 func (p *Pool) Pauses() (still func() bool) {
 	before := p.resumes.Load()
 	return func() bool { return p.Paused.Load() && p.resumes.Load() == before }
 }
 
-// Unfinished returns how many tasks run. In a pause in which it returns 0, none begins that was
-// queued.
+// Unfinished returns how many tasks run. If it returns 0 during a pause, no queued task begins until the pause ends.
 //
-// A worker looks for a pause under the lock of the queue that it takes a task from. So what it
-// takes in spite of the pause, it took before Unfinished had that lock for the first time. By the
-// second time, the task is counted: as one that moves from that queue to the worker, or as
-// running there. Help takes tasks without such a worker:
+// A worker checks for a pause under the lock of the queue that it takes a task from. A task that it takes despite the pause,
+// it took before Unfinished first had that lock. By the second time, the task is counted: as moving from that queue to the
+// worker, or as running there. Help takes tasks without such a worker:
 //
 //	(W70) count one more helper; then look for the pause.
 //
-// If Help finds none, that was before the pause, and so before
+// If Help sees no pause, that was before the pause, and so before
 //
 //	(R70) Unfinished loads the count of helpers; then that of tasks that have begun in place.
 //
@@ -175,9 +170,9 @@ func (p *Pool) Unfinished() int {
 	return int(max(0, p.unfinished()))
 }
 
-// unfinished is Unfinished at a moment when workers may still take tasks.
+// unfinished is Unfinished while workers may still take tasks.
 func (p *Pool) unfinished() (n int64) {
-	var moving int32 // tasks that workers have taken out of a queue, less those that they have brought to theirs
+	var moving int32 // tasks taken out of a queue by workers, minus those they have brought to their own
 	add := func(q *Queue) {
 		q.mu.Lock()
 		defer q.mu.Unlock()
@@ -195,33 +190,33 @@ func (p *Pool) unfinished() (n int64) {
 	return n + c.InPlace.Begun.Load() - c.InPlace.Ended.Load() + c.Left.Load()
 }
 
-// LeaveQueue makes room in a limited queue when a task was taken out of it.
+// LeaveQueue makes room in a limited queue after a task was taken out of it.
 func (p *Pool) LeaveQueue() {
 	if p.Room != nil {
 		p.leaveQueue()
 	}
 }
 
-// leaveQueue is kept out of what inlines LeaveQueue.
+// leaveQueue is not inlined, to keep LeaveQueue small.
 //
 //go:noinline
 func (p *Pool) leaveQueue() { p.Room.Leave() }
 
-// MoreRoom lets those try that wait for room, since there may be more.
+// MoreRoom lets waiters for room retry, since there may be more.
 func (p *Pool) MoreRoom() {
 	if p.Room != nil {
 		p.Room.Next()
 	}
 }
 
-// LeaveSlot gives back the slot of a task that ran, or would have run, in s.
+// LeaveSlot returns the slot of a task that ran, or would have run, in s.
 func (p *Pool) LeaveSlot(s Seat) {
 	if p.Slots != nil && s.Slots&PoolSlot == 0 {
 		p.leaveSlot()
 	}
 }
 
-// leaveSlot is likewise kept out.
+// leaveSlot is not inlined either.
 //
 //go:noinline
 func (p *Pool) leaveSlot() { p.Slots.Leave() }

@@ -12,10 +12,9 @@ import (
 	"github.com/filch-go/filch/internal/standby"
 )
 
-// Context is the context that a task is called with: that of the submitter
-// with the worker added, and with an end of its own once Done is called. Any
-// goroutine may use it, during the task and after. Everything of the worker that is
-// reached through it must be safe for that.
+// Context is the context that a task is called with: the submitter's with the worker added, and with its own end once Done is
+// called. Any goroutine may use it, during the task and after, so all of the worker that it gives access to must be safe for
+// that.
 type Context struct {
 	// Its methods stand with what they are about: where a task runs, what ends it, what it waits for.
 
@@ -25,25 +24,25 @@ type Context struct {
 	extras          atomic.Pointer[extras]
 	state           State
 	round           uint32   // of the worker; see Seat
-	ending          *Context // the nearest, by then; written by Init
-	asOf            uint64   // how many cancellations the pool had when Init looked
+	ending          *Context // the nearest one at Init, which writes it
+	asOf            uint64   // the pool's number of cancellations at Init
 }
 
-// extras is what few tasks need.
+// extras is what only few tasks need.
 type extras struct {
 	options Options                   // set before the task is submitted
-	onDone  func(err error, ran bool) // so is this: for the group that the task belongs to
+	onDone  func(err error, ran bool) // of the group that the task belongs to; likewise
 	dropped bool                      // the task never ran; written by the goroutine that drops it, before it is done
-	seen    *seen                     // set before too, if the pool sees tasks
+	seen    *seen                     // set before the task is submitted, if the pool sees tasks
 	own     atomic.Pointer[cancellation]
-	waits   waits // that are made in its name, if it has no seat
-	slot    *Held // whose slot of a Subpool waits in its name lend, or nil; see slot; set before it begins
+	waits   waits // made in its name, if it has no seat
+	slot    *Held // the one whose Subpool slot is lent by waits in its name, or nil; see slot; set before it begins
 	latch   Latch // released when the task is done
 
-	dependents atomic.Pointer[dependency] // those of tasks that come after this one; they add, its end takes them
+	dependents atomic.Pointer[dependency] // of tasks that come after this one; they add, its end takes them
 }
 
-// cancellation is a cancellation of a task's own.
+// cancellation is a task's own cancellation.
 type cancellation struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -60,14 +59,13 @@ func Of(ctx context.Context) *Context {
 	return taskAbove(ctx)
 }
 
-// taskAbove is Of for the context of no task.
+// taskAbove is Of for a context that is not itself a task's.
 func taskAbove(ctx context.Context) *Context {
 	c, _ := ctx.Value(taskKey{}).(*Context)
 	return c
 }
 
-// workerOf returns the worker of p that runs the task of ctx, or nil if ctx
-// does not come from such a task.
+// workerOf returns the worker of p that runs the task of ctx, or nil if ctx does not come from such a task.
 func (p *Pool) workerOf(ctx context.Context) *Worker {
 	if c := Of(ctx); c != nil && c.Pool == p {
 		return c.Worker
@@ -75,11 +73,9 @@ func (p *Pool) workerOf(ctx context.Context) *Worker {
 	return nil
 }
 
-// Inherited returns the context that a task submitted to p with ctx gets its values
-// and its end from. A context that was made for a task, and ends only with its pool
-// and with what it comes from, is left out if its pool is p, whose end the new task
-// has anyway. So each pool comes once at most in a chain of such contexts, and tasks
-// that submit tasks, also to one another's pools, do not make it longer.
+// Inherited returns the parent, for values and end, of the context of a task submitted to p with ctx. It skips the context of
+// a task of p that ends only with the pool and its own parent: the new task ends with p anyway. So each pool comes at most
+// once in a chain of such contexts, and tasks that submit tasks, also to one another's pools, do not lengthen it.
 func (p *Pool) Inherited(ctx context.Context) context.Context {
 	if c, ok := ctx.(*Context); ok {
 		return c.handedOn(p)
@@ -95,8 +91,7 @@ func (c *Context) handedOn(p *Pool) context.Context {
 	return c
 }
 
-// endsWith reports whether p is the pool of c, or of one that it comes from, as far as
-// none between has an end of its own.
+// endsWith reports whether p is the pool of c, or of an ancestor with no separate end in between.
 func (c *Context) endsWith(p *Pool) bool {
 	for ok := true; ok && (c.isShared() || c.isDetached()); c, ok = c.Context.(*Context) {
 		if c.Pool == p {
@@ -106,7 +101,7 @@ func (c *Context) endsWith(p *Pool) bool {
 	return false
 }
 
-// without returns a context that ends as c does, which ends with p, but for that.
+// without returns a context that ends as c does, except for the end of p.
 func (c *Context) without(p *Pool) context.Context {
 	if c.Pool == p {
 		return c.Context
@@ -117,8 +112,7 @@ func (c *Context) without(p *Pool) context.Context {
 	return rest
 }
 
-// isDetached reports whether c is that of a task without a Future and without a time
-// limit: it ends only as the submitter's does.
+// isDetached reports whether c is that of a task without a Future or a time limit, which ends only as the submitter's does.
 func (c *Context) isDetached() bool {
 	m := c.extras.Load()
 	return m != nil && m.options.Detached && m.options.Deadline.IsZero()
@@ -130,9 +124,8 @@ func (c *Context) Seat() Seat { return Seat{Worker: c.Worker, Round: c.round} }
 // isShared reports whether c is for any number of tasks, none of them a Future.
 func (c *Context) isShared() bool { return c.state.Load().IsShared() }
 
-// contextFor returns the context for a task without a Future. Tasks that follow
-// one another on a worker, with the same context, get the same, if the caller
-// is the goroutine that the worker belongs to.
+// contextFor returns the context for a task without a Future. Consecutive tasks on a worker with the same submitter's context
+// share one, if the caller is the worker's own goroutine.
 func (p *Pool) contextFor(ctx context.Context, s Seat, exclusive bool) *Context {
 	if exclusive {
 		if c, ok := s.Worker.Kept.(*Context); ok && c.Context == ctx && c.round == s.Round {
@@ -160,11 +153,10 @@ func (p *Pool) newContext(ctx context.Context, s Seat) *Context {
 	return c
 }
 
-// madeContext is the context for a task that was made already, in place of the
-// submitter's.
+// madeContext is a context already made for a task, in place of the submitter's.
 type madeContext struct{ *Context }
 
-// needExtras returns what few tasks need; it is made on first use.
+// needExtras returns the extras, which it makes on first use.
 func (c *Context) needExtras() *extras {
 	if m := c.extras.Load(); m != nil {
 		return m
@@ -173,7 +165,7 @@ func (c *Context) needExtras() *extras {
 	return c.extras.Load()
 }
 
-// cancellation returns the cancellation of c's own, or nil.
+// cancellation returns c's own cancellation, or nil.
 func (c *Context) cancellation() *cancellation {
 	if m := c.extras.Load(); m != nil {
 		return m.own.Load()
@@ -181,11 +173,10 @@ func (c *Context) cancellation() *cancellation {
 	return nil
 }
 
-// makeCancellation gives c a cancellation of its own, if it has none yet. It follows the
-// submitter's context and the pool for as long as c is reachable: not only until
-// the task ends, since what the task submitted may go on. Then it ends, because a child
-// of a context cannot leave it otherwise. So c must be kept while the task runs, which
-// may have the channel and nothing else; see Start of a Body.
+// makeCancellation gives c its own cancellation, if it has none yet. It follows the submitter's context and the pool as long
+// as c is reachable, not only until the task ends, because what the task submitted may go on. Then it ends, because a child
+// context cannot leave its parent otherwise. So c must stay reachable while the task runs, even if the task keeps only the
+// channel; see Start of a Body.
 func (c *Context) makeCancellation() *cancellation {
 	m := c.needExtras()
 	if e := m.own.Load(); e != nil {
@@ -201,7 +192,7 @@ func (c *Context) makeCancellation() *cancellation {
 	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
 	forget := func(bubble bool) {
 		stop()
-		if !bubble { // whose channels and timers must not be touched from outside
+		if !bubble { // its channels and timers must not be touched from outside
 			release()
 			cancel(nil)
 		}
@@ -214,17 +205,17 @@ func (c *Context) makeCancellation() *cancellation {
 	return c.Pool.counted(e)
 }
 
-// counted counts e, which its task has, and returns it. All code that cancels e gets it from
-// here. So before e is cancelled, every context finds that what it knows of its end is out of date.
+// counted counts e, its task's cancellation, and returns it. All code that cancels e gets it here, so before e is cancelled,
+// every context finds its knowledge of its end out of date.
 func (p *Pool) counted(e *cancellation) *cancellation {
 	if !e.counted.Load() {
-		p.cancellations.Add(1) // (W42) twice at times, which does no harm
+		p.cancellations.Add(1) // (W42) sometimes twice, which does no harm
 		e.counted.Store(true)
 	}
 	return e
 }
 
-// Value makes the task known to what is called with its context.
+// Value also lets callees find the task by its context.
 func (c *Context) Value(key any) any {
 	if key == (taskKey{}) || key == (standby.Key{}) {
 		return c
@@ -238,12 +229,11 @@ func (c *Context) Value(key any) any {
 
 func (c *Context) Deadline() (time.Time, bool) { return c.source().Deadline() }
 
-// EndsWithPool reports whether nothing else ends c.
+// EndsWithPool reports whether c ends only with its pool.
 func (c *Context) EndsWithPool() bool { return c.isShared() && c.Context.Done() == nil }
 
-// source returns what ends c, unless it is the pool: the nearest cancellation of a
-// task's own, which is a child of all that is above it, or else the context that
-// the first task was submitted with.
+// source returns what ends c, other than the pool: the nearest task's own cancellation, which is a child of all above it, or
+// else the context that the first task was submitted with.
 func (c *Context) source() context.Context {
 	c = c.nearest()
 	if e := c.cancellation(); e != nil {
@@ -252,10 +242,9 @@ func (c *Context) source() context.Context {
 	return c.Context
 }
 
-// nearest returns the nearest of c and the tasks above it that has a cancellation of its
-// own, or else the first of them. Tasks that wait for tasks make long chains: so each
-// knows what was found for it when it was made, which holds until a task of the pool gets
-// a cancellation. Without that, each task of a chain of 1000 took 2 us instead of 0.3.
+// nearest returns the nearest of c and the tasks above it with its own cancellation, or else the topmost. Tasks that wait for
+// tasks make long chains, so each keeps what it found when it was made; that holds until a task of the pool gets a
+// cancellation. Without this, each task of a chain of 1000 took 2 us instead of 0.3.
 func (c *Context) nearest() *Context {
 	if c.asOf == c.Pool.cancellations.Load() { // (R42)
 		return c.ending
@@ -263,7 +252,7 @@ func (c *Context) nearest() *Context {
 	return c.findNearest()
 }
 
-// findNearest is nearest if that is not known any more.
+// findNearest is nearest if the kept result is out of date.
 func (c *Context) findNearest() *Context {
 	for c.cancellation() == nil {
 		above := c.above()
@@ -283,11 +272,10 @@ func (c *Context) above() *Context {
 	return nil
 }
 
-// Init makes c the context of a task of p that was submitted with ctx. It has no
-// cancellation of its own yet.
+// Init makes c the context of a task of p that was submitted with ctx, without its own cancellation.
 func (c *Context) Init(ctx context.Context, p *Pool) {
 	c.Context, c.Pool = ctx, p
-	c.asOf = p.cancellations.Load() // (R42) then look for those above
+	c.asOf = p.cancellations.Load() // (R42) then find those above
 	c.ending = c
 	if above := c.above(); above != nil {
 		c.ending = above.nearest()
@@ -311,11 +299,10 @@ func (c *Context) Done() <-chan struct{} {
 	return c.makeCancellation().ctx.Done()
 }
 
-// String lets contexts made from this one print well.
+// String makes contexts derived from this one print well.
 func (c *Context) String() string { return fmt.Sprintf("%v.filchTask", c.Context) }
 
-// cause returns why c has ended, or nil if it has not. It does not wait for its
-// own cancellation to follow the others.
+// cause returns why c has ended, or nil if it has not. It does not wait for c's own cancellation to follow the others.
 func (c *Context) cause() error {
 	if err := context.Cause(c.source()); err != nil {
 		return err
@@ -323,7 +310,7 @@ func (c *Context) cause() error {
 	return context.Cause(c.Pool.Life)
 }
 
-// held returns what holds c's task back, or has done so; or nil.
+// held returns the Held of c's task, or nil if it was never held.
 func (c *Context) held() *Held {
 	if m := c.extras.Load(); m != nil {
 		return m.options.hold

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Why a task does not run, or ends without a result. Package filch says when.
+// The reasons why a task does not run, or ends without a result. Package filch says when.
 var (
 	ErrClosed    = errors.New("filch: the pool is closed")
 	ErrQueueFull = errors.New("filch: the queue is full")
@@ -16,8 +16,7 @@ var (
 // errNotSubmitted is the error of a task whose submission panicked, in a callback.
 var errNotSubmitted = errors.New("filch: the task was not submitted: a callback panicked")
 
-// InOp returns err as the error of op, with more behind it. Both begin with the name of the package,
-// which is said once.
+// InOp returns err as the error of op, followed by more. The package name, which both begin with, appears once.
 func InOp(op string, err error, more string) error { return &opError{op, more, err} }
 
 type opError struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// Figures are what queues count of tasks.
+// Figures are the queues' counts of tasks.
 type Figures struct {
 	Submitted int64 // to the queue
 	Started   int64 // begun
@@ -24,12 +24,12 @@ type Figures struct {
 	moving int32 // see unfinished
 }
 
-// Totals are what is counted of tasks, but for what their queues count.
+// Totals are the counts of tasks beside those of their queues.
 type Totals struct {
-	Direct  atomic.Int64 // tasks that were accepted and never queued
-	Left    atomic.Int64 // tasks that run in the seat of one that is over
-	Stalls  atomic.Int64 // times that places were added for what is queued
-	Helpers atomic.Int64 // goroutines that are about to take a task out of a queue, and are no workers of it
+	Direct  atomic.Int64 // tasks accepted but never queued
+	Left    atomic.Int64 // tasks that run in the seat of a finished task
+	Stalls  atomic.Int64 // times that places were added for queued tasks
+	Helpers atomic.Int64 // goroutines about to take a task from a queue without being its workers
 	InPlace InPlace      // on no worker
 }
 
@@ -37,7 +37,7 @@ type Totals struct {
 type InPlace struct {
 	Begun  atomic.Int64
 	Ended  atomic.Int64 // only of those in no worker's seat; see place.Hold
-	Direct atomic.Int64 // of those begun in a worker's seat, the ones that were never queued
+	Direct atomic.Int64 // of those begun in a worker's seat, never queued ones
 }
 
 // Figures returns the figures of all tasks, and those of the engine.
@@ -58,7 +58,7 @@ func (p *Pool) Figures() (f Figures, e engine.Figures) {
 	return f, e
 }
 
-// addTo adds the figures of w's tasks to those of f.
+// addTo adds the figures of w's tasks to f.
 func (w *Worker) addTo(f *Figures, now int64) {
 	w.Own.addTo(f, now)
 	f.Done += w.Own.InPlace.Begun.Load() - int64(w.Engine.Hold.Load().Seated())
@@ -80,12 +80,12 @@ func (q *Queue) addTo(f *Figures, now int64) {
 	f.Queued += queued
 	f.moving += q.moving
 	q.stamp(now)
-	if queued > 0 { // to look for the oldest in empty levels takes longer than all the rest
+	if queued > 0 { // finding the oldest in empty levels takes longer than all the rest
 		f.Oldest = max(f.Oldest, q.items.oldest(now))
 	}
 }
 
-// Queues returns all queues of tasks: first the global one.
+// Queues returns all queues of tasks, the global one first.
 func (p *Pool) Queues() []*Queue {
 	all := *p.Engine.Workers.Load()
 	qs := make([]*Queue, 0, 1+len(all))
@@ -115,8 +115,8 @@ func (q *Queue) Depth() int {
 	return queued
 }
 
-// Walk calls f with each queued task, its priority, and for how long it has been queued. Some
-// thousands are looked at at a time, during which nothing is queued or taken.
+// Walk calls f with each queued task, its priority, and how long it has been queued. It visits some thousands at a time,
+// during which nothing is queued or taken.
 func (p *Pool) Walk(f func(priority int, d time.Duration, b Body)) {
 	now := clock.Now()
 	for _, q := range p.Queues() {
@@ -134,9 +134,8 @@ func (p *Pool) Walk(f func(priority int, d time.Duration, b Body)) {
 // mayHaveTasks reports whether tasks seem to be queued.
 func (p *Pool) mayHaveTasks() bool { return p.Global.some.Load() || p.laden.Load() > 0 }
 
-// moreThanIdle reports whether the global queue has more tasks of the best priority than
-// there are idle workers to take them. A worker that takes one does not count as idle any
-// more when it leaves the lock.
+// moreThanIdle reports whether the global queue has more tasks of the best priority than there are idle workers. A worker
+// that takes one stops counting as idle before it releases the lock.
 func (p *Pool) moreThanIdle() bool {
 	q := &p.Global
 	q.mu.Lock()

@@ -8,13 +8,12 @@ import (
 	"github.com/filch-go/filch/internal/race"
 )
 
-// The task of a Future. Many may come to it: the worker that takes it from a queue, a Wait that runs it in
-// place, a Cancel, a context that ends, the pool that closes. One of them claims it, runs or drops it, and
-// resolves the Future.
+// The task of a Future. Several may contend for it: the worker that takes it from a queue, a Wait that runs it in place, a
+// Cancel, a context that ends, the pool that closes. One of them claims it, runs or drops it, and resolves the Future.
 
-// Future is what Futures of all types have in common. Package filch has the function and its result beside it.
+// Future is the common part of Futures of all types. Package filch adds the function and its result.
 type Future struct {
-	Ctx   Context         // that the function is called with; its state is the Future's
+	Ctx   Context         // the function's context; its state is the Future's
 	child race.Ref[child] // for logical races; written before it is submitted
 	Err   error           // written before the state is done
 }
@@ -25,7 +24,7 @@ type FutureTask interface {
 	Core() *Future
 	// Call calls the function with c, keeps its result, and returns its error.
 	Call(c *Context) error
-	// Release lets go of the function, and of the result if that does not count.
+	// Release drops the function, and the result if result is set.
 	Release(result bool)
 	// Entry returns where the function begins, or 0 if there is none.
 	Entry() uintptr
@@ -34,13 +33,13 @@ type FutureTask interface {
 // Core returns f.
 func (f *Future) Core() *Future { return f }
 
-// InitPromise makes f a Future that is completed by hand: by Complete.
+// InitPromise makes f a Future that Complete completes.
 func (f *Future) InitPromise(p *Pool) {
 	f.Ctx.Init(noEnd, p)
 	f.Ctx.state.Hold(true)
 }
 
-// About is that of a Body: the name of the task.
+// About is that of a Body: it returns the task's name.
 func (f *Future) About() (string, any) { return f.Ctx.Name(), nil }
 
 // Free is that of a HeldBody.
@@ -57,14 +56,14 @@ func (f *Future) Catches(*Pool) bool {
 // Crash is that of a Body.
 func (f *Future) Crash(p *Pool, s Seat) { p.crash(f.Ctx.seen(), f.wasDropped(), s) }
 
-// With gives the task options. onDone is for the group that it belongs to, or nil.
+// With sets the task's options. onDone is that of its group, or nil.
 func (f *Future) With(o Options, onDone func(err error, ran bool)) {
 	m := o.extras()
 	m.options, m.onDone = o, onDone
 	f.Ctx.extras.Store(m)
 }
 
-// StartTask is the Start of t, the task of f.
+// StartTask implements Start for t, the task of f.
 func (f *Future) StartTask(t FutureTask, s Seat, exclusive bool) bool {
 	if !f.claim(s) {
 		return false
@@ -87,13 +86,13 @@ func (f *Future) StartTask(t FutureTask, s Seat, exclusive bool) bool {
 	} else {
 		err = f.call(t, exclusive)
 	}
-	t.Release(false) // not in a child, which is not ordered after what has looked at the function
+	t.Release(false) // not in a child, which is not ordered after code that has read the function
 	f.resolve(err)
 	runtime.KeepAlive(f)
 	return true
 }
 
-// claim makes the caller the one that runs the task, in the given seat, or drops it.
+// claim claims the task for the caller, to run it in the given seat or to drop it.
 func (f *Future) claim(s Seat) bool {
 	var runner uint32
 	if s.Worker != nil {
@@ -102,7 +101,7 @@ func (f *Future) claim(s Seat) bool {
 	return f.Ctx.state.Claim(runner, s.Slots&PoolSlot != 0)
 }
 
-// call is runFuture, in the child of the task if it has one.
+// call is runFuture, in the task's child if it has one.
 func (f *Future) call(t FutureTask, exclusive bool) (err error) {
 	if l := f.child.Get(); l != nil {
 		l.run(&f.Ctx, catchingOf(f.Catches(nil), exclusive), func() { err = runFuture(runMark{&f.Ctx}, t) })
@@ -111,8 +110,8 @@ func (f *Future) call(t FutureTask, exclusive bool) (err error) {
 	return runFuture(runMark{&f.Ctx}, t)
 }
 
-// A runMark is what the stack of a task shows: its address. It is an array of two,
-// because that is passed in memory; see waits.go.
+// A runMark makes the task's address visible on the stack. It is an array of two because that is passed in memory; see
+// waits.go.
 type runMark [2]*Context
 
 // runFuture calls the function of t.
@@ -126,14 +125,14 @@ func runFuture(mark runMark, t FutureTask) error {
 	return err
 }
 
-// DropFuture is the Drop of t.
+// DropFuture implements Drop for t.
 func DropFuture(t FutureTask, err error) {
 	if t.Core().claimToDrop() {
 		cancel(t, err)
 	}
 }
 
-// FailFuture is the Fail of t.
+// FailFuture implements Fail for t.
 func FailFuture(t FutureTask, err error) {
 	f := t.Core()
 	t.Release(true)
@@ -141,7 +140,7 @@ func FailFuture(t FutureTask, err error) {
 	f.Ctx.Pool.crashed(f.Ctx.seen(), err, f.detached())
 }
 
-// drop is DropFuture for a caller that is not in the pool.
+// drop is DropFuture for a caller outside of the pool.
 func drop(t FutureTask, err error) {
 	if leave, ok := t.Core().claimFromOutside(); ok {
 		defer leave()
@@ -149,8 +148,7 @@ func drop(t FutureTask, err error) {
 	}
 }
 
-// dropFor drops the task because of err, and adds those that come after it to rest, which the caller
-// tells of it.
+// dropFor drops the task because of err, and adds the tasks that come after it to rest, which the caller settles.
 func dropFor(t FutureTask, err error, rest **dependency) {
 	f := t.Core()
 	leave, ok := f.claimFromOutside()
@@ -166,8 +164,8 @@ func dropFor(t FutureTask, err error, rest **dependency) {
 	}
 }
 
-// claimFromOutside is claimToDrop for a caller that is not in the pool. The pool does not end
-// before the caller calls leave: what is claimed keeps it from that no longer, and Close returns after OnDrop.
+// claimFromOutside is claimToDrop for a caller outside of the pool. The pool does not end before the caller calls leave: a
+// claimed task no longer keeps it from ending, and Close must return after OnDrop.
 func (f *Future) claimFromOutside() (leave func(), ok bool) {
 	if !f.Ctx.state.Load().IsUnstarted() {
 		return nil, false
@@ -181,7 +179,7 @@ func (f *Future) claimFromOutside() (leave func(), ok bool) {
 	return e.LeaveBlocked, true
 }
 
-// claimToDrop makes the caller the one that drops the task, and counts it as cancelled.
+// claimToDrop claims the task for the caller to drop it, and counts it as cancelled.
 func (f *Future) claimToDrop() bool {
 	if !f.Ctx.state.ClaimToDrop() {
 		return false
@@ -191,7 +189,7 @@ func (f *Future) claimToDrop() bool {
 		p.dropped()
 	}
 	if h := f.Ctx.held(); h != nil {
-		p.Unhold(h) // after it is counted: then the pool may end
+		p.Unhold(h) // after it is counted: the pool may end now
 		h.forget()
 	}
 	return true
@@ -211,8 +209,8 @@ func cancel(t FutureTask, err error) {
 	}
 }
 
-// wasDropped reports whether the task was dropped when it was to start, and the observer, or the function of OnDrop,
-// did not return from that.
+// wasDropped reports whether the task was dropped when it was to start, and the observer or the OnDrop function did not
+// return.
 func (f *Future) wasDropped() bool {
 	m := f.Ctx.extras.Load()
 	return m != nil && (m.dropped || m.seen != nil && m.seen.last.Kind == event.Cancelled)
@@ -223,7 +221,7 @@ func (f *Future) detached() bool {
 	return m != nil && m.options.Detached
 }
 
-// Complete completes f, a promise, with what result returns and sets, and reports false if it is complete already.
+// Complete completes f, a promise, with what result sets and returns. It returns false if f is already complete.
 func (f *Future) Complete(result func() error) bool {
 	if !f.Ctx.state.ClaimToDrop() {
 		return false
@@ -232,14 +230,14 @@ func (f *Future) Complete(result func() error) bool {
 	return true
 }
 
-// Resolve ends t, which was not accepted because of err.
+// Resolve ends t, which was refused because of err.
 func Resolve(t FutureTask, err error) {
 	t.Release(true)
 	t.Core().resolve(err)
 }
 
-// resolve sets the error, beside the result, and lets all go on that wait for it. Before that it gives
-// back the slot of the task, which has one since it was accepted, and so was claimed.
+// resolve sets the error, beside the result, and wakes all waiters. Before that it returns the task's slot, held since the
+// task was accepted and then claimed.
 func (f *Future) resolve(err error) {
 	if f.Ctx.state.Load().HoldsSlot() {
 		f.Ctx.Pool.LeaveSlot(Seat{})
@@ -270,7 +268,7 @@ func (f *Future) resolve(err error) {
 // IsDone reports whether the Future has its result.
 func (f *Future) IsDone() bool { return f.Ctx.state.Load().IsDone() } // (R40)
 
-// watchedLatch returns the latch that will be released when f is done.
+// watchedLatch returns the latch that is released when f is done.
 func (f *Future) watchedLatch() *Latch {
 	l := &f.Ctx.needExtras().latch
 	if f.Ctx.state.Watch() {
@@ -279,9 +277,8 @@ func (f *Future) watchedLatch() *Latch {
 	return l
 }
 
-// dropAtEnd sees to it that t is dropped when its context ends, if it is still
-// queued then, and not only when its turn comes. What runs already needs none of this: it
-// would give a cancellation to each task that t comes from.
+// dropAtEnd makes the end of its context drop t at once if it is still queued, instead of at its turn. A running task does
+// not need this, which would give a cancellation to each task that t comes from.
 func dropAtEnd(t FutureTask) (stop func() bool) {
 	f := t.Core()
 	if !f.Ctx.state.Load().IsUnstarted() {
@@ -312,13 +309,13 @@ func Cancel(t FutureTask) {
 	f.Ctx.Pool.dropEnded()
 }
 
-// Wait waits until t is done, for a caller that has ctx, and returns nil; or why it gives up.
+// Wait waits until t is done, for a caller with ctx, and returns nil, or the reason why it gives up.
 func Wait(ctx context.Context, t FutureTask) error {
 	f, c := t.Core(), Of(ctx)
 	if c == &f.Ctx {
 		return InOp("Wait", ErrInside, "")
 	}
-	// If f was submitted by the task that waits, it has ended if ctx has.
+	// If the waiting task submitted f, then f has ended if ctx has.
 	if parent, ok := f.Ctx.Context.(*Context); (!ok || ctx != context.Context(parent)) && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -330,7 +327,7 @@ func Wait(ctx context.Context, t FutureTask) error {
 			return nil
 		}
 	}
-	for range 200 { // a result that is about to come is not worth a switch
+	for range 200 { // an imminent result is not worth a switch
 		if f.IsDone() {
 			return nil
 		}
@@ -362,8 +359,7 @@ func runInPlace(ctx context.Context, t FutureTask, c *Context) bool {
 	if !f.Ctx.state.Load().IsQueued() || !c.Seat().SitDown() {
 		return false
 	}
-	// It leaves the queue if it is where it is likely to be. Elsewhere it stays, and is found
-	// to have started.
+	// It leaves the queue if it is in the likely position. Otherwise it stays, and is later found to have started.
 	found := c.Worker.Own.TakeNewest(t)
 	if found {
 		f.Ctx.Pool.LeaveQueue()
@@ -372,8 +368,7 @@ func runInPlace(ctx context.Context, t FutureTask, c *Context) bool {
 	return f.IsDone()
 }
 
-// helped runs t in place, as runInPlace does, also if it waits for a slot of the Subpool
-// that the task of c has one of, and gets that.
+// helped is runInPlace, also for a task that waits for a slot of the Subpool that c's task has a slot of, and gets that one.
 func helped(ctx context.Context, t FutureTask, c *Context) bool {
 	f := t.Core()
 	if c.Pool != f.Ctx.Pool {
@@ -389,15 +384,15 @@ func helped(ctx context.Context, t FutureTask, c *Context) bool {
 	return runInPlace(ctx, t, c)
 }
 
-// SubmitFuture queues t, whose options are o, for a caller that has ctx. If it returns an error, the Future is not resolved. If try is set,
-// it neither waits nor runs t.
+// SubmitFuture queues t with the options o, for a caller with ctx. If it returns an error, the Future is not resolved. If try
+// is set, it neither waits nor runs t.
 func SubmitFuture(ctx context.Context, t FutureTask, o *Options, try bool) (err error) {
 	f := t.Core()
 	p := f.Ctx.Pool
 	if o.OnDrop != nil {
-		err = errNotSubmitted // unless what follows returns
+		err = errNotSubmitted // unless the code below returns
 		defer func() {
-			if err != nil && f.Ctx.state.Load().IsQueued() { // else it has run, and does not return
+			if err != nil && f.Ctx.state.Load().IsQueued() { // else it has run and does not return
 				o.tellDropped(err)
 			}
 		}()
@@ -411,7 +406,7 @@ func SubmitFuture(ctx context.Context, t FutureTask, o *Options, try bool) (err 
 	if !o.Deadline.IsZero() {
 		f.Ctx.makeCancellation()
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, o.Deadline) // a wait for room ends, too
+		ctx, cancel = context.WithDeadline(ctx, o.Deadline) // a wait for room ends as well
 		defer cancel()
 	}
 	if o.hold != nil {
@@ -430,7 +425,7 @@ func SubmitFuture(ctx context.Context, t FutureTask, o *Options, try bool) (err 
 	return p.submit(ctx, Task{Body: t}, o.Priority, o.Fair, try)
 }
 
-// RefuseFuture counts t, a task with options that cannot be met.
+// RefuseFuture counts t, a task whose options cannot be met.
 func RefuseFuture(ctx context.Context, t FutureTask, o *Options, err error) error {
 	defer o.tellDropped(err) // even if the observer does not return
 	seeFuture(ctx, t, o)

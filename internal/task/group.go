@@ -10,13 +10,13 @@ import (
 	"github.com/filch-go/filch/internal/race"
 )
 
-// A Group: how tasks are submitted to it and counted, and what it keeps of their ends. Its tasks stand in grouptask.go, and the waits
+// A Group: how its tasks are submitted and counted, and what it keeps of their ends. Its tasks are in grouptask.go, the waits
 // for it in groupwait.go.
 
-// errStopped is why the context of a group ended that was stopped.
+// errStopped is the cause of the end of a stopped group's context.
 var errStopped = errors.New("filch: the group was stopped")
 
-// Group is a number of tasks that are waited for together.
+// Group is a number of tasks that are awaited together.
 type Group struct {
 	// Its methods stand with what they are about: how a task is counted, what it ends with, waits.
 
@@ -27,16 +27,16 @@ type Group struct {
 	cancel context.CancelCauseFunc
 	owner  *Context // the task that made the group, or nil
 
-	tally place.Tally // of tasks; those with options count as started at once, and with a limit, all until they have a slot
+	tally place.Tally // of tasks; those with options count as started at once, and with a limit, all do until they have a slot
 
 	mu   sync.Mutex // held while tasks are dropped, or counted as started
 	errs []error
 	lost int    // errors beyond Max
-	over error  // the context's own, if a task had no other: it counts if none has
+	over error  // the context's own, from a task that had no other; counts if no task has another
 	done *Latch // released when no task is left; nil if there is no waiter
 }
 
-// Begin makes g a group of tasks of p, for a caller that has ctx. Its limits are set next.
+// Begin makes g a group of tasks of p, for a caller with ctx. Its limits are set afterwards.
 func (g *Group) Begin(ctx context.Context, p *Pool) {
 	g.Pool, g.owner = p, Of(ctx)
 	g.Ctx, g.cancel = context.WithCancelCause(ctx)
@@ -48,8 +48,8 @@ func (g *Group) Refuse(ctx context.Context, f func(ctx context.Context) error, o
 	_ = RefuseFuture(ctx, g.future(f, o, nil), o, err)
 }
 
-// Submit queues f for the task that has ctx, and reports
-// whether it did. If try is set, it neither waits nor runs f, and that there is no room is no error.
+// Submit queues f for the task of ctx, and reports whether it did. If try is set, it neither waits nor runs f, and lack of
+// room is no error.
 func (g *Group) Submit(ctx context.Context, f func(ctx context.Context) error, o *Options, try bool) bool {
 	switch {
 	case g.Slots != nil && !g.takeSlot(ctx, f, o, try):
@@ -76,7 +76,7 @@ func (g *Group) Submit(ctx context.Context, f func(ctx context.Context) error, o
 	return err == nil
 }
 
-// unlessFull returns err, unless it tells a TryGo that there is no room.
+// unlessFull returns err, or nil if it tells a TryGo that there is no room.
 func unlessFull(err error, try bool) error {
 	if try && err == ErrQueueFull {
 		return nil
@@ -84,8 +84,7 @@ func unlessFull(err error, try bool) error {
 	return err
 }
 
-// queue counts one more task, which is about to be queued in a way that dropQueued knows of. It
-// reports false if those were dropped.
+// queue counts one more task, which is about to be queued where dropQueued finds it. It returns false if those were dropped.
 func (g *Group) queue() bool {
 	if g.Slots == nil {
 		race.Disable() // the count orders no tasks
@@ -103,22 +102,22 @@ func (g *Group) queue() bool {
 	return queued
 }
 
-// start counts one more task, of which dropQueued knows nothing.
+// start counts one more task, which dropQueued does not find.
 func (g *Group) start() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tally.Start()
 }
 
-// takeSlot counts a task and takes a slot for it. It reports false if it has run the
-// task instead, or if there is no slot before the end, or at once if try is set.
+// takeSlot counts a task and takes a slot for it. It returns false if it has run the task instead, or if no slot is free
+// before the end, or at once if try is set.
 func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error, o *Options, try bool) bool {
 	g.start()
 	if g.Slots.Take() {
 		return true
 	}
 	t := &groupTask{group: g, f: f}
-	err := errNotSubmitted // unless what follows returns: a method of ctx may panic
+	err := errNotSubmitted // unless the code below returns: a method of ctx may panic
 	defer func() {
 		if err != nil {
 			g.taskDoneIn(Seat{Slots: GroupSlot}, unlessFull(err, try), false)
@@ -130,7 +129,7 @@ func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error,
 		return false
 	}
 	if c := Of(ctx); c != nil && c.Context == g.Ctx && g.Pool.runsTaskOf(ctx) {
-		err = g.runNow(ctx, t, o, func() { err = nil }) // it counts itself when it is done
+		err = g.runNow(ctx, t, o, func() { err = nil }) // it counts itself at its end
 		return false
 	}
 	if err = g.waitForSlot(ctx); err == nil {
@@ -140,7 +139,7 @@ func (g *Group) takeSlot(ctx context.Context, f func(ctx context.Context) error,
 	return false
 }
 
-// waitForSlot waits until there is a slot, and takes it.
+// waitForSlot waits for a free slot and takes it.
 func (g *Group) waitForSlot(ctx context.Context) error {
 	n := &g.Pool.Outcomes.Waiting
 	n.Add(1)
@@ -148,8 +147,7 @@ func (g *Group) waitForSlot(ctx context.Context) error {
 	return waitForRoom(ctx, g.Slots, g.Ctx, g.Pool.Life)
 }
 
-// runNow runs t on the caller's goroutine, within the slot of the caller's task. It calls
-// begins just before.
+// runNow runs t on the caller's goroutine, within the slot of the caller's task. It calls begins first.
 func (g *Group) runNow(ctx context.Context, t *groupTask, o *Options, begins func()) error {
 	if o.Plain() {
 		return g.Pool.runNow(ctx, Task{Ctx: g.Ctx, Body: g.Pool.see(ctx, t, o.Priority)}, GroupSlot, begins)
@@ -178,7 +176,7 @@ func (g *Group) future(f func(ctx context.Context) error, o *Options, onDone fun
 	return t
 }
 
-// submitWith is the rest of submit, with options that groupTask does not know.
+// submitWith is the rest of submit, for options that groupTask does not have.
 func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) error, o *Options, try bool) bool {
 	if g.Slots == nil { // else takeSlot has counted it
 		g.Pool.OrdersNone(g.start)
@@ -186,19 +184,19 @@ func (g *Group) submitWith(ctx context.Context, f func(ctx context.Context) erro
 	future := g.future(f, o, g.taskDone)
 	err := errNotSubmitted // unless submit returns
 	defer func() {
-		if err != nil && future.Ctx.state.ClaimToDrop() { // else it has run, and does not return
+		if err != nil && future.Ctx.state.ClaimToDrop() { // else it has run and does not return
 			g.taskDone(unlessFull(err, try), false)
 		}
 	}()
 	if err = SubmitFuture(ctx, future, o, try); err != nil {
 		return false
 	}
-	g.Pool.OrdersNone(func() { Done(future) }) // so that it is dropped when the context ends, and not only when its turn comes
+	g.Pool.OrdersNone(func() { Done(future) }) // so that the end of the context drops it at once, not only at its turn
 	return true
 }
 
-// begins counts a task that is queued no longer, and reports false if it was counted
-// before, or all that were queued have been dropped, with it.
+// begins counts a task that is no longer queued. It returns false if the task was counted before, or dropped with all queued
+// ones.
 func (g *Group) begins(t *groupTask) bool {
 	if t.begun {
 		return false
@@ -207,7 +205,7 @@ func (g *Group) begins(t *groupTask) bool {
 	return g.tally.Begin()
 }
 
-// dropQueued drops all tasks that have not started, since the context has ended.
+// dropQueued drops all tasks that have not started, because the context has ended.
 func (g *Group) dropQueued() {
 	g.mu.Lock()
 	n, last := g.tally.Drop()
@@ -223,11 +221,10 @@ func (g *Group) dropQueued() {
 	}
 }
 
-// taskDone counts a task that is done, with its error. ran tells whether its function
-// was called.
+// taskDone counts a finished task, with its error. ran tells whether its function was called.
 func (g *Group) taskDone(err error, ran bool) { g.taskDoneIn(Seat{}, err, ran) }
 
-// leaveSlot gives back the slot of a task that ran, or would have run, in s.
+// leaveSlot returns the slot of a task that ran, or would have run, in s.
 func (g *Group) leaveSlot(s Seat) {
 	if g.Slots != nil && s.Slots&GroupSlot == 0 {
 		g.Slots.Leave()
@@ -243,14 +240,14 @@ func (g *Group) taskDoneIn(s Seat, err error, ran bool) {
 	g.leave()
 }
 
-// leave counts a task that is done.
+// leave counts a finished task.
 func (g *Group) leave() {
 	if g.tally.Done() {
 		g.release()
 	}
 }
 
-// release lets those go on that wait for the group.
+// release wakes those that wait for the group.
 func (g *Group) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -276,20 +273,19 @@ func (g *Group) keep(err error, ran bool) {
 	}
 	g.mu.Unlock()
 	if g.Max == 0 {
-		g.cancel(err) // outside of the lock: it may call methods of a parent that is not ours
+		g.cancel(err) // without the lock: it may call methods of a foreign parent
 	}
 }
 
-// tellsEnd reports whether err only says that the group's context has ended. An
-// error that wraps the context's tells more. To ask errors.Is would be to call a
-// method of err, which may do anything.
+// tellsEnd reports whether err only says that the group's context has ended. An error that wraps the context's says more.
+// errors.Is would call a method of err, which may do anything.
 func (g *Group) tellsEnd(err error, ran bool) bool {
 	cause := context.Cause(g.Ctx)
 	return cause != nil && (identical(err, cause, ran) || identical(err, g.Ctx.Err(), ran))
 }
 
-// identical reports whether a and b are the same error. Errors that cannot be
-// compared are not, unless no task has made them: then a was handed on as it was.
+// identical reports whether a and b are the same error. Errors that cannot be compared are not, unless no task made them:
+// then a was passed on unchanged.
 func identical(a, b error, ran bool) bool {
 	if reflect.TypeOf(a) != reflect.TypeOf(b) {
 		return false

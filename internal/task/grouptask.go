@@ -7,14 +7,14 @@ import (
 	"github.com/filch-go/filch/internal/race"
 )
 
-// A task of a Group, as what runs it or drops it sees it. Whichever that is counts it for the Group, once.
+// A task of a Group, as those that run or drop it see it. Whichever does so counts it for the Group, once.
 
 // groupTask is a task of a group without options.
 type groupTask struct {
 	group *Group
 	child race.Child // with logical races
 	f     func(ctx context.Context) error
-	begun bool // or dropped; the goroutine that has the task touches it
+	begun bool // or dropped; touched only by the goroutine that has the task
 }
 
 func (t *groupTask) Start(p *Pool, s Seat, ctx context.Context, exclusive bool) bool {
@@ -59,7 +59,7 @@ func (t *groupTask) Drop(p *Pool, err error) {
 	t.dropUnstarted(p, err)
 }
 
-// dropUnstarted is Drop but for the slot.
+// dropUnstarted is Drop, except for the slot.
 func (t *groupTask) dropUnstarted(p *Pool, err error) {
 	p.dropped()
 	if t.group.begins(t) {

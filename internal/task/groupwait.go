@@ -8,7 +8,7 @@ import (
 
 // The end of a Group: waits for it, what they run meanwhile, and what they return.
 
-// Wait waits until all tasks of the group are done, and returns what they ended with.
+// Wait waits until all tasks of the group are done, and returns their errors.
 func (g *Group) Wait() error {
 	g.waitsForItself()
 	defer g.waitForAll()
@@ -29,7 +29,7 @@ func (g *Group) Done() <-chan struct{} {
 	return l.Channel(func() func() bool { return context.AfterFunc(g.Ctx, g.dropQueued) })
 }
 
-// latch returns one that is released when nothing is left, or nil if nothing is.
+// latch returns a latch that is released when no task is left, or nil if none is.
 func (g *Group) latch() *Latch {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -42,7 +42,7 @@ func (g *Group) latch() *Latch {
 	return g.done
 }
 
-// waitForAll waits until nothing is left.
+// waitForAll waits until no task is left.
 func (g *Group) waitForAll() {
 	l := g.latch()
 	if l == nil {
@@ -65,7 +65,7 @@ func (g *Group) wait(l *Latch) {
 	blocked(waitMark{2: g.owner}, wait{by: g.owner, group: g}, l, context.WithoutCancel(g.owner), never)
 }
 
-// result returns what Wait does.
+// result returns the result of Wait.
 func (g *Group) result() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -82,8 +82,7 @@ func (g *Group) result() error {
 	return errors.Join(g.errs...)
 }
 
-// help runs the group's tasks for as long as they are the newest of the worker
-// whose task has made the group.
+// help runs the group's tasks as long as they are the newest of the worker whose task made the group.
 func (g *Group) help() {
 	c := g.owner
 	if c == nil || c.Pool != g.Pool {
@@ -106,7 +105,7 @@ func (g *Group) has(b Body) bool {
 	return ok && t.group == g
 }
 
-// Stop ends the group's context, and waits.
+// Stop ends the group's context and waits.
 func (g *Group) Stop() error {
 	g.cancel(errStopped)
 	return g.Wait()

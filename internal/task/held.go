@@ -8,20 +8,20 @@ import (
 	"github.com/filch-go/filch/internal/line"
 )
 
-// Held is a task that was accepted and is not queued yet: something holds it back. It leaves
-// that state once, by Release or by Unhold.
+// Held is a task that was accepted but is not queued yet, because something holds it back. It leaves that state once, by
+// Release or by Unhold.
 type Held struct {
 	Body   HeldBody
-	Caller *Latch // the submitter runs the task, and waits here until it may; nil for others
-	Quiet  bool   // nothing tells it of the end of its context; written before it is held
+	Caller *Latch // of the submitter, which runs the task and waits here until it may; nil for others
+	Quiet  bool   // the end of its context does not reach it; written before it is held
 	Slot   Slot   // of a Subpool
-	Long   bool   // the task gets a goroutine of its own: Release counts it as blocked, and does not queue it
+	Long   bool   // the task gets its own goroutine: Release counts it as blocked instead of queuing it
 
-	open atomic.Int32                 // deps that are not done, and one for the submitter, until it has counted them
-	deps atomic.Pointer[dependencies] // that the task comes after: the submitter sets it; the end of the task clears it, so that a chain of tasks is not kept
+	open atomic.Int32                 // unfinished deps, plus one for the submitter until it has counted them
+	deps atomic.Pointer[dependencies] // of the task: set by the submitter; cleared at the task's end, so that no chain of tasks is retained
 
 	turn   line.Turn[*Held]
-	inLine bool // of the Waiting of its Subpool; under the lock of that
+	inLine bool // of the Waiting of its Subpool; under that Subpool's lock
 
 	extras extras // of the task: one allocation for both
 }
@@ -29,23 +29,22 @@ type Held struct {
 // HeldBody is the Body of a task that may be held.
 type HeldBody interface {
 	Body
-	// Free is called when the task is held no longer, before it is queued.
+	// Free is called when the task is no longer held, before it is queued.
 	Free()
-	// Admit releases the task, which got a slot of its Subpool, at the worker near unless that is nil. It does nothing if the
-	// task was dropped.
+	// Admit releases the task, which got a slot of its Subpool, at the worker near unless that is nil. It ignores a dropped
+	// task.
 	Admit(near *Worker)
 }
 
-// heldTasks are the tasks of a pool that are held. The pool does not end while there are any.
+// heldTasks are the held tasks of a pool, which does not end while there are any.
 type heldTasks struct {
 	mu    sync.Mutex
 	line  line.Line[*Held]
-	quiet line.Line[*Held] // those that are Quiet
-	n     int              // of those that no caller runs: a caller has counted its own
+	quiet line.Line[*Held] // the Quiet ones
+	n     int              // without those that callers run: a caller has counted its own
 }
 
-// Hold holds h, and reports false if the pool has ended. DropIfCancelled must follow once h can be
-// dropped.
+// Hold holds h, and returns false if the pool has ended. DropIfCancelled must follow once h can be dropped.
 func (p *Pool) Hold(h *Held) bool {
 	h.turn.Of = h
 	l := &p.held
@@ -61,17 +60,15 @@ func (p *Pool) Hold(h *Held) bool {
 	return true
 }
 
-// DropIfCancelled drops h if all that is held was dropped, or is being dropped: h may have come
-// too late for that.
+// DropIfCancelled drops h if all held tasks were dropped, or are being dropped: h may have come too late for that.
 func (p *Pool) DropIfCancelled(h *Held) {
 	if p.Phase.Load() == Cancelled && p.Unhold(h) {
 		h.Body.Drop(p, ErrClosed)
 	}
 }
 
-// Release queues h where Submit would, or lets the caller go on that runs it, or start it. It reports false
-// if h is held no more. A limit of queued tasks does not keep h out, since nobody could wait for
-// room in its name.
+// Release queues h where Submit would, starts it, or resumes the caller that runs it. It returns false if h is no longer
+// held. A queue limit does not keep h out: no one could wait for room on its behalf.
 func (p *Pool) Release(h *Held, w *Worker, priority int) bool {
 	l := &p.held
 	l.mu.Lock()
@@ -94,15 +91,14 @@ func (p *Pool) Release(h *Held, w *Worker, priority int) bool {
 	if p.Room != nil {
 		p.Room.Enter()
 	}
-	_ = p.push(w, Task{Body: h.Body}, priority) // under the lock: the pool does not end in between, and takes it
+	_ = p.push(w, Task{Body: h.Body}, priority) // under the lock: the pool does not end in between, so this succeeds
 	l.mu.Unlock()
 	p.Pushed()
 	p.urge()
 	return true
 }
 
-// Unhold takes h out without queuing it: it is dropped, or run by the caller. It reports false if
-// h is held no more.
+// Unhold takes h out without queuing it, to drop it or for its caller to run. It returns false if h is no longer held.
 func (p *Pool) Unhold(h *Held) bool {
 	l := &p.held
 	l.mu.Lock()
@@ -131,14 +127,14 @@ func (p *Pool) take(h *Held) bool {
 	return true
 }
 
-// Held returns how many tasks are held, but for those that callers run.
+// Held returns how many tasks are held, without those that callers run.
 func (p *Pool) Held() int {
 	p.held.mu.Lock()
 	defer p.held.mu.Unlock()
 	return p.held.n
 }
 
-// AllHeld returns tasks that are held, most at most.
+// AllHeld returns at most most of the held tasks.
 func (p *Pool) AllHeld(most int) (all []*Held) {
 	l := &p.held
 	l.mu.Lock()
@@ -146,7 +142,7 @@ func (p *Pool) AllHeld(most int) (all []*Held) {
 	return first(most, &l.quiet, first(most, &l.line, nil))
 }
 
-// AllQuiet returns those that are Quiet.
+// AllQuiet returns the Quiet ones.
 func (p *Pool) AllQuiet() []*Held {
 	l := &p.held
 	l.mu.Lock()
@@ -154,7 +150,7 @@ func (p *Pool) AllQuiet() []*Held {
 	return first(math.MaxInt, &l.quiet, nil)
 }
 
-// first adds the first in line to all, until that are most.
+// first appends the first in l to all, until it has most elements.
 func first(most int, l *line.Line[*Held], all []*Held) []*Held {
 	for h := range l.All() {
 		if len(all) == most {
@@ -165,7 +161,7 @@ func first(most int, l *line.Line[*Held], all []*Held) []*Held {
 	return all
 }
 
-// lineOf returns the line that h is in, or is to be.
+// lineOf returns the line for h.
 func (l *heldTasks) lineOf(h *Held) *line.Line[*Held] {
 	if h.Quiet {
 		return &l.quiet
@@ -173,14 +169,14 @@ func (l *heldTasks) lineOf(h *Held) *line.Line[*Held] {
 	return &l.line
 }
 
-// none reports whether nothing is held, and end returns true. Nothing is held meanwhile.
+// none reports whether nothing is held and end returns true. Nothing becomes held meanwhile.
 func (l *heldTasks) none(end func() bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.n == 0 && end()
 }
 
-// dropHeld drops all tasks that are held.
+// dropHeld drops all held tasks.
 func (p *Pool) dropHeld() {
 	done := false
 	defer func() {

@@ -6,12 +6,11 @@ import (
 	"github.com/filch-go/filch/internal/tag"
 )
 
-// Tasks that run on the goroutine of a caller, and not on that of a worker that has found them: on top of the task
-// that waits for one or submits it, or on a goroutine that is none of the pool's. A caller that is a task lends its
-// seat to what it runs.
+// Tasks that run on the goroutine of a caller, not on a worker's that found them: on top of the task that waits for one or
+// submits it, or on a goroutine outside of the pool. A caller that is a task lends its seat to what it runs.
 
-// runBody runs t, which was just accepted, on the caller's goroutine, and calls begins just
-// before. It reports false if the pool has ended.
+// runBody runs t, which was just accepted, on the caller's goroutine, and calls begins first. It returns false if the pool
+// has ended.
 func (p *Pool) runBody(ctx context.Context, t Task, without Slots, begins func()) bool {
 	return p.runHere(ctx, without, false, func(s Seat) (Task, bool) {
 		begins()
@@ -23,17 +22,16 @@ func (p *Pool) runBody(ctx context.Context, t Task, without Slots, begins func()
 	})
 }
 
-// runHere runs what next returns, if anything, on the caller's goroutine, in the seat
-// that next is called with, and reports whether it did. Who has ctx may be a task of the
-// pool, in whose seat it runs, or one of another pool, whose place others can have
-// meanwhile. counted tells whether next counts the task as begun in place.
+// runHere runs the task that next returns, if any, on the caller's goroutine, in the seat that next receives, and reports
+// whether it did. The caller, with ctx, may be a task of the pool, in whose seat it runs, or one of another pool, which lends
+// its place meanwhile. counted tells whether next counts the task as begun in place.
 func (p *Pool) runHere(ctx context.Context, without Slots, counted bool, next func(s Seat) (Task, bool)) (ran bool) {
 	c := Of(ctx)
 	run := func(s Seat) {
 		if t, ok := next(s); ok {
 			ran = true
 			s.Slots = without
-			if _, ok := t.Body.(callersTask); ok { // which lends that one's slot itself
+			if _, ok := t.Body.(callersTask); ok { // which lends the caller's slot itself
 				p.runCaught(ctx, t, s, counted)
 			} else {
 				p.runOnTop(c, ctx, t, s, counted)
@@ -61,7 +59,7 @@ func (p *Pool) runHere(ctx context.Context, without Slots, counted bool, next fu
 	return false
 }
 
-// Help runs one queued task on the goroutine of the caller, who has ctx, and reports whether there was one.
+// Help runs one queued task on the caller's goroutine, with the caller's ctx, and reports whether there was one.
 func (p *Pool) Help(ctx context.Context) bool {
 	return p.runHere(ctx, 0, true, func(s Seat) (t Task, ok bool) {
 		helpers := &p.Totals.Helpers
@@ -87,9 +85,8 @@ func (p *Pool) Help(ctx context.Context) bool {
 	})
 }
 
-// runDirect is runBody for a task that needs no slot, of a caller whose context is that of c, if
-// of any task. It allocates nothing, which is why it does not use Tag: that the goroutine is one
-// of the pool shows by startInPlace.
+// runDirect is runBody for a task that needs no slot. c is the context of the caller's task, or nil. It allocates nothing,
+// and so does without Tag: startInPlace shows that the goroutine is one of the pool.
 func (p *Pool) runDirect(ctx context.Context, c *Context, t Task) bool {
 	s := Seat{}
 	switch {
@@ -111,13 +108,13 @@ func (p *Pool) runDirect(ctx context.Context, c *Context, t Task) bool {
 	return true
 }
 
-// RunDirect runs t, a task of p that needs no slot, on the goroutine of the caller who has ctx, with a context that comes from parent. It
-// reports false if the pool has ended: then t is refused.
+// RunDirect runs t, a task of p that needs no slot, on the goroutine of the caller with ctx, in a context derived from
+// parent. It returns false if the pool has ended; t is then refused.
 func RunDirect(ctx context.Context, t FutureTask, parent context.Context, p *Pool) bool {
 	f, by := t.Core(), Of(ctx)
 	f.Ctx.Init(parent, p)
 	if by != nil && by.slot() != nil {
-		f.Ctx.needExtras().slot = by.slot() // what t waits for, the caller waits for
+		f.Ctx.needExtras().slot = by.slot() // the caller waits for what t waits for
 	}
 	seeFuture(ctx, t, &Options{})
 	if p.runDirect(ctx, by, Task{Body: t}) {
@@ -127,7 +124,7 @@ func RunDirect(ctx context.Context, t FutureTask, parent context.Context, p *Poo
 	return false
 }
 
-// inPlace returns where tasks count that run in place in s.
+// inPlace returns the counts for tasks that run in place in s.
 func (p *Pool) inPlace(s Seat) *InPlace {
 	if s.Worker != nil {
 		return &s.Worker.Own.InPlace
@@ -135,22 +132,21 @@ func (p *Pool) inPlace(s Seat) *InPlace {
 	return &p.Totals.InPlace
 }
 
-// runOnTop is runCaught on top of the task of c, if c is not nil. That task waits meanwhile.
+// runOnTop is runCaught on top of the task of c, which waits meanwhile, if c is not nil.
 func (p *Pool) runOnTop(c *Context, ctx context.Context, t Task, s Seat, counted bool) {
 	defer c.lendSlot(slotOfBody(t.Body)).Reclaim()
 	p.runCaught(ctx, t, s, counted)
 }
 
-// runCaught runs t elsewhere than at the bottom of a worker's stack, on the
-// goroutine of the caller that has ctx. If that is in a seat, it has begun there, and runCaught
-// ends it. counted tells whether it counts as begun in place already.
+// runCaught runs t elsewhere than at the bottom of a worker's stack, on the goroutine of the caller with ctx. If t has begun
+// in a seat, runCaught ends it there. counted tells whether it already counts as begun in place.
 func (p *Pool) runCaught(ctx context.Context, t Task, s Seat, counted bool) {
 	count := p.inPlace(s)
 	if !counted {
 		count.Begun.Add(1)
 	}
 	ran := true
-	defer func() { // whatever the callbacks do that Fail calls
+	defer func() { // whatever the callbacks of Fail do
 		if !ran {
 			count.Begun.Add(-1)
 		}

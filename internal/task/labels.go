@@ -5,7 +5,7 @@ import (
 	"runtime/pprof"
 )
 
-// labelled returns ctx with the labels that its task has by WithLabels.
+// labelled returns ctx with the labels that WithLabels gives its task.
 func labelled(ctx context.Context) context.Context {
 	c := Of(ctx)
 	if c == nil || c.Pool.Labels == nil {
@@ -23,8 +23,8 @@ func WithLabels(ctx context.Context, pool, task string) context.Context {
 	return pprof.WithLabels(ctx, pprof.Labels("filch_pool", pool, "filch_task", task))
 }
 
-// LabelsOf returns a context with the labels of what works for ctx, or nil if there are
-// none. Equal pointers mean equal labels. Contexts themselves cannot always be compared.
+// LabelsOf returns a context with the labels for work on behalf of ctx, or nil if there are none. Equal pointers mean equal
+// labels; contexts themselves cannot always be compared.
 func LabelsOf(ctx context.Context) (labels *context.Context) {
 	ctx = labelled(ctx)
 	pprof.ForLabels(ctx, func(string, string) bool {

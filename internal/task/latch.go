@@ -7,17 +7,17 @@ import (
 	"github.com/filch-go/filch/internal/line"
 )
 
-// Latch lets goroutines wait until it is released.
+// Latch lets goroutines wait for its release.
 type Latch struct {
 	mu       sync.Mutex
 	released bool
-	ch       chan struct{}   // closed at the release; nil if there was no need for it
-	seats    line.Line[Seat] // of tasks that wait and have lent their place
+	ch       chan struct{}   // closed at the release; nil if not needed
+	seats    line.Line[Seat] // of waiting tasks that have lent their place
 	stop     func() bool     // called at the release, if not nil
 }
 
-// Release lets all go on that wait. It takes the places of the tasks for them,
-// so that the caller, if it is a worker, knows at once that it is one too many.
+// Release wakes all waiters. It takes the places of the tasks for them, so that a caller that is a worker learns at once that
+// it is one too many.
 func (l *Latch) Release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,8 +34,8 @@ func (l *Latch) Release() {
 	l.released = true
 }
 
-// Channel returns a channel that is closed at the release. If it is the first that is asked
-// for by Channel, before the release, begin is called, and what it returns at the release.
+// Channel returns a channel that is closed at the release. Its first call before the release calls begin, and the release
+// calls what that returned.
 func (l *Latch) Channel(begin func() (stop func() bool)) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,8 +45,7 @@ func (l *Latch) Channel(begin func() (stop func() bool)) <-chan struct{} {
 	return l.channel()
 }
 
-// channel returns a channel that is closed at the release. The caller holds the
-// lock.
+// channel returns a channel that is closed at the release. The caller holds the lock.
 func (l *Latch) channel() <-chan struct{} {
 	if l.ch == nil {
 		l.ch = make(chan struct{})
@@ -57,9 +56,8 @@ func (l *Latch) channel() <-chan struct{} {
 	return l.ch
 }
 
-// Wait returns when l is released, or with an error when ctx ends. s is the seat of the
-// task that waits, which lends its place meanwhile. ready is called under the lock and tells
-// whether there is nothing to wait for.
+// Wait returns when l is released, or with an error when ctx ends. s is the seat of the waiting task, which lends its place
+// meanwhile. ready is called under the lock and reports whether there is nothing to wait for.
 func (l *Latch) Wait(ctx context.Context, s Seat, ready func() bool) error {
 	lent := s.Lend()
 	l.mu.Lock()
@@ -94,7 +92,7 @@ func (l *Latch) leave(t *line.Turn[Seat]) {
 	if waiting {
 		t.Of.Reclaim()
 	} else {
-		t.Of.Worker.Engine.ReturnSeat() // which is for the goroutine that waits
+		t.Of.Worker.Engine.ReturnSeat() // the one for the waiting goroutine
 	}
 }
 

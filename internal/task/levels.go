@@ -9,20 +9,20 @@ import (
 	"github.com/filch-go/filch/internal/queue"
 )
 
-// Urgency is what a pool with the order ByPriority does in its own way: ByUrgency. It is an interface, so that a program without
-// such a pool carries none of it.
+// Urgency is what differs in a pool ByPriority, as implemented by ByUrgency. It is an interface, so that a program without
+// such a pool does not link the code.
 type Urgency interface {
 	global(p *Pool) items
 	own(p *Pool) (queue, batch items)
 	next(w *Worker) (t Task, ok bool) // see nextTask
 }
 
-// ByUrgency is the Urgency that there is.
+// ByUrgency is the only Urgency.
 type ByUrgency struct{}
 
 func (ByUrgency) global(p *Pool) items { return &globalLevels{levels: newLevels(), told: &p.best} }
 
-// own is a part of Init of a Worker.
+// own is a part of a Worker's Init.
 //
 //go:norace
 func (ByUrgency) own(p *Pool) (queue, batch items) {
@@ -31,7 +31,7 @@ func (ByUrgency) own(p *Pool) (queue, batch items) {
 
 func (ByUrgency) next(w *Worker) (t Task, ok bool) { return w.nextByPriority() }
 
-// levels is what items by priority have in common.
+// levels is the common part of items by priority.
 type levels struct{ q queue.Levels[aging] }
 
 func newLevels() levels { return levels{queue.Levels[aging]{Parts: &parts}} }
@@ -50,7 +50,7 @@ func (l *levels) thaw(bool) {}
 
 func (l *levels) count(q *Queue) (int, int64) { return l.q.Len(), q.pushed }
 
-func (l *levels) stamp(int64) {} // each task has a time of its own
+func (l *levels) stamp(int64) {} // each task has its own time
 
 func (l *levels) oldest(now int64) (d time.Duration) {
 	l.q.Oldest(func(a aging) { d = max(d, since(a.at, now)) })
@@ -96,7 +96,7 @@ func (l *levels) receive(from items, n int) { from.(*ownLevels).q.MoveBests(n, &
 // ownLevels are the items of a worker's own queue, by priority.
 type ownLevels struct {
 	levels
-	global *Queue // where tasks go for which there is no room
+	global *Queue // takes tasks for which there is no room
 }
 
 // push spills the less urgent half to the global queue if there is no room.
@@ -124,7 +124,7 @@ func (l *ownLevels) push(q *Queue, priority int, at int64, t Task) bool {
 // globalLevels are the items of the global queue, by priority.
 type globalLevels struct {
 	levels
-	told *atomic.Int64 // has the priority of the best task, or noPriority, for those without the lock
+	told *atomic.Int64 // has the priority of the best task, or noPriority, for readers without the lock
 }
 
 func (l *globalLevels) push(q *Queue, priority int, at int64, t Task) bool {
@@ -157,7 +157,7 @@ func (l *globalLevels) give(n int, to items) int {
 	return n
 }
 
-// tell notes the priority of the best task.
+// tell publishes the priority of the best task.
 func (l *globalLevels) tell() {
 	best := int64(noPriority)
 	if l.q.Len() > 0 {

@@ -11,14 +11,13 @@ import (
 	"github.com/filch-go/filch/internal/queue"
 )
 
-// list is the items of a worker's own queue, in the order in which they came.
+// list is the items of a worker's own queue, in order of arrival.
 type list struct {
 	q       queue.Deque[Task]
-	foreign int                    // how many at the front came from other queues: always first come, first served
+	foreign int                    // how many at the front came from other queues, which stay FIFO
 	ahead   *atomic.Pointer[Queue] // Pool.ahead while it names the queue of this list, or nil
 
-	// Fills two cache lines: workers write their lists at each task, and the next object may be
-	// the list of another.
+	// Fills two cache lines: workers write their lists at each task, and the next object may be another's list.
 	_ [128 - unsafe.Sizeof(queue.Deque[Task]{}) - 2*unsafe.Sizeof(uintptr(0))]byte
 }
 
@@ -56,7 +55,7 @@ func (l *list) removeNewest() {
 	l.less(l.foreign - l.q.Len())
 }
 
-// less notes that n of the foreign tasks have left, if that is more than 0.
+// less notes that n of the foreign tasks have left, if n > 0.
 func (l *list) less(n int) {
 	if l.foreign -= min(max(0, n), l.foreign); l.foreign == 0 && l.ahead != nil {
 		l.ahead.Store(nil)
@@ -84,7 +83,7 @@ func (l *list) give(n int, to items) int {
 
 func (l *list) receive(from items, _ int) {
 	from.(*list).q.MoveChunk(&l.q)
-	l.foreign = l.q.Len() // what was pushed since l was found empty is before them, and goes with them
+	l.foreign = l.q.Len() // tasks pushed since l was found empty are before them, and go with them
 }
 
 func (l *list) refill(q *Queue) { q.empty() }
@@ -99,7 +98,7 @@ func (l *list) stamp(now int64) { l.q.Stamp(now) }
 
 func (l *list) oldest(now int64) time.Duration { return oldestOf(&l.q, now) }
 
-// oldestOf returns for how long the oldest task of d has been there.
+// oldestOf returns how long the oldest task of d has been there.
 func oldestOf(d *queue.Deque[Task], now int64) time.Duration {
 	if by, ok := d.Oldest(); ok {
 		return since(by, now)
@@ -107,7 +106,7 @@ func oldestOf(d *queue.Deque[Task], now int64) time.Duration {
 	return 0
 }
 
-// atATime is how many tasks are looked at without letting others to the queue.
+// atATime is how many tasks are visited without releasing the queue.
 const atATime = 4096
 
 func (l *list) walk(q *Queue, now int64, f func(priority int, at int64, b Body)) {
@@ -120,21 +119,18 @@ func (l *list) walk(q *Queue, now int64, f func(priority int, at int64, b Body))
 	}
 }
 
-// walkPart walks on from the given task, and returns where to go on.
+// walkPart continues the walk at task from, and returns where to continue.
 func walkPart(d *queue.Deque[Task], from int, now int64, f func(priority int, at int64, b Body)) (next int, more bool) {
 	return d.Walk(from, atATime, now, func(t Task, by int64) { f(0, by, t.Body) })
 }
 
-// inbox is the items of the global queue, in the order in which they came. Tasks are pushed
-// to its back part, in, which has a lock of its own, so that
-// a push does not wait for a worker that takes: one that finds the rest
-// empty moves all that is in the back part at once. These are the two locks of Michael
-// and Scott (PODC 1996), but for lists instead of nodes. With one lock, a
-// million tasks of nothing cost 43 ns each instead of 25. The lock is taken
-// after that of the queue.
+// inbox is the items of the global queue, in order of arrival. Tasks are pushed to its back part, in, which has its own lock, so
+// that a push does not wait for a worker that takes. One that finds the rest empty moves the whole back part at once. These
+// are the two locks of Michael and Scott (PODC 1996), for lists instead of nodes. With one lock, a million empty tasks cost
+// 43 ns each instead of 25. The back lock is taken after that of the queue.
 type inbox struct {
 	list
-	refills int // times that the back part took the place of the list
+	refills int // times that the back part became the list
 	in      backPart
 }
 
@@ -213,8 +209,7 @@ func (l *inbox) oldest(now int64) time.Duration {
 	return max(oldestOf(&l.q, now), oldestOf(&l.in.q, now))
 }
 
-// walk looks at the list, and then at the back part. That may take the place of the
-// list in between, which was empty then.
+// walk visits the list, and then the back part, which may meanwhile become the list if that was empty.
 func (l *inbox) walk(q *Queue, now int64, f func(priority int, at int64, b Body)) {
 	from, back, turn := 0, false, -1
 	for more := true; more; runtime.Gosched() {

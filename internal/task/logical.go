@@ -9,18 +9,16 @@ import (
 	"github.com/filch-go/filch/internal/tag"
 )
 
-// With logical races, each task is a goroutine of its own to the race detector: a race.Child, which
-// is opened before the task is submitted, and runs its function when the task starts; see
-// internal/engine/logical.go. What the pool does with the task stays on the goroutine that has taken
-// it, which waits meanwhile. That is ordered after its child, but the child after nothing that the
-// goroutine has done before: so what a child needs was written before it was opened, or is passed
-// by value.
+// With logical races, each task is a goroutine of its own to the race detector: a race.Child, which is opened before the task
+// is submitted, and runs its function when the task starts; see internal/engine/logical.go. The pool's work for the task
+// stays on the goroutine that has taken it and waits meanwhile. That goroutine is ordered after its child, but the child
+// after nothing that the goroutine did before. So what a child needs was written before it was opened, or is passed by value.
 
-// runInChild calls f in child with a copy of c, for the goroutine that has taken the task. What f
-// does not return from does not return here.
+// runInChild calls f in child with a copy of c, for the goroutine that has taken the task. If f does not return, neither does
+// this.
 func (c *Context) runInChild(child race.Child, catches catching, f func(c *Context)) {
 	out, own := new(childOutcome), c.forChild()
-	sees := c.Pool.Sees // then the worker has written what belongs to the context
+	sees := c.Pool.Sees // then the worker has written the record of the context
 	if sees {
 		race.Release(out)
 	}
@@ -59,7 +57,7 @@ func (c *Context) runInChild(child race.Child, catches catching, f func(c *Conte
 	}
 }
 
-// beChild calls f on the goroutine of a child, which c is the context of.
+// beChild calls f on the goroutine of a child whose context is c.
 func (c *Context) beChild(f func()) {
 	p := c.Pool
 	p.Engine.Tag(func(uint64, tag.Step) {
@@ -69,13 +67,13 @@ func (c *Context) beChild(f func()) {
 		engine.Unlabel()
 		p.label(c)
 		f()
-		runtime.KeepAlive(c) // as a task has its context until it ends
+		runtime.KeepAlive(c) // as a task keeps its context until it ends
 	})
 }
 
 func init() { race.PartsKnown(runPart) }
 
-// runPart calls f in a child that is opened now, with a context of its own; see race.RunPart.
+// runPart calls f in a child opened now, with its own context; see race.RunPart.
 func runPart(ctx context.Context, f func(ctx context.Context)) bool {
 	c := Of(ctx)
 	if c == nil || !c.Pool.IsLogical() {
@@ -86,14 +84,14 @@ func runPart(ctx context.Context, f func(ctx context.Context)) bool {
 		c := own()
 		c.beChild(func() { c.inPlaceOf(func(c *Context) { f(c) }) })
 	}
-	child := c.Pool.openTask() // at last: the child sees what was before
+	child := c.Pool.openTask() // last: the child sees what was before
 	if child.IsOpen() {
 		child.Run(run)
 	}
 	return child.IsOpen()
 }
 
-// inPlaceOf calls f in the place of the worker of c, if it has one.
+// inPlaceOf calls f in the place of c's worker, if it has one.
 func (c *Context) inPlaceOf(f func(c *Context)) {
 	if c.Worker == nil {
 		f(c)
@@ -102,23 +100,23 @@ func (c *Context) inPlaceOf(f func(c *Context)) {
 	engine.StandIn(&c.Worker.Engine, func() { f(c) })
 }
 
-// childOutcome is how a child has ended; it writes, then its runner reads.
+// childOutcome is how a child ended; the child writes, then its runner reads.
 type childOutcome struct {
 	returned bool
 	err      error // of a panic; nil if it has returned, or for runtime.Goexit
 	value    any   // of the panic
 }
 
-// catching tells what becomes of a panic of a task.
+// catching says who handles a task's panic.
 type catching int
 
 const (
 	byNobody catching = iota // it ends the program, where it comes from
 	byPool                   // it is an error
-	byCaller                 // it goes on to what runs the task in place
+	byCaller                 // it reaches what runs the task in place
 )
 
-// catchingOf tells that of a task whose body catches panics, or not. exclusive is what it was started with.
+// catchingOf returns that for a body's Catches and exclusive, the argument of Start.
 func catchingOf(catches, exclusive bool) catching {
 	switch {
 	case catches:
@@ -129,9 +127,8 @@ func catchingOf(catches, exclusive bool) catching {
 	return byCaller
 }
 
-// forChild returns a function that returns c as its child has it. c of a task without a Future was
-// written by the worker, which the child is not ordered after: it gets a copy. That of a Future was
-// written by what has submitted it.
+// forChild returns a function that returns c as its child has it. For a task without a Future, the worker has written c, and
+// the child is not ordered after that, so it gets a copy. That of a Future was written by its submitter.
 func (c *Context) forChild() func() *Context {
 	if !c.isShared() {
 		return func() *Context { return c }
@@ -139,7 +136,7 @@ func (c *Context) forChild() func() *Context {
 	return c.forPart()
 }
 
-// forPart is forChild for a part of the task of c, whose context is one of its own.
+// forPart is forChild for a part of c's task, with the part's own context.
 func (c *Context) forPart() func() *Context {
 	ctx, p, w, round, extras := c.Context, c.Pool, c.Worker, c.round, c.extras.Load()
 	return func() *Context {
@@ -159,7 +156,7 @@ type childTask struct {
 
 func (p *Pool) newChildTask(f Plain) *childTask {
 	t := &childTask{Plain: f}
-	t.child = p.openTask() // at last: the child sees what was before
+	t.child = p.openTask() // last: the child sees what was before
 	return t
 }
 
@@ -183,7 +180,7 @@ func (t *childTask) Crash(p *Pool, s Seat) { p.crash(nil, false, s) }
 
 func (t *childTask) dropChild() { t.child.Drop() }
 
-// dropChildOf ends the child of a task that is not accepted.
+// dropChildOf ends the child of a refused task.
 func dropChildOf(b Body) {
 	if !race.Enabled {
 		return
@@ -196,15 +193,14 @@ func dropChildOf(b Body) {
 	}
 }
 
-// dropChildUnless is deferred around a submission of b: the observer, or a method of a context, may panic.
+// dropChildUnless is deferred around a submission of b: the observer or a method of a context may panic.
 func dropChildUnless(submitted bool, b Body) {
 	if !submitted {
 		dropChildOf(b)
 	}
 }
 
-// aside calls submit on a goroutine of its own: what the pool does there orders nothing that the
-// caller does.
+// aside calls submit on another goroutine, so that the pool's work there is not ordered with what the caller does.
 func aside(submit func() error) (err error) {
 	result := make(chan error, 1)
 	race.Aside(func() {
@@ -219,7 +215,7 @@ func aside(submit func() error) (err error) {
 	return err
 }
 
-// OrdersNone calls f, which orders nothing that the caller does, if p has logical races.
+// OrdersNone calls f so that, with logical races, it orders nothing that the caller does.
 func (p *Pool) OrdersNone(f func()) {
 	if p.IsLogical() {
 		_ = aside(func() error { f(); return nil })
@@ -228,15 +224,15 @@ func (p *Pool) OrdersNone(f func()) {
 	}
 }
 
-// child is what a Future has for logical races.
+// child is a Future's part for logical races.
 type child struct {
 	child race.Child
 	after []*Context // tasks that it comes after
-	alone *Subpool   // of one slot, that it is of; or nil
+	alone *Subpool   // its Subpool, if that has one slot; or nil
 }
 
-// openChild opens a child for the task of c, which is about to be submitted, and comes after what h
-// says, if it is not nil. It returns nil if there is none.
+// openChild opens a child for the task of c, which is about to be submitted and comes after h's dependencies, if h is not
+// nil. It returns nil if there is none.
 func (c *Context) openChild(h *Held) *child {
 	l := &child{}
 	if h != nil {
@@ -254,15 +250,15 @@ func (c *Context) openChild(h *Held) *child {
 	return l
 }
 
-// sit notes where the task of c runs. Its child does, after which others are ordered that have c.
+// sit notes where the task of c runs. The child calls it, because others that have c are ordered after the child.
 func (l *child) sit(c *Context, s Seat) {
 	l.child.Prepare(func() { c.Worker, c.round = s.Worker, s.Round })
 }
 
-// run calls f, which is what the task of c does, in the child.
+// run calls f, the work of c's task, in the child.
 func (l *child) run(c *Context, catches catching, f func()) {
 	after, alone := l.after, l.alone
-	l.after = nil // which the Future must not keep
+	l.after = nil // so that the Future does not retain it
 	c.runInChild(l.child, catches, func(c *Context) {
 		for _, t := range after {
 			race.Acquire(t)
@@ -276,27 +272,27 @@ func (l *child) run(c *Context, catches catching, f func()) {
 	})
 }
 
-// drop ends the child of a task that is not accepted. Its context, or the pool, may end it at the same time.
+// drop ends the child of a refused task. Its context or the pool may end it at the same time.
 func (l *child) drop() {
 	if l != nil {
 		l.child.Drop()
 	}
 }
 
-// end is called when the task of c is done, or refused.
+// end is called when c's task is done or refused.
 func (l *child) end(c *Context) {
 	if l != nil {
 		l.child.Drop()
 		l.after = nil
 	} else if c.Pool.IsLogical() {
-		race.Release(c) // for what comes after it
+		race.Release(c) // for tasks that come after it
 	}
 }
 
 // IsLogical reports whether p has logical races.
 func (p *Pool) IsLogical() bool { return race.Enabled && p.Engine.Logical.On }
 
-// openTask opens a child for a task that is about to be submitted, or none.
+// openTask opens a child for a task about to be submitted, or returns none.
 func (p *Pool) openTask() race.Child {
 	if !p.IsLogical() {
 		return race.Child{}

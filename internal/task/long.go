@@ -9,7 +9,7 @@ import (
 	"github.com/filch-go/filch/internal/tag"
 )
 
-// runLong runs t on a goroutine of its own.
+// runLong runs t on its own goroutine.
 func (p *Pool) runLong(ctx context.Context, t Task, try bool) error {
 	if err := p.Admits(ctx); err != nil {
 		return p.refuse(t.Body, err)
@@ -25,7 +25,7 @@ func (p *Pool) runLong(ctx context.Context, t Task, try bool) error {
 		return p.refuse(t.Body, ErrClosed)
 	}
 	if p.Sees {
-		p.Engine.Tag(func(uint64, tag.Step) { // Close waits for it by now
+		p.Engine.Tag(func(uint64, tag.Step) { // Close already waits for it
 			p.announce(t.Body, event.Submitted, nil, func() {
 				p.LeaveSlot(Seat{})
 				p.Engine.LeaveBlocked()
@@ -54,14 +54,14 @@ func (p *Pool) startLong(t Task) {
 	})
 }
 
-// LongRunning returns the tasks that run on goroutines of their own.
+// LongRunning returns the tasks that run on their own goroutines.
 func (p *Pool) LongRunning() []Body {
 	p.longMu.Lock()
 	defer p.longMu.Unlock()
 	return slices.Collect(p.long.All())
 }
 
-// Running returns which tasks run, by name: those that workers took from queues, and those on goroutines of their own.
+// Running counts the running tasks by name: those that workers took from queues, and those on their own goroutines.
 func (p *Pool) Running() map[string]int {
 	counts := map[string]int{}
 	for _, w := range *p.Engine.Workers.Load() {

@@ -5,8 +5,7 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// nextTask takes a task from w's own queue, or now and then from the global
-// one.
+// nextTask takes a task from w's own queue, or now and then from the global one.
 func (w *Worker) nextTask() (t Task, ok bool) {
 	p, q := w.Pool, &w.Own
 	if p.Paused.Load() {
@@ -16,10 +15,10 @@ func (w *Worker) nextTask() (t Task, ok bool) {
 		return p.Urgency.next(w)
 	}
 	own, newest := q.items.(*list), p.Order == LIFO
-	if q.turn.Due() { // only w has to do with it
+	if q.turn.Due() { // only w touches it
 		q.turn.Outside()
 		q.mu.Lock()
-		buried := own.foreign > 0 && (newest || own.ahead != nil) // from outside, below its own or ahead of the global queue
+		buried := own.foreign > 0 && (newest || own.ahead != nil) // there are tasks from outside, below its own or ahead of the global queue
 		q.mu.Unlock()
 		if buried {
 			newest = false
@@ -50,7 +49,7 @@ func (w *Worker) nextTask() (t Task, ok bool) {
 	return t, true
 }
 
-// nextByPriority is nextTask, and also takes from other workers.
+// nextByPriority is nextTask by priority, and also takes from other workers.
 func (w *Worker) nextByPriority() (t Task, ok bool) {
 	p, q := w.Pool, &w.Own
 	own := q.items.(*ownLevels)
@@ -117,12 +116,10 @@ func (w *Worker) stealTask() (t Task, ok bool) {
 	return t, false
 }
 
-// takeFrom takes the oldest task of q, and moves others with it, one in share of
-// them all unless that is 0, to w's queue, which is empty then. By priority it takes
-// the best, and others of those that are as urgent, but not from another worker if
-// there are more urgent ones in the global queue. With FIFO, what has moved from the global queue is ahead of it:
-// until it has begun, others take it one by one, and nothing from the global queue. Between the two
-// queues they are out of sight; but w, which has a place, queues them before
+// takeFrom takes the oldest task of q, and moves others with it to w's queue, which is empty then: one in share of all, or
+// none if share is 0. By priority it takes the best, with others as urgent, but does not steal if the global queue has more
+// urgent ones. With FIFO, tasks moved from the global queue are ahead of it: until they have begun, others take them one by
+// one, and nothing from the global queue. Between the queues they are invisible; but w, which has a place, queues them before
 // it does anything else, and wakes another worker.
 func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	p := w.Pool
@@ -149,7 +146,7 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	}
 	w.taking = int64(priority)
 	if int64(priority) < p.way.least.Load() { // by priority
-		more = 0 // others stay where those see them that run what is less urgent
+		more = 0 // others stay visible to workers that run less urgent work
 	}
 	global := q == &p.Global
 	if l, isOwn := q.items.(*list); isOwn && l.ahead != nil {
@@ -194,8 +191,8 @@ func (w *Worker) takeFrom(q *Queue, share int, steal bool) (t Task, ok bool) {
 	return t, true
 }
 
-// standAside lets the worker alone that has what came before the global queue, if w comes for the next of it after less time than
-// it costs both to take in turns.
+// standAside leaves the tasks ahead of the global queue to the worker that has them, if w comes for the next of them in less
+// time than alternating costs both.
 func (w *Worker) standAside() {
 	if ahead := w.Pool.ahead.Load(); ahead == nil || ahead == &w.Own {
 		return

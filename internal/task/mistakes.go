@@ -11,18 +11,15 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// Mistakes that pools find out: waits with the context of another task, pools that are used inside of their own work, and
-// calls that would wait for themselves.
+// Mistakes that pools detect: waits with the context of another task, pools used inside their own work, and calls that would
+// wait for themselves.
 
-// A Wait inside a task needs the task's context: with another, the pool takes it for
-// one of a goroutine that is none of its own. Then the task that is waited for does
-// not run in place, and the worker is blocked. That works, if slowly, and nothing
-// tells; so it is logged. A look at the stack of the goroutine takes some tens of
-// microseconds, and a Wait that is about to block takes some as well.
+// A Wait inside a task needs the task's context. With another, the pool takes the caller for a goroutine from outside: the
+// awaited task does not run in place, and the worker is blocked. That works, if slowly, and nothing shows it, so it is
+// logged. Reading the goroutine's stack takes some tens of microseconds, as does a Wait that is about to block.
 
-// noticeForeign logs that a wait for task, with a context that belongs to c, if to
-// any, is made inside a task of p that c is not the context of. It is called until
-// that has been logged.
+// noticeForeign logs that a wait for task, with a context that belongs to c, if to any, is made inside a task of p that c is
+// not the context of. It is called until it has logged that.
 func (p *Pool) noticeForeign(c, task *Context) {
 	if p.Checks.Foreign.Over() {
 		return
@@ -57,8 +54,8 @@ func (p *Pool) tellForeign(name string, task *Context, more ...any) {
 			"stack", tell.StackInLine(tell.Callers())}, more...)...)
 }
 
-// isForeign reports whether c is not the context of the task that runs at the top of
-// the stack. Of tasks without a Future, it cannot tell one from another.
+// isForeign reports whether c is not the context of the task at the top of the stack. It cannot tell tasks without a Future
+// apart.
 func isForeign(s tell.TaskStack, c *Context) bool {
 	if s.Tasks[0].Address == "" {
 		return !c.isShared()
@@ -81,7 +78,7 @@ func (p *Pool) nameAt(t tell.TaskCall) string {
 	return t.Function
 }
 
-// NoticeNested logs, once, that Do, or what comes down to it, is called by p's own work.
+// NoticeNested logs, once, that p's own work calls Do, or something equivalent.
 func (p *Pool) NoticeNested() {
 	if p.Logger == nil || p.Checks.Nested.Over() {
 		return
@@ -98,7 +95,7 @@ func (p *Pool) NoticeNested() {
 		"pool", p.Name, "call", tell.Called(here), "stack", tell.StackInLine(here))
 }
 
-// submittedAt returns the stack of what has submitted c's task, if the pool has checks.
+// submittedAt returns the stack of the submitter of c's task, if the pool has checks.
 func (c *Context) submittedAt() []uintptr {
 	if m := c.extras.Load(); m != nil && m.seen != nil {
 		return m.seen.submitted
@@ -130,8 +127,8 @@ func (p *Pool) ClosesItself(op string) {
 	}
 }
 
-// BeginChecks has the engine of p look for what it can tell of, and for all that checks do. strict says that they are wanted.
-// A pool with a logger, and any under the race detector, notes the goroutines that have its workers.
+// BeginChecks enables the engine's detection in p, and all that checks needs. strict says that checks were asked for. A pool
+// with a logger, and any under the race detector, notes the goroutines that have its workers.
 func (p *Pool) BeginChecks(strict bool) {
 	if strict && p.Logger == nil {
 		p.Logger = slog.Default()

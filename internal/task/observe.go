@@ -8,9 +8,9 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// What the observer of a pool, its hook and traces are told of a task, and by whom. Package filch has the names of the events.
+// What a pool's observer, hook and traces receive about a task, and from whom. Package filch has the names of the events.
 
-// Event is what the observer of a pool is told of a task.
+// Event is what a pool's observer receives about a task.
 type Event struct {
 	Kind     event.Kind // Submitted, Rejected, Started, Done or Cancelled
 	Pool     string
@@ -26,18 +26,16 @@ type Event struct {
 	Context context.Context
 }
 
-// seen is what is kept of a task of a pool that sees them: it has an observer, or its engine a
-// hook. All that either is told of tasks goes through call. In a queue it stands for
-// the task's body, except for a Future, whose context has it. Only the goroutine that
-// has the task touches it: the submitter, then the one that took it out of the queue or
-// claimed it.
+// seen is the record of a task in a pool that sees tasks: it has an observer, or its engine a hook. All that either receives
+// about tasks goes through call. In a queue it stands for the task's body, except for a Future, whose context has it. Only
+// the goroutine that has the task touches it: the submitter, then the one that took it out of the queue or claimed it.
 type seen struct {
 	Body              // nil for a Future
 	pool      *Pool   // has an observer or a hook
-	last      Event   // and what the next will have
-	over      bool    // there is none to come
+	last      Event   // and the base of the next
+	over      bool    // no more events will come
 	crashed   bool    // its function has not returned
-	exclusive bool    // the goroutine of the worker that took it from a queue runs it; for tasks that are no Future
+	exclusive bool    // the goroutine of the worker that took it from a queue runs it; for tasks without a Future
 	entry     uintptr // of its function, or 0
 
 	submitted []uintptr // the stack of the submitter, if the pool has checks
@@ -53,13 +51,13 @@ func (p *Pool) newSeen(ctx context.Context, b Body, priority int) *seen {
 	o.last = Event{Pool: p.Name, Task: name, ID: p.observed.Add(1), Priority: priority, Worker: -1, Context: ctx}
 	if c := Of(ctx); c != nil && c.Pool == p {
 		if by := c.seen(); by != nil {
-			o.last.Parent = by.last.ID // which is not written any more
+			o.last.Parent = by.last.ID // which is no longer written
 		}
 	}
 	return o
 }
 
-// seen returns what is kept of c's task, or nil.
+// seen returns the record of c's task, or nil.
 func (c *Context) seen() *seen {
 	if m := c.extras.Load(); m != nil {
 		return m.seen
@@ -67,8 +65,7 @@ func (c *Context) seen() *seen {
 	return nil
 }
 
-// tell tells what happens to the task, unless all was told. A task that did not lie in a queue
-// was submitted just now.
+// tell reports an event of the task, unless the last was reported. A task that was not queued was submitted just now.
 func (o *seen) tell(k event.Kind, err error) {
 	e := &o.last
 	if o.over {
@@ -93,7 +90,7 @@ func (o *seen) tell(k event.Kind, err error) {
 	o.call(k, err)
 }
 
-// call tells the hook, and then the observer, which may not return.
+// call calls the hook, and then the observer, which may not return.
 func (o *seen) call(k event.Kind, err error) {
 	p, e := o.pool, &o.last
 	e.Kind, e.Err = k, err
@@ -108,14 +105,14 @@ func (o *seen) call(k event.Kind, err error) {
 
 func (o *seen) Start(p *Pool, s Seat, ctx context.Context, exclusive bool) bool {
 	o.exclusive = exclusive
-	c := o.pool.newContext(ctx, s) // of its own, so that what it submits has the right parent
+	c := o.pool.newContext(ctx, s) // its own, so that what it submits has the right parent
 	c.extras.Store(&extras{seen: o})
 	if c.Err() != nil { // as Start finds as well, even if the observer does not return
 		defer o.Body.Start(p, s, madeContext{c}, false)
 		o.tell(event.Cancelled, c.cause())
 		return false
 	}
-	if !o.Body.Start(p, s, madeContext{c}, false) { // since the context has ended just now
+	if !o.Body.Start(p, s, madeContext{c}, false) { // the context has ended just now
 		o.tell(event.Cancelled, c.cause())
 		return false
 	}
@@ -131,7 +128,7 @@ func (o *seen) Catches(p *Pool) bool { return !o.wasDropped() && o.Body.Catches(
 
 func (o *seen) Crash(p *Pool, s Seat) { p.crash(o, o.wasDropped(), s) }
 
-// wasDropped reports whether the task was dropped when it was to start, and the observer did not return from that.
+// wasDropped reports whether the task was dropped when it was to start, and the observer did not return.
 func (o *seen) wasDropped() bool { return o.last.Kind == event.Cancelled }
 
 func (o *seen) Fail(p *Pool, s Seat, err error) {
@@ -139,7 +136,7 @@ func (o *seen) Fail(p *Pool, s Seat, err error) {
 	o.tell(event.Done, err)
 }
 
-// tellStart tells that the task starts with the context c, in its turn if a worker took it from a queue.
+// tellStart reports that the task starts with the context c, in its turn if a worker took it from a queue.
 func (o *seen) tellStart(c *Context, exclusive bool) {
 	if !o.pool.InOrder || !exclusive && !o.exclusive {
 		o.tell(event.Started, nil)

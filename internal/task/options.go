@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Options say how one task is to be run.
+// Options are those of one task.
 type Options struct {
 	Priority    int
 	Name        string
@@ -17,13 +17,12 @@ type Options struct {
 	hold        *Held
 }
 
-// Plain reports whether a task with these options needs no more than one without, once
-// it is queued.
+// Plain reports whether a task with these options needs no more than one without, once it is queued.
 func (o *Options) Plain() bool {
 	return o.Name == "" && o.Deadline.IsZero() && !o.LongRunning && o.OnDrop == nil && o.hold == nil
 }
 
-// holding returns o.hold, which it makes on first use.
+// holding returns o.hold, made on first use.
 func (o *Options) holding() *Held {
 	if o.hold == nil {
 		o.hold = &Held{}
@@ -31,7 +30,7 @@ func (o *Options) holding() *Held {
 	return o.hold
 }
 
-// After adds n tasks, or promises, that the task comes after.
+// After adds n tasks or promises as dependencies.
 func (o *Options) After(n int, dep func(i int) FutureTask) {
 	h := o.holding()
 	to := h.deps.Load()
@@ -46,7 +45,7 @@ func (o *Options) After(n int, dep func(i int) FutureTask) {
 	}
 }
 
-// Of makes the task one of s. It returns another that it is one of already, or nil.
+// Of puts the task into s. If it is in another Subpool already, Of returns that; otherwise nil.
 func (o *Options) Of(s *Subpool) (other *Subpool) {
 	h := o.holding()
 	if of := h.Slot.Of; of != nil && of != s {
@@ -56,7 +55,7 @@ func (o *Options) Of(s *Subpool) (other *Subpool) {
 	return nil
 }
 
-// extras returns where a task with these options has what few tasks need. What holds the task learns whether it is long.
+// extras returns the extras for a task with these options. Its Held, if any, learns whether the task is long.
 func (o *Options) extras() *extras {
 	if o.hold != nil {
 		o.hold.Long = o.LongRunning
@@ -65,8 +64,7 @@ func (o *Options) extras() *extras {
 	return &extras{}
 }
 
-// tellDropped tells that the task was dropped, if that is to be told. The goroutine that
-// dropped it calls this, once.
+// tellDropped calls OnDrop, if set. The goroutine that dropped the task calls it, once.
 func (o *Options) tellDropped(err error) {
 	if o.OnDrop != nil {
 		o.OnDrop(err)

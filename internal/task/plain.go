@@ -9,7 +9,7 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// Tasks of Go, and what becomes of a task of any kind that panics or does not return.
+// Tasks of Go, and tasks of any kind that panic or do not return.
 
 // Plain is a task of Go without options.
 type Plain func(ctx context.Context)
@@ -47,8 +47,8 @@ func (f Plain) Crash(p *Pool, s Seat) { p.crash(nil, false, s) }
 
 func (f Plain) About() (string, any) { return "", f }
 
-// crashed counts a task whose function did not return: err is that of a panic, or
-// ErrGoexit. o is what is kept of it, or nil. If handle is set, a panic goes to the handler.
+// crashed counts a task whose function did not return; err is that of its panic, or ErrGoexit. o is its record, or nil. If
+// handle is set, a panic goes to the handler.
 func (p *Pool) crashed(o *seen, err error, handle bool) {
 	panicked := err != ErrGoexit
 	if panicked {
@@ -65,8 +65,8 @@ func (p *Pool) crashed(o *seen, err error, handle bool) {
 	}
 }
 
-// crash is the Crash of a Body, which o is kept of, if it is not nil: unless it was dropped when it was to start, and the observer
-// did not return, its function has ended as by runtime.Goexit, or its panic goes on.
+// crash implements Crash for a Body with the record o, which may be nil. Unless the task was dropped when it was to start,
+// and the observer did not return, its function has ended as by runtime.Goexit, or its panic goes on.
 func (p *Pool) crash(o *seen, dropped bool, s Seat) {
 	if dropped {
 		p.Outcomes.Cancelled.Add(-1) // counted as dropped and as run
@@ -92,13 +92,13 @@ func (t *errTask) Call(c *Context) error { return t.f(c) }
 func (t *errTask) Release(bool)          { t.f = nil }
 
 func (t *errTask) Entry() uintptr {
-	if t.f == nil || t.detached() { // the function of Go is in another
+	if t.f == nil || t.detached() { // the function of Go is wrapped by another
 		return 0
 	}
 	return engine.EntryOf(t.f)
 }
 
-// Go queues f, as [Pool.Go] of package filch does, with options, or refuses it because of err.
+// Go queues f with options, as [Pool.Go] of package filch does, or refuses it because of err.
 func (p *Pool) Go(ctx context.Context, f func(ctx context.Context), o *Options, err error, try bool) error {
 	if o.Plain() && err == nil {
 		if p.IsLogical() {

@@ -9,10 +9,6 @@ import (
 	"github.com/filch-go/filch/internal/line"
 )
 
-// Room limits how many tasks wait in queues, beyond those that idle workers are
-// about to take: a task gets room while fewer than limit are queued, or fewer than
-// limit and as many as there are idle places.
-//
 // # Why no more than limit wait
 //
 // A worker that takes a task does
@@ -24,16 +20,14 @@ import (
 //	load the count; (R31) load the idle places; then raise the count, by a
 //	compare-and-swap that fails if a task has left meanwhile.
 //
-// So the worker of a task that had left when the count was loaded is not taken for
-// idle. One that stops being idle after R31 has a task that the count still
-// includes: for each worker that is no longer idle, one task less waits. Hence, when
-// the count is raised, tasks that run and tasks that wait are at most the places and
-// limit together. Other work may take an idle place; then a task that was to run at
-// once waits.
+// So if a task had left when the count was loaded, its worker is not counted as idle. A worker that stops being idle after
+// R31 has a task that the count still includes: for each such worker, one task less waits. Hence, when the count is raised,
+// running and waiting tasks are at most the places plus limit. Other work may take an idle place; then a task that was to run
+// at once waits.
 //
 // # Why no wake-up is lost
 //
-// A task that finds no room stands in line, then does
+// A task that finds no room enters the line, then does
 //
 //	(R30) try again, and if that fails, wait for its turn.
 //
@@ -41,30 +35,29 @@ import (
 //
 //	(W30) lower the count; then give the first in line its turn.
 //
-// R30 fails only if a task is queued, since there is room for one at least. That task
-// will leave, and then sees the line. So a task in line has a turn after each R30 that
-// fails. If it gets room, it is queued itself, and will leave. If it does not, it
-// stands at the front of the line, and its own R30 has failed. If it has room
-// already, or has given up, it passes the turn on. So some task in line always has a
-// turn to come. Room also grows when a worker falls idle, or places are added. That
-// needs no turn of its own: both first take queued tasks, which leave. But one task
-// that leaves may make room for several, so each that gets room passes the turn on if
-// there is more.
+// R30 fails only if a task is queued, because there is room for at least one. That task will leave, and then sees the line.
+// So a task in line gets a turn after each failed R30. If it gets room, it is queued itself, and will leave. If not, it is at
+// the front of the line, and its own R30 has failed. If it has room already, or has given up, it passes the turn on. So some
+// task in line always has a turn to come. Room also grows when a worker becomes idle, or places are added. That needs no turn
+// of its own: both first take queued tasks, which leave. But one task that leaves may make room for several, so each task
+// that gets room passes the turn on if there is more.
+
+// Room limits how many tasks wait in queues, beyond those that idle workers are about to take: a task gets room while fewer
+// than limit are queued, or fewer than limit plus the number of idle places.
 type Room struct {
 	limit int64
-	idle  func() int // places that could take a task at once; nil if they do not count
+	idle  func() int // places that could take a task at once; nil if not counted
 	count roomCount  // submitters raise it, workers that take tasks out lower it
 
 	mu   sync.Mutex
 	line line.Line[*Latch]
 }
 
-// NewRoom returns a Room for limit tasks, and as many more as there are idle places,
-// if idle is not nil.
+// NewRoom returns a Room for limit tasks, plus the number of idle places if idle is not nil.
 func NewRoom(limit int, idle func() int) *Room { return &Room{limit: int64(limit), idle: idle} }
 
-// roomCount is the word of a Room: how many have room, and how many have left, so that a
-// step fails if one has left meanwhile.
+// roomCount is the word of a Room: how many have room, and how many have left, so that a step fails if one has left
+// meanwhile.
 type roomCount struct{ word atomic.Uint64 }
 
 // A roomState is a value of the word.
@@ -84,15 +77,15 @@ func (s roomState) String() string {
 
 func (c *roomCount) load() roomState { return roomState(c.word.Load()) }
 
-// take counts one more that has room, unless the state is s no longer.
+// take counts one more task with room, unless the state is no longer s.
 func (c *roomCount) take(s roomState) bool { return c.word.CompareAndSwap(uint64(s), uint64(s)+1) }
 
-// enter counts one more that has room, whatever the state.
+// enter counts one more task with room, whatever the state.
 func (c *roomCount) enter() { c.word.Add(1) }
 
-// leave counts one that had room.
+// leave counts one task less.
 func (c *roomCount) leave() {
-	after := roomState(c.word.Add(oneLeft - 1)) // one less, which carries into those that have left
+	after := roomState(c.word.Add(oneLeft - 1)) // one less, which carries into the number that have left
 	mustBeSome(after)
 }
 
@@ -109,8 +102,8 @@ func (r *Room) Take() bool {
 	}
 }
 
-// Enter takes room whether there is some or not, for a task that nobody waits for room with. The
-// bound above does not count such tasks. They leave as others do.
+// Enter takes room, free or not, for a task for which no one can wait. The bound above does not count such tasks. They leave
+// as others do.
 func (r *Room) Enter() { r.count.enter() }
 
 // fits reports whether there is room for one more than in s.
@@ -119,11 +112,10 @@ func (r *Room) fits(s roomState) bool {
 	if r.idle != nil {
 		n -= int64(r.idle()) // (R31)
 	}
-	return n < r.limit // the sum of limit and idle places might overflow
+	return n < r.limit // limit plus idle places might overflow
 }
 
-// Wait takes room when there is some, for a caller in the given seat. It gives up when ctx ends, or another of the
-// contexts does.
+// Wait takes room when there is some, for a caller in the given seat. It gives up when ctx or another of the contexts ends.
 func (r *Room) Wait(ctx context.Context, s Seat, others ...context.Context) error {
 	t := &line.Turn[*Latch]{}
 	stand := r.line.Add
@@ -132,7 +124,7 @@ func (r *Room) Wait(ctx context.Context, s Seat, others ...context.Context) erro
 		r.mu.Lock()
 		stand(t)
 		r.mu.Unlock()
-		if r.Take() { // (R30) room that was made before t stood in line
+		if r.Take() { // (R30) room made before t entered the line
 			if r.forget(t) || r.fits(r.count.load()) {
 				r.Next()
 			}
@@ -145,8 +137,8 @@ func (r *Room) Wait(ctx context.Context, s Seat, others ...context.Context) erro
 	}
 }
 
-// waitForTurn waits until it is t's turn. If it gives up, or a method of ctx panics, t
-// leaves the line, and passes on a turn that has come meanwhile.
+// waitForTurn waits for t's turn. If it gives up, or a method of ctx panics, t leaves the line, and passes on a turn that has
+// come meanwhile.
 func (r *Room) waitForTurn(t *line.Turn[*Latch], ctx context.Context, s Seat, others []context.Context) (err error) {
 	came := false
 	defer func() {
@@ -175,14 +167,14 @@ func (r *Room) Next() {
 	}
 }
 
-// forget takes t out of the line, and reports whether it has had its turn already.
+// forget takes t out of the line, and reports whether it has already had its turn.
 func (r *Room) forget(t *line.Turn[*Latch]) (late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.line.Remove(t)
 }
 
-// Waiting returns how many stand in line. A nil Room has none.
+// Waiting returns the length of the line. A nil Room has none.
 func (r *Room) Waiting() (n int) {
 	if r == nil {
 		return 0

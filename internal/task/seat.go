@@ -2,29 +2,26 @@ package task
 
 import "github.com/filch-go/filch/internal/event"
 
-// A Seat is a worker in one round of tasks: what a task has of its worker. In a
-// later round, the worker belongs to other tasks; see place.Hold. The zero Seat is that of
-// a task that no worker runs.
+// A Seat is a worker in one round of tasks, as a task sees it. In a later round, the worker belongs to other tasks; see
+// place.Hold. The zero Seat is for a task that no worker runs.
 type Seat struct {
 	Worker *Worker // nil if no worker runs the task
 	Round  uint32
 	Slots  Slots // that the task runs without
 }
 
-// Taken reports whether the worker still runs what s belongs to.
+// Taken reports whether the worker is still in s's round.
 func (s Seat) Taken() bool {
 	return s.Worker != nil && s.Worker.Engine.Hold.Load().In(s.Round)
 }
 
-// SitDown makes the caller run a task on top of another that has the seat s,
-// and reports false if that is over. The caller may be another goroutine, which
-// goes on when that task ends: then the worker is not what the end of the pool waits for; see
-// endRound.
+// SitDown lets the caller run a task on top of another with the seat s, and returns false if that is over. The caller may be
+// another goroutine, which goes on when that task ends: then the end of the pool does not wait for the worker; see endRound.
 func (s Seat) SitDown() bool {
 	return s.Worker != nil && s.Worker.Engine.Hold.SitDown(s.Round)
 }
 
-// StandUp ends what SitDown began.
+// StandUp reverses SitDown.
 func (s Seat) StandUp() {
 	if p := s.Worker.Pool; !s.Worker.Engine.Hold.StandUp(s.Round) { // left behind
 		p.Totals.Left.Add(-1)
@@ -32,9 +29,8 @@ func (s Seat) StandUp() {
 	}
 }
 
-// Lend gives the place of the task's worker to another worker, since the task waits.
-// It reports false if the task is over, or no worker runs it; otherwise Reclaim must
-// follow.
+// Lend gives the place of the task's worker to another worker while the task waits. It returns false if the task is over, or
+// no worker runs it; otherwise Reclaim must follow.
 func (s Seat) Lend() bool {
 	w := s.Worker
 	if w == nil {
@@ -49,15 +45,15 @@ func (s Seat) Lend() bool {
 	case lent:
 		w.Engine.Tell(event.Lent, nil)
 		w.Pool.Engine.Block()
-	default: // another goroutine waits in the name of the same task
+	default: // another goroutine waits in the same task's name
 		w.Pool.Engine.EnterBlocked()
 	}
 	w.lendTurn()
 	return true
 }
 
-// Reclaim takes a place for the task's worker again, an extra one if all are
-// taken: then the next worker to look for work gives up its own.
+// Reclaim takes a place for the task's worker again, an extra one if all are taken: then the next worker to look for work
+// gives up its own.
 func (s Seat) Reclaim() {
 	w := s.Worker
 	if w.Engine.Hold.ReclaimPlace(s.Round) {

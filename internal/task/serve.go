@@ -2,9 +2,8 @@ package task
 
 import "github.com/filch-go/filch/internal/engine"
 
-// serve runs t, and whatever else is queued, at the bottom of w's stack. self is
-// where the caller keeps w: if another goroutine still uses w as a Scope in the end, it
-// is left to them, and the caller gets another worker.
+// serve runs t, and other queued tasks, at the bottom of w's stack. self is where the caller keeps w: if another goroutine
+// still uses w as a Scope at the end, w is left to that one, and the caller gets another worker.
 func (w *Worker) serve(t Task, self **engine.Worker) {
 	p := w.Pool
 	s := Seat{Worker: w, Round: w.Engine.Hold.OpenRound()}
@@ -33,10 +32,9 @@ func (w *Worker) serve(t Task, self **engine.Worker) {
 	}
 }
 
-// endBurst is deferred by serve, and called whatever the callbacks do that Caught
-// calls.
+// endBurst is deferred by serve, and called whatever the callbacks of Caught do.
 func (w *Worker) endBurst(self **engine.Worker) {
-	engine.Unlabel() // what the tasks have set
+	engine.Unlabel() // set by the tasks
 	w.tellRest()
 	w.endTurn()
 	w.Own.mu.Lock()
@@ -51,9 +49,8 @@ func (w *Worker) endBurst(self **engine.Worker) {
 	}
 }
 
-// endRound begins a new round, and reports whether w is left to another goroutine,
-// which uses it as a Scope. Tasks that run on in w's seat, on other goroutines, are
-// counted as blocked before that, so that Close waits for them and none can end
+// endRound begins a new round, and reports whether w is left to another goroutine, which uses it as a Scope. Before that,
+// tasks that run on in w's seat, on other goroutines, are counted as blocked, so that Close waits for them and none can end
 // before it is counted.
 func (w *Worker) endRound() (left bool) {
 	p := w.Pool
@@ -67,7 +64,7 @@ func (w *Worker) endRound() (left bool) {
 		if ok {
 			return left
 		}
-		_ = p.Engine.Places.LeaveBlocked(n) // w counts as well, so the pool is not at rest
+		_ = p.Engine.Places.LeaveBlocked(n) // w counts as well, so the pool is not idle
 		p.Totals.Left.Add(-int64(n))
 	}
 }

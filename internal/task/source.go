@@ -7,7 +7,7 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// source is a Pool as its engine sees it: where work comes from.
+// source is a Pool as its engine sees it: a source of work.
 type source Pool
 
 var _ engine.Source = (*source)(nil)
@@ -25,7 +25,7 @@ func (s *source) Retire(w *engine.Worker) bool {
 	return true
 }
 
-// Look takes a task for w to serve, in the order that the policy says.
+// Look takes a task for w to serve, in the policy's order.
 func (s *source) Look(w *engine.Worker) bool {
 	p, v := s.pool(), of(w)
 	order := &policy.LookForTasks

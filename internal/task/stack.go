@@ -6,7 +6,7 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// Whether a call comes from inside a task of a pool, as its stack tells.
+// Finds from its stack whether a call comes from inside a task of a pool.
 
 // Inside reports whether the calling goroutine runs a task of p.
 func (p *Pool) Inside() bool {
@@ -20,8 +20,8 @@ func (p *Pool) Inside() bool {
 	return yes || mayBeInPlace && p.runsInPlace()
 }
 
-// startInPlace starts t where a stack tells that it is a task of p: a traceback
-// shows the receiver. A mark would cost each task that runs in place an allocation.
+// startInPlace starts t so that a stack shows it as a task of p: a traceback shows the receiver. A mark would cost each task
+// that runs in place an allocation.
 //
 //go:noinline
 func (p *Pool) startInPlace(t Task, s Seat) (ran bool) {

@@ -11,23 +11,21 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// A stallWatch adds places while tasks are queued and none starts because workers are
-// blocked where the pool cannot see it: on a channel, a mutex, a WaitGroup. Otherwise
-// tasks that wait for tasks behind them would wait for ever. It looks four times in
-// the stall timeout, and ends when nothing is queued any more. It is a timer and not a
-// goroutine, so that a pool at rest has none. policy.Stall decides.
+// A stallWatch adds places while tasks are queued and none starts because workers are blocked where the pool cannot see it:
+// on a channel, a mutex, a WaitGroup. Otherwise, tasks that wait for tasks behind them would wait for ever. It checks four
+// times per stall timeout, and ends when nothing is queued. It is a timer, not a goroutine, so that an idle pool has none.
+// policy.Stall decides.
 type stallWatch struct {
 	pool   *Pool
-	looked atomic.Int64 // when it last did; the look writes, waking goroutines load
-	queued int64        // when something was queued
+	looked atomic.Int64 // time of the last check; the check writes, waking goroutines load
+	queued int64        // when a task was queued
 
-	policy policy.Stall // of the look
+	policy policy.Stall // of the check
 }
 
-// EnsureWatch starts a watch for stalls, unless there is one, when no worker is left
-// to take what is queued. It is called after each change that may make it so: a
-// task was queued, a worker found something to do, a searching one left, or there
-// are fewer places.
+// EnsureWatch starts a watch for stalls, unless there is one, when no worker is left to take what is queued. It is called
+// after each change that may cause this: a task was queued, a worker found work, a searching one left, or places were
+// removed.
 func (p *Pool) EnsureWatch() {
 	if p.watch.Load() == nil {
 		p.ensureWatch()
@@ -37,7 +35,7 @@ func (p *Pool) EnsureWatch() {
 func (p *Pool) ensureWatch() {
 	if p.watches.Load() == nil {
 		watch := p.ensureWatch
-		p.watches.Store(&watch) // before the look at the workers: who takes a place after that look calls it in Found
+		p.watches.Store(&watch) // before checking the workers: one that takes a place after that check calls it in Found
 	}
 	if p.StallAfter > 0 && !p.Paused.Load() && p.Engine.Idlers() <= 0 && (p.mayHaveTasks() || p.way.n.Load() > 0) {
 		w := &stallWatch{pool: p, policy: policy.Stall{After: int64(p.StallAfter)}}
@@ -51,10 +49,10 @@ func (p *Pool) ensureWatch() {
 	}
 }
 
-// shortest is the least time between two looks.
+// shortest is the least time between two checks.
 const shortest = 100 * time.Microsecond
 
-// rest lets some time pass until the next look.
+// rest schedules the next check.
 func (w *stallWatch) rest() {
 	p := w.pool
 	pause := max(p.StallAfter/4, shortest)
@@ -64,8 +62,8 @@ func (w *stallWatch) rest() {
 	time.AfterFunc(pause, lookUnlessGone(w))
 }
 
-// lookUnlessGone returns w.look, which does nothing if only the timer is left of the pool:
-// what it waits for has goroutines, which refer to the pool.
+// lookUnlessGone returns w.look, but does nothing if only the timer is left of the pool: what the watch waits for has
+// goroutines, which refer to the pool.
 func lookUnlessGone(w *stallWatch) func() {
 	rest := weak.Make(w)
 	return func() {
@@ -75,9 +73,8 @@ func lookUnlessGone(w *stallWatch) func() {
 	}
 }
 
-// forgetLostWatch is called when a worker starts. In a bubble of testing/synctest
-// the clock stops at the end, and with it the watch; another must take over when
-// the pool is used elsewhere.
+// forgetLostWatch is called when a worker starts. In a testing/synctest bubble the clock stops at the end, and with it the
+// watch; another must take over when the pool is used elsewhere.
 func (p *Pool) forgetLostWatch() {
 	if w := p.watch.Load(); w != nil {
 		if late := clock.Now() - w.looked.Load(); late < 0 || late/10 > int64(p.StallAfter) {
@@ -86,7 +83,7 @@ func (p *Pool) forgetLostWatch() {
 	}
 }
 
-// end takes back the places.
+// end takes the places back.
 func (w *stallWatch) end() {
 	p := w.pool
 	if p.watch.Load() == w {
@@ -108,13 +105,13 @@ func (w *stallWatch) look() {
 		return
 	}
 	if p.Paused.Load() {
-		p.sight() // notes the time of what was queued before
+		p.sight() // stamps tasks queued before
 		w.end()
-		p.EnsureWatch() // unless it is so still
+		p.EnsureWatch() // unless still needed
 		return
 	}
 	o, queued := p.sight()
-	queued += int(p.way.n.Load()) // they wait for a place as well
+	queued += int(p.way.n.Load()) // they wait for a place too
 	w.looked.Store(o.Now)
 	if queued > 0 {
 		w.queued = o.Now
@@ -131,7 +128,7 @@ func (w *stallWatch) look() {
 		extra = w.policy.Counted(o, p.Lost(o.Active))
 	}
 	p.setExtra(extra, o.Active)
-	if p.watch.Load() != w { // it was ended meanwhile, and its places taken back before
+	if p.watch.Load() != w { // it has ended meanwhile, and given its places back before
 		p.Engine.SetExtra(0)
 		return
 	}
@@ -144,7 +141,7 @@ func (w *stallWatch) look() {
 	w.rest()
 }
 
-// setExtra sets how many places there are beyond the pool's own.
+// setExtra sets the number of places beyond the pool's own.
 func (p *Pool) setExtra(n, active int) {
 	n = min(n, place.MaxCrowd)
 	added := n - p.Engine.SetExtra(n)
@@ -156,7 +153,7 @@ func (p *Pool) setExtra(n, active int) {
 	p.Engine.MatchWork()
 }
 
-// sight returns what the policy goes by, and how many tasks are queued.
+// sight returns the policy's input, and how many tasks are queued.
 func (p *Pool) sight() (o policy.Sight, queued int) {
 	o.Now = clock.Now()
 	for i, q := range p.Queues() {
@@ -177,16 +174,15 @@ func (p *Pool) sight() (o policy.Sight, queued int) {
 	return o, queued
 }
 
-// Lost returns how many of the places taken are of no use to what is queued: those of
-// workers that wait out of the pool's sight, and of guests, which do not run tasks.
+// Lost returns how many taken places do not serve queued tasks: those of workers that wait where the pool cannot see it, and
+// of guests, which do not run tasks.
 func (p *Pool) Lost(active int) int {
 	held, lent := p.Engine.Fill()
 	c := p.Engine.Census(Lends)
 	return c.Waiting + max(0, c.Lending-lent) + max(0, active-held)
 }
 
-// runningGoroutines returns about how many goroutines run, could run, or are in
-// system calls, but for the caller.
+// runningGoroutines returns about how many goroutines, other than the caller, run, could run, or are in system calls.
 func runningGoroutines() int {
 	samples := []metrics.Sample{
 		{Name: "/sched/goroutines/running:goroutines"},

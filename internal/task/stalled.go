@@ -12,18 +12,17 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// What a pool says of a stall: tasks are queued, and all places are taken by workers that are blocked. Where,
-// their stacks tell. stall.go watches for it, and adds places.
+// What a pool logs about a stall: tasks are queued, and all places are taken by blocked workers. Their stacks show where.
+// stall.go watches for it, and adds places.
 
-// MostDumped is how many goroutines there may be for Dump and a stall to say where each is, since the world stands still for
-// some microseconds for each.
+// MostDumped is the most goroutines for which Dump and a stall say where each is: this stops the world for some microseconds
+// per goroutine.
 const MostDumped = 10_000
 
-// stalledQuiet is how long a pool does not log a stall again.
+// stalledQuiet is the least time between two logged stalls of a pool.
 const stalledQuiet = 10 * time.Second
 
-// stalled tells the logger that workers are blocked where the pool cannot see it, what has run longest, and
-// where they are.
+// stalled logs that workers are blocked where the pool cannot see it, the longest running one, and where they are.
 func (p *Pool) stalled(active, added int) {
 	last, now := p.stallTold.Load(), clock.Now()
 	if p.Logger == nil || last != 0 && now-last < int64(stalledQuiet) || !p.stallTold.CompareAndSwap(last, cmp.Or(now, 1)) {
@@ -45,8 +44,8 @@ func (p *Pool) stalled(active, added int) {
 	p.Logger.Warn("filch: tasks are queued and none starts: workers are blocked; others take their places", about...)
 }
 
-// longest returns the worker that keeps its place and has been at one thing for longest, what that is, and for
-// how long it has been at it at least; or nil if none has a task or the fork of another worker.
+// longest returns the worker that keeps its place and has been busy longest with one thing, what that is, and its least
+// duration; or nil if none has a task or a stolen fork.
 func (p *Pool) longest() (longest *Worker, what string, d time.Duration) {
 	unused := p.Engine.Unused()
 	for _, e := range *p.Engine.Workers.Load() {
@@ -68,10 +67,10 @@ func (p *Pool) longest() (longest *Worker, what string, d time.Duration) {
 	return longest, what, d
 }
 
-// mostStuck is how many places where workers are blocked are logged.
+// mostStuck is how many locations of blocked workers are logged.
 const mostStuck = 5
 
-// stuck returns where workers of p but one are blocked, each place once.
+// stuck returns where workers of p, except but, are blocked, each location once.
 func (p *Pool) stuck(at tell.Goroutines, but *Worker) string {
 	var all []string
 	for _, e := range *p.Engine.Workers.Load() {
@@ -92,7 +91,7 @@ func (p *Pool) stuck(at tell.Goroutines, but *Worker) string {
 	return strings.Join(all, "; ")
 }
 
-// Lends reports whether a function gives up a place while it runs, if it can.
+// Lends reports whether a function lends its caller's place while it runs, if it can.
 func Lends(function string) bool {
 	switch strings.TrimPrefix(function, tell.Filch) {
 	case "Blocking", "(*Worker).Blocking":
@@ -101,7 +100,7 @@ func Lends(function string) bool {
 	return strings.HasSuffix(function, "/internal/task.(*Latch).Wait") || strings.HasSuffix(function, "/internal/task.(*Context).Blocking")
 }
 
-// ofFunction tells which function begins at entry, if that is not 0.
+// ofFunction names the function that begins at entry, if that is not 0.
 func ofFunction(entry uintptr) string {
 	switch name := tell.Function("", entry); {
 	case strings.HasPrefix(name, tell.Filch):

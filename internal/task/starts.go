@@ -2,21 +2,20 @@ package task
 
 import "sync"
 
-// starts lets workers tell that tasks start in the order in which these left the global queue, in a pool that is
-// InOrder. A worker that takes a task out gets the next turn, under the lock of the queue. It waits for its turn before
-// it tells that the task starts, and then passes it on. The turn of a task that does not start is passed without a wait,
-// also before it has come.
+// starts lets workers report starts of tasks in the order in which these left the global queue, in a pool that is InOrder. A
+// worker that takes a task out gets the next turn, under the lock of the queue. It waits for its turn before it reports the
+// start, and then passes it on. The turn of a task that does not start is passed without a wait, even before it has come.
 type starts struct {
-	last uint64 // the turn that was given last; under the global queue's lock
+	last uint64 // the last turn given; under the global queue's lock
 
 	mu     sync.Mutex
-	passed uint64                   // all turns up to this one were passed
-	ahead  map[uint64]bool          // those after it that were passed
+	passed uint64                   // all turns up to this one are passed
+	ahead  map[uint64]bool          // later turns already passed
 	waits  map[uint64]chan struct{} // closed when the turn has come
 }
 
-// InTurn calls tell, for the task that w has taken, when all tasks that left the global queue before have told that they
-// start, or do not start. It is for w's own goroutine.
+// InTurn calls tell, for the task that w has taken, once all tasks that left the global queue earlier have reported their
+// start, or do not start. Only w's own goroutine calls it.
 func (w *Worker) InTurn(tell func()) {
 	if n := w.turn; n != 0 {
 		w.Pool.starts.await(n)
@@ -27,7 +26,7 @@ func (w *Worker) InTurn(tell func()) {
 	tell()
 }
 
-// endTurn passes the turn of the task that w has taken, if it has one still.
+// endTurn passes the turn of the task that w has taken, if it still has one.
 func (w *Worker) endTurn() {
 	if w.turn != 0 {
 		w.Pool.starts.pass(w.turn)
@@ -35,20 +34,20 @@ func (w *Worker) endTurn() {
 	}
 }
 
-// lendTurn passes the turn of w while what it calls in that waits, perhaps for a task that has a later one.
+// lendTurn passes w's turn while code that it calls in that turn waits, perhaps for a task with a later one.
 func (w *Worker) lendTurn() {
 	if n := w.telling.Load(); n != 0 {
 		w.Pool.starts.pass(n)
 	}
 }
 
-// give returns the next turn, for a worker that takes a task from the global queue, whose lock the caller holds.
+// give returns the next turn, for a worker that takes a task from the global queue. The caller holds that queue's lock.
 func (o *starts) give() uint64 {
 	o.last++
 	return o.last
 }
 
-// await waits until turn n has come.
+// await waits for turn n.
 func (o *starts) await(n uint64) {
 	o.mu.Lock()
 	if o.passed >= n-1 {
@@ -64,7 +63,7 @@ func (o *starts) await(n uint64) {
 	<-come
 }
 
-// pass ends turn n, unless that has ended.
+// pass ends turn n, unless it has ended.
 func (o *starts) pass(n uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

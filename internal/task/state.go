@@ -5,15 +5,16 @@ import (
 	"sync/atomic"
 )
 
-// State tells how far the task of a Future is:
+// State is the progress of a Future's task:
 //
 //	      Free            Claim              Finish
 //	held ──────> queued ─────────> running ──────────> done
 //	  └───────────────────────────────^
 //	            ClaimToDrop
 //
-// Few are held: those of After and of a Subpool. A promise is held until it is completed. In any of these states, Watch notes that there is a waiter, so that Finish says so. The
-// context of tasks without a Future is shared from the beginning, and stays so.
+// Few tasks are held: those of After and of a Subpool. A promise is held until it is completed. In any of these states, Watch
+// notes that there is a waiter, so that Finish says so. The context of tasks without a Future is shared from the beginning,
+// and stays so.
 //
 //	bits 0-1   queued, running or done
 //	bit  2     watched
@@ -30,7 +31,7 @@ const (
 	stateQueued    = 0
 	stateRunning   = 1
 	stateDone      = 2
-	stateProgress  = 3 // the bits of the above
+	stateProgress  = 3 // the bits of the progress
 	stateWatched   = 1 << 2
 	stateShared    = 1 << 3
 	stateWithin    = 1 << 4
@@ -47,13 +48,13 @@ func (s Status) IsRunning() bool { return s&stateProgress == stateRunning }
 func (s Status) IsDone() bool    { return s&stateProgress == stateDone }
 func (s Status) IsShared() bool  { return s&stateShared != 0 }
 
-// HoldsSlot reports whether the task was claimed and has a slot of its own.
+// HoldsSlot reports whether the task was claimed and has its own slot.
 func (s Status) HoldsSlot() bool { return s.IsRunning() && s&stateWithin == 0 }
 
 // Runner returns the number of the worker that runs the task, or 0.
 func (s Status) Runner() uint32 { return uint32(s / stateOneRunner) }
 
-// String tells the parts.
+// String names the parts.
 func (s Status) String() string {
 	if s.IsShared() {
 		return "shared"
@@ -64,11 +65,11 @@ func (s Status) String() string {
 
 func (t *State) Load() Status { return Status(t.word.Load()) }
 
-// Share makes the state that of a context for any number of tasks. It is for a new one.
+// Share makes a new state that of a context for any number of tasks.
 func (t *State) Share() { t.word.Store(stateShared) }
 
-// Claim makes the caller the one that runs the task, on a worker with that number unless
-// it is 0, or that drops it. It reports false if another has claimed it.
+// Claim claims the task for the caller, to run it on the worker with the number runner unless that is 0, or to drop it. It
+// returns false if another has claimed it.
 func (t *State) Claim(runner uint32, within bool) bool {
 	to := Status(stateRunning + runner*stateOneRunner)
 	if within {
@@ -85,7 +86,7 @@ func (t *State) Claim(runner uint32, within bool) bool {
 	}
 }
 
-// Hold makes the task one that is held. It is for a new one. within tells whether it needs no slot.
+// Hold makes a new task held. within tells whether it needs no slot.
 func (t *State) Hold(within bool) {
 	if within {
 		t.word.Or(stateHeld | stateWithin)
@@ -94,10 +95,10 @@ func (t *State) Hold(within bool) {
 	}
 }
 
-// Free makes a task that was held one that may start.
+// Free lets a held task start.
 func (t *State) Free() { t.word.And(^uint32(stateHeld)) }
 
-// ClaimToDrop is Claim for a caller that drops the task, which may be held.
+// ClaimToDrop is Claim for a caller that drops the task, even if it is held.
 func (t *State) ClaimToDrop() bool {
 	for {
 		s := t.Load()
@@ -110,8 +111,8 @@ func (t *State) ClaimToDrop() bool {
 	}
 }
 
-// Finish notes that the task has its result, and reports whether there is a waiter.
-// A task may be refused without ever having been queued.
+// Finish notes that the task has its result, and reports whether there is a waiter. A refused task may never have been
+// queued.
 func (t *State) Finish() (watched bool) {
 	s := Status(t.word.Swap(stateDone)) // (W40) the result; pairs with (R40)
 	mustBeFirst(s)

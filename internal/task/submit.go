@@ -8,9 +8,9 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// What a task goes through before it is queued: whether the pool takes it, and what happens at a limit.
+// What a task goes through before it is queued: whether the pool accepts it, and what happens at a limit.
 
-// submit queues t for a caller that has ctx. If try is set, it neither waits nor runs t.
+// submit queues t for a caller with ctx. If try is set, it neither waits nor runs t.
 func (p *Pool) submit(ctx context.Context, t Task, priority int, fair, try bool) error {
 	switch {
 	case p.Plain && p.IsLogical():
@@ -52,8 +52,8 @@ func (p *Pool) submit(ctx context.Context, t Task, priority int, fair, try bool)
 	return nil
 }
 
-// QueuePlain is submit for most pools, which see nothing, and have no limits and no priorities, and have no logical races:
-// 39 ns for an empty task instead of 45.
+// QueuePlain is submit for most pools, those without observers, limits, priorities and logical races: 39 ns for an empty task
+// instead of 45.
 func (p *Pool) QueuePlain(ctx context.Context, t Task, fair bool) error {
 	if err := p.Admits(ctx); err != nil {
 		return p.refuse(t.Body, err)
@@ -75,8 +75,8 @@ func (p *Pool) QueuePlain(ctx context.Context, t Task, fair bool) error {
 	return nil
 }
 
-// Admits returns why a task of a caller that has ctx is refused, if it is. A pool that is
-// being shut down takes tasks from its own. What is admitted may still be tooLate.
+// Admits returns why a task of a caller with ctx is refused, or nil. A pool that is shutting down accepts tasks from its own
+// tasks. An admitted task may still be tooLate.
 func (p *Pool) Admits(ctx context.Context) error {
 	if phase := p.Phase.Load(); phase != Open {
 		if c := Of(ctx); phase != Draining || c == nil || c.Pool != p {
@@ -89,7 +89,7 @@ func (p *Pool) Admits(ctx context.Context) error {
 	return nil
 }
 
-// refuse counts a task that was not accepted, and returns err.
+// refuse counts a refused task, and returns err.
 func (p *Pool) refuse(b Body, err error) error {
 	if p.Sees {
 		p.announce(b, event.Rejected, err, func() {})
@@ -99,8 +99,8 @@ func (p *Pool) refuse(b Body, err error) error {
 	return err
 }
 
-// tooLate refuses a task that found the pool at its end, after it was admitted. If it was announced, it counts as
-// cancelled: it was said to be accepted.
+// tooLate refuses a task that found the pool ended after it was admitted. If it was announced as accepted, it counts as
+// cancelled.
 func (p *Pool) tooLate(b Body) error {
 	o := seenOf(b)
 	if o == nil {
@@ -113,8 +113,7 @@ func (p *Pool) tooLate(b Body) error {
 	return ErrClosed
 }
 
-// takeSlot takes one of the slots of [WithTaskLimit] for t. It reports whether it has
-// run t instead.
+// takeSlot takes a slot of [WithTaskLimit] for t. It reports whether it has run t instead.
 func (p *Pool) takeSlot(ctx context.Context, t Task, try bool) (ran bool, err error) {
 	switch {
 	case p.Slots.Take():
@@ -135,8 +134,7 @@ func (p *Pool) takeSlot(ctx context.Context, t Task, try bool) (ran bool, err er
 	return false, err
 }
 
-// runNow runs t, which one of p's tasks submits, on the caller's goroutine. It calls
-// begins just before.
+// runNow runs t, submitted by a task of p, on the caller's goroutine. It calls begins first.
 func (p *Pool) runNow(ctx context.Context, t Task, without Slots, begins func()) error {
 	if err := p.Admits(ctx); err != nil {
 		return p.refuse(t.Body, err)
@@ -168,8 +166,7 @@ func (p *Pool) runsTaskOf(ctx context.Context) bool {
 	return c.Worker == nil || c.Seat().Taken()
 }
 
-// takeRoom takes room in the queue for t, which has a slot. It reports whether it has
-// run t instead.
+// takeRoom takes room in the queue for t, which has a slot. It reports whether it has run t instead.
 func (p *Pool) takeRoom(ctx context.Context, t Task, try bool) (ran bool, err error) {
 	if p.Room.Take() {
 		return false, nil
@@ -177,9 +174,9 @@ func (p *Pool) takeRoom(ctx context.Context, t Task, try bool) (ran bool, err er
 	return p.takeRoomOf(p.Room, p.Overflow, ctx, t, try)
 }
 
-// takeRoomOf is takeRoom if there is none, for any queue.
+// takeRoomOf is takeRoom for any queue, when there is no room.
 func (p *Pool) takeRoomOf(room *Room, overflow Overflow, ctx context.Context, t Task, try bool) (ran bool, err error) {
-	keeps := false // t its slot
+	keeps := false // t keeps its slot
 	defer func() { // deferred, since a method of ctx may panic
 		if !keeps {
 			p.LeaveSlot(Seat{})
@@ -203,12 +200,12 @@ func (p *Pool) takeRoomOf(room *Room, overflow Overflow, ctx context.Context, t 
 	return false, nil
 }
 
-// Push adds t, which was pushed by the time at, and reports false if q takes no tasks any more.
-// Otherwise Pushed must follow. If the global queue takes none, the pool has ended.
+// Push adds t, which was pushed by the time at, and returns false if q no longer takes tasks; otherwise Pushed must follow.
+// If the global queue takes none, the pool has ended.
 func (q *Queue) Push(priority int, at int64, t Task) bool { return q.items.push(q, priority, at, t) }
 
-// Submit queues t, which has room and a slot: in w's own queue, unless w is nil, or t is so
-// urgent that others have to see it. It reports false if the pool has ended.
+// Submit queues t, which has room and a slot: in w's own queue, unless w is nil, or t is so urgent that others must see it.
+// It returns false if the pool has ended.
 func (p *Pool) Submit(w *Worker, t Task, priority int) bool {
 	if !p.push(w, t, priority) {
 		return false
@@ -218,7 +215,7 @@ func (p *Pool) Submit(w *Worker, t Task, priority int) bool {
 	return true
 }
 
-// push is Submit without what follows.
+// push is Submit without the steps after it.
 func (p *Pool) push(w *Worker, t Task, priority int) bool {
 	at := p.pushTime()
 	if p.Ageing > 0 {
@@ -230,32 +227,29 @@ func (p *Pool) push(w *Worker, t Task, priority int) bool {
 		}
 		w.Engine.Tell(event.Spilled, nil)
 	}
-	return p.Global.Push(priority, at, t) // where those that run what is less urgent see it; see way
+	return p.Global.Push(priority, at, t) // where workers with less urgent work see it; see way
 }
 
-// Pushed is called when a task was queued.
+// Pushed is called after a task was queued.
 func (p *Pool) Pushed() {
 	if p.Engine.Wake(); p.Phase.Load() == Cancelled { // (R10)
-		p.dropQueued() // Cancel may have dropped what was queued before the push
+		p.dropQueued() // Cancel may have dropped the queued tasks before the push
 	}
 	p.EnsureWatch()
 }
 
-// How long tasks have been queued is known without a look at the clock at each submission.
+// How long tasks have been queued is known without reading the clock at each submission.
 //
-// Queues without priorities have stamps. Code that reads the clock anyway (the watch
-// for stalls, Stats, Queued, Dump) notes that all queued tasks were pushed by now. So the
-// age of a task counts from the first stamp after its push.
+// Queues without priorities have stamps. Code that reads the clock anyway (the stall watch, Stats, Queued, Dump) notes that
+// all queued tasks were pushed by now. So the age of a task counts from the first stamp after its push.
 //
-// With priorities the oldest task may be anywhere in a queue, so each has a time of its own:
-// the time at which the watch for stalls looks next. If no watch runs, because a worker is
-// free, it is the time of the clock.
+// With priorities the oldest task may be anywhere in a queue, so each has its own time: that of the next check of the stall
+// watch. If no watch runs, because a worker is free, it is the clock's time.
 
-// pushTime returns the time by which a task was pushed that is pushed now, or 0 if stamps
-// tell.
+// pushTime returns the time by which a task pushed now counts as pushed, or 0 if stamps say.
 func (p *Pool) pushTime() int64 {
 	switch {
-	case p.Ageing > 0 || p.Paused.Load(): // there is no watch in a pause
+	case p.Ageing > 0 || p.Paused.Load(): // no watch runs in a pause
 	case p.Order != ByPriority:
 		return 0
 	default:

@@ -2,17 +2,17 @@ package task
 
 import "sync"
 
-// A Subpool limits how many of its tasks run at once. What a task has of it is its Slot; see README.md for the
-// rule that waits keep, and for the states of a Slot.
+// A Subpool limits how many of its tasks run at once. Each task's share of it is a Slot; see README.md for the rule that
+// waits keep, and for the states of a Slot.
 type Subpool struct {
 	Pool     *Pool
 	Name     string
 	Limit    int
-	Room     *Room    // in the line, and for tasks that are about to ask for a slot; nil without a limit
-	Overflow Overflow // if there is none
+	Room     *Room    // in the line, and for tasks about to ask for a slot; nil without a limit
+	Overflow Overflow // if there is no room
 
 	mu      sync.Mutex
-	running int     // tasks that have a slot; may exceed Limit, by tasks that have waited
+	running int     // tasks with a slot; tasks that have waited may take it beyond Limit
 	waiting Waiting // tasks that need one
 }
 
@@ -22,15 +22,15 @@ func (s *Subpool) SetOrder(o Order) { s.waiting.Order = o }
 // Order returns the order in which tasks get slots.
 func (s *Subpool) Order() Order { return s.waiting.Order }
 
-// A Slot is what a task has of its Subpool. All but Of is under the lock of that.
+// A Slot is a task's share of its Subpool. All but Of is under that Subpool's lock.
 type Slot struct {
-	Of *Subpool // nil if the task is of none; written before it is held
+	Of *Subpool // nil if the task is in none; written before it is held
 
 	state slotState
 	room  bool  // the task has room in the line
-	waits int   // under way in the name of the task
-	on    *Held // that the task waits for, or runs on top of itself, and that gives its slot to this task at its end; or nil
-	by    *Held // the task whose on this was last; or nil
+	waits int   // in progress in the name of the task
+	on    *Held // the task that this one waits for or runs on top of itself, and that gives its slot to this one at its end; or nil
+	by    *Held // the last task whose on this was; or nil
 }
 
 type slotState uint8
@@ -43,11 +43,11 @@ const (
 	slotOver // the task has ended, or was dropped
 )
 
-// HasRoom notes that h has room, which it gives back when it has a slot or is dropped. Nobody else knows h yet.
+// HasRoom notes that h has room, which it returns when it gets a slot or is dropped. No one else knows h yet.
 func (h *Held) HasRoom() { h.Slot.room = true }
 
-// Enter asks for a slot for h, and reports whether there is one. If not, h stands in line, unless it was
-// dropped: even if there is no room, since nobody could wait for that in its name.
+// Enter asks for a slot for h, and reports whether it got one. If not, h enters the line, unless it was dropped, even without
+// room, because no one could wait for that on its behalf.
 func (s *Subpool) Enter(h *Held, priority int) bool {
 	s.mu.Lock()
 	if h.Slot.state != slotNone {
@@ -69,7 +69,7 @@ func (s *Subpool) Enter(h *Held, priority int) bool {
 	return false
 }
 
-// unlock releases the lock, when h has a slot or has ended, and gives back the room that h has had. h may be nil.
+// unlock releases the lock, when h has a slot or has ended, and returns h's room. h may be nil.
 func (s *Subpool) unlock(h *Held) {
 	leaves := h != nil && h.Slot.room
 	if leaves {
@@ -81,13 +81,13 @@ func (s *Subpool) unlock(h *Held) {
 	}
 }
 
-// take counts h, which has a slot from here on. The caller holds the lock.
+// take counts h, which has a slot from now on. The caller holds the lock.
 func (s *Subpool) take(h *Held) {
 	h.Slot.state = slotTaken
 	s.running++
 }
 
-// Forget makes sure that h, which was dropped, gets no slot. If it has one, Leave must follow.
+// Forget ensures that h, which was dropped, gets no slot. If it has one, Leave must follow.
 func (s *Subpool) Forget(h *Held) {
 	s.mu.Lock()
 	switch h.Slot.state {
@@ -100,8 +100,8 @@ func (s *Subpool) Forget(h *Held) {
 	s.unlock(h)
 }
 
-// Leave ends what h has, which has ended, at the worker near. The slot goes to the task that waits for h, if
-// it waits for nothing else: it goes on now, and need not exceed the limit.
+// Leave ends the share of h, which has ended, at the worker near. The slot goes to the task that waits for h, if it waits for
+// nothing else: it goes on now, without exceeding the limit.
 func (s *Subpool) Leave(h *Held, near *Worker) {
 	s.mu.Lock()
 	was := h.Slot.state
@@ -124,9 +124,9 @@ func (s *Subpool) Leave(h *Held, near *Worker) {
 	}
 }
 
-// Lend gives up the slot of h, if it has one, since a wait begins in its name: for on, unless that is nil. If on
-// stands in line, and no more tasks run than may, it gets that very slot, and is queued. Otherwise the first in line
-// gets it. Reclaim ends the wait. near is the worker of the waiting task.
+// Lend gives up the slot of h, if it has one, as a wait begins in its name, for on unless that is nil. If on is in line, and
+// no more tasks run than may, on gets that very slot and is queued; otherwise the first in line gets it. Reclaim ends the
+// wait. near is the worker of the waiting task.
 func (s *Subpool) Lend(h, on *Held, near *Worker) Lent {
 	s.mu.Lock()
 	l, ok := s.lend(h, on)
@@ -144,8 +144,8 @@ func (s *Subpool) Lend(h, on *Held, near *Worker) Lent {
 	return l
 }
 
-// Pass is Lend if on stands in line and gets the slot, which the caller runs on top of h. It does nothing otherwise, and
-// reports false.
+// Pass is Lend if on is in line and gets the slot, for the caller to run on top of h. Otherwise it does nothing and returns
+// false.
 func (s *Subpool) Pass(h, on *Held) (Lent, bool) {
 	s.mu.Lock()
 	if h.Slot.state != slotTaken || !s.passes(on) {
@@ -158,14 +158,14 @@ func (s *Subpool) Pass(h, on *Held) (Lent, bool) {
 	return l, true
 }
 
-// lend counts a wait, and reports whether it is to give up the slot: whether it is the first. The caller holds the lock.
+// lend counts a wait. first reports whether it must give up the slot, because it is the first. The caller holds the lock.
 func (s *Subpool) lend(h, on *Held) (l Lent, first bool) {
 	switch h.Slot.state {
 	case slotTaken:
 		h.Slot.state = slotLent
 		first = true
 	case slotLent:
-	default: // it has ended, and a goroutine that it has left waits
+	default: // it has ended, and a goroutine it has left behind waits
 		return Lent{}, false
 	}
 	h.Slot.waits++
@@ -177,12 +177,12 @@ func (s *Subpool) lend(h, on *Held) (l Lent, first bool) {
 	return l, first
 }
 
-// passes reports whether on may have the slot that another lends. The caller holds the lock.
+// passes reports whether on may have the slot that another task lends. The caller holds the lock.
 func (s *Subpool) passes(on *Held) bool {
 	return on != nil && on.Slot.Of == s && on.Slot.state == slotInLine && s.running <= s.Limit
 }
 
-// pass gives the slot that was lent to the task that the other waits for, if it may have it. The caller holds the lock.
+// pass gives the lent slot to the awaited task, if it may have it. The caller holds the lock.
 func (s *Subpool) pass(l Lent) bool {
 	if !s.passes(l.on) {
 		return false
@@ -192,11 +192,11 @@ func (s *Subpool) pass(l Lent) bool {
 	return true
 }
 
-// Lent is a wait that Lend or Pass has begun. The zero Lent is that of a task that had no slot.
+// Lent is a wait begun by Lend or Pass. The zero Lent is for a task without a slot.
 type Lent struct{ h, on *Held }
 
-// Reclaim ends the wait. If it was the last in the name of its task, that has a slot again: the one of the task that
-// it has waited for, or one more, even if none is free.
+// Reclaim ends the wait. After the last wait in its name, the task has a slot again: that of the task it has waited for, or
+// an additional one, even if none is free.
 func (l Lent) Reclaim() {
 	if l.h == nil {
 		return
@@ -213,19 +213,19 @@ func (l Lent) Reclaim() {
 	}
 }
 
-// freed gives free slots to those in line, at the worker near. At the end of the pool it does not: those in line are
-// dropped where they are, and not by one another, one deeper each.
+// freed gives free slots to tasks in line, at the worker near. It does nothing at the end of the pool: tasks in line are then
+// dropped where they are, not by one another, which would nest.
 func (s *Subpool) freed(near *Worker) {
 	for s.Pool.Phase.Load() != Cancelled {
 		next := s.next()
 		if next == nil {
 			return
 		}
-		next.Body.Admit(near) // or it was dropped, and what has done that calls Leave
+		next.Body.Admit(near) // or it was dropped, and whoever did that calls Leave
 	}
 }
 
-// next gives a slot to the first in line, if there is one for it, and returns that task.
+// next gives a free slot, if any, to the first in line, and returns that task.
 func (s *Subpool) next() *Held {
 	s.mu.Lock()
 	if s.running >= s.Limit {
@@ -250,7 +250,7 @@ func (s *Subpool) Running() int {
 	return s.running
 }
 
-// Waiting returns how many tasks stand in line.
+// Waiting returns how many tasks are in line.
 func (s *Subpool) Waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

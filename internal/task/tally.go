@@ -10,16 +10,16 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// Counted are the queued and held tasks that have a name and a priority in common.
+// Counted are the queued and held tasks with the same name and priority.
 type Counted struct {
-	Name     string // or that of the function, or "" if it has none
+	Name     string // or the function's, or "" if unknown
 	Priority int
 	Count    int           // of entries in queues
-	Oldest   time.Duration // how long the oldest has been queued
-	Held     int           // that are not queued yet
+	Oldest   time.Duration // time in the queue of the oldest
+	Held     int           // not queued yet
 }
 
-// Tally counts what is queued and held, by priority and name, in that order.
+// Tally counts queued and held tasks, sorted by priority and then name.
 func (p *Pool) Tally() []Counted {
 	t := tally{found: map[tallied]*Counted{}}
 	p.Walk(t.add)
@@ -37,7 +37,7 @@ func (p *Pool) Tally() []Counted {
 	return all
 }
 
-// tally counts tasks as they are found; those that follow one another are often alike.
+// tally counts tasks as they are found; consecutive ones are often alike.
 type tally struct {
 	found map[tallied]*Counted
 	last  tallied // counts at in
@@ -69,7 +69,7 @@ func (t *tally) of(priority int, b Body) *Counted {
 	return t.in
 }
 
-// about returns the name of b, or if it has none, its function, if that is known.
+// about returns the name of b, or if it has none, its function, if known.
 func about(b Body) (name string, function uintptr) {
 	name, f := b.About()
 	if name == "" && f != nil {
@@ -78,10 +78,10 @@ func about(b Body) (name string, function uintptr) {
 	return name, function
 }
 
-// Name returns the name of b, or that of its function, or "".
+// Name returns the name of b, or its function's, or "".
 func Name(b Body) string { return tell.Function(about(b)) }
 
-// Describe tells which task b is.
+// Describe identifies the task b.
 func Describe(b Body) string {
 	if name := Name(b); name != "" {
 		return "task " + name

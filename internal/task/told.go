@@ -8,20 +8,20 @@ import (
 	"github.com/filch-go/filch/internal/event"
 )
 
-// What hooks are told of tasks that no observer sees. What one worker runs without a break takes one
-// event a task, and one look at the clock: the end of each is told with the begin of the next.
+// What hooks receive about tasks that no observer sees. Consecutive tasks on a worker take one event and one clock reading
+// each: the end of a task is reported with the beginning of the next.
 
-// told is what hooks were told of a worker's tasks.
+// told is what hooks have received about a worker's tasks.
 type told struct {
 	tasks  uint64      // how many
-	end    int64       // when the one before ended, in the same burst, of which they were not told yet; else 0
-	open   event.Event // which that was
-	looked int64       // when they were told last how much is queued
-	own    int         // what they were told last: in the worker's own queue,
-	global int         // and in the global one, by this worker
+	end    int64       // when the previous task of the same burst ended, if not yet reported; else 0
+	open   event.Event // the event of that task
+	looked int64       // when queue lengths were last reported
+	own    int         // the last reported length of the worker's own queue,
+	global int         // and of the global one, by this worker
 }
 
-// A Run is that of a task which hooks were told of.
+// A Run is that of a task reported to hooks.
 type Run struct {
 	Returned bool // its function has
 
@@ -30,8 +30,8 @@ type Run struct {
 	e event.Event
 }
 
-// TellStarted tells hooks that the task of the given name and function starts on w, which may be nil. If w is the caller's own, id
-// is not called: the worker numbers its tasks itself.
+// TellStarted reports to hooks that the task of the given name and function starts on w, which may be nil. If w is the
+// caller's own, it does not call id: the worker numbers its tasks itself.
 func (p *Pool) TellStarted(w *Worker, own bool, name string, entry uintptr, id func() uint64) Run {
 	r := Run{p: p, e: event.Event{Kind: event.Started, Worker: -1, Other: -1, Name: name, Func: entry}}
 	if w != nil {
@@ -71,8 +71,8 @@ func (r *Run) TellEnded() {
 	}
 }
 
-// tellRest tells hooks of the end of the task that ended last, unless they were told, and of queues that have become empty
-// since w told how much is in them.
+// tellRest reports to hooks the end of the last task, unless it was reported, and queues that have become empty since w last
+// reported their length.
 func (w *Worker) tellRest() {
 	told := &w.told
 	if told.end != 0 {
@@ -87,19 +87,19 @@ func (w *Worker) tellRest() {
 	}
 }
 
-// tellOwn tells hooks that n tasks are in w's own queue.
+// tellOwn reports that n tasks are in w's own queue.
 func (w *Worker) tellOwn(n int) {
 	w.told.own = n
 	w.Engine.TellNumber(event.Queued, nil, n)
 }
 
-// tellGlobal tells them that n are in the global queue.
+// tellGlobal reports that n tasks are in the global queue.
 func (w *Worker) tellGlobal(n int) {
 	w.told.global = n
 	w.Pool.Engine.Tell(event.Event{Kind: event.Queued, Worker: -1, Other: -1, ID: uint64(n)})
 }
 
-// tellFetched tells hooks that w has taken n tasks from q.
+// tellFetched reports that w has taken n tasks from q.
 func (w *Worker) tellFetched(q *Queue, n int) {
 	if !w.Pool.Engine.IsHooked() {
 		return

@@ -2,18 +2,18 @@ package task
 
 import "github.com/filch-go/filch/internal/queue"
 
-// Waiting is a queue of held tasks, in an order of its own. It needs a lock of those that use it.
+// Waiting is a queue of held tasks with its own order. Its users must lock it.
 //
-// To take out one that is not the next would need a link in each kind of queue. So a task that is removed
-// stays as an entry that does not count, until its turn, or until half of the entries are such.
+// Removing a task that is not the next one would need a link in each kind of queue. Instead, a removed task stays as a dead
+// entry until its turn, or until half of the entries are dead.
 type Waiting struct {
 	Order  Order
 	levels queue.Levels[*Held]
 	line   queue.Deque[*Held]
-	gone   int // entries of tasks that were removed
+	gone   int // entries of removed tasks
 }
 
-// Push adds h, which is added once at most.
+// Push adds h, at most once.
 func (q *Waiting) Push(priority int, h *Held) {
 	h.inLine = true
 	q.push(priority, h)
@@ -27,7 +27,7 @@ func (q *Waiting) push(priority int, h *Held) {
 	}
 }
 
-// Pop takes out the one that is next in the order.
+// Pop takes out the next task.
 func (q *Waiting) Pop() (h *Held, ok bool) {
 	for {
 		if h, ok = q.pop(); !ok {
@@ -54,7 +54,7 @@ func (q *Waiting) pop() (h *Held, ok bool) {
 	return h, true
 }
 
-// Remove takes out h, which is there.
+// Remove takes out h, which must be there.
 func (q *Waiting) Remove(h *Held) {
 	h.inLine = false
 	if q.gone++; q.gone == q.entries() || q.gone >= 64 && 2*q.gone >= q.entries() {
@@ -62,7 +62,7 @@ func (q *Waiting) Remove(h *Held) {
 	}
 }
 
-// sweep takes out what was removed. The others stay in their order.
+// sweep deletes dead entries. The others keep their order.
 func (q *Waiting) sweep() {
 	q.gone = 0
 	for range q.line.Len() {
@@ -85,7 +85,7 @@ func (q *Waiting) sweep() {
 	}
 }
 
-// Len returns how many there are.
+// Len returns how many tasks there are.
 func (q *Waiting) Len() int { return q.entries() - q.gone }
 
 func (q *Waiting) entries() int { return q.levels.Len() + q.line.Len() }

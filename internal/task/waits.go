@@ -12,29 +12,24 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// Tasks that wait for one another wait for ever. A Wait that would close such a circle
-// returns ErrInside instead. Each wait that blocks is noted at the worker in whose seat
-// it is made. A wait that is about to block follows the notes, from the task that it
-// waits for to the task that this one waits for, and so on. That costs a few loads. Notes
-// that lead back are only a suspicion: goroutines that a task has started may use its
-// context, and their waits do not keep the task from ending.
+// Tasks that wait for one another wait for ever. A Wait that would close such a circle returns ErrInside instead. Each
+// blocking wait is noted at the worker in whose seat it is made. A wait that is about to block follows the notes, from the
+// task that it waits for to the task that this one waits for, and so on. That costs a few loads. Notes that lead back are
+// only a suspicion: goroutines started by a task may use its context, and their waits do not keep the task from ending.
 //
-// The stacks tell. What calls the function of a Future has the Future's address among the
-// arguments. A wait that blocks has the addresses of both tasks there. Arrays are passed
-// in memory, where each argument is valid for as long as the call lasts, and a traceback
-// prints them. So one look at all stacks, for which the world is stopped, shows whether
-// the function of each task in the circle is below the task's wait, on the same stack. If
-// any is not, there is no error.
+// The stacks decide. The caller of a Future's function has the Future's address among its arguments, and a blocking wait has
+// those of both tasks. Arrays are passed in memory, where each argument stays valid during the call, and a traceback prints
+// them. So one traceback of all stacks, for which the world is stopped, shows whether the function of each task in the circle
+// is below the task's wait, on the same stack. If any is not, there is no error.
 
-// A wait is one of a task that blocks, for another task or for a group.
+// A wait is a blocking wait of a task, for another task or for a group.
 type wait struct {
 	by    *Context
-	task  *Context // that it waits for, unless it is
+	task  *Context // awaited, unless it is
 	group *Group   // this
 }
 
-// waits are those that are made in the seats of one worker, or in the name of one
-// task that has no seat; the newest come last.
+// waits are those made in the seats of one worker, or in the name of one task without a seat; the newest are last.
 type waits struct {
 	mu   sync.Mutex
 	line line.Line[*wait]
@@ -48,13 +43,11 @@ func (c *Context) waits() *waits {
 	return &c.needExtras().waits
 }
 
-// A waitMark is what the stack of a wait that blocks shows. It has three addresses: of the
-// task that is waited for; of the waiting task, if the wait does not end before that task's
-// context, else nil; and of the waiting task in any case.
+// A waitMark makes three addresses visible on the stack of a blocking wait: the awaited task; the waiting task, or nil if the
+// wait may end before that task's context; and the waiting task in any case.
 type waitMark [3]*Context
 
-// blocked waits as l.Wait does, in the name of a task. It returns an error if that
-// task would wait for itself.
+// blocked waits as l.Wait does, in the name of a task. It returns an error if that task would wait for itself.
 //
 //go:noinline
 func blocked(mark waitMark, w wait, l *Latch, ctx context.Context, ready func() bool) error {
@@ -75,8 +68,7 @@ func blocked(mark waitMark, w wait, l *Latch, ctx context.Context, ready func() 
 	return w.by.standsBy(w.task.slotHeld(), func(s Seat) error { return l.Wait(ctx, s, ready) })
 }
 
-// lasts returns c if a wait with ctx does not end before c does, else nil. ctx is c or
-// comes from it.
+// lasts returns c if a wait with ctx does not end before c does, else nil. ctx is c or comes from it.
 func (c *Context) lasts(ctx context.Context) *Context {
 	if t, ok := ctx.(*Context); ok && t == c {
 		return c
@@ -87,9 +79,8 @@ func (c *Context) lasts(ctx context.Context) *Context {
 	return nil
 }
 
-// closesCircle reports whether the notes lead from what w waits for back to the task that
-// waits, or to another that runs in the same seat. A task that is held leads to what holds it:
-// through has such steps of the way, by the address of the held task.
+// closesCircle reports whether the notes lead from what w waits for back to the waiting task, or to another that runs in the
+// same seat. A held task leads to its dependencies; through has those steps, by the address of the held task.
 func (w *wait) closesCircle() (closes bool, through map[string]*Context) {
 	hops := 0
 	closes = w.leadsBack(w.task, &hops, func(c, on *Context) {
@@ -101,7 +92,7 @@ func (w *wait) closesCircle() (closes bool, through map[string]*Context) {
 	return closes, through
 }
 
-// leadsBack is closesCircle from c on. It tells the steps that go through a held task.
+// leadsBack is closesCircle from c on. It calls through for steps through a held task.
 func (w *wait) leadsBack(c *Context, hops *int, through func(c, on *Context)) bool {
 	for ; c != nil && *hops < 1000; *hops++ {
 		s := c.state.Load()
@@ -131,7 +122,7 @@ func (w *wait) leadsBack(c *Context, hops *int, through func(c, on *Context)) bo
 	return false
 }
 
-// holders returns what the task of c, which is held, comes after.
+// holders returns the dependencies of c's task, which is held.
 func (c *Context) holders() []dependency {
 	if h := c.held(); h != nil {
 		return h.after()
@@ -139,8 +130,7 @@ func (c *Context) holders() []dependency {
 	return nil // a promise
 }
 
-// waitsFor returns the newest wait of c, or of what runs in its seat. c runs on the worker
-// with the given number.
+// waitsFor returns the newest wait of c, or of what runs in its seat. c runs on the worker with the given number.
 func (c *Context) waitsFor(number uint32) *wait {
 	noted := c.notes(number)
 	if noted == nil {
@@ -154,8 +144,7 @@ func (c *Context) waitsFor(number uint32) *wait {
 	return noted.line.Last().Of
 }
 
-// notes returns what waits does. It is for goroutines that do not run c's task, which must
-// not look at c.Worker.
+// notes returns what waits does, for goroutines that do not run c's task and so must not read c.Worker.
 func (c *Context) notes(number uint32) *waits {
 	if number == 0 {
 		if m := c.extras.Load(); m != nil {
@@ -175,8 +164,8 @@ func (c *Context) notes(number uint32) *waits {
 	return nil
 }
 
-// circleOn returns an error that names the tasks if w and other waits keep one another from
-// ending. The caller is about to make w. through is what closesCircle returned.
+// circleOn returns an error that names the tasks if w, which the caller is about to make, and other waits keep one another
+// from ending. through is that of closesCircle.
 func circleOn(all tell.Stacks, w *wait, through map[string]*Context) error {
 	if len(all) == 0 || len(all[0].Tasks) == 0 {
 		return nil
@@ -195,7 +184,7 @@ func circleOn(all tell.Stacks, w *wait, through map[string]*Context) error {
 		if next < 0 {
 			return nil
 		}
-		for ; task >= 0; task-- { // that one waits for those that run on top of it
+		for ; task >= 0; task-- { // that one waits for the tasks on top of it
 			text += " waits for " + name(all[next].Tasks[task])
 		}
 		if at = next; at == 0 {
@@ -232,7 +221,7 @@ func (c *Context) Name() string {
 	return ""
 }
 
-// allWaits returns the waits of p's tasks that block now.
+// allWaits returns the blocking waits of p's tasks.
 func (p *Pool) allWaits() (all []wait) {
 	collect := func(n *waits) {
 		n.mu.Lock()
@@ -257,9 +246,8 @@ func (p *Pool) allWaits() (all []wait) {
 // mostShown is how many waits, circles and held tasks are shown.
 const mostShown = 100
 
-// lookAtWaits tells which task waits for which, and which of them wait for one
-// another. more is how many waits there are beside these. text is what the stacks are, or "" if they
-// were not looked at.
+// lookAtWaits describes which task waits for which, and which circles they form. more is the number of further waits. text is
+// the stacks, or "" if they were not taken.
 func (p *Pool) lookAtWaits(text string) (waits []event.WaitLook, more int, circles []string) {
 	all := p.allWaits()
 	if len(all) == 0 {
@@ -276,7 +264,7 @@ func (p *Pool) lookAtWaits(text string) (waits []event.WaitLook, more int, circl
 		text := nameIn(stacks, c[0].by)
 		for i, w := range c {
 			text += " waits for " + target(stacks, w)
-			// The next is of the group, or runs on top of w.task, or holds it.
+			// The next belongs to the group, runs on top of w.task, or holds it.
 			if next := c[(i+1)%len(c)].by; next != w.task {
 				text += " waits for " + nameIn(stacks, next)
 			}
@@ -286,7 +274,7 @@ func (p *Pool) lookAtWaits(text string) (waits []event.WaitLook, more int, circl
 	return waits, max(0, len(all)-mostShown), circles
 }
 
-// target tells what w waits for.
+// target describes what w waits for.
 func target(all tell.Stacks, w wait) string {
 	if w.group != nil {
 		return "a group"
@@ -294,7 +282,7 @@ func target(all tell.Stacks, w wait) string {
 	return nameIn(all, w.task)
 }
 
-// nameIn tells which task c is the context of.
+// nameIn names the task whose context is c.
 func nameIn(all tell.Stacks, c *Context) string {
 	if c.isPromise() {
 		return "a promise"
@@ -305,8 +293,7 @@ func nameIn(all tell.Stacks, c *Context) string {
 	return all.NameOf(tell.Address(c))
 }
 
-// circlesOf returns up to most of the circles that waits make, if each is made by
-// its task's own goroutine.
+// circlesOf returns up to most of the circles that waits form, assuming each is made by its task's own goroutine.
 func circlesOf(all []wait, most int) (circles [][]wait) {
 	bySeat, byTask, byGroup := map[uint32][]int{}, map[*Context][]int{}, map[context.Context][]int{}
 	for i, w := range all {

@@ -10,14 +10,8 @@ import (
 	"github.com/filch-go/filch/internal/policy"
 )
 
-// way lets a worker that is at fork-join work, or at a loop, give its place to a
-// task that is queued: a worker that looks at its demand and finds GiveWay there
-// lends its place and waits, and another goroutine runs the task. So a task never
-// runs on top of a stack that may hold a mutex. Guests of Do do not give way: no other
-// goroutine may go on in their stead.
-//
-// There are two reasons to ask for it. In a pool by priority, a task is queued that
-// is more urgent than what some worker runs, and no worker is idle:
+// Workers are asked to yield for two reasons. In a pool by priority, a queued task is more urgent than what some worker runs,
+// and no worker is idle:
 //
 //	(W14) push the Task, which notes its priority as the best one of the global
 //	queue; then (R15) load the levels of the workers, and raise GiveWay on those that
@@ -26,56 +20,55 @@ import (
 //	(W15) a worker notes the level of what it begins to run; then (R14) loads the
 //	best of the global queue, and asks itself if that is more urgent.
 //
-// In the one order of these either the pusher sees the level, or the worker the task.
-// One that is asked looks again whether it must: as many give way as there are tasks
-// of the best priority beyond those that idle workers are about to take.
+// In the one order of these, either the pusher sees the level, or the worker sees the task. A worker that is asked checks
+// again whether it must: as many yield as there are tasks of the best priority beyond those that idle workers are about to
+// take.
 //
-// # Why not each push looks at all workers
+// # Why not every push asks all workers
 //
-// Workers that run what is less urgent and does not fork do not answer, and if all do
-// so, each push would ask all of them again. So asked is a level such that all workers
-// that run what is less urgent have been asked, or are being asked, and have not answered.
-// A pusher leaves it at that if the task is no more urgent than asked. Otherwise it does
+// Workers that run less urgent work and do not fork do not answer. If all are like that, each push would ask all of them
+// again. So asked is a level such that all workers with less urgent work have been asked, or are being asked, and have not
+// answered. A pusher does nothing more if the task is no more urgent than asked. Otherwise it does
 //
 //	(W16) note the level of the task in asked; then (R15).
 //
-// A worker keeps asked true, or makes it say that none has been asked:
+// A worker keeps asked true, or resets it to none:
 //
-//   - After (W15), it does (R16) load asked, and asks itself if what it begins is less
-//     urgent than that.
-//   - After it has lowered its demand from GiveWay, it makes asked say none, and then
-//     loads the best. Nobody else lowers the demand from there.
+//   - After (W15), it does (R16) load asked, and asks itself if what it begins is less urgent than that.
+//   - After it has lowered its demand from GiveWay, it resets asked to none, and then loads the best. No one else lowers the
+//     demand from there.
 //
-// Take a pusher that leaves it at an asked that another has written, and a worker that runs
-// what is less urgent than the task. If the worker's (R16) came before that was written, the
-// other sees the level at its (R15), and asks. If it came later, the worker has asked
-// itself. Either way its demand is up until it answers. If that is after the pusher has
-// loaded asked, the worker finds the task. If it is before, asked said none since, and
-// then was written again: the same holds for the one that wrote it.
+// Take a pusher that stops at an asked that another pusher has written, and a worker that runs less urgent work than the
+// task. If the worker's (R16) came before that was written, the other pusher sees the level at its (R15), and asks. If it
+// came later, the worker has asked itself. Either way its demand is up until it answers. If that is after the pusher has
+// loaded asked, the worker finds the task. If it is before, asked was reset to none since, and then written again: the same
+// holds for the pusher that wrote it.
 //
-// Now and then a pusher looks all the same, to lower least.
+// Now and then a pusher scans all workers anyway, to lower least.
 //
-// In any pool, the watch for stalls asks when no queued task has started for the time of
-// WithStallTimeout though no worker is blocked. Then one worker gives way.
+// In any pool, the stall watch asks when no queued task has started for the time of WithStallTimeout though no worker is
+// blocked. Then one worker yields.
 //
-// Workers that gave way go on as soon as there is nothing more urgent, or, if the watch has
-// asked, as soon as a worker has done one of the tasks. Of equally urgent ones, that which
-// has waited longest goes on first. When the pool is paused or closed, all go on at once, on
-// extra places if need be, since no task may come to free theirs. For the same reason none
-// gives way while more places are taken than there are.
+// Workers that yielded go on as soon as nothing is more urgent, or, if the watch has asked, as soon as a worker has done one
+// of the tasks. Of equally urgent ones, the longest waiting goes first. When the pool is paused or closed, all go on at once,
+// on extra places if need be, because no task may come to free theirs. For the same reason none yields while more places are
+// taken than there are.
+
+// way lets a worker at fork-join work or in a loop yield its place to a queued task: a worker that checks its demand and
+// finds GiveWay there lends its place and waits, and another goroutine runs the task. So a task never runs on top of a stack
+// that may hold a mutex. Guests of Do do not yield: no other goroutine may go on in their stead.
 type way struct {
-	wanted atomic.Bool  // the watch asks; a worker that gives way clears it
-	least  atomic.Int64 // no worker runs what is less urgent; raised before that runs, lowered by what looks at all workers
-	asked  atomic.Int64 // all that run what is less urgent were asked; noPriority if none was; written by what looks and what answers, all load
-	spared atomic.Int32 // pushes since one looked; pushers write and load
-	n      atomic.Int32 // as len(waiting); written under mu
+	wanted atomic.Bool  // the watch asks; a worker that yields clears it
+	least  atomic.Int64 // no worker runs less urgent work; raised before that runs, lowered by scans of all workers
+	asked  atomic.Int64 // all workers with less urgent work were asked; noPriority if none was; written by scans and answers, all load
+	spared atomic.Int32 // pushes since a scan; pushers write and load
+	n      atomic.Int32 // len(waiting); written under mu
 
 	mu      sync.Mutex
 	waiting []*Worker // the most urgent last, and of these the longest waiting
 }
 
-// SetLevel notes how urgent what w is about to run is: the priority that it was
-// queued by. It is for pools by priority.
+// SetLevel notes how urgent w's next work is: the priority it was queued by. It is for pools by priority.
 func (w *Worker) SetLevel(level int64) {
 	if w.Engine.Level.Load() == level {
 		return
@@ -92,8 +85,7 @@ func (w *Worker) SetLevel(level int64) {
 	}
 }
 
-// urge asks workers to give way that run what is less urgent than a task in the
-// global queue, if no worker is idle.
+// urge asks workers with less urgent work than a task in the global queue to yield, if no worker is idle.
 func (p *Pool) urge() {
 	if p.Order != ByPriority {
 		return
@@ -115,7 +107,7 @@ func (p *Pool) urge() {
 		}
 	}
 	if old := p.way.least.Load(); least <= best && least < old {
-		if p.way.least.CompareAndSwap(old, least) { // look again: one may have begun meanwhile
+		if p.way.least.CompareAndSwap(old, least) { // scan again: one may have begun meanwhile
 			for _, w := range *p.Engine.Workers.Load() {
 				p.way.raise(w.Level.Load())
 			}
@@ -123,11 +115,11 @@ func (p *Pool) urge() {
 	}
 }
 
-// spares reports whether it is too soon to look at all n workers again, if they were asked.
-// On average that costs a push as much as a look at 16 of them.
+// spares reports whether it is too soon to scan all n workers again, if they were asked. On average a push scans the
+// equivalent of 16.
 func (y *way) spares(n int) bool { return int(y.spared.Add(1)) <= max(n/16, 8) }
 
-// raise notes that some worker runs what has the given level.
+// raise notes that some worker runs work of the given level.
 func (y *way) raise(level int64) {
 	for {
 		least := y.least.Load()
@@ -137,7 +129,7 @@ func (y *way) raise(level int64) {
 	}
 }
 
-// mayGiveWay reports whether w, which is asked, should.
+// mayGiveWay reports whether w, which is asked to yield, should.
 func (w *Worker) mayGiveWay() bool {
 	p := w.Pool
 	if w.Guest || p.Paused.Load() || p.Phase.Load() == Cancelled || !w.Engine.MayLend() {
@@ -155,8 +147,7 @@ func (w *Worker) mayGiveWay() bool {
 	return false
 }
 
-// giveWay is called when w finds that it is asked to, at a place where its forks are
-// in order.
+// giveWay is called when w finds that it is asked to yield, where its forks are consistent.
 func (w *Worker) giveWay() {
 	p := w.Pool
 	if !w.Engine.LowerGiveWay() {
@@ -190,8 +181,8 @@ func (y *way) enter(w *Worker) {
 	y.n.Store(int32(len(y.waiting))) // (W10)
 }
 
-// leave removes and returns the first that waits if it is no less urgent than level,
-// and take, which is called under the lock, reports true; else nil.
+// leave removes and returns the first waiting worker if it is no less urgent than level, and take, called under the lock,
+// returns true; else nil.
 func (y *way) leave(level int64, take func() bool) *Worker {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -206,9 +197,8 @@ func (y *way) leave(level int64, take func() bool) *Worker {
 	return w
 }
 
-// goesOn returns a level such that workers that gave way for what is less urgent, or
-// as urgent, may go on, and whether any may: with a turn, after a worker has done a
-// task.
+// goesOn returns a level, and whether workers that yielded and are at least that urgent may go on: with a turn, after a
+// worker has done a task.
 func (p *Pool) goesOn(turn bool) (level int64, ok bool) {
 	switch best := p.best.Load(); {
 	case p.Paused.Load():
@@ -224,15 +214,14 @@ func (p *Pool) goesOn(turn bool) (level int64, ok bool) {
 	}
 }
 
-// mayPass reports whether a worker that has done a task should pass its place.
+// mayPass reports whether a worker that has done a task should pass its place on.
 func (p *Pool) mayPass() bool {
 	_, ok := p.goesOn(true)
 	return ok
 }
 
-// passPlace gives w's place, when it has done a Task, to one that gave way, if any may
-// go on. The round of w has ended by then: without the place, nothing keeps Close from
-// returning before the task is counted.
+// passPlace gives the place of w, which has done a Task, to a worker that yielded, if any may go on. The round of w has ended
+// by then: without the place, nothing keeps Close from returning before the task is counted.
 func (w *Worker) passPlace() {
 	p := w.Pool
 	if level, ok := p.goesOn(true); ok && w.Engine.Hold.Load().HasPlace() {
@@ -244,8 +233,7 @@ func (w *Worker) passPlace() {
 	}
 }
 
-// letOneGoOn gives a free place to one that gave way, if any may go on, and reports
-// whether it did.
+// letOneGoOn gives a free place to a worker that yielded, if any may go on, and reports whether it did.
 func (p *Pool) letOneGoOn() bool {
 	level, ok := p.goesOn(false)
 	if !ok {
@@ -259,7 +247,7 @@ func (p *Pool) letOneGoOn() bool {
 	return true
 }
 
-// ask makes one worker give way, for tasks of which none has started for long.
+// ask makes one worker yield, for tasks of which none has started for long.
 func (p *Pool) ask() {
 	p.way.wanted.Store(true)
 	for _, w := range *p.Engine.Workers.Load() {
@@ -267,8 +255,8 @@ func (p *Pool) ask() {
 	}
 }
 
-// letAllGoOn gives a place to each that gave way, an extra one if all are taken: the pool
-// is paused or closed, so that no task is about to have it.
+// letAllGoOn gives a place to each worker that yielded, an extra one if all are taken: the pool is paused or closed, so no
+// task is about to free one.
 func (p *Pool) letAllGoOn() {
 	for {
 		w := p.way.leave(math.MaxInt64, func() bool { _ = p.Engine.Places.Enter(); return true })

@@ -12,7 +12,8 @@ import (
 	"github.com/filch-go/filch/internal/tell"
 )
 
-// LookAt returns what p is at, which holds so many tasks. If nothing is active, or there are more goroutines than most, it looks at the stacks only for waits.
+// LookAt returns the state of p, which holds held tasks. If nothing is active, or there are more goroutines than most, it
+// reads the stacks only for waits.
 func (p *Pool) LookAt(active bool, held, most int) (l event.Look) {
 	text := ""
 	if active {
@@ -39,7 +40,7 @@ func (p *Pool) LookAt(active bool, held, most int) (l event.Look) {
 	return l
 }
 
-// inPlaceOutside returns the goroutines that run tasks of p in place, and no worker of p.
+// inPlaceOutside returns the goroutines outside of p's workers that run tasks of p in place.
 func (p *Pool) inPlaceOutside(at tell.Goroutines) (some []*tell.Goroutine) {
 	workers := *p.Engine.Workers.Load()
 	return slices.DeleteFunc(at.InPlace(tell.Address(p)), func(g *tell.Goroutine) bool {
@@ -47,7 +48,7 @@ func (p *Pool) inPlaceOutside(at tell.Goroutines) (some []*tell.Goroutine) {
 	})
 }
 
-// goroutineOf returns the goroutine of b, a LongRunning task, or nil if it is not found.
+// goroutineOf returns the goroutine of b, a LongRunning task, or nil if not found.
 func goroutineOf(at tell.Goroutines, b Body) *tell.Goroutine {
 	if t, ok := bare(b).(FutureTask); ok {
 		return at.OfLong(tell.Address(&t.Core().Ctx))
@@ -55,7 +56,7 @@ func goroutineOf(at tell.Goroutines, b Body) *tell.Goroutine {
 	return nil
 }
 
-// look returns what w is at, and whether it is in use.
+// look returns the state of w, and whether it is in use.
 func (w *Worker) look(unused bool, at tell.Goroutines) (l event.WorkerLook, used bool) {
 	e := &w.Engine
 	running, d := w.Own.Running()
@@ -82,10 +83,10 @@ func (w *Worker) look(unused bool, at tell.Goroutines) (l event.WorkerLook, used
 	return l, true
 }
 
-// describeDoing tells what w is at, that is at, but for what is known from Show.
+// describeDoing describes at, what w is doing, without what Show says.
 func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
 	function, kind, other := ofFunction(at.Entry), at.Kind, at.Other
-	if shown && kind != engine.AtDo { // that tells more than the body of a loop of package par
+	if shown && kind != engine.AtDo { // that says more than the body of a par loop
 		function = ""
 	}
 	switch kind {
@@ -116,7 +117,7 @@ func (w *Worker) describeDoing(at engine.Doing, shown bool) (s string) {
 	return s
 }
 
-// String tells what holds a task.
+// String describes what holds a task.
 func (h *Held) String() string {
 	var open []string
 	deps := h.after()
