@@ -30,7 +30,7 @@ func TestOneWorkerPublishesNothing(t *testing.T) {
 	}
 	for name, program := range workOfOne(t, work) {
 		t.Run(name, func(t *testing.T) {
-			p := filch.New(filch.WithWorkers(1))
+			p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0)) // a stall would add a place
 			for range rig.Fewer(20) {
 				program(p)
 			}
@@ -115,7 +115,7 @@ func TestOneWorkerPublishesWhenAnotherMayCome(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := filch.New(filch.WithWorkers(1))
+			p := filch.New(filch.WithWorkers(1), filch.WithStallTimeout(0)) // a stall would add a place
 			begun := make(chan bool)
 			fn := filch.NewFunc(func(f *filch.Frame[int, int], n int) int {
 				if n > 0 {

@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 	"examples/wordcount":       {"", "par"},
 	"internal/conform":         {},
 	"internal/thorough":        {},
-	"internal/rig":             {"", "internal/affinity", "internal/task", "steal"},
+	"internal/rig":             {"", "internal/affinity", "internal/race", "internal/task", "steal"},
 	"par":                      {"", "internal/affinity", "internal/clock", "internal/race", "internal/simd", "internal/span", "internal/standby"},
 	"internal/pgo":             {},
 	"internal/pictures":        {"", "basic", "deque", "internal/engine", "internal/event", "internal/goroutine", "internal/policy", "steal", "trace"},
