@@ -38,7 +38,7 @@ var subjects = []subject{
 			"func (r *ring[T]) at(i int64) *T {\n\tp := &r.slots[int(i)&(len(r.slots)-1)]\n\tatomic.Plain(unsafe.Pointer(p), true)\n\treturn p\n}"},
 	}},
 	{"ordered", []Edit{
-		{"gate.go", "// gate lets the owner", "// Gate is a gate for a program of its own.\ntype Gate = gate\n\nfunc (g *Gate) Enter() { g.enter() }\n\nfunc (g *Gate) Leave(n int) { g.leave(n) }\n\nfunc (g *Gate) EnterThief() bool { return g.enterThief() }\n\nfunc (g *Gate) LeaveThief(n int) { g.leaveThief(n) }\n\n// gate lets the owner"},
+		{"gate.go", "// gate admits the owner", "// Gate is a gate for a program of its own.\ntype Gate = gate\n\nfunc (g *Gate) Enter() { g.enter() }\n\nfunc (g *Gate) Leave(n int) { g.leave(n) }\n\nfunc (g *Gate) EnterThief() bool { return g.enterThief() }\n\nfunc (g *Gate) LeaveThief(n int) { g.leaveThief(n) }\n\n// gate admits the owner"},
 		// Plain memory that goes from one goroutine to another.
 		{"addressable.go", "\tv := h.v\n", "\tatomic.Writes(&h.v)\n\tv := h.v\n"},
 	}},
@@ -178,7 +178,7 @@ var subjects = []subject{
 	{".", []Edit{
 		// What transcripts show.
 		{"options.go", "// withHook makes the pool", "// WithHook is withHook.\nfunc WithHook(h event.Hook) Option { return withHook(h) }\n\n// Words tells the words of p.\nfunc (p *Pool) Words(tell func(what, word string)) { p.tasks.Engine.Words(tell) }\n\n// Hold keeps workers from being woken for forks for a while.\nfunc (p *Pool) Hold() { p.tasks.Engine.Hold() }\n\n// Number is that of w.\nfunc (w *Worker) Number() int { return w.tasks.Engine.ID }\n\n// withHook makes the pool"},
-		{"pool.go", "// Pool is a set of places", "// Tally is that of a group.\ntype Tally = task.Tally\n\n// Pool is a set of places"},
+		{"pool.go", "// Pool is a set of slots", "// Tally is that of a group.\ntype Tally = task.Tally\n\n// Pool is a set of slots"},
 		{"close.go", "\t<-end\n\treturn nil\n", "\tatomic.Receive(end)\n\treturn nil\n"},
 		{"close.go", "\tselect {\n\tcase <-end:\n\t\treturn nil\n\tcase <-ctx.Done():\n\t}\n", "\tif atomic.Receive(end); true {\n\t\treturn nil\n\t}\n"},
 		// Plain memory that goes from one goroutine to another.

@@ -371,7 +371,7 @@ var mutations = append([]mutation{
 	{"ordered: a value is removed and fixed", "ordered/handles", []Edit{{"ordered/addressable.go",
 		"if h.turn.CompareAndSwap(turn, turn+n) {", "if h.turn.Store(turn + n); true {"}}},
 	{"ordered: a value between two entries does not count", "ordered/handles", []Edit{{"ordered/addressable.go",
-		"\ta.moving.Add(1) // (W56) before the entry counts no more; pairs with (R56)\n\tdefer a.moving.Add(-1)\n", ""}}},
+		"\ta.moving.Add(1) // (W56) before the old entry stops counting; pairs with (R56)\n\tdefer a.moving.Add(-1)\n", ""}}},
 	{"ordered: Fix pushes before the turn", "ordered/handles", []Edit{{"ordered/addressable.go",
 		"\tturn, ok := h.advance(2)\n\tif ok {\n\t\tpush(ticket[T]{h, turn})\n", "\tpush(ticket[T]{h, h.turn.Load() + 2})\n\t_, ok := h.advance(2)\n\tif ok {\n"}}},
 	{"strand: the children are counted before the carrier has parked", "strand/stalls(,|$)", []Edit{{"strand/join.go",
