@@ -87,6 +87,12 @@ tidy:
 api:
 	go run ./internal/exported
 
+# How long the tests take that CONTRIBUTING.md begins with, on processors that should be idle; the median counts.
+times:
+	@for i in 1 2 3; do for what in "-short ./..." work; do \
+		begin=$$(date +%s); go test -count=1 $$what >/dev/null || exit; echo "$$(($$(date +%s) - begin)) s  go test -count=1 $$what"; \
+	done; done
+
 # The structure in figures: files, references, methods; see DESIGN.md.
 house:
 	go run ./internal/house

@@ -26,22 +26,18 @@ func (w *Worker) Show(p *Progress) (before *Progress) {
 //	tasks: 5 submitted, 1 done (0 failed, 0 panicked), 0 cancelled, 0 rejected, 2 queued (2 globally, the oldest for 5s), 1 submitter waiting for room
 //	worker 0        waits for a fork that worker 1 has, without a place; at main.menu main.go:31
 //	worker 1        fork of Join from worker 0, for 2m8s; chan receive for 2 minutes at main.menu.func2 main.go:33
-//	worker 2        Call of main.init.func2; at main.soup main.go:12
-//	worker 3        Do of main.menu.func3; sync.Mutex.Lock at main.menu.func3 main.go:40
 //	worker 4        task dice, for 1m8s or more; par loop of main.dice.func1, 100 of 1000 done; at main.dice.func1 main.go:51
-//	worker 5        searches
 //	long running    task watch
 //	in place        task main.serve.func1; sleep at main.serve.func1 main.go:62
 //
-// Each worker in use has a line, also for calls from outside: what it began last, where its user code is, and what that waits
-// for. Inside fork-join code, Dump knows only par loops, whose progress is exact to 0.1 ms or an element, and what
-// [Worker.Show] shows. A worker that keeps its slot in Future.Wait or Group.Wait waits with a context other than its task's
-// own. Inline tasks off the workers, by [CallerRuns] or Help, have their own lines. A task's time counts since Stats, Queued,
-// Dump or the stall watch first saw it; calls from outside and inline tasks have none. A task without a name shows its
-// function. Then come the waits of tasks, with their circles, which are deadlocks if every wait is on its task's own
-// goroutine; last the held tasks, and why. With [WithAffinity], a line shows the processors. Dump does not wait for tasks. It
-// costs [Pool.Stats], a few microseconds per worker and, if anything runs, the stacks of all goroutines, which stop the
-// program for some microseconds each; above 10,000 it takes them only for waits. It panics if out is nil.
+// Each worker in use has a line, also for calls from outside: what it began last, where its user code is, and what that
+// waits for. Inside fork-join code, Dump knows only par loops, exact to 0.1 ms or an element, and what [Worker.Show] shows.
+// Tasks without a name show their function. Then come waiting tasks with the circles they form, and held tasks with what
+// holds them. docs/debugging.md explains each line.
+//
+// Dump may be called at any time, and does not wait for tasks. It costs [Pool.Stats], a few microseconds per worker and, if
+// anything runs, the stacks of all goroutines, which stop the program for some microseconds each; above 10,000 goroutines
+// it takes stacks only for waits. It panics if out is nil.
 //
 //figure:set 0.1 ms
 func (p *Pool) Dump(out io.Writer) error {

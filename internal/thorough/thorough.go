@@ -1,5 +1,5 @@
 // Package thorough is for tests that compile programs, judge what is compiled, or sweep through more than kills a mistake. They
-// take longer than all others together, and a change seldom breaks one. So they run in .ci/run, and by make thorough.
+// take longer than all others together, and a change seldom breaks one. So they run with FILCH_THOROUGH=1, as in .ci/run.
 package thorough
 
 import (
