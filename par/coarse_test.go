@@ -127,7 +127,7 @@ func TestCoarseElementsAfterFineForks(t *testing.T) {
 			t.Run(fmt.Sprintf("%s after fib %d", name, fine), func(t *testing.T) {
 				step := 1
 				if testing.Short() {
-					step = 3
+					step = ifRace(6, 3)
 				}
 				for workers := 2; workers <= 8; workers += step {
 					for k := 1; k <= 64; k++ {

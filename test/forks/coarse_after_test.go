@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/rig"
 )
 
@@ -118,7 +119,10 @@ func TestCoarseLeavesAfterFineWork(t *testing.T) {
 		for before, run := range fineBefore {
 			t.Run(fmt.Sprintf("%s after %s", name, before), func(t *testing.T) {
 				late, all, step := 0, 0, 1
-				if testing.Short() {
+				switch {
+				case testing.Short() && race.Enabled:
+					step = 6
+				case testing.Short():
 					step = 3
 				}
 				for workers := 2; workers <= 8; workers += step {
