@@ -1,5 +1,4 @@
-// Package browser lets tests drive pages in Chromium, by scripts for Node. A test that needs it is skipped where
-// Chromium, Node or npm is missing, unless FILCH_BROWSER=1.
+// Package browser lets tests drive pages in Chromium, by scripts for Node. Such tests are thorough ones: see package thorough.
 package browser
 
 import (
@@ -65,10 +64,7 @@ func Drive(t *testing.T, dir string, ask func(what string), args ...string) (ste
 	return steps
 }
 
-// must reports whether it is an error that something is missing.
-func must() bool { return os.Getenv("FILCH_BROWSER") == "1" }
-
-// Need returns the commands, or skips the test.
+// Need returns the commands, and fails without them.
 func Need(t *testing.T) (chromium, node string) {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -77,15 +73,10 @@ func Need(t *testing.T) (chromium, node string) {
 		}
 	}
 	node, err := exec.LookPath("node")
-	_, npm := exec.LookPath("npm")
-	if chromium != "" && err == nil && npm == nil {
-		return chromium, node
+	if _, npm := exec.LookPath("npm"); chromium == "" || err != nil || npm != nil {
+		t.Fatal("Chromium, Node or npm is missing. In Debian: apt-get install chromium nodejs npm")
 	}
-	if must() {
-		t.Fatal("FILCH_BROWSER=1, but Chromium, Node or npm is missing. In Debian: apt-get install chromium nodejs npm")
-	}
-	t.Skip("the page is not tested in a browser: Chromium, Node or npm is missing; FILCH_BROWSER=1 makes that an error")
-	return "", ""
+	return chromium, node
 }
 
 // installed returns a folder with the script and drive.mjs, below one with the packages. Both stay in the cache of the user.
@@ -141,31 +132,7 @@ func install(t *testing.T, dir string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "npm", "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = dir
-	b, err := cmd.CombinedOutput()
-	if err != nil && must() {
+	if b, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm ci: %v\n%s", err, b)
-	}
-	if err != nil {
-		t.Skipf("the page is not tested in a browser: npm ci: %v", err)
-	}
-}
-
-// CheckFiles checks that no file of a page has a script or a style in its text, or needs anything from elsewhere.
-func CheckFiles(t *testing.T, files fs.FS) {
-	t.Helper()
-	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), "uplot") {
-			return err
-		}
-		text, err := fs.ReadFile(files, path)
-		for _, bad := range []string{"https://", "http://", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=", "onclick=", "javascript:"} {
-			if strings.Contains(strings.ReplaceAll(string(text), "http://www.w3.org/2000/svg", ""), bad) {
-				t.Errorf("%s has %s", path, bad)
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

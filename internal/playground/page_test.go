@@ -13,15 +13,14 @@ import (
 	"github.com/filch-go/filch/internal/playground"
 	"github.com/filch-go/filch/internal/sim"
 	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // The page does in a browser what it should, and the simulator in it comes to what this one comes to; browser/page.mjs
 // has the steps. Screenshots are left in browser/shots. If only the results differ, "make playground" was not run after
 // a change of the simulator.
 func TestPageInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds, and runs without -short")
-	}
+	thorough.Only(t, "drives a page in Chromium")
 	mux := http.NewServeMux()
 	mux.Handle("/any/folder/", http.StripPrefix("/any/folder/", http.FileServer(http.Dir("../../docs/playground"))))
 	mux.Handle("/bare/", http.StripPrefix("/bare/", http.FileServer(without{http.Dir("../../docs/playground"), "/sim.wasm.gz"})))

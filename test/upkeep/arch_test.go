@@ -95,13 +95,14 @@ var mayImport = map[string][]string{
 }
 
 func TestArrowsPointOneWay(t *testing.T) {
+	atRoot(t)
 	for dir, pkg := range packages(t) {
 		if len(pkg.GoFiles) == 0 {
 			continue // of tests alone
 		}
 		allowed, known := mayImport[dir]
 		if !known {
-			t.Errorf("package %q has no place in the order of the packages", dir)
+			t.Errorf("package %q has no row in mayImport, in test/upkeep/arch_test.go", dir)
 			continue
 		}
 		for _, path := range pkg.Imports {
@@ -118,6 +119,7 @@ func TestArrowsPointOneWay(t *testing.T) {
 
 // The root module requires nothing, in its tests neither.
 func TestStandardLibraryOnly(t *testing.T) {
+	atRoot(t)
 	b, err := os.ReadFile("go.mod")
 	if err != nil {
 		t.Fatal(`os.ReadFile("go.mod"):`, err)
@@ -170,6 +172,7 @@ func packages(t *testing.T) map[string]*gobuild.Package {
 
 // One place wraps what is panicked with: panic.go. Others would do it by rules of their own.
 func TestPanicsAreWrappedInOnePlace(t *testing.T) {
+	atRoot(t)
 	for dir, pkg := range packages(t) {
 		for _, name := range pkg.GoFiles {
 			file := filepath.Join(filepath.FromSlash(dir), name)
@@ -192,6 +195,7 @@ func TestPanicsAreWrappedInOnePlace(t *testing.T) {
 // behind it, and the read that it pairs with (Rn); a pair must not lose its
 // half.
 func TestOrderingLabelsComeInPairs(t *testing.T) {
+	atRoot(t)
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(`filepath.Glob("*.go"):`, err)

@@ -11,6 +11,7 @@ import (
 
 // With checks in all pools, the examples make no mistake, though some of them panic.
 func TestExamplesMakeNoMistake(t *testing.T) {
+	atRoot(t)
 	thorough.Only(t, "runs all examples with checks")
 	cmd := exec.Command(thorough.Tool(t, "go"), "test", "-count=1", "-v", "-run=^Example", ".", "./flow", "./par", "./strand")
 	cmd.Env = append(os.Environ(), "FILCH_CHECKS=1")

@@ -70,6 +70,7 @@ var (
 
 // The programs in README.md and docs/cluster.md compile, and print what they say. Those that do not say so need servers.
 func TestProgramsInDocsPrintWhatTheySay(t *testing.T) {
+	atRoot(t)
 	var names, programs []string
 	for _, file := range []string{"README.md", "docs/cluster.md"} {
 		all := program.FindAllStringSubmatch(read(t, file), -1)
@@ -101,6 +102,7 @@ func TestProgramsInDocsPrintWhatTheySay(t *testing.T) {
 
 // Links to files, and to their headings, lead somewhere.
 func TestLinksResolve(t *testing.T) {
+	atRoot(t)
 	for _, file := range append(documents(t), "CHANGELOG.md", "SECURITY.md") {
 		checkLinks(t, file)
 	}
@@ -143,6 +145,7 @@ func checkLinks(t *testing.T, file string) {
 // The source files that the notes on the design name are there: in the root, beside the notes, or
 // where the path says.
 func TestFilesThatAreNamedExist(t *testing.T) {
+	atRoot(t)
 	named := regexp.MustCompile("`([\\w./-]+\\.go)`")
 	for _, file := range designs(t) {
 		for _, m := range named.FindAllStringSubmatch(read(t, file), -1) {
@@ -156,6 +159,7 @@ func TestFilesThatAreNamedExist(t *testing.T) {
 
 // Each file of the root is in the map of DESIGN.md.
 func TestMapHasAllFiles(t *testing.T) {
+	atRoot(t)
 	_, table, _ := strings.Cut(read(t, "DESIGN.md"), "\n## Map\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	files, err := filepath.Glob("*.go")
@@ -183,6 +187,7 @@ func hasHeading(text, anchor string) bool {
 // that it is measured by, or says that it is set and not measured. FILCH_FIGURES=write
 // writes the figures of Markdown as they are measured.
 func TestFiguresAreMeasured(t *testing.T) {
+	atRoot(t)
 	rig.JudgesSource(t)
 	for _, file := range documents(t) {
 		text := read(t, file)
@@ -228,6 +233,7 @@ func namesTheMachine(t *testing.T, file, text string) bool {
 
 // A page that takes figures from docs/bench names the machine of each, and says of no figure that it is from another.
 func TestPagesNameTheMachineOfTheirFigures(t *testing.T) {
+	atRoot(t)
 	measured := regexp.MustCompile(`<!-- (\w+): `)
 	for _, file := range documents(t) {
 		text := blank(blank(blank(read(t, file), generated), fenced), coded)
@@ -253,6 +259,7 @@ func TestPagesNameTheMachineOfTheirFigures(t *testing.T) {
 // docs/design/atomics.md says of each atomic field what writes and what reads it: by the field's name,
 // or, if the type is there for its atomic fields alone, the name of that.
 func TestAllAtomicsAreWrittenDown(t *testing.T) {
+	atRoot(t)
 	table := read(t, "docs/design/atomics.md")
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -345,6 +352,7 @@ func hasWord(text, word string) bool {
 
 // The limits in docs/choosing.md hold for the table above them.
 func TestSmallCallsCostWhatIsSaid(t *testing.T) {
+	atRoot(t)
 	limits := map[string]map[string]float64{} // by function and number of elements, in µs
 	block := regexp.MustCompile(`(?s)<!-- limits -->(.*?)<!-- end -->`).FindString(read(t, "docs/choosing.md"))
 	for row := range strings.SplitSeq(block, "\n") {
@@ -404,6 +412,7 @@ func TestSmallCallsCostWhatIsSaid(t *testing.T) {
 //
 // say the same of the figures above them. FILCH_FIGURES=write writes them, too.
 func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
+	atRoot(t)
 	rig.JudgesSource(t)
 	for _, dir := range []string{".", "par", "flow", "ordered", "deque", "basic"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))

@@ -8,13 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/filch-go/filch/internal/rig"
 )
 
 // Every exported name has a runnable example.
 func TestEveryExportedNameHasAnExample(t *testing.T) {
-	rig.JudgesSource(t)
+	atRoot(t)
 	for dir := range packages(t) {
 		if strings.HasPrefix(filepath.ToSlash(dir), "internal/") {
 			continue

@@ -11,6 +11,7 @@ import (
 // The fast paths must stay within the compiler's budget for inlining; that is
 // where they have their speed from.
 func TestFastPathsAreInlined(t *testing.T) {
+	atRoot(t)
 	thorough.Only(t, "compiles a package")
 	out, err := exec.Command(thorough.Tool(t, "go"), "build", "-gcflags=-m", "./internal/workload").CombinedOutput()
 	if err != nil {

@@ -15,6 +15,7 @@ var longer = map[string]string{}
 
 // The doc comment of an exported function, method or type fits a screen: 25 lines.
 func TestDocCommentsFitAScreen(t *testing.T) {
+	atRoot(t)
 	found := 0
 	for dir, pkg := range packages(t) {
 		if strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "examples/") {
@@ -58,6 +59,7 @@ func documented(d ast.Decl) (name string, doc *ast.CommentGroup) {
 
 // DESIGN.md is a map: what was tried, and how one package works, stands beside the code.
 func TestDesignIsAMap(t *testing.T) {
+	atRoot(t)
 	b, err := os.ReadFile("DESIGN.md")
 	if n := strings.Count(string(b), "\n"); err != nil || n > 700 {
 		t.Errorf("DESIGN.md has %d lines, and may have 700: %v", n, err)

@@ -18,6 +18,7 @@ var (
 // In docs/mistakes.md, each program with a mistake says what stands there, and the one beside it
 // says nothing but what it prints.
 func TestMistakesAreToldAsDocumented(t *testing.T) {
+	atRoot(t)
 	type mistake struct{ name, told, want string }
 	var mistakes []mistake
 	var programs []string // two for each: with the mistake, and without

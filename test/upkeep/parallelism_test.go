@@ -12,6 +12,7 @@ import (
 
 // The program in docs/parallelism.md runs, and prints what it is there for.
 func TestProgramOfParallelismPrintsAProfile(t *testing.T) {
+	atRoot(t)
 	thorough.Only(t, "compiles a program")
 	thorough.Tool(t, "go")
 	file := filepath.Join(t.TempDir(), "main.go")

@@ -1,15 +1,10 @@
 package upkeep
 
-import (
-	"log"
-	"os"
-	"testing"
-)
+import "testing"
 
-// What is judged here is the repository, and so its files are named from its root.
-func TestMain(m *testing.M) {
-	if err := os.Chdir("../.."); err != nil {
-		log.Fatal(err)
-	}
-	m.Run()
+// atRoot has t name files from the root of the repository, which is what is judged here. It cannot be done once in TestMain: what is
+// opened is noted only while tests run, and go test would take results from its cache though files have changed.
+func atRoot(t *testing.T) {
+	t.Helper()
+	t.Chdir("../..")
 }

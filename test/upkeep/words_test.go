@@ -30,6 +30,7 @@ var words = map[string][]string{
 // Nothing but the methods of a word touches it, and what a step returns is not dropped by
 // accident: it says whether the step was made, or what the caller has to see to.
 func TestWordsChangeByTheirMethods(t *testing.T) {
+	atRoot(t)
 	rig.JudgesSource(t)
 	fset := token.NewFileSet()
 	from := exportData(t, fset)

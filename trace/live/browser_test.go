@@ -15,15 +15,13 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/browser"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/trace/live"
 )
 
-// The page does in a browser what it should; browser/page.mjs has the steps. It needs Chromium, Node and npm, and
-// without them it is skipped, unless FILCH_BROWSER=1. It leaves screenshots in browser/shots.
+// The page does in a browser what it should; browser/page.mjs has the steps. It needs Chromium, Node and npm. It leaves screenshots in browser/shots.
 func TestPageInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds, and runs without -short")
-	}
+	thorough.Only(t, "drives a page in Chromium")
 	browser.Need(t)
 	few, many := filch.New(filch.WithWorkers(4), filch.WithName("few")), filch.New(filch.WithWorkers(64), filch.WithName("many"))
 	defer few.Close()

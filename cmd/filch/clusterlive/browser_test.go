@@ -18,14 +18,12 @@ import (
 	"github.com/filch-go/filch/cmd/filch/clusterlive"
 	"github.com/filch-go/filch/internal/browser"
 	"github.com/filch-go/filch/internal/poll"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
-// The page does in a browser what it should; browser/page.mjs has the steps. It needs Chromium, Node and npm, and
-// without them it is skipped, unless FILCH_BROWSER=1. It leaves screenshots in browser/shots.
+// The page does in a browser what it should; browser/page.mjs has the steps. It needs Chromium, Node and npm. It leaves screenshots in browser/shots.
 func TestPageInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds, and runs without -short")
-	}
+	thorough.Only(t, "drives a page in Chromium")
 	browser.Need(t)
 	c := startCluster(t)
 	v := &views{real: c.look}
