@@ -136,3 +136,23 @@ func install(t *testing.T, dir string) {
 		t.Fatalf("npm ci: %v\n%s", err, b)
 	}
 }
+
+// CheckFiles checks that no file of a page has a script or a style in its text, or needs anything from elsewhere.
+func CheckFiles(t *testing.T, files fs.FS) {
+	t.Helper()
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), "uplot") {
+			return err
+		}
+		text, err := fs.ReadFile(files, path)
+		for _, bad := range []string{"https://", "http://", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=", "onclick=", "javascript:"} {
+			if strings.Contains(strings.ReplaceAll(string(text), "http://www.w3.org/2000/svg", ""), bad) {
+				t.Errorf("%s has %s", path, bad)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
