@@ -18,7 +18,7 @@ import (
 )
 
 // more are flags for the tests of a package.
-var more = map[string][]string{".": {"-stress=300ms"}, "ordered": {"-stress=500ms"}}
+var more = map[string][]string{"ordered": {"-stress=500ms"}}
 
 // A verdict is what became of a mutant.
 type verdict struct {
