@@ -40,12 +40,3 @@ func StressTime() time.Duration {
 
 // LongForm reports whether this is the long form of .ci/run.
 func LongForm() bool { return os.Getenv("FILCH_LONG") != "" }
-
-// JudgesSource skips a test that judges what is written, with -short: no setting of the runtime,
-// no platform and no race detector changes that.
-func JudgesSource(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it judges the source, and runs without -short")
-	}
-}

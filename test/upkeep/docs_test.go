@@ -17,8 +17,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/filch-go/filch/internal/rig"
 )
 
 // documents are what users read, as opposed to DESIGN.md and the READMEs beside code,
@@ -188,7 +186,6 @@ func hasHeading(text, anchor string) bool {
 // writes the figures of Markdown as they are measured.
 func TestFiguresAreMeasured(t *testing.T) {
 	atRoot(t)
-	rig.JudgesSource(t)
 	for _, file := range documents(t) {
 		text := read(t, file)
 		bare := blank(blank(blank(text, generated), fenced), coded)
@@ -413,7 +410,6 @@ func TestSmallCallsCostWhatIsSaid(t *testing.T) {
 // say the same of the figures above them. FILCH_FIGURES=write writes them, too.
 func TestFiguresInDocCommentsAreMeasured(t *testing.T) {
 	atRoot(t)
-	rig.JudgesSource(t)
 	for _, dir := range []string{".", "par", "flow", "ordered", "deque", "basic"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
