@@ -133,11 +133,12 @@ type line struct {
 	ended    bool      // by the source, or by a panic
 	carriers int       // goroutines taking steps
 	coming   int       // carriers that have not begun
+	guests   int       // goroutines of guests, with those that carry no longer
 	outside  bool      // the caller of Run needs a worker slot to carry
 	closed   bool      // the pool accepts no more guests
 	away     bool      // nor does it admit the caller of Run
 	resting  bool      // the caller of Run waits instead of carrying
-	left     sync.Cond // signalled when no carriers are left, or resting is over
+	left     sync.Cond // signalled when no carriers or no guests are left, or resting is over
 	broken   bool      // a guest ended by a panic, or Goexit
 	fault    any       // the panic
 }
@@ -166,7 +167,7 @@ func (l *line) run(s filch.Scope) (err error) {
 		if !inOrder {
 			l.leave()
 		}
-		for l.carriers > 0 {
+		for l.carriers > 0 || l.guests > 0 {
 			l.left.Wait()
 		}
 		l.mu.Unlock()
@@ -203,6 +204,7 @@ func (l *line) rest() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.resting = !l.away
+	l.callMore()
 	for l.resting && l.carriers > 0 {
 		l.left.Wait()
 	}
@@ -223,6 +225,17 @@ func (l *line) mayCall() bool {
 	return (l.resting || !l.closed) && l.pool.Idle() > l.coming
 }
 
+// callMore calls a carrier if there is a step for it. Besides a carrier that takes a step, whoever has given back a
+// worker slot does this: a carrier that has left may hold its slot when others look for a free one. l.mu must be held.
+func (l *line) callMore() {
+	if !l.mayCall() {
+		return
+	}
+	if _, more := l.first(int(l.failed.limit.Load())); more {
+		l.call()
+	}
+}
+
 // call adds a carrier. l.mu must be held.
 func (l *line) call() {
 	l.carriers++
@@ -232,6 +245,7 @@ func (l *line) call() {
 		l.left.Signal()
 		return
 	}
+	l.guests++
 	go l.guest()
 }
 
@@ -245,26 +259,32 @@ func (l *line) leave() {
 func (l *line) guest() {
 	inOrder := false
 	defer func() {
-		if inOrder {
-			return
+		var fault any
+		if !inOrder {
+			fault = recover()
 		}
-		fault := recover()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if !l.broken {
-			l.broken, l.fault = true, fault
+		if !inOrder {
+			if !l.broken {
+				l.broken, l.fault = true, fault
+			}
+			l.leave()
 		}
-		l.leave()
+		if l.guests--; l.guests == 0 {
+			l.left.Signal()
+		}
 	}()
 	err := l.pool.TryDo(l.carry)
 	inOrder = true
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
 		l.coming--
 		l.closed = true
 		l.leave()
 	}
+	l.callMore()
 }
 
 // carry takes steps until none can be taken now, and leaves. After each step, a carrier checks which steps it has made
@@ -309,11 +329,7 @@ func (l *line) next(carried int) (st step, ok bool) {
 			s.waiting.remove(st.i)
 		}
 	}
-	if l.mayCall() {
-		if _, more := l.first(limit); more {
-			l.call()
-		}
-	}
+	l.callMore()
 	return st, true
 }
 

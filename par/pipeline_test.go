@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/race"
 )
 
@@ -452,6 +453,9 @@ func TestAPipelineAllocatesNothingForAValue(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
+	if affinity.InUse() {
+		t.Skip("a pool has pinned its workers: each value costs a goroutine")
+	}
 	pool := filch.New(filch.WithWorkers(1))
 	defer pool.Close()
 	allocs := func(n int) float64 {
@@ -477,5 +481,20 @@ func BenchmarkPipeline(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/value")
 		})
+	}
+}
+
+// When Run returns, its guests have given back their worker slots: what comes next finds all of them free.
+func TestGuestsOfAPipelineAreGoneWhenRunReturns(t *testing.T) {
+	p := filch.New(filch.WithWorkers(8))
+	defer p.Close()
+	for range ifRace(500, 2000) {
+		busy := Stage(From(slices.Values(upToN(16))), 0, func(i int) (int, error) { runtime.Gosched(); return i, nil })
+		if err := busy.Run(p, func(int) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if idle := p.Idle(); idle != 8 {
+			t.Fatalf("after Run, %d of 8 workers are idle", idle)
+		}
 	}
 }
