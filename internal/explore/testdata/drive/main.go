@@ -52,6 +52,7 @@ func (n *ran) read(k int) {
 func main() {
 	pattern := flag.String("run", "", "explore the programs that match")
 	preemptions := flag.Int("preemptions", -1, "at most so many preemptions; negative: any number")
+	less := flag.Int("less", 0, "so many preemptions less than a program's own bound, if it has one")
 	limit := flag.Int("max", 0, "at most so many executions a program; 0: all")
 	deep := flag.Bool("deep", false, "explore larger programs as well")
 	replay := flag.String("replay", "", "run this schedule once, as thread numbers with commas, and print it")
@@ -94,6 +95,9 @@ func main() {
 		o := o
 		if o.Preemptions < 0 && o.Schedule == nil {
 			o.Preemptions = p.bound
+			if p.bound > 0 {
+				o.Preemptions = max(0, p.bound-*less)
+			}
 		}
 		r := sched.Explore(p.run, o)
 		end := "complete"
