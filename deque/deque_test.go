@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // maker is a deque that must keep the contract, with indices that begin at start.
@@ -146,7 +148,7 @@ func TestMemoryOfABurstIsGivenBack(t *testing.T) {
 // out exactly once, and to one thief in the order it was pushed.
 func TestEachValueIsTakenExactlyOnce(t *testing.T) {
 	n := 300_000
-	if testing.Short() {
+	if thorough.Sampled() {
 		n /= 10
 	}
 	for _, thieves := range []int{1, 2, 7} {

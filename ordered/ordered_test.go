@@ -20,6 +20,7 @@ import (
 	"github.com/filch-go/filch/internal/model"
 	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 func pops(l *Local[int], n int) (got []int) {
@@ -313,7 +314,10 @@ var stress = flag.Duration("stress", time.Second, "how long each stress test run
 // Goroutines with a Local each and others that push past them: each value comes out
 // once, nothing stays behind, and a goroutine that takes all that it can get leaves nothing.
 func TestEachValueComesOutOnce(t *testing.T) {
-	seed := rand.Uint64()
+	seed, span := rand.Uint64(), *stress/24
+	if thorough.Sampled() {
+		span /= 4
+	}
 	for round := 0; round < 4; round++ {
 		for name, priority := range priorities {
 			var opts []Option
@@ -327,7 +331,7 @@ func TestEachValueComesOutOnce(t *testing.T) {
 			q := New[int](workers, 1+rand.IntN(40), opts...)
 			var seen sync.Map
 			var pushed, popped atomic.Int64
-			end := time.Now().Add(*stress / 24)
+			end := time.Now().Add(span)
 			take := func(l *Local[int]) bool {
 				id, ok := l.Pop()
 				if !ok {

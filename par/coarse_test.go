@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // coarseWays are the functions of par that call another for each element, with k elements of a second.
@@ -118,6 +119,7 @@ func coarseRounds(name string, k, workers int) (rounds int) {
 // On P workers, k elements of a second take ⌈k/P⌉ seconds, whether the workers have rested or fine forks have
 // just used up what credit there was.
 func TestCoarseElementsAfterFineForks(t *testing.T) {
+	t.Parallel()
 	long, before := os.Getenv("FILCH_LONG") != "", []int{0, 8}
 	if long {
 		before = append(before, 15)
@@ -126,8 +128,8 @@ func TestCoarseElementsAfterFineForks(t *testing.T) {
 		for _, fine := range before {
 			t.Run(fmt.Sprintf("%s after fib %d", name, fine), func(t *testing.T) {
 				step := 1
-				if testing.Short() {
-					step = ifRace(6, 3)
+				if thorough.Sampled() {
+					step = 6
 				}
 				for workers := 2; workers <= 8; workers += step {
 					for k := 1; k <= 64; k++ {

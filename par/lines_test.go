@@ -44,7 +44,7 @@ func linesOf(r *rand.Rand) map[string]string {
 		"long":                "a\n" + long + "\n" + long + long + "\nb\n" + long,
 		"long alone":          long,
 		"random":              string(random),
-		"many":                strings.Repeat("a line like others\n", 5000),
+		"many":                strings.Repeat("a line like others\n", 2000),
 	}
 }
 
@@ -64,6 +64,7 @@ func expected(text string) (want []string) {
 
 // Each line is passed once, with where it begins, and blocks are whole lines, which come together in order.
 func TestEachLineIsPassedOnce(t *testing.T) {
+	t.Parallel()
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		for name, text := range linesOf(rand.New(rand.NewPCG(1, 1))) {
@@ -202,6 +203,7 @@ func (readNothing) Read([]byte) (int, error) { return 0, nil }
 
 // A line has to end some time.
 func TestLinesThatAreTooLong(t *testing.T) {
+	t.Parallel()
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	endless := io.MultiReader(strings.NewReader("a\n"), zeros{})

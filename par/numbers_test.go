@@ -14,6 +14,7 @@ import (
 	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/internal/rig"
 	"github.com/filch-go/filch/internal/simd"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 type (
@@ -82,6 +83,7 @@ func testNumbers[T Number](t *testing.T, p *filch.Pool) {
 }
 
 func TestNumbersOfEachTypeAreAsInALoop(t *testing.T) {
+	t.Parallel()
 	for _, workers := range ifRace([]int{2}, []int{1, 2, 8}) {
 		p := filch.New(filch.WithWorkers(workers))
 		defer p.Close()
@@ -141,7 +143,7 @@ func TestFillOfNumbers(t *testing.T) {
 		testFill(t, p, n, [3]int{1, 2, 3})
 		testFill(t, p, n, new(int))
 	}
-	if !testing.Short() && !race.Enabled {
+	if !thorough.Sampled() && !race.Enabled {
 		testFill(t, p, farBytes+1000, int8(5))
 		testFill(t, p, farBytes/2+1000, uint16(0x8001))
 		testFill(t, p, farBytes/4+1000, meters(-5))

@@ -20,6 +20,7 @@ import (
 	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 var sizes = []int{0, 1, 2, 3, 10, 63, 64, 65, 127, 1000, 4097, 20_000}
@@ -31,7 +32,7 @@ func everywhere(t *testing.T, f func(t *testing.T, s filch.Scope, n int, r *rand
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		for _, n := range sizes {
-			if race.Enabled && n > racetest.Fewer(500, 5000) {
+			if race.Enabled && n > racetest.Fewer(500, 5000) || thorough.Sampled() && n > 2000 && workers != 2 {
 				continue
 			}
 			t.Run(fmt.Sprintf("workers=%d/n=%d/seed=%d", workers, n, seed), func(t *testing.T) {
@@ -537,6 +538,7 @@ func TestCollectionsAreLikeALoop(t *testing.T) {
 
 // Shuffles are the same with any number of workers, and have all elements.
 func TestShufflesDoNotDependOnTheWorkers(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{0, 1, 2, 100, fewDealt, fewDealt + 1, 2*fewDealt + 77} {
 		var first []int
 		for _, workers := range []int{1, 2, 8} {

@@ -5,12 +5,19 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // After blocks have been partitioned, the moves partition the whole: all sequences of what is less
 // than a pivot, equal to it, and greater, with blocks of two parts and of three.
 func TestMovesOfBlocksPartitionTheWhole(t *testing.T) {
-	for n := 1; n <= ifRace(6, 8); n++ {
+	t.Parallel()
+	most := ifRace(6, 8)
+	if thorough.Sampled() {
+		most = 6
+	}
+	for n := 1; n <= most; n++ {
 		codes := 1
 		for range n {
 			codes *= 3

@@ -14,6 +14,7 @@ import (
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // patterns are orders that Sort looks for, and some that are almost like them.
@@ -126,6 +127,7 @@ func withNaN(v int) float64 {
 
 // Each pattern is sorted, of any length, as any type.
 func TestEachPatternIsSorted(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	var pools []*filch.Pool
 	for _, workers := range []int{1, 2, 8} {
@@ -135,15 +137,14 @@ func TestEachPatternIsSorted(t *testing.T) {
 	}
 	for name, pattern := range patterns {
 		r := rand.New(rand.NewPCG(seed, 0))
-		sizes := []int{1024, 1025, 4096, 4097, 8193, 20_000}
+		sizes := []int{1024, 1025, 4096, 4097, 8193, 20_000, 100_001}
 		if race.Enabled {
 			sizes = racetest.Fewer([]int{1025}, []int{1025, 4097, 20_000})
+		} else if thorough.Sampled() {
+			sizes = []int{1025, 4097, 20_000}
 		}
 		for range ifRace(2, 6) {
 			sizes = append(sizes, r.IntN(5001))
-		}
-		if !race.Enabled && !testing.Short() {
-			sizes = append(sizes, 100_001)
 		}
 		for _, n := range sizes {
 			x := pattern(n, r)
@@ -384,6 +385,7 @@ func TestNearlyGivesUp(t *testing.T) {
 
 // If compare panics while runs or what overlaps are merged, all elements are still there.
 func TestPanicInPatterns(t *testing.T) {
+	t.Parallel()
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	const n = 20_000

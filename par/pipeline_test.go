@@ -16,6 +16,7 @@ import (
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/affinity"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // upTo returns 0 to n-1, and keeps in taken how many have been taken; at the end it stores -1.
@@ -396,7 +397,7 @@ func TestPipelinePanicAtTheEnd(t *testing.T) {
 // Stacks do not grow with the source.
 func TestStacksDoNotGrowWithTheSource(t *testing.T) {
 	n := 100_000
-	if race.Enabled || testing.Short() {
+	if race.Enabled || thorough.Sampled() {
 		n = 5000
 	}
 	pool := filch.New(filch.WithWorkers(4))

@@ -11,12 +11,13 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // What is too long for one worker to partition is sorted, in every order.
 func TestSortFuncLong(t *testing.T) {
 	n := 3*fewPartitioned + 1
-	if race.Enabled || testing.Short() {
+	if race.Enabled || thorough.Sampled() {
 		n = fewPartitioned + 1
 	}
 	seed := rand.Uint64()

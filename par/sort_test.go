@@ -13,6 +13,7 @@ import (
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // inputs are orders that sorts are known to have trouble with.
@@ -52,7 +53,7 @@ func eachInput(t *testing.T, f func(t *testing.T, pools []*filch.Pool, x []int))
 			switch {
 			case race.Enabled:
 				n = min(n, racetest.Fewer(1100, 5000))
-			case testing.Short():
+			case thorough.Sampled():
 				n = min(n, fewPartitioned+1) // which more than one partitions
 			}
 			r := rand.New(rand.NewPCG(seed, 0))
@@ -86,6 +87,7 @@ func sortsAs[T cmp.Ordered](t *testing.T, pools []*filch.Pool, x []int, of func(
 }
 
 func TestEachTypeIsSortedLikeBySlices(t *testing.T) {
+	t.Parallel()
 	type own int16
 	eachInput(t, func(t *testing.T, pools []*filch.Pool, x []int) {
 		sortsAs(t, pools, x, func(v int) int { return v })
@@ -118,6 +120,7 @@ func TestEachTypeIsSortedLikeBySlices(t *testing.T) {
 type pair struct{ key, at int }
 
 func TestSortsByCompareAreLikeThoseOfSlices(t *testing.T) {
+	t.Parallel()
 	eachInput(t, func(t *testing.T, pools []*filch.Pool, x []int) {
 		want := slices.Clone(x)
 		slices.Sort(want)
@@ -160,12 +163,13 @@ func TestSortsByCompareAreLikeThoseOfSlices(t *testing.T) {
 
 // If compare panics, all elements are still there.
 func TestPanicInCompare(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))
 		rounds, most := 40, 300_000
-		if testing.Short() {
+		if thorough.Sampled() {
 			rounds, most = 16, 2*fewPartitioned
 		}
 		if race.Enabled {

@@ -14,6 +14,7 @@ import (
 	"github.com/filch-go/filch/internal/clock"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // columns are two slices that are ordered together, by the first.
@@ -71,7 +72,7 @@ func TestSortInterfaceDoesNotDependOnTheWorkers(t *testing.T) {
 // place, and values of which two make up most.
 func TestSortInterfaceLong(t *testing.T) {
 	n := 3*fewPartitioned + 1
-	if race.Enabled || testing.Short() {
+	if race.Enabled || thorough.Sampled() {
 		n = fewPartitioned + 2
 	}
 	for _, workers := range []int{1, 2, 8} {
@@ -150,6 +151,7 @@ func TestSortInterfaceUsesElementsAlone(t *testing.T) {
 
 // What ends in the middle leaves all elements.
 func TestSortInterfaceThatPanicsOrExits(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, workers := range []int{1, 2, 8} {
 		p := filch.New(filch.WithWorkers(workers))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/trace"
 )
 
@@ -88,7 +89,7 @@ func BenchmarkFib(b *testing.B) {
 		return f.Join(h) + x
 	})
 	n := 38
-	if testing.Short() {
+	if thorough.Sampled() {
 		n = 25
 	}
 	for _, workers := range []int{1, 2} {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/trace"
 )
 
@@ -251,7 +252,7 @@ func TestTasksBesideWorkers(t *testing.T) {
 // Whatever programs do, and whatever is overwritten, spans nest and arrows go forward.
 func TestFilesOfAnything(t *testing.T) {
 	n := 20
-	if testing.Short() {
+	if thorough.Sampled() {
 		n = 4
 	}
 	for seed := range uint64(n) {

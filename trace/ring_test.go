@@ -18,6 +18,7 @@ import (
 	"github.com/filch-go/filch/internal/engine"
 	"github.com/filch-go/filch/internal/event"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 var stormSeed = flag.Uint64("seed", 0, "the seed of the storm; 0 takes the time")
@@ -222,7 +223,7 @@ func TestStormOfReaders(t *testing.T) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	rounds, events := 12, int64(20000)
-	if testing.Short() {
+	if thorough.Sampled() {
 		rounds, events = 4, 5000
 	}
 	for round := range uint64(rounds) {

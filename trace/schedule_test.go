@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/trace"
 )
 
@@ -74,7 +75,7 @@ var schedules = map[string]func(p *filch.Pool, d *diary, rnd *rand.Rand){
 
 // times returns n times, which hardly have the same sums.
 func times(rnd *rand.Rand, n int) []time.Duration {
-	if testing.Short() {
+	if thorough.Sampled() {
 		n /= 4
 	}
 	all := make([]time.Duration, n)
@@ -87,7 +88,7 @@ func times(rnd *rand.Rand, n int) []time.Duration {
 // Recording changes nothing: each part of a program begins and ends when it does without.
 func TestRecordingChangesNoSchedule(t *testing.T) {
 	seeds := uint64(3)
-	if testing.Short() {
+	if thorough.Sampled() {
 		seeds = 1
 	}
 	for name, program := range schedules {

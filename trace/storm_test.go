@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/trace"
 )
 
@@ -19,7 +20,7 @@ import (
 // exits, resizes, pauses and closes. Each task that was accepted ends or is cancelled, and no goroutine stays.
 func TestStormOfRecorders(t *testing.T) {
 	rounds := 10
-	if testing.Short() {
+	if thorough.Sampled() {
 		rounds = 3
 	}
 	for range rounds {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/par"
 	"github.com/filch-go/filch/trace"
 )
@@ -109,7 +110,7 @@ func TestSeveralRecordersHaveTheSameEvents(t *testing.T) {
 // Start, Stop and Snapshot are safe while a pool works and closes, and no task is lost by them.
 func TestStopDuringLoad(t *testing.T) {
 	n := 3000
-	if testing.Short() {
+	if thorough.Sampled() {
 		n = 500
 	}
 	for _, workers := range []int{1, 2, 8} {

@@ -5,10 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // A mistake is found on the platform that has it, and there alone: in a package, in its tests, and in tests of another package.
 func TestMistakesAreFoundWhereTheyAre(t *testing.T) {
+	thorough.Only(t, "lists and checks packages of six platforms")
 	t.Setenv("GOWORK", "off")
 	files := map[string]string{
 		"go.mod":                  "module example.com/m\n\ngo 1.26\n",

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/model"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // priorities are kinds of them, inside the window, beyond it, and on its edges.
@@ -41,7 +42,7 @@ func TestLevelsAreLikeAModel(t *testing.T) {
 
 func testLevels(t *testing.T, seed uint64) {
 	ids := 40_000
-	if testing.Short() {
+	if thorough.Sampled() {
 		ids = 10_000
 	}
 	for name, priority := range priorities {
@@ -142,7 +143,7 @@ func checkParts(l *Levels[int], n int) error {
 // back.
 func TestMemoryOfManyLevels(t *testing.T) {
 	values := 1_000_000
-	if testing.Short() {
+	if thorough.Sampled() {
 		values = 200_000
 	}
 	for name, priority := range priorities {

@@ -105,6 +105,7 @@ func small(t *testing.T) *repository {
 // After prepare all modules name the version, and those that require the root can be
 // compiled without the workspace, as long as the root is what it was.
 func TestPrepareWritesVersionsAndChecksums(t *testing.T) {
+	thorough.Only(t, "packs modules")
 	r := small(t)
 	for _, v := range []string{"v0.2.0", "v0.3.0-rc.1"} {
 		if err := r.prepare(v); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch/internal/sim/dag"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // seeds is how many runs a mean is of.
@@ -12,7 +13,7 @@ func seeds() int { return fewer(100) }
 
 // fewer returns n, or a fifth of it in a short test.
 func fewer(n int) int {
-	if testing.Short() {
+	if thorough.Sampled() {
 		return (n + 4) / 5
 	}
 	return n

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // same reports whether two numbers have the same bits, or are both NaN.
@@ -192,7 +194,7 @@ func checkLengths[T Number](t *testing.T, r *rand.Rand) {
 // Assembly, its twin, and plain loops come to the same bits.
 func TestTwinsAreEqual(t *testing.T) {
 	seeds := uint64(3)
-	if testing.Short() {
+	if thorough.Sampled() {
 		seeds = 1
 	}
 	for seed := range seeds {

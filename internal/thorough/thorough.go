@@ -18,6 +18,10 @@ const Name = "FILCH_THOROUGH"
 // On reports whether these tests run.
 var On = os.Getenv(Name) != ""
 
+// Sampled reports whether tests that sweep through many sizes, seeds or rounds take the few that kill mistakes, in place of all:
+// unless these tests run, or the long forms.
+func Sampled() bool { return testing.Short() || !On && os.Getenv("FILCH_LONG") == "" }
+
 // Only skips t unless these tests run; why says what it does. It is skipped with -short as well: no setting of the runtime, no platform and
 // no race detector changes what it judges.
 func Only(t testing.TB, why string) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // garbage is what a file may have instead of what belongs there.
@@ -43,13 +45,16 @@ func TestGarbageDoesNoHarm(t *testing.T) {
 	if err != nil || len(trees) == 0 {
 		t.Fatal(`filepath.Glob("testdata/*.tree"):`, trees, err)
 	}
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng, rounds := rand.New(rand.NewPCG(1, 2)), 200
+	if thorough.Sampled() {
+		rounds = 60
+	}
 	for _, tree := range trees {
 		files := unpack(t, tree)
 		if len(files) > 200 {
 			continue // the same in larger
 		}
-		for range 200 {
+		for range rounds {
 			spoilt := spoil(files, rng, 4+rng.IntN(40))
 			topo, err := Read(spoilt)
 			if err != nil && strings.Count(err.Error(), "\n") > maxReasons {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // small are sizes to test with.
@@ -62,9 +64,9 @@ func testAnswers(t *testing.T, w *Workload, size string) {
 		j.Load()
 	}
 	want := j.Want
-	widths := []int{1, 2, 3, 8, 64}
-	if testing.Short() {
-		widths = []int{1, 3, 64}
+	widths, rounds := []int{1, 2, 3, 8, 64}, 2
+	if thorough.Sampled() {
+		widths, rounds = []int{1, 3}, 1
 	}
 	for _, e := range Executors {
 		for _, workers := range widths {
@@ -75,7 +77,7 @@ func testAnswers(t *testing.T, w *Workload, size string) {
 			if err != nil {
 				continue
 			}
-			for range 2 {
+			for range rounds {
 				if j.Reset != nil {
 					j.Reset()
 				}
@@ -186,7 +188,7 @@ func TestAnswersAreThoseThatAreKnown(t *testing.T) {
 			t.Errorf("%s %s: %s, not %s", c.workload, c.size, j.Want, c.want)
 		}
 		// The serial program says so too, where it takes but a moment.
-		if !testing.Short() && c.size != "40" && c.size != "14" && c.size != "10000" && c.size != "T1L" && c.size != "medium" {
+		if !thorough.Sampled() && c.size != "40" && c.size != "14" && c.size != "10000" && c.size != "T1L" && c.size != "medium" {
 			if j.Load != nil {
 				j.Load()
 			}

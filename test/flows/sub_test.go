@@ -13,6 +13,7 @@ import (
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/flow"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // A graph is a node of others, also twice. Results go in by In, and out by Result.
@@ -96,7 +97,7 @@ func TestErrorNamesTheWholeWay(t *testing.T) {
 // that disturbs the next.
 func TestHoweverRunsEndTheNextIsNotDisturbed(t *testing.T) {
 	rounds := 60
-	if testing.Short() || race.Enabled {
+	if thorough.Sampled() || race.Enabled {
 		rounds = 15
 	}
 	onPools(t, func(t *testing.T, p *filch.Pool) {

@@ -19,6 +19,7 @@ import (
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/par"
 )
 
@@ -946,7 +947,7 @@ func TestAsyncsAtRandomRunOnceEach(t *testing.T) {
 		seed = n
 	}
 	rounds := 200
-	if race.Enabled || testing.Short() {
+	if race.Enabled || thorough.Sampled() {
 		rounds = 60
 	}
 	for _, workers := range []int{1, 2, 4, 16} {

@@ -10,6 +10,7 @@ import (
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // leavesAfter makes k leaves that sleep on w, in one way each. They add to ran.
@@ -120,9 +121,9 @@ func TestCoarseLeavesAfterFineWork(t *testing.T) {
 			t.Run(fmt.Sprintf("%s after %s", name, before), func(t *testing.T) {
 				late, all, step := 0, 0, 1
 				switch {
-				case testing.Short() && race.Enabled:
+				case thorough.Sampled() && race.Enabled:
 					step = 6
-				case testing.Short():
+				case thorough.Sampled():
 					step = 3
 				}
 				for workers := 2; workers <= 8; workers += step {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // naps forks n leaves that sleep, in one loop, and joins them.
@@ -68,7 +69,7 @@ func TestCoarseForksOverlap(t *testing.T) {
 	for _, c := range []struct{ workers, forks int }{
 		{1, 8}, {2, 2}, {2, 64}, {3, 64}, {8, 8}, {8, 9}, {8, 64}, {64, 64}, {64, 1000}, {8, 10000},
 	} {
-		if testing.Short() && c.forks > 64 {
+		if thorough.Sampled() && c.forks > 64 {
 			continue
 		}
 		for name, way := range ways {

@@ -16,6 +16,7 @@ import (
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 func TestForksRunExactlyOnce(t *testing.T) {
@@ -179,7 +180,7 @@ func TestChainOfAMillionForks(t *testing.T) {
 	}
 	chain := filch.NewChain(link)
 	n := depth
-	if race.Enabled || runtime.GOARCH == "386" || testing.Short() {
+	if race.Enabled || runtime.GOARCH == "386" || thorough.Sampled() {
 		n /= 10 // stack frames are larger, or the largest stack is smaller
 	}
 	for _, workers := range []int{1, 2, 8} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // The context of a task that is over does not lead to the worker that runs another.
@@ -46,7 +47,7 @@ func staleScope(t *testing.T) {
 // Goroutines that use a task's Scope while the task ends get a worker each.
 func TestScopeWhileTheTaskEnds(t *testing.T) {
 	n := 2000
-	if testing.Short() {
+	if thorough.Sampled() {
 		n = 200
 	}
 	p := filch.New(filch.WithWorkers(2))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/par"
 	"github.com/filch-go/filch/steal"
 )
@@ -33,7 +34,7 @@ func stealingAll(t *testing.T, f func(t *testing.T, opt filch.Option)) {
 func TestEachWayToStealDoesAllOnce(t *testing.T) {
 	stealingAll(t, func(t *testing.T, opt filch.Option) {
 		for i, order := range rig.Orders {
-			if testing.Short() && i != len(t.Name())%3 {
+			if thorough.Sampled() && i != len(t.Name())%3 {
 				continue
 			}
 			p := filch.New(filch.WithWorkers(3), filch.WithOrder(order), opt)
@@ -92,7 +93,7 @@ func TestEachWayToStealDoesAllOnce(t *testing.T) {
 func TestEachWayToStealFindsAllWork(t *testing.T) {
 	stealingAll(t, func(t *testing.T, opt filch.Option) {
 		for _, c := range []struct{ workers, leaves int }{{2, 9}, {8, 64}, {64, 200}} {
-			if testing.Short() && c.workers > 8 {
+			if thorough.Sampled() && c.workers > 8 {
 				continue
 			}
 			synctest.Test(t, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // slotsCase is a tree of tasks under limits. Each task submits two others, and waits for them.
@@ -63,7 +64,7 @@ func TestNestedTasksEndUnderAnyLimits(t *testing.T) {
 		t.Logf("FILCH_SEED=%d", seed)
 		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		n := 200
-		if testing.Short() {
+		if thorough.Sampled() {
 			n = 40
 		}
 		all = all[:n]

@@ -14,6 +14,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // lives is an Observer that keeps what it is told of each task, and checks that each
@@ -82,7 +83,7 @@ func (l *lives) check(t *testing.T, s filch.TaskStats, ran int64) {
 // done, or cancelled; whatever tasks do, and however they are run.
 func TestLifeOfEachTask(t *testing.T) {
 	n := 150
-	if testing.Short() {
+	if thorough.Sampled() {
 		n = 30
 	}
 	for seed := range uint64(n) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // vertex is a task of a random graph, or a promise.
@@ -24,7 +25,7 @@ type vertex struct {
 // ends once, and none begins before all that it comes after has ended well.
 func TestStormOfDependencies(t *testing.T) {
 	rounds := 150
-	if testing.Short() {
+	if thorough.Sampled() {
 		rounds = 20
 	}
 	for _, workers := range []int{1, 2, 8} {

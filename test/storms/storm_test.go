@@ -22,6 +22,7 @@ import (
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/par"
 )
 
@@ -700,7 +701,7 @@ func watched(s *storm, f func()) {
 func storms(t *testing.T, round func(s *storm)) {
 	span := time.Second
 	switch {
-	case testing.Short():
+	case thorough.Sampled():
 		span = 300 * time.Millisecond
 	case rig.LongForm():
 		span = 2500 * time.Millisecond

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/strand"
 )
 
@@ -67,7 +68,7 @@ func eachCoarse(t *testing.T, fine int, opts []strand.Option, check func(way str
 // Eager spawns of k children of a second take ⌈k/P⌉ seconds on P workers, whatever was spawned just before.
 func TestCoarseEagerSpawnsAfterFineOnes(t *testing.T) {
 	for _, fine := range []int{8, 0, 15} {
-		if testing.Short() && fine != 8 {
+		if thorough.Sampled() && fine != 8 {
 			continue
 		}
 		t.Run(fmt.Sprint("fib ", fine), func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/par"
 	"github.com/filch-go/filch/strand"
 )
@@ -217,7 +218,7 @@ func isOutcome(how, want string) bool {
 // runtime.Goexit anywhere, under way in spawns, nested runs, deferred calls. All functions have ended then.
 func TestTheFirstFailureCounts(t *testing.T) {
 	seeds := uint64(300)
-	if testing.Short() || race.Enabled {
+	if thorough.Sampled() || race.Enabled {
 		seeds = 60
 	}
 	onPools(t, []int{1, 2, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {

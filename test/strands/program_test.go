@@ -10,6 +10,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/par"
 	"github.com/filch-go/filch/strand"
 )
@@ -276,7 +277,7 @@ func (s *serial) values() string { return fmt.Sprintln(s.list, string(s.text), s
 // view is made but for an outermost call and for what was stolen.
 func TestReducersKeepTheSerialOrder(t *testing.T) {
 	programs := 1000
-	if testing.Short() {
+	if thorough.Sampled() {
 		programs = 200
 	}
 	programs = racetest.Fewer(20, programs)

@@ -15,6 +15,7 @@ import (
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/par"
 	"github.com/filch-go/filch/strand"
 )
@@ -23,7 +24,7 @@ import (
 func TestReducersGoInSerialOrder(t *testing.T) {
 	onPools(t, []int{1, 2, 3, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {
 		for seed := range uint64(1000) {
-			if testing.Short() && seed == 200 {
+			if thorough.Sampled() && seed == 200 {
 				break
 			}
 			ids := 0
@@ -159,7 +160,7 @@ func TestCombinationThatPanics(t *testing.T) {
 // What has run of a program that fails is in a list, once each and in the serial order, whatever was stolen.
 func TestReducersOfProgramsThatFail(t *testing.T) {
 	seeds := uint64(80)
-	if testing.Short() || race.Enabled {
+	if thorough.Sampled() || race.Enabled {
 		seeds = 20
 	}
 	onPools(t, []int{1, 2, 3, 8}, func(t *testing.T, p *filch.Pool, opts []strand.Option) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/strand"
 )
 
@@ -38,7 +39,7 @@ type storm struct {
 func TestEachRunEndsAsInTheSerialOrder(t *testing.T) {
 	span := 2 * time.Second
 	switch {
-	case testing.Short():
+	case thorough.Sampled():
 		span = 300 * time.Millisecond
 	case os.Getenv("FILCH_LONG") != "":
 		span = time.Minute

@@ -18,6 +18,7 @@ import (
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/race/racetest"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/par"
 	"github.com/filch-go/filch/strand"
 )
@@ -302,7 +303,7 @@ func TestLazyTreesAreSpread(t *testing.T) {
 		tree(s, depth-1)
 	}
 	for _, workers := range []int{8, 64} {
-		if testing.Short() && workers > 8 {
+		if thorough.Sampled() && workers > 8 {
 			continue
 		}
 		took := inBubble(t, workers, func(s *strand.Strand) { tree(s, 10) })
@@ -584,7 +585,7 @@ func TestSyncUnderALock(t *testing.T) {
 func TestSpawnsMayBeNestedDeeply(t *testing.T) {
 	for way, opts := range ways {
 		for workers, n := range map[int]int{1: map[string]int{"lazy": 1_000_000, "eager": 100_000}[way], 2: 10_000} {
-			if testing.Short() || strconv.IntSize == 32 || race.Enabled {
+			if thorough.Sampled() || strconv.IntSize == 32 || race.Enabled {
 				n = 10_000
 			}
 			p := filch.New(filch.WithWorkers(workers))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 var errDep = errors.New("no")
@@ -105,7 +106,7 @@ func TestAfterAFailure(t *testing.T) {
 		first := filch.Submit(ctx, p, saysNo, filch.Named("parse"))
 		f := first
 		n := 100_000
-		if testing.Short() {
+		if thorough.Sampled() {
 			n = 5000
 		}
 		for range n {

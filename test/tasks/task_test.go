@@ -20,6 +20,7 @@ import (
 	"github.com/filch-go/filch/internal/poll"
 	"github.com/filch-go/filch/internal/race"
 	"github.com/filch-go/filch/internal/rig"
+	"github.com/filch-go/filch/internal/thorough"
 )
 
 // Tasks wait for tasks, on any number of workers, one included.
@@ -276,7 +277,7 @@ func TestPanicsAndGoexitOfTasks(t *testing.T) {
 // does, are not waited for for ever.
 func TestHiddenBlockingDoesNotDeadlock(t *testing.T) {
 	n := 10_000
-	if testing.Short() || race.Enabled {
+	if thorough.Sampled() || race.Enabled {
 		n = 500
 	}
 	var log bytes.Buffer

@@ -14,6 +14,7 @@ import (
 
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/internal/race"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/trace/live"
 )
 
@@ -21,7 +22,7 @@ import (
 // the server's memory does not grow.
 func TestAnHourDoesNotGrow(t *testing.T) {
 	length := time.Hour
-	if testing.Short() || race.Enabled {
+	if thorough.Sampled() || race.Enabled {
 		length = 5 * time.Minute
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/filch-go/filch/internal/sim"
 	"github.com/filch-go/filch/internal/sim/dag"
 	"github.com/filch-go/filch/internal/span"
+	"github.com/filch-go/filch/internal/thorough"
 	"github.com/filch-go/filch/internal/workload"
 	"github.com/filch-go/filch/par"
 	strands "github.com/filch-go/filch/strand"
@@ -293,7 +294,7 @@ func TestLoopsOfAFewPiecesAtATime(t *testing.T) {
 // level at most.
 func TestLargeRunsMakeSmallGraphs(t *testing.T) {
 	n, least := 27, int64(1000)
-	if testing.Short() {
+	if thorough.Sampled() {
 		n, least = 20, 100
 	}
 	fib := filch.NewFunc(func(f *filch.Frame[int, int], n int) int { return fibBody(f, n) })
