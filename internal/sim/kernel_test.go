@@ -53,7 +53,7 @@ func TestEveryScheduleUnderEveryKernelIsChecked(t *testing.T) {
 	for _, k := range testKernels() {
 		for _, s := range Schedulers() {
 			for seed := range uint64(fewer(3)) {
-				for _, p := range []dag.Program{dag.Fib(10), chain(50), dag.Loop(100), heavy{dag.Fib(2)}, weightless{dag.Fib(10)}} {
+				for _, p := range []dag.Program{dag.Fib(9), chain(50), dag.Loop(60), heavy{dag.Fib(2)}, weightless{dag.Fib(9)}} {
 					r := run(t, Config{Program: p, Scheduler: s, Workers: 16, Seed: seed, StealCost: 1 + int64(seed), Kernel: k})
 					if r.PA <= 0 || r.PA > 16 {
 						t.Errorf("%s under %s, seed %d: %+v", s, k.Name, seed, *r)
