@@ -3,6 +3,7 @@ package rig
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -62,6 +63,12 @@ func StealOptions(i int) (opts []filch.StealOption) {
 
 // Orders are the orders in which a worker takes its tasks.
 var Orders = []filch.Order{filch.LIFO, filch.FIFO, filch.ByPriority}
+
+// Overflows are what a full pool may do with a task.
+var Overflows = []filch.Overflow{filch.Block, filch.Reject, filch.CallerRuns}
+
+// Any returns one of all.
+func Any[T any](r *rand.Rand, all []T) T { return all[r.IntN(len(all))] }
 
 // Held returns a pool with one worker, which is busy until release is called.
 func Held(t *testing.T, opts ...filch.Option) (p *filch.Pool, release func()) {

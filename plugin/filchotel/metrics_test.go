@@ -139,8 +139,13 @@ func TestEachFieldOfStatsIsAMetric(t *testing.T) {
 			t.Errorf("docs/metrics.md has no %s", row)
 		}
 	}
-	if len(found) != len(fields) || len(values) != len(fields) || len(fields) != len(figures)+1 {
-		t.Errorf("%d metrics of %d fields, of %d", len(values), len(found), len(fields))
+	for _, field := range fields {
+		if !found[field] {
+			t.Errorf("Stats.%s is no metric: figures has no line for it", field)
+		}
+	}
+	if len(values) != len(fields) || len(figures)+1 != len(fields) {
+		t.Errorf("Stats has %d fields, there are %d metrics, and figures has %d lines: not one less than fields, as Tasks.Oldest is apart", len(fields), len(values), len(figures))
 	}
 }
 

@@ -37,7 +37,7 @@ func (c slotsCase) String() string {
 // allSlotsCases returns one of each.
 func allSlotsCases() (all []slotsCase) {
 	for _, limit := range []string{"pool's tasks", "pool's queue", "Subpool's queue", "group's tasks", "all"} {
-		for _, overflow := range []filch.Overflow{filch.Block, filch.Reject, filch.CallerRuns} {
+		for _, overflow := range rig.Overflows {
 			for _, shape := range []string{"Submit", "Group", "one Group", "After", "Memo", "Promise"} {
 				for depth := 1; depth <= 7; depth++ {
 					for workers := 1; workers <= 8; workers++ {

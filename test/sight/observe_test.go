@@ -97,13 +97,13 @@ func TestLifeOfEachTask(t *testing.T) {
 func lifeOfTasks(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var l lives
-	opts := []filch.Option{filch.WithWorkers(1 + r.IntN(3)), filch.WithObserver(&l), filch.WithOrder(filch.Order(r.IntN(3))),
+	opts := []filch.Option{filch.WithWorkers(1 + r.IntN(3)), filch.WithObserver(&l), filch.WithOrder(rig.Any(r, rig.Orders)),
 		filch.WithPanicHandler(func(*filch.PanicError) {}), filch.WithStallTimeout(time.Millisecond)}
 	if r.IntN(2) == 0 {
-		opts = append(opts, filch.WithQueueLimit(1+r.IntN(8), filch.Overflow(r.IntN(3))))
+		opts = append(opts, filch.WithQueueLimit(1+r.IntN(8), rig.Any(r, rig.Overflows)))
 	}
 	if r.IntN(3) == 0 {
-		opts = append(opts, filch.WithTaskLimit(2+r.IntN(8), filch.Overflow(r.IntN(3))))
+		opts = append(opts, filch.WithTaskLimit(2+r.IntN(8), rig.Any(r, rig.Overflows)))
 	}
 	p := filch.New(opts...)
 	one := &living{p: p}

@@ -41,10 +41,10 @@ var errOfStorm = errors.New("a task of the storm failed")
 
 func stormOfDependencies(t *testing.T, workers int, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, uint64(workers)))
-	opts := []filch.Option{filch.WithWorkers(workers), filch.WithStallTimeout(0), filch.WithOrder(filch.Order(rng.IntN(3)))}
+	opts := []filch.Option{filch.WithWorkers(workers), filch.WithStallTimeout(0), filch.WithOrder(rig.Any(rng, rig.Orders))}
 	s := &web{t: t, rng: rng}
 	if rng.IntN(3) == 0 {
-		limit, overflow := 1+rng.IntN(50), filch.Overflow(rng.IntN(3))
+		limit, overflow := 1+rng.IntN(50), rig.Any(rng, rig.Overflows)
 		opts = append(opts, filch.WithTaskLimit(limit, overflow))
 		s.callerRuns = overflow == filch.CallerRuns
 	}
@@ -53,7 +53,7 @@ func stormOfDependencies(t *testing.T, workers int, seed uint64) {
 	}
 	s.p = filch.New(opts...)
 	s.limit = 1 + rng.IntN(3)
-	s.sub = s.p.Subpool(s.limit, filch.WithOrder(filch.Order(rng.IntN(3))))
+	s.sub = s.p.Subpool(s.limit, filch.WithOrder(rig.Any(rng, rig.Orders)))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	const n = 60

@@ -509,7 +509,7 @@ func (c *stormCall) close() {
 
 // newPool returns a pool of any kind.
 func (s *storm) newPool(rng *rand.Rand) *stormPool {
-	p := &stormPool{order: rig.Orders[rng.IntN(len(rig.Orders))]}
+	p := &stormPool{order: rig.Any(rng, rig.Orders)}
 	opts := []filch.Option{filch.WithOrder(p.order), filch.WithPanicHandler(func(*filch.PanicError) {}), filch.WithObserver(p)}
 	maybe := func(n int, name string, opt filch.Option) {
 		if rng.IntN(n) == 0 {
@@ -525,7 +525,7 @@ func (s *storm) newPool(rng *rand.Rand) *stormPool {
 		workers = 200
 	}
 	maybe(1, "Workers", filch.WithWorkers(workers))
-	maybe(2, "QueueLimit", filch.WithQueueLimit(1+rng.IntN(10), filch.Overflow(rng.IntN(3))))
+	maybe(2, "QueueLimit", filch.WithQueueLimit(1+rng.IntN(10), rig.Any(rng, rig.Overflows)))
 	maybe(2, "StallTimeout", filch.WithStallTimeout(time.Duration(1+rng.IntN(5e6))))
 	maybe(4, "IdleTimeout", filch.WithIdleTimeout(time.Duration(rng.IntN(2e6))))
 	maybe(8, "Labels", filch.WithLabels())

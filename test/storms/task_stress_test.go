@@ -170,12 +170,12 @@ func TestRandomMixOfTasks(t *testing.T) {
 func mixOptions(rng *rand.Rand) (opts []filch.Option, order filch.Order, callersRun bool) {
 	// Nothing blocks out of sight, so no worker need ever be added; but with
 	// CallerRuns the caller of a blocked task does.
-	order = rig.Orders[rng.IntN(len(rig.Orders))]
+	order = rig.Any(rng, rig.Orders)
 	opts = []filch.Option{filch.WithWorkers(1 + rng.IntN(4)), filch.WithOrder(order), filch.WithPanicHandler(func(*filch.PanicError) {})}
 	if order == filch.ByPriority && rng.IntN(2) == 0 {
 		opts = append(opts, filch.WithAgeing(time.Duration(1+rng.IntN(1e6))))
 	}
-	overflow := filch.Overflow(rng.IntN(3))
+	overflow := rig.Any(rng, rig.Overflows)
 	limited := rng.IntN(3) == 0
 	if limited {
 		opts = append(opts, filch.WithQueueLimit(1+rng.IntN(20), overflow))

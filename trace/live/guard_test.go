@@ -2,10 +2,14 @@ package live_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -239,5 +243,39 @@ func TestBadArgumentsAreToldByName(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+}
+
+// omitted are the figures of Stats that the page does not show: what they say can be seen in others, or in the lanes.
+var omitted = []string{
+	"Active", "Idle", // of Workers, Busy and Searching
+	"TakenBack", "Attempts", "Helped", "Waits", "Wakes", // of schedulers, not of programs
+	"Submitted", "Started", "Cancelled", "Rejected", "InPlace", "Stalls", "Global", // in Dump
+}
+
+// The page keeps each figure of Stats, or omits it by intent.
+func TestThePageKnowsEachFigureOfStats(t *testing.T) {
+	store, err := os.ReadFile("page/store.js")
+	if err != nil {
+		t.Fatal(`os.ReadFile("page/store.js"):`, err)
+	}
+	for list, of := range map[string]reflect.Type{"FIGURES": reflect.TypeFor[filch.Stats](), "OF_TASKS": reflect.TypeFor[filch.TaskStats]()} {
+		_, line, _ := strings.Cut(string(store), "const "+list+" = ")
+		line, _, _ = strings.Cut(line, ";")
+		var shown []string
+		if err := json.Unmarshal([]byte(line), &shown); err != nil {
+			t.Fatalf("page/store.js: %s: %v", list, err)
+		}
+		for i := range of.NumField() {
+			f := of.Field(i)
+			if kind := f.Type.Kind(); kind != reflect.Struct && kind != reflect.Bool && !slices.Contains(shown, f.Name) && !slices.Contains(omitted, f.Name) {
+				t.Errorf("%s.%s is neither in %s of page/store.js nor among the omitted", of.Name(), f.Name, list)
+			}
+		}
+		for _, name := range shown {
+			if _, ok := of.FieldByName(name); !ok {
+				t.Errorf("page/store.js: %s has %s, which is no field of %s", list, name, of.Name())
+			}
+		}
 	}
 }

@@ -116,9 +116,11 @@ func TestPlacesStorm(t *testing.T) {
 	var p Places
 	p.Init(4)
 	var wg sync.WaitGroup
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
 	for i := range 16 {
 		wg.Go(func() {
-			r := rand.New(rand.NewPCG(1, uint64(i)))
+			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			for range 2000 {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(r.IntN(200))*time.Microsecond)
 				if n, err := p.Take(ctx, r.IntN(Levels), 1+r.IntN(5)); err == nil {
