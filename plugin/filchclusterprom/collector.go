@@ -111,7 +111,7 @@ func NewQueues(n *cluster.Node, timeout time.Duration) *Queues {
 
 func newQueues(cluster string, queues func(context.Context) ([]cluster.Queue, error), trouble func() error, timeout time.Duration) *Queues {
 	of := prometheus.Labels{"cluster": cluster}
-	q := &Queues{queues: queues, trouble: trouble, timeout: timeout, up: prometheus.NewDesc("filch_cluster_up", "Whether the servers say what is in the queues, and can store: 1 if so, else 0.", nil, of)}
+	q := &Queues{queues: queues, trouble: trouble, timeout: timeout, up: prometheus.NewDesc("filch_cluster_up", "Whether the servers report their queues and can store: 1 if so, else 0.", nil, of)}
 	for _, m := range ofQueue {
 		q.descs = append(q.descs, prometheus.NewDesc(m.name, m.help, []string{"handler", "lane"}, of))
 	}

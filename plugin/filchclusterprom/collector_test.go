@@ -104,11 +104,11 @@ func TestQueuesAreLabelled(t *testing.T) {
 		return []cluster.Queue{{Handler: "a", Lane: "high", Waiting: 3}, {Handler: "a@2", Lane: "11", Waiting: 4}}, nil
 	}
 	const want = `
-# HELP filch_cluster_queue_waiting Tasks that no node was given yet.
+# HELP filch_cluster_queue_waiting Tasks that no node has fetched yet.
 # TYPE filch_cluster_queue_waiting gauge
 filch_cluster_queue_waiting{cluster="c",handler="a",lane="high"} 3
 filch_cluster_queue_waiting{cluster="c",handler="a@2",lane="11"} 4
-# HELP filch_cluster_up Whether the servers say what is in the queues, and can store: 1 if so, else 0.
+# HELP filch_cluster_up Whether the servers report their queues and can store: 1 if so, else 0.
 # TYPE filch_cluster_up gauge
 filch_cluster_up{cluster="c"} 1
 `

@@ -32,46 +32,46 @@ type figure struct {
 
 // figures are all those of [filch.Stats] that are numbers, in the order of docs/metrics.md.
 var figures = []figure{
-	now("filch.worker.limit", "{worker}", "Goroutines that may run at once, but for extra ones.", func(s *filch.Stats) int { return s.Workers }),
-	now("filch.worker.active", "{worker}", "Places of workers that are taken, by those that search as well.", func(s *filch.Stats) int { return s.Active }),
-	now("filch.worker.busy", "{worker}", "Places that are taken by workers that have something to do.", func(s *filch.Stats) int { return s.Busy }),
-	now("filch.worker.searching", "{worker}", "Workers that look for work.", func(s *filch.Stats) int { return s.Searching }),
-	now("filch.worker.idle", "{worker}", "Places that are free.", func(s *filch.Stats) int { return s.Idle }),
-	now("filch.worker.blocked", "{goroutine}", "Goroutines that wait or block without a place, or run a LongRunning task.", func(s *filch.Stats) int { return s.Blocked }),
-	now("filch.worker.extra", "{worker}", "Extra places, since workers are blocked where the pool cannot see it.", func(s *filch.Stats) int { return s.Extra }),
-	sum("filch.worker.wakes", "{goroutine}", "Goroutines that were started to fill a place.", func(s *filch.Stats) int64 { return s.Wakes }),
+	now("filch.worker.limit", "{worker}", "Worker slots: goroutines that may run at once, without extra slots.", func(s *filch.Stats) int { return s.Workers }),
+	now("filch.worker.active", "{worker}", "Worker slots in use, including searching workers.", func(s *filch.Stats) int { return s.Active }),
+	now("filch.worker.busy", "{worker}", "Worker slots in use by workers that have work.", func(s *filch.Stats) int { return s.Busy }),
+	now("filch.worker.searching", "{worker}", "Workers searching for work.", func(s *filch.Stats) int { return s.Searching }),
+	now("filch.worker.idle", "{worker}", "Free worker slots.", func(s *filch.Stats) int { return s.Idle }),
+	now("filch.worker.blocked", "{goroutine}", "Goroutines that wait or block without a worker slot, or run a LongRunning task.", func(s *filch.Stats) int { return s.Blocked }),
+	now("filch.worker.extra", "{worker}", "Extra worker slots, added because workers block where the pool cannot see it.", func(s *filch.Stats) int { return s.Extra }),
+	sum("filch.worker.wakes", "{goroutine}", "Goroutines started to fill a worker slot.", func(s *filch.Stats) int64 { return s.Wakes }),
 	now("filch.pool.paused", "{pool}", "Whether the pool is paused: 1 if so, else 0.", func(s *filch.Stats) int { return oneIf(s.Paused) }),
 
-	sum("filch.fork.published", "{fork}", "Forks that were shown to other workers.", func(s *filch.Stats) int64 { return s.Published }),
-	sum("filch.fork.taken_back", "{fork}", "Forks that were shown, and joined before another worker took them.", func(s *filch.Stats) int64 { return s.TakenBack }),
-	sum("filch.fork.steal_attempts", "{attempt}", "Looks for a fork of another worker.", func(s *filch.Stats) int64 { return s.Attempts }),
-	sum("filch.fork.stolen", "{fork}", "Forks that another worker took.", func(s *filch.Stats) int64 { return s.Steals }),
-	sum("filch.fork.helped", "{fork}", "Forks that were taken from the worker that computes what the taker waits for.", func(s *filch.Stats) int64 { return s.Helped }),
-	sum("filch.join.waits", "{wait}", "Waits at a join that gave the place to another goroutine.", func(s *filch.Stats) int64 { return s.Waits }),
+	sum("filch.fork.published", "{fork}", "Forks published to other workers.", func(s *filch.Stats) int64 { return s.Published }),
+	sum("filch.fork.taken_back", "{fork}", "Published forks joined before another worker took them.", func(s *filch.Stats) int64 { return s.TakenBack }),
+	sum("filch.fork.steal_attempts", "{attempt}", "Attempts to steal a fork.", func(s *filch.Stats) int64 { return s.Attempts }),
+	sum("filch.fork.stolen", "{fork}", "Forks stolen.", func(s *filch.Stats) int64 { return s.Steals }),
+	sum("filch.fork.helped", "{fork}", "Forks stolen while waiting for a result, from the worker that computes it.", func(s *filch.Stats) int64 { return s.Helped }),
+	sum("filch.join.waits", "{wait}", "Waits at a join that lent the worker slot to another goroutine.", func(s *filch.Stats) int64 { return s.Waits }),
 
-	sum("filch.task.submitted", "{task}", "Tasks that were accepted.", func(s *filch.Stats) int64 { return s.Tasks.Submitted }),
-	sum("filch.task.started", "{task}", "Tasks that have begun.", func(s *filch.Stats) int64 { return s.Tasks.Started }),
-	sum("filch.task.done", "{task}", "Tasks that have ended, in any way.", func(s *filch.Stats) int64 { return s.Tasks.Done }),
-	sum("filch.task.failed", "{task}", "Tasks that have ended with an error, or by runtime.Goexit.", func(s *filch.Stats) int64 { return s.Tasks.Failed }),
-	sum("filch.task.panicked", "{task}", "Tasks that have ended with a panic.", func(s *filch.Stats) int64 { return s.Tasks.Panicked }),
-	sum("filch.task.cancelled", "{task}", "Tasks that were dropped before they began.", func(s *filch.Stats) int64 { return s.Tasks.Cancelled }),
-	sum("filch.task.rejected", "{task}", "Tasks that were refused.", func(s *filch.Stats) int64 { return s.Tasks.Rejected }),
-	sum("filch.task.in_place", "{task}", "Tasks that were begun by a wait for them, by their submitter, by Help, or on a goroutine of their own.", func(s *filch.Stats) int64 { return s.Tasks.InPlace }),
-	sum("filch.task.helped", "{task}", "Tasks that were begun by Help.", func(s *filch.Stats) int64 { return s.Tasks.Helped }),
-	sum("filch.task.steal_attempts", "{attempt}", "Looks into another worker's queue that seemed to have tasks.", func(s *filch.Stats) int64 { return s.Tasks.Attempts }),
-	sum("filch.task.stolen", "{task}", "Tasks that moved from one worker's queue to another's.", func(s *filch.Stats) int64 { return s.Tasks.Stolen }),
-	sum("filch.task.stalls", "{stall}", "Times that places were added, since tasks were queued and none started.", func(s *filch.Stats) int64 { return s.Tasks.Stalls }),
-	now("filch.task.queued", "{task}", "Tasks in queues; some may be cancelled.", func(s *filch.Stats) int { return s.Tasks.Queued }),
+	sum("filch.task.submitted", "{task}", "Tasks accepted.", func(s *filch.Stats) int64 { return s.Tasks.Submitted }),
+	sum("filch.task.started", "{task}", "Tasks started.", func(s *filch.Stats) int64 { return s.Tasks.Started }),
+	sum("filch.task.done", "{task}", "Tasks ended, in any way.", func(s *filch.Stats) int64 { return s.Tasks.Done }),
+	sum("filch.task.failed", "{task}", "Tasks that returned an error, or ended by runtime.Goexit.", func(s *filch.Stats) int64 { return s.Tasks.Failed }),
+	sum("filch.task.panicked", "{task}", "Tasks that panicked.", func(s *filch.Stats) int64 { return s.Tasks.Panicked }),
+	sum("filch.task.cancelled", "{task}", "Tasks dropped before they started.", func(s *filch.Stats) int64 { return s.Tasks.Cancelled }),
+	sum("filch.task.rejected", "{task}", "Tasks refused.", func(s *filch.Stats) int64 { return s.Tasks.Rejected }),
+	sum("filch.task.in_place", "{task}", "Tasks started inline by a wait, by their submitter or by Help, or on a goroutine of their own.", func(s *filch.Stats) int64 { return s.Tasks.InPlace }),
+	sum("filch.task.helped", "{task}", "Tasks started by Help.", func(s *filch.Stats) int64 { return s.Tasks.Helped }),
+	sum("filch.task.steal_attempts", "{attempt}", "Attempts to steal tasks from a queue that seemed to have some.", func(s *filch.Stats) int64 { return s.Tasks.Attempts }),
+	sum("filch.task.stolen", "{task}", "Tasks moved from one worker's queue to another's.", func(s *filch.Stats) int64 { return s.Tasks.Stolen }),
+	sum("filch.task.stalls", "{stall}", "Times that worker slots were added because tasks were queued and none started.", func(s *filch.Stats) int64 { return s.Tasks.Stalls }),
+	now("filch.task.queued", "{task}", "Tasks queued; some may be cancelled.", func(s *filch.Stats) int { return s.Tasks.Queued }),
 	now("filch.task.queued_globally", "{task}", "Tasks in the global queue.", func(s *filch.Stats) int { return s.Tasks.Global }),
-	now("filch.task.held", "{task}", "Tasks that are not queued yet, because of After or a Subpool.", func(s *filch.Stats) int { return s.Tasks.Held }),
-	now("filch.task.running", "{task}", "Tasks that have begun and not ended.", func(s *filch.Stats) int { return s.Tasks.Running }),
-	now("filch.task.submitters_waiting", "{goroutine}", "Goroutines that wait to submit a task.", func(s *filch.Stats) int { return s.Tasks.Waiting }),
+	now("filch.task.held", "{task}", "Tasks held back by After or a Subpool.", func(s *filch.Stats) int { return s.Tasks.Held }),
+	now("filch.task.running", "{task}", "Tasks running.", func(s *filch.Stats) int { return s.Tasks.Running }),
+	now("filch.task.submitters_waiting", "{goroutine}", "Goroutines waiting to submit a task.", func(s *filch.Stats) int { return s.Tasks.Waiting }),
 }
 
 // oldest is the figure that is a time.
 const (
 	oldest     = "filch.task.oldest"
-	oldestText = "How long the oldest queued task has waited; 0 if there is none."
+	oldestText = "Time that the oldest queued task has waited; 0 if none is queued."
 )
 
 func now(name, unit, text string, of func(s *filch.Stats) int) figure {
