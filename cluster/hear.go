@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster/internal/sweep"
 )
 
 // hear subscribes until the node is closed.
@@ -109,7 +111,7 @@ func (n *Node) madeAt(ctx context.Context, stream string) (time.Time, error) {
 // So listenTo looks from time to time whether the stream is another.
 func (n *Node) listenTo(ctx context.Context, w *watcher, set func(jetstream.KeyValueEntry), first func()) {
 	defer w.Stop()
-	look := time.NewTicker(sweepEvery)
+	look := time.NewTicker(sweep.Every)
 	defer look.Stop()
 	for {
 		select {

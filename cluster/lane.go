@@ -39,6 +39,8 @@ const (
 	turnMost  = time.Second
 	// holdFor is how long a node keeps a task for which it has no place.
 	holdFor = 500 * time.Millisecond
+	// settleFirst is after what time a message comes again whose task, from an earlier message, this node has not settled yet: the first time.
+	settleFirst = time.Second
 	// ensureMost is how many lanes of a node make their consumers at once. Those of a thousand handlers would ask for more than the
 	// servers can answer in time, ask again, and so on.
 	ensureMost = 16
@@ -221,11 +223,15 @@ func (l *lane) start(m *nats.Msg) {
 		return
 	}
 	l.follow(e.more)
-	if !n.running.add(e) {
-		// It runs here, and the servers did not hear its signs of life in time. Its own message is as good.
+	switch added, same := n.running.add(e); {
+	case !added && same: // the servers missed its heartbeats; the message that it runs from is as good
 		n.counts.duplicates.Add(1)
 		l.handler.put(1)
 		l.settled()
+		return
+	case !added:
+		l.handler.put(1)
+		go func() { defer l.settled(); e.giveBackAfter(settleFirst * time.Duration(e.delivered)) }()
 		return
 	}
 	n.fetched.add(e.by)

@@ -129,3 +129,25 @@ func TestAHandlerThatWaitsIsNotSilent(t *testing.T) {
 		silent("it goes on in silence", true)
 	})
 }
+
+// A message that is delivered again while its task runs is the same; the message of a task that was put back is another.
+func TestAnotherMessageOfATaskIsNoDuplicate(t *testing.T) {
+	first, _ := lending()
+	n := first.node
+	n.now = time.Now
+	n.running.init()
+	of := func(sequence uint64) *execution {
+		return &execution{task: &task{id: "a"}, node: n, sequence: sequence}
+	}
+	first = of(1)
+	n.running.add(first)
+	for sequence, want := range map[uint64]bool{1: true, 2: false} {
+		if added, same := n.running.add(of(sequence)); added || same != want {
+			t.Errorf("message %d while message 1 runs: added %t, the same %t", sequence, added, same)
+		}
+	}
+	n.running.remove(first)
+	if added, _ := n.running.add(of(2)); !added {
+		t.Error("message 2 is not taken when message 1 is settled")
+	}
+}

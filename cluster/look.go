@@ -10,13 +10,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/filch-go/filch/cluster/internal/sweep"
 )
 
 const (
-	// sweepEvery is how often a node looks for outcomes that it was not told of.
-	sweepEvery = 5 * time.Second
-	// sweepLeftEvery is how many rounds lie between two calls of sweepLeft and forgetBefore: a minute, which is longer than submitWait.
-	sweepLeftEvery = 12
 	// askedTogether is for how many outcomes or tasks a node asks by one request. The servers answer with 1024 outcomes at most.
 	askedTogether = 1000
 	// answeredTogether is after how many bytes the servers answer with no more: what a node has not read yet is kept in its memory.
@@ -24,7 +22,7 @@ const (
 )
 
 // firstLook is after what time a node looks for an outcome that another node will be told of; then it waits twice as long each time,
-// up to sweepEvery.
+// up to sweep.Every.
 const firstLook = 100 * time.Millisecond
 
 // lookLater looks for the outcome of a task after a time, and again, until sweep does. For a task whose time does not count yet, it goes on.
@@ -43,8 +41,8 @@ func (n *Node) lookLater(r *remote, wait time.Duration) {
 			n.waiting.complete(r, o, nil)
 			return
 		}
-		next := min(2*wait, sweepEvery)
-		if again := n.lookReleased(ctx, r.id); again || next < sweepEvery {
+		next := min(2*wait, sweep.Every)
+		if again := n.lookReleased(ctx, r.id); again || next < sweep.Every {
 			n.lookLater(r, next)
 		}
 	})
@@ -54,16 +52,16 @@ func (n *Node) lookLater(r *remote, wait time.Duration) {
 func (n *Node) sweep() {
 	for round := 1; ; round++ {
 		select {
-		case <-time.After(sweepEvery):
+		case <-time.After(sweep.Every):
 		case <-n.ctx.Done():
 			return
 		}
-		if err := n.lookAll(n.waiting.older(n.now().Add(-sweepEvery))); err != nil && n.ctx.Err() == nil {
+		if err := n.lookAll(n.waiting.older(n.now().Add(-sweep.Every))); err != nil && n.ctx.Err() == nil {
 			n.log.Debug("filch cluster: cannot look for outcomes; trying again", "node", n.node, "error", err)
 		}
 		if n.config.places > 0 { // others may lack the permissions
 			n.sweepEdges()
-			if round%sweepLeftEvery == 0 {
+			if round%sweep.Rounds() == 0 {
 				n.sweepLeft()
 				n.canceled.forgetBefore(n.clock.at(n.now()).Add(-controlTTL))
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/filch-go/filch/cluster/internal/edge"
+	"github.com/filch-go/filch/cluster/internal/sweep"
 )
 
 // settleWaiting settles a task that has ended with those that wait for it.
@@ -146,7 +147,7 @@ const sweepMostEdges = 200
 // sweepEdges looks for tasks that have ended, and whose end has not released those that wait for them, since the node
 // where they ended was lost, or had not yet heard of those.
 func (n *Node) sweepEdges() {
-	for _, dep := range n.edges.Older(n.clock.at(n.now()).Add(-sweepEvery), sweepMostEdges) {
+	for _, dep := range n.edges.Older(n.clock.at(n.now()).Add(-sweep.Every), sweepMostEdges) {
 		ctx, cancel := context.WithTimeout(n.ctx, serverWait)
 		o, err := n.getOutcome(ctx, dep)
 		cancel()

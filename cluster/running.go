@@ -30,13 +30,14 @@ func (r *running) init() {
 	r.tasks, r.some = map[token]*execution{}, make(chan struct{}, 1)
 }
 
-// add adds an execution, unless its task is here already.
-func (r *running) add(e *execution) bool {
+// add adds an execution, unless its task is here already. It then reports whether the message is the same, delivered again: a task that was
+// put back is another message, and may come while the execution that failed is still being settled.
+func (r *running) add(e *execution) (added, same bool) {
 	now := e.node.now()
 	r.mu.Lock()
 	if have := r.tasks[e.id]; have != nil && !have.silent {
 		r.mu.Unlock()
-		return false
+		return false, have.sequence == e.sequence
 	}
 	e.beat, e.progress = now, now
 	r.tasks[e.id] = e
@@ -45,7 +46,7 @@ func (r *running) add(e *execution) bool {
 	case r.some <- struct{}{}:
 	default:
 	}
-	return true
+	return true, false
 }
 
 // begin says that the handler of e is called, and how to cancel it. It returns why it is not to be called, if it is not.

@@ -297,6 +297,7 @@ func TestDependenciesDoNotBlockAFullStream(t *testing.T) {
 }
 
 func TestAfterChecksItsDependencies(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "double", double)
 	local, err := h.Submit(t.Context(), 1)

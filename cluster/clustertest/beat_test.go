@@ -119,6 +119,7 @@ func TestTheTaskOfAHungHandlerRunsAgainOnItsNode(t *testing.T) {
 
 // A node that leaves waits for its local tasks, as long as it may.
 func TestALeavingNodeWaitsForItsLocalTasks(t *testing.T) {
+	t.Parallel()
 	nodes, _ := share(t, places(1))
 	began, release := make(chan string, 1), make(chan struct{})
 	h := cluster.Handle(nodes[0], "block", blocker(began, release))

@@ -60,6 +60,7 @@ func TestABusyNodeLooksIntoAllLanes(t *testing.T) {
 
 // A task that a node was given, and for which it has no place, goes to a node that has one.
 func TestATaskWithoutAPlaceGoesToAnotherNode(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1), places(0), places(1))
 	began, release := make(chan string, 1), make(chan struct{})
 	defer close(release)
@@ -87,6 +88,7 @@ func TestATaskWithoutAPlaceGoesToAnotherNode(t *testing.T) {
 
 // A handler with a limit on its node that gets fewer places than it may have has all of them later.
 func TestPlacesOfANodeLimitAreNotLost(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(4), places(0))
 	began, release := make(chan string, 3), make(chan struct{})
 	cluster.Handle(nodes[0], "block", blocker(began, release))

@@ -29,6 +29,7 @@ func wait[T any](t testing.TB, f *cluster.Future[T], err error) (T, error) {
 }
 
 func TestAnIDRunsOnce(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	ran := 0
 	h := cluster.Handle(n, "count", func(context.Context, int) (int, error) { ran++; return ran, nil })
@@ -41,6 +42,7 @@ func TestAnIDRunsOnce(t *testing.T) {
 }
 
 func TestTheErrorOfAnotherTaskIsNotThisOnes(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "outer", func(context.Context, int) (int, error) {
 		return 0, cluster.Permanent(fmt.Errorf("the inner task: %w", cluster.ErrCanceled))
@@ -53,6 +55,7 @@ func TestTheErrorOfAnotherTaskIsNotThisOnes(t *testing.T) {
 }
 
 func TestAResultOrAnArgumentThatIsTooLargeIsAnError(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "grow", func(_ context.Context, n int) (string, error) { return strings.Repeat("x", n), nil })
 	f, err := h.Submit(t.Context(), 2<<20, cluster.Durable())
@@ -67,6 +70,7 @@ func TestAResultOrAnArgumentThatIsTooLargeIsAnError(t *testing.T) {
 }
 
 func TestATaskThatTakesTooLongEndsAtItsDeadline(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "slow", func(ctx context.Context, _ int) (int, error) {
 		filch.Blocking(ctx, func() { <-ctx.Done() })
@@ -83,6 +87,7 @@ func TestATaskThatTakesTooLongEndsAtItsDeadline(t *testing.T) {
 
 // A task whose time was over before a node got it is not run.
 func TestATaskThatIsTooLateIsNotRun(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	var ran atomic.Int64
 	h := cluster.Handle(n, "count", func(context.Context, int) (int64, error) { return ran.Add(1), nil })
@@ -100,6 +105,7 @@ func TestATaskThatIsTooLateIsNotRun(t *testing.T) {
 
 // A task that comes again after its outcome was stored is not run again: its outcome stays.
 func TestATaskThatHasEndedIsNotRunAgain(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1))
 	kv, err := js.KeyValue(t.Context(), "filch_results")
 	if err != nil {
@@ -126,6 +132,7 @@ func TestATaskThatHasEndedIsNotRunAgain(t *testing.T) {
 
 // Of the outcomes of a task that two nodes have run, the first that is stored counts, also for the node of the second.
 func TestTheFirstOutcomeCounts(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1))
 	kv, err := js.KeyValue(t.Context(), "filch_results")
 	if err != nil {
@@ -147,6 +154,7 @@ func TestTheFirstOutcomeCounts(t *testing.T) {
 
 // A handler that ends its goroutine has failed, as one that panics.
 func TestAHandlerThatDoesNotReturnHasFailed(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	once := cluster.WithRetry(cluster.Retry{Attempts: 1})
 	exit := cluster.Handle(n, "exit", func(context.Context, int) (int, error) { runtime.Goexit(); return 0, nil }, once)
@@ -161,6 +169,7 @@ func TestAHandlerThatDoesNotReturnHasFailed(t *testing.T) {
 }
 
 func TestASilentHandlerIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "hang", func(ctx context.Context, _ int) (int, error) {
 		if info, _ := cluster.TaskOf(ctx); info.Attempt > 1 {
@@ -179,6 +188,7 @@ func TestASilentHandlerIsTriedAgain(t *testing.T) {
 }
 
 func TestALeavingNodeGivesItsTasksBack(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1), places(0))
 	began := make(chan struct{})
 	cluster.Handle(nodes[0], "job", func(ctx context.Context, _ int) (string, error) {
@@ -219,6 +229,7 @@ func reopen(t testing.TB, n *cluster.Node) *cluster.Node {
 }
 
 func TestSubmitOnlyNodesKnowHandlersOfOthers(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1), places(0))
 	cluster.Handle(nodes[0], "keyed", double, cluster.WithKeys(3))
 	cluster.Handle(nodes[0], "few", double, cluster.WithLimit(1))
@@ -239,6 +250,7 @@ func TestSubmitOnlyNodesKnowHandlersOfOthers(t *testing.T) {
 }
 
 func TestOtherOptionsThanOtherNodesAreRefused(t *testing.T) {
+	t.Parallel()
 	log := newLines()
 	nodes, js := share(t, places(1), append(places(1), cluster.WithLogger(log.logger())))
 	cluster.Handle(nodes[0], "keyed", double, cluster.WithKeys(3))
@@ -248,6 +260,7 @@ func TestOtherOptionsThanOtherNodesAreRefused(t *testing.T) {
 }
 
 func TestAFullStream(t *testing.T) {
+	t.Parallel()
 	n := open(t, cluster.WithQueueLimit(3, filch.Reject), cluster.WithPlaces(0))
 	cluster.Handle(n, "double", double)
 	for i := range 4 {
@@ -259,6 +272,7 @@ func TestAFullStream(t *testing.T) {
 }
 
 func TestUnreadableMessagesGoToTheDeadLetters(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(2))
 	h := cluster.Handle(nodes[0], "double", double)
 	for _, header := range []nats.Header{
@@ -281,6 +295,7 @@ func TestUnreadableMessagesGoToTheDeadLetters(t *testing.T) {
 }
 
 func TestHandlersAreTasksOfThePool(t *testing.T) {
+	t.Parallel()
 	p := filch.New(filch.WithWorkers(2))
 	defer p.Close()
 	n := open(t, cluster.WithPool(p))
@@ -299,6 +314,7 @@ func TestHandlersAreTasksOfThePool(t *testing.T) {
 }
 
 func TestHandlersMayWaitForTasksOfTheCluster(t *testing.T) {
+	t.Parallel()
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	n := open(t, cluster.WithPool(p), cluster.WithPlaces(1))

@@ -21,6 +21,7 @@ func (e *nilError) Error() string { return e.text }
 
 // However a handler ends, its task ends, and its place is free for the next.
 func TestAHandlerMayEndInAnyWay(t *testing.T) {
+	t.Parallel()
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	n := open(t, cluster.WithPool(p), cluster.WithPlaces(1))
@@ -51,6 +52,7 @@ func TestAHandlerMayEndInAnyWay(t *testing.T) {
 
 // What a pool has queued when it is closed goes to another node, and the node whose pool it is fetches no more.
 func TestANodeWithoutItsPoolKeepsNoTask(t *testing.T) {
+	t.Parallel()
 	p := filch.New(filch.WithWorkers(1))
 	nodes, js := share(t, []cluster.Option{cluster.WithPool(p), cluster.WithPlaces(2)}, places(2))
 	gate, began := make(chan struct{}), make(chan struct{}, 2)
@@ -97,6 +99,7 @@ const stuck = 49
 
 // Close returns though nothing can be stored, and as much is unsettled as may be.
 func TestANodeCanLeaveWithOutcomesThatCannotBeStored(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(0))
 	n, err := cluster.Open(t.Context(), cluster.WithConn(conn(t)), cluster.WithPlaces(4), cluster.WithLogger(newLines().logger()))
 	if err != nil {
@@ -122,6 +125,7 @@ func TestANodeCanLeaveWithOutcomesThatCannotBeStored(t *testing.T) {
 
 // A task about which the servers cannot be asked is put off, and not given from node to node as fast as they can.
 func TestATaskIsPutOffWhileItsNotesAreLost(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, []cluster.Option{cluster.WithPlaces(1), cluster.WithLogger(newLines().logger())})
 	n := nodes[0]
 	failed := make(chan struct{}, 1)

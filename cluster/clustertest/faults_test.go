@@ -129,6 +129,7 @@ func TestANodeThatHangsKeepsNoTask(t *testing.T) {
 
 // A handler that makes no progress loses its task, though its node lives.
 func TestAHandlerThatHangsKeepsNoTask(t *testing.T) {
+	t.Parallel()
 	nodes, _ := share(t, places(2), places(2))
 	release := make(chan struct{})
 	defer close(release)
@@ -222,6 +223,7 @@ func deadLetters(t testing.TB, js jetstream.JetStream) uint64 {
 }
 
 func TestAFullStreamIsSaidAndEmptied(t *testing.T) {
+	t.Parallel()
 	opts := append(places(0), cluster.WithQueueLimit(5, filch.Reject))
 	nodes, js := share(t, opts, append(places(0), cluster.WithQueueLimit(5, filch.Block)), places(2))
 	gate := make(chan struct{})
@@ -328,6 +330,7 @@ func TestAPartitionIsSaidAndHealed(t *testing.T) {
 
 // Delays and times to live follow the servers' clocks: a minute more or less on a node changes nothing.
 func TestClocksMayBeOffByAMinute(t *testing.T) {
+	t.Parallel()
 	off := func(d time.Duration) []cluster.Option {
 		return []cluster.Option{cluster.WithPlaces(2), cluster.WithClock(func() time.Time { return time.Now().Add(d) })}
 	}

@@ -125,6 +125,7 @@ func TestMalformedMessagesBreakNobody(t *testing.T) {
 
 // What others may have written into the buckets breaks nobody either.
 func TestMalformedNotesBreakNobody(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1))
 	n := nodes[0]
 	h := cluster.Handle(n, "again", func(ctx context.Context, _ int) (int, error) {
@@ -169,6 +170,7 @@ func TestMalformedNotesBreakNobody(t *testing.T) {
 
 // Notes of tasks that wait, and of batches, that cannot be read keep nobody from ending.
 func TestMalformedNotesOfOthersKeepNoTask(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1))
 	n := nodes[0]
 	put := func(bucket, key, value string) {

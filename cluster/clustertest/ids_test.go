@@ -277,6 +277,7 @@ func TestTheLongestNamesAreTaken(t *testing.T) {
 
 // What is no text of an ID or a key is an error that says which argument it is, and why.
 func TestTextsThatAreNoIDs(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "echo", echo, cluster.WithKeys(1))
 	ctx := t.Context()

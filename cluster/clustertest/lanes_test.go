@@ -65,6 +65,7 @@ func closeNode(t testing.TB, n *cluster.Node) {
 func places(n int) []cluster.Option { return []cluster.Option{cluster.WithPlaces(n)} }
 
 func TestNearNodesAreServedFirst(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, append(places(1), cluster.WithTier(9)), append(places(1), cluster.WithTier(0)), places(0))
 	var at [2]atomic.Int64
 	for i, n := range nodes[:2] {
@@ -83,6 +84,7 @@ func TestNearNodesAreServedFirst(t *testing.T) {
 }
 
 func TestFarNodesTakeWhatExceedsAThreshold(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1), append(places(4), cluster.WithTier(1)), places(0))
 	release := make(chan struct{})
 	var at [2]atomic.Int64
@@ -112,6 +114,7 @@ func TestFarNodesTakeWhatExceedsAThreshold(t *testing.T) {
 }
 
 func TestTasksOfAKeyRunInOrder(t *testing.T) {
+	t.Parallel()
 	nodes, _ := share(t, places(4), places(4))
 	var mu sync.Mutex
 	ran := map[string][]int{}
@@ -172,6 +175,7 @@ func (a *atOnce) enter() {
 
 // As many tasks run at once as the limit says, on each node or in all: the first wait for one another, and no later one is more.
 func TestAsManyRunAtOnceAsTheLimitSays(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		limit cluster.HandlerOption
 		nodes [2]int // the count of each of two nodes
@@ -220,6 +224,7 @@ func TestAsManyRunAtOnceAsTheLimitSays(t *testing.T) {
 }
 
 func TestHigherLevelsComeFirst(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1), places(0))
 	gate, began := make(chan struct{}), make(chan struct{}, 1)
 	var order []string
@@ -271,6 +276,7 @@ func TestHigherLevelsComeFirst(t *testing.T) {
 // A key goes to the same node as long as that one waits, and not all keys go to one node. Nodes with the same weight for
 // a partition take turns; of the eight partitions here, these nodes have one such.
 func TestAKeyStaysOnItsNode(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(2), places(2), places(0))
 	const partitions = 8
 	for i, n := range nodes[:2] {

@@ -127,6 +127,7 @@ func TestWhatIsDueWaitsUntilTheStreamHasRoom(t *testing.T) {
 }
 
 func TestOptionsOfTimeAreChecked(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "double", double)
 	for want, opts := range map[string][]cluster.SubmitOption{
@@ -157,6 +158,7 @@ func TestAMessageThatIsDueAndNoTaskIsADeadLetter(t *testing.T) {
 
 // A task that a node has moved, and could not say so, is moved again, and stored once.
 func TestATaskThatIsMovedTwiceIsStoredOnce(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1))
 	cluster.Handle(nodes[0], "double", double)
 	for range 2 {
@@ -269,6 +271,7 @@ func TestCronTasksWaitForANode(t *testing.T) {
 }
 
 func TestACronJobIsReplacedAndKeptIfItIsTheSame(t *testing.T) {
+	t.Parallel()
 	nodes, _ := share(t, places(1))
 	n := nodes[0]
 	cluster.Handle(n, "double", double)
@@ -304,6 +307,7 @@ func TestACronJobIsReplacedAndKeptIfItIsTheSame(t *testing.T) {
 }
 
 func TestBadCronJobsAreRefused(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	cluster.Handle(n, "double", double)
 	for _, spec := range []string{"", "x", "@at 2050-01-01T00:00:00Z", "61 * * * *", "* * * *", "@every 10ms", "CRON_TZ=Nowhere * * * * *", "CRON_TZ=UTC", "*\r\nX: y * * * *"} {

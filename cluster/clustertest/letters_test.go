@@ -27,6 +27,7 @@ func letters(t testing.TB, n *cluster.Node, handler string) (all []cluster.DeadL
 }
 
 func TestDeadLettersAreListedPutBackAndRemoved(t *testing.T) {
+	t.Parallel()
 	nodes, _ := share(t, places(2), places(0))
 	broken := true
 	h := cluster.Handle(nodes[0], "mend", func(ctx context.Context, s string) (int, error) {
@@ -89,6 +90,7 @@ func TestDeadLettersAreListedPutBackAndRemoved(t *testing.T) {
 
 // Each dead letter counts for its handler until it is removed.
 func TestDeadLettersAreCounted(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(2), places(0))
 	fail := func(context.Context, int) (int, error) { return 0, cluster.Permanent(errors.New("no")) }
 	cluster.Handle(nodes[0], "a", fail)
@@ -125,6 +127,7 @@ func TestDeadLettersAreCounted(t *testing.T) {
 
 // A task that is put back from the dead letters begins anew: nothing is noted of its attempts.
 func TestWhatIsPutBackBeginsAnew(t *testing.T) {
+	t.Parallel()
 	nodes, _ := share(t, places(1), places(0))
 	h := cluster.Handle(nodes[0], "fail", func(context.Context, int) (int, error) { return 0, errors.New("no") },
 		cluster.WithRetry(cluster.Retry{Attempts: 2, First: time.Millisecond}))
@@ -145,6 +148,7 @@ func TestWhatIsPutBackBeginsAnew(t *testing.T) {
 
 // A Requeue that ended after it had put the task back, and before it removed the letter, is called again.
 func TestARequeueThatWasCutOffIsCalledAgain(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1))
 	var ran int
 	h := cluster.Handle(nodes[0], "once", func(context.Context, int) (int, error) {
@@ -183,6 +187,7 @@ func TestARequeueThatWasCutOffIsCalledAgain(t *testing.T) {
 
 // A message that could not be read gets its own ID again.
 func TestAnUnreadableMessageIsPutBackAsItWas(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1))
 	cluster.Handle(nodes[0], "double", double)
 	m := &nats.Msg{Subject: "filch.work.double.p1", Header: nats.Header{"Filch-Version": {"99"}, "Filch-Id": {"mine"}, "Filch-Codec": {"json"}}, Data: []byte("3")}
@@ -203,6 +208,7 @@ func TestAnUnreadableMessageIsPutBackAsItWas(t *testing.T) {
 
 // A letter has a name besides the ID of its task: by it there is one of each, also of what says no ID, and of several letters of an ID.
 func TestEachLetterHasAName(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1), places(0))
 	n := nodes[1]
 	cluster.Handle(nodes[0], "double", double)

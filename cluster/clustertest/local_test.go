@@ -13,6 +13,7 @@ import (
 
 // A node runs as many of its own tasks as its threshold says. What is more goes to the stream, and so to others.
 func TestWhatExceedsTheThresholdGoesToTheStream(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, append(places(1), cluster.WithThreshold(2)), places(3))
 	began, release := make(chan string, 6), make(chan struct{})
 	h := cluster.Handle(nodes[0], "block", blocker(began, release))
@@ -48,6 +49,7 @@ func TestWhatExceedsTheThresholdGoesToTheStream(t *testing.T) {
 
 // Each option that needs the servers sends a task through the stream.
 func TestWhatIsDurable(t *testing.T) {
+	t.Parallel()
 	n := open(t, cluster.WithPlaces(2))
 	plain := cluster.Handle(n, "plain", double)
 	keyed := cluster.Handle(n, "keyed", double, cluster.WithKeys(2))
@@ -118,6 +120,7 @@ func TestOutcomesAndDeadLettersAreKeptForATime(t *testing.T) {
 
 // A unique key is kept for as many seconds as its time needs, and not fewer.
 func TestTheTimeOfAUniqueKeyIsRoundedUp(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1))
 	h := cluster.Handle(nodes[0], "double", double)
 	f, err := h.Submit(t.Context(), 1, cluster.Unique("a", 3600*time.Second+time.Millisecond), cluster.Delay(time.Hour))

@@ -143,6 +143,7 @@ func TestAHandlerCanCallMapReduce(t *testing.T) {
 }
 
 func TestMapReduceChecksItsArguments(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	cluster.Handle(n, "double", double)
 	sum := func(a, b int) int { return a + b }

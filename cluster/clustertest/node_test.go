@@ -27,6 +27,7 @@ func open(t testing.TB, opts ...cluster.Option) *cluster.Node {
 func double(_ context.Context, n int) (int, error) { return 2 * n, nil }
 
 func TestATaskRunsAndItsResultIsRead(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "double", double)
 	for name, opts := range map[string][]cluster.SubmitOption{"local": nil, "durable": {cluster.Durable()}, "named": {cluster.ID("a")}} {
@@ -45,6 +46,7 @@ func TestATaskRunsAndItsResultIsRead(t *testing.T) {
 }
 
 func TestEachOfManyTasksHasItsResult(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	h := cluster.Handle(n, "double", double)
 	var futures []*cluster.Future[int]
@@ -66,6 +68,7 @@ func TestEachOfManyTasksHasItsResult(t *testing.T) {
 }
 
 func TestAFailureIsTriedAgainAndThenDead(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	fast := cluster.WithRetry(cluster.Retry{Attempts: 3, First: time.Millisecond, Most: time.Millisecond})
 	var attempts []int
@@ -97,6 +100,7 @@ func TestAFailureIsTriedAgainAndThenDead(t *testing.T) {
 }
 
 func TestCancelEndsATaskThatRuns(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	begun := make(chan struct{})
 	ended := make(chan error, 1)
@@ -121,6 +125,7 @@ func TestCancelEndsATaskThatRuns(t *testing.T) {
 }
 
 func TestATaskOfAnUnknownHandlerIsRefused(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	if _, err := cluster.Submit[int, int](t.Context(), n, "nobody", 1); !errors.Is(err, cluster.ErrUnknownHandler) {
 		t.Error("cluster.Submit:", err)

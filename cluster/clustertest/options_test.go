@@ -12,6 +12,7 @@ import (
 
 // What makes no sense is a panic of Handle that says what.
 func TestHandlersThatMakeNoSense(t *testing.T) {
+	t.Parallel()
 	n := open(t, cluster.WithPlaces(0))
 	cluster.Handle(n, "there", double)
 	cluster.Handle(n, "there", double, cluster.WithVersion("2"))
@@ -55,6 +56,7 @@ func (badCodec) Name() string { return "a b" }
 
 // What makes no sense is an error of Open that says what.
 func TestNodesThatMakeNoSense(t *testing.T) {
+	t.Parallel()
 	for want, o := range map[string]cluster.Option{
 		"a nil Option":                   nil,
 		"name of the cluster":            cluster.WithName("a.b"),

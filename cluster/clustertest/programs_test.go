@@ -12,13 +12,15 @@ import (
 	"github.com/filch-go/filch"
 	"github.com/filch-go/filch/cluster"
 	"github.com/filch-go/filch/cluster/clustertest"
+	"github.com/filch-go/filch/cluster/internal/sweep"
 )
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "12"); err != nil { // they wait for servers, and not for processors
+	if err := flag.Set("test.parallel", "16"); err != nil { // they wait for servers, and not for processors
 		panic(err)
 	}
+	sweep.Every = 2 * time.Second
 	clustertest.Main(m, clustertest.Programs{"worker": workerProgram, "submitter": submitterProgram, "poison": poisonProgram})
 }
 

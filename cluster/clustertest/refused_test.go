@@ -16,6 +16,7 @@ import (
 )
 
 func TestWhatIsTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1))
 	n := nodes[0]
 	once := cluster.WithRetry(cluster.Retry{Attempts: 1})
@@ -58,6 +59,7 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 
 // Names of handlers and versions are as long as the servers take them, and longer ones are refused at once.
 func TestNamesMayBeLong(t *testing.T) {
+	t.Parallel()
 	n := open(t)
 	version := strings.Repeat("v", 121)
 	h := cluster.Handle(n, strings.Repeat("h", 128), double, cluster.WithVersion(version), cluster.WithKeys(1))
@@ -178,6 +180,7 @@ func (gobCodec) Unmarshal(data []byte, v any) error {
 }
 
 func TestWhatCodecsCannotReadIsRefused(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1), append(places(0), cluster.WithCodecs(gobCodec{})))
 	cluster.Handle(nodes[0], "number", func(context.Context, int) (int, error) { return 1, nil })
 	cluster.Handle(nodes[0], "channel", func(context.Context, int) (chan int, error) { return make(chan int), nil })
@@ -225,6 +228,7 @@ func TestWhatCodecsCannotReadIsRefused(t *testing.T) {
 
 // A task of a version that no node has is refused; versions run side by side.
 func TestVersionsStandSideBySide(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(2))
 	for _, v := range []string{"", "2", "3"} {
 		var opts []cluster.HandlerOption

@@ -3,14 +3,17 @@ package clustertest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/filch-go/filch/cluster"
+	"github.com/filch-go/filch/internal/poll"
 )
 
 // What fails when a task was put back is noted, and the task is tried again when it should be.
 func TestRequeuedTaskFailsAgain(t *testing.T) {
+	t.Parallel()
 	nodes, _ := share(t, places(1))
 	runs := 0
 	h := cluster.Handle(nodes[0], "again", func(context.Context, int) (int, error) {
@@ -26,8 +29,8 @@ func TestRequeuedTaskFailsAgain(t *testing.T) {
 	if err := nodes[0].Requeue(t.Context(), "a"); err != nil {
 		t.Fatal("nodes:", err)
 	}
-	eventually(t, "it is to be tried again", func() bool {
+	poll.Until(t, patience, "it is to be tried again", func() (bool, any) {
 		info := show(t, nodes[0], "a")
-		return info.State == cluster.StateRetry && info.Attempts == 1 && info.Error == "not yet"
+		return info.State == cluster.StateRetry && info.Attempts == 1 && info.Error == "not yet", fmt.Sprintf("%+v", info)
 	})
 }

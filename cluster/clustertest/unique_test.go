@@ -156,6 +156,7 @@ func TestAUniqueKeyIsFreeAfterItsTime(t *testing.T) {
 }
 
 func TestAUniqueKeyIsFreeAfterARefusal(t *testing.T) {
+	t.Parallel()
 	nodes, _ := share(t, append(places(1), cluster.WithQueueLimit(1, filch.Reject)))
 	gate := make(chan struct{})
 	h := cluster.Handle(nodes[0], "gate", func(ctx context.Context, _ int) (int, error) {
@@ -203,6 +204,7 @@ func TestATimeOfACronJobIsLeftOutWhileItsTaskRuns(t *testing.T) {
 }
 
 func TestAUniqueKeyIsKeptForASecondToAHundredYears(t *testing.T) {
+	t.Parallel()
 	const most = 100 * 365 * 24 * time.Hour
 	n := open(t)
 	h := cluster.Handle(n, "double", double)

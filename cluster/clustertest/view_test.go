@@ -41,6 +41,7 @@ func blocker(began chan<- string, release <-chan struct{}) func(context.Context,
 }
 
 func TestNodesAreListed(t *testing.T) {
+	t.Parallel()
 	nodes, _ := share(t, places(2), append(places(3), cluster.WithTier(4)), places(0), places(0))
 	for _, n := range nodes[:2] {
 		cluster.Handle(n, "double", double)
@@ -91,6 +92,7 @@ func TestNodesTellFromWhomTheyGotTasks(t *testing.T) {
 }
 
 func TestQueuesHasAllLanes(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, places(1), places(0))
 	release := make(chan struct{})
 	defer close(release)
@@ -203,6 +205,7 @@ func TestShowTellsTheStateOfATask(t *testing.T) {
 }
 
 func TestAClosedNodeSaysSo(t *testing.T) {
+	t.Parallel()
 	nodes, _ := share(t, places(0))
 	n := nodes[0]
 	b := batchOf(t, n)

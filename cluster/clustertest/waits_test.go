@@ -12,6 +12,7 @@ import (
 
 // Handlers that wait for others may be more than a node may have that are not acknowledged.
 func TestManyHandlersMayWaitForOneAnother(t *testing.T) {
+	t.Parallel()
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	n := open(t, cluster.WithPool(p), cluster.WithPlaces(1))
@@ -35,6 +36,7 @@ func TestManyHandlersMayWaitForOneAnother(t *testing.T) {
 
 // Two calls of Submit of one ID share a Future. That the first fails does not take it from the second.
 func TestAFutureIsKeptForTheOthersThatWantIt(t *testing.T) {
+	t.Parallel()
 	nodes, js := share(t, append(places(0), cluster.WithQueueLimit(1, filch.Block)), places(1))
 	gate := make(chan struct{})
 	cluster.Handle(nodes[1], "wait", func(ctx context.Context, n int) (int, error) {
@@ -78,6 +80,7 @@ func TestAFutureIsKeptForTheOthersThatWantIt(t *testing.T) {
 
 // A handler that waits for room in the stream lends its place to what makes room.
 func TestAHandlerMayWaitForRoom(t *testing.T) {
+	t.Parallel()
 	p := filch.New(filch.WithWorkers(1))
 	defer p.Close()
 	nodes, js := share(t, append(places(1), cluster.WithPool(p), cluster.WithQueueLimit(2, filch.Block)))
