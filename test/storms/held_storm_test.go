@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/filch-go/filch"
+	"github.com/filch-go/filch/internal/rig"
 	"github.com/filch-go/filch/internal/thorough"
 )
 
