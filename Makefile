@@ -99,7 +99,7 @@ house:
 
 # What the first program of README.md takes, and the ten packages with the most code and data in it.
 size:
-	@dir=$$(mktemp -d) && awk '/^```/{if (on) exit; on = /go/; next} on' README.md >$$dir/main.go && \
+	@dir=$$(mktemp -d) && awk '/^```/{if (on) exit; next} /^package main/{on = 1} on' README.md >$$dir/main.go && \
 	go build -trimpath -o $$dir/hello $$dir/main.go && \
 	echo "$$(stat -c %s $$dir/hello) bytes, $$(go list -deps $$dir/main.go | grep -v command-line | grep -vc '\.') packages of the standard library, $$(go list -deps $$dir/main.go | grep -c filch-go) of filch" && \
 	go tool nm -size $$dir/hello | awk '$$3 ~ /[TtRrDd]/ {s = $$4; sub(/\[.*/, "", s); n = split(s, a, "/"); sub(/\..*/, "", a[n]); p = ""; for (i = 1; i < n; i++) p = p a[i] "/"; t[p a[n]] += $$2} END {for (p in t) printf "%8d %s\n", t[p], p}' | sort -rn | head; \

@@ -26,6 +26,8 @@ type canvas struct {
 	body         bytes.Buffer
 	texts        []placed
 	boxes        []boxed
+	moves        string   // what moves, in CSS
+	times        []string // the classes of what appears at a time
 }
 
 // placed is a text where it stands, for the test that none lies on another or is cut.
@@ -152,7 +154,11 @@ func (c *canvas) svg() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%s" viewBox="0 0 %[1]d %[2]s" font-family="'Liberation Sans', Arial, Helvetica, sans-serif" role="img" aria-labelledby="title about">`+"\n", wide, num(c.height))
 	fmt.Fprintf(&b, "<title id=\"title\">%s</title>\n<desc id=\"about\">%s</desc>\n", html.EscapeString(c.title), html.EscapeString(c.about))
-	fmt.Fprintf(&b, "<style>%s</style>\n", css())
+	style := css()
+	if c.moves != "" {
+		style += c.moves + "@media(prefers-reduced-motion:reduce){*{animation:none!important}}"
+	}
+	fmt.Fprintf(&b, "<style>%s</style>\n", style)
 	fmt.Fprintf(&b, `<rect width="%d" height="%s" rx="8" class="paper"/>`+"\n", wide, num(c.height))
 	b.Write(c.body.Bytes())
 	b.WriteString("</svg>\n")

@@ -22,6 +22,9 @@ var paints = []paint{
 	{class: "ourbox", style: "fill:$;stroke:%;stroke-width:1.5", light: "#ddf0ff", dark: "#122d4f", edge: [2]string{"#0550ae", "#58a6ff"}},
 	{class: "others", style: "fill:$", light: "#bc4c00", dark: "#ffa657"}, // what is others', or stolen
 	{class: "otherbox", style: "fill:$;stroke:%;stroke-width:1.5", light: "#fff1e5", dark: "#3d1f08", edge: [2]string{"#bc4c00", "#ffa657"}},
+	{class: "green", style: "fill:$", light: "#1a7f37", dark: "#3fb950"}, // a third worker, and a fourth
+	{class: "purple", style: "fill:$", light: "#8250df", dark: "#bc8cff"},
+	{class: "ring", style: ruled + "stroke-width:2", light: "#1f2328", dark: "#e6edf3"},
 	{class: "third", style: "fill:$", light: "#5c6670", dark: "#aab4bf"},
 	{class: "gone", style: "fill:none;stroke:$;stroke-dasharray:3 3", light: "#818b98", dark: "#656c76"},
 	{class: "grid", style: ruled, light: "#d8dee4", dark: "#2b323b"},

@@ -45,6 +45,7 @@ type picture struct {
 }
 
 var pictures = []picture{
+	{"film", drawFilm},
 	{"kitchen", drawKitchen},
 	{"queues", drawQueues},
 	{"deque", drawDeque},

@@ -12,12 +12,13 @@ import (
 //	<!-- filled: name -->
 //	| … |
 //	<!-- end -->
-var filled = []string{"docs/compared.md", "docs/choosing.md"}
+var filled = []string{"README.md", "docs/compared.md", "docs/choosing.md"}
 
 var block = regexp.MustCompile(`(?s)<!-- filled: (\w+) -->\n(.*?)<!-- end -->`)
 
 // tables returns what fills a block, from what is in it, by the block's name.
 var tables = map[string]func(k *kept, old string) string{
+	"fib":       fibTable,
 	"tasks":     tasksTable,
 	"forks":     forksTable,
 	"rest":      restTable,
@@ -52,6 +53,27 @@ func tabled(rows [][]string) string {
 		}
 	}
 	return b.String()
+}
+
+// fibTable says what the three forms of fib take with which README.md begins.
+func fibTable(k *kept, _ string) string {
+	r := k.report("summary")
+	rows := [][]string{{"fib 27, two CPUs", "time", "against serial"}}
+	for _, w := range []struct {
+		name, executor string
+		workers        int
+	}{{"serial", "serial", 1}, {"goroutines", "goroutine", 2}, {"filch", "filch", 2}} {
+		x := r.find("fib", "27", w.executor, w.workers)
+		against := "1"
+		if x.Speedup != 1 {
+			against = digits(x.Speedup) + " x as fast"
+		}
+		if x.Speedup < 0.5 {
+			against = digits(1/x.Speedup) + " x slower"
+		}
+		rows = append(rows, []string{w.name, nanos(x.Median), against})
+	}
+	return tabled(rows) + "\n" + fmt.Sprintf("Medians of %d runs. ", r.Rows[0].Runs) + r.source() + "\n"
 }
 
 var pools = []string{"filch", "basic", "goroutine", "channel", "errgroup", "ants", "pond", "conc", "workerpool"}

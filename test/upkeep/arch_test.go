@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"internal/rig":             {"", "internal/affinity", "internal/race", "internal/task", "steal"},
 	"par":                      {"", "internal/affinity", "internal/clock", "internal/race", "internal/simd", "internal/span", "internal/standby"},
 	"internal/pgo":             {},
-	"internal/pictures":        {"", "basic", "deque", "internal/engine", "internal/event", "internal/goroutine", "internal/policy", "steal", "trace"},
+	"internal/pictures":        {"", "basic", "deque", "internal/engine", "internal/event", "internal/goroutine", "internal/playground", "internal/policy", "internal/sim", "steal", "trace"},
 	"internal/platforms":       {},
 	"internal/release":         {},
 	"internal/sim/record":      {"", "internal/clock", "internal/event", "internal/sim/dag", "internal/span"},

@@ -65,3 +65,21 @@ func TestDesignIsAMap(t *testing.T) {
 		t.Errorf("DESIGN.md has %d lines, and may have 700: %v", n, err)
 	}
 }
+
+// README.md is a first contact: it has at most 180 lines, and what it shows fits a phone.
+func TestReadmeIsShort(t *testing.T) {
+	atRoot(t)
+	lines := strings.Split(read(t, "README.md"), "\n")
+	if n := len(lines) - 1; n > 180 {
+		t.Errorf("README.md has %d lines, more than 180", n)
+	}
+	inCode := false
+	for i, line := range lines {
+		if strings.HasPrefix(line, "```") {
+			inCode = !inCode
+		}
+		if inCode && len([]rune(line)) > 100 {
+			t.Errorf("README.md:%d: a line of code with more than 100 characters", i+1)
+		}
+	}
+}
