@@ -611,3 +611,22 @@ func FuzzWhatIsReadIsDrawn(f *testing.F) {
 		}
 	})
 }
+
+// A chart in a file has its colours as plain attributes, so that programs show it that know no variables: only dark ones are by class.
+func TestChartsInFilesHavePlainColours(t *testing.T) {
+	shape := regexp.MustCompile(`<(?:path|text|rect)[^>]*>`)
+	for _, name := range []string{"summary/overhead", "summary/speed-up", "tasks/scaling", "tasks/spread"} {
+		b, err := os.ReadFile(filepath.Join("..", "..", "docs", "pictures", name+".svg"))
+		if err != nil {
+			t.Fatal("os.ReadFile(…):", err)
+		}
+		if strings.Contains(string(b), "var(") {
+			t.Errorf("%s.svg has variables", name)
+		}
+		for _, s := range shape.FindAllString(string(b), -1) {
+			if !strings.Contains(s, ` fill="#`) && !strings.Contains(s, ` stroke="#`) {
+				t.Errorf("%s.svg: no plain colour: %s", name, s)
+			}
+		}
+	}
+}

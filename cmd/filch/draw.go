@@ -298,19 +298,23 @@ var (
 	colours = regexp.MustCompile(`#[0-9A-F]{6}`)
 )
 
-// finish takes the drawing out of its file, with variables for its colours, and puts it into one that
-// has a title, and no size that is fixed. A standing one has its colours, and a ground to be read on.
+// finish takes the drawing out of its file and puts it into one that has a title, and no size that is fixed. In a page its colours
+// are the page's variables. A standing one has a ground to be read on, and its light colours as plain attributes, for programs that know
+// no variables; classes set the dark ones.
 func (d *drawing) finish(s string, at place) []byte {
 	_, s, _ = strings.Cut(s, "<svg")
 	_, s, _ = strings.Cut(s, ">")
 	names := map[string]string{}
 	for _, p := range palette() {
-		names[p.light] = "var(--" + p.name + ")"
+		names[p.light] = p.name
 	}
 	s = styles.ReplaceAllStringFunc(s, func(style string) string {
 		style = fonts.ReplaceAllString(style, "font-weight:$1;")
 		style = strings.ReplaceAll(style, "font-weight:normal;", "")
-		return colours.ReplaceAllStringFunc(style, func(c string) string { return names[c] })
+		if at == inPage {
+			return colours.ReplaceAllStringFunc(style, func(c string) string { return "var(--" + names[c] + ")" })
+		}
+		return plainly(style, names)
 	})
 	s = strings.ReplaceAll(s, "\n\t", " ")
 	var b bytes.Buffer
@@ -320,9 +324,31 @@ func (d *drawing) finish(s string, at place) []byte {
 		fmt.Fprintf(&b, `<svg %s role="img" aria-label="%s">`, size, title)
 	} else {
 		fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.5g" height="%.5g" %s role="img" aria-labelledby="title about">`+"\n", d.width, d.height, size)
-		fmt.Fprintf(&b, "<title id=\"title\">%s</title>\n<desc id=\"about\">%s</desc>\n<style>%s</style>\n", title, about, css())
-		fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" style="fill:var(--paper)"/>`)
+		fmt.Fprintf(&b, "<title id=\"title\">%s</title>\n<desc id=\"about\">%s</desc>\n<style>%s</style>\n", title, about, darkCSS())
+		fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s" class="fill-%s"/>`, strings.ToLower(paper.light), paper.name)
 	}
 	b.WriteString(s)
 	return bytes.TrimSpace(b.Bytes())
+}
+
+// plainly takes the colours out of a style attribute: each becomes an attribute of its own and a class, by its name.
+func plainly(style string, names map[string]string) string {
+	var rest, classes []string
+	attributes := ""
+	for _, declaration := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(style, `style="`), `"`), ";") {
+		property, value, _ := strings.Cut(declaration, ":")
+		if name := names[value]; name != "" {
+			attributes += fmt.Sprintf(` %s="%s"`, property, strings.ToLower(value))
+			classes = append(classes, property+"-"+name)
+		} else if declaration != "" {
+			rest = append(rest, declaration)
+		}
+	}
+	if len(rest) > 0 {
+		attributes += ` style="` + strings.Join(rest, ";") + `"`
+	}
+	if len(classes) > 0 {
+		attributes += ` class="` + strings.Join(classes, " ") + `"`
+	}
+	return strings.TrimPrefix(attributes, " ")
 }

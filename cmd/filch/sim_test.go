@@ -78,7 +78,7 @@ func TestSimDrawsTheLineOfOneInsideThePanel(t *testing.T) {
 		if err != nil {
 			t.Fatal("os.ReadFile(…):", err)
 		}
-		if got := strings.Contains(string(b), "stroke:var(--faint)"); got != want {
+		if got := strings.Contains(string(b), "stroke-faint\""); got != want {
 			t.Errorf("on %s workers: there is a line of 1: %v, want %v", workers, got, want)
 		}
 	}

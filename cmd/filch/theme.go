@@ -69,3 +69,14 @@ func css() string {
 	return ":root{" + vars(func(p paint) string { return p.light }) + "}" +
 		"@media screen and (prefers-color-scheme:dark){:root{" + vars(func(p paint) string { return p.dark }) + "}}"
 }
+
+// darkCSS declares the dark colours of what [plainly] has given a class.
+func darkCSS() string {
+	var b strings.Builder
+	b.WriteString("@media screen and (prefers-color-scheme:dark){")
+	for _, p := range palette() {
+		dark := strings.ToLower(p.dark)
+		fmt.Fprintf(&b, ".fill-%[1]s{fill:%[2]s}.stroke-%[1]s{stroke:%[2]s}", p.name, dark)
+	}
+	return b.String() + "}"
+}
