@@ -39,8 +39,8 @@ const (
 	turnMost  = time.Second
 	// holdFor is how long a node keeps a task for which it has no place.
 	holdFor = 500 * time.Millisecond
-	// settleFirst is after what time a message comes again whose task, from an earlier message, this node has not settled yet: the first time.
-	settleFirst = time.Second
+	// settleMost is how long a message waits for an earlier one of its task that this node is settling.
+	settleMost = time.Second
 	// ensureMost is how many lanes of a node make their consumers at once. Those of a thousand handlers would ask for more than the
 	// servers can answer in time, ask again, and so on.
 	ensureMost = 16
@@ -223,23 +223,45 @@ func (l *lane) start(m *nats.Msg) {
 		return
 	}
 	l.follow(e.more)
-	switch added, same := n.running.add(e); {
-	case !added && same: // the servers missed its heartbeats; the message that it runs from is as good
+	switch added, gone := n.running.add(e); {
+	case added:
+		n.fetched.add(e.by)
+		if e.delivered > 1 || n.canceled.has(e.id) {
+			go e.check()
+		} else {
+			e.submit()
+		}
+	case gone == nil: // the servers missed its heartbeats; the message that it runs from is as good
 		n.counts.duplicates.Add(1)
 		l.handler.put(1)
 		l.settled()
-		return
-	case !added:
-		l.handler.put(1)
-		go func() { defer l.settled(); e.giveBackAfter(settleFirst * time.Duration(e.delivered)) }()
-		return
+	default:
+		go l.follows(e, gone)
 	}
-	n.fetched.add(e.by)
-	if e.delivered > 1 || n.canceled.has(e.id) {
-		go e.check()
-		return
+}
+
+// follows runs a task when the execution of an earlier message of it is settled. That takes a moment, unless its handler still runs: then the
+// message is left to its AckWait.
+func (l *lane) follows(e *execution, gone <-chan struct{}) {
+	late := time.NewTimer(min(settleMost, l.handler.ackWait/2))
+	defer late.Stop()
+	for {
+		select {
+		case <-gone:
+		case <-late.C:
+			l.node.counts.duplicates.Add(1)
+			l.handler.put(1)
+			l.settled()
+			return
+		}
+		added, other := l.node.running.add(e)
+		if added {
+			l.node.fetched.add(e.by)
+			e.check() // the earlier one may have the outcome
+			return
+		}
+		gone = other
 	}
-	e.submit()
 }
 
 // settled says that a task that was started is acknowledged or given back, and gives its slot back.

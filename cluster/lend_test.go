@@ -141,12 +141,16 @@ func TestAnotherMessageOfATaskIsNoDuplicate(t *testing.T) {
 	}
 	first = of(1)
 	n.running.add(first)
-	for sequence, want := range map[uint64]bool{1: true, 2: false} {
-		if added, same := n.running.add(of(sequence)); added || same != want {
-			t.Errorf("message %d while message 1 runs: added %t, the same %t", sequence, added, same)
-		}
+	if added, gone := n.running.add(of(1)); added || gone != nil {
+		t.Errorf("message 1 again: added %t, waits %t", added, gone != nil)
+	}
+	added, gone := n.running.add(of(2))
+	if added || gone == nil {
+		t.Fatalf("message 2 while message 1 runs: added %t, waits %t", added, gone != nil)
 	}
 	n.running.remove(first)
+	<-gone
+	n.running.remove(first) // again
 	if added, _ := n.running.add(of(2)); !added {
 		t.Error("message 2 is not taken when message 1 is settled")
 	}

@@ -16,6 +16,7 @@ type pulse struct {
 	silent   bool // it gets no more signs
 	canceled bool // before it had begun
 	begun    bool
+	gone     chan struct{} // closed when it is removed; nil unless another message of its task waits for that
 }
 
 // running are the executions of a node, by the IDs of their tasks.
@@ -30,14 +31,21 @@ func (r *running) init() {
 	r.tasks, r.some = map[token]*execution{}, make(chan struct{}, 1)
 }
 
-// add adds an execution, unless its task is here already. It then reports whether the message is the same, delivered again: a task that was
-// put back is another message, and may come while the execution that failed is still being settled.
-func (r *running) add(e *execution) (added, same bool) {
+// add adds an execution, unless its task is here already. A task that was put back is another message, and may come while the execution
+// that failed is still being settled: then add returns a channel that is closed when that is over. For the same message, delivered again, it
+// returns nil.
+func (r *running) add(e *execution) (added bool, gone <-chan struct{}) {
 	now := e.node.now()
 	r.mu.Lock()
 	if have := r.tasks[e.id]; have != nil && !have.silent {
-		r.mu.Unlock()
-		return false, have.sequence == e.sequence
+		defer r.mu.Unlock()
+		if have.sequence == e.sequence {
+			return false, nil
+		}
+		if have.gone == nil {
+			have.gone = make(chan struct{})
+		}
+		return false, have.gone
 	}
 	e.beat, e.progress = now, now
 	r.tasks[e.id] = e
@@ -46,7 +54,7 @@ func (r *running) add(e *execution) (added, same bool) {
 	case r.some <- struct{}{}:
 	default:
 	}
-	return true, false
+	return true, nil
 }
 
 // begin says that the handler of e is called, and how to cancel it. It returns why it is not to be called, if it is not.
@@ -73,6 +81,9 @@ func (r *running) remove(e *execution) {
 	defer r.mu.Unlock()
 	if r.tasks[e.id] == e {
 		delete(r.tasks, e.id)
+		if e.gone != nil {
+			close(e.gone)
+		}
 	}
 }
 
