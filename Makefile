@@ -55,7 +55,7 @@ playground:
 
 # The tables and the pictures of docs/theory.md, by the commands in it. They are the same on every machine.
 theory:
-	FILCH_THEORY=write go test -count 1 -run Theory ./cmd/filch
+	FILCH_THOROUGH=1 FILCH_THEORY=write go test -count 1 -run Theory ./cmd/filch
 
 # The profiles that guide the compiler, for the command and the examples that compute; see
 # docs/performance.md. The go command uses them where they lie.
