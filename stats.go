@@ -24,7 +24,7 @@ type Stats struct {
 	Attempts  int64 // checks of another worker's deque
 	Steals    int64 // checks that got a fork
 	Helped    int64 // steals while waiting for a result, from the worker that computes it
-	Waits     int64 // waits at a join that yielded the slot to another goroutine
+	Waits     int64 // waits at a join, and yields to other tasks, that lent the slot to another goroutine
 	Wakes     int64 // goroutines started to fill a slot
 
 	Tasks TaskStats

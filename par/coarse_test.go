@@ -133,7 +133,7 @@ func TestCoarseElementsAfterFineForks(t *testing.T) {
 				}
 				for workers := 2; workers <= 8; workers += step {
 					for k := 1; k <= 64; k++ {
-						if !long && (k > 2*workers && k%11 != 4 || (k+workers)%4 != 0) {
+						if !long && (k > 2*workers && k%11 != 4 || (k+workers)%ifRace(8, 4) != 0) {
 							continue
 						}
 						want, rounds := coarseRounds(name, k, workers), time.Duration(0)

@@ -169,13 +169,29 @@ func TestAllFunctionsAreKnown(t *testing.T) {
 			}
 			found++
 			if _, ok := known[name]; !ok {
-				t.Errorf("%s is not in the table", name)
+				t.Errorf("%s is not in the table of functions: add it to loopsAndOrders or searchesAndLists", name)
+			}
+			if _, ok := withLimits[name]; !ok && takesOptions(fn) && takesFunction(fn) && !slices.Contains(unlimited, name) {
+				t.Errorf("%s is not in withLimits of limits_test.go, nor unlimited; see also coarse_test.go, asked_test.go, small_test.go", name)
 			}
 		}
 	}
 	if found != len(known) {
 		t.Errorf("%d functions, and %d in the table", found, len(known))
 	}
+}
+
+// unlimited are the functions that take options and a function, and are not in withLimits.
+var unlimited = []string{"Reduce"} // its function combines: TestMaxWorkersOfCombinations
+
+func takesOptions(fn *ast.FuncDecl) bool {
+	all := fn.Type.Params.List
+	_, ok := all[len(all)-1].Type.(*ast.Ellipsis)
+	return ok
+}
+
+func takesFunction(fn *ast.FuncDecl) bool {
+	return slices.ContainsFunc(fn.Type.Params.List, func(f *ast.Field) bool { _, ok := f.Type.(*ast.FuncType); return ok })
 }
 
 // A nil Scope or function is told at once, by the name of what was called.

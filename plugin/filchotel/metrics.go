@@ -47,7 +47,7 @@ var figures = []figure{
 	sum("filch.fork.steal_attempts", "{attempt}", "Attempts to steal a fork.", func(s *filch.Stats) int64 { return s.Attempts }),
 	sum("filch.fork.stolen", "{fork}", "Forks stolen.", func(s *filch.Stats) int64 { return s.Steals }),
 	sum("filch.fork.helped", "{fork}", "Forks stolen while waiting for a result, from the worker that computes it.", func(s *filch.Stats) int64 { return s.Helped }),
-	sum("filch.join.waits", "{wait}", "Waits at a join that lent the worker slot to another goroutine.", func(s *filch.Stats) int64 { return s.Waits }),
+	sum("filch.join.waits", "{wait}", "Waits at a join, and yields to other tasks, that lent the worker slot.", func(s *filch.Stats) int64 { return s.Waits }),
 
 	sum("filch.task.submitted", "{task}", "Tasks accepted.", func(s *filch.Stats) int64 { return s.Tasks.Submitted }),
 	sum("filch.task.started", "{task}", "Tasks started.", func(s *filch.Stats) int64 { return s.Tasks.Started }),

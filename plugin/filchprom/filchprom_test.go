@@ -114,7 +114,7 @@ func TestEachFieldOfStatsIsAMetric(t *testing.T) {
 	}
 	for _, field := range fields {
 		if len(found[field]) != 1 {
-			t.Errorf("%s is %v", field, found[field])
+			t.Errorf("Stats.%s is the metrics %v, not one: see metrics.go", field, found[field])
 		}
 	}
 	if len(found) != len(metrics) {
@@ -335,7 +335,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		}
 	}
 	if want := len(metrics) + 2; rows != want {
-		t.Errorf("%d rows for %d metrics", rows, want)
+		t.Errorf("docs/metrics.md has %d rows, and there are %d metrics: what follows names those without a row; else a row is without its metric", rows, want)
 	}
 	var s filch.Stats
 	fields := statstest.Fill(&s)

@@ -30,7 +30,7 @@ var metrics = []metric{
 	counter("filch_fork_steal_attempts_total", "Attempts to steal a fork.", func(s *filch.Stats) int64 { return s.Attempts }),
 	counter("filch_fork_stolen_total", "Forks stolen.", func(s *filch.Stats) int64 { return s.Steals }),
 	counter("filch_fork_helped_total", "Forks stolen while waiting for a result, from the worker that computes it.", func(s *filch.Stats) int64 { return s.Helped }),
-	counter("filch_join_waits_total", "Waits at a join that lent the worker slot to another goroutine.", func(s *filch.Stats) int64 { return s.Waits }),
+	counter("filch_join_waits_total", "Waits at a join, and yields to other tasks, that lent the worker slot.", func(s *filch.Stats) int64 { return s.Waits }),
 
 	counter("filch_task_submitted_total", "Tasks accepted.", func(s *filch.Stats) int64 { return s.Tasks.Submitted }),
 	counter("filch_task_started_total", "Tasks started.", func(s *filch.Stats) int64 { return s.Tasks.Started }),

@@ -119,16 +119,16 @@ func TestCoarseLeavesAfterFineWork(t *testing.T) {
 	for name, make := range leavesAfter {
 		for before, run := range fineBefore {
 			t.Run(fmt.Sprintf("%s after %s", name, before), func(t *testing.T) {
-				late, all, step := 0, 0, 1
+				late, all, step, every := 0, 0, 1, 2
 				switch {
 				case thorough.Sampled() && race.Enabled:
-					step = 6
+					step, every = 6, 4
 				case thorough.Sampled():
 					step = 3
 				}
 				for workers := 2; workers <= 8; workers += step {
 					for k := 1; k <= 64; k++ {
-						if !rig.LongForm() && (k > 2*workers && k%11 != 4 || (k+workers)%2 != 0) {
+						if !rig.LongForm() && (k > 2*workers && k%11 != 4 || (k+workers)%every != 0) {
 							continue
 						}
 						for _, n := range fine {
