@@ -10,14 +10,14 @@ import (
 
 // call is a call of the program of drawFilm.
 type call struct {
-	parent     int // -1: none
-	depth      int
-	x, y       float64
-	begin, end int32
-	worker     int32
-	stolen     bool
-	at         int32 // when it was stolen
-	from       int32 // by whom it was spawned
+	parent int // -1: none
+	depth  int
+	x, y   float64
+	begin  int32 // -1: not yet
+	worker int32
+	stolen bool
+	at     int32 // when it was stolen
+	from   int32 // by whom it was spawned
 }
 
 // stretch is what a worker ran without a break.
