@@ -152,7 +152,7 @@ func looksOf(rows []*row) (looks []look) {
 		n := 0
 		for _, r := range rows {
 			if ours(r) == mine && !slices.ContainsFunc(looks, func(l look) bool { return l.name == r.Executor }) {
-				looks = append(looks, look{r.Executor, mine, n})
+				looks = append(looks, lookAs(r.Executor, mine, n))
 				n++
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -278,18 +279,24 @@ func (d *drawing) radius() vg.Length {
 	return 3.6
 }
 
-const panelGap vg.Length = 12
+// A panel is wide enough for the names of its curves at their ends, and its plot at least 200 high.
+const (
+	panelGap   vg.Length = 12
+	panelLeast vg.Length = 330
+	panelHigh  vg.Length = 240
+	mostNamed            = 9 // curves: more would stand on one another
+)
 
 // panelsAcross returns how many panels stand beside one another.
 func (d *drawing) panelsAcross() int {
-	return min(max(1, int((d.width-2*margin+panelGap)/170)), len(d.panels))
+	return min(max(1, int((d.width-2*margin+panelGap)/panelLeast)), len(d.panels))
 }
 
 func (d *drawing) panelRows() int {
 	return (len(d.panels) + d.panelsAcross() - 1) / d.panelsAcross()
 }
 
-func (d *drawing) panelHeight() vg.Length { return 132 }
+func (d *drawing) panelHeight() vg.Length { return panelHigh }
 
 // paintPanels draws small charts, in rows.
 func (d *drawing) paintPanels(area draw.Canvas) {
@@ -335,6 +342,9 @@ func (d *drawing) paintPanel(n panel, area draw.Canvas) {
 	slices.Sort(workers)
 	fewest, most := workers[0], workers[len(workers)-1]
 	p.X.Min, p.X.Max = fewest/1.08, most*1.08
+	if len(n.curves) <= mostNamed {
+		p.X.Max = max(most*1.2, most*math.Pow(most/fewest, 0.32)) // room for names
+	}
 	more := math.Pow(high/low, 0.06)
 	if low == high {
 		more = 2
@@ -386,5 +396,40 @@ func (pl *curvesPlot) Plot(c draw.Canvas, p *plot.Plot) {
 		for _, at := range points {
 			pl.glyph(look, at, 2.8)
 		}
+	}
+	if len(pl.curves) <= mostNamed {
+		pl.nameCurves(c, func(q point) vg.Point { return vg.Point{X: x(q.x), Y: y(q.mid)} })
+	}
+}
+
+// nameCurves writes the name of each curve at its right end. Names that would stand on one another are moved apart.
+func (pl *curvesPlot) nameCurves(c draw.Canvas, at func(q point) vg.Point) {
+	type name struct {
+		at    vg.Point
+		curve []point
+	}
+	var names []name
+	for _, curve := range pl.curves {
+		names = append(names, name{at(curve[len(curve)-1]), curve})
+	}
+	slices.SortStableFunc(names, func(a, b name) int { return cmp.Compare(b.at.Y, a.at.Y) })
+	for i := range names {
+		top := c.Max.Y - small/2
+		if i > 0 {
+			top = names[i-1].at.Y - small
+		}
+		names[i].at.Y = min(names[i].at.Y, top)
+	}
+	for i := len(names) - 1; i >= 0; i-- { // what has come below the axis goes up again
+		bottom := c.Min.Y + small/2
+		if i+1 < len(names) {
+			bottom = names[i+1].at.Y + small
+		}
+		names[i].at.Y = max(names[i].at.Y, bottom)
+	}
+	for _, n := range names {
+		st := styleOf(small, pl.looks[n.curve[0].executor].paint(), false)
+		st.XAlign, st.YAlign = text.XLeft, text.YCenter
+		c.FillText(st, vg.Point{X: n.at.X + 6, Y: n.at.Y}, cut(pl.looks[n.curve[0].executor].name, st, c.Max.X-n.at.X-6))
 	}
 }

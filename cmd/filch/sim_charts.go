@@ -19,7 +19,7 @@ func simCharts(results []*sim.Result, dags []simDAG, columns []simColumn, summar
 	s := simPictures{results: results, dags: dags, summary: summary}
 	for _, r := range results {
 		if !slices.ContainsFunc(s.looks, func(l look) bool { return l.name == r.Scheduler }) {
-			s.looks = append(s.looks, look{r.Scheduler, r.Scheduler == "pool", len(s.looks)})
+			s.looks = append(s.looks, lookAs(r.Scheduler, r.Scheduler == "pool", len(s.looks)))
 		}
 	}
 	charts := []*chart{s.speedUps(), s.space(), s.steals()}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +42,28 @@ var (
 		{"o6", "#954A6E", "#E8A5C4"},
 	}
 )
+
+// known are the executors, and the schedulers of the simulator, in the order of their looks: each looks the same in all charts.
+var known = [][]string{
+	{"filch", "filch-join", "filch-chain", "filch-call", "filch-async", "strand"},
+	{"goroutine", "basic", "semaphore", "channel", "errgroup", "pond", "ants", "conc", "workerpool", "at-once"},
+	{"child", "continuation", "half", "hierarchical", "localized", "mailbox", "sharing", "central", "pdf", "ordered", "abp", "bws"},
+}
+
+// lookAs returns the look of an executor or a scheduler: that of its name, or for an unknown one a look that no known one has, the n-th.
+func lookAs(name string, ours bool, n int) look {
+	most := 0
+	for _, names := range known {
+		if i := slices.Index(names, name); i >= 0 {
+			return look{name, ours, i}
+		}
+		most = max(most, len(names))
+	}
+	if name == "pool" {
+		return look{name, ours, 0}
+	}
+	return look{name, ours, most + n}
+}
 
 // palette returns all paints.
 func palette() []paint {
