@@ -96,7 +96,7 @@ type piece struct {
 
 var (
 	fontSize = regexp.MustCompile(`font-size:([\d.]+)px`)
-	ringed   = regexp.MustCompile(`stroke:var\(--loss\)`)
+	ringed   = regexp.MustCompile(`stroke-loss"`)
 )
 
 // textsOf parses a drawing and returns its texts.

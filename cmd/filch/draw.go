@@ -159,7 +159,7 @@ func (d *drawing) layOutLegend(inner vg.Length) {
 		}
 		return false
 	}) {
-		entries = append(entries, legendEntry{look: lossEntry, text: "ringed: something else is faster"})
+		entries = append(entries, legendEntry{look: lossEntry, text: "ringed: something else is faster in every run"})
 	}
 	if some(func(l line) bool { return len(l.none) > 0 }) {
 		entries = append(entries, legendEntry{look: noneEntry, text: "at “none”: it deadlocks, or did not run"})

@@ -74,11 +74,11 @@ func mostWorkers(rows []*row, workload, size string) (most int) {
 	return most
 }
 
-// lost returns whether each row is a loss.
+// lost returns whether each row is a loss in every run: charts mark those alone.
 func lost(all []loss) map[*row]bool {
 	rows := map[*row]bool{}
 	for _, l := range all {
-		rows[l.row] = true
+		rows[l.row] = l.apart
 	}
 	return rows
 }
