@@ -88,97 +88,31 @@ func (o options) run(cmd *cobra.Command, args []string) error {
 // addTo makes the options flags of cmd.
 func (o *options) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&o.executors, "executors", nil, "executors to measure (default those of --list, or for strand its own; serial always)")
+	f.StringSliceVar(&o.executors, "executors", nil, "executors to measure (default those of --list; serial always)")
 	f.IntSliceVar(&o.workers, "workers", []int{1, 2}, "numbers of workers")
 	f.IntVar(&o.runs, "runs", 5, "measured runs of each; the median is shown")
-	f.StringSliceVar(&o.sizes, "size", nil, "size, as workload=size, or just the size if there is one workload")
-	f.StringVar(&o.input, "input", "", "folder that goparse reads, all of it unless --size says otherwise (default the Go installation's src), or graph for sssp")
-	f.StringVar(&o.json, "json", "", "write the figures to this file as well")
-	f.StringVar(&o.html, "html", "", "draw a report into this file: charts, losses and all figures, in one file that needs no network")
-	f.StringVar(&o.from, "from", "", "draw what --json has kept in this file, for --html and --svg, and measure nothing")
-	f.BoolVar(&o.compare, "compare", false, "compare two files that --json has written: what got slower, and what only seems so")
-	f.Float64Var(&o.failSlower, "fail-if-slower", 0, "with --compare, exit with status 1 if anything got slower by so many percent or more")
-	f.BoolVar(&o.overSerial, "over-serial", false, "with --compare, compare times over those of the serial program in the same run, as for two machines")
+	f.StringSliceVar(&o.sizes, "size", nil, "`workload=size`, or the size alone for one workload")
+	f.StringVar(&o.input, "input", "", "`folder` for goparse (default Go's src), or graph for sssp")
+	f.StringVar(&o.json, "json", "", "`file` to write the figures to as well")
+	f.StringVar(&o.html, "html", "", "`file` to write a report with charts to, for a browser")
+	f.StringVar(&o.svg, "svg", "", "`folder` to write the charts to, each as an SVG")
+	f.StringVar(&o.from, "from", "", "`file` of --json: draw it by --html and --svg, measure nothing")
+	f.BoolVar(&o.compare, "compare", false, "compare two files of --json: what got slower")
+	f.Float64Var(&o.failSlower, "fail-if-slower", 0, "with --compare: exit with status 1 from so many `percent` on")
+	f.BoolVar(&o.overSerial, "over-serial", false, "with --compare: times relative to serial, for two machines")
 	f.BoolVar(&o.markdown, "markdown", false, "print a summary in Markdown instead of the table")
-	f.BoolVar(&o.builds, "builds", false, "measure two builds in turn, with and without the profile default.pgo; needs the go command and filch's source")
-	f.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of what is measured to this file")
-	f.BoolVar(&o.parallel, "parallelism", false, "print how parallel the workloads are in filch's forms: work, span, and the speed-up to expect")
-	f.StringVar(&o.svg, "svg", "", "draw the charts of --html into this folder, each as an SVG; with --parallelism, the curve of each workload's speed-up")
+	f.BoolVar(&o.builds, "builds", false, "measure builds with and without the profile default.pgo")
+	f.StringVar(&o.profile, "cpuprofile", "", "`file` to write a CPU profile to")
+	f.BoolVar(&o.parallel, "parallelism", false, "print work, span and the speed-up to expect")
 	f.BoolVar(&o.list, "list", false, "list workloads, sizes and executors")
 }
 
-const benchLong = `Bench runs workloads on several executors, checks every answer, and prints a
-table. Within a run the executors take turns, so that ratios hold even when the
-machine's speed does not. Without arguments all workloads are measured, each in
-a size that takes a moment; --list names them and their sizes.
-
-"filch bench tasks" measures pools of tasks instead: filch and the best known for
-Go, on tasks that are empty, submit tasks, wait for tasks, or compute. It takes some
-minutes even with --runs 1: a rival that deadlocks is waited for, up to 20 seconds.
-
-"filch bench suite" measures programs of the kind that the Barcelona and PBBS suites
-have, a minute or two of them. Each can be named alone as well.
-
-"filch bench strand" measures programs on package strand, on Func and on goroutines. The
-program spawns also counts how many of its children are open at a time. To measure one of
-them alone, name it without strand: filch bench nqueens --executors strand,filch.
-
-"filch bench sssp" finds shortest paths from one vertex to all, by priority: on a grid
-of roads and an R-MAT graph (--size grid=<side>, --size rmat=<scale>), or on the graph
-of a DIMACS .gr file (--input).
-
-"filch bench par" measures most functions of package par, all of these or those that are
-named, against serial programs and other libraries; --size is the number of elements.
-
-"filch bench cluster" measures package cluster: beside a plain program on JetStream that does the
-same, on one embedded server and on three, and beside River and asynq as far as they start here; the
-time from Submit to the start; a local task; a kill; and how well the simulator predicts it. Parts can be
-named: filch bench cluster rates latency. --workers are places, and --size is the number of tasks.
-
-With --parallelism it measures how parallel workloads are instead, each on one worker:
-the work T1, the span Tinf, and between what the speed-up lies on 2 to 256 workers. The
-run with the least span of several counts.
-
-The output says how the command was built. With --builds it builds itself twice, with
-and without the profile default.pgo, and measures both in turn, the serial programs too.
-
---html draws a report: charts of speed-up, overhead, scaling and spread, what is faster than
-filch, and all figures, in one file for a browser, light or dark. --svg draws each of the charts
-into a folder. With --from they draw what --json has kept, and nothing is measured.
-
---compare says what got slower from one file of --json to another: medians, their intervals of
-confidence, and as changes only what chance seldom makes, by the statistics of benchstat. Take
-10 runs of each, on an idle machine. The status is 0 whatever changed, unless --fail-if-slower says
-from how many percent on it is 1: then a row of filch that got slower by so much or does not run any more
-counts. Rivals and serial programs do not count. 2 is for files that cannot be compared.
-
-The columns of the table:
-
-  time      wall-clock time of the median run; at-once counts it for each of its programs
-  spread    the slowest run less the fastest, in percent of the median
-  T1/Ts     time of the executor on one worker over that of the serial program
-  speed-up  time of the serial program over this one; the bar has eight columns for 1.00
-  ns/fork   time over the number of forks in the workload
-  allocs    allocations of a run
-  cpu       processor time of a run, on all processors together
-  peak      peak memory of the process
-  steals    how often a worker got a fork of another one, in a run
-  open      most children of a loop that were spawned and had not ended; only if it is counted`
+const benchLong = `Bench runs workloads on filch and its rivals, checks every answer, and prints a table. Executors alternate
+within a run, so ratios hold even when the machine's speed does not.`
 
 const benchExamples = `  filch bench
-  filch bench tasks --workers 2
-  filch bench sssp --input USA-road-d.NY.gr
-  filch bench suite --executors goroutine,filch
-  filch bench strand --size fib=35 --executors filch,strand
-  filch bench par Sort Map --size 1000,1000000
-  filch bench cluster rates --workers 64 --size 20000
   filch bench fib --size 40 --executors serial,filch,filch-chain --workers 1,2,4
-  filch bench --parallelism fib mergesort fft
-  filch bench goparse --input ~/src --json goparse.json
-  filch bench --size fib=35 --size uts=T1L fib uts
-  filch bench fib uts --runs 10 --json old.json --html old.html
-  filch bench --from old.json --svg charts
-  filch bench --compare old.json new.json --fail-if-slower 5`
+  filch bench goparse --input ~/src --json goparse.json --html report.html`
 
 // apartOf returns which of the arguments is measured apart from the workloads, if any is.
 func apartOf(args []string) string {

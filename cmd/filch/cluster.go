@@ -27,17 +27,11 @@ import (
 )
 
 // clusterText explains the commands of a cluster.
-const clusterText = `Cluster runs and shows tasks of several machines, which are in streams of NATS JetStream.
-
-To try it on one machine, in three terminals:
+const clusterText = `Cluster runs and shows tasks of several machines, on NATS JetStream. To try it, in three terminals:
 
   filch cluster server                                    a server, on port 4222
   filch cluster node --handler count --text -- wc -w      a node that runs a program for each task
-  filch cluster submit count --text 'how many words'      a task
-
-The commands reach the servers at --server, or at $NATS_URL, or at nats://127.0.0.1:4222. Several URLs are separated by
-commas. With --json they print JSON, and errors stay text. The status is 0, or 1 if something has failed, or 2 if
-the command was called wrongly.`
+  filch cluster submit count --text 'how many words'      a task`
 
 func clusterCommand() *cobra.Command {
 	o := &clusterOptions{}
@@ -67,9 +61,9 @@ type clusterOptions struct {
 
 func (o *clusterOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
-	f.StringVar(&o.server, "server", "", "URLs of the NATS servers (default $NATS_URL, or "+nats.DefaultURL+")")
+	f.StringVar(&o.server, "server", "", "`URLs` of the NATS servers, with commas (default $NATS_URL, or "+nats.DefaultURL+")")
 	f.StringVar(&o.name, "name", "filch", "name of the cluster")
-	f.StringVar(&o.node, "node", "", "name of the node that the command is (default that of the machine, with a random part)")
+	f.StringVar(&o.node, "node", "", "`name` of this node (default the machine's, with a random part)")
 	f.StringVar(&o.inbox, "inbox", "", "prefix of the subjects of answers, for a user whose permissions have one")
 	f.StringVar(&o.creds, "creds", "", "file of NATS credentials")
 	f.StringVar(&o.ca, "tls-ca", "", "file of the certificates that the servers' must be signed by")

@@ -64,7 +64,7 @@ func TestClusterCalledWrongly(t *testing.T) {
 		"cron add a @daily b.c":                     `cron add: the handler "b.c": a name has letters`,
 		"cron add a @daily b {":                     "cron add: the argument is no JSON: {",
 		"cron add a @daily b --level top":           `--level "top": levels are high, normal, low`,
-		"cron add a @daily b --delay 1s":            "unknown flag: --delay",
+		"cron add a @daily b --delay 1s":            "unknown flag --delay",
 		"cron add a @daily b --unique-for 1h":       "--unique-for: is for --unique",
 		"cron ls a":                                 "cron ls: want 0 arguments, not 1",
 		"cron rm":                                   "cron rm: name a cron job",
@@ -82,7 +82,7 @@ func TestClusterCalledWrongly(t *testing.T) {
 		"permissions":                               "permissions: want 1 arguments, not 0",
 		"permissions root --inbox a":                `permissions: the role "root": roles are operator, submitter, worker`,
 		"permissions worker":                        "permissions: name the prefix of the user's answers",
-		"ls --nothing":                              "unknown flag: --nothing",
+		"ls --nothing":                              "unknown flag --nothing",
 	} {
 		status, out, errs := command(strings.Fields(args)...)
 		if status != 2 || out != "" || !strings.HasPrefix(errs, "filch: "+want) || strings.Count(errs, "\n") != 1 {

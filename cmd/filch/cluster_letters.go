@@ -80,7 +80,7 @@ func letters(ctx context.Context, n *cluster.Node, handler string, limit int) (a
 }
 
 func retryCommand(o *clusterOptions) *cobra.Command {
-	return letterCommand(o, letterAct{"retry", "retried", "Put dead letters back, with attempts anew", (*cluster.Node).Requeue, true})
+	return letterCommand(o, letterAct{"retry", "retried", "Put dead letters back", (*cluster.Node).Requeue, true})
 }
 
 func deleteCommand(o *clusterOptions) *cobra.Command {

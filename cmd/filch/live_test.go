@@ -77,7 +77,7 @@ func TestLiveCalledWrongly(t *testing.T) {
 		"fib --rest -1s":                "--rest -1s: must not be negative",
 		"fib --host http://example.com": `--host "http://example.com": a host is`,
 		"fib --host [::1]:80":           `--host "[::1]:80": a host is`,
-		"fib --nothing":                 "unknown flag: --nothing",
+		"fib --nothing":                 "unknown flag --nothing",
 	} {
 		var out, errs bytes.Buffer
 		status := run(append([]string{"live"}, strings.Fields(args)...), &out, &errs)

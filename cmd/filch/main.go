@@ -43,5 +43,6 @@ func rootCommand() *cobra.Command {
 	}
 	root.AddCommand(benchCommand(), traceCommand(), liveCommand(), simCommand(), clusterCommand(), benchNodeCommand())
 	refuseTwice(root)
+	addHelp(root)
 	return root
 }

@@ -38,39 +38,8 @@ type simOptions struct {
 	markdown   bool
 }
 
-// simText explains what filch sim prints.
-const simText = `Sim runs computations under a scheduler in simulated time. A step is what a node of weight 1 takes, and
-what an attempt to steal takes. The same seed gives the same run.
-
-A computation is a DAG of nodes: threads that spawn others and join them. "--list" names those
-that there are, the schedulers, and the kernels, which take processors away from workers. Every DAG
-runs under every scheduler on each number of workers.
-
-The columns:
-
-  T1, Tinf    the work and the span of the DAG: all its steps, and those of its longest path
-  time        how many steps the run took
-  speed-up    T1 over the time
-  of bound    the time over T1/P + Tinf, which a greedy scheduler does not exceed
-  idle        the part of all worker-steps in which a worker had a processor and ran no node
-  steals      attempts to steal that found something, and all attempts
-  moved       threads that went on on another worker than before
-  deque       the most threads in one queue
-  live        the most threads that had been spawned and had not ended
-  misses      of the workers' caches, with --cache
-  shared misses  of the cache that all share, with --shared-cache
-  inversions  threads that began while one with a better priority waited, under ordered
-  PA          how many workers had a processor, on average, with --kernel or --churn; "of bound" is then
-              the time over T1/PA + Tinf*P/PA
-  wasted      the part of all steps of nodes that was in vain, with --churn: what failed machines had done
-
-With --columns there are also:
-
-  spans       the time beyond T1/P, over the span
-  efficiency  the part of all worker-steps with a processor in which a worker did some of the work
-  M1          the misses of one worker that runs spawned threads first
-
-Each run is checked: every node ran once, after those that it waits for, and all steps are accounted for.`
+const simText = `Sim runs computations under schedulers in simulated time, and checks that every node ran once. A step is
+what a node of weight 1 takes. Every DAG runs under every scheduler on each number of workers.`
 
 func simCommand() *cobra.Command {
 	var o simOptions
@@ -78,8 +47,8 @@ func simCommand() *cobra.Command {
 		Use:   "sim",
 		Short: "Simulate schedulers on computations, on any number of workers",
 		Long:  simText,
-		Example: `  filch sim
-  filch sim --dag fib=20 --scheduler child,continuation --workers 1,2,4..1024 --json fib.json
+		Example: `  filch sim --dag fib=20 --scheduler child,sharing --workers 1..64 --columns speed-up,steals
+  filch sim --dag fib=20 --scheduler all --workers 1,2,4..1024 --json fib.json
   filch sim --dag graph.json --workers 64 --seeds 100 --svg pictures`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -111,32 +80,35 @@ func simCommand() *cobra.Command {
 		},
 	}
 	o.add(cmd.Flags())
+	for _, rare := range []string{"central-cost", "inside", "priority", "yield", "yield-first", "step", "finest"} {
+		cmd.Flags().Lookup(rare).Hidden = true // in "filch help sim-machines"
+	}
 	return cmd
 }
 
 // add adds the flags.
 func (o *simOptions) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.dags, "dag", []string{"fib=22", "uts=9", "mergesort=65536", "loop=10000"}, "DAG to run, as NAME=SIZE or a file with a graph, whose name has a dot or a slash; may be repeated")
-	f.StringSliceVar(&o.schedulers, "scheduler", []string{"child", "continuation"}, "schedulers, separated by commas; \"all\" for all there are")
-	f.StringSliceVar(&o.workers, "workers", []string{"1", "2..64"}, `numbers of workers, separated by commas; "2..64" doubles from 2 to 64`)
+	f.StringArrayVar(&o.dags, "dag", []string{"fib=22", "uts=9", "mergesort=65536", "loop=10000"}, "`NAME=SIZE` or a file with a graph; may be repeated")
+	f.StringSliceVar(&o.schedulers, "scheduler", []string{"child", "continuation"}, `schedulers; "all" for all`)
+	f.StringSliceVar(&o.workers, "workers", []string{"1", "2..64"}, `numbers of workers; "2..64" doubles from 2 to 64`)
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the first run")
-	f.IntVar(&o.seeds, "seeds", 1, "how many runs of each kind, with seeds that follow one another")
+	f.IntVar(&o.seeds, "seeds", 1, "runs of each kind, with consecutive seeds")
 	f.Int64Var(&o.stealCost, "steal-cost", 1, "steps that an attempt to steal takes")
-	f.DurationVar(&o.step, "step", time.Microsecond, "how long a step takes, for what pool does by the clock")
-	f.IntVar(&o.cache, "cache", 0, "blocks that the cache of each worker holds; 0 for no caches")
-	f.StringVar(&o.kernel, "kernel", "", "what takes processors from workers: NAME, NAME=PROCESSORS/STEPS, or a file of steps and processors")
-	f.StringVar(&o.churn, "churn", "", "machines that fail and join: MACHINE/UP/DOWN, workers and mean steps; with /hands at the end they leave in order")
-	f.StringVar(&o.json, "json", "", "file to write the results to")
-	f.StringVar(&o.svg, "svg", "", "folder to write pictures to")
+	f.DurationVar(&o.step, "step", time.Microsecond, "length of a step, for what pool does by the clock")
+	f.IntVar(&o.cache, "cache", 0, "blocks in the cache of each worker; 0 for no caches")
+	f.StringVar(&o.kernel, "kernel", "", "`kernel` that takes processors away: NAME[=PROCESSORS/STEPS] or a file")
+	f.StringVar(&o.churn, "churn", "", "machines that fail and join: `MACHINE/UP/DOWN`[/hands], in steps")
+	f.StringVar(&o.json, "json", "", "`file` to write the results to")
+	f.StringVar(&o.svg, "svg", "", "`folder` to write charts to")
 	f.BoolVar(&o.list, "list", false, "list the DAGs, the schedulers and the kernels")
 	o.simSpecial.add(f)
-	f.StringSliceVar(&o.columns, "columns", nil, "columns to show, separated by commas, and to draw with --svg; those of the help, and spans, efficiency and M1")
-	f.StringVar(&o.summary, "summary", "", "show the mean, the median or the most of what differs in the seed alone")
-	f.IntVar(&o.efficiency, "efficiency", 0, "find how many steps a leaf must take so that workers spend so many percent of their time on the work")
-	f.StringArrayVar(&o.record, "record", nil, "workload of filch bench to record, run and simulate, as NAME or NAME=SIZE; or a file with a graph in nanoseconds, to simulate; may be repeated")
-	f.BoolVar(&o.tune, "tune", false, "compare the pool's policies with others, on all DAGs and numbers of workers")
-	f.BoolVar(&o.markdown, "markdown", false, "with --record and --tune: write the tables in Markdown")
-	f.IntVar(&o.runs, "runs", 9, "with --record: how many recordings, and runs of each kind")
+	f.StringSliceVar(&o.columns, "columns", nil, `columns to show and to draw; see "filch help sim-columns"`)
+	f.StringVar(&o.summary, "summary", "", "mean, median or most of runs that differ in the seed alone")
+	f.IntVar(&o.efficiency, "efficiency", 0, "find the steps of a leaf for so many `percent` of efficiency")
+	f.StringArrayVar(&o.record, "record", nil, "`workload` of filch bench to record and simulate, or a graph in ns")
+	f.BoolVar(&o.tune, "tune", false, "compare the pool's policies with others")
+	f.BoolVar(&o.markdown, "markdown", false, "with --record and --tune: tables in Markdown")
+	f.IntVar(&o.runs, "runs", 9, "with --record: recordings, and runs of each kind")
 	f.DurationVar(&o.finest, "finest", 200*time.Nanosecond, "with --record: what takes no longer is one node")
 }
 

@@ -24,14 +24,14 @@ type simSpecial struct {
 }
 
 func (o *simSpecial) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.topology, "topology", nil, "how far workers are from each other: 8@100x16 is 8 machines, 100 steps apart, of 16 workers; may be repeated")
-	f.IntVar(&o.sharedCache, "shared-cache", 0, "blocks that a cache of all workers holds, behind their own; 0 for none")
-	f.Int64Var(&o.centralCost, "central-cost", 0, "steps for which each use of the queue of central locks it")
-	f.StringVar(&o.priority, "priority", "", "what gives threads their priority under ordered: "+strings.Join(sim.Priorities(), " or "))
-	f.IntVar(&o.inside, "inside", 0, "attempts of hierarchical inside a group before one outside; 0 for the default")
-	f.StringVar(&o.yield, "yield", "", "what a thief of abp yields to before it tries to steal: "+strings.Join(sim.Yields(), ", "))
-	f.StringVar(&o.stealing, "stealing", "", "whom a worker of pool looks at first: "+strings.Join(sim.Stealings(), ", "))
-	f.BoolVar(&o.yieldFirst, "yield-first", false, "with pool and --kernel: a worker lets others go first before each look")
+	f.StringArrayVar(&o.topology, "topology", nil, "`distances`: 8@100x16 is 8 machines of 16 workers, 100 steps apart")
+	f.IntVar(&o.sharedCache, "shared-cache", 0, "blocks in a cache of all workers; 0 for none")
+	f.Int64Var(&o.centralCost, "central-cost", 0, "steps that the queue of central is locked for each use")
+	f.StringVar(&o.priority, "priority", "", "priority of threads under ordered: "+strings.Join(sim.Priorities(), " or "))
+	f.IntVar(&o.inside, "inside", 0, "attempts of hierarchical in its group before one outside")
+	f.StringVar(&o.yield, "yield", "", "whom a thief of abp yields to: "+strings.Join(sim.Yields(), ", "))
+	f.StringVar(&o.stealing, "stealing", "", "`order` of victims of pool; see \"filch help sim-machines\"")
+	f.BoolVar(&o.yieldFirst, "yield-first", false, "with pool and --kernel: a worker yields before each scan")
 }
 
 // topologies reads the topologies, of which there is at least the one without distances.

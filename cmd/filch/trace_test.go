@@ -113,7 +113,7 @@ func TestAMistakeInTraceIsToldInOneLine(t *testing.T) {
 		{`--last -1s: must be more than nothing`, []string{"fib", "-o", kept, "--last", "-1s"}},
 		{`--input: only goparse reads a folder`, []string{"fib", "-o", kept, "--input", dir}},
 		{`--input: open `, []string{"goparse", "-o", kept, "--input", filepath.Join(dir, "x")}},
-		{`unknown flag: --x`, []string{"fib", "-o", kept, "--x"}},
+		{`unknown flag --x`, []string{"fib", "-o", kept, "--x"}},
 	} {
 		status, stdout, stderr := invoke(t, append([]string{"trace"}, c.args...)...)
 		if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "filch: ") || !strings.Contains(stderr, c.want) {

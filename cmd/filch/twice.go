@@ -26,6 +26,8 @@ func refuseTwice(cmd *cobra.Command) {
 	}
 }
 
+var errTwice = errors.New("the flag is given twice, and takes one value")
+
 // once is the value of a flag that may be given once.
 type once struct {
 	pflag.Value
@@ -34,7 +36,7 @@ type once struct {
 
 func (o *once) Set(text string) error {
 	if o.given {
-		return errors.New("the flag is given twice, and takes one value")
+		return errTwice
 	}
 	o.given = true
 	return o.Value.Set(text)

@@ -55,7 +55,7 @@ var (
 	fenced    = regexp.MustCompile("(?ms)^```.*?^```")
 	coded     = regexp.MustCompile("(?m)^    .*$|`[^`\n]*`")
 
-	program = regexp.MustCompile("(?ms)^```go\n(.*?)^```")
+	program = regexp.MustCompile("(?ms)^```go\n(package main\n.*?)^```")
 	prints  = regexp.MustCompile(`//.*\bprints (.*)`)
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
