@@ -124,7 +124,7 @@ func TestABatchCountsWhatIsSubmittedAndEveryKindOfEnd(t *testing.T) {
 	late := submit(2, cluster.Delay(time.Hour))
 	after := submit(3, cluster.After(late))
 	submit(4)
-	submit(5, cluster.Within(time.Nanosecond))
+	soon := submit(5, cluster.Within(time.Nanosecond))
 	submit(6, cluster.Delay(time.Millisecond))
 	if _, err := h.Submit(t.Context(), 1, cluster.InBatch(b), cluster.Unique("one", time.Hour)); !errors.Is(err, cluster.ErrNotUnique) {
 		t.Error("h.Submit:", err)
@@ -139,6 +139,9 @@ func TestABatchCountsWhatIsSubmittedAndEveryKindOfEnd(t *testing.T) {
 	}
 	if _, err := first.Wait(t.Context()); !errors.Is(err, cluster.ErrCanceled) { // else it may end with a result first
 		t.Error("the first was canceled, and has ended with", err)
+	}
+	if _, err := soon.Wait(t.Context()); err == nil { // a node knows the servers' time to a moment, so it may have begun
+		t.Error("it has ended in time")
 	}
 	close(gate)
 	if c := counts(t, b); c != (cluster.BatchCounts{Total: 6, Ended: 6, Failed: 4, Closed: true}) {

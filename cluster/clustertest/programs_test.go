@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "16"); err != nil { // they wait for servers, and not for processors
+	if err := flag.Set("test.parallel", "12"); err != nil { // they wait for servers, and not for processors
 		panic(err)
 	}
 	sweep.Every = 2 * time.Second

@@ -5,9 +5,9 @@ import { span, count, rows, items, figures } from "./text.js";
 export function showTiles(list, store) {
   const s = store.stats, last = (k) => store.series[k].at(-1) ?? 0;
   const all = [
-    ["places busy", `${s.Busy} of ${s.Workers}${s.Paused ? ", paused" : ""}`], ["searching", count(s.Searching)], ["running tasks", count(s.Tasks.Running)], ["queued", count(s.Tasks.Queued)],
+    ["workers busy", `${s.Busy} of ${s.Workers}${s.Paused ? ", paused" : ""}`], ["searching", count(s.Searching)], ["running tasks", count(s.Tasks.Running)], ["queued", count(s.Tasks.Queued)],
     ["oldest", s.Tasks.Oldest ? span(s.Tasks.Oldest) : "–"], ["submitters waiting", count(s.Tasks.Waiting ?? 0)], ["tasks a second", count(last("done"))], ["steals a second", count(last("steals"))],
-    ["blocked", count(s.Blocked)], ["extra places", count(s.Extra)], ["failed", count(s.Tasks.Failed + s.Tasks.Panicked)],
+    ["blocked", count(s.Blocked)], ["extra workers", count(s.Extra)], ["failed", count(s.Tasks.Failed + s.Tasks.Panicked)],
   ];
   figures(list, all);
 }
@@ -67,7 +67,7 @@ export function showLegend(list, store, lanes, choose) {
     b.addEventListener("click", () => choose(name));
     return item(lanes.colour(x.name), b);
   });
-  list.replaceChildren(...buttons, item(lanes.search, "searches", true), item(lanes.spin, "waits at a join", true), item(lanes.wait, "without a place", true),
+  list.replaceChildren(...buttons, item(lanes.search, "searches", true), item(lanes.spin, "waits at a join", true), item(lanes.wait, "waits without a slot", true),
     item(lanes.arrow, "steal", true), item(lanes.mark, "event", true), item(lanes.gap, "not seen", true));
 }
 
