@@ -188,14 +188,12 @@ func topicsOf(command string) string {
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
-		best, least := "", 3
+		names := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra finds what commands were meant: here each flag is one
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if d := distance(unknown.GetSpecifiedName(), f.Name); d < least {
-				best, least = f.Name, d
-			}
+			names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
 		})
-		if best != "" {
-			return fmt.Errorf("unknown flag --%s; did you mean --%s?", unknown.GetSpecifiedName(), best)
+		if meant := names.SuggestionsFor(unknown.GetSpecifiedName()); len(meant) > 0 {
+			return fmt.Errorf("unknown flag --%s; did you mean --%s?", unknown.GetSpecifiedName(), strings.Join(meant, " or --"))
 		}
 		return fmt.Errorf("unknown flag --%s; see %s --help", unknown.GetSpecifiedName(), cmd.CommandPath())
 	}
@@ -212,24 +210,4 @@ func flagError(cmd *cobra.Command, err error) error {
 var kinds = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0 on", "float64": "a number",
 	"duration": "a time, such as 1.5s or 200ms", "intSlice": "whole numbers separated by commas, such as 1,2,4", "bool": "true or false",
-}
-
-// distance returns how many letters must be put in, left out or replaced to make b of a (Levenshtein 1965).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		above := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := above
-			if a[i] != b[j] {
-				cost++
-			}
-			above, row[j+1] = row[j+1], min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -39,6 +39,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 func TestFlagsSayWhatWasMeant(t *testing.T) {
 	for args, want := range map[string]string{
 		"bench --runz 3":             "filch: unknown flag --runz; did you mean --runs?\n",
+		"bench --exec filch":         "filch: unknown flag --exec; did you mean --executors?\n",
 		"bench --nothing-like-it":    "filch: unknown flag --nothing-like-it; see filch bench --help\n",
 		"bench --runs x":             "filch: --runs x: not a whole number\n",
 		"bench --workers 1..":        "filch: --workers 1..: not whole numbers separated by commas, such as 1,2,4\n",
@@ -49,17 +50,6 @@ func TestFlagsSayWhatWasMeant(t *testing.T) {
 		var out, errs strings.Builder
 		if status := run(strings.Fields(args), &out, &errs); status != 2 || errs.String() != want {
 			t.Errorf("filch %s: status %d, %q, not %q", args, status, errs.String(), want)
-		}
-	}
-}
-
-func TestDistancesOfWords(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"runz", "runs", 1}, {"wrokers", "workers", 2}, {"kitten", "sitting", 3}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("from %q to %q: %d, not %d", c.a, c.b, got, c.want)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (p *listed) isMutated() bool {
 	return tested && p.Name != "main" && !strings.HasSuffix(p.Name, "test") && !programs.MatchString(p.folder)
 }
 
-// rooms are the tests of the root, by what they hold. Those of upkeep judge the source as it is written, and of benchmarks nothing.
+// rooms are the folders of the root's tests, by what they hold. Those of upkeep judge the source as it is written, and of benchmarks nothing.
 var rooms = []string{"test/forks", "test/tasks", "test/order", "test/limits", "test/life", "test/sight", "test/mistakes", "test/storms"}
 
 // atRoot returns the packages whose tests hold the root to what it promises.

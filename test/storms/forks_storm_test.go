@@ -38,7 +38,7 @@ func TestNoWakeupIsLost(t *testing.T) {
 				panic(fmt.Sprintf("seed %d, %d workers, round %d: %d arms have not met in a minute; %+v\n%s",
 					seed, workers, rounds, arms, p.Stats(), b.String()))
 			})
-			both := rig.Forms[rng.IntN(len(rig.Forms))].Both
+			both := rig.Any(rng, rig.Forms).Both
 			var spread func(n int) rig.Step
 			spread = func(n int) rig.Step {
 				return func(w *filch.Worker) {
@@ -73,7 +73,7 @@ func TestForksAtRandomLoseNoLeaf(t *testing.T) {
 			wg.Go(func() {
 				rng := rand.New(rand.NewPCG(seed, i))
 				for start := time.Now(); time.Since(start) < rig.StressTime()/3; {
-					both := rig.Forms[rng.IntN(len(rig.Forms))].Both
+					both := rig.Any(rng, rig.Forms).Both
 					var work func(rng *rand.Rand, depth int) func(w *filch.Worker) int
 					work = func(rng *rand.Rand, depth int) func(w *filch.Worker) int {
 						r1, r2 := rand.New(rand.NewPCG(rng.Uint64(), 1)), rand.New(rand.NewPCG(rng.Uint64(), 2))

@@ -532,7 +532,7 @@ func (s *storm) newPool(rng *rand.Rand) *stormPool {
 	if runtime.GOOS == "linux" {
 		maybe(4, "Affinity", filch.WithAffinity(filch.Affinity(rng.IntN(2))))
 	}
-	from := rig.Stealings[rng.IntN(len(rig.Stealings))]
+	from := rig.Any(rng, rig.Stealings)
 	maybe(2, fmt.Sprint("Stealing ", from), filch.WithStealing(from, rig.StealOptions(rng.IntN(4))...))
 	if p.polls = rng.IntN(16) == 0 && !s.bubble; p.polls { // in a bubble no time would pass
 		maybe(1, "BusyPoll", filch.WithBusyPoll())
